@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fences, traps, CSR instructions (unprivileged ISA 20191213, sections 2.7, 2.8,
+ * chapters 3 and 9; privileged ISA 20211203, section 3.3), and the records that
+ * are no instruction. Part of fwcpu_exec(), exec.c; no header of its own.
+ */
+op_DECODE:
+	fwcpu_code_fill(cpu, at);
+	DISPATCH();
+
+op_ILLEGAL:
+	RAISE(RV_CAUSE_ILLEGAL, raw_insn(cpu, at));
+
+/* The end mark, or a 4-byte instruction of which RAM holds only the first half. */
+op_FETCH_FAULT:
+	RAISE(RV_CAUSE_FETCH_ACCESS, ram_size);
+
+/* Orders the accesses through the window as other threads see them. */
+op_FENCE:
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	NEXT(4);
+
+op_FENCE_I:
+	fwcpu_code_flush(cpu);
+	NEXT(4);
+
+op_ECALL:
+	RAISE(RV_CAUSE_ECALL_M, 0);
+
+op_EBREAK:
+	RAISE(RV_CAUSE_BREAKPOINT, at * 2);
+
+op_MRET:
+	fwcpu_mret(cpu);
+	at = cpu->arch.pc / 2;
+	left--;
+	goto leave;
+
+op_WFI:
+	cpu->arch.state = FWCPU_STATE_WAITING;
+	at += 2;
+	left--;
+	goto leave;
+
+/* Counters must be true when they are read; interrupts may be due after a write. */
+op_CSR:
+	account(cpu, count - left);
+	count = left;
+	if (!fwcpu_csr_execute(cpu, in))
+		NEXT(4);
+	at += 2;
+	left--;
+	goto leave;

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Firmware processor (RV32IMC + Zicsr + Zifencei + Zicntr, machine mode only).
+ *
+ * The one processor of the GPU: it runs the firmware that starts the data
+ * masters. Sources: The RISC-V Instruction Set Manual, volume I (unprivileged,
+ * 20191213) and volume II (privileged, 20211203), cited by section below.
+ *
+ * Address map, as the owner gives it in struct fwcpu_config:
+ *   0 .. ram_size-1               private RAM; the only memory code runs from
+ *   mmio_base .. +mmio_size-1     firmware bus, through fwcpu_bus.load/store
+ *   window_base .. 0xffffffff     window onto GPU memory, host pointers by page
+ * Everything else is an access fault.
+ *
+ * Limits and choices:
+ * - A misaligned load or store works inside private RAM and is an
+ *   address-misaligned exception everywhere else.
+ * - Private RAM is coherent with instruction fetch: a store is seen by the
+ *   next instruction. FENCE.I is still honoured, for writes by the host.
+ * - mtime stands still during one fwcpu_run(); the caller passes it in.
+ * - One unit of budget is one instruction executed or one exception taken, and
+ *   mcycle counts these units; taking an interrupt is free.
+ * - The processor locks up, instead of spinning, when a trap finds no handler
+ *   (mtvec.BASE is 0) or when an exception repeats at the same pc with the same
+ *   cause while its handler is still open: no MRET and no write to mepc between.
+ *   A handler that alternates between two faults is not recognised; it costs
+ *   its budget and is left to the watchdog of the host.
+ */
+#ifndef PUMICE_FWCPU_H
+#define PUMICE_FWCPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Registers x0..x31, and one more that takes what is written to x0. */
+#define FWCPU_REG_SINK		32
+#define FWCPU_REG_COUNT		33
+
+/* Interrupts, timer and halt requests are seen at least this often (instructions). */
+#define FWCPU_POLL_INTERVAL	64
+
+/* The window is handed out in pages of this size (bytes). */
+#define FWCPU_WINDOW_PAGE	4096u
+#define FWCPU_TLB_ENTRIES	64
+
+/* fwcpu_next_deadline() when no timer interrupt can come. */
+#define FWCPU_NO_DEADLINE	UINT64_MAX
+
+struct fwcpu_insn;
+
+/* What the processor is doing between two calls of fwcpu_run(). */
+enum fwcpu_state {
+	FWCPU_STATE_STOPPED,	/* before fwcpu_start(), or after fwcpu_halt() */
+	FWCPU_STATE_RUNNING,
+	FWCPU_STATE_WAITING,	/* in WFI */
+	FWCPU_STATE_LOCKUP,	/* dead until fwcpu_reset(); see fwcpu_arch.lockup_* */
+};
+
+/* Why fwcpu_run() returned. */
+enum fwcpu_stop {
+	FWCPU_STOP_BUDGET,	/* budget used up, more to do */
+	FWCPU_STOP_WFI,		/* sleeps until an interrupt or fwcpu_next_deadline() */
+	FWCPU_STOP_LOCKUP,
+	FWCPU_STOP_HALT,	/* stopped: not started yet, or fwcpu_halt() */
+};
+
+/*
+ * The world outside private RAM. Called on the thread inside fwcpu_run() only.
+ * The functions may call fwcpu_set_irq(), fwcpu_set_timer(), fwcpu_halt(),
+ * fwcpu_window_flush() and fwcpu_code_changed(), and no other function of
+ * this header.
+ */
+struct fwcpu_bus {
+	void *opaque;
+	/*
+	 * Read or write @size (1, 2, 4) bytes at @addr, naturally aligned, little
+	 * endian in the low bits of the value. False is an access fault. Called
+	 * for the firmware bus, and for window pages that @window_ptr refused.
+	 */
+	bool (*load)(void *opaque, uint32_t addr, unsigned int size, uint32_t *val);
+	bool (*store)(void *opaque, uint32_t addr, unsigned int size, uint32_t val);
+	/*
+	 * Host address of the window page at @addr (a multiple of
+	 * FWCPU_WINDOW_PAGE), readable, and writable too when @write. *@run_len
+	 * takes the bytes usable from there. NULL, less than one page, or an
+	 * address that is no multiple of 4 sends the access to load/store. The
+	 * pointer is kept and used until fwcpu_window_flush(): a page handed out
+	 * for writing counts as dirty until then. May be NULL.
+	 */
+	uint8_t *(*window_ptr)(void *opaque, uint32_t addr, bool write, uint32_t *run_len);
+};
+
+/* Fixed at fwcpu_init(). */
+struct fwcpu_config {
+	uint8_t *ram;		/* owned by the caller, outlives the processor */
+	uint32_t ram_size;	/* bytes, multiple of 4, at most mmio_base */
+	uint32_t mmio_base;	/* multiple of 4 */
+	uint32_t mmio_size;	/* bytes, multiple of 4 */
+	uint32_t window_base;	/* multiple of FWCPU_WINDOW_PAGE, past the firmware bus */
+	uint32_t hart_id;
+	struct fwcpu_bus bus;
+};
+
+/* Architectural state: plain data, all that a snapshot holds besides RAM. */
+struct fwcpu_arch {
+	uint32_t x[FWCPU_REG_COUNT];
+	uint32_t pc;
+
+	/* Control and status registers (privileged, section 3.1). */
+	uint32_t mstatus;	/* MIE and MPIE; MPP is constant */
+	uint32_t mie;
+	uint32_t mtvec;
+	uint32_t mscratch;
+	uint32_t mepc;
+	uint32_t mcause;
+	uint32_t mtval;
+	uint64_t mcycle;
+	uint64_t minstret;
+	uint64_t mtimecmp;	/* GPU clock ticks; set by fwcpu_set_timer() */
+
+	uint32_t state;		/* enum fwcpu_state */
+	uint32_t trap_open;	/* 1 from trap entry to MRET or a write to mepc */
+
+	/* The trap that could not be taken, valid in FWCPU_STATE_LOCKUP. */
+	uint32_t lockup_pc;
+	uint32_t lockup_cause;
+	uint32_t lockup_tval;
+};
+
+/* One page of the window, as last handed out by fwcpu_bus.window_ptr. */
+struct fwcpu_tlb_entry {
+	uint32_t read_page;	/* window address of the page; 0 = none */
+	uint32_t write_page;
+	uint8_t *host;
+};
+
+/*
+ * The processor. Callers use the functions below; of the fields they may read
+ * arch and executed, on the thread that calls fwcpu_run().
+ */
+struct fwcpu {
+	struct fwcpu_arch arch;
+	uint32_t executed;	/* units of budget used by the last fwcpu_run() */
+
+	/* Configuration. */
+	struct fwcpu_config cfg;
+
+	/* Written by any thread, atomically. */
+	uint32_t irq_line;	/* level of the external interrupt */
+	uint32_t halt_request;
+	uint32_t window_stale;	/* the TLB is to be emptied before its next use */
+
+	/* Inside one fwcpu_run(). */
+	uint64_t now;		/* mtime, GPU clock ticks */
+	uint32_t fault_cause;	/* of the load or store that has just failed */
+	uint32_t fault_tval;
+
+	/* Derived from RAM and the window; never saved. */
+	struct fwcpu_insn *code;	/* one a halfword of RAM, and an end mark */
+	uint8_t *code_map;		/* 1 for granules of RAM that hold decoded code */
+	struct fwcpu_tlb_entry tlb[FWCPU_TLB_ENTRIES];
+};
+
+/**
+ * fwcpu_init - set up a processor in the state of fwcpu_reset().
+ * @cpu: memory of the caller, contents ignored
+ * @cfg: copied
+ *
+ * Return: 0, -EINVAL for an impossible @cfg, -ENOMEM.
+ */
+int fwcpu_init(struct fwcpu *cpu, const struct fwcpu_config *cfg);
+
+/** fwcpu_destroy - free what fwcpu_init() allocated; @cpu may be zeroed memory. */
+void fwcpu_destroy(struct fwcpu *cpu);
+
+/**
+ * fwcpu_reset - stop, and clear every register, cached instruction and window
+ * page. RAM and the external interrupt line keep their values.
+ */
+void fwcpu_reset(struct fwcpu *cpu);
+
+/** fwcpu_start - after fwcpu_reset(), run from @entry (bit 0 ignored). */
+void fwcpu_start(struct fwcpu *cpu, uint32_t entry);
+
+/**
+ * fwcpu_restore - adopt saved state, which is not trusted: read-only bits get
+ * their values, and an unknown state becomes FWCPU_STATE_STOPPED. RAM must have
+ * been restored before.
+ */
+void fwcpu_restore(struct fwcpu *cpu, const struct fwcpu_arch *arch);
+
+/**
+ * fwcpu_run - execute for at most @budget units.
+ * @now: mtime for this call, GPU clock ticks
+ *
+ * Returns early when the processor sleeps, locks up or is halted. An interrupt
+ * that is due is taken before the first and after the last instruction, so
+ * the returned reason is true at the moment of return. fwcpu.executed tells
+ * the units used.
+ */
+enum fwcpu_stop fwcpu_run(struct fwcpu *cpu, uint32_t budget, uint64_t now);
+
+/**
+ * fwcpu_set_irq - drive the external interrupt line. Any thread. Whoever raises
+ * it wakes the thread that sleeps on FWCPU_STOP_WFI.
+ */
+void fwcpu_set_irq(struct fwcpu *cpu, bool level);
+
+/** fwcpu_halt - stop at the next poll, or at once when not running. Any thread. */
+void fwcpu_halt(struct fwcpu *cpu);
+
+/** fwcpu_set_timer - set mtimecmp, GPU clock ticks. Thread of fwcpu_run() only. */
+void fwcpu_set_timer(struct fwcpu *cpu, uint64_t mtimecmp);
+
+/**
+ * fwcpu_next_deadline - the GPU clock tick at which the timer interrupt becomes
+ * pending, FWCPU_NO_DEADLINE when it is disabled in mie.
+ */
+uint64_t fwcpu_next_deadline(const struct fwcpu *cpu);
+
+/**
+ * fwcpu_wakeable - whether fwcpu_run() at @now would do more than return its
+ * last stop reason. To be asked, after raising flags, before going to sleep.
+ */
+bool fwcpu_wakeable(const struct fwcpu *cpu, uint64_t now);
+
+/**
+ * fwcpu_window_flush - forget all window pages before the next access through
+ * the window. Any thread.
+ */
+void fwcpu_window_flush(struct fwcpu *cpu);
+
+/**
+ * fwcpu_code_changed - someone else than the processor wrote @len bytes of
+ * private RAM at @addr: forget the instructions decoded from there. A range
+ * that reaches past the end is cut. Thread of fwcpu_run() only.
+ */
+void fwcpu_code_changed(struct fwcpu *cpu, uint32_t addr, uint32_t len);
+
+#endif
