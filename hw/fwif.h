@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * Firmware interface: what host driver and firmware share in memory.
+ *
+ * All structures lie in MMU context 0, which the driver maps and the firmware
+ * sees through its window. An address of this interface ("fw address") is a
+ * 32-bit virtual address of context 0 below 2 GiB; 0 is never valid. Every
+ * structure is little endian, has no pointers and no implicit padding, and its
+ * size and offsets are asserted where this header is included.
+ *
+ * Rings: an index counts entries, is kept below the ring's size by masking,
+ * write == read means empty, and one entry stays free. The writer of a field is
+ * named at the field; nobody else writes it. The host does not trust what the
+ * firmware writes, nor the firmware what the host writes: each copies once and
+ * checks the copy.
+ *
+ * Source: document 000, "Firmware Processor" and "Device Driver".
+ */
+#ifndef PUMICE_FWIF_H
+#define PUMICE_FWIF_H
+
+#include "pumice_types.h"
+
+#define FWIF_IMAGE_MAGIC	0x57465550u	/* the bytes P, U, F, W */
+#define FWIF_BOOT_MAGIC		0x544f4f42u	/* the bytes B, O, O, T */
+#define FWIF_CONTEXT_MAGIC	0x54585443u	/* the bytes C, T, X, T */
+
+/* Interface version: both sides refuse another major. */
+#define FWIF_VERSION_MAJOR	1u
+#define FWIF_VERSION_MINOR	0u
+#define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
+
+#define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
+
+/*
+ * Header of the firmware file pumice/pumice_fw.bin. The payload that follows
+ * it is what the boot ROM copies to address 0 of the private memory.
+ */
+struct fwif_image_header {
+	u32 magic;		/* FWIF_IMAGE_MAGIC */
+	u32 version;		/* FWIF_VERSION */
+	u32 file_bytes;		/* header and payload */
+	u32 payload_bytes;	/* a multiple of 4, 1 to PUMICE_FW_RAM_SIZE */
+	u32 entry;		/* even, below payload_bytes */
+	u32 crc32;		/* IEEE 802.3, of the payload */
+	u32 reserved[2];	/* zero */
+	char build_id[FWIF_BUILD_ID_BYTES];
+};
+
+/* A ring's indices; entries lie elsewhere. */
+struct fwif_ring {
+	u32 write;		/* by the producer */
+	u32 read;		/* by the consumer */
+	u32 count;		/* by the host before boot: entries, a power of two */
+	u32 dropped;		/* by the producer: messages lost because the ring was full */
+};
+
+#define FWIF_RING_MAX		1024u	/* largest count of any ring */
+
+/* State of the firmware, by the firmware. */
+enum fwif_state {
+	FWIF_STATE_OFF		= 0,	/* not booted: what the host writes */
+	FWIF_STATE_READY	= 1,
+	FWIF_STATE_REFUSED	= 2,	/* see boot.error */
+	FWIF_STATE_FATAL	= 3,	/* stopped by an error of its own: see boot.error */
+};
+
+/* Why the firmware refused to boot or stopped. */
+enum fwif_error {
+	FWIF_ERROR_NONE		= 0,
+	FWIF_ERROR_MAGIC	= 1,	/* boot.magic */
+	FWIF_ERROR_VERSION	= 2,	/* boot.version has another major */
+	FWIF_ERROR_RING		= 3,	/* a ring's count or address */
+	FWIF_ERROR_DEVICE	= 4,	/* not the register map it was built for */
+	FWIF_ERROR_TRAP		= 5,	/* unexpected trap: boot.error_info is mcause, error_pc mepc */
+};
+
+/*
+ * What the host places in context 0 before boot; its fw address goes into the
+ * register FW_BOOT_ARG.
+ */
+struct fwif_boot {
+	/* by the host */
+	u32 magic;		/* FWIF_BOOT_MAGIC */
+	u32 version;		/* FWIF_VERSION */
+	u32 kccb_ring;		/* fw address of struct fwif_ring */
+	u32 kccb;		/* fw address of struct fwif_kccb_cmd[count] */
+	u32 kccb_status;	/* fw address of u32[count]: enum fwif_status of each entry */
+	u32 fwccb_ring;		/* fw address of struct fwif_ring */
+	u32 fwccb;		/* fw address of struct fwif_fwccb_msg[count] */
+	u32 log_ring;		/* fw address of struct fwif_ring; the firmware never waits on read */
+	u32 log;		/* fw address of struct fwif_log_entry[count] */
+	u32 log_level;		/* entries above this level are not written; may change at run time */
+	u32 reserved[6];	/* zero */
+
+	/* by the firmware */
+	u32 state;		/* enum fwif_state; written last */
+	u32 error;		/* enum fwif_error */
+	u32 error_info;
+	u32 error_pc;
+	u32 fw_version;		/* FWIF_VERSION it was built with */
+	u32 jobs_started;	/* counters since boot, wrapping */
+	u32 jobs_done;
+	u32 jobs_faulted;
+	u32 jobs_killed;
+	u32 commands;		/* KCCB commands processed */
+	u32 active_context;	/* id of the context on the CDM, or FWIF_NO_CONTEXT */
+	u32 queued_contexts;	/* contexts with work that is not finished */
+	u32 heartbeat;		/* passes of the background loop */
+	u32 reserved_fw[3];
+	char build_id[FWIF_BUILD_ID_BYTES];
+};
+
+#define FWIF_NO_CONTEXT	0xffffffffu
+
+/* Kernel CCB: host to firmware. */
+enum fwif_kccb_type {
+	FWIF_KCCB_PING		= 1,	/* completes at once */
+	FWIF_KCCB_KICK		= 2,	/* a client CCB has new commands */
+	FWIF_KCCB_MMU_INVALIDATE = 3,	/* a VM's mappings changed */
+	FWIF_KCCB_VM_RELEASE	= 4,	/* a VM goes: forget its catalogue; BUSY while a job uses it */
+	FWIF_KCCB_CONTEXT_KILL	= 5,	/* stop a context's jobs, running and queued, as KILLED; completes when they are gone */
+	FWIF_KCCB_CONTEXT_RELEASE = 6,	/* a context goes: forget it; BUSY while it has work */
+};
+
+/* Answer to a KCCB command: status word, by the firmware; the host zeroes it first. */
+enum fwif_status {
+	FWIF_STATUS_PENDING	= 0,
+	FWIF_STATUS_OK		= 1,
+	FWIF_STATUS_INVALID	= 2,	/* unknown type, or a field out of range */
+	FWIF_STATUS_BUSY	= 3,
+	FWIF_STATUS_NO_SPACE	= 4,	/* more contexts than the firmware can hold */
+};
+
+struct fwif_kccb_cmd {
+	u32 type;		/* enum fwif_kccb_type */
+	u32 context;		/* KICK, CONTEXT_*: fw address of struct fwif_context */
+	u32 write;		/* KICK: new write offset of its client CCB, bytes */
+	u32 reserved;		/* zero */
+	u64 catalogue;		/* MMU_INVALIDATE, VM_RELEASE: bus address of the page catalogue */
+	u64 start;		/* MMU_INVALIDATE: first GPU virtual address, 4 KiB aligned */
+	u64 end;		/* MMU_INVALIDATE: last byte, 4 KiB aligned less 1; start > end: the whole context */
+	u64 reserved2[3];	/* zero */
+};
+
+/* Firmware CCB: firmware to host. Only news; what a job needs stands in its result. */
+enum fwif_fwccb_type {
+	FWIF_FWCCB_JOB_FAULT	= 1,	/* a job faulted: see its result */
+	FWIF_FWCCB_ERROR	= 2,	/* the firmware met something it cannot handle: code */
+};
+
+struct fwif_fwccb_msg {
+	u32 type;		/* enum fwif_fwccb_type */
+	u32 context_id;
+	u32 seqno;
+	u32 code;		/* JOB_FAULT: enum pumice_fault; ERROR: enum fwif_error */
+	u64 addr;		/* JOB_FAULT: fault address */
+	u64 time;		/* GPU clock */
+	u32 reserved[8];
+};
+
+/* Data masters that have contexts. */
+enum fwif_dm {
+	FWIF_DM_CDM		= 0,
+};
+
+#define FWIF_PRIORITIES	3u	/* 0 low, 1 normal, 2 high */
+#define FWIF_MAX_CONTEXTS	256u	/* contexts the firmware holds at once */
+
+/* State of a context, by the firmware. */
+enum fwif_context_state {
+	FWIF_CONTEXT_UNKNOWN	= 0,	/* what the host writes */
+	FWIF_CONTEXT_OK		= 1,
+	FWIF_CONTEXT_KILLED	= 2,	/* runs nothing any more */
+	FWIF_CONTEXT_BROKEN	= 3,	/* its client CCB was malformed; as KILLED */
+};
+
+/*
+ * A context of one data master, with its client CCB. The firmware learns of it
+ * by its first KICK and forgets it at CONTEXT_RELEASE; the host keeps it mapped
+ * in between.
+ */
+struct fwif_context {
+	/* by the host, constant from the first KICK */
+	u32 magic;		/* FWIF_CONTEXT_MAGIC */
+	u32 id;			/* for messages and logs */
+	u32 dm;			/* enum fwif_dm */
+	u32 priority;		/* below FWIF_PRIORITIES */
+	u64 catalogue;		/* bus address of the VM's page catalogue, 8 KiB aligned */
+	u32 cccb;		/* fw address of the client CCB */
+	u32 cccb_bytes;		/* a power of two, FWIF_CCCB_MIN to FWIF_CCCB_MAX */
+	u32 results;		/* fw address of struct fwif_job_result[result_count] */
+	u32 result_count;	/* a power of two, at most FWIF_RING_MAX */
+	u32 reserved[6];	/* zero */
+
+	/* by the firmware */
+	u32 cccb_read;		/* bytes below this offset are free again */
+	u32 state;		/* enum fwif_context_state */
+	u32 reserved_fw[14];
+};
+
+#define FWIF_CCCB_MIN	4096u
+#define FWIF_CCCB_MAX	65536u
+
+/*
+ * Client CCB: a ring of bytes with commands of 8-byte multiples that never wrap
+ * (PAD fills up to the end). Written by the host up to the offset that KICK
+ * tells; an update of write stays at least 8 bytes behind read.
+ */
+enum fwif_cccb_type {
+	FWIF_CCCB_PAD		= 1,	/* skip */
+	FWIF_CCCB_WAIT		= 2,	/* wait until an update object has reached a value */
+	FWIF_CCCB_COMPUTE	= 3,	/* run a compute control stream */
+	FWIF_CCCB_UPDATE	= 4,	/* write an update object, then tell the host */
+};
+
+struct fwif_cccb_header {
+	u32 type;		/* enum fwif_cccb_type */
+	u32 bytes;		/* of the command, header included; a multiple of 8 */
+};
+
+/*
+ * Update object: a u32 that counts up. It has reached value v when
+ * (s32)(object - v) >= 0.
+ */
+struct fwif_cccb_wait {
+	struct fwif_cccb_header header;
+	u32 object;		/* fw address, 4-byte aligned */
+	u32 value;
+};
+
+struct fwif_cccb_compute {
+	struct fwif_cccb_header header;
+	u64 stream;		/* GPU virtual address of the CDM control stream */
+	u32 seqno;		/* result goes to results[seqno & (result_count - 1)] */
+	u32 reserved;		/* zero */
+};
+
+struct fwif_cccb_update {
+	struct fwif_cccb_header header;
+	u32 object;		/* fw address, 4-byte aligned */
+	u32 value;
+};
+
+/* How a job ended; by the firmware, before the job's UPDATE. */
+struct fwif_job_result {
+	u32 seqno;
+	u8 fault;		/* enum pumice_fault; 0 is success */
+	u8 unit;		/* enum pumice_unit */
+	u8 access;		/* enum pumice_access */
+	u8 mmu_context;
+	u64 addr;		/* see CDM_FAULT_ADDR */
+	u32 pc;			/* see CDM_FAULT_INFO */
+	u32 usc;
+	u64 time_start;		/* GPU clock */
+	u64 time_end;
+	u64 groups;		/* work-groups finished */
+	u64 reserved[2];
+};
+
+/*
+ * Log ring: the firmware overwrites the oldest entries; write counts up
+ * without masking. Texts: FWIF_LOG_EVENTS, whose format takes up to three
+ * unsigned arguments.
+ */
+struct fwif_log_entry {
+	u64 time;		/* GPU clock */
+	u32 event;		/* enum fwif_log_event */
+	u32 args[3];
+	u32 sequence;		/* low 32 bits of the entry's number plus 1; written last */
+	u32 reserved;
+};
+
+enum fwif_log_level {
+	FWIF_LOG_ERROR	= 0,
+	FWIF_LOG_INFO	= 1,
+	FWIF_LOG_DEBUG	= 2,
+};
+
+/* X(name, level, format) */
+#define FWIF_LOG_EVENTS(X) \
+	X(BOOT,		INFO,	"boot: interface %u.%u") \
+	X(REFUSED,	ERROR,	"boot refused: error %u") \
+	X(KCCB_INVALID,	ERROR,	"kccb: entry %u of type %u refused with status %u") \
+	X(CONTEXT_NEW,	INFO,	"context %u: new, priority %u") \
+	X(CONTEXT_GONE,	INFO,	"context %u: released") \
+	X(CONTEXT_KILL,	INFO,	"context %u: killed at seqno %u") \
+	X(CONTEXT_BROKEN, ERROR, "context %u: malformed client command at offset %u, type %u") \
+	X(JOB_WAIT,	DEBUG,	"context %u: waits for object %u to reach %u") \
+	X(JOB_START,	DEBUG,	"context %u: job %u starts in mmu context %u") \
+	X(JOB_DONE,	DEBUG,	"context %u: job %u done") \
+	X(JOB_FAULT,	INFO,	"context %u: job %u fault %u") \
+	X(MMU_BIND,	DEBUG,	"mmu context %u bound for context %u") \
+	X(MMU_INVALIDATE, DEBUG, "mmu context %u invalidated, page %u to %u") \
+	X(FWCCB_FULL,	ERROR,	"fwccb full: message type %u dropped") \
+	X(TRAP,		ERROR,	"trap: cause %u at %u, value %u")
+
+#define FWIF_LOG_ENUM_(name, level, format) FWIF_LOG_##name,
+enum fwif_log_event {
+	FWIF_LOG_EVENTS(FWIF_LOG_ENUM_)
+	FWIF_LOG_EVENT_COUNT
+};
+
+#define FWIF_SIZE_(type, size) _Static_assert(sizeof(type) == (size), #type)
+#define FWIF_AT_(type, field, at) _Static_assert(__builtin_offsetof(type, field) == (at), #type "." #field)
+FWIF_SIZE_(struct fwif_image_header, 64);
+FWIF_AT_(struct fwif_image_header, build_id, 32);
+FWIF_SIZE_(struct fwif_ring, 16);
+FWIF_SIZE_(struct fwif_boot, 160);
+FWIF_AT_(struct fwif_boot, log_level, 36);
+FWIF_AT_(struct fwif_boot, state, 64);
+FWIF_AT_(struct fwif_boot, heartbeat, 112);
+FWIF_AT_(struct fwif_boot, build_id, 128);
+FWIF_SIZE_(struct fwif_kccb_cmd, 64);
+FWIF_AT_(struct fwif_kccb_cmd, catalogue, 16);
+FWIF_AT_(struct fwif_kccb_cmd, end, 32);
+FWIF_SIZE_(struct fwif_fwccb_msg, 64);
+FWIF_AT_(struct fwif_fwccb_msg, addr, 16);
+FWIF_SIZE_(struct fwif_context, 128);
+FWIF_AT_(struct fwif_context, catalogue, 16);
+FWIF_AT_(struct fwif_context, results, 32);
+FWIF_AT_(struct fwif_context, cccb_read, 64);
+FWIF_SIZE_(struct fwif_cccb_header, 8);
+FWIF_SIZE_(struct fwif_cccb_wait, 16);
+FWIF_SIZE_(struct fwif_cccb_compute, 24);
+FWIF_SIZE_(struct fwif_cccb_update, 16);
+FWIF_SIZE_(struct fwif_job_result, 64);
+FWIF_AT_(struct fwif_job_result, addr, 8);
+FWIF_AT_(struct fwif_job_result, time_start, 24);
+FWIF_AT_(struct fwif_job_result, groups, 40);
+FWIF_SIZE_(struct fwif_log_entry, 32);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory management unit: GPU virtual address to host pointer.
+ *
+ * Source: document 000, "Memory Hierarchy". 32 contexts of 1 TiB, three levels
+ * of tables in guest memory (hw/formats.xml), page-size ranges by register.
+ *
+ * Every unit that accesses memory owns a struct mmu_tlb and is the only one to
+ * touch it. A TLB holds what it holds until it is invalidated: invalidation
+ * bumps a generation that the entries carry, then waits until every unit has
+ * passed an instruction boundary. Host pointers got here are good until the
+ * unit's step returns.
+ */
+#ifndef PUMICE_GPU_MMU_H
+#define PUMICE_GPU_MMU_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "../fault.h"
+#include "pumice_formats.h"
+
+struct mem_map;
+
+#define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
+#define MMU_GRAIN_SHIFT 12u	/* entries cover 4 KiB, whatever the page size */
+
+/* Permissions of an entry. */
+#define MMU_TLB_READ	1u
+#define MMU_TLB_WRITE	2u
+#define MMU_TLB_EXEC	4u
+
+struct mmu_tlb_entry {
+	u64 tag;	/* VA >> 12 | context << 28 | 1 << 33 when it holds something */
+	u32 gen;	/* generation of the context when it was filled */
+	u32 perms;	/* MMU_TLB_* */
+	u8 *host;	/* first byte of the 4 KiB grain */
+};
+
+struct mmu_tlb {
+	struct mmu_tlb_entry entry[MMU_TLB_ENTRIES];
+	u64 hits, misses;
+};
+
+struct mmu {
+	/* Registers, guarded by the device lock for writing; read without it. */
+	_Atomic u64 ctx[PUMICE_MMU_CONTEXTS];
+	_Atomic u64 range_start[PUMICE_MMU_RANGES];
+	_Atomic u64 range_end[PUMICE_MMU_RANGES];
+	u64 inval_start, inval_end;
+	_Atomic u32 fault_count;
+
+	/* Generation of each context's TLB entries. */
+	_Atomic u32 gen[PUMICE_MMU_CONTEXTS];
+	const struct mem_map *map;
+};
+
+static inline u64 mmu_tlb_tag(unsigned int ctx, u64 va)
+{
+	return va >> MMU_GRAIN_SHIFT | (u64)ctx << 28 | 1ull << 33;
+}
+
+/*
+ * The fast path: a host pointer to va, or NULL when the TLB does not hold it
+ * with these permissions. The caller has checked va < 1 TiB.
+ */
+static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
+				 u64 va, u32 perm)
+{
+	struct mmu_tlb_entry *e = &tlb->entry[(va >> MMU_GRAIN_SHIFT) % MMU_TLB_ENTRIES];
+
+	if (e->tag != mmu_tlb_tag(ctx, va) || !(e->perms & perm) ||
+	    e->gen != atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire))
+		return NULL;
+	return e->host + (va & ((1u << MMU_GRAIN_SHIFT) - 1));
+}
+
+/*
+ * Translate one address, through the TLB, filling it. Returns a host pointer
+ * that is good to the end of the 4 KiB grain, or NULL with *fault filled in
+ * (fault, unit, access, ctx, addr; the rest is left alone).
+ */
+u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault);
+
+/* Copy between GPU virtual memory and a host buffer, page by page. False with *fault on a fault. */
+bool mmu_read(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, void *buf, u64 len,
+	      enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault);
+bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, const void *buf,
+	       u64 len, enum pumice_unit unit, struct gpu_fault *fault);
+
+/* Drop entries of all units; the caller then waits for the units' steps (workers). */
+void mmu_invalidate_all(struct mmu *mmu);
+void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx);
+
+void mmu_reset(struct mmu *mmu);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Pumice GPU core: the one header that stands between the GPU and whoever
+ * hosts it (the QEMU front end, or a plain process: tests, benchmarks,
+ * libpumice in process).
+ *
+ * The host owns guest memory, interrupts and the clock; the core owns
+ * everything else. All calls may come from any thread unless told otherwise,
+ * but only one thread at a time may call create, destroy, set_memory, park,
+ * unpark and reset (in QEMU: the holder of the big lock).
+ *
+ * Limits: little-endian hosts with 64-bit pointers. Snapshots (save, load) come
+ * later; all state is plain data with indices so that they can.
+ */
+#ifndef PUMICE_GPU_H
+#define PUMICE_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pumice_gpu;
+
+/* What the host chooses when it makes a GPU. Zero means the default. */
+struct pumice_gpu_config {
+	unsigned int cores;	/* 1 to PUMICE_MAX_CORES; default 4 */
+	unsigned int threads;	/* host threads; 0 runs everything inside pumice_gpu_poll() */
+	unsigned int unified_kib;	/* unified store of one USC, KiB; default 512 */
+	unsigned int common_kib;	/* common store of one USC, KiB; default 64 */
+	unsigned int local_kib;		/* local memory of one USC, KiB; default 64 */
+};
+
+enum pumice_log_level {
+	PUMICE_LOG_GUEST_ERROR,	/* the guest did what the hardware does not allow */
+	PUMICE_LOG_TRACE,	/* for people who trace */
+};
+
+/* Points of the core that a host may trace; names are those of QEMU's trace events. */
+enum pumice_trace_event {
+	PUMICE_TRACE_MMIO_READ,		/* a = offset, b = value, c = os */
+	PUMICE_TRACE_MMIO_WRITE,	/* a = offset, b = value, c = os */
+	PUMICE_TRACE_FW_BOOT,		/* a = image bytes, b = entry, c = boot error */
+	PUMICE_TRACE_FW_LOCKUP,		/* a = pc, b = mcause */
+	PUMICE_TRACE_CDM_START,		/* a = stream address, b = MMU context */
+	PUMICE_TRACE_CDM_END,		/* a = fault, b = work-groups finished */
+	PUMICE_TRACE_FAULT,		/* a = address, b = fault, c = unit */
+	PUMICE_TRACE_TLB_INVALIDATE,	/* a = operation, b = context */
+	PUMICE_TRACE_IRQ,		/* a = os */
+};
+
+/* Services of the host. Called from worker threads, never with a lock of the host held. */
+struct pumice_gpu_ops {
+	/* Raise the interrupt of virtual GPU os. Any thread; must not block or call back. */
+	void (*raise_irq)(void *opaque, unsigned int os);
+	/* The GPU clock in ns; monotonic. Any thread. */
+	uint64_t (*now)(void *opaque);
+	/* threads=0 only: there is work, call pumice_gpu_poll() soon. Must not call it itself. */
+	void (*kick)(void *opaque);
+	void (*log)(void *opaque, enum pumice_log_level level, const char *text);
+	/* May be NULL. */
+	void (*trace)(void *opaque, enum pumice_trace_event ev, uint64_t a, uint64_t b, uint64_t c);
+};
+
+/* A piece of guest memory, by bus address. */
+struct pumice_mem_region {
+	uint64_t addr;		/* bus address, 4 KiB aligned */
+	uint64_t size;		/* bytes, a multiple of 4 KiB */
+	uint8_t *host;		/* where it is in this process */
+	bool readonly;		/* stores fault */
+};
+
+/*
+ * Make a GPU, in reset and with no memory. Returns NULL and sets *error to a
+ * constant text when the configuration is refused or memory lacks.
+ */
+struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
+				     const struct pumice_gpu_ops *ops, void *opaque,
+				     const char **error);
+/* Stop all threads and free everything. */
+void pumice_gpu_destroy(struct pumice_gpu *gpu);
+
+/*
+ * Register access of virtual GPU os; offset inside its page, size 4 or 8 bytes,
+ * naturally aligned. Anything else reads as 0, is ignored, and is logged. Never
+ * runs work of the GPU inline.
+ */
+uint64_t pumice_gpu_mmio_read(struct pumice_gpu *gpu, unsigned int os, uint32_t offset,
+			      unsigned int size);
+void pumice_gpu_mmio_write(struct pumice_gpu *gpu, unsigned int os, uint32_t offset,
+			   uint64_t value, unsigned int size);
+
+/*
+ * Replace the memory map. Regions must not overlap; any order. When it returns
+ * no thread uses memory of the old map. Returns 0 or -ENOMEM (the map is then
+ * empty).
+ */
+int pumice_gpu_set_memory(struct pumice_gpu *gpu, const struct pumice_mem_region *regions,
+			  unsigned int count);
+
+/* Stop at the next instruction boundary and hold; nests. While parked no thread touches guest memory. */
+void pumice_gpu_park(struct pumice_gpu *gpu);
+void pumice_gpu_unpark(struct pumice_gpu *gpu);
+
+/* Power-on reset of all state but the clock and the memory map. */
+void pumice_gpu_reset(struct pumice_gpu *gpu);
+
+/*
+ * threads=0: run for about budget_ns, or until nothing is left to do. Returns
+ * how many ns from now it wants to be called again: 0 at once, UINT64_MAX when
+ * only an event from outside can make work (then ops->kick tells).
+ */
+uint64_t pumice_gpu_poll(struct pumice_gpu *gpu, uint64_t budget_ns);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unified shading cluster (USC): holds tasks in slots and runs their waves.
+ *
+ * Source: document 000, "Unified Shading Cluster" and "USC Register Stores";
+ * document 002 for waves and instructions; document 003 for register banks.
+ *
+ * The PDS owns the allocation of slots and stores. It fills a free group with
+ * its tasks, writes shared and attribute registers, and publishes it with
+ * usc_group_start(). From then on the group belongs to the USC until
+ * ops->group_done. A USC's step runs on one thread at a time.
+ */
+#ifndef PUMICE_GPU_USC_H
+#define PUMICE_GPU_USC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "../fault.h"
+#include "../mmu/mmu.h"
+
+#define USC_MAX_WAVES (PUMICE_TASK_INSTANCES / PUMICE_LANES)	/* of one task */
+#define USC_ROW_WORDS PUMICE_LANES	/* unified store row: one register of one wave */
+
+struct usc;
+struct usc_program;	/* predecoded, see program.h */
+
+/* State of a group; PDS to READY, USC to FREE. */
+enum usc_group_state { USC_GROUP_FREE, USC_GROUP_READY, USC_GROUP_RUNNING };
+
+/* One task: occupies one slot. Filled by the PDS; constant while the group runs. */
+struct usc_task {
+	u8 group;		/* index of its work-group */
+	u8 index;		/* task in its work-group */
+	u8 waves;		/* 0 to 4; a task of 0 instances only sequences */
+	u8 temps;		/* temporary registers of an instance */
+	u8 attrs;		/* attribute registers of an instance */
+	u16 instances;		/* 0 to 128 */
+	u16 shared;		/* shared registers, words */
+	u32 us_row;		/* first row in the unified store; see usc_attr() for the layout */
+	u32 cs_word;		/* first word in the common store */
+};
+
+/* One work-group on this USC. Filled by the PDS. */
+struct usc_group {
+	_Atomic u32 state;	/* enum usc_group_state */
+	u8 tasks;		/* 1 to 8 */
+	u8 slot[PUMICE_GROUP_TASKS];	/* slots of the tasks, in task order */
+	u8 ctx;			/* MMU context */
+	u16 waves;		/* of all tasks */
+	u32 first_wave;		/* wave 0's number in the compute task (constant "wave") */
+	u32 local_byte;		/* first byte in local memory */
+	u32 local_bytes;
+	u64 code_addr;		/* GPU virtual address of the program, for fault reports */
+	struct usc_program *program;	/* from usc_program_get(); the PDS holds the reference */
+};
+
+/* What the USC tells its neighbours; called from the USC's step. */
+struct usc_ops {
+	/* The group left; its resources may be given to others. */
+	void (*group_done)(void *opaque, unsigned int usc, unsigned int group);
+	/* The group faulted; group_done follows when all its waves are gone. Filled in wholly. */
+	void (*fault)(void *opaque, const struct gpu_fault *fault);
+};
+
+struct usc_config {
+	unsigned int number;	/* over all cores */
+	unsigned int core;	/* core, for the special register */
+	u32 unified_bytes, common_bytes, local_bytes;
+	struct mmu *mmu;
+	const struct usc_ops *ops;
+	void *opaque;
+};
+
+/* Make a USC with its stores. NULL when memory lacks. */
+struct usc *usc_create(const struct usc_config *config);
+void usc_destroy(struct usc *usc);
+/* Drop all tasks at once, without callbacks; only while no step runs. */
+void usc_reset(struct usc *usc);
+
+/* For the PDS: tasks and groups to fill; index < PUMICE_USC_SLOTS. */
+struct usc_task *usc_task(struct usc *usc, unsigned int slot);
+struct usc_group *usc_group(struct usc *usc, unsigned int group);
+/* The task's shared registers; task->shared words. */
+u32 *usc_shared(struct usc *usc, const struct usc_task *task);
+/*
+ * One attribute register of one wave: 32 words. Rows of a task are, for each
+ * wave, its temporaries and then its attributes: row = us_row + wave * (temps +
+ * attrs) + temps + reg.
+ */
+u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg);
+
+/* Hand a filled group to the USC. Zeroes its temporaries and local memory when it starts. */
+void usc_group_start(struct usc *usc, unsigned int group);
+
+/*
+ * Run waves for about budget wave instructions. Returns true while there is
+ * more to run. Checks *stop (park, invalidation wait) between instructions of
+ * long programs at least every few hundred, and returns early when it is set.
+ */
+bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop);
+/* True when a step would find something to do. Any thread. */
+bool usc_has_work(struct usc *usc);
+/* Abandon every group at the next step: waves stop, group_done comes for each. Any thread. */
+void usc_abort(struct usc *usc);
+
+/*
+ * Predecoded programs, cached by content over all USCs of a GPU. Checks every
+ * instruction: an encoding that can never run faults here. One lock inside;
+ * any thread.
+ */
+struct usc_program_cache;
+struct usc_program_cache *usc_program_cache_create(void);
+void usc_program_cache_destroy(struct usc_program_cache *cache);
+/* Resources a program's register operands are checked against. */
+struct usc_program_limits {
+	u32 temps, attrs, shared;
+};
+/*
+ * Fetch, check and predecode the program at addr (insns instructions). Returns
+ * a counted reference, or NULL with *fault filled in wholly but for usc.
+ */
+struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu *mmu,
+				    struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
+				    const struct usc_program_limits *limits,
+				    struct gpu_fault *fault);
+void usc_program_put(struct usc_program_cache *cache, struct usc_program *program);
+
+#endif
