@@ -12,9 +12,11 @@ import ast
 from dataclasses import dataclass, field as dc_field
 
 from .model import check_cover, load_enum, load_fields
-from .source import Unique, check_shape, doc_of, read_int, read_name
+from .source import Unique, check_shape, doc_of, read_choice, read_int, read_name
 
 IMPLICIT = ("opcode", "type", "form")
+CLASS_ATTRS = ("full", "elem", "doc", "enum", "prefix", "join", "next", "optional", "hex")
+BOOLS = ("false", "true")
 MAX_FIELDS = 64
 LANES = 32
 
@@ -41,6 +43,11 @@ class OperandClass:
     full: list
     elem: list
     enum: object
+    prefix: str = ""
+    join: str = None
+    next: str = None
+    optional: bool = False
+    hex: bool = False
 
     @property
     def is_register(self):
@@ -130,7 +137,7 @@ def load_classes(ctx, isa, node):
     """Read the operand classes."""
     names = Unique(ctx.diag, "class")
     for child in node.all("class"):
-        if not check_shape(ctx.diag, child, ("name",), ("full", "elem", "doc", "enum")):
+        if not check_shape(ctx.diag, child, ("name",), CLASS_ATTRS):
             continue
         enum = None
         if child.get("enum"):
@@ -139,7 +146,10 @@ def load_classes(ctx, isa, node):
                 ctx.diag.error(child, f"unknown enum {child.get('enum')}")
         name = read_name(ctx.diag, child).lower()
         item = OperandClass(name, doc_of(child), bank_list(ctx, isa, child, "full"),
-                            bank_list(ctx, isa, child, "elem"), enum)
+                            bank_list(ctx, isa, child, "elem"), enum, child.get("prefix", ""),
+                            child.get("join"), child.get("next"),
+                            read_choice(ctx.diag, child, "optional", BOOLS, "false") == "true",
+                            read_choice(ctx.diag, child, "hex", BOOLS, "false") == "true")
         if names.add(name, child):
             ctx.macro_names.add(f"PUMICE_{isa.name.upper()}_CLASS_{name.upper()}", child)
             isa.classes[name] = item

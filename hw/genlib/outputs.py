@@ -4,7 +4,7 @@
 import os
 from dataclasses import dataclass
 
-from . import emit_formats, emit_registers
+from . import emit_formats, emit_isa, emit_registers, emit_tables
 from .cwriter import types_header
 from .formats import load_formats
 from .isa import load_isas
@@ -40,6 +40,14 @@ def generate(contract, kinds):
     if "regs" in kinds:
         files["pumice_regs.h"] = emit_registers.regs_header(contract.regs)
         files["pumice_names.h"] = emit_registers.names_header(contract.enums)
+        files["pumice_reg_table.h"] = emit_tables.reg_table_header(contract.regs)
+        files["pumice_reg_table.c"] = emit_tables.reg_table_source(contract.regs)
     if "formats" in kinds:
         files["pumice_formats.h"] = emit_formats.formats_header(contract.formats)
+        files["pumice_format_table.h"] = emit_tables.format_table_header(contract.formats)
+        files["pumice_format_table.c"] = emit_tables.format_table_source(contract.formats)
+    if "isa" in kinds:
+        files["pumice_isa_enums.h"] = emit_isa.enums_header(contract.isas)
+        files["pumice_isa.h"] = emit_isa.isa_header(contract.isas)
+        files["pumice_isa.c"] = emit_isa.isa_source(contract.isas)
     return files

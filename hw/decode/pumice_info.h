@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types of the generated tables that describe registers, structures and instructions.
+ *
+ * The tables themselves (pumice_reg_table.c, pumice_format_table.c, pumice_isa.c) are generated
+ * by hw/gen.py from registers.xml, formats.xml and isa.xml; traces, tools and tests read them.
+ * Bit positions count from bit 0 of the first 32-bit word.
+ *
+ * Limits: for user space and the device only; the kernel and the firmware use the headers with
+ * macros and inline functions instead.
+ */
+#ifndef PUMICE_INFO_H
+#define PUMICE_INFO_H
+
+#include <stddef.h>
+
+#include "pumice_types.h"
+
+/* How the bits of a field are to be understood. */
+enum pumice_field_type {
+	PUMICE_FIELD_UINT,
+	PUMICE_FIELD_INT,
+	PUMICE_FIELD_BOOL,
+	PUMICE_FIELD_ENUM,
+	PUMICE_FIELD_ADDRESS,
+	PUMICE_FIELD_CONST,
+	PUMICE_FIELD_FLOAT,
+	PUMICE_FIELD_RESERVED, /* must be zero */
+};
+
+/* One field of a register, structure or instruction layout. */
+struct pumice_field_info {
+	const char *name; /* NULL for reserved bits */
+	u16 bit; /* lowest bit */
+	u8 width; /* bits; reserved ranges are cut into pieces of at most 64 */
+	u8 type; /* enum pumice_field_type */
+	u8 shift; /* value = raw bits << shift */
+	u16 count; /* repetitions, each directly above the one before */
+	u64 value; /* what a constant field holds */
+	bool (*valid)(u32 value); /* of an enumeration, else NULL */
+	const char *(*text)(u32 value); /* of an enumeration, else NULL */
+};
+
+enum pumice_reg_access {
+	PUMICE_REG_RO,
+	PUMICE_REG_RW,
+	PUMICE_REG_WO,
+	PUMICE_REG_W1C,
+	PUMICE_REG_W1S,
+};
+
+/* Who reaches a register. */
+enum pumice_reg_bus {
+	PUMICE_REG_BUS_HOST = 1,
+	PUMICE_REG_BUS_FW = 2,
+	PUMICE_REG_BUS_BOTH = 3,
+};
+
+/* One register, or an array of them. */
+struct pumice_reg_info {
+	const char *unit;
+	const char *name; /* UNIT_REG */
+	u32 offset; /* bytes from the page start, of element 0 */
+	u8 bits; /* 32 or 64 */
+	u8 access; /* enum pumice_reg_access */
+	u8 bus; /* enum pumice_reg_bus */
+	bool per_os; /* one in every virtual GPU's page, else in page 0 only */
+	u16 count; /* elements; 1 for a plain register */
+	u16 stride; /* bytes from one element to the next */
+	u64 reset;
+	u64 writable; /* bits that a write can change */
+	const struct pumice_field_info *fields; /* lowest bit first, reserved ones included */
+	u16 nr_fields;
+};
+
+/* One structure in memory. */
+struct pumice_format_info {
+	const char *name;
+	u16 words;
+	u16 nr_fields;
+	const struct pumice_field_info *fields; /* lowest bit first, reserved ones included */
+};
+
+/* One command of a stream. */
+struct pumice_stream_cmd {
+	u32 type;
+	const struct pumice_format_info *format;
+};
+
+/* One command stream: a sequence of structures told apart by a field of word 0. */
+struct pumice_stream_info {
+	const char *name;
+	u8 type_bit;
+	u8 type_width;
+	u16 nr_cmds;
+	const struct pumice_stream_cmd *cmds;
+};
+
+#define PUMICE_ISA_FORMS 2 /* largest number of forms of an operation */
+#define PUMICE_ISA_LANES 32
+
+/* What an operand may be. */
+struct pumice_isa_class {
+	const char *name;
+	const char *doc;
+	u32 full; /* banks allowed with the elem bit clear, bit n = bank n; 0 = no register operand */
+	u32 elem; /* banks allowed with the elem bit set */
+	bool (*valid)(u32 value); /* of an enumeration, else NULL */
+	const char *(*text)(u32 value);
+	const char *prefix; /* written before the value */
+	const char *join; /* separates from the operand before; NULL = ", " */
+	const char *next; /* separates from the operand behind; NULL = that one's join */
+	bool optional; /* left out when zero */
+	bool hex; /* written in hexadecimal */
+};
+
+/* One operand of an operation, in the order of the assembly syntax. */
+struct pumice_isa_operand {
+	u8 field; /* PUMICE_<ISA>_FIELD_<NAME> */
+	u8 cls; /* PUMICE_<ISA>_CLASS_<NAME> */
+};
+
+/* How an operation is used in one form; nr_operands counts .operands. */
+struct pumice_isa_form {
+	bool exists;
+	u8 nr_operands;
+	u64 uses; /* bit n = field n may be other than zero */
+	const struct pumice_isa_operand *operands;
+	const char *syntax; /* such as "dst, mask, src0"; "" without operands */
+};
+
+/* One operation. */
+struct pumice_isa_op_info {
+	const char *name;
+	u32 opcode;
+	u8 layout; /* PUMICE_<ISA>_LAYOUT_<NAME> */
+	u32 types; /* bit n = exists for type n; 0 = has no type */
+	u32 forms; /* bit n = exists in form n; 0 = has no form, described by form[0] */
+	struct pumice_isa_form form[PUMICE_ISA_FORMS];
+	const char *doc;
+	const char *semantics;
+	const char *exceptions;
+	const char *example;
+};
+
+/* A field of one layout: which of the set's fields, and where. */
+struct pumice_isa_place {
+	u8 field;
+	struct pumice_field_info info;
+};
+
+/* How the fields lie in the instructions of a group of operations. */
+struct pumice_isa_layout {
+	const char *name;
+	u8 nr_places;
+	const struct pumice_isa_place *places;
+	const u32 *reserved; /* per 32-bit word, the bits that must be zero */
+};
+
+/* A register with a fixed meaning. */
+struct pumice_isa_special {
+	const char *name;
+	u8 bank; /* <isa>_bank */
+	u16 number;
+	bool constant; /* value known for every lane: see lanes */
+	const char *value; /* expression of the lane number l, or what it names */
+	const char *doc;
+	u32 lanes[PUMICE_ISA_LANES];
+};
+
+#define PUMICE_ISA_NO_FIELD 0xff
+
+/* One instruction set. */
+struct pumice_isa_info {
+	const char *name;
+	u8 words; /* 32-bit words of an instruction */
+	u8 opcode_bit;
+	u8 opcode_width;
+	u8 nr_fields;
+	u8 field_type; /* numbers of these fields, or PUMICE_ISA_NO_FIELD */
+	u8 field_form;
+	u8 field_imm;
+	u8 nr_layouts;
+	u8 nr_classes;
+	u16 nr_ops;
+	u16 nr_specials;
+	u32 banks; /* register banks that some class allows; 0 = no bank operands */
+	u32 known_banks; /* all banks of the enumeration */
+	const char *const *fields; /* names */
+	const struct pumice_isa_layout *layouts;
+	const struct pumice_isa_class *classes;
+	const struct pumice_isa_op_info *ops; /* by rising opcode */
+	const struct pumice_isa_special *specials;
+	const char *(*type_text)(u32 value); /* NULL without types */
+	const char *(*form_text)(u32 value); /* NULL without forms */
+};
+
+/* What is wrong with an instruction; the first that applies, in this order. */
+enum pumice_isa_unpack {
+	PUMICE_ISA_UNPACK_OK = 0,
+	PUMICE_ISA_UNPACK_OPCODE, /* no such operation */
+	PUMICE_ISA_UNPACK_RESERVED, /* a reserved bit is set */
+	PUMICE_ISA_UNPACK_TYPE, /* the operation does not exist for this type */
+	PUMICE_ISA_UNPACK_FORM, /* the operation does not exist in this form */
+	PUMICE_ISA_UNPACK_FIELD, /* a field that the operation does not use is not zero */
+	PUMICE_ISA_UNPACK_BANK, /* an operand names a bank that no operand can have */
+	PUMICE_ISA_UNPACK_OPERAND, /* an operand that this place does not take */
+};
+
+/**
+ * pumice_bits - the value of bits in a row of words
+ * @dw: words, lowest first
+ * @bit: lowest bit
+ * @width: bits, 1 to 64
+ */
+u64 pumice_bits(const u32 *dw, u32 bit, u32 width);
+
+/**
+ * pumice_set_bits - replace bits in a row of words
+ * @dw: words, lowest first
+ * @bit: lowest bit
+ * @width: bits, 1 to 64
+ * @value: what they become; excess bits are dropped
+ */
+void pumice_set_bits(u32 *dw, u32 bit, u32 width, u64 value);
+
+/**
+ * pumice_isa_find_opcode - the operation with an opcode, or NULL
+ */
+const struct pumice_isa_op_info *pumice_isa_find_opcode(const struct pumice_isa_info *isa,
+							u32 opcode);
+
+/**
+ * pumice_isa_find_name - the operation with a name (exact, lower case), or NULL
+ */
+const struct pumice_isa_op_info *pumice_isa_find_name(const struct pumice_isa_info *isa,
+						      const char *name);
+
+/**
+ * pumice_isa_find_special - the special register of a bank with a number, or NULL
+ */
+const struct pumice_isa_special *pumice_isa_find_special(const struct pumice_isa_info *isa,
+							 u32 bank, u32 number);
+
+/**
+ * pumice_isa_place - where a layout holds a field, or NULL if it has it not
+ */
+const struct pumice_field_info *pumice_isa_place(const struct pumice_isa_info *isa, u32 layout,
+						 u32 field);
+
+/**
+ * pumice_isa_get - the value of a field of a raw instruction; 0 if its layout has it not
+ */
+u64 pumice_isa_get(const struct pumice_isa_info *isa, u32 layout, u32 field, const u32 *dw);
+
+/**
+ * pumice_isa_set - set a field of a raw instruction
+ *
+ * Returns false if the layout does not have the field or the value does not fit.
+ */
+bool pumice_isa_set(const struct pumice_isa_info *isa, u32 layout, u32 field, u32 *dw, u64 value);
+
+/**
+ * pumice_isa_form_of - how an operation is used in the form that a raw instruction names
+ *
+ * Returns NULL if the operation does not exist in this form.
+ */
+const struct pumice_isa_form *pumice_isa_form_of(const struct pumice_isa_info *isa,
+						 const struct pumice_isa_op_info *op,
+						 const u32 *dw);
+
+/**
+ * pumice_isa_check - whether a raw instruction is a legal encoding
+ * @isa: instruction set
+ * @dw: isa->words words
+ *
+ * Checks everything that the contract says about the encoding: opcode, reserved bits, type,
+ * form, unused fields, and for every operand its bank, mode and number where that is fixed.
+ * Not checked: register numbers against an allocation, branch targets, and what an operation
+ * says of the values of its operands.
+ */
+enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const u32 *dw);
+
+#endif /* PUMICE_INFO_H */

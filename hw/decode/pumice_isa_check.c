@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Questions about raw instructions, answered from the generated tables.
+ *
+ * The one place that says which encodings are legal: device, assembler and disassembler ask
+ * here, so none of them can accept what another refuses. Source: documents 002 and 003 as
+ * written down in hw/isa.xml.
+ *
+ * Limits: encoding only. What depends on a task's allocation or on a program's length is the
+ * caller's to check.
+ */
+#include <string.h>
+
+#include "pumice_formats.h"
+#include "pumice_info.h"
+
+#define MASK_CONSTS 16 /* usc_mask: registers below are bank K, from here on R0.. */
+
+u64 pumice_bits(const u32 *dw, u32 bit, u32 width)
+{
+	u64 value = 0;
+	u32 done = 0;
+
+	while (done < width) {
+		u32 low = (bit + done) % 32;
+		u32 take = 32 - low < width - done ? 32 - low : width - done;
+		u64 part = dw[(bit + done) / 32] >> low;
+
+		value |= (part & ((1ULL << take) - 1)) << done;
+		done += take;
+	}
+	return value;
+}
+
+void pumice_set_bits(u32 *dw, u32 bit, u32 width, u64 value)
+{
+	u32 done = 0;
+
+	while (done < width) {
+		u32 low = (bit + done) % 32;
+		u32 take = 32 - low < width - done ? 32 - low : width - done;
+		u32 mask = (u32)(((1ULL << take) - 1) << low);
+		u32 *word = &dw[(bit + done) / 32];
+
+		*word = (*word & ~mask) | ((u32)((value >> done) << low) & mask);
+		done += take;
+	}
+}
+
+const struct pumice_isa_op_info *pumice_isa_find_opcode(const struct pumice_isa_info *isa,
+							u32 opcode)
+{
+	u32 low = 0, high = isa->nr_ops;
+
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+
+		if (isa->ops[middle].opcode == opcode)
+			return &isa->ops[middle];
+		if (isa->ops[middle].opcode < opcode)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+const struct pumice_isa_op_info *pumice_isa_find_name(const struct pumice_isa_info *isa,
+						      const char *name)
+{
+	for (u32 i = 0; i < isa->nr_ops; i++) {
+		if (strcmp(isa->ops[i].name, name) == 0)
+			return &isa->ops[i];
+	}
+	return NULL;
+}
+
+const struct pumice_isa_special *pumice_isa_find_special(const struct pumice_isa_info *isa,
+							 u32 bank, u32 number)
+{
+	for (u32 i = 0; i < isa->nr_specials; i++) {
+		if (isa->specials[i].bank == bank && isa->specials[i].number == number)
+			return &isa->specials[i];
+	}
+	return NULL;
+}
+
+const struct pumice_field_info *pumice_isa_place(const struct pumice_isa_info *isa, u32 layout,
+						 u32 field)
+{
+	const struct pumice_isa_layout *lay = &isa->layouts[layout];
+
+	for (u32 i = 0; i < lay->nr_places; i++) {
+		if (lay->places[i].field == field)
+			return &lay->places[i].info;
+	}
+	return NULL;
+}
+
+u64 pumice_isa_get(const struct pumice_isa_info *isa, u32 layout, u32 field, const u32 *dw)
+{
+	const struct pumice_field_info *info = pumice_isa_place(isa, layout, field);
+
+	return info ? pumice_bits(dw, info->bit, info->width) << info->shift : 0;
+}
+
+bool pumice_isa_set(const struct pumice_isa_info *isa, u32 layout, u32 field, u32 *dw, u64 value)
+{
+	const struct pumice_field_info *info = pumice_isa_place(isa, layout, field);
+	u64 raw;
+
+	if (!info)
+		return false;
+	raw = value >> info->shift;
+	if (raw << info->shift != value || (info->width < 64 && raw >> info->width))
+		return false;
+	pumice_set_bits(dw, info->bit, info->width, raw);
+	return true;
+}
+
+const struct pumice_isa_form *pumice_isa_form_of(const struct pumice_isa_info *isa,
+						 const struct pumice_isa_op_info *op,
+						 const u32 *dw)
+{
+	u64 form = pumice_isa_get(isa, op->layout, isa->field_form, dw);
+
+	if (form >= PUMICE_ISA_FORMS || !op->form[form].exists)
+		return NULL;
+	return &op->form[form];
+}
+
+/* A mask register below MASK_CONSTS must be a predefined constant that exists. */
+static bool mask_register_exists(const struct pumice_isa_info *isa, u32 number)
+{
+	return number >= MASK_CONSTS ||
+	       pumice_isa_find_special(isa, PUMICE_USC_BANK_K, number) != NULL;
+}
+
+/* A 12-bit double mask. */
+static bool mask_exists(const struct pumice_isa_info *isa, u32 raw)
+{
+	struct pumice_usc_mask mask;
+
+	return pumice_usc_mask_unpack(&raw, &mask) == PUMICE_UNPACK_OK &&
+	       mask_register_exists(isa, mask.a) && mask_register_exists(isa, mask.b);
+}
+
+/* The number of a register, where the bank alone says what numbers there are. */
+static bool number_exists(const struct pumice_isa_info *isa, const struct pumice_usc_operand *opnd)
+{
+	switch (opnd->bank) {
+	case PUMICE_USC_BANK_NONE:
+	case PUMICE_USC_BANK_IMM:
+		return opnd->num == 0 && opnd->idx == 0;
+	case PUMICE_USC_BANK_M:
+		return opnd->idx == 0 && mask_exists(isa, opnd->num);
+	case PUMICE_USC_BANK_K:
+	case PUMICE_USC_BANK_SC:
+	case PUMICE_USC_BANK_SR:
+		/* An index can lead to any number: the engine looks when it knows it. */
+		return opnd->idx != 0 || pumice_isa_find_special(isa, opnd->bank, opnd->num);
+	default:
+		return true;
+	}
+}
+
+/* A register operand: bank and mode allowed here, number possible. */
+static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
+					     const struct pumice_isa_class *cls, u32 raw)
+{
+	struct pumice_usc_operand opnd;
+
+	if (pumice_usc_operand_unpack(&raw, &opnd) != PUMICE_UNPACK_OK ||
+	    !(isa->known_banks >> opnd.bank & 1))
+		return PUMICE_ISA_UNPACK_OPERAND;
+	if (!(isa->banks >> opnd.bank & 1))
+		return PUMICE_ISA_UNPACK_BANK;
+	if (!((opnd.elem ? cls->elem : cls->full) >> opnd.bank & 1))
+		return PUMICE_ISA_UNPACK_OPERAND;
+	if (opnd.idx > 2 || !number_exists(isa, &opnd))
+		return PUMICE_ISA_UNPACK_OPERAND;
+	return PUMICE_ISA_UNPACK_OK;
+}
+
+/* All operands of a form; *imm tells whether one of them is the immediate. */
+static enum pumice_isa_unpack check_operands(const struct pumice_isa_info *isa,
+					     const struct pumice_isa_op_info *op,
+					     const struct pumice_isa_form *form, const u32 *dw,
+					     bool *imm)
+{
+	enum pumice_isa_unpack result = PUMICE_ISA_UNPACK_OK;
+
+	*imm = false;
+	for (u32 i = 0; i < form->nr_operands; i++) {
+		const struct pumice_isa_class *cls = &isa->classes[form->operands[i].cls];
+		u64 raw = pumice_isa_get(isa, op->layout, form->operands[i].field, dw);
+		enum pumice_isa_unpack now = PUMICE_ISA_UNPACK_OK;
+
+		if (cls->full || cls->elem) {
+			now = check_register(isa, cls, (u32)raw);
+			*imm |= (raw & PUMICE_USC_OPERAND__BANK__MASK) == PUMICE_USC_BANK_IMM;
+		} else if (isa->banks && strcmp(cls->name, "mask") == 0) {
+			if (!mask_exists(isa, (u32)raw))
+				now = PUMICE_ISA_UNPACK_OPERAND;
+		} else if (cls->valid && !cls->valid((u32)raw)) {
+			now = PUMICE_ISA_UNPACK_OPERAND;
+		}
+		if (result == PUMICE_ISA_UNPACK_OK)
+			result = now;
+	}
+	return result;
+}
+
+/* Fields outside @uses are zero. */
+static bool unused_fields_clear(const struct pumice_isa_layout *layout, u64 uses, const u32 *dw)
+{
+	for (u32 i = 0; i < layout->nr_places; i++) {
+		const struct pumice_isa_place *place = &layout->places[i];
+
+		if (!(uses >> place->field & 1) &&
+		    pumice_bits(dw, place->info.bit, place->info.width))
+			return false;
+	}
+	return true;
+}
+
+enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const u32 *dw)
+{
+	const struct pumice_isa_op_info *op;
+	const struct pumice_isa_layout *layout;
+	const struct pumice_isa_form *form;
+	enum pumice_isa_unpack operands;
+	u64 type, uses;
+	bool imm;
+
+	op = pumice_isa_find_opcode(isa, (u32)pumice_bits(dw, isa->opcode_bit, isa->opcode_width));
+	if (!op)
+		return PUMICE_ISA_UNPACK_OPCODE;
+	layout = &isa->layouts[op->layout];
+	for (u32 i = 0; i < isa->words; i++) {
+		if (dw[i] & layout->reserved[i])
+			return PUMICE_ISA_UNPACK_RESERVED;
+	}
+	type = pumice_isa_get(isa, op->layout, isa->field_type, dw);
+	if (type > 31 || !((op->types ? op->types : 1) >> type & 1))
+		return PUMICE_ISA_UNPACK_TYPE;
+	form = pumice_isa_form_of(isa, op, dw);
+	if (!form)
+		return PUMICE_ISA_UNPACK_FORM;
+	operands = check_operands(isa, op, form, dw, &imm);
+	uses = form->uses;
+	if (imm)
+		uses |= 1ULL << isa->field_imm;
+	if (!unused_fields_clear(layout, uses, dw))
+		return PUMICE_ISA_UNPACK_FIELD;
+	return operands;
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Tables for traces and tools: pumice_reg_table.[ch] and pumice_format_table.[ch]."""
+
+from .cwriter import Writer, lit, string
+
+TABLE_INCLUDES = ["\"pumice_info.h\"", "\"pumice_names.h\""]
+BUS = {"host": "PUMICE_REG_BUS_HOST", "fw": "PUMICE_REG_BUS_FW", "both": "PUMICE_REG_BUS_BOTH"}
+
+
+def field_info(item, shift=None):
+    """The initializer of struct pumice_field_info for a field."""
+    valid, text = "NULL", "NULL"
+    if item.enum:
+        valid, text = f"pumice_{item.enum.name}_valid", f"pumice_{item.enum.name}_str"
+    shift = item.shift if shift is None else shift
+    return (f"{{ {string(item.name)}, {item.lo}, {item.width}, "
+            f"PUMICE_FIELD_{item.type.upper()}, {shift}, {item.count}, {lit(item.value, 64)}, "
+            f"{valid}, {text} }}")
+
+
+def emit_fields(w, name, fields, reserved):
+    """One table of fields, lowest bit first; long reserved ranges cut to 64 bits."""
+    rows = [(f.lo, field_info(f)) for f in fields]
+    for item in reserved:
+        for lo in range(item.lo, item.end, 64):
+            width = min(64, item.end - lo)
+            rows.append((lo, f"{{ NULL, {lo}, {width}, PUMICE_FIELD_RESERVED, 0, 1, 0, NULL, "
+                             "NULL }"))
+    w.line(f"static const struct pumice_field_info {name}[] = {{")
+    for _, row in sorted(rows):
+        w.line(f"\t{row},")
+    w.line("};\n")
+    return len(rows)
+
+
+def reg_table_header(regs):
+    """pumice_reg_table.h."""
+    w = Writer("The table of all registers, by rising offset.", "registers.xml",
+               "PUMICE_REG_TABLE_H", ["\"pumice_info.h\""], license_id="MIT")
+    w.define("PUMICE_REG_TABLE_SIZE", str(sum(len(u.regs) for u in regs.units)))
+    w.line("extern const struct pumice_reg_info pumice_reg_table[PUMICE_REG_TABLE_SIZE];")
+    w.line("""
+/**
+ * pumice_reg_find - the register that holds a byte
+ * @offset: bytes from the start of a virtual GPU's page
+ * @index: element of a register array, 0 for a plain register; may be NULL
+ *
+ * Returns NULL where there is no register. The high half of a 64-bit register is part of it.
+ */
+const struct pumice_reg_info *pumice_reg_find(u32 offset, u32 *index);""")
+    return w.text()
+
+
+def reg_table_source(regs):
+    """pumice_reg_table.c."""
+    w = Writer("The table of all registers.", "registers.xml",
+               includes=["\"pumice_names.h\"", "\"pumice_reg_table.h\""], license_id="MIT")
+    rows = sorted((r for u in regs.units for r in u.regs), key=lambda r: r.offset)
+    sizes = {}
+    for reg in rows:
+        sizes[reg.macro] = emit_fields(w, f"{reg.macro.lower()}_fields", reg.fields, reg.reserved)
+    w.line("const struct pumice_reg_info pumice_reg_table[PUMICE_REG_TABLE_SIZE] = {")
+    for reg in rows:
+        per_os = "true" if reg.unit.scope == "os" else "false"
+        w.line(f"\t{{ {string(reg.unit.name)}, {string(reg.unit.name + '_' + reg.name)}, "
+               f"0x{reg.offset:x}, {reg.size}, PUMICE_REG_{reg.access.upper()},\n"
+               f"\t  {BUS[reg.unit.bus]}, {per_os}, {reg.count}, {reg.stride}, "
+               f"{lit(reg.reset, 64)}, {lit(reg.writable, 64)},\n"
+               f"\t  {reg.macro.lower()}_fields, {sizes[reg.macro]} }},")
+    w.line("};")
+    return w.text()
+
+
+def format_table_header(formats):
+    """pumice_format_table.h."""
+    w = Writer("Tables of the structures in memory and of the command streams.", "formats.xml",
+               "PUMICE_FORMAT_TABLE_H", ["\"pumice_info.h\""], license_id="MIT")
+    w.define("PUMICE_FORMAT_TABLE_SIZE", str(len(formats.structs)))
+    w.line("extern const struct pumice_format_info pumice_format_table[PUMICE_FORMAT_TABLE_SIZE];\n")
+    for stream in formats.streams:
+        w.line(f"extern const struct pumice_stream_info pumice_stream_{stream.name};")
+    return w.text()
+
+
+def format_table_source(formats):
+    """pumice_format_table.c."""
+    w = Writer("Tables of the structures in memory and of the command streams.", "formats.xml",
+               includes=["\"pumice_format_table.h\"", "\"pumice_names.h\""], license_id="MIT")
+    sizes, index = {}, {}
+    for item in formats.structs:
+        sizes[item.name] = emit_fields(w, f"{item.name}_fields", item.fields, item.reserved)
+    w.line("const struct pumice_format_info pumice_format_table[PUMICE_FORMAT_TABLE_SIZE] = {")
+    for i, item in enumerate(formats.structs):
+        index[item.name] = i
+        w.line(f"\t{{ {string(item.name)}, {item.words}, {sizes[item.name]}, "
+               f"{item.name}_fields }},")
+    w.line("};\n")
+    for stream in formats.streams:
+        w.line(f"static const struct pumice_stream_cmd {stream.name}_cmds[] = {{")
+        for cmd in stream.cmds:
+            w.line(f"\t{{ 0x{cmd.field(stream.type_field).value:x}, "
+                   f"&pumice_format_table[{index[cmd.name]}] }},")
+        w.line("};\n")
+        w.line(f"const struct pumice_stream_info pumice_stream_{stream.name} = {{\n"
+               f"\t{string(stream.name)}, {stream.type_lo}, {stream.type_width}, "
+               f"{len(stream.cmds)}, {stream.name}_cmds\n}};\n")
+    return w.text()
