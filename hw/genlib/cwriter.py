@@ -270,3 +270,10 @@ def unpack_field(item, dw="dw", var="v"):
                 expr = f"({kind})({expr} << {item.shift})"
         lines.append(f"{var}->{item.name}{suffix} = {expr};")
     return lines
+
+
+def bits_text(lo, end, word_bits=0):
+    """Bits lo..end-1 as high:low; with word_bits, as word and bits counted from that word."""
+    base = lo // word_bits * word_bits if word_bits else 0
+    text = f"{end - 1 - base}:{lo - base}" if end - lo > 1 else str(lo - base)
+    return f"word {lo // word_bits}, {text}" if word_bits else text

@@ -4,7 +4,7 @@
 import os
 from dataclasses import dataclass
 
-from . import emit_formats, emit_isa, emit_registers, emit_tables
+from . import docs_isa, docs_tables, emit_formats, emit_isa, emit_registers, emit_tables
 from .cwriter import types_header
 from .formats import load_formats
 from .isa import load_isas
@@ -50,4 +50,11 @@ def generate(contract, kinds):
         files["pumice_isa_enums.h"] = emit_isa.enums_header(contract.isas)
         files["pumice_isa.h"] = emit_isa.isa_header(contract.isas)
         files["pumice_isa.c"] = emit_isa.isa_source(contract.isas)
+    if "docs" in kinds:
+        files["docs/index.rst"] = docs_tables.index_page(contract.isas)
+        files["docs/registers.rst"] = docs_tables.registers_page(contract.regs)
+        files["docs/formats.rst"] = docs_tables.formats_page(contract.formats)
+        files["docs/enums.rst"] = docs_tables.enums_page(contract.enums)
+        for isa in contract.isas:
+            files[f"docs/{isa.name}-isa.rst"] = docs_isa.isa_page(isa)
     return files

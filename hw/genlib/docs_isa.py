@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Reference page of an instruction set: a section for every instruction."""
+
+from .cwriter import bits_text
+from .docs_tables import BITS_HEAD, BITS_WIDTHS, NOTE
+from .rst import escape, field_rows, heading, label, literal, table
+
+TITLES = {"usc": "USC instruction set", "pds": "PDS instruction set"}
+
+
+def isa_page(isa):
+    """<name>-isa.rst."""
+    out = [NOTE.format("isa.xml"), label(f"isa-{isa.name}"),
+           heading(TITLES.get(isa.name, f"{isa.name} instruction set"), 0),
+           escape(isa.doc) + "\n",
+           f"Instructions are {isa.bits} bits wide. A field that an instruction does not use must "
+           "be zero; an encoding that is not described here faults the job.\n"]
+    rows = [[literal(f"{op.opcode:#04x}"), f":ref:`{op.name} <{anchor(isa, op)}>`",
+             escape(op.texts["doc"])] for op in isa.ops]
+    out += [heading("Overview", 1), table(["Opcode", "Instruction", "Meaning"], [10, 22, 68],
+                                          rows)]
+    out += [classes_section(isa), layouts_section(isa)]
+    if isa.specials:
+        out.append(specials_section(isa))
+    out.append(heading("Instructions", 1))
+    out += [op_section(isa, op) for op in isa.ops]
+    return "\n".join(out)
+
+
+def anchor(isa, op):
+    """The label of an instruction's section."""
+    return f"{isa.name}-{op.name.replace('_', '-')}"
+
+
+def class_anchor(isa, kind):
+    """A link to the section of operand classes."""
+    return f":ref:`{kind.name} <{isa.name}-operands>`"
+
+
+def classes_section(isa):
+    """What operands may be."""
+    rows = []
+    for kind in isa.classes.values():
+        banks = ", ".join(kind.full) if kind.full else "–"
+        elem = ", ".join(kind.elem) if kind.elem else "–"
+        doc = escape(kind.doc)
+        if kind.enum:
+            doc += f" Values: :ref:`{kind.enum.name} <enum-{kind.enum.name}>`."
+        rows.append([literal(kind.name), banks if kind.is_register else "",
+                     elem if kind.is_register else "", doc])
+    return "\n".join([label(f"{isa.name}-operands"), heading("Operand classes", 1),
+                      table(["Class", "Banks", "Banks as element 0", "Meaning"],
+                            [12, 24, 20, 44], rows)])
+
+
+def layouts_section(isa):
+    """The bit tables of all layouts."""
+    out = [heading("Layouts", 1)]
+    for layout in isa.layouts:
+        out += [label(f"{isa.name}-layout-{layout.name}"), heading(f"Layout {layout.name}", 2),
+                escape(layout.doc) + "\n",
+                table(BITS_HEAD, BITS_WIDTHS, field_rows(layout.fields, layout.reserved))]
+    return "\n".join(out)
+
+
+def specials_section(isa):
+    """Predefined constants and special registers."""
+    rows = [[s.bank, str(s.number), literal(s.name), literal(s.value), escape(s.doc)]
+            for s in isa.specials]
+    return "\n".join([heading("Predefined registers", 1),
+                      "``l`` is the number of the lane.\n",
+                      table(["Bank", "Number", "Name", "Value", "Meaning"],
+                            [8, 10, 16, 26, 40], rows)])
+
+
+def op_section(isa, op):
+    """One instruction: encoding, operands, types, semantics, exceptions, example."""
+    out = [label(anchor(isa, op)), heading(op.name, 2), escape(op.texts["doc"]) + "\n"]
+    facts = [("Opcode", literal(f"{op.opcode:#04x}"))]
+    if op.types:
+        facts.append(("Types", ", ".join(literal(v.name.lower()) for v in op.types)))
+    if op.forms:
+        facts.append(("Forms", ", ".join(v.name.lower() for v in op.forms)))
+    facts += [("Semantics", literal(op.texts["semantics"])),
+              ("Exceptions", escape(op.texts["exceptions"])),
+              ("Example", literal(op.texts["example"]))]
+    out += [f":{name}: {text}" for name, text in facts if text]
+    out.append("")
+    names = {v.value: v.name.lower() for v in op.forms}
+    for value, operands in op.operands.items():
+        title = f"Operands, {names[value]} form" if len(op.operands) > 1 else "Operands"
+        rows = [[literal(f.name), class_anchor(isa, kind), escape(kind.doc)]
+                for f, kind in operands]
+        if rows:
+            out += [f"{title}:\n", table(["Field", "Class", "Meaning"], [14, 14, 72], rows)]
+    out += [f"Encoding (layout :ref:`{op.layout.name} <{isa.name}-layout-{op.layout.name}>`):\n",
+            table(["Bits", "Field", "Holds"], [14, 18, 68], encoding_rows(op))]
+    return "\n".join(out)
+
+
+def encoding_rows(op):
+    """The instruction's bits, highest first, with what each holds here."""
+    used = {}
+    for operands in op.operands.values():
+        for item, kind in operands:
+            used.setdefault(item.name, [])
+            if kind.name not in used[item.name]:
+                used[item.name].append(kind.name)
+    immediate = any("IMM" in kind.full + kind.elem
+                    for operands in op.operands.values() for _, kind in operands)
+    rows = []
+    for item in op.layout.fields:
+        text = "0"
+        if item.name == "opcode":
+            text = f"{op.opcode:#04x}"
+        elif item.name in ("type", "form"):
+            values = op.types if item.name == "type" else op.forms
+            text = ", ".join(f"{v.value} {v.name.lower()}" for v in values)
+        elif item.name in used:
+            text = " or ".join(used[item.name])
+        elif item.name == "imm" and immediate:
+            text = "immediate of the operand in bank IMM, else 0"
+        rows.append((item.lo, [bits_text(item.lo, item.end), literal(item.name), text]))
+    rows += [(r.lo, [bits_text(r.lo, r.end), "", "0 (reserved)"]) for r in op.layout.reserved]
+    return [row for _, row in sorted(rows, key=lambda r: r[0], reverse=True)]
