@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libpumice: the Pumice GPU from user space.
+ *
+ * The same calls drive the GPU of a guest through its kernel driver, or a GPU
+ * core inside this process with the same firmware and the same commands: the
+ * name given to pumice_device_open() chooses. Objects hang under a device:
+ *
+ *   device ─┬─ bo          memory
+ *           ├─ vm ─┬─ context   queue of jobs with a priority
+ *           │      ├─ kernel    a program placed in the VM
+ *           │      └─ stream    builder of a control stream
+ *           └─ sync        binary or timeline synchronisation object
+ *
+ * Errors: functions that can fail return 0 or a negative errno, and
+ * pumice_device_error() gives the reason as text. Out parameters are written
+ * on success only, unless told otherwise.
+ *
+ * Threads: any object may be used from any thread. One stream must not be
+ * built by two threads at once, and nothing may be destroyed while in use.
+ * Destroy children before parents; destroy functions take NULL.
+ *
+ * There is no global state.
+ */
+#ifndef PUMICE_PUMICE_H
+#define PUMICE_PUMICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pumice_device;
+struct pumice_bo;
+struct pumice_vm;
+struct pumice_context;
+struct pumice_sync;
+struct pumice_program;
+struct pumice_kernel;
+struct pumice_stream;
+
+/* Bytes that hold any error text of the library. */
+#define PUMICE_ERROR_BYTES 256
+
+/* Waits for ever, where a time-out is asked for. */
+#define PUMICE_FOREVER UINT64_MAX
+
+/* ------------------------------------------------------------------ device */
+
+/**
+ * pumice_device_open - open a GPU.
+ * @name: one of
+ *   "drm"                    the first render node that Pumice's driver serves
+ *   "drm:/dev/dri/renderD128" this one
+ *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: cores,
+ *                            threads (0: all work is done inside waits, and in
+ *                            the same order each time), ram (MiB)
+ *   NULL: what the environment variable PUMICE_DEVICE names, else "drm".
+ * @dev: out
+ * @error: takes the reason of a failure; may be NULL
+ * @error_bytes: size of @error
+ *
+ * In process, the firmware file is the one that the environment variable
+ * PUMICE_FIRMWARE names, else the installed one, else that of the build tree.
+ *
+ * Return: 0; -EINVAL for a name that is not understood, -ENODEV where there is
+ * no such GPU or its interface has another version, -ENOENT without firmware,
+ * or what the system said.
+ */
+int pumice_device_open(const char *name, struct pumice_device **dev, char *error,
+		       size_t error_bytes);
+
+/** pumice_device_close - close a device whose objects have all been destroyed. */
+void pumice_device_close(struct pumice_device *dev);
+
+/**
+ * pumice_device_error - why the calling thread's last failed call on the device
+ * or an object of it failed.
+ *
+ * Return: text of one line without a dot, never NULL; valid until this
+ * thread's next failing call.
+ */
+const char *pumice_device_error(struct pumice_device *dev);
+
+/** struct pumice_device_info - what a GPU is. */
+struct pumice_device_info {
+	/** @backend: "drm" or "inproc" */
+	char backend[16];
+	/** @version: register map, major in the upper, minor in the lower 16 bits */
+	uint32_t version;
+	/** @fw_version: firmware interface, as @version */
+	uint32_t fw_version;
+	/** @fw_build_id: text */
+	char fw_build_id[32];
+	/** @cores: cores */
+	uint32_t cores;
+	/** @uscs_per_core: unified shading clusters of a core */
+	uint32_t uscs_per_core;
+	/** @slots_per_usc: tasks that a USC holds */
+	uint32_t slots_per_usc;
+	/** @unified_bytes: unified store of a USC */
+	uint32_t unified_bytes;
+	/** @common_bytes: common store of a USC */
+	uint32_t common_bytes;
+	/** @local_bytes: local memory of a USC */
+	uint32_t local_bytes;
+	/** @max_group_instances: most instances of a work-group */
+	uint32_t max_group_instances;
+	/** @priorities: bit n: priority n may be used */
+	uint32_t priorities;
+	/** @page_sizes: bit n: pages of 2^n bytes are used where they fit */
+	uint64_t page_sizes;
+	/** @va_start: first GPU virtual address that may be bound */
+	uint64_t va_start;
+	/** @va_end: first GPU virtual address beyond */
+	uint64_t va_end;
+	/** @clock_hz: ticks of the GPU clock in a second */
+	uint64_t clock_hz;
+};
+
+/** pumice_device_info - describe a device. Return: 0 or a negative errno. */
+int pumice_device_info(struct pumice_device *dev, struct pumice_device_info *info);
+
+/**
+ * pumice_device_timestamp - read both clocks together.
+ * @gpu_ticks: out: GPU clock, in ticks of clock_hz; may be NULL
+ * @cpu_ns: out: CLOCK_MONOTONIC, ns; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_device_timestamp(struct pumice_device *dev, uint64_t *gpu_ticks, uint64_t *cpu_ns);
+
+/** struct pumice_fw_counters - counters of the firmware since it booted; all wrap. */
+struct pumice_fw_counters {
+	/** @jobs_started: control streams started */
+	uint32_t jobs_started;
+	/** @jobs_done: ended, well or not */
+	uint32_t jobs_done;
+	/** @jobs_faulted: of these, ended by a fault */
+	uint32_t jobs_faulted;
+	/** @jobs_killed: killed before or while they ran */
+	uint32_t jobs_killed;
+	/** @instructions: instructions that the firmware processor has retired */
+	uint64_t instructions;
+};
+
+/**
+ * pumice_device_fw_counters - read the firmware's counters.
+ *
+ * Return: 0; -EOPNOTSUPP through the kernel driver, where debugfs has them.
+ */
+int pumice_device_fw_counters(struct pumice_device *dev, struct pumice_fw_counters *counters);
+
+/** pumice_device_drm_fd - the DRM file, owned by the device, or -EOPNOTSUPP in process. */
+int pumice_device_drm_fd(struct pumice_device *dev);
+
+/* ------------------------------------------------------------------ memory */
+
+/**
+ * pumice_bo_create - allocate zeroed memory, cached and coherent for CPU and GPU.
+ * @size: bytes, not 0; rounded up to pages
+ * @exclusive: the VM that alone will bind it, which makes submission cheaper;
+ *   or NULL
+ * @bo: out
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
+int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
+		     struct pumice_bo **bo);
+
+/** pumice_bo_destroy - drop the memory; what VMs have bound of it stays until it is unbound. */
+void pumice_bo_destroy(struct pumice_bo *bo);
+
+/** pumice_bo_size - bytes, rounded up as they were allocated. */
+uint64_t pumice_bo_size(const struct pumice_bo *bo);
+
+/**
+ * pumice_bo_map - make the memory visible to the CPU.
+ * @cpu: out: first byte; the same at each call until pumice_bo_unmap()
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_bo_map(struct pumice_bo *bo, void **cpu);
+
+/** pumice_bo_unmap - end of all use of the CPU address; nothing if it is not mapped. */
+void pumice_bo_unmap(struct pumice_bo *bo);
+
+/* ------------------------------------------------------- virtual addresses */
+
+/** pumice_vm_create - make an empty address space. Return: 0 or a negative errno. */
+int pumice_vm_create(struct pumice_device *dev, struct pumice_vm **vm);
+
+/** pumice_vm_destroy - drop an address space and what is bound in it. */
+void pumice_vm_destroy(struct pumice_vm *vm);
+
+#define PUMICE_BIND_READONLY	(1u << 0)	/* stores fault */
+#define PUMICE_BIND_NOEXEC	(1u << 1)	/* instruction fetches fault */
+
+/** struct pumice_bind - one change of an address space. */
+struct pumice_bind {
+	/** @bo: memory to map, or NULL to unmap the range */
+	struct pumice_bo *bo;
+	/** @bo_offset: first byte, page aligned; 0 to unmap */
+	uint64_t bo_offset;
+	/** @va: GPU virtual address, page aligned */
+	uint64_t va;
+	/** @size: bytes, page aligned, not 0 */
+	uint64_t size;
+	/** @flags: PUMICE_BIND_*; 0 to unmap */
+	uint32_t flags;
+};
+
+/**
+ * pumice_vm_bind - change an address space, in order.
+ * @ops: what was mapped in a range before goes; unmapping takes parts and holes
+ * @count: operations
+ * @done: out, also on failure: operations that took effect; may be NULL
+ *
+ * Jobs submitted later see the change; jobs that run may see either.
+ *
+ * Return: 0; -EINVAL for an address, size or flag out of range; -ENOMEM.
+ */
+int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t count,
+		   uint32_t *done);
+
+/**
+ * pumice_vm_va_alloc - find room for a mapping.
+ * @size: bytes, not 0
+ * @align: a power of two; 0 for what suits @size
+ * @va: out; nothing is mapped there yet
+ *
+ * Only addresses got here are avoided: who also chooses addresses freely must
+ * stay out of the upper half, from which these are taken.
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
+int pumice_vm_va_alloc(struct pumice_vm *vm, uint64_t size, uint64_t align, uint64_t *va);
+
+/** pumice_vm_va_free - give back the room that starts at @va; nothing is unmapped. */
+void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va);
+
+/**
+ * pumice_vm_place - find room for a whole BO and map it there.
+ * @flags: PUMICE_BIND_*
+ * @va: out
+ *
+ * Return: as pumice_vm_va_alloc() and pumice_vm_bind().
+ */
+int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va);
+
+/** pumice_vm_remove - undo pumice_vm_place(). Return: 0, -EINVAL if @va is not from there. */
+int pumice_vm_remove(struct pumice_vm *vm, uint64_t va);
+
+/* ---------------------------------------------------------------- contexts */
+
+/** enum pumice_priority - between contexts of all processes. */
+enum pumice_priority {
+	/** @PUMICE_PRIORITY_LOW: after all others */
+	PUMICE_PRIORITY_LOW = 0,
+	/** @PUMICE_PRIORITY_NORMAL: the usual */
+	PUMICE_PRIORITY_NORMAL = 1,
+	/** @PUMICE_PRIORITY_HIGH: before all others; needs privilege */
+	PUMICE_PRIORITY_HIGH = 2,
+};
+
+/**
+ * pumice_context_create - make a queue for compute jobs, which run in order.
+ *
+ * Return: 0; -EACCES for a priority that is not allowed, -EINVAL, -ENOMEM.
+ */
+int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
+			  struct pumice_context **context);
+
+/** pumice_context_destroy - jobs that wait or run are killed. */
+void pumice_context_destroy(struct pumice_context *context);
+
+#define PUMICE_CONTEXT_GUILTY	(1u << 0)	/* a job of it timed out or was killed: takes no more jobs */
+#define PUMICE_CONTEXT_INNOCENT	(1u << 1)	/* a GPU reset stopped a job of it: takes no more jobs */
+#define PUMICE_CONTEXT_FAULTED	(1u << 2)	/* a job of it faulted; it goes on */
+
+/** struct pumice_context_state - how a context fares. */
+struct pumice_context_state {
+	/** @flags: PUMICE_CONTEXT_* */
+	uint32_t flags;
+	/** @fault: of the last faulted job, see pumice_fault_name(); 0 for none */
+	uint32_t fault;
+	/** @unit: that raised it, see pumice_unit_name() */
+	uint32_t unit;
+	/** @access: of MMU faults, see pumice_access_name() */
+	uint32_t access;
+	/** @pc: instruction index in the program, where there is one */
+	uint32_t pc;
+	/** @fault_va: GPU virtual address of the fault */
+	uint64_t fault_va;
+	/** @jobs_done: jobs that ended, well or not */
+	uint64_t jobs_done;
+	/** @jobs_faulted: of these, ended by a fault, time-out or reset */
+	uint64_t jobs_faulted;
+	/** @last_start: GPU clock at the start of the job that ended last */
+	uint64_t last_start;
+	/** @last_end: GPU clock at its end */
+	uint64_t last_end;
+};
+
+/** pumice_context_get_state - look at a context. Return: 0 or a negative errno. */
+int pumice_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
+
+/**
+ * pumice_context_kill - kill the context's jobs; it takes no more.
+ *
+ * The fences of the jobs signal. In process only: with a kernel, time-outs and
+ * pumice_context_destroy() do this.
+ *
+ * Return: 0; -EOPNOTSUPP through the kernel driver; -ETIME if the GPU hangs.
+ */
+int pumice_context_kill(struct pumice_context *context);
+
+/* --------------------------------------------------------- synchronisation */
+
+#define PUMICE_SYNC_SIGNALED	(1u << 0)	/* created signaled (binary) */
+
+/**
+ * pumice_sync_create - make a synchronisation object, binary or timeline by use.
+ * @flags: PUMICE_SYNC_SIGNALED or 0
+ *
+ * With point 0 it is binary: it holds the fence of the job that signals it, and
+ * a new one replaces it. With other points it is a timeline, which only grows.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_sync_create(struct pumice_device *dev, uint32_t flags, struct pumice_sync **sync);
+
+/** pumice_sync_destroy - jobs that wait for it or signal it are not disturbed. */
+void pumice_sync_destroy(struct pumice_sync *sync);
+
+/** pumice_sync_signal - signal from the CPU. @point: 0 for binary. Return: 0 or a negative errno. */
+int pumice_sync_signal(struct pumice_sync *sync, uint64_t point);
+
+/** pumice_sync_reset - empty a binary object. Return: 0 or a negative errno. */
+int pumice_sync_reset(struct pumice_sync *sync);
+
+/** pumice_sync_query - the highest point reached. @point: out. Return: 0 or a negative errno. */
+int pumice_sync_query(struct pumice_sync *sync, uint64_t *point);
+
+#define PUMICE_WAIT_ANY		(1u << 0)	/* one is enough, else all */
+#define PUMICE_WAIT_SUBMIT	(1u << 1)	/* also wait until someone submits what signals it */
+
+/** struct pumice_wait - what to wait for. */
+struct pumice_wait {
+	/** @sync: object */
+	struct pumice_sync *sync;
+	/** @point: of a timeline; 0 for binary */
+	uint64_t point;
+};
+
+/**
+ * pumice_sync_wait - wait on the CPU.
+ * @waits: objects of one device
+ * @count: not 0
+ * @flags: PUMICE_WAIT_*
+ * @timeout_ns: from now; 0 looks only; PUMICE_FOREVER
+ *
+ * A job that faults signals too: pumice_context_get_state() tells how it ended.
+ *
+ * Return: 0; -ETIME; -EINVAL for an object that nobody has been asked to signal
+ * without PUMICE_WAIT_SUBMIT.
+ */
+int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t flags,
+		     uint64_t timeout_ns);
+
+/* -------------------------------------------------------------------- jobs */
+
+/** struct pumice_job_sync - a wait or a signal of a job. */
+struct pumice_job_sync {
+	/** @sync: object */
+	struct pumice_sync *sync;
+	/** @point: of a timeline; 0 for binary */
+	uint64_t point;
+	/** @signal: signal at the job's end, else wait before its start */
+	bool signal;
+};
+
+/** struct pumice_job - one job. */
+struct pumice_job {
+	/** @context: queue */
+	struct pumice_context *context;
+	/** @stream: GPU virtual address of its control stream, 4-byte aligned */
+	uint64_t stream;
+	/** @syncs: @sync_count waits and signals */
+	const struct pumice_job_sync *syncs;
+	/** @sync_count: elements of @syncs */
+	uint32_t sync_count;
+};
+
+/**
+ * pumice_submit - queue jobs, all or none.
+ * @jobs: may wait for what earlier jobs of the same call signal
+ * @count: jobs, at most 64
+ * @failed: out, on failure only: index of the job that was refused; may be NULL
+ *
+ * Return: 0; -EINVAL for a misaligned stream or a wait for something that
+ * nobody has been asked to signal; -E2BIG; -ECANCELED for a context that takes
+ * no more jobs; -ENOMEM.
+ */
+int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
+		  uint32_t *failed);
+
+/**
+ * pumice_context_run - submit one job, wait for it, and tell how it ended.
+ * @stream: as in struct pumice_job
+ * @timeout_ns: of the wait; PUMICE_FOREVER
+ * @state: out, also when the job failed; may be NULL
+ *
+ * The context must not be in use by others meanwhile.
+ *
+ * Return: 0; -EIO when the job faulted (the error text names the fault);
+ * -ETIME; else as pumice_submit().
+ */
+int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,
+		       struct pumice_context_state *state);
+
+/* ---------------------------------------------------------------- programs */
+
+/** struct pumice_program_info - what stands in a program file. */
+struct pumice_program_info {
+	/** @usc_insns: USC instructions, 4 words each */
+	uint32_t usc_insns;
+	/** @pds_insns: PDS instructions, 4 words each */
+	uint32_t pds_insns;
+	/** @relocs: relocations of PDS instructions */
+	uint32_t relocs;
+	/** @shared: shared registers of a task */
+	uint32_t shared;
+	/** @attrs: attribute registers of an instance */
+	uint32_t attrs;
+	/** @temps: temporary registers of an instance */
+	uint32_t temps;
+	/** @local_bytes: local memory of a work-group */
+	uint32_t local_bytes;
+	/** @size: instances of a work-group in x, y, z */
+	uint32_t size[3];
+	/** @uniform_words: words of the uniform block that a dispatch gives */
+	uint32_t uniform_words;
+	/** @usc: 4 * @usc_insns words, owned by the program */
+	const uint32_t *usc;
+	/** @pds: 4 * @pds_insns words, before relocation, owned by the program */
+	const uint32_t *pds;
+};
+
+/**
+ * pumice_program_parse - read a program file out of memory.
+ * @data: copied
+ * @bytes: size of @data
+ * @program: out
+ * @error: takes the reason of a failure; may be NULL
+ * @error_bytes: size of @error
+ *
+ * Everything but the instructions themselves is checked; those the GPU checks.
+ *
+ * Return: 0, -EINVAL for a file that is damaged or of another version, -ENOMEM.
+ */
+int pumice_program_parse(const void *data, size_t bytes, struct pumice_program **program,
+			 char *error, size_t error_bytes);
+
+/** pumice_program_load - as pumice_program_parse(), from a file. Return: also what open said. */
+int pumice_program_load(const char *path, struct pumice_program **program, char *error,
+			size_t error_bytes);
+
+/** pumice_program_destroy - kernels made of it are not disturbed. */
+void pumice_program_destroy(struct pumice_program *program);
+
+/** pumice_program_info - describe a program; pointers live as long as it. */
+void pumice_program_info(const struct pumice_program *program, struct pumice_program_info *info);
+
+/**
+ * pumice_kernel_create - place a program in a VM, ready to be dispatched.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *program,
+			 struct pumice_kernel **kernel);
+
+/** pumice_kernel_destroy - only when jobs that run it have ended. */
+void pumice_kernel_destroy(struct pumice_kernel *kernel);
+
+/** pumice_kernel_code_va - GPU virtual address of its USC instructions. */
+uint64_t pumice_kernel_code_va(const struct pumice_kernel *kernel);
+
+/* --------------------------------------------------------- control streams */
+
+/**
+ * pumice_stream_create - make a builder with memory for one control stream and
+ * what belongs to it (PDS programs, uniform blocks).
+ * @bytes: of that memory; a dispatch takes some 100 bytes and its uniforms
+ * @stream: out
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_stream_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_stream **stream);
+
+/** pumice_stream_destroy - only when jobs that run it have ended. */
+void pumice_stream_destroy(struct pumice_stream *stream);
+
+/** pumice_stream_reset - empty it; only when jobs that run it have ended. */
+void pumice_stream_reset(struct pumice_stream *stream);
+
+/** struct pumice_dispatch - a grid of work-groups of one kernel. */
+struct pumice_dispatch {
+	/** @kernel: what they run */
+	const struct pumice_kernel *kernel;
+	/** @groups: work-groups in x, y, z; a zero launches none */
+	uint32_t groups[3];
+	/** @base: added to the work-group ids */
+	uint32_t base[3];
+	/** @uniforms: uniform_words words, copied; may be NULL if there are none */
+	const uint32_t *uniforms;
+	/** @uniform_words: words of @uniforms; must be what the program says */
+	uint32_t uniform_words;
+};
+
+/**
+ * pumice_stream_dispatch - add STATE and LAUNCH for a grid.
+ *
+ * Return: 0; -EINVAL for another number of uniform words or a kernel of another
+ * VM, -ENOSPC.
+ */
+int pumice_stream_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
+
+/**
+ * pumice_stream_fence - launches behind it see the stores of launches before it.
+ *
+ * Return: 0, -ENOSPC.
+ */
+int pumice_stream_fence(struct pumice_stream *stream);
+
+/**
+ * pumice_stream_emit - add words as they are, for streams that the calls above
+ * do not build.
+ *
+ * Return: 0, -ENOSPC.
+ */
+int pumice_stream_emit(struct pumice_stream *stream, const uint32_t *words, uint32_t count);
+
+/**
+ * pumice_stream_data - take memory beside the commands.
+ * @bytes: not 0
+ * @align: a power of two, at most 4096
+ * @cpu: out: where to write it, until the next reset
+ * @va: out: where the GPU sees it, read only
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_data(struct pumice_stream *stream, uint64_t bytes, uint64_t align, void **cpu,
+		       uint64_t *va);
+
+/**
+ * pumice_stream_end - add HALT.
+ * @va: out: for struct pumice_job; may be NULL
+ *
+ * Return: 0, -ENOSPC.
+ */
+int pumice_stream_end(struct pumice_stream *stream, uint64_t *va);
+
+/** pumice_stream_va - GPU virtual address of the next word to be added. */
+uint64_t pumice_stream_va(const struct pumice_stream *stream);
+
+/* ------------------------------------------------------------------- names */
+
+/** pumice_fault_name - the word for a fault, the same in all logs; "unknown" for none. */
+const char *pumice_fault_name(uint32_t fault);
+
+/** pumice_unit_name - the word for a unit. */
+const char *pumice_unit_name(uint32_t unit);
+
+/** pumice_access_name - the word for a kind of access. */
+const char *pumice_access_name(uint32_t access);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
