@@ -38,21 +38,32 @@ struct cdm_config {
 struct cdm_status {
 	bool busy;
 	struct gpu_fault fault;	/* of the running or last job */
-	u64 time_start, time_end, groups;
+	u64 time_start, time_end;	/* GPU clock; of the running or last job */
+	u64 groups;	/* work-groups that finished, those of a stopped job until it stopped */
 };
 
+/* Make an idle CDM. NULL when memory lacks. */
 struct cdm *cdm_create(const struct cdm_config *config);
 void cdm_destroy(struct cdm *cdm);
 /* The PDS whose ops (cdm_pds_ops, opaque this CDM) lead back here. */
 void cdm_connect(struct cdm *cdm, struct pds *pds);
+/* Back to idle at once, without callbacks; the PDS is reset beside it. */
 void cdm_reset(struct cdm *cdm);
 
-/* Start a job; ignored while busy (returns false). */
+/*
+ * Start a job: walk the control stream at the GPU virtual address stream, in
+ * MMU context ctx. Returns false and does nothing while busy, or for a context
+ * that does not exist. ops->ended comes from cdm_step() only.
+ */
 bool cdm_start(struct cdm *cdm, unsigned int ctx, u64 stream);
-/* Stop the job; ignored while idle. */
+/* Stop the job; ignored while idle. What stopped a job first is how it ends. */
 void cdm_abort(struct cdm *cdm);
-/* Walk on: about budget commands or work-groups. True while it could go on at once. */
+/*
+ * Walk on: about budget commands or ordinary work-groups. True while it could
+ * go on at once; after false, ops->wake tells when to call again.
+ */
 bool cdm_step(struct cdm *cdm, unsigned int budget);
+/* What the registers show; good until the next call of any function. */
 const struct cdm_status *cdm_status(const struct cdm *cdm);
 
 extern const struct pds_ops cdm_pds_ops;

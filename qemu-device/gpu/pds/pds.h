@@ -7,8 +7,11 @@
  * memory, runs the PDS program once per task to fill the registers, and starts
  * the group. A group that can never fit is a fault; one that must wait waits.
  *
- * Locking: all functions are called with the device lock held, except
- * pds_group_done() and pds_fault(), which take it (they are the USCs' ops).
+ * Locking: all functions are called with the device lock held, except those of
+ * pds_usc_ops, which take it. Only the CDM calls the launch functions.
+ *
+ * Limits: one launch is dealt at a time; groups of earlier launches may still
+ * run beside it. Groups start in the order in which they are dealt.
  */
 #ifndef PUMICE_GPU_PDS_H
 #define PUMICE_GPU_PDS_H
@@ -19,6 +22,8 @@
 #include "../mmu/mmu.h"
 #include "../usc/usc.h"
 #include "pumice_formats.h"
+
+#define PDS_MAX_USCS (PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
 
 struct pds;
 
@@ -44,30 +49,50 @@ struct pds_ops {
 };
 
 struct pds_config {
-	unsigned int uscs;		/* over all cores */
-	struct usc *const *usc;		/* uscs of them */
+	unsigned int uscs;		/* over all cores, at most PDS_MAX_USCS */
+	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch on. */
+	struct usc *const *usc;
 	u32 unified_bytes, common_bytes, local_bytes;	/* stores of one USC */
 	struct mmu *mmu;
 	struct usc_program_cache *programs;
 	void (*lock)(void *opaque);	/* the device lock */
 	void (*unlock)(void *opaque);
 	void (*wake_usc)(void *opaque, unsigned int usc);	/* the USC has work */
+	void *opaque;			/* of lock, unlock, wake_usc */
 	const struct pds_ops *ops;
-	void *opaque;			/* of all the above */
+	void *ops_opaque;		/* of ops: the CDM, for cdm_pds_ops */
 };
 
+/*
+ * Make a PDS for USCs that are empty. Stores are counted in whole rows: 128
+ * bytes of unified store or local memory, 4 bytes of common store. NULL when
+ * memory lacks or there are more USCs than PDS_MAX_USCS.
+ */
 struct pds *pds_create(const struct pds_config *config);
 void pds_destroy(struct pds *pds);
-/* Forget every group; the USCs are reset beside it. */
+/* Forget every group, without callbacks; the USCs are reset beside it. */
 void pds_reset(struct pds *pds);
 
 /*
- * A launch begins: fetch, check and decode its PDS program and check that one
- * group can ever fit. False with *fault on refusal.
+ * A launch begins: check that one group can ever fit, fetch and check its PDS
+ * program and the USC program that this starts. False with *fault filled in
+ * wholly on refusal. True must be followed by pds_launch_end() before the next
+ * launch begins.
  */
 bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct gpu_fault *fault);
-/* Start one group of the launch begun last; linear is x fastest. */
+/*
+ * What starting one group of the launch costs, in units of an ordinary group's
+ * cost; at least 1. Grows with the words that its PDS program writes.
+ */
+unsigned int pds_launch_cost(const struct pds *pds);
+/*
+ * Start one group of the launch: id is its work-group id, base included; linear
+ * its number in the grid, x fastest. Nothing is left behind unless it started.
+ */
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault);
+/* The last group of the launch was dealt, or the launch is given up; its groups run on. */
+void pds_launch_end(struct pds *pds);
+
 /* Stop every running group; group_done still comes for each. */
 void pds_abort(struct pds *pds);
 /* Groups and tasks on all USCs. */
