@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""
+A second, independent reading of the contract, to test the generated C against.
+
+Reads the XML with another parser than the generator and packs a structure as one big integer,
+where the generated C works word by word. Shares no code with hw/genlib.
+"""
+
+import xml.etree.ElementTree as ElementTree
+
+
+def number(text, default=0):
+    """A number of the contract."""
+    return default if text is None else int(text, 0)
+
+
+class Field:
+    """One element of one field: its bits and what the C member is called."""
+
+    def __init__(self, node, index):
+        hi, _, lo = node.get("bits").partition(":")
+        local = int(lo or hi)
+        self.width = int(hi) - local + 1
+        self.lo = number(node.get("word")) * 32 + local + index * self.width
+        self.kind = node.get("type") or ("enum" if node.get("enum") else "uint")
+        self.enum = node.get("enum")
+        default = local if self.kind == "address" else 0
+        self.shift = number(node.get("shift"), default)
+        self.const = number(node.get("value")) if self.kind == "const" else None
+        self.member = node.get("name").lower()
+        if number(node.get("count"), 1) > 1:
+            self.member += f"[{index}]"
+
+    def unpacked(self, raw):
+        """The member's value for raw bits, as a C literal."""
+        if self.kind == "int" and raw >> (self.width - 1):
+            return f"(s64)0x{(raw - (1 << self.width)) & 0xffffffffffffffff:x}ULL"
+        return f"0x{raw << self.shift:x}ULL"
+
+
+class Struct:
+    """A row of words with its fields and reserved bits."""
+
+    def __init__(self, node, words, name=None):
+        self.name = name or node.get("name").lower()
+        self.words = words
+        self.fields = [Field(f, i) for f in node.findall("field")
+                       for i in range(number(f.get("count"), 1))]
+        self.reserved = []
+        for item in node.findall("reserved"):
+            hi, _, lo = item.get("bits").partition(":")
+            base = number(item.get("word")) * 32
+            self.reserved += range(base + int(lo or hi), base + int(hi) + 1)
+
+    def random_raw(self, rng, enums):
+        """Random legal raw bits by field: often all zeroes, all ones or the sign bit alone."""
+        out = []
+        for item in self.fields:
+            top = (1 << item.width) - 1
+            if item.const is not None:
+                out.append(item.const)
+            elif item.enum:
+                out.append(rng.choice(enums[item.enum.lower()]))
+            else:
+                out.append(rng.choice([0, top, top ^ (top >> 1), rng.randint(0, top),
+                                       rng.randint(0, top)]))
+        return out
+
+    def row(self, raws):
+        """The words as a list of C literals."""
+        return words_of(self.join(raws), self.words)
+
+    def join(self, raws):
+        """The whole structure as one integer."""
+        value = 0
+        for item, raw in zip(self.fields, raws):
+            value |= raw << item.lo
+        return value
+
+
+def words_of(value, words):
+    """A big integer as 32-bit words, lowest first, as C literals."""
+    return [f"0x{value >> (32 * i) & 0xffffffff:x}U" for i in range(words)]
+
+
+def read_enums(*paths):
+    """{name: [values]} of all enumerations of the files."""
+    out = {}
+    for path in paths:
+        for node in ElementTree.parse(path).getroot().iter("enum"):
+            out[node.get("name").lower()] = [number(v.get("value")) for v in node.findall("value")]
+    return out
+
+
+def read_structs(path):
+    """All structures of a formats file."""
+    root = ElementTree.parse(path).getroot()
+    return [Struct(node, number(node.get("words"))) for node in root.findall("struct")]
+
+
+def read_isas(path):
+    """The <isa> elements of an ISA file."""
+    root = ElementTree.parse(path).getroot()
+    return [root] if root.tag == "isa" else root.findall("isa")

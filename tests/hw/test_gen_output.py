@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""
+What the generator writes: when, which, and that every side can compile it.
+
+The compilers are those of the four sides: freestanding 32-bit RISC-V (clang) for the firmware,
+the host's C compiler for the device and user space, in 64 and 32 bits. The kernel build itself
+tests the kernel's.
+"""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from contract import HW, ContractCase, run_generator
+
+HEADERS = ["pumice_types.h", "pumice_regs.h", "pumice_formats.h", "pumice_isa_enums.h",
+           "pumice_names.h"]
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+COMPILERS = [
+    ("host", ["cc", "-ffreestanding"]),
+    ("host, 32 bits", ["cc", "-ffreestanding", "-m32"]),
+    ("clang", ["clang", "-ffreestanding"]),
+    ("firmware", ["clang", "--target=riscv32", "-march=rv32imc", "-mabi=ilp32", "-ffreestanding"]),
+]
+
+
+class Output(ContractCase):
+    """The generated files."""
+
+    def test_every_header_compiles_alone_on_every_side(self):
+        for hw in (self.dir, HW):
+            self.assertEqual(run_generator(hw, self.out).stderr, "")
+            for title, command in COMPILERS:
+                if not shutil.which(command[0]):
+                    self.fail(f"{command[0]} is not installed")
+                for header in HEADERS:
+                    with self.subTest(hw=hw, side=title, header=header):
+                        self.compile(command + STRICT, f'#include "{header}"\n'
+                                                       f'#include "{header}"\n')
+
+    def test_register_macros_can_be_included_in_assembly(self):
+        self.assertEqual(self.generate().stderr, "")
+        self.compile(["cc", "-x", "assembler-with-cpp"],
+                     '#include "pumice_regs.h"\n.long PUMICE_A_BASE(2), PUMICE_LIMIT\n')
+
+    def compile(self, command, text):
+        """Compile `text` without linking."""
+        source = os.path.join(self.dir, "unit.c")
+        with open(source, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        done = subprocess.run([*command, "-I", self.out, "-c", source, "-o",
+                               os.path.join(self.dir, "unit.o")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_second_run_leaves_every_file_untouched(self):
+        self.generate()
+        before = self.stamps()
+        os.utime(os.path.join(self.out, "pumice_regs.h"), ns=(1, 1))
+        before["pumice_regs.h"] = 1
+        self.generate()
+        self.assertEqual(self.stamps(), before)
+
+    def test_only_chosen_outputs_are_written(self):
+        self.generate("--only", "regs")
+        names = os.listdir(self.out)
+        self.assertIn("pumice_regs.h", names)
+        self.assertNotIn("pumice_formats.h", names)
+        self.assertNotIn("docs", names)
+
+    def test_unknown_choice_is_refused(self):
+        self.assertEqual(self.generate("--only", "regz").returncode, 2)
+
+    def test_missing_contract_file_is_named(self):
+        os.unlink(os.path.join(self.dir, "isa.xml"))
+        done = self.generate()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("isa.xml:1: error: cannot read", done.stderr)
+
+    def test_reference_page_has_a_section_for_each_instruction(self):
+        self.generate()
+        with open(os.path.join(self.out, "docs", "t-isa.rst"), encoding="utf-8") as stream:
+            page = stream.read()
+        for name in ("add", "nop"):
+            self.assertIn(f".. _t-{name}:", page)
+            self.assertIn(f"\n{name}\n{'~' * len(name)}\n", page)
+
+    def stamps(self):
+        """Modification time of every file in the output directory."""
+        return {os.path.relpath(os.path.join(root, name), self.out):
+                os.stat(os.path.join(root, name)).st_mtime_ns
+                for root, _, names in os.walk(self.out) for name in names}
+
+
+if __name__ == "__main__":
+    unittest.main()

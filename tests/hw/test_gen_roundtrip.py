@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""
+The generated pack and unpack functions do what the XML says, bit for bit.
+
+The expected words come from reference.py, a reading of the XML that shares no code with the
+generator. The seed is printed with every failure.
+"""
+
+import os
+import random
+import unittest
+
+from contract import HW, SEED, ContractCase, decoder_sources, program, run_generator
+import reference
+
+ROUNDS = 40
+
+
+class RoundTrip(ContractCase):
+    """Compiled C against the reference, for the fixture and for the real contract."""
+
+    def enums(self, hw):
+        """All enumerations of a contract."""
+        return reference.read_enums(*(os.path.join(hw, name) for name in
+                                      ("registers.xml", "formats.xml", "isa.xml")))
+
+    def test_struct_pack_and_unpack_match_the_reference(self):
+        for hw in (self.dir, HW):
+            with self.subTest(hw=hw):
+                rng = random.Random(SEED)
+                self.assertEqual(run_generator(hw, self.out).stderr, "")
+                enums = self.enums(hw)
+                structs = reference.read_structs(os.path.join(hw, "formats.xml"))
+                bodies = [struct_case(s, enums, rng) for s in structs for _ in range(ROUNDS)]
+                self.run_c(program(bodies))
+
+    def test_set_reserved_bit_is_reported_wherever_it_is(self):
+        for hw in (self.dir, HW):
+            with self.subTest(hw=hw):
+                rng = random.Random(SEED)
+                run_generator(hw, self.out)
+                enums = self.enums(hw)
+                bodies = []
+                for item in reference.read_structs(os.path.join(hw, "formats.xml")):
+                    value = item.join(item.random_raw(rng, enums))
+                    bodies += [unpack_case(item, value | 1 << bit, "RESERVED")
+                               for bit in item.reserved]
+                self.run_c(program(bodies))
+
+    def test_wrong_constant_and_unknown_enum_value_are_reported(self):
+        self.generate()
+        rng = random.Random(SEED)
+        item = next(s for s in reference.read_structs(os.path.join(self.dir, "formats.xml"))
+                    if s.name == "go")
+        value = item.join(item.random_raw(rng, self.enums(self.dir)))
+        wrong = (value & ~(0xf << 28)) | 4 << 28
+        self.run_c(program([unpack_case(item, wrong, "CONST"),
+                            unpack_case(item, value & ~3, "ENUM"),
+                            unpack_case(item, (value & ~3) | 2, "ENUM")]))
+
+    def test_stream_command_lengths_come_from_the_first_word(self):
+        self.generate()
+        self.run_c(program(["CHECK(pumice_s_cmd_words(0x5fffffffU) == 4);",
+                            "CHECK(pumice_s_cmd_words(0x60000000U) == 1);",
+                            "CHECK(pumice_s_cmd_words(0x70000000U) == 0);",
+                            "CHECK(PUMICE_S_CMD_STOP == 6 && PUMICE_GO_WORDS == 4);"]))
+
+    def test_two_word_struct_is_one_64_bit_value(self):
+        self.generate()
+        self.run_c(program([
+            "struct pumice_entry e = { .valid = true, .addr = 0x123456789000ULL, .high = 0xbeef };"
+            "struct pumice_entry back;"
+            "u64 raw = pumice_entry_pack64(&e);"
+            "CHECK(raw == 0xbeef123456789001ULL);"
+            "CHECK(pumice_entry_unpack64(raw, &back) == PUMICE_UNPACK_OK);"
+            "CHECK(back.valid && back.addr == e.addr && back.high == e.high);"
+            "CHECK(PUMICE_FIELD_GET(PUMICE_ENTRY__ADDR, raw) == e.addr);"
+            "CHECK(PUMICE_FIELD_GET(PUMICE_ENTRY__HIGH, raw) == 0xbeef);"]))
+
+    def test_register_macros_say_what_the_xml_says(self):
+        self.generate()
+        self.run_c(program([
+            "CHECK(PUMICE_A_CTRL == 0 && PUMICE_A_BASE(3) == 0x40 && PUMICE_A_BASE_COUNT == 4);"
+            "CHECK(PUMICE_A_CTRL__RESET == 2 && PUMICE_A_CTRL__WRITABLE == 0xffffff03U);"
+            "CHECK(PUMICE_FIELD_PREP(PUMICE_A_CTRL__COUNT, 0x1234567) == 0x23456700U);"
+            "CHECK(PUMICE_FIELD_GET(PUMICE_A_CTRL__COUNT, 0xabcdefffU) == 0xabcdefU);"
+            "CHECK(PUMICE_FIELD_PREP(PUMICE_A_BASE__ADDR, 0xff12345fffULL) == 0xff12345000ULL);"
+            "CHECK(PUMICE_FIELD_GET(PUMICE_A_BASE__ADDR, ~0ULL) == 0xfffffff000ULL);"
+            "CHECK(pumice_state_valid(2) && !pumice_state_valid(1) && PUMICE_STATE_COUNT == 3);"]))
+
+    def test_instruction_pack_matches_the_reference(self):
+        run_generator(HW, self.out)
+        rng = random.Random(SEED)
+        bodies = []
+        for isa in reference.read_isas(os.path.join(HW, "isa.xml")):
+            layouts = {n.get("name"): reference.Struct(n, number_of_words(isa), n.get("name"))
+                       for n in isa.findall("layout")}
+            for op in isa.findall("op"):
+                for _ in range(4):
+                    bodies.append(insn_case(isa.get("name"), op, layouts[op.get("layout")], rng))
+        self.run_c('#include "pumice_isa.h"\n' + program(bodies), decoder_sources(self.out))
+
+
+def number_of_words(isa):
+    """32-bit words of an instruction."""
+    return reference.number(isa.get("word_bits")) // 32
+
+
+def member_lines(item, raws):
+    """Statements that set, and that check, the unpacked members."""
+    live = [(f, raw) for f, raw in zip(item.fields, raws) if f.const is None]
+    sets = [f"in.{f.member} = {f.unpacked(raw)};" for f, raw in live]
+    checks = [f"CHECK(out.{f.member} == in.{f.member});"
+              f"CHECK((u64)out.{f.member} == (u64){f.unpacked(raw)});" for f, raw in live]
+    return "\n".join(sets), "\n".join(checks)
+
+
+def struct_case(item, enums, rng):
+    """Pack gives the reference's words, and unpacking those gives the values back."""
+    raws = item.random_raw(rng, enums)
+    sets, checks = member_lines(item, raws)
+    return f"""struct pumice_{item.name} in, out;
+const u32 want[] = {{ {', '.join(item.row(raws))} }};
+u32 dw[{item.words}];
+memset(&in, 0, sizeof(in));
+{sets}
+memset(dw, 0xa5, sizeof(dw));
+memset(&out, 0x5a, sizeof(out));
+pumice_{item.name}_pack(dw, &in);
+CHECK(memcmp(dw, want, sizeof(want)) == 0);
+CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_OK);
+{checks}"""
+
+
+def unpack_case(item, value, result):
+    """Unpacking `value` gives `result`."""
+    return f"""struct pumice_{item.name} out;
+const u32 dw[] = {{ {', '.join(reference.words_of(value, item.words))} }};
+CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_{result});"""
+
+
+def insn_case(isa, op, layout, rng):
+    """An instruction with random fields packs to the reference's words and back."""
+    raws = [reference.number(op.get("opcode")) if f.member == "opcode" else
+            rng.randint(0, (1 << f.width) - 1) for f in layout.fields]
+    sets, checks = member_lines(layout, raws)
+    return f"""struct pumice_{isa}_insn in, out;
+const u32 want[] = {{ {', '.join(layout.row(raws))} }};
+u32 dw[{layout.words}];
+memset(&in, 0, sizeof(in));
+{sets}
+pumice_{isa}_pack(dw, &in);
+CHECK(memcmp(dw, want, sizeof(want)) == 0);
+(void)pumice_{isa}_unpack(dw, &out);
+{checks}"""
+
+
+if __name__ == "__main__":
+    unittest.main()
