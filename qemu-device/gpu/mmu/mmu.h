@@ -16,6 +16,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "../fault.h"
 #include "pumice_formats.h"
@@ -32,9 +33,9 @@ struct mem_map;
 
 struct mmu_tlb_entry {
 	u64 tag;	/* VA >> 12 | context << 28 | 1 << 33 when it holds something */
-	u32 gen;	/* generation of the context when it was filled */
-	u32 perms;	/* MMU_TLB_* */
+	u64 gen;	/* generation of the context when it was filled */
 	u8 *host;	/* first byte of the 4 KiB grain */
+	u32 perms;	/* MMU_TLB_* */
 };
 
 struct mmu_tlb {
@@ -48,11 +49,14 @@ struct mmu {
 	_Atomic u64 range_start[PUMICE_MMU_RANGES];
 	_Atomic u64 range_end[PUMICE_MMU_RANGES];
 	u64 inval_start, inval_end;
-	_Atomic u32 fault_count;
+	_Atomic u32 fault_count;	/* of all units, the firmware's window included */
 
-	/* Generation of each context's TLB entries. */
-	_Atomic u32 gen[PUMICE_MMU_CONTEXTS];
-	const struct mem_map *map;
+	/*
+	 * Generation of each context's TLB entries. Only ever rises, over resets
+	 * too; 64 bits, so that no guest can make an old one come back.
+	 */
+	_Atomic u64 gen[PUMICE_MMU_CONTEXTS];
+	const struct mem_map *map;	/* changes only while no unit runs */
 };
 
 static inline u64 mmu_tlb_tag(unsigned int ctx, u64 va)
@@ -83,16 +87,24 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault);
 
-/* Copy between GPU virtual memory and a host buffer, page by page. False with *fault on a fault. */
+/*
+ * Copy between GPU virtual memory and a host buffer, grain by grain. False with
+ * *fault on a fault; what lies before the faulting grain has then been copied.
+ */
 bool mmu_read(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, void *buf, u64 len,
 	      enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault);
 bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, const void *buf,
 	       u64 len, enum pumice_unit unit, struct gpu_fault *fault);
 
-/* Drop entries of all units; the caller then waits for the units' steps (workers). */
+/*
+ * Drop entries of all units; the caller then waits for the units' steps
+ * (workers). A range invalidation drops its whole context: entries carry the
+ * generation of their context and nothing finer.
+ */
 void mmu_invalidate_all(struct mmu *mmu);
 void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx);
 
+/* Registers to their reset values, and all TLB entries dropped. The map stays. */
 void mmu_reset(struct mmu *mmu);
 
 #endif

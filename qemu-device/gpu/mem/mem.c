@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Memory map: sorted table of the regions of guest memory. See mem.h.
+ */
+#include "mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct pumice_mem_region *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static bool region_valid(const struct pumice_mem_region *r)
+{
+	return r->size && !(r->addr % MEM_ALIGN) && !(r->size % MEM_ALIGN) && r->host &&
+	       !((uintptr_t)r->host % MEM_ALIGN) && r->size - 1 <= UINT64_MAX - r->addr;
+}
+
+/* Every region sound, and behind the one before it. */
+static bool table_valid(const struct pumice_mem_region *table, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!region_valid(&table[i]))
+			return false;
+		if (i && table[i].addr - table[i - 1].addr < table[i - 1].size)
+			return false;
+	}
+	return true;
+}
+
+void mem_map_clear(struct mem_map *map)
+{
+	free(map->region);
+	map->region = NULL;
+	map->count = 0;
+}
+
+int mem_map_set(struct mem_map *map, const struct pumice_mem_region *regions,
+		unsigned int count)
+{
+	struct pumice_mem_region *table;
+
+	mem_map_clear(map);
+	if (!count)
+		return 0;
+
+	table = calloc(count, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	memcpy(table, regions, count * sizeof(*table));
+	qsort(table, count, sizeof(*table), compare_regions);
+	if (!table_valid(table, count)) {
+		free(table);
+		return -EINVAL;
+	}
+	map->region = table;
+	map->count = count;
+	return 0;
+}
+
+/* The region that holds addr, or NULL. */
+static const struct pumice_mem_region *find_region(const struct mem_map *map, u64 addr)
+{
+	unsigned int low = 0, high = map->count;
+
+	while (low < high) {
+		unsigned int mid = low + (high - low) / 2;
+		const struct pumice_mem_region *r = &map->region[mid];
+
+		if (addr < r->addr)
+			high = mid;
+		else if (addr - r->addr >= r->size)
+			low = mid + 1;
+		else
+			return r;
+	}
+	return NULL;
+}
+
+u8 *mem_map_lookup(const struct mem_map *map, u64 addr, u64 len, bool *readonly)
+{
+	const struct pumice_mem_region *r = find_region(map, addr);
+
+	if (!r || len > r->size - (addr - r->addr))
+		return NULL;
+	if (readonly)
+		*readonly = r->readonly;
+	return r->host + (addr - r->addr);
+}
+
+bool mem_map_read(const struct mem_map *map, u64 addr, void *buf, u64 len)
+{
+	u8 *to = buf;
+
+	while (len) {
+		const struct pumice_mem_region *r = find_region(map, addr);
+		u64 part;
+
+		if (!r)
+			return false;
+		part = r->size - (addr - r->addr);
+		if (part > len)
+			part = len;
+		memcpy(to, r->host + (addr - r->addr), part);
+		to += part;
+		len -= part;
+		addr += part;
+	}
+	return true;
+}

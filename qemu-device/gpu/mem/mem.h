@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory map: which bus addresses are memory, and where that memory lies in
+ * this process.
+ *
+ * Source: pumice_gpu.h, struct pumice_mem_region. The map is a table sorted by
+ * bus address. It changes only while no unit runs (pumice_gpu_set_memory()), so
+ * readers take no lock.
+ *
+ * Limits: regions begin and end at 4 KiB boundaries, in the bus address space
+ * and in this process; two regions that touch stay two regions.
+ */
+#ifndef PUMICE_GPU_MEM_H
+#define PUMICE_GPU_MEM_H
+
+#include "../pumice_gpu.h"
+#include "pumice_types.h"
+
+#define MEM_ALIGN 4096u	/* of regions, in both address spaces */
+
+struct mem_map {
+	struct pumice_mem_region *region;	/* sorted by addr; owned */
+	unsigned int count;
+};
+
+/*
+ * Replace the map by a sorted copy of regions. Returns 0, -ENOMEM, or -EINVAL
+ * for a region that is empty, misaligned, wraps around or overlaps another; on
+ * an error the map is empty.
+ */
+int mem_map_set(struct mem_map *map, const struct pumice_mem_region *regions,
+		unsigned int count);
+
+/* Make the map empty and free its table. */
+void mem_map_clear(struct mem_map *map);
+
+/*
+ * Host pointer to len bytes at bus address addr, all inside one region, or NULL.
+ * *readonly tells whether stores are refused there; may be NULL.
+ */
+u8 *mem_map_lookup(const struct mem_map *map, u64 addr, u64 len, bool *readonly);
+
+/*
+ * Copy len bytes at bus address addr to buf, over touching regions. False, with
+ * part of buf written, when some of it is no memory.
+ */
+bool mem_map_read(const struct mem_map *map, u64 addr, void *buf, u64 len);
+
+#endif

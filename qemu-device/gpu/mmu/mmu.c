@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Memory management unit: the walk through three levels of tables, and copies
+ * through it.
+ *
+ * Source: document 000, "Memory Hierarchy"; formats.xml for the entries. Each
+ * entry is read once, with one 64-bit load, and the copy is what is checked. An
+ * entry that is not valid is only that: its other bits are not looked at.
+ *
+ * What faults is never cached, so that a page mapped after a fault is found
+ * without an invalidation.
+ */
+#include "mmu.h"
+
+#include <string.h>
+
+#include "../mem/mem.h"
+
+#define GRAIN		(1ull << MMU_GRAIN_SHIFT)
+
+/* Address bits that each level translates (formats.xml): 1 GiB and 2 MiB entries. */
+#define PC_SHIFT	30
+#define PD_SHIFT	21
+#define PD_ENTRIES	512u
+
+/* What a walk found: one grain. */
+struct walk {
+	u8 *host;	/* first byte of the grain */
+	u32 perms;	/* MMU_TLB_* */
+};
+
+static unsigned int page_shift(enum pumice_page_size size)
+{
+	static const u8 shift[PUMICE_PAGE_SIZE_COUNT] = {
+		[PUMICE_PAGE_SIZE_4K] = 12,  [PUMICE_PAGE_SIZE_16K] = 14,
+		[PUMICE_PAGE_SIZE_64K] = 16, [PUMICE_PAGE_SIZE_256K] = 18,
+		[PUMICE_PAGE_SIZE_1M] = 20,  [PUMICE_PAGE_SIZE_2M] = 21,
+	};
+
+	return shift[size];
+}
+
+/*
+ * The largest page size that the range registers allow at va. A range whose
+ * size field holds no known value allows 4 KiB.
+ */
+static enum pumice_page_size range_limit(const struct mmu *mmu, u64 va)
+{
+	u64 block = va & PUMICE_MMU_RANGE_END__ADDR__MASK;
+	unsigned int i;
+
+	for (i = 0; i < PUMICE_MMU_RANGES; i++) {
+		u64 start = atomic_load_explicit(&mmu->range_start[i], memory_order_relaxed);
+		u64 end = atomic_load_explicit(&mmu->range_end[i], memory_order_relaxed);
+		u32 size = (u32)PUMICE_FIELD_GET(PUMICE_MMU_RANGE_START__SIZE, start);
+
+		if (!(end & PUMICE_MMU_RANGE_END__ENABLE__MASK) ||
+		    block < (start & PUMICE_MMU_RANGE_START__ADDR__MASK) ||
+		    block > (end & PUMICE_MMU_RANGE_END__ADDR__MASK))
+			continue;
+		return pumice_page_size_valid(size) ? (enum pumice_page_size)size :
+						      PUMICE_PAGE_SIZE_4K;
+	}
+	return PUMICE_PAGE_SIZE_4K;
+}
+
+/* Read entry number index of the table at bus address table. */
+static bool read_entry(const struct mmu *mmu, u64 table, u64 index, u64 *entry)
+{
+	u8 *host = mem_map_lookup(mmu->map, table + index * sizeof(u64), sizeof(u64), NULL);
+
+	if (!host)
+		return false;
+	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* Context and catalogue: *table becomes the page directory of va. */
+static enum pumice_fault walk_catalogue(const struct mmu *mmu, unsigned int ctx, u64 va,
+					u64 *table)
+{
+	u64 reg = atomic_load_explicit(&mmu->ctx[ctx], memory_order_acquire);
+	struct pumice_mmu_pc_entry entry;
+	u64 raw;
+
+	if (!(reg & PUMICE_MMU_CTX__ENABLE__MASK))
+		return PUMICE_FAULT_MMU_CONTEXT_OFF;
+	if (!read_entry(mmu, reg & PUMICE_MMU_CTX__CATALOGUE__MASK, va >> PC_SHIFT, &raw))
+		return PUMICE_FAULT_MMU_TABLE_BUS;
+	if (pumice_mmu_pc_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
+		return PUMICE_FAULT_MMU_BUS;
+	if (!entry.valid)
+		return PUMICE_FAULT_MMU_PC_INVALID;
+	*table = entry.addr;
+	return PUMICE_FAULT_NONE;
+}
+
+/* Directory: *table goes from the page directory to the page table; *shift is the page's. */
+static enum pumice_fault walk_directory(const struct mmu *mmu, u64 va, u64 *table,
+					unsigned int *shift)
+{
+	struct pumice_mmu_pd_entry entry;
+	u64 raw;
+
+	if (!read_entry(mmu, *table, (va >> PD_SHIFT) % PD_ENTRIES, &raw))
+		return PUMICE_FAULT_MMU_TABLE_BUS;
+	if (pumice_mmu_pd_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
+		return PUMICE_FAULT_MMU_BUS;
+	if (!entry.valid)
+		return PUMICE_FAULT_MMU_PD_INVALID;
+	if (!pumice_page_size_valid(entry.page_size) || entry.page_size > range_limit(mmu, va))
+		return PUMICE_FAULT_MMU_PAGE_SIZE;
+	*table = entry.addr;
+	*shift = page_shift((enum pumice_page_size)entry.page_size);
+	return PUMICE_FAULT_NONE;
+}
+
+/* Page table: the grain and what may be done with it. */
+static enum pumice_fault walk_table(const struct mmu *mmu, u64 va, u64 table,
+				    unsigned int shift, struct walk *out)
+{
+	u64 block = va & ((1ull << PD_SHIFT) - 1);
+	u64 page = (1ull << shift) - 1;
+	struct pumice_mmu_pt_entry entry;
+	bool readonly;
+	u64 raw;
+
+	if (!read_entry(mmu, table, block >> shift, &raw))
+		return PUMICE_FAULT_MMU_TABLE_BUS;
+	if (pumice_mmu_pt_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
+		return PUMICE_FAULT_MMU_BUS;
+	if (!entry.valid)
+		return PUMICE_FAULT_MMU_PT_INVALID;
+	if (entry.pm_owned)
+		return PUMICE_FAULT_MMU_PM_OWNED;
+	if (entry.addr & page)
+		return PUMICE_FAULT_MMU_BUS;
+	out->host = mem_map_lookup(mmu->map, entry.addr + (va & page & ~(GRAIN - 1)), GRAIN,
+				   &readonly);
+	if (!out->host)
+		return PUMICE_FAULT_MMU_BUS;
+	out->perms = MMU_TLB_READ;
+	if (!entry.read_only && !readonly)
+		out->perms |= MMU_TLB_WRITE;
+	if (!entry.no_exec)
+		out->perms |= MMU_TLB_EXEC;
+	return PUMICE_FAULT_NONE;
+}
+
+static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
+			      enum pumice_access access, struct walk *out)
+{
+	enum pumice_fault fault;
+	unsigned int shift;
+	u64 table;
+
+	fault = walk_catalogue(mmu, ctx, va, &table);
+	if (!fault)
+		fault = walk_directory(mmu, va, &table, &shift);
+	if (!fault)
+		fault = walk_table(mmu, va, table, shift, out);
+	if (fault)
+		return fault;
+	if (access == PUMICE_ACCESS_WRITE && !(out->perms & MMU_TLB_WRITE))
+		return PUMICE_FAULT_MMU_READ_ONLY;
+	if (access == PUMICE_ACCESS_EXEC && !(out->perms & MMU_TLB_EXEC))
+		return PUMICE_FAULT_MMU_NO_EXEC;
+	return PUMICE_FAULT_NONE;
+}
+
+static u32 access_perm(enum pumice_access access)
+{
+	switch (access) {
+	case PUMICE_ACCESS_WRITE:
+		return MMU_TLB_WRITE;
+	case PUMICE_ACCESS_EXEC:
+		return MMU_TLB_EXEC;
+	default:
+		return MMU_TLB_READ;
+	}
+}
+
+u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault)
+{
+	struct mmu_tlb_entry *e = &tlb->entry[(va >> MMU_GRAIN_SHIFT) % MMU_TLB_ENTRIES];
+	enum pumice_fault why = PUMICE_FAULT_MMU_ADDRESS;
+	struct walk found;
+	u64 gen;
+	u8 *host;
+
+	if (!(va >> PUMICE_MMU_VA_BITS)) {
+		host = mmu_tlb_lookup(mmu, tlb, ctx, va, access_perm(access));
+		if (host) {
+			tlb->hits++;
+			return host;
+		}
+		tlb->misses++;
+		/* Before the walk: an invalidation during it must drop what it found. */
+		gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+		why = walk(mmu, ctx, va, access, &found);
+	}
+	if (why) {
+		atomic_fetch_add_explicit(&mmu->fault_count, 1, memory_order_relaxed);
+		fault->fault = (u8)why;
+		fault->unit = (u8)unit;
+		fault->access = (u8)access;
+		fault->ctx = (u8)ctx;
+		fault->addr = va;
+		return NULL;
+	}
+	e->tag = mmu_tlb_tag(ctx, va);
+	e->gen = gen;
+	e->host = found.host;
+	e->perms = found.perms;
+	return found.host + (va & (GRAIN - 1));
+}
+
+/* Bytes from va to the end of its grain, at most len. */
+static u64 grain_part(u64 va, u64 len)
+{
+	u64 part = GRAIN - (va & (GRAIN - 1));
+
+	return part < len ? part : len;
+}
+
+bool mmu_read(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, void *buf, u64 len,
+	      enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault)
+{
+	u8 *to = buf;
+
+	while (len) {
+		u64 part = grain_part(va, len);
+		const u8 *host = mmu_translate(mmu, tlb, ctx, va, access, unit, fault);
+
+		if (!host)
+			return false;
+		memcpy(to, host, part);
+		to += part;
+		va += part;
+		len -= part;
+	}
+	return true;
+}
+
+bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, const void *buf,
+	       u64 len, enum pumice_unit unit, struct gpu_fault *fault)
+{
+	const u8 *from = buf;
+
+	while (len) {
+		u64 part = grain_part(va, len);
+		u8 *host = mmu_translate(mmu, tlb, ctx, va, PUMICE_ACCESS_WRITE, unit, fault);
+
+		if (!host)
+			return false;
+		memcpy(host, from, part);
+		from += part;
+		va += part;
+		len -= part;
+	}
+	return true;
+}
+
+void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx)
+{
+	atomic_fetch_add(&mmu->gen[ctx], 1);
+}
+
+void mmu_invalidate_all(struct mmu *mmu)
+{
+	unsigned int ctx;
+
+	for (ctx = 0; ctx < PUMICE_MMU_CONTEXTS; ctx++)
+		mmu_invalidate_ctx(mmu, ctx);
+}
+
+void mmu_reset(struct mmu *mmu)
+{
+	unsigned int i;
+
+	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
+		atomic_store(&mmu->ctx[i], PUMICE_MMU_CTX__RESET);
+	for (i = 0; i < PUMICE_MMU_RANGES; i++) {
+		atomic_store(&mmu->range_start[i], PUMICE_MMU_RANGE_START__RESET);
+		atomic_store(&mmu->range_end[i], PUMICE_MMU_RANGE_END__RESET);
+	}
+	mmu->inval_start = PUMICE_MMU_INVAL_START__RESET;
+	mmu->inval_end = PUMICE_MMU_INVAL_END__RESET;
+	atomic_store(&mmu->fault_count, PUMICE_MMU_FAULT_COUNT__RESET);
+	mmu_invalidate_all(mmu);
+}
