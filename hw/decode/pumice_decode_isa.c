@@ -16,8 +16,6 @@
 #include "pumice_formats.h"
 #include "pumice_names.h"
 
-#define MASK_CONSTS 16 /* usc_mask: registers below are bank K, from here on R0.. */
-
 /* Text that grows in a buffer and never beyond it. */
 struct text {
 	char *out;
@@ -79,10 +77,10 @@ static void put_mask_register(struct text *text, const struct pumice_isa_info *i
 {
 	if (inverted)
 		put(text, "!");
-	if (num < MASK_CONSTS)
+	if (num < PUMICE_USC_MASK_CONSTS)
 		put_register(text, isa, PUMICE_USC_BANK_K, num);
 	else
-		put_register(text, isa, PUMICE_USC_BANK_R, num - MASK_CONSTS);
+		put_register(text, isa, PUMICE_USC_BANK_R, num - PUMICE_USC_MASK_CONSTS);
 }
 
 /* [a & b]; a second mask that is always true is left out. */

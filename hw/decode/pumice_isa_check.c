@@ -14,8 +14,6 @@
 #include "pumice_formats.h"
 #include "pumice_info.h"
 
-#define MASK_CONSTS 16 /* usc_mask: registers below are bank K, from here on R0.. */
-
 u64 pumice_bits(const u32 *dw, u32 bit, u32 width)
 {
 	u64 value = 0;
@@ -129,10 +127,10 @@ const struct pumice_isa_form *pumice_isa_form_of(const struct pumice_isa_info *i
 	return &op->form[form];
 }
 
-/* A mask register below MASK_CONSTS must be a predefined constant that exists. */
+/* A mask register below PUMICE_USC_MASK_CONSTS must be a predefined constant that exists. */
 static bool mask_register_exists(const struct pumice_isa_info *isa, u32 number)
 {
-	return number >= MASK_CONSTS ||
+	return number >= PUMICE_USC_MASK_CONSTS ||
 	       pumice_isa_find_special(isa, PUMICE_USC_BANK_K, number) != NULL;
 }
 

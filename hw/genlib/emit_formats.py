@@ -65,8 +65,8 @@ def emit_struct(w, item):
 def emit_pack(w, item, has_members):
     """pumice_<name>_pack()."""
     w.doc(f"Write @v as the {item.words} words of {item.name}; excess bits of a value are dropped.")
-    w.line(f"static inline void pumice_{item.name}_pack(u32 *dw, const struct pumice_{item.name} *v)"
-           "\n{")
+    w.line(f"static inline void\npumice_{item.name}_pack(u32 *dw, "
+           f"const struct pumice_{item.name} *v)\n{{")
     if not has_members:
         w.line("\t(void)v;")
     for word, terms in enumerate(pack_words(item.fields, item.words)):
@@ -76,7 +76,8 @@ def emit_pack(w, item, has_members):
 
 def emit_unpack(w, item, has_members):
     """pumice_<name>_unpack(), with its checks."""
-    w.doc(f"Read the {item.words} words of {item.name} into @v and check them; @v is always filled.")
+    w.doc(f"Read the {item.words} words of {item.name} into @v and check them; "
+          "@v is always filled.")
     w.line(f"static inline enum pumice_unpack\npumice_{item.name}_unpack(const u32 *dw, "
            f"struct pumice_{item.name} *v)\n{{")
     if not has_members:

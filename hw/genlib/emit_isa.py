@@ -283,7 +283,8 @@ def emit_unpack(w, isa):
                 w.line(f"\t{text}")
         w.line("}\n")
     opcode = isa.layouts[0].field("opcode")
-    w.line(f"""enum pumice_isa_unpack pumice_{name}_unpack(const u32 *dw, struct pumice_{name}_insn *v)
+    w.line(f"""enum pumice_isa_unpack
+pumice_{name}_unpack(const u32 *dw, struct pumice_{name}_insn *v)
 {{
 	const struct pumice_isa_op_info *op;
 	u32 opcode = (u32)pumice_bits(dw, {opcode.lo}, {opcode.width});

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """C headers that follow from registers.xml: pumice_regs.h; and pumice_names.h for all enums."""
 
-from .cwriter import Writer, emit_enum, emit_enum_valid, lit, mask, string
+from .cwriter import ALL_FILES, Writer, emit_enum, emit_enum_valid, lit, mask, string
 
 
 def regs_header(regs):
@@ -60,7 +60,7 @@ def names_header(enums):
     """pumice_names.h: a short text for every value of every enumeration."""
     w = Writer("Short texts of the values of all enumerations, for messages.\n"
                "Kept apart from the enumerations so that the firmware carries no strings.",
-               "registers.xml, formats.xml, isa.xml", "PUMICE_NAMES_H",
+               ALL_FILES, "PUMICE_NAMES_H",
                ["\"pumice_formats.h\"", "\"pumice_isa_enums.h\"", "\"pumice_regs.h\""])
     for enum in enums:
         w.doc(f"The text of a value of enum pumice_{enum.name}, or \"unknown\".")

@@ -3,7 +3,6 @@
 
 from .cwriter import Writer, lit, string
 
-TABLE_INCLUDES = ["\"pumice_info.h\"", "\"pumice_names.h\""]
 BUS = {"host": "PUMICE_REG_BUS_HOST", "fw": "PUMICE_REG_BUS_FW", "both": "PUMICE_REG_BUS_BOTH"}
 
 
@@ -76,7 +75,8 @@ def format_table_header(formats):
     w = Writer("Tables of the structures in memory and of the command streams.", "formats.xml",
                "PUMICE_FORMAT_TABLE_H", ["\"pumice_info.h\""], license_id="MIT")
     w.define("PUMICE_FORMAT_TABLE_SIZE", str(len(formats.structs)))
-    w.line("extern const struct pumice_format_info pumice_format_table[PUMICE_FORMAT_TABLE_SIZE];\n")
+    w.line("extern const struct pumice_format_info "
+           "pumice_format_table[PUMICE_FORMAT_TABLE_SIZE];\n")
     for stream in formats.streams:
         w.line(f"extern const struct pumice_stream_info pumice_stream_{stream.name};")
     return w.text()

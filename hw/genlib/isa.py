@@ -18,6 +18,7 @@ IMPLICIT = ("opcode", "type", "form")
 CLASS_ATTRS = ("full", "elem", "doc", "enum", "prefix", "join", "next", "optional", "hex")
 BOOLS = ("false", "true")
 MAX_FIELDS = 64
+MAX_FORM = 1
 LANES = 32
 
 
@@ -125,8 +126,15 @@ def load_isa(ctx, node):
     isa.banks = ctx.enums.get(f"{isa.name}_bank")
     isa.type_enum = ctx.enums.get(f"{isa.name}_type")
     isa.form_enum = ctx.enums.get(f"{isa.name}_form")
+    for enum, top in ((isa.banks, 31), (isa.type_enum, 31), (isa.form_enum, MAX_FORM)):
+        if enum and enum.top > top:
+            diag.error(node, f"isa {isa.name}: enum {enum.name} has a value above {top}")
+            return None
     load_classes(ctx, isa, node)
     load_layouts(ctx, isa, node)
+    if not isa.layouts:
+        diag.error(node, f"isa {isa.name} has no layouts")
+        return None
     collect_fields(diag, isa)
     load_ops(ctx, isa, node)
     load_specials(ctx, isa, node)

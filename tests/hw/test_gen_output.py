@@ -86,6 +86,17 @@ class Output(ContractCase):
             self.assertIn(f".. _t-{name}:", page)
             self.assertIn(f"\n{name}\n{'~' * len(name)}\n", page)
 
+    @unittest.skipUnless(shutil.which("sphinx-build"), "Sphinx is not installed")
+    def test_reference_pages_build_without_a_warning(self):
+        self.assertEqual(run_generator(HW, self.out, "--only", "docs").stderr, "")
+        pages = os.path.join(self.out, "docs")
+        with open(os.path.join(pages, "conf.py"), "w", encoding="utf-8") as stream:
+            stream.write('project = "pumice"\n')
+        done = subprocess.run(["sphinx-build", "-q", "-W", "-b", "html", pages,
+                               os.path.join(self.dir, "html")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def stamps(self):
         """Modification time of every file in the output directory."""
         return {os.path.relpath(os.path.join(root, name), self.out):

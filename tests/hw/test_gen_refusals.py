@@ -284,6 +284,14 @@ class Isa(ContractCase):
             with self.subTest(message=message):
                 self.refuse_isa(f'<op name="x" opcode="0x20" {attrs}/>{HERE}', message)
 
+    def test_more_forms_than_the_tables_hold_are_refused(self):
+        self.refuse("isa.xml", f'<isa name="q" word_bits="128">{HERE}\n'
+                               '<enum name="q_form"><value name="X" value="2"/></enum></isa>',
+                    "enum q_form has a value above 1")
+
+    def test_isa_without_layouts_is_refused(self):
+        self.refuse("isa.xml", f'<isa name="q" word_bits="128">{HERE}</isa>', "has no layouts")
+
     def test_unknown_bank_is_refused(self):
         self.refuse_isa(f'<class name="x" full="Q"/>{HERE}', "unknown register bank Q")
 
