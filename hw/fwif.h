@@ -73,6 +73,7 @@ enum fwif_error {
 	FWIF_ERROR_RING		= 3,	/* a ring's count or address */
 	FWIF_ERROR_DEVICE	= 4,	/* not the register map it was built for */
 	FWIF_ERROR_TRAP		= 5,	/* unexpected trap: boot.error_info is mcause, error_pc mepc */
+	FWIF_ERROR_CLIENT_CCB	= 6,	/* in a message only: a context broke, see FWIF_CONTEXT_BROKEN */
 };
 
 /*
@@ -113,7 +114,14 @@ struct fwif_boot {
 
 #define FWIF_NO_CONTEXT	0xffffffffu
 
-/* Kernel CCB: host to firmware. */
+/*
+ * Kernel CCB: host to firmware.
+ *
+ * Commands are answered in order: one that takes long (CONTEXT_KILL) holds up
+ * those behind it, and the ring's read index stays at it until it is answered.
+ * To kill or release a context, or release a VM, that the firmware never heard
+ * of is OK.
+ */
 enum fwif_kccb_type {
 	FWIF_KCCB_PING		= 1,	/* completes at once */
 	FWIF_KCCB_KICK		= 2,	/* a client CCB has new commands */
@@ -154,7 +162,7 @@ struct fwif_fwccb_msg {
 	u32 context_id;
 	u32 seqno;
 	u32 code;		/* JOB_FAULT: enum pumice_fault; ERROR: enum fwif_error */
-	u64 addr;		/* JOB_FAULT: fault address */
+	u64 addr;		/* JOB_FAULT: fault address; CLIENT_CCB: offset of the command */
 	u64 time;		/* GPU clock */
 	u32 reserved[8];
 };

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Boot handshake.
+ *
+ * The host hands over one structure with versions and the places of the rings.
+ * All of it is checked here once; the places are probed for both reading and
+ * writing, so that the rings can be used through pointers afterwards. Without a
+ * boot structure there is nowhere to tell an error: the processor then locks
+ * up, which the host sees in its own register.
+ */
+#include "boot.h"
+#include "build_id.h"
+#include "bus.h"
+#include "csr.h"
+#include "window.h"
+
+volatile struct fwif_boot *fw_boot;
+
+/* Locks the processor up: a trap that finds no handler. */
+static _Noreturn void lock_up(void)
+{
+	__asm__ volatile("csrw mtvec, zero\n\tebreak" : : : "memory");
+	__builtin_unreachable();
+}
+
+static _Noreturn void sleep_for_ever(void)
+{
+	__asm__ volatile("csrw mie, zero" : : : "memory");
+	for (;;)
+		wait_for_interrupt();
+}
+
+_Noreturn void boot_stop(enum fwif_state state, enum fwif_error error, u32 info, u32 pc)
+{
+	irq_off();
+	if (!fw_boot)
+		lock_up();
+	fw_boot->error = error;
+	fw_boot->error_info = info;
+	fw_boot->error_pc = pc;
+	fence_writes();
+	fw_boot->state = state;
+	fence_writes();
+	reg_write(PUMICE_IC_HOST_IRQ, PUMICE_FIELD_PREP(PUMICE_IC_HOST_IRQ__OSES, 1));
+	sleep_for_ever();
+}
+
+static _Noreturn void refuse(enum fwif_error error)
+{
+	boot_stop(FWIF_STATE_REFUSED, error, 0, 0);
+}
+
+/* True if the word at @addr can be read and written. */
+static bool probe_word(u32 addr)
+{
+	u32 value;
+
+	return window_read32(addr, &value) && window_write32(addr, value);
+}
+
+/* True if every page of an array can be read and written. */
+static bool probe(u32 addr, u32 bytes, u32 align)
+{
+	u32 at;
+
+	if (!window_valid(addr, bytes, align))
+		return false;
+	for (at = addr; at - addr < bytes; at = (at | 0xfff) + 1)
+		if (!probe_word(at))
+			return false;
+	return probe_word(addr + bytes - 4);
+}
+
+/* Check one ring and its entries; both indices start at 0. */
+static void take_ring(struct fw_ring *ring, u32 addr, u32 entries, u32 entry_bytes)
+{
+	u32 count;
+
+	if (!probe(addr, sizeof(struct fwif_ring), 4))
+		refuse(FWIF_ERROR_RING);
+	ring->ring = window_ptr(addr);
+	count = ring->ring->count;
+	if (count < 2 || count > FWIF_RING_MAX || (count & (count - 1)))
+		refuse(FWIF_ERROR_RING);
+	if (!probe(entries, count * entry_bytes, 8))
+		refuse(FWIF_ERROR_RING);
+	ring->entries = entries;
+	ring->mask = count - 1;
+}
+
+static void take_rings(struct fw_rings *rings)
+{
+	u32 status = fw_boot->kccb_status;
+
+	take_ring(&rings->kccb, fw_boot->kccb_ring, fw_boot->kccb, sizeof(struct fwif_kccb_cmd));
+	take_ring(&rings->fwccb, fw_boot->fwccb_ring, fw_boot->fwccb,
+		  sizeof(struct fwif_fwccb_msg));
+	take_ring(&rings->log, fw_boot->log_ring, fw_boot->log, sizeof(struct fwif_log_entry));
+	if (!probe(status, (rings->kccb.mask + 1) * sizeof(u32), 4))
+		refuse(FWIF_ERROR_RING);
+	rings->kccb_status = window_ptr(status);
+	rings->kccb.ring->read = 0;
+	rings->fwccb.ring->write = 0;
+	rings->fwccb.ring->dropped = 0;
+	rings->log.ring->write = 0;
+}
+
+static bool device_fits(void)
+{
+	u32 version = reg_read(PUMICE_SYS_VERSION);
+
+	return reg_read(PUMICE_SYS_ID) == PUMICE_SYS_ID__RESET &&
+	       PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, version) ==
+	       PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, PUMICE_SYS_VERSION__RESET);
+}
+
+/* What the host may want to know even when it is refused. */
+static void introduce(void)
+{
+	static const char id[FWIF_BUILD_ID_BYTES] = FW_BUILD_ID;
+	u32 i;
+
+	fw_boot->fw_version = FWIF_VERSION;
+	fw_boot->active_context = FWIF_NO_CONTEXT;
+	for (i = 0; i < FWIF_BUILD_ID_BYTES; i++)
+		fw_boot->build_id[i] = id[i];
+}
+
+void boot_handshake(u32 addr_low, u32 addr_high, struct fw_rings *rings)
+{
+	if (addr_high || !probe(addr_low, sizeof(struct fwif_boot), 8))
+		lock_up();
+	fw_boot = window_ptr(addr_low);
+	if (fw_boot->magic != FWIF_BOOT_MAGIC)
+		refuse(FWIF_ERROR_MAGIC);
+	introduce();
+	if (fw_boot->version >> 16 != FWIF_VERSION_MAJOR)
+		refuse(FWIF_ERROR_VERSION);
+	if (!device_fits())
+		refuse(FWIF_ERROR_DEVICE);
+	take_rings(rings);
+}
+
+void boot_ready(void)
+{
+	fence_writes();
+	fw_boot->state = FWIF_STATE_READY;
+	fence_writes();
+	reg_write(PUMICE_IC_HOST_IRQ, PUMICE_FIELD_PREP(PUMICE_IC_HOST_IRQ__OSES, 1));
+}

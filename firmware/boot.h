@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The boot structure: handshake with the host, counters, and the end. */
+#ifndef FW_BOOT_H
+#define FW_BOOT_H
+
+#include "fwif.h"
+
+/* The host's boot structure; set once, by boot_handshake(). */
+extern volatile struct fwif_boot *fw_boot;
+
+/* A ring that was checked at boot. */
+struct fw_ring {
+	volatile struct fwif_ring *ring;
+	u32 entries;	/* fw address of the entries */
+	u32 mask;	/* count - 1 */
+};
+
+/* The rings of the boot structure. */
+struct fw_rings {
+	struct fw_ring kccb, fwccb, log;
+	volatile u32 *kccb_status;
+};
+
+/**
+ * boot_handshake - find and check what the host placed before boot.
+ * @addr_low: low word of FW_BOOT_ARG
+ * @addr_high: high word
+ * @rings: out
+ *
+ * Does not return when it refuses to boot.
+ */
+void boot_handshake(u32 addr_low, u32 addr_high, struct fw_rings *rings);
+
+/** boot_ready - tell the host that commands are taken now. */
+void boot_ready(void);
+
+/**
+ * boot_stop - tell the host why the firmware runs no more, and stop.
+ * @state: FWIF_STATE_REFUSED or _FATAL
+ * @error: reason
+ * @info: more about it
+ * @pc: of a trap, else 0
+ */
+_Noreturn void boot_stop(enum fwif_state state, enum fwif_error error, u32 info, u32 pc);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control and status registers of the firmware processor.
+ *
+ * Source: The RISC-V Instruction Set Manual, volume II, chapter 3. Bits that the
+ * manual fixes are named here because they belong to no file of hw/.
+ */
+#ifndef FW_CSR_H
+#define FW_CSR_H
+
+#define MSTATUS_MIE	0x8		/* interrupts enabled */
+#define MIE_MEIE	0x800		/* external interrupts enabled */
+#define MCAUSE_EXTERNAL	0x8000000b	/* machine external interrupt */
+
+#ifndef __ASSEMBLER__
+
+#include "pumice_types.h"
+
+/** irq_off - disable interrupts. Return: what irq_restore() takes. */
+static inline u32 irq_off(void)
+{
+	u32 old;
+
+	__asm__ volatile("csrrci %0, mstatus, %1" : "=r"(old) : "i"(MSTATUS_MIE) : "memory");
+	return old & MSTATUS_MIE;
+}
+
+/** irq_restore - undo irq_off(); nests. */
+static inline void irq_restore(u32 old)
+{
+	__asm__ volatile("csrs mstatus, %0" : : "r"(old) : "memory");
+}
+
+/** irq_on - enable interrupts. */
+static inline void irq_on(void)
+{
+	__asm__ volatile("csrsi mstatus, %0" : : "i"(MSTATUS_MIE) : "memory");
+}
+
+/** wait_for_interrupt - sleep until one is pending, whether enabled in mstatus or not. */
+static inline void wait_for_interrupt(void)
+{
+	__asm__ volatile("wfi" : : : "memory");
+}
+
+/** fence_writes - what was written before is seen before what is written after. */
+static inline void fence_writes(void)
+{
+	__asm__ volatile("fence w, w" : : : "memory");
+}
+
+/** fence_reads - what was read before was read before what is read after. */
+static inline void fence_reads(void)
+{
+	__asm__ volatile("fence r, r" : : : "memory");
+}
+
+#endif
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Firmware CCB and host interrupt: news for the host. */
+#ifndef FW_FWCCB_H
+#define FW_FWCCB_H
+
+#include "boot.h"
+
+void fwccb_init(const struct fw_ring *ring);
+
+/** fwccb_send - send a message; dropped and counted when the ring is full. Interrupts off. */
+void fwccb_send(const struct fwif_fwccb_msg *msg);
+
+/** host_want_irq - the host is to look at its queues; told by the next host_notify(). */
+void host_want_irq(void);
+
+/** host_notify - raise the host's interrupt, once for all that was wanted. Any task. */
+void host_notify(void);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Kernel CCB.
+ *
+ * Commands are carried out in order and answered each with a status word, which
+ * is written before the ring's read index moves. The one that cannot be
+ * answered at once, CONTEXT_KILL, stays at the head until the context's last
+ * job is gone; interrupts go on meanwhile.
+ */
+#include "csr.h"
+#include "fwccb.h"
+#include "kccb.h"
+#include "log.h"
+#include "mmu.h"
+#include "sched.h"
+#include "window.h"
+
+static struct fw_ring kccb;
+static volatile u32 *status_words;
+static u32 read_index;
+/* The context of the CONTEXT_KILL at the head, or NULL. */
+static struct context *killing;
+
+void kccb_init(const struct fw_rings *rings)
+{
+	kccb = rings->kccb;
+	status_words = rings->kccb_status;
+}
+
+static enum fwif_status do_ping(const struct fwif_kccb_cmd *cmd)
+{
+	(void)cmd;
+	return FWIF_STATUS_OK;
+}
+
+/* The context a command names, or NULL with *status saying whether it is merely unknown. */
+static struct context *named_context(const struct fwif_kccb_cmd *cmd, enum fwif_status *status)
+{
+	if (!window_valid(cmd->context, sizeof(struct fwif_context), 8)) {
+		*status = FWIF_STATUS_INVALID;
+		return NULL;
+	}
+	*status = FWIF_STATUS_OK;
+	return context_find(cmd->context);
+}
+
+static enum fwif_status do_kick(const struct fwif_kccb_cmd *cmd)
+{
+	enum fwif_status status;
+	struct context *c = named_context(cmd, &status);
+
+	if (!c && status == FWIF_STATUS_OK)
+		status = context_new(cmd->context, &c);
+	if (status != FWIF_STATUS_OK)
+		return status;
+	if (cmd->write % 8 || cmd->write > c->cccb_mask)
+		return FWIF_STATUS_INVALID;
+	sched_kick(c, cmd->write);
+	return FWIF_STATUS_OK;
+}
+
+static enum fwif_status do_mmu_invalidate(const struct fwif_kccb_cmd *cmd)
+{
+	if (!mmu_catalogue_valid(cmd->catalogue))
+		return FWIF_STATUS_INVALID;
+	if (cmd->start <= cmd->end &&
+	    (cmd->start % 4096 || (cmd->end + 1) % 4096 || cmd->end >> PUMICE_MMU_VA_BITS))
+		return FWIF_STATUS_INVALID;
+	mmu_invalidate(cmd->catalogue, cmd->start, cmd->end);
+	return FWIF_STATUS_OK;
+}
+
+static enum fwif_status do_vm_release(const struct fwif_kccb_cmd *cmd)
+{
+	if (!mmu_catalogue_valid(cmd->catalogue))
+		return FWIF_STATUS_INVALID;
+	if (context_uses(cmd->catalogue))
+		return FWIF_STATUS_BUSY;
+	mmu_release(cmd->catalogue);
+	return FWIF_STATUS_OK;
+}
+
+static enum fwif_status do_context_kill(const struct fwif_kccb_cmd *cmd)
+{
+	enum fwif_status status;
+	struct context *c = named_context(cmd, &status);
+
+	if (!c)
+		return status;
+	sched_kill(c);
+	if (!context_has_work(c))
+		return FWIF_STATUS_OK;
+	killing = c;
+	return FWIF_STATUS_PENDING;
+}
+
+static enum fwif_status do_context_release(const struct fwif_kccb_cmd *cmd)
+{
+	enum fwif_status status;
+	struct context *c = named_context(cmd, &status);
+
+	if (!c)
+		return status;
+	if (context_has_work(c))
+		return FWIF_STATUS_BUSY;
+	context_forget(c);
+	return FWIF_STATUS_OK;
+}
+
+static enum fwif_status (*const handler[])(const struct fwif_kccb_cmd *cmd) = {
+	[FWIF_KCCB_PING] = do_ping,
+	[FWIF_KCCB_KICK] = do_kick,
+	[FWIF_KCCB_MMU_INVALIDATE] = do_mmu_invalidate,
+	[FWIF_KCCB_VM_RELEASE] = do_vm_release,
+	[FWIF_KCCB_CONTEXT_KILL] = do_context_kill,
+	[FWIF_KCCB_CONTEXT_RELEASE] = do_context_release,
+};
+
+static bool reserved_clear(const struct fwif_kccb_cmd *cmd)
+{
+	u64 all = cmd->reserved;
+	u32 i;
+
+	for (i = 0; i < sizeof(cmd->reserved2) / sizeof(cmd->reserved2[0]); i++)
+		all |= cmd->reserved2[i];
+	return !all;
+}
+
+static enum fwif_status carry_out(const struct fwif_kccb_cmd *cmd)
+{
+	enum fwif_status status = FWIF_STATUS_INVALID;
+
+	if (cmd->type < sizeof(handler) / sizeof(handler[0]) && handler[cmd->type] &&
+	    reserved_clear(cmd))
+		status = handler[cmd->type](cmd);
+	if (status == FWIF_STATUS_INVALID || status == FWIF_STATUS_NO_SPACE)
+		log_event(FWIF_LOG_KCCB_INVALID, read_index, cmd->type, status);
+	return status;
+}
+
+/* Answer the command at the head and go past it. */
+static void answer(enum fwif_status status)
+{
+	status_words[read_index] = status;
+	fence_writes();
+	read_index = (read_index + 1) & kccb.mask;
+	kccb.ring->read = read_index;
+	fw_boot->commands++;
+	host_want_irq();
+}
+
+static bool available(void)
+{
+	return (kccb.ring->write & kccb.mask) != read_index;
+}
+
+bool kccb_has_background_work(void)
+{
+	return killing ? !context_has_work(killing) : available();
+}
+
+void kccb_take_command(void)
+{
+	u32 irq = irq_off();
+	enum fwif_status status = FWIF_STATUS_PENDING;
+	struct fwif_kccb_cmd cmd;
+
+	if (killing) {
+		if (!context_has_work(killing)) {
+			killing = NULL;
+			status = FWIF_STATUS_OK;
+		}
+	} else if (available()) {
+		fence_reads();
+		window_read(kccb.entries + read_index * sizeof(cmd), &cmd, sizeof(cmd) / 4);
+		status = carry_out(&cmd);
+	}
+	if (status != FWIF_STATUS_PENDING)
+		answer(status);
+	irq_restore(irq);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Log ring.
+ *
+ * The oldest entries are overwritten; the host recognises a whole entry by its
+ * sequence number, which is cleared before and written after the rest. Entries
+ * carry numbers only: the texts stand in fwif.h, for the host.
+ */
+#include "bus.h"
+#include "csr.h"
+#include "log.h"
+#include "window.h"
+
+static struct fw_ring log_ring;
+static u32 log_written;
+
+/* The level of each event. */
+#define EVENT_LEVEL(name, level, format) FWIF_LOG_##level,
+static const u8 event_level[FWIF_LOG_EVENT_COUNT] = { FWIF_LOG_EVENTS(EVENT_LEVEL) };
+
+void log_init(const struct fw_ring *ring)
+{
+	log_ring = *ring;
+}
+
+static void write_entry(u32 event, u32 arg0, u32 arg1, u32 arg2)
+{
+	volatile struct fwif_log_entry *entries = window_ptr(log_ring.entries);
+	volatile struct fwif_log_entry *entry = &entries[log_written & log_ring.mask];
+
+	entry->sequence = 0;
+	fence_writes();
+	entry->time = clock_now();
+	entry->event = event;
+	entry->args[0] = arg0;
+	entry->args[1] = arg1;
+	entry->args[2] = arg2;
+	log_written++;
+	fence_writes();
+	entry->sequence = log_written;
+	log_ring.ring->write = log_written;
+}
+
+void log_event(enum fwif_log_event event, u32 arg0, u32 arg1, u32 arg2)
+{
+	u32 irq;
+
+	if (!log_ring.ring || event_level[event] > fw_boot->log_level)
+		return;
+	irq = irq_off();
+	write_entry(event, arg0, arg1, arg2);
+	irq_restore(irq);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The functions that a freestanding compiler may call by itself: copying and
+ * clearing structures. Built so that it does not call them here, too.
+ */
+#include <stddef.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+void *memset(void *to, int value, size_t bytes);
+
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	while (bytes--)
+		*t++ = *f++;
+	return to;
+}
+
+void *memset(void *to, int value, size_t bytes)
+{
+	unsigned char *t = to;
+
+	while (bytes--)
+		*t++ = (unsigned char)value;
+	return to;
+}

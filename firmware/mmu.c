@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/*
+ * MMU contexts lent to VMs.
+ *
+ * There may be more VMs than MMU contexts. A VM keeps the one it has until
+ * another needs it; then the one whose job started longest ago goes, with what
+ * the TLBs hold of it. Only one job runs at a time, and a context is bound just
+ * before it starts, so there is always one to take.
+ */
+#include "context.h"
+#include "log.h"
+#include "mmu.h"
+
+#define FIRST	1u	/* context 0 is the firmware's own */
+
+/* VM of each MMU context; 0 for none. */
+static u64 bound[PUMICE_MMU_CONTEXTS];
+/* Age of the last start in it; unsigned distance to the present counts. */
+static u32 used_at[PUMICE_MMU_CONTEXTS];
+static u32 starts;
+
+static void drop_tlb(u32 ctx)
+{
+	reg_write(PUMICE_MMU_INVAL,
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, ctx));
+}
+
+/* The MMU context that a VM has, or 0. */
+static u32 find(u64 catalogue)
+{
+	u32 i;
+
+	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++)
+		if (bound[i] == catalogue)
+			return i;
+	return 0;
+}
+
+/* One that is free, or the one used longest ago. */
+static u32 choose(void)
+{
+	u32 best = FIRST, i;
+
+	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++) {
+		if (!bound[i])
+			return i;
+		if (starts - used_at[i] > starts - used_at[best])
+			best = i;
+	}
+	return best;
+}
+
+static u32 lend(struct context *c)
+{
+	u32 ctx = choose();
+
+	bound[ctx] = c->catalogue;
+	reg_write64(PUMICE_MMU_CTX(ctx), c->catalogue | PUMICE_MMU_CTX__ENABLE__MASK);
+	drop_tlb(ctx);
+	log_event(FWIF_LOG_MMU_BIND, ctx, c->id, 0);
+	return ctx;
+}
+
+u32 mmu_bind(struct context *c)
+{
+	u32 ctx = c->mmu;
+
+	if (bound[ctx] != c->catalogue) {
+		ctx = find(c->catalogue);
+		if (!ctx)
+			ctx = lend(c);
+		c->mmu = (u8)ctx;
+	}
+	used_at[ctx] = starts++;
+	return ctx;
+}
+
+void mmu_invalidate(u64 catalogue, u64 start, u64 end)
+{
+	u32 ctx = find(catalogue);
+
+	if (!ctx)
+		return;
+	log_event(FWIF_LOG_MMU_INVALIDATE, ctx, (u32)(start >> 12), (u32)(end >> 12));
+	if (start > end) {
+		drop_tlb(ctx);
+		return;
+	}
+	reg_write64(PUMICE_MMU_INVAL_START, start & PUMICE_MMU_INVAL_START__ADDR__MASK);
+	reg_write64(PUMICE_MMU_INVAL_END, end & PUMICE_MMU_INVAL_END__ADDR__MASK);
+	reg_write(PUMICE_MMU_INVAL,
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_RANGE) |
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, ctx));
+}
+
+void mmu_release(u64 catalogue)
+{
+	u32 ctx = find(catalogue);
+
+	if (!ctx)
+		return;
+	bound[ctx] = 0;
+	reg_write64(PUMICE_MMU_CTX(ctx), 0);
+	drop_tlb(ctx);
+}

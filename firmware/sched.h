@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scheduling of contexts onto the compute data master.
+ *
+ * High priority goes before normal before low; inside a priority contexts take
+ * turns job by job. A job that runs is not interrupted by another.
+ */
+#ifndef FW_SCHED_H
+#define FW_SCHED_H
+
+#include "context.h"
+
+/** sched_kick - a context's client CCB was written. @write: new offset, checked. Interrupts off. */
+void sched_kick(struct context *c, u32 write);
+
+/**
+ * sched_check_dependencies - background task: let the context whose turn it is
+ * go on to its next job, or find that it has to wait.
+ */
+void sched_check_dependencies(void);
+
+/** sched_start_next - start a prepared job if the data master is free. Interrupts off. */
+void sched_start_next(void);
+
+/** sched_job_ended - interrupt task: the data master stopped. @aborted: because it was told to */
+void sched_job_ended(bool aborted);
+
+/** sched_kill - begin to kill a context; done when context_has_work() is false. Interrupts off. */
+void sched_kill(struct context *c);
+
+/** sched_has_background_work - contexts wait to be checked. Interrupts off. */
+bool sched_has_background_work(void);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Traps: window accesses that failed, interrupts, and the end of everything else. */
+#ifndef FW_TRAP_H
+#define FW_TRAP_H
+
+#include "pumice_types.h"
+
+/**
+ * trap_handle - called by trap_entry.S with interrupts off.
+ * @cause: mcause
+ * @pc: mepc
+ * @value: mtval
+ *
+ * Return: where to go on.
+ */
+u32 trap_handle(u32 cause, u32 pc, u32 value);
+
+#endif

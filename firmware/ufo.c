@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/* Update objects: see fwif.h for what "reached" means. */
+#include "csr.h"
+#include "ufo.h"
+#include "window.h"
+
+static bool changed;
+
+void ufo_note_change(void)
+{
+	changed = true;
+}
+
+bool ufo_changed(void)
+{
+	return changed;
+}
+
+void ufo_changes_seen(void)
+{
+	changed = false;
+}
+
+enum ufo_state ufo_check(u32 object, u32 value)
+{
+	u32 now;
+
+	if (!window_valid(object, sizeof(u32), 4) || !window_read32(object, &now))
+		return UFO_BAD_ADDRESS;
+	return (s32)(now - value) >= 0 ? UFO_REACHED : UFO_WAITING;
+}
+
+bool ufo_update(u32 object, u32 value)
+{
+	if (!window_valid(object, sizeof(u32), 4))
+		return false;
+	ufo_note_change();
+	fence_writes();
+	return window_write32(object, value);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Update objects: (address, value) pairs through which jobs wait for jobs. */
+#ifndef FW_UFO_H
+#define FW_UFO_H
+
+#include "pumice_types.h"
+
+enum ufo_state { UFO_BAD_ADDRESS, UFO_WAITING, UFO_REACHED };
+
+/** ufo_check - look whether an object has reached a value. @object: fw address */
+enum ufo_state ufo_check(u32 object, u32 value);
+
+/** ufo_update - write an object, behind all that was written before. False: bad address. */
+bool ufo_update(u32 object, u32 value);
+
+/*
+ * Whether objects may have changed since those who wait looked last: by an
+ * update, or by the host, which kicks after it. Interrupts off.
+ */
+void ufo_note_change(void);
+bool ufo_changed(void);
+void ufo_changes_seen(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The window onto MMU context 0: where the host's structures lie.
+ *
+ * Addresses that come from the host may lie anywhere. They are checked once
+ * with window_valid() at the door, and used with the functions of window.S,
+ * which return false instead of trapping where nothing is mapped, so that a bad
+ * address costs its sender and not the firmware. Only the boot structure and
+ * the rings it names, probed at boot, are used through pointers.
+ */
+#ifndef FW_WINDOW_H
+#define FW_WINDOW_H
+
+#include "pumice_regs.h"
+#include "pumice_types.h"
+
+/**
+ * window_valid - whether a fw address may hold an object.
+ * @addr: fw address
+ * @bytes: size of the object, not 0
+ * @align: power of two
+ */
+static inline bool window_valid(u32 addr, u32 bytes, u32 align)
+{
+	return addr && !(addr & (align - 1)) && addr < PUMICE_FW_WINDOW_SIZE &&
+	       bytes <= PUMICE_FW_WINDOW_SIZE - addr;
+}
+
+/** window_ptr - where the processor sees a fw address that was probed at boot. */
+static inline volatile void *window_ptr(u32 addr)
+{
+	return (volatile void *)(PUMICE_FW_WINDOW_BASE + addr);
+}
+
+/*
+ * Accesses that may fail. All take fw addresses that window_valid() accepted
+ * with an alignment of 4; counts are in words, not 0. False when nothing is
+ * mapped; memory before the failing word has then been accessed.
+ */
+bool window_read32(u32 addr, u32 *value);
+bool window_write32(u32 addr, u32 value);
+bool window_read(u32 addr, void *to, u32 words);
+bool window_write(u32 addr, const void *from, u32 words);
+
+/* Bounds of the code in window.S, and where a trap in it goes on. */
+extern const char window_code_start[], window_code_end[], window_failed[];
+
+#endif
