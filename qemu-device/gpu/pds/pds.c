@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Programmable data sequencer: launches, the choice of a USC, groups.
+ *
+ * Source: document 000, "Programmable Data Sequencer". Accounts are in
+ * resource.c, programs in program.c and run.c.
+ *
+ * The USC with the fewest waves gets the next group; among equals they take
+ * turns. That depends on nothing but what ran before, so a GPU without threads
+ * repeats itself exactly.
+ */
+#include "pds.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+#include "program.h"
+#include "resource.h"
+#include "run.h"
+
+#define COST_WORDS 4096u	/* words that an ordinary group's PDS programs write, at most */
+
+_Static_assert(PDS_MAX_USCS <= 32, "USCs that were tried are bits of a u32");
+
+/* One USC as the PDS sees it. */
+struct unit {
+	struct pds_unit accounts;
+	u16 code[PUMICE_USC_SLOTS];	/* program of each live group */
+};
+
+/* The launch that is being dealt. */
+struct current {
+	bool begun;
+	u16 code;
+	unsigned int cost;
+	struct pds_launch launch;
+	struct pds_need need;
+	struct pds_program program;
+	struct pds_local_ids local;
+};
+
+struct pds {
+	struct pds_config config;
+	struct pds_capacity capacity;	/* of each USC */
+
+	/* Running state. */
+	struct unit *unit;		/* config.uscs of them */
+	struct pds_code_table codes;
+	struct current current;
+	unsigned int next;		/* USC whose turn it is among equals */
+	unsigned int groups, tasks;	/* on all USCs */
+	struct mmu_tlb tlb;
+};
+
+struct pds *pds_create(const struct pds_config *config)
+{
+	struct pds *pds;
+
+	if (!config->uscs || config->uscs > PDS_MAX_USCS)
+		return NULL;
+	pds = calloc(1, sizeof(*pds));
+	if (!pds)
+		return NULL;
+	pds->config = *config;
+	pds->capacity = (struct pds_capacity){
+		.rows = config->unified_bytes / (USC_ROW_WORDS * (u32)sizeof(u32)),
+		.words = config->common_bytes / (u32)sizeof(u32),
+		.local_rows = config->local_bytes / PDS_LOCAL_ROW_BYTES,
+	};
+	pds->unit = calloc(config->uscs, sizeof(*pds->unit));
+	/* Every slot can hold a group of another launch; one more for the launch that is dealt. */
+	if (!pds->unit ||
+	    !pds_code_init(&pds->codes, config->programs, config->uscs * PUMICE_USC_SLOTS + 1)) {
+		pds_destroy(pds);
+		return NULL;
+	}
+	pds_reset(pds);
+	return pds;
+}
+
+void pds_destroy(struct pds *pds)
+{
+	if (!pds)
+		return;
+	pds_code_fini(&pds->codes);
+	free(pds->unit);
+	free(pds);
+}
+
+void pds_reset(struct pds *pds)
+{
+	unsigned int i;
+
+	pds_code_reset(&pds->codes);
+	for (i = 0; i < pds->config.uscs; i++)
+		pds_unit_init(&pds->unit[i].accounts, &pds->capacity);
+	memset(&pds->current, 0, sizeof(pds->current));
+	memset(&pds->tlb, 0, sizeof(pds->tlb));
+	pds->next = 0;
+	pds->groups = 0;
+	pds->tasks = 0;
+}
+
+/* Whether the state asks for no more than there can be, and a group fits on an empty USC. */
+static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_state *state,
+			      const struct pds_need *need)
+{
+	return state->temps <= PUMICE_USC_MAX_TEMPS && state->attrs <= PUMICE_USC_MAX_ATTRS &&
+	       state->shared <= PUMICE_USC_MAX_SHARED && pds_need_fits(need, &pds->capacity);
+}
+
+/* Fetch the USC program that the launch's task instruction names. */
+static bool load_code(struct pds *pds, struct gpu_fault *fault)
+{
+	struct current *cur = &pds->current;
+	const struct pumice_cdm_state *state = &cur->launch.state;
+	const struct pumice_pds_insn *task = &cur->program.insn[cur->program.task];
+	const struct usc_program_limits limits = {
+		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
+	};
+	struct usc_program *program;
+
+	*fault = (struct gpu_fault){ 0 };
+	program = usc_program_get(pds->config.programs, pds->config.mmu, &pds->tlb,
+				  cur->launch.ctx, task->addr, task->insns, &limits, fault);
+	if (!program)
+		return false;
+	cur->code = pds_code_add(&pds->codes, program);
+	return true;
+}
+
+static unsigned int launch_cost(const struct current *cur)
+{
+	u64 words = 0;
+	u32 task;
+
+	for (task = 0; task < cur->need.tasks; task++)
+		words += pds_program_words(&cur->program, pds_task_instances(&cur->need, task));
+	words = words / COST_WORDS + 1;
+	return words > UINT_MAX ? UINT_MAX : (unsigned int)words;
+}
+
+bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct gpu_fault *fault)
+{
+	struct current *cur = &pds->current;
+	const struct pumice_cdm_state *state = &launch->state;
+	struct pds_program_limits limits;
+
+	cur->launch = *launch;
+	pds_need_of(state, &cur->need);
+	if (!resources_suffice(pds, state, &cur->need)) {
+		*fault = (struct gpu_fault){
+			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
+			.ctx = (u8)launch->ctx, .addr = state->pds_addr,
+		};
+		return false;
+	}
+	limits = (struct pds_program_limits){
+		.shared = state->shared, .attrs = state->attrs, .instances = cur->need.instances,
+	};
+	if (!pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, launch->ctx,
+			      state->pds_addr, state->pds_insns, &limits, fault))
+		return false;
+	if (!load_code(pds, fault))
+		return false;
+	pds_number_instances(state, &cur->local);
+	cur->cost = launch_cost(cur);
+	cur->begun = true;
+	return true;
+}
+
+unsigned int pds_launch_cost(const struct pds *pds)
+{
+	return pds->current.cost;
+}
+
+void pds_launch_end(struct pds *pds)
+{
+	if (!pds->current.begun)
+		return;
+	pds->current.begun = false;
+	pds_code_unref(&pds->codes, pds->current.code);
+}
+
+/* The USC with the fewest waves that is not among those tried; false when all were. */
+static bool least_loaded(const struct pds *pds, u32 tried, unsigned int *usc)
+{
+	u32 least = UINT32_MAX;
+	unsigned int i;
+
+	for (i = 0; i < pds->config.uscs; i++) {
+		unsigned int n = (pds->next + i) % pds->config.uscs;
+		u32 waves = pds->unit[n].accounts.waves;
+
+		if (tried >> n & 1 || waves >= least)
+			continue;
+		least = waves;
+		*usc = n;
+	}
+	return least != UINT32_MAX;
+}
+
+/* Find room for one group of the launch. */
+static bool place(struct pds *pds, unsigned int *usc, unsigned int *group)
+{
+	u32 tried = 0;
+
+	while (least_loaded(pds, tried, usc)) {
+		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need, group)) {
+			pds->next = (*usc + 1) % pds->config.uscs;
+			return true;
+		}
+		tried |= 1u << *usc;
+	}
+	return false;
+}
+
+/* Describe a group to its USC. */
+static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int number, u64 linear)
+{
+	const struct current *cur = &pds->current;
+	const struct pds_need *need = &cur->need;
+	const struct pds_claim *claim = &pds->unit[usc_number].accounts.claim[number];
+	struct usc *usc = pds->config.usc[usc_number];
+	struct usc_group *group = usc_group(usc, number);
+	u32 i;
+
+	group->tasks = (u8)need->tasks;
+	group->ctx = (u8)cur->launch.ctx;
+	group->waves = (u16)need->waves;
+	group->first_wave = (u32)linear * need->waves;
+	group->local_byte = claim->local_row * PDS_LOCAL_ROW_BYTES;
+	group->local_bytes = (u32)cur->launch.state.local_bytes;
+	group->code_addr = cur->program.insn[cur->program.task].addr;
+	group->program = pds_code_program(&pds->codes, cur->code);
+	for (i = 0; i < need->tasks; i++) {
+		group->slot[i] = claim->slot[i];
+		*usc_task(usc, claim->slot[i]) = (struct usc_task){
+			.group = (u8)number,
+			.index = (u8)i,
+			.waves = (u8)pds_task_waves(need, i),
+			.temps = cur->launch.state.temps,
+			.attrs = cur->launch.state.attrs,
+			.instances = (u16)pds_task_instances(need, i),
+			.shared = cur->launch.state.shared,
+			.us_row = claim->row[i],
+			.cs_word = claim->word[i],
+		};
+	}
+}
+
+/* Run the PDS program for each task of a group. */
+static bool run_programs(struct pds *pds, unsigned int usc_number, unsigned int number,
+			 const u32 id[3], struct gpu_fault *fault)
+{
+	struct current *cur = &pds->current;
+	const struct pds_claim *claim = &pds->unit[usc_number].accounts.claim[number];
+	struct usc *usc = pds->config.usc[usc_number];
+	const struct pds_run run = {
+		.launch = &cur->launch,
+		.local = &cur->local,
+		.program = &cur->program,
+		.id = id,
+		.mmu = pds->config.mmu,
+		.tlb = &pds->tlb,
+	};
+	u32 i;
+
+	for (i = 0; i < cur->need.tasks; i++) {
+		if (!pds_run_task(&run, usc, usc_task(usc, claim->slot[i]), fault))
+			return false;
+	}
+	return true;
+}
+
+enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
+{
+	unsigned int usc, group;
+
+	if (!place(pds, &usc, &group))
+		return PDS_WAIT;
+	fill_group(pds, usc, group, linear);
+	if (!run_programs(pds, usc, group, id, fault)) {
+		pds_unit_release(&pds->unit[usc].accounts, group);
+		return PDS_FAULT;
+	}
+	pds->unit[usc].code[group] = pds->current.code;
+	pds_code_ref(&pds->codes, pds->current.code);
+	pds->groups++;
+	pds->tasks += pds->current.need.tasks;
+	usc_group_start(pds->config.usc[usc], group);
+	pds->config.wake_usc(pds->config.opaque, usc);
+	return PDS_STARTED;
+}
+
+void pds_abort(struct pds *pds)
+{
+	unsigned int i;
+
+	for (i = 0; i < pds->config.uscs; i++) {
+		if (!pds->unit[i].accounts.groups)
+			continue;
+		usc_abort(pds->config.usc[i]);
+		pds->config.wake_usc(pds->config.opaque, i);
+	}
+}
+
+unsigned int pds_groups(const struct pds *pds)
+{
+	return pds->groups;
+}
+
+unsigned int pds_tasks(const struct pds *pds)
+{
+	return pds->tasks;
+}
+
+static void group_done(void *opaque, unsigned int usc, unsigned int group)
+{
+	struct pds *pds = opaque;
+	struct unit *unit = &pds->unit[usc];
+
+	pds->config.lock(pds->config.opaque);
+	pds->groups--;
+	pds->tasks -= unit->accounts.claim[group].need.tasks;
+	pds_unit_release(&unit->accounts, group);
+	pds_code_unref(&pds->codes, unit->code[group]);
+	pds->config.ops->group_done(pds->config.ops_opaque);
+	pds->config.unlock(pds->config.opaque);
+}
+
+static void group_fault(void *opaque, const struct gpu_fault *fault)
+{
+	struct pds *pds = opaque;
+
+	pds->config.lock(pds->config.opaque);
+	pds->config.ops->fault(pds->config.ops_opaque, fault);
+	pds->config.unlock(pds->config.opaque);
+}
+
+const struct usc_ops pds_usc_ops = {
+	.group_done = group_done,
+	.fault = group_fault,
+};

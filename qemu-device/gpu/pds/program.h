@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PDS programs: fetched, checked and decoded once for a launch.
+ *
+ * Source: document 000, "PDS Compute Workload Programs"; hw/isa.xml, isa "pds".
+ * A program has no branches, so everything but memory can be checked before
+ * the first group: what pds_program_load() lets through can only fault by an
+ * MMU fault of a burst.
+ *
+ * Limits: instructions behind the first end are not looked at.
+ */
+#ifndef PUMICE_GPU_PDS_PROGRAM_H
+#define PUMICE_GPU_PDS_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "../fault.h"
+#include "../mmu/mmu.h"
+#include "pumice_formats.h"
+#include "pumice_isa.h"
+
+struct pds_program {
+	u32 insns;	/* that run, end included */
+	u32 task;	/* the one that starts the USC program */
+	struct pumice_pds_insn insn[PUMICE_PDS_MAX_INSNS];
+};
+
+/* What the operands of a program are checked against. */
+struct pds_program_limits {
+	u32 shared, attrs;	/* registers of the allocation */
+	u32 instances;		/* of a work-group */
+};
+
+/* Whether a known source differs from instance to instance, and so exists for bank V only. */
+bool pds_source_per_instance(u32 source);
+
+/*
+ * Check and decode one instruction from its words. Returns PUMICE_FAULT_NONE
+ * with *out filled, or the reason why it is none.
+ */
+enum pumice_fault pds_decode(const u32 *dw, const struct pds_program_limits *limits,
+			     struct pumice_pds_insn *out);
+
+/*
+ * Fetch the program of insns instructions at addr and check it whole. False
+ * with *fault filled in wholly.
+ */
+bool pds_program_load(struct pds_program *program, struct mmu *mmu, struct mmu_tlb *tlb,
+		      unsigned int ctx, u64 addr, u32 insns,
+		      const struct pds_program_limits *limits, struct gpu_fault *fault);
+
+/* Words that one run of the program for a task of so many instances writes, at most. */
+u64 pds_program_words(const struct pds_program *program, u32 instances);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Resources of one USC: claim and release.
+ *
+ * Source: document 000, "Programmable Data Sequencer".
+ */
+#include "resource.h"
+
+#include <assert.h>
+#include <string.h>
+
+_Static_assert(PUMICE_USC_SLOTS <= 64, "slots are bits of a u64");
+
+static u32 min_u32(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static u32 div_up(u32 n, u32 d)
+{
+	return (n + d - 1) / d;
+}
+
+u32 pds_task_instances(const struct pds_need *need, u32 task)
+{
+	return min_u32(need->instances - task * PUMICE_TASK_INSTANCES, PUMICE_TASK_INSTANCES);
+}
+
+u32 pds_task_waves(const struct pds_need *need, u32 task)
+{
+	return div_up(pds_task_instances(need, task), PUMICE_LANES);
+}
+
+void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need)
+{
+	u32 instances = (u32)state->size_x * state->size_y * state->size_z;
+
+	*need = (struct pds_need){
+		.instances = instances,
+		.waves = div_up(instances, PUMICE_LANES),
+		.tasks = instances ? div_up(instances, PUMICE_TASK_INSTANCES) : 1,
+		.wave_rows = (u32)state->temps + state->attrs,
+		.words = state->shared,
+		.local_rows = div_up((u32)state->local_bytes, PDS_LOCAL_ROW_BYTES),
+	};
+}
+
+bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capacity)
+{
+	return need->tasks <= PUMICE_USC_SLOTS &&
+	       need->waves * need->wave_rows <= capacity->rows &&
+	       need->tasks * need->words <= capacity->words &&
+	       need->local_rows <= capacity->local_rows;
+}
+
+void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
+{
+	memset(unit, 0, sizeof(*unit));
+	pds_store_init(&unit->unified, capacity->rows);
+	pds_store_init(&unit->common, capacity->words);
+	pds_store_init(&unit->local, capacity->local_rows);
+}
+
+/* Whether the totals allow it; says nothing of whether the free pieces do. */
+static bool totals_suffice(const struct pds_unit *unit, const struct pds_need *need)
+{
+	return need->tasks <= PUMICE_USC_SLOTS - unit->tasks &&
+	       need->waves * need->wave_rows <= unit->unified.free &&
+	       need->tasks * need->words <= unit->common.free &&
+	       need->local_rows <= unit->local.free;
+}
+
+static bool claim_stores(struct pds_unit *unit, struct pds_claim *claim)
+{
+	const struct pds_need *need = &claim->need;
+	u32 rows = 0, words = 0;	/* tasks that have theirs */
+
+	if (!pds_store_alloc(&unit->local, need->local_rows, &claim->local_row))
+		return false;
+	while (rows < need->tasks &&
+	       pds_store_alloc(&unit->unified, pds_task_waves(need, rows) * need->wave_rows,
+			       &claim->row[rows]))
+		rows++;
+	while (rows == need->tasks && words < need->tasks &&
+	       pds_store_alloc(&unit->common, need->words, &claim->word[words]))
+		words++;
+	if (words == need->tasks)
+		return true;
+
+	while (words--)
+		pds_store_free(&unit->common, claim->word[words], need->words);
+	while (rows--)
+		pds_store_free(&unit->unified, claim->row[rows],
+			       pds_task_waves(need, rows) * need->wave_rows);
+	pds_store_free(&unit->local, claim->local_row, need->local_rows);
+	return false;
+}
+
+bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need, unsigned int *group)
+{
+	struct pds_claim *claim = unit->claim;
+	u32 task;
+
+	if (!totals_suffice(unit, need))
+		return false;
+	/* A free slot means a free claim: a live one has at least one slot. */
+	while (claim->live)
+		claim++;
+	*claim = (struct pds_claim){ .live = false, .need = *need };
+	if (!claim_stores(unit, claim))
+		return false;
+	for (task = 0; task < need->tasks; task++) {
+		claim->slot[task] = (u8)__builtin_ctzll(~unit->slots);
+		unit->slots |= 1ull << claim->slot[task];
+	}
+	claim->live = true;
+	unit->tasks += need->tasks;
+	unit->waves += need->waves;
+	unit->groups++;
+	*group = (unsigned int)(claim - unit->claim);
+	return true;
+}
+
+void pds_unit_release(struct pds_unit *unit, unsigned int group)
+{
+	struct pds_claim *claim = &unit->claim[group];
+	const struct pds_need *need = &claim->need;
+	u32 task;
+
+	assert(claim->live);
+	for (task = 0; task < need->tasks; task++) {
+		unit->slots &= ~(1ull << claim->slot[task]);
+		pds_store_free(&unit->unified, claim->row[task],
+			       pds_task_waves(need, task) * need->wave_rows);
+		pds_store_free(&unit->common, claim->word[task], need->words);
+	}
+	pds_store_free(&unit->local, claim->local_row, need->local_rows);
+	unit->tasks -= need->tasks;
+	unit->waves -= need->waves;
+	unit->groups--;
+	claim->live = false;
+}

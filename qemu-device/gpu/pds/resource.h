@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resources of one USC: what a work-group needs, and who has what.
+ *
+ * Source: document 000, "Programmable Data Sequencer" and "USC Register
+ * Stores". A work-group of n instances has ceil(n / 128) tasks, at least one.
+ * Every task takes a slot, rows of the unified store (a register of a wave is a
+ * row) and words of the common store; the group takes local memory. All of a
+ * group lies on one USC, because it shares local memory and barriers.
+ */
+#ifndef PUMICE_GPU_PDS_RESOURCE_H
+#define PUMICE_GPU_PDS_RESOURCE_H
+
+#include <stdbool.h>
+
+#include "alloc.h"
+#include "pumice_formats.h"
+
+/* Local memory is handed out in rows of one word of each of its 32 banks. */
+#define PDS_LOCAL_ROW_BYTES (PUMICE_LANES * 4u)
+
+/* Sizes of the stores of an empty USC. */
+struct pds_capacity {
+	u32 rows;	/* unified store */
+	u32 words;	/* common store */
+	u32 local_rows;	/* local memory */
+};
+
+/* What one work-group needs; the same for every group of a launch. */
+struct pds_need {
+	u32 instances;	/* of the group, 0 to PUMICE_GROUP_INSTANCES */
+	u32 waves;	/* of all its tasks */
+	u32 tasks;	/* 1 to PUMICE_GROUP_TASKS */
+	u32 wave_rows;	/* unified store rows of one wave */
+	u32 words;	/* common store words of one task */
+	u32 local_rows;
+};
+
+/* What one running work-group holds. */
+struct pds_claim {
+	bool live;
+	struct pds_need need;
+	u8 slot[PUMICE_GROUP_TASKS];
+	u32 row[PUMICE_GROUP_TASKS];	/* first row of each task */
+	u32 word[PUMICE_GROUP_TASKS];	/* first common store word of each task */
+	u32 local_row;
+};
+
+/* Accounts of one USC. Plain data. */
+struct pds_unit {
+	u64 slots;	/* bit n: slot n is taken */
+	u32 tasks;	/* slots taken */
+	u32 groups;	/* claims that are live */
+	u32 waves;	/* of all live claims */
+	struct pds_store unified;	/* rows */
+	struct pds_store common;	/* words */
+	struct pds_store local;		/* rows */
+	struct pds_claim claim[PUMICE_USC_SLOTS];	/* by group number */
+};
+
+/* Instances and waves of task number task of a group. */
+u32 pds_task_instances(const struct pds_need *need, u32 task);
+u32 pds_task_waves(const struct pds_need *need, u32 task);
+
+/*
+ * What a work-group of this state needs. The state's work-group has at most
+ * PUMICE_GROUP_INSTANCES instances.
+ */
+void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need);
+
+/* Whether a group fits on an empty USC. */
+bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capacity);
+
+void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
+
+/*
+ * Take all that a group needs; *group becomes its number. False, and nothing
+ * taken, when some of it is not to be had now.
+ */
+bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need, unsigned int *group);
+
+/* Give back all that a live group has. */
+void pds_unit_release(struct pds_unit *unit, unsigned int group);
+
+#endif
