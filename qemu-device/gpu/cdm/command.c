@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/* Commands of the compute control stream. See command.h. */
+#include "command.h"
+
+/* Every command has its type at the same place. */
+#define COMMAND_TYPE(word) PUMICE_FIELD_GET(PUMICE_CDM_HALT__TYPE, word)
+
+u32 cdm_command_words(u32 first)
+{
+	static const u8 words[PUMICE_CDM_TYPE_COUNT] = {
+		[PUMICE_CDM_TYPE_STATE] = PUMICE_CDM_STATE_WORDS,
+		[PUMICE_CDM_TYPE_LAUNCH] = PUMICE_CDM_LAUNCH_WORDS,
+		[PUMICE_CDM_TYPE_CALL] = PUMICE_CDM_CALL_WORDS,
+		[PUMICE_CDM_TYPE_RETURN] = PUMICE_CDM_RETURN_WORDS,
+		[PUMICE_CDM_TYPE_FENCE] = PUMICE_CDM_FENCE_WORDS,
+		[PUMICE_CDM_TYPE_HALT] = PUMICE_CDM_HALT_WORDS,
+	};
+	u32 type = COMMAND_TYPE(first);
+
+	_Static_assert(PUMICE_CDM_STATE_WORDS <= CDM_MAX_WORDS, "STATE fits");
+	_Static_assert(PUMICE_CDM_LAUNCH_WORDS <= CDM_MAX_WORDS, "LAUNCH fits");
+	return type < PUMICE_CDM_TYPE_COUNT ? words[type] : 0;
+}
+
+static enum pumice_fault check_state(const struct pumice_cdm_state *state)
+{
+	u64 instances = (u64)state->size_x * state->size_y * state->size_z;
+
+	return instances && instances <= PUMICE_GROUP_INSTANCES ? PUMICE_FAULT_NONE :
+								  PUMICE_FAULT_CDM_GROUP_SIZE;
+}
+
+enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out)
+{
+	enum pumice_unpack result = PUMICE_UNPACK_OK;
+	struct pumice_cdm_return ret;
+	struct pumice_cdm_fence fence;
+	struct pumice_cdm_halt halt;
+
+	out->type = (u8)COMMAND_TYPE(words[0]);
+	out->words = (u8)cdm_command_words(words[0]);
+	switch ((enum pumice_cdm_type)out->type) {
+	case PUMICE_CDM_TYPE_STATE:
+		result = pumice_cdm_state_unpack(words, &out->state);
+		break;
+	case PUMICE_CDM_TYPE_LAUNCH:
+		result = pumice_cdm_launch_unpack(words, &out->launch);
+		break;
+	case PUMICE_CDM_TYPE_CALL:
+		result = pumice_cdm_call_unpack(words, &out->call);
+		break;
+	case PUMICE_CDM_TYPE_RETURN:
+		result = pumice_cdm_return_unpack(words, &ret);
+		break;
+	case PUMICE_CDM_TYPE_FENCE:
+		result = pumice_cdm_fence_unpack(words, &fence);
+		break;
+	case PUMICE_CDM_TYPE_HALT:
+		result = pumice_cdm_halt_unpack(words, &halt);
+		break;
+	default:
+		return PUMICE_FAULT_CDM_COMMAND;
+	}
+	if (result != PUMICE_UNPACK_OK)
+		return PUMICE_FAULT_CDM_RESERVED;
+	return out->type == PUMICE_CDM_TYPE_STATE ? check_state(&out->state) : PUMICE_FAULT_NONE;
+}
+
+bool cdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
+		       struct cdm_command *out, struct gpu_fault *fault)
+{
+	u32 words[CDM_MAX_WORDS];
+	u32 count;
+
+	*fault = (struct gpu_fault){
+		.unit = PUMICE_UNIT_CDM, .access = PUMICE_ACCESS_READ, .ctx = (u8)ctx, .addr = addr,
+	};
+	if (!mmu_read(mmu, tlb, ctx, addr, &words[0], sizeof(words[0]), PUMICE_ACCESS_READ,
+		      PUMICE_UNIT_CDM, fault))
+		return false;
+	count = cdm_command_words(words[0]);
+	if (count > 1 &&
+	    !mmu_read(mmu, tlb, ctx, addr + sizeof(words[0]), &words[1],
+		      (count - 1) * sizeof(words[0]), PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, fault))
+		return false;
+	fault->fault = (u8)cdm_command_decode(words, out);
+	return fault->fault == PUMICE_FAULT_NONE;
+}
+
+enum pumice_fault cdm_launch_groups(const struct pumice_cdm_launch *launch, u64 *groups)
+{
+	u32 end;
+
+	if (__builtin_add_overflow(launch->base_x, launch->groups_x, &end) ||
+	    __builtin_add_overflow(launch->base_y, launch->groups_y, &end) ||
+	    __builtin_add_overflow(launch->base_z, launch->groups_z, &end) ||
+	    __builtin_mul_overflow((u64)launch->groups_x * launch->groups_y,
+				   (u64)launch->groups_z, groups))
+		return PUMICE_FAULT_CDM_GRID;
+	return PUMICE_FAULT_NONE;
+}
