@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+#
+# Pumice: entry points. `make help` lists them.
+#
+# This file says what depends on what; the work is done by scripts/ (see
+# scripts/README.md), meson, the firmware's Makefile and the kernel's Kbuild.
+# Each part has a stamp or a product in build/, compared with its sources, so
+# that a run with nothing to do takes well under a second.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+top := $(CURDIR)
+export BUILD ?= $(top)/build
+export OUT ?= $(top)/out
+export JOBS ?= $(shell nproc)
+export PUMICE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pumice
+export QEMU_SRC KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
+
+# Size of the virtual GPU, for run and shell.
+export CORES ?= 4
+export THREADS ?= 2
+
+S := $(top)/scripts
+
+# sources FOLDER…: every file in there that git might know.
+sources = $(shell find $(1) -type f -not -name '*.pyc' 2>/dev/null)
+
+packages := $(BUILD)/.packages
+gen := $(BUILD)/gen/.done
+firmware := $(BUILD)/firmware/pumice_fw.bin
+native := $(BUILD)/native/.done
+asan := $(BUILD)/asan/.done
+qemu := $(BUILD)/qemu/qemu-system-x86_64
+stock := $(BUILD)/kernel/stock
+fast := $(BUILD)/kernel/fast
+stock_module := $(BUILD)/module/stock.ko
+fast_module := $(BUILD)/module/fast.ko
+igt := $(BUILD)/guest/igt
+
+hw_sources := $(call sources,hw)
+gpu_sources := $(call sources,qemu-device)
+user_sources := $(call sources,userspace tests/unit tests/firmware tests/guest tests/bench) meson.build
+module_sources := $(call sources,drivers uapi) Kbuild
+
+##@ Use
+
+.PHONY: run
+run: $(qemu) $(stock) $(stock_module) $(firmware) $(native) ## boot a guest, run the demos, leave pictures in out/
+	@$(S)/run.sh
+
+.PHONY: shell
+shell: $(qemu) $(stock) $(stock_module) $(firmware) $(native) ## a prompt in the guest with the GPU (leave with: exit)
+	@$(S)/shell.sh
+
+##@ Test
+
+.PHONY: check
+check: ## every test; the last line counts them
+	@$(S)/check.sh unit guest igt
+
+.PHONY: check-unit
+check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan
+	@$(S)/check.sh unit
+
+.PHONY: check-guest
+check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
+	@$(S)/check.sh guest
+
+.PHONY: check-igt
+check-igt: ## upstream IGT on the small kernel and on Debian's
+	@$(S)/check.sh igt
+
+.PHONY: lint
+lint: $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks
+	@$(S)/lint.sh
+
+##@ Build
+
+.PHONY: all
+all: $(qemu) $(firmware) $(native) $(stock_module) ## everything that run needs
+
+.PHONY: packages
+packages: $(packages) ## install missing Debian packages
+$(packages): scripts/packages.txt
+	@$(S)/host-packages.sh
+	@mkdir -p $(@D) && touch $@
+
+.PHONY: gen
+gen: $(gen) ## headers, decoders and reference pages from hw/
+$(gen): $(hw_sources) | $(packages)
+	@mkdir -p $(@D)
+	@python3 hw/gen.py --out $(BUILD)/gen
+	@touch $@
+
+.PHONY: firmware
+firmware: $(firmware) ## the GPU's firmware
+$(firmware): $(gen) $(call sources,firmware) | $(packages)
+	@$(S)/step.sh firmware "building the firmware" \
+		$(MAKE) -C firmware O=$(BUILD)/firmware GEN=$(BUILD)/gen
+	@touch $@
+
+.PHONY: native
+native: $(native) ## GPU core, library, tools, demos
+$(native): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
+	@$(S)/build-native.sh native --buildtype=debugoptimized
+
+.PHONY: asan
+asan: $(asan) ## the same under ASan and UBSan
+$(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
+	@$(S)/build-native.sh asan -Db_sanitize=address,undefined -Db_lundef=false
+
+.PHONY: qemu
+qemu: $(qemu) ## QEMU with the device (QEMU_SRC= for your own source)
+$(qemu): $(gen) $(gpu_sources) scripts/build-qemu.sh scripts/qemu-hooks.py | $(packages)
+	@$(S)/build-qemu.sh
+
+.PHONY: kernels
+kernels: $(stock) $(fast) ## Debian's kernel and the small test kernel
+$(stock): scripts/stock-kernel.sh | $(packages)
+	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh) && ln -sfn "$$kernel" $@
+$(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages)
+	@mkdir -p $(@D) && kernel=$$($(S)/build-kernel.sh fast) && ln -sfn "$$kernel" $@
+
+.PHONY: module
+module: $(stock_module) ## the kernel module (KDIR= and KERNEL_IMAGE= for your own kernel)
+$(stock_module): $(gen) $(module_sources) scripts/build-module.sh | $(stock)
+	@$(S)/build-module.sh $(stock) $@
+$(fast_module): $(gen) $(module_sources) scripts/build-module.sh | $(fast)
+	@$(S)/build-module.sh $(fast) $@
+
+.PHONY: docs
+docs: $(gen) ## the documentation, as a site in build/docs
+	@$(S)/step.sh docs "building the documentation" \
+		python3 -m sphinx -b html -W --keep-going -j auto Documentation $(BUILD)/docs
+	@echo "open $(BUILD)/docs/index.html"
+
+##@ Care
+
+.PHONY: clean
+clean: ## remove build/ and out/; keep the cache
+	@rm -rf $(BUILD) $(OUT)
+
+.PHONY: clean-cache
+clean-cache: ## remove the cache (QEMU, kernels, IGT): the next build is a cold one
+	@rm -rf $(PUMICE_CACHE)
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## "; print "make TARGET" } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@printf '\nSettings: CORES=4 THREADS=2 JOBS=%s QEMU_SRC= KDIR= KERNEL_IMAGE= PUMICE_CACHE=\n' $(JOBS)

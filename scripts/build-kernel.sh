@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Build the small test kernel from Debian's packaged kernel source.
+#
+#   build-kernel.sh CONFIG
+#
+# CONFIG names scripts/kernel/CONFIG.config. Prints the folder of the result,
+# laid out as stock-kernel.sh describes. Kept in the cache, keyed by the source's
+# version and the config's content, so it is built once.
+
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+config=$top/scripts/kernel/$1.config
+base=$PUMICE_CACHE/kernel
+
+# The suite whose 6.12 packages this machine's compiler and libc suit.
+suite=$(kernel_suite)
+
+# DRM's helpers have no prompt: only drivers select them, and ours is built
+# outside the tree. Give each one a prompt in this copy.
+add_prompts() {
+	local symbol
+
+	for symbol in DRM_SCHED DRM_GPUVM DRM_EXEC DRM_GEM_SHMEM_HELPER \
+		DRM_SUBALLOC_HELPER; do
+		sed -i "/^config $symbol\$/,/tristate/s/tristate\$/tristate \"$symbol\"/" \
+			"$1/drivers/gpu/drm/Kconfig"
+		grep -q "tristate \"$symbol\"" "$1/drivers/gpu/drm/Kconfig" ||
+			die "no symbol $symbol in this kernel's drivers/gpu/drm/Kconfig"
+	done
+}
+
+unpack() {
+	local deb=$1 tree=$2
+
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	dpkg --fsys-tarfile "$deb" |
+		tar -x -O --wildcards '*/linux-source-*.tar.xz' |
+		tar -x -J -C "$tree" --strip-components=1
+	add_prompts "$tree"
+}
+
+# merge_config tells of each option that did not come out as asked. Options
+# that this architecture always has, or that have no prompt, may say so; those
+# the project cannot do without stop the build.
+configure() {
+	local tree=$1 option
+
+	make -C "$tree" -s tinyconfig
+	(cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$config")
+	make -C "$tree" -s olddefconfig
+	for option in MODULES SW_SYNC DRM DRM_SCHED DRM_GPUVM DRM_EXEC DRM_GEM_SHMEM_HELPER \
+		9P_FS NET_9P_VIRTIO SERIAL_8250_CONSOLE HOTPLUG_PCI_PCIE DEBUG_FS PCI_MSI; do
+		grep -q "^CONFIG_$option=[ym]" "$tree/.config" ||
+			die "CONFIG_$option did not survive the merge" "see $config"
+	done
+}
+
+build() {
+	local tree=$1
+
+	nice make -C "$tree" -j"$JOBS" bzImage modules \
+		KBUILD_BUILD_USER=pumice KBUILD_BUILD_HOST=pumice
+	make -C "$tree" modules_install INSTALL_MOD_PATH="$tree/root" \
+		INSTALL_MOD_STRIP=1 DEPMOD=true
+	make -C "$tree" -s kernelrelease >"$tree/release"
+	/sbin/depmod -b "$tree/root" "$(cat "$tree/release")"
+	cp "$tree/arch/x86/boot/bzImage" "$tree/bzImage"
+	ln -sfn . "$tree/kdir"
+	# Objects of the kernel itself are not needed to build modules.
+	find "$tree" -name '*.o' -not -path '*/scripts/*' -not -path '*/tools/*' \
+		-delete
+	find "$tree" -name '*.a' -delete
+}
+
+main() {
+	local version key work done
+
+	version=$(fixed_version linux-source "$suite" linux-source-6.12)
+	key=$1-$version-$(digest "$config" | cut -c1-8)
+	done=$base/$key
+	if [ ! -e "$done/.complete" ]; then
+		work=$base/debs
+		step "kernel-$1-fetch" "fetching the kernel source $version" \
+			"$top/scripts/debian-suite.sh" "$suite" download "$work" linux-source-6.12
+		step "kernel-$1-unpack" "unpacking the kernel source" \
+			unpack "$(ls -t "$work"/linux-source-6.12_*.deb | head -n 1)" "$done"
+		step "kernel-$1-configure" "configuring the $1 kernel" configure "$done"
+		step "kernel-$1" "building the $1 kernel (5 to 10 minutes)" build "$done"
+		touch "$done/.complete"
+	fi
+	echo "$done"
+}
+
+with_lock "$base/$1.lock" main "$1"

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Build the kernel module for one kernel.
+#
+#   build-module.sh KERNEL PRODUCT [MAKE-ARGUMENT…]
+#
+# KERNEL is a folder made by stock-kernel.sh or build-kernel.sh. The sources are
+# copied to build/module/RELEASE/ (same layout as the work tree) and built there,
+# so that one work tree serves several kernels. Only what changed is copied and
+# compiled. The module is then copied to PRODUCT.
+
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+kernel=$1
+product=$2
+shift 2
+release=$(cat "$kernel/release")
+work=$BUILD/module/$release
+
+copy() {
+	mkdir -p "$work/drivers/gpu/drm" "$work/hw" "$work/build/gen"
+	rsync -rc "$top/Kbuild" "$work/"
+	rsync -rc --delete --exclude '*.o' --exclude '*.ko' --exclude '*.cmd' \
+		--exclude '*.mod*' --exclude modules.order --exclude Module.symvers \
+		--exclude '*.a' --exclude 'generated' \
+		"$top/drivers/gpu/drm/pumice/" "$work/drivers/gpu/drm/pumice/"
+	rsync -rc --delete "$top/uapi/" "$work/uapi/"
+	rsync -rc "$top/hw/fwif.h" "$work/hw/"
+	rsync -rc --include '*.h' --exclude '*' "$BUILD/gen/" "$work/build/gen/"
+}
+
+build() {
+	copy
+	make -C "$kernel/kdir" M="$work" -j"$JOBS" modules "$@"
+	cp "$work/drivers/gpu/drm/pumice/pumice.ko" "$product.new"
+	mv "$product.new" "$product"
+}
+
+with_lock "$work.lock" step "module-$release" "building the kernel module for $release" build "$@"

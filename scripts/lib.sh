@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What all scripts share: paths, messages, steps with progress and logs, locks.
+# Sourced, never run.
+#
+# Environment: PUMICE_CACHE (default ${XDG_CACHE_HOME:-~/.cache}/pumice) holds
+# big results, shared by all work trees; BUILD and OUT (default build and out in
+# the work tree) hold this tree's own; JOBS is the number of compile jobs.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+: "${PUMICE_CACHE:=${XDG_CACHE_HOME:-$HOME/.cache}/pumice}"
+: "${BUILD:=$top/build}"
+: "${OUT:=$top/out}"
+: "${JOBS:=$(nproc)}"
+export PUMICE_CACHE BUILD OUT JOBS
+export LC_ALL=C.UTF-8
+mkdir -p "$PUMICE_CACHE" "$OUT/logs"
+
+# die WHAT [WHAT-TO-DO]: one line for the failure, one for the way out.
+die() {
+	echo "error: $1" >&2
+	[ $# -lt 2 ] || echo "       $2" >&2
+	exit 1
+}
+
+# say TEXT: a line of progress.
+say() {
+	echo "pumice: $*" >&2
+}
+
+# sign_of_life TITLE LOG: a line every 20 seconds until ended by SIGTERM. Its
+# sleep goes with it, so that nothing keeps a lock or a pipe open.
+sign_of_life() {
+	local start=$SECONDS nap
+
+	trap 'kill "$nap"; exit 0' TERM
+	while true; do
+		sleep 20 &
+		nap=$!
+		wait "$nap"
+		echo "  … $1: $((SECONDS - start)) s, log $(wc -l <"$2") lines" >&2
+	done
+}
+
+# step NAME TITLE COMMAND…: run COMMAND with its output in out/logs/NAME.log.
+# The title is printed when it starts and again, with its seconds, when it is
+# done; in between a sign of life every 20 seconds. A failure prints the end of
+# the log, its name and how to go on.
+step() {
+	local name=$1 title=$2 log=$OUT/logs/$1.log
+	local start=$SECONDS status=0 pid beat
+
+	shift 2
+	echo "  … $title" >&2
+	"$@" >"$log" 2>&1 &
+	pid=$!
+	sign_of_life "$title" "$log" &
+	beat=$!
+	wait "$pid" || status=$?
+	kill "$beat" 2>/dev/null || true
+	wait "$beat" 2>/dev/null || true
+	if [ "$status" -ne 0 ]; then
+		tail -n 25 "$log" | sed 's/^/    | /' >&2
+		die "$title failed (status $status)" \
+			"the whole log is $log; run the same command again to go on from here"
+	fi
+	echo "  ✓ $title ($((SECONDS - start)) s)" >&2
+}
+
+# with_lock FILE COMMAND…: run COMMAND while nobody else holds FILE. Says when
+# it has to wait. The lock goes with the process, however it ends.
+with_lock() {
+	local file=$1 fd
+
+	shift
+	mkdir -p "$(dirname "$file")"
+	exec {fd}>"$file"
+	if ! flock -n "$fd"; then
+		say "waiting for another run that holds ${file##*/}"
+		flock "$fd"
+	fi
+	"$@"
+	exec {fd}>&-
+}
+
+# digest FILE…: one short name for the content of all files and folders given,
+# wherever they lie.
+digest() {
+	find "$@" -type f -print0 | sort -z | xargs -0 sha256sum |
+		cut -d' ' -f1 | sha256sum | cut -c1-16
+}
+
+# as_root COMMAND…
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+# The Debian release of this machine: bookworm, trixie, …
+host_release() {
+	# shellcheck disable=SC1091
+	. /etc/os-release
+	echo "${VERSION_CODENAME:-unknown}"
+}
+
+# The Debian suite whose 6.12 kernel packages build modules with this machine's
+# own compiler.
+kernel_suite() {
+	case $(host_release) in
+	bookworm) echo bookworm-backports ;;
+	trixie) echo trixie ;;
+	*)
+		die "this machine runs neither Debian 12 nor 13" \
+			"give your own kernel: KDIR=… KERNEL_IMAGE=…"
+		;;
+	esac
+}
+
+# fixed_version NAME SUITE SOURCE-OR-PACKAGE: the version of a Debian package
+# that this cache holds: the newest when first asked, the same from then on, so
+# that a build needs no network. scripts/upgrade.sh (make upgrade) forgets it.
+fixed_version() {
+	local file=$PUMICE_CACHE/versions/$1
+
+	if [ ! -s "$file" ]; then
+		mkdir -p "${file%/*}"
+		"$top/scripts/debian-suite.sh" "$2" update >&2
+		"$top/scripts/debian-suite.sh" "$2" version "$3" >"$file.$$"
+		[ -s "$file.$$" ] || die "Debian $2 has no package $3"
+		mv "$file.$$" "$file"
+	fi
+	cat "$file"
+}
