@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Interpreter: the loop, the choice of the host's vector level, faults.
+ *
+ * Source: documents 002 and 003; exec.h for how the parts fit together.
+ *
+ * Limits: one wave at a time; who runs is decided in wave.c.
+ */
+#include <string.h>
+
+#include "exec.h"
+
+#define NO_LEVEL USC_LEVELS	/* the best usable one */
+
+static _Atomic int chosen_level = NO_LEVEL;
+
+static const struct usc_level_ops *const levels[USC_LEVELS] = {
+	[USC_LEVEL_BASE] = &usc_level_base,
+#ifdef __x86_64__
+	[USC_LEVEL_AVX2] = &usc_level_avx2,
+	[USC_LEVEL_AVX512] = &usc_level_avx512,
+#endif
+};
+
+bool usc_level_usable(enum usc_level level)
+{
+	switch (level) {
+	case USC_LEVEL_BASE:
+		return true;
+#ifdef __x86_64__
+	case USC_LEVEL_AVX2:
+		return __builtin_cpu_supports("avx2");
+	case USC_LEVEL_AVX512:
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#endif
+	default:
+		return false;
+	}
+}
+
+void usc_level_choose(enum usc_level level)
+{
+	atomic_store(&chosen_level, level);
+}
+
+static const struct usc_level_ops *level_ops(void)
+{
+	int level = atomic_load(&chosen_level);
+
+	if (level == NO_LEVEL) {
+		do {
+			level--;
+		} while (!usc_level_usable(level));
+		atomic_store(&chosen_level, level);
+	}
+	return levels[level];
+}
+
+void usc_exec_bind(struct usc_insn *insn, const struct usc_mask *masks)
+{
+	const struct usc_level_ops *ops = level_ops();
+
+	insn->run = usc_exec_scalar_find(insn);
+	if (!insn->run)
+		insn->run = usc_exec_reduce_find(insn);
+	if (!insn->run)
+		insn->run = usc_exec_flow_find(insn);
+	if (!insn->run)
+		insn->run = ops->find(insn, masks);
+	if (insn->values) {
+		insn->then = insn->run;
+		insn->run = ops->values;
+	}
+}
+
+/* Which part of the USC refuses. */
+static enum pumice_unit fault_unit(enum pumice_fault fault)
+{
+	switch (fault) {
+	case PUMICE_FAULT_USC_LOCAL_ALIGN:
+	case PUMICE_FAULT_USC_LOCAL_BOUNDS:
+	case PUMICE_FAULT_USC_GLOBAL_ALIGN:
+		return PUMICE_UNIT_USC_DATA;
+	default:
+		return PUMICE_UNIT_USC_CODE;
+	}
+}
+
+/* What every fault tells: where the wave was. */
+static const struct usc_insn *stop_at(struct exec *x, const struct usc_insn *i)
+{
+	x->fault.usc = (u16)x->usc->config.number;
+	x->fault.pc = (u32)(i - x->program->insn);
+	return exec_leave(x, i, USC_EXIT_FAULT);
+}
+
+const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault)
+{
+	u64 pc = (u64)(i - x->program->insn);
+
+	x->fault = (struct gpu_fault){
+		.fault = fault,
+		.unit = fault_unit(fault),
+		.ctx = x->ctx,
+		.addr = x->code_addr + pc * PUMICE_USC_WORDS * sizeof(u32),
+	};
+	return stop_at(x, i);
+}
+
+const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i)
+{
+	return stop_at(x, i);
+}
+
+static void fill_row(u32 *row, u32 value)
+{
+	for (u32 l = 0; l < USC_ROW_WORDS; l++)
+		row[l] = value;
+}
+
+/* The rows of USC_BASE_SPECIAL that the program reads. */
+static void fill_specials(struct exec *x, const struct usc *usc, const struct usc_group *group)
+{
+	const struct usc_wave *wave = x->wave;
+	const u32 value[USC_SPECIAL_ROWS] = {
+		[PUMICE_USC_SR_WAVE_IN_GROUP] = wave->in_group,
+		[PUMICE_USC_SR_TASK_IN_GROUP] = usc->task[wave->slot].index,
+		[PUMICE_USC_SR_CORE] = usc->config.core,
+		[PUMICE_USC_SR_USC] = usc->config.number % PUMICE_USCS_PER_CORE,
+		[PUMICE_USC_SR_SLOT] = wave->slot,
+		[PUMICE_USC_SR_VALID] = wave->valid,
+		[USC_SPECIAL_WAVE] = group->first_wave + wave->in_group,
+	};
+	u32 rows = x->program->specials;
+
+	if (rows & 1u << PUMICE_USC_SR_INSTANCE) {
+		for (u32 l = 0; l < USC_ROW_WORDS; l++)
+			x->special[PUMICE_USC_SR_INSTANCE][l] = wave->instance + l;
+	}
+	for (rows &= ~(1u << PUMICE_USC_SR_INSTANCE); rows; rows &= rows - 1) {
+		u32 row = (u32)__builtin_ctz(rows);
+
+		fill_row(x->special[row], value[row]);
+	}
+}
+
+static void enter(struct exec *x, struct usc *usc, const struct usc_group *group,
+		  struct usc_wave *wave, u32 slice)
+{
+	const struct usc_task *task = &usc->task[wave->slot];
+
+	x->usc = usc;
+	x->wave = wave;
+	x->program = group->program;
+	x->ctx = group->ctx;
+	x->code_addr = group->code_addr;
+	x->valid = wave->valid;
+	x->local = usc->local + group->local_byte;
+	x->local_bytes = group->local_bytes;
+	x->base[USC_BASE_REG] = (u8 *)usc_wave_rows(usc, task, wave->in_task);
+	x->base[USC_BASE_SHARED] = (u8 *)(usc->common + task->cs_word);
+	x->base[USC_BASE_CONST] = (u8 *)usc->constants;
+	x->base[USC_BASE_SPECIAL] = (u8 *)x->special;
+	x->base[USC_BASE_POOL] = (u8 *)x->program->pool;
+	x->base[USC_BASE_SCRATCH] = (u8 *)x->scratch;
+	x->exit = USC_EXIT_SLICE;
+	x->done = 0;
+	x->slice = slice;
+	if (x->program->specials)
+		fill_specials(x, usc, group);
+}
+
+u32 usc_exec(struct exec *x, struct usc *usc, unsigned int group, struct usc_wave *wave, u32 slice,
+	     bool alone)
+{
+	const struct usc_insn *i;
+	u32 issued;
+
+	enter(x, usc, &usc->group[group], wave, slice);
+	x->alone = alone;
+	i = &x->program->insn[wave->pc];
+	exec_run_from(x, i);
+	do {
+		i = i->run(x, i);
+	} while ((uintptr_t)i < (uintptr_t)x->limit);
+
+	issued = x->done + (u32)(i - x->from);
+	wave->pc = (u32)(i - x->program->insn);
+	wave->clock += issued;
+	return issued;
+}

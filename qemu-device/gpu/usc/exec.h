@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interpreter of USC programs: what its parts share.
+ *
+ * Each instruction has a function that runs it for a whole wave and returns the
+ * next. They are spread over files by what they do:
+ *
+ *   exec_scalar.c   scalar forms
+ *   exec_reduce.c   reductions, first_where_true
+ *   exec_flow.c     branches, barrier, end, signals
+ *   vec_*.h         lane-parallel work, compiled once per vector level of the
+ *                   host (level_*.c); every level gives the same bits
+ *
+ * Limits: a struct exec lives during one slice of one wave; nothing in it is kept.
+ */
+#ifndef PUMICE_GPU_USC_EXEC_H
+#define PUMICE_GPU_USC_EXEC_H
+
+#include "state.h"
+
+#define USC_F32_NAN 0x7fc00000u	/* the canonical NaN */
+
+/* Why a wave left the interpreter. */
+enum usc_exit {
+	USC_EXIT_SLICE,		/* the slice is used up */
+	USC_EXIT_YIELD,		/* waits for a signal; others may run */
+	USC_EXIT_BARRIER,
+	USC_EXIT_END,
+	USC_EXIT_FAULT,		/* x->fault says why */
+};
+
+struct exec {
+	u8 *base[USC_BASES];
+	const struct usc_insn *limit;	/* the slice ends here */
+	const struct usc_insn *from;	/* where the present run of instructions began */
+	u32 done;			/* instructions before that */
+	u32 slice;			/* instructions allowed */
+	u32 valid;			/* lanes with an instance */
+	u32 local_bytes;
+	u8 *local;
+	bool alone;			/* no other wave of the group could run */
+	u8 exit;			/* enum usc_exit */
+	u8 ctx;				/* MMU context */
+	u64 code_addr;			/* GPU virtual address of the program */
+	struct usc *usc;
+	struct usc_wave *wave;
+	const struct usc_program *program;
+	struct gpu_fault fault;		/* filled in wholly where exit is USC_EXIT_FAULT */
+	u32 special[USC_SPECIAL_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
+	u32 scratch[USC_MASKS][USC_ROW_WORDS] __attribute__((aligned(128)));
+};
+
+/* Where an operand is: a row of 32 words, or one word. */
+static inline u32 *exec_operand(const struct exec *x, const struct usc_insn *i, enum usc_place place)
+{
+	return (u32 *)(void *)(x->base[i->base[place]] + i->offset[place]);
+}
+
+/* A register of a mask. */
+static inline const u32 *exec_mask_row(const struct exec *x, const struct usc_mask *mask, u32 n)
+{
+	return (const u32 *)(const void *)(x->base[mask->base[n]] + mask->offset[n]);
+}
+
+static inline const struct usc_mask *exec_mask(const struct exec *x, const struct usc_insn *i,
+					       u32 which)
+{
+	return &x->program->mask[i->mask + which];
+}
+
+/* The wave's clock at instruction i. */
+static inline u64 exec_clock(const struct exec *x, const struct usc_insn *i)
+{
+	return x->wave->clock + x->done + (u64)(i - x->from);
+}
+
+/* Leave the interpreter; the wave goes on at next. */
+static inline const struct usc_insn *exec_leave(struct exec *x, const struct usc_insn *next,
+						enum usc_exit why)
+{
+	x->exit = why;
+	x->limit = NULL;
+	return next;
+}
+
+/* Begin a run of instructions at next, as far as the slice allows. */
+static inline void exec_run_from(struct exec *x, const struct usc_insn *next)
+{
+	size_t left = x->slice - x->done;
+	size_t there = (size_t)(x->program->insn + x->program->insns + 1 - next);
+
+	x->from = next;
+	x->limit = next + (left < there ? left : there);
+}
+
+/* Continue at instruction index target, within the slice. */
+static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_insn *i, u32 target)
+{
+	const struct usc_insn *next = &x->program->insn[target];
+
+	x->done += (u32)(i + 1 - x->from);
+	exec_run_from(x, next);
+	return next;
+}
+
+/* Fault of instruction i itself. */
+const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault);
+/* Fault that the MMU has put into x->fault. */
+const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
+
+/* Run a wave for at most slice instructions; returns how many it issued. */
+u32 usc_exec(struct exec *x, struct usc *usc, unsigned int group, struct usc_wave *wave, u32 slice,
+	     bool alone);
+
+/* Vector levels of the host. */
+enum usc_level { USC_LEVEL_BASE, USC_LEVEL_AVX2, USC_LEVEL_AVX512, USC_LEVELS };
+
+/* What one level supplies. */
+struct usc_level_ops {
+	/* The function for an instruction with lane-parallel work, or NULL for others. */
+	usc_exec_fn *(*find)(const struct usc_insn *insn, const struct usc_mask *masks);
+	/* Write masks that are used as values, then run the instruction. */
+	usc_exec_fn *values;
+};
+
+extern const struct usc_level_ops usc_level_base, usc_level_avx2, usc_level_avx512;
+
+/* The best level of this host, or a lower one if it was asked for. */
+bool usc_level_usable(enum usc_level level);
+/* For tests and measurements; affects programs built afterwards. The level must be usable. */
+void usc_level_choose(enum usc_level level);
+
+/* Set insn->run; masks is the program's array. */
+void usc_exec_bind(struct usc_insn *insn, const struct usc_mask *masks);
+
+usc_exec_fn *usc_exec_scalar_find(const struct usc_insn *insn);
+usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);
+usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn);
+/* Stands behind the last instruction. */
+usc_exec_fn usc_exec_past_end;
+
+#endif

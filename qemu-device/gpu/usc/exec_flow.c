@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Control flow of the whole wave, barrier, end, and completion signals.
+ *
+ * Source: document 002, "Control flow" and "Global (async) memory".
+ *
+ * Limits: br_all, br_any need lanes and stand in vec_move.h. Data moves when a
+ * global access is issued; its signal is done USC_GLOBAL_LATENCY of the wave's
+ * issue slots later. So an access is complete when the wave ends, whatever its
+ * signals say.
+ */
+#include "exec.h"
+
+static const struct usc_insn *jump(struct exec *x, const struct usc_insn *i)
+{
+	return exec_jump(x, i, i->value);
+}
+
+static const struct usc_insn *brz(struct exec *x, const struct usc_insn *i)
+{
+	return *exec_operand(x, i, USC_SRC0) ? i + 1 : exec_jump(x, i, i->value);
+}
+
+static const struct usc_insn *brnz(struct exec *x, const struct usc_insn *i)
+{
+	return *exec_operand(x, i, USC_SRC0) ? exec_jump(x, i, i->value) : i + 1;
+}
+
+static const struct usc_insn *barrier(struct exec *x, const struct usc_insn *i)
+{
+	return exec_leave(x, i + 1, USC_EXIT_BARRIER);
+}
+
+static const struct usc_insn *end(struct exec *x, const struct usc_insn *i)
+{
+	return exec_leave(x, i + 1, USC_EXIT_END);
+}
+
+const struct usc_insn *usc_exec_past_end(struct exec *x, const struct usc_insn *i)
+{
+	return exec_fault(x, i, PUMICE_FAULT_USC_END);
+}
+
+/* When all the signals of the instruction are done, by the wave's clock. */
+static u64 signals_done(const struct exec *x, const struct usc_insn *i)
+{
+	u64 when = 0;
+
+	for (u32 n = 0; n < sizeof(i->sig); n++) {
+		u64 done = x->wave->done[i->sig[n]];
+
+		when = done > when ? done : when;
+	}
+	return when;
+}
+
+static const struct usc_insn *sig_done(struct exec *x, const struct usc_insn *i)
+{
+	*exec_operand(x, i, USC_DST) = signals_done(x, i) <= exec_clock(x, i);
+	return i + 1;
+}
+
+/*
+ * A wave that must wait lets its clock pass. Where others could run meanwhile it
+ * gives way and issues the wait anew on its next turn.
+ */
+static const struct usc_insn *sig_wait(struct exec *x, const struct usc_insn *i)
+{
+	u64 when = signals_done(x, i), now = exec_clock(x, i);
+
+	if (when > now) {
+		x->wave->clock += when - now;
+		if (!x->alone)
+			return exec_leave(x, i, USC_EXIT_YIELD);
+	}
+	*exec_operand(x, i, USC_DST) = 1;
+	return i + 1;
+}
+
+usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn)
+{
+	switch (insn->op) {
+	case PUMICE_USC_OP_SIG_DONE1:
+	case PUMICE_USC_OP_SIG_DONE2:
+		return sig_done;
+	case PUMICE_USC_OP_SIG_WAIT:
+	case PUMICE_USC_OP_SIG_WAITALL2:
+	case PUMICE_USC_OP_SIG_WAITALL3:
+	case PUMICE_USC_OP_SIG_WAITALL4:
+		return sig_wait;
+	case PUMICE_USC_OP_BRZ:
+		return brz;
+	case PUMICE_USC_OP_BRNZ:
+		return brnz;
+	case PUMICE_USC_OP_JUMP:
+		return jump;
+	case PUMICE_USC_OP_BARRIER:
+		return barrier;
+	case PUMICE_USC_OP_END:
+		return end;
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One vector level: all lane-parallel functions, and how to find them.
+ *
+ * Included by level_*.c, which define USC_VEC_BYTES and USC_LEVEL_OPS (the name
+ * of the table) and set the compiler to that level.
+ */
+#include <string.h>
+
+#include "vec.h"
+
+#include "vec_alu.h"
+#include "vec_memory.h"
+#include "vec_move.h"
+
+static usc_exec_fn *find(const struct usc_insn *insn, const struct usc_mask *masks)
+{
+	usc_exec_fn *fn = move_find(insn, masks);
+
+	if (!fn)
+		fn = memory_find(insn);
+	return fn ? fn : alu_find(insn);
+}
+
+const struct usc_level_ops USC_LEVEL_OPS = { .find = find, .values = run_values };

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Vector level of x86-64 hosts with AVX2: 256-bit vectors.
+ *
+ * Source: see level.h. The file sets its own target, so that the rest of the GPU
+ * runs on any x86-64; exec.c asks the processor before it uses this.
+ *
+ * Limits: without contraction of f32 operations, which this target would allow.
+ */
+#ifdef __x86_64__
+#include <immintrin.h>
+
+/* Plain headers first: their functions belong to every level. */
+#include <string.h>
+
+#include "exec.h"
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+
+#define USC_VEC_BYTES 32
+#define USC_LEVEL_OPS usc_level_avx2
+#include "level.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From checked instruction words to the predecoded form.
+ *
+ * Source: hw/isa.xml; program.h for the form.
+ *
+ * Limits: everything here has passed usc_validate(); nothing is checked twice.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+#include "program.h"
+#include "pumice_formats.h"
+
+#define ROW_BYTES (USC_ROW_WORDS * 4u)
+
+/* What is being built; the arrays have room for the whole program. */
+struct builder {
+	struct usc_program *program;
+	struct usc_insn *insn;		/* the instruction at hand */
+	bool has_masks;			/* it has its masks already */
+};
+
+static void set_ref(struct usc_insn *insn, enum usc_place place, enum usc_base base, u32 offset)
+{
+	insn->base[place] = base;
+	insn->offset[place] = offset;
+}
+
+/* A word that every lane sees. */
+static void set_pool(struct builder *b, enum usc_place place, u32 word)
+{
+	struct usc_program *p = b->program;
+
+	p->pool[p->pool_words] = word;
+	set_ref(b->insn, place, USC_BASE_POOL, p->pool_words++ * 4);
+	b->insn->scalars |= 1u << place;
+}
+
+static void constant_ref(struct usc_program *p, u32 number, u8 *base, u32 *offset)
+{
+	if (number == PUMICE_USC_K_WAVE) {
+		*base = USC_BASE_SPECIAL;
+		*offset = USC_SPECIAL_WAVE * ROW_BYTES;
+		p->specials |= 1u << USC_SPECIAL_WAVE;
+	} else {
+		*base = USC_BASE_CONST;
+		*offset = number * ROW_BYTES;
+	}
+}
+
+/* One of the two registers of a mask; returns whether it is the same in every wave. */
+static bool mask_register(struct usc_program *p, struct usc_mask *mask, u32 n, u32 number, bool invert)
+{
+	mask->invert[n] = invert;
+	if (number >= PUMICE_USC_MASK_CONSTS) {
+		mask->base[n] = USC_BASE_REG;
+		mask->offset[n] = (number - PUMICE_USC_MASK_CONSTS) * ROW_BYTES;
+		return false;
+	}
+	constant_ref(p, number, &mask->base[n], &mask->offset[n]);
+	return number != PUMICE_USC_K_WAVE;
+}
+
+static u32 constant_bits(u32 number, bool invert)
+{
+	const struct pumice_isa_special *k =
+		pumice_isa_find_special(&pumice_usc_isa, PUMICE_USC_BANK_K, number);
+	u32 bits = 0;
+
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		bits |= (k->lanes[l] & 1) << l;
+	return invert ? ~bits : bits;
+}
+
+static void set_mask(struct builder *b, u32 which, u32 raw)
+{
+	struct usc_program *p = b->program;
+	struct pumice_usc_mask enc;
+	struct usc_mask *mask;
+	bool a, c;
+
+	if (!b->has_masks) {
+		b->insn->mask = p->masks;
+		p->masks += USC_MASKS;
+		b->has_masks = true;
+	}
+	mask = &p->mask[b->insn->mask + which];
+	pumice_usc_mask_unpack(&raw, &enc);
+	a = mask_register(p, mask, 0, enc.a, enc.a_not);
+	c = mask_register(p, mask, 1, enc.b, enc.b_not);
+	mask->constant = a && c;
+	if (mask->constant)
+		mask->bits = constant_bits(enc.a, enc.a_not) & constant_bits(enc.b, enc.b_not);
+}
+
+static void set_register(struct builder *b, enum usc_place place, u32 raw, u32 imm)
+{
+	const struct pumice_isa_special *special;
+	struct usc_program *p = b->program;
+	struct usc_insn *insn = b->insn;
+	struct pumice_usc_operand opnd;
+
+	pumice_usc_operand_unpack(&raw, &opnd);
+	if (opnd.elem)
+		insn->scalars |= 1u << place;
+	switch (opnd.bank) {
+	case PUMICE_USC_BANK_R:
+		set_ref(insn, place, USC_BASE_REG, opnd.num * ROW_BYTES);
+		break;
+	case PUMICE_USC_BANK_V:
+		set_ref(insn, place, USC_BASE_REG, (p->limits.temps + opnd.num) * ROW_BYTES);
+		break;
+	case PUMICE_USC_BANK_SH:
+		set_ref(insn, place, USC_BASE_SHARED, opnd.num * 4);
+		insn->scalars |= 1u << place;
+		break;
+	case PUMICE_USC_BANK_K:
+		constant_ref(p, opnd.num, &insn->base[place], &insn->offset[place]);
+		break;
+	case PUMICE_USC_BANK_SR:
+		set_ref(insn, place, USC_BASE_SPECIAL, opnd.num * ROW_BYTES);
+		p->specials |= 1u << opnd.num;
+		break;
+	case PUMICE_USC_BANK_SC:
+		special = pumice_isa_find_special(&pumice_usc_isa, PUMICE_USC_BANK_SC, opnd.num);
+		set_pool(b, place, special->lanes[0]);
+		break;
+	case PUMICE_USC_BANK_IMM:
+		set_pool(b, place, imm);
+		break;
+	case PUMICE_USC_BANK_M:
+		set_ref(insn, place, USC_BASE_SCRATCH, (place - USC_SRC0) * ROW_BYTES);
+		set_mask(b, USC_MASK_OF(place), opnd.num);
+		insn->values |= 1u << place;
+		break;
+	default:
+		insn->no_base = true;	/* NONE is legal as base only */
+	}
+}
+
+static void set_operand(struct builder *b, const struct pumice_isa_operand *operand,
+			const struct pumice_usc_insn *enc)
+{
+	switch (operand->field) {
+	case PUMICE_USC_FIELD_MASK:
+		set_mask(b, USC_MASK_OF_LANES, enc->mask);
+		break;
+	case PUMICE_USC_FIELD_DST:
+		set_register(b, USC_DST, enc->dst, enc->imm);
+		break;
+	case PUMICE_USC_FIELD_SRC0:
+		set_register(b, USC_SRC0, enc->src0, enc->imm);
+		break;
+	case PUMICE_USC_FIELD_SRC1:
+		set_register(b, USC_SRC1, enc->src1, enc->imm);
+		break;
+	case PUMICE_USC_FIELD_SRC2:
+		set_register(b, USC_SRC2, enc->src2, enc->imm);
+		break;
+	case PUMICE_USC_FIELD_DISP:
+		b->insn->value = enc->disp;
+		break;
+	case PUMICE_USC_FIELD_TARGET:
+		b->insn->value = enc->target;
+		break;
+	case PUMICE_USC_FIELD_FUNC:
+		b->insn->func = enc->func;
+		break;
+	case PUMICE_USC_FIELD_SIG0:
+		memset(b->insn->sig, enc->sig0, sizeof(b->insn->sig));
+		break;
+	case PUMICE_USC_FIELD_SIG1:
+		b->insn->sig[1] = enc->sig1;
+		break;
+	case PUMICE_USC_FIELD_SIG2:
+		b->insn->sig[2] = enc->sig2;
+		break;
+	case PUMICE_USC_FIELD_SIG3:
+		b->insn->sig[3] = enc->sig3;
+		break;
+	}
+}
+
+static void build_insn(struct usc_program *p, u32 pc, const struct pumice_usc_insn *enc)
+{
+	struct builder b = { .program = p, .insn = &p->insn[pc] };
+	const struct pumice_isa_op_info *op =
+		pumice_isa_find_opcode(&pumice_usc_isa, enc->opcode);
+	const struct pumice_isa_form *form = &op->form[enc->form];
+
+	b.insn->op = enc->opcode;
+	b.insn->type = enc->type;
+	b.insn->form = enc->form;
+	for (u32 n = 0; n < form->nr_operands; n++)
+		set_operand(&b, &form->operands[n], enc);
+	usc_exec_bind(b.insn, p->mask);
+}
+
+static struct usc_program *allocate(u32 insns)
+{
+	struct usc_program *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->insn = calloc(insns + 1u, sizeof(*p->insn));
+	p->mask = calloc((size_t)insns * USC_MASKS, sizeof(*p->mask));
+	p->pool = calloc((size_t)insns * (USC_PLACES - 1), sizeof(*p->pool));
+	if (!p->insn || !p->mask || !p->pool) {
+		usc_program_free(p);
+		return NULL;
+	}
+	p->insns = insns;
+	return p;
+}
+
+/* Give back what the worst case needed and this program does not. */
+static void trim(struct usc_program *p)
+{
+	void *mask = realloc(p->mask, (p->masks + 1u) * sizeof(*p->mask));
+	void *pool = realloc(p->pool, (p->pool_words + 1u) * sizeof(*p->pool));
+
+	if (mask)
+		p->mask = mask;
+	if (pool)
+		p->pool = pool;
+	p->bytes = sizeof(*p) + (p->insns + 1u) * sizeof(*p->insn) +
+		(p->masks + 1u) * sizeof(*p->mask) + (p->pool_words + 1u) * sizeof(*p->pool) +
+		p->insns * PUMICE_USC_WORDS * sizeof(u32);
+}
+
+struct usc_program *usc_predecode(u32 *words, u32 insns, const struct usc_program_limits *limits,
+				  enum pumice_fault *fault, u32 *pc)
+{
+	struct usc_program *p = allocate(insns);
+	struct pumice_usc_insn enc;
+
+	*fault = PUMICE_FAULT_NONE;
+	if (!p)
+		return NULL;
+	p->limits = *limits;
+	for (*pc = 0; *pc < insns; (*pc)++) {
+		*fault = usc_validate(&words[*pc * PUMICE_USC_WORDS], insns, limits, &enc);
+		if (*fault != PUMICE_FAULT_NONE) {
+			usc_program_free(p);
+			return NULL;
+		}
+		build_insn(p, *pc, &enc);
+	}
+	p->insn[insns].run = usc_exec_past_end;
+	p->words = words;
+	trim(p);
+	return p;
+}
+
+void usc_program_free(struct usc_program *program)
+{
+	free(program->insn);
+	free(program->mask);
+	free(program->pool);
+	free(program->words);
+	free(program);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * USC programs in predecoded form.
+ *
+ * Source: hw/isa.xml. Every instruction has been unpacked, checked and its
+ * operands resolved to an offset from one of a few base addresses that a wave
+ * brings along, so that running it looks at no bit field any more.
+ *
+ * The form is the same for every way of running it. Only the member run belongs
+ * to the interpreter; a tier that compiles reads op, type, form and operands.
+ *
+ * Limits: one form per (code, limits); a program never changes once it is built.
+ */
+#ifndef PUMICE_GPU_USC_PROGRAM_H
+#define PUMICE_GPU_USC_PROGRAM_H
+
+#include "pumice_isa.h"
+#include "usc.h"
+
+/* What the offset of an operand counts from; the wave supplies the addresses. */
+enum usc_base {
+	USC_BASE_REG,		/* the wave's rows in the unified store: temporaries, attributes */
+	USC_BASE_SHARED,	/* the task's shared registers */
+	USC_BASE_CONST,		/* rows of the predefined constants, by number */
+	USC_BASE_SPECIAL,	/* rows of the wave's own values, enum usc_special_row */
+	USC_BASE_POOL,		/* the program's immediates and special constants */
+	USC_BASE_SCRATCH,	/* rows of masks that are used as values, by operand */
+	USC_BASES
+};
+
+/* Rows of USC_BASE_SPECIAL: special registers by number, then the constant "wave". */
+#define USC_SPECIAL_WAVE 7u
+#define USC_SPECIAL_ROWS 8u
+
+/* Operands of an instruction. */
+enum usc_place { USC_DST, USC_SRC0, USC_SRC1, USC_SRC2, USC_PLACES };
+
+/* Masks of an instruction: the double mask and those used as values. */
+#define USC_MASK_OF_LANES 0u
+#define USC_MASK_OF(place) ((place) - USC_SRC0 + 1u)
+#define USC_MASKS 3u
+
+/* A double mask: lane l is true where both words, each with its inversion, have bit 0 set. */
+struct usc_mask {
+	u32 offset[2];	/* bytes */
+	u8 base[2];	/* enum usc_base */
+	u8 invert[2];	/* 1 to invert bit 0 */
+	bool constant;	/* the same in every wave: bits holds it */
+	u32 bits;	/* bit l is lane l */
+};
+
+struct exec;
+struct usc_insn;
+
+/*
+ * Run one instruction; returns the next. When the wave must pause or stop,
+ * x->limit is cleared, so that any address compares as being past it.
+ */
+typedef const struct usc_insn *usc_exec_fn(struct exec *x, const struct usc_insn *i);
+
+struct usc_insn {
+	usc_exec_fn *run;	/* interpreter's function for it */
+	usc_exec_fn *then;	/* the same, behind the writing of masks as values */
+	u32 offset[USC_PLACES];	/* operands: bytes from their base */
+	u8 base[USC_PLACES];	/* enum usc_base */
+	u32 value;		/* branch target; displacement in bytes */
+	u32 mask;		/* first of USC_MASKS in the program's masks */
+	u8 op;			/* enum pumice_usc_op */
+	u8 type;		/* enum pumice_usc_type */
+	u8 form;		/* enum pumice_usc_form */
+	u8 func;		/* enum pumice_usc_reduce */
+	u8 sig[4];		/* completion signals, unused ones repeat the first */
+	u8 scalars;		/* bit n: operand n is one word, not a row */
+	u8 values;		/* bit n: operand n is a mask used as value */
+	bool no_base;		/* a memory access without base register */
+};
+
+struct usc_program {
+	/* The code. insn[insns] stands for running past the end. */
+	struct usc_insn *insn;
+	u32 insns;
+	struct usc_mask *mask;
+	u32 masks;
+	u32 *pool;		/* immediates and special constants */
+	u32 pool_words;
+	u32 specials;		/* bit n: row n of USC_BASE_SPECIAL is read */
+
+	/* What it was made from: the key in the cache. */
+	u32 *words;
+	u64 hash;
+	struct usc_program_limits limits;
+
+	/* Held by the cache, under its lock. */
+	u32 refs;
+	u64 used;		/* when it was asked for last */
+	u64 bytes;		/* host memory */
+	struct usc_program *next;
+};
+
+/* Why an instruction is refused: a fault code, or PUMICE_FAULT_NONE. */
+enum pumice_fault usc_validate(const u32 *words, u32 insns,
+			       const struct usc_program_limits *limits,
+			       struct pumice_usc_insn *insn);
+
+/*
+ * Check the words and build the predecoded form, which then owns them. NULL with
+ * *fault and *pc at the first refused instruction, or with PUMICE_FAULT_NONE when
+ * memory lacks; the words then stay the caller's.
+ */
+struct usc_program *usc_predecode(u32 *words, u32 insns, const struct usc_program_limits *limits,
+				  enum pumice_fault *fault, u32 *pc);
+void usc_program_free(struct usc_program *program);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * State of one USC. Only files of this folder see it.
+ *
+ * All of it but the configuration and the addresses of the stores is plain data
+ * with indices, so that a snapshot is a copy.
+ */
+#ifndef PUMICE_GPU_USC_STATE_H
+#define PUMICE_GPU_USC_STATE_H
+
+#include "program.h"
+#include "usc.h"
+
+#define USC_GROUP_WAVES (PUMICE_GROUP_TASKS * USC_MAX_WAVES)
+
+/* Wave instructions that a wave runs before the next of its group, and a group before the next. */
+#define USC_WAVE_QUANTUM 256u
+#define USC_GROUP_QUANTUM 8192u
+/*
+ * Issue slots of a wave from a global access to its completion. A wave's own
+ * slots are counted, so that what a program sees of its signals depends on the
+ * program alone, not on what else runs.
+ */
+#define USC_GLOBAL_LATENCY 64u
+
+/* Behind the local memory: what a wave-wide load may read without using it. */
+#define USC_LOCAL_SLACK 128u
+
+/* One wave: slot * USC_MAX_WAVES + number in the task. Valid while its group runs. */
+struct usc_wave {
+	u32 pc;			/* next instruction */
+	u32 valid;		/* bit l: lane l has an instance */
+	u32 instance;		/* linear number of lane 0's instance in the work-group */
+	u8 slot;
+	u8 in_task;		/* number in its task */
+	u8 in_group;		/* number in its work-group */
+	u64 clock;		/* issue slots used */
+	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
+};
+
+/* How far a running group is. Sets of waves by number in the group. */
+struct usc_run {
+	u32 runnable, barrier, ended;
+	u8 waves;
+	u8 current;		/* wave whose turn it is */
+	u32 left;		/* of its quantum */
+	u8 wave[USC_GROUP_WAVES];	/* index in usc->wave */
+};
+
+struct usc {
+	/* Configuration and stores. */
+	struct usc_config config;
+	u32 *unified;		/* rows of USC_ROW_WORDS */
+	u32 *common;
+	u8 *local;		/* with USC_LOCAL_SLACK bytes behind it */
+	u32 *constants;		/* rows of bank K, by number */
+
+	/* Shared with the PDS: bit g is group g. */
+	_Atomic u64 live;	/* started and not done */
+	_Atomic u64 abort;	/* to be abandoned */
+
+	/* Of the thread that steps. */
+	u64 running;		/* groups with waves */
+	u8 current;		/* group whose turn it is */
+	u32 left;		/* of its quantum */
+	struct mmu_tlb tlb;
+	struct usc_task task[PUMICE_USC_SLOTS];
+	struct usc_group group[PUMICE_USC_SLOTS];
+	struct usc_run run[PUMICE_USC_SLOTS];
+	struct usc_wave wave[PUMICE_USC_SLOTS * USC_MAX_WAVES];
+};
+
+/* The first row of a wave's registers. */
+static inline u32 *usc_wave_rows(struct usc *usc, const struct usc_task *task, unsigned int wave)
+{
+	u32 row = task->us_row + wave * ((u32)task->temps + task->attrs);
+
+	return usc->unified + (size_t)row * USC_ROW_WORDS;
+}
+
+/* Take up a started group: waves to their first instruction, temporaries and local memory zeroed. */
+void usc_group_begin(struct usc *usc, unsigned int group);
+/* The group leaves; tells the PDS. */
+void usc_group_finish(struct usc *usc, unsigned int group);
+
+#endif

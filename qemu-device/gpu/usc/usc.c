@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Unified shading cluster: its stores, and how a work-group comes and goes.
+ *
+ * Source: document 000, "Unified Shading Cluster" and "USC Register Stores".
+ *
+ * Limits: attribute and shared registers are the PDS's to fill, all of them;
+ * temporaries and local memory are zeroed here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+#define STORE_ALIGN 128u	/* a row, and two cache lines */
+
+static void *store_create(size_t bytes)
+{
+	size_t rounded = (bytes + STORE_ALIGN - 1) / STORE_ALIGN * STORE_ALIGN;
+	void *store = aligned_alloc(STORE_ALIGN, rounded ? rounded : STORE_ALIGN);
+
+	if (store)
+		memset(store, 0, rounded);
+	return store;
+}
+
+/* Rows of the predefined constants, so that they are operands like any other. */
+static u32 *constants_create(void)
+{
+	const struct pumice_isa_info *isa = &pumice_usc_isa;
+	u32 rows = 0, *store;
+
+	for (u32 n = 0; n < isa->nr_specials; n++) {
+		if (isa->specials[n].bank == PUMICE_USC_BANK_K && isa->specials[n].number >= rows)
+			rows = isa->specials[n].number + 1u;
+	}
+	store = store_create(rows * sizeof(isa->specials[0].lanes));
+	for (u32 n = 0; store && n < isa->nr_specials; n++) {
+		const struct pumice_isa_special *k = &isa->specials[n];
+
+		if (k->bank == PUMICE_USC_BANK_K)
+			memcpy(&store[k->number * USC_ROW_WORDS], k->lanes, sizeof(k->lanes));
+	}
+	return store;
+}
+
+struct usc *usc_create(const struct usc_config *config)
+{
+	struct usc *usc = calloc(1, sizeof(*usc));
+
+	if (!usc)
+		return NULL;
+	usc->config = *config;
+	usc->unified = store_create(config->unified_bytes);
+	usc->common = store_create(config->common_bytes);
+	usc->local = store_create((size_t)config->local_bytes + USC_LOCAL_SLACK);
+	usc->constants = constants_create();
+	if (!usc->unified || !usc->common || !usc->local || !usc->constants) {
+		usc_destroy(usc);
+		return NULL;
+	}
+	return usc;
+}
+
+void usc_destroy(struct usc *usc)
+{
+	if (!usc)
+		return;
+	free(usc->unified);
+	free(usc->common);
+	free(usc->local);
+	free(usc->constants);
+	free(usc);
+}
+
+void usc_reset(struct usc *usc)
+{
+	atomic_store(&usc->live, 0);
+	atomic_store(&usc->abort, 0);
+	usc->running = 0;
+	usc->current = 0;
+	usc->left = 0;
+	memset(&usc->tlb, 0, sizeof(usc->tlb));
+	memset(usc->task, 0, sizeof(usc->task));
+	for (u32 g = 0; g < PUMICE_USC_SLOTS; g++)
+		usc->group[g] = (struct usc_group){ .state = USC_GROUP_FREE };
+	memset(usc->unified, 0, usc->config.unified_bytes);
+	memset(usc->common, 0, usc->config.common_bytes);
+	memset(usc->local, 0, usc->config.local_bytes);
+}
+
+struct usc_task *usc_task(struct usc *usc, unsigned int slot)
+{
+	return &usc->task[slot];
+}
+
+struct usc_group *usc_group(struct usc *usc, unsigned int group)
+{
+	return &usc->group[group];
+}
+
+u32 *usc_shared(struct usc *usc, const struct usc_task *task)
+{
+	return usc->common + task->cs_word;
+}
+
+u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg)
+{
+	return usc_wave_rows(usc, task, wave) + ((size_t)task->temps + reg) * USC_ROW_WORDS;
+}
+
+void usc_group_start(struct usc *usc, unsigned int group)
+{
+	atomic_store_explicit(&usc->group[group].state, USC_GROUP_READY, memory_order_relaxed);
+	atomic_fetch_and(&usc->abort, ~(1ull << group));
+	atomic_fetch_or(&usc->live, 1ull << group);
+}
+
+bool usc_has_work(struct usc *usc)
+{
+	return atomic_load(&usc->live) != 0;
+}
+
+void usc_abort(struct usc *usc)
+{
+	atomic_fetch_or(&usc->abort, atomic_load(&usc->live));
+}
+
+/* One wave to the first instruction. Its instances are what is left of the task's. */
+static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, unsigned int in_task,
+		       u32 instance)
+{
+	const struct usc_task *task = &usc->task[slot];
+	unsigned int index = slot * USC_MAX_WAVES + in_task;
+	u32 lanes = task->instances - in_task * PUMICE_LANES;
+
+	usc->wave[index] = (struct usc_wave){
+		.valid = lanes < PUMICE_LANES ? (1u << lanes) - 1 : UINT32_MAX,
+		.instance = instance,
+		.slot = slot,
+		.in_task = in_task,
+		.in_group = run->waves,
+	};
+	memset(usc_wave_rows(usc, task, in_task), 0, (size_t)task->temps * USC_ROW_WORDS * 4);
+	run->wave[run->waves++] = index;
+}
+
+void usc_group_begin(struct usc *usc, unsigned int group)
+{
+	struct usc_group *g = &usc->group[group];
+	struct usc_run *run = &usc->run[group];
+	u32 instance = 0;
+
+	*run = (struct usc_run){ .left = USC_WAVE_QUANTUM };
+	for (unsigned int t = 0; t < g->tasks; t++) {
+		const struct usc_task *task = &usc->task[g->slot[t]];
+
+		for (unsigned int w = 0; w * PUMICE_LANES < task->instances; w++)
+			wave_begin(usc, run, g->slot[t], w, instance + w * PUMICE_LANES);
+		instance += task->instances;
+	}
+	run->runnable = (u32)((1ull << run->waves) - 1);
+	memset(usc->local + g->local_byte, 0, g->local_bytes);
+	atomic_store_explicit(&g->state, USC_GROUP_RUNNING, memory_order_relaxed);
+	usc->running |= 1ull << group;
+}
+
+void usc_group_finish(struct usc *usc, unsigned int group)
+{
+	usc->running &= ~(1ull << group);
+	atomic_store_explicit(&usc->group[group].state, USC_GROUP_FREE, memory_order_relaxed);
+	atomic_fetch_and(&usc->live, ~(1ull << group));
+	usc->config.ops->group_done(usc->config.opaque, usc->config.number, group);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which wave runs: groups take turns, and within a group its waves.
+ *
+ * Source: document 002, "Waves"; document 000, "Unified Shading Cluster".
+ *
+ * A wave's turn ends after USC_WAVE_QUANTUM instructions, at a barrier, when it
+ * must wait for a signal while others of its group can run, and when it ends. A
+ * group's turn ends after USC_GROUP_QUANTUM. So nothing that loops keeps others
+ * from running, and the registers of few waves at a time need the host's cache.
+ * Turns are part of the state: the order of execution does not depend on how
+ * much is run in one step.
+ *
+ * Limits: waves are run one after the other. A fault stops its group at once;
+ * what the group's waves had stored by then stays stored.
+ */
+#include <fenv.h>
+
+#include "exec.h"
+
+/* The first member of a set at or behind position from, going round. The set is not empty. */
+static unsigned int next_in(u64 set, unsigned int from)
+{
+	u64 behind = from < 64 ? set & ~0ull << from : 0;
+
+	return (unsigned int)__builtin_ctzll(behind ? behind : set);
+}
+
+static void fault_group(struct usc *usc, unsigned int group, const struct gpu_fault *fault)
+{
+	usc->config.ops->fault(usc->config.opaque, fault);
+	usc_group_finish(usc, group);
+}
+
+/* Waves wait at a barrier that others, which have ended, never reach. */
+static void fault_barrier(struct usc *usc, unsigned int group)
+{
+	const struct usc_group *g = &usc->group[group];
+	const struct usc_run *run = &usc->run[group];
+	const struct usc_wave *wave = &usc->wave[run->wave[__builtin_ctz(run->barrier)]];
+	u32 pc = wave->pc - 1;	/* it goes on behind the barrier */
+	const struct gpu_fault fault = {
+		.fault = PUMICE_FAULT_USC_BARRIER,
+		.unit = PUMICE_UNIT_USC_CODE,
+		.ctx = g->ctx,
+		.usc = (u16)usc->config.number,
+		.pc = pc,
+		.addr = g->code_addr + (u64)pc * PUMICE_USC_WORDS * sizeof(u32),
+	};
+
+	fault_group(usc, group, &fault);
+}
+
+/* No wave of the group can run: it is done, or all are at the barrier. */
+static void settle(struct usc *usc, unsigned int group)
+{
+	struct usc_run *run = &usc->run[group];
+
+	if (!run->barrier) {
+		usc_group_finish(usc, group);
+	} else if (run->ended) {
+		fault_barrier(usc, group);
+	} else {
+		run->runnable = run->barrier;
+		run->barrier = 0;
+	}
+}
+
+/* The group and wave whose turn it is. */
+static struct usc_run *choose(struct usc *usc)
+{
+	struct usc_run *run;
+
+	if (!usc->left || !(usc->running >> usc->current & 1)) {
+		usc->current = (u8)next_in(usc->running, usc->current + 1u);
+		usc->left = USC_GROUP_QUANTUM;
+	}
+	run = &usc->run[usc->current];
+	if (!run->left || !(run->runnable >> run->current & 1)) {
+		run->current = (u8)next_in(run->runnable, run->current + 1u);
+		run->left = USC_WAVE_QUANTUM;
+	}
+	return run;
+}
+
+static u32 least(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/* Continue one wave. Returns the instructions it issued, at least 1. */
+static u32 run_slice(struct usc *usc, struct exec *x, u32 budget)
+{
+	struct usc_run *run = choose(usc);
+	unsigned int group = usc->current;
+	u32 bit = 1u << run->current;
+	u32 slice = least(budget, least(usc->left, run->left));
+	u32 used = usc_exec(x, usc, group, &usc->wave[run->wave[run->current]], slice,
+			    run->runnable == bit);
+
+	used = used ? used : 1;
+	usc->left -= used;
+	run->left -= used;
+	switch (x->exit) {
+	case USC_EXIT_SLICE:
+		return used;
+	case USC_EXIT_YIELD:
+		run->left = 0;
+		return used;
+	case USC_EXIT_BARRIER:
+		run->barrier |= bit;
+		break;
+	case USC_EXIT_END:
+		run->ended |= bit;
+		break;
+	case USC_EXIT_FAULT:
+		fault_group(usc, group, &x->fault);
+		return used;
+	}
+	run->runnable &= ~bit;
+	if (!run->runnable)
+		settle(usc, group);
+	return used;
+}
+
+/* Groups that were started since the last look. One without instances is done at once. */
+static void take_started(struct usc *usc)
+{
+	u64 fresh = atomic_load(&usc->live) & ~usc->running;
+
+	for (; fresh; fresh &= fresh - 1) {
+		unsigned int group = (unsigned int)__builtin_ctzll(fresh);
+
+		usc_group_begin(usc, group);
+		if (!usc->run[group].waves)
+			usc_group_finish(usc, group);
+	}
+}
+
+static void drop_aborted(struct usc *usc)
+{
+	u64 groups = atomic_exchange(&usc->abort, 0) & atomic_load(&usc->live);
+
+	for (; groups; groups &= groups - 1)
+		usc_group_finish(usc, (unsigned int)__builtin_ctzll(groups));
+}
+
+bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
+{
+	struct exec x;
+	fenv_t host;
+
+	/* Denormals are kept and rounding is to nearest, whatever this thread was set to. */
+	fegetenv(&host);
+	fesetenv(FE_DFL_ENV);
+	while (budget) {
+		if (atomic_load_explicit(&usc->abort, memory_order_relaxed))
+			drop_aborted(usc);
+		take_started(usc);
+		if (!usc->running)
+			break;
+		budget -= least(budget, run_slice(usc, &x, budget));
+		if (stop && atomic_load_explicit(stop, memory_order_acquire))
+			break;
+	}
+	fesetenv(&host);
+	return usc_has_work(usc);
+}
