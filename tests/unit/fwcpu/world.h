@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The surroundings of a firmware processor under test: RAM, a few firmware-bus
+ * registers and a few window pages. The processor and the reference each get
+ * one of their own, so that everything they do can be compared.
+ */
+#ifndef PUMICE_TEST_FWCPU_WORLD_H
+#define PUMICE_TEST_FWCPU_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* RAM is no power of two, so that its end is nowhere special. */
+#define WORLD_RAM_SIZE		0x3004u
+#define WORLD_MMIO_BASE		0x10000000u
+#define WORLD_MMIO_REGS		16u
+#define WORLD_MMIO_SIZE		(4 * WORLD_MMIO_REGS)
+#define WORLD_WINDOW_BASE	0x80000000u
+#define WORLD_PAGE_SIZE		4096u
+
+/* Registers with an effect; the others only keep their value. Words only. */
+enum world_reg {
+	WORLD_REG_IRQ,		/* bit 0 drives the external interrupt */
+	WORLD_REG_TIMER,	/* mtimecmp, high half 0 */
+};
+
+/* Window pages, from WORLD_WINDOW_BASE on; past them nothing is mapped. */
+enum world_page {
+	WORLD_PAGE_DIRECT,	/* handed out as a host pointer */
+	WORLD_PAGE_DIRECT2,
+	WORLD_PAGE_READ_ONLY,	/* handed out for reading; stores fault */
+	WORLD_PAGE_BUS,		/* not handed out; served by load and store */
+	WORLD_PAGES
+};
+
+struct world {
+	uint8_t ram[WORLD_RAM_SIZE];
+	uint32_t mmio[WORLD_MMIO_REGS];
+	_Alignas(8) uint8_t pages[WORLD_PAGES][WORLD_PAGE_SIZE];
+
+	/* What the registers with an effect drive. */
+	void *target;
+	void (*set_irq)(void *target, bool level);
+	void (*set_timer)(void *target, uint64_t mtimecmp);
+
+	/* What a test wants changed, or wants to know. */
+	bool no_direct;		/* hand out no page at all */
+	uint32_t short_run;	/* when not 0, the run length that is reported */
+	unsigned int handed_out;
+	unsigned int bus_accesses;
+};
+
+/* The functions of struct fwcpu_bus, @opaque being a struct world. */
+bool world_load(void *opaque, uint32_t addr, unsigned int size, uint32_t *val);
+bool world_store(void *opaque, uint32_t addr, unsigned int size, uint32_t val);
+uint8_t *world_window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *run_len);
+
+#endif
