@@ -23,7 +23,8 @@ struct pumice_gpu;
 /* What the host chooses when it makes a GPU. Zero means the default. */
 struct pumice_gpu_config {
 	unsigned int cores;	/* 1 to PUMICE_MAX_CORES; default 4 */
-	unsigned int threads;	/* host threads; 0 runs everything inside pumice_gpu_poll() */
+	unsigned int threads;	/* host threads, at most 64; 0 runs everything inside pumice_gpu_poll() */
+	unsigned int oses;	/* virtual GPUs whose pages are active, 1 to 8; default 1 */
 	unsigned int unified_kib;	/* unified store of one USC, KiB; default 512 */
 	unsigned int common_kib;	/* common store of one USC, KiB; default 64 */
 	unsigned int local_kib;		/* local memory of one USC, KiB; default 64 */
@@ -63,8 +64,8 @@ struct pumice_gpu_ops {
 /* A piece of guest memory, by bus address. */
 struct pumice_mem_region {
 	uint64_t addr;		/* bus address, 4 KiB aligned */
-	uint64_t size;		/* bytes, a multiple of 4 KiB */
-	uint8_t *host;		/* where it is in this process */
+	uint64_t size;		/* bytes, a multiple of 4 KiB, not 0 */
+	uint8_t *host;		/* where it is in this process, 4 KiB aligned */
 	bool readonly;		/* stores fault */
 };
 
@@ -79,9 +80,11 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 void pumice_gpu_destroy(struct pumice_gpu *gpu);
 
 /*
- * Register access of virtual GPU os; offset inside its page, size 4 or 8 bytes,
- * naturally aligned. Anything else reads as 0, is ignored, and is logged. Never
- * runs work of the GPU inline.
+ * Register access of virtual GPU os; offset inside its page, size 4 or 8 bytes
+ * (8 for 64-bit registers only), naturally aligned. Anything else reads as 0, is
+ * ignored, and is logged. Never runs work of the GPU inline; a write to MMU_INVAL
+ * or SYS_RESET, or one that stops the firmware, waits for units to reach an
+ * instruction boundary. Not from inside ops.
  */
 uint64_t pumice_gpu_mmio_read(struct pumice_gpu *gpu, unsigned int os, uint32_t offset,
 			      unsigned int size);
@@ -90,13 +93,17 @@ void pumice_gpu_mmio_write(struct pumice_gpu *gpu, unsigned int os, uint32_t off
 
 /*
  * Replace the memory map. Regions must not overlap; any order. When it returns
- * no thread uses memory of the old map. Returns 0 or -ENOMEM (the map is then
- * empty).
+ * no thread uses memory of the old map. Returns 0, -ENOMEM, or -EINVAL for a
+ * region that is misaligned, empty, or overlaps another; on an error the map is
+ * empty.
  */
 int pumice_gpu_set_memory(struct pumice_gpu *gpu, const struct pumice_mem_region *regions,
 			  unsigned int count);
 
-/* Stop at the next instruction boundary and hold; nests. While parked no thread touches guest memory. */
+/*
+ * Stop at the next instruction boundary and hold; nests. While parked no thread
+ * touches guest memory, and registers may still be read and written.
+ */
 void pumice_gpu_park(struct pumice_gpu *gpu);
 void pumice_gpu_unpark(struct pumice_gpu *gpu);
 

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Firmware control. See fwctl.h.
+ *
+ * The host's writes only leave requests; the processor itself is touched in
+ * fwctl_step(), by one thread at a time, or by those of its functions that any
+ * thread may call (the interrupt line, halt, window flush).
+ */
+#include "fwctl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fwcpu/fwcpu.h"
+#include "../mem/mem.h"
+
+/* Instructions of one call of fwcpu_run(), and calls in one step; stop is looked at between. */
+#define SLICE_INSNS	8192u
+#define SLICES		4u
+
+#define REG_A0		10
+#define REG_A1		11
+
+struct fwctl {
+	/* Configuration. */
+	struct mmu *mmu;
+	const struct mem_map *mem;
+	const struct fwctl_ops *ops;
+	void *opaque;
+
+	/* Registers; device lock. */
+	struct fwctl_boot boot;
+	bool run;
+	u32 ic_pending, ic_enable;
+
+	/* The request that RUN left, with the boot registers of that moment; device lock. */
+	bool boot_wanted;
+	struct fwctl_boot latched;
+
+	/* State; device lock. */
+	enum pumice_fw_state state;
+	enum pumice_fw_boot_error boot_error;
+	u32 mcause;
+
+	/* Written by the step, read by anyone. */
+	_Atomic u32 pc;
+	_Atomic u64 instret;
+	_Atomic u64 timer;
+
+	/* The processor and what only its step touches. */
+	struct fwcpu cpu;
+	struct mmu_tlb tlb;
+	u8 *ram;
+};
+
+static u64 window_va(u32 addr)
+{
+	return addr - PUMICE_FW_WINDOW_BASE;
+}
+
+/* struct fwcpu_bus: the page of context 0 behind the window. */
+static uint8_t *window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *run_len)
+{
+	struct fwctl *fw = opaque;
+	struct gpu_fault fault;
+
+	*run_len = FWCPU_WINDOW_PAGE;
+	return mmu_translate(fw->mmu, &fw->tlb, 0, window_va(addr),
+			     write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, PUMICE_UNIT_FW,
+			     &fault);
+}
+
+/*
+ * struct fwcpu_bus. A window address comes here only after window_ptr() has
+ * refused its page: an access fault.
+ */
+static bool bus_load(void *opaque, uint32_t addr, unsigned int size, uint32_t *val)
+{
+	struct fwctl *fw = opaque;
+
+	if (addr >= PUMICE_FW_WINDOW_BASE)
+		return false;
+	return fw->ops->bus_load(fw->opaque, addr - PUMICE_FW_BUS_BASE, size, val);
+}
+
+static bool bus_store(void *opaque, uint32_t addr, unsigned int size, uint32_t val)
+{
+	struct fwctl *fw = opaque;
+
+	if (addr >= PUMICE_FW_WINDOW_BASE)
+		return false;
+	return fw->ops->bus_store(fw->opaque, addr - PUMICE_FW_BUS_BASE, size, val);
+}
+
+struct fwctl *fwctl_create(const struct fwctl_config *config)
+{
+	struct fwctl *fw = calloc(1, sizeof(*fw));
+	struct fwcpu_config cpu = {
+		.ram_size = PUMICE_FW_RAM_SIZE,
+		.mmio_base = PUMICE_FW_BUS_BASE,
+		.mmio_size = PUMICE_OS_PAGE_SIZE,
+		.window_base = PUMICE_FW_WINDOW_BASE,
+		.bus = {
+			.opaque = fw,
+			.load = bus_load,
+			.store = bus_store,
+			.window_ptr = window_ptr,
+		},
+	};
+
+	if (!fw)
+		return NULL;
+	fw->mmu = config->mmu;
+	fw->mem = config->mem;
+	fw->ops = config->ops;
+	fw->opaque = config->opaque;
+	fw->ram = calloc(1, PUMICE_FW_RAM_SIZE);
+	cpu.ram = fw->ram;
+	if (!fw->ram || fwcpu_init(&fw->cpu, &cpu)) {
+		fwctl_destroy(fw);
+		return NULL;
+	}
+	fwctl_reset(fw);
+	return fw;
+}
+
+void fwctl_destroy(struct fwctl *fw)
+{
+	if (!fw)
+		return;
+	fwcpu_destroy(&fw->cpu);
+	free(fw->ram);
+	free(fw);
+}
+
+/* Tell what the registers show of the processor. */
+static void publish(struct fwctl *fw)
+{
+	const struct fwcpu_arch *arch = &fw->cpu.arch;
+	u32 pc = arch->state == FWCPU_STATE_LOCKUP ? arch->lockup_pc : arch->pc;
+
+	atomic_store_explicit(&fw->pc, pc, memory_order_relaxed);
+	atomic_store_explicit(&fw->instret, arch->minstret, memory_order_relaxed);
+	atomic_store_explicit(&fw->timer, arch->mtimecmp, memory_order_relaxed);
+}
+
+void fwctl_reset(struct fwctl *fw)
+{
+	memset(&fw->boot, 0, sizeof(fw->boot));
+	fw->run = false;
+	fw->boot_wanted = false;
+	fw->ic_pending = PUMICE_IC_PENDING__RESET;
+	fw->ic_enable = PUMICE_IC_ENABLE__RESET;
+	fw->state = PUMICE_FW_STATE_OFF;
+	fw->boot_error = PUMICE_FW_BOOT_ERROR_NONE;
+	fw->mcause = PUMICE_FW_CAUSE__RESET;
+	fwcpu_set_irq(&fw->cpu, false);
+	fwcpu_reset(&fw->cpu);
+	publish(fw);
+}
+
+struct fwctl_boot *fwctl_boot(struct fwctl *fw)
+{
+	return &fw->boot;
+}
+
+bool fwctl_run(const struct fwctl *fw)
+{
+	return fw->run;
+}
+
+bool fwctl_set_run(struct fwctl *fw, bool run)
+{
+	if (run == fw->run)
+		return false;
+	fw->run = run;
+	fw->state = PUMICE_FW_STATE_OFF;
+	fw->boot_error = PUMICE_FW_BOOT_ERROR_NONE;
+	fw->boot_wanted = run;
+	if (!run) {
+		fwcpu_halt(&fw->cpu);
+		return true;
+	}
+	fw->latched = fw->boot;
+	fw->ops->wake(fw->opaque);
+	return false;
+}
+
+void fwctl_status(const struct fwctl *fw, struct fwctl_status *status)
+{
+	status->state = fw->state;
+	status->boot_error = fw->boot_error;
+	status->mcause = fw->mcause;
+	status->pc = atomic_load_explicit(&fw->pc, memory_order_relaxed);
+	status->instret = atomic_load_explicit(&fw->instret, memory_order_relaxed);
+}
+
+/* The external interrupt line follows the pending events that are enabled. */
+static void update_line(struct fwctl *fw)
+{
+	bool level = fw->ic_pending & fw->ic_enable;
+
+	fwcpu_set_irq(&fw->cpu, level);
+	if (level)
+		fw->ops->wake(fw->opaque);
+}
+
+void fwctl_raise(struct fwctl *fw, u32 events)
+{
+	fw->ic_pending |= events;
+	update_line(fw);
+}
+
+void fwctl_clear(struct fwctl *fw, u32 events)
+{
+	fw->ic_pending &= ~events;
+	update_line(fw);
+}
+
+u32 fwctl_pending(const struct fwctl *fw)
+{
+	return fw->ic_pending;
+}
+
+void fwctl_enable(struct fwctl *fw, u32 events)
+{
+	fw->ic_enable = events;
+	update_line(fw);
+}
+
+u32 fwctl_enabled(const struct fwctl *fw)
+{
+	return fw->ic_enable;
+}
+
+void fwctl_set_timer(struct fwctl *fw, u64 ticks)
+{
+	fwcpu_set_timer(&fw->cpu, ticks);
+	atomic_store_explicit(&fw->timer, ticks, memory_order_relaxed);
+}
+
+u64 fwctl_timer(const struct fwctl *fw)
+{
+	return atomic_load_explicit(&fw->timer, memory_order_relaxed);
+}
+
+void fwctl_window_flush(struct fwctl *fw)
+{
+	fwcpu_window_flush(&fw->cpu);
+}
+
+/* Boot ROM: check the request and copy the image into cleared private memory. */
+static enum pumice_fw_boot_error load_image(struct fwctl *fw)
+{
+	const struct fwctl_boot *boot = &fw->latched;
+
+	if (!boot->image_size || boot->image_size > PUMICE_FW_RAM_SIZE || boot->image_size % 4)
+		return PUMICE_FW_BOOT_ERROR_SIZE;
+	if (boot->entry % 2 || boot->entry >= boot->image_size)
+		return PUMICE_FW_BOOT_ERROR_ENTRY;
+	if (boot->image_addr % 16)
+		return PUMICE_FW_BOOT_ERROR_ADDR;
+	memset(fw->ram, 0, PUMICE_FW_RAM_SIZE);
+	if (!mem_map_read(fw->mem, boot->image_addr, fw->ram, boot->image_size))
+		return PUMICE_FW_BOOT_ERROR_ADDR;
+	return PUMICE_FW_BOOT_ERROR_NONE;
+}
+
+/* Serve the request that RUN left; device lock held. */
+static void boot_rom(struct fwctl *fw)
+{
+	const struct fwctl_boot *boot = &fw->latched;
+
+	fw->boot_wanted = false;
+	fwcpu_reset(&fw->cpu);
+	fw->mcause = PUMICE_FW_CAUSE__RESET;
+	fw->boot_error = load_image(fw);
+	fw->state = PUMICE_FW_STATE_BOOT_FAILED;
+	if (!fw->boot_error) {
+		struct fwcpu_arch arch = fw->cpu.arch;
+
+		arch.x[REG_A0] = (u32)boot->arg;
+		arch.x[REG_A1] = (u32)(boot->arg >> 32);
+		arch.pc = boot->entry;
+		arch.state = FWCPU_STATE_RUNNING;
+		fwcpu_restore(&fw->cpu, &arch);
+		fw->state = PUMICE_FW_STATE_RUNNING;
+	}
+	publish(fw);
+	fw->ops->booted(fw->opaque, boot->image_size, boot->entry, fw->boot_error);
+}
+
+/* A lockup counts unless the host has stopped or restarted the processor meanwhile. */
+static void report_lockup(struct fwctl *fw)
+{
+	const struct fwcpu_arch *arch = &fw->cpu.arch;
+
+	fw->ops->lock(fw->opaque);
+	if (fw->state == PUMICE_FW_STATE_RUNNING) {
+		fw->state = PUMICE_FW_STATE_LOCKUP;
+		fw->mcause = arch->lockup_cause;
+		fw->ops->lockup(fw->opaque, arch->lockup_pc, arch->lockup_cause);
+	}
+	fw->ops->unlock(fw->opaque);
+}
+
+bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
+{
+	unsigned int slice;
+
+	fw->ops->lock(fw->opaque);
+	if (fw->boot_wanted)
+		boot_rom(fw);
+	fw->ops->unlock(fw->opaque);
+
+	for (slice = 0; slice < SLICES; slice++) {
+		enum fwcpu_stop why;
+
+		if (slice && atomic_load_explicit(stop, memory_order_relaxed))
+			break;
+		why = fwcpu_run(&fw->cpu, SLICE_INSNS, fw->ops->clock(fw->opaque));
+		publish(fw);
+		if (why == FWCPU_STOP_BUDGET)
+			continue;
+		if (why == FWCPU_STOP_LOCKUP)
+			report_lockup(fw);
+		/* Never, unless it sleeps with its timer interrupt enabled. */
+		fw->ops->set_deadline(fw->opaque, why == FWCPU_STOP_WFI ?
+							  fwcpu_next_deadline(&fw->cpu) :
+							  FWCPU_NO_DEADLINE);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Firmware control: what stands around the firmware processor. Boot ROM, private
+ * memory, interrupt controller and timer, and the window through which the
+ * firmware sees MMU context 0.
+ *
+ * Source: document 000, "Firmware Processor"; registers.xml, units FW and IC.
+ *
+ * Locking: every function is called with the device lock held, but for create,
+ * destroy and fwctl_step(), which takes it where it needs it, by the functions
+ * of its configuration. The functions may run while a step runs.
+ *
+ * Limits: the boot ROM's work (1 MiB cleared and copied) is done in a step, with
+ * the device lock held. The interrupt controller keeps its state over a stop and
+ * a start of the processor; fwctl_reset() clears it.
+ */
+#ifndef PUMICE_GPU_FWCTL_H
+#define PUMICE_GPU_FWCTL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "../mmu/mmu.h"
+#include "pumice_regs.h"
+
+struct fwctl;
+
+struct fwctl_ops {
+	/* Registers, as the firmware's bus reaches them; offset inside the page. No lock held. */
+	bool (*bus_load)(void *opaque, u32 offset, unsigned int size, u32 *value);
+	bool (*bus_store)(void *opaque, u32 offset, unsigned int size, u32 value);
+	/* The device lock. */
+	void (*lock)(void *opaque);
+	void (*unlock)(void *opaque);
+	/* fwctl_step() has something to do; at once, or when the GPU clock reaches deadline. */
+	void (*wake)(void *opaque);
+	void (*set_deadline)(void *opaque, u64 deadline);
+	u64 (*clock)(void *opaque);	/* GPU clock */
+	/* The boot ROM ended; device lock held. */
+	void (*booted)(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error);
+	/* The processor locked up; device lock held. */
+	void (*lockup)(void *opaque, u32 pc, u32 mcause);
+};
+
+struct fwctl_config {
+	struct mmu *mmu;
+	const struct mem_map *mem;
+	const struct fwctl_ops *ops;
+	void *opaque;
+};
+
+/* Boot registers, as the host wrote them. */
+struct fwctl_boot {
+	u64 image_addr;		/* bus address */
+	u32 image_size;		/* bytes */
+	u32 entry;		/* in private memory */
+	u64 arg;
+};
+
+/* What the status registers show. */
+struct fwctl_status {
+	enum pumice_fw_state state;
+	enum pumice_fw_boot_error boot_error;
+	u32 pc;			/* snapshot, at most a step old; of the trap after a lockup */
+	u32 mcause;		/* of the trap that locked up */
+	u64 instret;		/* since RUN; snapshot */
+};
+
+/* Make a stopped firmware processor. NULL when memory lacks. */
+struct fwctl *fwctl_create(const struct fwctl_config *config);
+void fwctl_destroy(struct fwctl *fw);
+/* All registers to their reset values, the processor stopped; only while no step runs. */
+void fwctl_reset(struct fwctl *fw);
+
+/* Boot registers; writing them has no effect before the next RUN. */
+struct fwctl_boot *fwctl_boot(struct fwctl *fw);
+/*
+ * FW_CTRL.RUN. Rising boots from the boot registers as they are now; falling
+ * stops. Returns true when the caller must wait for the end of a step that may
+ * still run (workers_quiesce()) before the processor can be taken for stopped.
+ */
+bool fwctl_set_run(struct fwctl *fw, bool run);
+bool fwctl_run(const struct fwctl *fw);
+void fwctl_status(const struct fwctl *fw, struct fwctl_status *status);
+
+/* Interrupt controller: events are bits of IC_PENDING. */
+void fwctl_raise(struct fwctl *fw, u32 events);
+void fwctl_clear(struct fwctl *fw, u32 events);
+u32 fwctl_pending(const struct fwctl *fw);
+void fwctl_enable(struct fwctl *fw, u32 events);
+u32 fwctl_enabled(const struct fwctl *fw);
+/* Timer; set by the firmware in its own step only. */
+void fwctl_set_timer(struct fwctl *fw, u64 ticks);
+u64 fwctl_timer(const struct fwctl *fw);
+
+/* Entries of context 0 were invalidated: the window is translated again. */
+void fwctl_window_flush(struct fwctl *fw);
+
+/* Run the firmware for a quantum; the step of a worker unit. */
+bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop);
+
+#endif

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The Pumice GPU core: makes the blocks, wires them together, and parks, resets
+ * and feeds them for the host. See pumice_gpu.h for the host's view and gpu.h for
+ * the locks.
+ */
+#include "gpu.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pumice_names.h"
+#include "regs/regs.h"
+
+/* What one step may do; each is about WORKERS_QUANTUM_NS or less. */
+#define CDM_BUDGET	64u	/* commands or work-groups */
+#define USC_BUDGET	8192u	/* wave instructions */
+
+#define LOG_BYTES	256
+
+void gpu_log(struct pumice_gpu *gpu, enum pumice_log_level level, const char *format, ...)
+{
+	char text[LOG_BYTES];
+	va_list args;
+
+	if (!gpu->ops.log)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	gpu->ops.log(gpu->opaque, level, text);
+}
+
+void gpu_trace(struct pumice_gpu *gpu, enum pumice_trace_event event, u64 a, u64 b, u64 c)
+{
+	if (gpu->ops.trace)
+		gpu->ops.trace(gpu->opaque, event, a, b, c);
+}
+
+u64 gpu_clock(const struct pumice_gpu *gpu)
+{
+	return gpu->ops.now(gpu->opaque) - gpu->clock_base;
+}
+
+void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx)
+{
+	if (ctx < PUMICE_MMU_CONTEXTS)
+		mmu_invalidate_ctx(&gpu->mmu, ctx);
+	else
+		mmu_invalidate_all(&gpu->mmu);
+	if (!ctx || ctx >= PUMICE_MMU_CONTEXTS)
+		fwctl_window_flush(gpu->fw);
+}
+
+/* Services that the blocks ask of the whole; opaque is the GPU. */
+
+static void device_lock(void *opaque)
+{
+	pthread_mutex_lock(&((struct pumice_gpu *)opaque)->lock);
+}
+
+static void device_unlock(void *opaque)
+{
+	pthread_mutex_unlock(&((struct pumice_gpu *)opaque)->lock);
+}
+
+static u64 device_clock(void *opaque)
+{
+	return gpu_clock(opaque);
+}
+
+static void wake_fw(void *opaque)
+{
+	workers_wake(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_FW);
+}
+
+static void wake_cdm(void *opaque)
+{
+	workers_wake(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_CDM);
+}
+
+static void wake_usc(void *opaque, unsigned int usc)
+{
+	workers_wake(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_USC0 + usc);
+}
+
+static void set_fw_deadline(void *opaque, u64 deadline)
+{
+	workers_set_deadline(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_FW, deadline);
+}
+
+/* struct cdm_ops */
+static void cdm_ended(void *opaque, enum cdm_end end)
+{
+	static const u32 event[] = {
+		[CDM_END_DONE] = PUMICE_IC_PENDING__CDM_DONE__MASK,
+		[CDM_END_FAULT] = PUMICE_IC_PENDING__CDM_FAULT__MASK,
+		[CDM_END_ABORTED] = PUMICE_IC_PENDING__CDM_ABORTED__MASK,
+	};
+	struct pumice_gpu *gpu = opaque;
+	const struct cdm_status *s = cdm_status(gpu->cdm);
+
+	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->groups, 0);
+	if (end == CDM_END_FAULT) {
+		gpu_trace(gpu, PUMICE_TRACE_FAULT, s->fault.addr, s->fault.fault, s->fault.unit);
+		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
+			"job stopped: %s by %s (%s) at 0x%llx, context %u, USC %u, instruction %u",
+			pumice_fault_str(s->fault.fault), pumice_unit_str(s->fault.unit),
+			pumice_access_str(s->fault.access), (unsigned long long)s->fault.addr,
+			s->fault.ctx, s->fault.usc, s->fault.pc);
+	}
+	fwctl_raise(gpu->fw, event[end]);
+}
+
+static const struct cdm_ops cdm_ops = {
+	.ended = cdm_ended,
+	.wake = wake_cdm,
+	.now = device_clock,
+};
+
+/* struct fwctl_ops */
+static bool fw_bus_load(void *opaque, u32 offset, unsigned int size, u32 *value)
+{
+	if (size != sizeof(*value))
+		return false;
+	*value = (u32)regs_read(opaque, PUMICE_REG_BUS_FW, 0, offset, size);
+	return true;
+}
+
+static bool fw_bus_store(void *opaque, u32 offset, unsigned int size, u32 value)
+{
+	if (size != sizeof(value))
+		return false;
+	regs_write(opaque, PUMICE_REG_BUS_FW, 0, offset, value, size);
+	return true;
+}
+
+static void fw_booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	gpu_trace(gpu, PUMICE_TRACE_FW_BOOT, image_bytes, entry, error);
+	if (error)
+		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "boot ROM refused the firmware: %s",
+			pumice_fw_boot_error_str(error));
+}
+
+static void fw_lockup(void *opaque, u32 pc, u32 mcause)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	gpu_trace(gpu, PUMICE_TRACE_FW_LOCKUP, pc, mcause, 0);
+	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "firmware locked up at 0x%x, cause 0x%x", pc, mcause);
+	gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+}
+
+static const struct fwctl_ops fwctl_ops = {
+	.bus_load = fw_bus_load,
+	.bus_store = fw_bus_store,
+	.lock = device_lock,
+	.unlock = device_unlock,
+	.wake = wake_fw,
+	.set_deadline = set_fw_deadline,
+	.clock = device_clock,
+	.booted = fw_booted,
+	.lockup = fw_lockup,
+};
+
+/* Steps of the worker units. */
+
+static bool step_fw(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	(void)index;
+	return fwctl_step(gpu->fw, stop);
+}
+
+static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+	bool more;
+
+	(void)index;
+	(void)stop;
+	device_lock(gpu);
+	more = cdm_step(gpu->cdm, CDM_BUDGET);
+	device_unlock(gpu);
+	return more;
+}
+
+static bool step_usc(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	return usc_step(gpu->usc[index], USC_BUDGET, stop);
+}
+
+/* Making and freeing. */
+
+/* Fill in defaults and check; returns what is wrong, or NULL. */
+static const char *check_config(struct pumice_gpu_config *c)
+{
+	c->cores = c->cores ? c->cores : 4;
+	c->oses = c->oses ? c->oses : 1;
+	c->unified_kib = c->unified_kib ? c->unified_kib : 512;
+	c->common_kib = c->common_kib ? c->common_kib : 64;
+	c->local_kib = c->local_kib ? c->local_kib : 64;
+
+	if (c->cores > PUMICE_MAX_CORES)
+		return "cores must be 1 to 16";
+	if (c->threads > WORKERS_MAX_THREADS)
+		return "threads must be 0 to 64";
+	if (c->oses > PUMICE_OS_COUNT)
+		return "oses must be 1 to 8";
+	if (c->unified_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, ~0u))
+		return "the unified store must be 1 to 4095 KiB";
+	if (c->common_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, ~0u))
+		return "the common store must be 1 to 1023 KiB";
+	if (c->local_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, ~0u))
+		return "local memory must be 1 to 1023 KiB";
+	return NULL;
+}
+
+static bool create_fw(struct pumice_gpu *gpu)
+{
+	const struct fwctl_config config = {
+		.mmu = &gpu->mmu,
+		.mem = &gpu->mem,
+		.ops = &fwctl_ops,
+		.opaque = gpu,
+	};
+
+	gpu->fw = fwctl_create(&config);
+	return gpu->fw;
+}
+
+static bool create_data_masters(struct pumice_gpu *gpu)
+{
+	const struct cdm_config cdm = { .mmu = &gpu->mmu, .ops = &cdm_ops, .opaque = gpu };
+	struct pds_config pds = {
+		.uscs = gpu->uscs,
+		.usc = gpu->usc,
+		.unified_bytes = gpu->config.unified_kib * 1024,
+		.common_bytes = gpu->config.common_kib * 1024,
+		.local_bytes = gpu->config.local_kib * 1024,
+		.mmu = &gpu->mmu,
+		.lock = device_lock,
+		.unlock = device_unlock,
+		.wake_usc = wake_usc,
+		.opaque = gpu,
+		.ops = &cdm_pds_ops,
+	};
+
+	gpu->programs = usc_program_cache_create();
+	gpu->cdm = cdm_create(&cdm);
+	if (!gpu->programs || !gpu->cdm)
+		return false;
+	pds.programs = gpu->programs;
+	pds.ops_opaque = gpu->cdm;
+	gpu->pds = pds_create(&pds);
+	if (!gpu->pds)
+		return false;
+	cdm_connect(gpu->cdm, gpu->pds);
+	return true;
+}
+
+static bool create_uscs(struct pumice_gpu *gpu)
+{
+	struct usc_config config = {
+		.unified_bytes = gpu->config.unified_kib * 1024,
+		.common_bytes = gpu->config.common_kib * 1024,
+		.local_bytes = gpu->config.local_kib * 1024,
+		.mmu = &gpu->mmu,
+		.ops = &pds_usc_ops,
+		.opaque = gpu->pds,
+	};
+	unsigned int i;
+
+	for (i = 0; i < gpu->uscs; i++) {
+		config.number = i;
+		config.core = i / PUMICE_USCS_PER_CORE;
+		gpu->usc[i] = usc_create(&config);
+		if (!gpu->usc[i])
+			return false;
+	}
+	return true;
+}
+
+static bool create_workers(struct pumice_gpu *gpu)
+{
+	struct workers_unit unit[WORKERS_MAX_UNITS] = {
+		[GPU_UNIT_FW] = { .step = step_fw, .opaque = gpu, .urgent = true },
+		[GPU_UNIT_CDM] = { .step = step_cdm, .opaque = gpu },
+	};
+	const struct workers_config config = {
+		.threads = gpu->config.threads,
+		.units = GPU_UNIT_USC0 + gpu->uscs,
+		.unit = unit,
+		.now = device_clock,
+		.kick = gpu->ops.kick,
+		.now_opaque = gpu,
+		.kick_opaque = gpu->opaque,
+	};
+	unsigned int i;
+
+	for (i = 0; i < gpu->uscs; i++)
+		unit[GPU_UNIT_USC0 + i] =
+			(struct workers_unit){ .step = step_usc, .opaque = gpu, .index = i };
+	gpu->workers = workers_create(&config);
+	return gpu->workers;
+}
+
+struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
+				     const struct pumice_gpu_ops *ops, void *opaque,
+				     const char **error)
+{
+	struct pumice_gpu_config checked = *config;
+	struct pumice_gpu *gpu;
+
+	*error = check_config(&checked);
+	if (*error)
+		return NULL;
+	*error = "out of memory or threads";
+	gpu = calloc(1, sizeof(*gpu));
+	if (!gpu)
+		return NULL;
+	gpu->config = checked;
+	gpu->ops = *ops;
+	gpu->opaque = opaque;
+	gpu->uscs = checked.cores * PUMICE_USCS_PER_CORE;
+	gpu->clock_base = ops->now(opaque);
+	gpu->mmu.map = &gpu->mem;
+	mmu_reset(&gpu->mmu);
+	pthread_mutex_init(&gpu->control, NULL);
+	pthread_mutex_init(&gpu->lock, NULL);
+	/* The workers last: nothing runs before all is there. */
+	if (!create_fw(gpu) || !create_data_masters(gpu) || !create_uscs(gpu) ||
+	    !create_workers(gpu)) {
+		pumice_gpu_destroy(gpu);
+		return NULL;
+	}
+	*error = NULL;
+	return gpu;
+}
+
+void pumice_gpu_destroy(struct pumice_gpu *gpu)
+{
+	unsigned int i;
+
+	if (!gpu)
+		return;
+	workers_destroy(gpu->workers);
+	fwctl_destroy(gpu->fw);
+	cdm_destroy(gpu->cdm);
+	pds_destroy(gpu->pds);
+	for (i = 0; i < gpu->uscs; i++)
+		usc_destroy(gpu->usc[i]);
+	usc_program_cache_destroy(gpu->programs);
+	mem_map_clear(&gpu->mem);
+	pthread_mutex_destroy(&gpu->lock);
+	pthread_mutex_destroy(&gpu->control);
+	free(gpu);
+}
+
+/* The host's view. */
+
+uint64_t pumice_gpu_mmio_read(struct pumice_gpu *gpu, unsigned int os, uint32_t offset,
+			      unsigned int size)
+{
+	return regs_read(gpu, PUMICE_REG_BUS_HOST, os, offset, size);
+}
+
+void pumice_gpu_mmio_write(struct pumice_gpu *gpu, unsigned int os, uint32_t offset,
+			   uint64_t value, unsigned int size)
+{
+	regs_write(gpu, PUMICE_REG_BUS_HOST, os, offset, value, size);
+}
+
+int pumice_gpu_set_memory(struct pumice_gpu *gpu, const struct pumice_mem_region *regions,
+			  unsigned int count)
+{
+	int ret;
+
+	pthread_mutex_lock(&gpu->control);
+	workers_park(gpu->workers);
+	ret = mem_map_set(&gpu->mem, regions, count);
+	gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+	workers_unpark(gpu->workers);
+	pthread_mutex_unlock(&gpu->control);
+	return ret;
+}
+
+void pumice_gpu_park(struct pumice_gpu *gpu)
+{
+	workers_park(gpu->workers);
+}
+
+void pumice_gpu_unpark(struct pumice_gpu *gpu)
+{
+	workers_unpark(gpu->workers);
+}
+
+/* Everything to its reset value; parked, device lock held. */
+static void reset_locked(struct pumice_gpu *gpu)
+{
+	unsigned int i;
+
+	fwctl_reset(gpu->fw);
+	cdm_reset(gpu->cdm);
+	pds_reset(gpu->pds);
+	for (i = 0; i < gpu->uscs; i++)
+		usc_reset(gpu->usc[i]);
+	mmu_reset(&gpu->mmu);
+	for (i = 0; i < PUMICE_OS_COUNT; i++)
+		gpu->os[i] = (struct gpu_os){ 0 };
+	gpu->cdm_stream = PUMICE_CDM_STREAM_BASE__RESET;
+	gpu->cdm_ctx = PUMICE_CDM_MMU_CTX__RESET;
+	gpu->clock_high = 0;
+}
+
+void pumice_gpu_reset(struct pumice_gpu *gpu)
+{
+	pthread_mutex_lock(&gpu->control);
+	atomic_store(&gpu->resetting, true);
+	workers_park(gpu->workers);
+	device_lock(gpu);
+	/* First: a wake-up by a register write in between must not be lost. */
+	workers_forget(gpu->workers);
+	reset_locked(gpu);
+	atomic_store(&gpu->resetting, false);
+	device_unlock(gpu);
+	workers_unpark(gpu->workers);
+	pthread_mutex_unlock(&gpu->control);
+}
+
+uint64_t pumice_gpu_poll(struct pumice_gpu *gpu, uint64_t budget_ns)
+{
+	return workers_poll(gpu->workers, budget_ns);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The whole GPU: what gpu.c wires together and the registers reach into.
+ * No block includes this header; blocks know their neighbours by theirs.
+ *
+ * Locks, outermost first:
+ *   control   resets and changes of the memory map, one at a time
+ *   lock      the device lock: registers, firmware control, CDM, PDS
+ *   (program cache)  inside usc/
+ *   (workers)        inside workers/, a leaf
+ * Steps of units take the device lock, so nobody waits for a step while holding
+ * it; steps never take the control lock.
+ */
+#ifndef PUMICE_GPU_INTERNAL_H
+#define PUMICE_GPU_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cdm/cdm.h"
+#include "fwctl/fwctl.h"
+#include "mem/mem.h"
+#include "mmu/mmu.h"
+#include "pds/pds.h"
+#include "pumice_gpu.h"
+#include "usc/usc.h"
+#include "workers/workers.h"
+
+#define GPU_MAX_USCS (PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
+
+/* Units of the workers, in the order of workers_config.unit. */
+enum gpu_unit { GPU_UNIT_FW, GPU_UNIT_CDM, GPU_UNIT_USC0 };
+
+/* Interrupt line of one virtual GPU (unit OS). */
+struct gpu_os {
+	u32 irq_status, irq_enable;
+};
+
+struct pumice_gpu {
+	/* Configuration, constant. */
+	struct pumice_gpu_config config;
+	struct pumice_gpu_ops ops;
+	void *opaque;
+	unsigned int uscs;
+	u64 clock_base;		/* ops.now() when the GPU was made */
+
+	pthread_mutex_t control;
+	pthread_mutex_t lock;
+
+	/* Changes only while parked. */
+	struct mem_map mem;
+
+	/* Registers that belong to no block; device lock. */
+	struct gpu_os os[PUMICE_OS_COUNT];
+	u64 cdm_stream;
+	u32 cdm_ctx;
+	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
+	_Atomic bool resetting;
+
+	/* Blocks. */
+	struct mmu mmu;
+	struct fwctl *fw;
+	struct cdm *cdm;
+	struct pds *pds;
+	struct usc_program_cache *programs;
+	struct usc *usc[GPU_MAX_USCS];
+	struct workers *workers;
+};
+
+/* Ticks of the GPU clock. Any thread. */
+u64 gpu_clock(const struct pumice_gpu *gpu);
+
+/* Set causes (bits of OS_IRQ_STATUS) of virtual GPU os; device lock held. */
+void gpu_os_raise(struct pumice_gpu *gpu, unsigned int os, u32 causes);
+
+/*
+ * Drop TLB entries of one context, or of all (ctx PUMICE_MMU_CONTEXTS), and of
+ * the firmware's window; the caller then waits for the units.
+ */
+void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx);
+
+/* Tell the host's log or trace. */
+__attribute__((format(printf, 3, 4))) void gpu_log(struct pumice_gpu *gpu,
+						   enum pumice_log_level level,
+						   const char *format, ...);
+void gpu_trace(struct pumice_gpu *gpu, enum pumice_trace_event event, u64 a, u64 b, u64 c);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Registers of unit CDM, and of unit DBG, which mirrors them for the host.
+ */
+#include "units.h"
+
+REG_READ(reg_cdm_stream)
+{
+	(void)at;
+	return gpu->cdm_stream;
+}
+
+REG_WRITE(reg_cdm_stream_write)
+{
+	(void)at;
+	gpu->cdm_stream = value;
+	return REG_DONE;
+}
+
+REG_READ(reg_cdm_ctx)
+{
+	(void)at;
+	return gpu->cdm_ctx;
+}
+
+REG_WRITE(reg_cdm_ctx_write)
+{
+	(void)at;
+	gpu->cdm_ctx = (u32)value;
+	return REG_DONE;
+}
+
+REG_WRITE(reg_cdm_ctrl)
+{
+	(void)at;
+	if (value & PUMICE_CDM_CTRL__ABORT__MASK)
+		cdm_abort(gpu->cdm);
+	if (value & PUMICE_CDM_CTRL__START__MASK) {
+		if (cdm_start(gpu->cdm, gpu->cdm_ctx, gpu->cdm_stream))
+			gpu_trace(gpu, PUMICE_TRACE_CDM_START, gpu->cdm_stream, gpu->cdm_ctx, 0);
+		else
+			gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "CDM started while busy");
+	}
+	return REG_DONE;
+}
+
+/* Both status registers have the same fields. */
+REG_READ(reg_cdm_status)
+{
+	const struct cdm_status *s = cdm_status(gpu->cdm);
+
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__BUSY, s->busy) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__FAULT, s->fault.fault) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__UNIT, s->fault.unit) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__ACCESS, s->fault.access);
+}
+
+REG_READ(reg_cdm_fault_addr)
+{
+	(void)at;
+	return cdm_status(gpu->cdm)->fault.addr;
+}
+
+REG_READ(reg_cdm_fault_info)
+{
+	const struct gpu_fault *f = &cdm_status(gpu->cdm)->fault;
+
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__PC, f->pc) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__USC, f->usc) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__CTX, f->ctx);
+}
+
+REG_READ(reg_cdm_time_start)
+{
+	(void)at;
+	return cdm_status(gpu->cdm)->time_start;
+}
+
+REG_READ(reg_cdm_time_end)
+{
+	(void)at;
+	return cdm_status(gpu->cdm)->time_end;
+}
+
+REG_READ(reg_cdm_groups)
+{
+	(void)at;
+	return cdm_status(gpu->cdm)->groups;
+}
+
+REG_READ(reg_dbg_tasks)
+{
+	(void)at;
+	return pds_tasks(gpu->pds);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Registers of unit MMU: contexts, page-size ranges, TLB invalidation.
+ *
+ * A range invalidation drops the whole context (mmu.h), so INVAL_START and
+ * INVAL_END only hold what was written.
+ */
+#include "units.h"
+
+REG_READ(reg_mmu_ctx)
+{
+	return atomic_load(&gpu->mmu.ctx[at->index]);
+}
+
+/* The host has context 0, the firmware all of them. */
+REG_WRITE(reg_mmu_ctx_write)
+{
+	if (at->index && at->bus == PUMICE_REG_BUS_HOST)
+		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
+			"host write to MMU context %u, which is the firmware's", at->index);
+	else
+		atomic_store(&gpu->mmu.ctx[at->index], value);
+	return REG_DONE;
+}
+
+REG_READ(reg_mmu_range_start)
+{
+	return atomic_load(&gpu->mmu.range_start[at->index]);
+}
+
+REG_WRITE(reg_mmu_range_start_write)
+{
+	atomic_store(&gpu->mmu.range_start[at->index], value);
+	return REG_DONE;
+}
+
+REG_READ(reg_mmu_range_end)
+{
+	return atomic_load(&gpu->mmu.range_end[at->index]);
+}
+
+REG_WRITE(reg_mmu_range_end_write)
+{
+	atomic_store(&gpu->mmu.range_end[at->index], value);
+	return REG_DONE;
+}
+
+REG_READ(reg_mmu_inval_start)
+{
+	(void)at;
+	return gpu->mmu.inval_start;
+}
+
+REG_WRITE(reg_mmu_inval_start_write)
+{
+	(void)at;
+	gpu->mmu.inval_start = value;
+	return REG_DONE;
+}
+
+REG_READ(reg_mmu_inval_end)
+{
+	(void)at;
+	return gpu->mmu.inval_end;
+}
+
+REG_WRITE(reg_mmu_inval_end_write)
+{
+	(void)at;
+	gpu->mmu.inval_end = value;
+	return REG_DONE;
+}
+
+REG_WRITE(reg_mmu_inval)
+{
+	u32 op = (u32)PUMICE_FIELD_GET(PUMICE_MMU_INVAL__OP, value);
+	u32 ctx = (u32)PUMICE_FIELD_GET(PUMICE_MMU_INVAL__CTX, value);
+
+	(void)at;
+	gpu_trace(gpu, PUMICE_TRACE_TLB_INVALIDATE, op, ctx, 0);
+	switch (op) {
+	case PUMICE_MMU_INVAL_ALL:
+		gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+		return REG_WAIT;
+	case PUMICE_MMU_INVAL_CONTEXT:
+	case PUMICE_MMU_INVAL_RANGE:
+		gpu_tlb_drop(gpu, ctx);
+		return REG_WAIT;
+	default:
+		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "unknown TLB invalidation %u", op);
+		return REG_DONE;
+	}
+}
+
+REG_READ(reg_mmu_fault_count)
+{
+	(void)at;
+	return atomic_load(&gpu->mmu.fault_count);
+}

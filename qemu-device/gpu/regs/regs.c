@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Register file: finds the register, applies what all registers have in common,
+ * and calls its binding. See regs.h.
+ */
+#include "regs.h"
+
+#include "../gpu.h"
+
+static const struct reg_binding *binding_of(const struct pumice_reg_info *info)
+{
+	return &reg_bindings[info - pumice_reg_table];
+}
+
+/* What is wrong with the form of an access, or NULL. */
+static const char *bad_form(u32 offset, unsigned int size)
+{
+	if (size != 4 && size != 8)
+		return "is neither 4 nor 8 bytes";
+	if (offset % size)
+		return "is misaligned";
+	return NULL;
+}
+
+/* What keeps an access from the register, or NULL. */
+static const char *out_of_reach(const struct pumice_gpu *gpu, const struct reg_access *at,
+				unsigned int size)
+{
+	if (!at->info)
+		return "hits no register";
+	if (at->os >= gpu->config.oses)
+		return "is to a virtual GPU that is not active";
+	if (at->os && !at->info->per_os)
+		return "is to a register of page 0 only";
+	if (!(at->info->bus & at->bus))
+		return "comes from the wrong bus";
+	if (size * 8 > at->info->bits)
+		return "is wider than the register";
+	return NULL;
+}
+
+/* Find the register; false, and a line in the log, when there is none to be had. */
+static bool find(struct pumice_gpu *gpu, struct reg_access *at, u32 offset, unsigned int size,
+		 const char *what)
+{
+	const char *why = bad_form(offset, size);
+
+	if (!why) {
+		at->info = pumice_reg_find(offset, &at->index);
+		why = out_of_reach(gpu, at, size);
+	}
+	if (!why)
+		return true;
+	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "register %s at 0x%x of page %u from the %s %s", what,
+		offset, at->os, at->bus == PUMICE_REG_BUS_HOST ? "host" : "firmware", why);
+	return false;
+}
+
+/* How far the accessed bytes are from bit 0 of the register. */
+static unsigned int half_shift(const struct reg_access *at, u32 offset)
+{
+	return (offset - at->info->offset - at->index * at->info->stride) * 8;
+}
+
+static u64 size_mask(unsigned int size)
+{
+	return UINT64_MAX >> (64 - 8 * size);
+}
+
+u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+	      unsigned int size)
+{
+	struct reg_access at = { .os = os, .bus = bus };
+	u64 value = 0;
+
+	if (!find(gpu, &at, offset, size, "read"))
+		return 0;
+	if (binding_of(at.info)->read) {
+		pthread_mutex_lock(&gpu->lock);
+		value = binding_of(at.info)->read(gpu, &at);
+		if (at.info->offset == PUMICE_SYS_CLOCK && bus == PUMICE_REG_BUS_FW) {
+			if (half_shift(&at, offset))
+				value = (u64)gpu->clock_high << 32;
+			else
+				gpu->clock_high = (u32)(value >> 32);
+		}
+		pthread_mutex_unlock(&gpu->lock);
+	}
+	value = value >> half_shift(&at, offset) & size_mask(size);
+	if (bus == PUMICE_REG_BUS_HOST)
+		gpu_trace(gpu, PUMICE_TRACE_MMIO_READ, offset, value, os);
+	return value;
+}
+
+/* The register's new value after a write of size bytes at offset. */
+static u64 merge(struct pumice_gpu *gpu, const struct reg_access *at, u32 offset, u64 value,
+		 unsigned int size)
+{
+	unsigned int shift = half_shift(at, offset);
+	u64 mask = size_mask(size) << shift;
+	u64 old = 0;
+
+	if (at->info->access == PUMICE_REG_RW && size * 8 < at->info->bits)
+		old = binding_of(at->info)->read(gpu, at);
+	return ((old & ~mask) | (value << shift & mask)) & at->info->writable;
+}
+
+void regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		u64 value, unsigned int size)
+{
+	struct reg_access at = { .os = os, .bus = bus };
+	enum reg_after after;
+
+	if (bus == PUMICE_REG_BUS_HOST)
+		gpu_trace(gpu, PUMICE_TRACE_MMIO_WRITE, offset, value, os);
+	if (!find(gpu, &at, offset, size, "write"))
+		return;
+	if (!binding_of(at.info)->write) {
+		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "write to %s, which is read only",
+			at.info->name);
+		return;
+	}
+	pthread_mutex_lock(&gpu->lock);
+	after = binding_of(at.info)->write(gpu, &at, merge(gpu, &at, offset, value, size));
+	pthread_mutex_unlock(&gpu->lock);
+	switch (after) {
+	case REG_WAIT:
+		workers_quiesce(gpu->workers,
+				bus == PUMICE_REG_BUS_FW ? GPU_UNIT_FW : WORKERS_OUTSIDE);
+		break;
+	case REG_RESET:
+		pumice_gpu_reset(gpu);
+		break;
+	case REG_DONE:
+		break;
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Register file: every access to a register, from the host's bus or from the
+ * firmware's, comes in here.
+ *
+ * Source: hw/registers.xml. What a register is (offset, width, access, bus,
+ * scope, writable bits) comes from the generated table; what it does stands in
+ * one table of bindings (table.c).
+ *
+ * Rules for every register:
+ * - An access is 4 or 8 bytes, naturally aligned. 8 bytes are for 64-bit
+ *   registers only; 4 bytes of a 64-bit register are one half of it, and a
+ *   write to a half leaves the other half alone.
+ * - What cannot be reached from a bus, or does not exist, reads as 0 and ignores
+ *   writes; so do the pages of virtual GPUs that are not active.
+ * - Bits that are not writable are ignored.
+ * - The firmware reads SYS_CLOCK in halves, low first: the low half latches the
+ *   high one. The host reads it in one access.
+ */
+#ifndef PUMICE_GPU_REGS_H
+#define PUMICE_GPU_REGS_H
+
+#include "pumice_reg_table.h"
+
+struct pumice_gpu;
+
+u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+	      unsigned int size);
+void regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		u64 value, unsigned int size);
+
+/* One access to one register, as its binding sees it. */
+struct reg_access {
+	const struct pumice_reg_info *info;
+	u32 index;		/* element of a register array */
+	unsigned int os;	/* page */
+	enum pumice_reg_bus bus;	/* HOST or FW */
+};
+
+/* What is left to do after a write, when the device lock has been dropped. */
+enum reg_after {
+	REG_DONE,
+	REG_WAIT,	/* every unit passes the end of a step */
+	REG_RESET,	/* the whole GPU is reset */
+};
+
+/*
+ * What a register does; called with the device lock held. write gets the whole
+ * register's new value, bits that are not writable cleared; for a w1c register
+ * the bits to clear.
+ */
+struct reg_binding {
+	u32 offset;
+	u64 (*read)(struct pumice_gpu *gpu, const struct reg_access *at);
+	enum reg_after (*write)(struct pumice_gpu *gpu, const struct reg_access *at, u64 value);
+};
+
+/* One binding for each row of pumice_reg_table, in the same order. */
+extern const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE];
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Registers of unit SYS: identity, configuration, clock, reset.
+ */
+#include "units.h"
+
+REG_READ(reg_sys_config)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__CORES, gpu->config.cores) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__USCS, PUMICE_USCS_PER_CORE) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__SLOTS, PUMICE_USC_SLOTS) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__OSES, gpu->config.oses);
+}
+
+REG_READ(reg_sys_stores)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_STORES__UNIFIED_KIB, gpu->config.unified_kib) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_STORES__COMMON_KIB, gpu->config.common_kib) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_STORES__LOCAL_KIB, gpu->config.local_kib);
+}
+
+REG_READ(reg_sys_clock)
+{
+	(void)at;
+	return gpu_clock(gpu);
+}
+
+REG_READ(reg_sys_status)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_STATUS__RESETTING, atomic_load(&gpu->resetting));
+}
+
+/* For the host only: the firmware cannot reset the processor that it runs on. */
+REG_WRITE(reg_sys_reset)
+{
+	if (value != PUMICE_SYS_RESET_KEY || at->bus != PUMICE_REG_BUS_HOST)
+		return REG_DONE;
+	atomic_store(&gpu->resetting, true);
+	return REG_RESET;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Every register and what it does. The order is that of the generated table; the
+ * tests compare the two.
+ */
+#include "units.h"
+
+u64 reg_constant(struct pumice_gpu *gpu, const struct reg_access *at)
+{
+	(void)gpu;
+	return at->info->reset;
+}
+
+const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
+	/* offset, read, write */
+	{ PUMICE_OS_SCHEDULE, NULL, reg_os_schedule },
+	{ PUMICE_OS_IRQ_STATUS, reg_os_irq_status, NULL },
+	{ PUMICE_OS_IRQ_ENABLE, reg_os_irq_enable, reg_os_irq_enable_write },
+	{ PUMICE_OS_IRQ_CLEAR, NULL, reg_os_irq_clear },
+
+	{ PUMICE_SYS_ID, reg_constant, NULL },
+	{ PUMICE_SYS_VERSION, reg_constant, NULL },
+	{ PUMICE_SYS_CONFIG, reg_sys_config, NULL },
+	{ PUMICE_SYS_STORES, reg_sys_stores, NULL },
+	{ PUMICE_SYS_CLOCK, reg_sys_clock, NULL },
+	{ PUMICE_SYS_CLOCK_HZ, reg_constant, NULL },
+	{ PUMICE_SYS_RESET, NULL, reg_sys_reset },
+	{ PUMICE_SYS_STATUS, reg_sys_status, NULL },
+
+	{ PUMICE_FW_IMAGE_ADDR, reg_fw_image_addr, reg_fw_image_addr_write },
+	{ PUMICE_FW_IMAGE_SIZE, reg_fw_image_size, reg_fw_image_size_write },
+	{ PUMICE_FW_ENTRY, reg_fw_entry, reg_fw_entry_write },
+	{ PUMICE_FW_BOOT_ARG, reg_fw_boot_arg, reg_fw_boot_arg_write },
+	{ PUMICE_FW_CTRL, reg_fw_ctrl, reg_fw_ctrl_write },
+	{ PUMICE_FW_STATUS, reg_fw_status, NULL },
+	{ PUMICE_FW_PC, reg_fw_pc, NULL },
+	{ PUMICE_FW_CAUSE, reg_fw_cause, NULL },
+	{ PUMICE_FW_INSTRET, reg_fw_instret, NULL },
+
+	{ PUMICE_MMU_CTX(0), reg_mmu_ctx, reg_mmu_ctx_write },
+	{ PUMICE_MMU_RANGE_START(0), reg_mmu_range_start, reg_mmu_range_start_write },
+	{ PUMICE_MMU_RANGE_END(0), reg_mmu_range_end, reg_mmu_range_end_write },
+	{ PUMICE_MMU_INVAL_START, reg_mmu_inval_start, reg_mmu_inval_start_write },
+	{ PUMICE_MMU_INVAL_END, reg_mmu_inval_end, reg_mmu_inval_end_write },
+	{ PUMICE_MMU_INVAL, NULL, reg_mmu_inval },
+	{ PUMICE_MMU_FAULT_COUNT, reg_mmu_fault_count, NULL },
+
+	{ PUMICE_IC_PENDING, reg_ic_pending, NULL },
+	{ PUMICE_IC_ENABLE, reg_ic_enable, reg_ic_enable_write },
+	{ PUMICE_IC_CLEAR, NULL, reg_ic_clear },
+	{ PUMICE_IC_HOST_IRQ, NULL, reg_ic_host_irq },
+	{ PUMICE_IC_TIMECMP, reg_ic_timecmp, reg_ic_timecmp_write },
+
+	{ PUMICE_CDM_STREAM_BASE, reg_cdm_stream, reg_cdm_stream_write },
+	{ PUMICE_CDM_MMU_CTX, reg_cdm_ctx, reg_cdm_ctx_write },
+	{ PUMICE_CDM_CTRL, NULL, reg_cdm_ctrl },
+	{ PUMICE_CDM_STATUS, reg_cdm_status, NULL },
+	{ PUMICE_CDM_FAULT_ADDR, reg_cdm_fault_addr, NULL },
+	{ PUMICE_CDM_FAULT_INFO, reg_cdm_fault_info, NULL },
+	{ PUMICE_CDM_TIME_START, reg_cdm_time_start, NULL },
+	{ PUMICE_CDM_TIME_END, reg_cdm_time_end, NULL },
+	{ PUMICE_CDM_GROUPS, reg_cdm_groups, NULL },
+
+	{ PUMICE_DBG_CDM_STATUS, reg_cdm_status, NULL },
+	{ PUMICE_DBG_TASKS, reg_dbg_tasks, NULL },
+	{ PUMICE_DBG_CDM_GROUPS, reg_cdm_groups, NULL },
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the registers do, by unit of registers.xml: the functions that table.c
+ * binds. Each is a thin step from register bits to a block's own functions. All
+ * are called with the device lock held; see struct reg_binding.
+ */
+#ifndef PUMICE_GPU_REGS_UNITS_H
+#define PUMICE_GPU_REGS_UNITS_H
+
+#include "../gpu.h"
+#include "regs.h"
+
+#define REG_READ(name) u64 name(struct pumice_gpu *gpu, const struct reg_access *at)
+#define REG_WRITE(name) \
+	enum reg_after name(struct pumice_gpu *gpu, const struct reg_access *at, u64 value)
+
+/* The reset value, of a register that is constant. */
+REG_READ(reg_constant);
+
+/* os.c */
+REG_WRITE(reg_os_schedule);
+REG_READ(reg_os_irq_status);
+REG_READ(reg_os_irq_enable);
+REG_WRITE(reg_os_irq_enable_write);
+REG_WRITE(reg_os_irq_clear);
+
+/* sys.c */
+REG_READ(reg_sys_config);
+REG_READ(reg_sys_stores);
+REG_READ(reg_sys_clock);
+REG_READ(reg_sys_status);
+REG_WRITE(reg_sys_reset);
+
+/* fw.c: firmware processor and its interrupt controller */
+REG_READ(reg_fw_image_addr);
+REG_WRITE(reg_fw_image_addr_write);
+REG_READ(reg_fw_image_size);
+REG_WRITE(reg_fw_image_size_write);
+REG_READ(reg_fw_entry);
+REG_WRITE(reg_fw_entry_write);
+REG_READ(reg_fw_boot_arg);
+REG_WRITE(reg_fw_boot_arg_write);
+REG_READ(reg_fw_ctrl);
+REG_WRITE(reg_fw_ctrl_write);
+REG_READ(reg_fw_status);
+REG_READ(reg_fw_pc);
+REG_READ(reg_fw_cause);
+REG_READ(reg_fw_instret);
+REG_READ(reg_ic_pending);
+REG_READ(reg_ic_enable);
+REG_WRITE(reg_ic_enable_write);
+REG_WRITE(reg_ic_clear);
+REG_WRITE(reg_ic_host_irq);
+REG_READ(reg_ic_timecmp);
+REG_WRITE(reg_ic_timecmp_write);
+
+/* mmu.c */
+REG_READ(reg_mmu_ctx);
+REG_WRITE(reg_mmu_ctx_write);
+REG_READ(reg_mmu_range_start);
+REG_WRITE(reg_mmu_range_start_write);
+REG_READ(reg_mmu_range_end);
+REG_WRITE(reg_mmu_range_end_write);
+REG_READ(reg_mmu_inval_start);
+REG_WRITE(reg_mmu_inval_start_write);
+REG_READ(reg_mmu_inval_end);
+REG_WRITE(reg_mmu_inval_end_write);
+REG_WRITE(reg_mmu_inval);
+REG_READ(reg_mmu_fault_count);
+
+/* cdm.c: compute data master and its mirror for the host */
+REG_READ(reg_cdm_stream);
+REG_WRITE(reg_cdm_stream_write);
+REG_READ(reg_cdm_ctx);
+REG_WRITE(reg_cdm_ctx_write);
+REG_WRITE(reg_cdm_ctrl);
+REG_READ(reg_cdm_status);
+REG_READ(reg_cdm_fault_addr);
+REG_READ(reg_cdm_fault_info);
+REG_READ(reg_cdm_time_start);
+REG_READ(reg_cdm_time_end);
+REG_READ(reg_cdm_groups);
+REG_READ(reg_dbg_tasks);
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Workers: the queue of units and the threads that run it. See workers.h.
+ *
+ * A step's end is the only event anybody waits for: quiesce and park set the
+ * stop flags of running units and sleep until their step counters have moved.
+ * The flag is cleared when the unit is claimed for its next step, under the
+ * lock, so no request is lost.
+ */
+#include "workers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The shortest sleep for a deadline: the clock need not run with the host's. */
+#define MIN_SLEEP_NS	20000u
+/* The longest, so that a deadline far away is no overflow. */
+#define MAX_SLEEP_NS	1000000000u
+
+#define NO_UNIT		WORKERS_MAX_UNITS
+
+/* Guarded by workers.lock, but for stop. */
+struct unit {
+	struct workers_unit cfg;
+	bool queued, running;
+	bool again;		/* woken during the step */
+	unsigned int next;	/* in the queue, or NO_UNIT */
+	u64 steps;		/* steps that have ended */
+	u64 deadline;
+	_Atomic bool stop;
+};
+
+struct workers {
+	/* Configuration. */
+	unsigned int threads, units;
+	u64 (*now)(void *opaque);
+	void *now_opaque;
+	void (*kick)(void *opaque);
+	void *kick_opaque;
+	pthread_t thread[WORKERS_MAX_THREADS];
+
+	/* Guards what follows. */
+	pthread_mutex_t lock;
+	pthread_cond_t work;	/* queue, deadlines, parks or exit changed */
+	pthread_cond_t ended;	/* a step ended */
+	unsigned int started;	/* threads to join */
+	unsigned int idle;	/* threads that wait on work */
+	unsigned int parks;
+	bool exit, polling;
+	unsigned int head, tail;	/* queue of units */
+	struct unit unit[WORKERS_MAX_UNITS];
+};
+
+static void enqueue(struct workers *w, unsigned int index, bool first)
+{
+	struct unit *u = &w->unit[index];
+
+	u->queued = true;
+	if (w->head == NO_UNIT) {
+		u->next = NO_UNIT;
+		w->head = w->tail = index;
+	} else if (first) {
+		u->next = w->head;
+		w->head = index;
+	} else {
+		u->next = NO_UNIT;
+		w->unit[w->tail].next = index;
+		w->tail = index;
+	}
+}
+
+/* Queue the unit, or remember the wake-up until its step has ended. */
+static void make_runnable(struct workers *w, unsigned int index)
+{
+	struct unit *u = &w->unit[index];
+
+	if (u->running)
+		u->again = true;
+	else if (!u->queued)
+		enqueue(w, index, u->cfg.urgent);
+}
+
+static u64 earliest_deadline(const struct workers *w)
+{
+	u64 first = WORKERS_NEVER;
+	unsigned int i;
+
+	for (i = 0; i < w->units; i++)
+		if (w->unit[i].deadline < first)
+			first = w->unit[i].deadline;
+	return first;
+}
+
+/* Queue the units whose deadline has come. Returns ns until the next, or WORKERS_NEVER. */
+static u64 check_deadlines(struct workers *w)
+{
+	u64 first = earliest_deadline(w), now;
+	unsigned int i;
+
+	if (first == WORKERS_NEVER)
+		return first;
+	now = w->now(w->now_opaque);
+	if (first > now)
+		return first - now;
+	for (i = 0; i < w->units; i++) {
+		if (w->unit[i].deadline > now)
+			continue;
+		w->unit[i].deadline = WORKERS_NEVER;
+		make_runnable(w, i);
+	}
+	first = earliest_deadline(w);
+	return first == WORKERS_NEVER ? first : first - now;
+}
+
+/* Take the next unit for a step; NO_UNIT when none may run. */
+static unsigned int claim(struct workers *w)
+{
+	unsigned int index = w->head;
+	struct unit *u;
+
+	if (w->parks || index == NO_UNIT)
+		return NO_UNIT;
+	u = &w->unit[index];
+	w->head = u->next;
+	u->queued = false;
+	u->running = true;
+	u->again = false;
+	atomic_store(&u->stop, false);
+	return index;
+}
+
+/* One step of a claimed unit; called and returns with the lock held. */
+static void run_step(struct workers *w, unsigned int index)
+{
+	struct unit *u = &w->unit[index];
+	bool more;
+
+	pthread_mutex_unlock(&w->lock);
+	more = u->cfg.step(u->cfg.opaque, u->cfg.index, &u->stop);
+	pthread_mutex_lock(&w->lock);
+	u->running = false;
+	u->steps++;
+	/*
+	 * No signal: this thread is going to look at the queue at once. A unit
+	 * that only goes on lines up behind the others, urgent or not.
+	 */
+	if (more || u->again)
+		enqueue(w, index, !more && u->cfg.urgent);
+	pthread_cond_broadcast(&w->ended);
+}
+
+/* Sleep until work is signalled, at most ns. */
+static void sleep_for_work(struct workers *w, u64 ns)
+{
+	struct timespec until;
+
+	w->idle++;
+	if (ns == WORKERS_NEVER) {
+		pthread_cond_wait(&w->work, &w->lock);
+	} else {
+		if (ns < MIN_SLEEP_NS)
+			ns = MIN_SLEEP_NS;
+		if (ns > MAX_SLEEP_NS)
+			ns = MAX_SLEEP_NS;
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		ns += (u64)until.tv_nsec;
+		until.tv_sec += (time_t)(ns / 1000000000u);
+		until.tv_nsec = (long)(ns % 1000000000u);
+		pthread_cond_timedwait(&w->work, &w->lock, &until);
+	}
+	w->idle--;
+}
+
+static void *thread_main(void *arg)
+{
+	struct workers *w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->exit) {
+		/* While parked the clock may stand still: no deadlines then. */
+		u64 ns = w->parks ? WORKERS_NEVER : check_deadlines(w);
+		unsigned int index = claim(w);
+
+		if (index != NO_UNIT)
+			run_step(w, index);
+		else
+			sleep_for_work(w, ns);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* A thread for urgent work: an idle one, or one whose step we cut short. */
+static void find_thread(struct workers *w, bool urgent)
+{
+	unsigned int i;
+
+	if (w->idle) {
+		pthread_cond_signal(&w->work);
+		return;
+	}
+	if (!urgent)
+		return;
+	for (i = 0; i < w->units; i++) {
+		if (w->unit[i].running && !w->unit[i].cfg.urgent) {
+			atomic_store(&w->unit[i].stop, true);
+			return;
+		}
+	}
+}
+
+/* Tell whoever polls, after the lock was dropped. */
+static void kick_poller(struct workers *w, bool kick)
+{
+	if (kick && w->kick)
+		w->kick(w->kick_opaque);
+}
+
+void workers_wake(struct workers *w, unsigned int unit)
+{
+	bool kick;
+
+	pthread_mutex_lock(&w->lock);
+	make_runnable(w, unit);
+	if (!w->parks)
+		find_thread(w, w->unit[unit].cfg.urgent);
+	kick = !w->threads && !w->polling && !w->parks;
+	pthread_mutex_unlock(&w->lock);
+	kick_poller(w, kick);
+}
+
+void workers_set_deadline(struct workers *w, unsigned int unit, u64 deadline)
+{
+	bool kick;
+
+	pthread_mutex_lock(&w->lock);
+	w->unit[unit].deadline = deadline;
+	if (w->idle && deadline != WORKERS_NEVER)
+		pthread_cond_signal(&w->work);
+	kick = !w->threads && !w->polling && !w->parks && deadline != WORKERS_NEVER;
+	pthread_mutex_unlock(&w->lock);
+	kick_poller(w, kick);
+}
+
+void workers_forget(struct workers *w)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&w->lock);
+	w->head = w->tail = NO_UNIT;
+	for (i = 0; i < w->units; i++) {
+		w->unit[i].queued = false;
+		w->unit[i].deadline = WORKERS_NEVER;
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+void workers_quiesce(struct workers *w, unsigned int self)
+{
+	u64 steps[WORKERS_MAX_UNITS];
+	unsigned int i;
+
+	pthread_mutex_lock(&w->lock);
+	for (i = 0; i < w->units; i++) {
+		steps[i] = w->unit[i].steps;
+		if (w->unit[i].running && i != self)
+			atomic_store(&w->unit[i].stop, true);
+	}
+	for (i = 0; i < w->units; i++)
+		while (i != self && w->unit[i].running && w->unit[i].steps == steps[i])
+			pthread_cond_wait(&w->ended, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void workers_park(struct workers *w)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&w->lock);
+	w->parks++;
+	for (i = 0; i < w->units; i++)
+		if (w->unit[i].running)
+			atomic_store(&w->unit[i].stop, true);
+	for (i = 0; i < w->units; i++)
+		while (w->unit[i].running)
+			pthread_cond_wait(&w->ended, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void workers_unpark(struct workers *w)
+{
+	bool kick;
+
+	pthread_mutex_lock(&w->lock);
+	w->parks--;
+	if (!w->parks)
+		pthread_cond_broadcast(&w->work);
+	kick = !w->threads && !w->polling && !w->parks &&
+	       (w->head != NO_UNIT || earliest_deadline(w) != WORKERS_NEVER);
+	pthread_mutex_unlock(&w->lock);
+	kick_poller(w, kick);
+}
+
+u64 workers_poll(struct workers *w, u64 budget_ns)
+{
+	u64 steps = budget_ns / WORKERS_QUANTUM_NS + 1;
+	u64 ns = WORKERS_NEVER;
+
+	pthread_mutex_lock(&w->lock);
+	w->polling = true;
+	while (!w->parks) {
+		unsigned int index;
+
+		ns = check_deadlines(w);
+		if (w->head == NO_UNIT)
+			break;
+		ns = 0;
+		if (!steps--)
+			break;
+		index = claim(w);
+		run_step(w, index);
+	}
+	if (w->parks)
+		ns = WORKERS_NEVER;
+	w->polling = false;
+	pthread_mutex_unlock(&w->lock);
+	return ns;
+}
+
+static bool start_threads(struct workers *w)
+{
+	sigset_t all, old;
+	bool ok = true;
+
+	/* Signals are the host program's business. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (ok && w->started < w->threads) {
+		char name[16];
+
+		ok = !pthread_create(&w->thread[w->started], NULL, thread_main, w);
+		if (!ok)
+			break;
+		snprintf(name, sizeof(name), "pumice/%u", w->started % 100);
+		pthread_setname_np(w->thread[w->started], name);
+		w->started++;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ok;
+}
+
+static void init_locks(struct workers *w)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->work, &attr);
+	pthread_cond_init(&w->ended, NULL);
+	pthread_condattr_destroy(&attr);
+}
+
+struct workers *workers_create(const struct workers_config *config)
+{
+	struct workers *w = calloc(1, sizeof(*w));
+	unsigned int i;
+
+	if (!w)
+		return NULL;
+	w->threads = config->threads;
+	w->units = config->units;
+	w->now = config->now;
+	w->now_opaque = config->now_opaque;
+	w->kick = config->kick;
+	w->kick_opaque = config->kick_opaque;
+	w->head = w->tail = NO_UNIT;
+	for (i = 0; i < w->units; i++) {
+		w->unit[i].cfg = config->unit[i];
+		w->unit[i].next = NO_UNIT;
+		w->unit[i].deadline = WORKERS_NEVER;
+	}
+	init_locks(w);
+	if (!start_threads(w)) {
+		workers_destroy(w);
+		return NULL;
+	}
+	return w;
+}
+
+void workers_destroy(struct workers *w)
+{
+	unsigned int i;
+
+	if (!w)
+		return;
+	workers_park(w);
+	pthread_mutex_lock(&w->lock);
+	w->exit = true;
+	pthread_cond_broadcast(&w->work);
+	pthread_mutex_unlock(&w->lock);
+	for (i = 0; i < w->started; i++)
+		pthread_join(w->thread[i], NULL);
+	pthread_cond_destroy(&w->work);
+	pthread_cond_destroy(&w->ended);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
