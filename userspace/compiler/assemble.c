@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From text to a program file: lines, resources, file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "internal.h"
+
+/* "name:" before whatever else stands in a line. */
+static bool parse_label(struct assembler *as)
+{
+	struct token name = as->token;
+	const char *after = name.text + name.length;
+	struct symbol *symbol;
+
+	while (*after == ' ' || *after == '\t')
+		after++;
+	if (name.kind != TOKEN_NAME || *after != ':')
+		return true;
+	if (as->in_pds)
+		return asm_error(as, NULL, "a PDS program has no labels");
+	symbol = symbol_add(as, &name, SYMBOL_LABEL);
+	if (!symbol)
+		return false;
+	symbol->value = as->usc.insns;
+	token_next(as);
+	return token_expect(as, ':');
+}
+
+static bool parse_line(struct assembler *as)
+{
+	bool ok;
+
+	if (!parse_label(as))
+		return false;
+	if (as->token.kind == TOKEN_END)
+		return true;
+	if (as->token.kind != TOKEN_NAME)
+		return asm_error(as, NULL, "expected an operation, a directive or a label");
+	if (as->token.text[0] == '.')
+		ok = directive_line(as);
+	else
+		ok = as->in_pds ? pds_line(as) : insn_line(as);
+	if (!ok)
+		return false;
+	if (as->token.kind != TOKEN_END)
+		return asm_error(as, NULL, "unexpected text behind the line's end");
+	return true;
+}
+
+static void parse_text(struct assembler *as, const char *text)
+{
+	unsigned int number = 1;
+
+	while (!as->no_memory && as->errors < ASM_MAX_ERRORS) {
+		const char *end = strchr(text, '\n');
+
+		token_line(as, text, number++);
+		parse_line(as);
+		if (!end)
+			break;
+		text = end + 1;
+	}
+	if (as->in_pds && as->errors < ASM_MAX_ERRORS)
+		asm_error(as, NULL, ".pds without .endpds");
+}
+
+/* What a program names against what a directive asks for. */
+static uint32_t resource(struct assembler *as, const char *what, uint32_t used, int64_t asked,
+			 uint32_t max)
+{
+	if (asked >= 0 && used > (uint64_t)asked)
+		asm_error(as, NULL, "the program names %u %s, the directive gives %u", used, what,
+			  (unsigned int)asked);
+	else if (used > max)
+		asm_error(as, NULL, "the program names %u %s of at most %u", used, what, max);
+	return asked >= 0 ? (uint32_t)asked : used;
+}
+
+static void finish(struct assembler *as)
+{
+	if (!as->no_memory)
+		code_resolve(as);
+	if (as->errors || as->no_memory)
+		return;
+	as->header.temps = (uint8_t)resource(as, "temporary registers", as->used_temps, as->temps,
+					     PUMICE_USC_MAX_TEMPS);
+	as->header.attrs = (uint8_t)resource(as, "attribute registers", as->used_attrs, as->attrs,
+					     PUMICE_USC_MAX_ATTRS);
+	as->header.shared = (uint16_t)resource(as, "shared registers", as->used_shared, as->shared,
+					       PUMICE_USC_MAX_SHARED);
+	if (!as->usc.insns)
+		asm_error(as, NULL, "the program has no instruction");
+	else if (as->usc.insns > PUMICE_USC_MAX_INSNS)
+		asm_error(as, NULL, "more than %u instructions", PUMICE_USC_MAX_INSNS);
+	if (!as->errors)
+		pds_finish(as);
+}
+
+static uint8_t *put_words(uint8_t *out, const uint32_t *words, size_t count)
+{
+	if (count)
+		memcpy(out, words, count * sizeof(uint32_t));
+	return out + count * sizeof(uint32_t);
+}
+
+static int write_file(struct assembler *as, uint8_t **out, size_t *out_bytes)
+{
+	struct pumice_program_header *header = &as->header;
+	size_t header_bytes = PUMICE_PROGRAM_HEADER_WORDS * sizeof(uint32_t);
+	size_t bytes = header_bytes + (as->usc.insns + as->pds.insns) * ASM_WORDS * 4 +
+		       as->reloc_count * 4;
+	uint32_t words[PUMICE_PROGRAM_HEADER_WORDS];
+	uint8_t *file = malloc(bytes);
+	uint8_t *at = file + header_bytes;
+
+	if (!file)
+		return -ENOMEM;
+	at = put_words(at, as->usc.words, as->usc.insns * ASM_WORDS);
+	at = put_words(at, as->pds.words, as->pds.insns * ASM_WORDS);
+	for (size_t i = 0; i < as->reloc_count; i++) {
+		pumice_program_reloc_pack(words, &as->relocs[i]);
+		at = put_words(at, words, 1);
+	}
+	header->file_bytes = (uint32_t)bytes;
+	header->usc_insns = (uint32_t)as->usc.insns;
+	header->pds_insns = (uint32_t)as->pds.insns;
+	header->relocs = (uint32_t)as->reloc_count;
+	header->crc32 = (uint32_t)crc32(0, file + header_bytes, (uInt)(bytes - header_bytes));
+	pumice_program_header_pack(words, header);
+	put_words(file, words, PUMICE_PROGRAM_HEADER_WORDS);
+	*out = file;
+	*out_bytes = bytes;
+	return 0;
+}
+
+int pumice_assemble(const char *name, const char *text, pumice_asm_report report, void *data,
+		    uint8_t **out, size_t *out_bytes)
+{
+	struct assembler *as = calloc(1, sizeof(*as));
+	int ret;
+
+	if (!as)
+		return -ENOMEM;
+	as->file = name;
+	as->report = report;
+	as->report_data = data;
+	as->temps = as->attrs = as->shared = -1;
+	as->header.size_x = PUMICE_LANES;
+	as->header.size_y = as->header.size_z = 1;
+	parse_text(as, text);
+	finish(as);
+	if (as->no_memory)
+		ret = -ENOMEM;
+	else
+		ret = as->errors ? -EINVAL : write_file(as, out, out_bytes);
+	free(as->symbols);
+	free(as->fixups);
+	free(as->usc.words);
+	free(as->pds.words);
+	free(as);
+	return ret;
+}

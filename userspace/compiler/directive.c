@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Directives: resources, names, and what the PDS loads.
+ */
+#include <string.h>
+
+#include "internal.h"
+#include "pumice_names.h"
+
+#define MAX_LOCAL_BYTES 0xffffcu	/* what the local_bytes field holds */
+
+static bool directive_group(struct assembler *as)
+{
+	uint64_t size[3] = { 1, 1, 1 };
+
+	if (as->pds_by_hand)
+		return asm_error(as, NULL, ".group comes before .pds");
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct token at = as->token;
+
+		if (i && !token_accept(as, ','))
+			break;
+		if (!token_count(as, "a work-group size", PUMICE_GROUP_INSTANCES, &size[i]))
+			return false;
+		if (!size[i] || (i == 2 && size[i] > 1023))
+			return asm_error(as, &at, "a work-group has 1 to %u instances in a dimension",
+					 i == 2 ? 1023 : PUMICE_GROUP_INSTANCES);
+	}
+	if (size[0] * size[1] * size[2] > PUMICE_GROUP_INSTANCES)
+		return asm_error(as, NULL, "a work-group has at most %u instances",
+				 PUMICE_GROUP_INSTANCES);
+	as->header.size_x = (uint16_t)size[0];
+	as->header.size_y = (uint16_t)size[1];
+	as->header.size_z = (uint16_t)size[2];
+	return true;
+}
+
+static bool directive_local(struct assembler *as)
+{
+	const struct token at = as->token;
+	uint64_t bytes;
+
+	if (!token_count(as, "local memory", MAX_LOCAL_BYTES, &bytes))
+		return false;
+	if (bytes % 4)
+		return asm_error(as, &at, "local memory is a multiple of 4 bytes");
+	as->header.local_bytes = (uint32_t)bytes;
+	return true;
+}
+
+static bool directive_count(struct assembler *as, const char *what, uint64_t max, int64_t *out)
+{
+	uint64_t value;
+
+	if (!token_count(as, what, max, &value))
+		return false;
+	*out = (int64_t)value;
+	return true;
+}
+
+static bool directive_temps(struct assembler *as)
+{
+	return directive_count(as, "temporary registers", PUMICE_USC_MAX_TEMPS, &as->temps);
+}
+
+static bool directive_attrs(struct assembler *as)
+{
+	return directive_count(as, "attribute registers", PUMICE_USC_MAX_ATTRS, &as->attrs);
+}
+
+static bool directive_shared(struct assembler *as)
+{
+	return directive_count(as, "shared registers", PUMICE_USC_MAX_SHARED, &as->shared);
+}
+
+/* The three that make PDS instructions exclude .pds. */
+static bool begin_pds_directive(struct assembler *as)
+{
+	as->pds_by_directive = true;
+	if (as->pds_by_hand)
+		return asm_error(as, NULL, "the PDS program is written by hand in .pds");
+	return true;
+}
+
+static bool directive_uniforms(struct assembler *as)
+{
+	const struct token at = as->token;
+	struct pumice_usc_operand reg;
+	uint64_t words;
+
+	if (!begin_pds_directive(as) || !operand_plain(as, &reg) || !token_expect(as, ',') ||
+	    !token_count(as, "a number of words", PUMICE_USC_MAX_SHARED, &words))
+		return false;
+	if (reg.bank != PUMICE_USC_BANK_SH || !words || reg.num + words > PUMICE_USC_MAX_SHARED)
+		return asm_error(as, &at, "uniforms go to one or more of sh0 to sh%u",
+				 PUMICE_USC_MAX_SHARED - 1);
+	operand_use(as, &reg, (uint32_t)words);
+	return pds_dma_uniforms(as, reg.num, (uint32_t)words);
+}
+
+static bool directive_input(struct assembler *as)
+{
+	struct pumice_usc_operand reg;
+
+	if (!begin_pds_directive(as) || !operand_plain(as, &reg) || !token_expect(as, ','))
+		return false;
+	for (uint32_t s = 0; s < PUMICE_PDS_SOURCE_COUNT; s++) {
+		if (!pumice_pds_source_valid(s) || !token_is(&as->token, pumice_pds_source_str(s)))
+			continue;
+		if (s >= PUMICE_PDS_SOURCE_LOCAL_X && reg.bank != PUMICE_USC_BANK_V)
+			return asm_error(as, NULL, "%s differs between instances: it goes to an "
+					 "attribute register", pumice_pds_source_str(s));
+		token_next(as);
+		return pds_write(as, PUMICE_PDS_OP_MOV, &reg, s);
+	}
+	return asm_error(as, NULL, "expected a source, such as group_x");
+}
+
+static bool directive_const(struct assembler *as)
+{
+	struct pumice_usc_operand reg;
+	struct token number;
+
+	return begin_pds_directive(as) && operand_plain(as, &reg) && token_expect(as, ',') &&
+	       token_number(as, &number) &&
+	       pds_write(as, PUMICE_PDS_OP_LDI, &reg, (uint32_t)number.value);
+}
+
+static bool directive_equ(struct assembler *as)
+{
+	const struct token name = as->token;
+	struct token number;
+	struct symbol *symbol;
+
+	token_next(as);
+	if (!token_expect(as, ',') || !token_number(as, &number))
+		return false;
+	symbol = symbol_add(as, &name, SYMBOL_EQU);
+	if (!symbol)
+		return false;
+	symbol->value = number.value;
+	symbol->is_float = number.kind == TOKEN_FLOAT;
+	symbol->decimal = number.decimal;
+	return true;
+}
+
+static bool directive_alias(struct assembler *as)
+{
+	const struct token name = as->token;
+	struct pumice_usc_operand reg;
+	struct symbol *symbol;
+
+	token_next(as);
+	if (!token_expect(as, ',') || !operand_register(as, &reg))
+		return false;
+	symbol = symbol_add(as, &name, SYMBOL_ALIAS);
+	if (!symbol)
+		return false;
+	symbol->reg = reg;
+	return true;
+}
+
+static bool directive_pds(struct assembler *as)
+{
+	if (as->in_pds || as->pds_by_hand)
+		return asm_error(as, NULL, "one .pds only");
+	if (as->pds_by_directive)
+		return asm_error(as, NULL, "the PDS program is made of directives already");
+	as->in_pds = true;
+	as->pds_by_hand = true;
+	return true;
+}
+
+static bool directive_endpds(struct assembler *as)
+{
+	if (!as->in_pds)
+		return asm_error(as, NULL, ".endpds without .pds");
+	as->in_pds = false;
+	return true;
+}
+
+static bool directive_word(struct assembler *as)
+{
+	return code_word_directive(as, as->in_pds ? &as->pds : &as->usc);
+}
+
+bool directive_line(struct assembler *as)
+{
+	static const struct {
+		const char *name;
+		bool (*parse)(struct assembler *as);
+	} directives[] = {
+		{ ".group", directive_group },	     { ".local", directive_local },
+		{ ".temps", directive_temps },	     { ".attrs", directive_attrs },
+		{ ".shared", directive_shared },     { ".uniforms", directive_uniforms },
+		{ ".input", directive_input },	     { ".const", directive_const },
+		{ ".equ", directive_equ },	     { ".alias", directive_alias },
+		{ ".pds", directive_pds },	     { ".endpds", directive_endpds },
+		{ ".word", directive_word },
+	};
+
+	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++) {
+		if (!token_is(&as->token, directives[i].name))
+			continue;
+		token_next(as);
+		return directives[i].parse(as);
+	}
+	return asm_error(as, NULL, "no such directive");
+}

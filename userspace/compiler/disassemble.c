@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From a program file to text that assembles to the same file: every resource
+ * by its directive, the PDS program by hand, labels where branches lead.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asm.h"
+#include "pumice_decode.h"
+#include "pumice_formats.h"
+#include "pumice_names.h"
+#include "pumice_regs.h"
+#include "pumice/pumice.h"
+
+#define WORDS PUMICE_USC_WORDS	/* 32-bit words of an instruction, USC and PDS alike */
+
+struct listing {
+	FILE *out;
+	struct pumice_program_info info;
+	const uint8_t *file;	/* checked by pumice_program_parse() */
+	uint8_t *is_target;	/* for each USC instruction */
+};
+
+/* Instruction index that a legal branch leads to, or -1. */
+static int64_t target_of(const uint32_t *words)
+{
+	struct pumice_usc_insn insn;
+	const struct pumice_isa_op_info *op;
+
+	if (pumice_usc_unpack(words, &insn) != PUMICE_ISA_UNPACK_OK)
+		return -1;
+	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
+	for (unsigned int i = 0; i < op->form[0].nr_operands; i++)
+		if (op->form[0].operands[i].cls == PUMICE_USC_CLASS_TARGET)
+			return insn.target;
+	return -1;
+}
+
+static void find_targets(struct listing *list)
+{
+	for (uint32_t i = 0; i < list->info.usc_insns; i++) {
+		int64_t target = target_of(&list->info.usc[WORDS * i]);
+
+		if (target >= 0 && target < list->info.usc_insns)
+			list->is_target[target] = 1;
+	}
+}
+
+/* Whether a PDS instruction's address is relocated; its opcode then says by what. */
+static bool is_relocated(const struct listing *list, uint32_t insn)
+{
+	size_t at = (PUMICE_PROGRAM_HEADER_WORDS +
+		     ((size_t)list->info.usc_insns + list->info.pds_insns) * WORDS) * 4;
+
+	for (uint32_t i = 0; i < list->info.relocs; i++) {
+		struct pumice_program_reloc reloc;
+		uint32_t word;
+
+		memcpy(&word, list->file + at + 4 * i, sizeof(word));
+		pumice_program_reloc_unpack(&word, &reloc);
+		if (reloc.insn == insn)
+			return true;
+	}
+	return false;
+}
+
+static void put_head(struct listing *list)
+{
+	const struct pumice_program_info *info = &list->info;
+
+	fprintf(list->out, ".group %u, %u, %u\n", info->size[0], info->size[1], info->size[2]);
+	fprintf(list->out, ".temps %u\n.attrs %u\n.shared %u\n", info->temps, info->attrs,
+		info->shared);
+	if (info->local_bytes)
+		fprintf(list->out, ".local %u\n", info->local_bytes);
+}
+
+/* A PDS instruction whose address is relocated: the tables cannot know its name. */
+static void put_relocated(struct listing *list, const struct pumice_pds_insn *insn)
+{
+	bool task = insn->opcode == PUMICE_PDS_OP_TASK;
+
+	if (task)
+		fprintf(list->out, "\ttask code");
+	else
+		fprintf(list->out, "\tdma %s%u, %u, uniforms", pumice_pds_bank_str(insn->bank),
+			insn->reg, insn->count);
+	if (insn->addr)
+		fprintf(list->out, " + %" PRIu64, insn->addr);
+	if (task)
+		fprintf(list->out, ", %u", insn->insns);
+	else if (insn->stride)
+		fprintf(list->out, ", %u", insn->stride);
+	fputc('\n', list->out);
+}
+
+static void put_pds(struct listing *list)
+{
+	char line[PUMICE_DECODE_LINE];
+
+	fprintf(list->out, ".pds\n");
+	for (uint32_t i = 0; i < list->info.pds_insns; i++) {
+		const uint32_t *words = &list->info.pds[WORDS * i];
+		struct pumice_pds_insn insn;
+		bool legal = pumice_pds_unpack(words, &insn) == PUMICE_ISA_UNPACK_OK;
+
+		if (legal && is_relocated(list, i)) {
+			put_relocated(list, &insn);
+			continue;
+		}
+		pumice_isa_text(&pumice_pds_isa, words, line);
+		fprintf(list->out, "\t%s\n", line);
+	}
+	fprintf(list->out, ".endpds\n");
+}
+
+/* A branch: its text with the number of its target replaced by a label. */
+static void put_branch(struct listing *list, const char *line, int64_t target)
+{
+	size_t name = strcspn(line, " ");
+	const char *rest = line + name + strspn(line + name, " ");
+
+	rest += strcspn(rest, ",");
+	fprintf(list->out, "\t%.*s L%" PRId64 "%s\n", (int)name, line, target, rest);
+}
+
+static void put_usc(struct listing *list)
+{
+	char line[PUMICE_DECODE_LINE];
+
+	for (uint32_t i = 0; i < list->info.usc_insns; i++) {
+		const uint32_t *words = &list->info.usc[WORDS * i];
+		int64_t target = target_of(words);
+
+		if (list->is_target[i])
+			fprintf(list->out, "L%u:\n", i);
+		pumice_isa_text(&pumice_usc_isa, words, line);
+		if (target >= 0 && target < list->info.usc_insns)
+			put_branch(list, line, target);
+		else
+			fprintf(list->out, "\t%s\n", line);
+	}
+}
+
+int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
+		       size_t error_bytes)
+{
+	struct listing list = { .file = file };
+	struct pumice_program *program;
+	size_t out_bytes;
+	int ret = pumice_program_parse(file, bytes, &program, error, error_bytes);
+
+	if (ret)
+		return ret;
+	pumice_program_info(program, &list.info);
+	list.is_target = calloc(list.info.usc_insns, 1);
+	list.out = open_memstream(out, &out_bytes);
+	if (!list.is_target || !list.out) {
+		ret = -ENOMEM;
+	} else {
+		find_targets(&list);
+		put_head(&list);
+		put_pds(&list);
+		put_usc(&list);
+	}
+	if (list.out && fclose(list.out))
+		ret = -ENOMEM;
+	free(list.is_target);
+	pumice_program_destroy(program);
+	return ret;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The PDS program: written by hand between .pds and .endpds, or made of
+ * .uniforms, .input and .const.
+ */
+#include <string.h>
+
+#include "internal.h"
+#include "pumice_names.h"
+
+static bool add(struct assembler *as, const struct pumice_pds_insn *insn)
+{
+	uint32_t *words = code_add(as, &as->pds);
+
+	if (!words)
+		return false;
+	pumice_pds_pack(words, insn);
+	if (as->pds.insns > PUMICE_PDS_MAX_INSNS)
+		return asm_error(as, NULL, "more than %u PDS instructions", PUMICE_PDS_MAX_INSNS);
+	return true;
+}
+
+/* The address field of the instruction that is added next is to be relocated. */
+static bool add_reloc(struct assembler *as, enum pumice_pds_reloc kind)
+{
+	if (as->reloc_count == sizeof(as->relocs) / sizeof(as->relocs[0]))
+		return asm_error(as, NULL, "too many relocations");
+	as->relocs[as->reloc_count++] = (struct pumice_program_reloc){
+		.insn = (uint16_t)as->pds.insns, .kind = kind };
+	return true;
+}
+
+/* Words of the uniform block that a burst reaches. */
+static void use_uniforms(struct assembler *as, uint64_t words)
+{
+	if (words > as->header.uniform_words)
+		as->header.uniform_words = (uint32_t)words;
+}
+
+bool pds_dma_uniforms(struct assembler *as, uint32_t reg, uint32_t words)
+{
+	struct pumice_pds_insn insn = { .opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH,
+					.reg = (uint16_t)reg, .count = (uint16_t)words };
+
+	use_uniforms(as, words);
+	return add_reloc(as, PUMICE_PDS_RELOC_UNIFORMS) && add(as, &insn);
+}
+
+bool pds_write(struct assembler *as, enum pumice_pds_op op, const struct pumice_usc_operand *reg,
+	       uint32_t value)
+{
+	struct pumice_pds_insn insn = { .opcode = op, .reg = reg->num };
+
+	insn.bank = reg->bank == PUMICE_USC_BANK_V ? PUMICE_PDS_BANK_V : PUMICE_PDS_BANK_SH;
+	if (op == PUMICE_PDS_OP_MOV)
+		insn.source = (uint8_t)value;
+	else
+		insn.imm = value;
+	return add(as, &insn);
+}
+
+/* Tasks written without a number of instructions run the whole program. */
+static void fill_tasks(struct assembler *as)
+{
+	for (size_t i = 0; i < as->pds.insns; i++) {
+		uint32_t *words = &as->pds.words[ASM_WORDS * i];
+		struct pumice_pds_insn insn;
+
+		pumice_pds_unpack(words, &insn);
+		if (insn.opcode != PUMICE_PDS_OP_TASK || insn.insns)
+			continue;
+		insn.insns = (uint32_t)as->usc.insns;
+		pumice_pds_pack(words, &insn);
+	}
+}
+
+/* What directives leave out: the task and the end. */
+bool pds_finish(struct assembler *as)
+{
+	struct pumice_pds_insn task = { .opcode = PUMICE_PDS_OP_TASK };
+	struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
+
+	if (!as->pds_by_hand && !(add_reloc(as, PUMICE_PDS_RELOC_CODE) && add(as, &task) &&
+				  add(as, &end)))
+		return false;
+	fill_tasks(as);
+	return true;
+}
+
+/* An address: code or uniforms, with a displacement, or a number. */
+static bool address(struct assembler *as, struct pumice_pds_insn *insn, bool *uniforms)
+{
+	uint64_t offset = 0;
+	bool code = token_is(&as->token, "code");
+
+	*uniforms = token_is(&as->token, "uniforms");
+	if (!code && !*uniforms) {
+		struct token number = as->token;
+
+		if (number.kind != TOKEN_INT || number.value >> PUMICE_MMU_VA_BITS)
+			return asm_error(as, NULL, "expected uniforms, code, or an address of %u bits",
+					 PUMICE_MMU_VA_BITS);
+		insn->addr = number.value;
+		token_next(as);
+		return true;
+	}
+	if (!add_reloc(as, code ? PUMICE_PDS_RELOC_CODE : PUMICE_PDS_RELOC_UNIFORMS))
+		return false;
+	token_next(as);
+	if (token_accept(as, '+') &&
+	    !token_count(as, "a displacement", UINT32_MAX, &offset))
+		return false;
+	insn->addr = offset;
+	return true;
+}
+
+static bool parse_task(struct assembler *as, struct pumice_pds_insn *insn)
+{
+	uint64_t insns;
+	bool uniforms;
+
+	if (!address(as, insn, &uniforms))
+		return false;
+	if (!token_accept(as, ','))
+		return true;
+	if (!token_count(as, "a number of instructions", PUMICE_USC_MAX_INSNS, &insns))
+		return false;
+	if (!insns)
+		return asm_error(as, NULL, "a task runs at least one instruction");
+	insn->insns = (uint32_t)insns;
+	return true;
+}
+
+static bool parse_dma(struct assembler *as, struct pumice_pds_insn *insn)
+{
+	uint64_t count, stride = 0, last = 0;
+	bool uniforms;
+
+	if (!token_expect(as, ',') ||
+	    !token_count(as, "a number of words", PUMICE_USC_MAX_SHARED, &count) ||
+	    !token_expect(as, ',') || !address(as, insn, &uniforms))
+		return false;
+	if (token_accept(as, ',') && !token_count(as, "a stride", UINT16_MAX, &stride))
+		return false;
+	insn->count = (uint16_t)count;
+	insn->stride = (uint16_t)stride;
+	if (insn->bank == PUMICE_PDS_BANK_V)
+		last = (uint64_t)as->header.size_x * as->header.size_y * as->header.size_z - 1;
+	if (uniforms)
+		use_uniforms(as, (insn->addr + last * stride + 3) / 4 + count);
+	return true;
+}
+
+static bool parse_source(struct assembler *as, struct pumice_pds_insn *insn)
+{
+	for (uint32_t s = 0; s < PUMICE_PDS_SOURCE_COUNT; s++) {
+		if (!pumice_pds_source_valid(s) || !token_is(&as->token, pumice_pds_source_str(s)))
+			continue;
+		token_next(as);
+		insn->source = (uint8_t)s;
+		return true;
+	}
+	return asm_error(as, NULL, "expected a source, such as group_x");
+}
+
+static bool parse_register(struct assembler *as, struct pumice_pds_insn *insn, uint32_t *bank)
+{
+	struct pumice_usc_operand reg;
+
+	if (!operand_plain(as, &reg))
+		return false;
+	*bank = reg.bank;
+	insn->bank = reg.bank == PUMICE_USC_BANK_V ? PUMICE_PDS_BANK_V : PUMICE_PDS_BANK_SH;
+	insn->reg = reg.num;
+	return true;
+}
+
+static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
+{
+	struct token number;
+
+	if (!token_expect(as, ','))
+		return false;
+	if (insn->opcode == PUMICE_PDS_OP_MOV)
+		return parse_source(as, insn);
+	if (!token_number(as, &number))
+		return false;
+	insn->imm = (uint32_t)number.value;
+	return true;
+}
+
+bool pds_line(struct assembler *as)
+{
+	struct pumice_pds_insn insn = { 0 };
+	struct pumice_usc_operand reg = { 0 };
+	const struct pumice_isa_op_info *op = NULL;
+	uint32_t bank = 0;
+
+	for (size_t i = 0; i < pumice_pds_isa.nr_ops; i++)
+		if (token_is(&as->token, pumice_pds_isa.ops[i].name))
+			op = &pumice_pds_isa.ops[i];
+	if (!op)
+		return asm_error(as, NULL, "no such PDS operation");
+	insn.opcode = (uint8_t)op->opcode;
+	token_next(as);
+	if (insn.opcode == PUMICE_PDS_OP_END)
+		return add(as, &insn);
+	if (insn.opcode == PUMICE_PDS_OP_TASK)
+		return parse_task(as, &insn) && add(as, &insn);
+	if (!parse_register(as, &insn, &bank))
+		return false;
+	if (insn.opcode != PUMICE_PDS_OP_DMA)
+		return parse_write(as, &insn) && add(as, &insn);
+	if (!parse_dma(as, &insn) || !add(as, &insn))
+		return false;
+	reg = (struct pumice_usc_operand){ .bank = (uint8_t)bank, .num = insn.reg };
+	operand_use(as, &reg, insn.count);
+	return true;
+}
