@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/* What the demos share. */
+#include "demo.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define STREAM_BYTES	4096
+#define RUN_TIMEOUT_NS	(60 * 1000000000ull)
+
+_Noreturn void demo_fail(const char *name, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+/* Exit where a library call failed. */
+static void check(const struct demo *demo, const char *what, int ret)
+{
+	if (ret)
+		demo_fail(demo->name, "%s: %s", what, pumice_device_error(demo->dev));
+}
+
+void demo_open(struct demo *demo, const char *name, const char *device,
+	       const unsigned char *program, size_t program_bytes)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device_info info;
+
+	*demo = (struct demo){ .name = name };
+	if (pumice_device_open(device, &demo->dev, error, sizeof(error)))
+		demo_fail(name, "no GPU: %s", error);
+	if (pumice_program_parse(program, program_bytes, &demo->program, error, sizeof(error)))
+		demo_fail(name, "program: %s", error);
+	check(demo, "device", pumice_device_info(demo->dev, &info));
+	check(demo, "VM", pumice_vm_create(demo->dev, &demo->vm));
+	check(demo, "context", pumice_context_create(demo->vm, PUMICE_PRIORITY_NORMAL,
+						     &demo->context));
+	check(demo, "kernel", pumice_kernel_create(demo->vm, demo->program, &demo->kernel));
+	check(demo, "stream", pumice_stream_create(demo->vm, STREAM_BYTES, &demo->stream));
+	printf("%s: %s, %u cores of %u USCs, firmware %s\n", name, info.backend, info.cores,
+	       info.uscs_per_core, info.fw_build_id);
+}
+
+void demo_close(struct demo *demo)
+{
+	pumice_stream_destroy(demo->stream);
+	pumice_kernel_destroy(demo->kernel);
+	pumice_program_destroy(demo->program);
+	pumice_context_destroy(demo->context);
+	pumice_vm_destroy(demo->vm);
+	pumice_device_close(demo->dev);
+}
+
+void demo_buffer(struct demo *demo, uint64_t bytes, struct demo_buffer *buffer)
+{
+	check(demo, "buffer", pumice_bo_create(demo->dev, bytes, demo->vm, &buffer->bo));
+	check(demo, "buffer", pumice_bo_map(buffer->bo, &buffer->cpu));
+	check(demo, "buffer", pumice_vm_place(demo->vm, buffer->bo, PUMICE_BIND_NOEXEC,
+					      &buffer->va));
+}
+
+void demo_buffer_free(struct demo *demo, struct demo_buffer *buffer)
+{
+	check(demo, "buffer", pumice_vm_remove(demo->vm, buffer->va));
+	pumice_bo_unmap(buffer->bo);
+	pumice_bo_destroy(buffer->bo);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *uniforms,
+	      uint32_t uniform_words)
+{
+	const struct pumice_dispatch dispatch = {
+		.kernel = demo->kernel,
+		.groups = { groups[0], groups[1], groups[2] },
+		.uniforms = uniforms,
+		.uniform_words = uniform_words,
+	};
+	struct pumice_context_state state;
+	struct pumice_device_info info;
+	uint64_t va, start;
+
+	check(demo, "device", pumice_device_info(demo->dev, &info));
+	pumice_stream_reset(demo->stream);
+	check(demo, "dispatch", pumice_stream_dispatch(demo->stream, &dispatch));
+	check(demo, "stream", pumice_stream_end(demo->stream, &va));
+	start = now_ns();
+	check(demo, "job", pumice_context_run(demo->context, va, RUN_TIMEOUT_NS, &state));
+	demo->wall_ns = now_ns() - start;
+	demo->device_ns = (uint64_t)((double)(state.last_end - state.last_start) * 1e9 /
+				     (double)info.clock_hz);
+}
+
+void demo_report(const struct demo *demo)
+{
+	printf("%s: device %.3f ms, wall %.3f ms from submission to fence\n", demo->name,
+	       (double)demo->device_ns / 1e6, (double)demo->wall_ns / 1e6);
+}
+
+uint32_t demo_number(const char *name, const char *text, uint32_t min, uint32_t max)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 0);
+
+	if (!*text || *end || *text == '-' || value < min || value > max)
+		demo_fail(name, "%s is not a number from %u to %u", text, min, max);
+	return (uint32_t)value;
+}

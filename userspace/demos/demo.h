@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the demos share: a device with everything that one program needs, one
+ * run of it, and the report of times.
+ */
+#ifndef PUMICE_DEMO_H
+#define PUMICE_DEMO_H
+
+#include <pumice/pumice.h>
+
+/* A device opened, with a VM, a context, a stream and one program. */
+struct demo {
+	const char *name;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_program *program;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+	uint64_t device_ns;	/* of the last run, by the GPU clock */
+	uint64_t wall_ns;	/* of the last run, from submission to fence */
+};
+
+/* A buffer, mapped for both sides. */
+struct demo_buffer {
+	struct pumice_bo *bo;
+	void *cpu;
+	uint64_t va;
+};
+
+/* Open; exits with a message where it fails, as do all of these. device may be NULL. */
+void demo_open(struct demo *demo, const char *name, const char *device,
+	       const unsigned char *program, size_t program_bytes);
+void demo_close(struct demo *demo);
+
+void demo_buffer(struct demo *demo, uint64_t bytes, struct demo_buffer *buffer);
+void demo_buffer_free(struct demo *demo, struct demo_buffer *buffer);
+
+/* Run a grid once and wait for it. */
+void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *uniforms,
+	      uint32_t uniform_words);
+/* One line: device and wall time. */
+void demo_report(const struct demo *demo);
+
+/* A number of an option, min to max; exits with a message otherwise. */
+uint32_t demo_number(const char *name, const char *text, uint32_t min, uint32_t max);
+
+_Noreturn void demo_fail(const char *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Words of a 64-bit address, as programs take them. */
+static inline void demo_address(uint32_t *words, uint64_t va)
+{
+	words[0] = (uint32_t)va;
+	words[1] = (uint32_t)(va >> 32);
+}
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pumice-demo-mandelbrot: the Mandelbrot set as a picture.
+ *
+ * The GPU counts iterations, one instance a pixel, waves leaving together; the
+ * counts are compared with the CPU's, then coloured and written by libpng.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demo.h"
+#include "mandelbrot.pasm.h"
+#include "picture.h"
+
+#define NAME	"pumice-demo-mandelbrot"
+#define GROUP_X	32u
+#define GROUP_Y	4u
+
+static const char usage[] =
+	"usage: " NAME " [-s WIDTHxHEIGHT] [-i ITERATIONS] [-o FILE.png] [-d DEVICE]\n"
+	"Draws the Mandelbrot set (default 480x320, 256 iterations, mandelbrot.png) and\n"
+	"checks every pixel.\n"
+	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
+
+/* What is drawn: uniforms of the program, and the picture's size. */
+struct view {
+	uint32_t width, height, limit;
+	float re, im, step;
+};
+
+static uint32_t float_bits(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/* The same operations in the same order as mandelbrot.pasm. */
+static uint32_t iterations(const struct view *view, uint32_t x, uint32_t y)
+{
+	const float c_re = (float)x * view->step + view->re;
+	const float c_im = (float)y * view->step + view->im;
+	float z_re = 0.0f, z_im = 0.0f;
+	uint32_t count = 0;
+
+	while (count < view->limit) {
+		const float re2 = z_re * z_re, im2 = z_im * z_im;
+		float product;
+
+		if (!(re2 + im2 <= 4.0f))
+			break;
+		product = z_im * z_re;
+		z_im = product + product + c_im;
+		z_re = re2 - im2 + c_re;
+		count++;
+	}
+	return count;
+}
+
+static uint32_t count_wrong(const struct view *view, const uint32_t *counts)
+{
+	uint32_t wrong = 0;
+
+	for (uint32_t y = 0; y < view->height; y++)
+		for (uint32_t x = 0; x < view->width; x++)
+			wrong += counts[y * view->width + x] != iterations(view, x, y);
+	return wrong;
+}
+
+/* Black inside; outside a cycle of colours over the logarithm of the count. */
+static void colour(const struct view *view, uint32_t count, uint8_t rgb[3])
+{
+	const double t = 0.9 * log2((double)count + 1.0);
+
+	for (unsigned int i = 0; i < 3; i++) {
+		const double wave = 0.5 - 0.5 * cos(t * (1.0 + 0.25 * i) + 0.4 * i);
+
+		rgb[i] = count >= view->limit ? 0 : (uint8_t)(255.0 * wave + 0.5);
+	}
+}
+
+static void write_picture(const struct view *view, const uint32_t *counts, const char *path)
+{
+	uint8_t *rgb = malloc((size_t)view->width * view->height * 3);
+
+	if (!rgb)
+		demo_fail(NAME, "out of memory");
+	for (uint32_t i = 0; i < view->width * view->height; i++)
+		colour(view, counts[i], rgb + 3 * (size_t)i);
+	if (!picture_write(path, view->width, view->height, rgb))
+		demo_fail(NAME, "%s: cannot be written", path);
+	free(rgb);
+	printf("%s: wrote %s\n", NAME, path);
+}
+
+static void run(struct demo *demo, const struct view *view, uint64_t image)
+{
+	const uint32_t groups[3] = { (view->width + GROUP_X - 1) / GROUP_X,
+				     (view->height + GROUP_Y - 1) / GROUP_Y, 1 };
+	uint32_t uniforms[8];
+
+	demo_address(uniforms, image);
+	uniforms[2] = view->width;
+	uniforms[3] = view->height;
+	uniforms[4] = view->limit;
+	uniforms[5] = float_bits(view->re);
+	uniforms[6] = float_bits(view->im);
+	uniforms[7] = float_bits(view->step);
+	demo_run(demo, groups, uniforms, 8);
+	demo_report(demo);
+}
+
+static void parse_size(const char *text, struct view *view)
+{
+	char x, end;
+
+	if (sscanf(text, "%5u%c%5u%c", &view->width, &x, &view->height, &end) != 3 || x != 'x' ||
+	    !view->width || !view->height || view->width > 16384 || view->height > 16384)
+		demo_fail(NAME, "%s is not a size such as 480x320", text);
+}
+
+int main(int argc, char **argv)
+{
+	struct view view = { .width = 480, .height = 320, .limit = 256 };
+	const char *device = NULL, *path = "mandelbrot.png";
+	struct demo_buffer image;
+	struct demo demo;
+	uint32_t wrong;
+	int option;
+
+	while ((option = getopt(argc, argv, "s:i:o:d:h")) != -1) {
+		if (option == 's')
+			parse_size(optarg, &view);
+		else if (option == 'i')
+			view.limit = demo_number(NAME, optarg, 1, 1u << 20);
+		else if (option == 'o')
+			path = optarg;
+		else if (option == 'd')
+			device = optarg;
+		else
+			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
+	}
+	view.step = 3.0f / (float)view.width;
+	view.re = -2.25f;
+	view.im = -0.5f * view.step * (float)view.height;
+	demo_open(&demo, NAME, device, mandelbrot_program, sizeof(mandelbrot_program));
+	demo_buffer(&demo, (uint64_t)view.width * view.height * sizeof(uint32_t), &image);
+	run(&demo, &view, image.va);
+	wrong = count_wrong(&view, image.cpu);
+	printf("%s: %u of %u pixels equal the CPU's: %s\n", NAME,
+	       view.width * view.height - wrong, view.width * view.height, wrong ? "WRONG" : "ok");
+	write_picture(&view, image.cpu, path);
+	demo_buffer_free(&demo, &image);
+	demo_close(&demo);
+	return wrong != 0;
+}

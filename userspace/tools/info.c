@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pumice-info: what GPU is there, what it can do, which firmware runs on it.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <pumice/pumice.h>
+
+static const char usage[] =
+	"usage: pumice-info [-d DEVICE]\n"
+	"Describes a Pumice GPU.\n"
+	"  -d DEVICE   drm, drm:/dev/dri/renderD128, inproc:cores=4,threads=2 …\n"
+	"              (default: the environment variable PUMICE_DEVICE, else drm)\n";
+
+static void print_sizes(uint64_t sizes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB" };
+
+	for (unsigned int bit = 0; bit < 40; bit++)
+		if (sizes >> bit & 1)
+			printf(" %u %s", 1u << bit % 10, units[bit / 10]);
+	putchar('\n');
+}
+
+static void print_info(const struct pumice_device_info *info)
+{
+	static const char *const priorities[] = { "low", "normal", "high" };
+
+	printf("backend             %s\n", info->backend);
+	printf("register map        %u.%u\n", info->version >> 16, info->version & 0xffff);
+	printf("firmware            %s (interface %u.%u)\n", info->fw_build_id,
+	       info->fw_version >> 16, info->fw_version & 0xffff);
+	printf("cores               %u, each of %u USCs with %u task slots\n", info->cores,
+	       info->uscs_per_core, info->slots_per_usc);
+	printf("stores of a USC     unified %u KiB, common %u KiB, local memory %u KiB\n",
+	       info->unified_bytes >> 10, info->common_bytes >> 10, info->local_bytes >> 10);
+	printf("work-group          at most %u instances\n", info->max_group_instances);
+	printf("virtual addresses   0x%010" PRIx64 " to 0x%010" PRIx64 "\n", info->va_start,
+	       info->va_end - 1);
+	printf("page sizes         ");
+	print_sizes(info->page_sizes);
+	printf("priorities         ");
+	for (unsigned int i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++)
+		if (info->priorities >> i & 1)
+			printf(" %s", priorities[i]);
+	printf("\nGPU clock           %" PRIu64 " Hz\n", info->clock_hz);
+}
+
+int main(int argc, char **argv)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device_info info;
+	const char *device = NULL;
+	struct pumice_device *dev;
+	uint64_t ticks;
+	int option, ret;
+
+	while ((option = getopt(argc, argv, "d:h")) != -1) {
+		if (option == 'd')
+			device = optarg;
+		else
+			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
+	}
+	if (pumice_device_open(device, &dev, error, sizeof(error))) {
+		fprintf(stderr, "pumice-info: %s\n", error);
+		return 1;
+	}
+	ret = pumice_device_info(dev, &info);
+	if (!ret)
+		ret = pumice_device_timestamp(dev, &ticks, NULL);
+	if (!ret) {
+		print_info(&info);
+		printf("GPU time            %.6f s\n", (double)ticks / (double)info.clock_hz);
+	} else {
+		fprintf(stderr, "pumice-info: %s\n", pumice_device_error(dev));
+	}
+	pumice_device_close(dev);
+	return ret != 0;
+}
