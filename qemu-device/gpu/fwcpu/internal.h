@@ -85,7 +85,8 @@ void fwcpu_code_written(struct fwcpu *cpu, uint32_t addr, uint32_t len);
 
 /*
  * mem.c: loads and stores that do not lie wholly in RAM. False leaves the
- * exception in fault_cause and fault_tval.
+ * exception in fault_cause and fault_tval. Of a loaded value only the low @size
+ * bytes count.
  */
 bool fwcpu_load_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uint32_t *val);
 bool fwcpu_store_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uint32_t val);

@@ -110,7 +110,7 @@ static void host_store(uint8_t *p, unsigned int size, uint32_t val)
 	}
 }
 
-/* The bus sees, and returns, no more bits than the access is wide. */
+/* The bus sees no more bits than the store is wide. */
 static uint32_t low_bytes(uint32_t val, unsigned int size)
 {
 	return val & (0xffffffffu >> (32 - 8 * size));
@@ -133,7 +133,6 @@ bool fwcpu_load_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uin
 	*val = 0;
 	if (!bus->load(bus->opaque, addr, size, val))
 		return fault(cpu, RV_CAUSE_LOAD_ACCESS, addr);
-	*val = low_bytes(*val, size);
 	return true;
 }
 

@@ -116,9 +116,11 @@ void ref_store(struct ref *r, uint32_t addr, unsigned int size, uint32_t val)
 #define S2	((int32_t)U2)
 #define IMM_I	((int32_t)raw >> 20)
 #define SHAMT	((raw >> 20) % 32)
-#define IMM_S	REF_SIMM((raw >> 25 << 5) | (raw >> 7) % 32, 11, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define IMM_B	REF_SIMM((raw >> 25 << 5) | (raw >> 7) % 32, 11, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 11)
-#define IMM_J	REF_SIMM(raw, 31, 20, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 11, 19, 18, 17, 16, 15, 14, 13, 12)
+#define HIGH7_LOW5	((raw >> 25 << 5) | (raw >> 7) % 32)
+#define IMM_S	REF_SIMM(HIGH7_LOW5, 11, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define IMM_B	REF_SIMM(HIGH7_LOW5, 11, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 11)
+#define IMM_J	REF_SIMM(raw, 31, 20, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 11, \
+			 19, 18, 17, 16, 15, 14, 13, 12)
 
 #define DO(name, statement) \
 	static void do_##name(struct ref *r, uint32_t raw) { (void)r; (void)raw; statement; }

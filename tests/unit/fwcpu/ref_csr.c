@@ -14,15 +14,12 @@ static bool is_event_counter(uint32_t number)
 	return index >= 3 && (group == 0xb00 || group == 0xb80 || group == 0x320);
 }
 
-bool ref_csr_read(struct ref *r, uint32_t number, uint32_t *val)
+/* The trap registers; false for another one. */
+static bool read_trap_register(const struct ref *r, uint32_t number, uint32_t *val)
 {
-	*val = 0;
 	switch (number) {
 	case 0x300:
 		*val = 0x1800 | (uint32_t)r->mpie_bit << 7 | (uint32_t)r->mie_bit << 3;
-		return true;
-	case 0x301:
-		*val = 0x40001104;
 		return true;
 	case 0x304:
 		*val = r->mie;
@@ -45,27 +42,40 @@ bool ref_csr_read(struct ref *r, uint32_t number, uint32_t *val)
 	case 0x344:
 		*val = (uint32_t)r->irq << 11 | (uint32_t)(r->mtime >= r->mtimecmp) << 7;
 		return true;
+	default:
+		return false;
+	}
+}
+
+/* Cycle, time and retired instructions: bit 7 of the number is the high half. */
+static bool read_counter(const struct ref *r, uint32_t number, uint32_t *val)
+{
+	unsigned int shift = number & 0x80 ? 32 : 0;
+
+	switch (number & ~0x80u) {
 	case 0xb00:
 	case 0xc00:
-		*val = (uint32_t)r->mcycle;
+		*val = (uint32_t)(r->mcycle >> shift);
 		return true;
-	case 0xb80:
-	case 0xc80:
-		*val = (uint32_t)(r->mcycle >> 32);
+	case 0xc01:
+		*val = (uint32_t)(r->mtime >> shift);
 		return true;
 	case 0xb02:
 	case 0xc02:
-		*val = (uint32_t)r->minstret;
+		*val = (uint32_t)(r->minstret >> shift);
 		return true;
-	case 0xb82:
-	case 0xc82:
-		*val = (uint32_t)(r->minstret >> 32);
-		return true;
-	case 0xc01:
-		*val = (uint32_t)r->mtime;
-		return true;
-	case 0xc81:
-		*val = (uint32_t)(r->mtime >> 32);
+	default:
+		return false;
+	}
+}
+
+/* Registers that never change. */
+static bool read_constant(const struct ref *r, uint32_t number, uint32_t *val)
+{
+	*val = 0;
+	switch (number) {
+	case 0x301:
+		*val = 0x40001104;
 		return true;
 	case 0xf14:
 		*val = r->hart_id;
@@ -81,6 +91,12 @@ bool ref_csr_read(struct ref *r, uint32_t number, uint32_t *val)
 	default:
 		return is_event_counter(number);
 	}
+}
+
+bool ref_csr_read(struct ref *r, uint32_t number, uint32_t *val)
+{
+	return read_trap_register(r, number, val) || read_counter(r, number, val) ||
+	       read_constant(r, number, val);
 }
 
 static void write_low(uint64_t *counter, uint32_t val)

@@ -11,7 +11,7 @@
 
 #include "pair.h"
 
-#define SEQUENCES	4000
+#define SEQUENCES	10000
 #define RUNS		30
 
 static uint32_t random_insn32(struct random *rnd)
@@ -78,6 +78,21 @@ static void fill_registers(struct pair *p, struct random *rnd)
 	}
 }
 
+/* Interrupts are enabled or not; most programs have a handler inside RAM. */
+static void fill_csrs(struct pair *p, struct random *rnd)
+{
+	uint32_t mie = random_next(rnd) & 0x880;
+	bool open = random_next(rnd) % 2;
+	uint32_t mtvec = random_next(rnd) % 16 ? random_next(rnd) % WORLD_RAM_SIZE & ~2u : 0;
+
+	p->cpu.arch.mie = mie;
+	p->ref.mie = mie;
+	p->cpu.arch.mstatus = open ? 8 : 0;
+	p->ref.mie_bit = open;
+	p->cpu.arch.mtvec = mtvec;
+	p->ref.mtvec = mtvec;
+}
+
 static void disturb(struct pair *p, struct random *rnd)
 {
 	p->now += random_next(rnd) % 1000;
@@ -104,6 +119,7 @@ static void random_programs_agree_with_the_reference(void **state)
 		pair_restart(p);
 		fill_ram(p, &rnd);
 		fill_registers(p, &rnd);
+		fill_csrs(p, &rnd);
 		snprintf(p->what, sizeof(p->what), "sequence %d", i);
 		for (int run = 0; run < RUNS; run++) {
 			disturb(p, &rnd);

@@ -3,6 +3,7 @@
  * Running: set-up, budget, halt, saved state; and code that changes under way.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,6 +122,43 @@ static void halt_stops_a_running_and_a_sleeping_processor(void **state)
 	fwcpu_halt(&p->cpu);
 	assert_true(fwcpu_wakeable(&p->cpu, 0));
 	assert_int_equal(fwcpu_run(&p->cpu, 10, 0), FWCPU_STOP_HALT);
+}
+
+static void *raise_line(void *cpu)
+{
+	fwcpu_set_irq(cpu, true);
+	return NULL;
+}
+
+static void *ask_for_halt(void *cpu)
+{
+	fwcpu_window_flush(cpu);
+	fwcpu_halt(cpu);
+	return NULL;
+}
+
+static void other_threads_reach_a_running_processor(void **state)
+{
+	struct pair *p = *state;
+	pthread_t thread;
+
+	p->cpu.arch.mie = BIT_EXTERNAL;
+	p->cpu.arch.mstatus = BIT_MIE;
+	PAIR_PROGRAM(p, JAL(0, 0));
+	pair_put32(p, PAIR_HANDLER, LW(7, 0, 5));
+	pair_put32(p, PAIR_HANDLER + 4, JAL(0, -4));
+	p->cpu.arch.x[5] = WORLD_WINDOW_BASE;
+
+	assert_int_equal(pthread_create(&thread, NULL, raise_line, &p->cpu), 0);
+	while (p->cpu.arch.pc == PAIR_CODE)
+		assert_int_equal(fwcpu_run(&p->cpu, 1000, 0), FWCPU_STOP_BUDGET);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+
+	assert_int_equal(pthread_create(&thread, NULL, ask_for_halt, &p->cpu), 0);
+	while (fwcpu_run(&p->cpu, 1000, 0) != FWCPU_STOP_HALT)
+		;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(p->cpu.arch.mcause, CAUSE_EXTERNAL_IRQ);
 }
 
 static bool halting_store(void *opaque, uint32_t addr, unsigned int size, uint32_t val)
@@ -295,6 +333,7 @@ int main(void)
 		TEST(every_budget_is_used_to_the_last_unit),
 		TEST(exceptions_use_budget_too),
 		TEST(halt_stops_a_running_and_a_sleeping_processor),
+		TEST(other_threads_reach_a_running_processor),
 		TEST(a_store_can_halt_the_processor_that_makes_it),
 		TEST(reset_clears_registers_and_keeps_ram_and_line),
 		TEST(saved_state_continues_where_it_was_saved),

@@ -168,16 +168,37 @@ static void a_handler_that_reopens_interrupts_is_interrupted(void **state)
 	enable(p, BIT_TIMER | BIT_EXTERNAL);
 	pair_set_timer(p, 0);
 	PAIR_PROGRAM(p, NOP);
-	pair_put32(p, PAIR_HANDLER, CSRRCI(0, MIE, 0));
+	pair_put32(p, PAIR_HANDLER, NOP);
 	pair_put32(p, PAIR_HANDLER + 4, CSRRSI(0, MSTATUS, BIT_MIE));
+	pair_put32(p, PAIR_HANDLER + 8, ADDI(7, 0, 1));
 	pair_run(p, 1);
 	pair_set_timer(p, 1000);
 	pair_set_irq(p, true);
-	/* Taken right after the write that opens the door. */
-	pair_run(p, 1);
+	/* Taken right after the write that opens the door, in the same run. */
+	pair_run(p, 2);
+	assert_int_equal(p->cpu.arch.x[7], 0);
 	assert_int_equal(p->cpu.arch.mcause, CAUSE_EXTERNAL_IRQ);
 	assert_int_equal(p->cpu.arch.mepc, PAIR_HANDLER + 8);
 	assert_int_equal(p->cpu.arch.mstatus, BIT_MPIE);
+}
+
+static void an_interrupt_that_waited_comes_right_after_mret(void **state)
+{
+	struct pair *p = *state;
+
+	enable(p, BIT_EXTERNAL);
+	PAIR_PROGRAM(p, ECALL);
+	pair_put32(p, PAIR_HANDLER, MRET);
+	pair_run(p, 1);
+	pair_set_irq(p, true);
+	pair_set_x(p, 6, PAIR_CODE + 4);
+	pair_put32(p, PAIR_HANDLER, CSRRW(0, MEPC, 6));
+	pair_put32(p, PAIR_HANDLER + 4, MRET);
+	pair_put32(p, PAIR_CODE + 4, ADDI(7, 0, 1));
+	pair_run(p, 2);
+	assert_int_equal(p->cpu.arch.mepc, PAIR_CODE + 4);
+	pair_run(p, 10);
+	assert_int_equal(p->cpu.arch.x[7], 0);
 }
 
 static void an_interrupt_raised_by_a_store_comes_before_the_next_instruction(void **state)
@@ -398,6 +419,7 @@ int main(void)
 		TEST(external_comes_before_timer),
 		TEST(vectored_mode_spreads_interrupts_and_not_exceptions),
 		TEST(a_handler_that_reopens_interrupts_is_interrupted),
+		TEST(an_interrupt_that_waited_comes_right_after_mret),
 		TEST(an_interrupt_raised_by_a_store_comes_before_the_next_instruction),
 		TEST(an_endless_loop_sees_the_interrupt_within_the_poll_interval),
 		TEST(wfi_sleeps_until_an_enabled_interrupt),
