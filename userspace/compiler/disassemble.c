@@ -2,6 +2,10 @@
 /*
  * From a program file to text that assembles to the same file: every resource
  * by its directive, the PDS program by hand, labels where branches lead.
+ *
+ * Instructions that are no legal encoding, or that name registers beyond the
+ * program's, become .word. Limit: a file of other making whose uniform_words
+ * differ from what its PDS program reads does not come back exactly.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -48,6 +52,90 @@ static void find_targets(struct listing *list)
 		if (target >= 0 && target < list->info.usc_insns)
 			list->is_target[target] = 1;
 	}
+}
+
+/* Whether registers [first, first + count) of a bank lie outside of what the header gives. */
+static bool is_beyond(const struct listing *list, unsigned int bank, uint32_t first,
+		      uint32_t count)
+{
+	if (bank == PUMICE_USC_BANK_R)
+		return first + count > list->info.temps;
+	if (bank == PUMICE_USC_BANK_V)
+		return first + count > list->info.attrs;
+	return bank == PUMICE_USC_BANK_SH && first + count > list->info.shared;
+}
+
+static bool mask_is_beyond(const struct listing *list, uint32_t raw)
+{
+	struct pumice_usc_mask mask;
+	uint32_t top;
+
+	pumice_usc_mask_unpack(&raw, &mask);
+	top = mask.a > mask.b ? mask.a : mask.b;
+	return top >= PUMICE_USC_MASK_CONSTS &&
+	       is_beyond(list, PUMICE_USC_BANK_R, top - PUMICE_USC_MASK_CONSTS, 1);
+}
+
+static bool operand_is_beyond(const struct listing *list, unsigned int cls, uint32_t raw)
+{
+	const struct pumice_isa_class *info = &pumice_usc_isa.classes[cls];
+	struct pumice_usc_operand operand;
+
+	if (cls == PUMICE_USC_CLASS_MASK)
+		return mask_is_beyond(list, raw);
+	if (cls == PUMICE_USC_CLASS_TARGET)
+		return raw >= PUMICE_USC_MAX_INSNS;
+	if (!info->full && !info->elem)
+		return false;
+	pumice_usc_operand_unpack(&raw, &operand);
+	if (operand.bank == PUMICE_USC_BANK_M)
+		return mask_is_beyond(list, operand.num);
+	return is_beyond(list, operand.bank, operand.num, cls == PUMICE_USC_CLASS_BASE ? 2 : 1);
+}
+
+/*
+ * Whether an instruction names what the program has not got, so that the
+ * assembler would refuse its text.
+ */
+static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
+{
+	const struct pumice_isa_op_info *op;
+	const struct pumice_isa_form *form;
+	struct pumice_usc_insn insn;
+
+	if (pumice_usc_unpack(words, &insn) != PUMICE_ISA_UNPACK_OK)
+		return false;
+	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
+	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
+	if (insn.func >= PUMICE_USC_REDUCE_AND && insn.type != PUMICE_USC_TYPE_U32)
+		return true;
+	for (unsigned int i = 0; i < form->nr_operands; i++) {
+		uint64_t raw = pumice_isa_get(&pumice_usc_isa, op->layout, form->operands[i].field,
+					      words);
+
+		if (operand_is_beyond(list, form->operands[i].cls, (uint32_t)raw))
+			return true;
+	}
+	return false;
+}
+
+static void put_words(struct listing *list, const uint32_t *words)
+{
+	fprintf(list->out, "\t.word 0x%08x, 0x%08x, 0x%08x, 0x%08x\n", words[0], words[1],
+		words[2], words[3]);
+}
+
+static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_insn *insn)
+{
+	bool dma = insn->opcode == PUMICE_PDS_OP_DMA;
+
+	if (insn->opcode == PUMICE_PDS_OP_TASK)
+		return !insn->insns || insn->insns > PUMICE_USC_MAX_INSNS;
+	if (insn->opcode == PUMICE_PDS_OP_END)
+		return false;
+	return insn->count > PUMICE_USC_MAX_SHARED ||
+	       is_beyond(list, insn->bank == PUMICE_PDS_BANK_V ? PUMICE_USC_BANK_V :
+			 PUMICE_USC_BANK_SH, insn->reg, dma ? insn->count : 1);
 }
 
 /* Whether a PDS instruction's address is relocated; its opcode then says by what. */
@@ -112,6 +200,10 @@ static void put_pds(struct listing *list)
 			put_relocated(list, &insn);
 			continue;
 		}
+		if (legal && pds_is_beyond(list, &insn)) {
+			put_words(list, words);
+			continue;
+		}
 		pumice_isa_text(&pumice_pds_isa, words, line);
 		fprintf(list->out, "\t%s\n", line);
 	}
@@ -138,6 +230,10 @@ static void put_usc(struct listing *list)
 
 		if (list->is_target[i])
 			fprintf(list->out, "L%u:\n", i);
+		if (insn_is_beyond(list, words)) {
+			put_words(list, words);
+			continue;
+		}
 		pumice_isa_text(&pumice_usc_isa, words, line);
 		if (target >= 0 && target < list->info.usc_insns)
 			put_branch(list, line, target);

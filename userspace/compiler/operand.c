@@ -31,8 +31,9 @@ static bool bank_of(const struct token *name, struct pumice_usc_operand *operand
 	if (strspn(digits, "0123456789") != count)
 		return false;
 	for (uint32_t b = PUMICE_USC_BANK_R; b < PUMICE_USC_BANK_COUNT; b++) {
-		if (b == PUMICE_USC_BANK_K || b == PUMICE_USC_BANK_IMM || b == PUMICE_USC_BANK_M ||
-		    !pumice_usc_bank_valid(b) || strcmp(bank, pumice_usc_bank_str(b)))
+		/* Predefined constants have names, and numbers only as k[idx0 + 1]. */
+		if (b == PUMICE_USC_BANK_IMM || b == PUMICE_USC_BANK_M ||
+		    (b == PUMICE_USC_BANK_K && count) || strcmp(bank, pumice_usc_bank_str(b)))
 			continue;
 		*operand = (struct pumice_usc_operand){ .bank = (uint8_t)b };
 		operand->num = (uint16_t)strtoul(digits, NULL, 10);

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Round trip: what the disassembler writes, the assembler reads back to the same
+ * bytes, for every operation, form and type with random legal operands, for
+ * words that are no instructions, and for every PDS operation.
+ *
+ * The first file of each pair is made of .word lines, so that neither the
+ * parser of instructions nor the tables decide what is under test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "asm.h"
+#include "pumice_isa.h"
+
+#define WORDS 4
+#define TRIES 20000	/* random encodings tried for one operation, form and type */
+#define WANTED 40	/* legal ones among them that are used */
+#define MAX_INSNS (64 * WANTED)
+
+static uint64_t rng = 0x9e3779b97f4a7c15u;
+
+static uint32_t random32(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return (uint32_t)(rng >> 16);
+}
+
+static void print_report(void *data, const char *text)
+{
+	(void)data;
+	print_error("%s", text);
+}
+
+/* Assemble; the test fails where that fails. */
+static uint8_t *assemble(const char *text, size_t *bytes)
+{
+	uint8_t *file = NULL;
+
+	assert_int_equal(pumice_assemble("test", text, print_report, NULL, &file, bytes), 0);
+	return file;
+}
+
+/* text -> file -> text -> file: both files are the same. Returns the second text. */
+static char *round_trip(const char *text)
+{
+	size_t bytes, again_bytes;
+	uint8_t *file = assemble(text, &bytes), *again;
+	char error[256];
+	char *dis;
+
+	assert_int_equal(pumice_disassemble(file, bytes, &dis, error, sizeof(error)), 0);
+	again = assemble(dis, &again_bytes);
+	assert_int_equal(bytes, again_bytes);
+	assert_memory_equal(file, again, bytes);
+	free(file);
+	free(again);
+	return dis;
+}
+
+/* A program of raw instructions. */
+static char *words_text(const uint32_t *words, size_t insns)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fprintf(out, ".temps 248\n.attrs 248\n.shared 4096\n");
+	for (size_t i = 0; i < insns; i++, words += WORDS)
+		fprintf(out, ".word %u, %u, %u, %u\n", words[0], words[1], words[2], words[3]);
+	fclose(out);
+	return text;
+}
+
+/* Operand bits that have a chance to be legal: small banks, small numbers, mostly no index. */
+static uint32_t random_operand(void)
+{
+	uint32_t bank = random32() % 17, number = random32() % 4 ? random32() % 80 : random32();
+
+	return bank | (number & 0xfff) << 5 | (random32() % 16 ? 0 : 1u << 17) |
+	       (random32() % 2) << 19;
+}
+
+static void random_fields(const struct pumice_isa_op_info *op, const struct pumice_isa_form *form,
+			  uint32_t *words)
+{
+	for (unsigned int i = 0; i < form->nr_operands; i++) {
+		unsigned int field = form->operands[i].field;
+		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[i].cls];
+		uint32_t value = cls->full || cls->elem ? random_operand() : random32();
+		const struct pumice_field_info *place = pumice_isa_place(&pumice_usc_isa,
+									 op->layout, field);
+
+		if (form->operands[i].cls == PUMICE_USC_CLASS_TARGET)
+			value %= 16;
+		if (form->operands[i].cls == PUMICE_USC_CLASS_REDUCE)
+			value %= 8;
+		value &= place->width < 32 ? (1u << place->width) - 1 : ~0u;
+		assert_true(pumice_isa_set(&pumice_usc_isa, op->layout, field, words, value));
+	}
+	if (random32() % 2)
+		pumice_isa_set(&pumice_usc_isa, op->layout, PUMICE_USC_FIELD_IMM, words,
+			       random32() % 2 ? random32() : random32() % 100);
+}
+
+static bool random_legal(const struct pumice_isa_op_info *op, uint32_t type, uint32_t f,
+			 uint32_t *words)
+{
+	for (unsigned int t = 0; t < TRIES / WANTED; t++) {
+		memset(words, 0, WORDS * sizeof(*words));
+		words[0] = op->opcode;
+		pumice_isa_set(&pumice_usc_isa, op->layout, PUMICE_USC_FIELD_TYPE, words, type);
+		pumice_isa_set(&pumice_usc_isa, op->layout, PUMICE_USC_FIELD_FORM, words, f);
+		random_fields(op, &op->form[f], words);
+		if (pumice_isa_check(&pumice_usc_isa, words) == PUMICE_ISA_UNPACK_OK)
+			return true;
+	}
+	return false;
+}
+
+static void every_operation_form_and_type_round_trips(void **state)
+{
+	static uint32_t words[MAX_INSNS * WORDS];
+	unsigned int kinds = 0;
+
+	(void)state;
+	for (size_t o = 0; o < pumice_usc_isa.nr_ops; o++) {
+		const struct pumice_isa_op_info *op = &pumice_usc_isa.ops[o];
+		size_t insns = 0;
+
+		for (uint32_t type = 0; type < 3; type++) {
+			for (uint32_t f = 0; f < PUMICE_ISA_FORMS; f++) {
+				size_t before = insns;
+
+				if (!(op->types >> type & 1) || !op->form[f].exists)
+					continue;
+				for (unsigned int i = 0; i < WANTED; i++)
+					insns += random_legal(op, type, f, &words[insns * WORDS]);
+				if (insns == before)
+					fail_msg("no legal encoding of %s found", op->name);
+				kinds++;
+			}
+		}
+		char *text = words_text(words, insns);
+
+		free(round_trip(text));
+		free(text);
+	}
+	assert_in_range(kinds, 100, 200);
+}
+
+static void every_example_of_the_reference_assembles(void **state)
+{
+	(void)state;
+	for (size_t o = 0; o < pumice_usc_isa.nr_ops; o++) {
+		char text[256];
+		size_t bytes;
+
+		snprintf(text, sizeof(text), "%s\ndone:\nloop: end\n", pumice_usc_isa.ops[o].example);
+		free(assemble(text, &bytes));
+	}
+	for (size_t o = 0; o < pumice_pds_isa.nr_ops; o++) {
+		char text[256];
+		size_t bytes;
+
+		snprintf(text, sizeof(text), "end\n.pds\n%s\n.endpds\n",
+			 pumice_pds_isa.ops[o].example);
+		free(assemble(text, &bytes));
+	}
+}
+
+static void words_that_are_no_instruction_round_trip(void **state)
+{
+	static uint32_t words[2000 * WORDS];
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		words[i] = random32() & random32();
+	text = words_text(words, 2000);
+	free(round_trip(text));
+	free(text);
+}
+
+static void registers_beyond_the_allocation_come_back_as_words(void **state)
+{
+	size_t bytes;
+	uint8_t *file = assemble("add.u32 r5, r2, r3\nend\n", &bytes);
+	uint32_t words[WORDS];
+	char text[256], *dis;
+
+	(void)state;
+	memcpy(words, file + 48, sizeof(words));
+	free(file);
+	snprintf(text, sizeof(text), ".temps 4\n.word %u, %u, %u, %u\nend\n", words[0], words[1],
+		 words[2], words[3]);
+	dis = round_trip(text);
+	assert_non_null(strstr(dis, ".word"));
+	free(dis);
+}
+
+static void a_program_of_all_directives_round_trips(void **state)
+{
+	char *dis = round_trip(".group 16, 4, 2\n.local 256\n.uniforms sh0, 12\n"
+			       ".input sh12, groups_y\n.input v3, global_z\n.const sh13, -1.5\n"
+			       ".const v4, 7\nloop: sub.u32 r1[0], r1[0], 1\nbrnz loop, r1[0]\nend");
+
+	(void)state;
+	assert_non_null(strstr(dis, "dma sh0, 12, uniforms\n"));
+	assert_non_null(strstr(dis, "mov sh12, groups_y\n"));
+	assert_non_null(strstr(dis, "brnz L0, r1[0]\n"));
+	free(dis);
+}
+
+static void a_pds_program_by_hand_round_trips(void **state)
+{
+	char *dis = round_trip(".group 8\n.pds\ndma v2, 3, uniforms + 16, 12\ndma sh0, 2, 0x12345678\n"
+			       "dma sh4, 4092, 0\n.word 1, 2, 3, 4\nldi v0, 0xffffffff\n"
+			       "task code + 16, 1\nend\n.endpds\nend\nend\n");
+
+	(void)state;
+	free(dis);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_operation_form_and_type_round_trips),
+		cmocka_unit_test(every_example_of_the_reference_assembles),
+		cmocka_unit_test(words_that_are_no_instruction_round_trip),
+		cmocka_unit_test(registers_beyond_the_allocation_come_back_as_words),
+		cmocka_unit_test(a_program_of_all_directives_round_trips),
+		cmocka_unit_test(a_pds_program_by_hand_round_trips),
+	};
+
+	return cmocka_run_group_tests_name("compiler-roundtrip", tests, NULL, NULL);
+}
