@@ -102,6 +102,8 @@ static uint32_t raw_insn(const struct fwcpu *cpu, uint32_t at)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"	/* labels as values */
 
+/* Where the loop falls against cache lines decides over almost half of its speed. */
+__attribute__((aligned(64)))
 void fwcpu_exec(struct fwcpu *cpu, uint32_t count)
 {
 	static const void *const labels[FWCPU_OP_COUNT] = {
