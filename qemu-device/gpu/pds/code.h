@@ -26,13 +26,13 @@ struct pds_code_table {
 	u16 free;		/* first free one, or PDS_CODE_NONE */
 };
 
-/* Room for count programs. False when memory lacks. */
+/* Room for count programs, the most there can ever be. False when memory lacks. */
 bool pds_code_init(struct pds_code_table *table, struct usc_program_cache *cache, u32 count);
 void pds_code_fini(struct pds_code_table *table);
 /* Give every program back to the cache. */
 void pds_code_reset(struct pds_code_table *table);
 
-/* Take over the caller's reference to a program. One entry is free: count is the most there can be. */
+/* Take over the caller's reference to a program. The table is never full: see count above. */
 u16 pds_code_add(struct pds_code_table *table, struct usc_program *program);
 struct usc_program *pds_code_program(const struct pds_code_table *table, u16 code);
 void pds_code_ref(struct pds_code_table *table, u16 code);

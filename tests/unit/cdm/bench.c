@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/* What a CDM needs around it in a test. See bench.h. */
+#include "bench.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pumice_names.h"
+
+static void bench_ended(void *opaque, enum cdm_end end)
+{
+	struct bench *b = opaque;
+
+	assert_int_equal(b->pds.running, 0);
+	assert_false(b->pds.in_launch);
+	assert_false(cdm_status(b->cdm)->busy);
+	b->ended++;
+	b->end = end;
+}
+
+static void bench_wake(void *opaque)
+{
+	((struct bench *)opaque)->wakes++;
+}
+
+static u64 bench_now(void *opaque)
+{
+	return ((struct bench *)opaque)->clock;
+}
+
+static const struct cdm_ops bench_ops = {
+	.ended = bench_ended,
+	.wake = bench_wake,
+	.now = bench_now,
+};
+
+struct bench *bench_create(void)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	const struct cdm_config config = { .mmu = &b->mmu, .ops = &bench_ops, .opaque = b };
+
+	b->tm = testmem_create(1u << 20);
+	testmem_bind(b->tm, &b->mmu);
+	b->stream = testmem_map(b->tm, BENCH_CTX, BENCH_STREAM, BENCH_BYTES, PUMICE_PAGE_SIZE_4K,
+				TESTMEM_RO | TESTMEM_NX);
+	b->at = BENCH_STREAM;
+	b->clock = 1000;
+	b->cdm = cdm_create(&config);
+	assert_non_null(b->cdm);
+	b->pds.room = UINT_MAX;
+	b->pds.cost = 1;
+	b->pds.ops = &cdm_pds_ops;
+	b->pds.opaque = b->cdm;
+	cdm_connect(b->cdm, &b->pds);
+	return b;
+}
+
+void bench_destroy(struct bench *b)
+{
+	cdm_destroy(b->cdm);
+	testmem_destroy(b->tm);
+	free(b);
+}
+
+void put_words(struct bench *b, const u32 *words, u32 count)
+{
+	assert_true(b->at >= BENCH_STREAM && b->at + count * 4 <= BENCH_END);
+	memcpy(b->stream + (b->at - BENCH_STREAM) / 4, words, count * 4);
+	b->at += count * 4;
+}
+
+void put_state(struct bench *b, u16 x, u16 y, u16 z)
+{
+	const struct pumice_cdm_state state = {
+		.pds_addr = 0x5550, .pds_insns = 3, .shared = 7, .attrs = 8, .temps = 9,
+		.local_bytes = 12, .size_x = x, .size_y = y, .size_z = z,
+	};
+	u32 words[PUMICE_CDM_STATE_WORDS];
+
+	pumice_cdm_state_pack(words, &state);
+	put_words(b, words, PUMICE_CDM_STATE_WORDS);
+}
+
+void put_launch_at(struct bench *b, const struct pumice_cdm_launch *launch)
+{
+	u32 words[PUMICE_CDM_LAUNCH_WORDS];
+
+	pumice_cdm_launch_pack(words, launch);
+	put_words(b, words, PUMICE_CDM_LAUNCH_WORDS);
+}
+
+void put_launch(struct bench *b, u32 x, u32 y, u32 z)
+{
+	put_launch_at(b, &(struct pumice_cdm_launch){
+				 .groups_x = x, .groups_y = y, .groups_z = z });
+}
+
+void put_call(struct bench *b, u64 addr)
+{
+	const struct pumice_cdm_call call = { .addr = addr };
+	u32 words[PUMICE_CDM_CALL_WORDS];
+
+	pumice_cdm_call_pack(words, &call);
+	put_words(b, words, PUMICE_CDM_CALL_WORDS);
+}
+
+void put_return(struct bench *b)
+{
+	const struct pumice_cdm_return ret = { 0 };
+	u32 words[PUMICE_CDM_RETURN_WORDS];
+
+	pumice_cdm_return_pack(words, &ret);
+	put_words(b, words, PUMICE_CDM_RETURN_WORDS);
+}
+
+void put_fence(struct bench *b)
+{
+	const struct pumice_cdm_fence fence = { 0 };
+	u32 words[PUMICE_CDM_FENCE_WORDS];
+
+	pumice_cdm_fence_pack(words, &fence);
+	put_words(b, words, PUMICE_CDM_FENCE_WORDS);
+}
+
+void put_halt(struct bench *b)
+{
+	const struct pumice_cdm_halt halt = { 0 };
+	u32 words[PUMICE_CDM_HALT_WORDS];
+
+	pumice_cdm_halt_pack(words, &halt);
+	put_words(b, words, PUMICE_CDM_HALT_WORDS);
+}
+
+void bench_start(struct bench *b)
+{
+	unsigned int wakes = b->wakes;
+
+	assert_true(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM));
+	assert_true(b->wakes > wakes);
+	assert_true(cdm_status(b->cdm)->busy);
+}
+
+void bench_walk(struct bench *b)
+{
+	while (cdm_step(b->cdm, 3))
+		;
+}
+
+void bench_finish(struct bench *b)
+{
+	unsigned int ended = b->ended;
+
+	for (;;) {
+		unsigned int wakes = b->wakes;
+
+		bench_walk(b);
+		if (b->ended != ended)
+			break;
+		assert_true(b->pds.running > 0);
+		/* Nobody steps the CDM again unless it asks; only the last group must make it ask. */
+		while (b->wakes == wakes)
+			fake_pds_finish(&b->pds);
+	}
+	assert_int_equal(b->ended, ended + 1);
+}
+
+void bench_expect_fault(const struct bench *b, enum pumice_fault fault, u64 addr)
+{
+	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
+
+	assert_int_equal(b->ended, 1);
+	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
+	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
+	assert_int_equal(got->access, PUMICE_ACCESS_READ);
+	assert_int_equal(got->ctx, BENCH_CTX);
+	assert_int_equal(got->addr, addr);
+	assert_int_equal(got->pc, 0);
+	assert_int_equal(got->usc, 0);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a CDM needs around it in a test: guest memory behind the real MMU, a
+ * clock that the test moves, a fake PDS, and a control stream to write.
+ */
+#ifndef PUMICE_CDM_BENCH_H
+#define PUMICE_CDM_BENCH_H
+
+#include "cmocka_all.h"
+#include "fake_pds.h"
+#include "testmem.h"
+
+/* Mapped in context BENCH_CTX: the stream, four pages; nothing before and behind. */
+#define BENCH_CTX	9u
+#define BENCH_STREAM	0x200000ull
+#define BENCH_BYTES	0x4000u
+#define BENCH_END	(BENCH_STREAM + BENCH_BYTES)
+
+struct bench {
+	struct testmem *tm;
+	struct mmu mmu;
+	u32 *stream;		/* host memory of BENCH_STREAM */
+	u64 at;			/* GPU virtual address where the next command is written */
+	struct pds pds;
+	struct cdm *cdm;
+
+	u64 clock;
+	unsigned int wakes;
+	unsigned int ended;	/* calls of ops->ended */
+	enum cdm_end end;	/* of the last one */
+};
+
+struct bench *bench_create(void);
+void bench_destroy(struct bench *b);
+
+/* Write a command where b->at stands. */
+void put_words(struct bench *b, const u32 *words, u32 count);
+void put_state(struct bench *b, u16 x, u16 y, u16 z);
+void put_launch(struct bench *b, u32 x, u32 y, u32 z);
+void put_launch_at(struct bench *b, const struct pumice_cdm_launch *launch);
+void put_call(struct bench *b, u64 addr);
+void put_return(struct bench *b);
+void put_fence(struct bench *b);
+void put_halt(struct bench *b);
+
+/* Start the job at BENCH_STREAM. */
+void bench_start(struct bench *b);
+/* Step with a small budget until the CDM can not go on. */
+void bench_walk(struct bench *b);
+/* Walk and let groups go, in turn, until the job has ended. */
+void bench_finish(struct bench *b);
+
+/* Assert that the job has ended with this fault of the CDM at addr. */
+void bench_expect_fault(const struct bench *b, enum pumice_fault fault, u64 addr);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/* A PDS that writes down what the CDM asks of it. See fake_pds.h. */
+#include "fake_pds.h"
+
+#include <string.h>
+
+#include "cmocka_all.h"
+
+static void fill_fault(const struct pds *pds, struct gpu_fault *fault, enum pumice_fault reason)
+{
+	*fault = (struct gpu_fault){
+		.fault = (u8)reason, .unit = PUMICE_UNIT_PDS, .ctx = (u8)pds->launch.ctx,
+		.pc = 4, .addr = 0xabcd0,
+	};
+}
+
+bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct gpu_fault *fault)
+{
+	assert_false(pds->in_launch);
+	pds->launch = *launch;
+	pds->launches++;
+	if (pds->begin_fault) {
+		fill_fault(pds, fault, pds->begin_fault);
+		return false;
+	}
+	pds->in_launch = true;
+	return true;
+}
+
+unsigned int pds_launch_cost(const struct pds *pds)
+{
+	assert_true(pds->in_launch);
+	return pds->cost;
+}
+
+enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
+{
+	assert_true(pds->in_launch);
+	if (pds->running == pds->room)
+		return PDS_WAIT;
+	if (pds->group_fault && linear == pds->fault_linear) {
+		fill_fault(pds, fault, pds->group_fault);
+		return PDS_FAULT;
+	}
+	if (pds->started < FAKE_GROUPS) {
+		struct fake_group *group = &pds->group[pds->started];
+
+		memcpy(group->id, id, sizeof(group->id));
+		group->linear = linear;
+		group->launch = pds->launches;
+	}
+	pds->started++;
+	pds->running++;
+	return PDS_STARTED;
+}
+
+void pds_launch_end(struct pds *pds)
+{
+	assert_true(pds->in_launch);
+	pds->in_launch = false;
+}
+
+void pds_abort(struct pds *pds)
+{
+	pds->aborts++;
+}
+
+unsigned int pds_groups(const struct pds *pds)
+{
+	return pds->running;
+}
+
+void fake_pds_finish(struct pds *pds)
+{
+	assert_true(pds->running > 0);
+	pds->running--;
+	pds->ops->group_done(pds->opaque);
+}
+
+void fake_pds_finish_all(struct pds *pds)
+{
+	while (pds->running)
+		fake_pds_finish(pds);
+}
+
+void fake_pds_fault(struct pds *pds, enum pumice_fault reason)
+{
+	const struct gpu_fault fault = {
+		.fault = (u8)reason, .unit = PUMICE_UNIT_USC_DATA, .ctx = (u8)pds->launch.ctx,
+		.usc = 3, .pc = 9, .addr = 0x1234560,
+	};
+
+	assert_true(pds->running > 0);
+	pds->ops->fault(pds->opaque, &fault);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A PDS that writes down what the CDM asks of it, for tests of the CDM alone.
+ *
+ * It implements pds.h. Groups run until the test lets them go. A call that the
+ * contract forbids (a group outside of a launch, a launch inside of one) fails
+ * the test.
+ */
+#ifndef PUMICE_FAKE_PDS_H
+#define PUMICE_FAKE_PDS_H
+
+#include "../../../qemu-device/gpu/cdm/cdm.h"
+
+#define FAKE_GROUPS 4096u	/* that are written down */
+
+struct fake_group {
+	u32 id[3];
+	u64 linear;
+	u32 launch;	/* number of its launch, from 1 */
+};
+
+struct pds {
+	/* What the test chooses. */
+	unsigned int room;		/* groups that can run at a time */
+	unsigned int cost;		/* pds_launch_cost() */
+	enum pumice_fault begin_fault;	/* pds_launch_begin() refuses with this */
+	u64 fault_linear;		/* group that faults when it is dealt, with group_fault */
+	enum pumice_fault group_fault;
+
+	/* What happened. */
+	bool in_launch;
+	u32 launches, aborts;
+	struct pds_launch launch;	/* the last one */
+	struct fake_group group[FAKE_GROUPS];
+	u64 started;		/* groups */
+	unsigned int running;
+
+	const struct pds_ops *ops;
+	void *opaque;
+};
+
+/* Let one running group go. */
+void fake_pds_finish(struct pds *pds);
+void fake_pds_finish_all(struct pds *pds);
+/* A running group faults. */
+void fake_pds_fault(struct pds *pds, enum pumice_fault reason);
+
+#endif

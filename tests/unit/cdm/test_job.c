@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/*
+ * CDM and PDS together, over USCs that run nothing: whole jobs from a control
+ * stream in memory to groups with their registers filled.
+ */
+#include <string.h>
+
+#include "../../../qemu-device/gpu/cdm/cdm.h"
+#include "rig.h"
+
+/* The stream lies in the rig's PDS pages, behind the program. */
+#define STREAM (RIG_PDS + 0x2000)
+
+struct job {
+	struct rig *rig;
+	struct cdm *cdm;
+	u64 at;			/* where the next command goes */
+	unsigned int ended;
+	enum cdm_end end;
+	bool wake;
+};
+
+static void job_ended(void *opaque, enum cdm_end end)
+{
+	struct job *job = opaque;
+
+	assert_true(job->rig->locked);
+	assert_int_equal(pds_groups(job->rig->pds), 0);
+	job->ended++;
+	job->end = end;
+}
+
+static void job_wake(void *opaque)
+{
+	((struct job *)opaque)->wake = true;
+}
+
+static u64 job_now(void *opaque)
+{
+	(void)opaque;
+	return 1;
+}
+
+static void job_group_done(void *opaque)
+{
+	cdm_pds_ops.group_done(((struct job *)opaque)->cdm);
+}
+
+static void job_fault(void *opaque, const struct gpu_fault *fault)
+{
+	cdm_pds_ops.fault(((struct job *)opaque)->cdm, fault);
+}
+
+static const struct cdm_ops job_ops = { .ended = job_ended, .wake = job_wake, .now = job_now };
+static const struct pds_ops job_pds_ops = { .group_done = job_group_done, .fault = job_fault };
+
+static void job_create(struct job *job, unsigned int uscs, const struct rig_stores *stores)
+{
+	struct cdm_config config = { .ops = &job_ops, .opaque = job };
+
+	memset(job, 0, sizeof(*job));
+	job->rig = rig_create_for(uscs, stores, &job_pds_ops, job);
+	config.mmu = &job->rig->mmu;
+	job->cdm = cdm_create(&config);
+	assert_non_null(job->cdm);
+	cdm_connect(job->cdm, job->rig->pds);
+	job->at = STREAM;
+}
+
+static void job_destroy(struct job *job)
+{
+	rig_destroy(job->rig);
+	cdm_destroy(job->cdm);
+}
+
+static void put(struct job *job, const u32 *words, u32 count)
+{
+	struct mmu_tlb tlb = { 0 };
+	struct gpu_fault fault;
+	u32 i;
+
+	for (i = 0; i < count; i++, job->at += 4) {
+		u8 *host = mmu_translate(&job->rig->mmu, &tlb, RIG_CTX, job->at,
+					 PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault);
+
+		assert_non_null(host);
+		memcpy(host, &words[i], 4);
+	}
+}
+
+static void put_launch(struct job *job, const struct pds_launch *launch)
+{
+	u32 words[PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS];
+
+	pumice_cdm_state_pack(words, &launch->state);
+	pumice_cdm_launch_pack(words + PUMICE_CDM_STATE_WORDS, &launch->grid);
+	put(job, words, PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS);
+}
+
+static void put_halt(struct job *job)
+{
+	const struct pumice_cdm_halt halt = { 0 };
+	u32 words[PUMICE_CDM_HALT_WORDS];
+
+	pumice_cdm_halt_pack(words, &halt);
+	put(job, words, PUMICE_CDM_HALT_WORDS);
+}
+
+static void job_start(struct job *job)
+{
+	rig_lock(job->rig);
+	assert_true(cdm_start(job->cdm, RIG_CTX, STREAM));
+	rig_unlock(job->rig);
+}
+
+/* What the workers do: step the CDM while it wants to be stepped. */
+static void job_walk(struct job *job)
+{
+	while (job->wake) {
+		rig_lock(job->rig);
+		job->wake = cdm_step(job->cdm, 5);
+		rig_unlock(job->rig);
+	}
+}
+
+static void job_abort(struct job *job)
+{
+	rig_lock(job->rig);
+	cdm_abort(job->cdm);
+	rig_unlock(job->rig);
+}
+
+static void job_finish(struct job *job)
+{
+	for (job_walk(job); !job->ended; job_walk(job))
+		assert_true(rig_finish_oldest(job->rig));
+}
+
+static const struct rig_stores small_stores = {
+	.unified_bytes = 128 * 128, .common_bytes = 2048, .local_bytes = 4096,
+};
+
+/* 7 x 5 x 3 groups on three small USCs: each runs once, with its own id and number. */
+static void every_group_of_a_grid_runs_once_with_its_id(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		MOV(SH, 0, GROUP_X), MOV(SH, 1, GROUP_Y), MOV(SH, 2, GROUP_Z),
+		MOV(V, 0, GLOBAL_X), TASK, END,
+	};
+	struct pds_launch launch = rig_launch(9, 5, 2);	/* 90: three waves */
+	bool seen[7][5][3] = { { { false } } };
+	struct job job;
+	u32 total = 0;
+
+	(void)state;
+	job_create(&job, 3, &small_stores);
+	launch.state.shared = 100;
+	launch.state.attrs = 1;
+	launch.state.temps = 6;
+	launch.state.local_bytes = 700;
+	launch.grid = (struct pumice_cdm_launch){ 7, 5, 3, 10, 20, 30 };
+	rig_program(job.rig, &launch, insns, 6);
+	put_launch(&job, &launch);
+	put_halt(&job);
+	job_start(&job);
+	while (!job.ended) {
+		u32 i, g;
+
+		job_walk(&job);
+		for (i = 0; i < 3; i++) {
+			struct usc *usc = job.rig->usc[i];
+
+			for (g = 0; g < PUMICE_USC_SLOTS; g++) {
+				u32 x, y, z;
+
+				if (!fake_usc_running(usc, g))
+					continue;
+				x = fake_usc_shared(usc, g, 0, 0) - 10;
+				y = fake_usc_shared(usc, g, 0, 1) - 20;
+				z = fake_usc_shared(usc, g, 0, 2) - 30;
+				assert_true(x < 7 && y < 5 && z < 3);
+				assert_false(seen[x][y][z]);
+				seen[x][y][z] = true;
+				assert_int_equal(usc->group[g].first_wave,
+						 (x + 7 * (y + 5 * z)) * 3);
+				assert_int_equal(fake_usc_attr(usc, g, 40, 0), (x + 10) * 9 + 4);
+				fake_usc_finish(usc, g);
+				total++;
+			}
+		}
+	}
+	assert_int_equal(job.end, CDM_END_DONE);
+	assert_int_equal(total, 7 * 5 * 3);
+	assert_int_equal(cdm_status(job.cdm)->groups, total);
+	job_destroy(&job);
+}
+
+/* More groups than room: the PDS makes the CDM wait, and every group comes in the end. */
+static void a_job_larger_than_the_gpu_runs_to_its_end(void **state)
+{
+	struct pds_launch launch = rig_launch(128, 1, 1);
+	struct job job;
+
+	(void)state;
+	job_create(&job, 2, &small_stores);
+	launch.state.temps = 20;	/* 80 of 128 rows */
+	launch.grid.groups_x = 100;
+	rig_program_empty(job.rig, &launch);
+	put_launch(&job, &launch);
+	put_launch(&job, &launch);
+	put_halt(&job);
+	job_start(&job);
+	job_walk(&job);
+	assert_int_equal(pds_groups(job.rig->pds), 2);
+	job_finish(&job);
+	assert_int_equal(job.end, CDM_END_DONE);
+	assert_int_equal(cdm_status(job.cdm)->groups, 200);
+	assert_int_equal(job.rig->usc[0]->started, 100);
+	assert_int_equal(job.rig->cache.gets, 2);
+	job_destroy(&job);
+}
+
+/* Stopped while it waits for room: nothing more starts, and all of it comes back. */
+static void abort_and_fault_give_everything_back(void **state)
+{
+	u32 fault;
+
+	(void)state;
+	for (fault = 0; fault < 2; fault++) {
+		struct pds_launch launch = rig_launch(128, 1, 1);
+		struct job job;
+
+		job_create(&job, 2, &small_stores);
+		launch.state.temps = 10;
+		launch.grid.groups_x = 100;
+		rig_program_empty(job.rig, &launch);
+		put_launch(&job, &launch);
+		put_halt(&job);
+		job_start(&job);
+		job_walk(&job);
+		assert_int_equal(pds_groups(job.rig->pds), 6);
+		if (fault)
+			fake_usc_fault(job.rig->usc[1], 2, PUMICE_FAULT_USC_BRANCH);
+		else
+			job_abort(&job);
+		assert_true(job.rig->usc[0]->aborted && job.rig->usc[1]->aborted);
+		job_finish(&job);
+		assert_int_equal(job.end, fault ? CDM_END_FAULT : CDM_END_ABORTED);
+		assert_int_equal(job.rig->usc[0]->started + job.rig->usc[1]->started, 6);
+		assert_int_equal(job.rig->cache.live, 0);
+		job_destroy(&job);
+	}
+}
+
+/* A burst that faults in the middle of a launch, while other groups of it run. */
+static void a_burst_fault_between_running_groups_stops_the_job(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };
+	struct pds_launch launch = rig_launch(128, 1, 1);
+	struct job job;
+
+	(void)state;
+	job_create(&job, 1, &small_stores);
+	launch.state.shared = 1;
+	launch.state.temps = 20;
+	launch.grid.groups_x = 3;
+	rig_program(job.rig, &launch, insns, 3);
+	put_launch(&job, &launch);
+	put_halt(&job);
+	job_start(&job);
+	job_walk(&job);
+	assert_int_equal(job.rig->usc[0]->started, 1);
+	testmem_unmap(job.rig->tm, RIG_CTX, RIG_DATA, 0x1000);
+	mmu_invalidate_ctx(&job.rig->mmu, RIG_CTX);
+	job_finish(&job);
+	assert_int_equal(job.end, CDM_END_FAULT);
+	assert_int_equal(job.rig->usc[0]->started, 1);
+	job.rig->fault = cdm_status(job.cdm)->fault;
+	rig_expect_fault(job.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS, RIG_DATA, 0);
+	job_destroy(&job);
+}
+
+/* TLBs are real: without an invalidation the PDS and the CDM go on with what they hold. */
+static void tlbs_hold_until_they_are_invalidated(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };
+	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct job job;
+
+	(void)state;
+	job_create(&job, 1, &small_stores);
+	launch.state.shared = 1;
+	rig_program(job.rig, &launch, insns, 3);
+	put_launch(&job, &launch);
+	put_halt(&job);
+	job_start(&job);
+	job_finish(&job);
+	testmem_unmap(job.rig->tm, RIG_CTX, STREAM, 0x1000);
+	testmem_unmap(job.rig->tm, RIG_CTX, RIG_DATA, 0x1000);
+	job.ended = 0;
+	job_start(&job);
+	job_finish(&job);
+	assert_int_equal(job.end, CDM_END_DONE);
+	mmu_invalidate_ctx(&job.rig->mmu, RIG_CTX);
+	job.ended = 0;
+	job_start(&job);
+	job_finish(&job);
+	assert_int_equal(job.end, CDM_END_FAULT);
+	job.rig->fault = cdm_status(job.cdm)->fault;
+	rig_expect_fault(job.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_CDM, STREAM, 0);
+	job_destroy(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_group_of_a_grid_runs_once_with_its_id),
+		cmocka_unit_test(a_job_larger_than_the_gpu_runs_to_its_end),
+		cmocka_unit_test(abort_and_fault_give_everything_back),
+		cmocka_unit_test(a_burst_fault_between_running_groups_stops_the_job),
+		cmocka_unit_test(tlbs_hold_until_they_are_invalidated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

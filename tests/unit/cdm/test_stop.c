@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What stops a job: every fault of the CDM with the address it names, faults of
+ * memory, PDS and USC, and abort at any point. Whatever it is, the job ends
+ * once, after its last group, and the first reason is the one that stays.
+ */
+#include <string.h>
+
+#include "bench.h"
+
+#define WORD0(type) ((u32)PUMICE_CDM_TYPE_##type << PUMICE_CDM_HALT__TYPE__SHIFT)
+
+/* The last word of a STATE command; the layout is written out here, apart from the packer. */
+#define SIZE(x, y, z) ((u32)(z) << 22 | (u32)(y) << 11 | (x))
+
+/* One malformed command behind a good launch of a group that still runs. */
+struct bad {
+	const char *what;
+	u32 words[7];
+	enum pumice_fault fault;
+};
+
+static const struct bad bad_commands[] = {
+	{ "type 0", { 0 }, PUMICE_FAULT_CDM_COMMAND },
+	{ "type 7", { 7u << 28 }, PUMICE_FAULT_CDM_COMMAND },
+	{ "type 15", { 0xffffffff }, PUMICE_FAULT_CDM_COMMAND },
+
+	{ "halt bit 0", { WORD0(HALT) | 1 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "halt bit 27", { WORD0(HALT) | 1u << 27 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "fence bit 5", { WORD0(FENCE) | 1u << 5 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "return bit 9", { WORD0(RETURN) | 1u << 9 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "call bit 1", { WORD0(CALL) | 2 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "call address bit 0", { WORD0(CALL), 1 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "call address bit 1", { WORD0(CALL), 2 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "call address bit 40", { WORD0(CALL), 0, 0x100 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "launch bit 3", { WORD0(LAUNCH) | 8 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "state bit 0", { WORD0(STATE) | 1, 0, 0, 0, 0, SIZE(1, 1, 1) },
+	  PUMICE_FAULT_CDM_RESERVED },
+	{ "state PDS address bit 3", { WORD0(STATE), 8, 0, 0, 0, SIZE(1, 1, 1) },
+	  PUMICE_FAULT_CDM_RESERVED },
+	{ "state word 2 bit 17", { WORD0(STATE), 0, 1u << 17, 0, 0, SIZE(1, 1, 1) },
+	  PUMICE_FAULT_CDM_RESERVED },
+	{ "state word 3 bit 29", { WORD0(STATE), 0, 0, 1u << 29, 0, SIZE(1, 1, 1) },
+	  PUMICE_FAULT_CDM_RESERVED },
+	{ "state local bytes bit 0", { WORD0(STATE), 0, 0, 0, 1, SIZE(1, 1, 1) },
+	  PUMICE_FAULT_CDM_RESERVED },
+	{ "state local bytes bit 20", { WORD0(STATE), 0, 0, 0, 1u << 20, SIZE(1, 1, 1) },
+	  PUMICE_FAULT_CDM_RESERVED },
+
+	{ "no instance in x", { WORD0(STATE), 0, 0, 0, 0, SIZE(0, 1, 1) },
+	  PUMICE_FAULT_CDM_GROUP_SIZE },
+	{ "no instance in y", { WORD0(STATE), 0, 0, 0, 0, SIZE(1, 0, 1) },
+	  PUMICE_FAULT_CDM_GROUP_SIZE },
+	{ "no instance in z", { WORD0(STATE), 0, 0, 0, 0, SIZE(1, 1, 0) },
+	  PUMICE_FAULT_CDM_GROUP_SIZE },
+	{ "1025 instances in x", { WORD0(STATE), 0, 0, 0, 0, SIZE(1025, 1, 1) },
+	  PUMICE_FAULT_CDM_GROUP_SIZE },
+	{ "2 * 513 instances", { WORD0(STATE), 0, 0, 0, 0, SIZE(513, 2, 1) },
+	  PUMICE_FAULT_CDM_GROUP_SIZE },
+	{ "all there can be", { WORD0(STATE), 0, 0, 0, 0, 0xffffffff },
+	  PUMICE_FAULT_CDM_GROUP_SIZE },
+
+	{ "x beyond 32 bits", { WORD0(LAUNCH), 2, 1, 1, 0xffffffff, 0, 0 },
+	  PUMICE_FAULT_CDM_GRID },
+	{ "y beyond 32 bits", { WORD0(LAUNCH), 1, 0xffffffff, 1, 0, 1, 0 },
+	  PUMICE_FAULT_CDM_GRID },
+	{ "z at the end of 32 bits", { WORD0(LAUNCH), 1, 1, 1, 0, 0, 0xffffffff },
+	  PUMICE_FAULT_CDM_GRID },
+	{ "z beyond 32 bits, no group in x", { WORD0(LAUNCH), 0, 1, 2, 0, 0, 0xffffffff },
+	  PUMICE_FAULT_CDM_GRID },
+	{ "2^64 groups", { WORD0(LAUNCH), 0x80000000, 0x80000000, 4, 0, 0, 0 },
+	  PUMICE_FAULT_CDM_GRID },
+	{ "2^96 groups", { WORD0(LAUNCH), 0xffffffff, 0xffffffff, 0xffffffff, 0, 0, 0 },
+	  PUMICE_FAULT_CDM_GRID },
+
+	{ "return outside of a sub-list", { WORD0(RETURN) }, PUMICE_FAULT_CDM_RETURN },
+};
+
+static void malformed_commands_stop_the_job_by_name(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad_commands) / sizeof(bad_commands[0]); i++) {
+		struct bench *b = bench_create();
+		u64 at;
+
+		put_state(b, 1, 1, 1);
+		put_launch(b, 1, 1, 1);
+		at = b->at;
+		put_words(b, bad_commands[i].words, 7);
+		bench_start(b);
+		bench_walk(b);
+		if (cdm_status(b->cdm)->fault.fault != bad_commands[i].fault)
+			fail_msg("%s: fault %u", bad_commands[i].what,
+				 cdm_status(b->cdm)->fault.fault);
+		assert_int_equal(b->ended, 0);
+		assert_int_equal(b->pds.aborts, 1);
+		bench_finish(b);
+		bench_expect_fault(b, bad_commands[i].fault, at);
+		assert_int_equal(b->pds.launches, 1);
+		bench_destroy(b);
+	}
+}
+
+static void the_largest_group_is_taken(void **state)
+{
+	static const u16 sizes[][3] = { { 1024, 1, 1 }, { 1, 1024, 1 }, { 1, 1, 1023 },
+					{ 32, 32, 1 }, { 16, 8, 8 } };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct bench *b = bench_create();
+
+		put_state(b, sizes[i][0], sizes[i][1], sizes[i][2]);
+		put_halt(b);
+		bench_start(b);
+		bench_finish(b);
+		assert_int_equal(b->end, CDM_END_DONE);
+		bench_destroy(b);
+	}
+}
+
+static void a_launch_without_state_stops_the_job(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_fence(b);
+	put_launch(b, 0, 0, 0);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	bench_expect_fault(b, PUMICE_FAULT_CDM_STATE, BENCH_STREAM + 4);
+	bench_destroy(b);
+}
+
+static void a_misaligned_stream_stops_the_job(void **state)
+{
+	u32 off;
+
+	(void)state;
+	for (off = 1; off < 4; off++) {
+		struct bench *b = bench_create();
+
+		assert_true(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM + off));
+		bench_finish(b);
+		bench_expect_fault(b, PUMICE_FAULT_CDM_ALIGN, BENCH_STREAM + off);
+		bench_destroy(b);
+	}
+}
+
+static void a_sub_list_that_calls_itself_stops_the_job(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_call(b, BENCH_STREAM);
+	bench_start(b);
+	bench_finish(b);
+	bench_expect_fault(b, PUMICE_FAULT_CDM_DEPTH, BENCH_STREAM);
+	bench_destroy(b);
+}
+
+static void one_call_more_than_the_depth_stops_the_job(void **state)
+{
+	struct bench *b = bench_create();
+	u32 i;
+
+	(void)state;
+	for (i = 0; i <= PUMICE_CDM_MAX_DEPTH; i++) {
+		b->at = BENCH_STREAM + i * 0x100;
+		put_call(b, BENCH_STREAM + (i + 1) * 0x100);
+	}
+	bench_start(b);
+	bench_finish(b);
+	bench_expect_fault(b, PUMICE_FAULT_CDM_DEPTH,
+			   BENCH_STREAM + PUMICE_CDM_MAX_DEPTH * 0x100);
+	bench_destroy(b);
+}
+
+/* The stream's own memory: not mapped at all, cut off within a command, run past its end. */
+static void memory_faults_name_the_address_of_the_word(void **state)
+{
+	const u64 last = 1ull << PUMICE_MMU_VA_BITS;
+	const struct {
+		u64 stream, fault_addr;
+		u32 word;	/* the last one that is mapped */
+		enum pumice_fault fault;
+	} cases[] = {
+		{ BENCH_STREAM - 4, BENCH_STREAM - 4, 0, PUMICE_FAULT_MMU_PD_INVALID },
+		{ 0x8000000000, 0x8000000000, 0, PUMICE_FAULT_MMU_PC_INVALID },
+		{ last, last, 0, PUMICE_FAULT_MMU_ADDRESS },
+		{ BENCH_END - 4, BENCH_END, WORD0(LAUNCH), PUMICE_FAULT_MMU_PT_INVALID },
+		{ BENCH_END - 8, BENCH_END, WORD0(FENCE), PUMICE_FAULT_MMU_PT_INVALID },
+	};
+	const u32 fence = WORD0(FENCE);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench *b = bench_create();
+
+		b->at = BENCH_END - 8;
+		put_words(b, &fence, 1);
+		put_words(b, &cases[i].word, 1);
+		assert_true(cdm_start(b->cdm, BENCH_CTX, cases[i].stream));
+		bench_finish(b);
+		bench_expect_fault(b, cases[i].fault, cases[i].fault_addr);
+		bench_destroy(b);
+	}
+}
+
+static void a_context_that_is_off_stops_the_job(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	atomic_store(&b->mmu.ctx[BENCH_CTX], 0);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	bench_expect_fault(b, PUMICE_FAULT_MMU_CONTEXT_OFF, BENCH_STREAM);
+	bench_destroy(b);
+}
+
+static void a_refused_launch_stops_the_job_with_the_pds_reason(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	b->pds.begin_fault = PUMICE_FAULT_PDS_RESOURCE;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 1, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_RESOURCE);
+	assert_int_equal(cdm_status(b->cdm)->fault.unit, PUMICE_UNIT_PDS);
+	assert_int_equal(cdm_status(b->cdm)->fault.addr, 0xabcd0);
+	assert_int_equal(cdm_status(b->cdm)->fault.pc, 4);
+	bench_destroy(b);
+}
+
+static void a_group_that_faults_when_dealt_stops_the_job(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	b->pds.group_fault = PUMICE_FAULT_MMU_PT_INVALID;
+	b->pds.fault_linear = 5;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 10, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	assert_int_equal(b->pds.started, 5);
+	assert_int_equal(b->pds.aborts, 1);
+	assert_false(b->pds.in_launch);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->pds.started, 5);
+	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	bench_destroy(b);
+}
+
+/* Where a job can stand when something from outside stops it. */
+enum place { AT_START, IN_STREAM, IN_LAUNCH, WAITING_FOR_ROOM, AT_FENCE, DRAINING, PLACES };
+
+static struct bench *bench_at(enum place place)
+{
+	struct bench *b = bench_create();
+
+	if (place == WAITING_FOR_ROOM)
+		b->pds.room = 2;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 4, 1, 1);
+	if (place == AT_FENCE)
+		put_fence(b);
+	put_launch(b, 4, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	switch (place) {
+	case AT_START:
+		break;
+	case IN_STREAM:
+		cdm_step(b->cdm, 2 + 4);
+		break;
+	case IN_LAUNCH:
+		cdm_step(b->cdm, 2 + 2);
+		break;
+	default:
+		bench_walk(b);
+	}
+	assert_int_equal(b->ended, 0);
+	return b;
+}
+
+static void abort_at_any_point_ends_once_and_deals_no_more(void **state)
+{
+	enum place place;
+
+	(void)state;
+	for (place = AT_START; place < PLACES; place++) {
+		struct bench *b = bench_at(place);
+		u64 started = b->pds.started;
+		unsigned int wakes = b->wakes;
+
+		cdm_abort(b->cdm);
+		assert_int_equal(b->pds.aborts, 1);
+		assert_true(b->wakes > wakes);
+		assert_int_equal(b->ended, 0);	/* never from cdm_abort() */
+		assert_false(b->pds.in_launch);
+		cdm_abort(b->cdm);
+		assert_int_equal(b->pds.aborts, 1);
+		bench_walk(b);
+		assert_int_equal(b->ended, b->pds.running == 0);
+		if (b->pds.running) {
+			assert_true(cdm_status(b->cdm)->busy);
+			bench_finish(b);
+		}
+		assert_int_equal(b->ended, 1);
+		assert_int_equal(b->end, CDM_END_ABORTED);
+		assert_int_equal(b->pds.started, started);
+		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
+		assert_int_equal(cdm_status(b->cdm)->groups, 0);
+		bench_destroy(b);
+	}
+}
+
+static void a_usc_fault_at_any_point_stops_the_job(void **state)
+{
+	enum place place;
+
+	(void)state;
+	for (place = IN_STREAM; place < PLACES; place++) {
+		struct bench *b = bench_at(place);
+		u64 started = b->pds.started;
+
+		fake_pds_finish(&b->pds);
+		fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
+		assert_int_equal(b->pds.aborts, 1);
+		bench_finish(b);
+		assert_int_equal(b->ended, 1);
+		assert_int_equal(b->end, CDM_END_FAULT);
+		assert_int_equal(b->pds.started, started);
+		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
+		assert_int_equal(cdm_status(b->cdm)->fault.usc, 3);
+		assert_int_equal(cdm_status(b->cdm)->fault.pc, 9);
+		assert_int_equal(cdm_status(b->cdm)->groups, 1);	/* the one before the fault */
+		bench_destroy(b);
+	}
+}
+
+static void the_first_reason_wins(void **state)
+{
+	struct bench *b = bench_at(DRAINING);
+
+	(void)state;
+	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
+	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_END);
+	cdm_abort(b->cdm);
+	assert_int_equal(b->pds.aborts, 1);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
+	bench_destroy(b);
+
+	b = bench_at(DRAINING);
+	cdm_abort(b->cdm);
+	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_ABORTED);
+	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
+	bench_destroy(b);
+}
+
+static void abort_while_idle_does_nothing(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	cdm_abort(b->cdm);
+	assert_int_equal(b->pds.aborts, 0);
+	assert_false(cdm_step(b->cdm, 10));
+	assert_int_equal(b->ended, 0);
+	bench_destroy(b);
+}
+
+static void a_job_behind_a_stopped_one_runs(void **state)
+{
+	enum place place;
+
+	(void)state;
+	for (place = IN_STREAM; place < PLACES; place++) {
+		struct bench *b = bench_at(place);
+
+		fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
+		bench_finish(b);
+		b->pds.started = 0;
+		bench_start(b);
+		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
+		bench_finish(b);
+		assert_int_equal(b->end, CDM_END_DONE);
+		assert_int_equal(b->pds.started, 8);
+		assert_int_equal(cdm_status(b->cdm)->groups, 8);
+		bench_destroy(b);
+	}
+}
+
+static u32 next_random(u64 *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return (u32)(*state >> 33);
+}
+
+/* Random words as a stream: the job always ends, and never reads outside of what is mapped. */
+static void random_streams_end(void **state)
+{
+	u64 rnd = 0x5eed0004;
+	u32 run, i, faults = 0;
+
+	(void)state;
+	print_message("seed 0x%llx\n", (unsigned long long)rnd);
+	for (run = 0; run < 2000; run++) {
+		struct bench *b = bench_create();
+
+		b->pds.room = 50;
+		while (b->at < BENCH_STREAM + 0x400) {
+			u32 word = next_random(&rnd);
+
+			switch (next_random(&rnd) % 8) {
+			case 0:
+				put_state(b, (u16)(word % 1100), 1, 1);
+				break;
+			case 1:
+				put_launch(b, word % 5, word >> 8 & 3, word >> 16 & 3);
+				break;
+			case 2:
+				put_call(b, BENCH_STREAM + (word % 0x400 & ~3u));
+				break;
+			case 3:
+				put_return(b);
+				break;
+			case 4:
+				put_fence(b);
+				break;
+			case 5:
+				put_words(b, &word, 1);
+				break;
+			default:
+				put_state(b, 1, 1, 1);
+			}
+		}
+		bench_start(b);
+		for (i = 0; i < 100000 && !b->ended; i++) {
+			if (!cdm_step(b->cdm, 10) && b->pds.running)
+				fake_pds_finish(&b->pds);
+		}
+		if (!b->ended) {
+			cdm_abort(b->cdm);
+			bench_finish(b);
+		}
+		assert_int_equal(b->ended, 1);
+		faults += b->end == CDM_END_FAULT;
+		bench_destroy(b);
+	}
+	assert_true(faults > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(malformed_commands_stop_the_job_by_name),
+		cmocka_unit_test(the_largest_group_is_taken),
+		cmocka_unit_test(a_launch_without_state_stops_the_job),
+		cmocka_unit_test(a_misaligned_stream_stops_the_job),
+		cmocka_unit_test(a_sub_list_that_calls_itself_stops_the_job),
+		cmocka_unit_test(one_call_more_than_the_depth_stops_the_job),
+		cmocka_unit_test(memory_faults_name_the_address_of_the_word),
+		cmocka_unit_test(a_context_that_is_off_stops_the_job),
+		cmocka_unit_test(a_refused_launch_stops_the_job_with_the_pds_reason),
+		cmocka_unit_test(a_group_that_faults_when_dealt_stops_the_job),
+		cmocka_unit_test(abort_at_any_point_ends_once_and_deals_no_more),
+		cmocka_unit_test(a_usc_fault_at_any_point_stops_the_job),
+		cmocka_unit_test(the_first_reason_wins),
+		cmocka_unit_test(abort_while_idle_does_nothing),
+		cmocka_unit_test(a_job_behind_a_stopped_one_runs),
+		cmocka_unit_test(random_streams_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The walk through a control stream: each command, sub-lists, fences, grids,
+ * the budget, and the times and counts that the registers show.
+ */
+#include "bench.h"
+
+static void an_empty_stream_ends_done(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_halt(b);
+	bench_start(b);
+	assert_int_equal(b->ended, 0);	/* never from cdm_start() */
+	bench_walk(b);
+	assert_int_equal(b->ended, 1);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
+	assert_int_equal(b->pds.launches, 0);
+	assert_false(cdm_step(b->cdm, 10));
+	bench_destroy(b);
+}
+
+static void a_launch_hands_the_state_and_every_group_to_the_pds(void **state)
+{
+	struct bench *b = bench_create();
+	u32 x, y, z, n = 0;
+
+	(void)state;
+	put_state(b, 4, 5, 6);
+	put_launch_at(b, &(struct pumice_cdm_launch){ 3, 4, 2, 100, 0xffff0000, 7 });
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.launches, 1);
+	assert_int_equal(b->pds.launch.ctx, BENCH_CTX);
+	assert_int_equal(b->pds.launch.state.pds_addr, 0x5550);
+	assert_int_equal(b->pds.launch.state.local_bytes, 12);
+	assert_int_equal(b->pds.launch.state.size_z, 6);
+	assert_int_equal(b->pds.launch.grid.groups_y, 4);
+	assert_int_equal(b->pds.started, 24);
+	for (z = 0; z < 2; z++) {
+		for (y = 0; y < 4; y++) {
+			for (x = 0; x < 3; x++, n++) {
+				assert_int_equal(b->pds.group[n].linear, n);
+				assert_int_equal(b->pds.group[n].id[0], 100 + x);
+				assert_int_equal(b->pds.group[n].id[1], 0xffff0000 + y);
+				assert_int_equal(b->pds.group[n].id[2], 7 + z);
+			}
+		}
+	}
+	assert_int_equal(cdm_status(b->cdm)->groups, 24);
+	bench_destroy(b);
+}
+
+static void a_zero_count_launches_none(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 0, 1, 1);
+	put_launch(b, 1, 0, 1);
+	put_launch(b, 0xffffffff, 0xffffffff, 0);
+	put_launch(b, 2, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.launches, 1);
+	assert_int_equal(b->pds.started, 2);
+	bench_destroy(b);
+}
+
+static void state_stays_until_the_next_state(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 4, 1, 1);
+	put_launch(b, 1, 1, 1);
+	put_launch(b, 1, 1, 1);
+	put_state(b, 8, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->pds.launches, 2);
+	assert_int_equal(b->pds.launch.state.size_x, 4);
+	bench_destroy(b);
+}
+
+/* State belongs to a job: the next one starts without. */
+static void state_does_not_outlive_the_job(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	b->at = BENCH_STREAM;
+	put_launch(b, 1, 1, 1);
+	put_halt(b);
+	b->ended = 0;
+	bench_start(b);
+	bench_walk(b);
+	bench_expect_fault(b, PUMICE_FAULT_CDM_STATE, BENCH_STREAM);
+	bench_destroy(b);
+}
+
+/* Sub-lists: calls nest, return behind the call, and keep the state they set. */
+static void sub_lists_nest_and_return_behind_their_call(void **state)
+{
+	struct bench *b = bench_create();
+	const u64 list[PUMICE_CDM_MAX_DEPTH] = { BENCH_STREAM + 0x400, BENCH_STREAM + 0x800,
+						 BENCH_STREAM + 0xffc, BENCH_STREAM + 0x2000 };
+	u32 depth;
+
+	(void)state;
+	put_call(b, list[0]);
+	put_launch(b, 50, 1, 1);
+	put_halt(b);
+	for (depth = 0; depth < PUMICE_CDM_MAX_DEPTH; depth++) {
+		b->at = list[depth];
+		put_state(b, (u16)(depth + 1), 1, 1);
+		put_launch(b, depth + 1, 1, 1);
+		if (depth + 1 < PUMICE_CDM_MAX_DEPTH)
+			put_call(b, list[depth + 1]);
+		put_launch(b, depth + 10, 1, 1);
+		put_return(b);
+	}
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, 1 + 2 + 3 + 4 + 13 + 12 + 11 + 10 + 50);
+	/* The order tells that each list went on where it had called. */
+	assert_int_equal(b->pds.group[10].launch, 5);
+	assert_int_equal(b->pds.group[10 + 13].launch, 6);
+	assert_int_equal(b->pds.group[10 + 13 + 12 + 11 + 10].launch, 9);
+	assert_int_equal(b->pds.launch.state.size_x, PUMICE_CDM_MAX_DEPTH);
+	bench_destroy(b);
+}
+
+/* One list called again and again is no nesting. */
+static void a_sub_list_can_be_called_any_number_of_times(void **state)
+{
+	struct bench *b = bench_create();
+	u32 i;
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	for (i = 0; i < 100; i++)
+		put_call(b, BENCH_STREAM + 0x3000);
+	put_halt(b);
+	b->at = BENCH_STREAM + 0x3000;
+	put_launch(b, 1, 1, 1);
+	put_return(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, 100);
+	bench_destroy(b);
+}
+
+static void halt_ends_the_job_inside_a_sub_list(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_call(b, BENCH_STREAM + 0x100);
+	put_launch(b, 1, 1, 1);
+	b->at = BENCH_STREAM + 0x100;
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	assert_int_equal(b->ended, 1);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.launches, 0);
+	/* The depth does not outlive the job either. */
+	bench_start(b);
+	bench_walk(b);
+	assert_int_equal(b->ended, 2);
+	assert_int_equal(b->end, CDM_END_DONE);
+	bench_destroy(b);
+}
+
+static void commands_lie_across_pages(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_call(b, BENCH_STREAM + 0x1000 - 8);
+	put_halt(b);
+	b->at = BENCH_STREAM + 0x1000 - 8;
+	put_state(b, 1, 1, 1);
+	put_call(b, BENCH_STREAM + 0x2000 - 12);
+	put_return(b);
+	b->at = BENCH_STREAM + 0x2000 - 12;
+	put_launch(b, 5, 1, 1);
+	put_return(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, 5);
+	bench_destroy(b);
+}
+
+static void launches_run_side_by_side_without_a_fence(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 2, 1, 1);
+	put_launch(b, 3, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	assert_int_equal(b->pds.running, 5);
+	assert_int_equal(b->ended, 0);	/* HALT waits for them */
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	bench_destroy(b);
+}
+
+static void a_fence_holds_back_launches_until_the_last_group_has_left(void **state)
+{
+	struct bench *b = bench_create();
+	unsigned int wakes;
+
+	(void)state;
+	put_fence(b);	/* with nothing before it: no wait */
+	put_state(b, 1, 1, 1);
+	put_launch(b, 3, 1, 1);
+	put_fence(b);
+	put_launch(b, 1, 1, 1);
+	put_fence(b);
+	put_fence(b);
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	assert_int_equal(b->pds.started, 3);
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	assert_int_equal(b->pds.started, 3);
+	wakes = b->wakes;
+	fake_pds_finish(&b->pds);
+	assert_true(b->wakes > wakes);
+	bench_walk(b);
+	assert_int_equal(b->pds.started, 4);
+	assert_int_equal(b->ended, 0);
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	assert_int_equal(b->ended, 1);
+	bench_destroy(b);
+}
+
+/* A full PDS: each group that leaves wakes the CDM, which deals one more. */
+static void a_launch_waits_for_room_and_goes_on_in_order(void **state)
+{
+	struct bench *b = bench_create();
+	u32 i;
+
+	(void)state;
+	b->pds.room = 3;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 10, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	assert_int_equal(b->pds.started, 3);
+	for (i = 4; i <= 10; i++) {
+		unsigned int wakes = b->wakes;
+
+		assert_false(cdm_step(b->cdm, 100));
+		fake_pds_finish(&b->pds);
+		assert_true(b->wakes > wakes);
+		bench_walk(b);
+		assert_int_equal(b->pds.started, i);
+	}
+	bench_finish(b);
+	for (i = 0; i < 10; i++)
+		assert_int_equal(b->pds.group[i].linear, i);
+	assert_int_equal(cdm_status(b->cdm)->groups, 10);
+	bench_destroy(b);
+}
+
+static void a_step_keeps_to_its_budget(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 0x10000, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	assert_true(cdm_step(b->cdm, 2 + 7));	/* two commands, seven groups */
+	assert_int_equal(b->pds.started, 7);
+	assert_true(cdm_step(b->cdm, 1));
+	assert_int_equal(b->pds.started, 8);
+	/* A launch whose groups cost more gets fewer of them, but at least one. */
+	b->pds.cost = 10;
+	assert_true(cdm_step(b->cdm, 25));
+	assert_int_equal(b->pds.started, 8 + 3);
+	assert_true(cdm_step(b->cdm, 1));
+	assert_int_equal(b->pds.started, 12);
+	b->pds.cost = 0x80000000;
+	assert_true(cdm_step(b->cdm, 100));
+	assert_int_equal(b->pds.started, 13);
+	cdm_abort(b->cdm);
+	bench_finish(b);
+	bench_destroy(b);
+}
+
+/* The largest grids: the walk does not wrap where 32 bits end. */
+static void large_grids_are_taken(void **state)
+{
+	static const struct {
+		struct pumice_cdm_launch grid;
+		u32 started;	/* by a step of 100, two of them commands */
+	} cases[] = {
+		{ { 0xffffffff, 1, 1, 0, 0, 0 }, 98 },
+		{ { 1, 1, 1, 0xfffffffe, 0xfffffffe, 0xfffffffe }, 1 },
+		{ { 0xffffffff, 0xffffffff, 1, 0, 0, 0xfffffffe }, 98 },
+		{ { 0x80000000, 0x80000000, 3, 0, 0, 0 }, 98 },
+		{ { 0xffffffff, 1, 0xffffffff, 0, 0, 0 }, 98 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench *b = bench_create();
+
+		put_state(b, 1, 1, 1);
+		put_launch_at(b, &cases[i].grid);
+		put_halt(b);
+		bench_start(b);
+		cdm_step(b->cdm, 100);
+		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
+		assert_int_equal(b->pds.started, cases[i].started);
+		cdm_abort(b->cdm);
+		bench_finish(b);
+		bench_destroy(b);
+	}
+}
+
+static void times_and_counts_are_those_of_the_job(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 2, 1, 1);
+	put_halt(b);
+	b->clock = 5000;
+	bench_start(b);
+	assert_int_equal(cdm_status(b->cdm)->time_start, 5000);
+	b->clock = 6000;
+	bench_walk(b);
+	assert_int_equal(cdm_status(b->cdm)->groups, 0);
+	fake_pds_finish(&b->pds);
+	assert_int_equal(cdm_status(b->cdm)->groups, 1);
+	b->clock = 7000;
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	assert_int_equal(cdm_status(b->cdm)->time_start, 5000);
+	assert_int_equal(cdm_status(b->cdm)->time_end, 7000);
+	assert_int_equal(cdm_status(b->cdm)->groups, 2);
+	/* They stay until the next job starts. */
+	b->clock = 8000;
+	bench_start(b);
+	assert_int_equal(cdm_status(b->cdm)->time_start, 8000);
+	assert_int_equal(cdm_status(b->cdm)->groups, 0);
+	bench_finish(b);
+	bench_destroy(b);
+}
+
+static void start_while_busy_does_nothing(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 2, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	assert_false(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM + 0x1000));
+	bench_walk(b);
+	assert_false(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM));
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, 2);
+	assert_false(cdm_start(b->cdm, PUMICE_MMU_CONTEXTS, BENCH_STREAM));
+	assert_false(cdm_status(b->cdm)->busy);
+	bench_destroy(b);
+}
+
+static void reset_drops_the_job_without_a_word(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 2, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	cdm_reset(b->cdm);
+	b->pds.running = 0;
+	assert_int_equal(b->ended, 0);
+	assert_false(cdm_status(b->cdm)->busy);
+	assert_int_equal(cdm_status(b->cdm)->time_start, 0);
+	assert_false(cdm_step(b->cdm, 10));
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	bench_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_stream_ends_done),
+		cmocka_unit_test(a_launch_hands_the_state_and_every_group_to_the_pds),
+		cmocka_unit_test(a_zero_count_launches_none),
+		cmocka_unit_test(state_stays_until_the_next_state),
+		cmocka_unit_test(state_does_not_outlive_the_job),
+		cmocka_unit_test(sub_lists_nest_and_return_behind_their_call),
+		cmocka_unit_test(a_sub_list_can_be_called_any_number_of_times),
+		cmocka_unit_test(halt_ends_the_job_inside_a_sub_list),
+		cmocka_unit_test(commands_lie_across_pages),
+		cmocka_unit_test(launches_run_side_by_side_without_a_fence),
+		cmocka_unit_test(a_fence_holds_back_launches_until_the_last_group_has_left),
+		cmocka_unit_test(a_launch_waits_for_room_and_goes_on_in_order),
+		cmocka_unit_test(a_step_keeps_to_its_budget),
+		cmocka_unit_test(large_grids_are_taken),
+		cmocka_unit_test(times_and_counts_are_those_of_the_job),
+		cmocka_unit_test(start_while_busy_does_nothing),
+		cmocka_unit_test(reset_drops_the_job_without_a_word),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

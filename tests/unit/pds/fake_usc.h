@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A USC that runs nothing: stands in for qemu-device/gpu/usc in tests of the
+ * PDS and the CDM.
+ *
+ * It implements what the PDS calls of usc.h, and does the accounts of its
+ * stores a second time, unit by unit: a group that starts with something
+ * another group holds, or beyond the end of a store, fails the test. Stores
+ * are full of FAKE_POISON but for what the PDS wrote.
+ *
+ * Limits: a group runs until the test finishes it.
+ */
+#ifndef PUMICE_FAKE_USC_H
+#define PUMICE_FAKE_USC_H
+
+#include "../../../qemu-device/gpu/usc/usc.h"
+
+#define FAKE_POISON	0xdeadbeefu
+#define FAKE_NOBODY	0xffffu
+
+struct usc_program {
+	u64 addr;
+	u32 insns;
+	u32 refs;
+	struct usc_program_limits limits;
+};
+
+/* Programs are not shared: each get makes one. */
+struct usc_program_cache {
+	unsigned int live;	/* programs with references */
+	unsigned int gets;	/* programs ever made */
+};
+
+struct usc {
+	struct usc_config config;
+	u32 rows, words, local_words;
+	u32 *unified, *common;
+	u16 *row_owner, *word_owner, *local_owner;	/* group, or FAKE_NOBODY */
+	u16 slot_owner[PUMICE_USC_SLOTS];
+	struct usc_task task[PUMICE_USC_SLOTS];
+	struct usc_group group[PUMICE_USC_SLOTS];
+	u64 start_order[PUMICE_USC_SLOTS];	/* of running groups, over all fake USCs */
+	unsigned int running;
+	unsigned int started;
+	bool aborted;		/* usc_abort() was called */
+};
+
+/* Take everything back from a running group and tell the PDS. */
+void fake_usc_finish(struct usc *usc, unsigned int group);
+/* A running group faults: tell the PDS; it stays until it is finished. */
+void fake_usc_fault(struct usc *usc, unsigned int group, enum pumice_fault reason);
+bool fake_usc_running(const struct usc *usc, unsigned int group);
+/* The running group that started first on this USC, or FAKE_NOBODY. */
+unsigned int fake_usc_oldest(const struct usc *usc);
+
+/* Registers of an instance of a group, by its linear number. */
+u32 fake_usc_shared(struct usc *usc, unsigned int group, u32 instance, u32 reg);
+u32 fake_usc_attr(struct usc *usc, unsigned int group, u32 instance, u32 reg);
+/* The same by wave and lane, for lanes without an instance too. */
+u32 fake_usc_attr_lane(struct usc *usc, unsigned int group, u32 task, u32 wave, u32 lane, u32 reg);
+
+#endif

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Work-groups over USCs: who gets the next one, when a group waits, what can
+ * never fit, and that everything comes back. The fake USCs check that no two
+ * groups hold the same unit of a store.
+ */
+#include <string.h>
+
+#include "rig.h"
+
+static const struct rig_stores small_stores = {
+	.unified_bytes = 64 * 128, .common_bytes = 1024, .local_bytes = 4096,
+};
+
+/* Groups of the launch that start before one has to wait. */
+static u32 fill(struct rig *rig)
+{
+	u32 n = 0;
+
+	while (rig_group(rig, n, 0, 0, n) == PDS_STARTED)
+		n++;
+	return n;
+}
+
+static void groups_go_to_the_usc_with_the_fewest_waves_in_turn(void **state)
+{
+	struct rig *rig = rig_create(4, NULL);
+	struct pds_launch launch = rig_launch(64, 1, 1);
+	u32 i;
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	for (i = 0; i < 12; i++) {
+		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(rig->usc[i % 4]->started, i / 4 + 1);
+		assert_int_equal(rig->wakes[i % 4], i / 4 + 1);
+	}
+	/* Two leave USC 2: the next two go there. */
+	fake_usc_finish(rig->usc[2], fake_usc_oldest(rig->usc[2]));
+	fake_usc_finish(rig->usc[2], fake_usc_oldest(rig->usc[2]));
+	assert_int_equal(rig_group(rig, 12, 0, 0, 12), PDS_STARTED);
+	assert_int_equal(rig_group(rig, 13, 0, 0, 13), PDS_STARTED);
+	assert_int_equal(rig->usc[2]->started, 5);
+	assert_int_equal(rig->usc[0]->started + rig->usc[1]->started + rig->usc[3]->started, 9);
+	rig_destroy(rig);
+}
+
+static void dealing_repeats_itself_exactly(void **state)
+{
+	u32 first[2][64], run, i;
+
+	(void)state;
+	for (run = 0; run < 2; run++) {
+		struct rig *rig = rig_create(3, NULL);
+		struct pds_launch launch = rig_launch(100, 1, 1);
+
+		rig_program_empty(rig, &launch);
+		assert_true(rig_begin(rig, &launch));
+		for (i = 0; i < 64; i++) {
+			u32 u, before[3];
+
+			for (u = 0; u < 3; u++)
+				before[u] = rig->usc[u]->started;
+			assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+			for (u = 0; u < 3; u++) {
+				if (rig->usc[u]->started != before[u])
+					first[run][i] = u;
+			}
+			if (i % 5 == 4)
+				rig_finish_oldest(rig);
+		}
+		rig_destroy(rig);
+	}
+	assert_memory_equal(first[0], first[1], sizeof(first[0]));
+}
+
+static void a_group_is_described_to_its_usc(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { TASK, END };
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_launch launch = rig_launch(30, 7, 1);	/* 210: 7 waves, 2 tasks */
+	const struct usc_group *group;
+	const struct usc_task *task;
+
+	(void)state;
+	launch.state.temps = 9;
+	launch.state.attrs = 4;
+	launch.state.shared = 17;
+	launch.state.local_bytes = 1000;
+	rig_program(rig, &launch, insns, 2);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(rig_group(rig, 1, 0, 0, 0x123456789abull), PDS_STARTED);
+	assert_int_equal(pds_groups(rig->pds), 2);
+	assert_int_equal(pds_tasks(rig->pds), 4);
+
+	group = &rig->usc[0]->group[1];
+	assert_int_equal(group->tasks, 2);
+	assert_int_equal(group->ctx, RIG_CTX);
+	assert_int_equal(group->waves, 7);
+	assert_int_equal(group->first_wave, (u32)(0x123456789abull * 7));
+	assert_int_equal(group->local_bytes, 1000);
+	assert_int_equal(group->code_addr, RIG_CODE);
+	task = &rig->usc[0]->task[group->slot[0]];
+	assert_int_equal(task->waves, 4);
+	assert_int_equal(task->instances, 128);
+	assert_int_equal(task->temps, 9);
+	assert_int_equal(task->attrs, 4);
+	assert_int_equal(task->shared, 17);
+	task = &rig->usc[0]->task[group->slot[1]];
+	assert_int_equal(task->index, 1);
+	assert_int_equal(task->waves, 3);
+	assert_int_equal(task->instances, 82);
+	rig_destroy(rig);
+}
+
+/* Bank 0 for every group, so that bank conflicts do not depend on neighbours. */
+static void local_memory_starts_at_the_first_bank(void **state)
+{
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_launch launch = rig_launch(1, 1, 1);
+	u32 i;
+
+	(void)state;
+	launch.state.local_bytes = 36;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(rig->usc[0]->group[i].local_byte % 128, 0);
+	}
+	rig_destroy(rig);
+}
+
+/* Each resource alone makes a group wait; one group less of it lets the next one in. */
+static void a_group_waits_for_the_resource_that_lacks(void **state)
+{
+	static const struct {
+		const char *what;
+		u16 size, shared;
+		u8 temps;
+		u32 local, fit;		/* groups that fit on one USC */
+	} cases[] = {
+		{ "slots", 1, 0, 0, 0, PUMICE_USC_SLOTS },
+		{ "slots, two tasks each", 129, 0, 0, 0, PUMICE_USC_SLOTS / 2 },
+		{ "unified store", 32, 0, 10, 0, 6 },	/* 64 rows */
+		{ "common store", 1, 100, 0, 0, 2 },	/* 256 words */
+		{ "local memory", 1, 0, 0, 1024, 4 },	/* 4096 bytes */
+	};
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_create(2, &small_stores);
+		struct pds_launch launch = rig_launch(cases[i].size, 1, 1);
+
+		launch.state.shared = cases[i].shared;
+		launch.state.temps = cases[i].temps;
+		launch.state.local_bytes = cases[i].local;
+		rig_program_empty(rig, &launch);
+		assert_true(rig_begin(rig, &launch));
+		if (fill(rig) != 2 * cases[i].fit)
+			fail_msg("%s: %u groups run", cases[i].what, pds_groups(rig->pds));
+		for (n = 0; n < 10; n++) {
+			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
+			assert_true(rig_finish_oldest(rig));
+			assert_int_equal(rig->done, n + 1);
+			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+		}
+		assert_int_equal(pds_groups(rig->pds), 2 * cases[i].fit);
+		rig_destroy(rig);
+	}
+}
+
+static void what_can_never_fit_is_refused(void **state)
+{
+	static const struct {
+		const char *what;
+		u16 x, shared;
+		u8 temps, attrs;
+		u32 local;
+		bool fits;
+	} cases[] = {
+		/* Small stores: 64 rows, 256 words, 4096 bytes. */
+		{ "all rows", 64, 0, 30, 2, 0, true },
+		{ "a row more a wave", 64, 0, 30, 3, 0, false },
+		{ "a wave more", 65, 0, 30, 2, 0, false },
+		{ "all words", 128, 256, 0, 0, 0, true },
+		{ "a word more", 128, 257, 0, 0, 0, false },
+		{ "a task more", 129, 256, 0, 0, 0, false },
+		{ "all local memory", 1, 0, 0, 0, 4096, true },
+		{ "local memory", 1, 0, 0, 0, 4100, false },
+		{ "the most local memory that the format holds", 1, 0, 0, 0, 0xffffc, false },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_create(2, &small_stores);
+		struct pds_launch launch = rig_launch(cases[i].x, 1, 1);
+
+		launch.state.shared = cases[i].shared;
+		launch.state.temps = cases[i].temps;
+		launch.state.attrs = cases[i].attrs;
+		launch.state.local_bytes = cases[i].local;
+		rig_program_empty(rig, &launch);
+		if (rig_begin(rig, &launch) != cases[i].fits)
+			fail_msg("%s", cases[i].what);
+		if (cases[i].fits)
+			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+		else
+			rig_expect_fault(rig, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, RIG_PDS,
+					 0);
+		rig_destroy(rig);
+	}
+}
+
+/* The register file ends where document 003 says, whatever the stores could hold. */
+static void more_registers_than_an_instance_can_have_are_refused(void **state)
+{
+	static const struct {
+		u16 shared;
+		u8 temps, attrs;
+		bool fits;
+	} cases[] = {
+		{ 4096, 248, 248, true }, { 4097, 0, 0, false }, { 0, 249, 0, false },
+		{ 0, 0, 249, false }, { 0, 255, 0, false }, { 8191, 0, 0, false },
+	};
+	struct rig *rig = rig_create(1, NULL);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pds_launch launch = rig_launch(1, 1, 1);
+
+		launch.state.shared = cases[i].shared;
+		launch.state.temps = cases[i].temps;
+		launch.state.attrs = cases[i].attrs;
+		rig_program_empty(rig, &launch);
+		assert_int_equal(rig_begin(rig, &launch), cases[i].fits);
+		rig_end(rig);
+		if (!cases[i].fits)
+			rig_expect_fault(rig, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, RIG_PDS,
+					 0);
+	}
+	rig_destroy(rig);
+}
+
+/* A group takes what another USC has left when the emptiest cannot hold it. */
+static void a_group_is_placed_where_it_fits(void **state)
+{
+	struct rig *rig = rig_create(2, &small_stores);
+	struct pds_launch big = rig_launch(32, 1, 1), wide = rig_launch(96, 1, 1);
+
+	(void)state;
+	big.state.local_bytes = 4096;
+	rig_program_empty(rig, &big);
+	assert_true(rig_begin(rig, &big));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);	/* USC 0, one wave */
+	rig_end(rig);
+	wide.state = (struct pumice_cdm_state){
+		.pds_addr = RIG_PDS, .pds_insns = 2, .size_x = 96, .size_y = 1, .size_z = 1,
+	};
+	assert_true(rig_begin(rig, &wide));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);	/* USC 1, three waves */
+	rig_end(rig);
+	assert_true(rig_begin(rig, &big));
+	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
+	assert_int_equal(rig->usc[1]->started, 2);
+	assert_int_equal(rig_group(rig, 2, 0, 0, 2), PDS_WAIT);
+	rig_destroy(rig);
+}
+
+static void a_group_without_instances_sequences(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { LDI(V, 0, 1), DMA(V, 0, 1, RIG_DATA, 4),
+							TASK, END };
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_launch launch = rig_launch(0, 1, 1);
+
+	(void)state;
+	launch.state.attrs = 1;
+	rig_program(rig, &launch, insns, 4);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 5), PDS_STARTED);
+	assert_int_equal(rig->usc[0]->group[0].tasks, 1);
+	assert_int_equal(rig->usc[0]->group[0].waves, 0);
+	assert_int_equal(rig->usc[0]->task[rig->usc[0]->group[0].slot[0]].instances, 0);
+	assert_int_equal(pds_tasks(rig->pds), 1);
+	rig_destroy(rig);
+}
+
+/* One program a launch, held until the launch is over and its last group has left. */
+static void a_launch_gets_its_usc_program_once_and_gives_it_back(void **state)
+{
+	struct rig *rig = rig_create(2, NULL);
+	struct pds_launch launch = rig_launch(32, 1, 1);
+	u32 i;
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	for (i = 0; i < 10; i++)
+		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+	assert_int_equal(rig->cache.gets, 1);
+	rig_finish_all(rig);
+	assert_int_equal(rig->cache.live, 1);	/* the launch goes on */
+	assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+	rig_end(rig);
+	assert_int_equal(rig->cache.live, 1);	/* a group runs */
+	rig_finish_all(rig);
+	assert_int_equal(rig->cache.live, 0);
+	rig_destroy(rig);
+}
+
+/* As many launches as slots run beside each other, a group each, and one more is begun. */
+static void every_slot_can_belong_to_another_launch(void **state)
+{
+	struct rig *rig = rig_create(2, NULL);
+	struct pds_launch launch = rig_launch(1, 1, 1);
+	u32 i;
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	for (i = 0; i < 2 * PUMICE_USC_SLOTS; i++) {
+		assert_true(rig_begin(rig, &launch));
+		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+		rig_end(rig);
+	}
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig->cache.live, 2 * PUMICE_USC_SLOTS + 1);
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
+	assert_true(rig_finish_oldest(rig));
+	assert_int_equal(rig->cache.live, 2 * PUMICE_USC_SLOTS);
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	rig_destroy(rig);
+}
+
+static void abort_reaches_the_uscs_with_groups_and_no_other(void **state)
+{
+	struct rig *rig = rig_create(3, NULL);
+	struct pds_launch launch = rig_launch(1, 1, 1);
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
+	rig_abort(rig);
+	assert_true(rig->usc[0]->aborted);
+	assert_true(rig->usc[1]->aborted);
+	assert_false(rig->usc[2]->aborted);
+	assert_int_equal(rig->wakes[0], 2);
+	assert_int_equal(rig->wakes[1], 2);
+	assert_int_equal(rig->wakes[2], 0);
+	assert_int_equal(pds_groups(rig->pds), 2);	/* until the USCs let them go */
+	rig_destroy(rig);
+}
+
+static void a_usc_fault_is_passed_on_whole(void **state)
+{
+	struct rig *rig = rig_create(2, NULL);
+	struct pds_launch launch = rig_launch(1, 1, 1);
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
+	fake_usc_fault(rig->usc[1], 0, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	assert_int_equal(rig->fault.usc, 1);
+	assert_int_equal(rig->fault.pc, 3);
+	assert_int_equal(rig->fault.addr, RIG_CODE + 48);
+	assert_int_equal(pds_groups(rig->pds), 2);
+	rig_destroy(rig);
+}
+
+static void reset_forgets_groups_and_gives_programs_back(void **state)
+{
+	struct rig *rig = rig_create(2, &small_stores);
+	struct pds_launch launch = rig_launch(1, 1, 1);
+	u32 i, before;
+
+	(void)state;
+	launch.state.shared = 100;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	before = fill(rig);
+	for (i = 0; i < 2; i++)
+		usc_reset(rig->usc[i]);
+	pds_reset(rig->pds);
+	assert_int_equal(pds_groups(rig->pds), 0);
+	assert_int_equal(pds_tasks(rig->pds), 0);
+	assert_int_equal(rig->cache.live, 0);
+	assert_int_equal(rig->done, 0);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(fill(rig), before);
+	rig_destroy(rig);
+}
+
+static void a_pds_has_one_to_thirty_two_uscs(void **state)
+{
+	struct pds_config config = { .uscs = 0 };
+
+	(void)state;
+	assert_null(pds_create(&config));
+	config.uscs = PDS_MAX_USCS + 1;
+	assert_null(pds_create(&config));
+	config.uscs = PDS_MAX_USCS;
+	pds_destroy(pds_create(&config));
+	pds_destroy(NULL);
+}
+
+static u32 next_random(u64 *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return (u32)(*state >> 33);
+}
+
+/* Launches of every shape, groups that leave in any order, some that fault: the fakes check. */
+static void random_launches_lose_and_overlap_nothing(void **state)
+{
+	static const struct pumice_pds_insn good[] = { MOV(SH, 0, TASK), MOV(V, 0, LOCAL_LINEAR),
+						       TASK, END };
+	static const struct pumice_pds_insn faulty[] = { DMA(SH, 0, 1, 0x8000, 0), TASK, END };
+	struct rig *rig = rig_create(5, NULL);
+	u64 rnd = 0x5eed0003;
+	u32 launches, waits = 0, faults = 0, n;
+
+	(void)state;
+	print_message("seed 0x%llx\n", (unsigned long long)rnd);
+	for (launches = 0; launches < 300; launches++) {
+		struct pds_launch launch = rig_launch((u16)(next_random(&rnd) % 1024 + 1), 1, 1);
+		bool fault = next_random(&rnd) % 8 == 0;
+
+		launch.state.shared = (u16)(next_random(&rnd) % 1500 + 1);
+		launch.state.attrs = (u8)(next_random(&rnd) % 30 + 1);
+		launch.state.temps = (u8)(next_random(&rnd) % 50);
+		launch.state.local_bytes = next_random(&rnd) % 20000 & ~3u;
+		rig_program(rig, &launch, fault ? faulty : good, fault ? 3 : 4);
+		assert_true(rig_begin(rig, &launch));
+		for (n = next_random(&rnd) % 30; n; n--) {
+			enum pds_result result = rig_group(rig, n, 0, 0, n);
+			struct usc *usc = rig->usc[next_random(&rnd) % 5];
+			unsigned int group = next_random(&rnd) % PUMICE_USC_SLOTS;
+
+			waits += result == PDS_WAIT;
+			faults += result == PDS_FAULT;
+			assert_true(fault ? result != PDS_STARTED : result != PDS_FAULT);
+			if (fake_usc_running(usc, group))
+				fake_usc_finish(usc, group);
+			if (result == PDS_WAIT)
+				rig_finish_oldest(rig);
+		}
+		rig_end(rig);
+	}
+	assert_true(waits > 100 && faults > 100);
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups_go_to_the_usc_with_the_fewest_waves_in_turn),
+		cmocka_unit_test(dealing_repeats_itself_exactly),
+		cmocka_unit_test(a_group_is_described_to_its_usc),
+		cmocka_unit_test(local_memory_starts_at_the_first_bank),
+		cmocka_unit_test(a_group_waits_for_the_resource_that_lacks),
+		cmocka_unit_test(what_can_never_fit_is_refused),
+		cmocka_unit_test(more_registers_than_an_instance_can_have_are_refused),
+		cmocka_unit_test(a_group_is_placed_where_it_fits),
+		cmocka_unit_test(a_group_without_instances_sequences),
+		cmocka_unit_test(a_launch_gets_its_usc_program_once_and_gives_it_back),
+		cmocka_unit_test(every_slot_can_belong_to_another_launch),
+		cmocka_unit_test(abort_reaches_the_uscs_with_groups_and_no_other),
+		cmocka_unit_test(a_usc_fault_is_passed_on_whole),
+		cmocka_unit_test(reset_forgets_groups_and_gives_programs_back),
+		cmocka_unit_test(a_pds_has_one_to_thirty_two_uscs),
+		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Accounts of one USC: what a group needs, what can ever fit, and that claims
+ * take all or nothing. The reference counts owners unit by unit.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/pds/resource.h"
+#include "cmocka_all.h"
+
+#define ROWS	4096u
+#define WORDS	16384u
+#define LOCALS	512u
+
+static const struct pds_capacity capacity = { .rows = ROWS, .words = WORDS, .local_rows = LOCALS };
+
+static struct pumice_cdm_state size(u16 x, u16 y, u16 z)
+{
+	return (struct pumice_cdm_state){ .size_x = x, .size_y = y, .size_z = z };
+}
+
+static void groups_are_cut_into_tasks_of_128_and_waves_of_32(void **state)
+{
+	static const struct {
+		u16 x, y, z;
+		u32 tasks, waves, last_instances, last_waves;
+	} cases[] = {
+		{ 0, 1, 1, 1, 0, 0, 0 },	/* a task without instances only sequences */
+		{ 1, 1, 1, 1, 1, 1, 1 },
+		{ 32, 1, 1, 1, 1, 32, 1 },
+		{ 33, 1, 1, 1, 2, 33, 2 },
+		{ 8, 8, 2, 1, 4, 128, 4 },
+		{ 129, 1, 1, 2, 5, 1, 1 },
+		{ 10, 10, 10, 8, 32, 104, 4 },
+		{ 1024, 1, 1, 8, 32, 128, 4 },
+		{ 1, 1, 1023, 8, 32, 127, 4 },
+	};
+	struct pds_need need;
+	u32 i, t, instances, waves;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pumice_cdm_state s = size(cases[i].x, cases[i].y, cases[i].z);
+
+		pds_need_of(&s, &need);
+		assert_int_equal(need.tasks, cases[i].tasks);
+		assert_int_equal(need.waves, cases[i].waves);
+		assert_int_equal(pds_task_instances(&need, need.tasks - 1),
+				 cases[i].last_instances);
+		assert_int_equal(pds_task_waves(&need, need.tasks - 1), cases[i].last_waves);
+		for (t = 0, instances = 0, waves = 0; t < need.tasks; t++) {
+			instances += pds_task_instances(&need, t);
+			waves += pds_task_waves(&need, t);
+		}
+		assert_int_equal(instances, cases[i].x * cases[i].y * cases[i].z);
+		assert_int_equal(waves, need.waves);
+	}
+}
+
+/* Each store is filled to the last unit, and then asked for one more. */
+static void a_group_fits_up_to_the_last_unit_of_each_store(void **state)
+{
+	struct pumice_cdm_state s = size(1024, 1, 1);
+	struct pds_need need;
+
+	(void)state;
+	s.temps = 100;
+	s.attrs = 28;	/* 32 waves of 128 rows */
+	s.shared = 2048;	/* 8 tasks */
+	s.local_bytes = 65536;
+	pds_need_of(&s, &need);
+	assert_true(pds_need_fits(&need, &capacity));
+
+	s.attrs = 29;
+	pds_need_of(&s, &need);
+	assert_false(pds_need_fits(&need, &capacity));
+	s.attrs = 28;
+
+	s.shared = 2049;
+	pds_need_of(&s, &need);
+	assert_false(pds_need_fits(&need, &capacity));
+	s.shared = 2048;
+
+	s.local_bytes = 65540;
+	pds_need_of(&s, &need);
+	assert_false(pds_need_fits(&need, &capacity));
+}
+
+/* What fits on an empty USC can be claimed on an empty USC: no cutting up stands in its way. */
+static void what_fits_an_empty_usc_can_be_claimed_there(void **state)
+{
+	static struct pds_unit unit;
+	struct pumice_cdm_state s = size(1000, 1, 1);
+	struct pds_need need;
+	unsigned int group;
+
+	(void)state;
+	s.temps = 64;
+	s.attrs = 64;
+	s.shared = 2048;
+	s.local_bytes = 65536;
+	pds_need_of(&s, &need);
+	pds_unit_init(&unit, &capacity);
+	assert_true(pds_unit_claim(&unit, &need, &group));
+	assert_int_equal(unit.unified.free, 0);
+	assert_int_equal(unit.common.free, 0);
+	assert_int_equal(unit.local.free, 0);
+	assert_int_equal(unit.tasks, 8);
+	assert_int_equal(unit.waves, 32);
+	pds_unit_release(&unit, group);
+}
+
+/* A refused claim leaves the accounts as they were, whatever it was that lacked. */
+static void a_refused_claim_takes_nothing(void **state)
+{
+	static const struct {
+		u32 rows, words, locals;	/* taken before */
+	} cases[] = {
+		{ ROWS - 5 * 10 + 1, 0, 0 },
+		{ 0, WORDS - 2 * 100 + 1, 0 },
+		{ 0, 0, LOCALS - 1 },
+	};
+	struct pumice_cdm_state s = size(160, 1, 1);	/* 2 tasks, 5 waves */
+	struct pds_need need;
+	u32 i, start;
+
+	(void)state;
+	s.temps = 10;
+	s.shared = 100;
+	s.local_bytes = 256;
+	pds_need_of(&s, &need);
+	for (i = 0; i < 3; i++) {
+		static struct pds_unit unit, before;
+		unsigned int group;
+
+		pds_unit_init(&unit, &capacity);
+		pds_store_alloc(&unit.unified, cases[i].rows, &start);
+		pds_store_alloc(&unit.common, cases[i].words, &start);
+		pds_store_alloc(&unit.local, cases[i].locals, &start);
+		before = unit;
+		assert_false(pds_unit_claim(&unit, &need, &group));
+		assert_memory_equal(&before.unified, &unit.unified, sizeof(unit.unified));
+		assert_memory_equal(&before.common, &unit.common, sizeof(unit.common));
+		assert_memory_equal(&before.local, &unit.local, sizeof(unit.local));
+		assert_int_equal(unit.slots, 0);
+		assert_int_equal(unit.tasks, 0);
+	}
+}
+
+/* Free units that do not lie together are as good as none: the claim is undone half-way. */
+static void a_claim_that_fails_in_pieces_gives_back_what_it_took(void **state)
+{
+	static struct pds_unit unit;
+	struct pumice_cdm_state s = size(256, 1, 1);
+	struct pds_store common;
+	struct pds_need need;
+	unsigned int group;
+	u32 start, i;
+
+	(void)state;
+	pds_unit_init(&unit, &capacity);
+	/* Leave pieces of 1000, 999 and 1 words: the second task's 1000 are not in one place. */
+	for (i = 0; i < 7; i++) {
+		static const u32 piece[7] = { 1000, 1, 999, 1, 1, 1, WORDS - 1000 - 1 - 999 - 3 };
+
+		pds_store_alloc(&unit.common, piece[i], &start);
+	}
+	pds_store_free(&unit.common, 0, 1000);
+	pds_store_free(&unit.common, 1001, 999);
+	pds_store_free(&unit.common, 2001, 1);
+	common = unit.common;
+	s.temps = 4;
+	s.shared = 1000;
+	s.local_bytes = 4;
+	pds_need_of(&s, &need);
+	assert_false(pds_unit_claim(&unit, &need, &group));
+	assert_int_equal(common.free, unit.common.free);
+	assert_int_equal(common.extents, unit.common.extents);
+	assert_memory_equal(common.extent, unit.common.extent,
+			    common.extents * sizeof(common.extent[0]));
+	assert_int_equal(unit.unified.free, ROWS);
+	assert_int_equal(unit.local.free, LOCALS);
+	assert_int_equal(unit.slots, 0);
+}
+
+static void a_usc_holds_as_many_tasks_as_slots(void **state)
+{
+	static struct pds_unit unit;
+	struct pumice_cdm_state s = size(384, 1, 1);	/* 3 tasks */
+	struct pds_need need;
+	unsigned int group;
+	u32 i;
+
+	(void)state;
+	pds_unit_init(&unit, &capacity);
+	pds_need_of(&s, &need);
+	for (i = 0; i < PUMICE_USC_SLOTS / 3; i++)
+		assert_true(pds_unit_claim(&unit, &need, &group));
+	assert_int_equal(unit.tasks, PUMICE_USC_SLOTS);
+	assert_false(pds_unit_claim(&unit, &need, &group));
+	s = size(1, 1, 1);
+	pds_need_of(&s, &need);
+	assert_false(pds_unit_claim(&unit, &need, &group));
+	pds_unit_release(&unit, 4);
+	for (i = 0; i < 3; i++)
+		assert_true(pds_unit_claim(&unit, &need, &group));
+	assert_false(pds_unit_claim(&unit, &need, &group));
+}
+
+static u32 next_random(u64 *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return (u32)(*state >> 33);
+}
+
+/* Who has each unit; group number + 1, 0 for nobody. */
+struct owners {
+	u8 row[ROWS], word[WORDS], local[LOCALS], slot[PUMICE_USC_SLOTS];
+	u32 rows, words, locals, slots;	/* taken */
+};
+
+static void own(u8 *owner, u32 start, u32 count, u8 from, u8 to)
+{
+	while (count--) {
+		assert_int_equal(owner[start + count], from);
+		owner[start + count] = to;
+	}
+}
+
+/* Hand a claim's resources from nobody to the group, or back. */
+static void own_claim(struct owners *o, const struct pds_claim *claim, u8 group, bool take)
+{
+	const struct pds_need *need = &claim->need;
+	u8 from = take ? 0 : (u8)(group + 1), to = take ? (u8)(group + 1) : 0;
+	s32 sign = take ? 1 : -1;
+	u32 t;
+
+	for (t = 0; t < need->tasks; t++) {
+		u32 rows = pds_task_waves(need, t) * need->wave_rows;
+
+		own(o->slot, claim->slot[t], 1, from, to);
+		own(o->row, claim->row[t], rows, from, to);
+		own(o->word, claim->word[t], need->words, from, to);
+		o->rows += (u32)sign * rows;
+		o->words += (u32)sign * need->words;
+	}
+	own(o->local, claim->local_row, need->local_rows, from, to);
+	o->locals += (u32)sign * need->local_rows;
+	o->slots += (u32)sign * need->tasks;
+}
+
+static void random_need(u64 *rnd, struct pds_need *need)
+{
+	struct pumice_cdm_state s = size((u16)(next_random(rnd) % 1025), 1, 1);
+
+	s.temps = (u8)(next_random(rnd) % 40);
+	s.attrs = (u8)(next_random(rnd) % 20);
+	s.shared = (u16)(next_random(rnd) % 700);
+	s.local_bytes = next_random(rnd) % 4 ? next_random(rnd) % 8192 & ~3u : 0;
+	pds_need_of(&s, need);
+}
+
+static void random_claims_lose_and_overlap_nothing(void **state)
+{
+	static struct pds_unit unit, empty;
+	static struct owners o;
+	u64 rnd = 0x5eed0002;
+	u32 step, refused = 0;
+	unsigned int group;
+
+	(void)state;
+	print_message("seed 0x%llx\n", (unsigned long long)rnd);
+	pds_unit_init(&unit, &capacity);
+	empty = unit;
+	for (step = 0; step < 100000; step++) {
+		struct pds_need need;
+
+		group = next_random(&rnd) % PUMICE_USC_SLOTS;
+		if (unit.claim[group].live) {
+			own_claim(&o, &unit.claim[group], (u8)group, false);
+			pds_unit_release(&unit, group);
+		} else {
+			random_need(&rnd, &need);
+			if (pds_unit_claim(&unit, &need, &group))
+				own_claim(&o, &unit.claim[group], (u8)group, true);
+			else
+				refused++;
+		}
+		assert_int_equal(unit.unified.free, ROWS - o.rows);
+		assert_int_equal(unit.common.free, WORDS - o.words);
+		assert_int_equal(unit.local.free, LOCALS - o.locals);
+		assert_int_equal(unit.tasks, o.slots);
+	}
+	assert_true(refused > 1000);	/* the USC was full again and again */
+	for (group = 0; group < PUMICE_USC_SLOTS; group++) {
+		if (unit.claim[group].live)
+			pds_unit_release(&unit, group);
+	}
+	assert_int_equal(unit.groups, 0);
+	assert_int_equal(unit.waves, 0);
+	assert_int_equal(unit.slots, 0);
+	assert_int_equal(unit.unified.extents, 1);
+	assert_int_equal(unit.common.extents, 1);
+	assert_int_equal(unit.local.extents, 1);
+	assert_memory_equal(&unit.unified.extent[0], &empty.unified.extent[0],
+			    sizeof(struct pds_extent));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups_are_cut_into_tasks_of_128_and_waves_of_32),
+		cmocka_unit_test(a_group_fits_up_to_the_last_unit_of_each_store),
+		cmocka_unit_test(what_fits_an_empty_usc_can_be_claimed_there),
+		cmocka_unit_test(a_refused_claim_takes_nothing),
+		cmocka_unit_test(a_claim_that_fails_in_pieces_gives_back_what_it_took),
+		cmocka_unit_test(a_usc_holds_as_many_tasks_as_slots),
+		cmocka_unit_test(random_claims_lose_and_overlap_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
