@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/* Devices: the choice of a backend, and what it tells of itself. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+
+u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+/* Whether @name is @backend, alone or with ":" and more; *rest is then what follows. */
+static bool names_backend(const char *name, const char *backend, const char **rest)
+{
+	size_t n = strlen(backend);
+
+	if (strncmp(name, backend, n) || (name[n] && name[n] != ':'))
+		return false;
+	*rest = name[n] ? name + n + 1 : NULL;
+	return true;
+}
+
+int pumice_device_open(const char *name, struct pumice_device **dev, char *error,
+		       size_t error_bytes)
+{
+	const char *rest;
+
+	if (!name)
+		name = getenv("PUMICE_DEVICE");
+	if (!name || !*name)
+		name = "drm";
+	if (names_backend(name, "drm", &rest))
+		return drm_open(rest, dev, error, error_bytes);
+	if (names_backend(name, "inproc", &rest))
+		return inproc_open(rest, dev, error, error_bytes);
+	return fail_text(error, error_bytes, EINVAL, "no device is named '%.100s'", name);
+}
+
+void pumice_device_close(struct pumice_device *dev)
+{
+	if (dev)
+		dev->ops->close(dev);
+}
+
+int pumice_device_info(struct pumice_device *dev, struct pumice_device_info *info)
+{
+	*info = dev->info;
+	return 0;
+}
+
+int pumice_device_timestamp(struct pumice_device *dev, uint64_t *gpu_ticks, uint64_t *cpu_ns)
+{
+	uint64_t unused;
+
+	return dev->ops->timestamp(dev, gpu_ticks ? gpu_ticks : &unused,
+				   cpu_ns ? cpu_ns : &unused);
+}
+
+int pumice_device_fw_counters(struct pumice_device *dev, struct pumice_fw_counters *counters)
+{
+	return dev->ops->fw_counters(dev, counters);
+}
+
+int pumice_device_drm_fd(struct pumice_device *dev)
+{
+	return dev->ops->drm_fd(dev);
+}

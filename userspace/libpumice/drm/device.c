@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/* Kernel backend: finding the device, and what it is. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "drm.h"
+
+#define DRIVER_NAME	"pumice"
+#define MAX_DEVICES	64
+
+int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const char *what)
+{
+	int err;
+
+	if (!drmIoctl(drm_device(dev)->fd, request, arg))
+		return 0;
+	err = errno;
+	return fail(dev, err, "%s: %s", what, strerror(err));
+}
+
+static int query(struct pumice_device *dev, u32 type, void *to, u32 bytes, const char *what)
+{
+	struct drm_pumice_dev_query q = {
+		.type = type, .size = bytes, .pointer = (uintptr_t)to,
+	};
+
+	memset(to, 0, bytes);
+	return drm_call(dev, DRM_IOCTL_PUMICE_DEV_QUERY, &q, what);
+}
+
+static int drm_timestamp(struct pumice_device *dev, u64 *gpu_ticks, u64 *cpu_ns)
+{
+	struct drm_pumice_query_timestamp t;
+	int err = query(dev, DRM_PUMICE_QUERY_TIMESTAMP, &t, sizeof(t), "timestamp");
+
+	if (!err) {
+		*gpu_ticks = t.gpu_ticks;
+		*cpu_ns = t.cpu_ns;
+	}
+	return err;
+}
+
+static int drm_fw_counters(struct pumice_device *dev, struct pumice_fw_counters *counters)
+{
+	(void)counters;
+	return fail(dev, EOPNOTSUPP, "firmware counters: the kernel shows them in debugfs only");
+}
+
+static int drm_fd(struct pumice_device *dev)
+{
+	return drm_device(dev)->fd;
+}
+
+static void drm_close(struct pumice_device *dev)
+{
+	close(drm_device(dev)->fd);
+	device_fini(dev);
+	free(dev);
+}
+
+static const struct backend_ops drm_ops = {
+	.close = drm_close,
+	.timestamp = drm_timestamp,
+	.fw_counters = drm_fw_counters,
+	.drm_fd = drm_fd,
+	.bo_create = drm_bo_create,
+	.bo_destroy = drm_bo_destroy,
+	.bo_map = drm_bo_map,
+	.bo_unmap = drm_bo_unmap,
+	.vm_create = drm_vm_create,
+	.vm_destroy = drm_vm_destroy,
+	.vm_bind = drm_vm_bind,
+	.context_create = drm_context_create,
+	.context_destroy = drm_context_destroy,
+	.context_get_state = drm_context_get_state,
+	.context_kill = drm_context_kill,
+	.sync_create = drm_sync_create,
+	.sync_destroy = drm_sync_destroy,
+	.sync_signal = drm_sync_signal,
+	.sync_reset = drm_sync_reset,
+	.sync_query = drm_sync_query,
+	.sync_wait = drm_sync_wait,
+	.submit = drm_submit,
+};
+
+/* True if @fd is a file of Pumice's driver. */
+static bool is_pumice(int fd)
+{
+	drmVersionPtr version = drmGetVersion(fd);
+	bool is = version && !strcmp(version->name, DRIVER_NAME);
+
+	drmFreeVersion(version);
+	return is;
+}
+
+/* Open a render node; -ENODEV when it is not ours. */
+static int open_node(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (is_pumice(fd))
+		return fd;
+	close(fd);
+	return -ENODEV;
+}
+
+/* The first render node of our driver. */
+static int open_first(void)
+{
+	drmDevicePtr devices[MAX_DEVICES];
+	int count = drmGetDevices2(0, devices, MAX_DEVICES);
+	int fd = -ENODEV, i;
+
+	if (count < 0)
+		return count;
+	for (i = 0; i < count && fd < 0; i++)
+		if (devices[i]->available_nodes & 1 << DRM_NODE_RENDER)
+			fd = open_node(devices[i]->nodes[DRM_NODE_RENDER]);
+	drmFreeDevices(devices, count);
+	return fd < 0 ? -ENODEV : fd;
+}
+
+static int describe(struct pumice_device *dev)
+{
+	struct pumice_device_info *info = &dev->info;
+	struct drm_pumice_query_gpu gpu;
+	struct drm_pumice_query_fw fw;
+	int err = query(dev, DRM_PUMICE_QUERY_GPU, &gpu, sizeof(gpu), "query gpu");
+
+	if (!err)
+		err = query(dev, DRM_PUMICE_QUERY_FW, &fw, sizeof(fw), "query firmware");
+	if (err)
+		return err;
+	*info = (struct pumice_device_info){
+		.backend = "drm",
+		.version = gpu.version,
+		.fw_version = fw.version,
+		.cores = gpu.cores,
+		.uscs_per_core = gpu.uscs_per_core,
+		.slots_per_usc = gpu.slots_per_usc,
+		.unified_bytes = gpu.unified_bytes,
+		.common_bytes = gpu.common_bytes,
+		.local_bytes = gpu.local_bytes,
+		.max_group_instances = gpu.max_group_instances,
+		.priorities = gpu.priorities,
+		.page_sizes = gpu.page_sizes,
+		.va_start = gpu.va_start,
+		.va_end = gpu.va_end,
+		.clock_hz = gpu.clock_hz,
+	};
+	memcpy(info->fw_build_id, fw.build_id, sizeof(info->fw_build_id) - 1);
+	return 0;
+}
+
+int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes)
+{
+	int fd = rest ? open_node(rest) : open_first();
+	struct drm_device *d;
+	int err;
+
+	if (fd < 0)
+		return fail_text(error, error_bytes, -fd, "%.100s: %s",
+				 rest ? rest : "no render node of the driver " DRIVER_NAME,
+				 strerror(-fd));
+	d = calloc(1, sizeof(*d));
+	err = d ? device_init(&d->base, &drm_ops) : -ENOMEM;
+	if (err) {
+		free(d);
+		close(fd);
+		return fail_text(error, error_bytes, -err, "device: %s", strerror(-err));
+	}
+	d->fd = fd;
+	err = describe(&d->base);
+	if (err) {
+		fail_text(error, error_bytes, -err, "%s", pumice_device_error(&d->base));
+		drm_close(&d->base);
+		return err;
+	}
+	*dev = &d->base;
+	return 0;
+}

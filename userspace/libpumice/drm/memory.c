@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/* Kernel backend: memory and address spaces. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <xf86drm.h>
+
+#include "drm.h"
+
+int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+		  struct pumice_bo **out)
+{
+	struct drm_pumice_bo_create c = {
+		.size = size, .exclusive_vm = exclusive ? ((struct drm_vm *)exclusive)->id : 0,
+	};
+	struct drm_bo *bo = calloc(1, sizeof(*bo));
+	int err;
+
+	if (!bo)
+		return fail(dev, ENOMEM, "bo: out of memory");
+	err = drm_call(dev, DRM_IOCTL_PUMICE_BO_CREATE, &c, "bo");
+	if (err) {
+		free(bo);
+		return err;
+	}
+	bo_init(&bo->base, dev, c.size);
+	bo->handle = c.handle;
+	*out = &bo->base;
+	return 0;
+}
+
+void drm_bo_destroy(struct pumice_bo *base)
+{
+	struct drm_bo *bo = (struct drm_bo *)base;
+	struct drm_gem_close c = { .handle = bo->handle };
+
+	drmIoctl(drm_device(base->dev)->fd, DRM_IOCTL_GEM_CLOSE, &c);
+	bo_fini(base);
+	free(bo);
+}
+
+int drm_bo_map(struct pumice_bo *bo, void **cpu)
+{
+	struct drm_pumice_bo_mmap_offset o = { .handle = ((struct drm_bo *)bo)->handle };
+	int err = drm_call(bo->dev, DRM_IOCTL_PUMICE_BO_MMAP_OFFSET, &o, "bo map");
+	void *p;
+
+	if (err)
+		return err;
+	p = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, drm_device(bo->dev)->fd,
+		 (off_t)o.offset);
+	if (p == MAP_FAILED)
+		return fail(bo->dev, errno, "bo map: %s", strerror(errno));
+	*cpu = p;
+	return 0;
+}
+
+void drm_bo_unmap(struct pumice_bo *bo, void *cpu)
+{
+	munmap(cpu, bo->size);
+}
+
+int drm_vm_create(struct pumice_device *dev, struct pumice_vm **out)
+{
+	struct drm_pumice_vm_create c = { 0 };
+	struct drm_vm *vm = calloc(1, sizeof(*vm));
+	int err;
+
+	if (!vm)
+		return fail(dev, ENOMEM, "vm: out of memory");
+	err = vm_init(&vm->base, dev);
+	if (err)
+		fail(dev, ENOMEM, "vm: out of memory");
+	else
+		err = drm_call(dev, DRM_IOCTL_PUMICE_VM_CREATE, &c, "vm");
+	if (err) {
+		vm_fini(&vm->base);
+		free(vm);
+		return err;
+	}
+	vm->id = c.id;
+	*out = &vm->base;
+	return 0;
+}
+
+void drm_vm_destroy(struct pumice_vm *base)
+{
+	struct drm_vm *vm = (struct drm_vm *)base;
+	struct drm_pumice_vm_destroy d = { .id = vm->id };
+
+	drmIoctl(drm_device(base->dev)->fd, DRM_IOCTL_PUMICE_VM_DESTROY, &d);
+	vm_fini(base);
+	free(vm);
+}
+
+static void pack_bind(const struct pumice_bind *from, struct drm_pumice_bind_op *to)
+{
+	*to = (struct drm_pumice_bind_op){
+		.type = from->bo ? DRM_PUMICE_BIND_MAP : DRM_PUMICE_BIND_UNMAP,
+		.flags = (from->flags & PUMICE_BIND_READONLY ? DRM_PUMICE_BIND_READONLY : 0) |
+			 (from->flags & PUMICE_BIND_NOEXEC ? DRM_PUMICE_BIND_NOEXEC : 0),
+		.handle = from->bo ? ((struct drm_bo *)from->bo)->handle : 0,
+		.bo_offset = from->bo_offset,
+		.va = from->va,
+		.size = from->size,
+	};
+}
+
+int drm_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done)
+{
+	struct drm_pumice_bind_op *packed = calloc(count, sizeof(*packed));
+	struct drm_pumice_vm_bind b = {
+		.vm = ((struct drm_vm *)vm)->id,
+		.ops = { sizeof(*packed), count, (uintptr_t)packed },
+	};
+	u32 i;
+	int err;
+
+	if (!packed)
+		return fail(vm->dev, ENOMEM, "bind: out of memory");
+	for (i = 0; i < count; i++)
+		pack_bind(&ops[i], &packed[i]);
+	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_BIND, &b, "bind");
+	/* On an error the kernel says which one failed. */
+	*done = err && b.ops.count >= count ? 0 : b.ops.count;
+	free(packed);
+	return err;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/* Kernel backend: contexts and submission. */
+#include <errno.h>
+#include <stdlib.h>
+#include <xf86drm.h>
+
+#include "drm.h"
+
+int drm_context_create(struct pumice_vm *vm, enum pumice_priority priority,
+		       struct pumice_context **out)
+{
+	static const u32 priorities[] = {
+		[PUMICE_PRIORITY_LOW] = DRM_PUMICE_PRIORITY_LOW,
+		[PUMICE_PRIORITY_NORMAL] = DRM_PUMICE_PRIORITY_NORMAL,
+		[PUMICE_PRIORITY_HIGH] = DRM_PUMICE_PRIORITY_HIGH,
+	};
+	struct drm_pumice_context_create c = {
+		.type = DRM_PUMICE_CONTEXT_COMPUTE,
+		.priority = priorities[priority],
+		.vm = ((struct drm_vm *)vm)->id,
+	};
+	struct drm_context *context = calloc(1, sizeof(*context));
+	int err;
+
+	if (!context)
+		return fail(vm->dev, ENOMEM, "context: out of memory");
+	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &c, "context");
+	if (err) {
+		free(context);
+		return err;
+	}
+	context->base = (struct pumice_context){ vm->dev, vm };
+	context->id = c.id;
+	*out = &context->base;
+	return 0;
+}
+
+void drm_context_destroy(struct pumice_context *base)
+{
+	struct drm_context *context = (struct drm_context *)base;
+	struct drm_pumice_context_destroy d = { .id = context->id };
+
+	drmIoctl(drm_device(base->dev)->fd, DRM_IOCTL_PUMICE_CONTEXT_DESTROY, &d);
+	free(context);
+}
+
+int drm_context_get_state(struct pumice_context *context, struct pumice_context_state *state)
+{
+	struct drm_pumice_context_get_state g = { .id = ((struct drm_context *)context)->id };
+	int err = drm_call(context->dev, DRM_IOCTL_PUMICE_CONTEXT_GET_STATE, &g, "context state");
+
+	if (err)
+		return err;
+	*state = (struct pumice_context_state){
+		.flags = (g.state & DRM_PUMICE_CONTEXT_GUILTY ? PUMICE_CONTEXT_GUILTY : 0) |
+			 (g.state & DRM_PUMICE_CONTEXT_INNOCENT ? PUMICE_CONTEXT_INNOCENT : 0) |
+			 (g.state & DRM_PUMICE_CONTEXT_FAULTED ? PUMICE_CONTEXT_FAULTED : 0),
+		.fault = g.fault,
+		.unit = g.unit,
+		.access = g.access,
+		.pc = g.pc,
+		.fault_va = g.fault_va,
+		.jobs_done = g.jobs_done,
+		.jobs_faulted = g.jobs_faulted,
+		.last_start = g.last_start,
+		.last_end = g.last_end,
+	};
+	return 0;
+}
+
+int drm_context_kill(struct pumice_context *context)
+{
+	return fail(context->dev, EOPNOTSUPP, "context kill: the kernel decides on that");
+}
+
+static void pack_syncs(const struct pumice_job *job, struct drm_pumice_sync *to)
+{
+	u32 i;
+
+	for (i = 0; i < job->sync_count; i++) {
+		const struct pumice_job_sync *s = &job->syncs[i];
+
+		to[i] = (struct drm_pumice_sync){
+			.flags = (s->signal ? DRM_PUMICE_SYNC_SIGNAL : 0) |
+				 (s->point ? DRM_PUMICE_SYNC_TIMELINE : 0),
+			.handle = ((struct drm_sync *)s->sync)->handle,
+			.value = s->point,
+		};
+	}
+}
+
+int drm_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count, u32 *failed)
+{
+	struct drm_pumice_job packed[MAX_JOBS] = { 0 };
+	struct drm_pumice_submit submit = {
+		.jobs = { sizeof(packed[0]), count, (uintptr_t)packed },
+	};
+	struct drm_pumice_sync *syncs, *next;
+	size_t total = 0;
+	u32 i;
+	int err;
+
+	for (i = 0; i < count; i++)
+		total += jobs[i].sync_count;
+	syncs = calloc(total + 1, sizeof(*syncs));
+	if (!syncs)
+		return fail(dev, ENOMEM, "submit: out of memory");
+	for (i = 0, next = syncs; i < count; next += jobs[i].sync_count, i++) {
+		pack_syncs(&jobs[i], next);
+		packed[i].context = ((struct drm_context *)jobs[i].context)->id;
+		packed[i].stream = jobs[i].stream;
+		packed[i].syncs = (struct drm_pumice_array){
+			sizeof(*syncs), jobs[i].sync_count, (uintptr_t)next,
+		};
+	}
+	err = drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, &submit, "submit");
+	if (err && submit.jobs.count < count)
+		*failed = submit.jobs.count;
+	free(syncs);
+	return err;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/* In-process backend: contexts, and what became of their jobs. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inproc.h"
+
+void timeline_get(struct timeline *t)
+{
+	if (t)
+		t->refs++;
+}
+
+void timeline_put(struct timeline *t)
+{
+	if (t && !--t->refs)
+		free(t);
+}
+
+/* Fw address of a field of the context's area. */
+#define AREA_ADDR(c, field) ((c)->area.addr + (u32)offsetof(struct context_shared, field))
+
+static void fill_shared(struct inproc_context *c, u64 catalogue, u32 priority)
+{
+	c->shared = c->area.cpu;
+	c->shared->context = (struct fwif_context){
+		.magic = FWIF_CONTEXT_MAGIC,
+		.id = c->area.addr / PAGE_BYTES,
+		.dm = FWIF_DM_CDM,
+		.priority = priority,
+		.catalogue = catalogue,
+		.cccb = AREA_ADDR(c, cccb),
+		.cccb_bytes = CCCB_BYTES,
+		.results = AREA_ADDR(c, results),
+		.result_count = RESULT_COUNT,
+	};
+	c->timeline->object = AREA_ADDR(c, object);
+}
+
+/* Make the firmware's side; it learns of the context by a kick with nothing to do. */
+static int register_context(struct inproc_device *d, struct inproc_context *c, u32 priority)
+{
+	struct inproc_vm *vm = (struct inproc_vm *)c->base.vm;
+	struct fwif_kccb_cmd kick = { .type = FWIF_KCCB_KICK };
+	int err = fw_area_create(d, sizeof(*c->shared), &c->area);
+
+	if (err)
+		return fail(&d->base, ENOMEM, "context: no GPU memory");
+	fill_shared(c, vm->space.tables.catalogue, priority);
+	kick.context = AREA_ADDR(c, context);
+	err = fw_call(d, &kick);
+	if (err) {
+		fw_area_destroy(d, &c->area);
+		return err;
+	}
+	c->next = d->contexts;
+	d->contexts = c;
+	return 0;
+}
+
+int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
+			  struct pumice_context **out)
+{
+	struct inproc_device *d = inproc_device(vm->dev);
+	struct inproc_context *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (c)
+		c->timeline = calloc(1, sizeof(*c->timeline));
+	if (!c || !c->timeline) {
+		free(c);
+		return fail(vm->dev, ENOMEM, "context: out of memory");
+	}
+	c->base = (struct pumice_context){ vm->dev, vm };
+	c->timeline->refs = 1;
+	pthread_mutex_lock(&d->lock);
+	err = register_context(d, c, (u32)priority);
+	pthread_mutex_unlock(&d->lock);
+	if (err) {
+		timeline_put(c->timeline);
+		free(c);
+		return err;
+	}
+	*out = &c->base;
+	return 0;
+}
+
+/* Take over the result of one job. */
+static void account(struct inproc_context *c, u32 seqno)
+{
+	struct fwif_job_result r = c->shared->results[seqno % RESULT_COUNT];
+	struct pumice_context_state *s = &c->state;
+
+	s->jobs_done++;
+	s->last_start = r.time_start;
+	s->last_end = r.time_end;
+	if (!r.fault && r.seqno == seqno)
+		return;
+	s->jobs_faulted++;
+	s->flags |= PUMICE_CONTEXT_FAULTED;
+	s->fault = r.seqno == seqno ? r.fault : PUMICE_FAULT_FW_COMMAND;
+	s->unit = r.unit;
+	s->access = r.access;
+	s->pc = r.pc;
+	s->fault_va = r.addr;
+}
+
+void context_process(struct inproc_device *d, struct inproc_context *c)
+{
+	struct timeline *t = c->timeline;
+	u32 state = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
+	u32 done = __atomic_load_n(&c->shared->object, __ATOMIC_ACQUIRE);
+
+	(void)d;
+	/* A count beyond what was submitted is not believed. */
+	if (done - t->done > t->submitted - t->done)
+		return;
+	while (t->done != done)
+		account(c, ++t->done);
+	if (state == FWIF_CONTEXT_BROKEN)
+		context_lose(c, PUMICE_CONTEXT_GUILTY);
+}
+
+void context_lose(struct inproc_context *c, u32 flag)
+{
+	struct timeline *t = c->timeline;
+
+	c->dead = true;
+	if (t->done == t->submitted)
+		return;
+	c->state.jobs_done += t->submitted - t->done;
+	c->state.jobs_faulted += t->submitted - t->done;
+	c->state.flags |= flag;
+	c->state.fault = flag == PUMICE_CONTEXT_GUILTY ? PUMICE_FAULT_FW_COMMAND :
+							PUMICE_FAULT_RESET;
+	t->done = t->submitted;
+}
+
+/* A command about the whole context. */
+static int tell_firmware(struct inproc_device *d, struct inproc_context *c, u32 type)
+{
+	const struct fwif_kccb_cmd cmd = { .type = type, .context = AREA_ADDR(c, context) };
+
+	return fw_call(d, &cmd);
+}
+
+static int kill_jobs(struct inproc_device *d, struct inproc_context *c)
+{
+	int err;
+
+	c->dead = true;
+	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_KILL);
+	event_process(d);
+	/* Others may wait for the jobs. */
+	event_raise(d);
+	return err;
+}
+
+static void unlink_context(struct inproc_device *d, struct inproc_context *c)
+{
+	struct inproc_context **link;
+
+	for (link = &d->contexts; *link; link = &(*link)->next)
+		if (*link == c)
+			break;
+	*link = c->next;
+}
+
+void inproc_context_destroy(struct pumice_context *base)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_context *c = (struct inproc_context *)base;
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	kill_jobs(d, c);
+	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_RELEASE);
+	context_lose(c, PUMICE_CONTEXT_INNOCENT);
+	unlink_context(d, c);
+	c->timeline->object = 0;
+	timeline_put(c->timeline);
+	/* What the firmware may still use stays until the device goes. */
+	if (!err || d->lost)
+		fw_area_destroy(d, &c->area);
+	pthread_mutex_unlock(&d->lock);
+	free(c);
+}
+
+int inproc_context_get_state(struct pumice_context *base, struct pumice_context_state *state)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	*state = ((struct inproc_context *)base)->state;
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+int inproc_context_kill(struct pumice_context *base)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_context *c = (struct inproc_context *)base;
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	c->state.flags |= PUMICE_CONTEXT_GUILTY;
+	err = kill_jobs(d, c);
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/* In-process backend: the device, and the services that the GPU core asks of its host. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inproc.h"
+#include "paths.h"
+
+#define DEFAULT_RAM_MIB	1024u
+#define MAX_RAM_MIB	65536u
+
+/* Services for the core. */
+
+static void raise_irq(void *opaque, unsigned int os)
+{
+	(void)os;
+	event_raise(opaque);
+}
+
+static uint64_t gpu_now(void *opaque)
+{
+	(void)opaque;
+	return now_ns();
+}
+
+static void kick(void *opaque)
+{
+	/* Somebody polls whenever somebody waits. */
+	(void)opaque;
+}
+
+static void log_text(void *opaque, enum pumice_log_level level, const char *text)
+{
+	(void)opaque;
+	(void)level;
+	(void)text;
+}
+
+static const struct pumice_gpu_ops gpu_ops = {
+	.raise_irq = raise_irq,
+	.now = gpu_now,
+	.kick = kick,
+	.log = log_text,
+};
+
+static int inproc_timestamp(struct pumice_device *dev, u64 *gpu_ticks, u64 *cpu_ns)
+{
+	*gpu_ticks = pumice_gpu_mmio_read(inproc_device(dev)->gpu, 0, PUMICE_SYS_CLOCK, 8);
+	*cpu_ns = now_ns();
+	return 0;
+}
+
+static int inproc_fw_counters(struct pumice_device *dev, struct pumice_fw_counters *counters)
+{
+	struct inproc_device *d = inproc_device(dev);
+	const volatile struct fwif_boot *boot = &d->fw->boot;
+
+	*counters = (struct pumice_fw_counters){
+		.jobs_started = boot->jobs_started,
+		.jobs_done = boot->jobs_done,
+		.jobs_faulted = boot->jobs_faulted,
+		.jobs_killed = boot->jobs_killed,
+		.instructions = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_INSTRET, 8),
+	};
+	return 0;
+}
+
+static int inproc_drm_fd(struct pumice_device *dev)
+{
+	return fail(dev, EOPNOTSUPP, "the device is in this process and has no file");
+}
+
+static void inproc_close(struct pumice_device *dev)
+{
+	struct inproc_device *d = inproc_device(dev);
+
+	pumice_gpu_destroy(d->gpu);
+	fw_fini(d);
+	ram_fini(d);
+	event_fini(d);
+	pthread_mutex_destroy(&d->lock);
+	device_fini(dev);
+	free(d);
+}
+
+static const struct backend_ops inproc_ops = {
+	.close = inproc_close,
+	.timestamp = inproc_timestamp,
+	.fw_counters = inproc_fw_counters,
+	.drm_fd = inproc_drm_fd,
+	.bo_create = inproc_bo_create,
+	.bo_destroy = inproc_bo_destroy,
+	.bo_map = inproc_bo_map,
+	.bo_unmap = inproc_bo_unmap,
+	.vm_create = inproc_vm_create,
+	.vm_destroy = inproc_vm_destroy,
+	.vm_bind = inproc_vm_bind,
+	.context_create = inproc_context_create,
+	.context_destroy = inproc_context_destroy,
+	.context_get_state = inproc_context_get_state,
+	.context_kill = inproc_context_kill,
+	.sync_create = inproc_sync_create,
+	.sync_destroy = inproc_sync_destroy,
+	.sync_signal = inproc_sync_signal,
+	.sync_reset = inproc_sync_reset,
+	.sync_query = inproc_sync_query,
+	.sync_wait = inproc_sync_wait,
+	.submit = inproc_submit,
+};
+
+/* What the name asks for. */
+struct options {
+	u32 cores, threads, ram_mib;
+};
+
+static bool parse_number(const char *text, const char *end, u32 *value)
+{
+	char *stop;
+	unsigned long v;
+
+	if (text == end || *text < '0' || *text > '9')
+		return false;
+	v = strtoul(text, &stop, 10);
+	*value = (u32)v;
+	return stop == end && v <= UINT32_MAX;
+}
+
+/* "key=number,key=number". */
+static int parse_options(const char *text, struct options *o, char *error, size_t error_bytes)
+{
+	const struct {
+		const char *key;
+		u32 *value;
+	} known[] = { { "cores=", &o->cores }, { "threads=", &o->threads }, { "ram=", &o->ram_mib } };
+	const char *end;
+	size_t i, n;
+
+	while (text && *text) {
+		end = text + strcspn(text, ",");
+		for (i = 0; i < 3; i++) {
+			n = strlen(known[i].key);
+			if (!strncmp(text, known[i].key, n) &&
+			    parse_number(text + n, end, known[i].value))
+				break;
+		}
+		if (i == 3)
+			return fail_text(error, error_bytes, EINVAL,
+					 "inproc: '%.60s' is not understood", text);
+		text = *end ? end + 1 : end;
+	}
+	if (!o->ram_mib || o->ram_mib > MAX_RAM_MIB)
+		return fail_text(error, error_bytes, EINVAL, "inproc: ram must be 1 to %u MiB",
+				 MAX_RAM_MIB);
+	return 0;
+}
+
+static void describe(struct inproc_device *d)
+{
+	struct pumice_device_info *info = &d->base.info;
+	u32 config = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CONFIG, 4);
+	u32 stores = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_STORES, 4);
+
+	*info = (struct pumice_device_info){
+		.backend = "inproc",
+		.version = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_VERSION, 4),
+		.cores = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config),
+		.uscs_per_core = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, config),
+		.slots_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config),
+		.unified_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores) << 10,
+		.common_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores) << 10,
+		.local_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores) << 10,
+		.max_group_instances = PUMICE_GROUP_INSTANCES,
+		.priorities = (1u << FWIF_PRIORITIES) - 1,
+		.page_sizes = 1u << 12 | 1u << 14 | 1u << 16 | 1u << 18 | 1u << 20 | 1u << 21,
+		.va_start = BLOCK_BYTES,
+		.va_end = 1ull << PUMICE_MMU_VA_BITS,
+		.clock_hz = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK_HZ, 4),
+	};
+}
+
+static void describe_fw(struct inproc_device *d)
+{
+	struct pumice_device_info *info = &d->base.info;
+
+	info->fw_version = d->fw->boot.fw_version;
+	memcpy(info->fw_build_id, d->fw->boot.build_id, sizeof(info->fw_build_id) - 1);
+}
+
+/* Where the firmware file is. */
+static const char *firmware_path(void)
+{
+	const char *named = getenv("PUMICE_FIRMWARE");
+
+	if (named && *named)
+		return named;
+	return access(FIRMWARE_INSTALLED, R_OK) ? FIRMWARE_BUILT : FIRMWARE_INSTALLED;
+}
+
+/* Make the GPU and boot it. */
+static int start(struct inproc_device *d, const struct options *o, char *error,
+		 size_t error_bytes)
+{
+	const struct pumice_gpu_config config = { .cores = o->cores, .threads = o->threads };
+	const char *why;
+	int err;
+
+	d->gpu = pumice_gpu_create(&config, &gpu_ops, d, &why);
+	if (!d->gpu)
+		return fail_text(error, error_bytes, EINVAL, "inproc: %s", why);
+	if (ram_init(d, (u64)o->ram_mib << 20))
+		return fail_text(error, error_bytes, ENOMEM, "inproc: no %u MiB of memory",
+				 o->ram_mib);
+	describe(d);
+	pthread_mutex_lock(&d->lock);
+	err = fw_init(d, firmware_path(), error, error_bytes);
+	pthread_mutex_unlock(&d->lock);
+	if (!err)
+		describe_fw(d);
+	return err;
+}
+
+int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes)
+{
+	struct options o = { .cores = 4, .threads = 2, .ram_mib = DEFAULT_RAM_MIB };
+	struct inproc_device *d;
+	int err = parse_options(rest, &o, error, error_bytes);
+
+	if (err)
+		return err;
+	d = calloc(1, sizeof(*d));
+	if (!d || device_init(&d->base, &inproc_ops)) {
+		free(d);
+		return fail_text(error, error_bytes, ENOMEM, "inproc: out of memory");
+	}
+	d->threads = o.threads;
+	pthread_mutex_init(&d->lock, NULL);
+	event_init(d);
+	err = start(d, &o, error, error_bytes);
+	if (err)
+		inproc_close(&d->base);
+	else
+		*dev = &d->base;
+	return err;
+}

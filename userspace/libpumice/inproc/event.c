@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: waiting for the GPU.
+ *
+ * Whatever may end a wait counts an event: an interrupt, or a signal from the
+ * CPU. A waiter reads the count, looks whether its wish has come true, and
+ * sleeps until the count has moved. With threads=0 nobody else runs the GPU, so
+ * the waiter does.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "inproc.h"
+
+/* How long the GPU runs at a stretch in a waiter (threads=0), ns. */
+#define POLL_BUDGET_NS	1000000u
+
+void event_init(struct inproc_device *d)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&d->event, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&d->event_lock, NULL);
+}
+
+void event_fini(struct inproc_device *d)
+{
+	pthread_cond_destroy(&d->event);
+	pthread_mutex_destroy(&d->event_lock);
+}
+
+void event_raise(struct inproc_device *d)
+{
+	pthread_mutex_lock(&d->event_lock);
+	d->events++;
+	pthread_cond_broadcast(&d->event);
+	pthread_mutex_unlock(&d->event_lock);
+}
+
+u64 event_count(struct inproc_device *d)
+{
+	u64 count;
+
+	pthread_mutex_lock(&d->event_lock);
+	count = d->events;
+	pthread_mutex_unlock(&d->event_lock);
+	return count;
+}
+
+void event_lose(struct inproc_device *d, const char *why)
+{
+	struct inproc_context *c;
+
+	d->lost = why;
+	for (c = d->contexts; c; c = c->next)
+		context_lose(c, PUMICE_CONTEXT_INNOCENT);
+}
+
+void event_process(struct inproc_device *d)
+{
+	u32 status = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_OS_IRQ_STATUS, 4);
+	struct inproc_context *c;
+
+	if (d->lost)
+		return;
+	/* Cleared before looking, so that what comes later raises it again. */
+	if (status)
+		pumice_gpu_mmio_write(d->gpu, 0, PUMICE_OS_IRQ_CLEAR, status, 4);
+	if (status & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
+		event_lose(d, "the firmware locked up");
+	else if (__atomic_load_n(&d->fw->boot.state, __ATOMIC_ACQUIRE) == FWIF_STATE_FATAL)
+		event_lose(d, "the firmware stopped");
+	for (c = d->contexts; c; c = c->next)
+		context_process(d, c);
+}
+
+static struct timespec to_timespec(u64 ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000u),
+				  .tv_nsec = (long)(ns % 1000000000u) };
+}
+
+/* Sleep until the count has moved. Return: 0 or -ETIME. */
+static int sleep_for_event(struct inproc_device *d, u64 seen, u64 deadline)
+{
+	const struct timespec until = to_timespec(deadline);
+	int err = 0;
+
+	pthread_mutex_lock(&d->event_lock);
+	while (d->events == seen && !err) {
+		if (deadline == PUMICE_FOREVER)
+			pthread_cond_wait(&d->event, &d->event_lock);
+		else if (pthread_cond_timedwait(&d->event, &d->event_lock, &until))
+			err = -ETIME;
+	}
+	pthread_mutex_unlock(&d->event_lock);
+	return err;
+}
+
+int event_wait(struct inproc_device *d, u64 seen, u64 deadline)
+{
+	bool idle = true;
+	int err = 0;
+
+	if (!d->threads)
+		idle = pumice_gpu_poll(d->gpu, POLL_BUDGET_NS) == UINT64_MAX;
+	pthread_mutex_unlock(&d->lock);
+	if (idle && event_count(d) == seen)
+		err = sleep_for_event(d, seen, deadline);
+	else if (deadline != PUMICE_FOREVER && now_ns() >= deadline)
+		err = -ETIME;
+	pthread_mutex_lock(&d->lock);
+	return err;
+}

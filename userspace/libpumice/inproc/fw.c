@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: boot of the firmware and the kernel CCB (hw/fwif.h).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inproc.h"
+
+/* Addresses of MMU context 0 that areas get. */
+#define ROOM_START	0x100000ull
+#define ROOM_END	0x80000000ull
+
+/* The host never waits for ever for firmware, ns. */
+#define BOOT_TIMEOUT	10000000000ull
+#define CALL_TIMEOUT	10000000000ull
+
+static void reg_write(struct inproc_device *d, u32 offset, u64 value, u32 size)
+{
+	pumice_gpu_mmio_write(d->gpu, 0, offset, value, size);
+}
+
+/* The host itself programs context 0. */
+static void invalidate_context0(struct inproc_device *d)
+{
+	reg_write(d, PUMICE_MMU_INVAL,
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT), 4);
+}
+
+int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area)
+{
+	struct mapping m = { .flags = PUMICE_BIND_NOEXEC };
+	struct space_change change;
+	int err;
+
+	bytes = round_up(bytes, PAGE_BYTES);
+	err = ram_take(d, bytes, PAGE_BYTES, &m.bus);
+	if (err)
+		return err;
+	err = extents_take(&d->fw_room, bytes, PAGE_BYTES, &m.va);
+	if (!err) {
+		m.size = bytes;
+		err = space_change(d, &d->fw_space, m.va, bytes, &m, &change);
+		if (err)
+			extents_give(&d->fw_room, m.va, bytes);
+	}
+	if (err) {
+		ram_give(d, m.bus, bytes);
+		return -ENOMEM;
+	}
+	if (space_needs_invalidate(&change))
+		invalidate_context0(d);
+	space_release(d, &change);
+	*area = (struct fw_area){ (u32)m.va, m.bus, bytes, ram_cpu(d, m.bus) };
+	return 0;
+}
+
+void fw_area_destroy(struct inproc_device *d, struct fw_area *area)
+{
+	struct space_change change;
+
+	if (!area->addr)
+		return;
+	/* Without memory for the tables the area stays mapped, and so its memory taken. */
+	if (!space_change(d, &d->fw_space, area->addr, area->bytes, NULL, &change)) {
+		invalidate_context0(d);
+		space_release(d, &change);
+		extents_give(&d->fw_room, area->addr, area->bytes);
+		ram_give(d, area->bus, area->bytes);
+	}
+	area->addr = 0;
+}
+
+static u32 fw_addr(const struct inproc_device *d, const void *p)
+{
+	return d->fw_area.addr + (u32)((const u8 *)p - (const u8 *)d->fw_area.cpu);
+}
+
+static void fill_boot(struct inproc_device *d)
+{
+	struct fw_shared *fw = d->fw;
+
+	fw->kccb_ring.count = KCCB_COUNT;
+	fw->fwccb_ring.count = FWCCB_COUNT;
+	fw->log_ring.count = LOG_COUNT;
+	fw->boot = (struct fwif_boot){
+		.magic = FWIF_BOOT_MAGIC,
+		.version = FWIF_VERSION,
+		.kccb_ring = fw_addr(d, &fw->kccb_ring),
+		.kccb = fw_addr(d, fw->kccb),
+		.kccb_status = fw_addr(d, fw->kccb_status),
+		.fwccb_ring = fw_addr(d, &fw->fwccb_ring),
+		.fwccb = fw_addr(d, fw->fwccb),
+		.log_ring = fw_addr(d, &fw->log_ring),
+		.log = fw_addr(d, fw->log),
+		.log_level = FWIF_LOG_INFO,
+	};
+}
+
+/* Page sizes up to 2 MiB everywhere; context 0; interrupts. */
+static void program_gpu(struct inproc_device *d)
+{
+	const u64 last = (1ull << PUMICE_MMU_VA_BITS) - 1;
+
+	reg_write(d, PUMICE_MMU_RANGE_START(0),
+		  PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_2M), 8);
+	reg_write(d, PUMICE_MMU_RANGE_END(0), PUMICE_MMU_RANGE_END__ENABLE__MASK |
+		  (last & PUMICE_MMU_RANGE_END__ADDR__MASK), 8);
+	reg_write(d, PUMICE_MMU_CTX(0), d->fw_space.tables.catalogue |
+		  PUMICE_MMU_CTX__ENABLE__MASK, 8);
+	reg_write(d, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK |
+		  PUMICE_OS_IRQ_ENABLE__LOCKUP__MASK, 4);
+}
+
+static u32 boot_state(struct inproc_device *d)
+{
+	return __atomic_load_n(&d->fw->boot.state, __ATOMIC_ACQUIRE);
+}
+
+/* Wait until the firmware has said how its boot went. */
+static int wait_for_boot(struct inproc_device *d, char *error, size_t error_bytes)
+{
+	const u64 deadline = now_ns() + BOOT_TIMEOUT;
+	u32 status;
+	u64 seen;
+
+	for (;;) {
+		seen = event_count(d);
+		status = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_STATUS, 4);
+		if (boot_state(d) == FWIF_STATE_READY)
+			return 0;
+		if (boot_state(d) != FWIF_STATE_OFF)
+			return fail_text(error, error_bytes, ENODEV,
+					 "the firmware refused to boot: error %u",
+					 d->fw->boot.error);
+		if (PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) > PUMICE_FW_STATE_RUNNING)
+			return fail_text(error, error_bytes, ENODEV,
+					 "the firmware did not start: status %#x", status);
+		if (event_wait(d, seen, deadline))
+			return fail_text(error, error_bytes, ENODEV,
+					 "the firmware did not boot in time");
+	}
+}
+
+static int boot_image(struct inproc_device *d, const struct fwif_image_header *header,
+		      const void *payload, char *error, size_t error_bytes)
+{
+	u64 bytes = round_up(header->payload_bytes, PAGE_BYTES), bus;
+	int err = ram_take(d, bytes, PAGE_BYTES, &bus);
+
+	if (err)
+		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
+	memcpy(ram_cpu(d, bus), payload, header->payload_bytes);
+	reg_write(d, PUMICE_FW_IMAGE_ADDR, bus, 8);
+	reg_write(d, PUMICE_FW_IMAGE_SIZE, header->payload_bytes, 4);
+	reg_write(d, PUMICE_FW_ENTRY, header->entry, 4);
+	reg_write(d, PUMICE_FW_BOOT_ARG, d->fw_area.addr, 8);
+	reg_write(d, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK, 4);
+	err = wait_for_boot(d, error, error_bytes);
+	ram_give(d, bus, bytes);
+	return err;
+}
+
+int fw_init(struct inproc_device *d, const char *path, char *error, size_t error_bytes)
+{
+	struct fwif_image_header header;
+	void *payload;
+	int err;
+
+	err = image_load(path, &header, &payload, error, error_bytes);
+	if (err)
+		return err;
+	if (extents_init(&d->fw_room, ROOM_START, ROOM_END - ROOM_START) ||
+	    space_init(d, &d->fw_space) ||
+	    fw_area_create(d, sizeof(struct fw_shared), &d->fw_area)) {
+		free(payload);
+		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
+	}
+	d->fw = d->fw_area.cpu;
+	fill_boot(d);
+	program_gpu(d);
+	err = boot_image(d, &header, payload, error, error_bytes);
+	free(payload);
+	return err;
+}
+
+void fw_fini(struct inproc_device *d)
+{
+	fw_area_destroy(d, &d->fw_area);
+	space_fini(d, &d->fw_space);
+	extents_fini(&d->fw_room);
+}
+
+int fw_lost(struct inproc_device *d)
+{
+	return fail(&d->base, ENODEV, "the GPU is lost: %s", d->lost);
+}
+
+bool fw_has_room(struct inproc_device *d)
+{
+	u32 read = __atomic_load_n(&d->fw->kccb_ring.read, __ATOMIC_ACQUIRE);
+
+	return (d->kccb_write + 1) % KCCB_COUNT != read % KCCB_COUNT &&
+	       !d->kccb_held[d->kccb_write];
+}
+
+u32 fw_send(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
+{
+	u32 entry = d->kccb_write;
+
+	d->fw->kccb[entry] = *cmd;
+	d->fw->kccb_status[entry] = FWIF_STATUS_PENDING;
+	d->kccb_write = (entry + 1) % KCCB_COUNT;
+	__atomic_store_n(&d->fw->kccb_ring.write, d->kccb_write, __ATOMIC_RELEASE);
+	reg_write(d, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK, 4);
+	return entry;
+}
+
+static int status_error(struct inproc_device *d, u32 status)
+{
+	switch (status) {
+	case FWIF_STATUS_OK:
+		return 0;
+	case FWIF_STATUS_BUSY:
+		return fail(&d->base, EBUSY, "the firmware still uses it");
+	case FWIF_STATUS_NO_SPACE:
+		return fail(&d->base, ENOSPC, "the firmware holds no more contexts");
+	default:
+		return fail(&d->base, EINVAL, "the firmware refused a command: status %u", status);
+	}
+}
+
+/* One look at a call: queue it when there is room, then read its answer. */
+static u32 look_at_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd, s64 *entry)
+{
+	if (*entry < 0) {
+		if (!fw_has_room(d))
+			return FWIF_STATUS_PENDING;
+		*entry = fw_send(d, cmd);
+		d->kccb_held[*entry] = true;
+	}
+	return __atomic_load_n(&d->fw->kccb_status[*entry], __ATOMIC_ACQUIRE);
+}
+
+int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
+{
+	const u64 deadline = now_ns() + CALL_TIMEOUT;
+	u32 status = FWIF_STATUS_PENDING;
+	s64 entry = -1;
+	u64 seen;
+
+	while (!d->lost) {
+		seen = event_count(d);
+		event_process(d);
+		status = look_at_call(d, cmd, &entry);
+		if (status != FWIF_STATUS_PENDING)
+			break;
+		if (event_wait(d, seen, deadline))
+			event_lose(d, "the firmware answers no more");
+	}
+	if (entry >= 0)
+		d->kccb_held[entry] = false;
+	return d->lost ? fw_lost(d) : status_error(d, status);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The backend with a GPU core inside this process.
+ *
+ * It does what the kernel driver does, with the same firmware and the same
+ * commands: memory (ram.c), translation tables (tables.c, space.c), firmware
+ * and kernel CCB (fw.c), VMs (vm.c), contexts with client CCBs (context.c,
+ * submit.c), and fences (sync.c).
+ *
+ * Locking: one lock guards everything of a device; functions are called with it
+ * held unless told otherwise. It is dropped while waiting for the GPU.
+ */
+#ifndef PUMICE_INPROC_H
+#define PUMICE_INPROC_H
+
+#include "fwif.h"
+#include "internal.h"
+#include "pumice_gpu.h"
+#include "pumice_regs.h"
+
+#define RAM_BASE	0x100000000ull	/* bus address of the memory: above 4 GiB, to be noticed */
+#define BLOCK_BYTES	(2ull << 20)	/* what one page-directory entry covers */
+
+struct inproc_context;
+
+/* ------------------------------------------------------------------- ram.c */
+
+/* A piece of memory that is counted by those who use it. */
+struct memory {
+	u32 refs;
+	u64 bus, bytes;
+};
+
+/* ---------------------------------------------------------------- tables.c */
+
+/* Translation tables of one MMU context. */
+struct tables {
+	u64 catalogue;	/* bus address */
+};
+
+/* Table pages that one change uses and replaces. */
+struct table_change {
+	u64 *fresh, *old;	/* bus addresses */
+	u32 fresh_count, old_count;
+};
+
+/* ----------------------------------------------------------------- space.c */
+
+/* One mapping; sorted by address, not overlapping. */
+struct mapping {
+	struct mapping *next;
+	u64 va, size, bus;
+	u32 flags;		/* PUMICE_BIND_* */
+	struct memory *memory;	/* counted; NULL for what is never freed before the space */
+};
+
+struct space {
+	struct tables tables;
+	struct mapping *mappings;
+};
+
+/* What a change of a space replaced. */
+struct space_change {
+	struct table_change tables;
+	struct mapping *gone;
+};
+
+/* -------------------------------------------------------------------- fw.c */
+
+/* A piece of memory that the firmware sees, too. */
+struct fw_area {
+	u32 addr;	/* fw address; 0 for none */
+	u64 bus, bytes;
+	void *cpu;
+};
+
+#define KCCB_COUNT	128u
+#define FWCCB_COUNT	64u
+#define LOG_COUNT	256u
+
+/* What lies in the area of the boot structure. */
+struct fw_shared {
+	struct fwif_boot boot;
+	struct fwif_ring kccb_ring, fwccb_ring, log_ring;
+	_Alignas(64) struct fwif_kccb_cmd kccb[KCCB_COUNT];
+	u32 kccb_status[KCCB_COUNT];
+	struct fwif_fwccb_msg fwccb[FWCCB_COUNT];
+	struct fwif_log_entry log[LOG_COUNT];
+};
+
+/* ----------------------------------------------------------------- context.c */
+
+/*
+ * The fences of a context: job n is done when @done has reached n. Lives as
+ * long as anyone holds a fence of it.
+ */
+struct timeline {
+	u32 refs;
+	u32 submitted;
+	u32 done;
+	u32 object;	/* fw address of the update object that follows @done; 0 when the context is gone */
+};
+
+/* A fence; without a timeline it has always been signaled. */
+struct fence {
+	struct timeline *timeline;	/* counted */
+	u32 seqno;
+};
+
+#define CCCB_BYTES	16384u
+#define RESULT_COUNT	256u
+
+/* What lies in the area of a context. */
+struct context_shared {
+	struct fwif_context context;
+	u32 object;	/* its update object */
+	_Alignas(4096) u8 cccb[CCCB_BYTES];
+	struct fwif_job_result results[RESULT_COUNT];
+};
+
+struct inproc_context {
+	struct pumice_context base;
+	struct inproc_context *next;	/* of the device */
+	struct timeline *timeline;
+	struct fw_area area;
+	struct context_shared *shared;
+	u32 write;			/* client CCB */
+	bool dead;			/* takes no more jobs */
+	struct pumice_context_state state;
+};
+
+/* ------------------------------------------------------------------- sync.c */
+
+struct sync_point {
+	struct sync_point *next;
+	u64 point;
+	struct fence fence;
+};
+
+/* Binary (fence) and timeline (points, reached) at once; a user uses one of them. */
+struct inproc_sync {
+	struct pumice_sync base;
+	bool has_fence;
+	struct fence fence;
+	struct sync_point *points;	/* rising, not yet known to be reached */
+	u64 reached;
+};
+
+/* ------------------------------------------------------------------- device */
+
+struct inproc_bo {
+	struct pumice_bo base;
+	struct memory *memory;
+};
+
+struct inproc_vm {
+	struct pumice_vm base;
+	struct space space;
+	bool unusable;	/* its tables and the TLBs could not be kept in step */
+};
+
+struct inproc_device {
+	struct pumice_device base;
+	struct pumice_gpu *gpu;
+	u32 threads;
+	pthread_mutex_t lock;
+
+	/* ram.c */
+	u8 *ram;
+	u64 ram_bytes;
+	struct extents ram_free;
+
+	/* fw.c */
+	struct space fw_space;
+	struct extents fw_room;
+	struct fw_area fw_area;
+	struct fw_shared *fw;
+	u32 kccb_write;
+	bool kccb_held[KCCB_COUNT];	/* somebody is going to read the status */
+	const char *lost;		/* why the GPU can be used no more, or NULL */
+
+	struct inproc_context *contexts;
+
+	/* Events: interrupts, and signals from the CPU. Own lock; taken last, never held into the core. */
+	pthread_mutex_t event_lock;
+	pthread_cond_t event;
+	u64 events;
+};
+
+static inline struct inproc_device *inproc_device(struct pumice_device *dev)
+{
+	return (struct inproc_device *)dev;
+}
+
+/* ram.c */
+int ram_init(struct inproc_device *d, u64 bytes);
+void ram_fini(struct inproc_device *d);
+/* Zeroed memory. Return: 0 or -ENOMEM. */
+int ram_take(struct inproc_device *d, u64 bytes, u64 align, u64 *bus);
+void ram_give(struct inproc_device *d, u64 bus, u64 bytes);
+void *ram_cpu(struct inproc_device *d, u64 bus);
+struct memory *memory_create(struct inproc_device *d, u64 bytes);
+void memory_get(struct memory *m);
+void memory_put(struct inproc_device *d, struct memory *m);
+int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+		     struct pumice_bo **bo);
+void inproc_bo_destroy(struct pumice_bo *bo);
+int inproc_bo_map(struct pumice_bo *bo, void **cpu);
+void inproc_bo_unmap(struct pumice_bo *bo, void *cpu);
+
+/* tables.c */
+int tables_init(struct inproc_device *d, struct tables *t);
+void tables_fini(struct inproc_device *d, struct tables *t);
+/* Take the pages that mapping @size bytes at @va, or unmapping them, may need. */
+int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
+		   struct table_change *change);
+/*
+ * Bring the tables of @va to @va + @size in step with the sorted mappings.
+ * Cannot fail. Pages that were replaced stay until tables_release(), as the GPU
+ * may still look at them.
+ */
+void tables_update(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
+		   u64 va, u64 size, struct table_change *change);
+void tables_release(struct inproc_device *d, struct table_change *change);
+
+/* space.c */
+int space_init(struct inproc_device *d, struct space *s);
+void space_fini(struct inproc_device *d, struct space *s);
+/*
+ * Change a range; what it replaces stays until space_release(), to be called
+ * when the TLBs are invalidated. @new: to be mapped there, copied; or NULL
+ */
+int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
+		 const struct mapping *new, struct space_change *change);
+void space_release(struct inproc_device *d, struct space_change *change);
+/* Whether the TLBs may hold something of what was replaced. */
+static inline bool space_needs_invalidate(const struct space_change *change)
+{
+	return change->tables.old_count;
+}
+
+/* fw.c */
+int fw_init(struct inproc_device *d, const char *path, char *error, size_t error_bytes);
+void fw_fini(struct inproc_device *d);
+int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area);
+void fw_area_destroy(struct inproc_device *d, struct fw_area *area);
+/* Whether the kernel CCB takes a command now. */
+bool fw_has_room(struct inproc_device *d);
+/* Queue a command and kick; there is room. Return: its entry. */
+u32 fw_send(struct inproc_device *d, const struct fwif_kccb_cmd *cmd);
+/* The error of everything once the GPU is lost. */
+int fw_lost(struct inproc_device *d);
+/* Queue a command and wait for its answer. Return: 0, -EBUSY, or what went wrong. */
+int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd);
+
+/* image.c: read and check a firmware file. @payload: to be freed */
+int image_load(const char *path, struct fwif_image_header *header, void **payload, char *error,
+	       size_t error_bytes);
+
+/* event.c */
+void event_init(struct inproc_device *d);
+void event_fini(struct inproc_device *d);
+/* Something happened that waiters may wait for. Any thread, any lock but event_lock. */
+void event_raise(struct inproc_device *d);
+/* The GPU can be used no more: all jobs end. @why: constant text */
+void event_lose(struct inproc_device *d, const char *why);
+/* Look at what the GPU has done. */
+void event_process(struct inproc_device *d);
+/*
+ * Let the GPU go on and wait, with the lock dropped, until something may have
+ * happened since @seen, or @deadline (CLOCK_MONOTONIC, ns). Return: 0 or -ETIME.
+ */
+int event_wait(struct inproc_device *d, u64 seen, u64 deadline);
+u64 event_count(struct inproc_device *d);
+
+/* vm.c */
+int inproc_vm_create(struct pumice_device *dev, struct pumice_vm **vm);
+void inproc_vm_destroy(struct pumice_vm *vm);
+int inproc_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
+
+/* context.c */
+int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
+			  struct pumice_context **context);
+void inproc_context_destroy(struct pumice_context *context);
+int inproc_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
+int inproc_context_kill(struct pumice_context *context);
+/* Take over the results of jobs that have ended. */
+void context_process(struct inproc_device *d, struct inproc_context *c);
+/* All jobs of the context end, unfinished. @flag: PUMICE_CONTEXT_*, why */
+void context_lose(struct inproc_context *c, u32 flag);
+void timeline_get(struct timeline *t);
+void timeline_put(struct timeline *t);
+
+/* submit.c */
+int inproc_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
+		  u32 *failed);
+
+/* sync.c */
+int inproc_sync_create(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);
+void inproc_sync_destroy(struct pumice_sync *sync);
+int inproc_sync_signal(struct pumice_sync *sync, u64 point);
+int inproc_sync_reset(struct pumice_sync *sync);
+int inproc_sync_query(struct pumice_sync *sync, u64 *point);
+int inproc_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
+		     u32 flags, u64 timeout_ns);
+/* Put a fence into an object. @node: for timelines, taken over; else NULL */
+void sync_put_fence(struct inproc_sync *s, u64 point, struct timeline *timeline, u32 seqno,
+		    struct sync_point *node);
+/* Whether somebody has been asked to signal this. */
+bool sync_is_submitted(const struct inproc_sync *s, u64 point);
+/* The fence of this point, and of points before it: call @fn for each that has a timeline. */
+void sync_each_fence(const struct inproc_sync *s, u64 point,
+		     void (*fn)(void *data, const struct fence *fence), void *data);
+
+#endif

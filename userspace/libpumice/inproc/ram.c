@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: the memory of the machine whose GPU this is.
+ *
+ * One reservation of address space, of which pages come into being when they
+ * are touched. A memory object is contiguous, so that it can be mapped with
+ * the largest pages. What comes back is dropped, so that it is zero when it is
+ * given out again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "inproc.h"
+
+int ram_init(struct inproc_device *d, u64 bytes)
+{
+	struct pumice_mem_region map = { .addr = RAM_BASE, .size = bytes };
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int err;
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	d->ram = p;
+	d->ram_bytes = bytes;
+	err = extents_init(&d->ram_free, RAM_BASE, bytes);
+	if (err)
+		return err;
+	map.host = p;
+	return pumice_gpu_set_memory(d->gpu, &map, 1);
+}
+
+void ram_fini(struct inproc_device *d)
+{
+	extents_fini(&d->ram_free);
+	if (d->ram)
+		munmap(d->ram, d->ram_bytes);
+}
+
+int ram_take(struct inproc_device *d, u64 bytes, u64 align, u64 *bus)
+{
+	return extents_take(&d->ram_free, bytes, align, bus) ? -ENOMEM : 0;
+}
+
+void ram_give(struct inproc_device *d, u64 bus, u64 bytes)
+{
+	madvise(ram_cpu(d, bus), bytes, MADV_DONTNEED);
+	extents_give(&d->ram_free, bus, bytes);
+}
+
+void *ram_cpu(struct inproc_device *d, u64 bus)
+{
+	return d->ram + (bus - RAM_BASE);
+}
+
+struct memory *memory_create(struct inproc_device *d, u64 bytes)
+{
+	struct memory *m = calloc(1, sizeof(*m));
+	u64 align = PAGE_BYTES;
+
+	while (align < BLOCK_BYTES && align * 2 <= bytes)
+		align *= 2;
+	if (!m || ram_take(d, bytes, align, &m->bus)) {
+		free(m);
+		return NULL;
+	}
+	m->bytes = bytes;
+	m->refs = 1;
+	return m;
+}
+
+void memory_get(struct memory *m)
+{
+	m->refs++;
+}
+
+void memory_put(struct inproc_device *d, struct memory *m)
+{
+	if (!m || --m->refs)
+		return;
+	ram_give(d, m->bus, m->bytes);
+	free(m);
+}
+
+int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+		     struct pumice_bo **out)
+{
+	struct inproc_device *d = inproc_device(dev);
+	struct inproc_bo *bo = calloc(1, sizeof(*bo));
+
+	(void)exclusive;
+	if (bo) {
+		pthread_mutex_lock(&d->lock);
+		bo->memory = memory_create(d, size);
+		pthread_mutex_unlock(&d->lock);
+	}
+	if (!bo || !bo->memory) {
+		free(bo);
+		return fail(dev, ENOMEM, "bo: no %#llx bytes of GPU memory",
+			    (unsigned long long)size);
+	}
+	bo_init(&bo->base, dev, size);
+	*out = &bo->base;
+	return 0;
+}
+
+void inproc_bo_destroy(struct pumice_bo *base)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_bo *bo = (struct inproc_bo *)base;
+
+	pthread_mutex_lock(&d->lock);
+	memory_put(d, bo->memory);
+	pthread_mutex_unlock(&d->lock);
+	bo_fini(base);
+	free(bo);
+}
+
+int inproc_bo_map(struct pumice_bo *bo, void **cpu)
+{
+	*cpu = ram_cpu(inproc_device(bo->dev), ((struct inproc_bo *)bo)->memory->bus);
+	return 0;
+}
+
+void inproc_bo_unmap(struct pumice_bo *bo, void *cpu)
+{
+	(void)bo;
+	(void)cpu;
+}

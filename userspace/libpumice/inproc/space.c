@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: what is mapped where, and the tables that say so to the
+ * GPU. All that can fail is done before anything changes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inproc.h"
+
+int space_init(struct inproc_device *d, struct space *s)
+{
+	s->mappings = NULL;
+	return tables_init(d, &s->tables);
+}
+
+static void free_mappings(struct inproc_device *d, struct mapping *m)
+{
+	while (m) {
+		struct mapping *next = m->next;
+
+		memory_put(d, m->memory);
+		free(m);
+		m = next;
+	}
+}
+
+void space_fini(struct inproc_device *d, struct space *s)
+{
+	free_mappings(d, s->mappings);
+	s->mappings = NULL;
+	tables_fini(d, &s->tables);
+}
+
+/* Cut @m in two at @va, with @rest for the upper part. */
+static void split(struct mapping *m, u64 va, struct mapping *rest)
+{
+	*rest = *m;
+	rest->va = va;
+	rest->bus += va - m->va;
+	rest->size -= va - m->va;
+	m->size = va - m->va;
+	m->next = rest;
+	if (m->memory)
+		memory_get(m->memory);
+}
+
+/*
+ * Move all that lies in the range to @gone. @spare is used up if a mapping is
+ * cut in the middle; cut off parts need no place in @gone, as the rest keeps
+ * their memory.
+ */
+static void carve(struct space *s, u64 va, u64 end, struct mapping **spare,
+		  struct mapping **gone)
+{
+	struct mapping **link = &s->mappings, *m;
+
+	while (*link && (*link)->va < end) {
+		m = *link;
+		if (m->va + m->size <= va) {
+			link = &m->next;
+		} else if (m->va < va && m->va + m->size > end) {
+			split(m, end, *spare);
+			*spare = NULL;
+			m->size = va - m->va;
+			return;
+		} else if (m->va < va) {
+			m->size = va - m->va;
+			link = &m->next;
+		} else if (m->va + m->size > end) {
+			m->bus += end - m->va;
+			m->size -= end - m->va;
+			m->va = end;
+		} else {
+			*link = m->next;
+			m->next = *gone;
+			*gone = m;
+		}
+	}
+}
+
+static void insert(struct space *s, struct mapping *m)
+{
+	struct mapping **link = &s->mappings;
+
+	while (*link && (*link)->va < m->va)
+		link = &(*link)->next;
+	m->next = *link;
+	*link = m;
+	if (m->memory)
+		memory_get(m->memory);
+}
+
+int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
+		 const struct mapping *new, struct space_change *change)
+{
+	struct mapping *spare = malloc(sizeof(*spare));
+	struct mapping *fresh = malloc(sizeof(*fresh));
+	int err = -ENOMEM;
+
+	if (spare && fresh)
+		err = tables_reserve(d, &s->tables, va, size, new, &change->tables);
+	if (!err) {
+		change->gone = NULL;
+		carve(s, va, va + size, &spare, &change->gone);
+		if (new) {
+			*fresh = *new;
+			insert(s, fresh);
+			fresh = NULL;
+		}
+		tables_update(d, &s->tables, s->mappings, va, size, &change->tables);
+	}
+	free(spare);
+	free(fresh);
+	return err;
+}
+
+void space_release(struct inproc_device *d, struct space_change *change)
+{
+	free_mappings(d, change->gone);
+	tables_release(d, &change->tables);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: submission.
+ *
+ * A job becomes WAIT commands, COMPUTE, and UPDATE of the context's update
+ * object, whose value is the job's number. What it waits for is always another
+ * job, so all waiting is the firmware's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inproc.h"
+
+/* Other timelines a job can wait for: one of each context the firmware holds. */
+#define MAX_WAITS	FWIF_MAX_CONTEXTS
+
+/* What a job waits for, the latest of each timeline. */
+struct wait_set {
+	struct fence fence[MAX_WAITS];
+	u32 count;
+	const struct timeline *own;	/* jobs of one context run in order anyway */
+};
+
+static void add_wait(void *data, const struct fence *f)
+{
+	struct wait_set *set = data;
+	u32 i;
+
+	if (f->timeline == set->own || !f->timeline->object)
+		return;
+	for (i = 0; i < set->count; i++) {
+		if (set->fence[i].timeline != f->timeline)
+			continue;
+		if ((s32)(f->seqno - set->fence[i].seqno) > 0)
+			set->fence[i].seqno = f->seqno;
+		return;
+	}
+	if (set->count < MAX_WAITS)
+		set->fence[set->count++] = *f;
+}
+
+static void collect_waits(const struct pumice_job *job, struct wait_set *set)
+{
+	u32 i;
+
+	set->count = 0;
+	set->own = ((struct inproc_context *)job->context)->timeline;
+	for (i = 0; i < job->sync_count; i++)
+		if (!job->syncs[i].signal)
+			sync_each_fence((struct inproc_sync *)job->syncs[i].sync,
+					job->syncs[i].point, add_wait, set);
+}
+
+/* Whether a job before @index signals what @wait wants. */
+static bool signaled_by_earlier(const struct pumice_job *jobs, u32 index,
+				const struct pumice_job_sync *wait)
+{
+	u32 j, i;
+
+	for (j = 0; j < index; j++) {
+		for (i = 0; i < jobs[j].sync_count; i++) {
+			const struct pumice_job_sync *s = &jobs[j].syncs[i];
+
+			if (s->signal && s->sync == wait->sync &&
+			    !s->point == !wait->point && s->point >= wait->point)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int check(struct pumice_device *dev, const struct pumice_job *jobs, u32 index)
+{
+	const struct pumice_job *job = &jobs[index];
+	u32 i;
+
+	if (((struct inproc_context *)job->context)->dead)
+		return fail(dev, ECANCELED, "job %u: the context takes no more jobs", index);
+	for (i = 0; i < job->sync_count; i++) {
+		const struct pumice_job_sync *s = &job->syncs[i];
+
+		if (!s->signal &&
+		    !sync_is_submitted((struct inproc_sync *)s->sync, s->point) &&
+		    !signaled_by_earlier(jobs, index, s))
+			return fail(dev, EINVAL, "job %u: nobody was asked to signal sync %u",
+				    index, i);
+	}
+	return 0;
+}
+
+static u32 job_bytes(const struct wait_set *set)
+{
+	return (u32)(set->count * sizeof(struct fwif_cccb_wait) +
+		     sizeof(struct fwif_cccb_compute) + sizeof(struct fwif_cccb_update));
+}
+
+/* Bytes left behind c->write before the client CCB wraps. */
+static u32 tail_bytes(const struct inproc_context *c)
+{
+	return CCCB_BYTES - c->write;
+}
+
+static bool has_room(const struct inproc_context *c, u32 bytes)
+{
+	u32 read = __atomic_load_n(&c->shared->context.cccb_read, __ATOMIC_ACQUIRE);
+	u32 room = (read - c->write - 8) % CCCB_BYTES;
+
+	if (tail_bytes(c) < bytes)
+		bytes += tail_bytes(c);
+	return room >= bytes && c->timeline->submitted - c->timeline->done < RESULT_COUNT;
+}
+
+/* Wait until the job can be queued without waiting. */
+static int wait_for_room(struct inproc_device *d, struct inproc_context *c, u32 bytes)
+{
+	u64 seen;
+
+	for (;;) {
+		seen = event_count(d);
+		event_process(d);
+		if (d->lost)
+			return fw_lost(d);
+		if (has_room(c, bytes) && fw_has_room(d))
+			return 0;
+		event_wait(d, seen, PUMICE_FOREVER);
+	}
+}
+
+static void put(struct inproc_context *c, const void *cmd, u32 bytes)
+{
+	memcpy(c->shared->cccb + c->write, cmd, bytes);
+	c->write = (c->write + bytes) % CCCB_BYTES;
+}
+
+static void put_pad(struct inproc_context *c)
+{
+	const struct fwif_cccb_header pad = { FWIF_CCCB_PAD, tail_bytes(c) };
+
+	memcpy(c->shared->cccb + c->write, &pad, sizeof(pad));
+	c->write = 0;
+}
+
+static void put_job(struct inproc_context *c, const struct wait_set *set, u64 stream, u32 seqno)
+{
+	const struct fwif_cccb_compute compute = {
+		.header = { FWIF_CCCB_COMPUTE, sizeof(compute) },
+		.stream = stream,
+		.seqno = seqno,
+	};
+	const struct fwif_cccb_update update = {
+		.header = { FWIF_CCCB_UPDATE, sizeof(update) },
+		.object = c->timeline->object,
+		.value = seqno,
+	};
+	u32 i;
+
+	if (tail_bytes(c) < job_bytes(set))
+		put_pad(c);
+	for (i = 0; i < set->count; i++) {
+		const struct fwif_cccb_wait wait = {
+			.header = { FWIF_CCCB_WAIT, sizeof(wait) },
+			.object = set->fence[i].timeline->object,
+			.value = set->fence[i].seqno,
+		};
+
+		put(c, &wait, sizeof(wait));
+	}
+	put(c, &compute, sizeof(compute));
+	put(c, &update, sizeof(update));
+}
+
+/* Queue one job. @nodes: one for each signal of a timeline, taken over */
+static int queue(struct inproc_device *d, const struct pumice_job *job, struct sync_point **nodes)
+{
+	struct inproc_context *c = (struct inproc_context *)job->context;
+	struct fwif_kccb_cmd kick = {
+		.type = FWIF_KCCB_KICK,
+		.context = c->area.addr + (u32)offsetof(struct context_shared, context),
+	};
+	struct wait_set set;
+	u32 i, seqno;
+	int err;
+
+	/* Waits can only become fewer while this waits for room. */
+	collect_waits(job, &set);
+	err = wait_for_room(d, c, job_bytes(&set));
+	if (err)
+		return err;
+	collect_waits(job, &set);
+	seqno = ++c->timeline->submitted;
+	put_job(c, &set, job->stream, seqno);
+	kick.write = c->write;
+	fw_send(d, &kick);
+	for (i = 0; i < job->sync_count; i++) {
+		const struct pumice_job_sync *s = &job->syncs[i];
+		struct sync_point *node = NULL;
+
+		if (!s->signal)
+			continue;
+		if (s->point) {
+			node = *nodes;
+			*nodes = node->next;
+		}
+		sync_put_fence((struct inproc_sync *)s->sync, s->point, c->timeline, seqno, node);
+	}
+	return 0;
+}
+
+static void free_nodes(struct sync_point *nodes)
+{
+	while (nodes) {
+		struct sync_point *next = nodes->next;
+
+		free(nodes);
+		nodes = next;
+	}
+}
+
+/* Memory for all signals of timelines. Return: false when it lacks. */
+static bool make_nodes(const struct pumice_job *jobs, u32 count, struct sync_point **nodes)
+{
+	u32 j, i;
+
+	*nodes = NULL;
+	for (j = 0; j < count; j++) {
+		for (i = 0; i < jobs[j].sync_count; i++) {
+			struct sync_point *node;
+
+			if (!jobs[j].syncs[i].signal || !jobs[j].syncs[i].point)
+				continue;
+			node = malloc(sizeof(*node));
+			if (!node) {
+				free_nodes(*nodes);
+				return false;
+			}
+			node->next = *nodes;
+			*nodes = node;
+		}
+	}
+	return true;
+}
+
+int inproc_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
+		  u32 *failed)
+{
+	struct inproc_device *d = inproc_device(dev);
+	struct sync_point *nodes;
+	int err = 0;
+	u32 i;
+
+	if (!make_nodes(jobs, count, &nodes))
+		return fail(dev, ENOMEM, "submit: out of memory");
+	pthread_mutex_lock(&d->lock);
+	for (i = 0; i < count && !err; i++)
+		err = check(dev, jobs, i);
+	if (err)
+		*failed = i - 1;
+	for (i = 0; i < count && !err; i++) {
+		err = queue(d, &jobs[i], &nodes);
+		if (err)
+			*failed = i;
+	}
+	pthread_mutex_unlock(&d->lock);
+	free_nodes(nodes);
+	/* Some may wait for somebody to submit. */
+	event_raise(d);
+	return err;
+}

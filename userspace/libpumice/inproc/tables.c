@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: translation tables (hw/formats.xml; document 000, "Memory
+ * Hierarchy").
+ *
+ * All entries of a 2 MiB block have one page size, named by its directory
+ * entry. A change builds a new table for each block it touches, with the
+ * largest page size that suits everything mapped in the block, and swaps the
+ * directory entry in one store: a job that runs sees the old or the new state
+ * of what changes, and no gap in what does not.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inproc.h"
+#include "pumice_formats.h"
+
+#define CATALOGUE_BYTES	8192u
+#define CATALOGUE_ENTRIES 1024u
+#define TABLE_ENTRIES	512u
+#define PC_SHIFT	30
+#define PD_SHIFT	21
+
+static const u64 page_bytes[PUMICE_PAGE_SIZE_COUNT] = {
+	[PUMICE_PAGE_SIZE_4K] = 4u << 10,
+	[PUMICE_PAGE_SIZE_16K] = 16u << 10,
+	[PUMICE_PAGE_SIZE_64K] = 64u << 10,
+	[PUMICE_PAGE_SIZE_256K] = 256u << 10,
+	[PUMICE_PAGE_SIZE_1M] = 1u << 20,
+	[PUMICE_PAGE_SIZE_2M] = 2u << 20,
+};
+
+/* The part of a mapping that lies in one block. */
+struct part {
+	u64 va, size, bus;
+};
+
+static u64 read_entry(const u64 *entry)
+{
+	return __atomic_load_n(entry, __ATOMIC_RELAXED);
+}
+
+static void write_entry(u64 *entry, u64 value)
+{
+	__atomic_store_n(entry, value, __ATOMIC_RELEASE);
+}
+
+int tables_init(struct inproc_device *d, struct tables *t)
+{
+	return ram_take(d, CATALOGUE_BYTES, CATALOGUE_BYTES, &t->catalogue);
+}
+
+/* Free what the entries of a directory point to. */
+static void free_directory(struct inproc_device *d, u64 bus)
+{
+	const u64 *entries = ram_cpu(d, bus);
+	struct pumice_mmu_pd_entry pd;
+	u32 i;
+
+	for (i = 0; i < TABLE_ENTRIES; i++) {
+		pumice_mmu_pd_entry_unpack64(entries[i], &pd);
+		if (pd.valid)
+			ram_give(d, pd.addr, PAGE_BYTES);
+	}
+	ram_give(d, bus, PAGE_BYTES);
+}
+
+void tables_fini(struct inproc_device *d, struct tables *t)
+{
+	const u64 *entries;
+	struct pumice_mmu_pc_entry pc;
+	u32 i;
+
+	if (!t->catalogue)
+		return;
+	entries = ram_cpu(d, t->catalogue);
+	for (i = 0; i < CATALOGUE_ENTRIES; i++) {
+		pumice_mmu_pc_entry_unpack64(entries[i], &pc);
+		if (pc.valid)
+			free_directory(d, pc.addr);
+	}
+	ram_give(d, t->catalogue, CATALOGUE_BYTES);
+	t->catalogue = 0;
+}
+
+/* The directory of an address, or NULL. */
+static u64 *find_directory(struct inproc_device *d, const struct tables *t, u64 va)
+{
+	const u64 *entries = ram_cpu(d, t->catalogue);
+	struct pumice_mmu_pc_entry pc;
+
+	pumice_mmu_pc_entry_unpack64(read_entry(&entries[va >> PC_SHIFT]), &pc);
+	return pc.valid ? ram_cpu(d, pc.addr) : NULL;
+}
+
+static u64 *directory_entry(u64 *directory, u64 va)
+{
+	return &directory[va >> PD_SHIFT & (TABLE_ENTRIES - 1)];
+}
+
+static u64 next_directory(u64 va)
+{
+	return ((va >> PC_SHIFT) + 1) << PC_SHIFT;
+}
+
+/* How many blocks of a range have a table. */
+static u32 count_tables(struct inproc_device *d, const struct tables *t, u64 va, u64 end)
+{
+	struct pumice_mmu_pd_entry pd;
+	u32 count = 0;
+	u64 *dir;
+
+	va &= ~(BLOCK_BYTES - 1);
+	while (va < end) {
+		dir = find_directory(d, t, va);
+		if (!dir) {
+			va = next_directory(va);
+			continue;
+		}
+		pumice_mmu_pd_entry_unpack64(read_entry(directory_entry(dir, va)), &pd);
+		count += pd.valid;
+		va += BLOCK_BYTES;
+	}
+	return count;
+}
+
+int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
+		   struct table_change *c)
+{
+	u64 blocks = ((va + size - 1) >> PD_SHIFT) - (va >> PD_SHIFT) + 1;
+	u64 directories = ((va + size - 1) >> PC_SHIFT) - (va >> PC_SHIFT) + 1;
+	u64 need = map ? blocks + directories : blocks < 2 ? blocks : 2;
+
+	c->fresh_count = 0;
+	c->old_count = 0;
+	c->fresh = calloc(need, sizeof(*c->fresh));
+	c->old = calloc(count_tables(d, t, va, va + size) + 1, sizeof(*c->old));
+	if (!c->fresh || !c->old)
+		goto no_memory;
+	for (; need; need--, c->fresh_count++)
+		if (ram_take(d, PAGE_BYTES, PAGE_BYTES, &c->fresh[c->fresh_count]))
+			goto no_memory;
+	return 0;
+
+no_memory:
+	tables_release(d, c);
+	return -ENOMEM;
+}
+
+void tables_release(struct inproc_device *d, struct table_change *c)
+{
+	while (c->fresh_count)
+		ram_give(d, c->fresh[--c->fresh_count], PAGE_BYTES);
+	while (c->old_count)
+		ram_give(d, c->old[--c->old_count], PAGE_BYTES);
+	free(c->fresh);
+	free(c->old);
+}
+
+static u64 take_page(struct table_change *c)
+{
+	return c->fresh[--c->fresh_count];
+}
+
+/* The part of @m inside the block at @block; false if there is none. */
+static bool clip(const struct mapping *m, u64 block, struct part *part)
+{
+	u64 start = m->va > block ? m->va : block;
+	u64 end = m->va + m->size < block + BLOCK_BYTES ? m->va + m->size : block + BLOCK_BYTES;
+
+	if (start >= end)
+		return false;
+	*part = (struct part){ start, end - start, m->bus + (start - m->va) };
+	return true;
+}
+
+/* The largest page size that suits all that is mapped in a block. */
+static u32 choose_page_size(const struct mapping *mappings, u64 block)
+{
+	const struct mapping *m;
+	struct part part;
+	u64 all = 0;
+	u32 size = PUMICE_PAGE_SIZE_2M;
+
+	for (m = mappings; m && m->va < block + BLOCK_BYTES; m = m->next)
+		if (clip(m, block, &part))
+			all |= part.va | part.size | part.bus;
+	while (all & (page_bytes[size] - 1))
+		size--;
+	return size;
+}
+
+static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags, u64 step)
+{
+	struct pumice_mmu_pt_entry pt = {
+		.valid = true,
+		.read_only = flags & PUMICE_BIND_READONLY,
+		.no_exec = flags & PUMICE_BIND_NOEXEC,
+	};
+	u64 at;
+
+	for (at = 0; at < part->size; at += step) {
+		pt.addr = part->bus + at;
+		table[(part->va + at - block) / step] = pumice_mmu_pt_entry_pack64(&pt);
+	}
+}
+
+/* A new table for a block. Return: its directory entry, 0 when nothing is mapped. */
+static u64 build_block(struct inproc_device *d, const struct mapping *mappings, u64 block,
+		       struct table_change *c)
+{
+	struct pumice_mmu_pd_entry pd = { .valid = true };
+	const struct mapping *m;
+	struct part part;
+
+	for (m = mappings; m && m->va < block + BLOCK_BYTES; m = m->next) {
+		if (!clip(m, block, &part))
+			continue;
+		if (!pd.addr) {
+			pd.page_size = choose_page_size(mappings, block);
+			pd.addr = take_page(c);
+		}
+		fill_part(ram_cpu(d, pd.addr), block, &part, m->flags,
+			  page_bytes[pd.page_size]);
+	}
+	return pd.addr ? pumice_mmu_pd_entry_pack64(&pd) : 0;
+}
+
+/* The directory of an address; made if there is none. */
+static u64 *make_directory(struct inproc_device *d, struct tables *t, u64 va,
+			   struct table_change *c)
+{
+	u64 *entry = (u64 *)ram_cpu(d, t->catalogue) + (va >> PC_SHIFT);
+	struct pumice_mmu_pc_entry pc = { .valid = true };
+	u64 *dir = find_directory(d, t, va);
+
+	if (dir)
+		return dir;
+	pc.addr = take_page(c);
+	write_entry(entry, pumice_mmu_pc_entry_pack64(&pc));
+	return ram_cpu(d, pc.addr);
+}
+
+/* Rebuild one block. */
+static void update_block(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
+			 u64 block, struct table_change *c)
+{
+	u64 fresh = build_block(d, mappings, block, c);
+	u64 *dir = fresh ? make_directory(d, t, block, c) : find_directory(d, t, block);
+	struct pumice_mmu_pd_entry before;
+	u64 *entry;
+
+	if (!dir)
+		return;
+	entry = directory_entry(dir, block);
+	pumice_mmu_pd_entry_unpack64(read_entry(entry), &before);
+	write_entry(entry, fresh);
+	if (before.valid)
+		c->old[c->old_count++] = before.addr;
+}
+
+void tables_update(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
+		   u64 va, u64 size, struct table_change *c)
+{
+	u64 block = va & ~(BLOCK_BYTES - 1), end = va + size;
+
+	while (block < end) {
+		while (mappings && mappings->va + mappings->size <= block)
+			mappings = mappings->next;
+		if (!find_directory(d, t, block) && (!mappings || mappings->va >= end)) {
+			/* Nothing is there and nothing comes. */
+			block = next_directory(block);
+			continue;
+		}
+		update_block(d, t, mappings, block, c);
+		block += BLOCK_BYTES;
+	}
+}

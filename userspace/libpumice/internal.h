@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside libpumice: objects, and the table of functions behind which the two
+ * backends stand.
+ *
+ * The common part checks arguments, finds room in address spaces, loads
+ * programs and builds streams; a backend does what needs a GPU. A backend's
+ * objects begin with the structs below. Its functions get checked arguments and
+ * set the error text when they fail.
+ */
+#ifndef PUMICE_INTERNAL_H
+#define PUMICE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "extents.h"
+#include "pumice/pumice.h"
+#include "pumice_types.h"
+
+#define PAGE_BYTES	4096ull
+#define MAX_JOBS	64u	/* of one pumice_submit() */
+#define MAX_SYNCS	256u	/* of one job */
+#define MAX_BINDS	4096u	/* of one pumice_vm_bind() */
+
+struct backend_ops {
+	void (*close)(struct pumice_device *dev);
+	int (*timestamp)(struct pumice_device *dev, u64 *gpu_ticks, u64 *cpu_ns);
+	int (*fw_counters)(struct pumice_device *dev, struct pumice_fw_counters *counters);
+	int (*drm_fd)(struct pumice_device *dev);
+
+	int (*bo_create)(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+			 struct pumice_bo **bo);
+	void (*bo_destroy)(struct pumice_bo *bo);
+	int (*bo_map)(struct pumice_bo *bo, void **cpu);
+	void (*bo_unmap)(struct pumice_bo *bo, void *cpu);
+
+	int (*vm_create)(struct pumice_device *dev, struct pumice_vm **vm);
+	void (*vm_destroy)(struct pumice_vm *vm);
+	int (*vm_bind)(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
+
+	int (*context_create)(struct pumice_vm *vm, enum pumice_priority priority,
+			      struct pumice_context **context);
+	void (*context_destroy)(struct pumice_context *context);
+	int (*context_get_state)(struct pumice_context *context,
+				 struct pumice_context_state *state);
+	int (*context_kill)(struct pumice_context *context);
+
+	int (*sync_create)(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);
+	void (*sync_destroy)(struct pumice_sync *sync);
+	int (*sync_signal)(struct pumice_sync *sync, u64 point);
+	int (*sync_reset)(struct pumice_sync *sync);
+	int (*sync_query)(struct pumice_sync *sync, u64 *point);
+	int (*sync_wait)(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
+			 u32 flags, u64 timeout_ns);
+
+	int (*submit)(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
+		      u32 *failed);
+};
+
+struct thread_error;
+
+struct pumice_device {
+	const struct backend_ops *ops;
+	struct pumice_device_info info;	/* constant once open */
+
+	/* error.c */
+	pthread_key_t error_key;
+	pthread_mutex_t error_lock;	/* guards errors */
+	struct thread_error *errors;	/* one for each thread that ever failed */
+};
+
+struct pumice_bo {
+	struct pumice_device *dev;
+	u64 size;		/* bytes, whole pages */
+	pthread_mutex_t lock;	/* guards cpu */
+	void *cpu;		/* or NULL */
+};
+
+/* A mapping that pumice_vm_place() made, or room that pumice_vm_va_alloc() found. */
+struct va_node {
+	struct va_node *next;
+	u64 va, size;
+	bool placed;
+};
+
+struct pumice_vm {
+	struct pumice_device *dev;
+	pthread_mutex_t lock;	/* guards room, nodes */
+	struct extents room;	/* free addresses of the upper half */
+	struct va_node *nodes;	/* what is taken of it */
+};
+
+struct pumice_context {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+};
+
+struct pumice_sync {
+	struct pumice_device *dev;
+};
+
+/* Set up and tear down the common part. */
+int device_init(struct pumice_device *dev, const struct backend_ops *ops);
+void device_fini(struct pumice_device *dev);
+void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size);
+void bo_fini(struct pumice_bo *bo);
+int vm_init(struct pumice_vm *vm, struct pumice_device *dev);
+void vm_fini(struct pumice_vm *vm);
+
+/*
+ * fail - set the calling thread's error text. @err: positive errno.
+ * Return: -@err, to be returned on.
+ */
+int fail(struct pumice_device *dev, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * fail_text - the same for calls without a device. @text: may be NULL; @bytes: of @text.
+ */
+int fail_text(char *text, size_t bytes, int err, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Backends. @rest: what follows ':' in the name, or NULL. Errors go to @error. */
+int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
+int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
+
+/* CLOCK_MONOTONIC, ns. */
+u64 now_ns(void);
+
+static inline u64 round_up(u64 v, u64 to)
+{
+	return (v + to - 1) & ~(to - 1);
+}
+
+static inline bool power_of_two(u64 v)
+{
+	return v && !(v & (v - 1));
+}
+
+#endif

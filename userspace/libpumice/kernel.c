@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/* Kernels: programs placed in an address space. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+static struct pumice_program *copy_program(const struct pumice_program *from)
+{
+	size_t bytes = from->header.file_bytes - PUMICE_PROGRAM_HEADER_WORDS * 4;
+	struct pumice_program *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->header = from->header;
+	p->words = malloc(bytes);
+	p->relocs = calloc(from->header.relocs + 1, sizeof(*p->relocs));
+	if (!p->words || !p->relocs) {
+		pumice_program_destroy(p);
+		return NULL;
+	}
+	memcpy(p->words, from->words, bytes);
+	memcpy(p->relocs, from->relocs, from->header.relocs * sizeof(*p->relocs));
+	p->usc = p->words;
+	p->pds = p->usc + (from->pds - from->usc);
+	return p;
+}
+
+/* Bring the instructions to where the GPU finds them. */
+static int place_code(struct pumice_kernel *k)
+{
+	u64 bytes = (u64)k->program->header.usc_insns * 16;
+	void *cpu;
+	int err;
+
+	err = pumice_bo_create(k->vm->dev, bytes, k->vm, &k->bo);
+	if (err)
+		return err;
+	err = pumice_bo_map(k->bo, &cpu);
+	if (err)
+		return err;
+	memcpy(cpu, k->program->usc, bytes);
+	pumice_bo_unmap(k->bo);
+	return pumice_vm_place(k->vm, k->bo, PUMICE_BIND_READONLY, &k->code_va);
+}
+
+int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *program,
+			 struct pumice_kernel **kernel)
+{
+	struct pumice_kernel *k = calloc(1, sizeof(*k));
+	int err;
+
+	if (k) {
+		k->vm = vm;
+		k->program = copy_program(program);
+	}
+	if (!k || !k->program) {
+		free(k);
+		return fail(vm->dev, ENOMEM, "kernel: out of memory");
+	}
+	err = place_code(k);
+	if (err)
+		pumice_kernel_destroy(k);
+	else
+		*kernel = k;
+	return err;
+}
+
+void pumice_kernel_destroy(struct pumice_kernel *k)
+{
+	if (!k)
+		return;
+	if (k->code_va)
+		pumice_vm_remove(k->vm, k->code_va);
+	pumice_bo_destroy(k->bo);
+	pumice_program_destroy(k->program);
+	free(k);
+}
+
+uint64_t pumice_kernel_code_va(const struct pumice_kernel *k)
+{
+	return k->code_va;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/* Memory objects. */
+#include <errno.h>
+
+#include "internal.h"
+
+void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size)
+{
+	bo->dev = dev;
+	bo->size = size;
+	bo->cpu = NULL;
+	pthread_mutex_init(&bo->lock, NULL);
+}
+
+void bo_fini(struct pumice_bo *bo)
+{
+	pthread_mutex_destroy(&bo->lock);
+}
+
+int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
+		     struct pumice_bo **bo)
+{
+	if (!size)
+		return fail(dev, EINVAL, "bo: size is 0");
+	if (size > UINT64_MAX - PAGE_BYTES)
+		return fail(dev, ENOMEM, "bo: size %#llx is out of range",
+			    (unsigned long long)size);
+	if (exclusive && exclusive->dev != dev)
+		return fail(dev, EINVAL, "bo: the exclusive vm is of another device");
+	return dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
+}
+
+void pumice_bo_destroy(struct pumice_bo *bo)
+{
+	if (!bo)
+		return;
+	pumice_bo_unmap(bo);
+	bo->dev->ops->bo_destroy(bo);
+}
+
+uint64_t pumice_bo_size(const struct pumice_bo *bo)
+{
+	return bo->size;
+}
+
+int pumice_bo_map(struct pumice_bo *bo, void **cpu)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&bo->lock);
+	if (!bo->cpu)
+		err = bo->dev->ops->bo_map(bo, &bo->cpu);
+	if (!err)
+		*cpu = bo->cpu;
+	pthread_mutex_unlock(&bo->lock);
+	return err;
+}
+
+void pumice_bo_unmap(struct pumice_bo *bo)
+{
+	pthread_mutex_lock(&bo->lock);
+	if (bo->cpu)
+		bo->dev->ops->bo_unmap(bo, bo->cpu);
+	bo->cpu = NULL;
+	pthread_mutex_unlock(&bo->lock);
+}

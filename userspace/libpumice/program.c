@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Program files (hw/formats.xml, program_header).
+ *
+ * A file is copied first; everything that the loader and the builder of streams
+ * rely on is checked then, each refusal with its reason. What the instructions
+ * do is the GPU's to judge.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc32.h"
+#include "program.h"
+#include "pumice_isa.h"
+
+#define HEADER_BYTES	(PUMICE_PROGRAM_HEADER_WORDS * 4u)
+#define INSN_BYTES	16u
+/* Larger files are not read at all. */
+#define MAX_FILE_BYTES	(HEADER_BYTES + (PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS) * INSN_BYTES \
+			 + PUMICE_PDS_MAX_INSNS * 4u)
+#define MAX_UNIFORM_WORDS	(1u << 20)
+
+/* Where a refusal is told. */
+struct reason {
+	char *text;
+	size_t bytes;
+};
+
+#define REFUSE(reason, ...) fail_text((reason)->text, (reason)->bytes, EINVAL, "program: " __VA_ARGS__)
+
+/* Magic, version, reserved bits and sizes. */
+static int check_header(const u32 *words, size_t bytes, struct pumice_program_header *h,
+			const struct reason *reason)
+{
+	enum pumice_unpack unpack = pumice_program_header_unpack(words, h);
+	u64 expect = HEADER_BYTES + ((u64)h->usc_insns + h->pds_insns) * INSN_BYTES +
+		     (u64)h->relocs * 4;
+
+	if (words[0] != PUMICE_PROGRAM_HEADER__MAGIC__VALUE)
+		return REFUSE(reason, "no program file");
+	if (words[1] != PUMICE_PROGRAM_HEADER__VERSION__VALUE)
+		return REFUSE(reason, "version %u instead of %u", words[1],
+			      PUMICE_PROGRAM_HEADER__VERSION__VALUE);
+	if (unpack != PUMICE_UNPACK_OK)
+		return REFUSE(reason, "reserved bits of the header are set");
+	if (h->file_bytes != bytes)
+		return REFUSE(reason, "%zu bytes, but the header says %u", bytes, h->file_bytes);
+	if (!h->usc_insns || h->usc_insns > PUMICE_USC_MAX_INSNS)
+		return REFUSE(reason, "%u USC instructions", h->usc_insns);
+	if (!h->pds_insns || h->pds_insns > PUMICE_PDS_MAX_INSNS)
+		return REFUSE(reason, "%u PDS instructions", h->pds_insns);
+	if (expect != bytes)
+		return REFUSE(reason, "%zu bytes, but its parts take %llu", bytes,
+			      (unsigned long long)expect);
+	return 0;
+}
+
+static int check_resources(const struct pumice_program_header *h, const struct reason *reason)
+{
+	u64 instances = (u64)h->size_x * h->size_y * h->size_z;
+
+	if (h->shared > PUMICE_USC_MAX_SHARED)
+		return REFUSE(reason, "%u shared registers", (u32)h->shared);
+	if (h->attrs > PUMICE_USC_MAX_ATTRS)
+		return REFUSE(reason, "%u attribute registers", (u32)h->attrs);
+	if (h->temps > PUMICE_USC_MAX_TEMPS)
+		return REFUSE(reason, "%u temporary registers", (u32)h->temps);
+	if (!instances || instances > PUMICE_GROUP_INSTANCES)
+		return REFUSE(reason, "work-group of %llu instances",
+			      (unsigned long long)instances);
+	if (h->uniform_words > MAX_UNIFORM_WORDS)
+		return REFUSE(reason, "%u uniform words", h->uniform_words);
+	return 0;
+}
+
+/* The PDS opcode whose address field a relocation changes. */
+static u32 reloc_opcode(enum pumice_pds_reloc kind)
+{
+	return kind == PUMICE_PDS_RELOC_CODE ? PUMICE_PDS_OP_TASK : PUMICE_PDS_OP_DMA;
+}
+
+static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
+		       const struct reason *reason)
+{
+	struct pumice_program_reloc *r = &p->relocs[index];
+	struct pumice_pds_insn insn;
+
+	if (pumice_program_reloc_unpack(&word, r) != PUMICE_UNPACK_OK)
+		return REFUSE(reason, "relocation %u: unknown kind or reserved bits", index);
+	if (r->insn >= p->header.pds_insns)
+		return REFUSE(reason, "relocation %u: instruction %u of %u", index, (u32)r->insn,
+			      p->header.pds_insns);
+	if (r->kind == PUMICE_PDS_RELOC_UNIFORMS && !p->header.uniform_words)
+		return REFUSE(reason, "relocation %u: there is no uniform block", index);
+	pumice_pds_unpack(p->pds + r->insn * PUMICE_PDS_WORDS, &insn);
+	if (insn.opcode != reloc_opcode(r->kind))
+		return REFUSE(reason, "relocation %u: instruction %u has no such address", index,
+			      (u32)r->insn);
+	return 0;
+}
+
+/* Take over what stands behind the header. */
+static int take_parts(struct pumice_program *p, const u32 *words, const struct reason *reason)
+{
+	const u32 *reloc_words;
+	u32 i;
+	int err;
+
+	p->words = malloc(p->header.file_bytes - HEADER_BYTES);
+	p->relocs = calloc(p->header.relocs + 1, sizeof(*p->relocs));
+	if (!p->words || !p->relocs)
+		return fail_text(reason->text, reason->bytes, ENOMEM, "program: out of memory");
+	memcpy(p->words, words + PUMICE_PROGRAM_HEADER_WORDS,
+	       p->header.file_bytes - HEADER_BYTES);
+	p->usc = p->words;
+	p->pds = p->usc + (size_t)p->header.usc_insns * PUMICE_USC_WORDS;
+	reloc_words = p->pds + (size_t)p->header.pds_insns * PUMICE_PDS_WORDS;
+	for (i = 0; i < p->header.relocs; i++) {
+		err = check_reloc(p, i, reloc_words[i], reason);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int parse(const u32 *words, size_t bytes, struct pumice_program *p,
+		 const struct reason *reason)
+{
+	int err = check_header(words, bytes, &p->header, reason);
+	u32 crc;
+
+	if (err)
+		return err;
+	crc = crc32_ieee(words + PUMICE_PROGRAM_HEADER_WORDS, bytes - HEADER_BYTES);
+	if (crc != p->header.crc32)
+		return REFUSE(reason, "damaged: checksum %08x instead of %08x", crc,
+			      p->header.crc32);
+	err = check_resources(&p->header, reason);
+	return err ? err : take_parts(p, words, reason);
+}
+
+int pumice_program_parse(const void *data, size_t bytes, struct pumice_program **program,
+			 char *error, size_t error_bytes)
+{
+	const struct reason reason = { error, error_bytes };
+	struct pumice_program *p;
+	u32 *words;
+	int err;
+
+	if (bytes < HEADER_BYTES || bytes > MAX_FILE_BYTES || bytes % 4)
+		return REFUSE(&reason, "%zu bytes cannot be a program file", bytes);
+	words = malloc(bytes);
+	p = calloc(1, sizeof(*p));
+	if (!words || !p) {
+		free(words);
+		free(p);
+		return fail_text(error, error_bytes, ENOMEM, "program: out of memory");
+	}
+	memcpy(words, data, bytes);
+	err = parse(words, bytes, p, &reason);
+	free(words);
+	if (err)
+		pumice_program_destroy(p);
+	else
+		*program = p;
+	return err;
+}
+
+/* Read a file of at most MAX_FILE_BYTES; one byte more shows that it is larger. */
+static int read_file(const char *path, void **data, size_t *bytes, const struct reason *reason)
+{
+	FILE *f = fopen(path, "rb");
+	int err = 0;
+
+	if (!f)
+		return fail_text(reason->text, reason->bytes, errno, "program %.100s: %s", path,
+				 strerror(errno));
+	*data = malloc(MAX_FILE_BYTES + 1);
+	if (!*data) {
+		err = fail_text(reason->text, reason->bytes, ENOMEM, "program: out of memory");
+	} else {
+		*bytes = fread(*data, 1, MAX_FILE_BYTES + 1, f);
+		if (ferror(f))
+			err = fail_text(reason->text, reason->bytes, EIO,
+					"program %.100s: cannot be read", path);
+	}
+	fclose(f);
+	return err;
+}
+
+int pumice_program_load(const char *path, struct pumice_program **program, char *error,
+			size_t error_bytes)
+{
+	const struct reason reason = { error, error_bytes };
+	void *data = NULL;
+	size_t bytes = 0;
+	int err = read_file(path, &data, &bytes, &reason);
+
+	if (!err)
+		err = pumice_program_parse(data, bytes, program, error, error_bytes);
+	free(data);
+	return err;
+}
+
+void pumice_program_destroy(struct pumice_program *p)
+{
+	if (!p)
+		return;
+	free(p->relocs);
+	free(p->words);
+	free(p);
+}
+
+void pumice_program_info(const struct pumice_program *p, struct pumice_program_info *info)
+{
+	const struct pumice_program_header *h = &p->header;
+
+	*info = (struct pumice_program_info){
+		.usc_insns = h->usc_insns,
+		.pds_insns = h->pds_insns,
+		.relocs = h->relocs,
+		.shared = h->shared,
+		.attrs = h->attrs,
+		.temps = h->temps,
+		.local_bytes = h->local_bytes,
+		.size = { h->size_x, h->size_y, h->size_z },
+		.uniform_words = h->uniform_words,
+		.usc = p->usc,
+		.pds = p->pds,
+	};
+}
+
+void program_link(const struct pumice_program *p, u64 code, u64 uniforms, u32 *to)
+{
+	struct pumice_pds_insn insn;
+	u32 i, *at;
+
+	memcpy(to, p->pds, (size_t)p->header.pds_insns * INSN_BYTES);
+	for (i = 0; i < p->header.relocs; i++) {
+		at = to + p->relocs[i].insn * PUMICE_PDS_WORDS;
+		pumice_pds_unpack(at, &insn);
+		insn.addr += p->relocs[i].kind == PUMICE_PDS_RELOC_CODE ? code : uniforms;
+		pumice_pds_pack(at, &insn);
+	}
+}

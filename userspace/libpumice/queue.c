@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/* Contexts, synchronisation objects and submission: checks, and the job that is run and waited for. */
+#include <errno.h>
+
+#include "internal.h"
+
+int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
+			  struct pumice_context **context)
+{
+	struct pumice_device *dev = vm->dev;
+
+	if ((u32)priority > PUMICE_PRIORITY_HIGH)
+		return fail(dev, EINVAL, "context: priority %u does not exist", (u32)priority);
+	return dev->ops->context_create(vm, priority, context);
+}
+
+void pumice_context_destroy(struct pumice_context *context)
+{
+	if (context)
+		context->dev->ops->context_destroy(context);
+}
+
+int pumice_context_get_state(struct pumice_context *context, struct pumice_context_state *state)
+{
+	return context->dev->ops->context_get_state(context, state);
+}
+
+int pumice_context_kill(struct pumice_context *context)
+{
+	return context->dev->ops->context_kill(context);
+}
+
+int pumice_sync_create(struct pumice_device *dev, uint32_t flags, struct pumice_sync **sync)
+{
+	if (flags & ~PUMICE_SYNC_SIGNALED)
+		return fail(dev, EINVAL, "sync: unknown flags %#x", flags);
+	return dev->ops->sync_create(dev, flags, sync);
+}
+
+void pumice_sync_destroy(struct pumice_sync *sync)
+{
+	if (sync)
+		sync->dev->ops->sync_destroy(sync);
+}
+
+int pumice_sync_signal(struct pumice_sync *sync, uint64_t point)
+{
+	return sync->dev->ops->sync_signal(sync, point);
+}
+
+int pumice_sync_reset(struct pumice_sync *sync)
+{
+	return sync->dev->ops->sync_reset(sync);
+}
+
+int pumice_sync_query(struct pumice_sync *sync, uint64_t *point)
+{
+	return sync->dev->ops->sync_query(sync, point);
+}
+
+int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t flags,
+		     uint64_t timeout_ns)
+{
+	struct pumice_device *dev;
+	u32 i;
+
+	if (!count)
+		return -EINVAL;
+	dev = waits[0].sync->dev;
+	if (count > MAX_SYNCS)
+		return fail(dev, E2BIG, "wait: %u objects are more than %u", count, MAX_SYNCS);
+	if (flags & ~(PUMICE_WAIT_ANY | PUMICE_WAIT_SUBMIT))
+		return fail(dev, EINVAL, "wait: unknown flags %#x", flags);
+	for (i = 1; i < count; i++)
+		if (waits[i].sync->dev != dev)
+			return fail(dev, EINVAL, "wait %u: object of another device", i);
+	return dev->ops->sync_wait(dev, waits, count, flags, timeout_ns);
+}
+
+static int check_job(struct pumice_device *dev, u32 index, const struct pumice_job *job)
+{
+	u32 i;
+
+	if (!job->context || job->context->dev != dev)
+		return fail(dev, EINVAL, "job %u: no context of this device", index);
+	if (job->stream % 4)
+		return fail(dev, EINVAL, "job %u: stream %#llx is not aligned to 4 bytes", index,
+			    (unsigned long long)job->stream);
+	if (job->sync_count > MAX_SYNCS)
+		return fail(dev, E2BIG, "job %u: %u syncs are more than %u", index,
+			    job->sync_count, MAX_SYNCS);
+	for (i = 0; i < job->sync_count; i++)
+		if (!job->syncs[i].sync || job->syncs[i].sync->dev != dev)
+			return fail(dev, EINVAL, "job %u: sync %u is not of this device", index, i);
+	return 0;
+}
+
+int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
+		  uint32_t *failed)
+{
+	u32 unused, i;
+	int err;
+
+	if (!failed)
+		failed = &unused;
+	*failed = 0;
+	if (count > MAX_JOBS)
+		return fail(dev, E2BIG, "submit: %u jobs are more than %u", count, MAX_JOBS);
+	for (i = 0; i < count; i++) {
+		err = check_job(dev, i, &jobs[i]);
+		if (err) {
+			*failed = i;
+			return err;
+		}
+	}
+	return count ? dev->ops->submit(dev, jobs, count, failed) : 0;
+}
+
+/* Submit a job that signals @sync, and wait for it. */
+static int run_with_sync(struct pumice_context *context, u64 stream, struct pumice_sync *sync,
+			 u64 timeout_ns)
+{
+	const struct pumice_job_sync signal = { .sync = sync, .signal = true };
+	const struct pumice_job job = {
+		.context = context, .stream = stream, .syncs = &signal, .sync_count = 1,
+	};
+	const struct pumice_wait wait = { .sync = sync };
+	int err = pumice_submit(context->dev, &job, 1, NULL);
+
+	return err ? err : pumice_sync_wait(&wait, 1, 0, timeout_ns);
+}
+
+int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,
+		       struct pumice_context_state *state)
+{
+	struct pumice_device *dev = context->dev;
+	struct pumice_context_state before, after;
+	struct pumice_sync *sync;
+	int err;
+
+	err = pumice_context_get_state(context, &before);
+	if (err)
+		return err;
+	err = pumice_sync_create(dev, 0, &sync);
+	if (err)
+		return err;
+	err = run_with_sync(context, stream, sync, timeout_ns);
+	pumice_sync_destroy(sync);
+	if (pumice_context_get_state(context, &after))
+		return err ? err : -EIO;
+	if (state)
+		*state = after;
+	if (err || after.jobs_faulted == before.jobs_faulted)
+		return err;
+	return fail(dev, EIO, "job faulted: %s at %#llx in %s, pc %u",
+		    pumice_fault_name(after.fault), (unsigned long long)after.fault_va,
+		    pumice_unit_name(after.unit), after.pc);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Builder of control streams (hw/formats.xml, stream cdm).
+ *
+ * One BO holds it all: commands grow from its start, PDS programs, uniform
+ * blocks and other data from its end. The stream is full when they meet.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+#define PDS_ALIGN	16u
+#define UNIFORM_ALIGN	64u
+
+struct pumice_stream {
+	struct pumice_vm *vm;
+	struct pumice_bo *bo;
+	u8 *cpu;
+	u64 va;
+	u64 commands;	/* bytes of commands */
+	u64 data;	/* offset at which data begins */
+};
+
+static int place_stream(struct pumice_stream *s, u64 bytes)
+{
+	void *cpu;
+	int err;
+
+	err = pumice_bo_create(s->vm->dev, bytes, s->vm, &s->bo);
+	if (err)
+		return err;
+	err = pumice_bo_map(s->bo, &cpu);
+	if (err)
+		return err;
+	s->cpu = cpu;
+	pumice_stream_reset(s);
+	return pumice_vm_place(s->vm, s->bo, PUMICE_BIND_READONLY, &s->va);
+}
+
+int pumice_stream_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_stream **stream)
+{
+	struct pumice_stream *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return fail(vm->dev, ENOMEM, "stream: out of memory");
+	s->vm = vm;
+	err = place_stream(s, bytes);
+	if (err)
+		pumice_stream_destroy(s);
+	else
+		*stream = s;
+	return err;
+}
+
+void pumice_stream_destroy(struct pumice_stream *s)
+{
+	if (!s)
+		return;
+	if (s->va)
+		pumice_vm_remove(s->vm, s->va);
+	pumice_bo_destroy(s->bo);
+	free(s);
+}
+
+void pumice_stream_reset(struct pumice_stream *s)
+{
+	s->commands = 0;
+	s->data = pumice_bo_size(s->bo);
+}
+
+uint64_t pumice_stream_va(const struct pumice_stream *s)
+{
+	return s->va + s->commands;
+}
+
+static int full(struct pumice_stream *s, u64 bytes)
+{
+	return fail(s->vm->dev, ENOSPC, "stream: no room for %llu bytes, %llu are left",
+		    (unsigned long long)bytes, (unsigned long long)(s->data - s->commands));
+}
+
+int pumice_stream_emit(struct pumice_stream *s, const uint32_t *words, uint32_t count)
+{
+	u64 bytes = (u64)count * 4;
+
+	if (bytes > s->data - s->commands)
+		return full(s, bytes);
+	memcpy(s->cpu + s->commands, words, bytes);
+	s->commands += bytes;
+	return 0;
+}
+
+int pumice_stream_data(struct pumice_stream *s, uint64_t bytes, uint64_t align, void **cpu,
+		       uint64_t *va)
+{
+	u64 at;
+
+	if (!bytes || !power_of_two(align) || align > PAGE_BYTES)
+		return fail(s->vm->dev, EINVAL, "stream: data of %llu bytes aligned to %llu",
+			    (unsigned long long)bytes, (unsigned long long)align);
+	if (bytes > s->data)
+		return full(s, bytes);
+	at = (s->data - bytes) & ~(align - 1);
+	if (at < s->commands)
+		return full(s, bytes);
+	s->data = at;
+	*cpu = s->cpu + at;
+	*va = s->va + at;
+	return 0;
+}
+
+/* Copy the uniform block; without one the address is 0, which no relocation uses. */
+static int put_uniforms(struct pumice_stream *s, const struct pumice_dispatch *d, u64 *va)
+{
+	void *cpu;
+	int err;
+
+	*va = 0;
+	if (!d->uniform_words)
+		return 0;
+	err = pumice_stream_data(s, (u64)d->uniform_words * 4, UNIFORM_ALIGN, &cpu, va);
+	if (!err)
+		memcpy(cpu, d->uniforms, (size_t)d->uniform_words * 4);
+	return err;
+}
+
+static int put_pds(struct pumice_stream *s, const struct pumice_kernel *k, u64 uniforms, u64 *va)
+{
+	void *cpu;
+	int err = pumice_stream_data(s, (u64)k->program->header.pds_insns * 16, PDS_ALIGN, &cpu,
+				     va);
+
+	if (!err)
+		program_link(k->program, k->code_va, uniforms, cpu);
+	return err;
+}
+
+static void pack_state(const struct pumice_program_header *h, u64 pds, u32 *words)
+{
+	const struct pumice_cdm_state state = {
+		.pds_addr = pds,
+		.pds_insns = h->pds_insns,
+		.shared = h->shared,
+		.attrs = h->attrs,
+		.temps = h->temps,
+		.local_bytes = h->local_bytes,
+		.size_x = h->size_x,
+		.size_y = h->size_y,
+		.size_z = h->size_z,
+	};
+
+	pumice_cdm_state_pack(words, &state);
+}
+
+static void pack_launch(const struct pumice_dispatch *d, u32 *words)
+{
+	const struct pumice_cdm_launch launch = {
+		.groups_x = d->groups[0],
+		.groups_y = d->groups[1],
+		.groups_z = d->groups[2],
+		.base_x = d->base[0],
+		.base_y = d->base[1],
+		.base_z = d->base[2],
+	};
+
+	pumice_cdm_launch_pack(words, &launch);
+}
+
+int pumice_stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
+{
+	u32 words[PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS];
+	const struct pumice_program_header *h = &d->kernel->program->header;
+	u64 data = s->data, uniforms, pds;
+	int err;
+
+	if (d->kernel->vm != s->vm)
+		return fail(s->vm->dev, EINVAL, "dispatch: the kernel is of another vm");
+	if (d->uniform_words != h->uniform_words || (d->uniform_words && !d->uniforms))
+		return fail(s->vm->dev, EINVAL, "dispatch: %u uniform words instead of %u",
+			    d->uniforms ? d->uniform_words : 0, h->uniform_words);
+	err = put_uniforms(s, d, &uniforms);
+	if (!err)
+		err = put_pds(s, d->kernel, uniforms, &pds);
+	if (!err) {
+		pack_state(h, pds, words);
+		pack_launch(d, words + PUMICE_CDM_STATE_WORDS);
+		err = pumice_stream_emit(s, words, PUMICE_CDM_STATE_WORDS +
+					 PUMICE_CDM_LAUNCH_WORDS);
+	}
+	if (err)
+		s->data = data;
+	return err;
+}
+
+int pumice_stream_fence(struct pumice_stream *s)
+{
+	const struct pumice_cdm_fence fence = { 0 };
+	u32 words[PUMICE_CDM_FENCE_WORDS];
+
+	pumice_cdm_fence_pack(words, &fence);
+	return pumice_stream_emit(s, words, PUMICE_CDM_FENCE_WORDS);
+}
+
+int pumice_stream_end(struct pumice_stream *s, uint64_t *va)
+{
+	const struct pumice_cdm_halt halt = { 0 };
+	u32 words[PUMICE_CDM_HALT_WORDS];
+	int err;
+
+	pumice_cdm_halt_pack(words, &halt);
+	err = pumice_stream_emit(s, words, PUMICE_CDM_HALT_WORDS);
+	if (!err && va)
+		*va = s->va;
+	return err;
+}

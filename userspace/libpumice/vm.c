@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Address spaces: checks before binding, and room for those who do not care
+ * where their memory lies. That room is the upper half of the space.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* Pages of this size need addresses aligned to it, or smaller pages are used. */
+#define LARGE_PAGE	(2ull << 20)
+
+int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
+{
+	u64 middle = dev->info.va_start + (dev->info.va_end - dev->info.va_start) / 2;
+	u64 start = round_up(middle, LARGE_PAGE);
+
+	vm->dev = dev;
+	vm->nodes = NULL;
+	pthread_mutex_init(&vm->lock, NULL);
+	return extents_init(&vm->room, start, dev->info.va_end - start);
+}
+
+void vm_fini(struct pumice_vm *vm)
+{
+	while (vm->nodes) {
+		struct va_node *next = vm->nodes->next;
+
+		free(vm->nodes);
+		vm->nodes = next;
+	}
+	extents_fini(&vm->room);
+	pthread_mutex_destroy(&vm->lock);
+}
+
+int pumice_vm_create(struct pumice_device *dev, struct pumice_vm **vm)
+{
+	return dev->ops->vm_create(dev, vm);
+}
+
+void pumice_vm_destroy(struct pumice_vm *vm)
+{
+	if (vm)
+		vm->dev->ops->vm_destroy(vm);
+}
+
+static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
+{
+	struct pumice_device *dev = vm->dev;
+
+	if (!size || va % PAGE_BYTES || size % PAGE_BYTES)
+		return fail(dev, EINVAL, "bind %u: address %#llx or size %#llx is no page multiple",
+			    index, (unsigned long long)va, (unsigned long long)size);
+	if (va < dev->info.va_start || va >= dev->info.va_end || size > dev->info.va_end - va)
+		return fail(dev, EINVAL, "bind %u: address %#llx, size %#llx is out of range",
+			    index, (unsigned long long)va, (unsigned long long)size);
+	return 0;
+}
+
+static int check_bind(struct pumice_vm *vm, u32 index, const struct pumice_bind *op)
+{
+	struct pumice_device *dev = vm->dev;
+	u32 known = op->bo ? PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC : 0;
+
+	if (op->flags & ~known)
+		return fail(dev, EINVAL, "bind %u: unknown flags %#x", index, op->flags & ~known);
+	if (!op->bo && op->bo_offset)
+		return fail(dev, EINVAL, "bind %u: offset without a bo", index);
+	if (op->bo && op->bo->dev != dev)
+		return fail(dev, EINVAL, "bind %u: the bo is of another device", index);
+	if (op->bo && (op->bo_offset % PAGE_BYTES || op->bo_offset >= op->bo->size ||
+		       op->size > op->bo->size - op->bo_offset))
+		return fail(dev, EINVAL, "bind %u: offset %#llx, size %#llx is outside of the bo",
+			    index, (unsigned long long)op->bo_offset,
+			    (unsigned long long)op->size);
+	return check_range(vm, index, op->va, op->size);
+}
+
+int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t count,
+		   uint32_t *done)
+{
+	u32 unused, good;
+	int bad = 0, err;
+
+	if (!done)
+		done = &unused;
+	*done = 0;
+	if (count > MAX_BINDS)
+		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u", count,
+			    MAX_BINDS);
+	for (good = 0; good < count && !bad; good++)
+		bad = check_bind(vm, good, &ops[good]);
+	if (bad)
+		good--;
+	err = good ? vm->dev->ops->vm_bind(vm, ops, good, done) : 0;
+	return err ? err : bad;
+}
+
+/* What an object of this size profits from. */
+static u64 good_align(u64 size)
+{
+	u64 align = PAGE_BYTES;
+
+	while (align < LARGE_PAGE && align * 4 <= size)
+		align *= 4;
+	return size >= LARGE_PAGE ? LARGE_PAGE : align;
+}
+
+static int va_take(struct pumice_vm *vm, u64 size, u64 align, bool placed, u64 *va)
+{
+	struct va_node *node = malloc(sizeof(*node));
+	int err = -ENOMEM;
+
+	if (node) {
+		pthread_mutex_lock(&vm->lock);
+		err = extents_take(&vm->room, size, align, va);
+		if (!err) {
+			*node = (struct va_node){ vm->nodes, *va, size, placed };
+			vm->nodes = node;
+			node = NULL;
+		}
+		pthread_mutex_unlock(&vm->lock);
+	}
+	free(node);
+	return err ? fail(vm->dev, ENOMEM, "vm: no room for %#llx bytes", (unsigned long long)size)
+		   : 0;
+}
+
+/* Unlink what starts at @va. Return: it, or NULL. */
+static struct va_node *va_unlink(struct pumice_vm *vm, u64 va, bool placed)
+{
+	struct va_node **link, *node;
+
+	pthread_mutex_lock(&vm->lock);
+	for (link = &vm->nodes; *link; link = &(*link)->next)
+		if ((*link)->va == va && (*link)->placed == placed)
+			break;
+	node = *link;
+	if (node)
+		*link = node->next;
+	pthread_mutex_unlock(&vm->lock);
+	return node;
+}
+
+static void va_give(struct pumice_vm *vm, struct va_node *node)
+{
+	pthread_mutex_lock(&vm->lock);
+	extents_give(&vm->room, node->va, node->size);
+	pthread_mutex_unlock(&vm->lock);
+	free(node);
+}
+
+int pumice_vm_va_alloc(struct pumice_vm *vm, uint64_t size, uint64_t align, uint64_t *va)
+{
+	if (!size || size > vm->dev->info.va_end || (align && !power_of_two(align)))
+		return fail(vm->dev, EINVAL, "vm: no room for size %#llx, alignment %#llx",
+			    (unsigned long long)size, (unsigned long long)align);
+	size = round_up(size, PAGE_BYTES);
+	if (!align)
+		align = good_align(size);
+	if (align < PAGE_BYTES)
+		align = PAGE_BYTES;
+	return va_take(vm, size, align, false, va);
+}
+
+void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
+{
+	struct va_node *node = va_unlink(vm, va, false);
+
+	if (node)
+		va_give(vm, node);
+}
+
+int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va)
+{
+	struct pumice_bind op = { .bo = bo, .size = bo->size, .flags = flags };
+	int err = va_take(vm, bo->size, good_align(bo->size), true, &op.va);
+
+	if (err)
+		return err;
+	err = pumice_vm_bind(vm, &op, 1, NULL);
+	if (err)
+		va_give(vm, va_unlink(vm, op.va, true));
+	else
+		*va = op.va;
+	return err;
+}
+
+int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
+{
+	struct va_node *node = va_unlink(vm, va, true);
+	struct pumice_bind op = { .va = va };
+	int err;
+
+	if (!node)
+		return fail(vm->dev, EINVAL, "vm: nothing was placed at %#llx",
+			    (unsigned long long)va);
+	op.size = node->size;
+	err = pumice_vm_bind(vm, &op, 1, NULL);
+	if (err) {
+		/* Still mapped: the room is not to be given to others. */
+		free(node);
+		return err;
+	}
+	va_give(vm, node);
+	return 0;
+}
