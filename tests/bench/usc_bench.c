@@ -3,7 +3,7 @@
  * How fast one USC multiplies matrices: the tiled matmul of document 002, hand
  * compiled, run by one thread directly on the USC, without PDS and firmware.
  *
- *	usc_bench [N]	N a multiple of 8, 512 if left out
+ *	usc_bench [N [LEVEL]]	N a multiple of 8, 512 if left out; LEVEL a name, else all
  *
  * Prints GFLOP/s (a multiplication and an addition per inner step) for every
  * vector level of this host, and checks the product against the CPU.
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 		struct usc_program *program;
 		double best = 1e9;
 
-		if (!usc_level_usable(level))
+		if (!usc_level_usable(level) || (argc > 2 && strcmp(argv[2], names[level])))
 			continue;
 		usc_level_choose(level);
 		usc_program_cache_destroy(rig->cache);

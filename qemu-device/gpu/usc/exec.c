@@ -57,7 +57,7 @@ static const struct usc_level_ops *level_ops(void)
 	return levels[level];
 }
 
-void usc_exec_bind(struct usc_insn *insn, const struct usc_mask *masks)
+void usc_exec_bind(struct usc_insn *insn)
 {
 	const struct usc_level_ops *ops = level_ops();
 
@@ -67,7 +67,7 @@ void usc_exec_bind(struct usc_insn *insn, const struct usc_mask *masks)
 	if (!insn->run)
 		insn->run = usc_exec_flow_find(insn);
 	if (!insn->run)
-		insn->run = ops->find(insn, masks);
+		insn->run = ops->find(insn);
 	if (insn->values) {
 		insn->then = insn->run;
 		insn->run = ops->values;
@@ -148,8 +148,6 @@ static void fill_specials(struct exec *x, const struct usc *usc, const struct us
 static void enter(struct exec *x, struct usc *usc, const struct usc_group *group,
 		  struct usc_wave *wave, u32 slice)
 {
-	const struct usc_task *task = &usc->task[wave->slot];
-
 	x->usc = usc;
 	x->wave = wave;
 	x->program = group->program;
@@ -158,8 +156,8 @@ static void enter(struct exec *x, struct usc *usc, const struct usc_group *group
 	x->valid = wave->valid;
 	x->local = usc->local + group->local_byte;
 	x->local_bytes = group->local_bytes;
-	x->base[USC_BASE_REG] = (u8 *)usc_wave_rows(usc, task, wave->in_task);
-	x->base[USC_BASE_SHARED] = (u8 *)(usc->common + task->cs_word);
+	x->base[USC_BASE_REG] = (u8 *)(usc->unified + wave->regs);
+	x->base[USC_BASE_SHARED] = (u8 *)(usc->common + wave->shared);
 	x->base[USC_BASE_CONST] = (u8 *)usc->constants;
 	x->base[USC_BASE_SPECIAL] = (u8 *)x->special;
 	x->base[USC_BASE_POOL] = (u8 *)x->program->pool;

@@ -68,6 +68,17 @@ static inline const struct usc_mask *exec_mask(const struct exec *x, const struc
 	return &x->program->mask[i->mask + which];
 }
 
+/*
+ * Go on behind instruction i. Where the compiler makes this a jump, instructions
+ * follow each other without a loop between them; where it does not, the stack
+ * grows by a frame for each, at most USC_WAVE_QUANTUM of them.
+ */
+static inline const struct usc_insn *exec_next(struct exec *x, const struct usc_insn *i)
+{
+	i++;
+	return (uintptr_t)i < (uintptr_t)x->limit ? i->run(x, i) : i;
+}
+
 /* The wave's clock at instruction i. */
 static inline u64 exec_clock(const struct exec *x, const struct usc_insn *i)
 {
@@ -118,7 +129,7 @@ enum usc_level { USC_LEVEL_BASE, USC_LEVEL_AVX2, USC_LEVEL_AVX512, USC_LEVELS };
 /* What one level supplies. */
 struct usc_level_ops {
 	/* The function for an instruction with lane-parallel work, or NULL for others. */
-	usc_exec_fn *(*find)(const struct usc_insn *insn, const struct usc_mask *masks);
+	usc_exec_fn *(*find)(const struct usc_insn *insn);
 	/* Write masks that are used as values, then run the instruction. */
 	usc_exec_fn *values;
 };
@@ -130,8 +141,8 @@ bool usc_level_usable(enum usc_level level);
 /* For tests and measurements; affects programs built afterwards. The level must be usable. */
 void usc_level_choose(enum usc_level level);
 
-/* Set insn->run; masks is the program's array. */
-void usc_exec_bind(struct usc_insn *insn, const struct usc_mask *masks);
+/* Set insn->run, and insn->then if it needs that; all the rest must be set. */
+void usc_exec_bind(struct usc_insn *insn);
 
 usc_exec_fn *usc_exec_scalar_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);

@@ -18,12 +18,12 @@ static const struct usc_insn *jump(struct exec *x, const struct usc_insn *i)
 
 static const struct usc_insn *brz(struct exec *x, const struct usc_insn *i)
 {
-	return *exec_operand(x, i, USC_SRC0) ? i + 1 : exec_jump(x, i, i->value);
+	return *exec_operand(x, i, USC_SRC0) ? exec_next(x, i) : exec_jump(x, i, i->value);
 }
 
 static const struct usc_insn *brnz(struct exec *x, const struct usc_insn *i)
 {
-	return *exec_operand(x, i, USC_SRC0) ? exec_jump(x, i, i->value) : i + 1;
+	return *exec_operand(x, i, USC_SRC0) ? exec_jump(x, i, i->value) : exec_next(x, i);
 }
 
 static const struct usc_insn *barrier(struct exec *x, const struct usc_insn *i)
@@ -57,7 +57,7 @@ static u64 signals_done(const struct exec *x, const struct usc_insn *i)
 static const struct usc_insn *sig_done(struct exec *x, const struct usc_insn *i)
 {
 	*exec_operand(x, i, USC_DST) = signals_done(x, i) <= exec_clock(x, i);
-	return i + 1;
+	return exec_next(x, i);
 }
 
 /*
@@ -74,7 +74,7 @@ static const struct usc_insn *sig_wait(struct exec *x, const struct usc_insn *i)
 			return exec_leave(x, i, USC_EXIT_YIELD);
 	}
 	*exec_operand(x, i, USC_DST) = 1;
-	return i + 1;
+	return exec_next(x, i);
 }
 
 usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn)

@@ -67,7 +67,7 @@ static const struct usc_insn *reduce_part(struct exec *x, const struct usc_insn 
 		}
 		dst[c] = v[0];
 	}
-	return i + 1;
+	return exec_next(x, i);
 }
 
 static const struct usc_insn *reduce_finish(struct exec *x, const struct usc_insn *i)
@@ -82,7 +82,7 @@ static const struct usc_insn *reduce_finish(struct exec *x, const struct usc_ins
 		v[c] = any ? src[c * CHUNK] : r->identity;
 	}
 	*exec_operand(x, i, USC_DST) = r->apply(r->apply(v[0], v[1]), r->apply(v[2], v[3]));
-	return i + 1;
+	return exec_next(x, i);
 }
 
 usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn)

@@ -16,7 +16,7 @@
 											\
 		(void)b;								\
 		*exec_operand(x, i, USC_DST) = (result);				\
-		return i + 1;								\
+		return exec_next(x, i);								\
 	}
 
 static u32 div_u32(u32 a, u32 b)

@@ -10,12 +10,13 @@
 #include "vec.h"
 
 #include "vec_alu.h"
+#include "vec_access.h"
 #include "vec_memory.h"
 #include "vec_move.h"
 
-static usc_exec_fn *find(const struct usc_insn *insn, const struct usc_mask *masks)
+static usc_exec_fn *find(const struct usc_insn *insn)
 {
-	usc_exec_fn *fn = move_find(insn, masks);
+	usc_exec_fn *fn = move_find(insn);
 
 	if (!fn)
 		fn = memory_find(insn);

@@ -74,12 +74,13 @@ static u32 constant_bits(u32 number, bool invert)
 	return invert ? ~bits : bits;
 }
 
+/* The write mask, or a mask used as value. Only the former may be known beforehand. */
 static void set_mask(struct builder *b, u32 which, u32 raw)
 {
 	struct usc_program *p = b->program;
 	struct pumice_usc_mask enc;
 	struct usc_mask *mask;
-	bool a, c;
+	bool known;
 
 	if (!b->has_masks) {
 		b->insn->mask = p->masks;
@@ -88,11 +89,12 @@ static void set_mask(struct builder *b, u32 which, u32 raw)
 	}
 	mask = &p->mask[b->insn->mask + which];
 	pumice_usc_mask_unpack(&raw, &enc);
-	a = mask_register(p, mask, 0, enc.a, enc.a_not);
-	c = mask_register(p, mask, 1, enc.b, enc.b_not);
-	mask->constant = a && c;
-	if (mask->constant)
-		mask->bits = constant_bits(enc.a, enc.a_not) & constant_bits(enc.b, enc.b_not);
+	known = mask_register(p, mask, 0, enc.a, enc.a_not);
+	known &= mask_register(p, mask, 1, enc.b, enc.b_not);
+	if (known && which == USC_MASK_OF_LANES) {
+		b->insn->lanes_known = true;
+		b->insn->lanes = constant_bits(enc.a, enc.a_not) & constant_bits(enc.b, enc.b_not);
+	}
 }
 
 static void set_register(struct builder *b, enum usc_place place, u32 raw, u32 imm)
@@ -195,7 +197,7 @@ static void build_insn(struct usc_program *p, u32 pc, const struct pumice_usc_in
 	b.insn->form = enc->form;
 	for (u32 n = 0; n < form->nr_operands; n++)
 		set_operand(&b, &form->operands[n], enc);
-	usc_exec_bind(b.insn, p->mask);
+	usc_exec_bind(b.insn);
 }
 
 static struct usc_program *allocate(u32 insns)

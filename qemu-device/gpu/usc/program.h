@@ -45,8 +45,6 @@ struct usc_mask {
 	u32 offset[2];	/* bytes */
 	u8 base[2];	/* enum usc_base */
 	u8 invert[2];	/* 1 to invert bit 0 */
-	bool constant;	/* the same in every wave: bits holds it */
-	u32 bits;	/* bit l is lane l */
 };
 
 struct exec;
@@ -65,6 +63,7 @@ struct usc_insn {
 	u8 base[USC_PLACES];	/* enum usc_base */
 	u32 value;		/* branch target; displacement in bytes */
 	u32 mask;		/* first of USC_MASKS in the program's masks */
+	u32 lanes;		/* where the double mask is true, if lanes_known; bit l is lane l */
 	u8 op;			/* enum pumice_usc_op */
 	u8 type;		/* enum pumice_usc_type */
 	u8 form;		/* enum pumice_usc_form */
@@ -72,6 +71,7 @@ struct usc_insn {
 	u8 sig[4];		/* completion signals, unused ones repeat the first */
 	u8 scalars;		/* bit n: operand n is one word, not a row */
 	u8 values;		/* bit n: operand n is a mask used as value */
+	bool lanes_known;	/* the double mask is the same in every wave */
 	bool no_base;		/* a memory access without base register */
 };
 

@@ -31,8 +31,9 @@ struct usc_wave {
 	u32 pc;			/* next instruction */
 	u32 valid;		/* bit l: lane l has an instance */
 	u32 instance;		/* linear number of lane 0's instance in the work-group */
+	u32 regs;		/* first word of its registers in the unified store */
+	u32 shared;		/* first word of its task's shared registers in the common store */
 	u8 slot;
-	u8 in_task;		/* number in its task */
 	u8 in_group;		/* number in its work-group */
 	u64 clock;		/* issue slots used */
 	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
@@ -70,12 +71,10 @@ struct usc {
 	struct usc_wave wave[PUMICE_USC_SLOTS * USC_MAX_WAVES];
 };
 
-/* The first row of a wave's registers. */
-static inline u32 *usc_wave_rows(struct usc *usc, const struct usc_task *task, unsigned int wave)
+/* The first word of a wave's registers in the unified store. */
+static inline u32 usc_wave_regs(const struct usc_task *task, unsigned int wave)
 {
-	u32 row = task->us_row + wave * ((u32)task->temps + task->attrs);
-
-	return usc->unified + (size_t)row * USC_ROW_WORDS;
+	return (task->us_row + wave * ((u32)task->temps + task->attrs)) * USC_ROW_WORDS;
 }
 
 /* Take up a started group: waves to their first instruction, temporaries and local memory zeroed. */

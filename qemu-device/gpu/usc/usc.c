@@ -106,7 +106,7 @@ u32 *usc_shared(struct usc *usc, const struct usc_task *task)
 
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg)
 {
-	return usc_wave_rows(usc, task, wave) + ((size_t)task->temps + reg) * USC_ROW_WORDS;
+	return usc->unified + usc_wave_regs(task, wave) + (task->temps + reg) * USC_ROW_WORDS;
 }
 
 void usc_group_start(struct usc *usc, unsigned int group)
@@ -137,12 +137,14 @@ static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, 
 	usc->wave[index] = (struct usc_wave){
 		.valid = lanes < PUMICE_LANES ? (1u << lanes) - 1 : UINT32_MAX,
 		.instance = instance,
-		.slot = slot,
-		.in_task = in_task,
+		.regs = usc_wave_regs(task, in_task),
+		.shared = task->cs_word,
+		.slot = (u8)slot,
 		.in_group = run->waves,
 	};
-	memset(usc_wave_rows(usc, task, in_task), 0, (size_t)task->temps * USC_ROW_WORDS * 4);
-	run->wave[run->waves++] = index;
+	memset(usc->unified + usc->wave[index].regs, 0,
+	       task->temps * USC_ROW_WORDS * sizeof(*usc->unified));
+	run->wave[run->waves++] = (u8)index;
 }
 
 void usc_group_begin(struct usc *usc, unsigned int group)

@@ -32,6 +32,100 @@ static inline vu pick(vu m, vu t, vu f)
 	return (m & t) | (~m & f);
 }
 
+/*
+ * vm: a condition on the lanes of one vector, in the host's own form.
+ */
+#if USC_VEC_BYTES == 64
+typedef __mmask16 vm;
+
+static inline vm vm_test(vu a, vu bits)
+{
+	return _mm512_test_epi32_mask((__m512i)a, (__m512i)bits);
+}
+
+static inline vm vm_above(vu a, vu b)
+{
+	return _mm512_cmpgt_epu32_mask((__m512i)a, (__m512i)b);
+}
+
+static inline vm vm_equal(vu a, vu b)
+{
+	return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
+}
+
+static inline vm vm_nan(vf a)
+{
+	return _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_UNORD_Q);
+}
+
+static inline u32 vm_bits(vm m)
+{
+	return m;
+}
+
+static inline vm vm_of_bits(u32 bits)
+{
+	return (vm)bits;
+}
+
+/* Lanes of t where m holds, of f elsewhere. */
+static inline vu vm_pick(vm m, vu t, vu f)
+{
+	return (vu)_mm512_mask_mov_epi32((__m512i)f, m, (__m512i)t);
+}
+#else
+typedef vu vm;	/* all ones or zero */
+
+static inline vm vm_test(vu a, vu bits)
+{
+	return (vu)((a & bits) != 0);
+}
+
+static inline vm vm_above(vu a, vu b)
+{
+	return (vu)(a > b);
+}
+
+static inline vm vm_equal(vu a, vu b)
+{
+	return (vu)(a == b);
+}
+
+static inline vm vm_nan(vf a)
+{
+	return (vu)(a != a);
+}
+
+static inline u32 vm_bits(vm m)
+{
+#if USC_VEC_BYTES == 32
+	return (u32)_mm256_movemask_ps((__m256)m);
+#elif defined(__SSE2__)
+	return (u32)_mm_movemask_ps((__m128)m);
+#else
+	u32 bits = 0;
+
+	for (u32 l = 0; l < VEC_LANES; l++)
+		bits |= (m[l] & 1) << l;
+	return bits;
+#endif
+}
+
+static inline vm vm_of_bits(u32 bits)
+{
+	vu lane;
+
+	for (u32 l = 0; l < VEC_LANES; l++)
+		lane[l] = 1u << l;
+	return vm_test(splat(bits), lane);
+}
+
+static inline vu vm_pick(vm m, vu t, vu f)
+{
+	return pick(m, t, f);
+}
+#endif
+
 static inline vu *row_of(const struct exec *x, const struct usc_insn *i, enum usc_place place)
 {
 	return (vu *)(void *)exec_operand(x, i, place);
@@ -47,51 +141,54 @@ static inline vu lane_numbers(unsigned int k)
 	return n;
 }
 
-/* Bits of the lanes that are not zero; m is all ones or zero in each. */
-static inline u32 vec_bits(vu m)
-{
-#if USC_VEC_BYTES == 64
-	return _mm512_movepi32_mask((__m512i)m);
-#elif USC_VEC_BYTES == 32
-	return (u32)_mm256_movemask_ps((__m256)m);
-#elif defined(__SSE2__)
-	return (u32)_mm_movemask_ps((__m128)m);
-#else
-	u32 bits = 0;
+/* Bits of a row of lanes from those of its vectors: for use behind EACH(k). */
+#define ROW_BITS(m, k) (vm_bits(m) << ((k) * VEC_LANES))
 
-	for (u32 l = 0; l < VEC_LANES; l++)
-		bits |= (m[l] & 1) << l;
-	return bits;
-#endif
+/* The lanes of vector k whose bit is set. */
+static inline vm vector_mask(u32 bits, unsigned int k)
+{
+	return vm_of_bits(bits >> (k * VEC_LANES));
 }
 
-/* All ones in the lanes of vector k whose bit is set. */
-static inline vu bits_vec(u32 bits, unsigned int k)
-{
-	return (vu)((splat(bits) >> lane_numbers(k) & 1) != 0);
-}
-
-/* Vector k of a double mask: 1 or 0 in each lane. */
-static inline vu mask_value(const struct exec *x, const struct usc_mask *mask, unsigned int k)
+/* Vector k of a double mask. */
+static inline vm mask_vector(const struct exec *x, const struct usc_mask *mask, unsigned int k)
 {
 	const vu *a = (const vu *)(const void *)exec_mask_row(x, mask, 0);
 	const vu *b = (const vu *)(const void *)exec_mask_row(x, mask, 1);
 
-	return (a[k] ^ mask->invert[0]) & (b[k] ^ mask->invert[1]) & 1;
+	return vm_test((a[k] ^ mask->invert[0]) & (b[k] ^ mask->invert[1]), splat(1));
 }
 
-/* The lanes where the instruction's mask is true, valid or not. */
-static inline u32 mask_bits(const struct exec *x, const struct usc_insn *i)
+/*
+ * The valid lanes where the instruction's mask is true. Functions come in two
+ * kinds, for masks that are known when the program is built and for others.
+ */
+static inline u32 active_lanes(const struct exec *x, const struct usc_insn *i, bool known)
 {
-	const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF_LANES);
+	const struct usc_mask *mask;
 	u32 bits = 0;
 
-	if (mask->constant)
-		return mask->bits;
+	if (known)
+		return i->lanes & x->valid;
+	mask = exec_mask(x, i, USC_MASK_OF_LANES);
 	EACH(k)
-		bits |= vec_bits(-mask_value(x, mask, k)) << (k * VEC_LANES);
-	return bits;
+		bits |= ROW_BITS(mask_vector(x, mask, k), k);
+	return bits & x->valid;
 }
+
+/* The common body of a family of functions, which differ by constant arguments. */
+#define FAMILY static inline __attribute__((always_inline)) const struct usc_insn *
+
+#define VARIANT(name, call)								\
+	static const struct usc_insn *name(struct exec *x, const struct usc_insn *i)	\
+	{										\
+		return call;								\
+	}
+
+/* name_known and name_masked, from an inline function. */
+#define MASKED(name)									\
+	VARIANT(name##_known, name(x, i, true))						\
+	VARIANT(name##_masked, name(x, i, false))
 
 /* d[l] = s[idx[l] mod 32]; d may be the same row as s or idx. */
 static inline void permute(vu *d, const vu_any *s, const vu *idx)
@@ -101,6 +198,14 @@ static inline void permute(vu *d, const vu_any *s, const vu *idx)
 
 	EACH(k)
 		d[k] = (vu)_mm512_permutex2var_epi32(low, (__m512i)idx[k], high);
+#elif USC_VEC_BYTES == 32
+	vu r[VECS];
+
+	EACH(k)
+		r[k] = (vu)_mm256_i32gather_epi32((const int *)(const void *)s,
+						  (__m256i)(idx[k] % PUMICE_LANES), 4);
+	EACH(k)
+		d[k] = r[k];
 #else
 	u32 from[PUMICE_LANES], to[PUMICE_LANES];
 

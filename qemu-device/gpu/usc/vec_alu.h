@@ -13,7 +13,7 @@
 /* An arithmetic result: every NaN becomes the canonical one. */
 static inline vu f_result(vf r)
 {
-	return pick((vu)(r != r), splat(USC_F32_NAN), (vu)r);
+	return vm_pick(vm_nan(r), splat(USC_F32_NAN), (vu)r);
 }
 
 static inline vu f_add(vu a, vu b)
@@ -95,7 +95,7 @@ static inline vu s_abs(vu a)
 											\
 			d[k] = (vu)(result);						\
 		}									\
-		return i + 1;								\
+		return exec_next(x, i);								\
 	}										\
 	static const struct usc_insn *name##_word(struct exec *x, const struct usc_insn *i) \
 	{										\
@@ -108,7 +108,7 @@ static inline vu s_abs(vu a)
 											\
 			d[k] = (vu)(result);						\
 		}									\
-		return i + 1;								\
+		return exec_next(x, i);								\
 	}
 
 #define UNARY(name, result)								\
@@ -122,7 +122,7 @@ static inline vu s_abs(vu a)
 											\
 			d[k] = (vu)(result);						\
 		}									\
-		return i + 1;								\
+		return exec_next(x, i);								\
 	}
 
 BINARY(add_int, a + b)

@@ -3,148 +3,147 @@
  * Local and global memory: 32 bits in each active lane.
  *
  * Source: document 002, "Local memory" and "Global (async) memory".
- * Included by level_*.c behind vec.h.
+ * Included by level_*.c behind vec_access.h.
  *
  * Of several lanes that fault the lowest is reported. Lanes below it may have
  * stored already. Of lanes that store to one address the highest wins.
  *
- * Limits: guest memory may be changed by others at any time; it is accessed in
- * aligned 32-bit units that do not tear, and each is read once.
+ * Limits: a wave's lanes are taken in order of the 4 KiB grains that they reach.
  */
 
-/* Lanes whose value is above limit. */
-static inline u32 lanes_above(const vu *v, u32 less, u32 limit)
-{
-	u32 bits = 0;
+#define ROW_BYTES (PUMICE_LANES * 4u)
+#define IN_ROW (ROW_BYTES - 4u)	/* bits of a multiple of 4 within a row's bytes */
 
-	EACH(k)
-		bits |= vec_bits((vu)(v[k] - less > splat(limit))) << (k * VEC_LANES);
-	return bits;
+static inline u32 first_lane(u32 lanes)
+{
+	return (u32)__builtin_ctz(lanes);
 }
 
-/* Lanes whose address, offset plus low, is not a multiple of 4. */
-static inline u32 lanes_misaligned(const vu *v, u32 low)
-{
-	u32 bits = 0;
-
-	EACH(k)
-		bits |= vec_bits((vu)(((v[k] + low) & 3) != 0)) << (k * VEC_LANES);
-	return bits;
-}
-
-/* All lanes, each 4 bytes behind the one before it. */
-static inline bool contiguous(const vu *off, u32 active)
-{
-	u32 first = *(const u32 *)(const void *)off;
-	u32 other = 0;
-
-	if (active != UINT32_MAX)
-		return false;
-	EACH(k)
-		other |= vec_bits((vu)(off[k] != splat(first) + lane_numbers(k) * 4));
-	return !other;
-}
-
-/* Read the active lanes at p + off - less, all of them within an area. */
-static inline void gather(vu *d, const u8 *p, const vu *off, u32 less, u32 active)
-{
-	const u32 *o = (const u32 *)(const void *)off;
-	u32 *lane = (u32 *)(void *)d;
-	u32 offset[PUMICE_LANES];
-
-	/* The destination may be the row of offsets. */
-	memcpy(offset, o, sizeof(offset));
-	for (; active; active &= active - 1) {
-		u32 l = (u32)__builtin_ctz(active);
-		const u32 *word = (const u32 *)(const void *)(p + (offset[l] - less));
-
-		lane[l] = __atomic_load_n(word, __ATOMIC_RELAXED);
-	}
-}
-
-static inline void scatter(u8 *p, const vu *off, u32 less, const vu *s, u32 active)
-{
-	const u32 *offset = (const u32 *)(const void *)off, *lane = (const u32 *)(const void *)s;
-
-	for (; active; active &= active - 1) {
-		u32 l = (u32)__builtin_ctz(active);
-		u32 *word = (u32 *)(void *)(p + (offset[l] - less));
-
-		__atomic_store_n(word, lane[l], __ATOMIC_RELAXED);
-	}
-}
-
-static inline void copy_row(vu_any *d, const vu_any *s)
+static inline void copy_row(vu *d, const vu *s)
 {
 	EACH(k)
 		d[k] = s[k];
 }
 
-/* The fault of the lowest lane of a local access that is not all right. */
-static const struct usc_insn *local_fault(struct exec *x, const struct usc_insn *i, u32 lane)
+/* Lanes whose value, less something, is above limit. */
+static inline u32 lanes_above(const vu *v, u32 less, u32 limit)
 {
-	const u32 *off = exec_operand(x, i, USC_SRC0);
+	u32 bits = 0;
 
-	return exec_fault(x, i, (off[lane] + i->value) & 3 ? PUMICE_FAULT_USC_LOCAL_ALIGN :
-							     PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	EACH(k)
+		bits |= ROW_BITS(vm_above(v[k] - less, splat(limit)), k);
+	return bits;
 }
 
-/* Active lanes that may not access local memory. */
-static inline u32 local_bad(const struct exec *x, const struct usc_insn *i, const vu *off, u32 active)
+/* Lanes whose value plus something has one of the bits set. */
+static inline u32 lanes_with(const vu *v, u32 plus, u32 test)
+{
+	u32 bits = 0;
+
+	EACH(k)
+		bits |= ROW_BITS(vm_test(v[k] + plus, splat(test)), k);
+	return bits;
+}
+
+/* Active lanes that may not access local memory at their offset. */
+static inline u32 local_refused(const struct exec *x, const struct usc_insn *i, const vu *off,
+				u32 active)
 {
 	u32 need = i->value + 4;
 
 	if (x->local_bytes < need)
 		return active;
-	return (lanes_above(off, 0, x->local_bytes - need) | lanes_misaligned(off, i->value)) &
-	       active;
+	return (lanes_above(off, 0, x->local_bytes - need) | lanes_with(off, i->value, 3)) & active;
 }
 
-static const struct usc_insn *local_load(struct exec *x, const struct usc_insn *i)
+static const struct usc_insn *local_fault(struct exec *x, const struct usc_insn *i, u32 lane)
+{
+	u32 off = exec_operand(x, i, USC_SRC0)[lane];
+
+	return exec_fault(x, i, (off + i->value) & 3 ? PUMICE_FAULT_USC_LOCAL_ALIGN :
+						       PUMICE_FAULT_USC_LOCAL_BOUNDS);
+}
+
+/* Lanes anywhere, or a fault. */
+static __attribute__((noinline)) const struct usc_insn *
+local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
-	u32 active = mask_bits(x, i) & x->valid;
-	u32 bad = local_bad(x, i, off, active);
 	vu *d = row_of(x, i, USC_DST);
-	const u8 *p;
-	u32 first;
+	u32 refused = local_refused(x, i, off, active);
+	vu r[VECS];
 
-	if (!active)
-		return i + 1;
-	if (bad)
-		return local_fault(x, i, (u32)__builtin_ctz(bad));
-	first = ((const u32 *)(const void *)off)[__builtin_ctz(active)];
-	p = x->local + first + i->value;
-	/* Mostly the lanes lie close together: then one row holds them all. */
-	if (!(lanes_above(off, first, USC_LOCAL_SLACK - 4) & active)) {
-		vu idx[VECS], r[VECS];
-
-		EACH(k)
-			idx[k] = (off[k] - first) >> 2;
-		permute(r, (const vu_any *)(const void *)p, idx);
-		EACH(k)
-			d[k] = active == UINT32_MAX ? r[k] : pick(bits_vec(active, k), r[k], d[k]);
-	} else {
-		gather(d, p, off, first, active);
-	}
-	return i + 1;
+	if (refused)
+		return local_fault(x, i, first_lane(refused));
+	copy_row(r, d);
+	load_lanes(r, x->local + i->value, off, 0, active);
+	copy_row(d, r);
+	return exec_next(x, i);
 }
 
-static const struct usc_insn *local_store(struct exec *x, const struct usc_insn *i)
+/*
+ * Mostly the lanes lie close together, the first lowest: then all of their words
+ * are in the row of bytes that begins there.
+ */
+FAMILY
+local_load(struct exec *x, const struct usc_insn *i, bool known)
 {
-	const vu *off = row_of(x, i, USC_SRC0), *s = row_of(x, i, USC_SRC1);
-	u32 active = mask_bits(x, i) & x->valid;
-	u32 bad = local_bad(x, i, off, active);
-	u8 *p = x->local + i->value;
+	const vu *off = row_of(x, i, USC_SRC0);
+	vu *d = row_of(x, i, USC_DST);
+	u32 active = active_lanes(x, i, known);
+	vu idx[VECS], r[VECS], far = splat(0);
+	u32 first;
+	u64 at;
 
-	if (bad)
-		return local_fault(x, i, (u32)__builtin_ctz(bad));
-	if (contiguous(off, active))
-		copy_row((vu_any *)(void *)(p + *(const u32 *)(const void *)off),
-			 (const vu_any *)s);
-	else
-		scatter(p, off, 0, s, active);
-	return i + 1;
+	if (!active)
+		return exec_next(x, i);
+	first = ((const u32 *)(const void *)off)[first_lane(active)];
+	at = (u64)first + i->value;
+	EACH(k) {
+		idx[k] = off[k] - first;
+		if (active != UINT32_MAX)
+			idx[k] = vm_pick(vector_mask(active, k), idx[k], splat(0));
+		far |= idx[k];
+	}
+	if (vm_bits(vm_test(far, splat(~IN_ROW))) || at % 4 || at + 4 > x->local_bytes ||
+	    (at + ROW_BYTES > x->local_bytes && lanes_above(idx, 0, x->local_bytes - 4 - (u32)at)))
+		return local_load_any(x, i, active);
+	EACH(k)
+		idx[k] >>= 2;
+	permute(r, (const vu_any *)(const void *)(x->local + at), idx);
+	if (active != UINT32_MAX) {
+		EACH(k)
+			r[k] = vm_pick(vector_mask(active, k), r[k], d[k]);
+	}
+	copy_row(d, r);
+	return exec_next(x, i);
+}
+
+static __attribute__((noinline)) const struct usc_insn *
+local_store_any(struct exec *x, const struct usc_insn *i, u32 active)
+{
+	const vu *off = row_of(x, i, USC_SRC0);
+	u32 refused = local_refused(x, i, off, active);
+
+	if (refused)
+		return local_fault(x, i, first_lane(refused));
+	store_lanes(x->local + i->value, off, 0, row_of(x, i, USC_SRC1), active);
+	return exec_next(x, i);
+}
+
+/* Mostly the lanes are all there and follow each other. */
+FAMILY
+local_store(struct exec *x, const struct usc_insn *i, bool known)
+{
+	const vu *off = row_of(x, i, USC_SRC0);
+	u32 active = active_lanes(x, i, known);
+	u64 at = (u64)*(const u32 *)(const void *)off + i->value;
+
+	if ((active & (following_lanes(off) | 1)) != UINT32_MAX || at % 4 ||
+	    at + ROW_BYTES > x->local_bytes)
+		return local_store_any(x, i, active);
+	store_run((u32 *)(void *)(x->local + at), row_of(x, i, USC_SRC1), UINT32_MAX);
+	return exec_next(x, i);
 }
 
 /* Base address of a global access, displacement included. */
@@ -178,90 +177,93 @@ static inline u8 *global_host(struct exec *x, u64 va, bool store)
 			     PUMICE_UNIT_USC_DATA, &x->fault);
 }
 
+/* The offsets that fall into the 4 KiB grain of va = base + first: a range that does not wrap. */
+struct grain {
+	u32 low, span;	/* the lowest offset, and how far the highest is above it */
+	u8 *host;	/* the byte at the lowest offset */
+};
+
+static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, struct grain *g)
+{
+	u64 va = base + first;
+	u32 below = (u32)va & ((1u << MMU_GRAIN_SHIFT) - 1);
+	u32 above = ((1u << MMU_GRAIN_SHIFT) - 1) - below;
+	u8 *host = global_host(x, va, store);
+
+	if (!host)
+		return false;
+	below = first < below ? first : below;
+	above = UINT32_MAX - first < above ? UINT32_MAX - first : above;
+	*g = (struct grain){ .low = first - below, .span = below + above, .host = host - below };
+	return true;
+}
+
 /*
- * The lanes of one 4 KiB grain at a time, the one of the lowest lane first.
+ * All lanes of an access, a grain at a time, that of the lowest lane first.
  * Returns false with x->fault at the first grain that faults.
  */
 static inline bool global_lanes(struct exec *x, u64 base, const vu *off, vu *data, u32 active,
 				bool store)
 {
-	const u32 grain = 1u << MMU_GRAIN_SHIFT;
+	struct grain g;
+	u32 lanes;
 
-	while (active) {
-		u32 first = ((const u32 *)(const void *)off)[__builtin_ctz(active)];
-		u64 va = base + first;
-		u32 below = (u32)va & (grain - 1), above = grain - 1 - below;
-		u8 *host = global_host(x, va, store);
-		u32 low, span, lanes;
+	for (; active; active &= ~lanes) {
+		u32 first = ((const u32 *)(const void *)off)[first_lane(active)];
 
-		if (!host)
+		if (!find_grain(x, base, first, store, &g))
 			return false;
-		/* The offsets that fall into the grain; they never wrap. */
-		below = first < below ? first : below;
-		above = UINT32_MAX - first < above ? UINT32_MAX - first : above;
-		low = first - below;
-		span = below + above;
-		lanes = active & ~lanes_above(off, low, span);
-		host -= below;
-		active &= ~lanes;
-		if (contiguous(off, lanes)) {
-			vu_any *there = (vu_any *)(void *)(host + below);
-
-			if (store)
-				copy_row(there, (const vu_any *)data);
-			else
-				copy_row((vu_any *)data, there);
-		} else if (store) {
-			scatter(host, off, low, data, lanes);
-		} else {
-			gather(data, host, off, low, lanes);
-		}
+		lanes = active & ~lanes_above(off, g.low, g.span);
+		if (store)
+			store_lanes(g.host, off, g.low, data, lanes);
+		else
+			load_lanes(data, g.host, off, g.low, lanes);
 	}
 	return true;
 }
 
-static inline const struct usc_insn *global_access(struct exec *x, const struct usc_insn *i, bool store)
+FAMILY
+global_access(struct exec *x, const struct usc_insn *i,
+						   bool store, bool known)
 {
-	vu *data = row_of(x, i, store ? USC_SRC1 : USC_DST);
-	u32 active = mask_bits(x, i) & x->valid;
+	vu *row = row_of(x, i, store ? USC_SRC1 : USC_DST);
+	const vu *off = row_of(x, i, USC_SRC0);
+	u32 active = active_lanes(x, i, known);
 	u64 base = global_base(x, i);
-	vu off[VECS];
-	u32 bad;
+	u32 bad = lanes_with(off, (u32)base, 3) & active;
+	vu data[VECS];
 
-	/* A copy: a load may write the row of offsets. */
-	copy_row((vu_any *)off, (const vu_any *)row_of(x, i, USC_SRC0));
-	bad = lanes_misaligned(off, (u32)base) & active;
 	if (bad)
 		active &= (bad & -bad) - 1;
+	copy_row(data, row);
 	if (!global_lanes(x, base, off, data, active, store))
 		return exec_mmu_fault(x, i);
 	if (bad)
 		return exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	if (!store)
+		copy_row(row, data);
 	x->wave->done[i->sig[0]] = exec_clock(x, i) + 1 + USC_GLOBAL_LATENCY;
-	return i + 1;
+	return exec_next(x, i);
 }
 
-static const struct usc_insn *global_load(struct exec *x, const struct usc_insn *i)
-{
-	return global_access(x, i, false);
-}
-
-static const struct usc_insn *global_store(struct exec *x, const struct usc_insn *i)
-{
-	return global_access(x, i, true);
-}
+MASKED(local_load)
+MASKED(local_store)
+VARIANT(global_load_known, global_access(x, i, false, true))
+VARIANT(global_load_masked, global_access(x, i, false, false))
+VARIANT(global_store_known, global_access(x, i, true, true))
+VARIANT(global_store_masked, global_access(x, i, true, false))
 
 static usc_exec_fn *memory_find(const struct usc_insn *insn)
 {
 	switch (insn->op) {
 	case PUMICE_USC_OP_LOCAL_LOAD32:
-		return local_load;
+		return insn->lanes_known ? local_load_known : local_load_masked;
 	case PUMICE_USC_OP_LOCAL_STORE32:
-		return local_store;
+		return insn->lanes_known ? local_store_known : local_store_masked;
 	case PUMICE_USC_OP_GLOBAL_LOAD32:
-		return global_load;
+		return insn->lanes_known ? global_load_known : global_load_masked;
 	case PUMICE_USC_OP_GLOBAL_STORE32:
-		return global_store;
+		return insn->lanes_known ? global_store_known : global_store_masked;
 	default:
 		return NULL;
 	}

@@ -30,7 +30,8 @@ static inline vu lanes_of(const struct source *s, bool is_word, unsigned int k)
 	return is_word ? s->word : s->row[k];
 }
 
-static inline const struct usc_insn *mov_lanes(struct exec *x, const struct usc_insn *i, bool masked,
+FAMILY
+mov_lanes(struct exec *x, const struct usc_insn *i, bool masked,
 					       bool word)
 {
 	const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF_LANES);
@@ -40,12 +41,13 @@ static inline const struct usc_insn *mov_lanes(struct exec *x, const struct usc_
 	EACH(k) {
 		vu a = lanes_of(&s, word, k);
 
-		d[k] = masked ? pick(-mask_value(x, mask, k), a, d[k]) : a;
+		d[k] = masked ? vm_pick(mask_vector(x, mask, k), a, d[k]) : a;
 	}
-	return i + 1;
+	return exec_next(x, i);
 }
 
-static inline const struct usc_insn *select_lanes(struct exec *x, const struct usc_insn *i,
+FAMILY
+select_lanes(struct exec *x, const struct usc_insn *i,
 						  bool word0, bool word1)
 {
 	const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF_LANES);
@@ -54,17 +56,10 @@ static inline const struct usc_insn *select_lanes(struct exec *x, const struct u
 	vu *d = row_of(x, i, USC_DST);
 
 	EACH(k)
-		d[k] = pick(-mask_value(x, mask, k), lanes_of(&t, word1, k),
-			    lanes_of(&s, word0, k));
-	return i + 1;
+		d[k] = vm_pick(mask_vector(x, mask, k), lanes_of(&t, word1, k),
+			       lanes_of(&s, word0, k));
+	return exec_next(x, i);
 }
-
-/* One function for each way of finding the sources. */
-#define VARIANT(name, call)								\
-	static const struct usc_insn *name(struct exec *x, const struct usc_insn *i)	\
-	{										\
-		return call;								\
-	}
 
 VARIANT(mov_all_row, mov_lanes(x, i, false, false))
 VARIANT(mov_all_word, mov_lanes(x, i, false, true))
@@ -75,9 +70,10 @@ VARIANT(select_row_word, select_lanes(x, i, false, true))
 VARIANT(select_word_row, select_lanes(x, i, true, false))
 VARIANT(select_word_word, select_lanes(x, i, true, true))
 
-static const struct usc_insn *first_where_true(struct exec *x, const struct usc_insn *i)
+FAMILY
+first_where_true(struct exec *x, const struct usc_insn *i, bool known)
 {
-	u32 lanes = mask_bits(x, i) & x->valid;
+	u32 lanes = active_lanes(x, i, known);
 	const u32 *src = exec_operand(x, i, USC_SRC0);
 
 	if (lanes) {
@@ -85,14 +81,14 @@ static const struct usc_insn *first_where_true(struct exec *x, const struct usc_
 
 		*exec_operand(x, i, USC_DST) = src[word ? 0 : __builtin_ctz(lanes)];
 	}
-	return i + 1;
+	return exec_next(x, i);
 }
 
 static const struct usc_insn *shuffle_row(struct exec *x, const struct usc_insn *i)
 {
 	permute(row_of(x, i, USC_DST), (const vu_any *)row_of(x, i, USC_SRC0),
 		row_of(x, i, USC_SRC1));
-	return i + 1;
+	return exec_next(x, i);
 }
 
 /* Every lane reads the same one. */
@@ -104,7 +100,7 @@ static const struct usc_insn *shuffle_word(struct exec *x, const struct usc_insn
 
 	EACH(k)
 		d[k] = a;
-	return i + 1;
+	return exec_next(x, i);
 }
 
 static const struct usc_insn *rotate(struct exec *x, const struct usc_insn *i)
@@ -115,7 +111,7 @@ static const struct usc_insn *rotate(struct exec *x, const struct usc_insn *i)
 	EACH(k)
 		idx[k] = lane_numbers(k) + by;
 	permute(row_of(x, i, USC_DST), (const vu_any *)row_of(x, i, USC_SRC0), idx);
-	return i + 1;
+	return exec_next(x, i);
 }
 
 static const struct usc_insn *butterfly(struct exec *x, const struct usc_insn *i)
@@ -126,18 +122,24 @@ static const struct usc_insn *butterfly(struct exec *x, const struct usc_insn *i
 	EACH(k)
 		idx[k] = lane_numbers(k) ^ by;
 	permute(row_of(x, i, USC_DST), (const vu_any *)row_of(x, i, USC_SRC0), idx);
-	return i + 1;
+	return exec_next(x, i);
 }
 
-static const struct usc_insn *br_all(struct exec *x, const struct usc_insn *i)
+FAMILY
+br_all(struct exec *x, const struct usc_insn *i, bool known)
 {
-	return x->valid & ~mask_bits(x, i) ? i + 1 : exec_jump(x, i, i->value);
+	return active_lanes(x, i, known) != x->valid ? exec_next(x, i) : exec_jump(x, i, i->value);
 }
 
-static const struct usc_insn *br_any(struct exec *x, const struct usc_insn *i)
+FAMILY
+br_any(struct exec *x, const struct usc_insn *i, bool known)
 {
-	return x->valid & mask_bits(x, i) ? exec_jump(x, i, i->value) : i + 1;
+	return active_lanes(x, i, known) ? exec_jump(x, i, i->value) : exec_next(x, i);
 }
+
+MASKED(first_where_true)
+MASKED(br_all)
+MASKED(br_any)
 
 /* Operands that are masks: write them out as rows of 0 and 1, then run the instruction. */
 static const struct usc_insn *run_values(struct exec *x, const struct usc_insn *i)
@@ -149,27 +151,26 @@ static const struct usc_insn *run_values(struct exec *x, const struct usc_insn *
 		if (!(i->values >> place & 1))
 			continue;
 		EACH(k)
-			d[k] = mask_value(x, mask, k);
+			d[k] = vm_pick(mask_vector(x, mask, k), splat(1), splat(0));
 	}
 	return i->then(x, i);
 }
 
-static usc_exec_fn *move_find(const struct usc_insn *insn, const struct usc_mask *masks)
+static usc_exec_fn *move_find(const struct usc_insn *insn)
 {
 	static usc_exec_fn *const movs[2][2] = { { mov_mask_row, mov_mask_word },
 						 { mov_all_row, mov_all_word } };
 	static usc_exec_fn *const selects[2][2] = { { select_row_row, select_row_word },
 						    { select_word_row, select_word_word } };
-	const struct usc_mask *mask = &masks[insn->mask + USC_MASK_OF_LANES];
 	bool word0 = insn->scalars >> USC_SRC0 & 1, word1 = insn->scalars >> USC_SRC1 & 1;
 
 	switch (insn->op) {
 	case PUMICE_USC_OP_MOV:
-		return movs[mask->constant && mask->bits == UINT32_MAX][word0];
+		return movs[insn->lanes_known && insn->lanes == UINT32_MAX][word0];
 	case PUMICE_USC_OP_SELECT:
 		return selects[word0][word1];
 	case PUMICE_USC_OP_FIRST_WHERE_TRUE:
-		return first_where_true;
+		return insn->lanes_known ? first_where_true_known : first_where_true_masked;
 	case PUMICE_USC_OP_SHUFFLE:
 		return word1 ? shuffle_word : shuffle_row;
 	case PUMICE_USC_OP_ROTATE:
@@ -177,9 +178,9 @@ static usc_exec_fn *move_find(const struct usc_insn *insn, const struct usc_mask
 	case PUMICE_USC_OP_BUTTERFLY:
 		return butterfly;
 	case PUMICE_USC_OP_BR_ALL:
-		return br_all;
+		return insn->lanes_known ? br_all_known : br_all_masked;
 	case PUMICE_USC_OP_BR_ANY:
-		return br_any;
+		return insn->lanes_known ? br_any_known : br_any_masked;
 	default:
 		return NULL;
 	}
