@@ -187,7 +187,7 @@ int fw_init(struct inproc_device *d, const char *path, char *error, size_t error
 
 void fw_fini(struct inproc_device *d)
 {
-	fw_area_destroy(d, &d->fw_area);
+	/* The GPU is gone, and with it whoever might look at the areas. */
 	space_fini(d, &d->fw_space);
 	extents_fini(&d->fw_room);
 }
