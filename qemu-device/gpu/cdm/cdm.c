@@ -11,6 +11,7 @@
  */
 #include "cdm.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +130,8 @@ void cdm_abort(struct cdm *cdm)
 	stop(cdm, CDM_END_ABORTED);
 }
 
-static void run_launch(struct cdm *cdm, const struct cdm_command *cmd)
+/* A launch fetches and checks programs, up to 1 MiB: *cost says that it was enough for one step. */
+static void run_launch(struct cdm *cdm, const struct cdm_command *cmd, unsigned int *cost)
 {
 	enum pumice_fault reason;
 	struct gpu_fault fault;
@@ -146,6 +148,7 @@ static void run_launch(struct cdm *cdm, const struct cdm_command *cmd)
 	cdm->pc += cmd->words * sizeof(u32);
 	if (!cdm->groups)
 		return;
+	*cost = UINT_MAX;
 	cdm->launch.ctx = cdm->ctx;
 	cdm->launch.grid = cmd->launch;
 	if (!pds_launch_begin(cdm->pds, &cdm->launch, &fault)) {
@@ -176,8 +179,8 @@ static void run_return(struct cdm *cdm)
 	cdm->pc = cdm->return_pc[--cdm->depth];
 }
 
-/* Fetch one command and do what it says. */
-static void step_fetch(struct cdm *cdm)
+/* Fetch one command and do what it says; *cost is 1, or becomes what it took more. */
+static void step_fetch(struct cdm *cdm, unsigned int *cost)
 {
 	struct cdm_command cmd;
 	struct gpu_fault fault;
@@ -197,7 +200,7 @@ static void step_fetch(struct cdm *cdm)
 		cdm->pc += cmd.words * sizeof(u32);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH:
-		run_launch(cdm, &cmd);
+		run_launch(cdm, &cmd, cost);
 		break;
 	case PUMICE_CDM_TYPE_CALL:
 		run_call(cdm, &cmd);
@@ -273,7 +276,7 @@ static bool step(struct cdm *cdm, unsigned int *cost)
 	case CDM_IDLE:
 		return false;
 	case CDM_FETCH:
-		step_fetch(cdm);
+		step_fetch(cdm, cost);
 		return true;
 	case CDM_DEAL:
 		*cost = pds_launch_cost(cdm->pds);

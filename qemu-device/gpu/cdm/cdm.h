@@ -59,8 +59,9 @@ bool cdm_start(struct cdm *cdm, unsigned int ctx, u64 stream);
 /* Stop the job; ignored while idle. What stopped a job first is how it ends. */
 void cdm_abort(struct cdm *cdm);
 /*
- * Walk on: about budget commands or ordinary work-groups. True while it could
- * go on at once; after false, ops->wake tells when to call again.
+ * Walk on: about budget commands or ordinary work-groups, and at most one
+ * launch's beginning. True while it could go on at once; after false, ops->wake
+ * tells when to call again.
  */
 bool cdm_step(struct cdm *cdm, unsigned int budget);
 /* What the registers show; good until the next call of any function. */

@@ -286,10 +286,12 @@ static struct bench *bench_at(enum place place)
 	case AT_START:
 		break;
 	case IN_STREAM:
-		cdm_step(b->cdm, 2 + 4);
+		cdm_step(b->cdm, 2);
+		cdm_step(b->cdm, 4);
 		break;
 	case IN_LAUNCH:
-		cdm_step(b->cdm, 2 + 2);
+		cdm_step(b->cdm, 2);
+		cdm_step(b->cdm, 2);
 		break;
 	default:
 		bench_walk(b);

@@ -300,7 +300,9 @@ static void a_step_keeps_to_its_budget(void **state)
 	put_launch(b, 0x10000, 1, 1);
 	put_halt(b);
 	bench_start(b);
-	assert_true(cdm_step(b->cdm, 2 + 7));	/* two commands, seven groups */
+	assert_true(cdm_step(b->cdm, 100));	/* the beginning of a launch ends a step */
+	assert_int_equal(b->pds.started, 0);
+	assert_true(cdm_step(b->cdm, 7));
 	assert_int_equal(b->pds.started, 7);
 	assert_true(cdm_step(b->cdm, 1));
 	assert_int_equal(b->pds.started, 8);
@@ -323,7 +325,7 @@ static void large_grids_are_taken(void **state)
 {
 	static const struct {
 		struct pumice_cdm_launch grid;
-		u32 started;	/* by a step of 100, two of them commands */
+		u32 started;	/* by a step of 98 */
 	} cases[] = {
 		{ { 0xffffffff, 1, 1, 0, 0, 0 }, 98 },
 		{ { 1, 1, 1, 0xfffffffe, 0xfffffffe, 0xfffffffe }, 1 },
@@ -341,7 +343,8 @@ static void large_grids_are_taken(void **state)
 		put_launch_at(b, &cases[i].grid);
 		put_halt(b);
 		bench_start(b);
-		cdm_step(b->cdm, 100);
+		cdm_step(b->cdm, 2);
+		cdm_step(b->cdm, 98);
 		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
 		assert_int_equal(b->pds.started, cases[i].started);
 		cdm_abort(b->cdm);
