@@ -11,7 +11,7 @@
 # What the overlay looks like inside QEMU's tree (hw/pumice/):
 #   *.c *.h meson.build Kconfig trace-events   from qemu-device/
 #   gpu/                                       from qemu-device/gpu/
-#   gen/                                       generated headers and hw/*.h
+#   gen/                                       generated headers and tables, hw/decode/
 # and three lines that scripts/qemu-hooks.py adds to QEMU's own files.
 
 set -euo pipefail
@@ -73,7 +73,7 @@ overlay() {
 	[ -e "$top/qemu-device/meson.build" ] || return 0
 	mkdir -p "$to/gen"
 	rsync -rc --delete --exclude /gen "$top/qemu-device/" "$to/"
-	rsync -rc --delete "$BUILD/gen/" "$top/hw/fwif.h" "$to/gen/"
+	rsync -rc --delete "$BUILD/gen/" "$top/hw/decode/" "$top/hw/fwif.h" "$to/gen/"
 	python3 "$top/scripts/qemu-hooks.py" "$1"
 }
 

@@ -1,0 +1,168 @@
+/*
+ * Pumice GPU: guest RAM for the GPU core.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The core reads and writes guest RAM through plain pointers, from threads that
+ * never take the big lock. A listener on the device's bus-master address space
+ * collects every RAM section and hands the core a new map when it changes; the
+ * core stops its threads for the moment of the change. While the bus-master bit
+ * is off that address space is empty, and so is the map.
+ *
+ * The old sections are released only after the core has let go of them.
+ *
+ * Limits: RAM only. Other devices' registers, mapped host devices and ROM
+ * devices are no memory for the GPU and fault there. The GPU's stores do not
+ * enter QEMU's dirty logs: the device is unmigratable, and code or display
+ * memory that a GPU writes is not noticed by the translator or the display.
+ */
+
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "qemu/units.h"
+
+#include "pumice.h"
+#include "trace.h"
+
+#define PUMICE_MEM_ALIGN (4 * KiB)
+
+static bool pumice_section_usable(const MemoryRegionSection *section)
+{
+    MemoryRegion *mr = section->mr;
+
+    return memory_region_is_ram(mr) && !memory_region_is_ram_device(mr);
+}
+
+/* The whole 4 KiB pages of a section; false when there is none. */
+static bool pumice_section_region(const MemoryRegionSection *section,
+                                  struct pumice_mem_region *region)
+{
+    uint64_t addr = section->offset_within_address_space;
+    uint64_t head = ROUND_UP(addr, PUMICE_MEM_ALIGN) - addr;
+    uint64_t size = int128_get64(section->size);
+
+    if (size < head) {
+        return false;
+    }
+    region->addr = addr + head;
+    region->size = QEMU_ALIGN_DOWN(size - head, PUMICE_MEM_ALIGN);
+    region->host = (uint8_t *)memory_region_get_ram_ptr(section->mr) +
+                   section->offset_within_region + head;
+    region->readonly = section->readonly || section->mr->readonly;
+    return region->size && QEMU_PTR_IS_ALIGNED(region->host, PUMICE_MEM_ALIGN);
+}
+
+static GArray *pumice_sections_new(void)
+{
+    return g_array_new(false, false, sizeof(MemoryRegionSection));
+}
+
+/* Free a list and the references that it holds. */
+static void pumice_sections_free(GArray *sections)
+{
+    guint i;
+
+    for (i = 0; i < sections->len; i++) {
+        memory_region_unref(g_array_index(sections, MemoryRegionSection, i).mr);
+    }
+    g_array_free(sections, true);
+}
+
+static bool pumice_sections_equal(GArray *a, GArray *b)
+{
+    guint i;
+
+    if (a->len != b->len) {
+        return false;
+    }
+    for (i = 0; i < a->len; i++) {
+        if (!MemoryRegionSection_eq(
+                &g_array_index(a, MemoryRegionSection, i),
+                &g_array_index(b, MemoryRegionSection, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void pumice_memory_begin(MemoryListener *listener)
+{
+    PumiceMemory *m = container_of(listener, PumiceMemory, listener);
+
+    pumice_sections_free(m->next);
+    m->next = pumice_sections_new();
+}
+
+static void pumice_memory_add(MemoryListener *listener,
+                              MemoryRegionSection *section)
+{
+    PumiceMemory *m = container_of(listener, PumiceMemory, listener);
+
+    if (pumice_section_usable(section)) {
+        memory_region_ref(section->mr);
+        g_array_append_val(m->next, *section);
+    }
+}
+
+/* Hand the sections of @m to the core. */
+static void pumice_memory_publish(PumiceMemory *m)
+{
+    g_autofree struct pumice_mem_region *regions =
+        g_new0(struct pumice_mem_region, m->sections->len + 1);
+    unsigned int count = 0;
+    guint i;
+    int ret;
+
+    for (i = 0; i < m->sections->len; i++) {
+        if (pumice_section_region(
+                &g_array_index(m->sections, MemoryRegionSection, i),
+                &regions[count])) {
+            trace_pumice_memory(regions[count].addr, regions[count].size,
+                                regions[count].readonly);
+            count++;
+        }
+    }
+    trace_pumice_memory_commit(count);
+    ret = pumice_gpu_set_memory(m->gpu, regions, count);
+    if (ret) {
+        error_report("pumice: guest memory is not usable: %s", strerror(-ret));
+    }
+}
+
+static void pumice_memory_commit(MemoryListener *listener)
+{
+    PumiceMemory *m = container_of(listener, PumiceMemory, listener);
+    GArray *old = m->sections;
+
+    if (pumice_sections_equal(m->sections, m->next)) {
+        return;
+    }
+    m->sections = m->next;
+    m->next = pumice_sections_new();
+    pumice_memory_publish(m);
+    pumice_sections_free(old);
+}
+
+void pumice_memory_init(PumiceMemory *m, struct pumice_gpu *gpu,
+                        AddressSpace *as)
+{
+    m->gpu = gpu;
+    m->sections = pumice_sections_new();
+    m->next = pumice_sections_new();
+    m->listener = (MemoryListener) {
+        .name = "pumice",
+        .begin = pumice_memory_begin,
+        .commit = pumice_memory_commit,
+        .region_add = pumice_memory_add,
+        .region_nop = pumice_memory_add,
+    };
+    memory_listener_register(&m->listener, as);
+}
+
+void pumice_memory_exit(PumiceMemory *m)
+{
+    memory_listener_unregister(&m->listener);
+    pumice_gpu_set_memory(m->gpu, NULL, 0);
+    pumice_sections_free(m->sections);
+    pumice_sections_free(m->next);
+}

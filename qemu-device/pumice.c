@@ -1,0 +1,402 @@
+/*
+ * Pumice GPU: the PCI device.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Reference: hw/registers.xml of the Pumice project, and its Documentation/.
+ *
+ * Usage: add option -device pumice,<properties>
+ *
+ *   -device pumice,cores=4,threads=2
+ *   -device pcie-root-port,id=gpu-port,chassis=1 -device pumice,bus=gpu-port
+ *
+ * - `cores`
+ *   GPU cores, 1 to 16. Default 4. Each has two shading clusters.
+ *
+ * - `threads`
+ *   Host threads that run the GPU, 0 to 64. Default 2. With 0 the GPU runs in
+ *   QEMU's main loop, on the virtual clock, in a fixed order.
+ *
+ * - `unified-store-kib`, `common-store-kib`, `local-memory-kib`
+ *   Stores of one shading cluster, in KiB. Defaults 512, 64 and 64; at most
+ *   4095, 1023 and 1023.
+ *
+ * What the guest finds: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0 is
+ * one 64 KiB page of registers for each of 8 virtual GPUs, of which the first is
+ * active; BAR 4 holds the MSI-X table, one vector for each. Function-level
+ * reset; power states D0 and D3hot, which lose nothing.
+ *
+ * This file and memory.c are all that knows QEMU. The GPU itself is behind
+ * gpu/pumice_gpu.h; its threads never take the big lock. They reach this file
+ * through PumiceOps only: an interrupt is left in a bit mask for a bottom half.
+ *
+ * Limits: not migratable. A virtual IOMMU between the GPU and guest RAM hides
+ * that RAM from it.
+ */
+
+#include "qemu/osdep.h"
+#include "qemu/atomic.h"
+#include "qemu/log.h"
+#include "qemu/main-loop.h"
+#include "qemu/module.h"
+#include "qemu/timer.h"
+#include "qapi/error.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pcie.h"
+#include "hw/resettable.h"
+#include "migration/vmstate.h"
+#include "system/runstate.h"
+
+#include "pumice.h"
+#include "pumice_regs.h"
+#include "trace.h"
+
+#define PUMICE_MMIO_BAR     0
+#define PUMICE_MSIX_BAR     4
+#define PUMICE_PM_OFFSET    0x60
+#define PUMICE_EXP_OFFSET   0x80
+#define PUMICE_MAX_THREADS  64
+
+/* threads=0: what one run of the GPU may take, and how long others then run. */
+#define PUMICE_POLL_BUDGET_NS   1000000
+#define PUMICE_POLL_GAP_NS      20000
+
+/*
+ * What the core asks of QEMU. Any thread, with or without the big lock.
+ */
+static void pumice_raise_irq(void *opaque, unsigned int os)
+{
+    PumiceState *s = opaque;
+
+    qatomic_or(&s->irq_pending, 1u << os);
+    qemu_bh_schedule(s->irq_bh);
+}
+
+/* The virtual clock is read under a sequence lock: any thread may. */
+static uint64_t pumice_now(void *opaque)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+static void pumice_kick(void *opaque)
+{
+    PumiceState *s = opaque;
+
+    timer_mod(s->poll_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
+}
+
+static void pumice_log(void *opaque, enum pumice_log_level level,
+                       const char *text)
+{
+    if (level == PUMICE_LOG_GUEST_ERROR) {
+        qemu_log_mask(LOG_GUEST_ERROR, "pumice: %s\n", text);
+    } else {
+        trace_pumice_log(text);
+    }
+}
+
+static void pumice_trace(void *opaque, enum pumice_trace_event event,
+                         uint64_t a, uint64_t b, uint64_t c)
+{
+    switch (event) {
+    case PUMICE_TRACE_MMIO_READ:
+        trace_pumice_mmio_read(c, a, b);
+        break;
+    case PUMICE_TRACE_MMIO_WRITE:
+        trace_pumice_mmio_write(c, a, b);
+        break;
+    case PUMICE_TRACE_FW_BOOT:
+        trace_pumice_fw_boot(a, b, c);
+        break;
+    case PUMICE_TRACE_FW_LOCKUP:
+        trace_pumice_fw_lockup(a, b);
+        break;
+    case PUMICE_TRACE_CDM_START:
+        trace_pumice_cdm_start(a, b);
+        break;
+    case PUMICE_TRACE_CDM_END:
+        trace_pumice_cdm_end(a, b);
+        break;
+    case PUMICE_TRACE_FAULT:
+        trace_pumice_fault(a, b, c);
+        break;
+    case PUMICE_TRACE_TLB_INVALIDATE:
+        trace_pumice_tlb_invalidate(a, b);
+        break;
+    case PUMICE_TRACE_IRQ:
+        trace_pumice_irq(a);
+        break;
+    }
+}
+
+static const struct pumice_gpu_ops pumice_ops = {
+    .raise_irq = pumice_raise_irq,
+    .now = pumice_now,
+    .kick = pumice_kick,
+    .log = pumice_log,
+    .trace = pumice_trace,
+};
+
+/* Signal the vectors that pumice_raise_irq() left. */
+static void pumice_irq_bh(void *opaque)
+{
+    PumiceState *s = opaque;
+    uint32_t pending = qatomic_xchg(&s->irq_pending, 0);
+
+    while (pending) {
+        unsigned int os = ctz32(pending);
+
+        pending &= pending - 1;
+        msix_notify(PCI_DEVICE(s), os);
+    }
+}
+
+/* threads=0: run the GPU, and come back when it wants. */
+static void pumice_poll(void *opaque)
+{
+    PumiceState *s = opaque;
+    uint64_t wait = pumice_gpu_poll(s->gpu, PUMICE_POLL_BUDGET_NS);
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+    if (wait == UINT64_MAX) {
+        return;
+    }
+    wait = MAX(wait, PUMICE_POLL_GAP_NS);
+    timer_mod(s->poll_timer, now + MIN(wait, (uint64_t)INT64_MAX - now));
+}
+
+static uint64_t pumice_mmio_read(void *opaque, hwaddr addr, unsigned size)
+{
+    PumiceState *s = opaque;
+
+    return pumice_gpu_mmio_read(s->gpu, addr / PUMICE_OS_PAGE_SIZE,
+                                addr % PUMICE_OS_PAGE_SIZE, size);
+}
+
+static void pumice_mmio_write(void *opaque, hwaddr addr, uint64_t value,
+                              unsigned size)
+{
+    PumiceState *s = opaque;
+
+    pumice_gpu_mmio_write(s->gpu, addr / PUMICE_OS_PAGE_SIZE,
+                          addr % PUMICE_OS_PAGE_SIZE, value, size);
+}
+
+static const MemoryRegionOps pumice_mmio_ops = {
+    .read = pumice_mmio_read,
+    .write = pumice_mmio_write,
+    .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = { .min_access_size = 4, .max_access_size = 8 },
+    .impl = { .min_access_size = 4, .max_access_size = 8 },
+};
+
+/* The virtual clock stands while the machine is stopped, and so must the GPU. */
+static void pumice_vm_state_change(void *opaque, bool running, RunState state)
+{
+    PumiceState *s = opaque;
+
+    if (running && s->stopped) {
+        s->stopped = false;
+        pumice_gpu_unpark(s->gpu);
+    } else if (!running && !s->stopped) {
+        s->stopped = true;
+        pumice_gpu_park(s->gpu);
+    }
+}
+
+static bool pumice_check_range(const char *name, uint32_t value, uint32_t min,
+                               uint32_t max, Error **errp)
+{
+    if (value < min || value > max) {
+        error_setg(errp, "pumice: property '%s' must be %u to %u, not %u",
+                   name, min, max, value);
+        return false;
+    }
+    return true;
+}
+
+static bool pumice_create_gpu(PumiceState *s, Error **errp)
+{
+    const struct pumice_gpu_config config = {
+        .cores = s->params.cores,
+        .threads = s->params.threads,
+        .unified_kib = s->params.unified_store_kib,
+        .common_kib = s->params.common_store_kib,
+        .local_kib = s->params.local_memory_kib,
+    };
+    const char *why;
+
+    if (!pumice_check_range("cores", config.cores, 1, PUMICE_MAX_CORES, errp) ||
+        !pumice_check_range("threads", config.threads, 0, PUMICE_MAX_THREADS,
+                            errp) ||
+        !pumice_check_range("unified-store-kib", config.unified_kib, 1, 4095,
+                            errp) ||
+        !pumice_check_range("common-store-kib", config.common_kib, 1, 1023,
+                            errp) ||
+        !pumice_check_range("local-memory-kib", config.local_kib, 1, 1023,
+                            errp)) {
+        return false;
+    }
+    s->gpu = pumice_gpu_create(&config, &pumice_ops, s, &why);
+    if (!s->gpu) {
+        error_setg(errp, "pumice: %s", why);
+    }
+    return s->gpu;
+}
+
+static bool pumice_init_msix(PCIDevice *pdev, Error **errp)
+{
+    unsigned int os;
+
+    if (msix_init_exclusive_bar(pdev, PUMICE_OS_COUNT, PUMICE_MSIX_BAR,
+                                errp) < 0) {
+        return false;
+    }
+    for (os = 0; os < PUMICE_OS_COUNT; os++) {
+        msix_vector_use(pdev, os);
+    }
+    return true;
+}
+
+static bool pumice_init_caps(PCIDevice *pdev, Error **errp)
+{
+    if (pci_pm_init(pdev, PUMICE_PM_OFFSET, errp) < 0) {
+        return false;
+    }
+    pci_set_word(pdev->config + PUMICE_PM_OFFSET + PCI_PM_PMC,
+                 PCI_PM_CAP_VER_1_2);
+    pci_set_word(pdev->config + PUMICE_PM_OFFSET + PCI_PM_CTRL,
+                 PCI_PM_CTRL_NO_SOFT_RESET);
+    pci_set_word(pdev->wmask + PUMICE_PM_OFFSET + PCI_PM_CTRL,
+                 PCI_PM_CTRL_STATE_MASK);
+
+    if (pcie_endpoint_cap_init(pdev, PUMICE_EXP_OFFSET) < 0) {
+        error_setg(errp, "pumice: no room for the express capability");
+        return false;
+    }
+    pcie_cap_flr_init(pdev);
+    return true;
+}
+
+static void pumice_exit(PCIDevice *pdev)
+{
+    PumiceState *s = PUMICE(pdev);
+
+    qemu_del_vm_change_state_handler(s->vm_state);
+    pumice_memory_exit(&s->memory);
+    /* From here on no thread of the GPU calls back. */
+    pumice_gpu_destroy(s->gpu);
+    s->gpu = NULL;
+    timer_free(s->poll_timer);
+    qemu_bh_delete(s->irq_bh);
+    pcie_cap_exit(pdev);
+    msix_unuse_all_vectors(pdev);
+    msix_uninit_exclusive_bar(pdev);
+}
+
+static void pumice_realize(PCIDevice *pdev, Error **errp)
+{
+    PumiceState *s = PUMICE(pdev);
+
+    /* What the core may call back needs to be there before the core is. */
+    s->irq_bh = qemu_bh_new_guarded(pumice_irq_bh, s,
+                                    &DEVICE(s)->mem_reentrancy_guard);
+    s->poll_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pumice_poll, s);
+    if (!pumice_create_gpu(s, errp)) {
+        goto free_callbacks;
+    }
+
+    memory_region_init_io(&s->mmio, OBJECT(s), &pumice_mmio_ops, s, "pumice",
+                          PUMICE_OS_COUNT * PUMICE_OS_PAGE_SIZE);
+    pci_register_bar(pdev, PUMICE_MMIO_BAR,
+                     PCI_BASE_ADDRESS_SPACE_MEMORY |
+                     PCI_BASE_ADDRESS_MEM_TYPE_64, &s->mmio);
+    if (!pumice_init_msix(pdev, errp)) {
+        goto destroy_gpu;
+    }
+    if (!pumice_init_caps(pdev, errp)) {
+        goto uninit_msix;
+    }
+    pumice_memory_init(&s->memory, s->gpu, pci_get_address_space(pdev));
+    s->vm_state = qdev_add_vm_change_state_handler(DEVICE(s),
+                                                   pumice_vm_state_change, s);
+    return;
+
+uninit_msix:
+    msix_unuse_all_vectors(pdev);
+    msix_uninit_exclusive_bar(pdev);
+destroy_gpu:
+    pumice_gpu_destroy(s->gpu);
+    s->gpu = NULL;
+free_callbacks:
+    timer_free(s->poll_timer);
+    qemu_bh_delete(s->irq_bh);
+}
+
+/* Bus reset, FLR, and power-on: the core's threads are stopped meanwhile. */
+static void pumice_reset_hold(Object *obj, ResetType type)
+{
+    PumiceState *s = PUMICE(obj);
+
+    trace_pumice_reset();
+    timer_del(s->poll_timer);
+    pumice_gpu_reset(s->gpu);
+    qatomic_set(&s->irq_pending, 0);
+}
+
+static void pumice_write_config(PCIDevice *pdev, uint32_t addr, uint32_t value,
+                                int len)
+{
+    pci_default_write_config(pdev, addr, value, len);
+    pcie_cap_flr_write_config(pdev, addr, value, len);
+}
+
+static const Property pumice_properties[] = {
+    DEFINE_PROP_UINT32("cores", PumiceState, params.cores, 4),
+    DEFINE_PROP_UINT32("threads", PumiceState, params.threads, 2),
+    DEFINE_PROP_UINT32("unified-store-kib", PumiceState,
+                       params.unified_store_kib, 512),
+    DEFINE_PROP_UINT32("common-store-kib", PumiceState,
+                       params.common_store_kib, 64),
+    DEFINE_PROP_UINT32("local-memory-kib", PumiceState,
+                       params.local_memory_kib, 64),
+};
+
+static const VMStateDescription pumice_vmstate = {
+    .name = TYPE_PUMICE,
+    .unmigratable = 1,
+};
+
+static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
+{
+    DeviceClass *dc = DEVICE_CLASS(klass);
+    PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
+    ResettableClass *rc = RESETTABLE_CLASS(klass);
+
+    pc->realize = pumice_realize;
+    pc->exit = pumice_exit;
+    pc->config_write = pumice_write_config;
+    pc->vendor_id = PUMICE_PCI_VENDOR;
+    pc->device_id = PUMICE_PCI_DEVICE;
+    pc->class_id = PCI_CLASS_DISPLAY_3D;
+    rc->phases.hold = pumice_reset_hold;
+    dc->desc = "Pumice tile-based GPU";
+    dc->vmsd = &pumice_vmstate;
+    device_class_set_props(dc, pumice_properties);
+    set_bit(DEVICE_CATEGORY_DISPLAY, dc->categories);
+}
+
+static const TypeInfo pumice_types[] = {
+    {
+        .name = TYPE_PUMICE,
+        .parent = TYPE_PCI_DEVICE,
+        .instance_size = sizeof(PumiceState),
+        .class_init = pumice_class_init,
+        .interfaces = (InterfaceInfo[]) {
+            { INTERFACE_PCIE_DEVICE },
+            { }
+        },
+    },
+};
+
+DEFINE_TYPES(pumice_types)

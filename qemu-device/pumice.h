@@ -1,0 +1,62 @@
+/*
+ * Pumice GPU: state of the PCI device.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef HW_PUMICE_H
+#define HW_PUMICE_H
+
+#include "hw/pci/pci_device.h"
+#include "qom/object.h"
+
+#include "compat.h"
+#include "gpu/pumice_gpu.h"
+
+#define TYPE_PUMICE "pumice"
+OBJECT_DECLARE_SIMPLE_TYPE(PumiceState, PUMICE)
+
+/* Guest RAM as the device sees it, gathered by a listener (memory.c). */
+typedef struct PumiceMemory {
+    MemoryListener listener;
+    struct pumice_gpu *gpu;
+    GArray *sections;       /* MemoryRegionSection: the map that the GPU has */
+    GArray *next;           /* the map under construction */
+} PumiceMemory;
+
+struct PumiceState {
+    PCIDevice parent_obj;
+
+    /* Properties */
+    struct {
+        uint32_t cores;
+        uint32_t threads;
+        uint32_t unified_store_kib;
+        uint32_t common_store_kib;
+        uint32_t local_memory_kib;
+    } params;
+
+    /* BAR 0: a page of registers for each virtual GPU */
+    MemoryRegion mmio;
+
+    struct pumice_gpu *gpu;
+    PumiceMemory memory;
+
+    /* Virtual GPUs whose vector is to be signalled by the bottom half. */
+    uint32_t irq_pending;
+    QEMUBH *irq_bh;
+
+    QEMUTimer *poll_timer;  /* threads=0: runs the GPU */
+    VMChangeStateEntry *vm_state;
+    bool stopped;           /* parked because the machine is stopped */
+};
+
+/*
+ * Give the GPU the RAM of an address space, and keep it up to date. The GPU must
+ * outlive the listener. Under the big lock.
+ */
+void pumice_memory_init(PumiceMemory *memory, struct pumice_gpu *gpu,
+                        AddressSpace *as);
+/* Take all RAM from the GPU again. */
+void pumice_memory_exit(PumiceMemory *memory);
+
+#endif
