@@ -36,11 +36,11 @@ firmware := $(BUILD)/firmware/pumice_fw.bin
 native := $(BUILD)/native/.done
 asan := $(BUILD)/asan/.done
 qemu := $(BUILD)/qemu/qemu-system-x86_64
-stock := $(BUILD)/kernel/stock
-fast := $(BUILD)/kernel/fast
+stock := $(BUILD)/kernel/.stock
+fast := $(BUILD)/kernel/.fast
 stock_module := $(BUILD)/module/stock.ko
 fast_module := $(BUILD)/module/fast.ko
-igt := $(BUILD)/guest/igt
+guest := $(BUILD)/guest/stock.cpio $(BUILD)/guest/programs.cpio
 
 hw_sources := $(call sources,hw)
 gpu_sources := $(call sources,qemu-device)
@@ -50,11 +50,11 @@ module_sources := $(call sources,drivers uapi) Kbuild
 ##@ Use
 
 .PHONY: run
-run: $(qemu) $(stock) $(stock_module) $(firmware) $(native) ## boot a guest, run the demos, leave pictures in out/
+run: $(qemu) $(guest) ## boot a guest, run the demos, leave pictures in out/
 	@$(S)/run.sh
 
 .PHONY: shell
-shell: $(qemu) $(stock) $(stock_module) $(firmware) $(native) ## a prompt in the guest with the GPU (leave with: exit)
+shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
 	@$(S)/shell.sh
 
 ##@ Test
@@ -82,7 +82,7 @@ lint: $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks
 ##@ Build
 
 .PHONY: all
-all: $(qemu) $(firmware) $(native) $(stock_module) ## everything that run needs
+all: $(qemu) $(guest) ## everything that run needs
 
 .PHONY: packages
 packages: $(packages) ## install missing Debian packages
@@ -122,16 +122,35 @@ $(qemu): $(gen) $(gpu_sources) scripts/build-qemu.sh scripts/qemu-hooks.py | $(p
 .PHONY: kernels
 kernels: $(stock) $(fast) ## Debian's kernel and the small test kernel
 $(stock): scripts/stock-kernel.sh | $(packages)
-	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh) && ln -sfn "$$kernel" $@
+	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh) && ln -sfn "$$kernel" $(@D)/stock
+	@touch $@
 $(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages)
-	@mkdir -p $(@D) && kernel=$$($(S)/build-kernel.sh fast) && ln -sfn "$$kernel" $@
+	@mkdir -p $(@D) && kernel=$$($(S)/build-kernel.sh fast) && ln -sfn "$$kernel" $(@D)/fast
+	@touch $@
 
 .PHONY: module
 module: $(stock_module) ## the kernel module (KDIR= and KERNEL_IMAGE= for your own kernel)
 $(stock_module): $(gen) $(module_sources) scripts/build-module.sh | $(stock)
-	@$(S)/build-module.sh $(stock) $@
+	@$(S)/build-module.sh $(BUILD)/kernel/stock $@
 $(fast_module): $(gen) $(module_sources) scripts/build-module.sh | $(fast)
-	@$(S)/build-module.sh $(fast) $@
+	@$(S)/build-module.sh $(BUILD)/kernel/fast $@
+
+# The guest's initramfs, in parts: see scripts/make-image.py.
+image_sources := $(call sources,scripts/image scripts/guest) scripts/make-image.py
+program_folders := $(addprefix $(BUILD)/native/,userspace/compiler userspace/tools \
+	userspace/demos tests/guest)
+
+$(BUILD)/guest/stock.cpio: $(stock_module) $(firmware) $(image_sources)
+	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/stock --module $(stock_module) \
+		--firmware $(firmware) --kmod vgem
+$(BUILD)/guest/fast.cpio: $(fast_module) $(firmware) $(image_sources)
+	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/fast --module $(fast_module) \
+		--firmware $(firmware) --kmod vgem
+$(BUILD)/guest/programs.cpio: $(native) $(image_sources)
+	@$(S)/make-image.py programs $@ $(program_folders)
+$(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,tests/igt) \
+		$(image_sources) | $(packages)
+	@root=$$($(S)/fetch-igt.sh) && mkdir -p $(@D) && $(S)/igt.py image "$$root" $@
 
 .PHONY: docs
 docs: $(gen) ## the documentation, as a site in build/docs

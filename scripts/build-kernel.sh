@@ -18,18 +18,24 @@ base=$PUMICE_CACHE/kernel
 # The suite whose 6.12 packages this machine's compiler and libc suit.
 suite=$(kernel_suite)
 
-# DRM's helpers have no prompt: only drivers select them, and ours is built
-# outside the tree. Give each one a prompt in this copy.
+# What only drivers select has no prompt, and ours is built outside the tree.
+# Give each such symbol one in this copy.
+add_prompt() {
+	local file=$1 symbol=$2 kind=$3
+
+	sed -i "/^config $symbol\$/,/$kind/s/\($kind\)\$/\1 \"$symbol\"/" "$file"
+	grep -q "$kind \"$symbol\"" "$file" ||
+		die "no symbol $symbol in this kernel's ${file##*/linux-}"
+}
+
 add_prompts() {
 	local symbol
 
 	for symbol in DRM_SCHED DRM_GPUVM DRM_EXEC DRM_GEM_SHMEM_HELPER \
 		DRM_SUBALLOC_HELPER; do
-		sed -i "/^config $symbol\$/,/tristate/s/tristate\$/tristate \"$symbol\"/" \
-			"$1/drivers/gpu/drm/Kconfig"
-		grep -q "tristate \"$symbol\"" "$1/drivers/gpu/drm/Kconfig" ||
-			die "no symbol $symbol in this kernel's drivers/gpu/drm/Kconfig"
+		add_prompt "$1/drivers/gpu/drm/Kconfig" "$symbol" tristate
 	done
+	add_prompt "$1/drivers/base/Kconfig" WANT_DEV_COREDUMP bool
 }
 
 unpack() {
@@ -53,7 +59,7 @@ configure() {
 	(cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$config")
 	make -C "$tree" -s olddefconfig
 	for option in MODULES SW_SYNC DRM DRM_SCHED DRM_GPUVM DRM_EXEC DRM_GEM_SHMEM_HELPER \
-		9P_FS NET_9P_VIRTIO SERIAL_8250_CONSOLE HOTPLUG_PCI_PCIE DEBUG_FS PCI_MSI; do
+		WANT_DEV_COREDUMP DRM_VGEM 9P_FS NET_9P_VIRTIO SERIAL_8250_CONSOLE HOTPLUG_PCI_PCIE DEBUG_FS PCI_MSI; do
 		grep -q "^CONFIG_$option=[ym]" "$tree/.config" ||
 			die "CONFIG_$option did not survive the merge" "see $config"
 	done

@@ -7,6 +7,7 @@
 #   debian-suite.sh SUITE version PACKAGE    print the newest version
 #   debian-suite.sh SUITE depends PACKAGE    print the names it depends on
 #   debian-suite.sh SUITE download DIR PKG…  put the .deb files into DIR
+#   debian-suite.sh SUITE closure DIR PKG…   the same for all they depend on too
 #   debian-suite.sh SUITE source DIR PKG     unpack a source package into DIR
 #   debian-suite.sh SUITE uri                print the mirror
 #
@@ -94,6 +95,14 @@ download)
 	cd "$1"
 	shift
 	apt-get "${options[@]}" -q download "$@"
+	;;
+closure)
+	mkdir -p "$1/partial"
+	dir=$1
+	shift
+	# Against an empty status file everything counts as not installed.
+	apt-get "${options[@]}" -q -y --no-install-recommends --download-only \
+		-o "Dir::Cache::Archives=$dir" install "$@"
 	;;
 source)
 	mkdir -p "$1"

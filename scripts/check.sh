@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check.sh PART…: run the parts (unit, guest, igt) one after the other. Each
+# closes with 'N passed, N failed'; with several parts so does the whole, on the
+# last line. A part that cannot be built counts as one failure.
+
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+
+results=$OUT/results
+
+# part NAME TITLE MAKE-TARGETS COMMAND…: build, run, and leave a result even
+# when there is nothing to run.
+part() {
+	local name=$1 title=$2 targets=$3 start=$SECONDS status=0
+
+	shift 3
+	echo "== $title"
+	rm -f "$results/$name.json"
+	# shellcheck disable=SC2086
+	if make -C "$top" $targets && "$@"; then
+		:
+	else
+		status=1
+	fi
+	if [ ! -s "$results/$name.json" ]; then
+		mkdir -p "$results"
+		echo "FAILED $title: nothing could be run; see the message above"
+		printf '{"passed": [], "failed": [{"case": "%s", "why": "could not be run"}]}\n' \
+			"$title" >"$results/$name.json"
+		echo "0 passed, 1 failed"
+	fi
+	echo "== $title: $((SECONDS - start)) s"
+	parts+=("$results/$name.json")
+	[ $status -eq 0 ] || failed=1
+}
+
+igt_part() {
+	part "igt-$1" "upstream IGT on the $1 kernel" "$BUILD/guest/$1.cpio $BUILD/guest/igt.cpio
+		$BUILD/guest/programs.cpio qemu" \
+		"$top/scripts/igt.py" run "$1" "$BUILD/guest/$1.cpio" "$BUILD/guest/igt.cpio" \
+		"$BUILD/guest/programs.cpio"
+}
+
+parts=()
+failed=0
+for name in "$@"; do
+	case $name in
+	unit)
+		part unit "tests without a guest" "firmware native asan" "$top/scripts/unit.py"
+		;;
+	guest)
+		part guest "tests through ioctls, in a guest" \
+			"qemu $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
+			"$top/scripts/guest-tests.py" "$BUILD/guest/stock.cpio" \
+			"$BUILD/guest/programs.cpio"
+		;;
+	igt)
+		igt_part fast
+		igt_part stock
+		;;
+	esac
+done
+if [ ${#parts[@]} -gt 1 ]; then
+	python3 "$top/scripts/total.py" "${parts[@]}" || failed=1
+fi
+exit $failed

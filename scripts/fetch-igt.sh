@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Upstream IGT as Debian's forky builds it, with every library it needs,
+# unpacked into the cache. Prints the folder of the root.
+
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+suite=forky
+base=$PUMICE_CACHE/igt
+
+fetch() {
+	"$top/scripts/debian-suite.sh" "$suite" closure "$1" igt-gpu-tools-tests kmod
+}
+
+unpack() {
+	local debs=$1 root=$2 deb folder
+
+	rm -rf "$root"
+	for folder in bin sbin lib lib64; do
+		mkdir -p "$root/usr/$folder"
+		ln -s "usr/$folder" "$root/$folder"
+	done
+	for deb in "$debs"/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar -x -C "$root" --keep-directory-symlink --no-same-owner \
+				--exclude=./usr/share --exclude=./dev
+	done
+}
+
+main() {
+	local version done
+
+	version=$(fixed_version igt "$suite" igt-gpu-tools-tests)
+	done=$base/$version
+	if [ ! -e "$done/.complete" ]; then
+		step igt-fetch "fetching IGT $version and its libraries" fetch "$base/debs"
+		step igt-unpack "unpacking IGT" unpack "$base/debs" "$done"
+		rm -rf "$base/debs"
+		touch "$done/.complete"
+	fi
+	echo "$done"
+}
+
+with_lock "$base/lock" main

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Upstream IGT in a guest, against the lists in tests/igt/.
+
+    igt.py image ROOT OUT              make the guest image's part with IGT
+    igt.py run KERNEL IMAGE… [-- …]    run the list of KERNEL (fast or stock);
+                                       what follows -- goes to run-guest.py
+
+Three guests run one after the other:
+  timed  the programs that test moments in time, on a processor whose clock
+         counts instructions, so that a busy machine does not spoil them
+  apart  core_hotunplug, because a failure there can abort all that follows,
+         while jobs are submitted
+  main   the rest
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from image import cpio, elf
+from results import Tally
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+LISTS = TOP / "tests/igt"
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+FOLDER = "/usr/libexec/igt-gpu-tools"
+PART = {"core_hotunplug": "apart", "syncobj_wait": "timed", "syncobj_timeline": "timed",
+        "syncobj_eventfd": "timed", "sw_sync": "timed"}
+# A first guess at the time a run may take, in seconds; TCG on two busy cores.
+TIMEOUT = {"main": 600, "timed": 900, "apart": 300}
+
+# The job in the guest. The device must be there before IGT looks for it; the
+# stress program, where there is one, is started again whenever the device goes
+# away under it.
+JOB = """\
+modprobe pumice || exit 1
+if [ -n "{stress}" ] && command -v pumice-stress >/dev/null; then
+	while :; do pumice-stress --seconds 60 >>stress.log 2>&1; sleep 0.1; done &
+	stress=$!
+fi
+igt_runner -o -m -s --per-test-timeout 120 --test-list /host/testlist {folder} /host/results
+status=$?
+[ -n "$stress" ] && kill $stress
+[ -s results/results.json ] || igt_results results
+exit $status
+"""
+
+
+def rows(name):
+    """The lines of a list in tests/igt/, without comments."""
+    for line in (LISTS / name).read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield line
+
+
+def programs():
+    """[(program, number of subtests, kernels, left out)] of programs.txt."""
+    for line in rows("programs.txt"):
+        name, count, kernels, *rest = line.split(None, 3)
+        yield name, int(count), kernels.split(","), re.findall(r"(?:^|\s)-(\S+)", "".join(rest))
+
+
+def expectations(name, kernel):
+    """{subtest: reason} of fails.txt, flakes.txt or skips.txt for a kernel."""
+    found = {}
+    for line in rows(f"{name}.txt"):
+        which, test, *reason = line.split(None, 2)
+        if not reason:
+            sys.exit(f"error: tests/igt/{name}.txt: {test} has no reason")
+        if which in (kernel, "all"):
+            found[test] = reason[0]
+    return found
+
+
+def subtests(root, program):
+    """The subtests of a program, asked with its own C library."""
+    loader = f"{root}/lib64/ld-linux-x86-64.so.2"
+    libraries = f"{root}/usr/lib/x86_64-linux-gnu"
+    output = subprocess.run([loader, "--library-path", libraries, f"{root}{FOLDER}/{program}",
+                             "--list-subtests"], check=False, capture_output=True, text=True)
+    return output.stdout.split() or [""]
+
+
+def testlist(root):
+    """{program: [igt@program@subtest]} with what is left out left out."""
+    lists = {}
+    for name, count, _kernels, left_out in programs():
+        tests = [f"igt@{name}@{sub}".rstrip("@") for sub in subtests(root, name)
+                 if sub not in left_out]
+        if len(tests) != count:
+            sys.exit(f"error: IGT's {name} has {len(tests)} subtests, programs.txt says {count}\n"
+                     f"       upstream changed: look at the new list, then correct tests/igt/")
+        lists[name] = tests
+    return lists
+
+
+def make_image(root, out):
+    """IGT's runner, the listed programs and the expanded list."""
+    lists = testlist(root)
+    wanted = ["/usr/bin/igt_runner", "/usr/bin/igt_results", "/usr/bin/kmod"]
+    wanted += [f"{FOLDER}/{name}" for name in lists]
+    with cpio.Archive(out) as archive:
+        for path, real in elf.closure(wanted, root, extra=["libgcc_s.so.1"]).items():
+            archive.file(path, root + real)
+        archive.link("sbin/modprobe", "/usr/bin/kmod")
+        names = " ".join(lists)
+        archive.data(f"{FOLDER}/test-list.txt", f"TESTLIST\n{names}\nEND TESTLIST\n".encode())
+    with open(f"{out}.json", "w", encoding="utf-8") as stream:
+        json.dump(lists, stream, indent=1)
+
+
+def chosen(lists, kernel):
+    """The subtests to run on a kernel: {part: [subtest]}."""
+    parts = {"main": [], "timed": [], "apart": []}
+    stock = {line.split()[0] for line in rows("stock.txt")}
+    for name, _count, kernels, _left_out in programs():
+        tests = lists[name]
+        if kernel not in kernels:
+            tests = [test for test in tests if kernel == "stock" and test in stock]
+        parts[PART.get(name, "main")].extend(tests)
+    return {part: tests for part, tests in parts.items() if tests}
+
+
+def judge(tally, kernel, tests, results):
+    """Compare each test's result with what tests/igt/ expects."""
+    fails, flakes, skips = (expectations(n, kernel) for n in ("fails", "flakes", "skips"))
+    for test in tests:
+        result = results.get(test, {}).get("result", "missing")
+        wanted = "fail" if test in fails else "skip" if test in skips else "pass"
+        case = f"{kernel}: {test}"
+        if test in flakes:
+            print(f"not judged {case}: {result} ({flakes[test]})")
+        elif result != wanted:
+            tally.add(case, False, f"{result}, expected {wanted}")
+        elif result == "pass":
+            tally.add(case, True)
+        else:
+            print(f"{result} as expected {case}: {fails.get(test) or skips.get(test)}")
+
+
+def run_guest(kernel, part, tests, images, extra):
+    """One guest. Returns (its exit status, {test: result})."""
+    name = f"igt-{kernel}-{part}"
+    work = BUILD / "guest" / name
+    work.mkdir(parents=True, exist_ok=True)
+    (work / "testlist").write_text("".join(f"{test}\n" for test in tests))
+    (work / "job").write_text(JOB.format(folder=FOLDER, stress="yes" if part == "apart" else ""))
+    results = OUT / "guest" / name / "results/results.json"
+    results.unlink(missing_ok=True)
+    command = [str(TOP / "scripts/run-guest.py"), name, "--kernel", str(BUILD / "kernel" / kernel),
+               "--job", str(work / "job"), "--put", str(work / "testlist"),
+               "--timeout", str(TIMEOUT[part]), *extra]
+    if part == "timed":
+        command.append("--own-time")
+    for image in images:
+        command += ["--image", image]
+    status = subprocess.run(command, check=False).returncode
+    if not results.exists():
+        return status, {}
+    with open(results, encoding="utf-8") as stream:
+        return status, json.load(stream)["tests"]
+
+
+def run(kernel, images, extra):
+    """The guests of a kernel; the exit status."""
+    with open(next(i for i in images if "igt" in os.path.basename(i)) + ".json",
+              encoding="utf-8") as stream:
+        lists = json.load(stream)
+    tally = Tally(f"igt-{kernel}")
+    for part, tests in chosen(lists, kernel).items():
+        print(f"  … IGT on the {kernel} kernel, {len(tests)} subtests ({part})", flush=True)
+        status, results = run_guest(kernel, part, tests, images, extra)
+        judge(tally, kernel, tests, results)
+        # 125: the guest died, or its kernel reported a fault of its own.
+        tally.add(f"{kernel}: the guest of {part} stays sound", status not in (124, 125),
+                  f"see out/logs/igt-{kernel}-{part}-console.log")
+    return tally.close()
+
+
+def main():
+    """Command line."""
+    arguments = sys.argv[1:]
+    extra = arguments[arguments.index("--") + 1:] if "--" in arguments else []
+    arguments = arguments[:arguments.index("--")] if "--" in arguments else arguments
+    if len(arguments) == 3 and arguments[0] == "image":
+        make_image(arguments[1].rstrip("/"), arguments[2])
+    elif len(arguments) >= 3 and arguments[0] == "run":
+        sys.exit(run(arguments[1], arguments[2:], extra))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Make the parts of the guest's initramfs.
+
+A guest boots from several archives one after the other, each made when its own
+inputs change:
+
+    make-image.py base OUT --kernel DIR [--module KO] [--firmware BIN] [--kmod NAME]…
+        busybox, /init, kernel modules, the driver, its firmware
+    make-image.py programs OUT FOLDER…
+        the programs in the folders of a build tree, in /pumice/bin, with the
+        libraries they need
+
+(igt.py makes the part that holds IGT.)
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from image import cpio, elf, modules  # noqa: E402
+
+HERE = pathlib.Path(__file__).parent
+# What the guest needs to reach the host's share, on a kernel that has them as modules.
+SHARE_MODULES = ["9pnet_virtio", "9p", "virtio_pci"]
+# What the C library opens by itself, past the dependency walk.
+OPENED_AT_RUN_TIME = ["libgcc_s.so.1"]
+LIBRARIES = "/lib/x86_64-linux-gnu"
+
+
+def busybox():
+    """The static busybox and its applets' names."""
+    for path in ("/bin/busybox", "/usr/bin/busybox"):
+        if os.path.exists(path):
+            applets = subprocess.run([path, "--list"], check=True, capture_output=True, text=True)
+            return path, applets.stdout.split()
+    sys.exit("error: no busybox on this machine\n       make packages")
+
+
+def make_base(options):
+    """busybox, /init, modules, firmware."""
+    kernel = modules.Kernel(options.kernel)
+    path, applets = busybox()
+    with cpio.Archive(options.out) as archive:
+        for folder in ("dev", "proc", "sys", "host", "tmp", "etc"):
+            archive.folder(folder)
+        archive.character_device("dev/console", 5, 1)
+        archive.character_device("dev/null", 1, 3)
+        archive.data("init", (HERE / "guest/init").read_bytes(), 0o755)
+        archive.file("etc/shell-start", HERE / "guest/shell-start")
+        archive.data("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n"
+                                   b"nobody:x:65534:65534:nobody:/:/bin/sh\n")
+        archive.data("etc/group", b"root:x:0:\nvideo:x:44:\nrender:x:106:\nnogroup:x:65534:\n")
+        archive.file("bin/busybox", path)
+        for applet in applets:
+            if applet != "busybox":
+                archive.link(f"bin/{applet}", "busybox")
+        archive.link("sbin/modprobe", "/bin/busybox")
+        present = [name for name in SHARE_MODULES if name not in kernel.builtin]
+        modules.add(archive, kernel, present + options.kmod, options.module)
+        if options.firmware:
+            archive.file("lib/firmware/pumice/pumice_fw.bin", options.firmware)
+
+
+def executables(folder):
+    """The programs in a folder of a build tree, not in those below it."""
+    return [str(path) for path in sorted(pathlib.Path(folder).glob("*"))
+            if path.is_file() and os.access(path, os.X_OK) and ".so" not in path.name]
+
+
+def make_programs(options):
+    """Our programs and their libraries."""
+    programs = [path for folder in options.folder for path in executables(folder)]
+    build = os.path.realpath(os.environ["BUILD"])
+    with cpio.Archive(options.out) as archive:
+        archive.folder("pumice/bin")
+        for program in programs:
+            archive.file(f"pumice/bin/{os.path.basename(program)}", program)
+        dynamic = [p for p in programs if elf.is_elf(p)]
+        for path, real in elf.closure(dynamic, extra=OPENED_AT_RUN_TIME).items():
+            if path in programs:
+                continue
+            if os.path.realpath(path).startswith(build + "/"):
+                path = f"{LIBRARIES}/{os.path.basename(path)}"
+            archive.file(path, real)
+
+
+def main():
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_subparsers(required=True)
+    base = parts.add_parser("base")
+    base.add_argument("out")
+    base.add_argument("--kernel", required=True)
+    base.add_argument("--module", action="append", default=[])
+    base.add_argument("--firmware")
+    base.add_argument("--kmod", action="append", default=[])
+    base.set_defaults(make=make_base)
+    programs = parts.add_parser("programs")
+    programs.add_argument("out")
+    programs.add_argument("folder", nargs="*")
+    programs.set_defaults(make=make_programs)
+    options = parser.parse_args()
+    os.makedirs(os.path.dirname(os.path.abspath(options.out)), exist_ok=True)
+    try:
+        options.make(options)
+    except (FileNotFoundError, KeyError, ValueError) as problem:
+        sys.exit(f"error: {options.out}: {problem}")
+
+
+if __name__ == "__main__":
+    main()

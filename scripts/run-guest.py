@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Boot a guest with the GPU, run a job in it, collect what it leaves.
+
+    run-guest.py NAME --kernel DIR --image CPIO… (--job SCRIPT | --shell) [options]
+
+The job is a shell script; it runs in /host, which is out/guest/NAME on this
+machine and holds, when the guest is gone: job.log (its output), dmesg, status,
+and what it wrote itself. The guest's console is in out/logs/NAME-console.log.
+
+The exit status is the job's; 124 after a timeout, 125 when the guest died or
+its kernel reported a fault of its own (unless --kernel-faults=allow).
+"""
+
+import argparse
+import fcntl
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+CACHE = pathlib.Path(os.environ.get("PUMICE_CACHE")
+                     or pathlib.Path(os.environ.get("XDG_CACHE_HOME")
+                                     or pathlib.Path.home() / ".cache") / "pumice")
+FIRMWARE_FOLDERS = ["/usr/share/seabios", "/usr/share/qemu"]
+# Words by which a kernel reports a fault of its own.
+KERNEL_FAULT = re.compile(r"BUG:|WARNING: (CPU|possible)|Oops|kernel BUG at|general protection|"
+                          r"Kernel panic|INFO: task .* blocked|UBSAN:|KASAN:|DMA-API:|refcount_t:")
+TIMED_OUT, DIED = 124, 125
+ACCELERATORS = {"kvm": "kvm", "tcg": "tcg,thread=multi", "counted": "tcg,thread=single"}
+
+
+def fail(what, way_out):
+    """End with one line for the failure and one for the way out."""
+    sys.exit(f"error: {what}\n       {way_out}")
+
+
+class Guest:
+    """One guest: its folders, its QEMU, its end."""
+
+    def __init__(self, options):
+        self.options = options
+        self.share = OUT / "guest" / options.name
+        self.console = OUT / "logs" / f"{options.name}-console.log"
+        self.initrd = BUILD / "guest" / f"{options.name}.initrd"
+        self.lock = None
+        self.process = None
+        self.shown = 0
+
+    def prepare(self):
+        """Take the name's lock, make an empty share, join the images."""
+        for folder in (self.share.parent, self.console.parent, self.initrd.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.share.parent / f"{self.options.name}.lock", "w", encoding="ascii")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        shutil.rmtree(self.share, ignore_errors=True)
+        self.share.mkdir()
+        for path in self.options.put:
+            shutil.copy(path, self.share)
+        if self.options.job:
+            shutil.copy(self.options.job, self.share / "job")
+        with open(self.initrd, "wb") as joined:
+            for image in self.options.image:
+                with open(image, "rb") as part:
+                    shutil.copyfileobj(part, joined)
+
+    def command(self, accelerator):
+        """QEMU's command line."""
+        options = self.options
+        words = ["console=ttyS0", "panic=-1", "loglevel=5", "oops=panic", "no_timer_check",
+                 "random.trust_cpu=1", "pumice.shell" if options.shell else ""] + options.append
+        command = [str(options.qemu), "-nodefaults", "-no-user-config", "-no-reboot",
+                   "-M", "q35", "-cpu", "host" if accelerator == "kvm" else "max",
+                   "-accel", ACCELERATORS[accelerator],
+                   "-smp", str(1 if options.own_time else options.smp), "-m", options.memory,
+                   "-display", "none", "-vga", "none",
+                   "-kernel", f"{options.kernel}/bzImage", "-initrd", str(self.initrd),
+                   "-append", " ".join(word for word in words if word),
+                   "-fsdev", f"local,id=host,path={self.share},security_model=none",
+                   "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
+                   "-device", "pcie-root-port,id=port0,chassis=1,slot=1"]
+        for folder in FIRMWARE_FOLDERS:
+            command += ["-L", folder]
+        if options.shell:
+            command += ["-serial", "mon:stdio"]
+        else:
+            command += ["-serial", f"file:{self.console}"]
+        if options.own_time:
+            command += ["-icount", "shift=0,sleep=on"]
+        if options.device:
+            command += ["-device", f"{options.device},bus=port0"]
+        for word in options.qemu_option:
+            command += word.split()
+        return command
+
+    def show_new_output(self):
+        """Copy what the job has printed since the last call."""
+        log = self.share / "job.log"
+        if not self.options.show or not log.exists():
+            return
+        with open(log, "rb") as stream:
+            stream.seek(self.shown)
+            data = stream.read()
+        self.shown += len(data)
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+
+    def stop(self):
+        """End QEMU, by its own process id."""
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def run(self, accelerator):
+        """Boot and wait. Returns the job's status, TIMED_OUT or DIED."""
+        errors = OUT / "logs" / f"{self.options.name}-qemu.log"
+        deadline = time.monotonic() + self.options.timeout
+        with open(errors, "wb") as stderr:
+            own = self.options.shell
+            self.process = subprocess.Popen(self.command(accelerator),
+                                            stdin=None if own else subprocess.DEVNULL,
+                                            stdout=None if own else stderr,
+                                            stderr=stderr)
+        if self.options.shell:
+            return self.process.wait()
+        try:
+            while self.process.poll() is None:
+                self.show_new_output()
+                if time.monotonic() > deadline:
+                    return TIMED_OUT
+                time.sleep(0.02)
+        finally:
+            self.stop()
+        self.show_new_output()
+        if self.process.returncode != 0 or not (self.share / "status").exists():
+            return DIED
+        return int((self.share / "status").read_text())
+
+    def kernel_faults(self):
+        """The lines in which the guest's kernel reports a fault of its own."""
+        lines = []
+        for log in (self.console, self.share / "dmesg"):
+            if log.exists():
+                text = log.read_text(errors="replace")
+                lines += [line.strip() for line in text.splitlines() if KERNEL_FAULT.search(line)]
+        return lines
+
+    def judge(self, status):
+        """Say what went wrong, where to look; return the exit status."""
+        name, logs = self.options.name, f"{self.console} and {self.share}/"
+        if status == TIMED_OUT:
+            print(f"error: guest {name} did not end within {self.options.timeout} s; it was stopped\n"
+                  f"       see {logs}", file=sys.stderr)
+        elif status == DIED:
+            print(f"error: guest {name} ended without a result "
+                  f"(QEMU's status {self.process.returncode})\n"
+                  f"       see {logs} and {OUT}/logs/{name}-qemu.log", file=sys.stderr)
+        faults = self.kernel_faults()
+        if faults and self.options.kernel_faults == "fail":
+            print(f"error: the kernel in guest {name} reports:", file=sys.stderr)
+            for line in faults[:10]:
+                print(f"       {line}", file=sys.stderr)
+            print(f"       see {logs}", file=sys.stderr)
+            return status or DIED
+        return status
+
+
+def kvm_works(options):
+    """Whether a guest really runs under KVM here; tried once per boot of this machine."""
+    if os.environ.get("PUMICE_ACCEL"):
+        return os.environ["PUMICE_ACCEL"] == "kvm"
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    answer = CACHE / f"kvm-{boot}"
+    if not answer.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        job = BUILD / "guest" / "kvm-probe.job"
+        job.parent.mkdir(parents=True, exist_ok=True)
+        job.write_text("exit 0\n")
+        probe = argparse.Namespace(**vars(options))
+        probe.name, probe.job, probe.put = "kvm-probe", str(job), []
+        probe.timeout, probe.show, probe.device, probe.shell = 30, False, None, False
+        guest = Guest(probe)
+        guest.prepare()
+        answer.write_text("yes" if guest.run("kvm") == 0 else "no")
+    return answer.read_text() == "yes"
+
+
+def parse():
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name")
+    parser.add_argument("--kernel", default=str(BUILD / "kernel/stock"))
+    parser.add_argument("--image", action="append", required=True)
+    parser.add_argument("--job")
+    parser.add_argument("--shell", action="store_true")
+    parser.add_argument("--put", action="append", default=[], help="copy a file into the share")
+    parser.add_argument("--timeout", type=float, default=120)
+    parser.add_argument("--show", action="store_true", help="print the job's output as it comes")
+    parser.add_argument("--own-time", action="store_true",
+                        help="one processor whose clock counts instructions: tests of time do "
+                             "not see how busy this machine is")
+    parser.add_argument("--smp", type=int, default=2)
+    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--device", default="pumice,cores=4,threads=2",
+                        help="'' for a guest without the GPU")
+    parser.add_argument("--qemu", default=str(BUILD / "qemu/qemu-system-x86_64"))
+    parser.add_argument("--qemu-option", action="append", default=[])
+    parser.add_argument("--append", action="append", default=[], help="kernel command line")
+    parser.add_argument("--kernel-faults", choices=["fail", "allow"], default="fail")
+    options = parser.parse_args()
+    if bool(options.job) == options.shell:
+        parser.error("give either --job or --shell")
+    return options
+
+
+def main():
+    """Run one guest."""
+    options = parse()
+    if not os.path.exists(options.qemu):
+        fail(f"no {options.qemu}", "make qemu")
+    accelerator = "counted" if options.own_time else "kvm" if kvm_works(options) else "tcg"
+    guest = Guest(options)
+    guest.prepare()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        status = guest.run(accelerator)
+    finally:
+        guest.stop()
+    sys.exit(status if options.shell else guest.judge(status))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run the tests that need no guest and count their cases.
+
+    unit.py
+
+The C tests of build/native and again, under ASan and UBSan, of build/asan; the
+generator's and the scripts' own tests in Python. Logs: out/logs/test-*.log.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+from results import Tally
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+PYTHON_TESTS = ["tests/hw", "tests/scripts"]
+# A report of undefined behaviour ends the test; leaks count.
+SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
+              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+
+
+def meson_tests(tally, name):
+    """All tests of one build folder."""
+    folder = BUILD / name
+    environment = dict(os.environ, **SANITIZERS,
+                       PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
+    if name == "asan":
+        # The sanitizers make programs several times slower; so long may they take.
+        factor = "5"
+    else:
+        factor = "2"
+    results = folder / "meson-logs/testlog.json"
+    results.unlink(missing_ok=True)
+    with open(OUT / "logs" / f"test-{name}.log", "wb") as log:
+        subprocess.run(["meson", "test", "-C", str(folder), "--no-rebuild",
+                        "--timeout-multiplier", factor,
+                        "--num-processes", os.environ.get("JOBS", "2")],
+                       env=environment, stdout=log, stderr=log, check=False)
+    if not results.exists():
+        tally.add(f"{name}: meson test", False, f"see out/logs/test-{name}.log")
+        return
+    for line in results.read_text(encoding="utf-8").splitlines():
+        test = json.loads(line)
+        output = test.get("stdout", "") + "\n" + test.get("stderr", "")
+        good = test["result"] in ("OK", "EXPECTEDFAIL")
+        why = f"{test['result']}, see build/{name}/meson-logs/testlog.txt"
+        tally.add_output(f"{name}: {test['name']}", output, 0 if good else 1, why)
+
+
+def python_tests(tally, folder):
+    """The Python tests in a folder."""
+    done = subprocess.run([sys.executable, "-B", "-m", "unittest", "discover", "-v", "-s", folder],
+                          cwd=TOP, capture_output=True, text=True, check=False)
+    output = done.stdout + done.stderr
+    log = f"test-{folder.replace('/', '-')}.log"
+    (OUT / "logs" / log).write_text(output)
+    tally.add_output(folder, output, done.returncode, f"see out/logs/{log}")
+
+
+def timed(title, run, *arguments):
+    """Run with a line before and after."""
+    start = time.monotonic()
+    print(f"  … {title}", flush=True)
+    run(*arguments)
+    print(f"  ✓ {title} ({time.monotonic() - start:.0f} s)", flush=True)
+
+
+def main():
+    """Everything, then the count."""
+    tally = Tally("unit")
+    (OUT / "logs").mkdir(parents=True, exist_ok=True)
+    timed("unit tests", meson_tests, tally, "native")
+    timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")
+    for folder in PYTHON_TESTS:
+        timed(f"tests in {folder}", python_tests, tally, folder)
+    sys.exit(tally.close())
+
+
+if __name__ == "__main__":
+    main()
