@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Kernel CCB (commands to the firmware) and firmware CCB (news from it).
+ *
+ * Source: document 000, "Device Driver"; fwif.h.
+ *
+ * An entry of the kernel CCB is free again when its status word has been seen,
+ * not when the firmware's read index says so. That index is only looked at to
+ * never overtake it, and what it says is checked.
+ */
+#include "pumice_ccb.h"
+#include "pumice_fw.h"
+#include "pumice_reset.h"
+
+#define KCCB_MASK	(PUMICE_KCCB_COUNT - 1)
+#define FWCCB_MASK	(PUMICE_FWCCB_COUNT - 1)
+/* An interrupt that got lost costs no more than this. */
+#define LOOK_AGAIN	msecs_to_jiffies(50)
+
+/**
+ * pumice_kccb_init - before anything else of this file
+ * @pdev: device
+ */
+void pumice_kccb_init(struct pumice_device *pdev)
+{
+	spin_lock_init(&pdev->kccb.lock);
+	init_waitqueue_head(&pdev->kccb.event);
+}
+
+/**
+ * pumice_kccb_open - the firmware has booted: take commands
+ * @pdev: device
+ */
+void pumice_kccb_open(struct pumice_device *pdev)
+{
+	struct pumice_kccb *kccb = &pdev->kccb;
+
+	spin_lock(&kccb->lock);
+	kccb->write = 0;
+	kccb->done = 0;
+	kccb->open = true;
+	bitmap_zero(kccb->answered, PUMICE_KCCB_COUNT);
+	spin_unlock(&kccb->lock);
+}
+
+/**
+ * pumice_kccb_close - the firmware goes down: abort what waits
+ * @pdev: device
+ */
+void pumice_kccb_close(struct pumice_device *pdev)
+{
+	struct pumice_kccb *kccb = &pdev->kccb;
+	u32 i;
+
+	spin_lock(&kccb->lock);
+	kccb->open = false;
+	for (i = 0; i < PUMICE_KCCB_COUNT; i++) {
+		if (kccb->waiting[i])
+			kccb->waiting[i]->aborted = true;
+		kccb->waiting[i] = NULL;
+	}
+	spin_unlock(&kccb->lock);
+	wake_up_all(&kccb->event);
+}
+
+/* See answers; an entry leaves the ring with all before it. */
+static void collect_locked(struct pumice_device *pdev)
+{
+	struct pumice_kccb *kccb = &pdev->kccb;
+	u32 i, status;
+
+	lockdep_assert_held(&kccb->lock);
+	for (i = kccb->done; i != kccb->write; i = (i + 1) & KCCB_MASK) {
+		status = READ_ONCE(pdev->fw.shared->kccb_status[i]);
+		if (status == FWIF_STATUS_PENDING || test_bit(i, kccb->answered))
+			continue;
+		__set_bit(i, kccb->answered);
+		if (kccb->waiting[i])
+			kccb->waiting[i]->status = status;
+		else if (status != FWIF_STATUS_OK)
+			drm_err_ratelimited(&pdev->drm, "firmware refused command %u: status %u\n",
+					    pdev->fw.shared->kccb[i].type, status);
+		kccb->waiting[i] = NULL;
+	}
+	while (kccb->done != kccb->write && test_bit(kccb->done, kccb->answered)) {
+		__clear_bit(kccb->done, kccb->answered);
+		kccb->done = (kccb->done + 1) & KCCB_MASK;
+	}
+}
+
+/**
+ * pumice_kccb_collect - see answers, and wake those who wait for them
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ */
+void pumice_kccb_collect(struct pumice_device *pdev)
+{
+	spin_lock(&pdev->kccb.lock);
+	if (pdev->kccb.open)
+		collect_locked(pdev);
+	spin_unlock(&pdev->kccb.lock);
+	wake_up_all(&pdev->kccb.event);
+}
+
+/* Entries between write and the nearer of our own and the firmware's read position. */
+static u32 free_entries_locked(struct pumice_device *pdev)
+{
+	struct pumice_kccb *kccb = &pdev->kccb;
+	u32 read = READ_ONCE(pdev->fw.shared->kccb_ring.read);
+	u32 ours = (kccb->done - kccb->write - 1) & KCCB_MASK;
+
+	lockdep_assert_held(&kccb->lock);
+	if (read >= PUMICE_KCCB_COUNT)
+		return 0;
+	return min(ours, (read - kccb->write - 1) & KCCB_MASK);
+}
+
+/* -EAGAIN: full. */
+static int try_reserve(struct pumice_device *pdev)
+{
+	struct pumice_kccb *kccb = &pdev->kccb;
+	int ret = -EAGAIN;
+
+	spin_lock(&kccb->lock);
+	if (!kccb->open) {
+		ret = -ECANCELED;
+	} else {
+		collect_locked(pdev);
+		if (free_entries_locked(pdev) > kccb->reserved) {
+			kccb->reserved++;
+			ret = 0;
+		}
+	}
+	spin_unlock(&kccb->lock);
+	return ret;
+}
+
+/**
+ * pumice_kccb_reserve - wait for room for one command
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ *
+ * Returns 0, -ECANCELED if the firmware is down, -ETIMEDOUT if it does not make
+ * room in time. On 0, pumice_kccb_push_reserved() or pumice_kccb_unreserve()
+ * has to follow.
+ */
+int pumice_kccb_reserve(struct pumice_device *pdev)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
+	int ret;
+
+	for (;;) {
+		ret = try_reserve(pdev);
+		if (ret != -EAGAIN)
+			return ret;
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		wait_event_timeout(pdev->kccb.event, (ret = try_reserve(pdev)) != -EAGAIN,
+				   LOOK_AGAIN);
+		if (ret != -EAGAIN)
+			return ret;
+	}
+}
+
+/**
+ * pumice_kccb_unreserve - give up what pumice_kccb_reserve() gave
+ * @pdev: device
+ */
+void pumice_kccb_unreserve(struct pumice_device *pdev)
+{
+	spin_lock(&pdev->kccb.lock);
+	pdev->kccb.reserved--;
+	spin_unlock(&pdev->kccb.lock);
+	wake_up_all(&pdev->kccb.event);
+}
+
+static int push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
+		struct pumice_kccb_wait *wait)
+{
+	struct pumice_kccb *kccb = &pdev->kccb;
+	struct pumice_fw_shared *s = pdev->fw.shared;
+	int ret = -ECANCELED;
+
+	spin_lock(&kccb->lock);
+	kccb->reserved--;
+	if (kccb->open) {
+		s->kccb[kccb->write] = *cmd;
+		WRITE_ONCE(s->kccb_status[kccb->write], FWIF_STATUS_PENDING);
+		kccb->waiting[kccb->write] = wait;
+		kccb->write = (kccb->write + 1) & KCCB_MASK;
+		dma_wmb(); /* the command before the index that shows it */
+		WRITE_ONCE(s->kccb_ring.write, kccb->write);
+		pumice_write(pdev, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+		ret = 0;
+	}
+	spin_unlock(&kccb->lock);
+	return ret;
+}
+
+/**
+ * pumice_kccb_push_reserved - send a command without waiting for its answer
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @cmd: command
+ *
+ * Uses a reservation. Does not sleep. Returns 0, or -ECANCELED if the firmware
+ * is down.
+ */
+int pumice_kccb_push_reserved(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
+{
+	return push(pdev, cmd, NULL);
+}
+
+/* True when there is nothing more to wait for. */
+static bool answer_seen(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
+{
+	bool seen;
+
+	spin_lock(&pdev->kccb.lock);
+	if (pdev->kccb.open)
+		collect_locked(pdev);
+	seen = wait->aborted || wait->status != FWIF_STATUS_PENDING;
+	spin_unlock(&pdev->kccb.lock);
+	return seen;
+}
+
+/* Nobody may write to *wait any more. */
+static void forget(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
+{
+	u32 i;
+
+	spin_lock(&pdev->kccb.lock);
+	for (i = 0; i < PUMICE_KCCB_COUNT; i++)
+		if (pdev->kccb.waiting[i] == wait)
+			pdev->kccb.waiting[i] = NULL;
+	spin_unlock(&pdev->kccb.lock);
+}
+
+/**
+ * pumice_kccb_call - send a command and wait for its answer
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @cmd: command
+ *
+ * Returns 0; -ECANCELED if the firmware is or went down; -ETIMEDOUT if it does
+ * not answer in time; -EBUSY, -ENOSPC or -EPROTO for its other answers.
+ */
+int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
+	struct pumice_kccb_wait wait = { .status = FWIF_STATUS_PENDING };
+	int ret;
+
+	ret = pumice_kccb_reserve(pdev);
+	if (ret)
+		return ret;
+	ret = push(pdev, cmd, &wait);
+	if (ret)
+		return ret;
+	while (!answer_seen(pdev, &wait) && time_before(jiffies, end))
+		wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN);
+	forget(pdev, &wait);
+	if (wait.aborted)
+		return -ECANCELED;
+	switch (wait.status) {
+	case FWIF_STATUS_OK:
+		return 0;
+	case FWIF_STATUS_PENDING:
+		return -ETIMEDOUT;
+	case FWIF_STATUS_BUSY:
+		return -EBUSY;
+	case FWIF_STATUS_NO_SPACE:
+		return -ENOSPC;
+	default:
+		return -EPROTO;
+	}
+}
+
+static void take_message(struct pumice_device *pdev, const struct fwif_fwccb_msg *msg)
+{
+	switch (msg->type) {
+	case FWIF_FWCCB_JOB_FAULT:
+		/* The job's result says the same and more; pumice_queue.c reads it. */
+		break;
+	case FWIF_FWCCB_ERROR:
+		drm_err_ratelimited(&pdev->drm, "firmware error: %s, context %u, 0x%llx\n",
+				    pumice_fw_error_str(msg->code), msg->context_id, msg->addr);
+		pumice_reset_schedule(pdev);
+		break;
+	default:
+		drm_err_ratelimited(&pdev->drm, "firmware message of unknown type %u\n", msg->type);
+	}
+}
+
+/**
+ * pumice_fwccb_drain - take all messages of the firmware
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ *
+ * Called by the interrupt thread only. Takes at most one ring's worth, whatever
+ * the firmware's index does meanwhile.
+ */
+void pumice_fwccb_drain(struct pumice_device *pdev)
+{
+	struct pumice_fw_shared *s = pdev->fw.shared;
+	u32 write = READ_ONCE(s->fwccb_ring.write);
+	u32 read = s->fwccb_ring.read & FWCCB_MASK;
+	struct fwif_fwccb_msg msg;
+
+	if (write >= PUMICE_FWCCB_COUNT) {
+		drm_err_ratelimited(&pdev->drm, "firmware ring index %u out of range\n", write);
+		pumice_reset_schedule(pdev);
+		return;
+	}
+	dma_rmb(); /* the index before the messages it shows */
+	while (read != write) {
+		msg = s->fwccb[read];
+		read = (read + 1) & FWCCB_MASK;
+		take_message(pdev, &msg);
+	}
+	WRITE_ONCE(s->fwccb_ring.read, read);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Files in debugfs: fw_log, state, contexts, vms.
+ *
+ * "state" also counts live objects, so that a test can see that nothing is left.
+ */
+#include <drm/drm_debugfs.h>
+
+#include "pumice_context.h"
+#include "pumice_debugfs.h"
+#include "pumice_fw.h"
+#include "pumice_names.h"
+#include "pumice_vm.h"
+
+#define LOG_MASK	(PUMICE_LOG_COUNT - 1)
+
+static const struct {
+	const char *name;
+	const char *format;
+} log_events[] = {
+#define LOG_EVENT(event, level, text) { #level, text },
+	FWIF_LOG_EVENTS(LOG_EVENT)
+#undef LOG_EVENT
+};
+
+static struct pumice_device *seq_device(struct seq_file *m)
+{
+	struct drm_debugfs_entry *entry = m->private;
+
+	return to_pumice_device(entry->dev);
+}
+
+/* A text of fwif.h has at most three unsigned arguments, spelled %u. */
+static void print_log_text(struct seq_file *m, const char *format, const u32 *args)
+{
+	const char *at;
+	u32 used = 0;
+
+	while ((at = strstr(format, "%u"))) {
+		seq_write(m, format, at - format);
+		seq_printf(m, "%u", used < 3 ? args[used] : 0);
+		used++;
+		format = at + 2;
+	}
+	seq_puts(m, format);
+	seq_putc(m, '\n');
+}
+
+/* One entry, unless the firmware overwrote it meanwhile. */
+static void print_log_entry(struct seq_file *m, const struct fwif_log_entry *shared, u32 number)
+{
+	struct fwif_log_entry e;
+
+	if (READ_ONCE(shared->sequence) != number + 1)
+		return;
+	dma_rmb(); /* the sequence is written last */
+	e = *shared;
+	if (READ_ONCE(shared->sequence) != number + 1)
+		return;
+	seq_printf(m, "[%6llu.%09llu] ", e.time / NSEC_PER_SEC, e.time % NSEC_PER_SEC);
+	if (e.event >= ARRAY_SIZE(log_events)) {
+		seq_printf(m, "unknown event %u: %u %u %u\n", e.event, e.args[0], e.args[1],
+			   e.args[2]);
+		return;
+	}
+	seq_printf(m, "%-5s ", log_events[e.event].name);
+	print_log_text(m, log_events[e.event].format, e.args);
+}
+
+static void print_log(struct seq_file *m, const struct pumice_fw_shared *s)
+{
+	u32 end = READ_ONCE(s->log_ring.write);
+	u32 i = end - min(end, PUMICE_LOG_COUNT);
+
+	for (; i != end; i++)
+		print_log_entry(m, &s->log[i & LOG_MASK], i);
+}
+
+static int show_fw_log(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = seq_device(m);
+	int idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	print_log(m, pdev->fw.shared);
+	drm_dev_exit(idx);
+	return 0;
+}
+
+static void print_firmware(struct seq_file *m, struct pumice_device *pdev)
+{
+	const struct fwif_boot *boot = &pdev->fw.shared->boot;
+
+	seq_printf(m, "firmware: %s, build %s\n", pdev->fw.ready ? "ready" : "down",
+		   pdev->fw.header.build_id);
+	seq_printf(m, "processor: %s, pc 0x%x, %llu instructions\n",
+		   pumice_fw_state_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE,
+							pumice_read(pdev, PUMICE_FW_STATUS))),
+		   pumice_read(pdev, PUMICE_FW_PC), pumice_read64(pdev, PUMICE_FW_INSTRET));
+	seq_printf(m, "fw commands: %u\n", READ_ONCE(boot->commands));
+	seq_printf(m, "fw jobs started: %u\n", READ_ONCE(boot->jobs_started));
+	seq_printf(m, "fw jobs done: %u\n", READ_ONCE(boot->jobs_done));
+	seq_printf(m, "fw jobs faulted: %u\n", READ_ONCE(boot->jobs_faulted));
+	seq_printf(m, "fw jobs killed: %u\n", READ_ONCE(boot->jobs_killed));
+	seq_printf(m, "fw heartbeat: %u\n", READ_ONCE(boot->heartbeat));
+	seq_printf(m, "cdm: %s\n",
+		   pumice_read(pdev, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK ?
+		   "busy" : "idle");
+	seq_printf(m, "tasks: %u\n", pumice_read(pdev, PUMICE_DBG_TASKS));
+	seq_printf(m, "mmu faults: %u\n", pumice_read(pdev, PUMICE_MMU_FAULT_COUNT));
+}
+
+static int show_state(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = seq_device(m);
+	int idx;
+
+	seq_printf(m, "bos: %d\n", atomic_read(&pdev->stats.bos));
+	seq_printf(m, "vms: %d\n", atomic_read(&pdev->stats.vms));
+	seq_printf(m, "contexts: %d\n", atomic_read(&pdev->stats.contexts));
+	seq_printf(m, "jobs: %d\n", atomic_read(&pdev->stats.jobs));
+	seq_printf(m, "fences: %d\n", atomic_read(&pdev->stats.fences));
+	seq_printf(m, "resets: %u\n", READ_ONCE(pdev->reset.count));
+	if (drm_dev_enter(&pdev->drm, &idx)) {
+		print_firmware(m, pdev);
+		drm_dev_exit(idx);
+	}
+	return 0;
+}
+
+static void print_context(struct seq_file *m, struct pumice_context *ctx)
+{
+	u32 in_flight;
+
+	spin_lock(&ctx->lock);
+	in_flight = list_count_nodes(&ctx->in_flight);
+	seq_printf(m, "context %u: priority %u, queued %d, in flight %u, last job %u, done %llu, failed %llu%s%s%s%s\n",
+		   ctx->id, ctx->priority, atomic_read(&ctx->queued), in_flight, ctx->seqno,
+		   ctx->news.done, ctx->news.failed,
+		   ctx->state & DRM_PUMICE_CONTEXT_GUILTY ? ", guilty" : "",
+		   ctx->state & DRM_PUMICE_CONTEXT_INNOCENT ? ", innocent" : "",
+		   ctx->state & DRM_PUMICE_CONTEXT_FAULTED ? ", faulted" : "",
+		   ctx->stopped ? ", stopped" : "");
+	if (ctx->news.fault.fault)
+		seq_printf(m, "  last fault: job %u, %s by %s, %s at 0x%llx\n",
+			   ctx->news.fault.seqno, pumice_fault_str(ctx->news.fault.fault),
+			   pumice_unit_str(ctx->news.fault.unit),
+			   pumice_access_str(ctx->news.fault.access), ctx->news.fault.addr);
+	spin_unlock(&ctx->lock);
+}
+
+static int show_contexts(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = seq_device(m);
+	struct pumice_context *ctx;
+
+	mutex_lock(&pdev->reset.lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		print_context(m, ctx);
+	mutex_unlock(&pdev->reset.lock);
+	return 0;
+}
+
+static int show_vms(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = seq_device(m);
+	struct pumice_vm *vm;
+
+	mutex_lock(&pdev->vms_lock);
+	list_for_each_entry(vm, &pdev->vms, node) {
+		mutex_lock(&vm->lock);
+		drm_debugfs_gpuva_info(m, &vm->base);
+		mutex_unlock(&vm->lock);
+	}
+	mutex_unlock(&pdev->vms_lock);
+	return 0;
+}
+
+static const struct drm_debugfs_info files[] = {
+	{ "contexts", show_contexts, 0, NULL },
+	{ "fw_log", show_fw_log, 0, NULL },
+	{ "state", show_state, 0, NULL },
+	{ "vms", show_vms, 0, NULL },
+};
+
+/**
+ * pumice_debugfs_init - make the files
+ * @minor: minor of the device
+ */
+void pumice_debugfs_init(struct drm_minor *minor)
+{
+	drm_debugfs_add_files(minor->dev, files, ARRAY_SIZE(files));
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * One GPU: finding out what it is, bringing it up, taking it down.
+ *
+ * Source: registers.xml, unit SYS.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/iopoll.h>
+
+#include <drm/drm_managed.h>
+
+#include "pumice_ccb.h"
+#include "pumice_context.h"
+#include "pumice_device.h"
+#include "pumice_fw.h"
+#include "pumice_fw_mem.h"
+#include "pumice_gem.h"
+#include "pumice_irq.h"
+#include "pumice_queue.h"
+#include "pumice_reset.h"
+#include "pumice_vm.h"
+
+#define BAR		0
+#define DMA_BITS	48
+#define HALT_US		1000000
+#define POLL_US		10
+
+/**
+ * pumice_device_halt - reset the GPU: nothing runs on it, nothing is known to it
+ * @pdev: device
+ *
+ * Returns 0, or an error that has been told.
+ */
+int pumice_device_halt(struct pumice_device *pdev)
+{
+	u32 status;
+	int ret;
+
+	pumice_write(pdev, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	ret = read_poll_timeout(pumice_read, status,
+				!(status & PUMICE_SYS_STATUS__RESETTING__MASK), POLL_US, HALT_US,
+				false, pdev, PUMICE_SYS_STATUS);
+	if (ret)
+		dev_err(pdev->drm.dev, "the GPU does not reset\n");
+	return ret;
+}
+
+static int map_registers(struct pumice_device *pdev)
+{
+	struct pci_dev *pci = to_pci_dev(pdev->drm.dev);
+	struct device *dev = pdev->drm.dev;
+	resource_size_t size = pci_resource_len(pci, BAR);
+	int ret;
+
+	if (size < PUMICE_OS_PAGE_SIZE || !(pci_resource_flags(pci, BAR) & IORESOURCE_MEM))
+		return dev_err_probe(dev, -ENODEV, "BAR%d is too small: %pa bytes\n", BAR, &size);
+	ret = pcim_enable_device(pci);
+	if (ret)
+		return dev_err_probe(dev, ret, "cannot be enabled\n");
+	pdev->regs = pcim_iomap(pci, BAR, PUMICE_OS_PAGE_SIZE);
+	if (!pdev->regs)
+		return dev_err_probe(dev, -ENOMEM, "BAR%d cannot be mapped\n", BAR);
+	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(DMA_BITS));
+	if (ret)
+		return dev_err_probe(dev, ret, "no %d-bit DMA\n", DMA_BITS);
+	dma_set_max_seg_size(dev, UINT_MAX);
+	pci_set_master(pci);
+	return 0;
+}
+
+static int identify(struct pumice_device *pdev)
+{
+	u32 id = pumice_read(pdev, PUMICE_SYS_ID);
+
+	if (id != PUMICE_SYS_ID__RESET)
+		return dev_err_probe(pdev->drm.dev, -ENODEV, "not a Pumice GPU: id 0x%08x\n", id);
+	pdev->version = pumice_read(pdev, PUMICE_SYS_VERSION);
+	if (PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, pdev->version) !=
+	    PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, PUMICE_SYS_VERSION__RESET))
+		return dev_err_probe(pdev->drm.dev, -ENODEV,
+				     "register map version %u.%u is not supported\n",
+				     PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, pdev->version),
+				     PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version));
+	pdev->config = pumice_read(pdev, PUMICE_SYS_CONFIG);
+	pdev->stores = pumice_read(pdev, PUMICE_SYS_STORES);
+	pdev->clock_hz = pumice_read(pdev, PUMICE_SYS_CLOCK_HZ);
+	return 0;
+}
+
+static void release_software(struct drm_device *drm, void *data)
+{
+	struct pumice_device *pdev = data;
+
+	destroy_workqueue(pdev->sched_wq);
+	destroy_workqueue(pdev->reset.wq);
+	pumice_fw_mem_fini(pdev);
+	ida_destroy(&pdev->context_ids);
+}
+
+/* All that lives as long as the drm_device. */
+static int init_software(struct pumice_device *pdev)
+{
+	int ret;
+
+	mutex_init(&pdev->unplug_lock);
+	mutex_init(&pdev->vms_lock);
+	spin_lock_init(&pdev->bos_lock);
+	INIT_LIST_HEAD(&pdev->bos);
+	INIT_LIST_HEAD(&pdev->vms);
+	ida_init(&pdev->context_ids);
+	pumice_kccb_init(pdev);
+	pdev->sched_wq = alloc_workqueue("pumice-sched", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!pdev->sched_wq)
+		return -ENOMEM;
+	ret = pumice_reset_init(pdev);
+	if (ret)
+		goto free_sched_wq;
+	ret = pumice_fw_mem_init(pdev);
+	if (ret)
+		goto free_reset_wq;
+	return drmm_add_action_or_reset(&pdev->drm, release_software, pdev);
+
+free_reset_wq:
+	destroy_workqueue(pdev->reset.wq);
+free_sched_wq:
+	destroy_workqueue(pdev->sched_wq);
+	return ret;
+}
+
+/* Firmware and interrupt. On an error, release_hardware() has yet to be called. */
+static int init_hardware(struct pumice_device *pdev)
+{
+	int ret;
+
+	ret = pumice_irq_init(pdev);
+	if (ret)
+		return ret;
+	ret = pumice_fw_load(pdev);
+	if (ret)
+		return ret;
+	ret = pumice_fw_boot(pdev);
+	if (ret)
+		return ret;
+	pumice_irq_enable(pdev);
+	return 0;
+}
+
+/* The GPU stops, and what it could reach is given back. */
+static void release_hardware(struct pumice_device *pdev)
+{
+	pdev->fw.ready = false;
+	pumice_kccb_close(pdev);
+	if (pumice_device_halt(pdev))
+		pci_clear_master(to_pci_dev(pdev->drm.dev));
+	if (pdev->irq)
+		pumice_irq_disable(pdev);
+	pumice_fw_unload(pdev);
+	pumice_vm_release_all(pdev);
+	pumice_gem_unmap_all(pdev);
+	pumice_fw_mem_close(pdev);
+}
+
+/**
+ * pumice_device_init - bring a GPU up
+ * @pdev: device
+ *
+ * Returns 0, or an error that has been told; everything is undone then, or is
+ * with the end of the PCI device's managed resources.
+ */
+int pumice_device_init(struct pumice_device *pdev)
+{
+	int ret;
+
+	ret = map_registers(pdev);
+	if (!ret)
+		ret = identify(pdev);
+	if (!ret)
+		ret = init_software(pdev);
+	if (ret)
+		return ret;
+	ret = init_hardware(pdev);
+	if (ret)
+		release_hardware(pdev);
+	return ret;
+}
+
+static void end_all_jobs(struct pumice_device *pdev)
+{
+	struct pumice_context *ctx;
+
+	mutex_lock(&pdev->reset.lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		pumice_queue_cancel(ctx, -ENODEV);
+	mutex_unlock(&pdev->reset.lock);
+}
+
+/**
+ * pumice_device_unplug - take a GPU away from its users
+ * @pdev: device
+ *
+ * Jobs end with -ENODEV; open files keep shells of their objects. Registers and
+ * DMA memory are not touched after it. May be called more than once.
+ */
+void pumice_device_unplug(struct pumice_device *pdev)
+{
+	mutex_lock(&pdev->unplug_lock);
+	if (!pdev->unplugged) {
+		pdev->unplugged = true;
+		drm_dev_unplug(&pdev->drm);
+		pumice_reset_stop(pdev);
+		pumice_device_halt(pdev);
+		end_all_jobs(pdev);
+		release_hardware(pdev);
+	}
+	mutex_unlock(&pdev->unplug_lock);
+}

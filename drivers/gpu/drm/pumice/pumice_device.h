@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The device and what hangs on it.
+ *
+ * Lock order, outermost first: unplug_lock, vms_lock, vm.lock, dma_resv,
+ * reset.lock, fw_mem.lock, reset.contexts_lock, context.lock, kccb.lock, and
+ * bos_lock alone. See Documentation/driver/internals.rst.
+ */
+#ifndef PUMICE_DEVICE_H
+#define PUMICE_DEVICE_H
+
+#include <linux/idr.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <drm/drm_device.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_mm.h>
+#include <drm/drm_print.h>
+#include <drm/pumice_drm.h>
+
+#include "compat.h"
+#include "fwif.h"
+#include "pumice_regs.h"
+
+struct pumice_fw_obj;
+struct pumice_fw_shared;
+struct pumice_kccb_wait;
+struct pumice_mmu;
+
+/* Entries of the rings shared with the firmware; powers of two, at most FWIF_RING_MAX. */
+#define PUMICE_KCCB_COUNT	256u
+#define PUMICE_FWCCB_COUNT	256u
+#define PUMICE_LOG_COUNT	1024u
+
+/* Objects that one open file may have; larger numbers give -ENOSPC. */
+#define PUMICE_MAX_FILE_VMS	256u
+
+/**
+ * struct pumice_fw - the firmware and how it was booted
+ */
+struct pumice_fw {
+	/** @image: payload of the firmware file, in memory the device can read */
+	void *image;
+	/** @image_dma: bus address of @image */
+	dma_addr_t image_dma;
+	/** @header: checked header of the firmware file */
+	struct fwif_image_header header;
+	/** @shared_obj: memory of @shared */
+	struct pumice_fw_obj *shared_obj;
+	/** @shared: boot structure and rings */
+	struct pumice_fw_shared *shared;
+	/** @ready: the firmware runs; written under reset.lock, or before the device is registered */
+	bool ready;
+};
+
+/**
+ * struct pumice_fw_mem - address space of MMU context 0
+ */
+struct pumice_fw_mem {
+	/** @lock: guards all fields */
+	struct mutex lock;
+	/** @mm: virtual addresses in use, bytes */
+	struct drm_mm mm;
+	/** @mmu: page tables */
+	struct pumice_mmu *mmu;
+	/** @objs: all objects */
+	struct list_head objs;
+	/** @closed: the device is gone: objects have lost their memory */
+	bool closed;
+};
+
+/**
+ * struct pumice_kccb - kernel CCB: commands to the firmware
+ */
+struct pumice_kccb {
+	/** @lock: guards all fields and the host's part of the ring */
+	spinlock_t lock;
+	/** @write: next entry to write */
+	u32 write;
+	/** @done: first entry whose answer has not been seen */
+	u32 done;
+	/** @reserved: entries promised to pumice_kccb_reserve() */
+	u32 reserved;
+	/** @open: commands are taken; false while the firmware is down */
+	bool open;
+	/** @waiting: who waits for the answer to each entry */
+	struct pumice_kccb_wait *waiting[PUMICE_KCCB_COUNT];
+	/** @answered: entries from @done on whose answer has been seen */
+	DECLARE_BITMAP(answered, PUMICE_KCCB_COUNT);
+	/** @event: woken when answers came or the firmware went down */
+	wait_queue_head_t event;
+};
+
+/**
+ * struct pumice_reset - recovery from a firmware or GPU that hangs
+ */
+struct pumice_reset {
+	/** @lock: held while the GPU is reset or a hung context is dealt with */
+	struct mutex lock;
+	/** @contexts_lock: with @lock, guards changes of @contexts; one of them, looking */
+	spinlock_t contexts_lock;
+	/** @contexts: all contexts that may have jobs on the GPU, struct pumice_context.node */
+	struct list_head contexts;
+	/** @wq: ordered; time-outs of jobs and @work run here, one at a time */
+	struct workqueue_struct *wq;
+	/** @work: resets the GPU */
+	struct work_struct work;
+	/** @lost_work: unplugs a device that cannot be brought back */
+	struct work_struct lost_work;
+	/** @count: resets since probe; under @lock */
+	u32 count;
+	/** @dev_idx: from drm_dev_enter() between reset_prepare() and reset_done() */
+	int dev_idx;
+	/** @pci: between reset_prepare() and reset_done(); under @lock */
+	bool pci;
+};
+
+/**
+ * struct pumice_stats - live objects, for debugfs and leak tests
+ */
+struct pumice_stats {
+	atomic_t bos;
+	atomic_t vms;
+	atomic_t contexts;
+	atomic_t jobs;
+	atomic_t fences;
+};
+
+/**
+ * struct pumice_device - one GPU
+ *
+ * Freed with the last reference to @drm, which may be long after the PCI device
+ * has gone. Registers and DMA memory end with the PCI device: whoever touches
+ * them stands between drm_dev_enter() and drm_dev_exit().
+ */
+struct pumice_device {
+	/** @drm: base */
+	struct drm_device drm;
+	/** @regs: BAR0, page of virtual GPU 0 */
+	void __iomem *regs;
+	/** @irq: Linux number of MSI-X vector 0; 0 before it is requested */
+	int irq;
+
+	/** @version: SYS_VERSION; constant */
+	u32 version;
+	/** @config: SYS_CONFIG; constant */
+	u32 config;
+	/** @stores: SYS_STORES; constant */
+	u32 stores;
+	/** @clock_hz: GPU clock, ticks a second; constant */
+	u32 clock_hz;
+
+	struct pumice_fw fw;
+	struct pumice_fw_mem fw_mem;
+	struct pumice_kccb kccb;
+	struct pumice_reset reset;
+	struct pumice_stats stats;
+
+	/** @sched_wq: runs the schedulers of all contexts */
+	struct workqueue_struct *sched_wq;
+	/** @context_ids: ids of contexts, below FWIF_MAX_CONTEXTS */
+	struct ida context_ids;
+
+	/** @bos_lock: guards @bos */
+	spinlock_t bos_lock;
+	/** @bos: all buffers, struct pumice_bo.node; those taken from the device last */
+	struct list_head bos;
+	/** @vms_lock: guards @vms */
+	struct mutex vms_lock;
+	/** @vms: all VMs, struct pumice_vm.node */
+	struct list_head vms;
+
+	/** @unplug_lock: guards @unplugged */
+	struct mutex unplug_lock;
+	/** @unplugged: pumice_device_unplug() is through */
+	bool unplugged;
+};
+
+/**
+ * struct pumice_file - what one open file owns
+ */
+struct pumice_file {
+	struct pumice_device *pdev;
+	/** @vms: struct pumice_vm by id; a reference each */
+	struct xarray vms;
+	/** @contexts: struct pumice_context by id; a reference each */
+	struct xarray contexts;
+};
+
+static inline struct pumice_device *to_pumice_device(struct drm_device *drm)
+{
+	return container_of(drm, struct pumice_device, drm);
+}
+
+static inline u32 pumice_read(struct pumice_device *pdev, u32 reg)
+{
+	return readl(pdev->regs + reg);
+}
+
+static inline u64 pumice_read64(struct pumice_device *pdev, u32 reg)
+{
+	return readq(pdev->regs + reg);
+}
+
+static inline void pumice_write(struct pumice_device *pdev, u32 reg, u32 value)
+{
+	writel(value, pdev->regs + reg);
+}
+
+static inline void pumice_write64(struct pumice_device *pdev, u32 reg, u64 value)
+{
+	writeq(value, pdev->regs + reg);
+}
+
+/* pumice_drv.c */
+extern unsigned int pumice_job_timeout_ms;
+extern unsigned int pumice_fw_timeout_ms;
+extern struct workqueue_struct *pumice_cleanup_wq;
+
+/* pumice_device.c */
+int pumice_device_init(struct pumice_device *pdev);
+void pumice_device_unplug(struct pumice_device *pdev);
+int pumice_device_halt(struct pumice_device *pdev);
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Driver of the Pumice virtual GPU: module, PCI, DRM tables.
+ *
+ * Sources: documents 000 ("Device Driver"), 001; registers.xml, fwif.h,
+ * pumice_drm.h.
+ */
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_ioctl.h>
+
+#include "pumice_context.h"
+#include "pumice_debugfs.h"
+#include "pumice_device.h"
+#include "pumice_gem.h"
+#include "pumice_query.h"
+#include "pumice_reset.h"
+#include "pumice_submit.h"
+#include "pumice_vm.h"
+
+unsigned int pumice_job_timeout_ms = 5000;
+module_param_named(job_timeout_ms, pumice_job_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(job_timeout_ms,
+		 "Time on the GPU after which a job is killed, ms (contexts made later; default 5000)");
+
+unsigned int pumice_fw_timeout_ms = 5000;
+module_param_named(fw_timeout_ms, pumice_fw_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(fw_timeout_ms,
+		 "Time after which firmware that does not answer is reset, ms (default 5000)");
+
+/* Ends objects whose last reference went where one cannot sleep. */
+struct workqueue_struct *pumice_cleanup_wq;
+
+static int file_open(struct drm_device *drm, struct drm_file *file)
+{
+	struct pumice_file *pfile = kzalloc(sizeof(*pfile), GFP_KERNEL);
+
+	if (!pfile)
+		return -ENOMEM;
+	pfile->pdev = to_pumice_device(drm);
+	xa_init_flags(&pfile->vms, XA_FLAGS_ALLOC1);
+	xa_init_flags(&pfile->contexts, XA_FLAGS_ALLOC1);
+	file->driver_priv = pfile;
+	return 0;
+}
+
+static void file_close(struct drm_device *drm, struct drm_file *file)
+{
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_context *ctx;
+	struct pumice_vm *vm;
+	unsigned long id;
+
+	xa_for_each(&pfile->contexts, id, ctx)
+		pumice_context_destroy(ctx);
+	xa_destroy(&pfile->contexts);
+	xa_for_each(&pfile->vms, id, vm)
+		pumice_vm_close(vm);
+	xa_destroy(&pfile->vms);
+	kfree(pfile);
+}
+
+static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
+{
+	drm_show_memory_stats(p, file);
+}
+
+#define IOCTL(name, function) \
+	DRM_IOCTL_DEF_DRV(PUMICE_##name, pumice_ioctl_##function, DRM_RENDER_ALLOW)
+
+static const struct drm_ioctl_desc ioctls[] = {
+	IOCTL(DEV_QUERY, dev_query),
+	IOCTL(BO_CREATE, bo_create),
+	IOCTL(BO_MMAP_OFFSET, bo_mmap_offset),
+	IOCTL(VM_CREATE, vm_create),
+	IOCTL(VM_DESTROY, vm_destroy),
+	IOCTL(VM_BIND, vm_bind),
+	IOCTL(VM_GET_STATE, vm_get_state),
+	IOCTL(CONTEXT_CREATE, context_create),
+	IOCTL(CONTEXT_DESTROY, context_destroy),
+	IOCTL(CONTEXT_GET_STATE, context_get_state),
+	IOCTL(SUBMIT, submit),
+};
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	DRM_GEM_FOPS,
+	.show_fdinfo = drm_show_fdinfo,
+};
+
+static const struct drm_driver driver = {
+	.driver_features = DRIVER_GEM | PUMICE_DRIVER_GEM_GPUVA | DRIVER_RENDER | DRIVER_SYNCOBJ |
+			   DRIVER_SYNCOBJ_TIMELINE,
+	.name = "pumice",
+	.desc = "Pumice virtual GPU",
+	PUMICE_DRIVER_DATE("20261121")
+	.major = 1,
+	.minor = 0,
+	.fops = &fops,
+	.open = file_open,
+	.postclose = file_close,
+	.show_fdinfo = show_fdinfo,
+	.ioctls = ioctls,
+	.num_ioctls = ARRAY_SIZE(ioctls),
+	.gem_create_object = pumice_gem_create_object,
+	.gem_prime_import_sg_table = pumice_gem_import,
+	.dumb_create = pumice_gem_dumb_create,
+#ifdef CONFIG_DEBUG_FS
+	.debugfs_init = pumice_debugfs_init,
+#endif
+};
+
+static int pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
+{
+	struct pumice_device *pdev;
+	int ret;
+
+	pdev = devm_drm_dev_alloc(&pci->dev, &driver, struct pumice_device, drm);
+	if (IS_ERR(pdev))
+		return PTR_ERR(pdev);
+	pci_set_drvdata(pci, pdev);
+	ret = pumice_device_init(pdev);
+	if (ret)
+		return ret;
+	ret = drm_dev_register(&pdev->drm, 0);
+	if (ret) {
+		pumice_device_unplug(pdev);
+		return dev_err_probe(&pci->dev, ret, "cannot be registered\n");
+	}
+	drm_info(&pdev->drm, "%u cores, firmware %s\n",
+		 PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, pdev->config),
+		 pdev->fw.header.build_id);
+	return 0;
+}
+
+static void pci_remove(struct pci_dev *pci)
+{
+	struct pumice_device *pdev = pci_get_drvdata(pci);
+
+	pumice_device_unplug(pdev);
+	cancel_work_sync(&pdev->reset.lost_work);
+}
+
+static const struct pci_error_handlers pci_errors = {
+	.reset_prepare = pumice_reset_pci_prepare,
+	.reset_done = pumice_reset_pci_done,
+};
+
+static const struct pci_device_id pci_ids[] = {
+	{ PCI_DEVICE(PUMICE_PCI_VENDOR, PUMICE_PCI_DEVICE) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, pci_ids);
+
+static struct pci_driver pci_driver = {
+	.name = "pumice",
+	.id_table = pci_ids,
+	.probe = pci_probe,
+	.remove = pci_remove,
+	.shutdown = pci_remove,
+	.err_handler = &pci_errors,
+};
+
+static int __init pumice_init(void)
+{
+	int ret;
+
+	pumice_cleanup_wq = alloc_workqueue("pumice-cleanup", WQ_UNBOUND, 0);
+	if (!pumice_cleanup_wq)
+		return -ENOMEM;
+	ret = pci_register_driver(&pci_driver);
+	if (ret)
+		destroy_workqueue(pumice_cleanup_wq);
+	return ret;
+}
+
+static void __exit pumice_exit(void)
+{
+	pci_unregister_driver(&pci_driver);
+	destroy_workqueue(pumice_cleanup_wq);
+}
+
+module_init(pumice_init);
+module_exit(pumice_exit);
+
+MODULE_DESCRIPTION("Pumice virtual GPU");
+MODULE_AUTHOR("Pumice developers");
+MODULE_LICENSE("Dual MIT/GPL");

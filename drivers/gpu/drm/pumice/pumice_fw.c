@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The firmware: its file, and how it is booted.
+ *
+ * Source: document 000, "Firmware Processor"; fwif.h.
+ *
+ * The file is checked here once and its payload kept in memory that the device
+ * can read, so that a reset can boot it again without the file.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/firmware.h>
+#include <linux/iopoll.h>
+#include <linux/module.h>
+
+#include "pumice_ccb.h"
+#include "pumice_fw.h"
+#include "pumice_fw_mem.h"
+#include "pumice_mmu.h"
+#include "pumice_names.h"
+
+#define FW_FILE		"pumice/pumice_fw.bin"
+#define POLL_US		50
+
+MODULE_FIRMWARE(FW_FILE);
+
+/* CRC of IEEE 802.3. Once per probe, so bit by bit: no table, no library to select. */
+static u32 crc32_ieee(const u8 *data, size_t bytes)
+{
+	u32 crc = ~0u;
+	int bit;
+
+	while (bytes--) {
+		crc ^= *data++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
+/* What is wrong with a firmware file, or NULL. */
+static const char *file_error(const struct firmware *file, const struct fwif_image_header *h)
+{
+	if (h->magic != FWIF_IMAGE_MAGIC)
+		return "no Pumice firmware";
+	if (h->version >> 16 != FWIF_VERSION_MAJOR)
+		return "another interface version";
+	if (h->file_bytes != file->size)
+		return "not as long as its header says";
+	if (!h->payload_bytes || h->payload_bytes % 4 ||
+	    h->payload_bytes > PUMICE_FW_RAM_SIZE ||
+	    h->payload_bytes != file->size - sizeof(*h))
+		return "payload size is wrong";
+	if (h->entry % 2 || h->entry >= h->payload_bytes)
+		return "entry lies outside";
+	if (h->reserved[0] || h->reserved[1])
+		return "reserved header fields are set";
+	if (strnlen(h->build_id, sizeof(h->build_id)) == sizeof(h->build_id))
+		return "build id has no end";
+	if (crc32_ieee(file->data + sizeof(*h), h->payload_bytes) != h->crc32)
+		return "checksum is wrong";
+	return NULL;
+}
+
+static int check_file(struct pumice_device *pdev, const struct firmware *file)
+{
+	struct fwif_image_header *header = &pdev->fw.header;
+	const char *error;
+
+	if (file->size <= sizeof(*header))
+		return dev_err_probe(pdev->drm.dev, -EINVAL, "firmware %s: too short\n", FW_FILE);
+	memcpy(header, file->data, sizeof(*header));
+	error = file_error(file, header);
+	if (error)
+		return dev_err_probe(pdev->drm.dev, -EINVAL,
+				     "firmware %s: %s (interface %u.%u, driver %u.%u)\n", FW_FILE,
+				     error, header->version >> 16, header->version & 0xffff,
+				     FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR);
+	return 0;
+}
+
+static int take_payload(struct pumice_device *pdev, const struct firmware *file)
+{
+	struct pumice_fw *fw = &pdev->fw;
+
+	fw->image = dma_alloc_coherent(pdev->drm.dev, fw->header.payload_bytes, &fw->image_dma,
+				       GFP_KERNEL);
+	if (!fw->image)
+		return -ENOMEM;
+	memcpy(fw->image, file->data + sizeof(fw->header), fw->header.payload_bytes);
+	return 0;
+}
+
+/**
+ * pumice_fw_load - read and check the firmware file, and make the shared memory
+ * @pdev: device
+ *
+ * Returns 0 or an error; what is wrong with the file has been told.
+ */
+int pumice_fw_load(struct pumice_device *pdev)
+{
+	struct pumice_fw *fw = &pdev->fw;
+	const struct firmware *file;
+	int ret;
+
+	ret = request_firmware(&file, FW_FILE, pdev->drm.dev);
+	if (ret)
+		return dev_err_probe(pdev->drm.dev, ret, "firmware %s: cannot be loaded\n",
+				     FW_FILE);
+	ret = check_file(pdev, file);
+	if (!ret)
+		ret = take_payload(pdev, file);
+	release_firmware(file);
+	if (ret)
+		return ret;
+	fw->shared_obj = pumice_fw_obj_create(pdev, sizeof(*fw->shared));
+	if (IS_ERR(fw->shared_obj)) {
+		ret = PTR_ERR(fw->shared_obj);
+		fw->shared_obj = NULL;
+		pumice_fw_unload(pdev);
+		return ret;
+	}
+	fw->shared = fw->shared_obj->cpu;
+	return 0;
+}
+
+/**
+ * pumice_fw_unload - give the firmware's memory back; the device no longer runs
+ * @pdev: device
+ */
+void pumice_fw_unload(struct pumice_device *pdev)
+{
+	struct pumice_fw *fw = &pdev->fw;
+
+	if (fw->image)
+		dma_free_coherent(pdev->drm.dev, fw->header.payload_bytes, fw->image,
+				  fw->image_dma);
+	fw->image = NULL;
+	pumice_fw_obj_destroy(pdev, fw->shared_obj);
+	fw->shared_obj = NULL;
+	fw->shared = NULL;
+}
+
+/* Text of enum fwif_error. */
+const char *pumice_fw_error_str(u32 error)
+{
+	static const char * const text[] = {
+		[FWIF_ERROR_NONE] = "none",
+		[FWIF_ERROR_MAGIC] = "boot structure not recognised",
+		[FWIF_ERROR_VERSION] = "another interface version",
+		[FWIF_ERROR_RING] = "ring refused",
+		[FWIF_ERROR_DEVICE] = "made for another device",
+		[FWIF_ERROR_TRAP] = "unexpected trap",
+		[FWIF_ERROR_CLIENT_CCB] = "malformed client commands",
+	};
+
+	if (error >= ARRAY_SIZE(text) || !text[error])
+		return "unknown";
+	return text[error];
+}
+
+static u32 shared_addr(const struct pumice_fw *fw, const void *member)
+{
+	return fw->shared_obj->addr + (u32)(member - (void *)fw->shared);
+}
+
+static void fill_shared(struct pumice_fw *fw)
+{
+	struct pumice_fw_shared *s = fw->shared;
+
+	memset(s, 0, sizeof(*s));
+	s->kccb_ring.count = PUMICE_KCCB_COUNT;
+	s->fwccb_ring.count = PUMICE_FWCCB_COUNT;
+	s->log_ring.count = PUMICE_LOG_COUNT;
+	s->boot = (struct fwif_boot) {
+		.magic = FWIF_BOOT_MAGIC,
+		.version = FWIF_VERSION,
+		.kccb_ring = shared_addr(fw, &s->kccb_ring),
+		.kccb = shared_addr(fw, s->kccb),
+		.kccb_status = shared_addr(fw, s->kccb_status),
+		.fwccb_ring = shared_addr(fw, &s->fwccb_ring),
+		.fwccb = shared_addr(fw, s->fwccb),
+		.log_ring = shared_addr(fw, &s->log_ring),
+		.log = shared_addr(fw, s->log),
+		.log_level = FWIF_LOG_INFO,
+		.state = FWIF_STATE_OFF,
+		.active_context = FWIF_NO_CONTEXT,
+	};
+}
+
+static void start_processor(struct pumice_device *pdev)
+{
+	struct pumice_fw *fw = &pdev->fw;
+
+	pumice_write64(pdev, PUMICE_FW_IMAGE_ADDR, fw->image_dma);
+	pumice_write(pdev, PUMICE_FW_IMAGE_SIZE, fw->header.payload_bytes);
+	pumice_write(pdev, PUMICE_FW_ENTRY, fw->header.entry);
+	pumice_write64(pdev, PUMICE_FW_BOOT_ARG, shared_addr(fw, &fw->shared->boot));
+	dma_wmb(); /* image and boot structure before the processor reads them */
+	pumice_write(pdev, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
+}
+
+/* True when the boot has ended, well or not. */
+static bool boot_ended(struct pumice_device *pdev, u32 *status)
+{
+	*status = pumice_read(pdev, PUMICE_FW_STATUS);
+	return READ_ONCE(pdev->fw.shared->boot.state) != FWIF_STATE_OFF ||
+	       PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, *status) != PUMICE_FW_STATE_RUNNING;
+}
+
+static int check_boot(struct pumice_device *pdev, u32 status)
+{
+	const struct fwif_boot *boot = &pdev->fw.shared->boot;
+	u32 processor = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
+	struct device *dev = pdev->drm.dev;
+	u32 state = READ_ONCE(boot->state);
+	u32 error = READ_ONCE(boot->error);
+	u32 version;
+
+	dma_rmb(); /* state was written last */
+	if (processor != PUMICE_FW_STATE_RUNNING)
+		return dev_err_probe(dev, -EIO,
+				     "firmware did not start: processor %s, boot error %s, mcause 0x%x at 0x%x\n",
+				     pumice_fw_state_str(processor),
+				     pumice_fw_boot_error_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR,
+									       status)),
+				     pumice_read(pdev, PUMICE_FW_CAUSE),
+				     pumice_read(pdev, PUMICE_FW_PC));
+	if (state != FWIF_STATE_READY)
+		return dev_err_probe(dev, -EIO, "firmware refused to boot: %s (state %u)\n",
+				     pumice_fw_error_str(error), state);
+	version = READ_ONCE(boot->fw_version);
+	if (version >> 16 != FWIF_VERSION_MAJOR ||
+	    strncmp(boot->build_id, pdev->fw.header.build_id, FWIF_BUILD_ID_BYTES))
+		return dev_err_probe(dev, -EIO,
+				     "firmware that runs (%u.%u) is not the one in the file\n",
+				     version >> 16, version & 0xffff);
+	return 0;
+}
+
+/**
+ * pumice_fw_boot - reset the GPU and boot the firmware
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
+ *	or before the device is registered
+ *
+ * Returns 0, or an error that has been told.
+ */
+int pumice_fw_boot(struct pumice_device *pdev)
+{
+	u32 status;
+	bool ended;
+	int ret;
+
+	ret = pumice_device_halt(pdev);
+	if (ret)
+		return ret;
+	pumice_mmu_setup_ranges(pdev);
+	pumice_fw_mem_setup(pdev);
+	fill_shared(&pdev->fw);
+	start_processor(pdev);
+	ret = read_poll_timeout(boot_ended, ended, ended, POLL_US, pumice_fw_timeout_ms * 1000,
+				false, pdev, &status);
+	if (ret)
+		return dev_err_probe(pdev->drm.dev, ret,
+				     "firmware does not answer at boot (pc 0x%x)\n",
+				     pumice_read(pdev, PUMICE_FW_PC));
+	ret = check_boot(pdev, status);
+	if (ret)
+		return ret;
+	pumice_kccb_open(pdev);
+	pdev->fw.ready = true;
+	return 0;
+}

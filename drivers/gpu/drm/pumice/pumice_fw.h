@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The firmware: its file, its boot, what it tells. */
+#ifndef PUMICE_FW_H
+#define PUMICE_FW_H
+
+#include "pumice_device.h"
+
+/**
+ * struct pumice_fw_shared - boot structure and rings, in one object
+ */
+struct pumice_fw_shared {
+	struct fwif_boot boot;
+	struct fwif_ring kccb_ring;
+	struct fwif_ring fwccb_ring;
+	struct fwif_ring log_ring;
+	u32 kccb_status[PUMICE_KCCB_COUNT];
+	struct fwif_kccb_cmd kccb[PUMICE_KCCB_COUNT];
+	struct fwif_fwccb_msg fwccb[PUMICE_FWCCB_COUNT];
+	struct fwif_log_entry log[PUMICE_LOG_COUNT];
+};
+
+int pumice_fw_load(struct pumice_device *pdev);
+void pumice_fw_unload(struct pumice_device *pdev);
+int pumice_fw_boot(struct pumice_device *pdev);
+const char *pumice_fw_error_str(u32 error);
+
+#endif

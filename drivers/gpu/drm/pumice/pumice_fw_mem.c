@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Memory shared with the firmware.
+ *
+ * Objects are DMA-coherent, contiguous, and mapped into MMU context 0 below
+ * 2 GiB, where the firmware's window is. The first 64 KiB stay empty, so that
+ * fw address 0 is never valid and small offsets from it fault.
+ *
+ * Objects may outlive the device: pumice_fw_mem_close() takes their memory
+ * away, what is left is a structure to free.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "pumice_device.h"
+#include "pumice_fw_mem.h"
+#include "pumice_mmu.h"
+
+#define FIRST_ADDR	SZ_64K
+
+/**
+ * pumice_fw_mem_init - an empty context 0
+ * @pdev: device
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int pumice_fw_mem_init(struct pumice_device *pdev)
+{
+	struct pumice_fw_mem *mem = &pdev->fw_mem;
+
+	mem->mmu = pumice_mmu_create(pdev);
+	if (IS_ERR(mem->mmu))
+		return PTR_ERR(mem->mmu);
+	mutex_init(&mem->lock);
+	INIT_LIST_HEAD(&mem->objs);
+	drm_mm_init(&mem->mm, FIRST_ADDR, PUMICE_FW_WINDOW_SIZE - FIRST_ADDR);
+	return 0;
+}
+
+/* Take memory and address from an object. */
+static void detach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+{
+	dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
+	drm_mm_remove_node(&obj->va);
+	list_del_init(&obj->node);
+	obj->cpu = NULL;
+}
+
+/**
+ * pumice_fw_mem_close - take the memory of all objects; the device no longer uses it
+ * @pdev: device
+ */
+void pumice_fw_mem_close(struct pumice_device *pdev)
+{
+	struct pumice_fw_mem *mem = &pdev->fw_mem;
+	struct pumice_fw_obj *obj, *next;
+
+	mutex_lock(&mem->lock);
+	mem->closed = true;
+	list_for_each_entry_safe(obj, next, &mem->objs, node) {
+		detach(pdev, obj);
+		if (obj->abandoned)
+			kfree(obj);
+	}
+	pumice_mmu_release_memory(mem->mmu);
+	mutex_unlock(&mem->lock);
+}
+
+/**
+ * pumice_fw_mem_fini - end of context 0, after pumice_fw_mem_close()
+ * @pdev: device
+ */
+void pumice_fw_mem_fini(struct pumice_device *pdev)
+{
+	drm_mm_takedown(&pdev->fw_mem.mm);
+	mutex_destroy(&pdev->fw_mem.lock);
+	pumice_mmu_destroy(pdev->fw_mem.mmu);
+}
+
+/**
+ * pumice_fw_mem_setup - tell a device that was reset where context 0 is
+ * @pdev: device
+ */
+void pumice_fw_mem_setup(struct pumice_device *pdev)
+{
+	pumice_write64(pdev, PUMICE_MMU_CTX(0), PUMICE_MMU_CTX__ENABLE__MASK |
+		       (pumice_mmu_catalogue(pdev->fw_mem.mmu) & PUMICE_MMU_CTX__CATALOGUE__MASK));
+}
+
+/* The firmware uses the range registers of an invalidation, so the whole context goes. */
+static void invalidate(struct pumice_device *pdev)
+{
+	struct pumice_mmu_dirty dirty;
+
+	if (pumice_mmu_dirty(pdev->fw_mem.mmu, &dirty))
+		pumice_write(pdev, PUMICE_MMU_INVAL,
+			     PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT));
+	pumice_mmu_flushed(pdev->fw_mem.mmu);
+}
+
+static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+{
+	struct pumice_fw_mem *mem = &pdev->fw_mem;
+	int ret;
+
+	lockdep_assert_held(&mem->lock);
+	if (mem->closed)
+		return -ENODEV;
+	ret = drm_mm_insert_node(&mem->mm, &obj->va, obj->size);
+	if (ret)
+		return ret;
+	ret = pumice_mmu_prepare_map(mem->mmu, obj->va.start, obj->size);
+	if (ret) {
+		drm_mm_remove_node(&obj->va);
+		return ret;
+	}
+	pumice_mmu_map_contiguous(mem->mmu, obj->va.start, obj->size, obj->dma,
+				  PUMICE_MMU_NOEXEC);
+	obj->addr = obj->va.start;
+	list_add(&obj->node, &mem->objs);
+	invalidate(pdev);
+	return 0;
+}
+
+/**
+ * pumice_fw_obj_create - zeroed memory that driver and firmware see
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @size: bytes, not 0
+ *
+ * Returns it, or an error pointer.
+ */
+struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, size_t size)
+{
+	struct pumice_fw_obj *obj = kzalloc(sizeof(*obj), GFP_KERNEL);
+	int ret;
+
+	if (!obj)
+		return ERR_PTR(-ENOMEM);
+	obj->size = PAGE_ALIGN(size);
+	obj->cpu = dma_alloc_coherent(pdev->drm.dev, obj->size, &obj->dma, GFP_KERNEL);
+	if (!obj->cpu) {
+		kfree(obj);
+		return ERR_PTR(-ENOMEM);
+	}
+	mutex_lock(&pdev->fw_mem.lock);
+	ret = map_locked(pdev, obj);
+	mutex_unlock(&pdev->fw_mem.lock);
+	if (ret) {
+		dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
+		kfree(obj);
+		return ERR_PTR(ret);
+	}
+	return obj;
+}
+
+/* Unmap; true if the firmware cannot reach the memory any more. */
+static bool unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+{
+	struct pumice_fw_mem *mem = &pdev->fw_mem;
+	int idx;
+
+	lockdep_assert_held(&mem->lock);
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return false;
+	if (pumice_mmu_prepare_unmap(mem->mmu)) {
+		drm_dev_exit(idx);
+		return false;
+	}
+	pumice_mmu_unmap(mem->mmu, obj->va.start, obj->size);
+	invalidate(pdev);
+	drm_dev_exit(idx);
+	return true;
+}
+
+/**
+ * pumice_fw_obj_destroy - end of an object that the firmware no longer uses
+ * @pdev: device
+ * @obj: object, or NULL
+ *
+ * An object that cannot be unmapped keeps its memory until the device goes.
+ */
+void pumice_fw_obj_destroy(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+{
+	struct pumice_fw_mem *mem = &pdev->fw_mem;
+
+	if (!obj)
+		return;
+	mutex_lock(&mem->lock);
+	if (obj->cpu && unmap_locked(pdev, obj))
+		detach(pdev, obj);
+	if (obj->cpu)
+		obj->abandoned = true;
+	else
+		kfree(obj);
+	mutex_unlock(&mem->lock);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Buffers. */
+#ifndef PUMICE_GEM_H
+#define PUMICE_GEM_H
+
+#include <drm/drm_gem_shmem_helper.h>
+
+struct dma_buf_attachment;
+struct drm_mode_create_dumb;
+struct pumice_device;
+
+/* Larger buffers are refused: a page array of one would not be reasonable. */
+#define PUMICE_MAX_BO_SIZE	(16ull << 30)
+
+/**
+ * struct pumice_bo - a buffer: pages of system memory, cached and coherent
+ */
+struct pumice_bo {
+	/** @base: base */
+	struct drm_gem_shmem_object base;
+	/** @node: in pumice_device.bos */
+	struct list_head node;
+	/** @detached: was looked at when the device went; under bos_lock */
+	bool detached;
+	/** @root: of the only VM that may bind it, whose reservation it uses; a reference; or NULL */
+	struct drm_gem_object *root;
+};
+
+static inline struct pumice_bo *to_pumice_bo(struct drm_gem_object *obj)
+{
+	return container_of(obj, struct pumice_bo, base.base);
+}
+
+struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t size);
+struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
+					 struct dma_buf_attachment *attach, struct sg_table *sgt);
+int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
+			   struct drm_mode_create_dumb *args);
+void pumice_gem_unmap_all(struct pumice_device *pdev);
+
+int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The interrupt of virtual GPU 0: MSI-X vector 0, threaded.
+ *
+ * The hard handler clears what is pending before the thread looks at memory, so
+ * news that come while it looks raise the interrupt again.
+ */
+#include <linux/interrupt.h>
+
+#include "pumice_ccb.h"
+#include "pumice_device.h"
+#include "pumice_irq.h"
+#include "pumice_names.h"
+#include "pumice_queue.h"
+#include "pumice_reset.h"
+
+#define CAUSES	(PUMICE_OS_IRQ_STATUS__FW__MASK | PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
+
+static irqreturn_t hard_handler(int irq, void *data)
+{
+	struct pumice_device *pdev = data;
+	u32 status = pumice_read(pdev, PUMICE_OS_IRQ_STATUS);
+
+	/* All ones: the device has left the bus. */
+	if (status == U32_MAX || !(status & CAUSES))
+		return IRQ_NONE;
+	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, status & CAUSES);
+	return IRQ_WAKE_THREAD;
+}
+
+static void check_processor(struct pumice_device *pdev)
+{
+	u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, pumice_read(pdev, PUMICE_FW_STATUS));
+
+	if (state == PUMICE_FW_STATE_RUNNING)
+		return;
+	drm_err_ratelimited(&pdev->drm, "firmware processor stopped: %s, mcause 0x%x at 0x%x\n",
+			    pumice_fw_state_str(state), pumice_read(pdev, PUMICE_FW_CAUSE),
+			    pumice_read(pdev, PUMICE_FW_PC));
+	pumice_reset_schedule(pdev);
+}
+
+static irqreturn_t thread_handler(int irq, void *data)
+{
+	struct pumice_device *pdev = data;
+	int idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return IRQ_HANDLED;
+	if (READ_ONCE(pdev->fw.ready)) {
+		check_processor(pdev);
+		pumice_queue_process_all(pdev);
+		pumice_kccb_collect(pdev);
+		pumice_fwccb_drain(pdev);
+	}
+	drm_dev_exit(idx);
+	return IRQ_HANDLED;
+}
+
+/**
+ * pumice_irq_init - request the interrupt; it stays disabled in the device
+ * @pdev: device
+ *
+ * Managed by the PCI device. Returns 0 or an error that has been told.
+ */
+int pumice_irq_init(struct pumice_device *pdev)
+{
+	struct pci_dev *pci = to_pci_dev(pdev->drm.dev);
+	int ret;
+
+	ret = pci_alloc_irq_vectors(pci, 1, 1, PCI_IRQ_MSIX);
+	if (ret < 0)
+		return dev_err_probe(pdev->drm.dev, ret, "no MSI-X\n");
+	pdev->irq = pci_irq_vector(pci, 0);
+	ret = devm_request_threaded_irq(pdev->drm.dev, pdev->irq, hard_handler, thread_handler,
+					IRQF_ONESHOT, "pumice", pdev);
+	if (ret)
+		return dev_err_probe(pdev->drm.dev, ret, "interrupt %d refused\n", pdev->irq);
+	return 0;
+}
+
+/**
+ * pumice_irq_enable - let the device raise its interrupt
+ * @pdev: device, firmware running
+ */
+void pumice_irq_enable(struct pumice_device *pdev)
+{
+	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, CAUSES);
+}
+
+/**
+ * pumice_irq_disable - stop the interrupt, and wait until its thread has ended
+ * @pdev: device
+ */
+void pumice_irq_disable(struct pumice_device *pdev)
+{
+	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, 0);
+	synchronize_irq(pdev->irq);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * One job: making it, what it waits for, freeing it.
+ *
+ * A job that waits for another job of this GPU does so in the firmware: the
+ * kernel only waits until the other one is scheduled, which puts it into the
+ * firmware's hands. Fences of others are waited for in the kernel.
+ */
+#include <linux/dma-fence-unwrap.h>
+#include <linux/slab.h>
+
+#include "pumice_context.h"
+#include "pumice_fence.h"
+#include "pumice_job.h"
+#include "pumice_queue.h"
+
+/**
+ * pumice_job_create - a job that is not armed
+ * @ctx: context
+ * @stream: GPU virtual address of the control stream
+ * @client: DRM client, for traces
+ *
+ * Returns it, or an error pointer.
+ */
+struct pumice_job *pumice_job_create(struct pumice_context *ctx, u64 stream, u64 client)
+{
+	struct pumice_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+	int ret;
+
+	if (!job)
+		return ERR_PTR(-ENOMEM);
+	job->fence = pumice_fence_alloc(ctx);
+	if (!job->fence) {
+		kfree(job);
+		return ERR_PTR(-ENOMEM);
+	}
+	/* The credits are known when all it waits for is: pumice_job_make_room(). */
+	ret = pumice_sched_job_init(&job->base, &ctx->entity, 1, ctx->pdev, client);
+	if (ret) {
+		pumice_fence_discard(job->fence);
+		kfree(job);
+		return ERR_PTR(ret);
+	}
+	job->ctx = pumice_context_get(ctx);
+	job->stream = stream;
+	INIT_LIST_HEAD(&job->node);
+	atomic_inc(&ctx->pdev->stats.jobs);
+	return job;
+}
+
+/**
+ * pumice_job_push - give an armed job to the scheduler, which then owns it
+ * @job: job
+ */
+void pumice_job_push(struct pumice_job *job)
+{
+	atomic_inc(&job->ctx->queued);
+	job->queued = true;
+	drm_sched_entity_push_job(&job->base);
+}
+
+/* A job has left the scheduler's queue: it ran, or it was killed there. */
+void pumice_job_note_unqueued(struct pumice_job *job)
+{
+	if (job->queued && atomic_dec_and_test(&job->ctx->queued))
+		wake_up_all(&job->ctx->drained);
+	job->queued = false;
+}
+
+/*
+ * The scheduler's fences name their scheduler, which lies in the context. A job
+ * that ran has our fence as parent, which keeps the context; give one that did
+ * not the same, for as long as its fences live.
+ */
+static void anchor_fences(struct pumice_job *job)
+{
+	struct drm_sched_fence *s_fence = job->base.s_fence;
+
+	if (!job->armed || s_fence->parent)
+		return;
+	if (!job->fenced)
+		pumice_fence_init(job->fence, 0);
+	job->fenced = true;
+	dma_fence_signal(&job->fence->base);
+	s_fence->parent = dma_fence_get(&job->fence->base);
+}
+
+/**
+ * pumice_job_destroy - end of a job: never armed, or signalled
+ * @job: job, or NULL
+ */
+void pumice_job_destroy(struct pumice_job *job)
+{
+	struct pumice_context *ctx;
+	u32 i;
+
+	if (!job)
+		return;
+	ctx = job->ctx;
+	pumice_job_note_unqueued(job);
+	anchor_fences(job);
+	drm_sched_job_cleanup(&job->base);
+	for (i = 0; i < job->native_count; i++)
+		dma_fence_put(job->native[i]);
+	kfree(job->native);
+	if (job->fenced)
+		dma_fence_put(&job->fence->base);
+	else
+		pumice_fence_discard(job->fence);
+	kfree(job);
+	atomic_dec(&ctx->pdev->stats.jobs);
+	pumice_context_put(ctx);
+}
+
+/* Room for more entries of job->native. */
+static int native_reserve(struct pumice_job *job, u32 more)
+{
+	u32 room = job->native_count + more;
+	struct dma_fence **native;
+
+	if (room <= job->native_room)
+		return 0;
+	room = max(room, 2 * job->native_room);
+	native = krealloc_array(job->native, room, sizeof(*native), GFP_KERNEL);
+	if (!native)
+		return -ENOMEM;
+	job->native = native;
+	job->native_room = room;
+	return 0;
+}
+
+/* Takes a reference of its own. Only the last job of each context counts. */
+static void native_add(struct pumice_job *job, struct dma_fence *fence)
+{
+	u32 i;
+
+	if (fence->context == job->ctx->entity.fence_context + 1)
+		return; /* jobs of one context run in order anyway */
+	for (i = 0; i < job->native_count; i++) {
+		if (job->native[i]->context != fence->context)
+			continue;
+		if (dma_fence_is_later(fence, job->native[i]))
+			swap(fence, job->native[i]);
+		else
+			return;
+		dma_fence_get(job->native[i]);
+		dma_fence_put(fence);
+		return;
+	}
+	job->native[job->native_count++] = dma_fence_get(fence);
+}
+
+static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
+{
+	struct drm_sched_fence *s_fence = to_drm_sched_fence(fence);
+	int ret;
+
+	if (dma_fence_is_signaled(fence))
+		return 0;
+	/* The owner only hints: pumice_queue.c looks again when the job is scheduled. */
+	if (!s_fence || fence != &s_fence->finished || s_fence->owner != job->ctx->pdev ||
+	    job->native_count >= PUMICE_MAX_NATIVE)
+		return drm_sched_job_add_dependency(&job->base, dma_fence_get(fence));
+	ret = native_reserve(job, 1);
+	if (!ret)
+		native_add(job, fence);
+	return ret;
+}
+
+/**
+ * pumice_job_add_fence - let a job wait for a fence
+ * @job: job, not armed
+ * @fence: fence; the caller's reference stays with the caller
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence)
+{
+	struct dma_fence_unwrap iter;
+	struct dma_fence *leaf;
+	int ret = 0;
+
+	/* Leaving the loop early would keep a reference of its cursor. */
+	dma_fence_unwrap_for_each(leaf, &iter, fence)
+		if (!ret)
+			ret = add_leaf(job, leaf);
+	return ret;
+}
+
+/**
+ * pumice_job_make_room - the last that can fail before a job is armed
+ * @job: job with all it waits for
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int pumice_job_make_room(struct pumice_job *job)
+{
+	u32 siblings = hweight64(job->after);
+	int ret = native_reserve(job, siblings);
+
+	if (!ret)
+		job->base.credits = pumice_queue_credits(job->native_count + siblings);
+	return ret;
+}
+
+/**
+ * pumice_job_add_siblings - let a job wait for others of the same SUBMIT
+ * @job: job for which pumice_job_make_room() was called
+ * @jobs: jobs of the SUBMIT; those named in @job->after are armed
+ *
+ * Cannot fail.
+ */
+void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *jobs)
+{
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++)
+		if (job->after & BIT_ULL(i))
+			native_add(job, &jobs[i]->base.s_fence->finished);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* One job, from the ioctl to its end. */
+#ifndef PUMICE_JOB_H
+#define PUMICE_JOB_H
+
+#include <drm/gpu_scheduler.h>
+
+struct dma_fence;
+struct pumice_context;
+struct pumice_fence;
+
+/*
+ * Jobs that one job may wait for in the firmware; beyond that it waits in the
+ * kernel. Those of the same SUBMIT always fit in.
+ */
+#define PUMICE_MAX_NATIVE	192u
+
+/**
+ * struct pumice_job - one job
+ */
+struct pumice_job {
+	/** @base: scheduler's part */
+	struct drm_sched_job base;
+	/** @ctx: context; a reference */
+	struct pumice_context *ctx;
+	/** @fence: fence of the firmware's part; a reference once @fenced */
+	struct pumice_fence *fence;
+	/** @node: in pumice_context.in_flight, under its lock */
+	struct list_head node;
+	/** @stream: GPU virtual address of the control stream */
+	u64 stream;
+	/** @seqno: number in its context; given by run_job() */
+	u32 seqno;
+	/** @armed: the scheduler's fences are initialised */
+	bool armed;
+	/** @queued: counts in pumice_context.queued */
+	bool queued;
+	/** @fenced: @fence is initialised */
+	bool fenced;
+	/** @after: jobs of the same SUBMIT to wait for, by index; see pumice_job_add_siblings() */
+	u64 after;
+	/** @native: scheduler fences ("finished") of jobs of this GPU to wait for; a reference each */
+	struct dma_fence **native;
+	/** @native_count: of @native */
+	u32 native_count;
+	/** @native_room: of @native */
+	u32 native_room;
+};
+
+static inline struct pumice_job *to_pumice_job(struct drm_sched_job *base)
+{
+	return container_of(base, struct pumice_job, base);
+}
+
+struct pumice_job *pumice_job_create(struct pumice_context *ctx, u64 stream, u64 client);
+void pumice_job_destroy(struct pumice_job *job);
+int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence);
+int pumice_job_make_room(struct pumice_job *job);
+void pumice_job_push(struct pumice_job *job);
+void pumice_job_note_unqueued(struct pumice_job *job);
+void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *jobs);
+
+#endif

@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Page tables: catalogue, directories, tables.
+ *
+ * Source: document 000, "Memory Hierarchy"; entries as in formats.xml.
+ *
+ * A page table serves a block of 2 MiB and has one page size, named by its
+ * directory entry. Every change of a block works on its 512 leaves of 4 KiB and
+ * then picks the largest page size that they all fit. Where that is the size
+ * the block has, entries change in place; else a new table is filled and takes
+ * the old one's place with one store, so that the GPU sees the block either
+ * before or after. What is cut off is kept until the TLBs have forgotten it.
+ *
+ * All that can fail is done by the prepare functions: map and unmap take tables
+ * from a pool and cannot fail.
+ *
+ * The caller serializes all calls for one address space.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "pumice_device.h"
+#include "pumice_formats.h"
+#include "pumice_mmu.h"
+
+#define LEAF_SHIFT	12
+#define BLOCK_SHIFT	21
+#define DIR_SHIFT	30
+#define LEAF_BYTES	BIT_ULL(LEAF_SHIFT)
+#define BLOCK_BYTES	BIT_ULL(BLOCK_SHIFT)
+#define ENTRIES		512u	/* of a directory, of a table of 4 KiB pages */
+#define LEAVES		ENTRIES	/* of a block */
+#define DIRS		1024u	/* of a catalogue */
+
+#define LEAF_VALID	PUMICE_MMU_PT_ENTRY__VALID__MASK
+#define LEAF_ADDR	PUMICE_MMU_PT_ENTRY__ADDR__MASK
+
+/* A page of 4 KiB that the GPU walks. */
+struct table {
+	struct list_head node;	/* in pool or retired */
+	u64 *entries;
+	dma_addr_t dma;
+	u32 page_size;		/* of a page table: enum pumice_page_size */
+};
+
+struct directory {
+	struct table *table;
+	struct table *blocks[ENTRIES];
+	u32 live;		/* blocks that exist */
+};
+
+struct pumice_mmu {
+	struct pumice_device *pdev;
+	u64 *catalogue;		/* NULL once the memory is released */
+	dma_addr_t catalogue_dma;
+	struct directory *dirs[DIRS];
+	struct list_head pool;	/* tables for the operation that is prepared */
+	u32 pooled;
+	struct list_head retired;	/* tables that the TLBs may know */
+	struct pumice_mmu_dirty dirty;
+	u64 leaves[LEAVES];	/* the block being changed */
+	u64 mapping[LEAVES];	/* what is mapped into it */
+};
+
+#define CATALOGUE_BYTES	(DIRS * sizeof(u64))
+
+/* 4 KiB pages in a page of this size, as a power of two. */
+static u32 page_order(u32 page_size)
+{
+	static const u8 orders[] = {
+		[PUMICE_PAGE_SIZE_4K] = 0, [PUMICE_PAGE_SIZE_16K] = 2,
+		[PUMICE_PAGE_SIZE_64K] = 4, [PUMICE_PAGE_SIZE_256K] = 6,
+		[PUMICE_PAGE_SIZE_1M] = 8, [PUMICE_PAGE_SIZE_2M] = 9,
+	};
+
+	return orders[page_size];
+}
+
+static struct table *table_alloc(struct pumice_mmu *mmu)
+{
+	struct table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+
+	if (!table)
+		return NULL;
+	table->entries = dma_alloc_coherent(mmu->pdev->drm.dev, ENTRIES * sizeof(u64),
+					    &table->dma, GFP_KERNEL);
+	if (!table->entries) {
+		kfree(table);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&table->node);
+	return table;
+}
+
+static void table_free(struct pumice_mmu *mmu, struct table *table)
+{
+	dma_free_coherent(mmu->pdev->drm.dev, ENTRIES * sizeof(u64), table->entries, table->dma);
+	list_del(&table->node);
+	kfree(table);
+}
+
+static void free_list_of_tables(struct pumice_mmu *mmu, struct list_head *list)
+{
+	struct table *table, *next;
+
+	list_for_each_entry_safe(table, next, list, node)
+		table_free(mmu, table);
+}
+
+/* Entries are read by the GPU at any time: each is one store. */
+static void set_entry(u64 *entry, u64 value)
+{
+	WRITE_ONCE(*entry, value);
+}
+
+static void mark_dirty(struct pumice_mmu *mmu, u64 va, u64 size)
+{
+	mmu->dirty.start = min(mmu->dirty.start, va);
+	mmu->dirty.end = max(mmu->dirty.end, va + size - 1);
+}
+
+static void mark_clean(struct pumice_mmu *mmu)
+{
+	mmu->dirty.start = U64_MAX;
+	mmu->dirty.end = 0;
+}
+
+/**
+ * pumice_mmu_create - an empty address space
+ * @pdev: device
+ *
+ * Returns it, or an error pointer.
+ */
+struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
+{
+	struct pumice_mmu *mmu = kvzalloc(sizeof(*mmu), GFP_KERNEL);
+
+	if (!mmu)
+		return ERR_PTR(-ENOMEM);
+	mmu->pdev = pdev;
+	INIT_LIST_HEAD(&mmu->pool);
+	INIT_LIST_HEAD(&mmu->retired);
+	mark_clean(mmu);
+	mmu->catalogue = dma_alloc_coherent(pdev->drm.dev, CATALOGUE_BYTES, &mmu->catalogue_dma,
+					    GFP_KERNEL);
+	if (!mmu->catalogue) {
+		kvfree(mmu);
+		return ERR_PTR(-ENOMEM);
+	}
+	return mmu;
+}
+
+static void directory_free(struct pumice_mmu *mmu, struct directory *dir)
+{
+	u32 i;
+
+	for (i = 0; i < ENTRIES; i++)
+		if (dir->blocks[i])
+			table_free(mmu, dir->blocks[i]);
+	table_free(mmu, dir->table);
+	kvfree(dir);
+}
+
+/**
+ * pumice_mmu_release_memory - give all tables back
+ * @mmu: address space, which the GPU no longer knows
+ *
+ * After it nothing may be mapped or unmapped.
+ */
+void pumice_mmu_release_memory(struct pumice_mmu *mmu)
+{
+	u32 i;
+
+	if (!mmu->catalogue)
+		return;
+	for (i = 0; i < DIRS; i++) {
+		if (mmu->dirs[i])
+			directory_free(mmu, mmu->dirs[i]);
+		mmu->dirs[i] = NULL;
+	}
+	free_list_of_tables(mmu, &mmu->pool);
+	free_list_of_tables(mmu, &mmu->retired);
+	dma_free_coherent(mmu->pdev->drm.dev, CATALOGUE_BYTES, mmu->catalogue,
+			  mmu->catalogue_dma);
+	mmu->catalogue = NULL;
+}
+
+/**
+ * pumice_mmu_destroy - end of an address space that the GPU no longer knows
+ * @mmu: address space, or NULL
+ */
+void pumice_mmu_destroy(struct pumice_mmu *mmu)
+{
+	if (!mmu)
+		return;
+	pumice_mmu_release_memory(mmu);
+	kvfree(mmu);
+}
+
+/* Bus address of the page catalogue. */
+dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu)
+{
+	return mmu->catalogue_dma;
+}
+
+/* Fill the pool. */
+static int pool_fill(struct pumice_mmu *mmu, u64 count)
+{
+	struct table *table;
+
+	while (mmu->pooled < count) {
+		table = table_alloc(mmu);
+		if (!table)
+			return -ENOMEM;
+		list_add(&table->node, &mmu->pool);
+		mmu->pooled++;
+	}
+	return 0;
+}
+
+static struct table *pool_take(struct pumice_mmu *mmu)
+{
+	struct table *table = list_first_entry(&mmu->pool, struct table, node);
+
+	list_del_init(&table->node);
+	mmu->pooled--;
+	return table;
+}
+
+static int directory_add(struct pumice_mmu *mmu, u32 index)
+{
+	struct directory *dir = kvzalloc(sizeof(*dir), GFP_KERNEL);
+
+	if (!dir)
+		return -ENOMEM;
+	dir->table = table_alloc(mmu);
+	if (!dir->table) {
+		kvfree(dir);
+		return -ENOMEM;
+	}
+	mmu->dirs[index] = dir;
+	dma_wmb(); /* the directory is empty before the GPU can find it */
+	set_entry(&mmu->catalogue[index], PUMICE_MMU_PC_ENTRY__VALID__MASK |
+		  (dir->table->dma & PUMICE_MMU_PC_ENTRY__ADDR__MASK));
+	return 0;
+}
+
+/**
+ * pumice_mmu_prepare_map - make sure that mapping a range cannot fail
+ * @mmu: address space
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int pumice_mmu_prepare_map(struct pumice_mmu *mmu, u64 va, u64 size)
+{
+	u64 last = va + size - 1;
+	u64 i;
+	int ret;
+
+	for (i = va >> DIR_SHIFT; i <= last >> DIR_SHIFT; i++) {
+		ret = mmu->dirs[i] ? 0 : directory_add(mmu, i);
+		if (ret)
+			return ret;
+	}
+	return pool_fill(mmu, (last >> BLOCK_SHIFT) - (va >> BLOCK_SHIFT) + 1);
+}
+
+/**
+ * pumice_mmu_prepare_unmap - make sure that unmapping one range cannot fail
+ * @mmu: address space
+ *
+ * Only the two blocks at the ends of a range can need a table: those in between
+ * go as a whole. Returns 0 or -ENOMEM.
+ */
+int pumice_mmu_prepare_unmap(struct pumice_mmu *mmu)
+{
+	return pool_fill(mmu, 2);
+}
+
+/* The 512 leaves of a block; all zero where there is no table. */
+static void block_expand(const struct table *table, u64 *leaves)
+{
+	u32 order, i;
+	u64 entry;
+
+	if (!table) {
+		memset(leaves, 0, LEAVES * sizeof(*leaves));
+		return;
+	}
+	order = page_order(table->page_size);
+	for (i = 0; i < LEAVES; i++) {
+		entry = table->entries[i >> order];
+		if (entry)
+			entry += (u64)(i & (BIT(order) - 1)) << LEAF_SHIFT;
+		leaves[i] = entry;
+	}
+}
+
+static bool leaves_fit_page(const u64 *leaves, u32 pages)
+{
+	u32 i;
+
+	if (leaves[0] && !IS_ALIGNED((leaves[0] & LEAF_ADDR) >> LEAF_SHIFT, pages))
+		return false;
+	for (i = 1; i < pages; i++)
+		if (leaves[i] != (leaves[0] ? leaves[0] + ((u64)i << LEAF_SHIFT) : 0))
+			return false;
+	return true;
+}
+
+/* The largest page size that all leaves of a block fit. */
+static u32 block_page_size(const u64 *leaves)
+{
+	u32 size, pages, i;
+
+	for (size = PUMICE_PAGE_SIZE_2M; size > PUMICE_PAGE_SIZE_4K; size--) {
+		pages = BIT(page_order(size));
+		for (i = 0; i < LEAVES; i += pages)
+			if (!leaves_fit_page(leaves + i, pages))
+				break;
+		if (i == LEAVES)
+			break;
+	}
+	return size;
+}
+
+static void table_fill(struct table *table, const u64 *leaves, u32 page_size)
+{
+	u32 order = page_order(page_size);
+	u32 i;
+
+	memset(table->entries, 0, ENTRIES * sizeof(u64));
+	for (i = 0; i < LEAVES >> order; i++)
+		set_entry(&table->entries[i], leaves[i << order]);
+	table->page_size = page_size;
+}
+
+static void directory_drop(struct pumice_mmu *mmu, u32 index)
+{
+	struct directory *dir = mmu->dirs[index];
+
+	set_entry(&mmu->catalogue[index], 0);
+	list_add(&dir->table->node, &mmu->retired);
+	mmu->dirs[index] = NULL;
+	kvfree(dir);
+}
+
+/* Put a table, or NULL, into the place of a block. */
+static void block_replace(struct pumice_mmu *mmu, u64 va, struct table *table)
+{
+	struct directory *dir = mmu->dirs[va >> DIR_SHIFT];
+	u32 index = (va >> BLOCK_SHIFT) % ENTRIES;
+	struct table *old = dir->blocks[index];
+	u64 entry = 0;
+
+	if (table)
+		entry = PUMICE_MMU_PD_ENTRY__VALID__MASK |
+			PUMICE_FIELD_PREP(PUMICE_MMU_PD_ENTRY__PAGE_SIZE, table->page_size) |
+			(table->dma & PUMICE_MMU_PD_ENTRY__ADDR__MASK);
+	dma_wmb(); /* the table is filled before the GPU can find it */
+	set_entry(&dir->table->entries[index], entry);
+	dir->blocks[index] = table;
+	dir->live += !!table - !!old;
+	if (old) {
+		list_add(&old->node, &mmu->retired);
+		mark_dirty(mmu, ALIGN_DOWN(va, BLOCK_BYTES), BLOCK_BYTES);
+	}
+	if (!dir->live)
+		directory_drop(mmu, va >> DIR_SHIFT);
+}
+
+/* Change entries in place: the page size stays. */
+static void block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table, const u64 *leaves)
+{
+	u32 order = page_order(table->page_size);
+	u64 block = ALIGN_DOWN(va, BLOCK_BYTES);
+	u64 old;
+	u32 i;
+
+	for (i = 0; i < LEAVES >> order; i++) {
+		old = table->entries[i];
+		if (old == leaves[i << order])
+			continue;
+		set_entry(&table->entries[i], leaves[i << order]);
+		if (old)
+			mark_dirty(mmu, block + ((u64)i << order << LEAF_SHIFT),
+				   LEAF_BYTES << order);
+	}
+}
+
+/*
+ * Replace the leaves of [va, va + size), which lies in one block; leaves == NULL
+ * unmaps. Takes at most one table from the pool.
+ */
+static void block_update(struct pumice_mmu *mmu, u64 va, u64 size, const u64 *leaves)
+{
+	struct directory *dir = mmu->dirs[va >> DIR_SHIFT];
+	u32 first = (va >> LEAF_SHIFT) % LEAVES;
+	u32 count = size >> LEAF_SHIFT;
+	struct table *table, *new;
+	u32 page_size;
+
+	table = dir ? dir->blocks[(va >> BLOCK_SHIFT) % ENTRIES] : NULL;
+	if (!table && !leaves)
+		return;
+	block_expand(table, mmu->leaves);
+	if (leaves)
+		memcpy(mmu->leaves + first, leaves, count * sizeof(*leaves));
+	else
+		memset(mmu->leaves + first, 0, count * sizeof(*leaves));
+	if (!memchr_inv(mmu->leaves, 0, sizeof(mmu->leaves))) {
+		block_replace(mmu, va, NULL);
+		return;
+	}
+	page_size = block_page_size(mmu->leaves);
+	if (table && table->page_size == page_size) {
+		block_rewrite(mmu, va, table, mmu->leaves);
+		return;
+	}
+	new = pool_take(mmu);
+	table_fill(new, mmu->leaves, page_size);
+	block_replace(mmu, va, new);
+}
+
+static u64 leaf_attributes(u32 flags)
+{
+	u64 leaf = LEAF_VALID;
+
+	if (flags & PUMICE_MMU_READONLY)
+		leaf |= PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK;
+	if (flags & PUMICE_MMU_NOEXEC)
+		leaf |= PUMICE_MMU_PT_ENTRY__NO_EXEC__MASK;
+	return leaf;
+}
+
+static u64 bytes_in_block(u64 va, u64 size)
+{
+	return min(size, BLOCK_BYTES - (va & (BLOCK_BYTES - 1)));
+}
+
+/**
+ * pumice_mmu_map_sgt - map pages of a buffer; replaces what is mapped there
+ * @mmu: address space, prepared for this range
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned; the buffer has as many from @offset on
+ * @sgt: DMA-mapped pages of the buffer
+ * @offset: first byte in the buffer, 4 KiB aligned
+ * @flags: PUMICE_MMU_*
+ */
+void pumice_mmu_map_sgt(struct pumice_mmu *mmu, u64 va, u64 size, struct sg_table *sgt,
+			u64 offset, u32 flags)
+{
+	u64 attributes = leaf_attributes(flags);
+	u64 chunk = bytes_in_block(va, size);
+	struct sg_dma_page_iter iter;
+	u32 filled = 0;
+
+	for_each_sgtable_dma_page(sgt, &iter, offset >> PAGE_SHIFT) {
+		mmu->mapping[filled++] = sg_page_iter_dma_address(&iter) | attributes;
+		if ((u64)filled << LEAF_SHIFT < chunk)
+			continue;
+		block_update(mmu, va, chunk, mmu->mapping);
+		va += chunk;
+		size -= chunk;
+		if (!size)
+			return;
+		chunk = bytes_in_block(va, size);
+		filled = 0;
+	}
+}
+
+/**
+ * pumice_mmu_map_contiguous - map memory of one piece; replaces what is mapped there
+ * @mmu: address space, prepared for this range
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned
+ * @addr: bus address, 4 KiB aligned
+ * @flags: PUMICE_MMU_*
+ */
+void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, u64 va, u64 size, dma_addr_t addr,
+			       u32 flags)
+{
+	u64 attributes = leaf_attributes(flags);
+	u64 chunk;
+	u32 i;
+
+	for (; size; va += chunk, addr += chunk, size -= chunk) {
+		chunk = bytes_in_block(va, size);
+		for (i = 0; i < chunk >> LEAF_SHIFT; i++)
+			mmu->mapping[i] = (addr + ((u64)i << LEAF_SHIFT)) | attributes;
+		block_update(mmu, va, chunk, mmu->mapping);
+	}
+}
+
+/**
+ * pumice_mmu_unmap - unmap a range
+ * @mmu: address space, prepared for an unmap
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned
+ *
+ * The range must have been mapped as a whole, or its time counts.
+ */
+void pumice_mmu_unmap(struct pumice_mmu *mmu, u64 va, u64 size)
+{
+	u64 chunk;
+
+	for (; size; va += chunk, size -= chunk) {
+		chunk = bytes_in_block(va, size);
+		block_update(mmu, va, chunk, NULL);
+	}
+}
+
+/**
+ * pumice_mmu_dirty - what an invalidation has to cover
+ * @mmu: address space
+ * @dirty: where to put it
+ *
+ * Returns false if TLBs cannot hold anything stale.
+ */
+bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty)
+{
+	*dirty = mmu->dirty;
+	return dirty->start <= dirty->end;
+}
+
+/**
+ * pumice_mmu_flushed - the TLBs have forgotten all that was changed before
+ * @mmu: address space
+ *
+ * Also gives back what was prepared and not needed.
+ */
+void pumice_mmu_flushed(struct pumice_mmu *mmu)
+{
+	free_list_of_tables(mmu, &mmu->retired);
+	free_list_of_tables(mmu, &mmu->pool);
+	mmu->pooled = 0;
+	mark_clean(mmu);
+}
+
+/**
+ * pumice_mmu_setup_ranges - allow all page sizes everywhere
+ * @pdev: device, reset and not booted
+ */
+void pumice_mmu_setup_ranges(struct pumice_device *pdev)
+{
+	u64 last = BIT_ULL(PUMICE_MMU_VA_BITS) - BLOCK_BYTES;
+
+	pumice_write64(pdev, PUMICE_MMU_RANGE_START(0),
+		       PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_2M));
+	pumice_write64(pdev, PUMICE_MMU_RANGE_END(0),
+		       PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_END__ADDR, last) |
+		       PUMICE_MMU_RANGE_END__ENABLE__MASK);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Page tables of one GPU address space. */
+#ifndef PUMICE_MMU_H
+#define PUMICE_MMU_H
+
+#include <linux/scatterlist.h>
+#include <linux/types.h>
+
+#include <drm/pumice_drm.h>
+
+struct pumice_device;
+struct pumice_mmu;
+
+/* Attributes of a mapping. */
+#define PUMICE_MMU_READONLY	DRM_PUMICE_BIND_READONLY
+#define PUMICE_MMU_NOEXEC	DRM_PUMICE_BIND_NOEXEC
+
+/**
+ * struct pumice_mmu_dirty - what TLBs may still hold of changed tables
+ */
+struct pumice_mmu_dirty {
+	/** @start: first GPU virtual address */
+	u64 start;
+	/** @end: last byte; below @start when nothing is dirty */
+	u64 end;
+};
+
+struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev);
+void pumice_mmu_release_memory(struct pumice_mmu *mmu);
+void pumice_mmu_destroy(struct pumice_mmu *mmu);
+dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu);
+
+int pumice_mmu_prepare_map(struct pumice_mmu *mmu, u64 va, u64 size);
+int pumice_mmu_prepare_unmap(struct pumice_mmu *mmu);
+void pumice_mmu_map_sgt(struct pumice_mmu *mmu, u64 va, u64 size, struct sg_table *sgt,
+			u64 offset, u32 flags);
+void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, u64 va, u64 size, dma_addr_t addr,
+			       u32 flags);
+void pumice_mmu_unmap(struct pumice_mmu *mmu, u64 va, u64 size);
+
+bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty);
+void pumice_mmu_flushed(struct pumice_mmu *mmu);
+
+void pumice_mmu_setup_ranges(struct pumice_device *pdev);
+
+#endif

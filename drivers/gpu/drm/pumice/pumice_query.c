@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* DRM_IOCTL_PUMICE_DEV_QUERY: what the GPU is, what runs on it, what time it is. */
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "pumice_context.h"
+#include "pumice_device.h"
+#include "pumice_query.h"
+#include "pumice_vm.h"
+
+#define PAGE_SIZES	(BIT_ULL(12) | BIT_ULL(14) | BIT_ULL(16) | BIT_ULL(18) | BIT_ULL(20) | \
+			 BIT_ULL(21))
+
+static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct drm_file *file)
+{
+	return (struct drm_pumice_query_gpu) {
+		.version = pdev->version,
+		.cores = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, pdev->config),
+		.uscs_per_core = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, pdev->config),
+		.slots_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, pdev->config),
+		.unified_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB,
+						  pdev->stores) * SZ_1K,
+		.common_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB,
+						 pdev->stores) * SZ_1K,
+		.local_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB,
+						pdev->stores) * SZ_1K,
+		.max_group_instances = PUMICE_GROUP_INSTANCES,
+		.page_sizes = PAGE_SIZES,
+		.va_start = PUMICE_VA_START,
+		.va_end = PUMICE_VA_END,
+		.clock_hz = pdev->clock_hz,
+		.priorities = pumice_priorities(file),
+	};
+}
+
+static struct drm_pumice_query_fw query_fw(struct pumice_device *pdev)
+{
+	struct drm_pumice_query_fw fw = { .version = pdev->fw.header.version };
+
+	static_assert(sizeof(fw.build_id) == FWIF_BUILD_ID_BYTES);
+	memcpy(fw.build_id, pdev->fw.header.build_id, FWIF_BUILD_ID_BYTES);
+	return fw;
+}
+
+/* Both clocks, with nothing in between. */
+static struct drm_pumice_query_timestamp query_timestamp(struct pumice_device *pdev)
+{
+	struct drm_pumice_query_timestamp time = { 0 };
+	unsigned long flags;
+
+	local_irq_save(flags);
+	time.gpu_ticks = pumice_read64(pdev, PUMICE_SYS_CLOCK);
+	time.cpu_ns = ktime_get_ns();
+	local_irq_restore(flags);
+	return time;
+}
+
+/* The size rules of the ioctl. */
+static int answer(struct drm_pumice_dev_query *args, const void *data, u32 size)
+{
+	void __user *to = u64_to_user_ptr(args->pointer);
+
+	if (!args->pointer) {
+		args->size = size;
+		return 0;
+	}
+	if (copy_to_user(to, data, min(size, args->size)))
+		return -EFAULT;
+	if (args->size > size && clear_user(to + size, args->size - size))
+		return -EFAULT;
+	return 0;
+}
+
+static int query(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
+		 struct drm_file *file)
+{
+	struct drm_pumice_query_timestamp time;
+	struct drm_pumice_query_gpu gpu;
+	struct drm_pumice_query_fw fw;
+
+	switch (args->type) {
+	case DRM_PUMICE_QUERY_GPU:
+		gpu = query_gpu(pdev, file);
+		return answer(args, &gpu, sizeof(gpu));
+	case DRM_PUMICE_QUERY_FW:
+		fw = query_fw(pdev);
+		return answer(args, &fw, sizeof(fw));
+	case DRM_PUMICE_QUERY_TIMESTAMP:
+		time = query_timestamp(pdev);
+		return answer(args, &time, sizeof(time));
+	default:
+		return -EINVAL;
+	}
+}
+
+/* DRM_IOCTL_PUMICE_DEV_QUERY */
+int pumice_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	int ret, idx;
+
+	if (!drm_dev_enter(drm, &idx))
+		return -ENODEV;
+	ret = query(to_pumice_device(drm), data, file);
+	drm_dev_exit(idx);
+	return ret;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * DRM_IOCTL_PUMICE_SUBMIT: several jobs, all or none.
+ *
+ *   copy and check everything
+ *   look up contexts and syncobjs, make the jobs
+ *   lock the reservations of all VMs, and look whether contexts still take jobs
+ *   arm, signal syncobjs, push: nothing fails any more
+ */
+#include <drm/drm_exec.h>
+
+#include "pumice_context.h"
+#include "pumice_job.h"
+#include "pumice_submit.h"
+#include "pumice_sync.h"
+#include "pumice_uapi.h"
+#include "pumice_vm.h"
+
+#define JOB_STRIDE	sizeof(struct drm_pumice_job)
+#define SYNC_STRIDE	sizeof(struct drm_pumice_sync)
+
+/* One call. */
+struct submit {
+	struct drm_file *file;
+	struct pumice_job **jobs;
+	u32 count;
+	u32 failed;			/* job that is looked at */
+	struct list_head signals;
+	struct drm_exec exec;
+};
+
+/* A checked copy of the syncs of one job, to be freed; NULL for none. */
+static struct drm_pumice_sync *copy_syncs(const struct drm_pumice_array *array)
+{
+	struct drm_pumice_sync *syncs;
+	int ret;
+	u32 i;
+
+	ret = pumice_array_check(array, SYNC_STRIDE, DRM_PUMICE_MAX_SYNCS);
+	if (ret || !array->count)
+		return ERR_PTR(ret);
+	syncs = kcalloc(array->count, sizeof(*syncs), GFP_KERNEL);
+	if (!syncs)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < array->count; i++) {
+		ret = pumice_array_copy(array, i, &syncs[i], sizeof(*syncs));
+		if (!ret)
+			ret = pumice_sync_check(&syncs[i]);
+		if (ret) {
+			kfree(syncs);
+			return ERR_PTR(ret);
+		}
+	}
+	return syncs;
+}
+
+/* Waits first: a job does not wait for its own signals. */
+static int add_syncs(struct submit *s, struct pumice_job *job,
+		     const struct drm_pumice_sync *syncs, u32 count)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < count && !ret; i++)
+		if (!(syncs[i].flags & DRM_PUMICE_SYNC_SIGNAL))
+			ret = pumice_sync_add_wait(s->file, job, &syncs[i], &s->signals);
+	for (i = 0; i < count && !ret; i++)
+		if (syncs[i].flags & DRM_PUMICE_SYNC_SIGNAL)
+			ret = pumice_sync_add_signal(s->file, s->failed, &syncs[i], &s->signals);
+	return ret;
+}
+
+static int make_job(struct submit *s, const struct drm_pumice_job *args)
+{
+	struct drm_pumice_sync *syncs;
+	struct pumice_context *ctx;
+	struct pumice_job *job;
+	int ret;
+
+	if (args->flags || args->stream % 4)
+		return -EINVAL;
+	syncs = copy_syncs(&args->syncs);
+	if (IS_ERR(syncs))
+		return PTR_ERR(syncs);
+	ctx = pumice_context_lookup(s->file->driver_priv, args->context);
+	job = ctx ? pumice_job_create(ctx, args->stream, s->file->client_id) : ERR_PTR(-ENOENT);
+	if (ctx)
+		pumice_context_put(ctx);
+	if (IS_ERR(job)) {
+		ret = PTR_ERR(job);
+	} else {
+		s->jobs[s->failed] = job;
+		ret = add_syncs(s, job, syncs, args->syncs.count);
+		if (!ret)
+			ret = pumice_job_make_room(job);
+	}
+	kfree(syncs);
+	return ret;
+}
+
+static int make_jobs(struct submit *s, const struct drm_pumice_array *array)
+{
+	struct drm_pumice_job args;
+	int ret;
+
+	for (s->failed = 0; s->failed < s->count; s->failed++) {
+		ret = pumice_array_copy(array, s->failed, &args, sizeof(args));
+		if (!ret)
+			ret = make_job(s, &args);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Reservations of all VMs, with room for the fences of all jobs. */
+static int lock_vms(struct submit *s)
+{
+	int ret;
+	u32 i;
+
+	drm_exec_until_all_locked(&s->exec) {
+		ret = 0;
+		for (i = 0; i < s->count && !ret; i++) {
+			ret = pumice_vm_prepare_fences(s->jobs[i]->ctx->vm, &s->exec, s->count);
+			drm_exec_retry_on_contention(&s->exec);
+		}
+	}
+	return ret;
+}
+
+/* Contexts may have ended or been stopped until their VM was locked. */
+static int check_contexts(struct submit *s)
+{
+	struct pumice_context *ctx;
+
+	for (s->failed = 0; s->failed < s->count; s->failed++) {
+		ctx = s->jobs[s->failed]->ctx;
+		if (ctx->closed)
+			return -ENOENT;
+		if (READ_ONCE(ctx->stopped) || !pumice_vm_usable(ctx->vm))
+			return -EIO;
+	}
+	return 0;
+}
+
+/* Nothing fails from here on. The jobs are no longer ours after it. */
+static void commit(struct submit *s)
+{
+	bool cookie = dma_fence_begin_signalling();
+	struct pumice_job *job;
+	u32 i;
+
+	for (i = 0; i < s->count; i++) {
+		job = s->jobs[i];
+		drm_sched_job_arm(&job->base);
+		job->armed = true;
+		pumice_job_add_siblings(job, s->jobs);
+		pumice_vm_add_fence(job->ctx->vm, &s->exec, &job->base.s_fence->finished);
+	}
+	pumice_sync_commit(&s->signals, s->jobs);
+	for (i = 0; i < s->count; i++) {
+		pumice_job_push(s->jobs[i]);
+		s->jobs[i] = NULL;
+	}
+	dma_fence_end_signalling(cookie);
+}
+
+static int run(struct submit *s, const struct drm_pumice_array *array)
+{
+	int ret = make_jobs(s, array);
+
+	if (ret)
+		return ret;
+	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, 0);
+	ret = lock_vms(s);
+	if (!ret)
+		ret = check_contexts(s);
+	if (!ret)
+		commit(s);
+	drm_exec_fini(&s->exec);
+	return ret;
+}
+
+/* DRM_IOCTL_PUMICE_SUBMIT */
+int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_submit *args = data;
+	struct submit s = { .file = file, .count = args->jobs.count };
+	int ret, idx;
+	u32 i;
+
+	if (args->flags || args->pad)
+		return -EINVAL;
+	ret = pumice_array_check(&args->jobs, JOB_STRIDE, DRM_PUMICE_MAX_JOBS);
+	if (ret || !s.count)
+		return ret;
+	s.jobs = kcalloc(s.count, sizeof(*s.jobs), GFP_KERNEL);
+	if (!s.jobs)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&s.signals);
+	if (drm_dev_enter(drm, &idx)) {
+		ret = run(&s, &args->jobs);
+		drm_dev_exit(idx);
+	} else {
+		ret = -ENODEV;
+	}
+	if (ret)
+		args->jobs.count = s.failed;
+	pumice_sync_release(&s.signals);
+	for (i = 0; i < s.count; i++)
+		pumice_job_destroy(s.jobs[i]);
+	kfree(s.jobs);
+	return ret;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * GPU address spaces: their life, and keeping TLBs in step.
+ *
+ * What is mapped where is in pumice_vm_bind.c.
+ */
+#include <drm/drm_exec.h>
+
+#include "pumice_ccb.h"
+#include "pumice_mmu.h"
+#include "pumice_reset.h"
+#include "pumice_vm.h"
+
+/* The structure goes: nothing refers to it any more. */
+void pumice_vm_free(struct drm_gpuvm *base)
+{
+	struct pumice_vm *vm = to_pumice_vm(base);
+
+	mutex_destroy(&vm->lock);
+	kfree(vm);
+}
+
+/* A structure with one use, or an error pointer. */
+static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
+{
+	struct pumice_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL);
+	struct drm_gem_object *root;
+
+	if (!vm)
+		return ERR_PTR(-ENOMEM);
+	vm->mmu = pumice_mmu_create(pdev);
+	if (IS_ERR(vm->mmu)) {
+		struct pumice_mmu *error = vm->mmu;
+
+		kfree(vm);
+		return ERR_CAST(error);
+	}
+	root = drm_gpuvm_resv_object_alloc(&pdev->drm);
+	if (!root) {
+		pumice_mmu_destroy(vm->mmu);
+		kfree(vm);
+		return ERR_PTR(-ENOMEM);
+	}
+	kref_init(&vm->users);
+	mutex_init(&vm->lock);
+	vm->pdev = pdev;
+	drm_gpuvm_init(&vm->base, "pumice", 0, &pdev->drm, root, PUMICE_VA_START,
+		       PUMICE_VA_END - PUMICE_VA_START, 0, 0, &pumice_vm_ops);
+	drm_gem_object_put(root);
+	return vm;
+}
+
+static struct pumice_vm *vm_create(struct pumice_device *pdev)
+{
+	struct pumice_vm *vm = vm_alloc(pdev);
+
+	if (IS_ERR(vm))
+		return vm;
+	mutex_lock(&pdev->vms_lock);
+	list_add_tail(&vm->node, &pdev->vms);
+	mutex_unlock(&pdev->vms_lock);
+	atomic_inc(&pdev->stats.vms);
+	return vm;
+}
+
+/* Make the firmware forget an address space that ends. */
+static void leave_firmware(struct pumice_vm *vm)
+{
+	const struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_VM_RELEASE,
+		.catalogue = pumice_vm_catalogue(vm),
+	};
+	int ret, idx;
+
+	if (!READ_ONCE(vm->used) || !drm_dev_enter(&vm->pdev->drm, &idx))
+		return;
+	ret = pumice_kccb_call(vm->pdev, &cmd);
+	if (ret)
+		pumice_reset_and_wait(vm->pdev, ret);
+	drm_dev_exit(idx);
+}
+
+/* The last use is gone: so are the contexts, and no job can run in it. */
+static void last_use(struct kref *users)
+{
+	struct pumice_vm *vm = container_of(users, struct pumice_vm, users);
+	struct pumice_device *pdev = vm->pdev;
+
+	mutex_lock(&pdev->vms_lock);
+	list_del(&vm->node);
+	mutex_unlock(&pdev->vms_lock);
+	leave_firmware(vm);
+	mutex_lock(&vm->lock);
+	pumice_mmu_destroy(vm->mmu);
+	vm->mmu = NULL;
+	vm->released = true;
+	pumice_vm_unbind_all(vm);
+	mutex_unlock(&vm->lock);
+	atomic_dec(&pdev->stats.vms);
+	drm_gpuvm_put(&vm->base);
+}
+
+/**
+ * pumice_vm_put - end of a use
+ * @vm: address space
+ *
+ * May sleep, and wait for the firmware.
+ */
+void pumice_vm_put(struct pumice_vm *vm)
+{
+	kref_put(&vm->users, last_use);
+}
+
+/**
+ * pumice_vm_lookup - address space of a file by its id
+ * @file: file
+ * @id: id
+ *
+ * Returns it with a use, or NULL.
+ */
+struct pumice_vm *pumice_vm_lookup(struct pumice_file *file, u32 id)
+{
+	struct pumice_vm *vm;
+
+	xa_lock(&file->vms);
+	vm = xa_load(&file->vms, id);
+	if (vm)
+		kref_get(&vm->users);
+	xa_unlock(&file->vms);
+	return vm;
+}
+
+/**
+ * pumice_vm_close - the id of an address space is gone
+ * @vm: address space; the id's use goes
+ */
+void pumice_vm_close(struct pumice_vm *vm)
+{
+	mutex_lock(&vm->lock);
+	vm->closed = true;
+	mutex_unlock(&vm->lock);
+	pumice_vm_put(vm);
+}
+
+/**
+ * pumice_vm_release_all - the device goes: give all page tables back
+ * @pdev: device, which no longer runs
+ */
+void pumice_vm_release_all(struct pumice_device *pdev)
+{
+	struct pumice_vm *vm;
+
+	mutex_lock(&pdev->vms_lock);
+	list_for_each_entry(vm, &pdev->vms, node) {
+		mutex_lock(&vm->lock);
+		pumice_mmu_release_memory(vm->mmu);
+		vm->released = true;
+		mutex_unlock(&vm->lock);
+	}
+	mutex_unlock(&pdev->vms_lock);
+}
+
+/* Bus address of the page catalogue. */
+dma_addr_t pumice_vm_catalogue(const struct pumice_vm *vm)
+{
+	return pumice_mmu_catalogue(vm->mmu);
+}
+
+struct dma_resv *pumice_vm_resv(struct pumice_vm *vm)
+{
+	return drm_gpuvm_resv(&vm->base);
+}
+
+bool pumice_vm_usable(const struct pumice_vm *vm)
+{
+	return !READ_ONCE(vm->unusable);
+}
+
+/* Before the firmware is told of a job: from now on TLBs may hold something. */
+void pumice_vm_note_use(struct pumice_vm *vm)
+{
+	WRITE_ONCE(vm->used, true);
+	smp_mb(); /* pairs with that in pumice_vm_flush_locked() */
+}
+
+/*
+ * Have TLBs forget what changed. A failure leaves them as they may be until the
+ * GPU is reset, which is waited for; the address space is not to be trusted
+ * then, unless the reset was another's.
+ */
+static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty)
+{
+	const struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_MMU_INVALIDATE,
+		.catalogue = pumice_vm_catalogue(vm),
+		.start = dirty->start,
+		.end = dirty->end,
+	};
+	int ret, idx;
+
+	if (!drm_dev_enter(&vm->pdev->drm, &idx))
+		return -ENODEV;
+	ret = pumice_kccb_call(vm->pdev, &cmd);
+	if (ret) {
+		pumice_reset_and_wait(vm->pdev, ret);
+		if (ret == -ECANCELED)
+			ret = 0;
+		else
+			WRITE_ONCE(vm->unusable, true);
+	}
+	drm_dev_exit(idx);
+	return ret ? -EIO : 0;
+}
+
+/**
+ * pumice_vm_flush_locked - when it returns, the GPU sees the page tables as they are
+ * @vm: address space, under its lock
+ *
+ * In any case what was unmapped may be freed. Returns 0, -EIO if the address
+ * space became unusable, -ENODEV.
+ */
+int pumice_vm_flush_locked(struct pumice_vm *vm)
+{
+	struct pumice_mmu_dirty dirty;
+	int ret = 0;
+
+	lockdep_assert_held(&vm->lock);
+	smp_mb(); /* page tables before the look at @used: pairs with pumice_vm_note_use() */
+	if (pumice_mmu_dirty(vm->mmu, &dirty) && READ_ONCE(vm->used))
+		ret = invalidate(vm, &dirty);
+	pumice_mmu_flushed(vm->mmu);
+	return ret;
+}
+
+/**
+ * pumice_vm_prepare_fences - lock what jobs of an address space touch
+ * @vm: address space
+ * @exec: locking context, which ignores duplicates
+ * @count: fences to make room for in each reservation
+ *
+ * Returns 0, or an error of drm_exec.
+ */
+int pumice_vm_prepare_fences(struct pumice_vm *vm, struct drm_exec *exec, u32 count)
+{
+	int ret = drm_gpuvm_prepare_vm(&vm->base, exec, count);
+
+	return ret ?: drm_gpuvm_prepare_objects(&vm->base, exec, count);
+}
+
+/**
+ * pumice_vm_add_fence - add a job's fence to all reservations that are locked
+ * @vm: address space of the job
+ * @exec: locking context, after pumice_vm_prepare_fences()
+ * @fence: fence
+ *
+ * All synchronization is explicit: the fence only keeps memory from moving. So
+ * it does no harm in reservations of other address spaces of the same call.
+ */
+void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence)
+{
+	drm_gpuvm_resv_add_fence(&vm->base, exec, fence, DMA_RESV_USAGE_BOOKKEEP,
+				 DMA_RESV_USAGE_BOOKKEEP);
+}
+
+/* DRM_IOCTL_PUMICE_VM_CREATE */
+int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_vm_create *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_vm *vm;
+	int ret, idx;
+
+	if (args->flags)
+		return -EINVAL;
+	if (!drm_dev_enter(drm, &idx))
+		return -ENODEV;
+	vm = vm_create(pfile->pdev);
+	if (IS_ERR(vm)) {
+		ret = PTR_ERR(vm);
+	} else {
+		ret = xa_alloc(&pfile->vms, &args->id, vm, XA_LIMIT(1, PUMICE_MAX_FILE_VMS),
+			       GFP_KERNEL);
+		if (ret)
+			pumice_vm_put(vm);
+	}
+	drm_dev_exit(idx);
+	return ret == -EBUSY ? -ENOSPC : ret;
+}
+
+/* DRM_IOCTL_PUMICE_VM_DESTROY */
+int pumice_ioctl_vm_destroy(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_vm_destroy *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_vm *vm;
+
+	if (args->pad)
+		return -EINVAL;
+	vm = xa_erase(&pfile->vms, args->id);
+	if (!vm)
+		return -ENOENT;
+	pumice_vm_close(vm);
+	return 0;
+}
+
+/* DRM_IOCTL_PUMICE_VM_GET_STATE */
+int pumice_ioctl_vm_get_state(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_vm_get_state *args = data;
+	struct pumice_vm *vm = pumice_vm_lookup(file->driver_priv, args->id);
+
+	if (!vm)
+		return -ENOENT;
+	args->state = pumice_vm_usable(vm) ? DRM_PUMICE_VM_USABLE : DRM_PUMICE_VM_UNUSABLE;
+	pumice_vm_put(vm);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* GPU address spaces. */
+#ifndef PUMICE_VM_H
+#define PUMICE_VM_H
+
+#include <linux/kref.h>
+
+#include <drm/drm_gpuvm.h>
+
+#include "pumice_device.h"
+
+struct drm_exec;
+
+/* The first 2 MiB are never mapped, so that a null pointer faults. */
+#define PUMICE_VA_START		(1ull << 21)
+#define PUMICE_VA_END		(1ull << PUMICE_MMU_VA_BITS)
+
+/**
+ * struct pumice_vm - a GPU address space
+ *
+ * The structure lives as long as something refers to @base. The address space
+ * ends with its last use: its id, its contexts, and calls under way.
+ */
+struct pumice_vm {
+	/** @base: base */
+	struct drm_gpuvm base;
+	/** @users: uses of the address space */
+	struct kref users;
+	/** @pdev: device */
+	struct pumice_device *pdev;
+	/** @node: in pumice_device.vms */
+	struct list_head node;
+	/** @lock: guards mappings and page tables */
+	struct mutex lock;
+	/** @mmu: page tables; under @lock */
+	struct pumice_mmu *mmu;
+	/** @closed: its id is gone: nothing is bound any more; under @lock */
+	bool closed;
+	/** @released: the device is gone, and with it the page tables; under @lock */
+	bool released;
+	/** @unusable: TLBs could not be kept in step; set under @lock, never cleared */
+	bool unusable;
+	/** @used: a job may have run in it, so TLBs may hold something */
+	bool used;
+};
+
+static inline struct pumice_vm *to_pumice_vm(struct drm_gpuvm *base)
+{
+	return container_of(base, struct pumice_vm, base);
+}
+
+struct pumice_vm *pumice_vm_lookup(struct pumice_file *file, u32 id);
+void pumice_vm_put(struct pumice_vm *vm);
+void pumice_vm_close(struct pumice_vm *vm);
+void pumice_vm_release_all(struct pumice_device *pdev);
+
+dma_addr_t pumice_vm_catalogue(const struct pumice_vm *vm);
+struct dma_resv *pumice_vm_resv(struct pumice_vm *vm);
+bool pumice_vm_usable(const struct pumice_vm *vm);
+void pumice_vm_note_use(struct pumice_vm *vm);
+int pumice_vm_flush_locked(struct pumice_vm *vm);
+int pumice_vm_prepare_fences(struct pumice_vm *vm, struct drm_exec *exec, u32 count);
+void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence);
+
+/* pumice_vm_bind.c */
+extern const struct drm_gpuvm_ops pumice_vm_ops;
+void pumice_vm_unbind_all(struct pumice_vm *vm);
+void pumice_vm_free(struct drm_gpuvm *base);
+
+int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_vm_destroy(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_vm_get_state(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif
