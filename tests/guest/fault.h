@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every fault must leave behind, for tests that provoke one.
+ */
+#ifndef GUEST_FAULT_H
+#define GUEST_FAULT_H
+
+#include "pumice_regs.h"
+#include "rig.h"
+
+/** fault_is_unmapped - whether a fault says that nothing is mapped, at whichever level. */
+bool fault_is_unmapped(u32 fault);
+
+/**
+ * expect_fault - a job that must fault
+ * @fault: enum pumice_fault; PUMICE_FAULT_MMU_PT_INVALID stands for all levels
+ * @unit: enum pumice_unit
+ *
+ * Checks that its fence carries -EIO, that the context tells this fault and
+ * unit and is marked, that the next job of the same context and a job of
+ * another context work.
+ *
+ * Return: the context's state after the fault.
+ */
+struct drm_pumice_context_get_state expect_fault(struct rig *rig, u64 stream, u32 fault, u32 unit);
+
+#endif

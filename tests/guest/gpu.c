@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+/* Raw ioctls of the driver. See gpu.h. */
+#include "gpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "harness.h"
+
+#define FIRST_NODE	128
+#define NODES		64
+
+static bool is_pumice(int fd)
+{
+	drmVersionPtr version = drmGetVersion(fd);
+	bool match = version && !strcmp(version->name, "pumice");
+
+	drmFreeVersion(version);
+	return match;
+}
+
+/* The node's file, and its path if asked for. */
+static int find_node(char *path)
+{
+	char candidate[64];
+	int i, fd;
+
+	for (i = 0; i < NODES; i++) {
+		snprintf(candidate, sizeof(candidate), "/dev/dri/renderD%d", FIRST_NODE + i);
+		fd = open(candidate, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (is_pumice(fd)) {
+			if (path)
+				strcpy(path, candidate);
+			return fd;
+		}
+		close(fd);
+	}
+	return -ENODEV;
+}
+
+int gpu_open(void)
+{
+	return find_node(NULL);
+}
+
+int gpu_node(char *path)
+{
+	int fd = find_node(path);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+int need_gpu(void)
+{
+	int fd = gpu_open();
+
+	if (fd < 0)
+		test_fail(__FILE__, __LINE__, "there is no render node of the driver");
+	return fd;
+}
+
+int gpu_ioctl(int fd, unsigned long request, void *arg)
+{
+	return drmIoctl(fd, request, arg) ? -errno : 0;
+}
+
+int gpu_query(int fd, u32 type, void *data, u32 *size)
+{
+	struct drm_pumice_dev_query query = {
+		.type = type, .size = *size, .pointer = (uintptr_t)data,
+	};
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_DEV_QUERY, &query);
+
+	*size = query.size;
+	return err;
+}
+
+int gpu_bo_create(int fd, u64 size, u32 exclusive_vm, u32 *handle)
+{
+	struct drm_pumice_bo_create create = { .size = size, .exclusive_vm = exclusive_vm };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_CREATE, &create);
+
+	*handle = create.handle;
+	return err;
+}
+
+int gpu_bo_offset(int fd, u32 handle, u64 *offset)
+{
+	struct drm_pumice_bo_mmap_offset map = { .handle = handle };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_MMAP_OFFSET, &map);
+
+	*offset = map.offset;
+	return err;
+}
+
+int gpu_bo_close(int fd, u32 handle)
+{
+	struct drm_gem_close close_handle = { .handle = handle };
+
+	return gpu_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &close_handle);
+}
+
+int gpu_vm_create(int fd, u32 *vm)
+{
+	struct drm_pumice_vm_create create = { 0 };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_CREATE, &create);
+
+	*vm = create.id;
+	return err;
+}
+
+int gpu_vm_destroy(int fd, u32 vm)
+{
+	struct drm_pumice_vm_destroy destroy = { .id = vm };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_DESTROY, &destroy);
+}
+
+int gpu_vm_state(int fd, u32 vm, u32 *state)
+{
+	struct drm_pumice_vm_get_state get = { .id = vm };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_GET_STATE, &get);
+
+	*state = get.state;
+	return err;
+}
+
+int gpu_context_create(int fd, u32 vm, u32 priority, u32 *context)
+{
+	struct drm_pumice_context_create create = {
+		.type = DRM_PUMICE_CONTEXT_COMPUTE, .priority = priority, .vm = vm,
+	};
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &create);
+
+	*context = create.id;
+	return err;
+}
+
+int gpu_context_destroy(int fd, u32 context)
+{
+	struct drm_pumice_context_destroy destroy = { .id = context };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_DESTROY, &destroy);
+}
+
+int gpu_context_state(int fd, u32 context, struct drm_pumice_context_get_state *state)
+{
+	*state = (struct drm_pumice_context_get_state){ .id = context };
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_GET_STATE, state);
+}
+
+int gpu_bind(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count, u32 *failed)
+{
+	struct drm_pumice_vm_bind bind = { .vm = vm, .ops = ARRAY_OF(ops, count) };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
+
+	if (failed)
+		*failed = bind.ops.count;
+	return err;
+}
+
+int gpu_submit(int fd, const struct drm_pumice_job *jobs, u32 count, u32 *failed)
+{
+	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, count) };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_SUBMIT, &submit);
+
+	if (failed)
+		*failed = submit.jobs.count;
+	return err;
+}
+
+struct drm_pumice_bind_op bind_map(u32 handle, u64 bo_offset, u64 va, u64 size, u32 flags)
+{
+	return (struct drm_pumice_bind_op){
+		.type = DRM_PUMICE_BIND_MAP, .flags = flags, .handle = handle,
+		.bo_offset = bo_offset, .va = va, .size = size,
+	};
+}
+
+struct drm_pumice_bind_op bind_unmap(u64 va, u64 size)
+{
+	return (struct drm_pumice_bind_op){
+		.type = DRM_PUMICE_BIND_UNMAP, .va = va, .size = size,
+	};
+}
+
+struct drm_pumice_query_gpu need_info(int fd)
+{
+	struct drm_pumice_query_gpu info = { 0 };
+	u32 size = sizeof(info);
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_GPU, &info, &size));
+	CHECK_EQUAL(size, sizeof(info));
+	return info;
+}
+
+u32 need_bo(int fd, u64 size)
+{
+	u32 handle;
+
+	CHECK_OK(gpu_bo_create(fd, size, 0, &handle));
+	CHECK(handle);
+	return handle;
+}
+
+u32 need_vm(int fd)
+{
+	u32 vm;
+
+	CHECK_OK(gpu_vm_create(fd, &vm));
+	CHECK(vm);
+	return vm;
+}
+
+u32 need_context(int fd, u32 vm)
+{
+	u32 context;
+
+	CHECK_OK(gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_NORMAL, &context));
+	CHECK(context);
+	return context;
+}
+
+struct drm_pumice_context_get_state need_state(int fd, u32 context)
+{
+	struct drm_pumice_context_get_state state;
+
+	CHECK_OK(gpu_context_state(fd, context, &state));
+	return state;
+}
+
+void need_map(int fd, u32 vm, u32 handle, u64 bo_offset, u64 va, u64 size, u32 flags)
+{
+	struct drm_pumice_bind_op op = bind_map(handle, bo_offset, va, size, flags);
+
+	CHECK_OK(gpu_bind(fd, vm, &op, 1, NULL));
+}
+
+void need_unmap(int fd, u32 vm, u64 va, u64 size)
+{
+	struct drm_pumice_bind_op op = bind_unmap(va, size);
+
+	CHECK_OK(gpu_bind(fd, vm, &op, 1, NULL));
+}
+
+void *need_cpu(int fd, u32 handle, u64 size)
+{
+	u64 offset;
+	void *cpu;
+
+	CHECK_OK(gpu_bo_offset(fd, handle, &offset));
+	cpu = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+	CHECK(cpu != MAP_FAILED);
+	return cpu;
+}
+
+struct mem need_mem(int fd, u32 vm, u64 va, u64 size)
+{
+	struct mem mem = { .handle = need_bo(fd, size), .size = size, .va = va };
+
+	need_map(fd, vm, mem.handle, 0, va, size, 0);
+	mem.cpu = need_cpu(fd, mem.handle, size);
+	return mem;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Raw ioctls of the driver, and memory, for the guest's tests.
+ *
+ * gpu_* functions return 0 or a negative errno and check nothing, so that a
+ * test can ask for nonsense. need_* functions end the case as failed when they
+ * fail. Nothing here goes through libpumice: what is tested is the kernel.
+ */
+#ifndef GUEST_GPU_H
+#define GUEST_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <drm/pumice_drm.h>
+
+#include "pumice_types.h"
+
+#define PAGE	4096u
+#define MIB	(1ull << 20)
+#define GIB	(1ull << 30)
+
+/* Handles and ids that nobody has been given. */
+#define NO_HANDLE	0x7fffffffu
+
+/** gpu_open - open the render node that the driver serves. Return: file, or a negative errno. */
+int gpu_open(void);
+
+/** gpu_node - path of that node, into a buffer of 64 bytes. Return: 0 or -ENODEV. */
+int gpu_node(char *path);
+
+/** need_gpu - as gpu_open(); the case fails without. */
+int need_gpu(void);
+
+/** gpu_ioctl - any ioctl of the driver. Return: 0 or a negative errno. */
+int gpu_ioctl(int fd, unsigned long request, void *arg);
+
+int gpu_query(int fd, u32 type, void *data, u32 *size);
+int gpu_bo_create(int fd, u64 size, u32 exclusive_vm, u32 *handle);
+int gpu_bo_offset(int fd, u32 handle, u64 *offset);
+int gpu_bo_close(int fd, u32 handle);
+int gpu_vm_create(int fd, u32 *vm);
+int gpu_vm_destroy(int fd, u32 vm);
+int gpu_vm_state(int fd, u32 vm, u32 *state);
+int gpu_context_create(int fd, u32 vm, u32 priority, u32 *context);
+int gpu_context_destroy(int fd, u32 context);
+int gpu_context_state(int fd, u32 context, struct drm_pumice_context_get_state *state);
+
+/** gpu_bind - change a VM. @failed: out on failure: index that the kernel told; may be NULL. */
+int gpu_bind(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count, u32 *failed);
+
+/** gpu_submit - submit jobs. @failed: as in gpu_bind(). */
+int gpu_submit(int fd, const struct drm_pumice_job *jobs, u32 count, u32 *failed);
+
+/* Initialiser of a struct drm_pumice_array for a C array. */
+#define ARRAY_OF(elements, n) \
+	{ .stride = sizeof(*(elements)), .count = (n), .array = (uintptr_t)(elements) }
+
+/** bind_map - a MAP operation. */
+struct drm_pumice_bind_op bind_map(u32 handle, u64 bo_offset, u64 va, u64 size, u32 flags);
+
+/** bind_unmap - an UNMAP operation. */
+struct drm_pumice_bind_op bind_unmap(u64 va, u64 size);
+
+struct drm_pumice_query_gpu need_info(int fd);
+u32 need_bo(int fd, u64 size);
+u32 need_vm(int fd);
+u32 need_context(int fd, u32 vm);
+struct drm_pumice_context_get_state need_state(int fd, u32 context);
+void need_map(int fd, u32 vm, u32 handle, u64 bo_offset, u64 va, u64 size, u32 flags);
+void need_unmap(int fd, u32 vm, u64 va, u64 size);
+
+/** need_cpu - see a BO on the CPU, read and write. */
+void *need_cpu(int fd, u32 handle, u64 size);
+
+/** struct mem - a BO that CPU and GPU see */
+struct mem {
+	u32 handle;
+	u64 size;	/* bytes */
+	u64 va;		/* GPU virtual address */
+	u32 *cpu;
+};
+
+/** need_mem - make a BO, map all of it into a VM at @va, and see it on the CPU. */
+struct mem need_mem(int fd, u32 vm, u64 va, u64 size);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Harness of the guest's test programs: cases in, TAP out.
+ *
+ * Every case runs in a process of its own, which the kernel cleans up behind
+ * it: a case that fails, crashes or hangs says nothing about the next one. A
+ * case ends by returning (ok), by a check that fails (not ok) or by
+ * test_skip(). Exit status of a program: 0 if nothing failed, else 1.
+ *
+ * Limits: a case has 120 seconds, more where .seconds says so. Processes that a
+ * case starts belong to its process group and are killed with it.
+ */
+#ifndef GUEST_HARNESS_H
+#define GUEST_HARNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** struct test_case - one rule */
+struct test_case {
+	/** @name: the rule, as one word */
+	const char *name;
+	/** @run: proves it */
+	void (*run)(void);
+	/** @seconds: time limit; 0 for the usual */
+	unsigned int seconds;
+};
+
+/* The function's name is the rule's. */
+#define TEST_CASE(function) { .name = #function, .run = function }
+#define TEST_CASE_SECONDS(function, limit) { .name = #function, .run = function, .seconds = limit }
+
+/**
+ * test_main - run the cases whose names are given as arguments, or all
+ * @cases: array
+ * @count: its elements
+ *
+ * Return: exit status of the program.
+ */
+int test_main(int argc, char **argv, const struct test_case *cases, unsigned int count);
+
+#define TEST_MAIN(cases) \
+	int main(int argc, char **argv) \
+	{ \
+		return test_main(argc, argv, cases, sizeof(cases) / sizeof((cases)[0])); \
+	}
+
+/** test_fail - end the case as failed; say why. */
+void test_fail(const char *file, int line, const char *format, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
+
+/** test_skip - end the case as one that cannot be run here; say why. */
+void test_skip(const char *reason) __attribute__((noreturn));
+
+/** test_note - add a line to the report. */
+void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+void test_check_equal(const char *file, int line, const char *text, uint64_t got, uint64_t want);
+void test_check_error(const char *file, int line, const char *text, long got, long want);
+
+/* A condition that must hold. */
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) \
+			test_fail(__FILE__, __LINE__, "%s", #condition); \
+	} while (0)
+
+/* Two numbers that must be equal. */
+#define CHECK_EQUAL(got, want) \
+	test_check_equal(__FILE__, __LINE__, #got, (uint64_t)(got), (uint64_t)(want))
+
+/* A call that must return 0; it returns a negative errno when it fails. */
+#define CHECK_OK(call) test_check_error(__FILE__, __LINE__, #call, call, 0)
+
+/* A call that must be refused with this errno. */
+#define CHECK_ERROR(call, error) test_check_error(__FILE__, __LINE__, #call, call, -(error))
+
+#endif

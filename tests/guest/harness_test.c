@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The harness under test: a seeded failure must be reported as a failure.
+ *
+ * Runs on the build machine, without a GPU. The program runs itself with the
+ * argument "seeded", whose cases fail in every way there is, and reads the
+ * report.
+ */
+#include "harness.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REPORT_BYTES 16384
+
+static char report[REPORT_BYTES];
+static int report_status;
+
+static void passes(void)
+{
+	CHECK(1);
+	CHECK_EQUAL(2 + 2, 4);
+	CHECK_OK(0);
+	CHECK_ERROR(-EINVAL, EINVAL);
+}
+
+static void fails_a_condition(void)
+{
+	CHECK(!"seeded");
+}
+
+static void fails_an_equality(void)
+{
+	CHECK_EQUAL(1, 2);
+}
+
+static void fails_by_success(void)
+{
+	CHECK_ERROR(0, EINVAL);
+}
+
+static void fails_by_another_error(void)
+{
+	CHECK_ERROR(-EFAULT, EINVAL);
+}
+
+static void crashes(void)
+{
+	raise(SIGSEGV);
+}
+
+static void hangs(void)
+{
+	for (;;)
+		pause();
+}
+
+static void skips(void)
+{
+	test_skip("seeded");
+}
+
+static const struct test_case seeded[] = {
+	TEST_CASE(passes),
+	TEST_CASE(fails_a_condition),
+	TEST_CASE(fails_an_equality),
+	TEST_CASE(fails_by_success),
+	TEST_CASE(fails_by_another_error),
+	TEST_CASE(crashes),
+	TEST_CASE_SECONDS(hangs, 1),
+	TEST_CASE(skips),
+};
+
+/* Run the seeded cases in a child; what it said and how it ended. */
+static void read_report(void)
+{
+	size_t used = 0;
+	int fds[2];
+	ssize_t got;
+	pid_t pid;
+
+	CHECK_OK(pipe(fds));
+	pid = fork();
+	if (!pid) {
+		char *argv[] = { "seeded", NULL };
+
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		exit(test_main(1, argv, seeded, sizeof(seeded) / sizeof(seeded[0])));
+	}
+	close(fds[1]);
+	while ((got = read(fds[0], report + used, sizeof(report) - 1 - used)) > 0)
+		used += (size_t)got;
+	close(fds[0]);
+	waitpid(pid, &report_status, 0);
+}
+
+static void a_program_with_a_failed_case_exits_with_1(void)
+{
+	read_report();
+	CHECK(WIFEXITED(report_status));
+	CHECK_EQUAL(WEXITSTATUS(report_status), 1);
+}
+
+static void every_case_gets_one_line_with_its_outcome(void)
+{
+	static const char *const lines[] = {
+		"1..8\n",
+		"\nok 1 - passes\n",
+		"\nnot ok 2 - fails_a_condition\n",
+		"\nnot ok 3 - fails_an_equality\n",
+		"\nnot ok 4 - fails_by_success\n",
+		"\nnot ok 5 - fails_by_another_error\n",
+		"\nnot ok 6 - crashes\n",
+		"\nnot ok 7 - hangs\n",
+		"\nok 8 - skips # SKIP\n",
+	};
+	unsigned int i;
+
+	read_report();
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (!strstr(report, lines[i]))
+			test_fail(__FILE__, __LINE__, "no line \"%s\"", lines[i]);
+	}
+}
+
+static void a_failed_check_tells_file_line_and_values(void)
+{
+	read_report();
+	CHECK(strstr(report, "harness_test.c:"));
+	CHECK(strstr(report, "1 is 1 (0x1), should be 2 (0x2)"));
+	CHECK(strstr(report, "0 gives success, should give EINVAL"));
+	CHECK(strstr(report, "-EFAULT gives EFAULT, should give EINVAL"));
+}
+
+static void a_case_that_does_not_exist_is_a_failure(void)
+{
+	char *argv[] = { "seeded", "no_such_case", NULL };
+
+	CHECK_EQUAL(test_main(2, argv, seeded, sizeof(seeded) / sizeof(seeded[0])), 1);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(a_program_with_a_failed_case_exits_with_1),
+	TEST_CASE(every_case_gets_one_line_with_its_outcome),
+	TEST_CASE(a_failed_check_tells_file_line_and_values),
+	TEST_CASE(a_case_that_does_not_exist_is_a_failure),
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/* A test rig. See rig.h. */
+#include "rig.h"
+
+#include <string.h>
+
+#include "harness.h"
+#include "pumice_formats.h"
+
+#define ALIGN		16u	/* programs */
+#define USUAL_SIZE	32u
+
+struct rig rig_on(int fd)
+{
+	struct rig rig = { .fd = fd, .vm = need_vm(fd), .sync = need_sync(fd) };
+
+	rig.context = need_context(fd, rig.vm);
+	rig.code = need_mem(fd, rig.vm, RIG_CODE, RIG_CODE_BYTES);
+	rig.data = need_mem(fd, rig.vm, RIG_DATA, RIG_DATA_BYTES);
+	return rig;
+}
+
+struct rig rig_open(void)
+{
+	return rig_on(need_gpu());
+}
+
+u64 rig_data(const struct rig *rig, u32 index)
+{
+	return rig->data.va + index * sizeof(u32);
+}
+
+u64 rig_place(struct rig *rig, const u32 *words, u32 count)
+{
+	u64 at = (rig->used + ALIGN - 1) & ~(u64)(ALIGN - 1);
+	u64 bytes = count * sizeof(u32);
+
+	CHECK(at + bytes <= rig->code.size);
+	memcpy((u8 *)rig->code.cpu + at, words, bytes);
+	rig->used = at + bytes;
+	return rig->code.va + at;
+}
+
+/* The PDS program of a launch: parameters, the instance's number, the task. */
+static u64 place_pds(struct rig *rig, const struct launch *launch, u32 *insns)
+{
+	u32 words[(LAUNCH_PARAMS + 3) * 4] = { 0 };
+	u64 code = rig_place(rig, launch->shader->words, launch->shader->insns * 4);
+	u32 n = 0, i;
+
+	for (i = 0; i < LAUNCH_PARAMS; i++, n++)
+		pumice_pds_pack(words + n * 4, &(struct pumice_pds_insn){
+			.opcode = PUMICE_PDS_OP_LDI, .bank = PUMICE_PDS_BANK_SH, .reg = (u16)i,
+			.imm = launch->params[i],
+		});
+	pumice_pds_pack(words + n++ * 4, &(struct pumice_pds_insn){
+		.opcode = PUMICE_PDS_OP_MOV, .bank = PUMICE_PDS_BANK_V, .reg = 0,
+		.source = PUMICE_PDS_SOURCE_GLOBAL_X,
+	});
+	pumice_pds_pack(words + n++ * 4, &(struct pumice_pds_insn){
+		.opcode = PUMICE_PDS_OP_TASK, .addr = code, .insns = launch->shader->insns,
+	});
+	pumice_pds_pack(words + n++ * 4, &(struct pumice_pds_insn){
+		.opcode = PUMICE_PDS_OP_END,
+	});
+	*insns = n;
+	return rig_place(rig, words, n * 4);
+}
+
+u32 rig_launch_words(struct rig *rig, const struct launch *launch, u32 *words)
+{
+	u32 pds_insns;
+	u64 pds = place_pds(rig, launch, &pds_insns);
+	const struct pumice_cdm_state state = {
+		.pds_addr = pds, .pds_insns = (u16)pds_insns,
+		.shared = (u16)(launch->shared ? launch->shared : LAUNCH_PARAMS),
+		.attrs = 1, .temps = SHADER_TEMPS, .local_bytes = launch->local_bytes,
+		.size_x = (u16)(launch->size ? launch->size : USUAL_SIZE), .size_y = 1, .size_z = 1,
+	};
+	const struct pumice_cdm_launch grid = {
+		.groups_x = launch->groups ? launch->groups : 1, .groups_y = 1, .groups_z = 1,
+	};
+
+	pumice_cdm_state_pack(words, &state);
+	pumice_cdm_launch_pack(words + PUMICE_CDM_STATE_WORDS, &grid);
+	return PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS;
+}
+
+u64 rig_stream(struct rig *rig, const struct launch *launch)
+{
+	u32 words[16];
+	u32 count = rig_launch_words(rig, launch, words);
+
+	pumice_cdm_halt_pack(words + count, &(struct pumice_cdm_halt){ 0 });
+	return rig_place(rig, words, count + PUMICE_CDM_HALT_WORDS);
+}
+
+u64 rig_store_stream(struct rig *rig, u64 va, u32 value)
+{
+	const struct shader shader = shader_store();
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), value },
+	};
+
+	return rig_stream(rig, &launch);
+}
+
+u64 rig_copy_stream(struct rig *rig, u64 to, u64 from, u32 add)
+{
+	const struct shader shader = shader_copy();
+	const struct launch launch = {
+		.shader = &shader,
+		.params = { (u32)to, (u32)(to >> 32), (u32)from, (u32)(from >> 32), add },
+	};
+
+	return rig_stream(rig, &launch);
+}
+
+u64 rig_loop_stream(struct rig *rig)
+{
+	const struct shader shader = shader_loop();
+
+	return rig_stream(rig, &(struct launch){ .shader = &shader });
+}
+
+u64 rig_empty_stream(struct rig *rig)
+{
+	u32 word;
+
+	pumice_cdm_halt_pack(&word, &(struct pumice_cdm_halt){ 0 });
+	return rig_place(rig, &word, PUMICE_CDM_HALT_WORDS);
+}
+
+void rig_submit(struct rig *rig, u64 stream)
+{
+	const struct drm_pumice_sync syncs[] = { then_signal(rig->sync, 0) };
+	const struct drm_pumice_job job = {
+		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
+	};
+
+	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+}
+
+int rig_wait(struct rig *rig)
+{
+	need_wait(rig->fd, rig->sync, 0);
+	return sync_status(rig->fd, rig->sync, 0);
+}
+
+int rig_run(struct rig *rig, u64 stream)
+{
+	rig_submit(rig, stream);
+	return rig_wait(rig);
+}
+
+void rig_check_words(const u32 *cpu, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < USUAL_SIZE; i++) {
+		if (cpu[i] != value + i)
+			test_fail(__FILE__, __LINE__, "word %u is 0x%x, should be 0x%x", i, cpu[i],
+				  value + i);
+	}
+}
+
+void rig_check_works(struct rig *rig)
+{
+	u32 value = 0x5a5a0000u + (u32)rig->used;
+
+	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, rig->data.va, value)), 1);
+	rig_check_words(rig->data.cpu, value);
+}
+
+void rig_block(struct rig *rig)
+{
+	rig_submit(rig, rig_loop_stream(rig));
+}

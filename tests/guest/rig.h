@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A test rig: one VM with one context, memory for programs and control streams,
+ * and memory that jobs write to.
+ *
+ * Programs and streams are placed one behind the other and never overwritten,
+ * so that jobs in flight keep theirs.
+ */
+#ifndef GUEST_RIG_H
+#define GUEST_RIG_H
+
+#include "gpu.h"
+#include "shader.h"
+#include "sync.h"
+
+/* Where a rig's memory lies; everything from RIG_FREE on is the test's. */
+#define RIG_CODE	0x01000000ull
+#define RIG_CODE_BYTES	MIB
+#define RIG_DATA	0x02000000ull
+#define RIG_DATA_BYTES	(64 * 1024ull)
+#define RIG_FREE	0x40000000ull
+
+/* Parameters of a launch: shared registers sh0 and up. */
+#define LAUNCH_PARAMS	8
+
+/** struct rig - what most cases start from */
+struct rig {
+	int fd;
+	u32 vm;
+	u32 context;
+	u32 sync;		/* binary: signaled by the job submitted last */
+	struct mem code;	/* programs and streams */
+	u64 used;		/* bytes of code */
+	struct mem data;	/* RIG_DATA_BYTES that jobs may write to */
+};
+
+/** struct launch - a grid in x of one shader; zero fields take what is usual */
+struct launch {
+	const struct shader *shader;
+	u32 params[LAUNCH_PARAMS];
+	u32 groups;		/* work-groups; usually 1 */
+	u32 size;		/* instances of a group; usually 32 */
+	u32 local_bytes;
+	u32 shared;		/* shared registers; usually LAUNCH_PARAMS */
+};
+
+/** rig_open - make a rig on a file of its own. */
+struct rig rig_open(void);
+
+/** rig_on - make a rig on an open file. */
+struct rig rig_on(int fd);
+
+/** rig_data - address of word @index of the rig's data. */
+u64 rig_data(const struct rig *rig, u32 index);
+
+/** rig_place - put words into the rig's code memory, 16-byte aligned. Return: their address. */
+u64 rig_place(struct rig *rig, const u32 *words, u32 count);
+
+/** rig_launch_words - STATE and LAUNCH for a grid. @words: room for 16. Return: words. */
+u32 rig_launch_words(struct rig *rig, const struct launch *launch, u32 *words);
+
+/** rig_stream - control stream of one launch. Return: its address. */
+u64 rig_stream(struct rig *rig, const struct launch *launch);
+
+/** rig_store_stream - stream whose 32 instances store @value + their number from @va on. */
+u64 rig_store_stream(struct rig *rig, u64 va, u32 value);
+
+/** rig_copy_stream - stream whose 32 instances copy words, adding @add. */
+u64 rig_copy_stream(struct rig *rig, u64 to, u64 from, u32 add);
+
+/** rig_loop_stream - stream that never ends. */
+u64 rig_loop_stream(struct rig *rig);
+
+/** rig_empty_stream - stream that ends at once. */
+u64 rig_empty_stream(struct rig *rig);
+
+/** rig_submit - submit a job that signals rig->sync. */
+void rig_submit(struct rig *rig, u64 stream);
+
+/** rig_wait - wait for the job submitted last. Return: as sync_status(). */
+int rig_wait(struct rig *rig);
+
+/** rig_run - rig_submit() and rig_wait(). */
+int rig_run(struct rig *rig, u64 stream);
+
+/** rig_check_words - the 32 words from @cpu on must be @value and up. */
+void rig_check_words(const u32 *cpu, u32 value);
+
+/** rig_check_works - a job must run and write what it should. */
+void rig_check_works(struct rig *rig);
+
+/** rig_block - keep the context busy with an endless job. */
+void rig_block(struct rig *rig);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Synchronisation objects for the guest's tests, on libdrm's calls.
+ *
+ * Waits have a limit that no job of a test comes near; running into it is a
+ * failure of what is tested.
+ */
+#ifndef GUEST_SYNC_H
+#define GUEST_SYNC_H
+
+#include <stdbool.h>
+
+#include "gpu.h"
+
+#define WAIT_SECONDS 60
+
+/** now_ns - CLOCK_MONOTONIC. */
+u64 now_ns(void);
+
+/** need_sync - an empty syncobj. */
+u32 need_sync(int fd);
+
+/** need_signaled_sync - a binary syncobj with a signaled fence. */
+u32 need_signaled_sync(int fd);
+
+/** sync_wait - wait for a point; 0 is binary. Return: 0, -ETIME, -EINVAL for one that is empty. */
+int sync_wait(int fd, u32 sync, u64 point, u64 timeout_ns);
+
+/** need_wait - as sync_wait(), for as long as it may take. */
+void need_wait(int fd, u32 sync, u64 point);
+
+/** sync_is_pending - whether the point has not been reached yet. */
+bool sync_is_pending(int fd, u32 sync, u64 point);
+
+/**
+ * sync_status - how the fence of a point ended.
+ *
+ * Return: 1 well, 0 not yet, a negative errno: the fence's error.
+ */
+int sync_status(int fd, u32 sync, u64 point);
+
+/** need_sync_file - the fence of a binary syncobj as a file. */
+int need_sync_file(int fd, u32 sync);
+
+/** sync_file_status - as sync_status(). */
+int sync_file_status(int file);
+
+/* Elements of a job's array of syncs. */
+struct drm_pumice_sync wait_for(u32 sync, u64 point);
+struct drm_pumice_sync then_signal(u32 sync, u64 point);
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/* CONTEXT_CREATE, CONTEXT_DESTROY, CONTEXT_GET_STATE: arguments, rights, lifetime. */
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "rig.h"
+
+#define NOBODY 65534
+
+/* Arguments that are right. */
+static struct drm_pumice_context_create good(u32 vm)
+{
+	return (struct drm_pumice_context_create){
+		.type = DRM_PUMICE_CONTEXT_COMPUTE, .priority = DRM_PUMICE_PRIORITY_NORMAL,
+		.vm = vm,
+	};
+}
+
+static int create(int fd, struct drm_pumice_context_create args)
+{
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &args);
+}
+
+static void every_priority_can_be_had_by_root(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), priority, context;
+
+	for (priority = 0; priority <= DRM_PUMICE_PRIORITY_HIGH; priority++)
+		CHECK_OK(gpu_context_create(fd, vm, priority, &context));
+}
+
+static void context_type_must_be_known(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), i;
+	static const u32 types[] = { 0, 2, 1u << 31, UINT32_MAX };
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct drm_pumice_context_create args = good(vm);
+
+		args.type = types[i];
+		CHECK_ERROR(create(fd, args), EINVAL);
+	}
+}
+
+static void priority_must_be_known(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), i;
+	static const u32 priorities[] = { 3, 32, 33, UINT32_MAX };
+
+	for (i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++) {
+		struct drm_pumice_context_create args = good(vm);
+
+		args.priority = priorities[i];
+		CHECK_ERROR(create(fd, args), EINVAL);
+	}
+}
+
+static void context_flags_are_refused(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		struct drm_pumice_context_create args = good(vm);
+
+		args.flags = 1u << bit;
+		CHECK_ERROR(create(fd, args), EINVAL);
+	}
+}
+
+static void context_padding_must_be_zero(void)
+{
+	int fd = need_gpu();
+	struct drm_pumice_context_create args = good(need_vm(fd));
+	struct drm_pumice_context_destroy destroy = { .id = need_context(fd, args.vm), .pad = 1 };
+
+	args.pad = 1;
+	CHECK_ERROR(create(fd, args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_DESTROY, &destroy), EINVAL);
+	need_state(fd, destroy.id);
+}
+
+static void context_needs_a_vm_of_its_file(void)
+{
+	int fd = need_gpu(), other = need_gpu();
+	u32 vm = need_vm(fd);
+
+	need_vm(other);
+	CHECK_ERROR(create(fd, good(0)), ENOENT);
+	CHECK_ERROR(create(fd, good(NO_HANDLE)), ENOENT);
+	CHECK_ERROR(create(fd, good(need_vm(other))), ENOENT);
+	CHECK_OK(gpu_vm_destroy(fd, vm));
+	CHECK_ERROR(create(fd, good(vm)), ENOENT);
+}
+
+static void context_that_does_not_exist_is_refused(void)
+{
+	int fd = need_gpu();
+	struct drm_pumice_context_get_state state;
+	static const u32 ids[] = { 0, 12345, NO_HANDLE, UINT32_MAX };
+	u32 i;
+
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		CHECK_ERROR(gpu_context_destroy(fd, ids[i]), ENOENT);
+		CHECK_ERROR(gpu_context_state(fd, ids[i], &state), ENOENT);
+	}
+}
+
+static void context_of_another_file_is_refused(void)
+{
+	int fd = need_gpu(), other = need_gpu();
+	struct drm_pumice_context_get_state state;
+	u32 vm = need_vm(other), context;
+
+	need_context(other, vm);
+	context = need_context(other, vm);
+	need_context(fd, need_vm(fd));
+	CHECK_ERROR(gpu_context_destroy(fd, context), ENOENT);
+	CHECK_ERROR(gpu_context_state(fd, context, &state), ENOENT);
+	need_state(other, context);
+}
+
+static void destroyed_context_is_gone(void)
+{
+	int fd = need_gpu();
+	u32 context = need_context(fd, need_vm(fd));
+	struct drm_pumice_context_get_state state;
+
+	CHECK_OK(gpu_context_destroy(fd, context));
+	CHECK_ERROR(gpu_context_destroy(fd, context), ENOENT);
+	CHECK_ERROR(gpu_context_state(fd, context, &state), ENOENT);
+}
+
+static void new_context_has_a_clean_state(void)
+{
+	int fd = need_gpu();
+	struct drm_pumice_context_get_state state = need_state(fd, need_context(fd, need_vm(fd)));
+
+	CHECK_EQUAL(state.state, 0);
+	CHECK_EQUAL(state.jobs_done, 0);
+	CHECK_EQUAL(state.jobs_faulted, 0);
+	CHECK_EQUAL(state.fault, 0);
+}
+
+static void state_counts_jobs_and_tells_their_times(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_context_get_state state;
+	struct drm_pumice_query_timestamp before, after;
+	u32 size = sizeof(before);
+
+	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &before, &size));
+	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &after, &size));
+	state = need_state(rig.fd, rig.context);
+	CHECK_EQUAL(state.jobs_done, 2);
+	CHECK_EQUAL(state.jobs_faulted, 0);
+	CHECK_EQUAL(state.state, 0);
+	CHECK(before.gpu_ticks < state.last_start);
+	CHECK(state.last_start <= state.last_end);
+	CHECK(state.last_end < after.gpu_ticks);
+}
+
+/* Run a check as a user without rights, on a file opened before. */
+static void as_nobody(int fd, u32 vm, void (*check)(int fd, u32 vm))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		CHECK_OK(setgid(NOBODY));
+		CHECK_OK(setuid(NOBODY));
+		check(fd, vm);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static void check_no_high(int fd, u32 vm)
+{
+	struct drm_pumice_query_gpu info = need_info(fd);
+	u32 context;
+
+	CHECK_EQUAL(info.priorities,
+		    1u << DRM_PUMICE_PRIORITY_LOW | 1u << DRM_PUMICE_PRIORITY_NORMAL);
+	CHECK_ERROR(gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_HIGH, &context), EACCES);
+	CHECK_OK(gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_NORMAL, &context));
+	CHECK_OK(gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_LOW, &context));
+}
+
+static void high_priority_needs_rights(void)
+{
+	int fd = need_gpu();
+
+	as_nobody(fd, need_vm(fd), check_no_high);
+}
+
+static void contexts_are_capped_and_come_back(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), made, context, last = 0;
+	int err = 0;
+
+	for (made = 0; made < 100000 && !err; made++) {
+		err = gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_NORMAL, &context);
+		if (!err)
+			last = context;
+	}
+	CHECK_EQUAL(err, -ENOSPC);
+	CHECK(made > 64);
+	CHECK_OK(gpu_context_destroy(fd, last));
+	need_context(fd, vm);
+}
+
+/* Submit a job to a context that an endless one keeps busy; its fence is in *sync. */
+static void queue_behind(struct rig *rig, u64 stream, u32 *sync)
+{
+	struct drm_pumice_sync syncs[1];
+	struct drm_pumice_job job = {
+		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
+	};
+
+	*sync = need_sync(rig->fd);
+	syncs[0] = then_signal(*sync, 0);
+	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+}
+
+static void destroying_a_context_cancels_its_jobs(void)
+{
+	struct rig rig = rig_open();
+	u32 queued[3], i;
+
+	rig_block(&rig);
+	for (i = 0; i < 3; i++)
+		queue_behind(&rig, rig_empty_stream(&rig), &queued[i]);
+	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
+	for (i = 0; i < 3; i++) {
+		need_wait(rig.fd, queued[i], 0);
+		CHECK_EQUAL(sync_status(rig.fd, queued[i], 0), -ECANCELED);
+	}
+}
+
+static void destroying_a_context_leaves_others_alone(void)
+{
+	int fd = need_gpu();
+	struct rig doomed = rig_on(fd), other = rig_on(fd);
+
+	rig_block(&doomed);
+	rig_submit(&other, rig_store_stream(&other, other.data.va, 5));
+	CHECK_OK(gpu_context_destroy(fd, doomed.context));
+	CHECK_EQUAL(rig_wait(&other), 1);
+	rig_check_words(other.data.cpu, 5);
+	rig_check_works(&other);
+}
+
+static void submitting_to_a_destroyed_context_is_refused(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_job job = { .context = rig.context, .stream = rig_empty_stream(&rig) };
+
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), ENOENT);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(every_priority_can_be_had_by_root),
+	TEST_CASE(context_type_must_be_known),
+	TEST_CASE(priority_must_be_known),
+	TEST_CASE(context_flags_are_refused),
+	TEST_CASE(context_padding_must_be_zero),
+	TEST_CASE(context_needs_a_vm_of_its_file),
+	TEST_CASE(context_that_does_not_exist_is_refused),
+	TEST_CASE(context_of_another_file_is_refused),
+	TEST_CASE(destroyed_context_is_gone),
+	TEST_CASE(new_context_has_a_clean_state),
+	TEST_CASE(state_counts_jobs_and_tells_their_times),
+	TEST_CASE(high_priority_needs_rights),
+	TEST_CASE(contexts_are_capped_and_come_back),
+	TEST_CASE(destroying_a_context_cancels_its_jobs),
+	TEST_CASE(destroying_a_context_leaves_others_alone),
+	TEST_CASE(submitting_to_a_destroyed_context_is_refused),
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+/* Programs that do what they must not: each faults its job, names the reason, and harms nobody. */
+#include <errno.h>
+#include <string.h>
+
+#include "fault.h"
+#include "harness.h"
+#include "pumice_formats.h"
+
+#define UNMAPPED RIG_FREE
+
+/* A shader must fault; unless the launch says otherwise sh0:sh1 is the rig's data. */
+static struct drm_pumice_context_get_state refuse(struct rig *rig, const struct shader *shader,
+						  u32 fault, u32 unit)
+{
+	const struct launch launch = {
+		.shader = shader,
+		.params = { (u32)rig->data.va, (u32)(rig->data.va >> 32), 1 },
+	};
+
+	return expect_fault(rig, rig_stream(rig, &launch), fault, unit);
+}
+
+/* The same for one instruction, at index 1, behind one that is right. */
+static struct drm_pumice_context_get_state refuse_insn(struct rig *rig,
+						       struct pumice_usc_insn insn, u32 fault)
+{
+	struct shader shader = { .insns = 0 };
+	struct drm_pumice_context_get_state state;
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(1), .src0 = reg_v(0), .src1 = reg_sh(2),
+	});
+	emit(&shader, insn);
+	emit_end(&shader);
+	state = refuse(rig, &shader, fault, PUMICE_UNIT_USC_CODE);
+	CHECK_EQUAL(state.pc, 1);
+	return state;
+}
+
+static void unknown_opcode(void)
+{
+	static const u32 bad[][4] = {
+		{ 0, 0, 0, 0 }, { 0xff, 0, 0, 0 },
+		{ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
+	};
+	struct rig rig = rig_open();
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct shader shader = { .insns = 0 };
+
+		emit_raw(&shader, bad[i]);
+		refuse(&rig, &shader, PUMICE_FAULT_USC_OPCODE, PUMICE_UNIT_USC_CODE);
+	}
+}
+
+static void reserved_bits_of_an_instruction(void)
+{
+	struct rig rig = rig_open();
+	struct shader shader = shader_end();
+
+	shader.words[3] |= 1u << 31;
+	refuse(&rig, &shader, PUMICE_FAULT_USC_RESERVED, PUMICE_UNIT_USC_CODE);
+}
+
+static void operation_that_does_not_exist_for_its_type(void)
+{
+	struct rig rig = rig_open();
+
+	refuse_insn(&rig, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_AND, .type = PUMICE_USC_TYPE_F32, .dst = reg_r(1),
+		.src0 = reg_r(1), .src1 = reg_r(1),
+	}, PUMICE_FAULT_USC_TYPE);
+}
+
+static void operand_that_the_place_does_not_take(void)
+{
+	struct rig rig = rig_open();
+
+	refuse_insn(&rig, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_ADD, .dst = reg_sh(1), .src0 = reg_r(1), .src1 = reg_r(1),
+	}, PUMICE_FAULT_USC_OPERAND);
+}
+
+static void register_beyond_the_allocation(void)
+{
+	struct rig rig = rig_open();
+
+	refuse_insn(&rig, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(SHADER_TEMPS), .src0 = reg_r(1),
+		.src1 = reg_r(1),
+	}, PUMICE_FAULT_USC_REGISTER);
+	refuse_insn(&rig, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(1), .src0 = reg_r(1),
+		.src1 = reg_sh(LAUNCH_PARAMS),
+	}, PUMICE_FAULT_USC_REGISTER);
+	refuse_insn(&rig, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(1), .src0 = reg_v(1), .src1 = reg_r(1),
+	}, PUMICE_FAULT_USC_REGISTER);
+}
+
+static void branch_out_of_the_program(void)
+{
+	struct rig rig = rig_open();
+
+	refuse_insn(&rig, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_JUMP, .target = 3,
+	}, PUMICE_FAULT_USC_BRANCH);
+	refuse_insn(&rig, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_JUMP, .target = 0xfffff,
+	}, PUMICE_FAULT_USC_BRANCH);
+}
+
+static void running_past_the_last_instruction(void)
+{
+	struct rig rig = rig_open();
+	struct shader shader = { .insns = 0 };
+
+	emit_store(&shader, 1, 0);
+	refuse(&rig, &shader, PUMICE_FAULT_USC_END, PUMICE_UNIT_USC_CODE);
+}
+
+/* ------------------------------------------------------------ where it lies */
+
+/* A launch whose PDS program starts @insns instructions at @code must fault. */
+static struct drm_pumice_context_get_state refuse_task(struct rig *rig, u64 code, u32 insns,
+						       u32 fault, u32 unit)
+{
+	u32 pds[2 * 4] = { 0 }, words[16];
+	struct pumice_cdm_state state = {
+		.pds_insns = 2, .temps = 4, .size_x = 32, .size_y = 1, .size_z = 1,
+	};
+	const struct pumice_cdm_launch grid = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+	u32 count = PUMICE_CDM_STATE_WORDS;
+
+	pumice_pds_pack(pds, &(struct pumice_pds_insn){
+		.opcode = PUMICE_PDS_OP_TASK, .addr = code, .insns = insns,
+	});
+	pumice_pds_pack(pds + 4, &(struct pumice_pds_insn){ .opcode = PUMICE_PDS_OP_END });
+	state.pds_addr = rig_place(rig, pds, 8);
+	pumice_cdm_state_pack(words, &state);
+	pumice_cdm_launch_pack(words + count, &grid);
+	count += PUMICE_CDM_LAUNCH_WORDS;
+	pumice_cdm_halt_pack(words + count, &(struct pumice_cdm_halt){ 0 });
+	return expect_fault(rig, rig_place(rig, words, count + 1), fault, unit);
+}
+
+static void unmapped_program(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_context_get_state state =
+		refuse_task(&rig, UNMAPPED, 4, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_USC_CODE);
+
+	CHECK_EQUAL(state.fault_va, UNMAPPED);
+	CHECK_EQUAL(state.access, PUMICE_ACCESS_EXEC);
+}
+
+static void misaligned_program(void)
+{
+	struct rig rig = rig_open();
+
+	refuse_task(&rig, RIG_CODE + 8, 1, PUMICE_FAULT_USC_PROGRAM, PUMICE_UNIT_USC_CODE);
+}
+
+static void program_of_no_or_too_many_instructions(void)
+{
+	struct rig rig = rig_open();
+
+	refuse_task(&rig, RIG_CODE, 0, PUMICE_FAULT_USC_PROGRAM, PUMICE_UNIT_USC_CODE);
+	refuse_task(&rig, RIG_CODE, PUMICE_USC_MAX_INSNS + 1, PUMICE_FAULT_USC_PROGRAM,
+		    PUMICE_UNIT_USC_CODE);
+}
+
+/* ---------------------------------------------------------------- accesses */
+
+static void misaligned_global_access(void)
+{
+	struct rig rig = rig_open();
+	struct shader shader = { .insns = 0 };
+	struct drm_pumice_context_get_state state;
+
+	emit_store(&shader, 1, 2);
+	emit_end(&shader);
+	state = refuse(&rig, &shader, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_UNIT_USC_DATA);
+	CHECK_EQUAL(state.fault_va, rig.data.va + 2);
+	CHECK_EQUAL(rig.data.cpu[0] >> 16, 0x5a5a);	/* what the check behind the fault wrote */
+}
+
+static void unmapped_load(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_context_get_state state =
+		expect_fault(&rig, rig_copy_stream(&rig, rig.data.va, UNMAPPED, 0),
+			     PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_USC_DATA);
+
+	CHECK_EQUAL(state.access, PUMICE_ACCESS_READ);
+	CHECK_EQUAL(state.fault_va, UNMAPPED);
+}
+
+static void unmapped_store(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_context_get_state state =
+		expect_fault(&rig, rig_store_stream(&rig, UNMAPPED, 0),
+			     PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_USC_DATA);
+
+	CHECK_EQUAL(state.access, PUMICE_ACCESS_WRITE);
+	CHECK_EQUAL(state.fault_va, UNMAPPED);
+}
+
+static void access_beyond_the_space(void)
+{
+	struct rig rig = rig_open();
+
+	expect_fault(&rig, rig_store_stream(&rig, 1ull << PUMICE_MMU_VA_BITS, 0),
+		     PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_USC_DATA);
+	expect_fault(&rig, rig_store_stream(&rig, UINT64_MAX - 3, 0),
+		     PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_USC_DATA);
+}
+
+static void firmware_memory_is_out_of_reach(void)
+{
+	struct rig rig = rig_open();
+
+	/* Low addresses are where context 0 has the firmware's structures. */
+	expect_fault(&rig, rig_store_stream(&rig, PAGE, 0), PUMICE_FAULT_MMU_PT_INVALID,
+		     PUMICE_UNIT_USC_DATA);
+}
+
+static struct shader shader_local_store(u16 displacement)
+{
+	struct shader shader = { .insns = 0 };
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_SHL, .dst = reg_r(0), .src0 = reg_v(0),
+		.src1 = immediate(), .imm = 2,
+	});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_LOCAL_STORE32, .mask = mask_all(), .src0 = reg_r(0),
+		.src1 = reg_r(0), .disp = displacement,
+	});
+	emit_end(&shader);
+	return shader;
+}
+
+static void local_access_out_of_bounds(void)
+{
+	struct rig rig = rig_open();
+	struct shader inside = shader_local_store(0), outside = shader_local_store(4);
+	struct launch launch = { .shader = &inside, .local_bytes = 128 };
+
+	CHECK_EQUAL(rig_run(&rig, rig_stream(&rig, &launch)), 1);
+	launch.shader = &outside;
+	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
+		     PUMICE_UNIT_USC_DATA);
+	launch.shader = &inside;
+	launch.local_bytes = 0;
+	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
+		     PUMICE_UNIT_USC_DATA);
+}
+
+static void local_access_misaligned(void)
+{
+	struct rig rig = rig_open();
+	struct shader shader = shader_local_store(1);
+	const struct launch launch = { .shader = &shader, .local_bytes = 256 };
+
+	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_LOCAL_ALIGN,
+		     PUMICE_UNIT_USC_DATA);
+}
+
+/* Wave 0 goes to the barrier; the others end, so that it waits for ever. */
+static void barrier_that_is_never_reached(void)
+{
+	struct rig rig = rig_open();
+	struct shader shader = { .insns = 0 };
+	const struct launch launch = { .shader = &shader, .size = 128 };
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_LT, .dst = reg_r(0), .src0 = reg_v(0),
+		.src1 = immediate(), .imm = 32,
+	});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_BR_ANY, .mask = mask_register(0), .target = 3,
+	});
+	emit_end(&shader);
+	emit(&shader, (struct pumice_usc_insn){ .opcode = PUMICE_USC_OP_BARRIER });
+	emit_end(&shader);
+	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_BARRIER,
+		     PUMICE_UNIT_USC_CODE);
+}
+
+/* --------------------------------------------------------- around the fault */
+
+static void job_with_many_faults_reports_one(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_store();
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)UNMAPPED, (u32)(UNMAPPED >> 32) },
+		.groups = 500, .size = 256,
+	};
+
+	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_MMU_PT_INVALID,
+		     PUMICE_UNIT_USC_DATA);
+}
+
+static void jobs_behind_a_faulting_one_run(void)
+{
+	struct rig rig = rig_open();
+	u64 bad = rig_store_stream(&rig, UNMAPPED, 0);
+	u64 good = rig_store_stream(&rig, rig.data.va, 31);
+
+	rig_submit(&rig, bad);
+	rig_submit(&rig, good);
+	CHECK_EQUAL(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu, 31);
+	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_faulted, 1);
+}
+
+static void job_that_waits_for_a_faulting_one_runs(void)
+{
+	int fd = need_gpu();
+	struct rig bad = rig_on(fd), good = rig_on(fd);
+	struct drm_pumice_sync syncs[] = { wait_for(bad.sync, 0), then_signal(good.sync, 0) };
+	struct drm_pumice_job job = {
+		.context = good.context, .stream = rig_store_stream(&good, good.data.va, 32),
+		.syncs = ARRAY_OF(syncs, 2),
+	};
+
+	rig_submit(&bad, rig_store_stream(&bad, UNMAPPED, 0));
+	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+	CHECK_EQUAL(rig_wait(&good), 1);
+	CHECK_EQUAL(rig_wait(&bad), -EIO);
+	rig_check_words(good.data.cpu, 32);
+}
+
+static void last_fault_is_the_one_told(void)
+{
+	struct rig rig = rig_open();
+
+	expect_fault(&rig, rig_store_stream(&rig, UNMAPPED, 0), PUMICE_FAULT_MMU_PT_INVALID,
+		     PUMICE_UNIT_USC_DATA);
+	expect_fault(&rig, UNMAPPED, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_CDM);
+}
+
+static void hundred_faults_in_a_row_do_no_harm(void)
+{
+	struct rig rig = rig_open();
+	u64 bad = rig_store_stream(&rig, UNMAPPED, 0);
+	u32 i;
+
+	for (i = 0; i < 100; i++)
+		rig_submit(&rig, bad);
+	CHECK_EQUAL(rig_wait(&rig), -EIO);
+	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_faulted, 100);
+	rig_check_works(&rig);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(unknown_opcode),
+	TEST_CASE(reserved_bits_of_an_instruction),
+	TEST_CASE(operation_that_does_not_exist_for_its_type),
+	TEST_CASE(operand_that_the_place_does_not_take),
+	TEST_CASE(register_beyond_the_allocation),
+	TEST_CASE(branch_out_of_the_program),
+	TEST_CASE(running_past_the_last_instruction),
+	TEST_CASE(unmapped_program),
+	TEST_CASE(misaligned_program),
+	TEST_CASE(program_of_no_or_too_many_instructions),
+	TEST_CASE(misaligned_global_access),
+	TEST_CASE(unmapped_load),
+	TEST_CASE(unmapped_store),
+	TEST_CASE(access_beyond_the_space),
+	TEST_CASE(firmware_memory_is_out_of_reach),
+	TEST_CASE(local_access_out_of_bounds),
+	TEST_CASE(local_access_misaligned),
+	TEST_CASE(barrier_that_is_never_reached),
+	TEST_CASE(job_with_many_faults_reports_one),
+	TEST_CASE(jobs_behind_a_faulting_one_run),
+	TEST_CASE(job_that_waits_for_a_faulting_one_runs),
+	TEST_CASE(last_fault_is_the_one_told),
+	TEST_CASE(hundred_faults_in_a_row_do_no_harm),
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/* DEV_QUERY: sizes, buffers, values. */
+#include <errno.h>
+#include <string.h>
+
+#include "gpu.h"
+#include "harness.h"
+#include "pumice_regs.h"
+#include "sync.h"
+
+#define FILL 0xa5
+
+static const struct {
+	u32 type;
+	u32 size;
+} types[] = {
+	{ DRM_PUMICE_QUERY_GPU, sizeof(struct drm_pumice_query_gpu) },
+	{ DRM_PUMICE_QUERY_FW, sizeof(struct drm_pumice_query_fw) },
+	{ DRM_PUMICE_QUERY_TIMESTAMP, sizeof(struct drm_pumice_query_timestamp) },
+};
+
+#define TYPES (sizeof(types) / sizeof(types[0]))
+
+static void null_pointer_tells_the_size(void)
+{
+	int fd = need_gpu();
+	u32 i;
+
+	for (i = 0; i < TYPES; i++) {
+		u32 size = 0;
+
+		CHECK_OK(gpu_query(fd, types[i].type, NULL, &size));
+		CHECK_EQUAL(size, types[i].size);
+	}
+}
+
+static void null_pointer_ignores_the_size_given(void)
+{
+	int fd = need_gpu();
+	u32 size = UINT32_MAX;
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_GPU, NULL, &size));
+	CHECK_EQUAL(size, sizeof(struct drm_pumice_query_gpu));
+}
+
+static void short_buffer_is_filled_as_far_as_it_goes(void)
+{
+	int fd = need_gpu();
+	struct drm_pumice_query_gpu whole = need_info(fd);
+	u8 buffer[sizeof(whole)];
+	u32 size = 8, i;
+
+	memset(buffer, FILL, sizeof(buffer));
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_GPU, buffer, &size));
+	CHECK_EQUAL(size, 8);
+	CHECK(!memcmp(buffer, &whole, 8));
+	for (i = 8; i < sizeof(buffer); i++)
+		CHECK_EQUAL(buffer[i], FILL);
+}
+
+static void buffer_of_no_bytes_is_not_touched(void)
+{
+	int fd = need_gpu();
+	u8 buffer[8];
+	u32 size = 0;
+
+	memset(buffer, FILL, sizeof(buffer));
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_GPU, buffer, &size));
+	CHECK_EQUAL(size, 0);
+	CHECK_EQUAL(buffer[0], FILL);
+}
+
+static void long_buffer_is_zeroed_behind(void)
+{
+	int fd = need_gpu();
+	u8 buffer[sizeof(struct drm_pumice_query_gpu) + 64];
+	u32 size = sizeof(buffer), i;
+
+	memset(buffer, FILL, sizeof(buffer));
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_GPU, buffer, &size));
+	CHECK_EQUAL(size, sizeof(buffer));
+	for (i = sizeof(struct drm_pumice_query_gpu); i < sizeof(buffer); i++)
+		CHECK_EQUAL(buffer[i], 0);
+}
+
+static void unknown_type_is_refused(void)
+{
+	static const u32 unknown[] = { 3, 0x80000000u, UINT32_MAX };
+	int fd = need_gpu();
+	u8 buffer[64];
+	u32 i;
+
+	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		u32 size = sizeof(buffer);
+
+		CHECK_ERROR(gpu_query(fd, unknown[i], buffer, &size), EINVAL);
+		CHECK_ERROR(gpu_query(fd, unknown[i], NULL, &size), EINVAL);
+	}
+}
+
+static void bad_pointer_gives_efault(void)
+{
+	int fd = need_gpu();
+	u32 i;
+
+	for (i = 0; i < TYPES; i++) {
+		u32 size = types[i].size;
+
+		CHECK_ERROR(gpu_query(fd, types[i].type, (void *)(uintptr_t)16, &size), EFAULT);
+	}
+}
+
+static void pointer_into_the_kernel_gives_efault(void)
+{
+	int fd = need_gpu();
+	u32 size = sizeof(struct drm_pumice_query_gpu);
+
+	CHECK_ERROR(gpu_query(fd, DRM_PUMICE_QUERY_GPU, (void *)(uintptr_t)0xffffffff81000000ull,
+			      &size), EFAULT);
+}
+
+static void gpu_values_agree_with_the_contract(void)
+{
+	struct drm_pumice_query_gpu info = need_info(need_gpu());
+
+	CHECK_EQUAL(info.version, PUMICE_SYS_VERSION__RESET);
+	CHECK(info.cores >= 1 && info.cores <= PUMICE_MAX_CORES);
+	CHECK_EQUAL(info.uscs_per_core, PUMICE_USCS_PER_CORE);
+	CHECK_EQUAL(info.slots_per_usc, PUMICE_USC_SLOTS);
+	CHECK_EQUAL(info.max_group_instances, PUMICE_GROUP_INSTANCES);
+	CHECK(info.unified_bytes && info.common_bytes && info.local_bytes);
+	CHECK(info.clock_hz);
+	CHECK_EQUAL(info.pad, 0);
+}
+
+static void pages_and_addresses_are_sane(void)
+{
+	struct drm_pumice_query_gpu info = need_info(need_gpu());
+
+	CHECK(info.page_sizes & PAGE);
+	CHECK_EQUAL(info.page_sizes & (PAGE - 1), 0);
+	CHECK_EQUAL(info.page_sizes & (2 * MIB), 2 * MIB);
+	CHECK(info.va_start < info.va_end);
+	CHECK_EQUAL(info.va_start % PAGE, 0);
+	CHECK_EQUAL(info.va_end % PAGE, 0);
+	CHECK(info.va_end <= 1ull << PUMICE_MMU_VA_BITS);
+}
+
+static void root_may_use_every_priority(void)
+{
+	struct drm_pumice_query_gpu info = need_info(need_gpu());
+
+	CHECK_EQUAL(info.priorities, 1u << DRM_PUMICE_PRIORITY_LOW |
+		    1u << DRM_PUMICE_PRIORITY_NORMAL | 1u << DRM_PUMICE_PRIORITY_HIGH);
+}
+
+static void firmware_has_a_version_and_a_build_id(void)
+{
+	struct drm_pumice_query_fw fw;
+	u32 size = sizeof(fw);
+	int fd = need_gpu();
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_FW, &fw, &size));
+	CHECK(fw.version >> 16);
+	CHECK_EQUAL(fw.pad, 0);
+	CHECK(memchr(fw.build_id, 0, sizeof(fw.build_id)));
+	CHECK(fw.build_id[0]);
+}
+
+static void both_clocks_go_forward(void)
+{
+	struct drm_pumice_query_timestamp first, second;
+	u32 size = sizeof(first);
+	int fd = need_gpu();
+	u64 before = now_ns();
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_TIMESTAMP, &first, &size));
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_TIMESTAMP, &second, &size));
+	CHECK(first.cpu_ns >= before);
+	CHECK(second.cpu_ns >= first.cpu_ns);
+	CHECK(second.gpu_ticks > first.gpu_ticks);
+	CHECK(second.cpu_ns <= now_ns());
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(null_pointer_tells_the_size),
+	TEST_CASE(null_pointer_ignores_the_size_given),
+	TEST_CASE(short_buffer_is_filled_as_far_as_it_goes),
+	TEST_CASE(buffer_of_no_bytes_is_not_touched),
+	TEST_CASE(long_buffer_is_zeroed_behind),
+	TEST_CASE(unknown_type_is_refused),
+	TEST_CASE(bad_pointer_gives_efault),
+	TEST_CASE(pointer_into_the_kernel_gives_efault),
+	TEST_CASE(gpu_values_agree_with_the_contract),
+	TEST_CASE(pages_and_addresses_are_sane),
+	TEST_CASE(root_may_use_every_priority),
+	TEST_CASE(firmware_has_a_version_and_a_build_id),
+	TEST_CASE(both_clocks_go_forward),
+};
+
+TEST_MAIN(cases)

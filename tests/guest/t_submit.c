@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+/* SUBMIT: arguments. What submitted jobs wait for and signal is in t_sync.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "rig.h"
+
+/** struct ground - a rig, and a job that would be accepted */
+struct ground {
+	struct rig rig;
+	struct drm_pumice_sync sync;
+	struct drm_pumice_job job;
+};
+
+static struct ground *ground(void)
+{
+	struct ground *g = calloc(1, sizeof(*g));
+
+	CHECK(g);
+	g->rig = rig_open();
+	g->sync = then_signal(g->rig.sync, 0);
+	g->job = (struct drm_pumice_job){
+		.context = g->rig.context, .stream = rig_empty_stream(&g->rig),
+		.syncs = ARRAY_OF(&g->sync, 1),
+	};
+	return g;
+}
+
+/* Submitting the job must be refused, with its index, and leave nothing behind. */
+static void refuse(struct ground *g, int error)
+{
+	u32 failed = 99;
+
+	CHECK_ERROR(gpu_submit(g->rig.fd, &g->job, 1, &failed), error);
+	CHECK_EQUAL(failed, 0);
+	CHECK_ERROR(sync_wait(g->rig.fd, g->rig.sync, 0, 0), EINVAL);
+	CHECK_EQUAL(need_state(g->rig.fd, g->rig.context).jobs_done, 0);
+}
+
+static void a_job_that_is_right_is_taken(void)
+{
+	struct ground *g = ground();
+
+	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+}
+
+static void submit_flags_are_refused(void)
+{
+	struct ground *g = ground();
+	u32 bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		struct drm_pumice_submit args = { .flags = 1u << bit, .jobs = ARRAY_OF(&g->job, 1) };
+
+		CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+	}
+}
+
+static void submit_padding_must_be_zero(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_submit args = { .pad = 1, .jobs = ARRAY_OF(&g->job, 1) };
+
+	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+}
+
+static void no_jobs_are_fine(void)
+{
+	struct drm_pumice_submit args = {
+		.jobs = { .stride = sizeof(struct drm_pumice_job), .array = 16 },
+	};
+
+	CHECK_OK(gpu_ioctl(need_gpu(), DRM_IOCTL_PUMICE_SUBMIT, &args));
+}
+
+static void job_flags_are_refused(void)
+{
+	struct ground *g = ground();
+	u32 bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		g->job.flags = 1u << bit;
+		refuse(g, EINVAL);
+	}
+}
+
+static void context_must_exist(void)
+{
+	struct ground *g = ground();
+
+	g->job.context = 0;
+	refuse(g, ENOENT);
+	g->job.context = NO_HANDLE;
+	refuse(g, ENOENT);
+}
+
+static void context_of_another_file_is_refused(void)
+{
+	struct ground *g = ground();
+	int other = need_gpu();
+	u32 vm = need_vm(other);
+
+	need_context(other, vm);
+	g->job.context = need_context(other, vm);
+	refuse(g, ENOENT);
+}
+
+static void stream_must_be_aligned(void)
+{
+	struct ground *g = ground();
+	u64 stream = g->job.stream, off;
+
+	for (off = 1; off < 4; off++) {
+		g->job.stream = stream + off;
+		refuse(g, EINVAL);
+	}
+}
+
+static void too_many_jobs_are_refused(void)
+{
+	struct ground *g = ground();
+	static const u32 counts[] = { DRM_PUMICE_MAX_JOBS + 1, 1u << 28, 1u << 31, UINT32_MAX };
+	u32 i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		CHECK_ERROR(gpu_submit(g->rig.fd, &g->job, counts[i], NULL), E2BIG);
+}
+
+static void too_many_syncs_are_refused(void)
+{
+	struct ground *g = ground();
+	static const u32 counts[] = { DRM_PUMICE_MAX_SYNCS + 1, 1u << 28, UINT32_MAX };
+	u32 i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		g->job.syncs.count = counts[i];
+		refuse(g, E2BIG);
+	}
+}
+
+static void too_small_strides_are_refused(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
+
+	args.jobs.stride = sizeof(g->job) - 8;
+	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+	args.jobs.stride = 0;
+	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+	g->job.syncs.stride = sizeof(g->sync) - 4;
+	refuse(g, EINVAL);
+	g->job.syncs.stride = 0;
+	refuse(g, EINVAL);
+}
+
+static void jobs_may_grow_by_zeroes_only(void)
+{
+	struct ground *g = ground();
+	struct {
+		struct drm_pumice_job job;
+		u64 more;
+	} grown = { .job = g->job };
+	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&grown, 1) };
+
+	CHECK_OK(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	grown.more = 1;
+	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), E2BIG);
+}
+
+static void syncs_may_grow_by_zeroes_only(void)
+{
+	struct ground *g = ground();
+	struct {
+		struct drm_pumice_sync sync;
+		u64 more;
+	} grown = { .sync = g->sync, .more = 1 };
+
+	g->job.syncs = (struct drm_pumice_array)ARRAY_OF(&grown, 1);
+	refuse(g, E2BIG);
+	grown.more = 0;
+	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+}
+
+static void arrays_must_be_readable(void)
+{
+	struct ground *g = ground();
+
+	CHECK_ERROR(gpu_submit(g->rig.fd, (void *)16, 1, NULL), EFAULT);
+	CHECK_ERROR(gpu_submit(g->rig.fd, NULL, 1, NULL), EFAULT);
+	g->job.syncs.array = 16;
+	refuse(g, EFAULT);
+	g->job.syncs.array = 0xffffffff81000000ull;
+	refuse(g, EFAULT);
+}
+
+static void sync_flags_must_be_known(void)
+{
+	struct ground *g = ground();
+	u32 bit;
+
+	for (bit = 2; bit < 32; bit++) {
+		g->sync.flags = DRM_PUMICE_SYNC_SIGNAL | 1u << bit;
+		refuse(g, EINVAL);
+	}
+}
+
+static void syncobj_must_exist(void)
+{
+	struct ground *g = ground();
+
+	g->sync.handle = 0;
+	refuse(g, ENOENT);
+	g->sync.handle = NO_HANDLE;
+	refuse(g, ENOENT);
+	g->sync = wait_for(NO_HANDLE, 0);
+	refuse(g, ENOENT);
+}
+
+static void syncobj_of_another_file_is_refused(void)
+{
+	struct ground *g = ground();
+	int other = need_gpu();
+
+	need_sync(other);
+	g->sync.handle = need_sync(other);
+	refuse(g, ENOENT);
+}
+
+static void timeline_point_zero_is_refused(void)
+{
+	struct ground *g = ground();
+
+	g->sync.flags = DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE;
+	refuse(g, EINVAL);
+	g->sync.flags = DRM_PUMICE_SYNC_TIMELINE;
+	refuse(g, EINVAL);
+}
+
+static void point_of_a_binary_syncobj_is_refused(void)
+{
+	struct ground *g = ground();
+
+	g->sync.value = 1;
+	refuse(g, EINVAL);
+}
+
+static void waiting_for_what_nobody_signals_is_refused(void)
+{
+	struct ground *g = ground();
+
+	g->sync = wait_for(need_sync(g->rig.fd), 0);
+	refuse(g, EINVAL);
+	g->sync = wait_for(need_sync(g->rig.fd), 5);
+	refuse(g, EINVAL);
+}
+
+static void waiting_for_ones_own_signal_is_refused(void)
+{
+	struct ground *g = ground();
+	const struct drm_pumice_sync syncs[] = {
+		then_signal(g->rig.sync, 0), wait_for(g->rig.sync, 0),
+	};
+
+	g->job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 2);
+	refuse(g, EINVAL);
+}
+
+static void waiting_for_a_later_job_is_refused(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_sync wait = wait_for(g->rig.sync, 0);
+	struct drm_pumice_job jobs[] = { g->job, g->job };
+	u32 failed = 99;
+
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
+	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 2, &failed), EINVAL);
+	CHECK_EQUAL(failed, 0);
+	CHECK_ERROR(sync_wait(g->rig.fd, g->rig.sync, 0, 0), EINVAL);
+}
+
+static void refused_job_is_told_and_no_job_is_submitted(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_job jobs[4] = { g->job, g->job, g->job, g->job };
+	u32 failed = 99;
+
+	jobs[2].stream++;
+	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 4, &failed), EINVAL);
+	CHECK_EQUAL(failed, 2);
+	CHECK_ERROR(sync_wait(g->rig.fd, g->rig.sync, 0, 0), EINVAL);
+
+	/* The job behind it is the first that runs. */
+	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_EQUAL(need_state(g->rig.fd, g->rig.context).jobs_done, 1);
+}
+
+static void refused_call_leaves_a_signaled_syncobj_as_it_was(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_job jobs[2] = { g->job, g->job };
+
+	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	jobs[1].context = NO_HANDLE;
+	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 2, NULL), ENOENT);
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+}
+
+static void refused_timeline_signal_adds_no_point(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_job jobs[2] = { g->job, g->job };
+	u32 timeline = need_sync(g->rig.fd);
+
+	g->sync = then_signal(timeline, 1);
+	jobs[1].flags = 1;
+	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 2, NULL), EINVAL);
+	CHECK_ERROR(sync_wait(g->rig.fd, timeline, 1, 0), EINVAL);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(a_job_that_is_right_is_taken),
+	TEST_CASE(submit_flags_are_refused),
+	TEST_CASE(submit_padding_must_be_zero),
+	TEST_CASE(no_jobs_are_fine),
+	TEST_CASE(job_flags_are_refused),
+	TEST_CASE(context_must_exist),
+	TEST_CASE(context_of_another_file_is_refused),
+	TEST_CASE(stream_must_be_aligned),
+	TEST_CASE(too_many_jobs_are_refused),
+	TEST_CASE(too_many_syncs_are_refused),
+	TEST_CASE(too_small_strides_are_refused),
+	TEST_CASE(jobs_may_grow_by_zeroes_only),
+	TEST_CASE(syncs_may_grow_by_zeroes_only),
+	TEST_CASE(arrays_must_be_readable),
+	TEST_CASE(sync_flags_must_be_known),
+	TEST_CASE(syncobj_must_exist),
+	TEST_CASE(syncobj_of_another_file_is_refused),
+	TEST_CASE(timeline_point_zero_is_refused),
+	TEST_CASE(point_of_a_binary_syncobj_is_refused),
+	TEST_CASE(waiting_for_what_nobody_signals_is_refused),
+	TEST_CASE(waiting_for_ones_own_signal_is_refused),
+	TEST_CASE(waiting_for_a_later_job_is_refused),
+	TEST_CASE(refused_job_is_told_and_no_job_is_submitted),
+	TEST_CASE(refused_call_leaves_a_signaled_syncobj_as_it_was),
+	TEST_CASE(refused_timeline_signal_adds_no_point),
+};
+
+TEST_MAIN(cases)

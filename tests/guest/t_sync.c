@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT
+/* What jobs wait for and signal: order, binary and timeline syncobjs, fences of others. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "harness.h"
+#include "rig.h"
+
+#define WORDS 32u	/* that a copy or store job writes */
+
+/* A job with one wait and one signal, either left out by handle 0. */
+struct link {
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_job job;
+};
+
+static void make_link(struct link *link, u32 context, u64 stream, u32 wait, u32 signal)
+{
+	u32 count = 0;
+
+	if (wait)
+		link->syncs[count++] = wait_for(wait, 0);
+	if (signal)
+		link->syncs[count++] = then_signal(signal, 0);
+	link->job = (struct drm_pumice_job){
+		.context = context, .stream = stream, .syncs = ARRAY_OF(link->syncs, count),
+	};
+}
+
+static void submit_link(struct rig *rig, u32 context, u64 stream, u32 wait, u32 signal)
+{
+	struct link link;
+
+	make_link(&link, context, stream, wait, signal);
+	CHECK_OK(gpu_submit(rig->fd, &link.job, 1, NULL));
+}
+
+/* Stream that copies the words of place @index to the next place, adding 1. */
+static u64 step_stream(struct rig *rig, u32 index)
+{
+	return rig_copy_stream(rig, rig_data(rig, (index + 1) * WORDS),
+			       rig_data(rig, index * WORDS), 1);
+}
+
+static void start_words(struct rig *rig, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < WORDS; i++)
+		rig->data.cpu[i] = value + i;
+}
+
+static void empty_stream_signals_its_fence(void)
+{
+	struct rig rig = rig_open();
+
+	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
+}
+
+static void job_without_syncs_runs(void)
+{
+	struct rig rig = rig_open();
+
+	submit_link(&rig, rig.context, rig_store_stream(&rig, rig.data.va, 3), 0, 0);
+	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	rig_check_words(rig.data.cpu, 3);
+}
+
+static void jobs_of_a_context_run_in_order(void)
+{
+	struct rig rig = rig_open();
+	u32 i;
+
+	start_words(&rig, 1000);
+	for (i = 0; i < 100; i++)
+		submit_link(&rig, rig.context, step_stream(&rig, i), 0, i == 99 ? rig.sync : 0);
+	CHECK_EQUAL(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu + 100 * WORDS, 1100);
+}
+
+static void more_jobs_than_the_ring_holds_all_run(void)
+{
+	struct rig rig = rig_open();
+	u64 stream = rig_empty_stream(&rig);
+	u32 i;
+
+	for (i = 0; i < 4000; i++)
+		submit_link(&rig, rig.context, stream, 0, 0);
+	CHECK_EQUAL(rig_run(&rig, stream), 1);
+	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_done, 4001);
+}
+
+static void as_many_jobs_as_promised_run_from_one_call(void)
+{
+	struct rig rig = rig_open();
+	struct link *links = calloc(DRM_PUMICE_MAX_JOBS, sizeof(*links));
+	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
+	u32 i;
+
+	CHECK(links);
+	start_words(&rig, 1);
+	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++) {
+		make_link(&links[i], rig.context, step_stream(&rig, i), 0,
+			  i == DRM_PUMICE_MAX_JOBS - 1 ? rig.sync : 0);
+		jobs[i] = links[i].job;
+	}
+	CHECK_OK(gpu_submit(rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	CHECK_EQUAL(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu + DRM_PUMICE_MAX_JOBS * WORDS, 1 + DRM_PUMICE_MAX_JOBS);
+}
+
+static void as_many_syncs_as_promised_are_signaled(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_SYNCS];
+	struct drm_pumice_job job = {
+		.context = rig.context, .stream = rig_empty_stream(&rig),
+		.syncs = ARRAY_OF(syncs, DRM_PUMICE_MAX_SYNCS),
+	};
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_SYNCS; i++)
+		syncs[i] = then_signal(need_sync(rig.fd), 0);
+	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
+	for (i = 0; i < DRM_PUMICE_MAX_SYNCS; i++)
+		need_wait(rig.fd, syncs[i].handle, 0);
+}
+
+#define CONTEXTS 4u
+#define CHAIN 32u
+
+/* A chain of copies over several contexts, each waiting for the one before. */
+static void run_chain(bool one_call)
+{
+	struct rig rig = rig_open();
+	struct link links[CHAIN];
+	struct drm_pumice_job jobs[CHAIN];
+	u32 contexts[CONTEXTS], last = 0, i;
+
+	start_words(&rig, 50);
+	for (i = 0; i < CONTEXTS; i++)
+		contexts[i] = need_context(rig.fd, rig.vm);
+	for (i = 0; i < CHAIN; i++) {
+		u32 next = need_sync(rig.fd);
+
+		make_link(&links[i], contexts[i % CONTEXTS], step_stream(&rig, i), last, next);
+		jobs[i] = links[i].job;
+		last = next;
+	}
+	if (one_call) {
+		CHECK_OK(gpu_submit(rig.fd, jobs, CHAIN, NULL));
+	} else {
+		for (i = 0; i < CHAIN; i++)
+			CHECK_OK(gpu_submit(rig.fd, &jobs[i], 1, NULL));
+	}
+	need_wait(rig.fd, last, 0);
+	CHECK_EQUAL(sync_status(rig.fd, last, 0), 1);
+	rig_check_words(rig.data.cpu + CHAIN * WORDS, 50 + CHAIN);
+}
+
+static void jobs_of_one_call_wait_for_each_other_across_contexts(void)
+{
+	run_chain(true);
+}
+
+static void jobs_of_many_calls_wait_for_each_other_across_contexts(void)
+{
+	run_chain(false);
+}
+
+static void one_job_waits_for_many_contexts(void)
+{
+	int fd = need_gpu();
+	struct rig rigs[8], last = rig_on(fd);
+	struct drm_pumice_sync syncs[9];
+	struct drm_pumice_job job = {
+		.context = last.context, .stream = rig_empty_stream(&last),
+		.syncs = ARRAY_OF(syncs, 9),
+	};
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		rigs[i] = rig_on(fd);
+		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, i * 100));
+		syncs[i] = wait_for(rigs[i].sync, 0);
+	}
+	syncs[8] = then_signal(last.sync, 0);
+	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+	CHECK_EQUAL(rig_wait(&last), 1);
+	for (i = 0; i < 8; i++)
+		rig_check_words(rigs[i].data.cpu, i * 100);
+}
+
+static void job_waits_until_a_blocked_context_is_killed(void)
+{
+	int fd = need_gpu();
+	struct rig blocked = rig_on(fd), waiter = rig_on(fd);
+
+	rig_block(&blocked);
+	submit_link(&waiter, waiter.context, rig_store_stream(&waiter, waiter.data.va, 8),
+		    blocked.sync, waiter.sync);
+	CHECK(sync_is_pending(fd, waiter.sync, 0));
+	CHECK_OK(gpu_context_destroy(fd, blocked.context));
+	CHECK_EQUAL(rig_wait(&waiter), 1);
+	CHECK_EQUAL(rig_wait(&blocked), -ECANCELED);
+	rig_check_works(&waiter);
+}
+
+static void destroying_a_waiting_context_cancels_its_job(void)
+{
+	int fd = need_gpu();
+	struct rig blocked = rig_on(fd), waiter = rig_on(fd);
+
+	rig_block(&blocked);
+	submit_link(&waiter, waiter.context, rig_empty_stream(&waiter), blocked.sync, waiter.sync);
+	CHECK_OK(gpu_context_destroy(fd, waiter.context));
+	CHECK_EQUAL(rig_wait(&waiter), -ECANCELED);
+	CHECK(sync_is_pending(fd, blocked.sync, 0));
+	CHECK_OK(gpu_context_destroy(fd, blocked.context));
+}
+
+static void signaled_fence_holds_nothing_up(void)
+{
+	struct rig rig = rig_open();
+
+	submit_link(&rig, rig.context, rig_empty_stream(&rig), need_signaled_sync(rig.fd),
+		    rig.sync);
+	CHECK_EQUAL(rig_wait(&rig), 1);
+}
+
+/* A job that waits for @wait and signals @signal, points of one timeline; 0 leaves out. */
+static void submit_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
+{
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
+	u32 count = 0;
+
+	if (wait)
+		syncs[count++] = wait_for(timeline, wait);
+	if (signal)
+		syncs[count++] = then_signal(timeline, signal);
+	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
+	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+}
+
+static u64 reached(int fd, u32 timeline)
+{
+	u64 point = 0;
+
+	CHECK_OK(drmSyncobjQuery(fd, &timeline, &point, 1) ? -errno : 0);
+	return point;
+}
+
+static void timeline_reaches_the_points_that_jobs_signal(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+
+	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
+	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 2);
+	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
+	need_wait(rig.fd, timeline, 2);
+	need_wait(rig.fd, timeline, 10);
+	CHECK_EQUAL(reached(rig.fd, timeline), 10);
+	CHECK_EQUAL(sync_status(rig.fd, timeline, 10), 1);
+}
+
+static void point_between_is_reached_with_the_next(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+
+	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
+	need_wait(rig.fd, timeline, 5);
+	CHECK(reached(rig.fd, timeline) >= 5);
+}
+
+static void jobs_wait_for_points_across_contexts(void)
+{
+	int fd = need_gpu();
+	struct rig rig = rig_on(fd), other = rig;
+	u32 timeline = need_sync(fd), i;
+
+	other.context = need_context(fd, rig.vm);
+	start_words(&rig, 7);
+	for (i = 0; i < 16; i++) {
+		u64 stream = step_stream(&rig, i);
+
+		submit_points(i % 2 ? &other : &rig, stream, timeline, i, i + 1);
+	}
+	need_wait(fd, timeline, 16);
+	rig_check_words(rig.data.cpu + 16 * WORDS, 7 + 16);
+}
+
+static void jobs_of_one_call_wait_for_each_others_points(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd), other = need_context(rig.fd, rig.vm), i;
+	struct drm_pumice_sync syncs[8][2];
+	struct drm_pumice_job jobs[8];
+
+	start_words(&rig, 70);
+	for (i = 0; i < 8; i++) {
+		syncs[i][0] = then_signal(timeline, i + 1);
+		syncs[i][1] = wait_for(timeline, i ? i : 1);
+		jobs[i] = (struct drm_pumice_job){
+			.context = i % 2 ? other : rig.context, .stream = step_stream(&rig, i),
+			.syncs = ARRAY_OF(syncs[i], i ? 2 : 1),
+		};
+	}
+	CHECK_OK(gpu_submit(rig.fd, jobs, 8, NULL));
+	need_wait(rig.fd, timeline, 8);
+	rig_check_words(rig.data.cpu + 8 * WORDS, 78);
+}
+
+/** struct waiter - a thread that waits for what nobody has submitted yet */
+struct waiter {
+	int fd;
+	u32 sync;
+	int result;
+};
+
+static void *wait_for_submit(void *arg)
+{
+	struct waiter *waiter = arg;
+	s64 deadline = (s64)(now_ns() + WAIT_SECONDS * 1000000000ull);
+
+	waiter->result = drmSyncobjWait(waiter->fd, &waiter->sync, 1, deadline,
+					DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT, NULL);
+	return NULL;
+}
+
+static void cpu_may_wait_before_the_job_is_submitted(void)
+{
+	struct rig rig = rig_open();
+	struct waiter waiter = { .fd = rig.fd, .sync = rig.sync, .result = 99 };
+	pthread_t thread;
+
+	CHECK_OK(-pthread_create(&thread, NULL, wait_for_submit, &waiter));
+	rig_submit(&rig, rig_empty_stream(&rig));
+	CHECK_OK(-pthread_join(thread, NULL));
+	CHECK_OK(waiter.result);
+}
+
+static void fence_travels_as_a_sync_file(void)
+{
+	struct rig first = rig_open(), second = rig_open();
+	u32 imported = need_sync(second.fd);
+	int file;
+
+	rig_block(&first);
+	file = need_sync_file(first.fd, first.sync);
+	CHECK_EQUAL(sync_file_status(file), 0);
+	CHECK_OK(drmSyncobjImportSyncFile(second.fd, imported, file));
+	submit_link(&second, second.context, rig_empty_stream(&second), imported, second.sync);
+	CHECK(sync_is_pending(second.fd, second.sync, 0));
+	CHECK_OK(gpu_context_destroy(first.fd, first.context));
+	CHECK_EQUAL(rig_wait(&second), 1);
+	CHECK_EQUAL(sync_file_status(file), -ECANCELED);
+}
+
+static void syncobj_is_shared_between_files(void)
+{
+	struct rig first = rig_open(), second = rig_open();
+	u32 imported = 0;
+	int file = -1;
+
+	CHECK_OK(drmSyncobjHandleToFD(first.fd, first.sync, &file));
+	CHECK_OK(drmSyncobjFDToHandle(second.fd, file, &imported));
+	rig_submit(&first, rig_store_stream(&first, first.data.va, 4));
+	submit_link(&second, second.context, rig_empty_stream(&second), imported, second.sync);
+	CHECK_EQUAL(rig_wait(&second), 1);
+	rig_check_words(first.data.cpu, 4);
+}
+
+/* A fence of SW_SYNC's, which is nobody's job: the kernel's own test interface. */
+struct sw_sync_create_fence_data {
+	__u32 value;
+	char name[32];
+	__s32 fence;
+};
+
+#define SW_SYNC_IOC_CREATE_FENCE _IOWR('W', 0, struct sw_sync_create_fence_data)
+#define SW_SYNC_IOC_INC _IOW('W', 1, __u32)
+
+static void job_waits_for_a_fence_of_another_driver(void)
+{
+	struct rig rig = rig_open();
+	struct sw_sync_create_fence_data fence = { .value = 1, .name = "test" };
+	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
+	u32 imported = need_sync(rig.fd), step = 1;
+
+	if (timeline < 0)
+		test_skip("this kernel has no SW_SYNC");
+	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &fence) ? -errno : 0);
+	CHECK_OK(drmSyncobjImportSyncFile(rig.fd, imported, fence.fence));
+	submit_link(&rig, rig.context, rig_store_stream(&rig, rig.data.va, 6), imported, rig.sync);
+	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
+	CHECK_EQUAL(rig.data.cpu[0], 0);
+	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_INC, &step) ? -errno : 0);
+	CHECK_EQUAL(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu, 6);
+}
+
+static void context_that_waits_for_another_driver_can_be_destroyed(void)
+{
+	struct rig rig = rig_open();
+	struct sw_sync_create_fence_data fence = { .value = 1, .name = "test" };
+	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
+	u32 imported = need_sync(rig.fd);
+
+	if (timeline < 0)
+		test_skip("this kernel has no SW_SYNC");
+	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &fence) ? -errno : 0);
+	CHECK_OK(drmSyncobjImportSyncFile(rig.fd, imported, fence.fence));
+	submit_link(&rig, rig.context, rig_empty_stream(&rig), imported, rig.sync);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	need_wait(rig.fd, rig.sync, 0);
+	CHECK(sync_status(rig.fd, rig.sync, 0) < 0);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(empty_stream_signals_its_fence),
+	TEST_CASE(job_without_syncs_runs),
+	TEST_CASE(jobs_of_a_context_run_in_order),
+	TEST_CASE(more_jobs_than_the_ring_holds_all_run),
+	TEST_CASE(as_many_jobs_as_promised_run_from_one_call),
+	TEST_CASE(as_many_syncs_as_promised_are_signaled),
+	TEST_CASE(jobs_of_one_call_wait_for_each_other_across_contexts),
+	TEST_CASE(jobs_of_many_calls_wait_for_each_other_across_contexts),
+	TEST_CASE(one_job_waits_for_many_contexts),
+	TEST_CASE(job_waits_until_a_blocked_context_is_killed),
+	TEST_CASE(destroying_a_waiting_context_cancels_its_job),
+	TEST_CASE(signaled_fence_holds_nothing_up),
+	TEST_CASE(timeline_reaches_the_points_that_jobs_signal),
+	TEST_CASE(point_between_is_reached_with_the_next),
+	TEST_CASE(jobs_wait_for_points_across_contexts),
+	TEST_CASE(jobs_of_one_call_wait_for_each_others_points),
+	TEST_CASE(cpu_may_wait_before_the_job_is_submitted),
+	TEST_CASE(fence_travels_as_a_sync_file),
+	TEST_CASE(syncobj_is_shared_between_files),
+	TEST_CASE(job_waits_for_a_fence_of_another_driver),
+	TEST_CASE(context_that_waits_for_another_driver_can_be_destroyed),
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+/* VM_BIND as jobs see it: mappings, holes, permissions, page sizes, many VMs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "harness.h"
+#include "pumice_names.h"
+
+#define VA RIG_FREE
+
+/* A job that stores to @va must leave its words at @cpu. */
+static void check_store(struct rig *rig, u64 va, const u32 *cpu)
+{
+	u32 value = (u32)(va >> 12) + (u32)rig->used;
+	int status = rig_run(rig, rig_store_stream(rig, va, value));
+
+	if (status != 1)
+		test_fail(__FILE__, __LINE__, "store to 0x%llx: fence status %d, fault %s",
+			  (unsigned long long)va, status,
+			  pumice_fault_str(need_state(rig->fd, rig->context).fault));
+	rig_check_words(cpu, value);
+}
+
+/* A job must fault; what the context then tells. */
+static struct drm_pumice_context_get_state check_faults(struct rig *rig, u64 stream)
+{
+	CHECK(rig_run(rig, stream) < 0);
+	return need_state(rig->fd, rig->context);
+}
+
+/* A job that stores to @va must fault there because nothing is mapped. */
+static void check_hole(struct rig *rig, u64 va)
+{
+	struct drm_pumice_context_get_state state =
+		check_faults(rig, rig_store_stream(rig, va, 0));
+
+	if (!fault_is_unmapped(state.fault))
+		test_fail(__FILE__, __LINE__, "fault %s", pumice_fault_str(state.fault));
+	CHECK_EQUAL(state.fault_va & ~(u64)(PAGE - 1), va & ~(u64)(PAGE - 1));
+	CHECK_EQUAL(state.access, PUMICE_ACCESS_WRITE);
+	CHECK_EQUAL(state.unit, PUMICE_UNIT_USC_DATA);
+}
+
+static void job_writes_through_a_mapping(void)
+{
+	struct rig rig = rig_open();
+
+	check_store(&rig, rig.data.va, rig.data.cpu);
+}
+
+static void map_starts_at_the_bo_offset(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, 4 * PAGE);
+	u32 *cpu = need_cpu(rig.fd, handle, 4 * PAGE);
+
+	need_map(rig.fd, rig.vm, handle, 2 * PAGE, VA, PAGE, 0);
+	check_store(&rig, VA, cpu + 2 * PAGE / 4);
+	CHECK_EQUAL(cpu[1], 0);
+}
+
+static void one_bo_may_stand_at_two_addresses(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, PAGE);
+	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+
+	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, 0);
+	need_map(rig.fd, rig.vm, handle, 0, VA + GIB, PAGE, 0);
+	check_store(&rig, VA, cpu);
+	check_store(&rig, VA + GIB, cpu);
+}
+
+static void unmapped_address_faults(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+
+	check_store(&rig, VA, mem.cpu);
+	need_unmap(rig.fd, rig.vm, VA, PAGE);
+	check_hole(&rig, VA);
+	rig_check_works(&rig);
+}
+
+static void unmapped_memory_can_be_mapped_again(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+
+	need_unmap(rig.fd, rig.vm, VA, PAGE);
+	check_hole(&rig, VA);
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
+	check_store(&rig, VA, mem.cpu);
+}
+
+static void partial_unmap_leaves_the_rest(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
+
+	need_unmap(rig.fd, rig.vm, VA + PAGE, PAGE);
+	check_store(&rig, VA, mem.cpu);
+	check_hole(&rig, VA + PAGE);
+	check_store(&rig, VA + 2 * PAGE, mem.cpu + 2 * PAGE / 4);
+	check_store(&rig, VA + 3 * PAGE, mem.cpu + 3 * PAGE / 4);
+}
+
+static void unmap_may_span_mappings_and_holes(void)
+{
+	struct rig rig = rig_open();
+	struct mem a = need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
+	struct mem b = need_mem(rig.fd, rig.vm, VA + 8 * PAGE, 4 * PAGE);
+
+	need_unmap(rig.fd, rig.vm, VA + 2 * PAGE, 8 * PAGE);
+	check_store(&rig, VA + PAGE, a.cpu + PAGE / 4);
+	check_hole(&rig, VA + 2 * PAGE);
+	check_hole(&rig, VA + 8 * PAGE);
+	check_store(&rig, VA + 10 * PAGE, b.cpu + 2 * PAGE / 4);
+}
+
+static void map_replaces_what_was_there(void)
+{
+	struct rig rig = rig_open();
+	struct mem old = need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
+	struct mem new;
+
+	check_store(&rig, VA + PAGE, old.cpu + PAGE / 4);
+	old.cpu[PAGE / 4] = 4711;
+	new = need_mem(rig.fd, rig.vm, VA + PAGE, 2 * PAGE);
+	check_store(&rig, VA + PAGE, new.cpu);
+	CHECK_EQUAL(old.cpu[PAGE / 4], 4711);
+	check_store(&rig, VA, old.cpu);
+	check_store(&rig, VA + 3 * PAGE, old.cpu + 3 * PAGE / 4);
+}
+
+static void operations_of_one_call_act_in_order(void)
+{
+	struct rig rig = rig_open();
+	u32 a = need_bo(rig.fd, PAGE), b = need_bo(rig.fd, PAGE);
+	u32 *cpu = need_cpu(rig.fd, b, PAGE);
+	struct drm_pumice_bind_op ops[] = {
+		bind_map(a, 0, VA, PAGE, 0), bind_unmap(VA, PAGE), bind_map(a, 0, VA, PAGE, 0),
+		bind_map(b, 0, VA, PAGE, 0),
+	};
+
+	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, 4, NULL));
+	check_store(&rig, VA, cpu);
+}
+
+static void operations_before_a_failed_one_took_effect(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, PAGE);
+	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct drm_pumice_bind_op ops[] = {
+		bind_map(handle, 0, VA, PAGE, 0), bind_map(handle, 0, VA + PAGE, PAGE + 1, 0),
+		bind_map(handle, 0, VA + 2 * PAGE, PAGE, 0),
+	};
+	u32 failed;
+
+	CHECK_ERROR(gpu_bind(rig.fd, rig.vm, ops, 3, &failed), EINVAL);
+	CHECK_EQUAL(failed, 1);
+	check_store(&rig, VA, cpu);
+	check_hole(&rig, VA + 2 * PAGE);
+}
+
+static void read_only_memory_can_be_read(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, PAGE), i;
+	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+
+	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	for (i = 0; i < 32; i++)
+		cpu[i] = 100 + i;
+	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA, 0)), 1);
+	rig_check_words(rig.data.cpu, 100);
+}
+
+static void read_only_memory_refuses_stores(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_context_get_state state;
+	u32 handle = need_bo(rig.fd, PAGE);
+	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+
+	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	state = check_faults(&rig, rig_store_stream(&rig, VA, 7));
+	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
+	CHECK_EQUAL(state.unit, PUMICE_UNIT_USC_DATA);
+	CHECK_EQUAL(state.access, PUMICE_ACCESS_WRITE);
+	CHECK_EQUAL(state.fault_va & ~(u64)(PAGE - 1), VA);
+	CHECK_EQUAL(cpu[0], 0);
+	rig_check_works(&rig);
+}
+
+static void no_exec_memory_refuses_programs(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_context_get_state state;
+	u64 stream = rig_store_stream(&rig, rig.data.va, 1);
+
+	need_map(rig.fd, rig.vm, rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES,
+		 DRM_PUMICE_BIND_NOEXEC);
+	state = check_faults(&rig, stream);
+	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_NO_EXEC);
+	CHECK_EQUAL(state.access, PUMICE_ACCESS_EXEC);
+	CHECK_EQUAL(rig.data.cpu[0], 0);
+}
+
+static void no_exec_memory_can_be_read_and_written(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, PAGE);
+	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+
+	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
+	check_store(&rig, VA, cpu);
+	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA, 0)), 1);
+	CHECK_EQUAL(rig.data.cpu[3], cpu[3]);
+}
+
+/* Store to the start, the end and the middle of every 64 KiB of a mapping. */
+static void check_spread(struct rig *rig, u64 va, const u32 *cpu, u64 size)
+{
+	u64 at;
+
+	for (at = 0; at < size; at += 256 * 1024)
+		check_store(rig, va + at, cpu + at / 4);
+	check_store(rig, va + size - 128, cpu + (size - 128) / 4);
+}
+
+static void large_mapping_works_everywhere(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+
+	check_spread(&rig, VA, mem.cpu, 4 * MIB);
+}
+
+static void hole_in_a_large_mapping_is_one_page(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+	u64 hole = VA + MIB + 5 * PAGE;
+
+	check_store(&rig, hole, mem.cpu + (hole - VA) / 4);
+	need_unmap(rig.fd, rig.vm, hole, PAGE);
+	check_hole(&rig, hole);
+	check_store(&rig, hole - PAGE, mem.cpu + (hole - PAGE - VA) / 4);
+	check_store(&rig, hole + PAGE, mem.cpu + (hole + PAGE - VA) / 4);
+	check_spread(&rig, VA, mem.cpu, 4 * MIB);
+}
+
+static void filled_hole_in_a_large_mapping_shows_the_new_memory(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB), patch;
+	u64 at = VA + 2 * MIB;
+
+	check_store(&rig, at, mem.cpu + 2 * MIB / 4);
+	mem.cpu[2 * MIB / 4] = 4711;
+	patch = need_mem(rig.fd, rig.vm, at, PAGE);
+	check_store(&rig, at, patch.cpu);
+	CHECK_EQUAL(mem.cpu[2 * MIB / 4], 4711);
+	check_store(&rig, at + PAGE, mem.cpu + (2 * MIB + PAGE) / 4);
+	check_store(&rig, at - PAGE, mem.cpu + (2 * MIB - PAGE) / 4);
+}
+
+static void large_mapping_at_odd_pages_works(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, 4 * MIB);
+	u32 *cpu = need_cpu(rig.fd, handle, 4 * MIB);
+
+	/* Offset and address misaligned to each other, so no large page fits. */
+	need_map(rig.fd, rig.vm, handle, PAGE, VA + 7 * PAGE, 3 * MIB, 0);
+	check_spread(&rig, VA + 7 * PAGE, cpu + PAGE / 4, 3 * MIB);
+	check_hole(&rig, VA + 6 * PAGE);
+	check_hole(&rig, VA + 7 * PAGE + 3 * MIB);
+}
+
+static void read_only_part_of_a_large_mapping_is_one_page(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 2 * MIB);
+	struct drm_pumice_context_get_state state;
+	u64 at = MIB;
+
+	need_map(rig.fd, rig.vm, mem.handle, at, VA + at, PAGE, DRM_PUMICE_BIND_READONLY);
+	state = check_faults(&rig, rig_store_stream(&rig, VA + at, 1));
+	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
+	check_store(&rig, VA + at - PAGE, mem.cpu + (at - PAGE) / 4);
+	check_store(&rig, VA + at + PAGE, mem.cpu + (at + PAGE) / 4);
+}
+
+static void mapping_may_cross_every_table_boundary(void)
+{
+	struct rig rig = rig_open();
+	u64 start = 2 * GIB - PAGE;
+	struct mem mem = need_mem(rig.fd, rig.vm, start, 3 * MIB);
+
+	check_store(&rig, start, mem.cpu);
+	check_store(&rig, start + PAGE, mem.cpu + PAGE / 4);
+	/* 32 words across the 1 GiB boundary. */
+	check_store(&rig, start + PAGE - 64, mem.cpu + (PAGE - 64) / 4);
+	/* And across a 2 MiB boundary. */
+	check_store(&rig, 2 * GIB + 2 * MIB - 64, mem.cpu + (PAGE + 2 * MIB - 64) / 4);
+}
+
+static void last_page_of_the_space_works(void)
+{
+	struct rig rig = rig_open();
+	u64 va = need_info(rig.fd).va_end - PAGE;
+	struct mem mem = need_mem(rig.fd, rig.vm, va, PAGE);
+
+	check_store(&rig, va + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
+}
+
+static void same_address_in_two_vms_is_other_memory(void)
+{
+	int fd = need_gpu();
+	struct rig a = rig_on(fd), b = rig_on(fd);
+
+	CHECK_EQUAL(rig_run(&a, rig_store_stream(&a, a.data.va, 1000)), 1);
+	CHECK_EQUAL(rig_run(&b, rig_store_stream(&b, b.data.va, 2000)), 1);
+	rig_check_words(a.data.cpu, 1000);
+	rig_check_words(b.data.cpu, 2000);
+}
+
+#define MANY 48u	/* more VMs than the MMU has contexts */
+
+static void more_vms_than_mmu_contexts_work_in_turn(void)
+{
+	int fd = need_gpu();
+	struct rig *rigs = calloc(MANY, sizeof(*rigs));
+	u32 i, round;
+
+	CHECK(rigs);
+	for (i = 0; i < MANY; i++)
+		rigs[i] = rig_on(fd);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < MANY; i++)
+			check_store(&rigs[i], rigs[i].data.va, rigs[i].data.cpu);
+	}
+}
+
+static void more_vms_than_mmu_contexts_work_together(void)
+{
+	int fd = need_gpu();
+	struct rig *rigs = calloc(MANY, sizeof(*rigs));
+	u32 i;
+
+	CHECK(rigs);
+	for (i = 0; i < MANY; i++)
+		rigs[i] = rig_on(fd);
+	for (i = 0; i < MANY; i++)
+		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, i * 1000));
+	for (i = 0; i < MANY; i++)
+		CHECK_EQUAL(rig_wait(&rigs[i]), 1);
+	for (i = 0; i < MANY; i++)
+		rig_check_words(rigs[i].data.cpu, i * 1000);
+}
+
+static void context_keeps_its_destroyed_vm(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_bind_op op = bind_unmap(VA, PAGE);
+
+	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
+	CHECK_ERROR(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), ENOENT);
+	rig_check_works(&rig);
+}
+
+static void new_vm_sees_nothing_of_a_destroyed_one(void)
+{
+	int fd = need_gpu();
+	u32 i;
+
+	/* The same addresses, other memory, and tables made of pages freed just before. */
+	for (i = 0; i < 8; i++) {
+		struct rig rig = rig_on(fd);
+		struct mem mem;
+
+		check_hole(&rig, VA);
+		mem = need_mem(fd, rig.vm, VA, PAGE);
+		check_store(&rig, VA, mem.cpu);
+		munmap(mem.cpu, PAGE);
+		CHECK_OK(gpu_context_destroy(fd, rig.context));
+		CHECK_OK(gpu_vm_destroy(fd, rig.vm));
+	}
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(job_writes_through_a_mapping),
+	TEST_CASE(map_starts_at_the_bo_offset),
+	TEST_CASE(one_bo_may_stand_at_two_addresses),
+	TEST_CASE(unmapped_address_faults),
+	TEST_CASE(unmapped_memory_can_be_mapped_again),
+	TEST_CASE(partial_unmap_leaves_the_rest),
+	TEST_CASE(unmap_may_span_mappings_and_holes),
+	TEST_CASE(map_replaces_what_was_there),
+	TEST_CASE(operations_of_one_call_act_in_order),
+	TEST_CASE(operations_before_a_failed_one_took_effect),
+	TEST_CASE(read_only_memory_can_be_read),
+	TEST_CASE(read_only_memory_refuses_stores),
+	TEST_CASE(no_exec_memory_refuses_programs),
+	TEST_CASE(no_exec_memory_can_be_read_and_written),
+	TEST_CASE(large_mapping_works_everywhere),
+	TEST_CASE(hole_in_a_large_mapping_is_one_page),
+	TEST_CASE(filled_hole_in_a_large_mapping_shows_the_new_memory),
+	TEST_CASE(large_mapping_at_odd_pages_works),
+	TEST_CASE(read_only_part_of_a_large_mapping_is_one_page),
+	TEST_CASE(mapping_may_cross_every_table_boundary),
+	TEST_CASE(last_page_of_the_space_works),
+	TEST_CASE(same_address_in_two_vms_is_other_memory),
+	TEST_CASE(more_vms_than_mmu_contexts_work_in_turn),
+	TEST_CASE(more_vms_than_mmu_contexts_work_together),
+	TEST_CASE(context_keeps_its_destroyed_vm),
+	TEST_CASE(new_vm_sees_nothing_of_a_destroyed_one),
+};
+
+TEST_MAIN(cases)
