@@ -144,8 +144,8 @@ int main(int argc, char **argv)
 		else
 			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
 	}
-	view.step = 3.0f / (float)view.width;
-	view.re = -2.25f;
+	view.step = 3.6f / (float)view.width;
+	view.re = -2.5f;
 	view.im = -0.5f * view.step * (float)view.height;
 	demo_open(&demo, NAME, device, mandelbrot_program, sizeof(mandelbrot_program));
 	demo_buffer(&demo, (uint64_t)view.width * view.height * sizeof(uint32_t), &image);
