@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+/*
+ * TLBs hold what they hold until it is invalidated; and copies through them.
+ */
+#include "rig.h"
+
+#include <string.h>
+
+#define READ	PUMICE_ACCESS_READ
+#define WRITE	PUMICE_ACCESS_WRITE
+#define VA	0x40000000ull
+
+static void a_mapping_taken_away_works_until_it_is_invalidated(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	assert_maps(rig, VA, READ, host);
+	testmem_unmap(rig->tm, CTX, VA, 4096);
+	assert_maps(rig, VA + 100, READ, host + 100);
+	mmu_invalidate_ctx(&rig->mmu, CTX);
+	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	rig_destroy(rig);
+}
+
+static void switching_a_context_off_drops_nothing(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	assert_maps(rig, VA, READ, host);
+	atomic_store(&rig->mmu.ctx[CTX], 0);
+	assert_maps(rig, VA, READ, host);
+	mmu_invalidate_all(&rig->mmu);
+	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
+	rig_destroy(rig);
+}
+
+static void invalidating_a_context_leaves_the_others(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host[2];
+
+	(void)state;
+	host[0] = testmem_map(rig->tm, 1, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	host[1] = testmem_map(rig->tm, 2, VA + 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_ptr_equal(rig_translate(rig, 1, VA, READ), host[0]);
+	assert_ptr_equal(rig_translate(rig, 2, VA + 4096, READ), host[1]);
+	testmem_unmap(rig->tm, 1, VA, 4096);
+	testmem_unmap(rig->tm, 2, VA + 4096, 4096);
+	mmu_invalidate_ctx(&rig->mmu, 1);
+	rig_assert_fault(rig, 1, VA, READ, PUMICE_FAULT_MMU_PT_INVALID, __FILE__, __LINE__);
+	assert_ptr_equal(rig_translate(rig, 2, VA + 4096, READ), host[1]);
+	rig_destroy(rig);
+}
+
+static void a_fault_is_not_remembered(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host;
+
+	(void)state;
+	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PC_INVALID);
+	host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_maps(rig, VA, READ, host);
+	rig_destroy(rig);
+}
+
+static void a_page_cached_for_reading_still_refuses_writes(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	u64 bus = testmem_bus(rig->tm, host);
+
+	(void)state;
+	assert_maps(rig, VA, READ, host);
+	assert_faults(rig, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	/* What the TLB refuses is walked for again: more rights need no invalidation. */
+	testmem_map_bus(rig->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_maps(rig, VA, WRITE, host);
+	/* Fewer rights do. */
+	testmem_map_bus(rig->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	assert_maps(rig, VA, WRITE, host);
+	mmu_invalidate_ctx(&rig->mmu, CTX);
+	assert_faults(rig, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	rig_destroy(rig);
+}
+
+static void reset_drops_entries_and_registers(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	unsigned int i;
+
+	(void)state;
+	assert_maps(rig, VA, READ, host);
+	mmu_reset(&rig->mmu);
+	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
+		assert_int_equal(atomic_load(&rig->mmu.ctx[i]), 0);
+	for (i = 0; i < PUMICE_MMU_RANGES; i++)
+		assert_int_equal(atomic_load(&rig->mmu.range_end[i]), 0);
+	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
+	assert_int_equal(atomic_load(&rig->mmu.fault_count), 1);
+	rig_destroy(rig);
+}
+
+static void one_tlb_does_not_hold_another_contexts_page(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *one = testmem_map(rig->tm, 1, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	u8 *two = testmem_map(rig->tm, 2, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	assert_ptr_equal(rig_translate(rig, 1, VA, READ), one);
+	assert_ptr_equal(rig_translate(rig, 2, VA, READ), two);
+	assert_ptr_equal(rig_translate(rig, 1, VA, READ), one);
+	rig_destroy(rig);
+}
+
+static void hits_and_misses_are_counted(void **state)
+{
+	struct rig *rig = rig_create();
+	unsigned int i;
+
+	(void)state;
+	testmem_map(rig->tm, CTX, VA, 8192, PUMICE_PAGE_SIZE_4K, 0);
+	for (i = 0; i < 8; i++)
+		assert_non_null(rig_translate(rig, CTX, VA + i * 1024, READ));
+	assert_int_equal(rig->tlb.misses, 2);
+	assert_int_equal(rig->tlb.hits, 6);
+	rig_destroy(rig);
+}
+
+static void copies_cross_pages_that_lie_apart(void **state)
+{
+	struct rig *rig = rig_create();
+	u64 va = VA - 4096;	/* the third page begins a new directory */
+	u8 *page[3], out[12000], in[12000];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		page[2 - i] = testmem_map(rig->tm, CTX, va + (2 - i) * 4096, 4096,
+					  PUMICE_PAGE_SIZE_4K, 0);
+	}
+	for (i = 0; i < sizeof(out); i++)
+		out[i] = (u8)(i * 7 + i / 256);
+	assert_true(mmu_write(&rig->mmu, &rig->tlb, CTX, va + 77, out, sizeof(out),
+			      PUMICE_UNIT_USC_DATA, &rig->fault));
+	assert_memory_equal(page[0] + 77, out, 4096 - 77);
+	assert_memory_equal(page[1], out + 4096 - 77, 4096);
+	assert_memory_equal(page[2], out + 8192 - 77, sizeof(out) - 8192 + 77);
+	assert_int_equal(page[0][76], 0);
+	assert_int_equal(page[2][sizeof(out) - 8192 + 77], 0);
+	assert_true(mmu_read(&rig->mmu, &rig->tlb, CTX, va + 77, in, sizeof(in), READ,
+			     PUMICE_UNIT_USC_DATA, &rig->fault));
+	assert_memory_equal(in, out, sizeof(out));
+	rig_destroy(rig);
+}
+
+static void a_copy_stops_at_the_page_that_faults_and_names_it(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	u8 buf[4096];
+
+	(void)state;
+	memset(buf, 0x5a, sizeof(buf));
+	assert_false(mmu_write(&rig->mmu, &rig->tlb, CTX, VA + 4000, buf, sizeof(buf),
+			       PUMICE_UNIT_PDS, &rig->fault));
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(rig->fault.addr, VA + 4096);
+	assert_int_equal(rig->fault.access, WRITE);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_PDS);
+	assert_int_equal(host[4095], 0x5a);
+	assert_false(mmu_read(&rig->mmu, &rig->tlb, CTX, VA + 4000, buf, sizeof(buf), READ,
+			      PUMICE_UNIT_CDM, &rig->fault));
+	assert_int_equal(rig->fault.addr, VA + 4096);
+	rig_destroy(rig);
+}
+
+static void a_copy_does_not_wrap_around_the_address_space(void **state)
+{
+	struct rig *rig = rig_create();
+	u64 end = 1ull << PUMICE_MMU_VA_BITS;
+	u8 buf[64];
+
+	(void)state;
+	testmem_map(rig->tm, CTX, end - 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_false(mmu_read(&rig->mmu, &rig->tlb, CTX, end - 32, buf, sizeof(buf), READ,
+			      PUMICE_UNIT_CDM, &rig->fault));
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_ADDRESS);
+	assert_int_equal(rig->fault.addr, end);
+	assert_false(mmu_read(&rig->mmu, &rig->tlb, CTX, UINT64_MAX - 3, buf, sizeof(buf), READ,
+			      PUMICE_UNIT_CDM, &rig->fault));
+	assert_int_equal(rig->fault.addr, UINT64_MAX - 3);
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_mapping_taken_away_works_until_it_is_invalidated),
+		cmocka_unit_test(switching_a_context_off_drops_nothing),
+		cmocka_unit_test(invalidating_a_context_leaves_the_others),
+		cmocka_unit_test(a_fault_is_not_remembered),
+		cmocka_unit_test(a_page_cached_for_reading_still_refuses_writes),
+		cmocka_unit_test(reset_drops_entries_and_registers),
+		cmocka_unit_test(one_tlb_does_not_hold_another_contexts_page),
+		cmocka_unit_test(hits_and_misses_are_counted),
+		cmocka_unit_test(copies_cross_pages_that_lie_apart),
+		cmocka_unit_test(a_copy_stops_at_the_page_that_faults_and_names_it),
+		cmocka_unit_test(a_copy_does_not_wrap_around_the_address_space),
+	};
+
+	return cmocka_run_group_tests_name("mmu tlb", tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The walk through the tables: what each level may hold, and what comes out.
+ * Tables are built by tests/unit/support, from formats.xml alone.
+ */
+#include "rig.h"
+
+#define READ	PUMICE_ACCESS_READ
+#define WRITE	PUMICE_ACCESS_WRITE
+#define EXEC	PUMICE_ACCESS_EXEC
+#define LAST_VA	((1ull << PUMICE_MMU_VA_BITS) - 1)
+#define NOWHERE	0x10000000ull	/* a bus address that is no memory */
+
+static void every_page_size_maps_every_byte_of_its_pages(void **state)
+{
+	unsigned int size;
+
+	(void)state;
+	for (size = 0; size < PUMICE_PAGE_SIZE_COUNT; size++) {
+		struct rig *rig = rig_create();
+		u64 bytes = 2 * testmem_page_bytes(size), at;
+		u64 va = 0x123ull << 30 | (4ull << 20);
+		u8 *host = testmem_map(rig->tm, CTX, va, bytes, size, 0);
+
+		for (at = 0; at < bytes; at += 4096) {
+			assert_maps(rig, va + at, READ, host + at);
+			assert_maps(rig, va + at + 4095, WRITE, host + at + 4095);
+			assert_maps(rig, va + at + 8, EXEC, host + at + 8);
+		}
+		assert_null(rig_translate(rig, CTX, va - 1, READ));
+		assert_null(rig_translate(rig, CTX, va + bytes, READ));
+		rig_destroy(rig);
+	}
+}
+
+static void pages_meet_at_every_boundary_of_the_tables(void **state)
+{
+	static const u64 boundary[] = { 2ull << 20, 1ull << 30, 512ull << 30 };
+	struct rig *rig = rig_create();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		u8 *below = testmem_map(rig->tm, CTX, boundary[i] - 4096, 4096,
+					PUMICE_PAGE_SIZE_4K, 0);
+		u8 *above = testmem_map(rig->tm, CTX, boundary[i], 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+		assert_maps(rig, boundary[i] - 1, READ, below + 4095);
+		assert_maps(rig, boundary[i], READ, above);
+	}
+	rig_destroy(rig);
+}
+
+static void addresses_end_at_one_tebibyte(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *first = testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	u8 *last = testmem_map(rig->tm, CTX, LAST_VA - 4095, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	assert_maps(rig, 0, READ, first);
+	assert_maps(rig, LAST_VA, READ, last + 4095);
+	assert_faults(rig, LAST_VA + 1, READ, PUMICE_FAULT_MMU_ADDRESS);
+	assert_faults(rig, UINT64_MAX, WRITE, PUMICE_FAULT_MMU_ADDRESS);
+	rig_destroy(rig);
+}
+
+static void permissions_hold_for_every_page_size(void **state)
+{
+	static const struct {
+		unsigned int flags;
+		enum pumice_fault fault[PUMICE_ACCESS_COUNT];	/* read, write, exec */
+	} cases[] = {
+		{ 0, { 0, 0, 0 } },
+		{ TESTMEM_RO, { 0, PUMICE_FAULT_MMU_READ_ONLY, 0 } },
+		{ TESTMEM_NX, { 0, 0, PUMICE_FAULT_MMU_NO_EXEC } },
+		{ TESTMEM_RO | TESTMEM_NX,
+		  { 0, PUMICE_FAULT_MMU_READ_ONLY, PUMICE_FAULT_MMU_NO_EXEC } },
+		{ TESTMEM_PM,
+		  { PUMICE_FAULT_MMU_PM_OWNED, PUMICE_FAULT_MMU_PM_OWNED,
+		    PUMICE_FAULT_MMU_PM_OWNED } },
+		{ TESTMEM_PM | TESTMEM_RO | TESTMEM_NX,
+		  { PUMICE_FAULT_MMU_PM_OWNED, PUMICE_FAULT_MMU_PM_OWNED,
+		    PUMICE_FAULT_MMU_PM_OWNED } },
+	};
+	unsigned int size, i, access;
+
+	(void)state;
+	for (size = 0; size < PUMICE_PAGE_SIZE_COUNT; size++) {
+		struct rig *rig = rig_create();
+		u64 va = 6ull << 30, bytes = testmem_page_bytes(size);
+		u64 bus = testmem_alloc(rig->tm, bytes, bytes);
+
+		for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+			u64 at = va + i * (2ull << 20), probe = at + bytes - 4;
+
+			testmem_map_bus(rig->tm, CTX, at, bus, bytes, size, cases[i].flags);
+			for (access = 0; access < PUMICE_ACCESS_COUNT; access++) {
+				if (cases[i].fault[access])
+					assert_faults(rig, probe, access, cases[i].fault[access]);
+				else
+					assert_maps(rig, probe, access,
+						    (u8 *)testmem_host(rig->tm, bus) + bytes - 4);
+			}
+		}
+		rig_destroy(rig);
+	}
+}
+
+static void each_level_that_is_not_there_faults_by_its_own_name(void **state)
+{
+	struct rig *rig = rig_create();
+	u64 va = 5ull << 30;
+
+	(void)state;
+	testmem_map(rig->tm, CTX, va, 8192, PUMICE_PAGE_SIZE_4K, 0);
+	assert_faults(rig, va + 8192, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_faults(rig, va + (2ull << 20), WRITE, PUMICE_FAULT_MMU_PD_INVALID);
+	assert_faults(rig, va + (1ull << 30), EXEC, PUMICE_FAULT_MMU_PC_INVALID);
+	atomic_store(&rig->mmu.ctx[CTX], testmem_catalogue(rig->tm, CTX));
+	assert_faults(rig, va, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
+	rig_destroy(rig);
+}
+
+static void other_bits_of_an_invalid_entry_are_not_looked_at(void **state)
+{
+	static const enum pumice_fault fault[] = { PUMICE_FAULT_MMU_PC_INVALID,
+						   PUMICE_FAULT_MMU_PD_INVALID,
+						   PUMICE_FAULT_MMU_PT_INVALID };
+	unsigned int level;
+
+	(void)state;
+	for (level = 0; level < 3; level++) {
+		struct rig *rig = rig_create();
+		u64 *entry[3];
+
+		testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
+		entry[0] = testmem_pc_entry(rig->tm, CTX, 0);
+		entry[1] = testmem_pd_entry(rig->tm, CTX, 0);
+		entry[2] = testmem_pt_entry(rig->tm, CTX, 0);
+		*entry[level] = ~1ull;
+		assert_faults(rig, 0, READ, fault[level]);
+		rig_destroy(rig);
+	}
+}
+
+/* The formats say which bits are reserved. */
+static bool reserved(unsigned int level, u64 raw)
+{
+	struct pumice_mmu_pc_entry pc;
+	struct pumice_mmu_pd_entry pd;
+	struct pumice_mmu_pt_entry pt;
+
+	switch (level) {
+	case 0:
+		return pumice_mmu_pc_entry_unpack64(raw, &pc) == PUMICE_UNPACK_RESERVED;
+	case 1:
+		return pumice_mmu_pd_entry_unpack64(raw, &pd) == PUMICE_UNPACK_RESERVED;
+	default:
+		return pumice_mmu_pt_entry_unpack64(raw, &pt) == PUMICE_UNPACK_RESERVED;
+	}
+}
+
+static void every_reserved_bit_of_a_valid_entry_faults(void **state)
+{
+	struct rig *rig = rig_create();
+	unsigned int level, bit, tried = 0;
+	u64 *entry[3];
+
+	(void)state;
+	testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	entry[0] = testmem_pc_entry(rig->tm, CTX, 0);
+	entry[1] = testmem_pd_entry(rig->tm, CTX, 0);
+	entry[2] = testmem_pt_entry(rig->tm, CTX, 0);
+	for (level = 0; level < 3; level++) {
+		for (bit = 0; bit < 64; bit++) {
+			u64 good = *entry[level];
+
+			if (!reserved(level, 1ull << bit))
+				continue;
+			*entry[level] = good | 1ull << bit;
+			assert_faults(rig, 0, READ, PUMICE_FAULT_MMU_BUS);
+			*entry[level] = good;
+			tried++;
+		}
+	}
+	/* 16 bits above the address in each, and what lies between the flags and it. */
+	assert_int_equal(tried, 3 * 16 + 11 + 8 + 8);
+	rig_destroy(rig);
+}
+
+static void a_page_is_aligned_to_its_size(void **state)
+{
+	unsigned int size;
+
+	(void)state;
+	for (size = PUMICE_PAGE_SIZE_16K; size < PUMICE_PAGE_SIZE_COUNT; size++) {
+		struct rig *rig = rig_create();
+		u64 bytes = testmem_page_bytes(size);
+		u64 bus = testmem_alloc(rig->tm, 2 * bytes, bytes);
+
+		testmem_map_bus(rig->tm, CTX, 0, bus + 4096, bytes, size, 0);
+		assert_faults(rig, 0, READ, PUMICE_FAULT_MMU_BUS);
+		testmem_map_bus(rig->tm, CTX, 0, bus + bytes / 2, bytes, size, 0);
+		assert_faults(rig, 0, READ, PUMICE_FAULT_MMU_BUS);
+		rig_destroy(rig);
+	}
+}
+
+static void tables_that_are_not_in_memory_fault(void **state)
+{
+	struct rig *rig = rig_create();
+	const struct pumice_mmu_pc_entry pc = { .valid = true, .addr = NOWHERE };
+	const struct pumice_mmu_pd_entry pd = { .valid = true, .addr = NOWHERE };
+	const struct pumice_mmu_pc_entry top = { .valid = true, .addr = 0xfffffffff000 };
+
+	(void)state;
+	testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	*testmem_pd_entry(rig->tm, CTX, 0) = pumice_mmu_pd_entry_pack64(&pd);
+	assert_faults(rig, 0, READ, PUMICE_FAULT_MMU_TABLE_BUS);
+	*testmem_pc_entry(rig->tm, CTX, 0) = pumice_mmu_pc_entry_pack64(&pc);
+	assert_faults(rig, 0, READ, PUMICE_FAULT_MMU_TABLE_BUS);
+	*testmem_pc_entry(rig->tm, CTX, 0) = pumice_mmu_pc_entry_pack64(&top);
+	assert_faults(rig, 0, READ, PUMICE_FAULT_MMU_TABLE_BUS);
+	atomic_store(&rig->mmu.ctx[CTX], PUMICE_MMU_CTX__ENABLE__MASK | NOWHERE);
+	assert_faults(rig, 0, READ, PUMICE_FAULT_MMU_TABLE_BUS);
+	rig_destroy(rig);
+}
+
+static void a_page_works_as_far_as_it_lies_in_memory(void **state)
+{
+	struct rig *rig = rig_create();
+	const struct pumice_mem_region *region = testmem_region(rig->tm);
+	u64 page = testmem_page_bytes(PUMICE_PAGE_SIZE_2M);
+	u64 end = region->addr + region->size, bus = end & ~(page - 1);
+
+	(void)state;
+	assert_int_not_equal(bus, end);
+	testmem_map_bus(rig->tm, CTX, 0, bus, page, PUMICE_PAGE_SIZE_2M, 0);
+	assert_maps(rig, end - bus - 1, READ, region->host + region->size - 1);
+	assert_faults(rig, end - bus, READ, PUMICE_FAULT_MMU_BUS);
+	testmem_map_bus(rig->tm, CTX, 0, NOWHERE, page, PUMICE_PAGE_SIZE_2M, 0);
+	assert_faults(rig, 4096 * 300, WRITE, PUMICE_FAULT_MMU_BUS);
+	rig_destroy(rig);
+}
+
+static void read_only_memory_refuses_writes_whatever_the_page_says(void **state)
+{
+	struct rig *rig = rig_create();
+	struct pumice_mem_region region = *testmem_region(rig->tm);
+	struct mem_map map = { 0 };
+	u8 *host = testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	region.readonly = true;
+	assert_int_equal(mem_map_set(&map, &region, 1), 0);
+	rig->mmu.map = &map;
+	assert_maps(rig, 0, READ, host);
+	assert_faults(rig, 0, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	assert_maps(rig, 0, EXEC, host);
+	mem_map_clear(&map);
+	rig_destroy(rig);
+}
+
+static void contexts_do_not_share_pages(void **state)
+{
+	struct rig *rig = rig_create();
+	unsigned int ctx;
+
+	(void)state;
+	for (ctx = 0; ctx < PUMICE_MMU_CONTEXTS; ctx++) {
+		u8 *host = testmem_map(rig->tm, ctx, 0x7000, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+		assert_ptr_equal(rig_translate(rig, ctx, 0x7000, READ), host);
+		rig_assert_fault(rig, ctx, 0x8000, READ, PUMICE_FAULT_MMU_PT_INVALID, __FILE__,
+				 __LINE__);
+	}
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_page_size_maps_every_byte_of_its_pages),
+		cmocka_unit_test(pages_meet_at_every_boundary_of_the_tables),
+		cmocka_unit_test(addresses_end_at_one_tebibyte),
+		cmocka_unit_test(permissions_hold_for_every_page_size),
+		cmocka_unit_test(each_level_that_is_not_there_faults_by_its_own_name),
+		cmocka_unit_test(other_bits_of_an_invalid_entry_are_not_looked_at),
+		cmocka_unit_test(every_reserved_bit_of_a_valid_entry_faults),
+		cmocka_unit_test(a_page_is_aligned_to_its_size),
+		cmocka_unit_test(tables_that_are_not_in_memory_fault),
+		cmocka_unit_test(a_page_works_as_far_as_it_lies_in_memory),
+		cmocka_unit_test(read_only_memory_refuses_writes_whatever_the_page_says),
+		cmocka_unit_test(contexts_do_not_share_pages),
+	};
+
+	return cmocka_run_group_tests_name("mmu walk", tests, NULL, NULL);
+}
