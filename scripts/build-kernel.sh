@@ -83,22 +83,23 @@ build() {
 }
 
 main() {
-	local version key work done
+	local version key work result
 
 	version=$(fixed_version linux-source "$suite" linux-source-6.12)
 	key=$1-$version-$(digest "$config" | cut -c1-8)
-	done=$base/$key
-	if [ ! -e "$done/.complete" ]; then
+	result=$base/$key
+	if [ ! -e "$result/.complete" ]; then
 		work=$base/debs
+		rm -rf "$work"
 		step "kernel-$1-fetch" "fetching the kernel source $version" \
 			"$top/scripts/debian-suite.sh" "$suite" download "$work" linux-source-6.12
 		step "kernel-$1-unpack" "unpacking the kernel source" \
-			unpack "$(ls -t "$work"/linux-source-6.12_*.deb | head -n 1)" "$done"
-		step "kernel-$1-configure" "configuring the $1 kernel" configure "$done"
-		step "kernel-$1" "building the $1 kernel (5 to 10 minutes)" build "$done"
-		touch "$done/.complete"
+			unpack "$work"/linux-source-6.12_*.deb "$result"
+		step "kernel-$1-configure" "configuring the $1 kernel" configure "$result"
+		step "kernel-$1" "building the $1 kernel (5 to 10 minutes)" build "$result"
+		touch "$result/.complete"
 	fi
-	echo "$done"
+	echo "$result"
 }
 
 with_lock "$base/$1.lock" main "$1"

@@ -8,7 +8,8 @@
 # KERNEL is a folder made by stock-kernel.sh or build-kernel.sh. The sources are
 # copied to build/module/RELEASE/ (same layout as the work tree) and built there,
 # so that one work tree serves several kernels. Only what changed is copied and
-# compiled. The module is then copied to PRODUCT.
+# compiled. The module is then copied to PRODUCT. MODULE_WORK= names another
+# folder to build in.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +18,7 @@ kernel=$1
 product=$2
 shift 2
 release=$(cat "$kernel/release")
-work=$BUILD/module/$release
+work=${MODULE_WORK:-$BUILD/module/$release}
 
 copy() {
 	mkdir -p "$work/drivers/gpu/drm" "$work/hw" "$work/build/gen"
@@ -38,4 +39,5 @@ build() {
 	mv "$product.new" "$product"
 }
 
-with_lock "$work.lock" step "module-$release" "building the kernel module for $release" build "$@"
+with_lock "$work.lock" step "module-${work##*/}" \
+	"building the kernel module for $release" build "$@"

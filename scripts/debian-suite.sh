@@ -39,6 +39,7 @@ mirror() {
 	local uri=${DEBIAN_MIRROR:-}
 
 	if [ -z "$uri" ]; then
+		# shellcheck disable=SC2016
 		uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' |
 			sed -n 's,^\([a-z+]*://.*/debian\)/ main$,\1,p' | head -n 1)
 	fi

@@ -30,17 +30,17 @@ unpack() {
 }
 
 main() {
-	local version done
+	local version result
 
 	version=$(fixed_version igt "$suite" igt-gpu-tools-tests)
-	done=$base/$version
-	if [ ! -e "$done/.complete" ]; then
+	result=$base/$version
+	if [ ! -e "$result/.complete" ]; then
 		step igt-fetch "fetching IGT $version and its libraries" fetch "$base/debs"
-		step igt-unpack "unpacking IGT" unpack "$base/debs" "$done"
+		step igt-unpack "unpacking IGT" unpack "$base/debs" "$result"
 		rm -rf "$base/debs"
-		touch "$done/.complete"
+		touch "$result/.complete"
 	fi
-	echo "$done"
+	echo "$result"
 }
 
 with_lock "$base/lock" main

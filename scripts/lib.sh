@@ -48,7 +48,7 @@ sign_of_life() {
 # done; in between a sign of life every 20 seconds. A failure prints the end of
 # the log, its name and how to go on.
 step() {
-	local name=$1 title=$2 log=$OUT/logs/$1.log
+	local title=$2 log=$OUT/logs/$1.log
 	local start=$SECONDS status=0 pid beat
 
 	shift 2

@@ -4,8 +4,7 @@
 Each part of the checks collects its cases in a Tally, which leaves them in
 out/results/NAME.json for the total.
 
-Understands what the project's test programs print: TAP, cmocka's own format,
-and Python's unittest in verbose form.
+Understands what the project's test programs print: TAP, and cmocka's own format.
 """
 
 import json
@@ -16,10 +15,11 @@ import re
 TOP = pathlib.Path(__file__).resolve().parent.parent
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 
-TAP_PLAN = re.compile(r"^\s*1\.\.(\d+)(.*)$")
+TAP_PLAN = re.compile(r"^\s*1\.\.(\d+)")
 TAP_CASE = re.compile(r"^\s*(not ok|ok)\b\s*(\d+)?\s*-?\s*(.*)$")
 CMOCKA_CASE = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] (\w+)$")
-UNITTEST_CASE = re.compile(r"^(\w+) \(([\w.]+)\).*\.\.\. (ok|FAIL|ERROR|skipped.*)$", re.MULTILINE)
+CMOCKA_PLAN = re.compile(r"^\[=+\] Running (\d+) test")
+CMOCKA_END = re.compile(r"^\[=+\] \d+ test\(s\) run")
 
 
 class Tally:
@@ -68,18 +68,19 @@ class Tally:
 
 def parse(output):
     """([(case, good)], planned number or None) from a program's output."""
-    cases, planned = [], None
+    cases, planned, in_summary = [], None, False
     for line in output.splitlines():
-        plan, tap, cmocka = TAP_PLAN.match(line), TAP_CASE.match(line), CMOCKA_CASE.match(line)
+        plan = TAP_PLAN.match(line) or CMOCKA_PLAN.match(line)
+        tap, cmocka = TAP_CASE.match(line), CMOCKA_CASE.match(line)
         if plan:
-            planned = (planned or 0) + int(plan.group(1))
+            planned, in_summary = (planned or 0) + int(plan.group(1)), False
+        elif CMOCKA_END.match(line):
+            # What follows names the failed ones a second time.
+            in_summary = True
         elif tap:
             skipped = re.search(r"# *SKIP", tap.group(3), re.IGNORECASE)
             cases.append((tap.group(3) or f"case {tap.group(2)}",
                           tap.group(1) == "ok" and not skipped))
-        elif cmocka:
+        elif cmocka and not in_summary:
             cases.append((cmocka.group(2), cmocka.group(1) == "OK"))
-    if not cases:
-        cases = [(f"{suite}.{name}", how == "ok")
-                 for name, suite, how in UNITTEST_CASE.findall(output)]
     return cases, planned

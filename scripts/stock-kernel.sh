@@ -57,11 +57,11 @@ unpack() {
 fetch() {
 	local suite=$1 debs=$2 release=$3 common
 
-	common=linux-headers-$(echo "$release" | sed 's/-amd64$//')-common
+	common=linux-headers-${release%-amd64}-common
 	rm -rf "$debs"
 	"$top/scripts/debian-suite.sh" "$suite" download "$debs" \
 		"$(image_package "$suite" "$release")" "linux-headers-$release" "$common" \
-		"linux-kbuild-$(echo "$release" | sed 's/-amd64$//')"
+		"linux-kbuild-${release%-amd64}"
 }
 
 # Debian's signed image; its unsigned twin where a mirror lacks it.
@@ -78,9 +78,10 @@ image_package() {
 own_kernel() {
 	local tree=$BUILD/kernel/own
 
-	[ -n "${KDIR:-}" ] && [ -n "${KERNEL_IMAGE:-}" ] ||
+	if [ -z "${KDIR:-}" ] || [ -z "${KERNEL_IMAGE:-}" ]; then
 		die "KDIR and KERNEL_IMAGE belong together" \
 			"give both: the build tree and the bzImage of one kernel"
+	fi
 	rm -rf "$tree"
 	mkdir -p "$tree/root/lib/modules"
 	make -s -C "$KDIR" kernelrelease >"$tree/release"
@@ -92,7 +93,7 @@ own_kernel() {
 }
 
 main() {
-	local suite release done file=$PUMICE_CACHE/versions/linux-image
+	local suite release result file=$PUMICE_CACHE/versions/linux-image
 
 	suite=$(kernel_suite)
 	if [ ! -s "$file" ]; then
@@ -104,16 +105,16 @@ main() {
 		mv "$file.$$" "$file"
 	fi
 	release=$(cat "$file")
-	done=$base/stock-$release
-	if [ ! -e "$done/.complete" ]; then
+	result=$base/stock-$release
+	if [ ! -e "$result/.complete" ]; then
 		step kernel-stock-fetch "fetching Debian's kernel $release" \
 			fetch "$suite" "$base/debs-$release" "$release"
 		step kernel-stock-unpack "unpacking Debian's kernel" \
-			unpack "$base/debs-$release" "$release" "$done"
+			unpack "$base/debs-$release" "$release" "$result"
 		rm -rf "$base/debs-$release"
-		touch "$done/.complete"
+		touch "$result/.complete"
 	fi
-	echo "$done"
+	echo "$result"
 }
 
 if [ -n "${KDIR:-}${KERNEL_IMAGE:-}" ]; then

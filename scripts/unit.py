@@ -56,7 +56,7 @@ def meson_tests(tally, name):
 
 def python_tests(tally, folder):
     """The Python tests in a folder."""
-    done = subprocess.run([sys.executable, "-B", "-m", "unittest", "discover", "-v", "-s", folder],
+    done = subprocess.run([sys.executable, "-B", "scripts/tap-unittest.py", folder],
                           cwd=TOP, capture_output=True, text=True, check=False)
     output = done.stdout + done.stderr
     log = f"test-{folder.replace('/', '-')}.log"

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Rules that hold for every file in git: licence, length, length of functions.
+
+The licence stands in the first line (the second after #! or <?xml):
+    drivers/               GPL-2.0 OR MIT
+    uapi/                  the same, with the kernel's note on system calls
+    qemu-device/, not gpu/ GPL-2.0-or-later
+    everything else        MIT
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+LONGEST_FILE = 1000
+LONGEST_FUNCTION = 80
+IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)(?: ?\*/| ?-->)?$")
+NO_TEXT = (".png", ".bin", ".svgz")
+# The kernel's build system reads these with C's eyes; QEMU's too.
+LICENCES = [
+    (re.compile(r"drivers/|Kbuild$"), {"GPL-2.0 OR MIT"}),
+    (re.compile(r"uapi/"), {"((GPL-2.0 WITH Linux-syscall-note) OR MIT)"}),
+    (re.compile(r"qemu-device/gpu/"), {"MIT"}),
+    (re.compile(r"qemu-device/"), {"GPL-2.0-or-later"}),
+    (re.compile(r""), {"MIT"}),
+]
+
+
+def tracked():
+    """The files in git, without the licences' own texts."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, check=True,
+                           capture_output=True).stdout.decode().split("\0")
+    return [name for name in names if name and not name.startswith("LICENSES/")
+            and (TOP / name).is_file()]
+
+
+def licence_problem(name, lines):
+    """What is wrong with a file's licence line, or None."""
+    first = [line for line in lines[:2] if not line.startswith(("#!", "<?xml"))]
+    found = IDENTIFIER.search(first[0].rstrip()) if first else None
+    if not found:
+        return "no SPDX-License-Identifier in the first line"
+    allowed = next(licences for folder, licences in LICENCES if folder.match(name))
+    if found.group(1) not in allowed:
+        return f"licence {found.group(1)}, should be {' or '.join(sorted(allowed))}"
+    return None
+
+
+def long_functions(lines):
+    """[(line, length)] of the C functions that are too long."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if line.startswith("{"):
+            start = number
+        elif line.startswith("}") and start is not None:
+            if number - start - 1 > LONGEST_FUNCTION and not line.startswith("};"):
+                yield start, number - start - 1
+            start = None
+
+
+def check(name):
+    """The problems of one file."""
+    if name.endswith(NO_TEXT):
+        return
+    lines = (TOP / name).read_text(encoding="utf-8").splitlines()
+    problem = licence_problem(name, lines)
+    if problem:
+        yield f"{name}:1: {problem}"
+    if len(lines) > LONGEST_FILE:
+        yield f"{name}: {len(lines)} lines, at most {LONGEST_FILE}"
+    if name.endswith((".c", ".h")):
+        for line, length in long_functions(lines):
+            yield f"{name}:{line}: a function of {length} lines, at most {LONGEST_FUNCTION}"
+
+
+def main():
+    """Check all, print the problems."""
+    problems = [problem for name in tracked() for problem in check(name)]
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()

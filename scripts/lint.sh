@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# make lint: every static check. Runs all of them before it fails; each has its
+# log in out/logs/lint-*.log.
+
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+
+kernel=$BUILD/kernel/fast
+cd "$top" || exit 1
+
+kernel_style() {
+	# Kernel style, at the line length that the project allows. Not applicable:
+	# MAINTAINERS and the tree's own files.
+	find drivers uapi -name '*.[ch]' -print0 | xargs -0 -n 20 \
+		"$kernel/scripts/checkpatch.pl" --no-tree --strict --terse \
+		--show-types --max-line-length=100 --no-summary -f
+}
+
+kernel_module() {
+	# Warnings of W=1 and sparse are errors here. The pattern also finds sparse's
+	# own "error:".
+	local log=$OUT/logs/lint-module-build.log status=0
+
+	find "$BUILD/module/lint" -name '*.o' -delete 2>/dev/null
+	MODULE_WORK=$BUILD/module/lint "$top/scripts/build-module.sh" "$kernel" \
+		"$BUILD/module/lint.ko" W=1 C=2 CHECK="sparse -D__CHECK_ENDIAN__" || status=1
+	cp "$OUT/logs/module-lint.log" "$log"
+	! grep -E 'warning:|error:' "$log" && return $status
+}
+
+shell_scripts() {
+	shellcheck -x -P "$top/scripts" -s bash scripts/*.sh scripts/lib.sh .ci/run
+	shellcheck -s dash -e SC3043 scripts/guest/init
+}
+
+python_scripts() {
+	pyflakes3 scripts hw tests/hw tests/scripts
+}
+
+generated_twice() {
+	# What the generator writes depends on hw/ alone.
+	local again=$BUILD/lint-gen
+
+	rm -rf "$again"
+	python3 hw/gen.py --out "$again" && diff -r -x .done "$BUILD/gen" "$again"
+}
+
+documentation() {
+	make docs
+}
+
+passed=0
+failed=0
+check() {
+	if (step "lint-$1" "$2" "$3"); then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
+check files "licence and length of every file" "$top/scripts/lint-files.py"
+check checkpatch "kernel style (checkpatch)" kernel_style
+check module "the module under W=1 and sparse" kernel_module
+check shell "shell scripts (shellcheck)" shell_scripts
+check python "Python scripts (pyflakes)" python_scripts
+check generated "the generator gives the same twice" generated_twice
+check docs "documentation without warnings" documentation
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

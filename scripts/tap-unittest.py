@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tap-unittest.py FOLDER: run the unittest cases in FOLDER, print TAP."""
+
+import sys
+import unittest
+
+
+class Tap(unittest.TestResult):
+    """A result that prints a TAP line a case."""
+
+    def __init__(self):
+        super().__init__()
+        self.number = 0
+
+    def _line(self, good, test, detail=""):
+        self.number += 1
+        print(f"{'ok' if good else 'not ok'} {self.number} - {test.id()}")
+        for line in detail.splitlines():
+            print(f"# {line}")
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self._line(True, test)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._line(False, test, self.errors[-1][1])
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._line(False, test, self.failures[-1][1])
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self._line(False, test, f"skipped: {reason}")
+
+    def addExpectedFailure(self, test, err):
+        super().addExpectedFailure(test, err)
+        self._line(True, test)
+
+    def addUnexpectedSuccess(self, test):
+        super().addUnexpectedSuccess(test)
+        self._line(False, test, "passes, but is expected to fail")
+
+    def addSubTest(self, test, subtest, err):
+        # A good sub-test is part of its case; a bad one is a case that failed.
+        super().addSubTest(test, subtest, err)
+        if err:
+            self._line(False, subtest, str(err[1]))
+
+
+def main():
+    """Run all that the folder holds; none is a failure too."""
+    result = Tap()
+    unittest.defaultTestLoader.discover(sys.argv[1]).run(result)
+    print(f"1..{result.number}")
+    sys.exit(0 if result.wasSuccessful() and result.number else 1)
+
+
+if __name__ == "__main__":
+    main()

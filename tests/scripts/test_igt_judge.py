@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Judging IGT's results: whatever is not as the lists say is a failure."""
+
+import pathlib
+import sys
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import igt  # noqa: E402
+import results  # noqa: E402
+
+LISTS = {
+    "fails": {"igt@a@known": "upstream bug"},
+    "flakes": {"igt@a@flaky": "depends on the host's load"},
+    "skips": {"igt@a@skipped": "no slot power"},
+}
+
+
+class Judge(unittest.TestCase):
+    """igt.judge for one test and one result."""
+
+    def judge(self, test, result):
+        """(passed, failed) counted for this result."""
+        tally = results.Tally("judge")
+        outcome = {} if result is None else {test: {"result": result}}
+        with mock.patch("igt.expectations", lambda name, kernel: LISTS[name]), \
+                mock.patch("builtins.print"):
+            igt.judge(tally, "fast", [test], outcome)
+        return len(tally.passed), len(tally.failed)
+
+    def test_pass_passes(self):
+        self.assertEqual(self.judge("igt@a@x", "pass"), (1, 0))
+
+    def test_fail_fails(self):
+        self.assertEqual(self.judge("igt@a@x", "fail"), (0, 1))
+
+    def test_warning_of_the_kernel_fails(self):
+        self.assertEqual(self.judge("igt@a@x", "dmesg-warn"), (0, 1))
+
+    def test_missing_result_fails(self):
+        self.assertEqual(self.judge("igt@a@x", None), (0, 1))
+
+    def test_unexpected_skip_fails(self):
+        self.assertEqual(self.judge("igt@a@x", "skip"), (0, 1))
+
+    def test_expected_skip_counts_neither_way(self):
+        self.assertEqual(self.judge("igt@a@skipped", "skip"), (0, 0))
+
+    def test_skip_that_now_passes_fails(self):
+        self.assertEqual(self.judge("igt@a@skipped", "pass"), (0, 1))
+
+    def test_expected_failure_counts_neither_way(self):
+        self.assertEqual(self.judge("igt@a@known", "fail"), (0, 0))
+
+    def test_known_failure_that_now_passes_fails(self):
+        self.assertEqual(self.judge("igt@a@known", "pass"), (0, 1))
+
+    def test_flake_is_not_judged(self):
+        for result in ("pass", "fail"):
+            self.assertEqual(self.judge("igt@a@flaky", result), (0, 0))
+
+
+class Lists(unittest.TestCase):
+    """The lists in tests/igt/ themselves."""
+
+    def test_programs_make_the_render_list_of_268(self):
+        self.assertEqual(sum(count for _, count, _, _ in igt.programs()), 268)
+
+    def test_each_expectation_has_a_reason(self):
+        for name in ("fails", "flakes", "skips"):
+            for kernel in ("fast", "stock"):
+                igt.expectations(name, kernel)
+
+
+if __name__ == "__main__":
+    unittest.main()
