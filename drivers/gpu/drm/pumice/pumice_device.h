@@ -57,7 +57,7 @@ struct pumice_fw {
 	struct pumice_fw_obj *shared_obj;
 	/** @shared: boot structure and rings */
 	struct pumice_fw_shared *shared;
-	/** @ready: the firmware runs; written under reset.lock, or before the device is registered */
+	/** @ready: the firmware runs; written under reset.lock or at probe */
 	bool ready;
 };
 

@@ -199,35 +199,46 @@ static void start_processor(struct pumice_device *pdev)
 	pumice_write(pdev, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
 }
 
+/* The processor will not come to run the firmware, or stopped while it did. */
+static bool processor_stopped(u32 status)
+{
+	u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
+
+	return state == PUMICE_FW_STATE_BOOT_FAILED || state == PUMICE_FW_STATE_LOCKUP;
+}
+
 /* True when the boot has ended, well or not. */
 static bool boot_ended(struct pumice_device *pdev, u32 *status)
 {
 	*status = pumice_read(pdev, PUMICE_FW_STATUS);
 	return READ_ONCE(pdev->fw.shared->boot.state) != FWIF_STATE_OFF ||
-	       PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, *status) != PUMICE_FW_STATE_RUNNING;
+	       processor_stopped(*status);
+}
+
+static int report_stopped(struct pumice_device *pdev, u32 status)
+{
+	u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
+	u32 error = PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR, status);
+
+	return dev_err_probe(pdev->drm.dev, -EIO,
+			     "firmware did not start: processor %s, boot error %s, mcause 0x%x at 0x%x\n",
+			     pumice_fw_state_str(state), pumice_fw_boot_error_str(error),
+			     pumice_read(pdev, PUMICE_FW_CAUSE), pumice_read(pdev, PUMICE_FW_PC));
 }
 
 static int check_boot(struct pumice_device *pdev, u32 status)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
-	u32 processor = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
 	struct device *dev = pdev->drm.dev;
 	u32 state = READ_ONCE(boot->state);
-	u32 error = READ_ONCE(boot->error);
 	u32 version;
 
+	if (processor_stopped(status))
+		return report_stopped(pdev, status);
 	dma_rmb(); /* state was written last */
-	if (processor != PUMICE_FW_STATE_RUNNING)
-		return dev_err_probe(dev, -EIO,
-				     "firmware did not start: processor %s, boot error %s, mcause 0x%x at 0x%x\n",
-				     pumice_fw_state_str(processor),
-				     pumice_fw_boot_error_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR,
-									       status)),
-				     pumice_read(pdev, PUMICE_FW_CAUSE),
-				     pumice_read(pdev, PUMICE_FW_PC));
 	if (state != FWIF_STATE_READY)
 		return dev_err_probe(dev, -EIO, "firmware refused to boot: %s (state %u)\n",
-				     pumice_fw_error_str(error), state);
+				     pumice_fw_error_str(READ_ONCE(boot->error)), state);
 	version = READ_ONCE(boot->fw_version);
 	if (version >> 16 != FWIF_VERSION_MAJOR ||
 	    strncmp(boot->build_id, pdev->fw.header.build_id, FWIF_BUILD_ID_BYTES))

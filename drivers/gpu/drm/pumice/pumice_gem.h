@@ -22,7 +22,10 @@ struct pumice_bo {
 	struct list_head node;
 	/** @detached: was looked at when the device went; under bos_lock */
 	bool detached;
-	/** @root: of the only VM that may bind it, whose reservation it uses; a reference; or NULL */
+	/**
+	 * @root: root object of the only VM that may bind it, whose reservation
+	 * it uses; a reference; or NULL
+	 */
 	struct drm_gem_object *root;
 };
 

@@ -39,7 +39,7 @@ struct pumice_job {
 	bool fenced;
 	/** @after: jobs of the same SUBMIT to wait for, by index; see pumice_job_add_siblings() */
 	u64 after;
-	/** @native: scheduler fences ("finished") of jobs of this GPU to wait for; a reference each */
+	/** @native: "finished" fences of jobs of this GPU to wait for; a reference each */
 	struct dma_fence **native;
 	/** @native_count: of @native */
 	u32 native_count;

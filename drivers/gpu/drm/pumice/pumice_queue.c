@@ -65,6 +65,7 @@ static struct pumice_fence *native_fence(struct dma_fence *finished)
 {
 	struct drm_sched_fence *s_fence = to_drm_sched_fence(finished);
 
+	/* pairs with the release in the scheduler, which sets it */
 	return to_pumice_fence(smp_load_acquire(&s_fence->parent));
 }
 

@@ -12,8 +12,8 @@
 struct drm_exec;
 
 /* The first 2 MiB are never mapped, so that a null pointer faults. */
-#define PUMICE_VA_START		(1ull << 21)
-#define PUMICE_VA_END		(1ull << PUMICE_MMU_VA_BITS)
+#define PUMICE_VA_START		BIT_ULL(21)
+#define PUMICE_VA_END		BIT_ULL(PUMICE_MMU_VA_BITS)
 
 /**
  * struct pumice_vm - a GPU address space

@@ -38,6 +38,7 @@ struct pumice_va {
  * struct bind - one VM_BIND call, or the end of a VM
  */
 struct bind {
+	/** @vm: address space, under its lock */
 	struct pumice_vm *vm;
 	/** @op: operation under way; its size is 0 at the end of a VM */
 	struct drm_pumice_bind_op op;
