@@ -152,6 +152,9 @@ $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,test
 		$(image_sources) | $(packages)
 	@root=$$($(S)/fetch-igt.sh) && mkdir -p $(@D) && $(S)/igt.py image "$$root" $@
 
+.PHONY: images
+images: $(guest) ## the guest's initramfs
+
 .PHONY: docs
 docs: $(gen) ## the documentation, as a site in build/docs
 	@$(S)/step.sh docs "building the documentation" \

@@ -19,7 +19,7 @@ part() {
 	echo "== $title"
 	rm -f "$results/$name.json"
 	# shellcheck disable=SC2086
-	if make -C "$top" $targets && "$@"; then
+	if make -s -C "$top" $targets && "$@"; then
 		:
 	else
 		status=1

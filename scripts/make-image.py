@@ -78,14 +78,15 @@ def make_programs(options):
     with cpio.Archive(options.out) as archive:
         archive.folder("pumice/bin")
         for program in programs:
-            archive.file(f"pumice/bin/{os.path.basename(program)}", program)
+            add = archive.stripped if elf.is_elf(program) else archive.file
+            add(f"pumice/bin/{os.path.basename(program)}", program)
         dynamic = [p for p in programs if elf.is_elf(p)]
         for path, real in elf.closure(dynamic, extra=OPENED_AT_RUN_TIME).items():
             if path in programs:
                 continue
             if os.path.realpath(path).startswith(build + "/"):
                 path = f"{LIBRARIES}/{os.path.basename(path)}"
-            archive.file(path, real)
+            archive.stripped(path, real)
 
 
 def main():

@@ -8,6 +8,8 @@ root. The time stamps are zero, so equal content gives equal archives.
 
 import os
 import stat
+import subprocess
+import tempfile
 
 
 class Archive:
@@ -71,6 +73,13 @@ class Archive:
         mode = 0o755 if os.stat(source).st_mode & 0o111 else 0o644
         with open(source, "rb") as stream:
             self.data(name, stream.read(), mode)
+
+    def stripped(self, name, source):
+        """Add an ELF file without its debugging information."""
+        with tempfile.TemporaryDirectory() as folder:
+            small = os.path.join(folder, "small")
+            subprocess.run(["objcopy", "--strip-debug", source, small], check=True)
+            self.file(name, small)
 
     def link(self, name, target):
         """Add a symbolic link."""

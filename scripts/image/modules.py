@@ -77,8 +77,10 @@ def add(archive, kernel, names, own):
         for name in kernel.closure(wanted):
             files[f"{folder}/kernel/{name}.ko"] = kernel.read(name)
         for module in own:
+            name = f"{folder}/updates/pumice.ko"
+            archive.stripped(name, module)
             with open(module, "rb") as stream:
-                files[f"{folder}/updates/pumice.ko"] = stream.read()
+                files[name] = stream.read()
         for index in ("modules.builtin", "modules.builtin.modinfo", "modules.order"):
             if os.path.exists(f"{kernel.modules}/{index}"):
                 with open(f"{kernel.modules}/{index}", "rb") as stream:
