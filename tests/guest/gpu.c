@@ -254,22 +254,51 @@ void need_unmap(int fd, u32 vm, u64 va, u64 size)
 	CHECK_OK(gpu_bind(fd, vm, &op, 1, NULL));
 }
 
-void *need_cpu(int fd, u32 handle, u64 size)
+int gpu_cpu(int fd, u32 handle, u64 size, void **cpu)
 {
 	u64 offset;
+	int err = gpu_bo_offset(fd, handle, &offset);
+
+	*cpu = NULL;
+	if (err)
+		return err;
+	*cpu = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+	if (*cpu != MAP_FAILED)
+		return 0;
+	*cpu = NULL;
+	return -errno;
+}
+
+void *need_cpu(int fd, u32 handle, u64 size)
+{
 	void *cpu;
 
-	CHECK_OK(gpu_bo_offset(fd, handle, &offset));
-	cpu = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-	CHECK(cpu != MAP_FAILED);
+	CHECK_OK(gpu_cpu(fd, handle, size, &cpu));
 	return cpu;
+}
+
+int gpu_mem_create(int fd, u32 vm, u64 va, u64 size, struct mem *mem)
+{
+	struct drm_pumice_bind_op op;
+	void *cpu = NULL;
+	int err;
+
+	*mem = (struct mem){ .size = size, .va = va };
+	err = gpu_bo_create(fd, size, 0, &mem->handle);
+	if (!err) {
+		op = bind_map(mem->handle, 0, va, size, 0);
+		err = gpu_bind(fd, vm, &op, 1, NULL);
+	}
+	if (!err)
+		err = gpu_cpu(fd, mem->handle, size, &cpu);
+	mem->cpu = cpu;
+	return err;
 }
 
 struct mem need_mem(int fd, u32 vm, u64 va, u64 size)
 {
-	struct mem mem = { .handle = need_bo(fd, size), .size = size, .va = va };
+	struct mem mem;
 
-	need_map(fd, vm, mem.handle, 0, va, size, 0);
-	mem.cpu = need_cpu(fd, mem.handle, size);
+	CHECK_OK(gpu_mem_create(fd, vm, va, size, &mem));
 	return mem;
 }

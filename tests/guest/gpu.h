@@ -70,7 +70,10 @@ struct drm_pumice_context_get_state need_state(int fd, u32 context);
 void need_map(int fd, u32 vm, u32 handle, u64 bo_offset, u64 va, u64 size, u32 flags);
 void need_unmap(int fd, u32 vm, u64 va, u64 size);
 
-/** need_cpu - see a BO on the CPU, read and write. */
+/** gpu_cpu - see a BO on the CPU, read and write. @cpu: out; NULL on failure. */
+int gpu_cpu(int fd, u32 handle, u64 size, void **cpu);
+
+/** need_cpu - as gpu_cpu(). */
 void *need_cpu(int fd, u32 handle, u64 size);
 
 /** struct mem - a BO that CPU and GPU see */
@@ -81,7 +84,10 @@ struct mem {
 	u32 *cpu;
 };
 
-/** need_mem - make a BO, map all of it into a VM at @va, and see it on the CPU. */
+/** gpu_mem_create - make a BO, map all of it into a VM at @va, and see it on the CPU. */
+int gpu_mem_create(int fd, u32 vm, u64 va, u64 size, struct mem *mem);
+
+/** need_mem - as gpu_mem_create(). */
 struct mem need_mem(int fd, u32 vm, u64 va, u64 size);
 
 #endif

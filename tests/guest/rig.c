@@ -2,7 +2,12 @@
 /* A test rig. See rig.h. */
 #include "rig.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
 
 #include "harness.h"
 #include "pumice_formats.h"
@@ -10,14 +15,38 @@
 #define ALIGN		16u	/* programs */
 #define USUAL_SIZE	32u
 
+int rig_try(struct rig *rig, int fd)
+{
+	int err;
+
+	*rig = (struct rig){ .fd = fd };
+	err = gpu_vm_create(fd, &rig->vm);
+	if (!err)
+		err = gpu_context_create(fd, rig->vm, DRM_PUMICE_PRIORITY_NORMAL, &rig->context);
+	if (!err)
+		err = drmSyncobjCreate(fd, 0, &rig->sync) ? -errno : 0;
+	if (!err)
+		err = gpu_mem_create(fd, rig->vm, RIG_CODE, RIG_CODE_BYTES, &rig->code);
+	if (!err)
+		err = gpu_mem_create(fd, rig->vm, RIG_DATA, RIG_DATA_BYTES, &rig->data);
+	return err;
+}
+
 struct rig rig_on(int fd)
 {
-	struct rig rig = { .fd = fd, .vm = need_vm(fd), .sync = need_sync(fd) };
+	struct rig rig;
 
-	rig.context = need_context(fd, rig.vm);
-	rig.code = need_mem(fd, rig.vm, RIG_CODE, RIG_CODE_BYTES);
-	rig.data = need_mem(fd, rig.vm, RIG_DATA, RIG_DATA_BYTES);
+	CHECK_OK(rig_try(&rig, fd));
 	return rig;
+}
+
+void rig_close(struct rig *rig)
+{
+	if (rig->code.cpu)
+		munmap(rig->code.cpu, rig->code.size);
+	if (rig->data.cpu)
+		munmap(rig->data.cpu, rig->data.size);
+	close(rig->fd);
 }
 
 struct rig rig_open(void)

@@ -50,6 +50,12 @@ struct rig rig_open(void);
 /** rig_on - make a rig on an open file. */
 struct rig rig_on(int fd);
 
+/** rig_try - as rig_on(), for who can do without. Return: 0 or a negative errno. */
+int rig_try(struct rig *rig, int fd);
+
+/** rig_close - unmap a rig's memory and close its file. */
+void rig_close(struct rig *rig);
+
 /** rig_data - address of word @index of the rig's data. */
 u64 rig_data(const struct rig *rig, u32 index);
 

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Firmware that is missing, damaged, of another version: the probe fails with
+# one clear line, frees everything, and the same module loads right afterwards.
+#
+# Offsets are those of struct fwif_image_header in hw/fwif.h.
+
+FIRMWARE=/lib/firmware/pumice/pumice_fw.bin
+GOOD=/tmp/pumice_fw.good
+HEADER_BYTES=64
+VERSION_AT=4
+
+number=0
+failed=0
+
+# report NAME STATUS: one line of TAP.
+report() {
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		failed=1
+	fi
+}
+
+note() {
+	echo "# $*"
+}
+
+# poke OFFSET OCTAL: replace one byte of the firmware file.
+poke() {
+	printf "\\$2" | dd of=$FIRMWARE bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+
+has_node() {
+	ls /dev/dri/renderD* >/dev/null 2>&1
+}
+
+# Lines of errors that the driver printed since the last call.
+driver_lines() {
+	dmesg -c | grep -i pumice
+}
+
+# refused WHAT: loading must fail with exactly one line, which says WHAT.
+refused() {
+	dmesg -c >/dev/null
+	modprobe pumice
+	lines=$(driver_lines)
+	status=0
+	if [ "$(echo "$lines" | wc -l)" -ne 1 ]; then
+		note "should be one line:"
+		status=1
+	fi
+	echo "$lines" | sed 's/^/# /'
+	if ! echo "$lines" | grep -q "$1"; then
+		note "should say: $1"
+		status=1
+	fi
+	if has_node; then
+		note "there is a render node"
+		status=1
+	fi
+	if grep -q pumice /proc/interrupts; then
+		note "the interrupt is still requested"
+		status=1
+	fi
+	if ! rmmod pumice; then
+		note "the module cannot be unloaded"
+		status=1
+	fi
+	return $status
+}
+
+# works: with the right file the module loads and the GPU runs jobs.
+works() {
+	cp $GOOD $FIRMWARE
+	modprobe pumice
+	t_query >/tmp/query.tap 2>&1 && t_sync empty_stream_signals_its_fence >>/tmp/query.tap 2>&1
+	status=$?
+	[ $status -eq 0 ] || sed 's/^/# /' /tmp/query.tap
+	rmmod pumice || status=1
+	return $status
+}
+
+# bad NAME WHAT: one case, and what must hold after it.
+bad() {
+	refused "$2"
+	report "$1" $?
+	works
+	report "${1}_then_the_right_one_works" $?
+}
+
+echo 1..10
+rmmod pumice 2>/dev/null
+cp $FIRMWARE $GOOD
+
+rm $FIRMWARE
+bad missing_firmware "cannot be loaded"
+
+cp $GOOD $FIRMWARE
+poke $((HEADER_BYTES + 100)) 125
+poke $((HEADER_BYTES + 101)) 252
+bad damaged_firmware "checksum is wrong"
+
+cp $GOOD $FIRMWARE
+poke $((VERSION_AT + 2)) 177
+bad firmware_of_another_version "another interface version"
+
+dd if=$GOOD of=$FIRMWARE bs=1024 count=2 2>/dev/null
+bad truncated_firmware "not as long as its header says"
+
+: >$FIRMWARE
+bad empty_firmware "too short"
+
+modprobe pumice
+exit $failed

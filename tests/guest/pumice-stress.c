@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pumice-stress - keep the GPU busy while something else happens to it.
+ *
+ *   pumice-stress [--seconds N] [--processes N]
+ *
+ * Each process submits compute jobs that store and copy, now and then one that
+ * faults, and checks what they wrote. A device that goes away is no failure: it
+ * is opened again when it is back. Ends with 1 if a job that ended well left
+ * wrong data; without --seconds it goes on until it is killed.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define REOPEN_US	20000
+#define NS_PER_SECOND	1000000000ull
+#define MAX_PROCESSES	64
+#define WORDS		32u	/* that a job writes */
+
+/** struct options - command line */
+struct options {
+	unsigned long seconds;		/* 0: until killed */
+	unsigned long processes;
+};
+
+/** struct work - the streams of one process, on one life of the device */
+struct work {
+	struct rig rig;
+	u64 store;
+	u64 copy;
+	u64 fault;
+	u32 value;	/* first word that is stored */
+};
+
+static int submit(struct work *work, u64 stream, u32 signal)
+{
+	const struct drm_pumice_sync sync = then_signal(signal, 0);
+	const struct drm_pumice_job job = {
+		.context = work->rig.context, .stream = stream,
+		.syncs = ARRAY_OF(&sync, signal ? 1 : 0),
+	};
+
+	return gpu_submit(work->rig.fd, &job, 1, NULL);
+}
+
+/* What the copy left, after what the store left. */
+static bool data_is_right(const struct work *work)
+{
+	u32 i;
+
+	for (i = 0; i < WORDS; i++) {
+		if (work->rig.data.cpu[i] != work->value + i ||
+		    work->rig.data.cpu[WORDS + i] != work->value + i + 1)
+			return false;
+	}
+	return true;
+}
+
+/* One store and one copy; 0, 1 for wrong data, or a negative errno. */
+static int run_round(struct work *work, u32 round)
+{
+	int err = 0;
+
+	memset(work->rig.data.cpu, 0, 2 * WORDS * sizeof(u32));
+	if (round % 16 == 0)
+		err = submit(work, work->fault, 0);
+	if (!err)
+		err = submit(work, work->store, 0);
+	if (!err)
+		err = submit(work, work->copy, work->rig.sync);
+	if (!err)
+		err = sync_wait(work->rig.fd, work->rig.sync, 0, WAIT_SECONDS * NS_PER_SECOND);
+	if (err)
+		return err;
+	return data_is_right(work) ? 0 : 1;
+}
+
+/*
+ * Wrong data is no news where the device was reset under the job: then its
+ * context takes no more, or the device is gone.
+ */
+static bool device_is_in_order(const struct work *work)
+{
+	struct drm_pumice_context_get_state state;
+
+	return !gpu_context_state(work->rig.fd, work->rig.context, &state) &&
+	       !(state.state & (DRM_PUMICE_CONTEXT_GUILTY | DRM_PUMICE_CONTEXT_INNOCENT));
+}
+
+/* One life of the device, up to its end or the deadline. False for wrong data. */
+static bool use_device(int fd, u64 deadline, u32 value, u64 *rounds)
+{
+	struct work work = { .value = value };
+	bool good = true;
+	u32 round;
+	int err;
+
+	err = rig_try(&work.rig, fd);
+	if (!err) {
+		work.store = rig_store_stream(&work.rig, work.rig.data.va, value);
+		work.copy = rig_copy_stream(&work.rig, rig_data(&work.rig, WORDS),
+					    work.rig.data.va, 1);
+		work.fault = rig_store_stream(&work.rig, RIG_FREE, 0);
+	}
+	for (round = 0; !err && now_ns() < deadline; round++) {
+		err = run_round(&work, round);
+		*rounds += !err;
+	}
+	if (err > 0 && device_is_in_order(&work)) {
+		fprintf(stderr, "pumice-stress: wrong data: 0x%x 0x%x, should be 0x%x 0x%x\n",
+			work.rig.data.cpu[0], work.rig.data.cpu[WORDS], value, value + 1);
+		good = false;
+	}
+	rig_close(&work.rig);
+	return good;
+}
+
+/* One process, through all lives of the device. */
+static int worker(const struct options *options, u32 number)
+{
+	u64 deadline = options->seconds ? now_ns() + options->seconds * NS_PER_SECOND : UINT64_MAX;
+	u64 rounds = 0;
+	u32 lives = 0;
+	int fd;
+
+	while (now_ns() < deadline) {
+		fd = gpu_open();
+		if (fd < 0) {
+			usleep(REOPEN_US);
+			continue;
+		}
+		if (!use_device(fd, deadline, number << 24 | (lives & 0xff) << 12, &rounds))
+			return 1;
+		lives++;
+	}
+	printf("process %u: %llu rounds in %u lives of the device\n", number,
+	       (unsigned long long)rounds, lives);
+	return 0;
+}
+
+static bool parse(int argc, char **argv, struct options *options)
+{
+	static const struct option longs[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "processes", required_argument, NULL, 'p' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "s:p:", longs, NULL)) != -1) {
+		if (option == 's')
+			options->seconds = strtoul(optarg, NULL, 10);
+		else if (option == 'p')
+			options->processes = strtoul(optarg, NULL, 10);
+		else
+			return false;
+	}
+	return optind == argc && options->processes && options->processes <= MAX_PROCESSES;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { .processes = 3 };
+	int status, failed = 0;
+	u32 i;
+
+	if (!parse(argc, argv, &options)) {
+		fprintf(stderr, "usage: pumice-stress [--seconds N] [--processes 1..%u]\n",
+			MAX_PROCESSES);
+		return 2;
+	}
+	for (i = 0; i < options.processes; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0) {
+			perror("pumice-stress: fork");
+			return 1;
+		}
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			exit(worker(&options, i));
+		}
+	}
+	for (i = 0; i < options.processes; i++) {
+		if (wait(&status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+			failed = 1;
+	}
+	return failed;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+/* Debugfs counters, module parameters, the PCI device. See system.h. */
+#include "system.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "pumice_regs.h"
+#include "sync.h"
+
+#define PCI_DEVICES	"/sys/bus/pci/devices"
+#define PCI_DRIVER	"/sys/bus/pci/drivers/pumice"
+#define PARAMETERS	"/sys/module/pumice/parameters"
+#define SETTLE_NS	(30 * 1000000000ull)	/* until what is going on has ended */
+#define POLL_US		2000
+
+/* The file "state" of our device: several device folders may link to one. */
+static FILE *open_state(void)
+{
+	glob_t found;
+	FILE *file = NULL;
+	char line[64];
+	size_t i;
+
+	if (glob("/sys/kernel/debug/dri/*/state", 0, NULL, &found))
+		return NULL;
+	for (i = 0; i < found.gl_pathc; i++) {
+		file = fopen(found.gl_pathv[i], "re");
+		if (file && fgets(line, sizeof(line), file) && !strncmp(line, "bos:", 4)) {
+			rewind(file);
+			break;
+		}
+		if (file)
+			fclose(file);
+		file = NULL;
+	}
+	globfree(&found);
+	return file;
+}
+
+struct counts need_counts(void)
+{
+	struct counts counts = { .bos = -1, .vms = -1, .contexts = -1, .jobs = -1, .fences = -1 };
+	FILE *file = open_state();
+	char line[256];
+
+	if (!file)
+		test_fail(__FILE__, __LINE__, "no file \"state\" of the driver in debugfs");
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "bos: %d", &counts.bos);
+		sscanf(line, "vms: %d", &counts.vms);
+		sscanf(line, "contexts: %d", &counts.contexts);
+		sscanf(line, "jobs: %d", &counts.jobs);
+		sscanf(line, "fences: %d", &counts.fences);
+		sscanf(line, "resets: %d", &counts.resets);
+	}
+	fclose(file);
+	return counts;
+}
+
+static bool same(const struct counts *a, const struct counts *b)
+{
+	return a->bos == b->bos && a->vms == b->vms && a->contexts == b->contexts &&
+	       a->jobs == b->jobs && a->fences == b->fences;
+}
+
+void need_left(struct counts want)
+{
+	u64 deadline = now_ns() + SETTLE_NS;
+	struct counts got = need_counts();
+
+	while (!same(&got, &want) && now_ns() < deadline) {
+		usleep(POLL_US);
+		got = need_counts();
+	}
+	if (!same(&got, &want))
+		test_fail(__FILE__, __LINE__,
+			  "left: %d BOs, %d VMs, %d contexts, %d jobs, %d fences; "
+			  "should be %d, %d, %d, %d, %d", got.bos, got.vms, got.contexts, got.jobs,
+			  got.fences, want.bos, want.vms, want.contexts, want.jobs, want.fences);
+}
+
+void need_nothing_left(void)
+{
+	need_left((struct counts){ 0 });
+}
+
+long module_parameter(const char *name)
+{
+	char path[256], text[32] = "";
+	int fd, err;
+
+	snprintf(path, sizeof(path), PARAMETERS "/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = read(fd, text, sizeof(text) - 1) < 0 ? -errno : 0;
+	close(fd);
+	return err ? err : strtol(text, NULL, 10);
+}
+
+int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int set_module_parameter(const char *name, long value)
+{
+	char path[256], text[32];
+
+	snprintf(path, sizeof(path), PARAMETERS "/%s", name);
+	snprintf(text, sizeof(text), "%ld", value);
+	return write_file(path, text);
+}
+
+/* A hexadecimal number in a file of a PCI device; 0 if there is none. */
+static unsigned long device_number(const char *device, const char *attribute)
+{
+	char path[512], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/%s", device, attribute);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return strtoul(text, NULL, 16);
+}
+
+int gpu_pci_name(char *name, unsigned int bytes)
+{
+	DIR *devices = opendir(PCI_DEVICES);
+	struct dirent *entry;
+	int err = -ENODEV;
+
+	if (!devices)
+		return -ENODEV;
+	while (err && (entry = readdir(devices))) {
+		if (device_number(entry->d_name, "vendor") != PUMICE_PCI_VENDOR ||
+		    device_number(entry->d_name, "device") != PUMICE_PCI_DEVICE)
+			continue;
+		snprintf(name, bytes, "%s", entry->d_name);
+		err = 0;
+	}
+	closedir(devices);
+	return err;
+}
+
+/* Write to a file of the PCI device itself. */
+static void write_device(const char *attribute)
+{
+	char name[64], path[512];
+
+	CHECK_OK(gpu_pci_name(name, sizeof(name)));
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/%s", name, attribute);
+	CHECK_OK(write_file(path, "1"));
+}
+
+static bool is_bound(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), PCI_DRIVER "/%s", name);
+	return !access(path, F_OK);
+}
+
+/* The node appears a little after the device is bound. */
+static void need_node(void)
+{
+	u64 deadline = now_ns() + SETTLE_NS;
+	char path[64];
+
+	while (gpu_node(path) && now_ns() < deadline)
+		usleep(POLL_US);
+	CHECK_OK(gpu_node(path));
+}
+
+void need_bound(void)
+{
+	char name[64];
+
+	CHECK_OK(gpu_pci_name(name, sizeof(name)));
+	if (!is_bound(name))
+		CHECK_OK(write_file(PCI_DRIVER "/bind", name));
+	need_node();
+}
+
+void need_unbound(void)
+{
+	char name[64];
+
+	CHECK_OK(gpu_pci_name(name, sizeof(name)));
+	CHECK_OK(write_file(PCI_DRIVER "/unbind", name));
+	CHECK(!is_bound(name));
+}
+
+void need_flr(void)
+{
+	write_device("reset");
+}
+
+void need_removed(void)
+{
+	write_device("remove");
+}
+
+void need_rescanned(void)
+{
+	CHECK_OK(write_file("/sys/bus/pci/rescan", "1"));
+	need_node();
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the system around the GPU tells and takes: debugfs counters, module
+ * parameters, the PCI device in sysfs.
+ */
+#ifndef GUEST_SYSTEM_H
+#define GUEST_SYSTEM_H
+
+#include <stdbool.h>
+
+#include "gpu.h"
+
+/** struct counts - the driver's live objects, from debugfs */
+struct counts {
+	int bos;
+	int vms;
+	int contexts;
+	int jobs;
+	int fences;
+	int resets;	/* of the GPU, since it was probed */
+};
+
+/** need_counts - read them; nothing of the GPU is opened for it. */
+struct counts need_counts(void);
+
+/**
+ * need_nothing_left - wait until all objects are gone
+ *
+ * The driver frees some of them a little after the call that ended their use.
+ */
+void need_nothing_left(void);
+
+/** need_left - as need_nothing_left(), for given numbers; .resets is not looked at. */
+void need_left(struct counts want);
+
+/** module_parameter - read a parameter of the driver. Return: its value, or -errno. */
+long module_parameter(const char *name);
+
+/** set_module_parameter - write one. Return: 0 or -errno. */
+int set_module_parameter(const char *name, long value);
+
+/** write_file - write a text to an existing file. Return: 0 or -errno. */
+int write_file(const char *path, const char *text);
+
+/** gpu_pci_name - name of the PCI device, such as 0000:01:00.0, bound or not. Return: 0 or -ENODEV. */
+int gpu_pci_name(char *name, unsigned int bytes);
+
+/** need_bound - make sure that the driver is bound to the device; wait for its node. */
+void need_bound(void);
+
+/** need_unbound - take the device away from the driver. */
+void need_unbound(void);
+
+/** need_flr - let the PCI core reset the function. */
+void need_flr(void);
+
+/** need_removed - remove the PCI device from the bus. */
+void need_removed(void);
+
+/** need_rescanned - look for PCI devices; wait for the GPU's node. */
+void need_rescanned(void);
+
+#endif

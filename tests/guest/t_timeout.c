@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Jobs that do not end: the context pays, all others go on.
+ *
+ * The time-out is set low for the run of this program and put back after it; it
+ * counts for contexts made after it was set.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "harness.h"
+#include "pumice_formats.h"
+#include "pumice_regs.h"
+#include "rig.h"
+#include "system.h"
+
+#define TIMEOUT_MS 500
+
+static void check_guilty(struct rig *rig)
+{
+	struct drm_pumice_context_get_state state;
+	int status = rig_wait(rig);
+
+	state = need_state(rig->fd, rig->context);
+	CHECK_EQUAL(status, -ETIMEDOUT);
+	CHECK_EQUAL(state.state, DRM_PUMICE_CONTEXT_GUILTY);
+	CHECK_EQUAL(state.fault, PUMICE_FAULT_KILLED);
+	CHECK_EQUAL(state.jobs_done, 1);
+	CHECK_EQUAL(state.jobs_faulted, 1);
+}
+
+static void endless_loop_makes_its_context_guilty(void)
+{
+	struct rig rig = rig_open();
+
+	rig_block(&rig);
+	check_guilty(&rig);
+}
+
+static void guilty_context_takes_no_more_jobs(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_job job = { .context = rig.context, .stream = rig_empty_stream(&rig) };
+
+	rig_block(&rig);
+	check_guilty(&rig);
+	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), EIO);
+}
+
+static void new_context_of_the_same_vm_works(void)
+{
+	struct rig rig = rig_open();
+
+	rig_block(&rig);
+	check_guilty(&rig);
+	rig.context = need_context(rig.fd, rig.vm);
+	rig_check_works(&rig);
+}
+
+static void jobs_queued_behind_a_hanging_one_are_canceled(void)
+{
+	struct rig rig = rig_open();
+	u32 hanging = rig.sync, i;
+
+	rig_block(&rig);
+	for (i = 0; i < 10; i++) {
+		rig.sync = need_sync(rig.fd);
+		rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 9));
+	}
+	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
+	CHECK_EQUAL(sync_status(rig.fd, hanging, 0), -ETIMEDOUT);
+	CHECK_EQUAL(rig.data.cpu[0], 0);
+}
+
+static void other_contexts_go_on(void)
+{
+	int fd = need_gpu();
+	struct rig hanging = rig_on(fd), others[4];
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		others[i] = rig_on(fd);
+	rig_block(&hanging);
+	for (i = 0; i < 4; i++)
+		rig_submit(&others[i], rig_store_stream(&others[i], others[i].data.va, i * 10));
+	for (i = 0; i < 4; i++) {
+		CHECK_EQUAL(rig_wait(&others[i]), 1);
+		rig_check_words(others[i].data.cpu, i * 10);
+		CHECK_EQUAL(need_state(fd, others[i].context).state, 0);
+		rig_check_works(&others[i]);
+	}
+	check_guilty(&hanging);
+}
+
+static void job_that_waits_for_a_hanging_one_runs_after_it(void)
+{
+	int fd = need_gpu();
+	struct rig hanging = rig_on(fd), waiter = rig_on(fd);
+	struct drm_pumice_sync syncs[] = { wait_for(hanging.sync, 0), then_signal(waiter.sync, 0) };
+	struct drm_pumice_job job = {
+		.context = waiter.context, .stream = rig_store_stream(&waiter, waiter.data.va, 3),
+		.syncs = ARRAY_OF(syncs, 2),
+	};
+
+	rig_block(&hanging);
+	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+	CHECK_EQUAL(rig_wait(&waiter), 1);
+	check_guilty(&hanging);
+	CHECK_EQUAL(need_state(fd, waiter.context).state, 0);
+}
+
+static void loops_on_all_cores_are_stopped(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_loop();
+	const struct launch launch = { .shader = &shader, .groups = 200, .size = 1024 };
+
+	rig_submit(&rig, rig_stream(&rig, &launch));
+	check_guilty(&rig);
+	rig.context = need_context(rig.fd, rig.vm);
+	rig_check_works(&rig);
+}
+
+static void grid_that_takes_ages_is_stopped(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_end();
+	const struct launch launch = { .shader = &shader, .groups = UINT32_MAX, .size = 1 };
+
+	rig_submit(&rig, rig_stream(&rig, &launch));
+	check_guilty(&rig);
+	rig.context = need_context(rig.fd, rig.vm);
+	rig_check_works(&rig);
+}
+
+static void stopping_a_job_takes_no_reset_of_the_gpu(void)
+{
+	struct rig rig = rig_open();
+	int resets = need_counts().resets;
+
+	rig_block(&rig);
+	check_guilty(&rig);
+	CHECK_EQUAL(need_counts().resets, resets);
+}
+
+static void many_hanging_contexts_are_stopped_one_by_one(void)
+{
+	int fd = need_gpu();
+	struct rig rigs[4], good = rig_on(fd);
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		rigs[i] = rig_on(fd);
+		rig_block(&rigs[i]);
+	}
+	for (i = 0; i < 4; i++)
+		check_guilty(&rigs[i]);
+	rig_check_works(&good);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(endless_loop_makes_its_context_guilty),
+	TEST_CASE(guilty_context_takes_no_more_jobs),
+	TEST_CASE(new_context_of_the_same_vm_works),
+	TEST_CASE(jobs_queued_behind_a_hanging_one_are_canceled),
+	TEST_CASE(other_contexts_go_on),
+	TEST_CASE(job_that_waits_for_a_hanging_one_runs_after_it),
+	TEST_CASE(loops_on_all_cores_are_stopped),
+	TEST_CASE(grid_that_takes_ages_is_stopped),
+	TEST_CASE(stopping_a_job_takes_no_reset_of_the_gpu),
+	TEST_CASE(many_hanging_contexts_are_stopped_one_by_one),
+};
+
+int main(int argc, char **argv)
+{
+	long usual = module_parameter("job_timeout_ms");
+	int status;
+
+	if (usual < 0 || set_module_parameter("job_timeout_ms", TIMEOUT_MS)) {
+		printf("Bail out! the driver's job_timeout_ms cannot be set\n");
+		return 1;
+	}
+	status = test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return set_module_parameter("job_timeout_ms", usual) ? 1 : status;
+}
