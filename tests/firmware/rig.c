@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+/* A host for the firmware: see rig.h. */
+#include "rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pumice_isa.h"
+
+#define FW_START	0x200000u
+#define FW_BYTES	(4u << 20)
+#define MEM_BYTES	(32ull << 20)
+#define POLL_NS		1000000u
+#define MAX_POLLS	300u
+
+static void raise_irq(void *opaque, unsigned int os)
+{
+	struct rig *r = opaque;
+
+	(void)os;
+	r->irqs++;
+}
+
+/* A clock that moves by itself, so that runs are the same each time. */
+static uint64_t now(void *opaque)
+{
+	static uint64_t ticks;
+
+	(void)opaque;
+	return ticks += 100;
+}
+
+static void kick(void *opaque)
+{
+	(void)opaque;
+}
+
+static void log_text(void *opaque, enum pumice_log_level level, const char *text)
+{
+	(void)opaque;
+	(void)level;
+	(void)text;
+}
+
+static const struct pumice_gpu_ops ops = {
+	.raise_irq = raise_irq, .now = now, .kick = kick, .log = log_text,
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "rig: %s\n", what);
+	abort();
+}
+
+static void write_reg(struct rig *r, u32 offset, u64 value, unsigned int size)
+{
+	pumice_gpu_mmio_write(r->gpu, 0, offset, value, size);
+}
+
+u32 rig_reg(struct rig *r, u32 offset)
+{
+	return (u32)pumice_gpu_mmio_read(r->gpu, 0, offset, 4);
+}
+
+static void load_image(struct rig *r)
+{
+	const char *path = getenv("PUMICE_FIRMWARE");
+	FILE *f = path ? fopen(path, "rb") : NULL;
+
+	if (!f || fread(&r->image, sizeof(r->image), 1, f) != 1)
+		die("PUMICE_FIRMWARE names no firmware file");
+	r->image_bus = testmem_alloc(r->tm, r->image.payload_bytes, 4096);
+	if (fread(testmem_host(r->tm, r->image_bus), r->image.payload_bytes, 1, f) != 1)
+		die("firmware file is cut off");
+	fclose(f);
+}
+
+void *rig_fw_alloc(struct rig *r, u32 bytes, u32 *addr)
+{
+	struct pumice_mmu_pt_entry pt;
+
+	bytes = (bytes + 63) & ~63u;
+	*addr = r->fw_next;
+	r->fw_next += bytes;
+	if (r->fw_next > FW_START + FW_BYTES)
+		die("no fw addresses left");
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(r->tm, 0, *addr), &pt);
+	return (u8 *)testmem_host(r->tm, pt.addr) + *addr % 4096;
+}
+
+static void fill_boot(struct rig *r)
+{
+	r->boot = rig_fw_alloc(r, sizeof(*r->boot), &r->boot_addr);
+	r->boot->magic = FWIF_BOOT_MAGIC;
+	r->boot->version = FWIF_VERSION;
+	r->boot->log_level = FWIF_LOG_DEBUG;
+	r->kccb_ring = rig_fw_alloc(r, sizeof(*r->kccb_ring), &r->boot->kccb_ring);
+	r->kccb_ring->count = RIG_KCCB;
+	r->kccb = rig_fw_alloc(r, RIG_KCCB * sizeof(*r->kccb), &r->boot->kccb);
+	r->kccb_status = rig_fw_alloc(r, RIG_KCCB * 4, &r->boot->kccb_status);
+	r->fwccb_ring = rig_fw_alloc(r, sizeof(*r->fwccb_ring), &r->boot->fwccb_ring);
+	r->fwccb_ring->count = RIG_FWCCB;
+	r->fwccb = rig_fw_alloc(r, RIG_FWCCB * sizeof(*r->fwccb), &r->boot->fwccb);
+	r->log_ring = rig_fw_alloc(r, sizeof(*r->log_ring), &r->boot->log_ring);
+	r->log_ring->count = RIG_LOG;
+	r->log = rig_fw_alloc(r, RIG_LOG * sizeof(*r->log), &r->boot->log);
+}
+
+struct rig *rig_create(void)
+{
+	const struct pumice_gpu_config config = { .cores = 1 };
+	struct rig *r = calloc(1, sizeof(*r));
+	const char *error;
+
+	r->tm = testmem_create(MEM_BYTES);
+	r->gpu = pumice_gpu_create(&config, &ops, r, &error);
+	if (!r->gpu)
+		die(error);
+	if (pumice_gpu_set_memory(r->gpu, testmem_region(r->tm), 1))
+		die("no memory");
+	load_image(r);
+	r->fw_next = FW_START;
+	testmem_map(r->tm, 0, FW_START, FW_BYTES, PUMICE_PAGE_SIZE_4K, 0);
+	fill_boot(r);
+	return r;
+}
+
+void rig_destroy(struct rig *r)
+{
+	pumice_gpu_destroy(r->gpu);
+	testmem_destroy(r->tm);
+	free(r);
+}
+
+u32 rig_boot(struct rig *r)
+{
+	write_reg(r, PUMICE_MMU_CTX(0), testmem_ctx_reg(r->tm, 0), 8);
+	write_reg(r, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK, 4);
+	write_reg(r, PUMICE_FW_IMAGE_ADDR, r->image_bus, 8);
+	write_reg(r, PUMICE_FW_IMAGE_SIZE, r->image.payload_bytes, 4);
+	write_reg(r, PUMICE_FW_ENTRY, r->image.entry, 4);
+	write_reg(r, PUMICE_FW_BOOT_ARG, r->boot_addr, 8);
+	write_reg(r, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK, 4);
+	rig_run(r);
+	return r->boot->state;
+}
+
+struct rig *rig_booted(void)
+{
+	struct rig *r = rig_create();
+
+	if (rig_boot(r) != FWIF_STATE_READY)
+		die("the firmware does not boot");
+	return r;
+}
+
+bool rig_run(struct rig *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_POLLS; i++)
+		if (pumice_gpu_poll(r->gpu, POLL_NS) == UINT64_MAX)
+			return true;
+	return false;
+}
+
+u32 rig_put(struct rig *r, const struct fwif_kccb_cmd *cmd)
+{
+	u32 entry = r->kccb_ring->write;
+	u32 next = (entry + 1) % RIG_KCCB;
+
+	if (next == r->kccb_ring->read)
+		die("the kernel CCB is full");
+	r->kccb[entry] = *cmd;
+	r->kccb_status[entry] = FWIF_STATUS_PENDING;
+	r->kccb_ring->write = next;
+	return entry;
+}
+
+void rig_kick(struct rig *r)
+{
+	write_reg(r, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK, 4);
+}
+
+u32 rig_call(struct rig *r, const struct fwif_kccb_cmd *cmd)
+{
+	u32 entry = rig_put(r, cmd);
+
+	rig_kick(r);
+	rig_run(r);
+	return r->kccb_status[entry];
+}
+
+void rig_assert_alive(struct rig *r)
+{
+	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
+
+	assert_int_equal(rig_call(r, &ping), FWIF_STATUS_OK);
+	assert_int_equal(r->boot->state, FWIF_STATE_READY);
+}
+
+u32 rig_call_context(struct rig *r, u32 type, const struct rig_context *c)
+{
+	const struct fwif_kccb_cmd cmd = { .type = type, .context = c->addr };
+
+	return rig_call(r, &cmd);
+}
+
+u32 rig_call_catalogue(struct rig *r, u32 type, u64 catalogue)
+{
+	const struct fwif_kccb_cmd cmd = { .type = type, .catalogue = catalogue, .start = 1 };
+
+	return rig_call(r, &cmd);
+}
+
+/* Tables for two pages at RIG_STREAM_VA. */
+void rig_vm(struct rig *r, struct rig_vm *vm)
+{
+	u64 pd = testmem_alloc(r->tm, 4096, 4096), pt = testmem_alloc(r->tm, 4096, 4096);
+	u64 pages = testmem_alloc(r->tm, 8192, 4096);
+	struct pumice_mmu_pc_entry pce = { .valid = true, .addr = pd };
+	struct pumice_mmu_pd_entry pde = { .valid = true, .addr = pt };
+	struct pumice_mmu_pt_entry pte = { .valid = true, .addr = pages };
+	u64 *entries;
+
+	vm->catalogue = testmem_alloc(r->tm, 8192, 8192);
+	entries = testmem_host(r->tm, vm->catalogue);
+	entries[RIG_STREAM_VA >> 30] = pumice_mmu_pc_entry_pack64(&pce);
+	entries = testmem_host(r->tm, pd);
+	entries[RIG_STREAM_VA >> 21 & 511] = pumice_mmu_pd_entry_pack64(&pde);
+	entries = testmem_host(r->tm, pt);
+	vm->pt = &entries[RIG_STREAM_VA >> 12 & 511];
+	vm->pt[0] = pumice_mmu_pt_entry_pack64(&pte);
+	pte.addr += 4096;
+	vm->pt[1] = pumice_mmu_pt_entry_pack64(&pte);
+	vm->stream = testmem_host(r->tm, pages);
+	vm->code = vm->stream + 1024;
+	vm->stream[0] = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
+}
+
+void rig_vm_faulty(struct rig_vm *vm)
+{
+	vm->stream[0] = 0;
+}
+
+void rig_vm_endless(struct rig_vm *vm)
+{
+	const struct pumice_usc_insn jump = { .opcode = PUMICE_USC_OP_JUMP };
+	const struct pumice_pds_insn task = {
+		.opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA, .insns = 1,
+	};
+	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
+	const struct pumice_cdm_state state = {
+		.pds_addr = RIG_CODE_VA + 16, .pds_insns = 2, .temps = 1,
+		.size_x = 1, .size_y = 1, .size_z = 1,
+	};
+	const struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+	u32 *at = vm->stream;
+
+	pumice_usc_pack(vm->code, &jump);
+	pumice_pds_pack(vm->code + 4, &task);
+	pumice_pds_pack(vm->code + 8, &end);
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &launch);
+	at += PUMICE_CDM_LAUNCH_WORDS;
+	*at = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
+}
+
+void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct rig_context *c)
+{
+	static u32 next_id;
+
+	memset(c, 0, sizeof(*c));
+	c->f = rig_fw_alloc(r, sizeof(*c->f), &c->addr);
+	c->f->magic = FWIF_CONTEXT_MAGIC;
+	c->f->id = ++next_id;
+	c->f->priority = priority;
+	c->f->catalogue = vm->catalogue;
+	c->f->cccb_bytes = RIG_CCCB;
+	c->cccb = rig_fw_alloc(r, RIG_CCCB, &c->f->cccb);
+	c->f->result_count = RIG_RESULTS;
+	c->results = rig_fw_alloc(r, RIG_RESULTS * sizeof(*c->results), &c->f->results);
+	c->object = rig_fw_alloc(r, 4, &c->object_addr);
+}
+
+void rig_bytes(struct rig_context *c, const void *cmd, u32 bytes)
+{
+	const u8 *from = cmd;
+
+	while (bytes--) {
+		c->cccb[c->write] = *from++;
+		c->write = (c->write + 1) % RIG_CCCB;
+	}
+}
+
+void rig_wait_for(struct rig_context *c, u32 object, u32 value)
+{
+	const struct fwif_cccb_wait cmd = { { FWIF_CCCB_WAIT, sizeof(cmd) }, object, value };
+
+	rig_bytes(c, &cmd, sizeof(cmd));
+}
+
+void rig_compute(struct rig_context *c, u64 stream, u32 seqno)
+{
+	const struct fwif_cccb_compute cmd = {
+		{ FWIF_CCCB_COMPUTE, sizeof(cmd) }, stream, seqno, 0,
+	};
+
+	rig_bytes(c, &cmd, sizeof(cmd));
+}
+
+void rig_update(struct rig_context *c, u32 object, u32 value)
+{
+	const struct fwif_cccb_update cmd = { { FWIF_CCCB_UPDATE, sizeof(cmd) }, object, value };
+
+	rig_bytes(c, &cmd, sizeof(cmd));
+}
+
+u32 rig_put_kick(struct rig *r, const struct rig_context *c)
+{
+	const struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_KICK, .context = c->addr, .write = c->write,
+	};
+
+	return rig_put(r, &cmd);
+}
+
+void rig_submit(struct rig *r, const struct rig_context *c)
+{
+	u32 entry = rig_put_kick(r, c);
+
+	rig_kick(r);
+	rig_run(r);
+	assert_int_equal(r->kccb_status[entry], FWIF_STATUS_OK);
+}
+
+const struct fwif_job_result *rig_result(const struct rig_context *c, u32 seqno)
+{
+	return &c->results[seqno % RIG_RESULTS];
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A host for the firmware: the real image on the real GPU core, in this process
+ * and without threads, with the test in the place of the driver.
+ *
+ * The rig speaks hw/fwif.h itself and shares no code with the library or the
+ * driver. What cannot work aborts the test program.
+ */
+#ifndef FW_RIG_H
+#define FW_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fwif.h"
+#include "pumice_formats.h"
+#include "pumice_gpu.h"
+#include "testmem.h"
+
+#define RIG_KCCB	16u	/* entries of the rings */
+#define RIG_FWCCB	8u
+#define RIG_LOG		64u
+#define RIG_CCCB	4096u	/* bytes */
+#define RIG_RESULTS	16u
+#define RIG_STREAM_VA	0x10000000ull	/* a VM's only page but for its code */
+#define RIG_CODE_VA	(RIG_STREAM_VA + 0x1000)
+
+struct rig {
+	struct testmem *tm;
+	struct pumice_gpu *gpu;
+	struct fwif_image_header image;
+	u64 image_bus;
+
+	/* Context 0: fw address of the next free byte; never reused. */
+	u32 fw_next;
+
+	struct fwif_boot *boot;
+	u32 boot_addr;
+	struct fwif_ring *kccb_ring, *fwccb_ring, *log_ring;
+	struct fwif_kccb_cmd *kccb;
+	u32 *kccb_status;
+	struct fwif_fwccb_msg *fwccb;
+	struct fwif_log_entry *log;
+
+	unsigned int irqs;	/* interrupts raised */
+};
+
+/* A virtual machine of jobs: a stream page and a code page. */
+struct rig_vm {
+	u64 catalogue;
+	u64 *pt;	/* table entries of the stream and the code page */
+	u32 *stream;	/* at RIG_STREAM_VA */
+	u32 *code;	/* at RIG_CODE_VA */
+};
+
+struct rig_context {
+	struct fwif_context *f;
+	u32 addr;
+	u8 *cccb;
+	struct fwif_job_result *results;
+	u32 *object;	/* an update object of its own */
+	u32 object_addr;
+	u32 write;
+};
+
+/* GPU and boot structure, good to be booted; not booted. */
+struct rig *rig_create(void);
+void rig_destroy(struct rig *r);
+/* The same, booted and READY. */
+struct rig *rig_booted(void);
+/* Start the firmware and run it until it says something. Returns boot->state. */
+u32 rig_boot(struct rig *r);
+
+/* Let the GPU run until it has nothing to do, or for a good while. Returns false for the latter. */
+bool rig_run(struct rig *r);
+u32 rig_reg(struct rig *r, u32 offset);
+
+/* Memory that the firmware sees: @bytes at a multiple of 64. */
+void *rig_fw_alloc(struct rig *r, u32 bytes, u32 *addr);
+/* A fw address at which nothing is mapped. */
+#define RIG_FW_HOLE	0x40000000u
+
+/* Put a command into the kernel CCB; kick and run; and what it was answered. */
+u32 rig_put(struct rig *r, const struct fwif_kccb_cmd *cmd);
+void rig_kick(struct rig *r);
+u32 rig_call(struct rig *r, const struct fwif_kccb_cmd *cmd);
+/* PING, to see that the firmware lives. */
+void rig_assert_alive(struct rig *r);
+/* Commands of one field. */
+u32 rig_call_context(struct rig *r, u32 type, const struct rig_context *c);
+u32 rig_call_catalogue(struct rig *r, u32 type, u64 catalogue);
+
+/* A VM whose stream halts at once. */
+void rig_vm(struct rig *r, struct rig_vm *vm);
+/* Streams to choose for it. */
+void rig_vm_endless(struct rig_vm *vm);		/* a program that never ends */
+void rig_vm_faulty(struct rig_vm *vm);		/* an unknown command: CDM_COMMAND */
+
+void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct rig_context *c);
+/* Commands for its client CCB; seen by the firmware at the next kick. */
+void rig_wait_for(struct rig_context *c, u32 object, u32 value);
+void rig_compute(struct rig_context *c, u64 stream, u32 seqno);
+void rig_update(struct rig_context *c, u32 object, u32 value);
+void rig_bytes(struct rig_context *c, const void *cmd, u32 bytes);
+/* KICK up to what was written, without running. */
+u32 rig_put_kick(struct rig *r, const struct rig_context *c);
+/* KICK and run; asserts OK. */
+void rig_submit(struct rig *r, const struct rig_context *c);
+const struct fwif_job_result *rig_result(const struct rig_context *c, u32 seqno);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/* Boot handshake: what the firmware tells, and what it refuses. */
+#include <string.h>
+
+#include "rig.h"
+
+static void boot_says_ready_with_version_and_the_build_id_of_the_file(void **state)
+{
+	struct rig *r = rig_create();
+
+	(void)state;
+	assert_int_equal(rig_boot(r), FWIF_STATE_READY);
+	assert_int_equal(r->boot->error, FWIF_ERROR_NONE);
+	assert_int_equal(r->boot->fw_version, FWIF_VERSION);
+	assert_int_equal(r->boot->active_context, FWIF_NO_CONTEXT);
+	assert_memory_equal(r->boot->build_id, r->image.build_id, FWIF_BUILD_ID_BYTES);
+	assert_true(strlen(r->boot->build_id) > 0);
+	assert_int_equal(r->irqs, 1);
+	rig_assert_alive(r);
+	rig_destroy(r);
+}
+
+static void boot_accepts_another_minor_version(void **state)
+{
+	struct rig *r = rig_create();
+
+	(void)state;
+	r->boot->version = FWIF_VERSION + 5;
+	assert_int_equal(rig_boot(r), FWIF_STATE_READY);
+	rig_destroy(r);
+}
+
+/* Boot what @r holds; it must be refused for @error, and nothing be served after. */
+static void assert_refused(struct rig *r, u32 error)
+{
+	assert_int_equal(rig_boot(r), FWIF_STATE_REFUSED);
+	assert_int_equal(r->boot->error, error);
+	assert_int_equal(r->irqs, 1);
+	r->kccb[0].type = FWIF_KCCB_PING;
+	r->kccb_ring->write = 1;
+	rig_kick(r);
+	assert_true(rig_run(r));
+	assert_int_equal(r->kccb_status[0], FWIF_STATUS_PENDING);
+	rig_destroy(r);
+}
+
+static void boot_refuses_a_wrong_magic(void **state)
+{
+	struct rig *r = rig_create();
+
+	(void)state;
+	r->boot->magic ^= 1;
+	assert_refused(r, FWIF_ERROR_MAGIC);
+}
+
+static void boot_refuses_another_major_version_but_tells_its_own(void **state)
+{
+	struct rig *r = rig_create();
+
+	(void)state;
+	r->boot->version += 1 << 16;
+	assert_int_equal(rig_boot(r), FWIF_STATE_REFUSED);
+	assert_int_equal(r->boot->error, FWIF_ERROR_VERSION);
+	assert_int_equal(r->boot->fw_version, FWIF_VERSION);
+	rig_destroy(r);
+}
+
+static void boot_refuses_a_bad_ring(void **state)
+{
+	static const struct {
+		const char *what;
+		size_t field;	/* of struct fwif_boot */
+		u32 value;
+	} cases[] = {
+		{ "kccb ring nowhere", offsetof(struct fwif_boot, kccb_ring), 0 },
+		{ "kccb ring unmapped", offsetof(struct fwif_boot, kccb_ring), RIG_FW_HOLE },
+		{ "kccb ring misaligned", offsetof(struct fwif_boot, kccb_ring), 0x200002 },
+		{ "kccb ring past the window", offsetof(struct fwif_boot, kccb_ring), 0x80000000 },
+		{ "kccb ring across the end", offsetof(struct fwif_boot, kccb_ring), 0x7ffffff8 },
+		{ "kccb nowhere", offsetof(struct fwif_boot, kccb), 0 },
+		{ "kccb unmapped", offsetof(struct fwif_boot, kccb), RIG_FW_HOLE },
+		{ "kccb misaligned", offsetof(struct fwif_boot, kccb), 0x200004 },
+		{ "kccb mapped in part", offsetof(struct fwif_boot, kccb), 0x5fffc0 },
+		{ "status nowhere", offsetof(struct fwif_boot, kccb_status), 0 },
+		{ "status unmapped", offsetof(struct fwif_boot, kccb_status), RIG_FW_HOLE },
+		{ "fwccb ring nowhere", offsetof(struct fwif_boot, fwccb_ring), 0 },
+		{ "fwccb unmapped", offsetof(struct fwif_boot, fwccb), RIG_FW_HOLE },
+		{ "log ring nowhere", offsetof(struct fwif_boot, log_ring), 0 },
+		{ "log unmapped", offsetof(struct fwif_boot, log), RIG_FW_HOLE },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *r = rig_create();
+
+		print_message("%s\n", cases[i].what);
+		memcpy((u8 *)r->boot + cases[i].field, &cases[i].value, 4);
+		assert_refused(r, FWIF_ERROR_RING);
+	}
+}
+
+static void boot_refuses_a_count_that_is_no_power_of_two_or_out_of_range(void **state)
+{
+	static const u32 bad[] = { 0, 1, 3, 24, 2 * FWIF_RING_MAX, 0x80000000, 0xffffffff };
+	size_t i, which;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		for (which = 0; which < 3; which++) {
+			struct rig *r = rig_create();
+			struct fwif_ring *rings[] = { r->kccb_ring, r->fwccb_ring, r->log_ring };
+
+			rings[which]->count = bad[i];
+			assert_refused(r, FWIF_ERROR_RING);
+		}
+	}
+}
+
+static void boot_without_a_boot_structure_locks_up(void **state)
+{
+	static const u32 bad[] = { 0, 4, RIG_FW_HOLE, 0x80000000, 0x7fffffc0 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct rig *r = rig_create();
+
+		r->boot_addr = bad[i];
+		rig_boot(r);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE,
+						  rig_reg(r, PUMICE_FW_STATUS)),
+				 PUMICE_FW_STATE_LOCKUP);
+		assert_true(rig_reg(r, PUMICE_OS_IRQ_STATUS) &
+			    PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+		rig_destroy(r);
+	}
+}
+
+static void boot_again_after_a_stop_starts_anew(void **state)
+{
+	struct rig *r = rig_booted();
+
+	(void)state;
+	rig_assert_alive(r);
+	assert_int_equal(r->kccb_ring->read, 1);
+	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_FW_CTRL, 0, 4);
+	rig_run(r);
+	r->boot->state = FWIF_STATE_OFF;
+	r->kccb_ring->write = 0;
+	assert_int_equal(rig_boot(r), FWIF_STATE_READY);
+	assert_int_equal(r->kccb_ring->read, 0);
+	rig_assert_alive(r);
+	rig_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(boot_says_ready_with_version_and_the_build_id_of_the_file),
+		cmocka_unit_test(boot_accepts_another_minor_version),
+		cmocka_unit_test(boot_refuses_a_wrong_magic),
+		cmocka_unit_test(boot_refuses_another_major_version_but_tells_its_own),
+		cmocka_unit_test(boot_refuses_a_bad_ring),
+		cmocka_unit_test(boot_refuses_a_count_that_is_no_power_of_two_or_out_of_range),
+		cmocka_unit_test(boot_without_a_boot_structure_locks_up),
+		cmocka_unit_test(boot_again_after_a_stop_starts_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

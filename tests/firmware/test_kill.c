@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/* Killing contexts: what runs stops, what waits ends as KILLED, who depends goes on. */
+#include "rig.h"
+
+static void submit_jobs(struct rig *r, struct rig_context *c, u32 count)
+{
+	u32 i;
+
+	for (i = 1; i <= count; i++) {
+		rig_compute(c, RIG_STREAM_VA, i);
+		rig_update(c, c->object_addr, i);
+	}
+	rig_submit(r, c);
+}
+
+static void assert_killed(const struct rig_context *c, u32 first, u32 last)
+{
+	u32 i;
+
+	assert_int_equal(c->f->state, FWIF_CONTEXT_KILLED);
+	assert_int_equal(*c->object, last);
+	assert_int_equal(c->f->cccb_read, c->write);
+	for (i = first; i <= last; i++) {
+		assert_int_equal(rig_result(c, i)->seqno, i);
+		assert_int_equal(rig_result(c, i)->fault, PUMICE_FAULT_KILLED);
+	}
+}
+
+static void kill_stops_an_endless_job_and_all_behind_it(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c, next;
+	struct rig_vm endless, vm;
+
+	(void)state;
+	rig_vm(r, &endless);
+	rig_vm(r, &vm);
+	rig_vm_endless(&endless);
+	rig_context(r, &endless, 1, &c);
+	rig_context(r, &vm, 1, &next);
+	submit_jobs(r, &c, 4);
+	submit_jobs(r, &next, 1);
+	assert_int_equal(r->boot->active_context, c.f->id);
+	assert_int_equal(*next.object, 0);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	assert_killed(&c, 1, 4);
+	assert_int_equal(r->boot->jobs_killed, 4);
+	assert_true(rig_run(r));
+	assert_int_equal(*next.object, 1);
+	assert_int_equal(rig_result(&next, 1)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c), FWIF_STATUS_OK);
+	rig_destroy(r);
+}
+
+static void kill_of_a_waiting_context_lets_those_go_on_that_wait_for_it(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c, dependent;
+	struct rig_vm vm;
+	u32 never;
+
+	(void)state;
+	rig_fw_alloc(r, 4, &never);
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &c);
+	rig_context(r, &vm, 1, &dependent);
+	rig_wait_for(&c, never, 1);
+	submit_jobs(r, &c, 2);
+	rig_wait_for(&dependent, c.object_addr, 2);
+	submit_jobs(r, &dependent, 1);
+	assert_int_equal(*dependent.object, 0);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	assert_killed(&c, 1, 2);
+	assert_int_equal(*dependent.object, 1);
+	assert_int_equal(rig_result(&dependent, 1)->fault, PUMICE_FAULT_NONE);
+	rig_destroy(r);
+}
+
+static void kill_of_a_prepared_job_leaves_the_running_one_alone(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context running, c;
+	struct rig_vm endless;
+
+	(void)state;
+	rig_vm(r, &endless);
+	rig_vm_endless(&endless);
+	rig_context(r, &endless, 1, &running);
+	rig_context(r, &endless, 1, &c);
+	submit_jobs(r, &running, 1);
+	submit_jobs(r, &c, 3);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	assert_killed(&c, 1, 3);
+	assert_int_equal(r->boot->active_context, running.f->id);
+	assert_int_equal(*running.object, 0);
+	rig_destroy(r);
+}
+
+static void kill_of_an_idle_context_is_done_at_once_and_later_jobs_end_killed(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c;
+	struct rig_vm vm;
+
+	(void)state;
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &c);
+	rig_submit(r, &c);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	assert_int_equal(c.f->state, FWIF_CONTEXT_KILLED);
+	submit_jobs(r, &c, 2);
+	assert_killed(&c, 1, 2);
+	assert_int_equal(r->boot->jobs_started, 0);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	rig_destroy(r);
+}
+
+static void kill_answers_before_the_commands_behind_it(void **state)
+{
+	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
+	struct rig *r = rig_booted();
+	struct fwif_kccb_cmd kill = { .type = FWIF_KCCB_CONTEXT_KILL };
+	struct fwif_kccb_cmd release = { .type = FWIF_KCCB_CONTEXT_RELEASE };
+	struct rig_context c;
+	struct rig_vm endless;
+	u32 entry[3];
+
+	(void)state;
+	rig_vm(r, &endless);
+	rig_vm_endless(&endless);
+	rig_context(r, &endless, 1, &c);
+	submit_jobs(r, &c, 1);
+	kill.context = release.context = c.addr;
+	entry[0] = rig_put(r, &kill);
+	entry[1] = rig_put(r, &release);
+	entry[2] = rig_put(r, &ping);
+	rig_kick(r);
+	assert_true(rig_run(r));
+	/* The release behind it finds no work any more. */
+	assert_int_equal(r->kccb_status[entry[0]], FWIF_STATUS_OK);
+	assert_int_equal(r->kccb_status[entry[1]], FWIF_STATUS_OK);
+	assert_int_equal(r->kccb_status[entry[2]], FWIF_STATUS_OK);
+	rig_destroy(r);
+}
+
+static void kill_flushes_a_full_client_ccb(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c;
+	struct rig_vm vm;
+	u32 never, i;
+
+	(void)state;
+	rig_fw_alloc(r, 4, &never);
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &c);
+	rig_wait_for(&c, never, 1);
+	for (i = 1; i < 250; i++)
+		rig_update(&c, c.object_addr, i);
+	rig_submit(r, &c);
+	assert_int_equal(*c.object, 0);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	assert_int_equal(*c.object, 249);
+	rig_destroy(r);
+}
+
+static void release_is_busy_while_there_is_work(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context waiting, running;
+	struct rig_vm endless, vm;
+	u32 never;
+
+	(void)state;
+	rig_fw_alloc(r, 4, &never);
+	rig_vm(r, &vm);
+	rig_vm(r, &endless);
+	rig_vm_endless(&endless);
+	rig_context(r, &vm, 1, &waiting);
+	rig_context(r, &endless, 1, &running);
+	rig_wait_for(&waiting, never, 1);
+	submit_jobs(r, &waiting, 1);
+	submit_jobs(r, &running, 1);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &waiting),
+			 FWIF_STATUS_BUSY);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &running),
+			 FWIF_STATUS_BUSY);
+	assert_int_equal(rig_call_catalogue(r, FWIF_KCCB_VM_RELEASE, vm.catalogue),
+			 FWIF_STATUS_BUSY);
+	assert_int_equal(rig_call_catalogue(r, FWIF_KCCB_VM_RELEASE, endless.catalogue),
+			 FWIF_STATUS_BUSY);
+	rig_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kill_stops_an_endless_job_and_all_behind_it),
+		cmocka_unit_test(kill_of_a_waiting_context_lets_those_go_on_that_wait_for_it),
+		cmocka_unit_test(kill_of_a_prepared_job_leaves_the_running_one_alone),
+		cmocka_unit_test(kill_of_an_idle_context_is_done_at_once_and_later_jobs_end_killed),
+		cmocka_unit_test(kill_answers_before_the_commands_behind_it),
+		cmocka_unit_test(kill_flushes_a_full_client_ccb),
+		cmocka_unit_test(release_is_busy_while_there_is_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

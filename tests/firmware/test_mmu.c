@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/* MMU contexts lent to VMs: each job sees its own VM, and no old translation. */
+#include "rig.h"
+
+#include "pumice_formats.h"
+
+#define VMS	40u	/* more than the 31 MMU contexts */
+
+/* Run the context's stream once and give the fault. */
+static u32 run(struct rig *r, struct rig_context *c, u32 seqno)
+{
+	rig_compute(c, RIG_STREAM_VA, seqno);
+	rig_update(c, c->object_addr, seqno);
+	rig_submit(r, c);
+	assert_int_equal(*c->object, seqno);
+	assert_int_equal(rig_result(c, seqno)->seqno, seqno);
+	return rig_result(c, seqno)->fault;
+}
+
+static void more_vms_than_mmu_contexts_each_see_their_own_memory(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c[VMS];
+	struct rig_vm vm[VMS];
+	u32 i, round;
+
+	(void)state;
+	for (i = 0; i < VMS; i++) {
+		rig_vm(r, &vm[i]);
+		if (i % 2)
+			rig_vm_faulty(&vm[i]);
+		rig_context(r, &vm[i], 1, &c[i]);
+	}
+	for (round = 1; round <= 3; round++)
+		for (i = 0; i < VMS; i++)
+			assert_int_equal(run(r, &c[i], round),
+					 i % 2 ? PUMICE_FAULT_CDM_COMMAND : PUMICE_FAULT_NONE);
+	rig_destroy(r);
+}
+
+static void vm_in_use_keeps_its_mmu_context_and_the_one_unused_longest_loses_it(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c[VMS];
+	struct rig_vm vm[VMS];
+	u32 i, first;
+
+	(void)state;
+	for (i = 0; i < VMS; i++) {
+		rig_vm(r, &vm[i]);
+		rig_context(r, &vm[i], 1, &c[i]);
+	}
+	run(r, &c[0], 1);
+	first = rig_result(&c[0], 1)->mmu_context;
+	for (i = 1; i < VMS; i++) {
+		run(r, &c[i], 1);
+		run(r, &c[0], i + 1);
+		assert_int_equal(rig_result(&c[0], i + 1)->mmu_context, first);
+	}
+	assert_int_not_equal(rig_result(&c[1], 1)->mmu_context, first);
+	rig_destroy(r);
+}
+
+static void contexts_of_one_vm_share_its_mmu_context(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context a, b;
+	struct rig_vm vm;
+
+	(void)state;
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &a);
+	rig_context(r, &vm, 1, &b);
+	run(r, &a, 1);
+	run(r, &b, 1);
+	assert_int_equal(rig_result(&a, 1)->mmu_context, rig_result(&b, 1)->mmu_context);
+	rig_destroy(r);
+}
+
+/* Map the stream's address to a page that holds no command. */
+static void remap_to_code_page(struct rig_vm *vm)
+{
+	vm->pt[0] = vm->pt[1];
+}
+
+static void invalidate_makes_jobs_see_a_changed_mapping(void **state)
+{
+	static const struct {
+		const char *what;
+		u64 start, end;
+	} cases[] = {
+		{ "the page", RIG_STREAM_VA, RIG_STREAM_VA + 0xfff },
+		{ "a range around it", RIG_STREAM_VA - 0x4000, RIG_STREAM_VA + 0x3fff },
+		{ "everything", 1, 0 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *r = rig_booted();
+		struct fwif_kccb_cmd cmd = {
+			.type = FWIF_KCCB_MMU_INVALIDATE,
+			.start = cases[i].start, .end = cases[i].end,
+		};
+		struct rig_context c;
+		struct rig_vm vm;
+
+		print_message("%s\n", cases[i].what);
+		rig_vm(r, &vm);
+		rig_context(r, &vm, 1, &c);
+		assert_int_equal(run(r, &c, 1), PUMICE_FAULT_NONE);
+		remap_to_code_page(&vm);
+		/* TLBs hold what they hold until they are told. */
+		assert_int_equal(run(r, &c, 2), PUMICE_FAULT_NONE);
+		cmd.catalogue = vm.catalogue;
+		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
+		assert_int_equal(run(r, &c, 3), PUMICE_FAULT_CDM_COMMAND);
+		rig_destroy(r);
+	}
+}
+
+static void released_vm_leaves_nothing_behind_for_the_next_at_its_address(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context a, b;
+	struct rig_vm vm;
+
+	(void)state;
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &a);
+	assert_int_equal(run(r, &a, 1), PUMICE_FAULT_NONE);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &a), FWIF_STATUS_OK);
+	assert_int_equal(rig_call_catalogue(r, FWIF_KCCB_VM_RELEASE, vm.catalogue),
+			 FWIF_STATUS_OK);
+	remap_to_code_page(&vm);
+	rig_context(r, &vm, 1, &b);
+	assert_int_equal(run(r, &b, 1), PUMICE_FAULT_CDM_COMMAND);
+	rig_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_vms_than_mmu_contexts_each_see_their_own_memory),
+		cmocka_unit_test(vm_in_use_keeps_its_mmu_context_and_the_one_unused_longest_loses_it),
+		cmocka_unit_test(contexts_of_one_vm_share_its_mmu_context),
+		cmocka_unit_test(invalidate_makes_jobs_see_a_changed_mapping),
+		cmocka_unit_test(released_vm_leaves_nothing_behind_for_the_next_at_its_address),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
