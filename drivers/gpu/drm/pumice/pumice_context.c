@@ -33,7 +33,6 @@ static void free_work(struct work_struct *work)
 
 	drm_sched_fini(&ctx->sched);
 	pumice_fw_obj_destroy(ctx->pdev, ctx->ufo);
-	drm_gpuvm_put(&ctx->vm->base);
 	kfree(ctx);
 	drm_dev_put(drm);
 }
@@ -55,17 +54,23 @@ void pumice_context_put(struct pumice_context *ctx)
  * pumice_context_lookup - context of a file by its id
  * @file: file
  * @id: id
+ * @vm: where to put its VM, with a use; or NULL
  *
  * Returns it with a reference, or NULL.
  */
-struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id)
+struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
+					     struct pumice_vm **vm)
 {
 	struct pumice_context *ctx;
 
 	xa_lock(&file->contexts);
 	ctx = xa_load(&file->contexts, id);
-	if (ctx)
+	if (ctx) {
 		kref_get(&ctx->ref);
+		/* As long as the context is in the table, it has a use itself. */
+		if (vm)
+			*vm = pumice_vm_get(ctx->vm);
+	}
 	xa_unlock(&file->contexts);
 	return ctx;
 }
@@ -163,7 +168,6 @@ static struct pumice_context *context_create(struct pumice_device *pdev, struct 
 		return ERR_PTR(ret);
 	}
 	drm_dev_get(&pdev->drm);
-	drm_gpuvm_get(&vm->base);
 	atomic_inc(&pdev->stats.contexts);
 	mutex_lock(&pdev->reset.lock);
 	spin_lock(&pdev->reset.contexts_lock);
@@ -333,7 +337,8 @@ int pumice_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_
 int pumice_ioctl_context_get_state(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_context_get_state *args = data;
-	struct pumice_context *ctx = pumice_context_lookup(file->driver_priv, args->id);
+	struct pumice_context *ctx = pumice_context_lookup(file->driver_priv, args->id,
+							   NULL);
 	struct pumice_context_news news;
 
 	if (!ctx)

@@ -50,7 +50,7 @@ struct pumice_context {
 	struct kref ref;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
-	/** @vm: VM; a reference, and until destroyed a use of it */
+	/** @vm: VM; a use of it, until destroyed. Not longer: its reservation holds our fences */
 	struct pumice_vm *vm;
 	/** @node: in reset.contexts, until destroyed */
 	struct list_head node;
@@ -106,7 +106,8 @@ struct pumice_context {
 
 struct pumice_context *pumice_context_get(struct pumice_context *ctx);
 void pumice_context_put(struct pumice_context *ctx);
-struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id);
+struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
+					     struct pumice_vm **vm);
 int pumice_context_kill(struct pumice_context *ctx);
 void pumice_context_destroy(struct pumice_context *ctx);
 

@@ -23,6 +23,7 @@
 struct submit {
 	struct drm_file *file;
 	struct pumice_job **jobs;
+	struct pumice_vm **vms;		/* of each job; a use each */
 	u32 count;
 	u32 failed;			/* job that is looked at */
 	struct list_head signals;
@@ -82,7 +83,7 @@ static int make_job(struct submit *s, const struct drm_pumice_job *args)
 	syncs = copy_syncs(&args->syncs);
 	if (IS_ERR(syncs))
 		return PTR_ERR(syncs);
-	ctx = pumice_context_lookup(s->file->driver_priv, args->context);
+	ctx = pumice_context_lookup(s->file->driver_priv, args->context, &s->vms[s->failed]);
 	job = ctx ? pumice_job_create(ctx, args->stream, s->file->client_id) : ERR_PTR(-ENOENT);
 	if (ctx)
 		pumice_context_put(ctx);
@@ -122,7 +123,7 @@ static int lock_vms(struct submit *s)
 	drm_exec_until_all_locked(&s->exec) {
 		ret = 0;
 		for (i = 0; i < s->count && !ret; i++) {
-			ret = pumice_vm_prepare_fences(s->jobs[i]->ctx->vm, &s->exec, s->count);
+			ret = pumice_vm_prepare_fences(s->vms[i], &s->exec, s->count);
 			drm_exec_retry_on_contention(&s->exec);
 		}
 	}
@@ -138,7 +139,7 @@ static int check_contexts(struct submit *s)
 		ctx = s->jobs[s->failed]->ctx;
 		if (ctx->closed)
 			return -ENOENT;
-		if (READ_ONCE(ctx->stopped) || !pumice_vm_usable(ctx->vm))
+		if (READ_ONCE(ctx->stopped) || !pumice_vm_usable(s->vms[s->failed]))
 			return -EIO;
 	}
 	return 0;
@@ -156,7 +157,7 @@ static void commit(struct submit *s)
 		drm_sched_job_arm(&job->base);
 		job->armed = true;
 		pumice_job_add_siblings(job, s->jobs);
-		pumice_vm_add_fence(job->ctx->vm, &s->exec, &job->base.s_fence->finished);
+		pumice_vm_add_fence(s->vms[i], &s->exec, &job->base.s_fence->finished);
 	}
 	pumice_sync_commit(&s->signals, s->jobs);
 	for (i = 0; i < s->count; i++) {
@@ -182,34 +183,45 @@ static int run(struct submit *s, const struct drm_pumice_array *array)
 	return ret;
 }
 
+/* What is left of a call: after an error everything, else what the jobs do not own. */
+static void release(struct submit *s)
+{
+	u32 i;
+
+	pumice_sync_release(&s->signals);
+	for (i = 0; i < s->count; i++) {
+		pumice_job_destroy(s->jobs[i]);
+		if (s->vms[i])
+			pumice_vm_put(s->vms[i]);
+	}
+}
+
 /* DRM_IOCTL_PUMICE_SUBMIT */
 int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_submit *args = data;
 	struct submit s = { .file = file, .count = args->jobs.count };
 	int ret, idx;
-	u32 i;
 
 	if (args->flags || args->pad)
 		return -EINVAL;
 	ret = pumice_array_check(&args->jobs, JOB_STRIDE, DRM_PUMICE_MAX_JOBS);
 	if (ret || !s.count)
 		return ret;
-	s.jobs = kcalloc(s.count, sizeof(*s.jobs), GFP_KERNEL);
-	if (!s.jobs)
-		return -ENOMEM;
+	if (!drm_dev_enter(drm, &idx))
+		return -ENODEV;
 	INIT_LIST_HEAD(&s.signals);
-	if (drm_dev_enter(drm, &idx)) {
+	s.jobs = kcalloc(s.count, sizeof(*s.jobs), GFP_KERNEL);
+	s.vms = kcalloc(s.count, sizeof(*s.vms), GFP_KERNEL);
+	ret = -ENOMEM;
+	if (s.jobs && s.vms) {
 		ret = run(&s, &args->jobs);
-		drm_dev_exit(idx);
-	} else {
-		ret = -ENODEV;
+		release(&s);
 	}
 	if (ret)
 		args->jobs.count = s.failed;
-	pumice_sync_release(&s.signals);
-	for (i = 0; i < s.count; i++)
-		pumice_job_destroy(s.jobs[i]);
+	kfree(s.vms);
 	kfree(s.jobs);
+	drm_dev_exit(idx);
 	return ret;
 }

@@ -100,6 +100,13 @@ static void last_use(struct kref *users)
 	drm_gpuvm_put(&vm->base);
 }
 
+/* One more use, by one who has one. */
+struct pumice_vm *pumice_vm_get(struct pumice_vm *vm)
+{
+	kref_get(&vm->users);
+	return vm;
+}
+
 /**
  * pumice_vm_put - end of a use
  * @vm: address space

@@ -50,6 +50,7 @@ static inline struct pumice_vm *to_pumice_vm(struct drm_gpuvm *base)
 }
 
 struct pumice_vm *pumice_vm_lookup(struct pumice_file *file, u32 id);
+struct pumice_vm *pumice_vm_get(struct pumice_vm *vm);
 void pumice_vm_put(struct pumice_vm *vm);
 void pumice_vm_close(struct pumice_vm *vm);
 void pumice_vm_release_all(struct pumice_device *pdev);
