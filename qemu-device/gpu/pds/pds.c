@@ -11,6 +11,7 @@
  */
 #include "pds.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,7 @@ bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct g
 	const struct pumice_cdm_state *state = &launch->state;
 	struct pds_program_limits limits;
 
+	assert(!cur->begun);
 	cur->launch = *launch;
 	pds_need_of(state, &cur->need);
 	if (!resources_suffice(pds, state, &cur->need)) {
@@ -178,8 +180,7 @@ unsigned int pds_launch_cost(const struct pds *pds)
 
 void pds_launch_end(struct pds *pds)
 {
-	if (!pds->current.begun)
-		return;
+	assert(pds->current.begun);
 	pds->current.begun = false;
 	pds_code_unref(&pds->codes, pds->current.code);
 }

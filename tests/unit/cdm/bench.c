@@ -17,6 +17,10 @@ static void bench_ended(void *opaque, enum cdm_end end)
 	assert_false(cdm_status(b->cdm)->busy);
 	b->ended++;
 	b->end = end;
+	if (b->restarts) {
+		b->restarts--;
+		assert_true(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM));
+	}
 }
 
 static void bench_wake(void *opaque)

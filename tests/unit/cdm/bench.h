@@ -28,6 +28,7 @@ struct bench {
 	unsigned int wakes;
 	unsigned int ended;	/* calls of ops->ended */
 	enum cdm_end end;	/* of the last one */
+	unsigned int restarts;	/* how many of them start the job again */
 };
 
 struct bench *bench_create(void);

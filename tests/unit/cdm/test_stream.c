@@ -168,6 +168,7 @@ static void a_sub_list_can_be_called_any_number_of_times(void **state)
 static void halt_ends_the_job_inside_a_sub_list(void **state)
 {
 	struct bench *b = bench_create();
+	u32 i;
 
 	(void)state;
 	put_state(b, 1, 1, 1);
@@ -175,16 +176,14 @@ static void halt_ends_the_job_inside_a_sub_list(void **state)
 	put_launch(b, 1, 1, 1);
 	b->at = BENCH_STREAM + 0x100;
 	put_halt(b);
-	bench_start(b);
-	bench_walk(b);
-	assert_int_equal(b->ended, 1);
-	assert_int_equal(b->end, CDM_END_DONE);
-	assert_int_equal(b->pds.launches, 0);
 	/* The depth does not outlive the job either. */
-	bench_start(b);
-	bench_walk(b);
-	assert_int_equal(b->ended, 2);
-	assert_int_equal(b->end, CDM_END_DONE);
+	for (i = 1; i <= 2 * PUMICE_CDM_MAX_DEPTH; i++) {
+		bench_start(b);
+		bench_walk(b);
+		assert_int_equal(b->ended, i);
+		assert_int_equal(b->end, CDM_END_DONE);
+		assert_int_equal(b->pds.launches, 0);
+	}
 	bench_destroy(b);
 }
 
@@ -404,6 +403,26 @@ static void start_while_busy_does_nothing(void **state)
 	bench_destroy(b);
 }
 
+/* Whoever is told that a job ended may start the next one at once. */
+static void a_job_can_be_started_from_the_end_of_another(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 2, 1, 1);
+	put_halt(b);
+	b->restarts = 3;
+	bench_start(b);
+	while (b->restarts || cdm_status(b->cdm)->busy) {
+		bench_walk(b);
+		fake_pds_finish_all(&b->pds);
+	}
+	assert_int_equal(b->ended, 4);
+	assert_int_equal(b->pds.started, 8);
+	bench_destroy(b);
+}
+
 static void reset_drops_the_job_without_a_word(void **state)
 {
 	struct bench *b = bench_create();
@@ -445,6 +464,7 @@ int main(void)
 		cmocka_unit_test(large_grids_are_taken),
 		cmocka_unit_test(times_and_counts_are_those_of_the_job),
 		cmocka_unit_test(start_while_busy_does_nothing),
+		cmocka_unit_test(a_job_can_be_started_from_the_end_of_another),
 		cmocka_unit_test(reset_drops_the_job_without_a_word),
 	};
 

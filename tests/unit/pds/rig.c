@@ -182,11 +182,15 @@ bool rig_begin(struct rig *rig, const struct pds_launch *launch)
 	rig_lock(rig);
 	begun = pds_launch_begin(rig->pds, launch, &rig->fault);
 	rig_unlock(rig);
+	rig->begun = begun;
 	return begun;
 }
 
 void rig_end(struct rig *rig)
 {
+	if (!rig->begun)
+		return;
+	rig->begun = false;
 	rig_lock(rig);
 	pds_launch_end(rig->pds);
 	rig_unlock(rig);

@@ -55,6 +55,7 @@ struct rig {
 	u8 *data;		/* host memory of RIG_DATA */
 
 	bool locked;		/* the device lock */
+	bool begun;		/* a launch that rig_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
 	unsigned int done;	/* group_done that arrived at the PDS's neighbour */
 	unsigned int faults;
@@ -89,6 +90,7 @@ void rig_program_empty(struct rig *rig, struct pds_launch *launch);
 
 /* Calls into the PDS with the lock held; a fault is left in rig->fault. */
 bool rig_begin(struct rig *rig, const struct pds_launch *launch);
+/* Does nothing when no launch is begun. */
 void rig_end(struct rig *rig);
 enum pds_result rig_group(struct rig *rig, u32 x, u32 y, u32 z, u64 linear);
 void rig_abort(struct rig *rig);

@@ -378,6 +378,7 @@ static void a_usc_fault_is_passed_on_whole(void **state)
 	rig_destroy(rig);
 }
 
+/* USC 0 is full of slots, USC 1 too, and the common store holds no word more. */
 static void reset_forgets_groups_and_gives_programs_back(void **state)
 {
 	struct rig *rig = rig_create(2, &small_stores);
@@ -385,10 +386,11 @@ static void reset_forgets_groups_and_gives_programs_back(void **state)
 	u32 i, before;
 
 	(void)state;
-	launch.state.shared = 100;
+	launch.state.shared = 5;
 	rig_program_empty(rig, &launch);
 	assert_true(rig_begin(rig, &launch));
 	before = fill(rig);
+	assert_int_equal(before, 2 * PUMICE_USC_SLOTS);
 	for (i = 0; i < 2; i++)
 		usc_reset(rig->usc[i]);
 	pds_reset(rig->pds);
