@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/* Arguments of the library's calls: what is refused, and with which words. In process, threads=0. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pumice/pumice.h"
+#include "pumice_formats.h"
+
+static struct pumice_device *dev;
+static struct pumice_vm *vm;
+
+#define ASSERT_FAILS(call, err, words) \
+	do { \
+		assert_int_equal(call, -(err)); \
+		print_message("%s\n", pumice_device_error(dev)); \
+		assert_non_null(strstr(pumice_device_error(dev), words)); \
+	} while (0)
+
+static int open_device(void **state)
+{
+	(void)state;
+	return pumice_device_open("inproc:cores=1,threads=0,ram=64", &dev, NULL, 0) ||
+	       pumice_vm_create(dev, &vm);
+}
+
+static int close_device(void **state)
+{
+	(void)state;
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+	return 0;
+}
+
+static void open_refuses_names_it_does_not_understand(void **state)
+{
+	static const struct {
+		const char *name;
+		int err;
+		const char *words;
+	} cases[] = {
+		{ "vulkan", EINVAL, "no device is named 'vulkan'" },
+		{ "inprocess", EINVAL, "no device is named" },
+		{ "inproc:cores", EINVAL, "'cores' is not understood" },
+		{ "inproc:cores=", EINVAL, "not understood" },
+		{ "inproc:cores=-1", EINVAL, "not understood" },
+		{ "inproc:cores=4x", EINVAL, "not understood" },
+		{ "inproc:cores=99999999999", EINVAL, "not understood" },
+		{ "inproc:speed=1", EINVAL, "'speed=1' is not understood" },
+		{ "inproc:cores=17", EINVAL, "cores must be" },
+		{ "inproc:ram=0", EINVAL, "ram must be" },
+		{ "inproc:ram=1000000", EINVAL, "ram must be" },
+		{ "drm:/dev/null", ENODEV, "/dev/null" },
+		{ "drm:/nowhere", ENOENT, "/nowhere" },
+	};
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device *d;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(pumice_device_open(cases[i].name, &d, error, sizeof(error)),
+				 -cases[i].err);
+		print_message("%s\n", error);
+		assert_non_null(strstr(error, cases[i].words));
+	}
+}
+
+static void open_takes_the_name_from_the_environment(void **state)
+{
+	struct pumice_device_info info;
+	struct pumice_device *d;
+
+	(void)state;
+	setenv("PUMICE_DEVICE", "inproc:cores=2,threads=1,ram=16", 1);
+	assert_int_equal(pumice_device_open(NULL, &d, NULL, 0), 0);
+	unsetenv("PUMICE_DEVICE");
+	pumice_device_info(d, &info);
+	assert_int_equal(info.cores, 2);
+	assert_string_equal(info.backend, "inproc");
+	assert_true(strlen(info.fw_build_id) > 0);
+	pumice_device_close(d);
+}
+
+static void open_refuses_a_missing_or_damaged_firmware(void **state)
+{
+	const char *good = getenv("PUMICE_FIRMWARE");
+	char *kept = good ? strdup(good) : NULL, error[PUMICE_ERROR_BYTES];
+	struct pumice_device *d;
+
+	(void)state;
+	setenv("PUMICE_FIRMWARE", "/nowhere.bin", 1);
+	assert_int_equal(pumice_device_open("inproc", &d, error, sizeof(error)), -ENOENT);
+	assert_non_null(strstr(error, "/nowhere.bin"));
+	setenv("PUMICE_FIRMWARE", "/dev/zero", 1);
+	assert_int_equal(pumice_device_open("inproc", &d, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "no firmware file"));
+	setenv("PUMICE_FIRMWARE", "/dev/null", 1);
+	assert_int_equal(pumice_device_open("inproc", &d, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "cut off"));
+	if (kept)
+		setenv("PUMICE_FIRMWARE", kept, 1);
+	else
+		unsetenv("PUMICE_FIRMWARE");
+	free(kept);
+}
+
+static void bo_is_zeroed_and_rounded_to_pages(void **state)
+{
+	struct pumice_bo *bo;
+	uint64_t *cpu;
+	void *p;
+	int round, i;
+
+	(void)state;
+	ASSERT_FAILS(pumice_bo_create(dev, 0, NULL, &bo), EINVAL, "size is 0");
+	ASSERT_FAILS(pumice_bo_create(dev, UINT64_MAX, NULL, &bo), ENOMEM, "size");
+	ASSERT_FAILS(pumice_bo_create(dev, 1ull << 40, NULL, &bo), ENOMEM, "GPU memory");
+	for (round = 0; round < 2; round++) {
+		assert_int_equal(pumice_bo_create(dev, 5000, NULL, &bo), 0);
+		assert_int_equal(pumice_bo_size(bo), 8192);
+		assert_int_equal(pumice_bo_map(bo, &p), 0);
+		cpu = p;
+		for (i = 0; i < 1024; i++)
+			assert_int_equal(cpu[i], 0);
+		memset(p, 0xff, 8192);
+		pumice_bo_destroy(bo);
+	}
+}
+
+static void bind_refuses_bad_operations_and_tells_how_many_took_effect(void **state)
+{
+	struct pumice_bo *bo;
+	uint32_t done;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(pumice_bo_create(dev, 65536, NULL, &bo), 0);
+	const struct {
+		struct pumice_bind op;
+		const char *words;
+	} cases[] = {
+		{ { bo, 0, 0x1000001, 4096, 0 }, "no page multiple" },
+		{ { bo, 0, 0x1000000, 100, 0 }, "no page multiple" },
+		{ { bo, 0, 0x1000000, 0, 0 }, "no page multiple" },
+		{ { bo, 100, 0x1000000, 4096, 0 }, "outside of the bo" },
+		{ { bo, 65536, 0x1000000, 4096, 0 }, "outside of the bo" },
+		{ { bo, 4096, 0x1000000, 65536, 0 }, "outside of the bo" },
+		{ { bo, 0, 0x1000000, UINT64_MAX - 4095, 0 }, "outside of the bo" },
+		{ { bo, 0, 0, 4096, 0 }, "out of range" },
+		{ { bo, 0, (1ull << 40) - 4096, 8192, 0 }, "out of range" },
+		{ { bo, 0, 1ull << 40, 4096, 0 }, "out of range" },
+		{ { bo, 0, 0x1000000, 4096, 4 }, "unknown flags 0x4" },
+		{ { NULL, 0, 0x1000000, 4096, 1 }, "unknown flags" },
+		{ { NULL, 4096, 0x1000000, 4096, 0 }, "offset without a bo" },
+		{ { NULL, 0, 0x1000000, UINT64_MAX - 4095, 0 }, "out of range" },
+	};
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct pumice_bind ops[2] = {
+			{ .bo = bo, .va = 0x1000000, .size = 4096 }, cases[i].op,
+		};
+
+		ASSERT_FAILS(pumice_vm_bind(vm, ops, 2, &done), EINVAL, cases[i].words);
+		assert_int_equal(done, 1);
+	}
+	ASSERT_FAILS(pumice_vm_bind(vm, NULL, 4097, &done), E2BIG, "4097");
+	assert_int_equal(pumice_vm_bind(vm, NULL, 0, &done), 0);
+	pumice_bo_destroy(bo);
+}
+
+static void va_alloc_gives_disjoint_aligned_room_and_takes_it_back(void **state)
+{
+	uint64_t a, b, c, again;
+
+	(void)state;
+	ASSERT_FAILS(pumice_vm_va_alloc(vm, 0, 0, &a), EINVAL, "no room");
+	ASSERT_FAILS(pumice_vm_va_alloc(vm, 4096, 3000, &a), EINVAL, "no room");
+	ASSERT_FAILS(pumice_vm_va_alloc(vm, 1ull << 40, 0, &a), ENOMEM, "no room");
+	assert_int_equal(pumice_vm_va_alloc(vm, 5000, 0, &a), 0);
+	assert_int_equal(pumice_vm_va_alloc(vm, 3 << 20, 0, &b), 0);
+	assert_int_equal(pumice_vm_va_alloc(vm, 4096, 1ull << 30, &c), 0);
+	assert_int_equal(a % 4096, 0);
+	assert_int_equal(b % (2 << 20), 0);
+	assert_int_equal(c % (1ull << 30), 0);
+	assert_true(a + 8192 <= b || b + (3 << 20) <= a);
+	pumice_vm_va_free(vm, a);
+	assert_int_equal(pumice_vm_va_alloc(vm, 8192, 0, &again), 0);
+	assert_int_equal(again, a);
+	pumice_vm_va_free(vm, again);
+	pumice_vm_va_free(vm, b);
+	pumice_vm_va_free(vm, c);
+	ASSERT_FAILS(pumice_vm_remove(vm, b), EINVAL, "nothing was placed");
+}
+
+static void submit_refuses_bad_jobs_and_tells_which(void **state)
+{
+	struct pumice_job jobs[65] = { 0 };
+	struct pumice_context *context;
+	struct pumice_sync *sync;
+	struct pumice_job_sync wait = { 0 };
+	uint32_t failed;
+
+	(void)state;
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	assert_int_equal(pumice_sync_create(dev, 0, &sync), 0);
+	wait.sync = sync;
+	jobs[0].context = jobs[1].context = context;
+	jobs[1].stream = 2;
+	ASSERT_FAILS(pumice_submit(dev, jobs, 2, &failed), EINVAL, "job 1: stream 0x2");
+	assert_int_equal(failed, 1);
+	jobs[1].stream = 0;
+	jobs[1].syncs = &wait;
+	jobs[1].sync_count = 1;
+	ASSERT_FAILS(pumice_submit(dev, jobs, 2, &failed), EINVAL, "job 1: nobody was asked");
+	assert_int_equal(failed, 1);
+	jobs[1].sync_count = 257;
+	ASSERT_FAILS(pumice_submit(dev, jobs, 2, &failed), E2BIG, "257 syncs");
+	ASSERT_FAILS(pumice_submit(dev, jobs, 65, &failed), E2BIG, "65 jobs");
+	jobs[1].context = NULL;
+	ASSERT_FAILS(pumice_submit(dev, jobs, 2, &failed), EINVAL, "job 1: no context");
+	assert_int_equal(pumice_submit(dev, NULL, 0, &failed), 0);
+	pumice_sync_destroy(sync);
+	pumice_context_destroy(context);
+	ASSERT_FAILS(pumice_context_create(vm, 3, &context), EINVAL, "priority 3");
+}
+
+static void sync_binary_and_timeline_behave_as_syncobjs(void **state)
+{
+	struct pumice_sync *sync;
+	struct pumice_wait wait = { 0 };
+	uint64_t point;
+
+	(void)state;
+	ASSERT_FAILS(pumice_sync_create(dev, 2, &sync), EINVAL, "unknown flags");
+	assert_int_equal(pumice_sync_create(dev, 0, &sync), 0);
+	wait.sync = sync;
+	ASSERT_FAILS(pumice_sync_wait(&wait, 1, 0, 0), EINVAL, "nobody was asked");
+	ASSERT_FAILS(pumice_sync_wait(&wait, 1, PUMICE_WAIT_SUBMIT, 0), ETIME, "timed out");
+	assert_int_equal(pumice_sync_signal(sync, 0), 0);
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, 0), 0);
+	assert_int_equal(pumice_sync_reset(sync), 0);
+	ASSERT_FAILS(pumice_sync_wait(&wait, 1, 0, 0), EINVAL, "nobody was asked");
+
+	wait.point = 5;
+	ASSERT_FAILS(pumice_sync_wait(&wait, 1, 0, 0), EINVAL, "nobody was asked");
+	assert_int_equal(pumice_sync_signal(sync, 3), 0);
+	assert_int_equal(pumice_sync_query(sync, &point), 0);
+	assert_int_equal(point, 3);
+	ASSERT_FAILS(pumice_sync_wait(&wait, 1, 0, 0), EINVAL, "nobody was asked");
+	assert_int_equal(pumice_sync_signal(sync, 7), 0);
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, 0), 0);
+	assert_int_equal(pumice_sync_signal(sync, 4), 0);
+	assert_int_equal(pumice_sync_query(sync, &point), 0);
+	assert_int_equal(point, 7);
+	pumice_sync_destroy(sync);
+	assert_int_equal(pumice_sync_create(dev, PUMICE_SYNC_SIGNALED, &sync), 0);
+	wait = (struct pumice_wait){ sync, 0 };
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, 0), 0);
+	pumice_sync_destroy(sync);
+}
+
+static void names_are_those_of_the_contract(void **state)
+{
+	(void)state;
+	assert_string_equal(pumice_fault_name(PUMICE_FAULT_MMU_PT_INVALID), "mmu-pt-invalid");
+	assert_string_equal(pumice_fault_name(0), "none");
+	assert_string_equal(pumice_fault_name(255), "unknown");
+	assert_string_equal(pumice_unit_name(PUMICE_UNIT_USC_DATA), "usc-data");
+	assert_string_equal(pumice_access_name(PUMICE_ACCESS_WRITE), "write");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(open_refuses_names_it_does_not_understand),
+		cmocka_unit_test(open_takes_the_name_from_the_environment),
+		cmocka_unit_test(open_refuses_a_missing_or_damaged_firmware),
+		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
+		cmocka_unit_test(bind_refuses_bad_operations_and_tells_how_many_took_effect),
+		cmocka_unit_test(va_alloc_gives_disjoint_aligned_room_and_takes_it_back),
+		cmocka_unit_test(submit_refuses_bad_jobs_and_tells_which),
+		cmocka_unit_test(sync_binary_and_timeline_behave_as_syncobjs),
+		cmocka_unit_test(names_are_those_of_the_contract),
+	};
+
+	return cmocka_run_group_tests(tests, open_device, close_device);
+}

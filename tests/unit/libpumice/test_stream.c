@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/* The builder of control streams: its words, read back field by field. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "progfile.h"
+#include "pumice/pumice.h"
+
+static struct pumice_device *dev;
+static struct pumice_vm *vm;
+static struct pumice_kernel *kernel;
+
+/* A kernel with 3 uniform words. */
+static int make_kernel(void **state)
+{
+	const struct pumice_usc_insn end = { .opcode = PUMICE_USC_OP_END };
+	const struct pumice_pds_insn dma = {
+		.opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH, .reg = 1, .count = 2,
+		.addr = 4,
+	};
+	struct pumice_program *program;
+	struct progfile p;
+	u32 words[512];
+
+	(void)state;
+	progfile_init(&p);
+	p.header.shared = 5;
+	p.header.attrs = 6;
+	p.header.temps = 7;
+	p.header.local_bytes = 64;
+	p.header.size_x = 8;
+	p.header.size_y = 9;
+	p.header.size_z = 10;
+	p.header.uniform_words = 3;
+	progfile_usc(&p, &end);
+	progfile_reloc(&p, 0, PUMICE_PDS_RELOC_UNIFORMS);
+	progfile_pds(&p, &dma);
+	progfile_start(&p);
+	if (pumice_device_open("inproc:cores=1,threads=0,ram=64", &dev, NULL, 0) ||
+	    pumice_vm_create(dev, &vm) ||
+	    pumice_program_parse(words, progfile_write(&p, words, sizeof(words)), &program, NULL,
+				 0) ||
+	    pumice_kernel_create(vm, program, &kernel))
+		return 1;
+	/* The kernel keeps what it needs. */
+	pumice_program_destroy(program);
+	return 0;
+}
+
+static int drop_kernel(void **state)
+{
+	(void)state;
+	pumice_kernel_destroy(kernel);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+	return 0;
+}
+
+/* The stream's memory, found through a piece of data of its end. */
+static u8 *stream_memory(struct pumice_stream *s, uint64_t va)
+{
+	uint64_t data_va;
+	void *cpu;
+
+	assert_int_equal(pumice_stream_data(s, 4, 4, &cpu, &data_va), 0);
+	return (u8 *)cpu - (data_va - va);
+}
+
+static void dispatch_emits_state_and_launch_with_program_and_uniforms(void **state)
+{
+	const u32 uniforms[3] = { 11, 22, 33 };
+	const struct pumice_dispatch d = {
+		.kernel = kernel, .groups = { 1, 2, 3 }, .base = { 4, 5, 6 },
+		.uniforms = uniforms, .uniform_words = 3,
+	};
+	struct pumice_cdm_state st;
+	struct pumice_cdm_launch launch;
+	struct pumice_pds_insn insn;
+	struct pumice_stream *s;
+	uint64_t start, va;
+	u32 *words, *pds;
+	u8 *base;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+	start = pumice_stream_va(s);
+	assert_int_equal(pumice_stream_dispatch(s, &d), 0);
+	assert_int_equal(pumice_stream_fence(s), 0);
+	assert_int_equal(pumice_stream_end(s, &va), 0);
+	assert_int_equal(va, start);
+	assert_int_equal(pumice_stream_va(s) - start, (6 + 7 + 1 + 1) * 4);
+	base = stream_memory(s, start);
+	words = (u32 *)base;
+	assert_int_equal(pumice_cdm_state_unpack(words, &st), PUMICE_UNPACK_OK);
+	assert_int_equal(st.pds_insns, 3);
+	assert_int_equal(st.shared, 5);
+	assert_int_equal(st.attrs, 6);
+	assert_int_equal(st.temps, 7);
+	assert_int_equal(st.local_bytes, 64);
+	assert_int_equal(st.size_x * 10000 + st.size_y * 100 + st.size_z, 80910);
+	assert_int_equal(pumice_cdm_launch_unpack(words + 6, &launch), PUMICE_UNPACK_OK);
+	assert_int_equal(launch.groups_x * 100 + launch.groups_y * 10 + launch.groups_z, 123);
+	assert_int_equal(launch.base_x * 100 + launch.base_y * 10 + launch.base_z, 456);
+	assert_int_equal(words[13], 5u << 28);
+	assert_int_equal(words[14], 6u << 28);
+
+	/* The PDS program, relocated: offset 4 of the uniform block, and the code. */
+	pds = (u32 *)(base + (st.pds_addr - start));
+	pumice_pds_unpack(pds, &insn);
+	assert_memory_equal(base + (insn.addr - 4 - start), uniforms, sizeof(uniforms));
+	pumice_pds_unpack(pds + 4, &insn);
+	assert_int_equal(insn.addr, pumice_kernel_code_va(kernel));
+	pumice_stream_destroy(s);
+}
+
+static void dispatch_refuses_another_number_of_uniforms(void **state)
+{
+	const u32 uniforms[4] = { 0 };
+	struct pumice_dispatch d = { .kernel = kernel, .uniforms = uniforms };
+	struct pumice_stream *s;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+	for (d.uniform_words = 0; d.uniform_words < 5; d.uniform_words++)
+		assert_int_equal(pumice_stream_dispatch(s, &d),
+				 d.uniform_words == 3 ? 0 : -EINVAL);
+	d.uniform_words = 3;
+	d.uniforms = NULL;
+	assert_int_equal(pumice_stream_dispatch(s, &d), -EINVAL);
+	pumice_stream_destroy(s);
+}
+
+static void full_stream_refuses_and_is_unchanged(void **state)
+{
+	const u32 uniforms[3] = { 1, 2, 3 };
+	const struct pumice_dispatch d = {
+		.kernel = kernel, .groups = { 1, 1, 1 }, .uniforms = uniforms, .uniform_words = 3,
+	};
+	struct pumice_stream *s;
+	uint64_t at;
+	u32 count = 0, word = 0, round, first = 0;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+	for (round = 0; round < 2; round++) {
+		for (count = 0; !pumice_stream_dispatch(s, &d); count++)
+			;
+		assert_non_null(strstr(pumice_device_error(dev), "no room"));
+		at = pumice_stream_va(s);
+		assert_int_equal(pumice_stream_dispatch(s, &d), -ENOSPC);
+		assert_int_equal(pumice_stream_va(s), at);
+		/* What is left takes single words still, to the last. */
+		while (!pumice_stream_emit(s, &word, 1))
+			at += 4;
+		assert_int_equal(pumice_stream_va(s), at);
+		assert_int_equal(pumice_stream_end(s, NULL), -ENOSPC);
+		if (round)
+			assert_int_equal(count, first);
+		first = count;
+		pumice_stream_reset(s);
+	}
+	assert_in_range(count, 20, 40);
+	pumice_stream_destroy(s);
+}
+
+static void data_is_aligned_and_checked(void **state)
+{
+	static const uint64_t bad[][2] = { { 0, 4 }, { 4, 0 }, { 4, 3 }, { 4, 8192 } };
+	struct pumice_stream *s;
+	uint64_t va, align;
+	void *cpu;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 65536, &s), 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pumice_stream_data(s, bad[i][0], bad[i][1], &cpu, &va), -EINVAL);
+	for (align = 1; align <= 4096; align *= 2) {
+		assert_int_equal(pumice_stream_data(s, 5, align, &cpu, &va), 0);
+		assert_int_equal(va % align, 0);
+	}
+	assert_int_equal(pumice_stream_data(s, UINT64_MAX, 4, &cpu, &va), -ENOSPC);
+	pumice_stream_destroy(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dispatch_emits_state_and_launch_with_program_and_uniforms),
+		cmocka_unit_test(dispatch_refuses_another_number_of_uniforms),
+		cmocka_unit_test(full_stream_refuses_and_is_unchanged),
+		cmocka_unit_test(data_is_aligned_and_checked),
+	};
+
+	return cmocka_run_group_tests(tests, make_kernel, drop_kernel);
+}
