@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a call of the library through firmware, MMU and waves to a result: one
+ * device for each number of cores and threads, and what every test needs.
+ */
+#ifndef TEST_PATH_H
+#define TEST_PATH_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "progfile.h"
+#include "pumice/pumice.h"
+
+#define SECOND		1000000000ull
+/* Nothing here takes this long; a test that waits for it has failed. */
+#define LONG		(60 * SECOND)
+
+struct path {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct pumice_bo *out;		/* memory for results */
+	uint64_t out_va, out_bytes;
+	uint32_t *out_cpu;
+	unsigned int cores, threads;
+};
+
+/* Call @fn with a device of each of cores {1,2,4,16} and threads {0,1,2}. */
+void path_each(void (*fn)(struct path *p));
+/* Call @fn with one device. */
+void path_one(unsigned int cores, unsigned int threads, void (*fn)(struct path *p));
+
+/* A kernel from a program file. */
+struct pumice_kernel *path_kernel(struct path *p, const void *file, size_t bytes);
+/* Add a dispatch of groups in x. */
+void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t groups,
+		   const uint32_t *uniforms, uint32_t words);
+/* Run what the stream holds in p->context, and empty the stream. Returns what pumice_context_run() does. */
+int path_run(struct path *p, struct pumice_context_state *state);
+/* Run store.pasm in the context and check every word, to see that all is well. */
+void path_assert_works(struct path *p, struct pumice_context *context);
+
+/* The address as the two words that uniforms hold. */
+#define VA_WORDS(va) (uint32_t)(va), (uint32_t)((va) >> 32)
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/* Results: right, and the same to the bit on any number of cores and threads. */
+#include "path.h"
+
+#include <stdlib.h>
+
+#include "add.pasm.h"
+#include "mix.pasm.h"
+#include "store.pasm.h"
+
+#define GROUP	96u
+#define GROUPS	40u
+#define ROUNDS	25u
+#define LANES	32u
+
+static void check_job(struct path *p)
+{
+	path_assert_works(p, p->context);
+}
+
+static void job_writes_its_results(void **state)
+{
+	(void)state;
+	path_each(check_job);
+}
+
+/* What mix.pasm computes, for one group, in plain C. */
+static float reduce_wave(const float *v)
+{
+	float chunk[4];
+	int c;
+
+	for (c = 0; c < 4; c++, v += 8)
+		chunk[c] = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+	return (chunk[0] + chunk[1]) + (chunk[2] + chunk[3]);
+}
+
+static void mix_group(uint32_t group, float seed, float *value)
+{
+	float part[GROUP], shuffled[GROUP], sum;
+	uint32_t round, i, wave;
+
+	for (i = 0; i < GROUP; i++)
+		value[i] = (float)(group * GROUP + i) * seed;
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < GROUP; i++)
+			part[i] = value[(i + 37) % GROUP] * 0.3f;
+		for (i = 0; i < GROUP; i++)
+			value[i] = value[i] + part[i];
+		for (i = 0; i < GROUP; i++)
+			shuffled[i] = value[i / LANES * LANES + (i + 5) % LANES];
+		for (wave = 0; wave < GROUP / LANES; wave++) {
+			sum = reduce_wave(value + wave * LANES) * 0.01f;
+			for (i = wave * LANES; i < (wave + 1) * LANES; i++)
+				if (i & 1)
+					value[i] = shuffled[i] + sum;
+		}
+		for (i = 0; i < GROUP; i++)
+			value[i] = value[i] * 0.5f;
+	}
+}
+
+static void check_mix(struct path *p)
+{
+	const float seed = 1.7f;
+	uint32_t uniforms[4] = { VA_WORDS(p->out_va), ROUNDS }, group;
+	struct pumice_kernel *k = path_kernel(p, mix_program, sizeof(mix_program));
+	float expect[GROUP];
+
+	memcpy(&uniforms[3], &seed, 4);
+	path_dispatch(p, k, GROUPS, uniforms, 4);
+	if (path_run(p, NULL))
+		fail_msg("%s", pumice_device_error(p->dev));
+	for (group = 0; group < GROUPS; group++) {
+		mix_group(group, seed, expect);
+		assert_memory_equal(p->out_cpu + group * GROUP, expect, sizeof(expect));
+	}
+	pumice_kernel_destroy(k);
+}
+
+static void results_are_the_same_bits_for_any_cores_and_threads(void **state)
+{
+	(void)state;
+	path_each(check_mix);
+}
+
+static void check_fence(struct path *p)
+{
+	struct pumice_kernel *store = path_kernel(p, store_program, sizeof(store_program));
+	struct pumice_kernel *add = path_kernel(p, add_program, sizeof(add_program));
+	const uint64_t second = p->out_va + p->out_bytes / 2;
+	const uint32_t first[3] = { VA_WORDS(p->out_va), 7 };
+	const uint32_t there[5] = { VA_WORDS(p->out_va), VA_WORDS(second), 100 };
+	const uint32_t back[5] = { VA_WORDS(second), VA_WORDS(p->out_va), 1000 };
+	uint32_t i;
+
+	path_dispatch(p, store, 100, first, 3);
+	assert_int_equal(pumice_stream_fence(p->stream), 0);
+	path_dispatch(p, add, 100, there, 5);
+	assert_int_equal(pumice_stream_fence(p->stream), 0);
+	path_dispatch(p, add, 100, back, 5);
+	assert_int_equal(path_run(p, NULL), 0);
+	for (i = 0; i < 6400; i++)
+		assert_int_equal(p->out_cpu[i], 1107 + i);
+	pumice_kernel_destroy(add);
+	pumice_kernel_destroy(store);
+}
+
+static void launches_behind_a_fence_see_the_stores_before_it(void **state)
+{
+	(void)state;
+	path_each(check_fence);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(job_writes_its_results),
+		cmocka_unit_test(results_are_the_same_bits_for_any_cores_and_threads),
+		cmocka_unit_test(launches_behind_a_fence_see_the_stores_before_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
