@@ -496,20 +496,22 @@ void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, u64 va, u64 size, dma_add
 }
 
 /**
- * pumice_mmu_unmap - unmap a range
- * @mmu: address space, prepared for an unmap
+ * pumice_mmu_unmap - unmap a range, holes included
+ * @mmu: address space, prepared for one unmap
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned
- *
- * The range must have been mapped as a whole, or its time counts.
  */
 void pumice_mmu_unmap(struct pumice_mmu *mmu, u64 va, u64 size)
 {
 	u64 chunk;
 
 	for (; size; va += chunk, size -= chunk) {
-		chunk = bytes_in_block(va, size);
-		block_update(mmu, va, chunk, NULL);
+		if (mmu->dirs[va >> DIR_SHIFT]) {
+			chunk = bytes_in_block(va, size);
+			block_update(mmu, va, chunk, NULL);
+		} else {
+			chunk = min(size, BIT_ULL(DIR_SHIFT) - (va & (BIT_ULL(DIR_SHIFT) - 1)));
+		}
 	}
 }
 

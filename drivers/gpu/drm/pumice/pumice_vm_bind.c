@@ -92,20 +92,17 @@ static void retire(struct bind *b, struct drm_gpuva *va)
 	list_add_tail(&to_pumice_va(va)->retired, &b->retired);
 }
 
-/* A map overwrites the page tables of its range as a whole: nothing to clear before. */
-static void clear_range(struct bind *b, u64 va, u64 size)
-{
-	if (b->op.type == DRM_PUMICE_BIND_UNMAP)
-		pumice_mmu_unmap(b->vm->mmu, va, size);
-}
+/*
+ * The steps keep the books only. Page tables change for an operation's range as
+ * a whole, by map_locked() and unmap_locked(): mapping by mapping a block might
+ * change its page size, and so need a table, more often than was prepared for.
+ */
 
 static int step_map(struct drm_gpuva_op *op, void *priv)
 {
 	struct bind *b = priv;
 	struct pumice_va *va = fresh_take(b, b->op.flags);
 
-	pumice_mmu_map_sgt(b->vm->mmu, op->map.va.addr, op->map.va.range, b->sgt,
-			   op->map.gem.offset, va->flags);
 	drm_gpuva_map(&b->vm->base, &va->base, &op->map);
 	drm_gpuva_link(&va->base, b->vm_bo);
 	return 0;
@@ -114,11 +111,9 @@ static int step_map(struct drm_gpuva_op *op, void *priv)
 static int step_unmap(struct drm_gpuva_op *op, void *priv)
 {
 	struct drm_gpuva *va = op->unmap.va;
-	struct bind *b = priv;
 
-	clear_range(b, va->va.addr, va->va.range);
 	drm_gpuva_unmap(&op->unmap);
-	retire(b, va);
+	retire(priv, va);
 	return 0;
 }
 
@@ -128,10 +123,7 @@ static int step_remap(struct drm_gpuva_op *op, void *priv)
 	struct pumice_va *prev = NULL, *next = NULL;
 	u32 flags = to_pumice_va(old)->flags;
 	struct bind *b = priv;
-	u64 start, size;
 
-	drm_gpuva_op_remap_to_unmap_range(&op->remap, &start, &size);
-	clear_range(b, start, size);
 	if (op->remap.prev)
 		prev = fresh_take(b, flags);
 	if (op->remap.next)
@@ -276,6 +268,8 @@ static int map_locked(struct bind *b)
 	if (IS_ERR(b->vm_bo))
 		return PTR_ERR(b->vm_bo);
 	drm_gpuvm_bo_extobj_add(b->vm_bo);
+	pumice_mmu_map_sgt(b->vm->mmu, b->op.va, b->op.size, b->sgt, b->op.bo_offset,
+			   b->op.flags);
 	ret = pumice_gpuvm_sm_map(&b->vm->base, b, b->op.va, b->op.size, obj, b->op.bo_offset);
 	drm_gpuvm_bo_put(b->vm_bo);
 	return ret;
@@ -285,7 +279,10 @@ static int unmap_locked(struct bind *b)
 {
 	int ret = pumice_mmu_prepare_unmap(b->vm->mmu);
 
-	return ret ?: drm_gpuvm_sm_unmap(&b->vm->base, b, b->op.va, b->op.size);
+	if (ret)
+		return ret;
+	pumice_mmu_unmap(b->vm->mmu, b->op.va, b->op.size);
+	return drm_gpuvm_sm_unmap(&b->vm->base, b, b->op.va, b->op.size);
 }
 
 /* One operation, checked. */
