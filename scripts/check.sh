@@ -39,8 +39,8 @@ part() {
 igt_part() {
 	part "igt-$1" "upstream IGT on the $1 kernel" "$BUILD/guest/$1.cpio $BUILD/guest/igt.cpio
 		$BUILD/guest/programs.cpio qemu" \
-		"$top/scripts/igt.py" run "$1" "$BUILD/guest/$1.cpio" "$BUILD/guest/igt.cpio" \
-		"$BUILD/guest/programs.cpio"
+		"$top/scripts/igt.py" run "$1" "$BUILD/guest/$1.cpio" \
+		"$BUILD/guest/programs.cpio" "$BUILD/guest/igt.cpio"
 }
 
 parts=()

@@ -6,6 +6,9 @@
     igt.py run KERNEL IMAGE… [-- …]    run the list of KERNEL (fast or stock);
                                        what follows -- goes to run-guest.py
 
+The part with IGT comes last: its C library is the newer one and serves our own
+programs too.
+
 Three guests run one after the other:
   timed  the programs that test moments in time, on a processor whose clock
          counts instructions, so that a busy machine does not spoil them
