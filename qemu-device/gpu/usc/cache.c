@@ -7,7 +7,7 @@
  * Programs that nobody runs stay until room is needed, the longest unused goes
  * first.
  *
- * Limits: USC_CACHE_BYTES of host memory for programs that nobody runs; refused
+ * Limits: USC_CACHE_IDLE_BYTES of host memory for programs that nobody runs; refused
  * programs are not kept.
  */
 #include <pthread.h>
@@ -17,7 +17,6 @@
 #include "program.h"
 
 #define USC_CACHE_BUCKETS 256u
-#define USC_CACHE_BYTES (16u << 20)
 
 struct usc_program_cache {
 	pthread_mutex_t lock;	/* guards all the rest and the programs' last group */
@@ -125,9 +124,19 @@ void usc_program_put(struct usc_program_cache *cache, struct usc_program *progra
 	pthread_mutex_lock(&cache->lock);
 	if (--program->refs == 0)
 		cache->idle_bytes += program->bytes;
-	while (cache->idle_bytes > USC_CACHE_BYTES)
+	while (cache->idle_bytes > USC_CACHE_IDLE_BYTES)
 		usc_program_free(evict_locked(cache));
 	pthread_mutex_unlock(&cache->lock);
+}
+
+u64 usc_program_cache_idle(struct usc_program_cache *cache)
+{
+	u64 bytes;
+
+	pthread_mutex_lock(&cache->lock);
+	bytes = cache->idle_bytes;
+	pthread_mutex_unlock(&cache->lock);
+	return bytes;
 }
 
 static struct usc_program *find(struct usc_program_cache *cache, u64 hash, const u32 *words,

@@ -17,6 +17,9 @@
 #include "pumice_isa.h"
 #include "usc.h"
 
+/* Host memory that a cache keeps for programs that nobody runs. */
+#define USC_CACHE_IDLE_BYTES (16u << 20)
+
 /* What the offset of an operand counts from; the wave supplies the addresses. */
 enum usc_base {
 	USC_BASE_REG,		/* the wave's rows in the unified store: temporaries, attributes */
@@ -110,5 +113,8 @@ enum pumice_fault usc_validate(const u32 *words, u32 insns,
 struct usc_program *usc_predecode(u32 *words, u32 insns, const struct usc_program_limits *limits,
 				  enum pumice_fault *fault, u32 *pc);
 void usc_program_free(struct usc_program *program);
+
+/* Bytes of the programs in the cache that nobody runs. */
+u64 usc_program_cache_idle(struct usc_program_cache *cache);
 
 #endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random programs over the whole USC instruction set whose results are defined.
+ *
+ * A program is straight code with bounded loops and forward branches. Waves
+ * write local and global memory in their own part only; behind a barrier they
+ * read everywhere, and another barrier ends that. Data of a global load is
+ * touched only after a wait for its signal.
+ */
+#ifndef PUMICE_TESTS_USC_GEN_H
+#define PUMICE_TESTS_USC_GEN_H
+
+#include "enc.h"
+#include "usc.h"
+
+#define GEN_MAX_INSNS 512u
+
+/* What every program expects in its shared registers. */
+enum { GEN_SH_MEMORY = 0 /* pair: GPU virtual address of the group's memory */, GEN_SH_FREE = 2 };
+
+/* The memory of a group: read-only words, then each wave's part. */
+#define GEN_READ_BYTES 0x4000u
+#define GEN_WAVE_BYTES 0x1000u
+#define GEN_LOCAL_WAVE_BYTES 0x100u
+
+struct gen_rng {
+	u64 state;
+};
+
+struct gen_program {
+	struct usc_program_limits limits;
+	u32 insns;
+	u32 code[GEN_MAX_INSNS * PUMICE_USC_WORDS];
+};
+
+u32 gen_random(struct gen_rng *rng);
+/* 0 to n - 1. */
+u32 gen_below(struct gen_rng *rng, u32 n);
+/* A word as arithmetic likes it least: special floats, extreme integers, small numbers, noise. */
+u32 gen_word(struct gen_rng *rng);
+
+/* one_wave_tasks: no two waves share shared registers, so these may be written. */
+void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reference model: arithmetic of one lane.
+ *
+ * Source: hw/isa.xml. f32 sums, differences and products are computed in double,
+ * where they are exact or round innocuously (53 >= 2 * 24 + 2 bits), and rounded
+ * once; so they do not depend on how the compiler treats float.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "ref_model.h"
+
+static double number(u32 bits)
+{
+	float f;
+
+	memcpy(&f, &bits, sizeof(f));
+	return (double)f;
+}
+
+static u32 rounded(double d)
+{
+	volatile float f = (float)d;
+	float g = f;
+	u32 bits;
+
+	if (isnan(d))
+		return 0x7fc00000u;
+	memcpy(&bits, &g, sizeof(bits));
+	return bits;
+}
+
+static u32 alu_f32(enum pumice_usc_op op, u32 a, u32 b)
+{
+	double x = number(a), y = number(b);
+
+	switch (op) {
+	case PUMICE_USC_OP_ADD:
+		return rounded(x + y);
+	case PUMICE_USC_OP_SUB:
+		return rounded(x - y);
+	case PUMICE_USC_OP_MUL:
+		return rounded(x * y);
+	case PUMICE_USC_OP_DIV:
+		return rounded(x / y);
+	case PUMICE_USC_OP_MIN:
+	case PUMICE_USC_OP_MAX:
+		if (isnan(x) && isnan(y))
+			return 0x7fc00000u;
+		if (isnan(x) || isnan(y))
+			return isnan(x) ? b : a;
+		if (x == 0 && y == 0)
+			x = signbit(x) ? -1 : 1, y = signbit(y) ? -1 : 1;
+		if (op == PUMICE_USC_OP_MIN)
+			return x <= y ? a : b;
+		return x >= y ? a : b;
+	case PUMICE_USC_OP_NEG:
+		return a < 0x80000000u ? a + 0x80000000u : a - 0x80000000u;
+	case PUMICE_USC_OP_ABS:
+		return a % 0x80000000u;
+	case PUMICE_USC_OP_EQ:
+		return x == y;
+	case PUMICE_USC_OP_NE:
+		return !(x == y);
+	case PUMICE_USC_OP_LT:
+		return x < y;
+	case PUMICE_USC_OP_LE:
+		return x <= y;
+	case PUMICE_USC_OP_GT:
+		return x > y;
+	case PUMICE_USC_OP_GE:
+		return x >= y;
+	default:
+		return 0;
+	}
+}
+
+static u32 to_int(double d, double least, double greatest)
+{
+	if (isnan(d))
+		return 0;
+	d = trunc(d);
+	d = d < least ? least : d > greatest ? greatest : d;
+	return (u32)(int64_t)d;
+}
+
+/* Signed and unsigned: both in 64 bits, where nothing overflows. */
+static u32 alu_int(enum pumice_usc_op op, bool is_signed, u32 a, u32 b)
+{
+	int64_t x = is_signed ? (int64_t)(s32)a : (int64_t)a;
+	int64_t y = is_signed ? (int64_t)(s32)b : (int64_t)b;
+
+	switch (op) {
+	case PUMICE_USC_OP_ADD:
+		return (u32)(x + y);
+	case PUMICE_USC_OP_SUB:
+		return (u32)(x - y);
+	case PUMICE_USC_OP_MUL:
+		return (u32)((u64)a * b);
+	case PUMICE_USC_OP_DIV:
+		return y ? (u32)(x / y) : 0xffffffffu;
+	case PUMICE_USC_OP_REM:
+		return y ? (u32)(x - y * (x / y)) : a;
+	case PUMICE_USC_OP_MIN:
+		return x <= y ? a : b;
+	case PUMICE_USC_OP_MAX:
+		return x >= y ? a : b;
+	case PUMICE_USC_OP_NEG:
+		return (u32)-x;
+	case PUMICE_USC_OP_ABS:
+		return (u32)(x < 0 ? -x : x);
+	case PUMICE_USC_OP_CVT_F32:
+		return rounded((double)x);
+	case PUMICE_USC_OP_CVT_INT:
+		return is_signed ? to_int(number(a), -0x1p31, 0x1p31 - 1) :
+				   to_int(number(a), 0, 0x1p32 - 1);
+	case PUMICE_USC_OP_SHL:
+		return (u32)((u64)a << b % 32);
+	case PUMICE_USC_OP_SHR:
+		/* Division by a power of two, rounded down. */
+		return (u32)((x - (x < 0 ? (int64_t)(1u << b % 32) - 1 : 0)) /
+			     (int64_t)(1ull << b % 32));
+	case PUMICE_USC_OP_EQ:
+		return x == y;
+	case PUMICE_USC_OP_NE:
+		return x != y;
+	case PUMICE_USC_OP_LT:
+		return x < y;
+	case PUMICE_USC_OP_LE:
+		return x <= y;
+	case PUMICE_USC_OP_GT:
+		return x > y;
+	case PUMICE_USC_OP_GE:
+		return x >= y;
+	default:
+		return 0;
+	}
+}
+
+/* Logic bit by bit. */
+static u32 alu_bits(enum pumice_usc_op op, u32 a, u32 b)
+{
+	u32 out = 0;
+
+	for (u32 bit = 1; bit; bit *= 2) {
+		bool x = a & bit, y = b & bit, r;
+
+		if (op == PUMICE_USC_OP_AND)
+			r = x && y;
+		else if (op == PUMICE_USC_OP_OR)
+			r = x || y;
+		else if (op == PUMICE_USC_OP_XOR)
+			r = x != y;
+		else
+			r = !x;
+		out += r ? bit : 0;
+	}
+	return out;
+}
+
+u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b)
+{
+	switch (op) {
+	case PUMICE_USC_OP_MOV:
+		return a;
+	case PUMICE_USC_OP_AND:
+	case PUMICE_USC_OP_OR:
+	case PUMICE_USC_OP_XOR:
+	case PUMICE_USC_OP_NOT:
+		return alu_bits(op, a, b);
+	case PUMICE_USC_OP_CVT_F32:
+	case PUMICE_USC_OP_CVT_INT:
+		return alu_int(op, type == PUMICE_USC_TYPE_I32, a, b);
+	default:
+		return type == PUMICE_USC_TYPE_F32 ? alu_f32(op, a, b) :
+						     alu_int(op, type == PUMICE_USC_TYPE_I32, a, b);
+	}
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reference model of the USC: operands, movement, memory, control flow. See
+ * ref_model.h.
+ */
+#include "ref_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pumice_formats.h"
+
+/* One instruction of one wave. */
+struct step {
+	struct ref_group *g;
+	struct ref_wave *w;
+	struct pumice_usc_insn in;
+	u32 next;		/* pc behind it */
+};
+
+static bool is_valid(const struct ref_wave *w, u32 lane)
+{
+	return w->valid >> lane & 1;
+}
+
+/* Document 002, "Predefined Constants". */
+static u32 constant(const struct step *s, u32 number, u32 lane)
+{
+	switch (number) {
+	case 0:
+		return 0;
+	case 1:
+		return 1;
+	case 2:
+		return lane;
+	case 3:
+		return s->g->first_wave + s->w->number_in_group;
+	case 4:
+		return 255;
+	case 5:
+		return lane % 2 ? 2 : 1;
+	case 6:
+		return lane % 3 == 0 ? 1 : lane % 3 == 1 ? 2 : 4;
+	case 7:
+		return lane % 4 == 0 ? 1 : lane % 4 == 1 ? 2 : lane % 4 == 2 ? 4 : 8;
+	case 8:
+		return lane < 16 ? 1 : 0;
+	case 9:
+		return lane % 4 < 2 ? 1 : 0;
+	case 10:
+		return lane % 8 < 4 ? 1 : 0;
+	case 11:
+		return lane % 16 < 8 ? 1 : 0;
+	}
+	abort();
+}
+
+static u32 special_register(const struct step *s, u32 number, u32 lane)
+{
+	switch (number) {
+	case PUMICE_USC_SR_INSTANCE:
+		return s->w->first_instance + lane;
+	case PUMICE_USC_SR_WAVE_IN_GROUP:
+		return s->w->number_in_group;
+	case PUMICE_USC_SR_TASK_IN_GROUP:
+		return s->w->task;
+	case PUMICE_USC_SR_CORE:
+		return s->g->core;
+	case PUMICE_USC_SR_USC:
+		return s->g->usc;
+	case PUMICE_USC_SR_SLOT:
+		return s->w->slot;
+	case PUMICE_USC_SR_VALID:
+		return s->w->valid;
+	}
+	abort();
+}
+
+static u32 special_constant(u32 number)
+{
+	static const u32 bits[] = { 0, 1, 0xffffffffu, 0x80000000u, 0x7fffffffu };
+	static const float f[] = { 1.0f, 2.0f, 0.5f, -1.0f, 3.14159265358979f, 6.28318530717959f,
+				   0.318309886183791f, 2.71828182845905f, 1.44269504088896f,
+				   0.693147180559945f, 1.4142135623731f };
+	u32 out;
+
+	if (number < 5)
+		return bits[number];
+	if (number == 75)
+		return 0x7f800000u;
+	if (number == 76)
+		return 0x7fc00000u;
+	memcpy(&out, &f[number - 64], sizeof(out));
+	return out;
+}
+
+static u32 *register_word(const struct step *s, const struct pumice_usc_operand *o, u32 lane)
+{
+	switch (o->bank) {
+	case PUMICE_USC_BANK_R:
+		return &s->w->reg[o->num][o->elem ? 0 : lane];
+	case PUMICE_USC_BANK_V:
+		return &s->w->reg[s->g->temps + o->num][o->elem ? 0 : lane];
+	case PUMICE_USC_BANK_SH:
+		return &s->g->shared[s->w->task][o->num];
+	}
+	abort();
+}
+
+static bool mask_register(const struct step *s, u32 number, bool negated, u32 lane)
+{
+	u32 word = number < 16 ? constant(s, number, lane) : s->w->reg[number - 16][lane];
+
+	return (word % 2 == 1) != negated;
+}
+
+static bool mask_of(const struct step *s, u32 raw, u32 lane)
+{
+	struct pumice_usc_mask m;
+
+	pumice_usc_mask_unpack(&raw, &m);
+	return mask_register(s, m.a, m.a_not, lane) && mask_register(s, m.b, m.b_not, lane);
+}
+
+static u32 read_operand(const struct step *s, u32 raw, u32 lane)
+{
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&raw, &o);
+	switch (o.bank) {
+	case PUMICE_USC_BANK_IMM:
+		return s->in.imm;
+	case PUMICE_USC_BANK_SC:
+		return special_constant(o.num);
+	case PUMICE_USC_BANK_K:
+		return constant(s, o.num, lane);
+	case PUMICE_USC_BANK_SR:
+		return special_register(s, o.num, o.elem ? 0 : lane);
+	case PUMICE_USC_BANK_M:
+		return mask_of(s, o.num, lane);
+	default:
+		return *register_word(s, &o, lane);
+	}
+}
+
+static void write_operand(struct step *s, u32 raw, u32 lane, u32 value)
+{
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&raw, &o);
+	*register_word(s, &o, lane) = value;
+}
+
+/* All lanes of an operand, before anything is written. */
+static void read_all(const struct step *s, u32 raw, u32 out[PUMICE_LANES])
+{
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		out[l] = read_operand(s, raw, l);
+}
+
+static bool has_operand(const struct step *s, u32 field)
+{
+	const struct pumice_isa_op_info *op =
+		pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode);
+
+	return op->form[s->in.form].uses >> field & 1;
+}
+
+static void run_alu(struct step *s)
+{
+	u32 a[PUMICE_LANES] = { 0 }, b[PUMICE_LANES] = { 0 };
+	u32 lanes = s->in.form == PUMICE_USC_FORM_SCALAR ? 1 : PUMICE_LANES;
+	bool masked = has_operand(s, PUMICE_USC_FIELD_MASK);
+	bool keep[PUMICE_LANES];
+
+	read_all(s, s->in.src0, a);
+	if (has_operand(s, PUMICE_USC_FIELD_SRC1))
+		read_all(s, s->in.src1, b);
+	for (u32 l = 0; l < lanes; l++)
+		keep[l] = masked && !mask_of(s, s->in.mask, l);
+	for (u32 l = 0; l < lanes; l++) {
+		if (!keep[l])
+			write_operand(s, s->in.dst, l, ref_alu(s->in.opcode, s->in.type, a[l], b[l]));
+	}
+}
+
+static void run_move(struct step *s)
+{
+	u32 a[PUMICE_LANES], b[PUMICE_LANES] = { 0 }, out[PUMICE_LANES];
+
+	read_all(s, s->in.src0, a);
+	if (s->in.opcode != PUMICE_USC_OP_FIRST_WHERE_TRUE)
+		read_all(s, s->in.src1, b);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		switch (s->in.opcode) {
+		case PUMICE_USC_OP_SELECT:
+			out[l] = mask_of(s, s->in.mask, l) ? b[l] : a[l];
+			break;
+		case PUMICE_USC_OP_SHUFFLE:
+			out[l] = a[b[l] % 32];
+			break;
+		case PUMICE_USC_OP_ROTATE:
+			out[l] = a[(l + b[0] % 32) % 32];
+			break;
+		case PUMICE_USC_OP_BUTTERFLY:
+			out[l] = a[(l ^ b[0]) % 32];
+			break;
+		default:	/* first_where_true */
+			if (is_valid(s->w, l) && mask_of(s, s->in.mask, l)) {
+				write_operand(s, s->in.dst, 0, a[l]);
+				return;
+			}
+		}
+	}
+	if (s->in.opcode == PUMICE_USC_OP_FIRST_WHERE_TRUE)
+		return;
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		write_operand(s, s->in.dst, l, out[l]);
+}
+
+static u32 identity(const struct step *s)
+{
+	bool f32 = s->in.type == PUMICE_USC_TYPE_F32, i32 = s->in.type == PUMICE_USC_TYPE_I32;
+
+	switch (s->in.func) {
+	case PUMICE_USC_REDUCE_ADD:
+		return f32 ? 0x80000000u : 0;
+	case PUMICE_USC_REDUCE_MIN:
+		return f32 ? 0x7fc00000u : i32 ? 0x7fffffffu : 0xffffffffu;
+	case PUMICE_USC_REDUCE_MAX:
+		return f32 ? 0x7fc00000u : i32 ? 0x80000000u : 0;
+	case PUMICE_USC_REDUCE_AND:
+		return 0xffffffffu;
+	default:
+		return 0;
+	}
+}
+
+static u32 combine(const struct step *s, u32 a, u32 b)
+{
+	static const enum pumice_usc_op op[] = {
+		[PUMICE_USC_REDUCE_ADD] = PUMICE_USC_OP_ADD,
+		[PUMICE_USC_REDUCE_MIN] = PUMICE_USC_OP_MIN,
+		[PUMICE_USC_REDUCE_MAX] = PUMICE_USC_OP_MAX,
+		[PUMICE_USC_REDUCE_AND] = PUMICE_USC_OP_AND,
+		[PUMICE_USC_REDUCE_OR] = PUMICE_USC_OP_OR,
+		[PUMICE_USC_REDUCE_XOR] = PUMICE_USC_OP_XOR,
+	};
+
+	return ref_alu(op[s->in.func], s->in.type, a, b);
+}
+
+static void run_reduce(struct step *s)
+{
+	u32 a[PUMICE_LANES], c[4];
+
+	read_all(s, s->in.src0, a);
+	for (u32 chunk = 0; chunk < 4; chunk++) {
+		u32 *v = &a[chunk * 8];
+		bool any = false;
+
+		for (u32 l = 0; l < 8; l++)
+			any |= is_valid(s->w, chunk * 8 + l);
+		c[chunk] = any ? v[0] : identity(s);
+		for (u32 l = 0; l < 8; l++)
+			v[l] = is_valid(s->w, chunk * 8 + l) ? v[l] : identity(s);
+		if (s->in.opcode == PUMICE_USC_OP_REDUCE_PART)
+			write_operand(s, s->in.dst, chunk * 8,
+				      combine(s, combine(s, combine(s, v[0], v[1]), combine(s, v[2], v[3])),
+					      combine(s, combine(s, v[4], v[5]), combine(s, v[6], v[7]))));
+	}
+	if (s->in.opcode == PUMICE_USC_OP_REDUCE_FINISH)
+		write_operand(s, s->in.dst, 0,
+			      combine(s, combine(s, c[0], c[1]), combine(s, c[2], c[3])));
+}
+
+static bool fault(struct step *s, enum pumice_fault why)
+{
+	s->g->fault = why;
+	s->g->fault_pc = s->w->pc;
+	return false;
+}
+
+/* The byte that a lane accesses, or NULL with the fault. */
+static u8 *memory_at(struct step *s, bool local, u64 base, u32 offset)
+{
+	u64 addr = base + offset + s->in.disp;
+
+	if (local) {
+		addr = (u64)offset + s->in.disp;
+		if (addr % 4)
+			return fault(s, PUMICE_FAULT_USC_LOCAL_ALIGN), NULL;
+		if (addr + 4 > s->g->local_bytes)
+			return fault(s, PUMICE_FAULT_USC_LOCAL_BOUNDS), NULL;
+		return &s->g->local[addr];
+	}
+	if (addr % 4)
+		return fault(s, PUMICE_FAULT_USC_GLOBAL_ALIGN), NULL;
+	if (addr < s->g->memory_va || addr - s->g->memory_va + 4 > s->g->memory_bytes)
+		return fault(s, PUMICE_FAULT_MMU_PT_INVALID), NULL;
+	return &s->g->memory[addr - s->g->memory_va];
+}
+
+static u64 base_address(const struct step *s)
+{
+	struct pumice_usc_operand o;
+	u64 low, high;
+
+	pumice_usc_operand_unpack(&s->in.src2, &o);
+	if (o.bank == PUMICE_USC_BANK_NONE)
+		return 0;
+	low = *register_word(s, &o, 0);
+	o.num++;
+	high = *register_word(s, &o, 0);
+	return high << 32 | low;
+}
+
+static bool run_memory(struct step *s, bool local, bool store)
+{
+	u64 base = local ? 0 : base_address(s);
+	u32 offset[PUMICE_LANES], value[PUMICE_LANES] = { 0 };
+	bool active[PUMICE_LANES];
+
+	read_all(s, s->in.src0, offset);
+	if (store)
+		read_all(s, s->in.src1, value);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		active[l] = is_valid(s->w, l) && mask_of(s, s->in.mask, l);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		u8 *at;
+
+		if (!active[l])
+			continue;
+		at = memory_at(s, local, base, offset[l]);
+		if (!at)
+			return false;
+		if (store) {
+			memcpy(at, &value[l], 4);
+		} else {
+			memcpy(&value[l], at, 4);
+			write_operand(s, s->in.dst, l, value[l]);
+		}
+	}
+	return true;
+}
+
+static void run_branch(struct step *s)
+{
+	bool all = true, any = false, taken = false;
+
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if (!is_valid(s->w, l))
+			continue;
+		all &= mask_of(s, s->in.mask, l);
+		any |= mask_of(s, s->in.mask, l);
+	}
+	switch (s->in.opcode) {
+	case PUMICE_USC_OP_BRZ:
+		taken = read_operand(s, s->in.src0, 0) == 0;
+		break;
+	case PUMICE_USC_OP_BRNZ:
+		taken = read_operand(s, s->in.src0, 0) != 0;
+		break;
+	case PUMICE_USC_OP_BR_ALL:
+		taken = all;
+		break;
+	case PUMICE_USC_OP_BR_ANY:
+		taken = any;
+		break;
+	case PUMICE_USC_OP_JUMP:
+		taken = true;
+		break;
+	}
+	if (taken)
+		s->next = s->in.target;
+}
+
+/* Run one instruction; false on a fault. */
+static bool run_one(struct step *s)
+{
+	switch (s->in.opcode) {
+	case PUMICE_USC_OP_SELECT:
+	case PUMICE_USC_OP_FIRST_WHERE_TRUE:
+	case PUMICE_USC_OP_SHUFFLE:
+	case PUMICE_USC_OP_ROTATE:
+	case PUMICE_USC_OP_BUTTERFLY:
+		run_move(s);
+		return true;
+	case PUMICE_USC_OP_REDUCE_PART:
+	case PUMICE_USC_OP_REDUCE_FINISH:
+		run_reduce(s);
+		return true;
+	case PUMICE_USC_OP_LOCAL_LOAD32:
+		return run_memory(s, true, false);
+	case PUMICE_USC_OP_LOCAL_STORE32:
+		return run_memory(s, true, true);
+	case PUMICE_USC_OP_GLOBAL_LOAD32:
+		return run_memory(s, false, false);
+	case PUMICE_USC_OP_GLOBAL_STORE32:
+		return run_memory(s, false, true);
+	case PUMICE_USC_OP_BRZ:
+	case PUMICE_USC_OP_BRNZ:
+	case PUMICE_USC_OP_BR_ALL:
+	case PUMICE_USC_OP_BR_ANY:
+	case PUMICE_USC_OP_JUMP:
+		run_branch(s);
+		return true;
+	case PUMICE_USC_OP_BARRIER:
+		s->w->state = REF_WAITS;
+		return true;
+	case PUMICE_USC_OP_END:
+		s->w->state = REF_DONE;
+		return true;
+	case PUMICE_USC_OP_SIG_DONE1:
+	case PUMICE_USC_OP_SIG_DONE2:
+	case PUMICE_USC_OP_SIG_WAIT:
+	case PUMICE_USC_OP_SIG_WAITALL2:
+	case PUMICE_USC_OP_SIG_WAITALL3:
+	case PUMICE_USC_OP_SIG_WAITALL4:
+		write_operand(s, s->in.dst, 0, 1);
+		return true;
+	default:
+		run_alu(s);
+		return true;
+	}
+}
+
+static enum ref_end run_wave(struct ref_group *g, struct ref_wave *w, u32 max_steps)
+{
+	while (w->state == REF_RUNS) {
+		struct step s = { .g = g, .w = w, .next = w->pc + 1 };
+
+		if (max_steps-- == 0)
+			return REF_STUCK;
+		if (w->pc >= g->insns) {
+			fault(&s, PUMICE_FAULT_USC_END);
+			return REF_FAULT;
+		}
+		pumice_usc_unpack(&g->code[w->pc * PUMICE_USC_WORDS], &s.in);
+		if (!run_one(&s))
+			return REF_FAULT;
+		w->pc = s.next;
+	}
+	return REF_ENDED;
+}
+
+enum ref_end ref_run(struct ref_group *g, u32 max_steps)
+{
+	for (;;) {
+		u32 waiting = 0, ended = 0;
+
+		for (u32 n = 0; n < g->waves; n++) {
+			enum ref_end end = run_wave(g, &g->wave[n], max_steps);
+
+			if (end != REF_ENDED)
+				return end;
+			waiting += g->wave[n].state == REF_WAITS;
+			ended += g->wave[n].state == REF_DONE;
+		}
+		if (!waiting)
+			return REF_ENDED;
+		if (ended) {
+			g->fault = PUMICE_FAULT_USC_BARRIER;
+			return REF_FAULT;
+		}
+		for (u32 n = 0; n < g->waves; n++)
+			g->wave[n].state = REF_RUNS;
+	}
+}
+
+void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 first_instance)
+{
+	for (u32 done = 0; done < instances; done += PUMICE_LANES) {
+		struct ref_wave *w = &g->wave[g->waves];
+
+		memset(w, 0, sizeof(*w));
+		w->task = task;
+		w->slot = slot;
+		w->number_in_group = g->waves++;
+		w->first_instance = first_instance + done;
+		for (u32 l = 0; l < PUMICE_LANES && done + l < instances; l++)
+			w->valid += 1u << l;
+	}
+}

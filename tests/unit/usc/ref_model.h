@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reference model of the USC: what the instruction set means, lane by lane.
+ *
+ * Written from hw/isa.xml and document 002 alone and apart from the interpreter:
+ * it shares no code with it, works on the encoded words, and knows nothing of
+ * vectors, turns or caches. Waves run one after the other from barrier to
+ * barrier, so it is right for programs whose waves do not race.
+ *
+ * Limits: a global access outside of the memory given is reported as an error,
+ * not translated; signals are always done.
+ */
+#ifndef PUMICE_TESTS_USC_REF_MODEL_H
+#define PUMICE_TESTS_USC_REF_MODEL_H
+
+#include "pumice_isa.h"
+#include "pumice_regs.h"
+
+#define REF_MAX_REGS (PUMICE_USC_MAX_TEMPS + PUMICE_USC_MAX_ATTRS)
+#define REF_MAX_WAVES (PUMICE_GROUP_INSTANCES / PUMICE_LANES)
+
+/* What a run came to. */
+enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
+
+struct ref_wave {
+	u32 reg[REF_MAX_REGS][PUMICE_LANES];	/* temporaries, then attributes */
+	u32 task, number_in_group, first_instance, valid, slot;
+	u32 pc;
+	enum { REF_RUNS, REF_WAITS, REF_DONE } state;
+};
+
+struct ref_group {
+	/* The program and what its tasks have. */
+	const u32 *code;
+	u32 insns;
+	u32 temps, attrs, shared_words;
+	u32 local_bytes;
+	u32 first_wave;
+	u32 core, usc;
+
+	/* Memory that global accesses reach. */
+	u8 *memory;
+	u64 memory_va, memory_bytes;
+
+	/* State. */
+	u32 waves;
+	struct ref_wave wave[REF_MAX_WAVES];
+	u32 shared[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_SHARED];
+	u8 local[64u << 10];
+	enum pumice_fault fault;	/* of REF_FAULT */
+	u32 fault_pc;
+};
+
+/* Add a task's waves; their registers are zero. */
+void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 first_instance);
+/* Run all waves to their end; REF_STUCK after max_steps instructions of one wave between barriers. */
+enum ref_end ref_run(struct ref_group *g, u32 max_steps);
+
+/* One operation on one lane: the tests of single operations use it for shapes, never for values. */
+u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b);
+
+#endif

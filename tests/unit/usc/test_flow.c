@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Waves in time: turns, budgets, signals, barriers, ends, faults that end a
+ * group, groups that come and go.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+#include "rig.h"
+
+#define DATA_BYTES 0x4000u
+#define MAX_INSNS 64u
+
+/* A program being written, and registers that all of them have. */
+struct code {
+	u32 words[MAX_INSNS * PUMICE_USC_WORDS];
+	u32 n;
+};
+
+static const struct usc_program_limits limits = { .temps = 8, .attrs = 1, .shared = 4 };
+
+static u32 put(struct code *c, struct pumice_usc_insn insn)
+{
+	usc_put(c->words, c->n, insn);
+	return c->n++;
+}
+
+/* Offsets of the lanes, a word each behind byte first, in R7. */
+static void put_offsets(struct code *c, u32 first)
+{
+	put(c, INSN(SHL, .dst = R(7), .src0 = K(SID), .src1 = IMM, .imm = 2));
+	put(c, INSN(ADD, .dst = R(7), .src0 = R(7), .src1 = IMM, .imm = first));
+}
+
+static struct rig_group group_of(u32 instances)
+{
+	return (struct rig_group){ .tasks = 1, .instances = { instances }, .limits = limits,
+				   .local_bytes = 1024 };
+}
+
+/* Fill and start a group; shared registers 0 and 1 point to the data. */
+static void start(struct rig *rig, unsigned int number, u32 instances, struct usc_program *program)
+{
+	struct rig_group group = group_of(instances);
+	u32 *shared;
+
+	rig_fill(rig, number, &group, program);
+	shared = usc_shared(rig->usc, usc_task(rig->usc, usc_group(rig->usc, number)->slot[0]));
+	shared[0] = (u32)RIG_DATA;
+	shared[1] = (u32)(RIG_DATA >> 32);
+	usc_group_start(rig->usc, number);
+}
+
+static struct usc_program *build(struct rig *rig, const struct code *c)
+{
+	struct usc_program *program = rig_program(rig, c->words, c->n, &limits);
+
+	assert_non_null(program);
+	return program;
+}
+
+static const u32 *data(const struct rig *rig)
+{
+	return (const u32 *)(const void *)rig->data;
+}
+
+/* Element 0 of a temporary of a group's first wave. */
+static u32 scalar_of(struct rig *rig, unsigned int group, u32 temp)
+{
+	const struct usc_task *task = usc_task(rig->usc, usc_group(rig->usc, group)->slot[0]);
+
+	return rig->usc->unified[usc_wave_regs(task, 0) + temp * USC_ROW_WORDS];
+}
+
+static struct usc_program *endless(struct rig *rig)
+{
+	struct code c = { .n = 0 };
+
+	put(&c, INSN(JUMP, .target = 0));
+	put(&c, INSN(END));
+	return build(rig, &c);
+}
+
+static void usc_endless_loop_leaves_the_step_and_lets_other_groups_end(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *loop = endless(rig), *work;
+
+	put_offsets(&c, 0);
+	put(&c, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(7), .src1 = K(SID)));
+	put(&c, INSN(END));
+	work = build(rig, &c);
+	start(rig, 0, 32, loop);
+	start(rig, 1, 32, work);
+	for (u32 n = 0; n < 4; n++)
+		assert_true(usc_step(rig->usc, USC_GROUP_QUANTUM, NULL));
+	assert_int_equal(rig->done[0], 0);
+	assert_int_equal(rig->done[1], 1);
+	assert_int_equal(data(rig)[31], 31);
+	assert_true(usc_has_work(rig->usc));
+	rig_put(rig, loop);
+	rig_put(rig, work);
+}
+
+static void usc_abort_ends_every_group_once_and_without_fault(void **state)
+{
+	struct rig *rig = *state;
+	struct usc_program *loop = endless(rig);
+
+	start(rig, 0, 100, loop);
+	start(rig, 5, 32, loop);
+	usc_step(rig->usc, 100, NULL);
+	/* Started, never stepped. */
+	start(rig, 9, 32, loop);
+	usc_abort(rig->usc);
+	assert_true(usc_has_work(rig->usc));
+	assert_false(usc_step(rig->usc, 100, NULL));
+	assert_int_equal(rig->done[0], 1);
+	assert_int_equal(rig->done[5], 1);
+	assert_int_equal(rig->done[9], 1);
+	assert_int_equal(rig->faults, 0);
+	assert_false(usc_has_work(rig->usc));
+	rig_put(rig, loop);
+}
+
+static void usc_abort_spares_groups_started_behind_it(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	put(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = IMM, .imm = 7));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	usc_abort(rig->usc);
+	start(rig, 0, 32, program);
+	rig_run(rig, 100);
+	assert_int_equal(scalar_of(rig, 0, 0), 7);
+	rig_put(rig, program);
+}
+
+static void usc_step_returns_early_when_told_to_stop(void **state)
+{
+	const _Atomic bool stop = true;
+	struct rig *rig = *state;
+	struct usc_program *loop = endless(rig);
+
+	start(rig, 0, 32, loop);
+	assert_true(usc_step(rig->usc, UINT32_MAX, &stop));
+	rig_put(rig, loop);
+}
+
+static void usc_reset_drops_everything_without_telling(void **state)
+{
+	struct rig *rig = *state;
+	struct usc_program *loop = endless(rig);
+
+	start(rig, 0, 32, loop);
+	usc_step(rig->usc, 10, NULL);
+	usc_reset(rig->usc);
+	assert_false(usc_has_work(rig->usc));
+	assert_false(usc_step(rig->usc, 10, NULL));
+	assert_int_equal(rig->done[0], 0);
+	rig_put(rig, loop);
+}
+
+static void usc_running_past_the_last_instruction_faults_there(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	put(&c, INSN(BRZ, .target = 1, .src0 = IMM));
+	put(&c, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = K(ONE)));
+	program = build(rig, &c);
+	start(rig, 3, 96, program);
+	rig_run(rig, 1000);
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_END);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(rig->fault.pc, 2);
+	assert_int_equal(rig->fault.addr, RIG_CODE + 32);
+	assert_int_equal(rig->fault.usc, RIG_NUMBER);
+	assert_int_equal(rig->fault.ctx, RIG_CTX);
+	assert_int_equal(rig->done[3], 1);
+	rig_put(rig, program);
+}
+
+static void usc_fault_of_one_group_leaves_others_alone(void **state)
+{
+	struct rig *rig = *state;
+	struct code bad = { .n = 0 }, good = { .n = 0 };
+	struct usc_program *b, *g;
+
+	put(&bad, INSN(LOCAL_LOAD32, .dst = R(0), .mask = ALWAYS, .src0 = R(0), .disp = 1));
+	put(&bad, INSN(END));
+	put(&good, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = IMM, .imm = 9));
+	put(&good, INSN(END));
+	b = build(rig, &bad);
+	g = build(rig, &good);
+	start(rig, 0, 128, b);
+	start(rig, 1, 32, g);
+	rig_run(rig, 3);
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	assert_int_equal(rig->done[0], 1);
+	assert_int_equal(rig->done[1], 1);
+	assert_int_equal(scalar_of(rig, 1, 0), 9);
+	rig_put(rig, b);
+	rig_put(rig, g);
+}
+
+static void usc_group_without_instances_is_done_at_once(void **state)
+{
+	struct rig *rig = *state;
+	struct usc_program *loop = endless(rig);
+	struct rig_group group = group_of(0);
+
+	group.tasks = 2;
+	rig_fill(rig, 4, &group, loop);
+	usc_group_start(rig->usc, 4);
+	assert_true(usc_has_work(rig->usc));
+	rig_run(rig, 1);
+	assert_int_equal(rig->done[4], 1);
+	assert_int_equal(atomic_load(&usc_group(rig->usc, 4)->state), USC_GROUP_FREE);
+	rig_put(rig, loop);
+}
+
+/* Each wave stores its number before the barrier, and reads its neighbour's behind it. */
+static void usc_barrier_holds_until_every_wave_is_there(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	/* The first wave comes late. */
+	put(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = IMM, .imm = 5000));
+	put(&c, INSN(BRNZ, .target = 4, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	put(&c, INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = R_ELEM(1), .src1 = IMM,
+		     .imm = 1));
+	put(&c, INSN(BRNZ, .target = 2, .src0 = R_ELEM(1)));
+	put(&c, INSN(SHL, .dst = R(2), .src0 = SR(WAVE_IN_GROUP), .src1 = IMM, .imm = 2));
+	put(&c, INSN(ADD, .dst = R(3), .src0 = SR(WAVE_IN_GROUP), .src1 = IMM, .imm = 100));
+	put(&c, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(2), .src1 = R(3)));
+	put(&c, INSN(BARRIER));
+	put(&c, INSN(ADD, .dst = R(4), .src0 = SR(WAVE_IN_GROUP), .src1 = IMM, .imm = 1));
+	put(&c, INSN(AND, .dst = R(4), .src0 = R(4), .src1 = IMM, .imm = 3));
+	put(&c, INSN(SHL, .dst = R(4), .src0 = R(4), .src1 = IMM, .imm = 2));
+	put(&c, INSN(LOCAL_LOAD32, .dst = R(5), .mask = ALWAYS, .src0 = R(4)));
+	put(&c, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(2), .src1 = R(5)));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	start(rig, 0, 128, program);
+	rig_run(rig, 77);
+	assert_int_equal(rig->faults, 0);
+	for (u32 w = 0; w < 4; w++)
+		assert_int_equal(data(rig)[w], 100 + (w + 1) % 4);
+	rig_put(rig, program);
+}
+
+static void usc_barrier_that_an_ended_wave_never_reaches_faults(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	put(&c, INSN(BRZ, .target = 3, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	put(&c, INSN(BARRIER));
+	put(&c, INSN(END));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	start(rig, 0, 64, program);
+	rig_run(rig, 100);
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_BARRIER);
+	assert_int_equal(rig->fault.pc, 1);
+	assert_int_equal(rig->fault.addr, RIG_CODE + 16);
+	assert_int_equal(rig->done[0], 1);
+	rig_put(rig, program);
+}
+
+/* A poll right behind the load, one much later; and how often a poll loop turns. */
+static void usc_signal_is_pending_at_first_and_done_in_the_end(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+	u32 loop;
+
+	put_offsets(&c, 0);
+	put(&c, INSN(SIG_DONE1, .dst = R_ELEM(0), .sig0 = 3));
+	put(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(6), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(7)));
+	put(&c, INSN(SIG_DONE1, .dst = R_ELEM(1), .sig0 = 3));
+	put(&c, INSN(SIG_DONE1, .dst = R_ELEM(2), .sig0 = 4));
+	put(&c, INSN(SIG_DONE2, .dst = R_ELEM(3), .sig0 = 4, .sig1 = 3));
+	loop = put(&c, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(4), .src0 = R_ELEM(4),
+			    .src1 = IMM, .imm = 1));
+	put(&c, INSN(SIG_DONE2, .dst = R_ELEM(5), .sig0 = 3, .sig1 = 4));
+	put(&c, INSN(BRZ, .target = loop, .src0 = R_ELEM(5)));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	start(rig, 0, 32, program);
+	rig_run(rig, 100000);
+	assert_int_equal(scalar_of(rig, 0, 0), 1);	/* never used: done */
+	assert_int_equal(scalar_of(rig, 0, 1), 0);
+	assert_int_equal(scalar_of(rig, 0, 2), 1);	/* another signal */
+	assert_int_equal(scalar_of(rig, 0, 3), 0);
+	assert_true(scalar_of(rig, 0, 4) > 1);
+	assert_int_equal(scalar_of(rig, 0, 5), 1);
+	rig_put(rig, program);
+}
+
+/* Turns of a poll loop, alone on the USC or among others, in large steps or small. */
+static u32 poll_turns(struct rig *rig, u32 others, u32 budget)
+{
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+	u32 loop, turns;
+
+	put_offsets(&c, 0);
+	put(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(6), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(7)));
+	loop = put(&c, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(4), .src0 = R_ELEM(4),
+			    .src1 = IMM, .imm = 1));
+	put(&c, INSN(SIG_DONE1, .dst = R_ELEM(5), .sig0 = 3));
+	put(&c, INSN(BRZ, .target = loop, .src0 = R_ELEM(5)));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	rig_clear(rig);
+	for (u32 n = 0; n < 1 + others; n++)
+		start(rig, n, 96, program);
+	rig_run(rig, budget);
+	turns = scalar_of(rig, others, 4);
+	rig_put(rig, program);
+	return turns;
+}
+
+static void usc_what_a_poll_sees_depends_on_the_program_alone(void **state)
+{
+	struct rig *rig = *state;
+	u32 turns = poll_turns(rig, 0, 1u << 20);
+
+	assert_int_equal(poll_turns(rig, 7, 1u << 20), turns);
+	assert_int_equal(poll_turns(rig, 0, 1), turns);
+	assert_int_equal(poll_turns(rig, 3, 17), turns);
+}
+
+/*
+ * Wave 0 waits for a load; wave 1 stores a word as its first act and then turns
+ * for long. Wave 0 goes on behind the wait and finds the word.
+ */
+static void usc_wait_lets_other_waves_of_the_group_run(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+	u32 other;
+
+	put(&c, INSN(SIG_DONE1, .dst = R_ELEM(1), .sig0 = 0));
+	other = put(&c, INSN(BRNZ, .target = 0, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	put(&c, INSN(GLOBAL_LOAD32, .dst = R(2), .mask = ALWAYS, .src2 = SH(0), .src0 = R(7)));
+	put(&c, INSN(SIG_WAIT, .dst = R_ELEM(3)));
+	put(&c, INSN(LOCAL_LOAD32, .dst = R(4), .mask = ALWAYS, .src0 = R(7)));
+	put(&c, INSN(END));
+	usc_put(c.words, other, INSN(BRNZ, .target = c.n, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	put(&c, INSN(MOV, .dst = R(5), .mask = ALWAYS, .src0 = IMM, .imm = 123));
+	put(&c, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(7), .src1 = R(5)));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	start(rig, 0, 64, program);
+	rig_run(rig, 1u << 20);
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(scalar_of(rig, 0, 3), 1);
+	assert_int_equal(scalar_of(rig, 0, 4), 123);
+	rig_put(rig, program);
+}
+
+static void usc_waves_of_a_group_take_turns_in_long_loops(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	/* Wave 0 turns until wave 1 has stored: without turns it would turn for ever. */
+	put(&c, INSN(BRNZ, .target = 4, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	put(&c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(7)));
+	put(&c, INSN(BRZ, .target = 1, .src0 = R_ELEM(1)));
+	put(&c, INSN(END));
+	put(&c, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(7), .src1 = K(ONE)));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	start(rig, 0, 64, program);
+	for (u32 n = 0; n < 100 && usc_step(rig->usc, 100, NULL); n++)
+		;
+	assert_int_equal(rig->done[0], 1);
+	rig_put(rig, program);
+}
+
+/* What a wave, a task and a group are told about themselves. */
+static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state)
+{
+	struct rig *rig = *state;
+	struct rig_group group = { .tasks = 3, .instances = { 40, 0, 33 }, .limits = limits,
+				   .first_wave = 0xfffffffeu };
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+	static const u32 instance[4] = { 0, 32, 40, 72 }, task[4] = { 0, 0, 2, 2 };
+	static const u32 valid[4] = { 0xffffffff, 0xff, 0xffffffff, 1 };
+
+	put(&c, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SR(INSTANCE)));
+	put(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SR(WAVE_IN_GROUP)));
+	put(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = SR(TASK_IN_GROUP)));
+	put(&c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = SR(VALID)));
+	put(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = K(WAVE)));
+	put(&c, INSN(MOV, .dst = R(5), .mask = ALWAYS, .src0 = SR(CORE)));
+	put(&c, INSN(MOV, .dst = R(6), .mask = ALWAYS, .src0 = SR(USC)));
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	rig_run_group(rig, &group, program);
+	for (u32 w = 0; w < 4; w++) {
+		u32 slot = task[w] == 0 ? 0 : 2, in_task = w % 2;
+		const u32 *regs = rig->usc->unified +
+				  usc_wave_regs(usc_task(rig->usc, slot), in_task);
+
+		assert_int_equal(regs[0 * 32 + 5], instance[w] + 5);
+		assert_int_equal(regs[1 * 32 + 5], w);
+		assert_int_equal(regs[2 * 32 + 5], task[w]);
+		assert_int_equal(regs[3 * 32 + 5], valid[w]);
+		assert_int_equal(regs[4 * 32 + 5], 0xfffffffeu + w);
+		assert_int_equal(regs[5 * 32 + 5], RIG_CORE);
+		assert_int_equal(regs[6 * 32 + 5], RIG_NUMBER % PUMICE_USCS_PER_CORE);
+	}
+	rig_put(rig, program);
+}
+
+static int make_rig(void **state)
+{
+	*state = rig_create(DATA_BYTES);
+	return 0;
+}
+
+static int drop_rig(void **state)
+{
+	rig_destroy(*state);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_rig, drop_rig)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(usc_endless_loop_leaves_the_step_and_lets_other_groups_end),
+		TEST(usc_abort_ends_every_group_once_and_without_fault),
+		TEST(usc_abort_spares_groups_started_behind_it),
+		TEST(usc_step_returns_early_when_told_to_stop),
+		TEST(usc_reset_drops_everything_without_telling),
+		TEST(usc_running_past_the_last_instruction_faults_there),
+		TEST(usc_fault_of_one_group_leaves_others_alone),
+		TEST(usc_group_without_instances_is_done_at_once),
+		TEST(usc_barrier_holds_until_every_wave_is_there),
+		TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
+		TEST(usc_signal_is_pending_at_first_and_done_in_the_end),
+		TEST(usc_what_a_poll_sees_depends_on_the_program_alone),
+		TEST(usc_wait_lets_other_waves_of_the_group_run),
+		TEST(usc_waves_of_a_group_take_turns_in_long_loops),
+		TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a program may not hold: every reason for which the USC refuses an
+ * encoding, with the place it reports; and that noise never does harm.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+#include "rig.h"
+
+#define NOISE 100000u
+
+static const struct usc_program_limits limits = { .temps = 8, .attrs = 3, .shared = 5 };
+
+/* One instruction between two good ones, and what it must be refused with. */
+struct refusal {
+	const char *rule;
+	struct pumice_usc_insn insn;
+	enum pumice_fault fault;
+};
+
+#define NO(text, f, ...) { text, INSN(__VA_ARGS__), PUMICE_FAULT_##f }
+/* Operands and masks as constants; those of enc.h are function calls. */
+#define BANK(bank, n, e)						\
+	(PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__BANK, PUMICE_USC_BANK_##bank) |	\
+	 PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__NUM, n) |		\
+	 PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__ELEM, e))
+#define INDEXED(n) PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__IDX, n)
+#define RAW_MASK(a, b)							\
+	(PUMICE_FIELD_PREP(PUMICE_USC_MASK__A, a) | PUMICE_FIELD_PREP(PUMICE_USC_MASK__B, b))
+
+static struct refusal refusals[] = {
+	NO("no such type", USC_TYPE, ADD, .type = 3, .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0),
+	   .src1 = BANK(R, 2, 0)),
+	NO("mov is untyped", USC_TYPE, MOV, .type = F32, .mask = RAW_MASK(1, 1),
+	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0)),
+	NO("no rem of f32", USC_TYPE, REM, .type = F32, .form = 1, .dst = BANK(R, 0, 1),
+	   .src0 = BANK(R, 1, 1), .src1 = BANK(R, 2, 1)),
+	NO("div has no vector form", USC_TYPE, DIV, .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0),
+	   .src1 = BANK(R, 2, 0)),
+	NO("select has no scalar form", USC_TYPE, SELECT, .form = 1, .mask = RAW_MASK(1, 1),
+	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("no bitwise reduction of f32", USC_TYPE, REDUCE_PART, .type = F32,
+	   .func = PUMICE_USC_REDUCE_XOR, .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0)),
+	NO("no bitwise reduction of i32", USC_TYPE, REDUCE_FINISH, .type = I32,
+	   .func = PUMICE_USC_REDUCE_AND, .dst = BANK(R, 0, 1), .src0 = BANK(R, 1, 0)),
+	NO("no such reduction", USC_OPERAND, REDUCE_PART, .func = PUMICE_USC_REDUCE_COUNT,
+	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0)),
+	NO("unused source is zero", USC_RESERVED, NOT, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("unused mask is zero", USC_RESERVED, ADD, .mask = 1, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("unused immediate is zero", USC_RESERVED, ADD, .imm = 1, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("unused signal is zero", USC_RESERVED, SIG_WAIT, .sig1 = 1, .dst = BANK(R, 0, 1)),
+	NO("end has no operands", USC_RESERVED, END, .target = 1),
+	NO("destination is no constant", USC_OPERAND, ADD, .dst = BANK(K, 1, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("vector destination is whole", USC_OPERAND, ADD, .dst = BANK(R, 0, 1),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("scalar destination is an element", USC_OPERAND, ADD, .form = 1, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(R, 1, 1), .src1 = BANK(R, 2, 1)),
+	NO("left source is no scalar", USC_OPERAND, ADD, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(SH, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("scalar source is no vector", USC_OPERAND, BRZ, .src0 = BANK(R, 1, 0)),
+	NO("shared registers have no elements", USC_OPERAND, BRZ, .src0 = BANK(SH, 1, 1)),
+	NO("immediate has no number", USC_OPERAND, BRZ, .src0 = BANK(IMM, 1, 0)),
+	NO("no bank behind the last", USC_OPERAND, BRZ, .src0 = PUMICE_USC_BANK_COUNT),
+	NO("no constant 12", USC_OPERAND, ADD, .dst = BANK(R, 0, 0), .src0 = BANK(K, 12, 0),
+	   .src1 = BANK(R, 2, 0)),
+	NO("no special register 7", USC_OPERAND, ADD, .dst = BANK(R, 0, 0), .src0 = BANK(SR, 7, 0),
+	   .src1 = BANK(R, 2, 0)),
+	NO("no special constant 5", USC_OPERAND, BRZ, .src0 = BANK(SC, 5, 0)),
+	NO("mask register 12 is reserved", USC_OPERAND, BR_ANY, .mask = RAW_MASK(12, 1)),
+	NO("mask register 15 is reserved", USC_OPERAND, BR_ALL, .mask = RAW_MASK(1, 15)),
+	NO("reserved mask as value", USC_OPERAND, ADD, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(M, RAW_MASK(13, 1), 0), .src1 = BANK(R, 2, 0)),
+	NO("address is no constant", USC_OPERAND, LOCAL_LOAD32, .mask = RAW_MASK(1, 1),
+	   .dst = BANK(R, 0, 0), .src0 = BANK(K, 2, 0)),
+	NO("base is no constant", USC_OPERAND, GLOBAL_LOAD32, .mask = RAW_MASK(1, 1),
+	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0), .src2 = BANK(SC, 0, 0)),
+	NO("temporary beyond the allocation", USC_REGISTER, ADD, .dst = BANK(R, 8, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("temporary source beyond the allocation", USC_REGISTER, ADD, .dst = BANK(R, 7, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 4095, 0)),
+	NO("attribute beyond the allocation", USC_REGISTER, ADD, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(V, 3, 0), .src1 = BANK(R, 2, 0)),
+	NO("shared register beyond the allocation", USC_REGISTER, BRZ, .src0 = BANK(SH, 5, 0)),
+	NO("mask register beyond the allocation", USC_REGISTER, BR_ANY, .mask = RAW_MASK(24, 1)),
+	NO("second mask register beyond", USC_REGISTER, BR_ANY, .mask = RAW_MASK(1, 31)),
+	NO("mask value beyond the allocation", USC_REGISTER, ADD, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(M, RAW_MASK(24, 1), 0), .src1 = BANK(R, 2, 0)),
+	NO("high word of a base beyond", USC_REGISTER, GLOBAL_LOAD32, .mask = RAW_MASK(1, 1),
+	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0), .src2 = BANK(SH, 4, 0)),
+	NO("high element of a base beyond", USC_REGISTER, GLOBAL_LOAD32, .mask = RAW_MASK(1, 1),
+	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0), .src2 = BANK(R, 7, 1)),
+	NO("no coefficient registers", USC_BANK, BRZ, .src0 = BANK(CF, 0, 0)),
+	NO("no index registers", USC_BANK, ADD, .dst = BANK(IDX, 0, 0), .src0 = BANK(R, 1, 0),
+	   .src1 = BANK(R, 2, 0)),
+	NO("no pixel outputs", USC_BANK, ADD, .dst = BANK(O, 0, 0), .src0 = BANK(R, 1, 0),
+	   .src1 = BANK(R, 2, 0)),
+	NO("no slot registers", USC_BANK, BRZ, .src0 = BANK(SL, 0, 0)),
+	NO("no indexing by IDX0", USC_BANK, ADD, .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0),
+	   .src1 = BANK(R, 2, 0) | INDEXED(1)),
+	NO("no indexing by IDX1", USC_BANK, ADD, .dst = BANK(R, 0, 0) | INDEXED(2),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("no third index register", USC_OPERAND, ADD, .dst = BANK(R, 0, 0),
+	   .src0 = BANK(R, 1, 0) | INDEXED(3), .src1 = BANK(R, 2, 0)),
+	NO("branch behind the program", USC_BRANCH, JUMP, .target = 3),
+	NO("branch far away", USC_BRANCH, BR_ANY, .mask = RAW_MASK(1, 1), .target = 0xfffff),
+};
+
+#define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
+
+/* Put words between a mov and an end; the program, or NULL with rig->fault. */
+static struct usc_program *try_words(struct rig *rig, const u32 *words)
+{
+	u32 code[3 * PUMICE_USC_WORDS];
+
+	usc_put(code, 0, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = K(SID)));
+	memcpy(&code[PUMICE_USC_WORDS], words, PUMICE_USC_WORDS * 4);
+	usc_put(code, 2, INSN(END));
+	memset(&rig->fault, 0xee, sizeof(rig->fault));
+	return rig_program(rig, code, 3, &limits);
+}
+
+static void check_refused(struct rig *rig, const char *rule, const u32 *words,
+			  enum pumice_fault fault)
+{
+	struct usc_program *program = try_words(rig, words);
+
+	if (program)
+		fail_msg("%s: accepted", rule);
+	if (rig->fault.fault != fault)
+		fail_msg("%s: fault %u, must be %u", rule, rig->fault.fault, fault);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(rig->fault.ctx, RIG_CTX);
+	assert_int_equal(rig->fault.pc, 1);
+	assert_int_equal(rig->fault.addr, RIG_CODE + 16);
+}
+
+static void usc_refuses_every_illegal_encoding_by_name(void **state)
+{
+	struct rig *rig = *state;
+	u32 words[PUMICE_USC_WORDS];
+
+	for (u32 n = 0; n < REFUSALS; n++) {
+		pumice_usc_pack(words, &refusals[n].insn);
+		check_refused(rig, refusals[n].rule, words, refusals[n].fault);
+	}
+}
+
+static void usc_refuses_unknown_opcodes_and_reserved_bits(void **state)
+{
+	struct rig *rig = *state;
+	u32 words[PUMICE_USC_WORDS];
+
+	for (u32 opcode = 0; opcode < 256; opcode++) {
+		if (pumice_isa_find_opcode(&pumice_usc_isa, opcode))
+			continue;
+		memset(words, 0, sizeof(words));
+		words[0] = opcode;
+		check_refused(rig, "unknown opcode", words, PUMICE_FAULT_USC_OPCODE);
+	}
+	for (u32 bit = 8; bit < 128; bit++) {
+		struct pumice_usc_insn end = INSN(END);
+
+		pumice_usc_pack(words, &end);
+		words[bit / 32] |= 1u << bit % 32;
+		check_refused(rig, "a bit of end", words, PUMICE_FAULT_USC_RESERVED);
+	}
+}
+
+static void usc_accepts_the_last_register_of_each_allocation(void **state)
+{
+	static const struct pumice_usc_insn good[] = {
+		INSN(ADD, .dst = BANK(R, 7, 0), .src0 = BANK(V, 2, 0), .src1 = BANK(SH, 4, 0)),
+		INSN(BR_ANY, .mask = RAW_MASK(23, 11), .target = 2),
+		INSN(GLOBAL_LOAD32, .mask = RAW_MASK(1, 1), .dst = BANK(R, 0, 0),
+		     .src0 = BANK(R, 1, 0), .src2 = BANK(SH, 3, 0)),
+		INSN(GLOBAL_LOAD32, .mask = RAW_MASK(1, 1), .dst = BANK(R, 0, 0),
+		     .src0 = BANK(R, 1, 0), .src2 = BANK(V, 1, 1)),
+	};
+	struct rig *rig = *state;
+	u32 words[PUMICE_USC_WORDS];
+
+	for (u32 n = 0; n < sizeof(good) / sizeof(good[0]); n++) {
+		struct usc_program *program;
+
+		pumice_usc_pack(words, &good[n]);
+		program = try_words(rig, words);
+		assert_non_null(program);
+		rig_put(rig, program);
+	}
+}
+
+static void refuse_place(struct rig *rig, u64 addr, u32 insns)
+{
+	assert_null(usc_program_get(rig->cache, &rig->mmu, &rig->tlb, RIG_CTX, addr, insns, &limits,
+				    &rig->fault));
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_PROGRAM);
+	assert_int_equal(rig->fault.addr, addr);
+}
+
+static void usc_refuses_misaligned_empty_and_too_long_programs(void **state)
+{
+	struct rig *rig = *state;
+
+	refuse_place(rig, RIG_CODE + 8, 1);
+	refuse_place(rig, RIG_CODE, 0);
+	refuse_place(rig, RIG_CODE, PUMICE_USC_MAX_INSNS + 1);
+}
+
+static void usc_fetch_is_an_access_for_execution(void **state)
+{
+	const u64 va = RIG_CODE + RIG_CODE_BYTES;
+	struct rig *rig = *state;
+
+	testmem_map(rig->mem, RIG_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	assert_null(usc_program_get(rig->cache, &rig->mmu, &rig->tlb, RIG_CTX, va, 1, &limits,
+				    &rig->fault));
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_NO_EXEC);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(rig->fault.access, PUMICE_ACCESS_EXEC);
+	assert_int_equal(rig->fault.addr, va);
+	assert_null(usc_program_get(rig->cache, &rig->mmu, &rig->tlb, RIG_CTX, va + 4096, 1, &limits,
+				    &rig->fault));
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+}
+
+static bool is_program_fault(u32 fault)
+{
+	return fault >= PUMICE_FAULT_USC_OPCODE && fault <= PUMICE_FAULT_USC_BRANCH;
+}
+
+/* Run what was accepted, with little enough budget that loops do not matter. */
+static void run_noise(struct rig *rig, struct usc_program *program)
+{
+	const struct rig_group group = {
+		.tasks = 1, .instances = { 40 }, .limits = limits, .local_bytes = 64,
+	};
+
+	rig_clear(rig);
+	rig_fill(rig, 0, &group, program);
+	usc_group_start(rig->usc, 0);
+	usc_step(rig->usc, 200, NULL);
+	usc_abort(rig->usc);
+	usc_step(rig->usc, 1, NULL);
+	assert_int_equal(rig->done[0], 1);
+	assert_true(rig->faults <= 1);
+}
+
+/* Noise, and noise that begins with a known opcode and small fields, of which more is legal. */
+static void noise_words(struct gen_rng *rng, u32 *words)
+{
+	for (u32 n = 0; n < PUMICE_USC_WORDS; n++)
+		words[n] = gen_random(rng);
+	if (gen_below(rng, 8)) {
+		const struct pumice_isa_op_info *op =
+			&pumice_usc_ops[gen_below(rng, PUMICE_USC_OPS)];
+		const struct pumice_isa_layout *layout = &pumice_usc_isa.layouts[op->layout];
+		u64 uses = op->form[op->form[0].exists ? 0 : 1].uses;
+
+		for (u32 n = 0; n < PUMICE_USC_WORDS; n++)
+			words[n] = 0;
+		for (u32 n = 0; n < layout->nr_places; n++) {
+			const struct pumice_field_info *at = &layout->places[n].info;
+			u32 value = gen_random(rng);
+
+			if (at->width > 16 && at->width < 32)	/* an operand: small numbers */
+				value &= PUMICE_USC_OPERAND__ELEM__MASK |
+					 0xfffu >> gen_below(rng, 8);
+			if ((uses >> layout->places[n].field & 1) || gen_below(rng, 64) == 0)
+				pumice_set_bits(words, at->bit, at->width, value);
+		}
+		pumice_set_bits(words, 0, 8, op->opcode);
+	}
+}
+
+static void usc_noise_is_refused_by_name_or_runs_without_harm(void **state)
+{
+	struct gen_rng rng = { 7 };
+	struct rig *rig = *state;
+	u32 words[PUMICE_USC_WORDS], accepted = 0;
+
+	for (u32 n = 0; n < NOISE; n++) {
+		struct usc_program *program;
+
+		noise_words(&rng, words);
+		program = try_words(rig, words);
+		if (program) {
+			accepted++;
+			run_noise(rig, program);
+			rig_put(rig, program);
+		} else {
+			assert_true(is_program_fault(rig->fault.fault));
+			assert_int_equal(rig->fault.pc, 1);
+		}
+	}
+	/* Else the noise proves nothing about running. */
+	assert_true(accepted > NOISE / 1000);
+}
+
+static int make_rig(void **state)
+{
+	*state = rig_create(4096);
+	return 0;
+}
+
+static int drop_rig(void **state)
+{
+	rig_destroy(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usc_refuses_every_illegal_encoding_by_name),
+		cmocka_unit_test(usc_refuses_unknown_opcodes_and_reserved_bits),
+		cmocka_unit_test(usc_accepts_the_last_register_of_each_allocation),
+		cmocka_unit_test(usc_refuses_misaligned_empty_and_too_long_programs),
+		cmocka_unit_test(usc_fetch_is_an_access_for_execution),
+		cmocka_unit_test(usc_noise_is_refused_by_name_or_runs_without_harm),
+	};
+
+	return cmocka_run_group_tests(tests, make_rig, drop_rig);
+}
