@@ -159,6 +159,12 @@ u64 *testmem_pt_entry(struct testmem *tm, unsigned int ctx, u64 va)
 	return entry(tm, pd.addr, (va & 0x1fffff) / testmem_page_bytes(pd.page_size));
 }
 
+/* Write an entry at once: a GPU may be walking the tables. */
+static void set_entry(u64 *to, u64 value)
+{
+	__atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+
 /* Make the directory and the table of va, the latter for pages of page_size. */
 static void make_tables(struct testmem *tm, unsigned int ctx, u64 va,
 			enum pumice_page_size page_size)
@@ -171,7 +177,7 @@ static void make_tables(struct testmem *tm, unsigned int ctx, u64 va,
 	if (!pc.valid) {
 		pc.valid = true;
 		pc.addr = testmem_alloc(tm, TABLE_BYTES, TABLE_BYTES);
-		*raw = pumice_mmu_pc_entry_pack64(&pc);
+		set_entry(raw, pumice_mmu_pc_entry_pack64(&pc));
 	}
 	raw = testmem_pd_entry(tm, ctx, va);
 	pumice_mmu_pd_entry_unpack64(*raw, &pd);
@@ -180,7 +186,7 @@ static void make_tables(struct testmem *tm, unsigned int ctx, u64 va,
 		pd.addr = testmem_alloc(tm, TABLE_BYTES, TABLE_BYTES);
 	}
 	pd.page_size = (u8)page_size;
-	*raw = pumice_mmu_pd_entry_pack64(&pd);
+	set_entry(raw, pumice_mmu_pd_entry_pack64(&pd));
 }
 
 void testmem_map_bus(struct testmem *tm, unsigned int ctx, u64 va, u64 bus, u64 size,
@@ -200,7 +206,7 @@ void testmem_map_bus(struct testmem *tm, unsigned int ctx, u64 va, u64 bus, u64 
 		};
 
 		make_tables(tm, ctx, va + at, page_size);
-		*testmem_pt_entry(tm, ctx, va + at) = pumice_mmu_pt_entry_pack64(&pt);
+		set_entry(testmem_pt_entry(tm, ctx, va + at), pumice_mmu_pt_entry_pack64(&pt));
 	}
 }
 
@@ -219,7 +225,7 @@ void testmem_unmap(struct testmem *tm, unsigned int ctx, u64 va, u64 size)
 	u64 at, page;
 
 	for (at = 0; at < size; at += page) {
-		*testmem_pt_entry(tm, ctx, va + at) = 0;
+		set_entry(testmem_pt_entry(tm, ctx, va + at), 0);
 		pumice_mmu_pd_entry_unpack64(*testmem_pd_entry(tm, ctx, va + at), &pd);
 		page = testmem_page_bytes(pd.page_size);
 	}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Compute jobs for tests of the whole GPU. See job.h.
+ */
+#include "job.h"
+
+#include "../usc/enc.h"
+
+#define PAGE 4096u
+#define UNMAPPED 0x5000000000ull	/* base of JOB_WILD's stores */
+
+struct memory {
+	u32 *stream, *pds, *code;
+};
+
+/* Host memory behind the fixed addresses; the pages were mapped by job_map(). */
+static struct memory memory_of(struct rig *rig)
+{
+	struct pumice_mmu_pt_entry pt;
+	struct memory m;
+
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_STREAM), &pt);
+	m.stream = testmem_host(rig->tm, pt.addr);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_PDS), &pt);
+	m.pds = testmem_host(rig->tm, pt.addr);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_CODE), &pt);
+	m.code = testmem_host(rig->tm, pt.addr);
+	return m;
+}
+
+u32 *job_map(struct rig *rig)
+{
+	testmem_map(rig->tm, JOB_CTX, JOB_STREAM, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	testmem_map(rig->tm, JOB_CTX, JOB_PDS, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	testmem_map(rig->tm, JOB_CTX, JOB_CODE, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	return testmem_map(rig->tm, JOB_CTX, JOB_DATA, JOB_DATA_BYTES, PUMICE_PAGE_SIZE_2M,
+			   TESTMEM_NX);
+}
+
+u32 job_number(u32 i)
+{
+	return i * 3 + 1;
+}
+
+/* V0 is the global instance; SH0, SH1 the base of the data. Returns the instructions. */
+static u32 write_code(u32 *code, enum job_program program)
+{
+	u32 n = 0;
+
+	usc_put(code, n++, INSN(MUL, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 3));
+	usc_put(code, n++, INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = 1));
+	usc_put(code, n++, INSN(SHL, .type = U32, .dst = R(1), .src0 = V(0), .src1 = IMM, .imm = 2));
+	if (program != JOB_FOREVER)
+		usc_put(code, n++, INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
+					.src0 = R(1), .src1 = R(0)));
+	if (program == JOB_FOREVER || program == JOB_TOUCH)
+		usc_put(code, n++, INSN(JUMP, .target = 2));
+	usc_put(code, n++, INSN(END));
+	return n;
+}
+
+static void write_pds(u32 *pds, enum job_program program, u32 insns)
+{
+	u64 base = program == JOB_WILD ? UNMAPPED : JOB_DATA;
+	const struct pumice_pds_insn program_insns[] = {
+		{ .opcode = PUMICE_PDS_OP_LDI, .bank = PUMICE_PDS_BANK_SH, .reg = 0,
+		  .imm = (u32)base },
+		{ .opcode = PUMICE_PDS_OP_LDI, .bank = PUMICE_PDS_BANK_SH, .reg = 1,
+		  .imm = (u32)(base >> 32) },
+		{ .opcode = PUMICE_PDS_OP_MOV, .bank = PUMICE_PDS_BANK_V, .reg = 0,
+		  .source = PUMICE_PDS_SOURCE_GLOBAL_X },
+		{ .opcode = PUMICE_PDS_OP_TASK, .addr = JOB_CODE, .insns = insns },
+		{ .opcode = PUMICE_PDS_OP_END },
+	};
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		pumice_pds_pack(pds + i * PUMICE_PDS_WORDS, &program_insns[i]);
+}
+
+void job_start(struct rig *rig, const struct job *job)
+{
+	const struct pumice_cdm_state state = {
+		.pds_addr = JOB_PDS, .pds_insns = 5, .shared = 2, .attrs = 1, .temps = 2,
+		.size_x = (u16)job->group, .size_y = 1, .size_z = 1,
+	};
+	const struct pumice_cdm_launch launch = { .groups_x = job->groups, .groups_y = 1,
+						  .groups_z = 1 };
+	struct memory m = memory_of(rig);
+	u32 *at = m.stream;
+
+	write_pds(m.pds, job->program, write_code(m.code, job->program));
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &launch);
+	at += PUMICE_CDM_LAUNCH_WORDS;
+	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
+
+	rig_fw_write64(rig, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(rig->tm, JOB_CTX));
+	rig_fw_write64(rig, PUMICE_CDM_STREAM_BASE, JOB_STREAM);
+	rig_fw_write(rig, PUMICE_CDM_MMU_CTX, JOB_CTX);
+	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+}
+
+u32 job_run(struct rig *rig, const struct job *job)
+{
+	job_start(rig, job);
+	return rig_fw_wait(rig, JOB_EVENTS);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compute jobs for tests of the whole GPU: programs and a control stream in guest
+ * memory, mapped in one MMU context, started through the proxy.
+ */
+#ifndef PUMICE_TEST_GPU_JOB_H
+#define PUMICE_TEST_GPU_JOB_H
+
+#include "rig.h"
+
+#define JOB_CTX		5u
+
+/* Where things are in context JOB_CTX. */
+#define JOB_STREAM	0x0000100000ull
+#define JOB_PDS		0x0000110000ull
+#define JOB_CODE	0x0000120000ull
+#define JOB_DATA	0x4000000000ull
+#define JOB_DATA_BYTES	(4u << 20)
+
+enum job_program {
+	JOB_NUMBER,	/* data[i] = i * 3 + 1 for each instance i of the grid */
+	JOB_FOREVER,	/* never ends */
+	JOB_WILD,	/* stores to an address that is not mapped */
+	JOB_TOUCH,	/* stores to data[i] again and again; never ends */
+};
+
+struct job {
+	enum job_program program;
+	u32 group;	/* instances of a work-group, in x */
+	u32 groups;	/* work-groups, in x */
+};
+
+/* Map the job's memory, once for each rig; returns the data. */
+u32 *job_map(struct rig *rig);
+/* Write programs and stream, and start; the proxy runs. */
+void job_start(struct rig *rig, const struct job *job);
+/* Start, wait for its end, and return the event it ended with. */
+u32 job_run(struct rig *rig, const struct job *job);
+/* What data[i] holds after JOB_NUMBER. */
+u32 job_number(u32 i);
+
+#define JOB_EVENTS (PUMICE_IC_PENDING__CDM_DONE__MASK | PUMICE_IC_PENDING__CDM_FAULT__MASK | \
+		    PUMICE_IC_PENDING__CDM_ABORTED__MASK)
+
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A whole GPU in this process. See rig.h.
+ */
+#include "rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../fwcpu/rvasm.h"
+#include "pumice_reg_table.h"
+
+/* Words of the proxy's mailbox. */
+enum { OP, OFFSET, VALUE, RESULT, MAILBOX_WORDS };
+enum { OP_READ, OP_WRITE, OP_WAIT };
+
+/* Host services. */
+
+static u64 host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+static void raise_irq(void *opaque, unsigned int os)
+{
+	struct rig *rig = opaque;
+
+	pthread_mutex_lock(&rig->lock);
+	rig->irqs[os]++;
+	pthread_cond_broadcast(&rig->change);
+	pthread_mutex_unlock(&rig->lock);
+}
+
+static uint64_t now(void *opaque)
+{
+	struct rig *rig = opaque;
+
+	return rig->manual_clock ? atomic_load(&rig->clock) : host_ns();
+}
+
+static void kick(void *opaque)
+{
+	struct rig *rig = opaque;
+
+	pthread_mutex_lock(&rig->lock);
+	rig->kicks++;
+	pthread_mutex_unlock(&rig->lock);
+}
+
+static void log_line(void *opaque, enum pumice_log_level level, const char *text)
+{
+	struct rig *rig = opaque;
+
+	if (level != PUMICE_LOG_GUEST_ERROR)
+		return;
+	pthread_mutex_lock(&rig->lock);
+	strncpy(rig->log, text, sizeof(rig->log) - 1);
+	pthread_mutex_unlock(&rig->lock);
+}
+
+static const struct pumice_gpu_ops ops = {
+	.raise_irq = raise_irq,
+	.now = now,
+	.kick = kick,
+	.log = log_line,
+};
+
+/* Making and freeing. */
+
+void rig_setup_mmu(struct rig *rig)
+{
+	rig_write(rig, PUMICE_MMU_CTX(0), testmem_ctx_reg(rig->tm, 0));
+	rig_write(rig, PUMICE_MMU_RANGE_START(0),
+		  PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_2M));
+	rig_write(rig, PUMICE_MMU_RANGE_END(0),
+		  PUMICE_MMU_RANGE_END__ENABLE__MASK | PUMICE_MMU_RANGE_END__ADDR__MASK);
+}
+
+struct rig *rig_create(const struct rig_options *options)
+{
+	static const struct rig_options defaults = { .cores = 1 };
+	const struct rig_options *o = options ? options : &defaults;
+	const struct pumice_gpu_config config = { .cores = o->cores ? o->cores : 1,
+						  .threads = o->threads,
+						  .oses = o->oses };
+	struct rig *rig = calloc(1, sizeof(*rig));
+	const char *why;
+
+	assert_non_null(rig);
+	rig->threads = o->threads;
+	rig->manual_clock = o->manual_clock;
+	pthread_mutex_init(&rig->lock, NULL);
+	pthread_cond_init(&rig->change, NULL);
+	rig->tm = testmem_create(TESTMEM_SIZE);
+	rig->gpu = pumice_gpu_create(&config, &ops, rig, &why);
+	if (!rig->gpu)
+		fail_msg("no GPU: %s", why);
+	assert_int_equal(pumice_gpu_set_memory(rig->gpu, testmem_region(rig->tm), 1), 0);
+	rig_setup_mmu(rig);
+	return rig;
+}
+
+void rig_destroy(struct rig *rig)
+{
+	pumice_gpu_destroy(rig->gpu);
+	testmem_destroy(rig->tm);
+	pthread_cond_destroy(&rig->change);
+	pthread_mutex_destroy(&rig->lock);
+	free(rig);
+}
+
+/* Registers and waiting. */
+
+static unsigned int reg_bytes(u32 offset)
+{
+	const struct pumice_reg_info *info = pumice_reg_find(offset, NULL);
+
+	assert_non_null(info);
+	return info->bits / 8;
+}
+
+u64 rig_read(struct rig *rig, u32 offset)
+{
+	return pumice_gpu_mmio_read(rig->gpu, 0, offset, reg_bytes(offset));
+}
+
+void rig_write(struct rig *rig, u32 offset, u64 value)
+{
+	pumice_gpu_mmio_write(rig->gpu, 0, offset, value, reg_bytes(offset));
+}
+
+u64 rig_drain(struct rig *rig)
+{
+	u64 give_up = host_ns() + RIG_PATIENCE * 1000000000ull, wait;
+
+	do {
+		wait = pumice_gpu_poll(rig->gpu, 1000000);
+		if (host_ns() > give_up)
+			fail_msg("the GPU never comes to rest");
+	} while (!wait);
+	return wait;
+}
+
+/* Let something happen: run the GPU, or sleep until its interrupt or a moment has passed. */
+static void let_run(struct rig *rig)
+{
+	struct timespec until;
+
+	if (!rig->threads) {
+		pumice_gpu_poll(rig->gpu, 1000000);
+		return;
+	}
+	pthread_mutex_lock(&rig->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&rig->change, &rig->lock, &until);
+	pthread_mutex_unlock(&rig->lock);
+}
+
+void rig_wait_reg(struct rig *rig, u32 offset, u64 mask, u64 value)
+{
+	u64 give_up = host_ns() + RIG_PATIENCE * 1000000000ull;
+
+	while ((rig_read(rig, offset) & mask) != value) {
+		let_run(rig);
+		if (host_ns() > give_up)
+			fail_msg("%s stays 0x%llx; log: %s", pumice_reg_find(offset, NULL)->name,
+				 (unsigned long long)rig_read(rig, offset), rig->log);
+	}
+}
+
+void rig_wait_word(struct rig *rig, const u32 *word, u32 value)
+{
+	u64 give_up = host_ns() + RIG_PATIENCE * 1000000000ull;
+
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
+		let_run(rig);
+		if (host_ns() > give_up)
+			fail_msg("memory holds 0x%x, not 0x%x; log: %s", *word, value, rig->log);
+	}
+}
+
+void rig_start(struct rig *rig, const u32 *words, u32 count, u32 entry)
+{
+	u64 bus = testmem_alloc(rig->tm, count * 4, 16);
+
+	memcpy(testmem_host(rig->tm, bus), words, count * 4);
+	rig_write(rig, PUMICE_FW_IMAGE_ADDR, bus);
+	rig_write(rig, PUMICE_FW_IMAGE_SIZE, count * 4);
+	rig_write(rig, PUMICE_FW_ENTRY, entry);
+	rig_write(rig, PUMICE_FW_CTRL, 0);
+	rig_write(rig, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
+}
+
+/*
+ * The proxy. Serves one access for each HOST event, then raises the host's
+ * interrupt:
+ *
+ *	s0 bus, s1 mailbox in the window, s2 interrupt controller
+ */
+enum { T0 = 5, T1 = 6, S0 = 8, S1 = 9, A0 = 10, A1 = 11, A2 = 12, A3 = 13, S2 = 18 };
+
+#define IC(reg)		(PUMICE_IC_##reg - PUMICE_IC_UNIT_BASE)
+#define MAIL(word)	((word) * 4)
+#define BEQ(a, b, distance)	rv_b(0x00000063u, a, b, distance)
+#define ADD(rd, a, b)		rv_r(0x00000033u, rd, a, b)
+#define AND(rd, a, b)		rv_r(0x00007033u, rd, a, b)
+#define ANDI(rd, rs1, imm)	rv_i(0x00007013u, rd, rs1, imm)
+
+static void start_proxy(struct rig *rig)
+{
+	const u32 proxy[] = {
+		/*  0 */ LUI(S0, PUMICE_FW_BUS_BASE >> 12),
+		/*  1 */ LUI(S1, (PUMICE_FW_WINDOW_BASE + RIG_MAILBOX) >> 12),
+		/*  2 */ LUI(S2, (PUMICE_FW_BUS_BASE + PUMICE_IC_UNIT_BASE) >> 12),
+		/*  3 */ LUI(T0, 1),
+		/*  4 */ ADDI(T0, T0, -BIT_EXTERNAL),	/* 0x800 */
+		/*  5 */ CSRRW(0, MIE, T0),
+		/*  6 */ ADDI(T0, 0, PUMICE_IC_ENABLE__HOST__MASK),
+		/*  7 */ SW(T0, IC(ENABLE), S2),
+		/* wait for the host */
+		/*  8 */ LW(T0, IC(PENDING), S2),
+		/*  9 */ ANDI(T1, T0, PUMICE_IC_PENDING__HOST__MASK),
+		/* 10 */ BNE(T1, 0, 3 * 4),	/* 13 */
+		/* 11 */ WFI,
+		/* 12 */ JAL(0, -4 * 4),	/* 8 */
+		/* 13 */ SW(T1, IC(CLEAR), S2),
+		/* 14 */ LW(A0, MAIL(OP), S1),
+		/* 15 */ LW(A1, MAIL(OFFSET), S1),
+		/* 16 */ LW(A2, MAIL(VALUE), S1),
+		/* 17 */ ADD(A1, A1, S0),
+		/* 18 */ ADDI(T0, 0, OP_WRITE),
+		/* 19 */ BEQ(A0, T0, 5 * 4),	/* 24 */
+		/* 20 */ BNE(A0, 0, 6 * 4),	/* 26 */
+		/* read */
+		/* 21 */ LW(A3, 0, A1),
+		/* 22 */ SW(A3, MAIL(RESULT), S1),
+		/* 23 */ JAL(0, 12 * 4),	/* 35 */
+		/* write */
+		/* 24 */ SW(A2, 0, A1),
+		/* 25 */ JAL(0, 10 * 4),	/* 35 */
+		/* wait for events */
+		/* 26 */ SW(A2, IC(ENABLE), S2),
+		/* 27 */ LW(T0, IC(PENDING), S2),
+		/* 28 */ AND(T0, T0, A2),
+		/* 29 */ BNE(T0, 0, 3 * 4),	/* 32 */
+		/* 30 */ WFI,
+		/* 31 */ JAL(0, -4 * 4),	/* 27 */
+		/* 32 */ SW(T0, MAIL(RESULT), S1),
+		/* 33 */ SW(T0, IC(CLEAR), S2),
+		/* 34 */ NOP,
+		/* done */
+		/* 35 */ ADDI(T0, 0, PUMICE_IC_ENABLE__HOST__MASK),
+		/* 36 */ SW(T0, IC(ENABLE), S2),
+		/* 37 */ FENCE,
+		/* 38 */ ADDI(T0, 0, 1),
+		/* 39 */ SW(T0, IC(HOST_IRQ), S2),
+		/* 40 */ JAL(0, -32 * 4),	/* 8 */
+	};
+
+	rig_start(rig, proxy, sizeof(proxy) / sizeof(*proxy), 0);
+}
+
+void rig_boot_proxy(struct rig *rig)
+{
+	if (!rig->mailbox)
+		rig->mailbox = testmem_map(rig->tm, 0, RIG_MAILBOX, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	rig_write(rig, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK);
+	start_proxy(rig);
+	rig_wait_reg(rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
+		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
+}
+
+static u32 ask(struct rig *rig, u32 op, u32 offset, u32 value)
+{
+	rig_write(rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
+	rig->mailbox[OP] = op;
+	rig->mailbox[OFFSET] = offset;
+	rig->mailbox[VALUE] = value;
+	atomic_thread_fence(memory_order_seq_cst);
+	rig_write(rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	rig_wait_reg(rig, PUMICE_OS_IRQ_STATUS, PUMICE_OS_IRQ_STATUS__FW__MASK,
+		     PUMICE_OS_IRQ_STATUS__FW__MASK);
+	atomic_thread_fence(memory_order_seq_cst);
+	return rig->mailbox[RESULT];
+}
+
+u32 rig_fw_read(struct rig *rig, u32 offset)
+{
+	return ask(rig, OP_READ, offset, 0);
+}
+
+void rig_fw_write(struct rig *rig, u32 offset, u32 value)
+{
+	ask(rig, OP_WRITE, offset, value);
+}
+
+void rig_fw_write64(struct rig *rig, u32 offset, u64 value)
+{
+	rig_fw_write(rig, offset + 4, (u32)(value >> 32));
+	rig_fw_write(rig, offset, (u32)value);
+}
+
+u64 rig_fw_read64(struct rig *rig, u32 offset)
+{
+	u64 low = rig_fw_read(rig, offset);
+
+	return (u64)rig_fw_read(rig, offset + 4) << 32 | low;
+}
+
+u32 rig_fw_wait(struct rig *rig, u32 events)
+{
+	return ask(rig, OP_WAIT, 0, events);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A whole GPU in this process, as the host sees it: guest memory, interrupts, a
+ * clock, and a small firmware that does register accesses on the firmware's bus
+ * when the test asks for them. So a test can do by itself what firmware does,
+ * and still nothing starts a job but the firmware processor.
+ *
+ *	struct rig *rig = rig_create(&(struct rig_options){ .cores = 2 });
+ *
+ *	rig_boot_proxy(rig);
+ *	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+ *	rig_fw_wait(rig, PUMICE_IC_PENDING__CDM_DONE__MASK);
+ *	rig_destroy(rig);
+ *
+ * Waiting never depends on how long things take: it polls the GPU (no threads) or
+ * sleeps until its interrupt; after RIG_PATIENCE seconds the test fails.
+ */
+#ifndef PUMICE_TEST_GPU_RIG_H
+#define PUMICE_TEST_GPU_RIG_H
+
+#include <pthread.h>
+
+#include "cmocka_all.h"
+#include "testmem.h"
+
+#define RIG_PATIENCE	120	/* seconds */
+#define RIG_MAILBOX	0x1000ull	/* of the proxy, in context 0 */
+
+struct rig_options {
+	unsigned int cores, threads, oses;	/* as in pumice_gpu_config */
+	bool manual_clock;	/* the clock is rig->clock, else the host's */
+};
+
+struct rig {
+	struct pumice_gpu *gpu;
+	struct testmem *tm;
+	unsigned int threads;
+	bool manual_clock;
+	_Atomic u64 clock;
+
+	pthread_mutex_t lock;	/* guards what follows */
+	pthread_cond_t change;
+	unsigned int irqs[PUMICE_OS_COUNT];
+	unsigned int kicks;
+	char log[256];		/* last line */
+
+	volatile u32 *mailbox;	/* of the proxy */
+};
+
+/* A GPU with memory and with context 0 and all page sizes set up; NULL options: 1 core, no threads. */
+struct rig *rig_create(const struct rig_options *options);
+void rig_destroy(struct rig *rig);
+/* Context 0 and a range for all page sizes; done by rig_create(), undone by a reset. */
+void rig_setup_mmu(struct rig *rig);
+
+/* Registers, from the host. */
+u64 rig_read(struct rig *rig, u32 offset);
+void rig_write(struct rig *rig, u32 offset, u64 value);
+
+/* Start a firmware image at entry; does not wait. */
+void rig_start(struct rig *rig, const u32 *words, u32 count, u32 entry);
+/* Wait until the register's masked bits have this value. */
+void rig_wait_reg(struct rig *rig, u32 offset, u64 mask, u64 value);
+/* Wait until a word of guest memory has this value. */
+void rig_wait_word(struct rig *rig, const u32 *word, u32 value);
+/* threads=0: run until nothing is left to do; returns ns to the next deadline. */
+u64 rig_drain(struct rig *rig);
+
+/* Boot the proxy, and use it: registers as the firmware sees them, 32 bits at a time. */
+void rig_boot_proxy(struct rig *rig);
+u32 rig_fw_read(struct rig *rig, u32 offset);
+void rig_fw_write(struct rig *rig, u32 offset, u32 value);
+/* Both halves, the high one first. */
+void rig_fw_write64(struct rig *rig, u32 offset, u64 value);
+u64 rig_fw_read64(struct rig *rig, u32 offset);
+/* Wait for one of these events of the interrupt controller, and clear what came. */
+u32 rig_fw_wait(struct rig *rig, u32 events);
+
+#endif

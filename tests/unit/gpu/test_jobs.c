@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Jobs through the whole GPU: they end, fault and abort as told, their results do
+ * not depend on cores and threads, and park, reset, invalidation and a changing
+ * memory map may come in the middle.
+ */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 777 };
+static const struct job forever = { .program = JOB_FOREVER, .group = 256, .groups = 64 };
+static const struct job touch = { .program = JOB_TOUCH, .group = 1024, .groups = 64 };
+
+static void assert_numbers(const u32 *data, const struct job *job)
+{
+	u32 i;
+
+	for (i = 0; i < job->group * job->groups; i++)
+		if (data[i] != job_number(i))
+			fail_msg("data[%u] is %u, not %u", i, data[i], job_number(i));
+	assert_int_equal(data[i], 0);
+}
+
+static void results_are_the_same_for_any_cores_and_threads(void **state)
+{
+	static const unsigned int cores[] = { 1, 2, 4, 16 };
+	unsigned int i, threads;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		for (threads = 0; threads < 3; threads++) {
+			const struct rig_options options = { .cores = cores[i],
+							     .threads = threads };
+			struct rig *rig = rig_create(&options);
+			u32 *data = job_map(rig);
+
+			rig_boot_proxy(rig);
+			assert_int_equal(job_run(rig, &number),
+					 PUMICE_IC_PENDING__CDM_DONE__MASK);
+			assert_int_equal(rig_fw_read(rig, PUMICE_CDM_STATUS), 0);
+			assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_GROUPS), number.groups);
+			assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_GROUPS), number.groups);
+			assert_int_equal(rig_read(rig, PUMICE_DBG_TASKS), 0);
+			assert_true(rig_fw_read64(rig, PUMICE_CDM_TIME_START) <=
+				    rig_fw_read64(rig, PUMICE_CDM_TIME_END));
+			assert_numbers(data, &number);
+			rig_destroy(rig);
+		}
+	}
+}
+
+static void a_faulting_job_says_why_and_the_next_one_runs(void **state)
+{
+	const struct job wild = { .program = JOB_WILD, .group = 64, .groups = 10 };
+	unsigned int threads;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
+		u32 *data = job_map(rig), status;
+
+		rig_boot_proxy(rig);
+		assert_int_equal(job_run(rig, &wild), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+		status = rig_fw_read(rig, PUMICE_CDM_STATUS);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status),
+				 PUMICE_FAULT_MMU_PC_INVALID);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__UNIT, status),
+				 PUMICE_UNIT_USC_DATA);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__ACCESS, status),
+				 PUMICE_ACCESS_WRITE);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__BUSY, status), 0);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__CTX,
+						  rig_fw_read64(rig, PUMICE_CDM_FAULT_INFO)),
+				 JOB_CTX);
+		assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_FAULT_ADDR) >> 32, 0x50);
+		assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_STATUS), status);
+		assert_non_null(strstr(rig->log, "mmu-pc-invalid"));
+		assert_true(rig_read(rig, PUMICE_MMU_FAULT_COUNT) > 0);
+
+		assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		assert_int_equal(rig_fw_read(rig, PUMICE_CDM_STATUS), 0);
+		assert_numbers(data, &number);
+		rig_destroy(rig);
+	}
+}
+
+static void an_endless_job_ends_by_abort(void **state)
+{
+	unsigned int threads;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
+		u32 *data = job_map(rig);
+
+		rig_boot_proxy(rig);
+		job_start(rig, &forever);
+		rig_wait_reg(rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK,
+			     PUMICE_DBG_CDM_STATUS__BUSY__MASK);
+		rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS),
+				 PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+		assert_int_equal(rig_read(rig, PUMICE_DBG_TASKS), 0);
+		assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		assert_numbers(data, &number);
+		rig_destroy(rig);
+	}
+}
+
+static void firmware_is_served_while_a_job_fills_every_usc(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .cores = 2, .threads = 1 });
+	unsigned int i;
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	job_start(rig, &forever);
+	for (i = 0; i < 100; i++)
+		assert_int_equal(rig_fw_read(rig, PUMICE_SYS_ID), PUMICE_SYS_ID__RESET);
+	rig_destroy(rig);
+}
+
+static void a_second_start_is_ignored_while_busy(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	job_start(rig, &forever);
+	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+	assert_non_null(strstr(rig->log, "busy"));
+	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+	rig_destroy(rig);
+}
+
+static void parked_the_gpu_touches_no_memory(void **state)
+{
+	unsigned int threads, i;
+
+	(void)state;
+	for (threads = 1; threads < 4; threads++) {
+		const struct rig_options options = { .cores = 2, .threads = threads };
+		struct rig *rig = rig_create(&options);
+		u32 *data = job_map(rig);
+
+		rig_boot_proxy(rig);
+		job_start(rig, &touch);
+		for (i = 0; i < 20; i++) {
+			rig_wait_word(rig, &data[5], job_number(5));
+			pumice_gpu_park(rig->gpu);
+			pumice_gpu_park(rig->gpu);
+			pumice_gpu_unpark(rig->gpu);
+			/* Whoever still ran would write job_number(5) again. */
+			data[5] = 0;
+			rig_read(rig, PUMICE_FW_STATUS);
+			assert_int_equal(*(volatile u32 *)&data[5], 0);
+			pumice_gpu_unpark(rig->gpu);
+		}
+		rig_destroy(rig);
+	}
+}
+
+static void the_memory_map_changes_under_a_running_job(void **state)
+{
+	const struct rig_options options = { .cores = 2, .threads = 2 };
+	struct rig *rig = rig_create(&options);
+	u32 *data = job_map(rig);
+
+	(void)state;
+	rig_boot_proxy(rig);
+	job_start(rig, &touch);
+	rig_wait_word(rig, data, job_number(0));
+	/* The same memory: nothing happens to the job. */
+	assert_int_equal(pumice_gpu_set_memory(rig->gpu, testmem_region(rig->tm), 1), 0);
+	assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_STATUS), PUMICE_DBG_CDM_STATUS__BUSY__MASK);
+	/* No memory: the job faults, and the firmware locks up at its next look at its window. */
+	assert_int_equal(pumice_gpu_set_memory(rig->gpu, NULL, 0), 0);
+	rig_wait_reg(rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_DBG_CDM_STATUS__FAULT,
+					  rig_read(rig, PUMICE_DBG_CDM_STATUS)),
+			 PUMICE_FAULT_MMU_TABLE_BUS);
+	rig_write(rig, PUMICE_OS_SCHEDULE, 1);
+	rig_wait_reg(rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
+		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
+	rig_destroy(rig);
+}
+
+static void reset_in_the_middle_of_a_job_leaves_a_new_gpu(void **state)
+{
+	unsigned int threads, i;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
+		u64 clock = rig_read(rig, PUMICE_SYS_CLOCK);
+		u32 *data = job_map(rig);
+
+		for (i = 0; i < 5; i++) {
+			rig_setup_mmu(rig);
+			data[5] = 0;
+			rig_boot_proxy(rig);
+			job_start(rig, &touch);
+			rig_wait_word(rig, &data[5], job_number(5));
+			rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+			assert_int_equal(rig_read(rig, PUMICE_SYS_STATUS), 0);
+			assert_int_equal(rig_read(rig, PUMICE_FW_STATUS), 0);
+			assert_int_equal(rig_read(rig, PUMICE_FW_CTRL), 0);
+			assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(0)), 0);
+			assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(JOB_CTX)), 0);
+			assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_STATUS), 0);
+			assert_int_equal(rig_read(rig, PUMICE_DBG_TASKS), 0);
+			assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_ENABLE), 0);
+			data[5] = 0;
+			if (!threads)
+				assert_int_equal(rig_drain(rig), UINT64_MAX);
+			pumice_gpu_park(rig->gpu);
+			pumice_gpu_unpark(rig->gpu);
+			assert_int_equal(*(volatile u32 *)&data[5], 0);
+		}
+		assert_true(rig_read(rig, PUMICE_SYS_CLOCK) >= clock);
+		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY ^ 1);
+		rig_destroy(rig);
+	}
+}
+
+/* A thread of the guest that invalidates and parks as fast as it can. */
+struct pest {
+	struct rig *rig;
+	_Atomic bool stop;
+	unsigned int rounds;
+};
+
+static void *pest_main(void *arg)
+{
+	struct pest *pest = arg;
+	u32 op = 0;
+
+	while (!atomic_load(&pest->stop)) {
+		rig_write(pest->rig, PUMICE_MMU_INVAL,
+			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, op++ % PUMICE_MMU_INVAL_COUNT) |
+				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
+		pest->rounds++;
+	}
+	return NULL;
+}
+
+static void invalidations_of_host_and_firmware_meet_without_deadlock(void **state)
+{
+	const struct rig_options options = { .cores = 2, .threads = 2 };
+	struct rig *rig = rig_create(&options);
+	u32 *data = job_map(rig);
+	struct pest pest[2] = { { .rig = rig }, { .rig = rig } };
+	pthread_t thread[2];
+	unsigned int i;
+
+	(void)state;
+	rig_boot_proxy(rig);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, pest_main, &pest[i]), 0);
+	for (i = 0; i < 5; i++) {
+		memset(data, 0, JOB_DATA_BYTES);
+		job_start(rig, &number);
+		rig_fw_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+		pumice_gpu_park(rig->gpu);
+		pumice_gpu_unpark(rig->gpu);
+		assert_int_equal(pumice_gpu_set_memory(rig->gpu, testmem_region(rig->tm), 1), 0);
+		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		assert_numbers(data, &number);
+	}
+	for (i = 0; i < 2; i++) {
+		atomic_store(&pest[i].stop, true);
+		pthread_join(thread[i], NULL);
+	}
+	rig_destroy(rig);
+}
+
+static void an_invalidation_is_over_before_the_write_completes(void **state)
+{
+	const struct rig_options options = { .cores = 1, .threads = 2 };
+	struct rig *rig = rig_create(&options);
+	u64 page = 2ull << 20, old_bus, new_bus;
+	u32 *old = job_map(rig), *fresh, i;
+
+	(void)state;
+	rig_boot_proxy(rig);
+	job_start(rig, &touch);
+	old_bus = testmem_bus(rig->tm, old);
+	new_bus = testmem_alloc(rig->tm, page, page);
+	fresh = testmem_host(rig->tm, new_bus);
+	for (i = 0; i < 20; i++) {
+		u32 *gone = i & 1 ? fresh : old;
+
+		rig_wait_word(rig, &gone[7], job_number(7));
+		testmem_map_bus(rig->tm, JOB_CTX, JOB_DATA, i & 1 ? old_bus : new_bus, page,
+				PUMICE_PAGE_SIZE_2M, TESTMEM_NX);
+		rig_write(rig, PUMICE_MMU_INVAL,
+			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
+				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
+		/* From here on every store goes to the other page. */
+		gone[7] = 0;
+		rig_fw_read(rig, PUMICE_SYS_ID);
+		pumice_gpu_park(rig->gpu);
+		assert_int_equal(*(volatile u32 *)&gone[7], 0);
+		pumice_gpu_unpark(rig->gpu);
+	}
+	rig_destroy(rig);
+}
+
+static void unsound_configurations_are_refused_with_a_reason(void **state)
+{
+	static const struct pumice_gpu_config bad[] = {
+		{ .cores = PUMICE_MAX_CORES + 1 },
+		{ .threads = 65 },
+		{ .oses = PUMICE_OS_COUNT + 1 },
+		{ .unified_kib = 4096 },
+		{ .common_kib = 1024 },
+		{ .local_kib = 1024 },
+	};
+	static const struct pumice_gpu_ops no_ops;
+	const char *why;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		why = NULL;
+		assert_null(pumice_gpu_create(&bad[i], &no_ops, NULL, &why));
+		assert_non_null(why);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(results_are_the_same_for_any_cores_and_threads),
+		cmocka_unit_test(a_faulting_job_says_why_and_the_next_one_runs),
+		cmocka_unit_test(an_endless_job_ends_by_abort),
+		cmocka_unit_test(firmware_is_served_while_a_job_fills_every_usc),
+		cmocka_unit_test(a_second_start_is_ignored_while_busy),
+		cmocka_unit_test(parked_the_gpu_touches_no_memory),
+		cmocka_unit_test(the_memory_map_changes_under_a_running_job),
+		cmocka_unit_test(reset_in_the_middle_of_a_job_leaves_a_new_gpu),
+		cmocka_unit_test(invalidations_of_host_and_firmware_meet_without_deadlock),
+		cmocka_unit_test(an_invalidation_is_over_before_the_write_completes),
+		cmocka_unit_test(unsound_configurations_are_refused_with_a_reason),
+	};
+
+	return cmocka_run_group_tests_name("gpu jobs", tests, NULL, NULL);
+}
