@@ -378,28 +378,38 @@ static void a_usc_fault_is_passed_on_whole(void **state)
 	rig_destroy(rig);
 }
 
-/* USC 0 is full of slots, USC 1 too, and the common store holds no word more. */
+/* Full of groups, each of its own launch, and another begun: all can be had again. */
 static void reset_forgets_groups_and_gives_programs_back(void **state)
 {
 	struct rig *rig = rig_create(2, &small_stores);
 	struct pds_launch launch = rig_launch(1, 1, 1);
-	u32 i, before;
+	u32 round, i;
 
 	(void)state;
 	launch.state.shared = 5;
+	launch.state.local_bytes = 4;
 	rig_program_empty(rig, &launch);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < 2 * 32; i++) {	/* the local memory of 32 groups on each */
+			assert_true(rig_begin(rig, &launch));
+			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+			rig_end(rig);
+		}
+		assert_true(rig_begin(rig, &launch));
+		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
+		for (i = 0; i < 2; i++)
+			usc_reset(rig->usc[i]);
+		rig->begun = false;
+		pds_reset(rig->pds);
+		assert_int_equal(pds_groups(rig->pds), 0);
+		assert_int_equal(pds_tasks(rig->pds), 0);
+		assert_int_equal(rig->cache.live, 0);
+		assert_int_equal(rig->done, 0);
+	}
+	/* Without local memory it is the slots that end. */
+	launch.state.local_bytes = 0;
 	assert_true(rig_begin(rig, &launch));
-	before = fill(rig);
-	assert_int_equal(before, 2 * PUMICE_USC_SLOTS);
-	for (i = 0; i < 2; i++)
-		usc_reset(rig->usc[i]);
-	pds_reset(rig->pds);
-	assert_int_equal(pds_groups(rig->pds), 0);
-	assert_int_equal(pds_tasks(rig->pds), 0);
-	assert_int_equal(rig->cache.live, 0);
-	assert_int_equal(rig->done, 0);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(fill(rig), before);
+	assert_int_equal(fill(rig), 2 * PUMICE_USC_SLOTS);
 	rig_destroy(rig);
 }
 

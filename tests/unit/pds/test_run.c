@@ -321,7 +321,7 @@ static void attribute_bursts_take_the_longest_stride(void **state)
 /* Only the words of instances are touched: not the gaps, not what a 211th would read. */
 static void attribute_bursts_touch_nothing_between_the_instances_words(void **state)
 {
-	/* Instance 1's word ends the last page; instance 0's stands on the page before the gap. */
+	/* The words of instances 0 and 1 end the pages 0 and 2; a third would be on page 4. */
 	static const struct pumice_pds_insn insns[] = {
 		DMA(V, 0, 1, RIG_DATA + 0xffc, 0x2000), TASK, END,
 	};
@@ -331,6 +331,7 @@ static void attribute_bursts_touch_nothing_between_the_instances_words(void **st
 	(void)state;
 	number_data(rig);
 	testmem_unmap(rig->tm, RIG_CTX, RIG_DATA + 0x1000, 0x1000);
+	testmem_unmap(rig->tm, RIG_CTX, RIG_DATA + 0x3000, 0x2000);
 	launch.state.attrs = 1;
 	rig_program(rig, &launch, insns, 3);
 	assert_true(rig_begin(rig, &launch));
