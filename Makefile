@@ -158,7 +158,7 @@ images: $(guest) ## the guest's initramfs
 .PHONY: docs
 docs: $(gen) ## the documentation, as a site in build/docs
 	@$(S)/step.sh docs "building the documentation" \
-		python3 -m sphinx -b html -W --keep-going -j auto Documentation $(BUILD)/docs
+		/usr/bin/python3 -m sphinx -b html -W --keep-going -j auto Documentation $(BUILD)/docs
 	@echo "open $(BUILD)/docs/index.html"
 
 ##@ Care

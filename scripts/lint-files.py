@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Rules that hold for every file in git: licence, length, length of functions.
 
-The licence stands in the first line (the second after #! or <?xml):
+The licence stands in the first line (the second after #! or <?xml; QEMU's files
+have it in the comment that opens the file):
     drivers/               GPL-2.0 OR MIT
     uapi/                  the same, with the kernel's note on system calls
     qemu-device/, not gpu/ GPL-2.0-or-later
+    hw/                    MIT, or with GPL-2.0 where the kernel includes it
     everything else        MIT
 """
 
@@ -17,14 +19,15 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LONGEST_FILE = 1000
 LONGEST_FUNCTION = 80
-IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)(?: ?\*/| ?-->)?$")
+IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$")
 NO_TEXT = (".png", ".bin", ".svgz")
-# The kernel's build system reads these with C's eyes; QEMU's too.
+OPENING_LINES = 4
 LICENCES = [
     (re.compile(r"drivers/|Kbuild$"), {"GPL-2.0 OR MIT"}),
     (re.compile(r"uapi/"), {"((GPL-2.0 WITH Linux-syscall-note) OR MIT)"}),
     (re.compile(r"qemu-device/gpu/"), {"MIT"}),
     (re.compile(r"qemu-device/"), {"GPL-2.0-or-later"}),
+    (re.compile(r"hw/"), {"MIT", "(GPL-2.0 OR MIT)"}),
     (re.compile(r""), {"MIT"}),
 ]
 
@@ -39,8 +42,10 @@ def tracked():
 
 def licence_problem(name, lines):
     """What is wrong with a file's licence line, or None."""
-    first = [line for line in lines[:2] if not line.startswith(("#!", "<?xml"))]
-    found = IDENTIFIER.search(first[0].rstrip()) if first else None
+    first = [line for line in lines[:2] if not line.startswith(("#!", "<?xml"))][:1]
+    if name.startswith("qemu-device/") and not name.startswith("qemu-device/gpu/"):
+        first = lines[:OPENING_LINES]
+    found = next(filter(None, (IDENTIFIER.search(line) for line in first)), None)
     if not found:
         return "no SPDX-License-Identifier in the first line"
     allowed = next(licences for folder, licences in LICENCES if folder.match(name))

@@ -11,11 +11,13 @@ kernel=$BUILD/kernel/fast
 cd "$top" || exit 1
 
 kernel_style() {
-	# Kernel style, at the line length that the project allows. Not applicable:
-	# MAINTAINERS and the tree's own files.
+	# Kernel style, at the line length that the project allows. Two checks are
+	# left out, which only go wrong here: constants in static_assert() compare in
+	# either order, and list macros do not use each of their columns.
 	find drivers uapi -name '*.[ch]' -print0 | xargs -0 -n 20 \
 		"$kernel/scripts/checkpatch.pl" --no-tree --strict --terse \
-		--show-types --max-line-length=100 --no-summary -f
+		--show-types --max-line-length=100 --no-summary \
+		--ignore CONSTANT_COMPARISON,MACRO_ARG_UNUSED -f
 }
 
 kernel_module() {
