@@ -58,8 +58,10 @@ void sched_kick(struct context *c, u32 write)
 {
 	ufo_note_change();
 	c->write = write;
-	if (c->state == FWIF_CONTEXT_BROKEN)
+	if (c->state == FWIF_CONTEXT_BROKEN) {
 		c->read = write;
+		context_publish_read(c);
+	}
 	if (c->place != PLACE_IDLE || c->read == write)
 		return;
 	fw_boot->queued_contexts++;

@@ -137,6 +137,44 @@ static void boot_without_a_boot_structure_locks_up(void **state)
 	}
 }
 
+static void firmware_that_loses_its_boot_structure_locks_up(void **state)
+{
+	struct rig *r = rig_booted();
+
+	(void)state;
+	testmem_unmap(r->tm, 0, r->boot_addr & ~4095u, 4096);
+	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL, 4);
+	rig_kick(r);
+	assert_true(rig_run(r));
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, rig_reg(r, PUMICE_FW_STATUS)),
+			 PUMICE_FW_STATE_LOCKUP);
+	rig_destroy(r);
+}
+
+static void firmware_that_loses_a_ring_stops_and_says_where(void **state)
+{
+	struct rig *r = rig_create();
+	struct fwif_ring *ring;
+
+	(void)state;
+	/* A page of its own for the ring. */
+	r->fw_next = (r->fw_next + 4095) & ~4095u;
+	ring = rig_fw_alloc(r, 4096, &r->boot->kccb_ring);
+	ring->count = RIG_KCCB;
+	assert_int_equal(rig_boot(r), FWIF_STATE_READY);
+	testmem_unmap(r->tm, 0, r->boot->kccb_ring, 4096);
+	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL, 4);
+	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
+	rig_kick(r);
+	assert_true(rig_run(r));
+	assert_int_equal(r->boot->state, FWIF_STATE_FATAL);
+	assert_int_equal(r->boot->error, FWIF_ERROR_TRAP);
+	assert_int_equal(r->boot->error_info, 5);	/* load access fault */
+	assert_in_range(r->boot->error_pc, 1, r->image.payload_bytes);
+	assert_int_equal(r->irqs, 2);
+	rig_destroy(r);
+}
+
 static void boot_again_after_a_stop_starts_anew(void **state)
 {
 	struct rig *r = rig_booted();
@@ -164,6 +202,8 @@ int main(void)
 		cmocka_unit_test(boot_refuses_a_bad_ring),
 		cmocka_unit_test(boot_refuses_a_count_that_is_no_power_of_two_or_out_of_range),
 		cmocka_unit_test(boot_without_a_boot_structure_locks_up),
+		cmocka_unit_test(firmware_that_loses_its_boot_structure_locks_up),
+		cmocka_unit_test(firmware_that_loses_a_ring_stops_and_says_where),
 		cmocka_unit_test(boot_again_after_a_stop_starts_anew),
 	};
 

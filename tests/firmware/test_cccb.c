@@ -129,6 +129,7 @@ static void assert_only_broken(struct rig *r, const struct malformed *m)
 	rig_update(&bad, bad.object_addr, 3);
 	rig_submit(r, &bad);
 	assert_int_equal(*bad.object, 1);
+	assert_int_equal(bad.f->cccb_read, bad.write);
 	rig_compute(&good, RIG_STREAM_VA, 1);
 	rig_update(&good, good.object_addr, 1);
 	rig_submit(r, &good);
