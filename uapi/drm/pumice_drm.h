@@ -10,6 +10,17 @@
  *   limit give -E2BIG.
  * - Handles of another file, of another kind or of nothing give -ENOENT.
  * - An unplugged device gives -ENODEV.
+ *
+ * What the fence of a job carries:
+ *   0		the job ran to its end
+ *   -EIO	the job faulted: CONTEXT_GET_STATE tells how. The context goes on.
+ *   -ETIMEDOUT	the job took too long. Its context is GUILTY and takes no more jobs.
+ *   -ECANCELED	the job was stopped for another reason: its context was destroyed or
+ *		became GUILTY, or the GPU was reset
+ *   -ESRCH	the context was destroyed while the job still waited in the kernel for
+ *		the fence of another driver, or for a job that waits so
+ *   -ENODEV	the device was unplugged
+ * A job runs also if one it waits for ended with an error.
  */
 #ifndef _PUMICE_DRM_H_
 #define _PUMICE_DRM_H_
@@ -37,6 +48,7 @@ extern "C" {
 #define DRM_PUMICE_MAX_BIND_OPS		4096
 #define DRM_PUMICE_MAX_JOBS		64
 #define DRM_PUMICE_MAX_SYNCS		256	/* of one job */
+#define DRM_PUMICE_MAX_BO_SIZE		(16ull << 30)	/* bytes */
 
 /**
  * struct drm_pumice_array - an array in user memory
@@ -137,7 +149,8 @@ struct drm_pumice_query_timestamp {
 /**
  * struct drm_pumice_bo_create - DRM_IOCTL_PUMICE_BO_CREATE
  *
- * The memory is zeroed, and cached and coherent for CPU and GPU.
+ * The memory is zeroed, and cached and coherent for CPU and GPU. Sizes above
+ * DRM_PUMICE_MAX_BO_SIZE give -E2BIG.
  */
 struct drm_pumice_bo_create {
 	/** @size: in: bytes, not 0; out: rounded up to pages */
@@ -146,7 +159,10 @@ struct drm_pumice_bo_create {
 	__u32 flags;
 	/** @handle: out: GEM handle */
 	__u32 handle;
-	/** @exclusive_vm: in: VM that alone may bind it, which makes submission cheaper and forbids export; or 0 */
+	/**
+	 * @exclusive_vm: in: VM that alone may bind it, which makes submission
+	 * cheaper and forbids export; or 0
+	 */
 	__u32 exclusive_vm;
 	/** @pad: zero */
 	__u32 pad;
@@ -197,8 +213,8 @@ enum drm_pumice_bind_type {
 };
 
 /* Flags of struct drm_pumice_bind_op, for MAP. */
-#define DRM_PUMICE_BIND_READONLY	(1u << 0)	/* stores fault */
-#define DRM_PUMICE_BIND_NOEXEC		(1u << 1)	/* instruction fetches fault */
+#define DRM_PUMICE_BIND_READONLY	0x1u	/* stores fault */
+#define DRM_PUMICE_BIND_NOEXEC		0x2u	/* instruction fetches fault */
 
 /**
  * struct drm_pumice_bind_op - one change of a VM
@@ -272,7 +288,10 @@ enum drm_pumice_priority {
 	DRM_PUMICE_PRIORITY_LOW = 0,
 	/** @DRM_PUMICE_PRIORITY_NORMAL: the usual */
 	DRM_PUMICE_PRIORITY_NORMAL = 1,
-	/** @DRM_PUMICE_PRIORITY_HIGH: before all others; needs CAP_SYS_NICE or DRM master, else -EACCES */
+	/**
+	 * @DRM_PUMICE_PRIORITY_HIGH: before all others; needs CAP_SYS_NICE or DRM
+	 * master, else -EACCES
+	 */
 	DRM_PUMICE_PRIORITY_HIGH = 2,
 };
 
@@ -309,9 +328,12 @@ struct drm_pumice_context_destroy {
 };
 
 /* State of a context. */
-#define DRM_PUMICE_CONTEXT_GUILTY	(1u << 0)	/* a job of it timed out: it takes no more jobs */
-#define DRM_PUMICE_CONTEXT_INNOCENT	(1u << 1)	/* a GPU reset for another's sake stopped a job of it: it takes no more jobs */
-#define DRM_PUMICE_CONTEXT_FAULTED	(1u << 2)	/* a job of it faulted; it goes on */
+/* A job of it timed out: it takes no more jobs, SUBMIT gives -EIO. */
+#define DRM_PUMICE_CONTEXT_GUILTY	0x1u
+/* A GPU reset for another's sake stopped a job of it: as GUILTY. */
+#define DRM_PUMICE_CONTEXT_INNOCENT	0x2u
+/* A job of it faulted; it goes on. */
+#define DRM_PUMICE_CONTEXT_FAULTED	0x4u
 
 /**
  * struct drm_pumice_context_get_state - DRM_IOCTL_PUMICE_CONTEXT_GET_STATE
@@ -325,7 +347,7 @@ struct drm_pumice_context_get_state {
 	__u64 jobs_done;
 	/** @jobs_faulted: out: of these, ended by a fault, time-out or reset */
 	__u64 jobs_faulted;
-	/** @fault: out: enum fault of the hardware reference, of the last faulted job; 0 for none */
+	/** @fault: out: enum fault of the hardware reference, of the last failed job; 0: none */
 	__u32 fault;
 	/** @unit: out: enum unit that raised it */
 	__u32 unit;
@@ -342,8 +364,8 @@ struct drm_pumice_context_get_state {
 };
 
 /* Flags of struct drm_pumice_sync. */
-#define DRM_PUMICE_SYNC_SIGNAL		(1u << 0)	/* signal, else wait */
-#define DRM_PUMICE_SYNC_TIMELINE	(1u << 1)	/* timeline syncobj, else binary */
+#define DRM_PUMICE_SYNC_SIGNAL		0x1u	/* signal, else wait */
+#define DRM_PUMICE_SYNC_TIMELINE	0x2u	/* timeline syncobj, else binary */
 
 /**
  * struct drm_pumice_sync - a wait or a signal of a job
@@ -406,7 +428,8 @@ struct drm_pumice_submit {
 #define DRM_IOCTL_PUMICE_CONTEXT_DESTROY \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_CONTEXT_DESTROY, struct drm_pumice_context_destroy)
 #define DRM_IOCTL_PUMICE_CONTEXT_GET_STATE \
-	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_CONTEXT_GET_STATE, struct drm_pumice_context_get_state)
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_CONTEXT_GET_STATE, \
+		 struct drm_pumice_context_get_state)
 #define DRM_IOCTL_PUMICE_SUBMIT \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_SUBMIT, struct drm_pumice_submit)
 

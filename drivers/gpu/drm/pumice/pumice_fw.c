@@ -268,8 +268,8 @@ int pumice_fw_boot(struct pumice_device *pdev)
 	pumice_fw_mem_setup(pdev);
 	fill_shared(&pdev->fw);
 	start_processor(pdev);
-	ret = read_poll_timeout(boot_ended, ended, ended, POLL_US, pumice_fw_timeout_ms * 1000,
-				false, pdev, &status);
+	ret = read_poll_timeout(boot_ended, ended, ended, POLL_US,
+				(u64)pumice_fw_timeout_ms * USEC_PER_MSEC, false, pdev, &status);
 	if (ret)
 		return dev_err_probe(pdev->drm.dev, ret,
 				     "firmware does not answer at boot (pc 0x%x)\n",

@@ -162,7 +162,7 @@ int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *
 
 	if (!args->size || args->flags || args->pad)
 		return -EINVAL;
-	if (args->size > PUMICE_MAX_BO_SIZE)
+	if (args->size > DRM_PUMICE_MAX_BO_SIZE)
 		return -E2BIG;
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;

@@ -9,9 +9,6 @@ struct dma_buf_attachment;
 struct drm_mode_create_dumb;
 struct pumice_device;
 
-/* Larger buffers are refused: a page array of one would not be reasonable. */
-#define PUMICE_MAX_BO_SIZE	(16ull << 30)
-
 /**
  * struct pumice_bo - a buffer: pages of system memory, cached and coherent
  */
