@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rules that hold for every register, checked over the whole generated table: who
+ * reaches it, which bits keep what is written, halves, reset values, and what
+ * becomes of accesses that hit nothing.
+ */
+#include "rig.h"
+
+#include "../../../qemu-device/gpu/regs/regs.h"
+
+#define HOST	PUMICE_REG_BUS_HOST
+#define FW	PUMICE_REG_BUS_FW
+#define ONES	UINT64_MAX
+
+/* Registers whose value is not their reset value in a GPU that is in reset. */
+static bool has_own_value(u32 offset)
+{
+	return offset == PUMICE_SYS_CONFIG || offset == PUMICE_SYS_STORES ||
+	       offset == PUMICE_SYS_CLOCK;
+}
+
+static bool readable(const struct pumice_reg_info *info)
+{
+	return info->access == PUMICE_REG_RO || info->access == PUMICE_REG_RW;
+}
+
+/* The bus that may do everything with a register; the host's only where it must be. */
+static enum pumice_reg_bus master(const struct pumice_reg_info *info)
+{
+	return info->bus & FW ? FW : HOST;
+}
+
+static u32 offset_of(const struct pumice_reg_info *info, u32 index)
+{
+	return info->offset + index * info->stride;
+}
+
+static u64 mask_of(const struct pumice_reg_info *info)
+{
+	return ONES >> (64 - info->bits);
+}
+
+/* Call f for every element of every register. */
+static void each(struct rig *rig,
+		 void (*f)(struct rig *rig, const struct pumice_reg_info *info, u32 offset))
+{
+	unsigned int i, index;
+
+	for (i = 0; i < PUMICE_REG_TABLE_SIZE; i++)
+		for (index = 0; index < pumice_reg_table[i].count; index++)
+			f(rig, &pumice_reg_table[i], offset_of(&pumice_reg_table[i], index));
+}
+
+/* A GPU as create() leaves it: the rig's own settings undone. */
+static struct rig *fresh_rig(void)
+{
+	struct rig *rig = rig_create(NULL);
+
+	pumice_gpu_reset(rig->gpu);
+	return rig;
+}
+
+static void every_register_is_bound_to_what_its_access_kind_needs(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < PUMICE_REG_TABLE_SIZE; i++) {
+		const struct pumice_reg_info *info = &pumice_reg_table[i];
+		const struct reg_binding *b = &reg_bindings[i];
+
+		assert_int_equal(b->offset, info->offset);
+		assert_int_equal(!!b->read, readable(info));
+		assert_int_equal(!!b->write, info->access != PUMICE_REG_RO);
+	}
+}
+
+static void check_reset_value(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+{
+	u64 value = regs_read(rig->gpu, master(info), 0, offset, info->bits / 8);
+
+	if (!readable(info))
+		assert_int_equal(value, 0);
+	else if (!has_own_value(info->offset))
+		assert_int_equal(value, info->reset);
+}
+
+static void registers_begin_with_their_reset_values(void **state)
+{
+	struct rig *rig = fresh_rig();
+
+	(void)state;
+	each(rig, check_reset_value);
+	rig_destroy(rig);
+}
+
+static void scribble(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+{
+	regs_write(rig->gpu, HOST, 0, offset, ONES, info->bits / 8);
+	regs_write(rig->gpu, FW, 0, offset, ONES, info->bits / 8);
+}
+
+static void reset_restores_every_register_whatever_was_written(void **state)
+{
+	struct rig *rig = fresh_rig();
+
+	(void)state;
+	each(rig, scribble);
+	rig_drain(rig);
+	each(rig, scribble);
+	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	each(rig, check_reset_value);
+	assert_int_equal(rig_drain(rig), ONES);
+	each(rig, check_reset_value);
+	rig_destroy(rig);
+}
+
+static void check_writable_bits(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+{
+	unsigned int bytes = info->bits / 8;
+
+	if (info->access != PUMICE_REG_RW)
+		return;
+	regs_write(rig->gpu, master(info), 0, offset, ONES, bytes);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, bytes),
+			 info->writable & mask_of(info));
+	regs_write(rig->gpu, master(info), 0, offset, 0, bytes);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, bytes), 0);
+}
+
+static void writable_bits_keep_what_is_written_and_others_read_zero(void **state)
+{
+	struct rig *rig = fresh_rig();
+
+	(void)state;
+	each(rig, check_writable_bits);
+	rig_destroy(rig);
+}
+
+static void check_halves(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+{
+	u64 high = info->writable >> 32 << 32, low = (u32)info->writable;
+
+	if (info->access != PUMICE_REG_RW || info->bits != 64)
+		return;
+	regs_write(rig->gpu, master(info), 0, offset, 0, 8);
+	regs_write(rig->gpu, master(info), 0, offset + 4, ONES, 4);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 8), high);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset + 4, 4), high >> 32);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 4), 0);
+	regs_write(rig->gpu, master(info), 0, offset, ONES, 4);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 8), high | low);
+	regs_write(rig->gpu, master(info), 0, offset + 4, 0, 4);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 8), low);
+}
+
+static void halves_of_wide_registers_are_written_and_read_apart(void **state)
+{
+	struct rig *rig = fresh_rig();
+
+	(void)state;
+	each(rig, check_halves);
+	rig_destroy(rig);
+}
+
+static void check_wrong_bus(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+{
+	enum pumice_reg_bus wrong = info->bus == HOST ? FW : HOST;
+
+	if (info->bus == PUMICE_REG_BUS_BOTH)
+		return;
+	assert_int_equal(regs_read(rig->gpu, wrong, 0, offset, info->bits / 8), 0);
+	rig->log[0] = 0;
+	regs_write(rig->gpu, wrong, 0, offset, ONES, info->bits / 8);
+	assert_true(rig->log[0]);
+	check_reset_value(rig, info, offset);
+}
+
+static void the_wrong_bus_reads_zero_and_changes_nothing(void **state)
+{
+	struct rig *rig = fresh_rig();
+
+	(void)state;
+	each(rig, check_wrong_bus);
+	rig_destroy(rig);
+}
+
+static void check_read_only(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+{
+	u64 before;
+
+	if (info->access != PUMICE_REG_RO || info->offset == PUMICE_SYS_CLOCK)
+		return;
+	before = regs_read(rig->gpu, master(info), 0, offset, info->bits / 8);
+	regs_write(rig->gpu, master(info), 0, offset, ~before, info->bits / 8);
+	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, info->bits / 8), before);
+}
+
+static void read_only_registers_ignore_writes(void **state)
+{
+	struct rig *rig = fresh_rig();
+
+	(void)state;
+	each(rig, check_read_only);
+	rig_destroy(rig);
+}
+
+static void malformed_accesses_read_zero_and_change_nothing(void **state)
+{
+	static const struct {
+		u32 offset;
+		unsigned int os, size;
+	} cases[] = {
+		{ PUMICE_FW_ENTRY, 0, 1 },	   { PUMICE_FW_ENTRY, 0, 2 },
+		{ PUMICE_FW_ENTRY + 2, 0, 4 },	   { PUMICE_FW_IMAGE_SIZE, 0, 8 },
+		{ PUMICE_FW_ENTRY, 0, 8 },	   { PUMICE_FW_IMAGE_ADDR + 4, 0, 8 },
+		{ PUMICE_FW_ENTRY, 0, 0 },	   { PUMICE_FW_ENTRY, 0, 16 },
+		{ PUMICE_FW_ENTRY, 1, 4 },	   { PUMICE_FW_ENTRY, 8, 4 },
+		{ PUMICE_FW_ENTRY, 0xffffffff, 4 }, { PUMICE_OS_PAGE_SIZE - 4, 0, 4 },
+		{ PUMICE_OS_PAGE_SIZE, 0, 4 },	   { 0xfffffffc, 0, 4 },
+		{ PUMICE_OS_IRQ_ENABLE, 1, 4 },
+	};
+	struct rig *rig = fresh_rig();
+	unsigned int i;
+
+	(void)state;
+	rig_write(rig, PUMICE_FW_IMAGE_ADDR, 0x1122334455667788);
+	rig_write(rig, PUMICE_FW_IMAGE_SIZE, 0x12345678);
+	rig_write(rig, PUMICE_FW_ENTRY, 0x9abcdef0);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		rig->log[0] = 0;
+		assert_int_equal(pumice_gpu_mmio_read(rig->gpu, cases[i].os, cases[i].offset,
+						      cases[i].size), 0);
+		assert_true(rig->log[0]);
+		pumice_gpu_mmio_write(rig->gpu, cases[i].os, cases[i].offset, 0, cases[i].size);
+	}
+	assert_int_equal(rig_read(rig, PUMICE_FW_IMAGE_ADDR), 0x1122334455667788);
+	assert_int_equal(rig_read(rig, PUMICE_FW_IMAGE_SIZE), 0x12345678);
+	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 0x9abcdef0);
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_register_is_bound_to_what_its_access_kind_needs),
+		cmocka_unit_test(registers_begin_with_their_reset_values),
+		cmocka_unit_test(reset_restores_every_register_whatever_was_written),
+		cmocka_unit_test(writable_bits_keep_what_is_written_and_others_read_zero),
+		cmocka_unit_test(halves_of_wide_registers_are_written_and_read_apart),
+		cmocka_unit_test(the_wrong_bus_reads_zero_and_changes_nothing),
+		cmocka_unit_test(read_only_registers_ignore_writes),
+		cmocka_unit_test(malformed_accesses_read_zero_and_change_nothing),
+	};
+
+	return cmocka_run_group_tests_name("register access", tests, NULL, NULL);
+}

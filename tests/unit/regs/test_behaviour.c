@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What single registers do: pages of virtual GPUs, interrupt lines, the clock,
+ * contexts, reset; and that no sequence of accesses hurts the device.
+ */
+#include "job.h"
+
+#include <stdlib.h>
+
+#include "../../../qemu-device/gpu/regs/regs.h"
+
+#define HOST	PUMICE_REG_BUS_HOST
+#define FW	PUMICE_REG_BUS_FW
+
+static u32 fw_read(struct rig *rig, u32 offset)
+{
+	return (u32)regs_read(rig->gpu, FW, 0, offset, 4);
+}
+
+static void fw_write(struct rig *rig, u32 offset, u32 value)
+{
+	regs_write(rig->gpu, FW, 0, offset, value, 4);
+}
+
+static u32 os_read(struct rig *rig, unsigned int os, u32 offset)
+{
+	return (u32)pumice_gpu_mmio_read(rig->gpu, os, offset, 4);
+}
+
+static void os_write(struct rig *rig, unsigned int os, u32 offset, u32 value)
+{
+	pumice_gpu_mmio_write(rig->gpu, os, offset, value, 4);
+}
+
+static void configuration_registers_say_what_was_configured(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .cores = 7, .oses = 3 });
+	u32 config = (u32)rig_read(rig, PUMICE_SYS_CONFIG);
+	u32 stores = (u32)rig_read(rig, PUMICE_SYS_STORES);
+
+	(void)state;
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config), 7);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, config), PUMICE_USCS_PER_CORE);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config), PUMICE_USC_SLOTS);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__OSES, config), 3);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores), 512);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores), 64);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores), 64);
+	rig_destroy(rig);
+}
+
+static void each_active_page_has_its_own_doorbell_and_line(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .oses = PUMICE_OS_COUNT });
+	unsigned int os, i;
+
+	(void)state;
+	for (os = 0; os < PUMICE_OS_COUNT; os++) {
+		os_write(rig, os, PUMICE_OS_SCHEDULE, 0);
+		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
+		os_write(rig, os, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 1u << os);
+		fw_write(rig, PUMICE_IC_CLEAR, ~(1u << os));
+		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 1u << os);
+		fw_write(rig, PUMICE_IC_CLEAR, 1u << os);
+		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
+
+		os_write(rig, os, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK);
+		fw_write(rig, PUMICE_IC_HOST_IRQ, 1u << os);
+		for (i = 0; i < PUMICE_OS_COUNT; i++) {
+			assert_int_equal(rig->irqs[i], i <= os);
+			assert_int_equal(os_read(rig, i, PUMICE_OS_IRQ_STATUS), i <= os);
+		}
+	}
+	rig_destroy(rig);
+}
+
+static void pages_that_are_not_active_do_nothing(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .oses = 2 });
+	unsigned int os;
+
+	(void)state;
+	for (os = 2; os < PUMICE_OS_COUNT; os++) {
+		os_write(rig, os, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK);
+		os_write(rig, os, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+		assert_int_equal(os_read(rig, os, PUMICE_OS_IRQ_ENABLE), 0);
+	}
+	assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
+	fw_write(rig, PUMICE_IC_HOST_IRQ, 0xff);
+	for (os = 2; os < PUMICE_OS_COUNT; os++) {
+		assert_int_equal(os_read(rig, os, PUMICE_OS_IRQ_STATUS), 0);
+		assert_int_equal(rig->irqs[os], 0);
+	}
+	rig_destroy(rig);
+}
+
+static void a_line_rises_when_a_cause_becomes_pending_and_enabled(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+	const u32 fw = PUMICE_OS_IRQ_STATUS__FW__MASK;
+
+	(void)state;
+	/* Pending but not enabled: no interrupt; enabling raises it at once. */
+	fw_write(rig, PUMICE_IC_HOST_IRQ, 1);
+	assert_int_equal(rig->irqs[0], 0);
+	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), fw);
+	rig_write(rig, PUMICE_OS_IRQ_ENABLE, fw);
+	assert_int_equal(rig->irqs[0], 1);
+	/* Still pending: one interrupt is enough. */
+	fw_write(rig, PUMICE_IC_HOST_IRQ, 1);
+	rig_write(rig, PUMICE_OS_IRQ_ENABLE, fw);
+	assert_int_equal(rig->irqs[0], 1);
+	/* Masked and unmasked while pending: again. */
+	rig_write(rig, PUMICE_OS_IRQ_ENABLE, 0);
+	rig_write(rig, PUMICE_OS_IRQ_ENABLE, fw);
+	assert_int_equal(rig->irqs[0], 2);
+	/* Cleared, then set anew. */
+	rig_write(rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), fw);
+	rig_write(rig, PUMICE_OS_IRQ_CLEAR, fw);
+	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), 0);
+	fw_write(rig, PUMICE_IC_HOST_IRQ, 1);
+	assert_int_equal(rig->irqs[0], 3);
+	rig_destroy(rig);
+}
+
+static void the_firmware_reads_the_clock_in_halves_that_fit(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .manual_clock = true });
+
+	(void)state;
+	atomic_store(&rig->clock, 0x1ffffffff);
+	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK), 0xffffffff);
+	atomic_store(&rig->clock, 0x200000000);
+	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK + 4), 1);
+	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK), 0);
+	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK + 4), 2);
+	assert_int_equal(rig_read(rig, PUMICE_SYS_CLOCK), 0x200000000);
+	rig_destroy(rig);
+}
+
+static void the_clock_counts_from_when_the_gpu_was_made_and_survives_reset(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .manual_clock = true });
+
+	(void)state;
+	assert_int_equal(rig_read(rig, PUMICE_SYS_CLOCK), 0);
+	atomic_store(&rig->clock, 12345);
+	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(rig_read(rig, PUMICE_SYS_CLOCK), 12345);
+	rig_destroy(rig);
+}
+
+static void the_host_has_context_0_and_the_firmware_all(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+	unsigned int ctx;
+
+	(void)state;
+	for (ctx = 1; ctx < PUMICE_MMU_CONTEXTS; ctx++) {
+		rig_write(rig, PUMICE_MMU_CTX(ctx), 0x2001);
+		assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(ctx)), 0);
+		fw_write(rig, PUMICE_MMU_CTX(ctx), 0x4001);
+		assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(ctx)), 0x4001);
+	}
+	fw_write(rig, PUMICE_MMU_CTX(0), 0x6001);
+	assert_int_equal((u32)rig_read(rig, PUMICE_MMU_CTX(0)), 0x6001);
+	rig_destroy(rig);
+}
+
+static void only_the_key_resets_and_only_from_the_host(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+
+	(void)state;
+	rig_write(rig, PUMICE_FW_ENTRY, 64);
+	fw_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 64);
+	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY + 1);
+	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 64);
+	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 0);
+	assert_int_equal(rig_read(rig, PUMICE_SYS_STATUS), 0);
+	rig_destroy(rig);
+}
+
+static void an_unknown_invalidation_is_logged_and_ignored(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+
+	(void)state;
+	rig_write(rig, PUMICE_MMU_INVAL,
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_COUNT));
+	assert_true(rig->log[0]);
+	rig_destroy(rig);
+}
+
+/* A guest thread that reads and writes anything, anywhere, in any size. */
+struct vandal {
+	struct rig *rig;
+	unsigned int seed;
+};
+
+static void *vandal_main(void *arg)
+{
+	struct vandal *v = arg;
+	unsigned int i;
+
+	for (i = 0; i < 20000; i++) {
+		const struct pumice_reg_info *info =
+			&pumice_reg_table[rand_r(&v->seed) % PUMICE_REG_TABLE_SIZE];
+		u32 offset = info->offset + (u32)rand_r(&v->seed) % info->count * info->stride;
+		unsigned int os = rand_r(&v->seed) % 10 ? 0 : (unsigned int)rand_r(&v->seed) % 10;
+		unsigned int size = rand_r(&v->seed) % 10 ? info->bits / 8 :
+							    (unsigned int)rand_r(&v->seed) % 17;
+		u64 value = rand_r(&v->seed) % 2 ? (u64)rand_r(&v->seed) << 33 ^
+							   (u64)rand_r(&v->seed) :
+						   (u64)rand_r(&v->seed) % 4;
+
+		if (rand_r(&v->seed) % 10 == 0)
+			offset += (u32)rand_r(&v->seed) % 16;
+		if (rand_r(&v->seed) % 1000 == 0) {
+			offset = PUMICE_SYS_RESET;
+			value = PUMICE_SYS_RESET_KEY;
+			size = 4;
+		}
+		if (rand_r(&v->seed) % 2)
+			pumice_gpu_mmio_read(v->rig->gpu, os, offset, size);
+		else
+			pumice_gpu_mmio_write(v->rig->gpu, os, offset, value, size);
+	}
+	return NULL;
+}
+
+static void no_sequence_of_accesses_keeps_a_reset_gpu_from_working(void **state)
+{
+	const struct job number = { .program = JOB_NUMBER, .group = 64, .groups = 100 };
+	struct rig *rig = rig_create(&(struct rig_options){ .cores = 2, .threads = 2 });
+	struct vandal vandal[2] = { { rig, 1 }, { rig, 2 } };
+	u32 *data = job_map(rig);
+	pthread_t thread[2];
+	unsigned int i;
+
+	(void)state;
+	rig_boot_proxy(rig);
+	job_start(rig, &(struct job){ .program = JOB_TOUCH, .group = 64, .groups = 100 });
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, vandal_main, &vandal[i]), 0);
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+
+	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	rig_setup_mmu(rig);
+	rig_boot_proxy(rig);
+	assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	for (i = 0; i < 6400; i++)
+		assert_int_equal(data[i], job_number(i));
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(configuration_registers_say_what_was_configured),
+		cmocka_unit_test(each_active_page_has_its_own_doorbell_and_line),
+		cmocka_unit_test(pages_that_are_not_active_do_nothing),
+		cmocka_unit_test(a_line_rises_when_a_cause_becomes_pending_and_enabled),
+		cmocka_unit_test(the_firmware_reads_the_clock_in_halves_that_fit),
+		cmocka_unit_test(the_clock_counts_from_when_the_gpu_was_made_and_survives_reset),
+		cmocka_unit_test(the_host_has_context_0_and_the_firmware_all),
+		cmocka_unit_test(only_the_key_resets_and_only_from_the_host),
+		cmocka_unit_test(an_unknown_invalidation_is_logged_and_ignored),
+		cmocka_unit_test(no_sequence_of_accesses_keeps_a_reset_gpu_from_working),
+	};
+
+	return cmocka_run_group_tests_name("register behaviour", tests, NULL, NULL);
+}

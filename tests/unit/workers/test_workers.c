@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The workers alone, with units that only record what is done to them.
+ *
+ * Threads are held and released by gates, so that nothing depends on how fast
+ * anything is.
+ */
+#include "cmocka_all.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/workers/workers.h"
+
+#define UNITS 6u
+
+struct bench {
+	struct workers *w;
+	unsigned int threads;
+	_Atomic u64 clock;
+	_Atomic unsigned int kicks;
+
+	/* Of each unit. */
+	_Atomic unsigned int steps[UNITS];
+	_Atomic unsigned int more[UNITS];	/* steps that shall ask for another */
+	_Atomic int inside[UNITS];
+	_Atomic bool held[UNITS];	/* the step waits at its gate until this is false... */
+	_Atomic bool heeds_stop[UNITS];	/* ...or until it is told to stop */
+	_Atomic bool stopped[UNITS];	/* it saw stop */
+	_Atomic bool overlap;		/* some unit was in two steps at once */
+	u64 deadline[UNITS];		/* set in the next step, if not 0 */
+
+	char order[256];		/* steps in order, a letter each; no threads only */
+};
+
+static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct bench *b = opaque;
+
+	if (atomic_fetch_add(&b->inside[index], 1))
+		atomic_store(&b->overlap, true);
+	if (b->deadline[index]) {
+		workers_set_deadline(b->w, index, b->deadline[index]);
+		b->deadline[index] = 0;
+	}
+	if (!b->threads && strlen(b->order) + 1 < sizeof(b->order))
+		b->order[strlen(b->order)] = (char)('a' + index);
+	while (atomic_load(&b->held[index])) {
+		if (atomic_load(stop)) {
+			atomic_store(&b->stopped[index], true);
+			if (atomic_load(&b->heeds_stop[index]))
+				break;
+		}
+		sched_yield();
+	}
+	atomic_fetch_add(&b->steps[index], 1);
+	atomic_fetch_sub(&b->inside[index], 1);
+	if (!atomic_load(&b->more[index]))
+		return false;
+	atomic_fetch_sub(&b->more[index], 1);
+	return true;
+}
+
+static u64 now(void *opaque)
+{
+	return atomic_load(&((struct bench *)opaque)->clock);
+}
+
+static void kick(void *opaque)
+{
+	atomic_fetch_add(&((struct bench *)opaque)->kicks, 1);
+}
+
+/* Unit 0 is urgent. */
+static struct bench *bench_create(unsigned int threads)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	struct workers_unit unit[UNITS];
+	const struct workers_config config = { .threads = threads, .units = UNITS, .unit = unit,
+					       .now = now, .now_opaque = b,
+					       .kick = kick, .kick_opaque = b };
+	unsigned int i;
+
+	for (i = 0; i < UNITS; i++)
+		unit[i] = (struct workers_unit){ .step = step, .opaque = b, .index = i,
+						 .urgent = !i };
+	b->threads = threads;
+	b->w = workers_create(&config);
+	assert_non_null(b->w);
+	return b;
+}
+
+static void bench_destroy(struct bench *b)
+{
+	workers_destroy(b->w);
+	assert_false(atomic_load(&b->overlap));
+	free(b);
+}
+
+static void until_steps(struct bench *b, unsigned int unit, unsigned int steps)
+{
+	while (atomic_load(&b->steps[unit]) < steps)
+		sched_yield();
+}
+
+static void until_inside(struct bench *b, unsigned int unit)
+{
+	while (!atomic_load(&b->inside[unit]))
+		sched_yield();
+}
+
+static u64 poll_all(struct bench *b)
+{
+	u64 wait;
+
+	do {
+		wait = workers_poll(b->w, 1);
+	} while (!wait);
+	return wait;
+}
+
+static void units_run_in_the_order_of_their_wake_ups_urgent_ones_first(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	workers_wake(b->w, 3);
+	workers_wake(b->w, 1);
+	workers_wake(b->w, 3);
+	workers_wake(b->w, 0);
+	workers_wake(b->w, 2);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_string_equal(b->order, "adbc");
+	bench_destroy(b);
+}
+
+static void a_unit_with_more_to_do_lines_up_behind_the_others(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	b->more[0] = 2;
+	b->more[1] = 1;
+	workers_wake(b->w, 1);
+	workers_wake(b->w, 2);
+	workers_wake(b->w, 0);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_string_equal(b->order, "abcaba");
+	bench_destroy(b);
+}
+
+static void a_poll_ends_after_its_budget_and_says_so(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	b->more[1] = 50;
+	workers_wake(b->w, 1);
+	assert_int_equal(workers_poll(b->w, 10 * WORKERS_QUANTUM_NS), 0);
+	assert_int_equal(b->steps[1], 11);
+	assert_int_equal(workers_poll(b->w, 100 * WORKERS_QUANTUM_NS), WORKERS_NEVER);
+	assert_int_equal(b->steps[1], 51);
+	bench_destroy(b);
+}
+
+static void the_poller_is_kicked_for_work_and_not_while_parked(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	workers_wake(b->w, 1);
+	assert_int_equal(b->kicks, 1);
+	workers_park(b->w);
+	workers_wake(b->w, 2);
+	assert_int_equal(b->kicks, 1);
+	assert_int_equal(workers_poll(b->w, WORKERS_QUANTUM_NS), WORKERS_NEVER);
+	assert_int_equal(b->steps[1], 0);
+	workers_unpark(b->w);
+	assert_int_equal(b->kicks, 2);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_int_equal(b->steps[2], 1);
+	workers_park(b->w);
+	workers_unpark(b->w);
+	assert_int_equal(b->kicks, 2);
+	bench_destroy(b);
+}
+
+static void a_deadline_wakes_its_unit_once_and_the_poller_hears_of_it(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	b->deadline[2] = 1000;
+	b->deadline[4] = 700;
+	workers_wake(b->w, 2);
+	workers_wake(b->w, 4);
+	assert_int_equal(poll_all(b), 700);
+	atomic_store(&b->clock, 699);
+	assert_int_equal(poll_all(b), 1);
+	atomic_store(&b->clock, 800);
+	assert_int_equal(poll_all(b), 200);
+	assert_int_equal(b->steps[4], 2);
+	assert_int_equal(b->steps[2], 1);
+	atomic_store(&b->clock, 5000);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_int_equal(b->steps[2], 2);
+	assert_int_equal(b->steps[4], 2);
+	bench_destroy(b);
+}
+
+static void a_later_deadline_replaces_the_first(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	workers_set_deadline(b->w, 1, 100);
+	workers_set_deadline(b->w, 1, 900);
+	atomic_store(&b->clock, 500);
+	assert_int_equal(poll_all(b), 400);
+	workers_set_deadline(b->w, 1, WORKERS_NEVER);
+	atomic_store(&b->clock, 1000);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_int_equal(b->steps[1], 0);
+	bench_destroy(b);
+}
+
+static void forget_drops_wake_ups_and_deadlines(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	workers_wake(b->w, 1);
+	workers_set_deadline(b->w, 2, 0);
+	workers_park(b->w);
+	workers_forget(b->w);
+	workers_unpark(b->w);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_string_equal(b->order, "");
+	workers_wake(b->w, 1);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_string_equal(b->order, "b");
+	bench_destroy(b);
+}
+
+static void a_wake_up_during_a_step_leads_to_another(void **state)
+{
+	struct bench *b = bench_create(1);
+
+	(void)state;
+	b->held[1] = true;
+	workers_wake(b->w, 1);
+	until_inside(b, 1);
+	workers_wake(b->w, 1);
+	workers_wake(b->w, 1);
+	b->held[1] = false;
+	until_steps(b, 1, 2);
+	bench_destroy(b);
+}
+
+static void a_unit_is_stepped_by_one_thread_at_a_time(void **state)
+{
+	struct bench *b = bench_create(4);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < UNITS; i++)
+		b->more[i] = 20000;
+	for (i = 0; i < 20000; i++)
+		workers_wake(b->w, i % UNITS);
+	for (i = 0; i < UNITS; i++)
+		until_steps(b, i, 20000);
+	bench_destroy(b);	/* looks at overlap */
+}
+
+static void units_run_side_by_side(void **state)
+{
+	struct bench *b = bench_create(3);
+
+	(void)state;
+	b->held[1] = b->held[2] = b->held[3] = true;
+	workers_wake(b->w, 1);
+	workers_wake(b->w, 2);
+	workers_wake(b->w, 3);
+	until_inside(b, 1);
+	until_inside(b, 2);
+	until_inside(b, 3);
+	b->held[1] = b->held[2] = b->held[3] = false;
+	bench_destroy(b);
+}
+
+static void an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle(void **state)
+{
+	struct bench *b = bench_create(1);
+
+	(void)state;
+	b->held[1] = true;
+	b->heeds_stop[1] = true;
+	b->more[1] = 1000000;
+	workers_wake(b->w, 1);
+	until_inside(b, 1);
+	workers_wake(b->w, 0);
+	until_steps(b, 0, 1);
+	b->held[1] = false;
+	bench_destroy(b);
+}
+
+struct call {
+	struct bench *b;
+	unsigned int self;
+	_Atomic bool done;
+};
+
+static void *call_quiesce(void *arg)
+{
+	struct call *c = arg;
+
+	workers_quiesce(c->b->w, c->self);
+	atomic_store(&c->done, true);
+	return NULL;
+}
+
+static void *call_park(void *arg)
+{
+	struct call *c = arg;
+
+	workers_park(c->b->w);
+	atomic_store(&c->done, true);
+	return NULL;
+}
+
+static void quiesce_waits_for_running_steps_and_not_for_its_own(void **state)
+{
+	struct bench *b = bench_create(2);
+	struct call call = { .b = b, .self = 0 };
+	pthread_t thread;
+
+	(void)state;
+	b->held[0] = b->held[1] = true;
+	workers_wake(b->w, 0);
+	workers_wake(b->w, 1);
+	until_inside(b, 0);
+	until_inside(b, 1);
+	assert_int_equal(pthread_create(&thread, NULL, call_quiesce, &call), 0);
+	while (!atomic_load(&b->stopped[1]))
+		sched_yield();
+	assert_false(atomic_load(&call.done));
+	assert_false(atomic_load(&b->stopped[0]));
+	b->held[1] = false;
+	pthread_join(thread, NULL);
+	assert_true(atomic_load(&call.done));
+	b->held[0] = false;
+	bench_destroy(b);
+}
+
+static void quiesce_returns_though_units_start_new_steps(void **state)
+{
+	struct bench *b = bench_create(2);
+	unsigned int i;
+
+	(void)state;
+	b->more[1] = b->more[2] = 1u << 30;
+	workers_wake(b->w, 1);
+	workers_wake(b->w, 2);
+	until_steps(b, 2, 1);
+	for (i = 0; i < 1000; i++)
+		workers_quiesce(b->w, WORKERS_OUTSIDE);
+	bench_destroy(b);
+}
+
+static void park_waits_for_steps_and_holds_until_the_last_unpark(void **state)
+{
+	struct bench *b = bench_create(2);
+	struct call call = { .b = b };
+	pthread_t thread;
+	unsigned int steps;
+
+	(void)state;
+	b->held[1] = true;
+	b->more[1] = 1u << 30;
+	workers_wake(b->w, 1);
+	until_inside(b, 1);
+	assert_int_equal(pthread_create(&thread, NULL, call_park, &call), 0);
+	while (!atomic_load(&b->stopped[1]))
+		sched_yield();
+	assert_false(atomic_load(&call.done));
+	b->held[1] = false;
+	pthread_join(thread, NULL);
+	assert_int_equal(atomic_load(&b->inside[1]), 0);
+
+	workers_park(b->w);
+	steps = b->steps[1];
+	workers_wake(b->w, 2);
+	workers_unpark(b->w);
+	assert_int_equal(b->steps[1], steps);
+	assert_int_equal(b->steps[2], 0);
+	workers_unpark(b->w);
+	until_steps(b, 1, steps + 1);
+	until_steps(b, 2, 1);
+	bench_destroy(b);
+}
+
+static void a_deadline_wakes_a_sleeping_thread(void **state)
+{
+	struct bench *b = bench_create(2);
+
+	(void)state;
+	workers_set_deadline(b->w, 3, 5000);
+	atomic_store(&b->clock, 5000);
+	until_steps(b, 3, 1);
+	bench_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(units_run_in_the_order_of_their_wake_ups_urgent_ones_first),
+		cmocka_unit_test(a_unit_with_more_to_do_lines_up_behind_the_others),
+		cmocka_unit_test(a_poll_ends_after_its_budget_and_says_so),
+		cmocka_unit_test(the_poller_is_kicked_for_work_and_not_while_parked),
+		cmocka_unit_test(a_deadline_wakes_its_unit_once_and_the_poller_hears_of_it),
+		cmocka_unit_test(a_later_deadline_replaces_the_first),
+		cmocka_unit_test(forget_drops_wake_ups_and_deadlines),
+		cmocka_unit_test(a_wake_up_during_a_step_leads_to_another),
+		cmocka_unit_test(a_unit_is_stepped_by_one_thread_at_a_time),
+		cmocka_unit_test(units_run_side_by_side),
+		cmocka_unit_test(an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle),
+		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
+		cmocka_unit_test(quiesce_returns_though_units_start_new_steps),
+		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
+		cmocka_unit_test(a_deadline_wakes_a_sleeping_thread),
+	};
+
+	return cmocka_run_group_tests_name("workers", tests, NULL, NULL);
+}
