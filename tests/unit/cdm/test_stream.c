@@ -221,6 +221,10 @@ static void launches_run_side_by_side_without_a_fence(void **state)
 	bench_walk(b);
 	assert_int_equal(b->pds.running, 5);
 	assert_int_equal(b->ended, 0);	/* HALT waits for them */
+	assert_int_equal(b->pds.group[2].launch, 2);	/* counts from 0 again */
+	assert_int_equal(b->pds.group[2].linear, 0);
+	assert_int_equal(b->pds.group[2].id[0], 0);
+	assert_int_equal(b->pds.group[4].id[0], 2);
 	bench_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	bench_destroy(b);
