@@ -367,6 +367,20 @@ static const VMStateDescription pumice_vmstate = {
     .unmigratable = 1,
 };
 
+/* What "-device pumice,help" says. */
+static void pumice_describe_properties(ObjectClass *klass)
+{
+    object_class_property_set_description(klass, "cores", "GPU cores, 1 to 16");
+    object_class_property_set_description(klass, "threads",
+        "host threads that run the GPU, 0 (main loop) to 64");
+    object_class_property_set_description(klass, "unified-store-kib",
+        "unified store of one shading cluster, KiB");
+    object_class_property_set_description(klass, "common-store-kib",
+        "common store of one shading cluster, KiB");
+    object_class_property_set_description(klass, "local-memory-kib",
+        "local memory of one shading cluster, KiB");
+}
+
 static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
@@ -383,6 +397,7 @@ static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
     dc->desc = "Pumice tile-based GPU";
     dc->vmsd = &pumice_vmstate;
     device_class_set_props(dc, pumice_properties);
+    pumice_describe_properties(klass);
     set_bit(DEVICE_CATEGORY_DISPLAY, dc->categories);
 }
 
