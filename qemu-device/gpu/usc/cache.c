@@ -20,9 +20,10 @@
 
 struct usc_program_cache {
 	pthread_mutex_t lock;	/* guards all the rest and the programs' last group */
-	u64 clock;		/* counts look-ups */
-	u64 idle_bytes;		/* of programs without references */
 	struct usc_program *bucket[USC_CACHE_BUCKETS];
+	/* Programs without references, by when they lost the last one. */
+	struct usc_program *oldest, *newest;
+	u64 idle_bytes;
 };
 
 struct usc_program_cache *usc_program_cache_create(void)
@@ -75,6 +76,22 @@ static bool same_program(const struct usc_program *p, u64 hash, const u32 *words
 	       !memcmp(p->words, words, (size_t)insns * PUMICE_USC_WORDS * sizeof(*words));
 }
 
+static void idle_add_locked(struct usc_program_cache *cache, struct usc_program *p)
+{
+	p->older = cache->newest;
+	p->newer = NULL;
+	*(p->older ? &p->older->newer : &cache->oldest) = p;
+	cache->newest = p;
+	cache->idle_bytes += p->bytes;
+}
+
+static void idle_remove_locked(struct usc_program_cache *cache, struct usc_program *p)
+{
+	*(p->older ? &p->older->newer : &cache->oldest) = p->newer;
+	*(p->newer ? &p->newer->older : &cache->newest) = p->older;
+	cache->idle_bytes -= p->bytes;
+}
+
 static struct usc_program *find_locked(struct usc_program_cache *cache, u64 hash, const u32 *words,
 				       u32 insns, const struct usc_program_limits *limits)
 {
@@ -84,11 +101,8 @@ static struct usc_program *find_locked(struct usc_program_cache *cache, u64 hash
 		if (same_program(p, hash, words, insns, limits))
 			break;
 	}
-	if (!p)
-		return NULL;
-	if (p->refs++ == 0)
-		cache->idle_bytes -= p->bytes;
-	p->used = ++cache->clock;
+	if (p && p->refs++ == 0)
+		idle_remove_locked(cache, p);
 	return p;
 }
 
@@ -97,35 +111,28 @@ static void insert_locked(struct usc_program_cache *cache, struct usc_program *p
 	struct usc_program **bucket = bucket_of(cache, p->hash);
 
 	p->refs = 1;
-	p->used = ++cache->clock;
 	p->next = *bucket;
 	*bucket = p;
 }
 
-/* Take the idle program that was not asked for longest out of the cache. */
-static struct usc_program *evict_locked(struct usc_program_cache *cache)
+static void evict_locked(struct usc_program_cache *cache, struct usc_program *p)
 {
-	struct usc_program **oldest = NULL, *p;
+	struct usc_program **link = bucket_of(cache, p->hash);
 
-	for (u32 b = 0; b < USC_CACHE_BUCKETS; b++) {
-		for (struct usc_program **link = &cache->bucket[b]; *link; link = &(*link)->next) {
-			if (!(*link)->refs && (!oldest || (*link)->used < (*oldest)->used))
-				oldest = link;
-		}
-	}
-	p = *oldest;
-	*oldest = p->next;
-	cache->idle_bytes -= p->bytes;
-	return p;
+	while (*link != p)
+		link = &(*link)->next;
+	*link = p->next;
+	idle_remove_locked(cache, p);
+	usc_program_free(p);
 }
 
 void usc_program_put(struct usc_program_cache *cache, struct usc_program *program)
 {
 	pthread_mutex_lock(&cache->lock);
 	if (--program->refs == 0)
-		cache->idle_bytes += program->bytes;
+		idle_add_locked(cache, program);
 	while (cache->idle_bytes > USC_CACHE_IDLE_BYTES)
-		usc_program_free(evict_locked(cache));
+		evict_locked(cache, cache->oldest);
 	pthread_mutex_unlock(&cache->lock);
 }
 

@@ -95,9 +95,9 @@ struct usc_program {
 
 	/* Held by the cache, under its lock. */
 	u32 refs;
-	u64 used;		/* when it was asked for last */
 	u64 bytes;		/* host memory */
-	struct usc_program *next;
+	struct usc_program *next;		/* in its bucket */
+	struct usc_program *older, *newer;	/* among those without references */
 };
 
 /* Why an instruction is refused: a fault code, or PUMICE_FAULT_NONE. */

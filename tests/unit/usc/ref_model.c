@@ -122,25 +122,30 @@ static bool mask_of(const struct step *s, u32 raw, u32 lane)
 	return mask_register(s, m.a, m.a_not, lane) && mask_register(s, m.b, m.b_not, lane);
 }
 
-static u32 read_operand(const struct step *s, u32 raw, u32 lane)
+static u32 read_lane(const struct step *s, const struct pumice_usc_operand *o, u32 lane)
+{
+	switch (o->bank) {
+	case PUMICE_USC_BANK_IMM:
+		return s->in.imm;
+	case PUMICE_USC_BANK_SC:
+		return special_constant(o->num);
+	case PUMICE_USC_BANK_K:
+		return constant(s, o->num, lane);
+	case PUMICE_USC_BANK_SR:
+		return special_register(s, o->num, o->elem ? 0 : lane);
+	case PUMICE_USC_BANK_M:
+		return mask_of(s, o->num, lane);
+	default:
+		return *register_word(s, o, lane);
+	}
+}
+
+static u32 read_scalar(const struct step *s, u32 raw)
 {
 	struct pumice_usc_operand o;
 
 	pumice_usc_operand_unpack(&raw, &o);
-	switch (o.bank) {
-	case PUMICE_USC_BANK_IMM:
-		return s->in.imm;
-	case PUMICE_USC_BANK_SC:
-		return special_constant(o.num);
-	case PUMICE_USC_BANK_K:
-		return constant(s, o.num, lane);
-	case PUMICE_USC_BANK_SR:
-		return special_register(s, o.num, o.elem ? 0 : lane);
-	case PUMICE_USC_BANK_M:
-		return mask_of(s, o.num, lane);
-	default:
-		return *register_word(s, &o, lane);
-	}
+	return read_lane(s, &o, 0);
 }
 
 static void write_operand(struct step *s, u32 raw, u32 lane, u32 value)
@@ -154,8 +159,11 @@ static void write_operand(struct step *s, u32 raw, u32 lane, u32 value)
 /* All lanes of an operand, before anything is written. */
 static void read_all(const struct step *s, u32 raw, u32 out[PUMICE_LANES])
 {
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&raw, &o);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		out[l] = read_operand(s, raw, l);
+		out[l] = read_lane(s, &o, l);
 }
 
 static bool has_operand(const struct step *s, u32 field)
@@ -356,10 +364,10 @@ static void run_branch(struct step *s)
 	}
 	switch (s->in.opcode) {
 	case PUMICE_USC_OP_BRZ:
-		taken = read_operand(s, s->in.src0, 0) == 0;
+		taken = read_scalar(s, s->in.src0) == 0;
 		break;
 	case PUMICE_USC_OP_BRNZ:
-		taken = read_operand(s, s->in.src0, 0) != 0;
+		taken = read_scalar(s, s->in.src0) != 0;
 		break;
 	case PUMICE_USC_OP_BR_ALL:
 		taken = all;

@@ -22,8 +22,12 @@
 #define PROGRAMS 10000u		/* at the level that this host uses */
 #define FEW_PROGRAMS 2000u	/* at the levels below it */
 #define MAX_GROUPS 3u
-#define GROUP_BYTES (GEN_READ_BYTES + 16 * GEN_WAVE_BYTES)
+#define GROUP_BYTES (GEN_READ_BYTES + 12 * GEN_WAVE_BYTES)	/* 3 tasks of 4 waves */
 #define MAX_STEPS 100000u
+#define NOISE_WORDS (GROUP_BYTES / 2)
+
+/* What memory holds at first: a stretch of this. */
+static u32 noise[NOISE_WORDS];
 
 static u64 setting(const char *name, u64 otherwise)
 {
@@ -97,20 +101,17 @@ static void set_up_group(struct gen_rng *rng, struct rig *rig, unsigned int numb
 	ref->first_wave = shape->first_wave;
 	ref->core = RIG_CORE;
 	ref->usc = RIG_NUMBER % PUMICE_USCS_PER_CORE;
-	ref->memory_va = va;
-	ref->memory_bytes = GROUP_BYTES;
-	ref->memory = malloc(GROUP_BYTES);
-	for (u32 n = 0; n < GROUP_BYTES; n += 4) {
-		u32 word = gen_word(rng);
-
-		memcpy(ref->memory + n, &word, 4);
-	}
-	memcpy(rig->data + number * GROUP_BYTES, ref->memory, GROUP_BYTES);
 	for (u32 t = 0; t < shape->tasks; t++) {
 		ref_add_task(ref, t, shape->instances[t], usc_group(rig->usc, number)->slot[t],
 			     instance);
 		instance += shape->instances[t];
 	}
+	ref->memory_va = va;
+	ref->memory_bytes = GEN_READ_BYTES + ref->waves * GEN_WAVE_BYTES;
+	ref->memory = malloc(ref->memory_bytes);
+	assert_non_null(ref->memory);
+	memcpy(ref->memory, &noise[gen_below(rng, NOISE_WORDS / 2)], ref->memory_bytes);
+	memcpy(rig->data + number * GROUP_BYTES, ref->memory, ref->memory_bytes);
 	fill_registers(rng, rig, number, ref, va);
 }
 
@@ -134,7 +135,7 @@ static bool same_state(struct rig *rig, unsigned int number, const struct ref_gr
 {
 	const struct usc_group *group = usc_group(rig->usc, number);
 	bool ok = same("global memory", number, 0, rig->data + number * GROUP_BYTES, ref->memory,
-		       GROUP_BYTES);
+		       ref->memory_bytes);
 	u32 wave = 0;
 
 	for (u32 t = 0; t < group->tasks; t++) {
@@ -202,6 +203,8 @@ static void run_level(enum usc_level level)
 		skip();
 	}
 	usc_level_choose(level);
+	for (u32 n = 0; n < NOISE_WORDS; n++)
+		noise[n] = gen_word(&(struct gen_rng){ n });
 	rig = rig_create(MAX_GROUPS * GROUP_BYTES);
 	print_message("PUMICE_TEST_SEED=%llu, %llu programs\n", (unsigned long long)seed,
 		      (unsigned long long)programs);
