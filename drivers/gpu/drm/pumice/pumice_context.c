@@ -227,6 +227,24 @@ static void leave_firmware(struct pumice_context *ctx)
 	drm_dev_exit(idx);
 }
 
+/*
+ * Jobs that leave_firmware() could not end because the device is being
+ * unplugged. Unplugging ends the jobs of all contexts in the list and then
+ * takes their memory; a context that has jobs was not yet reached by it, so its
+ * memory is there, and will not be reached any more when it leaves the list.
+ */
+static void cancel_left_jobs(struct pumice_context *ctx)
+{
+	bool idle;
+
+	lockdep_assert_held(&ctx->pdev->reset.lock);
+	spin_lock(&ctx->lock);
+	idle = list_empty(&ctx->in_flight);
+	spin_unlock(&ctx->lock);
+	if (!idle)
+		pumice_queue_cancel(ctx, -ENODEV);
+}
+
 /* No job is armed for the context after this. */
 static void close_to_jobs(struct pumice_context *ctx)
 {
@@ -256,6 +274,7 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	wait_event_timeout(ctx->drained, !atomic_read(&ctx->queued), msecs_to_jiffies(DRAIN_MS));
 	drm_sched_entity_fini(&ctx->entity);
 	mutex_lock(&pdev->reset.lock);
+	cancel_left_jobs(ctx);
 	spin_lock(&pdev->reset.contexts_lock);
 	list_del(&ctx->node);
 	spin_unlock(&pdev->reset.contexts_lock);
