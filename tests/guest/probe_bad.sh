@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Firmware that is missing, damaged, of another version: the probe fails with
-# one clear line, frees everything, and the same module loads right afterwards.
+# Firmware that is missing, damaged, of another version, and a device without
+# MSI-X: the probe fails with one clear line, frees everything, and the same
+# module loads right afterwards.
 #
 # Offsets are those of struct fwif_image_header in hw/fwif.h.
 
@@ -38,9 +39,11 @@ has_node() {
 	ls /dev/dri/renderD* >/dev/null 2>&1
 }
 
-# Lines of errors that the driver printed since the last call.
+# Lines that the driver printed since the last call. The kernel's own, of its
+# firmware loader and of the driver core, are not counted.
 driver_lines() {
-	dmesg -c | grep -i pumice
+	dmesg -c | grep -E 'pumice [0-9a-f:.]+: ' |
+		grep -vE 'firmware: failed to load|irect firmware load|loading /lib|probe with driver'
 }
 
 # refused WHAT: loading must fail with exactly one line, which says WHAT.
@@ -92,7 +95,7 @@ bad() {
 	report "${1}_then_the_right_one_works" $?
 }
 
-echo 1..10
+echo 1..12
 rmmod pumice 2>/dev/null
 cp $FIRMWARE $GOOD
 
@@ -111,8 +114,18 @@ bad firmware_of_another_version "another interface version"
 dd if=$GOOD of=$FIRMWARE bs=1024 count=2 2>/dev/null
 bad truncated_firmware "not as long as its header says"
 
-: >$FIRMWARE
-bad empty_firmware "too short"
+echo >$FIRMWARE
+bad nearly_empty_firmware "too short"
+
+# The device's bus does not pass MSI and MSI-X on, as the kernel sees it.
+cp $GOOD $FIRMWARE
+device=$(dirname "$(grep -l 0x7075 /sys/bus/pci/devices/*/device)")
+echo 0 >"$device/msi_bus"
+refused "no MSI-X"
+report no_msix $?
+echo 1 >"$device/msi_bus"
+works
+report no_msix_then_msix_works $?
 
 modprobe pumice
 exit $failed

@@ -3,6 +3,7 @@
 #include "rig.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #define ALIGN		16u	/* programs */
 #define USUAL_SIZE	32u
+#define RUNS		0x52554e53u	/* what an endless job leaves behind */
 
 int rig_try(struct rig *rig, int fd)
 {
@@ -148,8 +150,11 @@ u64 rig_copy_stream(struct rig *rig, u64 to, u64 from, u32 add)
 u64 rig_loop_stream(struct rig *rig)
 {
 	const struct shader shader = shader_loop();
+	u64 va = rig_data(rig, RIG_RUNS_WORD);
 
-	return rig_stream(rig, &(struct launch){ .shader = &shader });
+	return rig_stream(rig, &(struct launch){
+		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), RUNS },
+	});
 }
 
 u64 rig_empty_stream(struct rig *rig)
@@ -201,7 +206,19 @@ void rig_check_works(struct rig *rig)
 	rig_check_words(rig->data.cpu, value);
 }
 
-void rig_block(struct rig *rig)
+void rig_hang(struct rig *rig)
 {
 	rig_submit(rig, rig_loop_stream(rig));
+}
+
+void rig_block(struct rig *rig)
+{
+	volatile u32 *runs = &rig->data.cpu[RIG_RUNS_WORD];
+	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
+
+	*runs = 0;
+	rig_hang(rig);
+	while (*runs != RUNS && now_ns() < deadline)
+		sched_yield();
+	CHECK_EQUAL(*runs, RUNS);
 }

@@ -20,6 +20,9 @@
 #define RIG_DATA_BYTES	(64 * 1024ull)
 #define RIG_FREE	0x40000000ull
 
+/* First of the 32 words of the data in which rig_loop_stream() says that it runs. */
+#define RIG_RUNS_WORD	(RIG_DATA_BYTES / 4 - 32)
+
 /* Parameters of a launch: shared registers sh0 and up. */
 #define LAUNCH_PARAMS	8
 
@@ -95,7 +98,10 @@ void rig_check_words(const u32 *cpu, u32 value);
 /** rig_check_works - a job must run and write what it should. */
 void rig_check_works(struct rig *rig);
 
-/** rig_block - keep the context busy with an endless job. */
+/** rig_block - keep the GPU busy with an endless job; returns when it runs. */
 void rig_block(struct rig *rig);
+
+/** rig_hang - submit an endless job; it need not run yet when this returns. */
+void rig_hang(struct rig *rig);
 
 #endif

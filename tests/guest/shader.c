@@ -143,7 +143,14 @@ struct shader shader_loop(void)
 {
 	struct shader shader = { .insns = 0 };
 
-	emit(&shader, (struct pumice_usc_insn){ .opcode = PUMICE_USC_OP_JUMP, .target = 0 });
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_MOV, .dst = reg_r(1), .mask = mask_all(),
+		.src0 = reg_sh(2),
+	});
+	emit_store(&shader, 1, 0);
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_JUMP, .target = shader.insns,
+	});
 	emit_end(&shader);
 	return shader;
 }

@@ -51,7 +51,7 @@ struct shader shader_store(void);
 /** shader_copy - memory[sh0:sh1 + 4 * v0] = memory[sh2:sh3 + 4 * v0] + sh4. */
 struct shader shader_copy(void);
 
-/** shader_loop - never ends. */
+/** shader_loop - memory[sh0:sh1 + 4 * v0] = sh2, then never ends. */
 struct shader shader_loop(void);
 
 /** shader_end - ends at once. */

@@ -17,7 +17,7 @@
 
 #define PCI_DEVICES	"/sys/bus/pci/devices"
 #define PCI_DRIVER	"/sys/bus/pci/drivers/pumice"
-#define PARAMETERS	"/sys/module/pumice/parameters"
+#define MODULE		"/sys/module/pumice"
 #define SETTLE_NS	(30 * 1000000000ull)	/* until what is going on has ended */
 #define POLL_US		2000
 
@@ -92,18 +92,35 @@ void need_nothing_left(void)
 	need_left((struct counts){ 0 });
 }
 
-long module_parameter(const char *name)
+/* The number in a file of sysfs, or -errno. */
+static long read_number(const char *path)
 {
-	char path[256], text[32] = "";
+	char text[32] = "";
 	int fd, err;
 
-	snprintf(path, sizeof(path), PARAMETERS "/%s", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	err = read(fd, text, sizeof(text) - 1) < 0 ? -errno : 0;
 	close(fd);
 	return err ? err : strtol(text, NULL, 10);
+}
+
+void need_module_unused(void)
+{
+	u64 deadline = now_ns() + SETTLE_NS;
+
+	while (read_number(MODULE "/refcnt") > 0 && now_ns() < deadline)
+		usleep(POLL_US);
+	CHECK_EQUAL(read_number(MODULE "/refcnt"), 0);
+}
+
+long module_parameter(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), MODULE "/parameters/%s", name);
+	return read_number(path);
 }
 
 int write_file(const char *path, const char *text)
@@ -121,7 +138,7 @@ int set_module_parameter(const char *name, long value)
 {
 	char path[256], text[32];
 
-	snprintf(path, sizeof(path), PARAMETERS "/%s", name);
+	snprintf(path, sizeof(path), MODULE "/parameters/%s", name);
 	snprintf(text, sizeof(text), "%ld", value);
 	return write_file(path, text);
 }

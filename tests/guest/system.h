@@ -33,6 +33,13 @@ void need_nothing_left(void);
 /** need_left - as need_nothing_left(), for given numbers; .resets is not looked at. */
 void need_left(struct counts want);
 
+/**
+ * need_module_unused - wait until nothing keeps the module from being unloaded
+ *
+ * Counts what a device that is gone can no longer count.
+ */
+void need_module_unused(void);
+
 /** module_parameter - read a parameter of the driver. Return: its value, or -errno. */
 long module_parameter(const char *name);
 

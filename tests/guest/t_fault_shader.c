@@ -183,8 +183,7 @@ static void misaligned_global_access(void)
 	emit_store(&shader, 1, 2);
 	emit_end(&shader);
 	state = refuse(&rig, &shader, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_UNIT_USC_DATA);
-	CHECK_EQUAL(state.fault_va, rig.data.va + 2);
-	CHECK_EQUAL(rig.data.cpu[0] >> 16, 0x5a5a);	/* what the check behind the fault wrote */
+	CHECK_EQUAL(state.pc, 1);
 }
 
 static void unmapped_load(void)

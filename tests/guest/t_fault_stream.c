@@ -31,8 +31,9 @@ static void stream_beyond_the_space(void)
 {
 	struct rig rig = rig_open();
 
-	expect_fault(&rig, 1ull << PUMICE_MMU_VA_BITS, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_CDM);
-	expect_fault(&rig, 1ull << 63, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_CDM);
+	/* The firmware does not start what the CDM's register cannot hold. */
+	expect_fault(&rig, 1ull << PUMICE_MMU_VA_BITS, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_FW);
+	expect_fault(&rig, 1ull << 63, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_FW);
 }
 
 static void stream_that_runs_into_a_hole(void)

@@ -232,6 +232,12 @@ static void unbound_memory_is_freed_while_its_vm_lives(void)
 	need_left(before);
 }
 
+static void nothing_keeps_the_module(void)
+{
+	need_nothing_left();
+	need_module_unused();
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(nothing_is_left_of_the_programs_before),
 	TEST_CASE(exit_without_cleaning_up_leaves_nothing),
@@ -245,6 +251,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(destroyed_objects_are_gone_before_the_file_is_closed),
 	TEST_CASE(refused_calls_leave_nothing),
 	TEST_CASE(unbound_memory_is_freed_while_its_vm_lives),
+	TEST_CASE(nothing_keeps_the_module),
 };
 
 TEST_MAIN(cases)

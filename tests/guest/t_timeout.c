@@ -113,7 +113,11 @@ static void loops_on_all_cores_are_stopped(void)
 {
 	struct rig rig = rig_open();
 	const struct shader shader = shader_loop();
-	const struct launch launch = { .shader = &shader, .groups = 200, .size = 1024 };
+	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, MIB);
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
+		.groups = 200, .size = 1024,
+	};
 
 	rig_submit(&rig, rig_stream(&rig, &launch));
 	check_guilty(&rig);
@@ -151,7 +155,7 @@ static void many_hanging_contexts_are_stopped_one_by_one(void)
 
 	for (i = 0; i < 4; i++) {
 		rigs[i] = rig_on(fd);
-		rig_block(&rigs[i]);
+		rig_hang(&rigs[i]);
 	}
 	for (i = 0; i < 4; i++)
 		check_guilty(&rigs[i]);

@@ -24,6 +24,7 @@ static void check_fresh_device(void)
 	need_bound();
 	rig = rig_open();
 	rig_check_works(&rig);
+	rig_close(&rig);
 }
 
 static struct rig rig_before_unplug(void)
@@ -173,7 +174,8 @@ static void submit_until_gone(int ready)
 
 #define PROCESSES 4
 
-static void processes_that_submit_meanwhile_learn_of_it(void)
+/* Unplug while some processes submit, each of which must learn of it. */
+static void unplug_under_load(void)
 {
 	pid_t pids[PROCESSES];
 	int fds[2], status;
@@ -189,6 +191,8 @@ static void processes_that_submit_meanwhile_learn_of_it(void)
 	}
 	for (i = 0; i < PROCESSES; i++)
 		CHECK(read(fds[0], &byte, 1) == 1);
+	close(fds[0]);
+	close(fds[1]);
 	need_unbound();
 	for (i = 0; i < PROCESSES; i++) {
 		CHECK(waitpid(pids[i], &status, 0) == pids[i]);
@@ -196,7 +200,21 @@ static void processes_that_submit_meanwhile_learn_of_it(void)
 		CHECK_EQUAL(WEXITSTATUS(status), 0);
 	}
 	check_fresh_device();
+}
+
+static void processes_that_submit_meanwhile_learn_of_it(void)
+{
+	unplug_under_load();
 	need_nothing_left();
+}
+
+static void nothing_keeps_the_module_after_unplug(void)
+{
+	u32 round;
+
+	for (round = 0; round < 5; round++)
+		unplug_under_load();
+	need_module_unused();
 }
 
 static void removed_device_comes_back_with_a_rescan(void)
@@ -267,6 +285,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(who_waits_is_woken),
 	TEST_CASE(unbinding_and_binding_can_be_repeated),
 	TEST_CASE(processes_that_submit_meanwhile_learn_of_it),
+	TEST_CASE(nothing_keeps_the_module_after_unplug),
 	TEST_CASE(removed_device_comes_back_with_a_rescan),
 	TEST_CASE(function_level_reset_cancels_what_runs),
 	TEST_CASE(contexts_without_jobs_survive_a_function_level_reset),
