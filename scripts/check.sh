@@ -52,9 +52,9 @@ for name in "$@"; do
 		;;
 	guest)
 		part guest "tests through ioctls, in a guest" \
-			"qemu $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
-			"$top/scripts/guest-tests.py" "$BUILD/guest/stock.cpio" \
-			"$BUILD/guest/programs.cpio"
+			"qemu $BUILD/guest/stock.cpio $BUILD/guest/fast.cpio
+			$BUILD/guest/programs.cpio" \
+			"$top/scripts/guest-tests.py" "$BUILD/guest"
 		;;
 	igt)
 		igt_part fast

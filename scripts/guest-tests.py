@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Run tests/guest/ in a guest with Debian's kernel and count their cases.
+"""Run tests/guest/ in guests and count their cases.
 
-    guest-tests.py IMAGE…
+    guest-tests.py FOLDER
 
-Each program prints TAP. One guest runs them all, one after the other; between
-them the driver stays loaded, so what one leaves behind the next one meets.
-A program whose TAP has an empty plan and no case is one that the guest killed.
+tests/guest/list names each program, its kernel (stock or fast) and what is added
+to the kernel's command line; rows that agree in both share a guest and run one
+after the other, so what one leaves behind the next one meets. FOLDER holds the
+images stock.cpio, fast.cpio and programs.cpio.
+
+Each program prints TAP. A program that prints no case, or fewer than it planned,
+has failed; so has a listed program that was not built, and one that was built
+but is not listed.
 """
 
 import os
@@ -20,25 +25,31 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 PROGRAMS = BUILD / "native/tests/guest"
-NAME = "guest-tests"
-TIMEOUT = 900
+LIST = TOP / "tests/guest/list"
+GUEST_TIMEOUT = 900     # seconds of one guest
+PROGRAM_TIMEOUT = 240   # seconds of one program
 
 JOB = """\
 modprobe pumice || echo "the driver did not load" >&2
 for test in {tests}; do
 	echo "running $test"
-	$test >/host/$test.tap 2>&1
+	timeout -s KILL {timeout} $test >/host/$test.tap 2>&1
 	echo $? >/host/$test.status
 done
 # What is left when the last file is closed: nothing.
-rmmod pumice; echo $? >/host/rmmod.status
+! grep -q '^pumice ' /proc/modules || rmmod pumice
+echo $? >/host/rmmod.status
 """
 
 
-def programs():
-    """The test programs, by name."""
-    return [path.name for path in sorted(PROGRAMS.glob("*"))
-            if path.is_file() and os.access(path, os.X_OK) and ".so" not in path.name]
+def rows():
+    """{(kernel, command line): [program, …]} in the list's order."""
+    guests = {}
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        words = line.partition("#")[0].split()
+        if words:
+            guests.setdefault((words[1], " ".join(words[2:])), []).append(words[0])
+    return guests
 
 
 def text(path):
@@ -46,30 +57,45 @@ def text(path):
     return path.read_text(errors="replace") if path.exists() else ""
 
 
-def main():
-    """Boot, run, count."""
-    tests = programs()
-    tally = Tally("guest")
-    work = BUILD / "guest" / NAME
+def run_guest(tally, images, number, kernel, extra, tests):
+    """Boot one guest, run its programs, count their cases."""
+    name = f"guest-tests-{number}"
+    title = f"{kernel} kernel{' with ' + extra if extra else ''}"
+    work = BUILD / "guest" / name
     work.mkdir(parents=True, exist_ok=True)
-    (work / "job").write_text(JOB.format(tests=" ".join(tests)))
-    share = OUT / "guest" / NAME
-    for old in list(share.glob("*.tap")) + list(share.glob("*.status")):
-        old.unlink()
-    command = [str(TOP / "scripts/run-guest.py"), NAME, "--job", str(work / "job"),
-               "--timeout", str(TIMEOUT), "--show"]
-    for image in sys.argv[1:]:
-        command += ["--image", image]
+    (work / "job").write_text(JOB.format(tests=" ".join(tests), timeout=PROGRAM_TIMEOUT))
+    command = [str(TOP / "scripts/run-guest.py"), name, "--job", str(work / "job"),
+               "--kernel", str(BUILD / "kernel" / kernel), "--timeout", str(GUEST_TIMEOUT),
+               "--image", str(images / f"{kernel}.cpio"),
+               "--image", str(images / "programs.cpio"), "--show"]
+    for word in extra.split():
+        command += ["--append", word]
+    print(f"booting a guest: {title}", flush=True)
     status = subprocess.run(command, check=False).returncode
+    share = OUT / "guest" / name
     for test in tests:
         code = text(share / f"{test}.status").strip()
-        tally.add_output(test, text(share / f"{test}.tap"), int(code) if code else 1,
-                         f"see {share}/{test}.tap")
-    tally.add("there are test programs", bool(tests), f"none in {PROGRAMS}")
-    tally.add("the driver unloads after the tests",
+        tally.add_output(f"{test} ({title})", text(share / f"{test}.tap"),
+                         int(code) if code else 1, f"see {share}/{test}.tap")
+    tally.add(f"the driver unloads after the tests ({title})",
               text(share / "rmmod.status").strip() == "0", f"see {share}/dmesg")
-    tally.add("the guest's kernel stays sound", status not in (124, 125),
-              f"see {OUT}/logs/{NAME}-console.log and {share}/dmesg")
+    tally.add(f"the guest's kernel stays sound ({title})", status not in (124, 125),
+              f"see {OUT}/logs/{name}-console.log and {share}/dmesg")
+
+
+def main():
+    """All guests."""
+    images = pathlib.Path(sys.argv[1])
+    tally = Tally("guest")
+    guests = rows()
+    listed = {test for tests in guests.values() for test in tests}
+    for test in sorted(listed):
+        tally.add(f"{test} was built", (PROGRAMS / test).exists(), f"not in {PROGRAMS}")
+    for path in sorted(PROGRAMS.glob("t_*")):
+        if path.is_file():
+            tally.add(f"{path.name} is listed", path.name in listed, f"not in {LIST}")
+    for number, ((kernel, extra), tests) in enumerate(guests.items()):
+        run_guest(tally, images, number, kernel, extra, tests)
     sys.exit(tally.close())
 
 
