@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pumice GPU: differences between QEMU versions, all in one place.
- *
- * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Written against QEMU 10.0; the newer spellings are chosen by version or by
  * the headers that are there.

@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pumice GPU: guest RAM for the GPU core.
- *
- * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The core reads and writes guest RAM through plain pointers, from threads that
  * never take the big lock. A listener on the device's bus-master address space

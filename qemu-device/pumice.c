@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pumice GPU: the PCI device.
- *
- * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Reference: hw/registers.xml of the Pumice project, and its Documentation/.
  *
@@ -21,10 +20,10 @@
  *   Stores of one shading cluster, in KiB. Defaults 512, 64 and 64; at most
  *   4095, 1023 and 1023.
  *
- * What the guest finds: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0 is
- * one 64 KiB page of registers for each of 8 virtual GPUs, of which the first is
- * active; BAR 4 holds the MSI-X table, one vector for each. Function-level
- * reset; power states D0 and D3hot, which lose nothing.
+ * What the guest finds: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0
+ * is one 64 KiB page of registers for each of 8 virtual GPUs, of which the
+ * first is active; BAR 4 holds the MSI-X table, one vector for each.
+ * Function-level reset; power states D0 and D3hot, which lose nothing.
  *
  * This file and memory.c are all that knows QEMU. The GPU itself is behind
  * gpu/pumice_gpu.h; its threads never take the big lock. They reach this file
@@ -190,7 +189,7 @@ static const MemoryRegionOps pumice_mmio_ops = {
     .impl = { .min_access_size = 4, .max_access_size = 8 },
 };
 
-/* The virtual clock stands while the machine is stopped, and so must the GPU. */
+/* The virtual clock stands while the machine is stopped; so must the GPU. */
 static void pumice_vm_state_change(void *opaque, bool running, RunState state)
 {
     PumiceState *s = opaque;

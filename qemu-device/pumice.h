@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pumice GPU: state of the PCI device.
- *
- * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #ifndef HW_PUMICE_H
 #define HW_PUMICE_H
@@ -47,12 +46,12 @@ struct PumiceState {
 
     QEMUTimer *poll_timer;  /* threads=0: runs the GPU */
     VMChangeStateEntry *vm_state;
-    bool stopped;           /* parked because the machine is stopped */
+    bool stopped;           /* parked: the machine is stopped */
 };
 
 /*
- * Give the GPU the RAM of an address space, and keep it up to date. The GPU must
- * outlive the listener. Under the big lock.
+ * Give the GPU the RAM of an address space, and keep it up to date. The GPU
+ * must outlive the listener. Under the big lock.
  */
 void pumice_memory_init(PumiceMemory *memory, struct pumice_gpu *gpu,
                         AddressSpace *as);

@@ -47,7 +47,7 @@ struct rig {
 	volatile u32 *mailbox;	/* of the proxy */
 };
 
-/* A GPU with memory and with context 0 and all page sizes set up; NULL options: 1 core, no threads. */
+/* A GPU with memory, context 0 and all page sizes set up; NULL: 1 core, no threads. */
 struct rig *rig_create(const struct rig_options *options);
 void rig_destroy(struct rig *rig);
 /* Context 0 and a range for all page sizes; done by rig_create(), undone by a reset. */
