@@ -30,6 +30,12 @@ S := $(top)/scripts
 # sources FOLDER…: every file in there that git might know.
 sources = $(shell find $(1) -type f -not -name '*.pyc' 2>/dev/null)
 
+# setting NAME VALUE: a file that is new whenever the value is, for rules whose
+# product depends on a variable.
+setting = $(shell mkdir -p $(BUILD) && echo '$(2)' >$(BUILD)/.new-$(1) && \
+	{ cmp -s $(BUILD)/.new-$(1) $(BUILD)/.set-$(1) || \
+	cp $(BUILD)/.new-$(1) $(BUILD)/.set-$(1); })$(BUILD)/.set-$(1)
+
 packages := $(BUILD)/.packages
 gen := $(BUILD)/gen/.done
 firmware := $(BUILD)/firmware/pumice_fw.bin
@@ -116,12 +122,12 @@ $(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi
 
 .PHONY: qemu
 qemu: $(qemu) ## QEMU with the device (QEMU_SRC= for your own source)
-$(qemu): $(gen) $(gpu_sources) scripts/build-qemu.sh scripts/qemu-hooks.py | $(packages)
+$(qemu): $(call setting,qemu,$(QEMU_SRC)) $(gen) $(gpu_sources) scripts/build-qemu.sh scripts/qemu-hooks.py | $(packages)
 	@$(S)/build-qemu.sh
 
 .PHONY: kernels
 kernels: $(stock) $(fast) ## Debian's kernel and the small test kernel
-$(stock): scripts/stock-kernel.sh | $(packages)
+$(stock): $(call setting,kernel,$(KDIR) $(KERNEL_IMAGE) $(KMODULES)) scripts/stock-kernel.sh | $(packages)
 	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh) && ln -sfn "$$kernel" $(@D)/stock
 	@touch $@
 $(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages)
@@ -130,9 +136,9 @@ $(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages)
 
 .PHONY: module
 module: $(stock_module) ## the kernel module (KDIR= and KERNEL_IMAGE= for your own kernel)
-$(stock_module): $(gen) $(module_sources) scripts/build-module.sh | $(stock)
+$(stock_module): $(gen) $(module_sources) scripts/build-module.sh $(stock) | $(packages)
 	@$(S)/build-module.sh $(BUILD)/kernel/stock $@
-$(fast_module): $(gen) $(module_sources) scripts/build-module.sh | $(fast)
+$(fast_module): $(gen) $(module_sources) scripts/build-module.sh $(fast) | $(packages)
 	@$(S)/build-module.sh $(BUILD)/kernel/fast $@
 
 # The guest's initramfs, in parts: see scripts/make-image.py.

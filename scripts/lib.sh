@@ -122,7 +122,7 @@ kernel_suite() {
 
 # fixed_version NAME SUITE SOURCE-OR-PACKAGE: the version of a Debian package
 # that this cache holds: the newest when first asked, the same from then on, so
-# that a build needs no network. scripts/upgrade.sh (make upgrade) forgets it.
+# that a build needs no network. make clean-cache forgets it.
 fixed_version() {
 	local file=$PUMICE_CACHE/versions/$1
 
