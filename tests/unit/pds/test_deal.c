@@ -46,6 +46,29 @@ static void groups_go_to_the_usc_with_the_fewest_waves_in_turn(void **state)
 	rig_destroy(rig);
 }
 
+/* A GPU that is idle between two groups does not give all of them to USC 0. */
+static void equal_uscs_take_turns_and_a_reset_starts_over(void **state)
+{
+	struct rig *rig = rig_create(3, NULL);
+	struct pds_launch launch = rig_launch(64, 1, 1);
+	u32 i;
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	for (i = 0; i < 8; i++) {
+		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(rig->usc[i % 3]->running, 1);
+		assert_true(rig_finish_oldest(rig));
+	}
+	rig->begun = false;
+	pds_reset(rig->pds);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(rig->usc[0]->running, 1);
+	rig_destroy(rig);
+}
+
 static void dealing_repeats_itself_exactly(void **state)
 {
 	u32 first[2][64], run, i;
@@ -413,6 +436,24 @@ static void reset_forgets_groups_and_gives_programs_back(void **state)
 	rig_destroy(rig);
 }
 
+static void reset_empties_the_tlb(void **state)
+{
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_launch launch = rig_launch(1, 1, 1);
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	rig_end(rig);
+	testmem_unmap(rig->tm, RIG_CTX, RIG_PDS, 0x1000);
+	assert_true(rig_begin(rig, &launch));	/* the TLB still holds the page */
+	rig->begun = false;
+	pds_reset(rig->pds);
+	assert_false(rig_begin(rig, &launch));
+	rig_expect_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS, RIG_PDS, 0);
+	rig_destroy(rig);
+}
+
 static void a_pds_has_one_to_thirty_two_uscs(void **state)
 {
 	struct pds_config config = { .uscs = 0 };
@@ -477,6 +518,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_go_to_the_usc_with_the_fewest_waves_in_turn),
+		cmocka_unit_test(equal_uscs_take_turns_and_a_reset_starts_over),
 		cmocka_unit_test(dealing_repeats_itself_exactly),
 		cmocka_unit_test(a_group_is_described_to_its_usc),
 		cmocka_unit_test(local_memory_starts_at_the_first_bank),
@@ -490,6 +532,7 @@ int main(void)
 		cmocka_unit_test(abort_reaches_the_uscs_with_groups_and_no_other),
 		cmocka_unit_test(a_usc_fault_is_passed_on_whole),
 		cmocka_unit_test(reset_forgets_groups_and_gives_programs_back),
+		cmocka_unit_test(reset_empties_the_tlb),
 		cmocka_unit_test(a_pds_has_one_to_thirty_two_uscs),
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
 	};
