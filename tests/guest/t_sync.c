@@ -409,21 +409,24 @@ static void job_waits_for_a_fence_of_another_driver(void)
 	rig_check_words(rig.data.cpu, 6);
 }
 
+/* DRM's scheduler lets go of a job only when all that it waits for has signaled. */
 static void context_that_waits_for_another_driver_can_be_destroyed(void)
 {
 	struct rig rig = rig_open();
 	struct sw_sync_create_fence_data fence = { .value = 1, .name = "test" };
 	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
-	u32 imported = need_sync(rig.fd);
+	u32 imported = need_sync(rig.fd), step = 1;
 
 	if (timeline < 0)
 		test_skip("this kernel has no SW_SYNC");
 	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &fence) ? -errno : 0);
 	CHECK_OK(drmSyncobjImportSyncFile(rig.fd, imported, fence.fence));
-	submit_link(&rig, rig.context, rig_empty_stream(&rig), imported, rig.sync);
+	submit_link(&rig, rig.context, rig_store_stream(&rig, rig.data.va, 6), imported, rig.sync);
 	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_INC, &step) ? -errno : 0);
 	need_wait(rig.fd, rig.sync, 0);
 	CHECK(sync_status(rig.fd, rig.sync, 0) < 0);
+	CHECK_EQUAL(rig.data.cpu[0], 0);
 }
 
 static const struct test_case cases[] = {
