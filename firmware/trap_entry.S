@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap entry: saves what a C function may destroy, and what a trap inside the
- * handler would (an access through the window that fails), and calls
+ * Trap entry: saves what a C function may destroy and calls
  * trap_handle(cause, pc, value), which returns where to go on.
  *
- * Stack frame of 80 bytes: 16 registers and mstatus; the C side keeps mepc.
+ * A trap inside the handler (an access through the window that fails) destroys
+ * mepc, which the C side therefore keeps. It leaves mstatus good: its MRET sets
+ * MPIE, and only interrupts, taken with MIE set, have handlers in which it happens.
  */
 	.section .text
 	.globl trap_entry
 	.type trap_entry, @function
 	.balign 4
 trap_entry:
-	addi	sp, sp, -80
+	addi	sp, sp, -64
 	sw	ra, 0(sp)
 	sw	t0, 4(sp)
 	sw	t1, 8(sp)
@@ -31,12 +32,8 @@ trap_entry:
 	csrr	a0, mcause
 	csrr	a1, mepc
 	csrr	a2, mtval
-	csrr	t0, mstatus
-	sw	t0, 68(sp)
 	call	trap_handle
 	csrw	mepc, a0
-	lw	t0, 68(sp)
-	csrw	mstatus, t0
 	lw	ra, 0(sp)
 	lw	t0, 4(sp)
 	lw	t1, 8(sp)
@@ -53,5 +50,5 @@ trap_entry:
 	lw	t4, 52(sp)
 	lw	t5, 56(sp)
 	lw	t6, 60(sp)
-	addi	sp, sp, 80
+	addi	sp, sp, 64
 	mret

@@ -38,26 +38,71 @@ static void more_vms_than_mmu_contexts_each_see_their_own_memory(void **state)
 	rig_destroy(r);
 }
 
+/*
+ * Each VM's stream lies at an address that no other VM uses until one comes to
+ * its MMU context: what a TLB holds of the old VM is still there then.
+ */
+static void vm_that_gets_anothers_mmu_context_sees_nothing_of_it(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c[VMS];
+	struct rig_vm vm[VMS];
+	u32 i, page;
+
+	(void)state;
+	for (i = 0; i < VMS; i++) {
+		page = 2 + i % (PUMICE_MMU_CONTEXTS - 1);
+		rig_vm(r, &vm[i]);
+		if (i % 2)
+			rig_vm_faulty(&vm[i]);
+		vm[i].pt[page] = vm[i].pt[0];
+		rig_context(r, &vm[i], 1, &c[i]);
+		rig_compute(&c[i], RIG_STREAM_VA + page * 4096, 1);
+		rig_submit(r, &c[i]);
+		assert_int_equal(rig_result(&c[i], 1)->seqno, 1);
+		assert_int_equal(rig_result(&c[i], 1)->fault,
+				 i % 2 ? PUMICE_FAULT_CDM_COMMAND : PUMICE_FAULT_NONE);
+	}
+	rig_destroy(r);
+}
+
+/* How often the context's VM was given an MMU context, by the log since *@from. */
+static u32 count_binds(struct rig *r, const struct rig_context *c, u32 *from)
+{
+	u32 binds = 0;
+
+	for (; *from != r->log_ring->write; ++*from) {
+		const struct fwif_log_entry *e = &r->log[*from % RIG_LOG];
+
+		binds += e->event == FWIF_LOG_MMU_BIND && e->args[1] == c->f->id;
+	}
+	return binds;
+}
+
 static void vm_in_use_keeps_its_mmu_context_and_the_one_unused_longest_loses_it(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c[VMS];
 	struct rig_vm vm[VMS];
-	u32 i, first;
+	u32 i, log = 0, binds = 0;
 
 	(void)state;
 	for (i = 0; i < VMS; i++) {
 		rig_vm(r, &vm[i]);
 		rig_context(r, &vm[i], 1, &c[i]);
 	}
-	run(r, &c[0], 1);
-	first = rig_result(&c[0], 1)->mmu_context;
 	for (i = 1; i < VMS; i++) {
+		run(r, &c[0], i);
+		binds += count_binds(r, &c[0], &log);
 		run(r, &c[i], 1);
-		run(r, &c[0], i + 1);
-		assert_int_equal(rig_result(&c[0], i + 1)->mmu_context, first);
+		binds += count_binds(r, &c[0], &log);
 	}
-	assert_int_not_equal(rig_result(&c[1], 1)->mmu_context, first);
+	assert_int_equal(binds, 1);
+	/* The last 30 others have theirs still; the ninth had to go. */
+	run(r, &c[VMS - 30], 2);
+	assert_int_equal(count_binds(r, &c[VMS - 30], &log), 0);
+	run(r, &c[VMS - 31], 2);
+	assert_int_equal(count_binds(r, &c[VMS - 31], &log), 1);
 	rig_destroy(r);
 }
 
@@ -142,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_vms_than_mmu_contexts_each_see_their_own_memory),
+		cmocka_unit_test(vm_that_gets_anothers_mmu_context_sees_nothing_of_it),
 		cmocka_unit_test(vm_in_use_keeps_its_mmu_context_and_the_one_unused_longest_loses_it),
 		cmocka_unit_test(contexts_of_one_vm_share_its_mmu_context),
 		cmocka_unit_test(invalidate_makes_jobs_see_a_changed_mapping),
