@@ -92,7 +92,7 @@ static void fill_shared(struct pumice_context *ctx)
 	};
 }
 
-/* Memory shared with the firmware. What was made is freed by release_parts(). */
+/* Memory shared with the firmware. What was made is freed by release_shared(). */
 static int make_shared(struct pumice_context *ctx)
 {
 	struct pumice_device *pdev = ctx->pdev;
@@ -111,16 +111,15 @@ static int make_shared(struct pumice_context *ctx)
 	return 0;
 }
 
-/* What a context has beside its scheduler and its update object. */
-static void release_parts(struct pumice_context *ctx)
+/* What a context shares with the firmware beside its update object, and its id. */
+static void release_shared(struct pumice_context *ctx)
 {
 	pumice_fw_obj_destroy(ctx->pdev, ctx->obj);
 	ctx->obj = NULL;
 	ida_free(&ctx->pdev->context_ids, ctx->id);
-	pumice_vm_put(ctx->vm);
 }
 
-/* A structure with id and VM use, or an error pointer; the caller's VM use is taken. */
+/* A structure with an id, or an error pointer. */
 static struct pumice_context *context_alloc(struct pumice_device *pdev, struct pumice_vm *vm,
 					    u32 priority)
 {
@@ -147,22 +146,20 @@ static struct pumice_context *context_alloc(struct pumice_device *pdev, struct p
 	return ctx;
 }
 
-/* Takes the VM use in any case. */
+/* The caller's VM use is taken if it succeeds. */
 static struct pumice_context *context_create(struct pumice_device *pdev, struct pumice_vm *vm,
 					     u32 priority)
 {
 	struct pumice_context *ctx = context_alloc(pdev, vm, priority);
 	int ret;
 
-	if (IS_ERR(ctx)) {
-		pumice_vm_put(vm);
+	if (IS_ERR(ctx))
 		return ctx;
-	}
 	ret = make_shared(ctx);
 	if (!ret)
 		ret = pumice_queue_init(ctx);
 	if (ret) {
-		release_parts(ctx);
+		release_shared(ctx);
 		pumice_fw_obj_destroy(pdev, ctx->ufo);
 		kfree(ctx);
 		return ERR_PTR(ret);
@@ -211,38 +208,24 @@ int pumice_context_kill(struct pumice_context *ctx)
 	return idle ? 0 : -EPROTO;
 }
 
-/* Make the firmware forget a context that ends. */
+/*
+ * Make the firmware forget a context that ends. When it returns, no job of the
+ * context is left: the firmware ended them, or a reset, or unplugging.
+ */
 static void leave_firmware(struct pumice_context *ctx)
 {
 	struct pumice_device *pdev = ctx->pdev;
 	int ret, idx;
 
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return;
-	ret = pumice_context_kill(ctx);
-	if (!ret && ctx->known)
-		ret = call_context(ctx, FWIF_KCCB_CONTEXT_RELEASE);
-	if (ret)
-		pumice_reset_and_wait(pdev, ret);
-	drm_dev_exit(idx);
-}
-
-/*
- * Jobs that leave_firmware() could not end because the device is being
- * unplugged. Unplugging ends the jobs of all contexts in the list and then
- * takes their memory; a context that has jobs was not yet reached by it, so its
- * memory is there, and will not be reached any more when it leaves the list.
- */
-static void cancel_left_jobs(struct pumice_context *ctx)
-{
-	bool idle;
-
-	lockdep_assert_held(&ctx->pdev->reset.lock);
-	spin_lock(&ctx->lock);
-	idle = list_empty(&ctx->in_flight);
-	spin_unlock(&ctx->lock);
-	if (!idle)
-		pumice_queue_cancel(ctx, -ENODEV);
+	if (drm_dev_enter(&pdev->drm, &idx)) {
+		ret = pumice_context_kill(ctx);
+		if (!ret && ctx->known)
+			ret = call_context(ctx, FWIF_KCCB_CONTEXT_RELEASE);
+		if (ret)
+			pumice_reset_and_wait(pdev, ret);
+		drm_dev_exit(idx);
+	}
+	pumice_device_wait_gone(pdev);
 }
 
 /* No job is armed for the context after this. */
@@ -262,6 +245,8 @@ static void close_to_jobs(struct pumice_context *ctx)
  * pumice_context_destroy - end a context: its jobs are killed
  * @ctx: context, out of its file's table; the table's reference goes
  *
+ * Not to be called between drm_dev_enter() and drm_dev_exit().
+ *
  * Jobs that the scheduler has pass through run_job(), which refuses them. One
  * that waits for another driver's fence does not; killing the entity ends it.
  */
@@ -274,12 +259,12 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	wait_event_timeout(ctx->drained, !atomic_read(&ctx->queued), msecs_to_jiffies(DRAIN_MS));
 	drm_sched_entity_fini(&ctx->entity);
 	mutex_lock(&pdev->reset.lock);
-	cancel_left_jobs(ctx);
 	spin_lock(&pdev->reset.contexts_lock);
 	list_del(&ctx->node);
 	spin_unlock(&pdev->reset.contexts_lock);
 	mutex_unlock(&pdev->reset.lock);
-	release_parts(ctx);
+	release_shared(ctx);
+	pumice_vm_put(ctx->vm);
 	atomic_dec(&pdev->stats.contexts);
 	pumice_context_put(ctx);
 }
@@ -309,31 +294,42 @@ static int check_create(const struct drm_pumice_context_create *args, struct drm
 	return 0;
 }
 
+/* A context in the file's table; takes the VM use in any case. */
+static int add_context(struct pumice_file *pfile, struct pumice_vm *vm, u32 priority, u32 *id)
+{
+	struct pumice_context *ctx;
+	int ret, idx;
+
+	if (drm_dev_enter(&pfile->pdev->drm, &idx)) {
+		ctx = context_create(pfile->pdev, vm, priority);
+		drm_dev_exit(idx);
+	} else {
+		ctx = ERR_PTR(-ENODEV);
+	}
+	if (IS_ERR(ctx)) {
+		pumice_vm_put(vm);
+		return PTR_ERR(ctx);
+	}
+	ret = xa_alloc(&pfile->contexts, id, ctx, xa_limit_31b, GFP_KERNEL);
+	if (ret)
+		pumice_context_destroy(ctx);
+	return ret;
+}
+
 /* DRM_IOCTL_PUMICE_CONTEXT_CREATE */
 int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_context_create *args = data;
-	struct pumice_file *pfile = file->driver_priv;
-	struct pumice_context *ctx;
 	struct pumice_vm *vm;
-	int ret, idx;
+	int ret;
 
 	ret = check_create(args, file);
 	if (ret)
 		return ret;
-	if (!drm_dev_enter(drm, &idx))
-		return -ENODEV;
-	vm = pumice_vm_lookup(pfile, args->vm);
-	ctx = vm ? context_create(pfile->pdev, vm, args->priority) : ERR_PTR(-ENOENT);
-	if (IS_ERR(ctx)) {
-		ret = PTR_ERR(ctx);
-	} else {
-		ret = xa_alloc(&pfile->contexts, &args->id, ctx, xa_limit_31b, GFP_KERNEL);
-		if (ret)
-			pumice_context_destroy(ctx);
-	}
-	drm_dev_exit(idx);
-	return ret;
+	vm = pumice_vm_lookup(file->driver_priv, args->vm);
+	if (!vm)
+		return -ENOENT;
+	return add_context(file->driver_priv, vm, args->priority, &args->id);
 }
 
 /* DRM_IOCTL_PUMICE_CONTEXT_DESTROY */

@@ -29,7 +29,7 @@
  * pumice_device_halt - reset the GPU: nothing runs on it, nothing is known to it
  * @pdev: device
  *
- * Returns 0, or an error that has been told.
+ * Returns 0, or an error that has been told: the GPU cannot reach memory then.
  */
 int pumice_device_halt(struct pumice_device *pdev)
 {
@@ -40,8 +40,10 @@ int pumice_device_halt(struct pumice_device *pdev)
 	ret = read_poll_timeout(pumice_read, status,
 				!(status & PUMICE_SYS_STATUS__RESETTING__MASK), POLL_US, HALT_US,
 				false, pdev, PUMICE_SYS_STATUS);
-	if (ret)
+	if (ret) {
 		dev_err(pdev->drm.dev, "the GPU does not reset\n");
+		pci_clear_master(to_pci_dev(pdev->drm.dev));
+	}
 	return ret;
 }
 
@@ -64,7 +66,6 @@ static int map_registers(struct pumice_device *pdev)
 	if (ret)
 		return dev_err_probe(dev, ret, "no %d-bit DMA\n", DMA_BITS);
 	dma_set_max_seg_size(dev, UINT_MAX);
-	pci_set_master(pci);
 	return 0;
 }
 
@@ -150,8 +151,7 @@ static void release_hardware(struct pumice_device *pdev)
 {
 	pdev->fw.ready = false;
 	pumice_kccb_close(pdev);
-	if (pumice_device_halt(pdev))
-		pci_clear_master(to_pci_dev(pdev->drm.dev));
+	pumice_device_halt(pdev);
 	if (pdev->irq)
 		pumice_irq_disable(pdev);
 	pumice_fw_unload(pdev);
@@ -212,5 +212,21 @@ void pumice_device_unplug(struct pumice_device *pdev)
 		end_all_jobs(pdev);
 		release_hardware(pdev);
 	}
+	mutex_unlock(&pdev->unplug_lock);
+}
+
+/**
+ * pumice_device_wait_gone - where the GPU is being unplugged, return when it has stopped
+ * @pdev: device
+ *
+ * For those who found no way in by drm_dev_enter() and are about to free what
+ * the GPU may use until then. Not to be called between drm_dev_enter() and
+ * drm_dev_exit(), nor under a lock that unplugging takes.
+ */
+void pumice_device_wait_gone(struct pumice_device *pdev)
+{
+	if (!drm_dev_is_unplugged(&pdev->drm))
+		return;
+	mutex_lock(&pdev->unplug_lock);
 	mutex_unlock(&pdev->unplug_lock);
 }

@@ -228,6 +228,7 @@ extern struct workqueue_struct *pumice_cleanup_wq;
 /* pumice_device.c */
 int pumice_device_init(struct pumice_device *pdev);
 void pumice_device_unplug(struct pumice_device *pdev);
+void pumice_device_wait_gone(struct pumice_device *pdev);
 int pumice_device_halt(struct pumice_device *pdev);
 
 #endif

@@ -264,6 +264,7 @@ int pumice_fw_boot(struct pumice_device *pdev)
 	ret = pumice_device_halt(pdev);
 	if (ret)
 		return ret;
+	pci_set_master(to_pci_dev(pdev->drm.dev));
 	pumice_mmu_setup_ranges(pdev);
 	pumice_fw_mem_setup(pdev);
 	fill_shared(&pdev->fw);

@@ -139,46 +139,47 @@ int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 	return ret;
 }
 
-/* Let the buffer use the reservation of the one VM it is for. */
-static int make_exclusive(struct pumice_bo *bo, struct pumice_file *pfile, u32 vm_id)
+/* A buffer with a handle; vm is the only one that may bind it, or NULL. */
+static int add_bo(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 *handle)
 {
-	struct pumice_vm *vm = pumice_vm_lookup(pfile, vm_id);
+	struct pumice_bo *bo = bo_create(file->minor->dev, size);
+	int ret;
 
-	if (!vm)
-		return -ENOENT;
-	bo->root = drm_gpuvm_resv_obj(&vm->base);
-	drm_gem_object_get(bo->root);
-	bo->base.base.resv = bo->root->resv;
-	pumice_vm_put(vm);
-	return 0;
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	if (vm) {
+		bo->root = drm_gpuvm_resv_obj(&vm->base);
+		drm_gem_object_get(bo->root);
+		bo->base.base.resv = bo->root->resv;
+	}
+	ret = drm_gem_handle_create(file, &bo->base.base, handle);
+	drm_gem_object_put(&bo->base.base);
+	return ret;
 }
 
 /* DRM_IOCTL_PUMICE_BO_CREATE */
 int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_bo_create *args = data;
-	struct pumice_bo *bo;
-	int ret = 0, idx;
+	struct pumice_vm *vm = NULL;
+	int ret = -ENODEV, idx;
 
 	if (!args->size || args->flags || args->pad)
 		return -EINVAL;
 	if (args->size > DRM_PUMICE_MAX_BO_SIZE)
 		return -E2BIG;
-	if (!drm_dev_enter(drm, &idx))
-		return -ENODEV;
-	bo = bo_create(drm, PAGE_ALIGN(args->size));
-	if (IS_ERR(bo)) {
-		ret = PTR_ERR(bo);
-		goto out;
+	if (args->exclusive_vm) {
+		vm = pumice_vm_lookup(file->driver_priv, args->exclusive_vm);
+		if (!vm)
+			return -ENOENT;
 	}
-	if (args->exclusive_vm)
-		ret = make_exclusive(bo, file->driver_priv, args->exclusive_vm);
-	if (!ret)
-		ret = drm_gem_handle_create(file, &bo->base.base, &args->handle);
-	args->size = bo->base.base.size;
-	drm_gem_object_put(&bo->base.base);
-out:
-	drm_dev_exit(idx);
+	args->size = PAGE_ALIGN(args->size);
+	if (drm_dev_enter(drm, &idx)) {
+		ret = add_bo(file, vm, args->size, &args->handle);
+		drm_dev_exit(idx);
+	}
+	if (vm)
+		pumice_vm_put(vm);
 	return ret;
 }
 

@@ -141,12 +141,15 @@ void pumice_reset_schedule(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_and_wait - return when the GPU has forgotten all it knew
+ * pumice_reset_and_wait - after a failed command: have the GPU forget all it knew
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); not under reset.lock
  * @error: what pumice_kccb_call() returned: -ECANCELED says that a reset is
  *	already under way
+ *
+ * Returns 0 when the GPU has forgotten, or -ENODEV if it is being unplugged:
+ * then only pumice_device_wait_gone() helps.
  */
-void pumice_reset_and_wait(struct pumice_device *pdev, int error)
+int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 {
 	if (error != -ECANCELED) {
 		drm_err(&pdev->drm, "firmware command failed (%d)\n", error);
@@ -155,6 +158,7 @@ void pumice_reset_and_wait(struct pumice_device *pdev, int error)
 	}
 	mutex_lock(&pdev->reset.lock);
 	mutex_unlock(&pdev->reset.lock);
+	return drm_dev_is_unplugged(&pdev->drm) ? -ENODEV : 0;
 }
 
 /* True while a job waits for jobs of other contexts. */

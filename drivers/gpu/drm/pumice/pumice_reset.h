@@ -14,7 +14,7 @@ struct pumice_device;
 int pumice_reset_init(struct pumice_device *pdev);
 void pumice_reset_stop(struct pumice_device *pdev);
 void pumice_reset_schedule(struct pumice_device *pdev);
-void pumice_reset_and_wait(struct pumice_device *pdev, int error);
+int pumice_reset_and_wait(struct pumice_device *pdev, int error);
 enum drm_gpu_sched_stat pumice_reset_job_timed_out(struct drm_sched_job *base);
 void pumice_reset_pci_prepare(struct pci_dev *pci);
 void pumice_reset_pci_done(struct pci_dev *pci);

@@ -213,15 +213,13 @@ int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *fil
 	INIT_LIST_HEAD(&s.signals);
 	s.jobs = kcalloc(s.count, sizeof(*s.jobs), GFP_KERNEL);
 	s.vms = kcalloc(s.count, sizeof(*s.vms), GFP_KERNEL);
-	ret = -ENOMEM;
-	if (s.jobs && s.vms) {
-		ret = run(&s, &args->jobs);
+	ret = s.jobs && s.vms ? run(&s, &args->jobs) : -ENOMEM;
+	drm_dev_exit(idx);
+	if (s.jobs && s.vms)
 		release(&s);
-	}
 	if (ret)
 		args->jobs.count = s.failed;
 	kfree(s.vms);
 	kfree(s.jobs);
-	drm_dev_exit(idx);
 	return ret;
 }

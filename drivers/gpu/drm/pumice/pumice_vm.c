@@ -63,7 +63,11 @@ static struct pumice_vm *vm_create(struct pumice_device *pdev)
 	return vm;
 }
 
-/* Make the firmware forget an address space that ends. */
+/*
+ * Make the firmware forget an address space that ends. When it returns, the GPU
+ * reads its page tables no more: the firmware saw to it, or a reset, or
+ * unplugging.
+ */
 static void leave_firmware(struct pumice_vm *vm)
 {
 	const struct fwif_kccb_cmd cmd = {
@@ -72,12 +76,15 @@ static void leave_firmware(struct pumice_vm *vm)
 	};
 	int ret, idx;
 
-	if (!READ_ONCE(vm->used) || !drm_dev_enter(&vm->pdev->drm, &idx))
+	if (!READ_ONCE(vm->used))
 		return;
-	ret = pumice_kccb_call(vm->pdev, &cmd);
-	if (ret)
-		pumice_reset_and_wait(vm->pdev, ret);
-	drm_dev_exit(idx);
+	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
+		ret = pumice_kccb_call(vm->pdev, &cmd);
+		if (ret)
+			pumice_reset_and_wait(vm->pdev, ret);
+		drm_dev_exit(idx);
+	}
+	pumice_device_wait_gone(vm->pdev);
 }
 
 /* The last use is gone: so are the contexts, and no job can run in it. */
@@ -111,7 +118,8 @@ struct pumice_vm *pumice_vm_get(struct pumice_vm *vm)
  * pumice_vm_put - end of a use
  * @vm: address space
  *
- * May sleep, and wait for the firmware.
+ * May sleep, and wait for the firmware. Not to be called between
+ * drm_dev_enter() and drm_dev_exit().
  */
 void pumice_vm_put(struct pumice_vm *vm)
 {
@@ -191,9 +199,9 @@ void pumice_vm_note_use(struct pumice_vm *vm)
 }
 
 /*
- * Have TLBs forget what changed. A failure leaves them as they may be until the
- * GPU is reset, which is waited for; the address space is not to be trusted
- * then, unless the reset was another's.
+ * Have TLBs forget what changed. If the firmware does not do it, a reset does;
+ * the address space is not to be trusted then, unless the reset was another's.
+ * -ENODEV: neither did.
  */
 static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty)
 {
@@ -203,28 +211,22 @@ static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty
 		.start = dirty->start,
 		.end = dirty->end,
 	};
-	int ret, idx;
+	int error = pumice_kccb_call(vm->pdev, &cmd);
 
-	if (!drm_dev_enter(&vm->pdev->drm, &idx))
-		return -ENODEV;
-	ret = pumice_kccb_call(vm->pdev, &cmd);
-	if (ret) {
-		pumice_reset_and_wait(vm->pdev, ret);
-		if (ret == -ECANCELED)
-			ret = 0;
-		else
-			WRITE_ONCE(vm->unusable, true);
-	}
-	drm_dev_exit(idx);
-	return ret ? -EIO : 0;
+	if (!error)
+		return 0;
+	if (error != -ECANCELED)
+		WRITE_ONCE(vm->unusable, true);
+	return pumice_reset_and_wait(vm->pdev, error);
 }
 
 /**
- * pumice_vm_flush_locked - when it returns, the GPU sees the page tables as they are
- * @vm: address space, under its lock
+ * pumice_vm_flush_locked - have the GPU see the page tables as they are
+ * @vm: address space, under its lock; between drm_dev_enter() and drm_dev_exit()
  *
- * In any case what was unmapped may be freed. Returns 0, -EIO if the address
- * space became unusable, -ENODEV.
+ * Returns 0: what was unmapped may be freed; -EIO: so it may, but the address
+ * space became unusable; -ENODEV: the device is being unplugged, nothing may be
+ * freed before pumice_device_wait_gone().
  */
 int pumice_vm_flush_locked(struct pumice_vm *vm)
 {
@@ -235,8 +237,10 @@ int pumice_vm_flush_locked(struct pumice_vm *vm)
 	smp_mb(); /* page tables before the look at @used: pairs with pumice_vm_note_use() */
 	if (pumice_mmu_dirty(vm->mmu, &dirty) && READ_ONCE(vm->used))
 		ret = invalidate(vm, &dirty);
+	if (ret)
+		return ret;
 	pumice_mmu_flushed(vm->mmu);
-	return ret;
+	return vm->unusable ? -EIO : 0;
 }
 
 /**
@@ -282,15 +286,12 @@ int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
 	vm = vm_create(pfile->pdev);
-	if (IS_ERR(vm)) {
-		ret = PTR_ERR(vm);
-	} else {
-		ret = xa_alloc(&pfile->vms, &args->id, vm, XA_LIMIT(1, PUMICE_MAX_FILE_VMS),
-			       GFP_KERNEL);
-		if (ret)
-			pumice_vm_put(vm);
-	}
 	drm_dev_exit(idx);
+	if (IS_ERR(vm))
+		return PTR_ERR(vm);
+	ret = xa_alloc(&pfile->vms, &args->id, vm, XA_LIMIT(1, PUMICE_MAX_FILE_VMS), GFP_KERNEL);
+	if (ret)
+		pumice_vm_put(vm);
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 

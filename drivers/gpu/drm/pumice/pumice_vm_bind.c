@@ -322,10 +322,11 @@ static int do_ops(struct bind *b, struct drm_file *file, const struct drm_pumice
 	return 0;
 }
 
-static int bind_locked(struct pumice_vm *vm, struct drm_file *file,
+/* *done counts the operations that took effect. */
+static int bind_locked(struct bind *b, struct drm_file *file,
 		       const struct drm_pumice_array *ops, u32 *done)
 {
-	struct bind b = { .vm = vm };
+	struct pumice_vm *vm = b->vm;
 	int ret, flushed;
 
 	lockdep_assert_held(&vm->lock);
@@ -335,11 +336,29 @@ static int bind_locked(struct pumice_vm *vm, struct drm_file *file,
 		return -ENODEV;
 	if (vm->unusable)
 		return -EIO;
-	INIT_LIST_HEAD(&b.retired);
-	ret = do_ops(&b, file, ops, done);
+	ret = do_ops(b, file, ops, done);
 	flushed = pumice_vm_flush_locked(vm);
-	bind_finish(&b);
 	return ret ?: flushed;
+}
+
+/* One call, arguments checked. */
+static int bind(struct pumice_vm *vm, struct drm_file *file, const struct drm_pumice_array *ops,
+		u32 *done)
+{
+	struct bind b = { .vm = vm };
+	int ret = -ENODEV, idx;
+
+	INIT_LIST_HEAD(&b.retired);
+	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
+		mutex_lock(&vm->lock);
+		ret = bind_locked(&b, file, ops, done);
+		mutex_unlock(&vm->lock);
+		drm_dev_exit(idx);
+	}
+	/* A GPU that was not told of the change may use what was removed until it stops. */
+	pumice_device_wait_gone(vm->pdev);
+	bind_finish(&b);
+	return ret;
 }
 
 /* DRM_IOCTL_PUMICE_VM_BIND */
@@ -348,7 +367,7 @@ int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *fi
 	struct drm_pumice_vm_bind *args = data;
 	struct pumice_vm *vm;
 	u32 done = 0;
-	int ret, idx;
+	int ret;
 
 	if (args->flags)
 		return -EINVAL;
@@ -358,13 +377,7 @@ int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *fi
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	ret = -ENODEV;
-	if (drm_dev_enter(drm, &idx)) {
-		mutex_lock(&vm->lock);
-		ret = bind_locked(vm, file, &args->ops, &done);
-		mutex_unlock(&vm->lock);
-		drm_dev_exit(idx);
-	}
+	ret = bind(vm, file, &args->ops, &done);
 	if (ret)
 		args->ops.count = done;
 	pumice_vm_put(vm);
