@@ -48,7 +48,7 @@ failed=0
 for name in "$@"; do
 	case $name in
 	unit)
-		part unit "tests without a guest" "firmware native asan" "$top/scripts/unit.py"
+		part unit "tests without a guest" "firmware native asan qemu" "$top/scripts/unit.py"
 		;;
 	guest)
 		part guest "tests through ioctls, in a guest" \

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""
+A machine without a processor that runs: QEMU with the GPU, driven by its qtest
+and QMP sockets. The test is the guest: it programs PCI, writes registers and
+memory, and steps the virtual clock.
+
+Limits: knows the GPU by build/gen/pumice_regs.h only; the GPU stands in slot 4
+of the root bus, its BARs where BAR0 and BAR4 say.
+"""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+QEMU = BUILD / "qemu/qemu-system-x86_64"
+FIRMWARE_FOLDERS = ["/usr/share/seabios", "/usr/share/qemu"]
+PATIENCE = 60   # seconds; then the test fails
+
+SLOT = 4
+BAR0, BAR4 = 0xe0000000, 0xe0100000
+COMMAND, BARS, CAPABILITIES = 0x04, 0x10, 0x34
+MEMORY_SPACE, BUS_MASTER = 0x2, 0x4
+CAP_PM, CAP_EXPRESS, CAP_MSIX = 0x01, 0x10, 0x11
+
+
+def load_macros():
+    """The generated constants: name without PUMICE_ -> number."""
+    text = (BUILD / "gen/pumice_regs.h").read_text(encoding="ascii")
+    found = re.findall(r"^#define PUMICE_(\w+) (0x[0-9a-f]+|\d+)U?(?:LL)?\b", text,
+                       re.MULTILINE)
+    enums = re.findall(r"^\tPUMICE_(\w+) = (0x[0-9a-f]+),", text, re.MULTILINE)
+    return {name: int(value, 0) for name, value in found + enums}
+
+
+REG = load_macros()
+
+
+def command_line(device, *more):
+    """QEMU's command line but for the sockets."""
+    line = [str(QEMU), "-nodefaults", "-no-user-config", "-M", "q35", "-m", "64M",
+            "-display", "none", "-vga", "none"]
+    for folder in FIRMWARE_FOLDERS:
+        line += ["-L", folder]
+    return line + (["-device", device] if device else []) + list(more)
+
+
+class Line:
+    """A line-based socket of QEMU."""
+
+    def __init__(self, path, process):
+        deadline = time.monotonic() + PATIENCE
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE)
+        while True:
+            try:
+                self.socket.connect(path)
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        self.file = self.socket.makefile("rw")
+
+    def close(self):
+        """Hang up."""
+        self.file.close()
+        self.socket.close()
+
+    def tell(self, text):
+        """Write a line."""
+        self.file.write(text + "\n")
+        self.file.flush()
+
+    def hear(self):
+        """Read a line."""
+        line = self.file.readline()
+        if not line:
+            raise EOFError("QEMU hung up")
+        return line.strip()
+
+
+class Machine:
+    """QEMU with one GPU. Use in a with statement."""
+
+    def __init__(self, properties="", more=()):
+        self.folder = tempfile.TemporaryDirectory()
+        device = f"pumice,id=gpu,addr={SLOT}" + ("," + properties if properties else "")
+        paths = {name: f"{self.folder.name}/{name}" for name in ("qtest", "qmp")}
+        line = command_line(device, "-accel", "qtest",
+                            "-qtest", f"unix:{paths['qtest']},server=on,wait=off",
+                            "-qmp", f"unix:{paths['qmp']},server=on,wait=off", *more)
+        self.process = subprocess.Popen(line, stderr=subprocess.PIPE)
+        self.lines = {}
+        for name, path in paths.items():
+            self.lines[name] = Line(path, self.process)
+        self.lines["qmp"].hear()
+        self.qmp("qmp_capabilities")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for line in self.lines.values():
+            line.close()
+        self.process.terminate()
+        try:
+            self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.process.stderr.close()
+            self.folder.cleanup()
+
+    def qmp(self, command, **arguments):
+        """A QMP command; returns its answer, errors included."""
+        self.lines["qmp"].tell(json.dumps({"execute": command, "arguments": arguments}))
+        while True:
+            answer = json.loads(self.lines["qmp"].hear())
+            if "return" in answer or "error" in answer:
+                return answer
+
+    def qtest(self, *words):
+        """A qtest command; returns the words behind OK."""
+        self.lines["qtest"].tell(" ".join(str(word) for word in words))
+        while True:
+            answer = self.lines["qtest"].hear()
+            if answer.startswith("OK"):
+                return answer.split()[1:]
+            if not answer.startswith("IRQ"):
+                raise ValueError(answer)
+
+    # Bus accesses
+
+    def read(self, address, size=4):
+        """Read memory or registers by bus address, 4 or 8 bytes."""
+        return int(self.qtest({4: "readl", 8: "readq"}[size], hex(address))[0], 0)
+
+    def write(self, address, value, size=4):
+        """Write memory or registers by bus address, 4 or 8 bytes."""
+        self.qtest({4: "writel", 8: "writeq"}[size], hex(address), hex(value))
+
+    def config(self, offset, value=None, size=4):
+        """Read, or write, PCI configuration space."""
+        self.qtest("outl", hex(0xcf8), hex(0x80000000 | SLOT << 11 | offset & ~3))
+        letter = {1: "b", 2: "w", 4: "l"}[size]
+        port = hex(0xcfc + (offset & 3))
+        if value is None:
+            return int(self.qtest(f"in{letter}", port)[0], 0)
+        self.qtest(f"out{letter}", port, hex(value))
+        return None
+
+    def capability(self, number):
+        """Offset of a capability, or None."""
+        at = self.config(CAPABILITIES, size=1)
+        while at:
+            if self.config(at, size=1) == number:
+                return at
+            at = self.config(at + 1, size=1)
+        return None
+
+    def enable(self, bus_master=True):
+        """Place the BARs and switch the device on."""
+        self.config(BARS, BAR0)
+        self.config(BARS + 4, 0)
+        self.config(BARS + 16, BAR4)
+        self.config(COMMAND, MEMORY_SPACE | (BUS_MASTER if bus_master else 0), size=2)
+
+    # The GPU
+
+    def reg(self, name, value=None, page=0, size=4):
+        """Read, or write, a register of the GPU by its name."""
+        address = BAR0 + page * REG["OS_PAGE_SIZE"] + REG[name]
+        if value is None:
+            return self.read(address, size)
+        self.write(address, value, size)
+        return None
+
+    def field(self, name):
+        """Value of a register field, REG__FIELD."""
+        return (self.reg(name.split("__")[0]) & REG[name + "__MASK"]) >> REG[name + "__SHIFT"]
+
+    def start_firmware(self, words, address=0x200000):
+        """Put an image into memory and set RUN."""
+        image = struct.pack(f"<{len(words)}I", *words)
+        self.qtest("write", hex(address), hex(len(image)), "0x" + image.hex())
+        self.reg("FW_IMAGE_ADDR", address, size=8)
+        self.reg("FW_IMAGE_SIZE", len(image))
+        self.reg("FW_CTRL", 0)
+        self.reg("FW_CTRL", REG["FW_CTRL__RUN__MASK"])
+
+    def until(self, what, condition):
+        """Ask again and again; for what the GPU's own threads do."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > deadline:
+                raise TimeoutError(what)
+            time.sleep(0.001)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""The PCI device, as a guest without a driver sees it."""
+
+import pathlib
+import subprocess
+import unittest
+
+from machine import (BAR0, BARS, BUS_MASTER, CAP_EXPRESS, CAP_MSIX, CAP_PM, COMMAND, BAR4,
+                     MEMORY_SPACE, Machine, REG, command_line)
+
+# RV32: sleep for good; an illegal instruction.
+SLEEPER = [0x10500073, 0xffdff06f]
+BROKEN = [0xffffffff]
+
+STATE = {name[9:]: value for name, value in REG.items() if name.startswith("FW_STATE_")}
+ERROR = {name[14:]: value for name, value in REG.items() if name.startswith("FW_BOOT_ERROR_")}
+DEVICE_CONTROL_FLR = 0x8000
+DEVICE_CAPABILITY_FLR = 1 << 28
+
+
+def refused(properties):
+    """What QEMU says to properties that it refuses."""
+    done = subprocess.run(command_line("pumice," + properties), capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False, timeout=60)
+    assert done.returncode == 1, done.returncode
+    return done.stderr
+
+
+class Properties(unittest.TestCase):
+    """What -device takes."""
+
+    def test_values_out_of_range_are_refused_with_the_range(self):
+        cases = [("cores=0", "1 to 16"), ("cores=17", "1 to 16"), ("threads=65", "0 to 64"),
+                 ("unified-store-kib=0", "1 to 4095"), ("unified-store-kib=4096", "1 to 4095"),
+                 ("common-store-kib=1024", "1 to 1023"), ("local-memory-kib=1024", "1 to 1023")]
+        for properties, text in cases:
+            with self.subTest(properties):
+                said = refused(properties)
+                self.assertIn(properties.split("=", maxsplit=1)[0], said)
+                self.assertIn(text, said)
+
+    def test_registers_tell_the_properties(self):
+        properties = ("cores=16,threads=1,unified-store-kib=128,common-store-kib=32,"
+                      "local-memory-kib=16")
+        with Machine(properties) as machine:
+            machine.enable()
+            self.assertEqual(machine.field("SYS_CONFIG__CORES"), 16)
+            self.assertEqual(machine.field("SYS_CONFIG__OSES"), 1)
+            self.assertEqual(machine.field("SYS_STORES__UNIFIED_KIB"), 128)
+            self.assertEqual(machine.field("SYS_STORES__COMMON_KIB"), 32)
+            self.assertEqual(machine.field("SYS_STORES__LOCAL_KIB"), 16)
+
+
+class Pci(unittest.TestCase):
+    """Configuration space, BARs, DMA, interrupts, resets."""
+
+    def test_configuration_space_says_what_it_is(self):
+        with Machine() as machine:
+            self.assertEqual(machine.config(0), REG["PCI_DEVICE"] << 16 | REG["PCI_VENDOR"])
+            self.assertEqual(machine.config(8) >> 8, 0x030200)
+            sizes = []
+            for bar in (0, 4):
+                machine.config(BARS + 4 * bar, 0xffffffff)
+                sizes.append(1 + ~(machine.config(BARS + 4 * bar) & ~0xf) % (1 << 32))
+            self.assertEqual(sizes[0], REG["OS_COUNT"] * REG["OS_PAGE_SIZE"])
+            msix = machine.capability(CAP_MSIX)
+            self.assertEqual(machine.config(msix + 2, size=2) & 0x7ff, REG["OS_COUNT"] - 1)
+            self.assertEqual(machine.config(msix + 4) & 7, 4)
+            self.assertIsNotNone(machine.capability(CAP_PM))
+            express = machine.capability(CAP_EXPRESS)
+            self.assertTrue(machine.config(express + 4) & DEVICE_CAPABILITY_FLR)
+
+    def test_registers_stand_in_pages_of_bar_0(self):
+        with Machine() as machine:
+            machine.enable()
+            self.assertEqual(machine.reg("SYS_ID"), REG["SYS_ID__RESET"])
+            self.assertEqual(machine.reg("SYS_CLOCK_HZ"), 1000000000)
+            machine.reg("FW_BOOT_ARG", 0x1122334455667788, size=8)
+            self.assertEqual(machine.reg("FW_BOOT_ARG", size=8), 0x1122334455667788)
+            self.assertEqual(machine.read(BAR0 + REG["FW_BOOT_ARG"] + 4), 0x11223344)
+            for page in range(1, REG["OS_COUNT"]):
+                self.assertEqual(machine.reg("SYS_ID", page=page), 0)
+
+    def test_the_gpu_reaches_memory_only_as_bus_master(self):
+        for threads in (1, 2):
+            with Machine(f"threads={threads}") as machine:
+                machine.enable(bus_master=False)
+                machine.start_firmware(SLEEPER)
+                machine.until("boot", lambda: machine.field("FW_STATUS__STATE") != STATE["OFF"])
+                self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["BOOT_FAILED"])
+                self.assertEqual(machine.field("FW_STATUS__BOOT_ERROR"), ERROR["ADDR"])
+                machine.config(COMMAND, MEMORY_SPACE | BUS_MASTER, size=2)
+                machine.start_firmware(SLEEPER)
+                machine.until("boot", lambda: machine.field("FW_STATUS__STATE") != STATE["OFF"])
+                self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["RUNNING"])
+
+    def test_other_devices_are_no_memory(self):
+        with Machine() as machine:
+            machine.enable()
+            for address in (BAR0, BAR4, 0xfee00000, 0xb0000000):
+                machine.start_firmware(SLEEPER)
+                machine.reg("FW_CTRL", 0)
+                machine.reg("FW_IMAGE_ADDR", address, size=8)
+                machine.reg("FW_CTRL", 1)
+                machine.until("boot", lambda: machine.field("FW_STATUS__STATE") != STATE["OFF"])
+                self.assertEqual(machine.field("FW_STATUS__BOOT_ERROR"), ERROR["ADDR"])
+
+    def program_vector(self, machine, vector, address, data, masked):
+        """Fill a row of the MSI-X table."""
+        row = BAR4 + 16 * vector
+        machine.write(row, address)
+        machine.write(row + 4, 0)
+        machine.write(row + 8, data)
+        machine.write(row + 12, int(masked))
+
+    def test_interrupts_go_out_by_msi_x_and_wait_while_masked(self):
+        mailbox = 0x100000
+        for threads in (1, 2):
+            with Machine(f"threads={threads}") as machine:
+                machine.enable()
+                self.program_vector(machine, 0, mailbox, 0xabcd, True)
+                msix = machine.capability(CAP_MSIX)
+                machine.config(msix + 2, 0x8000, size=2)
+                machine.reg("OS_IRQ_ENABLE", REG["OS_IRQ_ENABLE__LOCKUP__MASK"])
+                machine.start_firmware(BROKEN)
+                pending = BAR4 + (machine.config(msix + 8) & ~7)
+                machine.until("pending bit", lambda: machine.read(pending) & 1)
+                self.assertEqual(machine.reg("OS_IRQ_STATUS"),
+                                 REG["OS_IRQ_STATUS__LOCKUP__MASK"])
+                self.assertEqual(machine.read(mailbox), 0)
+                machine.write(BAR4 + 12, 0)
+                machine.until("interrupt", lambda: machine.read(mailbox) == 0xabcd)
+                self.assertEqual(machine.read(pending) & 1, 0)
+
+    def test_function_level_reset_puts_registers_back(self):
+        with Machine() as machine:
+            machine.enable()
+            machine.start_firmware(SLEEPER)
+            machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
+            express = machine.capability(CAP_EXPRESS)
+            control = machine.config(express + 8, size=2)
+            machine.config(express + 8, control | DEVICE_CONTROL_FLR, size=2)
+            machine.enable()
+            self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["OFF"])
+            self.assertEqual(machine.reg("FW_IMAGE_SIZE"), 0)
+            machine.start_firmware(SLEEPER)
+            machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
+
+    def test_system_reset_puts_registers_back(self):
+        with Machine() as machine:
+            machine.enable()
+            machine.start_firmware(SLEEPER)
+            machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
+            machine.qmp("system_reset")
+            machine.until("reset", lambda: not machine.config(COMMAND, size=2) & MEMORY_SPACE)
+            machine.enable()
+            self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["OFF"])
+            self.assertEqual(machine.reg("FW_IMAGE_ADDR", size=8), 0)
+
+    def test_accesses_of_one_and_two_bytes_change_nothing(self):
+        with Machine() as machine:
+            machine.enable()
+            machine.reg("FW_ENTRY", 0x11223344)
+            for word in ("writeb", "writew"):
+                machine.qtest(word, hex(BAR0 + REG["FW_ENTRY"]), "0xff")
+            self.assertEqual(machine.reg("FW_ENTRY"), 0x11223344)
+
+
+class Time(unittest.TestCase):
+    """Who runs the GPU, and when."""
+
+    def test_the_gpu_has_as_many_threads_as_were_asked_for(self):
+        for threads in (0, 1, 3):
+            with Machine(f"threads={threads}") as machine:
+                machine.enable()
+                machine.start_firmware(SLEEPER)
+                machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
+                tasks = pathlib.Path(f"/proc/{machine.process.pid}/task")
+                names = [(task / "comm").read_text() for task in tasks.iterdir()]
+                self.assertEqual(sum(name.startswith("pumice/") for name in names), threads)
+
+    def test_without_threads_the_firmwares_timer_follows_the_virtual_clock(self):
+        # lui s0, bus + IC; TIMECMP = 2^20; mie = timer; wfi; then an illegal instruction.
+        timer = [0x10004437, 0x00042a23, 0x001002b7, 0x00542823, 0x08000293, 0x30429073,
+                 0x10500073, 0xffffffff]
+        with Machine("threads=0") as machine:
+            machine.enable()
+            machine.start_firmware(timer)
+            machine.qtest("clock_step", 1000)
+            self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["RUNNING"])
+            machine.qtest("clock_step", (1 << 20) - 5000)
+            self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["RUNNING"])
+            machine.qtest("clock_step", 100000)
+            self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["LOCKUP"])
+
+    def test_a_stopped_machine_holds_the_gpu(self):
+        with Machine("threads=2") as machine:
+            machine.enable()
+            machine.qmp("stop")
+            machine.start_firmware(SLEEPER)
+            for _ in range(100):
+                self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["OFF"])
+            machine.qmp("cont")
+            machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
+
+    def test_the_clock_register_is_the_virtual_clock(self):
+        with Machine() as machine:
+            machine.enable()
+            before = machine.reg("SYS_CLOCK", size=8)
+            machine.qtest("clock_step", 12345678)
+            self.assertEqual(machine.reg("SYS_CLOCK", size=8) - before, 12345678)
+
+
+class Life(unittest.TestCase):
+    """Plugging, migration."""
+
+    def test_migration_is_refused(self):
+        with Machine() as machine:
+            answer = machine.qmp("migrate", uri="exec:cat >/dev/null")
+            self.assertIn("pumice", answer["error"]["desc"])
+
+    def test_a_second_gpu_is_plugged_into_a_root_port(self):
+        with Machine(more=["-device", "pcie-root-port,id=rp,chassis=1,slot=1"]) as machine:
+            answer = machine.qmp("device_add", driver="pumice", id="second", bus="rp", cores=2)
+            self.assertEqual(answer, {"return": {}})
+            answer = machine.qmp("device_add", driver="pumice", id="third", bus="rp", cores=99)
+            self.assertIn("error", answer)
+
+
+if __name__ == "__main__":
+    unittest.main()
