@@ -61,7 +61,7 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		{ "data master", offsetof(struct fwif_context, dm), 1 },
 		{ "priority", offsetof(struct fwif_context, priority), FWIF_PRIORITIES },
 		{ "catalogue misaligned", offsetof(struct fwif_context, catalogue), 0x1000 },
-		{ "catalogue beyond 48 bits", offsetof(struct fwif_context, catalogue) + 4, 0x10000 },
+		{ "catalogue too high", offsetof(struct fwif_context, catalogue) + 4, 0x10000 },
 		{ "cccb nowhere", offsetof(struct fwif_context, cccb), 0 },
 		{ "cccb misaligned", offsetof(struct fwif_context, cccb), 0x200004 },
 		{ "cccb outside", offsetof(struct fwif_context, cccb), 0x7ffffff8 },
@@ -72,7 +72,7 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		{ "results outside", offsetof(struct fwif_context, results), 0x7fffffc8 },
 		{ "no results", offsetof(struct fwif_context, result_count), 0 },
 		{ "results no power of two", offsetof(struct fwif_context, result_count), 3 },
-		{ "too many results", offsetof(struct fwif_context, result_count), 2 * FWIF_RING_MAX },
+		{ "too many", offsetof(struct fwif_context, result_count), 2 * FWIF_RING_MAX },
 		{ "reserved", offsetof(struct fwif_context, reserved[5]), 1 },
 	};
 	struct rig *r = rig_booted();

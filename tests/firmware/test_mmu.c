@@ -79,7 +79,7 @@ static u32 count_binds(struct rig *r, const struct rig_context *c, u32 *from)
 	return binds;
 }
 
-static void vm_in_use_keeps_its_mmu_context_and_the_one_unused_longest_loses_it(void **state)
+static void the_vm_whose_job_is_longest_ago_loses_its_mmu_context(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c[VMS];
@@ -188,7 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_vms_than_mmu_contexts_each_see_their_own_memory),
 		cmocka_unit_test(vm_that_gets_anothers_mmu_context_sees_nothing_of_it),
-		cmocka_unit_test(vm_in_use_keeps_its_mmu_context_and_the_one_unused_longest_loses_it),
+		cmocka_unit_test(the_vm_whose_job_is_longest_ago_loses_its_mmu_context),
 		cmocka_unit_test(contexts_of_one_vm_share_its_mmu_context),
 		cmocka_unit_test(invalidate_makes_jobs_see_a_changed_mapping),
 		cmocka_unit_test(released_vm_leaves_nothing_behind_for_the_next_at_its_address),

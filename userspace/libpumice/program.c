@@ -18,8 +18,8 @@
 #define HEADER_BYTES	(PUMICE_PROGRAM_HEADER_WORDS * 4u)
 #define INSN_BYTES	16u
 /* Larger files are not read at all. */
-#define MAX_FILE_BYTES	(HEADER_BYTES + (PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS) * INSN_BYTES \
-			 + PUMICE_PDS_MAX_INSNS * 4u)
+#define MAX_FILE_BYTES	(HEADER_BYTES + PUMICE_PDS_MAX_INSNS * 4u + \
+			 (PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS) * INSN_BYTES)
 #define MAX_UNIFORM_WORDS	(1u << 20)
 
 /* Where a refusal is told. */
@@ -28,7 +28,8 @@ struct reason {
 	size_t bytes;
 };
 
-#define REFUSE(reason, ...) fail_text((reason)->text, (reason)->bytes, EINVAL, "program: " __VA_ARGS__)
+#define REFUSE(reason, ...) \
+	fail_text((reason)->text, (reason)->bytes, EINVAL, "program: " __VA_ARGS__)
 
 /* Magic, version, reserved bits and sizes. */
 static int check_header(const u32 *words, size_t bytes, struct pumice_program_header *h,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Contexts, synchronisation objects and submission: checks, and the job that is run and waited for. */
+/* Contexts, synchronisation objects, submission: checks, and the job that is waited for. */
 #include <errno.h>
 
 #include "internal.h"

@@ -14,7 +14,8 @@
 #define PROGFILE_MAX_INSNS	64u
 
 struct progfile {
-	struct pumice_program_header header;	/* counts, sizes and checksum are filled in by progfile_write() */
+	/* Counts, sizes and checksum are filled in by progfile_write(). */
+	struct pumice_program_header header;
 	struct pumice_program_reloc reloc[8];
 	u32 usc[PROGFILE_MAX_INSNS * PUMICE_USC_WORDS];
 	u32 pds[PROGFILE_MAX_INSNS * PUMICE_PDS_WORDS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Arguments of the library's calls: what is refused, and with which words. In process, threads=0. */
+/* Arguments of the library's calls: what is refused, and with which words. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

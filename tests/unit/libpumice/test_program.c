@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Program files: what is read out of a good one, and the reason for which each bad one is refused. */
+/* Program files: what is read out of a good one, and why each bad one is refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -43,7 +43,7 @@ struct pumice_kernel *path_kernel(struct path *p, const void *file, size_t bytes
 /* Add a dispatch of groups in x. */
 void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t groups,
 		   const uint32_t *uniforms, uint32_t words);
-/* Run what the stream holds in p->context, and empty the stream. Returns what pumice_context_run() does. */
+/* Run what the stream holds in p->context, and empty it. Returns what pumice_context_run() does. */
 int path_run(struct path *p, struct pumice_context_state *state);
 /* Run store.pasm in the context and check every word, to see that all is well. */
 void path_assert_works(struct path *p, struct pumice_context *context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Bad jobs: each faults with its reason, stops nothing else, and the next job of the context runs. */
+/* Bad jobs: each faults with its reason and stops nothing else; the context's next job runs. */
 #include "path.h"
 
 #include "store.pasm.h"
@@ -39,7 +39,9 @@ static void assert_built_faults(struct path *p, uint32_t fault, uint32_t unit,
 static void check_streams(struct path *p)
 {
 	const uint32_t unknown = 0xf0000000;
-	const uint32_t bare_launch[PUMICE_CDM_LAUNCH_WORDS] = { PUMICE_CDM_TYPE_LAUNCH << 28, 1, 1, 1 };
+	const uint32_t bare_launch[PUMICE_CDM_LAUNCH_WORDS] = {
+		PUMICE_CDM_TYPE_LAUNCH << 28, 1, 1, 1,
+	};
 	/* One page of the second GiB: its neighbours lack an entry of each level. */
 	const struct pumice_bind map = { .bo = p->out, .va = 1ull << 30, .size = PAGE };
 	struct pumice_context_state s;

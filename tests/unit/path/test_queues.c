@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Contexts, sync objects and address spaces together: order, many at once, and changes of mappings. */
+/* Contexts, sync objects and address spaces together: order, crowds, changes of mappings. */
 #include "path.h"
 
 #include <pthread.h>
@@ -139,7 +139,8 @@ static void more_vms_than_mmu_contexts_all_work(void **state)
 /* Store through pages that are remapped between jobs; @a and @b share addresses. */
 static void check_remap(struct path *p)
 {
-	const uint64_t va = 0x123456000, bytes = 5ull << 20;	/* aligned to a small page only */
+	/* Aligned to a small page only. */
+	const uint64_t va = 0x123456000, bytes = 5ull << 20;
 	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
 	struct pumice_bo *a, *b;
 	struct pumice_bind map = { .va = va, .size = bytes };

@@ -134,7 +134,9 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 	const struct {
 		const char *key;
 		u32 *value;
-	} known[] = { { "cores=", &o->cores }, { "threads=", &o->threads }, { "ram=", &o->ram_mib } };
+	} known[] = {
+		{ "cores=", &o->cores }, { "threads=", &o->threads }, { "ram=", &o->ram_mib },
+	};
 	const char *end;
 	size_t i, n;
 

@@ -18,7 +18,7 @@
 #include "pumice_gpu.h"
 #include "pumice_regs.h"
 
-#define RAM_BASE	0x100000000ull	/* bus address of the memory: above 4 GiB, to be noticed */
+#define RAM_BASE	0x100000000ull	/* bus address of the memory, above 4 GiB */
 #define BLOCK_BYTES	(2ull << 20)	/* what one page-directory entry covers */
 
 struct inproc_context;
@@ -98,7 +98,7 @@ struct timeline {
 	u32 refs;
 	u32 submitted;
 	u32 done;
-	u32 object;	/* fw address of the update object that follows @done; 0 when the context is gone */
+	u32 object;	/* fw address of the update object; 0 when the context is gone */
 };
 
 /* A fence; without a timeline it has always been signaled. */
@@ -181,7 +181,10 @@ struct inproc_device {
 
 	struct inproc_context *contexts;
 
-	/* Events: interrupts, and signals from the CPU. Own lock; taken last, never held into the core. */
+	/*
+	 * Events: interrupts, and signals from the CPU. Their lock is taken last and
+	 * never held into the core.
+	 */
 	pthread_mutex_t event_lock;
 	pthread_cond_t event;
 	u64 events;

@@ -277,8 +277,8 @@ int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 /** pumice_context_destroy - jobs that wait or run are killed. */
 void pumice_context_destroy(struct pumice_context *context);
 
-#define PUMICE_CONTEXT_GUILTY	(1u << 0)	/* a job of it timed out or was killed: takes no more jobs */
-#define PUMICE_CONTEXT_INNOCENT	(1u << 1)	/* a GPU reset stopped a job of it: takes no more jobs */
+#define PUMICE_CONTEXT_GUILTY	(1u << 0)	/* a job timed out or was killed: no more jobs */
+#define PUMICE_CONTEXT_INNOCENT	(1u << 1)	/* a GPU reset stopped a job: no more jobs */
 #define PUMICE_CONTEXT_FAULTED	(1u << 2)	/* a job of it faulted; it goes on */
 
 /** struct pumice_context_state - how a context fares. */
@@ -336,7 +336,12 @@ int pumice_sync_create(struct pumice_device *dev, uint32_t flags, struct pumice_
 /** pumice_sync_destroy - jobs that wait for it or signal it are not disturbed. */
 void pumice_sync_destroy(struct pumice_sync *sync);
 
-/** pumice_sync_signal - signal from the CPU. @point: 0 for binary. Return: 0 or a negative errno. */
+/**
+ * pumice_sync_signal - signal from the CPU.
+ * @point: of a timeline; 0 for binary
+ *
+ * Return: 0 or a negative errno.
+ */
 int pumice_sync_signal(struct pumice_sync *sync, uint64_t point);
 
 /** pumice_sync_reset - empty a binary object. Return: 0 or a negative errno. */
@@ -346,7 +351,7 @@ int pumice_sync_reset(struct pumice_sync *sync);
 int pumice_sync_query(struct pumice_sync *sync, uint64_t *point);
 
 #define PUMICE_WAIT_ANY		(1u << 0)	/* one is enough, else all */
-#define PUMICE_WAIT_SUBMIT	(1u << 1)	/* also wait until someone submits what signals it */
+#define PUMICE_WAIT_SUBMIT	(1u << 1)	/* wait for the submission, too */
 
 /** struct pumice_wait - what to wait for. */
 struct pumice_wait {
