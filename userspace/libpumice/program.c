@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-#include "crc32.h"
 #include "program.h"
 #include "pumice_isa.h"
 
@@ -134,7 +134,8 @@ static int parse(const u32 *words, size_t bytes, struct pumice_program *p,
 
 	if (err)
 		return err;
-	crc = crc32_ieee(words + PUMICE_PROGRAM_HEADER_WORDS, bytes - HEADER_BYTES);
+	crc = (u32)crc32(0, (const Bytef *)(words + PUMICE_PROGRAM_HEADER_WORDS),
+		   (uInt)(bytes - HEADER_BYTES));
 	if (crc != p->header.crc32)
 		return REFUSE(reason, "damaged: checksum %08x instead of %08x", crc,
 			      p->header.crc32);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-#include "crc32.h"
 #include "inproc.h"
 
 #define REFUSE(...) fail_text(error, error_bytes, EINVAL, "firmware " __VA_ARGS__)
@@ -40,7 +40,7 @@ static int read_image(FILE *f, const char *path, struct fwif_image_header *h, vo
 		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
 	if (fread(*payload, h->payload_bytes, 1, f) != 1)
 		err = REFUSE("%.100s: cut off", path);
-	else if (crc32_ieee(*payload, h->payload_bytes) != h->crc32)
+	else if (crc32(0, *payload, h->payload_bytes) != h->crc32)
 		err = REFUSE("%.100s: damaged, wrong checksum", path);
 	if (err)
 		free(*payload);
