@@ -139,7 +139,7 @@ struct shader shader_copy(void)
 	return shader;
 }
 
-struct shader shader_loop(void)
+static struct shader store_and_loop(bool store_again)
 {
 	struct shader shader = { .insns = 0 };
 
@@ -149,10 +149,20 @@ struct shader shader_loop(void)
 	});
 	emit_store(&shader, 1, 0);
 	emit(&shader, (struct pumice_usc_insn){
-		.opcode = PUMICE_USC_OP_JUMP, .target = shader.insns,
+		.opcode = PUMICE_USC_OP_JUMP, .target = store_again ? 0 : shader.insns,
 	});
 	emit_end(&shader);
 	return shader;
+}
+
+struct shader shader_loop(void)
+{
+	return store_and_loop(false);
+}
+
+struct shader shader_store_loop(void)
+{
+	return store_and_loop(true);
 }
 
 struct shader shader_end(void)

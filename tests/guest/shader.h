@@ -54,6 +54,9 @@ struct shader shader_copy(void);
 /** shader_loop - memory[sh0:sh1 + 4 * v0] = sh2, then never ends. */
 struct shader shader_loop(void);
 
+/** shader_store_loop - memory[sh0:sh1 + 4 * v0] = sh2, over and over. */
+struct shader shader_store_loop(void);
+
 /** shader_end - ends at once. */
 struct shader shader_end(void);
 

@@ -21,38 +21,54 @@
 #define SETTLE_NS	(30 * 1000000000ull)	/* until what is going on has ended */
 #define POLL_US		2000
 
-/* The file "state" of our device: several device folders may link to one. */
-static FILE *open_state(void)
+/* A file of our device in debugfs: several folders may link to one device's. */
+static FILE *open_debugfs(const char *name)
 {
-	glob_t found;
+	char pattern[128];
 	FILE *file = NULL;
-	char line[64];
-	size_t i;
+	glob_t found;
 
-	if (glob("/sys/kernel/debug/dri/*/state", 0, NULL, &found))
-		return NULL;
-	for (i = 0; i < found.gl_pathc; i++) {
-		file = fopen(found.gl_pathv[i], "re");
-		if (file && fgets(line, sizeof(line), file) && !strncmp(line, "bos:", 4)) {
-			rewind(file);
-			break;
-		}
-		if (file)
-			fclose(file);
-		file = NULL;
+	snprintf(pattern, sizeof(pattern), "/sys/kernel/debug/dri/*/%s", name);
+	if (!glob(pattern, 0, NULL, &found)) {
+		file = fopen(found.gl_pathv[0], "re");
+		globfree(&found);
 	}
-	globfree(&found);
+	if (!file)
+		test_fail(__FILE__, __LINE__, "no file \"%s\" of the driver in debugfs", name);
 	return file;
+}
+
+static int in_flight(void)
+{
+	FILE *file = open_debugfs("contexts");
+	char line[512];
+	int sum = 0, jobs;
+
+	while (fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, "in flight ");
+
+		if (at && sscanf(at, "in flight %d", &jobs) == 1)
+			sum += jobs;
+	}
+	fclose(file);
+	return sum;
+}
+
+void need_in_flight(int jobs)
+{
+	u64 deadline = now_ns() + SETTLE_NS;
+
+	while (in_flight() != jobs && now_ns() < deadline)
+		usleep(POLL_US);
+	CHECK_EQUAL(in_flight(), jobs);
 }
 
 struct counts need_counts(void)
 {
 	struct counts counts = { .bos = -1, .vms = -1, .contexts = -1, .jobs = -1, .fences = -1 };
-	FILE *file = open_state();
+	FILE *file = open_debugfs("state");
 	char line[256];
 
-	if (!file)
-		test_fail(__FILE__, __LINE__, "no file \"state\" of the driver in debugfs");
 	while (fgets(line, sizeof(line), file)) {
 		sscanf(line, "bos: %d", &counts.bos);
 		sscanf(line, "vms: %d", &counts.vms);

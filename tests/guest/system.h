@@ -20,6 +20,9 @@ struct counts {
 	int resets;	/* of the GPU, since it was probed */
 };
 
+/** need_in_flight - wait until the firmware has this many jobs of all contexts together. */
+void need_in_flight(int jobs);
+
 /** need_counts - read them; nothing of the GPU is opened for it. */
 struct counts need_counts(void);
 

@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "rig.h"
+#include "system.h"
 
 #define NOBODY 65534
 
@@ -202,6 +203,34 @@ static void high_priority_needs_rights(void)
 	as_nobody(fd, need_vm(fd), check_no_high);
 }
 
+/* What waits while a job runs goes by priority, whatever came first. */
+static void higher_priority_runs_first(void)
+{
+	static const u32 order[] = {
+		DRM_PUMICE_PRIORITY_LOW, DRM_PUMICE_PRIORITY_NORMAL, DRM_PUMICE_PRIORITY_HIGH,
+	};
+	int fd = need_gpu();
+	struct rig blocker = rig_on(fd), rigs[3];
+	u64 start[3];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		rigs[i] = rig_on(fd);
+		CHECK_OK(gpu_context_create(fd, rigs[i].vm, order[i], &rigs[i].context));
+	}
+	rig_block(&blocker);
+	for (i = 0; i < 3; i++)
+		rig_submit(&rigs[i], rig_empty_stream(&rigs[i]));
+	need_in_flight(4);
+	CHECK_OK(gpu_context_destroy(fd, blocker.context));
+	for (i = 0; i < 3; i++) {
+		CHECK_EQUAL(rig_wait(&rigs[i]), 1);
+		start[i] = need_state(fd, rigs[i].context).last_start;
+	}
+	CHECK(start[2] < start[1]);
+	CHECK(start[1] < start[0]);
+}
+
 static void contexts_are_capped_and_come_back(void)
 {
 	int fd = need_gpu();
@@ -284,6 +313,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(new_context_has_a_clean_state),
 	TEST_CASE(state_counts_jobs_and_tells_their_times),
 	TEST_CASE(high_priority_needs_rights),
+	TEST_CASE(higher_priority_runs_first),
 	TEST_CASE(contexts_are_capped_and_come_back),
 	TEST_CASE(destroying_a_context_cancels_its_jobs),
 	TEST_CASE(destroying_a_context_leaves_others_alone),

@@ -320,6 +320,34 @@ static void jobs_of_one_call_wait_for_each_others_points(void)
 	rig_check_words(rig.data.cpu + 8 * WORDS, 78);
 }
 
+#define THREADS 4u
+#define THREAD_JOBS 100u
+
+static void *submit_many(void *arg)
+{
+	struct rig *rig = arg;
+	u32 i;
+
+	for (i = 0; i < THREAD_JOBS; i++)
+		submit_link(rig, rig->context, RIG_CODE, 0, 0);
+	return NULL;
+}
+
+static void threads_may_submit_to_one_context(void)
+{
+	struct rig rig = rig_open();
+	pthread_t threads[THREADS];
+	u32 i;
+
+	CHECK_EQUAL(rig_empty_stream(&rig), RIG_CODE);
+	for (i = 0; i < THREADS; i++)
+		CHECK_OK(-pthread_create(&threads[i], NULL, submit_many, &rig));
+	for (i = 0; i < THREADS; i++)
+		CHECK_OK(-pthread_join(threads[i], NULL));
+	CHECK_EQUAL(rig_run(&rig, RIG_CODE), 1);
+	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_done, THREADS * THREAD_JOBS + 1);
+}
+
 /** struct waiter - a thread that waits for what nobody has submitted yet */
 struct waiter {
 	int fd;
@@ -446,6 +474,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(point_between_is_reached_with_the_next),
 	TEST_CASE(jobs_wait_for_points_across_contexts),
 	TEST_CASE(jobs_of_one_call_wait_for_each_others_points),
+	TEST_CASE(threads_may_submit_to_one_context),
 	TEST_CASE(cpu_may_wait_before_the_job_is_submitted),
 	TEST_CASE(fence_travels_as_a_sync_file),
 	TEST_CASE(syncobj_is_shared_between_files),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* VM_BIND as jobs see it: mappings, holes, permissions, page sizes, many VMs. */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -332,6 +333,76 @@ static void same_address_in_two_vms_is_other_memory(void)
 	rig_check_words(b.data.cpu, 2000);
 }
 
+/* Poll for what a job in flight writes. */
+static void need_word(const volatile u32 *word, u32 value)
+{
+	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
+
+	while (*word != value && now_ns() < deadline)
+		sched_yield();
+	CHECK_EQUAL(*word, value);
+}
+
+static void vm_can_be_changed_while_its_job_runs(void)
+{
+	struct rig rig = rig_open();
+	u32 other = need_context(rig.fd, rig.vm), i;
+	struct mem mem;
+
+	rig_block(&rig);
+	for (i = 0; i < 20; i++) {
+		mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+		need_unmap(rig.fd, rig.vm, VA + MIB, PAGE);
+		need_unmap(rig.fd, rig.vm, VA, 4 * MIB);
+	}
+	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA, 4 * MIB, 0);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	rig.context = other;
+	check_store(&rig, VA + MIB, mem.cpu + MIB / 4);
+}
+
+static void unmap_under_a_running_job_faults_it(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	const struct shader shader = shader_store_loop();
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)VA, (u32)(VA >> 32), 5 },
+	};
+	struct drm_pumice_context_get_state state;
+
+	rig_submit(&rig, rig_stream(&rig, &launch));
+	need_word(mem.cpu, 5);
+	need_unmap(rig.fd, rig.vm, VA, PAGE);
+	mem.cpu[0] = 6;
+	CHECK_EQUAL(rig_wait(&rig), -EIO);
+	state = need_state(rig.fd, rig.context);
+	CHECK(fault_is_unmapped(state.fault));
+	CHECK_EQUAL(state.fault_va, VA);
+	CHECK_EQUAL(mem.cpu[0], 6);
+	rig_check_works(&rig);
+}
+
+static void remap_under_a_running_job_moves_its_stores(void)
+{
+	struct rig rig = rig_open();
+	struct mem old = need_mem(rig.fd, rig.vm, VA, PAGE), new;
+	const struct shader shader = shader_store_loop();
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)VA, (u32)(VA >> 32), 5 },
+	};
+
+	rig_submit(&rig, rig_stream(&rig, &launch));
+	need_word(old.cpu, 5);
+	new = need_mem(rig.fd, rig.vm, VA, PAGE);
+	old.cpu[0] = 6;
+	need_word(new.cpu, 5);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
+	CHECK_EQUAL(old.cpu[0], 6);
+}
+
 #define MANY 48u	/* more VMs than the MMU has contexts */
 
 static void more_vms_than_mmu_contexts_work_in_turn(void)
@@ -418,6 +489,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(mapping_may_cross_every_table_boundary),
 	TEST_CASE(last_page_of_the_space_works),
 	TEST_CASE(same_address_in_two_vms_is_other_memory),
+	TEST_CASE(vm_can_be_changed_while_its_job_runs),
+	TEST_CASE(unmap_under_a_running_job_faults_it),
+	TEST_CASE(remap_under_a_running_job_moves_its_stores),
 	TEST_CASE(more_vms_than_mmu_contexts_work_in_turn),
 	TEST_CASE(more_vms_than_mmu_contexts_work_together),
 	TEST_CASE(context_keeps_its_destroyed_vm),
