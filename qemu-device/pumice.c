@@ -47,6 +47,8 @@
 #include "system/runstate.h"
 
 #include "pumice.h"
+#include "pumice_decode.h"
+#include "pumice_names.h"
 #include "pumice_regs.h"
 #include "trace.h"
 
@@ -94,15 +96,34 @@ static void pumice_log(void *opaque, enum pumice_log_level level,
     }
 }
 
+static void pumice_trace_line(void *opaque, u64 offset, const char *line)
+{
+    trace_pumice_decode(offset, line);
+}
+
+/* One register access, as numbers and in words. */
+static void pumice_trace_mmio(bool write, uint64_t offset, uint64_t value,
+                              unsigned int os, unsigned int size)
+{
+    if (write) {
+        trace_pumice_mmio_write(os, offset, size, value);
+    } else {
+        trace_pumice_mmio_read(os, offset, size, value);
+    }
+    if (trace_event_get_state_backends(TRACE_PUMICE_DECODE)) {
+        pumice_decode_reg(offset, size * 8, write, value, pumice_trace_line,
+                          NULL);
+    }
+}
+
 static void pumice_trace(void *opaque, enum pumice_trace_event event,
                          uint64_t a, uint64_t b, uint64_t c)
 {
     switch (event) {
     case PUMICE_TRACE_MMIO_READ:
-        trace_pumice_mmio_read(c, a, b);
-        break;
     case PUMICE_TRACE_MMIO_WRITE:
-        trace_pumice_mmio_write(c, a, b);
+        pumice_trace_mmio(event == PUMICE_TRACE_MMIO_WRITE, a, b, c & 0xff,
+                          c >> 8);
         break;
     case PUMICE_TRACE_FW_BOOT:
         trace_pumice_fw_boot(a, b, c);
@@ -114,10 +135,10 @@ static void pumice_trace(void *opaque, enum pumice_trace_event event,
         trace_pumice_cdm_start(a, b);
         break;
     case PUMICE_TRACE_CDM_END:
-        trace_pumice_cdm_end(a, b);
+        trace_pumice_cdm_end(pumice_fault_str(a), b);
         break;
     case PUMICE_TRACE_FAULT:
-        trace_pumice_fault(a, b, c);
+        trace_pumice_fault(a, pumice_fault_str(b), pumice_unit_str(c));
         break;
     case PUMICE_TRACE_TLB_INVALIDATE:
         trace_pumice_tlb_invalidate(a, b);

@@ -37,8 +37,8 @@ enum pumice_log_level {
 
 /* Points of the core that a host may trace; names are those of QEMU's trace events. */
 enum pumice_trace_event {
-	PUMICE_TRACE_MMIO_READ,		/* a = offset, b = value, c = os */
-	PUMICE_TRACE_MMIO_WRITE,	/* a = offset, b = value, c = os */
+	PUMICE_TRACE_MMIO_READ,		/* a = offset, b = value, c = os | bytes of the access << 8 */
+	PUMICE_TRACE_MMIO_WRITE,	/* as PUMICE_TRACE_MMIO_READ */
 	PUMICE_TRACE_FW_BOOT,		/* a = image bytes, b = entry, c = boot error */
 	PUMICE_TRACE_FW_LOCKUP,		/* a = pc, b = mcause */
 	PUMICE_TRACE_CDM_START,		/* a = stream address, b = MMU context */

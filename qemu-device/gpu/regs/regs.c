@@ -88,7 +88,7 @@ u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, 
 	}
 	value = value >> half_shift(&at, offset) & size_mask(size);
 	if (bus == PUMICE_REG_BUS_HOST)
-		gpu_trace(gpu, PUMICE_TRACE_MMIO_READ, offset, value, os);
+		gpu_trace(gpu, PUMICE_TRACE_MMIO_READ, offset, value, os | size << 8);
 	return value;
 }
 
@@ -112,7 +112,7 @@ void regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os
 	enum reg_after after;
 
 	if (bus == PUMICE_REG_BUS_HOST)
-		gpu_trace(gpu, PUMICE_TRACE_MMIO_WRITE, offset, value, os);
+		gpu_trace(gpu, PUMICE_TRACE_MMIO_WRITE, offset, value, os | size << 8);
 	if (!find(gpu, &at, offset, size, "write"))
 		return;
 	if (!binding_of(at.info)->write) {
