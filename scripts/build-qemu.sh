@@ -12,7 +12,7 @@
 #   *.c *.h meson.build Kconfig trace-events   from qemu-device/
 #   gpu/                                       from qemu-device/gpu/
 #   gen/                                       generated headers and tables, hw/decode/
-# and three lines that scripts/qemu-hooks.py adds to QEMU's own files.
+# and what scripts/qemu-hooks.py changes in QEMU's own files.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -43,10 +43,8 @@ igt_part() {
 		"$BUILD/guest/programs.cpio" "$BUILD/guest/igt.cpio"
 }
 
-parts=()
-failed=0
-for name in "$@"; do
-	case $name in
+run_part() {
+	case $1 in
 	unit)
 		part unit "tests without a guest" "firmware native asan qemu" "$top/scripts/unit.py"
 		;;
@@ -60,9 +58,24 @@ for name in "$@"; do
 		igt_part fast
 		igt_part stock
 		;;
+	*)
+		die "no part $1" "unit, guest or igt"
+		;;
 	esac
-done
-if [ ${#parts[@]} -gt 1 ]; then
-	python3 "$top/scripts/total.py" "${parts[@]}" || failed=1
-fi
-exit $failed
+}
+
+main() {
+	local name
+
+	parts=()
+	failed=0
+	for name in "$@"; do
+		run_part "$name"
+	done
+	if [ ${#parts[@]} -gt 1 ]; then
+		python3 "$top/scripts/total.py" "${parts[@]}" || failed=1
+	fi
+	exit $failed
+}
+
+main "$@"

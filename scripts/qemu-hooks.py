@@ -8,6 +8,13 @@ Three files of QEMU name the folder: hw/meson.build, hw/Kconfig and the list of
 trace-event folders in meson.build. Each hook is found by what it means, not by
 line numbers, and applied once; a file that is already right is not touched, so
 that ninja does not configure again.
+
+A fourth change mends a race of late 10.0 under TCG with several processors: a
+processor looks up a section number from its TLB in the memory map of this very
+moment, which another processor may just have replaced (guests do so when they
+place PCI BARs), and QEMU aborts in iotlb_to_section(). Let each processor keep a
+reference to the map that its TLB was filled from until it flushes that TLB. A
+QEMU whose code does not look like that is left alone.
 """
 
 import pathlib
@@ -37,6 +44,39 @@ def add_trace_folder(text):
     return changed
 
 
+# (what is there, what takes its place) in system/physmem.c.
+KEEP_MAP = [
+    ("    MemoryListener tcg_as_listener;\n",
+     "    MemoryListener tcg_as_listener;\n"
+     "    /* The map that the CPU's TLB was filled from */\n"
+     "    FlatView *tlb_view;\n"),
+    ("AddressSpaceDispatch *d = address_space_to_dispatch(cpu->cpu_ases[asidx].as);",
+     "AddressSpaceDispatch *d = flatview_to_dispatch(cpu->cpu_ases[asidx].tlb_view);"),
+    ("AddressSpaceDispatch *d = address_space_to_dispatch(cpuas->as);",
+     "AddressSpaceDispatch *d = flatview_to_dispatch(cpuas->tlb_view);"),
+    ("            memory_listener_unregister(&cpuas->tcg_as_listener);\n",
+     "            memory_listener_unregister(&cpuas->tcg_as_listener);\n"
+     "            flatview_unref(cpuas->tlb_view);\n"),
+    ("static void tcg_commit_cpu(CPUState *cpu, run_on_cpu_data data)\n{\n",
+     "static void tcg_commit_cpu(CPUState *cpu, run_on_cpu_data data)\n{\n"
+     "    CPUAddressSpace *cpuas = data.host_ptr;\n"
+     "    FlatView *old = cpuas->tlb_view;\n\n"
+     "    cpuas->tlb_view = address_space_get_flatview(cpuas->as);\n"
+     "    if (old) {\n"
+     "        flatview_unref(old);\n"
+     "    }\n"),
+]
+
+
+def keep_map(text):
+    """Apply KEEP_MAP where all of it fits, once each."""
+    if "tlb_view" in text or any(text.count(old) != 1 for old, _ in KEEP_MAP):
+        return text
+    for old, new in KEEP_MAP:
+        text = text.replace(old, new)
+    return text
+
+
 def apply(path, change):
     """Rewrite one file by a function, when that changes it."""
     old = path.read_text()
@@ -46,13 +86,14 @@ def apply(path, change):
 
 
 def main():
-    """Apply the three hooks."""
+    """Apply the hooks and the correction."""
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     source = pathlib.Path(sys.argv[1])
     apply(source / "hw/meson.build", lambda t: append_line(t, f"subdir('{FOLDER}')"))
     apply(source / "hw/Kconfig", lambda t: append_line(t, f"source {FOLDER}/Kconfig"))
     apply(source / "meson.build", add_trace_folder)
+    apply(source / "system/physmem.c", keep_map)
 
 
 if __name__ == "__main__":
