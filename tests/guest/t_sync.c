@@ -12,6 +12,7 @@
 
 #include "harness.h"
 #include "rig.h"
+#include "system.h"
 
 #define WORDS 32u	/* that a copy or store job writes */
 
@@ -196,6 +197,24 @@ static void one_job_waits_for_many_contexts(void)
 	CHECK_EQUAL(rig_wait(&last), 1);
 	for (i = 0; i < 8; i++)
 		rig_check_words(rigs[i].data.cpu, i * 100);
+}
+
+/* Without its wait the job of higher priority would go first. */
+static void job_of_high_priority_waits_for_one_of_low(void)
+{
+	struct rig rig = rig_open();
+	struct rig blocker = rig_on(rig.fd);
+	u32 low, high, stored = need_sync(rig.fd);
+
+	CHECK_OK(gpu_context_create(rig.fd, rig.vm, DRM_PUMICE_PRIORITY_LOW, &low));
+	CHECK_OK(gpu_context_create(rig.fd, rig.vm, DRM_PUMICE_PRIORITY_HIGH, &high));
+	rig_block(&blocker);
+	submit_link(&rig, low, rig_store_stream(&rig, rig.data.va, 90), 0, stored);
+	submit_link(&rig, high, step_stream(&rig, 0), stored, rig.sync);
+	need_in_flight(3);
+	CHECK_OK(gpu_context_destroy(rig.fd, blocker.context));
+	CHECK_EQUAL(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu + WORDS, 91);
 }
 
 static void job_waits_until_a_blocked_context_is_killed(void)
@@ -467,6 +486,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(jobs_of_one_call_wait_for_each_other_across_contexts),
 	TEST_CASE(jobs_of_many_calls_wait_for_each_other_across_contexts),
 	TEST_CASE(one_job_waits_for_many_contexts),
+	TEST_CASE(job_of_high_priority_waits_for_one_of_low),
 	TEST_CASE(job_waits_until_a_blocked_context_is_killed),
 	TEST_CASE(destroying_a_waiting_context_cancels_its_job),
 	TEST_CASE(signaled_fence_holds_nothing_up),
