@@ -309,7 +309,7 @@ void pumice_fwccb_drain(struct pumice_device *pdev)
 	}
 	dma_rmb(); /* the index before the messages it shows */
 	while (read != write) {
-		msg = s->fwccb[read];
+		pumice_copy_once(&msg, &s->fwccb[read], sizeof(msg));
 		read = (read + 1) & FWCCB_MASK;
 		take_message(pdev, &msg);
 	}

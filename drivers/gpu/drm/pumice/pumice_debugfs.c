@@ -54,7 +54,7 @@ static void print_log_entry(struct seq_file *m, const struct fwif_log_entry *sha
 	if (READ_ONCE(shared->sequence) != number + 1)
 		return;
 	dma_rmb(); /* the sequence is written last */
-	e = *shared;
+	pumice_copy_once(&e, shared, sizeof(e));
 	if (READ_ONCE(shared->sequence) != number + 1)
 		return;
 	seq_printf(m, "[%6llu.%09llu] ", e.time / NSEC_PER_SEC, e.time % NSEC_PER_SEC);

@@ -148,6 +148,8 @@ struct pumice_device {
 	void __iomem *regs;
 	/** @irq: Linux number of MSI-X vector 0; 0 before it is requested */
 	int irq;
+	/** @lockup: the interrupt told that the firmware processor stopped; for its thread */
+	bool lockup;
 
 	/** @version: SYS_VERSION; constant */
 	u32 version;

@@ -19,6 +19,16 @@ struct pumice_fw_shared {
 	struct fwif_log_entry log[PUMICE_LOG_COUNT];
 };
 
+/*
+ * Copy what the firmware may change at any time. The compiler must not read the
+ * original again: what is checked and what is used is the copy.
+ */
+static inline void pumice_copy_once(void *copy, const void *shared, size_t bytes)
+{
+	memcpy(copy, shared, bytes);
+	barrier_data(copy);
+}
+
 int pumice_fw_load(struct pumice_device *pdev);
 void pumice_fw_unload(struct pumice_device *pdev);
 int pumice_fw_boot(struct pumice_device *pdev);

@@ -9,8 +9,8 @@
 
 #include "pumice_ccb.h"
 #include "pumice_device.h"
+#include "pumice_fw.h"
 #include "pumice_irq.h"
-#include "pumice_names.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
 
@@ -25,18 +25,28 @@ static irqreturn_t hard_handler(int irq, void *data)
 	if (status == U32_MAX || !(status & CAUSES))
 		return IRQ_NONE;
 	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, status & CAUSES);
+	if (status & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
+		WRITE_ONCE(pdev->lockup, true);
 	return IRQ_WAKE_THREAD;
 }
 
-static void check_processor(struct pumice_device *pdev)
+static void report_lockup(struct pumice_device *pdev)
 {
-	u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, pumice_read(pdev, PUMICE_FW_STATUS));
+	drm_err_ratelimited(&pdev->drm, "firmware processor stopped: mcause 0x%x at 0x%x\n",
+			    pumice_read(pdev, PUMICE_FW_CAUSE), pumice_read(pdev, PUMICE_FW_PC));
+	pumice_reset_schedule(pdev);
+}
 
-	if (state == PUMICE_FW_STATE_RUNNING)
+/* The firmware stopped itself: it met what it cannot handle. */
+static void check_firmware(struct pumice_device *pdev)
+{
+	const struct fwif_boot *boot = &pdev->fw.shared->boot;
+
+	if (READ_ONCE(boot->state) == FWIF_STATE_READY)
 		return;
-	drm_err_ratelimited(&pdev->drm, "firmware processor stopped: %s, mcause 0x%x at 0x%x\n",
-			    pumice_fw_state_str(state), pumice_read(pdev, PUMICE_FW_CAUSE),
-			    pumice_read(pdev, PUMICE_FW_PC));
+	drm_err_ratelimited(&pdev->drm, "firmware stopped: %s, 0x%x at 0x%x\n",
+			    pumice_fw_error_str(READ_ONCE(boot->error)),
+			    READ_ONCE(boot->error_info), READ_ONCE(boot->error_pc));
 	pumice_reset_schedule(pdev);
 }
 
@@ -48,7 +58,9 @@ static irqreturn_t thread_handler(int irq, void *data)
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return IRQ_HANDLED;
 	if (READ_ONCE(pdev->fw.ready)) {
-		check_processor(pdev);
+		if (xchg(&pdev->lockup, false))
+			report_lockup(pdev);
+		check_firmware(pdev);
 		pumice_queue_process_all(pdev);
 		pumice_kccb_collect(pdev);
 		pumice_fwccb_drain(pdev);
@@ -85,6 +97,7 @@ int pumice_irq_init(struct pumice_device *pdev)
  */
 void pumice_irq_enable(struct pumice_device *pdev)
 {
+	WRITE_ONCE(pdev->lockup, false);
 	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, CAUSES);
 }
 

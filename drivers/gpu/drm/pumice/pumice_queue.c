@@ -13,6 +13,7 @@
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_fence.h"
+#include "pumice_fw.h"
 #include "pumice_job.h"
 #include "pumice_names.h"
 #include "pumice_queue.h"
@@ -278,9 +279,11 @@ static void end_job_locked(struct pumice_context *ctx, struct pumice_job *job, i
 /* End a job that the firmware says has ended. */
 static void finish_job_locked(struct pumice_context *ctx, struct pumice_job *job)
 {
-	const struct fwif_job_result r = ctx->shared->results[job->seqno & RESULT_MASK];
-	int error = result_error(ctx, job, &r);
+	struct fwif_job_result r;
+	int error;
 
+	pumice_copy_once(&r, &ctx->shared->results[job->seqno & RESULT_MASK], sizeof(r));
+	error = result_error(ctx, job, &r);
 	if (r.seqno == job->seqno) {
 		ctx->news.last_start = r.time_start;
 		ctx->news.last_end = r.time_end;
