@@ -74,6 +74,14 @@ void usc_exec_bind(struct usc_insn *insn)
 	}
 }
 
+void usc_exec_bind_pair(struct usc_insn *insn)
+{
+	usc_exec_fn *pair = level_ops()->find_pair(insn);
+
+	if (pair)
+		insn->run = pair;
+}
+
 /* Which part of the USC refuses. */
 static enum pumice_unit fault_unit(enum pumice_fault fault)
 {
@@ -120,9 +128,10 @@ static void fill_row(u32 *row, u32 value)
 }
 
 /* The rows of USC_BASE_SPECIAL that the program reads. */
-static void fill_specials(struct exec *x, const struct usc *usc, const struct usc_group *group)
+static void fill_specials(struct exec *x)
 {
 	const struct usc_wave *wave = x->wave;
+	const struct usc *usc = x->usc;
 	const u32 value[USC_SPECIAL_ROWS] = {
 		[PUMICE_USC_SR_WAVE_IN_GROUP] = wave->in_group,
 		[PUMICE_USC_SR_TASK_IN_GROUP] = usc->task[wave->slot].index,
@@ -130,7 +139,7 @@ static void fill_specials(struct exec *x, const struct usc *usc, const struct us
 		[PUMICE_USC_SR_USC] = usc->config.number % PUMICE_USCS_PER_CORE,
 		[PUMICE_USC_SR_SLOT] = wave->slot,
 		[PUMICE_USC_SR_VALID] = wave->valid,
-		[USC_SPECIAL_WAVE] = group->first_wave + wave->in_group,
+		[USC_SPECIAL_WAVE] = x->first_wave + wave->in_group,
 	};
 	u32 rows = x->program->specials;
 
@@ -145,39 +154,38 @@ static void fill_specials(struct exec *x, const struct usc *usc, const struct us
 	}
 }
 
-static void enter(struct exec *x, struct usc *usc, const struct usc_group *group,
-		  struct usc_wave *wave, u32 slice)
+void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group)
 {
+	const struct usc_group *g = &usc->group[group];
+
 	x->usc = usc;
-	x->wave = wave;
-	x->program = group->program;
-	x->ctx = group->ctx;
-	x->code_addr = group->code_addr;
-	x->valid = wave->valid;
-	x->local = usc->local + group->local_byte;
-	x->local_bytes = group->local_bytes;
-	x->base[USC_BASE_REG] = (u8 *)(usc->unified + wave->regs);
-	x->base[USC_BASE_SHARED] = (u8 *)(usc->common + wave->shared);
+	x->program = g->program;
+	x->ctx = g->ctx;
+	x->code_addr = g->code_addr;
+	x->first_wave = g->first_wave;
+	x->local = usc->local + g->local_byte;
+	x->local_bytes = g->local_bytes;
 	x->base[USC_BASE_CONST] = (u8 *)usc->constants;
 	x->base[USC_BASE_SPECIAL] = (u8 *)x->special;
 	x->base[USC_BASE_POOL] = (u8 *)x->program->pool;
 	x->base[USC_BASE_SCRATCH] = (u8 *)x->scratch;
+}
+
+u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
+{
+	const struct usc_insn *i = &x->program->insn[wave->pc];
+	u32 issued;
+
+	x->wave = wave;
+	x->valid = wave->valid;
+	x->base[USC_BASE_REG] = (u8 *)(x->usc->unified + wave->regs);
+	x->base[USC_BASE_SHARED] = (u8 *)(x->usc->common + wave->shared);
+	x->alone = alone;
 	x->exit = USC_EXIT_SLICE;
 	x->done = 0;
 	x->slice = slice;
 	if (x->program->specials)
-		fill_specials(x, usc, group);
-}
-
-u32 usc_exec(struct exec *x, struct usc *usc, unsigned int group, struct usc_wave *wave, u32 slice,
-	     bool alone)
-{
-	const struct usc_insn *i;
-	u32 issued;
-
-	enter(x, usc, &usc->group[group], wave, slice);
-	x->alone = alone;
-	i = &x->program->insn[wave->pc];
+		fill_specials(x);
 	exec_run_from(x, i);
 	do {
 		i = i->run(x, i);

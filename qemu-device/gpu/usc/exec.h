@@ -11,7 +11,7 @@
  *   vec_*.h         lane-parallel work, compiled once per vector level of the
  *                   host (level_*.c); every level gives the same bits
  *
- * Limits: a struct exec lives during one slice of one wave; nothing in it is kept.
+ * Limits: a struct exec lives during one turn of a group; nothing in it is kept.
  */
 #ifndef PUMICE_GPU_USC_EXEC_H
 #define PUMICE_GPU_USC_EXEC_H
@@ -30,21 +30,28 @@ enum usc_exit {
 };
 
 struct exec {
+	/* Where operands count from. */
 	u8 *base[USC_BASES];
-	const struct usc_insn *limit;	/* the slice ends here */
+
+	/* Of the wave's slice. */
+	const struct usc_insn *limit;	/* it ends here */
 	const struct usc_insn *from;	/* where the present run of instructions began */
 	u32 done;			/* instructions before that */
 	u32 slice;			/* instructions allowed */
 	u32 valid;			/* lanes with an instance */
-	u32 local_bytes;
-	u8 *local;
 	bool alone;			/* no other wave of the group could run */
 	u8 exit;			/* enum usc_exit */
-	u8 ctx;				/* MMU context */
-	u64 code_addr;			/* GPU virtual address of the program */
-	struct usc *usc;
 	struct usc_wave *wave;
+
+	/* Of the group. */
+	u8 ctx;				/* MMU context */
+	u32 local_bytes;
+	u8 *local;
+	u64 code_addr;			/* GPU virtual address of the program */
+	u32 first_wave;			/* the group's first wave in the compute task */
 	const struct usc_program *program;
+	struct usc *usc;
+
 	struct gpu_fault fault;		/* filled in wholly where exit is USC_EXIT_FAULT */
 	u32 special[USC_SPECIAL_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
 	u32 scratch[USC_MASKS][USC_ROW_WORDS] __attribute__((aligned(128)));
@@ -119,9 +126,10 @@ const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum
 /* Fault that the MMU has put into x->fault. */
 const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
 
-/* Run a wave for at most slice instructions; returns how many it issued. */
-u32 usc_exec(struct exec *x, struct usc *usc, unsigned int group, struct usc_wave *wave, u32 slice,
-	     bool alone);
+/* Prepare x for waves of a group. */
+void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
+/* Run one of its waves for at most slice instructions; returns how many it issued. */
+u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone);
 
 /* Vector levels of the host. */
 enum usc_level { USC_LEVEL_BASE, USC_LEVEL_AVX2, USC_LEVEL_AVX512, USC_LEVELS };
@@ -130,6 +138,8 @@ enum usc_level { USC_LEVEL_BASE, USC_LEVEL_AVX2, USC_LEVEL_AVX512, USC_LEVELS };
 struct usc_level_ops {
 	/* The function for an instruction with lane-parallel work, or NULL for others. */
 	usc_exec_fn *(*find)(const struct usc_insn *insn);
+	/* A function for an instruction together with the one behind it, or NULL. */
+	usc_exec_fn *(*find_pair)(const struct usc_insn *insn);
 	/* Write masks that are used as values, then run the instruction. */
 	usc_exec_fn *values;
 };
@@ -143,6 +153,9 @@ void usc_level_choose(enum usc_level level);
 
 /* Set insn->run, and insn->then if it needs that; all the rest must be set. */
 void usc_exec_bind(struct usc_insn *insn);
+
+/* The same, once all are set, for one that has another behind it. */
+void usc_exec_bind_pair(struct usc_insn *insn);
 
 usc_exec_fn *usc_exec_scalar_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);

@@ -14,6 +14,8 @@
 #include "vec_memory.h"
 #include "vec_move.h"
 
+#include "vec_pair.h"
+
 static usc_exec_fn *find(const struct usc_insn *insn)
 {
 	usc_exec_fn *fn = move_find(insn);
@@ -23,4 +25,8 @@ static usc_exec_fn *find(const struct usc_insn *insn)
 	return fn ? fn : alu_find(insn);
 }
 
-const struct usc_level_ops USC_LEVEL_OPS = { .find = find, .values = run_values };
+const struct usc_level_ops USC_LEVEL_OPS = {
+	.find = find,
+	.find_pair = find_pair,
+	.values = run_values,
+};

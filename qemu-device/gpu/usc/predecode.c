@@ -250,6 +250,8 @@ struct usc_program *usc_predecode(u32 *words, u32 insns, const struct usc_progra
 		}
 		build_insn(p, *pc, &enc);
 	}
+	for (u32 n = 0; n + 1 < insns; n++)
+		usc_exec_bind_pair(&p->insn[n]);
 	p->insn[insns].run = usc_exec_past_end;
 	p->words = words;
 	trim(p);

@@ -199,19 +199,33 @@ static inline void permute(vu *d, const vu_any *s, const vu *idx)
 	EACH(k)
 		d[k] = (vu)_mm512_permutex2var_epi32(low, (__m512i)idx[k], high);
 #elif USC_VEC_BYTES == 32
-	vu r[VECS];
+	const __m256i s0 = (__m256i)s[0], s1 = (__m256i)s[1], s2 = (__m256i)s[2],
+		      s3 = (__m256i)s[3];
 
-	EACH(k)
-		r[k] = (vu)_mm256_i32gather_epi32((const int *)(const void *)s,
-						  (__m256i)(idx[k] % PUMICE_LANES), 4);
-	EACH(k)
-		d[k] = r[k];
+	/* Of the four vectors the bits 3 and 4 of the index choose, moved to the sign. */
+	EACH(k) {
+		__m256i at = (__m256i)idx[k];
+		__m256 bit3 = (__m256)(idx[k] << 28), bit4 = (__m256)(idx[k] << 27);
+		__m256 low = _mm256_blendv_ps((__m256)_mm256_permutevar8x32_epi32(s0, at),
+					      (__m256)_mm256_permutevar8x32_epi32(s1, at), bit3);
+		__m256 high = _mm256_blendv_ps((__m256)_mm256_permutevar8x32_epi32(s2, at),
+					       (__m256)_mm256_permutevar8x32_epi32(s3, at), bit3);
+
+		d[k] = (vu)_mm256_blendv_ps(low, high, bit4);
+	}
 #else
-	u32 from[PUMICE_LANES], to[PUMICE_LANES];
+	vu from[VECS], at[VECS];
 
-	memcpy(from, s, sizeof(from));
-	for (u32 l = 0; l < PUMICE_LANES; l++)
-		to[l] = from[((const u32 *)(const void *)idx)[l] % PUMICE_LANES];
-	memcpy(d, to, sizeof(to));
+	EACH(k) {
+		from[k] = s[k];
+		at[k] = idx[k] % PUMICE_LANES;
+	}
+	EACH(k) {
+		vu r;
+
+		for (u32 l = 0; l < VEC_LANES; l++)
+			r[l] = ((const u32 *)(const void *)from)[at[k][l]];
+		d[k] = r;
+	}
 #endif
 }

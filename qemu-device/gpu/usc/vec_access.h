@@ -11,23 +11,26 @@
 
 #define MANY_RUNS 6	/* from here on lane by lane is faster */
 
+/* The last lane of a vector and all but the last of the next. */
+#if USC_VEC_BYTES == 64
+#define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, \
+					       26, 27, 28, 29, 30)
+#elif USC_VEC_BYTES == 32
+#define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 7, 8, 9, 10, 11, 12, 13, 14)
+#else
+#define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 3, 4, 5, 6)
+#endif
+
 /* Lanes whose offset is 4 above that of the lane before; never lane 0. */
 static inline u32 following_lanes(const vu *off)
 {
+	vu last = off[0];
 	u32 bits = 0;
-#if USC_VEC_BYTES == 64
-	const __m512i low = (__m512i)off[0], high = (__m512i)off[1];
-	const vu before[VECS] = { (vu)_mm512_alignr_epi32(low, low, VEC_LANES - 1),
-				  (vu)_mm512_alignr_epi32(high, low, VEC_LANES - 1) };
-#else
-	u32 word[PUMICE_LANES + 1] = { 0 };
-	vu before[VECS];
 
-	memcpy(&word[1], off, sizeof(before));
-	memcpy(before, word, sizeof(before));
-#endif
-	EACH(k)
-		bits |= ROW_BITS(vm_equal(off[k], before[k] + 4), k);
+	EACH(k) {
+		bits |= ROW_BITS(vm_equal(off[k], SHIFT_IN(last, off[k]) + 4), k);
+		last = off[k];
+	}
 	return bits & ~1u;
 }
 
@@ -40,26 +43,28 @@ static inline u32 first_run(u32 lanes, u32 following)
 	return (u32)(((1ull << __builtin_ctzll(stop)) - 1) << start);
 }
 
-/* Words p[l] to the lanes whose bit is set. */
+#if USC_VEC_BYTES != 64
+/* count words, in vectors as far as they go. */
+static inline void copy_words(u32 *to, const u32 *from, u32 count)
+{
+	for (; count >= VEC_LANES; count -= VEC_LANES, to += VEC_LANES, from += VEC_LANES)
+		*(vu_any *)(void *)to = *(const vu_any *)(const void *)from;
+	for (; count; count--, to++, from++)
+		__atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+#endif
+
+/* Words p[l] to the lanes whose bit is set; these follow each other. */
 static inline void load_run(vu *d, const u32 *p, u32 lanes)
 {
 #if USC_VEC_BYTES == 64
 	EACH(k)
 		d[k] = (vu)_mm512_mask_loadu_epi32((__m512i)d[k], vector_mask(lanes, k),
 						   p + k * VEC_LANES);
-#elif USC_VEC_BYTES == 32
-	EACH(k) {
-		vm m = vector_mask(lanes, k);
-
-		d[k] = vm_pick(m, (vu)_mm256_maskload_epi32((const int *)p + k * VEC_LANES,
-							    (__m256i)m), d[k]);
-	}
 #else
-	for (; lanes; lanes &= lanes - 1) {
-		u32 l = (u32)__builtin_ctz(lanes);
+	u32 l = (u32)__builtin_ctz(lanes);
 
-		((u32 *)(void *)d)[l] = __atomic_load_n(&p[l], __ATOMIC_RELAXED);
-	}
+	copy_words((u32 *)(void *)d + l, p + l, (u32)__builtin_popcount(lanes));
 #endif
 }
 
@@ -68,16 +73,10 @@ static inline void store_run(u32 *p, const vu *s, u32 lanes)
 #if USC_VEC_BYTES == 64
 	EACH(k)
 		_mm512_mask_storeu_epi32(p + k * VEC_LANES, vector_mask(lanes, k), (__m512i)s[k]);
-#elif USC_VEC_BYTES == 32
-	EACH(k)
-		_mm256_maskstore_epi32((int *)p + k * VEC_LANES, (__m256i)vector_mask(lanes, k),
-				       (__m256i)s[k]);
 #else
-	for (; lanes; lanes &= lanes - 1) {
-		u32 l = (u32)__builtin_ctz(lanes);
+	u32 l = (u32)__builtin_ctz(lanes);
 
-		__atomic_store_n(&p[l], ((const u32 *)(const void *)s)[l], __ATOMIC_RELAXED);
-	}
+	copy_words(p + l, (const u32 *)(const void *)s + l, (u32)__builtin_popcount(lanes));
 #endif
 }
 
@@ -134,10 +133,11 @@ static inline u32 *row_at(const u8 *base, const vu *off, u32 less, u32 lanes)
 	return (u32 *)((uintptr_t)base + at - l * sizeof(u32));
 }
 
-/* Words at base + off - less to the lanes whose bit is set. */
-static inline void load_lanes(vu *d, const u8 *base, const vu *off, u32 less, u32 lanes)
+/* Words at base + off - less to the lanes whose bit is set; following_lanes(off) is known. */
+static inline void load_lanes(vu *d, const u8 *base, const vu *off, u32 less, u32 lanes,
+			      u32 following)
 {
-	u32 following = following_lanes(off), run;
+	u32 run;
 
 	if (!few_runs(lanes, following)) {
 		gather(d, base, off, less, lanes);
@@ -150,9 +150,10 @@ static inline void load_lanes(vu *d, const u8 *base, const vu *off, u32 less, u3
 }
 
 /* The other way. */
-static inline void store_lanes(u8 *base, const vu *off, u32 less, const vu *s, u32 lanes)
+static inline void store_lanes(u8 *base, const vu *off, u32 less, const vu *s, u32 lanes,
+			       u32 following)
 {
-	u32 following = following_lanes(off), run;
+	u32 run;
 
 	if (!few_runs(lanes, following)) {
 		scatter(base, off, less, s, lanes);

@@ -25,6 +25,19 @@ static inline void copy_row(vu *d, const vu *s)
 		d[k] = s[k];
 }
 
+/* The same to and from anywhere in memory. */
+static inline void copy_row_to(u8 *d, const vu *s)
+{
+	EACH(k)
+		((vu_any *)(void *)d)[k] = s[k];
+}
+
+static inline void copy_row_from(vu *d, const u8 *s)
+{
+	EACH(k)
+		d[k] = ((const vu_any *)(const void *)s)[k];
+}
+
 /* Lanes whose value, less something, is above limit. */
 static inline u32 lanes_above(const vu *v, u32 less, u32 limit)
 {
@@ -76,29 +89,25 @@ local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 	if (refused)
 		return local_fault(x, i, first_lane(refused));
 	copy_row(r, d);
-	load_lanes(r, x->local + i->value, off, 0, active);
+	load_lanes(r, x->local + i->value, off, 0, active, following_lanes(off));
 	copy_row(d, r);
 	return exec_next(x, i);
 }
 
 /*
  * Mostly the lanes lie close together, the first lowest: then all of their words
- * are in the row of bytes that begins there.
+ * are in the row of bytes that begins there. Returns false, with nothing done,
+ * where they do not.
  */
-FAMILY
-local_load(struct exec *x, const struct usc_insn *i, bool known)
+static inline __attribute__((always_inline)) bool
+local_load_near(struct exec *x, const struct usc_insn *i, u32 active)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
-	vu *d = row_of(x, i, USC_DST);
-	u32 active = active_lanes(x, i, known);
+	u32 first = ((const u32 *)(const void *)off)[first_lane(active)];
+	u64 at = (u64)first + i->value;
 	vu idx[VECS], r[VECS], far = splat(0);
-	u32 first;
-	u64 at;
+	vu *d = row_of(x, i, USC_DST);
 
-	if (!active)
-		return exec_next(x, i);
-	first = ((const u32 *)(const void *)off)[first_lane(active)];
-	at = (u64)first + i->value;
 	EACH(k) {
 		idx[k] = off[k] - first;
 		if (active != UINT32_MAX)
@@ -107,7 +116,7 @@ local_load(struct exec *x, const struct usc_insn *i, bool known)
 	}
 	if (vm_bits(vm_test(far, splat(~IN_ROW))) || at % 4 || at + 4 > x->local_bytes ||
 	    (at + ROW_BYTES > x->local_bytes && lanes_above(idx, 0, x->local_bytes - 4 - (u32)at)))
-		return local_load_any(x, i, active);
+		return false;
 	EACH(k)
 		idx[k] >>= 2;
 	permute(r, (const vu_any *)(const void *)(x->local + at), idx);
@@ -116,6 +125,16 @@ local_load(struct exec *x, const struct usc_insn *i, bool known)
 			r[k] = vm_pick(vector_mask(active, k), r[k], d[k]);
 	}
 	copy_row(d, r);
+	return true;
+}
+
+FAMILY
+local_load(struct exec *x, const struct usc_insn *i, bool known)
+{
+	u32 active = active_lanes(x, i, known);
+
+	if (active && !local_load_near(x, i, active))
+		return local_load_any(x, i, active);
 	return exec_next(x, i);
 }
 
@@ -127,7 +146,8 @@ local_store_any(struct exec *x, const struct usc_insn *i, u32 active)
 
 	if (refused)
 		return local_fault(x, i, first_lane(refused));
-	store_lanes(x->local + i->value, off, 0, row_of(x, i, USC_SRC1), active);
+	store_lanes(x->local + i->value, off, 0, row_of(x, i, USC_SRC1), active,
+		    following_lanes(off));
 	return exec_next(x, i);
 }
 
@@ -142,7 +162,7 @@ local_store(struct exec *x, const struct usc_insn *i, bool known)
 	if ((active & (following_lanes(off) | 1)) != UINT32_MAX || at % 4 ||
 	    at + ROW_BYTES > x->local_bytes)
 		return local_store_any(x, i, active);
-	store_run((u32 *)(void *)(x->local + at), row_of(x, i, USC_SRC1), UINT32_MAX);
+	copy_row_to(x->local + at, row_of(x, i, USC_SRC1));
 	return exec_next(x, i);
 }
 
@@ -202,11 +222,12 @@ static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, s
  * All lanes of an access, a grain at a time, that of the lowest lane first.
  * Returns false with x->fault at the first grain that faults.
  */
-static inline bool global_lanes(struct exec *x, u64 base, const vu *off, vu *data, u32 active,
+static inline __attribute__((always_inline)) bool
+global_lanes(struct exec *x, u64 base, const vu *off, vu *data, u32 active,
 				bool store)
 {
+	u32 following = following_lanes(off), lanes;
 	struct grain g;
-	u32 lanes;
 
 	for (; active; active &= ~lanes) {
 		u32 first = ((const u32 *)(const void *)off)[first_lane(active)];
@@ -215,33 +236,78 @@ static inline bool global_lanes(struct exec *x, u64 base, const vu *off, vu *dat
 			return false;
 		lanes = active & ~lanes_above(off, g.low, g.span);
 		if (store)
-			store_lanes(g.host, off, g.low, data, lanes);
+			store_lanes(g.host, off, g.low, data, lanes, following);
 		else
-			load_lanes(data, g.host, off, g.low, lanes);
+			load_lanes(data, g.host, off, g.low, lanes, following);
 	}
 	return true;
 }
 
-FAMILY
-global_access(struct exec *x, const struct usc_insn *i,
-						   bool store, bool known)
+/* All lanes side by side in one grain. Returns false, with nothing done, where they are not. */
+static inline bool global_row(struct exec *x, u64 va, const vu *off, vu *row, u32 active, bool store)
 {
-	vu *row = row_of(x, i, store ? USC_SRC1 : USC_DST);
+	u8 *host;
+
+	if ((active & (following_lanes(off) | 1)) != UINT32_MAX || va % 4 ||
+	    va % (1u << MMU_GRAIN_SHIFT) + ROW_BYTES > 1u << MMU_GRAIN_SHIFT)
+		return false;
+	host = global_host(x, va, store);
+	if (!host)
+		return false;
+	if (store)
+		copy_row_to(host, row);
+	else
+		copy_row_from(row, host);
+	return true;
+}
+
+/* Lanes anywhere. Returns false with x->exit set on a fault. */
+static inline __attribute__((always_inline)) bool
+global_any(struct exec *x, const struct usc_insn *i, u64 base, vu *row, u32 active, bool store)
+{
 	const vu *off = row_of(x, i, USC_SRC0);
-	u32 active = active_lanes(x, i, known);
-	u64 base = global_base(x, i);
 	u32 bad = lanes_with(off, (u32)base, 3) & active;
 	vu data[VECS];
 
 	if (bad)
 		active &= (bad & -bad) - 1;
 	copy_row(data, row);
-	if (!global_lanes(x, base, off, data, active, store))
-		return exec_mmu_fault(x, i);
-	if (bad)
-		return exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	if (!global_lanes(x, base, off, data, active, store)) {
+		exec_mmu_fault(x, i);
+		return false;
+	}
+	if (bad) {
+		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+		return false;
+	}
 	if (!store)
 		copy_row(row, data);
+	return true;
+}
+
+static __attribute__((noinline)) bool
+global_load_any(struct exec *x, const struct usc_insn *i, u64 base, u32 active)
+{
+	return global_any(x, i, base, row_of(x, i, USC_DST), active, false);
+}
+
+static __attribute__((noinline)) bool
+global_store_any(struct exec *x, const struct usc_insn *i, u64 base, u32 active)
+{
+	return global_any(x, i, base, row_of(x, i, USC_SRC1), active, true);
+}
+
+FAMILY
+global_access(struct exec *x, const struct usc_insn *i, bool store, bool known)
+{
+	vu *row = row_of(x, i, store ? USC_SRC1 : USC_DST);
+	const vu *off = row_of(x, i, USC_SRC0);
+	u32 active = active_lanes(x, i, known);
+	u64 base = global_base(x, i);
+
+	if (!global_row(x, base + *(const u32 *)(const void *)off, off, row, active, store) &&
+	    !(store ? global_store_any : global_load_any)(x, i, base, active))
+		return i;
 	x->wave->done[i->sig[0]] = exec_clock(x, i) + 1 + USC_GLOBAL_LATENCY;
 	return exec_next(x, i);
 }

@@ -66,21 +66,24 @@ static void settle(struct usc *usc, unsigned int group)
 	}
 }
 
-/* The group and wave whose turn it is. */
-static struct usc_run *choose(struct usc *usc)
+/* The group whose turn it is. */
+static unsigned int choose_group(struct usc *usc)
 {
-	struct usc_run *run;
-
 	if (!usc->left || !(usc->running >> usc->current & 1)) {
 		usc->current = (u8)next_in(usc->running, usc->current + 1u);
 		usc->left = USC_GROUP_QUANTUM;
 	}
-	run = &usc->run[usc->current];
+	return usc->current;
+}
+
+/* The wave of a group whose turn it is. */
+static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
+{
 	if (!run->left || !(run->runnable >> run->current & 1)) {
 		run->current = (u8)next_in(run->runnable, run->current + 1u);
 		run->left = USC_WAVE_QUANTUM;
 	}
-	return run;
+	return &usc->wave[run->wave[run->current]];
 }
 
 static u32 least(u32 a, u32 b)
@@ -88,39 +91,53 @@ static u32 least(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-/* Continue one wave. Returns the instructions it issued, at least 1. */
-static u32 run_slice(struct usc *usc, struct exec *x, u32 budget)
+/* A wave left the interpreter for another reason than that its slice was used up. */
+static void wave_left(struct usc *usc, unsigned int group, const struct exec *x)
 {
-	struct usc_run *run = choose(usc);
-	unsigned int group = usc->current;
+	struct usc_run *run = &usc->run[group];
 	u32 bit = 1u << run->current;
-	u32 slice = least(budget, least(usc->left, run->left));
-	u32 used = usc_exec(x, usc, group, &usc->wave[run->wave[run->current]], slice,
-			    run->runnable == bit);
 
-	used = used ? used : 1;
-	usc->left -= used;
-	run->left -= used;
 	switch (x->exit) {
-	case USC_EXIT_SLICE:
-		return used;
 	case USC_EXIT_YIELD:
 		run->left = 0;
-		return used;
+		return;
+	case USC_EXIT_FAULT:
+		fault_group(usc, group, &x->fault);
+		return;
 	case USC_EXIT_BARRIER:
 		run->barrier |= bit;
 		break;
-	case USC_EXIT_END:
+	default:
 		run->ended |= bit;
-		break;
-	case USC_EXIT_FAULT:
-		fault_group(usc, group, &x->fault);
-		return used;
 	}
 	run->runnable &= ~bit;
 	if (!run->runnable)
 		settle(usc, group);
-	return used;
+}
+
+/* Continue one group until its turn or the budget ends; returns what is left of the budget. */
+static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic bool *stop)
+{
+	unsigned int group = choose_group(usc);
+	struct usc_run *run = &usc->run[group];
+	u64 bit = 1ull << group;
+
+	usc_exec_group(x, usc, group);
+	while (budget && usc->left && (usc->running & bit)) {
+		struct usc_wave *wave = choose_wave(usc, run);
+		u32 slice = least(budget, least(usc->left, run->left));
+		u32 used = usc_exec(x, wave, slice, !(run->runnable & (run->runnable - 1)));
+
+		used = used ? used : 1;	/* a wait that was put off costs its slot */
+		budget -= used;
+		usc->left -= used;
+		run->left -= used;
+		if (x->exit != USC_EXIT_SLICE)
+			wave_left(usc, group, x);
+		if (stop && atomic_load_explicit(stop, memory_order_acquire))
+			break;
+	}
+	return budget;
 }
 
 /* Groups that were started since the last look. One without instances is done at once. */
@@ -159,7 +176,7 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 		take_started(usc);
 		if (!usc->running)
 			break;
-		budget -= least(budget, run_slice(usc, &x, budget));
+		budget = run_group(usc, &x, budget, stop);
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
 	}

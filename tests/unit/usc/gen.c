@@ -264,6 +264,19 @@ static void emit_offsets(struct gen *g, u32 size, u32 part)
 		emit(g, INSN(ADD, .dst = R(a), .src0 = R(a), .src1 = R_ELEM(part)));
 }
 
+/* A product and a sum with it, as inner loops have them; registers may well coincide. */
+static void emit_product_sum(struct gen *g)
+{
+	u32 few[3] = { R(pick_temp(g)), R(pick_temp(g)), R(pick_temp(g)) };
+	u32 product = few[gen_below(g->rng, 3)], other = few[gen_below(g->rng, 3)];
+	bool first = gen_below(g->rng, 2);
+
+	emit(g, INSN(MUL, .type = F32, .dst = product, .src0 = few[gen_below(g->rng, 3)],
+		     .src1 = few[gen_below(g->rng, 3)]));
+	emit(g, INSN(ADD, .type = F32, .dst = few[gen_below(g->rng, 3)],
+		     .src0 = first ? product : other, .src1 = first ? other : product));
+}
+
 static void emit_local(struct gen *g)
 {
 	bool store = !g->read_phase && gen_below(g->rng, 2);
@@ -276,9 +289,10 @@ static void emit_local(struct gen *g)
 			     .disp = (u16)disp,
 			     .src1 = pick_operand(g, &pumice_usc_isa.classes[PUMICE_USC_CLASS_VANY],
 						  false)));
-	else
-		emit(g, INSN(LOCAL_LOAD32, .dst = R(pick_temp(g)), .mask = (u16)pick_mask(g),
-			     .src0 = addr, .disp = (u16)disp));
+	for (u32 n = store ? 0 : 1 + gen_below(g->rng, 3); n; n--)
+		emit(g, INSN(LOCAL_LOAD32, .dst = R(pick_temp(g)),
+			     .mask = (u16)(gen_below(g->rng, 2) ? pick_mask(g) : ALWAYS),
+			     .src0 = addr, .disp = (u16)(disp + n * 4)));
 }
 
 /* The base operand: shared registers, elements of temporaries, or none and the base in the offset. */
@@ -383,8 +397,10 @@ static void emit_block(struct gen *g, u32 count)
 	while (count-- && room(g, 24)) {
 		u32 what = gen_below(g->rng, 32);
 
-		if (what < 22)
+		if (what < 20)
 			emit_alu(g);
+		else if (what < 22)
+			emit_product_sum(g);
 		else if (what < 25)
 			emit_local(g);
 		else if (what < 29)

@@ -157,6 +157,30 @@ static void usc_step_returns_early_when_told_to_stop(void **state)
 	rig_put(rig, loop);
 }
 
+/* Instructions that the interpreter runs by twos, in steps of one. */
+static void usc_step_issues_no_more_than_its_budget(void **state)
+{
+	struct rig *rig = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	for (u32 n = 0; n < 8; n++)
+		put(&c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0)));
+	for (u32 n = 0; n < 4; n++) {
+		put(&c, INSN(MUL, .type = F32, .dst = R(2), .src0 = R(1), .src1 = R(1)));
+		put(&c, INSN(ADD, .type = F32, .dst = R(3), .src0 = R(3), .src1 = R(2)));
+	}
+	put(&c, INSN(END));
+	program = build(rig, &c);
+	start(rig, 0, 32, program);
+	for (u32 n = 1; n <= 16; n++) {
+		assert_true(usc_step(rig->usc, 1, NULL));
+		assert_int_equal(rig->usc->wave[0].clock, n);
+		assert_int_equal(rig->usc->wave[0].pc, n);
+	}
+	rig_put(rig, program);
+}
+
 static void usc_reset_drops_everything_without_telling(void **state)
 {
 	struct rig *rig = *state;
@@ -462,6 +486,7 @@ int main(void)
 		TEST(usc_abort_ends_every_group_once_and_without_fault),
 		TEST(usc_abort_spares_groups_started_behind_it),
 		TEST(usc_step_returns_early_when_told_to_stop),
+		TEST(usc_step_issues_no_more_than_its_budget),
 		TEST(usc_reset_drops_everything_without_telling),
 		TEST(usc_running_past_the_last_instruction_faults_there),
 		TEST(usc_fault_of_one_group_leaves_others_alone),
