@@ -114,7 +114,6 @@ static enum outcome outcome_of(int status)
 static enum outcome run_case(const struct test_case *test)
 {
 	unsigned int seconds = test->seconds ? test->seconds : SECONDS;
-	enum outcome outcome;
 	int pidfd, status;
 	pid_t pid;
 
@@ -144,8 +143,7 @@ static enum outcome run_case(const struct test_case *test)
 	close(pidfd);
 	kill(-pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	outcome = outcome_of(status);
-	return outcome;
+	return outcome_of(status);
 }
 
 static bool is_wanted(const char *name, int argc, char **argv)
@@ -170,15 +168,16 @@ int test_main(int argc, char **argv, const struct test_case *cases, unsigned int
 	printf("1..%u\n", wanted);
 	for (i = 0; i < count; i++) {
 		enum outcome outcome;
+		bool bad;
 
 		if (!is_wanted(cases[i].name, argc, argv))
 			continue;
 		outcome = run_case(&cases[i]);
 		number++;
-		failed += outcome == OUTCOME_FAILED || outcome == OUTCOME_STUCK;
-		printf("%s %u - %s%s\n",
-		       outcome == OUTCOME_OK || outcome == OUTCOME_SKIPPED ? "ok" : "not ok", number,
-		       cases[i].name, outcome == OUTCOME_SKIPPED ? " # SKIP" : "");
+		bad = outcome == OUTCOME_FAILED || outcome == OUTCOME_STUCK;
+		failed += bad;
+		printf("%s %u - %s%s\n", bad ? "not ok" : "ok", number, cases[i].name,
+		       outcome == OUTCOME_SKIPPED ? " # SKIP" : "");
 		fflush(stdout);
 		if (outcome == OUTCOME_STUCK) {
 			printf("Bail out! %s cannot be killed\n", cases[i].name);

@@ -76,8 +76,8 @@ static const struct test_case seeded[] = {
 	TEST_CASE(skips),
 };
 
-/* Run the seeded cases in a child; what it said and how it ended. */
-static void read_report(void)
+/* Run the seeded cases, or one by name, in a child; what it said and how it ended. */
+static void read_report(char *name)
 {
 	size_t used = 0;
 	int fds[2];
@@ -87,11 +87,11 @@ static void read_report(void)
 	CHECK_OK(pipe(fds));
 	pid = fork();
 	if (!pid) {
-		char *argv[] = { "seeded", NULL };
+		char *argv[] = { "seeded", name, NULL };
 
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
-		exit(test_main(1, argv, seeded, sizeof(seeded) / sizeof(seeded[0])));
+		exit(test_main(name ? 2 : 1, argv, seeded, sizeof(seeded) / sizeof(seeded[0])));
 	}
 	close(fds[1]);
 	while ((got = read(fds[0], report + used, sizeof(report) - 1 - used)) > 0)
@@ -102,7 +102,7 @@ static void read_report(void)
 
 static void a_program_with_a_failed_case_exits_with_1(void)
 {
-	read_report();
+	read_report(NULL);
 	CHECK(WIFEXITED(report_status));
 	CHECK_EQUAL(WEXITSTATUS(report_status), 1);
 }
@@ -122,7 +122,7 @@ static void every_case_gets_one_line_with_its_outcome(void)
 	};
 	unsigned int i;
 
-	read_report();
+	read_report(NULL);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		if (!strstr(report, lines[i]))
 			test_fail(__FILE__, __LINE__, "no line \"%s\"", lines[i]);
@@ -131,7 +131,7 @@ static void every_case_gets_one_line_with_its_outcome(void)
 
 static void a_failed_check_tells_file_line_and_values(void)
 {
-	read_report();
+	read_report(NULL);
 	CHECK(strstr(report, "harness_test.c:"));
 	CHECK(strstr(report, "1 is 1 (0x1), should be 2 (0x2)"));
 	CHECK(strstr(report, "0 gives success, should give EINVAL"));
@@ -140,15 +140,28 @@ static void a_failed_check_tells_file_line_and_values(void)
 
 static void a_case_that_does_not_exist_is_a_failure(void)
 {
-	char *argv[] = { "seeded", "no_such_case", NULL };
+	char name[] = "no_such_case";
 
-	CHECK_EQUAL(test_main(2, argv, seeded, sizeof(seeded) / sizeof(seeded[0])), 1);
+	read_report(name);
+	CHECK(WIFEXITED(report_status));
+	CHECK_EQUAL(WEXITSTATUS(report_status), 1);
+}
+
+static void a_case_can_be_run_by_name(void)
+{
+	char name[] = "passes";
+
+	read_report(name);
+	CHECK(WIFEXITED(report_status));
+	CHECK_EQUAL(WEXITSTATUS(report_status), 0);
+	CHECK(strstr(report, "1..1\nok 1 - passes\n"));
 }
 
 static const struct test_case cases[] = {
 	TEST_CASE(a_program_with_a_failed_case_exits_with_1),
 	TEST_CASE(every_case_gets_one_line_with_its_outcome),
 	TEST_CASE(a_failed_check_tells_file_line_and_values),
+	TEST_CASE(a_case_can_be_run_by_name),
 	TEST_CASE(a_case_that_does_not_exist_is_a_failure),
 };
 

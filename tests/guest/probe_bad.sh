@@ -32,7 +32,7 @@ note() {
 
 # poke OFFSET OCTAL: replace one byte of the firmware file.
 poke() {
-	printf "\\$2" | dd of=$FIRMWARE bs=1 seek="$1" conv=notrunc 2>/dev/null
+	printf '%b' "\\0$2" | dd of=$FIRMWARE bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
 
 has_node() {

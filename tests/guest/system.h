@@ -52,7 +52,7 @@ int set_module_parameter(const char *name, long value);
 /** write_file - write a text to an existing file. Return: 0 or -errno. */
 int write_file(const char *path, const char *text);
 
-/** gpu_pci_name - name of the PCI device, such as 0000:01:00.0, bound or not. Return: 0 or -ENODEV. */
+/** gpu_pci_name - the PCI device, such as 0000:01:00.0, bound or not. Return: 0 or -ENODEV. */
 int gpu_pci_name(char *name, unsigned int bytes);
 
 /** need_bound - make sure that the driver is bound to the device; wait for its node. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Programs that do what they must not: each faults its job, names the reason, and harms nobody. */
+/* Programs that do what they must not: each faults its job, by name, and harms nobody. */
 #include <errno.h>
 #include <string.h>
 

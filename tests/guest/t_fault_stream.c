@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Malformed control streams and PDS programs: each faults its job, names the reason, and harms nobody. */
+/* Malformed control streams and PDS programs: each faults its job, by name, and harms nobody. */
 #include <errno.h>
 #include <string.h>
 
