@@ -81,7 +81,11 @@ void usc_reset(struct usc *usc);
 /* For the PDS: tasks and groups to fill; index < PUMICE_USC_SLOTS. */
 struct usc_task *usc_task(struct usc *usc, unsigned int slot);
 struct usc_group *usc_group(struct usc *usc, unsigned int group);
-/* The task's shared registers; task->shared words. */
+/*
+ * The task's shared registers; task->shared words. These and the attribute
+ * registers hold what the last owner left there: the PDS fills or zeroes all of
+ * them, in every lane.
+ */
 u32 *usc_shared(struct usc *usc, const struct usc_task *task);
 /*
  * One attribute register of one wave: 32 words. Rows of a task are, for each

@@ -140,6 +140,8 @@ static void usc_abort_spares_groups_started_behind_it(void **state)
 	put(&c, INSN(END));
 	program = build(rig, &c);
 	usc_abort(rig->usc);
+	/* One that found the group just before it ended, and noted it just behind. */
+	atomic_store(&rig->usc->abort, 1);
 	start(rig, 0, 32, program);
 	rig_run(rig, 100);
 	assert_int_equal(scalar_of(rig, 0, 0), 7);
