@@ -20,7 +20,6 @@
 /* Larger files are not read at all. */
 #define MAX_FILE_BYTES	(HEADER_BYTES + PUMICE_PDS_MAX_INSNS * 4u + \
 			 (PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS) * INSN_BYTES)
-#define MAX_UNIFORM_WORDS	(1u << 20)
 
 /* Where a refusal is told. */
 struct reason {
@@ -71,7 +70,7 @@ static int check_resources(const struct pumice_program_header *h, const struct r
 	if (!instances || instances > PUMICE_GROUP_INSTANCES)
 		return REFUSE(reason, "work-group of %llu instances",
 			      (unsigned long long)instances);
-	if (h->uniform_words > MAX_UNIFORM_WORDS)
+	if (h->uniform_words > PUMICE_MAX_UNIFORM_WORDS)
 		return REFUSE(reason, "%u uniform words", h->uniform_words);
 	return 0;
 }
@@ -95,8 +94,9 @@ static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
 			      p->header.pds_insns);
 	if (r->kind == PUMICE_PDS_RELOC_UNIFORMS && !p->header.uniform_words)
 		return REFUSE(reason, "relocation %u: there is no uniform block", index);
-	pumice_pds_unpack(p->pds + r->insn * PUMICE_PDS_WORDS, &insn);
-	if (insn.opcode != reloc_opcode(r->kind))
+	/* Only a legal instruction is the same after program_link() has packed it again. */
+	if (pumice_pds_unpack(p->pds + r->insn * PUMICE_PDS_WORDS, &insn) ||
+	    insn.opcode != reloc_opcode(r->kind))
 		return REFUSE(reason, "relocation %u: instruction %u has no such address", index,
 			      (u32)r->insn);
 	return 0;

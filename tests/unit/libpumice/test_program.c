@@ -102,6 +102,8 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 28, 0x40000, 0, "unknown kind" },
 		{ 28, 0x1000000, 0, "unknown kind or reserved" },
 		{ 29, 2, 1, "instruction 2 has no such address" },
+		/* a reserved bit of instruction 1, which relocating would clear */
+		{ 20, 0x100, 0, "instruction 1 has no such address" },
 	};
 	struct pumice_program *program;
 	char error[PUMICE_ERROR_BYTES];

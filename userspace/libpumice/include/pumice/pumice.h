@@ -429,6 +429,9 @@ int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t
 
 /* ---------------------------------------------------------------- programs */
 
+/* Most words of a program's uniform block; a program file that asks for more is refused. */
+#define PUMICE_MAX_UNIFORM_WORDS (1u << 20)
+
 /** struct pumice_program_info - what stands in a program file. */
 struct pumice_program_info {
 	/** @usc_insns: USC instructions, 4 words each */
