@@ -37,12 +37,16 @@ int pumice_assemble(const char *name, const char *text, pumice_asm_report report
 		    uint8_t **out, size_t *out_bytes);
 
 /**
- * pumice_disassemble - turn a program file into text that assembles to it.
+ * pumice_disassemble - turn a program file into text.
  * @file: checked wholly; instructions that are no legal encoding become .word
  * @bytes: size of @file
  * @out: NUL-terminated text, to be freed by the caller
  * @error: takes the reason of -EINVAL
  * @error_bytes: size of @error
+ *
+ * The text of a file that pumice_assemble() wrote assembles to the same bytes. Of
+ * other files it may not: the language cannot say everything that a file can,
+ * such as relocations in another order or for what can never run.
  *
  * Return: 0, -EINVAL for a file that is damaged, -ENOMEM.
  */

@@ -92,6 +92,7 @@ struct assembler {
 	struct pumice_program_header header;
 	bool in_pds;		/* between .pds and .endpds */
 	bool pds_by_hand, pds_by_directive;
+	bool open_task[PUMICE_PDS_MAX_INSNS];	/* PDS instructions that are tasks without a number of instructions */
 };
 
 /* diag.c: report an error at a token (NULL: at the token in hand); false, for the caller to return. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "pumice/pumice.h"
 #include "pumice_names.h"
 
 static bool add(struct assembler *as, const struct pumice_pds_insn *insn)
@@ -31,10 +32,14 @@ static bool add_reloc(struct assembler *as, enum pumice_pds_reloc kind)
 }
 
 /* Words of the uniform block that a burst reaches. */
-static void use_uniforms(struct assembler *as, uint64_t words)
+static bool use_uniforms(struct assembler *as, uint64_t words)
 {
+	if (words > PUMICE_MAX_UNIFORM_WORDS)
+		return asm_error(as, NULL, "a uniform block holds %u words at most",
+				 PUMICE_MAX_UNIFORM_WORDS);
 	if (words > as->header.uniform_words)
 		as->header.uniform_words = (uint32_t)words;
+	return true;
 }
 
 bool pds_dma_uniforms(struct assembler *as, uint32_t reg, uint32_t words)
@@ -42,8 +47,8 @@ bool pds_dma_uniforms(struct assembler *as, uint32_t reg, uint32_t words)
 	struct pumice_pds_insn insn = { .opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH,
 					.reg = (uint16_t)reg, .count = (uint16_t)words };
 
-	use_uniforms(as, words);
-	return add_reloc(as, PUMICE_PDS_RELOC_UNIFORMS) && add(as, &insn);
+	return use_uniforms(as, words) && add_reloc(as, PUMICE_PDS_RELOC_UNIFORMS) &&
+	       add(as, &insn);
 }
 
 bool pds_write(struct assembler *as, enum pumice_pds_op op, const struct pumice_usc_operand *reg,
@@ -59,6 +64,13 @@ bool pds_write(struct assembler *as, enum pumice_pds_op op, const struct pumice_
 	return add(as, &insn);
 }
 
+/* The instruction that is added next is a task without a number of instructions. */
+static void leave_task_open(struct assembler *as)
+{
+	if (as->pds.insns < PUMICE_PDS_MAX_INSNS)
+		as->open_task[as->pds.insns] = true;
+}
+
 /* Tasks written without a number of instructions run the whole program. */
 static void fill_tasks(struct assembler *as)
 {
@@ -66,9 +78,9 @@ static void fill_tasks(struct assembler *as)
 		uint32_t *words = &as->pds.words[ASM_WORDS * i];
 		struct pumice_pds_insn insn;
 
-		pumice_pds_unpack(words, &insn);
-		if (insn.opcode != PUMICE_PDS_OP_TASK || insn.insns)
+		if (!as->open_task[i])
 			continue;
+		pumice_pds_unpack(words, &insn);
 		insn.insns = (uint32_t)as->usc.insns;
 		pumice_pds_pack(words, &insn);
 	}
@@ -80,9 +92,16 @@ bool pds_finish(struct assembler *as)
 	struct pumice_pds_insn task = { .opcode = PUMICE_PDS_OP_TASK };
 	struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 
-	if (!as->pds_by_hand && !(add_reloc(as, PUMICE_PDS_RELOC_CODE) && add(as, &task) &&
-				  add(as, &end)))
-		return false;
+	if (!as->pds_by_hand) {
+		leave_task_open(as);
+		if (!add_reloc(as, PUMICE_PDS_RELOC_CODE) || !add(as, &task) || !add(as, &end))
+			return false;
+	}
+	if (!as->pds.insns)
+		return asm_error(as, NULL, "the PDS program has no instruction");
+	/* With .word it can get so far. */
+	if (as->pds.insns > PUMICE_PDS_MAX_INSNS)
+		return asm_error(as, NULL, "more than %u PDS instructions", PUMICE_PDS_MAX_INSNS);
 	fill_tasks(as);
 	return true;
 }
@@ -121,8 +140,10 @@ static bool parse_task(struct assembler *as, struct pumice_pds_insn *insn)
 
 	if (!address(as, insn, &uniforms))
 		return false;
-	if (!token_accept(as, ','))
+	if (!token_accept(as, ',')) {
+		leave_task_open(as);
 		return true;
+	}
 	if (!token_count(as, "a number of instructions", PUMICE_USC_MAX_INSNS, &insns))
 		return false;
 	if (!insns)
@@ -146,9 +167,7 @@ static bool parse_dma(struct assembler *as, struct pumice_pds_insn *insn)
 	insn->stride = (uint16_t)stride;
 	if (insn->bank == PUMICE_PDS_BANK_V)
 		last = (uint64_t)as->header.size_x * as->header.size_y * as->header.size_z - 1;
-	if (uniforms)
-		use_uniforms(as, (insn->addr + last * stride + 3) / 4 + count);
-	return true;
+	return !uniforms || use_uniforms(as, (insn->addr + last * stride + 3) / 4 + count);
 }
 
 static bool parse_source(struct assembler *as, struct pumice_pds_insn *insn)

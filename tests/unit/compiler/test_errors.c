@@ -85,6 +85,8 @@ static void every_kind_of_error_is_named_at_its_place(void **state)
 		{ ".pds\ndma sh0, 4097, uniforms", "t:2:10: error: a number of words" },
 		{ ".pds\ndma sh0, 4, 0x10000000000", "t:2:13: error: expected uniforms, code" },
 		{ ".pds\nx: end", "t:2:1: error: a PDS program has no labels" },
+		{ ".pds\ndma sh0, 1, uniforms + 4194304", "t:2:31: error: a uniform block holds" },
+		{ ".pds\n.endpds\nend", "t:3:4: error: the PDS program has no instruction" },
 		{ ".word 1, 2, 3", "t:1:14: error: expected ','" },
 		{ "; nothing", "t:1:1: error: the program has no instruction" },
 	};
