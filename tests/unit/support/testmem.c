@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
 #define CATALOGUE_BYTES	8192u	/* 1024 entries of 1 GiB */
 #define TABLE_BYTES	4096u	/* directories and page tables */
@@ -34,6 +34,19 @@ __attribute__((format(printf, 1, 2), noreturn)) static void mistake(const char *
 	abort();
 }
 
+/*
+ * Zeroed memory that costs nothing before it is touched, with a page on either
+ * side that nothing may touch.
+ */
+static u8 *map_between_guards(u64 size)
+{
+	u8 *all = mmap(NULL, size + 2 * MEM_ALIGN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (all == MAP_FAILED || mprotect(all + MEM_ALIGN, size, PROT_READ | PROT_WRITE))
+		mistake("no memory");
+	return all + MEM_ALIGN;
+}
+
 struct testmem *testmem_create(u64 size)
 {
 	struct testmem *tm = calloc(1, sizeof(*tm));
@@ -42,10 +55,7 @@ struct testmem *testmem_create(u64 size)
 		mistake("no memory");
 	tm->region.addr = TESTMEM_BASE;
 	tm->region.size = size;
-	tm->region.host = aligned_alloc(MEM_ALIGN, size);
-	if (!tm->region.host)
-		mistake("no memory");
-	memset(tm->region.host, 0, size);
+	tm->region.host = map_between_guards(size);
 	if (mem_map_set(&tm->map, &tm->region, 1))
 		mistake("the region is refused");
 	return tm;
@@ -54,7 +64,7 @@ struct testmem *testmem_create(u64 size)
 void testmem_destroy(struct testmem *tm)
 {
 	mem_map_clear(&tm->map);
-	free(tm->region.host);
+	munmap(tm->region.host - MEM_ALIGN, tm->region.size + 2 * MEM_ALIGN);
 	free(tm);
 }
 
