@@ -50,7 +50,7 @@ guest := $(BUILD)/guest/stock.cpio $(BUILD)/guest/programs.cpio
 
 hw_sources := $(call sources,hw)
 gpu_sources := $(call sources,qemu-device)
-user_sources := $(call sources,userspace tests/unit tests/firmware tests/guest tests/bench) meson.build
+user_sources := $(call sources,userspace tests/unit tests/firmware tests/guest tests/bench tests/fuzz) meson.build
 module_sources := $(call sources,drivers uapi) Kbuild
 
 ##@ Use
@@ -80,6 +80,10 @@ check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's
 	@$(S)/check.sh igt
+
+.PHONY: fuzz
+fuzz: $(gen) | $(packages) ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)
+	@$(S)/fuzz.sh
 
 .PHONY: lint
 lint: $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Translation tables with anything in them, context and range registers with
+ * anything in them, a memory map that changes.
+ *
+ * Rules: a translation gives a pointer whose 4 KiB grain lies wholly in a
+ * region, one that may be written only in a region that may; else a fault of
+ * the MMU, with the request in it. Copies go nowhere else.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../qemu-device/gpu/mem/mem.h"
+#include "../../qemu-device/gpu/mmu/mmu.h"
+#include "fuzz.h"
+#include "pumice_regs.h"
+
+#define GRAIN		4096u
+#define REGIONS		3u
+#define PAGES		8u	/* of a region */
+#define COPY_BYTES	(3 * GRAIN)
+
+struct world {
+	struct mem_map map;
+	struct mmu mmu;
+	struct mmu_tlb tlb;
+	struct pumice_mem_region region[REGIONS];
+};
+
+/* The first two touch on the bus, but not in this process; the last may not be written. */
+static void make_regions(struct world *w)
+{
+	static const u64 addr[REGIONS] = { 0x100000, 0x100000 + PAGES * GRAIN, 0xfffffff00000 };
+	u32 i;
+
+	for (i = 0; i < REGIONS; i++) {
+		struct pumice_mem_region *r = &w->region[i];
+
+		*r = (struct pumice_mem_region){
+			.addr = addr[i], .size = PAGES * GRAIN, .readonly = i == REGIONS - 1,
+			.host = aligned_alloc(GRAIN, PAGES * GRAIN),
+		};
+		FUZZ_CHECK(r->host, "out of memory");
+		memset(r->host, 0, r->size);
+	}
+	FUZZ_CHECK(!mem_map_set(&w->map, w->region, REGIONS), "the map is refused");
+}
+
+/* A bus address near one of the regions, or anywhere. */
+static u64 bus_address(struct world *w, struct fuzz *f)
+{
+	u32 i = fuzz_below(f, REGIONS + 1);
+
+	if (i == REGIONS)
+		return fuzz_number(f);
+	return w->region[i].addr + (u64)fuzz_below(f, PAGES + 1) * GRAIN;
+}
+
+/* An entry of any level: flags and page size in the low bits. */
+static u64 entry(struct world *w, struct fuzz *f)
+{
+	u64 v = bus_address(w, f) | 1;
+
+	if (fuzz_below(f, 4) == 0)
+		v ^= fuzz_number(f);
+	return v | (fuzz_u8(f) & 0xe);
+}
+
+static void write_entries(struct world *w, struct fuzz *f)
+{
+	struct pumice_mem_region *r = &w->region[fuzz_below(f, REGIONS)];
+	u32 at = fuzz_below(f, PAGES) * GRAIN + fuzz_below(f, 4) * 8;
+	u32 n = fuzz_below(f, 4) + 1;
+
+	for (; n--; at += 8) {
+		u64 v = entry(w, f);
+
+		memcpy(r->host + at, &v, 8);
+	}
+}
+
+static void write_registers(struct world *w, struct fuzz *f)
+{
+	u32 i = fuzz_below(f, PUMICE_MMU_RANGES);
+
+	switch (fuzz_below(f, 4)) {
+	case 0:
+		atomic_store(&w->mmu.range_start[i],
+			     fuzz_number(f) & PUMICE_MMU_RANGE_START__WRITABLE);
+		atomic_store(&w->mmu.range_end[i],
+			     fuzz_number(f) & PUMICE_MMU_RANGE_END__WRITABLE);
+		break;
+	case 1:
+		atomic_store(&w->mmu.range_start[0], PUMICE_PAGE_SIZE_2M);
+		atomic_store(&w->mmu.range_end[0], PUMICE_MMU_RANGE_END__WRITABLE);
+		break;
+	default:
+		atomic_store(&w->mmu.ctx[fuzz_below(f, PUMICE_MMU_CONTEXTS)],
+			     (bus_address(w, f) | 1) & PUMICE_MMU_CTX__WRITABLE);
+		break;
+	}
+}
+
+/* Another map: some of the regions. Whoever changes it drops the TLBs, as gpu.c does. */
+static void change_map(struct world *w, struct fuzz *f)
+{
+	u32 first = fuzz_below(f, REGIONS), count = fuzz_below(f, REGIONS - first + 1);
+
+	FUZZ_CHECK(!mem_map_set(&w->map, w->region + first, count), "the map is refused");
+	mmu_invalidate_all(&w->mmu);
+}
+
+/* Few different addresses at the edges, so that tables and TLB entries are met again. */
+static u64 virtual_address(struct fuzz *f)
+{
+	u64 va;
+
+	if (fuzz_below(f, 8) == 0)
+		return fuzz_number(f);
+	va = (u64)fuzz_below(f, 4) << 30 | (u64)fuzz_below(f, 4) << 21;
+	return va | (u64)fuzz_below(f, 9) << 12 | (fuzz_u16(f) & (GRAIN - 1));
+}
+
+/* The region of the map that holds the grain of a host pointer. */
+static const struct pumice_mem_region *home(const struct world *w, const u8 *host)
+{
+	const u8 *grain = (const u8 *)((uintptr_t)host & ~(uintptr_t)(GRAIN - 1));
+	u32 i;
+
+	for (i = 0; i < w->map.count; i++) {
+		const struct pumice_mem_region *r = &w->map.region[i];
+
+		if (grain >= r->host && grain + GRAIN <= r->host + r->size)
+			return r;
+	}
+	return NULL;
+}
+
+static void check_fault(const struct gpu_fault *fault, u32 ctx, enum pumice_access access)
+{
+	FUZZ_CHECK(fault->fault >= PUMICE_FAULT_MMU_CONTEXT_OFF &&
+		   fault->fault <= PUMICE_FAULT_MMU_BUS, "fault %u", fault->fault);
+	FUZZ_CHECK(fault->ctx == ctx && fault->access == access &&
+		   fault->unit == PUMICE_UNIT_USC_DATA, "the fault tells of another request");
+}
+
+static void translate(struct world *w, struct fuzz *f)
+{
+	enum pumice_access access = fuzz_below(f, 3);
+	u32 ctx = fuzz_below(f, 4) ? 0 : fuzz_below(f, PUMICE_MMU_CONTEXTS);
+	u64 va = virtual_address(f);
+	const struct pumice_mem_region *r;
+	struct gpu_fault fault = { 0 };
+	u8 *host = mmu_translate(&w->mmu, &w->tlb, ctx, va, access, PUMICE_UNIT_USC_DATA,
+				 &fault);
+
+	if (!host) {
+		check_fault(&fault, ctx, access);
+		FUZZ_CHECK(fault.addr == va, "fault at another address");
+		return;
+	}
+	r = home(w, host);
+	FUZZ_CHECK(va >> PUMICE_MMU_VA_BITS == 0, "an address beyond 1 TiB");
+	FUZZ_CHECK(r, "a pointer outside of the map");
+	FUZZ_CHECK(((uintptr_t)host ^ va) % GRAIN == 0, "another offset in the page");
+	FUZZ_CHECK(access != PUMICE_ACCESS_WRITE || !r->readonly, "a read-only region");
+}
+
+static void copy(struct world *w, struct fuzz *f)
+{
+	static u8 buf[COPY_BYTES];
+	struct gpu_fault fault = { 0 };
+	u64 va = virtual_address(f), len = fuzz_below(f, COPY_BYTES + 1);
+	enum pumice_access access = PUMICE_ACCESS_WRITE;
+	u8 *exact = malloc(len + 1);
+	bool good;
+
+	FUZZ_CHECK(exact, "out of memory");
+	memcpy(exact, buf, len);
+	if (fuzz_below(f, 2)) {
+		good = mmu_write(&w->mmu, &w->tlb, 0, va, exact, len, PUMICE_UNIT_USC_DATA,
+				 &fault);
+	} else {
+		access = PUMICE_ACCESS_READ;
+		good = mmu_read(&w->mmu, &w->tlb, 0, va, exact, len, access,
+				PUMICE_UNIT_USC_DATA, &fault);
+	}
+	if (!good) {
+		check_fault(&fault, 0, access);
+		FUZZ_CHECK(fault.addr - va < len, "fault beyond what was asked for");
+	}
+	free(exact);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static void (*const step[])(struct world *w, struct fuzz *f) = {
+		write_entries, write_entries, write_registers, translate, translate, translate,
+		copy, change_map,
+	};
+	struct world *w = calloc(1, sizeof(*w));
+	struct fuzz f = { data, size };
+	u32 i;
+
+	FUZZ_CHECK(w, "out of memory");
+	make_regions(w);
+	w->mmu.map = &w->map;
+	mmu_reset(&w->mmu);
+	while (fuzz_more(&f)) {
+		u32 what = fuzz_below(&f, sizeof(step) / sizeof(step[0]) + 1);
+
+		if (what == sizeof(step) / sizeof(step[0]))
+			mmu_invalidate_ctx(&w->mmu, fuzz_below(&f, PUMICE_MMU_CONTEXTS));
+		else
+			step[what](w, &f);
+	}
+	mem_map_clear(&w->map);
+	for (i = 0; i < REGIONS; i++)
+		free(w->region[i].host);
+	free(w);
+	return 0;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/* The firmware's host for fuzz targets: see host.h. */
+#include "host.h"
+
+#include "enc.h"
+
+#define POLL_NS		200000u
+#define MAX_POLLS	5000u
+
+#define JOB_PDS		4u	/* instructions of the job's PDS program */
+#define JOB_OUT		512u	/* where it stores, words from the start of its code page */
+#define JOB_VALUE	0x600dca11u
+
+void host_run(struct rig *r, unsigned int polls)
+{
+	while (polls-- && pumice_gpu_poll(r->gpu, POLL_NS) != UINT64_MAX)
+		;
+}
+
+bool host_wait(struct rig *r, const u32 *word, u32 not)
+{
+	const volatile u32 *shared = word;
+	unsigned int i;
+
+	for (i = 0; i < MAX_POLLS && *shared == not; i++)
+		host_run(r, 1);
+	return *shared != not;
+}
+
+u32 host_call(struct rig *r, const struct fwif_kccb_cmd *cmd)
+{
+	u32 entry = rig_put(r, cmd);
+
+	rig_kick(r);
+	FUZZ_CHECK(host_wait(r, &r->kccb_status[entry], FWIF_STATUS_PENDING),
+		   "no answer to command %u; firmware state %u, error %u", cmd->type,
+		   r->boot->state, r->boot->error);
+	return r->kccb_status[entry];
+}
+
+u32 host_call_context(struct rig *r, u32 type, const struct rig_context *c)
+{
+	const struct fwif_kccb_cmd cmd = { .type = type, .context = c->addr };
+
+	return host_call(r, &cmd);
+}
+
+/* One instance that stores JOB_VALUE. */
+static void write_job(struct rig_vm *vm)
+{
+	const u64 out = RIG_CODE_VA + JOB_OUT * 4;
+	const struct pumice_pds_insn pds[JOB_PDS] = {
+		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 0, .imm = (u32)out },
+		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 1, .imm = (u32)(out >> 32) },
+		{ .opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA + JOB_PDS * 16, .insns = 3 },
+		{ .opcode = PUMICE_PDS_OP_END },
+	};
+	const struct pumice_cdm_state state = {
+		.pds_addr = RIG_CODE_VA, .pds_insns = JOB_PDS, .shared = 2, .temps = 2,
+		.size_x = 1, .size_y = 1, .size_z = 1,
+	};
+	const struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+	u32 *usc = vm->code + JOB_PDS * PUMICE_PDS_WORDS, *at = vm->stream, i;
+
+	for (i = 0; i < JOB_PDS; i++)
+		pumice_pds_pack(vm->code + i * PUMICE_PDS_WORDS, &pds[i]);
+	usc_put(usc, 0, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = IMM, .imm = JOB_VALUE));
+	usc_put(usc, 1, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(1),
+			     .src1 = R(0)));
+	usc_put(usc, 2, INSN(END));
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &launch);
+	at += PUMICE_CDM_LAUNCH_WORDS;
+	*at = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
+	vm->code[JOB_OUT] = 0;
+}
+
+void host_check_job(struct rig *r)
+{
+	struct rig_context c;
+	struct rig_vm vm;
+	u32 entry;
+
+	rig_vm(r, &vm);
+	write_job(&vm);
+	rig_context(r, &vm, 2, &c);
+	rig_compute(&c, RIG_STREAM_VA, 7);
+	rig_update(&c, c.object_addr, 1);
+	entry = rig_put_kick(r, &c);
+	rig_kick(r);
+	FUZZ_CHECK(host_wait(r, &r->kccb_status[entry], FWIF_STATUS_PENDING) &&
+		   r->kccb_status[entry] == FWIF_STATUS_OK, "the good job is refused");
+	FUZZ_CHECK(host_wait(r, c.object, 0), "the good job does not end");
+	FUZZ_CHECK(rig_result(&c, 7)->fault == PUMICE_FAULT_NONE, "the good job: fault %u",
+		   rig_result(&c, 7)->fault);
+	FUZZ_CHECK(vm.code[JOB_OUT] == JOB_VALUE, "the good job stored 0x%x", vm.code[JOB_OUT]);
+	FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c) == FWIF_STATUS_OK,
+		   "the good job's context is not released");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The firmware's host (tests/firmware/rig.h) for fuzz targets: waits that are
+ * bounded by what the GPU does and not by the clock, and a job that must work.
+ */
+#ifndef PUMICE_FUZZ_HOST_H
+#define PUMICE_FUZZ_HOST_H
+
+#include "fuzz.h"
+#include "rig.h"
+
+/* Let the GPU run for some steps, or until it has nothing to do. */
+void host_run(struct rig *r, unsigned int polls);
+
+/* Run until the word of shared memory has a value that is not @not. Returns false if it never does. */
+bool host_wait(struct rig *r, const u32 *word, u32 not);
+
+/* Send a command and wait for its answer, which must come. */
+u32 host_call(struct rig *r, const struct fwif_kccb_cmd *cmd);
+u32 host_call_context(struct rig *r, u32 type, const struct rig_context *c);
+
+/* A job in a VM and context of its own stores what it should, and ends well. */
+void host_check_job(struct rig *r);
+
+#endif
