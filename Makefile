@@ -36,7 +36,7 @@ setting = $(shell mkdir -p $(BUILD) && echo '$(2)' >$(BUILD)/.new-$(1) && \
 	{ cmp -s $(BUILD)/.new-$(1) $(BUILD)/.set-$(1) || \
 	cp $(BUILD)/.new-$(1) $(BUILD)/.set-$(1); })$(BUILD)/.set-$(1)
 
-packages := $(BUILD)/.packages
+packages := $(BUILD)/.packages-run
 gen := $(BUILD)/gen/.done
 firmware := $(BUILD)/firmware/pumice_fw.bin
 native := $(BUILD)/native/.done
@@ -82,11 +82,11 @@ check-igt: ## upstream IGT on the small kernel and on Debian's
 	@$(S)/check.sh igt
 
 .PHONY: fuzz
-fuzz: $(gen) | $(packages) ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)
+fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)
 	@$(S)/fuzz.sh
 
 .PHONY: lint
-lint: $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks
+lint: $(BUILD)/.packages-lint $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks
 	@$(S)/lint.sh
 
 ##@ Build
@@ -96,8 +96,8 @@ all: $(qemu) $(guest) ## everything that run needs
 
 .PHONY: packages
 packages: $(packages) ## install missing Debian packages
-$(packages): scripts/packages.txt
-	@$(S)/host-packages.sh
+$(BUILD)/.packages-%: scripts/packages.txt
+	@$(S)/host-packages.sh $*
 	@mkdir -p $(@D) && touch $@
 
 .PHONY: gen
@@ -134,7 +134,7 @@ kernels: $(stock) $(fast) ## Debian's kernel and the small test kernel
 $(stock): $(call setting,kernel,$(KDIR) $(KERNEL_IMAGE) $(KMODULES)) scripts/stock-kernel.sh | $(packages)
 	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh) && ln -sfn "$$kernel" $(@D)/stock
 	@touch $@
-$(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages)
+$(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages) $(BUILD)/.packages-check
 	@mkdir -p $(@D) && kernel=$$($(S)/build-kernel.sh fast) && ln -sfn "$$kernel" $(@D)/fast
 	@touch $@
 
@@ -166,7 +166,7 @@ $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,test
 images: $(guest) ## the guest's initramfs
 
 .PHONY: docs
-docs: $(gen) ## the documentation, as a site in build/docs
+docs: $(gen) $(BUILD)/.packages-lint ## the documentation, as a site in build/docs
 	@$(S)/step.sh docs "building the documentation" \
 		/usr/bin/python3 -m sphinx -b html -W --keep-going -j auto Documentation $(BUILD)/docs
 	@echo "open $(BUILD)/docs/index.html"

@@ -46,7 +46,7 @@ igt_part() {
 run_part() {
 	case $1 in
 	unit)
-		part unit "tests without a guest" "firmware native asan qemu" "$top/scripts/unit.py"
+		part unit "tests without a guest" "$BUILD/.packages-check firmware native asan qemu" "$top/scripts/unit.py"
 		;;
 	guest)
 		part guest "tests through ioctls, in a guest" \

@@ -1,17 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Install what is missing of scripts/packages.txt, saying which. Asks for
-# nothing when all is there. Uses sudo when not root.
+# host-packages.sh SECTION…: install what is missing of these sections of
+# scripts/packages.txt, saying which. Asks for nothing when all is there. Uses
+# sudo when not root.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
+# section NAME: the packages listed under [NAME].
+section() {
+	awk -v wanted="[$1]" '/^\[/ { here = $1 == wanted; next }
+		here && /^[a-z0-9]/ { print $1 }' "$top/scripts/packages.txt"
+}
+
 missing() {
 	local package
 
-	sed 's/#.*//' "$top/scripts/packages.txt" | while read -r package; do
-		[ -n "$package" ] || continue
+	for name in "$@"; do
+		section "$name"
+	done | while read -r package; do
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
 			echo "$package"
 	done
@@ -26,7 +34,7 @@ install() {
 command -v apt-get >/dev/null ||
 	die "this machine has no apt" \
 		"Pumice sets itself up on Debian 12 and 13; elsewhere install the tools named in scripts/packages.txt"
-mapfile -t packages < <(missing)
+mapfile -t packages < <(missing "$@")
 [ ${#packages[@]} -eq 0 ] && exit 0
 say "installing ${#packages[@]} Debian packages: ${packages[*]}"
 if [ "$(id -u)" -ne 0 ]; then

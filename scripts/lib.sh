@@ -128,7 +128,8 @@ fixed_version() {
 
 	if [ ! -s "$file" ]; then
 		mkdir -p "${file%/*}"
-		"$top/scripts/debian-suite.sh" "$2" update >&2
+		step "apt-$2" "fetching the package lists of Debian $2" \
+			"$top/scripts/debian-suite.sh" "$2" update
 		"$top/scripts/debian-suite.sh" "$2" version "$3" >"$file.$$"
 		[ -s "$file.$$" ] || die "Debian $2 has no package $3"
 		mv "$file.$$" "$file"

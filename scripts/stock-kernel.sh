@@ -98,7 +98,8 @@ main() {
 	suite=$(kernel_suite)
 	if [ ! -s "$file" ]; then
 		mkdir -p "${file%/*}"
-		"$top/scripts/debian-suite.sh" "$suite" update >&2
+		step "apt-$suite" "fetching the package lists of Debian $suite" \
+			"$top/scripts/debian-suite.sh" "$suite" update
 		"$top/scripts/debian-suite.sh" "$suite" depends linux-headers-amd64 |
 			sed -n 's/^linux-headers-\(6\.12\..*\)/\1/p' | head -n 1 >"$file.$$"
 		[ -s "$file.$$" ] || die "Debian $suite has no 6.12 kernel headers"
