@@ -133,7 +133,7 @@ static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_in
 		return !insn->insns || insn->insns > PUMICE_USC_MAX_INSNS;
 	if (insn->opcode == PUMICE_PDS_OP_END)
 		return false;
-	return insn->count > PUMICE_USC_MAX_SHARED ||
+	return (dma && (!insn->count || insn->count > PUMICE_USC_MAX_SHARED)) ||
 	       is_beyond(list, insn->bank == PUMICE_PDS_BANK_V ? PUMICE_USC_BANK_V :
 			 PUMICE_USC_BANK_SH, insn->reg, dma ? insn->count : 1);
 }

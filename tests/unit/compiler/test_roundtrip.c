@@ -230,6 +230,18 @@ static void a_pds_program_by_hand_round_trips(void **state)
 	free(dis);
 }
 
+static void what_no_line_can_say_of_the_pds_becomes_words(void **state)
+{
+	/* A burst of no words and a task of no instructions, in a program without registers. */
+	char *dis = round_trip(".pds\ntask code\n.word 3, 0, 0, 0\n.word 4, 0, 0, 0\nend\n"
+			       ".endpds\nend\n");
+
+	(void)state;
+	assert_non_null(strstr(dis, ".word 0x00000003"));
+	assert_non_null(strstr(dis, ".word 0x00000004"));
+	free(dis);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +251,7 @@ int main(void)
 		cmocka_unit_test(registers_beyond_the_allocation_come_back_as_words),
 		cmocka_unit_test(a_program_of_all_directives_round_trips),
 		cmocka_unit_test(a_pds_program_by_hand_round_trips),
+		cmocka_unit_test(what_no_line_can_say_of_the_pds_becomes_words),
 	};
 
 	return cmocka_run_group_tests_name("compiler-roundtrip", tests, NULL, NULL);
