@@ -59,9 +59,9 @@ u32 fuzz_mutate(struct fuzz *f, u32 good)
 {
 	u8 how = fuzz_u8(f);
 
-	if (how < 232)
+	if (how < 250)
 		return good;
-	return how < 248 ? fuzz_u8(f) : (u32)fuzz_number(f);
+	return how < 253 ? fuzz_u8(f) : (u32)fuzz_number(f);
 }
 
 u64 fuzz_number(struct fuzz *f)

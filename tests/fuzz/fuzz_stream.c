@@ -33,7 +33,7 @@ static u64 address(struct fuzz *f)
 	case 0:
 		return fuzz_number(f);
 	case 1:
-		return RIG_STREAM_VA + fuzz_u16(f);
+		return RIG_STREAM_VA + (fuzz_u16(f) & ~3u);
 	default:
 		return RIG_STREAM_VA + 2048 + fuzz_u8(f) * 16u;
 	}
@@ -60,12 +60,10 @@ static u32 operand(struct fuzz *f, const struct pumice_isa_class *cls)
 	u8 choice = fuzz_u8(f);
 	bool elem = cls->elem && (!cls->full || choice % 2);
 	u32 bank = nth_bit(elem ? cls->elem : cls->full, choice / 2);
-	u32 raw;
 
 	if (choice == 255)
 		return (u32)fuzz_number(f);
-	raw = usc_operand(bank, bank == PUMICE_USC_BANK_IMM ? 0 : fuzz_mutate(f, choice % 8), elem);
-	return raw;
+	return usc_operand(bank, bank == PUMICE_USC_BANK_IMM ? 0 : fuzz_mutate(f, choice % 8), elem);
 }
 
 static u32 field(struct fuzz *f, u32 cls)
@@ -78,7 +76,7 @@ static u32 field(struct fuzz *f, u32 cls)
 	case PUMICE_USC_CLASS_MASK:
 		return fuzz_mutate(f, ALWAYS);
 	case PUMICE_USC_CLASS_TARGET:
-		return fuzz_mutate(f, fuzz_below(f, USC_MAX));
+		return fuzz_mutate(f, fuzz_below(f, 12));
 	default:
 		return fuzz_mutate(f, fuzz_below(f, 16));
 	}
@@ -88,8 +86,8 @@ static u32 field(struct fuzz *f, u32 cls)
 static void usc_insn(struct fuzz *f, u32 *words)
 {
 	const struct pumice_isa_op_info *op = &pumice_usc_ops[fuzz_below(f, PUMICE_USC_OPS)];
-	u32 form = nth_bit(op->forms, fuzz_below(f, 2)), i;
-	u64 ones;
+	u32 form = nth_bit(op->forms, fuzz_below(f, 2)), i, raw;
+	bool immediate = fuzz_below(f, 128) == 1;
 
 	memset(words, 0, PUMICE_USC_WORDS * 4);
 	words[0] = op->opcode;
@@ -101,18 +99,19 @@ static void usc_insn(struct fuzz *f, u32 *words)
 		const struct pumice_field_info *place =
 			pumice_isa_place(&pumice_usc_isa, op->layout, at);
 
-		ones = place->width < 64 ? (1ull << place->width) - 1 : UINT64_MAX;
-		pumice_isa_set(&pumice_usc_isa, op->layout, at, words,
-			       field(f, op->form[form].operands[i].cls) & ones);
+		raw = field(f, op->form[form].operands[i].cls);
+		raw &= 0xffffffffu >> (32 - place->width);
+		pumice_isa_set(&pumice_usc_isa, op->layout, at, words, raw);
+		immediate |= raw == IMM;
 	}
-	if (fuzz_below(f, 2))
+	if (immediate)
 		pumice_isa_set(&pumice_usc_isa, op->layout, PUMICE_USC_FIELD_IMM, words,
 			       (u32)fuzz_number(f));
 }
 
 static void usc_program(struct fuzz *f, u32 *at, struct job *job)
 {
-	u32 i, n = fuzz_below(f, USC_MAX - 1);
+	u32 i, n = fuzz_below(f, fuzz_below(f, 8) ? 12 : USC_MAX - 1);
 
 	for (i = 0; i < n; i++)
 		usc_insn(f, at + i * PUMICE_USC_WORDS);
@@ -153,7 +152,7 @@ static void pds_program(struct fuzz *f, u32 *at, struct job *job)
 		.insns = fuzz_mutate(f, job->usc_insns),
 	};
 	const struct pumice_pds_insn end = { .opcode = fuzz_mutate(f, PUMICE_PDS_OP_END) & 0xff };
-	u32 i, n = fuzz_below(f, PDS_MAX - 4);
+	u32 i, n = fuzz_below(f, fuzz_below(f, 8) ? 4 : PDS_MAX - 4);
 
 	pumice_pds_pack(at, &low);
 	pumice_pds_pack(at + PUMICE_PDS_WORDS, &high);
@@ -171,7 +170,7 @@ static u32 put_state(struct fuzz *f, u32 *at, const struct job *job)
 		.pds_insns = (u16)fuzz_mutate(f, job->pds_insns),
 		.shared = (u16)fuzz_mutate(f, 8), .attrs = (u8)fuzz_mutate(f, 8),
 		.temps = (u8)fuzz_mutate(f, 16), .local_bytes = fuzz_mutate(f, 1024),
-		.size_x = (u16)fuzz_mutate(f, fuzz_below(f, 130)),
+		.size_x = (u16)fuzz_mutate(f, fuzz_below(f, 130) + 1),
 		.size_y = (u16)fuzz_mutate(f, 1), .size_z = (u16)fuzz_mutate(f, 1),
 	};
 
@@ -182,7 +181,7 @@ static u32 put_state(struct fuzz *f, u32 *at, const struct job *job)
 static u32 put_launch(struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_launch launch = {
-		.groups_x = fuzz_mutate(f, fuzz_below(f, 5)), .groups_y = fuzz_mutate(f, 1),
+		.groups_x = fuzz_mutate(f, fuzz_below(f, 5) + 1), .groups_y = fuzz_mutate(f, 1),
 		.groups_z = fuzz_mutate(f, 1), .base_x = fuzz_mutate(f, 0),
 		.base_y = fuzz_mutate(f, 0), .base_z = fuzz_mutate(f, 0),
 	};
@@ -222,17 +221,21 @@ static void stream(struct fuzz *f, u32 *at, const struct job *job, enum pumice_c
 {
 	u32 n = fuzz_below(f, 6);
 
-	at += put_state(f, at, job);
+	if (fuzz_below(f, 64) != 1)
+		at += put_state(f, at, job);
 	at += put_launch(f, at);
 	while (n--)
 		at += put_command(f, at, job);
 	*at = (u32)last << PUMICE_CDM_HALT__TYPE__SHIFT;
 }
 
-/* Words of the two pages that become anything. */
+/* Bits of the two pages, and now and then the flags of one of them, change. */
 static void damage(struct fuzz *f, struct rig_vm *vm)
 {
 	u32 n = fuzz_below(f, 4);
+
+	if (fuzz_below(f, 16) == 1)
+		vm->pt[fuzz_below(f, 2)] ^= fuzz_below(f, 16);
 
 	while (n--) {
 		u32 at = fuzz_u16(f) % 1024;
