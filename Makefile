@@ -104,7 +104,7 @@ $(BUILD)/.packages-%: scripts/packages.txt
 gen: $(gen) ## headers, decoders and reference pages from hw/
 $(gen): $(hw_sources) | $(packages)
 	@mkdir -p $(@D)
-	@python3 hw/gen.py --out $(BUILD)/gen
+	@flock $(BUILD)/gen.lock python3 hw/gen.py --out $(BUILD)/gen
 	@touch $@
 
 .PHONY: firmware

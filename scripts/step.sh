@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# step.sh NAME TITLE COMMAND…: a step of the Makefile with progress and a log.
+# step.sh NAME TITLE COMMAND…: a step of the Makefile with progress and a log, one
+# at a time in a work tree.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-step "$@"
+with_lock "$BUILD/$1.lock" step "$@"
