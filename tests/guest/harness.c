@@ -17,12 +17,10 @@
 #define SECONDS		120	/* of a case */
 #define KILL_SECONDS	30	/* until a killed case must be gone */
 #define STATUS_FAILED	1
-#define STATUS_SKIPPED	77
 
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_FAILED,
-	OUTCOME_SKIPPED,
 	OUTCOME_STUCK,	/* it cannot even be killed */
 };
 
@@ -54,12 +52,6 @@ void test_fail(const char *file, int line, const char *format, ...)
 	printf("\n");
 	fflush(stdout);
 	_exit(STATUS_FAILED);
-}
-
-void test_skip(const char *reason)
-{
-	test_note("skipped: %s", reason);
-	_exit(STATUS_SKIPPED);
 }
 
 void test_check_equal(const char *file, int line, const char *text, uint64_t got, uint64_t want)
@@ -106,8 +98,6 @@ static enum outcome outcome_of(int status)
 			  strsignal(WTERMSIG(status)));
 		return OUTCOME_FAILED;
 	}
-	if (WEXITSTATUS(status) == STATUS_SKIPPED)
-		return OUTCOME_SKIPPED;
 	return WEXITSTATUS(status) ? OUTCOME_FAILED : OUTCOME_OK;
 }
 
@@ -176,8 +166,7 @@ int test_main(int argc, char **argv, const struct test_case *cases, unsigned int
 		number++;
 		bad = outcome == OUTCOME_FAILED || outcome == OUTCOME_STUCK;
 		failed += bad;
-		printf("%s %u - %s%s\n", bad ? "not ok" : "ok", number, cases[i].name,
-		       outcome == OUTCOME_SKIPPED ? " # SKIP" : "");
+		printf("%s %u - %s\n", bad ? "not ok" : "ok", number, cases[i].name);
 		fflush(stdout);
 		if (outcome == OUTCOME_STUCK) {
 			printf("Bail out! %s cannot be killed\n", cases[i].name);

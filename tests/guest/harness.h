@@ -4,8 +4,9 @@
  *
  * Every case runs in a process of its own, which the kernel cleans up behind
  * it: a case that fails, crashes or hangs says nothing about the next one. A
- * case ends by returning (ok), by a check that fails (not ok) or by
- * test_skip(). Exit status of a program: 0 if nothing failed, else 1.
+ * case ends by returning (ok) or by a check that fails (not ok); there is no
+ * skipping, what cannot run here has failed. Exit status of a program: 0 if
+ * nothing failed, else 1.
  *
  * Limits: a case has 120 seconds, more where .seconds says so. Processes that a
  * case starts belong to its process group and are killed with it.
@@ -49,8 +50,6 @@ int test_main(int argc, char **argv, const struct test_case *cases, unsigned int
 void test_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
-/** test_skip - end the case as one that cannot be run here; say why. */
-void test_skip(const char *reason) __attribute__((noreturn));
 
 /** test_note - add a line to the report. */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What jobs wait for and signal: order, binary and timeline syncobjs, fences of others. */
+/* What jobs wait for and signal: order, binary and timeline syncobjs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -427,55 +427,6 @@ static void syncobj_is_shared_between_files(void)
 	rig_check_words(first.data.cpu, 4);
 }
 
-/* A fence of SW_SYNC's, which is nobody's job: the kernel's own test interface. */
-struct sw_sync_create_fence_data {
-	__u32 value;
-	char name[32];
-	__s32 fence;
-};
-
-#define SW_SYNC_IOC_CREATE_FENCE _IOWR('W', 0, struct sw_sync_create_fence_data)
-#define SW_SYNC_IOC_INC _IOW('W', 1, __u32)
-
-static void job_waits_for_a_fence_of_another_driver(void)
-{
-	struct rig rig = rig_open();
-	struct sw_sync_create_fence_data fence = { .value = 1, .name = "test" };
-	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
-	u32 imported = need_sync(rig.fd), step = 1;
-
-	if (timeline < 0)
-		test_skip("this kernel has no SW_SYNC");
-	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &fence) ? -errno : 0);
-	CHECK_OK(drmSyncobjImportSyncFile(rig.fd, imported, fence.fence));
-	submit_link(&rig, rig.context, rig_store_stream(&rig, rig.data.va, 6), imported, rig.sync);
-	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
-	CHECK_EQUAL(rig.data.cpu[0], 0);
-	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_INC, &step) ? -errno : 0);
-	CHECK_EQUAL(rig_wait(&rig), 1);
-	rig_check_words(rig.data.cpu, 6);
-}
-
-/* DRM's scheduler lets go of a job only when all that it waits for has signaled. */
-static void context_that_waits_for_another_driver_can_be_destroyed(void)
-{
-	struct rig rig = rig_open();
-	struct sw_sync_create_fence_data fence = { .value = 1, .name = "test" };
-	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
-	u32 imported = need_sync(rig.fd), step = 1;
-
-	if (timeline < 0)
-		test_skip("this kernel has no SW_SYNC");
-	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &fence) ? -errno : 0);
-	CHECK_OK(drmSyncobjImportSyncFile(rig.fd, imported, fence.fence));
-	submit_link(&rig, rig.context, rig_store_stream(&rig, rig.data.va, 6), imported, rig.sync);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_OK(ioctl(timeline, SW_SYNC_IOC_INC, &step) ? -errno : 0);
-	need_wait(rig.fd, rig.sync, 0);
-	CHECK(sync_status(rig.fd, rig.sync, 0) < 0);
-	CHECK_EQUAL(rig.data.cpu[0], 0);
-}
-
 static const struct test_case cases[] = {
 	TEST_CASE(empty_stream_signals_its_fence),
 	TEST_CASE(job_without_syncs_runs),
@@ -498,8 +449,6 @@ static const struct test_case cases[] = {
 	TEST_CASE(cpu_may_wait_before_the_job_is_submitted),
 	TEST_CASE(fence_travels_as_a_sync_file),
 	TEST_CASE(syncobj_is_shared_between_files),
-	TEST_CASE(job_waits_for_a_fence_of_another_driver),
-	TEST_CASE(context_that_waits_for_another_driver_can_be_destroyed),
 };
 
 TEST_MAIN(cases)
