@@ -318,7 +318,7 @@ struct drm_pumice_context_create {
 /**
  * struct drm_pumice_context_destroy - DRM_IOCTL_PUMICE_CONTEXT_DESTROY
  *
- * Jobs that wait or run are killed; their fences carry -ECANCELED.
+ * Jobs that wait or run are killed; what their fences carry stands above.
  */
 struct drm_pumice_context_destroy {
 	/** @id: in: context id */
@@ -398,7 +398,8 @@ struct drm_pumice_job {
  *
  * All jobs are submitted, in order, or none. A job may wait for a syncobj that
  * an earlier job of the same call signals. On an error @jobs.count tells the
- * index of the job that was refused.
+ * index of the job that was refused: -EIO for one whose context takes no more
+ * jobs. An address that is aligned but not bound is no error here: the job faults.
  */
 struct drm_pumice_submit {
 	/** @flags: in: zero */

@@ -218,7 +218,7 @@ static void check_endless(struct path *p)
 	assert_int_equal(s.jobs_done, 1);
 	assert_int_equal(s.fault, PUMICE_FAULT_KILLED);
 	assert_int_equal(s.flags, PUMICE_CONTEXT_GUILTY | PUMICE_CONTEXT_FAULTED);
-	assert_int_equal(pumice_context_run(p->context, va, LONG, &s), -ECANCELED);
+	assert_int_equal(pumice_context_run(p->context, va, LONG, &s), -EIO);
 	pumice_stream_reset(p->stream);
 	path_assert_works(p, other);
 	pumice_context_destroy(other);

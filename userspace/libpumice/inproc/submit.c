@@ -76,7 +76,7 @@ static int check(struct pumice_device *dev, const struct pumice_job *jobs, u32 i
 	u32 i;
 
 	if (((struct inproc_context *)job->context)->dead)
-		return fail(dev, ECANCELED, "job %u: the context takes no more jobs", index);
+		return fail(dev, EIO, "job %u: the context takes no more jobs", index);
 	for (i = 0; i < job->sync_count; i++) {
 		const struct pumice_job_sync *s = &job->syncs[i];
 

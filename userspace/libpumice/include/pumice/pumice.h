@@ -407,7 +407,7 @@ struct pumice_job {
  * @failed: out, on failure only: index of the job that was refused; may be NULL
  *
  * Return: 0; -EINVAL for a misaligned stream or a wait for something that
- * nobody has been asked to signal; -E2BIG; -ECANCELED for a context that takes
+ * nobody has been asked to signal; -E2BIG; -EIO for a context that takes
  * no more jobs; -ENOMEM.
  */
 int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
