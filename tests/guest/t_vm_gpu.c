@@ -123,6 +123,26 @@ static void unmap_may_span_mappings_and_holes(void)
 	check_store(&rig, VA + 10 * PAGE, b.cpu + 2 * PAGE / 4);
 }
 
+/* Each page a mapping of its own, in a block whose best page size changes with each that goes. */
+static void unmap_takes_many_mappings_of_one_block(void)
+{
+	enum { BLOCK = 2 << 20 };
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, BLOCK);
+	u32 *cpu = need_cpu(rig.fd, handle, BLOCK);
+	u64 at;
+
+	for (at = 0; at < BLOCK; at += PAGE)
+		need_map(rig.fd, rig.vm, handle, at, VA + at, PAGE, 0);
+	need_unmap(rig.fd, rig.vm, VA + PAGE, BLOCK - 4 * PAGE);
+	check_store(&rig, VA, cpu);
+	check_store(&rig, VA + BLOCK - PAGE, cpu + (BLOCK - PAGE) / 4);
+	check_hole(&rig, VA + PAGE);
+	check_hole(&rig, VA + BLOCK - 4 * PAGE);
+	need_unmap(rig.fd, rig.vm, VA, BLOCK);
+	check_hole(&rig, VA);
+}
+
 static void map_replaces_what_was_there(void)
 {
 	struct rig rig = rig_open();
@@ -474,6 +494,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(unmapped_memory_can_be_mapped_again),
 	TEST_CASE(partial_unmap_leaves_the_rest),
 	TEST_CASE(unmap_may_span_mappings_and_holes),
+	TEST_CASE(unmap_takes_many_mappings_of_one_block),
 	TEST_CASE(map_replaces_what_was_there),
 	TEST_CASE(operations_of_one_call_act_in_order),
 	TEST_CASE(operations_before_a_failed_one_took_effect),
