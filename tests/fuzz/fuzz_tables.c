@@ -49,9 +49,9 @@ static void make_regions(struct world *w)
 /* A bus address near one of the regions, or anywhere. */
 static u64 bus_address(struct world *w, struct fuzz *f)
 {
-	u32 i = fuzz_below(f, REGIONS + 1);
+	u32 i = fuzz_below(f, REGIONS);
 
-	if (i == REGIONS)
+	if (fuzz_below(f, 16) == 1)
 		return fuzz_number(f);
 	return w->region[i].addr + (u64)fuzz_below(f, PAGES + 1) * GRAIN;
 }
@@ -61,9 +61,10 @@ static u64 entry(struct world *w, struct fuzz *f)
 {
 	u64 v = bus_address(w, f) | 1;
 
-	if (fuzz_below(f, 4) == 0)
+	if (fuzz_below(f, 16) == 1)
 		v ^= fuzz_number(f);
-	return v | (fuzz_u8(f) & 0xe);
+	/* The flags of a page, or the page size of a directory. */
+	return v | (fuzz_below(f, 4) ? 0 : fuzz_u8(f) & 0xe);
 }
 
 static void write_entries(struct world *w, struct fuzz *f)
@@ -79,11 +80,40 @@ static void write_entries(struct world *w, struct fuzz *f)
 	}
 }
 
+/* One of few pages, so that tables and TLB entries are met again. */
+static u64 near_address(struct fuzz *f)
+{
+	u8 v = fuzz_u8(f);
+
+	return (u64)(v & 1) << 30 | (u64)(v >> 1 & 1) << 21 | (u64)(v >> 2 & 3) << 12 |
+	       (u64)(v >> 4 & 1) << 20;
+}
+
+static void put_entry(struct world *w, u32 page, u64 index, u64 value)
+{
+	memcpy(w->region[0].host + page * GRAIN + index % 512 * 8, &value, 8);
+}
+
+/* Three entries that lead somewhere, in the first region, for an address that is met again. */
+static void map_page(struct world *w, struct fuzz *f)
+{
+	static const u8 shift[] = { 12, 14, 16, 18, 20, 21, 12, 12 };
+	u64 va = near_address(f);
+	u32 directory = 2 + fuzz_below(f, 3), table = 5 + fuzz_below(f, 3);
+	u32 size = fuzz_below(f, 16);
+
+	size = size < 8 ? size : 0;
+	put_entry(w, 0, va >> 30, (w->region[0].addr + directory * GRAIN) | 1);
+	put_entry(w, directory, va >> 21,
+		  (w->region[0].addr + table * GRAIN) | size << 1 | 1);
+	put_entry(w, table, (va & 0x1fffff) >> shift[size], entry(w, f));
+}
+
 static void write_registers(struct world *w, struct fuzz *f)
 {
 	u32 i = fuzz_below(f, PUMICE_MMU_RANGES);
 
-	switch (fuzz_below(f, 4)) {
+	switch (fuzz_below(f, 8)) {
 	case 0:
 		atomic_store(&w->mmu.range_start[i],
 			     fuzz_number(f) & PUMICE_MMU_RANGE_START__WRITABLE);
@@ -94,9 +124,12 @@ static void write_registers(struct world *w, struct fuzz *f)
 		atomic_store(&w->mmu.range_start[0], PUMICE_PAGE_SIZE_2M);
 		atomic_store(&w->mmu.range_end[0], PUMICE_MMU_RANGE_END__WRITABLE);
 		break;
-	default:
+	case 2:
 		atomic_store(&w->mmu.ctx[fuzz_below(f, PUMICE_MMU_CONTEXTS)],
 			     (bus_address(w, f) | 1) & PUMICE_MMU_CTX__WRITABLE);
+		break;
+	default:
+		atomic_store(&w->mmu.ctx[0], w->region[0].addr | 1);
 		break;
 	}
 }
@@ -104,21 +137,19 @@ static void write_registers(struct world *w, struct fuzz *f)
 /* Another map: some of the regions. Whoever changes it drops the TLBs, as gpu.c does. */
 static void change_map(struct world *w, struct fuzz *f)
 {
-	u32 first = fuzz_below(f, REGIONS), count = fuzz_below(f, REGIONS - first + 1);
+	bool some = fuzz_below(f, 4) == 1;
+	u32 first = some ? fuzz_below(f, REGIONS) : 0;
+	u32 count = some ? fuzz_below(f, REGIONS - first + 1) : REGIONS;
 
 	FUZZ_CHECK(!mem_map_set(&w->map, w->region + first, count), "the map is refused");
 	mmu_invalidate_all(&w->mmu);
 }
 
-/* Few different addresses at the edges, so that tables and TLB entries are met again. */
 static u64 virtual_address(struct fuzz *f)
 {
-	u64 va;
-
-	if (fuzz_below(f, 8) == 0)
+	if (fuzz_below(f, 8) == 1)
 		return fuzz_number(f);
-	va = (u64)fuzz_below(f, 4) << 30 | (u64)fuzz_below(f, 4) << 21;
-	return va | (u64)fuzz_below(f, 9) << 12 | (fuzz_u16(f) & (GRAIN - 1));
+	return near_address(f) | (fuzz_u16(f) & (GRAIN - 1));
 }
 
 /* The region of the map that holds the grain of a host pointer. */
@@ -195,7 +226,7 @@ static void copy(struct world *w, struct fuzz *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const step[])(struct world *w, struct fuzz *f) = {
-		write_entries, write_entries, write_registers, translate, translate, translate,
+		map_page, map_page, map_page, write_entries, write_registers, translate, translate, translate,
 		copy, change_map,
 	};
 	struct world *w = calloc(1, sizeof(*w));
@@ -206,6 +237,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_regions(w);
 	w->mmu.map = &w->map;
 	mmu_reset(&w->mmu);
+	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
+		atomic_store(&w->mmu.ctx[i], w->region[0].addr | 1);
 	while (fuzz_more(&f)) {
 		u32 what = fuzz_below(&f, sizeof(step) / sizeof(step[0]) + 1);
 
