@@ -101,19 +101,18 @@ static bool directive_uniforms(struct assembler *as)
 static bool directive_input(struct assembler *as)
 {
 	struct pumice_usc_operand reg;
+	struct token at;
+	uint32_t source;
 
 	if (!begin_pds_directive(as) || !operand_plain(as, &reg) || !token_expect(as, ','))
 		return false;
-	for (uint32_t s = 0; s < PUMICE_PDS_SOURCE_COUNT; s++) {
-		if (!pumice_pds_source_valid(s) || !token_is(&as->token, pumice_pds_source_str(s)))
-			continue;
-		if (s >= PUMICE_PDS_SOURCE_LOCAL_X && reg.bank != PUMICE_USC_BANK_V)
-			return asm_error(as, NULL, "%s differs between instances: it goes to an "
-					 "attribute register", pumice_pds_source_str(s));
-		token_next(as);
-		return pds_write(as, PUMICE_PDS_OP_MOV, &reg, s);
-	}
-	return asm_error(as, NULL, "expected a source, such as group_x");
+	at = as->token;
+	if (!pds_source(as, &source))
+		return false;
+	if (source >= PUMICE_PDS_SOURCE_LOCAL_X && reg.bank != PUMICE_USC_BANK_V)
+		return asm_error(as, &at, "%s differs between instances: it goes to an attribute "
+				 "register", pumice_pds_source_str(source));
+	return pds_write(as, PUMICE_PDS_OP_MOV, &reg, source);
 }
 
 static bool directive_const(struct assembler *as)

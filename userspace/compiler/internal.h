@@ -138,6 +138,8 @@ bool insn_line(struct assembler *as);
 bool pds_line(struct assembler *as);
 bool directive_line(struct assembler *as);
 
+/* pds.c: what the PDS knows, by name; passed over */
+bool pds_source(struct assembler *as, uint32_t *source);
 /* pds.c: for directives, add a PDS instruction */
 bool pds_dma_uniforms(struct assembler *as, uint32_t reg, uint32_t words);
 bool pds_write(struct assembler *as, enum pumice_pds_op op,

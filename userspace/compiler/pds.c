@@ -170,13 +170,13 @@ static bool parse_dma(struct assembler *as, struct pumice_pds_insn *insn)
 	return !uniforms || use_uniforms(as, (insn->addr + last * stride + 3) / 4 + count);
 }
 
-static bool parse_source(struct assembler *as, struct pumice_pds_insn *insn)
+bool pds_source(struct assembler *as, uint32_t *source)
 {
 	for (uint32_t s = 0; s < PUMICE_PDS_SOURCE_COUNT; s++) {
 		if (!pumice_pds_source_valid(s) || !token_is(&as->token, pumice_pds_source_str(s)))
 			continue;
 		token_next(as);
-		insn->source = (uint8_t)s;
+		*source = s;
 		return true;
 	}
 	return asm_error(as, NULL, "expected a source, such as group_x");
@@ -197,11 +197,16 @@ static bool parse_register(struct assembler *as, struct pumice_pds_insn *insn, u
 static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
 {
 	struct token number;
+	uint32_t source;
 
 	if (!token_expect(as, ','))
 		return false;
-	if (insn->opcode == PUMICE_PDS_OP_MOV)
-		return parse_source(as, insn);
+	if (insn->opcode == PUMICE_PDS_OP_MOV) {
+		if (!pds_source(as, &source))
+			return false;
+		insn->source = (uint8_t)source;
+		return true;
+	}
 	if (!token_number(as, &number))
 		return false;
 	insn->imm = (uint32_t)number.value;

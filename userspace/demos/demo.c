@@ -41,6 +41,7 @@ void demo_open(struct demo *demo, const char *name, const char *device,
 	if (pumice_program_parse(program, program_bytes, &demo->program, error, sizeof(error)))
 		demo_fail(name, "program: %s", error);
 	check(demo, "device", pumice_device_info(demo->dev, &info));
+	demo->clock_hz = info.clock_hz;
 	check(demo, "VM", pumice_vm_create(demo->dev, &demo->vm));
 	check(demo, "context", pumice_context_create(demo->vm, PUMICE_PRIORITY_NORMAL,
 						     &demo->context));
@@ -93,10 +94,8 @@ void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *unifo
 		.uniform_words = uniform_words,
 	};
 	struct pumice_context_state state;
-	struct pumice_device_info info;
 	uint64_t va, start;
 
-	check(demo, "device", pumice_device_info(demo->dev, &info));
 	pumice_stream_reset(demo->stream);
 	check(demo, "dispatch", pumice_stream_dispatch(demo->stream, &dispatch));
 	check(demo, "stream", pumice_stream_end(demo->stream, &va));
@@ -104,7 +103,7 @@ void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *unifo
 	check(demo, "job", pumice_context_run(demo->context, va, RUN_TIMEOUT_NS, &state));
 	demo->wall_ns = now_ns() - start;
 	demo->device_ns = (uint64_t)((double)(state.last_end - state.last_start) * 1e9 /
-				     (double)info.clock_hz);
+				     (double)demo->clock_hz);
 }
 
 void demo_report(const struct demo *demo)

@@ -17,6 +17,7 @@ struct demo {
 	struct pumice_program *program;
 	struct pumice_kernel *kernel;
 	struct pumice_stream *stream;
+	uint64_t clock_hz;	/* ticks of the GPU clock in a second */
 	uint64_t device_ns;	/* of the last run, by the GPU clock */
 	uint64_t wall_ns;	/* of the last run, from submission to fence */
 };

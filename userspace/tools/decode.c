@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "pumice_decode.h"
 
 #define MAX_WORDS (16u << 20)	/* of one input */
@@ -70,31 +71,13 @@ static int words_of_arguments(char **args, int count, struct input *in)
 
 static int words_of_file(const char *path, struct input *in)
 {
-	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-	size_t room = 0;
-	int ret = 0;
+	size_t bytes;
 
-	if (!file)
-		return fail(path, strerror(errno));
-	while (!feof(file) && !ferror(file) && in->count < MAX_WORDS) {
-		if (in->count == room) {
-			u32 *grown = realloc(in->words, (room = room ? 2 * room : 1024) * sizeof(u32));
-
-			if (!grown) {
-				ret = fail(path, strerror(ENOMEM));
-				break;
-			}
-			in->words = grown;
-		}
-		in->count += fread(in->words + in->count, sizeof(u32), room - in->count, file);
-	}
-	if (ferror(file))
-		ret = fail(path, strerror(errno));
-	else if (in->count >= MAX_WORDS)
-		ret = fail(path, "too long");
-	if (file != stdin)
-		fclose(file);
-	return ret;
+	in->words = (u32 *)file_read("pumice-decode", path, &bytes);
+	if (!in->words)
+		return 1;
+	in->count = bytes / sizeof(u32);
+	return in->count < MAX_WORDS ? 0 : fail(path, "too long");
 }
 
 static int decode_isa(const struct pumice_isa_info *isa, u64 addr, const struct input *in)
@@ -145,7 +128,7 @@ int main(int argc, char **argv)
 	u64 addr = 0;
 	int option, ret;
 
-	while ((option = getopt(argc, argv, "+a:f:h")) != -1) {
+	while ((option = getopt(argc, argv, "a:f:h")) != -1) {
 		if (option == 'f')
 			file = optarg;
 		else if (option != 'a' || !number(optarg, UINT64_MAX, &addr))
@@ -156,8 +139,6 @@ int main(int argc, char **argv)
 	what = argv[optind++];
 	if (!strcmp(what, "reg") || !strcmp(what, "reg64"))
 		return decode_register(what[3] ? 64 : 32, argv + optind, argc - optind);
-	if (optind + 1 < argc && !strcmp(argv[optind], "-f"))
-		file = argv[optind + 1];
 	ret = file ? words_of_file(file, &in) :
 		     words_of_arguments(argv + optind, argc - optind, &in);
 	if (!ret)
