@@ -114,7 +114,7 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 static bool take_compute(struct context *c, const struct fwif_cccb_compute *cmd, bool *prepared)
 {
 	*prepared = false;
-	if (cmd->reserved)
+	if (cmd->perf)
 		return false;
 	if (context_is_dead(c))
 		return refuse_job(c, cmd, PUMICE_FAULT_KILLED);

@@ -27,7 +27,7 @@
 
 /* Interface version: both sides refuse another major. */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	0u
+#define FWIF_VERSION_MINOR	1u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -92,7 +92,8 @@ struct fwif_boot {
 	u32 log_ring;		/* fw address of struct fwif_ring; the firmware never waits on read */
 	u32 log;		/* fw address of struct fwif_log_entry[count] */
 	u32 log_level;		/* entries above this level are not written; may change at run time */
-	u32 reserved[6];	/* zero */
+	u32 slice_us;		/* time slice; 0 is FWIF_SLICE_US. May change at run time */
+	u32 reserved[5];	/* zero */
 
 	/* by the firmware */
 	u32 state;		/* enum fwif_state; written last */
@@ -108,7 +109,9 @@ struct fwif_boot {
 	u32 active_context;	/* id of the context on the CDM, or FWIF_NO_CONTEXT */
 	u32 queued_contexts;	/* contexts with work that is not finished */
 	u32 heartbeat;		/* passes of the background loop */
-	u32 reserved_fw[3];
+	u32 switches;		/* jobs switched out */
+	u32 boosts;		/* contexts that ran before those of a higher priority because they had waited too long */
+	u32 reserved_fw[1];
 	char build_id[FWIF_BUILD_ID_BYTES];
 };
 
@@ -173,6 +176,17 @@ enum fwif_dm {
 };
 
 #define FWIF_PRIORITIES	3u	/* 0 low, 1 normal, 2 high */
+
+/*
+ * Time slices. A job is switched out at a work-group boundary when its slice is
+ * over and a context of its priority is ready, and at once when one of a higher
+ * priority is. A context that has been ready for FWIF_STARVE_SLICES slices runs
+ * for one slice whatever its priority, so that none starves.
+ */
+#define FWIF_SLICE_US		2000u	/* the usual slice */
+#define FWIF_SLICE_MIN_US	100u	/* shorter ones are taken as this */
+#define FWIF_SLICE_MAX_US	1000000u	/* longer ones are taken as this */
+#define FWIF_STARVE_SLICES	64u
 #define FWIF_MAX_CONTEXTS	256u	/* contexts the firmware holds at once */
 
 /* State of a context, by the firmware. */
@@ -199,12 +213,19 @@ struct fwif_context {
 	u32 cccb_bytes;		/* a power of two, FWIF_CCCB_MIN to FWIF_CCCB_MAX */
 	u32 results;		/* fw address of struct fwif_job_result[result_count] */
 	u32 result_count;	/* a power of two, at most FWIF_RING_MAX */
-	u32 reserved[6];	/* zero */
+	u32 save;		/* fw address of 32 words for a job that is switched out (cdm_save of
+				 * formats.xml), 8-byte aligned; the firmware and the CDM alone use them */
+	u32 reserved[5];	/* zero */
 
 	/* by the firmware */
 	u32 cccb_read;		/* bytes below this offset are free again */
 	u32 state;		/* enum fwif_context_state */
-	u32 reserved_fw[14];
+	u64 run_ticks;		/* GPU clock ticks that its jobs have had the data master; grows at the end of a slice */
+	u64 slice_start;	/* GPU clock when the running slice began; 0 while it does not run */
+	u64 job_ticks;		/* as run_ticks, of the job that is started and not ended; 0 between jobs */
+	u32 job_seqno;		/* of that job */
+	u32 slices;		/* slices it has had, wrapping */
+	u32 reserved_fw[6];
 };
 
 #define FWIF_CCCB_MIN	4096u
@@ -241,7 +262,16 @@ struct fwif_cccb_compute {
 	struct fwif_cccb_header header;
 	u64 stream;		/* GPU virtual address of the CDM control stream */
 	u32 seqno;		/* result goes to results[seqno & (result_count - 1)] */
-	u32 reserved;		/* zero */
+	u32 perf;		/* fw address of struct fwif_perf, 8-byte aligned; or 0 */
+};
+
+/*
+ * What jobs have counted: the firmware adds each slice's difference of every
+ * counter (hw/perf.h), before the job's result is written. While a job that
+ * names one runs, detailed counters count.
+ */
+struct fwif_perf {
+	u64 value[32];		/* by enum pumice_perf_counter */
 };
 
 struct fwif_cccb_update {
@@ -263,7 +293,9 @@ struct fwif_job_result {
 	u64 time_start;		/* GPU clock */
 	u64 time_end;
 	u64 groups;		/* work-groups finished */
-	u64 reserved[2];
+	u64 run_ticks;		/* GPU clock ticks on the data master, all slices */
+	u32 slices;		/* slices it took; 1 if it was never switched out */
+	u32 reserved;
 };
 
 /*
@@ -298,6 +330,9 @@ enum fwif_log_level {
 	X(JOB_START,	DEBUG,	"context %u: job %u starts in mmu context %u") \
 	X(JOB_DONE,	DEBUG,	"context %u: job %u done") \
 	X(JOB_FAULT,	INFO,	"context %u: job %u fault %u") \
+	X(JOB_SWITCH,	DEBUG,	"context %u: job %u switched out after %u us") \
+	X(JOB_RESUME,	DEBUG,	"context %u: job %u resumes in mmu context %u") \
+	X(CONTEXT_BOOST, INFO,	"context %u: waited %u us, runs before priority %u") \
 	X(MMU_BIND,	DEBUG,	"mmu context %u bound for context %u") \
 	X(MMU_INVALIDATE, DEBUG, "mmu context %u invalidated, page %u to %u") \
 	X(FWCCB_FULL,	ERROR,	"fwccb full: message type %u dropped") \
@@ -316,6 +351,7 @@ FWIF_AT_(struct fwif_image_header, build_id, 32);
 FWIF_SIZE_(struct fwif_ring, 16);
 FWIF_SIZE_(struct fwif_boot, 160);
 FWIF_AT_(struct fwif_boot, log_level, 36);
+FWIF_AT_(struct fwif_boot, slice_us, 40);
 FWIF_AT_(struct fwif_boot, state, 64);
 FWIF_AT_(struct fwif_boot, heartbeat, 112);
 FWIF_AT_(struct fwif_boot, build_id, 128);
@@ -327,7 +363,11 @@ FWIF_AT_(struct fwif_fwccb_msg, addr, 16);
 FWIF_SIZE_(struct fwif_context, 128);
 FWIF_AT_(struct fwif_context, catalogue, 16);
 FWIF_AT_(struct fwif_context, results, 32);
+FWIF_AT_(struct fwif_context, save, 40);
 FWIF_AT_(struct fwif_context, cccb_read, 64);
+FWIF_AT_(struct fwif_context, run_ticks, 72);
+FWIF_AT_(struct fwif_context, job_seqno, 96);
+FWIF_SIZE_(struct fwif_perf, 256);
 FWIF_SIZE_(struct fwif_cccb_header, 8);
 FWIF_SIZE_(struct fwif_cccb_wait, 16);
 FWIF_SIZE_(struct fwif_cccb_compute, 24);
@@ -336,6 +376,7 @@ FWIF_SIZE_(struct fwif_job_result, 64);
 FWIF_AT_(struct fwif_job_result, addr, 8);
 FWIF_AT_(struct fwif_job_result, time_start, 24);
 FWIF_AT_(struct fwif_job_result, groups, 40);
+FWIF_AT_(struct fwif_job_result, slices, 56);
 FWIF_SIZE_(struct fwif_log_entry, 32);
 
 #endif

@@ -136,7 +136,8 @@ static void put_operand(struct text *text, const struct pumice_isa_info *isa,
 		break;
 	}
 	if (opnd.idx)
-		put(text, "%s[idx%u + %u]", pumice_usc_bank_str(opnd.bank), opnd.idx - 1u,
+		put(text, "%s[idx%u * %s + %u]", pumice_usc_bank_str(opnd.bank), opnd.idx - 1u,
+		    pumice_usc_dim_str((u32)pumice_isa_get(isa, op->layout, isa->field_dim, dw)),
 		    opnd.num);
 	else
 		put_register(text, isa, opnd.bank, opnd.num);

@@ -180,6 +180,7 @@ struct pumice_isa_info {
 	u8 field_type; /* numbers of these fields, or PUMICE_ISA_NO_FIELD */
 	u8 field_form;
 	u8 field_imm;
+	u8 field_dim;
 	u8 nr_layouts;
 	u8 nr_classes;
 	u16 nr_ops;

@@ -149,22 +149,43 @@ static bool number_exists(const struct pumice_isa_info *isa, const struct pumice
 	switch (opnd->bank) {
 	case PUMICE_USC_BANK_NONE:
 	case PUMICE_USC_BANK_IMM:
-		return opnd->num == 0 && opnd->idx == 0;
+		return opnd->num == 0;
 	case PUMICE_USC_BANK_M:
-		return opnd->idx == 0 && mask_exists(isa, opnd->num);
+		return mask_exists(isa, opnd->num);
 	case PUMICE_USC_BANK_K:
 	case PUMICE_USC_BANK_SC:
 	case PUMICE_USC_BANK_SR:
-		/* An index can lead to any number: the engine looks when it knows it. */
-		return opnd->idx != 0 || pumice_isa_find_special(isa, opnd->bank, opnd->num);
+		return pumice_isa_find_special(isa, opnd->bank, opnd->num) != NULL;
+	case PUMICE_USC_BANK_IDX:
+		return opnd->num < PUMICE_USC_INDEX_REGS;
+	case PUMICE_USC_BANK_I:
+	case PUMICE_USC_BANK_SL:
+		return opnd->num < PUMICE_USC_OWN_REGS;
 	default:
 		return true;
 	}
 }
 
+/* Whether an index is allowed here, or lacks (document 003). */
+static bool index_legal(const struct pumice_usc_operand *opnd, bool can_index)
+{
+	switch (opnd->bank) {
+	case PUMICE_USC_BANK_R:
+	case PUMICE_USC_BANK_V:
+	case PUMICE_USC_BANK_SH:
+	case PUMICE_USC_BANK_CF:
+		return !opnd->idx || can_index;
+	case PUMICE_USC_BANK_DC:
+		return opnd->idx && can_index;
+	default:
+		return !opnd->idx;
+	}
+}
+
 /* A register operand: bank and mode allowed here, number possible. */
 static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
-					     const struct pumice_isa_class *cls, u32 raw)
+					     const struct pumice_isa_class *cls, u32 raw,
+					     bool can_index)
 {
 	struct pumice_usc_operand opnd;
 
@@ -175,28 +196,34 @@ static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
 		return PUMICE_ISA_UNPACK_BANK;
 	if (!((opnd.elem ? cls->elem : cls->full) >> opnd.bank & 1))
 		return PUMICE_ISA_UNPACK_OPERAND;
-	if (opnd.idx > 2 || !number_exists(isa, &opnd))
+	if (opnd.idx > PUMICE_USC_INDEX_REGS || !index_legal(&opnd, can_index) ||
+	    !number_exists(isa, &opnd))
 		return PUMICE_ISA_UNPACK_OPERAND;
 	return PUMICE_ISA_UNPACK_OK;
 }
 
-/* All operands of a form; *imm tells whether one of them is the immediate. */
+/* All operands of a form; *more becomes the fields used because one is immediate or indexed. */
 static enum pumice_isa_unpack check_operands(const struct pumice_isa_info *isa,
 					     const struct pumice_isa_op_info *op,
 					     const struct pumice_isa_form *form, const u32 *dw,
-					     bool *imm)
+					     u64 *more)
 {
+	bool can_index = isa->field_dim != PUMICE_ISA_NO_FIELD &&
+			 pumice_isa_place(isa, op->layout, isa->field_dim);
 	enum pumice_isa_unpack result = PUMICE_ISA_UNPACK_OK;
 
-	*imm = false;
+	*more = 0;
 	for (u32 i = 0; i < form->nr_operands; i++) {
 		const struct pumice_isa_class *cls = &isa->classes[form->operands[i].cls];
 		u64 raw = pumice_isa_get(isa, op->layout, form->operands[i].field, dw);
 		enum pumice_isa_unpack now = PUMICE_ISA_UNPACK_OK;
 
 		if (cls->full || cls->elem) {
-			now = check_register(isa, cls, (u32)raw);
-			*imm |= (raw & PUMICE_USC_OPERAND__BANK__MASK) == PUMICE_USC_BANK_IMM;
+			now = check_register(isa, cls, (u32)raw, can_index);
+			if ((raw & PUMICE_USC_OPERAND__BANK__MASK) == PUMICE_USC_BANK_IMM)
+				*more |= 1ULL << isa->field_imm;
+			if (can_index && raw & PUMICE_USC_OPERAND__IDX__MASK)
+				*more |= 1ULL << isa->field_dim;
 		} else if (isa->banks && strcmp(cls->name, "mask") == 0) {
 			if (!mask_exists(isa, (u32)raw))
 				now = PUMICE_ISA_UNPACK_OPERAND;
@@ -228,8 +255,7 @@ enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const
 	const struct pumice_isa_layout *layout;
 	const struct pumice_isa_form *form;
 	enum pumice_isa_unpack operands;
-	u64 type, uses;
-	bool imm;
+	u64 type, more;
 
 	op = pumice_isa_find_opcode(isa, (u32)pumice_bits(dw, isa->opcode_bit, isa->opcode_width));
 	if (!op)
@@ -245,11 +271,11 @@ enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const
 	form = pumice_isa_form_of(isa, op, dw);
 	if (!form)
 		return PUMICE_ISA_UNPACK_FORM;
-	operands = check_operands(isa, op, form, dw, &imm);
-	uses = form->uses;
-	if (imm)
-		uses |= 1ULL << isa->field_imm;
-	if (!unused_fields_clear(layout, uses, dw))
+	operands = check_operands(isa, op, form, dw, &more);
+	if (!unused_fields_clear(layout, form->uses | more, dw))
 		return PUMICE_ISA_UNPACK_FIELD;
+	if (isa->field_dim != PUMICE_ISA_NO_FIELD &&
+	    !pumice_usc_dim_valid((u32)pumice_isa_get(isa, op->layout, isa->field_dim, dw)))
+		return PUMICE_ISA_UNPACK_OPERAND;
 	return operands;
 }

@@ -217,7 +217,7 @@ def emit_specials(w, isa):
 def emit_info(w, isa):
     """The description of the whole set."""
     index = {f.name: i for i, f in enumerate(isa.fields)}
-    number = {name: index.get(name, "PUMICE_ISA_NO_FIELD") for name in ("type", "form", "imm")}
+    number = {name: index.get(name, "PUMICE_ISA_NO_FIELD") for name in ("type", "form", "imm", "dim")}
     opcode = isa.layouts[0].field("opcode")
     used = {b for c in isa.classes.values() for b in c.full + c.elem}
     known = sum(1 << v.value for v in isa.banks.values) if isa.banks and used else 0
@@ -232,6 +232,7 @@ def emit_info(w, isa):
 	.field_type = {number['type']},
 	.field_form = {number['form']},
 	.field_imm = {number['imm']},
+	.field_dim = {number['dim']},
 	.nr_layouts = {len(isa.layouts)},
 	.nr_classes = {len(isa.classes)},
 	.nr_ops = {len(isa.ops)},

@@ -61,6 +61,12 @@ class Encoder:
             num = self.mask()
         elif bank in self.numbers:
             num = self.rng.choice(self.numbers[bank])
+        elif bank in ("I", "SL"):
+            num = self.rng.randrange(8)
+        elif bank == "IDX":
+            num = self.rng.randrange(2)
+        elif bank == "DC":
+            num |= self.rng.choice((1, 2)) << 12
         return self.banks[bank] | num << 5 | is_elem << 19, bank == "IMM"
 
     def legal(self, op, form):
@@ -79,6 +85,8 @@ class Encoder:
             raws[field], imm = self.operand(self.classes[kind], fields[field])
             if imm:
                 raws["imm"] = self.rng.randint(0, 0xffffffff)
+            if self.classes[kind].get("full") and raws[field] >> 17 & 3:
+                raws["dim"] = self.rng.randint(0, 4)
         value = sum(raw << fields[name].lo for name, raw in raws.items())
         used = sum(((1 << fields[n].width) - 1) << fields[n].lo for n in raws)
         return value, used
@@ -167,8 +175,20 @@ class Decoder(ContractCase):
             ("PUMICE_USC_OP_END | 1U << 16, 0, 0, 0", "FIELD"),
             ("PUMICE_USC_OP_JUMP, PUMICE_USC_BANK_R << 20, 0, 0", "FIELD"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R, 0, 0", "OPERAND"),
-            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_CF << 20, 0, 0",
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_O << 20, 0, 0",
              "BANK"),
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_DC << 20, 0, 0",
+             "OPERAND"),
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_DC << 20, 1U << 5, 0",
+             "OK"),
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_R << 20, "
+             "1U << 5 | 4U << 28, 0", "OK"),
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_R << 20, "
+             "1U << 5 | 5U << 28, 0", "OPERAND"),
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_R << 20, "
+             "1U << 28, 0", "FIELD"),
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_I << 20, 1U << 5, 0",
+             "OPERAND"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_V << 20, 0, 0",
              "OK"),
             ("PUMICE_USC_OP_BR_ANY | 16U << 16 | 12U << 22, 0, 0, 0", "OPERAND"),

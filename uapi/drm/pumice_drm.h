@@ -43,12 +43,22 @@ extern "C" {
 #define DRM_PUMICE_CONTEXT_DESTROY	0x08
 #define DRM_PUMICE_CONTEXT_GET_STATE	0x09
 #define DRM_PUMICE_SUBMIT		0x0a
+#define DRM_PUMICE_BO_SET_LABEL		0x0b
+#define DRM_PUMICE_JOB_GET_RESULT	0x0c
+#define DRM_PUMICE_PERF_COUNTER_GET	0x0d
+#define DRM_PUMICE_PERFMON_CREATE	0x0e
+#define DRM_PUMICE_PERFMON_DESTROY	0x0f
+#define DRM_PUMICE_PERFMON_GET_VALUES	0x10
 
 /* Limits that user space may rely on; larger counts give -E2BIG. */
 #define DRM_PUMICE_MAX_BIND_OPS		4096
 #define DRM_PUMICE_MAX_JOBS		64
 #define DRM_PUMICE_MAX_SYNCS		256	/* of one job */
 #define DRM_PUMICE_MAX_BO_SIZE		(16ull << 30)	/* bytes */
+#define DRM_PUMICE_MAX_LABEL		64		/* bytes, NUL included */
+#define DRM_PUMICE_JOB_RESULTS		64		/* jobs of a context whose results are kept */
+#define DRM_PUMICE_MAX_PERF_COUNTERS	32		/* of one performance monitor */
+#define DRM_PUMICE_MAX_PERFMONS		16		/* of one file */
 
 /**
  * struct drm_pumice_array - an array in user memory
@@ -72,6 +82,8 @@ enum drm_pumice_dev_query_type {
 	DRM_PUMICE_QUERY_FW = 1,
 	/** @DRM_PUMICE_QUERY_TIMESTAMP: struct drm_pumice_query_timestamp */
 	DRM_PUMICE_QUERY_TIMESTAMP = 2,
+	/** @DRM_PUMICE_QUERY_STATS: struct drm_pumice_query_stats */
+	DRM_PUMICE_QUERY_STATS = 3,
 };
 
 /**
@@ -120,8 +132,12 @@ struct drm_pumice_query_gpu {
 	__u64 clock_hz;
 	/** @priorities: priorities this file may use: bit n is enum drm_pumice_priority n */
 	__u32 priorities;
-	/** @pad: zero */
-	__u32 pad;
+	/** @perf_counters: performance counters that there are */
+	__u32 perf_counters;
+	/** @slot_registers: slot registers of a slot */
+	__u32 slot_registers;
+	/** @internal_registers: internal registers of an instance */
+	__u32 internal_registers;
 };
 
 /**
@@ -144,6 +160,45 @@ struct drm_pumice_query_timestamp {
 	__u64 gpu_ticks;
 	/** @cpu_ns: CLOCK_MONOTONIC, ns */
 	__u64 cpu_ns;
+};
+
+/**
+ * struct drm_pumice_query_stats - what the GPU does, over all its users
+ *
+ * Everything but the numbers of the moment counts since the driver was loaded
+ * and does not go back at a GPU reset or a suspend.
+ */
+struct drm_pumice_query_stats {
+	/** @time: GPU clock, ticks */
+	__u64 time;
+	/** @compute_busy: ticks in which the compute data master had a job */
+	__u64 compute_busy;
+	/** @usc_busy: ns in which USCs ran waves, summed over USCs */
+	__u64 usc_busy;
+	/** @jobs_submitted: jobs that were submitted */
+	__u64 jobs_submitted;
+	/** @jobs_done: jobs that ended, well or not */
+	__u64 jobs_done;
+	/** @jobs_faulted: of these, ended by a fault, time-out or reset */
+	__u64 jobs_faulted;
+	/** @mmu_faults: requests of the GPU that faulted */
+	__u64 mmu_faults;
+	/** @switches: jobs switched out for others */
+	__u64 switches;
+	/** @resets: GPU resets */
+	__u64 resets;
+	/** @jobs_queued: at the moment: jobs that wait for a dependency or for the firmware */
+	__u32 jobs_queued;
+	/** @jobs_firmware: at the moment: jobs that the firmware has */
+	__u32 jobs_firmware;
+	/** @contexts: at the moment: contexts */
+	__u32 contexts;
+	/** @contexts_busy: at the moment: contexts with jobs that the firmware has */
+	__u32 contexts_busy;
+	/** @tasks: at the moment: tasks in slots of all USCs */
+	__u32 tasks;
+	/** @waves: at the moment: waves in flight on all USCs */
+	__u32 waves;
 };
 
 /**
@@ -178,6 +233,23 @@ struct drm_pumice_bo_mmap_offset {
 	__u32 pad;
 	/** @offset: out: for mmap() on the device file */
 	__u64 offset;
+};
+
+/**
+ * struct drm_pumice_bo_set_label - DRM_IOCTL_PUMICE_BO_SET_LABEL
+ *
+ * The label stands in the debugfs list of BOs and in dumps. The last one counts.
+ */
+struct drm_pumice_bo_set_label {
+	/** @handle: in: GEM handle */
+	__u32 handle;
+	/** @pad: zero */
+	__u32 pad;
+	/**
+	 * @label: in: user pointer to a NUL-terminated text of at most
+	 * DRM_PUMICE_MAX_LABEL bytes (else -E2BIG); or 0 to take the label away
+	 */
+	__u64 label;
 };
 
 /**
@@ -236,20 +308,37 @@ struct drm_pumice_bind_op {
 	__u64 size;
 };
 
+/* Flags of struct drm_pumice_vm_bind. */
+#define DRM_PUMICE_VM_BIND_ASYNC	0x1u	/* take effect later, in the VM's queue */
+
 /**
  * struct drm_pumice_vm_bind - DRM_IOCTL_PUMICE_VM_BIND
  *
  * Operations take effect in order before the call returns. On an error
  * @ops.count tells the index of the operation that failed; those before it have
  * taken effect.
+ *
+ * With DRM_PUMICE_VM_BIND_ASYNC the call only checks and queues them: they take
+ * effect when all waits of @syncs are signalled and all asynchronous calls before
+ * it on this VM have taken effect; then its signals are signalled. @ops may be
+ * empty. An error of the call itself means that nothing was queued. An operation
+ * that fails later makes the VM DRM_PUMICE_VM_UNUSABLE: its signals carry the
+ * error, and those of all binds behind it -ECANCELED. The same signals carry
+ * -ECANCELED if the VM is destroyed first. A call without the flag waits for no
+ * call with it.
  */
 struct drm_pumice_vm_bind {
 	/** @vm: in: VM id */
 	__u32 vm;
-	/** @flags: in: zero */
+	/** @flags: in: DRM_PUMICE_VM_BIND_* */
 	__u32 flags;
 	/** @ops: in: array of struct drm_pumice_bind_op, at most DRM_PUMICE_MAX_BIND_OPS */
 	struct drm_pumice_array ops;
+	/**
+	 * @syncs: in: array of struct drm_pumice_sync, at most DRM_PUMICE_MAX_SYNCS;
+	 * empty without DRM_PUMICE_VM_BIND_ASYNC
+	 */
+	struct drm_pumice_array syncs;
 };
 
 /**
@@ -258,7 +347,10 @@ struct drm_pumice_vm_bind {
 enum drm_pumice_vm_state {
 	/** @DRM_PUMICE_VM_USABLE: in order */
 	DRM_PUMICE_VM_USABLE = 0,
-	/** @DRM_PUMICE_VM_UNUSABLE: its tables could not be kept in step; destroy it */
+	/**
+	 * @DRM_PUMICE_VM_UNUSABLE: its tables could not be kept in step, or an
+	 * asynchronous bind failed: VM_BIND and SUBMIT give -EIO; destroy it
+	 */
 	DRM_PUMICE_VM_UNUSABLE = 1,
 };
 
@@ -363,6 +455,113 @@ struct drm_pumice_context_get_state {
 	__u64 last_end;
 };
 
+/**
+ * struct drm_pumice_job_get_result - DRM_IOCTL_PUMICE_JOB_GET_RESULT
+ *
+ * How one job ended. The jobs of a context are numbered from 1 in the order of
+ * submission. The last DRM_PUMICE_JOB_RESULTS that ended are kept: an older one
+ * gives -ENODATA, one that has not ended -EBUSY, one that was not submitted
+ * -ENOENT.
+ */
+struct drm_pumice_job_get_result {
+	/** @context: in: context id */
+	__u32 context;
+	/** @error: out: what its fence carries: 0 or a negative errno */
+	__s32 error;
+	/** @job: in: number of the job; 0: the last that ended. Out: its number */
+	__u64 job;
+	/** @fault: out: enum fault of the hardware reference; 0: none */
+	__u32 fault;
+	/** @unit: out: enum unit that raised it */
+	__u32 unit;
+	/** @access: out: enum access, for MMU faults */
+	__u32 access;
+	/** @pc: out: instruction index in the shader, where there is one */
+	__u32 pc;
+	/** @fault_va: out: GPU virtual address of the fault */
+	__u64 fault_va;
+	/** @start: out: GPU clock when it was first started; 0 if it never was */
+	__u64 start;
+	/** @end: out: GPU clock when it had ended */
+	__u64 end;
+	/** @run_ticks: out: GPU clock ticks that it had the data master */
+	__u64 run_ticks;
+	/** @groups: out: work-groups that it finished */
+	__u64 groups;
+	/** @slices: out: time slices that it took */
+	__u32 slices;
+	/** @usc: out: USC that faulted, over all cores */
+	__u32 usc;
+};
+
+/**
+ * struct drm_pumice_perf_counter_get - DRM_IOCTL_PUMICE_PERF_COUNTER_GET
+ *
+ * A counter describes itself. -ENOENT beyond the last.
+ */
+struct drm_pumice_perf_counter_get {
+	/** @counter: in: number, below drm_pumice_query_gpu.perf_counters */
+	__u32 counter;
+	/** @flags: out: DRM_PUMICE_PERF_COUNTER_* */
+	__u32 flags;
+	/** @name: out: name, NUL terminated */
+	__u8 name[32];
+	/** @category: out: hardware block, NUL terminated */
+	__u8 category[16];
+	/** @unit: out: what one count is, NUL terminated */
+	__u8 unit[16];
+	/** @description: out: text, NUL terminated */
+	__u8 description[128];
+};
+
+/* Counts only while a job with a performance monitor runs. */
+#define DRM_PUMICE_PERF_COUNTER_DETAILED	0x1u
+
+/**
+ * struct drm_pumice_perfmon_create - DRM_IOCTL_PUMICE_PERFMON_CREATE
+ *
+ * A performance monitor adds up chosen counters over the jobs that name it. More
+ * than DRM_PUMICE_MAX_PERFMONS of a file give -ENOSPC.
+ */
+struct drm_pumice_perfmon_create {
+	/** @counters: in: array of __u32, 1 to DRM_PUMICE_MAX_PERF_COUNTERS numbers of counters */
+	struct drm_pumice_array counters;
+	/** @flags: in: zero */
+	__u32 flags;
+	/** @id: out: id, not 0 */
+	__u32 id;
+};
+
+/**
+ * struct drm_pumice_perfmon_destroy - DRM_IOCTL_PUMICE_PERFMON_DESTROY
+ *
+ * Jobs that name it go on without.
+ */
+struct drm_pumice_perfmon_destroy {
+	/** @id: in: id */
+	__u32 id;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/* Flags of struct drm_pumice_perfmon_get_values. */
+#define DRM_PUMICE_PERFMON_RESET	0x1u	/* to zero behind reading */
+
+/**
+ * struct drm_pumice_perfmon_get_values - DRM_IOCTL_PUMICE_PERFMON_GET_VALUES
+ *
+ * What the jobs that have ended counted. -EBUSY while a job that names it has
+ * not ended.
+ */
+struct drm_pumice_perfmon_get_values {
+	/** @id: in: id */
+	__u32 id;
+	/** @flags: in: DRM_PUMICE_PERFMON_* */
+	__u32 flags;
+	/** @values: in: user pointer to an array of __u64, one for each counter in the order of creation */
+	__u64 values;
+};
+
 /* Flags of struct drm_pumice_sync. */
 #define DRM_PUMICE_SYNC_SIGNAL		0x1u	/* signal, else wait */
 #define DRM_PUMICE_SYNC_TIMELINE	0x2u	/* timeline syncobj, else binary */
@@ -391,6 +590,10 @@ struct drm_pumice_job {
 	__u64 stream;
 	/** @syncs: array of struct drm_pumice_sync, at most DRM_PUMICE_MAX_SYNCS */
 	struct drm_pumice_array syncs;
+	/** @perfmon: performance monitor that counts the job, or 0 */
+	__u32 perfmon;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 /**
@@ -433,6 +636,20 @@ struct drm_pumice_submit {
 		 struct drm_pumice_context_get_state)
 #define DRM_IOCTL_PUMICE_SUBMIT \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_SUBMIT, struct drm_pumice_submit)
+#define DRM_IOCTL_PUMICE_BO_SET_LABEL \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_BO_SET_LABEL, struct drm_pumice_bo_set_label)
+#define DRM_IOCTL_PUMICE_JOB_GET_RESULT \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_JOB_GET_RESULT, struct drm_pumice_job_get_result)
+#define DRM_IOCTL_PUMICE_PERF_COUNTER_GET \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_PERF_COUNTER_GET, \
+		 struct drm_pumice_perf_counter_get)
+#define DRM_IOCTL_PUMICE_PERFMON_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_PERFMON_CREATE, struct drm_pumice_perfmon_create)
+#define DRM_IOCTL_PUMICE_PERFMON_DESTROY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_PERFMON_DESTROY, struct drm_pumice_perfmon_destroy)
+#define DRM_IOCTL_PUMICE_PERFMON_GET_VALUES \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_PERFMON_GET_VALUES, \
+		struct drm_pumice_perfmon_get_values)
 
 #if defined(__cplusplus)
 }

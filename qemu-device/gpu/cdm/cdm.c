@@ -215,6 +215,8 @@ static void step_fetch(struct cdm *cdm, unsigned int *cost)
 	case PUMICE_CDM_TYPE_HALT:
 		cdm->phase = CDM_DRAIN;
 		break;
+	default:
+		stop_here(cdm, PUMICE_FAULT_CDM_COMMAND);
 	}
 }
 

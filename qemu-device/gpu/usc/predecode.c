@@ -249,6 +249,11 @@ struct usc_program *usc_predecode(u32 *words, u32 insns, const struct usc_progra
 			return NULL;
 		}
 		build_insn(p, *pc, &enc);
+		if (!p->insn[*pc].run) {
+			*fault = PUMICE_FAULT_USC_OPCODE;
+			usc_program_free(p);
+			return NULL;
+		}
 	}
 	for (u32 n = 0; n + 1 < insns; n++)
 		usc_exec_bind_pair(&p->insn[n]);

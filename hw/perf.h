@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * Performance counters: what each register PERF_COUNTER(n) counts.
+ *
+ * The one table that the device counts by, the driver describes counters to user
+ * space with, and tools and documentation name them from. The numbers are part
+ * of the hardware: new ones go to the end.
+ */
+#ifndef PUMICE_PERF_H
+#define PUMICE_PERF_H
+
+/* Categories: the block that counts. */
+enum pumice_perf_category {
+	PUMICE_PERF_CDM,
+	PUMICE_PERF_PDS,
+	PUMICE_PERF_USC,
+	PUMICE_PERF_MMU,
+	PUMICE_PERF_CATEGORY_COUNT
+};
+
+/*
+ * X(name, category, detailed, unit, description); detailed ones count only while
+ * PERF_CTRL.DETAIL is set. unit: text of what one count is.
+ */
+#define PUMICE_PERF_COUNTERS(X) \
+	X(CDM_BUSY, CDM, 0, "ns", "time in which the compute data master had a job") \
+	X(CDM_COMMANDS, CDM, 0, "commands", "commands of control streams") \
+	X(CDM_GROUPS, CDM, 0, "work-groups", "work-groups dealt to the PDS") \
+	X(PDS_TASKS, PDS, 0, "tasks", "tasks started") \
+	X(PDS_WAITS, PDS, 0, "waits", "work-groups that found no room and had to wait") \
+	X(PDS_OCCUPANCY, PDS, 0, "tasks * ns", "tasks in slots, summed over time") \
+	X(PDS_DMA_BYTES, PDS, 0, "bytes", "bytes read from memory by PDS programs") \
+	X(USC_BUSY, USC, 0, "ns", "time in which USCs ran waves, summed over USCs") \
+	X(USC_WAVES, USC, 0, "waves", "waves started") \
+	X(USC_ISSUED, USC, 0, "instructions", "wave instructions issued") \
+	X(USC_STALLED, USC, 0, "slots", "issue slots in which all waves of a work-group waited for memory") \
+	X(USC_BARRIERS, USC, 0, "barriers", "barriers that whole work-groups have passed") \
+	X(USC_INSN_MOVE, USC, 1, "instructions", "moves, selects and conversions") \
+	X(USC_INSN_FLOAT, USC, 1, "instructions", "floating-point arithmetic") \
+	X(USC_INSN_INTEGER, USC, 1, "instructions", "integer arithmetic and logic") \
+	X(USC_INSN_SPECIAL, USC, 1, "instructions", "reciprocals, roots and transcendental functions") \
+	X(USC_INSN_CROSS, USC, 1, "instructions", "cross-lane operations: shuffles, reductions, scans, ballots") \
+	X(USC_INSN_SCALAR, USC, 1, "instructions", "instructions of the scalar unit") \
+	X(USC_INSN_LOCAL, USC, 1, "instructions", "local-memory loads and stores") \
+	X(USC_INSN_GLOBAL, USC, 1, "instructions", "global-memory loads, stores, bursts and copies") \
+	X(USC_INSN_ATOMIC, USC, 1, "instructions", "atomic operations, local and global") \
+	X(USC_INSN_FLOW, USC, 1, "instructions", "branches, barriers, fences and signals") \
+	X(USC_LOAD_BYTES, USC, 1, "bytes", "bytes loaded from memory by active lanes") \
+	X(USC_STORE_BYTES, USC, 1, "bytes", "bytes stored to memory by active lanes") \
+	X(USC_LOCAL_CONFLICTS, USC, 1, "cycles", "further cycles of local-memory accesses because of bank conflicts") \
+	X(USC_PROGRAMS, USC, 0, "programs", "shader programs fetched and decoded") \
+	X(MMU_TLB_HITS, MMU, 1, "requests", "requests of USCs that hit a TLB") \
+	X(MMU_TLB_MISSES, MMU, 0, "requests", "requests that walked the translation tables") \
+	X(MMU_FAULTS, MMU, 0, "faults", "requests that faulted") \
+	X(MMU_INVALIDATIONS, MMU, 0, "invalidations", "TLB invalidations")
+
+#define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
+enum pumice_perf_counter {
+	PUMICE_PERF_COUNTERS(PUMICE_PERF_ENUM_)
+	PUMICE_PERF_COUNTER_COUNT
+};
+
+#endif
