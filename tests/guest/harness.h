@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "check.h"
+
 /** struct test_case - one rule */
 struct test_case {
 	/** @name: the rule, as one word */
@@ -46,32 +48,7 @@ int test_main(int argc, char **argv, const struct test_case *cases, unsigned int
 		return test_main(argc, argv, cases, sizeof(cases) / sizeof((cases)[0])); \
 	}
 
-/** test_fail - end the case as failed; say why. */
-void test_fail(const char *file, int line, const char *format, ...)
-	__attribute__((noreturn, format(printf, 3, 4)));
-
-
 /** test_note - add a line to the report. */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-void test_check_equal(const char *file, int line, const char *text, uint64_t got, uint64_t want);
-void test_check_error(const char *file, int line, const char *text, long got, long want);
-
-/* A condition that must hold. */
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
-			test_fail(__FILE__, __LINE__, "%s", #condition); \
-	} while (0)
-
-/* Two numbers that must be equal. */
-#define CHECK_EQUAL(got, want) \
-	test_check_equal(__FILE__, __LINE__, #got, (uint64_t)(got), (uint64_t)(want))
-
-/* A call that must return 0; it returns a negative errno when it fails. */
-#define CHECK_OK(call) test_check_error(__FILE__, __LINE__, #call, call, 0)
-
-/* A call that must be refused with this errno. */
-#define CHECK_ERROR(call, error) test_check_error(__FILE__, __LINE__, #call, call, -(error))
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness.h"
+#include "check.h"
 #include "pumice_regs.h"
 #include "sync.h"
 

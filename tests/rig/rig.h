@@ -6,8 +6,8 @@
  * Programs and streams are placed one behind the other and never overwritten,
  * so that jobs in flight keep theirs.
  */
-#ifndef GUEST_RIG_H
-#define GUEST_RIG_H
+#ifndef RIG_RIG_H
+#define RIG_RIG_H
 
 #include "gpu.h"
 #include "shader.h"

@@ -10,7 +10,7 @@
 
 #include <xf86drm.h>
 
-#include "harness.h"
+#include "check.h"
 #include "pumice_formats.h"
 
 #define ALIGN		16u	/* programs */

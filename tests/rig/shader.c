@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "harness.h"
+#include "check.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
 

@@ -11,7 +11,7 @@
 
 #include <xf86drm.h>
 
-#include "harness.h"
+#include "check.h"
 
 #define FIRST_NODE	128
 #define NODES		64

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "harness.h"
+#include "check.h"
 #include "pumice_names.h"
 
 bool fault_is_unmapped(u32 fault)

@@ -3,8 +3,8 @@
  * What the system around the GPU tells and takes: debugfs counters, module
  * parameters, the PCI device in sysfs.
  */
-#ifndef GUEST_SYSTEM_H
-#define GUEST_SYSTEM_H
+#ifndef RIG_SYSTEM_H
+#define RIG_SYSTEM_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
 /*
  * What every fault must leave behind, for tests that provoke one.
  */
-#ifndef GUEST_FAULT_H
-#define GUEST_FAULT_H
+#ifndef RIG_FAULT_H
+#define RIG_FAULT_H
 
 #include "pumice_regs.h"
 #include "rig.h"

@@ -5,8 +5,8 @@
  * Waits have a limit that no job of a test comes near; running into it is a
  * failure of what is tested.
  */
-#ifndef GUEST_SYNC_H
-#define GUEST_SYNC_H
+#ifndef RIG_SYNC_H
+#define RIG_SYNC_H
 
 #include <stdbool.h>
 

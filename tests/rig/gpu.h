@@ -6,8 +6,8 @@
  * test can ask for nonsense. need_* functions end the case as failed when they
  * fail. Nothing here goes through libpumice: what is tested is the kernel.
  */
-#ifndef GUEST_GPU_H
-#define GUEST_GPU_H
+#ifndef RIG_GPU_H
+#define RIG_GPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

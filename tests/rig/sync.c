@@ -10,7 +10,7 @@
 #include <linux/sync_file.h>
 #include <xf86drm.h>
 
-#include "harness.h"
+#include "check.h"
 
 #define NS_PER_SECOND 1000000000ull
 

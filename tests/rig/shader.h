@@ -7,8 +7,8 @@
  * Launch convention (see rig.h): shared registers hold the launch's parameters,
  * v0 is the instance's global number in x.
  */
-#ifndef GUEST_SHADER_H
-#define GUEST_SHADER_H
+#ifndef RIG_SHADER_H
+#define RIG_SHADER_H
 
 #include "pumice_isa.h"
 #include "pumice_types.h"
