@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files in debugfs: fw_log, state, contexts, vms.
+ * Files in debugfs: contexts, fw_log, interrupt_ns, state, vms.
  *
  * "state" also counts live objects, so that a test can see that nothing is left.
  */
 #include <drm/drm_debugfs.h>
 
+#include "pumice_bench.h"
 #include "pumice_context.h"
 #include "pumice_debugfs.h"
 #include "pumice_fw.h"
@@ -150,6 +151,11 @@ static void print_context(struct seq_file *m, struct pumice_context *ctx)
 	spin_unlock(&ctx->lock);
 }
 
+static int show_interrupt_ns(struct seq_file *m, void *data)
+{
+	return pumice_bench_show(m, seq_device(m));
+}
+
 static int show_contexts(struct seq_file *m, void *data)
 {
 	struct pumice_device *pdev = seq_device(m);
@@ -180,6 +186,7 @@ static int show_vms(struct seq_file *m, void *data)
 static const struct drm_debugfs_info files[] = {
 	{ "contexts", show_contexts, 0, NULL },
 	{ "fw_log", show_fw_log, 0, NULL },
+	{ "interrupt_ns", show_interrupt_ns, 0, NULL },
 	{ "state", show_state, 0, NULL },
 	{ "vms", show_vms, 0, NULL },
 };

@@ -124,6 +124,16 @@ struct pumice_reset {
 };
 
 /**
+ * struct pumice_bench - measurement of the interrupt, see pumice_bench.c; under reset.lock
+ */
+struct pumice_bench {
+	/** @armed: the hard handler tells of the next interrupt */
+	bool armed;
+	/** @handled: by this */
+	struct completion handled;
+};
+
+/**
  * struct pumice_stats - live objects, for debugfs and leak tests
  */
 struct pumice_stats {
@@ -164,6 +174,7 @@ struct pumice_device {
 	struct pumice_fw_mem fw_mem;
 	struct pumice_kccb kccb;
 	struct pumice_reset reset;
+	struct pumice_bench bench;
 	struct pumice_stats stats;
 
 	/** @sched_wq: runs the schedulers of all contexts */

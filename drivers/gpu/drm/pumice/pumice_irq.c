@@ -7,6 +7,7 @@
  */
 #include <linux/interrupt.h>
 
+#include "pumice_bench.h"
 #include "pumice_ccb.h"
 #include "pumice_device.h"
 #include "pumice_fw.h"
@@ -25,6 +26,7 @@ static irqreturn_t hard_handler(int irq, void *data)
 	if (status == U32_MAX || !(status & CAUSES))
 		return IRQ_NONE;
 	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, status & CAUSES);
+	pumice_bench_interrupt(pdev);
 	if (status & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
 		WRITE_ONCE(pdev->lockup, true);
 	return IRQ_WAKE_THREAD;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What the device's interrupt costs: the debugfs file interrupt_ns.
+ *
+ * A read makes the interrupt's cause pending while it is disabled, then measures
+ * from the one register write that enables it, and so raises it at once, until the
+ * thread that waits for the handler runs again. No job can be faster than this.
+ *
+ * Limits: one at a time, and not while the GPU is reset; jobs that end meanwhile
+ * are seen when the interrupt is enabled again.
+ */
+#include <linux/iopoll.h>
+#include <linux/seq_file.h>
+
+#include "pumice_bench.h"
+#include "pumice_ccb.h"
+#include "pumice_irq.h"
+
+/* How long the firmware may take to answer, us, and the interrupt to come. */
+#define ANSWER_US	100000
+#define INTERRUPT_TIME	msecs_to_jiffies(100)
+
+/* Leave the firmware's cause pending, the interrupt disabled. */
+static int make_pending(struct pumice_device *pdev)
+{
+	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
+	u32 status;
+	int ret;
+
+	ret = pumice_kccb_reserve(pdev);
+	if (ret)
+		return ret;
+	ret = pumice_kccb_push_reserved(pdev, &ping);
+	if (ret)
+		return ret;
+	return read_poll_timeout(pumice_read, status, status & PUMICE_OS_IRQ_STATUS__FW__MASK,
+				 10, ANSWER_US, false, pdev, PUMICE_OS_IRQ_STATUS);
+}
+
+/* Raise the interrupt by one write, and wait for its handler. Returns 0 or an error. */
+static int measure(struct pumice_device *pdev, u64 *ns)
+{
+	u64 start;
+	int ret;
+
+	init_completion(&pdev->bench.handled);
+	WRITE_ONCE(pdev->bench.armed, true);
+	start = ktime_get_ns();
+	pumice_irq_enable(pdev);
+	ret = wait_for_completion_timeout(&pdev->bench.handled, INTERRUPT_TIME) ? 0 : -ETIME;
+	*ns = ktime_get_ns() - start;
+	WRITE_ONCE(pdev->bench.armed, false);
+	return ret;
+}
+
+static int measure_locked(struct pumice_device *pdev, u64 *ns)
+{
+	int ret;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	if (!pdev->fw.ready)
+		return -ENODEV;
+	pumice_irq_disable(pdev);
+	ret = make_pending(pdev);
+	if (ret)
+		pumice_irq_enable(pdev);
+	else
+		ret = measure(pdev, ns);
+	return ret;
+}
+
+/**
+ * pumice_bench_show - measure once, and print ns
+ * @m: file
+ * @pdev: device
+ *
+ * Returns 0, -ENODEV without GPU, -ETIME where it does not answer.
+ */
+int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev)
+{
+	int idx, ret;
+	u64 ns;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	mutex_lock(&pdev->reset.lock);
+	ret = measure_locked(pdev, &ns);
+	mutex_unlock(&pdev->reset.lock);
+	drm_dev_exit(idx);
+	if (!ret)
+		seq_printf(m, "%llu\n", ns);
+	return ret;
+}

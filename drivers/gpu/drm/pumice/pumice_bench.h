@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the device's interrupt costs. */
+#ifndef PUMICE_BENCH_H
+#define PUMICE_BENCH_H
+
+#include "pumice_device.h"
+
+struct seq_file;
+
+/**
+ * pumice_bench_interrupt - tell who measures that the interrupt came
+ * @pdev: device; in the hard handler
+ */
+static inline void pumice_bench_interrupt(struct pumice_device *pdev)
+{
+	if (READ_ONCE(pdev->bench.armed))
+		complete(&pdev->bench.handled);
+}
+
+int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev);
+
+#endif
