@@ -57,7 +57,7 @@ enum pumice_perf_category {
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {
 	PUMICE_PERF_COUNTERS(PUMICE_PERF_ENUM_)
-	PUMICE_PERF_COUNTER_COUNT
+	PUMICE_PERF_NUMBER	/* of counters; there are registers for more */
 };
 
 #endif
