@@ -85,6 +85,10 @@ check-igt: ## upstream IGT on the small kernel and on Debian's
 fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)
 	@$(S)/fuzz.sh
 
+.PHONY: bench
+bench: $(BUILD)/.packages-bench $(qemu) $(guest) ## figures against PoCL and in a guest; out/bench.json
+	@$(S)/bench.py
+
 .PHONY: lint
 lint: $(BUILD)/.packages-lint $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks
 	@$(S)/lint.sh
@@ -148,7 +152,7 @@ $(fast_module): $(gen) $(module_sources) scripts/build-module.sh $(fast) | $(pac
 # The guest's initramfs, in parts: see scripts/make-image.py.
 image_sources := $(call sources,scripts/image scripts/guest) scripts/make-image.py
 program_folders := $(addprefix $(BUILD)/native/,userspace/compiler userspace/tools \
-	userspace/demos tests/guest)
+	userspace/demos tests/guest tests/bench/guest)
 
 $(BUILD)/guest/stock.cpio: $(stock_module) $(firmware) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/stock --module $(stock_module) \

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run the benchmarks and print their table.
+
+    bench.py [--no-guest] [--rounds N] [--name TEXT]
+
+pumice-bench measures in this process, against PoCL; pumice-bench-guest in a guest.
+Their rows go to out/bench.json as one list of {name, unit, ours, peer, peer_name,
+ratio, goal, met}; ratio is always higher for better, and null stands where a row
+has no peer or no goal. See tests/bench/README.md.
+
+The exit status tells whether all rows could be measured and all results were
+right; a goal that is not met is told in the table, since a busy machine is no
+error.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+NATIVE = BUILD / "native/tests/bench"
+GUEST = "bench"
+GUEST_TIMEOUT = 180     # seconds
+JOB = """\
+modprobe pumice && pumice-bench-guest >/host/rows.json
+"""
+
+
+def fail(what, way_out):
+    """End with one line for the failure and one for the way out."""
+    sys.exit(f"error: {what}\n       {way_out}")
+
+
+def build():
+    """pumice-bench itself: meson leaves it out where it was configured without OpenCL."""
+    native = BUILD / "native"
+    log = OUT / "logs/bench-build.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    steps = []
+    if not (NATIVE / "pumice-bench").exists():
+        steps.append(["meson", "setup", "--reconfigure", str(native), str(TOP)])
+    steps.append(["ninja", "-C", str(native), "tests/bench/pumice-bench"])
+    with open(log, "wb") as stream:
+        for step in steps:
+            if subprocess.run(step, check=False, stdout=stream, stderr=stream).returncode:
+                fail("the benchmarks cannot be built", f"see {log}")
+
+
+def read_rows(path, what):
+    """A program's list of rows."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        fail(f"{what} left no rows: {problem}", "see the messages above")
+    return rows
+
+
+def native_rows(options):
+    """Rows measured in this process."""
+    path = OUT / "bench-native.json"
+    command = [str(NATIVE / "pumice-bench"), "-o", str(path), "-r", str(options.rounds)]
+    if options.name:
+        command += ["-n", options.name]
+    if subprocess.run(command, check=False).returncode:
+        fail("pumice-bench failed", "see the message above")
+    return read_rows(path, "pumice-bench")
+
+
+def guest_rows():
+    """Rows measured through the kernel driver."""
+    images = BUILD / "guest"
+    job = images / "bench.job"
+    job.write_text(JOB, encoding="ascii")
+    scripts = TOP / "scripts"
+    print("  … booting a guest", file=sys.stderr, flush=True)
+    status = subprocess.run([str(scripts / "run-guest.py"), GUEST,
+                             "--kernel", str(BUILD / "kernel/stock"), "--job", str(job),
+                             "--image", str(images / "stock.cpio"),
+                             "--image", str(images / "programs.cpio"),
+                             "--timeout", str(GUEST_TIMEOUT), "--show"], check=False).returncode
+    share = OUT / "guest" / GUEST
+    if status:
+        fail(f"the guest's benchmarks failed with status {status}", f"see {share}/job.log")
+    return read_rows(share / "rows.json", "pumice-bench-guest")
+
+
+def number(value):
+    """Four digits that count."""
+    return "–" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def table(rows):
+    """The rows, as text."""
+    head = ("", "unit", "ours", "peer", "ratio", "goal", "", "peer is")
+    verdict = {True: "met", False: "NOT MET", None: ""}
+    lines = [head] + [(row["name"], row["unit"], number(row["ours"]), number(row["peer"]),
+                       number(row["ratio"]), number(row["goal"]), verdict[row["met"]],
+                       row["peer_name"] or "–") for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        cells = [text.ljust(width) if i in (0, 1, 6, 7) else text.rjust(width)
+                 for i, (text, width) in enumerate(zip(line, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def main():
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--no-guest", action="store_true", help="in this process only")
+    parser.add_argument("--rounds", type=int, default=9, help="of which the best counts")
+    parser.add_argument("--name", help="rows with this in their name; without a guest")
+    options = parser.parse_args()
+    build()
+    rows = native_rows(options)
+    if not options.no_guest and not options.name:
+        rows += guest_rows()
+    (OUT / "bench.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    table(rows)
+    goals = [row for row in rows if row["goal"] is not None]
+    print(f"{sum(row['met'] for row in goals)} of {len(goals)} goals met; "
+          f"rows in {OUT / 'bench.json'}")
+
+
+if __name__ == "__main__":
+    main()

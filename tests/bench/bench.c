@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pumice-bench: figures of the GPU in this process, against PoCL and against
+ * itself with fewer threads.
+ *
+ * Writes its rows as a list of JSON objects; scripts/bench.py joins them with
+ * those of the guest and prints the table. See README.md for the rules.
+ */
+#include "bench.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char usage[] =
+	"usage: pumice-bench [-o FILE] [-r ROUNDS] [-t THREADS] [-n NAME]\n"
+	"  -o FILE     where the rows go (default: standard output)\n"
+	"  -r ROUNDS   of which the best counts (default 9)\n"
+	"  -t THREADS  host threads of the GPU (default 2)\n"
+	"  -n NAME     only rows with this in their name\n";
+
+_Noreturn void bench_fail(const char *format, ...)
+{
+	va_list args;
+
+	fputs("pumice-bench: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+double bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void bench_fill(float *values, uint32_t count, uint32_t seed)
+{
+	uint32_t state = seed;
+
+	for (uint32_t i = 0; i < count; i++) {
+		state = state * 1664525u + 1013904223u;
+		values[i] = (float)(state >> 28) - 8.0f;
+	}
+}
+
+/* The mean of a round's runs, seconds. */
+static double time_runs(void (*run)(void *), void *data, unsigned int repeats)
+{
+	double start = bench_now();
+
+	for (unsigned int i = 0; i < repeats; i++)
+		run(data);
+	return (bench_now() - start) / repeats;
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double figure(const struct bench_contest *c, double seconds)
+{
+	return c->figure == BENCH_RATE ? c->scale / seconds : c->scale * seconds;
+}
+
+static void write_row(struct bench *bench, const struct bench_contest *c, double ours, double peer)
+{
+	double ratio = peer / ours;	/* of seconds: how much faster than the peer */
+
+	fprintf(bench->json, "%s  {\"name\": \"%s\", \"unit\": \"%s\", \"ours\": %.5g, \"peer\": %.5g, "
+		"\"peer_name\": \"%s\", \"ratio\": %.4g, ", bench->rows++ ? ",\n" : "", c->name,
+		c->unit, figure(c, ours), figure(c, peer), c->peer_name, ratio);
+	if (c->goal > 0)
+		fprintf(bench->json, "\"goal\": %g, \"met\": %s}", c->goal,
+			ratio >= c->goal ? "true" : "false");
+	else
+		fputs("\"goal\": null, \"met\": null}", bench->json);
+	fflush(bench->json);
+}
+
+void bench_contest(struct bench *bench, const struct bench_contest *contest)
+{
+	double ours = 1e9, peer = 1e9;
+
+	if (bench->only && !strstr(contest->name, bench->only))
+		return;
+	fprintf(stderr, "  … %s\n", contest->name);
+	for (unsigned int round = 0; round < bench->rounds; round++) {
+		ours = least(ours, time_runs(contest->ours, contest->our_data, contest->repeats));
+		peer = least(peer, time_runs(contest->peer, contest->peer_data, contest->repeats));
+	}
+	write_row(bench, contest, ours, peer);
+}
+
+static unsigned int number(const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (!*text || *end || !value || value > 1000)
+		bench_fail("%s is not a number from 1 to 1000", text);
+	return (unsigned int)value;
+}
+
+static void run_rows(struct bench *bench)
+{
+	gpu_open(&bench->gpu, bench->threads);
+	gpu_open(&bench->single, 1);
+	pocl_open(&bench->pocl);
+	fputs("[\n", bench->json);
+	bench_matmul(bench);
+	bench_mandelbrot(bench);
+	bench_saxpy(bench);
+	bench_launch(bench);
+	fputs("\n]\n", bench->json);
+	pocl_close(&bench->pocl);
+	gpu_close(&bench->single);
+	gpu_close(&bench->gpu);
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench bench = { .rounds = 9, .threads = 2 };
+	const char *path = NULL;
+	int option;
+
+	while ((option = getopt(argc, argv, "o:r:t:n:h")) != -1) {
+		if (option == 'o')
+			path = optarg;
+		else if (option == 'r')
+			bench.rounds = number(optarg);
+		else if (option == 't')
+			bench.threads = number(optarg);
+		else if (option == 'n')
+			bench.only = optarg;
+		else
+			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
+	}
+	bench.json = path ? fopen(path, "w") : stdout;
+	if (!bench.json)
+		bench_fail("%s: cannot be written", path);
+	run_rows(&bench);
+	if (fclose(bench.json))
+		bench_fail("the rows cannot be written");
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the rows of the benchmark share: contests between two sides, workloads
+ * that become contests, and the list of results.
+ *
+ * A contest runs both sides in turn, round after round, and takes the best round
+ * of each: other load on the host falls on both alike, and only makes a round
+ * slower. Both have been checked against the CPU before the first round counts.
+ *
+ * A result's ratio is always "higher is better for us": ours / peer of rates,
+ * peer / ours of times.
+ */
+#ifndef PUMICE_BENCH_H
+#define PUMICE_BENCH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "gpu.h"
+#include "pocl.h"
+
+/* How a run's seconds become a figure. */
+enum bench_figure {
+	BENCH_RATE,	/* scale / seconds */
+	BENCH_TIME,	/* scale * seconds */
+};
+
+/* Two ways to the same end. */
+struct bench_contest {
+	const char *name;
+	const char *unit;
+	const char *peer_name;
+	enum bench_figure figure;
+	double scale;
+	double goal;		/* least ratio; 0: none */
+	unsigned int repeats;	/* runs of a round, whose mean counts */
+	void (*ours)(void *data);	/* one run, from submission to the end */
+	void (*peer)(void *data);
+	void *our_data, *peer_data;
+};
+
+#define BENCH_BUFFERS 3
+
+/* A kernel in both languages, on buffers of its own on each side. */
+struct bench_workload {
+	const char *name;
+	const char *unit;
+	enum bench_figure figure;
+	double scale;
+	double goal;		/* against PoCL; 0: none */
+	double scaling_goal;	/* all threads against one; 0: no such row */
+	unsigned int repeats;
+	const unsigned char *program;
+	size_t program_bytes;
+	const char *kernel;	/* PoCL's */
+	uint64_t bytes[BENCH_BUFFERS];	/* 0 for none */
+	/* Fill the buffers before the run that is checked. */
+	void (*fill)(void *const buffers[BENCH_BUFFERS]);
+	/* What was found after one run; returns an element that is wrong, or -1. */
+	long (*check)(void *const buffers[BENCH_BUFFERS]);
+	/* Arguments and range. */
+	void (*ours)(struct gpu_work *work, const struct gpu_buffer *buffers);
+	void (*peer)(struct pocl_work *work, const struct pocl_buffer *buffers);
+};
+
+/* Where results go, and on what they are found. */
+struct bench {
+	FILE *json;
+	unsigned int rounds;
+	unsigned int rows;	/* written so far */
+	const char *only;	/* rows whose name has this in it; NULL: all */
+	unsigned int threads;
+	struct gpu gpu;		/* with these threads */
+	struct gpu single;	/* with one */
+	struct pocl pocl;
+};
+
+/* Run a contest and write its row. */
+void bench_contest(struct bench *bench, const struct bench_contest *contest);
+
+/* The contests of a workload: against PoCL, and of all threads against one. */
+void bench_workload(struct bench *bench, const struct bench_workload *workload);
+
+/* CLOCK_MONOTONIC, seconds. */
+double bench_now(void);
+
+/* Exit with a message. */
+_Noreturn void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Small whole numbers, so that sums of products are exact in any order. */
+void bench_fill(float *values, uint32_t count, uint32_t seed);
+
+/* The rows, a file each. */
+void bench_matmul(struct bench *bench);
+void bench_mandelbrot(struct bench *bench);
+void bench_saxpy(struct bench *bench);
+void bench_launch(struct bench *bench);
+
+#endif

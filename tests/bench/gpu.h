@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Our side of a contest: a GPU in this process, its buffers and kernels. */
+#ifndef PUMICE_BENCH_GPU_H
+#define PUMICE_BENCH_GPU_H
+
+#include <pumice/pumice.h>
+
+#include "pumice_regs.h"
+
+/* A GPU with what one stream of jobs needs. */
+struct gpu {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+};
+
+/* Memory that both sides see. */
+struct gpu_buffer {
+	struct pumice_bo *bo;
+	void *cpu;
+	uint64_t va;
+};
+
+/* A kernel with the grid and the uniforms of its runs. */
+struct gpu_work {
+	struct gpu *gpu;
+	struct pumice_program *program;
+	struct pumice_kernel *kernel;
+	uint32_t groups[3];
+	uint32_t uniforms[16];
+	uint32_t words;		/* of uniforms */
+};
+
+/* All exit with a message where they fail. */
+void gpu_open(struct gpu *gpu, unsigned int threads);
+void gpu_close(struct gpu *gpu);
+void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct gpu_buffer *buffer);
+void gpu_buffer_free(struct gpu *gpu, struct gpu_buffer *buffer);
+/* Set up kernel and gpu; the caller sets the rest. */
+void gpu_work(struct gpu *gpu, const unsigned char *program, size_t bytes, struct gpu_work *work);
+void gpu_work_free(struct gpu_work *work);
+
+/* Build the control stream, submit it, and wait until it is done. */
+void gpu_run(struct gpu_work *work);
+
+/* Add a word, an address, a float to the uniforms. */
+void gpu_add_word(struct gpu_work *work, uint32_t word);
+void gpu_add_address(struct gpu_work *work, const struct gpu_buffer *buffer);
+void gpu_add_float(struct gpu_work *work, float value);
+
+#endif
