@@ -98,11 +98,13 @@ static void cdm_ended(void *opaque, enum cdm_end end)
 		[CDM_END_DONE] = PUMICE_IC_PENDING__CDM_DONE__MASK,
 		[CDM_END_FAULT] = PUMICE_IC_PENDING__CDM_FAULT__MASK,
 		[CDM_END_ABORTED] = PUMICE_IC_PENDING__CDM_ABORTED__MASK,
+		[CDM_END_SWITCHED] = PUMICE_IC_PENDING__CDM_SWITCHED__MASK,
 	};
 	struct pumice_gpu *gpu = opaque;
 	const struct cdm_status *s = cdm_status(gpu->cdm);
 
-	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->groups, 0);
+	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->groups,
+		  end == CDM_END_SWITCHED);
 	if (end == CDM_END_FAULT) {
 		gpu_trace(gpu, PUMICE_TRACE_FAULT, s->fault.addr, s->fault.fault, s->fault.unit);
 		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
@@ -208,6 +210,7 @@ static const char *check_config(struct pumice_gpu_config *c)
 	c->unified_kib = c->unified_kib ? c->unified_kib : 512;
 	c->common_kib = c->common_kib ? c->common_kib : 64;
 	c->local_kib = c->local_kib ? c->local_kib : 64;
+	c->slot_registers = c->slot_registers ? c->slot_registers : 4;
 
 	if (c->cores > PUMICE_MAX_CORES)
 		return "cores must be 1 to 16";
@@ -221,6 +224,8 @@ static const char *check_config(struct pumice_gpu_config *c)
 		return "the common store must be 1 to 1023 KiB";
 	if (c->local_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, ~0u))
 		return "local memory must be 1 to 1023 KiB";
+	if (c->slot_registers > PUMICE_USC_OWN_REGS && c->slot_registers != PUMICE_NO_REGISTERS)
+		return "slot registers must be 0 to 8";
 	return NULL;
 }
 
@@ -331,6 +336,8 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	gpu->ops = *ops;
 	gpu->opaque = opaque;
 	gpu->uscs = checked.cores * PUMICE_USCS_PER_CORE;
+	gpu->slot_registers =
+		checked.slot_registers == PUMICE_NO_REGISTERS ? 0 : checked.slot_registers;
 	gpu->clock_base = ops->now(opaque);
 	gpu->mmu.map = &gpu->mem;
 	mmu_reset(&gpu->mmu);
@@ -416,8 +423,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	mmu_reset(&gpu->mmu);
 	for (i = 0; i < PUMICE_OS_COUNT; i++)
 		gpu->os[i] = (struct gpu_os){ 0 };
-	gpu->cdm_stream = PUMICE_CDM_STREAM_BASE__RESET;
-	gpu->cdm_ctx = PUMICE_CDM_MMU_CTX__RESET;
+	gpu->cdm_job = (struct cdm_job){ 0 };
 	gpu->clock_high = 0;
 }
 

@@ -42,6 +42,7 @@ struct pumice_gpu {
 	struct pumice_gpu_ops ops;
 	void *opaque;
 	unsigned int uscs;
+	u32 slot_registers;	/* of a slot */
 	u64 clock_base;		/* ops.now() when the GPU was made */
 
 	pthread_mutex_t control;
@@ -52,8 +53,7 @@ struct pumice_gpu {
 
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];
-	u64 cdm_stream;
-	u32 cdm_ctx;
+	struct cdm_job cdm_job;	/* the next one */
 	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
 	_Atomic bool resetting;
 

@@ -20,6 +20,9 @@
 
 struct pumice_gpu;
 
+/* No slot registers, as opposed to the default number. */
+#define PUMICE_NO_REGISTERS UINT32_MAX
+
 /* What the host chooses when it makes a GPU. Zero means the default. */
 struct pumice_gpu_config {
 	unsigned int cores;	/* 1 to PUMICE_MAX_CORES; default 4 */
@@ -28,6 +31,7 @@ struct pumice_gpu_config {
 	unsigned int unified_kib;	/* unified store of one USC, KiB; default 512 */
 	unsigned int common_kib;	/* common store of one USC, KiB; default 64 */
 	unsigned int local_kib;		/* local memory of one USC, KiB; default 64 */
+	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS; default 4 */
 };
 
 enum pumice_log_level {
@@ -41,8 +45,8 @@ enum pumice_trace_event {
 	PUMICE_TRACE_MMIO_WRITE,	/* as PUMICE_TRACE_MMIO_READ */
 	PUMICE_TRACE_FW_BOOT,		/* a = image bytes, b = entry, c = boot error */
 	PUMICE_TRACE_FW_LOCKUP,		/* a = pc, b = mcause */
-	PUMICE_TRACE_CDM_START,		/* a = stream address, b = MMU context */
-	PUMICE_TRACE_CDM_END,		/* a = fault, b = work-groups finished */
+	PUMICE_TRACE_CDM_START,		/* a = stream or saved state, b = MMU context, c = resumed */
+	PUMICE_TRACE_CDM_END,		/* a = fault, b = work-groups finished, c = switched out */
 	PUMICE_TRACE_FAULT,		/* a = address, b = fault, c = unit */
 	PUMICE_TRACE_TLB_INVALIDATE,	/* a = operation, b = context */
 	PUMICE_TRACE_IRQ,		/* a = os */

@@ -4,7 +4,8 @@
  * hands its work-groups to the PDS.
  *
  * Source: document 000, "Compute Workload". One job at a time; sub-lists nest
- * PUMICE_CDM_MAX_DEPTH deep.
+ * PUMICE_CDM_MAX_DEPTH deep. A job can be switched out at a work-group boundary
+ * and resumed later (formats.xml, cdm_save).
  *
  * Locking: every function is called with the device lock held.
  */
@@ -20,7 +21,7 @@
 struct cdm;
 
 /* How a job ended; each comes after all its groups have drained. */
-enum cdm_end { CDM_END_DONE, CDM_END_FAULT, CDM_END_ABORTED };
+enum cdm_end { CDM_END_DONE, CDM_END_FAULT, CDM_END_ABORTED, CDM_END_SWITCHED };
 
 struct cdm_ops {
 	void (*ended)(void *opaque, enum cdm_end end);
@@ -34,12 +35,21 @@ struct cdm_config {
 	void *opaque;
 };
 
+/* What is latched when a job is started. */
+struct cdm_job {
+	unsigned int ctx;	/* MMU context of stream and groups */
+	u64 stream;		/* GPU virtual address; not used by a job that is resumed */
+	u64 save;		/* GPU virtual address, in context 0, of its cdm_save */
+	u64 tag;		/* CDM_TAG */
+};
+
 /* State that the registers show. */
 struct cdm_status {
 	bool busy;
 	struct gpu_fault fault;	/* of the running or last job */
 	u64 time_start, time_end;	/* GPU clock; of the running or last job */
-	u64 groups;	/* work-groups that finished, those of a stopped job until it stopped */
+	/* Work-groups that finished, those of a stopped job until it stopped; over switches. */
+	u64 groups;
 };
 
 /* Make an idle CDM. NULL when memory lacks. */
@@ -51,13 +61,20 @@ void cdm_connect(struct cdm *cdm, struct pds *pds);
 void cdm_reset(struct cdm *cdm);
 
 /*
- * Start a job: walk the control stream at the GPU virtual address stream, in
- * MMU context ctx. Returns false and does nothing while busy, or for a context
- * that does not exist. ops->ended comes from cdm_step() only.
+ * Start a job: walk its control stream, or go on from what a switch saved at
+ * job->save. Returns false and does nothing while busy, or for a context that
+ * does not exist. ops->ended comes from cdm_step() only.
  */
-bool cdm_start(struct cdm *cdm, unsigned int ctx, u64 stream);
+bool cdm_start(struct cdm *cdm, const struct cdm_job *job);
+bool cdm_resume(struct cdm *cdm, const struct cdm_job *job);
 /* Stop the job; ignored while idle. What stopped a job first is how it ends. */
 void cdm_abort(struct cdm *cdm);
+/*
+ * Switch the job out: no more groups are dealt; when those that run are done its
+ * state is saved and it ends as CDM_END_SWITCHED, unless it came to its end, or
+ * was stopped, before that. Ignored while idle.
+ */
+void cdm_switch_out(struct cdm *cdm);
 /*
  * Walk on: about budget commands or ordinary work-groups, and at most one
  * launch's beginning. True while it could go on at once; after false, ops->wake
@@ -66,6 +83,8 @@ void cdm_abort(struct cdm *cdm);
 bool cdm_step(struct cdm *cdm, unsigned int budget);
 /* What the registers show; good until the next call of any function. */
 const struct cdm_status *cdm_status(const struct cdm *cdm);
+/* Add the counters CDM_* to value[], by enum pumice_perf_counter. */
+void cdm_counters_add(const struct cdm *cdm, u64 *value);
 
 extern const struct pds_ops cdm_pds_ops;
 

@@ -3,7 +3,10 @@
 #include "command.h"
 
 /* Every command has its type at the same place. */
-#define COMMAND_TYPE(word) PUMICE_FIELD_GET(PUMICE_CDM_HALT__TYPE, word)
+u32 cdm_command_type(u32 first)
+{
+	return (u32)PUMICE_FIELD_GET(PUMICE_CDM_HALT__TYPE, first);
+}
 
 u32 cdm_command_words(u32 first)
 {
@@ -14,8 +17,13 @@ u32 cdm_command_words(u32 first)
 		[PUMICE_CDM_TYPE_RETURN] = PUMICE_CDM_RETURN_WORDS,
 		[PUMICE_CDM_TYPE_FENCE] = PUMICE_CDM_FENCE_WORDS,
 		[PUMICE_CDM_TYPE_HALT] = PUMICE_CDM_HALT_WORDS,
+		[PUMICE_CDM_TYPE_LAUNCH_INDIRECT] = PUMICE_CDM_LAUNCH_INDIRECT_WORDS,
+		[PUMICE_CDM_TYPE_LINK] = PUMICE_CDM_LINK_WORDS,
+		[PUMICE_CDM_TYPE_FLUSH] = PUMICE_CDM_FLUSH_WORDS,
+		[PUMICE_CDM_TYPE_TIMESTAMP] = PUMICE_CDM_TIMESTAMP_WORDS,
+		[PUMICE_CDM_TYPE_MARKER] = PUMICE_CDM_MARKER_WORDS,
 	};
-	u32 type = COMMAND_TYPE(first);
+	u32 type = cdm_command_type(first);
 
 	_Static_assert(PUMICE_CDM_STATE_WORDS <= CDM_MAX_WORDS, "STATE fits");
 	_Static_assert(PUMICE_CDM_LAUNCH_WORDS <= CDM_MAX_WORDS, "LAUNCH fits");
@@ -30,38 +38,67 @@ static enum pumice_fault check_state(const struct pumice_cdm_state *state)
 								  PUMICE_FAULT_CDM_GROUP_SIZE;
 }
 
-enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out)
+/* Bytes to which the address in a command's second word is aligned; misaligned has its own fault. */
+static u32 address_align(enum pumice_cdm_type type)
 {
-	enum pumice_unpack result = PUMICE_UNPACK_OK;
+	switch (type) {
+	case PUMICE_CDM_TYPE_TIMESTAMP:
+		return sizeof(u64);
+	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
+	case PUMICE_CDM_TYPE_LINK:
+	case PUMICE_CDM_TYPE_MARKER:
+		return sizeof(u32);
+	default:
+		return 0;
+	}
+}
+
+static enum pumice_unpack unpack(const u32 *words, struct cdm_command *out)
+{
 	struct pumice_cdm_return ret;
 	struct pumice_cdm_fence fence;
+	struct pumice_cdm_flush flush;
 	struct pumice_cdm_halt halt;
 
-	out->type = (u8)COMMAND_TYPE(words[0]);
-	out->words = (u8)cdm_command_words(words[0]);
 	switch ((enum pumice_cdm_type)out->type) {
 	case PUMICE_CDM_TYPE_STATE:
-		result = pumice_cdm_state_unpack(words, &out->state);
-		break;
+		return pumice_cdm_state_unpack(words, &out->state);
 	case PUMICE_CDM_TYPE_LAUNCH:
-		result = pumice_cdm_launch_unpack(words, &out->launch);
-		break;
+		return pumice_cdm_launch_unpack(words, &out->launch);
 	case PUMICE_CDM_TYPE_CALL:
-		result = pumice_cdm_call_unpack(words, &out->call);
-		break;
+		return pumice_cdm_call_unpack(words, &out->call);
 	case PUMICE_CDM_TYPE_RETURN:
-		result = pumice_cdm_return_unpack(words, &ret);
-		break;
+		return pumice_cdm_return_unpack(words, &ret);
 	case PUMICE_CDM_TYPE_FENCE:
-		result = pumice_cdm_fence_unpack(words, &fence);
-		break;
+		return pumice_cdm_fence_unpack(words, &fence);
 	case PUMICE_CDM_TYPE_HALT:
-		result = pumice_cdm_halt_unpack(words, &halt);
-		break;
-	default:
-		return PUMICE_FAULT_CDM_COMMAND;
+		return pumice_cdm_halt_unpack(words, &halt);
+	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
+		return pumice_cdm_launch_indirect_unpack(words, &out->indirect);
+	case PUMICE_CDM_TYPE_LINK:
+		return pumice_cdm_link_unpack(words, &out->link);
+	case PUMICE_CDM_TYPE_FLUSH:
+		return pumice_cdm_flush_unpack(words, &flush);
+	case PUMICE_CDM_TYPE_TIMESTAMP:
+		return pumice_cdm_timestamp_unpack(words, &out->timestamp);
+	case PUMICE_CDM_TYPE_MARKER:
+		return pumice_cdm_marker_unpack(words, &out->marker);
 	}
-	if (result != PUMICE_UNPACK_OK)
+	return PUMICE_UNPACK_CONST;
+}
+
+enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out)
+{
+	u32 align;
+
+	out->type = (u8)cdm_command_type(words[0]);
+	out->words = (u8)cdm_command_words(words[0]);
+	if (!out->words)
+		return PUMICE_FAULT_CDM_COMMAND;
+	align = address_align((enum pumice_cdm_type)out->type);
+	if (align && words[1] % align)
+		return PUMICE_FAULT_CDM_ALIGN;
+	if (unpack(words, out) != PUMICE_UNPACK_OK)
 		return PUMICE_FAULT_CDM_RESERVED;
 	return out->type == PUMICE_CDM_TYPE_STATE ? check_state(&out->state) : PUMICE_FAULT_NONE;
 }

@@ -24,8 +24,15 @@ struct cdm_command {
 		struct pumice_cdm_state state;
 		struct pumice_cdm_launch launch;
 		struct pumice_cdm_call call;
+		struct pumice_cdm_launch_indirect indirect;
+		struct pumice_cdm_link link;
+		struct pumice_cdm_timestamp timestamp;
+		struct pumice_cdm_marker marker;
 	};
 };
+
+/* What kind of command a first word is of, enum pumice_cdm_type if there is such. */
+u32 cdm_command_type(u32 first);
 
 /* Words of the command whose first word this is; 0 when there is no such command. */
 u32 cdm_command_words(u32 first);

@@ -7,27 +7,65 @@
 REG_READ(reg_cdm_stream)
 {
 	(void)at;
-	return gpu->cdm_stream;
+	return gpu->cdm_job.stream;
 }
 
 REG_WRITE(reg_cdm_stream_write)
 {
 	(void)at;
-	gpu->cdm_stream = value;
+	gpu->cdm_job.stream = value;
 	return REG_DONE;
 }
 
 REG_READ(reg_cdm_ctx)
 {
 	(void)at;
-	return gpu->cdm_ctx;
+	return gpu->cdm_job.ctx;
 }
 
 REG_WRITE(reg_cdm_ctx_write)
 {
 	(void)at;
-	gpu->cdm_ctx = (u32)value;
+	gpu->cdm_job.ctx = (unsigned int)value;
 	return REG_DONE;
+}
+
+REG_READ(reg_cdm_save)
+{
+	(void)at;
+	return gpu->cdm_job.save;
+}
+
+REG_WRITE(reg_cdm_save_write)
+{
+	(void)at;
+	gpu->cdm_job.save = value;
+	return REG_DONE;
+}
+
+REG_READ(reg_cdm_tag)
+{
+	(void)at;
+	return gpu->cdm_job.tag;
+}
+
+REG_WRITE(reg_cdm_tag_write)
+{
+	(void)at;
+	gpu->cdm_job.tag = value;
+	return REG_DONE;
+}
+
+static void start(struct pumice_gpu *gpu, bool resume)
+{
+	const struct cdm_job *job = &gpu->cdm_job;
+	bool started = resume ? cdm_resume(gpu->cdm, job) : cdm_start(gpu->cdm, job);
+
+	if (started)
+		gpu_trace(gpu, PUMICE_TRACE_CDM_START, resume ? job->save : job->stream, job->ctx,
+			  resume);
+	else
+		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "CDM started while busy");
 }
 
 REG_WRITE(reg_cdm_ctrl)
@@ -35,12 +73,10 @@ REG_WRITE(reg_cdm_ctrl)
 	(void)at;
 	if (value & PUMICE_CDM_CTRL__ABORT__MASK)
 		cdm_abort(gpu->cdm);
-	if (value & PUMICE_CDM_CTRL__START__MASK) {
-		if (cdm_start(gpu->cdm, gpu->cdm_ctx, gpu->cdm_stream))
-			gpu_trace(gpu, PUMICE_TRACE_CDM_START, gpu->cdm_stream, gpu->cdm_ctx, 0);
-		else
-			gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "CDM started while busy");
-	}
+	if (value & PUMICE_CDM_CTRL__SWITCH_OUT__MASK)
+		cdm_switch_out(gpu->cdm);
+	if (value & (PUMICE_CDM_CTRL__START__MASK | PUMICE_CDM_CTRL__RESUME__MASK))
+		start(gpu, !(value & PUMICE_CDM_CTRL__START__MASK));
 	return REG_DONE;
 }
 

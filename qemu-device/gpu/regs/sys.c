@@ -41,3 +41,11 @@ REG_WRITE(reg_sys_reset)
 	atomic_store(&gpu->resetting, true);
 	return REG_RESET;
 }
+
+REG_READ(reg_sys_registers)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__SLOT, gpu->slot_registers) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__INTERNAL,
+				 PUMICE_USC_OWN_REGS - gpu->slot_registers);
+}

@@ -26,6 +26,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_SYS_CLOCK_HZ, reg_constant, NULL },
 	{ PUMICE_SYS_RESET, NULL, reg_sys_reset },
 	{ PUMICE_SYS_STATUS, reg_sys_status, NULL },
+	{ PUMICE_SYS_REGISTERS, reg_sys_registers, NULL },
 
 	{ PUMICE_FW_IMAGE_ADDR, reg_fw_image_addr, reg_fw_image_addr_write },
 	{ PUMICE_FW_IMAGE_SIZE, reg_fw_image_size, reg_fw_image_size_write },
@@ -60,6 +61,8 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_CDM_TIME_START, reg_cdm_time_start, NULL },
 	{ PUMICE_CDM_TIME_END, reg_cdm_time_end, NULL },
 	{ PUMICE_CDM_GROUPS, reg_cdm_groups, NULL },
+	{ PUMICE_CDM_SAVE_BASE, reg_cdm_save, reg_cdm_save_write },
+	{ PUMICE_CDM_TAG, reg_cdm_tag, reg_cdm_tag_write },
 
 	{ PUMICE_DBG_CDM_STATUS, reg_cdm_status, NULL },
 	{ PUMICE_DBG_TASKS, reg_dbg_tasks, NULL },

@@ -30,6 +30,7 @@ REG_READ(reg_sys_stores);
 REG_READ(reg_sys_clock);
 REG_READ(reg_sys_status);
 REG_WRITE(reg_sys_reset);
+REG_READ(reg_sys_registers);
 
 /* fw.c: firmware processor and its interrupt controller */
 REG_READ(reg_fw_image_addr);
@@ -73,6 +74,10 @@ REG_READ(reg_cdm_stream);
 REG_WRITE(reg_cdm_stream_write);
 REG_READ(reg_cdm_ctx);
 REG_WRITE(reg_cdm_ctx_write);
+REG_READ(reg_cdm_save);
+REG_WRITE(reg_cdm_save_write);
+REG_READ(reg_cdm_tag);
+REG_WRITE(reg_cdm_tag_write);
 REG_WRITE(reg_cdm_ctrl);
 REG_READ(reg_cdm_status);
 REG_READ(reg_cdm_fault_addr);

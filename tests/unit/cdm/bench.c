@@ -19,7 +19,7 @@ static void bench_ended(void *opaque, enum cdm_end end)
 	b->end = end;
 	if (b->restarts) {
 		b->restarts--;
-		assert_true(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM));
+		assert_true(cdm_start(b->cdm, &b->job));
 	}
 }
 
@@ -50,6 +50,7 @@ struct bench *bench_create(void)
 				TESTMEM_RO | TESTMEM_NX);
 	b->at = BENCH_STREAM;
 	b->clock = 1000;
+	b->job = (struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM };
 	b->cdm = cdm_create(&config);
 	assert_non_null(b->cdm);
 	b->pds.room = UINT_MAX;
@@ -140,7 +141,7 @@ void bench_start(struct bench *b)
 {
 	unsigned int wakes = b->wakes;
 
-	assert_true(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM));
+	assert_true(cdm_start(b->cdm, &b->job));
 	assert_true(b->wakes > wakes);
 	assert_true(cdm_status(b->cdm)->busy);
 }

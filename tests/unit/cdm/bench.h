@@ -23,6 +23,7 @@ struct bench {
 	u64 at;			/* GPU virtual address where the next command is written */
 	struct pds pds;
 	struct cdm *cdm;
+	struct cdm_job job;	/* BENCH_CTX, BENCH_STREAM */
 
 	u64 clock;
 	unsigned int wakes;

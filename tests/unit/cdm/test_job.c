@@ -108,8 +108,10 @@ static void put_halt(struct job *job)
 
 static void job_start(struct job *job)
 {
+	const struct cdm_job start = { .ctx = RIG_CTX, .stream = STREAM };
+
 	rig_lock(job->rig);
-	assert_true(cdm_start(job->cdm, RIG_CTX, STREAM));
+	assert_true(cdm_start(job->cdm, &start));
 	rig_unlock(job->rig);
 }
 

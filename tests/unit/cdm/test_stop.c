@@ -22,7 +22,7 @@ struct bad {
 
 static const struct bad bad_commands[] = {
 	{ "type 0", { 0 }, PUMICE_FAULT_CDM_COMMAND },
-	{ "type 7", { 7u << 28 }, PUMICE_FAULT_CDM_COMMAND },
+	{ "type 12", { 12u << 28 }, PUMICE_FAULT_CDM_COMMAND },
 	{ "type 15", { 0xffffffff }, PUMICE_FAULT_CDM_COMMAND },
 
 	{ "halt bit 0", { WORD0(HALT) | 1 }, PUMICE_FAULT_CDM_RESERVED },
@@ -44,8 +44,21 @@ static const struct bad bad_commands[] = {
 	  PUMICE_FAULT_CDM_RESERVED },
 	{ "state local bytes bit 0", { WORD0(STATE), 0, 0, 0, 1, SIZE(1, 1, 1) },
 	  PUMICE_FAULT_CDM_RESERVED },
-	{ "state local bytes bit 20", { WORD0(STATE), 0, 0, 0, 1u << 20, SIZE(1, 1, 1) },
+	{ "indirect bit 0", { WORD0(LAUNCH_INDIRECT) | 1 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "indirect address bit 0", { WORD0(LAUNCH_INDIRECT), 1 }, PUMICE_FAULT_CDM_ALIGN },
+	{ "indirect address bit 1", { WORD0(LAUNCH_INDIRECT), 2 }, PUMICE_FAULT_CDM_ALIGN },
+	{ "indirect address bit 40", { WORD0(LAUNCH_INDIRECT), 0, 0x100 },
 	  PUMICE_FAULT_CDM_RESERVED },
+	{ "link bit 27", { WORD0(LINK) | 1u << 27 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "link address bit 0", { WORD0(LINK), 1 }, PUMICE_FAULT_CDM_ALIGN },
+	{ "link address bit 63", { WORD0(LINK), 0, 1u << 31 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "flush bit 2", { WORD0(FLUSH) | 4 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "timestamp bit 1", { WORD0(TIMESTAMP) | 2 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "timestamp address bit 2", { WORD0(TIMESTAMP), 4 }, PUMICE_FAULT_CDM_ALIGN },
+	{ "timestamp address bit 41", { WORD0(TIMESTAMP), 0, 0x200 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "marker bit 1", { WORD0(MARKER) | 2 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "marker address bit 1", { WORD0(MARKER), 2 }, PUMICE_FAULT_CDM_ALIGN },
+	{ "marker address bit 40", { WORD0(MARKER), 0, 0x100 }, PUMICE_FAULT_CDM_RESERVED },
 
 	{ "no instance in x", { WORD0(STATE), 0, 0, 0, 0, SIZE(0, 1, 1) },
 	  PUMICE_FAULT_CDM_GROUP_SIZE },
@@ -144,7 +157,8 @@ static void a_misaligned_stream_stops_the_job(void **state)
 	for (off = 1; off < 4; off++) {
 		struct bench *b = bench_create();
 
-		assert_true(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM + off));
+		assert_true(cdm_start(
+			b->cdm, &(struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM + off }));
 		bench_finish(b);
 		bench_expect_fault(b, PUMICE_FAULT_CDM_ALIGN, BENCH_STREAM + off);
 		bench_destroy(b);
@@ -205,7 +219,8 @@ static void memory_faults_name_the_address_of_the_word(void **state)
 		b->at = BENCH_END - 8;
 		put_words(b, &fence, 1);
 		put_words(b, &cases[i].word, 1);
-		assert_true(cdm_start(b->cdm, BENCH_CTX, cases[i].stream));
+		assert_true(cdm_start(
+			b->cdm, &(struct cdm_job){ .ctx = BENCH_CTX, .stream = cases[i].stream }));
 		bench_finish(b);
 		bench_expect_fault(b, cases[i].fault, cases[i].fault_addr);
 		bench_destroy(b);

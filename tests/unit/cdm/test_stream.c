@@ -396,13 +396,16 @@ static void start_while_busy_does_nothing(void **state)
 	put_launch(b, 2, 1, 1);
 	put_halt(b);
 	bench_start(b);
-	assert_false(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM + 0x1000));
+	assert_false(cdm_start(
+		b->cdm, &(struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM + 0x1000 }));
 	bench_walk(b);
-	assert_false(cdm_start(b->cdm, BENCH_CTX, BENCH_STREAM));
+	assert_false(cdm_start(
+		b->cdm, &(struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM }));
 	bench_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.started, 2);
-	assert_false(cdm_start(b->cdm, PUMICE_MMU_CONTEXTS, BENCH_STREAM));
+	assert_false(cdm_start(
+		b->cdm, &(struct cdm_job){ .ctx = PUMICE_MMU_CONTEXTS, .stream = BENCH_STREAM }));
 	assert_false(cdm_status(b->cdm)->busy);
 	bench_destroy(b);
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Compute data master: a job that is switched out, and its return.
+ *
+ * Source: hw/formats.xml, cdm_save. The saved state lies in memory that is not
+ * the device's, so what is read back is trusted no more than a control stream:
+ * it is read once, its command words go through the stream's own decoder, and
+ * whatever cannot have been written by cdm_save() is a fault.
+ *
+ * The one state that has no saved form is a stream that ran past the last GPU
+ * virtual address. Such a job can only fault, and does so instead.
+ */
+#include <string.h>
+
+#include "state.h"
+
+static bool aligned(const struct cdm *cdm)
+{
+	return cdm->job.save % sizeof(u32) == 0;
+}
+
+bool cdm_save(struct cdm *cdm)
+{
+	struct pumice_cdm_save save = {
+		.dealing = cdm->dealing, .has_state = cdm->has_state, .depth = (u8)cdm->depth,
+		.pc = cdm->pc, .groups = cdm->status.groups,
+	};
+	u32 words[PUMICE_CDM_SAVE_WORDS];
+	struct gpu_fault fault = { 0 };
+
+	if (cdm->pc >> PUMICE_MMU_VA_BITS) {
+		cdm_stop_at(cdm, PUMICE_FAULT_MMU_ADDRESS, cdm->job.ctx, cdm->pc);
+		return false;
+	}
+	if (!aligned(cdm)) {
+		cdm_stop_at(cdm, PUMICE_FAULT_CDM_ALIGN, 0, cdm->job.save);
+		return false;
+	}
+	memcpy(save.return_pc, cdm->return_pc, cdm->depth * sizeof(save.return_pc[0]));
+	if (cdm->has_state)
+		pumice_cdm_state_pack(save.state, &cdm->launch.state);
+	if (cdm->dealing) {
+		pumice_cdm_launch_pack(save.launch, &cdm->launch.grid);
+		save.linear = cdm->linear;
+	}
+	pumice_cdm_save_pack(words, &save);
+	if (!mmu_write(cdm->config.mmu, &cdm->tlb, 0, cdm->job.save, words, sizeof(words),
+		       PUMICE_UNIT_CDM, &fault)) {
+		cdm_stop_fault(cdm, &fault);
+		return false;
+	}
+	return true;
+}
+
+static bool all_zero(const u32 *words, u32 count)
+{
+	u32 any = 0;
+
+	while (count--)
+		any |= *words++;
+	return !any;
+}
+
+/* Sub-lists that were entered return to words; of those that were not nothing is kept. */
+static bool check_returns(const struct pumice_cdm_save *save)
+{
+	u32 i;
+
+	if (save->depth > PUMICE_CDM_MAX_DEPTH)
+		return false;
+	for (i = 0; i < PUMICE_CDM_MAX_DEPTH; i++) {
+		if (i < save->depth ? save->return_pc[i] % sizeof(u32) : save->return_pc[i])
+			return false;
+	}
+	return true;
+}
+
+/* A saved command: one of this type that the stream's decoder takes, or nothing at all. */
+static bool check_command(const u32 *words, u32 count, bool present, enum pumice_cdm_type type,
+			  struct cdm_command *out)
+{
+	if (!present)
+		return all_zero(words, count);
+	return cdm_command_type(words[0]) == type && cdm_command_decode(words, out) == PUMICE_FAULT_NONE;
+}
+
+/* Check what was read and take it over. False when it is malformed. */
+static bool take(struct cdm *cdm, const u32 *words)
+{
+	struct cdm_command state = { 0 }, launch = { 0 };
+	struct pumice_cdm_save save;
+
+	if (pumice_cdm_save_unpack(words, &save) != PUMICE_UNPACK_OK || !check_returns(&save) ||
+	    !check_command(save.state, PUMICE_CDM_STATE_WORDS, save.has_state,
+			   PUMICE_CDM_TYPE_STATE, &state) ||
+	    !check_command(save.launch, PUMICE_CDM_LAUNCH_WORDS, save.dealing,
+			   PUMICE_CDM_TYPE_LAUNCH, &launch))
+		return false;
+	if (save.dealing ? !save.has_state || cdm_launch_groups(&launch.launch, &cdm->groups) ||
+				   save.linear >= cdm->groups :
+			   save.linear != 0)
+		return false;
+	cdm->pc = save.pc;
+	cdm->depth = save.depth;
+	memcpy(cdm->return_pc, save.return_pc, sizeof(cdm->return_pc));
+	cdm->has_state = save.has_state;
+	cdm->launch.state = state.state;
+	cdm->launch.grid = launch.launch;
+	cdm->dealing = save.dealing;
+	cdm->linear = save.linear;
+	cdm->status.groups = save.groups;
+	return true;
+}
+
+void cdm_restore(struct cdm *cdm)
+{
+	u32 words[PUMICE_CDM_SAVE_WORDS];
+	struct gpu_fault fault = { 0 };
+
+	if (!aligned(cdm)) {
+		cdm_stop_at(cdm, PUMICE_FAULT_CDM_ALIGN, 0, cdm->job.save);
+		return;
+	}
+	if (!mmu_read(cdm->config.mmu, &cdm->tlb, 0, cdm->job.save, words, sizeof(words),
+		      PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault)) {
+		cdm_stop_fault(cdm, &fault);
+		return;
+	}
+	if (!take(cdm, words)) {
+		cdm_stop_at(cdm, PUMICE_FAULT_CDM_SAVE, 0, cdm->job.save);
+		return;
+	}
+	cdm->phase = CDM_FETCH;
+	if (cdm->dealing)
+		cdm_walk_deal_from(cdm, cdm->linear);
+}

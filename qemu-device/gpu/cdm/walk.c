@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Compute data master: the walk through the control stream.
+ *
+ * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm".
+ *
+ * Commands that wait for the launches before them are kept, decoded, until the
+ * last group is done. What a command writes to memory is one atomic store.
+ *
+ * Limits: nothing here caches data or code beyond a launch (each launch fetches
+ * its programs anew), so all that FLUSH has to do is to wait.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "state.h"
+
+/* A fault of the CDM at the current command. */
+static void stop_here(struct cdm *cdm, enum pumice_fault reason)
+{
+	cdm_stop_at(cdm, reason, cdm->job.ctx, cdm->pc);
+}
+
+static u64 behind(const struct cdm *cdm, const struct cdm_command *cmd)
+{
+	return cdm->pc + cmd->words * sizeof(u32);
+}
+
+bool cdm_walk_deal_from(struct cdm *cdm, u64 linear)
+{
+	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
+	struct gpu_fault fault;
+
+	cdm->launch.ctx = cdm->job.ctx;
+	if (!pds_launch_begin(cdm->pds, &cdm->launch, &fault)) {
+		cdm_stop_fault(cdm, &fault);
+		return false;
+	}
+	cdm->linear = linear;
+	cdm->next[0] = (u32)(linear % grid->groups_x);
+	cdm->next[1] = (u32)(linear / grid->groups_x % grid->groups_y);
+	cdm->next[2] = (u32)(linear / grid->groups_x / grid->groups_y);
+	cdm->dealing = true;
+	cdm->phase = CDM_DEAL;
+	return true;
+}
+
+/* A launch fetches and checks programs, up to 1 MiB: *cost says that it was enough for one step. */
+static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
+		       const struct pumice_cdm_launch *grid, unsigned int *cost)
+{
+	enum pumice_fault reason;
+
+	if (!cdm->has_state) {
+		stop_here(cdm, PUMICE_FAULT_CDM_STATE);
+		return;
+	}
+	reason = cdm_launch_groups(grid, &cdm->groups);
+	if (reason) {
+		stop_here(cdm, reason);
+		return;
+	}
+	cdm->pc = behind(cdm, cmd);
+	cdm->phase = CDM_FETCH;
+	if (!cdm->groups)
+		return;
+	*cost = UINT_MAX;
+	cdm->launch.grid = *grid;
+	cdm_walk_deal_from(cdm, 0);
+}
+
+/* The counts are read once, all of them, and checked as a LAUNCH's. */
+static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigned int *cost)
+{
+	const struct pumice_cdm_launch_indirect *ind = &cmd->indirect;
+	struct gpu_fault fault = { 0 };
+	u32 counts[3];
+
+	if (!cdm->has_state) {
+		stop_here(cdm, PUMICE_FAULT_CDM_STATE);
+		return;
+	}
+	if (!mmu_read(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, ind->addr, counts, sizeof(counts),
+		      PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault)) {
+		cdm_stop_fault(cdm, &fault);
+		return;
+	}
+	run_launch(cdm, cmd,
+		   &(struct pumice_cdm_launch){
+			   .groups_x = counts[0], .groups_y = counts[1], .groups_z = counts[2],
+			   .base_x = ind->base_x, .base_y = ind->base_y, .base_z = ind->base_z },
+		   cost);
+}
+
+static void run_call(struct cdm *cdm, const struct cdm_command *cmd)
+{
+	if (cdm->depth == PUMICE_CDM_MAX_DEPTH) {
+		stop_here(cdm, PUMICE_FAULT_CDM_DEPTH);
+		return;
+	}
+	cdm->return_pc[cdm->depth++] = behind(cdm, cmd);
+	cdm->pc = cmd->call.addr;
+}
+
+static void run_return(struct cdm *cdm)
+{
+	if (!cdm->depth) {
+		stop_here(cdm, PUMICE_FAULT_CDM_RETURN);
+		return;
+	}
+	cdm->pc = cdm->return_pc[--cdm->depth];
+}
+
+/* Memory that a command writes to, aligned, or NULL with the job stopped. */
+static void *target(struct cdm *cdm, u64 addr)
+{
+	struct gpu_fault fault = { 0 };
+	void *host = mmu_translate(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, addr,
+				   PUMICE_ACCESS_WRITE, PUMICE_UNIT_CDM, &fault);
+
+	if (!host)
+		cdm_stop_fault(cdm, &fault);
+	return host;
+}
+
+static void run_timestamp(struct cdm *cdm, const struct cdm_command *cmd)
+{
+	u64 *host = target(cdm, cmd->timestamp.addr);
+
+	if (!host)
+		return;
+	__atomic_store_n(host, cdm->config.ops->now(cdm->config.opaque), __ATOMIC_SEQ_CST);
+	cdm->pc = behind(cdm, cmd);
+	cdm->phase = CDM_FETCH;
+}
+
+static void run_marker(struct cdm *cdm, const struct cdm_command *cmd)
+{
+	u32 *host = target(cdm, cmd->marker.addr);
+
+	if (!host)
+		return;
+	__atomic_store_n(host, cmd->marker.value, __ATOMIC_SEQ_CST);
+	cdm->pc = behind(cdm, cmd);
+	cdm->phase = CDM_FETCH;
+}
+
+static bool waits(const struct cdm_command *cmd)
+{
+	switch ((enum pumice_cdm_type)cmd->type) {
+	case PUMICE_CDM_TYPE_FENCE:
+	case PUMICE_CDM_TYPE_FLUSH:
+	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
+		return true;
+	case PUMICE_CDM_TYPE_TIMESTAMP:
+		return cmd->timestamp.wait;
+	case PUMICE_CDM_TYPE_MARKER:
+		return cmd->marker.wait;
+	default:
+		return false;
+	}
+}
+
+static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned int *cost)
+{
+	cdm->commands++;
+	switch ((enum pumice_cdm_type)cmd->type) {
+	case PUMICE_CDM_TYPE_STATE:
+		cdm->launch.state = cmd->state;
+		cdm->has_state = true;
+		cdm->pc = behind(cdm, cmd);
+		break;
+	case PUMICE_CDM_TYPE_LAUNCH:
+		run_launch(cdm, cmd, &cmd->launch, cost);
+		break;
+	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
+		run_indirect(cdm, cmd, cost);
+		break;
+	case PUMICE_CDM_TYPE_CALL:
+		run_call(cdm, cmd);
+		break;
+	case PUMICE_CDM_TYPE_RETURN:
+		run_return(cdm);
+		break;
+	case PUMICE_CDM_TYPE_LINK:
+		cdm->pc = cmd->link.addr;
+		break;
+	case PUMICE_CDM_TYPE_FENCE:
+	case PUMICE_CDM_TYPE_FLUSH:
+		cdm->pc = behind(cdm, cmd);
+		cdm->phase = CDM_FETCH;
+		break;
+	case PUMICE_CDM_TYPE_TIMESTAMP:
+		run_timestamp(cdm, cmd);
+		break;
+	case PUMICE_CDM_TYPE_MARKER:
+		run_marker(cdm, cmd);
+		break;
+	case PUMICE_CDM_TYPE_HALT:
+		cdm->phase = CDM_DRAIN;
+		break;
+	}
+}
+
+void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost)
+{
+	struct gpu_fault fault;
+	struct cdm_command cmd;
+
+	if (cdm->pc % sizeof(u32)) {
+		stop_here(cdm, PUMICE_FAULT_CDM_ALIGN);
+		return;
+	}
+	if (!cdm_command_fetch(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, cdm->pc, &cmd, &fault)) {
+		cdm_stop_fault(cdm, &fault);
+		return;
+	}
+	if (waits(&cmd)) {
+		cdm->waiting = cmd;
+		cdm->phase = CDM_WAIT;
+		return;
+	}
+	run_command(cdm, &cmd, cost);
+}
+
+void cdm_walk_waited(struct cdm *cdm, unsigned int *cost)
+{
+	run_command(cdm, &cdm->waiting, cost);
+}
+
+/* Go to the next work-group of the grid, x fastest. */
+static void advance(struct cdm *cdm)
+{
+	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
+
+	if (++cdm->linear == cdm->groups) {
+		pds_launch_end(cdm->pds);
+		cdm->dealing = false;
+		cdm->phase = CDM_FETCH;
+		return;
+	}
+	if (++cdm->next[0] < grid->groups_x)
+		return;
+	cdm->next[0] = 0;
+	if (++cdm->next[1] < grid->groups_y)
+		return;
+	cdm->next[1] = 0;
+	cdm->next[2]++;
+}
+
+bool cdm_walk_deal(struct cdm *cdm)
+{
+	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
+	const u32 id[3] = {
+		grid->base_x + cdm->next[0], grid->base_y + cdm->next[1],
+		grid->base_z + cdm->next[2],
+	};
+	struct gpu_fault fault;
+
+	switch (pds_group(cdm->pds, id, cdm->linear, &fault)) {
+	case PDS_STARTED:
+		cdm->dealt++;
+		advance(cdm);
+		return true;
+	case PDS_WAIT:
+		return false;
+	case PDS_FAULT:
+		cdm_stop_fault(cdm, &fault);
+		return true;
+	}
+	return false;
+}
