@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../mem/mem.h"
+#include "perf.h"
 
 #define GRAIN		(1ull << MMU_GRAIN_SHIFT)
 
@@ -196,12 +197,14 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 			return host;
 		}
 		tlb->misses++;
+		atomic_fetch_add_explicit(&mmu->misses, 1, memory_order_relaxed);
 		/* Before the walk: an invalidation during it must drop what it found. */
 		gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
 		why = walk(mmu, ctx, va, access, &found);
 	}
 	if (why) {
 		atomic_fetch_add_explicit(&mmu->fault_count, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&mmu->faults, 1, memory_order_relaxed);
 		fault->fault = (u8)why;
 		fault->unit = (u8)unit;
 		fault->access = (u8)access;
@@ -265,14 +268,21 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
 void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx)
 {
 	atomic_fetch_add(&mmu->gen[ctx], 1);
+	atomic_fetch_add_explicit(&mmu->invalidations, 1, memory_order_relaxed);
 }
 
-void mmu_invalidate_all(struct mmu *mmu)
+static void drop_all(struct mmu *mmu)
 {
 	unsigned int ctx;
 
 	for (ctx = 0; ctx < PUMICE_MMU_CONTEXTS; ctx++)
-		mmu_invalidate_ctx(mmu, ctx);
+		atomic_fetch_add(&mmu->gen[ctx], 1);
+}
+
+void mmu_invalidate_all(struct mmu *mmu)
+{
+	drop_all(mmu);
+	atomic_fetch_add_explicit(&mmu->invalidations, 1, memory_order_relaxed);
 }
 
 void mmu_reset(struct mmu *mmu)
@@ -288,5 +298,14 @@ void mmu_reset(struct mmu *mmu)
 	mmu->inval_start = PUMICE_MMU_INVAL_START__RESET;
 	mmu->inval_end = PUMICE_MMU_INVAL_END__RESET;
 	atomic_store(&mmu->fault_count, PUMICE_MMU_FAULT_COUNT__RESET);
-	mmu_invalidate_all(mmu);
+	drop_all(mmu);
+}
+
+void mmu_counters_add(const struct mmu *mmu, u64 *value)
+{
+	value[PUMICE_PERF_MMU_TLB_MISSES] += atomic_load_explicit(&mmu->misses,
+								  memory_order_relaxed);
+	value[PUMICE_PERF_MMU_FAULTS] += atomic_load_explicit(&mmu->faults, memory_order_relaxed);
+	value[PUMICE_PERF_MMU_INVALIDATIONS] += atomic_load_explicit(&mmu->invalidations,
+								     memory_order_relaxed);
 }

@@ -57,6 +57,9 @@ struct mmu {
 	 */
 	_Atomic u64 gen[PUMICE_MMU_CONTEXTS];
 	const struct mem_map *map;	/* changes only while no unit runs */
+
+	/* Performance counters, over all units and resets. */
+	_Atomic u64 misses, faults, invalidations;
 };
 
 static inline u64 mmu_tlb_tag(unsigned int ctx, u64 va)
@@ -104,7 +107,10 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
 void mmu_invalidate_all(struct mmu *mmu);
 void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx);
 
-/* Registers to their reset values, and all TLB entries dropped. The map stays. */
+/* Registers to their reset values, and all TLB entries dropped. Map and counters stay. */
 void mmu_reset(struct mmu *mmu);
+
+/* Add the counters MMU_TLB_MISSES, _FAULTS, _INVALIDATIONS to value[], by enum pumice_perf_counter. */
+void mmu_counters_add(const struct mmu *mmu, u64 *value);
 
 #endif
