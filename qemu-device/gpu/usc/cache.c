@@ -75,6 +75,7 @@ static bool same_program(const struct usc_program *p, u64 hash, const u32 *words
 	       p->limits.attrs == limits->attrs && p->limits.shared == limits->shared &&
 	       !memcmp(p->words, words, (size_t)insns * PUMICE_USC_WORDS * sizeof(*words));
 }
+	       p->limits.coeffs == limits->coeffs && p->limits.slot_regs == limits->slot_regs &&
 
 static void idle_add_locked(struct usc_program_cache *cache, struct usc_program *p)
 {
@@ -204,7 +205,9 @@ struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu 
 				    const struct usc_program_limits *limits,
 				    struct gpu_fault *fault)
 {
-	const u32 numbers[] = { insns, limits->temps, limits->attrs, limits->shared };
+	const u32 numbers[] = {
+		insns, limits->temps, limits->attrs, limits->shared, limits->coeffs, limits->slot_regs,
+	};
 	enum pumice_fault reason;
 	struct usc_program *p;
 	u32 *words, pc;

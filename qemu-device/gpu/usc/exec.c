@@ -68,9 +68,9 @@ void usc_exec_bind(struct usc_insn *insn)
 		insn->run = usc_exec_flow_find(insn);
 	if (!insn->run)
 		insn->run = ops->find(insn);
-	if (insn->values) {
+	if (insn->values || insn->lookups) {
 		insn->then = insn->run;
-		insn->run = ops->values;
+		insn->run = !insn->run ? NULL : insn->lookups ? ops->lookups : ops->values;
 	}
 }
 
@@ -180,6 +180,8 @@ u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
 	x->valid = wave->valid;
 	x->base[USC_BASE_REG] = (u8 *)(x->usc->unified + wave->regs);
 	x->base[USC_BASE_SHARED] = (u8 *)(x->usc->common + wave->shared);
+	x->base[USC_BASE_OWN] = (u8 *)(x->usc->own + (wave - x->usc->wave) * USC_OWN_WORDS);
+	x->base[USC_BASE_SLOT] = (u8 *)x->usc->slot_reg[wave->slot];
 	x->alone = alone;
 	x->exit = USC_EXIT_SLICE;
 	x->done = 0;

@@ -54,7 +54,7 @@ struct exec {
 
 	struct gpu_fault fault;		/* filled in wholly where exit is USC_EXIT_FAULT */
 	u32 special[USC_SPECIAL_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
-	u32 scratch[USC_MASKS][USC_ROW_WORDS] __attribute__((aligned(128)));
+	u32 scratch[USC_PLACES][USC_ROW_WORDS] __attribute__((aligned(128)));
 };
 
 /* Where an operand is: a row of 32 words, or one word. */
@@ -67,6 +67,12 @@ static inline u32 *exec_operand(const struct exec *x, const struct usc_insn *i, 
 static inline const u32 *exec_mask_row(const struct exec *x, const struct usc_mask *mask, u32 n)
 {
 	return (const u32 *)(const void *)(x->base[mask->base[n]] + mask->offset[n]);
+}
+
+static inline const struct usc_lookup *exec_lookup(const struct exec *x, const struct usc_insn *i,
+						   enum usc_place place)
+{
+	return &x->program->lookup[i->mask + place];
 }
 
 static inline const struct usc_mask *exec_mask(const struct exec *x, const struct usc_insn *i,
@@ -126,6 +132,13 @@ const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum
 /* Fault that the MMU has put into x->fault. */
 const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
 
+/*
+ * Words of the dynamic constants to the valid lanes of row, zero to the others:
+ * those that the lookup of the operand names. False with x->exit set on a fault.
+ */
+bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
+		  u32 *row);
+
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
 /* Run one of its waves for at most slice instructions; returns how many it issued. */
@@ -142,6 +155,8 @@ struct usc_level_ops {
 	usc_exec_fn *(*find_pair)(const struct usc_insn *insn);
 	/* Write masks that are used as values, then run the instruction. */
 	usc_exec_fn *values;
+	/* The same, operands that are looked up included. */
+	usc_exec_fn *lookups;
 };
 
 extern const struct usc_level_ops usc_level_base, usc_level_avx2, usc_level_avx512;

@@ -13,6 +13,7 @@
 #include "vec_access.h"
 #include "vec_memory.h"
 #include "vec_move.h"
+#include "vec_lookup.h"
 
 #include "vec_pair.h"
 
@@ -29,4 +30,5 @@ const struct usc_level_ops USC_LEVEL_OPS = {
 	.find = find,
 	.find_pair = find_pair,
 	.values = run_values,
+	.lookups = run_lookups,
 };

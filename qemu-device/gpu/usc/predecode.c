@@ -13,13 +13,17 @@
 #include "program.h"
 #include "pumice_formats.h"
 
+#define WORD_SHIFT 2u
+#define ROW_SHIFT 7u
 #define ROW_BYTES (USC_ROW_WORDS * 4u)
+_Static_assert(ROW_BYTES == 1u << ROW_SHIFT, "a register of a wave is one row");
 
 /* What is being built; the arrays have room for the whole program. */
 struct builder {
 	struct usc_program *program;
 	struct usc_insn *insn;		/* the instruction at hand */
-	bool has_masks;			/* it has its masks already */
+	bool has_masks;			/* it has its masks and lookups already */
+	u32 dim;			/* log2 of its index registers' dimension */
 };
 
 static void set_ref(struct usc_insn *insn, enum usc_place place, enum usc_base base, u32 offset)
@@ -74,6 +78,16 @@ static u32 constant_bits(u32 number, bool invert)
 	return invert ? ~bits : bits;
 }
 
+/* Room for the instruction's masks and lookups. */
+static void take_masks(struct builder *b)
+{
+	if (b->has_masks)
+		return;
+	b->insn->mask = b->program->masks;
+	b->program->masks += USC_PLACES;
+	b->has_masks = true;
+}
+
 /* The write mask, or a mask used as value. Only the former may be known beforehand. */
 static void set_mask(struct builder *b, u32 which, u32 raw)
 {
@@ -82,11 +96,9 @@ static void set_mask(struct builder *b, u32 which, u32 raw)
 	struct usc_mask *mask;
 	bool known;
 
-	if (!b->has_masks) {
-		b->insn->mask = p->masks;
-		p->masks += USC_MASKS;
-		b->has_masks = true;
-	}
+	take_masks(b);
+	if (which == USC_MASK_OF_LANES)
+		b->insn->masked = true;
 	mask = &p->mask[b->insn->mask + which];
 	pumice_usc_mask_unpack(&raw, &enc);
 	known = mask_register(p, mask, 0, enc.a, enc.a_not);
@@ -97,16 +109,64 @@ static void set_mask(struct builder *b, u32 which, u32 raw)
 	}
 }
 
-static void set_register(struct builder *b, enum usc_place place, u32 raw, u32 imm)
+/* Make the operand that set_bank() has placed one that is looked up. */
+static struct usc_lookup *set_lookup(struct builder *b, enum usc_place place,
+				     enum usc_lookup_kind kind)
+{
+	struct usc_insn *insn = b->insn;
+	struct usc_lookup *l;
+
+	take_masks(b);
+	l = &b->program->lookup[insn->mask + place];
+	l->kind = kind;
+	l->base = insn->base[place];
+	l->offset = insn->offset[place];
+	set_ref(insn, place, USC_BASE_SCRATCH, place * ROW_BYTES);
+	insn->lookups |= 1u << place;
+	return l;
+}
+
+/* An index register is added to the operand's number. */
+static void set_indexed(struct builder *b, enum usc_place place,
+			const struct pumice_usc_operand *opnd)
+{
+	bool dc = opnd->bank == PUMICE_USC_BANK_DC, word = b->insn->scalars >> place & 1;
+	struct usc_lookup *l = set_lookup(b, place, dc ? USC_LOOKUP_DC : word ? USC_LOOKUP_WORD :
+									USC_LOOKUP_ROWS);
+
+	b->program->own = true;
+	l->index = (USC_OWN_INDEX + opnd->idx - 1) * ROW_BYTES;
+	l->dim = (u8)b->dim;
+	l->shift = l->base == USC_BASE_REG ? ROW_SHIFT : WORD_SHIFT;
+	if (dc)
+		l->last = opnd->num;
+	else
+		l->last = (usc_bank_registers(opnd->bank, &b->program->limits) - 1 - opnd->num) >>
+			  l->dim;
+}
+
+static void set_own(struct builder *b, enum usc_place place, u32 row)
+{
+	set_ref(b->insn, place, USC_BASE_OWN, row * ROW_BYTES);
+	b->program->own = true;
+}
+
+/* A word of the common store, or a slot register. */
+static void set_word(struct builder *b, enum usc_place place, enum usc_base base, u32 number)
+{
+	set_ref(b->insn, place, base, number * 4);
+	b->insn->scalars |= 1u << place;
+}
+
+/* The operand where its bank and number say. */
+static void set_bank(struct builder *b, enum usc_place place, const struct pumice_usc_operand *at,
+		     u32 imm)
 {
 	const struct pumice_isa_special *special;
 	struct usc_program *p = b->program;
 	struct usc_insn *insn = b->insn;
-	struct pumice_usc_operand opnd;
+	const struct pumice_usc_operand opnd = *at;
 
-	pumice_usc_operand_unpack(&raw, &opnd);
-	if (opnd.elem)
-		insn->scalars |= 1u << place;
 	switch (opnd.bank) {
 	case PUMICE_USC_BANK_R:
 		set_ref(insn, place, USC_BASE_REG, opnd.num * ROW_BYTES);
@@ -115,9 +175,22 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw, u32 i
 		set_ref(insn, place, USC_BASE_REG, (p->limits.temps + opnd.num) * ROW_BYTES);
 		break;
 	case PUMICE_USC_BANK_SH:
-		set_ref(insn, place, USC_BASE_SHARED, opnd.num * 4);
-		insn->scalars |= 1u << place;
+		set_word(b, place, USC_BASE_SHARED, opnd.num);
 		break;
+	case PUMICE_USC_BANK_CF:
+		set_word(b, place, USC_BASE_SHARED, p->limits.shared + opnd.num);
+		break;
+	case PUMICE_USC_BANK_SL:
+		set_word(b, place, USC_BASE_SLOT, opnd.num);
+		break;
+	case PUMICE_USC_BANK_I:
+		set_own(b, place, opnd.num);
+		break;
+	case PUMICE_USC_BANK_IDX:
+		set_own(b, place, USC_OWN_INDEX + opnd.num);
+		break;
+	case PUMICE_USC_BANK_DC:
+		break;	/* set_indexed() says where */
 	case PUMICE_USC_BANK_K:
 		constant_ref(p, opnd.num, &insn->base[place], &insn->offset[place]);
 		break;
@@ -133,7 +206,7 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw, u32 i
 		set_pool(b, place, imm);
 		break;
 	case PUMICE_USC_BANK_M:
-		set_ref(insn, place, USC_BASE_SCRATCH, (place - USC_SRC0) * ROW_BYTES);
+		set_ref(insn, place, USC_BASE_SCRATCH, place * ROW_BYTES);
 		set_mask(b, USC_MASK_OF(place), opnd.num);
 		insn->values |= 1u << place;
 		break;
@@ -142,24 +215,44 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw, u32 i
 	}
 }
 
+static void set_register(struct builder *b, enum usc_place place, u32 raw,
+			 const struct pumice_isa_class *cls, u32 imm)
+{
+	struct pumice_usc_operand opnd;
+
+	pumice_usc_operand_unpack(&raw, &opnd);
+	if (opnd.elem)
+		b->insn->scalars |= 1u << place;
+	set_bank(b, place, &opnd, imm);
+	if (opnd.idx) {
+		set_indexed(b, place, &opnd);
+	} else if (opnd.bank == PUMICE_USC_BANK_SL && !cls->elem) {
+		/* Only vectors stand here. */
+		set_lookup(b, place, USC_LOOKUP_SLOT);
+		b->insn->scalars &= (u8)~(1u << place);
+	}
+}
+
 static void set_operand(struct builder *b, const struct pumice_isa_operand *operand,
 			const struct pumice_usc_insn *enc)
 {
+	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[operand->cls];
+
 	switch (operand->field) {
 	case PUMICE_USC_FIELD_MASK:
 		set_mask(b, USC_MASK_OF_LANES, enc->mask);
 		break;
 	case PUMICE_USC_FIELD_DST:
-		set_register(b, USC_DST, enc->dst, enc->imm);
+		set_register(b, USC_DST, enc->dst, cls, enc->imm);
 		break;
 	case PUMICE_USC_FIELD_SRC0:
-		set_register(b, USC_SRC0, enc->src0, enc->imm);
+		set_register(b, USC_SRC0, enc->src0, cls, enc->imm);
 		break;
 	case PUMICE_USC_FIELD_SRC1:
-		set_register(b, USC_SRC1, enc->src1, enc->imm);
+		set_register(b, USC_SRC1, enc->src1, cls, enc->imm);
 		break;
 	case PUMICE_USC_FIELD_SRC2:
-		set_register(b, USC_SRC2, enc->src2, enc->imm);
+		set_register(b, USC_SRC2, enc->src2, cls, enc->imm);
 		break;
 	case PUMICE_USC_FIELD_DISP:
 		b->insn->value = enc->disp;
@@ -169,6 +262,9 @@ static void set_operand(struct builder *b, const struct pumice_isa_operand *oper
 		break;
 	case PUMICE_USC_FIELD_FUNC:
 		b->insn->func = enc->func;
+		break;
+	case PUMICE_USC_FIELD_WORDS:
+		b->insn->words = enc->words;
 		break;
 	case PUMICE_USC_FIELD_SIG0:
 		memset(b->insn->sig, enc->sig0, sizeof(b->insn->sig));
@@ -187,7 +283,7 @@ static void set_operand(struct builder *b, const struct pumice_isa_operand *oper
 
 static void build_insn(struct usc_program *p, u32 pc, const struct pumice_usc_insn *enc)
 {
-	struct builder b = { .program = p, .insn = &p->insn[pc] };
+	struct builder b = { .program = p, .insn = &p->insn[pc], .dim = enc->dim };
 	const struct pumice_isa_op_info *op =
 		pumice_isa_find_opcode(&pumice_usc_isa, enc->opcode);
 	const struct pumice_isa_form *form = &op->form[enc->form];
@@ -207,9 +303,10 @@ static struct usc_program *allocate(u32 insns)
 	if (!p)
 		return NULL;
 	p->insn = calloc(insns + 1u, sizeof(*p->insn));
-	p->mask = calloc((size_t)insns * USC_MASKS, sizeof(*p->mask));
+	p->mask = calloc((size_t)insns * USC_PLACES, sizeof(*p->mask));
+	p->lookup = calloc((size_t)insns * USC_PLACES, sizeof(*p->lookup));
 	p->pool = calloc((size_t)insns * (USC_PLACES - 1), sizeof(*p->pool));
-	if (!p->insn || !p->mask || !p->pool) {
+	if (!p->insn || !p->mask || !p->lookup || !p->pool) {
 		usc_program_free(p);
 		return NULL;
 	}
@@ -221,14 +318,17 @@ static struct usc_program *allocate(u32 insns)
 static void trim(struct usc_program *p)
 {
 	void *mask = realloc(p->mask, (p->masks + 1u) * sizeof(*p->mask));
+	void *lookup = realloc(p->lookup, (p->masks + 1u) * sizeof(*p->lookup));
 	void *pool = realloc(p->pool, (p->pool_words + 1u) * sizeof(*p->pool));
 
 	if (mask)
 		p->mask = mask;
+	if (lookup)
+		p->lookup = lookup;
 	if (pool)
 		p->pool = pool;
 	p->bytes = sizeof(*p) + (p->insns + 1u) * sizeof(*p->insn) +
-		(p->masks + 1u) * sizeof(*p->mask) + (p->pool_words + 1u) * sizeof(*p->pool) +
+		(p->masks + 1u) * (sizeof(*p->mask) + sizeof(*p->lookup)) + (p->pool_words + 1u) * sizeof(*p->pool) +
 		p->insns * PUMICE_USC_WORDS * sizeof(u32);
 }
 
@@ -267,6 +367,7 @@ void usc_program_free(struct usc_program *program)
 {
 	free(program->insn);
 	free(program->mask);
+	free(program->lookup);
 	free(program->pool);
 	free(program->words);
 	free(program);

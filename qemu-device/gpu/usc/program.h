@@ -23,11 +23,13 @@
 /* What the offset of an operand counts from; the wave supplies the addresses. */
 enum usc_base {
 	USC_BASE_REG,		/* the wave's rows in the unified store: temporaries, attributes */
-	USC_BASE_SHARED,	/* the task's shared registers */
+	USC_BASE_SHARED,	/* the task's shared registers, behind them its coefficients */
+	USC_BASE_OWN,		/* the wave's internal registers, behind them its index registers */
+	USC_BASE_SLOT,		/* the task's slot registers */
 	USC_BASE_CONST,		/* rows of the predefined constants, by number */
 	USC_BASE_SPECIAL,	/* rows of the wave's own values, enum usc_special_row */
 	USC_BASE_POOL,		/* the program's immediates and special constants */
-	USC_BASE_SCRATCH,	/* rows of masks that are used as values, by operand */
+	USC_BASE_SCRATCH,	/* rows by operand: masks used as values, operands looked up */
 	USC_BASES
 };
 
@@ -41,13 +43,35 @@ enum usc_place { USC_DST, USC_SRC0, USC_SRC1, USC_SRC2, USC_PLACES };
 /* Masks of an instruction: the double mask and those used as values. */
 #define USC_MASK_OF_LANES 0u
 #define USC_MASK_OF(place) ((place) - USC_SRC0 + 1u)
-#define USC_MASKS 3u
+#define USC_MASKS USC_PLACES
 
 /* A double mask: lane l is true where both words, each with its inversion, have bit 0 set. */
 struct usc_mask {
 	u32 offset[2];	/* bytes */
 	u8 base[2];	/* enum usc_base */
 	u8 invert[2];	/* 1 to invert bit 0 */
+};
+
+/* Why an operand is not simply where its offset says. */
+enum usc_lookup_kind {
+	USC_LOOKUP_ROWS,	/* indexed vector registers, lane by lane */
+	USC_LOOKUP_WORD,	/* an indexed scalar, by lane 0's index */
+	USC_LOOKUP_DC,		/* dynamic constants */
+	USC_LOOKUP_SLOT,	/* a slot register where a row is meant */
+};
+
+/*
+ * An operand that stands in a scratch row while its instruction runs: fetched
+ * before, and if it is the destination put back behind it.
+ */
+struct usc_lookup {
+	u32 offset;	/* bytes: the register numbered in the instruction */
+	u32 last;	/* greatest index that is within the allocation; of dynamic constants that number */
+	u32 index;	/* bytes: the row of the index register in USC_BASE_OWN */
+	u8 base;	/* enum usc_base */
+	u8 kind;	/* enum usc_lookup_kind */
+	u8 shift;	/* bytes from one register to the next are 1 << shift */
+	u8 dim;		/* registers from one index to the next are 1 << dim */
 };
 
 struct exec;
@@ -61,21 +85,24 @@ typedef const struct usc_insn *usc_exec_fn(struct exec *x, const struct usc_insn
 
 struct usc_insn {
 	usc_exec_fn *run;	/* interpreter's function for it */
-	usc_exec_fn *then;	/* the same, behind the writing of masks as values */
+	usc_exec_fn *then;	/* the same, where scratch rows are to be filled before */
 	u32 offset[USC_PLACES];	/* operands: bytes from their base */
 	u8 base[USC_PLACES];	/* enum usc_base */
 	u32 value;		/* branch target; displacement in bytes */
-	u32 mask;		/* first of USC_MASKS in the program's masks */
+	u32 mask;		/* first of USC_PLACES in the program's masks and lookups */
 	u32 lanes;		/* where the double mask is true, if lanes_known; bit l is lane l */
 	u8 op;			/* enum pumice_usc_op */
 	u8 type;		/* enum pumice_usc_type */
 	u8 form;		/* enum pumice_usc_form */
-	u8 func;		/* enum pumice_usc_reduce */
+	u8 func;		/* enum pumice_usc_reduce, pumice_usc_atomic or pumice_usc_scope */
 	u8 sig[4];		/* completion signals, unused ones repeat the first */
 	u8 scalars;		/* bit n: operand n is one word, not a row */
 	u8 values;		/* bit n: operand n is a mask used as value */
 	bool lanes_known;	/* the double mask is the same in every wave */
 	bool no_base;		/* a memory access without base register */
+	bool masked;		/* has a double mask */
+	u8 lookups;		/* bit n: operand n is looked up */
+	u16 words;		/* of a burst, a copy or a window */
 };
 
 struct usc_program {
@@ -83,10 +110,12 @@ struct usc_program {
 	struct usc_insn *insn;
 	u32 insns;
 	struct usc_mask *mask;
-	u32 masks;
+	struct usc_lookup *lookup;
+	u32 masks;		/* entries of both */
 	u32 *pool;		/* immediates and special constants */
 	u32 pool_words;
 	u32 specials;		/* bit n: row n of USC_BASE_SPECIAL is read */
+	bool own;		/* rows of USC_BASE_OWN are used */
 
 	/* What it was made from: the key in the cache. */
 	u32 *words;
@@ -99,6 +128,9 @@ struct usc_program {
 	struct usc_program *next;		/* in its bucket */
 	struct usc_program *older, *newer;	/* among those without references */
 };
+
+/* Registers of a bank whose number is a matter of allocation; 0 for other banks. */
+u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limits *limits);
 
 /* Why an instruction is refused: a fault code, or PUMICE_FAULT_NONE. */
 enum pumice_fault usc_validate(const u32 *words, u32 insns,

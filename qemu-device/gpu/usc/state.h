@@ -27,6 +27,11 @@
 #define USC_LOCAL_SLACK 128u
 
 /* One wave: slot * USC_MAX_WAVES + number in the task. Valid while its group runs. */
+/* Rows of a wave outside the unified store: its internal registers, then its index registers. */
+#define USC_OWN_INDEX PUMICE_USC_OWN_REGS	/* row of IDX0 */
+#define USC_OWN_ROWS (PUMICE_USC_OWN_REGS + PUMICE_USC_INDEX_REGS)
+#define USC_OWN_WORDS (USC_OWN_ROWS * USC_ROW_WORDS)
+
 struct usc_wave {
 	u32 pc;			/* next instruction */
 	u32 valid;		/* bit l: lane l has an instance */
@@ -36,6 +41,8 @@ struct usc_wave {
 	u8 slot;
 	u8 in_group;		/* number in its work-group */
 	u64 clock;		/* issue slots used */
+	u32 dc_words;		/* dynamic constants; 0 before the first window */
+	u64 dc_base;		/* where they are: GPU virtual address */
 	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
 };
 
@@ -58,6 +65,8 @@ struct usc {
 
 	/* Shared with the PDS: bit g is group g. */
 	_Atomic u64 live;	/* started and not done */
+	u32 *own;		/* USC_OWN_WORDS for each of wave[] */
+	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
 	_Atomic u64 abort;	/* to be abandoned */
 
 	/* Of the thread that steps. */

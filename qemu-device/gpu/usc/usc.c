@@ -4,8 +4,8 @@
  *
  * Source: document 000, "Unified Shading Cluster" and "USC Register Stores".
  *
- * Limits: attribute and shared registers are the PDS's to fill, all of them;
- * temporaries and local memory are zeroed here.
+ * Limits: attribute, shared and coefficient registers are the PDS's to fill, all
+ * of them; the other registers and local memory are zeroed here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,9 @@ struct usc *usc_create(const struct usc_config *config)
 	usc->common = store_create(config->common_bytes);
 	usc->local = store_create((size_t)config->local_bytes + USC_LOCAL_SLACK);
 	usc->constants = constants_create();
-	if (!usc->unified || !usc->common || !usc->local || !usc->constants) {
+	usc->own = store_create(PUMICE_USC_SLOTS * USC_MAX_WAVES * USC_OWN_WORDS *
+				sizeof(*usc->own));
+	if (!usc->unified || !usc->common || !usc->local || !usc->constants || !usc->own) {
 		usc_destroy(usc);
 		return NULL;
 	}
@@ -70,6 +72,7 @@ void usc_destroy(struct usc *usc)
 	free(usc->common);
 	free(usc->local);
 	free(usc->constants);
+	free(usc->own);
 	free(usc);
 }
 
@@ -104,6 +107,11 @@ u32 *usc_shared(struct usc *usc, const struct usc_task *task)
 	return usc->common + task->cs_word;
 }
 
+u32 *usc_coeffs(struct usc *usc, const struct usc_task *task)
+{
+	return usc_shared(usc, task) + task->shared;
+}
+
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg)
 {
 	return usc->unified + usc_wave_regs(task, wave) + (task->temps + reg) * USC_ROW_WORDS;
@@ -128,7 +136,7 @@ void usc_abort(struct usc *usc)
 
 /* One wave to the first instruction. Its instances are what is left of the task's. */
 static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, unsigned int in_task,
-		       u32 instance)
+		       u32 instance, bool own)
 {
 	const struct usc_task *task = &usc->task[slot];
 	unsigned int index = slot * USC_MAX_WAVES + in_task;
@@ -155,10 +163,14 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 
 	*run = (struct usc_run){ .left = USC_WAVE_QUANTUM };
 	for (unsigned int t = 0; t < g->tasks; t++) {
+	if (own)
+		memset(usc->own + index * USC_OWN_WORDS, 0, USC_OWN_WORDS * sizeof(*usc->own));
 		const struct usc_task *task = &usc->task[g->slot[t]];
 
 		for (unsigned int w = 0; w * PUMICE_LANES < task->instances; w++)
-			wave_begin(usc, run, g->slot[t], w, instance + w * PUMICE_LANES);
+			wave_begin(usc, run, g->slot[t], w, instance + w * PUMICE_LANES,
+				   g->program->own);
+		memset(usc->slot_reg[g->slot[t]], 0, sizeof(usc->slot_reg[0]));
 		instance += task->instances;
 	}
 	run->runnable = (u32)((1ull << run->waves) - 1);

@@ -37,6 +37,7 @@ struct usc_task {
 	u8 attrs;		/* attribute registers of an instance */
 	u16 instances;		/* 0 to 128 */
 	u16 shared;		/* shared registers, words */
+	u16 coeffs;		/* coefficient registers, words: behind the shared ones */
 	u32 us_row;		/* first row in the unified store; see usc_attr() for the layout */
 	u32 cs_word;		/* first word in the common store */
 };
@@ -67,6 +68,7 @@ struct usc_config {
 	unsigned int number;	/* over all cores */
 	unsigned int core;	/* core, for the special register */
 	u32 unified_bytes, common_bytes, local_bytes;
+	u32 slot_regs;		/* slot registers, 0 to PUMICE_USC_OWN_REGS; the rest are internal registers */
 	struct mmu *mmu;
 	const struct usc_ops *ops;
 	void *opaque;
@@ -87,6 +89,8 @@ struct usc_group *usc_group(struct usc *usc, unsigned int group);
  * them, in every lane.
  */
 u32 *usc_shared(struct usc *usc, const struct usc_task *task);
+/* The task's coefficient registers; task->coeffs words, to be filled like the shared ones. */
+u32 *usc_coeffs(struct usc *usc, const struct usc_task *task);
 /*
  * One attribute register of one wave: 32 words. Rows of a task are, for each
  * wave, its temporaries and then its attributes: row = us_row + wave * (temps +
@@ -118,7 +122,8 @@ struct usc_program_cache *usc_program_cache_create(void);
 void usc_program_cache_destroy(struct usc_program_cache *cache);
 /* Resources a program's register operands are checked against. */
 struct usc_program_limits {
-	u32 temps, attrs, shared;
+	u32 temps, attrs, shared, coeffs;
+	u32 slot_regs;	/* as in usc_config */
 };
 /*
  * Fetch, check and predecode the program at addr (insns instructions). Returns

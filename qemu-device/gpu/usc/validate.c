@@ -7,12 +7,11 @@
  * allocation of the task, on the length of the program, and on what this engine
  * implements.
  *
- * Limits: indexed operands are legal encodings that this engine does not have;
- * they are refused as USC_BANK.
+ * Limits: where an index register leads is known only when the instruction runs;
+ * here the register without it must exist.
  */
 #include "program.h"
 #include "pumice_formats.h"
-
 
 static enum pumice_fault encoding_fault(enum pumice_isa_unpack result)
 {
@@ -48,32 +47,95 @@ static bool mask_allocated(u32 raw, const struct usc_program_limits *limits)
 	return mask_register_allocated(mask.a, limits) && mask_register_allocated(mask.b, limits);
 }
 
+u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limits *limits)
+{
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		return limits->temps;
+	case PUMICE_USC_BANK_V:
+		return limits->attrs;
+	case PUMICE_USC_BANK_SH:
+		return limits->shared;
+	case PUMICE_USC_BANK_CF:
+		return limits->coeffs;
+	case PUMICE_USC_BANK_SL:
+		return limits->slot_regs;
+	case PUMICE_USC_BANK_I:
+		return PUMICE_USC_OWN_REGS - limits->slot_regs;
+	default:
+		return 0;
+	}
+}
+
 /* A register operand against the allocation; count registers from its number on. */
 static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_program_limits *limits)
 {
 	struct pumice_usc_operand opnd;
-	u32 end;
+	bool ok;
 
 	pumice_usc_operand_unpack(&raw, &opnd);
-	if (opnd.idx)
-		return PUMICE_FAULT_USC_BANK;
 	switch (opnd.bank) {
 	case PUMICE_USC_BANK_R:
-		end = limits->temps;
-		break;
 	case PUMICE_USC_BANK_V:
-		end = limits->attrs;
-		break;
 	case PUMICE_USC_BANK_SH:
-		end = limits->shared;
+	case PUMICE_USC_BANK_CF:
+	case PUMICE_USC_BANK_SL:
+	case PUMICE_USC_BANK_I:
+		ok = opnd.num + count <= usc_bank_registers(opnd.bank, limits);
 		break;
 	case PUMICE_USC_BANK_M:
-		return mask_allocated(opnd.num, limits) ? PUMICE_FAULT_NONE :
-							  PUMICE_FAULT_USC_REGISTER;
+		ok = mask_allocated(opnd.num, limits);
+		break;
 	default:
-		return PUMICE_FAULT_NONE;	/* the tables know every number of the others */
+		ok = true;	/* the tables know every number of the others */
 	}
-	return opnd.num + count <= end ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_REGISTER;
+	return ok ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_REGISTER;
+}
+
+/* Consecutive registers that memory is loaded to or stored from. */
+static u32 data_registers(const struct pumice_usc_insn *insn, u32 field)
+{
+	switch (insn->opcode) {
+	case PUMICE_USC_OP_LOCAL_LOAD64:
+	case PUMICE_USC_OP_LOCAL_STORE64:
+	case PUMICE_USC_OP_GLOBAL_LOAD64:
+	case PUMICE_USC_OP_GLOBAL_STORE64:
+		return 2;
+	case PUMICE_USC_OP_LOCAL_LOAD128:
+	case PUMICE_USC_OP_LOCAL_STORE128:
+	case PUMICE_USC_OP_GLOBAL_LOAD128:
+	case PUMICE_USC_OP_GLOBAL_STORE128:
+		return 4;
+	case PUMICE_USC_OP_LOCAL_ATOMIC:
+	case PUMICE_USC_OP_GLOBAL_ATOMIC:
+		/* The value to compare with stands behind the new one. */
+		return field == PUMICE_USC_FIELD_SRC1 &&
+		       insn->func == PUMICE_USC_ATOMIC_CMPXCHG ? 2 : 1;
+	case PUMICE_USC_OP_BURST_LOAD:
+	case PUMICE_USC_OP_BURST_STORE:
+		return insn->words <= PUMICE_USC_BURST_WORDS ? insn->words : 1;
+	default:
+		return 1;
+	}
+}
+
+/* Sums exist for every type, the lesser and the greater for integers, the rest for u32. */
+static bool atomic_exists(u32 func, u32 type)
+{
+	switch (func) {
+	case PUMICE_USC_ATOMIC_ADD:
+		return true;
+	case PUMICE_USC_ATOMIC_MIN:
+	case PUMICE_USC_ATOMIC_MAX:
+		return type != PUMICE_USC_TYPE_F32;
+	default:
+		return type == PUMICE_USC_TYPE_U32;
+	}
+}
+
+static enum pumice_fault check_words(u32 words, u32 most)
+{
+	return words && words <= most ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_BURST;
 }
 
 static enum pumice_fault check_operand(const struct pumice_isa_operand *operand, u32 value,
@@ -90,10 +152,22 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 		/* The bitwise reductions exist for u32 only. */
 		return value <= PUMICE_USC_REDUCE_MAX || insn->type == PUMICE_USC_TYPE_U32 ?
 			PUMICE_FAULT_NONE : PUMICE_FAULT_USC_TYPE;
+	case PUMICE_USC_CLASS_ATOMIC:
+		return atomic_exists(value, insn->type) ? PUMICE_FAULT_NONE :
+							  PUMICE_FAULT_USC_TYPE;
+	case PUMICE_USC_CLASS_WORDS:
+		return check_words(value, PUMICE_USC_BURST_WORDS);
+	case PUMICE_USC_CLASS_COPYWORDS:
+		return check_words(value, PUMICE_USC_COPY_WORDS);
+	case PUMICE_USC_CLASS_DCWORDS:
+		return check_words(value, PUMICE_USC_MAX_DC);
 	case PUMICE_USC_CLASS_BASE:
 		return check_register(value, 2, limits);
+	case PUMICE_USC_CLASS_VDATA:
+		return check_register(value, data_registers(insn, operand->field), limits);
 	case PUMICE_USC_CLASS_SIG:
 	case PUMICE_USC_CLASS_DISP:
+	case PUMICE_USC_CLASS_SCOPE:
 		return PUMICE_FAULT_NONE;
 	default:
 		return check_register(value, 1, limits);

@@ -142,16 +142,20 @@ MASKED(br_all)
 MASKED(br_any)
 
 /* Operands that are masks: write them out as rows of 0 and 1, then run the instruction. */
+static inline void write_value(struct exec *x, const struct usc_insn *i, enum usc_place place)
+{
+	const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF(place));
+	vu *d = row_of(x, i, place);
+
+	EACH(k)
+		d[k] = vm_pick(mask_vector(x, mask, k), splat(1), splat(0));
+}
+
 static const struct usc_insn *run_values(struct exec *x, const struct usc_insn *i)
 {
-	for (enum usc_place place = USC_SRC0; place <= USC_SRC1; place++) {
-		const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF(place));
-		vu *d = row_of(x, i, place);
-
-		if (!(i->values >> place & 1))
-			continue;
-		EACH(k)
-			d[k] = vm_pick(mask_vector(x, mask, k), splat(1), splat(0));
+	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
+		if (i->values >> place & 1)
+			write_value(x, i, place);
 	}
 	return i->then(x, i);
 }

@@ -64,6 +64,8 @@ static usc_exec_fn *find_pair(const struct usc_insn *insn)
 {
 	const struct usc_insn *next = insn + 1;
 
+	if (insn->lookups || next->lookups)
+		return NULL;
 	if (insn->op == PUMICE_USC_OP_LOCAL_LOAD32 && next->op == insn->op && insn->lanes_known &&
 	    next->lanes_known)
 		return local_load_twice;

@@ -40,6 +40,7 @@ struct rig *rig_create(u64 data_bytes)
 		.unified_bytes = UNIFIED_BYTES,
 		.common_bytes = COMMON_BYTES,
 		.local_bytes = LOCAL_BYTES,
+		.slot_regs = RIG_SLOT_REGS,
 		.ops = &ops,
 		.opaque = rig,
 	};
@@ -107,12 +108,13 @@ static void fill_task(struct rig *rig, unsigned int number, unsigned int index,
 		.attrs = (u8)group->limits.attrs,
 		.instances = (u16)group->instances[index],
 		.shared = (u16)group->limits.shared,
+		.coeffs = (u16)group->limits.coeffs,
 		.us_row = rig->next_row,
 		.cs_word = rig->next_word,
 	};
 	rig->next_slot++;
 	rig->next_row += rows;
-	rig->next_word += group->limits.shared;
+	rig->next_word += group->limits.shared + group->limits.coeffs;
 	if (rig->next_slot > PUMICE_USC_SLOTS || rig->next_word * 4 > COMMON_BYTES ||
 	    rig->next_row * USC_ROW_WORDS * 4 > UNIFIED_BYTES)
 		abort();

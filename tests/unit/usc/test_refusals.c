@@ -16,7 +16,9 @@
 
 #define NOISE 100000u
 
-static const struct usc_program_limits limits = { .temps = 8, .attrs = 3, .shared = 5 };
+static const struct usc_program_limits limits = {
+	.temps = 8, .attrs = 3, .shared = 5, .coeffs = 2, .slot_regs = 3,
+};
 
 /* One instruction between two good ones, and what it must be refused with. */
 struct refusal {
@@ -100,16 +102,17 @@ static struct refusal refusals[] = {
 	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0), .src2 = BANK(SH, 4, 0)),
 	NO("high element of a base beyond", USC_REGISTER, GLOBAL_LOAD32, .mask = RAW_MASK(1, 1),
 	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0), .src2 = BANK(R, 7, 1)),
-	NO("no coefficient registers", USC_BANK, BRZ, .src0 = BANK(CF, 0, 0)),
-	NO("no index registers", USC_BANK, ADD, .dst = BANK(IDX, 0, 0), .src0 = BANK(R, 1, 0),
-	   .src1 = BANK(R, 2, 0)),
+	NO("coefficient register beyond the allocation", USC_REGISTER, BRZ,
+	   .src0 = BANK(CF, 2, 0)),
+	NO("slot register beyond the configuration", USC_REGISTER, BRZ, .src0 = BANK(SL, 3, 0)),
+	NO("internal register beyond the configuration", USC_REGISTER, ADD, .dst = BANK(I, 5, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("no internal register 8", USC_OPERAND, ADD, .dst = BANK(I, 8, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
+	NO("no index register 2", USC_OPERAND, ADD, .dst = BANK(IDX, 2, 0),
+	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
 	NO("no pixel outputs", USC_BANK, ADD, .dst = BANK(O, 0, 0), .src0 = BANK(R, 1, 0),
 	   .src1 = BANK(R, 2, 0)),
-	NO("no slot registers", USC_BANK, BRZ, .src0 = BANK(SL, 0, 0)),
-	NO("no indexing by IDX0", USC_BANK, ADD, .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0),
-	   .src1 = BANK(R, 2, 0) | INDEXED(1)),
-	NO("no indexing by IDX1", USC_BANK, ADD, .dst = BANK(R, 0, 0) | INDEXED(2),
-	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
 	NO("no third index register", USC_OPERAND, ADD, .dst = BANK(R, 0, 0),
 	   .src0 = BANK(R, 1, 0) | INDEXED(3), .src1 = BANK(R, 2, 0)),
 	NO("branch behind the program", USC_BRANCH, JUMP, .target = 3),
@@ -236,7 +239,8 @@ static void usc_fetch_is_an_access_for_execution(void **state)
 
 static bool is_program_fault(u32 fault)
 {
-	return fault >= PUMICE_FAULT_USC_OPCODE && fault <= PUMICE_FAULT_USC_BRANCH;
+	return (fault >= PUMICE_FAULT_USC_OPCODE && fault <= PUMICE_FAULT_USC_BRANCH) ||
+	       fault == PUMICE_FAULT_USC_BURST;
 }
 
 /* Run what was accepted, with little enough budget that loops do not matter. */

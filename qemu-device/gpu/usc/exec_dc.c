@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Dynamic constants: read-only registers that lie in memory.
+ *
+ * Source: document 003, "Dynamic Constant Registers": windows of 16 registers at
+ * a time. Here each 64 bytes of memory that lanes want are translated once.
+ *
+ * Limits: nothing is kept between instructions; what a read sees is what memory
+ * holds then.
+ */
+#include "exec.h"
+
+#define WINDOW_BYTES (PUMICE_USC_DC_WINDOW * 4u)
+
+/* The host's address of a window of memory, or NULL with x->fault. */
+static const u8 *window_at(struct exec *x, u64 va)
+{
+	struct usc *usc = x->usc;
+	const u8 *host = NULL;
+
+	if (!(va >> PUMICE_MMU_VA_BITS))
+		host = mmu_tlb_lookup(usc->config.mmu, &usc->tlb, x->ctx, va, MMU_TLB_READ);
+	if (host)
+		return host;
+	x->fault = (struct gpu_fault){ 0 };
+	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va, PUMICE_ACCESS_READ,
+			     PUMICE_UNIT_USC_DATA, &x->fault);
+}
+
+/* All lanes at once; false with x->fault at the first window that faults, that of the lowest lane first. */
+static bool read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
+{
+	while (lanes) {
+		u32 first = (u32)__builtin_ctz(lanes);
+		u64 window = va[first] / WINDOW_BYTES * WINDOW_BYTES;
+		const u8 *host = window_at(x, window);
+
+		if (!host)
+			return false;
+		for (u32 l = first; l < PUMICE_LANES; l++) {
+			u64 at = va[l] - window;
+
+			if (!(lanes >> l & 1) || at >= WINDOW_BYTES)
+				continue;
+			row[l] = __atomic_load_n((const u32 *)(const void *)(host + at),
+						 __ATOMIC_RELAXED);
+			lanes &= ~(1u << l);
+		}
+	}
+	return true;
+}
+
+bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
+		  u32 *row)
+{
+	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + lookup->index);
+	u32 lanes = 0, beyond = 0;
+	u64 va[PUMICE_LANES];
+
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		u64 number = lookup->last + ((u64)index[l] << lookup->dim);
+
+		row[l] = 0;
+		if (!(x->valid >> l & 1))
+			continue;
+		if (number >= x->wave->dc_words) {
+			beyond = 1u << l;
+			break;	/* lanes below this one may fault before it */
+		}
+		va[l] = x->wave->dc_base + number * 4;
+		lanes |= 1u << l;
+	}
+	if (!read_windows(x, va, lanes, row)) {
+		exec_mmu_fault(x, i);
+		return false;
+	}
+	if (beyond)
+		exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+	return !beyond;
+}

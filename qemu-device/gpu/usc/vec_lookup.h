@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operands that are looked up: indexed registers, dynamic constants, and slot
+ * registers where a row is meant.
+ *
+ * Source: document 003; hw/formats.xml, usc_operand and usc_dim.
+ * Included by level_*.c behind vec_access.h and vec_move.h.
+ *
+ * Such an operand stands in a scratch row while its instruction runs. A
+ * destination is fetched too before and put back whole behind it, so that lanes
+ * which the instruction does not write keep their values without anyone asking
+ * which they are.
+ *
+ * Limits: an index that leads beyond the registers is a fault in a valid lane,
+ * whatever the instruction's mask says; in another lane it reads 0 and writes
+ * nothing.
+ */
+
+/* Lanes of an index row whose register exists. */
+static inline u32 lanes_within(const vu *index, const struct usc_lookup *l)
+{
+	u32 beyond = 0;
+
+	EACH(k)
+		beyond |= ROW_BITS(vm_above(index[k], splat(l->last)), k);
+	return ~beyond;
+}
+
+static inline const vu *index_row(const struct exec *x, const struct usc_lookup *l)
+{
+	return (const vu *)(const void *)(x->base[USC_BASE_OWN] + l->index);
+}
+
+/* Each lane's word of the rows, in bytes from the first of them. */
+static inline void lane_offsets(vu *off, const vu *index, const struct usc_lookup *l)
+{
+	EACH(k)
+		off[k] = (index[k] << (l->shift + l->dim)) + lane_numbers(k) * 4;
+}
+
+/* Vector registers by each lane's index. False where a valid lane's is beyond. */
+static bool fetch_rows(struct exec *x, const struct usc_lookup *l, vu *row)
+{
+	const vu *index = index_row(x, l);
+	u32 within = lanes_within(index, l);
+	vu off[VECS];
+
+	if (x->valid & ~within)
+		return false;
+	lane_offsets(off, index, l);
+	EACH(k)
+		row[k] = splat(0);
+	gather(row, x->base[l->base] + l->offset, off, 0, within);
+	return true;
+}
+
+static void put_back_rows(struct exec *x, const struct usc_lookup *l, const vu *row)
+{
+	const vu *index = index_row(x, l);
+	vu off[VECS];
+
+	lane_offsets(off, index, l);
+	scatter(x->base[l->base] + l->offset, off, 0, row, lanes_within(index, l));
+}
+
+/* A scalar by lane 0's index, or NULL where that is beyond. */
+static u32 *indexed_word(struct exec *x, const struct usc_lookup *l)
+{
+	u32 index = *(const u32 *)(const void *)index_row(x, l);
+
+	if (index > l->last)
+		return NULL;
+	return (u32 *)(void *)(x->base[l->base] + l->offset + (index << (l->shift + l->dim)));
+}
+
+static u32 *slot_word(struct exec *x, const struct usc_lookup *l)
+{
+	return (u32 *)(void *)(x->base[USC_BASE_SLOT] + l->offset);
+}
+
+/* Fetch one operand into its scratch row. Returns false with x->exit set on a fault. */
+static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, place);
+	vu *row = row_of(x, i, place);
+	const u32 *word;
+
+	switch (l->kind) {
+	case USC_LOOKUP_DC:
+		return exec_dc_read(x, i, l, (u32 *)(void *)row);
+	case USC_LOOKUP_SLOT:
+		EACH(k)
+			row[k] = splat(*slot_word(x, l));
+		return true;
+	case USC_LOOKUP_WORD:
+		word = indexed_word(x, l);
+		if (!word)
+			break;
+		*(u32 *)(void *)row = *word;
+		return true;
+	default:
+		if (fetch_rows(x, l, row))
+			return true;
+	}
+	exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+	return false;
+}
+
+/* A slot register takes the value of the first active lane; without any it keeps its own. */
+static void put_back_slot(struct exec *x, const struct usc_insn *i, const struct usc_lookup *l,
+			  const vu *row)
+{
+	u32 lanes = x->valid;
+
+	if (i->masked)
+		lanes = active_lanes(x, i, i->lanes_known);
+	if (lanes)
+		*slot_word(x, l) = ((const u32 *)(const void *)row)[__builtin_ctz(lanes)];
+}
+
+static void put_back(struct exec *x, const struct usc_insn *i)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, USC_DST);
+	const vu *row = row_of(x, i, USC_DST);
+
+	if (l->kind == USC_LOOKUP_SLOT)
+		put_back_slot(x, i, l, row);
+	else if (l->kind == USC_LOOKUP_WORD)
+		*indexed_word(x, l) = *(const u32 *)(const void *)row;
+	else
+		put_back_rows(x, l, row);
+}
+
+static const struct usc_insn *run_lookups(struct exec *x, const struct usc_insn *i)
+{
+	const struct usc_insn *limit = x->limit, *next;
+
+	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
+		if (i->values >> place & 1)
+			write_value(x, i, place);
+		else if ((i->lookups >> place & 1) && !fetch(x, i, place))
+			return i;
+	}
+	if (!(i->lookups >> USC_DST & 1))
+		return i->then(x, i);
+	if (!fetch(x, i, USC_DST))
+		return i;
+	/* This instruction alone, so that control comes back here. */
+	x->limit = i + 1;
+	next = i->then(x, i);
+	if (!x->limit)
+		return next;
+	x->limit = limit;
+	put_back(x, i);
+	return (uintptr_t)next < (uintptr_t)limit ? next->run(x, next) : next;
+}
