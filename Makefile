@@ -163,7 +163,7 @@ $(BUILD)/guest/fast.cpio: $(fast_module) $(firmware) $(image_sources)
 $(BUILD)/guest/programs.cpio: $(native) $(image_sources)
 	@$(S)/make-image.py programs $@ $(program_folders)
 $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,tests/igt) \
-		$(image_sources) | $(packages)
+		$(native) $(image_sources) | $(packages)
 	@root=$$($(S)/fetch-igt.sh) && mkdir -p $(@D) && $(S)/igt.py image "$$root" $@
 
 .PHONY: images

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Upstream IGT in a guest, against the lists in tests/igt/.
+"""IGT in a guest, upstream's tests and ours, against the lists in tests/igt/.
 
     igt.py image ROOT OUT              make the guest image's part with IGT
     igt.py run KERNEL IMAGE… [-- …]    run the list of KERNEL (fast or stock);
@@ -9,11 +9,12 @@
 The part with IGT comes last: its C library is the newer one and serves our own
 programs too.
 
-Three guests run one after the other:
+Four guests run one after the other:
   timed  the programs that test moments in time, on a processor whose clock
          counts instructions, so that a busy machine does not spoil them
   apart  core_hotunplug, because a failure there can abort all that follows,
          while jobs are submitted
+  own    the programs of tests/igt/, whose names start with pumice_
   main   the rest
 """
 
@@ -32,10 +33,11 @@ LISTS = TOP / "tests/igt"
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 FOLDER = "/usr/libexec/igt-gpu-tools"
+OWN = BUILD / "native/tests/igt"
 PART = {"core_hotunplug": "apart", "syncobj_wait": "timed", "syncobj_timeline": "timed",
         "syncobj_eventfd": "timed", "sw_sync": "timed"}
 # A first guess at the time a run may take, in seconds; TCG on two busy cores.
-TIMEOUT = {"main": 600, "timed": 900, "apart": 300}
+TIMEOUT = {"main": 600, "timed": 900, "apart": 300, "own": 900}
 
 # The job in the guest. The device must be there before IGT looks for it.
 JOB = """\
@@ -86,8 +88,17 @@ def expectations(name, kernel):
     return found
 
 
+def is_own(program):
+    """Whether a program is one of tests/igt/ rather than upstream's."""
+    return program.startswith("pumice_")
+
+
 def subtests(root, program):
-    """The subtests of a program, asked with its own C library."""
+    """The subtests of a program; upstream's are asked with their own C library."""
+    if is_own(program):
+        output = subprocess.run([OWN / program, "--list-subtests"], check=True,
+                                capture_output=True, text=True)
+        return output.stdout.split()
     loader = f"{root}/lib64/ld-linux-x86-64.so.2"
     libraries = f"{root}/usr/lib/x86_64-linux-gnu"
     output = subprocess.run([loader, "--library-path", libraries, f"{root}{FOLDER}/{program}",
@@ -102,8 +113,8 @@ def testlist(root):
         tests = [f"igt@{name}@{sub}".rstrip("@") for sub in subtests(root, name)
                  if sub not in left_out]
         if len(tests) != count:
-            sys.exit(f"error: IGT's {name} has {len(tests)} subtests, programs.txt says {count}\n"
-                     f"       upstream changed: look at the new list, then correct tests/igt/")
+            sys.exit(f"error: {name} has {len(tests)} subtests, programs.txt says {count}\n"
+                     f"       look at the new list, then correct tests/igt/programs.txt")
         lists[name] = tests
     return lists
 
@@ -111,11 +122,13 @@ def testlist(root):
 def make_image(root, out):
     """IGT's runner, the listed programs and the expanded list."""
     lists = testlist(root)
-    wanted = ["/usr/bin/igt_runner", "/usr/bin/igt_results", "/usr/bin/kmod"]
-    wanted += [f"{FOLDER}/{name}" for name in lists]
+    wanted = ["/usr/bin/igt_runner", "/usr/bin/igt_results", "/usr/bin/gputop", "/usr/bin/kmod"]
+    wanted += [f"{FOLDER}/{name}" for name in lists if not is_own(name)]
     with cpio.Archive(out) as archive:
         for path, real in elf.closure(wanted, root, extra=["libgcc_s.so.1"]).items():
             archive.file(path, root + real)
+        for name in filter(is_own, lists):
+            archive.stripped(f"{FOLDER}/{name}", str(OWN / name))
         archive.link("sbin/modprobe", "/usr/bin/kmod")
         names = " ".join(lists)
         archive.data(f"{FOLDER}/test-list.txt", f"TESTLIST\n{names}\nEND TESTLIST\n".encode())
@@ -125,13 +138,13 @@ def make_image(root, out):
 
 def chosen(lists, kernel):
     """The subtests to run on a kernel: {part: [subtest]}."""
-    parts = {"main": [], "timed": [], "apart": []}
+    parts = {"own": [], "main": [], "timed": [], "apart": []}
     stock = {line.split()[0] for line in rows("stock.txt")}
     for name, _count, kernels, _left_out in programs():
         tests = lists[name]
         if kernel not in kernels:
             tests = [test for test in tests if kernel == "stock" and test in stock]
-        parts[PART.get(name, "main")].extend(tests)
+        parts["own" if is_own(name) else PART.get(name, "main")].extend(tests)
     return {part: tests for part, tests in parts.items() if tests}
 
 

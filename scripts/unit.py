@@ -5,7 +5,8 @@
     unit.py
 
 The C tests of build/native and again, under ASan and UBSan, of build/asan; the
-generator's, the scripts' and the PCI device's tests in Python. Logs: out/logs/test-*.log.
+generator's, the scripts', the PCI device's and the IGT layer's tests in Python.
+Logs: out/logs/test-*.log.
 """
 
 import json
@@ -20,7 +21,7 @@ from results import Tally
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
-PYTHON_TESTS = ["tests/hw", "tests/scripts", "tests/qemu"]
+PYTHON_TESTS = ["tests/hw", "tests/scripts", "tests/qemu", "tests/igt"]
 # A report of undefined behaviour ends the test; leaks count.
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}

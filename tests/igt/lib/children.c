@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Processes that a subtest starts.
+ *
+ * Limits: MAX_CHILDREN at a time. A child that cannot be killed is not waited
+ * for: the runner's time limit is for that.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "layer.h"
+
+#define MAX_CHILDREN	64u
+#define SIGNAL_STATUS	128	/* added to the number of the signal that killed a child */
+
+static pid_t children[MAX_CHILDREN];
+static unsigned int count;
+static bool is_child;
+static volatile sig_atomic_t time_is_over;
+
+bool igt_layer_is_child(void)
+{
+	return is_child;
+}
+
+bool igt_layer_fork(void)
+{
+	pid_t parent = getpid(), pid;
+
+	igt_assert_f(!is_child, "a child cannot have children\n");
+	igt_assert_f(count < MAX_CHILDREN, "no more than %u children\n", MAX_CHILDREN);
+	fflush(NULL);
+	pid = fork();
+	igt_assert_f(pid >= 0, "fork\n");
+	if (pid) {
+		children[count++] = pid;
+		return false;
+	}
+	is_child = true;
+	count = 0;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(IGT_EXIT_FAILURE);
+	return true;
+}
+
+void igt_kill_children(int signal)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		kill(children[i], signal);
+}
+
+static int status_of(int status)
+{
+	return WIFSIGNALED(status) ? SIGNAL_STATUS + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void forget(pid_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (children[i] == pid)
+			children[i] = children[--count];
+	}
+}
+
+/* Wait for all; one that fails takes the others with it. Returns the first failure. */
+static int wait_all(void)
+{
+	int first = 0, status;
+	pid_t pid;
+
+	while (count) {
+		pid = waitpid(-1, &status, 0);
+		if (pid < 0 && errno == EINTR) {
+			if (time_is_over)
+				igt_kill_children(SIGKILL);
+			continue;
+		}
+		if (pid < 0)
+			break;
+		forget(pid);
+		if (status && !first) {
+			first = status_of(status);
+			if (WIFSIGNALED(status))
+				igt_warn("a child was killed by signal %d, %s\n",
+					 WTERMSIG(status), strsignal(WTERMSIG(status)));
+			igt_kill_children(SIGKILL);
+		}
+	}
+	return first;
+}
+
+void igt_layer_forget_children(void)
+{
+	igt_kill_children(SIGKILL);
+	wait_all();
+}
+
+void igt_waitchildren(void)
+{
+	int status = wait_all();
+
+	if (status)
+		igt_fail(status);
+}
+
+static void note_time(int signal)
+{
+	(void)signal;
+	time_is_over = 1;
+}
+
+void igt_waitchildren_timeout(int seconds, const char *reason)
+{
+	/* Again and again: the first may come just before the wait. */
+	const struct itimerval limit = { .it_value = { .tv_sec = seconds },
+					 .it_interval = { .tv_sec = 1 } };
+	const struct itimerval off = { 0 };
+	const struct sigaction action = { .sa_handler = note_time };
+	struct sigaction before;
+	int status;
+
+	time_is_over = 0;
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &limit, NULL);
+	status = wait_all();
+	setitimer(ITIMER_REAL, &off, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	if (time_is_over)
+		igt_critical("Timed out: %s\n", reason ? reason : "children still running");
+	if (status)
+		igt_fail(time_is_over ? IGT_EXIT_FAILURE : status);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the layer know of each other. */
+#ifndef IGT_LAYER_H
+#define IGT_LAYER_H
+
+#include "igt_core.h"
+
+/** enum igt_layer_mode - what the program was asked to do */
+enum igt_layer_mode {
+	IGT_LAYER_RUN,
+	IGT_LAYER_LIST,		/* names of subtests */
+	IGT_LAYER_DESCRIBE,	/* names and what they prove */
+};
+
+/** struct igt_layer_options - the command line */
+struct igt_layer_options {
+	enum igt_layer_mode mode;
+	/** @wanted: pattern of subtests to run or describe, or NULL for all */
+	const char *wanted;
+	/** @level: least important message that is printed */
+	enum igt_log_level level;
+	/** @domain: with --debug=: the only domain whose debug messages are printed */
+	const char *domain;
+};
+
+extern struct igt_layer_options igt_layer_options;
+
+/** igt_layer_parse - read the command line; ends the program where that is all it asks for. */
+void igt_layer_parse(int argc, char **argv);
+
+/** igt_layer_version - print the line that names version and machine. */
+void igt_layer_version(void);
+
+/**
+ * igt_layer_matches - whether a name is meant by a list of patterns
+ * @patterns: shell patterns with commas between; one behind ! takes names away;
+ *            the last that fits decides
+ */
+bool igt_layer_matches(const char *patterns, const char *name);
+
+/** igt_layer_log_name - set the program's name for messages. */
+void igt_layer_log_name(const char *name);
+
+/** igt_layer_log_clear - forget what was logged: a new subtest starts. */
+void igt_layer_log_clear(void);
+
+/** igt_layer_log_dump - print all that was logged since, because @what failed. */
+void igt_layer_log_dump(const char *what);
+
+/** igt_layer_is_child - whether this process is a child of igt_fork(). */
+bool igt_layer_is_child(void);
+
+/** igt_layer_forget_children - kill and collect what a failed subtest left. */
+void igt_layer_forget_children(void);
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+/* DEV_QUERY: what the GPU says of itself. */
+#include <errno.h>
+#include <string.h>
+
+#include "igt_pumice.h"
+#include "pumice_regs.h"
+#include "rig.h"
+#include "sync.h"
+
+IGT_TEST_DESCRIPTION("What the driver tells of the GPU, its firmware and its clock.");
+
+#define FILL 0xa5
+
+static void size_probe(void)
+{
+	static const struct {
+		u32 type, size;
+	} types[] = {
+		{ DRM_PUMICE_QUERY_GPU, sizeof(struct drm_pumice_query_gpu) },
+		{ DRM_PUMICE_QUERY_FW, sizeof(struct drm_pumice_query_fw) },
+		{ DRM_PUMICE_QUERY_TIMESTAMP, sizeof(struct drm_pumice_query_timestamp) },
+		{ DRM_PUMICE_QUERY_STATS, sizeof(struct drm_pumice_query_stats) },
+	};
+	int fd = need_gpu();
+	u32 i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct drm_pumice_dev_query query = { .type = types[i].type, .size = UINT32_MAX };
+
+		do_ioctl(fd, DRM_IOCTL_PUMICE_DEV_QUERY, &query);
+		igt_assert_eq_u32(query.size, types[i].size);
+	}
+}
+
+static void short_buffer(void)
+{
+	struct drm_pumice_query_gpu whole;
+	u8 buffer[sizeof(whole)];
+	struct drm_pumice_dev_query query = {
+		.type = DRM_PUMICE_QUERY_GPU, .size = 12, .pointer = (uintptr_t)buffer,
+	};
+	int fd = need_gpu();
+	u32 i;
+
+	whole = need_info(fd);
+	memset(buffer, FILL, sizeof(buffer));
+	do_ioctl(fd, DRM_IOCTL_PUMICE_DEV_QUERY, &query);
+	igt_assert_eq_u32(query.size, 12);
+	igt_assert(!memcmp(buffer, &whole, 12));
+	for (i = 12; i < sizeof(buffer); i++)
+		igt_assert_eq(buffer[i], FILL);
+}
+
+static void unknown_type(void)
+{
+	struct drm_pumice_dev_query query = { .type = 0x7fff };
+	int fd = need_gpu();
+
+	do_ioctl_err(fd, DRM_IOCTL_PUMICE_DEV_QUERY, &query, EINVAL);
+}
+
+static void bad_pointer(void)
+{
+	struct drm_pumice_dev_query query = {
+		.type = DRM_PUMICE_QUERY_GPU, .pointer = 16,
+		.size = sizeof(struct drm_pumice_query_gpu),
+	};
+	int fd = need_gpu();
+
+	do_ioctl_err(fd, DRM_IOCTL_PUMICE_DEV_QUERY, &query, EFAULT);
+}
+
+static void same_for_all_files(void)
+{
+	struct drm_pumice_query_gpu first = need_info(need_gpu()), second = need_info(need_gpu());
+
+	igt_assert(!memcmp(&first, &second, sizeof(first)));
+}
+
+static void contract(void)
+{
+	struct drm_pumice_query_gpu info = need_info(need_gpu());
+
+	igt_assert_eq_u32(info.version, PUMICE_SYS_VERSION__RESET);
+	igt_assert(info.cores >= 1 && info.cores <= PUMICE_MAX_CORES);
+	igt_assert_eq_u32(info.uscs_per_core, PUMICE_USCS_PER_CORE);
+	igt_assert_eq_u32(info.slots_per_usc, PUMICE_USC_SLOTS);
+	igt_assert_eq_u32(info.max_group_instances, PUMICE_GROUP_INSTANCES);
+	igt_assert_lt_u64(info.va_start, info.va_end);
+	igt_assert_lte_u64(info.va_end, 1ull << PUMICE_MMU_VA_BITS);
+	igt_assert_eq_u64(info.page_sizes & (PAGE | 2 * MIB), PAGE | 2 * MIB);
+}
+
+static void firmware(void)
+{
+	struct drm_pumice_query_fw fw;
+	u32 size = sizeof(fw);
+
+	CHECK_OK(gpu_query(need_gpu(), DRM_PUMICE_QUERY_FW, &fw, &size));
+	igt_assert_neq_u32(fw.version >> 16, 0);
+	igt_assert(memchr(fw.build_id, 0, sizeof(fw.build_id)));
+	igt_assert_neq(fw.build_id[0], 0);
+}
+
+/* A job lies between two readings of the clock that it is measured with. */
+static void timestamp_brackets_job(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_query_timestamp before, after;
+	struct drm_pumice_context_get_state state;
+	u32 size = sizeof(before);
+
+	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &before, &size));
+	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &after, &size));
+	state = need_state(rig.fd, rig.context);
+	igt_assert_lte_u64(before.gpu_ticks, state.last_start);
+	igt_assert_lte_u64(state.last_start, state.last_end);
+	igt_assert_lte_u64(state.last_end, after.gpu_ticks);
+	igt_assert_lte_u64(before.cpu_ns, after.cpu_ns);
+	igt_assert_lte_u64(after.cpu_ns, now_ns());
+}
+
+/* What passes between two readings is the same by both clocks, but for what a reading takes. */
+static void timestamp_rate(void)
+{
+	struct drm_pumice_query_timestamp first, last;
+	u32 size = sizeof(first), tries = 0;
+	int fd = need_gpu();
+	u64 hz = need_info(fd).clock_hz, ns, ticks_ns;
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_TIMESTAMP, &first, &size));
+	do {
+		CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_TIMESTAMP, &last, &size));
+		igt_assert_lt_u32(tries++, 10000000);
+	} while (last.cpu_ns - first.cpu_ns < 1000000000ull);
+	ns = last.cpu_ns - first.cpu_ns;
+	ticks_ns = (u64)((double)(last.gpu_ticks - first.gpu_ticks) * 1e9 / (double)hz);
+	igt_assert_f(ticks_ns > ns - ns / 5 && ticks_ns < ns + ns / 5,
+		     "%llu ns of the CPU, %llu ns of the GPU\n", (unsigned long long)ns,
+		     (unsigned long long)ticks_ns);
+}
+
+static struct drm_pumice_query_stats need_stats(int fd)
+{
+	struct drm_pumice_query_stats stats;
+	u32 size = sizeof(stats);
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_STATS, &stats, &size));
+	igt_assert_eq_u32(size, sizeof(stats));
+	return stats;
+}
+
+static void stats_count_jobs(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_query_stats before = need_stats(rig.fd), after;
+	u32 i;
+
+	for (i = 0; i < 7; i++)
+		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, rig.data.va, i)), 1);
+	after = need_stats(rig.fd);
+	igt_assert_eq_u64(after.jobs_submitted, before.jobs_submitted + 7);
+	igt_assert_eq_u64(after.jobs_done, before.jobs_done + 7);
+	igt_assert_eq_u64(after.jobs_faulted, before.jobs_faulted);
+	igt_assert_lt_u64(before.compute_busy, after.compute_busy);
+	igt_assert_lt_u64(before.time, after.time);
+}
+
+static void stats_count_faults(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_query_stats before = need_stats(rig.fd), after;
+
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 0)), -EIO);
+	after = need_stats(rig.fd);
+	igt_assert_eq_u64(after.jobs_faulted, before.jobs_faulted + 1);
+	igt_assert_lt_u64(before.mmu_faults, after.mmu_faults);
+}
+
+static void stats_tell_the_moment(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_query_stats idle = need_stats(rig.fd), busy;
+
+	rig_block(&rig);
+	busy = need_stats(rig.fd);
+	igt_assert_eq_u32(busy.jobs_firmware, idle.jobs_firmware + 1);
+	igt_assert_eq_u32(busy.contexts_busy, idle.contexts_busy + 1);
+	igt_assert_lte_u32(1, busy.tasks);
+	igt_assert_lte_u32(1, busy.waves);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	igt_assert_eq(rig_wait(&rig), -ECANCELED);
+	igt_assert_eq_u32(need_stats(rig.fd).jobs_firmware, idle.jobs_firmware);
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "size-probe", "a query without a buffer tells how many bytes there are", size_probe },
+	{ "short-buffer", "a short buffer is filled as far as it goes", short_buffer },
+	{ "unknown-type", "a query that does not exist is refused", unknown_type },
+	{ "bad-pointer", "a buffer that is no memory gives EFAULT", bad_pointer },
+	{ "same-for-all-files", "two files see the same GPU", same_for_all_files },
+	{ "contract", "values are those of the hardware contract", contract },
+	{ "firmware", "the firmware has a version and a build id", firmware },
+	{ "timestamp-brackets-job", "a job starts and ends between two readings of its clock",
+	  timestamp_brackets_job },
+	{ "timestamp-rate", "the GPU's clock runs at the rate that is told", timestamp_rate },
+	{ "stats-count-jobs", "statistics count jobs and busy time", stats_count_jobs },
+	{ "stats-count-faults", "statistics count faults", stats_count_faults },
+	{ "stats-tell-the-moment", "statistics tell what runs at the moment",
+	  stats_tell_the_moment },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require();
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+}
