@@ -89,6 +89,16 @@ enum pumice_isa_unpack pumice_isa_text(const struct pumice_isa_info *isa, const 
 				       char *out);
 
 /**
+ * pumice_usc_operand_type - the type in which an operation reads a source operand
+ * @op: operation of the USC
+ * @field: enum pumice_usc_field of the operand
+ * @type: the operation's type, enum pumice_usc_type
+ *
+ * Decides how an immediate is written; mostly the operation's own type.
+ */
+u32 pumice_usc_operand_type(const struct pumice_isa_op_info *op, u32 field, u32 type);
+
+/**
  * pumice_isa_unpack_text - short text of a result of pumice_isa_check()
  */
 const char *pumice_isa_unpack_text(enum pumice_isa_unpack result);

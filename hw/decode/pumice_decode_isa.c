@@ -115,8 +115,20 @@ static void put_immediate(struct text *text, u32 imm, u32 type)
 	}
 }
 
+u32 pumice_usc_operand_type(const struct pumice_isa_op_info *op, u32 field, u32 type)
+{
+	switch (op->opcode) {
+	case PUMICE_USC_OP_CVT_INT:
+		return PUMICE_USC_TYPE_F32;
+	case PUMICE_USC_OP_LDEXP:
+		return field == PUMICE_USC_FIELD_SRC1 ? PUMICE_USC_TYPE_I32 : type;
+	default:
+		return type;
+	}
+}
+
 static void put_operand(struct text *text, const struct pumice_isa_info *isa,
-			const struct pumice_isa_op_info *op, const u32 *dw, u32 raw)
+			const struct pumice_isa_op_info *op, u32 field, const u32 *dw, u32 raw)
 {
 	struct pumice_usc_operand opnd;
 
@@ -127,7 +139,10 @@ static void put_operand(struct text *text, const struct pumice_isa_info *isa,
 		return;
 	case PUMICE_USC_BANK_IMM:
 		put_immediate(text, (u32)pumice_isa_get(isa, op->layout, isa->field_imm, dw),
-			      (u32)pumice_isa_get(isa, op->layout, isa->field_type, dw));
+			      pumice_usc_operand_type(op, field,
+						      (u32)pumice_isa_get(isa, op->layout,
+									  isa->field_type,
+									  dw)));
 		return;
 	case PUMICE_USC_BANK_M:
 		put_mask(text, isa, opnd.num);
@@ -148,11 +163,11 @@ static void put_operand(struct text *text, const struct pumice_isa_info *isa,
 /* One operand's value, by its class. */
 static void put_value(struct text *text, const struct pumice_isa_info *isa,
 		      const struct pumice_isa_op_info *op, const struct pumice_isa_class *cls,
-		      const u32 *dw, u64 raw)
+		      u32 field, const u32 *dw, u64 raw)
 {
 	put(text, "%s", cls->prefix);
 	if (cls->full || cls->elem)
-		put_operand(text, isa, op, dw, (u32)raw);
+		put_operand(text, isa, op, field, dw, (u32)raw);
 	else if (isa->banks && strcmp(cls->name, "mask") == 0)
 		put_mask(text, isa, (u32)raw);
 	else if (cls->text)
@@ -161,29 +176,42 @@ static void put_value(struct text *text, const struct pumice_isa_info *isa,
 		put(text, cls->hex ? "0x%" PRIx64 : "%" PRIu64, raw);
 }
 
+/*
+ * What separates an operand from the one before it. Behind the left-out head of a group, such
+ * as the base of an address, the next operand takes its place.
+ */
+static const char *separator(const struct pumice_isa_class *cls,
+			     const struct pumice_isa_class *before, bool heads)
+{
+	if (heads)
+		return ", ";
+	if (cls->join)
+		return cls->join;
+	return before && before->next ? before->next : ", ";
+}
+
 static void put_operands(struct text *text, const struct pumice_isa_info *isa,
 			 const struct pumice_isa_op_info *op, const struct pumice_isa_form *form,
 			 const u32 *dw)
 {
 	const struct pumice_isa_class *before = NULL;
-	bool first = true;
+	bool first = true, heads = false;
 
 	for (u32 i = 0; i < form->nr_operands; i++) {
 		const struct pumice_isa_class *cls = &isa->classes[form->operands[i].cls];
-		u64 raw = pumice_isa_get(isa, op->layout, form->operands[i].field, dw);
+		u32 field = form->operands[i].field;
+		u64 raw = pumice_isa_get(isa, op->layout, field, dw);
 
-		if (cls->optional && !raw) {
+		if (cls->optional && !raw && !heads) {
 			before = NULL;
+			heads = cls->next != NULL;
 			continue;
 		}
-		if (first)
-			put(text, " ");
-		else
-			put(text, "%s", cls->join ? cls->join :
-			    before && before->next ? before->next : ", ");
-		put_value(text, isa, op, cls, dw, raw);
+		put(text, "%s", first ? " " : separator(cls, before, heads));
+		put_value(text, isa, op, cls, field, dw, raw);
 		before = cls;
 		first = false;
+		heads = false;
 	}
 }
 

@@ -80,6 +80,18 @@ static uint32_t resource(struct assembler *as, const char *what, uint32_t used, 
 	return asked >= 0 ? (uint32_t)asked : used;
 }
 
+/* Work-group copies against the work-group's size, which may stand anywhere. */
+static void check_copies(struct assembler *as)
+{
+	if (!as->copy_line ||
+	    as->header.size_x * as->header.size_y * as->header.size_z >= PUMICE_USC_COPY_INSTANCES)
+		return;
+	as->line = as->copy_line;
+	as->line_number = as->copy_line_number;
+	asm_error(as, &as->copy, "a work-group that copies has %u instances or more",
+		  PUMICE_USC_COPY_INSTANCES);
+}
+
 static void finish(struct assembler *as)
 {
 	if (!as->no_memory)
@@ -92,6 +104,9 @@ static void finish(struct assembler *as)
 					     PUMICE_USC_MAX_ATTRS);
 	as->header.shared = (uint16_t)resource(as, "shared registers", as->used_shared, as->shared,
 					       PUMICE_USC_MAX_SHARED);
+	as->header.coeffs = (uint16_t)resource(as, "coefficient registers", as->used_coeffs,
+					       as->coeffs, PUMICE_USC_MAX_COEFFS);
+	check_copies(as);
 	if (!as->usc.insns)
 		asm_error(as, NULL, "the program has no instruction");
 	else if (as->usc.insns > PUMICE_USC_MAX_INSNS)
@@ -148,7 +163,7 @@ int pumice_assemble(const char *name, const char *text, pumice_asm_report report
 	as->file = name;
 	as->report = report;
 	as->report_data = data;
-	as->temps = as->attrs = as->shared = -1;
+	as->temps = as->attrs = as->shared = as->coeffs = -1;
 	as->header.size_x = PUMICE_LANES;
 	as->header.size_y = as->header.size_z = 1;
 	parse_text(as, text);

@@ -6,6 +6,7 @@
 
 #include "internal.h"
 #include "pumice_names.h"
+#include "rules.h"
 
 #define MAX_LOCAL_BYTES 0xffffcu	/* what the local_bytes field holds */
 
@@ -73,6 +74,11 @@ static bool directive_shared(struct assembler *as)
 	return directive_count(as, "shared registers", PUMICE_USC_MAX_SHARED, &as->shared);
 }
 
+static bool directive_coeffs(struct assembler *as)
+{
+	return directive_count(as, "coefficient registers", PUMICE_USC_MAX_COEFFS, &as->coeffs);
+}
+
 /* The three that make PDS instructions exclude .pds. */
 static bool begin_pds_directive(struct assembler *as)
 {
@@ -91,11 +97,11 @@ static bool directive_uniforms(struct assembler *as)
 	if (!begin_pds_directive(as) || !operand_plain(as, &reg) || !token_expect(as, ',') ||
 	    !token_count(as, "a number of words", PUMICE_USC_MAX_SHARED, &words))
 		return false;
-	if (reg.bank != PUMICE_USC_BANK_SH || !words || reg.num + words > PUMICE_USC_MAX_SHARED)
-		return asm_error(as, &at, "uniforms go to one or more of sh0 to sh%u",
-				 PUMICE_USC_MAX_SHARED - 1);
+	if (reg.bank == PUMICE_USC_BANK_V || !words || reg.num + words > rule_registers(reg.bank))
+		return asm_error(as, &at, "uniforms go to one or more of sh0 to sh%u or cf0 to cf%u",
+				 PUMICE_USC_MAX_SHARED - 1, PUMICE_USC_MAX_COEFFS - 1);
 	operand_use(as, &reg, (uint32_t)words);
-	return pds_dma_uniforms(as, reg.num, (uint32_t)words);
+	return pds_dma_uniforms(as, &reg, (uint32_t)words);
 }
 
 static bool directive_input(struct assembler *as)
@@ -156,6 +162,7 @@ static bool directive_alias(struct assembler *as)
 	if (!symbol)
 		return false;
 	symbol->reg = reg;
+	symbol->dim = as->dim;
 	return true;
 }
 
@@ -191,11 +198,11 @@ bool directive_line(struct assembler *as)
 	} directives[] = {
 		{ ".group", directive_group },	     { ".local", directive_local },
 		{ ".temps", directive_temps },	     { ".attrs", directive_attrs },
-		{ ".shared", directive_shared },     { ".uniforms", directive_uniforms },
-		{ ".input", directive_input },	     { ".const", directive_const },
-		{ ".equ", directive_equ },	     { ".alias", directive_alias },
-		{ ".pds", directive_pds },	     { ".endpds", directive_endpds },
-		{ ".word", directive_word },
+		{ ".shared", directive_shared },     { ".coeffs", directive_coeffs },
+		{ ".uniforms", directive_uniforms }, { ".input", directive_input },
+		{ ".const", directive_const },	     { ".equ", directive_equ },
+		{ ".alias", directive_alias },	     { ".pds", directive_pds },
+		{ ".endpds", directive_endpds },     { ".word", directive_word },
 	};
 
 	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++) {

@@ -3,8 +3,8 @@
  * From a program file to text that assembles to the same file: every resource
  * by its directive, the PDS program by hand, labels where branches lead.
  *
- * Instructions that are no legal encoding, or that name registers beyond the
- * program's, become .word. Limit: a file of other making whose uniform_words
+ * Instructions that are no legal encoding, that break a rule of rules.h, or that
+ * name registers beyond the program's, become .word. Limit: a file of other making whose uniform_words
  * differ from what its PDS program reads does not come back exactly.
  */
 #include <errno.h>
@@ -18,6 +18,7 @@
 #include "pumice_formats.h"
 #include "pumice_names.h"
 #include "pumice_regs.h"
+#include "rules.h"
 #include "pumice/pumice.h"
 
 #define WORDS PUMICE_USC_WORDS	/* 32-bit words of an instruction, USC and PDS alike */
@@ -25,6 +26,7 @@
 struct listing {
 	FILE *out;
 	struct pumice_program_info info;
+	uint32_t coeffs;
 	const uint8_t *file;	/* checked by pumice_program_parse() */
 	uint8_t *is_target;	/* for each USC instruction */
 };
@@ -58,11 +60,18 @@ static void find_targets(struct listing *list)
 static bool is_beyond(const struct listing *list, unsigned int bank, uint32_t first,
 		      uint32_t count)
 {
-	if (bank == PUMICE_USC_BANK_R)
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
 		return first + count > list->info.temps;
-	if (bank == PUMICE_USC_BANK_V)
+	case PUMICE_USC_BANK_V:
 		return first + count > list->info.attrs;
-	return bank == PUMICE_USC_BANK_SH && first + count > list->info.shared;
+	case PUMICE_USC_BANK_SH:
+		return first + count > list->info.shared;
+	case PUMICE_USC_BANK_CF:
+		return first + count > list->coeffs;
+	default:
+		return false;
+	}
 }
 
 static bool mask_is_beyond(const struct listing *list, uint32_t raw)
@@ -76,8 +85,10 @@ static bool mask_is_beyond(const struct listing *list, uint32_t raw)
 	       is_beyond(list, PUMICE_USC_BANK_R, top - PUMICE_USC_MASK_CONSTS, 1);
 }
 
-static bool operand_is_beyond(const struct listing *list, unsigned int cls, uint32_t raw)
+static bool operand_is_beyond(const struct listing *list, const struct pumice_usc_insn *insn,
+			      const struct pumice_isa_operand *place, uint32_t raw)
 {
+	unsigned int cls = place->cls;
 	const struct pumice_isa_class *info = &pumice_usc_isa.classes[cls];
 	struct pumice_usc_operand operand;
 
@@ -90,30 +101,39 @@ static bool operand_is_beyond(const struct listing *list, unsigned int cls, uint
 	pumice_usc_operand_unpack(&raw, &operand);
 	if (operand.bank == PUMICE_USC_BANK_M)
 		return mask_is_beyond(list, operand.num);
-	return is_beyond(list, operand.bank, operand.num, cls == PUMICE_USC_CLASS_BASE ? 2 : 1);
+	return is_beyond(list, operand.bank, operand.num, rule_operand_registers(insn, place));
+}
+
+static bool copy_is_beyond(const struct listing *list, const struct pumice_usc_insn *insn)
+{
+	const uint32_t *size = list->info.size;
+
+	return rule_is_copy(insn->opcode) &&
+	       size[0] * size[1] * size[2] < PUMICE_USC_COPY_INSTANCES;
 }
 
 /*
- * Whether an instruction names what the program has not got, so that the
- * assembler would refuse its text.
+ * Whether an instruction breaks a rule or names what the program has not got, so
+ * that the assembler would refuse its text.
  */
 static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 {
 	const struct pumice_isa_op_info *op;
 	const struct pumice_isa_form *form;
 	struct pumice_usc_insn insn;
+	struct rule_break broken;
 
 	if (pumice_usc_unpack(words, &insn) != PUMICE_ISA_UNPACK_OK)
 		return false;
 	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
 	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
-	if (insn.func >= PUMICE_USC_REDUCE_AND && insn.type != PUMICE_USC_TYPE_U32)
+	if (!rule_check(words, &broken) || copy_is_beyond(list, &insn))
 		return true;
 	for (unsigned int i = 0; i < form->nr_operands; i++) {
 		uint64_t raw = pumice_isa_get(&pumice_usc_isa, op->layout, form->operands[i].field,
 					      words);
 
-		if (operand_is_beyond(list, form->operands[i].cls, (uint32_t)raw))
+		if (operand_is_beyond(list, &insn, &form->operands[i], (uint32_t)raw))
 			return true;
 	}
 	return false;
@@ -129,13 +149,11 @@ static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_in
 {
 	bool dma = insn->opcode == PUMICE_PDS_OP_DMA;
 
-	if (insn->opcode == PUMICE_PDS_OP_TASK)
-		return !insn->insns || insn->insns > PUMICE_USC_MAX_INSNS;
 	if (insn->opcode == PUMICE_PDS_OP_END)
 		return false;
-	return (dma && (!insn->count || insn->count > PUMICE_USC_MAX_SHARED)) ||
-	       is_beyond(list, insn->bank == PUMICE_PDS_BANK_V ? PUMICE_USC_BANK_V :
-			 PUMICE_USC_BANK_SH, insn->reg, dma ? insn->count : 1);
+	return rule_check_pds(insn) ||
+	       (insn->opcode == PUMICE_PDS_OP_TASK ? !insn->insns :
+		is_beyond(list, rule_pds_bank(insn->bank), insn->reg, dma ? insn->count : 1));
 }
 
 /* Whether a PDS instruction's address is relocated; its opcode then says by what. */
@@ -161,8 +179,8 @@ static void put_head(struct listing *list)
 	const struct pumice_program_info *info = &list->info;
 
 	fprintf(list->out, ".group %u, %u, %u\n", info->size[0], info->size[1], info->size[2]);
-	fprintf(list->out, ".temps %u\n.attrs %u\n.shared %u\n", info->temps, info->attrs,
-		info->shared);
+	fprintf(list->out, ".temps %u\n.attrs %u\n.shared %u\n.coeffs %u\n", info->temps,
+		info->attrs, info->shared, list->coeffs);
 	if (info->local_bytes)
 		fprintf(list->out, ".local %u\n", info->local_bytes);
 }
@@ -253,6 +271,7 @@ int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
 	if (ret)
 		return ret;
 	pumice_program_info(program, &list.info);
+	list.coeffs = pumice_program_coeffs(program);
 	list.is_target = calloc(list.info.usc_insns, 1);
 	list.out = open_memstream(out, &out_bytes);
 	if (!list.is_target || !list.out) {

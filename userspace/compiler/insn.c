@@ -8,6 +8,9 @@
 #include "internal.h"
 #include "pumice_decode.h"
 #include "pumice_names.h"
+#include "rules.h"
+
+#define MAX_OPERANDS 8	/* of any form */
 
 /* The instruction in hand. */
 struct insn {
@@ -18,6 +21,9 @@ struct insn {
 	bool has_imm;
 	uint32_t imm;
 	struct token target;	/* label of a branch, or kind END */
+	bool has_dim;
+	uint32_t dim;		/* what its index registers are multiplied with */
+	struct token at[MAX_OPERANDS];	/* where each operand stands */
 };
 
 static bool set_field(struct assembler *as, struct insn *insn, unsigned int field,
@@ -60,15 +66,48 @@ static bool find_op(struct assembler *as, struct insn *insn)
 	return asm_error(as, NULL, "%s does not exist for this type", name);
 }
 
-/* Immediates of one instruction are one field. */
-static bool use_immediate(struct assembler *as, struct insn *insn, const struct token *at,
-			  const struct token *number)
+/* Whether a number is written as the operand's type asks for. */
+static bool check_immediate(struct assembler *as, const struct insn *insn, unsigned int field,
+			    const struct token *at, const struct token *number)
 {
-	if (insn->type == PUMICE_USC_TYPE_F32 && number->kind == TOKEN_INT && number->decimal &&
+	uint32_t type = pumice_usc_operand_type(insn->op, field, insn->type);
+
+	if (insn->type == PUMICE_USC_TYPE_F32 && type != insn->type && number->kind == TOKEN_FLOAT)
+		return asm_error(as, at, "this operand is an integer");
+	if (type == PUMICE_USC_TYPE_F32 && number->kind == TOKEN_INT && number->decimal &&
 	    number->value)
 		return asm_error(as, at, "an f32 operation: write %lld.0 for the number or "
 				 "0x%llx for the bits", (long long)(int32_t)number->value,
 				 (unsigned long long)number->value);
+	return true;
+}
+
+/* The special constant that holds a number, or NULL. */
+static const struct pumice_isa_special *constant_of(uint32_t value)
+{
+	for (size_t i = 0; i < pumice_usc_isa.nr_specials; i++) {
+		const struct pumice_isa_special *special = &pumice_usc_isa.specials[i];
+
+		if (special->bank == PUMICE_USC_BANK_SC && special->lanes[0] == value)
+			return special;
+	}
+	return NULL;
+}
+
+/*
+ * Immediates of one instruction are one field. A second one becomes a special
+ * constant where there is one for it.
+ */
+static bool use_immediate(struct assembler *as, struct insn *insn, const struct token *at,
+			  const struct token *number, struct pumice_usc_operand *operand)
+{
+	const struct pumice_isa_special *constant = constant_of((uint32_t)number->value);
+
+	if (insn->has_imm && insn->imm != (uint32_t)number->value && constant) {
+		*operand = (struct pumice_usc_operand){ .bank = constant->bank,
+							.num = constant->number };
+		return true;
+	}
 	if (insn->has_imm && insn->imm != (uint32_t)number->value)
 		return asm_error(as, at, "an instruction has one immediate only");
 	insn->has_imm = true;
@@ -104,6 +143,24 @@ static bool put_register(struct assembler *as, struct insn *insn, unsigned int f
 	return set_field(as, insn, field, at, raw);
 }
 
+/* Index registers of one instruction are multiplied with one dimension. */
+static bool use_index(struct assembler *as, struct insn *insn,
+		      const struct pumice_usc_operand *operand)
+{
+	if (!operand->idx)
+		return true;
+	if (!pumice_isa_place(&pumice_usc_isa, insn->op->layout, PUMICE_USC_FIELD_DIM))
+		return asm_error(as, &as->index_at, "%s takes no indexed operands",
+				 insn->op->name);
+	if (insn->has_dim && insn->dim != as->dim)
+		return asm_error(as, &as->index_at, "the indexed operands of an instruction have "
+				 "one dimension: %s here, %s before", pumice_usc_dim_str(as->dim),
+				 pumice_usc_dim_str(insn->dim));
+	insn->has_dim = true;
+	insn->dim = as->dim;
+	return true;
+}
+
 static bool register_operand(struct assembler *as, struct insn *insn, unsigned int field,
 			     unsigned int cls)
 {
@@ -114,7 +171,11 @@ static bool register_operand(struct assembler *as, struct insn *insn, unsigned i
 	if (!operand_parse(as, &operand, &number))
 		return false;
 	if (operand.bank == PUMICE_USC_BANK_IMM && pumice_usc_isa.classes[cls].full >>
-	    PUMICE_USC_BANK_IMM & 1 && !use_immediate(as, insn, &at, &number))
+	    PUMICE_USC_BANK_IMM & 1 &&
+	    (!check_immediate(as, insn, field, &at, &number) ||
+	     !use_immediate(as, insn, &at, &number, &operand)))
+		return false;
+	if (!use_index(as, insn, &operand))
 		return false;
 	return put_register(as, insn, field, cls, &at, &operand);
 }
@@ -184,40 +245,67 @@ static bool put_disp(struct assembler *as, struct insn *insn)
 	       set_field(as, insn, PUMICE_USC_FIELD_DISP, &at, disp);
 }
 
-/* An address: [base +] offset [+ displacement]. */
+/* Whether a number, not a register, comes next. */
+static bool number_comes(struct assembler *as)
+{
+	const struct symbol *symbol = as->token.kind == TOKEN_NAME ?
+				      symbol_find(as, &as->token) : NULL;
+
+	return as->token.kind == TOKEN_INT || (symbol && symbol->kind == SYMBOL_EQU);
+}
+
+/*
+ * An address: [base +] offset [+ displacement], or where there is no offset
+ * [base +] displacement. Without a base it is from address 0 on.
+ */
 static bool address_operand(struct assembler *as, struct insn *insn)
 {
-	int base_field = field_of_class(insn->form, PUMICE_USC_CLASS_BASE);
-	int addr_field = field_of_class(insn->form, PUMICE_USC_CLASS_ADDR);
-	struct token at[2];
+	bool has_offset = field_of_class(insn->form, PUMICE_USC_CLASS_ADDR) >= 0;
+	unsigned int wanted[2], count = 0, found = 0;
 	struct pumice_usc_operand reg[2];
-	unsigned int regs = 0;
+	struct token at[2];
 
+	if (field_of_class(insn->form, PUMICE_USC_CLASS_BASE) >= 0)
+		wanted[count++] = PUMICE_USC_CLASS_BASE;
+	if (has_offset)
+		wanted[count++] = PUMICE_USC_CLASS_ADDR;
 	do {
-		const struct symbol *symbol = as->token.kind == TOKEN_NAME ?
-					      symbol_find(as, &as->token) : NULL;
-
-		if (regs && (as->token.kind == TOKEN_INT ||
-			     (symbol && symbol->kind == SYMBOL_EQU))) {
+		if (number_comes(as) && (found || !has_offset)) {
 			if (!put_disp(as, insn))
 				return false;
 			break;
 		}
-		if (regs == (base_field < 0 ? 1 : 2))
+		if (found == count)
 			return asm_error(as, NULL, "expected a displacement");
-		at[regs] = as->token;
-		if (!operand_register(as, &reg[regs]))
+		at[found] = as->token;
+		if (!operand_register(as, &reg[found]) || !use_index(as, insn, &reg[found]))
 			return false;
-		regs++;
+		found++;
 	} while (token_accept(as, '+'));
-	if (regs == 2) {
-		operand_use(as, &reg[0], 2);
-		if (!put_register(as, insn, (unsigned int)base_field, PUMICE_USC_CLASS_BASE,
-				  &at[0], &reg[0]))
+	/* What is left out stands in front. */
+	for (unsigned int i = 0; i < found; i++) {
+		unsigned int cls = wanted[count - found + i];
+
+		if (!put_register(as, insn, (unsigned int)field_of_class(insn->form, cls), cls,
+				  &at[i], &reg[i]))
 			return false;
 	}
-	return put_register(as, insn, (unsigned int)addr_field, PUMICE_USC_CLASS_ADDR,
-			    &at[regs - 1], &reg[regs - 1]);
+	return true;
+}
+
+static bool words_operand(struct assembler *as, struct insn *insn, unsigned int field,
+			  unsigned int cls)
+{
+	const struct token at = as->token;
+	const char *what;
+	uint32_t max = rule_words(cls, &what);
+	uint64_t words;
+
+	if (!token_count(as, "a number of words", UINT32_MAX, &words))
+		return false;
+	if (!words || words > max)
+		return asm_error(as, &at, "%s has 1 to %u words", what, max);
+	return set_field(as, insn, field, &at, words);
 }
 
 static bool operand(struct assembler *as, struct insn *insn,
@@ -237,6 +325,10 @@ static bool operand(struct assembler *as, struct insn *insn,
 	case PUMICE_USC_CLASS_BASE:
 	case PUMICE_USC_CLASS_ADDR:
 		return address_operand(as, insn);
+	case PUMICE_USC_CLASS_WORDS:
+	case PUMICE_USC_CLASS_COPYWORDS:
+	case PUMICE_USC_CLASS_DCWORDS:
+		return words_operand(as, insn, operand->field, operand->cls);
 	default:
 		if (cls->valid)
 			return enum_operand(as, insn, operand->field, cls);
@@ -244,9 +336,17 @@ static bool operand(struct assembler *as, struct insn *insn,
 	}
 }
 
+static bool class_takes(const struct pumice_isa_form *form,
+			const struct pumice_usc_operand *operand)
+{
+	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[0].cls];
+
+	return (operand->elem ? cls->elem : cls->full) >> operand->bank & 1;
+}
+
 /*
- * The form of an operation that has both: scalar when the destination, which
- * stands first, is one. Looks ahead without reporting anything.
+ * The form of an operation that has both: scalar when only that one takes the
+ * destination, which stands first. Looks ahead without reporting anything.
  */
 static const struct pumice_isa_form *choose_form(struct assembler *as, struct insn *insn)
 {
@@ -258,8 +358,8 @@ static const struct pumice_isa_form *choose_form(struct assembler *as, struct in
 	if (!vector->exists || !scalar->exists)
 		return vector->exists ? vector : scalar;
 	look.report = NULL;
-	if (operand_register(&look, &operand) &&
-	    (operand.elem || operand.bank == PUMICE_USC_BANK_SH))
+	if (operand_register(&look, &operand) && class_takes(scalar, &operand) &&
+	    !class_takes(vector, &operand))
 		return scalar;
 	return vector;
 }
@@ -277,29 +377,62 @@ static bool is_joined(const struct pumice_isa_form *form, unsigned int i)
 static bool operands(struct assembler *as, struct insn *insn)
 {
 	for (unsigned int i = 0; i < insn->form->nr_operands; i++) {
-		if (is_joined(insn->form, i))
+		if (is_joined(insn->form, i)) {
+			insn->at[i] = insn->at[i - 1];
 			continue;
+		}
 		if (i && !token_expect(as, ','))
 			return false;
+		insn->at[i] = as->token;
 		if (!operand(as, insn, &insn->form->operands[i]))
 			return false;
 	}
 	return true;
 }
 
+/* Registers that an operand takes behind the one that is named. */
+static void use_ranges(struct assembler *as, const struct insn *insn)
+{
+	struct pumice_usc_insn unpacked;
+
+	pumice_usc_unpack(insn->words, &unpacked);
+	for (unsigned int i = 0; i < insn->form->nr_operands; i++) {
+		const struct pumice_isa_operand *place = &insn->form->operands[i];
+		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[place->cls];
+		struct pumice_usc_operand reg;
+		uint32_t raw;
+
+		if (!cls->full && !cls->elem)
+			continue;
+		raw = (uint32_t)pumice_isa_get(&pumice_usc_isa, insn->op->layout, place->field,
+					       insn->words);
+		pumice_usc_operand_unpack(&raw, &reg);
+		operand_use(as, &reg, rule_operand_registers(&unpacked, place));
+	}
+}
+
+static void note_copy(struct assembler *as, const struct token *name, const struct insn *insn)
+{
+	if (as->copy_line || !rule_is_copy(insn->op->opcode))
+		return;
+	as->copy = *name;
+	as->copy_line = as->line;
+	as->copy_line_number = as->line_number;
+}
+
 /* What the table of operands does not say. */
 static bool check_encoding(struct assembler *as, const struct token *name, struct insn *insn)
 {
-	uint64_t func = pumice_isa_get(&pumice_usc_isa, insn->op->layout, PUMICE_USC_FIELD_FUNC,
-				       insn->words);
-	enum pumice_isa_unpack result;
+	enum pumice_isa_unpack result = pumice_isa_check(&pumice_usc_isa, insn->words);
+	struct rule_break broken;
 
-	if (func >= PUMICE_USC_REDUCE_AND && insn->type != PUMICE_USC_TYPE_U32)
-		return asm_error(as, name, "bitwise reductions are for u32 only");
-	result = pumice_isa_check(&pumice_usc_isa, insn->words);
-	if (result == PUMICE_ISA_UNPACK_OK)
-		return true;
-	return asm_error(as, name, "%s", pumice_isa_unpack_text(result));
+	if (result != PUMICE_ISA_UNPACK_OK)
+		return asm_error(as, name, "%s", pumice_isa_unpack_text(result));
+	if (!rule_check(insn->words, &broken))
+		return asm_error(as, &insn->at[broken.operand], "%s", broken.text);
+	use_ranges(as, insn);
+	note_copy(as, name, insn);
+	return true;
 }
 
 bool insn_line(struct assembler *as)
@@ -320,6 +453,8 @@ bool insn_line(struct assembler *as)
 	if (insn.form == &insn.op->form[PUMICE_USC_FORM_SCALAR])
 		set_field(as, &insn, PUMICE_USC_FIELD_FORM, &name, PUMICE_USC_FORM_SCALAR);
 	if (insn.has_imm && !set_field(as, &insn, PUMICE_USC_FIELD_IMM, &name, insn.imm))
+		return false;
+	if (insn.has_dim && !set_field(as, &insn, PUMICE_USC_FIELD_DIM, &name, insn.dim))
 		return false;
 	if (!check_encoding(as, &name, &insn))
 		return false;

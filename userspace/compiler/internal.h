@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the rooms of the assembler share: tokens (token.c), errors (diag.c),
- * names (symbols.c), operands (operand.c), instructions (insn.c), directives
- * and the PDS program (directive.c, pds.c), the file (assemble.c).
+ * names (symbols.c), operands (operand.c), instructions (insn.c, with rules.c
+ * for what the tables do not say), directives and the PDS program (directive.c, pds.c), the file (assemble.c).
  *
  * A line is parsed at once and never looked at again, except for branch
  * targets, which are filled in at the end.
@@ -48,6 +48,7 @@ struct symbol {
 	uint64_t value;		/* label: instruction index; EQU: number */
 	bool is_float, decimal;	/* EQU: as in struct token */
 	struct pumice_usc_operand reg;	/* ALIAS */
+	uint32_t dim;		/* ALIAS with an index: enum pumice_usc_dim */
 };
 
 /* A branch whose target was not known when its line was read. */
@@ -76,6 +77,9 @@ struct assembler {
 	unsigned int line_number;
 	const char *at;		/* next character */
 	struct token token;	/* the one in hand */
+	/* The register that operand_register() read last, if it has an index. */
+	uint32_t dim;		/* enum pumice_usc_dim, else 0 */
+	struct token index_at;	/* where the index stands */
 
 	struct symbol *symbols;
 	size_t symbol_count, symbol_room;
@@ -87,9 +91,13 @@ struct assembler {
 	size_t reloc_count;
 
 	/* Resources: what the text names, and what directives ask for (-1: nothing). */
-	uint32_t used_temps, used_attrs, used_shared;
-	int64_t temps, attrs, shared;
+	uint32_t used_temps, used_attrs, used_shared, used_coeffs;
+	int64_t temps, attrs, shared, coeffs;
 	struct pumice_program_header header;
+	/* The first work-group copy, which small work-groups cannot have; line NULL: none. */
+	struct token copy;
+	const char *copy_line;
+	unsigned int copy_line_number;
 	bool in_pds;		/* between .pds and .endpds */
 	bool pds_by_hand, pds_by_directive;
 	bool open_task[PUMICE_PDS_MAX_INSNS];	/* PDS instructions that are tasks without a number of instructions */
@@ -122,7 +130,7 @@ bool operand_register(struct assembler *as, struct pumice_usc_operand *operand);
 bool operand_mask(struct assembler *as, uint32_t *mask);
 bool operand_parse(struct assembler *as, struct pumice_usc_operand *operand,
 		   struct token *immediate);
-/* A plain sh, v or r register as directives take it; false after an error. */
+/* A plain sh, cf or v register as directives take it; false after an error. */
 bool operand_plain(struct assembler *as, struct pumice_usc_operand *operand);
 /* Count a register among those that the program names. */
 void operand_use(struct assembler *as, const struct pumice_usc_operand *operand, uint32_t count);
@@ -141,7 +149,7 @@ bool directive_line(struct assembler *as);
 /* pds.c: what the PDS knows, by name; passed over */
 bool pds_source(struct assembler *as, uint32_t *source);
 /* pds.c: for directives, add a PDS instruction */
-bool pds_dma_uniforms(struct assembler *as, uint32_t reg, uint32_t words);
+bool pds_dma_uniforms(struct assembler *as, const struct pumice_usc_operand *reg, uint32_t words);
 bool pds_write(struct assembler *as, enum pumice_pds_op op,
 	       const struct pumice_usc_operand *reg, uint32_t value);
 bool pds_finish(struct assembler *as);

@@ -9,38 +9,74 @@
 
 #include "internal.h"
 #include "pumice_names.h"
+#include "rules.h"
 
+#define INDEXED_MAX 4095u	/* largest number beside an index that an operand holds */
 #define MASK_REGS 16u	/* usc_mask: temporaries that can be masks */
 
-/* A register name such as sh12: its bank, and its number, or idx only ("r" of r[idx0 + 1]). */
-static bool bank_of(const struct token *name, struct pumice_usc_operand *operand, bool *numbered)
+/* Letters and digits of a register's name. */
+struct register_name {
+	char bank[8];
+	size_t digits;
+	uint32_t number;	/* UINT32_MAX: more digits than any register has */
+};
+
+static bool split_name(const struct token *name, struct register_name *out)
 {
 	size_t letters = 0;
-	char bank[8], digits[8];
-	size_t count;
+	char digits[8];
 
 	while (letters < name->length && isalpha((unsigned char)name->text[letters]))
 		letters++;
-	count = name->length - letters;
-	if (!letters || letters >= sizeof(bank) || count >= sizeof(digits))
+	out->digits = name->length - letters;
+	if (!letters || letters >= sizeof(out->bank))
 		return false;
-	memcpy(bank, name->text, letters);
-	bank[letters] = '\0';
-	memcpy(digits, name->text + letters, count);
-	digits[count] = '\0';
-	if (strspn(digits, "0123456789") != count)
-		return false;
-	for (uint32_t b = PUMICE_USC_BANK_R; b < PUMICE_USC_BANK_COUNT; b++) {
-		/* Predefined constants have names, and numbers only as k[idx0 + 1]. */
-		if (b == PUMICE_USC_BANK_IMM || b == PUMICE_USC_BANK_M ||
-		    (b == PUMICE_USC_BANK_K && count) || strcmp(bank, pumice_usc_bank_str(b)))
-			continue;
-		*operand = (struct pumice_usc_operand){ .bank = (uint8_t)b };
-		operand->num = (uint16_t)strtoul(digits, NULL, 10);
-		*numbered = count != 0;
-		return strtoul(digits, NULL, 10) < 1u << 12;
+	memcpy(out->bank, name->text, letters);
+	out->bank[letters] = '\0';
+	for (size_t i = letters; i < name->length; i++)
+		if (!isdigit((unsigned char)name->text[i]))
+			return false;
+	out->number = UINT32_MAX;
+	if (out->digits < sizeof(digits)) {
+		memcpy(digits, name->text + letters, out->digits);
+		digits[out->digits] = '\0';
+		out->number = (uint32_t)strtoul(digits, NULL, 10);
 	}
-	return false;
+	return true;
+}
+
+/*
+ * A register name such as sh12: its bank and number, or the bank only ("r" of
+ * r[idx0 + 1]). Predefined constants, masks and immediates have no such names.
+ */
+static bool bank_of(struct assembler *as, const struct token *name,
+		    struct pumice_usc_operand *operand, bool *numbered)
+{
+	struct register_name split;
+	uint32_t bank = PUMICE_USC_BANK_R, limit;
+
+	if (!split_name(name, &split))
+		return asm_error(as, name, "expected a register");
+	while (bank < PUMICE_USC_BANK_COUNT && strcmp(split.bank, pumice_usc_bank_str(bank)))
+		bank++;
+	if (bank == PUMICE_USC_BANK_COUNT || bank == PUMICE_USC_BANK_IMM ||
+	    bank == PUMICE_USC_BANK_M || bank == PUMICE_USC_BANK_K)
+		return asm_error(as, name, "expected a register");
+	if (!(pumice_usc_isa.banks >> bank & 1))
+		return asm_error(as, name, "the bank %s is not for compute programs", split.bank);
+	*numbered = split.digits != 0;
+	if (*numbered && bank == PUMICE_USC_BANK_DC)
+		return asm_error(as, name, "dynamic constants are named by an index only, such as "
+				 "dc[idx0 + 5]");
+	limit = rule_registers(bank);
+	if (*numbered && limit && split.number >= limit)
+		return asm_error(as, name, "%.*s does not exist: the last is %s%u",
+				 (int)name->length, name->text, split.bank, limit - 1);
+	if (*numbered && !limit && !pumice_isa_find_special(&pumice_usc_isa, bank, split.number))
+		return asm_error(as, name, "%.*s does not exist", (int)name->length, name->text);
+	*operand = (struct pumice_usc_operand){ .bank = (uint8_t)bank,
+						.num = (uint16_t)split.number };
+	return true;
 }
 
 static bool special_of(const struct token *name, struct pumice_usc_operand *operand)
@@ -57,11 +93,41 @@ static bool special_of(const struct token *name, struct pumice_usc_operand *oper
 	return false;
 }
 
-/* Behind "r[": idx0 + 5], with the '[' passed over. */
-static bool index_of(struct assembler *as, struct pumice_usc_operand *operand)
+static bool can_be_indexed(unsigned int bank)
 {
+	return bank == PUMICE_USC_BANK_R || bank == PUMICE_USC_BANK_V ||
+	       bank == PUMICE_USC_BANK_SH || bank == PUMICE_USC_BANK_CF ||
+	       bank == PUMICE_USC_BANK_DC;
+}
+
+/* The dimension behind "idx0 *". */
+static bool dimension_of(struct assembler *as)
+{
+	const struct token at = as->token;
+	uint64_t number;
+
+	if (!token_count(as, "a dimension", UINT32_MAX, &number))
+		return false;
+	for (uint32_t dim = 0; dim < PUMICE_USC_DIM_COUNT; dim++) {
+		if (strtoul(pumice_usc_dim_str(dim), NULL, 10) != number)
+			continue;
+		as->dim = dim;
+		return true;
+	}
+	return asm_error(as, &at, "a dimension is 1, 2, 4, 8 or 16");
+}
+
+/* Behind "r[": idx0 * 4 + 5], with the '[' passed over. */
+static bool index_of(struct assembler *as, const struct token *name,
+		     struct pumice_usc_operand *operand)
+{
+	uint32_t limit = rule_registers(operand->bank);
+	const struct token at = as->token;
 	uint64_t number = 0;
 
+	if (!can_be_indexed(operand->bank))
+		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf and dc have",
+				 pumice_usc_bank_str(operand->bank));
 	if (token_is(&as->token, "idx0"))
 		operand->idx = 1;
 	else if (token_is(&as->token, "idx1"))
@@ -69,9 +135,13 @@ static bool index_of(struct assembler *as, struct pumice_usc_operand *operand)
 	else
 		return asm_error(as, NULL, "expected idx0 or idx1");
 	token_next(as);
-	if (token_accept(as, '+') && !token_count(as, "an indexed register", 4095, &number))
+	if (token_accept(as, '*') && !dimension_of(as))
+		return false;
+	if (token_accept(as, '+') && !token_count(as, "an indexed register", limit ? limit - 1 :
+						  INDEXED_MAX, &number))
 		return false;
 	operand->num = (uint16_t)number;
+	as->index_at = at;
 	return token_expect(as, ']');
 }
 
@@ -93,17 +163,22 @@ bool operand_register(struct assembler *as, struct pumice_usc_operand *operand)
 	const struct symbol *symbol;
 	bool numbered = true;
 
+	as->dim = 0;
 	symbol = name.kind == TOKEN_NAME ? symbol_find(as, &name) : NULL;
-	if (symbol && symbol->kind == SYMBOL_ALIAS)
+	if (symbol && symbol->kind == SYMBOL_ALIAS) {
 		*operand = symbol->reg;
-	else if (name.kind != TOKEN_NAME ||
-		 (!special_of(&name, operand) && !bank_of(&name, operand, &numbered)))
+		as->dim = symbol->dim;
+		as->index_at = name;
+	} else if (name.kind != TOKEN_NAME) {
 		return asm_error(as, &name, "expected a register");
+	} else if (!special_of(&name, operand) && !bank_of(as, &name, operand, &numbered)) {
+		return false;
+	}
 	token_next(as);
 	if (!numbered) {
 		if (!token_accept(as, '['))
 			return asm_error(as, &name, "a register needs a number");
-		if (!index_of(as, operand))
+		if (!index_of(as, &name, operand))
 			return false;
 	}
 	if (!element_of(as, operand))
@@ -122,6 +197,8 @@ void operand_use(struct assembler *as, const struct pumice_usc_operand *operand,
 		as->used_attrs = end;
 	if (operand->bank == PUMICE_USC_BANK_SH && end > as->used_shared)
 		as->used_shared = end;
+	if (operand->bank == PUMICE_USC_BANK_CF && end > as->used_coeffs)
+		as->used_coeffs = end;
 }
 
 static bool mask_register(struct assembler *as, uint8_t *number, bool *inverted)
@@ -195,7 +272,8 @@ bool operand_plain(struct assembler *as, struct pumice_usc_operand *operand)
 	if (!operand_register(as, operand))
 		return false;
 	if (operand->elem || operand->idx ||
-	    (operand->bank != PUMICE_USC_BANK_SH && operand->bank != PUMICE_USC_BANK_V))
-		return asm_error(as, &name, "expected a shared or attribute register");
+	    (operand->bank != PUMICE_USC_BANK_SH && operand->bank != PUMICE_USC_BANK_V &&
+	     operand->bank != PUMICE_USC_BANK_CF))
+		return asm_error(as, &name, "expected a shared, coefficient or attribute register");
 	return true;
 }

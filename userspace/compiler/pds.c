@@ -8,6 +8,7 @@
 #include "internal.h"
 #include "pumice/pumice.h"
 #include "pumice_names.h"
+#include "rules.h"
 
 static bool add(struct assembler *as, const struct pumice_pds_insn *insn)
 {
@@ -42,10 +43,20 @@ static bool use_uniforms(struct assembler *as, uint64_t words)
 	return true;
 }
 
-bool pds_dma_uniforms(struct assembler *as, uint32_t reg, uint32_t words)
+/* The PDS bank of a plain register. */
+static uint8_t pds_bank(const struct pumice_usc_operand *reg)
 {
-	struct pumice_pds_insn insn = { .opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH,
-					.reg = (uint16_t)reg, .count = (uint16_t)words };
+	uint8_t bank = 0;
+
+	while (rule_pds_bank(bank) != reg->bank)
+		bank++;
+	return bank;
+}
+
+bool pds_dma_uniforms(struct assembler *as, const struct pumice_usc_operand *reg, uint32_t words)
+{
+	struct pumice_pds_insn insn = { .opcode = PUMICE_PDS_OP_DMA, .bank = pds_bank(reg),
+					.reg = reg->num, .count = (uint16_t)words };
 
 	return use_uniforms(as, words) && add_reloc(as, PUMICE_PDS_RELOC_UNIFORMS) &&
 	       add(as, &insn);
@@ -56,7 +67,7 @@ bool pds_write(struct assembler *as, enum pumice_pds_op op, const struct pumice_
 {
 	struct pumice_pds_insn insn = { .opcode = op, .reg = reg->num };
 
-	insn.bank = reg->bank == PUMICE_USC_BANK_V ? PUMICE_PDS_BANK_V : PUMICE_PDS_BANK_SH;
+	insn.bank = pds_bank(reg);
 	if (op == PUMICE_PDS_OP_MOV)
 		insn.source = (uint8_t)value;
 	else
@@ -182,16 +193,13 @@ bool pds_source(struct assembler *as, uint32_t *source)
 	return asm_error(as, NULL, "expected a source, such as group_x");
 }
 
-static bool parse_register(struct assembler *as, struct pumice_pds_insn *insn, uint32_t *bank)
+/* Add an instruction as it was written, unless it breaks a rule. */
+static bool add_checked(struct assembler *as, const struct token *name,
+			const struct pumice_pds_insn *insn)
 {
-	struct pumice_usc_operand reg;
+	const char *wrong = rule_check_pds(insn);
 
-	if (!operand_plain(as, &reg))
-		return false;
-	*bank = reg.bank;
-	insn->bank = reg.bank == PUMICE_USC_BANK_V ? PUMICE_PDS_BANK_V : PUMICE_PDS_BANK_SH;
-	insn->reg = reg.num;
-	return true;
+	return wrong ? asm_error(as, name, "%s", wrong) : add(as, insn);
 }
 
 static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
@@ -215,13 +223,13 @@ static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
 
 bool pds_line(struct assembler *as)
 {
+	const struct token name = as->token;
 	struct pumice_pds_insn insn = { 0 };
-	struct pumice_usc_operand reg = { 0 };
+	struct pumice_usc_operand reg;
 	const struct pumice_isa_op_info *op = NULL;
-	uint32_t bank = 0;
 
 	for (size_t i = 0; i < pumice_pds_isa.nr_ops; i++)
-		if (token_is(&as->token, pumice_pds_isa.ops[i].name))
+		if (token_is(&name, pumice_pds_isa.ops[i].name))
 			op = &pumice_pds_isa.ops[i];
 	if (!op)
 		return asm_error(as, NULL, "no such PDS operation");
@@ -230,14 +238,15 @@ bool pds_line(struct assembler *as)
 	if (insn.opcode == PUMICE_PDS_OP_END)
 		return add(as, &insn);
 	if (insn.opcode == PUMICE_PDS_OP_TASK)
-		return parse_task(as, &insn) && add(as, &insn);
-	if (!parse_register(as, &insn, &bank))
+		return parse_task(as, &insn) && add_checked(as, &name, &insn);
+	if (!operand_plain(as, &reg))
 		return false;
+	insn.bank = pds_bank(&reg);
+	insn.reg = reg.num;
 	if (insn.opcode != PUMICE_PDS_OP_DMA)
-		return parse_write(as, &insn) && add(as, &insn);
-	if (!parse_dma(as, &insn) || !add(as, &insn))
+		return parse_write(as, &insn) && add_checked(as, &name, &insn);
+	if (!parse_dma(as, &insn) || !add_checked(as, &name, &insn))
 		return false;
-	reg = (struct pumice_usc_operand){ .bank = (uint8_t)bank, .num = insn.reg };
 	operand_use(as, &reg, insn.count);
 	return true;
 }

@@ -92,7 +92,7 @@ void token_next(struct assembler *as)
 		while (is_name(at[token->length]))
 			token->length++;
 	} else {
-		token->kind = strchr(",:[]&!+-", *at) ? TOKEN_PUNCT : TOKEN_BAD;
+		token->kind = strchr(",:[]&!+-*", *at) ? TOKEN_PUNCT : TOKEN_BAD;
 		token->value = (unsigned char)*at;
 		token->length = 1;
 	}

@@ -234,6 +234,11 @@ void pumice_program_info(const struct pumice_program *p, struct pumice_program_i
 	};
 }
 
+uint32_t pumice_program_coeffs(const struct pumice_program *p)
+{
+	return p->header.coeffs;
+}
+
 void program_link(const struct pumice_program *p, u64 code, u64 uniforms, u32 *to)
 {
 	struct pumice_pds_insn insn;

@@ -144,6 +144,7 @@ static void pack_state(const struct pumice_program_header *h, u64 pds, u32 *word
 		.pds_addr = pds,
 		.pds_insns = h->pds_insns,
 		.shared = h->shared,
+		.coeffs = h->coeffs,
 		.attrs = h->attrs,
 		.temps = h->temps,
 		.local_bytes = h->local_bytes,

@@ -29,12 +29,31 @@ static void collect(void *data, const char *text)
 		snprintf(reports->first, sizeof(reports->first), "%s", text);
 }
 
+/* Check a table of texts and how their first error starts. */
+struct error_case {
+	const char *text;
+	const char *expected;
+};
+
+static void check_errors(const struct error_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct reports reports = { .count = 0 };
+		uint8_t *file = NULL;
+		size_t bytes;
+
+		assert_int_equal(pumice_assemble("t", cases[i].text, collect, &reports, &file,
+						 &bytes), -EINVAL);
+		assert_null(file);
+		if (strncmp(reports.first, cases[i].expected, strlen(cases[i].expected)))
+			fail_msg("%s\ngave: %s\ninstead of: %s", cases[i].text, reports.first,
+				 cases[i].expected);
+	}
+}
+
 static void every_kind_of_error_is_named_at_its_place(void **state)
 {
-	static const struct {
-		const char *text;
-		const char *expected;	/* start of the first report */
-	} cases[] = {
+	static const struct error_case cases[] = {
 		{ "foo r1", "t:1:1: error: no such operation\nfoo r1\n^~~\n" },
 		{ "end\n\tadd r1, r2, r3", "t:2:2: error: add needs a type" },
 		{ "add.f64 r1, r2, r3", "t:1:1: error: add does not exist for this type" },
@@ -52,7 +71,7 @@ static void every_kind_of_error_is_named_at_its_place(void **state)
 		{ "mov q1, [one], r2", "t:1:5: error: expected a register" },
 		{ "mov r, [one], r2", "t:1:5: error: a register needs a number" },
 		{ "mov r1[1], r2[0]", "t:1:8: error: only element 0" },
-		{ "reduce_part.f32 xor, r1, r2", "t:1:1: error: bitwise reductions are for u32" },
+		{ "reduce_part.f32 xor, r1, r2", "t:1:17: error: the bitwise operator xor is for u32" },
 		{ "reduce_part.u32 mul, r1, r2", "t:1:17: error: expected: Reduction operator" },
 		{ "sig_wait r1[0], sig16", "t:1:17: error: expected a signal" },
 		{ "local_load32 r1, [one], r2 + 4096", "t:1:30: error: a displacement is a whole" },
@@ -71,12 +90,12 @@ static void every_kind_of_error_is_named_at_its_place(void **state)
 		{ ".local 6", "t:1:8: error: local memory is a multiple of 4" },
 		{ ".temps 249", "t:1:8: error: temporary registers is a whole number" },
 		{ ".temps 2\nmov r2, [one], r1\nend", "t:3:4: error: the program names 3 temporary" },
-		{ "mov r248, [one], r1\nend", "t:2:4: error: the program names 249 temporary" },
+		{ "mov r248, [one], r1\nend", "t:1:5: error: r248 does not exist: the last is r247" },
 		{ ".uniforms v0, 4", "t:1:11: error: uniforms go to" },
 		{ ".uniforms sh0, 0", "t:1:11: error: uniforms go to" },
 		{ ".input sh0, local_x", "t:1:13: error: local_x differs between instances" },
 		{ ".input sh0, colour", "t:1:13: error: expected a source" },
-		{ ".const r0, 1", "t:1:8: error: expected a shared or attribute register" },
+		{ ".const r0, 1", "t:1:8: error: expected a shared, coefficient or attribute register" },
 		{ ".equ N, r1", "t:1:9: error: expected a number" },
 		{ ".endpds", "t:1:8: error: .endpds without .pds" },
 		{ ".pds\nend", "t:2:4: error: .pds without .endpds" },
@@ -92,18 +111,132 @@ static void every_kind_of_error_is_named_at_its_place(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct reports reports = { .count = 0 };
-		uint8_t *file = NULL;
-		size_t bytes;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
 
-		assert_int_equal(pumice_assemble("t", cases[i].text, collect, &reports, &file,
-						 &bytes), -EINVAL);
-		assert_null(file);
-		if (strncmp(reports.first, cases[i].expected, strlen(cases[i].expected)))
-			fail_msg("%s\ngave: %s\ninstead of: %s", cases[i].text, reports.first,
-				 cases[i].expected);
-	}
+static void a_register_that_is_not_there_is_named_with_the_last_that_is(void **state)
+{
+	static const struct error_case cases[] = {
+		{ "mov v248, [one], r1", "t:1:5: error: v248 does not exist: the last is v247" },
+		{ "add.u32 sh4096, sh0, 1", "t:1:9: error: sh4096 does not exist: the last is sh4095" },
+		{ "add.u32 cf4095, sh0, 1", "t:1:9: error: cf4095 does not exist: the last is cf4094" },
+		{ "mov i8, [one], r1", "t:1:5: error: i8 does not exist: the last is i7" },
+		{ "mov sl8, [one], r1", "t:1:5: error: sl8 does not exist: the last is sl7" },
+		{ "mov idx2, [one], r1", "t:1:5: error: idx2 does not exist: the last is idx1" },
+		{ "mov r99999999999, [one], r1", "t:1:5: error: r99999999999 does not exist" },
+		{ "mov r1, [one], sc5", "t:1:16: error: sc5 does not exist" },
+		{ "mov r1, [one], sr7", "t:1:16: error: sr7 does not exist" },
+		{ "mov o1, [one], r1", "t:1:5: error: the bank o is not for compute" },
+		{ "mov vo1, [one], r1", "t:1:5: error: the bank vo is not for compute" },
+		{ "mov cfa1, [one], r1", "t:1:5: error: the bank cfa is not for compute" },
+		{ "mov r1, [one], dc5", "t:1:16: error: dynamic constants are named by an index" },
+		{ "global_load64 sig0, r247, [one], r2",
+		  "t:1:21: error: 2 registers from r247 on go beyond r247" },
+		{ "global_store128 sig0, [one], r2, v245",
+		  "t:1:34: error: 4 registers from v245 on go beyond v247" },
+		{ "local_load128 r246, [one], r2",
+		  "t:1:15: error: 4 registers from r246 on go beyond r247" },
+		{ "burst_load sig0, r240, [one], r2, 9",
+		  "t:1:18: error: 9 registers from r240 on go beyond r247" },
+		{ "global_atomic.u32 cmpxchg, sig0, r1, [one], r2, r247",
+		  "t:1:49: error: 2 registers from r247 on go beyond r247" },
+		{ "global_load32 sig0, r1, [one], sh4095 + r2",
+		  "t:1:32: error: 2 registers from sh4095 on go beyond sh4095" },
+		{ ".coeffs 4\nglobal_load32 sig0, r1, [one], cf3 + r2\nend",
+		  "t:3:4: error: the program names 5 coefficient registers, the directive gives 4" },
+		{ ".coeffs 4096", "t:1:9: error: coefficient registers is a whole number" },
+		{ ".uniforms cf4090, 6", "t:1:11: error: uniforms go to" },
+	};
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void indices_are_checked(void **state)
+{
+	static const struct error_case cases[] = {
+		{ "mov r1, [one], r[idx2]", "t:1:18: error: expected idx0 or idx1" },
+		{ "mov r1, [one], r[5]", "t:1:18: error: expected idx0 or idx1" },
+		{ "mov r1, [one], r[idx0 * 3]", "t:1:25: error: a dimension is 1, 2, 4, 8 or 16" },
+		{ "mov r1, [one], r[idx0 * 32 + 1]", "t:1:25: error: a dimension is 1, 2, 4" },
+		{ "mov r1, [one], r[idx0 + 248]", "t:1:25: error: an indexed register is a whole" },
+		{ "mov r1, [one], dc[idx0 + 4096]", "t:1:26: error: an indexed register is a whole" },
+		{ "mov r1, [one], r[idx0 - 1]", "t:1:23: error: expected ']'" },
+		{ "mov r1, [one], sc[idx0]", "t:1:16: error: the bank sc has no index" },
+		{ "mov r1, [one], i[idx0]", "t:1:16: error: the bank i has no index" },
+		{ "mov r1, [one], idx[idx0]", "t:1:16: error: the bank idx has no index" },
+		{ "add.u32 r[idx0 * 4], r[idx1 * 2], 1",
+		  "t:1:24: error: the indexed operands of an instruction have one dimension: 2 "
+		  "here, 4 before" },
+		{ ".alias t, sh[idx0 * 2]\nadd.u32 r[idx0], r1, t",
+		  "t:2:22: error: the indexed operands of an instruction have one dimension" },
+		{ "local_load32 r[idx0], [one], r2", "t:1:16: error: local_load32 takes no indexed" },
+		{ "global_load32 sig0, r1, [one], sh[idx0] + r2",
+		  "t:1:35: error: global_load32 takes no indexed" },
+		{ "brz 0, sh[idx1]", "t:1:11: error: brz takes no indexed" },
+		{ "global_store32 sig0, [one], r2, dc[idx0]", "t:1:36: error: global_store32 takes" },
+		{ "mov r1, [r[idx0]], r2", "t:1:10: error: r cannot be a mask" },
+	};
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void bursts_atomics_and_types_are_checked(void **state)
+{
+	static const struct error_case cases[] = {
+		{ "burst_load sig0, r4, [one], r2, 17", "t:1:33: error: a burst has 1 to 16 words" },
+		{ "burst_load sig0, r4, [one], r2, 0", "t:1:33: error: a burst has 1 to 16 words" },
+		{ "group_load sig0, sh4, sh0, 1025",
+		  "t:1:28: error: a work-group copy has 1 to 1024 words" },
+		{ "group_store sig0, sh4, sh0, 0", "t:1:29: error: a work-group copy has 1 to 1024" },
+		{ "dc_window sh0, 16385",
+		  "t:1:16: error: a window of dynamic constants has 1 to 16384 words" },
+		{ "dc_window 6, 16", "t:1:11: error: the address 6 is not 4-byte aligned" },
+		{ "group_load sig0, sc1, sh0, 4",
+		  "t:1:18: error: the address 1 in sc1 is not 4-byte aligned" },
+		{ "group_load sig0, sh4, sh0 + r2, 4", "t:1:29: error: expected a displacement" },
+		{ ".group 16\ngroup_load sig0, sh4, sh0, 4\nend",
+		  "t:2:1: error: a work-group that copies has 17 instances or more" },
+		{ "global_atomic.i32 xchg, sig0, r1, [one], r2, r3",
+		  "t:1:19: error: the atomic operation xchg does not exist for i32" },
+		{ "local_atomic.f32 min, r1, [one], r2, r3",
+		  "t:1:18: error: the atomic operation min does not exist for f32" },
+		{ "local_atomic.u32 nand, r1, [one], r2, r3", "t:1:18: error: expected: Atomic" },
+		{ "scan.i32 or, r1, r2", "t:1:10: error: the bitwise operator or is for u32 only" },
+		{ "mem_fence wave", "t:1:11: error: expected: Scope" },
+		{ "add.f16 r1, r2, r3", "t:1:1: error: add does not exist for this type" },
+		{ "fma.u32 r1, r2, r3, r4", "t:1:1: error: fma does not exist for this type" },
+		{ "fma.f32 r1, r2, r3", "t:1:19: error: expected ','" },
+		{ "fma.f32 r1, r2, 1.5, 2.5", "t:1:22: error: an instruction has one immediate" },
+		{ "ldexp.f32 r1, r2, 1.5", "t:1:19: error: this operand is an integer" },
+		{ "cvt_int.i32 r1[0], 2", "t:1:20: error: an f32 operation: write 2.0" },
+		{ "local_store8 [one], r2, sh4", "t:1:25: error: this register is not allowed here" },
+		{ "global_load64 sig0, i1, [one], r2", "t:1:21: error: this register is not allowed" },
+	};
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void the_pds_program_is_checked(void **state)
+{
+	static const struct error_case cases[] = {
+		{ ".pds\ndma sh0, 0, uniforms", "t:2:1: error: a burst of the PDS has 1 to 4096" },
+		{ ".pds\ndma sh4095, 2, uniforms", "t:2:1: error: the registers go beyond" },
+		{ ".pds\ndma cf0, 4096, uniforms", "t:2:1: error: the registers go beyond" },
+		{ ".pds\ndma v200, 49, uniforms", "t:2:1: error: the registers go beyond" },
+		{ ".pds\ndma cf0, 4, uniforms, 16", "t:2:1: error: only attribute registers take" },
+		{ ".pds\ndma sh0, 4, uniforms + 2", "t:2:1: error: a burst of the PDS is 4-byte" },
+		{ ".pds\ndma v0, 4, uniforms, 6", "t:2:1: error: a burst of the PDS is 4-byte" },
+		{ ".pds\nmov cf0, local_x", "t:2:1: error: this differs between instances" },
+		{ ".pds\ntask code + 8", "t:2:1: error: a task's address is 16-byte aligned" },
+		{ ".pds\ntask code, 65537", "t:2:12: error: a number of instructions" },
+		{ ".input cf0, global_x", "t:1:13: error: global_x differs between instances" },
+	};
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void twenty_errors_are_reported_and_no_more(void **state)
@@ -134,10 +267,11 @@ static void the_caret_stands_below_the_place_behind_tabs(void **state)
 
 static void random_text_never_crashes_the_assembler(void **state)
 {
-	static const char pieces[][16] = { "add", ".f32", " r1", ",", "[", "]", "sh0", "+", "-", "!",
+	static const char pieces[][24] = { "add", ".f32", " r1", ",", "[", "]", "sh0", "+", "-", "!",
 					   "&", ":", "\n", ".pds", ".endpds", "dma ", "0x", "1.5e",
 					   "99999999999999", ".group ", "one", ";", "\t", "loop",
-					   ".equ A,", "global_load32 ", "sig0", "jump ", "\x80", "idx0" };
+					   ".equ A,", "global_load32 ", "sig0", "jump ", "\x80", "idx0",
+					   "*", "r[", "global_atomic.u32 ", "dc[idx1 ", "16", "cf3" };
 	uint32_t rng = 12345;
 
 	(void)state;
@@ -189,6 +323,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_error_is_named_at_its_place),
+		cmocka_unit_test(a_register_that_is_not_there_is_named_with_the_last_that_is),
+		cmocka_unit_test(indices_are_checked),
+		cmocka_unit_test(bursts_atomics_and_types_are_checked),
+		cmocka_unit_test(the_pds_program_is_checked),
 		cmocka_unit_test(twenty_errors_are_reported_and_no_more),
 		cmocka_unit_test(the_caret_stands_below_the_place_behind_tabs),
 		cmocka_unit_test(random_text_never_crashes_the_assembler),

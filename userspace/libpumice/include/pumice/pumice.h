@@ -483,6 +483,9 @@ void pumice_program_destroy(struct pumice_program *program);
 /** pumice_program_info - describe a program; pointers live as long as it. */
 void pumice_program_info(const struct pumice_program *program, struct pumice_program_info *info);
 
+/** pumice_program_coeffs - coefficient registers of a task. */
+uint32_t pumice_program_coeffs(const struct pumice_program *program);
+
 /**
  * pumice_kernel_create - place a program in a VM, ready to be dispatched.
  *

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rules of USC instructions beyond their encoding.
+ *
+ * Source: the meanings in hw/isa.xml, limits of documents 000 and 003 in
+ * hw/registers.xml. Limit: an address whose offset is in a vector register is
+ * aligned or not at run time only, and a register behind an index too.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "pumice_formats.h"
+#include "pumice_names.h"
+#include "pumice_regs.h"
+#include "rules.h"
+
+static const uint32_t INTEGERS = 1u << PUMICE_USC_TYPE_U32 | 1u << PUMICE_USC_TYPE_I32;
+static const uint32_t U32_ONLY = 1u << PUMICE_USC_TYPE_U32;
+
+__attribute__((format(printf, 3, 4)))
+static bool breaks(struct rule_break *broken, unsigned int operand, const char *format, ...)
+{
+	va_list args;
+
+	broken->operand = operand;
+	va_start(args, format);
+	vsnprintf(broken->text, sizeof(broken->text), format, args);
+	va_end(args);
+	return false;
+}
+
+uint32_t rule_registers(unsigned int bank)
+{
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		return PUMICE_USC_MAX_TEMPS;
+	case PUMICE_USC_BANK_V:
+		return PUMICE_USC_MAX_ATTRS;
+	case PUMICE_USC_BANK_SH:
+		return PUMICE_USC_MAX_SHARED;
+	case PUMICE_USC_BANK_CF:
+		return PUMICE_USC_MAX_COEFFS;
+	case PUMICE_USC_BANK_IDX:
+		return PUMICE_USC_INDEX_REGS;
+	case PUMICE_USC_BANK_I:
+	case PUMICE_USC_BANK_SL:
+		return PUMICE_USC_OWN_REGS;
+	default:
+		return 0;
+	}
+}
+
+uint32_t rule_operand_registers(const struct pumice_usc_insn *insn,
+				const struct pumice_isa_operand *operand)
+{
+	if (operand->cls == PUMICE_USC_CLASS_BASE)
+		return 2;
+	if (operand->cls != PUMICE_USC_CLASS_VDATA)
+		return 1;
+	switch (insn->opcode) {
+	case PUMICE_USC_OP_LOCAL_LOAD64:
+	case PUMICE_USC_OP_LOCAL_STORE64:
+	case PUMICE_USC_OP_GLOBAL_LOAD64:
+	case PUMICE_USC_OP_GLOBAL_STORE64:
+		return 2;
+	case PUMICE_USC_OP_LOCAL_LOAD128:
+	case PUMICE_USC_OP_LOCAL_STORE128:
+	case PUMICE_USC_OP_GLOBAL_LOAD128:
+	case PUMICE_USC_OP_GLOBAL_STORE128:
+		return 4;
+	case PUMICE_USC_OP_BURST_LOAD:
+	case PUMICE_USC_OP_BURST_STORE:
+		return insn->words;
+	case PUMICE_USC_OP_LOCAL_ATOMIC:
+	case PUMICE_USC_OP_GLOBAL_ATOMIC:
+		return operand->field == PUMICE_USC_FIELD_SRC1 &&
+		       insn->func == PUMICE_USC_ATOMIC_CMPXCHG ? 2 : 1;
+	default:
+		return 1;
+	}
+}
+
+static uint32_t atomic_types(uint32_t func)
+{
+	switch (func) {
+	case PUMICE_USC_ATOMIC_ADD:
+		return INTEGERS | 1u << PUMICE_USC_TYPE_F32;
+	case PUMICE_USC_ATOMIC_MIN:
+	case PUMICE_USC_ATOMIC_MAX:
+		return INTEGERS;
+	default:
+		return U32_ONLY;
+	}
+}
+
+/* An operator that the type has not. */
+static bool check_operator(const struct pumice_usc_insn *insn, unsigned int cls, unsigned int operand,
+			   struct rule_break *broken)
+{
+	if (cls == PUMICE_USC_CLASS_REDUCE && insn->func >= PUMICE_USC_REDUCE_AND &&
+	    insn->type != PUMICE_USC_TYPE_U32)
+		return breaks(broken, operand, "the bitwise operator %s is for u32 only",
+			      pumice_usc_reduce_str(insn->func));
+	if (cls == PUMICE_USC_CLASS_ATOMIC && !(atomic_types(insn->func) >> insn->type & 1))
+		return breaks(broken, operand, "the atomic operation %s does not exist for %s",
+			      pumice_usc_atomic_str(insn->func), pumice_usc_type_str(insn->type));
+	return true;
+}
+
+uint32_t rule_words(unsigned int cls, const char **what)
+{
+	switch (cls) {
+	case PUMICE_USC_CLASS_WORDS:
+		*what = "a burst";
+		return PUMICE_USC_BURST_WORDS;
+	case PUMICE_USC_CLASS_COPYWORDS:
+		*what = "a work-group copy";
+		return PUMICE_USC_COPY_WORDS;
+	case PUMICE_USC_CLASS_DCWORDS:
+		*what = "a window of dynamic constants";
+		return PUMICE_USC_MAX_DC;
+	default:
+		return 0;
+	}
+}
+
+static bool check_words(const struct pumice_usc_insn *insn, unsigned int cls, unsigned int operand,
+			struct rule_break *broken)
+{
+	const char *what;
+	uint32_t max = rule_words(cls, &what);
+
+	if (!max || (insn->words && insn->words <= max))
+		return true;
+	return breaks(broken, operand, "%s has 1 to %u words", what, max);
+}
+
+/* Registers that would lie behind the bank's last. */
+static bool check_range(const struct pumice_usc_insn *insn,
+			const struct pumice_isa_operand *place, uint32_t raw, unsigned int operand,
+			struct rule_break *broken)
+{
+	uint32_t count = rule_operand_registers(insn, place);
+	struct pumice_usc_operand reg;
+	const char *bank;
+	uint32_t limit;
+
+	pumice_usc_operand_unpack(&raw, &reg);
+	limit = rule_registers(reg.bank);
+	if (!limit || reg.num + count <= limit)
+		return true;
+	bank = pumice_usc_bank_str(reg.bank);
+	if (count == 1)
+		return breaks(broken, operand, "%s%u does not exist: the last is %s%u", bank,
+			      reg.num, bank, limit - 1);
+	return breaks(broken, operand, "%u registers from %s%u on go beyond %s%u", count, bank,
+		      reg.num, bank, limit - 1);
+}
+
+/* Work-group copies and windows: what is certain about their addresses. */
+static bool check_alignment(const struct pumice_usc_insn *insn,
+			    const struct pumice_isa_operand *place, uint32_t raw, unsigned int operand,
+			    struct rule_break *broken)
+{
+	const struct pumice_isa_special *special;
+	struct pumice_usc_operand reg;
+
+	pumice_usc_operand_unpack(&raw, &reg);
+	if (place->cls == PUMICE_USC_CLASS_BASE && reg.bank == PUMICE_USC_BANK_NONE &&
+	    insn->disp % 4)
+		return breaks(broken, operand, "the address %u is not 4-byte aligned", insn->disp);
+	if (place->cls != PUMICE_USC_CLASS_SADDR || reg.bank != PUMICE_USC_BANK_SC)
+		return true;
+	special = pumice_isa_find_special(&pumice_usc_isa, reg.bank, reg.num);
+	if (!special || special->lanes[0] % 4 == 0)
+		return true;
+	return breaks(broken, operand, "the address %u in %s is not 4-byte aligned",
+		      special->lanes[0], special->name);
+}
+
+bool rule_is_copy(unsigned int opcode)
+{
+	return opcode == PUMICE_USC_OP_GROUP_LOAD || opcode == PUMICE_USC_OP_GROUP_STORE;
+}
+
+bool rule_check(const uint32_t *words, struct rule_break *broken)
+{
+	const struct pumice_isa_op_info *op;
+	const struct pumice_isa_form *form;
+	struct pumice_usc_insn insn;
+
+	pumice_usc_unpack(words, &insn);
+	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
+	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
+	for (unsigned int i = 0; i < form->nr_operands; i++) {
+		const struct pumice_isa_operand *place = &form->operands[i];
+		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[place->cls];
+		uint32_t raw = (uint32_t)pumice_isa_get(&pumice_usc_isa, op->layout, place->field,
+							words);
+
+		if (!check_operator(&insn, place->cls, i, broken) ||
+		    !check_words(&insn, place->cls, i, broken))
+			return false;
+		if (!cls->full && !cls->elem)
+			continue;
+		if (!check_range(&insn, place, raw, i, broken))
+			return false;
+		if (op->layout == PUMICE_USC_LAYOUT_COPY &&
+		    !check_alignment(&insn, place, raw, i, broken))
+			return false;
+	}
+	return true;
+}
+
+unsigned int rule_pds_bank(unsigned int pds_bank)
+{
+	switch (pds_bank) {
+	case PUMICE_PDS_BANK_V:
+		return PUMICE_USC_BANK_V;
+	case PUMICE_PDS_BANK_CF:
+		return PUMICE_USC_BANK_CF;
+	default:
+		return PUMICE_USC_BANK_SH;
+	}
+}
+
+static const char *check_pds_dma(const struct pumice_pds_insn *insn)
+{
+	if (!insn->count || insn->count > PUMICE_USC_MAX_SHARED)
+		return "a burst of the PDS has 1 to 4096 words";
+	if (insn->stride && insn->bank != PUMICE_PDS_BANK_V)
+		return "only attribute registers take a stride: there is one of the others";
+	if (insn->addr % 4 || insn->stride % 4)
+		return "a burst of the PDS is 4-byte aligned, its stride too";
+	return NULL;
+}
+
+const char *rule_check_pds(const struct pumice_pds_insn *insn)
+{
+	uint32_t count = 1;
+	const char *wrong = NULL;
+
+	switch (insn->opcode) {
+	case PUMICE_PDS_OP_END:
+		return NULL;
+	case PUMICE_PDS_OP_TASK:
+		if (insn->insns > PUMICE_USC_MAX_INSNS)
+			return "a task has too many instructions";
+		return insn->addr % 16 ? "a task's address is 16-byte aligned" : NULL;
+	case PUMICE_PDS_OP_DMA:
+		count = insn->count;
+		wrong = check_pds_dma(insn);
+		break;
+	case PUMICE_PDS_OP_MOV:
+		if (insn->source >= PUMICE_PDS_SOURCE_LOCAL_X && insn->bank != PUMICE_PDS_BANK_V)
+			wrong = "this differs between instances: it goes to an attribute register";
+		break;
+	default:
+		break;
+	}
+	if (!wrong && insn->reg + count > rule_registers(rule_pds_bank(insn->bank)))
+		wrong = "the registers go beyond the last of their bank";
+	return wrong;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tables of the instruction set do not say but an instruction alone
+ * shows: ranges of registers, sizes of bursts, operations that a type has not,
+ * addresses that cannot be aligned.
+ *
+ * The assembler refuses what breaks a rule; the disassembler writes it as .word.
+ */
+#ifndef PUMICE_ASM_RULES_H
+#define PUMICE_ASM_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pumice_isa.h"
+
+#define RULE_TEXT_BYTES 160
+
+/* A rule that is broken. */
+struct rule_break {
+	unsigned int operand;	/* index in the form's operands */
+	char text[RULE_TEXT_BYTES];
+};
+
+/**
+ * rule_registers - how many registers of a bank there are at most
+ * @bank: enum pumice_usc_bank
+ *
+ * Return: the number, or 0 for a bank whose registers are not numbered freely.
+ */
+uint32_t rule_registers(unsigned int bank);
+
+/**
+ * rule_operand_registers - how many consecutive registers an operand takes
+ * @insn: a legal instruction
+ * @operand: one of its form
+ */
+uint32_t rule_operand_registers(const struct pumice_usc_insn *insn,
+				const struct pumice_isa_operand *operand);
+
+/**
+ * rule_words - the most words of a burst, copy or window
+ * @cls: enum pumice_usc_class
+ * @what: receives a name for errors
+ *
+ * Return: the number, or 0 for a class that is no number of words.
+ */
+uint32_t rule_words(unsigned int cls, const char **what);
+
+/**
+ * rule_is_copy - whether an operation is a work-group copy, which small work-groups cannot have
+ */
+bool rule_is_copy(unsigned int opcode);
+
+/**
+ * rule_check - check an instruction that is a legal encoding
+ * @words: PUMICE_USC_WORDS words
+ * @broken: what is wrong, if something is
+ *
+ * Return: true if all rules are kept.
+ */
+bool rule_check(const uint32_t *words, struct rule_break *broken);
+
+/**
+ * rule_pds_bank - the USC's bank (enum pumice_usc_bank) that a PDS bank is
+ */
+unsigned int rule_pds_bank(unsigned int pds_bank);
+
+/**
+ * rule_check_pds - check a PDS instruction that is a legal encoding
+ *
+ * Return: what is wrong, or NULL.
+ */
+const char *rule_check_pds(const struct pumice_pds_insn *insn);
+
+#endif
