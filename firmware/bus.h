@@ -31,16 +31,22 @@ static inline void reg_write64(u32 offset, u64 value)
 	reg_write(offset, (u32)value);
 }
 
-/** clock_now - the GPU clock, ticks; the high half is read again in case it moved. */
-static inline u64 clock_now(void)
+/** reg_read64_moving - for registers that count: the high half is read again in case it moved. */
+static inline u64 reg_read64_moving(u32 offset)
 {
 	u32 high, low;
 
 	do {
-		high = reg_read(PUMICE_SYS_CLOCK + 4);
-		low = reg_read(PUMICE_SYS_CLOCK);
-	} while (reg_read(PUMICE_SYS_CLOCK + 4) != high);
+		high = reg_read(offset + 4);
+		low = reg_read(offset);
+	} while (reg_read(offset + 4) != high);
 	return (u64)high << 32 | low;
+}
+
+/** clock_now - the GPU clock, ticks. */
+static inline u64 clock_now(void)
+{
+	return reg_read64_moving(PUMICE_SYS_CLOCK);
 }
 
 #endif

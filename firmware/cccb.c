@@ -9,6 +9,7 @@
 #include "boot.h"
 #include "bus.h"
 #include "cccb.h"
+#include "dm.h"
 #include "fwccb.h"
 #include "log.h"
 #include "ufo.h"
@@ -90,7 +91,7 @@ static bool write_result(struct context *c, const struct fwif_job_result *result
 			    result, sizeof(*result) / 4);
 }
 
-/* End a job that never started. */
+/* End a job that is not on the data master: it never started, or was switched out. */
 static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u8 fault)
 {
 	const u64 now = clock_now();
@@ -99,10 +100,13 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 		.fault = fault,
 		.unit = PUMICE_UNIT_FW,
 		.addr = cmd->stream,
-		.time_start = now,
+		.time_start = c->started ? c->first_start : now,
 		.time_end = now,
+		.run_ticks = c->job_ticks,
+		.slices = c->job_slices,
 	};
 
+	dm_job_gone(c);
 	if (fault == PUMICE_FAULT_KILLED)
 		fw_boot->jobs_killed++;
 	else
@@ -113,8 +117,11 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 /* Prepare a job, or end it at once. False: malformed. */
 static bool take_compute(struct context *c, const struct fwif_cccb_compute *cmd, bool *prepared)
 {
+	u32 probe;
+
 	*prepared = false;
-	if (cmd->perf)
+	if (cmd->perf && (!window_valid(cmd->perf, sizeof(struct fwif_perf), 8) ||
+			  !window_read32(cmd->perf, &probe)))
 		return false;
 	if (context_is_dead(c))
 		return refuse_job(c, cmd, PUMICE_FAULT_KILLED);
@@ -123,6 +130,7 @@ static bool take_compute(struct context *c, const struct fwif_cccb_compute *cmd,
 	c->stream = cmd->stream;
 	c->seqno = cmd->seqno;
 	c->job_bytes = cmd->header.bytes;
+	c->perf = cmd->perf;
 	*prepared = true;
 	return true;
 }
@@ -191,6 +199,7 @@ enum cccb_progress cccb_advance(struct context *c)
 
 void cccb_job_ended(struct context *c, const struct fwif_job_result *result)
 {
+	dm_job_gone(c);
 	if (write_result(c, result)) {
 		consume(c, c->job_bytes);
 		context_publish_read(c);

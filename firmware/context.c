@@ -9,6 +9,7 @@
 #include "boot.h"
 #include "context.h"
 #include "log.h"
+#include "pumice_formats.h"
 #include "window.h"
 
 #define BUCKETS		64u
@@ -73,7 +74,8 @@ static bool host_part_valid(const struct fwif_context *f)
 	       power_of_two(f->cccb_bytes) && f->cccb_bytes >= FWIF_CCCB_MIN &&
 	       f->cccb_bytes <= FWIF_CCCB_MAX && window_valid(f->cccb, f->cccb_bytes, 8) &&
 	       power_of_two(f->result_count) && f->result_count <= FWIF_RING_MAX &&
-	       window_valid(f->results, f->result_count * sizeof(struct fwif_job_result), 8);
+	       window_valid(f->results, f->result_count * sizeof(struct fwif_job_result), 8) &&
+	       (!f->save || window_valid(f->save, PUMICE_CDM_SAVE_WORDS * 4, 8));
 }
 
 static void fill(struct context *c, u32 addr, const struct fwif_context *f)
@@ -85,9 +87,15 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 	c->cccb_mask = f->cccb_bytes - 1;
 	c->results = f->results;
 	c->result_mask = f->result_count - 1;
+	c->save = f->save;
 	c->catalogue = f->catalogue;
 	c->read = 0;
 	c->write = 0;
+	c->started = false;
+	c->job_slices = 0;
+	c->job_ticks = 0;
+	c->run_ticks = 0;
+	c->slices = 0;
 	c->place = PLACE_IDLE;
 	c->mmu = 0;
 }

@@ -33,6 +33,7 @@ struct context {
 	u32 cccb_mask;		/* its bytes - 1 */
 	u32 results;		/* fw address */
 	u32 result_mask;	/* count - 1 */
+	u32 save;		/* fw address for a job that is switched out, or 0: it never is */
 	u64 catalogue;
 
 	/* Client CCB, offsets in bytes. */
@@ -43,6 +44,16 @@ struct context {
 	u64 stream;
 	u32 seqno;
 	u32 job_bytes;		/* of its command */
+	u32 perf;		/* fw address of struct fwif_perf, or 0 */
+	bool started;		/* it has had a slice: it resumes */
+	u32 job_slices;
+	u64 job_ticks;		/* GPU clock ticks on the data master */
+	u64 first_start;	/* GPU clock, if started */
+	u64 ready_since;	/* GPU clock when it came to a list of ready contexts */
+
+	/* Of all its jobs. */
+	u64 run_ticks;
+	u32 slices;
 
 	u32 state;		/* enum fwif_context_state */
 	u8 place;		/* enum context_place */

@@ -3,18 +3,27 @@
  * Scheduling: where a context stands, and which job runs next.
  *
  *   IDLE -> CHECK -> READY -> RUNNING -> (CHECK's question) -> ...
- *             \-> BLOCKED -> CHECK when an update object changed
+ *             \        ^         |
+ *              \       +---------+ switched out at the end of its slice
+ *               \-> BLOCKED -> CHECK when an update object changed
  *
  * The end of a job asks CHECK's question in the interrupt already, so that the
  * next job starts without a turn of the background loop.
+ *
+ * One deadline is kept for the job on the data master: when another that is
+ * ready has to have its turn. It is looked at again whenever a context becomes
+ * ready, and when the timer says that it has come.
+ *
+ * Limits: a job leaves at a work-group boundary. One whose work-groups do not
+ * end keeps the data master until the host kills it.
  */
 #include "boot.h"
 #include "bus.h"
 #include "cccb.h"
 #include "csr.h"
+#include "dm.h"
 #include "fwccb.h"
 #include "log.h"
-#include "mmu.h"
 #include "sched.h"
 #include "ufo.h"
 
@@ -23,13 +32,25 @@ static struct context_list blocked = CONTEXT_LIST_EMPTY;
 static struct context_list ready[FWIF_PRIORITIES] = {
 	CONTEXT_LIST_EMPTY, CONTEXT_LIST_EMPTY, CONTEXT_LIST_EMPTY,
 };
+/* Whose job is on the data master, or NULL. */
 static struct context *running;
-static u8 running_mmu;
+static bool leaving;	/* it was asked to leave */
+static bool boosted;	/* it runs before higher priorities, for one slice */
+
+#define NEVER		(~0ull)
+#define TICKS_PER_US	(PUMICE_SYS_CLOCK_HZ__RESET / 1000000)
 
 static void to_check(struct context *c)
 {
 	c->place = PLACE_CHECK;
 	context_list_push(&check, c);
+}
+
+static void to_ready(struct context *c)
+{
+	c->place = PLACE_READY;
+	c->ready_since = clock_now();
+	context_list_push(&ready[c->priority], c);
 }
 
 /* Let a context that is on no list go on, and put it where it belongs. */
@@ -48,8 +69,7 @@ static void go_on(struct context *c)
 		context_list_push(&blocked, c);
 		break;
 	case CCCB_JOB:
-		c->place = PLACE_READY;
-		context_list_push(&ready[c->priority], c);
+		to_ready(c);
 		break;
 	}
 }
@@ -88,59 +108,131 @@ void sched_check_dependencies(void)
 	irq_restore(irq);
 }
 
-static struct context *next_ready(void)
+/* The slice that the host asks for, ticks. */
+static u64 slice_ticks(void)
 {
-	u32 i;
+	u32 us = fw_boot->slice_us;
 
-	for (i = FWIF_PRIORITIES; i-- > 0;)
-		if (!context_list_empty(&ready[i]))
-			return context_list_pop(&ready[i]);
-	return NULL;
+	if (!us)
+		us = FWIF_SLICE_US;
+	if (us < FWIF_SLICE_MIN_US)
+		us = FWIF_SLICE_MIN_US;
+	if (us > FWIF_SLICE_MAX_US)
+		us = FWIF_SLICE_MAX_US;
+	return (u64)us * TICKS_PER_US;
+}
+
+/* For the log; what is beyond 4 s counts as that. */
+static u32 us_of(u64 ticks)
+{
+	return (ticks >> 32 ? 0xffffffffu : (u32)ticks) / TICKS_PER_US;
+}
+
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* When the first of a list has waited so long that priorities count no more. */
+static u64 starves_at(u32 priority)
+{
+	const struct context *first = context_at(ready[priority].head);
+
+	return first->ready_since + FWIF_STARVE_SLICES * slice_ticks();
+}
+
+/* When the job on the data master has to go for another that is ready. */
+static u64 slice_deadline(void)
+{
+	u64 end = dm_slice_start() + slice_ticks(), deadline = NEVER, starved;
+	u32 p;
+
+	for (p = 0; p < FWIF_PRIORITIES; p++) {
+		if (context_list_empty(&ready[p]))
+			continue;
+		if (p > running->priority && !boosted)
+			return 0;
+		if (p >= running->priority || boosted) {
+			deadline = least(deadline, end);
+		} else {
+			starved = starves_at(p);
+			deadline = least(deadline, starved > end ? starved : end);
+		}
+	}
+	return deadline;
+}
+
+static void set_timer(u64 at)
+{
+	static u64 timer = NEVER;
+
+	if (at == timer)
+		return;
+	timer = at;
+	reg_write64(PUMICE_IC_TIMECMP, at);
+}
+
+void sched_review(void)
+{
+	u64 deadline = NEVER;
+
+	if (running && running->save && !leaving) {
+		deadline = slice_deadline();
+		if (deadline != NEVER && deadline <= clock_now()) {
+			leaving = true;
+			dm_switch_out();
+			deadline = NEVER;
+		}
+	}
+	set_timer(deadline);
+}
+
+/* The list to take from: the highest, unless a lower one has waited too long. */
+static s32 choose_priority(void)
+{
+	s32 highest = FWIF_PRIORITIES - 1, p;
+	u64 now;
+
+	while (highest >= 0 && context_list_empty(&ready[highest]))
+		highest--;
+	now = highest > 0 ? clock_now() : 0;
+	for (p = 0; p < highest; p++)
+		if (!context_list_empty(&ready[p]) && starves_at((u32)p) <= now)
+			return p;
+	return highest;
+}
+
+/* A context goes before those of a higher priority. */
+static void note_boost(const struct context *c)
+{
+	u64 waited = clock_now() - c->ready_since;
+	u32 highest = FWIF_PRIORITIES - 1;
+
+	while (context_list_empty(&ready[highest]) && highest > c->priority)
+		highest--;
+	boosted = highest > c->priority;
+	if (!boosted)
+		return;
+	fw_boot->boosts++;
+	log_event(FWIF_LOG_CONTEXT_BOOST, c->id, us_of(waited), highest);
 }
 
 void sched_start_next(void)
 {
-	struct context *c;
+	s32 priority;
 
-	if (running)
-		return;
-	c = next_ready();
-	if (!c)
-		return;
-	running = c;
-	c->place = PLACE_RUNNING;
-	running_mmu = (u8)mmu_bind(c);
-	reg_write64(PUMICE_CDM_STREAM_BASE, c->stream);
-	reg_write(PUMICE_CDM_MMU_CTX, PUMICE_FIELD_PREP(PUMICE_CDM_MMU_CTX__ID, running_mmu));
-	reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
-	fw_boot->jobs_started++;
-	fw_boot->active_context = c->id;
-	log_event(FWIF_LOG_JOB_START, c->id, c->seqno, running_mmu);
-}
-
-/* What the data master tells of the job that ended. */
-static void read_result(struct fwif_job_result *r, bool aborted)
-{
-	u32 status = reg_read(PUMICE_CDM_STATUS);
-	u64 info;
-
-	r->fault = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status);
-	r->time_start = reg_read64(PUMICE_CDM_TIME_START);
-	r->time_end = reg_read64(PUMICE_CDM_TIME_END);
-	r->groups = reg_read64(PUMICE_CDM_GROUPS);
-	r->mmu_context = running_mmu;
-	if (aborted) {
-		r->fault = PUMICE_FAULT_KILLED;
-		r->unit = PUMICE_UNIT_FW;
-	} else if (r->fault) {
-		info = reg_read64(PUMICE_CDM_FAULT_INFO);
-		r->unit = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__UNIT, status);
-		r->access = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__ACCESS, status);
-		r->mmu_context = (u8)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__CTX, info);
-		r->addr = reg_read64(PUMICE_CDM_FAULT_ADDR);
-		r->pc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__PC, info);
-		r->usc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__USC, info);
+	if (!running) {
+		priority = choose_priority();
+		if (priority < 0) {
+			set_timer(NEVER);
+			return;
+		}
+		running = context_list_pop(&ready[priority]);
+		running->place = PLACE_RUNNING;
+		note_boost(running);
+		dm_start(running);
 	}
+	sched_review();
 }
 
 static void tell_fault(const struct context *c, const struct fwif_job_result *r)
@@ -171,20 +263,46 @@ static void account(const struct context *c, const struct fwif_job_result *r)
 		log_event(FWIF_LOG_JOB_DONE, c->id, r->seqno, 0);
 }
 
-void sched_job_ended(bool aborted)
+/* The data master is free. */
+static struct context *take_running(void)
 {
 	struct context *c = running;
-	struct fwif_job_result result = { 0 };
+
+	running = NULL;
+	leaving = false;
+	boosted = false;
+	if (c)
+		dm_slice_end(c);
+	return c;
+}
+
+void sched_job_ended(bool aborted)
+{
+	struct context *c = take_running();
+	struct fwif_job_result result;
 
 	if (!c)
 		return;
-	running = NULL;
-	fw_boot->active_context = FWIF_NO_CONTEXT;
-	result.seqno = c->seqno;
-	read_result(&result, aborted);
+	dm_result(c, aborted, &result);
 	account(c, &result);
 	cccb_job_ended(c, &result);
 	go_on(c);
+	sched_start_next();
+}
+
+void sched_job_switched(void)
+{
+	struct context *c = take_running();
+
+	if (!c)
+		return;
+	fw_boot->switches++;
+	log_event(FWIF_LOG_JOB_SWITCH, c->id, c->seqno,
+		  us_of(clock_now() - dm_slice_start()));
+	if (context_is_dead(c))
+		to_check(c);
+	else
+		to_ready(c);
 	sched_start_next();
 }
 
@@ -203,7 +321,7 @@ void sched_kill(struct context *c)
 		to_check(c);
 		break;
 	case PLACE_RUNNING:
-		reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+		dm_abort();
 		break;
 	}
 }

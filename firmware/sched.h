@@ -3,7 +3,8 @@
  * Scheduling of contexts onto the compute data master.
  *
  * High priority goes before normal before low; inside a priority contexts take
- * turns job by job. A job that runs is not interrupted by another.
+ * turns, a job or a time slice each, whichever is shorter. A context that has
+ * waited FWIF_STARVE_SLICES slices has one before those of a higher priority.
  */
 #ifndef FW_SCHED_H
 #define FW_SCHED_H
@@ -24,6 +25,15 @@ void sched_start_next(void);
 
 /** sched_job_ended - interrupt task: the data master stopped. @aborted: because it was told to */
 void sched_job_ended(bool aborted);
+
+/** sched_job_switched - interrupt task: the job left the data master and is saved. */
+void sched_job_switched(void);
+
+/**
+ * sched_review - look whether the job on the data master has to leave, and set
+ * the timer for when it will have to. Interrupts off.
+ */
+void sched_review(void);
 
 /** sched_kill - begin to kill a context; done when context_has_work() is false. Interrupts off. */
 void sched_kill(struct context *c);

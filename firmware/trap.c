@@ -3,13 +3,15 @@
  * Traps.
  *
  * An access through the window that fails makes its function return false; an
- * external interrupt runs the interrupt tasks; anything else is an error of the
- * firmware itself: it tells the host and stops.
+ * external interrupt runs the interrupt tasks, one of the timer ends a time
+ * slice; anything else is an error of the firmware itself: it tells the host and
+ * stops.
  */
 #include "boot.h"
 #include "csr.h"
 #include "irq.h"
 #include "log.h"
+#include "sched.h"
 #include "trap.h"
 #include "window.h"
 
@@ -22,6 +24,10 @@ u32 trap_handle(u32 cause, u32 pc, u32 value)
 {
 	if (cause == MCAUSE_EXTERNAL) {
 		irq_handle();
+		return pc;
+	}
+	if (cause == MCAUSE_TIMER) {
+		sched_review();
 		return pc;
 	}
 	if (in_window_code(pc))

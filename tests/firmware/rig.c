@@ -11,8 +11,10 @@
 #define FW_START	0x200000u
 #define FW_BYTES	(4u << 20)
 #define MEM_BYTES	(32ull << 20)
-#define POLL_NS		1000000u
-#define MAX_POLLS	300u
+#define MAX_TURNS	8000u	/* of rig_run() */
+#define FINISH_TURNS	1000000u
+#define LOOK_NS		100u	/* and what it moves when somebody looks */
+#define TURN_NS		2000u	/* what a turn takes on the GPU clock */
 
 static void raise_irq(void *opaque, unsigned int os)
 {
@@ -25,10 +27,9 @@ static void raise_irq(void *opaque, unsigned int os)
 /* A clock that moves by itself, so that runs are the same each time. */
 static uint64_t now(void *opaque)
 {
-	static uint64_t ticks;
+	struct rig *r = opaque;
 
-	(void)opaque;
-	return ticks += 100;
+	return r->clock += LOOK_NS;
 }
 
 static void kick(void *opaque)
@@ -155,14 +156,40 @@ struct rig *rig_booted(void)
 	return r;
 }
 
-bool rig_run(struct rig *r)
+u64 rig_clock(struct rig *r)
 {
-	unsigned int i;
+	return pumice_gpu_mmio_read(r->gpu, 0, PUMICE_SYS_CLOCK, 8);
+}
 
-	for (i = 0; i < MAX_POLLS; i++)
-		if (pumice_gpu_poll(r->gpu, POLL_NS) == UINT64_MAX)
+/* One step of one unit. False when there was none to do. */
+static bool turn(struct rig *r)
+{
+	r->clock += TURN_NS;
+	return pumice_gpu_poll(r->gpu, 0) != UINT64_MAX;
+}
+
+static bool turns(struct rig *r, u32 count)
+{
+	while (count--)
+		if (!turn(r))
 			return true;
 	return false;
+}
+
+void rig_turns(struct rig *r, unsigned int count)
+{
+	turns(r, count);
+}
+
+bool rig_run(struct rig *r)
+{
+	return turns(r, MAX_TURNS);
+}
+
+void rig_finish(struct rig *r)
+{
+	if (!turns(r, FINISH_TURNS))
+		die("the GPU does not come to an end");
 }
 
 u32 rig_put(struct rig *r, const struct fwif_kccb_cmd *cmd)
@@ -244,28 +271,65 @@ void rig_vm_faulty(struct rig_vm *vm)
 	vm->stream[0] = 0;
 }
 
-void rig_vm_endless(struct rig_vm *vm)
+/* A launch of a program at RIG_CODE_VA; returns where the stream goes on. */
+static u32 *put_launch(struct rig_vm *vm, u32 insns, u32 groups)
 {
-	const struct pumice_usc_insn jump = { .opcode = PUMICE_USC_OP_JUMP };
 	const struct pumice_pds_insn task = {
-		.opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA, .insns = 1,
+		.opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA, .insns = insns,
 	};
 	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 	const struct pumice_cdm_state state = {
-		.pds_addr = RIG_CODE_VA + 16, .pds_insns = 2, .temps = 1,
+		.pds_addr = RIG_CODE_VA + insns * 16, .pds_insns = 2, .temps = 2,
 		.size_x = 1, .size_y = 1, .size_z = 1,
 	};
-	const struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
-	u32 *at = vm->stream;
+	const struct pumice_cdm_launch launch = {
+		.groups_x = groups, .groups_y = 1, .groups_z = 1,
+	};
+
+	pumice_pds_pack(vm->code + insns * 4, &task);
+	pumice_pds_pack(vm->code + insns * 4 + 4, &end);
+	pumice_cdm_state_pack(vm->stream, &state);
+	pumice_cdm_launch_pack(vm->stream + PUMICE_CDM_STATE_WORDS, &launch);
+	return vm->stream + PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS;
+}
+
+void rig_vm_endless(struct rig_vm *vm)
+{
+	const struct pumice_usc_insn jump = { .opcode = PUMICE_USC_OP_JUMP };
 
 	pumice_usc_pack(vm->code, &jump);
-	pumice_pds_pack(vm->code + 4, &task);
-	pumice_pds_pack(vm->code + 8, &end);
-	pumice_cdm_state_pack(at, &state);
-	at += PUMICE_CDM_STATE_WORDS;
-	pumice_cdm_launch_pack(at, &launch);
-	at += PUMICE_CDM_LAUNCH_WORDS;
-	*at = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
+	*put_launch(vm, 1, 1) = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
+}
+
+static u32 operand(u32 bank, u32 num)
+{
+	const struct pumice_usc_operand opnd = {
+		.bank = (u8)bank, .num = (u16)num, .elem = bank == PUMICE_USC_BANK_R,
+	};
+	u32 raw;
+
+	pumice_usc_operand_pack(&raw, &opnd);
+	return raw;
+}
+
+void rig_vm_groups(struct rig_vm *vm, u32 groups, u32 turns, bool faulty)
+{
+	const u32 r0 = operand(PUMICE_USC_BANK_R, 0), r1 = operand(PUMICE_USC_BANK_R, 1);
+	const u32 imm = operand(PUMICE_USC_BANK_IMM, 0);
+	const struct pumice_usc_insn program[] = {
+		{ .opcode = PUMICE_USC_OP_ADD, .form = PUMICE_USC_FORM_SCALAR, .dst = r0,
+		  .src0 = r0, .src1 = imm, .imm = 1 },
+		{ .opcode = PUMICE_USC_OP_LT, .form = PUMICE_USC_FORM_SCALAR, .dst = r1,
+		  .src0 = r0, .src1 = imm, .imm = turns },
+		{ .opcode = PUMICE_USC_OP_BRNZ, .target = 0, .src0 = r1 },
+		{ .opcode = PUMICE_USC_OP_END },
+	};
+	u32 i, *end;
+
+	for (i = 0; i < 4; i++)
+		pumice_usc_pack(vm->code + i * 4, &program[i]);
+	end = put_launch(vm, 4, groups);
+	*end = faulty ? 0 : PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
 }
 
 void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct rig_context *c)
@@ -282,6 +346,7 @@ void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct ri
 	c->cccb = rig_fw_alloc(r, RIG_CCCB, &c->f->cccb);
 	c->f->result_count = RIG_RESULTS;
 	c->results = rig_fw_alloc(r, RIG_RESULTS * sizeof(*c->results), &c->f->results);
+	c->save = rig_fw_alloc(r, PUMICE_CDM_SAVE_WORDS * 4, &c->f->save);
 	c->object = rig_fw_alloc(r, 4, &c->object_addr);
 }
 
@@ -302,13 +367,18 @@ void rig_wait_for(struct rig_context *c, u32 object, u32 value)
 	rig_bytes(c, &cmd, sizeof(cmd));
 }
 
-void rig_compute(struct rig_context *c, u64 stream, u32 seqno)
+void rig_compute_perf(struct rig_context *c, u64 stream, u32 seqno, u32 perf)
 {
 	const struct fwif_cccb_compute cmd = {
-		{ FWIF_CCCB_COMPUTE, sizeof(cmd) }, stream, seqno, 0,
+		{ FWIF_CCCB_COMPUTE, sizeof(cmd) }, stream, seqno, perf,
 	};
 
 	rig_bytes(c, &cmd, sizeof(cmd));
+}
+
+void rig_compute(struct rig_context *c, u64 stream, u32 seqno)
+{
+	rig_compute_perf(c, stream, seqno, 0);
 }
 
 void rig_update(struct rig_context *c, u32 object, u32 value)

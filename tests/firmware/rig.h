@@ -47,6 +47,7 @@ struct rig {
 	struct fwif_log_entry *log;
 
 	unsigned int irqs;	/* interrupts raised */
+	u64 clock;		/* the GPU clock, ns; moves with turns only, so that runs are the same */
 };
 
 /* A virtual machine of jobs: a stream page and a code page. */
@@ -62,6 +63,7 @@ struct rig_context {
 	u32 addr;
 	u8 *cccb;
 	struct fwif_job_result *results;
+	u32 *save;	/* where its job is saved */
 	u32 *object;	/* an update object of its own */
 	u32 object_addr;
 	u32 write;
@@ -77,7 +79,12 @@ u32 rig_boot(struct rig *r);
 
 /* Let the GPU run until it has nothing to do, or for a good while. Returns false for the latter. */
 bool rig_run(struct rig *r);
+/* Let it run for a number of turns only: steps of one unit each. */
+void rig_turns(struct rig *r, unsigned int count);
+/* Let it run until it has nothing to do, however long that is. */
+void rig_finish(struct rig *r);
 u32 rig_reg(struct rig *r, u32 offset);
+u64 rig_clock(struct rig *r);
 
 /* Memory that the firmware sees: @bytes at a multiple of 64. */
 void *rig_fw_alloc(struct rig *r, u32 bytes, u32 *addr);
@@ -99,11 +106,15 @@ void rig_vm(struct rig *r, struct rig_vm *vm);
 /* Streams to choose for it. */
 void rig_vm_endless(struct rig_vm *vm);		/* a program that never ends */
 void rig_vm_faulty(struct rig_vm *vm);		/* an unknown command: CDM_COMMAND */
+/* Work-groups of one instance that each go round a loop; then, if told so, an unknown command. */
+void rig_vm_groups(struct rig_vm *vm, u32 groups, u32 turns, bool faulty);
 
 void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct rig_context *c);
 /* Commands for its client CCB; seen by the firmware at the next kick. */
 void rig_wait_for(struct rig_context *c, u32 object, u32 value);
 void rig_compute(struct rig_context *c, u64 stream, u32 seqno);
+/* The same, counted. @perf: fw address of struct fwif_perf */
+void rig_compute_perf(struct rig_context *c, u64 stream, u32 seqno, u32 perf);
 void rig_update(struct rig_context *c, u32 object, u32 value);
 void rig_bytes(struct rig_context *c, const void *cmd, u32 bytes);
 /* KICK up to what was written, without running. */

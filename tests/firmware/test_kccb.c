@@ -73,7 +73,9 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		{ "no results", offsetof(struct fwif_context, result_count), 0 },
 		{ "results no power of two", offsetof(struct fwif_context, result_count), 3 },
 		{ "too many", offsetof(struct fwif_context, result_count), 2 * FWIF_RING_MAX },
-		{ "reserved", offsetof(struct fwif_context, reserved[5]), 1 },
+		{ "save misaligned", offsetof(struct fwif_context, save), 4 },
+		{ "save outside", offsetof(struct fwif_context, save), 0x80000000 },
+		{ "reserved", offsetof(struct fwif_context, reserved[4]), 1 },
 	};
 	struct rig *r = rig_booted();
 	struct rig_context c;

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+/* Time slices: who runs when, with jobs that leave at work-group boundaries. */
+#include <string.h>
+
+#include "rig.h"
+
+#define GROUPS	6000u	/* of a job that takes many slices */
+#define TURNS	40u	/* of the loop in each */
+#define SLICE_NS (FWIF_SLICE_MIN_US * 1000ull)
+/* Work-groups that are on the way when a job has to leave end first. */
+#define DRAIN_NS SLICE_NS
+
+/* A rig with the shortest slices, and a VM with a job of many of them. */
+static struct rig *slices_rig(struct rig_vm *vm)
+{
+	struct rig *r = rig_booted();
+
+	r->boot->slice_us = FWIF_SLICE_MIN_US;
+	rig_vm(r, vm);
+	rig_vm_groups(vm, GROUPS, TURNS, false);
+	return r;
+}
+
+static void add_job(struct rig_context *c, u32 seqno)
+{
+	rig_compute(c, RIG_STREAM_VA, seqno);
+	rig_update(c, c->object_addr, seqno);
+}
+
+/* Hand a context to the firmware without running it to the end. */
+static void hand_over(struct rig *r, const struct rig_context *c)
+{
+	rig_put_kick(r, c);
+	rig_kick(r);
+}
+
+/* Run until the context has the data master. */
+static void run_until_active(struct rig *r, const struct rig_context *c)
+{
+	u32 i;
+
+	for (i = 0; i < 10000 && r->boot->active_context != c->f->id; i++)
+		rig_turns(r, 1);
+	assert_int_equal(r->boot->active_context, c->f->id);
+}
+
+static void assert_whole(const struct rig_context *c, u32 seqno)
+{
+	assert_int_equal(*c->object, seqno);
+	assert_int_equal(rig_result(c, seqno)->fault, 0);
+	assert_int_equal(rig_result(c, seqno)->groups, GROUPS);
+}
+
+static void job_alone_is_never_switched_out(void **state)
+{
+	struct rig_context c;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_context(r, &vm, 1, &c);
+	add_job(&c, 1);
+	rig_submit(r, &c);
+	assert_whole(&c, 1);
+	assert_int_equal(rig_result(&c, 1)->slices, 1);
+	assert_int_equal(r->boot->switches, 0);
+	assert_true(rig_result(&c, 1)->run_ticks > 4 * SLICE_NS);
+	rig_destroy(r);
+}
+
+static void jobs_of_one_priority_take_turns_slice_by_slice(void **state)
+{
+	struct rig_context a, b;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_context(r, &vm, 1, &a);
+	rig_context(r, &vm, 1, &b);
+	add_job(&a, 1);
+	add_job(&b, 1);
+	hand_over(r, &a);
+	hand_over(r, &b);
+	rig_finish(r);
+	assert_whole(&a, 1);
+	assert_whole(&b, 1);
+	assert_true(rig_result(&a, 1)->slices > 3);
+	assert_in_range(rig_result(&b, 1)->slices, rig_result(&a, 1)->slices - 1,
+			rig_result(&a, 1)->slices + 1);
+	assert_int_equal(r->boot->switches,
+			 rig_result(&a, 1)->slices + rig_result(&b, 1)->slices - 2);
+	/* Both were there from the beginning to nearly the end. */
+	assert_true(rig_result(&b, 1)->time_start < rig_result(&a, 1)->time_end);
+	assert_true(rig_result(&a, 1)->run_ticks + rig_result(&b, 1)->run_ticks <=
+		    rig_result(&b, 1)->time_end - rig_result(&a, 1)->time_start);
+	rig_destroy(r);
+}
+
+static void high_priority_starts_within_one_slice_of_a_long_job(void **state)
+{
+	struct rig_context low, high;
+	struct rig_vm vm, empty;
+	struct rig *r = slices_rig(&vm);
+	u64 kicked;
+
+	(void)state;
+	rig_vm(r, &empty);
+	r->boot->slice_us = 10 * FWIF_SLICE_MIN_US;
+	rig_context(r, &vm, 0, &low);
+	rig_context(r, &empty, 2, &high);
+	add_job(&low, 1);
+	add_job(&high, 1);
+	hand_over(r, &low);
+	run_until_active(r, &low);
+	kicked = rig_clock(r);
+	hand_over(r, &high);
+	rig_finish(r);
+	assert_whole(&low, 1);
+	assert_int_equal(*high.object, 1);
+	assert_true(rig_result(&high, 1)->time_start - kicked < 10 * SLICE_NS);
+	assert_true(rig_result(&high, 1)->time_end < rig_result(&low, 1)->time_end);
+	assert_int_equal(rig_result(&low, 1)->slices, 2);
+	rig_destroy(r);
+}
+
+static void lower_priority_does_not_take_a_slice_from_a_higher_one(void **state)
+{
+	struct rig_context low, high;
+	struct rig_vm vm, empty;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_vm(r, &empty);
+	/* So long that nobody starves meanwhile. */
+	r->boot->slice_us = FWIF_SLICE_MAX_US;
+	rig_context(r, &vm, 2, &high);
+	rig_context(r, &empty, 0, &low);
+	add_job(&high, 1);
+	add_job(&low, 1);
+	hand_over(r, &high);
+	run_until_active(r, &high);
+	hand_over(r, &low);
+	rig_finish(r);
+	assert_whole(&high, 1);
+	assert_int_equal(rig_result(&high, 1)->slices, 1);
+	assert_true(rig_result(&low, 1)->time_start >= rig_result(&high, 1)->time_end);
+	assert_int_equal(r->boot->boosts, 0);
+	rig_destroy(r);
+}
+
+static void context_without_a_place_to_save_keeps_the_data_master(void **state)
+{
+	struct rig_context a, b;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_context(r, &vm, 0, &a);
+	a.f->save = 0;
+	rig_context(r, &vm, 2, &b);
+	add_job(&a, 1);
+	add_job(&b, 1);
+	hand_over(r, &a);
+	run_until_active(r, &a);
+	hand_over(r, &b);
+	rig_finish(r);
+	assert_whole(&a, 1);
+	assert_whole(&b, 1);
+	assert_int_equal(rig_result(&a, 1)->slices, 1);
+	assert_true(rig_result(&b, 1)->time_start >= rig_result(&a, 1)->time_end);
+	rig_destroy(r);
+}
+
+#define CROWD	64u
+
+/* 64 contexts at three priorities, each with a job of several slices. */
+static void crowd(struct rig *r, const struct rig_vm *vm, struct rig_context *c)
+{
+	u32 i;
+
+	for (i = 0; i < CROWD; i++) {
+		rig_context(r, vm, i % FWIF_PRIORITIES, &c[i]);
+		add_job(&c[i], 1);
+		hand_over(r, &c[i]);
+		rig_turns(r, 3);
+	}
+}
+
+static void none_of_64_contexts_starves(void **state)
+{
+	static struct rig_context c[CROWD];
+	u64 longest = 0, wait;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+	u32 i;
+
+	(void)state;
+	crowd(r, &vm, c);
+	rig_finish(r);
+	assert_true(r->boot->boosts > 0);
+	for (i = 0; i < CROWD; i++) {
+		assert_whole(&c[i], 1);
+		wait = rig_result(&c[i], 1)->time_start - rig_result(&c[0], 1)->time_start;
+		longest = wait > longest ? wait : longest;
+	}
+	/* Each starts within what starving allows and one round of all others, drained. */
+	print_message("longest wait for the first slice: %llu us\n",
+		      (unsigned long long)longest / 1000);
+	assert_true(longest < (FWIF_STARVE_SLICES + CROWD) * (SLICE_NS + DRAIN_NS));
+	rig_destroy(r);
+}
+
+static void crowd_of_one_priority_gets_equal_time(void **state)
+{
+	static struct rig_context c[CROWD];
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+	u64 least = UINT64_MAX, most = 0;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < CROWD; i++) {
+		rig_context(r, &vm, 1, &c[i]);
+		add_job(&c[i], 1);
+		rig_put_kick(r, &c[i]);
+		if (i % 8 == 7) {
+			rig_kick(r);
+			rig_turns(r, 3);
+		}
+	}
+	for (i = 0; i < 1000000 && !*c[0].object; i++)
+		rig_turns(r, 1);
+	assert_int_equal(*c[0].object, 1);
+	for (i = 1; i < CROWD; i++) {
+		least = c[i].f->run_ticks < least ? c[i].f->run_ticks : least;
+		most = c[i].f->run_ticks > most ? c[i].f->run_ticks : most;
+	}
+	assert_true(most - least < 3 * (SLICE_NS + DRAIN_NS));
+	rig_finish(r);
+	rig_destroy(r);
+}
+
+static void killed_while_switched_out_ends_as_killed(void **state)
+{
+	struct rig_context a, b;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_context(r, &vm, 1, &a);
+	rig_context(r, &vm, 1, &b);
+	add_job(&a, 1);
+	add_job(&b, 1);
+	hand_over(r, &a);
+	hand_over(r, &b);
+	run_until_active(r, &a);
+	run_until_active(r, &b);
+	assert_int_equal(a.f->job_seqno, 1);
+	assert_true(a.f->job_ticks > 0);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &a), FWIF_STATUS_OK);
+	rig_finish(r);
+	assert_int_equal(*a.object, 1);
+	assert_int_equal(rig_result(&a, 1)->fault, PUMICE_FAULT_KILLED);
+	assert_true(rig_result(&a, 1)->slices >= 1);
+	assert_true(rig_result(&a, 1)->run_ticks > 0);
+	assert_true(rig_result(&a, 1)->time_start < rig_result(&b, 1)->time_start);
+	assert_int_equal(a.f->job_ticks, 0);
+	assert_whole(&b, 1);
+	rig_destroy(r);
+}
+
+static void fault_behind_a_switch_is_reported_and_others_go_on(void **state)
+{
+	struct rig_context a, b;
+	struct rig_vm vm, faulty;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_vm(r, &faulty);
+	rig_vm_groups(&faulty, GROUPS, TURNS, true);
+	rig_context(r, &faulty, 1, &a);
+	rig_context(r, &vm, 1, &b);
+	add_job(&a, 1);
+	add_job(&b, 1);
+	hand_over(r, &a);
+	hand_over(r, &b);
+	rig_finish(r);
+	assert_int_equal(*a.object, 1);
+	assert_int_equal(rig_result(&a, 1)->fault, PUMICE_FAULT_CDM_COMMAND);
+	assert_true(rig_result(&a, 1)->slices > 1);
+	assert_whole(&b, 1);
+	rig_destroy(r);
+}
+
+static void unmapped_place_to_save_faults_the_job_only(void **state)
+{
+	struct rig_context a, b;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_context(r, &vm, 1, &a);
+	a.f->save = RIG_FW_HOLE;
+	rig_context(r, &vm, 1, &b);
+	add_job(&a, 1);
+	add_job(&b, 1);
+	hand_over(r, &a);
+	hand_over(r, &b);
+	rig_finish(r);
+	assert_int_equal(*a.object, 1);
+	assert_int_equal(rig_result(&a, 1)->unit, PUMICE_UNIT_CDM);
+	assert_int_equal(rig_result(&a, 1)->access, PUMICE_ACCESS_WRITE);
+	assert_int_equal(rig_result(&a, 1)->mmu_context, 0);
+	assert_int_equal(rig_result(&a, 1)->addr, RIG_FW_HOLE);
+	assert_whole(&b, 1);
+	rig_assert_alive(r);
+	rig_destroy(r);
+}
+
+static void damaged_save_faults_the_job_only(void **state)
+{
+	struct rig_context a, b;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_context(r, &vm, 1, &a);
+	rig_context(r, &vm, 1, &b);
+	add_job(&a, 1);
+	add_job(&b, 1);
+	hand_over(r, &a);
+	hand_over(r, &b);
+	run_until_active(r, &a);
+	run_until_active(r, &b);
+	memset(a.save, 0xff, PUMICE_CDM_SAVE_WORDS * 4);
+	rig_finish(r);
+	assert_int_equal(*a.object, 1);
+	assert_int_equal(rig_result(&a, 1)->fault, PUMICE_FAULT_CDM_SAVE);
+	assert_whole(&b, 1);
+	rig_destroy(r);
+}
+
+static void misplaced_save_refuses_the_context(void **state)
+{
+	static const u32 bad[] = { 4, 0x80000000, PUMICE_FW_WINDOW_SIZE - 64, 0xfffffff8 };
+	struct rig *r = rig_booted();
+	struct rig_context c;
+	struct rig_vm vm;
+	u32 i, entry;
+
+	(void)state;
+	rig_vm(r, &vm);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		rig_context(r, &vm, 1, &c);
+		c.f->save = bad[i];
+		add_job(&c, 1);
+		entry = rig_put_kick(r, &c);
+		rig_kick(r);
+		rig_run(r);
+		assert_int_equal(r->kccb_status[entry], FWIF_STATUS_INVALID);
+	}
+	rig_assert_alive(r);
+	rig_destroy(r);
+}
+
+static void host_sees_how_long_a_job_has_run(void **state)
+{
+	struct rig_context c;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+	u64 start;
+
+	(void)state;
+	rig_context(r, &vm, 1, &c);
+	add_job(&c, 7);
+	assert_int_equal(c.f->slice_start, 0);
+	hand_over(r, &c);
+	run_until_active(r, &c);
+	start = c.f->slice_start;
+	assert_in_range(start, 1, rig_clock(r));
+	assert_int_equal(c.f->job_seqno, 7);
+	rig_finish(r);
+	assert_int_equal(c.f->slice_start, 0);
+	assert_int_equal(c.f->job_ticks, 0);
+	assert_int_equal(c.f->slices, 1);
+	assert_int_equal(c.f->run_ticks, rig_result(&c, 7)->run_ticks);
+	assert_int_equal(rig_result(&c, 7)->run_ticks,
+			 rig_result(&c, 7)->time_end - rig_result(&c, 7)->time_start);
+	rig_destroy(r);
+}
+
+static void log_tells_of_switches_and_boosts(void **state)
+{
+	static struct rig_context c[CROWD];
+	bool seen[FWIF_LOG_EVENT_COUNT] = { false };
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+	u32 i, n;
+
+	(void)state;
+	crowd(r, &vm, c);
+	for (i = 0; i < 3000; i++) {
+		rig_turns(r, 20);
+		for (n = 0; n < RIG_LOG; n++) {
+			const struct fwif_log_entry *e = &r->log[n];
+
+			if (e->sequence && e->event < FWIF_LOG_EVENT_COUNT)
+				seen[e->event] = true;
+		}
+	}
+	assert_true(seen[FWIF_LOG_JOB_SWITCH]);
+	assert_true(seen[FWIF_LOG_JOB_RESUME]);
+	assert_true(seen[FWIF_LOG_CONTEXT_BOOST]);
+	rig_finish(r);
+	rig_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(job_alone_is_never_switched_out),
+		cmocka_unit_test(jobs_of_one_priority_take_turns_slice_by_slice),
+		cmocka_unit_test(high_priority_starts_within_one_slice_of_a_long_job),
+		cmocka_unit_test(lower_priority_does_not_take_a_slice_from_a_higher_one),
+		cmocka_unit_test(context_without_a_place_to_save_keeps_the_data_master),
+		cmocka_unit_test(none_of_64_contexts_starves),
+		cmocka_unit_test(crowd_of_one_priority_gets_equal_time),
+		cmocka_unit_test(killed_while_switched_out_ends_as_killed),
+		cmocka_unit_test(fault_behind_a_switch_is_reported_and_others_go_on),
+		cmocka_unit_test(unmapped_place_to_save_faults_the_job_only),
+		cmocka_unit_test(damaged_save_faults_the_job_only),
+		cmocka_unit_test(misplaced_save_refuses_the_context),
+		cmocka_unit_test(host_sees_how_long_a_job_has_run),
+		cmocka_unit_test(log_tells_of_switches_and_boosts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
