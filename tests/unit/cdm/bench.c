@@ -49,8 +49,12 @@ struct bench *bench_create(void)
 	b->stream = testmem_map(b->tm, BENCH_CTX, BENCH_STREAM, BENCH_BYTES, PUMICE_PAGE_SIZE_4K,
 				TESTMEM_RO | TESTMEM_NX);
 	b->at = BENCH_STREAM;
+	b->data = testmem_map(b->tm, BENCH_CTX, BENCH_DATA, BENCH_DATA_BYTES,
+			      PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	b->save = testmem_map(b->tm, 0, BENCH_SAVE, BENCH_SAVE_BYTES, PUMICE_PAGE_SIZE_4K,
+			      TESTMEM_NX);
 	b->clock = 1000;
-	b->job = (struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM };
+	b->job = (struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM, .save = BENCH_SAVE };
 	b->cdm = cdm_create(&config);
 	assert_non_null(b->cdm);
 	b->pds.room = UINT_MAX;
@@ -137,11 +141,67 @@ void put_halt(struct bench *b)
 	put_words(b, words, PUMICE_CDM_HALT_WORDS);
 }
 
+void put_indirect(struct bench *b, u64 addr, u32 base_x, u32 base_y, u32 base_z)
+{
+	const struct pumice_cdm_launch_indirect indirect = {
+		.addr = addr, .base_x = base_x, .base_y = base_y, .base_z = base_z,
+	};
+	u32 words[PUMICE_CDM_LAUNCH_INDIRECT_WORDS];
+
+	pumice_cdm_launch_indirect_pack(words, &indirect);
+	put_words(b, words, PUMICE_CDM_LAUNCH_INDIRECT_WORDS);
+}
+
+void put_link(struct bench *b, u64 addr)
+{
+	const struct pumice_cdm_link link = { .addr = addr };
+	u32 words[PUMICE_CDM_LINK_WORDS];
+
+	pumice_cdm_link_pack(words, &link);
+	put_words(b, words, PUMICE_CDM_LINK_WORDS);
+}
+
+void put_flush(struct bench *b, bool data, bool code)
+{
+	const struct pumice_cdm_flush flush = { .data = data, .code = code };
+	u32 words[PUMICE_CDM_FLUSH_WORDS];
+
+	pumice_cdm_flush_pack(words, &flush);
+	put_words(b, words, PUMICE_CDM_FLUSH_WORDS);
+}
+
+void put_timestamp(struct bench *b, u64 addr, bool wait)
+{
+	const struct pumice_cdm_timestamp timestamp = { .addr = addr, .wait = wait };
+	u32 words[PUMICE_CDM_TIMESTAMP_WORDS];
+
+	pumice_cdm_timestamp_pack(words, &timestamp);
+	put_words(b, words, PUMICE_CDM_TIMESTAMP_WORDS);
+}
+
+void put_marker(struct bench *b, u64 addr, u32 value, bool wait)
+{
+	const struct pumice_cdm_marker marker = { .addr = addr, .value = value, .wait = wait };
+	u32 words[PUMICE_CDM_MARKER_WORDS];
+
+	pumice_cdm_marker_pack(words, &marker);
+	put_words(b, words, PUMICE_CDM_MARKER_WORDS);
+}
+
 void bench_start(struct bench *b)
 {
 	unsigned int wakes = b->wakes;
 
 	assert_true(cdm_start(b->cdm, &b->job));
+	assert_true(b->wakes > wakes);
+	assert_true(cdm_status(b->cdm)->busy);
+}
+
+void bench_resume(struct bench *b)
+{
+	unsigned int wakes = b->wakes;
+
+	assert_true(cdm_resume(b->cdm, &b->job));
 	assert_true(b->wakes > wakes);
 	assert_true(cdm_status(b->cdm)->busy);
 }

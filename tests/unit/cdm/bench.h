@@ -16,14 +16,22 @@
 #define BENCH_BYTES	0x4000u
 #define BENCH_END	(BENCH_STREAM + BENCH_BYTES)
 
+/* Data that commands read and write, in context BENCH_CTX. */
+#define BENCH_DATA	0x300000ull
+#define BENCH_DATA_BYTES 0x2000u
+/* Where jobs are saved, in context 0; two pages and nothing behind. */
+#define BENCH_SAVE	0x40000ull
+#define BENCH_SAVE_BYTES 0x2000u
+
 struct bench {
 	struct testmem *tm;
 	struct mmu mmu;
 	u32 *stream;		/* host memory of BENCH_STREAM */
+	u32 *data, *save;	/* of BENCH_DATA, BENCH_SAVE */
 	u64 at;			/* GPU virtual address where the next command is written */
 	struct pds pds;
 	struct cdm *cdm;
-	struct cdm_job job;	/* BENCH_CTX, BENCH_STREAM */
+	struct cdm_job job;	/* BENCH_CTX, BENCH_STREAM, BENCH_SAVE */
 
 	u64 clock;
 	unsigned int wakes;
@@ -44,15 +52,22 @@ void put_call(struct bench *b, u64 addr);
 void put_return(struct bench *b);
 void put_fence(struct bench *b);
 void put_halt(struct bench *b);
+void put_indirect(struct bench *b, u64 addr, u32 base_x, u32 base_y, u32 base_z);
+void put_link(struct bench *b, u64 addr);
+void put_flush(struct bench *b, bool data, bool code);
+void put_timestamp(struct bench *b, u64 addr, bool wait);
+void put_marker(struct bench *b, u64 addr, u32 value, bool wait);
 
 /* Start the job at BENCH_STREAM. */
 void bench_start(struct bench *b);
 /* Step with a small budget until the CDM can not go on. */
 void bench_walk(struct bench *b);
+/* Go on with the job that was switched out. */
+void bench_resume(struct bench *b);
 /* Walk and let groups go, in turn, until the job has ended. */
 void bench_finish(struct bench *b);
 
-/* Assert that the job has ended with this fault of the CDM at addr. */
+/* Assert that the job has ended with this fault of the CDM at addr, a read if it has an access. */
 void bench_expect_fault(const struct bench *b, enum pumice_fault fault, u64 addr);
 
 #endif

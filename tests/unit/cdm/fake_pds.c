@@ -48,6 +48,8 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 		memcpy(group->id, id, sizeof(group->id));
 		group->linear = linear;
 		group->launch = pds->launches;
+		group->size_x = pds->launch.state.size_x;
+		group->grid = pds->launch.grid;
 	}
 	pds->started++;
 	pds->running++;

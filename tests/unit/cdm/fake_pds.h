@@ -17,6 +17,8 @@ struct fake_group {
 	u32 id[3];
 	u64 linear;
 	u32 launch;	/* number of its launch, from 1 */
+	u16 size_x;	/* of the state */
+	struct pumice_cdm_launch grid;
 };
 
 struct pds {

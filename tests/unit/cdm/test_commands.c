@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Commands that read or write memory, or lead elsewhere: indirect launches,
+ * chained streams, flushes, time stamps, markers. What is malformed in their
+ * words stands in test_stop.c.
+ */
+#include "bench.h"
+
+#include "perf.h"
+#include "pumice_names.h"
+
+#define WORD(addr) (((addr) - BENCH_DATA) / 4)
+
+/* A fault of an access of the CDM in the job's context. */
+static void expect_access_fault(const struct bench *b, enum pumice_fault fault,
+				enum pumice_access access, u64 addr)
+{
+	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
+
+	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
+	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
+	assert_int_equal(got->access, access);
+	assert_int_equal(got->ctx, BENCH_CTX);
+	assert_int_equal(got->addr, addr);
+}
+
+static void an_indirect_launch_takes_its_counts_from_memory(void **state)
+{
+	const u64 counts = BENCH_DATA + 0x1000 - 8;	/* across pages */
+	struct bench *b = bench_create();
+
+	(void)state;
+	b->data[WORD(counts)] = 2;
+	b->data[WORD(counts) + 1] = 3;
+	b->data[WORD(counts) + 2] = 4;
+	put_state(b, 5, 1, 1);
+	put_indirect(b, counts, 10, 20, 30);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, 24);
+	assert_int_equal(b->pds.launch.grid.groups_z, 4);
+	assert_int_equal(b->pds.group[23].id[0], 11);
+	assert_int_equal(b->pds.group[23].id[1], 22);
+	assert_int_equal(b->pds.group[23].id[2], 33);
+	bench_destroy(b);
+}
+
+/* A launch before it may write the counts. */
+static void counts_are_read_when_all_launches_before_have_finished(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	b->data[0] = b->data[1] = b->data[2] = 1;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 2, 1, 1);
+	put_indirect(b, BENCH_DATA, 0, 0, 0);
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	assert_int_equal(b->pds.launches, 1);
+	b->data[0] = 7;
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	assert_int_equal(b->pds.started, 2 + 7);
+	bench_finish(b);
+	bench_destroy(b);
+}
+
+static void zero_counts_in_memory_launch_none(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	b->data[0] = b->data[1] = 5;
+	put_state(b, 1, 1, 1);
+	put_indirect(b, BENCH_DATA, 0, 0, 0);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.launches, 0);
+	bench_destroy(b);
+}
+
+static void counts_in_memory_are_checked_as_those_of_a_launch(void **state)
+{
+	static const struct {
+		u32 counts[3], base_x;
+	} cases[] = {
+		{ { 2, 1, 1 }, 0xffffffff },
+		{ { 0x80000000, 0x80000000, 4 }, 0 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct bench *b = bench_create();
+		u64 at;
+
+		b->data[0] = cases[i].counts[0];
+		b->data[1] = cases[i].counts[1];
+		b->data[2] = cases[i].counts[2];
+		put_state(b, 1, 1, 1);
+		at = b->at;
+		put_indirect(b, BENCH_DATA, cases[i].base_x, 0, 0);
+		bench_start(b);
+		bench_walk(b);
+		bench_expect_fault(b, PUMICE_FAULT_CDM_GRID, at);
+		bench_destroy(b);
+	}
+}
+
+static void an_indirect_launch_needs_state(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_indirect(b, BENCH_DATA, 0, 0, 0);
+	bench_start(b);
+	bench_walk(b);
+	bench_expect_fault(b, PUMICE_FAULT_CDM_STATE, BENCH_STREAM);
+	bench_destroy(b);
+}
+
+static void counts_that_cannot_be_read_are_a_fault(void **state)
+{
+	const u64 end = BENCH_DATA + BENCH_DATA_BYTES;
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_indirect(b, end - 8, 0, 0, 0);
+	bench_start(b);
+	bench_walk(b);
+	expect_access_fault(b, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, end);
+	bench_destroy(b);
+}
+
+/* A chain does not come back, and leaves the nesting alone. */
+static void a_link_goes_on_in_another_stream(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 3, 1, 1);
+	put_call(b, BENCH_STREAM + 0x400);
+	put_launch(b, 4, 1, 1);
+	put_halt(b);
+	b->at = BENCH_STREAM + 0x400;
+	put_link(b, BENCH_STREAM + 0x800);
+	put_launch(b, 100, 1, 1);	/* never reached */
+	b->at = BENCH_STREAM + 0x800;
+	put_launch(b, 2, 1, 1);
+	put_return(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, 6);
+	bench_destroy(b);
+}
+
+static void a_link_to_nowhere_is_a_fault_there(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_link(b, BENCH_END);
+	bench_start(b);
+	bench_walk(b);
+	bench_expect_fault(b, PUMICE_FAULT_MMU_PT_INVALID, BENCH_END);
+	bench_destroy(b);
+}
+
+/* A stream that leads back to itself takes no more than its steps, and can be ended. */
+static void an_endless_chain_keeps_to_its_budget_and_can_be_ended(void **state)
+{
+	u32 how;
+
+	(void)state;
+	for (how = 0; how < 2; how++) {
+		struct bench *b = bench_create();
+		u64 value[PUMICE_PERF_COUNTER_COUNT] = { 0 };
+		u32 i;
+
+		put_marker(b, BENCH_DATA, 9, false);
+		put_link(b, BENCH_STREAM);
+		bench_start(b);
+		for (i = 0; i < 10; i++)
+			assert_true(cdm_step(b->cdm, 100));
+		cdm_counters_add(b->cdm, value);
+		assert_int_equal(value[PUMICE_PERF_CDM_COMMANDS], 1000);
+		if (how)
+			cdm_switch_out(b->cdm);
+		else
+			cdm_abort(b->cdm);
+		bench_walk(b);
+		assert_int_equal(b->ended, 1);
+		assert_int_equal(b->end, how ? CDM_END_SWITCHED : CDM_END_ABORTED);
+		bench_destroy(b);
+	}
+}
+
+static void a_flush_waits_as_a_fence_does(void **state)
+{
+	u32 bits;
+
+	(void)state;
+	for (bits = 0; bits < 4; bits++) {
+		struct bench *b = bench_create();
+
+		put_state(b, 1, 1, 1);
+		put_launch(b, 2, 1, 1);
+		put_flush(b, bits & 1, bits & 2);
+		put_launch(b, 1, 1, 1);
+		put_halt(b);
+		bench_start(b);
+		bench_walk(b);
+		fake_pds_finish(&b->pds);
+		bench_walk(b);
+		assert_int_equal(b->pds.started, 2);
+		fake_pds_finish(&b->pds);
+		bench_walk(b);
+		assert_int_equal(b->pds.started, 3);
+		bench_finish(b);
+		assert_int_equal(b->end, CDM_END_DONE);
+		bench_destroy(b);
+	}
+}
+
+static void time_stamps_and_markers_wait_if_told_to(void **state)
+{
+	struct bench *b = bench_create();
+	u64 *stamp = (u64 *)(void *)(b->data + 2);
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 2, 1, 1);
+	put_timestamp(b, BENCH_DATA + 8, false);
+	put_marker(b, BENCH_DATA + 4, 0xdeadbeef, false);
+	put_marker(b, BENCH_DATA + 0x1ffc, 0xcafe, true);
+	put_timestamp(b, BENCH_DATA + 16, true);
+	put_halt(b);
+	b->clock = 0x123456789a;
+	bench_start(b);
+	bench_walk(b);
+	assert_int_equal(b->pds.running, 2);
+	assert_int_equal(stamp[0], 0x123456789a);
+	assert_int_equal(b->data[1], 0xdeadbeef);
+	assert_int_equal(b->data[WORD(BENCH_DATA + 0x1ffc)], 0);
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	assert_int_equal(b->data[WORD(BENCH_DATA + 0x1ffc)], 0);
+	b->clock = 0x200000000000;
+	fake_pds_finish(&b->pds);
+	bench_walk(b);
+	assert_int_equal(b->data[WORD(BENCH_DATA + 0x1ffc)], 0xcafe);
+	assert_int_equal(stamp[1], 0x200000000000);
+	/* Neighbours are left alone. */
+	assert_int_equal(b->data[0], 0);
+	assert_int_equal(b->data[6], 0);
+	assert_int_equal(b->end, CDM_END_DONE);
+	bench_destroy(b);
+}
+
+static void what_cannot_be_written_is_a_fault_of_writing(void **state)
+{
+	static const struct {
+		u64 addr;
+		enum pumice_fault fault;
+	} cases[] = {
+		{ BENCH_STREAM + 0x3000, PUMICE_FAULT_MMU_READ_ONLY },
+		{ BENCH_DATA + BENCH_DATA_BYTES, PUMICE_FAULT_MMU_PT_INVALID },
+		{ (1ull << PUMICE_MMU_VA_BITS) - 8, PUMICE_FAULT_MMU_PC_INVALID },
+	};
+	u32 i, wait, marker;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]) * 4; i++) {
+		struct bench *b = bench_create();
+
+		wait = i & 1;
+		marker = i & 2;
+		if (marker)
+			put_marker(b, cases[i / 4].addr, 1, wait);
+		else
+			put_timestamp(b, cases[i / 4].addr, wait);
+		put_halt(b);
+		bench_start(b);
+		bench_walk(b);
+		expect_access_fault(b, cases[i / 4].fault, PUMICE_ACCESS_WRITE, cases[i / 4].addr);
+		bench_destroy(b);
+	}
+}
+
+static void counters_count_commands_groups_and_time(void **state)
+{
+	struct bench *b = bench_create();
+	u64 value[PUMICE_PERF_COUNTER_COUNT] = { 0 };
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 3, 1, 1);
+	put_fence(b);
+	put_halt(b);
+	b->clock = 1000;
+	bench_start(b);
+	bench_walk(b);
+	b->clock = 1500;
+	cdm_counters_add(b->cdm, value);
+	assert_int_equal(value[PUMICE_PERF_CDM_BUSY], 500);
+	assert_int_equal(value[PUMICE_PERF_CDM_GROUPS], 3);
+	b->clock = 2000;
+	bench_finish(b);
+	b->clock = 9000;
+	value[PUMICE_PERF_CDM_BUSY] = 7;
+	value[PUMICE_PERF_CDM_COMMANDS] = value[PUMICE_PERF_CDM_GROUPS] = 0;
+	cdm_counters_add(b->cdm, value);
+	assert_int_equal(value[PUMICE_PERF_CDM_BUSY], 1007);	/* added */
+	assert_int_equal(value[PUMICE_PERF_CDM_COMMANDS], 4);
+	assert_int_equal(value[PUMICE_PERF_CDM_GROUPS], 3);
+	bench_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_indirect_launch_takes_its_counts_from_memory),
+		cmocka_unit_test(counts_are_read_when_all_launches_before_have_finished),
+		cmocka_unit_test(zero_counts_in_memory_launch_none),
+		cmocka_unit_test(counts_in_memory_are_checked_as_those_of_a_launch),
+		cmocka_unit_test(an_indirect_launch_needs_state),
+		cmocka_unit_test(counts_that_cannot_be_read_are_a_fault),
+		cmocka_unit_test(a_link_goes_on_in_another_stream),
+		cmocka_unit_test(a_link_to_nowhere_is_a_fault_there),
+		cmocka_unit_test(an_endless_chain_keeps_to_its_budget_and_can_be_ended),
+		cmocka_unit_test(a_flush_waits_as_a_fence_does),
+		cmocka_unit_test(time_stamps_and_markers_wait_if_told_to),
+		cmocka_unit_test(what_cannot_be_written_is_a_fault_of_writing),
+		cmocka_unit_test(counters_count_commands_groups_and_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

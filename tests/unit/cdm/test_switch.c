@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Jobs that are switched out and resumed: at every boundary, with the same work
+ * done as without; what is saved, what is refused when it is read back, and who
+ * wins when a job ends in more than one way.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pumice_names.h"
+
+#define LIST_A	(BENCH_STREAM + 0x400)
+#define LIST_B	(BENCH_STREAM + 0x800)
+#define CHAIN	(BENCH_STREAM + 0xc00)
+#define MARK	BENCH_DATA
+#define COUNTS	(BENCH_DATA + 0x100)
+#define GROUPS	(6 + 4 + 4 + 12 + 1 + 3)
+
+/* A stream with everything in it: launches, nesting, a chain, fences, counts in memory. */
+static void put_everything(struct bench *b)
+{
+	b->data[(COUNTS - BENCH_DATA) / 4] = 2;
+	b->data[(COUNTS - BENCH_DATA) / 4 + 1] = 3;
+	b->data[(COUNTS - BENCH_DATA) / 4 + 2] = 2;
+	put_state(b, 4, 1, 1);
+	put_launch(b, 3, 2, 1);
+	put_fence(b);
+	put_marker(b, MARK, 1, true);
+	put_call(b, LIST_A);
+	put_indirect(b, COUNTS, 7, 0, 9);
+	put_flush(b, true, true);
+	put_link(b, CHAIN);
+
+	b->at = LIST_A;
+	put_launch_at(b, &(struct pumice_cdm_launch){ 2, 1, 2, 100, 200, 300 });
+	put_call(b, LIST_B);
+	put_marker(b, MARK + 4, 2, false);
+	put_return(b);
+
+	b->at = LIST_B;
+	put_state(b, 8, 2, 1);
+	put_launch(b, 1, 1, 4);
+	put_return(b);
+
+	b->at = CHAIN;
+	put_state(b, 16, 1, 1);
+	put_launch(b, 1, 1, 1);
+	put_launch(b, 3, 1, 1);
+	put_marker(b, MARK + 8, 3, true);
+	put_halt(b);
+}
+
+static struct bench *everything_bench(unsigned int room)
+{
+	struct bench *b = bench_create();
+
+	b->pds.room = room;
+	put_everything(b);
+	return b;
+}
+
+/* Switch out, let the groups that run end, and see the job gone. */
+static void switch_out(struct bench *b)
+{
+	unsigned int ended = b->ended;
+
+	cdm_switch_out(b->cdm);
+	bench_walk(b);
+	if (b->ended == ended)
+		bench_finish(b);
+	assert_int_equal(b->ended, ended + 1);
+}
+
+/* The groups of a job that ran in pieces are those of one that ran in one. */
+static void expect_same_work(const struct bench *b, const struct bench *whole)
+{
+	u32 i;
+
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, whole->pds.started);
+	for (i = 0; i < whole->pds.started; i++) {
+		const struct fake_group *got = &b->pds.group[i], *want = &whole->pds.group[i];
+
+		assert_memory_equal(got->id, want->id, sizeof(want->id));
+		assert_int_equal(got->linear, want->linear);
+		assert_int_equal(got->size_x, want->size_x);
+		assert_memory_equal(&got->grid, &want->grid, sizeof(want->grid));
+	}
+	assert_int_equal(cdm_status(b->cdm)->groups, cdm_status(whole->cdm)->groups);
+	assert_memory_equal(b->data, whole->data, BENCH_DATA_BYTES);
+}
+
+static struct bench *run_whole(void)
+{
+	struct bench *b = everything_bench(3);
+
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, GROUPS);
+	assert_int_equal(b->data[0], 1);
+	assert_int_equal(b->data[2], 3);
+	return b;
+}
+
+/* After each number of steps there is, with groups running or not. */
+static void a_job_goes_on_unchanged_from_every_boundary(void **state)
+{
+	struct bench *whole = run_whole();
+	u32 steps, room, switches = 0;
+
+	(void)state;
+	for (room = 1; room <= 3; room++) {
+		bool done = false;
+
+		for (steps = 0; !done; steps++) {
+			struct bench *b = everything_bench(room);
+			u32 i;
+
+			bench_start(b);
+			for (i = 0; i < steps && !b->ended; i++) {
+				if (!cdm_step(b->cdm, 1) && b->pds.running)
+					fake_pds_finish(&b->pds);
+			}
+			done = b->ended;
+			if (!done) {
+				switch_out(b);
+				assert_true(b->end == CDM_END_SWITCHED || b->end == CDM_END_DONE);
+				if (b->end == CDM_END_SWITCHED) {
+					switches++;
+					bench_resume(b);
+					bench_finish(b);
+				}
+			}
+			expect_same_work(b, whole);
+			bench_destroy(b);
+		}
+	}
+	assert_true(switches > 3 * GROUPS);
+	bench_destroy(whole);
+}
+
+/*
+ * Cut in slices of a few steps each, over and over, on CDMs that know nothing of
+ * each other. Less than three steps can be too few to get over a command that waits.
+ */
+static void a_job_goes_on_unchanged_over_many_switches(void **state)
+{
+	struct bench *whole = run_whole();
+	u32 slice;
+
+	(void)state;
+	for (slice = 3; slice < 12; slice++) {
+		struct bench *b = everything_bench(2);
+		u32 i;
+
+		bench_start(b);
+		for (;;) {
+			for (i = 0; i < slice && cdm_status(b->cdm)->busy; i++) {
+				if (!cdm_step(b->cdm, 1) && b->pds.running)
+					fake_pds_finish(&b->pds);
+			}
+			if (cdm_status(b->cdm)->busy)
+				switch_out(b);
+			if (b->end != CDM_END_SWITCHED)
+				break;
+			cdm_reset(b->cdm);
+			bench_resume(b);
+		}
+		expect_same_work(b, whole);
+		bench_destroy(b);
+	}
+	bench_destroy(whole);
+}
+
+static void a_switched_job_saves_where_it_is(void **state)
+{
+	struct bench *b = everything_bench(3);
+	struct pumice_cdm_save save;
+	u32 words[PUMICE_CDM_STATE_WORDS];
+
+	(void)state;
+	bench_start(b);
+	bench_walk(b);		/* three of six groups */
+	cdm_switch_out(b->cdm);
+	bench_walk(b);
+	assert_int_equal(b->ended, 0);	/* groups still run */
+	assert_false(b->pds.in_launch);
+	assert_int_equal(b->save[0], 0);
+	fake_pds_finish_all(&b->pds);
+	bench_walk(b);
+	assert_int_equal(b->end, CDM_END_SWITCHED);
+	assert_int_equal(b->pds.started, 3);
+	assert_int_equal(b->pds.aborts, 0);
+	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
+	assert_int_equal(pumice_cdm_save_unpack(b->save, &save), PUMICE_UNPACK_OK);
+	assert_true(save.dealing && save.has_state);
+	assert_int_equal(save.depth, 0);
+	assert_int_equal(save.linear, 3);
+	assert_int_equal(save.groups, 3);
+	assert_int_equal(save.pc, BENCH_STREAM + (PUMICE_CDM_STATE_WORDS +
+						  PUMICE_CDM_LAUNCH_WORDS) * 4);
+	memcpy(words, b->stream, sizeof(words));
+	assert_memory_equal(save.state, words, sizeof(words));
+	assert_memory_equal(save.launch, b->stream + PUMICE_CDM_STATE_WORDS, 7 * 4);
+	bench_destroy(b);
+}
+
+static void switching_out_an_idle_cdm_does_nothing(void **state)
+{
+	struct bench *b = everything_bench(3);
+
+	(void)state;
+	cdm_switch_out(b->cdm);
+	bench_walk(b);
+	assert_int_equal(b->ended, 0);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);	/* it was not kept for the next job */
+	bench_destroy(b);
+}
+
+/* Behind its HALT a job has nothing to be saved. */
+static void a_job_that_drains_ends_as_it_would_have(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 3, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_walk(b);
+	switch_out(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->save[0], 0);
+	bench_destroy(b);
+}
+
+/* While the groups of a switched job drain, a fault or an abort comes first. */
+static void a_fault_or_an_abort_during_the_switch_is_how_the_job_ends(void **state)
+{
+	u32 abort;
+
+	(void)state;
+	for (abort = 0; abort < 2; abort++) {
+		struct bench *b = everything_bench(3);
+
+		bench_start(b);
+		bench_walk(b);
+		cdm_switch_out(b->cdm);
+		bench_walk(b);
+		if (abort)
+			cdm_abort(b->cdm);
+		else
+			fake_pds_fault(&b->pds, PUMICE_FAULT_USC_BRANCH);
+		assert_int_equal(b->pds.aborts, 1);
+		bench_finish(b);
+		assert_int_equal(b->end, abort ? CDM_END_ABORTED : CDM_END_FAULT);
+		assert_int_equal(b->save[0], 0);
+		bench_destroy(b);
+	}
+}
+
+/* Asked for before the first step of a resumed job: saved again as it was. */
+static void a_job_can_be_switched_out_before_it_goes_on(void **state)
+{
+	struct bench *whole = run_whole();
+	struct bench *b = everything_bench(3);
+	u32 words[PUMICE_CDM_SAVE_WORDS];
+
+	(void)state;
+	bench_start(b);
+	bench_walk(b);
+	switch_out(b);
+	memcpy(words, b->save, sizeof(words));
+	bench_resume(b);
+	switch_out(b);
+	assert_int_equal(b->end, CDM_END_SWITCHED);
+	assert_memory_equal(b->save, words, sizeof(words));
+	bench_resume(b);
+	bench_finish(b);
+	expect_same_work(b, whole);
+	bench_destroy(b);
+	bench_destroy(whole);
+}
+
+static void expect_save_fault(const struct bench *b, enum pumice_fault fault,
+			      enum pumice_access access, u64 addr)
+{
+	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
+
+	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
+	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
+	assert_int_equal(got->access, access);
+	assert_int_equal(got->ctx, 0);
+	assert_int_equal(got->addr, addr);
+}
+
+static void a_save_area_that_cannot_be_written_is_a_fault_of_the_job(void **state)
+{
+	static const struct {
+		u64 save, addr;
+		enum pumice_fault fault;
+	} cases[] = {
+		{ BENCH_SAVE - 4, BENCH_SAVE - 4, PUMICE_FAULT_MMU_PT_INVALID },
+		/* Its last word is beyond the mapping. */
+		{ BENCH_SAVE + BENCH_SAVE_BYTES - 124, BENCH_SAVE + BENCH_SAVE_BYTES,
+		  PUMICE_FAULT_MMU_PT_INVALID },
+		{ (1ull << PUMICE_MMU_VA_BITS) - 4, (1ull << PUMICE_MMU_VA_BITS) - 4,
+		  PUMICE_FAULT_MMU_PC_INVALID },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench *b = everything_bench(3);
+
+		b->job.save = cases[i].save;
+		bench_start(b);
+		bench_walk(b);
+		switch_out(b);
+		expect_save_fault(b, cases[i].fault, PUMICE_ACCESS_WRITE, cases[i].addr);
+		bench_resume(b);
+		bench_walk(b);
+		expect_save_fault(b, cases[i].fault, PUMICE_ACCESS_READ, cases[i].addr);
+		bench_destroy(b);
+	}
+}
+
+static void a_misaligned_save_area_is_a_fault(void **state)
+{
+	u32 off;
+
+	(void)state;
+	for (off = 1; off < 4; off++) {
+		struct bench *b = everything_bench(3);
+
+		b->job.save = BENCH_SAVE + off;
+		bench_start(b);
+		switch_out(b);
+		expect_save_fault(b, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, b->job.save);
+		assert_int_equal(b->save[0], 0);
+		bench_resume(b);
+		bench_walk(b);
+		expect_save_fault(b, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, b->job.save);
+		bench_destroy(b);
+	}
+}
+
+static void a_save_area_lies_across_pages(void **state)
+{
+	struct bench *whole = run_whole();
+	struct bench *b = everything_bench(3);
+
+	(void)state;
+	b->job.save = BENCH_SAVE + 0x1000 - 60;
+	bench_start(b);
+	bench_walk(b);
+	switch_out(b);
+	assert_int_equal(b->end, CDM_END_SWITCHED);
+	bench_resume(b);
+	bench_finish(b);
+	expect_same_work(b, whole);
+	bench_destroy(b);
+	bench_destroy(whole);
+}
+
+/* One word of a good save, damaged. The save is of a job two lists deep in a launch. */
+struct damage {
+	const char *what;
+	u32 word, value;
+};
+
+#define SAVE_FLAGS 1u
+#define SAVE_RETURN(n) (4u + 2u * (n))
+#define SAVE_STATE 12u
+#define SAVE_LAUNCH 18u
+#define SAVE_LINEAR 26u
+
+static const struct damage damages[] = {
+	{ "magic", 0, PUMICE_CDM_SAVE__MAGIC__VALUE ^ 1 },
+	{ "flags, bit 5", SAVE_FLAGS, 3 | 2 << 2 | 1 << 5 },
+	{ "flags, bit 31", SAVE_FLAGS, 3 | 2 << 2 | 1u << 31 },
+	{ "too deep", SAVE_FLAGS, 3 | 5 << 2 },
+	{ "as deep as the field goes", SAVE_FLAGS, 3 | 7 << 2 },
+	{ "less deep than it has returns", SAVE_FLAGS, 3 | 1 << 2 },
+	{ "a launch without state", SAVE_FLAGS, 1 | 2 << 2 },
+	{ "state that is not there", SAVE_FLAGS, 0 | 2 << 2 },
+	{ "a launch that is not there", SAVE_FLAGS, 2 | 2 << 2 },
+	{ "address, bit 40", 3, 0x100 },
+	{ "misaligned return", SAVE_RETURN(1), 0x202 },
+	{ "return of a list that was not entered", SAVE_RETURN(2), 4 },
+	{ "return of the last list, high half", SAVE_RETURN(3) + 1, 1 },
+	{ "state of another type", SAVE_STATE, PUMICE_CDM_LAUNCH__TYPE__VALUE << 28 },
+	{ "state of no type", SAVE_STATE, 0 },
+	{ "state with reserved bits", SAVE_STATE + 3, 1u << 31 },
+	{ "state of a group of nothing", SAVE_STATE + 5, 0 },
+	{ "state of a group too large", SAVE_STATE + 5, 0xffffffff },
+	{ "launch of another type", SAVE_LAUNCH, PUMICE_CDM_CALL__TYPE__VALUE << 28 },
+	{ "launch with reserved bits", SAVE_LAUNCH, PUMICE_CDM_LAUNCH__TYPE__VALUE << 28 | 1 },
+	{ "launch beyond 32 bits", SAVE_LAUNCH + 4, 0xffffffff },
+	{ "launch of no groups", SAVE_LAUNCH + 2, 0 },
+	{ "reserved word 25", 25, 1 },
+	{ "all groups dealt", SAVE_LINEAR, 4 },
+	{ "more than all groups dealt", SAVE_LINEAR, 0xffffffff },
+	{ "far more than all groups dealt", SAVE_LINEAR + 1, 1 },
+	{ "reserved word 30", 30, 0x80000000 },
+	{ "reserved word 31", 31, 1 },
+};
+
+/* Leaves the CDM switched out in LIST_B, with one of four groups dealt. */
+static struct bench *deep_bench(void)
+{
+	struct bench *b = everything_bench(1);
+
+	bench_start(b);
+	while (b->pds.started < 6 + 4 + 1) {
+		if (!cdm_step(b->cdm, 1))
+			fake_pds_finish(&b->pds);
+	}
+	switch_out(b);
+	assert_int_equal(b->end, CDM_END_SWITCHED);
+	return b;
+}
+
+static void a_damaged_save_area_is_refused(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		struct bench *b = deep_bench();
+		u64 started = b->pds.started;
+
+		assert_int_equal(b->save[SAVE_FLAGS], 3 | 2 << 2);
+		b->save[damages[i].word] = damages[i].value;
+		bench_resume(b);
+		bench_walk(b);
+		if (cdm_status(b->cdm)->fault.fault != PUMICE_FAULT_CDM_SAVE)
+			fail_msg("%s: fault %u", damages[i].what,
+				 cdm_status(b->cdm)->fault.fault);
+		expect_save_fault(b, PUMICE_FAULT_CDM_SAVE, PUMICE_ACCESS_READ, BENCH_SAVE);
+		assert_int_equal(b->pds.started, started);
+		bench_destroy(b);
+	}
+}
+
+/* Whatever single bit flips, the job runs, is refused, or faults: never anything else. */
+static void every_flipped_bit_of_a_save_area_is_survived(void **state)
+{
+	struct bench *b = deep_bench();
+	u32 good[PUMICE_CDM_SAVE_WORDS], bit, refused = 0;
+
+	(void)state;
+	memcpy(good, b->save, sizeof(good));
+	for (bit = 0; bit < PUMICE_CDM_SAVE_WORDS * 32; bit++) {
+		memcpy(b->save, good, sizeof(good));
+		b->save[bit / 32] ^= 1u << bit % 32;
+		b->ended = 0;
+		bench_resume(b);
+		/* A grid may have become huge: that is what ABORT is for. */
+		cdm_step(b->cdm, 8);
+		cdm_abort(b->cdm);
+		bench_walk(b);
+		if (!b->ended)
+			bench_finish(b);
+		assert_int_equal(b->ended, 1);
+		refused += b->end == CDM_END_FAULT &&
+			   cdm_status(b->cdm)->fault.fault == PUMICE_FAULT_CDM_SAVE;
+	}
+	assert_true(refused > PUMICE_CDM_SAVE_WORDS * 32 / 3);
+	bench_destroy(b);
+}
+
+/* The PDS may refuse a launch that it took before: its memory has changed. */
+static void a_resumed_launch_is_checked_by_the_pds_again(void **state)
+{
+	struct bench *b = deep_bench();
+
+	(void)state;
+	b->pds.begin_fault = PUMICE_FAULT_PDS_OPCODE;
+	bench_resume(b);
+	bench_walk(b);
+	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_OPCODE);
+	assert_int_equal(cdm_status(b->cdm)->groups, b->pds.started);
+	bench_destroy(b);
+}
+
+/* The largest address has nothing behind it to go on at. */
+static void a_stream_at_the_end_of_the_address_space_faults_instead_of_being_saved(void **state)
+{
+	const u64 end = 1ull << PUMICE_MMU_VA_BITS;
+	struct bench *b = bench_create();
+
+	(void)state;
+	testmem_map_bus(b->tm, BENCH_CTX, end - 0x1000, testmem_bus(b->tm, b->stream), 0x1000,
+			PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	b->at = BENCH_STREAM + 0x1000 - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
+	b->job.stream = end - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 9, 1, 1);
+	b->pds.room = 2;
+	bench_start(b);
+	bench_walk(b);
+	switch_out(b);
+	bench_expect_fault(b, PUMICE_FAULT_MMU_ADDRESS, end);
+	assert_int_equal(b->save[0], 0);
+	bench_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_goes_on_unchanged_from_every_boundary),
+		cmocka_unit_test(a_job_goes_on_unchanged_over_many_switches),
+		cmocka_unit_test(a_switched_job_saves_where_it_is),
+		cmocka_unit_test(switching_out_an_idle_cdm_does_nothing),
+		cmocka_unit_test(a_job_that_drains_ends_as_it_would_have),
+		cmocka_unit_test(a_fault_or_an_abort_during_the_switch_is_how_the_job_ends),
+		cmocka_unit_test(a_job_can_be_switched_out_before_it_goes_on),
+		cmocka_unit_test(a_save_area_that_cannot_be_written_is_a_fault_of_the_job),
+		cmocka_unit_test(a_misaligned_save_area_is_a_fault),
+		cmocka_unit_test(a_save_area_lies_across_pages),
+		cmocka_unit_test(a_damaged_save_area_is_refused),
+		cmocka_unit_test(every_flipped_bit_of_a_save_area_is_survived),
+		cmocka_unit_test(a_resumed_launch_is_checked_by_the_pds_again),
+		cmocka_unit_test(
+			a_stream_at_the_end_of_the_address_space_faults_instead_of_being_saved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
