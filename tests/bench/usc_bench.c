@@ -170,7 +170,9 @@ static bool check(const float *a, const float *b, const float *c, u32 n)
 int main(int argc, char **argv)
 {
 	static const char *const names[USC_LEVELS] = { "base", "avx2", "avx512" };
-	const struct usc_program_limits limits = { T_COUNT, V_COUNT, S_COUNT };
+	const struct usc_program_limits limits = {
+		.temps = T_COUNT, .attrs = V_COUNT, .shared = S_COUNT,
+	};
 	u32 n = argc > 1 ? (u32)strtoul(argv[1], NULL, 0) : 512;
 	static struct writer w;
 	struct rig *rig;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perf.h"
 #include "program.h"
 
 #define USC_CACHE_BUCKETS 256u
@@ -24,6 +25,7 @@ struct usc_program_cache {
 	/* Programs without references, by when they lost the last one. */
 	struct usc_program *oldest, *newest;
 	u64 idle_bytes;
+	u64 decoded;	/* programs, ever */
 };
 
 struct usc_program_cache *usc_program_cache_create(void)
@@ -73,9 +75,9 @@ static bool same_program(const struct usc_program *p, u64 hash, const u32 *words
 {
 	return p->hash == hash && p->insns == insns && p->limits.temps == limits->temps &&
 	       p->limits.attrs == limits->attrs && p->limits.shared == limits->shared &&
+	       p->limits.coeffs == limits->coeffs && p->limits.slot_regs == limits->slot_regs &&
 	       !memcmp(p->words, words, (size_t)insns * PUMICE_USC_WORDS * sizeof(*words));
 }
-	       p->limits.coeffs == limits->coeffs && p->limits.slot_regs == limits->slot_regs &&
 
 static void idle_add_locked(struct usc_program_cache *cache, struct usc_program *p)
 {
@@ -147,6 +149,13 @@ u64 usc_program_cache_idle(struct usc_program_cache *cache)
 	return bytes;
 }
 
+void usc_program_cache_counters_add(struct usc_program_cache *cache, u64 *value)
+{
+	pthread_mutex_lock(&cache->lock);
+	value[PUMICE_PERF_USC_PROGRAMS] += cache->decoded;
+	pthread_mutex_unlock(&cache->lock);
+}
+
 static struct usc_program *find(struct usc_program_cache *cache, u64 hash, const u32 *words,
 				u32 insns, const struct usc_program_limits *limits)
 {
@@ -164,6 +173,7 @@ static struct usc_program *insert(struct usc_program_cache *cache, struct usc_pr
 	struct usc_program *p;
 
 	pthread_mutex_lock(&cache->lock);
+	cache->decoded++;
 	p = find_locked(cache, made->hash, made->words, made->insns, &made->limits);
 	if (!p)
 		insert_locked(cache, made);

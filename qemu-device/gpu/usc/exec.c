@@ -67,6 +67,8 @@ void usc_exec_bind(struct usc_insn *insn)
 	if (!insn->run)
 		insn->run = usc_exec_flow_find(insn);
 	if (!insn->run)
+		insn->run = usc_exec_copy_find(insn);
+	if (!insn->run)
 		insn->run = ops->find(insn);
 	if (insn->values || insn->lookups) {
 		insn->then = insn->run;
@@ -89,6 +91,8 @@ static enum pumice_unit fault_unit(enum pumice_fault fault)
 	case PUMICE_FAULT_USC_LOCAL_ALIGN:
 	case PUMICE_FAULT_USC_LOCAL_BOUNDS:
 	case PUMICE_FAULT_USC_GLOBAL_ALIGN:
+	case PUMICE_FAULT_USC_BURST:
+	case PUMICE_FAULT_USC_BURST_ALIGN:
 		return PUMICE_UNIT_USC_DATA;
 	default:
 		return PUMICE_UNIT_USC_CODE;
@@ -165,10 +169,25 @@ void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group)
 	x->first_wave = g->first_wave;
 	x->local = usc->local + g->local_byte;
 	x->local_bytes = g->local_bytes;
+	x->detail = atomic_load_explicit(&usc->detail, memory_order_relaxed);
+	x->issued = 0;
+	x->stalled = 0;
+	x->tlb_hits = 0;
 	x->base[USC_BASE_CONST] = (u8 *)usc->constants;
 	x->base[USC_BASE_SPECIAL] = (u8 *)x->special;
 	x->base[USC_BASE_POOL] = (u8 *)x->program->pool;
 	x->base[USC_BASE_SCRATCH] = (u8 *)x->scratch;
+}
+
+void usc_exec_count(struct exec *x)
+{
+	usc_count(x->usc, PUMICE_PERF_USC_ISSUED, x->issued);
+	usc_count(x->usc, PUMICE_PERF_USC_STALLED, x->stalled);
+	if (x->detail)
+		usc_count(x->usc, PUMICE_PERF_MMU_TLB_HITS, x->tlb_hits);
+	x->issued = 0;
+	x->stalled = 0;
+	x->tlb_hits = 0;
 }
 
 u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
@@ -189,12 +208,17 @@ u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
 	if (x->program->specials)
 		fill_specials(x);
 	exec_run_from(x, i);
-	do {
-		i = i->run(x, i);
-	} while ((uintptr_t)i < (uintptr_t)x->limit);
+	if (x->detail) {
+		i = usc_exec_detailed(x, i);
+	} else {
+		do {
+			i = i->run(x, i);
+		} while ((uintptr_t)i < (uintptr_t)x->limit);
+	}
 
 	issued = x->done + (u32)(i - x->from);
 	wave->pc = (u32)(i - x->program->insn);
 	wave->clock += issued;
+	x->issued += issued;
 	return issued;
 }

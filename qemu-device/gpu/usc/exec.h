@@ -8,6 +8,7 @@
  *   exec_scalar.c   scalar forms
  *   exec_reduce.c   reductions, first_where_true
  *   exec_flow.c     branches, barrier, end, signals
+ *   exec_copy.c     work-group copies, the window of dynamic constants
  *   vec_*.h         lane-parallel work, compiled once per vector level of the
  *                   host (level_*.c); every level gives the same bits
  *
@@ -40,8 +41,14 @@ struct exec {
 	u32 slice;			/* instructions allowed */
 	u32 valid;			/* lanes with an instance */
 	bool alone;			/* no other wave of the group could run */
+	bool detail;			/* count what hw/perf.h calls detailed */
 	u8 exit;			/* enum usc_exit */
 	struct usc_wave *wave;
+	u64 wait;			/* issue slots that it waits for, behind USC_EXIT_YIELD */
+
+	/* Of the group's turn: what performance counters get behind it. */
+	u64 issued, stalled;
+	u64 tlb_hits;
 
 	/* Of the group. */
 	u8 ctx;				/* MMU context */
@@ -127,6 +134,46 @@ static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_
 	return next;
 }
 
+/* Base address of an access to memory, displacement included. */
+static inline u64 exec_base(const struct exec *x, const struct usc_insn *i)
+{
+	u64 base = 0;
+
+	if (!i->no_base) {
+		/* The pair lies in neighbouring words, or in element 0 of neighbouring rows. */
+		u32 step = i->base[USC_SRC2] == USC_BASE_SHARED ? 1 : USC_ROW_WORDS;
+		const u32 *pair = exec_operand(x, i, USC_SRC2);
+
+		base = pair[0] | (u64)pair[step] << 32;
+	}
+	return base + i->value;
+}
+
+/* An access to memory has begun at instruction i: its signal will be done. */
+static inline void exec_signal(struct exec *x, const struct usc_insn *i)
+{
+	x->wave->done[i->sig[0]] = exec_clock(x, i) + 1 + USC_GLOBAL_LATENCY;
+}
+
+/* The host's address of va, good to the end of its grain, or NULL with x->fault. */
+static inline u8 *exec_host(struct exec *x, u64 va, bool store)
+{
+	struct usc *usc = x->usc;
+	u8 *host = NULL;
+
+	if (!(va >> PUMICE_MMU_VA_BITS))
+		host = mmu_tlb_lookup(usc->config.mmu, &usc->tlb, x->ctx, va,
+				      store ? MMU_TLB_WRITE : MMU_TLB_READ);
+	if (host) {
+		x->tlb_hits++;
+		return host;
+	}
+	x->fault = (struct gpu_fault){ 0 };
+	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va,
+			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+			     PUMICE_UNIT_USC_DATA, &x->fault);
+}
+
 /* Fault of instruction i itself. */
 const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault);
 /* Fault that the MMU has put into x->fault. */
@@ -139,8 +186,22 @@ const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
 bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
 		  u32 *row);
 
+/* What a wave moves of a work-group copy. */
+struct usc_share {
+	u32 first, words;
+};
+
+struct usc_share usc_copy_share(const struct exec *x, const struct usc_insn *i);
+
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
+/*
+ * Run a wave from i until it leaves, an instruction at a time, and count what
+ * hw/perf.h calls detailed (count.c).
+ */
+const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *i);
+/* Count what the group's turn came to since the last call. */
+void usc_exec_count(struct exec *x);
 /* Run one of its waves for at most slice instructions; returns how many it issued. */
 u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone);
 
@@ -175,6 +236,7 @@ void usc_exec_bind_pair(struct usc_insn *insn);
 usc_exec_fn *usc_exec_scalar_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn);
+usc_exec_fn *usc_exec_copy_find(const struct usc_insn *insn);
 /* Stands behind the last instruction. */
 usc_exec_fn usc_exec_past_end;
 

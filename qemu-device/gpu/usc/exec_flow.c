@@ -62,18 +62,42 @@ static const struct usc_insn *sig_done(struct exec *x, const struct usc_insn *i)
 
 /*
  * A wave that must wait lets its clock pass. Where others could run meanwhile it
- * gives way and issues the wait anew on its next turn.
+ * gives way, and issues the wait anew on its next turn; then the result is false.
  */
+static bool wait_until(struct exec *x, u64 when, u64 now)
+{
+	x->wave->clock += when - now;
+	if (x->alone)
+		x->stalled += when - now;
+	else
+		x->wait = when - now;
+	return x->alone;
+}
+
 static const struct usc_insn *sig_wait(struct exec *x, const struct usc_insn *i)
 {
 	u64 when = signals_done(x, i), now = exec_clock(x, i);
 
-	if (when > now) {
-		x->wave->clock += when - now;
-		if (!x->alone)
-			return exec_leave(x, i, USC_EXIT_YIELD);
-	}
+	if (when > now && !wait_until(x, when, now))
+		return exec_leave(x, i, USC_EXIT_YIELD);
 	*exec_operand(x, i, USC_DST) = 1;
+	return exec_next(x, i);
+}
+
+/*
+ * The wave's accesses have been made when they were issued, so to wait for all
+ * signals and to order what was done for other threads is enough in every scope.
+ */
+static const struct usc_insn *mem_fence(struct exec *x, const struct usc_insn *i)
+{
+	u64 when = 0, now = exec_clock(x, i);
+
+	for (u32 n = 0; n < PUMICE_USC_SIGNALS; n++)
+		when = x->wave->done[n] > when ? x->wave->done[n] : when;
+	if (when > now && !wait_until(x, when, now))
+		return exec_leave(x, i, USC_EXIT_YIELD);
+	if (i->func != PUMICE_USC_SCOPE_GROUP)
+		atomic_thread_fence(memory_order_seq_cst);
 	return exec_next(x, i);
 }
 
@@ -88,6 +112,8 @@ usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn)
 	case PUMICE_USC_OP_SIG_WAITALL3:
 	case PUMICE_USC_OP_SIG_WAITALL4:
 		return sig_wait;
+	case PUMICE_USC_OP_MEM_FENCE:
+		return mem_fence;
 	case PUMICE_USC_OP_BRZ:
 		return brz;
 	case PUMICE_USC_OP_BRNZ:

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "state.h"
 
@@ -134,6 +135,17 @@ void usc_abort(struct usc *usc)
 	atomic_fetch_or(&usc->abort, atomic_load(&usc->live));
 }
 
+void usc_set_detail(struct usc *usc, bool detail)
+{
+	atomic_store_explicit(&usc->detail, detail, memory_order_relaxed);
+}
+
+void usc_counters_add(const struct usc *usc, u64 *value)
+{
+	for (u32 n = 0; n < PUMICE_PERF_COUNTER_COUNT; n++)
+		value[n] += atomic_load_explicit(&usc->count[n], memory_order_relaxed);
+}
+
 /* One wave to the first instruction. Its instances are what is left of the task's. */
 static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, unsigned int in_task,
 		       u32 instance, bool own)
@@ -152,6 +164,8 @@ static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, 
 	};
 	memset(usc->unified + usc->wave[index].regs, 0,
 	       task->temps * USC_ROW_WORDS * sizeof(*usc->unified));
+	if (own)
+		memset(usc->own + index * USC_OWN_WORDS, 0, USC_OWN_WORDS * sizeof(*usc->own));
 	run->wave[run->waves++] = (u8)index;
 }
 
@@ -163,8 +177,6 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 
 	*run = (struct usc_run){ .left = USC_WAVE_QUANTUM };
 	for (unsigned int t = 0; t < g->tasks; t++) {
-	if (own)
-		memset(usc->own + index * USC_OWN_WORDS, 0, USC_OWN_WORDS * sizeof(*usc->own));
 		const struct usc_task *task = &usc->task[g->slot[t]];
 
 		for (unsigned int w = 0; w * PUMICE_LANES < task->instances; w++)
@@ -175,13 +187,37 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 	}
 	run->runnable = (u32)((1ull << run->waves) - 1);
 	memset(usc->local + g->local_byte, 0, g->local_bytes);
+	usc_count(usc, PUMICE_PERF_USC_WAVES, run->waves);
 	atomic_store_explicit(&g->state, USC_GROUP_RUNNING, memory_order_relaxed);
 	usc->running |= 1ull << group;
+}
+
+static u64 nanoseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+void usc_busy_begin(struct usc *usc)
+{
+	if (!usc->busy_since)
+		usc->busy_since = nanoseconds();
+}
+
+void usc_busy_end(struct usc *usc)
+{
+	if (usc->busy_since)
+		usc_count(usc, PUMICE_PERF_USC_BUSY, nanoseconds() - usc->busy_since);
+	usc->busy_since = 0;
 }
 
 void usc_group_finish(struct usc *usc, unsigned int group)
 {
 	usc->running &= ~(1ull << group);
+	if (!usc->running)
+		usc_busy_end(usc);	/* before anyone hears that the last group is done */
 	atomic_store_explicit(&usc->group[group].state, USC_GROUP_FREE, memory_order_relaxed);
 	atomic_fetch_and(&usc->live, ~(1ull << group));
 	usc->config.ops->group_done(usc->config.opaque, usc->config.number, group);

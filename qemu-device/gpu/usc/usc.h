@@ -135,4 +135,15 @@ struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu 
 				    struct gpu_fault *fault);
 void usc_program_put(struct usc_program_cache *cache, struct usc_program *program);
 
+/*
+ * Performance counters, hw/perf.h. Any thread; exact while no step runs. The
+ * counts outlive usc_reset().
+ */
+/* Count what hw/perf.h calls detailed, or no longer; from the waves' next turns on. */
+void usc_set_detail(struct usc *usc, bool detail);
+/* Add this USC's counts to value[], by enum pumice_perf_counter. */
+void usc_counters_add(const struct usc *usc, u64 *value);
+/* Add the counter USC_PROGRAMS. */
+void usc_program_cache_counters_add(struct usc_program_cache *cache, u64 *value);
+
 #endif

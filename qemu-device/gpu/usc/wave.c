@@ -63,6 +63,7 @@ static void settle(struct usc *usc, unsigned int group)
 	} else {
 		run->runnable = run->barrier;
 		run->barrier = 0;
+		usc_count(usc, PUMICE_PERF_USC_BARRIERS, 1);
 	}
 }
 
@@ -100,6 +101,7 @@ static void wave_left(struct usc *usc, unsigned int group, const struct exec *x)
 	switch (x->exit) {
 	case USC_EXIT_YIELD:
 		run->left = 0;
+		usc->wave[run->wave[run->current]].resume = run->slots + x->wait;
 		return;
 	case USC_EXIT_FAULT:
 		fault_group(usc, group, &x->fault);
@@ -115,6 +117,24 @@ static void wave_left(struct usc *usc, unsigned int group, const struct exec *x)
 		settle(usc, group);
 }
 
+/*
+ * One turn of a wave; returns the issue slots it used. Its turn comes only when
+ * the others have had theirs, so if what it waits for is not there yet they all
+ * wait.
+ */
+static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, u32 slice)
+{
+	u64 stalled = x->stalled;
+	u32 used;
+
+	if (wave->resume > run->slots)
+		x->stalled += wave->resume - run->slots;
+	used = usc_exec(x, wave, slice, !(run->runnable & (run->runnable - 1)));
+	used = used ? used : 1;	/* a wait that was put off costs its slot */
+	run->slots += used + (x->stalled - stalled);
+	return used;
+}
+
 /* Continue one group until its turn or the budget ends; returns what is left of the budget. */
 static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic bool *stop)
 {
@@ -125,18 +145,19 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 	usc_exec_group(x, usc, group);
 	while (budget && usc->left && (usc->running & bit)) {
 		struct usc_wave *wave = choose_wave(usc, run);
-		u32 slice = least(budget, least(usc->left, run->left));
-		u32 used = usc_exec(x, wave, slice, !(run->runnable & (run->runnable - 1)));
+		u32 used = run_wave(run, x, wave, least(budget, least(usc->left, run->left)));
 
-		used = used ? used : 1;	/* a wait that was put off costs its slot */
 		budget -= used;
 		usc->left -= used;
 		run->left -= used;
-		if (x->exit != USC_EXIT_SLICE)
+		if (x->exit != USC_EXIT_SLICE) {
+			usc_exec_count(x);	/* before anyone hears that the group is done */
 			wave_left(usc, group, x);
+		}
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
 	}
+	usc_exec_count(x);
 	return budget;
 }
 
@@ -176,10 +197,12 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 		take_started(usc);
 		if (!usc->running)
 			break;
+		usc_busy_begin(usc);
 		budget = run_group(usc, &x, budget, stop);
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
 	}
 	fesetenv(&host);
+	usc_busy_end(usc);
 	return usc_has_work(usc);
 }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Counting what hw/perf.h calls detailed: instructions by class, bytes, bank
+ * conflicts of local memory.
+ *
+ * Source: hw/perf.h; document 002, "Local memory", for the 32 banks. An
+ * instruction is counted when it is complete: not where it faults, and a wait
+ * once, however often it was put off.
+ *
+ * Limits: this way of running takes every instruction alone, so it is slower.
+ * Bytes are those of system memory; a work-group copy counts as the words that
+ * the wave moved, an atomic operation loads and stores.
+ */
+#include "exec.h"
+
+#define LOCAL_BANKS 32u
+
+/* What an instruction does to memory. */
+struct access {
+	bool local, load, store;
+	u32 bytes;	/* of each active lane */
+};
+
+static bool is_float(const struct usc_insn *insn)
+{
+	return insn->type == PUMICE_USC_TYPE_F32;
+}
+
+static enum pumice_perf_counter arithmetic_class(const struct usc_insn *insn)
+{
+	switch (insn->op) {
+	case PUMICE_USC_OP_RCP:
+	case PUMICE_USC_OP_SQRT:
+	case PUMICE_USC_OP_RSQRT:
+	case PUMICE_USC_OP_EXP2:
+	case PUMICE_USC_OP_LOG2:
+	case PUMICE_USC_OP_SIN:
+	case PUMICE_USC_OP_COS:
+		return PUMICE_PERF_USC_INSN_SPECIAL;
+	default:
+		return is_float(insn) ? PUMICE_PERF_USC_INSN_FLOAT : PUMICE_PERF_USC_INSN_INTEGER;
+	}
+}
+
+static enum pumice_perf_counter vector_class(const struct usc_insn *insn)
+{
+	switch (insn->op) {
+	case PUMICE_USC_OP_MOV:
+	case PUMICE_USC_OP_SELECT:
+	case PUMICE_USC_OP_CVT_F32:
+	case PUMICE_USC_OP_CVT_INT:
+	case PUMICE_USC_OP_CVT_F16:
+	case PUMICE_USC_OP_CVT_U8:
+	case PUMICE_USC_OP_CVT_I8:
+	case PUMICE_USC_OP_CVT_U16:
+	case PUMICE_USC_OP_CVT_I16:
+	case PUMICE_USC_OP_PACK16:
+	case PUMICE_USC_OP_UNPACK16_LO:
+	case PUMICE_USC_OP_UNPACK16_HI:
+	case PUMICE_USC_OP_EXT8:
+	case PUMICE_USC_OP_DC_WINDOW:
+		return PUMICE_PERF_USC_INSN_MOVE;
+	case PUMICE_USC_OP_SHUFFLE:
+	case PUMICE_USC_OP_ROTATE:
+	case PUMICE_USC_OP_BUTTERFLY:
+	case PUMICE_USC_OP_FIRST_WHERE_TRUE:
+	case PUMICE_USC_OP_REDUCE_PART:
+	case PUMICE_USC_OP_REDUCE_FINISH:
+	case PUMICE_USC_OP_SCAN:
+	case PUMICE_USC_OP_SCAN_EXCL:
+	case PUMICE_USC_OP_BALLOT:
+		return PUMICE_PERF_USC_INSN_CROSS;
+	default:
+		return arithmetic_class(insn);
+	}
+}
+
+/* Loads and stores; false for everything else. */
+static bool access_of(const struct usc_insn *insn, struct access *a)
+{
+	switch (insn->op) {
+#define ACCESS(name, size)						\
+	case PUMICE_USC_OP_LOCAL_LOAD##name:				\
+		*a = (struct access){ true, true, false, size };	\
+		return true;						\
+	case PUMICE_USC_OP_LOCAL_STORE##name:				\
+		*a = (struct access){ true, false, true, size };	\
+		return true;						\
+	case PUMICE_USC_OP_GLOBAL_LOAD##name:				\
+		*a = (struct access){ false, true, false, size };	\
+		return true;						\
+	case PUMICE_USC_OP_GLOBAL_STORE##name:				\
+		*a = (struct access){ false, false, true, size };	\
+		return true
+	ACCESS(8, 1);
+	ACCESS(16, 2);
+	ACCESS(32, 4);
+	ACCESS(64, 8);
+	ACCESS(128, 16);
+#undef ACCESS
+	case PUMICE_USC_OP_LOCAL_ATOMIC:
+		*a = (struct access){ true, true, true, 4 };
+		return true;
+	case PUMICE_USC_OP_GLOBAL_ATOMIC:
+		*a = (struct access){ false, true, true, 4 };
+		return true;
+	case PUMICE_USC_OP_BURST_LOAD:
+		*a = (struct access){ false, true, false, insn->words * 4u };
+		return true;
+	case PUMICE_USC_OP_BURST_STORE:
+		*a = (struct access){ false, false, true, insn->words * 4u };
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum pumice_perf_counter class_of(const struct usc_insn *insn)
+{
+	struct access a;
+
+	if (access_of(insn, &a)) {
+		if (a.load && a.store)
+			return PUMICE_PERF_USC_INSN_ATOMIC;
+		return a.local ? PUMICE_PERF_USC_INSN_LOCAL : PUMICE_PERF_USC_INSN_GLOBAL;
+	}
+	if (insn->op == PUMICE_USC_OP_GROUP_LOAD || insn->op == PUMICE_USC_OP_GROUP_STORE)
+		return PUMICE_PERF_USC_INSN_GLOBAL;
+	switch (pumice_isa_find_opcode(&pumice_usc_isa, insn->op)->layout) {
+	case PUMICE_USC_LAYOUT_FLOW:
+	case PUMICE_USC_LAYOUT_SIG:
+	case PUMICE_USC_LAYOUT_FENCE:
+		return PUMICE_PERF_USC_INSN_FLOW;
+	default:
+		return insn->form == PUMICE_USC_FORM_SCALAR ? PUMICE_PERF_USC_INSN_SCALAR :
+							      vector_class(insn);
+	}
+}
+
+static u32 active_lanes_of(const struct exec *x, const struct usc_insn *i)
+{
+	const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF_LANES);
+	const u32 *a = exec_mask_row(x, mask, 0), *b = exec_mask_row(x, mask, 1);
+	u32 lanes = 0;
+
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		lanes |= ((a[l] ^ mask->invert[0]) & (b[l] ^ mask->invert[1]) & 1) << l;
+	return lanes & x->valid;
+}
+
+/*
+ * Further cycles of one access of at most a word a lane: every bank serves one
+ * word a cycle, to all lanes that want it.
+ */
+static u32 conflicts(const u32 *off, u32 plus, u32 lanes)
+{
+	u32 words[LOCAL_BANKS][PUMICE_LANES], count[LOCAL_BANKS] = { 0 }, most = 1;
+
+	for (; lanes; lanes &= lanes - 1) {
+		u32 word = (off[__builtin_ctz(lanes)] + plus) / 4, bank = word % LOCAL_BANKS;
+		u32 n = 0;
+
+		while (n < count[bank] && words[bank][n] != word)
+			n++;
+		if (n < count[bank])
+			continue;
+		words[bank][count[bank]++] = word;
+		most = count[bank] > most ? count[bank] : most;
+	}
+	return most - 1;
+}
+
+/* What an instruction that is about to run will be counted as. */
+struct tally {
+	u64 load_bytes, store_bytes, conflicts;
+};
+
+static void tally_access(const struct exec *x, const struct usc_insn *i, struct tally *t)
+{
+	struct access a;
+	u32 lanes;
+
+	if (!access_of(i, &a))
+		return;
+	lanes = active_lanes_of(x, i);
+	if (!a.local) {
+		u32 bytes = (u32)__builtin_popcount(lanes) * a.bytes;
+
+		t->load_bytes = a.load ? bytes : 0;
+		t->store_bytes = a.store ? bytes : 0;
+		return;
+	}
+	for (u32 n = 0; n < a.bytes; n += 4)
+		t->conflicts += conflicts(exec_operand(x, i, USC_SRC0), i->value + n, lanes);
+}
+
+static void tally_copy(const struct exec *x, const struct usc_insn *i, struct tally *t)
+{
+	struct usc_share share;
+
+	if (i->op != PUMICE_USC_OP_GROUP_LOAD && i->op != PUMICE_USC_OP_GROUP_STORE)
+		return;
+	share = usc_copy_share(x, i);
+	*(i->op == PUMICE_USC_OP_GROUP_LOAD ? &t->load_bytes : &t->store_bytes) = share.words * 4;
+}
+
+static void count_complete(struct usc *usc, const struct usc_insn *i, const struct tally *t)
+{
+	usc_count(usc, class_of(i), 1);
+	usc_count(usc, PUMICE_PERF_USC_LOAD_BYTES, t->load_bytes);
+	usc_count(usc, PUMICE_PERF_USC_STORE_BYTES, t->store_bytes);
+	usc_count(usc, PUMICE_PERF_USC_LOCAL_CONFLICTS, t->conflicts);
+}
+
+const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *i)
+{
+	bool going = (uintptr_t)i < (uintptr_t)x->limit;
+
+	while (going) {
+		const struct usc_insn *at = i;
+		struct tally t = { 0 };
+
+		tally_access(x, i, &t);
+		tally_copy(x, i, &t);
+		x->limit = i + 1;	/* this instruction alone */
+		i = i->run(x, i);
+		/* A jump has begun a new run of instructions, as far as the slice allows. */
+		going = x->limit && x->done + (u32)(i - x->from) < x->slice;
+		if (x->exit != USC_EXIT_FAULT && x->exit != USC_EXIT_YIELD)
+			count_complete(x->usc, at, &t);
+	}
+	return i;
+}
