@@ -19,7 +19,7 @@ export BUILD ?= $(top)/build
 export OUT ?= $(top)/out
 export JOBS ?= $(shell nproc)
 export PUMICE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pumice
-export QEMU_SRC KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
+export QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
 
 # Size of the virtual GPU, for run and shell.
 export CORES ?= 4
@@ -41,7 +41,8 @@ gen := $(BUILD)/gen/.done
 firmware := $(BUILD)/firmware/pumice_fw.bin
 native := $(BUILD)/native/.done
 asan := $(BUILD)/asan/.done
-qemu := $(BUILD)/qemu/qemu-system-x86_64
+qemu := $(BUILD)/qemu$(addprefix -,$(QEMU_VERSION))/qemu-system-x86_64
+export PUMICE_QEMU := $(qemu)
 stock := $(BUILD)/kernel/.stock
 fast := $(BUILD)/kernel/.fast
 stock_module := $(BUILD)/module/stock.ko
@@ -80,6 +81,10 @@ check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's
 	@$(S)/check.sh igt
+
+.PHONY: check-qemu
+check-qemu: ## the PCI device and the guest tests on another QEMU (QEMU_VERSION=10.2, QEMU_SRC=)
+	@$(S)/check.sh qemu
 
 .PHONY: fuzz
 fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)
@@ -129,9 +134,9 @@ $(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi
 	@$(S)/build-native.sh asan -Db_sanitize=address,undefined -Db_lundef=false
 
 .PHONY: qemu
-qemu: $(qemu) ## QEMU with the device (QEMU_SRC= for your own source)
+qemu: $(qemu) ## QEMU with the device (QEMU_VERSION=10.2, or QEMU_SRC= for your own source)
 $(qemu): $(call setting,qemu,$(QEMU_SRC)) $(gen) $(gpu_sources) scripts/build-qemu.sh scripts/qemu-hooks.py | $(packages)
-	@$(S)/build-qemu.sh
+	@$(S)/build-qemu.sh $@
 
 .PHONY: kernels
 kernels: $(stock) $(fast) ## Debian's kernel and the small test kernel

@@ -2,11 +2,16 @@
 /*
  * Pumice GPU: differences between QEMU versions, all in one place.
  *
- * Written against QEMU 10.0; the newer spellings are chosen by version or by
- * the headers that are there.
+ * Written against QEMU 10.0. What this QEMU has is found by its headers, not by
+ * its version: __has_include() here, and pumice_config.h, in which meson.build
+ * notes what it reads in them.
  */
 #ifndef HW_PUMICE_COMPAT_H
 #define HW_PUMICE_COMPAT_H
+
+#include "system/runstate.h"
+
+#include "pumice_config.h"
 
 /* 10.1 moved exec/memory.h and kin to system/. */
 #if __has_include("system/memory.h")
@@ -23,11 +28,25 @@
 #endif
 
 /* 10.1 made the data of class_init constant. */
-#if QEMU_VERSION_MAJOR > 10 || \
-    (QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR >= 1)
+#ifdef PUMICE_HAVE_CONST_CLASS_DATA
 #define PUMICE_CLASS_DATA const void
 #else
 #define PUMICE_CLASS_DATA void
 #endif
+
+/*
+ * Call @cb(@opaque, running, state) when the machine starts or stops. 10.2 takes
+ * a second callback, one that may fail.
+ */
+static inline VMChangeStateEntry *
+pumice_add_vm_change_state_handler(DeviceState *dev, VMChangeStateHandler *cb,
+                                   void *opaque)
+{
+#ifdef PUMICE_HAVE_VM_STATE_RESULT
+    return qdev_add_vm_change_state_handler(dev, cb, NULL, opaque);
+#else
+    return qdev_add_vm_change_state_handler(dev, cb, opaque);
+#endif
+}
 
 #endif

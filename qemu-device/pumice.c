@@ -44,7 +44,6 @@
 #include "hw/pci/pcie.h"
 #include "hw/resettable.h"
 #include "migration/vmstate.h"
-#include "system/runstate.h"
 
 #include "pumice.h"
 #include "pumice_decode.h"
@@ -338,8 +337,8 @@ static void pumice_realize(PCIDevice *pdev, Error **errp)
         goto uninit_msix;
     }
     pumice_memory_init(&s->memory, s->gpu, pci_get_address_space(pdev));
-    s->vm_state = qdev_add_vm_change_state_handler(DEVICE(s),
-                                                   pumice_vm_state_change, s);
+    s->vm_state = pumice_add_vm_change_state_handler(DEVICE(s),
+                                                     pumice_vm_state_change, s);
     return;
 
 uninit_msix:

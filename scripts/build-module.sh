@@ -28,7 +28,7 @@ copy() {
 		--exclude '*.a' --exclude 'generated' \
 		"$top/drivers/gpu/drm/pumice/" "$work/drivers/gpu/drm/pumice/"
 	rsync -rc --delete "$top/uapi/" "$work/uapi/"
-	rsync -rc "$top/hw/fwif.h" "$work/hw/"
+	rsync -rc "$top"/hw/*.h "$work/hw/"
 	rsync -rc --include '*.h' --exclude '*' "$BUILD/gen/" "$work/build/gen/"
 }
 

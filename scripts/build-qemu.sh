@@ -1,12 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Build QEMU 10.0 with the device overlaid; leave qemu-system-x86_64 in
-# build/qemu/.
+# Build QEMU with the device overlaid.
 #
-# The source is Debian 13's package with Debian's patches, or QEMU_SRC=. Source
-# and build tree live in the cache, keyed by version: the first build takes
-# minutes, after that a change of the device compiles the device only.
+#   build-qemu.sh PRODUCT
+#
+# The source is a Debian package with Debian's patches: QEMU 10.0 of Debian 13,
+# or with QEMU_VERSION= the newest version that begins so and whose source one of
+# Debian's suites still has (QEMU_VERSION=10.2). QEMU_SRC= is a tree of one's own.
+# Source and build tree live in the cache, keyed by version: the first build takes
+# minutes, after that a change of the device compiles the device only. The binary
+# is copied to PRODUCT.
 #
 # What the overlay looks like inside QEMU's tree (hw/pumice/):
 #   *.c *.h meson.build Kconfig trace-events   from qemu-device/
@@ -17,7 +21,9 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-suite=trixie
+product=$1
+default=10.0
+suites="trixie trixie-backports forky sid experimental"
 base=$PUMICE_CACHE/qemu
 meson_min=1.5
 
@@ -39,13 +45,44 @@ provide_meson() {
 	export PATH=$dir/usr/bin:$PATH
 }
 
-fetch() {
-	local version=$1 src=$2
+# offers WANTED: "SUITE VERSION" of every source package whose upstream version
+# is WANTED or begins with it, the newest of the first suite first.
+offers() {
+	local suite
 
-	rm -rf "$src.tmp" "$src"
-	"$top/scripts/debian-suite.sh" "$suite" source "$src.tmp" "qemu=$version"
-	mv "$src.tmp"/qemu-*/ "$src"
-	rm -rf "$src.tmp"
+	for suite in $suites; do
+		"$top/scripts/debian-suite.sh" "$suite" update >&2
+		"$top/scripts/debian-suite.sh" "$suite" sources qemu |
+			awk -F: -v wanted="$1" -v suite="$suite" \
+				'index($NF ".", wanted ".") == 1 || index($NF, wanted "+") == 1 {
+					print suite, $0 }' | sort -rV
+	done
+}
+
+# fetch WANTED FILE: fetch the first offer that can be had, unpack it in the
+# cache, write its version to FILE. Suites list sources that their mirror may not
+# hold.
+fetch() {
+	local suite version src tried=
+
+	while read -r suite version; do
+		tried+=" $version ($suite)"
+		src=$base/$(key "$version")/src
+		rm -rf "$src.tmp" "$src"
+		"$top/scripts/debian-suite.sh" "$suite" source "$src.tmp" \
+			"qemu=$version" || continue
+		mv "$src.tmp"/qemu-*/ "$src"
+		rm -rf "$src.tmp"
+		echo "$version" >"$2"
+		return
+	done < <(offers "$1")
+	die "no source of QEMU $1 can be had from Debian${tried:+: tried$tried}" \
+		"give another QEMU_VERSION=, or a source tree of your own: QEMU_SRC="
+}
+
+# key VERSION: a version as a folder's name.
+key() {
+	echo "${1//[:~]/_}"
 }
 
 # QEMU_SRC= is somebody's own tree: link-copy it instead of changing it.
@@ -73,7 +110,7 @@ overlay() {
 	[ -e "$top/qemu-device/meson.build" ] || return 0
 	mkdir -p "$to/gen"
 	rsync -rc --delete --exclude /gen "$top/qemu-device/" "$to/"
-	rsync -rc --delete "$BUILD/gen/" "$top/hw/decode/" "$top/hw/fwif.h" "$to/gen/"
+	rsync -rc --delete "$BUILD/gen/" "$top/hw/decode/" "$top"/hw/*.h "$to/gen/"
 	python3 "$top/scripts/qemu-hooks.py" "$1"
 }
 
@@ -81,28 +118,32 @@ compile() {
 	local obj=$1
 
 	nice ninja -C "$obj" -j"$JOBS" qemu-system-x86_64
-	mkdir -p "$BUILD/qemu"
-	cp "$obj/qemu-system-x86_64" "$BUILD/qemu/.new"
-	mv "$BUILD/qemu/.new" "$BUILD/qemu/qemu-system-x86_64"
+	mkdir -p "$(dirname "$product")"
+	cp "$obj/qemu-system-x86_64" "$product.new"
+	mv "$product.new" "$product"
 }
 
 main() {
-	local version key src obj
+	local wanted=${QEMU_VERSION:-$default} file place src obj
 
 	provide_meson
 	if [ -n "${QEMU_SRC:-}" ]; then
-		key=own-$(echo "$QEMU_SRC" | sha256sum | cut -c1-8)
-		src=$base/$key/src
+		place=$base/own-$(echo "$QEMU_SRC" | sha256sum | cut -c1-8)
+		src=$place/src
+		mkdir -p "$src"
 		step qemu-copy "copying the QEMU source from $QEMU_SRC" copy_own "$src"
 	else
-		version=$(fixed_version qemu "$suite" qemu-system-x86)
-		key=${version//[:~]/_}
-		src=$base/$key/src
-		[ -d "$src" ] ||
-			step qemu-fetch "fetching the QEMU source $version" \
-				fetch "$version" "$src"
+		file=$PUMICE_CACHE/versions/qemu
+		[ "$wanted" = $default ] || file+=-$wanted
+		mkdir -p "${file%/*}"
+		if [ ! -s "$file" ] || [ ! -d "$base/$(key "$(cat "$file")")/src" ]; then
+			step qemu-fetch "fetching the source of QEMU $wanted" \
+				fetch "$wanted" "$file"
+		fi
+		place=$base/$(key "$(cat "$file")")
+		src=$place/src
 	fi
-	obj=$base/$key/build
+	obj=$place/build
 	if [ ! -e "$obj/.configured" ]; then
 		rm -rf "$obj"
 		overlay "$src"
@@ -110,7 +151,7 @@ main() {
 		touch "$obj/.configured"
 	fi
 	overlay "$src"
-	step qemu "building QEMU (3 to 6 minutes the first time)" compile "$obj"
+	step qemu "building QEMU ${place##*/} (3 to 6 minutes the first time)" compile "$obj"
 }
 
 with_lock "$base/lock" main

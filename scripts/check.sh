@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, guest, igt) one after the other. Each
+# check.sh PART…: run the parts (unit, guest, igt, qemu) one after the other. Each
 # closes with 'N passed, N failed'; with several parts so does the whole, on the
 # last line. A part that cannot be built counts as one failure.
 
@@ -43,23 +43,32 @@ igt_part() {
 		"$BUILD/guest/programs.cpio" "$BUILD/guest/igt.cpio"
 }
 
+guest_part() {
+	part guest "tests through ioctls, in a guest" \
+		"qemu $BUILD/guest/stock.cpio $BUILD/guest/fast.cpio
+		$BUILD/guest/programs.cpio" \
+		"$top/scripts/guest-tests.py" "$BUILD/guest"
+}
+
 run_part() {
 	case $1 in
 	unit)
 		part unit "tests without a guest" "$BUILD/.packages-check firmware native asan qemu" "$top/scripts/unit.py"
 		;;
 	guest)
-		part guest "tests through ioctls, in a guest" \
-			"qemu $BUILD/guest/stock.cpio $BUILD/guest/fast.cpio
-			$BUILD/guest/programs.cpio" \
-			"$top/scripts/guest-tests.py" "$BUILD/guest"
+		guest_part
+		;;
+	qemu)
+		part unit "tests of the PCI device" "qemu firmware" \
+			"$top/scripts/unit.py" tests/qemu
+		guest_part
 		;;
 	igt)
 		igt_part fast
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "unit, guest or igt"
+		die "no part $1" "unit, guest, igt or qemu"
 		;;
 	esac
 }

@@ -5,6 +5,7 @@
 #
 #   debian-suite.sh SUITE update             fetch the lists (at most once a day)
 #   debian-suite.sh SUITE version PACKAGE    print the newest version
+#   debian-suite.sh SUITE sources PACKAGE    print the versions of its source
 #   debian-suite.sh SUITE depends PACKAGE    print the names it depends on
 #   debian-suite.sh SUITE download DIR PKG…  put the .deb files into DIR
 #   debian-suite.sh SUITE closure DIR PKG…   the same for all they depend on too
@@ -86,6 +87,9 @@ uri)
 	;;
 version)
 	apt-cache "${options[@]}" show "$1" | sed -n 's/^Version: //p' | head -n 1
+	;;
+sources)
+	apt-cache "${options[@]}" showsrc "$1" 2>/dev/null | sed -n 's/^Version: //p'
 	;;
 depends)
 	apt-cache "${options[@]}" depends --important "$1" |

@@ -217,7 +217,8 @@ def parse():
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--device", default="pumice,cores=4,threads=2",
                         help="'' for a guest without the GPU")
-    parser.add_argument("--qemu", default=str(BUILD / "qemu/qemu-system-x86_64"))
+    parser.add_argument("--qemu", default=os.environ.get("PUMICE_QEMU")
+                        or str(BUILD / "qemu/qemu-system-x86_64"))
     parser.add_argument("--qemu-option", action="append", default=[])
     parser.add_argument("--append", action="append", default=[], help="kernel command line")
     parser.add_argument("--kernel-faults", choices=["fail", "allow"], default="fail")

@@ -77,9 +77,10 @@ def main():
     """Everything, then the count."""
     tally = Tally("unit")
     (OUT / "logs").mkdir(parents=True, exist_ok=True)
-    timed("unit tests", meson_tests, tally, "native")
-    timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")
-    for folder in PYTHON_TESTS:
+    if not sys.argv[1:]:
+        timed("unit tests", meson_tests, tally, "native")
+        timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")
+    for folder in sys.argv[1:] or PYTHON_TESTS:
         timed(f"tests in {folder}", python_tests, tally, folder)
     sys.exit(tally.close())
 

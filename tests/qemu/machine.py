@@ -20,7 +20,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
-QEMU = BUILD / "qemu/qemu-system-x86_64"
+QEMU = os.environ.get("PUMICE_QEMU") or BUILD / "qemu/qemu-system-x86_64"
 FIRMWARE_FOLDERS = ["/usr/share/seabios", "/usr/share/qemu"]
 PATIENCE = 60   # seconds; then the test fails
 
