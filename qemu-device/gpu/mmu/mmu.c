@@ -21,7 +21,7 @@
 
 /* Address bits that each level translates (formats.xml): 1 GiB and 2 MiB entries. */
 #define PC_SHIFT	30
-#define PD_SHIFT	21
+#define PD_SHIFT	MMU_BLOCK_SHIFT
 #define PD_ENTRIES	512u
 
 /* What a walk found: one grain. */
@@ -184,7 +184,7 @@ static u32 access_perm(enum pumice_access access)
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault)
 {
-	struct mmu_tlb_entry *e = &tlb->entry[(va >> MMU_GRAIN_SHIFT) % MMU_TLB_ENTRIES];
+	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
 	enum pumice_fault why = PUMICE_FAULT_MMU_ADDRESS;
 	struct walk found;
 	u64 gen;

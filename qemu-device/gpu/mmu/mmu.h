@@ -26,6 +26,8 @@ struct mem_map;
 #define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
 #define MMU_GRAIN_SHIFT 12u	/* entries cover 4 KiB, whatever the page size */
 
+#define MMU_BLOCK_SHIFT 21u	/* what one entry of a page directory covers */
+
 /* Permissions of an entry. */
 #define MMU_TLB_READ	1u
 #define MMU_TLB_WRITE	2u
@@ -68,13 +70,25 @@ static inline u64 mmu_tlb_tag(unsigned int ctx, u64 va)
 }
 
 /*
+ * The entry for an address. Buffers like to lie at powers of two and to be walked
+ * side by side, so that what stands above the 2 MiB block is mixed in: 37 sends
+ * blocks that are a power of two apart to different places.
+ */
+static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
+{
+	u64 grain = va >> MMU_GRAIN_SHIFT, block = va >> MMU_BLOCK_SHIFT;
+
+	return &tlb->entry[(grain ^ block * 37) % MMU_TLB_ENTRIES];
+}
+
+/*
  * The fast path: a host pointer to va, or NULL when the TLB does not hold it
  * with these permissions. The caller has checked va < 1 TiB.
  */
 static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 				 u64 va, u32 perm)
 {
-	struct mmu_tlb_entry *e = &tlb->entry[(va >> MMU_GRAIN_SHIFT) % MMU_TLB_ENTRIES];
+	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
 
 	if (e->tag != mmu_tlb_tag(ctx, va) || !(e->perms & perm) ||
 	    e->gen != atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire))
