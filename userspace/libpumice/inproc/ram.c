@@ -22,6 +22,8 @@ int ram_init(struct inproc_device *d, u64 bytes)
 
 	if (p == MAP_FAILED)
 		return -ENOMEM;
+	/* Large pages of the host where it has some: a matter of speed only. */
+	madvise(p, bytes, MADV_HUGEPAGE);
 	d->ram = p;
 	d->ram_bytes = bytes;
 	err = extents_init(&d->ram_free, RAM_BASE, bytes);
