@@ -12,6 +12,9 @@
 #include "vec_alu.h"
 #include "vec_access.h"
 #include "vec_memory.h"
+#include "vec_mem_narrow.h"
+#include "vec_mem_wide.h"
+#include "vec_mem_atomic.h"
 #include "vec_move.h"
 #include "vec_lookup.h"
 
@@ -23,6 +26,12 @@ static usc_exec_fn *find(const struct usc_insn *insn)
 
 	if (!fn)
 		fn = memory_find(insn);
+	if (!fn)
+		fn = narrow_find(insn);
+	if (!fn)
+		fn = wide_find(insn);
+	if (!fn)
+		fn = atomic_find(insn);
 	return fn ? fn : alu_find(insn);
 }
 

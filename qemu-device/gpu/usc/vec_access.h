@@ -21,17 +21,29 @@
 #define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 3, 4, 5, 6)
 #endif
 
-/* Lanes whose offset is 4 above that of the lane before; never lane 0. */
-static inline u32 following_lanes(const vu *off)
+/* Lanes whose offset is step above that of the lane before, modulo 2^32; never lane 0. */
+static inline u32 lanes_in_step(const vu *off, u32 step)
 {
 	vu last = off[0];
 	u32 bits = 0;
 
 	EACH(k) {
-		bits |= ROW_BITS(vm_equal(off[k], SHIFT_IN(last, off[k]) + 4), k);
+		bits |= ROW_BITS(vm_equal(off[k], SHIFT_IN(last, off[k]) + step), k);
 		last = off[k];
 	}
 	return bits & ~1u;
+}
+
+static inline u32 following_lanes(const vu *off)
+{
+	return lanes_in_step(off, 4);
+}
+
+/* Whether all lanes are active and their offsets rise by step, from lane to lane without a wrap. */
+static inline bool all_in_step(const vu *off, u32 active, u32 step)
+{
+	return (active & (lanes_in_step(off, step) | 1)) == UINT32_MAX &&
+	       *(const u32 *)(const void *)off <= UINT32_MAX - (PUMICE_LANES - 1) * step;
 }
 
 /* The lanes from the lowest on that follow each other. */

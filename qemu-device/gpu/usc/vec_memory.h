@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Local and global memory: 32 bits in each active lane.
+ * Local and global memory: 32 bits in each active lane, and what the other
+ * widths (vec_narrow.h, vec_wide.h, vec_atomic.h) share with that.
  *
  * Source: document 002, "Local memory" and "Global (async) memory".
  * Included by level_*.c behind vec_access.h.
@@ -58,23 +59,25 @@ static inline u32 lanes_with(const vu *v, u32 plus, u32 test)
 	return bits;
 }
 
-/* Active lanes that may not access local memory at their offset. */
+/* Active lanes that may not access local memory, bytes at their offset, aligned as align's bits say. */
 static inline u32 local_refused(const struct exec *x, const struct usc_insn *i, const vu *off,
-				u32 active)
+				u32 active, u32 bytes, u32 align)
 {
-	u32 need = i->value + 4;
+	u32 need = i->value + bytes;
 
 	if (x->local_bytes < need)
 		return active;
-	return (lanes_above(off, 0, x->local_bytes - need) | lanes_with(off, i->value, 3)) & active;
+	return (lanes_above(off, 0, x->local_bytes - need) | lanes_with(off, i->value, align)) &
+	       active;
 }
 
-static const struct usc_insn *local_fault(struct exec *x, const struct usc_insn *i, u32 lane)
+static const struct usc_insn *local_fault(struct exec *x, const struct usc_insn *i, u32 refused,
+					  u32 align)
 {
-	u32 off = exec_operand(x, i, USC_SRC0)[lane];
+	u32 off = exec_operand(x, i, USC_SRC0)[first_lane(refused)];
 
-	return exec_fault(x, i, (off + i->value) & 3 ? PUMICE_FAULT_USC_LOCAL_ALIGN :
-						       PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	return exec_fault(x, i, (off + i->value) & align ? PUMICE_FAULT_USC_LOCAL_ALIGN :
+							   PUMICE_FAULT_USC_LOCAL_BOUNDS);
 }
 
 /* Lanes anywhere, or a fault. */
@@ -83,11 +86,11 @@ local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
 	vu *d = row_of(x, i, USC_DST);
-	u32 refused = local_refused(x, i, off, active);
+	u32 refused = local_refused(x, i, off, active, 4, 3);
 	vu r[VECS];
 
 	if (refused)
-		return local_fault(x, i, first_lane(refused));
+		return local_fault(x, i, refused, 3);
 	copy_row(r, d);
 	load_lanes(r, x->local + i->value, off, 0, active, following_lanes(off));
 	copy_row(d, r);
@@ -142,10 +145,10 @@ static __attribute__((noinline)) const struct usc_insn *
 local_store_any(struct exec *x, const struct usc_insn *i, u32 active)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
-	u32 refused = local_refused(x, i, off, active);
+	u32 refused = local_refused(x, i, off, active, 4, 3);
 
 	if (refused)
-		return local_fault(x, i, first_lane(refused));
+		return local_fault(x, i, refused, 3);
 	store_lanes(x->local + i->value, off, 0, row_of(x, i, USC_SRC1), active,
 		    following_lanes(off));
 	return exec_next(x, i);
@@ -166,37 +169,6 @@ local_store(struct exec *x, const struct usc_insn *i, bool known)
 	return exec_next(x, i);
 }
 
-/* Base address of a global access, displacement included. */
-static inline u64 global_base(const struct exec *x, const struct usc_insn *i)
-{
-	u64 base = 0;
-
-	if (!i->no_base) {
-		/* The pair lies in neighbouring words, or in element 0 of neighbouring rows. */
-		u32 step = i->base[USC_SRC2] == USC_BASE_SHARED ? 1 : USC_ROW_WORDS;
-		const u32 *pair = exec_operand(x, i, USC_SRC2);
-
-		base = pair[0] | (u64)pair[step] << 32;
-	}
-	return base + i->value;
-}
-
-static inline u8 *global_host(struct exec *x, u64 va, bool store)
-{
-	struct usc *usc = x->usc;
-	u8 *host = NULL;
-
-	if (!(va >> PUMICE_MMU_VA_BITS))
-		host = mmu_tlb_lookup(usc->config.mmu, &usc->tlb, x->ctx, va,
-				      store ? MMU_TLB_WRITE : MMU_TLB_READ);
-	if (host)
-		return host;
-	x->fault = (struct gpu_fault){ 0 };
-	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va,
-			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
-			     PUMICE_UNIT_USC_DATA, &x->fault);
-}
-
 /* The offsets that fall into the 4 KiB grain of va = base + first: a range that does not wrap. */
 struct grain {
 	u32 low, span;	/* the lowest offset, and how far the highest is above it */
@@ -208,7 +180,7 @@ static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, s
 	u64 va = base + first;
 	u32 below = (u32)va & ((1u << MMU_GRAIN_SHIFT) - 1);
 	u32 above = ((1u << MMU_GRAIN_SHIFT) - 1) - below;
-	u8 *host = global_host(x, va, store);
+	u8 *host = exec_host(x, va, store);
 
 	if (!host)
 		return false;
@@ -219,28 +191,61 @@ static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, s
 }
 
 /*
+ * An access of some lanes that fall into one grain: words or parts of words at
+ * off - g->low bytes from g->host. arg is what the kind of access needs besides.
+ */
+typedef void grain_fn(const struct usc_insn *i, const struct grain *g, const vu *off, vu *data,
+		      u32 lanes, u32 arg);
+
+/*
  * All lanes of an access, a grain at a time, that of the lowest lane first.
- * Returns false with x->fault at the first grain that faults.
+ * Returns false with x->exit set at the first grain that faults.
  */
 static inline __attribute__((always_inline)) bool
-global_lanes(struct exec *x, u64 base, const vu *off, vu *data, u32 active,
-				bool store)
+each_grain(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu *data,
+	   u32 active, bool store, grain_fn *fn, u32 arg)
 {
-	u32 following = following_lanes(off), lanes;
 	struct grain g;
+	u32 lanes;
 
 	for (; active; active &= ~lanes) {
 		u32 first = ((const u32 *)(const void *)off)[first_lane(active)];
 
-		if (!find_grain(x, base, first, store, &g))
+		if (!find_grain(x, base, first, store, &g)) {
+			exec_mmu_fault(x, i);
 			return false;
+		}
 		lanes = active & ~lanes_above(off, g.low, g.span);
-		if (store)
-			store_lanes(g.host, off, g.low, data, lanes, following);
-		else
-			load_lanes(data, g.host, off, g.low, lanes, following);
+		fn(i, &g, off, data, lanes, arg);
 	}
 	return true;
+}
+
+/* Active lanes that are not aligned as align's bits say; of the others only those below stay. */
+static inline u32 misaligned_lanes(const vu *off, u64 base, u32 align, u32 *active)
+{
+	u32 bad = lanes_with(off, (u32)base, align) & *active;
+
+	if (bad)
+		*active &= (bad & -bad) - 1;
+	return bad;
+}
+
+/*
+ * Lanes anywhere, none of which crosses the end of a grain. Returns false with
+ * x->exit set on a fault, that of the lowest lane.
+ */
+static inline __attribute__((always_inline)) bool
+global_any(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu *data, u32 active,
+	   u32 align, bool store, grain_fn *fn, u32 arg)
+{
+	u32 bad = misaligned_lanes(off, base, align, &active);
+
+	if (!each_grain(x, i, base, off, data, active, store, fn, arg))
+		return false;
+	if (bad)
+		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	return !bad;
 }
 
 /* All lanes side by side in one grain. Returns false, with nothing done, where they are not. */
@@ -248,10 +253,10 @@ static inline bool global_row(struct exec *x, u64 va, const vu *off, vu *row, u3
 {
 	u8 *host;
 
-	if ((active & (following_lanes(off) | 1)) != UINT32_MAX || va % 4 ||
+	if (!all_in_step(off, active, 4) || va % 4 ||
 	    va % (1u << MMU_GRAIN_SHIFT) + ROW_BYTES > 1u << MMU_GRAIN_SHIFT)
 		return false;
-	host = global_host(x, va, store);
+	host = exec_host(x, va, store);
 	if (!host)
 		return false;
 	if (store)
@@ -261,40 +266,41 @@ static inline bool global_row(struct exec *x, u64 va, const vu *off, vu *row, u3
 	return true;
 }
 
-/* Lanes anywhere. Returns false with x->exit set on a fault. */
-static inline __attribute__((always_inline)) bool
-global_any(struct exec *x, const struct usc_insn *i, u64 base, vu *row, u32 active, bool store)
+static inline void load_in_grain(const struct usc_insn *i, const struct grain *g, const vu *off,
+				 vu *data, u32 lanes, u32 following)
 {
-	const vu *off = row_of(x, i, USC_SRC0);
-	u32 bad = lanes_with(off, (u32)base, 3) & active;
-	vu data[VECS];
+	(void)i;
+	load_lanes(data, g->host, off, g->low, lanes, following);
+}
 
-	if (bad)
-		active &= (bad & -bad) - 1;
-	copy_row(data, row);
-	if (!global_lanes(x, base, off, data, active, store)) {
-		exec_mmu_fault(x, i);
-		return false;
-	}
-	if (bad) {
-		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
-		return false;
-	}
-	if (!store)
-		copy_row(row, data);
-	return true;
+static inline void store_in_grain(const struct usc_insn *i, const struct grain *g, const vu *off,
+				  vu *data, u32 lanes, u32 following)
+{
+	(void)i;
+	store_lanes(g->host, off, g->low, data, lanes, following);
 }
 
 static __attribute__((noinline)) bool
 global_load_any(struct exec *x, const struct usc_insn *i, u64 base, u32 active)
 {
-	return global_any(x, i, base, row_of(x, i, USC_DST), active, false);
+	const vu *off = row_of(x, i, USC_SRC0);
+	vu *row = row_of(x, i, USC_DST), data[VECS];
+
+	copy_row(data, row);
+	if (!global_any(x, i, base, off, data, active, 3, false, load_in_grain,
+			following_lanes(off)))
+		return false;
+	copy_row(row, data);
+	return true;
 }
 
 static __attribute__((noinline)) bool
 global_store_any(struct exec *x, const struct usc_insn *i, u64 base, u32 active)
 {
-	return global_any(x, i, base, row_of(x, i, USC_SRC1), active, true);
+	const vu *off = row_of(x, i, USC_SRC0);
+
+	return global_any(x, i, base, off, row_of(x, i, USC_SRC1), active, 3, true, store_in_grain,
+			  following_lanes(off));
 }
 
 FAMILY
@@ -303,12 +309,12 @@ global_access(struct exec *x, const struct usc_insn *i, bool store, bool known)
 	vu *row = row_of(x, i, store ? USC_SRC1 : USC_DST);
 	const vu *off = row_of(x, i, USC_SRC0);
 	u32 active = active_lanes(x, i, known);
-	u64 base = global_base(x, i);
+	u64 base = exec_base(x, i);
 
 	if (!global_row(x, base + *(const u32 *)(const void *)off, off, row, active, store) &&
 	    !(store ? global_store_any : global_load_any)(x, i, base, active))
 		return i;
-	x->wave->done[i->sig[0]] = exec_clock(x, i) + 1 + USC_GLOBAL_LATENCY;
+	exec_signal(x, i);
 	return exec_next(x, i);
 }
 

@@ -93,11 +93,14 @@ static u32 least(u32 a, u32 b)
 }
 
 /* A wave left the interpreter for another reason than that its slice was used up. */
-static void wave_left(struct usc *usc, unsigned int group, const struct exec *x)
+static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 {
 	struct usc_run *run = &usc->run[group];
 	u32 bit = 1u << run->current;
 
+	/* Where the group may be done, before anyone hears of it. */
+	if (x->exit == USC_EXIT_END || x->exit == USC_EXIT_FAULT || run->ended)
+		usc_exec_count(x);
 	switch (x->exit) {
 	case USC_EXIT_YIELD:
 		run->left = 0;
@@ -150,10 +153,8 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 		budget -= used;
 		usc->left -= used;
 		run->left -= used;
-		if (x->exit != USC_EXIT_SLICE) {
-			usc_exec_count(x);	/* before anyone hears that the group is done */
+		if (x->exit != USC_EXIT_SLICE)
 			wave_left(usc, group, x);
-		}
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
 	}
