@@ -15,6 +15,7 @@
 #include "pumice_bench.h"
 #include "pumice_ccb.h"
 #include "pumice_irq.h"
+#include "pumice_pm.h"
 
 /* How long the firmware may take to answer, us, and the interrupt to come. */
 #define ANSWER_US	100000
@@ -83,9 +84,13 @@ int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev)
 
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return -ENODEV;
-	mutex_lock(&pdev->reset.lock);
-	ret = measure_locked(pdev, &ns);
-	mutex_unlock(&pdev->reset.lock);
+	ret = pumice_pm_get(pdev);
+	if (!ret) {
+		mutex_lock(&pdev->reset.lock);
+		ret = measure_locked(pdev, &ns);
+		mutex_unlock(&pdev->reset.lock);
+		pumice_pm_put(pdev);
+	}
 	drm_dev_exit(idx);
 	if (!ret)
 		seq_printf(m, "%llu\n", ns);

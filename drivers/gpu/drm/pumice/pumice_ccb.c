@@ -39,6 +39,7 @@ void pumice_kccb_open(struct pumice_device *pdev)
 	kccb->write = 0;
 	kccb->done = 0;
 	kccb->open = true;
+	kccb->asleep = false;
 	bitmap_zero(kccb->answered, PUMICE_KCCB_COUNT);
 	spin_unlock(&kccb->lock);
 }
@@ -61,6 +62,27 @@ void pumice_kccb_close(struct pumice_device *pdev)
 	}
 	spin_unlock(&kccb->lock);
 	wake_up_all(&kccb->event);
+}
+
+/**
+ * pumice_kccb_sleep - the GPU sleeps, and has forgotten all that commands are about
+ * @pdev: device; pumice_kccb_close() was called
+ */
+void pumice_kccb_sleep(struct pumice_device *pdev)
+{
+	spin_lock(&pdev->kccb.lock);
+	pdev->kccb.asleep = true;
+	spin_unlock(&pdev->kccb.lock);
+}
+
+static bool asleep(struct pumice_device *pdev)
+{
+	bool asleep;
+
+	spin_lock(&pdev->kccb.lock);
+	asleep = pdev->kccb.asleep;
+	spin_unlock(&pdev->kccb.lock);
+	return asleep;
 }
 
 /* See answers; an entry leaves the ring with all before it. */
@@ -238,6 +260,8 @@ static void forget(struct pumice_device *pdev, const struct pumice_kccb_wait *wa
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @cmd: command
  *
+ * For commands that tell the firmware to forget: a GPU that sleeps has done so.
+ *
  * Returns 0; -ECANCELED if the firmware is or went down; -ETIMEDOUT if it does
  * not answer in time; -EBUSY, -ENOSPC or -EPROTO for its other answers.
  */
@@ -247,6 +271,8 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	struct pumice_kccb_wait wait = { .status = FWIF_STATUS_PENDING };
 	int ret;
 
+	if (asleep(pdev))
+		return 0;
 	ret = pumice_kccb_reserve(pdev);
 	if (ret)
 		return ret;

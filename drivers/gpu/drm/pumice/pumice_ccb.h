@@ -18,6 +18,7 @@ struct pumice_kccb_wait {
 void pumice_kccb_init(struct pumice_device *pdev);
 void pumice_kccb_open(struct pumice_device *pdev);
 void pumice_kccb_close(struct pumice_device *pdev);
+void pumice_kccb_sleep(struct pumice_device *pdev);
 
 int pumice_kccb_reserve(struct pumice_device *pdev);
 void pumice_kccb_unreserve(struct pumice_device *pdev);

@@ -13,6 +13,7 @@
 
 #include "pumice_ccb.h"
 #include "pumice_context.h"
+#include "pumice_fdinfo.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
 #include "pumice_vm.h"
@@ -344,7 +345,10 @@ int pumice_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_
 	ctx = xa_erase(&pfile->contexts, args->id);
 	if (!ctx)
 		return -ENOENT;
+	pumice_context_get(ctx);
 	pumice_context_destroy(ctx);
+	pumice_fdinfo_context_gone(pfile, ctx);
+	pumice_context_put(ctx);
 	return 0;
 }
 

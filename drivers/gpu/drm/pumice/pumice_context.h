@@ -94,6 +94,10 @@ struct pumice_context {
 	const struct pumice_job *guilty;
 	/** @news: for users */
 	struct pumice_context_news news;
+	/** @busy_ticks: GPU clock ticks on the data master of the jobs that ended */
+	u64 busy_ticks;
+	/** @shown_ticks: the most that fdinfo has shown of it */
+	u64 shown_ticks;
 
 	/** @ticks: looks in a row at which the GPU was busy with the same job; under reset.lock */
 	u32 ticks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files in debugfs: contexts, fw_log, interrupt_ns, state, vms.
+ * Files in debugfs: contexts, fw_log, gpu_trace, interrupt_ns, state, vms.
  *
  * "state" also counts live objects, so that a test can see that nothing is left.
  */
@@ -10,7 +10,9 @@
 #include "pumice_context.h"
 #include "pumice_debugfs.h"
 #include "pumice_fw.h"
+#include "pumice_gpu_trace.h"
 #include "pumice_names.h"
+#include "pumice_pm.h"
 #include "pumice_vm.h"
 
 #define LOG_MASK	(PUMICE_LOG_COUNT - 1)
@@ -124,7 +126,12 @@ static int show_state(struct seq_file *m, void *data)
 	seq_printf(m, "fences: %d\n", atomic_read(&pdev->stats.fences));
 	seq_printf(m, "resets: %u\n", READ_ONCE(pdev->reset.count));
 	if (drm_dev_enter(&pdev->drm, &idx)) {
-		print_firmware(m, pdev);
+		if (pumice_pm_get_if_awake(pdev)) {
+			print_firmware(m, pdev);
+			pumice_pm_put(pdev);
+		} else {
+			seq_puts(m, "firmware: asleep\n");
+		}
 		drm_dev_exit(idx);
 	}
 	return 0;
@@ -198,4 +205,5 @@ static const struct drm_debugfs_info files[] = {
 void pumice_debugfs_init(struct drm_minor *minor)
 {
 	drm_debugfs_add_files(minor->dev, files, ARRAY_SIZE(files));
+	pumice_gpu_trace_init(to_pumice_device(minor->dev), minor->debugfs_root);
 }

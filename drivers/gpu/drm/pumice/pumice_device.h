@@ -3,7 +3,7 @@
  * The device and what hangs on it.
  *
  * Lock order, outermost first: unplug_lock, vms_lock, vm.lock, dma_resv,
- * reset.lock, fw_mem.lock, reset.contexts_lock, context.lock, kccb.lock, and
+ * reset.lock, gpu_trace.lock, fw_mem.lock, reset.contexts_lock, context.lock, kccb.lock, and
  * bos_lock alone. See Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
@@ -91,6 +91,8 @@ struct pumice_kccb {
 	u32 reserved;
 	/** @open: commands are taken; false while the firmware is down */
 	bool open;
+	/** @asleep: the firmware is down because nobody needs it, see pumice_pm.c */
+	bool asleep;
 	/** @waiting: who waits for the answer to each entry */
 	struct pumice_kccb_wait *waiting[PUMICE_KCCB_COUNT];
 	/** @answered: entries from @done on whose answer has been seen */
@@ -119,6 +121,8 @@ struct pumice_reset {
 	u32 count;
 	/** @dev_idx: from drm_dev_enter() between reset_prepare() and reset_done() */
 	int dev_idx;
+	/** @asleep: the GPU sleeps; under @lock */
+	bool asleep;
 	/** @pci: between reset_prepare() and reset_done(); under @lock */
 	bool pci;
 };
@@ -131,6 +135,18 @@ struct pumice_bench {
 	bool armed;
 	/** @handled: by this */
 	struct completion handled;
+};
+
+/**
+ * struct pumice_gpu_trace - the GPU's event trace, see pumice_gpu_trace.c
+ */
+struct pumice_gpu_trace {
+	/** @lock: guards all fields; inside reset.lock, outside fw_mem.lock */
+	struct mutex lock;
+	/** @ring: records, while somebody reads; or NULL */
+	struct pumice_fw_obj *ring;
+	/** @read: number of the next record to read */
+	u64 read;
 };
 
 /**
@@ -175,6 +191,7 @@ struct pumice_device {
 	struct pumice_kccb kccb;
 	struct pumice_reset reset;
 	struct pumice_bench bench;
+	struct pumice_gpu_trace gpu_trace;
 	struct pumice_stats stats;
 
 	/** @sched_wq: runs the schedulers of all contexts */
@@ -206,6 +223,8 @@ struct pumice_file {
 	struct xarray vms;
 	/** @contexts: struct pumice_context by id; a reference each */
 	struct xarray contexts;
+	/** @gone_ticks: GPU clock ticks on the data master of contexts that are destroyed */
+	atomic64_t gone_ticks;
 };
 
 static inline struct pumice_device *to_pumice_device(struct drm_device *drm)

@@ -16,7 +16,9 @@
 #include "pumice_context.h"
 #include "pumice_debugfs.h"
 #include "pumice_device.h"
+#include "pumice_fdinfo.h"
 #include "pumice_gem.h"
+#include "pumice_pm.h"
 #include "pumice_query.h"
 #include "pumice_reset.h"
 #include "pumice_submit.h"
@@ -64,11 +66,6 @@ static void file_close(struct drm_device *drm, struct drm_file *file)
 	kfree(pfile);
 }
 
-static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
-{
-	drm_show_memory_stats(p, file);
-}
-
 #define IOCTL(name, function) \
 	DRM_IOCTL_DEF_DRV(PUMICE_##name, pumice_ioctl_##function, DRM_RENDER_ALLOW)
 
@@ -103,7 +100,7 @@ static const struct drm_driver driver = {
 	.fops = &fops,
 	.open = file_open,
 	.postclose = file_close,
-	.show_fdinfo = show_fdinfo,
+	.show_fdinfo = pumice_fdinfo_show,
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
 	.gem_create_object = pumice_gem_create_object,
@@ -131,6 +128,7 @@ static int pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
 		pumice_device_unplug(pdev);
 		return dev_err_probe(&pci->dev, ret, "cannot be registered\n");
 	}
+	pumice_pm_init(pdev);
 	drm_info(&pdev->drm, "%u cores, firmware %s\n",
 		 PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, pdev->config),
 		 pdev->fw.header.build_id);
@@ -141,6 +139,7 @@ static void pci_remove(struct pci_dev *pci)
 {
 	struct pumice_device *pdev = pci_get_drvdata(pci);
 
+	pumice_pm_fini(pdev);
 	pumice_device_unplug(pdev);
 	cancel_work_sync(&pdev->reset.lost_work);
 }
@@ -163,6 +162,7 @@ static struct pci_driver pci_driver = {
 	.remove = pci_remove,
 	.shutdown = pci_remove,
 	.err_handler = &pci_errors,
+	.driver.pm = pm_ptr(&pumice_pm_ops),
 };
 
 static int __init pumice_init(void)

@@ -10,8 +10,10 @@
 #include <linux/slab.h>
 
 #include "pumice_context.h"
+#include "pumice_events.h"
 #include "pumice_fence.h"
 #include "pumice_job.h"
+#include "pumice_pm.h"
 #include "pumice_queue.h"
 
 /**
@@ -29,23 +31,30 @@ struct pumice_job *pumice_job_create(struct pumice_context *ctx, u64 stream, u64
 
 	if (!job)
 		return ERR_PTR(-ENOMEM);
+	ret = pumice_pm_get(ctx->pdev);
+	if (ret)
+		goto free_job;
+	ret = -ENOMEM;
 	job->fence = pumice_fence_alloc(ctx);
-	if (!job->fence) {
-		kfree(job);
-		return ERR_PTR(-ENOMEM);
-	}
+	if (!job->fence)
+		goto put_pm;
 	/* The credits are known when all it waits for is: pumice_job_make_room(). */
 	ret = pumice_sched_job_init(&job->base, &ctx->entity, 1, ctx->pdev, client);
-	if (ret) {
-		pumice_fence_discard(job->fence);
-		kfree(job);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto discard_fence;
 	job->ctx = pumice_context_get(ctx);
 	job->stream = stream;
 	INIT_LIST_HEAD(&job->node);
 	atomic_inc(&ctx->pdev->stats.jobs);
 	return job;
+
+discard_fence:
+	pumice_fence_discard(job->fence);
+put_pm:
+	pumice_pm_put(ctx->pdev);
+free_job:
+	kfree(job);
+	return ERR_PTR(ret);
 }
 
 /**
@@ -54,6 +63,7 @@ struct pumice_job *pumice_job_create(struct pumice_context *ctx, u64 stream, u64
  */
 void pumice_job_push(struct pumice_job *job)
 {
+	trace_pumice_job_submit(job->ctx->id, job->stream, job->native_count);
 	atomic_inc(&job->ctx->queued);
 	job->queued = true;
 	drm_sched_entity_push_job(&job->base);
@@ -109,6 +119,7 @@ void pumice_job_destroy(struct pumice_job *job)
 		pumice_fence_discard(job->fence);
 	kfree(job);
 	atomic_dec(&ctx->pdev->stats.jobs);
+	pumice_pm_put(ctx->pdev);
 	pumice_context_put(ctx);
 }
 

@@ -5,6 +5,7 @@
 
 #include "pumice_context.h"
 #include "pumice_device.h"
+#include "pumice_pm.h"
 #include "pumice_query.h"
 #include "pumice_vm.h"
 
@@ -96,11 +97,16 @@ static int query(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
 /* DRM_IOCTL_PUMICE_DEV_QUERY */
 int pumice_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *file)
 {
+	struct pumice_device *pdev = to_pumice_device(drm);
 	int ret, idx;
 
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	ret = query(to_pumice_device(drm), data, file);
+	ret = pumice_pm_get(pdev);
+	if (!ret) {
+		ret = query(pdev, data, file);
+		pumice_pm_put(pdev);
+	}
 	drm_dev_exit(idx);
 	return ret;
 }

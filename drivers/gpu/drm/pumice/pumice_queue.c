@@ -12,6 +12,8 @@
  */
 #include "pumice_ccb.h"
 #include "pumice_context.h"
+#include "pumice_events.h"
+#include "pumice_fdinfo.h"
 #include "pumice_fence.h"
 #include "pumice_fw.h"
 #include "pumice_job.h"
@@ -133,6 +135,7 @@ static int submit_locked(struct pumice_job *job)
 	ctx->seqno = job->seqno;
 	ctx->known = true;
 	list_add_tail(&job->node, &ctx->in_flight);
+	trace_pumice_job_run(ctx->id, job->seqno);
 	return 0;
 }
 
@@ -287,13 +290,19 @@ static void finish_job_locked(struct pumice_context *ctx, struct pumice_job *job
 	if (r.seqno == job->seqno) {
 		ctx->news.last_start = r.time_start;
 		ctx->news.last_end = r.time_end;
-		if (r.fault)
+		pumice_fdinfo_job_ended_locked(ctx, &r);
+		trace_pumice_job_start(ctx->id, &r);
+		if (r.fault) {
+			trace_pumice_job_fault(ctx->id, &r);
 			ctx->news.fault = r;
+		}
 	}
 	if (error == -EIO) {
 		ctx->state |= DRM_PUMICE_CONTEXT_FAULTED;
 		report_fault(ctx, &r);
 	}
+	if (r.seqno == job->seqno)
+		trace_pumice_job_done(ctx->id, &r, error);
 	end_job_locked(ctx, job, error);
 }
 

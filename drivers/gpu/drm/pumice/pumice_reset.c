@@ -16,8 +16,10 @@
  */
 #include "pumice_ccb.h"
 #include "pumice_context.h"
+#include "pumice_events.h"
 #include "pumice_fence.h"
 #include "pumice_fw.h"
+#include "pumice_gpu_trace.h"
 #include "pumice_irq.h"
 #include "pumice_job.h"
 #include "pumice_queue.h"
@@ -61,13 +63,14 @@ static int bring_up(struct pumice_device *pdev)
 	int attempt, ret = -EIO;
 
 	lockdep_assert_held(&pdev->reset.lock);
-	pdev->reset.count++;
 	for (attempt = 0; ret && attempt < BOOT_ATTEMPTS; attempt++)
 		ret = pumice_fw_boot(pdev);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
 		pumice_queue_cancel(ctx, -ECANCELED);
-	if (!ret)
+	if (!ret) {
 		pumice_irq_enable(pdev);
+		pumice_gpu_trace_restore(pdev);
+	}
 	resume_schedulers(pdev);
 	return ret;
 }
@@ -75,7 +78,11 @@ static int bring_up(struct pumice_device *pdev)
 static void reset_locked(struct pumice_device *pdev, const char *reason)
 {
 	lockdep_assert_held(&pdev->reset.lock);
+	if (pdev->reset.asleep)
+		return;
 	drm_err(&pdev->drm, "resetting the GPU: %s\n", reason);
+	trace_pumice_reset(reason);
+	pdev->reset.count++;
 	take_down(pdev);
 	if (bring_up(pdev)) {
 		drm_err(&pdev->drm, "the GPU does not come back; unplugging it\n");
@@ -159,6 +166,63 @@ int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 	mutex_lock(&pdev->reset.lock);
 	mutex_unlock(&pdev->reset.lock);
 	return drm_dev_is_unplugged(&pdev->drm) ? -ENODEV : 0;
+}
+
+/**
+ * pumice_reset_pause - no job is given to the firmware after this
+ * @pdev: device
+ */
+void pumice_reset_pause(struct pumice_device *pdev)
+{
+	mutex_lock(&pdev->reset.lock);
+	pause_schedulers(pdev);
+	mutex_unlock(&pdev->reset.lock);
+}
+
+/**
+ * pumice_reset_continue - end of pumice_reset_pause()
+ * @pdev: device
+ */
+void pumice_reset_continue(struct pumice_device *pdev)
+{
+	mutex_lock(&pdev->reset.lock);
+	resume_schedulers(pdev);
+	mutex_unlock(&pdev->reset.lock);
+}
+
+/**
+ * pumice_reset_sleep - stop a GPU that nobody needs
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(); without jobs
+ */
+void pumice_reset_sleep(struct pumice_device *pdev)
+{
+	mutex_lock(&pdev->reset.lock);
+	take_down(pdev);
+	pumice_device_halt(pdev);
+	pumice_kccb_sleep(pdev);
+	pdev->reset.asleep = true;
+	mutex_unlock(&pdev->reset.lock);
+}
+
+/**
+ * pumice_reset_wake - end of pumice_reset_sleep()
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ *
+ * Returns 0, or an error: then the device is being unplugged.
+ */
+int pumice_reset_wake(struct pumice_device *pdev)
+{
+	int ret;
+
+	mutex_lock(&pdev->reset.lock);
+	pdev->reset.asleep = false;
+	ret = bring_up(pdev);
+	mutex_unlock(&pdev->reset.lock);
+	if (ret) {
+		drm_err(&pdev->drm, "the GPU does not wake; unplugging it\n");
+		queue_work(system_unbound_wq, &pdev->reset.lost_work);
+	}
+	return ret;
 }
 
 /* True while a job waits for jobs of other contexts. */
@@ -256,8 +320,10 @@ void pumice_reset_pci_prepare(struct pci_dev *pci)
 	struct pumice_device *pdev = pci_get_drvdata(pci);
 
 	mutex_lock(&pdev->reset.lock);
-	pdev->reset.pci = drm_dev_enter(&pdev->drm, &pdev->reset.dev_idx);
+	pdev->reset.pci = !pdev->reset.asleep &&
+			  drm_dev_enter(&pdev->drm, &pdev->reset.dev_idx);
 	if (pdev->reset.pci) {
+		pdev->reset.count++;
 		take_down(pdev);
 		pumice_device_halt(pdev);
 	}

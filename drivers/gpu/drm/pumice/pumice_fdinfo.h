@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What an open file uses of the GPU. */
+#ifndef PUMICE_FDINFO_H
+#define PUMICE_FDINFO_H
+
+#include "pumice_device.h"
+
+struct drm_printer;
+struct pumice_context;
+
+void pumice_fdinfo_job_ended_locked(struct pumice_context *ctx, const struct fwif_job_result *r);
+void pumice_fdinfo_context_gone(struct pumice_file *file, struct pumice_context *ctx);
+void pumice_fdinfo_show(struct drm_printer *p, struct drm_file *file);
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The GPU's event trace: the debugfs file gpu_trace.
+ *
+ * While the file is open the GPU writes events (trace_record of formats.xml) to
+ * a ring in memory, and does not sleep. Each read gives the whole records that
+ * came since the one before, oldest first; 0 bytes: none yet. What was
+ * overwritten before it could be read is missing; the records' sequence shows it.
+ *
+ * Limits: one reader at a time. A GPU reset begins a new ring: sequences start
+ * again.
+ */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/uaccess.h>
+
+#include "pumice_fw.h"
+#include "pumice_fw_mem.h"
+#include "pumice_formats.h"
+#include "pumice_gpu_trace.h"
+#include "pumice_pm.h"
+
+#define ENTRIES		8192u
+#define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
+
+/* Start the GPU's writing; the GPU is awake. */
+static void start_locked(struct pumice_device *pdev)
+{
+	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
+
+	lockdep_assert_held(&trace->lock);
+	trace->read = 0;
+	memset(trace->ring->cpu, 0, ENTRIES * RECORD_BYTES);
+	pumice_write64(pdev, PUMICE_TRACE_BASE, trace->ring->addr);
+	pumice_write(pdev, PUMICE_TRACE_ENTRIES, ENTRIES);
+	pumice_write(pdev, PUMICE_TRACE_CTRL, PUMICE_TRACE_CTRL__ENABLE__MASK);
+}
+
+/**
+ * pumice_gpu_trace_restore - the GPU was reset: go on with the trace, if there is one
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
+ */
+void pumice_gpu_trace_restore(struct pumice_device *pdev)
+{
+	mutex_lock(&pdev->gpu_trace.lock);
+	if (pdev->gpu_trace.ring && pdev->gpu_trace.ring->cpu)
+		start_locked(pdev);
+	mutex_unlock(&pdev->gpu_trace.lock);
+}
+
+static int open_locked(struct pumice_device *pdev)
+{
+	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
+	struct pumice_fw_obj *ring;
+
+	lockdep_assert_held(&trace->lock);
+	if (trace->ring)
+		return -EBUSY;
+	ring = pumice_fw_obj_create(pdev, ENTRIES * RECORD_BYTES);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	trace->ring = ring;
+	start_locked(pdev);
+	return 0;
+}
+
+static int trace_open(struct inode *inode, struct file *file)
+{
+	struct pumice_device *pdev = inode->i_private;
+	int idx, ret;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	ret = pumice_pm_get(pdev);
+	if (!ret) {
+		mutex_lock(&pdev->gpu_trace.lock);
+		ret = open_locked(pdev);
+		mutex_unlock(&pdev->gpu_trace.lock);
+		if (ret)
+			pumice_pm_put(pdev);
+	}
+	drm_dev_exit(idx);
+	file->private_data = pdev;
+	if (!ret)
+		drm_dev_get(&pdev->drm);
+	return ret ?: nonseekable_open(inode, file);
+}
+
+static int trace_release(struct inode *inode, struct file *file)
+{
+	struct pumice_device *pdev = file->private_data;
+	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
+	struct pumice_fw_obj *ring;
+	int idx;
+
+	mutex_lock(&trace->lock);
+	ring = trace->ring;
+	trace->ring = NULL;
+	if (drm_dev_enter(&pdev->drm, &idx)) {
+		pumice_write(pdev, PUMICE_TRACE_CTRL, 0);
+		drm_dev_exit(idx);
+	}
+	mutex_unlock(&trace->lock);
+	pumice_fw_obj_destroy(pdev, ring);
+	pumice_pm_put(pdev);
+	drm_dev_put(&pdev->drm);
+	return 0;
+}
+
+/* The next whole record; false if there is none. */
+static bool next_locked(struct pumice_device *pdev, u64 written, u32 *record)
+{
+	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
+	const u8 *ring = trace->ring->cpu;
+	struct pumice_trace_record r;
+
+	lockdep_assert_held(&trace->lock);
+	if (written - trace->read > ENTRIES)
+		trace->read = written - ENTRIES;
+	while (trace->read < written) {
+		pumice_copy_once(record, ring + (trace->read & (ENTRIES - 1)) * RECORD_BYTES,
+				 RECORD_BYTES);
+		pumice_trace_record_unpack(record, &r);
+		trace->read++;
+		/* One that is being written, or overwritten, or was lost. */
+		if (r.sequence == (u16)trace->read)
+			return true;
+	}
+	return false;
+}
+
+static ssize_t read_locked(struct pumice_device *pdev, char __user *to, size_t bytes)
+{
+	u64 written = pumice_read64(pdev, PUMICE_TRACE_WRITTEN);
+	u32 record[PUMICE_TRACE_RECORD_WORDS];
+	size_t done = 0;
+
+	dma_rmb(); /* the count before the records */
+	while (bytes - done >= RECORD_BYTES && next_locked(pdev, written, record)) {
+		if (copy_to_user(to + done, record, RECORD_BYTES))
+			return -EFAULT;
+		done += RECORD_BYTES;
+		if (fatal_signal_pending(current))
+			break;
+	}
+	return done;
+}
+
+static ssize_t trace_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
+{
+	struct pumice_device *pdev = file->private_data;
+	ssize_t ret = -ENODEV;
+	int idx;
+
+	if (bytes < RECORD_BYTES)
+		return -EINVAL;
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	mutex_lock(&pdev->gpu_trace.lock);
+	if (pdev->gpu_trace.ring->cpu)
+		ret = read_locked(pdev, to, bytes);
+	mutex_unlock(&pdev->gpu_trace.lock);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+static const struct file_operations trace_fops = {
+	.owner = THIS_MODULE,
+	.open = trace_open,
+	.read = trace_read,
+	.release = trace_release,
+};
+
+/**
+ * pumice_gpu_trace_init - make the file
+ * @pdev: device
+ * @root: its folder in debugfs
+ */
+void pumice_gpu_trace_init(struct pumice_device *pdev, struct dentry *root)
+{
+	debugfs_create_file("gpu_trace", 0400, root, pdev, &trace_fops);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Power management.
+ *
+ * A job keeps the GPU awake from SUBMIT until it is freed, and so does who reads
+ * registers. Half a second after the last of them the GPU is reset and sleeps:
+ * its firmware forgets all contexts and VMs, and its TLBs are empty. So nothing
+ * has to be told to a GPU that sleeps, and commands to it are as good as done
+ * (pumice_kccb_call()). Waking boots the firmware; it learns of a context when
+ * the context's next job is kicked, as after a GPU reset.
+ *
+ * Sleep of the whole system first lets the jobs that the firmware has come to
+ * their ends; a GPU that is busy for longer than a job may take refuses it.
+ */
+#include <linux/delay.h>
+#include <linux/pm_runtime.h>
+
+#include "pumice_context.h"
+#include "pumice_pm.h"
+#include "pumice_reset.h"
+
+#define AUTOSUSPEND_MS	500
+#define POLL_MS		10
+
+/**
+ * pumice_pm_get - keep the GPU awake
+ * @pdev: device
+ *
+ * May sleep and boot the firmware; not to be called under reset.lock. Returns 0,
+ * then pumice_pm_put() has to follow; or -EIO if it does not wake.
+ */
+int pumice_pm_get(struct pumice_device *pdev)
+{
+	return pm_runtime_resume_and_get(pdev->drm.dev) < 0 ? -EIO : 0;
+}
+
+/**
+ * pumice_pm_get_if_awake - keep the GPU awake if it is
+ * @pdev: device
+ *
+ * Returns whether it is; then pumice_pm_put() has to follow.
+ */
+bool pumice_pm_get_if_awake(struct pumice_device *pdev)
+{
+	if (!IS_ENABLED(CONFIG_PM))
+		return true;
+	return pm_runtime_get_if_active(pdev->drm.dev) > 0;
+}
+
+/**
+ * pumice_pm_put - end of pumice_pm_get(); does not sleep
+ * @pdev: device
+ */
+void pumice_pm_put(struct pumice_device *pdev)
+{
+	pm_runtime_mark_last_busy(pdev->drm.dev);
+	pm_runtime_put_autosuspend(pdev->drm.dev);
+}
+
+/**
+ * pumice_pm_init - from now on the GPU may sleep
+ * @pdev: device, registered
+ */
+void pumice_pm_init(struct pumice_device *pdev)
+{
+	struct device *dev = pdev->drm.dev;
+
+	pm_runtime_set_autosuspend_delay(dev, AUTOSUSPEND_MS);
+	pm_runtime_use_autosuspend(dev);
+	pm_runtime_allow(dev);
+	pumice_pm_put(pdev); /* the PCI core's, since before probe() */
+}
+
+/**
+ * pumice_pm_fini - end of pumice_pm_init(): the GPU is awake and stays so
+ * @pdev: device
+ */
+void pumice_pm_fini(struct pumice_device *pdev)
+{
+	struct device *dev = pdev->drm.dev;
+
+	pm_runtime_get_sync(dev);
+	pm_runtime_forbid(dev);
+	pm_runtime_dont_use_autosuspend(dev);
+}
+
+static int runtime_suspend(struct device *dev)
+{
+	struct pumice_device *pdev = dev_get_drvdata(dev);
+	int idx;
+
+	if (drm_dev_enter(&pdev->drm, &idx)) {
+		pumice_reset_sleep(pdev);
+		drm_dev_exit(idx);
+	}
+	return 0;
+}
+
+static int runtime_resume(struct device *dev)
+{
+	struct pumice_device *pdev = dev_get_drvdata(dev);
+	int idx, ret;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return 0;
+	ret = pumice_reset_wake(pdev);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+/* True while the firmware has a job. */
+static bool busy(struct pumice_device *pdev)
+{
+	struct pumice_context *ctx;
+	bool found = false;
+
+	spin_lock(&pdev->reset.contexts_lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
+		spin_lock(&ctx->lock);
+		found |= !list_empty(&ctx->in_flight);
+		spin_unlock(&ctx->lock);
+	}
+	spin_unlock(&pdev->reset.contexts_lock);
+	return found;
+}
+
+/* No job starts any more, and those the firmware has come to their ends. */
+static int quiesce(struct pumice_device *pdev)
+{
+	unsigned long end = jiffies + 2 * msecs_to_jiffies(pumice_job_timeout_ms);
+
+	pumice_reset_pause(pdev);
+	while (busy(pdev)) {
+		if (time_after(jiffies, end)) {
+			pumice_reset_continue(pdev);
+			return -EBUSY;
+		}
+		msleep(POLL_MS);
+	}
+	return 0;
+}
+
+static int system_suspend(struct device *dev)
+{
+	struct pumice_device *pdev = dev_get_drvdata(dev);
+	int idx, ret = 0;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return 0;
+	if (!pm_runtime_suspended(dev))
+		ret = quiesce(pdev);
+	if (!ret)
+		ret = pm_runtime_force_suspend(dev);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+static int system_resume(struct device *dev)
+{
+	struct pumice_device *pdev = dev_get_drvdata(dev);
+	int ret;
+
+	ret = pm_runtime_force_resume(dev);
+	pumice_reset_continue(pdev);
+	return ret;
+}
+
+const struct dev_pm_ops pumice_pm_ops = {
+	SYSTEM_SLEEP_PM_OPS(system_suspend, system_resume)
+	RUNTIME_PM_OPS(runtime_suspend, runtime_resume, NULL)
+};
