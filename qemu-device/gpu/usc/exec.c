@@ -29,7 +29,7 @@ bool usc_level_usable(enum usc_level level)
 		return true;
 #ifdef __x86_64__
 	case USC_LEVEL_AVX2:
-		return __builtin_cpu_supports("avx2");
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 	case USC_LEVEL_AVX512:
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

@@ -7,9 +7,17 @@
  */
 #include <string.h>
 
+#include "scalar.h"
 #include "vec.h"
 
+#include "vec_forms.h"
+#include "vec_double.h"
+#include "vec_float.h"
+#include "vec_convert.h"
+#include "vec_bits.h"
+#include "vec_transcendental.h"
 #include "vec_alu.h"
+#include "vec_scan.h"
 #include "vec_access.h"
 #include "vec_memory.h"
 #include "vec_mem_narrow.h"
@@ -32,7 +40,7 @@ static usc_exec_fn *find(const struct usc_insn *insn)
 		fn = wide_find(insn);
 	if (!fn)
 		fn = atomic_find(insn);
-	return fn ? fn : alu_find(insn);
+	return fn ? fn : arithmetic_find(insn);
 }
 
 const struct usc_level_ops USC_LEVEL_OPS = {

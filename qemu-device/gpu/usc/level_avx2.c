@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Vector level of x86-64 hosts with AVX2: 256-bit vectors.
+ * Vector level of x86-64 hosts with AVX2 and FMA: 256-bit vectors.
  *
  * Source: see level.h. The file sets its own target, so that the rest of the GPU
  * runs on any x86-64; exec.c asks the processor before it uses this.
@@ -14,12 +14,13 @@
 #include <string.h>
 
 #include "exec.h"
+#include "scalar.h"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2")
+#pragma GCC target("avx2,fma")
 #endif
 
 #define USC_VEC_BYTES 32

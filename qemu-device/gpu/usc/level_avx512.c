@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "exec.h"
+#include "scalar.h"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)

@@ -59,6 +59,12 @@ static inline u32 f32_max(u32 a, u32 b)
 	return f32_of(b) > f32_of(a) ? b : a & b;
 }
 
+/*
+ * An angle in radians, at least 2^20 and finite: returns its quarter turns modulo
+ * 4, to nearest, with the rest in radians.
+ */
+u32 usc_reduce_angle(float angle, double *rest);
+
 static inline u32 s32_min(u32 a, u32 b)
 {
 	return (s32)a < (s32)b ? a : b;

@@ -84,6 +84,13 @@ first_where_true(struct exec *x, const struct usc_insn *i, bool known)
 	return exec_next(x, i);
 }
 
+FAMILY
+ballot(struct exec *x, const struct usc_insn *i, bool known)
+{
+	*exec_operand(x, i, USC_DST) = active_lanes(x, i, known);
+	return exec_next(x, i);
+}
+
 static const struct usc_insn *shuffle_row(struct exec *x, const struct usc_insn *i)
 {
 	permute(row_of(x, i, USC_DST), (const vu_any *)row_of(x, i, USC_SRC0),
@@ -138,6 +145,7 @@ br_any(struct exec *x, const struct usc_insn *i, bool known)
 }
 
 MASKED(first_where_true)
+MASKED(ballot)
 MASKED(br_all)
 MASKED(br_any)
 
@@ -175,6 +183,8 @@ static usc_exec_fn *move_find(const struct usc_insn *insn)
 		return selects[word0][word1];
 	case PUMICE_USC_OP_FIRST_WHERE_TRUE:
 		return insn->lanes_known ? first_where_true_known : first_where_true_masked;
+	case PUMICE_USC_OP_BALLOT:
+		return insn->lanes_known ? ballot_known : ballot_masked;
 	case PUMICE_USC_OP_SHUFFLE:
 		return word1 ? shuffle_word : shuffle_row;
 	case PUMICE_USC_OP_ROTATE:

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lanes of twice the width: the two halves of a vector as doubles or 64-bit
+ * integers, for what needs more than 32 bits on the way to a result of 32.
+ *
+ * Included by level_*.c behind vec.h.
+ *
+ * Limits: only operations whose result IEEE 754 or C fixes to the bit, so every
+ * level computes the same; nothing is contracted (see meson.build).
+ */
+
+typedef u64 vq __attribute__((vector_size(USC_VEC_BYTES), may_alias));
+typedef double vd __attribute__((vector_size(USC_VEC_BYTES), may_alias));
+typedef u32 vu_half __attribute__((vector_size(USC_VEC_BYTES / 2), may_alias));
+typedef float vf_half __attribute__((vector_size(USC_VEC_BYTES / 2), may_alias));
+
+#if USC_VEC_BYTES == 64
+#define LOW_HALF(a) __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7)
+#define HIGH_HALF(a) __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15)
+#define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#elif USC_VEC_BYTES == 32
+#define LOW_HALF(a) __builtin_shufflevector(a, a, 0, 1, 2, 3)
+#define HIGH_HALF(a) __builtin_shufflevector(a, a, 4, 5, 6, 7)
+#define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#else
+#define LOW_HALF(a) __builtin_shufflevector(a, a, 0, 1)
+#define HIGH_HALF(a) __builtin_shufflevector(a, a, 2, 3)
+#define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)
+#endif
+
+/* Doubles of f32 lanes, exactly. */
+static inline vd wide_low(vu a)
+{
+	return __builtin_convertvector((vf_half)LOW_HALF(a), vd);
+}
+
+static inline vd wide_high(vu a)
+{
+	return __builtin_convertvector((vf_half)HIGH_HALF(a), vd);
+}
+
+/* And back, with one rounding. */
+static inline vu narrow(vd low, vd high)
+{
+	vu_half l = (vu_half)__builtin_convertvector(low, vf_half);
+	vu_half h = (vu_half)__builtin_convertvector(high, vf_half);
+
+	return JOIN(l, h);
+}
+
+/* 64-bit integers of u32 lanes, and the low words of such. */
+static inline vq u_wide_low(vu a)
+{
+	return __builtin_convertvector(LOW_HALF(a), vq);
+}
+
+static inline vq u_wide_high(vu a)
+{
+	return __builtin_convertvector(HIGH_HALF(a), vq);
+}
+
+static inline vu u_narrow(vq low, vq high)
+{
+	vu_half l = __builtin_convertvector(low, vu_half);
+	vu_half h = __builtin_convertvector(high, vu_half);
+
+	return JOIN(l, h);
+}
+
+static inline vd d_splat(double value)
+{
+	return (vd){ 0 } + value;
+}
+
+static inline vd d_pick(vq m, vd t, vd f)
+{
+	return (vd)((m & (vq)t) | (~m & (vq)f));
+}
+
+#define D_ONE_BITS 0x3ff0000000000000ull
+#define D_TWO_52_BITS 0x4330000000000000ull	/* 2^52: the low bits are an integer behind it */
+#define D_ROUNDER 0x1.8p52	/* what is added to it becomes an integer, to nearest even */
+
+/* The double of an integer below 2^32. */
+static inline vd d_of_word(vq word)
+{
+	return (vd)(word | D_TWO_52_BITS) - 0x1p52;
+}
+
+/* 2^k; k as the low bits of a sum with D_ROUNDER, within the exponents of normal doubles. */
+static inline vd d_power(vq k)
+{
+	return (vd)((k << 52) + D_ONE_BITS);
+}
+
+static inline vd d_sqrt(vd a)
+{
+#if USC_VEC_BYTES == 64
+	return (vd)_mm512_sqrt_pd((__m512d)a);
+#elif USC_VEC_BYTES == 32
+	return (vd)_mm256_sqrt_pd((__m256d)a);
+#elif defined(__SSE2__)
+	return (vd)_mm_sqrt_pd((__m128d)a);
+#else
+	for (u32 l = 0; l < VEC_LANES / 2; l++)
+		a[l] = __builtin_sqrt(a[l]);
+	return a;
+#endif
+}
+
+static inline vf f_sqrt_of(vf a)
+{
+#if USC_VEC_BYTES == 64
+	return (vf)_mm512_sqrt_ps((__m512)a);
+#elif USC_VEC_BYTES == 32
+	return (vf)_mm256_sqrt_ps((__m256)a);
+#elif defined(__SSE2__)
+	return (vf)_mm_sqrt_ps((__m128)a);
+#else
+	for (u32 l = 0; l < VEC_LANES; l++)
+		a[l] = __builtin_sqrtf(a[l]);
+	return a;
+#endif
+}

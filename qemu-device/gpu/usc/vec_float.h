@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * f32 arithmetic of one vector beyond sums and products: fused, rounding to
+ * integers, scaling, the last step of a division.
+ *
+ * Source: hw/isa.xml, "Three operands" and "Rounding, scaling and helpers of
+ * division". Included by level_*.c behind vec_double.h.
+ */
+
+#define F_SIGN 0x80000000u
+#define F_INFINITY 0x7f800000u
+#define F_FRACTION 0x007fffffu
+
+/* An arithmetic result: every NaN becomes the canonical one. */
+static inline vu f_result(vf r)
+{
+	return vm_pick(vm_nan(r), splat(USC_F32_NAN), (vu)r);
+}
+
+#if USC_VEC_BYTES == 16
+/*
+ * Without the host's help: the product is exact in double, and the sum is
+ * rounded to odd, so that the rounding to f32 behind it is the only one that
+ * counts (53 >= 24 + 2 bits).
+ */
+static inline vd d_fused(vd a, vd b, vd c)
+{
+	vd p = a * b, s = p + c, back = s - p;
+	vd lost = (p - (s - back)) + (c - back);
+	vq inexact = (vq)(lost < 0) | (vq)(lost > 0);
+	vq away = (vq)((lost > 0) == (s > 0));	/* the exact sum is farther from zero */
+	vq even = ((vq)s & 1) - 1;
+
+	return (vd)((vq)s + (inexact & even & ((away & 2) - 1)));
+}
+#endif
+
+static inline vu f_fma(vu a, vu b, vu c)
+{
+#if USC_VEC_BYTES == 64
+	return f_result((vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c));
+#elif USC_VEC_BYTES == 32
+	return f_result((vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c));
+#else
+	return f_result((vf)narrow(d_fused(wide_low(a), wide_low(b), wide_low(c)),
+				   d_fused(wide_high(a), wide_high(b), wide_high(c))));
+#endif
+}
+
+/* src0 is the quotient, src1 the dividend, src2 the divisor. */
+static inline vu f_div_fixup(vu q, vu a, vu b)
+{
+	vu a_size = a & ~F_SIGN, b_size = b & ~F_SIGN;
+	vu special = (vu)(a_size == 0) | (vu)(b_size == 0) | (vu)(a_size >= F_INFINITY) |
+		     (vu)(b_size >= F_INFINITY);
+
+	return f_result((vf)pick(special, (vu)((vf)a / (vf)b), q));
+}
+
+/* Lanes that have a fraction to lose; never NaN. */
+static inline vu f_has_fraction(vu a)
+{
+	return (vu)((vf)(a & ~F_SIGN) < 0x1p23f);
+}
+
+/* Towards zero, with the sign kept. */
+static inline vu f_trunc(vu a)
+{
+	vu small = f_has_fraction(a);
+	vf whole = __builtin_convertvector(__builtin_convertvector((vf)(a & small), vs), vf);
+
+	return f_result((vf)pick(small, (vu)whole | (a & F_SIGN), a));
+}
+
+static inline vu f_floor(vu a)
+{
+	vf t = (vf)f_trunc(a);
+	vu lower = (vu)(t - 1.0f);
+
+	return pick((vu)(t > (vf)a), lower, (vu)t);
+}
+
+static inline vu f_ceil(vu a)
+{
+	vf t = (vf)f_trunc(a);
+	vu higher = (vu)(t + 1.0f);
+
+	return pick((vu)(t < (vf)a), higher, (vu)t);
+}
+
+/* To nearest even: the sum with 2^23 has no room for a fraction. */
+static inline vu f_rint(vu a)
+{
+	vf whole = ((vf)(a & ~F_SIGN) + 0x1p23f) - 0x1p23f;
+
+	return f_result((vf)pick(f_has_fraction(a), (vu)whole | (a & F_SIGN), a));
+}
+
+/* Exponents beyond these only lead to zero or infinity all the more. */
+#define LDEXP_MOST 300
+
+static inline vu f_ldexp(vu a, vu n)
+{
+	vs by = (vs)n;
+	vu k;
+
+	by = (vs)pick((vu)(by > LDEXP_MOST), splat(LDEXP_MOST), (vu)by);
+	by = (vs)pick((vu)(by < -LDEXP_MOST), splat((u32)-LDEXP_MOST), (vu)by);
+	k = (vu)(by + 1023);
+	return f_result((vf)narrow(wide_low(a) * (vd)(u_wide_low(k) << 52),
+				   wide_high(a) * (vd)(u_wide_high(k) << 52)));
+}
+
+/* Where the value has an exponent and a mantissa: neither zero, infinite nor NaN. */
+static inline vu f_is_finite(vu a)
+{
+	vu size = a & ~F_SIGN;
+
+	return (vu)(size != 0) & (vu)(size < F_INFINITY);
+}
+
+/* Bits of the value, of a denormal those of 2^24 times it. */
+static inline vu f_normal(vu a, vu denormal)
+{
+	return pick(denormal, (vu)((vf)a * 0x1p24f), a);
+}
+
+static inline vu f_frexp_exp(vu a)
+{
+	vu denormal = (vu)((a & F_INFINITY) == 0);
+	vu biased = (f_normal(a, denormal) & F_INFINITY) >> 23;
+
+	return (biased - 126 - (denormal & 24)) & f_is_finite(a);
+}
+
+static inline vu f_frexp_mant(vu a)
+{
+	vu bits = f_normal(a, (vu)((a & F_INFINITY) == 0));
+	vu half = (bits & (F_SIGN | F_FRACTION)) | 0x3f000000u;
+
+	return f_result((vf)pick(f_is_finite(a), half, a));
+}
