@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reference model of the USC: operands, movement, memory, control flow. See
+ * Reference model of the USC: operands, movement, control flow. See
  * ref_model.h.
  */
-#include "ref_model.h"
+#include "ref_step.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pumice_formats.h"
 
-/* One instruction of one wave. */
-struct step {
-	struct ref_group *g;
-	struct ref_wave *w;
-	struct pumice_usc_insn in;
-	u32 next;		/* pc behind it */
-};
-
-static bool is_valid(const struct ref_wave *w, u32 lane)
-{
-	return w->valid >> lane & 1;
-}
-
 /* Document 002, "Predefined Constants". */
-static u32 constant(const struct step *s, u32 number, u32 lane)
+static u32 constant(const struct ref_step *s, u32 number, u32 lane)
 {
 	switch (number) {
 	case 0:
@@ -55,7 +42,7 @@ static u32 constant(const struct step *s, u32 number, u32 lane)
 	abort();
 }
 
-static u32 special_register(const struct step *s, u32 number, u32 lane)
+static u32 special_register(const struct ref_step *s, u32 number, u32 lane)
 {
 	switch (number) {
 	case PUMICE_USC_SR_INSTANCE:
@@ -94,7 +81,7 @@ static u32 special_constant(u32 number)
 	return out;
 }
 
-static u32 *register_word(const struct step *s, const struct pumice_usc_operand *o, u32 lane)
+u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
 {
 	switch (o->bank) {
 	case PUMICE_USC_BANK_R:
@@ -107,14 +94,14 @@ static u32 *register_word(const struct step *s, const struct pumice_usc_operand 
 	abort();
 }
 
-static bool mask_register(const struct step *s, u32 number, bool negated, u32 lane)
+static bool mask_register(const struct ref_step *s, u32 number, bool negated, u32 lane)
 {
 	u32 word = number < 16 ? constant(s, number, lane) : s->w->reg[number - 16][lane];
 
 	return (word % 2 == 1) != negated;
 }
 
-static bool mask_of(const struct step *s, u32 raw, u32 lane)
+bool ref_mask(const struct ref_step *s, u32 raw, u32 lane)
 {
 	struct pumice_usc_mask m;
 
@@ -122,7 +109,7 @@ static bool mask_of(const struct step *s, u32 raw, u32 lane)
 	return mask_register(s, m.a, m.a_not, lane) && mask_register(s, m.b, m.b_not, lane);
 }
 
-static u32 read_lane(const struct step *s, const struct pumice_usc_operand *o, u32 lane)
+static u32 read_lane(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
 {
 	switch (o->bank) {
 	case PUMICE_USC_BANK_IMM:
@@ -134,13 +121,13 @@ static u32 read_lane(const struct step *s, const struct pumice_usc_operand *o, u
 	case PUMICE_USC_BANK_SR:
 		return special_register(s, o->num, o->elem ? 0 : lane);
 	case PUMICE_USC_BANK_M:
-		return mask_of(s, o->num, lane);
+		return ref_mask(s, o->num, lane);
 	default:
-		return *register_word(s, o, lane);
+		return *ref_word(s, o, lane);
 	}
 }
 
-static u32 read_scalar(const struct step *s, u32 raw)
+u32 ref_read_scalar(const struct ref_step *s, u32 raw)
 {
 	struct pumice_usc_operand o;
 
@@ -148,16 +135,16 @@ static u32 read_scalar(const struct step *s, u32 raw)
 	return read_lane(s, &o, 0);
 }
 
-static void write_operand(struct step *s, u32 raw, u32 lane, u32 value)
+void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 {
 	struct pumice_usc_operand o;
 
 	pumice_usc_operand_unpack(&raw, &o);
-	*register_word(s, &o, lane) = value;
+	*ref_word(s, &o, lane) = value;
 }
 
 /* All lanes of an operand, before anything is written. */
-static void read_all(const struct step *s, u32 raw, u32 out[PUMICE_LANES])
+void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES])
 {
 	struct pumice_usc_operand o;
 
@@ -166,7 +153,7 @@ static void read_all(const struct step *s, u32 raw, u32 out[PUMICE_LANES])
 		out[l] = read_lane(s, &o, l);
 }
 
-static bool has_operand(const struct step *s, u32 field)
+static bool has_operand(const struct ref_step *s, u32 field)
 {
 	const struct pumice_isa_op_info *op =
 		pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode);
@@ -174,35 +161,35 @@ static bool has_operand(const struct step *s, u32 field)
 	return op->form[s->in.form].uses >> field & 1;
 }
 
-static void run_alu(struct step *s)
+static void run_alu(struct ref_step *s)
 {
 	u32 a[PUMICE_LANES] = { 0 }, b[PUMICE_LANES] = { 0 };
 	u32 lanes = s->in.form == PUMICE_USC_FORM_SCALAR ? 1 : PUMICE_LANES;
 	bool masked = has_operand(s, PUMICE_USC_FIELD_MASK);
 	bool keep[PUMICE_LANES];
 
-	read_all(s, s->in.src0, a);
+	ref_read_all(s, s->in.src0, a);
 	if (has_operand(s, PUMICE_USC_FIELD_SRC1))
-		read_all(s, s->in.src1, b);
+		ref_read_all(s, s->in.src1, b);
 	for (u32 l = 0; l < lanes; l++)
-		keep[l] = masked && !mask_of(s, s->in.mask, l);
+		keep[l] = masked && !ref_mask(s, s->in.mask, l);
 	for (u32 l = 0; l < lanes; l++) {
 		if (!keep[l])
-			write_operand(s, s->in.dst, l, ref_alu(s->in.opcode, s->in.type, a[l], b[l]));
+			ref_write(s, s->in.dst, l, ref_alu(s->in.opcode, s->in.type, a[l], b[l]));
 	}
 }
 
-static void run_move(struct step *s)
+static void run_move(struct ref_step *s)
 {
 	u32 a[PUMICE_LANES], b[PUMICE_LANES] = { 0 }, out[PUMICE_LANES];
 
-	read_all(s, s->in.src0, a);
+	ref_read_all(s, s->in.src0, a);
 	if (s->in.opcode != PUMICE_USC_OP_FIRST_WHERE_TRUE)
-		read_all(s, s->in.src1, b);
+		ref_read_all(s, s->in.src1, b);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		switch (s->in.opcode) {
 		case PUMICE_USC_OP_SELECT:
-			out[l] = mask_of(s, s->in.mask, l) ? b[l] : a[l];
+			out[l] = ref_mask(s, s->in.mask, l) ? b[l] : a[l];
 			break;
 		case PUMICE_USC_OP_SHUFFLE:
 			out[l] = a[b[l] % 32];
@@ -214,8 +201,8 @@ static void run_move(struct step *s)
 			out[l] = a[(l ^ b[0]) % 32];
 			break;
 		default:	/* first_where_true */
-			if (is_valid(s->w, l) && mask_of(s, s->in.mask, l)) {
-				write_operand(s, s->in.dst, 0, a[l]);
+			if (ref_valid(s->w, l) && ref_mask(s, s->in.mask, l)) {
+				ref_write(s, s->in.dst, 0, a[l]);
 				return;
 			}
 		}
@@ -223,10 +210,10 @@ static void run_move(struct step *s)
 	if (s->in.opcode == PUMICE_USC_OP_FIRST_WHERE_TRUE)
 		return;
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		write_operand(s, s->in.dst, l, out[l]);
+		ref_write(s, s->in.dst, l, out[l]);
 }
 
-static u32 identity(const struct step *s)
+static u32 identity(const struct ref_step *s)
 {
 	bool f32 = s->in.type == PUMICE_USC_TYPE_F32, i32 = s->in.type == PUMICE_USC_TYPE_I32;
 
@@ -244,7 +231,7 @@ static u32 identity(const struct step *s)
 	}
 }
 
-static u32 combine(const struct step *s, u32 a, u32 b)
+static u32 combine(const struct ref_step *s, u32 a, u32 b)
 {
 	static const enum pumice_usc_op op[] = {
 		[PUMICE_USC_REDUCE_ADD] = PUMICE_USC_OP_ADD,
@@ -258,116 +245,53 @@ static u32 combine(const struct step *s, u32 a, u32 b)
 	return ref_alu(op[s->in.func], s->in.type, a, b);
 }
 
-static void run_reduce(struct step *s)
+static void run_reduce(struct ref_step *s)
 {
 	u32 a[PUMICE_LANES], c[4];
 
-	read_all(s, s->in.src0, a);
+	ref_read_all(s, s->in.src0, a);
 	for (u32 chunk = 0; chunk < 4; chunk++) {
 		u32 *v = &a[chunk * 8];
 		bool any = false;
 
 		for (u32 l = 0; l < 8; l++)
-			any |= is_valid(s->w, chunk * 8 + l);
+			any |= ref_valid(s->w, chunk * 8 + l);
 		c[chunk] = any ? v[0] : identity(s);
 		for (u32 l = 0; l < 8; l++)
-			v[l] = is_valid(s->w, chunk * 8 + l) ? v[l] : identity(s);
+			v[l] = ref_valid(s->w, chunk * 8 + l) ? v[l] : identity(s);
 		if (s->in.opcode == PUMICE_USC_OP_REDUCE_PART)
-			write_operand(s, s->in.dst, chunk * 8,
+			ref_write(s, s->in.dst, chunk * 8,
 				      combine(s, combine(s, combine(s, v[0], v[1]), combine(s, v[2], v[3])),
 					      combine(s, combine(s, v[4], v[5]), combine(s, v[6], v[7]))));
 	}
 	if (s->in.opcode == PUMICE_USC_OP_REDUCE_FINISH)
-		write_operand(s, s->in.dst, 0,
+		ref_write(s, s->in.dst, 0,
 			      combine(s, combine(s, c[0], c[1]), combine(s, c[2], c[3])));
 }
 
-static bool fault(struct step *s, enum pumice_fault why)
+bool ref_fault(struct ref_step *s, enum pumice_fault why)
 {
 	s->g->fault = why;
 	s->g->fault_pc = s->w->pc;
 	return false;
 }
 
-/* The byte that a lane accesses, or NULL with the fault. */
-static u8 *memory_at(struct step *s, bool local, u64 base, u32 offset)
-{
-	u64 addr = base + offset + s->in.disp;
-
-	if (local) {
-		addr = (u64)offset + s->in.disp;
-		if (addr % 4)
-			return fault(s, PUMICE_FAULT_USC_LOCAL_ALIGN), NULL;
-		if (addr + 4 > s->g->local_bytes)
-			return fault(s, PUMICE_FAULT_USC_LOCAL_BOUNDS), NULL;
-		return &s->g->local[addr];
-	}
-	if (addr % 4)
-		return fault(s, PUMICE_FAULT_USC_GLOBAL_ALIGN), NULL;
-	if (addr < s->g->memory_va || addr - s->g->memory_va + 4 > s->g->memory_bytes)
-		return fault(s, PUMICE_FAULT_MMU_PT_INVALID), NULL;
-	return &s->g->memory[addr - s->g->memory_va];
-}
-
-static u64 base_address(const struct step *s)
-{
-	struct pumice_usc_operand o;
-	u64 low, high;
-
-	pumice_usc_operand_unpack(&s->in.src2, &o);
-	if (o.bank == PUMICE_USC_BANK_NONE)
-		return 0;
-	low = *register_word(s, &o, 0);
-	o.num++;
-	high = *register_word(s, &o, 0);
-	return high << 32 | low;
-}
-
-static bool run_memory(struct step *s, bool local, bool store)
-{
-	u64 base = local ? 0 : base_address(s);
-	u32 offset[PUMICE_LANES], value[PUMICE_LANES] = { 0 };
-	bool active[PUMICE_LANES];
-
-	read_all(s, s->in.src0, offset);
-	if (store)
-		read_all(s, s->in.src1, value);
-	for (u32 l = 0; l < PUMICE_LANES; l++)
-		active[l] = is_valid(s->w, l) && mask_of(s, s->in.mask, l);
-	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		u8 *at;
-
-		if (!active[l])
-			continue;
-		at = memory_at(s, local, base, offset[l]);
-		if (!at)
-			return false;
-		if (store) {
-			memcpy(at, &value[l], 4);
-		} else {
-			memcpy(&value[l], at, 4);
-			write_operand(s, s->in.dst, l, value[l]);
-		}
-	}
-	return true;
-}
-
-static void run_branch(struct step *s)
+static void run_branch(struct ref_step *s)
 {
 	bool all = true, any = false, taken = false;
 
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		if (!is_valid(s->w, l))
+		if (!ref_valid(s->w, l))
 			continue;
-		all &= mask_of(s, s->in.mask, l);
-		any |= mask_of(s, s->in.mask, l);
+		all &= ref_mask(s, s->in.mask, l);
+		any |= ref_mask(s, s->in.mask, l);
 	}
 	switch (s->in.opcode) {
 	case PUMICE_USC_OP_BRZ:
-		taken = read_scalar(s, s->in.src0) == 0;
+		taken = ref_read_scalar(s, s->in.src0) == 0;
 		break;
 	case PUMICE_USC_OP_BRNZ:
-		taken = read_scalar(s, s->in.src0) != 0;
+		taken = ref_read_scalar(s, s->in.src0) != 0;
 		break;
 	case PUMICE_USC_OP_BR_ALL:
 		taken = all;
@@ -384,8 +308,10 @@ static void run_branch(struct step *s)
 }
 
 /* Run one instruction; false on a fault. */
-static bool run_one(struct step *s)
+static bool run_one(struct ref_step *s)
 {
+	if (ref_is_memory(s->in.opcode))
+		return ref_run_memory(s);
 	switch (s->in.opcode) {
 	case PUMICE_USC_OP_SELECT:
 	case PUMICE_USC_OP_FIRST_WHERE_TRUE:
@@ -398,14 +324,6 @@ static bool run_one(struct step *s)
 	case PUMICE_USC_OP_REDUCE_FINISH:
 		run_reduce(s);
 		return true;
-	case PUMICE_USC_OP_LOCAL_LOAD32:
-		return run_memory(s, true, false);
-	case PUMICE_USC_OP_LOCAL_STORE32:
-		return run_memory(s, true, true);
-	case PUMICE_USC_OP_GLOBAL_LOAD32:
-		return run_memory(s, false, false);
-	case PUMICE_USC_OP_GLOBAL_STORE32:
-		return run_memory(s, false, true);
 	case PUMICE_USC_OP_BRZ:
 	case PUMICE_USC_OP_BRNZ:
 	case PUMICE_USC_OP_BR_ALL:
@@ -425,7 +343,7 @@ static bool run_one(struct step *s)
 	case PUMICE_USC_OP_SIG_WAITALL2:
 	case PUMICE_USC_OP_SIG_WAITALL3:
 	case PUMICE_USC_OP_SIG_WAITALL4:
-		write_operand(s, s->in.dst, 0, 1);
+		ref_write(s, s->in.dst, 0, 1);
 		return true;
 	default:
 		run_alu(s);
@@ -436,12 +354,12 @@ static bool run_one(struct step *s)
 static enum ref_end run_wave(struct ref_group *g, struct ref_wave *w, u32 max_steps)
 {
 	while (w->state == REF_RUNS) {
-		struct step s = { .g = g, .w = w, .next = w->pc + 1 };
+		struct ref_step s = { .g = g, .w = w, .next = w->pc + 1 };
 
 		if (max_steps-- == 0)
 			return REF_STUCK;
 		if (w->pc >= g->insns) {
-			fault(&s, PUMICE_FAULT_USC_END);
+			ref_fault(&s, PUMICE_FAULT_USC_END);
 			return REF_FAULT;
 		}
 		pumice_usc_unpack(&g->code[w->pc * PUMICE_USC_WORDS], &s.in);

@@ -24,6 +24,8 @@ enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
 
 struct ref_wave {
 	u32 reg[REF_MAX_REGS][PUMICE_LANES];	/* temporaries, then attributes */
+	u64 dc_base;	/* window of dynamic constants */
+	u32 dc_words;
 	u32 task, number_in_group, first_instance, valid, slot;
 	u32 pc;
 	enum { REF_RUNS, REF_WAITS, REF_DONE } state;

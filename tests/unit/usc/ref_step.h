@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reference model of the USC: what its files share about one instruction of one
+ * wave. See ref_model.h.
+ */
+#ifndef PUMICE_TESTS_USC_REF_STEP_H
+#define PUMICE_TESTS_USC_REF_STEP_H
+
+#include <stdbool.h>
+
+#include "pumice_formats.h"
+#include "ref_model.h"
+
+struct ref_step {
+	struct ref_group *g;
+	struct ref_wave *w;
+	struct pumice_usc_insn in;
+	u32 next;		/* pc behind it */
+};
+
+static inline bool ref_valid(const struct ref_wave *w, u32 lane)
+{
+	return w->valid >> lane & 1;
+}
+
+/* Where a register's word is, of banks that are storage. */
+u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane);
+/* A double mask in one lane. */
+bool ref_mask(const struct ref_step *s, u32 raw, u32 lane);
+/* Operands as they stand in the instruction: one lane's, all lanes', element 0; and the destination. */
+void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES]);
+u32 ref_read_scalar(const struct ref_step *s, u32 raw);
+void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value);
+/* Note a fault of this instruction; returns false. */
+bool ref_fault(struct ref_step *s, enum pumice_fault why);
+
+/* Loads, stores, atomics, bursts, copies, windows, fences; false on a fault. */
+bool ref_is_memory(u32 opcode);
+bool ref_run_memory(struct ref_step *s);
+
+#endif
