@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pumice_names.h"
 #include "regs/regs.h"
@@ -54,6 +55,30 @@ void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx)
 		fwctl_window_flush(gpu->fw);
 }
 
+_Static_assert((unsigned int)PUMICE_PERF_NUMBER <= PUMICE_PERF_COUNTER_COUNT, "counters have registers");
+
+void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_COUNT])
+{
+	unsigned int i;
+
+	memset(value, 0, PUMICE_PERF_COUNTER_COUNT * sizeof(*value));
+	cdm_counters_add(gpu->cdm, value);
+	pds_counters_add(gpu->pds, value);
+	for (i = 0; i < gpu->uscs; i++)
+		usc_counters_add(gpu->usc[i], value);
+	usc_program_cache_counters_add(gpu->programs, value);
+	mmu_counters_add(&gpu->mmu, value);
+}
+
+void gpu_set_detail(struct pumice_gpu *gpu, bool detail)
+{
+	unsigned int i;
+
+	gpu->perf_detail = detail;
+	for (i = 0; i < gpu->uscs; i++)
+		usc_set_detail(gpu->usc[i], detail);
+}
+
 /* Services that the blocks ask of the whole; opaque is the GPU. */
 
 static void device_lock(void *opaque)
@@ -89,6 +114,13 @@ static void wake_usc(void *opaque, unsigned int usc)
 static void set_fw_deadline(void *opaque, u64 deadline)
 {
 	workers_set_deadline(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_FW, deadline);
+}
+
+/* struct mmu, event */
+static void mmu_event(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
+		      u64 arg1)
+{
+	trace_event(&((struct pumice_gpu *)opaque)->trace, kind, ctx, 0, arg0, arg1);
 }
 
 /* struct cdm_ops */
@@ -244,18 +276,23 @@ static bool create_fw(struct pumice_gpu *gpu)
 
 static bool create_data_masters(struct pumice_gpu *gpu)
 {
-	const struct cdm_config cdm = { .mmu = &gpu->mmu, .ops = &cdm_ops, .opaque = gpu };
+	const struct cdm_config cdm = {
+		.mmu = &gpu->mmu, .ops = &cdm_ops, .opaque = gpu, .trace = &gpu->trace,
+	};
 	struct pds_config pds = {
 		.uscs = gpu->uscs,
 		.usc = gpu->usc,
 		.unified_bytes = gpu->config.unified_kib * 1024,
 		.common_bytes = gpu->config.common_kib * 1024,
 		.local_bytes = gpu->config.local_kib * 1024,
+		.slot_regs = gpu->slot_registers,
 		.mmu = &gpu->mmu,
 		.lock = device_lock,
 		.unlock = device_unlock,
 		.wake_usc = wake_usc,
+		.now = device_clock,
 		.opaque = gpu,
+		.trace = &gpu->trace,
 		.ops = &cdm_pds_ops,
 	};
 
@@ -278,6 +315,7 @@ static bool create_uscs(struct pumice_gpu *gpu)
 		.unified_bytes = gpu->config.unified_kib * 1024,
 		.common_bytes = gpu->config.common_kib * 1024,
 		.local_bytes = gpu->config.local_kib * 1024,
+		.slot_regs = gpu->slot_registers,
 		.mmu = &gpu->mmu,
 		.ops = &pds_usc_ops,
 		.opaque = gpu->pds,
@@ -340,7 +378,11 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 		checked.slot_registers == PUMICE_NO_REGISTERS ? 0 : checked.slot_registers;
 	gpu->clock_base = ops->now(opaque);
 	gpu->mmu.map = &gpu->mem;
+	gpu->mmu.event = mmu_event;
+	gpu->mmu.event_opaque = gpu;
 	mmu_reset(&gpu->mmu);
+	trace_init(&gpu->trace, &(struct trace_config){
+					.mmu = &gpu->mmu, .now = device_clock, .opaque = gpu });
 	pthread_mutex_init(&gpu->control, NULL);
 	pthread_mutex_init(&gpu->lock, NULL);
 	/* The workers last: nothing runs before all is there. */
@@ -393,8 +435,11 @@ int pumice_gpu_set_memory(struct pumice_gpu *gpu, const struct pumice_mem_region
 
 	pthread_mutex_lock(&gpu->control);
 	workers_park(gpu->workers);
+	/* Register accesses go on; what they trace goes to memory. */
+	device_lock(gpu);
 	ret = mem_map_set(&gpu->mem, regions, count);
 	gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+	device_unlock(gpu);
 	workers_unpark(gpu->workers);
 	pthread_mutex_unlock(&gpu->control);
 	return ret;
@@ -421,6 +466,9 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < gpu->uscs; i++)
 		usc_reset(gpu->usc[i]);
 	mmu_reset(&gpu->mmu);
+	trace_reset(&gpu->trace);
+	gpu_set_detail(gpu, false);
+	gpu_counters(gpu, gpu->perf_base);
 	for (i = 0; i < PUMICE_OS_COUNT; i++)
 		gpu->os[i] = (struct gpu_os){ 0 };
 	gpu->cdm_job = (struct cdm_job){ 0 };

@@ -22,7 +22,9 @@
 #include "mem/mem.h"
 #include "mmu/mmu.h"
 #include "pds/pds.h"
+#include "perf.h"
 #include "pumice_gpu.h"
+#include "trace/trace.h"
 #include "usc/usc.h"
 #include "workers/workers.h"
 
@@ -54,11 +56,14 @@ struct pumice_gpu {
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];
 	struct cdm_job cdm_job;	/* the next one */
+	bool perf_detail;
+	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* what the counters held at the last reset */
 	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
 	_Atomic bool resetting;
 
 	/* Blocks. */
 	struct mmu mmu;
+	struct trace trace;
 	struct fwctl *fw;
 	struct cdm *cdm;
 	struct pds *pds;
@@ -78,6 +83,11 @@ void gpu_os_raise(struct pumice_gpu *gpu, unsigned int os, u32 causes);
  * the firmware's window; the caller then waits for the units.
  */
 void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx);
+
+/* Performance counters as the blocks count them, by enum pumice_perf_counter; device lock held. */
+void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_COUNT]);
+/* Count what hw/perf.h calls detailed, or no longer; device lock held. */
+void gpu_set_detail(struct pumice_gpu *gpu, bool detail);
 
 /* Tell the host's log or trace. */
 __attribute__((format(printf, 3, 4))) void gpu_log(struct pumice_gpu *gpu,

@@ -69,6 +69,10 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 	cdm->depth = 0;
 	cdm->has_state = false;
 	cdm->dealing = false;
+	if (cdm->config.trace)
+		trace_set_context(cdm->config.trace, (u32)job->tag);
+	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, 0, job->stream,
+		    phase == CDM_RESTORE);
 	wake(cdm);
 	return true;
 }
@@ -143,6 +147,10 @@ static void end_job(struct cdm *cdm)
 	cdm->status.busy = false;
 	cdm->status.time_end = now(cdm);
 	cdm->busy_ns += cdm->status.time_end - cdm->status.time_start;
+	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, cdm->job.ctx, 0,
+		    cdm->status.fault.fault, cdm->end);
+	if (cdm->config.trace)
+		trace_set_context(cdm->config.trace, 0);
 	cdm->config.ops->ended(cdm->config.opaque, cdm->end);
 }
 

@@ -17,6 +17,7 @@
 #include "../fault.h"
 #include "../mmu/mmu.h"
 #include "../pds/pds.h"
+#include "../trace/trace.h"
 
 struct cdm;
 
@@ -33,6 +34,7 @@ struct cdm_config {
 	struct mmu *mmu;
 	const struct cdm_ops *ops;
 	void *opaque;
+	struct trace *trace;	/* or NULL */
 };
 
 /* What is latched when a job is started. */

@@ -49,6 +49,7 @@ bool cdm_walk_deal_from(struct cdm *cdm, u64 linear)
 static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		       const struct pumice_cdm_launch *grid, unsigned int *cost)
 {
+	const u64 command = cdm->pc;
 	enum pumice_fault reason;
 
 	if (!cdm->has_state) {
@@ -66,7 +67,9 @@ static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		return;
 	*cost = UINT_MAX;
 	cdm->launch.grid = *grid;
-	cdm_walk_deal_from(cdm, 0);
+	if (cdm_walk_deal_from(cdm, 0))
+		trace_event(cdm->config.trace, PUMICE_TRACE_KIND_LAUNCH, cdm->job.ctx, 0,
+			    cdm->groups, command);
 }
 
 /* The counts are read once, all of them, and checked as a LAUNCH's. */

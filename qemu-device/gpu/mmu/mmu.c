@@ -201,8 +201,13 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		/* Before the walk: an invalidation during it must drop what it found. */
 		gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
 		why = walk(mmu, ctx, va, access, &found);
+		if (mmu->event)
+			mmu->event(mmu->event_opaque, PUMICE_TRACE_KIND_MMU_WALK, ctx, va, unit);
 	}
 	if (why) {
+		if (mmu->event)
+			mmu->event(mmu->event_opaque, PUMICE_TRACE_KIND_MMU_FAULT, ctx, va,
+				   (u64)why | (u64)unit << 8);
 		atomic_fetch_add_explicit(&mmu->fault_count, 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&mmu->faults, 1, memory_order_relaxed);
 		fault->fault = (u8)why;
@@ -216,6 +221,15 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->gen = gen;
 	e->host = found.host;
 	e->perms = found.perms;
+	return found.host + (va & (GRAIN - 1));
+}
+
+u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_access access)
+{
+	struct walk found;
+
+	if (va >> PUMICE_MMU_VA_BITS || walk(mmu, ctx, va, access, &found))
+		return NULL;
 	return found.host + (va & (GRAIN - 1));
 }
 

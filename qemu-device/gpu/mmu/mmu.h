@@ -60,6 +60,11 @@ struct mmu {
 	_Atomic u64 gen[PUMICE_MMU_CONTEXTS];
 	const struct mem_map *map;	/* changes only while no unit runs */
 
+	/* Told of walks and faults, in the thread of the request; constant, may be NULL. */
+	void (*event)(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
+		      u64 arg1);
+	void *event_opaque;
+
 	/* Performance counters, over all units and resets. */
 	_Atomic u64 misses, faults, invalidations;
 };
@@ -103,6 +108,12 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
  */
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault);
+
+/*
+ * Translate one address without a TLB, for a unit that none knows of: no fault, no
+ * event and no counter. NULL when the access would fault.
+ */
+u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_access access);
 
 /*
  * Copy between GPU virtual memory and a host buffer, grain by grain. False with

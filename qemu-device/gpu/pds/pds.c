@@ -8,6 +8,10 @@
  * The USC with the fewest waves gets the next group; among equals they take
  * turns. That depends on nothing but what ran before, so a GPU without threads
  * repeats itself exactly.
+ *
+ * What a group held is released when it ends, or, in order, when those before it
+ * on its USC have ended too. Fences and the end of a job wait for groups, not for
+ * releases: with the last group to end the last resources are released.
  */
 #include "pds.h"
 
@@ -17,10 +21,12 @@
 #include <string.h>
 
 #include "code.h"
+#include "perf.h"
 #include "program.h"
 #include "resource.h"
 #include "run.h"
 
+#define PDS_UNIFIED_ROW_BYTES (USC_ROW_WORDS * (u32)sizeof(u32))
 #define COST_WORDS 4096u	/* words that an ordinary group's PDS programs write, at most */
 
 _Static_assert(PDS_MAX_USCS <= 32, "USCs that were tried are bits of a u32");
@@ -28,7 +34,8 @@ _Static_assert(PDS_MAX_USCS <= 32, "USCs that were tried are bits of a u32");
 /* One USC as the PDS sees it. */
 struct unit {
 	struct pds_unit accounts;
-	u16 code[PUMICE_USC_SLOTS];	/* program of each live group */
+	u16 code[PUMICE_USC_SLOTS];	/* program of each group that runs */
+	u64 linear[PUMICE_USC_SLOTS];	/* its number in its launch */
 };
 
 /* The launch that is being dealt. */
@@ -36,6 +43,7 @@ struct current {
 	bool begun;
 	u16 code;
 	unsigned int cost;
+	bool waits;	/* the next group has found no room */
 	struct pds_launch launch;
 	struct pds_need need;
 	struct pds_program program;
@@ -46,13 +54,23 @@ struct pds {
 	struct pds_config config;
 	struct pds_capacity capacity;	/* of each USC */
 
+	/* Registers. */
+	struct pds_control control;
+	struct pds_limits limits;	/* what they say, of each USC */
+
 	/* Running state. */
 	struct unit *unit;		/* config.uscs of them */
 	struct pds_code_table codes;
 	struct current current;
 	unsigned int next;		/* USC whose turn it is among equals */
-	unsigned int groups, tasks;	/* on all USCs */
+	unsigned int groups;		/* that have not ended, on all USCs */
+	u32 tasks, peak_tasks, held, waves;	/* see struct pds_load */
 	struct mmu_tlb tlb;
+
+	/* Performance counters. */
+	u64 started, waited, dma_bytes;
+	u64 occupancy;			/* tasks * ns up to occupancy_time */
+	u64 occupancy_time;		/* GPU clock */
 };
 
 struct pds *pds_create(const struct pds_config *config)
@@ -66,7 +84,7 @@ struct pds *pds_create(const struct pds_config *config)
 		return NULL;
 	pds->config = *config;
 	pds->capacity = (struct pds_capacity){
-		.rows = config->unified_bytes / (USC_ROW_WORDS * (u32)sizeof(u32)),
+		.rows = config->unified_bytes / PDS_UNIFIED_ROW_BYTES,
 		.words = config->common_bytes / (u32)sizeof(u32),
 		.local_rows = config->local_bytes / PDS_LOCAL_ROW_BYTES,
 	};
@@ -101,7 +119,89 @@ void pds_reset(struct pds *pds)
 	memset(&pds->tlb, 0, sizeof(pds->tlb));
 	pds->next = 0;
 	pds->groups = 0;
-	pds->tasks = 0;
+	pds->tasks = pds->peak_tasks = pds->held = pds->waves = 0;
+	pds->started = pds->waited = pds->dma_bytes = 0;
+	pds->occupancy = 0;
+	pds_set_control(pds, &(struct pds_control){ .out_of_order = true });
+}
+
+static u64 now(const struct pds *pds)
+{
+	return pds->config.now(pds->config.opaque);
+}
+
+/* Tasks come and go: count those that were there until now. */
+static void change_tasks(struct pds *pds, s32 change)
+{
+	u64 time = now(pds);
+
+	pds->occupancy += pds->tasks * (time - pds->occupancy_time);
+	pds->occupancy_time = time;
+	pds->tasks += (u32)change;
+	if (pds->tasks > pds->peak_tasks)
+		pds->peak_tasks = pds->tasks;
+}
+
+/* Give back what ended groups of a USC hold, as far as the order allows. */
+static void release_ended(struct pds *pds, struct pds_unit *unit)
+{
+	unsigned int group;
+
+	while (pds_unit_next(unit, !pds->control.out_of_order, &group)) {
+		u32 tasks = unit->claim[group].need.tasks;
+
+		pds_unit_release(unit, group);
+		pds->held -= tasks;
+		change_tasks(pds, -(s32)tasks);
+	}
+}
+
+/* A register's limit in units of a store; 0 is none. */
+static u32 limit_of(u32 value, u32 unit)
+{
+	return value ? value / unit : UINT32_MAX;
+}
+
+void pds_set_control(struct pds *pds, const struct pds_control *control)
+{
+	unsigned int i;
+
+	pds->control = *control;
+	pds->limits = (struct pds_limits){
+		.tasks = limit_of(control->tasks, 1),
+		.rows = limit_of(control->unified_bytes, PDS_UNIFIED_ROW_BYTES),
+		.words = limit_of(control->common_bytes, sizeof(u32)),
+		.local_rows = limit_of(control->local_bytes, PDS_LOCAL_ROW_BYTES),
+	};
+	for (i = 0; i < pds->config.uscs; i++)
+		release_ended(pds, &pds->unit[i].accounts);
+}
+
+const struct pds_control *pds_control(const struct pds *pds)
+{
+	return &pds->control;
+}
+
+void pds_load(const struct pds *pds, struct pds_load *load)
+{
+	*load = (struct pds_load){
+		.tasks = pds->tasks, .held = pds->held, .waves = pds->waves,
+		.peak_tasks = pds->peak_tasks,
+	};
+}
+
+void pds_reset_peak(struct pds *pds)
+{
+	pds->peak_tasks = pds->tasks;
+}
+
+void pds_counters_add(const struct pds *pds, u64 *value)
+{
+	value[PUMICE_PERF_PDS_TASKS] += pds->started;
+	value[PUMICE_PERF_PDS_WAITS] += pds->waited;
+	value[PUMICE_PERF_PDS_OCCUPANCY] +=
+		pds->occupancy + pds->tasks * (now(pds) - pds->occupancy_time);
+	value[PUMICE_PERF_PDS_DMA_BYTES] += pds->dma_bytes;
 }
 
 /* Whether the state asks for no more than there can be, and a group fits on an empty USC. */
@@ -109,7 +209,8 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_sta
 			      const struct pds_need *need)
 {
 	return state->temps <= PUMICE_USC_MAX_TEMPS && state->attrs <= PUMICE_USC_MAX_ATTRS &&
-	       state->shared <= PUMICE_USC_MAX_SHARED && pds_need_fits(need, &pds->capacity);
+	       state->shared <= PUMICE_USC_MAX_SHARED && state->coeffs <= PUMICE_USC_MAX_COEFFS &&
+	       pds_need_fits(need, &pds->capacity);
 }
 
 /* Fetch the USC program that the launch's task instruction names. */
@@ -120,6 +221,7 @@ static bool load_code(struct pds *pds, struct gpu_fault *fault)
 	const struct pumice_pds_insn *task = &cur->program.insn[cur->program.task];
 	const struct usc_program_limits limits = {
 		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
+		.coeffs = state->coeffs, .slot_regs = pds->config.slot_regs,
 	};
 	struct usc_program *program;
 
@@ -160,7 +262,8 @@ bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct g
 		return false;
 	}
 	limits = (struct pds_program_limits){
-		.shared = state->shared, .attrs = state->attrs, .instances = cur->need.instances,
+		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
+		.instances = cur->need.instances,
 	};
 	if (!pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, launch->ctx,
 			      state->pds_addr, state->pds_insns, &limits, fault))
@@ -169,6 +272,7 @@ bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct g
 		return false;
 	pds_number_instances(state, &cur->local);
 	cur->cost = launch_cost(cur);
+	cur->waits = false;
 	cur->begun = true;
 	return true;
 }
@@ -209,7 +313,8 @@ static bool place(struct pds *pds, unsigned int *usc, unsigned int *group)
 	u32 tried = 0;
 
 	while (least_loaded(pds, tried, usc)) {
-		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need, group)) {
+		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need, &pds->limits,
+				   group)) {
 			pds->next = (*usc + 1) % pds->config.uscs;
 			return true;
 		}
@@ -246,6 +351,7 @@ static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int nu
 			.attrs = cur->launch.state.attrs,
 			.instances = (u16)pds_task_instances(need, i),
 			.shared = cur->launch.state.shared,
+			.coeffs = cur->launch.state.coeffs,
 			.us_row = claim->row[i],
 			.cs_word = claim->word[i],
 		};
@@ -266,6 +372,7 @@ static bool run_programs(struct pds *pds, unsigned int usc_number, unsigned int 
 		.id = id,
 		.mmu = pds->config.mmu,
 		.tlb = &pds->tlb,
+		.dma_bytes = &pds->dma_bytes,
 	};
 	u32 i;
 
@@ -276,21 +383,48 @@ static bool run_programs(struct pds *pds, unsigned int usc_number, unsigned int 
 	return true;
 }
 
+/* A group that waits is counted once, however often it is tried. */
+static void note_wait(struct pds *pds)
+{
+	if (pds->current.waits)
+		return;
+	pds->current.waits = true;
+	pds->waited++;
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, pds->current.launch.ctx, 0,
+		    pds->tasks, 0);
+}
+
+static void note_start(struct pds *pds, unsigned int usc, unsigned int group, u64 linear)
+{
+	const struct pds_need *need = &pds->current.need;
+
+	pds->current.waits = false;
+	pds->unit[usc].code[group] = pds->current.code;
+	pds->unit[usc].linear[group] = linear;
+	pds_code_ref(&pds->codes, pds->current.code);
+	pds->groups++;
+	pds->started += need->tasks;
+	pds->waves += need->waves;
+	change_tasks(pds, (s32)need->tasks);
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, pds->current.launch.ctx, usc,
+		    linear, need->waves);
+}
+
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
 {
 	unsigned int usc, group;
 
-	if (!place(pds, &usc, &group))
+	if (!place(pds, &usc, &group)) {
+		note_wait(pds);
 		return PDS_WAIT;
+	}
 	fill_group(pds, usc, group, linear);
 	if (!run_programs(pds, usc, group, id, fault)) {
+		pds_unit_end(&pds->unit[usc].accounts, group);
 		pds_unit_release(&pds->unit[usc].accounts, group);
 		return PDS_FAULT;
 	}
-	pds->unit[usc].code[group] = pds->current.code;
-	pds_code_ref(&pds->codes, pds->current.code);
-	pds->groups++;
-	pds->tasks += pds->current.need.tasks;
+	note_start(pds, usc, group, linear);
 	usc_group_start(pds->config.usc[usc], group);
 	pds->config.wake_usc(pds->config.opaque, usc);
 	return PDS_STARTED;
@@ -313,21 +447,21 @@ unsigned int pds_groups(const struct pds *pds)
 	return pds->groups;
 }
 
-unsigned int pds_tasks(const struct pds *pds)
-{
-	return pds->tasks;
-}
-
 static void group_done(void *opaque, unsigned int usc, unsigned int group)
 {
 	struct pds *pds = opaque;
 	struct unit *unit = &pds->unit[usc];
+	const struct pds_need *need = &unit->accounts.claim[group].need;
 
 	pds->config.lock(pds->config.opaque);
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_END,
+		    usc_group(pds->config.usc[usc], group)->ctx, usc, unit->linear[group], 0);
 	pds->groups--;
-	pds->tasks -= unit->accounts.claim[group].need.tasks;
-	pds_unit_release(&unit->accounts, group);
+	pds->waves -= need->waves;
+	pds->held += need->tasks;
+	pds_unit_end(&unit->accounts, group);
 	pds_code_unref(&pds->codes, unit->code[group]);
+	release_ended(pds, &unit->accounts);
 	pds->config.ops->group_done(pds->config.ops_opaque);
 	pds->config.unlock(pds->config.opaque);
 }

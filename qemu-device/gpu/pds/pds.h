@@ -11,7 +11,8 @@
  * pds_usc_ops, which take it. Only the CDM calls the launch functions.
  *
  * Limits: one launch is dealt at a time; groups of earlier launches may still
- * run beside it. Groups start in the order in which they are dealt.
+ * run beside it. Groups start in the order in which they are dealt. There is one
+ * data master, so its limits bound what all groups together hold of a USC.
  */
 #ifndef PUMICE_GPU_PDS_H
 #define PUMICE_GPU_PDS_H
@@ -20,6 +21,7 @@
 
 #include "../fault.h"
 #include "../mmu/mmu.h"
+#include "../trace/trace.h"
 #include "../usc/usc.h"
 #include "pumice_formats.h"
 
@@ -53,12 +55,15 @@ struct pds_config {
 	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch on. */
 	struct usc *const *usc;
 	u32 unified_bytes, common_bytes, local_bytes;	/* stores of one USC */
+	u32 slot_regs;			/* slot registers of a slot */
 	struct mmu *mmu;
 	struct usc_program_cache *programs;
 	void (*lock)(void *opaque);	/* the device lock */
 	void (*unlock)(void *opaque);
 	void (*wake_usc)(void *opaque, unsigned int usc);	/* the USC has work */
-	void *opaque;			/* of lock, unlock, wake_usc */
+	u64 (*now)(void *opaque);	/* GPU clock */
+	void *opaque;			/* of lock, unlock, wake_usc, now */
+	struct trace *trace;		/* or NULL */
 	const struct pds_ops *ops;
 	void *ops_opaque;		/* of ops: the CDM, for cdm_pds_ops */
 };
@@ -95,9 +100,32 @@ void pds_launch_end(struct pds *pds);
 
 /* Stop every running group; group_done still comes for each. */
 void pds_abort(struct pds *pds);
-/* Groups and tasks on all USCs. */
+/* Groups on all USCs that have not ended. */
 unsigned int pds_groups(const struct pds *pds);
-unsigned int pds_tasks(const struct pds *pds);
+
+/*
+ * How resources are given to the CDM: what the registers of unit PDS say. Limits
+ * are of one USC; 0 is no limit. They count for groups that start later.
+ */
+struct pds_control {
+	bool out_of_order;
+	u32 tasks, unified_bytes, common_bytes, local_bytes;
+};
+void pds_set_control(struct pds *pds, const struct pds_control *control);
+const struct pds_control *pds_control(const struct pds *pds);
+
+/* Occupancy over all USCs, now. */
+struct pds_load {
+	u32 tasks;	/* in slots */
+	u32 held;	/* of these, tasks that have ended and wait for their turn to be released */
+	u32 waves;	/* in flight */
+	u32 peak_tasks;	/* most tasks at once since pds_reset_peak() */
+};
+void pds_load(const struct pds *pds, struct pds_load *load);
+void pds_reset_peak(struct pds *pds);
+
+/* Add the counters PDS_* to value[], by enum pumice_perf_counter. */
+void pds_counters_add(const struct pds *pds, u64 *value);
 
 /* The USCs' ops; opaque is the PDS. They take the device lock. */
 extern const struct usc_ops pds_usc_ops;

@@ -50,7 +50,15 @@ static enum pumice_fault encoding_fault(enum pumice_isa_unpack result,
 /* Registers that a bank has in this allocation. */
 static u32 bank_size(const struct pds_program_limits *limits, u32 bank)
 {
-	return bank == PUMICE_PDS_BANK_V ? limits->attrs : limits->shared;
+	switch ((enum pumice_pds_bank)bank) {
+	case PUMICE_PDS_BANK_V:
+		return limits->attrs;
+	case PUMICE_PDS_BANK_CF:
+		return limits->coeffs;
+	case PUMICE_PDS_BANK_SH:
+		return limits->shared;
+	}
+	return 0;
 }
 
 static enum pumice_fault check_dma(const struct pumice_pds_insn *insn,
@@ -59,7 +67,7 @@ static enum pumice_fault check_dma(const struct pumice_pds_insn *insn,
 	u32 reads = insn->bank == PUMICE_PDS_BANK_V ? limits->instances : 1;
 	u64 last = insn->addr + (u64)insn->stride * (reads ? reads - 1 : 0);
 
-	if (insn->bank == PUMICE_PDS_BANK_SH && insn->stride)
+	if (insn->bank != PUMICE_PDS_BANK_V && insn->stride)
 		return PUMICE_FAULT_PDS_RESERVED;
 	if (!insn->count || insn->count > BURST_WORDS || insn->addr % 4 ||
 	    insn->stride % 4)

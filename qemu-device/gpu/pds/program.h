@@ -27,7 +27,7 @@ struct pds_program {
 
 /* What the operands of a program are checked against. */
 struct pds_program_limits {
-	u32 shared, attrs;	/* registers of the allocation */
+	u32 shared, coeffs, attrs;	/* registers of the allocation */
 	u32 instances;		/* of a work-group */
 };
 

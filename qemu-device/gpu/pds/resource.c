@@ -40,7 +40,7 @@ void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need)
 		.waves = div_up(instances, PUMICE_LANES),
 		.tasks = instances ? div_up(instances, PUMICE_TASK_INSTANCES) : 1,
 		.wave_rows = (u32)state->temps + state->attrs,
-		.words = state->shared,
+		.words = (u32)state->shared + state->coeffs,
 		.local_rows = div_up((u32)state->local_bytes, PDS_LOCAL_ROW_BYTES),
 	};
 }
@@ -96,12 +96,30 @@ static bool claim_stores(struct pds_unit *unit, struct pds_claim *claim)
 	return false;
 }
 
-bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need, unsigned int *group)
+/* Whether what is held and what is asked for stay within a limit. */
+static bool within(const struct pds_store *store, u32 count, u32 limit)
+{
+	return (u64)(store->size - store->free) + count <= limit;
+}
+
+static bool limits_allow(const struct pds_unit *unit, const struct pds_need *need,
+			 const struct pds_limits *limits)
+{
+	if (!unit->groups)
+		return true;
+	return unit->tasks + need->tasks <= limits->tasks &&
+	       within(&unit->unified, need->waves * need->wave_rows, limits->rows) &&
+	       within(&unit->common, need->tasks * need->words, limits->words) &&
+	       within(&unit->local, need->local_rows, limits->local_rows);
+}
+
+bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
+		    const struct pds_limits *limits, unsigned int *group)
 {
 	struct pds_claim *claim = unit->claim;
 	u32 task;
 
-	if (!totals_suffice(unit, need))
+	if (!totals_suffice(unit, need) || !limits_allow(unit, need, limits))
 		return false;
 	/* A free slot means a free claim: a live one has at least one slot. */
 	while (claim->live)
@@ -109,6 +127,7 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need, unsigned
 	*claim = (struct pds_claim){ .live = false, .need = *need };
 	if (!claim_stores(unit, claim))
 		return false;
+	claim->order = unit->claims++;
 	for (task = 0; task < need->tasks; task++) {
 		claim->slot[task] = (u8)__builtin_ctzll(~unit->slots);
 		unit->slots |= 1ull << claim->slot[task];
@@ -121,13 +140,38 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need, unsigned
 	return true;
 }
 
+void pds_unit_end(struct pds_unit *unit, unsigned int group)
+{
+	struct pds_claim *claim = &unit->claim[group];
+
+	assert(claim->live && !claim->ended);
+	claim->ended = true;
+	unit->waves -= claim->need.waves;
+	unit->held += claim->need.tasks;
+}
+
+bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *group)
+{
+	const struct pds_claim *next = NULL, *claim;
+
+	if (!unit->held)
+		return false;
+	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_SLOTS; claim++) {
+		if (claim->live && (in_order || claim->ended) &&
+		    (!next || claim->order < next->order))
+			next = claim;
+	}
+	*group = (unsigned int)(next - unit->claim);
+	return next->ended;
+}
+
 void pds_unit_release(struct pds_unit *unit, unsigned int group)
 {
 	struct pds_claim *claim = &unit->claim[group];
 	const struct pds_need *need = &claim->need;
 	u32 task;
 
-	assert(claim->live);
+	assert(claim->live && claim->ended);
 	for (task = 0; task < need->tasks; task++) {
 		unit->slots &= ~(1ull << claim->slot[task]);
 		pds_store_free(&unit->unified, claim->row[task],
@@ -136,7 +180,7 @@ void pds_unit_release(struct pds_unit *unit, unsigned int group)
 	}
 	pds_store_free(&unit->local, claim->local_row, need->local_rows);
 	unit->tasks -= need->tasks;
-	unit->waves -= need->waves;
+	unit->held -= need->tasks;
 	unit->groups--;
 	claim->live = false;
 }

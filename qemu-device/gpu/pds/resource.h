@@ -5,8 +5,9 @@
  * Source: document 000, "Programmable Data Sequencer" and "USC Register
  * Stores". A work-group of n instances has ceil(n / 128) tasks, at least one.
  * Every task takes a slot, rows of the unified store (a register of a wave is a
- * row) and words of the common store; the group takes local memory. All of a
- * group lies on one USC, because it shares local memory and barriers.
+ * row) and words of the common store (shared registers, coefficients behind
+ * them); the group takes local memory. All of a group lies on one USC, because it
+ * shares local memory and barriers.
  */
 #ifndef PUMICE_GPU_PDS_RESOURCE_H
 #define PUMICE_GPU_PDS_RESOURCE_H
@@ -36,9 +37,16 @@ struct pds_need {
 	u32 local_rows;
 };
 
-/* What one running work-group holds. */
+/* Most of a USC's resources that may be held at a time; UINT32_MAX is no limit. */
+struct pds_limits {
+	u32 tasks, rows, words, local_rows;
+};
+
+/* What one work-group holds. */
 struct pds_claim {
 	bool live;
+	bool ended;	/* the group has ended; the claim waits for its turn to be released */
+	u64 order;	/* claims of a USC are numbered as they are made */
 	struct pds_need need;
 	u8 slot[PUMICE_GROUP_TASKS];
 	u32 row[PUMICE_GROUP_TASKS];	/* first row of each task */
@@ -49,9 +57,11 @@ struct pds_claim {
 /* Accounts of one USC. Plain data. */
 struct pds_unit {
 	u64 slots;	/* bit n: slot n is taken */
+	u64 claims;	/* made so far */
 	u32 tasks;	/* slots taken */
+	u32 held;	/* of these, tasks of groups that have ended */
 	u32 groups;	/* claims that are live */
-	u32 waves;	/* of all live claims */
+	u32 waves;	/* of groups that have not ended */
 	struct pds_store unified;	/* rows */
 	struct pds_store common;	/* words */
 	struct pds_store local;		/* rows */
@@ -75,11 +85,22 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
 
 /*
  * Take all that a group needs; *group becomes its number. False, and nothing
- * taken, when some of it is not to be had now.
+ * taken, when some of it is not to be had now or would go over the limits. The
+ * limits do not count for a USC of which nothing is held.
  */
-bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need, unsigned int *group);
+bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
+		    const struct pds_limits *limits, unsigned int *group);
 
-/* Give back all that a live group has. */
+/* A live group has ended: its waves are gone, what it holds is still held. */
+void pds_unit_end(struct pds_unit *unit, unsigned int group);
+
+/*
+ * The next ended group that may give back what it holds: any, or in order only
+ * the one that was claimed before all live ones. False when there is none.
+ */
+bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *group);
+
+/* Give back all that an ended group has. */
 void pds_unit_release(struct pds_unit *unit, unsigned int group);
 
 #endif

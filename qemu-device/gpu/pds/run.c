@@ -100,14 +100,20 @@ static void instance_values(const struct pds_run *run, u32 source, u32 first, u3
 		out[lane] = base + local[first + lane];
 }
 
+/* First register of a bank that has one value for the task. */
+static u32 *task_bank(struct usc *usc, const struct usc_task *task, u32 bank)
+{
+	return bank == PUMICE_PDS_BANK_CF ? usc_coeffs(usc, task) : usc_shared(usc, task);
+}
+
 /* Write one value to a register: ldi, and mov of a value of the task. */
 static void write_value(struct usc *usc, const struct usc_task *task,
 			const struct pumice_pds_insn *insn, u32 value)
 {
 	u32 wave, lane;
 
-	if (insn->bank == PUMICE_PDS_BANK_SH) {
-		usc_shared(usc, task)[insn->reg] = value;
+	if (insn->bank != PUMICE_PDS_BANK_V) {
+		task_bank(usc, task, insn->bank)[insn->reg] = value;
 		return;
 	}
 	for (wave = 0; wave < task->waves; wave++) {
@@ -136,8 +142,11 @@ static void run_mov(const struct pds_run *run, struct usc *usc, const struct usc
 static bool burst(const struct pds_run *run, u64 addr, u32 *words, u32 count,
 		  struct gpu_fault *fault)
 {
-	return mmu_read(run->mmu, run->tlb, run->launch->ctx, addr, words, (u64)count * 4,
-			PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault);
+	if (!mmu_read(run->mmu, run->tlb, run->launch->ctx, addr, words, (u64)count * 4,
+		      PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault))
+		return false;
+	*run->dma_bytes += (u64)count * 4;
+	return true;
 }
 
 /*
@@ -168,9 +177,9 @@ static bool run_dma(const struct pds_run *run, struct usc *usc, const struct usc
 	u32 buf[PUMICE_LANES * PUMICE_USC_MAX_ATTRS];
 	u32 wave, lane, reg, step;
 
-	if (insn->bank == PUMICE_PDS_BANK_SH)
-		return burst(run, insn->addr, usc_shared(usc, task) + insn->reg, insn->count,
-			     fault);
+	if (insn->bank != PUMICE_PDS_BANK_V)
+		return burst(run, insn->addr, task_bank(usc, task, insn->bank) + insn->reg,
+			     insn->count, fault);
 
 	for (wave = 0; wave < task->waves; wave++) {
 		u32 first = task->index * PUMICE_TASK_INSTANCES + wave * PUMICE_LANES;
@@ -195,6 +204,8 @@ static void clear_registers(struct usc *usc, const struct usc_task *task)
 
 	if (task->shared)
 		memset(usc_shared(usc, task), 0, task->shared * sizeof(u32));
+	if (task->coeffs)
+		memset(usc_coeffs(usc, task), 0, task->coeffs * sizeof(u32));
 	for (wave = 0; wave < task->waves; wave++) {
 		for (reg = 0; reg < task->attrs; reg++)
 			memset(usc_attr(usc, task, wave, reg), 0, USC_ROW_WORDS * sizeof(u32));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running a PDS program: fills the shared and attribute registers of one task.
+ * Running a PDS program: fills the shared, coefficient and attribute registers of
+ * one task.
  *
  * Source: document 000, "PDS Compute Workload Programs"; hw/isa.xml, isa "pds".
  * Instances are numbered x fastest: linear = x + size_x * (y + size_y * z).
@@ -25,6 +26,7 @@ struct pds_run {
 	const u32 *id;		/* work-group id, base included; 3 of them */
 	struct mmu *mmu;
 	struct mmu_tlb *tlb;
+	u64 *dma_bytes;		/* counts what bursts have read */
 };
 
 /* Number the instances of a work-group of this state, which has a legal size. */

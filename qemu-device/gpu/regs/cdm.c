@@ -125,9 +125,3 @@ REG_READ(reg_cdm_groups)
 	(void)at;
 	return cdm_status(gpu->cdm)->groups;
 }
-
-REG_READ(reg_dbg_tasks)
-{
-	(void)at;
-	return pds_tasks(gpu->pds);
-}

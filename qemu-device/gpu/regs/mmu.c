@@ -71,8 +71,15 @@ REG_WRITE(reg_mmu_inval_end_write)
 	return REG_DONE;
 }
 
+/* The trace tells one invalidation of everything, in a context beyond the last. */
+static void trace_inval(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last)
+{
+	trace_event(&gpu->trace, PUMICE_TRACE_KIND_MMU_INVALIDATE, ctx, 0, first, last);
+}
+
 REG_WRITE(reg_mmu_inval)
 {
+	const u64 end = (1ull << PUMICE_MMU_VA_BITS) - 1;
 	u32 op = (u32)PUMICE_FIELD_GET(PUMICE_MMU_INVAL__OP, value);
 	u32 ctx = (u32)PUMICE_FIELD_GET(PUMICE_MMU_INVAL__CTX, value);
 
@@ -81,10 +88,16 @@ REG_WRITE(reg_mmu_inval)
 	switch (op) {
 	case PUMICE_MMU_INVAL_ALL:
 		gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+		trace_inval(gpu, PUMICE_MMU_CONTEXTS, 0, end);
 		return REG_WAIT;
 	case PUMICE_MMU_INVAL_CONTEXT:
+		gpu_tlb_drop(gpu, ctx);
+		trace_inval(gpu, ctx, 0, end);
+		return REG_WAIT;
 	case PUMICE_MMU_INVAL_RANGE:
 		gpu_tlb_drop(gpu, ctx);
+		trace_inval(gpu, ctx, gpu->mmu.inval_start,
+			    gpu->mmu.inval_end | ((1ull << MMU_GRAIN_SHIFT) - 1));
 		return REG_WAIT;
 	default:
 		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "unknown TLB invalidation %u", op);

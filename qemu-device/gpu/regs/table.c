@@ -65,6 +65,24 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_CDM_TAG, reg_cdm_tag, reg_cdm_tag_write },
 
 	{ PUMICE_DBG_CDM_STATUS, reg_cdm_status, NULL },
-	{ PUMICE_DBG_TASKS, reg_dbg_tasks, NULL },
+	{ PUMICE_DBG_TASKS, reg_pds_tasks, NULL },
 	{ PUMICE_DBG_CDM_GROUPS, reg_cdm_groups, NULL },
+
+	{ PUMICE_PDS_CTRL, reg_pds_ctrl, reg_pds_ctrl_write },
+	{ PUMICE_PDS_CDM_TASKS, reg_pds_limit, reg_pds_limit_write },
+	{ PUMICE_PDS_CDM_UNIFIED, reg_pds_limit, reg_pds_limit_write },
+	{ PUMICE_PDS_CDM_COMMON, reg_pds_limit, reg_pds_limit_write },
+	{ PUMICE_PDS_CDM_LOCAL, reg_pds_limit, reg_pds_limit_write },
+	{ PUMICE_PDS_TASKS, reg_pds_tasks, NULL },
+	{ PUMICE_PDS_WAVES, reg_pds_waves, NULL },
+	{ PUMICE_PDS_PEAK_TASKS, reg_pds_peak, reg_pds_peak_write },
+	{ PUMICE_PDS_HELD, reg_pds_held, NULL },
+
+	{ PUMICE_PERF_CTRL, reg_perf_ctrl, reg_perf_ctrl_write },
+	{ PUMICE_PERF_COUNTER(0), reg_perf_counter, NULL },
+
+	{ PUMICE_TRACE_BASE, reg_trace_base, reg_trace_base_write },
+	{ PUMICE_TRACE_ENTRIES, reg_trace_entries, reg_trace_entries_write },
+	{ PUMICE_TRACE_CTRL, reg_trace_ctrl, reg_trace_ctrl_write },
+	{ PUMICE_TRACE_WRITTEN, reg_trace_written, NULL },
 };

@@ -85,6 +85,30 @@ REG_READ(reg_cdm_fault_info);
 REG_READ(reg_cdm_time_start);
 REG_READ(reg_cdm_time_end);
 REG_READ(reg_cdm_groups);
-REG_READ(reg_dbg_tasks);
+
+/* pds.c; DBG's mirror too */
+REG_READ(reg_pds_ctrl);
+REG_WRITE(reg_pds_ctrl_write);
+REG_READ(reg_pds_limit);
+REG_WRITE(reg_pds_limit_write);
+REG_READ(reg_pds_tasks);
+REG_READ(reg_pds_waves);
+REG_READ(reg_pds_peak);
+REG_WRITE(reg_pds_peak_write);
+REG_READ(reg_pds_held);
+
+/* perf.c */
+REG_READ(reg_perf_ctrl);
+REG_WRITE(reg_perf_ctrl_write);
+REG_READ(reg_perf_counter);
+
+/* trace.c */
+REG_READ(reg_trace_base);
+REG_WRITE(reg_trace_base_write);
+REG_READ(reg_trace_entries);
+REG_WRITE(reg_trace_entries_write);
+REG_READ(reg_trace_ctrl);
+REG_WRITE(reg_trace_ctrl_write);
+REG_READ(reg_trace_written);
 
 #endif

@@ -84,6 +84,12 @@ u32 *usc_shared(struct usc *usc, const struct usc_task *task)
 	return usc->common + task->cs_word;
 }
 
+u32 *usc_coeffs(struct usc *usc, const struct usc_task *task)
+{
+	assert_in_range(task->cs_word + task->shared + task->coeffs, 0, usc->words);
+	return usc->common + task->cs_word + task->shared;
+}
+
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg)
 {
 	u32 row = task->us_row + wave * (task->temps + task->attrs) + task->temps + reg;
@@ -123,7 +129,8 @@ static void move_group(struct usc *usc, unsigned int number, unsigned int from, 
 		assert_int_equal(task->index, i);
 		hand_over(usc->row_owner, usc->rows, task->us_row,
 			  (u32)task->waves * (task->temps + task->attrs), from, to);
-		hand_over(usc->word_owner, usc->words, task->cs_word, task->shared, from, to);
+		hand_over(usc->word_owner, usc->words, task->cs_word,
+			  (u32)task->shared + task->coeffs, from, to);
 	}
 	assert_int_equal(group->local_byte % 4, 0);
 	hand_over(usc->local_owner, usc->local_words, group->local_byte / 4,
@@ -165,7 +172,7 @@ static void poison_group(struct usc *usc, unsigned int number)
 
 		poison(usc->unified + task->us_row * USC_ROW_WORDS,
 		       (u32)task->waves * (task->temps + task->attrs) * USC_ROW_WORDS);
-		poison(usc->common + task->cs_word, task->shared);
+		poison(usc->common + task->cs_word, (u32)task->shared + task->coeffs);
 	}
 }
 
@@ -217,6 +224,11 @@ static struct usc_task *task_of(struct usc *usc, unsigned int group, u32 instanc
 u32 fake_usc_shared(struct usc *usc, unsigned int group, u32 instance, u32 reg)
 {
 	return usc_shared(usc, task_of(usc, group, instance))[reg];
+}
+
+u32 fake_usc_coeff(struct usc *usc, unsigned int group, u32 instance, u32 reg)
+{
+	return usc_coeffs(usc, task_of(usc, group, instance))[reg];
 }
 
 u32 fake_usc_attr(struct usc *usc, unsigned int group, u32 instance, u32 reg)

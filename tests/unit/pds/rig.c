@@ -32,6 +32,11 @@ static void rig_wake_usc(void *opaque, unsigned int usc)
 	rig->wakes[usc]++;
 }
 
+static u64 rig_now(void *opaque)
+{
+	return ((struct rig *)opaque)->clock;
+}
+
 static void rig_group_done(void *opaque)
 {
 	struct rig *rig = opaque;
@@ -81,6 +86,7 @@ struct rig *rig_create_for(unsigned int uscs, const struct rig_stores *stores,
 		.lock = rig_lock,
 		.unlock = rig_unlock,
 		.wake_usc = rig_wake_usc,
+		.now = rig_now,
 		.opaque = rig,
 		.ops = ops,
 		.ops_opaque = opaque ? opaque : rig,
@@ -120,7 +126,9 @@ void rig_destroy(struct rig *rig)
 	rig_finish_all(rig);
 	rig_end(rig);
 	assert_int_equal(pds_groups(rig->pds), 0);
-	assert_int_equal(pds_tasks(rig->pds), 0);
+	assert_int_equal(rig_load(rig).tasks, 0);
+	assert_int_equal(rig_load(rig).waves, 0);
+	assert_int_equal(rig_load(rig).held, 0);
 	assert_int_equal(rig->cache.live, 0);
 	pds_destroy(rig->pds);
 	for (i = 0; i < rig->uscs; i++)
@@ -213,6 +221,33 @@ void rig_abort(struct rig *rig)
 	rig_lock(rig);
 	pds_abort(rig->pds);
 	rig_unlock(rig);
+}
+
+void rig_control(struct rig *rig, struct pds_control control)
+{
+	rig_lock(rig);
+	pds_set_control(rig->pds, &control);
+	rig_unlock(rig);
+}
+
+struct pds_load rig_load(struct rig *rig)
+{
+	struct pds_load load;
+
+	rig_lock(rig);
+	pds_load(rig->pds, &load);
+	rig_unlock(rig);
+	return load;
+}
+
+u64 rig_counter(struct rig *rig, unsigned int counter)
+{
+	u64 value[PUMICE_PERF_COUNTER_COUNT] = { 0 };
+
+	rig_lock(rig);
+	pds_counters_add(rig->pds, value);
+	rig_unlock(rig);
+	return value[counter];
 }
 
 bool rig_finish_oldest(struct rig *rig)

@@ -17,6 +17,7 @@
 #include "../../../qemu-device/gpu/pds/pds.h"
 #include "cmocka_all.h"
 #include "fake_usc.h"
+#include "perf.h"
 #include "pumice_isa.h"
 #include "testmem.h"
 
@@ -53,6 +54,7 @@ struct rig {
 	struct usc *usc[PDS_MAX_USCS];
 	struct pds *pds;
 	u8 *data;		/* host memory of RIG_DATA */
+	u64 clock;		/* GPU clock; the test moves it */
 
 	bool locked;		/* the device lock */
 	bool begun;		/* a launch that rig_end() has not ended */
@@ -94,6 +96,12 @@ bool rig_begin(struct rig *rig, const struct pds_launch *launch);
 void rig_end(struct rig *rig);
 enum pds_result rig_group(struct rig *rig, u32 x, u32 y, u32 z, u64 linear);
 void rig_abort(struct rig *rig);
+
+/* Registers of unit PDS. */
+void rig_control(struct rig *rig, struct pds_control control);
+struct pds_load rig_load(struct rig *rig);
+/* One performance counter. */
+u64 rig_counter(struct rig *rig, unsigned int counter);
 
 /* Finish the group that started first over all USCs. False when none runs. */
 bool rig_finish_oldest(struct rig *rig);

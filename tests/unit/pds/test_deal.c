@@ -116,7 +116,7 @@ static void a_group_is_described_to_its_usc(void **state)
 	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
 	assert_int_equal(rig_group(rig, 1, 0, 0, 0x123456789abull), PDS_STARTED);
 	assert_int_equal(pds_groups(rig->pds), 2);
-	assert_int_equal(pds_tasks(rig->pds), 4);
+	assert_int_equal(rig_load(rig).tasks, 4);
 
 	group = &rig->usc[0]->group[1];
 	assert_int_equal(group->tasks, 2);
@@ -310,7 +310,7 @@ static void a_group_without_instances_sequences(void **state)
 	assert_int_equal(rig->usc[0]->group[0].tasks, 1);
 	assert_int_equal(rig->usc[0]->group[0].waves, 0);
 	assert_int_equal(rig->usc[0]->task[rig->usc[0]->group[0].slot[0]].instances, 0);
-	assert_int_equal(pds_tasks(rig->pds), 1);
+	assert_int_equal(rig_load(rig).tasks, 1);
 	rig_destroy(rig);
 }
 
@@ -425,7 +425,7 @@ static void reset_forgets_groups_and_gives_programs_back(void **state)
 		rig->begun = false;
 		pds_reset(rig->pds);
 		assert_int_equal(pds_groups(rig->pds), 0);
-		assert_int_equal(pds_tasks(rig->pds), 0);
+		assert_int_equal(rig_load(rig).tasks, 0);
 		assert_int_equal(rig->cache.live, 0);
 		assert_int_equal(rig->done, 0);
 	}

@@ -15,6 +15,15 @@
 
 static const struct pds_capacity capacity = { .rows = ROWS, .words = WORDS, .local_rows = LOCALS };
 
+static const struct pds_limits unlimited = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
+
+/* An ended group gives back at once. */
+static void end_and_release(struct pds_unit *unit, unsigned int group)
+{
+	pds_unit_end(unit, group);
+	pds_unit_release(unit, group);
+}
+
 static struct pumice_cdm_state size(u16 x, u16 y, u16 z)
 {
 	return (struct pumice_cdm_state){ .size_x = x, .size_y = y, .size_z = z };
@@ -102,13 +111,13 @@ static void what_fits_an_empty_usc_can_be_claimed_there(void **state)
 	s.local_bytes = 65536;
 	pds_need_of(&s, &need);
 	pds_unit_init(&unit, &capacity);
-	assert_true(pds_unit_claim(&unit, &need, &group));
+	assert_true(pds_unit_claim(&unit, &need, &unlimited, &group));
 	assert_int_equal(unit.unified.free, 0);
 	assert_int_equal(unit.common.free, 0);
 	assert_int_equal(unit.local.free, 0);
 	assert_int_equal(unit.tasks, 8);
 	assert_int_equal(unit.waves, 32);
-	pds_unit_release(&unit, group);
+	end_and_release(&unit, group);
 }
 
 /* A refused claim leaves the accounts as they were, whatever it was that lacked. */
@@ -139,7 +148,7 @@ static void a_refused_claim_takes_nothing(void **state)
 		pds_store_alloc(&unit.common, cases[i].words, &start);
 		pds_store_alloc(&unit.local, cases[i].locals, &start);
 		before = unit;
-		assert_false(pds_unit_claim(&unit, &need, &group));
+		assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
 		assert_memory_equal(&before.unified, &unit.unified, sizeof(unit.unified));
 		assert_memory_equal(&before.common, &unit.common, sizeof(unit.common));
 		assert_memory_equal(&before.local, &unit.local, sizeof(unit.local));
@@ -174,7 +183,7 @@ static void a_claim_that_fails_in_pieces_gives_back_what_it_took(void **state)
 	s.shared = 1000;
 	s.local_bytes = 4;
 	pds_need_of(&s, &need);
-	assert_false(pds_unit_claim(&unit, &need, &group));
+	assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
 	assert_int_equal(common.free, unit.common.free);
 	assert_int_equal(common.extents, unit.common.extents);
 	assert_memory_equal(common.extent, unit.common.extent,
@@ -196,16 +205,16 @@ static void a_usc_holds_as_many_tasks_as_slots(void **state)
 	pds_unit_init(&unit, &capacity);
 	pds_need_of(&s, &need);
 	for (i = 0; i < PUMICE_USC_SLOTS / 3; i++)
-		assert_true(pds_unit_claim(&unit, &need, &group));
+		assert_true(pds_unit_claim(&unit, &need, &unlimited, &group));
 	assert_int_equal(unit.tasks, PUMICE_USC_SLOTS);
-	assert_false(pds_unit_claim(&unit, &need, &group));
+	assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
 	s = size(1, 1, 1);
 	pds_need_of(&s, &need);
-	assert_false(pds_unit_claim(&unit, &need, &group));
-	pds_unit_release(&unit, 4);
+	assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
+	end_and_release(&unit, 4);
 	for (i = 0; i < 3; i++)
-		assert_true(pds_unit_claim(&unit, &need, &group));
-	assert_false(pds_unit_claim(&unit, &need, &group));
+		assert_true(pds_unit_claim(&unit, &need, &unlimited, &group));
+	assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
 }
 
 static u32 next_random(u64 *state)
@@ -279,10 +288,10 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 		group = next_random(&rnd) % PUMICE_USC_SLOTS;
 		if (unit.claim[group].live) {
 			own_claim(&o, &unit.claim[group], (u8)group, false);
-			pds_unit_release(&unit, group);
+			end_and_release(&unit, group);
 		} else {
 			random_need(&rnd, &need);
-			if (pds_unit_claim(&unit, &need, &group))
+			if (pds_unit_claim(&unit, &need, &unlimited, &group))
 				own_claim(&o, &unit.claim[group], (u8)group, true);
 			else
 				refused++;
@@ -295,7 +304,7 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 	assert_true(refused > 1000);	/* the USC was full again and again */
 	for (group = 0; group < PUMICE_USC_SLOTS; group++) {
 		if (unit.claim[group].live)
-			pds_unit_release(&unit, group);
+			end_and_release(&unit, group);
 	}
 	assert_int_equal(unit.groups, 0);
 	assert_int_equal(unit.waves, 0);

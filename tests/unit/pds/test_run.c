@@ -375,7 +375,7 @@ static void bursts_fault_at_the_first_address_that_is_not_mapped(void **state)
 					 cases[i].addr, 1);
 			assert_int_equal(rig->fault.access, PUMICE_ACCESS_READ);
 			assert_int_equal(pds_groups(rig->pds), 0);
-			assert_int_equal(pds_tasks(rig->pds), 0);
+			assert_int_equal(rig_load(rig).tasks, 0);
 			assert_int_equal(rig->usc[0]->started, 0);
 		}
 		rig_destroy(rig);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Registers of unit PDS: how resources are given, and how much of them is taken.
+ */
+#include "units.h"
+
+REG_READ(reg_pds_ctrl)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_PDS_CTRL__OUT_OF_ORDER, pds_control(gpu->pds)->out_of_order);
+}
+
+REG_WRITE(reg_pds_ctrl_write)
+{
+	struct pds_control control = *pds_control(gpu->pds);
+
+	(void)at;
+	control.out_of_order = value & PUMICE_PDS_CTRL__OUT_OF_ORDER__MASK;
+	pds_set_control(gpu->pds, &control);
+	return REG_DONE;
+}
+
+/* The limit that a register of the four holds. */
+static u32 *limit(struct pds_control *control, const struct reg_access *at)
+{
+	switch (at->info->offset) {
+	case PUMICE_PDS_CDM_TASKS:
+		return &control->tasks;
+	case PUMICE_PDS_CDM_UNIFIED:
+		return &control->unified_bytes;
+	case PUMICE_PDS_CDM_COMMON:
+		return &control->common_bytes;
+	default:
+		return &control->local_bytes;
+	}
+}
+
+REG_READ(reg_pds_limit)
+{
+	struct pds_control control = *pds_control(gpu->pds);
+
+	return *limit(&control, at);
+}
+
+REG_WRITE(reg_pds_limit_write)
+{
+	struct pds_control control = *pds_control(gpu->pds);
+
+	*limit(&control, at) = (u32)value;
+	pds_set_control(gpu->pds, &control);
+	return REG_DONE;
+}
+
+static struct pds_load load_of(const struct pumice_gpu *gpu)
+{
+	struct pds_load load;
+
+	pds_load(gpu->pds, &load);
+	return load;
+}
+
+REG_READ(reg_pds_tasks)
+{
+	(void)at;
+	return load_of(gpu).tasks;
+}
+
+REG_READ(reg_pds_waves)
+{
+	(void)at;
+	return load_of(gpu).waves;
+}
+
+REG_READ(reg_pds_peak)
+{
+	(void)at;
+	return load_of(gpu).peak_tasks;
+}
+
+REG_WRITE(reg_pds_peak_write)
+{
+	(void)at;
+	(void)value;
+	pds_reset_peak(gpu->pds);
+	return REG_DONE;
+}
+
+REG_READ(reg_pds_held)
+{
+	(void)at;
+	return load_of(gpu).held;
+}

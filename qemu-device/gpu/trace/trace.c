@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/* Event trace: the ring and its writers. See trace.h. */
+#include "trace.h"
+
+#include <string.h>
+
+#define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * (u32)sizeof(u32))
+#define LAST_WORD	(PUMICE_TRACE_RECORD_WORDS - 1u)	/* holds the sequence */
+#define MIN_LOG		1u
+#define MAX_LOG		20u
+#define LOG_MASK	(RECORD_BYTES - 1ull)	/* address bits of the ring that hold its log2 */
+
+_Static_assert(MAX_LOG <= LOG_MASK, "address and size of a ring fit one word");
+_Static_assert((1u << MMU_GRAIN_SHIFT) % RECORD_BYTES == 0, "a record lies in one grain");
+
+void trace_init(struct trace *trace, const struct trace_config *config)
+{
+	memset(trace, 0, sizeof(*trace));
+	trace->config = *config;
+}
+
+void trace_reset(struct trace *trace)
+{
+	const struct trace_config config = trace->config;
+
+	trace_init(trace, &config);
+}
+
+/* What trace->ring holds for these registers; 0 when they make no ring. */
+static u64 ring_of(const struct trace_regs *regs)
+{
+	u32 log = MIN_LOG;
+
+	while (log < MAX_LOG && 1u << log != regs->entries)
+		log++;
+	if (1u << log != regs->entries || regs->base % RECORD_BYTES)
+		return 0;
+	return regs->base | log;
+}
+
+bool trace_set_enable(struct trace *trace, u32 enable)
+{
+	bool was_on = trace->regs.enable != 0;
+	u64 ring;
+
+	trace->regs.enable = enable;
+	if (!enable) {
+		atomic_store(&trace->kinds, 0);
+		return was_on;
+	}
+	if (!was_on) {
+		ring = ring_of(&trace->regs);
+		atomic_store(&trace->next, 0);
+		atomic_store(&trace->ring, ring);
+	}
+	atomic_store(&trace->kinds, atomic_load(&trace->ring) ? enable : 0);
+	return false;
+}
+
+u64 trace_written(const struct trace *trace)
+{
+	return atomic_load(&trace->next);
+}
+
+void trace_set_context(struct trace *trace, u32 context)
+{
+	atomic_store_explicit(&trace->context, context, memory_order_relaxed);
+}
+
+/*
+ * Put a record in its place. While its body changes the sequence is one that
+ * this place never has: the number before, which stands in the neighbour.
+ */
+static void put(u32 *to, const u32 *words, u64 number)
+{
+	u32 word;
+
+	__atomic_store_n(&to[LAST_WORD], (u32)(u16)number << 16, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	for (word = 0; word < LAST_WORD; word++)
+		__atomic_store_n(&to[word], words[word], __ATOMIC_RELAXED);
+	__atomic_store_n(&to[LAST_WORD], words[LAST_WORD], __ATOMIC_RELEASE);
+}
+
+void trace_write(struct trace *trace, u32 kind, unsigned int ctx, unsigned int usc, u64 arg0,
+		 u64 arg1)
+{
+	u64 ring = atomic_load(&trace->ring);
+	u32 words[PUMICE_TRACE_RECORD_WORDS];
+	struct pumice_trace_record record;
+	_Atomic bool *writing;
+	u64 number, place;
+	u8 *host;
+
+	if (!ring)
+		return;
+	number = atomic_fetch_add(&trace->next, 1);
+	place = number & ((1ull << (ring & LOG_MASK)) - 1);
+	writing = &trace->writing[place % TRACE_WRITERS];
+	if (atomic_exchange_explicit(writing, true, memory_order_acquire))
+		return;
+	record = (struct pumice_trace_record){
+		.time = trace->config.now(trace->config.opaque),
+		.kind = (u8)kind, .mmu_ctx = (u8)ctx, .usc = (u16)usc,
+		.context = atomic_load_explicit(&trace->context, memory_order_relaxed),
+		.arg0 = arg0, .arg1 = arg1, .sequence = (u16)(number + 1),
+	};
+	host = mmu_probe(trace->config.mmu, 0, (ring & ~LOG_MASK) + place * RECORD_BYTES,
+			 PUMICE_ACCESS_WRITE);
+	if (host) {
+		pumice_trace_record_pack(words, &record);
+		put((u32 *)(void *)host, words, number);
+	}
+	atomic_store_explicit(writing, false, memory_order_release);
+}
