@@ -20,6 +20,10 @@
  *   Stores of one shading cluster, in KiB. Defaults 512, 64 and 64; at most
  *   4095, 1023 and 1023.
  *
+ * - `slot-registers`
+ *   Slot registers of a task slot, 0 to 8. Default 4. The rest of 8 are internal
+ *   registers of each instance.
+ *
  * What the guest finds: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0
  * is one 64 KiB page of registers for each of 8 virtual GPUs, of which the
  * first is active; BAR 4 holds the MSI-X table, one vector for each.
@@ -131,16 +135,20 @@ static void pumice_trace(void *opaque, enum pumice_trace_event event,
         trace_pumice_fw_lockup(a, b);
         break;
     case PUMICE_TRACE_CDM_START:
-        trace_pumice_cdm_start(a, b);
+        trace_pumice_cdm_start(c ? "resumed" : "started", a, b);
         break;
     case PUMICE_TRACE_CDM_END:
-        trace_pumice_cdm_end(pumice_fault_str(a), b);
+        trace_pumice_cdm_end(c ? "switched out" : "ended", pumice_fault_str(a),
+                             b);
         break;
     case PUMICE_TRACE_FAULT:
         trace_pumice_fault(a, pumice_fault_str(b), pumice_unit_str(c));
         break;
     case PUMICE_TRACE_TLB_INVALIDATE:
         trace_pumice_tlb_invalidate(a, b);
+        break;
+    case PUMICE_TRACE_RING:
+        trace_pumice_ring(a, b, c);
         break;
     case PUMICE_TRACE_IRQ:
         trace_pumice_irq(a);
@@ -242,6 +250,7 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
         .unified_kib = s->params.unified_store_kib,
         .common_kib = s->params.common_store_kib,
         .local_kib = s->params.local_memory_kib,
+        .slot_registers = s->params.slot_registers ?: PUMICE_NO_REGISTERS,
     };
     const char *why;
 
@@ -253,7 +262,9 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
         !pumice_check_range("common-store-kib", config.common_kib, 1, 1023,
                             errp) ||
         !pumice_check_range("local-memory-kib", config.local_kib, 1, 1023,
-                            errp)) {
+                            errp) ||
+        !pumice_check_range("slot-registers", s->params.slot_registers, 0,
+                            PUMICE_USC_OWN_REGS, errp)) {
         return false;
     }
     s->gpu = pumice_gpu_create(&config, &pumice_ops, s, &why);
@@ -379,6 +390,7 @@ static const Property pumice_properties[] = {
                        params.common_store_kib, 64),
     DEFINE_PROP_UINT32("local-memory-kib", PumiceState,
                        params.local_memory_kib, 64),
+    DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers, 4),
 };
 
 static const VMStateDescription pumice_vmstate = {
@@ -398,6 +410,8 @@ static void pumice_describe_properties(ObjectClass *klass)
         "common store of one shading cluster, KiB");
     object_class_property_set_description(klass, "local-memory-kib",
         "local memory of one shading cluster, KiB");
+    object_class_property_set_description(klass, "slot-registers",
+        "slot registers of a task slot, 0 to 8; the rest are internal registers");
 }
 
 static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)

@@ -49,6 +49,7 @@ enum pumice_trace_event {
 	PUMICE_TRACE_CDM_END,		/* a = fault, b = work-groups finished, c = switched out */
 	PUMICE_TRACE_FAULT,		/* a = address, b = fault, c = unit */
 	PUMICE_TRACE_TLB_INVALIDATE,	/* a = operation, b = context */
+	PUMICE_TRACE_RING,		/* a = kinds, b = ring address, c = entries */
 	PUMICE_TRACE_IRQ,		/* a = os */
 };
 

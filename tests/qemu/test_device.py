@@ -32,7 +32,8 @@ class Properties(unittest.TestCase):
     def test_values_out_of_range_are_refused_with_the_range(self):
         cases = [("cores=0", "1 to 16"), ("cores=17", "1 to 16"), ("threads=65", "0 to 64"),
                  ("unified-store-kib=0", "1 to 4095"), ("unified-store-kib=4096", "1 to 4095"),
-                 ("common-store-kib=1024", "1 to 1023"), ("local-memory-kib=1024", "1 to 1023")]
+                 ("common-store-kib=1024", "1 to 1023"), ("local-memory-kib=1024", "1 to 1023"),
+                 ("slot-registers=9", "0 to 8"), ("slot-registers=4294967295", "0 to 8")]
         for properties, text in cases:
             with self.subTest(properties):
                 said = refused(properties)
@@ -49,6 +50,26 @@ class Properties(unittest.TestCase):
             self.assertEqual(machine.field("SYS_STORES__UNIFIED_KIB"), 128)
             self.assertEqual(machine.field("SYS_STORES__COMMON_KIB"), 32)
             self.assertEqual(machine.field("SYS_STORES__LOCAL_KIB"), 16)
+
+    def test_slot_registers_leave_the_rest_as_internal_registers(self):
+        for slot in (0, 1, 4, 8):
+            with Machine(f"slot-registers={slot}") as machine:
+                machine.enable()
+                self.assertEqual(machine.field("SYS_REGISTERS__SLOT"), slot)
+                self.assertEqual(machine.field("SYS_REGISTERS__INTERNAL"), 8 - slot)
+
+    def test_units_of_data_masters_are_reached_as_the_register_map_says(self):
+        with Machine() as machine:
+            machine.enable()
+            self.assertEqual(machine.reg("PDS_CTRL"), REG["PDS_CTRL__RESET"])
+            machine.reg("PDS_CDM_LOCAL", 0x12345)
+            self.assertEqual(machine.reg("PDS_CDM_LOCAL"), 0x12345)
+            machine.reg("TRACE_BASE", 0x1122334455, size=8)
+            self.assertEqual(machine.read(BAR0 + REG["TRACE_BASE"] + 4), 0x11)
+            machine.reg("CDM_TAG", 0x1122334455, size=8)
+            self.assertEqual(machine.reg("CDM_TAG", size=8), 0)
+            machine.reg("PERF_CTRL", 0xffffffff)
+            self.assertEqual(machine.reg("PERF_CTRL"), REG["PERF_CTRL__DETAIL__MASK"])
 
 
 class Pci(unittest.TestCase):

@@ -38,7 +38,10 @@ REG_READ(reg_trace_ctrl)
 
 REG_WRITE(reg_trace_ctrl_write)
 {
+	const struct trace_regs *regs = &gpu->trace.regs;
+
 	(void)at;
+	gpu_trace(gpu, PUMICE_TRACE_RING, value, regs->base, regs->entries);
 	return trace_set_enable(&gpu->trace, (u32)value) ? REG_WAIT : REG_DONE;
 }
 
