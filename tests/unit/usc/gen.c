@@ -2,25 +2,11 @@
 /*
  * Random USC programs. See gen.h.
  */
-#include "gen.h"
+#include "gen_state.h"
 
 #include <string.h>
 
 #include "pumice_info.h"
-
-/* Temporaries at the end of the allocation that random code does not touch. */
-enum { KEEP_LOOP0, KEEP_LOOP1, KEEP_GLOBAL, KEEP_LOCAL, KEEP_ADDR, KEEP_BASE, KEEP_BASE_HIGH, KEEP };
-
-struct gen {
-	struct gen_rng *rng;
-	struct gen_program *out;
-	bool write_shared;
-	bool read_phase;	/* everybody reads, nobody writes */
-	u32 depth;		/* of loops and branches */
-	u32 temps;		/* open to random code */
-	u32 busy_temps[8];	/* bit sets: destinations of loads under way */
-	u16 busy_sig;
-};
 
 u32 gen_random(struct gen_rng *rng)
 {
@@ -58,12 +44,7 @@ u32 gen_word(struct gen_rng *rng)
 	}
 }
 
-static u32 keep(const struct gen *g, u32 which)
-{
-	return g->temps + which;
-}
-
-static void emit(struct gen *g, struct pumice_usc_insn insn)
+void gen_emit(struct gen *g, struct pumice_usc_insn insn)
 {
 	usc_put(g->out->code, g->out->insns++, insn);
 }
@@ -73,19 +54,14 @@ static bool room(const struct gen *g, u32 insns)
 	return g->out->insns + insns + 64 < GEN_MAX_INSNS;
 }
 
-static bool is_busy(const struct gen *g, u32 temp)
-{
-	return g->busy_temps[temp / 32] >> temp % 32 & 1;
-}
-
 /* A temporary without a load under way. Some are never loaded, so there is always one. */
-static u32 pick_temp(struct gen *g)
+u32 gen_temp(struct gen *g)
 {
 	u32 temp;
 
 	do {
 		temp = gen_below(g->rng, g->temps);
-	} while (is_busy(g, temp));
+	} while (gen_is_busy(g, temp));
 	return temp;
 }
 
@@ -98,11 +74,11 @@ static u32 pick_mask_register(struct gen *g)
 		return gen_below(g->rng, PUMICE_USC_K_ALO8 + 1);
 	do {
 		temp = gen_below(g->rng, temps);
-	} while (is_busy(g, temp));
+	} while (gen_is_busy(g, temp));
 	return MASK_R(temp);
 }
 
-static u32 pick_mask(struct gen *g)
+u32 gen_mask(struct gen *g)
 {
 	if (gen_below(g->rng, 4) == 0)
 		return ALWAYS;
@@ -125,7 +101,7 @@ static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
 {
 	switch (bank) {
 	case PUMICE_USC_BANK_R:
-		*num = pick_temp(g);
+		*num = gen_temp(g);
 		return true;
 	case PUMICE_USC_BANK_V:
 		*num = g->out->limits.attrs ? gen_below(g->rng, g->out->limits.attrs) : 0;
@@ -134,7 +110,7 @@ static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
 		*num = GEN_SH_FREE + gen_below(g->rng, g->out->limits.shared - GEN_SH_FREE);
 		return !written || g->write_shared;
 	case PUMICE_USC_BANK_M:
-		*num = pick_mask(g);
+		*num = gen_mask(g);
 		return true;
 	case PUMICE_USC_BANK_K:
 	case PUMICE_USC_BANK_SC:
@@ -143,12 +119,12 @@ static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
 		return true;
 	default:
 		*num = 0;
-		return bank != PUMICE_USC_BANK_NONE;
+		return bank == PUMICE_USC_BANK_IMM;
 	}
 }
 
 /* A random operand of a class. */
-static u32 pick_operand(struct gen *g, const struct pumice_isa_class *class, bool written)
+u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool written)
 {
 	for (;;) {
 		u32 bank = gen_below(g->rng, 32), num;
@@ -184,16 +160,16 @@ static void emit_alu(struct gen *g)
 
 		switch (form->operands[n].field) {
 		case PUMICE_USC_FIELD_DST:
-			insn.dst = pick_operand(g, class, true);
+			insn.dst = gen_operand(g, class, true);
 			break;
 		case PUMICE_USC_FIELD_SRC0:
-			insn.src0 = pick_operand(g, class, false);
+			insn.src0 = gen_operand(g, class, false);
 			break;
 		case PUMICE_USC_FIELD_SRC1:
-			insn.src1 = pick_operand(g, class, false);
+			insn.src1 = gen_operand(g, class, false);
 			break;
 		case PUMICE_USC_FIELD_MASK:
-			insn.mask = (u16)pick_mask(g);
+			insn.mask = (u16)gen_mask(g);
 			break;
 		case PUMICE_USC_FIELD_FUNC:
 			insn.func = gen_below(g->rng, insn.type == U32 ? PUMICE_USC_REDUCE_COUNT :
@@ -203,11 +179,10 @@ static void emit_alu(struct gen *g)
 	}
 	if (insn.src0 == IMM || insn.src1 == IMM)
 		insn.imm = gen_word(g->rng);
-	emit(g, insn);
+	gen_emit(g, insn);
 }
 
-/* Wait for everything under way, in a random one of the ways to wait. */
-static void emit_wait_all(struct gen *g)
+void gen_wait_all(struct gen *g)
 {
 	u32 at = g->out->insns;
 
@@ -221,143 +196,55 @@ static void emit_wait_all(struct gen *g)
 		}
 		switch (gen_below(g->rng, 3)) {
 		case 0:
-			emit(g, INSN(SIG_WAITALL4, .dst = R_ELEM(keep(g, KEEP_ADDR)), .sig0 = sig[0],
+			gen_emit(g, INSN(SIG_WAITALL4, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
 				     .sig1 = sig[1], .sig2 = sig[2], .sig3 = sig[3]));
 			break;
 		case 1:
-			emit(g, INSN(SIG_WAITALL3, .dst = R_ELEM(keep(g, KEEP_ADDR)), .sig0 = sig[0],
+			gen_emit(g, INSN(SIG_WAITALL3, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
 				     .sig1 = sig[1], .sig2 = sig[2]));
-			emit(g, INSN(SIG_WAIT, .dst = R_ELEM(keep(g, KEEP_ADDR)), .sig0 = sig[3]));
+			gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[3]));
 			break;
 		default:	/* asks until it is done, then waits for the others */
 			at = g->out->insns;
-			emit(g, INSN(SIG_DONE2, .dst = R_ELEM(keep(g, KEEP_ADDR)), .sig0 = sig[0],
+			gen_emit(g, INSN(SIG_DONE2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
 				     .sig1 = sig[1]));
-			emit(g, INSN(BRZ, .target = at, .src0 = R_ELEM(keep(g, KEEP_ADDR))));
-			emit(g, INSN(SIG_WAITALL2, .dst = R_ELEM(keep(g, KEEP_ADDR)), .sig0 = sig[2],
+			gen_emit(g, INSN(BRZ, .target = at, .src0 = R_ELEM(gen_keep(g, KEEP_ADDR))));
+			gen_emit(g, INSN(SIG_WAITALL2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[2],
 				     .sig1 = sig[3]));
 		}
 	}
 	memset(g->busy_temps, 0, sizeof(g->busy_temps));
 }
 
-/*
- * Byte offsets below size, a power of two, in the temporary KEEP_ADDR: noise, or
- * lanes side by side, or a few lanes to an address.
- */
-static void emit_offsets(struct gen *g, u32 size, u32 part)
-{
-	u32 a = keep(g, KEEP_ADDR), shift = gen_below(g->rng, 4);
-
-	if (gen_below(g->rng, 2)) {
-		emit(g, INSN(AND, .dst = R(a), .src0 = R(pick_temp(g)), .src1 = IMM,
-			     .imm = (size - 1) & ~3u));
-	} else if (gen_below(g->rng, 4)) {
-		emit(g, INSN(SHL, .dst = R(a), .src0 = K(SID), .src1 = IMM, .imm = shift));
-		emit(g, INSN(ADD, .dst = R(a), .src0 = R(a), .src1 = IMM,
-			     .imm = gen_below(g->rng, size)));
-		emit(g, INSN(AND, .dst = R(a), .src0 = R(a), .src1 = IMM, .imm = (size - 1) & ~3u));
-	} else {
-		emit(g, INSN(SHL, .dst = R(a), .src0 = K(SID), .src1 = IMM, .imm = 2));
-	}
-	if (part)
-		emit(g, INSN(ADD, .dst = R(a), .src0 = R(a), .src1 = R_ELEM(part)));
-}
-
 /* A product and a sum with it, as inner loops have them; registers may well coincide. */
 static void emit_product_sum(struct gen *g)
 {
-	u32 few[3] = { R(pick_temp(g)), R(pick_temp(g)), R(pick_temp(g)) };
+	u32 few[3] = { R(gen_temp(g)), R(gen_temp(g)), R(gen_temp(g)) };
 	u32 product = few[gen_below(g->rng, 3)], other = few[gen_below(g->rng, 3)];
 	bool first = gen_below(g->rng, 2);
 
-	emit(g, INSN(MUL, .type = F32, .dst = product, .src0 = few[gen_below(g->rng, 3)],
+	gen_emit(g, INSN(MUL, .type = F32, .dst = product, .src0 = few[gen_below(g->rng, 3)],
 		     .src1 = few[gen_below(g->rng, 3)]));
-	emit(g, INSN(ADD, .type = F32, .dst = few[gen_below(g->rng, 3)],
+	gen_emit(g, INSN(ADD, .type = F32, .dst = few[gen_below(g->rng, 3)],
 		     .src0 = first ? product : other, .src1 = first ? other : product));
-}
-
-static void emit_local(struct gen *g)
-{
-	bool store = !g->read_phase && gen_below(g->rng, 2);
-	u32 addr = R(keep(g, KEEP_ADDR)), disp = gen_below(g->rng, 16) * 4;
-
-	/* Reading phase: local memory is twice what the waves own. */
-	emit_offsets(g, GEN_LOCAL_WAVE_BYTES / 2, g->read_phase ? 0 : keep(g, KEEP_LOCAL));
-	if (store)
-		emit(g, INSN(LOCAL_STORE32, .mask = (u16)pick_mask(g), .src0 = addr,
-			     .disp = (u16)disp,
-			     .src1 = pick_operand(g, &pumice_usc_isa.classes[PUMICE_USC_CLASS_VANY],
-						  false)));
-	for (u32 n = store ? 0 : 1 + gen_below(g->rng, 3); n; n--)
-		emit(g, INSN(LOCAL_LOAD32, .dst = R(pick_temp(g)),
-			     .mask = (u16)(gen_below(g->rng, 2) ? pick_mask(g) : ALWAYS),
-			     .src0 = addr, .disp = (u16)(disp + n * 4)));
-}
-
-/* The base operand: shared registers, elements of temporaries, or none and the base in the offset. */
-static u32 pick_base(struct gen *g)
-{
-	switch (gen_below(g->rng, 3)) {
-	case 0:
-		emit(g, INSN(ADD, .dst = R(keep(g, KEEP_ADDR)), .src0 = R(keep(g, KEEP_ADDR)),
-			     .src1 = SH(GEN_SH_MEMORY)));
-		return usc_operand(PUMICE_USC_BANK_NONE, 0, false);
-	case 1:
-		return R_ELEM(keep(g, KEEP_BASE));
-	default:
-		return SH(GEN_SH_MEMORY);
-	}
-}
-
-static void emit_global(struct gen *g)
-{
-	bool store = !g->read_phase && gen_below(g->rng, 2);
-	bool own = store || gen_below(g->rng, 2);
-	u8 sig = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS);
-	u16 disp = (u16)(gen_below(g->rng, 64) * 4), mask;
-	u32 base, dst;
-
-	if (g->read_phase || !own)
-		emit_offsets(g, GEN_READ_BYTES / 2, 0);
-	else
-		emit_offsets(g, GEN_WAVE_BYTES / 2, keep(g, KEEP_GLOBAL));
-	base = pick_base(g);
-	mask = (u16)pick_mask(g);
-	if (store) {
-		emit(g, INSN(GLOBAL_STORE32, .sig0 = sig, .mask = mask, .src2 = base,
-			     .src0 = R(keep(g, KEEP_ADDR)), .disp = disp, .src1 = R(pick_temp(g))));
-		return;
-	}
-	/* The first temporaries stay free of loads: there is always one to pick. */
-	dst = 4 + gen_below(g->rng, g->temps - 4);
-	if (is_busy(g, dst))
-		dst = 0;
-	emit(g, INSN(GLOBAL_LOAD32, .sig0 = sig, .dst = R(dst), .mask = mask, .src2 = base,
-		     .src0 = R(keep(g, KEEP_ADDR)), .disp = disp));
-	g->busy_sig |= (u16)(1u << sig);
-	if (dst)
-		g->busy_temps[dst / 32] |= 1u << dst % 32;
-	else
-		emit_wait_all(g);
 }
 
 static void emit_block(struct gen *g, u32 count);
 
 static void emit_loop(struct gen *g)
 {
-	u32 counter = R_ELEM(keep(g, g->depth ? KEEP_LOOP1 : KEEP_LOOP0)), top;
+	u32 counter = R_ELEM(gen_keep(g, g->depth ? KEEP_LOOP1 : KEEP_LOOP0)), top;
 
-	emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = counter, .src0 = IMM,
+	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = counter, .src0 = IMM,
 		     .imm = 1 + gen_below(g->rng, 4)));
 	top = g->out->insns;
 	g->depth++;
 	emit_block(g, 1 + gen_below(g->rng, 8));
-	emit_wait_all(g);
+	gen_wait_all(g);
 	g->depth--;
-	emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = counter, .src0 = counter, .src1 = IMM,
+	gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = counter, .src0 = counter, .src1 = IMM,
 		     .imm = 1));
-	emit(g, INSN(BRNZ, .target = top, .src0 = counter));
+	gen_emit(g, INSN(BRNZ, .target = top, .src0 = counter));
 }
 
 /* A forward branch over a block, on a random condition. */
@@ -367,18 +254,18 @@ static void emit_branch(struct gen *g)
 	struct pumice_usc_insn insn = { 0 };
 	u32 at;
 
-	emit_wait_all(g);
+	gen_wait_all(g);
 	insn.opcode = PUMICE_USC_OP_BRZ + gen_below(g->rng, 5);
 	if (insn.opcode <= PUMICE_USC_OP_BRNZ)
-		insn.src0 = pick_operand(g, sany, false);
+		insn.src0 = gen_operand(g, sany, false);
 	else if (insn.opcode <= PUMICE_USC_OP_BR_ANY)
-		insn.mask = (u16)pick_mask(g);
+		insn.mask = (u16)gen_mask(g);
 	if (insn.src0 == IMM)
 		insn.imm = gen_word(g->rng);
 	at = g->out->insns++;
 	g->depth++;
 	emit_block(g, 1 + gen_below(g->rng, 5));
-	emit_wait_all(g);
+	gen_wait_all(g);
 	g->depth--;
 	insn.target = g->out->insns;
 	usc_put(g->out->code, at, insn);
@@ -387,8 +274,8 @@ static void emit_branch(struct gen *g)
 /* From writing one's own to reading everybody's, or back. All waves pass here alike. */
 static void emit_barrier(struct gen *g)
 {
-	emit_wait_all(g);
-	emit(g, INSN(BARRIER));
+	gen_wait_all(g);
+	gen_emit(g, INSN(BARRIER));
 	g->read_phase = !g->read_phase;
 }
 
@@ -402,13 +289,15 @@ static void emit_block(struct gen *g, u32 count)
 		else if (what < 22)
 			emit_product_sum(g);
 		else if (what < 25)
-			emit_local(g);
+			gen_local(g);
 		else if (what < 29)
-			emit_global(g);
+			gen_global(g);
 		else if (what < 30 && g->depth < 2)
 			emit_loop(g);
 		else if (what < 31 && g->depth < 2)
 			emit_branch(g);
+		else if (g->depth == 0 && g->out->copies && !g->read_phase && gen_below(g->rng, 2))
+			gen_copy(g);
 		else if (g->depth == 0)
 			emit_barrier(g);
 	}
@@ -417,21 +306,21 @@ static void emit_block(struct gen *g, u32 count)
 /* The wave's own parts of memory, and the base address in temporaries. */
 static void emit_prologue(struct gen *g)
 {
-	u32 part = R_ELEM(keep(g, KEEP_GLOBAL)), local = R_ELEM(keep(g, KEEP_LOCAL));
+	u32 part = R_ELEM(gen_keep(g, KEEP_GLOBAL)), local = R_ELEM(gen_keep(g, KEEP_LOCAL));
 
-	emit(g, INSN(MUL, .form = SCALAR_FORM, .dst = part, .src0 = SR_ELEM(WAVE_IN_GROUP),
+	gen_emit(g, INSN(MUL, .form = SCALAR_FORM, .dst = part, .src0 = SR_ELEM(WAVE_IN_GROUP),
 		     .src1 = IMM, .imm = GEN_WAVE_BYTES));
-	emit(g, INSN(ADD, .form = SCALAR_FORM, .dst = part, .src0 = part, .src1 = IMM,
+	gen_emit(g, INSN(ADD, .form = SCALAR_FORM, .dst = part, .src0 = part, .src1 = IMM,
 		     .imm = GEN_READ_BYTES));
-	emit(g, INSN(MUL, .form = SCALAR_FORM, .dst = local, .src0 = SR_ELEM(WAVE_IN_GROUP),
+	gen_emit(g, INSN(MUL, .form = SCALAR_FORM, .dst = local, .src0 = SR_ELEM(WAVE_IN_GROUP),
 		     .src1 = IMM, .imm = GEN_LOCAL_WAVE_BYTES));
-	emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(keep(g, KEEP_BASE)),
+	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(gen_keep(g, KEEP_BASE)),
 		     .src0 = SH(GEN_SH_MEMORY)));
-	emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(keep(g, KEEP_BASE_HIGH)),
+	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(gen_keep(g, KEEP_BASE_HIGH)),
 		     .src0 = SH(GEN_SH_MEMORY + 1)));
 	for (u32 n = 0; n < g->temps; n++) {
 		if (gen_below(g->rng, 2))
-			emit(g, INSN(MOV, .dst = R(n), .mask = (u16)pick_mask(g), .src0 = IMM,
+			gen_emit(g, INSN(MOV, .dst = R(n), .mask = (u16)gen_mask(g), .src0 = IMM,
 				     .imm = gen_word(g->rng)));
 	}
 }
@@ -439,25 +328,28 @@ static void emit_prologue(struct gen *g)
 /* Every open register to the wave's part of global memory. */
 static void emit_epilogue(struct gen *g)
 {
-	u32 addr = R(keep(g, KEEP_ADDR));
+	u32 addr = R(gen_keep(g, KEEP_ADDR));
 
-	emit_wait_all(g);
+	gen_wait_all(g);
 	if (g->read_phase)
 		emit_barrier(g);
-	emit(g, INSN(SHL, .dst = addr, .src0 = K(SID), .src1 = IMM, .imm = 2));
-	emit(g, INSN(ADD, .dst = addr, .src0 = addr, .src1 = R_ELEM(keep(g, KEEP_GLOBAL))));
+	gen_emit(g, INSN(SHL, .dst = addr, .src0 = K(SID), .src1 = IMM, .imm = 2));
+	gen_emit(g, INSN(ADD, .dst = addr, .src0 = addr, .src1 = R_ELEM(gen_keep(g, KEEP_GLOBAL))));
 	for (u32 n = 0; n < g->temps && n < GEN_WAVE_BYTES / 128; n++)
-		emit(g, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(GEN_SH_MEMORY), .src0 = addr,
+		gen_emit(g, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(GEN_SH_MEMORY), .src0 = addr,
 			     .disp = (u16)(n * 128), .src1 = R(n)));
-	emit(g, INSN(END));
+	gen_emit(g, INSN(END));
 }
 
 void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out)
 {
 	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks };
 
+	bool copies = gen_below(rng, 2);
+
 	g.temps = 6 + gen_below(rng, 24);
 	*out = (struct gen_program){
+		.copies = copies,
 		.limits = {
 			.temps = g.temps + KEEP,
 			.attrs = gen_below(rng, 5),

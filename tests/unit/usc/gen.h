@@ -5,7 +5,8 @@
  * A program is straight code with bounded loops and forward branches. Waves
  * write local and global memory in their own part only; behind a barrier they
  * read everywhere, and another barrier ends that. Data of a global load is
- * touched only after a wait for its signal.
+ * touched only after a wait for its signal. Copies by a whole work-group stand
+ * between two barriers.
  */
 #ifndef PUMICE_TESTS_USC_GEN_H
 #define PUMICE_TESTS_USC_GEN_H
@@ -21,7 +22,7 @@ enum { GEN_SH_MEMORY = 0 /* pair: GPU virtual address of the group's memory */, 
 /* The memory of a group: read-only words, then each wave's part. */
 #define GEN_READ_BYTES 0x4000u
 #define GEN_WAVE_BYTES 0x1000u
-#define GEN_LOCAL_WAVE_BYTES 0x100u
+#define GEN_LOCAL_WAVE_BYTES 0x400u
 
 struct gen_rng {
 	u64 state;
@@ -30,6 +31,7 @@ struct gen_rng {
 struct gen_program {
 	struct usc_program_limits limits;
 	u32 insns;
+	bool copies;	/* copies by the whole work-group: it must be large enough */
 	u32 code[GEN_MAX_INSNS * PUMICE_USC_WORDS];
 };
 

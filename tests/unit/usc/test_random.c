@@ -36,18 +36,21 @@ static u64 setting(const char *name, u64 otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* Up to 3 tasks; partial waves and tasks without instances among them. */
-static struct rig_group random_shape(struct gen_rng *rng, bool one_wave_tasks)
+/* Up to 3 tasks; partial waves and tasks without instances among them; at least so many instances. */
+static struct rig_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u32 least)
 {
 	struct rig_group shape = { .tasks = 1 + gen_below(rng, 3) };
-	u32 waves = 0;
+	u32 waves = 0, instances = 0;
 
 	for (u32 t = 0; t < shape.tasks; t++) {
 		u32 most = one_wave_tasks ? PUMICE_LANES : PUMICE_TASK_INSTANCES;
 
 		shape.instances[t] = gen_below(rng, 3) ? gen_below(rng, most + 1) : most;
 		waves += (shape.instances[t] + PUMICE_LANES - 1) / PUMICE_LANES;
+		instances += shape.instances[t];
 	}
+	if (instances < least)
+		return random_shape(rng, one_wave_tasks, least);
 	shape.local_bytes = (waves + 1) * GEN_LOCAL_WAVE_BYTES;
 	shape.first_wave = gen_random(rng);
 	return shape;
@@ -174,7 +177,8 @@ static bool try_program(struct rig *rig, u64 seed)
 		return false;
 	}
 	for (u32 g = 0; g < groups; g++) {
-		struct rig_group shape = random_shape(&rng, one_wave_tasks);
+		struct rig_group shape = random_shape(&rng, one_wave_tasks,
+						      prog.copies ? PUMICE_USC_COPY_INSTANCES : 0);
 
 		set_up_group(&rng, rig, g, &prog, &shape, program, &ref[g]);
 		usc_group_start(rig->usc, g);

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Random USC programs: memory. See gen.h.
+ */
+#include "gen_state.h"
+
+#define WIDTHS 5u	/* 8, 16, 32, 64, 128 bits */
+
+static const enum pumice_usc_op local_load[WIDTHS] = {
+	PUMICE_USC_OP_LOCAL_LOAD8, PUMICE_USC_OP_LOCAL_LOAD16, PUMICE_USC_OP_LOCAL_LOAD32,
+	PUMICE_USC_OP_LOCAL_LOAD64, PUMICE_USC_OP_LOCAL_LOAD128,
+};
+static const enum pumice_usc_op local_store[WIDTHS] = {
+	PUMICE_USC_OP_LOCAL_STORE8, PUMICE_USC_OP_LOCAL_STORE16, PUMICE_USC_OP_LOCAL_STORE32,
+	PUMICE_USC_OP_LOCAL_STORE64, PUMICE_USC_OP_LOCAL_STORE128,
+};
+static const enum pumice_usc_op global_load[WIDTHS] = {
+	PUMICE_USC_OP_GLOBAL_LOAD8, PUMICE_USC_OP_GLOBAL_LOAD16, PUMICE_USC_OP_GLOBAL_LOAD32,
+	PUMICE_USC_OP_GLOBAL_LOAD64, PUMICE_USC_OP_GLOBAL_LOAD128,
+};
+static const enum pumice_usc_op global_store[WIDTHS] = {
+	PUMICE_USC_OP_GLOBAL_STORE8, PUMICE_USC_OP_GLOBAL_STORE16, PUMICE_USC_OP_GLOBAL_STORE32,
+	PUMICE_USC_OP_GLOBAL_STORE64, PUMICE_USC_OP_GLOBAL_STORE128,
+};
+
+/* What one access moves in each lane. */
+struct shape {
+	u32 bytes, regs, align;
+};
+
+static struct shape shape_of_width(u32 width)
+{
+	u32 bytes = 1u << width;
+
+	return (struct shape){ bytes, bytes > 4 ? bytes / 4 : 1, bytes < 4 ? bytes : 4 };
+}
+
+static struct shape shape_of_words(u32 words)
+{
+	return (struct shape){ words * 4, words, 4 };
+}
+
+/* The first of count temporaries from lowest on, none with a load under way; false if it found none. */
+static bool pick_span(struct gen *g, u32 lowest, u32 count, u32 *start)
+{
+	if (lowest + count > g->temps)
+		return false;
+	*start = lowest + gen_below(g->rng, g->temps - lowest - count + 1);
+	for (u32 n = 0; n < count; n++) {
+		if (gen_is_busy(g, *start + n))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Byte offsets in the temporary KEEP_ADDR, all of whose accesses end below size,
+ * a power of two, and a displacement: noise, or a few lanes to an address, or
+ * lanes one behind the other.
+ */
+static void emit_offsets(struct gen *g, u32 size, u32 part, const struct shape *s)
+{
+	u32 a = gen_keep(g, KEEP_ADDR), most = size - PUMICE_LANES * s->bytes;
+	u32 bits = (size - 1) & ~(s->align - 1);
+
+	switch (gen_below(g->rng, 4)) {
+	case 0:
+	case 1:
+		gen_emit(g, INSN(AND, .dst = R(a), .src0 = R(gen_temp(g)), .src1 = IMM, .imm = bits));
+		break;
+	case 2:
+		gen_emit(g, INSN(SHL, .dst = R(a), .src0 = K(SID), .src1 = IMM,
+				 .imm = gen_below(g->rng, 5)));
+		gen_emit(g, INSN(ADD, .dst = R(a), .src0 = R(a), .src1 = IMM,
+				 .imm = gen_below(g->rng, size)));
+		gen_emit(g, INSN(AND, .dst = R(a), .src0 = R(a), .src1 = IMM, .imm = bits));
+		break;
+	default:
+		gen_emit(g, INSN(MUL, .dst = R(a), .src0 = K(SID), .src1 = IMM, .imm = s->bytes));
+		gen_emit(g, INSN(ADD, .dst = R(a), .src0 = R(a), .src1 = IMM,
+				 .imm = gen_below(g->rng, most + 1) & bits));
+	}
+	if (part)
+		gen_emit(g, INSN(ADD, .dst = R(a), .src0 = R(a), .src1 = R_ELEM(part)));
+}
+
+static u32 extension(struct gen *g, const struct shape *s)
+{
+	return s->bytes < 4 && gen_below(g->rng, 2) ? I32 : U32;
+}
+
+/* An atomic operation that exists. */
+static void pick_atomic(struct gen *g, struct pumice_usc_insn *insn)
+{
+	insn->func = gen_below(g->rng, PUMICE_USC_ATOMIC_COUNT);
+	insn->type = insn->func == PUMICE_USC_ATOMIC_ADD ? gen_below(g->rng, F32 + 1) :
+		     insn->func <= PUMICE_USC_ATOMIC_MAX ? gen_below(g->rng, I32 + 1) : U32;
+}
+
+/* On the wave's own memory, at KEEP_ADDR; sometimes with the value that is there to compare with. */
+static void emit_local_atomic(struct gen *g, u16 disp)
+{
+	struct pumice_usc_insn insn = INSN(LOCAL_ATOMIC, .dst = R(gen_temp(g)),
+					   .mask = (u16)gen_mask(g),
+					   .src0 = R(gen_keep(g, KEEP_ADDR)), .disp = disp);
+	u32 value;
+
+	if (!pick_span(g, 0, 2, &value))
+		return;
+	if (gen_below(g->rng, 2))
+		gen_emit(g, INSN(LOCAL_LOAD32, .dst = R(value + 1), .mask = ALWAYS,
+				 .src0 = insn.src0, .disp = disp));
+	pick_atomic(g, &insn);
+	insn.src1 = R(value);
+	gen_emit(g, insn);
+}
+
+void gen_local(struct gen *g)
+{
+	u32 addr = R(gen_keep(g, KEEP_ADDR)), width = gen_below(g->rng, WIDTHS), start;
+	bool write = !g->read_phase && gen_below(g->rng, 2);
+	struct shape s = shape_of_width(width);
+	u32 disp = gen_below(g->rng, 64 / s.align) * s.align;
+
+	/* Reading phase: local memory is twice what the waves own. */
+	emit_offsets(g, GEN_LOCAL_WAVE_BYTES / 2, g->read_phase ? 0 : gen_keep(g, KEEP_LOCAL), &s);
+	if (write && s.align == 4 && gen_below(g->rng, 2)) {
+		emit_local_atomic(g, (u16)(disp & ~3u));
+	} else if (write) {
+		if (!pick_span(g, 0, s.regs, &start))
+			return;
+		gen_emit(g, (struct pumice_usc_insn){
+			.opcode = local_store[width], .mask = (u16)gen_mask(g), .src0 = addr,
+			.disp = (u16)disp,
+			.src1 = s.regs > 1 ? R(start) :
+				gen_operand(g, &pumice_usc_isa.classes[PUMICE_USC_CLASS_VVAL], false),
+		});
+	} else {
+		for (u32 n = 1 + gen_below(g->rng, 3); n; n--) {
+			if (!pick_span(g, 0, s.regs, &start))
+				continue;
+			gen_emit(g, (struct pumice_usc_insn){
+				.opcode = local_load[width], .type = extension(g, &s),
+				.mask = (u16)(gen_below(g->rng, 2) ? gen_mask(g) : ALWAYS),
+				.dst = R(start), .src0 = addr, .disp = (u16)(disp + n * s.align),
+			});
+		}
+	}
+}
+
+/* The base operand: shared registers, elements of temporaries, or none and the base in the offset. */
+static u32 pick_base(struct gen *g)
+{
+	u32 addr = R(gen_keep(g, KEEP_ADDR));
+
+	switch (gen_below(g->rng, 3)) {
+	case 0:
+		gen_emit(g, INSN(ADD, .dst = addr, .src0 = addr, .src1 = SH(GEN_SH_MEMORY)));
+		return usc_operand(PUMICE_USC_BANK_NONE, 0, false);
+	case 1:
+		return R_ELEM(gen_keep(g, KEEP_BASE));
+	default:
+		return SH(GEN_SH_MEMORY);
+	}
+}
+
+/* The instruction loads count registers from dst on: they are busy until the signal is done. */
+static void emit_load(struct gen *g, struct pumice_usc_insn insn, u32 dst, u32 count)
+{
+	insn.dst = R(dst);
+	gen_emit(g, insn);
+	g->busy_sig |= (u16)(1u << insn.sig0);
+	for (u32 n = dst; n < dst + count; n++)
+		g->busy_temps[n / 32] |= 1u << n % 32;
+}
+
+static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
+{
+	u32 value, dst;
+
+	if (!pick_span(g, 0, 2, &value))
+		return;
+	if (gen_below(g->rng, 2)) {
+		gen_emit(g, INSN(GLOBAL_LOAD32, .sig0 = insn.sig0, .dst = R(value + 1),
+				 .mask = ALWAYS, .src2 = insn.src2, .src0 = insn.src0,
+				 .disp = insn.disp));
+		gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
+	}
+	insn.opcode = PUMICE_USC_OP_GLOBAL_ATOMIC;
+	pick_atomic(g, &insn);
+	insn.src1 = R(value);
+	if (pick_span(g, GEN_UNLOADED, 1, &dst) && dst != value && dst != value + 1)
+		emit_load(g, insn, dst, 1);
+}
+
+/* A burst or a plain access; the rest of the instruction is there. */
+static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct shape *s,
+		       u32 width, bool store)
+{
+	u32 start;
+
+	if (!pick_span(g, store ? 0 : GEN_UNLOADED, s->regs, &start))
+		return;
+	if (width == WIDTHS) {
+		insn.opcode = store ? PUMICE_USC_OP_BURST_STORE : PUMICE_USC_OP_BURST_LOAD;
+		insn.words = s->regs;
+	} else {
+		insn.opcode = store ? global_store[width] : global_load[width];
+		insn.type = store ? U32 : extension(g, s);
+	}
+	if (store) {
+		insn.src1 = R(start);
+		gen_emit(g, insn);
+	} else {
+		emit_load(g, insn, start, s->regs);
+	}
+}
+
+void gen_global(struct gen *g)
+{
+	bool store = !g->read_phase && gen_below(g->rng, 2);
+	bool own = store || gen_below(g->rng, 2);
+	u32 width = gen_below(g->rng, WIDTHS + 1);
+	struct shape s = width < WIDTHS ? shape_of_width(width) :
+		shape_of_words(1 + gen_below(g->rng, PUMICE_USC_BURST_WORDS));
+	struct pumice_usc_insn insn = {
+		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS),
+		.disp = (u16)(gen_below(g->rng, 256 / s.align) * s.align),
+	};
+
+	if (g->read_phase || !own)
+		emit_offsets(g, GEN_READ_BYTES / 2, 0, &s);
+	else
+		emit_offsets(g, GEN_WAVE_BYTES / 2, gen_keep(g, KEEP_GLOBAL), &s);
+	insn.src2 = pick_base(g);
+	insn.src0 = R(gen_keep(g, KEEP_ADDR));
+	insn.mask = (u16)gen_mask(g);
+	if (store && s.align == 4 && gen_below(g->rng, 3) == 0)
+		emit_global_atomic(g, insn);
+	else
+		emit_plain(g, insn, &s, width, store);
+}
+
+void gen_copy(struct gen *g)
+{
+	u32 base = R_ELEM(gen_keep(g, KEEP_BASE)), local = R_ELEM(gen_keep(g, KEEP_ADDR));
+	bool load = gen_below(g->rng, 2);
+	u32 words = 1 + gen_below(g->rng, 128), at = gen_below(g->rng, 512) * 4;
+
+	/* From what is only read, or to the first wave's part. */
+	at += load ? 0 : GEN_READ_BYTES;
+	gen_wait_all(g);
+	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = local, .src0 = IMM,
+			 .imm = gen_below(g->rng, 128) * 4));
+	gen_emit(g, INSN(ADD, .form = SCALAR_FORM, .dst = base, .src0 = base, .src1 = IMM,
+			 .imm = at));
+	gen_emit(g, INSN(BARRIER));
+	gen_emit(g, (struct pumice_usc_insn){
+		.opcode = load ? PUMICE_USC_OP_GROUP_LOAD : PUMICE_USC_OP_GROUP_STORE,
+		.src0 = local, .src2 = base, .disp = (u16)(gen_below(g->rng, 64) * 4),
+		.words = words,
+	});
+	gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
+	gen_emit(g, INSN(BARRIER));
+	gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = base, .src0 = base, .src1 = IMM,
+			 .imm = at));
+}

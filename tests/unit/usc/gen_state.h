@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random USC programs: what the generator's files share. See gen.h.
+ */
+#ifndef PUMICE_TESTS_USC_GEN_STATE_H
+#define PUMICE_TESTS_USC_GEN_STATE_H
+
+#include "gen.h"
+#include "pumice_info.h"
+
+/* Temporaries at the end of the allocation that random code does not touch. */
+enum { KEEP_LOOP0, KEEP_LOOP1, KEEP_GLOBAL, KEEP_LOCAL, KEEP_ADDR, KEEP_BASE, KEEP_BASE_HIGH, KEEP };
+
+/* The first temporaries are never loaded, so there is always one to pick. */
+#define GEN_UNLOADED 4u
+
+struct gen {
+	struct gen_rng *rng;
+	struct gen_program *out;
+	bool write_shared;
+	bool read_phase;	/* everybody reads, nobody writes */
+	u32 depth;		/* of loops and branches */
+	u32 temps;		/* open to random code */
+	u32 busy_temps[8];	/* bit sets: destinations of loads under way */
+	u16 busy_sig;
+};
+
+static inline u32 gen_keep(const struct gen *g, u32 which)
+{
+	return g->temps + which;
+}
+
+static inline bool gen_is_busy(const struct gen *g, u32 temp)
+{
+	return g->busy_temps[temp / 32] >> temp % 32 & 1;
+}
+
+void gen_emit(struct gen *g, struct pumice_usc_insn insn);
+/* A temporary without a load under way; a double mask; an operand of a class. */
+u32 gen_temp(struct gen *g);
+u32 gen_mask(struct gen *g);
+u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool written);
+/* Wait for everything under way, in a random one of the ways to wait. */
+void gen_wait_all(struct gen *g);
+
+/* Memory: one access, or a few that belong together. */
+void gen_local(struct gen *g);
+void gen_global(struct gen *g);
+/* A copy by the whole group between two barriers; where all waves pass alike, while they write. */
+void gen_copy(struct gen *g);
+
+#endif
