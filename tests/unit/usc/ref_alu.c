@@ -159,8 +159,29 @@ static u32 alu_bits(enum pumice_usc_op op, u32 a, u32 b)
 	return out;
 }
 
+/* What IEEE 754 says of a division with a zero, an infinity or a NaN. */
+static u32 fix_up(u32 quotient, u32 a, u32 b)
+{
+	double x = number(a), y = number(b);
+
+	if (x == 0 || y == 0 || !isfinite(x) || !isfinite(y))
+		return rounded(x / y);
+	return rounded(number(quotient));
+}
+
+static u32 insert(u32 a, u32 b, u32 where)
+{
+	u32 low = where % 32, width = where / 256 % 64;
+
+	for (u32 n = 0; n < width && low + n < 32; n++)
+		a = (a & ~(1u << (low + n))) | (b >> n & 1) << (low + n);
+	return a;
+}
+
 u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b)
 {
+	u32 out;
+
 	switch (op) {
 	case PUMICE_USC_OP_MOV:
 		return a;
@@ -171,9 +192,31 @@ u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b)
 		return alu_bits(op, a, b);
 	case PUMICE_USC_OP_CVT_F32:
 	case PUMICE_USC_OP_CVT_INT:
-		return alu_int(op, type == PUMICE_USC_TYPE_I32, a, b);
+		if (type != PUMICE_USC_TYPE_F16)
+			return alu_int(op, type == PUMICE_USC_TYPE_I32, a, b);
+		/* fall through */
 	default:
+		if (ref_more(op, type, a, b, &out) || ref_transcendental(op, a, &out))
+			return out;
 		return type == PUMICE_USC_TYPE_F32 ? alu_f32(op, a, b) :
 						     alu_int(op, type == PUMICE_USC_TYPE_I32, a, b);
+	}
+}
+
+u32 ref_alu3(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u32 c)
+{
+	switch (op) {
+	case PUMICE_USC_OP_FMA:
+		return rounded((double)fmaf((float)number(a), (float)number(b), (float)number(c)));
+	case PUMICE_USC_OP_MAD:
+		return (u32)((u64)a * b + c);
+	case PUMICE_USC_OP_BFI:
+		return insert(a, b, c);
+	case PUMICE_USC_OP_DIV_FIXUP:
+		return fix_up(a, b, c);
+	case PUMICE_USC_OP_CLAMP:
+		return ref_alu(PUMICE_USC_OP_MIN, type, ref_alu(PUMICE_USC_OP_MAX, type, a, b), c);
+	default:
+		return ref_alu(op, type, a, b);
 	}
 }

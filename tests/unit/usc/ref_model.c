@@ -1,181 +1,30 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reference model of the USC: operands, movement, control flow. See
- * ref_model.h.
+ * Reference model of the USC: movement, reductions, control flow. See ref_model.h.
  */
 #include "ref_step.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pumice_formats.h"
-
-/* Document 002, "Predefined Constants". */
-static u32 constant(const struct ref_step *s, u32 number, u32 lane)
-{
-	switch (number) {
-	case 0:
-		return 0;
-	case 1:
-		return 1;
-	case 2:
-		return lane;
-	case 3:
-		return s->g->first_wave + s->w->number_in_group;
-	case 4:
-		return 255;
-	case 5:
-		return lane % 2 ? 2 : 1;
-	case 6:
-		return lane % 3 == 0 ? 1 : lane % 3 == 1 ? 2 : 4;
-	case 7:
-		return lane % 4 == 0 ? 1 : lane % 4 == 1 ? 2 : lane % 4 == 2 ? 4 : 8;
-	case 8:
-		return lane < 16 ? 1 : 0;
-	case 9:
-		return lane % 4 < 2 ? 1 : 0;
-	case 10:
-		return lane % 8 < 4 ? 1 : 0;
-	case 11:
-		return lane % 16 < 8 ? 1 : 0;
-	}
-	abort();
-}
-
-static u32 special_register(const struct ref_step *s, u32 number, u32 lane)
-{
-	switch (number) {
-	case PUMICE_USC_SR_INSTANCE:
-		return s->w->first_instance + lane;
-	case PUMICE_USC_SR_WAVE_IN_GROUP:
-		return s->w->number_in_group;
-	case PUMICE_USC_SR_TASK_IN_GROUP:
-		return s->w->task;
-	case PUMICE_USC_SR_CORE:
-		return s->g->core;
-	case PUMICE_USC_SR_USC:
-		return s->g->usc;
-	case PUMICE_USC_SR_SLOT:
-		return s->w->slot;
-	case PUMICE_USC_SR_VALID:
-		return s->w->valid;
-	}
-	abort();
-}
-
-static u32 special_constant(u32 number)
-{
-	static const u32 bits[] = { 0, 1, 0xffffffffu, 0x80000000u, 0x7fffffffu };
-	static const float f[] = { 1.0f, 2.0f, 0.5f, -1.0f, 3.14159265358979f, 6.28318530717959f,
-				   0.318309886183791f, 2.71828182845905f, 1.44269504088896f,
-				   0.693147180559945f, 1.4142135623731f };
-	u32 out;
-
-	if (number < 5)
-		return bits[number];
-	if (number == 75)
-		return 0x7f800000u;
-	if (number == 76)
-		return 0x7fc00000u;
-	memcpy(&out, &f[number - 64], sizeof(out));
-	return out;
-}
-
-u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
-{
-	switch (o->bank) {
-	case PUMICE_USC_BANK_R:
-		return &s->w->reg[o->num][o->elem ? 0 : lane];
-	case PUMICE_USC_BANK_V:
-		return &s->w->reg[s->g->temps + o->num][o->elem ? 0 : lane];
-	case PUMICE_USC_BANK_SH:
-		return &s->g->shared[s->w->task][o->num];
-	}
-	abort();
-}
-
-static bool mask_register(const struct ref_step *s, u32 number, bool negated, u32 lane)
-{
-	u32 word = number < 16 ? constant(s, number, lane) : s->w->reg[number - 16][lane];
-
-	return (word % 2 == 1) != negated;
-}
-
-bool ref_mask(const struct ref_step *s, u32 raw, u32 lane)
-{
-	struct pumice_usc_mask m;
-
-	pumice_usc_mask_unpack(&raw, &m);
-	return mask_register(s, m.a, m.a_not, lane) && mask_register(s, m.b, m.b_not, lane);
-}
-
-static u32 read_lane(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
-{
-	switch (o->bank) {
-	case PUMICE_USC_BANK_IMM:
-		return s->in.imm;
-	case PUMICE_USC_BANK_SC:
-		return special_constant(o->num);
-	case PUMICE_USC_BANK_K:
-		return constant(s, o->num, lane);
-	case PUMICE_USC_BANK_SR:
-		return special_register(s, o->num, o->elem ? 0 : lane);
-	case PUMICE_USC_BANK_M:
-		return ref_mask(s, o->num, lane);
-	default:
-		return *ref_word(s, o, lane);
-	}
-}
-
-u32 ref_read_scalar(const struct ref_step *s, u32 raw)
-{
-	struct pumice_usc_operand o;
-
-	pumice_usc_operand_unpack(&raw, &o);
-	return read_lane(s, &o, 0);
-}
-
-void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
-{
-	struct pumice_usc_operand o;
-
-	pumice_usc_operand_unpack(&raw, &o);
-	*ref_word(s, &o, lane) = value;
-}
-
-/* All lanes of an operand, before anything is written. */
-void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES])
-{
-	struct pumice_usc_operand o;
-
-	pumice_usc_operand_unpack(&raw, &o);
-	for (u32 l = 0; l < PUMICE_LANES; l++)
-		out[l] = read_lane(s, &o, l);
-}
-
-static bool has_operand(const struct ref_step *s, u32 field)
-{
-	const struct pumice_isa_op_info *op =
-		pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode);
-
-	return op->form[s->in.form].uses >> field & 1;
-}
-
 static void run_alu(struct ref_step *s)
 {
-	u32 a[PUMICE_LANES] = { 0 }, b[PUMICE_LANES] = { 0 };
+	u32 a[PUMICE_LANES] = { 0 }, b[PUMICE_LANES] = { 0 }, c[PUMICE_LANES] = { 0 };
 	u32 lanes = s->in.form == PUMICE_USC_FORM_SCALAR ? 1 : PUMICE_LANES;
-	bool masked = has_operand(s, PUMICE_USC_FIELD_MASK);
+	bool masked = ref_has(s, PUMICE_USC_FIELD_MASK);
 	bool keep[PUMICE_LANES];
 
 	ref_read_all(s, s->in.src0, a);
-	if (has_operand(s, PUMICE_USC_FIELD_SRC1))
+	if (ref_has(s, PUMICE_USC_FIELD_SRC1))
 		ref_read_all(s, s->in.src1, b);
+	if (ref_has(s, PUMICE_USC_FIELD_SRC2))
+		ref_read_all(s, s->in.src2, c);
 	for (u32 l = 0; l < lanes; l++)
 		keep[l] = masked && !ref_mask(s, s->in.mask, l);
 	for (u32 l = 0; l < lanes; l++) {
 		if (!keep[l])
-			ref_write(s, s->in.dst, l, ref_alu(s->in.opcode, s->in.type, a[l], b[l]));
+			ref_write(s, s->in.dst, l,
+				  ref_alu3(s->in.opcode, s->in.type, a[l], b[l], c[l]));
 	}
 }
 
@@ -269,6 +118,37 @@ static void run_reduce(struct ref_step *s)
 			      combine(s, combine(s, c[0], c[1]), combine(s, c[2], c[3])));
 }
 
+/* Each of five steps adds what stands 1, 2, 4, 8 and 16 lanes lower. */
+static void run_scan(struct ref_step *s)
+{
+	u32 a[PUMICE_LANES], before[PUMICE_LANES];
+
+	ref_read_all(s, s->in.src0, a);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		a[l] = ref_valid(s->w, l) ? a[l] : identity(s);
+	for (u32 d = 1; d < PUMICE_LANES; d += d) {
+		memcpy(before, a, sizeof(a));
+		for (u32 l = d; l < PUMICE_LANES; l++)
+			a[l] = combine(s, before[l - d], before[l]);
+	}
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		u32 out = a[l];
+
+		if (s->in.opcode == PUMICE_USC_OP_SCAN_EXCL)
+			out = l ? a[l - 1] : identity(s);
+		ref_write(s, s->in.dst, l, out);
+	}
+}
+
+static void run_ballot(struct ref_step *s)
+{
+	u32 votes = 0;
+
+	for (u32 l = PUMICE_LANES; l--;)
+		votes = votes * 2 + (ref_valid(s->w, l) && ref_mask(s, s->in.mask, l));
+	ref_write(s, s->in.dst, 0, votes);
+}
+
 bool ref_fault(struct ref_step *s, enum pumice_fault why)
 {
 	s->g->fault = why;
@@ -310,6 +190,8 @@ static void run_branch(struct ref_step *s)
 /* Run one instruction; false on a fault. */
 static bool run_one(struct ref_step *s)
 {
+	if (!ref_indices_lead_somewhere(s))
+		return false;
 	if (ref_is_memory(s->in.opcode))
 		return ref_run_memory(s);
 	switch (s->in.opcode) {
@@ -323,6 +205,13 @@ static bool run_one(struct ref_step *s)
 	case PUMICE_USC_OP_REDUCE_PART:
 	case PUMICE_USC_OP_REDUCE_FINISH:
 		run_reduce(s);
+		return true;
+	case PUMICE_USC_OP_SCAN:
+	case PUMICE_USC_OP_SCAN_EXCL:
+		run_scan(s);
+		return true;
+	case PUMICE_USC_OP_BALLOT:
+		run_ballot(s);
 		return true;
 	case PUMICE_USC_OP_BRZ:
 	case PUMICE_USC_OP_BRNZ:

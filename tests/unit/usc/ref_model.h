@@ -13,6 +13,8 @@
 #ifndef PUMICE_TESTS_USC_REF_MODEL_H
 #define PUMICE_TESTS_USC_REF_MODEL_H
 
+#include <stdbool.h>
+
 #include "pumice_isa.h"
 #include "pumice_regs.h"
 
@@ -24,6 +26,8 @@ enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
 
 struct ref_wave {
 	u32 reg[REF_MAX_REGS][PUMICE_LANES];	/* temporaries, then attributes */
+	u32 internal[PUMICE_USC_OWN_REGS][PUMICE_LANES];
+	u32 idx[PUMICE_USC_INDEX_REGS][PUMICE_LANES];
 	u64 dc_base;	/* window of dynamic constants */
 	u32 dc_words;
 	u32 task, number_in_group, first_instance, valid, slot;
@@ -35,7 +39,7 @@ struct ref_group {
 	/* The program and what its tasks have. */
 	const u32 *code;
 	u32 insns;
-	u32 temps, attrs, shared_words;
+	u32 temps, attrs, shared_words, coeffs;
 	u32 local_bytes;
 	u32 first_wave;
 	u32 core, usc;
@@ -48,6 +52,8 @@ struct ref_group {
 	u32 waves;
 	struct ref_wave wave[REF_MAX_WAVES];
 	u32 shared[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_SHARED];
+	u32 coeff[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_COEFFS];
+	u32 slot_reg[PUMICE_GROUP_TASKS][PUMICE_USC_OWN_REGS];
 	u8 local[64u << 10];
 	enum pumice_fault fault;	/* of REF_FAULT */
 	u32 fault_pc;
@@ -58,7 +64,18 @@ void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 fi
 /* Run all waves to their end; REF_STUCK after max_steps instructions of one wave between barriers. */
 enum ref_end ref_run(struct ref_group *g, u32 max_steps);
 
-/* One operation on one lane: the tests of single operations use it for shapes, never for values. */
+/* One operation on one lane, of two operands and of three. */
 u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b);
+u32 ref_alu3(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u32 c);
+
+/* Rounding, scaling, conversions, bits (ref_more.c): false where the operation is none of these. */
+bool ref_more(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u32 *out);
+/* The transcendental operations, correctly rounded: false where the operation is none of these. */
+bool ref_transcendental(enum pumice_usc_op op, u32 a, u32 *out);
+/*
+ * How often a transcendental result was nearer to the middle of two floats than
+ * 2^-20 of their distance, where a correct USC may give either.
+ */
+extern u32 ref_undecided;
 
 #endif

@@ -31,6 +31,10 @@ bool ref_mask(const struct ref_step *s, u32 raw, u32 lane);
 void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES]);
 u32 ref_read_scalar(const struct ref_step *s, u32 raw);
 void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value);
+/* Whether the instruction has an operand in a field. */
+bool ref_has(const struct ref_step *s, u32 field);
+/* False, with the fault, where an index register leads beyond its operand's registers. */
+bool ref_indices_lead_somewhere(struct ref_step *s);
 /* Note a fault of this instruction; returns false. */
 bool ref_fault(struct ref_step *s, enum pumice_fault why);
 

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reference model of the USC: operands and masks. See ref_model.h.
+ */
+#include "ref_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Document 002, "Predefined Constants". */
+static u32 constant(const struct ref_step *s, u32 number, u32 lane)
+{
+	switch (number) {
+	case 0:
+		return 0;
+	case 1:
+		return 1;
+	case 2:
+		return lane;
+	case 3:
+		return s->g->first_wave + s->w->number_in_group;
+	case 4:
+		return 255;
+	case 5:
+		return lane % 2 ? 2 : 1;
+	case 6:
+		return lane % 3 == 0 ? 1 : lane % 3 == 1 ? 2 : 4;
+	case 7:
+		return lane % 4 == 0 ? 1 : lane % 4 == 1 ? 2 : lane % 4 == 2 ? 4 : 8;
+	case 8:
+		return lane < 16 ? 1 : 0;
+	case 9:
+		return lane % 4 < 2 ? 1 : 0;
+	case 10:
+		return lane % 8 < 4 ? 1 : 0;
+	case 11:
+		return lane % 16 < 8 ? 1 : 0;
+	}
+	abort();
+}
+
+static u32 special_register(const struct ref_step *s, u32 number, u32 lane)
+{
+	switch (number) {
+	case PUMICE_USC_SR_INSTANCE:
+		return s->w->first_instance + lane;
+	case PUMICE_USC_SR_WAVE_IN_GROUP:
+		return s->w->number_in_group;
+	case PUMICE_USC_SR_TASK_IN_GROUP:
+		return s->w->task;
+	case PUMICE_USC_SR_CORE:
+		return s->g->core;
+	case PUMICE_USC_SR_USC:
+		return s->g->usc;
+	case PUMICE_USC_SR_SLOT:
+		return s->w->slot;
+	case PUMICE_USC_SR_VALID:
+		return s->w->valid;
+	}
+	abort();
+}
+
+static u32 special_constant(u32 number)
+{
+	static const u32 bits[] = { 0, 1, 0xffffffffu, 0x80000000u, 0x7fffffffu };
+	static const float f[] = { 1.0f, 2.0f, 0.5f, -1.0f, 3.14159265358979f, 6.28318530717959f,
+				   0.318309886183791f, 2.71828182845905f, 1.44269504088896f,
+				   0.693147180559945f, 1.4142135623731f };
+	u32 out;
+
+	if (number < 5)
+		return bits[number];
+	if (number == 75)
+		return 0x7f800000u;
+	if (number == 76)
+		return 0x7fc00000u;
+	memcpy(&out, &f[number - 64], sizeof(out));
+	return out;
+}
+
+/* Shared by all lanes, or an element: one value, so lane 0's index counts. */
+static bool is_scalar(const struct pumice_usc_operand *o)
+{
+	return o->elem || o->bank == PUMICE_USC_BANK_SH || o->bank == PUMICE_USC_BANK_CF;
+}
+
+static u64 registers_of(const struct ref_step *s, u32 bank)
+{
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		return s->g->temps;
+	case PUMICE_USC_BANK_V:
+		return s->g->attrs;
+	case PUMICE_USC_BANK_SH:
+		return s->g->shared_words;
+	case PUMICE_USC_BANK_CF:
+		return s->g->coeffs;
+	case PUMICE_USC_BANK_DC:
+		return s->w->dc_words;
+	}
+	abort();
+}
+
+/* The register's number with the index register, if there is one. */
+static u64 number_of(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
+{
+	static const u32 dimension[] = { 1, 2, 4, 8, 16 };
+	u64 index;
+
+	if (!o->idx)
+		return o->num;
+	index = s->w->idx[o->idx - 1][is_scalar(o) ? 0 : lane];
+	return o->num + index * dimension[s->in.dim];
+}
+
+u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
+{
+	static u32 nowhere;
+	u64 n = number_of(s, o, lane);
+
+	nowhere = 0;
+	if (o->idx && n >= registers_of(s, o->bank))
+		return &nowhere;	/* a lane that is not valid */
+	lane = is_scalar(o) ? 0 : lane;
+	switch (o->bank) {
+	case PUMICE_USC_BANK_R:
+		return &s->w->reg[n][lane];
+	case PUMICE_USC_BANK_V:
+		return &s->w->reg[s->g->temps + n][lane];
+	case PUMICE_USC_BANK_SH:
+		return &s->g->shared[s->w->task][n];
+	case PUMICE_USC_BANK_CF:
+		return &s->g->coeff[s->w->task][n];
+	case PUMICE_USC_BANK_I:
+		return &s->w->internal[n][lane];
+	case PUMICE_USC_BANK_IDX:
+		return &s->w->idx[n][lane];
+	case PUMICE_USC_BANK_SL:
+		return &s->g->slot_reg[s->w->task][n];
+	}
+	abort();
+}
+
+static u32 dynamic_constant(const struct ref_step *s, u64 number, u32 lane)
+{
+	u32 word = 0;
+
+	if (ref_valid(s->w, lane))
+		memcpy(&word, s->g->memory + (s->w->dc_base - s->g->memory_va) + number * 4, 4);
+	return word;
+}
+
+/* An operand whose index leads beyond its bank in a lane that counts. */
+static bool leads_beyond(const struct ref_step *s, u32 raw)
+{
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&raw, &o);
+	for (u32 l = 0; o.idx && l < PUMICE_LANES; l++) {
+		if (ref_valid(s->w, l) && number_of(s, &o, l) >= registers_of(s, o.bank))
+			return true;
+	}
+	return false;
+}
+
+bool ref_indices_lead_somewhere(struct ref_step *s)
+{
+	u32 layout = pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode)->layout;
+
+	if (layout != PUMICE_USC_LAYOUT_ALU && layout != PUMICE_USC_LAYOUT_ALU3)
+		return true;
+	if (leads_beyond(s, s->in.dst) || leads_beyond(s, s->in.src0) ||
+	    leads_beyond(s, s->in.src1) ||
+	    (layout == PUMICE_USC_LAYOUT_ALU3 && leads_beyond(s, s->in.src2)))
+		return ref_fault(s, PUMICE_FAULT_USC_INDEX);
+	return true;
+}
+
+static bool mask_register(const struct ref_step *s, u32 number, bool negated, u32 lane)
+{
+	u32 word = number < 16 ? constant(s, number, lane) : s->w->reg[number - 16][lane];
+
+	return (word % 2 == 1) != negated;
+}
+
+bool ref_mask(const struct ref_step *s, u32 raw, u32 lane)
+{
+	struct pumice_usc_mask m;
+
+	pumice_usc_mask_unpack(&raw, &m);
+	return mask_register(s, m.a, m.a_not, lane) && mask_register(s, m.b, m.b_not, lane);
+}
+
+static u32 read_lane(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
+{
+	switch (o->bank) {
+	case PUMICE_USC_BANK_IMM:
+		return s->in.imm;
+	case PUMICE_USC_BANK_SC:
+		return special_constant(o->num);
+	case PUMICE_USC_BANK_K:
+		return constant(s, o->num, lane);
+	case PUMICE_USC_BANK_SR:
+		return special_register(s, o->num, o->elem ? 0 : lane);
+	case PUMICE_USC_BANK_M:
+		return ref_mask(s, o->num, lane);
+	case PUMICE_USC_BANK_DC:
+		return dynamic_constant(s, number_of(s, o, lane), lane);
+	default:
+		return *ref_word(s, o, lane);
+	}
+}
+
+u32 ref_read_scalar(const struct ref_step *s, u32 raw)
+{
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&raw, &o);
+	return read_lane(s, &o, 0);
+}
+
+bool ref_has(const struct ref_step *s, u32 field)
+{
+	const struct pumice_isa_op_info *op =
+		pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode);
+
+	return op->form[s->in.form].uses >> field & 1;
+}
+
+/* Whether the destination is written in all lanes, not one value alone. */
+static bool writes_lanes(const struct ref_step *s)
+{
+	const struct pumice_isa_op_info *op =
+		pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode);
+	const struct pumice_isa_form *form = &op->form[s->in.form];
+
+	for (u32 n = 0; n < form->nr_operands; n++) {
+		if (form->operands[n].field == PUMICE_USC_FIELD_DST)
+			return !pumice_usc_isa.classes[form->operands[n].cls].elem;
+	}
+	return false;
+}
+
+/* Valid, with a true mask if there is one, and no lower lane is. */
+static bool is_first_active(const struct ref_step *s, u32 lane)
+{
+	for (u32 l = 0; l <= lane; l++) {
+		if (ref_valid(s->w, l) &&
+		    (!ref_has(s, PUMICE_USC_FIELD_MASK) || ref_mask(s, s->in.mask, l)))
+			return l == lane;
+	}
+	return false;
+}
+
+void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
+{
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&raw, &o);
+	if (o.bank != PUMICE_USC_BANK_SL || !writes_lanes(s) || is_first_active(s, lane))
+		*ref_word(s, &o, lane) = value;
+}
+
+/* All lanes of an operand, before anything is written. */
+void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES])
+{
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&raw, &o);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		out[l] = read_lane(s, &o, l);
+}
