@@ -10,6 +10,7 @@
 #include "workers.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,14 @@
 #define MIN_SLEEP_NS	20000u
 /* The longest, so that a deadline far away is no overflow. */
 #define MAX_SLEEP_NS	1000000000u
+
+/*
+ * How long a thread that runs out of work looks out for more before it sleeps: a
+ * job passes from unit to unit within microseconds, and to wake a sleeping thread
+ * takes longer. One thread at a time does; the others sleep at once.
+ */
+#define SPIN_NS		20000u
+#define SPIN_LOOKS	16u	/* looks between two looks at the clock */
 
 #define NO_UNIT		WORKERS_MAX_UNITS
 
@@ -50,6 +59,8 @@ struct workers {
 	unsigned int idle;	/* threads that wait on work */
 	unsigned int parks;
 	bool exit, polling;
+	bool spinning;		/* a thread looks out for work, and nobody has stopped it */
+	_Atomic u32 news;	/* changes when it is stopped; read without the lock */
 	unsigned int head, tail;	/* queue of units */
 	struct unit unit[WORKERS_MAX_UNITS];
 };
@@ -152,11 +163,59 @@ static void run_step(struct workers *w, unsigned int index)
 	pthread_cond_broadcast(&w->ended);
 }
 
+static u64 host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+static void relax(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
+/*
+ * Look out for work, without the lock; called and returns with it held. Returns
+ * true when it was stopped, since there may be some; false when there was none, or
+ * when another thread looks out already.
+ */
+static bool spin_for_work(struct workers *w)
+{
+	u32 seen = atomic_load_explicit(&w->news, memory_order_relaxed);
+	bool found = false;
+	u64 end;
+
+	if (w->spinning || w->parks)
+		return false;
+	w->spinning = true;
+	pthread_mutex_unlock(&w->lock);
+	end = host_ns() + SPIN_NS;
+	while (!found && host_ns() < end) {
+		sched_yield();
+		for (u32 i = 0; i < SPIN_LOOKS && !found; i++) {
+			relax();
+			found = atomic_load_explicit(&w->news, memory_order_relaxed) != seen;
+		}
+	}
+	pthread_mutex_lock(&w->lock);
+	/* It may have been stopped since it looked last. */
+	found = atomic_load_explicit(&w->news, memory_order_relaxed) != seen;
+	if (!found)
+		w->spinning = false;
+	return found;
+}
+
 /* Sleep until work is signalled, at most ns. */
 static void sleep_for_work(struct workers *w, u64 ns)
 {
 	struct timespec until;
 
+	if (spin_for_work(w))
+		return;
 	w->idle++;
 	if (ns == WORKERS_NEVER) {
 		pthread_cond_wait(&w->work, &w->lock);
@@ -172,6 +231,38 @@ static void sleep_for_work(struct workers *w, u64 ns)
 		pthread_cond_timedwait(&w->work, &w->lock, &until);
 	}
 	w->idle--;
+}
+
+/* Send the thread that looks out for work to look at the queue. False when there is none. */
+static bool stop_spinning(struct workers *w)
+{
+	bool spinning = w->spinning;
+
+	w->spinning = false;
+	if (spinning)
+		atomic_fetch_add_explicit(&w->news, 1, memory_order_relaxed);
+	return spinning;
+}
+
+/* A thread for urgent work: an idle one, or one whose step we cut short. */
+static void find_thread(struct workers *w, bool urgent)
+{
+	unsigned int i;
+
+	if (stop_spinning(w))
+		return;
+	if (w->idle) {
+		pthread_cond_signal(&w->work);
+		return;
+	}
+	if (!urgent)
+		return;
+	for (i = 0; i < w->units; i++) {
+		if (w->unit[i].running && !w->unit[i].cfg.urgent) {
+			atomic_store(&w->unit[i].stop, true);
+			return;
+		}
+	}
 }
 
 static void *thread_main(void *arg)
@@ -191,25 +282,6 @@ static void *thread_main(void *arg)
 	}
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
-}
-
-/* A thread for urgent work: an idle one, or one whose step we cut short. */
-static void find_thread(struct workers *w, bool urgent)
-{
-	unsigned int i;
-
-	if (w->idle) {
-		pthread_cond_signal(&w->work);
-		return;
-	}
-	if (!urgent)
-		return;
-	for (i = 0; i < w->units; i++) {
-		if (w->unit[i].running && !w->unit[i].cfg.urgent) {
-			atomic_store(&w->unit[i].stop, true);
-			return;
-		}
-	}
 }
 
 /* Tell whoever polls, after the lock was dropped. */
@@ -238,7 +310,7 @@ void workers_set_deadline(struct workers *w, unsigned int unit, u64 deadline)
 
 	pthread_mutex_lock(&w->lock);
 	w->unit[unit].deadline = deadline;
-	if (w->idle && deadline != WORKERS_NEVER)
+	if (deadline != WORKERS_NEVER && !stop_spinning(w) && w->idle)
 		pthread_cond_signal(&w->work);
 	kick = !w->threads && !w->polling && !w->parks && deadline != WORKERS_NEVER;
 	pthread_mutex_unlock(&w->lock);
@@ -296,8 +368,10 @@ void workers_unpark(struct workers *w)
 
 	pthread_mutex_lock(&w->lock);
 	w->parks--;
-	if (!w->parks)
+	if (!w->parks) {
+		stop_spinning(w);
 		pthread_cond_broadcast(&w->work);
+	}
 	kick = !w->threads && !w->polling && !w->parks &&
 	       (w->head != NO_UNIT || earliest_deadline(w) != WORKERS_NEVER);
 	pthread_mutex_unlock(&w->lock);
@@ -400,6 +474,7 @@ void workers_destroy(struct workers *w)
 	workers_park(w);
 	pthread_mutex_lock(&w->lock);
 	w->exit = true;
+	stop_spinning(w);
 	pthread_cond_broadcast(&w->work);
 	pthread_mutex_unlock(&w->lock);
 	for (i = 0; i < w->started; i++)

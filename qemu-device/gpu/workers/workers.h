@@ -9,6 +9,9 @@
  * head, and makes a busy thread give up its step when no thread is idle. What
  * has more to do after a step goes to the tail, so nobody starves.
  *
+ * A thread that runs out of work looks out for more for some microseconds before it
+ * sleeps, one thread at a time.
+ *
  * With no threads the same queue is run inside workers_poll(). The order is
  * then a function of the wake-ups alone: a budget is counted in steps, not in
  * time.
