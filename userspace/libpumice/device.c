@@ -71,3 +71,27 @@ int pumice_device_drm_fd(struct pumice_device *dev)
 {
 	return dev->ops->drm_fd(dev);
 }
+
+void put_sized(void *to, size_t bytes, const void *from, size_t have)
+{
+	memset(to, 0, bytes);
+	memcpy(to, from, bytes < have ? bytes : have);
+}
+
+int pumice_device_limits(struct pumice_device *dev, struct pumice_device_limits *limits,
+			 size_t bytes)
+{
+	put_sized(limits, bytes, &dev->limits, sizeof(dev->limits));
+	return 0;
+}
+
+int pumice_device_stats(struct pumice_device *dev, struct pumice_device_stats *stats,
+			size_t bytes)
+{
+	struct pumice_device_stats all = { 0 };
+	int err = dev->ops->stats(dev, &all);
+
+	if (!err)
+		put_sized(stats, bytes, &all, sizeof(all));
+	return err;
+}

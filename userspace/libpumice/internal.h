@@ -21,22 +21,32 @@
 #define MAX_JOBS	64u	/* of one pumice_submit() */
 #define MAX_SYNCS	256u	/* of one job */
 #define MAX_BINDS	4096u	/* of one pumice_vm_bind() */
+#define MAX_PERFMONS	16u	/* of one device */
+
+/* A growing structure of the header: fill as much as the caller knows of. */
+void put_sized(void *to, size_t bytes, const void *from, size_t have);
 
 struct backend_ops {
 	void (*close)(struct pumice_device *dev);
 	int (*timestamp)(struct pumice_device *dev, u64 *gpu_ticks, u64 *cpu_ns);
 	int (*fw_counters)(struct pumice_device *dev, struct pumice_fw_counters *counters);
 	int (*drm_fd)(struct pumice_device *dev);
+	int (*stats)(struct pumice_device *dev, struct pumice_device_stats *stats);
 
 	int (*bo_create)(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
 			 struct pumice_bo **bo);
 	void (*bo_destroy)(struct pumice_bo *bo);
 	int (*bo_map)(struct pumice_bo *bo, void **cpu);
 	void (*bo_unmap)(struct pumice_bo *bo, void *cpu);
+	/* @label: at most PUMICE_LABEL_BYTES, or NULL */
+	int (*bo_set_label)(struct pumice_bo *bo, const char *label);
 
 	int (*vm_create)(struct pumice_device *dev, struct pumice_vm **vm);
 	void (*vm_destroy)(struct pumice_vm *vm);
 	int (*vm_bind)(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
+	int (*vm_bind_async)(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,
+			     const struct pumice_job_sync *syncs, u32 sync_count);
+	int (*vm_get_state)(struct pumice_vm *vm, u32 *flags);
 
 	int (*context_create)(struct pumice_vm *vm, enum pumice_priority priority,
 			      struct pumice_context **context);
@@ -44,6 +54,8 @@ struct backend_ops {
 	int (*context_get_state)(struct pumice_context *context,
 				 struct pumice_context_state *state);
 	int (*context_kill)(struct pumice_context *context);
+	int (*job_result)(struct pumice_context *context, u64 job,
+			  struct pumice_job_result *result);
 
 	int (*sync_create)(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);
 	void (*sync_destroy)(struct pumice_sync *sync);
@@ -55,6 +67,19 @@ struct backend_ops {
 
 	int (*submit)(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
 		      u32 *failed);
+
+	/* -ENOENT beyond the last */
+	int (*perf_counter)(struct pumice_device *dev, u32 counter,
+			    struct pumice_perf_info *info);
+	int (*perfmon_create)(struct pumice_device *dev, const u32 *counters, u32 count,
+			      struct pumice_perfmon **perfmon);
+	void (*perfmon_destroy)(struct pumice_perfmon *perfmon);
+	int (*perfmon_read)(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
+
+	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
+	/* One more record, or *have false. @lost: added to */
+	int (*trace_next)(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);
+	void (*trace_close)(struct pumice_trace *trace);
 };
 
 struct thread_error;
@@ -62,6 +87,7 @@ struct thread_error;
 struct pumice_device {
 	const struct backend_ops *ops;
 	struct pumice_device_info info;	/* constant once open */
+	struct pumice_device_limits limits;	/* the same */
 
 	/* error.c */
 	pthread_key_t error_key;
@@ -72,8 +98,9 @@ struct pumice_device {
 struct pumice_bo {
 	struct pumice_device *dev;
 	u64 size;		/* bytes, whole pages */
-	pthread_mutex_t lock;	/* guards cpu */
+	pthread_mutex_t lock;	/* guards cpu, label */
 	void *cpu;		/* or NULL */
+	char label[PUMICE_LABEL_BYTES];
 };
 
 /* A mapping that pumice_vm_place() made, or room that pumice_vm_va_alloc() found. */
@@ -93,10 +120,22 @@ struct pumice_vm {
 struct pumice_context {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
+	u64 jobs;		/* submitted; atomic */
 };
 
 struct pumice_sync {
 	struct pumice_device *dev;
+};
+
+struct pumice_perfmon {
+	struct pumice_device *dev;
+	u32 id;
+	u32 count;		/* of its counters */
+};
+
+struct pumice_trace {
+	struct pumice_device *dev;
+	u32 kinds;
 };
 
 /* Set up and tear down the common part. */

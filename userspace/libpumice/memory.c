@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Memory objects. */
 #include <errno.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -9,6 +10,7 @@ void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size)
 	bo->dev = dev;
 	bo->size = size;
 	bo->cpu = NULL;
+	bo->label[0] = '\0';
 	pthread_mutex_init(&bo->lock, NULL);
 }
 
@@ -63,4 +65,28 @@ void pumice_bo_unmap(struct pumice_bo *bo)
 		bo->dev->ops->bo_unmap(bo, bo->cpu);
 	bo->cpu = NULL;
 	pthread_mutex_unlock(&bo->lock);
+}
+
+int pumice_bo_set_label(struct pumice_bo *bo, const char *label)
+{
+	size_t bytes = label ? strlen(label) + 1 : 0;
+	int err;
+
+	if (bytes > PUMICE_LABEL_BYTES)
+		return fail(bo->dev, E2BIG, "label: %zu bytes are more than %u", bytes,
+			    PUMICE_LABEL_BYTES);
+	err = bo->dev->ops->bo_set_label(bo, label);
+	if (err)
+		return err;
+	pthread_mutex_lock(&bo->lock);
+	memset(bo->label, 0, sizeof(bo->label));
+	if (label)
+		memcpy(bo->label, label, bytes);
+	pthread_mutex_unlock(&bo->lock);
+	return 0;
+}
+
+const char *pumice_bo_label(const struct pumice_bo *bo)
+{
+	return bo->label;
 }

@@ -30,6 +30,22 @@ int pumice_context_kill(struct pumice_context *context)
 	return context->dev->ops->context_kill(context);
 }
 
+uint64_t pumice_context_jobs(const struct pumice_context *context)
+{
+	return __atomic_load_n(&context->jobs, __ATOMIC_RELAXED);
+}
+
+int pumice_context_get_job_result(struct pumice_context *context, uint64_t job,
+				  struct pumice_job_result *result, size_t bytes)
+{
+	struct pumice_job_result all = { 0 };
+	int err = context->dev->ops->job_result(context, job, &all);
+
+	if (!err)
+		put_sized(result, bytes, &all, sizeof(all));
+	return err;
+}
+
 int pumice_sync_create(struct pumice_device *dev, uint32_t flags, struct pumice_sync **sync)
 {
 	if (flags & ~PUMICE_SYNC_SIGNALED)
@@ -113,7 +129,10 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 			return err;
 		}
 	}
-	return count ? dev->ops->submit(dev, jobs, count, failed) : 0;
+	err = count ? dev->ops->submit(dev, jobs, count, failed) : 0;
+	for (i = 0; i < count && !err; i++)
+		__atomic_fetch_add(&jobs[i].context->jobs, 1, __ATOMIC_RELAXED);
+	return err;
 }
 
 /* Submit a job that signals @sync, and wait for it. */

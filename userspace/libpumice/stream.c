@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "pumice_regs.h"
 
 #define PDS_ALIGN	16u
 #define UNIFORM_ALIGN	64u
@@ -170,30 +171,72 @@ static void pack_launch(const struct pumice_dispatch *d, u32 *words)
 	pumice_cdm_launch_pack(words, &launch);
 }
 
-int pumice_stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
+static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
-	u32 words[PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS];
 	const struct pumice_program_header *h = &d->kernel->program->header;
-	u64 data = s->data, uniforms, pds;
-	int err;
 
 	if (d->kernel->vm != s->vm)
 		return fail(s->vm->dev, EINVAL, "dispatch: the kernel is of another vm");
 	if (d->uniform_words != h->uniform_words || (d->uniform_words && !d->uniforms))
 		return fail(s->vm->dev, EINVAL, "dispatch: %u uniform words instead of %u",
 			    d->uniforms ? d->uniform_words : 0, h->uniform_words);
-	err = put_uniforms(s, d, &uniforms);
+	return 0;
+}
+
+/* STATE, and the launch behind it. @launch: @count words */
+static int put_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d,
+			const u32 *launch, u32 count)
+{
+	u32 words[PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS];
+	u64 data = s->data, uniforms, pds;
+	int err = check_dispatch(s, d);
+
+	if (!err)
+		err = put_uniforms(s, d, &uniforms);
 	if (!err)
 		err = put_pds(s, d->kernel, uniforms, &pds);
 	if (!err) {
-		pack_state(h, pds, words);
-		pack_launch(d, words + PUMICE_CDM_STATE_WORDS);
-		err = pumice_stream_emit(s, words, PUMICE_CDM_STATE_WORDS +
-					 PUMICE_CDM_LAUNCH_WORDS);
+		pack_state(&d->kernel->program->header, pds, words);
+		memcpy(words + PUMICE_CDM_STATE_WORDS, launch, count * sizeof(*launch));
+		err = pumice_stream_emit(s, words, PUMICE_CDM_STATE_WORDS + count);
 	}
 	if (err)
 		s->data = data;
 	return err;
+}
+
+int pumice_stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
+{
+	u32 launch[PUMICE_CDM_LAUNCH_WORDS];
+
+	pack_launch(d, launch);
+	return put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
+}
+
+/* An address that a command holds. */
+static int check_va(struct pumice_stream *s, const char *what, u64 va, u64 align)
+{
+	if (va % align || va >> PUMICE_MMU_VA_BITS)
+		return fail(s->vm->dev, EINVAL,
+			    "%s: address %#llx is out of range or not aligned to %llu", what,
+			    (unsigned long long)va, (unsigned long long)align);
+	return 0;
+}
+
+int pumice_stream_dispatch_indirect(struct pumice_stream *s, const struct pumice_dispatch *d,
+				    uint64_t counts)
+{
+	const struct pumice_cdm_launch_indirect launch = {
+		.addr = counts,
+		.base_x = d->base[0],
+		.base_y = d->base[1],
+		.base_z = d->base[2],
+	};
+	u32 words[PUMICE_CDM_LAUNCH_INDIRECT_WORDS];
+	int err = check_va(s, "indirect dispatch", counts, 4);
+
+	pumice_cdm_launch_indirect_pack(words, &launch);
+	return err ? err : put_dispatch(s, d, words, PUMICE_CDM_LAUNCH_INDIRECT_WORDS);
 }
 
 int pumice_stream_fence(struct pumice_stream *s)
@@ -203,6 +246,50 @@ int pumice_stream_fence(struct pumice_stream *s)
 
 	pumice_cdm_fence_pack(words, &fence);
 	return pumice_stream_emit(s, words, PUMICE_CDM_FENCE_WORDS);
+}
+
+int pumice_stream_link(struct pumice_stream *s, uint64_t va)
+{
+	const struct pumice_cdm_link link = { .addr = va };
+	u32 words[PUMICE_CDM_LINK_WORDS];
+	int err = check_va(s, "link", va, 4);
+
+	pumice_cdm_link_pack(words, &link);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_LINK_WORDS);
+}
+
+int pumice_stream_flush(struct pumice_stream *s, uint32_t flags)
+{
+	const struct pumice_cdm_flush flush = {
+		.data = flags & PUMICE_FLUSH_DATA,
+		.code = flags & PUMICE_FLUSH_CODE,
+	};
+	u32 words[PUMICE_CDM_FLUSH_WORDS];
+
+	if (flags & ~(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE))
+		return fail(s->vm->dev, EINVAL, "flush: unknown flags %#x", flags);
+	pumice_cdm_flush_pack(words, &flush);
+	return pumice_stream_emit(s, words, PUMICE_CDM_FLUSH_WORDS);
+}
+
+int pumice_stream_timestamp(struct pumice_stream *s, uint64_t va, bool wait)
+{
+	const struct pumice_cdm_timestamp timestamp = { .wait = wait, .addr = va };
+	u32 words[PUMICE_CDM_TIMESTAMP_WORDS];
+	int err = check_va(s, "timestamp", va, 8);
+
+	pumice_cdm_timestamp_pack(words, &timestamp);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_TIMESTAMP_WORDS);
+}
+
+int pumice_stream_marker(struct pumice_stream *s, uint64_t va, uint32_t value, bool wait)
+{
+	const struct pumice_cdm_marker marker = { .wait = wait, .addr = va, .value = value };
+	u32 words[PUMICE_CDM_MARKER_WORDS];
+	int err = check_va(s, "marker", va, 4);
+
+	pumice_cdm_marker_pack(words, &marker);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_MARKER_WORDS);
 }
 
 int pumice_stream_end(struct pumice_stream *s, uint64_t *va)

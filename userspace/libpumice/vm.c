@@ -97,6 +97,31 @@ int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t
 	return err ? err : bad;
 }
 
+int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t count,
+			 const struct pumice_job_sync *syncs, uint32_t sync_count)
+{
+	int err = 0;
+	u32 i;
+
+	if (count > MAX_BINDS)
+		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u", count,
+			    MAX_BINDS);
+	if (sync_count > MAX_SYNCS)
+		return fail(vm->dev, E2BIG, "bind: %u syncs are more than %u", sync_count,
+			    MAX_SYNCS);
+	for (i = 0; i < sync_count; i++)
+		if (!syncs[i].sync || syncs[i].sync->dev != vm->dev)
+			return fail(vm->dev, EINVAL, "bind: sync %u is not of this device", i);
+	for (i = 0; i < count && !err; i++)
+		err = check_bind(vm, i, &ops[i]);
+	return err ? err : vm->dev->ops->vm_bind_async(vm, ops, count, syncs, sync_count);
+}
+
+int pumice_vm_get_state(struct pumice_vm *vm, uint32_t *flags)
+{
+	return vm->dev->ops->vm_get_state(vm, flags);
+}
+
 /* What an object of this size profits from. */
 static u64 good_align(u64 size)
 {

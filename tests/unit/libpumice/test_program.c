@@ -31,6 +31,7 @@ static int make_file(void **state)
 	(void)state;
 	progfile_init(&p);
 	p.header.shared = 4;
+	p.header.coeffs = 9;
 	p.header.attrs = 2;
 	p.header.local_bytes = 256;
 	p.header.size_x = 8;
@@ -63,6 +64,7 @@ static void program_tells_what_stands_in_the_file(void **state)
 	assert_int_equal(info.local_bytes, 256);
 	assert_int_equal(info.size[0] * 100 + info.size[1] * 10 + info.size[2], 842);
 	assert_int_equal(info.uniform_words, 4);
+	assert_int_equal(pumice_program_coeffs(program), 9);
 	assert_memory_equal(info.usc, file + PUMICE_PROGRAM_HEADER_WORDS, 16);
 	assert_memory_equal(info.pds, file + PUMICE_PROGRAM_HEADER_WORDS + 4, 48);
 	pumice_program_destroy(program);
@@ -89,7 +91,7 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 7, 0xff << 21, 0, "255 temporary registers" },
 		{ 7, 1u << 29, 0, "reserved bits" },
 		{ 8, 1, 0, "reserved bits" },
-		{ 8, 1u << 20, 0, "reserved bits" },
+		{ 8, 2, 0, "reserved bits" },
 		{ 9, 0, 0x7ff, "work-group of 0 instances" },
 		{ 9, 0x7ff, 0, "work-group of 16376 instances" },
 		{ 10, 1u << 21, 0, "uniform words" },

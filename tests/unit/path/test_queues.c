@@ -48,7 +48,10 @@ static void check_chain(struct path *p)
 		make_step(p, k, p->out_va + i * 1024, p->out_va + (i + 1) * 1024, 1, &steps[i]);
 		syncs[i][0] = (struct pumice_job_sync){ wait.sync, i + 1, true };
 		syncs[i][1] = (struct pumice_job_sync){ wait.sync, i, false };
-		jobs[i] = (struct pumice_job){ contexts[i % 3], steps[i].va, syncs[i], i ? 2 : 1 };
+		jobs[i] = (struct pumice_job){
+			.context = contexts[i % 3], .stream = steps[i].va, .syncs = syncs[i],
+			.sync_count = i ? 2 : 1,
+		};
 	}
 	assert_int_equal(pumice_submit(p->dev, jobs, STEPS, NULL), 0);
 	wait.point = STEPS;

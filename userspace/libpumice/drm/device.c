@@ -50,6 +50,33 @@ static int drm_fw_counters(struct pumice_device *dev, struct pumice_fw_counters 
 	return fail(dev, EOPNOTSUPP, "firmware counters: the kernel shows them in debugfs only");
 }
 
+static int drm_stats(struct pumice_device *dev, struct pumice_device_stats *stats)
+{
+	struct drm_pumice_query_stats s;
+	int err = query(dev, DRM_PUMICE_QUERY_STATS, &s, sizeof(s), "statistics");
+
+	if (err)
+		return err;
+	*stats = (struct pumice_device_stats){
+		.time = s.time,
+		.compute_busy = s.compute_busy,
+		.usc_busy = s.usc_busy,
+		.jobs_submitted = s.jobs_submitted,
+		.jobs_done = s.jobs_done,
+		.jobs_faulted = s.jobs_faulted,
+		.mmu_faults = s.mmu_faults,
+		.switches = s.switches,
+		.resets = s.resets,
+		.jobs_queued = s.jobs_queued,
+		.jobs_firmware = s.jobs_firmware,
+		.contexts = s.contexts,
+		.contexts_busy = s.contexts_busy,
+		.tasks = s.tasks,
+		.waves = s.waves,
+	};
+	return 0;
+}
+
 static int drm_fd(struct pumice_device *dev)
 {
 	return drm_device(dev)->fd;
@@ -67,17 +94,22 @@ static const struct backend_ops drm_ops = {
 	.timestamp = drm_timestamp,
 	.fw_counters = drm_fw_counters,
 	.drm_fd = drm_fd,
+	.stats = drm_stats,
 	.bo_create = drm_bo_create,
 	.bo_destroy = drm_bo_destroy,
 	.bo_map = drm_bo_map,
 	.bo_unmap = drm_bo_unmap,
+	.bo_set_label = drm_bo_set_label,
 	.vm_create = drm_vm_create,
 	.vm_destroy = drm_vm_destroy,
 	.vm_bind = drm_vm_bind,
+	.vm_bind_async = drm_vm_bind_async,
+	.vm_get_state = drm_vm_get_state,
 	.context_create = drm_context_create,
 	.context_destroy = drm_context_destroy,
 	.context_get_state = drm_context_get_state,
 	.context_kill = drm_context_kill,
+	.job_result = drm_job_result,
 	.sync_create = drm_sync_create,
 	.sync_destroy = drm_sync_destroy,
 	.sync_signal = drm_sync_signal,
@@ -85,6 +117,13 @@ static const struct backend_ops drm_ops = {
 	.sync_query = drm_sync_query,
 	.sync_wait = drm_sync_wait,
 	.submit = drm_submit,
+	.perf_counter = drm_perf_counter,
+	.perfmon_create = drm_perfmon_create,
+	.perfmon_destroy = drm_perfmon_destroy,
+	.perfmon_read = drm_perfmon_read,
+	.trace_open = drm_trace_open,
+	.trace_next = drm_trace_next,
+	.trace_close = drm_trace_close,
 };
 
 /* True if @fd is a file of Pumice's driver. */
@@ -153,6 +192,12 @@ static int describe(struct pumice_device *dev)
 		.va_start = gpu.va_start,
 		.va_end = gpu.va_end,
 		.clock_hz = gpu.clock_hz,
+	};
+	dev->limits = (struct pumice_device_limits){
+		.slot_registers = gpu.slot_registers,
+		.internal_registers = gpu.internal_registers,
+		.perf_counters = gpu.perf_counters,
+		.perfmons = DRM_PUMICE_MAX_PERFMONS,
 	};
 	memcpy(info->fw_build_id, fw.build_id, sizeof(info->fw_build_id) - 1);
 	return 0;

@@ -35,6 +35,17 @@ struct drm_sync {
 	u32 handle;
 };
 
+#define TRACE_ROOM 256u	/* records that are read from the kernel at a time */
+
+struct drm_trace {
+	struct pumice_trace base;
+	int fd;
+	u32 *words;		/* room for TRACE_ROOM records */
+	u32 count, next;	/* records there, and the one to be taken next */
+	bool started;		/* a record was seen: expected is known */
+	u16 expected;		/* sequence number of the next one */
+};
+
 static inline struct drm_device *drm_device(struct pumice_device *dev)
 {
 	return (struct drm_device *)dev;
@@ -49,9 +60,13 @@ int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusi
 void drm_bo_destroy(struct pumice_bo *bo);
 int drm_bo_map(struct pumice_bo *bo, void **cpu);
 void drm_bo_unmap(struct pumice_bo *bo, void *cpu);
+int drm_bo_set_label(struct pumice_bo *bo, const char *label);
 int drm_vm_create(struct pumice_device *dev, struct pumice_vm **vm);
 void drm_vm_destroy(struct pumice_vm *vm);
 int drm_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
+int drm_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,
+		      const struct pumice_job_sync *syncs, u32 sync_count);
+int drm_vm_get_state(struct pumice_vm *vm, u32 *flags);
 
 /* queue.c */
 int drm_context_create(struct pumice_vm *vm, enum pumice_priority priority,
@@ -59,6 +74,9 @@ int drm_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 void drm_context_destroy(struct pumice_context *context);
 int drm_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 int drm_context_kill(struct pumice_context *context);
+int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
+/* The kernel's form of waits and signals. @to: @count of them */
+void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_pumice_sync *to);
 int drm_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count, u32 *failed);
 
 /* sync.c */
@@ -69,5 +87,17 @@ int drm_sync_reset(struct pumice_sync *sync);
 int drm_sync_query(struct pumice_sync *sync, u64 *point);
 int drm_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
 		  u32 flags, u64 timeout_ns);
+
+/* perf.c */
+int drm_perf_counter(struct pumice_device *dev, u32 counter, struct pumice_perf_info *info);
+int drm_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 count,
+		       struct pumice_perfmon **perfmon);
+void drm_perfmon_destroy(struct pumice_perfmon *perfmon);
+int drm_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
+
+/* trace.c */
+int drm_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
+int drm_trace_next(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);
+void drm_trace_close(struct pumice_trace *trace);
 
 #endif

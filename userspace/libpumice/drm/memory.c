@@ -61,6 +61,15 @@ void drm_bo_unmap(struct pumice_bo *bo, void *cpu)
 	munmap(cpu, bo->size);
 }
 
+int drm_bo_set_label(struct pumice_bo *bo, const char *label)
+{
+	struct drm_pumice_bo_set_label l = {
+		.handle = ((struct drm_bo *)bo)->handle, .label = (uintptr_t)label,
+	};
+
+	return drm_call(bo->dev, DRM_IOCTL_PUMICE_BO_SET_LABEL, &l, "label");
+}
+
 int drm_vm_create(struct pumice_device *dev, struct pumice_vm **out)
 {
 	struct drm_pumice_vm_create c = { 0 };
@@ -107,23 +116,62 @@ static void pack_bind(const struct pumice_bind *from, struct drm_pumice_bind_op 
 	};
 }
 
+/* The kernel's form of operations, to be freed; NULL when memory lacks. */
+static struct drm_pumice_bind_op *pack_binds(const struct pumice_bind *ops, u32 count)
+{
+	struct drm_pumice_bind_op *packed = calloc(count + 1, sizeof(*packed));
+	u32 i;
+
+	for (i = 0; packed && i < count; i++)
+		pack_bind(&ops[i], &packed[i]);
+	return packed;
+}
+
 int drm_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done)
 {
-	struct drm_pumice_bind_op *packed = calloc(count, sizeof(*packed));
+	struct drm_pumice_bind_op *packed = pack_binds(ops, count);
 	struct drm_pumice_vm_bind b = {
 		.vm = ((struct drm_vm *)vm)->id,
 		.ops = { sizeof(*packed), count, (uintptr_t)packed },
 	};
-	u32 i;
 	int err;
 
 	if (!packed)
 		return fail(vm->dev, ENOMEM, "bind: out of memory");
-	for (i = 0; i < count; i++)
-		pack_bind(&ops[i], &packed[i]);
 	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_BIND, &b, "bind");
 	/* On an error the kernel says which one failed. */
 	*done = err && b.ops.count >= count ? 0 : b.ops.count;
 	free(packed);
+	return err;
+}
+
+int drm_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,
+		      const struct pumice_job_sync *syncs, u32 sync_count)
+{
+	struct drm_pumice_bind_op *packed = pack_binds(ops, count);
+	struct drm_pumice_sync packed_syncs[MAX_SYNCS];
+	struct drm_pumice_vm_bind b = {
+		.vm = ((struct drm_vm *)vm)->id,
+		.flags = DRM_PUMICE_VM_BIND_ASYNC,
+		.ops = { sizeof(*packed), count, (uintptr_t)packed },
+		.syncs = { sizeof(packed_syncs[0]), sync_count, (uintptr_t)packed_syncs },
+	};
+	int err;
+
+	if (!packed)
+		return fail(vm->dev, ENOMEM, "bind: out of memory");
+	drm_pack_syncs(syncs, sync_count, packed_syncs);
+	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_BIND, &b, "bind");
+	free(packed);
+	return err;
+}
+
+int drm_vm_get_state(struct pumice_vm *vm, u32 *flags)
+{
+	struct drm_pumice_vm_get_state g = { .id = ((struct drm_vm *)vm)->id };
+	int err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_GET_STATE, &g, "vm state");
+
+	if (!err)
+		*flags = g.state == DRM_PUMICE_VM_UNUSABLE ? PUMICE_VM_UNUSABLE : 0;
 	return err;
 }

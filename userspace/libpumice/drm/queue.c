@@ -29,7 +29,7 @@ int drm_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 		free(context);
 		return err;
 	}
-	context->base = (struct pumice_context){ vm->dev, vm };
+	context->base = (struct pumice_context){ .dev = vm->dev, .vm = vm };
 	context->id = c.id;
 	*out = &context->base;
 	return 0;
@@ -73,12 +73,39 @@ int drm_context_kill(struct pumice_context *context)
 	return fail(context->dev, EOPNOTSUPP, "context kill: the kernel decides on that");
 }
 
-static void pack_syncs(const struct pumice_job *job, struct drm_pumice_sync *to)
+int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result)
+{
+	struct drm_pumice_job_get_result r = {
+		.context = ((struct drm_context *)context)->id, .job = job,
+	};
+	int err = drm_call(context->dev, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &r, "job result");
+
+	if (err)
+		return err;
+	*result = (struct pumice_job_result){
+		.job = r.job,
+		.error = r.error,
+		.fault = r.fault,
+		.unit = r.unit,
+		.access = r.access,
+		.pc = r.pc,
+		.usc = r.usc,
+		.fault_va = r.fault_va,
+		.start = r.start,
+		.end = r.end,
+		.run_ticks = r.run_ticks,
+		.groups = r.groups,
+		.slices = r.slices,
+	};
+	return 0;
+}
+
+void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_pumice_sync *to)
 {
 	u32 i;
 
-	for (i = 0; i < job->sync_count; i++) {
-		const struct pumice_job_sync *s = &job->syncs[i];
+	for (i = 0; i < count; i++) {
+		const struct pumice_job_sync *s = &syncs[i];
 
 		to[i] = (struct drm_pumice_sync){
 			.flags = (s->signal ? DRM_PUMICE_SYNC_SIGNAL : 0) |
@@ -106,9 +133,10 @@ int drm_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 cou
 	if (!syncs)
 		return fail(dev, ENOMEM, "submit: out of memory");
 	for (i = 0, next = syncs; i < count; next += jobs[i].sync_count, i++) {
-		pack_syncs(&jobs[i], next);
+		drm_pack_syncs(jobs[i].syncs, jobs[i].sync_count, next);
 		packed[i].context = ((struct drm_context *)jobs[i].context)->id;
 		packed[i].stream = jobs[i].stream;
+		packed[i].perfmon = jobs[i].perfmon;
 		packed[i].syncs = (struct drm_pumice_array){
 			sizeof(*syncs), jobs[i].sync_count, (uintptr_t)next,
 		};

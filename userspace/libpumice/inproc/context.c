@@ -33,6 +33,7 @@ static void fill_shared(struct inproc_context *c, u64 catalogue, u32 priority)
 		.cccb_bytes = CCCB_BYTES,
 		.results = AREA_ADDR(c, results),
 		.result_count = RESULT_COUNT,
+		.save = AREA_ADDR(c, save),
 	};
 	c->timeline->object = AREA_ADDR(c, object);
 }
@@ -58,10 +59,9 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 	return 0;
 }
 
-int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
-			  struct pumice_context **out)
+int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
+		   struct inproc_context **out)
 {
-	struct inproc_device *d = inproc_device(vm->dev);
 	struct inproc_context *c = calloc(1, sizeof(*c));
 	int err;
 
@@ -69,40 +69,110 @@ int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 		c->timeline = calloc(1, sizeof(*c->timeline));
 	if (!c || !c->timeline) {
 		free(c);
-		return fail(vm->dev, ENOMEM, "context: out of memory");
+		return fail(&d->base, ENOMEM, "context: out of memory");
 	}
-	c->base = (struct pumice_context){ vm->dev, vm };
+	c->base = (struct pumice_context){ .dev = &d->base, .vm = &vm->base };
 	c->timeline->refs = 1;
-	pthread_mutex_lock(&d->lock);
-	err = register_context(d, c, (u32)priority);
-	pthread_mutex_unlock(&d->lock);
+	err = register_context(d, c, priority);
 	if (err) {
 		timeline_put(c->timeline);
 		free(c);
 		return err;
 	}
-	*out = &c->base;
+	*out = c;
 	return 0;
 }
 
+int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
+			  struct pumice_context **out)
+{
+	struct inproc_device *d = inproc_device(vm->dev);
+	struct inproc_context *c;
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	err = context_create(d, (struct inproc_vm *)vm, (u32)priority, &c);
+	pthread_mutex_unlock(&d->lock);
+	if (!err)
+		*out = &c->base;
+	return err;
+}
+
+u32 context_busy(const struct inproc_context *c)
+{
+	return c->timeline->submitted - c->timeline->done;
+}
+
+/* The errno that the fence of a job carries. */
+static int fault_error(u32 fault)
+{
+	switch (fault) {
+	case PUMICE_FAULT_NONE:
+		return 0;
+	case PUMICE_FAULT_KILLED:
+	case PUMICE_FAULT_RESET:
+		return -ECANCELED;
+	default:
+		return -EIO;
+	}
+}
+
+/* A job has ended: count it, and keep how. */
+static void end_job(struct inproc_device *d, struct inproc_context *c,
+		    struct pumice_job_result *r)
+{
+	u32 slot = ++c->timeline->done % RESULT_COUNT;
+
+	r->job = ++c->state.jobs_done;
+	r->error = fault_error(r->fault);
+	c->kept[r->job % KEPT_RESULTS] = *r;
+	c->state.jobs_faulted += !!r->fault;
+	d->jobs_done++;
+	d->jobs_faulted += !!r->fault;
+	if (!c->perf[slot])
+		return;
+	c->perf[slot]->busy--;
+	perf_put(d, c->perf[slot]);
+	c->perf[slot] = NULL;
+}
+
 /* Take over the result of one job. */
-static void account(struct inproc_context *c, u32 seqno)
+static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 {
 	struct fwif_job_result r = c->shared->results[seqno % RESULT_COUNT];
 	struct pumice_context_state *s = &c->state;
+	bool good = r.seqno == seqno;
+	struct pumice_job_result kept = {
+		.fault = good ? r.fault : PUMICE_FAULT_FW_COMMAND,
+		.unit = r.unit,
+		.access = r.access,
+		.pc = r.pc,
+		.usc = r.usc,
+		.fault_va = r.addr,
+		.start = r.time_start,
+		.end = r.time_end,
+		.run_ticks = r.run_ticks,
+		.groups = r.groups,
+		.slices = r.slices,
+	};
 
-	s->jobs_done++;
+	end_job(d, c, &kept);
 	s->last_start = r.time_start;
 	s->last_end = r.time_end;
-	if (!r.fault && r.seqno == seqno)
+	if (!kept.fault)
 		return;
-	s->jobs_faulted++;
 	s->flags |= PUMICE_CONTEXT_FAULTED;
-	s->fault = r.seqno == seqno ? r.fault : PUMICE_FAULT_FW_COMMAND;
+	s->fault = kept.fault;
 	s->unit = r.unit;
 	s->access = r.access;
 	s->pc = r.pc;
 	s->fault_va = r.addr;
+}
+
+/* A context that runs updates only has no results. */
+static bool is_binder(const struct inproc_context *c)
+{
+	return ((struct inproc_vm *)c->base.vm)->binder == c;
 }
 
 void context_process(struct inproc_device *d, struct inproc_context *c)
@@ -111,29 +181,34 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 	u32 state = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
 	u32 done = __atomic_load_n(&c->shared->object, __ATOMIC_ACQUIRE);
 
-	(void)d;
 	/* A count beyond what was submitted is not believed. */
 	if (done - t->done > t->submitted - t->done)
 		return;
+	if (is_binder(c))
+		t->done = done;
 	while (t->done != done)
-		account(c, ++t->done);
+		account(d, c, t->done + 1);
 	if (state == FWIF_CONTEXT_BROKEN)
-		context_lose(c, PUMICE_CONTEXT_GUILTY);
+		context_lose(d, c, PUMICE_CONTEXT_GUILTY);
 }
 
-void context_lose(struct inproc_context *c, u32 flag)
+void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 {
 	struct timeline *t = c->timeline;
+	struct pumice_job_result lost = {
+		.fault = flag == PUMICE_CONTEXT_GUILTY ? PUMICE_FAULT_FW_COMMAND :
+							 PUMICE_FAULT_RESET,
+	};
 
 	c->dead = true;
 	if (t->done == t->submitted)
 		return;
-	c->state.jobs_done += t->submitted - t->done;
-	c->state.jobs_faulted += t->submitted - t->done;
 	c->state.flags |= flag;
-	c->state.fault = flag == PUMICE_CONTEXT_GUILTY ? PUMICE_FAULT_FW_COMMAND :
-							PUMICE_FAULT_RESET;
-	t->done = t->submitted;
+	c->state.fault = lost.fault;
+	if (is_binder(c))
+		t->done = t->submitted;
+	while (t->done != t->submitted)
+		end_job(d, c, &lost);
 }
 
 /* A command about the whole context. */
@@ -166,24 +241,29 @@ static void unlink_context(struct inproc_device *d, struct inproc_context *c)
 	*link = c->next;
 }
 
-void inproc_context_destroy(struct pumice_context *base)
+void context_destroy(struct inproc_device *d, struct inproc_context *c)
 {
-	struct inproc_device *d = inproc_device(base->dev);
-	struct inproc_context *c = (struct inproc_context *)base;
 	int err;
 
-	pthread_mutex_lock(&d->lock);
 	kill_jobs(d, c);
 	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_RELEASE);
-	context_lose(c, PUMICE_CONTEXT_INNOCENT);
+	context_lose(d, c, PUMICE_CONTEXT_INNOCENT);
 	unlink_context(d, c);
 	c->timeline->object = 0;
 	timeline_put(c->timeline);
 	/* What the firmware may still use stays until the device goes. */
 	if (!err || d->lost)
 		fw_area_destroy(d, &c->area);
-	pthread_mutex_unlock(&d->lock);
 	free(c);
+}
+
+void inproc_context_destroy(struct pumice_context *base)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+
+	pthread_mutex_lock(&d->lock);
+	context_destroy(d, (struct inproc_context *)base);
+	pthread_mutex_unlock(&d->lock);
 }
 
 int inproc_context_get_state(struct pumice_context *base, struct pumice_context_state *state)
@@ -206,6 +286,34 @@ int inproc_context_kill(struct pumice_context *base)
 	pthread_mutex_lock(&d->lock);
 	c->state.flags |= PUMICE_CONTEXT_GUILTY;
 	err = kill_jobs(d, c);
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}
+
+int inproc_job_result(struct pumice_context *base, u64 job, struct pumice_job_result *result)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_context *c = (struct inproc_context *)base;
+	u64 done;
+	int err = 0;
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	done = c->state.jobs_done;
+	if (!job)
+		job = done;
+	if (job > done + context_busy(c))
+		err = fail(base->dev, ENOENT, "job %llu was not submitted",
+			   (unsigned long long)job);
+	else if (job > done)
+		err = fail(base->dev, EBUSY, "job %llu has not ended", (unsigned long long)job);
+	else if (!job)
+		err = fail(base->dev, ENODATA, "no job has ended");
+	else if (job + KEPT_RESULTS <= done)
+		err = fail(base->dev, ENODATA, "the result of job %llu is kept no more",
+			   (unsigned long long)job);
+	else
+		*result = c->kept[job % KEPT_RESULTS];
 	pthread_mutex_unlock(&d->lock);
 	return err;
 }

@@ -8,6 +8,7 @@
 
 #include "inproc.h"
 #include "paths.h"
+#include "perf.h"
 
 #define DEFAULT_RAM_MIB	1024u
 #define MAX_RAM_MIB	65536u
@@ -91,17 +92,22 @@ static const struct backend_ops inproc_ops = {
 	.timestamp = inproc_timestamp,
 	.fw_counters = inproc_fw_counters,
 	.drm_fd = inproc_drm_fd,
+	.stats = inproc_stats,
 	.bo_create = inproc_bo_create,
 	.bo_destroy = inproc_bo_destroy,
 	.bo_map = inproc_bo_map,
 	.bo_unmap = inproc_bo_unmap,
+	.bo_set_label = inproc_bo_set_label,
 	.vm_create = inproc_vm_create,
 	.vm_destroy = inproc_vm_destroy,
 	.vm_bind = inproc_vm_bind,
+	.vm_bind_async = inproc_vm_bind_async,
+	.vm_get_state = inproc_vm_get_state,
 	.context_create = inproc_context_create,
 	.context_destroy = inproc_context_destroy,
 	.context_get_state = inproc_context_get_state,
 	.context_kill = inproc_context_kill,
+	.job_result = inproc_job_result,
 	.sync_create = inproc_sync_create,
 	.sync_destroy = inproc_sync_destroy,
 	.sync_signal = inproc_sync_signal,
@@ -109,12 +115,24 @@ static const struct backend_ops inproc_ops = {
 	.sync_query = inproc_sync_query,
 	.sync_wait = inproc_sync_wait,
 	.submit = inproc_submit,
+	.perf_counter = inproc_perf_counter,
+	.perfmon_create = inproc_perfmon_create,
+	.perfmon_destroy = inproc_perfmon_destroy,
+	.perfmon_read = inproc_perfmon_read,
+	.trace_open = inproc_trace_open,
+	.trace_next = inproc_trace_next,
+	.trace_close = inproc_trace_close,
 };
 
 /* What the name asks for. */
 struct options {
 	u32 cores, threads, ram_mib;
+	u32 unified_kib, common_kib, local_kib;	/* 0: the core's own default */
+	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
+	u32 slice_us;				/* 0: the firmware's own default */
 };
+
+#define DEFAULT_REGISTERS	UINT32_MAX
 
 static bool parse_number(const char *text, const char *end, u32 *value)
 {
@@ -128,27 +146,40 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	return stop == end && v <= UINT32_MAX;
 }
 
-/* "key=number,key=number". */
-static int parse_options(const char *text, struct options *o, char *error, size_t error_bytes)
+/* One "key=number", which ends at @end. */
+static bool parse_option(const char *text, const char *end, struct options *o)
 {
 	const struct {
 		const char *key;
 		u32 *value;
 	} known[] = {
-		{ "cores=", &o->cores }, { "threads=", &o->threads }, { "ram=", &o->ram_mib },
+		{ "cores=", &o->cores },
+		{ "threads=", &o->threads },
+		{ "ram=", &o->ram_mib },
+		{ "unified-store-kib=", &o->unified_kib },
+		{ "common-store-kib=", &o->common_kib },
+		{ "local-memory-kib=", &o->local_kib },
+		{ "slot-registers=", &o->slot_registers },
+		{ "slice-us=", &o->slice_us },
 	};
-	const char *end;
 	size_t i, n;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		n = strlen(known[i].key);
+		if (!strncmp(text, known[i].key, n))
+			return parse_number(text + n, end, known[i].value);
+	}
+	return false;
+}
+
+/* "key=number,key=number". */
+static int parse_options(const char *text, struct options *o, char *error, size_t error_bytes)
+{
+	const char *end;
 
 	while (text && *text) {
 		end = text + strcspn(text, ",");
-		for (i = 0; i < 3; i++) {
-			n = strlen(known[i].key);
-			if (!strncmp(text, known[i].key, n) &&
-			    parse_number(text + n, end, known[i].value))
-				break;
-		}
-		if (i == 3)
+		if (!parse_option(text, end, o))
 			return fail_text(error, error_bytes, EINVAL,
 					 "inproc: '%.60s' is not understood", text);
 		text = *end ? end + 1 : end;
@@ -156,7 +187,34 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 	if (!o->ram_mib || o->ram_mib > MAX_RAM_MIB)
 		return fail_text(error, error_bytes, EINVAL, "inproc: ram must be 1 to %u MiB",
 				 MAX_RAM_MIB);
+	if (o->slot_registers != DEFAULT_REGISTERS && o->slot_registers > PUMICE_USC_OWN_REGS)
+		return fail_text(error, error_bytes, EINVAL,
+				 "inproc: slot-registers must be 0 to %u", PUMICE_USC_OWN_REGS);
+	if (o->slice_us && (o->slice_us < FWIF_SLICE_MIN_US || o->slice_us > FWIF_SLICE_MAX_US))
+		return fail_text(error, error_bytes, EINVAL,
+				 "inproc: slice-us must be %u to %u", FWIF_SLICE_MIN_US,
+				 FWIF_SLICE_MAX_US);
 	return 0;
+}
+
+/* What the core's configuration says of a number of slot registers. */
+static u32 config_registers(u32 slot_registers)
+{
+	if (slot_registers == DEFAULT_REGISTERS)
+		return 0;
+	return slot_registers ? slot_registers : PUMICE_NO_REGISTERS;
+}
+
+static void describe_limits(struct inproc_device *d)
+{
+	u32 registers = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_REGISTERS, 4);
+
+	d->base.limits = (struct pumice_device_limits){
+		.slot_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__SLOT, registers),
+		.internal_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__INTERNAL, registers),
+		.perf_counters = PUMICE_PERF_NUMBER,
+		.perfmons = MAX_PERFMONS,
+	};
 }
 
 static void describe(struct inproc_device *d)
@@ -205,7 +263,14 @@ static const char *firmware_path(void)
 static int start(struct inproc_device *d, const struct options *o, char *error,
 		 size_t error_bytes)
 {
-	const struct pumice_gpu_config config = { .cores = o->cores, .threads = o->threads };
+	const struct pumice_gpu_config config = {
+		.cores = o->cores,
+		.threads = o->threads,
+		.unified_kib = o->unified_kib,
+		.common_kib = o->common_kib,
+		.local_kib = o->local_kib,
+		.slot_registers = config_registers(o->slot_registers),
+	};
 	const char *why;
 	int err;
 
@@ -216,6 +281,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		return fail_text(error, error_bytes, ENOMEM, "inproc: no %u MiB of memory",
 				 o->ram_mib);
 	describe(d);
+	describe_limits(d);
+	d->slice_us = o->slice_us;
 	pthread_mutex_lock(&d->lock);
 	err = fw_init(d, firmware_path(), error, error_bytes);
 	pthread_mutex_unlock(&d->lock);
@@ -226,7 +293,10 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 
 int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes)
 {
-	struct options o = { .cores = 4, .threads = 2, .ram_mib = DEFAULT_RAM_MIB };
+	struct options o = {
+		.cores = 4, .threads = 2, .ram_mib = DEFAULT_RAM_MIB,
+		.slot_registers = DEFAULT_REGISTERS,
+	};
 	struct inproc_device *d;
 	int err = parse_options(rest, &o, error, error_bytes);
 

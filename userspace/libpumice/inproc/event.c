@@ -56,7 +56,7 @@ void event_lose(struct inproc_device *d, const char *why)
 
 	d->lost = why;
 	for (c = d->contexts; c; c = c->next)
-		context_lose(c, PUMICE_CONTEXT_INNOCENT);
+		context_lose(d, c, PUMICE_CONTEXT_INNOCENT);
 }
 
 void event_process(struct inproc_device *d)
@@ -75,6 +75,7 @@ void event_process(struct inproc_device *d)
 		event_lose(d, "the firmware stopped");
 	for (c = d->contexts; c; c = c->next)
 		context_process(d, c);
+	bind_process(d);
 }
 
 static struct timespec to_timespec(u64 ns)

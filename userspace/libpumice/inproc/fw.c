@@ -95,6 +95,7 @@ static void fill_boot(struct inproc_device *d)
 		.log_ring = fw_addr(d, &fw->log_ring),
 		.log = fw_addr(d, fw->log),
 		.log_level = FWIF_LOG_INFO,
+		.slice_us = d->slice_us,
 	};
 }
 

@@ -4,8 +4,9 @@
  *
  * It does what the kernel driver does, with the same firmware and the same
  * commands: memory (ram.c), translation tables (tables.c, space.c), firmware
- * and kernel CCB (fw.c), VMs (vm.c), contexts with client CCBs (context.c,
- * submit.c), and fences (sync.c).
+ * and kernel CCB (fw.c), VMs (vm.c) and their queues of binds (bind.c), contexts
+ * with client CCBs (context.c, submit.c), fences (sync.c), performance monitors
+ * and statistics (perf.c), the event trace (trace.c).
  *
  * Locking: one lock guards everything of a device; functions are called with it
  * held unless told otherwise. It is dropped while waiting for the GPU.
@@ -15,6 +16,7 @@
 
 #include "fwif.h"
 #include "internal.h"
+#include "pumice_formats.h"
 #include "pumice_gpu.h"
 #include "pumice_regs.h"
 
@@ -109,10 +111,12 @@ struct fence {
 
 #define CCCB_BYTES	16384u
 #define RESULT_COUNT	256u
+#define KEPT_RESULTS	64u	/* jobs of a context whose results a user can ask for */
 
 /* What lies in the area of a context. */
 struct context_shared {
 	struct fwif_context context;
+	_Alignas(8) u32 save[PUMICE_CDM_SAVE_WORDS];	/* of a job that is switched out */
 	u32 object;	/* its update object */
 	_Alignas(4096) u8 cccb[CCCB_BYTES];
 	struct fwif_job_result results[RESULT_COUNT];
@@ -127,6 +131,38 @@ struct inproc_context {
 	u32 write;			/* client CCB */
 	bool dead;			/* takes no more jobs */
 	struct pumice_context_state state;
+	struct pumice_job_result kept[KEPT_RESULTS];	/* by number of the job */
+	struct perf_area *perf[RESULT_COUNT];	/* counted; of jobs that have not ended, by seqno */
+};
+
+/* -------------------------------------------------------------------- perf.c */
+
+/* What the firmware counts into; lives as long as a job that names it. */
+struct perf_area {
+	u32 refs;
+	u32 busy;		/* jobs that have not ended */
+	struct fw_area area;	/* struct fwif_perf */
+};
+
+struct inproc_perfmon {
+	struct pumice_perfmon base;
+	struct inproc_perfmon *next;	/* of the device */
+	struct perf_area *area;		/* counted */
+	u32 counters[PUMICE_MAX_PERF_COUNTERS];
+	u64 zero[PUMICE_MAX_PERF_COUNTERS];	/* what reading takes off */
+};
+
+/* -------------------------------------------------------------------- bind.c */
+
+/* A call of pumice_vm_bind_async() that has not taken effect. */
+struct pending_bind {
+	struct pending_bind *next;
+	struct pumice_bind *ops;
+	struct memory **memory;	/* of each operation, counted; NULL to unmap */
+	u32 count;
+	struct fence *waits;	/* timelines counted */
+	u32 wait_count;
+	u32 seqno;		/* on the timeline of the VM's binder */
 };
 
 /* ------------------------------------------------------------------- sync.c */
@@ -155,14 +191,22 @@ struct inproc_bo {
 
 struct inproc_vm {
 	struct pumice_vm base;
+	struct inproc_vm *next;		/* of the device */
 	struct space space;
-	bool unusable;	/* its tables and the TLBs could not be kept in step */
+	bool unusable;	/* its tables and the TLBs could not be kept in step, or a bind failed late */
+	/*
+	 * Asynchronous binds, oldest first. Their fences are those of a context of the
+	 * firmware that runs nothing but updates, so that jobs can wait for them.
+	 */
+	struct pending_bind *pending;
+	struct inproc_context *binder;	/* NULL before the first */
 };
 
 struct inproc_device {
 	struct pumice_device base;
 	struct pumice_gpu *gpu;
 	u32 threads;
+	u32 slice_us;	/* for the firmware; 0 for its own */
 	pthread_mutex_t lock;
 
 	/* ram.c */
@@ -180,6 +224,13 @@ struct inproc_device {
 	const char *lost;		/* why the GPU can be used no more, or NULL */
 
 	struct inproc_context *contexts;
+	struct inproc_vm *vms;
+	bool binding;			/* somebody executes asynchronous binds */
+	struct inproc_perfmon *perfmons;
+	u32 last_perfmon;		/* id */
+	struct inproc_trace *trace;	/* the one there may be, or NULL */
+	u64 jobs_submitted;		/* statistics; ended jobs are in those of contexts */
+	u64 jobs_done, jobs_faulted;
 
 	/*
 	 * Events: interrupts, and signals from the CPU. Their lock is taken last and
@@ -208,6 +259,7 @@ void memory_put(struct inproc_device *d, struct memory *m);
 int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
 		     struct pumice_bo **bo);
 void inproc_bo_destroy(struct pumice_bo *bo);
+int inproc_bo_set_label(struct pumice_bo *bo, const char *label);
 int inproc_bo_map(struct pumice_bo *bo, void **cpu);
 void inproc_bo_unmap(struct pumice_bo *bo, void *cpu);
 
@@ -256,6 +308,22 @@ int fw_lost(struct inproc_device *d);
 /* Queue a command and wait for its answer. Return: 0, -EBUSY, or what went wrong. */
 int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd);
 
+/* perf.c */
+int inproc_stats(struct pumice_device *dev, struct pumice_device_stats *stats);
+int inproc_perf_counter(struct pumice_device *dev, u32 counter, struct pumice_perf_info *info);
+int inproc_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 count,
+			  struct pumice_perfmon **perfmon);
+void inproc_perfmon_destroy(struct pumice_perfmon *perfmon);
+int inproc_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
+/* The area of a monitor by its id, or NULL. */
+struct perf_area *perf_find(struct inproc_device *d, u32 id);
+void perf_put(struct inproc_device *d, struct perf_area *area);
+
+/* trace.c */
+int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
+int inproc_trace_next(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);
+void inproc_trace_close(struct pumice_trace *trace);
+
 /* image.c: read and check a firmware file. @payload: to be freed */
 int image_load(const char *path, struct fwif_image_header *header, void **payload, char *error,
 	       size_t error_bytes);
@@ -281,20 +349,41 @@ int inproc_vm_create(struct pumice_device *dev, struct pumice_vm **vm);
 void inproc_vm_destroy(struct pumice_vm *vm);
 int inproc_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
 
+int inproc_vm_get_state(struct pumice_vm *vm, u32 *flags);
+/* One checked operation. @memory: what it maps, or NULL. Return: 0 or a negative errno. */
+int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
+		struct memory *memory);
+
+/* bind.c */
+int inproc_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,
+			 const struct pumice_job_sync *syncs, u32 sync_count);
+/* Execute the binds that are ready; drops the lock meanwhile. */
+void bind_process(struct inproc_device *d);
+/* The VM goes: what is pending is canceled. */
+void bind_cancel(struct inproc_device *d, struct inproc_vm *vm);
+
 /* context.c */
+int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
+		   struct inproc_context **context);
+void context_destroy(struct inproc_device *d, struct inproc_context *c);
 int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 			  struct pumice_context **context);
 void inproc_context_destroy(struct pumice_context *context);
 int inproc_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 int inproc_context_kill(struct pumice_context *context);
+int inproc_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
 /* Take over the results of jobs that have ended. */
 void context_process(struct inproc_device *d, struct inproc_context *c);
 /* All jobs of the context end, unfinished. @flag: PUMICE_CONTEXT_*, why */
-void context_lose(struct inproc_context *c, u32 flag);
+void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag);
+/* Jobs that the firmware has. */
+u32 context_busy(const struct inproc_context *c);
 void timeline_get(struct timeline *t);
 void timeline_put(struct timeline *t);
 
 /* submit.c */
+/* Queue an update of the context's own object behind all else, if there is room now. */
+bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno);
 int inproc_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
 		  u32 *failed);
 
@@ -309,6 +398,14 @@ int inproc_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits,
 /* Put a fence into an object. @node: for timelines, taken over; else NULL */
 void sync_put_fence(struct inproc_sync *s, u64 point, struct timeline *timeline, u32 seqno,
 		    struct sync_point *node);
+/* Add a node for each signal of a timeline. Return: false, and no nodes, when memory lacks. */
+bool sync_make_nodes(const struct pumice_job_sync *syncs, u32 count, struct sync_point **nodes);
+void sync_free_nodes(struct sync_point *nodes);
+/* Put a fence into all that is to be signaled. @nodes: those it needs are taken over */
+void sync_put_signals(const struct pumice_job_sync *syncs, u32 count, struct timeline *timeline,
+		      u32 seqno, struct sync_point **nodes);
+/* Whether a fence has signaled. */
+bool fence_signaled(const struct fence *f);
 /* Whether somebody has been asked to signal this. */
 bool sync_is_submitted(const struct inproc_sync *s, u64 point);
 /* The fence of this point, and of points before it: call @fn for each that has a timeline. */

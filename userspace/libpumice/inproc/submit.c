@@ -12,7 +12,10 @@
 
 #include "inproc.h"
 
-/* Other timelines a job can wait for: one of each context the firmware holds. */
+/*
+ * Other timelines a job can wait for: one of each context the firmware holds,
+ * binders included.
+ */
 #define MAX_WAITS	FWIF_MAX_CONTEXTS
 
 /* What a job waits for, the latest of each timeline. */
@@ -77,6 +80,11 @@ static int check(struct pumice_device *dev, const struct pumice_job *jobs, u32 i
 
 	if (((struct inproc_context *)job->context)->dead)
 		return fail(dev, EIO, "job %u: the context takes no more jobs", index);
+	if (((struct inproc_vm *)job->context->vm)->unusable)
+		return fail(dev, EIO, "job %u: the vm is unusable", index);
+	if (job->perfmon && !perf_find(inproc_device(dev), job->perfmon))
+		return fail(dev, ENOENT, "job %u: there is no performance monitor %u", index,
+			    job->perfmon);
 	for (i = 0; i < job->sync_count; i++) {
 		const struct pumice_job_sync *s = &job->syncs[i];
 
@@ -101,14 +109,19 @@ static u32 tail_bytes(const struct inproc_context *c)
 	return CCCB_BYTES - c->write;
 }
 
-static bool has_room(const struct inproc_context *c, u32 bytes)
+static bool cccb_has_room(const struct inproc_context *c, u32 bytes)
 {
 	u32 read = __atomic_load_n(&c->shared->context.cccb_read, __ATOMIC_ACQUIRE);
 	u32 room = (read - c->write - 8) % CCCB_BYTES;
 
 	if (tail_bytes(c) < bytes)
 		bytes += tail_bytes(c);
-	return room >= bytes && c->timeline->submitted - c->timeline->done < RESULT_COUNT;
+	return room >= bytes;
+}
+
+static bool has_room(const struct inproc_context *c, u32 bytes)
+{
+	return cccb_has_room(c, bytes) && context_busy(c) < RESULT_COUNT;
 }
 
 /* Wait until the job can be queued without waiting. */
@@ -141,12 +154,14 @@ static void put_pad(struct inproc_context *c)
 	c->write = 0;
 }
 
-static void put_job(struct inproc_context *c, const struct wait_set *set, u64 stream, u32 seqno)
+static void put_job(struct inproc_context *c, const struct wait_set *set, u64 stream, u32 seqno,
+		    u32 perf)
 {
 	const struct fwif_cccb_compute compute = {
 		.header = { FWIF_CCCB_COMPUTE, sizeof(compute) },
 		.stream = stream,
 		.seqno = seqno,
+		.perf = perf,
 	};
 	const struct fwif_cccb_update update = {
 		.header = { FWIF_CCCB_UPDATE, sizeof(update) },
@@ -170,16 +185,53 @@ static void put_job(struct inproc_context *c, const struct wait_set *set, u64 st
 	put(c, &update, sizeof(update));
 }
 
+static void send_kick(struct inproc_device *d, struct inproc_context *c)
+{
+	const struct fwif_kccb_cmd kick = {
+		.type = FWIF_KCCB_KICK,
+		.context = c->area.addr + (u32)offsetof(struct context_shared, context),
+		.write = c->write,
+	};
+
+	fw_send(d, &kick);
+}
+
+bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno)
+{
+	const struct fwif_cccb_update update = {
+		.header = { FWIF_CCCB_UPDATE, sizeof(update) },
+		.object = c->timeline->object,
+		.value = seqno,
+	};
+
+	if (!cccb_has_room(c, sizeof(update)) || !fw_has_room(d))
+		return false;
+	if (tail_bytes(c) < sizeof(update))
+		put_pad(c);
+	put(c, &update, sizeof(update));
+	send_kick(d, c);
+	return true;
+}
+
+/* The job counts into its monitor until it ends. Return: the monitor's fw address, or 0. */
+static u32 attach_perf(struct inproc_device *d, struct inproc_context *c, u32 id, u32 seqno)
+{
+	struct perf_area *area = id ? perf_find(d, id) : NULL;
+
+	if (!area)
+		return 0;
+	area->refs++;
+	area->busy++;
+	c->perf[seqno % RESULT_COUNT] = area;
+	return area->area.addr;
+}
+
 /* Queue one job. @nodes: one for each signal of a timeline, taken over */
 static int queue(struct inproc_device *d, const struct pumice_job *job, struct sync_point **nodes)
 {
 	struct inproc_context *c = (struct inproc_context *)job->context;
-	struct fwif_kccb_cmd kick = {
-		.type = FWIF_KCCB_KICK,
-		.context = c->area.addr + (u32)offsetof(struct context_shared, context),
-	};
 	struct wait_set set;
-	u32 i, seqno;
+	u32 seqno;
 	int err;
 
 	/* Waits can only become fewer while this waits for room. */
@@ -189,55 +241,22 @@ static int queue(struct inproc_device *d, const struct pumice_job *job, struct s
 		return err;
 	collect_waits(job, &set);
 	seqno = ++c->timeline->submitted;
-	put_job(c, &set, job->stream, seqno);
-	kick.write = c->write;
-	fw_send(d, &kick);
-	for (i = 0; i < job->sync_count; i++) {
-		const struct pumice_job_sync *s = &job->syncs[i];
-		struct sync_point *node = NULL;
-
-		if (!s->signal)
-			continue;
-		if (s->point) {
-			node = *nodes;
-			*nodes = node->next;
-		}
-		sync_put_fence((struct inproc_sync *)s->sync, s->point, c->timeline, seqno, node);
-	}
+	put_job(c, &set, job->stream, seqno, attach_perf(d, c, job->perfmon, seqno));
+	send_kick(d, c);
+	d->jobs_submitted++;
+	sync_put_signals(job->syncs, job->sync_count, c->timeline, seqno, nodes);
 	return 0;
-}
-
-static void free_nodes(struct sync_point *nodes)
-{
-	while (nodes) {
-		struct sync_point *next = nodes->next;
-
-		free(nodes);
-		nodes = next;
-	}
 }
 
 /* Memory for all signals of timelines. Return: false when it lacks. */
 static bool make_nodes(const struct pumice_job *jobs, u32 count, struct sync_point **nodes)
 {
-	u32 j, i;
+	u32 j;
 
 	*nodes = NULL;
-	for (j = 0; j < count; j++) {
-		for (i = 0; i < jobs[j].sync_count; i++) {
-			struct sync_point *node;
-
-			if (!jobs[j].syncs[i].signal || !jobs[j].syncs[i].point)
-				continue;
-			node = malloc(sizeof(*node));
-			if (!node) {
-				free_nodes(*nodes);
-				return false;
-			}
-			node->next = *nodes;
-			*nodes = node;
-		}
-	}
+	for (j = 0; j < count; j++)
+		if (!sync_make_nodes(jobs[j].syncs, jobs[j].sync_count, nodes))
+			return false;
 	return true;
 }
 
@@ -262,7 +281,7 @@ int inproc_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 
 			*failed = i;
 	}
 	pthread_mutex_unlock(&d->lock);
-	free_nodes(nodes);
+	sync_free_nodes(nodes);
 	/* Some may wait for somebody to submit. */
 	event_raise(d);
 	return err;

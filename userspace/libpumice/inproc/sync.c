@@ -9,7 +9,7 @@
 
 #include "inproc.h"
 
-static bool fence_signaled(const struct fence *f)
+bool fence_signaled(const struct fence *f)
 {
 	return !f->timeline || (s32)(f->timeline->done - f->seqno) >= 0;
 }
@@ -51,6 +51,55 @@ void sync_put_fence(struct inproc_sync *s, u64 point, struct timeline *timeline,
 	*node = (struct sync_point){ .point = point > last ? point : last };
 	fence_set(&node->fence, timeline, seqno);
 	*link = node;
+}
+
+void sync_free_nodes(struct sync_point *nodes)
+{
+	while (nodes) {
+		struct sync_point *next = nodes->next;
+
+		free(nodes);
+		nodes = next;
+	}
+}
+
+bool sync_make_nodes(const struct pumice_job_sync *syncs, u32 count, struct sync_point **nodes)
+{
+	struct sync_point *node;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (!syncs[i].signal || !syncs[i].point)
+			continue;
+		node = malloc(sizeof(*node));
+		if (!node) {
+			sync_free_nodes(*nodes);
+			*nodes = NULL;
+			return false;
+		}
+		node->next = *nodes;
+		*nodes = node;
+	}
+	return true;
+}
+
+void sync_put_signals(const struct pumice_job_sync *syncs, u32 count, struct timeline *timeline,
+		      u32 seqno, struct sync_point **nodes)
+{
+	struct sync_point *node;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (!syncs[i].signal)
+			continue;
+		node = NULL;
+		if (syncs[i].point) {
+			node = *nodes;
+			*nodes = node->next;
+		}
+		sync_put_fence((struct inproc_sync *)syncs[i].sync, syncs[i].point, timeline,
+			       seqno, node);
+	}
 }
 
 bool sync_is_submitted(const struct inproc_sync *s, u64 point)

@@ -17,6 +17,10 @@ int inproc_vm_create(struct pumice_device *dev, struct pumice_vm **out)
 	if (!err) {
 		pthread_mutex_lock(&d->lock);
 		err = space_init(d, &vm->space);
+		if (!err) {
+			vm->next = d->vms;
+			d->vms = vm;
+		}
 		pthread_mutex_unlock(&d->lock);
 	}
 	if (err) {
@@ -26,6 +30,15 @@ int inproc_vm_create(struct pumice_device *dev, struct pumice_vm **out)
 	}
 	*out = &vm->base;
 	return 0;
+}
+
+static void unlink_vm(struct inproc_device *d, struct inproc_vm *vm)
+{
+	struct inproc_vm **link;
+
+	for (link = &d->vms; *link != vm; link = &(*link)->next)
+		;
+	*link = vm->next;
 }
 
 void inproc_vm_destroy(struct pumice_vm *base)
@@ -38,6 +51,8 @@ void inproc_vm_destroy(struct pumice_vm *base)
 	int err;
 
 	pthread_mutex_lock(&d->lock);
+	bind_cancel(d, vm);
+	unlink_vm(d, vm);
 	err = fw_call(d, &release);
 	/* What the GPU may still use stays until the device goes. */
 	if (!err || d->lost)
@@ -47,9 +62,9 @@ void inproc_vm_destroy(struct pumice_vm *base)
 	free(vm);
 }
 
-static int bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op)
+int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
+		struct memory *memory)
 {
-	struct inproc_bo *bo = (struct inproc_bo *)op->bo;
 	const struct fwif_kccb_cmd invalidate = {
 		.type = FWIF_KCCB_MMU_INVALIDATE,
 		.catalogue = vm->space.tables.catalogue,
@@ -60,17 +75,22 @@ static int bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct 
 	struct space_change change;
 	int err;
 
-	if (bo) {
-		m.memory = bo->memory;
-		m.bus = bo->memory->bus + op->bo_offset;
+	if (memory) {
+		m.memory = memory;
+		m.bus = memory->bus + op->bo_offset;
 	}
-	if (space_change(d, &vm->space, op->va, op->size, bo ? &m : NULL, &change))
+	if (space_change(d, &vm->space, op->va, op->size, memory ? &m : NULL, &change))
 		return fail(&d->base, ENOMEM, "bind: no memory for translation tables");
 	err = space_needs_invalidate(&change) ? fw_call(d, &invalidate) : 0;
 	if (err)
 		vm->unusable = true;
 	space_release(d, &change);
 	return err;
+}
+
+static struct memory *op_memory(const struct pumice_bind *op)
+{
+	return op->bo ? ((struct inproc_bo *)op->bo)->memory : NULL;
 }
 
 int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 count, u32 *done)
@@ -84,9 +104,20 @@ int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 co
 		if (vm->unusable)
 			err = fail(base->dev, EIO, "bind: the vm is unusable");
 		else
-			err = bind_one(d, vm, &ops[*done]);
+			err = vm_bind_one(d, vm, &ops[*done], op_memory(&ops[*done]));
 		*done += !err;
 	}
 	pthread_mutex_unlock(&d->lock);
 	return err;
+}
+
+int inproc_vm_get_state(struct pumice_vm *base, u32 *flags)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	*flags = ((struct inproc_vm *)base)->unusable ? PUMICE_VM_UNUSABLE : 0;
+	pthread_mutex_unlock(&d->lock);
+	return 0;
 }

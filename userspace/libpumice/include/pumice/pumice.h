@@ -10,7 +10,9 @@
  *           ├─ vm ─┬─ context   queue of jobs with a priority
  *           │      ├─ kernel    a program placed in the VM
  *           │      └─ stream    builder of a control stream
- *           └─ sync        binary or timeline synchronisation object
+ *           ├─ sync        binary or timeline synchronisation object
+ *           ├─ perfmon     performance counters of chosen jobs
+ *           └─ trace       events of the GPU as they come
  *
  * Errors: functions that can fail return 0 or a negative errno, and
  * pumice_device_error() gives the reason as text. Out parameters are written
@@ -41,6 +43,8 @@ struct pumice_sync;
 struct pumice_program;
 struct pumice_kernel;
 struct pumice_stream;
+struct pumice_perfmon;
+struct pumice_trace;
 
 /* Bytes that hold any error text of the library. */
 #define PUMICE_ERROR_BYTES 256
@@ -57,7 +61,10 @@ struct pumice_stream;
  *   "drm:/dev/dri/renderD128" this one
  *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: cores,
  *                            threads (0: all work is done inside waits, and in
- *                            the same order each time), ram (MiB)
+ *                            the same order each time), ram (MiB),
+ *                            unified-store-kib, common-store-kib,
+ *                            local-memory-kib (of a USC), slot-registers (0 to
+ *                            8), slice-us (time slice of a job)
  *   NULL: what the environment variable PUMICE_DEVICE names, else "drm".
  * @dev: out
  * @error: takes the reason of a failure; may be NULL
@@ -124,6 +131,74 @@ struct pumice_device_info {
 /** pumice_device_info - describe a device. Return: 0 or a negative errno. */
 int pumice_device_info(struct pumice_device *dev, struct pumice_device_info *info);
 
+/** struct pumice_device_limits - more of what a GPU is; grows with the library. */
+struct pumice_device_limits {
+	/** @slot_registers: slot registers of a slot */
+	uint32_t slot_registers;
+	/** @internal_registers: internal registers of an instance */
+	uint32_t internal_registers;
+	/** @perf_counters: performance counters that there are */
+	uint32_t perf_counters;
+	/** @perfmons: performance monitors that a device object may have */
+	uint32_t perfmons;
+};
+
+/**
+ * pumice_device_limits - describe a device further.
+ * @limits: out
+ * @bytes: sizeof(*limits), so that programs built with an older library go on
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_device_limits(struct pumice_device *dev, struct pumice_device_limits *limits,
+			 size_t bytes);
+
+/** struct pumice_device_stats - what a GPU does, over all its users; grows with the library. */
+struct pumice_device_stats {
+	/** @time: GPU clock, ticks */
+	uint64_t time;
+	/** @compute_busy: ticks in which the compute data master had a job */
+	uint64_t compute_busy;
+	/** @usc_busy: ns in which USCs ran waves, summed over USCs */
+	uint64_t usc_busy;
+	/** @jobs_submitted: jobs that were submitted */
+	uint64_t jobs_submitted;
+	/** @jobs_done: jobs that ended, well or not */
+	uint64_t jobs_done;
+	/** @jobs_faulted: of these, ended by a fault, time-out or reset */
+	uint64_t jobs_faulted;
+	/** @mmu_faults: requests of the GPU that faulted */
+	uint64_t mmu_faults;
+	/** @switches: jobs switched out for others */
+	uint64_t switches;
+	/** @resets: GPU resets */
+	uint64_t resets;
+	/** @jobs_queued: now: jobs that wait for a dependency or for the firmware */
+	uint32_t jobs_queued;
+	/** @jobs_firmware: now: jobs that the firmware has */
+	uint32_t jobs_firmware;
+	/** @contexts: now: contexts */
+	uint32_t contexts;
+	/** @contexts_busy: now: contexts with jobs that the firmware has */
+	uint32_t contexts_busy;
+	/** @tasks: now: tasks in slots of all USCs */
+	uint32_t tasks;
+	/** @waves: now: waves in flight on all USCs */
+	uint32_t waves;
+};
+
+/**
+ * pumice_device_stats - see what the GPU does.
+ * @stats: out
+ * @bytes: sizeof(*stats)
+ *
+ * In process all jobs are with the firmware: jobs_queued is 0.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_device_stats(struct pumice_device *dev, struct pumice_device_stats *stats,
+			size_t bytes);
+
 /**
  * pumice_device_timestamp - read both clocks together.
  * @gpu_ticks: out: GPU clock, in ticks of clock_hz; may be NULL
@@ -187,6 +262,21 @@ int pumice_bo_map(struct pumice_bo *bo, void **cpu);
 
 /** pumice_bo_unmap - end of all use of the CPU address; nothing if it is not mapped. */
 void pumice_bo_unmap(struct pumice_bo *bo);
+
+/* Bytes of the longest label, its NUL included. */
+#define PUMICE_LABEL_BYTES 64
+
+/**
+ * pumice_bo_set_label - name memory, for the kernel's lists and dumps and for
+ * pumice_bo_label().
+ * @label: text, copied; NULL takes the label away
+ *
+ * Return: 0, -E2BIG for more than PUMICE_LABEL_BYTES, or what the kernel said.
+ */
+int pumice_bo_set_label(struct pumice_bo *bo, const char *label);
+
+/** pumice_bo_label - the label that this process gave, "" for none; valid until the next one. */
+const char *pumice_bo_label(const struct pumice_bo *bo);
 
 /* ------------------------------------------------------- virtual addresses */
 
@@ -254,6 +344,16 @@ int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, 
 /** pumice_vm_remove - undo pumice_vm_place(). Return: 0, -EINVAL if @va is not from there. */
 int pumice_vm_remove(struct pumice_vm *vm, uint64_t va);
 
+#define PUMICE_VM_UNUSABLE	(1u << 0)	/* it takes no binds and no jobs: destroy it */
+
+/**
+ * pumice_vm_get_state - whether an address space can be used still.
+ * @flags: out: PUMICE_VM_*
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_vm_get_state(struct pumice_vm *vm, uint32_t *flags);
+
 /* ---------------------------------------------------------------- contexts */
 
 /** enum pumice_priority - between contexts of all processes. */
@@ -307,6 +407,58 @@ struct pumice_context_state {
 
 /** pumice_context_get_state - look at a context. Return: 0 or a negative errno. */
 int pumice_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
+
+/** struct pumice_job_result - how one job ended; grows with the library. */
+struct pumice_job_result {
+	/** @job: its number in its context */
+	uint64_t job;
+	/** @error: 0 or a negative errno, as the job's fence carries it */
+	int32_t error;
+	/** @fault: see pumice_fault_name(); 0 for none */
+	uint32_t fault;
+	/** @unit: that raised it, see pumice_unit_name() */
+	uint32_t unit;
+	/** @access: of MMU faults, see pumice_access_name() */
+	uint32_t access;
+	/** @pc: instruction index in the program, where there is one */
+	uint32_t pc;
+	/** @usc: USC that faulted, over all cores */
+	uint32_t usc;
+	/** @fault_va: GPU virtual address of the fault */
+	uint64_t fault_va;
+	/** @start: GPU clock when it was first started; 0 if it never was */
+	uint64_t start;
+	/** @end: GPU clock when it had ended */
+	uint64_t end;
+	/** @run_ticks: GPU clock ticks that it had the data master */
+	uint64_t run_ticks;
+	/** @groups: work-groups that it finished */
+	uint64_t groups;
+	/** @slices: time slices that it took */
+	uint32_t slices;
+	/** @reserved: 0 */
+	uint32_t reserved;
+};
+
+/**
+ * pumice_context_jobs - how many jobs were submitted.
+ *
+ * Jobs of a context are numbered from 1 in the order of submission, so this is
+ * the number of the last one, as long as one thread submits to the context.
+ */
+uint64_t pumice_context_jobs(const struct pumice_context *context);
+
+/**
+ * pumice_context_get_job_result - how a job ended.
+ * @job: its number; 0: the last that ended
+ * @result: out
+ * @bytes: sizeof(*result)
+ *
+ * Return: 0; -EBUSY for a job that has not ended; -ENODATA for one before the
+ * last 64 that ended, or if none has; -ENOENT for one that was not submitted.
+ */
+int pumice_context_get_job_result(struct pumice_context *context, uint64_t job,
+				  struct pumice_job_result *result, size_t bytes);
 
 /**
  * pumice_context_kill - kill the context's jobs; it takes no more.
@@ -398,6 +550,8 @@ struct pumice_job {
 	const struct pumice_job_sync *syncs;
 	/** @sync_count: elements of @syncs */
 	uint32_t sync_count;
+	/** @perfmon: pumice_perfmon_id() of the monitor that counts it, or 0 */
+	uint32_t perfmon;
 };
 
 /**
@@ -414,6 +568,26 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 		  uint32_t *failed);
 
 /**
+ * pumice_vm_bind_async - change an address space later, in the order of these calls.
+ * @vm: address space
+ * @ops: as in pumice_vm_bind(); memory that they name may be dropped meanwhile
+ * @count: operations; 0 is fine
+ * @syncs: waits before the first operation, signals behind the last
+ * @sync_count: elements of @syncs, at most 256
+ *
+ * The operations take effect when all waits are signaled and all calls before
+ * this one on this VM have taken effect. An operation that fails then makes the
+ * VM unusable (pumice_vm_get_state()); its signals and those of all binds behind
+ * it signal. pumice_vm_bind() waits for none of these. In process the work is
+ * done inside of waits and other calls.
+ *
+ * Return: 0; else nothing was queued: as pumice_vm_bind() and pumice_submit(),
+ * and -EIO for a VM that is unusable.
+ */
+int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t count,
+			 const struct pumice_job_sync *syncs, uint32_t sync_count);
+
+/**
  * pumice_context_run - submit one job, wait for it, and tell how it ended.
  * @stream: as in struct pumice_job
  * @timeout_ns: of the wait; PUMICE_FOREVER
@@ -426,6 +600,155 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
  */
 int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,
 		       struct pumice_context_state *state);
+
+/* ---------------------------------------------------- performance counters */
+
+/* Counts only while a job with a performance monitor runs. */
+#define PUMICE_PERF_DETAILED	(1u << 0)
+
+/** struct pumice_perf_info - what a performance counter counts. */
+struct pumice_perf_info {
+	/** @flags: PUMICE_PERF_* */
+	uint32_t flags;
+	/** @name: name */
+	char name[32];
+	/** @category: hardware block */
+	char category[16];
+	/** @unit: what one count is */
+	char unit[16];
+	/** @description: text */
+	char description[128];
+};
+
+/**
+ * pumice_perf_counter_get - describe a counter.
+ * @counter: from 0 to pumice_device_limits.perf_counters - 1
+ * @info: out
+ *
+ * Return: 0; -ENOENT beyond the last.
+ */
+int pumice_perf_counter_get(struct pumice_device *dev, uint32_t counter,
+			    struct pumice_perf_info *info);
+
+/**
+ * pumice_perf_counter_find - the number of a counter.
+ * @name: its name, in letters of either case
+ * @counter: out
+ *
+ * Return: 0; -ENOENT.
+ */
+int pumice_perf_counter_find(struct pumice_device *dev, const char *name, uint32_t *counter);
+
+/* Most counters of one monitor. */
+#define PUMICE_MAX_PERF_COUNTERS 32
+
+/**
+ * pumice_perfmon_create - make a monitor that adds up counters over the jobs that name it.
+ * @counters: numbers of counters
+ * @count: of them, 1 to PUMICE_MAX_PERF_COUNTERS
+ * @perfmon: out
+ *
+ * Return: 0; -EINVAL for a counter that there is not, -E2BIG, -ENOSPC for more
+ * monitors than there can be, -ENOMEM.
+ */
+int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, uint32_t count,
+			  struct pumice_perfmon **perfmon);
+
+/** pumice_perfmon_destroy - jobs that name it go on without. */
+void pumice_perfmon_destroy(struct pumice_perfmon *perfmon);
+
+/** pumice_perfmon_id - what pumice_job.perfmon takes; not 0. */
+uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
+
+#define PUMICE_PERFMON_RESET	(1u << 0)	/* to zero behind reading */
+
+/**
+ * pumice_perfmon_read - what the jobs that have ended counted.
+ * @flags: PUMICE_PERFMON_*
+ * @values: out: one for each counter, in the order of creation
+ *
+ * Return: 0; -EBUSY while a job that names it has not ended; -EINVAL.
+ */
+int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values);
+
+/* ------------------------------------------------------------- event trace */
+
+/** enum pumice_event - events of the GPU: see trace_kind of the hardware reference. */
+enum pumice_event {
+	/** @PUMICE_EVENT_JOB_START: arg0: control stream; arg1: 1 if resumed */
+	PUMICE_EVENT_JOB_START = 1,
+	/** @PUMICE_EVENT_JOB_END: arg0: fault; arg1: 0 done, 1 fault, 2 aborted, 3 switched out */
+	PUMICE_EVENT_JOB_END = 2,
+	/** @PUMICE_EVENT_LAUNCH: arg0: work-groups; arg1: address of the command */
+	PUMICE_EVENT_LAUNCH = 3,
+	/** @PUMICE_EVENT_GROUP_START: arg0: linear number of a work-group; arg1: its waves */
+	PUMICE_EVENT_GROUP_START = 4,
+	/** @PUMICE_EVENT_GROUP_END: arg0: linear number of a work-group */
+	PUMICE_EVENT_GROUP_END = 5,
+	/** @PUMICE_EVENT_MMU_FAULT: arg0: address; arg1: fault, and unit from bit 8 */
+	PUMICE_EVENT_MMU_FAULT = 6,
+	/** @PUMICE_EVENT_MMU_INVALIDATE: arg0: first address; arg1: last */
+	PUMICE_EVENT_MMU_INVALIDATE = 7,
+	/** @PUMICE_EVENT_MMU_WALK: arg0: address; arg1: unit */
+	PUMICE_EVENT_MMU_WALK = 8,
+	/** @PUMICE_EVENT_STALL: arg0: tasks in flight */
+	PUMICE_EVENT_STALL = 9,
+};
+
+/** struct pumice_event_record - one event. */
+struct pumice_event_record {
+	/** @time: GPU clock */
+	uint64_t time;
+	/** @kind: enum pumice_event */
+	uint32_t kind;
+	/** @context: id of the context whose job it was */
+	uint32_t context;
+	/** @mmu_context: MMU context */
+	uint16_t mmu_context;
+	/** @usc: USC over all cores, for work-groups */
+	uint16_t usc;
+	/** @reserved: 0 */
+	uint32_t reserved;
+	/** @arg0: see enum pumice_event */
+	uint64_t arg0;
+	/** @arg1: see enum pumice_event */
+	uint64_t arg1;
+};
+
+/** pumice_event_name - word for enum pumice_event. */
+const char *pumice_event_name(uint32_t kind);
+
+/* All kinds of events. */
+#define PUMICE_EVENTS_ALL UINT32_MAX
+
+/**
+ * pumice_trace_open - begin to trace what the GPU does, for all its users.
+ * @kinds: bit n: events of enum pumice_event n
+ * @entries: room for events that were not read yet, a power of two from 2 to
+ *   2^20; the kernel's is its own
+ * @trace: out
+ *
+ * Return: 0; -EINVAL; -EBUSY while another traces; -ENOMEM; through the kernel
+ * driver what opening its debugfs file said, such as -EACCES or -ENOENT.
+ */
+int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entries,
+		      struct pumice_trace **trace);
+
+/**
+ * pumice_trace_read - take events, oldest first.
+ * @records: room for @max events
+ * @max: events
+ * @count: out: how many were there; 0 when there is nothing new
+ * @lost: out: events that were overwritten before they were read, since the
+ *   last call; may be NULL
+ *
+ * Does not wait. Return: 0 or a negative errno.
+ */
+int pumice_trace_read(struct pumice_trace *trace, struct pumice_event_record *records,
+		      uint32_t max, uint32_t *count, uint64_t *lost);
+
+/** pumice_trace_close - stop tracing. */
+void pumice_trace_close(struct pumice_trace *trace);
 
 /* ---------------------------------------------------------------- programs */
 
@@ -539,6 +862,57 @@ struct pumice_dispatch {
  * VM, -ENOSPC.
  */
 int pumice_stream_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
+
+/**
+ * pumice_stream_dispatch_indirect - add STATE and LAUNCH_INDIRECT for a grid whose
+ * size the GPU reads.
+ * @dispatch: as in pumice_stream_dispatch(), but groups is not looked at
+ * @counts: GPU virtual address of three words, work-groups in x, y and z;
+ *   4-byte aligned; read when all launches before it have finished
+ *
+ * Return: as pumice_stream_dispatch(); -EINVAL for a bad address.
+ */
+int pumice_stream_dispatch_indirect(struct pumice_stream *stream,
+				    const struct pumice_dispatch *dispatch, uint64_t counts);
+
+/**
+ * pumice_stream_link - go on in another stream, without return.
+ * @va: GPU virtual address of its first word, 4-byte aligned
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_link(struct pumice_stream *stream, uint64_t va);
+
+#define PUMICE_FLUSH_DATA	(1u << 0)	/* write back and invalidate data caches */
+#define PUMICE_FLUSH_CODE	(1u << 1)	/* invalidate instruction caches */
+
+/**
+ * pumice_stream_flush - a fence, then cache operations.
+ * @flags: PUMICE_FLUSH_*
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_flush(struct pumice_stream *stream, uint32_t flags);
+
+/**
+ * pumice_stream_timestamp - write the GPU clock, 64 bits.
+ * @va: GPU virtual address, 8-byte aligned
+ * @wait: when all launches before it have finished and their stores are
+ *   visible, else when the command is reached
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_timestamp(struct pumice_stream *stream, uint64_t va, bool wait);
+
+/**
+ * pumice_stream_marker - write a word, so that others see how far the stream is.
+ * @va: GPU virtual address, 4-byte aligned
+ * @value: the word
+ * @wait: as in pumice_stream_timestamp()
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_marker(struct pumice_stream *stream, uint64_t va, uint32_t value, bool wait);
 
 /**
  * pumice_stream_fence - launches behind it see the stores of launches before it.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Kernel backend: the event trace, a stream of trace_record structures in the
+ * file gpu_trace of the device's debugfs directory. Opening it starts the trace,
+ * closing it stops it; records that were lost show in the sequence numbers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "drm.h"
+#include "pumice_formats.h"
+
+#define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * 4u)
+#define RENDER_MINORS	128u	/* numbers of render nodes begin here */
+
+static int open_minor(unsigned int number)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/gpu_trace", number);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The directory has the number of the device's render node or of its primary node. */
+static int open_file(int drm_fd)
+{
+	struct stat st;
+	int fd;
+
+	if (fstat(drm_fd, &st))
+		return -errno;
+	fd = open_minor(minor(st.st_rdev));
+	if (fd == -ENOENT && minor(st.st_rdev) >= RENDER_MINORS)
+		fd = open_minor(minor(st.st_rdev) - RENDER_MINORS);
+	return fd;
+}
+
+int drm_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **out)
+{
+	struct drm_trace *t = calloc(1, sizeof(*t));
+	u32 *words = calloc(TRACE_ROOM, RECORD_BYTES);
+	int fd;
+
+	(void)entries;
+	if (!t || !words) {
+		free(t);
+		free(words);
+		return fail(dev, ENOMEM, "trace: out of memory");
+	}
+	fd = open_file(drm_device(dev)->fd);
+	if (fd < 0) {
+		free(t);
+		free(words);
+		return fail(dev, -fd, "trace: gpu_trace in debugfs: %s", strerror(-fd));
+	}
+	*t = (struct drm_trace){ .base = { .dev = dev }, .fd = fd, .words = words };
+	*out = &t->base;
+	return 0;
+}
+
+/* Read what is there. Return: 0 or a negative errno. */
+static int refill(struct drm_trace *t)
+{
+	ssize_t got;
+
+	do
+		got = read(t->fd, t->words, (size_t)TRACE_ROOM * RECORD_BYTES);
+	while (got < 0 && errno == EINTR);
+	t->next = 0;
+	t->count = got > 0 ? (u32)((size_t)got / RECORD_BYTES) : 0;
+	if (got < 0 && errno != EAGAIN)
+		return fail(t->base.dev, errno, "trace: %s", strerror(errno));
+	if (got > 0 && (size_t)got % RECORD_BYTES)
+		return fail(t->base.dev, EIO, "trace: the kernel gave half a record");
+	return 0;
+}
+
+int drm_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lost)
+{
+	struct drm_trace *t = (struct drm_trace *)base;
+	struct pumice_trace_record record;
+	int err = t->next == t->count ? refill(t) : 0;
+
+	*have = false;
+	if (err || t->next == t->count)
+		return err;
+	memcpy(words, t->words + (size_t)t->next++ * PUMICE_TRACE_RECORD_WORDS, RECORD_BYTES);
+	pumice_trace_record_unpack(words, &record);
+	if (t->started)
+		*lost += (u16)(record.sequence - t->expected);
+	t->started = true;
+	t->expected = (u16)(record.sequence + 1);
+	*have = true;
+	return 0;
+}
+
+void drm_trace_close(struct pumice_trace *base)
+{
+	struct drm_trace *t = (struct drm_trace *)base;
+
+	close(t->fd);
+	free(t->words);
+	free(t);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: performance monitors (hw/perf.h, struct fwif_perf) and
+ * statistics.
+ *
+ * The firmware adds what each job has counted to the monitor's area; a monitor
+ * reads its counters out of it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "inproc.h"
+#include "perf.h"
+
+#define NS_PER_S 1000000000u
+
+#define DESCRIBE(counter, block, detailed, what, text) \
+	[PUMICE_PERF_##counter] = { \
+		.flags = detailed ? PUMICE_PERF_DETAILED : 0, \
+		.name = #counter, .category = #block, .unit = what, .description = text, \
+	},
+
+static const struct pumice_perf_info counters[] = { PUMICE_PERF_COUNTERS(DESCRIBE) };
+
+int inproc_perf_counter(struct pumice_device *dev, u32 counter, struct pumice_perf_info *info)
+{
+	(void)dev;
+	*info = counters[counter];
+	return 0;
+}
+
+/* A counter of the whole device, as its register shows it. */
+static u64 read_counter(struct inproc_device *d, enum pumice_perf_counter counter)
+{
+	return pumice_gpu_mmio_read(d->gpu, 0, PUMICE_PERF_COUNTER(counter), 8);
+}
+
+static void count_contexts(struct inproc_device *d, struct pumice_device_stats *stats)
+{
+	const struct inproc_context *c;
+
+	for (c = d->contexts; c; c = c->next) {
+		if (((struct inproc_vm *)c->base.vm)->binder == c)
+			continue;
+		stats->contexts++;
+		stats->contexts_busy += context_busy(c) != 0;
+		stats->jobs_firmware += context_busy(c);
+	}
+}
+
+int inproc_stats(struct pumice_device *dev, struct pumice_device_stats *stats)
+{
+	struct inproc_device *d = inproc_device(dev);
+	u64 busy_ns;
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	busy_ns = read_counter(d, PUMICE_PERF_CDM_BUSY);
+	*stats = (struct pumice_device_stats){
+		.time = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8),
+		.compute_busy = (u64)((unsigned __int128)busy_ns * dev->info.clock_hz / NS_PER_S),
+		.usc_busy = read_counter(d, PUMICE_PERF_USC_BUSY),
+		.jobs_submitted = d->jobs_submitted,
+		.jobs_done = d->jobs_done,
+		.jobs_faulted = d->jobs_faulted,
+		.mmu_faults = read_counter(d, PUMICE_PERF_MMU_FAULTS),
+		.switches = __atomic_load_n(&d->fw->boot.switches, __ATOMIC_RELAXED),
+		.tasks = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_PDS_TASKS, 4),
+		.waves = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_PDS_WAVES, 4),
+	};
+	count_contexts(d, stats);
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+static struct perf_area *make_area(struct inproc_device *d)
+{
+	struct perf_area *area = calloc(1, sizeof(*area));
+
+	if (!area)
+		return NULL;
+	area->refs = 1;
+	if (fw_area_create(d, sizeof(struct fwif_perf), &area->area)) {
+		free(area);
+		return NULL;
+	}
+	return area;
+}
+
+void perf_put(struct inproc_device *d, struct perf_area *area)
+{
+	if (--area->refs)
+		return;
+	fw_area_destroy(d, &area->area);
+	free(area);
+}
+
+struct perf_area *perf_find(struct inproc_device *d, u32 id)
+{
+	const struct inproc_perfmon *pm;
+
+	for (pm = d->perfmons; pm; pm = pm->next)
+		if (pm->base.id == id)
+			return pm->area;
+	return NULL;
+}
+
+/* Under the lock: an area, an id, a place in the list. */
+static int register_perfmon(struct inproc_device *d, struct inproc_perfmon *pm)
+{
+	const struct inproc_perfmon *other;
+	u32 count = 0;
+
+	for (other = d->perfmons; other; other = other->next)
+		count++;
+	if (count == MAX_PERFMONS)
+		return fail(&d->base, ENOSPC, "perfmon: there are %u already", count);
+	pm->area = make_area(d);
+	if (!pm->area)
+		return fail(&d->base, ENOMEM, "perfmon: no GPU memory");
+	do
+		pm->base.id = ++d->last_perfmon;
+	while (!pm->base.id || perf_find(d, pm->base.id));
+	pm->next = d->perfmons;
+	d->perfmons = pm;
+	return 0;
+}
+
+int inproc_perfmon_create(struct pumice_device *dev, const u32 *numbers, u32 count,
+			  struct pumice_perfmon **out)
+{
+	struct inproc_device *d = inproc_device(dev);
+	struct inproc_perfmon *pm = calloc(1, sizeof(*pm));
+	int err;
+	u32 i;
+
+	if (!pm)
+		return fail(dev, ENOMEM, "perfmon: out of memory");
+	pm->base.dev = dev;
+	pm->base.count = count;
+	for (i = 0; i < count; i++)
+		pm->counters[i] = numbers[i];
+	pthread_mutex_lock(&d->lock);
+	err = register_perfmon(d, pm);
+	pthread_mutex_unlock(&d->lock);
+	if (err)
+		free(pm);
+	else
+		*out = &pm->base;
+	return err;
+}
+
+void inproc_perfmon_destroy(struct pumice_perfmon *base)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_perfmon *pm = (struct inproc_perfmon *)base, **link;
+
+	pthread_mutex_lock(&d->lock);
+	for (link = &d->perfmons; *link != pm; link = &(*link)->next)
+		;
+	*link = pm->next;
+	perf_put(d, pm->area);
+	pthread_mutex_unlock(&d->lock);
+	free(pm);
+}
+
+int inproc_perfmon_read(struct pumice_perfmon *base, u32 flags, u64 *values)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_perfmon *pm = (struct inproc_perfmon *)base;
+	const volatile struct fwif_perf *perf = pm->area->area.cpu;
+	u64 now;
+	int err = 0;
+	u32 i;
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	if (pm->area->busy)
+		err = fail(base->dev, EBUSY, "perfmon: %u jobs have not ended", pm->area->busy);
+	for (i = 0; i < base->count && !err; i++) {
+		now = perf->value[pm->counters[i]];
+		values[i] = now - pm->zero[i];
+		if (flags & PUMICE_PERFMON_RESET)
+			pm->zero[i] = now;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}

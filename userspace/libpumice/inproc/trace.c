@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: the event trace (registers TRACE).
+ *
+ * The GPU writes over the oldest records without regard to the reader: a record
+ * is whole if its sequence number says so before and behind copying it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inproc.h"
+
+struct inproc_trace {
+	struct pumice_trace base;
+	struct fw_area area;
+	u32 entries;
+	u64 next;	/* number of the event to be read next */
+};
+
+static void start(struct inproc_device *d, const struct inproc_trace *t)
+{
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_BASE, t->area.addr, 8);
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_ENTRIES, t->entries, 4);
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL, PUMICE_TRACE_CTRL__ENABLE__MASK, 4);
+}
+
+int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **out)
+{
+	struct inproc_device *d = inproc_device(dev);
+	struct inproc_trace *t = calloc(1, sizeof(*t));
+	int err = 0;
+
+	if (!t)
+		return fail(dev, ENOMEM, "trace: out of memory");
+	t->base.dev = dev;
+	t->entries = entries;
+	pthread_mutex_lock(&d->lock);
+	if (d->trace)
+		err = fail(dev, EBUSY, "trace: another one is open");
+	else if (fw_area_create(d, (u64)entries * PUMICE_TRACE_RECORD_WORDS * 4, &t->area))
+		err = fail(dev, ENOMEM, "trace: no GPU memory for %u events", entries);
+	if (!err) {
+		d->trace = t;
+		start(d, t);
+		*out = &t->base;
+	}
+	pthread_mutex_unlock(&d->lock);
+	if (err)
+		free(t);
+	return err;
+}
+
+static u32 sequence_of(const u32 *words)
+{
+	struct pumice_trace_record record;
+
+	pumice_trace_record_unpack(words, &record);
+	return record.sequence;
+}
+
+/* Copy event n. Return: whether it was there, whole, all the time. */
+static bool copy_event(const struct inproc_trace *t, u64 n, u32 *words)
+{
+	const u32 *from = (const u32 *)t->area.cpu +
+			  (n % t->entries) * PUMICE_TRACE_RECORD_WORDS;
+	u16 expected = (u16)(n + 1);
+	bool whole = sequence_of(from) == expected;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	memcpy(words, from, PUMICE_TRACE_RECORD_WORDS * 4);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return whole && sequence_of(from) == expected && sequence_of(words) == expected;
+}
+
+int inproc_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lost)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_trace *t = (struct inproc_trace *)base;
+	u64 written;
+
+	*have = false;
+	do {
+		written = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_TRACE_WRITTEN, 8);
+		if (t->next == written)
+			return 0;
+		if (written - t->next > t->entries) {
+			*lost += written - t->next - t->entries;
+			t->next = written - t->entries;
+		}
+		*have = copy_event(t, t->next++, words);
+		*lost += !*have;
+	} while (!*have);
+	return 0;
+}
+
+void inproc_trace_close(struct pumice_trace *base)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_trace *t = (struct inproc_trace *)base;
+
+	pthread_mutex_lock(&d->lock);
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL, 0, 4);
+	fw_area_destroy(d, &t->area);
+	d->trace = NULL;
+	pthread_mutex_unlock(&d->lock);
+	free(t);
+}

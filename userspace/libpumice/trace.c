@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The event trace: records of the GPU (hw/formats.xml, trace_record) as a
+ * structure, whatever their way here.
+ */
+#include <errno.h>
+
+#include "internal.h"
+#include "pumice_formats.h"
+#include "pumice_names.h"
+
+#define MAX_ENTRIES	(1u << 20)
+
+_Static_assert((u32)PUMICE_EVENT_JOB_START == PUMICE_TRACE_KIND_JOB_START &&
+	       (u32)PUMICE_EVENT_JOB_END == PUMICE_TRACE_KIND_JOB_END &&
+	       (u32)PUMICE_EVENT_LAUNCH == PUMICE_TRACE_KIND_LAUNCH &&
+	       (u32)PUMICE_EVENT_GROUP_START == PUMICE_TRACE_KIND_GROUP_START &&
+	       (u32)PUMICE_EVENT_GROUP_END == PUMICE_TRACE_KIND_GROUP_END &&
+	       (u32)PUMICE_EVENT_MMU_FAULT == PUMICE_TRACE_KIND_MMU_FAULT &&
+	       (u32)PUMICE_EVENT_MMU_INVALIDATE == PUMICE_TRACE_KIND_MMU_INVALIDATE &&
+	       (u32)PUMICE_EVENT_MMU_WALK == PUMICE_TRACE_KIND_MMU_WALK &&
+	       (u32)PUMICE_EVENT_STALL == PUMICE_TRACE_KIND_STALL, "the header's events");
+
+const char *pumice_event_name(uint32_t kind)
+{
+	return pumice_trace_kind_str(kind);
+}
+
+int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entries,
+		      struct pumice_trace **trace)
+{
+	int err;
+
+	if (!kinds)
+		return fail(dev, EINVAL, "trace: no kinds of events");
+	if (!power_of_two(entries) || entries < 2 || entries > MAX_ENTRIES)
+		return fail(dev, EINVAL, "trace: room for %u events is no power of two from 2 to %u",
+			    entries, MAX_ENTRIES);
+	err = dev->ops->trace_open(dev, entries, trace);
+	if (!err)
+		(*trace)->kinds = kinds;
+	return err;
+}
+
+static void unpack(const u32 *words, struct pumice_event_record *to)
+{
+	struct pumice_trace_record from;
+
+	pumice_trace_record_unpack(words, &from);
+	*to = (struct pumice_event_record){
+		.time = from.time,
+		.kind = from.kind,
+		.context = from.context,
+		.mmu_context = from.mmu_ctx,
+		.usc = from.usc,
+		.arg0 = from.arg0,
+		.arg1 = from.arg1,
+	};
+}
+
+int pumice_trace_read(struct pumice_trace *trace, struct pumice_event_record *records,
+		      uint32_t max, uint32_t *count, uint64_t *lost)
+{
+	u32 words[PUMICE_TRACE_RECORD_WORDS];
+	u64 missed = 0;
+	bool have;
+	int err;
+
+	*count = 0;
+	while (*count < max) {
+		err = trace->dev->ops->trace_next(trace, words, &have, &missed);
+		if (err)
+			return err;
+		if (!have)
+			break;
+		unpack(words, &records[*count]);
+		if (records[*count].kind < 32 && trace->kinds >> records[*count].kind & 1)
+			++*count;
+	}
+	if (lost)
+		*lost = missed;
+	return 0;
+}
+
+void pumice_trace_close(struct pumice_trace *trace)
+{
+	if (trace)
+		trace->dev->ops->trace_close(trace);
+}
