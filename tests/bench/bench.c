@@ -61,9 +61,11 @@ static double time_runs(void (*run)(void *), void *data, unsigned int repeats)
 	return (bench_now() - start) / repeats;
 }
 
-static double least(double a, double b)
+static int compare(const void *a, const void *b)
 {
-	return a < b ? a : b;
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 static double figure(const struct bench_contest *c, double seconds)
@@ -88,16 +90,25 @@ static void write_row(struct bench *bench, const struct bench_contest *c, double
 
 void bench_contest(struct bench *bench, const struct bench_contest *contest)
 {
-	double ours = 1e9, peer = 1e9;
+	unsigned int rounds = bench->rounds * (contest->median_of ? contest->median_of : 1);
+	unsigned int chosen = contest->median_of ? rounds / 2 : 0;
+	double *ours, *peer;
 
 	if (bench->only && !strstr(contest->name, bench->only))
 		return;
 	fprintf(stderr, "  … %s\n", contest->name);
-	for (unsigned int round = 0; round < bench->rounds; round++) {
-		ours = least(ours, time_runs(contest->ours, contest->our_data, contest->repeats));
-		peer = least(peer, time_runs(contest->peer, contest->peer_data, contest->repeats));
+	ours = calloc(2 * rounds, sizeof(*ours));
+	if (!ours)
+		bench_fail("out of memory");
+	peer = ours + rounds;
+	for (unsigned int i = 0; i < rounds; i++) {
+		ours[i] = time_runs(contest->ours, contest->our_data, contest->repeats);
+		peer[i] = time_runs(contest->peer, contest->peer_data, contest->repeats);
 	}
-	write_row(bench, contest, ours, peer);
+	qsort(ours, rounds, sizeof(*ours), compare);
+	qsort(peer, rounds, sizeof(*peer), compare);
+	write_row(bench, contest, ours[chosen], peer[chosen]);
+	free(ours);
 }
 
 static unsigned int number(const char *text)

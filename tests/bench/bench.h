@@ -5,7 +5,9 @@
  *
  * A contest runs both sides in turn, round after round, and takes the best round
  * of each: other load on the host falls on both alike, and only makes a round
- * slower. Both have been checked against the CPU before the first round counts.
+ * slower. Where a run is as short as a thread's wake-up, the best is luck, and the
+ * median of many rounds is taken. Both sides have been checked against the CPU
+ * before the first round counts.
  *
  * A result's ratio is always "higher is better for us": ours / peer of rates,
  * peer / ours of times.
@@ -34,6 +36,7 @@ struct bench_contest {
 	double scale;
 	double goal;		/* least ratio; 0: none */
 	unsigned int repeats;	/* runs of a round, whose mean counts */
+	unsigned int median_of;	/* the median of so many times the rounds; 0: the best round */
 	void (*ours)(void *data);	/* one run, from submission to the end */
 	void (*peer)(void *data);
 	void *our_data, *peer_data;
@@ -50,6 +53,7 @@ struct bench_workload {
 	double goal;		/* against PoCL; 0: none */
 	double scaling_goal;	/* all threads against one; 0: no such row */
 	unsigned int repeats;
+	unsigned int median_of;	/* as in the contest */
 	const unsigned char *program;
 	size_t program_bytes;
 	const char *kernel;	/* PoCL's */

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bench.h"
 
 #define MAX_SOURCE	65536u
+#define HUGE_PAGE	((size_t)2 << 20)
 #define POCL_PLATFORM	"Portable Computing Language"
 
 static void check(const char *what, cl_int status)
@@ -79,9 +81,11 @@ void pocl_buffer(struct pocl *pocl, size_t bytes, struct pocl_buffer *buffer)
 {
 	cl_int status;
 
-	buffer->cpu = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
+	buffer->cpu = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
 	if (!buffer->cpu)
 		bench_fail("out of memory");
+	/* As our side's memory is. */
+	madvise(buffer->cpu, bytes, MADV_HUGEPAGE);
 	memset(buffer->cpu, 0, bytes);
 	buffer->mem = clCreateBuffer(pocl->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes,
 				     buffer->cpu, &status);

@@ -10,8 +10,8 @@
 #define COUNT	(16u << 20)
 #define BYTES	((uint64_t)COUNT * sizeof(float))
 #define FACTOR	2.0f
-#define ROWS	64u	/* of PUMICE_LANES elements, for a wave */
-#define WAVES	4u	/* of a work-group */
+#define ROWS	256u	/* of PUMICE_LANES elements, for a wave */
+#define WAVES	1u	/* of a work-group */
 
 static float x_of(uint32_t i)
 {

@@ -5,7 +5,7 @@
 ;
 ; Uniforms: x, y (64-bit addresses), a, rows that a wave takes (a multiple of 4).
 
-.group    128, 1, 1
+.group    32, 1, 1
 .uniforms sh0, 6		; x sh0, y sh2, a sh4, rows sh5
 
 .alias    at, r0		; byte offset of the lane's element
