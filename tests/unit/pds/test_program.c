@@ -9,6 +9,7 @@
 
 #define SHARED	64u
 #define ATTRS	20u
+#define COEFFS	12u
 #define GROUP	40u	/* instances */
 #define VA_END	(1ull << PUMICE_MMU_VA_BITS)
 
@@ -18,6 +19,7 @@ static struct pds_launch launch_with_registers(void)
 
 	launch.state.shared = SHARED;
 	launch.state.attrs = ATTRS;
+	launch.state.coeffs = COEFFS;
 	launch.state.temps = 4;
 	return launch;
 }
@@ -65,7 +67,15 @@ static const struct bad bad_insns[] = {
 	  PUMICE_FAULT_PDS_REGISTER },
 	{ "burst beyond the attribute registers", DMA(V, ATTRS - 1, 2, RIG_DATA, 8), 0, 0,
 	  PUMICE_FAULT_PDS_REGISTER },
-	{ "bank 2", LDI(SH, 0, 1), 0, 2u << 8, PUMICE_FAULT_PDS_REGISTER },
+	{ "coefficient register", LDI(CF, COEFFS, 1), 0, 0, PUMICE_FAULT_PDS_REGISTER },
+	{ "mov to coefficient register", MOV(CF, COEFFS, TASK), 0, 0, PUMICE_FAULT_PDS_REGISTER },
+	{ "local_x to a coefficient register", MOV(CF, 0, LOCAL_X), 0, 0,
+	  PUMICE_FAULT_PDS_SOURCE },
+	{ "burst beyond the coefficient registers", DMA(CF, 1, COEFFS, RIG_DATA, 0), 0, 0,
+	  PUMICE_FAULT_PDS_REGISTER },
+	{ "coefficient burst with a stride", DMA(CF, 0, 1, RIG_DATA, 4), 0, 0,
+	  PUMICE_FAULT_PDS_RESERVED },
+	{ "bank 3", LDI(SH, 0, 1), 0, 3u << 8, PUMICE_FAULT_PDS_REGISTER },
 	{ "bank 15 of a burst", DMA(SH, 0, 1, RIG_DATA, 0), 0, 15u << 8,
 	  PUMICE_FAULT_PDS_REGISTER },
 
@@ -126,6 +136,8 @@ static void operands_at_the_edge_are_taken(void **state)
 	static const struct pumice_pds_insn edge[] = {
 		LDI(SH, SHARED - 1, 1),
 		LDI(V, ATTRS - 1, 1),
+		LDI(CF, COEFFS - 1, 1),
+		DMA(CF, 0, COEFFS, RIG_DATA, 0),
 		DMA(SH, 0, SHARED, RIG_DATA, 0),
 		DMA(SH, SHARED - 1, 1, VA_END - 4, 0),
 		DMA(V, 0, ATTRS, RIG_DATA, 0),

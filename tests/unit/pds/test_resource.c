@@ -89,6 +89,16 @@ static void a_group_fits_up_to_the_last_unit_of_each_store(void **state)
 	s.shared = 2049;
 	pds_need_of(&s, &need);
 	assert_false(pds_need_fits(&need, &capacity));
+
+	/* Coefficients come out of the same store. */
+	s.shared = 2000;
+	s.coeffs = 48;
+	pds_need_of(&s, &need);
+	assert_true(pds_need_fits(&need, &capacity));
+	s.coeffs = 49;
+	pds_need_of(&s, &need);
+	assert_false(pds_need_fits(&need, &capacity));
+	s.coeffs = 0;
 	s.shared = 2048;
 
 	s.local_bytes = 65540;

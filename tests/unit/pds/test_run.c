@@ -125,6 +125,35 @@ static void sources_of_the_task_reach_its_shared_registers(void **state)
 	rig_destroy(rig);
 }
 
+/* Behind the shared registers of the same task, and of no other. */
+static void values_of_the_task_reach_its_coefficient_registers(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		MOV(CF, 0, GROUP_X), MOV(CF, 24, TASK), LDI(CF, 1, 0x3f800000),
+		LDI(SH, 39, 7), DMA(CF, 2, 4, RIG_DATA, 0), TASK, END,
+	};
+	struct pds_launch launch = launch_3d();
+	struct rig *rig = rig_create(1, NULL);
+	u32 task, reg;
+
+	(void)state;
+	launch.state.coeffs = 25;
+	memset(rig->data, 0x55, 16);
+	rig_program(rig, &launch, insns, sizeof(insns) / sizeof(insns[0]));
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, id[0], id[1], id[2], 0), PDS_STARTED);
+	for (task = 0; task < 2; task++) {
+		for (reg = 0; reg < 25; reg++) {
+			u32 want = reg == 0 ? id[0] : reg == 1 ? 0x3f800000 :
+				   reg < 6 ? 0x55555555 : reg == 24 ? task : 0;
+
+			assert_int_equal(fake_usc_coeff(rig->usc[0], 0, task * 128, reg), want);
+		}
+		assert_int_equal(fake_usc_shared(rig->usc[0], 0, task * 128, 39), 7);
+	}
+	rig_destroy(rig);
+}
+
 /* Registers without a write, and lanes without an instance, are zero; never what was there. */
 static void nothing_of_an_earlier_task_is_left(void **state)
 {
@@ -441,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_source_reaches_every_instance),
 		cmocka_unit_test(sources_of_the_task_reach_its_shared_registers),
+		cmocka_unit_test(values_of_the_task_reach_its_coefficient_registers),
 		cmocka_unit_test(nothing_of_an_earlier_task_is_left),
 		cmocka_unit_test(a_program_writes_only_its_own_registers),
 		cmocka_unit_test(later_writes_win),

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How resources are given: limits of each resource, order of release, and the
+ * figures that tell of them. The reference of the random test keeps a list of
+ * groups in the order in which they started.
+ */
+#include <string.h>
+
+#include "rig.h"
+
+/* Every group of these tests: 2 tasks of 5 waves, 20 rows a wave, 30 words a task, 2 local rows. */
+#define INSTANCES	160
+#define TASKS		2u
+#define WAVES		5u
+#define ROWS		(5u * 20u)
+#define WORDS		(2u * 30u)
+#define LOCAL_ROWS	2u
+#define ROOM		(PUMICE_USC_SLOTS / TASKS)	/* groups on a USC: slots run out first */
+
+static struct rig *limits_rig(unsigned int uscs)
+{
+	static const struct pumice_pds_insn insns[] = { TASK, END };
+	struct rig *rig = rig_create(uscs, NULL);
+	struct pds_launch launch = rig_launch(INSTANCES, 1, 1);
+
+	launch.state.temps = 20;
+	launch.state.shared = 20;
+	launch.state.coeffs = 10;
+	launch.state.local_bytes = 200;
+	rig_program(rig, &launch, insns, 2);
+	assert_true(rig_begin(rig, &launch));
+	return rig;
+}
+
+/* Groups that start before one has to wait. */
+static u32 fill(struct rig *rig)
+{
+	u32 n = 0;
+
+	while (rig_group(rig, n, 0, 0, n) == PDS_STARTED)
+		n++;
+	return n;
+}
+
+struct limit_case {
+	const char *what;
+	struct pds_control control;
+	u32 groups;	/* that run at a time on a USC */
+};
+
+static const struct limit_case limit_cases[] = {
+	{ "none", { .tasks = 0 }, ROOM },
+	{ "tasks of one group", { .tasks = TASKS }, 1 },
+	{ "tasks of one group and a half", { .tasks = TASKS + 1 }, 1 },
+	{ "tasks of seven groups", { .tasks = 7 * TASKS }, 7 },
+	{ "more tasks than slots", { .tasks = 255 }, ROOM },
+	{ "rows of three groups", { .unified_bytes = 3 * ROWS * 128 }, 3 },
+	{ "rows of three groups less a byte", { .unified_bytes = 3 * ROWS * 128 - 1 }, 2 },
+	{ "words of four groups", { .common_bytes = 4 * WORDS * 4 }, 4 },
+	{ "words of four groups less a byte", { .common_bytes = 4 * WORDS * 4 - 1 }, 3 },
+	{ "local rows of two groups", { .local_bytes = 2 * LOCAL_ROWS * 128 }, 2 },
+	{ "local rows of two groups less a byte", { .local_bytes = 2 * LOCAL_ROWS * 128 - 1 }, 1 },
+	{ "the least of all counts",
+	  { .tasks = 6 * TASKS, .unified_bytes = 4 * ROWS * 128, .common_bytes = 5 * WORDS * 4 }, 4 },
+	/* Below the need of a group: still one at a time. */
+	{ "one task", { .tasks = 1 }, 1 },
+	{ "a byte of unified store", { .unified_bytes = 1 }, 1 },
+	{ "a byte of common store", { .common_bytes = 1 }, 1 },
+	{ "a byte of local memory", { .local_bytes = 1 }, 1 },
+};
+
+static void a_limit_bounds_what_runs_on_each_usc(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(limit_cases) / sizeof(limit_cases[0]); i++) {
+		struct rig *rig = limits_rig(3);
+		struct pds_control control = limit_cases[i].control;
+
+		control.out_of_order = i & 1;	/* makes no difference here */
+		rig_control(rig, control);
+		if (fill(rig) != 3 * limit_cases[i].groups)
+			fail_msg("%s: %u groups", limit_cases[i].what, pds_groups(rig->pds));
+		/* One leaves, one starts. */
+		assert_true(rig_finish_oldest(rig));
+		assert_int_equal(fill(rig), 1);
+		rig_destroy(rig);
+	}
+}
+
+static void a_limit_counts_for_groups_that_start_later(void **state)
+{
+	struct rig *rig = limits_rig(1);
+
+	(void)state;
+	assert_int_equal(fill(rig), ROOM);
+	rig_control(rig, (struct pds_control){ .out_of_order = true, .tasks = 3 * TASKS });
+	assert_int_equal(pds_groups(rig->pds), ROOM);
+	while (pds_groups(rig->pds) > 3) {
+		assert_true(rig_finish_oldest(rig));
+		assert_int_equal(fill(rig), 0);
+	}
+	assert_true(rig_finish_oldest(rig));
+	assert_int_equal(fill(rig), 1);
+	rig_control(rig, (struct pds_control){ .out_of_order = true });
+	assert_int_equal(fill(rig), ROOM - 3);
+	rig_destroy(rig);
+}
+
+/* What never fits is refused by the sizes of the stores, whatever the limits are. */
+static void a_limit_never_refuses_a_launch(void **state)
+{
+	struct rig *rig = limits_rig(1);
+	struct pds_launch launch = rig_launch(1024, 1, 1);
+	struct pumice_pds_insn insns[] = { TASK, END };
+
+	(void)state;
+	rig_end(rig);
+	rig_control(rig, (struct pds_control){ .tasks = 1, .unified_bytes = 1, .common_bytes = 1,
+					       .local_bytes = 1 });
+	launch.state.temps = 128;
+	launch.state.shared = 2048;
+	launch.state.local_bytes = RIG_LOCAL;
+	rig_program(rig, &launch, insns, 2);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(fill(rig), 1);
+	rig_destroy(rig);
+}
+
+/* Finish the running group that is number n by its start. */
+static void finish_nth(struct rig *rig, u32 n)
+{
+	struct usc *usc = rig->usc[0];
+	u64 order = 0;
+	u32 best = FAKE_NOBODY, g;
+
+	for (n++; n; n--) {
+		u64 next = UINT64_MAX;
+
+		for (g = 0; g < PUMICE_USC_SLOTS; g++) {
+			if (fake_usc_running(usc, g) && usc->start_order[g] > order &&
+			    usc->start_order[g] < next) {
+				next = usc->start_order[g];
+				best = g;
+			}
+		}
+		order = next;
+	}
+	fake_usc_finish(usc, best);
+}
+
+static void in_order_a_group_holds_on_until_those_before_it_have_ended(void **state)
+{
+	struct rig *rig = limits_rig(1);
+	u32 i;
+
+	(void)state;
+	rig_control(rig, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fill(rig), ROOM);
+	/* All but the first end: nothing is released. */
+	for (i = ROOM - 1; i > 0; i--) {
+		finish_nth(rig, i);
+		assert_int_equal(rig_load(rig).held, (ROOM - i) * TASKS);
+		assert_int_equal(rig_load(rig).tasks, PUMICE_USC_SLOTS);
+		assert_int_equal(rig_load(rig).waves, i * WAVES);
+		assert_int_equal(fill(rig), 0);
+	}
+	assert_int_equal(pds_groups(rig->pds), 1);
+	finish_nth(rig, 0);
+	assert_int_equal(rig_load(rig).held, 0);
+	assert_int_equal(rig_load(rig).tasks, 0);
+	assert_int_equal(fill(rig), ROOM);
+	rig_destroy(rig);
+}
+
+static void in_order_each_usc_has_its_own_order(void **state)
+{
+	struct rig *rig = limits_rig(2);
+
+	(void)state;
+	rig_control(rig, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fill(rig), 2 * ROOM);
+	/* The first group of all runs on; USC 1 releases its own. */
+	fake_usc_finish(rig->usc[1], fake_usc_oldest(rig->usc[1]));
+	assert_int_equal(rig_load(rig).held, 0);
+	assert_int_equal(fill(rig), 1);
+	rig_destroy(rig);
+}
+
+static void what_is_held_counts_against_the_limits(void **state)
+{
+	struct rig *rig = limits_rig(1);
+
+	(void)state;
+	rig_control(rig, (struct pds_control){ .tasks = 4 * TASKS });
+	assert_int_equal(fill(rig), 4);
+	finish_nth(rig, 2);
+	assert_int_equal(fill(rig), 0);
+	finish_nth(rig, 0);
+	assert_int_equal(fill(rig), 1);
+	finish_nth(rig, 0);
+	assert_int_equal(rig_load(rig).held, 0);	/* numbers 1 and 2 went together */
+	assert_int_equal(fill(rig), 2);
+	rig_destroy(rig);
+}
+
+static void going_out_of_order_releases_what_is_held(void **state)
+{
+	struct rig *rig = limits_rig(1);
+
+	(void)state;
+	rig_control(rig, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fill(rig), ROOM);
+	finish_nth(rig, 5);
+	finish_nth(rig, 9);
+	assert_int_equal(rig_load(rig).held, 2 * TASKS);
+	rig_control(rig, (struct pds_control){ .out_of_order = true });
+	assert_int_equal(rig_load(rig).held, 0);
+	assert_int_equal(fill(rig), 2);
+	rig_destroy(rig);
+}
+
+static void a_reset_takes_limits_and_order_back(void **state)
+{
+	struct rig *rig = limits_rig(1);
+
+	(void)state;
+	rig_control(rig, (struct pds_control){ .tasks = 1 });
+	rig_end(rig);
+	rig_lock(rig);
+	pds_reset(rig->pds);
+	assert_true(pds_control(rig->pds)->out_of_order);
+	assert_int_equal(pds_control(rig->pds)->tasks, 0);
+	rig_unlock(rig);
+	rig_destroy(rig);
+}
+
+static u32 next_random(u64 *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return (u32)(*state >> 33);
+}
+
+/* Groups of the reference, in the order in which they started. */
+struct reference {
+	struct {
+		u32 group;	/* of the fake USC */
+		bool ended;
+	} list[PUMICE_USC_SLOTS];
+	u32 count;
+};
+
+/* Strike what the order lets go. */
+static void settle(struct reference *ref, bool out_of_order)
+{
+	u32 i = 0;
+
+	while (i < ref->count) {
+		if (ref->list[i].ended) {
+			memmove(&ref->list[i], &ref->list[i + 1],
+				(ref->count - i - 1) * sizeof(ref->list[0]));
+			ref->count--;
+		} else if (out_of_order) {
+			i++;
+		} else {
+			break;
+		}
+	}
+}
+
+static u32 newest_group(const struct usc *usc)
+{
+	u32 newest = FAKE_NOBODY, g;
+
+	for (g = 0; g < PUMICE_USC_SLOTS; g++) {
+		if (fake_usc_running(usc, g) &&
+		    (newest == FAKE_NOBODY || usc->start_order[g] > usc->start_order[newest]))
+			newest = g;
+	}
+	return newest;
+}
+
+static void random_starts_and_ends_keep_order_and_limits(void **state)
+{
+	struct rig *rig = limits_rig(1);
+	struct reference ref = { .count = 0 };
+	struct pds_control control = { .out_of_order = true };
+	u64 rnd = 0x5eed0031;
+	u32 step, refused = 0, held = 0;
+
+	(void)state;
+	print_message("seed 0x%llx\n", (unsigned long long)rnd);
+	for (step = 0; step < 50000; step++) {
+		u32 what = next_random(&rnd) % 100;
+
+		if (what == 0) {
+			control.out_of_order = next_random(&rnd) & 1;
+			control.tasks = next_random(&rnd) % 40;
+			rig_control(rig, control);
+			settle(&ref, control.out_of_order);
+		} else if (what < 52) {
+			bool fits = ref.count < ROOM &&
+				    (!control.tasks || !ref.count ||
+				     (ref.count + 1) * TASKS <= control.tasks);
+			bool started = rig_group(rig, 0, 0, 0, step) == PDS_STARTED;
+
+			assert_int_equal(started, fits);
+			refused += !fits;
+			if (started) {
+				ref.list[ref.count].group = newest_group(rig->usc[0]);
+				ref.list[ref.count++].ended = false;
+			}
+		} else if (ref.count) {
+			u32 n = next_random(&rnd) % ref.count;
+
+			if (!ref.list[n].ended)
+				fake_usc_finish(rig->usc[0], ref.list[n].group);
+			ref.list[n].ended = true;
+			settle(&ref, control.out_of_order);
+		}
+		assert_int_equal(rig_load(rig).tasks, ref.count * TASKS);
+		held += rig_load(rig).held > 0;
+	}
+	assert_true(refused > 1000 && held > 1000);
+	rig_destroy(rig);
+}
+
+static void a_wait_is_counted_once_however_often_it_is_tried(void **state)
+{
+	struct rig *rig = limits_rig(1);
+	u32 i;
+
+	(void)state;
+	fill(rig);
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 1);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 1);
+	rig_finish_oldest(rig);
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 1);
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 2);
+	rig_destroy(rig);
+}
+
+static void occupancy_is_the_sum_of_tasks_over_time(void **state)
+{
+	struct rig *rig = limits_rig(2);
+
+	(void)state;
+	rig->clock = 1000;
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	rig->clock = 1100;	/* 2 tasks for 100 */
+	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_OCCUPANCY), 200);
+	rig->clock = 1150;	/* 4 for 50 */
+	rig_finish_oldest(rig);
+	rig->clock = 1157;	/* 2 for 7 */
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_OCCUPANCY), 200 + 200 + 14);
+	rig_finish_oldest(rig);
+	rig->clock = 9999;	/* none */
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_OCCUPANCY), 200 + 200 + 14);
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_TASKS), 4);
+	rig_destroy(rig);
+}
+
+static void the_peak_is_kept_until_it_is_taken_back(void **state)
+{
+	struct rig *rig = limits_rig(1);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 5; i++)
+		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+	for (i = 0; i < 3; i++)
+		rig_finish_oldest(rig);
+	assert_int_equal(rig_load(rig).peak_tasks, 5 * TASKS);
+	assert_int_equal(rig_load(rig).tasks, 2 * TASKS);
+	assert_int_equal(rig_load(rig).waves, 2 * WAVES);
+	rig_lock(rig);
+	pds_reset_peak(rig->pds);
+	rig_unlock(rig);
+	assert_int_equal(rig_load(rig).peak_tasks, 2 * TASKS);
+	rig_destroy(rig);
+}
+
+static void bytes_of_bursts_are_counted(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 5, RIG_DATA, 0),
+							DMA(CF, 0, 3, RIG_DATA, 0),
+							DMA(V, 0, 2, RIG_DATA, 8), TASK, END };
+	struct pds_launch launch = rig_launch(40, 1, 1);
+	struct rig *rig = rig_create(1, NULL);
+
+	(void)state;
+	launch.state.shared = 5;
+	launch.state.coeffs = 3;
+	launch.state.attrs = 2;
+	rig_program(rig, &launch, insns, 5);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_DMA_BYTES), (5 + 3 + 2 * 40) * 4);
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_limit_bounds_what_runs_on_each_usc),
+		cmocka_unit_test(a_limit_counts_for_groups_that_start_later),
+		cmocka_unit_test(a_limit_never_refuses_a_launch),
+		cmocka_unit_test(in_order_a_group_holds_on_until_those_before_it_have_ended),
+		cmocka_unit_test(in_order_each_usc_has_its_own_order),
+		cmocka_unit_test(what_is_held_counts_against_the_limits),
+		cmocka_unit_test(going_out_of_order_releases_what_is_held),
+		cmocka_unit_test(a_reset_takes_limits_and_order_back),
+		cmocka_unit_test(random_starts_and_ends_keep_order_and_limits),
+		cmocka_unit_test(a_wait_is_counted_once_however_often_it_is_tried),
+		cmocka_unit_test(occupancy_is_the_sum_of_tasks_over_time),
+		cmocka_unit_test(the_peak_is_kept_until_it_is_taken_back),
+		cmocka_unit_test(bytes_of_bursts_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
