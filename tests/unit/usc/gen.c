@@ -65,123 +65,6 @@ u32 gen_temp(struct gen *g)
 	return temp;
 }
 
-/* Mask registers: constants 0 to 11 and the first 16 temporaries. */
-static u32 pick_mask_register(struct gen *g)
-{
-	u32 temps = g->temps < 16 ? g->temps : 16, temp;
-
-	if (gen_below(g->rng, 2))
-		return gen_below(g->rng, PUMICE_USC_K_ALO8 + 1);
-	do {
-		temp = gen_below(g->rng, temps);
-	} while (gen_is_busy(g, temp));
-	return MASK_R(temp);
-}
-
-u32 gen_mask(struct gen *g)
-{
-	if (gen_below(g->rng, 4) == 0)
-		return ALWAYS;
-	return usc_double_mask(pick_mask_register(g), gen_below(g->rng, 2), pick_mask_register(g),
-			       gen_below(g->rng, 2));
-}
-
-static u32 pick_special(struct gen *g, u32 bank)
-{
-	const struct pumice_isa_special *special;
-
-	do {
-		special = &pumice_usc_isa.specials[gen_below(g->rng, pumice_usc_isa.nr_specials)];
-	} while (special->bank != bank);
-	return special->number;
-}
-
-/* The number of a register in a bank; false if the bank has none that may be used. */
-static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
-{
-	switch (bank) {
-	case PUMICE_USC_BANK_R:
-		*num = gen_temp(g);
-		return true;
-	case PUMICE_USC_BANK_V:
-		*num = g->out->limits.attrs ? gen_below(g->rng, g->out->limits.attrs) : 0;
-		return g->out->limits.attrs > 0;
-	case PUMICE_USC_BANK_SH:
-		*num = GEN_SH_FREE + gen_below(g->rng, g->out->limits.shared - GEN_SH_FREE);
-		return !written || g->write_shared;
-	case PUMICE_USC_BANK_M:
-		*num = gen_mask(g);
-		return true;
-	case PUMICE_USC_BANK_K:
-	case PUMICE_USC_BANK_SC:
-	case PUMICE_USC_BANK_SR:
-		*num = pick_special(g, bank);
-		return true;
-	default:
-		*num = 0;
-		return bank == PUMICE_USC_BANK_IMM;
-	}
-}
-
-/* A random operand of a class. */
-u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool written)
-{
-	for (;;) {
-		u32 bank = gen_below(g->rng, 32), num;
-		bool elem = gen_below(g->rng, 2);
-
-		if (((elem ? class->elem : class->full) >> bank & 1) &&
-		    pick_number(g, bank, written, &num))
-			return usc_operand(bank, num, elem);
-	}
-}
-
-/* One operation without memory, signals or control flow, with random operands. */
-static void emit_alu(struct gen *g)
-{
-	const struct pumice_isa_op_info *op;
-	struct pumice_usc_insn insn = { 0 };
-	const struct pumice_isa_form *form;
-
-	do {
-		op = &pumice_usc_ops[gen_below(g->rng, PUMICE_USC_OPS)];
-	} while (op->layout != PUMICE_USC_LAYOUT_ALU);
-	do {
-		insn.form = gen_below(g->rng, PUMICE_USC_FORM_COUNT);
-	} while (!(op->forms >> insn.form & 1));
-	do {
-		insn.type = gen_below(g->rng, PUMICE_USC_TYPE_COUNT);
-	} while (!(op->types >> insn.type & 1));
-	insn.opcode = op->opcode;
-	form = &op->form[insn.form];
-	for (u32 n = 0; n < form->nr_operands; n++) {
-		const struct pumice_isa_class *class =
-			&pumice_usc_isa.classes[form->operands[n].cls];
-
-		switch (form->operands[n].field) {
-		case PUMICE_USC_FIELD_DST:
-			insn.dst = gen_operand(g, class, true);
-			break;
-		case PUMICE_USC_FIELD_SRC0:
-			insn.src0 = gen_operand(g, class, false);
-			break;
-		case PUMICE_USC_FIELD_SRC1:
-			insn.src1 = gen_operand(g, class, false);
-			break;
-		case PUMICE_USC_FIELD_MASK:
-			insn.mask = (u16)gen_mask(g);
-			break;
-		case PUMICE_USC_FIELD_FUNC:
-			insn.func = gen_below(g->rng, insn.type == U32 ? PUMICE_USC_REDUCE_COUNT :
-								       PUMICE_USC_REDUCE_MAX + 1);
-			break;
-		}
-	}
-	if (insn.src0 == IMM || insn.src1 == IMM)
-		insn.imm = gen_word(g->rng);
-	gen_emit(g, insn);
-}
-
 void gen_wait_all(struct gen *g)
 {
 	u32 at = g->out->insns;
@@ -214,19 +97,6 @@ void gen_wait_all(struct gen *g)
 		}
 	}
 	memset(g->busy_temps, 0, sizeof(g->busy_temps));
-}
-
-/* A product and a sum with it, as inner loops have them; registers may well coincide. */
-static void emit_product_sum(struct gen *g)
-{
-	u32 few[3] = { R(gen_temp(g)), R(gen_temp(g)), R(gen_temp(g)) };
-	u32 product = few[gen_below(g->rng, 3)], other = few[gen_below(g->rng, 3)];
-	bool first = gen_below(g->rng, 2);
-
-	gen_emit(g, INSN(MUL, .type = F32, .dst = product, .src0 = few[gen_below(g->rng, 3)],
-		     .src1 = few[gen_below(g->rng, 3)]));
-	gen_emit(g, INSN(ADD, .type = F32, .dst = few[gen_below(g->rng, 3)],
-		     .src0 = first ? product : other, .src1 = first ? other : product));
 }
 
 static void emit_block(struct gen *g, u32 count);
@@ -285,9 +155,9 @@ static void emit_block(struct gen *g, u32 count)
 		u32 what = gen_below(g->rng, 32);
 
 		if (what < 20)
-			emit_alu(g);
+			gen_alu(g);
 		else if (what < 22)
-			emit_product_sum(g);
+			gen_product_sum(g);
 		else if (what < 25)
 			gen_local(g);
 		else if (what < 29)
@@ -354,6 +224,8 @@ void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *o
 			.temps = g.temps + KEEP,
 			.attrs = gen_below(rng, 5),
 			.shared = GEN_SH_FREE + 1 + gen_below(rng, 12),
+			.coeffs = gen_below(rng, 6),
+			.slot_regs = gen_below(rng, PUMICE_USC_OWN_REGS + 1),
 		},
 	};
 	emit_prologue(&g);

@@ -43,6 +43,11 @@ u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool writte
 /* Wait for everything under way, in a random one of the ways to wait. */
 void gen_wait_all(struct gen *g);
 
+/* One operation without memory, signals or control flow, with random operands. */
+void gen_alu(struct gen *g);
+/* A product and a sum with it, as inner loops have them; registers may well coincide. */
+void gen_product_sum(struct gen *g);
+
 /* Memory: one access, or a few that belong together. */
 void gen_local(struct gen *g);
 void gen_global(struct gen *g);

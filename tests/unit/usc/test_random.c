@@ -72,6 +72,8 @@ static void fill_registers(struct gen_rng *rng, struct rig *rig, unsigned int nu
 		shared[GEN_SH_MEMORY] = (u32)memory_va;
 		shared[GEN_SH_MEMORY + 1] = (u32)(memory_va >> 32);
 		memcpy(ref->shared[t], shared, ref->shared_words * 4);
+		for (u32 n = 0; n < ref->coeffs; n++)
+			ref->coeff[t][n] = usc_coeffs(rig->usc, task)[n] = gen_word(rng);
 		for (u32 w = 0; w < task->waves; w++, wave++) {
 			for (u32 r = 0; r < ref->attrs; r++) {
 				u32 *row = usc_attr(rig->usc, task, w, r);
@@ -95,11 +97,13 @@ static void set_up_group(struct gen_rng *rng, struct rig *rig, unsigned int numb
 	rig_fill(rig, number, shape, program);
 	ref->waves = 0;
 	memset(ref->local, 0, sizeof(ref->local));
+	memset(ref->slot_reg, 0, sizeof(ref->slot_reg));
 	ref->code = prog->code;
 	ref->insns = prog->insns;
 	ref->temps = prog->limits.temps;
 	ref->attrs = prog->limits.attrs;
 	ref->shared_words = prog->limits.shared;
+	ref->coeffs = prog->limits.coeffs;
 	ref->local_bytes = shape->local_bytes;
 	ref->first_wave = shape->first_wave;
 	ref->core = RIG_CORE;
@@ -133,6 +137,24 @@ static bool same(const char *what, u32 number, u32 index, const void *got, const
 	return true;
 }
 
+/* Registers of one wave: from the unified store, and its own. */
+static bool same_wave(struct rig *rig, unsigned int number, u32 index, const struct usc_group *group,
+		      const struct usc_task *task, u32 in_task, const struct ref_group *ref)
+{
+	const u32 *regs = rig->usc->unified + usc_wave_regs(task, in_task);
+	u32 slot = (u32)(task - rig->usc->task);
+	const u32 *own = rig->usc->own + (slot * USC_MAX_WAVES + in_task) * USC_OWN_WORDS;
+	const struct ref_wave *w = &ref->wave[index];
+
+	return same("registers of wave", number, index, regs, w->reg,
+		    (size_t)(ref->temps + ref->attrs) * 128) &&
+	       (!group->program->own ||
+		(same("internal registers of wave", number, index, own, w->internal,
+		      sizeof(w->internal)) &&
+		 same("index registers of wave", number, index,
+		      own + USC_OWN_INDEX * USC_ROW_WORDS, w->idx, sizeof(w->idx))));
+}
+
 /* Registers, local and global memory. */
 static bool same_state(struct rig *rig, unsigned int number, const struct ref_group *ref)
 {
@@ -145,21 +167,24 @@ static bool same_state(struct rig *rig, unsigned int number, const struct ref_gr
 		const struct usc_task *task = usc_task(rig->usc, group->slot[t]);
 
 		ok = ok && same("shared registers of task", number, t,
-				usc_shared(rig->usc, task), ref->shared[t], ref->shared_words * 4);
-		for (u32 w = 0; w < task->waves; w++, wave++) {
-			const u32 *regs = rig->usc->unified + usc_wave_regs(task, w);
-
-			ok = ok && same("registers of wave", number, wave, regs,
-					ref->wave[wave].reg,
-					(size_t)(ref->temps + ref->attrs) * 128);
-		}
+				usc_shared(rig->usc, task), ref->shared[t], ref->shared_words * 4) &&
+		     same("coefficient registers of task", number, t,
+			  usc_coeffs(rig->usc, task), ref->coeff[t], ref->coeffs * 4) &&
+		     same("slot registers of task", number, t,
+			  rig->usc->slot_reg[group->slot[t]], ref->slot_reg[t],
+			  sizeof(ref->slot_reg[t]));
+		for (u32 w = 0; w < task->waves; w++, wave++)
+			ok = ok && same_wave(rig, number, wave, group, task, w, ref);
 	}
 	return ok && same("local memory", number, 0, rig->usc->local + group->local_byte, ref->local,
 			  ref->local_bytes);
 }
 
-/* One program, in one to three work-groups that run at the same time. */
-static bool try_program(struct rig *rig, u64 seed)
+/*
+ * One program, in one to three work-groups that run at the same time. One whose
+ * transcendental results the model cannot tell to the bit is counted, not compared.
+ */
+static bool try_program(struct rig *rig, u64 seed, u64 *undecided)
 {
 	static struct gen_program prog;
 	static struct ref_group ref[MAX_GROUPS];
@@ -184,11 +209,15 @@ static bool try_program(struct rig *rig, u64 seed)
 		usc_group_start(rig->usc, g);
 	}
 	rig_run(rig, budgets[gen_below(&rng, 5)]);
+	ref_undecided = 0;
+	for (u32 g = 0; g < groups; g++)
+		ok = ok && ref_run(&ref[g], MAX_STEPS) == REF_ENDED;
 	for (u32 g = 0; g < groups; g++) {
-		ok = ok && ref_run(&ref[g], MAX_STEPS) == REF_ENDED && !rig->faults &&
-		     rig->done[g] == 1 && same_state(rig, g, &ref[g]);
+		ok = ok && !rig->faults && rig->done[g] == 1 &&
+		     (ref_undecided || same_state(rig, g, &ref[g]));
 		free(ref[g].memory);
 	}
+	*undecided += ref_undecided != 0;
 	if (rig->faults)
 		print_error("fault %u at %u\n", rig->fault.fault, rig->fault.pc);
 	rig_put(rig, program);
@@ -200,6 +229,7 @@ static void run_level(enum usc_level level)
 	u64 seed = setting("PUMICE_TEST_SEED", 20261121);
 	bool best = level + 1 == USC_LEVELS || !usc_level_usable(level + 1);
 	u64 programs = setting("PUMICE_TEST_PROGRAMS", best ? PROGRAMS : FEW_PROGRAMS);
+	u64 undecided = 0;
 	struct rig *rig;
 
 	if (!usc_level_usable(level)) {
@@ -213,13 +243,15 @@ static void run_level(enum usc_level level)
 	print_message("PUMICE_TEST_SEED=%llu, %llu programs\n", (unsigned long long)seed,
 		      (unsigned long long)programs);
 	for (u64 n = 0; n < programs; n++) {
-		if (!try_program(rig, seed + n)) {
+		if (!try_program(rig, seed + n, &undecided)) {
 			rig_destroy(rig);
 			fail_msg("PUMICE_TEST_SEED=%llu PUMICE_TEST_PROGRAMS=1 shows it",
 				 (unsigned long long)(seed + n));
 		}
 	}
 	rig_destroy(rig);
+	print_message("%llu programs were not compared\n", (unsigned long long)undecided);
+	assert_true(undecided <= programs / 100 + 1);
 }
 
 static void usc_base_level_agrees_with_the_reference(void **state)

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Random USC programs: operands, and operations without memory, signals or
+ * control flow. See gen.h.
+ *
+ * An operand that an index register chooses gets that register set right before
+ * it, to values with which it leads to registers that may be used.
+ */
+#include "gen_state.h"
+
+#include <string.h>
+
+/* Mask registers: constants 0 to 11 and the first 16 temporaries. */
+static u32 pick_mask_register(struct gen *g)
+{
+	u32 temps = g->temps < 16 ? g->temps : 16, temp;
+
+	if (gen_below(g->rng, 2))
+		return gen_below(g->rng, PUMICE_USC_K_ALO8 + 1);
+	do {
+		temp = gen_below(g->rng, temps);
+	} while (gen_is_busy(g, temp));
+	return MASK_R(temp);
+}
+
+u32 gen_mask(struct gen *g)
+{
+	if (gen_below(g->rng, 4) == 0)
+		return ALWAYS;
+	return usc_double_mask(pick_mask_register(g), gen_below(g->rng, 2), pick_mask_register(g),
+			       gen_below(g->rng, 2));
+}
+
+static u32 pick_special(struct gen *g, u32 bank)
+{
+	const struct pumice_isa_special *special;
+
+	do {
+		special = &pumice_usc_isa.specials[gen_below(g->rng, pumice_usc_isa.nr_specials)];
+	} while (special->bank != bank);
+	return special->number;
+}
+
+/* The indices of one instruction: those of index register n are below size[n], a power of two. */
+struct indices {
+	u32 dim;	/* log2 of the dimension */
+	u32 size[PUMICE_USC_INDEX_REGS];
+	bool used[PUMICE_USC_INDEX_REGS];
+	u32 dc_words;	/* window for dynamic constants; 0 if none are used */
+};
+
+/* Registers of a bank for random code: from first on, count of them. False if there are none. */
+static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, u32 *count)
+{
+	const struct usc_program_limits *limits = &g->out->limits;
+
+	*first = 0;
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		*count = g->temps;
+		return true;
+	case PUMICE_USC_BANK_V:
+		*count = limits->attrs;
+		break;
+	case PUMICE_USC_BANK_SH:
+		*first = GEN_SH_FREE;
+		*count = limits->shared - GEN_SH_FREE;
+		break;
+	case PUMICE_USC_BANK_CF:
+		*count = limits->coeffs;
+		break;
+	case PUMICE_USC_BANK_SL:
+		*count = limits->slot_regs;
+		break;
+	case PUMICE_USC_BANK_I:
+		*count = PUMICE_USC_OWN_REGS - limits->slot_regs;
+		return *count > 0;
+	case PUMICE_USC_BANK_IDX:
+		*count = PUMICE_USC_INDEX_REGS;
+		return true;
+	default:
+		return false;
+	}
+	/* What the waves of a task share is written by one wave alone. */
+	return *count > 0 && (!written || bank == PUMICE_USC_BANK_V || g->write_shared);
+}
+
+/* The number of a register in a bank; false if the bank has none that may be used. */
+static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
+{
+	u32 first, count;
+
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		*num = gen_temp(g);
+		return true;
+	case PUMICE_USC_BANK_M:
+		*num = gen_mask(g);
+		return true;
+	case PUMICE_USC_BANK_K:
+	case PUMICE_USC_BANK_SC:
+	case PUMICE_USC_BANK_SR:
+		*num = pick_special(g, bank);
+		return true;
+	case PUMICE_USC_BANK_IMM:
+		*num = 0;
+		return true;
+	default:
+		if (!bank_range(g, bank, written, &first, &count))
+			return false;
+		*num = first + gen_below(g->rng, count);
+		return true;
+	}
+}
+
+/* A number from which every index leads to a register that may be used; false where chance found none. */
+static bool pick_indexed(struct gen *g, struct indices *x, u32 bank, bool written, u32 which,
+			 u32 *num)
+{
+	u32 span = (x->size[which] - 1) << x->dim, first = 0, count;
+
+	if (bank == PUMICE_USC_BANK_DC)
+		count = x->dc_words = 1 + span + gen_below(g->rng, 64);
+	else if (bank == PUMICE_USC_BANK_I || bank == PUMICE_USC_BANK_IDX ||
+		 bank == PUMICE_USC_BANK_SL || !bank_range(g, bank, written, &first, &count) ||
+		 count <= span)
+		return false;
+	*num = first + gen_below(g->rng, count - span);
+	for (u32 n = 0; bank == PUMICE_USC_BANK_R && n < x->size[which]; n++) {
+		if (gen_is_busy(g, *num + (n << x->dim)))
+			return false;
+	}
+	x->used[which] = true;
+	return true;
+}
+
+static u32 with_index(u32 bank, u32 num, bool elem, u32 which)
+{
+	const struct pumice_usc_operand v = {
+		.bank = bank, .num = (u16)num, .elem = elem, .idx = which + 1,
+	};
+	u32 raw;
+
+	pumice_usc_operand_pack(&raw, &v);
+	return raw;
+}
+
+/* A random operand of a class; x is NULL where none may be indexed. */
+static u32 pick_operand(struct gen *g, const struct pumice_isa_class *class, bool written,
+			struct indices *x)
+{
+	for (;;) {
+		u32 bank = gen_below(g->rng, 32), which = gen_below(g->rng, PUMICE_USC_INDEX_REGS);
+		bool elem = gen_below(g->rng, 2);
+		u32 num;
+
+		if (!((elem ? class->elem : class->full) >> bank & 1))
+			continue;
+		if (x && (bank == PUMICE_USC_BANK_DC ? !x->dc_words : !gen_below(g->rng, 3)) &&
+		    pick_indexed(g, x, bank, written, which, &num))
+			return with_index(bank, num, elem, which);
+		if (pick_number(g, bank, written, &num))
+			return usc_operand(bank, num, elem);
+	}
+}
+
+u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool written)
+{
+	return pick_operand(g, class, written, NULL);
+}
+
+/* Index registers and the window of dynamic constants, as the instruction behind needs them. */
+static void emit_indices(struct gen *g, const struct indices *x)
+{
+	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++) {
+		if (x->used[n])
+			gen_emit(g, INSN(AND, .dst = usc_operand(PUMICE_USC_BANK_IDX, n, false),
+					 .src0 = R(gen_temp(g)), .src1 = IMM,
+					 .imm = x->size[n] - 1));
+	}
+	if (x->dc_words)
+		gen_emit(g, INSN(DC_WINDOW, .src2 = SH(GEN_SH_MEMORY),
+				 .disp = (u16)(gen_below(g->rng, 1024) * 4),
+				 .words = (u16)x->dc_words));
+}
+
+static void pick_operands(struct gen *g, const struct pumice_isa_form *form,
+			  struct pumice_usc_insn *insn, struct indices *x)
+{
+	for (u32 n = 0; n < form->nr_operands; n++) {
+		const struct pumice_isa_class *class =
+			&pumice_usc_isa.classes[form->operands[n].cls];
+
+		switch (form->operands[n].field) {
+		case PUMICE_USC_FIELD_DST:
+			insn->dst = pick_operand(g, class, true, x);
+			break;
+		case PUMICE_USC_FIELD_SRC0:
+			insn->src0 = pick_operand(g, class, false, x);
+			break;
+		case PUMICE_USC_FIELD_SRC1:
+			insn->src1 = pick_operand(g, class, false, x);
+			break;
+		case PUMICE_USC_FIELD_SRC2:
+			insn->src2 = pick_operand(g, class, false, x);
+			break;
+		case PUMICE_USC_FIELD_MASK:
+			insn->mask = (u16)gen_mask(g);
+			break;
+		case PUMICE_USC_FIELD_FUNC:
+			insn->func = gen_below(g->rng, insn->type == U32 ? PUMICE_USC_REDUCE_COUNT :
+									PUMICE_USC_REDUCE_MAX + 1);
+			break;
+		}
+	}
+}
+
+void gen_alu(struct gen *g)
+{
+	const struct pumice_isa_op_info *op;
+	struct pumice_usc_insn insn = { 0 };
+	struct indices x = { .dim = gen_below(g->rng, PUMICE_USC_DIM_COUNT) };
+
+	do {
+		op = &pumice_usc_ops[gen_below(g->rng, PUMICE_USC_OPS)];
+	} while (op->layout != PUMICE_USC_LAYOUT_ALU && op->layout != PUMICE_USC_LAYOUT_ALU3);
+	do {
+		insn.form = gen_below(g->rng, PUMICE_USC_FORM_COUNT);
+	} while (!(op->forms >> insn.form & 1));
+	do {
+		insn.type = gen_below(g->rng, PUMICE_USC_TYPE_COUNT);
+	} while (!(op->types >> insn.type & 1));
+	insn.opcode = op->opcode;
+	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++)
+		x.size[n] = 1u << gen_below(g->rng, gen_below(g->rng, 4) ? 3 : 8);
+	pick_operands(g, &op->form[insn.form], &insn, &x);
+	if (insn.src0 == IMM || insn.src1 == IMM || insn.src2 == IMM)
+		insn.imm = gen_word(g->rng);
+	if (x.used[0] || x.used[1])
+		insn.dim = (u8)x.dim;
+	emit_indices(g, &x);
+	gen_emit(g, insn);
+}
+
+void gen_product_sum(struct gen *g)
+{
+	u32 few[3] = { R(gen_temp(g)), R(gen_temp(g)), R(gen_temp(g)) };
+	u32 product = few[gen_below(g->rng, 3)], other = few[gen_below(g->rng, 3)];
+	bool first = gen_below(g->rng, 2);
+
+	gen_emit(g, INSN(MUL, .type = F32, .dst = product, .src0 = few[gen_below(g->rng, 3)],
+		     .src1 = few[gen_below(g->rng, 3)]));
+	gen_emit(g, INSN(ADD, .type = F32, .dst = few[gen_below(g->rng, 3)],
+		     .src0 = first ? product : other, .src1 = first ? other : product));
+}
