@@ -45,6 +45,9 @@ qemu := $(BUILD)/qemu$(addprefix -,$(QEMU_VERSION))/qemu-system-x86_64
 export PUMICE_QEMU := $(qemu)
 stock := $(BUILD)/kernel/.stock
 fast := $(BUILD)/kernel/.fast
+# Debian's newer kernels, by series.
+KERNELS ?= 7.2 7.3
+export KERNELS
 stock_module := $(BUILD)/module/stock.ko
 fast_module := $(BUILD)/module/fast.ko
 guest := $(BUILD)/guest/stock.cpio $(BUILD)/guest/programs.cpio
@@ -68,7 +71,7 @@ shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
 
 .PHONY: check
 check: ## every test; the last line counts them
-	@$(S)/check.sh unit guest igt
+	@$(S)/check.sh unit guest igt kernels
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan
@@ -81,6 +84,10 @@ check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's
 	@$(S)/check.sh igt
+
+.PHONY: check-kernels
+check-kernels: ## every guest test on Debian's newer kernels too (KERNELS="7.2 7.3")
+	@KERNEL_TESTS=all $(S)/check.sh kernels
 
 .PHONY: check-qemu
 check-qemu: ## the PCI device and the guest tests on another QEMU (QEMU_VERSION=10.2, QEMU_SRC=)
@@ -139,12 +146,17 @@ $(qemu): $(call setting,qemu,$(QEMU_SRC)) $(gen) $(gpu_sources) scripts/build-qe
 	@$(S)/build-qemu.sh $@
 
 .PHONY: kernels
-kernels: $(stock) $(fast) ## Debian's kernel and the small test kernel
+kernels: $(stock) $(fast) $(KERNELS:%=$(BUILD)/kernel/.series-%) ## Debian's kernels and the small test kernel
 $(stock): $(call setting,kernel,$(KDIR) $(KERNEL_IMAGE) $(KMODULES)) scripts/stock-kernel.sh | $(packages)
 	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh) && ln -sfn "$$kernel" $(@D)/stock
 	@touch $@
 $(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages) $(BUILD)/.packages-check
 	@mkdir -p $(@D) && kernel=$$($(S)/build-kernel.sh fast) && ln -sfn "$$kernel" $(@D)/fast
+	@touch $@
+
+$(KERNELS:%=$(BUILD)/kernel/.series-%): $(BUILD)/kernel/.series-%: scripts/stock-kernel.sh \
+		scripts/build-root.sh | $(packages)
+	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh $*) && ln -sfn "$$kernel" $(@D)/$*
 	@touch $@
 
 .PHONY: module
@@ -153,6 +165,10 @@ $(stock_module): $(gen) $(module_sources) scripts/build-module.sh $(stock) | $(p
 	@$(S)/build-module.sh $(BUILD)/kernel/stock $@
 $(fast_module): $(gen) $(module_sources) scripts/build-module.sh $(fast) | $(packages)
 	@$(S)/build-module.sh $(BUILD)/kernel/fast $@
+
+$(KERNELS:%=$(BUILD)/module/%.ko): $(BUILD)/module/%.ko: $(gen) $(module_sources) \
+		scripts/build-module.sh $(BUILD)/kernel/.series-% | $(packages)
+	@$(S)/build-module.sh $(BUILD)/kernel/$* $@ W=1 KCFLAGS=-Werror
 
 # The guest's initramfs, in parts: see scripts/make-image.py.
 image_sources := $(call sources,scripts/image scripts/guest) scripts/make-image.py
@@ -164,6 +180,10 @@ $(BUILD)/guest/stock.cpio: $(stock_module) $(firmware) $(image_sources)
 		--firmware $(firmware) --kmod vgem
 $(BUILD)/guest/fast.cpio: $(fast_module) $(firmware) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/fast --module $(fast_module) \
+		--firmware $(firmware) --kmod vgem
+$(KERNELS:%=$(BUILD)/guest/%.cpio): $(BUILD)/guest/%.cpio: $(BUILD)/module/%.ko $(firmware) \
+		$(image_sources)
+	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/$* --module $< \
 		--firmware $(firmware) --kmod vgem
 $(BUILD)/guest/programs.cpio: $(native) $(image_sources)
 	@$(S)/make-image.py programs $@ $(program_folders)
@@ -194,5 +214,5 @@ clean-cache: ## remove the cache (QEMU, kernels, IGT): the next build is a cold 
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## "; print "make TARGET" } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+		/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
 	@printf '\nSettings: CORES=4 THREADS=2 JOBS=%s QEMU_SRC= KDIR= KERNEL_IMAGE= PUMICE_CACHE=\n' $(JOBS)

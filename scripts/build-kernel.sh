@@ -59,7 +59,9 @@ configure() {
 	(cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$config")
 	make -C "$tree" -s olddefconfig
 	for option in MODULES SW_SYNC DRM DRM_SCHED DRM_GPUVM DRM_EXEC DRM_GEM_SHMEM_HELPER \
-		WANT_DEV_COREDUMP DRM_VGEM 9P_FS NET_9P_VIRTIO SERIAL_8250_CONSOLE HOTPLUG_PCI_PCIE DEBUG_FS PCI_MSI; do
+		WANT_DEV_COREDUMP DRM_VGEM 9P_FS NET_9P_VIRTIO SERIAL_8250_CONSOLE \
+		HOTPLUG_PCI_PCIE DEBUG_FS PCI_MSI CRC32 EVENT_TRACING TRACEPOINTS \
+		PROC_FS PM PM_SLEEP PM_ADVANCED_DEBUG; do
 		grep -q "^CONFIG_$option=[ym]" "$tree/.config" ||
 			die "CONFIG_$option did not survive the merge" "see $config"
 	done

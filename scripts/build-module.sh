@@ -9,7 +9,7 @@
 # copied to build/module/RELEASE/ (same layout as the work tree) and built there,
 # so that one work tree serves several kernels. Only what changed is copied and
 # compiled. The module is then copied to PRODUCT. MODULE_WORK= names another
-# folder to build in.
+# folder to build in. A kernel with a root folder of its own is built for in there.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -19,6 +19,12 @@ product=$2
 shift 2
 release=$(cat "$kernel/release")
 work=${MODULE_WORK:-$BUILD/module/$release}
+
+inside=()
+if [ -e "$kernel/build-root" ]; then
+	kernel=$(realpath "$kernel")
+	inside=("$top/scripts/build-root.sh" run "$kernel/build-root")
+fi
 
 copy() {
 	mkdir -p "$work/drivers/gpu/drm" "$work/hw" "$work/build/gen"
@@ -34,7 +40,7 @@ copy() {
 
 build() {
 	copy
-	make -C "$kernel/kdir" M="$work" -j"$JOBS" modules "$@"
+	"${inside[@]}" make -C "$kernel/kdir" M="$work" -j"$JOBS" modules "$@"
 	cp "$work/drivers/gpu/drm/pumice/pumice.ko" "$product.new"
 	mv "$product.new" "$product"
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, guest, igt, qemu) one after the other. Each
-# closes with 'N passed, N failed'; with several parts so does the whole, on the
-# last line. A part that cannot be built counts as one failure.
+# check.sh PART…: run the parts (unit, guest, igt, kernels, qemu)
+# one after the other. Each closes with 'N passed, N failed'; with several parts so
+# does the whole, on the last line. A part that cannot be built counts as one failure.
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -50,13 +50,28 @@ guest_part() {
 		"$top/scripts/guest-tests.py" "$BUILD/guest"
 }
 
+# A kernel of Debian's by its series, with the quick part of the guest tests or all.
+kernel_part() {
+	part "guest-$1" "guest tests on Debian's kernel $1, ${KERNEL_TESTS:-quick}" \
+		"qemu $BUILD/guest/$1.cpio $BUILD/guest/programs.cpio" \
+		"$top/scripts/guest-tests.py" "$BUILD/guest" \
+		--as-stock "$1" "--${KERNEL_TESTS:-quick}"
+}
+
 run_part() {
+	local kernel
+
 	case $1 in
 	unit)
 		part unit "tests without a guest" "$BUILD/.packages-check firmware native asan qemu" "$top/scripts/unit.py"
 		;;
 	guest)
 		guest_part
+		;;
+	kernels)
+		for kernel in $KERNELS; do
+			kernel_part "$kernel"
+		done
 		;;
 	qemu)
 		part unit "tests of the PCI device" "qemu firmware" \
@@ -68,7 +83,7 @@ run_part() {
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "unit, guest, igt or qemu"
+		die "no part $1" "unit, guest, igt, kernels or qemu"
 		;;
 	esac
 }

@@ -14,21 +14,6 @@ fetch() {
 	"$top/scripts/debian-suite.sh" "$suite" closure "$1" igt-gpu-tools-tests kmod
 }
 
-unpack() {
-	local debs=$1 root=$2 deb folder
-
-	rm -rf "$root"
-	for folder in bin sbin lib lib64; do
-		mkdir -p "$root/usr/$folder"
-		ln -s "usr/$folder" "$root/$folder"
-	done
-	for deb in "$debs"/*.deb; do
-		dpkg-deb --fsys-tarfile "$deb" |
-			tar -x -C "$root" --keep-directory-symlink --no-same-owner \
-				--exclude=./usr/share --exclude=./dev
-	done
-}
-
 main() {
 	local version result
 
@@ -36,7 +21,8 @@ main() {
 	result=$base/$version
 	if [ ! -e "$result/.complete" ]; then
 		step igt-fetch "fetching IGT $version and its libraries" fetch "$base/debs"
-		step igt-unpack "unpacking IGT" unpack "$base/debs" "$result"
+		step igt-unpack "unpacking IGT" \
+			"$top/scripts/unpack-root.sh" "$base/debs" "$result"
 		rm -rf "$base/debs"
 		touch "$result/.complete"
 	fi

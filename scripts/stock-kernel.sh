@@ -1,21 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Debian's own 6.12 kernel and its headers, unpacked and not installed.
+# One of Debian's own kernels and its headers, unpacked and not installed.
+#
+#   stock-kernel.sh           6.12 of the suite that this machine's compiler suits
+#   stock-kernel.sh SERIES    7.2, 7.3, …: of the first suite that has it, for
+#                             building in a root folder with its own compiler
+#
 # Prints the folder of the result, laid out as build-kernel.sh lays it out:
 #
-#   bzImage   the kernel
-#   release   its release string
-#   kdir      where external modules are built
-#   root/     lib/modules/RELEASE
+#   bzImage     the kernel
+#   release     its release string
+#   kdir        where external modules are built
+#   root/       lib/modules/RELEASE
+#   build-root  the root folder to build in (build-root.sh); only with SERIES
 #
 # KERNEL_IMAGE= with KDIR= makes such a folder of the user's own kernel; its
-# modules are then looked for in KMODULES= (default /lib/modules/RELEASE).
+# modules are then looked for in KMODULES= (default /lib/modules/RELEASE). They say
+# nothing about a SERIES that is asked for by name.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 base=$PUMICE_CACHE/kernel
+# Where a SERIES is looked for, in this order.
+series_suites="trixie forky sid experimental"
 
 # The unpacked headers name each other by absolute path; lead these to where
 # they were unpacked.
@@ -28,19 +37,23 @@ relocate_headers() {
 }
 
 unpack() {
-	local debs=$1 release=$2 tree=$3 deb
+	local debs=$1 release=$2 tree=$3 deb image
 
 	rm -rf "$tree"
 	mkdir -p "$tree/headers" "$tree/root"
-	for deb in "$debs"/linux-headers-*.deb "$debs"/linux-kbuild-*.deb; do
-		dpkg-deb -x "$deb" "$tree/headers"
+	for deb in "$debs"/*.deb; do
+		case ${deb##*/} in
+		linux-headers-* | linux-kbuild-*) dpkg-deb -x "$deb" "$tree/headers" ;;
+		*) dpkg-deb -x "$deb" "$tree/root" ;;
+		esac
 	done
-	dpkg-deb -x "$debs"/linux-image-*.deb "$tree/root"
-	cp "$tree/root/boot/vmlinuz-$release" "$tree/bzImage"
 	# One place for the modules, where lib is a folder on any Debian.
 	if [ -d "$tree/root/usr/lib/modules" ] && [ ! -d "$tree/root/lib/modules" ]; then
 		ln -sfn usr/lib "$tree/root/lib"
 	fi
+	image=$tree/root/boot/vmlinuz-$release
+	[ -e "$image" ] || image=$tree/root/lib/modules/$release/vmlinuz
+	mv "$image" "$tree/bzImage"
 	rm -rf "$tree/root/boot"
 	/sbin/depmod -b "$tree/root" "$release"
 	# kbuild is reached by a link to /usr/lib.
@@ -54,13 +67,19 @@ unpack() {
 	echo "$release" >"$tree/release"
 }
 
+# fetch SUITE DEBS RELEASE: image and headers. Newer packaging has the kernel and its
+# modules in packages that the image's depends on.
 fetch() {
-	local suite=$1 debs=$2 release=$3 common
+	local suite=$1 debs=$2 release=$3 image
 
-	common=linux-headers-${release%-amd64}-common
+	image=$(image_package "$suite" "$release")
 	rm -rf "$debs"
-	"$top/scripts/debian-suite.sh" "$suite" download "$debs" \
-		"$(image_package "$suite" "$release")" "linux-headers-$release" "$common" \
+	# shellcheck disable=SC2046
+	"$top/scripts/debian-suite.sh" "$suite" download "$debs" "$image" \
+		$("$top/scripts/debian-suite.sh" "$suite" depends "$image" |
+			grep -xF -e "linux-base-$release" -e "linux-binary-$release" \
+				-e "linux-modules-$release" || true) \
+		"linux-headers-$release" "linux-headers-${release%-amd64}-common" \
 		"linux-kbuild-${release%-amd64}"
 }
 
@@ -73,6 +92,48 @@ image_package() {
 	else
 		echo "linux-image-$release-unsigned"
 	fi
+}
+
+# find_release SERIES SUITE…: "SUITE RELEASE" of the first suite whose kernel for
+# this architecture is of that series.
+find_release() {
+	local series=$1 suite release
+
+	shift
+	for suite in "$@"; do
+		"$top/scripts/debian-suite.sh" "$suite" update >&2
+		release=$("$top/scripts/debian-suite.sh" "$suite" depends linux-headers-amd64 |
+			sed -n "s/^linux-headers-\(${series//./\\.}[.-].*\)/\1/p" | head -n 1)
+		if [ -n "$release" ]; then
+			echo "$suite $release"
+			return
+		fi
+	done
+	die "no kernel $series in Debian's suites ($*) today" \
+		"name those that there are, for example make check-kernels KERNELS=7.3"
+}
+
+# fetch_and_unpack SUITE RELEASE TREE
+fetch_and_unpack() {
+	local suite=$1 release=$2 tree=$3
+
+	step "kernel-$release-fetch" "fetching Debian's kernel $release ($suite)" \
+		fetch "$suite" "$base/debs-$release" "$release"
+	step "kernel-$release-unpack" "unpacking Debian's kernel $release" \
+		unpack "$base/debs-$release" "$release" "$tree"
+	rm -rf "$base/debs-$release"
+}
+
+# link_build_root SUITE RELEASE TREE: the root folder with the compiler that the
+# headers depend on.
+link_build_root() {
+	local suite=$1 release=$2 tree=$3 compiler
+
+	compiler=$("$top/scripts/debian-suite.sh" "$suite" depends "linux-headers-$release" |
+		sed -n 's/^<*\(gcc-[0-9]*-for-host\)>*$/\1/p;s/^<*\(gcc-[0-9]*\)>*$/\1-for-host/p' |
+		head -n 1)
+	[ -n "$compiler" ] || die "the headers of kernel $release name no compiler"
+	ln -sfn "$("$top/scripts/build-root.sh" "$compiler")" "$tree/build-root"
 }
 
 own_kernel() {
@@ -92,33 +153,53 @@ own_kernel() {
 	echo "$tree"
 }
 
-main() {
-	local suite release result file=$PUMICE_CACHE/versions/linux-image
+# chosen FILE SERIES SUITE…: "SUITE RELEASE" as FILE holds it, found when first asked
+# for.
+chosen() {
+	local file=$1
 
-	suite=$(kernel_suite)
 	if [ ! -s "$file" ]; then
+		shift
 		mkdir -p "${file%/*}"
-		step "apt-$suite" "fetching the package lists of Debian $suite" \
-			"$top/scripts/debian-suite.sh" "$suite" update
-		"$top/scripts/debian-suite.sh" "$suite" depends linux-headers-amd64 |
-			sed -n 's/^linux-headers-\(6\.12\..*\)/\1/p' | head -n 1 >"$file.$$"
-		[ -s "$file.$$" ] || die "Debian $suite has no 6.12 kernel headers"
+		find_release "$@" >"$file.$$"
 		mv "$file.$$" "$file"
 	fi
-	release=$(cat "$file")
+	cat "$file"
+}
+
+# The kernel for this machine's own compiler.
+main() {
+	local found release result
+
+	found=$(chosen "$PUMICE_CACHE/versions/kernel" 6.12 "$(kernel_suite)")
+	release=${found#* }
 	result=$base/stock-$release
 	if [ ! -e "$result/.complete" ]; then
-		step kernel-stock-fetch "fetching Debian's kernel $release" \
-			fetch "$suite" "$base/debs-$release" "$release"
-		step kernel-stock-unpack "unpacking Debian's kernel" \
-			unpack "$base/debs-$release" "$release" "$result"
-		rm -rf "$base/debs-$release"
+		fetch_and_unpack "${found% *}" "$release" "$result"
 		touch "$result/.complete"
 	fi
 	echo "$result"
 }
 
-if [ -n "${KDIR:-}${KERNEL_IMAGE:-}" ]; then
+# A kernel for a root folder with a compiler of its own.
+series() {
+	local found release result
+
+	# shellcheck disable=SC2086
+	found=$(chosen "$PUMICE_CACHE/versions/kernel-$1" "$1" $series_suites)
+	release=${found#* }
+	result=$base/series-$release
+	if [ ! -e "$result/.complete" ]; then
+		fetch_and_unpack "${found% *}" "$release" "$result"
+		link_build_root "${found% *}" "$release" "$result"
+		touch "$result/.complete"
+	fi
+	echo "$result"
+}
+
+if [ -n "${1:-}" ]; then
+	with_lock "$base/series.lock" series "$1"
+elif [ -n "${KDIR:-}${KERNEL_IMAGE:-}" ]; then
 	own_kernel
 else
 	with_lock "$base/stock.lock" main

@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# unpack-root.sh DEBS ROOT: unpack every package file in the folder DEBS into the
+# new folder ROOT, laid out with /usr merged. Runs none of their scripts. Left out:
+# documentation, /dev.
+
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+debs=$1
+root=$2
+rm -rf "$root"
+for folder in bin sbin lib lib64; do
+	mkdir -p "$root/usr/$folder"
+	ln -s "usr/$folder" "$root/$folder"
+done
+for deb in "$debs"/*.deb; do
+	dpkg-deb --fsys-tarfile "$deb" |
+		tar -x -C "$root" --keep-directory-symlink --no-same-owner \
+			--exclude=./usr/share --exclude=./dev
+done
