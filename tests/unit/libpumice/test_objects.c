@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "pumice/pumice.h"
+#include "perf.h"
 #include "pumice_formats.h"
+#include "pumice_regs.h"
 
 static struct pumice_device *dev;
 static struct pumice_vm *vm;
@@ -56,6 +58,10 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cores=17", EINVAL, "cores must be" },
 		{ "inproc:ram=0", EINVAL, "ram must be" },
 		{ "inproc:ram=1000000", EINVAL, "ram must be" },
+		{ "inproc:slot-registers=9", EINVAL, "slot-registers must be 0 to 8" },
+		{ "inproc:slice-us=99", EINVAL, "slice-us must be" },
+		{ "inproc:slice-us=1000001", EINVAL, "slice-us must be" },
+		{ "inproc:local-memory-kib=x", EINVAL, "not understood" },
 		{ "drm:/dev/null", ENODEV, "/dev/null" },
 		{ "drm:/nowhere", ENOENT, "/nowhere" },
 	};
@@ -265,6 +271,131 @@ static void sync_binary_and_timeline_behave_as_syncobjs(void **state)
 	pumice_sync_destroy(sync);
 }
 
+static void limits_follow_the_options_and_the_size_that_is_asked_for(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t slot, internal;
+	} cases[] = {
+		{ "inproc:cores=1,threads=0,ram=16", 4, 4 },
+		{ "inproc:cores=1,threads=0,ram=16,slot-registers=0", 0, 8 },
+		{ "inproc:cores=1,threads=0,ram=16,slot-registers=8,slice-us=500", 8, 0 },
+	};
+	struct pumice_device_limits limits;
+	struct pumice_device *d;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(pumice_device_open(cases[i].name, &d, NULL, 0), 0);
+		assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
+		assert_int_equal(limits.slot_registers, cases[i].slot);
+		assert_int_equal(limits.internal_registers, cases[i].internal);
+		assert_int_equal(limits.perf_counters, PUMICE_PERF_NUMBER);
+		limits.internal_registers = 77;
+		assert_int_equal(pumice_device_limits(d, &limits, 4), 0);
+		assert_int_equal(limits.internal_registers, 77);
+		pumice_device_close(d);
+	}
+}
+
+static void stores_have_the_sizes_that_the_name_asks_for(void **state)
+{
+	struct pumice_device_info info;
+	struct pumice_device *d;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:cores=1,threads=0,ram=16,unified-store-kib=256,"
+					    "common-store-kib=32,local-memory-kib=16", &d, NULL, 0), 0);
+	assert_int_equal(pumice_device_info(d, &info), 0);
+	assert_int_equal(info.unified_bytes, 256 << 10);
+	assert_int_equal(info.common_bytes, 32 << 10);
+	assert_int_equal(info.local_bytes, 16 << 10);
+	pumice_device_close(d);
+}
+
+static void a_label_is_kept_until_the_next_and_has_a_longest_length(void **state)
+{
+	char text[PUMICE_LABEL_BYTES + 1];
+	struct pumice_bo *bo;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	text[PUMICE_LABEL_BYTES] = '\0';
+	assert_int_equal(pumice_bo_create(dev, 4096, NULL, &bo), 0);
+	assert_string_equal(pumice_bo_label(bo), "");
+	ASSERT_FAILS(pumice_bo_set_label(bo, text), E2BIG, "65 bytes");
+	text[PUMICE_LABEL_BYTES - 1] = '\0';
+	assert_int_equal(pumice_bo_set_label(bo, text), 0);
+	assert_string_equal(pumice_bo_label(bo), text);
+	assert_int_equal(pumice_bo_set_label(bo, "b"), 0);
+	assert_string_equal(pumice_bo_label(bo), "b");
+	assert_int_equal(pumice_bo_set_label(bo, NULL), 0);
+	assert_string_equal(pumice_bo_label(bo), "");
+	pumice_bo_destroy(bo);
+}
+
+static void counters_describe_themselves(void **state)
+{
+	struct pumice_perf_info info;
+	uint32_t i, found;
+
+	(void)state;
+	for (i = 0; i < PUMICE_PERF_NUMBER; i++) {
+		assert_int_equal(pumice_perf_counter_get(dev, i, &info), 0);
+		assert_true(info.name[0] && info.category[0] && info.unit[0] && info.description[0]);
+		assert_int_equal(pumice_perf_counter_find(dev, info.name, &found), 0);
+		assert_int_equal(found, i);
+	}
+	assert_int_equal(pumice_perf_counter_find(dev, "usc_local_conflicts", &found), 0);
+	assert_int_equal(found, PUMICE_PERF_USC_LOCAL_CONFLICTS);
+	assert_int_equal(pumice_perf_counter_get(dev, found, &info), 0);
+	assert_int_equal(info.flags, PUMICE_PERF_DETAILED);
+	ASSERT_FAILS(pumice_perf_counter_get(dev, i, &info), ENOENT, "there is no counter");
+	ASSERT_FAILS(pumice_perf_counter_find(dev, "tea", &found), ENOENT, "'tea'");
+}
+
+static void perfmons_are_checked_and_limited(void **state)
+{
+	uint32_t counters[PUMICE_MAX_PERF_COUNTERS + 1] = { 0 };
+	struct pumice_perfmon *pm[17];
+	uint64_t values[2];
+	int i;
+
+	(void)state;
+	ASSERT_FAILS(pumice_perfmon_create(dev, counters, 0, &pm[0]), EINVAL, "no counters");
+	ASSERT_FAILS(pumice_perfmon_create(dev, counters, 33, &pm[0]), E2BIG, "33 counters");
+	counters[1] = PUMICE_PERF_NUMBER;
+	ASSERT_FAILS(pumice_perfmon_create(dev, counters, 2, &pm[0]), EINVAL, "no counter");
+	for (i = 0; i < 16; i++)
+		assert_int_equal(pumice_perfmon_create(dev, counters, 1, &pm[i]), 0);
+	ASSERT_FAILS(pumice_perfmon_create(dev, counters, 1, &pm[16]), ENOSPC, "16 already");
+	ASSERT_FAILS(pumice_perfmon_read(pm[0], 2, values), EINVAL, "unknown flags");
+	pumice_perfmon_destroy(pm[3]);
+	assert_int_equal(pumice_perfmon_create(dev, counters, 1, &pm[3]), 0);
+	for (i = 0; i < 16; i++)
+		pumice_perfmon_destroy(pm[i]);
+	pumice_perfmon_destroy(NULL);
+}
+
+static void a_trace_is_checked_and_there_is_one_only(void **state)
+{
+	struct pumice_trace *trace, *other;
+
+	(void)state;
+	ASSERT_FAILS(pumice_trace_open(dev, 0, 64, &trace), EINVAL, "no kinds");
+	ASSERT_FAILS(pumice_trace_open(dev, 2, 100, &trace), EINVAL, "power of two");
+	ASSERT_FAILS(pumice_trace_open(dev, 2, 1, &trace), EINVAL, "power of two");
+	ASSERT_FAILS(pumice_trace_open(dev, 2, 2u << 20, &trace), EINVAL, "power of two");
+	assert_int_equal(pumice_trace_open(dev, 2, 64, &trace), 0);
+	ASSERT_FAILS(pumice_trace_open(dev, 2, 64, &other), EBUSY, "another one");
+	pumice_trace_close(trace);
+	pumice_trace_close(NULL);
+	assert_int_equal(pumice_trace_open(dev, 2, 64, &trace), 0);
+	pumice_trace_close(trace);
+	assert_string_equal(pumice_event_name(PUMICE_EVENT_JOB_END), "job-end");
+}
+
 static void names_are_those_of_the_contract(void **state)
 {
 	(void)state;
@@ -286,6 +417,12 @@ int main(void)
 		cmocka_unit_test(va_alloc_gives_disjoint_aligned_room_and_takes_it_back),
 		cmocka_unit_test(submit_refuses_bad_jobs_and_tells_which),
 		cmocka_unit_test(sync_binary_and_timeline_behave_as_syncobjs),
+		cmocka_unit_test(limits_follow_the_options_and_the_size_that_is_asked_for),
+		cmocka_unit_test(stores_have_the_sizes_that_the_name_asks_for),
+		cmocka_unit_test(a_label_is_kept_until_the_next_and_has_a_longest_length),
+		cmocka_unit_test(counters_describe_themselves),
+		cmocka_unit_test(perfmons_are_checked_and_limited),
+		cmocka_unit_test(a_trace_is_checked_and_there_is_one_only),
 		cmocka_unit_test(names_are_those_of_the_contract),
 	};
 

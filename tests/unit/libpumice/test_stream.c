@@ -31,6 +31,7 @@ static int make_kernel(void **state)
 	(void)state;
 	progfile_init(&p);
 	p.header.shared = 5;
+	p.header.coeffs = 3;
 	p.header.attrs = 6;
 	p.header.temps = 7;
 	p.header.local_bytes = 64;
@@ -189,6 +190,95 @@ static void data_is_aligned_and_checked(void **state)
 	pumice_stream_destroy(s);
 }
 
+/* What was built since the stream was empty. */
+static const u32 *built_words(struct pumice_stream *s, uint64_t start)
+{
+	return (const u32 *)stream_memory(s, start);
+}
+
+static void an_indirect_dispatch_emits_state_and_the_address_of_its_counts(void **state)
+{
+	const u32 uniforms[3] = { 1, 2, 3 };
+	const struct pumice_dispatch d = {
+		.kernel = kernel, .groups = { 7, 7, 7 }, .base = { 4, 5, 6 },
+		.uniforms = uniforms, .uniform_words = 3,
+	};
+	struct pumice_cdm_launch_indirect launch;
+	struct pumice_cdm_state st;
+	struct pumice_stream *s;
+	const u32 *words;
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+	start = pumice_stream_va(s);
+	assert_int_equal(pumice_stream_dispatch_indirect(s, &d, 0x123456789cull), 0);
+	words = built_words(s, start);
+	assert_int_equal(pumice_cdm_state_unpack(words, &st), PUMICE_UNPACK_OK);
+	assert_int_equal(st.coeffs, 3);
+	assert_int_equal(pumice_cdm_launch_indirect_unpack(words + 6, &launch), PUMICE_UNPACK_OK);
+	assert_int_equal(launch.addr, 0x123456789cull);
+	assert_int_equal(launch.base_x * 100 + launch.base_y * 10 + launch.base_z, 456);
+	assert_int_equal(pumice_stream_dispatch_indirect(s, &d, 2), -EINVAL);
+	assert_int_equal(pumice_stream_dispatch_indirect(s, &d, 1ull << 40), -EINVAL);
+	pumice_stream_destroy(s);
+}
+
+static void link_flush_timestamp_and_marker_hold_what_was_asked_for(void **state)
+{
+	struct pumice_cdm_timestamp timestamp;
+	struct pumice_cdm_marker marker;
+	struct pumice_cdm_flush flush;
+	struct pumice_cdm_link link;
+	struct pumice_stream *s;
+	const u32 *words;
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+	start = pumice_stream_va(s);
+	assert_int_equal(pumice_stream_flush(s, PUMICE_FLUSH_CODE), 0);
+	assert_int_equal(pumice_stream_timestamp(s, 0xfffffffff8ull, true), 0);
+	assert_int_equal(pumice_stream_marker(s, 0x1004, 0xdeadbeef, false), 0);
+	assert_int_equal(pumice_stream_link(s, 0x8000000004ull), 0);
+	words = built_words(s, start);
+	assert_int_equal(pumice_cdm_flush_unpack(words, &flush), PUMICE_UNPACK_OK);
+	assert_false(flush.data);
+	assert_true(flush.code);
+	assert_int_equal(pumice_cdm_timestamp_unpack(words + 1, &timestamp), PUMICE_UNPACK_OK);
+	assert_true(timestamp.wait);
+	assert_int_equal(timestamp.addr, 0xfffffffff8ull);
+	assert_int_equal(pumice_cdm_marker_unpack(words + 4, &marker), PUMICE_UNPACK_OK);
+	assert_false(marker.wait);
+	assert_int_equal(marker.addr, 0x1004);
+	assert_int_equal(marker.value, 0xdeadbeef);
+	assert_int_equal(pumice_cdm_link_unpack(words + 8, &link), PUMICE_UNPACK_OK);
+	assert_int_equal(link.addr, 0x8000000004ull);
+	pumice_stream_destroy(s);
+}
+
+static void commands_refuse_addresses_and_flags_out_of_range(void **state)
+{
+	struct pumice_stream *s;
+	uint64_t at;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+	at = pumice_stream_va(s);
+	assert_int_equal(pumice_stream_timestamp(s, 4, true), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "timestamp: address 0x4"));
+	assert_int_equal(pumice_stream_timestamp(s, 1ull << 40, true), -EINVAL);
+	assert_int_equal(pumice_stream_marker(s, 6, 1, true), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "marker: address 0x6"));
+	assert_int_equal(pumice_stream_marker(s, UINT64_MAX - 3, 1, true), -EINVAL);
+	assert_int_equal(pumice_stream_link(s, 1), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "link: address 0x1"));
+	assert_int_equal(pumice_stream_flush(s, 4), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "flush: unknown flags 0x4"));
+	assert_int_equal(pumice_stream_va(s), at);
+	pumice_stream_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +286,9 @@ int main(void)
 		cmocka_unit_test(dispatch_refuses_another_number_of_uniforms),
 		cmocka_unit_test(full_stream_refuses_and_is_unchanged),
 		cmocka_unit_test(data_is_aligned_and_checked),
+		cmocka_unit_test(an_indirect_dispatch_emits_state_and_the_address_of_its_counts),
+		cmocka_unit_test(link_flush_timestamp_and_marker_hold_what_was_asked_for),
+		cmocka_unit_test(commands_refuse_addresses_and_flags_out_of_range),
 	};
 
 	return cmocka_run_group_tests(tests, make_kernel, drop_kernel);

@@ -9,7 +9,7 @@
 #define OUT_BYTES	(1u << 20)
 #define STREAM_BYTES	65536u
 
-static void path_open(struct path *p)
+void path_open(struct path *p)
 {
 	char name[64], error[PUMICE_ERROR_BYTES] = "";
 	void *cpu;
@@ -28,7 +28,7 @@ static void path_open(struct path *p)
 	p->out_bytes = OUT_BYTES;
 }
 
-static void path_close(struct path *p)
+void path_close(struct path *p)
 {
 	pumice_stream_destroy(p->stream);
 	pumice_context_destroy(p->context);

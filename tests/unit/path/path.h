@@ -33,6 +33,9 @@ struct path {
 	unsigned int cores, threads;
 };
 
+/* Open what p->cores and p->threads say; and close it again. */
+void path_open(struct path *p);
+void path_close(struct path *p);
 /* Call @fn with a device of each of cores {1,2,4,16} and threads {0,1,2}. */
 void path_each(void (*fn)(struct path *p));
 /* Call @fn with one device. */

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Asynchronous binds: when they take effect, in which order, and what becomes of
+ * them and of those that wait for them when they fail or their VM goes.
+ */
+#include "path.h"
+
+#include "store.pasm.h"
+
+#define AT	0x40000000ull	/* an address that nothing else has */
+
+/* What these tests need beside the path: memory to be bound, and objects to wait for. */
+struct binds {
+	struct path *p;
+	struct pumice_kernel *kernel;
+	struct pumice_bo *bo;
+	uint32_t *cpu;
+	struct pumice_sync *a, *b;
+};
+
+static void binds_open(struct path *p, struct binds *t)
+{
+	void *cpu;
+
+	*t = (struct binds){ .p = p };
+	t->kernel = path_kernel(p, store_program, sizeof(store_program));
+	assert_int_equal(pumice_bo_create(p->dev, 65536, NULL, &t->bo), 0);
+	assert_int_equal(pumice_bo_map(t->bo, &cpu), 0);
+	t->cpu = cpu;
+	assert_int_equal(pumice_sync_create(p->dev, 0, &t->a), 0);
+	assert_int_equal(pumice_sync_create(p->dev, 0, &t->b), 0);
+}
+
+static void binds_close(struct binds *t)
+{
+	pumice_kernel_destroy(t->kernel);
+	pumice_bo_destroy(t->bo);
+	pumice_sync_destroy(t->a);
+	pumice_sync_destroy(t->b);
+}
+
+/* Submit a job that stores @value to one group's words at @va. Returns what submission does. */
+static int submit_store(struct binds *t, struct pumice_stream *stream, uint64_t va, uint32_t value,
+			const struct pumice_job_sync *syncs, uint32_t count)
+{
+	const uint32_t uniforms[3] = { VA_WORDS(va), value };
+	const struct pumice_dispatch d = {
+		.kernel = t->kernel, .groups = { 1, 1, 1 },
+		.uniforms = uniforms, .uniform_words = 3,
+	};
+	struct pumice_job job = { .context = t->p->context, .syncs = syncs, .sync_count = count };
+
+	job.stream = pumice_stream_va(stream);
+	assert_int_equal(pumice_stream_dispatch(stream, &d), 0);
+	assert_int_equal(pumice_stream_end(stream, NULL), 0);
+	return pumice_submit(t->p->dev, &job, 1, NULL);
+}
+
+static void wait_for(struct pumice_sync *sync)
+{
+	const struct pumice_wait wait = { .sync = sync };
+
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, LONG), 0);
+}
+
+static uint64_t faulted(struct path *p)
+{
+	struct pumice_context_state state;
+
+	assert_int_equal(pumice_context_get_state(p->context, &state), 0);
+	return state.jobs_faulted;
+}
+
+/* Job, bind that waits for it, job that waits for the bind: only in this order all goes well. */
+static void order_of_jobs_and_binds(struct path *p)
+{
+	const struct pumice_bind map = { .va = AT, .size = 65536 };
+	struct pumice_bind op = map;
+	struct binds t;
+
+	binds_open(p, &t);
+	op.bo = t.bo;
+	assert_int_equal(submit_store(&t, p->stream, p->out_va, 10, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, (struct pumice_job_sync[]){
+		{ .sync = t.a }, { .sync = t.b, .signal = true } }, 2), 0);
+	assert_int_equal(submit_store(&t, p->stream, AT, 20, (struct pumice_job_sync[]){
+		{ .sync = t.b }, { .sync = t.a, .signal = true } }, 2), 0);
+	wait_for(t.a);
+	assert_int_equal(faulted(p), 0);
+	assert_int_equal(p->out_cpu[63], 73);
+	assert_int_equal(t.cpu[63], 83);
+	assert_int_equal(pumice_vm_bind(p->vm, &map, 1, NULL), 0);
+	pumice_stream_reset(p->stream);
+	binds_close(&t);
+}
+
+static void a_job_waits_for_a_bind_and_a_bind_for_a_job(void **state)
+{
+	(void)state;
+	path_each(order_of_jobs_and_binds);
+}
+
+/* A job before the signal sees the old state, with one thread and no other. */
+static void bind_is_late(struct path *p)
+{
+	struct binds t;
+	struct pumice_bind op = { .va = AT, .size = 4096 };
+
+	binds_open(p, &t);
+	op.bo = t.bo;
+	assert_int_equal(submit_store(&t, p->stream, AT, 1, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, (struct pumice_job_sync[]){
+		{ .sync = t.a }, { .sync = t.b, .signal = true } }, 2), 0);
+	wait_for(t.b);
+	assert_int_equal(faulted(p), 1);
+	assert_int_equal(submit_store(&t, p->stream, AT, 5, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	wait_for(t.a);
+	assert_int_equal(faulted(p), 1);
+	assert_int_equal(t.cpu[1], 6);
+	binds_close(&t);
+}
+
+static void a_bind_takes_no_effect_before_its_wait(void **state)
+{
+	(void)state;
+	path_one(1, 0, bind_is_late);
+}
+
+static void later_bind_wins(struct path *p)
+{
+	struct pumice_bind ops[3] = { { .va = AT, .size = 4096 }, { .va = AT, .size = 4096 } };
+	struct pumice_bo *other;
+	struct binds t;
+	void *cpu;
+
+	binds_open(p, &t);
+	assert_int_equal(pumice_bo_create(p->dev, 4096, NULL, &other), 0);
+	assert_int_equal(pumice_bo_map(other, &cpu), 0);
+	ops[0].bo = other;
+	ops[1].bo = t.bo;
+	ops[2] = (struct pumice_bind){ .va = AT + 4096, .size = 1 << 20 };
+	assert_int_equal(submit_store(&t, p->stream, p->out_va, 1, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	assert_int_equal(pumice_vm_bind_async(p->vm, &ops[0], 1, &(struct pumice_job_sync){
+		.sync = t.a }, 1), 0);
+	/* Nothing to wait for, but behind the one before. */
+	assert_int_equal(pumice_vm_bind_async(p->vm, &ops[1], 2, NULL, 0), 0);
+	assert_int_equal(pumice_vm_bind_async(p->vm, NULL, 0, &(struct pumice_job_sync){
+		.sync = t.b, .signal = true }, 1), 0);
+	wait_for(t.b);
+	assert_int_equal(submit_store(&t, p->stream, AT, 30, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	wait_for(t.a);
+	assert_int_equal(t.cpu[0], 30);
+	assert_int_equal(*(uint32_t *)cpu, 0);
+	pumice_bo_destroy(other);
+	binds_close(&t);
+}
+
+static void binds_of_a_vm_take_effect_in_order(void **state)
+{
+	(void)state;
+	path_one(1, 0, later_bind_wins);
+	path_one(4, 2, later_bind_wins);
+}
+
+static void memory_outlives(struct path *p)
+{
+	struct pumice_bind op = { .va = AT, .size = 4096 };
+	const struct pumice_bind unmap = { .va = AT, .size = 4096 };
+	struct pumice_bo *bo;
+	struct binds t;
+
+	binds_open(p, &t);
+	assert_int_equal(pumice_bo_create(p->dev, 4096, NULL, &bo), 0);
+	op.bo = bo;
+	assert_int_equal(submit_store(&t, p->stream, p->out_va, 1, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, (struct pumice_job_sync[]){
+		{ .sync = t.a }, { .sync = t.b, .signal = true } }, 2), 0);
+	pumice_bo_destroy(bo);
+	assert_int_equal(submit_store(&t, p->stream, AT, 1, (struct pumice_job_sync[]){
+		{ .sync = t.b }, { .sync = t.a, .signal = true } }, 2), 0);
+	wait_for(t.a);
+	assert_int_equal(faulted(p), 0);
+	assert_int_equal(pumice_vm_bind(p->vm, &unmap, 1, NULL), 0);
+	binds_close(&t);
+}
+
+static void a_bind_keeps_the_memory_that_it_names(void **state)
+{
+	(void)state;
+	path_one(1, 0, memory_outlives);
+}
+
+static void bad_calls(struct path *p)
+{
+	struct pumice_bind ops[2] = { { .va = AT, .size = 4096 }, { .va = 1, .size = 4096 } };
+	struct pumice_job_sync syncs[257] = { 0 };
+	struct binds t;
+	uint32_t flags;
+
+	binds_open(p, &t);
+	ops[0].bo = t.bo;
+	syncs[0].sync = t.a;
+	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 2, NULL, 0), -EINVAL);
+	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 4097, NULL, 0), -E2BIG);
+	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 257), -E2BIG);
+	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 2), -EINVAL);
+	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 1), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(p->dev), "nobody was asked"));
+	/* Nothing of it was done. */
+	assert_int_equal(submit_store(&t, p->stream, AT, 1, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	wait_for(t.a);
+	assert_int_equal(faulted(p), 1);
+	assert_int_equal(pumice_vm_get_state(p->vm, &flags), 0);
+	assert_int_equal(flags, 0);
+	binds_close(&t);
+}
+
+static void a_call_that_is_refused_queues_nothing(void **state)
+{
+	(void)state;
+	path_one(1, 0, bad_calls);
+}
+
+/* Take all GPU memory there is, so that tables have none. */
+static uint32_t take_all(struct pumice_device *dev, struct pumice_bo **bos, uint32_t max)
+{
+	uint32_t count = 0;
+	uint64_t size;
+
+	for (size = 1 << 20; size >= 4096; size /= 2)
+		while (count < max && !pumice_bo_create(dev, size, NULL, &bos[count]))
+			count++;
+	return count;
+}
+
+static void late_failure(struct path *p)
+{
+	static struct pumice_bo *bos[2048];
+	struct pumice_bind op = { .va = AT, .size = 4096 };
+	uint32_t count, flags;
+	struct binds t;
+
+	binds_open(p, &t);
+	op.bo = t.bo;
+	/* What the queue itself needs is there. */
+	assert_int_equal(pumice_vm_bind_async(p->vm, NULL, 0, NULL, 0), 0);
+	count = take_all(p->dev, bos, 2048);
+	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	wait_for(t.a);
+	assert_int_equal(pumice_vm_get_state(p->vm, &flags), 0);
+	assert_int_equal(flags, PUMICE_VM_UNUSABLE);
+	while (count)
+		pumice_bo_destroy(bos[--count]);
+	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, NULL, 0), -EIO);
+	assert_int_equal(pumice_vm_bind(p->vm, &op, 1, NULL), -EIO);
+	assert_int_equal(submit_store(&t, p->stream, p->out_va, 1, NULL, 0), -EIO);
+	assert_non_null(strstr(pumice_device_error(p->dev), "unusable"));
+}
+
+static void a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals(void **state)
+{
+	struct path p = { .cores = 1 };
+
+	(void)state;
+	/* The VM cannot be cleaned up by unbinding: it is thrown away with the device. */
+	path_open(&p);
+	late_failure(&p);
+	pumice_context_destroy(p.context);
+	pumice_vm_destroy(p.vm);
+	pumice_device_close(p.dev);
+}
+
+/* A job of one VM waits for a bind of another that never becomes ready and then goes. */
+static void vm_goes(struct path *p)
+{
+	struct pumice_context *other_context;
+	struct pumice_stream *stream;
+	struct pumice_sync *never;
+	struct pumice_vm *other;
+	struct pumice_job job = { .sync_count = 1 };
+	struct binds t;
+
+	binds_open(p, &t);
+	assert_int_equal(pumice_vm_create(p->dev, &other), 0);
+	assert_int_equal(pumice_context_create(other, PUMICE_PRIORITY_NORMAL, &other_context), 0);
+	assert_int_equal(pumice_stream_create(other, 4096, &stream), 0);
+	assert_int_equal(pumice_sync_create(p->dev, 0, &never), 0);
+	/* In a context that is behind this bind: the bind waits for a job that waits for it. */
+	assert_int_equal(pumice_vm_bind_async(other, NULL, 0, &(struct pumice_job_sync){
+		.sync = t.b, .signal = true }, 1), 0);
+	assert_int_equal(pumice_stream_end(stream, &job.stream), 0);
+	job.context = other_context;
+	job.syncs = &(struct pumice_job_sync){ .sync = never, .signal = true };
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
+	assert_int_equal(pumice_vm_bind_async(other, NULL, 0, (struct pumice_job_sync[]){
+		{ .sync = never }, { .sync = t.b, .signal = true } }, 2), 0);
+	assert_int_equal(submit_store(&t, p->stream, p->out_va, 7, (struct pumice_job_sync[]){
+		{ .sync = t.b }, { .sync = t.a, .signal = true } }, 2), 0);
+	pumice_stream_destroy(stream);
+	pumice_context_destroy(other_context);
+	pumice_vm_destroy(other);
+	wait_for(t.b);
+	wait_for(t.a);
+	assert_int_equal(p->out_cpu[2], 9);
+	pumice_sync_destroy(never);
+	binds_close(&t);
+}
+
+static void destroying_a_vm_ends_its_binds_and_frees_who_waits_for_them(void **state)
+{
+	(void)state;
+	path_one(1, 0, vm_goes);
+	path_one(4, 2, vm_goes);
+}
+
+/* More than a queue of the firmware holds. */
+static void many_binds(struct path *p)
+{
+	struct pumice_wait wait = { 0 };
+	struct binds t;
+	uint64_t reached;
+	uint32_t i;
+
+	binds_open(p, &t);
+	wait.sync = t.b;
+	for (i = 1; i <= 3000; i++) {
+		const struct pumice_bind op = {
+			.bo = i % 2 ? t.bo : NULL, .va = AT + i % 7 * 65536, .size = 65536,
+		};
+
+		assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, &(struct pumice_job_sync){
+			.sync = t.b, .point = i, .signal = true }, 1), 0);
+	}
+	wait.point = 3000;
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, LONG), 0);
+	assert_int_equal(pumice_sync_query(t.b, &reached), 0);
+	assert_int_equal(reached, 3000);
+	binds_close(&t);
+}
+
+static void thousands_of_binds_are_queued_and_done(void **state)
+{
+	(void)state;
+	path_one(1, 0, many_binds);
+	path_one(2, 1, many_binds);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_waits_for_a_bind_and_a_bind_for_a_job),
+		cmocka_unit_test(a_bind_takes_no_effect_before_its_wait),
+		cmocka_unit_test(binds_of_a_vm_take_effect_in_order),
+		cmocka_unit_test(a_bind_keeps_the_memory_that_it_names),
+		cmocka_unit_test(a_call_that_is_refused_queues_nothing),
+		cmocka_unit_test(a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals),
+		cmocka_unit_test(destroying_a_vm_ends_its_binds_and_frees_who_waits_for_them),
+		cmocka_unit_test(thousands_of_binds_are_queued_and_done),
+	};
+
+	return cmocka_run_group_tests_name("path-binds", tests, NULL, NULL);
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What users see of their jobs: results by number, performance counters,
+ * statistics, the event trace, time slices; and the commands that write to memory.
+ */
+#include "path.h"
+
+#include <stdlib.h>
+
+#include "store.pasm.h"
+
+#define GROUPS	16u	/* of 64 instances: two waves each */
+
+/* A stream of @launches launches of store.pasm. Returns its address. */
+static uint64_t stores(struct path *p, const struct pumice_kernel *k, uint32_t groups,
+		       uint64_t to, uint32_t launches)
+{
+	const uint32_t uniforms[3] = { VA_WORDS(to), 1 };
+	uint64_t va = pumice_stream_va(p->stream);
+
+	while (launches--)
+		path_dispatch(p, k, groups, uniforms, 3);
+	assert_int_equal(pumice_stream_end(p->stream, NULL), 0);
+	return va;
+}
+
+static struct pumice_job_result result_of(struct path *p, uint64_t job)
+{
+	struct pumice_job_result r;
+
+	if (pumice_context_get_job_result(p->context, job, &r, sizeof(r)))
+		fail_msg("%s", pumice_device_error(p->dev));
+	return r;
+}
+
+static void results(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t good = stores(p, k, GROUPS, p->out_va, 1), bad = stores(p, k, 1, 0x1000, 1);
+	struct pumice_job job = { .context = p->context, .stream = good };
+	struct pumice_job_result r = { .job = 99, .error = 77 };
+
+	assert_int_equal(pumice_context_jobs(p->context), 0);
+	assert_int_equal(pumice_context_get_job_result(p->context, 0, &r, sizeof(r)), -ENODATA);
+	assert_int_equal(pumice_context_get_job_result(p->context, 1, &r, sizeof(r)), -ENOENT);
+	assert_int_equal(pumice_context_run(p->context, good, LONG, NULL), 0);
+	assert_int_equal(pumice_context_run(p->context, bad, LONG, NULL), -EIO);
+	assert_int_equal(pumice_context_jobs(p->context), 2);
+	r = result_of(p, 1);
+	assert_int_equal(r.job, 1);
+	assert_int_equal(r.error, 0);
+	assert_int_equal(r.fault, 0);
+	assert_int_equal(r.groups, GROUPS);
+	assert_true(r.slices >= 1 && r.end > r.start && r.run_ticks > 0);
+	assert_true(r.run_ticks <= r.end - r.start);
+	r = result_of(p, 0);
+	assert_int_equal(r.job, 2);
+	assert_int_equal(r.error, -EIO);
+	assert_string_equal(pumice_fault_name(r.fault), "mmu-pc-invalid");
+	assert_string_equal(pumice_unit_name(r.unit), "usc-data");
+	assert_in_range(r.fault_va, 0x1000, 0x10ff);
+	assert_int_equal(pumice_context_get_job_result(p->context, 3, &r, sizeof(r)), -ENOENT);
+	/* A shorter structure of an older program. */
+	r.fault = 55;
+	assert_int_equal(pumice_context_get_job_result(p->context, 1, &r, 12), 0);
+	assert_int_equal(r.job, 1);
+	assert_int_equal(r.fault, 55);
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
+	if (!p->threads)
+		assert_int_equal(pumice_context_get_job_result(p->context, 3, &r, sizeof(r)),
+				 -EBUSY);
+	for (int i = 0; i < 64; i++)
+		assert_int_equal(pumice_context_run(p->context, good, LONG, NULL), 0);
+	assert_int_equal(pumice_context_get_job_result(p->context, 3, &r, sizeof(r)), -ENODATA);
+	assert_int_equal(result_of(p, 4).job, 4);
+	assert_int_equal(result_of(p, 67).job, 67);
+	pumice_kernel_destroy(k);
+}
+
+static void the_last_64_jobs_of_a_context_have_results_by_number(void **state)
+{
+	(void)state;
+	path_one(1, 0, results);
+	path_one(4, 2, results);
+}
+
+static uint32_t counter(struct path *p, const char *name)
+{
+	uint32_t number;
+
+	if (pumice_perf_counter_find(p->dev, name, &number))
+		fail_msg("%s", pumice_device_error(p->dev));
+	return number;
+}
+
+static int run_counted(struct path *p, uint64_t stream, const struct pumice_perfmon *pm)
+{
+	struct pumice_sync *sync;
+	struct pumice_wait wait = { 0 };
+	struct pumice_job_sync signal = { .signal = true };
+	const struct pumice_job job = {
+		.context = p->context, .stream = stream, .syncs = &signal, .sync_count = 1,
+		.perfmon = pm ? pumice_perfmon_id(pm) : 0,
+	};
+	int err;
+
+	assert_int_equal(pumice_sync_create(p->dev, 0, &sync), 0);
+	signal.sync = wait.sync = sync;
+	err = pumice_submit(p->dev, &job, 1, NULL);
+	if (!err)
+		err = pumice_sync_wait(&wait, 1, 0, LONG);
+	pumice_sync_destroy(sync);
+	return err;
+}
+
+static void counters(struct path *p)
+{
+	const uint32_t numbers[] = {
+		counter(p, "CDM_GROUPS"), counter(p, "PDS_TASKS"), counter(p, "USC_WAVES"),
+		counter(p, "USC_STORE_BYTES"), counter(p, "USC_INSN_GLOBAL"),
+		counter(p, "USC_INSN_FLOW"), counter(p, "CDM_COMMANDS"),
+	};
+	const uint64_t waves = 3 * GROUPS * 2;
+	/* Three launches of store.pasm: an add, a shift, a store, an end in each wave. */
+	const uint64_t expected[] = {
+		3 * GROUPS, 3 * GROUPS, waves, waves * 32 * 4, waves, waves, 3 * 2 + 1,
+	};
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t va = stores(p, k, GROUPS, p->out_va, 3), values[7];
+	struct pumice_perfmon *pm, *unused;
+
+	assert_int_equal(pumice_perfmon_create(p->dev, numbers, 7, &pm), 0);
+	assert_int_equal(pumice_perfmon_create(p->dev, numbers, 7, &unused), 0);
+	assert_int_equal(run_counted(p, va, pm), 0);
+	assert_int_equal(run_counted(p, va, NULL), 0);
+	assert_int_equal(pumice_perfmon_read(pm, 0, values), 0);
+	for (int i = 0; i < 7; i++)
+		assert_int_equal(values[i], expected[i]);
+	assert_int_equal(run_counted(p, va, pm), 0);
+	assert_int_equal(pumice_perfmon_read(pm, PUMICE_PERFMON_RESET, values), 0);
+	for (int i = 0; i < 7; i++)
+		assert_int_equal(values[i], 2 * expected[i]);
+	assert_int_equal(pumice_perfmon_read(pm, 0, values), 0);
+	assert_int_equal(values[0], 0);
+	assert_int_equal(pumice_perfmon_read(unused, 0, values), 0);
+	assert_int_equal(values[0], 0);
+	pumice_perfmon_destroy(pm);
+	pumice_perfmon_destroy(unused);
+	pumice_kernel_destroy(k);
+}
+
+static void a_monitor_counts_the_jobs_that_name_it_and_no_others(void **state)
+{
+	(void)state;
+	path_one(1, 0, counters);
+	path_one(2, 1, counters);
+	path_one(4, 2, counters);
+}
+
+static void monitor_life(struct path *p)
+{
+	const uint32_t number = counter(p, "CDM_GROUPS");
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	struct pumice_job job = { .context = p->context };
+	struct pumice_perfmon *pm;
+	uint64_t value;
+
+	job.stream = stores(p, k, GROUPS, p->out_va, 1);
+	assert_int_equal(pumice_perfmon_create(p->dev, &number, 1, &pm), 0);
+	job.perfmon = pumice_perfmon_id(pm);
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
+	assert_int_equal(pumice_perfmon_read(pm, 0, &value), -EBUSY);
+	pumice_perfmon_destroy(pm);
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), -ENOENT);
+	assert_non_null(strstr(pumice_device_error(p->dev), "no performance monitor"));
+	assert_int_equal(run_counted(p, job.stream, NULL), 0);
+	assert_int_equal(result_of(p, 1).error, 0);
+	pumice_kernel_destroy(k);
+}
+
+static void a_monitor_is_busy_until_its_jobs_end_and_may_go_before(void **state)
+{
+	(void)state;
+	path_one(1, 0, monitor_life);
+}
+
+static void statistics(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t good = stores(p, k, GROUPS, p->out_va, 1), bad = stores(p, k, 1, 0x1000, 1);
+	struct pumice_job job = { .context = p->context, .stream = good };
+	struct pumice_device_stats before, after;
+
+	assert_int_equal(pumice_device_stats(p->dev, &before, sizeof(before)), 0);
+	assert_int_equal(before.contexts, 1);
+	assert_int_equal(before.jobs_done, 0);
+	assert_int_equal(pumice_context_run(p->context, good, LONG, NULL), 0);
+	assert_int_equal(pumice_context_run(p->context, bad, LONG, NULL), -EIO);
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
+	assert_int_equal(pumice_device_stats(p->dev, &after, sizeof(after)), 0);
+	assert_int_equal(after.jobs_submitted, 3);
+	assert_int_equal(after.jobs_faulted, 1);
+	assert_true(after.mmu_faults > before.mmu_faults);
+	assert_true(after.time > before.time && after.compute_busy > before.compute_busy);
+	assert_true(after.usc_busy > before.usc_busy);
+	if (!p->threads) {
+		assert_int_equal(after.jobs_done, 2);
+		assert_int_equal(after.jobs_firmware, 1);
+		assert_int_equal(after.contexts_busy, 1);
+	}
+	assert_int_equal(run_counted(p, good, NULL), 0);
+	assert_int_equal(pumice_device_stats(p->dev, &after, sizeof(after)), 0);
+	assert_int_equal(after.jobs_done, 4);
+	assert_int_equal(after.tasks, 0);
+	assert_int_equal(after.waves, 0);
+	pumice_kernel_destroy(k);
+}
+
+static void statistics_count_all_jobs(void **state)
+{
+	(void)state;
+	path_one(1, 0, statistics);
+	path_one(4, 2, statistics);
+}
+
+/* How many records of a kind there are. */
+static uint32_t count_kind(const struct pumice_event_record *r, uint32_t count, uint32_t kind)
+{
+	uint32_t n = 0, i;
+
+	for (i = 0; i < count; i++)
+		n += r[i].kind == kind;
+	return n;
+}
+
+static void trace_of_a_job(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t va = stores(p, k, GROUPS, p->out_va, 1), lost;
+	struct pumice_event_record *r = calloc(1024, sizeof(*r));
+	struct pumice_trace *trace;
+	uint32_t count, i;
+
+	assert_int_equal(pumice_trace_open(p->dev, PUMICE_EVENTS_ALL, 1024, &trace), 0);
+	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(pumice_context_run(p->context, va, LONG, NULL), 0);
+	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
+	assert_int_equal(lost, 0);
+	assert_int_equal(count_kind(r, count, PUMICE_EVENT_JOB_START), 1);
+	assert_int_equal(count_kind(r, count, PUMICE_EVENT_JOB_END), 1);
+	assert_int_equal(count_kind(r, count, PUMICE_EVENT_LAUNCH), 1);
+	assert_int_equal(count_kind(r, count, PUMICE_EVENT_GROUP_START), GROUPS);
+	assert_int_equal(count_kind(r, count, PUMICE_EVENT_GROUP_END), GROUPS);
+	for (i = 0; i < count; i++) {
+		if (r[i].kind == PUMICE_EVENT_JOB_START)
+			assert_int_equal(r[i].arg0, va);
+		if (r[i].kind == PUMICE_EVENT_LAUNCH)
+			assert_int_equal(r[i].arg0, GROUPS);
+		assert_true(!i || p->threads || r[i].time >= r[i - 1].time);
+	}
+	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
+	assert_int_equal(count, 0);
+	pumice_trace_close(trace);
+	free(r);
+	pumice_kernel_destroy(k);
+}
+
+static void the_trace_has_a_jobs_events(void **state)
+{
+	(void)state;
+	path_one(1, 0, trace_of_a_job);
+	path_one(4, 2, trace_of_a_job);
+}
+
+static void trace_overflows(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t va = stores(p, k, GROUPS, p->out_va, 1), lost;
+	struct pumice_event_record r[16];
+	struct pumice_trace *trace;
+	uint32_t count;
+
+	assert_int_equal(pumice_trace_open(p->dev, 1u << PUMICE_EVENT_GROUP_START |
+					   1u << PUMICE_EVENT_JOB_END, 4, &trace), 0);
+	assert_int_equal(pumice_context_run(p->context, va, LONG, NULL), 0);
+	assert_int_equal(pumice_trace_read(trace, r, 16, &count, &lost), 0);
+	assert_true(lost >= 2 * GROUPS - 4);
+	assert_true(count >= 1 && count <= 4);
+	assert_int_equal(r[count - 1].kind, PUMICE_EVENT_JOB_END);
+	pumice_trace_close(trace);
+	pumice_kernel_destroy(k);
+}
+
+static void what_a_trace_has_no_room_for_is_counted_as_lost(void **state)
+{
+	(void)state;
+	path_one(1, 0, trace_overflows);
+}
+
+/* Counts in memory, a marker, two time stamps, and a second stream behind a link. */
+static void commands(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	const uint32_t uniforms[3] = { VA_WORDS(p->out_va), 5 };
+	const struct pumice_dispatch d = {
+		.kernel = k, .uniforms = uniforms, .uniform_words = 3,
+	};
+	uint32_t *words = p->out_cpu + 0x8000;
+	uint64_t va = p->out_va + 0x8000 * 4, second, first, stamps[2];
+	uint32_t i;
+
+	words[0] = 3;
+	words[1] = words[2] = 1;
+	second = pumice_stream_va(p->stream);
+	assert_int_equal(pumice_stream_timestamp(p->stream, va + 24, true), 0);
+	assert_int_equal(pumice_stream_marker(p->stream, va + 12, 0x12345678, true), 0);
+	assert_int_equal(pumice_stream_end(p->stream, NULL), 0);
+	first = pumice_stream_va(p->stream);
+	assert_int_equal(pumice_stream_timestamp(p->stream, va + 16, false), 0);
+	assert_int_equal(pumice_stream_dispatch_indirect(p->stream, &d, va), 0);
+	assert_int_equal(pumice_stream_flush(p->stream, PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE), 0);
+	assert_int_equal(pumice_stream_link(p->stream, second), 0);
+	if (pumice_context_run(p->context, first, LONG, NULL))
+		fail_msg("%s", pumice_device_error(p->dev));
+	for (i = 0; i < 3 * 64; i++)
+		assert_int_equal(p->out_cpu[i], 5 + i);
+	assert_int_equal(p->out_cpu[3 * 64], 0);
+	assert_int_equal(words[3], 0x12345678);
+	memcpy(stamps, words + 4, sizeof(stamps));
+	assert_true(stamps[0] && stamps[1] >= stamps[0]);
+	pumice_kernel_destroy(k);
+}
+
+static void commands_read_and_write_memory(void **state)
+{
+	(void)state;
+	path_one(1, 0, commands);
+	path_one(4, 2, commands);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_64_jobs_of_a_context_have_results_by_number),
+		cmocka_unit_test(a_monitor_counts_the_jobs_that_name_it_and_no_others),
+		cmocka_unit_test(a_monitor_is_busy_until_its_jobs_end_and_may_go_before),
+		cmocka_unit_test(statistics_count_all_jobs),
+		cmocka_unit_test(the_trace_has_a_jobs_events),
+		cmocka_unit_test(what_a_trace_has_no_room_for_is_counted_as_lost),
+		cmocka_unit_test(commands_read_and_write_memory),
+	};
+
+	return cmocka_run_group_tests_name("path-watch", tests, NULL, NULL);
+}
