@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Atomic operations: what each leaves and gives, which exist, in which order
+ * lanes go, faults, and that nothing is lost between the USC and the host.
+ */
+#include "access.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define NAN_BITS 0x7fc00000u
+
+#define ATOMIC(f, t)								\
+	INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_##f, .type = (t), .dst = R(0),	\
+	     .mask = ALWAYS, .src2 = SH(0), .src0 = V(0), .src1 = V(1))
+
+/* The same operation on local memory. */
+static struct pumice_usc_insn on_local(struct pumice_usc_insn insn)
+{
+	insn.opcode = PUMICE_USC_OP_LOCAL_ATOMIC;
+	insn.src2 = 0;
+	return insn;
+}
+
+struct result {
+	u32 func, type, old, value, expected, left;
+};
+
+#define RESULT(f, t, ...) { PUMICE_USC_ATOMIC_##f, t, __VA_ARGS__ }
+
+/* Worked out by hand. */
+static const struct result results[] = {
+	RESULT(ADD, U32, 0xffffffff, 2, 0, 1),
+	RESULT(ADD, I32, 0x7fffffff, 1, 0, 0x80000000),
+	RESULT(ADD, F32, 0x3f800000, 0x40000000, 0, 0x40400000),	/* 1 + 2 */
+	RESULT(ADD, F32, 0x4b800000, 0x3f800000, 0, 0x4b800000),	/* 2^24 + 1: a tie, to even */
+	RESULT(ADD, F32, 0x4b800001, 0x3f800000, 0, 0x4b800002),	/* 2^24 + 2 + 1: a tie, to even */
+	RESULT(ADD, F32, 0x00000001, 0x00000001, 0, 0x00000002),	/* denormals */
+	RESULT(ADD, F32, 0x7f800000, 0xff800000, 0, NAN_BITS),		/* infinity less infinity */
+	RESULT(ADD, F32, 0xffc12345, 0x3f800000, 0, NAN_BITS),
+	RESULT(ADD, F32, 0x80000000, 0x80000000, 0, 0x80000000),	/* -0 + -0 */
+	RESULT(ADD, F32, 0x80000000, 0x00000000, 0, 0x00000000),
+	RESULT(MIN, U32, 0x80000000, 1, 0, 1),
+	RESULT(MIN, I32, 0x80000000, 1, 0, 0x80000000),
+	RESULT(MIN, U32, 3, 7, 0, 3),
+	RESULT(MAX, U32, 0x80000000, 1, 0, 0x80000000),
+	RESULT(MAX, I32, 0x80000000, 1, 0, 1),
+	RESULT(MAX, I32, 9, 7, 0, 9),
+	RESULT(AND, U32, 0xff00ff00, 0x0ff00ff0, 0, 0x0f000f00),
+	RESULT(OR, U32, 0xff00ff00, 0x0ff00ff0, 0, 0xfff0fff0),
+	RESULT(XOR, U32, 0xff00ff00, 0x0ff00ff0, 0, 0xf0f0f0f0),
+	RESULT(XCHG, U32, 5, 6, 0, 6),
+	RESULT(CMPXCHG, U32, 5, 6, 5, 6),
+	RESULT(CMPXCHG, U32, 5, 6, 4, 5),
+};
+
+static void run_result(struct rig *rig, const struct result *r)
+{
+	struct access a = { .insn = ATOMIC(ADD, r->type) };
+
+	a.insn.func = r->func;
+	access_plain(rig, &a, 4);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		data_words(rig)[l] = r->old;
+		a.data[0][l] = r->value;
+		a.data[1][l] = r->expected;
+	}
+	access_run(rig, &a);
+	assert_int_equal(rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if (data_words(rig)[l] != r->left || a.result[0][l] != r->old)
+			fail_msg("operation %u of type %u on %#x with %#x: %#x is left, %#x given",
+				 r->func, r->type, r->old, r->value, data_words(rig)[l],
+				 a.result[0][l]);
+	}
+}
+
+/* The same on local memory, which a store has set to the old value. */
+static void run_local_result(struct rig *rig, const struct result *r)
+{
+	const struct rig_group group = {
+		.tasks = 1, .instances = { 1 }, .local_bytes = 64,
+		.limits = { .temps = 6, .attrs = 0, .shared = 0 },
+	};
+	const struct pumice_usc_insn code[] = {
+		INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = r->old),
+		INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM, .imm = r->value),
+		INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = IMM, .imm = r->expected),
+		INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(0), .src1 = R(1), .disp = 8),
+		INSN(LOCAL_ATOMIC, .func = r->func, .type = r->type, .dst = R(4), .mask = ALWAYS,
+		     .src0 = R(0), .src1 = R(2), .disp = 8),
+		INSN(LOCAL_LOAD32, .dst = R(5), .mask = ALWAYS, .src0 = R(0), .disp = 8),
+		INSN(END),
+	};
+	u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS];
+	struct usc_program *program;
+
+	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
+		usc_put(words, n, code[n]);
+	program = rig_program(rig, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	assert_non_null(program);
+	rig_run_group(rig, &group, program);
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(rig->usc->unified[4 * PUMICE_LANES], r->old);
+	assert_int_equal(rig->usc->unified[5 * PUMICE_LANES], r->left);
+	rig_put(rig, program);
+}
+
+static void check_results(struct rig *rig)
+{
+	for (u32 n = 0; n < sizeof(results) / sizeof(results[0]); n++) {
+		run_result(rig, &results[n]);
+		run_local_result(rig, &results[n]);
+	}
+}
+
+static void usc_atomic_leaves_the_result_and_gives_the_old_value(void **state)
+{
+	(void)state;
+	at_each_level(check_results);
+}
+
+static bool exists(u32 func, u32 type)
+{
+	if (func == PUMICE_USC_ATOMIC_ADD)
+		return type != 3;
+	if (func == PUMICE_USC_ATOMIC_MIN || func == PUMICE_USC_ATOMIC_MAX)
+		return type == U32 || type == I32;
+	return type == U32;
+}
+
+static void usc_atomic_of_a_type_that_does_not_exist_is_refused(void **state)
+{
+	struct rig *rig = rig_create(DATA_BYTES);
+
+	(void)state;
+	for (u32 n = 0; n < 2 * PUMICE_USC_ATOMIC_COUNT * 4; n++) {
+		struct access a = { .insn = ATOMIC(ADD, n / 2 % 4) };
+		struct usc_program *program;
+
+		a.insn.func = n / 8;
+		if (n % 2)
+			a.insn = on_local(a.insn);
+		program = access_program(rig, &a);
+		assert_int_equal(program != NULL, exists(n / 8, n / 2 % 4));
+		if (program)
+			rig_put(rig, program);
+		else
+			assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_TYPE);
+	}
+	rig_destroy(rig);
+}
+
+/* All lanes on one word: each sees what the lanes below it left. */
+static void check_order(struct rig *rig)
+{
+	for (u32 local = 0; local < 2; local++) {
+		struct access a = { .insn = ATOMIC(ADD, U32) };
+		u32 sum = 0, before;
+
+		access_plain(rig, &a, 0);
+		before = local ? 0 : data_words(rig)[2];
+		a.insn.disp = 8;
+		if (local)
+			a.insn = on_local(a.insn);
+		access_run(rig, &a);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			assert_int_equal(a.result[0][l], before + sum);
+			sum += a.data[0][l];
+		}
+		assert_int_equal(local ? *(u32 *)(void *)(rig->usc->local + 8) : data_words(rig)[2],
+				 before + sum);
+	}
+}
+
+/* Lane l exchanges l for l + 1: every one succeeds, in ascending order only. */
+static void check_chain(struct rig *rig)
+{
+	for (u32 local = 0; local < 2; local++) {
+		struct access a = { .insn = ATOMIC(CMPXCHG, U32) };
+
+		access_plain(rig, &a, 0);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			a.data[1][l] = l;	/* data[0] is l + 1 */
+		if (local)
+			a.insn = on_local(a.insn);
+		access_run(rig, &a);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			assert_int_equal(a.result[0][l], l);
+		assert_int_equal(local ? *(u32 *)(void *)rig->usc->local : data_words(rig)[0],
+				 PUMICE_LANES);
+	}
+}
+
+static void usc_atomic_lanes_go_in_ascending_order(void **state)
+{
+	(void)state;
+	at_each_level(check_order);
+	at_each_level(check_chain);
+}
+
+/* Lanes that the mask or the task leaves out neither access nor get anything. */
+static void check_left_out(struct rig *rig)
+{
+	struct access a = { .insn = ATOMIC(ADD, U32), .instances = 20 };
+
+	access_plain(rig, &a, 4);
+	a.insn.mask = (u16)IF(MASK_K(CH2));
+	access_run(rig, &a);
+	assert_int_equal(rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		bool active = l < 20 && l % 4 < 2;
+
+		assert_int_equal(data_words(rig)[l], l + (active ? l + 1 : 0));
+		assert_int_equal(a.result[0][l], active ? l : BEFORE);
+	}
+}
+
+static void usc_atomic_touches_active_lanes_only(void **state)
+{
+	(void)state;
+	at_each_level(check_left_out);
+}
+
+static void check_faults(struct rig *rig)
+{
+	struct access a = { .insn = ATOMIC(ADD, U32) };
+
+	/* Lane 20 is misaligned, lane 9 unmapped; then lane 20 alone: those below have added. */
+	access_plain(rig, &a, 4);
+	a.off[20] = 2;
+	a.off[9] = DATA_BYTES;
+	access_run(rig, &a);
+	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE, RIG_DATA + DATA_BYTES);
+	access_plain(rig, &a, 4);
+	a.off[20] = 2;
+	access_run(rig, &a);
+	check_own_fault(rig, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(data_words(rig)[l], l < 20 ? 2 * l + 1 : l);
+	a.insn = on_local(a.insn);
+	access_run(rig, &a);
+	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	a.off[20] = LOCAL_BYTES;
+	access_run(rig, &a);
+	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+}
+
+static void usc_atomic_faults_as_other_accesses_do(void **state)
+{
+	(void)state;
+	at_each_level(check_faults);
+}
+
+/* An atomic operation writes: a page that may only be read faults, even where nothing would change. */
+static void usc_atomic_on_a_read_only_page_faults_as_a_write(void **state)
+{
+	const u64 va = RIG_DATA + 0x100000;
+	struct access a = { .insn = ATOMIC(OR, U32), .base = va };
+	struct rig *rig = rig_create(DATA_BYTES);
+	u32 *page = testmem_map(rig->mem, RIG_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+
+	(void)state;
+	page[0] = 77;
+	access_run(rig, &a);
+	check_fault(rig, PUMICE_FAULT_MMU_READ_ONLY, PUMICE_ACCESS_WRITE, va);
+	assert_int_equal(page[0], 77);
+	rig_destroy(rig);
+}
+
+/* The destination may be the offsets, the value, or the value to compare with. */
+static void check_own_operands(struct rig *rig)
+{
+	for (u32 which = 0; which < 3; which++) {
+		struct access a = { .insn = ATOMIC(CMPXCHG, U32) };
+		struct usc_task *task = usc_task(rig->usc, 0);
+
+		access_plain(rig, &a, 4);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			a.data[1][l] = l;
+		a.insn.dst = V(which);
+		access_run(rig, &a);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			assert_int_equal(data_words(rig)[l], l + 1);
+			assert_int_equal(usc_attr(rig->usc, task, 0, which)[l], l);
+		}
+	}
+}
+
+static void usc_atomic_may_overwrite_its_operands(void **state)
+{
+	(void)state;
+	at_each_level(check_own_operands);
+}
+
+/* A host thread that adds to the first words while the USC does. */
+struct adder {
+	u32 *words;
+	u32 rounds;
+};
+
+static void *add_on_host(void *opaque)
+{
+	struct adder *adder = opaque;
+
+	for (u32 n = 0; n < adder->rounds; n++) {
+		__atomic_fetch_add(&adder->words[0], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_xor(&adder->words[1], n, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+#define ROUNDS 20000u
+
+/* Every lane adds 1 and the f32 1.0, ROUNDS times. */
+static void usc_atomic_loses_nothing_against_the_host(void **state)
+{
+	const struct rig_group group = {
+		.tasks = 1, .instances = { PUMICE_LANES },
+		.limits = { .temps = 6, .attrs = 0, .shared = 2 },
+	};
+	const struct pumice_usc_insn code[] = {
+		INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 1),
+		INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM, .imm = 0x3f800000),
+		INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(3), .src0 = IMM, .imm = ROUNDS),
+		INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_ADD, .dst = R(4), .mask = ALWAYS,
+		     .src2 = SH(0), .src0 = R(0), .src1 = R(1)),
+		INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_ADD, .type = F32, .dst = R(5),
+		     .mask = IF(MASK_K(LO16)), .src2 = SH(0), .src0 = R(0), .src1 = R(2), .disp = 8),
+		INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(3), .src0 = R_ELEM(3), .src1 = IMM,
+		     .imm = 1),
+		INSN(BRNZ, .target = 3, .src0 = R_ELEM(3)),
+		INSN(END),
+	};
+	u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS], *shared;
+	struct rig *rig = rig_create(DATA_BYTES);
+	struct adder adder = { .words = data_words(rig), .rounds = 30 * ROUNDS };
+	struct usc_program *program;
+	pthread_t thread;
+	float sum;
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
+		usc_put(words, n, code[n]);
+	program = rig_program(rig, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	assert_non_null(program);
+	rig_clear(rig);
+	rig_fill(rig, 0, &group, program);
+	shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
+	shared[0] = (u32)RIG_DATA;
+	shared[1] = (u32)(RIG_DATA >> 32);
+	assert_int_equal(pthread_create(&thread, NULL, add_on_host, &adder), 0);
+	usc_group_start(rig->usc, 0);
+	rig_run(rig, 1u << 20);
+	pthread_join(thread, NULL);
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(adder.words[0], ROUNDS * PUMICE_LANES + 30 * ROUNDS);
+	memcpy(&sum, &adder.words[2], sizeof(sum));
+	assert_true(sum == (float)(ROUNDS * PUMICE_LANES / 2));	/* below 2^24: exact */
+	rig_put(rig, program);
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usc_atomic_leaves_the_result_and_gives_the_old_value),
+		cmocka_unit_test(usc_atomic_of_a_type_that_does_not_exist_is_refused),
+		cmocka_unit_test(usc_atomic_lanes_go_in_ascending_order),
+		cmocka_unit_test(usc_atomic_touches_active_lanes_only),
+		cmocka_unit_test(usc_atomic_faults_as_other_accesses_do),
+		cmocka_unit_test(usc_atomic_on_a_read_only_page_faults_as_a_write),
+		cmocka_unit_test(usc_atomic_may_overwrite_its_operands),
+		cmocka_unit_test(usc_atomic_loses_nothing_against_the_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies by a whole work-group, the window of dynamic constants, fences: shares,
+ * sizes, alignment, bounds, faults, and what is refused.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "exec.h"
+#include "rig.h"
+
+#define DATA_BYTES 0x8000u
+#define LOCAL_BYTES 8192u
+
+static const struct usc_program_limits limits = { .temps = 4, .attrs = 0, .shared = 4 };
+
+/* A copy: SH0 and SH1 the base, SH2 the offset in local memory. */
+struct copy {
+	struct rig_group group;
+	struct pumice_usc_insn insn;
+	u64 base;
+	u32 local;
+};
+
+#define COPY(op, n, ...) INSN(op, .src0 = SH(2), .src2 = SH(0), .words = (n), __VA_ARGS__)
+
+static struct usc_program *copy_program(struct rig *rig, const struct copy *c)
+{
+	u32 code[5 * PUMICE_USC_WORDS];
+
+	usc_put(code, 0, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(0), .src1 = K(ONE)));
+	usc_put(code, 1, c->insn);
+	usc_put(code, 2, INSN(SIG_WAIT, .dst = R_ELEM(1)));
+	usc_put(code, 3, INSN(BARRIER));
+	usc_put(code, 4, INSN(END));
+	return rig_program(rig, code, 5, &limits);
+}
+
+/* Run it; local memory of the group begins 512 bytes behind the store's beginning. */
+static void run_copy(struct rig *rig, struct copy *c)
+{
+	struct usc_program *program = copy_program(rig, c);
+
+	assert_non_null(program);
+	c->group.limits = limits;
+	if (!c->group.local_bytes)
+		c->group.local_bytes = LOCAL_BYTES;
+	rig_clear(rig);
+	rig->next_local = 512;
+	rig_fill(rig, 0, &c->group, program);
+	for (u32 t = 0; t < c->group.tasks; t++) {
+		u32 *shared = usc_shared(rig->usc, usc_task(rig->usc, t));
+
+		shared[0] = (u32)c->base;
+		shared[1] = (u32)(c->base >> 32);
+		shared[2] = c->local;
+	}
+	usc_group_start(rig->usc, 0);
+	rig_run(rig, 100);
+	assert_int_equal(rig->done[0], 1);
+	rig_put(rig, program);
+}
+
+static const u32 *local_words(struct rig *rig)
+{
+	return (const u32 *)(const void *)(rig->usc->local + 512);
+}
+
+static void fill(struct rig *rig)
+{
+	for (u32 n = 0; n < DATA_BYTES / 4; n++)
+		((u32 *)(void *)rig->data)[n] = n + 1000;
+}
+
+static struct rig *create(void)
+{
+	struct rig *rig = rig_create(DATA_BYTES);
+
+	fill(rig);
+	return rig;
+}
+
+/* Every word arrives, and none else changes, whatever the number of waves: across a page too. */
+static void usc_group_load_brings_every_word(void **state)
+{
+	static const struct rig_group shapes[] = {
+		{ .tasks = 1, .instances = { 17 } },
+		{ .tasks = 1, .instances = { 128 } },
+		{ .tasks = 3, .instances = { 128, 128, 1 } },
+		{ .tasks = 8, .instances = { 128, 128, 128, 128, 128, 128, 128, 128 } },
+		{ .tasks = 3, .instances = { 8, 0, 9 } },
+	};
+	static const u32 counts[] = { 1, 2, 3, 7, 16, 33, 129, 1000, 1023, 1024 };
+	struct rig *rig = create();
+
+	(void)state;
+	for (u32 n = 0; n < 50; n++) {
+		u32 words = counts[n % 10];
+		struct copy c = {
+			.group = shapes[n / 10], .insn = COPY(GROUP_LOAD, words, .disp = 4),
+			.base = RIG_DATA + 3000, .local = 20,
+		};
+
+		run_copy(rig, &c);
+		assert_int_equal(rig->faults, 0);
+		for (u32 w = 0; w < LOCAL_BYTES / 4; w++)
+			assert_int_equal(local_words(rig)[w], w == 0 ? 1 : w >= 5 && w < 5 + words ?
+					 1000 + 3004 / 4 + w - 5 : 0);
+	}
+	rig_destroy(rig);
+}
+
+/* Local memory is 1 in its first word and 0 behind. */
+static void usc_group_store_takes_every_word(void **state)
+{
+	struct rig *rig = create();
+	struct copy c = {
+		.group = { .tasks = 2, .instances = { 128, 40 } },
+		.insn = COPY(GROUP_STORE, 1024), .base = RIG_DATA + 2052,
+	};
+
+	(void)state;
+	run_copy(rig, &c);
+	assert_int_equal(rig->faults, 0);
+	for (u32 w = 0; w < DATA_BYTES / 4; w++)
+		assert_int_equal(((u32 *)(void *)rig->data)[w], w == 513 ? 1 :
+				 w > 513 && w < 513 + 1024 ? 0 : w + 1000);
+	rig_destroy(rig);
+}
+
+/* Each wave moves words n w / W to n (w + 1) / W: a group whose other waves leave the copy out. */
+static void usc_group_copy_is_shared_out_by_wave(void **state)
+{
+	const struct rig_group group = {
+		.tasks = 1, .instances = { 96 }, .limits = limits, .local_bytes = LOCAL_BYTES,
+	};
+	struct rig *rig = create();
+
+	(void)state;
+	for (u32 wave = 0; wave < 3; wave++) {
+		const struct pumice_usc_insn code[] = {
+			INSN(NE, .dst = R(0), .src0 = SR(WAVE_IN_GROUP), .src1 = IMM, .imm = wave),
+			INSN(BRNZ, .target = 3, .src0 = R_ELEM(0)),
+			INSN(GROUP_LOAD, .src0 = SC(0), .src2 = SH(0), .words = 10),
+			INSN(END),
+		};
+		u32 words[4 * PUMICE_USC_WORDS], *shared;
+		struct usc_program *program;
+
+		for (u32 n = 0; n < 4; n++)
+			usc_put(words, n, code[n]);
+		program = rig_program(rig, words, 4, &limits);
+		assert_non_null(program);
+		rig_clear(rig);
+		rig_fill(rig, 0, &group, program);
+		shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
+		shared[0] = (u32)RIG_DATA;
+		shared[1] = (u32)(RIG_DATA >> 32);
+		usc_group_start(rig->usc, 0);
+		rig_run(rig, 100);
+		assert_int_equal(rig->faults, 0);
+		/* 10 words, 3 waves: 0 to 2, 3 to 5, 6 to 9. */
+		for (u32 w = 0; w < 12; w++)
+			assert_int_equal(((u32 *)(void *)rig->usc->local)[w],
+					 w < 10 && (w < 9 ? w / 3 : 2) == wave ? 1000 + w : 0);
+		rig_put(rig, program);
+	}
+	rig_destroy(rig);
+}
+
+static void check_fault(struct rig *rig, struct copy *c, enum pumice_fault fault)
+{
+	run_copy(rig, c);
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, fault);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_DATA);
+	assert_int_equal(rig->fault.pc, 1);
+	assert_int_equal(rig->fault.usc, RIG_NUMBER);
+	assert_true(rig->fault.addr == RIG_CODE + 16);
+}
+
+static void usc_group_copy_needs_17_instances(void **state)
+{
+	struct copy c = {
+		.group = { .tasks = 1, .instances = { 16 } },
+		.insn = COPY(GROUP_LOAD, 4), .base = RIG_DATA,
+	};
+	struct rig *rig = create();
+
+	(void)state;
+	check_fault(rig, &c, PUMICE_FAULT_USC_BURST);
+	c.group = (struct rig_group){ .tasks = 2, .instances = { 8, 8 } };
+	check_fault(rig, &c, PUMICE_FAULT_USC_BURST);
+	c.group = (struct rig_group){ .tasks = 2, .instances = { 8, 9 } };
+	run_copy(rig, &c);
+	assert_int_equal(rig->faults, 0);
+	rig_destroy(rig);
+}
+
+static void usc_group_copy_addresses_are_4_byte_aligned(void **state)
+{
+	struct rig *rig = create();
+
+	(void)state;
+	for (u32 odd = 1; odd < 4; odd++) {
+		struct copy c = {
+			.group = { .tasks = 1, .instances = { 32 } },
+			.insn = COPY(GROUP_LOAD, 4), .base = RIG_DATA + odd,
+		};
+
+		check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		c.base = RIG_DATA;
+		c.insn.disp = (u16)odd;
+		check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		c.insn = COPY(GROUP_STORE, 4);
+		c.local = odd;
+		check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+	}
+	rig_destroy(rig);
+}
+
+static void usc_group_copy_stays_within_local_memory(void **state)
+{
+	struct copy c = {
+		.group = { .tasks = 1, .instances = { 32 }, .local_bytes = 64 },
+		.insn = COPY(GROUP_LOAD, 16), .base = RIG_DATA,
+	};
+	struct rig *rig = create();
+
+	(void)state;
+	run_copy(rig, &c);
+	assert_int_equal(rig->faults, 0);
+	c.insn.words = 17;
+	check_fault(rig, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	c.insn.words = 1;
+	c.local = 64;
+	check_fault(rig, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	c.local = 0xfffffffcu;
+	check_fault(rig, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	rig_destroy(rig);
+}
+
+/* One wave; the second grain is not there. What lies before it has been copied. */
+static void usc_group_copy_reports_the_first_word_that_faults(void **state)
+{
+	struct copy c = {
+		.group = { .tasks = 1, .instances = { 32 } },
+		.insn = COPY(GROUP_STORE, 100), .base = RIG_DATA + DATA_BYTES - 40,
+	};
+	struct rig *rig = create();
+
+	(void)state;
+	run_copy(rig, &c);
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(rig->fault.access, PUMICE_ACCESS_WRITE);
+	assert_true(rig->fault.addr == RIG_DATA + DATA_BYTES);
+	for (u32 w = 0; w < 10; w++)
+		assert_int_equal(((u32 *)(void *)rig->data)[DATA_BYTES / 4 - 10 + w], w == 0);
+	c.base = (1ull << 40) - 4;
+	run_copy(rig, &c);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PC_INVALID);
+	c.base = 1ull << 40;
+	run_copy(rig, &c);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_ADDRESS);
+	rig_destroy(rig);
+}
+
+static void refuse(struct rig *rig, struct pumice_usc_insn insn)
+{
+	struct copy c = { .insn = insn };
+
+	memset(&rig->fault, 0, sizeof(rig->fault));
+	assert_null(copy_program(rig, &c));
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_BURST);
+}
+
+static void usc_copies_and_windows_of_no_or_too_many_words_are_refused(void **state)
+{
+	struct rig *rig = create();
+
+	(void)state;
+	refuse(rig, COPY(GROUP_LOAD, 0));
+	refuse(rig, COPY(GROUP_LOAD, 1025));
+	refuse(rig, COPY(GROUP_STORE, 0));
+	refuse(rig, COPY(GROUP_STORE, 32767));
+	refuse(rig, INSN(DC_WINDOW, .src2 = SH(0), .words = 0));
+	refuse(rig, INSN(DC_WINDOW, .src2 = SH(0), .words = 16385));
+	rig_destroy(rig);
+}
+
+static void usc_window_is_4_byte_aligned(void **state)
+{
+	struct copy c = {
+		.group = { .tasks = 1, .instances = { 1 } },
+		.insn = INSN(DC_WINDOW, .src2 = SH(0), .words = 16384), .base = RIG_DATA + 2,
+	};
+	struct rig *rig = create();
+
+	(void)state;
+	check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+	/* Nothing is read before it is used. */
+	c.base = 0x123456789cull;
+	run_copy(rig, &c);
+	assert_int_equal(rig->faults, 0);
+	assert_true(rig->usc->wave[0].dc_base == c.base);
+	assert_int_equal(rig->usc->wave[0].dc_words, 16384);
+	rig_destroy(rig);
+}
+
+/* Behind a fence every signal is done, whichever its scope. */
+static void usc_fence_waits_for_every_signal(void **state)
+{
+	const struct rig_group group = { .tasks = 1, .instances = { 32 }, .limits = limits };
+	struct rig *rig = create();
+
+	(void)state;
+	for (u32 scope = 0; scope < PUMICE_USC_SCOPE_COUNT; scope++) {
+		const struct pumice_usc_insn code[] = {
+			INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(0), .mask = ALWAYS, .src2 = SH(0),
+			     .src0 = R(1)),
+			INSN(SIG_DONE1, .dst = R_ELEM(2), .sig0 = 3),
+			INSN(MEM_FENCE, .func = scope),
+			INSN(SIG_DONE1, .dst = R_ELEM(3), .sig0 = 3),
+			INSN(END),
+		};
+		u32 words[5 * PUMICE_USC_WORDS], *shared;
+		struct usc_program *program;
+
+		for (u32 n = 0; n < 5; n++)
+			usc_put(words, n, code[n]);
+		program = rig_program(rig, words, 5, &limits);
+		assert_non_null(program);
+		rig_clear(rig);
+		rig_fill(rig, 0, &group, program);
+		shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
+		shared[0] = (u32)RIG_DATA;
+		shared[1] = (u32)(RIG_DATA >> 32);
+		usc_group_start(rig->usc, 0);
+		rig_run(rig, 100);
+		assert_int_equal(rig->faults, 0);
+		assert_int_equal(rig->usc->unified[2 * PUMICE_LANES], 0);
+		assert_int_equal(rig->usc->unified[3 * PUMICE_LANES], 1);
+		rig_put(rig, program);
+	}
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usc_group_load_brings_every_word),
+		cmocka_unit_test(usc_group_store_takes_every_word),
+		cmocka_unit_test(usc_group_copy_is_shared_out_by_wave),
+		cmocka_unit_test(usc_group_copy_needs_17_instances),
+		cmocka_unit_test(usc_group_copy_addresses_are_4_byte_aligned),
+		cmocka_unit_test(usc_group_copy_stays_within_local_memory),
+		cmocka_unit_test(usc_group_copy_reports_the_first_word_that_faults),
+		cmocka_unit_test(usc_copies_and_windows_of_no_or_too_many_words_are_refused),
+		cmocka_unit_test(usc_window_is_4_byte_aligned),
+		cmocka_unit_test(usc_fence_waits_for_every_signal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Loads and stores of 8 and 16 bits: extension, every byte of a word, the ends
+ * of pages and of local memory, neighbours that stay, alignment.
+ */
+#include "access.h"
+
+#include <string.h>
+
+/* Byte n of the data: both signs, and no two neighbours alike. */
+static u8 byte_at(u32 n)
+{
+	return (u8)(n * 151 + n / 256 + 100);
+}
+
+static void fill(struct rig *rig, struct access *a, u32 step)
+{
+	access_plain(rig, a, step);
+	for (u32 n = 0; n < DATA_BYTES; n++)
+		rig->data[n] = byte_at(n);
+}
+
+static u32 extended(u32 at, u32 bytes, bool sign)
+{
+	u32 value = byte_at(at) | (bytes == 2 ? (u32)byte_at(at + 1) << 8 : 0);
+
+	if (sign)
+		return bytes == 1 ? (u32)(s32)(s8)value : (u32)(s32)(s16)value;
+	return value;
+}
+
+static void load_pattern(struct rig *rig, struct access *a, u32 bytes)
+{
+	for (u32 sign = 0; sign < 2; sign++) {
+		a->insn = bytes == 1 ? LOAD(8) : LOAD(16);
+		a->insn.type = sign ? I32 : U32;
+		access_run(rig, a);
+		assert_int_equal(rig->faults, 0);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			assert_int_equal(a->result[0][l], extended(a->off[l], bytes, sign));
+	}
+}
+
+static void store_pattern(struct rig *rig, struct access *a, u32 bytes)
+{
+	static u8 expected[DATA_BYTES];
+
+	memcpy(expected, rig->data, DATA_BYTES);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		a->data[0][l] = 0xdead0000 + l * 0x315;
+		for (u32 n = 0; n < bytes; n++)
+			expected[a->off[l] + n] = (u8)(a->data[0][l] >> n * 8);
+	}
+	a->insn = bytes == 1 ? STORE(8) : STORE(16);
+	access_run(rig, a);
+	assert_int_equal(rig->faults, 0);
+	assert_memory_equal(rig->data, expected, DATA_BYTES);
+}
+
+static void check_patterns(struct rig *rig)
+{
+	for (u32 bytes = 1; bytes <= 2; bytes++) {
+		const struct { u32 start, step; } patterns[] = {
+			{ 0, bytes }, { bytes, bytes }, { 3 * bytes, bytes },	/* side by side */
+			{ 4096 - 7 * bytes, bytes },		/* across the end of a page */
+			{ DATA_BYTES - 32 * bytes, bytes },	/* up to the last byte there is */
+			{ 6, 0 },		/* all in one place */
+			{ 10, 3 * bytes * 2 },
+			{ 4094, 514 },
+			{ DATA_BYTES - bytes, (u32)-(int)bytes },	/* backwards */
+			{ 8, 4 },
+		};
+
+		for (u32 p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+			struct access a = { 0 };
+
+			fill(rig, &a, 0);
+			for (u32 l = 0; l < PUMICE_LANES; l++)
+				a.off[l] = patterns[p].start + l * patterns[p].step;
+			load_pattern(rig, &a, bytes);
+			store_pattern(rig, &a, bytes);
+		}
+	}
+}
+
+static void usc_bytes_and_halves_go_where_they_belong_and_nowhere_else(void **state)
+{
+	(void)state;
+	at_each_level(check_patterns);
+}
+
+/* A base that is no multiple of 4, which bytes may have. */
+static void check_odd_base(struct rig *rig)
+{
+	for (u32 odd = 1; odd < 4; odd++) {
+		struct access a = { .insn = LOAD(8) };
+
+		fill(rig, &a, 5);
+		a.base += odd;
+		access_run(rig, &a);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			assert_int_equal(a.result[0][l], byte_at(odd + l * 5));
+		a.insn = LOAD(8, .disp = 3);
+		access_run(rig, &a);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			assert_int_equal(a.result[0][l], byte_at(odd + 3 + l * 5));
+	}
+}
+
+static void usc_bytes_may_be_at_any_address(void **state)
+{
+	(void)state;
+	at_each_level(check_odd_base);
+}
+
+static void check_faults(struct rig *rig)
+{
+	struct access a = { .insn = STORE(16) };
+
+	fill(rig, &a, 2);
+	a.off[11] = 23;
+	access_run(rig, &a);
+	check_own_fault(rig, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	for (u32 n = 22; n < 64; n++)
+		assert_int_equal(rig->data[n], byte_at(n));
+	a.off[11] = DATA_BYTES;
+	access_run(rig, &a);
+	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE, RIG_DATA + DATA_BYTES);
+	a.insn = LOAD(8);
+	a.off[11] = DATA_BYTES + 1;
+	access_run(rig, &a);
+	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, RIG_DATA + DATA_BYTES + 1);
+}
+
+static void usc_halves_must_be_2_byte_aligned_and_pages_be_there(void **state)
+{
+	(void)state;
+	at_each_level(check_faults);
+}
+
+/* An allocation of 62 bytes: its last half and its last byte, and one beyond each. */
+static void check_local_end(struct rig *rig)
+{
+	struct access a = { .local_bytes = 62 };
+
+	access_plain(rig, &a, 2);
+	a.off[31] = 61;
+	a.insn = LOCAL_STORE(8);
+	access_run(rig, &a);
+	assert_int_equal(rig->faults, 0);
+	for (u32 l = 0; l < 31; l++)
+		assert_int_equal(rig->usc->local[l * 2], l + 1);
+	assert_int_equal(rig->usc->local[61], 32);
+	a.insn = LOCAL_STORE(16);
+	a.off[31] = 60;
+	access_run(rig, &a);
+	assert_int_equal(rig->faults, 0);
+	a.off[31] = 61;
+	access_run(rig, &a);
+	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	a.off[31] = 62;
+	access_run(rig, &a);
+	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	a.insn = LOCAL_LOAD(8);
+	access_run(rig, &a);
+	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+}
+
+static void usc_local_bytes_end_where_the_allocation_ends(void **state)
+{
+	(void)state;
+	at_each_level(check_local_end);
+}
+
+/* Stored as halves, read as bytes of either sign, scattered and side by side. */
+static void check_local_back(struct rig *rig)
+{
+	const struct rig_group group = {
+		.tasks = 1, .instances = { 32 }, .local_bytes = 256,
+		.limits = { .temps = 8, .attrs = 0, .shared = 0 },
+	};
+	const struct pumice_usc_insn code[] = {
+		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 1),
+		INSN(MUL, .dst = R(1), .src0 = K(SID), .src1 = IMM, .imm = 0x8311),
+		INSN(LOCAL_STORE16, .mask = ALWAYS, .src0 = R(0), .src1 = R(1), .disp = 6),
+		INSN(LOCAL_LOAD16, .type = I32, .dst = R(2), .mask = ALWAYS, .src0 = R(0), .disp = 6),
+		INSN(LOCAL_LOAD16, .dst = R(3), .mask = ALWAYS, .src0 = R(0), .disp = 6),
+		INSN(LOCAL_LOAD8, .type = I32, .dst = R(4), .mask = ALWAYS, .src0 = R(0), .disp = 7),
+		INSN(LOCAL_LOAD8, .dst = R(5), .mask = IF(MASK_K(LO16)), .src0 = R(0), .disp = 6),
+		INSN(END),
+	};
+	u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS];
+	const u32 *r = rig->usc->unified;
+	struct usc_program *program;
+
+	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
+		usc_put(words, n, code[n]);
+	program = rig_program(rig, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	assert_non_null(program);
+	rig_run_group(rig, &group, program);
+	assert_int_equal(rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		u32 half = l * 0x8311 & 0xffff;
+
+		assert_int_equal(r[2 * 32 + l], (u32)(s32)(s16)half);
+		assert_int_equal(r[3 * 32 + l], half);
+		assert_int_equal(r[4 * 32 + l], (u32)(s32)(s8)(half >> 8));
+		assert_int_equal(r[5 * 32 + l], l < 16 ? half & 0xff : 0);
+	}
+	rig_put(rig, program);
+}
+
+static void usc_local_halves_come_back_as_bytes(void **state)
+{
+	(void)state;
+	at_each_level(check_local_back);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usc_bytes_and_halves_go_where_they_belong_and_nowhere_else),
+		cmocka_unit_test(usc_bytes_may_be_at_any_address),
+		cmocka_unit_test(usc_halves_must_be_2_byte_aligned_and_pages_be_there),
+		cmocka_unit_test(usc_local_bytes_end_where_the_allocation_ends),
+		cmocka_unit_test(usc_local_halves_come_back_as_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
