@@ -50,6 +50,13 @@ static u32 write_code(u32 *code, enum job_program program)
 	usc_put(code, n++, INSN(MUL, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 3));
 	usc_put(code, n++, INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = 1));
 	usc_put(code, n++, INSN(SHL, .type = U32, .dst = R(1), .src0 = V(0), .src1 = IMM, .imm = 2));
+	if (program == JOB_COUNT) {
+		usc_put(code, n++, INSN(GLOBAL_LOAD32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
+					.src0 = R(1), .dst = R(0)));
+		usc_put(code, n++, INSN(SIG_WAIT, .dst = R_ELEM(2), .sig0 = 0));
+		usc_put(code, n++, INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM,
+					.imm = 1));
+	}
 	if (program != JOB_FOREVER)
 		usc_put(code, n++, INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
 					.src0 = R(1), .src1 = R(0)));
@@ -78,28 +85,48 @@ static void write_pds(u32 *pds, enum job_program program, u32 insns)
 		pumice_pds_pack(pds + i * PUMICE_PDS_WORDS, &program_insns[i]);
 }
 
+void job_write_programs(struct rig *rig, enum job_program program)
+{
+	struct memory m = memory_of(rig);
+
+	write_pds(m.pds, program, write_code(m.code, program));
+}
+
+u32 *job_stream(struct rig *rig)
+{
+	return memory_of(rig).stream;
+}
+
+struct pumice_cdm_state job_state(u32 group)
+{
+	return (struct pumice_cdm_state){
+		.pds_addr = JOB_PDS, .pds_insns = 5, .shared = 2, .attrs = 1, .temps = 3,
+		.size_x = (u16)group, .size_y = 1, .size_z = 1,
+	};
+}
+
+void job_control(struct rig *rig, u32 ctrl)
+{
+	rig_fw_write64(rig, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(rig->tm, JOB_CTX));
+	rig_fw_write64(rig, PUMICE_CDM_STREAM_BASE, JOB_STREAM);
+	rig_fw_write(rig, PUMICE_CDM_MMU_CTX, JOB_CTX);
+	rig_fw_write(rig, PUMICE_CDM_CTRL, ctrl);
+}
+
 void job_start(struct rig *rig, const struct job *job)
 {
-	const struct pumice_cdm_state state = {
-		.pds_addr = JOB_PDS, .pds_insns = 5, .shared = 2, .attrs = 1, .temps = 2,
-		.size_x = (u16)job->group, .size_y = 1, .size_z = 1,
-	};
+	const struct pumice_cdm_state state = job_state(job->group);
 	const struct pumice_cdm_launch launch = { .groups_x = job->groups, .groups_y = 1,
 						  .groups_z = 1 };
-	struct memory m = memory_of(rig);
-	u32 *at = m.stream;
+	u32 *at = job_stream(rig);
 
-	write_pds(m.pds, job->program, write_code(m.code, job->program));
+	job_write_programs(rig, job->program);
 	pumice_cdm_state_pack(at, &state);
 	at += PUMICE_CDM_STATE_WORDS;
 	pumice_cdm_launch_pack(at, &launch);
 	at += PUMICE_CDM_LAUNCH_WORDS;
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
-
-	rig_fw_write64(rig, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(rig->tm, JOB_CTX));
-	rig_fw_write64(rig, PUMICE_CDM_STREAM_BASE, JOB_STREAM);
-	rig_fw_write(rig, PUMICE_CDM_MMU_CTX, JOB_CTX);
-	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
 }
 
 u32 job_run(struct rig *rig, const struct job *job)

@@ -22,6 +22,7 @@ enum job_program {
 	JOB_FOREVER,	/* never ends */
 	JOB_WILD,	/* stores to an address that is not mapped */
 	JOB_TOUCH,	/* stores to data[i] again and again; never ends */
+	JOB_COUNT,	/* data[i]++ for each instance i of the grid: twice is not once */
 };
 
 struct job {
@@ -39,7 +40,18 @@ u32 job_run(struct rig *rig, const struct job *job);
 /* What data[i] holds after JOB_NUMBER. */
 u32 job_number(u32 i);
 
+/*
+ * The same in pieces, for jobs with streams of their own: the programs; host
+ * memory of the page at JOB_STREAM; the STATE of a group; and CDM_CTRL written
+ * with the registers set for JOB_STREAM in JOB_CTX.
+ */
+void job_write_programs(struct rig *rig, enum job_program program);
+u32 *job_stream(struct rig *rig);
+struct pumice_cdm_state job_state(u32 group);
+void job_control(struct rig *rig, u32 ctrl);
+
 #define JOB_EVENTS (PUMICE_IC_PENDING__CDM_DONE__MASK | PUMICE_IC_PENDING__CDM_FAULT__MASK | \
-		    PUMICE_IC_PENDING__CDM_ABORTED__MASK)
+		    PUMICE_IC_PENDING__CDM_ABORTED__MASK | \
+		    PUMICE_IC_PENDING__CDM_SWITCHED__MASK)
 
 #endif

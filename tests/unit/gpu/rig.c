@@ -86,7 +86,11 @@ struct rig *rig_create(const struct rig_options *options)
 	const struct rig_options *o = options ? options : &defaults;
 	const struct pumice_gpu_config config = { .cores = o->cores ? o->cores : 1,
 						  .threads = o->threads,
-						  .oses = o->oses };
+						  .oses = o->oses,
+						  .unified_kib = o->unified_kib,
+						  .common_kib = o->common_kib,
+						  .local_kib = o->local_kib,
+						  .slot_registers = o->slot_registers };
 	struct rig *rig = calloc(1, sizeof(*rig));
 	const char *why;
 
@@ -131,6 +135,11 @@ u64 rig_read(struct rig *rig, u32 offset)
 void rig_write(struct rig *rig, u32 offset, u64 value)
 {
 	pumice_gpu_mmio_write(rig->gpu, 0, offset, value, reg_bytes(offset));
+}
+
+void rig_poll(struct rig *rig, u64 budget_ns)
+{
+	pumice_gpu_poll(rig->gpu, budget_ns);
 }
 
 u64 rig_drain(struct rig *rig)

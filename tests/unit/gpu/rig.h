@@ -27,7 +27,8 @@
 #define RIG_MAILBOX	0x1000ull	/* of the proxy, in context 0 */
 
 struct rig_options {
-	unsigned int cores, threads, oses;	/* as in pumice_gpu_config */
+	/* As in pumice_gpu_config. */
+	unsigned int cores, threads, oses, unified_kib, common_kib, local_kib, slot_registers;
 	bool manual_clock;	/* the clock is rig->clock, else the host's */
 };
 
@@ -63,6 +64,8 @@ void rig_start(struct rig *rig, const u32 *words, u32 count, u32 entry);
 void rig_wait_reg(struct rig *rig, u32 offset, u64 mask, u64 value);
 /* Wait until a word of guest memory has this value. */
 void rig_wait_word(struct rig *rig, const u32 *word, u32 value);
+/* threads=0: run a little. */
+void rig_poll(struct rig *rig, u64 budget_ns);
 /* threads=0: run until nothing is left to do; returns ns to the next deadline. */
 u64 rig_drain(struct rig *rig);
 

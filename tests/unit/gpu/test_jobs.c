@@ -320,6 +320,7 @@ static void unsound_configurations_are_refused_with_a_reason(void **state)
 		{ .unified_kib = 4096 },
 		{ .common_kib = 1024 },
 		{ .local_kib = 1024 },
+		{ .slot_registers = PUMICE_USC_OWN_REGS + 1 },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;

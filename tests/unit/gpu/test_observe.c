@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the whole GPU tells of itself: counters against known work, the event ring
+ * filled by all units, limits and sizes of the stores as registers and properties
+ * say.
+ */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf.h"
+
+#define RING	0x200000ull	/* in context 0 */
+#define ENTRIES	4096u
+#define DONE	PUMICE_IC_PENDING__CDM_DONE__MASK
+#define FAULT	PUMICE_IC_PENDING__CDM_FAULT__MASK
+#define ALL_KINDS ((1u << PUMICE_TRACE_KIND_COUNT) - 1)
+
+static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 50 };
+
+static u64 counter(struct rig *rig, unsigned int n)
+{
+	return rig_read(rig, PUMICE_PERF_COUNTER(n));
+}
+
+static void counters_count_known_work(void **state)
+{
+	unsigned int threads;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
+		u64 time;
+		u32 n;
+
+		job_map(rig);
+		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+		rig_setup_mmu(rig);
+		rig_boot_proxy(rig);
+		rig_write(rig, PUMICE_PERF_CTRL, PUMICE_PERF_CTRL__DETAIL__MASK);
+		assert_int_equal(job_run(rig, &number), DONE);
+		time = rig_fw_read64(rig, PUMICE_CDM_TIME_END) -
+		       rig_fw_read64(rig, PUMICE_CDM_TIME_START);
+		assert_int_equal(counter(rig, PUMICE_PERF_CDM_BUSY), time);
+		assert_int_equal(counter(rig, PUMICE_PERF_CDM_COMMANDS), 3);
+		assert_int_equal(counter(rig, PUMICE_PERF_CDM_GROUPS), 50);
+		assert_int_equal(counter(rig, PUMICE_PERF_PDS_TASKS), 100);
+		assert_int_equal(counter(rig, PUMICE_PERF_USC_WAVES), 7 * 50);
+		/* mul, add, shl, store, end */
+		assert_int_equal(counter(rig, PUMICE_PERF_USC_ISSUED), 5 * 7 * 50);
+		assert_int_equal(counter(rig, PUMICE_PERF_USC_INSN_INTEGER), 3 * 7 * 50);
+		assert_int_equal(counter(rig, PUMICE_PERF_USC_STORE_BYTES), 200 * 50 * 4);
+		assert_int_equal(counter(rig, PUMICE_PERF_USC_PROGRAMS), 1);
+		assert_true(counter(rig, PUMICE_PERF_PDS_OCCUPANCY) > 0);
+		assert_true(counter(rig, PUMICE_PERF_MMU_TLB_MISSES) > 0);
+		assert_int_equal(counter(rig, PUMICE_PERF_MMU_FAULTS), 0);
+		rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+		assert_int_equal(counter(rig, PUMICE_PERF_MMU_INVALIDATIONS), 1);
+		/* Both buses see the same. */
+		assert_int_equal(rig_fw_read64(rig, PUMICE_PERF_COUNTER(PUMICE_PERF_PDS_TASKS)), 100);
+		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+		for (n = 0; n < PUMICE_PERF_COUNTER_COUNT; n++)
+			assert_int_equal(counter(rig, n), 0);
+		rig_destroy(rig);
+	}
+}
+
+static void details_are_counted_only_when_asked_for(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	assert_int_equal(job_run(rig, &number), DONE);
+	assert_int_equal(counter(rig, PUMICE_PERF_USC_INSN_INTEGER), 0);
+	assert_int_equal(counter(rig, PUMICE_PERF_USC_WAVES), 7 * 50);
+	rig_write(rig, PUMICE_PERF_CTRL, PUMICE_PERF_CTRL__DETAIL__MASK);
+	assert_int_equal(job_run(rig, &number), DONE);
+	rig_write(rig, PUMICE_PERF_CTRL, 0);
+	assert_int_equal(job_run(rig, &number), DONE);
+	assert_int_equal(counter(rig, PUMICE_PERF_USC_INSN_INTEGER), 3 * 7 * 50);
+	assert_int_equal(counter(rig, PUMICE_PERF_USC_WAVES), 3 * 7 * 50);
+	rig_destroy(rig);
+}
+
+/* The ring, mapped and switched on. */
+static u32 *ring_on(struct rig *rig, u32 kinds)
+{
+	u32 *ring = testmem_map(rig->tm, 0, RING, ENTRIES * 32, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+
+	rig_write(rig, PUMICE_TRACE_BASE, RING);
+	rig_write(rig, PUMICE_TRACE_ENTRIES, ENTRIES);
+	rig_write(rig, PUMICE_TRACE_CTRL, kinds);
+	return ring;
+}
+
+static struct pumice_trace_record record(const u32 *ring, u64 n)
+{
+	struct pumice_trace_record r;
+
+	pumice_trace_record_unpack(ring + n % ENTRIES * PUMICE_TRACE_RECORD_WORDS, &r);
+	assert_int_equal(r.sequence, (n + 1) & 0xffff);
+	return r;
+}
+
+/* Events of one kind in the ring; *last becomes the last of them. */
+static u32 count_kind(struct rig *rig, const u32 *ring, u32 kind, struct pumice_trace_record *last)
+{
+	u64 n, written = rig_read(rig, PUMICE_TRACE_WRITTEN);
+	u32 count = 0;
+
+	assert_true(written <= ENTRIES);
+	for (n = 0; n < written; n++) {
+		struct pumice_trace_record r = record(ring, n);
+
+		if (r.kind != kind)
+			continue;
+		*last = r;
+		count++;
+	}
+	return count;
+}
+
+static void a_job_leaves_its_events_in_the_ring(void **state)
+{
+	unsigned int threads;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		const struct rig_options options = { .cores = 2, .threads = threads };
+		struct rig *rig = rig_create(&options);
+		struct pumice_trace_record r = { 0 };
+		u64 start, end, seen = 0;
+		u32 *ring, n;
+
+		job_map(rig);
+		rig_boot_proxy(rig);
+		ring = ring_on(rig, ALL_KINDS & ~(1u << PUMICE_TRACE_KIND_MMU_WALK));
+		rig_fw_write64(rig, PUMICE_CDM_TAG, 0x1122334455667788);
+		assert_int_equal(job_run(rig, &number), DONE);
+		start = rig_fw_read64(rig, PUMICE_CDM_TIME_START);
+		end = rig_fw_read64(rig, PUMICE_CDM_TIME_END);
+		rig_write(rig, PUMICE_TRACE_CTRL, 0);
+
+		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_JOB_START, &r), 1);
+		assert_int_equal(r.arg0, JOB_STREAM);
+		assert_int_equal(r.arg1, 0);
+		assert_int_equal(r.context, 0x55667788);
+		assert_int_equal(r.mmu_ctx, JOB_CTX);
+		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_LAUNCH, &r), 1);
+		assert_int_equal(r.arg0, number.groups);
+		assert_int_equal(r.arg1, JOB_STREAM + PUMICE_CDM_STATE_WORDS * 4);
+		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_GROUP_START, &r), 50);
+		assert_int_equal(r.arg0, 49);
+		assert_int_equal(r.arg1, 7);
+		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_GROUP_END, &r), 50);
+		assert_true(r.usc < 4);
+		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
+		assert_int_equal(r.arg0, PUMICE_FAULT_NONE);
+		assert_int_equal(r.arg1, 0);
+		for (n = 0; n < rig_read(rig, PUMICE_TRACE_WRITTEN); n++) {
+			r = record(ring, n);
+			if (r.kind == PUMICE_TRACE_KIND_GROUP_END)
+				seen |= 1ull << r.arg0;
+			if (r.kind != PUMICE_TRACE_KIND_STALL)
+				assert_true(r.time >= start && r.time <= end + 1000000000);
+		}
+		assert_int_equal(seen, (1ull << 50) - 1);
+		rig_destroy(rig);
+	}
+}
+
+static void faults_walks_and_invalidations_are_traced(void **state)
+{
+	const struct job wild = { .program = JOB_WILD, .group = 1, .groups = 1 };
+	struct rig *rig = rig_create(NULL);
+	struct pumice_trace_record r = { 0 };
+	u32 *ring;
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	ring = ring_on(rig, ALL_KINDS);
+	assert_int_equal(job_run(rig, &wild), FAULT);
+	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_FAULT, &r), 1);
+	assert_int_equal(r.arg0, 0x5000000000);
+	assert_int_equal(r.arg1, PUMICE_FAULT_MMU_PC_INVALID | PUMICE_UNIT_USC_DATA << 8);
+	assert_int_equal(r.mmu_ctx, JOB_CTX);
+	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
+	assert_int_equal(r.arg0, PUMICE_FAULT_MMU_PC_INVALID);
+	assert_int_equal(r.arg1, 1);
+	/* Stream, PDS program, code, the fault's own; and the firmware's window. */
+	assert_true(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_WALK, &r) >= 4);
+
+	rig_write(rig, PUMICE_MMU_INVAL_START, 0x123456000);
+	rig_write(rig, PUMICE_MMU_INVAL_END, 0x123459000);
+	rig_write(rig, PUMICE_MMU_INVAL,
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_RANGE) |
+			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
+	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 1);
+	assert_int_equal(r.arg0, 0x123456000);
+	assert_int_equal(r.arg1, 0x123459fff);
+	assert_int_equal(r.mmu_ctx, JOB_CTX);
+	rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 2);
+	assert_int_equal(r.arg1, 0xffffffffff);
+	assert_int_equal(r.mmu_ctx, PUMICE_MMU_CONTEXTS);
+	rig_destroy(rig);
+}
+
+/* A ring that is switched off is left alone from then on, whoever was writing. */
+static void no_event_is_written_after_the_write_that_stops(void **state)
+{
+	const struct job touch = { .program = JOB_TOUCH, .group = 1, .groups = 100000 };
+	unsigned int threads, i;
+
+	(void)state;
+	for (threads = 1; threads < 4; threads++) {
+		const struct rig_options options = { .cores = 2, .threads = threads };
+		struct rig *rig = rig_create(&options);
+		u32 *ring, sum;
+
+		job_map(rig);
+		rig_boot_proxy(rig);
+		ring = ring_on(rig, ALL_KINDS);
+		job_start(rig, &touch);
+		for (i = 0; i < 10; i++) {
+			u64 written;
+
+			rig_write(rig, PUMICE_TRACE_CTRL, ALL_KINDS);
+			rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+			rig_write(rig, PUMICE_TRACE_CTRL, 0);
+			written = rig_read(rig, PUMICE_TRACE_WRITTEN);
+			memset(ring, 0xee, ENTRIES * 32);
+			rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+			rig_fw_read(rig, PUMICE_SYS_ID);
+			assert_int_equal(rig_read(rig, PUMICE_TRACE_WRITTEN), written);
+			for (sum = 0; sum < ENTRIES * 8; sum++)
+				assert_int_equal(((volatile u32 *)ring)[sum], 0xeeeeeeee);
+		}
+		rig_destroy(rig);
+	}
+}
+
+/* Results are the same whatever is traced, where, and with the ring taken away meanwhile. */
+static void tracing_changes_no_result(void **state)
+{
+	unsigned int threads, i;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		const struct rig_options options = { .cores = 2, .threads = threads };
+		struct rig *rig = rig_create(&options);
+		u32 *data = job_map(rig), n;
+
+		rig_boot_proxy(rig);
+		ring_on(rig, ALL_KINDS);
+		for (i = 0; i < 5; i++) {
+			memset(data, 0, JOB_DATA_BYTES);
+			job_start(rig, &number);
+			if (i == 2)
+				testmem_unmap(rig->tm, 0, RING, ENTRIES * 16);
+			if (i == 3) {
+				rig_write(rig, PUMICE_TRACE_CTRL, 0);
+				rig_write(rig, PUMICE_TRACE_BASE, 0xffffffffe0);
+				rig_write(rig, PUMICE_TRACE_CTRL, ALL_KINDS);
+			}
+			assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), DONE);
+			for (n = 0; n < number.group * number.groups; n++)
+				assert_int_equal(data[n], job_number(n));
+		}
+		assert_int_equal(rig_read(rig, PUMICE_MMU_FAULT_COUNT), 0);
+		rig_destroy(rig);
+	}
+}
+
+static void limits_and_order_change_no_result(void **state)
+{
+	static const u32 limit[][4] = { { 0 }, { 1 }, { 3 }, { 0, 1 }, { 0, 5000 }, { 0, 0, 1 },
+					{ 7, 4000, 100, 1 } };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2 * sizeof(limit) / sizeof(limit[0]); i++) {
+		const struct rig_options options = { .cores = 1, .threads = i % 3 };
+		struct rig *rig = rig_create(&options);
+		u32 *data = job_map(rig), n;
+
+		rig_boot_proxy(rig);
+		rig_write(rig, PUMICE_PDS_CTRL, i & 1);
+		rig_write(rig, PUMICE_PDS_CDM_TASKS, limit[i / 2][0]);
+		rig_write(rig, PUMICE_PDS_CDM_UNIFIED, limit[i / 2][1]);
+		rig_write(rig, PUMICE_PDS_CDM_COMMON, limit[i / 2][2]);
+		rig_write(rig, PUMICE_PDS_CDM_LOCAL, limit[i / 2][3]);
+		assert_int_equal(job_run(rig, &number), DONE);
+		for (n = 0; n < number.group * number.groups; n++)
+			assert_int_equal(data[n], job_number(n));
+		assert_int_equal(rig_read(rig, PUMICE_PDS_TASKS), 0);
+		assert_int_equal(rig_read(rig, PUMICE_PDS_HELD), 0);
+		if (limit[i / 2][0] == 1)
+			assert_int_equal(rig_read(rig, PUMICE_PDS_PEAK_TASKS), 2 * 2);
+		rig_write(rig, PUMICE_PDS_PEAK_TASKS, 99);
+		assert_int_equal(rig_read(rig, PUMICE_PDS_PEAK_TASKS), 0);
+		rig_destroy(rig);
+	}
+}
+
+/* One launch of one group with these needs; returns the event it ends with. */
+static u32 run_state(struct rig *rig, const struct pumice_cdm_state *state)
+{
+	u32 *at = job_stream(rig);
+
+	job_write_programs(rig, JOB_NUMBER);
+	pumice_cdm_state_pack(at, state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
+	at += PUMICE_CDM_LAUNCH_WORDS;
+	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
+	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
+	return rig_fw_wait(rig, JOB_EVENTS);
+}
+
+/* Each store at the smallest and at another size: full to the last unit, and one more. */
+static void stores_are_as_large_as_configured(void **state)
+{
+	static const struct {
+		struct rig_options options;
+		u32 field;		/* 0 temps, 1 shared, 2 coeffs, 3 local bytes */
+		u32 most, more;
+	} cases[] = {
+		/* One wave: temps + 1 attribute register, 128 bytes each. */
+		{ { .unified_kib = 1 }, 0, 7, 8 },
+		{ { .unified_kib = 3 }, 0, 23, 24 },
+		{ { .common_kib = 1 }, 1, 256, 257 },
+		{ { .common_kib = 5 }, 1, 1280, 1281 },
+		{ { .common_kib = 1 }, 2, 254, 255 },
+		{ { .local_kib = 1 }, 3, 1024, 1028 },
+		{ { .local_kib = 200 }, 3, 204800, 204804 },
+	};
+	unsigned int i, over;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_create(&cases[i].options);
+
+		job_map(rig);
+		rig_boot_proxy(rig);
+		for (over = 0; over < 2; over++) {
+			struct pumice_cdm_state s = job_state(32);
+			u32 value = over ? cases[i].more : cases[i].most;
+
+			switch (cases[i].field) {
+			case 0:
+				s.temps = (u8)value;
+				break;
+			case 1:
+				s.shared = (u16)value;
+				break;
+			case 2:
+				s.coeffs = (u16)value;
+				break;
+			case 3:
+				s.local_bytes = value;
+				break;
+			}
+			assert_int_equal(run_state(rig, &s), over ? FAULT : DONE);
+			assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT,
+							  rig_fw_read(rig, PUMICE_CDM_STATUS)),
+					 over ? PUMICE_FAULT_PDS_RESOURCE : PUMICE_FAULT_NONE);
+		}
+		rig_destroy(rig);
+	}
+}
+
+static void registers_tell_how_the_own_registers_are_shared_out(void **state)
+{
+	static const unsigned int config[] = { 0, PUMICE_NO_REGISTERS, 1, 5, 8 };
+	static const unsigned int slot[] = { 4, 0, 1, 5, 8 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		struct rig *rig = rig_create(&(struct rig_options){ .slot_registers = config[i] });
+		u64 value = rig_read(rig, PUMICE_SYS_REGISTERS);
+
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__SLOT, value), slot[i]);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__INTERNAL, value),
+				 PUMICE_USC_OWN_REGS - slot[i]);
+		rig_destroy(rig);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counters_count_known_work),
+		cmocka_unit_test(details_are_counted_only_when_asked_for),
+		cmocka_unit_test(a_job_leaves_its_events_in_the_ring),
+		cmocka_unit_test(faults_walks_and_invalidations_are_traced),
+		cmocka_unit_test(no_event_is_written_after_the_write_that_stops),
+		cmocka_unit_test(tracing_changes_no_result),
+		cmocka_unit_test(limits_and_order_change_no_result),
+		cmocka_unit_test(stores_are_as_large_as_configured),
+		cmocka_unit_test(registers_tell_how_the_own_registers_are_shared_out),
+	};
+
+	return cmocka_run_group_tests_name("gpu observation", tests, NULL, NULL);
+}

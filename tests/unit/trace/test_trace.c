@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The event ring: records, wrapping, what is wanted, damaged addresses, and
+ * writers and a reader at the same time.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/trace/trace.h"
+#include "cmocka_all.h"
+#include "testmem.h"
+
+/* Mapped in context 0, two pages and nothing behind. */
+#define RING		0x200000ull
+#define RING_BYTES	0x2000u
+#define PER_PAGE	(0x1000u / 32)
+#define ALL_KINDS	((1u << PUMICE_TRACE_KIND_COUNT) - 1)
+#define STALL		PUMICE_TRACE_KIND_STALL
+
+struct rig {
+	struct testmem *tm;
+	struct mmu mmu;
+	struct trace trace;
+	u32 *ring;
+	_Atomic u64 clock;
+	u32 events;	/* of the MMU */
+};
+
+static u64 rig_now(void *opaque)
+{
+	return atomic_load(&((struct rig *)opaque)->clock);
+}
+
+static void rig_event(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
+		      u64 arg1)
+{
+	(void)kind;
+	(void)ctx;
+	(void)arg0;
+	(void)arg1;
+	((struct rig *)opaque)->events++;
+}
+
+static struct rig *rig_create(void)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+
+	rig->tm = testmem_create(4u << 20);
+	testmem_bind(rig->tm, &rig->mmu);
+	rig->mmu.event = rig_event;
+	rig->mmu.event_opaque = rig;
+	rig->ring = testmem_map(rig->tm, 0, RING, RING_BYTES, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	trace_init(&rig->trace,
+		   &(struct trace_config){ .mmu = &rig->mmu, .now = rig_now, .opaque = rig });
+	return rig;
+}
+
+static void rig_destroy(struct rig *rig)
+{
+	/* Tracing never faults, and never tells of itself. */
+	assert_int_equal(rig->events, 0);
+	assert_int_equal(atomic_load(&rig->mmu.fault_count), 0);
+	testmem_destroy(rig->tm);
+	free(rig);
+}
+
+static void enable(struct rig *rig, u64 base, u32 entries, u32 kinds)
+{
+	rig->trace.regs.base = base;
+	rig->trace.regs.entries = entries;
+	assert_false(trace_set_enable(&rig->trace, kinds));
+}
+
+static struct pumice_trace_record record(const struct rig *rig, u32 place)
+{
+	struct pumice_trace_record r;
+
+	pumice_trace_record_unpack(rig->ring + place * PUMICE_TRACE_RECORD_WORDS, &r);
+	return r;
+}
+
+static void stall(struct rig *rig, u64 number)
+{
+	trace_event(&rig->trace, STALL, 1, 0, number, 0);
+}
+
+static void a_record_holds_the_event(void **state)
+{
+	struct rig *rig = rig_create();
+	struct pumice_trace_record r;
+
+	(void)state;
+	enable(rig, RING, 4, ALL_KINDS);
+	trace_set_context(&rig->trace, 0xc0ffee01);
+	atomic_store(&rig->clock, 0x123456789abcdef0);
+	trace_event(&rig->trace, PUMICE_TRACE_KIND_GROUP_START, 31, 0x1f, 0xfedcba9876543210,
+		    0xffff123456789abc);
+	r = record(rig, 0);
+	assert_int_equal(r.time, 0x123456789abcdef0);
+	assert_int_equal(r.kind, PUMICE_TRACE_KIND_GROUP_START);
+	assert_int_equal(r.mmu_ctx, 31);
+	assert_int_equal(r.usc, 0x1f);
+	assert_int_equal(r.context, 0xc0ffee01);
+	assert_int_equal(r.arg0, 0xfedcba9876543210);
+	assert_int_equal(r.arg1, 0x123456789abc);
+	assert_int_equal(r.sequence, 1);
+	assert_int_equal(trace_written(&rig->trace), 1);
+	rig_destroy(rig);
+}
+
+static void only_events_that_are_wanted_are_written(void **state)
+{
+	struct rig *rig = rig_create();
+	u32 kind, wanted;
+
+	(void)state;
+	for (wanted = 1; wanted < PUMICE_TRACE_KIND_COUNT; wanted++) {
+		trace_set_enable(&rig->trace, 0);
+		enable(rig, RING, 16, 1u << wanted);
+		for (kind = 1; kind < PUMICE_TRACE_KIND_COUNT; kind++)
+			trace_event(&rig->trace, kind, 0, 0, 0, 0);
+		assert_int_equal(trace_written(&rig->trace), 1);
+		assert_int_equal(record(rig, 0).kind, wanted);
+	}
+	trace_set_enable(&rig->trace, 0);
+	stall(rig, 1);
+	assert_int_equal(trace_written(&rig->trace), 1);
+	trace_event(NULL, STALL, 0, 0, 0, 0);	/* no trace at all */
+	rig_destroy(rig);
+}
+
+static void the_ring_wraps_over_the_oldest(void **state)
+{
+	static const u32 sizes[] = { 2, 4, 64, 256 };
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct rig *rig = rig_create();
+		u32 total = 3 * sizes[i] + 1;
+
+		enable(rig, RING, sizes[i], ALL_KINDS);
+		for (n = 0; n < total; n++)
+			stall(rig, n);
+		assert_int_equal(trace_written(&rig->trace), total);
+		for (n = total - sizes[i]; n < total; n++) {
+			assert_int_equal(record(rig, n % sizes[i]).arg0, n);
+			assert_int_equal(record(rig, n % sizes[i]).sequence, n + 1);
+		}
+		/* Nothing beside the ring. */
+		for (n = sizes[i] * PUMICE_TRACE_RECORD_WORDS; n < RING_BYTES / 4; n++)
+			assert_int_equal(rig->ring[n], 0);
+		rig_destroy(rig);
+	}
+}
+
+/* The low 16 bits, so that they come round. */
+static void sequences_come_round(void **state)
+{
+	struct rig *rig = rig_create();
+	u32 n;
+
+	(void)state;
+	enable(rig, RING, 2, ALL_KINDS);
+	for (n = 0; n < 0x10003; n++) {
+		stall(rig, n);
+		assert_int_equal(record(rig, n % 2).sequence, (n + 1) & 0xffff);
+	}
+	rig_destroy(rig);
+}
+
+static void the_ring_is_latched_when_the_trace_goes_on(void **state)
+{
+	struct rig *rig = rig_create();
+
+	(void)state;
+	enable(rig, RING, 4, 1u << STALL);
+	stall(rig, 10);
+	/* On already: another address, size and choice of events; only the last counts. */
+	enable(rig, RING + 0x1000, 8, ALL_KINDS);
+	stall(rig, 11);
+	assert_int_equal(record(rig, 1).arg0, 11);
+	assert_int_equal(trace_written(&rig->trace), 2);
+	assert_true(trace_set_enable(&rig->trace, 0));	/* whoever stops has to wait */
+	assert_false(trace_set_enable(&rig->trace, 0));
+	trace_set_enable(&rig->trace, ALL_KINDS);
+	assert_int_equal(trace_written(&rig->trace), 0);
+	stall(rig, 12);
+	assert_int_equal(record(rig, PER_PAGE).arg0, 12);
+	assert_int_equal(record(rig, 0).arg0, 10);
+	rig_destroy(rig);
+}
+
+static void what_is_no_ring_leaves_the_trace_off(void **state)
+{
+	static const struct {
+		u64 base;
+		u32 entries;
+	} cases[] = {
+		{ RING, 0 }, { RING, 1 }, { RING, 3 }, { RING, 6 }, { RING, 1u << 21 },
+		{ RING, 0x80000000 }, { RING, 0xffffffff }, { RING + 1, 4 }, { RING + 4, 4 },
+		{ RING + 16, 4 }, { RING + 31, 4 },
+	};
+	struct rig *rig = rig_create();
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enable(rig, cases[i].base, cases[i].entries, ALL_KINDS);
+		assert_int_equal(rig->trace.regs.enable, ALL_KINDS);
+		stall(rig, 1);
+		assert_int_equal(trace_written(&rig->trace), 0);
+		trace_set_enable(&rig->trace, 0);
+	}
+	for (i = 0; i < RING_BYTES / 4; i++)
+		assert_int_equal(rig->ring[i], 0);
+	rig_destroy(rig);
+}
+
+static void events_without_memory_are_lost_and_counted(void **state)
+{
+	static const u64 bases[] = { RING - 32, RING + RING_BYTES, 0, (1ull << 40) - 32,
+				     (1ull << 40) - 64 };
+	struct rig *rig = rig_create();
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		enable(rig, bases[i], 1u << 20, ALL_KINDS);
+		for (n = 0; n < 4; n++)
+			stall(rig, n);
+		assert_int_equal(trace_written(&rig->trace), 4);
+		trace_set_enable(&rig->trace, 0);
+	}
+	/* The first ring's later events lie in the mapped pages. */
+	assert_int_equal(record(rig, 0).sequence, 2);
+	assert_int_equal(record(rig, 2).sequence, 4);
+	assert_int_equal(record(rig, 3).sequence, 0);
+	rig_destroy(rig);
+}
+
+static void a_ring_that_is_read_only_or_off_is_left_alone(void **state)
+{
+	struct rig *rig = rig_create();
+
+	(void)state;
+	testmem_map_bus(rig->tm, 0, RING, testmem_bus(rig->tm, rig->ring), 0x1000,
+			PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	enable(rig, RING, 4, ALL_KINDS);
+	stall(rig, 1);
+	assert_int_equal(rig->ring[0], 0);
+	atomic_store(&rig->mmu.ctx[0], 0);
+	stall(rig, 2);
+	assert_int_equal(trace_written(&rig->trace), 2);
+	rig_destroy(rig);
+}
+
+/* Pages that move are found at once: no TLB knows of the ring. */
+static void a_ring_that_is_mapped_anew_needs_no_invalidation(void **state)
+{
+	struct rig *rig = rig_create();
+	u64 bus = testmem_alloc(rig->tm, 0x1000, 0x1000);
+	const u32 *fresh = testmem_host(rig->tm, bus);
+
+	(void)state;
+	enable(rig, RING, 4, ALL_KINDS);
+	stall(rig, 1);
+	testmem_map_bus(rig->tm, 0, RING, bus, 0x1000, PUMICE_PAGE_SIZE_4K, 0);
+	stall(rig, 2);
+	assert_int_equal(record(rig, 1).sequence, 0);
+	assert_int_equal(fresh[PUMICE_TRACE_RECORD_WORDS + 4], 2);
+	rig_destroy(rig);
+}
+
+static void a_reset_stops_the_trace(void **state)
+{
+	struct rig *rig = rig_create();
+
+	(void)state;
+	enable(rig, RING, 4, ALL_KINDS);
+	trace_set_context(&rig->trace, 9);
+	stall(rig, 1);
+	trace_reset(&rig->trace);
+	stall(rig, 2);
+	assert_int_equal(trace_written(&rig->trace), 0);
+	assert_int_equal(rig->trace.regs.enable, 0);
+	assert_int_equal(rig->trace.regs.base, 0);
+	enable(rig, RING, 4, ALL_KINDS);
+	stall(rig, 3);
+	assert_int_equal(record(rig, 0).context, 0);
+	rig_destroy(rig);
+}
+
+#define WRITERS	4u
+#define ROUNDS	20000u
+
+struct writer {
+	struct rig *rig;
+	u32 number;
+};
+
+/* Every word of a record can be computed from arg0, so a mixed one shows. */
+static u64 other_arg(u64 arg0)
+{
+	return arg0 * 0x9e3779b97f4a7c15 >> 16;
+}
+
+static void *writer_main(void *arg)
+{
+	struct writer *w = arg;
+	u64 n;
+
+	for (n = 0; n < ROUNDS; n++) {
+		u64 arg0 = n * WRITERS + w->number;
+
+		trace_event(&w->rig->trace, STALL, (unsigned int)(arg0 & 31),
+			    (unsigned int)(arg0 & 0xffff), arg0, other_arg(arg0));
+	}
+	return NULL;
+}
+
+/* Read as the contract says: the sequence, the record, the sequence again. */
+static bool read_whole(const u32 *at, u64 number, struct pumice_trace_record *r)
+{
+	u32 words[PUMICE_TRACE_RECORD_WORDS], i, last;
+
+	last = __atomic_load_n(&at[7], __ATOMIC_ACQUIRE);
+	for (i = 0; i < 7; i++)
+		words[i] = __atomic_load_n(&at[i], __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	words[7] = __atomic_load_n(&at[7], __ATOMIC_RELAXED);
+	pumice_trace_record_unpack(words, r);
+	return words[7] == last && r->sequence == (u16)(number + 1);
+}
+
+static void check_whole(const struct pumice_trace_record *r)
+{
+	assert_int_equal(r->kind, STALL);
+	assert_int_equal(r->mmu_ctx, r->arg0 & 31);
+	assert_int_equal(r->usc, r->arg0 & 0xffff);
+	assert_int_equal(r->arg1, other_arg(r->arg0));
+}
+
+static void records_of_many_threads_are_whole_or_lost(void **state)
+{
+	static const u32 sizes[] = { 2, 256 };
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct rig *rig = rig_create();
+		struct writer writer[WRITERS];
+		pthread_t thread[WRITERS];
+		u64 whole = 0, total = 0;
+
+		enable(rig, RING, sizes[i], ALL_KINDS);
+		for (n = 0; n < WRITERS; n++) {
+			writer[n] = (struct writer){ rig, n };
+			assert_int_equal(
+				pthread_create(&thread[n], NULL, writer_main, &writer[n]), 0);
+		}
+		while (total < WRITERS * ROUNDS) {
+			struct pumice_trace_record r;
+
+			total = trace_written(&rig->trace);
+			for (n = 0; n < sizes[i] && n < total; n++) {
+				u64 number = total - 1 - n;
+				u32 place = (u32)(number % sizes[i]);
+
+				if (!read_whole(rig->ring + place * 8, number, &r))
+					continue;
+				check_whole(&r);
+				whole++;
+			}
+		}
+		for (n = 0; n < WRITERS; n++)
+			pthread_join(thread[n], NULL);
+		assert_true(whole > 0);
+		assert_int_equal(trace_written(&rig->trace), WRITERS * ROUNDS);
+		rig_destroy(rig);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_holds_the_event),
+		cmocka_unit_test(only_events_that_are_wanted_are_written),
+		cmocka_unit_test(the_ring_wraps_over_the_oldest),
+		cmocka_unit_test(sequences_come_round),
+		cmocka_unit_test(the_ring_is_latched_when_the_trace_goes_on),
+		cmocka_unit_test(what_is_no_ring_leaves_the_trace_off),
+		cmocka_unit_test(events_without_memory_are_lost_and_counted),
+		cmocka_unit_test(a_ring_that_is_read_only_or_off_is_left_alone),
+		cmocka_unit_test(a_ring_that_is_mapped_anew_needs_no_invalidation),
+		cmocka_unit_test(a_reset_stops_the_trace),
+		cmocka_unit_test(records_of_many_threads_are_whole_or_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
