@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sphinx settings. `make docs` builds the site; the reference pages are generated from hw/."""
 import pathlib
+import re
 import shutil
 
 project = "Pumice"
@@ -17,4 +18,25 @@ here = pathlib.Path(__file__).resolve().parent
 generated = here.parent / "build" / "gen" / "docs"
 if not generated.is_dir():
     raise SystemExit(f"{generated} is missing: run `make gen` first")
-shutil.copytree(generated, here / "reference", dirs_exist_ok=True)
+reference = here / "reference"
+shutil.rmtree(reference, ignore_errors=True)
+shutil.copytree(generated, reference)
+
+
+def counters_page():
+    """The performance counters, from the table in hw/perf.h."""
+    text = (here.parent / "hw" / "perf.h").read_text(encoding="utf-8")
+    rows = re.findall(r'X\((\w+), (\w+), ([01]), "(.*?)", "(.*?)"\)', text)
+    assert rows, "hw/perf.h has no counters"
+    out = [".. Generated from hw/perf.h; edit that instead.\n", "Performance counters",
+           "====================\n", ".. list-table::", "   :header-rows: 1\n",
+           "   * - Number", "     - Name", "     - Block", "     - Counts", "     - Unit",
+           "     - When"]
+    for number, (name, block, detailed, unit, description) in enumerate(rows):
+        when = "while a job that is counted runs" if detailed == "1" else "always"
+        out += [f"   * - {number}", f"     - ``{name}``", f"     - {block}",
+                f"     - {description}", f"     - ``{unit}``", f"     - {when}"]
+    return "\n".join(out) + "\n"
+
+
+(reference / "counters.rst").write_text(counters_page(), encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reference page of an instruction set: a section for every instruction."""
+"""Reference of an instruction set: an overview, and a page for every instruction."""
 
 from .cwriter import bits_text
 from .docs_tables import BITS_HEAD, BITS_WIDTHS, NOTE
@@ -8,8 +8,15 @@ from .rst import escape, field_rows, heading, label, literal, table
 TITLES = {"usc": "USC instruction set", "pds": "PDS instruction set"}
 
 
+def isa_pages(isa):
+    """{file name: text}: <name>-isa.rst and <name>/<instruction>.rst."""
+    pages = {f"{isa.name}/{op.name}.rst": op_page(isa, op) for op in isa.ops}
+    pages[f"{isa.name}-isa.rst"] = isa_page(isa)
+    return pages
+
+
 def isa_page(isa):
-    """<name>-isa.rst."""
+    """The overview."""
     out = [NOTE.format("isa.xml"), label(f"isa-{isa.name}"),
            heading(TITLES.get(isa.name, f"{isa.name} instruction set"), 0),
            escape(isa.doc) + "\n",
@@ -22,9 +29,9 @@ def isa_page(isa):
     out += [classes_section(isa), layouts_section(isa)]
     if isa.specials:
         out.append(specials_section(isa))
-    out.append(heading("Instructions", 1))
-    out += [op_section(isa, op) for op in isa.ops]
-    return "\n".join(out)
+    out += [heading("Instructions", 1), ".. toctree::\n   :maxdepth: 1\n"]
+    out += [f"   {isa.name}/{op.name}" for op in isa.ops]
+    return "\n".join(out) + "\n"
 
 
 def anchor(isa, op):
@@ -73,9 +80,10 @@ def specials_section(isa):
                             [8, 10, 16, 26, 40], rows)])
 
 
-def op_section(isa, op):
+def op_page(isa, op):
     """One instruction: encoding, operands, types, semantics, exceptions, example."""
-    out = [label(anchor(isa, op)), heading(op.name, 2), escape(op.texts["doc"]) + "\n"]
+    out = [NOTE.format("isa.xml"), label(anchor(isa, op)), heading(op.name, 0),
+           escape(op.texts["doc"]) + "\n"]
     facts = [("Opcode", literal(f"{op.opcode:#04x}"))]
     if op.types:
         facts.append(("Types", ", ".join(literal(v.name.lower()) for v in op.types)))

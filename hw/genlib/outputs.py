@@ -56,5 +56,6 @@ def generate(contract, kinds):
         files["docs/formats.rst"] = docs_tables.formats_page(contract.formats)
         files["docs/enums.rst"] = docs_tables.enums_page(contract.enums)
         for isa in contract.isas:
-            files[f"docs/{isa.name}-isa.rst"] = docs_isa.isa_page(isa)
+            for name, text in docs_isa.isa_pages(isa).items():
+                files[f"docs/{name}"] = text
     return files

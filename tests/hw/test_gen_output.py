@@ -13,6 +13,7 @@ import subprocess
 import unittest
 
 from contract import HW, ContractCase, run_generator
+import reference
 
 HEADERS = ["pumice_types.h", "pumice_regs.h", "pumice_formats.h", "pumice_isa_enums.h",
            "pumice_names.h"]
@@ -78,13 +79,28 @@ class Output(ContractCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("isa.xml:1: error: cannot read", done.stderr)
 
-    def test_reference_page_has_a_section_for_each_instruction(self):
+    def test_each_instruction_has_a_page_that_the_overview_lists(self):
         self.generate()
-        with open(os.path.join(self.out, "docs", "t-isa.rst"), encoding="utf-8") as stream:
-            page = stream.read()
+        docs = os.path.join(self.out, "docs")
+        with open(os.path.join(docs, "t-isa.rst"), encoding="utf-8") as stream:
+            overview = stream.read()
         for name in ("add", "nop"):
+            with open(os.path.join(docs, "t", f"{name}.rst"), encoding="utf-8") as stream:
+                page = stream.read()
             self.assertIn(f".. _t-{name}:", page)
-            self.assertIn(f"\n{name}\n{'~' * len(name)}\n", page)
+            self.assertIn(f"\n{name}\n{'=' * len(name)}\n", page)
+            self.assertIn(f"\n   t/{name}\n", overview)
+
+    def test_each_instruction_of_the_contract_tells_all_of_itself(self):
+        self.assertEqual(run_generator(HW, self.out, "--only", "docs").stderr, "")
+        for isa in reference.read_isas(os.path.join(HW, "isa.xml")):
+            for op in isa.findall("op"):
+                path = os.path.join(self.out, "docs", isa.get("name"), f"{op.get('name')}.rst")
+                with open(path, encoding="utf-8") as stream:
+                    page = stream.read()
+                for part in (":Semantics: ``", ":Exceptions: ", ":Example: ``", "Encoding"):
+                    self.assertIn(part, page, op.get("name"))
+                self.assertEqual(":Types: " in page, bool(op.get("types")), op.get("name"))
 
     @unittest.skipUnless(shutil.which("sphinx-build"), "Sphinx is not installed")
     def test_reference_pages_build_without_a_warning(self):
