@@ -7,6 +7,7 @@
  * The file is checked here once and its payload kept in memory that the device
  * can read, so that a reset can boot it again without the file.
  */
+#include <linux/crc32.h>
 #include <linux/dma-mapping.h>
 #include <linux/firmware.h>
 #include <linux/iopoll.h>
@@ -22,20 +23,6 @@
 #define POLL_US		50
 
 MODULE_FIRMWARE(FW_FILE);
-
-/* CRC of IEEE 802.3. Once per probe, so bit by bit: no table, no library to select. */
-static u32 crc32_ieee(const u8 *data, size_t bytes)
-{
-	u32 crc = ~0u;
-	int bit;
-
-	while (bytes--) {
-		crc ^= *data++;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-	}
-	return ~crc;
-}
 
 /* What is wrong with a firmware file, or NULL. */
 static const char *file_error(const struct firmware *file, const struct fwif_image_header *h)
@@ -56,7 +43,7 @@ static const char *file_error(const struct firmware *file, const struct fwif_ima
 		return "reserved header fields are set";
 	if (strnlen(h->build_id, sizeof(h->build_id)) == sizeof(h->build_id))
 		return "build id has no end";
-	if (crc32_ieee(file->data + sizeof(*h), h->payload_bytes) != h->crc32)
+	if (~crc32_le(~0, file->data + sizeof(*h), h->payload_bytes) != h->crc32)
 		return "checksum is wrong";
 	return NULL;
 }
