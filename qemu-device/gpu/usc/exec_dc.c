@@ -12,28 +12,13 @@
 
 #define WINDOW_BYTES (PUMICE_USC_DC_WINDOW * 4u)
 
-/* The host's address of a window of memory, or NULL with x->fault. */
-static const u8 *window_at(struct exec *x, u64 va)
-{
-	struct usc *usc = x->usc;
-	const u8 *host = NULL;
-
-	if (!(va >> PUMICE_MMU_VA_BITS))
-		host = mmu_tlb_lookup(usc->config.mmu, &usc->tlb, x->ctx, va, MMU_TLB_READ);
-	if (host)
-		return host;
-	x->fault = (struct gpu_fault){ 0 };
-	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va, PUMICE_ACCESS_READ,
-			     PUMICE_UNIT_USC_DATA, &x->fault);
-}
-
 /* All lanes at once; false with x->fault at the first window that faults, that of the lowest lane first. */
 static bool read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
 {
 	while (lanes) {
 		u32 first = (u32)__builtin_ctz(lanes);
 		u64 window = va[first] / WINDOW_BYTES * WINDOW_BYTES;
-		const u8 *host = window_at(x, window);
+		const u8 *host = exec_host(x, window, false);
 
 		if (!host)
 			return false;

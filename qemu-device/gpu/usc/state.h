@@ -73,7 +73,7 @@ struct usc {
 	_Atomic u64 abort;	/* to be abandoned */
 
 	/* Performance counters: written by the thread that steps, read by any. */
-	_Atomic u64 count[PUMICE_PERF_COUNTER_COUNT];
+	_Atomic u64 count[PUMICE_PERF_NUMBER];
 	_Atomic bool detail;	/* count what hw/perf.h calls detailed */
 
 	/* Of the thread that steps. */

@@ -142,7 +142,7 @@ void usc_set_detail(struct usc *usc, bool detail)
 
 void usc_counters_add(const struct usc *usc, u64 *value)
 {
-	for (u32 n = 0; n < PUMICE_PERF_COUNTER_COUNT; n++)
+	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++)
 		value[n] += atomic_load_explicit(&usc->count[n], memory_order_relaxed);
 }
 

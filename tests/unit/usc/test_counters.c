@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Performance counters against programs whose work is counted by hand, and bank
+ * conflicts against a count by sorting.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exec.h"
+#include "gen.h"
+#include "perf.h"
+#include "rig.h"
+
+#define DATA_BYTES 0x8000u
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct usc_program_limits limits = { .temps = 12, .attrs = 1, .shared = 2 };
+
+/* Everything that is counted here. */
+struct counts {
+	u64 of[PUMICE_PERF_NUMBER];
+};
+
+static struct counts read_counts(struct rig *rig)
+{
+	struct counts c = { 0 };
+
+	usc_counters_add(rig->usc, c.of);
+	usc_program_cache_counters_add(rig->cache, c.of);
+	mmu_counters_add(&rig->mmu, c.of);
+	return c;
+}
+
+static struct usc_program *make(struct rig *rig, const struct pumice_usc_insn *code, u32 insns)
+{
+	u32 words[64 * PUMICE_USC_WORDS];
+	struct usc_program *program;
+
+	for (u32 n = 0; n < insns; n++)
+		usc_put(words, n, code[n]);
+	program = rig_program(rig, words, insns, &limits);
+	assert_non_null(program);
+	return program;
+}
+
+/* Run a group with the base of the data in SH0 and SH1, without forgetting counts; the difference. */
+static struct counts run(struct rig *rig, const struct rig_group *shape,
+			 const struct pumice_usc_insn *code, u32 insns)
+{
+	struct usc_program *program = make(rig, code, insns);
+	struct counts before = read_counts(rig), after;
+	struct rig_group group = *shape;
+
+	group.limits = limits;
+	rig_clear(rig);
+	rig_fill(rig, 0, &group, program);
+	for (u32 t = 0; t < group.tasks; t++) {
+		u32 *shared = usc_shared(rig->usc, usc_task(rig->usc, t));
+
+		shared[0] = (u32)RIG_DATA;
+		shared[1] = (u32)(RIG_DATA >> 32);
+	}
+	usc_group_start(rig->usc, 0);
+	rig_run(rig, 1u << 16);
+	rig_put(rig, program);
+	after = read_counts(rig);
+	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++)
+		after.of[n] -= before.of[n];
+	return after;
+}
+
+static struct rig *create(bool detail)
+{
+	struct rig *rig = rig_create(DATA_BYTES);
+
+	usc_set_detail(rig->usc, detail);
+	return rig;
+}
+
+/* One counter and what it must be. */
+struct expect {
+	enum pumice_perf_counter counter;
+	u64 count;
+};
+
+#define EXPECT(name, n) { PUMICE_PERF_##name, n }
+
+/* All others of those that the USC counts in detail are 0. */
+static void check_detailed(const struct counts *c, const struct expect *expect, u32 count)
+{
+#define X(name, category, detailed, unit, text) [PUMICE_PERF_##name] = #name,
+	static const char *const names[] = { PUMICE_PERF_COUNTERS(X) };
+#undef X
+#define X(name, category, is_detailed, unit, text) [PUMICE_PERF_##name] = is_detailed,
+	static const bool detailed[] = { PUMICE_PERF_COUNTERS(X) };
+#undef X
+	u64 want[PUMICE_PERF_NUMBER] = { 0 };
+
+	for (u32 n = 0; n < count; n++)
+		want[expect[n].counter] = expect[n].count;
+	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++) {
+		if (detailed[n] && c->of[n] != want[n])
+			fail_msg("%s is %llu, must be %llu", names[n], (unsigned long long)c->of[n],
+				 (unsigned long long)want[n]);
+	}
+}
+
+static const struct rig_group one_wave = {
+	.tasks = 1, .instances = { PUMICE_LANES }, .local_bytes = 8192,
+};
+
+/* Each class, with pairs that the interpreter runs as one, and a loop. */
+static u32 classes_code(struct pumice_usc_insn *code)
+{
+	const struct pumice_usc_insn body[] = {
+		INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = IMM, .imm = 3),
+		/* Three times from here. */
+		INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = K(SID)),
+		INSN(CVT_F32, .dst = R(2), .src0 = R(1)),
+		INSN(PACK16, .type = F32, .dst = R(3), .src0 = R(2), .src1 = R(2)),
+		INSN(MUL, .type = F32, .dst = R(3), .src0 = R(2), .src1 = R(2)),
+		INSN(ADD, .type = F32, .dst = R(4), .src0 = R(3), .src1 = R(2)),
+		INSN(FMA, .type = F32, .dst = R(4), .src0 = R(3), .src1 = R(2), .src2 = R(2)),
+		INSN(MUL, .dst = R(3), .src0 = R(1), .src1 = R(1)),
+		INSN(POPCOUNT, .dst = R(3), .src0 = R(1)),
+		INSN(LT, .type = I32, .dst = R(3), .src0 = R(1), .src1 = R(2)),
+		INSN(RCP, .type = F32, .dst = R(4), .src0 = R(2)),
+		INSN(SIN, .type = F32, .dst = R(4), .src0 = R(2)),
+		INSN(SHUFFLE, .dst = R(4), .src0 = R(2), .src1 = R(1)),
+		INSN(BALLOT, .dst = R_ELEM(4), .mask = ALWAYS),
+		INSN(SCAN, .dst = R(4), .src0 = R(1)),
+		INSN(SHL, .dst = R(5), .src0 = R(1), .src1 = IMM, .imm = 2),
+		INSN(LOCAL_LOAD32, .dst = R(6), .mask = ALWAYS, .src0 = R(5)),
+		INSN(LOCAL_LOAD32, .dst = R(7), .mask = ALWAYS, .src0 = R(5)),
+		INSN(LOCAL_STORE8, .mask = ALWAYS, .src0 = R(5), .src1 = R(1)),
+		INSN(LOCAL_ATOMIC, .dst = R(7), .mask = ALWAYS, .src0 = R(5), .src1 = R(1)),
+		INSN(GLOBAL_ATOMIC, .dst = R(7), .mask = ALWAYS, .src0 = R(5), .src1 = R(1),
+		     .src2 = SH(0)),
+		INSN(GLOBAL_LOAD32, .dst = R(7), .mask = ALWAYS, .src0 = R(5), .src2 = SH(0)),
+		INSN(MEM_FENCE),
+		INSN(BARRIER),
+		INSN(SIG_DONE1, .dst = R_ELEM(8)),
+		INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = R_ELEM(0), .src1 = IMM,
+		     .imm = 1),
+		INSN(BRNZ, .target = 1, .src0 = R_ELEM(0)),
+		INSN(END),
+	};
+
+	memcpy(code, body, sizeof(body));
+	return LENGTH(body);
+}
+
+static const struct expect class_counts[] = {
+	EXPECT(USC_INSN_MOVE, 3 * 3),
+	EXPECT(USC_INSN_FLOAT, 3 * 3),
+	EXPECT(USC_INSN_INTEGER, 3 * 4),
+	EXPECT(USC_INSN_SPECIAL, 3 * 2),
+	EXPECT(USC_INSN_CROSS, 3 * 3),
+	EXPECT(USC_INSN_SCALAR, 1 + 3),
+	EXPECT(USC_INSN_LOCAL, 3 * 3),
+	EXPECT(USC_INSN_GLOBAL, 3),
+	EXPECT(USC_INSN_ATOMIC, 3 * 2),
+	EXPECT(USC_INSN_FLOW, 3 * 4 + 1),
+	EXPECT(USC_LOAD_BYTES, 3 * 2 * 128),
+	EXPECT(USC_STORE_BYTES, 3 * 128),
+	EXPECT(MMU_TLB_HITS, 3 * 2 - 1),
+};
+
+static void usc_detailed_counters_know_each_class(void **state)
+{
+	struct pumice_usc_insn code[64];
+	u32 insns = classes_code(code);
+	struct rig *rig = create(true);
+	struct counts c = run(rig, &one_wave, code, insns);
+
+	(void)state;
+	assert_int_equal(rig->faults, 0);
+	check_detailed(&c, class_counts, LENGTH(class_counts));
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 1 + 3 * 26 + 1);
+	assert_int_equal(c.of[PUMICE_PERF_USC_WAVES], 1);
+	assert_int_equal(c.of[PUMICE_PERF_USC_BARRIERS], 3);
+	rig_destroy(rig);
+}
+
+/* The same program: what is always counted is the same, the rest stays 0. */
+static void usc_detailed_counters_rest_while_detail_is_off(void **state)
+{
+	struct pumice_usc_insn code[64];
+	u32 insns = classes_code(code);
+	struct rig *rig = create(false);
+	struct counts c = run(rig, &one_wave, code, insns);
+
+	(void)state;
+	check_detailed(&c, NULL, 0);
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 1 + 3 * 26 + 1);
+	assert_int_equal(c.of[PUMICE_PERF_USC_BARRIERS], 3);
+	usc_set_detail(rig->usc, true);
+	c = run(rig, &one_wave, code, insns);
+	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_SPECIAL], 6);
+	usc_set_detail(rig->usc, false);
+	c = run(rig, &one_wave, code, insns);
+	check_detailed(&c, NULL, 0);
+	rig_destroy(rig);
+}
+
+/* 9 instances, a mask, and every width. */
+static void usc_bytes_are_those_of_active_lanes(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 6),
+		INSN(GLOBAL_LOAD8, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(GLOBAL_LOAD16, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(GLOBAL_LOAD128, .dst = R(1), .mask = IF(MASK_K(CH2)), .src0 = R(0), .src2 = SH(0)),
+		INSN(GLOBAL_STORE64, .mask = ALWAYS, .src0 = R(0), .src2 = SH(0), .src1 = R(1)),
+		INSN(BURST_STORE, .mask = IF(MASK_K(CH4)), .src0 = R(0), .src2 = SH(0), .src1 = R(1),
+		     .words = 11),
+		INSN(BURST_LOAD, .mask = IF(MASK_K(ZERO)), .src0 = R(0), .src2 = SH(0), .dst = R(1),
+		     .words = 11),
+		INSN(GLOBAL_ATOMIC, .mask = ALWAYS, .dst = R(8), .src0 = R(0), .src1 = R(1),
+		     .src2 = SH(0)),
+		INSN(END),
+	};
+	const struct rig_group nine = { .tasks = 1, .instances = { 9 }, .local_bytes = 64 };
+	struct rig *rig = create(true);
+	struct counts c = run(rig, &nine, code, LENGTH(code));
+
+	(void)state;
+	assert_int_equal(rig->faults, 0);
+	/* Of lanes 0 to 8: 5 where l mod 4 < 2, 5 where l mod 8 < 4. */
+	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 9 * 1 + 9 * 2 + 5 * 16 + 9 * 4);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STORE_BYTES], 9 * 8 + 5 * 44 + 9 * 4);
+	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 6);
+	rig_destroy(rig);
+}
+
+/* Both directions of a work-group copy: each word once, whatever the waves. */
+static void usc_bytes_of_a_copy_are_its_words(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(GROUP_LOAD, .src0 = SC(0), .src2 = SH(0), .words = 1000),
+		INSN(BARRIER),
+		INSN(GROUP_STORE, .src0 = SC(0), .src2 = SH(0), .words = 77),
+		INSN(END),
+	};
+	const struct rig_group seven = {
+		.tasks = 2, .instances = { 128, 80 }, .local_bytes = 4096,
+	};
+	struct rig *rig = create(true);
+	struct counts c = run(rig, &seven, code, LENGTH(code));
+
+	(void)state;
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 4000);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STORE_BYTES], 308);
+	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 14);
+	assert_int_equal(c.of[PUMICE_PERF_USC_WAVES], 7);
+	assert_int_equal(c.of[PUMICE_PERF_USC_BARRIERS], 1);
+	rig_destroy(rig);
+}
+
+/* A load and a wait for it; latency is 64 slots behind the load's own. */
+static const struct rig_group waves_of[] = {
+	{ .tasks = 1, .instances = { 32 } },
+	{ .tasks = 1, .instances = { 64 } },
+};
+
+static void usc_stalls_are_slots_in_which_every_wave_waits(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(SIG_WAIT, .dst = R_ELEM(2)),
+		INSN(END),
+	};
+	struct rig *rig = create(false);
+	struct counts c = run(rig, &waves_of[0], code, LENGTH(code));
+
+	(void)state;
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 3);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], USC_GLOBAL_LATENCY);
+	/* The second wave's load fills one of the first's slots. */
+	c = run(rig, &waves_of[1], code, LENGTH(code));
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 6);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], USC_GLOBAL_LATENCY - 1);
+	rig_destroy(rig);
+}
+
+/* Work before the wait, and that of another wave. */
+static void usc_work_hides_latency(void **state)
+{
+	struct pumice_usc_insn code[USC_GLOBAL_LATENCY / 2 + 8];
+	struct rig *rig = create(false);
+	u32 insns = 0;
+	struct counts c;
+
+	(void)state;
+	code[insns++] = INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0));
+	while (insns < USC_GLOBAL_LATENCY / 2)
+		code[insns++] = INSN(ADD, .dst = R(2), .src0 = R(2), .src1 = R(2));
+	code[insns++] = INSN(SIG_WAIT, .dst = R_ELEM(2));
+	code[insns++] = INSN(END);
+	/* The wave waits at slot 32 until slot 65. */
+	c = run(rig, &waves_of[0], code, insns);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], 65 - 32);
+	/*
+	 * The other wave's 32 slots come between: one is left. That wave waits from
+	 * slot 64 on, for slot 97; the first one's last two instructions end at 67.
+	 */
+	c = run(rig, &waves_of[1], code, insns);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], 1 + (97 - 67));
+	rig_destroy(rig);
+}
+
+static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 10),	/* 4 lanes a page */
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0),
+		     .disp = 1024),	/* the last lane's is not there */
+		INSN(END),
+	};
+	struct rig *rig = create(true);
+	struct counts c = run(rig, &one_wave, code, LENGTH(code));
+
+	(void)state;
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_MISSES], 8 + 1);
+	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_HITS], 8 + 8);
+	assert_int_equal(c.of[PUMICE_PERF_MMU_FAULTS], 1);
+	/* What faults is not complete. */
+	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 2);
+	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 256);
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 3);
+	rig_destroy(rig);
+}
+
+static void mmu_invalidations_are_counted_once_each(void **state)
+{
+	struct rig *rig = create(false);
+	struct counts before = read_counts(rig), after;
+
+	(void)state;
+	mmu_invalidate_ctx(&rig->mmu, 3);
+	mmu_invalidate_all(&rig->mmu);
+	mmu_reset(&rig->mmu);
+	after = read_counts(rig);
+	assert_int_equal(after.of[PUMICE_PERF_MMU_INVALIDATIONS] -
+			 before.of[PUMICE_PERF_MMU_INVALIDATIONS], 2);
+	rig_destroy(rig);
+}
+
+static void usc_programs_are_counted_when_they_are_decoded(void **state)
+{
+	const struct pumice_usc_insn end = INSN(END);
+	const struct pumice_usc_insn two[] = { INSN(BARRIER), INSN(END) };
+	struct rig *rig = create(false);
+
+	(void)state;
+	rig_put(rig, make(rig, &end, 1));
+	rig_put(rig, make(rig, &end, 1));
+	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_PROGRAMS], 1);
+	rig_put(rig, make(rig, two, 2));
+	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_PROGRAMS], 2);
+	rig_destroy(rig);
+}
+
+static u64 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+/* Steps without work take no time that is counted; counts outlive a reset. */
+static void usc_busy_time_is_that_of_steps_with_waves(void **state)
+{
+	struct pumice_usc_insn code[64];
+	u32 insns = classes_code(code);
+	struct rig *rig = create(false);
+	u64 begin = now();
+	struct counts c = run(rig, &one_wave, code, insns);
+	u64 took = now() - begin, busy = c.of[PUMICE_PERF_USC_BUSY];
+
+	(void)state;
+	assert_true(busy > 0 && busy <= took);
+	usc_step(rig->usc, 100, NULL);
+	usc_reset(rig->usc);
+	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_BUSY], busy);
+	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_ISSUED], 1 + 3 * 26 + 1);
+	rig_destroy(rig);
+}
+
+static int by_bank(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x % 32 != y % 32 ? (x % 32 > y % 32) - (x % 32 < y % 32) : (x > y) - (x < y);
+}
+
+/* Words sorted by bank: the longest stretch of one bank without repeats, less one. */
+static u32 further_cycles(const u32 *off, u32 plus, u32 lanes)
+{
+	u32 words[PUMICE_LANES], most = 1, run_length = 0, count = 0;
+
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if (lanes >> l & 1)
+			words[count++] = (off[l] + plus) / 4;
+	}
+	qsort(words, count, sizeof(words[0]), by_bank);
+	for (u32 n = 0; n < count; n++) {
+		if (n && words[n] == words[n - 1])
+			continue;
+		run_length = n && words[n] % 32 == words[n - 1] % 32 ? run_length + 1 : 1;
+		most = run_length > most ? run_length : most;
+	}
+	return most - 1;
+}
+
+/* One access of a width with these offsets, in 1 to 32 instances. */
+static void check_conflicts(struct rig *rig, const u32 *off, u32 instances, u32 which)
+{
+	static const struct { enum pumice_usc_op op; u32 bytes; bool store; } kinds[] = {
+		{ PUMICE_USC_OP_LOCAL_LOAD8, 1, false }, { PUMICE_USC_OP_LOCAL_STORE16, 2, true },
+		{ PUMICE_USC_OP_LOCAL_LOAD32, 4, false }, { PUMICE_USC_OP_LOCAL_STORE64, 8, true },
+		{ PUMICE_USC_OP_LOCAL_LOAD128, 16, false }, { PUMICE_USC_OP_LOCAL_ATOMIC, 4, true },
+	};
+	const struct rig_group group = {
+		.tasks = 1, .instances = { instances }, .limits = limits, .local_bytes = 16384,
+	};
+	struct pumice_usc_insn code[2] = { {
+		.opcode = kinds[which].op, .mask = ALWAYS, .src0 = V(0), .dst = R(0), .src1 = R(4),
+		.disp = 16,
+	}, INSN(END) };
+	u32 lanes = (u32)((1ull << instances) - 1), want = 0;
+	struct counts before, after;
+	struct usc_program *program;
+
+	if (kinds[which].op != PUMICE_USC_OP_LOCAL_ATOMIC)
+		*(kinds[which].store ? &code[0].dst : &code[0].src1) = 0;
+	for (u32 n = 0; n < kinds[which].bytes; n += 4)
+		want += further_cycles(off, 16 + n, lanes);
+	program = make(rig, code, 2);
+	before = read_counts(rig);
+	rig_clear(rig);
+	rig_fill(rig, 0, &group, program);
+	memcpy(usc_attr(rig->usc, usc_task(rig->usc, 0), 0, 0), off, PUMICE_LANES * 4);
+	usc_group_start(rig->usc, 0);
+	rig_run(rig, 100);
+	rig_put(rig, program);
+	after = read_counts(rig);
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(after.of[PUMICE_PERF_USC_LOCAL_CONFLICTS] -
+			 before.of[PUMICE_PERF_USC_LOCAL_CONFLICTS], want);
+}
+
+static void usc_bank_conflicts_agree_with_a_count_by_sorting(void **state)
+{
+	struct gen_rng rng = { 99 };
+	struct rig *rig = create(true);
+
+	(void)state;
+	for (u32 n = 0; n < 3000; n++) {
+		u32 off[PUMICE_LANES], step = 4 * gen_below(&rng, 66), kind = gen_below(&rng, 3);
+		u32 span = 4u << gen_below(&rng, 11);
+
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			off[l] = kind ? gen_below(&rng, span) & ~3u : l * step;
+		check_conflicts(rig, off, 1 + gen_below(&rng, PUMICE_LANES), n % 6);
+	}
+	rig_destroy(rig);
+}
+
+/* The cases everybody knows. */
+static void usc_bank_conflicts_of_well_known_patterns(void **state)
+{
+	static const struct { u32 step, further; } patterns[] = {
+		{ 4, 0 },	/* side by side */
+		{ 0, 0 },	/* one word for all */
+		{ 8, 1 },	/* every other bank */
+		{ 128, 31 },	/* a column */
+		{ 132, 0 },	/* a column of padded rows */
+		{ 12, 0 },	/* an odd stride */
+	};
+	struct rig *rig = create(true);
+	u32 off[PUMICE_LANES];
+
+	(void)state;
+	for (u32 p = 0; p < LENGTH(patterns); p++) {
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			off[l] = l * patterns[p].step;
+		assert_int_equal(further_cycles(off, 0, ~0u), patterns[p].further);
+		check_conflicts(rig, off, PUMICE_LANES, 2);
+	}
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usc_detailed_counters_know_each_class),
+		cmocka_unit_test(usc_detailed_counters_rest_while_detail_is_off),
+		cmocka_unit_test(usc_bytes_are_those_of_active_lanes),
+		cmocka_unit_test(usc_bytes_of_a_copy_are_its_words),
+		cmocka_unit_test(usc_stalls_are_slots_in_which_every_wave_waits),
+		cmocka_unit_test(usc_work_hides_latency),
+		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),
+		cmocka_unit_test(mmu_invalidations_are_counted_once_each),
+		cmocka_unit_test(usc_programs_are_counted_when_they_are_decoded),
+		cmocka_unit_test(usc_busy_time_is_that_of_steps_with_waves),
+		cmocka_unit_test(usc_bank_conflicts_agree_with_a_count_by_sorting),
+		cmocka_unit_test(usc_bank_conflicts_of_well_known_patterns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
