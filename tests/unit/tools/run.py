@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+pumice-run against computations of its own: run.py PUMICE-RUN MATMUL.pasm
+
+What files hold is made and read with struct alone, so that numpy's format is
+checked against its description and not against another reader. Output: TAP.
+"""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+RUN, MATMUL = sys.argv[1:3]
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAXPY = os.path.join(HERE, "saxpy.pasm")
+WORDS = os.path.join(HERE, "words.pasm")
+DEVICE = ["--device", "inproc:cores=2,threads=0,ram=64"]
+MASK = (1 << 64) - 1
+tests = []
+
+
+def test(fn):
+    """Mark a test."""
+    tests.append(fn)
+    return fn
+
+
+def run(*args, status=0):
+    """Run the tool; (standard output, standard error)."""
+    done = subprocess.run([RUN, *DEVICE, *args], capture_output=True, text=True, timeout=120,
+                          check=False)
+    assert done.returncode == status, f"status {done.returncode}: {done.stderr}"
+    return done.stdout, done.stderr
+
+
+def refused(words, *args):
+    """The tool refuses, with these words and nothing on standard output."""
+    out, err = run(*args, status=1)
+    assert words in err, f"'{words}' is not in: {err}"
+    assert not out, out
+
+
+def npy(path, code, values, shape, version=1, order="False"):
+    """Write a .npy file by the format's description."""
+    head = f"{{'descr': '{code}', 'fortran_order': {order}, 'shape': {shape}, }}\n".encode()
+    length = struct.pack("<H" if version == 1 else "<I", len(head))
+    form = {"<f4": "f", "<u4": "I", "<i2": "h", "|u1": "B", ">f4": "f"}[code]
+    with open(path, "wb") as out:
+        out.write(b"\x93NUMPY" + bytes([version, 0]) + length + head +
+                  struct.pack(f"<{len(values)}{form}", *values))
+
+
+def read_npy(path, form):
+    """(header text, elements) of a version 1 file."""
+    data = open(path, "rb").read()
+    assert data[:8] == b"\x93NUMPY\x01\x00"
+    length, = struct.unpack("<H", data[8:10])
+    assert (10 + length) % 64 == 0 and data[9 + length:10 + length] == b"\n"
+    body = data[10 + length:]
+    return data[10:10 + length].decode(), struct.unpack(f"<{len(body) // 4}{form}", body)
+
+
+def f32(x):
+    """Round to binary32."""
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def splitmix(seed):
+    """The sequence that the manual names."""
+    while True:
+        seed = (seed + 0x9e3779b97f4a7c15) & MASK
+        z = seed
+        z = ((z ^ z >> 30) * 0xbf58476d1ce4e5b9) & MASK
+        z = ((z ^ z >> 27) * 0x94d049bb133111eb) & MASK
+        yield z ^ z >> 31
+
+
+def random_f32(count, seed):
+    """random:COUNT:SEED for f32."""
+    numbers = splitmix(seed)
+    return [(next(numbers) >> 40) / (1 << 24) for _ in range(count)]
+
+
+@test
+def saxpy_of_npy_files_equals_the_cpu():
+    x = [f32(i * 0.37 - 9) for i in range(1000)]
+    y = [f32(i * i * 0.01) for i in range(1000)]
+    npy("x.npy", "<f4", x, "(1000,)")
+    npy("y.npy", "<f4", y, "(10, 100)", version=2)
+    run("--groups", "16", "--arg", "buf:f32:x.npy", "--arg", "inout:f32:y.npy:z.npy",
+        "--arg", "u32:1000", "--arg", "f32:2.5", SAXPY)
+    head, z = read_npy("z.npy", "f")
+    assert "'shape': (10, 100,)" in head and "'<f4'" in head, head
+    assert list(z) == [f32(f32(a * 2.5) + b) for a, b in zip(x, y)]
+
+
+@test
+def matmul_of_random_matrices_equals_the_cpu():
+    n = 24
+    run("--groups", "3,3", "--arg", f"buf:f32:random:{n}x{n}:7",
+        "--arg", f"buf:f32:random:{n}x{n}", "--arg", f"out:f32:{n}x{n}:c.bin",
+        "--arg", f"u32:{n}", "--arg", "u32:3", MATMUL)
+    a, b = random_f32(n * n, 7), random_f32(n * n, 1)
+    c = struct.unpack(f"<{n * n}f", open("c.bin", "rb").read())
+    for row in range(n):
+        for col in range(n):
+            want = sum(a[row * n + k] * b[k * n + col] for k in range(n))
+            assert abs(c[row * n + col] - want) < 1e-5 * n
+
+
+@test
+def scalars_become_words_in_their_order():
+    out, _ = run("--arg", "out:u32:6", "--arg", "i32:-2", "--arg", "f32:1.5", "--arg",
+                 "u64:0x123456789abcdef0", "--arg", "f64:-0.5", WORDS)
+    words = [0xfffffffe, 0x3fc00000, 0x9abcdef0, 0x12345678, 0, 0xbfe00000]
+    assert out == "argument 0:\n" + " ".join(map(str, words)) + "\n", out
+
+
+@test
+def generators_fill_buffers_of_every_type():
+    # The kernel copies nothing: inout shows what was generated.
+    for kind, source, shown in [
+            ("u8", "iota:4:254", "254 255 0 1"), ("i8", "const:2:-128", "-128 -128"),
+            ("u16", "iota:3:65535:2", "65535 1 3"), ("i16", "iota:3:-1:-1", "-1 -2 -3"),
+            ("i32", "iota:2x2:-5:3", "-5 -2\n1 4"), ("u32", "zero:3", "0 0 0"),
+            ("i64", "const:1:-9223372036854775808", "-9223372036854775808"),
+            ("u64", "const:1:18446744073709551615", "18446744073709551615"),
+            ("f16", "iota:3:0.1:1000", "0.099976 1000 2000"),
+            ("f64", "const:1:0.1", "0.10000000000000001"),
+            ("f32", "const:2:nan", "nan nan")]:
+        out, _ = run("--groups", "0", "--arg", f"inout:{kind}:{source}",
+                     *[a for _ in range(6) for a in ("--arg", "u32:0")], WORDS)
+        assert out == f"argument 0:\n{shown}\n", f"{kind}:{source} gave {out}"
+
+
+@test
+def random_integers_are_the_named_sequence():
+    numbers = splitmix(99)
+    want = " ".join(str(next(numbers) & 0xffffffff) for _ in range(5))
+    out, _ = run("--groups", "0", "--arg", "inout:u32:random:5:99",
+                 *[a for _ in range(6) for a in ("--arg", "u32:0")], WORDS)
+    assert out == f"argument 0:\n{want}\n", out
+
+
+@test
+def text_and_raw_files_hold_the_elements():
+    args = [a for _ in range(6) for a in ("--arg", "u32:7")]
+    run("--arg", "out:u32:2x3:t.txt", *args, WORDS)
+    assert open("t.txt").read() == "7 7 7\n7 7 7\n"
+    run("--arg", "out:u32:6:t.raw", *args, WORDS)
+    assert open("t.raw", "rb").read() == struct.pack("<6I", *[7] * 6)
+    out, _ = run("--groups", "0", "--arg", "inout:u32:t.raw", *args, WORDS)
+    assert out == "argument 0:\n7 7 7 7 7 7\n"
+
+
+@test
+def check_tells_where_results_differ():
+    args = [a for n in range(6) for a in ("--arg", f"u32:{n}")]
+    npy("right.npy", "<u4", range(6), "(6,)")
+    npy("wrong.npy", "<u4", [0, 1, 2, 9, 4, 5], "(6,)")
+    run("--arg", "out:u32:6", "--check", "0=right.npy", *args, WORDS)
+    _, err = run("--arg", "out:u32:6", "--check", "0=wrong.npy", *args, WORDS, status=2)
+    assert "1 of 6 elements differ from wrong.npy, the first at 3: 3 instead of 9" in err, err
+    run("--arg", "out:u32:6", "--check", "0=wrong.npy", "--tolerance", "6", *args, WORDS)
+
+
+@test
+def time_repeat_and_counters_are_printed():
+    out, _ = run("--groups", "4", "--repeat", "3", "--time", "--perf", "cdm_groups,PDS_TASKS",
+                 "--print", "0", "--arg", "buf:f32:zero:256", "--arg", "inout:f32:zero:256",
+                 "--arg", "u32:256", "--arg", "f32:1", SAXPY)
+    lines = out.splitlines()
+    assert [line.split(":")[0] for line in lines[:3]] == ["run 0", "run 1", "run 2"], out
+    assert lines[3:] == ["CDM_GROUPS: 12 work-groups", "PDS_TASKS: 12 tasks"], out
+
+
+@test
+def a_faulting_job_is_named():
+    refused("the job faulted: mmu-pc-invalid at 0x1000", "--groups", "1", "--arg", "u64:0x1000",
+            "--arg", "u64:0x1000", "--arg", "u32:1", "--arg", "f32:1", SAXPY)
+
+
+@test
+def shaders_that_are_none_are_refused():
+    with open("binary", "wb") as out:
+        out.write(b"\x7fELF\0\0\0\0")
+    with open("empty", "wb"):
+        pass
+    with open("bad.pasm", "w") as out:
+        out.write("flyto r1\n")
+    with open("cut", "wb") as out:
+        out.write(b"PPRM" + bytes(60))
+    refused("none.pasm: No such file", "none.pasm")
+    refused("neither a program file nor assembly", "binary")
+    refused("neither a program file nor assembly", "empty")
+    refused("bad.pasm:1:1: error: no such operation", "bad.pasm")
+    refused("cut: program: version 0 instead of 1", "cut")
+
+
+@test
+def bad_arguments_have_their_own_errors():
+    for words, arg in [
+            ("'f31' is no type", "buf:f31:zero:1"), ("the type is missing", "buf"),
+            ("'x' is no number", "f32:x"), ("u32 does not hold -1", "u32:-1"),
+            ("u32 does not hold 1.5", "u32:1.5"), ("i32 does not hold 2147483648",
+                                                   "i32:2147483648"),
+            ("the value is missing", "u32"), ("too many parts", "u32:1:2"),
+            ("a scalar has 32 or 64 bits", "u8:1"),
+            ("number of elements is missing", "out:f32"),
+            ("'12y' is no number of elements", "out:f32:12y"),
+            ("'2x' is no number of elements", "out:f32:2x"),
+            ("no elements", "out:f32:0"), ("more than 4294967296 bytes", "out:f32:65536x65536"),
+            ("more than 4294967296 bytes", "out:u8:99999999999999999999999"),
+            ("a file or a generator is missing", "buf:f32:"),
+            ("the value is missing", "buf:f32:const:4"),
+            ("too many parts behind the source", "buf:f32:zero:4:9"),
+            ("name of the file is missing", "out:f32:4:"),
+            ("u64 does not hold -1", "buf:u8:random:4:-1"),
+            ("missing.npy: No such file", "buf:f32:missing.npy")]:
+        refused(words, "--arg", arg, SAXPY)
+    refused("more than 64 arguments", *["--arg", "u32:1"] * 65, SAXPY)
+    refused("takes 6 uniform words, but the arguments make 5", "--arg", "buf:f32:zero:4", "--arg",
+            "buf:f32:zero:4", "--arg", "u32:4", SAXPY)
+
+
+@test
+def bad_npy_files_have_their_own_errors():
+    def spoil(offset, data, source="good.npy"):
+        blob = bytearray(open(source, "rb").read())
+        blob[offset:offset + len(data)] = data
+        with open("bad.npy", "wb") as out:
+            out.write(blob)
+
+    def check(words):
+        refused(words, "--arg", "buf:f32:bad.npy", SAXPY)
+
+    npy("good.npy", "<f4", [1, 2, 3], "(3,)")
+    spoil(0, b"X")
+    check("no .npy file")
+    spoil(6, b"\4")
+    check(".npy version 4.0")
+    spoil(8, b"\xff\xff")
+    check("header is cut off")
+    spoil(13, b"d")
+    spoil(11, b"x")
+    check("no plain type")
+    npy("bad.npy", "<f4", [1, 2, 3], "(4,)")
+    check("12 bytes of elements, but its shape takes 16")
+    npy("bad.npy", "<f4", [1, 2, 3], "(-3,)")
+    check("shape is not understood")
+    npy("bad.npy", "<f4", [1, 2, 3], "3")
+    check("has no shape")
+    npy("bad.npy", "<f4", [1, 2, 3], "(1,1,1,1,1,1,1,1,3)")
+    check("shape is not understood")
+    npy("bad.npy", "<f4", [1, 2, 3], "(99999999999999999999,)")
+    check("more than 4294967296 bytes")
+    npy("bad.npy", "<u4", [1, 2, 3], "(3,)")
+    check("holds u4, but the argument is f32 (f4)")
+    npy("bad.npy", ">f4", [1, 2, 3], "(3,)")
+    check("big endian")
+    npy("bad.npy", "<f4", [1, 2, 3, 4], "(2, 2)", order="True")
+    check("Fortran order")
+    with open("odd.bin", "wb") as out:
+        out.write(b"12345")
+    refused("5 bytes are no whole number of f32", "--arg", "buf:f32:odd.bin", SAXPY)
+
+
+@test
+def bad_options_have_their_own_errors():
+    refused("--groups 1,2,3,4: not one to three", "--groups", "1,2,3,4", SAXPY)
+    refused("--groups 1,: not one to three", "--groups", "1,", SAXPY)
+    refused("--groups -1: not one to three", "--groups", "-1", SAXPY)
+    refused("--repeat 1x: not a number", "--repeat", "1x", SAXPY)
+    refused("--timeout -1: not a number", "--timeout", "-1", SAXPY)
+    refused("--check 0: not NUMBER=FILE", "--check", "0", SAXPY)
+    refused("--check 1: argument 1 is no output", "--check", "1=x.npy", "--arg", "u32:1", SAXPY)
+    refused("no device is named 'tea'", "--device", "tea", SAXPY)
+    refused("usage:")
+    args = ["--arg", "buf:f32:zero:4", "--arg", "inout:f32:zero:4", "--arg", "u32:4",
+            "--arg", "f32:1", SAXPY]
+    refused("there is no counter 'tea'", "--perf", "tea", *args)
+    refused("nowhere/z.npy: No such file", "--arg", "out:f32:4:nowhere/z.npy", "--arg", "u64:0",
+            "--groups", "0", "--arg", "u32:4", "--arg", "f32:1", SAXPY)
+
+
+@test
+def an_endless_job_times_out_and_the_tool_ends():
+    with open("endless.pasm", "w") as out:
+        out.write("loop: jump loop\n")
+    refused("the job did not end within 0.200 s", "--timeout", "0.2", "endless.pasm")
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as room:
+        os.chdir(room)
+        for number, fn in enumerate(tests, 1):
+            try:
+                fn()
+                print(f"ok {number} - {fn.__name__}")
+            except (AssertionError, OSError, subprocess.TimeoutExpired) as err:
+                failed += 1
+                print(f"not ok {number} - {fn.__name__}")
+                print("\n".join("# " + line for line in str(err).splitlines()))
+        os.chdir("/")
+    print(f"1..{len(tests)}")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

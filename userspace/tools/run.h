@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the rooms of pumice-run share: elements and buffers (run_data.c), .npy
+ * files (run_npy.c), arguments (run_args.c), the GPU (run_gpu.c), the command
+ * line (run.c).
+ *
+ * Functions that fail have told why on standard error and return false.
+ */
+#ifndef PUMICE_RUN_H
+#define PUMICE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define RUN_MAX_ARGS	64u
+#define RUN_MAX_DIMS	8u
+#define RUN_MAX_BYTES	(1ull << 32)	/* of one buffer */
+#define RUN_MAX_PERF	32u
+
+enum run_kind { RUN_UNSIGNED, RUN_SIGNED, RUN_FLOAT };
+
+/* A type of elements. */
+struct run_type {
+	const char *name;	/* f32 */
+	char code[3];		/* of .npy files: f4 */
+	size_t bytes;
+	enum run_kind kind;
+};
+
+/* A value of any type; holds all 64-bit integers and f64 exactly on the hosts there are. */
+typedef long double run_value;
+
+/* Elements with a shape, row by row. */
+struct run_data {
+	const struct run_type *type;
+	unsigned int dims;
+	uint64_t shape[RUN_MAX_DIMS];
+	uint64_t count;		/* product of the shape */
+	void *bytes;		/* count * type->bytes, owned */
+};
+
+struct run_arg {
+	const char *text;	/* as it was given, for errors */
+	bool buffer;		/* else a scalar */
+	bool output;		/* shown or saved at the end */
+	struct run_data data;	/* of a scalar: one element */
+	const char *save;	/* file, or NULL */
+	const char *check;	/* file to compare with, or NULL */
+};
+
+struct run_options {
+	const char *shader, *device;
+	struct run_arg args[RUN_MAX_ARGS];
+	unsigned int arg_count;
+	uint32_t groups[3];
+	unsigned int repeat;
+	uint64_t timeout_ns;
+	uint64_t print;		/* elements of an output that are shown */
+	run_value tolerance;
+	bool time;
+	const char *perf;	/* names of counters, or NULL */
+};
+
+/* "pumice-run: …" to standard error. Return: false, for the caller to return. */
+bool run_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* run_data.c */
+const struct run_type *run_type_find(const char *name, size_t length);
+/* Names of all types, for errors. */
+const char *run_type_names(void);
+/* A number that the type holds. @what: for errors */
+bool run_parse_value(const char *what, const struct run_type *type, const char *text,
+		     size_t length, run_value *value);
+run_value run_get(const struct run_data *data, uint64_t index);
+void run_put(struct run_data *data, uint64_t index, run_value value);
+/* Zeroed memory for the shape; its size is checked. @what: for errors */
+bool run_data_alloc(const char *what, struct run_data *data);
+void run_print_element(FILE *out, const struct run_data *data, uint64_t index);
+/* The first @limit elements, a row of the last dimension on a line. */
+void run_print(FILE *out, const struct run_data *data, uint64_t limit);
+
+/* run_npy.c: @data->type says what the file must hold */
+bool run_npy_load(const char *path, const void *file, size_t bytes, struct run_data *data);
+bool run_npy_save(const char *path, const struct run_data *data);
+
+/* run_args.c */
+bool run_parse_arg(const char *text, struct run_arg *arg);
+/* Save an output as its file's name asks for. */
+bool run_save(const struct run_arg *arg);
+/* Compare an output with a file. @equal: made false where they differ, and told where */
+bool run_check(unsigned int index, const struct run_arg *arg, run_value tolerance, bool *equal);
+
+/* run_gpu.c: load or assemble, launch, bring outputs back */
+bool run_on_gpu(struct run_options *options);
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pumice-run: the GPU side. Loads or assembles the shader, places buffers, makes
+ * the uniform block of the arguments in their order, launches, and brings
+ * outputs back.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pumice/pumice.h>
+
+#include "asm.h"
+#include "file.h"
+#include "pumice_formats.h"
+#include "run.h"
+
+#define STREAM_BYTES (1u << 20)
+
+/* Everything that lives while a kernel runs. */
+struct run_gpu {
+	struct run_options *o;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_program *program;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+	struct pumice_sync *done;
+	struct pumice_bo *bos[RUN_MAX_ARGS];
+	uint64_t vas[RUN_MAX_ARGS];
+	uint32_t uniforms[2 * RUN_MAX_ARGS];
+	uint32_t uniform_words;
+	uint64_t stream_va;
+
+	struct pumice_perfmon *perfmon;
+	uint32_t counters[RUN_MAX_PERF];
+	uint32_t counter_count;
+};
+
+static bool gpu_error(struct run_gpu *g)
+{
+	return run_error("%s", pumice_device_error(g->dev));
+}
+
+static void report(void *data, const char *text)
+{
+	(void)data;
+	fputs(text, stderr);
+}
+
+/* A program file as it is, or what the assembler makes of a text. */
+static bool load_program(struct run_gpu *g)
+{
+	const uint32_t magic = PUMICE_PROGRAM_HEADER__MAGIC__VALUE;
+	const char *path = g->o->shader;
+	char error[PUMICE_ERROR_BYTES];
+	uint8_t *made = NULL;
+	size_t bytes;
+	char *file = file_read("pumice-run", path, &bytes);
+	bool ok = false;
+
+	if (!file)
+		return false;
+	if (bytes >= sizeof(magic) && !memcmp(file, &magic, sizeof(magic)))
+		ok = !pumice_program_parse(file, bytes, &g->program, error, sizeof(error)) ||
+		     run_error("%s: %s", path, error);
+	else if (!bytes || strlen(file) != bytes)
+		run_error("%s: neither a program file nor assembly text", path);
+	else if (!pumice_assemble(path, file, report, NULL, &made, &bytes))
+		ok = !pumice_program_parse(made, bytes, &g->program, error, sizeof(error)) ||
+		     run_error("%s: %s", path, error);
+	free(made);
+	free(file);
+	return ok;
+}
+
+static bool open_gpu(struct run_gpu *g)
+{
+	char error[PUMICE_ERROR_BYTES];
+
+	if (pumice_device_open(g->o->device, &g->dev, error, sizeof(error)))
+		return run_error("%s", error);
+	if (pumice_vm_create(g->dev, &g->vm) ||
+	    pumice_context_create(g->vm, PUMICE_PRIORITY_NORMAL, &g->context) ||
+	    pumice_kernel_create(g->vm, g->program, &g->kernel) ||
+	    pumice_stream_create(g->vm, STREAM_BYTES, &g->stream) ||
+	    pumice_sync_create(g->dev, 0, &g->done))
+		return gpu_error(g);
+	return true;
+}
+
+/* The words that an argument puts into the uniform block. */
+static void add_words(struct run_gpu *g, uint64_t value, unsigned int words)
+{
+	g->uniforms[g->uniform_words++] = (uint32_t)value;
+	if (words > 1)
+		g->uniforms[g->uniform_words++] = (uint32_t)(value >> 32);
+}
+
+static bool place_buffer(struct run_gpu *g, unsigned int i)
+{
+	const struct run_arg *arg = &g->o->args[i];
+	uint64_t bytes = arg->data.count * arg->data.type->bytes;
+	char label[PUMICE_LABEL_BYTES];
+	void *cpu;
+
+	snprintf(label, sizeof(label), "argument %u", i);
+	if (pumice_bo_create(g->dev, bytes, g->vm, &g->bos[i]) ||
+	    pumice_bo_set_label(g->bos[i], label) || pumice_bo_map(g->bos[i], &cpu) ||
+	    pumice_vm_place(g->vm, g->bos[i], PUMICE_BIND_NOEXEC, &g->vas[i]))
+		return gpu_error(g);
+	memcpy(cpu, arg->data.bytes, bytes);
+	add_words(g, g->vas[i], 2);
+	return true;
+}
+
+static bool place_arguments(struct run_gpu *g)
+{
+	struct pumice_program_info info;
+
+	for (unsigned int i = 0; i < g->o->arg_count; i++) {
+		const struct run_arg *arg = &g->o->args[i];
+		uint64_t value = 0;
+
+		if (arg->buffer) {
+			if (!place_buffer(g, i))
+				return false;
+			continue;
+		}
+		memcpy(&value, arg->data.bytes, arg->data.type->bytes);
+		add_words(g, value, (unsigned int)arg->data.type->bytes / 4);
+	}
+	pumice_program_info(g->program, &info);
+	if (info.uniform_words == g->uniform_words)
+		return true;
+	return run_error("%s takes %u uniform words, but the arguments make %u (a buffer two, "
+			 "a scalar of 32 bits one)", g->o->shader, info.uniform_words,
+			 g->uniform_words);
+}
+
+/* Counters out of "name,name". */
+static bool make_perfmon(struct run_gpu *g)
+{
+	const char *at = g->o->perf;
+
+	while (at && *at) {
+		size_t length = strcspn(at, ",");
+		char name[32];
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		if (g->counter_count == RUN_MAX_PERF)
+			return run_error("more than %u counters", RUN_MAX_PERF);
+		if (pumice_perf_counter_find(g->dev, name, &g->counters[g->counter_count]))
+			return gpu_error(g);
+		g->counter_count++;
+		at += length + (at[length] == ',');
+	}
+	if (!g->counter_count)
+		return true;
+	if (pumice_perfmon_create(g->dev, g->counters, g->counter_count, &g->perfmon))
+		return gpu_error(g);
+	return true;
+}
+
+static bool build_stream(struct run_gpu *g)
+{
+	struct pumice_dispatch d = {
+		.kernel = g->kernel,
+		.uniforms = g->uniforms,
+		.uniform_words = g->uniform_words,
+	};
+
+	memcpy(d.groups, g->o->groups, sizeof(d.groups));
+	if (pumice_stream_dispatch(g->stream, &d) || pumice_stream_end(g->stream, &g->stream_va))
+		return gpu_error(g);
+	return true;
+}
+
+/* Submit the stream once and wait; how it ended goes to @result. */
+static bool run_once(struct run_gpu *g, struct pumice_job_result *result)
+{
+	const struct pumice_job_sync signal = { .sync = g->done, .signal = true };
+	const struct pumice_job job = {
+		.context = g->context, .stream = g->stream_va, .syncs = &signal, .sync_count = 1,
+		.perfmon = g->perfmon ? pumice_perfmon_id(g->perfmon) : 0,
+	};
+	const struct pumice_wait wait = { .sync = g->done };
+	int err = pumice_submit(g->dev, &job, 1, NULL);
+
+	if (!err)
+		err = pumice_sync_wait(&wait, 1, 0, g->o->timeout_ns);
+	if (err == -ETIME)
+		return run_error("the job did not end within %.3f s",
+				 (double)g->o->timeout_ns / 1e9);
+	if (err || pumice_context_get_job_result(g->context, 0, result, sizeof(*result)))
+		return gpu_error(g);
+	if (!result->error)
+		return true;
+	return run_error("the job faulted: %s at %#" PRIx64 " in %s, instruction %u",
+			 pumice_fault_name(result->fault), result->fault_va,
+			 pumice_unit_name(result->unit), result->pc);
+}
+
+static bool launch(struct run_gpu *g)
+{
+	struct pumice_job_result result;
+	struct pumice_device_info info;
+	uint64_t before, after;
+
+	pumice_device_info(g->dev, &info);
+	for (unsigned int i = 0; i < g->o->repeat; i++) {
+		if (pumice_device_timestamp(g->dev, NULL, &before))
+			return gpu_error(g);
+		if (!run_once(g, &result))
+			return false;
+		if (pumice_device_timestamp(g->dev, NULL, &after))
+			return gpu_error(g);
+		if (g->o->time)
+			printf("run %u: %.3f ms on the GPU, %.3f ms in all\n", i,
+			       (double)result.run_ticks * 1e3 / (double)info.clock_hz,
+			       (double)(after - before) / 1e6);
+	}
+	return true;
+}
+
+static bool print_counters(struct run_gpu *g)
+{
+	uint64_t values[RUN_MAX_PERF];
+	struct pumice_perf_info info;
+
+	if (!g->perfmon)
+		return true;
+	if (pumice_perfmon_read(g->perfmon, 0, values))
+		return gpu_error(g);
+	for (uint32_t i = 0; i < g->counter_count; i++) {
+		if (pumice_perf_counter_get(g->dev, g->counters[i], &info))
+			return gpu_error(g);
+		printf("%s: %" PRIu64 " %s\n", info.name, values[i], info.unit);
+	}
+	return true;
+}
+
+static bool take_outputs(struct run_gpu *g)
+{
+	for (unsigned int i = 0; i < g->o->arg_count; i++) {
+		struct run_arg *arg = &g->o->args[i];
+		void *cpu;
+
+		if (!arg->output)
+			continue;
+		if (pumice_bo_map(g->bos[i], &cpu))
+			return gpu_error(g);
+		memcpy(arg->data.bytes, cpu, arg->data.count * arg->data.type->bytes);
+	}
+	return true;
+}
+
+static void close_gpu(struct run_gpu *g)
+{
+	/* The context first: a job that timed out is killed with it. */
+	pumice_context_destroy(g->context);
+	pumice_perfmon_destroy(g->perfmon);
+	pumice_sync_destroy(g->done);
+	pumice_stream_destroy(g->stream);
+	pumice_kernel_destroy(g->kernel);
+	for (unsigned int i = 0; i < g->o->arg_count; i++) {
+		if (g->vas[i])
+			pumice_vm_remove(g->vm, g->vas[i]);
+		pumice_bo_destroy(g->bos[i]);
+	}
+	pumice_vm_destroy(g->vm);
+	pumice_program_destroy(g->program);
+	pumice_device_close(g->dev);
+}
+
+bool run_on_gpu(struct run_options *options)
+{
+	struct run_gpu *g = calloc(1, sizeof(*g));
+	bool ok;
+
+	if (!g)
+		return run_error("out of memory");
+	g->o = options;
+	ok = load_program(g) && open_gpu(g) && place_arguments(g) && make_perfmon(g) &&
+	     build_stream(g) && launch(g) && print_counters(g) && take_outputs(g);
+	close_gpu(g);
+	free(g);
+	return ok;
+}
