@@ -76,9 +76,8 @@ static void put(u32 *to, const u32 *words, u64 number)
 	u32 word;
 
 	__atomic_store_n(&to[LAST_WORD], (u32)(u16)number << 16, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
 	for (word = 0; word < LAST_WORD; word++)
-		__atomic_store_n(&to[word], words[word], __ATOMIC_RELAXED);
+		__atomic_store_n(&to[word], words[word], __ATOMIC_RELEASE);
 	__atomic_store_n(&to[LAST_WORD], words[LAST_WORD], __ATOMIC_RELEASE);
 }
 

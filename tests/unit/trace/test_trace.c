@@ -327,8 +327,7 @@ static bool read_whole(const u32 *at, u64 number, struct pumice_trace_record *r)
 
 	last = __atomic_load_n(&at[7], __ATOMIC_ACQUIRE);
 	for (i = 0; i < 7; i++)
-		words[i] = __atomic_load_n(&at[i], __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		words[i] = __atomic_load_n(&at[i], __ATOMIC_ACQUIRE);
 	words[7] = __atomic_load_n(&at[7], __ATOMIC_RELAXED);
 	pumice_trace_record_unpack(words, r);
 	return words[7] == last && r->sequence == (u16)(number + 1);
