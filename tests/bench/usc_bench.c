@@ -5,9 +5,11 @@
  *
  *	usc_bench [N [LEVEL]]	N a multiple of 8, 512 if left out; LEVEL a name, else all
  *
- * Prints GFLOP/s (a multiplication and an addition per inner step) for every
- * vector level of this host, and checks the product against the CPU.
+ * Prints GFLOP/s (a multiplication and an addition per inner step, as two
+ * instructions and as one) for every vector level of this host, and checks the
+ * product against the CPU.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,8 @@
 
 #include "exec.h"
 #include "rig.h"
+
+static const char *const names[USC_LEVELS] = { "base", "avx2", "avx512" };
 
 #define TILE 8u
 #define FLIGHT 16u	/* work-groups at a time */
@@ -39,19 +43,24 @@ static void put(struct writer *w, struct pumice_usc_insn insn)
 	usc_put(w->code, w->n++, insn);
 }
 
-static void put_inner(struct writer *w)
+static void put_inner(struct writer *w, bool fused)
 {
 	for (u32 k = 0; k < TILE; k++) {
 		put(w, INSN(LOCAL_LOAD32, .dst = R(T_A), .mask = ALWAYS, .src0 = V(V_ROW),
 			    .disp = (u16)(k * 4)));
 		put(w, INSN(LOCAL_LOAD32, .dst = R(T_B), .mask = ALWAYS, .src0 = V(V_COL),
 			    .disp = (u16)(LOCAL_B + k * TILE * 4)));
+		if (fused) {
+			put(w, INSN(FMA, .type = F32, .dst = R(T_SUM), .src0 = R(T_A),
+				    .src1 = R(T_B), .src2 = R(T_SUM)));
+			continue;
+		}
 		put(w, INSN(MUL, .type = F32, .dst = R(T_MUL), .src0 = R(T_A), .src1 = R(T_B)));
 		put(w, INSN(ADD, .type = F32, .dst = R(T_SUM), .src0 = R(T_SUM), .src1 = R(T_MUL)));
 	}
 }
 
-static void put_matmul(struct writer *w)
+static void put_matmul(struct writer *w, bool fused)
 {
 	u32 loop;
 
@@ -70,7 +79,7 @@ static void put_matmul(struct writer *w)
 	put(w, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = V(V_SELF), .disp = LOCAL_B,
 		    .src1 = R(T_B)));
 	put(w, INSN(BARRIER));
-	put_inner(w);
+	put_inner(w, fused);
 	put(w, INSN(BARRIER));
 	put(w, INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(T_LEFT), .src0 = R_ELEM(T_LEFT),
 		    .src1 = IMM, .imm = 1));
@@ -150,7 +159,7 @@ static double run_matmul(struct rig *rig, struct usc_program *program, u32 n)
 }
 
 /* The same order of operations as the program's: sums must agree to the bit. */
-static bool check(const float *a, const float *b, const float *c, u32 n)
+static bool check(const float *a, const float *b, const float *c, u32 n, bool fused)
 {
 	for (u32 i = 0; i < 64; i++) {
 		u32 x = i * 37 % n, y = i * 101 % n;
@@ -159,7 +168,7 @@ static bool check(const float *a, const float *b, const float *c, u32 n)
 		for (u32 k = 0; k < n; k++) {
 			volatile float product = a[y * n + k] * b[k * n + x];
 
-			sum = sum + product;
+			sum = fused ? fmaf(a[y * n + k], b[k * n + x], sum) : sum + product;
 		}
 		if (sum != c[y * n + x])
 			return false;
@@ -167,14 +176,37 @@ static bool check(const float *a, const float *b, const float *c, u32 n)
 	return true;
 }
 
-int main(int argc, char **argv)
+/* Measure and check one way to multiply at one level. */
+static void measure(struct rig *rig, u32 n, enum usc_level level, bool fused)
 {
-	static const char *const names[USC_LEVELS] = { "base", "avx2", "avx512" };
 	const struct usc_program_limits limits = {
 		.temps = T_COUNT, .attrs = V_COUNT, .shared = S_COUNT,
 	};
+	const float *m = (const float *)(const void *)rig->data;
+	struct writer w = { .n = 0 };
+	struct usc_program *program;
+	double best = 1e9;
+
+	put_matmul(&w, fused);
+	usc_level_choose(level);
+	usc_program_cache_destroy(rig->cache);
+	rig->cache = usc_program_cache_create();
+	program = rig_program(rig, w.code, w.n, &limits);
+	for (int run = 0; run < 3; run++) {
+		double t = run_matmul(rig, program, n);
+
+		best = t < best ? t : best;
+	}
+	printf("matmul N=%u level=%s %s: %.1f ms, %.2f GFLOP/s, %s\n", n, names[level],
+	       fused ? "fma" : "mul+add", best * 1e3, 2.0 * n * n * n / best * 1e-9,
+	       check(m, m + n * n, m + 2 * n * n, n, fused) ? "product correct" :
+							      "WRONG PRODUCT");
+	rig_put(rig, program);
+}
+
+int main(int argc, char **argv)
+{
 	u32 n = argc > 1 ? (u32)strtoul(argv[1], NULL, 0) : 512;
-	static struct writer w;
 	struct rig *rig;
 	float *m;
 
@@ -182,30 +214,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usc_bench: N must be a multiple of %u up to 2048\n", TILE);
 		return 1;
 	}
-	put_matmul(&w);
 	rig = rig_create(((u64)n * n * 12 + 4095) & ~4095ull);
 	m = (float *)(void *)rig->data;
 	for (u32 i = 0; i < 2 * n * n; i++)
 		m[i] = (float)((i * 2654435761u >> 20) % 1000) / 500.0f - 1.0f;
 	for (enum usc_level level = USC_LEVEL_BASE; level < USC_LEVELS; level++) {
-		struct usc_program *program;
-		double best = 1e9;
-
 		if (!usc_level_usable(level) || (argc > 2 && strcmp(argv[2], names[level])))
 			continue;
-		usc_level_choose(level);
-		usc_program_cache_destroy(rig->cache);
-		rig->cache = usc_program_cache_create();
-		program = rig_program(rig, w.code, w.n, &limits);
-		for (int run = 0; run < 3; run++) {
-			double t = run_matmul(rig, program, n);
-
-			best = t < best ? t : best;
-		}
-		printf("matmul N=%u level=%s: %.1f ms, %.2f GFLOP/s, %s\n", n, names[level],
-		       best * 1e3, 2.0 * n * n * n / best * 1e-9,
-		       check(m, m + n * n, m + 2 * n * n, n) ? "product correct" : "WRONG PRODUCT");
-		rig_put(rig, program);
+		measure(rig, n, level, false);
+		measure(rig, n, level, true);
 	}
 	rig_destroy(rig);
 	return 0;

@@ -191,7 +191,8 @@ static inline u32 active_lanes(const struct exec *x, const struct usc_insn *i, b
 	VARIANT(name##_masked, name(x, i, false))
 
 /* d[l] = s[idx[l] mod 32]; d may be the same row as s or idx. */
-static inline void permute(vu *d, const vu_any *s, const vu *idx)
+static inline __attribute__((always_inline)) void
+permute(vu *d, const vu_any *s, const vu *idx)
 {
 #if USC_VEC_BYTES == 64
 	const __m512i low = (__m512i)s[0], high = (__m512i)s[1];

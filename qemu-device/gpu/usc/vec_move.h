@@ -99,10 +99,16 @@ static const struct usc_insn *shuffle_row(struct exec *x, const struct usc_insn 
 }
 
 /* Every lane reads the same one. */
-static const struct usc_insn *shuffle_word(struct exec *x, const struct usc_insn *i)
+static inline vu shuffled_word(struct exec *x, const struct usc_insn *i)
 {
 	u32 lane = *exec_operand(x, i, USC_SRC1) % PUMICE_LANES;
-	vu a = splat(exec_operand(x, i, USC_SRC0)[lane]);
+
+	return splat(exec_operand(x, i, USC_SRC0)[lane]);
+}
+
+static const struct usc_insn *shuffle_word(struct exec *x, const struct usc_insn *i)
+{
+	vu a = shuffled_word(x, i);
 	vu *d = row_of(x, i, USC_DST);
 
 	EACH(k)

@@ -47,6 +47,62 @@ mul_add(struct exec *x, const struct usc_insn *i, enum usc_place addend)
 VARIANT(mul_add_0, mul_add(x, i, USC_SRC0))
 VARIANT(mul_add_1, mul_add(x, i, USC_SRC1))
 
+/* Where an operand is that is_fma_of_registers(). */
+static inline vu *reg_of(const struct exec *x, const struct usc_insn *i, enum usc_place place)
+{
+	return (vu *)(void *)(x->base[USC_BASE_REG] + i->offset[place]);
+}
+
+static inline void fma_regs(struct exec *x, const struct usc_insn *i)
+{
+	const vu *s = reg_of(x, i, USC_SRC0), *t = reg_of(x, i, USC_SRC1);
+	const vu *u = reg_of(x, i, USC_SRC2);
+	vu *d = reg_of(x, i, USC_DST);
+
+	EACH(k)
+		d[k] = f_fma(s[k], t[k], u[k]);
+}
+
+/* Sums of products, of which inner loops have many side by side. */
+static const struct usc_insn *fma_twice(struct exec *x, const struct usc_insn *i)
+{
+	fma_regs(x, i);
+	i++;
+	if (!goes_on(x, i))
+		return i;
+	fma_regs(x, i);
+	return exec_next(x, i);
+}
+
+/* One whose first factor is a in all lanes. */
+static inline void fma_of_word(struct exec *x, const struct usc_insn *i, vu a)
+{
+	const vu *t = reg_of(x, i, USC_SRC1), *u = reg_of(x, i, USC_SRC2);
+	vu *d = reg_of(x, i, USC_DST);
+
+	EACH(k)
+		d[k] = f_fma(a, t[k], u[k]);
+}
+
+/* One lane's value for all, and two products with it: it need not come back from memory. */
+static const struct usc_insn *shuffle_fma_twice(struct exec *x, const struct usc_insn *i)
+{
+	vu a = shuffled_word(x, i);
+	vu *d = row_of(x, i, USC_DST);
+
+	EACH(k)
+		d[k] = a;
+	i++;
+	if (!goes_on(x, i))
+		return i;
+	fma_of_word(x, i, a);
+	i++;
+	if (!goes_on(x, i))
+		return i;
+	fma_of_word(x, i, a);
+	return exec_next(x, i);
+}
+
 static bool same_row(const struct usc_insn *a, enum usc_place pa, const struct usc_insn *b,
 		     enum usc_place pb)
 {
@@ -57,7 +113,29 @@ static bool same_row(const struct usc_insn *a, enum usc_place pa, const struct u
 static bool is_vector_f32(const struct usc_insn *insn, enum pumice_usc_op op)
 {
 	return insn->op == op && insn->type == PUMICE_USC_TYPE_F32 &&
-	       insn->form == PUMICE_USC_FORM_VECTOR && !insn->values && !insn->scalars;
+	       insn->form == PUMICE_USC_FORM_VECTOR && !insn->values && !insn->lookups &&
+	       !insn->scalars;
+}
+
+static bool is_fma_of_registers(const struct usc_insn *insn)
+{
+	return is_vector_f32(insn, PUMICE_USC_OP_FMA) && insn->base[USC_DST] == USC_BASE_REG &&
+	       insn->base[USC_SRC0] == USC_BASE_REG && insn->base[USC_SRC1] == USC_BASE_REG &&
+	       insn->base[USC_SRC2] == USC_BASE_REG;
+}
+
+/* The one behind the last instruction is none, so there is always one to look at. */
+static bool is_fma_twice(const struct usc_insn *insn)
+{
+	return is_fma_of_registers(insn) && is_fma_of_registers(insn + 1);
+}
+
+/* The result of insn is the first factor, and stays what it is. */
+static bool is_fma_of(const struct usc_insn *insn, const struct usc_insn *fma)
+{
+	return is_fma_of_registers(fma) && same_row(insn, USC_DST, fma, USC_SRC0) &&
+	       !same_row(insn, USC_DST, fma, USC_SRC1) &&
+	       !same_row(insn, USC_DST, fma, USC_SRC2) && !same_row(insn, USC_DST, fma, USC_DST);
 }
 
 static usc_exec_fn *find_pair(const struct usc_insn *insn)
@@ -69,6 +147,11 @@ static usc_exec_fn *find_pair(const struct usc_insn *insn)
 	if (insn->op == PUMICE_USC_OP_LOCAL_LOAD32 && next->op == insn->op && insn->lanes_known &&
 	    next->lanes_known)
 		return local_load_twice;
+	if (insn->op == PUMICE_USC_OP_SHUFFLE && insn->scalars == 1u << USC_SRC1 && !insn->values &&
+	    is_fma_of(insn, next) && is_fma_of(insn, next + 1))
+		return shuffle_fma_twice;
+	if (is_fma_twice(insn))
+		return fma_twice;
 	if (is_vector_f32(insn, PUMICE_USC_OP_MUL) && is_vector_f32(next, PUMICE_USC_OP_ADD)) {
 		bool first = same_row(insn, USC_DST, next, USC_SRC0);
 		bool second = same_row(insn, USC_DST, next, USC_SRC1);

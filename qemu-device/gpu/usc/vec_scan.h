@@ -7,7 +7,7 @@
  */
 
 /* The row as seen from lanes that stand by lanes higher. */
-static inline void lower_lanes(vu *d, const vu *s, u32 by)
+static __attribute__((noinline)) void lower_lanes(vu *d, const vu *s, u32 by)
 {
 	vu idx[VECS];
 

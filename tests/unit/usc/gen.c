@@ -156,8 +156,10 @@ static void emit_block(struct gen *g, u32 count)
 
 		if (what < 20)
 			gen_alu(g);
-		else if (what < 22)
+		else if (what < 21)
 			gen_product_sum(g);
+		else if (what < 22)
+			gen_fused_sums(g);
 		else if (what < 25)
 			gen_local(g);
 		else if (what < 29)

@@ -253,3 +253,18 @@ void gen_product_sum(struct gen *g)
 	gen_emit(g, INSN(ADD, .type = F32, .dst = few[gen_below(g->rng, 3)],
 		     .src0 = first ? product : other, .src1 = first ? other : product));
 }
+
+void gen_fused_sums(struct gen *g)
+{
+	u32 few[4] = { R(gen_temp(g)), R(gen_temp(g)), R(gen_temp(g)), R(gen_temp(g)) };
+	u32 value = few[0];
+
+	if (gen_below(g->rng, 2))
+		gen_emit(g, INSN(SHUFFLE, .dst = value, .src0 = few[gen_below(g->rng, 4)],
+				 .src1 = R_ELEM(gen_temp(g))));
+	for (u32 n = 1 + gen_below(g->rng, 4); n; n--)
+		gen_emit(g, INSN(FMA, .type = F32, .dst = few[gen_below(g->rng, 4)],
+				 .src0 = gen_below(g->rng, 4) ? value : few[gen_below(g->rng, 4)],
+				 .src1 = few[gen_below(g->rng, 4)],
+				 .src2 = few[gen_below(g->rng, 4)]));
+}

@@ -47,6 +47,8 @@ void gen_wait_all(struct gen *g);
 void gen_alu(struct gen *g);
 /* A product and a sum with it, as inner loops have them; registers may well coincide. */
 void gen_product_sum(struct gen *g);
+/* Fused ones, behind a lane's value for all or not. */
+void gen_fused_sums(struct gen *g);
 
 /* Memory: one access, or a few that belong together. */
 void gen_local(struct gen *g);
