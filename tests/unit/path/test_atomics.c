@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* Atomic operations of all cores on the same few words: nothing is lost, nothing comes twice. */
+#include "path.h"
+
+#include <stdlib.h>
+
+#include "atomics.pasm.h"
+
+#define GROUP	128u
+#define GROUPS	512u
+#define N	(GROUP * GROUPS)
+
+/* What atomics.pasm works on, in this order. */
+enum { COUNT, DOWN, LEAST, MOST, AND, OR, XOR, XCHG, FLOAT, LEAST_SIGNED, MOST_UNSIGNED, CMPXCHG,
+       LOCAL, LOCAL_MOST, WORDS };
+
+#define TICKETS		64u
+#define EXCHANGED	(TICKETS + N)
+
+static void set_up(uint32_t *w)
+{
+	memset(w, 0, WORDS * sizeof(*w));
+	w[LEAST] = UINT32_MAX;
+	w[MOST] = 0x80000000u;
+	w[AND] = UINT32_MAX;
+	memset(w + TICKETS, 0xff, 2 * N * sizeof(*w));
+}
+
+static void check_words(const uint32_t *w)
+{
+	uint32_t all = 0, i;
+	float sum;
+
+	for (i = 0; i < N; i++)
+		all ^= i * 0x9e3779b1u;
+	memcpy(&sum, &w[FLOAT], sizeof(sum));
+	assert_int_equal(w[COUNT], N);
+	assert_int_equal(w[DOWN], -N);
+	assert_int_equal(w[LEAST], 5);
+	assert_int_equal((int32_t)w[MOST], (int32_t)N - 101);
+	assert_int_equal(w[AND], 0);
+	assert_int_equal(w[OR], UINT32_MAX);
+	assert_int_equal(w[XOR], all);
+	assert_true(sum == (float)N);
+	assert_int_equal((int32_t)w[LEAST_SIGNED], -3);
+	assert_int_equal(w[MOST_UNSIGNED], N - 1);
+	assert_int_equal(w[CMPXCHG], N / 4);
+	assert_int_equal(w[LOCAL], N);
+	assert_int_equal(w[LOCAL_MOST], GROUPS * (GROUP - 1));
+}
+
+/* Each of 0 to count - 1 is in there once; one may stand apart. */
+static void check_each_once(const uint32_t *list, uint32_t apart, uint32_t count)
+{
+	char *seen = calloc(count, 1);
+	uint32_t i;
+
+	assert_non_null(seen);
+	for (i = 0; i < count; i++) {
+		uint32_t value = i < N ? list[i] : apart;
+
+		assert_true(value < count);
+		assert_int_equal(seen[value]++, 0);
+	}
+	free(seen);
+}
+
+static void check_contention(struct path *p)
+{
+	const uint32_t uniforms[6] = {
+		VA_WORDS(p->out_va), VA_WORDS(p->out_va + TICKETS * 4),
+		VA_WORDS(p->out_va + EXCHANGED * 4),
+	};
+	struct pumice_kernel *k = path_kernel(p, atomics_program, sizeof(atomics_program));
+
+	set_up(p->out_cpu);
+	path_dispatch(p, k, GROUPS, uniforms, 6);
+	if (path_run(p, NULL))
+		fail_msg("%s", pumice_device_error(p->dev));
+	check_words(p->out_cpu);
+	check_each_once(p->out_cpu + TICKETS, 0, N);
+	/* Every value but the last was taken out again, and so was the 0 of the beginning. */
+	check_each_once(p->out_cpu + EXCHANGED, p->out_cpu[XCHG], N + 1);
+	pumice_kernel_destroy(k);
+}
+
+static void atomics_of_all_cores_on_one_word_lose_nothing(void **state)
+{
+	unsigned int threads;
+
+	(void)state;
+	for (threads = 0; threads <= 4; threads++)
+		path_one(16, threads, check_contention);
+	path_one(1, 2, check_contention);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(atomics_of_all_cores_on_one_word_lose_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
