@@ -29,8 +29,21 @@ struct igt_pumice_case {
 	for (const struct igt_pumice_case *each = (cases); \
 	     each < (cases) + sizeof(cases) / sizeof((cases)[0]); each++)
 
-/** igt_pumice_require - skip all subtests where the driver has no device. */
-void igt_pumice_require(void);
+/* Time limits of a job, ms. */
+#define IGT_PUMICE_PATIENT	60000	/* for tests that hold jobs back on a busy machine */
+#define IGT_PUMICE_IMPATIENT	500	/* for tests of the limit itself */
+
+/**
+ * igt_pumice_require - skip all subtests where the driver has no device
+ * @timeout_ms: time limit of a job for contexts of this program, until igt_pumice_restore()
+ */
+void igt_pumice_require(long timeout_ms);
+
+/** igt_pumice_restore - put back what igt_pumice_require() changed. */
+void igt_pumice_restore(void);
+
+/** igt_pumice_join - wait for a process that a case started by itself; it must end well. */
+void igt_pumice_join(pid_t pid);
 
 /** igt_pumice_alone - run a case in a process of its own, with a time limit. */
 void igt_pumice_alone(const struct igt_pumice_case *one);

@@ -170,6 +170,23 @@ int gpu_bind(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count, u3
 	return err;
 }
 
+int gpu_bind_async(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count,
+		   const struct drm_pumice_sync *syncs, u32 sync_count)
+{
+	struct drm_pumice_vm_bind bind = {
+		.vm = vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(ops, count),
+		.syncs = ARRAY_OF(syncs, sync_count),
+	};
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
+}
+
+int gpu_job_result(int fd, u32 context, u64 job, struct drm_pumice_job_get_result *result)
+{
+	*result = (struct drm_pumice_job_get_result){ .context = context, .job = job };
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, result);
+}
+
 int gpu_submit(int fd, const struct drm_pumice_job *jobs, u32 count, u32 *failed)
 {
 	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, count) };

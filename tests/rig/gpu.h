@@ -49,6 +49,13 @@ int gpu_context_state(int fd, u32 context, struct drm_pumice_context_get_state *
 /** gpu_bind - change a VM. @failed: out on failure: index that the kernel told; may be NULL. */
 int gpu_bind(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count, u32 *failed);
 
+/** gpu_bind_async - queue a change of a VM with waits and signals. */
+int gpu_bind_async(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count,
+		   const struct drm_pumice_sync *syncs, u32 sync_count);
+
+/** gpu_job_result - how job @job of a context ended; 0 is the last that did. */
+int gpu_job_result(int fd, u32 context, u64 job, struct drm_pumice_job_get_result *result);
+
 /** gpu_submit - submit jobs. @failed: as in gpu_bind(). */
 int gpu_submit(int fd, const struct drm_pumice_job *jobs, u32 count, u32 *failed);
 

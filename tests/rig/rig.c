@@ -76,8 +76,11 @@ u64 rig_place(struct rig *rig, const u32 *words, u32 count)
 static u64 place_pds(struct rig *rig, const struct launch *launch, u32 *insns)
 {
 	u32 words[(LAUNCH_PARAMS + 3) * 4] = { 0 };
-	u64 code = rig_place(rig, launch->shader->words, launch->shader->insns * 4);
+	u64 code = launch->code;
 	u32 n = 0, i;
+
+	if (!code)
+		code = rig_place(rig, launch->shader->words, launch->shader->insns * 4);
 
 	for (i = 0; i < LAUNCH_PARAMS; i++, n++)
 		pumice_pds_pack(words + n * 4, &(struct pumice_pds_insn){

@@ -45,6 +45,7 @@ struct launch {
 	u32 size;		/* instances of a group; usually 32 */
 	u32 local_bytes;
 	u32 shared;		/* shared registers; usually LAUNCH_PARAMS */
+	u64 code;		/* where the shader lies already; usually it is placed */
 };
 
 /** rig_open - make a rig on a file of its own. */

@@ -1,0 +1,735 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fences of jobs: binary syncobjs and sync files, over contexts, VMs, files and
+ * processes. Timelines are in pumice_timeline.c.
+ *
+ * A job that never ends holds a fence back for as long as a test wants;
+ * destroying its context lets go. It is a single work-group, so that no other job
+ * runs until then: what must have ended runs before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <linux/sync_file.h>
+
+#include "igt_pumice.h"
+#include "rig.h"
+#include "sync.h"
+#include "system.h"
+
+IGT_TEST_DESCRIPTION("When fences of jobs signal, what they carry, who can wait for them.");
+
+#define WORDS 32u	/* that a store or copy writes */
+#define POLL_MS (WAIT_SECONDS * 1000)
+
+static void release(struct rig *blocker)
+{
+	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
+}
+
+/* Submit a job with one wait and one signal; 0 leaves either out. */
+static void submit(struct rig *rig, u64 stream, u32 wait, u32 signal)
+{
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
+	u32 count = 0;
+
+	if (wait)
+		syncs[count++] = wait_for(wait, 0);
+	if (signal)
+		syncs[count++] = then_signal(signal, 0);
+	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
+	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+}
+
+/* Stream that copies the words of place @index to the next, adding 1. */
+static u64 step(struct rig *rig, u32 index)
+{
+	return rig_copy_stream(rig, rig_data(rig, (index + 1) * WORDS),
+			       rig_data(rig, index * WORDS), 1);
+}
+
+static void start_words(struct rig *rig, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < WORDS; i++)
+		rig->data.cpu[i] = value + i;
+}
+
+static bool file_is_ready(int file, int milliseconds)
+{
+	struct pollfd poll_fd = { .fd = file, .events = POLLIN };
+
+	return poll(&poll_fd, 1, milliseconds) == 1 && poll_fd.revents & POLLIN;
+}
+
+static int merge(int first, int second)
+{
+	struct sync_merge_data data = { .name = "merged", .fd2 = second };
+
+	igt_assert_eq(ioctl(first, SYNC_IOC_MERGE, &data), 0);
+	return data.fence;
+}
+
+static u32 import_sync_file(int fd, int file)
+{
+	u32 sync = need_sync(fd);
+
+	igt_assert_eq(drmSyncobjImportSyncFile(fd, sync, file), 0);
+	return sync;
+}
+
+/* --------------------------------------------------------------- when it signals */
+
+static void not_before_its_job(void)
+{
+	struct rig rig = rig_open();
+
+	rig_block(&rig);
+	igt_assert_eq(sync_wait(rig.fd, rig.sync, 0, 0), -ETIME);
+	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), 0);
+	release(&rig);
+	igt_assert_eq(rig_wait(&rig), -ECANCELED);
+}
+
+static void not_before_the_data(void)
+{
+	struct rig rig = rig_open();
+	u32 round;
+
+	for (round = 0; round < 50; round++) {
+		rig.data.cpu[WORDS - 1] = 0;
+		rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 1000 * round + 1));
+		need_wait(rig.fd, rig.sync, 0);
+		rig_check_words(rig.data.cpu, 1000 * round + 1);
+	}
+}
+
+static void in_order_of_submission(void)
+{
+	struct rig rig = rig_open();
+	u32 syncs[32], i;
+
+	for (i = 0; i < 32; i++) {
+		rig.sync = syncs[i] = need_sync(rig.fd);
+		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), i));
+	}
+	/* The last is waited for; all before it must have signaled, with their data. */
+	need_wait(rig.fd, syncs[31], 0);
+	for (i = 0; i < 32; i++) {
+		igt_assert_eq(sync_wait(rig.fd, syncs[i], 0, 0), 0);
+		rig_check_words(rig.data.cpu + i * WORDS, i);
+	}
+}
+
+static void zero_timeout(void)
+{
+	struct rig rig = rig_open();
+	s64 long_ago = 1;
+
+	rig_block(&rig);
+	igt_assert_eq(drmSyncobjWait(rig.fd, &rig.sync, 1, 0, 0, NULL), -ETIME);
+	igt_assert_eq(drmSyncobjWait(rig.fd, &rig.sync, 1, long_ago, 0, NULL), -ETIME);
+	release(&rig);
+	need_wait(rig.fd, rig.sync, 0);
+	igt_assert_eq(drmSyncobjWait(rig.fd, &rig.sync, 1, 0, 0, NULL), 0);
+}
+
+static void note_signal(int number)
+{
+	(void)number;
+}
+
+/* The wait goes on after each signal, until the fence signals. */
+static void wait_interrupted(void)
+{
+	const struct itimerval often = {
+		.it_interval = { .tv_usec = 1000 }, .it_value = { .tv_usec = 1000 },
+	};
+	const struct sigaction action = { .sa_handler = note_signal };
+	struct rig rig = rig_open();
+	u32 i;
+
+	for (i = 0; i < 200; i++)
+		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i % 8 * WORDS), i));
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	need_wait(rig.fd, rig.sync, 0);
+	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), 1);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 200);
+}
+
+static void wait_any(void)
+{
+	int fd = need_gpu();
+	struct rig blocked = rig_on(fd), quick = rig_on(fd);
+	u32 syncs[2] = { blocked.sync, quick.sync }, first = 99;
+	s64 deadline = (s64)now_ns() + WAIT_SECONDS * 1000000000ll;
+
+	igt_assert_eq(rig_run(&quick, rig_empty_stream(&quick)), 1);
+	rig_block(&blocked);
+	igt_assert_eq(drmSyncobjWait(fd, syncs, 2, deadline, 0, &first), 0);
+	igt_assert_eq_u32(first, 1);
+	igt_assert_eq(drmSyncobjWait(fd, syncs, 2, 0, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL, NULL),
+		      -ETIME);
+	release(&blocked);
+	igt_assert_eq(drmSyncobjWait(fd, syncs, 2, deadline, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL,
+				     NULL), 0);
+}
+
+static void wait_all_of_many(void)
+{
+	int fd = need_gpu();
+	struct rig rigs[8];
+	u32 syncs[8], i;
+	s64 deadline = (s64)now_ns() + WAIT_SECONDS * 1000000000ll;
+
+	for (i = 0; i < 8; i++) {
+		rigs[i] = rig_on(fd);
+		syncs[i] = rigs[i].sync;
+		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, 10 * i));
+	}
+	igt_assert_eq(drmSyncobjWait(fd, syncs, 8, deadline, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL,
+				     NULL), 0);
+	for (i = 0; i < 8; i++)
+		rig_check_words(rigs[i].data.cpu, 10 * i);
+}
+
+/* The waiter is there before the job, in another process. */
+static void wait_before_submit(void)
+{
+	int fd = need_gpu(), ready[2];
+	struct rig rig = rig_on(fd);
+	s64 deadline = (s64)now_ns() + WAIT_SECONDS * 1000000000ll;
+	u32 sync = rig.sync;
+	pid_t waiter;
+	char byte = 1;
+
+	igt_assert_eq(pipe(ready), 0);
+	waiter = fork();
+	if (!waiter) {
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(2);
+		_exit(drmSyncobjWait(fd, &sync, 1, deadline,
+				     DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT, NULL) ? 1 : 0);
+	}
+	igt_assert_eq(read(ready[0], &byte, 1), 1);
+	igt_assert_eq(drmSyncobjWait(fd, &sync, 1, 0, 0, NULL), -EINVAL);
+	rig_submit(&rig, rig_empty_stream(&rig));
+	igt_pumice_join(waiter);
+}
+
+/* ------------------------------------------------------------- what it carries */
+
+static void fault_is_carried(void)
+{
+	struct rig rig = rig_open();
+
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 0)), -EIO);
+	/* A wait tells that it is over, not how. */
+	igt_assert_eq(sync_wait(rig.fd, rig.sync, 0, 0), 0);
+}
+
+static void fault_is_carried_by_a_merge(void)
+{
+	struct rig good = rig_open(), bad = rig_open();
+	int merged;
+
+	igt_assert_eq(rig_run(&bad, rig_store_stream(&bad, RIG_FREE, 0)), -EIO);
+	rig_block(&good);
+	merged = merge(need_sync_file(good.fd, good.sync), need_sync_file(bad.fd, bad.sync));
+	igt_assert(!file_is_ready(merged, 0));
+	release(&good);
+	igt_assert(file_is_ready(merged, POLL_MS));
+	igt_assert_lt(sync_file_status(merged), 0);
+}
+
+static void fault_is_not_inherited(void)
+{
+	int fd = need_gpu();
+	struct rig bad = rig_on(fd), waiter = rig_on(fd);
+
+	rig_submit(&bad, rig_store_stream(&bad, RIG_FREE, 0));
+	submit(&waiter, rig_store_stream(&waiter, waiter.data.va, 5), bad.sync, waiter.sync);
+	igt_assert_eq(rig_wait(&waiter), 1);
+	rig_check_words(waiter.data.cpu, 5);
+	igt_assert_eq(rig_wait(&bad), -EIO);
+}
+
+static void survives_its_context(void)
+{
+	struct rig rig = rig_open();
+	u32 faulted = need_sync(rig.fd);
+
+	submit(&rig, rig_store_stream(&rig, RIG_FREE, 0), 0, faulted);
+	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	release(&rig);
+	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
+	igt_assert_eq(sync_status(rig.fd, faulted, 0), -EIO);
+	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), 1);
+}
+
+static void survives_its_file(void)
+{
+	struct rig rig = rig_open(), other = rig_open();
+	int file;
+
+	rig_block(&rig);
+	file = need_sync_file(rig.fd, rig.sync);
+	submit(&other, rig_store_stream(&other, other.data.va, 3),
+	       import_sync_file(other.fd, file), other.sync);
+	igt_assert(sync_is_pending(other.fd, other.sync, 0));
+	rig_close(&rig);
+	igt_assert(file_is_ready(file, POLL_MS));
+	igt_assert_eq(sync_file_status(file), -ECANCELED);
+	igt_assert_eq(rig_wait(&other), 1);
+	rig_check_words(other.data.cpu, 3);
+}
+
+/* ------------------------------------------------------------------ sync files */
+
+static void poll_sync_file(void)
+{
+	struct rig rig = rig_open();
+	int file;
+
+	rig_block(&rig);
+	file = need_sync_file(rig.fd, rig.sync);
+	igt_assert(!file_is_ready(file, 0));
+	igt_assert_eq(sync_file_status(file), 0);
+	release(&rig);
+	igt_assert(file_is_ready(file, POLL_MS));
+	igt_assert_eq(sync_file_status(file), -ECANCELED);
+}
+
+static void export_signaled(void)
+{
+	struct rig rig = rig_open();
+	int file;
+
+	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	file = need_sync_file(rig.fd, rig.sync);
+	igt_assert(file_is_ready(file, 0));
+	igt_assert_eq(sync_file_status(file), 1);
+}
+
+static void export_empty(void)
+{
+	int fd = need_gpu(), file = -1;
+	u32 sync = need_sync(fd);
+
+	igt_assert_neq(drmSyncobjExportSyncFile(fd, sync, &file), 0);
+	igt_assert_eq(file, -1);
+}
+
+/* A sync file is a moment's fence: what the syncobj is given later is not its. */
+static void export_is_a_moment(void)
+{
+	struct rig rig = rig_open();
+	int file, signaled = need_sync_file(rig.fd, need_signaled_sync(rig.fd));
+
+	rig_block(&rig);
+	file = need_sync_file(rig.fd, rig.sync);
+	igt_assert_eq(drmSyncobjImportSyncFile(rig.fd, rig.sync, signaled), 0);
+	igt_assert(!sync_is_pending(rig.fd, rig.sync, 0));
+	igt_assert(!file_is_ready(file, 0));
+	release(&rig);
+	igt_assert(file_is_ready(file, POLL_MS));
+	igt_assert_eq(sync_file_status(file), -ECANCELED);
+}
+
+static void merge_waits_for_both(void)
+{
+	struct rig first = rig_open(), second = rig_open();
+	int merged;
+
+	igt_assert_eq(rig_run(&second, rig_empty_stream(&second)), 1);
+	rig_block(&first);
+	merged = merge(need_sync_file(first.fd, first.sync),
+		       need_sync_file(second.fd, second.sync));
+	igt_assert(!file_is_ready(merged, 0));
+	release(&first);
+	igt_assert(file_is_ready(merged, POLL_MS));
+}
+
+static void job_waits_for_a_merge(void)
+{
+	struct rig first = rig_open(), second = rig_open(), last = rig_open();
+	int merged;
+
+	igt_assert_eq(rig_run(&second, rig_store_stream(&second, second.data.va, 8)), 1);
+	rig_block(&first);
+	merged = merge(need_sync_file(first.fd, first.sync),
+		       need_sync_file(second.fd, second.sync));
+	submit(&last, rig_store_stream(&last, last.data.va, 9), import_sync_file(last.fd, merged),
+	       last.sync);
+	igt_assert(sync_is_pending(last.fd, last.sync, 0));
+	igt_assert_eq_u32(last.data.cpu[1], 0);
+	release(&first);
+	igt_assert_eq(rig_wait(&last), 1);
+	rig_check_words(last.data.cpu, 9);
+}
+
+/* ------------------------------------------------------------- across processes */
+
+static void other_process_polls(void)
+{
+	struct rig rig = rig_open();
+	int file, ready[2];
+	pid_t poller;
+	char byte = 1;
+
+	rig_block(&rig);
+	file = need_sync_file(rig.fd, rig.sync);
+	igt_assert_eq(pipe(ready), 0);
+	poller = fork();
+	if (!poller) {
+		if (file_is_ready(file, 0) || write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		_exit(file_is_ready(file, POLL_MS) ? 0 : 2);
+	}
+	igt_assert_eq(read(ready[0], &byte, 1), 1);
+	release(&rig);
+	igt_pumice_join(poller);
+}
+
+/* A job of the child waits for one of the parent, on a file of its own. */
+static void other_process_waits_on_gpu(void)
+{
+	struct rig parent = rig_open();
+	int file;
+	pid_t child;
+
+	rig_block(&parent);
+	file = need_sync_file(parent.fd, parent.sync);
+	child = fork();
+	if (!child) {
+		struct rig rig = rig_open();
+
+		submit(&rig, rig_store_stream(&rig, rig.data.va, 44),
+		       import_sync_file(rig.fd, file), rig.sync);
+		igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+		igt_assert_eq(rig_wait(&rig), 1);
+		rig_check_words(rig.data.cpu, 44);
+		_exit(0);
+	}
+	need_in_flight(2);
+	release(&parent);
+	igt_pumice_join(child);
+}
+
+static void other_process_shares_syncobj(void)
+{
+	struct rig parent = rig_open();
+	int shared = -1;
+	pid_t child;
+
+	igt_assert_eq(drmSyncobjHandleToFD(parent.fd, parent.sync, &shared), 0);
+	child = fork();
+	if (!child) {
+		struct rig rig = rig_open();
+
+		igt_assert_eq(drmSyncobjFDToHandle(rig.fd, shared, &rig.sync), 0);
+		_exit(rig_run(&rig, rig_empty_stream(&rig)) == 1 ? 0 : 1);
+	}
+	igt_pumice_join(child);
+	/* The child signaled what the parent holds. */
+	igt_assert_eq(sync_status(parent.fd, parent.sync, 0), 1);
+}
+
+static void dead_process_lets_go(void)
+{
+	struct rig rig = rig_open();
+	int shared = -1, ready[2];
+	pid_t child;
+	char byte = 1;
+
+	igt_assert_eq(drmSyncobjHandleToFD(rig.fd, rig.sync, &shared), 0);
+	igt_assert_eq(pipe(ready), 0);
+	child = fork();
+	if (!child) {
+		struct rig doomed = rig_open();
+
+		igt_assert_eq(drmSyncobjFDToHandle(doomed.fd, shared, &doomed.sync), 0);
+		rig_block(&doomed);
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		pause();
+	}
+	igt_assert_eq(read(ready[0], &byte, 1), 1);
+	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+	kill(child, SIGKILL);
+	need_wait(rig.fd, rig.sync, 0);
+	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), -ECANCELED);
+}
+
+/* ---------------------------------------------------------------- many at once */
+
+static void chain(struct rig *rigs, u32 count, u32 length)
+{
+	u32 last = 0, i;
+
+	start_words(&rigs[0], 10);
+	for (i = 0; i < length; i++) {
+		u32 next = need_sync(rigs[0].fd);
+
+		submit(&rigs[i % count], step(&rigs[i % count], i), last, next);
+		last = next;
+	}
+	need_wait(rigs[0].fd, last, 0);
+	igt_assert_eq(sync_status(rigs[0].fd, last, 0), 1);
+}
+
+static void chain_over_contexts(void)
+{
+	struct rig rigs[2] = { rig_open() };
+
+	rigs[1] = rigs[0];
+	rigs[1].used = RIG_CODE_BYTES / 2;
+	rigs[1].context = need_context(rigs[0].fd, rigs[0].vm);
+	chain(rigs, 2, 100);
+	rig_check_words(rigs[0].data.cpu + 100 * WORDS, 110);
+}
+
+/* Each VM maps the same memory for its data. */
+static void chain_over_vms(void)
+{
+	int fd = need_gpu();
+	struct rig rigs[4];
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		rigs[i] = rig_on(fd);
+		need_map(fd, rigs[i].vm, rigs[0].data.handle, 0, RIG_DATA, RIG_DATA_BYTES, 0);
+	}
+	chain(rigs, 4, 100);
+	rig_check_words(rigs[0].data.cpu + 100 * WORDS, 110);
+}
+
+/* The same over two files, with a sync file for every link and memory shared by PRIME. */
+static void chain_over_files(void)
+{
+	struct rig rigs[2] = { rig_open(), rig_open() };
+	int shared = -1, file = -1;
+	u32 handle, i;
+
+	igt_assert_eq(drmPrimeHandleToFD(rigs[0].fd, rigs[0].data.handle, DRM_CLOEXEC, &shared),
+		      0);
+	igt_assert_eq(drmPrimeFDToHandle(rigs[1].fd, shared, &handle), 0);
+	need_map(rigs[1].fd, rigs[1].vm, handle, 0, RIG_DATA, RIG_DATA_BYTES, 0);
+	start_words(&rigs[0], 30);
+	for (i = 0; i < 50; i++) {
+		struct rig *rig = &rigs[i % 2];
+
+		submit(rig, step(rig, i), i ? import_sync_file(rig->fd, file) : 0, rig->sync);
+		if (i)
+			close(file);
+		file = need_sync_file(rig->fd, rig->sync);
+	}
+	igt_assert(file_is_ready(file, POLL_MS));
+	igt_assert_eq(sync_file_status(file), 1);
+	rig_check_words(rigs[0].data.cpu + 50 * WORDS, 80);
+}
+
+static void one_call_many_jobs(void)
+{
+	struct rig rig = rig_open();
+	u32 contexts[4], i, k;
+	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_JOBS][5];
+	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
+
+	start_words(&rig, 5);
+	for (i = 0; i < 4; i++)
+		contexts[i] = need_context(rig.fd, rig.vm);
+	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++) {
+		for (k = 0; k < 4; k++)
+			syncs[i][k] = then_signal(need_sync(rig.fd), 0);
+		if (i)
+			syncs[i][4] = wait_for(syncs[i - 1][i % 4].handle, 0);
+		jobs[i] = (struct drm_pumice_job){
+			.context = contexts[i % 4], .stream = step(&rig, i),
+			.syncs = ARRAY_OF(syncs[i], i ? 5 : 4),
+		};
+	}
+	CHECK_OK(gpu_submit(rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	for (k = 0; k < 4; k++)
+		need_wait(rig.fd, syncs[DRM_PUMICE_MAX_JOBS - 1][k].handle, 0);
+	rig_check_words(rig.data.cpu + DRM_PUMICE_MAX_JOBS * WORDS, 5 + DRM_PUMICE_MAX_JOBS);
+	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++) {
+		for (k = 0; k < 4; k++)
+			igt_assert_eq(sync_status(rig.fd, syncs[i][k].handle, 0), 1);
+	}
+}
+
+static void job_waits_for_most(void)
+{
+	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_SYNCS];
+	struct drm_pumice_job job = {
+		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 6),
+		.syncs = ARRAY_OF(syncs, DRM_PUMICE_MAX_SYNCS),
+	};
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_SYNCS - 2; i++)
+		syncs[i] = wait_for(need_signaled_sync(rig.fd), 0);
+	rig_block(&blocker);
+	syncs[i++] = wait_for(blocker.sync, 0);
+	syncs[i] = then_signal(rig.sync, 0);
+	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
+	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+	release(&blocker);
+	igt_assert_eq(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu, 6);
+}
+
+/* The second signal takes the place of the first. */
+static void signal_twice(void)
+{
+	int fd = need_gpu();
+	struct rig quick = rig_on(fd), blocked = rig_on(fd);
+	u32 sync = need_sync(fd);
+
+	submit(&quick, rig_empty_stream(&quick), 0, sync);
+	need_wait(fd, sync, 0);
+	rig_block(&blocked);
+	submit(&blocked, rig_empty_stream(&blocked), 0, sync);
+	igt_assert(sync_is_pending(fd, sync, 0));
+	release(&blocked);
+	need_wait(fd, sync, 0);
+	igt_assert_eq(sync_status(fd, sync, 0), -ECANCELED);
+}
+
+static void signal_twice_by_one_job(void)
+{
+	struct rig rig = rig_open();
+	u32 sync = need_sync(rig.fd);
+	struct drm_pumice_sync syncs[] = { then_signal(sync, 0), then_signal(sync, 0) };
+	struct drm_pumice_job job = {
+		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 2),
+		.syncs = ARRAY_OF(syncs, 2),
+	};
+
+	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
+	need_wait(rig.fd, sync, 0);
+	igt_assert_eq(sync_status(rig.fd, sync, 0), 1);
+	rig_check_words(rig.data.cpu, 2);
+}
+
+/*
+ * A job waits for what the syncobj held when it was submitted: here for nothing, while
+ * the job that signals the syncobj later waits for it.
+ */
+static void wait_is_of_the_moment(void)
+{
+	int fd = need_gpu();
+	struct rig blocker = rig_on(fd), first = rig_on(fd), second = rig_on(fd);
+	u32 sync = need_signaled_sync(fd);
+
+	rig_block(&blocker);
+	submit(&first, rig_store_stream(&first, first.data.va, 4), sync, first.sync);
+	submit(&second, rig_empty_stream(&second), first.sync, sync);
+	igt_assert(sync_is_pending(fd, sync, 0));
+	release(&blocker);
+	igt_assert_eq(rig_wait(&first), 1);
+	rig_check_words(first.data.cpu, 4);
+	need_wait(fd, sync, 0);
+	igt_assert_eq(sync_status(fd, sync, 0), 1);
+}
+
+static void reset_empties(void)
+{
+	struct rig rig = rig_open();
+
+	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	igt_assert_eq(drmSyncobjReset(rig.fd, &rig.sync, 1), 0);
+	igt_assert_eq(sync_wait(rig.fd, rig.sync, 0, 0), -EINVAL);
+	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+}
+
+static void destroyed_syncobj(void)
+{
+	int fd = need_gpu();
+	struct rig blocked = rig_on(fd), waiter = rig_on(fd);
+
+	rig_block(&blocked);
+	submit(&waiter, rig_store_stream(&waiter, waiter.data.va, 4), blocked.sync, waiter.sync);
+	igt_assert_eq(drmSyncobjDestroy(fd, blocked.sync), 0);
+	igt_assert(sync_is_pending(fd, waiter.sync, 0));
+	release(&blocked);
+	igt_assert_eq(rig_wait(&waiter), 1);
+	rig_check_words(waiter.data.cpu, 4);
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "not-before-its-job", "a fence is pending as long as its job runs", not_before_its_job },
+	{ "not-before-the-data", "what a job wrote is there when its fence signals",
+	  not_before_the_data },
+	{ "in-order-of-submission", "a context's fences signal in order", in_order_of_submission },
+	{ "zero-timeout", "a wait without time tells how things stand", zero_timeout },
+	{ "wait-interrupted", "a wait goes on after signals", wait_interrupted },
+	{ "wait-any", "a wait for any tells which", wait_any },
+	{ "wait-all-of-many", "a wait for all waits for each", wait_all_of_many },
+	{ "wait-before-submit", "a process may wait for a job that is yet to come",
+	  wait_before_submit },
+	{ "fault-is-carried", "the fence of a job that faulted says so", fault_is_carried },
+	{ "fault-is-carried-by-a-merge", "so does a merged fence", fault_is_carried_by_a_merge },
+	{ "fault-is-not-inherited", "who waits for a job that faulted runs",
+	  fault_is_not_inherited },
+	{ "survives-its-context", "a fence tells its story after its context and VM",
+	  survives_its_context },
+	{ "survives-its-file", "a fence signals though its file is closed", survives_its_file },
+	{ "poll-sync-file", "a sync file is readable when its job has ended", poll_sync_file },
+	{ "export-signaled", "a fence can be exported after its job", export_signaled },
+	{ "export-empty", "nothing cannot be exported", export_empty },
+	{ "export-is-a-moment", "a sync file keeps the fence that it was made of",
+	  export_is_a_moment },
+	{ "merge-waits-for-both", "a merged fence signals with the last", merge_waits_for_both },
+	{ "job-waits-for-a-merge", "a job waits for all of a merged fence",
+	  job_waits_for_a_merge },
+	{ "other-process-polls", "a sync file wakes another process", other_process_polls },
+	{ "other-process-waits-on-gpu", "a job of another process waits on the GPU",
+	  other_process_waits_on_gpu },
+	{ "other-process-shares-syncobj", "a syncobj can be signaled by another process",
+	  other_process_shares_syncobj },
+	{ "dead-process-lets-go", "fences of a process that was killed signal",
+	  dead_process_lets_go },
+	{ "chain-over-contexts", "a hundred jobs in turn of two contexts", chain_over_contexts },
+	{ "chain-over-vms", "a hundred jobs in turn of four VMs", chain_over_vms },
+	{ "chain-over-files", "fifty jobs in turn of two files, by sync files",
+	  chain_over_files },
+	{ "one-call-many-jobs", "64 jobs of one call over four contexts, with five syncs each",
+	  one_call_many_jobs },
+	{ "job-waits-for-most", "a job waits for as many fences as promised",
+	  job_waits_for_most },
+	{ "signal-twice", "a second signal takes the place of the first", signal_twice },
+	{ "signal-twice-by-one-job", "one job may signal a syncobj twice",
+	  signal_twice_by_one_job },
+	{ "wait-is-of-the-moment", "a job waits for the fence that was there when it came",
+	  wait_is_of_the_moment },
+	{ "reset-empties", "a syncobj can be emptied and used again", reset_empties },
+	{ "destroyed-syncobj", "a job waits though the syncobj is gone", destroyed_syncobj },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}

@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Faults of the MMU: each access that must fault does, and is told as the CPU
+ * predicts it: reason, unit, kind of access, address, instruction.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "igt_pumice.h"
+#include "pumice_formats.h"
+#include "pumice_names.h"
+#include "rig.h"
+
+IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, what is told of them, and whom they hurt.");
+
+#define VA RIG_FREE
+#define WORDS 32u	/* that a store or copy touches */
+
+/* Where the access stands in shader_store() and shader_copy(). */
+#define STORE_PC 2
+#define LOAD_PC 1
+
+/** struct prediction - what the context must tell of a fault */
+struct prediction {
+	u32 fault;	/* enum pumice_fault; PT_INVALID stands for every level */
+	u32 unit;
+	u32 access;
+	u64 va;
+	u32 pc;		/* for accesses of the USC */
+};
+
+static bool same_fault(u32 got, u32 want)
+{
+	return want == PUMICE_FAULT_MMU_PT_INVALID ? fault_is_unmapped(got) : got == want;
+}
+
+static void check_told(const struct drm_pumice_context_get_state *state,
+		       const struct prediction *want)
+{
+	igt_assert_f(same_fault(state->fault, want->fault), "fault %s, should be %s\n",
+		     pumice_fault_str(state->fault), pumice_fault_str(want->fault));
+	igt_assert_f(state->unit == want->unit, "unit %s, should be %s\n",
+		     pumice_unit_str(state->unit), pumice_unit_str(want->unit));
+	igt_assert_eq_u32(state->access, want->access);
+	igt_assert_eq_u64(state->fault_va, want->va);
+	if (want->unit == PUMICE_UNIT_USC_DATA)
+		igt_assert_eq_u32(state->pc, want->pc);
+}
+
+/* A job must fault as predicted, and the next job of its context must work. */
+static void check_faults(struct rig *rig, u64 stream, const struct prediction *want)
+{
+	struct drm_pumice_context_get_state state;
+
+	igt_assert_eq(rig_run(rig, stream), -EIO);
+	state = need_state(rig->fd, rig->context);
+	check_told(&state, want);
+	rig_check_works(rig);
+}
+
+static struct prediction unmapped_store(u64 va)
+{
+	return (struct prediction){
+		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_USC_DATA,
+		.access = PUMICE_ACCESS_WRITE, .va = va, .pc = STORE_PC,
+	};
+}
+
+static void check_store_faults(struct rig *rig, u64 va, u64 fault_va)
+{
+	const struct prediction want = unmapped_store(fault_va);
+
+	check_faults(rig, rig_store_stream(rig, va, 7), &want);
+}
+
+static void check_store(struct rig *rig, u64 va, const u32 *cpu)
+{
+	u32 value = 0x1000 + (u32)rig->used;
+
+	igt_assert_eq(rig_run(rig, rig_store_stream(rig, va, value)), 1);
+	rig_check_words(cpu, value);
+}
+
+/* --------------------------------------------------------- one of each kind */
+
+static void read_unmapped(void)
+{
+	struct rig rig = rig_open();
+	const struct prediction want = {
+		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_USC_DATA,
+		.access = PUMICE_ACCESS_READ, .va = VA + 64, .pc = LOAD_PC,
+	};
+
+	check_faults(&rig, rig_copy_stream(&rig, rig.data.va, VA + 64, 0), &want);
+}
+
+static void write_unmapped(void)
+{
+	struct rig rig = rig_open();
+
+	check_store_faults(&rig, VA + 64, VA + 64);
+}
+
+static void exec_unmapped(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_store();
+	const struct launch launch = { .shader = &shader, .code = VA + 32 };
+	const struct prediction want = {
+		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_USC_CODE,
+		.access = PUMICE_ACCESS_EXEC, .va = VA + 32,
+	};
+
+	check_faults(&rig, rig_stream(&rig, &launch), &want);
+}
+
+static void stream_unmapped(void)
+{
+	struct rig rig = rig_open();
+	const struct prediction want = {
+		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_CDM,
+		.access = PUMICE_ACCESS_READ, .va = VA + 16,
+	};
+
+	check_faults(&rig, VA + 16, &want);
+}
+
+/* A stream whose last command lies at the end of a page and does not halt. */
+static void stream_leaves_its_pages(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	const struct shader shader = shader_store();
+	const struct launch launch = {
+		.shader = &shader,
+		.params = { (u32)rig.data.va, (u32)(rig.data.va >> 32), 500 },
+	};
+	const struct prediction want = {
+		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_CDM,
+		.access = PUMICE_ACCESS_READ, .va = VA + PAGE,
+	};
+	u32 words[16], count = rig_launch_words(&rig, &launch, words);
+
+	memcpy(mem.cpu + PAGE / 4 - count, words, count * sizeof(u32));
+	check_faults(&rig, VA + PAGE - count * sizeof(u32), &want);
+}
+
+static void pds_program_unmapped(void)
+{
+	struct rig rig = rig_open();
+	const struct pumice_cdm_state state = {
+		.pds_addr = VA + 32, .pds_insns = 2, .temps = 4, .size_x = 32, .size_y = 1,
+		.size_z = 1,
+	};
+	const struct pumice_cdm_launch grid = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+	const struct prediction want = {
+		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_PDS,
+		.access = PUMICE_ACCESS_EXEC, .va = VA + 32,
+	};
+	u32 words[16], count = PUMICE_CDM_STATE_WORDS;
+
+	pumice_cdm_state_pack(words, &state);
+	pumice_cdm_launch_pack(words + count, &grid);
+	count += PUMICE_CDM_LAUNCH_WORDS;
+	pumice_cdm_halt_pack(words + count, &(struct pumice_cdm_halt){ 0 });
+	check_faults(&rig, rig_place(&rig, words, count + PUMICE_CDM_HALT_WORDS), &want);
+}
+
+static void write_read_only(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, PAGE), *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct prediction want = unmapped_store(VA + 128);
+
+	want.fault = PUMICE_FAULT_MMU_READ_ONLY;
+	cpu[32] = 4711;
+	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	check_faults(&rig, rig_store_stream(&rig, VA + 128, 7), &want);
+	igt_assert_eq_u32(cpu[32], 4711);
+}
+
+static void exec_no_exec(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_store();
+	const struct launch launch = { .shader = &shader, .code = VA };
+	const struct prediction want = {
+		.fault = PUMICE_FAULT_MMU_NO_EXEC, .unit = PUMICE_UNIT_USC_CODE,
+		.access = PUMICE_ACCESS_EXEC, .va = VA,
+	};
+	u32 handle = need_bo(rig.fd, PAGE);
+
+	memcpy(need_cpu(rig.fd, handle, PAGE), shader.words, sizeof(shader.words));
+	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
+	check_faults(&rig, rig_stream(&rig, &launch), &want);
+}
+
+static void address_beyond_space(void)
+{
+	static const u64 beyond[] = { 1ull << PUMICE_MMU_VA_BITS, 1ull << 63, UINT64_MAX - 3 };
+	struct rig rig = rig_open();
+	u32 i;
+
+	for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, beyond[i], 7)), -EIO);
+		igt_assert_eq_u32(need_state(rig.fd, rig.context).fault, PUMICE_FAULT_MMU_ADDRESS);
+		rig_check_works(&rig);
+	}
+}
+
+static void address_zero(void)
+{
+	struct rig rig = rig_open();
+
+	check_store_faults(&rig, 0, 0);
+}
+
+/* ------------------------------------------------------------ which address */
+
+static void range_partly_mapped(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+
+	/* Half of the words lie in the page, half behind it. */
+	check_store_faults(&rig, VA + PAGE - 64, VA + PAGE);
+	check_store(&rig, VA + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
+}
+
+static void hole_between_mappings(void)
+{
+	struct rig rig = rig_open();
+	struct mem below = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct mem above = need_mem(rig.fd, rig.vm, VA + 2 * PAGE, PAGE);
+
+	above.cpu[0] = 4711;
+	check_store_faults(&rig, VA + PAGE, VA + PAGE);
+	check_store_faults(&rig, VA + 2 * PAGE - 128, VA + 2 * PAGE - 128);
+	igt_assert_eq_u32(above.cpu[0], 4711);
+	check_store(&rig, VA + PAGE - 128, below.cpu + (PAGE - 128) / 4);
+	check_store(&rig, VA + 2 * PAGE, above.cpu);
+}
+
+/* Stores to four pages, the one at @bad unmapped: the instruction told is that one. */
+static void check_pc(struct rig *rig, u32 bad)
+{
+	struct shader shader = { .insns = 0 };
+	struct launch launch = { .shader = &shader };
+	struct prediction want = unmapped_store(VA + bad * PAGE);
+	u32 i;
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_SHL, .dst = reg_r(0), .src0 = reg_v(0),
+		.src1 = immediate(), .imm = 2,
+	});
+	for (i = 0; i < 4; i++) {
+		launch.params[2 * i] = (u32)VA + i * PAGE;
+		emit(&shader, (struct pumice_usc_insn){
+			.opcode = PUMICE_USC_OP_GLOBAL_STORE32, .mask = mask_all(),
+			.src2 = reg_sh(2 * i), .src0 = reg_r(0), .src1 = reg_r(1),
+		});
+	}
+	emit_end(&shader);
+	want.pc = bad + 1;
+	need_unmap(rig->fd, rig->vm, VA + bad * PAGE, PAGE);
+	check_faults(rig, rig_stream(rig, &launch), &want);
+}
+
+static void instruction_told(void)
+{
+	u32 bad;
+
+	for (bad = 0; bad < 4; bad++) {
+		struct rig rig = rig_open();
+
+		need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
+		check_pc(&rig, bad);
+	}
+}
+
+/* A hole as large as a page of @bits bits between two that are mapped. */
+static void hole_of_page_size(u32 bits)
+{
+	struct rig rig = rig_open();
+	u64 size = 1ull << bits, hole = VA + size;
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 3 * size);
+	const u32 *above = mem.cpu + 2 * size / 4;
+
+	check_store(&rig, hole, mem.cpu + size / 4);
+	need_unmap(rig.fd, rig.vm, hole, size);
+	mem.cpu[size / 4] = 4711;
+	check_store_faults(&rig, hole, hole);
+	check_store_faults(&rig, hole + size - 128, hole + size - 128);
+	igt_assert_eq_u32(mem.cpu[size / 4], 4711);
+	check_store(&rig, hole - 128, mem.cpu + (size - 128) / 4);
+	check_store(&rig, hole + size, above);
+}
+
+static void hole_4k(void)
+{
+	hole_of_page_size(12);
+}
+
+static void hole_16k(void)
+{
+	hole_of_page_size(14);
+}
+
+static void hole_64k(void)
+{
+	hole_of_page_size(16);
+}
+
+static void hole_256k(void)
+{
+	hole_of_page_size(18);
+}
+
+static void hole_1m(void)
+{
+	hole_of_page_size(20);
+}
+
+static void hole_2m(void)
+{
+	hole_of_page_size(21);
+}
+
+/* ----------------------------------------------- translations that are cached */
+
+static void unmap_after_job(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	u64 stream = rig_store_stream(&rig, VA, 7);
+	const struct prediction want = unmapped_store(VA);
+	u32 round;
+
+	/* The same stream: nothing but the translation has changed. */
+	for (round = 0; round < 10; round++) {
+		igt_assert_eq(rig_run(&rig, stream), 1);
+		rig_check_words(mem.cpu, 7);
+		need_unmap(rig.fd, rig.vm, VA, PAGE);
+		memset(mem.cpu, 0, PAGE);
+		check_faults(&rig, stream, &want);
+		igt_assert_eq_u32(mem.cpu[1], 0);
+		need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
+	}
+}
+
+static void map_after_fault(void)
+{
+	struct rig rig = rig_open();
+	u64 stream = rig_store_stream(&rig, VA, 9);
+	const struct prediction want = unmapped_store(VA);
+	struct mem mem;
+
+	check_faults(&rig, stream, &want);
+	mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	igt_assert_eq(rig_run(&rig, stream), 1);
+	rig_check_words(mem.cpu, 9);
+}
+
+static void remap_read_only(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	u64 stream = rig_store_stream(&rig, VA, 7);
+	struct prediction want = unmapped_store(VA);
+
+	want.fault = PUMICE_FAULT_MMU_READ_ONLY;
+	igt_assert_eq(rig_run(&rig, stream), 1);
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	mem.cpu[0] = 4711;
+	check_faults(&rig, stream, &want);
+	igt_assert_eq_u32(mem.cpu[0], 4711);
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
+	igt_assert_eq(rig_run(&rig, stream), 1);
+	rig_check_words(mem.cpu, 7);
+}
+
+/* The program is decoded and kept; the right to run it is not. */
+static void remap_no_exec(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_end();
+	const struct launch launch = { .shader = &shader, .code = VA };
+	const struct prediction want = {
+		.fault = PUMICE_FAULT_MMU_NO_EXEC, .unit = PUMICE_UNIT_USC_CODE,
+		.access = PUMICE_ACCESS_EXEC, .va = VA,
+	};
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	u64 stream = rig_stream(&rig, &launch);
+
+	memcpy(mem.cpu, shader.words, sizeof(shader.words));
+	igt_assert_eq(rig_run(&rig, stream), 1);
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
+	check_faults(&rig, stream, &want);
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
+	igt_assert_eq(rig_run(&rig, stream), 1);
+}
+
+/* --------------------------------------------------------------- whom it hurts */
+
+static void other_vm_isolated(void)
+{
+	int fd = need_gpu();
+	struct rig owner = rig_on(fd), stranger = rig_on(fd);
+	struct mem mem = need_mem(fd, owner.vm, VA, PAGE);
+
+	check_store(&owner, VA, mem.cpu);
+	mem.cpu[0] = 4711;
+	check_store_faults(&stranger, VA, VA);
+	igt_assert_eq_u32(mem.cpu[0], 4711);
+	igt_assert_eq_u32(need_state(fd, owner.context).state, 0);
+	check_store(&owner, VA, mem.cpu);
+}
+
+static void other_contexts_unhurt(void)
+{
+	int fd = need_gpu();
+	struct rig bad = rig_on(fd), good[4];
+	u64 faults = rig_store_stream(&bad, VA, 7);
+	u32 i, round;
+
+	for (i = 0; i < 4; i++)
+		good[i] = rig_on(fd);
+	for (round = 0; round < 8; round++) {
+		rig_submit(&bad, faults);
+		for (i = 0; i < 4; i++)
+			rig_submit(&good[i], rig_store_stream(&good[i], good[i].data.va,
+							      100 * i + round));
+		for (i = 0; i < 4; i++) {
+			igt_assert_eq(rig_wait(&good[i]), 1);
+			rig_check_words(good[i].data.cpu, 100 * i + round);
+		}
+		igt_assert_eq(rig_wait(&bad), -EIO);
+	}
+	for (i = 0; i < 4; i++)
+		igt_assert_eq_u32(need_state(fd, good[i].context).state, 0);
+	igt_assert_eq_u64(need_state(fd, bad.context).jobs_faulted, 8);
+}
+
+static void second_context_of_vm_unhurt(void)
+{
+	struct rig rig = rig_open(), second = rig;
+
+	second.context = need_context(rig.fd, rig.vm);
+	check_store_faults(&rig, VA, VA);
+	rig_check_works(&second);
+	igt_assert_eq_u32(need_state(rig.fd, second.context).state, 0);
+	igt_assert_eq_u32(need_state(rig.fd, rig.context).state, DRM_PUMICE_CONTEXT_FAULTED);
+}
+
+static void many_faults_one_report(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_store();
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)VA, (u32)(VA >> 32) }, .groups = 300,
+		.size = 256,
+	};
+
+	igt_assert_eq(rig_run(&rig, rig_stream(&rig, &launch)), -EIO);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 1);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, 1);
+	rig_check_works(&rig);
+}
+
+static void good_and_bad_in_turn(void)
+{
+	struct rig rig = rig_open();
+	u32 syncs[20], i;
+
+	for (i = 0; i < 20; i++) {
+		rig.sync = syncs[i] = need_sync(rig.fd);
+		rig_submit(&rig, rig_store_stream(&rig, i % 3 ? rig_data(&rig, i * WORDS) : VA, i));
+	}
+	for (i = 0; i < 20; i++) {
+		need_wait(rig.fd, syncs[i], 0);
+		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), i % 3 ? 1 : -EIO);
+		if (i % 3)
+			rig_check_words(rig.data.cpu + i * WORDS, i);
+	}
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, 7);
+}
+
+static void result_of_each_job(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_job_get_result result;
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		rig_run(&rig, rig_store_stream(&rig, i % 2 ? VA + i * PAGE : rig.data.va, i));
+	for (i = 0; i < 8; i++) {
+		CHECK_OK(gpu_job_result(rig.fd, rig.context, i + 1, &result));
+		igt_assert_eq(result.error, i % 2 ? -EIO : 0);
+		igt_assert_eq_u64(result.fault_va, i % 2 ? VA + i * PAGE : 0);
+		igt_assert_eq(fault_is_unmapped(result.fault), i % 2);
+		igt_assert_eq_u32(result.unit, i % 2 ? PUMICE_UNIT_USC_DATA : PUMICE_UNIT_NONE);
+		igt_assert_eq_u32(result.pc, i % 2 ? STORE_PC : 0);
+	}
+}
+
+/* ------------------------------------------------------- against a model */
+
+#define MODEL_PAGES 64u
+#define MODEL_STEPS 200u
+
+enum model_page { MODEL_HOLE, MODEL_READ_ONLY, MODEL_WRITABLE };
+
+static u32 next_random(u32 *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+static void change_page(struct rig *rig, struct mem *mem, u32 page, enum model_page to)
+{
+	u64 at = (u64)page * PAGE;
+
+	if (to == MODEL_HOLE)
+		need_unmap(rig->fd, rig->vm, VA + at, PAGE);
+	else
+		need_map(rig->fd, rig->vm, mem->handle, at, VA + at, PAGE,
+			 to == MODEL_READ_ONLY ? DRM_PUMICE_BIND_READONLY : 0);
+}
+
+static void agree_with_model(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, MODEL_PAGES * PAGE);
+	enum model_page pages[MODEL_PAGES];
+	u32 seed = 1, step, i;
+
+	for (i = 0; i < MODEL_PAGES; i++)
+		pages[i] = MODEL_WRITABLE;
+	for (step = 0; step < MODEL_STEPS; step++) {
+		u32 page = next_random(&seed) % MODEL_PAGES;
+		u32 word = next_random(&seed) % (PAGE / 4 - WORDS) & ~3u;
+		u64 va = VA + (u64)page * PAGE + word * 4;
+		struct prediction want = unmapped_store(va);
+
+		i = next_random(&seed) % MODEL_PAGES;
+		pages[i] = (enum model_page)(next_random(&seed) % 3);
+		change_page(&rig, &mem, i, pages[i]);
+		if (pages[page] == MODEL_READ_ONLY)
+			want.fault = PUMICE_FAULT_MMU_READ_ONLY;
+		if (pages[page] == MODEL_WRITABLE)
+			check_store(&rig, va, mem.cpu + page * PAGE / 4 + word);
+		else
+			check_faults(&rig, rig_store_stream(&rig, va, step), &want);
+	}
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "read-unmapped", "a load from nowhere faults as predicted", read_unmapped },
+	{ "write-unmapped", "a store to nowhere faults as predicted", write_unmapped },
+	{ "exec-unmapped", "a program that is nowhere faults as predicted", exec_unmapped },
+	{ "stream-unmapped", "a control stream that is nowhere faults as predicted",
+	  stream_unmapped },
+	{ "stream-leaves-its-pages", "a stream that runs out of its memory faults behind it",
+	  stream_leaves_its_pages },
+	{ "pds-program-unmapped", "a PDS program that is nowhere faults as predicted",
+	  pds_program_unmapped },
+	{ "write-read-only", "a store to read-only memory faults and changes nothing",
+	  write_read_only },
+	{ "exec-no-exec", "a program in no-execute memory does not run", exec_no_exec },
+	{ "address-beyond-space", "addresses beyond 1 TiB do not wrap", address_beyond_space },
+	{ "address-zero", "there is nothing at address 0", address_zero },
+	{ "range-partly-mapped", "the address told is the first that is not mapped",
+	  range_partly_mapped },
+	{ "hole-between-mappings", "a hole faults, its neighbours do not",
+	  hole_between_mappings },
+	{ "instruction-told", "of several stores the one that faults is told",
+	  instruction_told },
+	{ "hole-4k", "a hole of one 4 KiB page is exact", hole_4k },
+	{ "hole-16k", "a hole of one 16 KiB page is exact", hole_16k },
+	{ "hole-64k", "a hole of one 64 KiB page is exact", hole_64k },
+	{ "hole-256k", "a hole of one 256 KiB page is exact", hole_256k },
+	{ "hole-1m", "a hole of one 1 MiB page is exact", hole_1m },
+	{ "hole-2m", "a hole of one 2 MiB page is exact", hole_2m },
+	{ "unmap-after-job", "no translation outlives its mapping", unmap_after_job },
+	{ "map-after-fault", "a fault is not remembered", map_after_fault },
+	{ "remap-read-only", "no right to write outlives its mapping", remap_read_only },
+	{ "remap-no-exec", "no right to execute outlives its mapping", remap_no_exec },
+	{ "other-vm-isolated", "memory of one VM is a hole in another", other_vm_isolated },
+	{ "other-contexts-unhurt", "jobs beside a faulting one go on right",
+	  other_contexts_unhurt },
+	{ "second-context-of-vm-unhurt", "a fault is its context's, not its VM's",
+	  second_context_of_vm_unhurt },
+	{ "many-faults-one-report", "a job that faults everywhere faults once",
+	  many_faults_one_report },
+	{ "good-and-bad-in-turn", "each fence tells how its own job ended",
+	  good_and_bad_in_turn },
+	{ "result-of-each-job", "each job's fault can be asked for later", result_of_each_job },
+	{ "agree-with-model", "random accesses to pages that change do what a model says",
+	  agree_with_model },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}
