@@ -59,11 +59,13 @@ static u32 operand(struct fuzz *f, const struct pumice_isa_class *cls)
 {
 	u8 choice = fuzz_u8(f);
 	bool elem = cls->elem && (!cls->full || choice % 2);
-	u32 bank = nth_bit(elem ? cls->elem : cls->full, choice / 2);
+	u32 bank = nth_bit(elem ? cls->elem : cls->full, choice / 2), idx;
 
 	if (choice == 255)
 		return (u32)fuzz_number(f);
-	return usc_operand(bank, bank == PUMICE_USC_BANK_IMM ? 0 : fuzz_mutate(f, choice % 8), elem);
+	idx = bank == PUMICE_USC_BANK_DC || choice % 32 == 9 ? choice / 64 % 2 + 1 : 0;
+	return usc_operand(bank, bank == PUMICE_USC_BANK_IMM ? 0 : fuzz_mutate(f, choice % 8), elem) |
+	       idx << PUMICE_USC_OPERAND__IDX__SHIFT;
 }
 
 static u32 field(struct fuzz *f, u32 cls)
@@ -87,7 +89,7 @@ static void usc_insn(struct fuzz *f, u32 *words)
 {
 	const struct pumice_isa_op_info *op = &pumice_usc_ops[fuzz_below(f, PUMICE_USC_OPS)];
 	u32 form = nth_bit(op->forms, fuzz_below(f, 2)), i, raw;
-	bool immediate = fuzz_below(f, 128) == 1;
+	bool immediate = fuzz_below(f, 128) == 1, indexed = false;
 
 	memset(words, 0, PUMICE_USC_WORDS * 4);
 	words[0] = op->opcode;
@@ -103,7 +105,12 @@ static void usc_insn(struct fuzz *f, u32 *words)
 		raw &= 0xffffffffu >> (32 - place->width);
 		pumice_isa_set(&pumice_usc_isa, op->layout, at, words, raw);
 		immediate |= raw == IMM;
+		indexed |= (raw & PUMICE_USC_OPERAND__IDX__MASK) &&
+			   pumice_usc_isa.classes[op->form[form].operands[i].cls].full;
 	}
+	if (indexed && pumice_isa_place(&pumice_usc_isa, op->layout, PUMICE_USC_FIELD_DIM))
+		pumice_isa_set(&pumice_usc_isa, op->layout, PUMICE_USC_FIELD_DIM, words,
+			       fuzz_below(f, 5));
 	if (immediate)
 		pumice_isa_set(&pumice_usc_isa, op->layout, PUMICE_USC_FIELD_IMM, words,
 			       (u32)fuzz_number(f));
@@ -168,7 +175,8 @@ static u32 put_state(struct fuzz *f, u32 *at, const struct job *job)
 	const struct pumice_cdm_state state = {
 		.pds_addr = RIG_CODE_VA + fuzz_mutate(f, PDS_AT * 4),
 		.pds_insns = (u16)fuzz_mutate(f, job->pds_insns),
-		.shared = (u16)fuzz_mutate(f, 8), .attrs = (u8)fuzz_mutate(f, 8),
+		.shared = (u16)fuzz_mutate(f, 8), .coeffs = (u16)fuzz_mutate(f, 4),
+		.attrs = (u8)fuzz_mutate(f, 8),
 		.temps = (u8)fuzz_mutate(f, 16), .local_bytes = fuzz_mutate(f, 1024),
 		.size_x = (u16)fuzz_mutate(f, fuzz_below(f, 130) + 1),
 		.size_y = (u16)fuzz_mutate(f, 1), .size_z = (u16)fuzz_mutate(f, 1),
@@ -190,13 +198,41 @@ static u32 put_launch(struct fuzz *f, u32 *at)
 	return PUMICE_CDM_LAUNCH_WORDS;
 }
 
+/* Commands that read or write memory, most often where there is some. */
+static u32 put_memory_command(struct fuzz *f, u32 *at)
+{
+	const struct pumice_cdm_launch_indirect indirect = {
+		.addr = address(f), .base_x = fuzz_mutate(f, 0), .base_y = fuzz_mutate(f, 0),
+		.base_z = fuzz_mutate(f, 0),
+	};
+	const struct pumice_cdm_timestamp timestamp = {
+		.addr = address(f), .wait = fuzz_below(f, 2),
+	};
+	const struct pumice_cdm_marker marker = {
+		.addr = address(f), .value = (u32)fuzz_number(f), .wait = fuzz_below(f, 2),
+	};
+
+	switch (fuzz_below(f, 3)) {
+	case 0:
+		pumice_cdm_launch_indirect_pack(at, &indirect);
+		return PUMICE_CDM_LAUNCH_INDIRECT_WORDS;
+	case 1:
+		pumice_cdm_timestamp_pack(at, &timestamp);
+		return PUMICE_CDM_TIMESTAMP_WORDS;
+	default:
+		pumice_cdm_marker_pack(at, &marker);
+		return PUMICE_CDM_MARKER_WORDS;
+	}
+}
+
 static u32 put_command(struct fuzz *f, u32 *at, const struct job *job)
 {
 	const struct pumice_cdm_call call = {
 		.addr = RIG_STREAM_VA + fuzz_mutate(f, SUBLIST * 4),
 	};
+	const struct pumice_cdm_link link = { .addr = call.addr };
 
-	switch (fuzz_below(f, 8)) {
+	switch (fuzz_below(f, 11)) {
 	case 0:
 	case 1:
 		return put_state(f, at, job);
@@ -208,8 +244,14 @@ static u32 put_command(struct fuzz *f, u32 *at, const struct job *job)
 		pumice_cdm_call_pack(at, &call);
 		return PUMICE_CDM_CALL_WORDS;
 	case 6:
-		*at = fuzz_below(f, 8) << PUMICE_CDM_HALT__TYPE__SHIFT;
+		*at = fuzz_below(f, PUMICE_CDM_TYPE_COUNT + 1) << PUMICE_CDM_HALT__TYPE__SHIFT;
 		return 1;
+	case 7:
+		pumice_cdm_link_pack(at, &link);
+		return PUMICE_CDM_LINK_WORDS;
+	case 8:
+	case 9:
+		return put_memory_command(f, at);
 	default:
 		*at = (u32)fuzz_number(f);
 		return 1;

@@ -197,6 +197,21 @@ static void translate(struct world *w, struct fuzz *f)
 	FUZZ_CHECK(access != PUMICE_ACCESS_WRITE || !r->readonly, "a read-only region");
 }
 
+/* Without a TLB: what a translation by an empty one says, and no other trace of it. */
+static void probe(struct world *w, struct fuzz *f)
+{
+	enum pumice_access access = fuzz_below(f, 3);
+	u64 va = virtual_address(f);
+	u32 faults = atomic_load(&w->mmu.fault_count);
+	struct gpu_fault fault;
+	struct mmu_tlb empty = { 0 };
+	u8 *host = mmu_probe(&w->mmu, 0, va, access);
+
+	FUZZ_CHECK(atomic_load(&w->mmu.fault_count) == faults, "a probe counts a fault");
+	FUZZ_CHECK(host == mmu_translate(&w->mmu, &empty, 0, va, access, PUMICE_UNIT_FW, &fault),
+		   "a probe and a translation differ");
+}
+
 static void copy(struct world *w, struct fuzz *f)
 {
 	static u8 buf[COPY_BYTES];
@@ -227,7 +242,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const step[])(struct world *w, struct fuzz *f) = {
 		map_page, map_page, map_page, write_entries, write_registers, translate, translate, translate,
-		copy, change_map,
+		copy, change_map, probe,
 	};
 	struct world *w = calloc(1, sizeof(*w));
 	struct fuzz f = { data, size };
