@@ -800,6 +800,21 @@ int pumice_program_parse(const void *data, size_t bytes, struct pumice_program *
 int pumice_program_load(const char *path, struct pumice_program **program, char *error,
 			size_t error_bytes);
 
+/**
+ * pumice_program_assemble - make a program out of assembly text.
+ * @name: of the text, for errors
+ * @text: what pumice-as(1) takes; NUL terminated
+ * @program: out
+ * @error: takes the first error, such as "name:12:9: error: no such operation"; may be NULL
+ * @error_bytes: size of @error
+ *
+ * The header pumice/pumice_shader.h has macros that make such text.
+ *
+ * Return: 0, -EINVAL for a text with errors, -ENOMEM.
+ */
+int pumice_program_assemble(const char *name, const char *text, struct pumice_program **program,
+			    char *error, size_t error_bytes);
+
 /** pumice_program_destroy - kernels made of it are not disturbed. */
 void pumice_program_destroy(struct pumice_program *program);
 

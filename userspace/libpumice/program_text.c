@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/* Programs out of assembly text, by the assembler of userspace/compiler. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asm.h"
+#include "internal.h"
+
+/* Where the first error goes. */
+struct first_error {
+	char *text;
+	size_t bytes;
+	bool taken;
+};
+
+/* Keep the line that says what is wrong, without the source line and the caret. */
+static void take_first(void *data, const char *text)
+{
+	struct first_error *first = data;
+
+	if (first->taken)
+		return;
+	first->taken = true;
+	fail_text(first->text, first->bytes, EINVAL, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+int pumice_program_assemble(const char *name, const char *text, struct pumice_program **program,
+			    char *error, size_t error_bytes)
+{
+	struct first_error first = { error, error_bytes, false };
+	uint8_t *file;
+	size_t bytes;
+	int err = pumice_assemble(name, text, take_first, &first, &file, &bytes);
+
+	if (err == -ENOMEM)
+		return fail_text(error, error_bytes, ENOMEM, "%.100s: out of memory", name);
+	if (err)
+		return err;
+	err = pumice_program_parse(file, bytes, program, error, error_bytes);
+	free(file);
+	return err;
+}
