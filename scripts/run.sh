@@ -17,10 +17,18 @@ set -e
 modprobe pumice
 echo "== pumice-info"
 pumice-info
-echo "== pumice-demo-matmul"
-pumice-demo-matmul
-echo "== pumice-demo-mandelbrot"
-pumice-demo-mandelbrot -o /host/mandelbrot.png
+demo() {
+	echo "== pumice-demo-$1"
+	"pumice-demo-$@"
+}
+demo matmul
+demo mandelbrot -o /host/mandelbrot.png
+demo reduction
+demo scan
+demo histogram -o /host/histogram.png
+demo blur -o /host/blur.png
+demo life -g 100 -o /host/life.gif
+demo nbody -t 100 -o /host/nbody.gif
 END
 
 say "booting a guest with $CORES cores and $THREADS threads of GPU"
@@ -30,10 +38,11 @@ status=0
 	--device "pumice,cores=$CORES,threads=$THREADS" --timeout 120 --show || status=$?
 [ $status -eq 0 ] || die "the demos failed (status $status)" \
 	"their output is in $share/job.log, the kernel's in $share/dmesg"
-for picture in "$share"/*.png; do
-	[ -e "$picture" ] || die "the demos left no picture" "see $share/job.log"
-	cp "$picture" "$OUT/.new.png"
-	mv "$OUT/.new.png" "$OUT/${picture##*/}"
-	say "picture: $OUT/${picture##*/}"
+for file in mandelbrot.png histogram.png blur.png life.gif nbody.gif; do
+	picture=$share/$file
+	[ -e "$picture" ] || die "the demos left no $file" "see $share/job.log"
+	cp "$picture" "$OUT/.new-$file"
+	mv "$OUT/.new-$file" "$OUT/$file"
+	say "picture: $OUT/$file"
 done
 say "guest and demos took $((SECONDS - start)) s"

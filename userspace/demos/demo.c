@@ -5,9 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#define STREAM_BYTES	4096
+#define STREAM_BYTES	65536
 #define RUN_TIMEOUT_NS	(60 * 1000000000ull)
 
 _Noreturn void demo_fail(const char *name, const char *format, ...)
@@ -84,26 +85,92 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *uniforms,
-	      uint32_t uniform_words)
+struct pumice_kernel *demo_kernel(struct demo *demo, const unsigned char *program,
+				  size_t program_bytes)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_program *parsed;
+	struct pumice_kernel *kernel;
+
+	if (pumice_program_parse(program, program_bytes, &parsed, error, sizeof(error)))
+		demo_fail(demo->name, "program: %s", error);
+	check(demo, "kernel", pumice_kernel_create(demo->vm, parsed, &kernel));
+	pumice_program_destroy(parsed);
+	return kernel;
+}
+
+void demo_kernel_free(struct pumice_kernel *kernel)
+{
+	pumice_kernel_destroy(kernel);
+}
+
+void demo_begin(struct demo *demo)
+{
+	pumice_stream_reset(demo->stream);
+	demo->launches = 0;
+}
+
+void demo_add(struct demo *demo, const struct demo_launch *launch)
 {
 	const struct pumice_dispatch dispatch = {
-		.kernel = demo->kernel,
-		.groups = { groups[0], groups[1], groups[2] },
-		.uniforms = uniforms,
-		.uniform_words = uniform_words,
+		.kernel = launch->kernel ? launch->kernel : demo->kernel,
+		.groups = { launch->groups[0], launch->groups[1], launch->groups[2] },
+		.base = { launch->base },
+		.uniforms = launch->uniforms,
+		.uniform_words = launch->uniform_words,
 	};
+
+	if (demo->launches++)
+		check(demo, "fence", pumice_stream_fence(demo->stream));
+	check(demo, "dispatch", pumice_stream_dispatch(demo->stream, &dispatch));
+}
+
+void demo_end(struct demo *demo)
+{
 	struct pumice_context_state state;
 	uint64_t va, start;
 
-	pumice_stream_reset(demo->stream);
-	check(demo, "dispatch", pumice_stream_dispatch(demo->stream, &dispatch));
 	check(demo, "stream", pumice_stream_end(demo->stream, &va));
 	start = now_ns();
 	check(demo, "job", pumice_context_run(demo->context, va, RUN_TIMEOUT_NS, &state));
 	demo->wall_ns = now_ns() - start;
 	demo->device_ns = (uint64_t)((double)(state.last_end - state.last_start) * 1e9 /
 				     (double)demo->clock_hz);
+}
+
+void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *uniforms,
+	      uint32_t uniform_words)
+{
+	const struct demo_launch launch = {
+		.groups = { groups[0], groups[1], groups[2] },
+		.uniforms = uniforms,
+		.uniform_words = uniform_words,
+	};
+
+	demo_begin(demo);
+	demo_add(demo, &launch);
+	demo_end(demo);
+}
+
+uint32_t demo_random(uint32_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+float demo_random_unit(uint32_t *state)
+{
+	return (float)(demo_random(state) >> 8) / 16777216.0f;
+}
+
+uint32_t demo_bits(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
 }
 
 void demo_report(const struct demo *demo)

@@ -18,6 +18,7 @@ struct demo {
 	struct pumice_kernel *kernel;
 	struct pumice_stream *stream;
 	uint64_t clock_hz;	/* ticks of the GPU clock in a second */
+	uint32_t launches;	/* of the job that is being put together */
 	uint64_t device_ns;	/* of the last run, by the GPU clock */
 	uint64_t wall_ns;	/* of the last run, from submission to fence */
 };
@@ -37,9 +38,33 @@ void demo_close(struct demo *demo);
 void demo_buffer(struct demo *demo, uint64_t bytes, struct demo_buffer *buffer);
 void demo_buffer_free(struct demo *demo, struct demo_buffer *buffer);
 
+/* One more program on the device; ends with the process or demo_kernel_free(). */
+struct pumice_kernel *demo_kernel(struct demo *demo, const unsigned char *program,
+				  size_t program_bytes);
+void demo_kernel_free(struct pumice_kernel *kernel);
+
+/* A launch of a job that is being put together. */
+struct demo_launch {
+	struct pumice_kernel *kernel;	/* NULL: the demo's */
+	uint32_t base, groups[3];	/* base: first work-group in x */
+	const uint32_t *uniforms;
+	uint32_t uniform_words;
+};
+
+/* Put a job together, launch by launch, each behind the end of the one before. */
+void demo_begin(struct demo *demo);
+void demo_add(struct demo *demo, const struct demo_launch *launch);
+/* Run it and wait for it. */
+void demo_end(struct demo *demo);
+
 /* Run a grid once and wait for it. */
 void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *uniforms,
 	      uint32_t uniform_words);
+/* Values that repeat: a generator of pseudo-random numbers; state is not 0. */
+uint32_t demo_random(uint32_t *state);
+/* The same as an f32 from 0 to 1. */
+float demo_random_unit(uint32_t *state);
+
 /* One line: device and wall time. */
 void demo_report(const struct demo *demo);
 
@@ -48,6 +73,9 @@ uint32_t demo_number(const char *name, const char *text, uint32_t min, uint32_t 
 
 _Noreturn void demo_fail(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Bits of an f32, as programs take it. */
+uint32_t demo_bits(float value);
 
 /* Words of a 64-bit address, as programs take them. */
 static inline void demo_address(uint32_t *words, uint64_t va)

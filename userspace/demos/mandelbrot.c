@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "demo.h"
 #include "mandelbrot.pasm.h"
@@ -30,14 +29,6 @@ struct view {
 	uint32_t width, height, limit;
 	float re, im, step;
 };
-
-static uint32_t float_bits(float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
 
 /* The same operations in the same order as mandelbrot.pasm. */
 static uint32_t iterations(const struct view *view, uint32_t x, uint32_t y)
@@ -107,9 +98,9 @@ static void run(struct demo *demo, const struct view *view, uint64_t image)
 	uniforms[2] = view->width;
 	uniforms[3] = view->height;
 	uniforms[4] = view->limit;
-	uniforms[5] = float_bits(view->re);
-	uniforms[6] = float_bits(view->im);
-	uniforms[7] = float_bits(view->step);
+	uniforms[5] = demo_bits(view->re);
+	uniforms[6] = demo_bits(view->im);
+	uniforms[7] = demo_bits(view->step);
 	demo_run(demo, groups, uniforms, 8);
 	demo_report(demo);
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pumice-demo-life: the Game of Life on a torus, as an animation.
+ *
+ * The GPU counts 32 cells at once, bit by bit; the CPU plays the same game cell
+ * by cell, and every generation is compared.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "animation.h"
+#include "demo.h"
+#include "life.pasm.h"
+
+#define NAME	"pumice-demo-life"
+#define WORDS	8u		/* of a row; cells are 32 times as many */
+#define COLUMNS	(WORDS * 32)
+#define ROWS	192u
+#define SCALE	2u		/* pixels of a cell */
+#define GROUP	8u
+
+static const char usage[] =
+	"usage: " NAME " [-g GENERATIONS] [-o FILE.gif] [-d DEVICE]\n"
+	"Plays the Game of Life on 256x192 cells (default 200 generations) and checks each.\n"
+	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
+
+static bool cell(const uint32_t *field, uint32_t x, uint32_t y)
+{
+	return field[y * WORDS + x / 32] >> x % 32 & 1;
+}
+
+static void set_cell(uint32_t *field, uint32_t x, uint32_t y)
+{
+	field[y * WORDS + x / 32] |= 1u << x % 32;
+}
+
+/* Patterns as text: a gun that shoots gliders, and a soup that takes long to settle. */
+static void sow(uint32_t *field)
+{
+	static const char *const gun[] = {
+		"........................O...........",
+		"......................O.O...........",
+		"............OO......OO............OO",
+		"...........O...O....OO............OO",
+		"OO........O.....O...OO..............",
+		"OO........O...O.OO....O.O...........",
+		"..........O.....O.......O...........",
+		"...........O...O....................",
+		"............OO......................",
+	};
+	uint32_t random = 2024;
+
+	for (uint32_t y = 0; y < sizeof(gun) / sizeof(gun[0]); y++)
+		for (uint32_t x = 0; gun[y][x]; x++)
+			if (gun[y][x] == 'O')
+				set_cell(field, 8 + x, 8 + y);
+	for (uint32_t y = 100; y < 160; y++)
+		for (uint32_t x = 140; x < 220; x++)
+			if (demo_random_unit(&random) < 0.35f)
+				set_cell(field, x, y);
+}
+
+/* The rules, cell by cell. */
+static void play(const uint32_t *before, uint32_t *after)
+{
+	memset(after, 0, ROWS * WORDS * sizeof(*after));
+	for (uint32_t y = 0; y < ROWS; y++) {
+		for (uint32_t x = 0; x < COLUMNS; x++) {
+			unsigned int n = 0;
+
+			for (uint32_t i = 0; i < 9; i++)
+				n += i != 4 && cell(before, (x + COLUMNS - 1 + i % 3) % COLUMNS,
+						    (y + ROWS - 1 + i / 3) % ROWS);
+			if (n == 3 || (n == 2 && cell(before, x, y)))
+				set_cell(after, x, y);
+		}
+	}
+}
+
+static void show(struct animation *film, const uint32_t *field)
+{
+	static uint8_t values[ROWS * SCALE * COLUMNS * SCALE];
+
+	for (uint32_t i = 0; i < sizeof(values); i++)
+		values[i] = cell(field, i % (COLUMNS * SCALE) / SCALE,
+				 i / (COLUMNS * SCALE) / SCALE) ? 255 : 16;
+	if (!animation_frame(film, values, 5))
+		demo_fail(NAME, "the animation cannot be written");
+}
+
+static void step(struct demo *demo, const struct demo_buffer *before,
+		 const struct demo_buffer *after)
+{
+	const uint32_t groups[3] = { WORDS / GROUP, ROWS / GROUP, 1 };
+	uint32_t uniforms[6];
+
+	demo_address(uniforms, before->va);
+	demo_address(uniforms + 2, after->va);
+	uniforms[4] = WORDS;
+	uniforms[5] = ROWS;
+	demo_run(demo, groups, uniforms, 6);
+}
+
+/* Returns the generations that differ from the CPU's. */
+static uint32_t run(struct demo *demo, struct demo_buffer field[2], uint32_t generations,
+		    struct animation *film)
+{
+	static uint32_t want[ROWS * WORDS];
+	uint64_t device_ns = 0, wall_ns = 0;
+	uint32_t wrong = 0;
+
+	sow(field[0].cpu);
+	for (uint32_t g = 0; g < generations; g++) {
+		struct demo_buffer *before = &field[g % 2], *after = &field[(g + 1) % 2];
+
+		show(film, before->cpu);
+		step(demo, before, after);
+		device_ns += demo->device_ns;
+		wall_ns += demo->wall_ns;
+		play(before->cpu, want);
+		wrong += memcmp(after->cpu, want, sizeof(want)) != 0;
+	}
+	demo->device_ns = device_ns;
+	demo->wall_ns = wall_ns;
+	return wrong;
+}
+
+int main(int argc, char **argv)
+{
+	static const uint8_t green[3] = { 120, 255, 140 };
+	const char *device = NULL, *path = "life.gif";
+	uint32_t generations = 200, wrong;
+	struct demo_buffer field[2];
+	struct animation *film;
+	struct demo demo;
+	int option;
+
+	while ((option = getopt(argc, argv, "g:o:d:h")) != -1) {
+		if (option == 'g')
+			generations = demo_number(NAME, optarg, 1, 100000);
+		else if (option == 'o')
+			path = optarg;
+		else if (option == 'd')
+			device = optarg;
+		else
+			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
+	}
+	film = animation_open(path, COLUMNS * SCALE, ROWS * SCALE, green);
+	if (!film)
+		demo_fail(NAME, "%s: cannot be written", path);
+	demo_open(&demo, NAME, device, life_program, sizeof(life_program));
+	demo_buffer(&demo, ROWS * WORDS * sizeof(uint32_t), &field[0]);
+	demo_buffer(&demo, ROWS * WORDS * sizeof(uint32_t), &field[1]);
+	wrong = run(&demo, field, generations, film);
+	demo_report(&demo);
+	printf("%s: %u of %u generations equal the CPU's: %s\n", NAME, generations - wrong,
+	       generations, wrong ? "WRONG" : "ok");
+	if (!animation_close(film))
+		demo_fail(NAME, "%s: cannot be written", path);
+	printf("%s: wrote %s\n", NAME, path);
+	demo_buffer_free(&demo, &field[0]);
+	demo_buffer_free(&demo, &field[1]);
+	demo_close(&demo);
+	return wrong != 0;
+}
