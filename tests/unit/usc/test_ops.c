@@ -9,11 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "exec.h"
-#include "rig.h"
+#include "single.h"
 
 #define NAN0 0x7fc00000u
 
@@ -172,55 +168,13 @@ static const struct sum sums[] = {
 
 #define SUMS (sizeof(sums) / sizeof(sums[0]))
 
-/* A program of one instruction on one full wave: V0, V1 in, R0 out. */
-enum { T_OUT, T_COUNT = 16 };
-
-static const struct rig_group one_wave = {
-	.tasks = 1,
-	.instances = { PUMICE_LANES },
-	.limits = { .temps = T_COUNT, .attrs = 2, .shared = 4 },
-};
+enum { T_OUT = SINGLE_OUT };
 
 /* Run insn with V0 and V1 as given; out is R0 of lanes instances. */
 static void run_one(struct rig *rig, struct pumice_usc_insn insn, u32 lanes, const u32 *v0,
 		    const u32 *v1, u32 *out)
 {
-	struct rig_group group = one_wave;
-	u32 code[3 * PUMICE_USC_WORDS];
-	struct usc_program *program;
-	struct usc_task *task;
-
-	usc_put(code, 0, INSN(MOV, .dst = R(T_OUT), .mask = ALWAYS, .src0 = IMM, .imm = 0x5eed));
-	usc_put(code, 1, insn);
-	usc_put(code, 2, INSN(END));
-	program = rig_program(rig, code, 3, &group.limits);
-	assert_non_null(program);
-	group.instances[0] = lanes;
-	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
-	task = usc_task(rig->usc, 0);
-	memcpy(usc_attr(rig->usc, task, 0, 0), v0, PUMICE_LANES * 4);
-	memcpy(usc_attr(rig->usc, task, 0, 1), v1, PUMICE_LANES * 4);
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 1000);
-	assert_int_equal(rig->faults, 0);
-	memcpy(out, rig->usc->unified + usc_wave_regs(task, 0), PUMICE_LANES * 4);
-	rig_put(rig, program);
-}
-
-/* Every level of this host in turn. */
-static void at_each_level(void (*test)(struct rig *rig))
-{
-	for (enum usc_level level = USC_LEVEL_BASE; level < USC_LEVELS; level++) {
-		struct rig *rig;
-
-		if (!usc_level_usable(level))
-			continue;
-		usc_level_choose(level);
-		rig = rig_create(4096);
-		test(rig);
-		rig_destroy(rig);
-	}
+	single_run(rig, insn, lanes, (single_sources){ v0, v1 }, out);
 }
 
 static bool has_second_source(u8 op)
@@ -262,7 +216,7 @@ static void check_sums(struct rig *rig)
 			insn.src1 = V_ELEM(1);
 		run_one(rig, insn, PUMICE_LANES, v0, v1, out);
 		check_sum(s, "scalar", out[0]);
-		assert_int_equal(out[1], 0x5eed);
+		assert_int_equal(out[1], SINGLE_MARK);
 		if (s->op == PUMICE_USC_OP_DIV || s->op == PUMICE_USC_OP_REM)
 			continue;
 		insn.form = 0;
@@ -285,7 +239,7 @@ static void check_sums(struct rig *rig)
 static void usc_arithmetic_gives_the_defined_bits_in_every_form(void **state)
 {
 	(void)state;
-	at_each_level(check_sums);
+	single_at_each_level(check_sums);
 }
 
 /* Lane numbers in V0, and 100 minus them in V1. */
@@ -324,7 +278,7 @@ static void check_cross_lane(struct rig *rig)
 static void usc_cross_lane_reads_wrap_at_32_lanes(void **state)
 {
 	(void)state;
-	at_each_level(check_cross_lane);
+	single_at_each_level(check_cross_lane);
 }
 
 static void check_masked(struct rig *rig)
@@ -336,7 +290,7 @@ static void check_masked(struct rig *rig)
 	run_one(rig, INSN(MOV, .dst = R(T_OUT), .mask = (u16)mask, .src0 = V(1)), PUMICE_LANES, v0,
 		v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		assert_int_equal(out[l], l < 16 && l % 4 >= 2 ? 100 - l : 0x5eed);
+		assert_int_equal(out[l], l < 16 && l % 4 >= 2 ? 100 - l : SINGLE_MARK);
 	run_one(rig, INSN(SELECT, .dst = R(T_OUT), .mask = (u16)mask, .src0 = V(0), .src1 = V(1)),
 		PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
@@ -350,7 +304,7 @@ static void check_masked(struct rig *rig)
 static void usc_double_mask_is_true_where_both_registers_are(void **state)
 {
 	(void)state;
-	at_each_level(check_masked);
+	single_at_each_level(check_masked);
 }
 
 static void check_first(struct rig *rig)
@@ -364,16 +318,16 @@ static void check_first(struct rig *rig)
 	assert_int_equal(out[0], 100 - 16);
 	/* The true lanes are not valid: as if there were none. */
 	run_one(rig, insn, 16, v0, v1, out);
-	assert_int_equal(out[0], 0x5eed);
+	assert_int_equal(out[0], SINGLE_MARK);
 	insn.mask = (u16)IF(MASK_K(ZERO));
 	run_one(rig, insn, PUMICE_LANES, v0, v1, out);
-	assert_int_equal(out[0], 0x5eed);
+	assert_int_equal(out[0], SINGLE_MARK);
 }
 
 static void usc_first_where_true_sees_valid_lanes_and_else_keeps_the_destination(void **state)
 {
 	(void)state;
-	at_each_level(check_first);
+	single_at_each_level(check_first);
 }
 
 /* 1e8, 1, -1e8, 1 and four zeroes a chunk: in the order of pairs the ones are lost. */
@@ -387,20 +341,20 @@ static void check_reduce_order(struct rig *rig)
 	run_one(rig, INSN(REDUCE_PART, .type = F32, .func = PUMICE_USC_REDUCE_ADD, .dst = R(T_OUT),
 			  .src0 = V(0)), PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		assert_int_equal(out[l], l % 8 ? 0x5eed : 0);
+		assert_int_equal(out[l], l % 8 ? SINGLE_MARK : 0);
 	/* (1e8 + 1) + (-1e8 + 1) again, now over lanes 0, 8, 16, 24. */
 	for (u32 c = 0; c < 4; c++)
 		v0[c * 8] = chunk[c];
 	run_one(rig, INSN(REDUCE_FINISH, .type = F32, .func = PUMICE_USC_REDUCE_ADD,
 			  .dst = R_ELEM(T_OUT), .src0 = V(0)), PUMICE_LANES, v0, v1, out);
 	assert_int_equal(out[0], 0);
-	assert_int_equal(out[1], 0x5eed);
+	assert_int_equal(out[1], SINGLE_MARK);
 }
 
 static void usc_reductions_add_pairs_first(void **state)
 {
 	(void)state;
-	at_each_level(check_reduce_order);
+	single_at_each_level(check_reduce_order);
 }
 
 /* What an empty reduction gives, and what a lone lane gives, for each operator and type. */
@@ -438,7 +392,7 @@ static void check_reduce_identity(struct rig *rig)
 static void usc_reductions_take_lanes_that_are_not_valid_as_identity(void **state)
 {
 	(void)state;
-	at_each_level(check_reduce_identity);
+	single_at_each_level(check_reduce_identity);
 }
 
 static void check_own_element(struct rig *rig)
@@ -449,17 +403,17 @@ static void check_own_element(struct rig *rig)
 	run_one(rig, INSN(ADD, .dst = R(T_OUT), .src0 = V(1), .src1 = R_ELEM(T_OUT)), PUMICE_LANES,
 		v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		assert_int_equal(out[l], 100 - l + 0x5eed);
+		assert_int_equal(out[l], 100 - l + SINGLE_MARK);
 	run_one(rig, INSN(SELECT, .dst = R(T_OUT), .mask = IF(MASK_K(CH4)), .src0 = V(0),
 			  .src1 = R_ELEM(T_OUT)), PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		assert_int_equal(out[l], l % 8 < 4 ? 0x5eed : l);
+		assert_int_equal(out[l], l % 8 < 4 ? SINGLE_MARK : l);
 }
 
 static void usc_scalar_source_may_be_element_0_of_the_destination(void **state)
 {
 	(void)state;
-	at_each_level(check_own_element);
+	single_at_each_level(check_own_element);
 }
 
 /* The thread's own floating-point mode: flush denormals, round up. */

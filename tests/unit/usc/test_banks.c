@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Register banks beyond temporaries, attributes and shared registers, and the
+ * operands that an index register chooses: document 003.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "exec.h"
+#include "rig.h"
+
+#define DATA_BYTES 8192u
+#define MAX_INSNS 16u
+
+/* Attributes: V0 is copied to an index register by most programs. */
+static const struct usc_program_limits limits = {
+	.temps = 40, .attrs = 4, .shared = 20, .coeffs = 18, .slot_regs = RIG_SLOT_REGS,
+};
+
+/* An operand with an index register; idx counts from 1. */
+static u32 indexed(enum pumice_usc_bank bank, u32 num, bool elem, u32 idx)
+{
+	const struct pumice_usc_operand v = {
+		.bank = bank, .num = (u16)num, .elem = elem, .idx = idx,
+	};
+	u32 raw;
+
+	pumice_usc_operand_pack(&raw, &v);
+	return raw;
+}
+
+#define IDX(n) usc_operand(PUMICE_USC_BANK_IDX, (n), false)
+#define I(n) usc_operand(PUMICE_USC_BANK_I, (n), false)
+#define SL(n) usc_operand(PUMICE_USC_BANK_SL, (n), false)
+#define CF(n) usc_operand(PUMICE_USC_BANK_CF, (n), false)
+
+/* A program on one task, and what its rows hold before and after. */
+struct run {
+	struct rig *rig;
+	struct usc_program *program;
+	struct usc_task *task;
+	u32 code[MAX_INSNS * PUMICE_USC_WORDS];
+	u32 insns;
+	u32 v[4][PUMICE_LANES];		/* attributes of every wave */
+};
+
+static void put(struct run *r, struct pumice_usc_insn insn)
+{
+	usc_put(r->code, r->insns++, insn);
+}
+
+/* Its first instruction; IDX0 becomes V0. */
+static void begin(struct run *r, struct rig *rig)
+{
+	memset(r, 0, sizeof(*r));
+	r->rig = rig;
+	put(r, INSN(MOV, .dst = IDX(0), .mask = ALWAYS, .src0 = V(0)));
+}
+
+/* Shared register n is 1000 + n, coefficient n is 2000 + n, temporaries are the program's. */
+static void run(struct run *r, u32 instances)
+{
+	const struct rig_group group = {
+		.tasks = 1, .instances = { instances }, .limits = limits, .local_bytes = 256,
+	};
+
+	put(r, INSN(END));
+	r->program = rig_program(r->rig, r->code, r->insns, &limits);
+	assert_non_null(r->program);
+	rig_clear(r->rig);
+	rig_fill(r->rig, 0, &group, r->program);
+	r->task = usc_task(r->rig->usc, 0);
+	for (u32 n = 0; n < limits.shared; n++)
+		usc_shared(r->rig->usc, r->task)[n] = 1000 + n;
+	for (u32 n = 0; n < limits.coeffs; n++)
+		usc_coeffs(r->rig->usc, r->task)[n] = 2000 + n;
+	usc_shared(r->rig->usc, r->task)[0] = (u32)RIG_DATA;
+	usc_shared(r->rig->usc, r->task)[1] = (u32)(RIG_DATA >> 32);
+	for (u32 w = 0; w < r->task->waves; w++) {
+		for (u32 n = 0; n < 4; n++)
+			memcpy(usc_attr(r->rig->usc, r->task, w, n), r->v[n], sizeof(r->v[n]));
+	}
+	usc_group_start(r->rig->usc, 0);
+	rig_run(r->rig, 10000);
+	rig_put(r->rig, r->program);
+}
+
+static const u32 *temp(const struct run *r, u32 wave, u32 n)
+{
+	return r->rig->usc->unified + usc_wave_regs(r->task, wave) + n * PUMICE_LANES;
+}
+
+static void must_fault(const struct run *r, enum pumice_fault fault, u32 pc)
+{
+	assert_int_equal(r->rig->faults, 1);
+	assert_int_equal(r->rig->fault.fault, fault);
+	assert_int_equal(r->rig->fault.pc, pc);
+}
+
+/* R0 to R39 hold their number times 100 plus the lane's. */
+static void put_numbered_temps(struct run *r, u32 count)
+{
+	for (u32 n = 0; n < count; n++)
+		put(r, INSN(ADD, .dst = R(n), .src0 = K(SID), .src1 = IMM, .imm = n * 100));
+}
+
+static void usc_vector_operand_is_indexed_lane_by_lane(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = l % 3;
+	put_numbered_temps(&r, 6);
+	/* R1[IDX0, 2]: registers 1, 3, 5. */
+	put(&r, INSN(MOV, .dst = R(39), .mask = ALWAYS, .dim = PUMICE_USC_DIM_2,
+		     .src0 = indexed(PUMICE_USC_BANK_R, 1, false, 1)));
+	run(&r, PUMICE_LANES);
+	assert_int_equal(r.rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(temp(&r, 0, 39)[l], (1 + l % 3 * 2) * 100 + l);
+}
+
+static void usc_every_dimension_multiplies_the_index(void **state)
+{
+	struct run r;
+
+	for (u32 dim = 0; dim < PUMICE_USC_DIM_COUNT; dim++) {
+		begin(&r, *state);
+		memset(r.v[0], 0, sizeof(r.v[0]));
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			r.v[0][l] = 1;
+		put(&r, INSN(ADD, .dst = R(0), .src0 = K(ZERO), .dim = (u8)dim,
+			     .src1 = indexed(PUMICE_USC_BANK_CF, 1, false, 1)));
+		run(&r, 1);
+		assert_int_equal(r.rig->faults, 0);
+		assert_int_equal(temp(&r, 0, 0)[0], 2001 + (1 << dim));
+	}
+}
+
+static void usc_scalar_operand_is_indexed_by_lane_0(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = l ? 0xffffffff : 5;	/* the others would lead far away */
+	put_numbered_temps(&r, 8);
+	put(&r, INSN(ADD, .dst = R(20), .src0 = K(ZERO),
+		     .src1 = indexed(PUMICE_USC_BANK_SH, 3, false, 1)));
+	put(&r, INSN(ADD, .dst = R(21), .src0 = K(ZERO),
+		     .src1 = indexed(PUMICE_USC_BANK_R, 2, true, 1)));
+	put(&r, INSN(MOV, .form = SCALAR_FORM, .src0 = IMM, .imm = 77,
+		     .dst = indexed(PUMICE_USC_BANK_SH, 4, false, 1)));
+	put(&r, INSN(MOV, .form = SCALAR_FORM, .src0 = IMM, .imm = 78,
+		     .dst = indexed(PUMICE_USC_BANK_R, 25, true, 1)));
+	run(&r, PUMICE_LANES);
+	assert_int_equal(r.rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		assert_int_equal(temp(&r, 0, 20)[l], 1008);
+		assert_int_equal(temp(&r, 0, 21)[l], 700);
+		assert_int_equal(temp(&r, 0, 30)[l], l ? 0 : 78);
+	}
+	assert_int_equal(usc_shared(r.rig->usc, r.task)[9], 77);
+}
+
+static void usc_indexed_destination_changes_only_in_lanes_that_are_written(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = l % 2;
+	put_numbered_temps(&r, 3);
+	put(&r, INSN(MOV, .dst = indexed(PUMICE_USC_BANK_R, 1, false, 1),
+		     .mask = (u16)IF(MASK_K(LO16)), .src0 = IMM, .imm = 9));
+	put(&r, INSN(REDUCE_PART, .dst = indexed(PUMICE_USC_BANK_R, 10, false, 1),
+		     .src0 = K(ONE)));
+	run(&r, PUMICE_LANES);
+	assert_int_equal(r.rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		assert_int_equal(temp(&r, 0, 0)[l], l);
+		assert_int_equal(temp(&r, 0, 1)[l], l < 16 && l % 2 == 0 ? 9 : 100 + l);
+		assert_int_equal(temp(&r, 0, 2)[l], l < 16 && l % 2 == 1 ? 9 : 200 + l);
+		assert_int_equal(temp(&r, 0, 10)[l], l % 8 ? 0 : 8);
+		assert_int_equal(temp(&r, 0, 11)[l], 0);
+	}
+}
+
+/* Put an instruction with operand o as source or destination behind the copy to IDX0. */
+static void put_use(struct run *r, u32 o, bool dst, u8 dim)
+{
+	if (dst)
+		put(r, INSN(ADD, .dst = o, .src0 = V(1), .src1 = V(2), .dim = dim));
+	else
+		put(r, INSN(ADD, .dst = R(30), .src0 = o, .src1 = V(2), .dim = dim));
+}
+
+static void usc_index_beyond_the_allocation_faults(void **state)
+{
+	/* The last good index of R3[IDX0, D] and V1[IDX0, D], and what it is near when it overflows. */
+	static const struct { u8 bank, dim; u32 num, last; } cases[] = {
+		{ PUMICE_USC_BANK_R, PUMICE_USC_DIM_1, 3, 36 },
+		{ PUMICE_USC_BANK_R, PUMICE_USC_DIM_4, 3, 9 },
+		{ PUMICE_USC_BANK_R, PUMICE_USC_DIM_16, 39, 0 },
+		{ PUMICE_USC_BANK_V, PUMICE_USC_DIM_2, 1, 1 },
+	};
+	static const u32 beyond[] = { 0x80000000, 0x40000000, 0x10000000, 0xffffffff, 0xfffffffe };
+	struct run r;
+
+	for (u32 n = 0; n < 2 * sizeof(cases) / sizeof(cases[0]); n++) {
+		u32 o = indexed(cases[n / 2].bank, cases[n / 2].num, false, 1);
+
+		for (u32 step = 0; step < 2 + sizeof(beyond) / sizeof(beyond[0]); step++) {
+			begin(&r, *state);
+			r.v[0][7] = step < 2 ? cases[n / 2].last + step : beyond[step - 2];
+			put_use(&r, o, n % 2, cases[n / 2].dim);
+			run(&r, PUMICE_LANES);
+			if (step)
+				must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
+			else
+				assert_int_equal(r.rig->faults, 0);
+		}
+	}
+}
+
+static void usc_scalar_index_beyond_the_allocation_faults(void **state)
+{
+	struct run r;
+
+	for (u32 last = 0; last < 2; last++) {
+		begin(&r, *state);
+		r.v[0][0] = 14 + last;	/* CF3 to CF17 */
+		put(&r, INSN(ADD, .dst = R(0), .src0 = V(1),
+			     .src1 = indexed(PUMICE_USC_BANK_CF, 3, false, 1)));
+		run(&r, PUMICE_LANES);
+		if (last)
+			must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
+		else
+			assert_int_equal(temp(&r, 0, 0)[3], 2017);
+	}
+}
+
+static void usc_index_of_a_lane_that_is_not_valid_never_faults(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		r.v[0][l] = l < 4 ? l : l % 2 ? 0xffffffff : 1;
+		r.v[1][l] = 50 + l;
+	}
+	put_numbered_temps(&r, 4);
+	put(&r, INSN(MOV, .dst = R(20), .mask = ALWAYS,
+		     .src0 = indexed(PUMICE_USC_BANK_R, 0, false, 1)));
+	put(&r, INSN(ADD, .dst = indexed(PUMICE_USC_BANK_R, 30, false, 1), .src0 = V(1),
+		     .src1 = K(ZERO)));
+	run(&r, 4);
+	assert_int_equal(r.rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		assert_int_equal(temp(&r, 0, 20)[l], l < 4 ? l * 100 + l : l % 2 ? 0 : 100 + l);
+		assert_int_equal(temp(&r, 0, 31)[l], l == 1 || (l >= 4 && l % 2 == 0) ? 50 + l : 0);
+	}
+}
+
+static void usc_slot_register_takes_the_value_of_the_first_active_lane(void **state)
+{
+	struct run r;
+	const u32 *sl;
+
+	begin(&r, *state);
+	put(&r, INSN(MOV, .dst = SL(0), .mask = (u16)IF_NOT(MASK_K(LO16)), .src0 = K(SID)));
+	put(&r, INSN(ADD, .dst = SL(1), .src0 = K(SID), .src1 = IMM, .imm = 40));
+	put(&r, INSN(MOV, .dst = SL(2), .mask = (u16)IF(MASK_K(ZERO)), .src0 = K(SID)));
+	put(&r, INSN(LOCAL_LOAD32, .dst = SL(2), .mask = (u16)IF(MASK_K(ZERO)), .src0 = V(1)));
+	/* As a vector, and as a scalar. */
+	put(&r, INSN(ADD, .dst = R(0), .src0 = SL(1), .src1 = SL(0)));
+	put(&r, INSN(BALLOT, .dst = SL(2), .mask = (u16)IF(MASK_K(CH2))));
+	run(&r, 20);
+	sl = r.rig->usc->slot_reg[0];
+	assert_int_equal(sl[0], 16);
+	assert_int_equal(sl[1], 40);
+	assert_int_equal(sl[2], 0x00033333);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(temp(&r, 0, 0)[l], 56);
+}
+
+static void usc_slot_register_keeps_its_value_without_an_active_lane(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(MOV, .dst = SL(0), .mask = ALWAYS, .src0 = IMM, .imm = 5));
+	/* True in lanes 16 and up, of which none is valid. */
+	put(&r, INSN(MOV, .dst = SL(0), .mask = (u16)IF_NOT(MASK_K(LO16)), .src0 = K(SID)));
+	run(&r, 16);
+	assert_int_equal(r.rig->usc->slot_reg[0][0], 5);
+}
+
+static void usc_slot_registers_are_shared_by_the_waves_of_a_task(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(BRNZ, .src0 = SR_ELEM(WAVE_IN_GROUP), .target = 3));
+	put(&r, INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM, .imm = 11));
+	put(&r, INSN(BARRIER));
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(1)));
+	run(&r, 64);
+	assert_int_equal(temp(&r, 0, 0)[0], 11);
+	assert_int_equal(temp(&r, 1, 0)[31], 11);
+}
+
+static void usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zero(void **state)
+{
+	struct run r;
+
+	for (u32 again = 0; again < 2; again++) {
+		begin(&r, *state);
+		put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = I(4)));
+		put(&r, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IDX(1)));
+		put(&r, INSN(ADD, .dst = I(4), .src0 = I(4), .src1 = SR(INSTANCE)));
+		put(&r, INSN(ADD, .dst = IDX(1), .src0 = I(4), .src1 = IMM, .imm = 7));
+		put(&r, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = I(4)));
+		put(&r, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = IDX(1)));
+		run(&r, 64);
+		for (u32 i = 0; i < 64; i++) {
+			assert_int_equal(temp(&r, i / 32, 0)[i % 32], 0);
+			assert_int_equal(temp(&r, i / 32, 1)[i % 32], 0);
+			assert_int_equal(temp(&r, i / 32, 2)[i % 32], i);
+			assert_int_equal(temp(&r, i / 32, 3)[i % 32], i + 7);
+		}
+	}
+}
+
+static void usc_coefficients_lie_behind_the_shared_registers(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(ADD, .dst = R(0), .src0 = K(ZERO), .src1 = CF(17)));
+	put(&r, INSN(MOV, .form = SCALAR_FORM, .dst = CF(0), .src0 = IMM, .imm = 3));
+	run(&r, 1);
+	assert_int_equal(temp(&r, 0, 0)[31], 2017);
+	assert_int_equal(usc_shared(r.rig->usc, r.task)[limits.shared], 3);
+	assert_int_equal(usc_shared(r.rig->usc, r.task)[limits.shared - 1], 1000 + limits.shared - 1);
+}
+
+/* The window begins 40 bytes before the end of a page. */
+#define WINDOW_DISP 4056u
+
+static void put_window(struct run *r, u32 words)
+{
+	put(r, INSN(DC_WINDOW, .src2 = SH(0), .disp = WINDOW_DISP, .words = (u16)words));
+}
+
+static void put_dc_read(struct run *r, u32 num, u8 dim)
+{
+	put(r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .dim = dim,
+		    .src0 = indexed(PUMICE_USC_BANK_DC, num, false, 1)));
+}
+
+static void usc_dynamic_constants_are_read_from_memory_lane_by_lane(void **state)
+{
+	struct rig *rig = *state;
+	struct run r;
+
+	for (u32 n = 0; n < DATA_BYTES / 4; n++)
+		((u32 *)(void *)rig->data)[n] = n * 3;
+	begin(&r, rig);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = l < 28 ? (31 - l) * 5 : 0xffffffff;	/* from lane 28 on not valid */
+	put_window(&r, 400);
+	put_dc_read(&r, 2, PUMICE_USC_DIM_2);
+	run(&r, 28);
+	assert_int_equal(rig->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		u32 word = WINDOW_DISP / 4 + 2 + (31 - l) * 10;
+
+		assert_int_equal(temp(&r, 0, 0)[l], l < 28 ? word * 3 : 0);
+	}
+}
+
+static void usc_dynamic_constants_end_where_their_window_ends(void **state)
+{
+	struct run r;
+
+	for (u32 words = 20; words <= 21; words++) {
+		begin(&r, *state);
+		r.v[0][9] = 16;
+		put_window(&r, words);
+		put_dc_read(&r, 4, PUMICE_USC_DIM_1);	/* number 20 */
+		run(&r, PUMICE_LANES);
+		if (words == 20)
+			must_fault(&r, PUMICE_FAULT_USC_INDEX, 2);
+		else
+			assert_int_equal(r.rig->faults, 0);
+	}
+	begin(&r, *state);
+	r.v[0][9] = 0xfffffffc;	/* 4 + it is 0 modulo 2^32 */
+	put_window(&r, 21);
+	put_dc_read(&r, 4, PUMICE_USC_DIM_1);
+	run(&r, PUMICE_LANES);
+	must_fault(&r, PUMICE_FAULT_USC_INDEX, 2);
+}
+
+static void usc_has_no_dynamic_constants_before_the_first_window(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put_dc_read(&r, 0, PUMICE_USC_DIM_1);
+	run(&r, 1);
+	must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
+}
+
+static void usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_lane(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	r.v[0][5] = 3000;	/* behind the data */
+	r.v[0][6] = 16000;
+	r.v[0][7] = 16384;	/* beyond the window, but a higher lane */
+	put_window(&r, 16384);
+	put_dc_read(&r, 0, PUMICE_USC_DIM_1);
+	run(&r, PUMICE_LANES);
+	must_fault(&r, PUMICE_FAULT_MMU_PT_INVALID, 2);
+	assert_int_equal(r.rig->fault.unit, PUMICE_UNIT_USC_DATA);
+	assert_int_equal(r.rig->fault.access, PUMICE_ACCESS_READ);
+	/* The 64 bytes around the word are what is asked for. */
+	assert_int_equal(r.rig->fault.addr, (RIG_DATA + WINDOW_DISP + 3000 * 4) & ~63ull);
+}
+
+static int make_rig(void **state)
+{
+	*state = rig_create(DATA_BYTES);
+	return 0;
+}
+
+static int drop_rig(void **state)
+{
+	rig_destroy(*state);
+	return 0;
+}
+
+int main(void)
+{
+	static const char *const levels[USC_LEVELS] = { "base", "avx2", "avx512" };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usc_vector_operand_is_indexed_lane_by_lane),
+		cmocka_unit_test(usc_every_dimension_multiplies_the_index),
+		cmocka_unit_test(usc_scalar_operand_is_indexed_by_lane_0),
+		cmocka_unit_test(usc_indexed_destination_changes_only_in_lanes_that_are_written),
+		cmocka_unit_test(usc_index_beyond_the_allocation_faults),
+		cmocka_unit_test(usc_scalar_index_beyond_the_allocation_faults),
+		cmocka_unit_test(usc_index_of_a_lane_that_is_not_valid_never_faults),
+		cmocka_unit_test(usc_slot_register_takes_the_value_of_the_first_active_lane),
+		cmocka_unit_test(usc_slot_register_keeps_its_value_without_an_active_lane),
+		cmocka_unit_test(usc_slot_registers_are_shared_by_the_waves_of_a_task),
+		cmocka_unit_test(usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zero),
+		cmocka_unit_test(usc_coefficients_lie_behind_the_shared_registers),
+		cmocka_unit_test(usc_dynamic_constants_are_read_from_memory_lane_by_lane),
+		cmocka_unit_test(usc_dynamic_constants_end_where_their_window_ends),
+		cmocka_unit_test(usc_has_no_dynamic_constants_before_the_first_window),
+		cmocka_unit_test(usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_lane),
+	};
+	int failed = 0;
+
+	for (enum usc_level level = 0; level < USC_LEVELS; level++) {
+		if (!usc_level_usable(level))
+			continue;
+		usc_level_choose(level);
+		failed += cmocka_run_group_tests_name(levels[level], tests, make_rig, drop_rig);
+	}
+	return failed;
+}
