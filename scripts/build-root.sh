@@ -21,7 +21,7 @@ set -euo pipefail
 
 suites="trixie forky sid"
 base=$PUMICE_CACHE/build-root
-tools="make dash bash coreutils findutils sed grep mawk perl-base diffutils gzip xz-utils pahole
+tools="binutils make dash bash coreutils findutils sed grep mawk perl python3 diffutils gzip xz-utils pahole
 	libelf1t64 libssl3t64 zlib1g"
 
 fetch() {
@@ -63,7 +63,7 @@ make_root() {
 		mv "$file.$$" "$file"
 	fi
 	read -r suite version <"$file"
-	result=$base/$compiler-$version
+	result=$base/$compiler-$version-$(echo "$tools" | sha256sum | cut -c1-8)
 	if [ ! -e "$result/.complete" ]; then
 		step build-root-fetch "fetching $compiler $version and its libraries" \
 			fetch "$suite" "$compiler" "$base/debs"

@@ -13,7 +13,8 @@
 #   release     its release string
 #   kdir        where external modules are built
 #   root/       lib/modules/RELEASE
-#   build-root  the root folder to build in (build-root.sh); only with SERIES
+#   build-root  the root folder to build in (build-root.sh); only with SERIES, as is
+#   compiler    what it was made for
 #
 # KERNEL_IMAGE= with KDIR= makes such a folder of the user's own kernel; its
 # modules are then looked for in KMODULES= (default /lib/modules/RELEASE). They say
@@ -129,9 +130,12 @@ fetch_and_unpack() {
 link_build_root() {
 	local suite=$1 release=$2 tree=$3 compiler
 
-	compiler=$("$top/scripts/debian-suite.sh" "$suite" depends "linux-headers-$release" |
-		sed -n 's/^<*\(gcc-[0-9]*-for-host\)>*$/\1/p;s/^<*\(gcc-[0-9]*\)>*$/\1-for-host/p' |
-		head -n 1)
+	if [ ! -s "$tree/compiler" ]; then
+		"$top/scripts/debian-suite.sh" "$suite" depends "linux-headers-$release" |
+			sed -n 's/^<*\(gcc-[0-9]*\)\(-for-host\)*>*$/\1-for-host/p' |
+			head -n 1 >"$tree/compiler"
+	fi
+	compiler=$(cat "$tree/compiler")
 	[ -n "$compiler" ] || die "the headers of kernel $release name no compiler"
 	ln -sfn "$("$top/scripts/build-root.sh" "$compiler")" "$tree/build-root"
 }
@@ -191,9 +195,9 @@ series() {
 	result=$base/series-$release
 	if [ ! -e "$result/.complete" ]; then
 		fetch_and_unpack "${found% *}" "$release" "$result"
-		link_build_root "${found% *}" "$release" "$result"
 		touch "$result/.complete"
 	fi
+	link_build_root "${found% *}" "$release" "$result"
 	echo "$result"
 }
 

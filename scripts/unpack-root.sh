@@ -3,7 +3,7 @@
 #
 # unpack-root.sh DEBS ROOT: unpack every package file in the folder DEBS into the
 # new folder ROOT, laid out with /usr merged. Runs none of their scripts. Left out:
-# documentation, /dev.
+# documentation, translations, /dev.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -18,5 +18,6 @@ done
 for deb in "$debs"/*.deb; do
 	dpkg-deb --fsys-tarfile "$deb" |
 		tar -x -C "$root" --keep-directory-symlink --no-same-owner \
-			--exclude=./usr/share --exclude=./dev
+			--exclude=./usr/share/doc --exclude=./usr/share/man \
+			--exclude=./usr/share/info --exclude=./usr/share/locale --exclude=./dev
 done
