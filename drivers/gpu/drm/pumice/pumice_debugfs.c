@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files in debugfs: contexts, fw_log, gpu_trace, interrupt_ns, state, vms.
+ * Files in debugfs: contexts, fw_log, fw_log_level, gpu_trace, interrupt_ns, state, vms.
  *
  * "state" also counts live objects, so that a test can see that nothing is left.
  */
+#include <linux/debugfs.h>
+
 #include <drm/drm_debugfs.h>
 
 #include "pumice_bench.h"
@@ -198,6 +200,32 @@ static const struct drm_debugfs_info files[] = {
 	{ "vms", show_vms, 0, NULL },
 };
 
+static int get_log_level(void *data, u64 *value)
+{
+	struct pumice_device *pdev = data;
+
+	*value = READ_ONCE(pdev->fw.log_level);
+	return 0;
+}
+
+/* Counts at once, and after each boot of the firmware. */
+static int set_log_level(void *data, u64 value)
+{
+	struct pumice_device *pdev = data;
+	int idx;
+
+	if (value > FWIF_LOG_DEBUG)
+		return -EINVAL;
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	WRITE_ONCE(pdev->fw.log_level, value);
+	WRITE_ONCE(pdev->fw.shared->boot.log_level, value);
+	drm_dev_exit(idx);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(log_level_fops, get_log_level, set_log_level, "%llu\n");
+
 /**
  * pumice_debugfs_init - make the files
  * @minor: minor of the device
@@ -205,5 +233,7 @@ static const struct drm_debugfs_info files[] = {
 void pumice_debugfs_init(struct drm_minor *minor)
 {
 	drm_debugfs_add_files(minor->dev, files, ARRAY_SIZE(files));
+	debugfs_create_file_unsafe("fw_log_level", 0600, minor->debugfs_root,
+				   to_pumice_device(minor->dev), &log_level_fops);
 	pumice_gpu_trace_init(to_pumice_device(minor->dev), minor->debugfs_root);
 }

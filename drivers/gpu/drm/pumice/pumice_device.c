@@ -110,6 +110,7 @@ static int init_software(struct pumice_device *pdev)
 	INIT_LIST_HEAD(&pdev->bos);
 	INIT_LIST_HEAD(&pdev->vms);
 	ida_init(&pdev->context_ids);
+	pdev->fw.log_level = FWIF_LOG_INFO;
 	pumice_kccb_init(pdev);
 	pdev->sched_wq = alloc_workqueue("pumice-sched", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!pdev->sched_wq)

@@ -59,6 +59,8 @@ struct pumice_fw {
 	struct pumice_fw_shared *shared;
 	/** @ready: the firmware runs; written under reset.lock or at probe */
 	bool ready;
+	/** @log_level: enum fwif_log_level, from the next boot on */
+	u32 log_level;
 };
 
 /**

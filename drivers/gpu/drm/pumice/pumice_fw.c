@@ -168,7 +168,7 @@ static void fill_shared(struct pumice_fw *fw)
 		.fwccb = shared_addr(fw, s->fwccb),
 		.log_ring = shared_addr(fw, &s->log_ring),
 		.log = shared_addr(fw, s->log),
-		.log_level = FWIF_LOG_INFO,
+		.log_level = READ_ONCE(fw->log_level),
 		.state = FWIF_STATE_OFF,
 		.active_context = FWIF_NO_CONTEXT,
 	};
