@@ -25,7 +25,7 @@
 #define USC_GLOBAL_LATENCY 64u
 
 /* Behind the local memory: what a wave-wide load may read without using it. */
-#define USC_LOCAL_SLACK 128u
+#define USC_LOCAL_SLACK 192u	/* a row, and the words behind it */
 
 /* Rows of a wave outside the unified store: its internal registers, then its index registers. */
 #define USC_OWN_INDEX PUMICE_USC_OWN_REGS	/* row of IDX0 */

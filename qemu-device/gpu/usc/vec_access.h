@@ -71,8 +71,9 @@ static inline void load_run(vu *d, const u32 *p, u32 lanes)
 {
 #if USC_VEC_BYTES == 64
 	EACH(k)
-		d[k] = (vu)_mm512_mask_loadu_epi32((__m512i)d[k], vector_mask(lanes, k),
-						   p + k * VEC_LANES);
+		if (vector_mask(lanes, k))
+			d[k] = (vu)_mm512_mask_loadu_epi32((__m512i)d[k], vector_mask(lanes, k),
+							   p + k * VEC_LANES);
 #else
 	u32 l = (u32)__builtin_ctz(lanes);
 
@@ -128,9 +129,15 @@ static inline void scatter(u8 *base, const vu *off, u32 less, const vu *s, u32 l
 	}
 }
 
+/* The first lane of each run of lanes that follow each other. */
+static inline u32 run_starts(u32 lanes, u32 following)
+{
+	return lanes & ~(following & lanes << 1);
+}
+
 static inline bool few_runs(u32 lanes, u32 following)
 {
-	return __builtin_popcount(lanes & ~(following & lanes << 1)) < MANY_RUNS;
+	return __builtin_popcount(run_starts(lanes, following)) < MANY_RUNS;
 }
 
 /*

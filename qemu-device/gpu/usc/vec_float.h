@@ -35,16 +35,22 @@ static inline vd d_fused(vd a, vd b, vd c)
 }
 #endif
 
-static inline vu f_fma(vu a, vu b, vu c)
+/* With any NaN: for sums that go on. */
+static inline vf f_fma_any_nan(vu a, vu b, vu c)
 {
 #if USC_VEC_BYTES == 64
-	return f_result((vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c));
+	return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #elif USC_VEC_BYTES == 32
-	return f_result((vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c));
+	return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #else
-	return f_result((vf)narrow(d_fused(wide_low(a), wide_low(b), wide_low(c)),
-				   d_fused(wide_high(a), wide_high(b), wide_high(c))));
+	return (vf)narrow(d_fused(wide_low(a), wide_low(b), wide_low(c)),
+			  d_fused(wide_high(a), wide_high(b), wide_high(c)));
 #endif
+}
+
+static inline vu f_fma(vu a, vu b, vu c)
+{
+	return f_result(f_fma_any_nan(a, b, c));
 }
 
 /* src0 is the quotient, src1 the dividend, src2 the divisor. */

@@ -16,6 +16,7 @@
  */
 
 #define MAX_VECS (PUMICE_USC_BURST_WORDS * VECS)
+#define UNROLLED _Pragma("GCC unroll 32")
 
 /* The even and the odd words of two vectors; the words of both halves in turn. */
 #if USC_VEC_BYTES == 64
@@ -51,9 +52,12 @@ load_block(vu *rows, const u8 *p, u32 words)
 	vu one[MAX_VECS], two[MAX_VECS], *from = one, *to = two, *other;
 	u32 vectors = words * VECS;
 
+	UNROLLED
 	for (u32 v = 0; v < vectors; v++)
 		from[v] = ((const vu_any *)(const void *)p)[v];
+	UNROLLED
 	for (u32 step = words; step > 1; step /= 2) {
+		UNROLLED
 		for (u32 v = 0; v < vectors / 2; v++) {
 			to[v] = EVEN(from[2 * v], from[2 * v + 1]);
 			to[vectors / 2 + v] = ODD(from[2 * v], from[2 * v + 1]);
@@ -62,6 +66,7 @@ load_block(vu *rows, const u8 *p, u32 words)
 		from = to;
 		to = other;
 	}
+	UNROLLED
 	for (u32 v = 0; v < vectors; v++)
 		rows[v] = from[v];
 }
@@ -73,9 +78,12 @@ store_block(u8 *p, const vu *rows, u32 words)
 	vu one[MAX_VECS], two[MAX_VECS], *from = one, *to = two, *other;
 	u32 vectors = words * VECS;
 
+	UNROLLED
 	for (u32 v = 0; v < vectors; v++)
 		from[v] = rows[v];
+	UNROLLED
 	for (u32 step = words; step > 1; step /= 2) {
+		UNROLLED
 		for (u32 v = 0; v < vectors / 2; v++) {
 			to[2 * v] = LOW(from[v], from[vectors / 2 + v]);
 			to[2 * v + 1] = HIGH(from[v], from[vectors / 2 + v]);
@@ -84,6 +92,7 @@ store_block(u8 *p, const vu *rows, u32 words)
 		from = to;
 		to = other;
 	}
+	UNROLLED
 	for (u32 v = 0; v < vectors; v++)
 		((vu_any *)(void *)p)[v] = from[v];
 }
@@ -120,6 +129,8 @@ local_words(struct exec *x, const struct usc_insn *i, u32 words, bool store)
 	u32 active = active_lanes(x, i, i->lanes_known), refused;
 	u8 *first;
 
+	if (!store && active && local_load_near(x, i, active, words))
+		return exec_next(x, i);
 	copy_row(off, row_of(x, i, USC_SRC0));	/* a load may overwrite it row by row */
 	refused = local_refused(x, i, off, active, words * 4, 3);
 	if (refused)
@@ -256,6 +267,9 @@ VARIANT(global_store64, global_words(x, i, 2, true))
 VARIANT(global_store128, global_words(x, i, 4, true))
 VARIANT(burst_load, global_words(x, i, i->words, false))
 VARIANT(burst_store, global_words(x, i, i->words, true))
+/* Whole bursts, which the compiler can unroll. */
+VARIANT(burst_load_whole, global_words(x, i, PUMICE_USC_BURST_WORDS, false))
+VARIANT(burst_store_whole, global_words(x, i, PUMICE_USC_BURST_WORDS, true))
 
 static usc_exec_fn *wide_find(const struct usc_insn *insn)
 {
@@ -277,9 +291,9 @@ static usc_exec_fn *wide_find(const struct usc_insn *insn)
 	case PUMICE_USC_OP_GLOBAL_STORE128:
 		return global_store128;
 	case PUMICE_USC_OP_BURST_LOAD:
-		return burst_load;
+		return insn->words == PUMICE_USC_BURST_WORDS ? burst_load_whole : burst_load;
 	case PUMICE_USC_OP_BURST_STORE:
-		return burst_store;
+		return insn->words == PUMICE_USC_BURST_WORDS ? burst_store_whole : burst_store;
 	default:
 		return NULL;
 	}

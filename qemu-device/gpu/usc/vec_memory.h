@@ -98,12 +98,12 @@ local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 }
 
 /*
- * Mostly the lanes lie close together, the first lowest: then all of their words
- * are in the row of bytes that begins there. Returns false, with nothing done,
- * where they do not.
+ * Mostly the lanes lie close together, the first lowest: then the first word of each
+ * is in the row of bytes that begins there, and the next words in those that begin
+ * 4 bytes later. Returns false, with nothing done, where they do not.
  */
 static inline __attribute__((always_inline)) bool
-local_load_near(struct exec *x, const struct usc_insn *i, u32 active)
+local_load_near(struct exec *x, const struct usc_insn *i, u32 active, u32 words)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
 	u32 first = ((const u32 *)(const void *)off)[first_lane(active)];
@@ -117,17 +117,20 @@ local_load_near(struct exec *x, const struct usc_insn *i, u32 active)
 			idx[k] = vm_pick(vector_mask(active, k), idx[k], splat(0));
 		far |= idx[k];
 	}
-	if (vm_bits(vm_test(far, splat(~IN_ROW))) || at % 4 || at + 4 > x->local_bytes ||
-	    (at + ROW_BYTES > x->local_bytes && lanes_above(idx, 0, x->local_bytes - 4 - (u32)at)))
+	if (vm_bits(vm_test(far, splat(~IN_ROW))) || at % 4 || at + words * 4 > x->local_bytes ||
+	    (at + ROW_BYTES + (words - 1) * 4 > x->local_bytes &&
+	     lanes_above(idx, 0, x->local_bytes - words * 4 - (u32)at)))
 		return false;
 	EACH(k)
 		idx[k] >>= 2;
-	permute(r, (const vu_any *)(const void *)(x->local + at), idx);
-	if (active != UINT32_MAX) {
-		EACH(k)
-			r[k] = vm_pick(vector_mask(active, k), r[k], d[k]);
+	for (u32 n = 0; n < words; n++) {
+		permute(r, (const vu_any *)(const void *)(x->local + at + n * 4), idx);
+		if (active != UINT32_MAX) {
+			EACH(k)
+				r[k] = vm_pick(vector_mask(active, k), r[k], d[n * VECS + k]);
+		}
+		copy_row(d + n * VECS, r);
 	}
-	copy_row(d, r);
 	return true;
 }
 
@@ -136,7 +139,7 @@ local_load(struct exec *x, const struct usc_insn *i, bool known)
 {
 	u32 active = active_lanes(x, i, known);
 
-	if (active && !local_load_near(x, i, active))
+	if (active && !local_load_near(x, i, active, 1))
 		return local_load_any(x, i, active);
 	return exec_next(x, i);
 }
@@ -267,28 +270,91 @@ static inline bool global_row(struct exec *x, u64 va, const vu *off, vu *row, u3
 }
 
 static inline void load_in_grain(const struct usc_insn *i, const struct grain *g, const vu *off,
-				 vu *data, u32 lanes, u32 following)
+				 vu *data, u32 lanes, u32 arg)
 {
-	(void)i;
-	load_lanes(data, g->host, off, g->low, lanes, following);
+	(void)i, (void)arg;
+	gather(data, g->host, off, g->low, lanes);
 }
 
 static inline void store_in_grain(const struct usc_insn *i, const struct grain *g, const vu *off,
-				  vu *data, u32 lanes, u32 following)
+				  vu *data, u32 lanes, u32 arg)
 {
-	(void)i;
-	store_lanes(g->host, off, g->low, data, lanes, following);
+	(void)i, (void)arg;
+	scatter(g->host, off, g->low, data, lanes);
+}
+
+/*
+ * Lanes that follow the one before in memory, none across the end of a grain: runs
+ * of them are contiguous on the host, too.
+ */
+static inline u32 following_in_grain(const vu *off, u64 base)
+{
+	u32 inside = lanes_with(off, (u32)base, (1u << MMU_GRAIN_SHIFT) - 1);
+
+	/* An offset that wrapped to 0 is not behind the one before. */
+	return following_lanes(off) & inside & lanes_with(off, 0, UINT32_MAX);
+}
+
+/* Lanes in a few runs, run by run from the lowest lane on. */
+static inline __attribute__((always_inline)) bool
+global_runs(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu *data,
+	    u32 active, u32 starts, bool store)
+{
+	u64 grain = UINT64_MAX;
+	u8 *host = NULL;	/* of the grain */
+
+	while (starts) {
+		u32 lane = first_lane(starts), first = starts & -starts;
+		u64 va = base + ((const u32 *)(const void *)off)[lane];
+		u32 in_grain = (u32)va & ((1u << MMU_GRAIN_SHIFT) - 1), run;
+		u32 *at;
+
+		if (va >> MMU_GRAIN_SHIFT != grain) {
+			grain = va >> MMU_GRAIN_SHIFT;
+			host = exec_host(x, va - in_grain, store);
+			if (!host) {
+				x->fault.addr = va;
+				exec_mmu_fault(x, i);
+				return false;
+			}
+		}
+		starts &= starts - 1;
+		run = active & -first & ((starts & -starts) - 1);
+		at = (u32 *)(uintptr_t)(host + in_grain - lane * sizeof(u32));
+		if (store)
+			store_run(at, data, run);
+		else
+			load_run(data, at, run);
+	}
+	return true;
+}
+
+/* Words in lanes anywhere. Returns false with x->exit set on a fault, that of the lowest lane. */
+static inline __attribute__((always_inline)) bool
+global_words32(struct exec *x, const struct usc_insn *i, u64 base, vu *data, u32 active, bool store)
+{
+	const vu *off = row_of(x, i, USC_SRC0);
+	u32 bad = misaligned_lanes(off, base, 3, &active);
+	u32 starts = run_starts(active, following_in_grain(off, base));
+	bool ok;
+
+	if (__builtin_popcount(starts) < MANY_RUNS)
+		ok = global_runs(x, i, base, off, data, active, starts, store);
+	else
+		ok = each_grain(x, i, base, off, data, active, store,
+				store ? store_in_grain : load_in_grain, 0);
+	if (ok && bad)
+		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	return ok && !bad;
 }
 
 static __attribute__((noinline)) bool
 global_load_any(struct exec *x, const struct usc_insn *i, u64 base, u32 active)
 {
-	const vu *off = row_of(x, i, USC_SRC0);
 	vu *row = row_of(x, i, USC_DST), data[VECS];
 
 	copy_row(data, row);
-	if (!global_any(x, i, base, off, data, active, 3, false, load_in_grain,
-			following_lanes(off)))
+	if (!global_words32(x, i, base, data, active, false))
 		return false;
 	copy_row(row, data);
 	return true;
@@ -297,10 +363,7 @@ global_load_any(struct exec *x, const struct usc_insn *i, u64 base, u32 active)
 static __attribute__((noinline)) bool
 global_store_any(struct exec *x, const struct usc_insn *i, u64 base, u32 active)
 {
-	const vu *off = row_of(x, i, USC_SRC0);
-
-	return global_any(x, i, base, off, row_of(x, i, USC_SRC1), active, 3, true, store_in_grain,
-			  following_lanes(off));
+	return global_words32(x, i, base, row_of(x, i, USC_SRC1), active, true);
 }
 
 FAMILY

@@ -18,7 +18,7 @@ static const struct usc_insn *local_load_twice(struct exec *x, const struct usc_
 {
 	u32 active = active_lanes(x, i, true);
 
-	if (active && !local_load_near(x, i, active))
+	if (active && !local_load_near(x, i, active, 1))
 		return local_load_any(x, i, active);
 	i++;
 	return goes_on(x, i) ? local_load(x, i, true) : i;
@@ -72,6 +72,31 @@ static const struct usc_insn *fma_twice(struct exec *x, const struct usc_insn *i
 		return i;
 	fma_regs(x, i);
 	return exec_next(x, i);
+}
+
+/*
+ * Products summed in one register, as many as follow each other: the sum stays in
+ * the host's registers, and becomes the canonical NaN at the end if it is one.
+ */
+static const struct usc_insn *fma_chain(struct exec *x, const struct usc_insn *i)
+{
+	const vu *u = reg_of(x, i, USC_SRC2);
+	vu *d = reg_of(x, i, USC_DST);
+	bool more = true;
+	vf sum[VECS];
+
+	EACH(k)
+		sum[k] = (vf)u[k];
+	for (; more; i++) {
+		const vu *s = reg_of(x, i, USC_SRC0), *t = reg_of(x, i, USC_SRC1);
+
+		EACH(k)
+			sum[k] = f_fma_any_nan(s[k], t[k], (vu)sum[k]);
+		more = i->run == fma_chain && goes_on(x, i + 1);
+	}
+	EACH(k)
+		d[k] = f_result(sum[k]);
+	return exec_next(x, i - 1);
 }
 
 /* One whose first factor is a in all lanes. */
@@ -130,6 +155,16 @@ static bool is_fma_twice(const struct usc_insn *insn)
 	return is_fma_of_registers(insn) && is_fma_of_registers(insn + 1);
 }
 
+/* The next one adds to the sum of this one, and reads it for nothing else. */
+static bool is_fma_chain(const struct usc_insn *insn)
+{
+	const struct usc_insn *next = insn + 1;
+
+	return is_fma_twice(insn) && same_row(insn, USC_DST, next, USC_DST) &&
+	       same_row(insn, USC_DST, next, USC_SRC2) &&
+	       !same_row(insn, USC_DST, next, USC_SRC0) && !same_row(insn, USC_DST, next, USC_SRC1);
+}
+
 /* The result of insn is the first factor, and stays what it is. */
 static bool is_fma_of(const struct usc_insn *insn, const struct usc_insn *fma)
 {
@@ -150,6 +185,8 @@ static usc_exec_fn *find_pair(const struct usc_insn *insn)
 	if (insn->op == PUMICE_USC_OP_SHUFFLE && insn->scalars == 1u << USC_SRC1 && !insn->values &&
 	    is_fma_of(insn, next) && is_fma_of(insn, next + 1))
 		return shuffle_fma_twice;
+	if (is_fma_chain(insn))
+		return fma_chain;
 	if (is_fma_twice(insn))
 		return fma_twice;
 	if (is_vector_f32(insn, PUMICE_USC_OP_MUL) && is_vector_f32(next, PUMICE_USC_OP_ADD)) {
