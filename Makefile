@@ -41,6 +41,7 @@ gen := $(BUILD)/gen/.done
 firmware := $(BUILD)/firmware/pumice_fw.bin
 native := $(BUILD)/native/.done
 asan := $(BUILD)/asan/.done
+tsan := $(BUILD)/tsan/.done
 qemu := $(BUILD)/qemu$(addprefix -,$(QEMU_VERSION))/qemu-system-x86_64
 export PUMICE_QEMU := $(qemu)
 stock := $(BUILD)/kernel/.stock
@@ -71,11 +72,15 @@ shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
 
 .PHONY: check
 check: ## every test; the last line counts them
-	@$(S)/check.sh unit guest igt kernels
+	@$(S)/check.sh unit tsan guest igt kernels
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan
 	@$(S)/check.sh unit
+
+.PHONY: tsan
+tsan: ## tests of threads under ThreadSanitizer
+	@$(S)/check.sh tsan
 
 .PHONY: check-guest
 check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
@@ -139,6 +144,10 @@ $(native): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,ua
 asan: $(asan) ## the same under ASan and UBSan
 $(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
 	@$(S)/build-native.sh asan -Db_sanitize=address,undefined -Db_lundef=false
+
+# Only the tests of threads; GCC warns of fences that ThreadSanitizer does not know.
+$(tsan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
+	@TARGETS=threads $(S)/build-native.sh tsan -Db_sanitize=thread -Db_lundef=false -Dc_args=-Wno-tsan
 
 .PHONY: qemu
 qemu: $(qemu) ## QEMU with the device (QEMU_VERSION=10.2, or QEMU_SRC= for your own source)

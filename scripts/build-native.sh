@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # build-native.sh NAME [MESON-OPTION…]: configure build/NAME with meson when it
-# is new, and build what is out of date. build/NAME/.done tells when.
+# is new, and build what is out of date: all, or the targets in TARGETS.
+# build/NAME/.done tells when.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -16,7 +17,8 @@ build() {
 		rm -rf "$dir"
 		meson setup "$@" "$dir" "$top"
 	fi
-	ninja -C "$dir" -j"$JOBS"
+	# shellcheck disable=SC2086
+	ninja -C "$dir" -j"$JOBS" ${TARGETS:-}
 	touch "$dir/.done"
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, guest, igt, kernels, qemu)
+# check.sh PART…: run the parts (unit, tsan, guest, igt, kernels, qemu)
 # one after the other. Each closes with 'N passed, N failed'; with several parts so
 # does the whole, on the last line. A part that cannot be built counts as one failure.
 
@@ -65,6 +65,10 @@ run_part() {
 	unit)
 		part unit "tests without a guest" "$BUILD/.packages-check firmware native asan qemu" "$top/scripts/unit.py"
 		;;
+	tsan)
+		part tsan "tests of threads under ThreadSanitizer" \
+			"$BUILD/.packages-check firmware $BUILD/tsan/.done" "$top/scripts/unit.py" tsan
+		;;
 	guest)
 		guest_part
 		;;
@@ -83,7 +87,7 @@ run_part() {
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "unit, guest, igt, kernels or qemu"
+		die "no part $1" "unit, tsan, guest, igt, kernels or qemu"
 		;;
 	esac
 }

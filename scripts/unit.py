@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Run the tests that need no guest and count their cases.
 
-    unit.py
+    unit.py         all but the next
+    unit.py tsan    the tests of threads in build/tsan
+    unit.py FOLDER  tests in Python
 
 The C tests of build/native and again, under ASan and UBSan, of build/asan; the
 generator's, the scripts', the PCI device's and the IGT layer's tests in Python.
@@ -24,15 +26,16 @@ OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 PYTHON_TESTS = ["tests/hw", "tests/scripts", "tests/qemu", "tests/igt"]
 # A report of undefined behaviour ends the test; leaks count.
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
-              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+              "TSAN_OPTIONS": f"suppressions={TOP}/tests/unit/tsan/suppressions.txt:exitcode=66"}
 
 
-def meson_tests(tally, name):
-    """All tests of one build folder."""
+def meson_tests(tally, name, *selection):
+    """All tests of one build folder, or some."""
     folder = BUILD / name
     environment = dict(os.environ, **SANITIZERS,
                        PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
-    if name == "asan":
+    if name != "native":
         # The sanitizers make programs several times slower; so long may they take.
         factor = "5"
     else:
@@ -42,7 +45,7 @@ def meson_tests(tally, name):
     with open(OUT / "logs" / f"test-{name}.log", "wb") as log:
         subprocess.run(["meson", "test", "-C", str(folder), "--no-rebuild",
                         "--timeout-multiplier", factor,
-                        "--num-processes", os.environ.get("JOBS", "2")],
+                        "--num-processes", os.environ.get("JOBS", "2"), *selection],
                        env=environment, stdout=log, stderr=log, check=False)
     if not results.exists():
         tally.add(f"{name}: meson test", False, f"see out/logs/test-{name}.log")
@@ -75,8 +78,12 @@ def timed(title, run, *arguments):
 
 def main():
     """Everything, then the count."""
-    tally = Tally("unit")
     (OUT / "logs").mkdir(parents=True, exist_ok=True)
+    if sys.argv[1:] == ["tsan"]:
+        tally = Tally("tsan")
+        timed("tests of threads", meson_tests, tally, "tsan", "--suite", "threads")
+        sys.exit(tally.close())
+    tally = Tally("unit")
     if not sys.argv[1:]:
         timed("unit tests", meson_tests, tally, "native")
         timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")
