@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+/* Jobs that do not end: their context pays, all others go on. */
+#include <errno.h>
+#include <poll.h>
+
+#include "igt_pumice.h"
+#include "pumice_regs.h"
+#include "rig.h"
+#include "sync.h"
+#include "system.h"
+
+IGT_TEST_DESCRIPTION("Jobs that run into the time limit, and who pays for them.");
+
+static void check_guilty(struct rig *rig)
+{
+	struct drm_pumice_context_get_state state;
+
+	igt_assert_eq(rig_wait(rig), -ETIMEDOUT);
+	state = need_state(rig->fd, rig->context);
+	igt_assert_eq_u32(state.state, DRM_PUMICE_CONTEXT_GUILTY);
+	igt_assert_eq_u32(state.fault, PUMICE_FAULT_KILLED);
+}
+
+static void endless_loop(void)
+{
+	struct rig rig = rig_open();
+
+	rig_block(&rig);
+	check_guilty(&rig);
+}
+
+static void endless_grid(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_end();
+	const struct launch launch = { .shader = &shader, .groups = UINT32_MAX, .size = 1 };
+
+	rig_submit(&rig, rig_stream(&rig, &launch));
+	check_guilty(&rig);
+}
+
+/* On every slot of every USC. */
+static void endless_everywhere(void)
+{
+	struct rig rig = rig_open();
+	const struct shader shader = shader_loop();
+	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, MIB);
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
+		.groups = 200, .size = 1024,
+	};
+
+	rig_submit(&rig, rig_stream(&rig, &launch));
+	check_guilty(&rig);
+	rig.context = need_context(rig.fd, rig.vm);
+	rig_check_works(&rig);
+}
+
+static void guilty_takes_no_jobs(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_job job = { .context = rig.context, .stream = rig_empty_stream(&rig) };
+	u32 failed = 99;
+
+	rig_block(&rig);
+	check_guilty(&rig);
+	igt_assert_eq(gpu_submit(rig.fd, &job, 1, &failed), -EIO);
+	igt_assert_eq_u32(failed, 0);
+}
+
+static void new_context_works(void)
+{
+	struct rig rig = rig_open();
+
+	rig_block(&rig);
+	check_guilty(&rig);
+	rig.context = need_context(rig.fd, rig.vm);
+	rig_check_works(&rig);
+}
+
+static void queued_jobs_canceled(void)
+{
+	struct rig rig = rig_open();
+	u32 queued[5], hanging = rig.sync, i;
+
+	rig_block(&rig);
+	for (i = 0; i < 5; i++) {
+		rig.sync = queued[i] = need_sync(rig.fd);
+		rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 9));
+	}
+	for (i = 0; i < 5; i++) {
+		need_wait(rig.fd, queued[i], 0);
+		igt_assert_eq(sync_status(rig.fd, queued[i], 0), -ECANCELED);
+	}
+	igt_assert_eq(sync_status(rig.fd, hanging, 0), -ETIMEDOUT);
+	igt_assert_eq_u32(rig.data.cpu[0], 0);
+}
+
+static void others_go_on(void)
+{
+	int fd = need_gpu();
+	struct rig hanging = rig_on(fd), others[4];
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		others[i] = rig_on(fd);
+	rig_block(&hanging);
+	for (i = 0; i < 4; i++)
+		rig_submit(&others[i], rig_store_stream(&others[i], others[i].data.va, 10 * i));
+	for (i = 0; i < 4; i++) {
+		igt_assert_eq(rig_wait(&others[i]), 1);
+		rig_check_words(others[i].data.cpu, 10 * i);
+		igt_assert_eq_u32(need_state(fd, others[i].context).state, 0);
+	}
+	check_guilty(&hanging);
+}
+
+static void dependent_runs_after(void)
+{
+	int fd = need_gpu();
+	struct rig hanging = rig_on(fd), waiter = rig_on(fd);
+	struct drm_pumice_sync syncs[] = { wait_for(hanging.sync, 0), then_signal(waiter.sync, 0) };
+	struct drm_pumice_job job = {
+		.context = waiter.context, .stream = rig_store_stream(&waiter, waiter.data.va, 3),
+		.syncs = ARRAY_OF(syncs, 2),
+	};
+
+	rig_block(&hanging);
+	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+	igt_assert_eq(rig_wait(&waiter), 1);
+	rig_check_words(waiter.data.cpu, 3);
+	igt_assert_eq_u32(need_state(fd, waiter.context).state, 0);
+}
+
+static void sync_file_tells(void)
+{
+	struct rig rig = rig_open();
+	struct pollfd poll_fd = { .events = POLLIN };
+
+	rig_block(&rig);
+	poll_fd.fd = need_sync_file(rig.fd, rig.sync);
+	igt_assert_eq(poll(&poll_fd, 1, WAIT_SECONDS * 1000), 1);
+	igt_assert_eq(sync_file_status(poll_fd.fd), -ETIMEDOUT);
+}
+
+static void no_reset_of_the_gpu(void)
+{
+	struct rig rig = rig_open();
+	int resets = need_counts().resets;
+
+	rig_block(&rig);
+	check_guilty(&rig);
+	igt_assert_eq(need_counts().resets, resets);
+}
+
+static void many_hang(void)
+{
+	int fd = need_gpu();
+	struct rig rigs[4], good = rig_on(fd);
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		rigs[i] = rig_on(fd);
+		rig_hang(&rigs[i]);
+	}
+	for (i = 0; i < 4; i++)
+		check_guilty(&rigs[i]);
+	rig_check_works(&good);
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "endless-loop", "a job that loops is stopped, and its context marked", endless_loop },
+	{ "endless-grid", "so is one of endless many work-groups", endless_grid },
+	{ "endless-everywhere", "so is one that fills the GPU", endless_everywhere },
+	{ "guilty-takes-no-jobs", "a guilty context refuses jobs", guilty_takes_no_jobs },
+	{ "new-context-works", "a new context of the same VM works", new_context_works },
+	{ "queued-jobs-canceled", "jobs behind the one that hangs do not run",
+	  queued_jobs_canceled },
+	{ "others-go-on", "jobs of other contexts end right", others_go_on },
+	{ "dependent-runs-after", "who waits for a job that hangs runs after it",
+	  dependent_runs_after },
+	{ "sync-file-tells", "a sync file tells of the time-out", sync_file_tells },
+	{ "no-reset-of-the-gpu", "stopping a job takes no reset", no_reset_of_the_gpu },
+	{ "many-hang", "several that hang are stopped one by one", many_hang },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_IMPATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}

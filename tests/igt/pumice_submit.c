@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+/* SUBMIT: what is taken, what is refused, and that a refused call leaves nothing behind. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "igt_pumice.h"
+#include "rig.h"
+#include "sync.h"
+
+IGT_TEST_DESCRIPTION("Submission of jobs: arguments, order, all or nothing.");
+
+#define WORDS 32u	/* that a store or copy writes */
+
+/** struct ground - a rig, and a job that would be accepted */
+struct ground {
+	struct rig rig;
+	struct drm_pumice_sync sync;
+	struct drm_pumice_job job;
+};
+
+static struct ground *ground(void)
+{
+	struct ground *g = calloc(1, sizeof(*g));
+
+	igt_assert(g);
+	g->rig = rig_open();
+	g->sync = then_signal(g->rig.sync, 0);
+	g->job = (struct drm_pumice_job){
+		.context = g->rig.context,
+		.stream = rig_store_stream(&g->rig, g->rig.data.va, 77),
+		.syncs = ARRAY_OF(&g->sync, 1),
+	};
+	return g;
+}
+
+/* The job must be refused, and nothing of it happen; the next must work. */
+static void refuse(struct ground *g, int error)
+{
+	u32 failed = 99;
+
+	igt_assert_eq(gpu_submit(g->rig.fd, &g->job, 1, &failed), -error);
+	igt_assert_eq_u32(failed, 0);
+	igt_assert_eq(sync_wait(g->rig.fd, g->rig.sync, 0, 0), -EINVAL);
+	igt_assert_eq_u64(need_state(g->rig.fd, g->rig.context).jobs_done, 0);
+	igt_assert_eq_u32(g->rig.data.cpu[0], 0);
+}
+
+static void basic(void)
+{
+	struct ground *g = ground();
+
+	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
+	igt_assert_eq(rig_wait(&g->rig), 1);
+	rig_check_words(g->rig.data.cpu, 77);
+}
+
+static void no_jobs(void)
+{
+	struct drm_pumice_submit submit = {
+		.jobs = { .stride = sizeof(struct drm_pumice_job), .array = 16 },
+	};
+	int fd = need_gpu();
+
+	do_ioctl(fd, DRM_IOCTL_PUMICE_SUBMIT, &submit);
+}
+
+static void too_many_jobs(void)
+{
+	static const u32 counts[] = { DRM_PUMICE_MAX_JOBS + 1, 1u << 28, UINT32_MAX };
+	struct ground *g = ground();
+	u32 i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct drm_pumice_submit submit = { .jobs = ARRAY_OF(&g->job, counts[i]) };
+
+		do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, E2BIG);
+	}
+}
+
+static void bad_flags(void)
+{
+	struct ground *g = ground();
+	u32 bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		struct drm_pumice_submit submit = {
+			.flags = 1u << bit, .jobs = ARRAY_OF(&g->job, 1),
+		};
+
+		do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
+		g->job.flags = 1u << bit;
+		refuse(g, EINVAL);
+		g->job.flags = 0;
+	}
+}
+
+static void bad_padding(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_submit submit = { .pad = 1, .jobs = ARRAY_OF(&g->job, 1) };
+
+	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
+	g->job.pad = 1;
+	refuse(g, EINVAL);
+}
+
+static void bad_context(void)
+{
+	struct ground *g = ground(), *other = ground();
+
+	g->job.context = NO_HANDLE;
+	refuse(g, ENOENT);
+	need_context(other->rig.fd, other->rig.vm);
+	g->job.context = need_context(other->rig.fd, other->rig.vm);
+	refuse(g, ENOENT);
+}
+
+static void bad_stream(void)
+{
+	struct ground *g = ground();
+	u64 stream = g->job.stream;
+
+	for (g->job.stream = stream + 1; g->job.stream < stream + 4; g->job.stream++)
+		refuse(g, EINVAL);
+}
+
+static void bad_sync(void)
+{
+	struct ground *g = ground();
+
+	g->sync.handle = NO_HANDLE;
+	refuse(g, ENOENT);
+	g->sync = then_signal(g->rig.sync, 0);
+	g->sync.flags |= 1u << 31;
+	refuse(g, EINVAL);
+	g->sync = then_signal(g->rig.sync, 0);
+	g->sync.value = 1;
+	refuse(g, EINVAL);
+	g->sync = wait_for(g->rig.sync, 0);
+	refuse(g, EINVAL);
+}
+
+static void bad_pointer(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_submit submit = {
+		.jobs = { .stride = sizeof(g->job), .count = 1, .array = 16 },
+	};
+
+	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EFAULT);
+	g->job.syncs.array = 16;
+	refuse(g, EFAULT);
+}
+
+/* Elements that have grown since: what is not known must be zero. */
+static void stride_grown(void)
+{
+	struct {
+		struct drm_pumice_job job;
+		u64 later;
+	} jobs[2] = { 0 };
+	struct ground *g = ground();
+	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, 2) };
+
+	jobs[0].job = jobs[1].job = g->job;
+	jobs[1].later = 1;
+	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, E2BIG);
+	jobs[1].later = 0;
+	submit.jobs.count = 2;
+	do_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit);
+	igt_assert_eq(rig_wait(&g->rig), 1);
+	igt_assert_eq_u64(need_state(g->rig.fd, g->rig.context).jobs_done, 2);
+}
+
+static void stride_too_small(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(&g->job, 1) };
+
+	submit.jobs.stride = 8;
+	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
+}
+
+/* The refused one is told, and those before it have not run either. */
+static void all_or_nothing(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_job jobs[5];
+	u32 bad, i, failed;
+
+	for (bad = 0; bad < 5; bad++) {
+		for (i = 0; i < 5; i++)
+			jobs[i] = g->job;
+		jobs[bad].context = NO_HANDLE;
+		igt_assert_eq(gpu_submit(g->rig.fd, jobs, 5, &failed), -ENOENT);
+		igt_assert_eq_u32(failed, bad);
+	}
+	igt_assert_eq_u64(need_state(g->rig.fd, g->rig.context).jobs_done, 0);
+	igt_assert_eq(sync_wait(g->rig.fd, g->rig.sync, 0, 0), -EINVAL);
+	igt_assert_eq_u32(g->rig.data.cpu[0], 0);
+}
+
+static void in_order(void)
+{
+	struct rig rig = rig_open();
+	u32 i;
+
+	for (i = 0; i < WORDS; i++)
+		rig.data.cpu[i] = i;
+	for (i = 0; i < 200; i++)
+		rig_submit(&rig, rig_copy_stream(&rig, rig_data(&rig, (i + 1) * WORDS),
+						 rig_data(&rig, i * WORDS), 1));
+	igt_assert_eq(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu + 200 * WORDS, 200);
+}
+
+static void more_than_the_ring_holds(void)
+{
+	struct rig rig = rig_open();
+	u64 stream = rig_empty_stream(&rig);
+	u32 i;
+
+	for (i = 0; i < 3000; i++)
+		rig_submit(&rig, stream);
+	igt_assert_eq(rig_wait(&rig), 1);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 3000);
+}
+
+static void many_contexts(void)
+{
+	struct rig rig = rig_open();
+	u32 syncs[64], i;
+
+	for (i = 0; i < 64; i++) {
+		rig.context = need_context(rig.fd, rig.vm);
+		rig.sync = syncs[i] = need_sync(rig.fd);
+		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), 1000 * i));
+	}
+	for (i = 0; i < 64; i++) {
+		need_wait(rig.fd, syncs[i], 0);
+		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), 1);
+		rig_check_words(rig.data.cpu + i * WORDS, 1000 * i);
+	}
+}
+
+static void many_processes(void)
+{
+	pid_t pids[4];
+	u32 i, k;
+
+	for (i = 0; i < 4; i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		struct rig rig = rig_open();
+
+		for (k = 0; k < 50; k++) {
+			igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, rig.data.va,
+								     1000 * i + k)), 1);
+			rig_check_words(rig.data.cpu, 1000 * i + k);
+		}
+		_exit(0);
+	}
+	for (i = 0; i < 4; i++)
+		igt_pumice_join(pids[i]);
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "basic", "a job runs and signals", basic },
+	{ "no-jobs", "no jobs are fine, whatever the pointer", no_jobs },
+	{ "too-many-jobs", "more jobs than promised are refused", too_many_jobs },
+	{ "bad-flags", "unknown flags are refused", bad_flags },
+	{ "bad-padding", "padding must be zero", bad_padding },
+	{ "bad-context", "a context must be one of the file", bad_context },
+	{ "bad-stream", "a stream must be aligned", bad_stream },
+	{ "bad-sync", "syncs: handle, flags, value; nothing to wait for", bad_sync },
+	{ "bad-pointer", "arrays must lie in memory", bad_pointer },
+	{ "stride-grown", "elements may have grown, by zeroes", stride_grown },
+	{ "stride-too-small", "elements may not have shrunk", stride_too_small },
+	{ "all-or-nothing", "one bad job refuses the whole call, and is told", all_or_nothing },
+	{ "in-order", "jobs of a context run in order", in_order },
+	{ "more-than-the-ring-holds", "more jobs than the ring holds all run",
+	  more_than_the_ring_holds },
+	{ "many-contexts", "64 contexts with a job each", many_contexts },
+	{ "many-processes", "four processes at once see their own results", many_processes },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Points of timeline syncobjs that jobs wait for and signal. Binary syncobjs are
+ * in pumice_fence.c, which also says how a fence is held back.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "igt_pumice.h"
+#include "rig.h"
+#include "sync.h"
+#include "system.h"
+
+IGT_TEST_DESCRIPTION("Timelines: points that jobs, other contexts and the CPU wait for and signal.");
+
+#define WORDS 32u	/* that a store or copy writes */
+#define HUGE (1ull << 40)
+
+static void release(struct rig *blocker)
+{
+	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
+}
+
+/* Try to submit a job that waits for one point and signals another; 0 leaves either out. */
+static int try_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
+{
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
+	u32 count = 0;
+
+	if (wait)
+		syncs[count++] = wait_for(timeline, wait);
+	if (signal)
+		syncs[count++] = then_signal(timeline, signal);
+	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
+	return gpu_submit(rig->fd, &job, 1, NULL);
+}
+
+static void points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
+{
+	CHECK_OK(try_points(rig, stream, timeline, wait, signal));
+}
+
+static u64 reached(int fd, u32 timeline)
+{
+	u64 point = 0;
+
+	igt_assert_eq(drmSyncobjQuery(fd, &timeline, &point, 1), 0);
+	return point;
+}
+
+static u64 submitted(int fd, u32 timeline)
+{
+	u64 point = 0;
+
+	igt_assert_eq(drmSyncobjQuery2(fd, &timeline, &point, 1,
+				       DRM_SYNCOBJ_QUERY_FLAGS_LAST_SUBMITTED), 0);
+	return point;
+}
+
+static int wait_flags(int fd, u32 timeline, u64 point, u64 timeout_ns, u32 flags)
+{
+	return drmSyncobjTimelineWait(fd, &timeline, &point, 1, (s64)(now_ns() + timeout_ns),
+				      flags, NULL);
+}
+
+static u64 step(struct rig *rig, u32 index)
+{
+	return rig_copy_stream(rig, rig_data(rig, (index + 1) * WORDS),
+			       rig_data(rig, index * WORDS), 1);
+}
+
+/* ------------------------------------------------------------------- reaching */
+
+static void point_reached(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd), i;
+
+	for (i = 1; i <= 10; i++)
+		points(&rig, rig_store_stream(&rig, rig.data.va, i), timeline, 0, i);
+	need_wait(rig.fd, timeline, 10);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 10);
+	rig_check_words(rig.data.cpu, 10);
+}
+
+static void point_pending(void)
+{
+	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	u32 timeline = need_sync(rig.fd);
+
+	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
+	need_wait(rig.fd, timeline, 1);
+	rig_block(&blocker);
+	points(&rig, rig_empty_stream(&rig), timeline, 0, 2);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 1);
+	igt_assert_eq_u64(submitted(rig.fd, timeline), 2);
+	igt_assert(!sync_is_pending(rig.fd, timeline, 1));
+	igt_assert(sync_is_pending(rig.fd, timeline, 2));
+	release(&blocker);
+	need_wait(rig.fd, timeline, 2);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
+}
+
+static void point_between(void)
+{
+	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	u32 timeline = need_sync(rig.fd);
+
+	rig_block(&blocker);
+	points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
+	igt_assert(sync_is_pending(rig.fd, timeline, 5));
+	igt_assert(sync_is_pending(rig.fd, timeline, 10));
+	release(&blocker);
+	need_wait(rig.fd, timeline, 5);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 10);
+}
+
+static void huge_points(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+
+	points(&rig, rig_empty_stream(&rig), timeline, 0, HUGE);
+	points(&rig, rig_store_stream(&rig, rig.data.va, 3), timeline, HUGE, HUGE + 1);
+	points(&rig, rig_empty_stream(&rig), timeline, HUGE + 1, UINT64_MAX);
+	need_wait(rig.fd, timeline, UINT64_MAX);
+	igt_assert_eq_u64(reached(rig.fd, timeline), UINT64_MAX);
+	rig_check_words(rig.data.cpu, 3);
+}
+
+/* The later point's job has ended; the point is not reached before the earlier one is. */
+static void later_job_first(void)
+{
+	struct rig early = rig_open(), late = rig_on(early.fd), blocker = rig_on(early.fd);
+	u32 timeline = need_sync(early.fd);
+	struct drm_pumice_sync syncs[] = { wait_for(blocker.sync, 0), then_signal(timeline, 1) };
+	struct drm_pumice_job job = {
+		.context = early.context, .stream = rig_empty_stream(&early),
+		.syncs = ARRAY_OF(syncs, 2),
+	};
+	u64 quick = rig_store_stream(&late, late.data.va, 5);
+
+	rig_submit(&blocker, rig_loop_stream(&blocker));
+	CHECK_OK(gpu_submit(early.fd, &job, 1, NULL));
+	points(&late, quick, timeline, 0, 2);
+	igt_assert_eq_u64(reached(early.fd, timeline), 0);
+	igt_assert(sync_is_pending(early.fd, timeline, 2));
+	release(&blocker);
+	need_wait(early.fd, timeline, 2);
+	igt_assert_eq_u64(reached(early.fd, timeline), 2);
+	igt_assert_eq_u64(need_state(early.fd, early.context).jobs_done, 1);
+	rig_check_words(late.data.cpu, 5);
+}
+
+/* A point behind the last is no step back for who waits. */
+static void point_out_of_order(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+
+	points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
+	need_wait(rig.fd, timeline, 10);
+	points(&rig, rig_store_stream(&rig, rig.data.va, 6), timeline, 0, 5);
+	need_wait(rig.fd, timeline, 5);
+	need_wait(rig.fd, timeline, 10);
+	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	rig_check_words(rig.data.cpu, 6);
+}
+
+static void many_points(void)
+{
+	struct rig rig = rig_open();
+	u64 stream = rig_empty_stream(&rig);
+	u32 timeline = need_sync(rig.fd), i;
+
+	for (i = 1; i <= 1000; i++)
+		points(&rig, stream, timeline, i - 1, i);
+	need_wait(rig.fd, timeline, 1000);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 1000);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 1000);
+}
+
+/* -------------------------------------------------------------- who may wait */
+
+static void ping_pong(void)
+{
+	struct rig ping = rig_open(), pong = ping;
+	u32 timeline = need_sync(ping.fd), i;
+
+	pong.context = need_context(ping.fd, ping.vm);
+	for (i = 0; i < WORDS; i++)
+		ping.data.cpu[i] = i;
+	for (i = 0; i < 200; i++)
+		points(i % 2 ? &pong : &ping, step(&ping, i), timeline, i, i + 1);
+	need_wait(ping.fd, timeline, 200);
+	rig_check_words(ping.data.cpu + 200 * WORDS, 200);
+}
+
+static void many_wait_for_one(void)
+{
+	int fd = need_gpu();
+	struct rig blocker = rig_on(fd), rigs[8];
+	u32 timeline = need_sync(fd), i;
+	struct drm_pumice_sync last = then_signal(timeline, 7);
+	struct drm_pumice_job job = {
+		.context = need_context(fd, blocker.vm), .stream = rig_empty_stream(&blocker),
+		.syncs = ARRAY_OF(&last, 1),
+	};
+
+	rig_block(&blocker);
+	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+	for (i = 0; i < 8; i++) {
+		struct drm_pumice_sync syncs[2];
+
+		rigs[i] = rig_on(fd);
+		syncs[0] = wait_for(timeline, i % 7 + 1);
+		syncs[1] = then_signal(rigs[i].sync, 0);
+		job.context = rigs[i].context;
+		job.stream = rig_store_stream(&rigs[i], rigs[i].data.va, 100 * i);
+		job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 2);
+		CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+		igt_assert(sync_is_pending(fd, rigs[i].sync, 0));
+	}
+	release(&blocker);
+	for (i = 0; i < 8; i++) {
+		igt_assert_eq(rig_wait(&rigs[i]), 1);
+		rig_check_words(rigs[i].data.cpu, 100 * i);
+	}
+}
+
+static void unsubmitted_point(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+	u64 stream = rig_empty_stream(&rig);
+
+	igt_assert_eq(try_points(&rig, stream, timeline, 1, 0), -EINVAL);
+	points(&rig, stream, timeline, 0, 1);
+	igt_assert_eq(try_points(&rig, stream, timeline, 2, 0), -EINVAL);
+	igt_assert_eq(try_points(&rig, stream, timeline, 1, 2), 0);
+	need_wait(rig.fd, timeline, 2);
+}
+
+static void point_zero(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+	struct drm_pumice_sync sync = {
+		.flags = DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE, .handle = timeline,
+	};
+	struct drm_pumice_job job = {
+		.context = rig.context, .stream = rig_empty_stream(&rig),
+		.syncs = ARRAY_OF(&sync, 1),
+	};
+
+	igt_assert_eq(gpu_submit(rig.fd, &job, 1, NULL), -EINVAL);
+	igt_assert_eq_u64(submitted(rig.fd, timeline), 0);
+}
+
+static void cpu_signals(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+	u64 point = 3;
+
+	igt_assert_eq(drmSyncobjTimelineSignal(rig.fd, &timeline, &point, 1), 0);
+	points(&rig, rig_store_stream(&rig, rig.data.va, 8), timeline, 3, 4);
+	need_wait(rig.fd, timeline, 4);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 4);
+	rig_check_words(rig.data.cpu, 8);
+}
+
+/* The waiter is there before the point, in another process. */
+static void wait_before_submit(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+	int ready[2];
+	pid_t waiter;
+	char byte = 1;
+
+	igt_assert_eq(pipe(ready), 0);
+	waiter = fork();
+	if (!waiter) {
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(2);
+		_exit(wait_flags(rig.fd, timeline, 2, WAIT_SECONDS * 1000000000ull,
+				 DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT) ? 1 : 0);
+	}
+	igt_assert_eq(read(ready[0], &byte, 1), 1);
+	igt_assert_eq(wait_flags(rig.fd, timeline, 2, 0, 0), -EINVAL);
+	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
+	igt_assert_eq(wait_flags(rig.fd, timeline, 2, 0, 0), -EINVAL);
+	points(&rig, rig_empty_stream(&rig), timeline, 1, 2);
+	igt_pumice_join(waiter);
+}
+
+/* That a point will come is known before it is reached. */
+static void wait_available(void)
+{
+	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	u32 timeline = need_sync(rig.fd);
+	const u32 flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE |
+			  DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT;
+
+	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, flags), -ETIME);
+	rig_block(&blocker);
+	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
+	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, flags), 0);
+	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, 0), -ETIME);
+	release(&blocker);
+	need_wait(rig.fd, timeline, 1);
+}
+
+static void other_file_waits(void)
+{
+	struct rig here = rig_open(), there = rig_open();
+	u32 timeline = need_sync(here.fd), imported;
+	int shared = -1;
+
+	igt_assert_eq(drmSyncobjHandleToFD(here.fd, timeline, &shared), 0);
+	igt_assert_eq(drmSyncobjFDToHandle(there.fd, shared, &imported), 0);
+	rig_block(&here);
+	points(&here, rig_empty_stream(&here), timeline, 0, 1);
+	points(&there, rig_store_stream(&there, there.data.va, 7), imported, 1, 2);
+	igt_assert(sync_is_pending(here.fd, timeline, 2));
+	release(&here);
+	need_wait(here.fd, timeline, 2);
+	rig_check_words(there.data.cpu, 7);
+}
+
+/* ----------------------------------------------------- how jobs end, where fences go */
+
+static void fault_at_a_point(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd);
+
+	points(&rig, rig_store_stream(&rig, RIG_FREE, 0), timeline, 0, 1);
+	points(&rig, rig_store_stream(&rig, rig.data.va, 4), timeline, 1, 2);
+	need_wait(rig.fd, timeline, 2);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
+	rig_check_words(rig.data.cpu, 4);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, 1);
+}
+
+static void transfer_both_ways(void)
+{
+	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	u32 timeline = need_sync(rig.fd), binary = need_sync(rig.fd);
+
+	rig_block(&blocker);
+	rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 2));
+	igt_assert_eq(drmSyncobjTransfer(rig.fd, timeline, 9, rig.sync, 0, 0), 0);
+	igt_assert_eq(drmSyncobjTransfer(rig.fd, binary, 0, timeline, 9, 0), 0);
+	igt_assert_eq_u64(submitted(rig.fd, timeline), 9);
+	igt_assert(sync_is_pending(rig.fd, timeline, 9));
+	igt_assert(sync_is_pending(rig.fd, binary, 0));
+	release(&blocker);
+	need_wait(rig.fd, binary, 0);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 9);
+	rig_check_words(rig.data.cpu, 2);
+}
+
+static void canceled_point(void)
+{
+	struct rig rig = rig_open(), waiter = rig_on(rig.fd);
+	u32 timeline = need_sync(rig.fd);
+
+	rig_block(&rig);
+	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
+	points(&waiter, rig_store_stream(&waiter, waiter.data.va, 6), timeline, 1, 2);
+	release(&rig);
+	need_wait(rig.fd, timeline, 2);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
+	rig_check_words(waiter.data.cpu, 6);
+}
+
+static void one_job_two_points(void)
+{
+	struct rig rig = rig_open();
+	u32 timeline = need_sync(rig.fd), other = need_sync(rig.fd);
+	struct drm_pumice_sync syncs[] = {
+		then_signal(timeline, 1), then_signal(other, 6), then_signal(timeline, 4),
+	};
+	struct drm_pumice_job job = {
+		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 1),
+		.syncs = ARRAY_OF(syncs, 3),
+	};
+
+	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
+	need_wait(rig.fd, timeline, 4);
+	need_wait(rig.fd, other, 6);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 4);
+	igt_assert_eq_u64(reached(rig.fd, other), 6);
+	rig_check_words(rig.data.cpu, 1);
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "point-reached", "a point is reached when its job has ended", point_reached },
+	{ "point-pending", "and not before", point_pending },
+	{ "point-between", "a point that nobody signals comes with the next", point_between },
+	{ "huge-points", "points are numbers of 64 bits", huge_points },
+	{ "later-job-first", "no point is reached before those below it", later_job_first },
+	{ "point-out-of-order", "a lower point after a higher one hangs nobody",
+	  point_out_of_order },
+	{ "many-points", "a thousand jobs along one timeline", many_points },
+	{ "ping-pong", "two contexts take turns by a timeline", ping_pong },
+	{ "many-wait-for-one", "eight contexts wait for points of one job", many_wait_for_one },
+	{ "unsubmitted-point", "a job cannot wait for a point that nobody will signal",
+	  unsubmitted_point },
+	{ "point-zero", "there is no point 0", point_zero },
+	{ "cpu-signals", "a job waits for a point that the CPU signals", cpu_signals },
+	{ "wait-before-submit", "a process may wait for a point that is yet to come",
+	  wait_before_submit },
+	{ "wait-available", "a wait for the promise of a point ends with it", wait_available },
+	{ "other-file-waits", "a timeline joins jobs of two files", other_file_waits },
+	{ "fault-at-a-point", "a job that faults reaches its point", fault_at_a_point },
+	{ "transfer-both-ways", "a fence goes from binary to timeline and back",
+	  transfer_both_ways },
+	{ "canceled-point", "a point whose context is destroyed is reached", canceled_point },
+	{ "one-job-two-points", "a job may signal several points", one_job_two_points },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}

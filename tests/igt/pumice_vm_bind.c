@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: MIT
+/*
+ * VM_BIND at once: what jobs see of it, and what it refuses. Binds that wait are in
+ * vm_bind_async.c; accesses that must fault in pumice_mmu_fault.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "igt_pumice.h"
+#include "rig.h"
+#include "sync.h"
+#include "vm_bind_async.h"
+
+IGT_TEST_DESCRIPTION("Mappings of buffer objects in VMs, made at once and in the VM's queue.");
+
+#define VA RIG_FREE
+#define WORDS 32u	/* that a store or copy touches */
+
+static void check_store(struct rig *rig, u64 va, const u32 *cpu)
+{
+	u32 value = 0x2000 + (u32)rig->used;
+
+	igt_assert_eq(rig_run(rig, rig_store_stream(rig, va, value)), 1);
+	rig_check_words(cpu, value);
+}
+
+/* ------------------------------------------------------------------ page sizes */
+
+/* A mapping where pages of @bits bits fit, and one where they do not for @skew. */
+static void map_of_page_size(u32 bits, u64 skew)
+{
+	struct rig rig = rig_open();
+	u64 size = 1ull << bits, va = 4 * GIB + skew, at;
+	u32 handle = need_bo(rig.fd, 2 * size), *cpu = need_cpu(rig.fd, handle, 2 * size);
+
+	need_map(rig.fd, rig.vm, handle, 0, va, 2 * size, 0);
+	for (at = 0; at < 2 * size; at += size / 4)
+		check_store(&rig, va + at, cpu + at / 4);
+	check_store(&rig, va + size - 64, cpu + (size - 64) / 4);
+	check_store(&rig, va + 2 * size - 128, cpu + (2 * size - 128) / 4);
+}
+
+static void page_4k(void)
+{
+	map_of_page_size(12, 0);
+}
+
+static void page_16k(void)
+{
+	map_of_page_size(14, 0);
+}
+
+static void page_64k(void)
+{
+	map_of_page_size(16, 0);
+}
+
+static void page_256k(void)
+{
+	map_of_page_size(18, 0);
+}
+
+static void page_1m(void)
+{
+	map_of_page_size(20, 0);
+}
+
+static void page_2m(void)
+{
+	map_of_page_size(21, 0);
+}
+
+static void page_sizes_skewed(void)
+{
+	u32 bits;
+
+	for (bits = 14; bits <= 21; bits++)
+		map_of_page_size(bits, PAGE);
+}
+
+/* ------------------------------------------------------------- what jobs see */
+
+static void same_bo_twice(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA + GIB, PAGE, 0);
+	check_store(&rig, VA, mem.cpu);
+	/* What was written at one address is read at the other. */
+	igt_assert_eq(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA + GIB, 5)), 1);
+	rig_check_words(rig.data.cpu, mem.cpu[0] + 5);
+}
+
+static void same_bo_two_vms(void)
+{
+	struct rig first = rig_open(), second = rig_on(first.fd);
+	struct mem mem = need_mem(first.fd, first.vm, VA, PAGE);
+
+	need_map(first.fd, second.vm, mem.handle, 0, 8 * GIB, PAGE, DRM_PUMICE_BIND_READONLY);
+	check_store(&first, VA, mem.cpu);
+	igt_assert_eq(rig_run(&second, rig_copy_stream(&second, second.data.va, 8 * GIB, 1)), 1);
+	rig_check_words(second.data.cpu, mem.cpu[0] + 1);
+	igt_assert_eq(rig_run(&second, rig_store_stream(&second, 8 * GIB, 0)), -EIO);
+}
+
+static void same_va_two_vms(void)
+{
+	struct rig first = rig_open(), second = rig_on(first.fd);
+	struct mem here = need_mem(first.fd, first.vm, VA, PAGE);
+	struct mem there = need_mem(first.fd, second.vm, VA, PAGE);
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		check_store(&first, VA, here.cpu);
+		check_store(&second, VA, there.cpu);
+		/* A change of one is none of the other's. */
+		need_unmap(first.fd, first.vm, VA, PAGE);
+		check_store(&second, VA, there.cpu);
+		need_map(first.fd, first.vm, here.handle, 0, VA, PAGE, 0);
+	}
+}
+
+static void bo_closed(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+
+	CHECK_OK(gpu_bo_close(rig.fd, mem.handle));
+	check_store(&rig, VA, mem.cpu);
+	need_unmap(rig.fd, rig.vm, VA, PAGE);
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA, 0)), -EIO);
+}
+
+static void prime_imported(void)
+{
+	struct rig owner = rig_open(), user = rig_open();
+	struct mem mem = need_mem(owner.fd, owner.vm, VA, MIB);
+	int shared = -1;
+	u32 handle;
+
+	igt_assert_eq(drmPrimeHandleToFD(owner.fd, mem.handle, DRM_CLOEXEC, &shared), 0);
+	igt_assert_eq(drmPrimeFDToHandle(user.fd, shared, &handle), 0);
+	close(shared);
+	need_map(user.fd, user.vm, handle, MIB / 2, VA, MIB / 2, 0);
+	check_store(&user, VA, mem.cpu + MIB / 8);
+	igt_assert_eq(rig_run(&owner, rig_copy_stream(&owner, owner.data.va, VA + MIB / 2, 1)), 1);
+	rig_check_words(owner.data.cpu, mem.cpu[MIB / 8] + 1);
+}
+
+static void replaced_at_once(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	u64 stream = rig_store_stream(&rig, VA, 50);
+	u32 round;
+
+	/* The same job writes each time to what is there then. */
+	for (round = 0; round < 20; round++) {
+		struct mem next;
+
+		igt_assert_eq(rig_run(&rig, stream), 1);
+		rig_check_words(mem.cpu, 50);
+		mem.cpu[0] = round;
+		next = need_mem(rig.fd, rig.vm, VA, PAGE);
+		igt_assert_eq(rig_run(&rig, stream), 1);
+		rig_check_words(next.cpu, 50);
+		igt_assert_eq_u32(mem.cpu[0], round);
+		mem = next;
+	}
+}
+
+static void swapped_in_one_call(void)
+{
+	struct rig rig = rig_open();
+	struct mem a = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct mem b = need_mem(rig.fd, rig.vm, VA + PAGE, PAGE);
+	struct drm_pumice_bind_op ops[] = {
+		bind_map(b.handle, 0, VA, PAGE, 0), bind_map(a.handle, 0, VA + PAGE, PAGE, 0),
+	};
+
+	check_store(&rig, VA, a.cpu);
+	check_store(&rig, VA + PAGE, b.cpu);
+	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, 2, NULL));
+	check_store(&rig, VA, b.cpu);
+	check_store(&rig, VA + PAGE, a.cpu);
+}
+
+/* A program that stores v0 and a shared register. */
+static struct shader store_shared(u32 number)
+{
+	struct shader shader = { .insns = 0 };
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(1), .src0 = reg_v(0),
+		.src1 = reg_sh(number),
+	});
+	emit_store(&shader, 1, 0);
+	emit_end(&shader);
+	return shader;
+}
+
+/* The program that runs is the one that is mapped, not the one that was. */
+static void replaced_program(void)
+{
+	struct rig rig = rig_open();
+	const struct shader programs[] = { store_shared(2), store_shared(3) };
+	const struct launch launch = {
+		.shader = programs, .code = VA,
+		.params = { (u32)rig.data.va, (u32)(rig.data.va >> 32), 60, 600 },
+	};
+	u64 stream = rig_stream(&rig, &launch);
+	u32 handles[2], i, round;
+
+	for (i = 0; i < 2; i++) {
+		handles[i] = need_bo(rig.fd, PAGE);
+		memcpy(need_cpu(rig.fd, handles[i], PAGE), programs[i].words,
+		       sizeof(programs[i].words));
+	}
+	for (round = 0; round < 10; round++) {
+		need_map(rig.fd, rig.vm, handles[round % 2], 0, VA, PAGE, 0);
+		igt_assert_eq(rig_run(&rig, stream), 1);
+		rig_check_words(rig.data.cpu, round % 2 ? 600 : 60);
+	}
+}
+
+/* Pages of one object in an order of their own, read by one job. */
+static void shuffled_pages(void)
+{
+	enum { PAGES = 256 };
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, PAGES * PAGE), *cpu = need_cpu(rig.fd, handle, PAGES * PAGE);
+	struct drm_pumice_bind_op *ops = calloc(PAGES, sizeof(*ops));
+	u32 i;
+
+	igt_assert(ops);
+	for (i = 0; i < PAGES; i++) {
+		ops[i] = bind_map(handle, (u64)(i * 37 % PAGES) * PAGE, VA + (u64)i * PAGE, PAGE, 0);
+		cpu[i * PAGE / 4] = i;
+	}
+	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, PAGES, NULL));
+	for (i = 0; i < PAGES; i++)
+		rig_submit(&rig, rig_copy_stream(&rig, rig_data(&rig, i * WORDS),
+						 VA + (u64)i * PAGE, 1000));
+	igt_assert_eq(rig_wait(&rig), 1);
+	for (i = 0; i < PAGES; i++)
+		igt_assert_eq_u32(rig.data.cpu[i * WORDS], i * 37 % PAGES + 1000);
+}
+
+/* A page here and there in a whole terabyte. */
+static void sparse(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_query_gpu info = need_info(rig.fd);
+	u32 handle = need_bo(rig.fd, 64 * PAGE), *cpu = need_cpu(rig.fd, handle, 64 * PAGE);
+	u64 stride = (info.va_end - 2 * GIB) / 64 & ~(u64)(PAGE - 1);
+	u32 i;
+
+	for (i = 0; i < 64; i++)
+		need_map(rig.fd, rig.vm, handle, (u64)i * PAGE, 2 * GIB + i * stride, PAGE, 0);
+	for (i = 0; i < 64; i++)
+		check_store(&rig, 2 * GIB + i * stride, cpu + i * PAGE / 4);
+	need_unmap(rig.fd, rig.vm, 2 * GIB, info.va_end - 2 * GIB);
+	for (i = 0; i < 64; i += 21)
+		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, 2 * GIB + i * stride, 0)), -EIO);
+}
+
+static void last_page(void)
+{
+	struct rig rig = rig_open();
+	u64 va = need_info(rig.fd).va_end - PAGE;
+	struct mem mem = need_mem(rig.fd, rig.vm, va, PAGE);
+
+	check_store(&rig, va + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
+}
+
+static void partial_unmap(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+	u64 at;
+
+	need_unmap(rig.fd, rig.vm, VA + MIB + PAGE, 2 * MIB);
+	check_store(&rig, VA + MIB, mem.cpu + MIB / 4);
+	check_store(&rig, VA + 3 * MIB + PAGE, mem.cpu + (3 * MIB + PAGE) / 4);
+	for (at = MIB + PAGE; at < 3 * MIB + PAGE; at += MIB / 4)
+		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + at, 0)), -EIO);
+}
+
+static void under_a_running_job(void)
+{
+	struct rig rig = rig_open(), other = rig;
+	struct mem mem;
+	u32 i;
+
+	other.context = need_context(rig.fd, rig.vm);
+	rig_block(&rig);
+	for (i = 0; i < 16; i++) {
+		mem = need_mem(rig.fd, rig.vm, VA, MIB);
+		need_unmap(rig.fd, rig.vm, VA, MIB);
+	}
+	need_map(rig.fd, rig.vm, mem.handle, 0, VA, MIB, 0);
+	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	other.used = RIG_CODE_BYTES / 2;
+	check_store(&other, VA, mem.cpu);
+}
+
+static void vm_destroyed(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_bind_op op = bind_unmap(VA, PAGE);
+
+	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
+	igt_assert_eq(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), -ENOENT);
+	rig_check_works(&rig);
+}
+
+/* -------------------------------------------------------------- what is refused */
+
+static void refuse(int fd, u32 vm, struct drm_pumice_bind_op op, int error)
+{
+	u32 failed = 99;
+
+	igt_assert_eq(gpu_bind(fd, vm, &op, 1, &failed), -error);
+	igt_assert_eq_u32(failed, 0);
+}
+
+static void bad_alignment(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), handle = need_bo(fd, 4 * PAGE);
+
+	refuse(fd, vm, bind_map(handle, 0, VA + 1, PAGE, 0), EINVAL);
+	refuse(fd, vm, bind_map(handle, PAGE / 2, VA, PAGE, 0), EINVAL);
+	refuse(fd, vm, bind_map(handle, 0, VA, PAGE - 1, 0), EINVAL);
+	refuse(fd, vm, bind_unmap(VA + 1, PAGE), EINVAL);
+	refuse(fd, vm, bind_unmap(VA, 0), EINVAL);
+}
+
+static void bad_range(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), handle = need_bo(fd, 4 * PAGE);
+	struct drm_pumice_query_gpu info = need_info(fd);
+
+	refuse(fd, vm, bind_map(handle, 0, info.va_end, PAGE, 0), EINVAL);
+	refuse(fd, vm, bind_map(handle, 0, info.va_end - PAGE, 2 * PAGE, 0), EINVAL);
+	refuse(fd, vm, bind_map(handle, 0, UINT64_MAX - PAGE + 1, 2 * PAGE, 0), EINVAL);
+	refuse(fd, vm, bind_map(handle, PAGE, VA, 4 * PAGE, 0), EINVAL);
+	refuse(fd, vm, bind_map(handle, UINT64_MAX - PAGE + 1, VA, 2 * PAGE, 0), EINVAL);
+}
+
+static void bad_handle(void)
+{
+	int fd = need_gpu(), other = need_gpu();
+	u32 vm = need_vm(fd), handle = need_bo(fd, PAGE);
+	struct drm_pumice_bind_op op;
+
+	need_bo(other, PAGE);
+	refuse(fd, vm, bind_map(NO_HANDLE, 0, VA, PAGE, 0), ENOENT);
+	refuse(fd, vm, bind_map(need_bo(other, PAGE), 0, VA, PAGE, 0), ENOENT);
+	op = bind_map(handle, 0, VA, PAGE, 0);
+	igt_assert_eq(gpu_bind(fd, NO_HANDLE, &op, 1, NULL), -ENOENT);
+}
+
+static void bad_flags(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), handle = need_bo(fd, PAGE);
+	struct drm_pumice_bind_op op = bind_map(handle, 0, VA, PAGE, 0);
+	u32 bit;
+
+	for (bit = 2; bit < 32; bit++)
+		refuse(fd, vm, bind_map(handle, 0, VA, PAGE, 1u << bit), EINVAL);
+	op.type = 2;
+	refuse(fd, vm, op, EINVAL);
+	op = bind_unmap(VA, PAGE);
+	op.flags = DRM_PUMICE_BIND_READONLY;
+	refuse(fd, vm, op, EINVAL);
+	op = bind_unmap(VA, PAGE);
+	op.handle = handle;
+	refuse(fd, vm, op, EINVAL);
+	op.handle = 0;
+	op.pad = 1;
+	refuse(fd, vm, op, EINVAL);
+}
+
+static void error_index(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	u32 bad, failed;
+
+	for (bad = 0; bad < 3; bad++) {
+		struct drm_pumice_bind_op ops[3];
+		u32 i;
+
+		for (i = 0; i < 3; i++)
+			ops[i] = bind_map(i == bad ? NO_HANDLE : mem.handle, 0,
+					  VA + (1 + 3 * bad + i) * PAGE, PAGE, 0);
+		igt_assert_eq(gpu_bind(rig.fd, rig.vm, ops, 3, &failed), -ENOENT);
+		igt_assert_eq_u32(failed, bad);
+		for (i = 0; i < 3; i++)
+			igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, ops[i].va, i)),
+				      i < bad ? 1 : -EIO);
+	}
+}
+
+static void most_operations(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS + 1, sizeof(*ops));
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	u32 i;
+
+	igt_assert(ops);
+	for (i = 0; i <= DRM_PUMICE_MAX_BIND_OPS; i++)
+		ops[i] = bind_map(mem.handle, 0, VA + (u64)i * PAGE, PAGE, 0);
+	igt_assert_eq(gpu_bind(rig.fd, rig.vm, ops, DRM_PUMICE_MAX_BIND_OPS + 1, NULL), -E2BIG);
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + PAGE, 0)), -EIO);
+	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, DRM_PUMICE_MAX_BIND_OPS, NULL));
+	check_store(&rig, VA + (DRM_PUMICE_MAX_BIND_OPS - 1) * (u64)PAGE, mem.cpu);
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "page-4k", "4 KiB pages map what they should", page_4k },
+	{ "page-16k", "16 KiB pages map what they should", page_16k },
+	{ "page-64k", "64 KiB pages map what they should", page_64k },
+	{ "page-256k", "256 KiB pages map what they should", page_256k },
+	{ "page-1m", "1 MiB pages map what they should", page_1m },
+	{ "page-2m", "2 MiB pages map what they should", page_2m },
+	{ "page-sizes-skewed", "addresses where no large page fits work too", page_sizes_skewed },
+	{ "same-bo-twice", "an object at two addresses is one memory", same_bo_twice },
+	{ "same-bo-two-vms", "an object in two VMs is one memory, with rights of each",
+	  same_bo_two_vms },
+	{ "same-va-two-vms", "an address of two VMs is two memories", same_va_two_vms },
+	{ "bo-closed", "a mapping keeps its object, until it goes", bo_closed },
+	{ "prime-imported", "an object of another file can be mapped", prime_imported },
+	{ "replaced-at-once", "the next job sees what was mapped over", replaced_at_once },
+	{ "swapped-in-one-call", "two mappings can trade places", swapped_in_one_call },
+	{ "replaced-program", "the next job runs the program that was mapped over",
+	  replaced_program },
+	{ "shuffled-pages", "256 mappings of one page each", shuffled_pages },
+	{ "sparse", "64 mappings over the whole space, unmapped at once", sparse },
+	{ "last-page", "the last page of the space works", last_page },
+	{ "partial-unmap", "an unmap takes what it names and no more", partial_unmap },
+	{ "under-a-running-job", "a VM can be changed while its job runs", under_a_running_job },
+	{ "vm-destroyed", "a context keeps its VM", vm_destroyed },
+	{ "bad-alignment", "addresses, offsets and sizes are whole pages", bad_alignment },
+	{ "bad-range", "mappings lie within space and object", bad_range },
+	{ "bad-handle", "objects and VMs are those of the file", bad_handle },
+	{ "bad-flags", "types, flags and padding are checked", bad_flags },
+	{ "error-index", "the operation that failed is told, those before it stand",
+	  error_index },
+	{ "most-operations", "as many operations as promised, and no more", most_operations },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_pumice_for_each_case(one, vm_bind_async_cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}
