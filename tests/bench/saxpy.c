@@ -10,8 +10,8 @@
 #define COUNT	(16u << 20)
 #define BYTES	((uint64_t)COUNT * sizeof(float))
 #define FACTOR	2.0f
-#define ROWS	256u	/* of PUMICE_LANES elements, for a wave */
-#define WAVES	1u	/* of a work-group */
+#define BLOCK	256u	/* elements */
+#define BLOCKS	64u	/* of a wave */
 
 static float x_of(uint32_t i)
 {
@@ -48,8 +48,8 @@ static void ours(struct gpu_work *work, const struct gpu_buffer *buffers)
 	gpu_add_address(work, &buffers[0]);
 	gpu_add_address(work, &buffers[1]);
 	gpu_add_float(work, FACTOR);
-	gpu_add_word(work, ROWS);
-	work->groups[0] = COUNT / (PUMICE_LANES * ROWS * WAVES);
+	gpu_add_word(work, BLOCKS);
+	work->groups[0] = COUNT / (BLOCK * BLOCKS);
 }
 
 static void peer(struct pocl_work *work, const struct pocl_buffer *buffers)

@@ -57,45 +57,29 @@ element:
 	add.u32		b_at, b_at, row_bytes[0]
 	sig_waitall2	ready[0], sig0, sig1
 	shuffle		value, r16, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r0, r0, r26
-	mul.f32		r26, value, r25
-	add.f32		r1, r1, r26
+	fma.f32		r0, value, r24, r0
+	fma.f32		r1, value, r25, r1
 	shuffle		value, r17, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r2, r2, r26
-	mul.f32		r26, value, r25
-	add.f32		r3, r3, r26
+	fma.f32		r2, value, r24, r2
+	fma.f32		r3, value, r25, r3
 	shuffle		value, r18, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r4, r4, r26
-	mul.f32		r26, value, r25
-	add.f32		r5, r5, r26
+	fma.f32		r4, value, r24, r4
+	fma.f32		r5, value, r25, r5
 	shuffle		value, r19, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r6, r6, r26
-	mul.f32		r26, value, r25
-	add.f32		r7, r7, r26
+	fma.f32		r6, value, r24, r6
+	fma.f32		r7, value, r25, r7
 	shuffle		value, r20, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r8, r8, r26
-	mul.f32		r26, value, r25
-	add.f32		r9, r9, r26
+	fma.f32		r8, value, r24, r8
+	fma.f32		r9, value, r25, r9
 	shuffle		value, r21, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r10, r10, r26
-	mul.f32		r26, value, r25
-	add.f32		r11, r11, r26
+	fma.f32		r10, value, r24, r10
+	fma.f32		r11, value, r25, r11
 	shuffle		value, r22, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r12, r12, r26
-	mul.f32		r26, value, r25
-	add.f32		r13, r13, r26
+	fma.f32		r12, value, r24, r12
+	fma.f32		r13, value, r25, r13
 	shuffle		value, r23, k[0]
-	mul.f32		r26, value, r24
-	add.f32		r14, r14, r26
-	mul.f32		r26, value, r25
-	add.f32		r15, r15, r26
+	fma.f32		r14, value, r24, r14
+	fma.f32		r15, value, r25, r15
 	add.u32		k[0], k[0], 1
 	eq.u32		more[0], k[0], 32
 	brz		element, more[0]

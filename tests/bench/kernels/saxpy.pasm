@@ -1,44 +1,40 @@
 ; SPDX-License-Identifier: MIT
 ;
-; y = a x + y over f32: each wave takes rows of 32 elements, one behind the other.
-; A work-group of 4 waves has 4 * rows * 32 elements, each wave a part of its own.
+; y = a x + y over f32: a wave takes blocks of 256 elements, one behind the other; an
+; instance has 4 of each 128.
 ;
-; Uniforms: x, y (64-bit addresses), a, rows that a wave takes (a multiple of 4).
+; Uniforms: x, y (64-bit addresses), a, blocks that a wave takes.
 
 .group    32, 1, 1
-.uniforms sh0, 6		; x sh0, y sh2, a sh4, rows sh5
+.uniforms sh0, 6		; x sh0, y sh2, a sh4, blocks sh5
 
-.alias    at, r0		; byte offset of the lane's element
-.alias    left, r1		; rows that remain
+.alias    at, r0		; byte offset of the instance's elements
+.alias    left, r1		; [0]: blocks that remain
+.alias    ready, r2
 
 	mul.u32		at, wave, sh5
-	shl.u32		at, at, 5
-	add.u32		at, at, sid
-	shl.u32		at, at, 2
+	shl.u32		at, at, 10
+	shl.u32		r3, sid, 4
+	add.u32		at, at, r3
 	mov		left[0], sh5
-rows:
-	global_load32	sig0, r2, [one], sh0 + at
-	global_load32	sig0, r3, [one], sh2 + at
-	global_load32	sig0, r4, [one], sh0 + at + 128
-	global_load32	sig0, r5, [one], sh2 + at + 128
-	global_load32	sig0, r6, [one], sh0 + at + 256
-	global_load32	sig0, r7, [one], sh2 + at + 256
-	global_load32	sig0, r8, [one], sh0 + at + 384
-	global_load32	sig0, r9, [one], sh2 + at + 384
-	sig_wait	r10[0], sig0
-	mul.f32		r2, r2, sh4
-	add.f32		r3, r3, r2
-	mul.f32		r4, r4, sh4
-	add.f32		r5, r5, r4
-	mul.f32		r6, r6, sh4
-	add.f32		r7, r7, r6
-	mul.f32		r8, r8, sh4
-	add.f32		r9, r9, r8
-	global_store32	sig1, [one], sh2 + at, r3
-	global_store32	sig1, [one], sh2 + at + 128, r5
-	global_store32	sig1, [one], sh2 + at + 256, r7
-	global_store32	sig1, [one], sh2 + at + 384, r9
-	add.u32		at, at, 512
-	sub.u32		left[0], left[0], 4
-	brnz		rows, left[0]
+block:
+	global_load128	sig0, r4, [one], sh0 + at
+	global_load128	sig0, r8, [one], sh2 + at
+	global_load128	sig1, r12, [one], sh0 + at + 512
+	global_load128	sig1, r16, [one], sh2 + at + 512
+	sub.u32		left[0], left[0], 1
+	sig_wait	ready[0], sig0
+	fma.f32		r8, r4, sh4, r8
+	fma.f32		r9, r5, sh4, r9
+	fma.f32		r10, r6, sh4, r10
+	fma.f32		r11, r7, sh4, r11
+	global_store128	sig2, [one], sh2 + at, r8
+	sig_wait	ready[0], sig1
+	fma.f32		r16, r12, sh4, r16
+	fma.f32		r17, r13, sh4, r17
+	fma.f32		r18, r14, sh4, r18
+	fma.f32		r19, r15, sh4, r19
+	global_store128	sig2, [one], sh2 + at + 512, r16
+	add.u32		at, at, 1024
+	brnz		block, left[0]
 	end
