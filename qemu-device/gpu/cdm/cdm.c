@@ -205,6 +205,7 @@ bool cdm_step(struct cdm *cdm, unsigned int budget)
 {
 	unsigned int cost;
 
+	pds_tick(cdm->pds);
 	for (; budget; budget -= cost < budget ? cost : budget) {
 		if (!step(cdm, &cost))
 			return false;

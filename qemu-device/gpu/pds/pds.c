@@ -69,8 +69,8 @@ struct pds {
 
 	/* Performance counters. */
 	u64 started, waited, dma_bytes;
-	u64 occupancy;			/* tasks * ns up to occupancy_time */
-	u64 occupancy_time;		/* GPU clock */
+	u64 occupancy;			/* tasks * ns up to time */
+	u64 time;			/* GPU clock, when tasks last came or went */
 };
 
 struct pds *pds_create(const struct pds_config *config)
@@ -108,6 +108,23 @@ void pds_destroy(struct pds *pds)
 	free(pds);
 }
 
+/* A register's limit in units of a store; 0 is none. */
+static u32 limit_of(u32 value, u32 unit)
+{
+	return value ? value / unit : UINT32_MAX;
+}
+
+static void set_limits(struct pds *pds, const struct pds_control *control)
+{
+	pds->control = *control;
+	pds->limits = (struct pds_limits){
+		.tasks = limit_of(control->tasks, 1),
+		.rows = limit_of(control->unified_bytes, PDS_UNIFIED_ROW_BYTES),
+		.words = limit_of(control->common_bytes, sizeof(u32)),
+		.local_rows = limit_of(control->local_bytes, PDS_LOCAL_ROW_BYTES),
+	};
+}
+
 void pds_reset(struct pds *pds)
 {
 	unsigned int i;
@@ -122,7 +139,7 @@ void pds_reset(struct pds *pds)
 	pds->tasks = pds->peak_tasks = pds->held = pds->waves = 0;
 	pds->started = pds->waited = pds->dma_bytes = 0;
 	pds->occupancy = 0;
-	pds_set_control(pds, &(struct pds_control){ .out_of_order = true });
+	set_limits(pds, &(struct pds_control){ .out_of_order = true });
 }
 
 static u64 now(const struct pds *pds)
@@ -130,16 +147,22 @@ static u64 now(const struct pds *pds)
 	return pds->config.now(pds->config.opaque);
 }
 
-/* Tasks come and go: count those that were there until now. */
-static void change_tasks(struct pds *pds, s32 change)
+/* Before tasks come or go: count those that were there until now. */
+void pds_tick(struct pds *pds)
 {
 	u64 time = now(pds);
 
-	pds->occupancy += pds->tasks * (time - pds->occupancy_time);
-	pds->occupancy_time = time;
-	pds->tasks += (u32)change;
-	if (pds->tasks > pds->peak_tasks)
-		pds->peak_tasks = pds->tasks;
+	pds->occupancy += pds->tasks * (time - pds->time);
+	pds->time = time;
+}
+
+static void release(struct pds *pds, struct pds_unit *unit, unsigned int group)
+{
+	u32 tasks = unit->claim[group].need.tasks;
+
+	pds_unit_release(unit, group);
+	pds->held -= tasks;
+	pds->tasks -= tasks;
 }
 
 /* Give back what ended groups of a USC hold, as far as the order allows. */
@@ -147,32 +170,16 @@ static void release_ended(struct pds *pds, struct pds_unit *unit)
 {
 	unsigned int group;
 
-	while (pds_unit_next(unit, !pds->control.out_of_order, &group)) {
-		u32 tasks = unit->claim[group].need.tasks;
-
-		pds_unit_release(unit, group);
-		pds->held -= tasks;
-		change_tasks(pds, -(s32)tasks);
-	}
-}
-
-/* A register's limit in units of a store; 0 is none. */
-static u32 limit_of(u32 value, u32 unit)
-{
-	return value ? value / unit : UINT32_MAX;
+	while (pds_unit_next(unit, !pds->control.out_of_order, &group))
+		release(pds, unit, group);
 }
 
 void pds_set_control(struct pds *pds, const struct pds_control *control)
 {
 	unsigned int i;
 
-	pds->control = *control;
-	pds->limits = (struct pds_limits){
-		.tasks = limit_of(control->tasks, 1),
-		.rows = limit_of(control->unified_bytes, PDS_UNIFIED_ROW_BYTES),
-		.words = limit_of(control->common_bytes, sizeof(u32)),
-		.local_rows = limit_of(control->local_bytes, PDS_LOCAL_ROW_BYTES),
-	};
+	set_limits(pds, control);
+	pds_tick(pds);
 	for (i = 0; i < pds->config.uscs; i++)
 		release_ended(pds, &pds->unit[i].accounts);
 }
@@ -200,7 +207,7 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 	value[PUMICE_PERF_PDS_TASKS] += pds->started;
 	value[PUMICE_PERF_PDS_WAITS] += pds->waited;
 	value[PUMICE_PERF_PDS_OCCUPANCY] +=
-		pds->occupancy + pds->tasks * (now(pds) - pds->occupancy_time);
+		pds->occupancy + pds->tasks * (now(pds) - pds->time);
 	value[PUMICE_PERF_PDS_DMA_BYTES] += pds->dma_bytes;
 }
 
@@ -405,7 +412,9 @@ static void note_start(struct pds *pds, unsigned int usc, unsigned int group, u6
 	pds->groups++;
 	pds->started += need->tasks;
 	pds->waves += need->waves;
-	change_tasks(pds, (s32)need->tasks);
+	pds->tasks += need->tasks;
+	if (pds->tasks > pds->peak_tasks)
+		pds->peak_tasks = pds->tasks;
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, pds->current.launch.ctx, usc,
 		    linear, need->waves);
 }
@@ -456,12 +465,16 @@ static void group_done(void *opaque, unsigned int usc, unsigned int group)
 	pds->config.lock(pds->config.opaque);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_END,
 		    usc_group(pds->config.usc[usc], group)->ctx, usc, unit->linear[group], 0);
+	pds_tick(pds);
 	pds->groups--;
 	pds->waves -= need->waves;
 	pds->held += need->tasks;
 	pds_unit_end(&unit->accounts, group);
 	pds_code_unref(&pds->codes, unit->code[group]);
-	release_ended(pds, &unit->accounts);
+	if (pds->control.out_of_order)
+		release(pds, &unit->accounts, group);
+	else
+		release_ended(pds, &unit->accounts);
 	pds->config.ops->group_done(pds->config.ops_opaque);
 	pds->config.unlock(pds->config.opaque);
 }

@@ -95,6 +95,8 @@ unsigned int pds_launch_cost(const struct pds *pds);
  * its number in the grid, x fastest. Nothing is left behind unless it started.
  */
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault);
+/* Some groups are about to be started: the time for all of them, so that not each reads a clock. */
+void pds_tick(struct pds *pds);
 /* The last group of the launch was dealt, or the launch is given up; its groups run on. */
 void pds_launch_end(struct pds *pds);
 

@@ -56,6 +56,11 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 	return PDS_STARTED;
 }
 
+void pds_tick(struct pds *pds)
+{
+	(void)pds;
+}
+
 void pds_launch_end(struct pds *pds)
 {
 	assert_true(pds->in_launch);

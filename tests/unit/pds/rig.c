@@ -211,6 +211,7 @@ enum pds_result rig_group(struct rig *rig, u32 x, u32 y, u32 z, u64 linear)
 
 	memset(&rig->fault, 0xa5, sizeof(rig->fault));
 	rig_lock(rig);
+	pds_tick(rig->pds);
 	result = pds_group(rig->pds, id, linear, &rig->fault);
 	rig_unlock(rig);
 	return result;
