@@ -114,9 +114,9 @@ struct alu_fns {
 	usc_exec_fn *scalar;	/* NULL where exec_scalar.c has it */
 };
 
-#define NO_FNS { { NULL } }
-#define ROW(name) { { name##_row } }
-#define ROW_WORD(name) { { name##_row, name##_word } }
+#define NO_FNS { { NULL }, NULL }
+#define ROW(name) { { name##_row }, NULL }
+#define ROW_WORD(name) { { name##_row, name##_word }, NULL }
 #define ROW_ONE(name) { { name##_row }, name##_one }
 #define ROW_WORD_ONE(name) { { name##_row, name##_word }, name##_one }
 #define THREE(name)									\
