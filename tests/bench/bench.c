@@ -131,6 +131,7 @@ static void run_rows(struct bench *bench)
 	bench_mandelbrot(bench);
 	bench_saxpy(bench);
 	bench_launch(bench);
+	bench_pds(bench);
 	fputs("\n]\n", bench->json);
 	pocl_close(&bench->pocl);
 	gpu_close(&bench->single);

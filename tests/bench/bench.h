@@ -99,5 +99,6 @@ void bench_matmul(struct bench *bench);
 void bench_mandelbrot(struct bench *bench);
 void bench_saxpy(struct bench *bench);
 void bench_launch(struct bench *bench);
+void bench_pds(struct bench *bench);
 
 #endif

@@ -44,6 +44,9 @@ void gpu_work_free(struct gpu_work *work);
 /* Build the control stream, submit it, and wait until it is done. */
 void gpu_run(struct gpu_work *work);
 
+/* Write a register of the GPU, as the kernel driver could. */
+void gpu_register(struct gpu *gpu, uint32_t offset, uint32_t value);
+
 /* Add a word, an address, a float to the uniforms. */
 void gpu_add_word(struct gpu_work *work, uint32_t word);
 void gpu_add_address(struct gpu_work *work, const struct gpu_buffer *buffer);
