@@ -256,6 +256,8 @@ static const char *firmware_path(void)
 
 	if (named && *named)
 		return named;
+	if (!access(FIRMWARE_KERNEL, R_OK))
+		return FIRMWARE_KERNEL;
 	return access(FIRMWARE_INSTALLED, R_OK) ? FIRMWARE_BUILT : FIRMWARE_INSTALLED;
 }
 

@@ -71,7 +71,8 @@ struct pumice_trace;
  * @error_bytes: size of @error
  *
  * In process, the firmware file is the one that the environment variable
- * PUMICE_FIRMWARE names, else the installed one, else that of the build tree.
+ * PUMICE_FIRMWARE names, else the kernel's, else the one installed with the
+ * library, else that of the build tree.
  *
  * Return: 0; -EINVAL for a name that is not understood, -ENODEV where there is
  * no such GPU or its interface has another version, -ENOENT without firmware,

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# install.sh BUILD EXAMPLES FIRMWARE: the library as users get it. Installs into a
+# folder, builds the examples there with nothing but what pkg-config says, runs
+# them on a GPU in the process, and looks at what else was installed.
+
+build=$1 examples=$2
+export PUMICE_FIRMWARE="$3"
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+cases=0
+failed=0
+
+# check NAME COMMAND…
+check() {
+	name=$1
+	shift
+	cases=$((cases + 1))
+	if "$@" >"$room/log" 2>&1; then
+		echo "ok $cases - $name"
+	else
+		failed=1
+		echo "not ok $cases - $name"
+		sed 's/^/# /' "$room/log"
+	fi
+}
+
+# Symbols that the library exports without a version, or beyond its map.
+no_strangers() {
+	nm -D --defined-only --with-symbol-versions "$library" | awk '
+		$3 !~ /^pumice_[a-z0-9_]*@@LIBPUMICE_0\.[12]$/ && $3 !~ /^LIBPUMICE_0\.[12]/ {
+			print; bad = 1
+		}
+		END { exit bad }'
+}
+
+has_symbol() {
+	nm -D --defined-only --with-symbol-versions "$library" | grep -q " $1@@$2\$"
+}
+
+# Every function of the header is exported, and has its page.
+all_functions() {
+	for function in $(grep -ohE '^[a-z][a-z0-9_ *]*[ *]pumice_[a-z0-9_]+\(' \
+		"$prefix/include/pumice/pumice.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
+		function=${function%(}
+		has_symbol "$function" "LIBPUMICE_0.[12]" || { echo "$function is not exported"; return 1; }
+		[ -f "$prefix/share/man/man3/$function.3" ] || { echo "$function has no page"; return 1; }
+	done
+}
+
+cpp_program() {
+	printf '%s\n' '#include <pumice/pumice.h>' '#include <pumice/pumice_shader.h>' \
+		'int main() { return !pumice_fault_name(0); }' >"$room/header.cpp"
+	# Flags are to be split.
+	# shellcheck disable=SC2046
+	"${CXX:-c++}" -Wall -Werror $(pkg-config --cflags pumice) "$room/header.cpp" \
+		-o "$room/header" $(pkg-config --libs pumice)
+}
+
+# The compiler and make choose for themselves, whatever the surroundings say.
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+
+check install_goes_into_a_folder meson install -C "$build" --no-rebuild --destdir "$room/root"
+prefix=$room/root/usr/local
+config=$(find "$prefix" -name pumice.pc | head -n 1)
+library=$(find "$prefix" -name 'libpumice.so' | head -n 1)
+export PKG_CONFIG_PATH="${config%/*}" PKG_CONFIG_SYSROOT_DIR="$room/root"
+export LD_LIBRARY_PATH="${library%/*}"
+
+check pkg_config_knows_the_library pkg-config --atleast-version=0.2 pumice
+check every_symbol_has_a_version no_strangers
+check old_symbols_keep_their_version has_symbol pumice_submit LIBPUMICE_0.1
+check new_symbols_have_a_version_of_their_own has_symbol pumice_vm_bind_async LIBPUMICE_0.2
+check every_function_is_exported_and_has_a_page all_functions
+check tools_have_pages test -f "$prefix/share/man/man1/pumice-run.1"
+check the_firmware_is_there test -s "$prefix/share/pumice/pumice_fw.bin"
+cp -r "$examples" "$room/examples"
+check examples_build_against_what_is_installed make -C "$room/examples" clean all \
+	CFLAGS="-O2 -Wall -Wextra -Werror"
+for example in vector-add collatz timeline; do
+	check "the_example_${example}_runs" "$room/examples/$example"
+done
+check the_installed_tool_runs "$prefix/bin/pumice-run" --native --list-perf
+if command -v "${CXX:-c++}" >/dev/null; then
+	check headers_are_fit_for_cpp cpp_program
+fi
+echo "1..$cases"
+exit $failed
