@@ -204,6 +204,15 @@ static void tally_copy(const struct exec *x, const struct usc_insn *i, struct ta
 	*(i->op == PUMICE_USC_OP_GROUP_LOAD ? &t->load_bytes : &t->store_bytes) = share.words * 4;
 }
 
+/* Dynamic constants are loaded in valid lanes, whatever the mask says. */
+static void tally_constants(const struct exec *x, const struct usc_insn *i, struct tally *t)
+{
+	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
+		if ((i->lookups >> place & 1) && exec_lookup(x, i, place)->kind == USC_LOOKUP_DC)
+			t->load_bytes += (u32)__builtin_popcount(x->valid) * 4;
+	}
+}
+
 static void count_complete(struct usc *usc, const struct usc_insn *i, const struct tally *t)
 {
 	usc_count(usc, class_of(i), 1);
@@ -222,6 +231,7 @@ const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *
 
 		tally_access(x, i, &t);
 		tally_copy(x, i, &t);
+		tally_constants(x, i, &t);
 		x->limit = i + 1;	/* this instruction alone */
 		i = i->run(x, i);
 		/* A jump has begun a new run of instructions, as far as the slice allows. */

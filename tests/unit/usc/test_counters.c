@@ -239,6 +239,28 @@ static void usc_bytes_are_those_of_active_lanes(void **state)
 	rig_destroy(rig);
 }
 
+/* Two operands, 9 instances; the mask does not count. */
+static void usc_bytes_of_dynamic_constants_are_those_of_valid_lanes(void **state)
+{
+	const struct pumice_usc_operand constant = { .bank = PUMICE_USC_BANK_DC, .idx = 1 };
+	const struct rig_group nine = { .tasks = 1, .instances = { 9 }, .local_bytes = 64 };
+	struct pumice_usc_insn code[] = {
+		INSN(DC_WINDOW, .src2 = SH(0), .words = 16),
+		INSN(SELECT, .dst = R(0), .mask = IF(MASK_K(ZERO))),
+		INSN(END),
+	};
+	struct rig *rig = create(true);
+	struct counts c;
+
+	(void)state;
+	pumice_usc_operand_pack(&code[1].src0, &constant);
+	code[1].src1 = code[1].src0;
+	c = run(rig, &nine, code, LENGTH(code));
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 9 * 4 * 2);
+	rig_destroy(rig);
+}
+
 /* Both directions of a work-group copy: each word once, whatever the waves. */
 static void usc_bytes_of_a_copy_are_its_words(void **state)
 {
@@ -508,6 +530,7 @@ int main(void)
 		cmocka_unit_test(usc_detailed_counters_know_each_class),
 		cmocka_unit_test(usc_detailed_counters_rest_while_detail_is_off),
 		cmocka_unit_test(usc_bytes_are_those_of_active_lanes),
+		cmocka_unit_test(usc_bytes_of_dynamic_constants_are_those_of_valid_lanes),
 		cmocka_unit_test(usc_bytes_of_a_copy_are_its_words),
 		cmocka_unit_test(usc_stalls_are_slots_in_which_every_wave_waits),
 		cmocka_unit_test(usc_work_hides_latency),
