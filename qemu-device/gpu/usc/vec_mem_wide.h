@@ -271,6 +271,21 @@ VARIANT(burst_store, global_words(x, i, i->words, true))
 VARIANT(burst_load_whole, global_words(x, i, PUMICE_USC_BURST_WORDS, false))
 VARIANT(burst_store_whole, global_words(x, i, PUMICE_USC_BURST_WORDS, true))
 
+/* Where the count is known when it is compiled it is faster. */
+static usc_exec_fn *burst_find(u32 words, bool store)
+{
+	switch (words) {
+	case 2:
+		return store ? global_store64 : global_load64;
+	case 4:
+		return store ? global_store128 : global_load128;
+	case PUMICE_USC_BURST_WORDS:
+		return store ? burst_store_whole : burst_load_whole;
+	default:
+		return store ? burst_store : burst_load;
+	}
+}
+
 static usc_exec_fn *wide_find(const struct usc_insn *insn)
 {
 	switch (insn->op) {
@@ -291,9 +306,9 @@ static usc_exec_fn *wide_find(const struct usc_insn *insn)
 	case PUMICE_USC_OP_GLOBAL_STORE128:
 		return global_store128;
 	case PUMICE_USC_OP_BURST_LOAD:
-		return insn->words == PUMICE_USC_BURST_WORDS ? burst_load_whole : burst_load;
+		return burst_find(insn->words, false);
 	case PUMICE_USC_OP_BURST_STORE:
-		return insn->words == PUMICE_USC_BURST_WORDS ? burst_store_whole : burst_store;
+		return burst_find(insn->words, true);
 	default:
 		return NULL;
 	}

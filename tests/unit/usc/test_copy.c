@@ -172,6 +172,46 @@ static void usc_group_copy_is_shared_out_by_wave(void **state)
 	rig_destroy(rig);
 }
 
+/* The last wave ends between the copy and the barrier that the others wait at. */
+static void usc_barrier_behind_a_copy_that_a_wave_never_reaches_faults(void **state)
+{
+	const struct rig_group group = {
+		.tasks = 1, .instances = { 96 }, .limits = limits, .local_bytes = LOCAL_BYTES,
+	};
+	const struct pumice_usc_insn code[] = {
+		INSN(EQ, .dst = R(0), .src0 = SR(WAVE_IN_GROUP), .src1 = IMM, .imm = 2),
+		INSN(GROUP_LOAD, .src0 = SC(0), .src2 = SH(0), .words = 10),
+		INSN(SIG_WAIT, .dst = R_ELEM(1)),
+		INSN(BRNZ, .target = 5, .src0 = R_ELEM(0)),
+		INSN(BARRIER),
+		INSN(END),
+	};
+	u32 words[6 * PUMICE_USC_WORDS], *shared;
+	struct rig *rig = create();
+	struct usc_program *program;
+
+	(void)state;
+	for (u32 n = 0; n < 6; n++)
+		usc_put(words, n, code[n]);
+	program = rig_program(rig, words, 6, &limits);
+	assert_non_null(program);
+	rig_fill(rig, 0, &group, program);
+	shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
+	shared[0] = (u32)RIG_DATA;
+	shared[1] = (u32)(RIG_DATA >> 32);
+	usc_group_start(rig->usc, 0);
+	rig_run(rig, 100);
+	assert_int_equal(rig->done[0], 1);
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_BARRIER);
+	assert_int_equal(rig->fault.pc, 4);
+	/* The copy itself was done by all three. */
+	for (u32 w = 0; w < 10; w++)
+		assert_int_equal(((u32 *)(void *)rig->usc->local)[w], 1000 + w);
+	rig_put(rig, program);
+	rig_destroy(rig);
+}
+
 static void check_fault(struct rig *rig, struct copy *c, enum pumice_fault fault)
 {
 	run_copy(rig, c);
@@ -356,6 +396,7 @@ int main(void)
 		cmocka_unit_test(usc_group_load_brings_every_word),
 		cmocka_unit_test(usc_group_store_takes_every_word),
 		cmocka_unit_test(usc_group_copy_is_shared_out_by_wave),
+		cmocka_unit_test(usc_barrier_behind_a_copy_that_a_wave_never_reaches_faults),
 		cmocka_unit_test(usc_group_copy_needs_17_instances),
 		cmocka_unit_test(usc_group_copy_addresses_are_4_byte_aligned),
 		cmocka_unit_test(usc_group_copy_stays_within_local_memory),
