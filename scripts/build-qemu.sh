@@ -51,7 +51,7 @@ offers() {
 	local suite
 
 	for suite in $suites; do
-		"$top/scripts/debian-suite.sh" "$suite" update >&2
+		suite_lists "$suite"
 		"$top/scripts/debian-suite.sh" "$suite" sources qemu |
 			awk -F: -v wanted="$1" -v suite="$suite" \
 				'index($NF ".", wanted ".") == 1 || index($NF, wanted "+") == 1 {

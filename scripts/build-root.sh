@@ -44,7 +44,7 @@ choose() {
 	local suite version
 
 	for suite in $suites; do
-		"$top/scripts/debian-suite.sh" "$suite" update >&2
+		suite_lists "$suite"
 		version=$("$top/scripts/debian-suite.sh" "$suite" version "${1%-for-host}" 2>/dev/null || true)
 		if [ -n "$version" ]; then
 			echo "$suite $version"
@@ -83,7 +83,7 @@ enter() {
 		mkdir -p "$root$folder"
 		mount --rbind "$folder" "$root$folder"
 	done
-	exec chroot "$root" /usr/bin/env -i PATH=/usr/bin:/usr/sbin HOME=/tmp LC_ALL=C \
+	exec /usr/sbin/chroot "$root" /usr/bin/env -i PATH=/usr/bin:/usr/sbin HOME=/tmp LC_ALL=C \
 		DEB_BUILD_ARCH=amd64 "$@"
 }
 

@@ -120,6 +120,12 @@ kernel_suite() {
 	esac
 }
 
+# suite_lists SUITE: the lists of a Debian suite, not older than a day.
+suite_lists() {
+	step "apt-$1" "fetching the package lists of Debian $1" \
+		"$top/scripts/debian-suite.sh" "$1" update
+}
+
 # fixed_version NAME SUITE SOURCE-OR-PACKAGE: the version of a Debian package
 # that this cache holds: the newest when first asked, the same from then on, so
 # that a build needs no network. make clean-cache forgets it.
@@ -128,8 +134,7 @@ fixed_version() {
 
 	if [ ! -s "$file" ]; then
 		mkdir -p "${file%/*}"
-		step "apt-$2" "fetching the package lists of Debian $2" \
-			"$top/scripts/debian-suite.sh" "$2" update
+		suite_lists "$2"
 		"$top/scripts/debian-suite.sh" "$2" version "$3" >"$file.$$"
 		[ -s "$file.$$" ] || die "Debian $2 has no package $3"
 		mv "$file.$$" "$file"

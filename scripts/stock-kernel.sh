@@ -102,7 +102,7 @@ find_release() {
 
 	shift
 	for suite in "$@"; do
-		"$top/scripts/debian-suite.sh" "$suite" update >&2
+		suite_lists "$suite"
 		release=$("$top/scripts/debian-suite.sh" "$suite" depends linux-headers-amd64 |
 			sed -n "s/^linux-headers-\(${series//./\\.}[.-].*\)/\1/p" | head -n 1)
 		if [ -n "$release" ]; then
