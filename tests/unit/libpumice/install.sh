@@ -5,6 +5,9 @@
 # folder, builds the examples there with nothing but what pkg-config says, runs
 # them on a GPU in the process, and looks at what else was installed.
 
+# Functions are called by check; names of functions have no blanks.
+# shellcheck disable=SC2317,SC2013
+
 build=$1 examples=$2
 export PUMICE_FIRMWARE="$3"
 room=$(mktemp -d) || exit 1

@@ -263,6 +263,7 @@ static void late_failure(struct path *p)
 	assert_int_equal(pumice_vm_bind(p->vm, &op, 1, NULL), -EIO);
 	assert_int_equal(submit_store(&t, p->stream, p->out_va, 1, NULL, 0), -EIO);
 	assert_non_null(strstr(pumice_device_error(p->dev), "unusable"));
+	binds_close(&t);
 }
 
 static void a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals(void **state)
@@ -270,10 +271,12 @@ static void a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals(void 
 	struct path p = { .cores = 1 };
 
 	(void)state;
-	/* The VM cannot be cleaned up by unbinding: it is thrown away with the device. */
+	/* Nothing can be unbound in the end, so the VM goes with all that is bound. */
 	path_open(&p);
 	late_failure(&p);
+	pumice_stream_destroy(p.stream);
 	pumice_context_destroy(p.context);
+	pumice_bo_destroy(p.out);
 	pumice_vm_destroy(p.vm);
 	pumice_device_close(p.dev);
 }
