@@ -55,7 +55,8 @@ void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx)
 		fwctl_window_flush(gpu->fw);
 }
 
-_Static_assert((unsigned int)PUMICE_PERF_NUMBER <= PUMICE_PERF_COUNTER_COUNT, "counters have registers");
+_Static_assert((unsigned int)PUMICE_PERF_NUMBER <= PUMICE_PERF_COUNTER_COUNT,
+	       "counters have registers");
 
 void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_COUNT])
 {

@@ -57,7 +57,7 @@ struct pumice_gpu {
 	struct gpu_os os[PUMICE_OS_COUNT];
 	struct cdm_job cdm_job;	/* the next one */
 	bool perf_detail;
-	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* what the counters held at the last reset */
+	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* the counters at the last reset */
 	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
 	_Atomic bool resetting;
 

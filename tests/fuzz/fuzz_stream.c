@@ -64,7 +64,8 @@ static u32 operand(struct fuzz *f, const struct pumice_isa_class *cls)
 	if (choice == 255)
 		return (u32)fuzz_number(f);
 	idx = bank == PUMICE_USC_BANK_DC || choice % 32 == 9 ? choice / 64 % 2 + 1 : 0;
-	return usc_operand(bank, bank == PUMICE_USC_BANK_IMM ? 0 : fuzz_mutate(f, choice % 8), elem) |
+	return usc_operand(bank, bank == PUMICE_USC_BANK_IMM ? 0 : fuzz_mutate(f, choice % 8),
+			   elem) |
 	       idx << PUMICE_USC_OPERAND__IDX__SHIFT;
 }
 

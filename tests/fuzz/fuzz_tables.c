@@ -241,8 +241,8 @@ static void copy(struct world *w, struct fuzz *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const step[])(struct world *w, struct fuzz *f) = {
-		map_page, map_page, map_page, write_entries, write_registers, translate, translate, translate,
-		copy, change_map, probe,
+		map_page, map_page, map_page, write_entries, write_registers, translate,
+		translate, translate, copy, change_map, probe,
 	};
 	struct world *w = calloc(1, sizeof(*w));
 	struct fuzz f = { data, size };

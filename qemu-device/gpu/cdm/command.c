@@ -38,7 +38,7 @@ static enum pumice_fault check_state(const struct pumice_cdm_state *state)
 								  PUMICE_FAULT_CDM_GROUP_SIZE;
 }
 
-/* Bytes to which the address in a command's second word is aligned; misaligned has its own fault. */
+/* Bytes to which the address in a command's second word is aligned, by a fault of its own. */
 static u32 address_align(enum pumice_cdm_type type)
 {
 	switch (type) {

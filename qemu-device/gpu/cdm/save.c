@@ -81,7 +81,8 @@ static bool check_command(const u32 *words, u32 count, bool present, enum pumice
 {
 	if (!present)
 		return all_zero(words, count);
-	return cdm_command_type(words[0]) == type && cdm_command_decode(words, out) == PUMICE_FAULT_NONE;
+	return cdm_command_type(words[0]) == type &&
+	       cdm_command_decode(words, out) == PUMICE_FAULT_NONE;
 }
 
 /* Check what was read and take it over. False when it is malformed. */

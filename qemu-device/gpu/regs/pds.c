@@ -7,7 +7,8 @@
 REG_READ(reg_pds_ctrl)
 {
 	(void)at;
-	return PUMICE_FIELD_PREP(PUMICE_PDS_CTRL__OUT_OF_ORDER, pds_control(gpu->pds)->out_of_order);
+	return PUMICE_FIELD_PREP(PUMICE_PDS_CTRL__OUT_OF_ORDER,
+				 pds_control(gpu->pds)->out_of_order);
 }
 
 REG_WRITE(reg_pds_ctrl_write)

@@ -4,6 +4,7 @@
  * not depend on cores and threads, and park, reset, invalidation and a changing
  * memory map may come in the middle.
  */
+#include "../usc/enc.h"
 #include "job.h"
 
 #include <stdlib.h>
@@ -84,6 +85,76 @@ static void a_faulting_job_says_why_and_the_next_one_runs(void **state)
 		assert_numbers(data, &number);
 		rig_destroy(rig);
 	}
+}
+
+/* Where things are in the page at JOB_CODE of the job below, in bytes. */
+enum { WRITER_PDS = 0, READER_PDS = 256, WRITER = 512, READER = 1024 };
+
+/* A PDS program that gives SH0, SH1 = base and starts three instructions at code. */
+static void put_pds(u32 *at, u64 base, u32 code)
+{
+	const struct pumice_pds_insn insns[] = {
+		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 0, .imm = (u32)base },
+		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 1, .imm = (u32)(base >> 32) },
+		{ .opcode = PUMICE_PDS_OP_TASK, .addr = JOB_CODE + code, .insns = 3 },
+		{ .opcode = PUMICE_PDS_OP_END },
+	};
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		pumice_pds_pack(at + i * PUMICE_PDS_WORDS, &insns[i]);
+}
+
+/* A program that stores value at offset of the base. */
+static void put_store(u32 *code, u32 value, u32 offset)
+{
+	usc_put(code, 0, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = IMM, .imm = value));
+	usc_put(code, 1, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(1),
+			      .src1 = R(0), .disp = offset));
+	usc_put(code, 2, INSN(END));
+}
+
+static u32 *put_launch(u32 *at, u32 pds)
+{
+	struct pumice_cdm_state state = job_state(1);
+
+	state.pds_addr = JOB_CODE + pds;
+	state.pds_insns = 4;
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
+	return at + PUMICE_CDM_LAUNCH_WORDS;
+}
+
+/* One launch changes the immediate of another's program, which has run before. */
+static void code_that_a_launch_has_written_runs_behind_a_flush(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+	u32 *data = job_map(rig), *stream = job_stream(rig), *at = stream, word;
+	u64 bus = testmem_alloc(rig->tm, 4096, 4096);
+	u32 *code = testmem_host(rig->tm, bus);
+
+	(void)state;
+	testmem_map_bus(rig->tm, JOB_CTX, JOB_CODE, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	put_pds(code + WRITER_PDS / 4, JOB_CODE + READER, WRITER);
+	put_pds(code + READER_PDS / 4, JOB_DATA, READER);
+	put_store(code + READER / 4, 0x11111111, 0);
+	for (word = 0; code[READER / 4 + word] != 0x11111111; word++)
+		assert_true(word < 4);
+	put_store(code + WRITER / 4, 0x22222222, word * 4);
+	at = put_launch(at, READER_PDS);
+	pumice_cdm_flush_pack(at++, &(struct pumice_cdm_flush){ .data = true, .code = true });
+	pumice_cdm_marker_pack(at, &(struct pumice_cdm_marker){ .addr = JOB_DATA + 8, .value = 1 });
+	at = put_launch(at + PUMICE_CDM_MARKER_WORDS, WRITER_PDS);
+	pumice_cdm_flush_pack(at++, &(struct pumice_cdm_flush){ .data = true, .code = true });
+	at = put_launch(at, READER_PDS);
+	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
+	rig_boot_proxy(rig);
+	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
+	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_int_equal(data[2], 1);
+	assert_int_equal(data[0], 0x22222222);
+	rig_destroy(rig);
 }
 
 static void an_endless_job_ends_by_abort(void **state)
@@ -339,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_are_the_same_for_any_cores_and_threads),
 		cmocka_unit_test(a_faulting_job_says_why_and_the_next_one_runs),
+		cmocka_unit_test(code_that_a_launch_has_written_runs_behind_a_flush),
 		cmocka_unit_test(an_endless_job_ends_by_abort),
 		cmocka_unit_test(firmware_is_served_while_a_job_fills_every_usc),
 		cmocka_unit_test(a_second_start_is_ignored_while_busy),

@@ -58,7 +58,8 @@ static void counters_count_known_work(void **state)
 		rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
 		assert_int_equal(counter(rig, PUMICE_PERF_MMU_INVALIDATIONS), 1);
 		/* Both buses see the same. */
-		assert_int_equal(rig_fw_read64(rig, PUMICE_PERF_COUNTER(PUMICE_PERF_PDS_TASKS)), 100);
+		assert_int_equal(rig_fw_read64(rig, PUMICE_PERF_COUNTER(PUMICE_PERF_PDS_TASKS)),
+				 100);
 		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
 		for (n = 0; n < PUMICE_PERF_COUNTER_COUNT; n++)
 			assert_int_equal(counter(rig, n), 0);

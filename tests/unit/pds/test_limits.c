@@ -61,7 +61,8 @@ static const struct limit_case limit_cases[] = {
 	{ "local rows of two groups", { .local_bytes = 2 * LOCAL_ROWS * 128 }, 2 },
 	{ "local rows of two groups less a byte", { .local_bytes = 2 * LOCAL_ROWS * 128 - 1 }, 1 },
 	{ "the least of all counts",
-	  { .tasks = 6 * TASKS, .unified_bytes = 4 * ROWS * 128, .common_bytes = 5 * WORDS * 4 }, 4 },
+	  { .tasks = 6 * TASKS, .unified_bytes = 4 * ROWS * 128, .common_bytes = 5 * WORDS * 4 },
+	  4 },
 	/* Below the need of a group: still one at a time. */
 	{ "one task", { .tasks = 1 }, 1 },
 	{ "a byte of unified store", { .unified_bytes = 1 }, 1 },
