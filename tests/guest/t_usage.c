@@ -18,7 +18,7 @@
 
 #define TRACING		"/sys/kernel/tracing"
 #define RECORD_WORDS	PUMICE_TRACE_RECORD_WORDS
-#define RING		8192u	/* records */
+#define RING		32768u	/* records */
 #define TEXT_BYTES	(256 * 1024)
 
 static char text[TEXT_BYTES];
@@ -297,7 +297,7 @@ static void gpu_trace_that_nobody_reads_keeps_the_newest(void)
 	int fd = need_trace();
 	u32 count, i;
 
-	for (i = 0; i < 2500; i++)
+	for (i = 0; i < 9000; i++)
 		CHECK_EQUAL(rig_run(&rig, stream), 1);
 	count = read_records(fd, records, RING);
 	CHECK(count > RING / 2);

@@ -109,22 +109,22 @@ fail:
 	return NULL;
 }
 
-/* "[     1.000002345] JOB_START context 0: job 1 starts in mmu context 1" */
+/* "[     1.000002345] DEBUG context 0: job 1 starts in mmu context 1" */
 static void take_log_line(struct trace_kernel *k, struct perfetto *p, char *line)
 {
 	uint64_t seconds, fraction, ns;
-	char name[64];
+	char level[16];
 	int at = 0;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "[%" SCNu64 ".%" SCNu64 "] %63s %n", &seconds, &fraction, name, &at) < 3 ||
+	if (sscanf(line, "[%" SCNu64 ".%" SCNu64 "] %15s %n", &seconds, &fraction, level, &at) < 3 ||
 	    !at)
 		return;
 	ns = seconds * 1000000000u + fraction;
 	if (ns <= k->logged)
 		return;
 	k->logged = ns;
-	perfetto_instant(p, PERFETTO_FIRMWARE, 0, ns, name, line + at);
+	perfetto_instant(p, PERFETTO_FIRMWARE, 0, ns, line + at, level);
 }
 
 void trace_kernel_poll(struct trace_kernel *k, struct perfetto *p)

@@ -20,7 +20,7 @@
 #include "pumice_gpu_trace.h"
 #include "pumice_pm.h"
 
-#define ENTRIES		8192u
+#define ENTRIES		32768u
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
 
 /* Start the GPU's writing; the GPU is awake. */
