@@ -30,7 +30,7 @@ struct igt_pumice_case {
 	     each < (cases) + sizeof(cases) / sizeof((cases)[0]); each++)
 
 /* Time limits of a job, ms. */
-#define IGT_PUMICE_PATIENT	60000	/* for tests that hold jobs back on a busy machine */
+#define IGT_PUMICE_PATIENT	20000	/* for tests that hold jobs back on a busy machine */
 #define IGT_PUMICE_IMPATIENT	500	/* for tests of the limit itself */
 
 /**

@@ -214,14 +214,32 @@ void rig_hang(struct rig *rig)
 	rig_submit(rig, rig_loop_stream(rig));
 }
 
-void rig_block(struct rig *rig)
+static void wait_until_runs(struct rig *rig)
 {
 	volatile u32 *runs = &rig->data.cpu[RIG_RUNS_WORD];
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
 
-	*runs = 0;
-	rig_hang(rig);
 	while (*runs != RUNS && now_ns() < deadline)
 		sched_yield();
 	CHECK_EQUAL(*runs, RUNS);
+}
+
+void rig_block(struct rig *rig)
+{
+	rig->data.cpu[RIG_RUNS_WORD] = 0;
+	rig_hang(rig);
+	wait_until_runs(rig);
+}
+
+void rig_run_on(struct rig *rig)
+{
+	const struct shader shader = shader_store_one();
+	u64 va = rig_data(rig, RIG_RUNS_WORD);
+
+	rig->data.cpu[RIG_RUNS_WORD] = 0;
+	rig_submit(rig, rig_stream(rig, &(struct launch){
+		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), RUNS },
+		.groups = UINT32_MAX, .size = 1,
+	}));
+	wait_until_runs(rig);
 }

@@ -20,7 +20,7 @@
 #define RIG_DATA_BYTES	(64 * 1024ull)
 #define RIG_FREE	0x40000000ull
 
-/* First of the 32 words of the data in which rig_loop_stream() says that it runs. */
+/* First of the 32 words of the data in which endless jobs say that they run. */
 #define RIG_RUNS_WORD	(RIG_DATA_BYTES / 4 - 32)
 
 /* Parameters of a launch: shared registers sh0 and up. */
@@ -101,6 +101,14 @@ void rig_check_works(struct rig *rig);
 
 /** rig_block - keep the GPU busy with an endless job; returns when it runs. */
 void rig_block(struct rig *rig);
+
+/**
+ * rig_run_on - keep the GPU busy with a grid that is never through
+ *
+ * It ends between any two work-groups when another job is to run, and goes on
+ * after it. Returns when it runs.
+ */
+void rig_run_on(struct rig *rig);
 
 /** rig_hang - submit an endless job; it need not run yet when this returns. */
 void rig_hang(struct rig *rig);

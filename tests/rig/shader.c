@@ -119,6 +119,26 @@ struct shader shader_store(void)
 	return shader;
 }
 
+struct shader shader_store_one(void)
+{
+	struct shader shader = { .insns = 0 };
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_MOV, .dst = reg_r(0), .mask = mask_all(),
+		.src0 = reg_sh(3),
+	});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_MOV, .dst = reg_r(1), .mask = mask_all(),
+		.src0 = reg_sh(2),
+	});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_GLOBAL_STORE32, .mask = mask_all(), .src2 = reg_sh(0),
+		.src0 = reg_r(0), .src1 = reg_r(1),
+	});
+	emit_end(&shader);
+	return shader;
+}
+
 struct shader shader_copy(void)
 {
 	struct shader shader = { .insns = 0 };

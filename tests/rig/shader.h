@@ -48,6 +48,9 @@ void emit_store(struct shader *shader, u32 value_reg, u16 displacement);
 /** shader_store - memory[sh0:sh1 + 4 * v0] = sh2 + v0. */
 struct shader shader_store(void);
 
+/** shader_store_one - memory[sh0:sh1] = sh2, by every instance. sh3 must be 0. */
+struct shader shader_store_one(void);
+
 /** shader_copy - memory[sh0:sh1 + 4 * v0] = memory[sh2:sh3 + 4 * v0] + sh4. */
 struct shader shader_copy(void);
 

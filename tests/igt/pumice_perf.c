@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Performance monitors: that counters describe themselves, and that they count
+ * the jobs which name them, no more and no less.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "igt_pumice.h"
+#include "perf.h"
+#include "rig.h"
+#include "sync.h"
+
+IGT_TEST_DESCRIPTION("Performance counters against work that was counted by hand.");
+
+#define WAVE	32u	/* instances of a wave */
+
+/* The job that is counted: shader_copy() over a grid. */
+#define GROUPS	10u
+#define SIZE	64u
+#define WAVES	(GROUPS * SIZE / WAVE)
+#define BYTES	(GROUPS * SIZE * 4u)
+
+static struct drm_pumice_perf_counter_get need_counter(int fd, u32 number)
+{
+	struct drm_pumice_perf_counter_get counter = { .counter = number };
+
+	do_ioctl(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter);
+	return counter;
+}
+
+static int create(int fd, const u32 *counters, u32 count, u32 *id)
+{
+	struct drm_pumice_perfmon_create args = { .counters = ARRAY_OF(counters, count) };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &args);
+
+	*id = args.id;
+	return err;
+}
+
+static u32 need_perfmon(int fd, const u32 *counters, u32 count)
+{
+	u32 id = 0;
+
+	CHECK_OK(create(fd, counters, count, &id));
+	igt_assert_neq_u32(id, 0);
+	return id;
+}
+
+static int destroy(int fd, u32 id)
+{
+	struct drm_pumice_perfmon_destroy args = { .id = id };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &args);
+}
+
+static int values(int fd, u32 id, u32 flags, u64 *to)
+{
+	struct drm_pumice_perfmon_get_values args = {
+		.id = id, .flags = flags, .values = (uintptr_t)to,
+	};
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &args);
+}
+
+static int submit(struct rig *rig, u64 stream, u32 perfmon)
+{
+	struct drm_pumice_sync sync = then_signal(rig->sync, 0);
+	struct drm_pumice_job job = {
+		.context = rig->context, .stream = stream, .perfmon = perfmon,
+		.syncs = ARRAY_OF(&sync, 1),
+	};
+
+	return gpu_submit(rig->fd, &job, 1, NULL);
+}
+
+static u64 copy_stream(struct rig *rig)
+{
+	const struct shader shader = shader_copy();
+	u64 from = rig->data.va, to = rig->data.va + BYTES;
+
+	return rig_stream(rig, &(struct launch){
+		.shader = &shader, .groups = GROUPS, .size = SIZE,
+		.params = { (u32)to, (u32)(to >> 32), (u32)from, (u32)(from >> 32), 1 },
+	});
+}
+
+static void counted(struct rig *rig, u64 stream, u32 perfmon)
+{
+	CHECK_OK(submit(rig, stream, perfmon));
+	igt_assert_eq(rig_wait(rig), 1);
+}
+
+/* ------------------------------------------------------------------- counters */
+
+static void counters_describe_themselves(void)
+{
+	static const char *const names[] = {
+#define NAME(name, category, detailed, unit, description) #name,
+		PUMICE_PERF_COUNTERS(NAME)
+	};
+	static const u32 detailed[] = {
+#define DETAILED(name, category, detailed, unit, description) detailed,
+		PUMICE_PERF_COUNTERS(DETAILED)
+	};
+	int fd = need_gpu();
+	u32 i;
+
+	igt_assert_eq_u32(need_info(fd).perf_counters, PUMICE_PERF_NUMBER);
+	for (i = 0; i < PUMICE_PERF_NUMBER; i++) {
+		struct drm_pumice_perf_counter_get counter = need_counter(fd, i);
+
+		igt_assert(memchr(counter.name, 0, sizeof(counter.name)));
+		igt_assert(memchr(counter.category, 0, sizeof(counter.category)));
+		igt_assert(memchr(counter.unit, 0, sizeof(counter.unit)));
+		igt_assert(memchr(counter.description, 0, sizeof(counter.description)));
+		igt_assert_f(!strcasecmp((const char *)counter.name, names[i]), "%s is %s\n",
+			     names[i], counter.name);
+		igt_assert(counter.category[0] && counter.unit[0] && counter.description[0]);
+		igt_assert_eq_u32(counter.flags,
+				  detailed[i] ? DRM_PUMICE_PERF_COUNTER_DETAILED : 0);
+	}
+}
+
+static void counter_beyond(void)
+{
+	struct drm_pumice_perf_counter_get counter = { 0 };
+	int fd = need_gpu();
+
+	counter.counter = need_info(fd).perf_counters;
+	do_ioctl_err(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter, ENOENT);
+	counter.counter = UINT32_MAX;
+	do_ioctl_err(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter, ENOENT);
+}
+
+/* ------------------------------------------------------------------- monitors */
+
+static void create_bad_arguments(void)
+{
+	u32 many[DRM_PUMICE_MAX_PERF_COUNTERS + 1] = { 0 }, id;
+	struct drm_pumice_perfmon_create flags = { .counters = ARRAY_OF(many, 1), .flags = 1 };
+	struct drm_pumice_perfmon_create pointer = {
+		.counters = { .stride = 4, .count = 1, .array = 16 },
+	};
+	int fd = need_gpu();
+
+	igt_assert_eq(create(fd, many, 0, &id), -EINVAL);
+	igt_assert_eq(create(fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), -E2BIG);
+	do_ioctl_err(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &flags, EINVAL);
+	do_ioctl_err(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &pointer, EFAULT);
+	many[0] = need_info(fd).perf_counters;
+	igt_assert_lt(create(fd, many, 1, &id), 0);
+}
+
+static void most_monitors(void)
+{
+	const u32 counter = PUMICE_PERF_CDM_GROUPS;
+	int fd = need_gpu(), other = need_gpu();
+	u32 ids[DRM_PUMICE_MAX_PERFMONS], id, i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_PERFMONS; i++)
+		ids[i] = need_perfmon(fd, &counter, 1);
+	igt_assert_eq(create(fd, &counter, 1, &id), -ENOSPC);
+	need_perfmon(other, &counter, 1);
+	CHECK_OK(destroy(fd, ids[5]));
+	need_perfmon(fd, &counter, 1);
+}
+
+static void other_file(void)
+{
+	const u32 counter = PUMICE_PERF_CDM_GROUPS;
+	struct rig rig = rig_open();
+	int other = need_gpu();
+	u32 id;
+	u64 value;
+
+	need_perfmon(other, &counter, 1);
+	id = need_perfmon(other, &counter, 1);
+	igt_assert_eq(submit(&rig, rig_empty_stream(&rig), id), -ENOENT);
+	igt_assert_eq(values(rig.fd, id, 0, &value), -ENOENT);
+	igt_assert_eq(destroy(rig.fd, id), -ENOENT);
+	igt_assert_eq(values(other, id, 0, &value), 0);
+}
+
+/* ------------------------------------------------------------------- counting */
+
+static void work_by_hand(void)
+{
+	static const struct {
+		u32 counter;
+		u64 value;
+	} want[] = {
+		{ PUMICE_PERF_CDM_GROUPS, GROUPS }, { PUMICE_PERF_PDS_TASKS, GROUPS },
+		{ PUMICE_PERF_USC_WAVES, WAVES }, { PUMICE_PERF_USC_INSN_GLOBAL, 2 * WAVES },
+		{ PUMICE_PERF_USC_INSN_INTEGER, 3 * WAVES }, { PUMICE_PERF_USC_LOAD_BYTES, BYTES },
+		{ PUMICE_PERF_USC_STORE_BYTES, BYTES }, { PUMICE_PERF_USC_BARRIERS, 0 },
+		{ PUMICE_PERF_USC_INSN_ATOMIC, 0 }, { PUMICE_PERF_MMU_FAULTS, 0 },
+	};
+	enum { N = sizeof(want) / sizeof(want[0]) };
+	struct rig rig = rig_open();
+	u32 counters[N], perfmon, i;
+	u64 got[N];
+
+	for (i = 0; i < N; i++)
+		counters[i] = want[i].counter;
+	perfmon = need_perfmon(rig.fd, counters, N);
+	counted(&rig, copy_stream(&rig), perfmon);
+	CHECK_OK(values(rig.fd, perfmon, 0, got));
+	for (i = 0; i < N; i++)
+		igt_assert_f(got[i] == want[i].value, "%s: %llu, should be %llu\n",
+			     need_counter(rig.fd, counters[i]).name, (unsigned long long)got[i],
+			     (unsigned long long)want[i].value);
+}
+
+static void adds_up(void)
+{
+	const u32 counter = PUMICE_PERF_USC_STORE_BYTES;
+	struct rig rig = rig_open();
+	u32 perfmon = need_perfmon(rig.fd, &counter, 1), i;
+	u64 stream = copy_stream(&rig), value;
+
+	for (i = 1; i <= 5; i++) {
+		counted(&rig, stream, perfmon);
+		CHECK_OK(values(rig.fd, perfmon, 0, &value));
+		igt_assert_eq_u64(value, i * BYTES);
+		rig.context = need_context(rig.fd, rig.vm);
+	}
+}
+
+static void others_do_not_count(void)
+{
+	const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_STORE_BYTES };
+	struct rig rig = rig_open(), other = rig_open();
+	u32 perfmon = need_perfmon(rig.fd, counters, 2), i;
+	u64 stream = copy_stream(&rig), others = copy_stream(&other), got[2];
+
+	for (i = 0; i < 10; i++) {
+		CHECK_OK(submit(&rig, stream, 0));
+		CHECK_OK(submit(&other, others, 0));
+		CHECK_OK(submit(&rig, stream, perfmon));
+		CHECK_OK(submit(&other, others, 0));
+	}
+	igt_assert_eq(rig_wait(&rig), 1);
+	igt_assert_eq(rig_wait(&other), 1);
+	CHECK_OK(values(rig.fd, perfmon, 0, got));
+	igt_assert_eq_u64(got[0], 10 * GROUPS);
+	igt_assert_eq_u64(got[1], 10 * BYTES);
+}
+
+static void two_monitors(void)
+{
+	const u32 counter = PUMICE_PERF_USC_WAVES;
+	struct rig rig = rig_open();
+	u32 first = need_perfmon(rig.fd, &counter, 1), second = need_perfmon(rig.fd, &counter, 1);
+	u64 stream = copy_stream(&rig), value;
+
+	counted(&rig, stream, first);
+	counted(&rig, stream, second);
+	counted(&rig, stream, second);
+	CHECK_OK(values(rig.fd, first, 0, &value));
+	igt_assert_eq_u64(value, WAVES);
+	CHECK_OK(values(rig.fd, second, 0, &value));
+	igt_assert_eq_u64(value, 2 * WAVES);
+}
+
+static void reset_behind_reading(void)
+{
+	const u32 counter = PUMICE_PERF_USC_WAVES;
+	struct rig rig = rig_open();
+	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
+	u64 stream = copy_stream(&rig), value;
+
+	counted(&rig, stream, perfmon);
+	CHECK_OK(values(rig.fd, perfmon, DRM_PUMICE_PERFMON_RESET, &value));
+	igt_assert_eq_u64(value, WAVES);
+	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	igt_assert_eq_u64(value, 0);
+	counted(&rig, stream, perfmon);
+	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	igt_assert_eq_u64(value, WAVES);
+	igt_assert_eq(values(rig.fd, perfmon, 1u << 1, &value), -EINVAL);
+}
+
+static void busy_while_it_counts(void)
+{
+	const u32 counter = PUMICE_PERF_CDM_GROUPS;
+	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
+	u64 value;
+
+	rig_block(&blocker);
+	CHECK_OK(submit(&rig, copy_stream(&rig), perfmon));
+	igt_assert_eq(values(rig.fd, perfmon, 0, &value), -EBUSY);
+	CHECK_OK(gpu_context_destroy(rig.fd, blocker.context));
+	igt_assert_eq(rig_wait(&rig), 1);
+	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	igt_assert_eq_u64(value, GROUPS);
+}
+
+static void destroyed_under_a_job(void)
+{
+	const u32 counter = PUMICE_PERF_CDM_GROUPS;
+	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
+	u64 value;
+
+	rig_block(&blocker);
+	CHECK_OK(submit(&rig, rig_store_stream(&rig, rig.data.va, 55), perfmon));
+	CHECK_OK(destroy(rig.fd, perfmon));
+	igt_assert_eq(values(rig.fd, perfmon, 0, &value), -ENOENT);
+	CHECK_OK(gpu_context_destroy(rig.fd, blocker.context));
+	igt_assert_eq(rig_wait(&rig), 1);
+	rig_check_words(rig.data.cpu, 55);
+}
+
+static void fault_counts(void)
+{
+	const u32 counter = PUMICE_PERF_MMU_FAULTS;
+	struct rig rig = rig_open();
+	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
+	u64 value;
+
+	CHECK_OK(submit(&rig, rig_store_stream(&rig, RIG_FREE, 0), perfmon));
+	igt_assert_eq(rig_wait(&rig), -EIO);
+	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	igt_assert_lte_u64(1, value);
+}
+
+/* A long job that others interrupt counts its own work only, and all of it. */
+static void interrupted(void)
+{
+	enum { LONG_GROUPS = 4096, LONG_SIZE = 128 };
+	const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_STORE_BYTES };
+	struct rig rig = rig_open(), other = rig_on(rig.fd);
+	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, LONG_GROUPS * LONG_SIZE * 4);
+	const struct shader shader = shader_store();
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
+		.groups = LONG_GROUPS, .size = LONG_SIZE,
+	};
+	u32 perfmon = need_perfmon(rig.fd, counters, 2);
+	u64 got[2];
+
+	CHECK_OK(gpu_context_destroy(rig.fd, other.context));
+	CHECK_OK(gpu_context_create(rig.fd, other.vm, DRM_PUMICE_PRIORITY_HIGH, &other.context));
+	CHECK_OK(submit(&rig, rig_stream(&rig, &launch), perfmon));
+	do
+		rig_check_works(&other);
+	while (sync_is_pending(rig.fd, rig.sync, 0));
+	igt_assert_eq(rig_wait(&rig), 1);
+	CHECK_OK(values(rig.fd, perfmon, 0, got));
+	igt_assert_eq_u64(got[0], LONG_GROUPS);
+	igt_assert_eq_u64(got[1], LONG_GROUPS * LONG_SIZE * 4);
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "counters-describe-themselves", "names, units and texts are the contract's",
+	  counters_describe_themselves },
+	{ "counter-beyond", "there is no counter behind the last", counter_beyond },
+	{ "create-bad-arguments", "monitors: counters, count, flags, pointer",
+	  create_bad_arguments },
+	{ "most-monitors", "a file has as many monitors as promised", most_monitors },
+	{ "other-file", "monitors are their file's", other_file },
+	{ "work-by-hand", "counters agree with work counted by hand", work_by_hand },
+	{ "adds-up", "a monitor adds up over jobs and contexts", adds_up },
+	{ "others-do-not-count", "jobs that do not name it do not count",
+	  others_do_not_count },
+	{ "two-monitors", "two monitors count each their own", two_monitors },
+	{ "reset-behind-reading", "values can be taken away", reset_behind_reading },
+	{ "busy-while-it-counts", "there are no values before the job has ended",
+	  busy_while_it_counts },
+	{ "destroyed-under-a-job", "a job goes on without its monitor", destroyed_under_a_job },
+	{ "fault-counts", "a job that faults counts", fault_counts },
+	{ "interrupted", "a job that is interrupted counts all its work and no other's",
+	  interrupted },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Priorities between contexts, time slices, turns.
+ *
+ * The long job here is a grid that is never through: it can be switched out
+ * between work-groups, so a job that ends while it is pending was let in.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "igt_pumice.h"
+#include "rig.h"
+#include "sync.h"
+#include "system.h"
+
+IGT_TEST_DESCRIPTION("Which context's job runs, and that none waits for ever.");
+
+#define LOW	DRM_PUMICE_PRIORITY_LOW
+#define NORMAL	DRM_PUMICE_PRIORITY_NORMAL
+#define HIGH	DRM_PUMICE_PRIORITY_HIGH
+#define NOBODY	65534
+#define WORDS	32u	/* that a store job writes */
+
+/* A finite job with many work-groups: 2 MiB of words. */
+#define LONG_GROUPS	2048u
+#define LONG_SIZE	256u
+#define LONG_WORDS	(LONG_GROUPS * LONG_SIZE)
+
+static struct rig rig_of(int fd, u32 priority)
+{
+	struct rig rig = rig_on(fd);
+
+	CHECK_OK(gpu_context_destroy(fd, rig.context));
+	CHECK_OK(gpu_context_create(fd, rig.vm, priority, &rig.context));
+	return rig;
+}
+
+static void release(struct rig *rig)
+{
+	CHECK_OK(gpu_context_destroy(rig->fd, rig->context));
+}
+
+/* A job of @rig must end right while the one of @long_one goes on. */
+static void check_gets_in(struct rig *rig, struct rig *long_one)
+{
+	u32 value = 500 + (u32)rig->used;
+
+	igt_assert_eq(rig_run(rig, rig_store_stream(rig, rig->data.va, value)), 1);
+	rig_check_words(rig->data.cpu, value);
+	igt_assert(sync_is_pending(long_one->fd, long_one->sync, 0));
+}
+
+static void every_level_runs(void)
+{
+	int fd = need_gpu();
+	u32 priority;
+
+	for (priority = LOW; priority <= HIGH; priority++) {
+		struct rig rig = rig_of(fd, priority);
+
+		rig_check_works(&rig);
+	}
+}
+
+static void unknown_level(void)
+{
+	static const u32 unknown[] = { HIGH + 1, 32, UINT32_MAX };
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), context, i;
+
+	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		igt_assert_eq(gpu_context_create(fd, vm, unknown[i], &context), -EINVAL);
+}
+
+static void high_needs_rights(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), context;
+	pid_t nobody = fork();
+
+	if (!nobody) {
+		igt_assert_eq(setgid(NOBODY), 0);
+		igt_assert_eq(setuid(NOBODY), 0);
+		igt_assert_eq_u32(need_info(fd).priorities, 1u << LOW | 1u << NORMAL);
+		igt_assert_eq(gpu_context_create(fd, vm, HIGH, &context), -EACCES);
+		igt_assert_eq(gpu_context_create(fd, vm, NORMAL, &context), 0);
+		igt_assert_eq(gpu_context_create(fd, vm, LOW, &context), 0);
+		_exit(0);
+	}
+	igt_pumice_join(nobody);
+}
+
+/* What waits while a job runs goes by priority, whatever came first. */
+static void higher_first(void)
+{
+	int fd = need_gpu();
+	struct rig blocker = rig_on(fd), rigs[3];
+	u64 start[3];
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		rigs[i] = rig_of(fd, i);
+	rig_block(&blocker);
+	for (i = 0; i < 3; i++)
+		rig_submit(&rigs[i], rig_empty_stream(&rigs[i]));
+	need_in_flight(4);
+	release(&blocker);
+	for (i = 0; i < 3; i++) {
+		igt_assert_eq(rig_wait(&rigs[i]), 1);
+		start[i] = need_state(fd, rigs[i].context).last_start;
+	}
+	igt_assert_lt_u64(start[HIGH], start[NORMAL]);
+	igt_assert_lt_u64(start[NORMAL], start[LOW]);
+}
+
+static void get_in(u32 short_priority, u32 long_priority)
+{
+	int fd = need_gpu();
+	struct rig long_one = rig_of(fd, long_priority), rig = rig_of(fd, short_priority);
+	u32 i;
+
+	rig_run_on(&long_one);
+	for (i = 0; i < 5; i++)
+		check_gets_in(&rig, &long_one);
+	release(&long_one);
+	igt_assert_eq(rig_wait(&long_one), -ECANCELED);
+}
+
+static void high_gets_in(void)
+{
+	get_in(HIGH, NORMAL);
+}
+
+static void normal_gets_in_at_low(void)
+{
+	get_in(NORMAL, LOW);
+}
+
+static void equals_take_turns(void)
+{
+	get_in(NORMAL, NORMAL);
+}
+
+static void low_is_not_starved(void)
+{
+	get_in(LOW, HIGH);
+}
+
+/* Several that never end, one at each priority, and all others get in. */
+static void many_run_on(void)
+{
+	int fd = need_gpu();
+	struct rig rigs[3], late = rig_of(fd, LOW);
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		rigs[i] = rig_of(fd, i);
+		rig_run_on(&rigs[i]);
+	}
+	for (i = 0; i < 3; i++)
+		igt_assert(sync_is_pending(fd, rigs[i].sync, 0));
+	check_gets_in(&late, &rigs[HIGH]);
+}
+
+static void sixty_four_contexts(void)
+{
+	int fd = need_gpu();
+	struct rig long_one = rig_of(fd, HIGH), rig = rig_on(fd);
+	u32 syncs[64], i;
+
+	rig_run_on(&long_one);
+	for (i = 0; i < 64; i++) {
+		CHECK_OK(gpu_context_create(fd, rig.vm, i % 2, &rig.context));
+		rig.sync = syncs[i] = need_sync(fd);
+		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), 100 * i));
+	}
+	for (i = 0; i < 64; i++) {
+		need_wait(fd, syncs[i], 0);
+		igt_assert_eq(sync_status(fd, syncs[i], 0), 1);
+		rig_check_words(rig.data.cpu + i * WORDS, 100 * i);
+	}
+	igt_assert(sync_is_pending(fd, long_one.sync, 0));
+}
+
+static void priority_is_no_way_round_a_wait(void)
+{
+	struct rig low = rig_of(need_gpu(), LOW), high = low, blocker = rig_on(low.fd);
+	struct drm_pumice_sync syncs[] = { wait_for(low.sync, 0), then_signal(need_sync(low.fd), 0) };
+	struct drm_pumice_job job = { .syncs = ARRAY_OF(syncs, 2) };
+
+	CHECK_OK(gpu_context_create(low.fd, low.vm, HIGH, &high.context));
+	rig_block(&blocker);
+	rig_submit(&low, rig_store_stream(&low, low.data.va, 90));
+	job.context = high.context;
+	job.stream = rig_copy_stream(&low, rig_data(&low, WORDS), low.data.va, 1);
+	CHECK_OK(gpu_submit(low.fd, &job, 1, NULL));
+	need_in_flight(3);
+	release(&blocker);
+	need_wait(low.fd, syncs[1].handle, 0);
+	rig_check_words(low.data.cpu + WORDS, 91);
+}
+
+/* A job that others interrupt again and again writes what it would have alone. */
+static void interrupted_to_the_bit(void)
+{
+	int fd = need_gpu();
+	struct rig rig = rig_of(fd, LOW), other = rig_of(fd, HIGH);
+	struct mem mem = need_mem(fd, rig.vm, RIG_FREE, LONG_WORDS * 4);
+	const struct shader shader = shader_store();
+	const struct launch launch = {
+		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 11 },
+		.groups = LONG_GROUPS, .size = LONG_SIZE,
+	};
+	struct drm_pumice_job_get_result result;
+	u64 stream = rig_stream(&rig, &launch);
+	u32 round, i;
+
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < LONG_WORDS; i++)
+			mem.cpu[i] = 0;
+		rig_submit(&rig, stream);
+		do
+			rig_check_works(&other);
+		while (sync_is_pending(fd, rig.sync, 0));
+		igt_assert_eq(rig_wait(&rig), 1);
+		for (i = 0; i < LONG_WORDS; i++)
+			igt_assert_eq_u32(mem.cpu[i], 11 + i);
+		CHECK_OK(gpu_job_result(fd, rig.context, 0, &result));
+		igt_assert_eq_u64(result.groups, LONG_GROUPS);
+		igt_assert_lte_u32(1, result.slices);
+	}
+}
+
+static const struct igt_pumice_case cases[] = {
+	{ "every-level-runs", "contexts of every priority work", every_level_runs },
+	{ "unknown-level", "other priorities are refused", unknown_level },
+	{ "high-needs-rights", "high priority needs CAP_SYS_NICE", high_needs_rights },
+	{ "higher-first", "of what waits the higher runs first", higher_first },
+	{ "high-gets-in", "a high job runs while a normal one goes on", high_gets_in },
+	{ "normal-gets-in-at-low", "a normal job runs while a low one goes on",
+	  normal_gets_in_at_low },
+	{ "equals-take-turns", "jobs of one priority take turns", equals_take_turns },
+	{ "low-is-not-starved", "a low job runs though a high one never ends",
+	  low_is_not_starved },
+	{ "many-run-on", "an endless job at each priority, and another gets in",
+	  many_run_on },
+	{ "sixty-four-contexts", "64 contexts get in beside an endless high job",
+	  sixty_four_contexts },
+	{ "priority-is-no-way-round-a-wait", "a high job waits for a low one",
+	  priority_is_no_way_round_a_wait },
+	{ "interrupted-to-the-bit", "a job that is interrupted loses and repeats nothing",
+	  interrupted_to_the_bit },
+};
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_for_each_case(one, cases) {
+		igt_describe(one->proves);
+		igt_subtest(one->name)
+			igt_pumice_alone(one);
+	}
+
+	igt_fixture()
+		igt_pumice_restore();
+}
