@@ -36,6 +36,7 @@ static const char usage[] =
 	"  --repeat N       run it N times; buffers stay as the run before left them\n"
 	"  --time           print how long each run took\n"
 	"  --perf NAMES     print performance counters, separated by commas; see --list-perf\n"
+	"  --trace FILE     write what the GPU does as a trace for Perfetto (JSON)\n"
 	"  --print N        elements of an output that are printed (default 64)\n"
 	"  --check N=FILE   compare argument N, counted from 0, with a file\n"
 	"  --tolerance R    largest difference that --check allows (default 0)\n"
@@ -44,7 +45,7 @@ static const char usage[] =
 
 enum option_id {
 	OPTION_ARG = 256, OPTION_GROUPS, OPTION_DEVICE, OPTION_NATIVE, OPTION_REPEAT, OPTION_TIME,
-	OPTION_PERF, OPTION_PRINT, OPTION_CHECK, OPTION_TOLERANCE, OPTION_TIMEOUT,
+	OPTION_PERF, OPTION_TRACE, OPTION_PRINT, OPTION_CHECK, OPTION_TOLERANCE, OPTION_TIMEOUT,
 	OPTION_LIST_PERF, OPTION_HELP,
 };
 
@@ -165,6 +166,9 @@ static bool parse_option(int option, const char *text, struct run_options *o)
 	case OPTION_PERF:
 		o->perf = text;
 		return true;
+	case OPTION_TRACE:
+		o->trace = text;
+		return true;
 	case OPTION_PRINT:
 		return parse_whole("--print", text, UINT64_MAX / 16, &o->print);
 	case OPTION_CHECK:
@@ -240,6 +244,7 @@ static const struct option long_options[] = {
 	{ "repeat", required_argument, NULL, OPTION_REPEAT },
 	{ "time", no_argument, NULL, OPTION_TIME },
 	{ "perf", required_argument, NULL, OPTION_PERF },
+	{ "trace", required_argument, NULL, OPTION_TRACE },
 	{ "print", required_argument, NULL, OPTION_PRINT },
 	{ "check", required_argument, NULL, OPTION_CHECK },
 	{ "tolerance", required_argument, NULL, OPTION_TOLERANCE },

@@ -61,6 +61,7 @@ struct run_options {
 	run_value tolerance;
 	bool time;
 	const char *perf;	/* names of counters, or NULL */
+	const char *trace;	/* file for the event trace, or NULL */
 };
 
 /* "pumice-run: …" to standard error. Return: false, for the caller to return. */

@@ -13,10 +13,13 @@
 
 #include "asm.h"
 #include "file.h"
+#include "perfetto.h"
 #include "pumice_formats.h"
 #include "run.h"
 
-#define STREAM_BYTES (1u << 20)
+#define STREAM_BYTES	(1u << 20)
+#define TRACE_ENTRIES	(1u << 18)	/* events of one run that are kept */
+#define TRACE_BATCH	256u
 
 /* Everything that lives while a kernel runs. */
 struct run_gpu {
@@ -37,6 +40,10 @@ struct run_gpu {
 	struct pumice_perfmon *perfmon;
 	uint32_t counters[RUN_MAX_PERF];
 	uint32_t counter_count;
+
+	struct pumice_trace *trace;
+	struct perfetto *trace_file;
+	uint64_t lost;			/* events of the trace */
 };
 
 static bool gpu_error(struct run_gpu *g)
@@ -203,6 +210,50 @@ static bool run_once(struct run_gpu *g, struct pumice_job_result *result)
 			 pumice_unit_name(result->unit), result->pc);
 }
 
+static bool begin_trace(struct run_gpu *g)
+{
+	struct pumice_device_info info;
+
+	if (!g->o->trace)
+		return true;
+	pumice_device_info(g->dev, &info);
+	g->trace_file = perfetto_open(g->o->trace, info.clock_hz);
+	if (!g->trace_file)
+		return run_error("%s: %s", g->o->trace, strerror(errno));
+	if (pumice_trace_open(g->dev, PUMICE_EVENTS_ALL, TRACE_ENTRIES, &g->trace))
+		return gpu_error(g);
+	return true;
+}
+
+/* Take the events that there are. */
+static bool drain_trace(struct run_gpu *g)
+{
+	struct pumice_event_record records[TRACE_BATCH];
+	uint64_t lost;
+	uint32_t count;
+
+	do {
+		if (pumice_trace_read(g->trace, records, TRACE_BATCH, &count, &lost))
+			return gpu_error(g);
+		g->lost += lost;
+		for (uint32_t i = 0; i < count; i++)
+			perfetto_event(g->trace_file, &records[i]);
+	} while (count);
+	return true;
+}
+
+static bool end_trace(struct run_gpu *g)
+{
+	bool whole = !g->trace_file || perfetto_close(g->trace_file);
+
+	pumice_trace_close(g->trace);
+	if (!whole)
+		return run_error("%s: cannot be written", g->o->trace);
+	if (g->lost)
+		run_error("%s: %" PRIu64 " events are missing", g->o->trace, g->lost);
+	return true;
+}
+
 static bool launch(struct run_gpu *g)
 {
 	struct pumice_job_result result;
@@ -217,6 +268,8 @@ static bool launch(struct run_gpu *g)
 			return false;
 		if (pumice_device_timestamp(g->dev, NULL, &after))
 			return gpu_error(g);
+		if (g->trace && !drain_trace(g))
+			return false;
 		if (g->o->time)
 			printf("run %u: %.3f ms on the GPU, %.3f ms in all\n", i,
 			       (double)result.run_ticks * 1e3 / (double)info.clock_hz,
@@ -284,7 +337,9 @@ bool run_on_gpu(struct run_options *options)
 		return run_error("out of memory");
 	g->o = options;
 	ok = load_program(g) && open_gpu(g) && place_arguments(g) && make_perfmon(g) &&
-	     build_stream(g) && launch(g) && print_counters(g) && take_outputs(g);
+	     build_stream(g) && begin_trace(g) && launch(g) && print_counters(g) &&
+	     take_outputs(g);
+	ok &= end_trace(g);
 	close_gpu(g);
 	free(g);
 	return ok;

@@ -6,6 +6,7 @@ pumice-run against computations of its own: run.py PUMICE-RUN MATMUL.pasm
 What files hold is made and read with struct alone, so that numpy's format is
 checked against its description and not against another reader. Output: TAP.
 """
+import json
 import os
 import struct
 import subprocess
@@ -174,6 +175,19 @@ def time_repeat_and_counters_are_printed():
     lines = out.splitlines()
     assert [line.split(":")[0] for line in lines[:3]] == ["run 0", "run 1", "run 2"], out
     assert lines[3:] == ["CDM_GROUPS: 12 work-groups", "PDS_TASKS: 12 tasks"], out
+
+
+@test
+def a_trace_has_the_jobs_work_groups():
+    run("--groups", "4", "--repeat", "2", "--trace", "t.json", "--print", "0", "--arg",
+        "buf:f32:zero:256", "--arg", "inout:f32:zero:256", "--arg", "u32:256", "--arg", "f32:1",
+        SAXPY)
+    text = open("t.json", encoding="utf-8").read()
+    trace = json.loads(text)
+    events = trace if isinstance(trace, list) else trace["traceEvents"]
+    assert len([e for e in events if "group" in e.get("name", "")]) >= 8, text[:2000]
+    refused("nowhere/t.json: No such file", "--trace", "nowhere/t.json", "--groups", "0", "--arg",
+            "u64:0", "--arg", "u64:0", "--arg", "u32:0", "--arg", "u32:0", SAXPY)
 
 
 @test

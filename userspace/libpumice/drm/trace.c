@@ -94,7 +94,8 @@ int drm_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lost)
 		return err;
 	memcpy(words, t->words + (size_t)t->next++ * PUMICE_TRACE_RECORD_WORDS, RECORD_BYTES);
 	pumice_trace_record_unpack(words, &record);
-	if (t->started)
+	/* Behind a GPU reset the numbers begin with 1 again. */
+	if (t->started && record.sequence != 1)
 		*lost += (u16)(record.sequence - t->expected);
 	t->started = true;
 	t->expected = (u16)(record.sequence + 1);

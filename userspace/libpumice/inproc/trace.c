@@ -51,7 +51,7 @@ int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trac
 	return err;
 }
 
-static u32 sequence_of(const u32 *words)
+static u16 sequence_of(const u32 *words)
 {
 	struct pumice_trace_record record;
 
@@ -59,18 +59,31 @@ static u32 sequence_of(const u32 *words)
 	return record.sequence;
 }
 
-/* Copy event n. Return: whether it was there, whole, all the time. */
+/* The words of a record, each behind the one before. */
+static void copy_words(const u32 *from, u32 *to)
+{
+	u32 i;
+
+	for (i = 0; i < PUMICE_TRACE_RECORD_WORDS; i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Copy event n. The GPU takes the sequence number away before it writes over a
+ * record: a copy between two looks at the same number is whole.
+ */
 static bool copy_event(const struct inproc_trace *t, u64 n, u32 *words)
 {
 	const u32 *from = (const u32 *)t->area.cpu +
 			  (n % t->entries) * PUMICE_TRACE_RECORD_WORDS;
+	u32 before[PUMICE_TRACE_RECORD_WORDS], after[PUMICE_TRACE_RECORD_WORDS];
 	u16 expected = (u16)(n + 1);
-	bool whole = sequence_of(from) == expected;
 
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	memcpy(words, from, PUMICE_TRACE_RECORD_WORDS * 4);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return whole && sequence_of(from) == expected && sequence_of(words) == expected;
+	copy_words(from, before);
+	copy_words(from, words);
+	copy_words(from, after);
+	return sequence_of(before) == expected && sequence_of(words) == expected &&
+	       sequence_of(after) == expected;
 }
 
 int inproc_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lost)
