@@ -59,7 +59,21 @@ STRESS = {
     "options": "--dmesg-warn-level 3",
 }
 ENDED_BY_KILL = "143"
-NO_STRESS = {"before": "", "after": "", "options": ""}
+# gputop draws on the terminal that it reads from, so it is given one.
+GPUTOP = {
+    "before": "",
+    "after": f"""\
+{FOLDER}/gputop_load >load.pid &
+load=$!
+for try in $(seq 100); do [ -s load.pid ] && break; sleep 0.1; done
+gputop -n 3 -d 1 </dev/console >gputop.txt
+kill $load""",
+    "options": "",
+}
+AROUND = {"apart": STRESS, "own": GPUTOP}
+NOTHING_AROUND = {"before": "", "after": "", "options": ""}
+# Per cent of the time that a client with a job without end has the GPU.
+GPUTOP_BUSY = 90.0
 
 
 def rows(name):
@@ -127,7 +141,7 @@ def make_image(root, out):
     with cpio.Archive(out) as archive:
         for path, real in elf.closure(wanted, root, extra=["libgcc_s.so.1"]).items():
             archive.file(path, root + real)
-        for name in filter(is_own, lists):
+        for name in [*filter(is_own, lists), "gputop_load"]:
             archive.stripped(f"{FOLDER}/{name}", str(OWN / name))
         archive.link("sbin/modprobe", "/usr/bin/kmod")
         names = " ".join(lists)
@@ -171,7 +185,7 @@ def run_guest(kernel, part, tests, images, extra):
     work = BUILD / "guest" / name
     work.mkdir(parents=True, exist_ok=True)
     (work / "testlist").write_text("".join(f"{test}\n" for test in tests))
-    around = STRESS if part == "apart" else NO_STRESS
+    around = AROUND.get(part, NOTHING_AROUND)
     (work / "job").write_text(JOB.format(folder=FOLDER, **around))
     results = OUT / "guest" / name / "results/results.json"
     results.unlink(missing_ok=True)
@@ -198,6 +212,22 @@ def judge_stress(tally, kernel):
     tally.add(f"{kernel}: jobs go on right through core_hotunplug", good, f"see {log}")
 
 
+def judge_gputop(tally, kernel):
+    """gputop must show our client, with an engine that is busy nearly all the time."""
+    share = OUT / "guest" / f"igt-{kernel}-own"
+    try:
+        pid = (share / "load.pid").read_text().strip()
+        frames = (share / "gputop.txt").read_text().split("\033[H\033[J")
+    except FileNotFoundError as problem:
+        tally.add(f"{kernel}: gputop shows a busy client", False, str(problem))
+        return
+    good = False
+    for frame in frames:
+        line = re.search(rf"^\s*{pid}\s.*\|\s*(\d+\.\d)%.*\bgputop_load\b", frame, re.M)
+        good |= bool(line and "compute" in frame and float(line[1]) > GPUTOP_BUSY)
+    tally.add(f"{kernel}: gputop shows a busy client", good, f"see {share}/gputop.txt")
+
+
 def run(kernel, images, extra):
     """The guests of a kernel; the exit status."""
     with open(next(i for i in images if "igt" in os.path.basename(i)) + ".json",
@@ -210,6 +240,8 @@ def run(kernel, images, extra):
         judge(tally, kernel, tests, results)
         if part == "apart":
             judge_stress(tally, kernel)
+        if part == "own":
+            judge_gputop(tally, kernel)
         # 125: the guest died, or its kernel reported a fault of its own.
         tally.add(f"{kernel}: the guest of {part} stays sound", status not in (124, 125),
                   f"see out/logs/igt-{kernel}-{part}-console.log")

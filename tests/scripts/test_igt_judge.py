@@ -3,6 +3,7 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -61,11 +62,53 @@ class Judge(unittest.TestCase):
             self.assertEqual(self.judge("igt@a@flaky", result), (0, 0))
 
 
+FRAME = ("\033[H\033[J\033[7mDRM minor 128\nPID   compute  NAME\033[0m\n"
+         "{pid}   1M   1M |{busy}% ███      | {name} \n")
+
+
+class Gputop(unittest.TestCase):
+    """igt.judge_gputop for what gputop has drawn."""
+
+    def judge(self, **line):
+        """(passed, failed) for a frame with this line, our client being process 66."""
+        tally = results.Tally("judge")
+        with tempfile.TemporaryDirectory() as folder:
+            share = pathlib.Path(folder) / "guest/igt-fast-own"
+            share.mkdir(parents=True)
+            (share / "load.pid").write_text("66\n")
+            if line:
+                (share / "gputop.txt").write_text(FRAME.format(**line))
+            with mock.patch("igt.OUT", pathlib.Path(folder)), mock.patch("builtins.print"):
+                igt.judge_gputop(tally, "fast")
+        return len(tally.passed), len(tally.failed)
+
+    def test_busy_client_passes(self):
+        self.assertEqual(self.judge(pid=66, busy="100.0", name="gputop_load"), (1, 0))
+
+    def test_idle_client_fails(self):
+        self.assertEqual(self.judge(pid=66, busy="  0.0", name="gputop_load"), (0, 1))
+
+    def test_other_client_fails(self):
+        self.assertEqual(self.judge(pid=67, busy="100.0", name="gputop_load"), (0, 1))
+        self.assertEqual(self.judge(pid=66, busy="100.0", name="another"), (0, 1))
+
+    def test_no_output_fails(self):
+        self.assertEqual(self.judge(), (0, 1))
+
+
 class Lists(unittest.TestCase):
     """The lists in tests/igt/ themselves."""
 
-    def test_programs_make_the_render_list_of_268(self):
-        self.assertEqual(sum(count for _, count, _, _ in igt.programs()), 268)
+    def test_upstream_programs_make_the_render_list_of_268(self):
+        self.assertEqual(sum(count for name, count, _, _ in igt.programs()
+                             if not igt.is_own(name)), 268)
+
+    def test_most_of_our_subtests_are_about_fences_and_the_mmu(self):
+        own = {name: count for name, count, _, _ in igt.programs() if igt.is_own(name)}
+        subject = sum(own[f"pumice_{name}"] for name in ("fence", "timeline", "vm_bind",
+                                                         "mmu_fault"))
+        self.assertGreaterEqual(sum(own.values()), 80)
+        self.assertGreater(subject, sum(own.values()) / 2)
 
     def test_each_expectation_has_a_reason(self):
         for name in ("fails", "flakes", "skips"):

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gputop_load - a client of the GPU that keeps it busy all the time, for a look at it
+ * with gputop. Prints its process id when its job runs; ends when it is killed.
+ */
+#include "igt_pumice.h"
+#include "rig.h"
+#include "system.h"
+
+int main(void)
+{
+	struct rig rig;
+
+	CHECK_OK(set_module_parameter("job_timeout_ms", 10 * IGT_PUMICE_PATIENT));
+	rig = rig_open();
+	rig_block(&rig);
+	printf("%d\n", getpid());
+	fflush(stdout);
+	pause();
+	return 0;
+}
