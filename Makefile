@@ -209,6 +209,10 @@ docs: $(gen) $(BUILD)/.packages-lint ## the documentation, as a site in build/do
 		/usr/bin/python3 -m sphinx -b html -W --keep-going -j auto Documentation $(BUILD)/docs
 	@echo "open $(BUILD)/docs/index.html"
 
+.PHONY: igt-in-tree
+igt-in-tree: $(gen) ## our IGT tests into an IGT source tree (IGT_SRC=DIR)
+	@$(S)/igt-in-tree.sh "$(IGT_SRC)"
+
 ##@ Care
 
 .PHONY: clean

@@ -14,7 +14,7 @@
 IGT_TEST_DESCRIPTION("Timelines: points that jobs, other contexts and the CPU wait for and signal.");
 
 #define WORDS 32u	/* that a store or copy writes */
-#define HUGE (1ull << 40)
+#define FAR (1ull << 40)
 
 static void release(struct rig *blocker)
 {
@@ -121,9 +121,9 @@ static void huge_points(void)
 	struct rig rig = rig_open();
 	u32 timeline = need_sync(rig.fd);
 
-	points(&rig, rig_empty_stream(&rig), timeline, 0, HUGE);
-	points(&rig, rig_store_stream(&rig, rig.data.va, 3), timeline, HUGE, HUGE + 1);
-	points(&rig, rig_empty_stream(&rig), timeline, HUGE + 1, UINT64_MAX);
+	points(&rig, rig_empty_stream(&rig), timeline, 0, FAR);
+	points(&rig, rig_store_stream(&rig, rig.data.va, 3), timeline, FAR, FAR + 1);
+	points(&rig, rig_empty_stream(&rig), timeline, FAR + 1, UINT64_MAX);
 	need_wait(rig.fd, timeline, UINT64_MAX);
 	igt_assert_eq_u64(reached(rig.fd, timeline), UINT64_MAX);
 	rig_check_words(rig.data.cpu, 3);
