@@ -339,6 +339,53 @@ static void commands_read_and_write_memory(void **state)
 	path_one(4, 2, commands);
 }
 
+/* Two contexts whose jobs take many slices each, beside the same work alone. */
+static void slices(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	const uint32_t uniforms[3] = { VA_WORDS(p->out_va), 3 };
+	struct pumice_job jobs[2] = { { .context = p->context } };
+	struct pumice_job_sync signals[2] = { { .signal = true }, { .signal = true } };
+	struct pumice_job_result r[2];
+	struct pumice_wait waits[2] = { 0 };
+	uint32_t i;
+
+	assert_int_equal(pumice_context_create(p->vm, PUMICE_PRIORITY_NORMAL, &jobs[1].context), 0);
+	jobs[0].stream = jobs[1].stream = pumice_stream_va(p->stream);
+	for (i = 0; i < 300; i++)
+		path_dispatch(p, k, 1024, uniforms, 3);
+	assert_int_equal(pumice_stream_end(p->stream, NULL), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(pumice_sync_create(p->dev, 0, &waits[i].sync), 0);
+		signals[i].sync = waits[i].sync;
+		jobs[i].syncs = &signals[i];
+		jobs[i].sync_count = 1;
+	}
+	assert_int_equal(pumice_submit(p->dev, jobs, 2, NULL), 0);
+	assert_int_equal(pumice_sync_wait(waits, 2, 0, LONG), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(pumice_context_get_job_result(jobs[i].context, 1, &r[i],
+							       sizeof(r[i])), 0);
+		assert_int_equal(r[i].error, 0);
+		assert_int_equal(r[i].groups, 300 * 1024);
+		assert_true(r[i].slices > 1);
+		pumice_sync_destroy(waits[i].sync);
+	}
+	/* Neither waited for the other to end. */
+	assert_true(r[0].start < r[1].end && r[1].start < r[0].end);
+	for (i = 0; i < 1024 * 64; i++)
+		assert_int_equal(p->out_cpu[i], 3 + i);
+	pumice_context_destroy(jobs[1].context);
+	pumice_kernel_destroy(k);
+}
+
+static void jobs_of_two_contexts_share_the_gpu_in_slices(void **state)
+{
+	(void)state;
+	path_one(1, 0, slices);
+	path_one(4, 2, slices);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +396,7 @@ int main(void)
 		cmocka_unit_test(the_trace_has_a_jobs_events),
 		cmocka_unit_test(what_a_trace_has_no_room_for_is_counted_as_lost),
 		cmocka_unit_test(commands_read_and_write_memory),
+		cmocka_unit_test(jobs_of_two_contexts_share_the_gpu_in_slices),
 	};
 
 	return cmocka_run_group_tests_name("path-watch", tests, NULL, NULL);
