@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "perf.h"
+
 #define READ	PUMICE_ACCESS_READ
 #define WRITE	PUMICE_ACCESS_WRITE
 #define VA	0x40000000ull
@@ -133,6 +135,33 @@ static void hits_and_misses_are_counted(void **state)
 	rig_destroy(rig);
 }
 
+/* Over all units: a second TLB has misses of its own. Beyond 1 TiB is a fault without a walk. */
+static void counters_are_of_all_units_and_outlive_a_reset(void **state)
+{
+	struct rig *rig = rig_create();
+	u64 before[PUMICE_PERF_NUMBER] = { 0 }, after[PUMICE_PERF_NUMBER] = { 0 };
+	struct mmu_tlb other = { 0 };
+
+	(void)state;
+	testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	mmu_counters_add(&rig->mmu, before);
+	assert_non_null(rig_translate(rig, CTX, VA, READ));
+	assert_non_null(rig_translate(rig, CTX, VA, READ));
+	assert_non_null(mmu_translate(&rig->mmu, &other, CTX, VA, READ, PUMICE_UNIT_CDM,
+				      &rig->fault));
+	assert_null(rig_translate(rig, CTX, VA + 4096, READ));
+	assert_null(rig_translate(rig, CTX, 1ull << 40, READ));
+	mmu_invalidate_ctx(&rig->mmu, CTX);
+	mmu_invalidate_all(&rig->mmu);
+	mmu_reset(&rig->mmu);
+	mmu_counters_add(&rig->mmu, after);
+	assert_int_equal(after[PUMICE_PERF_MMU_TLB_MISSES] - before[PUMICE_PERF_MMU_TLB_MISSES], 3);
+	assert_int_equal(after[PUMICE_PERF_MMU_FAULTS] - before[PUMICE_PERF_MMU_FAULTS], 2);
+	assert_int_equal(after[PUMICE_PERF_MMU_INVALIDATIONS] -
+			 before[PUMICE_PERF_MMU_INVALIDATIONS], 2);
+	rig_destroy(rig);
+}
+
 static void copies_cross_pages_that_lie_apart(void **state)
 {
 	struct rig *rig = rig_create();
@@ -211,6 +240,7 @@ int main(void)
 		cmocka_unit_test(reset_drops_entries_and_registers),
 		cmocka_unit_test(one_tlb_does_not_hold_another_contexts_page),
 		cmocka_unit_test(hits_and_misses_are_counted),
+		cmocka_unit_test(counters_are_of_all_units_and_outlive_a_reset),
 		cmocka_unit_test(copies_cross_pages_that_lie_apart),
 		cmocka_unit_test(a_copy_stops_at_the_page_that_faults_and_names_it),
 		cmocka_unit_test(a_copy_does_not_wrap_around_the_address_space),

@@ -363,21 +363,6 @@ static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
 	rig_destroy(rig);
 }
 
-static void mmu_invalidations_are_counted_once_each(void **state)
-{
-	struct rig *rig = create(false);
-	struct counts before = read_counts(rig), after;
-
-	(void)state;
-	mmu_invalidate_ctx(&rig->mmu, 3);
-	mmu_invalidate_all(&rig->mmu);
-	mmu_reset(&rig->mmu);
-	after = read_counts(rig);
-	assert_int_equal(after.of[PUMICE_PERF_MMU_INVALIDATIONS] -
-			 before.of[PUMICE_PERF_MMU_INVALIDATIONS], 2);
-	rig_destroy(rig);
-}
-
 static void usc_programs_are_counted_when_they_are_decoded(void **state)
 {
 	const struct pumice_usc_insn end = INSN(END);
@@ -535,7 +520,6 @@ int main(void)
 		cmocka_unit_test(usc_stalls_are_slots_in_which_every_wave_waits),
 		cmocka_unit_test(usc_work_hides_latency),
 		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),
-		cmocka_unit_test(mmu_invalidations_are_counted_once_each),
 		cmocka_unit_test(usc_programs_are_counted_when_they_are_decoded),
 		cmocka_unit_test(usc_busy_time_is_that_of_steps_with_waves),
 		cmocka_unit_test(usc_bank_conflicts_agree_with_a_count_by_sorting),
