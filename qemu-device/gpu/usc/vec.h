@@ -131,6 +131,12 @@ static inline vu *row_of(const struct exec *x, const struct usc_insn *i, enum us
 	return (vu *)(void *)exec_operand(x, i, place);
 }
 
+/* The same of an operand among the wave's registers in the unified store, where most are. */
+static inline vu *reg_of(const struct exec *x, const struct usc_insn *i, enum usc_place place)
+{
+	return (vu *)(void *)(x->base[USC_BASE_REG] + i->offset[place]);
+}
+
 /* Vector k of lane numbers. */
 static inline vu lane_numbers(unsigned int k)
 {

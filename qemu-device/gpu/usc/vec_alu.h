@@ -239,14 +239,26 @@ static const struct alu_fns alu_table[][PUMICE_USC_TYPE_COUNT] = {
 	[PUMICE_USC_OP_GE] = { ROW_WORD(ge_uint), ROW_WORD(ge_int), ROW_WORD(ge_f32) },
 };
 
+/* Operands that are not there count from the registers too. */
+static bool rows_are_registers(const struct usc_insn *insn)
+{
+	for (enum usc_place place = USC_DST; place < USC_PLACES; place++) {
+		if (!(insn->scalars >> place & 1) && insn->base[place] != USC_BASE_REG)
+			return false;
+	}
+	return true;
+}
+
 static usc_exec_fn *alu_find(const struct usc_insn *insn)
 {
 	const struct alu_fns *fns;
+	u32 which;
 
 	if (insn->op >= sizeof(alu_table) / sizeof(alu_table[0]))
 		return NULL;
 	fns = &alu_table[insn->op][insn->type];
 	if (insn->form == PUMICE_USC_FORM_SCALAR)
 		return fns->scalar;
-	return fns->vector[(insn->scalars >> USC_SRC1) & 3];
+	which = (insn->scalars >> USC_SRC1) & 3;
+	return fns->vector[which | (rows_are_registers(insn) ? ALL_REGISTERS : 0)];
 }

@@ -10,11 +10,12 @@
  * they may be element 0 of it.
  */
 
-#define UNARY(name, result)								\
-	static const struct usc_insn *name##_row(struct exec *x, const struct usc_insn *i) \
+/* at is row_of, or reg_of where all rows are the wave's registers: that is faster. */
+#define UNARY_AT(name, at, result)							\
+	static const struct usc_insn *name(struct exec *x, const struct usc_insn *i)	\
 	{										\
-		const vu *s = row_of(x, i, USC_SRC0);					\
-		vu *d = row_of(x, i, USC_DST);						\
+		const vu *s = at(x, i, USC_SRC0);					\
+		vu *d = at(x, i, USC_DST);						\
 											\
 		EACH(k) {								\
 			vu a = s[k];							\
@@ -24,11 +25,11 @@
 		return exec_next(x, i);							\
 	}
 
-#define BINARY_OF_ROWS(name, result)							\
-	static const struct usc_insn *name##_row(struct exec *x, const struct usc_insn *i) \
+#define BINARY_AT(name, at, result)							\
+	static const struct usc_insn *name(struct exec *x, const struct usc_insn *i)	\
 	{										\
-		const vu *s = row_of(x, i, USC_SRC0), *t = row_of(x, i, USC_SRC1);	\
-		vu *d = row_of(x, i, USC_DST);						\
+		const vu *s = at(x, i, USC_SRC0), *t = at(x, i, USC_SRC1);		\
+		vu *d = at(x, i, USC_DST);						\
 											\
 		EACH(k) {								\
 			vu a = s[k], b = t[k];						\
@@ -38,13 +39,12 @@
 		return exec_next(x, i);							\
 	}
 
-#define BINARY(name, result)								\
-	BINARY_OF_ROWS(name, result)							\
-	static const struct usc_insn *name##_word(struct exec *x, const struct usc_insn *i) \
+#define BINARY_WORD_AT(name, at, result)						\
+	static const struct usc_insn *name(struct exec *x, const struct usc_insn *i)	\
 	{										\
-		const vu *s = row_of(x, i, USC_SRC0);					\
+		const vu *s = at(x, i, USC_SRC0);					\
 		vu b = splat(*exec_operand(x, i, USC_SRC1));				\
-		vu *d = row_of(x, i, USC_DST);						\
+		vu *d = at(x, i, USC_DST);						\
 											\
 		EACH(k) {								\
 			vu a = s[k];							\
@@ -54,14 +54,15 @@
 		return exec_next(x, i);							\
 	}
 
-#define TERNARY_OF(name, word1, word2, result)						\
+#define TERNARY_AT(name, word1, word2, at, result)					\
 	static const struct usc_insn *name(struct exec *x, const struct usc_insn *i)	\
 	{										\
-		const vu *s = row_of(x, i, USC_SRC0), *t = row_of(x, i, USC_SRC1);	\
-		const vu *u = row_of(x, i, USC_SRC2);					\
+		const vu *s = at(x, i, USC_SRC0);					\
+		const vu *t = (word1 ? row_of : at)(x, i, USC_SRC1);			\
+		const vu *u = (word2 ? row_of : at)(x, i, USC_SRC2);			\
 		vu b1 = splat(*(const u32 *)(const void *)t);				\
 		vu c1 = splat(*(const u32 *)(const void *)u);				\
-		vu *d = row_of(x, i, USC_DST);						\
+		vu *d = at(x, i, USC_DST);						\
 											\
 		EACH(k) {								\
 			vu a = s[k], b = word1 ? b1 : t[k], c = word2 ? c1 : u[k];	\
@@ -71,11 +72,24 @@
 		return exec_next(x, i);							\
 	}
 
+#define UNARY(name, result)								\
+	UNARY_AT(name##_row, row_of, result)						\
+	UNARY_AT(name##_reg, reg_of, result)
+
+#define BINARY(name, result)								\
+	BINARY_AT(name##_row, row_of, result)						\
+	BINARY_WORD_AT(name##_word, row_of, result)					\
+	BINARY_AT(name##_reg, reg_of, result)						\
+	BINARY_WORD_AT(name##_reg_word, reg_of, result)
+
 #define TERNARY(name, result)								\
-	TERNARY_OF(name##_row_row, false, false, result)				\
-	TERNARY_OF(name##_word_row, true, false, result)				\
-	TERNARY_OF(name##_row_word, false, true, result)				\
-	TERNARY_OF(name##_word_word, true, true, result)				\
+	TERNARY_AT(name##_row_row, false, false, row_of, result)			\
+	TERNARY_AT(name##_word_row, true, false, row_of, result)			\
+	TERNARY_AT(name##_row_word, false, true, row_of, result)			\
+	TERNARY_AT(name##_word_word, true, true, row_of, result)			\
+	TERNARY_AT(name##_reg_reg, false, false, reg_of, result)			\
+	TERNARY_AT(name##_word_reg, true, false, reg_of, result)			\
+	TERNARY_AT(name##_reg_word, false, true, reg_of, result)			\
 	static const struct usc_insn *name##_one(struct exec *x, const struct usc_insn *i) \
 	{										\
 		vu a = splat(*exec_operand(x, i, USC_SRC0));				\
@@ -110,14 +124,23 @@
 
 /* The functions of one operation on one type. */
 struct alu_fns {
-	usc_exec_fn *vector[4];	/* by bit: 0 if source 1 is one word, 1 if source 2 is */
+	/* By bit: 0 if source 1 is one word, 1 if source 2 is, 2 if all rows are registers. */
+	usc_exec_fn *vector[8];
 	usc_exec_fn *scalar;	/* NULL where exec_scalar.c has it */
 };
 
+#define ALL_REGISTERS 4u
+
+#define VECTOR_1(name) { name##_row, NULL, NULL, NULL, name##_reg, NULL, NULL, NULL }
+#define VECTOR_2(name)									\
+	{ name##_row, name##_word, NULL, NULL, name##_reg, name##_reg_word, NULL, NULL }
+#define VECTOR_3(name)									\
+	{ name##_row_row, name##_word_row, name##_row_word, name##_word_word,		\
+	  name##_reg_reg, name##_word_reg, name##_reg_word, name##_word_word }
+
 #define NO_FNS { { NULL }, NULL }
-#define ROW(name) { { name##_row }, NULL }
-#define ROW_WORD(name) { { name##_row, name##_word }, NULL }
-#define ROW_ONE(name) { { name##_row }, name##_one }
-#define ROW_WORD_ONE(name) { { name##_row, name##_word }, name##_one }
-#define THREE(name)									\
-	{ { name##_row_row, name##_word_row, name##_row_word, name##_word_word }, name##_one }
+#define ROW(name) { VECTOR_1(name), NULL }
+#define ROW_WORD(name) { VECTOR_2(name), NULL }
+#define ROW_ONE(name) { VECTOR_1(name), name##_one }
+#define ROW_WORD_ONE(name) { VECTOR_2(name), name##_one }
+#define THREE(name) { VECTOR_3(name), name##_one }

@@ -47,12 +47,6 @@ mul_add(struct exec *x, const struct usc_insn *i, enum usc_place addend)
 VARIANT(mul_add_0, mul_add(x, i, USC_SRC0))
 VARIANT(mul_add_1, mul_add(x, i, USC_SRC1))
 
-/* Where an operand is that is_fma_of_registers(). */
-static inline vu *reg_of(const struct exec *x, const struct usc_insn *i, enum usc_place place)
-{
-	return (vu *)(void *)(x->base[USC_BASE_REG] + i->offset[place]);
-}
-
 static inline void fma_regs(struct exec *x, const struct usc_insn *i)
 {
 	const vu *s = reg_of(x, i, USC_SRC0), *t = reg_of(x, i, USC_SRC1);
