@@ -13,7 +13,7 @@
 #include "pumice_names.h"
 #include "rig.h"
 
-IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, what is told of them, and whom they hurt.");
+IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, what is told of them, whom they hurt.");
 
 #define VA RIG_FREE
 #define WORDS 32u	/* that a store or copy touches */

@@ -185,7 +185,9 @@ static void sixty_four_contexts(void)
 static void priority_is_no_way_round_a_wait(void)
 {
 	struct rig low = rig_of(need_gpu(), LOW), high = low, blocker = rig_on(low.fd);
-	struct drm_pumice_sync syncs[] = { wait_for(low.sync, 0), then_signal(need_sync(low.fd), 0) };
+	struct drm_pumice_sync syncs[] = {
+		wait_for(low.sync, 0), then_signal(need_sync(low.fd), 0),
+	};
 	struct drm_pumice_job job = { .syncs = ARRAY_OF(syncs, 2) };
 
 	CHECK_OK(gpu_context_create(low.fd, low.vm, HIGH, &high.context));

@@ -11,7 +11,7 @@
 #include "sync.h"
 #include "system.h"
 
-IGT_TEST_DESCRIPTION("Timelines: points that jobs, other contexts and the CPU wait for and signal.");
+IGT_TEST_DESCRIPTION("Points of timelines that jobs, other files and the CPU wait for and signal.");
 
 #define WORDS 32u	/* that a store or copy writes */
 #define FAR (1ull << 40)

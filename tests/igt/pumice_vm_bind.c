@@ -239,7 +239,8 @@ static void shuffled_pages(void)
 
 	igt_assert(ops);
 	for (i = 0; i < PAGES; i++) {
-		ops[i] = bind_map(handle, (u64)(i * 37 % PAGES) * PAGE, VA + (u64)i * PAGE, PAGE, 0);
+		ops[i] = bind_map(handle, (u64)(i * 37 % PAGES) * PAGE, VA + (u64)i * PAGE, PAGE,
+				  0);
 		cpu[i * PAGE / 4] = i;
 	}
 	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, PAGES, NULL));
