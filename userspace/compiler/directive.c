@@ -98,7 +98,8 @@ static bool directive_uniforms(struct assembler *as)
 	    !token_count(as, "a number of words", PUMICE_USC_MAX_SHARED, &words))
 		return false;
 	if (reg.bank == PUMICE_USC_BANK_V || !words || reg.num + words > rule_registers(reg.bank))
-		return asm_error(as, &at, "uniforms go to one or more of sh0 to sh%u or cf0 to cf%u",
+		return asm_error(as, &at,
+				 "uniforms go to one or more of sh0 to sh%u or cf0 to cf%u",
 				 PUMICE_USC_MAX_SHARED - 1, PUMICE_USC_MAX_COEFFS - 1);
 	operand_use(as, &reg, (uint32_t)words);
 	return pds_dma_uniforms(as, &reg, (uint32_t)words);

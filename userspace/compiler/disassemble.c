@@ -4,8 +4,9 @@
  * by its directive, the PDS program by hand, labels where branches lead.
  *
  * Instructions that are no legal encoding, that break a rule of rules.h, or that
- * name registers beyond the program's, become .word. Limit: a file of other making whose uniform_words
- * differ from what its PDS program reads does not come back exactly.
+ * name registers beyond the program's, become .word. Limit: a file of other
+ * making whose uniform_words differ from what its PDS program reads does not come
+ * back exactly.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,8 @@
 /*
  * What the rooms of the assembler share: tokens (token.c), errors (diag.c),
  * names (symbols.c), operands (operand.c), instructions (insn.c, with rules.c
- * for what the tables do not say), directives and the PDS program (directive.c, pds.c), the file (assemble.c).
+ * for what the tables do not say), directives and the PDS program (directive.c,
+ * pds.c), the file (assemble.c).
  *
  * A line is parsed at once and never looked at again, except for branch
  * targets, which are filled in at the end.
@@ -100,7 +101,8 @@ struct assembler {
 	unsigned int copy_line_number;
 	bool in_pds;		/* between .pds and .endpds */
 	bool pds_by_hand, pds_by_directive;
-	bool open_task[PUMICE_PDS_MAX_INSNS];	/* PDS instructions that are tasks without a number of instructions */
+	/* PDS instructions that are tasks without a number of instructions */
+	bool open_task[PUMICE_PDS_MAX_INSNS];
 };
 
 /* diag.c: report an error at a token (NULL: at the token in hand); false, for the caller to return. */

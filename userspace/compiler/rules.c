@@ -94,8 +94,8 @@ static uint32_t atomic_types(uint32_t func)
 }
 
 /* An operator that the type has not. */
-static bool check_operator(const struct pumice_usc_insn *insn, unsigned int cls, unsigned int operand,
-			   struct rule_break *broken)
+static bool check_operator(const struct pumice_usc_insn *insn, unsigned int cls,
+			   unsigned int operand, struct rule_break *broken)
 {
 	if (cls == PUMICE_USC_CLASS_REDUCE && insn->func >= PUMICE_USC_REDUCE_AND &&
 	    insn->type != PUMICE_USC_TYPE_U32)
@@ -137,8 +137,8 @@ static bool check_words(const struct pumice_usc_insn *insn, unsigned int cls, un
 
 /* Registers that would lie behind the bank's last. */
 static bool check_range(const struct pumice_usc_insn *insn,
-			const struct pumice_isa_operand *place, uint32_t raw, unsigned int operand,
-			struct rule_break *broken)
+			const struct pumice_isa_operand *place, uint32_t raw,
+			unsigned int operand, struct rule_break *broken)
 {
 	uint32_t count = rule_operand_registers(insn, place);
 	struct pumice_usc_operand reg;
@@ -159,8 +159,8 @@ static bool check_range(const struct pumice_usc_insn *insn,
 
 /* Work-group copies and windows: what is certain about their addresses. */
 static bool check_alignment(const struct pumice_usc_insn *insn,
-			    const struct pumice_isa_operand *place, uint32_t raw, unsigned int operand,
-			    struct rule_break *broken)
+			    const struct pumice_isa_operand *place, uint32_t raw,
+			    unsigned int operand, struct rule_break *broken)
 {
 	const struct pumice_isa_special *special;
 	struct pumice_usc_operand reg;

@@ -34,8 +34,9 @@ int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entrie
 	if (!kinds)
 		return fail(dev, EINVAL, "trace: no kinds of events");
 	if (!power_of_two(entries) || entries < 2 || entries > MAX_ENTRIES)
-		return fail(dev, EINVAL, "trace: room for %u events is no power of two from 2 to %u",
-			    entries, MAX_ENTRIES);
+		return fail(dev, EINVAL,
+			    "trace: room for %u events is no power of two from 2 to %u", entries,
+			    MAX_ENTRIES);
 	err = dev->ops->trace_open(dev, entries, trace);
 	if (!err)
 		(*trace)->kinds = kinds;

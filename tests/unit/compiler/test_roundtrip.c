@@ -193,8 +193,8 @@ static void every_example_of_the_reference_comes_back_as_written(void **state)
 		snprintf(text, sizeof(text), "%s\ndone:\nloop: end\n", op->example);
 		dis = round_trip(text);
 		/* Hexadecimal, and a second immediate, come back otherwise. */
-		if (op->types > 1 && !strstr(op->example, "0x") && op->opcode != PUMICE_USC_OP_CLAMP &&
-		    !has_line(dis, op->example))
+		if (op->types > 1 && !strstr(op->example, "0x") &&
+		    op->opcode != PUMICE_USC_OP_CLAMP && !has_line(dis, op->example))
 			fail_msg("%s came back as\n%s", op->example, dis);
 		free(dis);
 	}
@@ -321,7 +321,8 @@ static void a_program_of_all_directives_round_trips(void **state)
 {
 	char *dis = round_trip(".group 16, 4, 2\n.local 256\n.uniforms sh0, 12\n"
 			       ".input sh12, groups_y\n.input v3, global_z\n.const sh13, -1.5\n"
-			       ".const v4, 7\n.uniforms cf2, 3\n.input cf0, group_z\nloop: sub.u32 r1[0], r1[0], 1\nbrnz loop, r1[0]\nend");
+			       ".const v4, 7\n.uniforms cf2, 3\n.input cf0, group_z\n"
+			       "loop: sub.u32 r1[0], r1[0], 1\nbrnz loop, r1[0]\nend");
 
 	(void)state;
 	assert_non_null(strstr(dis, "dma sh0, 12, uniforms\n"));

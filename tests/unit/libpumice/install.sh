@@ -47,8 +47,14 @@ all_functions() {
 	for function in $(grep -ohE '^[a-z][a-z0-9_ *]*[ *]pumice_[a-z0-9_]+\(' \
 		"$prefix/include/pumice/pumice.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
 		function=${function%(}
-		has_symbol "$function" "LIBPUMICE_0.[12]" || { echo "$function is not exported"; return 1; }
-		[ -f "$prefix/share/man/man3/$function.3" ] || { echo "$function has no page"; return 1; }
+		if ! has_symbol "$function" "LIBPUMICE_0.[12]"; then
+			echo "$function is not exported"
+			return 1
+		fi
+		if [ ! -f "$prefix/share/man/man3/$function.3" ]; then
+			echo "$function has no page"
+			return 1
+		fi
 	done
 }
 

@@ -82,7 +82,8 @@ static void fill(const uint32_t *edges, uint32_t count)
 
 	for (i = 0; i < COUNT; i++) {
 		a[i] = i < count * count ? edges[i / count] : random32();
-		b[i] = i < count * count ? edges[i % count] : random32() >> (i % 2 ? random32() % 32 : 0);
+		b[i] = i < count * count ? edges[i % count] :
+		       random32() >> (i % 2 ? random32() % 32 : 0);
 	}
 }
 
@@ -104,7 +105,8 @@ static const uint32_t floats[] = {
 static void run(const char *text)
 {
 	const uint32_t uniforms[] = {
-		PUMICE_WORDS_VA(va), PUMICE_WORDS_VA(va + COUNT * 4), PUMICE_WORDS_VA(va + COUNT * 8),
+		PUMICE_WORDS_VA(va), PUMICE_WORDS_VA(va + COUNT * 4),
+		PUMICE_WORDS_VA(va + COUNT * 8),
 	};
 	struct pumice_dispatch d = {
 		.groups = { COUNT / GROUP, 1, 1 },
@@ -245,7 +247,7 @@ static void exp_and_log_keep_their_bounds(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT; i++)
-		a[i] = b[i] = PUMICE_WORD_F32((float)((double)random32() / 4294967296.0 * 170 - 85));
+		a[i] = b[i] = PUMICE_WORD_F32((float)(random32() / 4294967296.0 * 170 - 85));
 	run(KERNEL(PUMICE_EXP(r2, r0)));
 	for (i = 0; i < COUNT; i++) {
 		double x = value_of(a[i]), want = exp(x);

@@ -193,7 +193,8 @@ struct inproc_vm {
 	struct pumice_vm base;
 	struct inproc_vm *next;		/* of the device */
 	struct space space;
-	bool unusable;	/* its tables and the TLBs could not be kept in step, or a bind failed late */
+	/* Its tables and the TLBs could not be kept in step, or a bind failed late. */
+	bool unusable;
 	/*
 	 * Asynchronous binds, oldest first. Their fences are those of a context of the
 	 * firmware that runs nothing but updates, so that jobs can wait for them.
