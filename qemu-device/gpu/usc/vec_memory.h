@@ -98,18 +98,13 @@ local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 }
 
 /*
- * Mostly the lanes lie close together, the first lowest: then the first word of each
- * is in the row of bytes that begins there, and the next words in those that begin
- * 4 bytes later. Returns false, with nothing done, where they do not.
+ * Mostly the lanes lie close together, the first lowest: then the word of each is in
+ * the row of bytes that begins there. Which of these it is; false where it is not.
  */
 static inline __attribute__((always_inline)) bool
-local_load_near(struct exec *x, const struct usc_insn *i, u32 active, u32 words)
+near_words(const vu *off, u32 first, u32 active, vu *idx)
 {
-	const vu *off = row_of(x, i, USC_SRC0);
-	u32 first = ((const u32 *)(const void *)off)[first_lane(active)];
-	u64 at = (u64)first + i->value;
-	vu idx[VECS], r[VECS], far = splat(0);
-	vu *d = row_of(x, i, USC_DST);
+	vu far = splat(0);
 
 	EACH(k) {
 		idx[k] = off[k] - first;
@@ -117,20 +112,51 @@ local_load_near(struct exec *x, const struct usc_insn *i, u32 active, u32 words)
 			idx[k] = vm_pick(vector_mask(active, k), idx[k], splat(0));
 		far |= idx[k];
 	}
-	if (vm_bits(vm_test(far, splat(~IN_ROW))) || at % 4 || at + words * 4 > x->local_bytes ||
-	    (at + ROW_BYTES + (words - 1) * 4 > x->local_bytes &&
-	     lanes_above(idx, 0, x->local_bytes - words * 4 - (u32)at)))
+	if (vm_bits(vm_test(far, splat(~IN_ROW))))
 		return false;
 	EACH(k)
 		idx[k] >>= 2;
-	for (u32 n = 0; n < words; n++) {
-		permute(r, (const vu_any *)(const void *)(x->local + at + n * 4), idx);
-		if (active != UINT32_MAX) {
-			EACH(k)
-				r[k] = vm_pick(vector_mask(active, k), r[k], d[n * VECS + k]);
-		}
-		copy_row(d + n * VECS, r);
+	return true;
+}
+
+/* Whether words from idx on, in the row of bytes that begins at at, are in local memory. */
+static inline bool near_in_local(const struct exec *x, u64 at, const vu *idx, u32 words)
+{
+	u64 end = at + ROW_BYTES + (words - 1) * 4u;
+
+	return !(at % 4) && at + words * 4u <= x->local_bytes &&
+	       (end <= x->local_bytes ||
+		!lanes_above(idx, 0, (x->local_bytes - words * 4u - (u32)at) / 4));
+}
+
+/* One word of each active lane out of such a row. */
+static inline __attribute__((always_inline)) void
+load_near_word(const struct exec *x, u64 at, const vu *idx, u32 active, vu *d)
+{
+	vu r[VECS];
+
+	permute(r, (const vu_any *)(const void *)(x->local + at), idx);
+	if (active != UINT32_MAX) {
+		EACH(k)
+			r[k] = vm_pick(vector_mask(active, k), r[k], d[k]);
 	}
+	copy_row(d, r);
+}
+
+/* Words of lanes close together. Returns false, with nothing done, where they are not. */
+static inline __attribute__((always_inline)) bool
+local_load_near(struct exec *x, const struct usc_insn *i, u32 active, u32 words)
+{
+	const vu *off = row_of(x, i, USC_SRC0);
+	u32 first = ((const u32 *)(const void *)off)[first_lane(active)];
+	u64 at = (u64)first + i->value;
+	vu *d = row_of(x, i, USC_DST);
+	vu idx[VECS];
+
+	if (!near_words(off, first, active, idx) || !near_in_local(x, at, idx, words))
+		return false;
+	for (u32 n = 0; n < words; n++)
+		load_near_word(x, at + n * 4, idx, active, d + n * VECS);
 	return true;
 }
 

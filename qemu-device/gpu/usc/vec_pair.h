@@ -24,6 +24,30 @@ static const struct usc_insn *local_load_twice(struct exec *x, const struct usc_
 	return goes_on(x, i) ? local_load(x, i, true) : i;
 }
 
+/* As many as there are with the same offsets: which words those are is found once. */
+static const struct usc_insn *local_load_chain(struct exec *x, const struct usc_insn *i)
+{
+	const vu *off = row_of(x, i, USC_SRC0);
+	u32 active = active_lanes(x, i, true), first;
+	bool more = true;
+	vu idx[VECS];
+
+	if (!active)
+		return exec_next(x, i);
+	first = ((const u32 *)(const void *)off)[first_lane(active)];
+	if (!near_words(off, first, active, idx))
+		return local_load_any(x, i, active);
+	for (; more; i++) {
+		u64 at = (u64)first + i->value;
+
+		if (!near_in_local(x, at, idx, 1))
+			return local_load_any(x, i, active);
+		load_near_word(x, at, idx, active, row_of(x, i, USC_DST));
+		more = i->run == local_load_chain && goes_on(x, i + 1);
+	}
+	return exec_next(x, i - 1);
+}
+
 /* The sum's other source is addend. */
 FAMILY
 mul_add(struct exec *x, const struct usc_insn *i, enum usc_place addend)
@@ -129,6 +153,15 @@ static bool same_row(const struct usc_insn *a, enum usc_place pa, const struct u
 	       !((b->scalars | b->values) >> pb & 1);
 }
 
+/* Of two loads: the same offsets in the same lanes, and the first does not change them. */
+static bool is_load_chain(const struct usc_insn *insn)
+{
+	const struct usc_insn *next = insn + 1;
+
+	return insn->lanes == next->lanes && same_row(insn, USC_SRC0, next, USC_SRC0) &&
+	       !same_row(insn, USC_DST, next, USC_SRC0);
+}
+
 static bool is_vector_f32(const struct usc_insn *insn, enum pumice_usc_op op)
 {
 	return insn->op == op && insn->type == PUMICE_USC_TYPE_F32 &&
@@ -175,7 +208,7 @@ static usc_exec_fn *find_pair(const struct usc_insn *insn)
 		return NULL;
 	if (insn->op == PUMICE_USC_OP_LOCAL_LOAD32 && next->op == insn->op && insn->lanes_known &&
 	    next->lanes_known)
-		return local_load_twice;
+		return is_load_chain(insn) ? local_load_chain : local_load_twice;
 	if (insn->op == PUMICE_USC_OP_SHUFFLE && insn->scalars == 1u << USC_SRC1 && !insn->values &&
 	    is_fma_of(insn, next) && is_fma_of(insn, next + 1))
 		return shuffle_fma_twice;
