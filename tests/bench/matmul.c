@@ -53,7 +53,6 @@ static void add_matrices(struct gpu_work *work, const struct gpu_buffer *buffers
 static void ours_tile8(struct gpu_work *work, const struct gpu_buffer *buffers)
 {
 	add_matrices(work, buffers);
-	gpu_add_word(work, N / TILE);
 	work->groups[0] = work->groups[1] = N / TILE;
 }
 

@@ -14,10 +14,10 @@
 
 #define GROUPS		16384u
 #define SHORT		4u	/* rounds of a group's loop */
-#define LONG		1000u
-#define EVERY		64u	/* groups, of which one is long */
+#define LONG		20000u
+#define EVERY		256u	/* groups, of which one is long */
 
-#define FEW		4u	/* tasks of a USC, so that order counts */
+#define FEW	16u	/* tasks of a USC, so that order counts */
 
 /* A setting of the PDS's registers, with the work that runs under it. */
 struct setting {
@@ -91,6 +91,6 @@ void bench_pds(struct bench *bench)
 	const struct setting in_order = { .tasks = FEW, .control = 0 };
 
 	compare(bench, "PDS: small groups, no limit", "at most 1 task a USC", GROUPS, usual, one);
-	compare(bench, "PDS: unequal groups, 4 tasks a USC, out of order", "in order", EVERY, few,
+	compare(bench, "PDS: unequal groups, 16 tasks a USC, out of order", "in order", EVERY, few,
 		in_order);
 }

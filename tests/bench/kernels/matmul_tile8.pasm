@@ -8,11 +8,11 @@
 ; Any N works: what lies outside of a matrix counts as zero. Only the last step can
 ; meet the end of a row of A or a column of B, so only that one looks at k.
 ;
-; Uniforms: A, B, C (64-bit addresses), N, number of steps ceil(N / 8).
+; Uniforms: A, B, C (64-bit addresses), N.
 
 .group    8, 8, 1
 .local    512			; Asub at 0, Bsub at 256
-.uniforms sh0, 8		; A sh0, B sh2, C sh4, N sh6, steps sh7
+.uniforms sh0, 7		; A sh0, B sh2, C sh4, N sh6
 .input    v0, local_x
 .input    v1, local_y
 .input    v2, global_x		; col
@@ -29,7 +29,8 @@
 .alias    a_value, r7		; 0 where there is no such element
 .alias    b_value, r8
 .alias    sum, r9
-.alias    steps, r10		; [0]: that remain
+.alias    steps, r10		; [0]: whole ones that remain
+.alias    rest, r29		; [0]: columns of A behind them
 .alias    b_step, r11		; [0]: bytes from one tile of B to the one below
 .alias    ready, r12
 				; r13 to r20: a row of Asub; r21 to r28: a column of Bsub
@@ -46,7 +47,8 @@
 	shl.u32		a_row, v1, 5
 	shl.u32		b_col, v0, 2
 	shl.u32		b_step[0], sh6, 5
-	sub.u32		steps[0], sh7, 1
+	shr.u32		steps[0], sh6, 3
+	and.u32		rest[0], sh6, 7
 	brz		last_tile, steps[0]
 
 next_tile:
@@ -81,21 +83,18 @@ multiply:
 	fma.f32		sum, r19, r27, sum
 	fma.f32		sum, r20, r28, sum
 	barrier
-	lt.i32		ready[0], 0, steps[0]
-	brnz		next_tile, ready[0]
-	lt.i32		ready[0], steps[0], 0
-	brnz		store, ready[0]
+	brnz		next_tile, steps[0]
+	brz		store, rest[0]
 
 last_tile:
-	sub.u32		ready[0], sh7, 1
-	shl.u32		ready[0], ready[0], 3
-	sub.u32		ready[0], sh6, ready[0]	; columns of A's last tile
-	lt.u32		r14, v0, ready[0]
-	lt.u32		r15, v1, ready[0]
+	lt.u32		r14, v0, rest[0]
+	lt.u32		r15, v1, rest[0]
 	mov		a_value, [one], 0
 	mov		b_value, [one], 0
 	global_load32	sig0, a_value, [row_ok & r14], sh0 + a_at
 	global_load32	sig1, b_value, [col_ok & r15], sh2 + b_at
+	mov		steps[0], 1
+	mov		rest[0], 0
 	jump		multiply
 
 store:
