@@ -178,6 +178,12 @@ static u32 insert(u32 a, u32 b, u32 where)
 	return a;
 }
 
+static u32 basic(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b)
+{
+	return type == PUMICE_USC_TYPE_F32 ? alu_f32(op, a, b) :
+					     alu_int(op, type == PUMICE_USC_TYPE_I32, a, b);
+}
+
 u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b)
 {
 	u32 out;
@@ -190,6 +196,10 @@ u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b)
 	case PUMICE_USC_OP_XOR:
 	case PUMICE_USC_OP_NOT:
 		return alu_bits(op, a, b);
+	case PUMICE_USC_OP_ADD:
+	case PUMICE_USC_OP_SUB:
+	case PUMICE_USC_OP_MUL:
+		return basic(op, type, a, b);
 	case PUMICE_USC_OP_CVT_F32:
 	case PUMICE_USC_OP_CVT_INT:
 		if (type != PUMICE_USC_TYPE_F16)
@@ -198,8 +208,7 @@ u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b)
 	default:
 		if (ref_more(op, type, a, b, &out) || ref_transcendental(op, a, &out))
 			return out;
-		return type == PUMICE_USC_TYPE_F32 ? alu_f32(op, a, b) :
-						     alu_int(op, type == PUMICE_USC_TYPE_I32, a, b);
+		return basic(op, type, a, b);
 	}
 }
 

@@ -194,7 +194,8 @@ static u32 extract(bool is_signed, u32 a, u32 where)
 	return out;
 }
 
-static bool bits(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u32 *out)
+/* Looks at every bit. */
+static u32 survey(enum pumice_usc_op op, u32 a)
 {
 	u32 high = 0, low = 32, count = 0, reverse = 0;
 
@@ -206,21 +207,24 @@ static bool bits(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b,
 			reverse += 1u << (31 - n);
 		}
 	}
+	if (op == PUMICE_USC_OP_POPCOUNT)
+		return count;
+	if (op == PUMICE_USC_OP_CLZ)
+		return 32 - high;
+	return op == PUMICE_USC_OP_CTZ ? low : reverse;
+}
+
+static bool bits(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u32 *out)
+{
 	switch (op) {
 	case PUMICE_USC_OP_BFE:
 		*out = extract(type == PUMICE_USC_TYPE_I32, a, b);
 		return true;
 	case PUMICE_USC_OP_POPCOUNT:
-		*out = count;
-		return true;
 	case PUMICE_USC_OP_CLZ:
-		*out = 32 - high;
-		return true;
 	case PUMICE_USC_OP_CTZ:
-		*out = low;
-		return true;
 	case PUMICE_USC_OP_BITREV:
-		*out = reverse;
+		*out = survey(op, a);
 		return true;
 	case PUMICE_USC_OP_BYTEREV:
 		*out = a % 256 << 24 | a / 256 % 256 << 16 | a / 65536 % 256 << 8 | a >> 24;

@@ -20,7 +20,7 @@
 #include "rig.h"
 
 #define PROGRAMS 10000u		/* at the level that this host uses */
-#define FEW_PROGRAMS 2000u	/* at the levels below it */
+#define LESS 5u			/* by this factor at the levels below it */
 #define MAX_GROUPS 3u
 #define GROUP_BYTES (GEN_READ_BYTES + 12 * GEN_WAVE_BYTES)	/* 3 tasks of 4 waves */
 #define MAX_STEPS 100000u
@@ -228,10 +228,12 @@ static void run_level(enum usc_level level)
 {
 	u64 seed = setting("PUMICE_TEST_SEED", 20261121);
 	bool best = level + 1 == USC_LEVELS || !usc_level_usable(level + 1);
-	u64 programs = setting("PUMICE_TEST_PROGRAMS", best ? PROGRAMS : FEW_PROGRAMS);
+	u64 programs = setting("PUMICE_TEST_PROGRAMS", PROGRAMS);
 	u64 undecided = 0;
 	struct rig *rig;
 
+	if (!best)
+		programs = (programs + LESS - 1) / LESS;
 	if (!usc_level_usable(level)) {
 		print_message("this host lacks the level\n");
 		skip();
