@@ -316,7 +316,6 @@ static bool create_uscs(struct pumice_gpu *gpu)
 		.unified_bytes = gpu->config.unified_kib * 1024,
 		.common_bytes = gpu->config.common_kib * 1024,
 		.local_bytes = gpu->config.local_kib * 1024,
-		.slot_regs = gpu->slot_registers,
 		.mmu = &gpu->mmu,
 		.ops = &pds_usc_ops,
 		.opaque = gpu->pds,

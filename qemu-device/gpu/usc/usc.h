@@ -68,7 +68,6 @@ struct usc_config {
 	unsigned int number;	/* over all cores */
 	unsigned int core;	/* core, for the special register */
 	u32 unified_bytes, common_bytes, local_bytes;
-	u32 slot_regs;		/* slot registers, 0 to PUMICE_USC_OWN_REGS; the rest are internal registers */
 	struct mmu *mmu;
 	const struct usc_ops *ops;
 	void *opaque;
@@ -123,7 +122,7 @@ void usc_program_cache_destroy(struct usc_program_cache *cache);
 /* Resources a program's register operands are checked against. */
 struct usc_program_limits {
 	u32 temps, attrs, shared, coeffs;
-	u32 slot_regs;	/* as in usc_config */
+	u32 slot_regs;	/* of a slot, at most PUMICE_USC_OWN_REGS; the rest of these are internal registers */
 };
 /*
  * Fetch, check and predecode the program at addr (insns instructions). Returns

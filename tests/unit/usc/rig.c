@@ -40,7 +40,6 @@ struct rig *rig_create(u64 data_bytes)
 		.unified_bytes = UNIFIED_BYTES,
 		.common_bytes = COMMON_BYTES,
 		.local_bytes = LOCAL_BYTES,
-		.slot_regs = RIG_SLOT_REGS,
 		.ops = &ops,
 		.opaque = rig,
 	};

@@ -18,7 +18,6 @@
 #define RIG_DATA	0x20000000ull
 #define RIG_NUMBER	5u		/* the USC's number: the second of core 2 */
 #define RIG_CORE	2u
-#define RIG_SLOT_REGS	3u
 
 /* A work-group to run. */
 struct rig_group {

@@ -18,7 +18,7 @@
 
 /* Attributes: V0 is copied to an index register by most programs. */
 static const struct usc_program_limits limits = {
-	.temps = 40, .attrs = 4, .shared = 20, .coeffs = 18, .slot_regs = RIG_SLOT_REGS,
+	.temps = 40, .attrs = 4, .shared = 20, .coeffs = 18, .slot_regs = 3,
 };
 
 /* An operand with an index register; idx counts from 1. */
