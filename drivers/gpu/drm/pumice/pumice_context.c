@@ -90,6 +90,7 @@ static void fill_shared(struct pumice_context *ctx)
 		.cccb_bytes = PUMICE_CCCB_BYTES,
 		.results = addr + offsetof(struct pumice_context_shared, results),
 		.result_count = PUMICE_RESULT_COUNT,
+		.save = addr + offsetof(struct pumice_context_shared, save),
 	};
 }
 

@@ -6,6 +6,7 @@
 #include <linux/kref.h>
 
 #include "pumice_device.h"
+#include "pumice_formats.h"
 #include "pumice_fw_mem.h"
 
 struct pumice_job;
@@ -21,6 +22,7 @@ struct pumice_vm;
 struct pumice_context_shared {
 	struct fwif_context context;
 	u8 cccb[PUMICE_CCCB_BYTES] __aligned(8);
+	u32 save[PUMICE_CDM_SAVE_WORDS] __aligned(8);
 	struct fwif_job_result results[PUMICE_RESULT_COUNT];
 };
 
@@ -38,6 +40,18 @@ struct pumice_context_news {
 	u64 last_start;
 	/** @last_end: GPU clock at its end */
 	u64 last_end;
+};
+
+/**
+ * struct pumice_result - how one job ended
+ */
+struct pumice_result {
+	/** @number: of the job; 0: none */
+	u64 number;
+	/** @error: what its fence carries */
+	int error;
+	/** @r: what the firmware told; zero where it told nothing */
+	struct fwif_job_result r;
 };
 
 /**
@@ -75,6 +89,8 @@ struct pumice_context {
 	wait_queue_head_t drained;
 	/** @closed: takes no more jobs; under the VM's reservation */
 	bool closed;
+	/** @submitted: jobs that were submitted; under the VM's reservation, read without */
+	u64 submitted;
 
 	/** @lock: guards what follows */
 	spinlock_t lock;
@@ -94,6 +110,10 @@ struct pumice_context {
 	const struct pumice_job *guilty;
 	/** @news: for users */
 	struct pumice_context_news news;
+	/** @results: how the last jobs ended, by number */
+	struct pumice_result results[DRM_PUMICE_JOB_RESULTS];
+	/** @ended: highest number of a job that ended */
+	u64 ended;
 	/** @busy_ticks: GPU clock ticks on the data master of the jobs that ended */
 	u64 busy_ticks;
 	/** @shown_ticks: the most that fdinfo has shown of it */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files in debugfs: contexts, fw_log, fw_log_level, gpu_trace, interrupt_ns, state, vms.
+ * Files in debugfs: bos, contexts, fw_log, fw_log_level, gpu_trace, interrupt_ns, state, vms.
  *
  * "state" also counts live objects, so that a test can see that nothing is left.
  */
@@ -12,6 +12,7 @@
 #include "pumice_context.h"
 #include "pumice_debugfs.h"
 #include "pumice_fw.h"
+#include "pumice_gem.h"
 #include "pumice_gpu_trace.h"
 #include "pumice_names.h"
 #include "pumice_pm.h"
@@ -192,7 +193,22 @@ static int show_vms(struct seq_file *m, void *data)
 	return 0;
 }
 
+static int show_bos(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = seq_device(m);
+	struct pumice_bo *bo;
+
+	spin_lock(&pdev->bos_lock);
+	list_for_each_entry(bo, &pdev->bos, node)
+		seq_printf(m, "%12zu bytes, %u references%s%s%s\n", bo->base.base.size,
+			   kref_read(&bo->base.base.refcount), bo->root ? ", of one VM" : "",
+			   bo->label ? ": " : "", bo->label ?: "");
+	spin_unlock(&pdev->bos_lock);
+	return 0;
+}
+
 static const struct drm_debugfs_info files[] = {
+	{ "bos", show_bos, 0, NULL },
 	{ "contexts", show_contexts, 0, NULL },
 	{ "fw_log", show_fw_log, 0, NULL },
 	{ "interrupt_ns", show_interrupt_ns, 0, NULL },

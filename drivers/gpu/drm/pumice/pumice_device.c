@@ -18,7 +18,9 @@
 #include "pumice_irq.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
+#include "pumice_stats.h"
 #include "pumice_vm.h"
+#include "pumice_vm_bind.h"
 
 #define BAR		0
 #define DMA_BITS	48
@@ -36,6 +38,7 @@ int pumice_device_halt(struct pumice_device *pdev)
 	u32 status;
 	int ret;
 
+	pumice_stats_keep(pdev);
 	pumice_write(pdev, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
 	ret = read_poll_timeout(pumice_read, status,
 				!(status & PUMICE_SYS_STATUS__RESETTING__MASK), POLL_US, HALT_US,
@@ -84,6 +87,7 @@ static int identify(struct pumice_device *pdev)
 				     PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version));
 	pdev->config = pumice_read(pdev, PUMICE_SYS_CONFIG);
 	pdev->stores = pumice_read(pdev, PUMICE_SYS_STORES);
+	pdev->registers = pumice_read(pdev, PUMICE_SYS_REGISTERS);
 	pdev->clock_hz = pumice_read(pdev, PUMICE_SYS_CLOCK_HZ);
 	return 0;
 }
@@ -92,6 +96,7 @@ static void release_software(struct drm_device *drm, void *data)
 {
 	struct pumice_device *pdev = data;
 
+	pumice_bind_queue_fini(pdev);
 	destroy_workqueue(pdev->sched_wq);
 	destroy_workqueue(pdev->reset.wq);
 	pumice_fw_mem_fini(pdev);
@@ -107,6 +112,7 @@ static int init_software(struct pumice_device *pdev)
 	mutex_init(&pdev->vms_lock);
 	mutex_init(&pdev->gpu_trace.lock);
 	spin_lock_init(&pdev->bos_lock);
+	spin_lock_init(&pdev->totals_lock);
 	INIT_LIST_HEAD(&pdev->bos);
 	INIT_LIST_HEAD(&pdev->vms);
 	ida_init(&pdev->context_ids);
@@ -118,11 +124,16 @@ static int init_software(struct pumice_device *pdev)
 	ret = pumice_reset_init(pdev);
 	if (ret)
 		goto free_sched_wq;
-	ret = pumice_fw_mem_init(pdev);
+	ret = pumice_bind_queue_init(pdev);
 	if (ret)
 		goto free_reset_wq;
+	ret = pumice_fw_mem_init(pdev);
+	if (ret)
+		goto fini_bind_queue;
 	return drmm_add_action_or_reset(&pdev->drm, release_software, pdev);
 
+fini_bind_queue:
+	pumice_bind_queue_fini(pdev);
 free_reset_wq:
 	destroy_workqueue(pdev->reset.wq);
 free_sched_wq:

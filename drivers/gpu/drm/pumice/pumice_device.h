@@ -160,6 +160,26 @@ struct pumice_stats {
 	atomic_t contexts;
 	atomic_t jobs;
 	atomic_t fences;
+	/** @jobs_submitted: since the driver was loaded, as the two below */
+	atomic64_t jobs_submitted;
+	/** @jobs_done: jobs that ended, well or not */
+	atomic64_t jobs_done;
+	/** @jobs_failed: of these, not well */
+	atomic64_t jobs_failed;
+};
+
+/**
+ * struct pumice_totals - what the GPU counted until its last reset
+ */
+struct pumice_totals {
+	/** @compute_busy: ns in which the data master had a job */
+	u64 compute_busy;
+	/** @usc_busy: ns in which USCs ran waves, over all of them */
+	u64 usc_busy;
+	/** @mmu_faults: requests that faulted */
+	u64 mmu_faults;
+	/** @switches: jobs that were switched out */
+	u64 switches;
 };
 
 /**
@@ -185,6 +205,8 @@ struct pumice_device {
 	u32 config;
 	/** @stores: SYS_STORES; constant */
 	u32 stores;
+	/** @registers: SYS_REGISTERS; constant */
+	u32 registers;
 	/** @clock_hz: GPU clock, ticks a second; constant */
 	u32 clock_hz;
 
@@ -195,9 +217,16 @@ struct pumice_device {
 	struct pumice_bench bench;
 	struct pumice_gpu_trace gpu_trace;
 	struct pumice_stats stats;
+	/** @totals_lock: guards @totals */
+	spinlock_t totals_lock;
+	struct pumice_totals totals;
 
-	/** @sched_wq: runs the schedulers of all contexts */
+	/** @sched_wq: runs all schedulers */
 	struct workqueue_struct *sched_wq;
+	/** @bind_sched: carries out asynchronous binds of all VMs, one at a time */
+	struct drm_gpu_scheduler bind_sched;
+	/** @bind_fences: fence context of its fences */
+	u64 bind_fences;
 	/** @context_ids: ids of contexts, below FWIF_MAX_CONTEXTS */
 	struct ida context_ids;
 
@@ -225,6 +254,8 @@ struct pumice_file {
 	struct xarray vms;
 	/** @contexts: struct pumice_context by id; a reference each */
 	struct xarray contexts;
+	/** @perfmons: struct pumice_perfmon by id; a reference each */
+	struct xarray perfmons;
 	/** @gone_ticks: GPU clock ticks on the data master of contexts that are destroyed */
 	atomic64_t gone_ticks;
 };
@@ -257,6 +288,7 @@ static inline void pumice_write64(struct pumice_device *pdev, u32 reg, u64 value
 /* pumice_drv.c */
 extern unsigned int pumice_job_timeout_ms;
 extern unsigned int pumice_fw_timeout_ms;
+extern unsigned int pumice_slice_us;
 extern struct workqueue_struct *pumice_cleanup_wq;
 
 /* pumice_device.c */

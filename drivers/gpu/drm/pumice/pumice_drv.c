@@ -18,9 +18,11 @@
 #include "pumice_device.h"
 #include "pumice_fdinfo.h"
 #include "pumice_gem.h"
+#include "pumice_perfmon.h"
 #include "pumice_pm.h"
 #include "pumice_query.h"
 #include "pumice_reset.h"
+#include "pumice_result.h"
 #include "pumice_submit.h"
 #include "pumice_vm.h"
 
@@ -34,6 +36,11 @@ module_param_named(fw_timeout_ms, pumice_fw_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(fw_timeout_ms,
 		 "Time after which firmware that does not answer is reset, ms (default 5000)");
 
+unsigned int pumice_slice_us;
+module_param_named(slice_us, pumice_slice_us, uint, 0644);
+MODULE_PARM_DESC(slice_us,
+		 "Time slice of jobs that share the GPU, us, from the firmware's next boot on (default 0: the firmware's)");
+
 /* Ends objects whose last reference went where one cannot sleep. */
 struct workqueue_struct *pumice_cleanup_wq;
 
@@ -46,6 +53,7 @@ static int file_open(struct drm_device *drm, struct drm_file *file)
 	pfile->pdev = to_pumice_device(drm);
 	xa_init_flags(&pfile->vms, XA_FLAGS_ALLOC1);
 	xa_init_flags(&pfile->contexts, XA_FLAGS_ALLOC1);
+	xa_init_flags(&pfile->perfmons, XA_FLAGS_ALLOC1);
 	file->driver_priv = pfile;
 	return 0;
 }
@@ -53,6 +61,7 @@ static int file_open(struct drm_device *drm, struct drm_file *file)
 static void file_close(struct drm_device *drm, struct drm_file *file)
 {
 	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_perfmon *perfmon;
 	struct pumice_context *ctx;
 	struct pumice_vm *vm;
 	unsigned long id;
@@ -63,6 +72,9 @@ static void file_close(struct drm_device *drm, struct drm_file *file)
 	xa_for_each(&pfile->vms, id, vm)
 		pumice_vm_close(vm);
 	xa_destroy(&pfile->vms);
+	xa_for_each(&pfile->perfmons, id, perfmon)
+		pumice_perfmon_put(perfmon);
+	xa_destroy(&pfile->perfmons);
 	kfree(pfile);
 }
 
@@ -81,6 +93,12 @@ static const struct drm_ioctl_desc ioctls[] = {
 	IOCTL(CONTEXT_DESTROY, context_destroy),
 	IOCTL(CONTEXT_GET_STATE, context_get_state),
 	IOCTL(SUBMIT, submit),
+	IOCTL(BO_SET_LABEL, bo_set_label),
+	IOCTL(JOB_GET_RESULT, job_get_result),
+	IOCTL(PERF_COUNTER_GET, perf_counter_get),
+	IOCTL(PERFMON_CREATE, perfmon_create),
+	IOCTL(PERFMON_DESTROY, perfmon_destroy),
+	IOCTL(PERFMON_GET_VALUES, perfmon_get_values),
 };
 
 static const struct file_operations fops = {

@@ -169,6 +169,7 @@ static void fill_shared(struct pumice_fw *fw)
 		.log_ring = shared_addr(fw, &s->log_ring),
 		.log = shared_addr(fw, s->log),
 		.log_level = READ_ONCE(fw->log_level),
+		.slice_us = READ_ONCE(pumice_slice_us),
 		.state = FWIF_STATE_OFF,
 		.active_context = FWIF_NO_CONTEXT,
 	};

@@ -7,6 +7,7 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
+#include <linux/string.h>
 
 #include <drm/drm_gem.h>
 #include <drm/drm_prime.h>
@@ -25,6 +26,7 @@ static void bo_free(struct drm_gem_object *obj)
 	spin_lock(&pdev->bos_lock);
 	list_del(&bo->node);
 	spin_unlock(&pdev->bos_lock);
+	kfree(bo->label);
 	drm_gem_shmem_free(&bo->base);
 	/* Last: the reservation that was used until here is part of it. */
 	if (root)
@@ -250,4 +252,37 @@ void pumice_gem_unmap_all(struct pumice_device *pdev)
 		bo_unmap(bo);
 		drm_gem_object_put(&bo->base.base);
 	}
+}
+
+static void set_label(struct drm_gem_object *obj, char *label)
+{
+	struct pumice_device *pdev = to_pumice_device(obj->dev);
+
+	spin_lock(&pdev->bos_lock);
+	swap(to_pumice_bo(obj)->label, label);
+	spin_unlock(&pdev->bos_lock);
+	kfree(label);
+}
+
+/* DRM_IOCTL_PUMICE_BO_SET_LABEL */
+int pumice_ioctl_bo_set_label(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_bo_set_label *args = data;
+	struct drm_gem_object *obj;
+	char *label = NULL;
+
+	if (args->pad)
+		return -EINVAL;
+	if (args->label)
+		label = strndup_user(u64_to_user_ptr(args->label), DRM_PUMICE_MAX_LABEL);
+	if (IS_ERR(label))
+		return PTR_ERR(label) == -EINVAL ? -E2BIG : PTR_ERR(label);
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj) {
+		kfree(label);
+		return -ENOENT;
+	}
+	set_label(obj, label);
+	drm_gem_object_put(obj);
+	return 0;
 }

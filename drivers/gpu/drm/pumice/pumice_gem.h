@@ -17,6 +17,8 @@ struct pumice_bo {
 	struct drm_gem_shmem_object base;
 	/** @node: in pumice_device.bos */
 	struct list_head node;
+	/** @label: text of the user's, or NULL; under bos_lock */
+	char *label;
 	/** @detached: was looked at when the device went; under bos_lock */
 	bool detached;
 	/**
@@ -39,6 +41,7 @@ int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 void pumice_gem_unmap_all(struct pumice_device *pdev);
 
 int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_bo_set_label(struct drm_device *drm, void *data, struct drm_file *file);
 int pumice_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif

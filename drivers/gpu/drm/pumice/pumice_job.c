@@ -13,8 +13,10 @@
 #include "pumice_events.h"
 #include "pumice_fence.h"
 #include "pumice_job.h"
+#include "pumice_perfmon.h"
 #include "pumice_pm.h"
 #include "pumice_queue.h"
+#include "pumice_result.h"
 
 /**
  * pumice_job_create - a job that is not armed
@@ -108,6 +110,8 @@ void pumice_job_destroy(struct pumice_job *job)
 		return;
 	ctx = job->ctx;
 	pumice_job_note_unqueued(job);
+	if (job->armed && !job->ended)
+		pumice_result_note(job, job->base.s_fence->finished.error);
 	anchor_fences(job);
 	drm_sched_job_cleanup(&job->base);
 	for (i = 0; i < job->native_count; i++)
@@ -117,6 +121,7 @@ void pumice_job_destroy(struct pumice_job *job)
 		dma_fence_put(&job->fence->base);
 	else
 		pumice_fence_discard(job->fence);
+	pumice_perfmon_put(job->perfmon);
 	kfree(job);
 	atomic_dec(&ctx->pdev->stats.jobs);
 	pumice_pm_put(ctx->pdev);

@@ -8,6 +8,7 @@
 struct dma_fence;
 struct pumice_context;
 struct pumice_fence;
+struct pumice_perfmon;
 
 /*
  * Jobs that one job may wait for in the firmware; beyond that it waits in the
@@ -27,10 +28,16 @@ struct pumice_job {
 	struct pumice_fence *fence;
 	/** @node: in pumice_context.in_flight, under its lock */
 	struct list_head node;
+	/** @perfmon: counts it; a reference, or NULL */
+	struct pumice_perfmon *perfmon;
 	/** @stream: GPU virtual address of the control stream */
 	u64 stream;
-	/** @seqno: number in its context; given by run_job() */
+	/** @number: in its context, from 1, in the order of submission; given when it is armed */
+	u64 number;
+	/** @seqno: number among the jobs given to the firmware; given by run_job() */
 	u32 seqno;
+	/** @ended: its result was noted; under the context's lock */
+	bool ended;
 	/** @armed: the scheduler's fences are initialised */
 	bool armed;
 	/** @queued: counts in pumice_context.queued */

@@ -57,6 +57,8 @@ struct pumice_mmu {
 	struct directory *dirs[DIRS];
 	struct list_head pool;	/* tables for the operation that is prepared */
 	u32 pooled;
+	u32 reserved;		/* of these, promised to operations that are queued */
+	spinlock_t pool_lock;	/* guards pool, pooled and reserved */
 	struct list_head retired;	/* tables that the TLBs may know */
 	struct pumice_mmu_dirty dirty;
 	u64 leaves[LEAVES];	/* the block being changed */
@@ -140,6 +142,7 @@ struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 		return ERR_PTR(-ENOMEM);
 	mmu->pdev = pdev;
 	INIT_LIST_HEAD(&mmu->pool);
+	spin_lock_init(&mmu->pool_lock);
 	INIT_LIST_HEAD(&mmu->retired);
 	mark_clean(mmu);
 	mmu->catalogue = dma_alloc_coherent(pdev->drm.dev, CATALOGUE_BYTES, &mmu->catalogue_dma,
@@ -204,28 +207,57 @@ dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu)
 	return mmu->catalogue_dma;
 }
 
-/* Fill the pool. */
+static bool pool_lacks(struct pumice_mmu *mmu, u64 count)
+{
+	bool lacks;
+
+	spin_lock(&mmu->pool_lock);
+	lacks = mmu->pooled < mmu->reserved + count;
+	spin_unlock(&mmu->pool_lock);
+	return lacks;
+}
+
+/* Fill the pool: so many tables beside those that are promised. */
 static int pool_fill(struct pumice_mmu *mmu, u64 count)
 {
 	struct table *table;
 
-	while (mmu->pooled < count) {
+	while (pool_lacks(mmu, count)) {
 		table = table_alloc(mmu);
 		if (!table)
 			return -ENOMEM;
+		spin_lock(&mmu->pool_lock);
 		list_add(&table->node, &mmu->pool);
 		mmu->pooled++;
+		spin_unlock(&mmu->pool_lock);
 	}
 	return 0;
 }
 
 static struct table *pool_take(struct pumice_mmu *mmu)
 {
-	struct table *table = list_first_entry(&mmu->pool, struct table, node);
+	struct table *table;
 
+	spin_lock(&mmu->pool_lock);
+	table = list_first_entry(&mmu->pool, struct table, node);
 	list_del_init(&table->node);
 	mmu->pooled--;
+	spin_unlock(&mmu->pool_lock);
 	return table;
+}
+
+/* Give back what nobody was promised. */
+static void pool_trim(struct pumice_mmu *mmu)
+{
+	LIST_HEAD(surplus);
+
+	spin_lock(&mmu->pool_lock);
+	while (mmu->pooled > mmu->reserved) {
+		list_move(mmu->pool.next, &surplus);
+		mmu->pooled--;
+	}
+	spin_unlock(&mmu->pool_lock);
+	free_list_of_tables(mmu, &surplus);
 }
 
 static int directory_add(struct pumice_mmu *mmu, u32 index)
@@ -265,7 +297,7 @@ int pumice_mmu_prepare_map(struct pumice_mmu *mmu, u64 va, u64 size)
 		if (ret)
 			return ret;
 	}
-	return pool_fill(mmu, (last >> BLOCK_SHIFT) - (va >> BLOCK_SHIFT) + 1);
+	return pool_fill(mmu, pumice_mmu_tables(va, size, true));
 }
 
 /**
@@ -277,7 +309,37 @@ int pumice_mmu_prepare_map(struct pumice_mmu *mmu, u64 va, u64 size)
  */
 int pumice_mmu_prepare_unmap(struct pumice_mmu *mmu)
 {
-	return pool_fill(mmu, 2);
+	return pool_fill(mmu, pumice_mmu_tables(0, 1, false));
+}
+
+/**
+ * pumice_mmu_reserve - promise an operation that is queued its tables
+ * @mmu: address space, prepared for the operation
+ * @tables: pumice_mmu_tables() of it
+ */
+void pumice_mmu_reserve(struct pumice_mmu *mmu, u32 tables)
+{
+	spin_lock(&mmu->pool_lock);
+	mmu->reserved += tables;
+	spin_unlock(&mmu->pool_lock);
+}
+
+/**
+ * pumice_mmu_unreserve - the operation is about to take its tables, or never will
+ * @mmu: address space
+ * @tables: as promised
+ */
+void pumice_mmu_unreserve(struct pumice_mmu *mmu, u32 tables)
+{
+	spin_lock(&mmu->pool_lock);
+	mmu->reserved -= tables;
+	spin_unlock(&mmu->pool_lock);
+}
+
+/* Tables that an operation on a range may take; @map: or an unmap. */
+u32 pumice_mmu_tables(u64 va, u64 size, bool map)
+{
+	return map ? ((va + size - 1) >> BLOCK_SHIFT) - (va >> BLOCK_SHIFT) + 1 : 2;
 }
 
 /* The 512 leaves of a block; all zero where there is no table. */
@@ -537,8 +599,7 @@ bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dir
 void pumice_mmu_flushed(struct pumice_mmu *mmu)
 {
 	free_list_of_tables(mmu, &mmu->retired);
-	free_list_of_tables(mmu, &mmu->pool);
-	mmu->pooled = 0;
+	pool_trim(mmu);
 	mark_clean(mmu);
 }
 

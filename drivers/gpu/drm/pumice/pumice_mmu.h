@@ -32,6 +32,9 @@ dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu);
 
 int pumice_mmu_prepare_map(struct pumice_mmu *mmu, u64 va, u64 size);
 int pumice_mmu_prepare_unmap(struct pumice_mmu *mmu);
+u32 pumice_mmu_tables(u64 va, u64 size, bool map);
+void pumice_mmu_reserve(struct pumice_mmu *mmu, u32 tables);
+void pumice_mmu_unreserve(struct pumice_mmu *mmu, u32 tables);
 void pumice_mmu_map_sgt(struct pumice_mmu *mmu, u64 va, u64 size, struct sg_table *sgt,
 			u64 offset, u32 flags);
 void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, u64 va, u64 size, dma_addr_t addr,

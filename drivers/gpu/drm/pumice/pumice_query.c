@@ -3,10 +3,12 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
+#include "perf.h"
 #include "pumice_context.h"
 #include "pumice_device.h"
 #include "pumice_pm.h"
 #include "pumice_query.h"
+#include "pumice_stats.h"
 #include "pumice_vm.h"
 
 #define PAGE_SIZES	(BIT_ULL(12) | BIT_ULL(14) | BIT_ULL(16) | BIT_ULL(18) | BIT_ULL(20) | \
@@ -31,6 +33,10 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 		.va_end = PUMICE_VA_END,
 		.clock_hz = pdev->clock_hz,
 		.priorities = pumice_priorities(file),
+		.perf_counters = PUMICE_PERF_NUMBER,
+		.slot_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__SLOT, pdev->registers),
+		.internal_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__INTERNAL,
+						       pdev->registers),
 	};
 }
 
@@ -76,6 +82,7 @@ static int query(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
 		 struct drm_file *file)
 {
 	struct drm_pumice_query_timestamp time;
+	struct drm_pumice_query_stats stats;
 	struct drm_pumice_query_gpu gpu;
 	struct drm_pumice_query_fw fw;
 
@@ -89,6 +96,9 @@ static int query(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
 	case DRM_PUMICE_QUERY_TIMESTAMP:
 		time = query_timestamp(pdev);
 		return answer(args, &time, sizeof(time));
+	case DRM_PUMICE_QUERY_STATS:
+		stats = pumice_stats_query(pdev);
+		return answer(args, &stats, sizeof(stats));
 	default:
 		return -EINVAL;
 	}

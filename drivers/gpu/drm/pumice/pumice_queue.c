@@ -18,8 +18,10 @@
 #include "pumice_fw.h"
 #include "pumice_job.h"
 #include "pumice_names.h"
+#include "pumice_perfmon.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
+#include "pumice_result.h"
 #include "pumice_vm.h"
 
 #define CREDIT_BYTES	8u
@@ -100,6 +102,7 @@ static void emit_job(struct pumice_job *job)
 		.header = { FWIF_CCCB_COMPUTE, sizeof(compute) },
 		.stream = job->stream,
 		.seqno = job->seqno,
+		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
 	};
 	const struct fwif_cccb_update update = {
 		.header = { FWIF_CCCB_UPDATE, sizeof(update) },
@@ -173,6 +176,8 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 		ret = submit(job);
 		drm_dev_exit(idx);
 	}
+	if (ret)
+		pumice_result_note(job, ret);
 	pumice_job_note_unqueued(job);
 	return ret ? ERR_PTR(ret) : dma_fence_get(&job->fence->base);
 }
@@ -268,9 +273,11 @@ static int result_error(struct pumice_context *ctx, const struct pumice_job *job
 }
 
 /* End a job; error 0 is success. */
-static void end_job_locked(struct pumice_context *ctx, struct pumice_job *job, int error)
+static void end_job_locked(struct pumice_context *ctx, struct pumice_job *job, int error,
+			   const struct fwif_job_result *r)
 {
 	lockdep_assert_held(&ctx->lock);
+	pumice_result_note_locked(job, error, r);
 	list_del_init(&job->node);
 	ctx->news.done++;
 	ctx->news.failed += !!error;
@@ -303,7 +310,7 @@ static void finish_job_locked(struct pumice_context *ctx, struct pumice_job *job
 	}
 	if (r.seqno == job->seqno)
 		trace_pumice_job_done(ctx->id, &r, error);
-	end_job_locked(ctx, job, error);
+	end_job_locked(ctx, job, error, r.seqno == job->seqno ? &r : NULL);
 }
 
 static void process_locked(struct pumice_context *ctx)
@@ -383,7 +390,8 @@ void pumice_queue_cancel(struct pumice_context *ctx, int error)
 			.seqno = job->seqno,
 			.fault = PUMICE_FAULT_RESET,
 		};
-		end_job_locked(ctx, job, job == ctx->guilty ? -ETIMEDOUT : error);
+		end_job_locked(ctx, job, job == ctx->guilty ? -ETIMEDOUT : error,
+			       &ctx->news.fault);
 	}
 	WRITE_ONCE(*(u32 *)ctx->ufo->cpu, ctx->seqno);
 	ctx->write = 0;

@@ -10,9 +10,11 @@
  * Time-outs and resets run on one ordered workqueue, under reset.lock.
  *
  * Only time on the GPU counts: a job that waits for others, or for its turn,
- * does not hang. So a quarter of the time-out is a tick, and a job is killed
- * after as many ticks in a row at which the firmware had no other job to run
- * and started none.
+ * does not hang. A quarter of the time-out is a tick. At each, a job is killed
+ * that has had the data master for the time-out, all its slices together, as the
+ * firmware counts it; and, whatever the firmware counts, one that was there at
+ * four ticks in a row while the firmware had no other job to run and started
+ * none.
  */
 #include "pumice_ccb.h"
 #include "pumice_context.h"
@@ -236,6 +238,23 @@ static bool job_waits(const struct pumice_job *job)
 	return false;
 }
 
+/* True if the job has had the data master for longer than any may, by what the firmware says. */
+static bool job_over_time(const struct pumice_context *ctx, const struct pumice_job *job)
+{
+	const struct fwif_context *fw = &ctx->shared->context;
+	u64 limit = mul_u64_u32_div(READ_ONCE(pumice_job_timeout_ms), ctx->pdev->clock_hz,
+				    MSEC_PER_SEC);
+	u64 now = pumice_read64(ctx->pdev, PUMICE_SYS_CLOCK);
+	u64 start = READ_ONCE(fw->slice_start);
+	u64 ticks = READ_ONCE(fw->job_ticks);
+
+	if (READ_ONCE(fw->job_seqno) != job->seqno)
+		return false;
+	if (start && start < now)
+		ticks += now - start;
+	return ticks >= limit;
+}
+
 /* One tick of watching; true if the job hangs. */
 static bool job_hangs(struct pumice_context *ctx, const struct pumice_job *job)
 {
@@ -248,7 +267,7 @@ static bool job_hangs(struct pumice_context *ctx, const struct pumice_job *job)
 	    (active != ctx->id && active != FWIF_NO_CONTEXT))
 		ctx->ticks = 0;
 	ctx->tick_jobs = jobs;
-	return ++ctx->ticks >= PUMICE_TIMEOUT_TICKS;
+	return ++ctx->ticks >= PUMICE_TIMEOUT_TICKS || job_over_time(ctx, job);
 }
 
 /* The context pays for its job. */

@@ -11,13 +11,14 @@
 
 #include "pumice_context.h"
 #include "pumice_job.h"
+#include "pumice_perfmon.h"
 #include "pumice_submit.h"
 #include "pumice_sync.h"
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
 
-#define JOB_STRIDE	sizeof(struct drm_pumice_job)
-#define SYNC_STRIDE	sizeof(struct drm_pumice_sync)
+/* As first published: without the performance monitor. */
+#define JOB_STRIDE	offsetof(struct drm_pumice_job, perfmon)
 
 /* One call. */
 struct submit {
@@ -29,31 +30,6 @@ struct submit {
 	struct list_head signals;
 	struct drm_exec exec;
 };
-
-/* A checked copy of the syncs of one job, to be freed; NULL for none. */
-static struct drm_pumice_sync *copy_syncs(const struct drm_pumice_array *array)
-{
-	struct drm_pumice_sync *syncs;
-	int ret;
-	u32 i;
-
-	ret = pumice_array_check(array, SYNC_STRIDE, DRM_PUMICE_MAX_SYNCS);
-	if (ret || !array->count)
-		return ERR_PTR(ret);
-	syncs = kcalloc(array->count, sizeof(*syncs), GFP_KERNEL);
-	if (!syncs)
-		return ERR_PTR(-ENOMEM);
-	for (i = 0; i < array->count; i++) {
-		ret = pumice_array_copy(array, i, &syncs[i], sizeof(*syncs));
-		if (!ret)
-			ret = pumice_sync_check(&syncs[i]);
-		if (ret) {
-			kfree(syncs);
-			return ERR_PTR(ret);
-		}
-	}
-	return syncs;
-}
 
 /* Waits first: a job does not wait for its own signals. */
 static int add_syncs(struct submit *s, struct pumice_job *job,
@@ -71,6 +47,14 @@ static int add_syncs(struct submit *s, struct pumice_job *job,
 	return ret;
 }
 
+static int add_perfmon(struct submit *s, struct pumice_job *job, u32 id)
+{
+	if (!id)
+		return 0;
+	job->perfmon = pumice_perfmon_lookup(s->file->driver_priv, id);
+	return job->perfmon ? 0 : -ENOENT;
+}
+
 static int make_job(struct submit *s, const struct drm_pumice_job *args)
 {
 	struct drm_pumice_sync *syncs;
@@ -78,9 +62,9 @@ static int make_job(struct submit *s, const struct drm_pumice_job *args)
 	struct pumice_job *job;
 	int ret;
 
-	if (args->flags || args->stream % 4)
+	if (args->flags || args->pad || args->stream % 4)
 		return -EINVAL;
-	syncs = copy_syncs(&args->syncs);
+	syncs = pumice_sync_copy(&args->syncs);
 	if (IS_ERR(syncs))
 		return PTR_ERR(syncs);
 	ctx = pumice_context_lookup(s->file->driver_priv, args->context, &s->vms[s->failed]);
@@ -91,7 +75,9 @@ static int make_job(struct submit *s, const struct drm_pumice_job *args)
 		ret = PTR_ERR(job);
 	} else {
 		s->jobs[s->failed] = job;
-		ret = add_syncs(s, job, syncs, args->syncs.count);
+		ret = add_perfmon(s, job, args->perfmon);
+		if (!ret)
+			ret = add_syncs(s, job, syncs, args->syncs.count);
 		if (!ret)
 			ret = pumice_job_make_room(job);
 	}
@@ -156,6 +142,11 @@ static void commit(struct submit *s)
 		job = s->jobs[i];
 		drm_sched_job_arm(&job->base);
 		job->armed = true;
+		job->number = job->ctx->submitted + 1;
+		WRITE_ONCE(job->ctx->submitted, job->number);
+		atomic64_inc(&job->ctx->pdev->stats.jobs_submitted);
+		if (job->perfmon)
+			atomic_inc(&job->perfmon->busy);
 		pumice_job_add_siblings(job, s->jobs);
 		pumice_vm_add_fence(s->vms[i], &s->exec, &job->base.s_fence->finished);
 	}

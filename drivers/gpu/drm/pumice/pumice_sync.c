@@ -15,6 +15,9 @@
 #include "pumice_context.h"
 #include "pumice_job.h"
 #include "pumice_sync.h"
+#include "pumice_uapi.h"
+
+#define SYNC_STRIDE	sizeof(struct drm_pumice_sync)
 
 /* A signal to be given. */
 struct sync_signal {
@@ -25,17 +28,42 @@ struct sync_signal {
 	u32 job;			/* index */
 };
 
-/**
- * pumice_sync_check - the rules of one element
- * @sync: copy of it
- *
- * Returns 0 or -EINVAL.
- */
-int pumice_sync_check(const struct drm_pumice_sync *sync)
+/* The rules of one element. */
+static int check(const struct drm_pumice_sync *sync)
 {
 	if (sync->flags & ~(DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE))
 		return -EINVAL;
 	return !!(sync->flags & DRM_PUMICE_SYNC_TIMELINE) == !!sync->value ? 0 : -EINVAL;
+}
+
+/**
+ * pumice_sync_copy - the syncs of one job or bind
+ * @array: array of struct drm_pumice_sync
+ *
+ * Returns a checked copy, to be freed; NULL for none; or an error pointer.
+ */
+struct drm_pumice_sync *pumice_sync_copy(const struct drm_pumice_array *array)
+{
+	struct drm_pumice_sync *syncs;
+	int ret;
+	u32 i;
+
+	ret = pumice_array_check(array, SYNC_STRIDE, DRM_PUMICE_MAX_SYNCS);
+	if (ret || !array->count)
+		return ERR_PTR(ret);
+	syncs = kcalloc(array->count, sizeof(*syncs), GFP_KERNEL);
+	if (!syncs)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < array->count; i++) {
+		ret = pumice_array_copy(array, i, &syncs[i], sizeof(*syncs));
+		if (!ret)
+			ret = check(&syncs[i]);
+		if (ret) {
+			kfree(syncs);
+			return ERR_PTR(ret);
+		}
+	}
+	return syncs;
 }
 
 /* What earlier jobs of the call will have done to a syncobj. */
@@ -152,6 +180,31 @@ int pumice_sync_add_signal(struct drm_file *file, u32 job_index,
 	return 0;
 }
 
+/* Cannot fail. */
+static void give(struct sync_signal *signal, struct dma_fence *fence)
+{
+	if (signal->chain)
+		drm_syncobj_add_point(signal->syncobj, signal->chain, fence, signal->point);
+	else
+		drm_syncobj_replace_fence(signal->syncobj, fence);
+	signal->chain = NULL;
+}
+
+/**
+ * pumice_sync_commit_fence - give one fence to all syncobjs
+ * @signals: what was collected
+ * @fence: fence
+ *
+ * Cannot fail.
+ */
+void pumice_sync_commit_fence(struct list_head *signals, struct dma_fence *fence)
+{
+	struct sync_signal *signal;
+
+	list_for_each_entry(signal, signals, node)
+		give(signal, fence);
+}
+
 /**
  * pumice_sync_commit - give all signals to their syncobjs
  * @signals: what was collected
@@ -162,17 +215,9 @@ int pumice_sync_add_signal(struct drm_file *file, u32 job_index,
 void pumice_sync_commit(struct list_head *signals, struct pumice_job * const *jobs)
 {
 	struct sync_signal *signal;
-	struct dma_fence *fence;
 
-	list_for_each_entry(signal, signals, node) {
-		fence = &jobs[signal->job]->base.s_fence->finished;
-		if (signal->chain)
-			drm_syncobj_add_point(signal->syncobj, signal->chain, fence,
-					      signal->point);
-		else
-			drm_syncobj_replace_fence(signal->syncobj, fence);
-		signal->chain = NULL;
-	}
+	list_for_each_entry(signal, signals, node)
+		give(signal, &jobs[signal->job]->base.s_fence->finished);
 }
 
 /**

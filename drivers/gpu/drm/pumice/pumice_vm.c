@@ -10,6 +10,7 @@
 #include "pumice_mmu.h"
 #include "pumice_reset.h"
 #include "pumice_vm.h"
+#include "pumice_vm_bind.h"
 
 /* The structure goes: nothing refers to it any more. */
 void pumice_vm_free(struct drm_gpuvm *base)
@@ -25,6 +26,7 @@ static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
 {
 	struct pumice_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL);
 	struct drm_gem_object *root;
+	int ret;
 
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
@@ -43,10 +45,17 @@ static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
 	}
 	kref_init(&vm->users);
 	mutex_init(&vm->lock);
+	INIT_LIST_HEAD(&vm->orphans);
 	vm->pdev = pdev;
 	drm_gpuvm_init(&vm->base, "pumice", 0, &pdev->drm, root, PUMICE_VA_START,
 		       PUMICE_VA_END - PUMICE_VA_START, 0, 0, &pumice_vm_ops);
 	drm_gem_object_put(root);
+	ret = pumice_bind_queue_open(vm);
+	if (ret) {
+		pumice_mmu_destroy(vm->mmu);
+		drm_gpuvm_put(&vm->base);
+		return ERR_PTR(ret);
+	}
 	return vm;
 }
 
@@ -96,6 +105,7 @@ static void last_use(struct kref *users)
 	mutex_lock(&pdev->vms_lock);
 	list_del(&vm->node);
 	mutex_unlock(&pdev->vms_lock);
+	pumice_bind_queue_close(vm);
 	leave_firmware(vm);
 	mutex_lock(&vm->lock);
 	pumice_mmu_destroy(vm->mmu);
@@ -154,6 +164,7 @@ void pumice_vm_close(struct pumice_vm *vm)
 	mutex_lock(&vm->lock);
 	vm->closed = true;
 	mutex_unlock(&vm->lock);
+	pumice_bind_queue_close(vm);
 	pumice_vm_put(vm);
 }
 
@@ -195,7 +206,7 @@ bool pumice_vm_usable(const struct pumice_vm *vm)
 void pumice_vm_note_use(struct pumice_vm *vm)
 {
 	WRITE_ONCE(vm->used, true);
-	smp_mb(); /* pairs with that in pumice_vm_flush_locked() */
+	smp_mb(); /* pairs with that in pumice_vm_flush() */
 }
 
 /*
@@ -221,19 +232,18 @@ static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty
 }
 
 /**
- * pumice_vm_flush_locked - have the GPU see the page tables as they are
- * @vm: address space, under its lock; between drm_dev_enter() and drm_dev_exit()
+ * pumice_vm_flush - have the GPU see the page tables as they are
+ * @vm: address space, whose page tables are ours; between drm_dev_enter() and drm_dev_exit()
  *
  * Returns 0: what was unmapped may be freed; -EIO: so it may, but the address
  * space became unusable; -ENODEV: the device is being unplugged, nothing may be
  * freed before pumice_device_wait_gone().
  */
-int pumice_vm_flush_locked(struct pumice_vm *vm)
+int pumice_vm_flush(struct pumice_vm *vm)
 {
 	struct pumice_mmu_dirty dirty;
 	int ret = 0;
 
-	lockdep_assert_held(&vm->lock);
 	smp_mb(); /* page tables before the look at @used: pairs with pumice_vm_note_use() */
 	if (pumice_mmu_dirty(vm->mmu, &dirty) && READ_ONCE(vm->used))
 		ret = invalidate(vm, &dirty);

@@ -6,6 +6,7 @@
 #include <linux/kref.h>
 
 #include <drm/drm_gpuvm.h>
+#include <drm/gpu_scheduler.h>
 
 #include "pumice_device.h"
 
@@ -32,8 +33,16 @@ struct pumice_vm {
 	struct list_head node;
 	/** @lock: guards mappings and page tables */
 	struct mutex lock;
-	/** @mmu: page tables; under @lock */
+	/** @mmu: page tables; under @lock with nothing in @queue, or of the bind that runs */
 	struct pumice_mmu *mmu;
+	/** @queue: asynchronous binds */
+	struct drm_sched_entity queue;
+	/** @queue_open: @queue takes binds; under @lock */
+	bool queue_open;
+	/** @last_bind: of the bind queued last, or NULL; a reference; under @lock */
+	struct dma_fence *last_bind;
+	/** @orphans: mappings removed by binds that are never carried out; under @lock */
+	struct list_head orphans;
 	/** @closed: its id is gone: nothing is bound any more; under @lock */
 	bool closed;
 	/** @released: the device is gone, and with it the page tables; under @lock */
@@ -59,7 +68,7 @@ dma_addr_t pumice_vm_catalogue(const struct pumice_vm *vm);
 struct dma_resv *pumice_vm_resv(struct pumice_vm *vm);
 bool pumice_vm_usable(const struct pumice_vm *vm);
 void pumice_vm_note_use(struct pumice_vm *vm);
-int pumice_vm_flush_locked(struct pumice_vm *vm);
+int pumice_vm_flush(struct pumice_vm *vm);
 int pumice_vm_prepare_fences(struct pumice_vm *vm, struct drm_exec *exec, u32 count);
 void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence);
 

@@ -17,10 +17,9 @@
 #include "pumice_mmu.h"
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
+#include "pumice_vm_bind.h"
 
 #define OP_STRIDE	sizeof(struct drm_pumice_bind_op)
-/* A map makes a mapping and may cut one in two, or two. */
-#define MAX_NEW		3
 
 /**
  * struct pumice_va - one mapping
@@ -34,38 +33,16 @@ struct pumice_va {
 	u32 flags;
 };
 
-/**
- * struct bind - one VM_BIND call, or the end of a VM
- */
-struct bind {
-	/** @vm: address space, under its lock */
-	struct pumice_vm *vm;
-	/** @op: operation under way; its size is 0 at the end of a VM */
-	struct drm_pumice_bind_op op;
-	/** @bo: of a map */
-	struct pumice_bo *bo;
-	/** @sgt: pages of @bo */
-	struct sg_table *sgt;
-	/** @vm_bo: of a map; a reference */
-	struct drm_gpuvm_bo *vm_bo;
-	/** @fresh: mappings to use */
-	struct pumice_va *fresh[MAX_NEW];
-	/** @retired: removed mappings, struct pumice_va.retired */
-	struct list_head retired;
-	/** @exec: reservations of all buffers concerned */
-	struct drm_exec exec;
-};
-
 static struct pumice_va *to_pumice_va(struct drm_gpuva *base)
 {
 	return container_of(base, struct pumice_va, base);
 }
 
-static int fresh_fill(struct bind *b)
+static int fresh_fill(struct pumice_bind *b)
 {
 	u32 i;
 
-	for (i = 0; i < MAX_NEW; i++) {
+	for (i = 0; i < PUMICE_BIND_NEW; i++) {
 		if (!b->fresh[i])
 			b->fresh[i] = kzalloc(sizeof(*b->fresh[i]), GFP_KERNEL);
 		if (!b->fresh[i])
@@ -74,7 +51,7 @@ static int fresh_fill(struct bind *b)
 	return 0;
 }
 
-static struct pumice_va *fresh_take(struct bind *b, u32 flags)
+static struct pumice_va *fresh_take(struct pumice_bind *b, u32 flags)
 {
 	struct pumice_va *va;
 	u32 i = 0;
@@ -87,7 +64,7 @@ static struct pumice_va *fresh_take(struct bind *b, u32 flags)
 	return va;
 }
 
-static void retire(struct bind *b, struct drm_gpuva *va)
+static void retire(struct pumice_bind *b, struct drm_gpuva *va)
 {
 	list_add_tail(&to_pumice_va(va)->retired, &b->retired);
 }
@@ -100,7 +77,7 @@ static void retire(struct bind *b, struct drm_gpuva *va)
 
 static int step_map(struct drm_gpuva_op *op, void *priv)
 {
-	struct bind *b = priv;
+	struct pumice_bind *b = priv;
 	struct pumice_va *va = fresh_take(b, b->op.flags);
 
 	drm_gpuva_map(&b->vm->base, &va->base, &op->map);
@@ -122,7 +99,7 @@ static int step_remap(struct drm_gpuva_op *op, void *priv)
 	struct drm_gpuva *old = op->remap.unmap->va;
 	struct pumice_va *prev = NULL, *next = NULL;
 	u32 flags = to_pumice_va(old)->flags;
-	struct bind *b = priv;
+	struct pumice_bind *b = priv;
 
 	if (op->remap.prev)
 		prev = fresh_take(b, flags);
@@ -157,16 +134,62 @@ static void unlink_va(struct pumice_va *va)
 	kfree(va);
 }
 
-/* Let go of what was removed; TLBs have forgotten it. */
-static void bind_finish(struct bind *b)
+/**
+ * pumice_bind_init - an operation of which nothing is known yet
+ * @b: operation
+ * @vm: address space
+ */
+void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm)
+{
+	memset(b, 0, sizeof(*b));
+	b->vm = vm;
+	INIT_LIST_HEAD(&b->retired);
+}
+
+/**
+ * pumice_bind_release_buffer - the mapping holds the buffer now, or nobody needs it
+ * @b: operation
+ */
+void pumice_bind_release_buffer(struct pumice_bind *b)
+{
+	if (b->bo)
+		drm_gem_object_put(&b->bo->base.base);
+	b->bo = NULL;
+}
+
+static void free_fresh(struct pumice_bind *b)
+{
+	u32 i;
+
+	for (i = 0; i < PUMICE_BIND_NEW; i++)
+		kfree(b->fresh[i]);
+}
+
+/**
+ * pumice_bind_finish - let go of what was removed; TLBs have forgotten it
+ * @b: operation, done or never begun
+ */
+void pumice_bind_finish(struct pumice_bind *b)
 {
 	struct pumice_va *va, *next;
-	u32 i;
 
 	list_for_each_entry_safe(va, next, &b->retired, retired)
 		unlink_va(va);
-	for (i = 0; i < MAX_NEW; i++)
-		kfree(b->fresh[i]);
+	pumice_bind_release_buffer(b);
+	free_fresh(b);
+}
+
+/**
+ * pumice_bind_orphan - an operation that is in the books is never carried out
+ * @b: operation; its VM, under its lock, is closed
+ *
+ * Page tables may go on to name what it removed, until the end of the VM.
+ */
+void pumice_bind_orphan(struct pumice_bind *b)
+{
+	lockdep_assert_held(&b->vm->lock);
+	list_splice_tail_init(&b->retired, &b->vm->orphans);
+	free_fresh(b);
 }
 
 /**
@@ -175,16 +198,17 @@ static void bind_finish(struct bind *b)
  */
 void pumice_vm_unbind_all(struct pumice_vm *vm)
 {
-	struct bind b = { .vm = vm };
 	struct drm_gpuva *va, *next;
+	struct pumice_bind b;
 
 	lockdep_assert_held(&vm->lock);
-	INIT_LIST_HEAD(&b.retired);
+	pumice_bind_init(&b, vm);
+	list_splice_init(&vm->orphans, &b.retired);
 	drm_gpuvm_for_each_va_safe(va, next, &vm->base) {
 		drm_gpuva_remove(va);
 		retire(&b, va);
 	}
-	bind_finish(&b);
+	pumice_bind_finish(&b);
 }
 
 static int check_range(const struct drm_pumice_bind_op *op)
@@ -198,7 +222,13 @@ static int check_range(const struct drm_pumice_bind_op *op)
 	return 0;
 }
 
-static int check_op(const struct drm_pumice_bind_op *op)
+/**
+ * pumice_bind_check - the rules of one operation
+ * @op: copy of it
+ *
+ * Returns 0 or -EINVAL.
+ */
+int pumice_bind_check(const struct drm_pumice_bind_op *op)
 {
 	if (op->pad || check_range(op))
 		return -EINVAL;
@@ -216,7 +246,7 @@ static int check_op(const struct drm_pumice_bind_op *op)
 }
 
 /* The buffer of a map, with its pages in place; a reference in b->bo. */
-static int get_buffer(struct bind *b, struct drm_file *file)
+static int get_buffer(struct pumice_bind *b, struct drm_file *file)
 {
 	struct drm_gem_object *obj = drm_gem_object_lookup(file, b->op.handle);
 	u64 end;
@@ -232,90 +262,152 @@ static int get_buffer(struct bind *b, struct drm_file *file)
 	return PTR_ERR_OR_ZERO(b->sgt);
 }
 
-static void put_buffer(struct bind *b)
-{
-	if (b->bo)
-		drm_gem_object_put(&b->bo->base.base);
-	b->bo = NULL;
-}
-
-/* Reservations of the VM, of the buffer, and of all that is mapped in the range. */
-static int lock_buffers(struct bind *b)
-{
-	int ret;
-
-	drm_exec_until_all_locked(&b->exec) {
-		ret = drm_gpuvm_prepare_vm(&b->vm->base, &b->exec, 0);
-		if (!ret && b->bo)
-			ret = drm_exec_lock_obj(&b->exec, &b->bo->base.base);
-		if (!ret)
-			ret = drm_gpuvm_prepare_range(&b->vm->base, &b->exec, b->op.va,
-						      b->op.size, 0);
-		drm_exec_retry_on_contention(&b->exec);
-	}
-	return ret;
-}
-
-static int map_locked(struct bind *b)
-{
-	struct drm_gem_object *obj = &b->bo->base.base;
-	int ret;
-
-	ret = pumice_mmu_prepare_map(b->vm->mmu, b->op.va, b->op.size);
-	if (ret)
-		return ret;
-	b->vm_bo = pumice_gpuvm_bo_obtain(&b->vm->base, obj);
-	if (IS_ERR(b->vm_bo))
-		return PTR_ERR(b->vm_bo);
-	drm_gpuvm_bo_extobj_add(b->vm_bo);
-	pumice_mmu_map_sgt(b->vm->mmu, b->op.va, b->op.size, b->sgt, b->op.bo_offset,
-			   b->op.flags);
-	ret = pumice_gpuvm_sm_map(&b->vm->base, b, b->op.va, b->op.size, obj, b->op.bo_offset);
-	drm_gpuvm_bo_put(b->vm_bo);
-	return ret;
-}
-
-static int unmap_locked(struct bind *b)
-{
-	int ret = pumice_mmu_prepare_unmap(b->vm->mmu);
-
-	if (ret)
-		return ret;
-	pumice_mmu_unmap(b->vm->mmu, b->op.va, b->op.size);
-	return drm_gpuvm_sm_unmap(&b->vm->base, b, b->op.va, b->op.size);
-}
-
-/* One operation, checked. */
-static int do_op(struct bind *b, struct drm_file *file)
+/**
+ * pumice_bind_prepare - what may fail of an operation, but locks
+ * @b: operation; its op is checked; its VM under its lock
+ * @file: file of its handle
+ *
+ * Returns 0 or an error; pumice_bind_finish() has to follow in any case.
+ */
+int pumice_bind_prepare(struct pumice_bind *b, struct drm_file *file)
 {
 	int ret = fresh_fill(b);
 
-	if (!ret && b->op.type == DRM_PUMICE_BIND_MAP)
-		ret = get_buffer(b, file);
-	if (!ret) {
-		drm_exec_init(&b->exec,
-			      DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, 0);
-		ret = lock_buffers(b);
-		if (!ret)
-			ret = b->bo ? map_locked(b) : unmap_locked(b);
-		drm_exec_fini(&b->exec);
+	if (ret)
+		return ret;
+	if (b->op.type == DRM_PUMICE_BIND_UNMAP)
+		return pumice_mmu_prepare_unmap(b->vm->mmu);
+	ret = get_buffer(b, file);
+	return ret ?: pumice_mmu_prepare_map(b->vm->mmu, b->op.va, b->op.size);
+}
+
+/**
+ * pumice_bind_lock - reservations of the VM, the buffers, and all that is mapped in the ranges
+ * @b: operations of one VM, prepared
+ * @count: operations
+ * @exec: locking context, which ignores duplicates
+ *
+ * Returns 0 or an error of drm_exec.
+ */
+int pumice_bind_lock(struct pumice_bind *b, u32 count, struct drm_exec *exec)
+{
+	struct drm_gpuvm *base = &b->vm->base;
+	int ret;
+	u32 i;
+
+	drm_exec_until_all_locked(exec) {
+		ret = drm_gpuvm_prepare_vm(base, exec, 0);
+		for (i = 0; i < count && !ret; i++) {
+			if (b[i].bo)
+				ret = drm_exec_lock_obj(exec, &b[i].bo->base.base);
+			if (!ret)
+				ret = drm_gpuvm_prepare_range(base, exec, b[i].op.va,
+							      b[i].op.size, 0);
+		}
+		drm_exec_retry_on_contention(exec);
 	}
-	put_buffer(b);
+	return ret;
+}
+
+/**
+ * pumice_bind_obtain - the last that may fail: the buffer's place in the VM
+ * @b: operation, prepared, its reservations held
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int pumice_bind_obtain(struct pumice_bind *b)
+{
+	struct drm_gpuvm_bo *vm_bo;
+
+	if (!b->bo)
+		return 0;
+	vm_bo = pumice_gpuvm_bo_obtain(&b->vm->base, &b->bo->base.base);
+	if (IS_ERR(vm_bo))
+		return PTR_ERR(vm_bo);
+	b->vm_bo = vm_bo;
+	return 0;
+}
+
+/**
+ * pumice_bind_unobtain - end of pumice_bind_obtain() without pumice_bind_books()
+ * @b: operation, its reservations held
+ */
+void pumice_bind_unobtain(struct pumice_bind *b)
+{
+	if (b->vm_bo)
+		drm_gpuvm_bo_put(b->vm_bo);
+	b->vm_bo = NULL;
+}
+
+/**
+ * pumice_bind_books - change what the VM's books say is mapped where
+ * @b: operation that pumice_bind_obtain() was called for
+ *
+ * Fails only where the books are broken.
+ */
+int pumice_bind_books(struct pumice_bind *b)
+{
+	int ret;
+
+	if (!b->bo)
+		return drm_gpuvm_sm_unmap(&b->vm->base, b, b->op.va, b->op.size);
+	drm_gpuvm_bo_extobj_add(b->vm_bo);
+	ret = pumice_gpuvm_sm_map(&b->vm->base, b, b->op.va, b->op.size, &b->bo->base.base,
+				  b->op.bo_offset);
+	drm_gpuvm_bo_put(b->vm_bo);
+	b->vm_bo = NULL;
+	return ret;
+}
+
+/**
+ * pumice_bind_tables - change the page tables
+ * @b: operation, in the books
+ *
+ * Neither fails nor allocates. One at a time for a VM, in the order of the books.
+ */
+void pumice_bind_tables(struct pumice_bind *b)
+{
+	if (b->op.type == DRM_PUMICE_BIND_MAP)
+		pumice_mmu_map_sgt(b->vm->mmu, b->op.va, b->op.size, b->sgt, b->op.bo_offset,
+				   b->op.flags);
+	else
+		pumice_mmu_unmap(b->vm->mmu, b->op.va, b->op.size);
+}
+
+/* One operation, checked. */
+static int do_op(struct pumice_bind *b, struct drm_file *file)
+{
+	struct drm_exec exec;
+	int ret;
+
+	ret = pumice_bind_prepare(b, file);
+	if (ret)
+		return ret;
+	drm_exec_init(&exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, 0);
+	ret = pumice_bind_lock(b, 1, &exec);
+	if (!ret)
+		ret = pumice_bind_obtain(b);
+	if (!ret) {
+		pumice_bind_tables(b);
+		ret = pumice_bind_books(b);
+	}
+	drm_exec_fini(&exec);
 	return ret;
 }
 
 /* All operations; *done counts those that took effect. */
-static int do_ops(struct bind *b, struct drm_file *file, const struct drm_pumice_array *ops,
-		  u32 *done)
+static int do_ops(struct pumice_bind *b, struct drm_file *file,
+		  const struct drm_pumice_array *ops, u32 *done)
 {
 	int ret;
 
 	for (*done = 0; *done < ops->count; (*done)++) {
 		ret = pumice_array_copy(ops, *done, &b->op, sizeof(b->op));
 		if (!ret)
-			ret = check_op(&b->op);
+			ret = pumice_bind_check(&b->op);
 		if (!ret)
 			ret = do_op(b, file);
+		pumice_bind_release_buffer(b);
 		if (ret)
 			return ret;
 	}
@@ -323,7 +415,7 @@ static int do_ops(struct bind *b, struct drm_file *file, const struct drm_pumice
 }
 
 /* *done counts the operations that took effect. */
-static int bind_locked(struct bind *b, struct drm_file *file,
+static int bind_locked(struct pumice_bind *b, struct drm_file *file,
 		       const struct drm_pumice_array *ops, u32 *done)
 {
 	struct pumice_vm *vm = b->vm;
@@ -337,28 +429,62 @@ static int bind_locked(struct bind *b, struct drm_file *file,
 	if (vm->unusable)
 		return -EIO;
 	ret = do_ops(b, file, ops, done);
-	flushed = pumice_vm_flush_locked(vm);
+	flushed = pumice_vm_flush(vm);
 	return ret ?: flushed;
+}
+
+/*
+ * Wait for the binds that are queued, and lock the VM: none is queued then. A call
+ * that takes effect at once must not overtake them, because they are in the books.
+ */
+static int lock_behind_queue(struct pumice_vm *vm)
+{
+	struct dma_fence *last;
+	long ret;
+
+	for (;;) {
+		mutex_lock(&vm->lock);
+		if (!vm->last_bind || dma_fence_is_signaled(vm->last_bind))
+			return 0;
+		last = dma_fence_get(vm->last_bind);
+		mutex_unlock(&vm->lock);
+		ret = dma_fence_wait(last, true);
+		dma_fence_put(last);
+		if (ret)
+			return ret;
+	}
 }
 
 /* One call, arguments checked. */
 static int bind(struct pumice_vm *vm, struct drm_file *file, const struct drm_pumice_array *ops,
 		u32 *done)
 {
-	struct bind b = { .vm = vm };
-	int ret = -ENODEV, idx;
+	struct pumice_bind b;
+	int ret, idx;
 
-	INIT_LIST_HEAD(&b.retired);
+	pumice_bind_init(&b, vm);
+	ret = lock_behind_queue(vm);
+	if (ret)
+		return ret;
+	ret = -ENODEV;
 	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
-		mutex_lock(&vm->lock);
 		ret = bind_locked(&b, file, ops, done);
-		mutex_unlock(&vm->lock);
 		drm_dev_exit(idx);
 	}
+	mutex_unlock(&vm->lock);
 	/* A GPU that was not told of the change may use what was removed until it stops. */
 	pumice_device_wait_gone(vm->pdev);
-	bind_finish(&b);
+	pumice_bind_finish(&b);
 	return ret;
+}
+
+static int check_args(const struct drm_pumice_vm_bind *args)
+{
+	if (args->flags & ~DRM_PUMICE_VM_BIND_ASYNC)
+		return -EINVAL;
+	if (!(args->flags & DRM_PUMICE_VM_BIND_ASYNC) && args->syncs.count)
+		return -EINVAL;
+	return pumice_array_check(&args->ops, OP_STRIDE, DRM_PUMICE_MAX_BIND_OPS);
 }
 
 /* DRM_IOCTL_PUMICE_VM_BIND */
@@ -369,15 +495,16 @@ int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *fi
 	u32 done = 0;
 	int ret;
 
-	if (args->flags)
-		return -EINVAL;
-	ret = pumice_array_check(&args->ops, OP_STRIDE, DRM_PUMICE_MAX_BIND_OPS);
+	ret = check_args(args);
 	if (ret)
 		return ret;
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	ret = bind(vm, file, &args->ops, &done);
+	if (args->flags & DRM_PUMICE_VM_BIND_ASYNC)
+		ret = pumice_bind_async(vm, file, &args->ops, &args->syncs, &done);
+	else
+		ret = bind(vm, file, &args->ops, &done);
 	if (ret)
 		args->ops.count = done;
 	pumice_vm_put(vm);

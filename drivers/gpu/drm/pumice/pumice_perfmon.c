@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Performance monitors.
+ *
+ * The firmware adds what a job's slices counted to a block in shared memory; see
+ * struct fwif_perf. What the counters are is in hw/perf.h.
+ *
+ * What the firmware wrote are numbers for users and nothing more.
+ */
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "perf.h"
+#include "pumice_fw_mem.h"
+#include "pumice_perfmon.h"
+#include "pumice_uapi.h"
+
+static const struct {
+	const char *name;
+	const char *category;
+	const char *unit;
+	const char *description;
+	u32 flags;
+} counters[] = {
+#define COUNTER(name, category, detailed, unit, description) \
+	{ #name, #category, unit, description, \
+	  (detailed) ? DRM_PUMICE_PERF_COUNTER_DETAILED : 0 },
+	PUMICE_PERF_COUNTERS(COUNTER)
+#undef COUNTER
+};
+
+static_assert(ARRAY_SIZE(counters) <= PUMICE_PERF_COUNTER_COUNT);
+
+static void free_work(struct work_struct *work)
+{
+	struct pumice_perfmon *perfmon = container_of(work, struct pumice_perfmon, free_work);
+	struct drm_device *drm = &perfmon->pdev->drm;
+
+	pumice_fw_obj_destroy(perfmon->pdev, perfmon->obj);
+	mutex_destroy(&perfmon->lock);
+	kfree(perfmon);
+	drm_dev_put(drm);
+}
+
+static void last_put(struct kref *ref)
+{
+	struct pumice_perfmon *perfmon = container_of(ref, struct pumice_perfmon, ref);
+
+	queue_work(pumice_cleanup_wq, &perfmon->free_work);
+}
+
+/* May be called where one cannot sleep. */
+void pumice_perfmon_put(struct pumice_perfmon *perfmon)
+{
+	if (perfmon)
+		kref_put(&perfmon->ref, last_put);
+}
+
+/**
+ * pumice_perfmon_lookup - monitor of a file by its id
+ * @file: file
+ * @id: id
+ *
+ * Returns it with a reference, or NULL.
+ */
+struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id)
+{
+	struct pumice_perfmon *perfmon;
+
+	xa_lock(&file->perfmons);
+	perfmon = xa_load(&file->perfmons, id);
+	if (perfmon)
+		kref_get(&perfmon->ref);
+	xa_unlock(&file->perfmons);
+	return perfmon;
+}
+
+/* DRM_IOCTL_PUMICE_PERF_COUNTER_GET */
+int pumice_ioctl_perf_counter_get(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_perf_counter_get *args = data;
+	u32 n = args->counter;
+
+	if (n >= ARRAY_SIZE(counters))
+		return -ENOENT;
+	memset(args, 0, sizeof(*args));
+	args->counter = n;
+	args->flags = counters[n].flags;
+	strscpy(args->name, counters[n].name, sizeof(args->name));
+	strscpy(args->category, counters[n].category, sizeof(args->category));
+	strscpy(args->unit, counters[n].unit, sizeof(args->unit));
+	strscpy(args->description, counters[n].description, sizeof(args->description));
+	return 0;
+}
+
+static int copy_counters(struct pumice_perfmon *perfmon, const struct drm_pumice_array *array)
+{
+	u32 i, n;
+	int ret;
+
+	for (i = 0; i < array->count; i++) {
+		ret = pumice_array_copy(array, i, &n, sizeof(n));
+		if (ret)
+			return ret;
+		if (n >= ARRAY_SIZE(counters))
+			return -EINVAL;
+		perfmon->counters[i] = n;
+	}
+	perfmon->count = array->count;
+	return 0;
+}
+
+/* One without memory of the firmware's, or an error pointer. */
+static struct pumice_perfmon *perfmon_alloc(struct pumice_device *pdev,
+					    const struct drm_pumice_array *array)
+{
+	struct pumice_perfmon *perfmon = kzalloc(sizeof(*perfmon), GFP_KERNEL);
+	int ret;
+
+	if (!perfmon)
+		return ERR_PTR(-ENOMEM);
+	ret = copy_counters(perfmon, array);
+	if (ret) {
+		kfree(perfmon);
+		return ERR_PTR(ret);
+	}
+	kref_init(&perfmon->ref);
+	mutex_init(&perfmon->lock);
+	INIT_WORK(&perfmon->free_work, free_work);
+	drm_dev_get(&pdev->drm);
+	perfmon->pdev = pdev;
+	return perfmon;
+}
+
+static struct pumice_perfmon *perfmon_create(struct pumice_device *pdev,
+					     const struct drm_pumice_array *array)
+{
+	struct pumice_perfmon *perfmon = perfmon_alloc(pdev, array);
+	struct pumice_fw_obj *obj;
+
+	if (IS_ERR(perfmon))
+		return perfmon;
+	obj = pumice_fw_obj_create(pdev, sizeof(struct fwif_perf));
+	if (IS_ERR(obj)) {
+		pumice_perfmon_put(perfmon);
+		return ERR_CAST(obj);
+	}
+	perfmon->obj = obj;
+	return perfmon;
+}
+
+/* DRM_IOCTL_PUMICE_PERFMON_CREATE */
+int pumice_ioctl_perfmon_create(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_perfmon_create *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_perfmon *perfmon;
+	int ret, idx;
+
+	if (args->flags || !args->counters.count)
+		return -EINVAL;
+	ret = pumice_array_check(&args->counters, sizeof(u32), DRM_PUMICE_MAX_PERF_COUNTERS);
+	if (ret)
+		return ret;
+	if (!drm_dev_enter(drm, &idx))
+		return -ENODEV;
+	perfmon = perfmon_create(pfile->pdev, &args->counters);
+	drm_dev_exit(idx);
+	if (IS_ERR(perfmon))
+		return PTR_ERR(perfmon);
+	ret = xa_alloc(&pfile->perfmons, &args->id, perfmon,
+		       XA_LIMIT(1, DRM_PUMICE_MAX_PERFMONS), GFP_KERNEL);
+	if (ret)
+		pumice_perfmon_put(perfmon);
+	return ret == -EBUSY ? -ENOSPC : ret;
+}
+
+/* DRM_IOCTL_PUMICE_PERFMON_DESTROY */
+int pumice_ioctl_perfmon_destroy(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_perfmon_destroy *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_perfmon *perfmon;
+
+	if (args->pad)
+		return -EINVAL;
+	perfmon = xa_erase(&pfile->perfmons, args->id);
+	if (!perfmon)
+		return -ENOENT;
+	pumice_perfmon_put(perfmon);
+	return 0;
+}
+
+/* The chosen counters, and where they begin if they are set to zero. */
+static void read_values(struct pumice_perfmon *perfmon, u64 *values, bool reset)
+{
+	const struct fwif_perf *perf = perfmon->obj->cpu;
+	u64 now;
+	u32 i, n;
+
+	lockdep_assert_held(&perfmon->lock);
+	for (i = 0; i < perfmon->count; i++) {
+		n = perfmon->counters[i];
+		values[i] = READ_ONCE(perf->value[n]) - perfmon->base[n];
+	}
+	/* A counter may be named twice, so afterwards. */
+	for (i = 0; reset && i < perfmon->count; i++) {
+		n = perfmon->counters[i];
+		now = READ_ONCE(perf->value[n]);
+		perfmon->base[n] = now;
+	}
+}
+
+static int get_values(struct pumice_perfmon *perfmon,
+		      const struct drm_pumice_perfmon_get_values *args)
+{
+	u64 values[DRM_PUMICE_MAX_PERF_COUNTERS];
+
+	if (atomic_read_acquire(&perfmon->busy))
+		return -EBUSY;
+	mutex_lock(&perfmon->lock);
+	read_values(perfmon, values, args->flags & DRM_PUMICE_PERFMON_RESET);
+	mutex_unlock(&perfmon->lock);
+	if (copy_to_user(u64_to_user_ptr(args->values), values,
+			 perfmon->count * sizeof(*values)))
+		return -EFAULT;
+	return 0;
+}
+
+/* DRM_IOCTL_PUMICE_PERFMON_GET_VALUES */
+int pumice_ioctl_perfmon_get_values(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_perfmon_get_values *args = data;
+	struct pumice_perfmon *perfmon;
+	int ret, idx;
+
+	if (args->flags & ~DRM_PUMICE_PERFMON_RESET)
+		return -EINVAL;
+	perfmon = pumice_perfmon_lookup(file->driver_priv, args->id);
+	if (!perfmon)
+		return -ENOENT;
+	ret = -ENODEV;
+	if (drm_dev_enter(drm, &idx)) {
+		ret = get_values(perfmon, args);
+		drm_dev_exit(idx);
+	}
+	pumice_perfmon_put(perfmon);
+	return ret;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Performance monitors: counters of chosen jobs. */
+#ifndef PUMICE_PERFMON_H
+#define PUMICE_PERFMON_H
+
+#include <linux/kref.h>
+
+#include "pumice_device.h"
+
+/**
+ * struct pumice_perfmon - adds up counters over the jobs that name it
+ */
+struct pumice_perfmon {
+	/** @ref: file, jobs */
+	struct kref ref;
+	/** @pdev: device; a reference to its drm_device */
+	struct pumice_device *pdev;
+	/** @obj: struct fwif_perf, to which the firmware adds */
+	struct pumice_fw_obj *obj;
+	/** @busy: jobs that name it and have not ended */
+	atomic_t busy;
+	/** @lock: guards @base */
+	struct mutex lock;
+	/** @base: what is subtracted from the firmware's counts, by counter */
+	u64 base[PUMICE_PERF_COUNTER_COUNT];
+	/** @count: counters */
+	u32 count;
+	/** @counters: their numbers; constant */
+	u8 counters[DRM_PUMICE_MAX_PERF_COUNTERS];
+	/** @free_work: the last reference may go where one cannot sleep */
+	struct work_struct free_work;
+};
+
+struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id);
+void pumice_perfmon_put(struct pumice_perfmon *perfmon);
+
+int pumice_ioctl_perf_counter_get(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_perfmon_create(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_perfmon_destroy(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_perfmon_get_values(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

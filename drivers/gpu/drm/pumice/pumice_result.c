@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * DRM_IOCTL_PUMICE_JOB_GET_RESULT: how one job ended.
+ *
+ * A context keeps a ring of results, by the number of the job. Jobs of a context
+ * that is stopped may end in another order than they were submitted, so a result
+ * never takes the place of a later job's.
+ */
+#include "pumice_context.h"
+#include "pumice_job.h"
+#include "pumice_perfmon.h"
+#include "pumice_result.h"
+
+/**
+ * pumice_result_note_locked - a job has ended
+ * @job: job, armed; under its context's lock
+ * @error: what its fence carries
+ * @r: copy of what the firmware told, or NULL
+ *
+ * Only the first call for a job counts.
+ */
+void pumice_result_note_locked(struct pumice_job *job, int error, const struct fwif_job_result *r)
+{
+	struct pumice_context *ctx = job->ctx;
+	struct pumice_result *result = &ctx->results[job->number % DRM_PUMICE_JOB_RESULTS];
+
+	lockdep_assert_held(&ctx->lock);
+	if (job->ended)
+		return;
+	job->ended = true;
+	ctx->ended = max(ctx->ended, job->number);
+	atomic64_inc(&ctx->pdev->stats.jobs_done);
+	if (error)
+		atomic64_inc(&ctx->pdev->stats.jobs_failed);
+	if (job->perfmon)
+		atomic_dec_return_release(&job->perfmon->busy);
+	if (result->number >= job->number)
+		return;
+	*result = (struct pumice_result) { .number = job->number, .error = error };
+	if (r)
+		result->r = *r;
+}
+
+/**
+ * pumice_result_note - a job has ended without the firmware
+ * @job: job, armed
+ * @error: what its fence carries
+ */
+void pumice_result_note(struct pumice_job *job, int error)
+{
+	spin_lock(&job->ctx->lock);
+	pumice_result_note_locked(job, error, NULL);
+	spin_unlock(&job->ctx->lock);
+}
+
+/* A copy of the result of a job; 0 stands for the last that ended. */
+static int find(struct pumice_context *ctx, u64 number, struct pumice_result *result)
+{
+	int ret = 0;
+
+	spin_lock(&ctx->lock);
+	if (!number)
+		number = ctx->ended;
+	*result = ctx->results[number % DRM_PUMICE_JOB_RESULTS];
+	if (!number || result->number > number)
+		ret = -ENODATA;
+	else if (number > READ_ONCE(ctx->submitted))
+		ret = -ENOENT;
+	else if (result->number < number)
+		ret = -EBUSY;
+	spin_unlock(&ctx->lock);
+	return ret;
+}
+
+/* DRM_IOCTL_PUMICE_JOB_GET_RESULT */
+int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_job_get_result *args = data;
+	struct pumice_context *ctx = pumice_context_lookup(file->driver_priv, args->context, NULL);
+	struct pumice_result result;
+	int ret;
+
+	if (!ctx)
+		return -ENOENT;
+	ret = find(ctx, args->job, &result);
+	pumice_context_put(ctx);
+	if (ret)
+		return ret;
+	*args = (struct drm_pumice_job_get_result) {
+		.context = args->context,
+		.error = result.error,
+		.job = result.number,
+		.fault = result.r.fault,
+		.unit = result.r.unit,
+		.access = result.r.access,
+		.pc = result.r.pc,
+		.fault_va = result.r.addr,
+		.start = result.r.time_start,
+		.end = result.r.time_end,
+		.run_ticks = result.r.run_ticks,
+		.groups = result.r.groups,
+		.slices = result.r.slices,
+		.usc = result.r.usc,
+	};
+	return 0;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Statistics: DRM_PUMICE_QUERY_STATS.
+ *
+ * The GPU's counters begin at zero with each of its resets, so what they had is
+ * added up before.
+ */
+#include "perf.h"
+#include "pumice_context.h"
+#include "pumice_fw.h"
+#include "pumice_stats.h"
+
+/* What counts since the last reset of the GPU. */
+static struct pumice_totals present(struct pumice_device *pdev)
+{
+	const struct pumice_fw_shared *shared = pdev->fw.shared;
+
+	return (struct pumice_totals) {
+		.compute_busy = pumice_read64(pdev, PUMICE_PERF_COUNTER(PUMICE_PERF_CDM_BUSY)),
+		.usc_busy = pumice_read64(pdev, PUMICE_PERF_COUNTER(PUMICE_PERF_USC_BUSY)),
+		.mmu_faults = pumice_read64(pdev, PUMICE_PERF_COUNTER(PUMICE_PERF_MMU_FAULTS)),
+		.switches = shared ? READ_ONCE(shared->boot.switches) : 0,
+	};
+}
+
+static void add(struct pumice_totals *to, const struct pumice_totals *more)
+{
+	to->compute_busy += more->compute_busy;
+	to->usc_busy += more->usc_busy;
+	to->mmu_faults += more->mmu_faults;
+	to->switches += more->switches;
+}
+
+/**
+ * pumice_stats_keep - the GPU is about to be reset: keep what its counters have
+ * @pdev: device
+ */
+void pumice_stats_keep(struct pumice_device *pdev)
+{
+	struct pumice_totals now = present(pdev);
+
+	spin_lock(&pdev->totals_lock);
+	add(&pdev->totals, &now);
+	spin_unlock(&pdev->totals_lock);
+	/* This one is in memory, which a reset does not clear. */
+	if (pdev->fw.shared)
+		WRITE_ONCE(pdev->fw.shared->boot.switches, 0);
+}
+
+/* Look at all contexts. */
+static void count_contexts(struct pumice_device *pdev, struct drm_pumice_query_stats *stats)
+{
+	struct pumice_context *ctx;
+	u32 in_flight;
+
+	spin_lock(&pdev->reset.contexts_lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
+		spin_lock(&ctx->lock);
+		in_flight = list_count_nodes(&ctx->in_flight);
+		spin_unlock(&ctx->lock);
+		stats->contexts++;
+		stats->contexts_busy += !!in_flight;
+		stats->jobs_firmware += in_flight;
+		stats->jobs_queued += max(atomic_read(&ctx->queued), 0);
+	}
+	spin_unlock(&pdev->reset.contexts_lock);
+}
+
+/**
+ * pumice_stats_query - all of it
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
+ */
+struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
+{
+	struct drm_pumice_query_stats stats = { 0 };
+	struct pumice_totals sum = present(pdev);
+
+	spin_lock(&pdev->totals_lock);
+	add(&sum, &pdev->totals);
+	spin_unlock(&pdev->totals_lock);
+	count_contexts(pdev, &stats);
+	stats.time = pumice_read64(pdev, PUMICE_SYS_CLOCK);
+	stats.compute_busy = sum.compute_busy;
+	stats.usc_busy = sum.usc_busy;
+	stats.jobs_submitted = atomic64_read(&pdev->stats.jobs_submitted);
+	stats.jobs_done = atomic64_read(&pdev->stats.jobs_done);
+	stats.jobs_faulted = atomic64_read(&pdev->stats.jobs_failed);
+	stats.mmu_faults = sum.mmu_faults;
+	stats.switches = sum.switches;
+	stats.resets = READ_ONCE(pdev->reset.count);
+	stats.tasks = pumice_read(pdev, PUMICE_PDS_TASKS);
+	stats.waves = pumice_read(pdev, PUMICE_PDS_WAVES);
+	return stats;
+}
