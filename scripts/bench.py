@@ -109,6 +109,14 @@ def table(rows):
         print("  ".join(cells).rstrip())
 
 
+def warn_if_busy():
+    """Say so when other work takes processors away."""
+    load, processors = os.getloadavg()[0], os.cpu_count() or 1
+    if load > processors / 2:
+        print(f"this machine is busy (load {load:.1f} on {processors} processors): "
+              "expect less, above all of two threads", file=sys.stderr)
+
+
 def main():
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__,
@@ -118,6 +126,7 @@ def main():
     parser.add_argument("--name", help="rows with this in their name; without a guest")
     options = parser.parse_args()
     build()
+    warn_if_busy()
     rows = native_rows(options)
     if not options.no_guest and not options.name:
         rows += guest_rows()

@@ -77,9 +77,11 @@ static void write_row(struct bench *bench, const struct bench_contest *c, double
 {
 	double ratio = peer / ours;	/* of seconds: how much faster than the peer */
 
-	fprintf(bench->json, "%s  {\"name\": \"%s\", \"unit\": \"%s\", \"ours\": %.5g, \"peer\": %.5g, "
-		"\"peer_name\": \"%s\", \"ratio\": %.4g, ", bench->rows++ ? ",\n" : "", c->name,
-		c->unit, figure(c, ours), figure(c, peer), c->peer_name, ratio);
+	fprintf(bench->json, "%s  {\"name\": \"%s\", \"unit\": \"%s\", ",
+		bench->rows++ ? ",\n" : "", c->name, c->unit);
+	fprintf(bench->json, "\"ours\": %.5g, \"peer\": %.5g, \"peer_name\": \"%s\", ",
+		figure(c, ours), figure(c, peer), c->peer_name);
+	fprintf(bench->json, "\"ratio\": %.4g, ", ratio);
 	if (c->goal > 0)
 		fprintf(bench->json, "\"goal\": %g, \"met\": %s}", c->goal,
 			ratio >= c->goal ? "true" : "false");

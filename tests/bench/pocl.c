@@ -125,8 +125,10 @@ void pocl_add_buffer(struct pocl_work *work, const struct pocl_buffer *buffer)
 
 void pocl_run(struct pocl_work *work)
 {
-	check("enqueue", clEnqueueNDRangeKernel(work->pocl->queue, work->kernel, work->dims, NULL,
-						work->global, work->local[0] ? work->local : NULL, 0,
-						NULL, NULL));
-	check("finish", clFinish(work->pocl->queue));
+	cl_command_queue queue = work->pocl->queue;
+	const size_t *local = work->local[0] ? work->local : NULL;
+
+	check("enqueue", clEnqueueNDRangeKernel(queue, work->kernel, work->dims, NULL, work->global,
+						local, 0, NULL, NULL));
+	check("finish", clFinish(queue));
 }
