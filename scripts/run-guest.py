@@ -93,7 +93,7 @@ class Guest:
         else:
             command += ["-serial", f"file:{self.console}"]
         if options.own_time:
-            command += ["-icount", "shift=0,sleep=on"]
+            command += ["-icount", "shift=0,sleep=off"]
         if options.device:
             command += ["-device", f"{options.device},bus=port0"]
         for word in options.qemu_option:
@@ -211,8 +211,9 @@ def parse():
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--show", action="store_true", help="print the job's output as it comes")
     parser.add_argument("--own-time", action="store_true",
-                        help="one processor whose clock counts instructions: tests of time do "
-                             "not see how busy this machine is")
+                        help="one processor whose clock counts instructions and skips idle time: "
+                             "tests of time do not see how busy this machine is, unless they "
+                             "wait for it (the share, the GPU)")
     parser.add_argument("--smp", type=int, default=2)
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--device", default="pumice,cores=4,threads=2",
