@@ -27,7 +27,8 @@ PYTHON_TESTS = ["tests/hw", "tests/scripts", "tests/qemu", "tests/igt"]
 # A report of undefined behaviour ends the test; leaks count.
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-              "TSAN_OPTIONS": f"suppressions={TOP}/tests/unit/tsan/suppressions.txt:exitcode=66"}
+              "TSAN_OPTIONS": f"suppressions={TOP}/tests/unit/tsan/suppressions.txt:"
+                              "exitcode=66:history_size=7"}
 
 
 def meson_tests(tally, name, *selection):

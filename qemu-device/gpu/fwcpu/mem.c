@@ -80,17 +80,30 @@ static uint8_t *window_host(struct fwcpu *cpu, uint32_t addr, bool write)
 	return host ? host + offset : NULL;
 }
 
+/*
+ * What orders the firmware's accesses to memory is its fence instruction, a fence
+ * of the host's processor. ThreadSanitizer does not know fences that stand alone,
+ * so for it every access orders.
+ */
+#ifdef __SANITIZE_THREAD__
+#define ORDER_LOAD __ATOMIC_ACQUIRE
+#define ORDER_STORE __ATOMIC_RELEASE
+#else
+#define ORDER_LOAD __ATOMIC_RELAXED
+#define ORDER_STORE __ATOMIC_RELAXED
+#endif
+
 static uint32_t host_load(const uint8_t *p, unsigned int size)
 {
 	switch (size) {
 	case 1:
-		return __atomic_load_n(p, __ATOMIC_RELAXED);
+		return __atomic_load_n(p, ORDER_LOAD);
 	case 2:
 		return fwcpu_le16(__atomic_load_n((const uint16_t *)(const void *)p,
-						  __ATOMIC_RELAXED));
+						  ORDER_LOAD));
 	default:
 		return fwcpu_le32(__atomic_load_n((const uint32_t *)(const void *)p,
-						  __ATOMIC_RELAXED));
+						  ORDER_LOAD));
 	}
 }
 
@@ -98,14 +111,14 @@ static void host_store(uint8_t *p, unsigned int size, uint32_t val)
 {
 	switch (size) {
 	case 1:
-		__atomic_store_n(p, (uint8_t)val, __ATOMIC_RELAXED);
+		__atomic_store_n(p, (uint8_t)val, ORDER_STORE);
 		break;
 	case 2:
 		__atomic_store_n((uint16_t *)(void *)p, fwcpu_le16((uint16_t)val),
-				 __ATOMIC_RELAXED);
+				 ORDER_STORE);
 		break;
 	default:
-		__atomic_store_n((uint32_t *)(void *)p, fwcpu_le32(val), __ATOMIC_RELAXED);
+		__atomic_store_n((uint32_t *)(void *)p, fwcpu_le32(val), ORDER_STORE);
 		break;
 	}
 }

@@ -72,7 +72,8 @@ static bool read_entry(const struct mmu *mmu, u64 table, u64 index, u64 *entry)
 
 	if (!host)
 		return false;
-	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_RELAXED);
+	/* Whoever publishes a table by the entry that names it has written the table before. */
+	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_ACQUIRE);
 	return true;
 }
 
