@@ -5,6 +5,8 @@
  */
 #include "path.h"
 
+#include <pthread.h>
+
 #include "store.pasm.h"
 
 #define AT	0x40000000ull	/* an address that nothing else has */
@@ -356,6 +358,93 @@ static void thousands_of_binds_are_queued_and_done(void **state)
 	path_one(2, 1, many_binds);
 }
 
+/* One thread's work: its own VM, whose window moves before each job. */
+struct mover {
+	struct path *p;
+	pthread_t thread;
+	unsigned int bad;
+};
+
+static void *move_and_store(void *data)
+{
+	struct mover *m = data;
+	struct path own = { .dev = m->p->dev };
+	uint32_t *cpu, round;
+	struct pumice_program *program;
+	struct pumice_stream *stream;
+	struct pumice_sync *timeline;
+	struct pumice_kernel *kernel;
+	struct pumice_bo *bo;
+	void *at;
+
+	m->bad = pumice_vm_create(own.dev, &own.vm) ||
+		 pumice_context_create(own.vm, PUMICE_PRIORITY_NORMAL, &own.context) ||
+		 pumice_program_parse(store_program, sizeof(store_program), &program, NULL, 0) ||
+		 pumice_kernel_create(own.vm, program, &kernel) ||
+		 pumice_stream_create(own.vm, 65536, &stream) ||
+		 pumice_sync_create(own.dev, 0, &timeline) ||
+		 pumice_bo_create(own.dev, 2 * 4096, NULL, &bo) || pumice_bo_map(bo, &at);
+	if (m->bad)
+		return NULL;
+	cpu = at;
+	for (round = 0; round < 100; round++) {
+		const struct pumice_bind op = {
+			.bo = bo, .bo_offset = round % 2 * 4096, .va = AT, .size = 4096,
+		};
+		const struct pumice_job_sync syncs[] = {
+			{ .sync = timeline, .point = 2 * round + 1 },
+			{ .sync = timeline, .point = 2 * round + 2, .signal = true },
+		};
+		const struct pumice_wait wait = { .sync = timeline, .point = 2 * round + 2 };
+		const uint32_t uniforms[3] = { VA_WORDS(AT), round };
+		const struct pumice_dispatch d = {
+			.kernel = kernel, .groups = { 1, 1, 1 }, .uniforms = uniforms,
+			.uniform_words = 3,
+		};
+		struct pumice_job job = { .context = own.context, .syncs = syncs, .sync_count = 2 };
+
+		pumice_stream_reset(stream);
+		m->bad |= pumice_stream_dispatch(stream, &d) ||
+			  pumice_stream_end(stream, &job.stream) ||
+			  pumice_vm_bind_async(own.vm, &op, 1, &(struct pumice_job_sync){
+				.sync = timeline, .point = 2 * round + 1, .signal = true }, 1) ||
+			  pumice_submit(own.dev, &job, 1, NULL) ||
+			  pumice_sync_wait(&wait, 1, 0, LONG);
+		m->bad |= cpu[round % 2 * 1024 + 63] != round + 63;
+	}
+	pumice_context_destroy(own.context);
+	pumice_sync_destroy(timeline);
+	pumice_stream_destroy(stream);
+	pumice_kernel_destroy(kernel);
+	pumice_program_destroy(program);
+	pumice_vm_destroy(own.vm);
+	pumice_bo_destroy(bo);
+	return NULL;
+}
+
+static void movers(struct path *p)
+{
+	struct mover movers[4];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		movers[i] = (struct mover){ .p = p };
+		assert_int_equal(pthread_create(&movers[i].thread, NULL, move_and_store,
+						&movers[i]), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(movers[i].thread, NULL);
+		assert_int_equal(movers[i].bad, 0);
+	}
+}
+
+static void threads_bind_and_submit_without_disturbing_each_other(void **state)
+{
+	(void)state;
+	path_one(1, 0, movers);
+	path_one(4, 2, movers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +455,7 @@ int main(void)
 		cmocka_unit_test(a_call_that_is_refused_queues_nothing),
 		cmocka_unit_test(a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals),
 		cmocka_unit_test(destroying_a_vm_ends_its_binds_and_frees_who_waits_for_them),
+		cmocka_unit_test(threads_bind_and_submit_without_disturbing_each_other),
 		cmocka_unit_test(thousands_of_binds_are_queued_and_done),
 	};
 
