@@ -1,46 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Asynchronous VM_BIND: a queue of binds for each VM.
+ * Asynchronous VM_BIND: the queue of a VM.
  *
- * The call itself does all that may fail, allocates or takes reservations: it
- * prepares every operation, reserves the page tables that they may take, and
- * changes the VM's books, which therefore are always ahead of the page tables by
- * what is queued. The queue, a scheduler's, waits for fences and then only writes
- * page tables and has the TLBs forget: no fence of ours waits for memory or for a
- * reservation. What an operation removed is let go of after that, elsewhere.
+ * A call becomes a job of the VM's own scheduler, which waits for its fences and
+ * keeps the order. Everything that can fail or that allocates is done before the
+ * job is armed; run_job() only takes vm.lock, under which nobody allocates, and
+ * waits for the firmware, which has a time-out.
  *
- * A bind that is never carried out, because its VM is closed or failed, leaves its
- * part to the end of the VM: the page tables may still name what it removed.
+ * Users wait for a fence of ours, not for the scheduler's: it can tell
+ * -ECANCELED at once when the VM goes, whatever the job still waits for.
  *
- * Limits: the binds of all VMs run one after the other.
+ * A job belongs to the scheduler and, until it is executed or cancelled, to the
+ * list of those that wait; who takes it off that list ends it. So its page
+ * tables, which are memory of the PCI device, are given back before the device
+ * goes.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include <drm/drm_exec.h>
 #include <drm/drm_syncobj.h>
+#include <drm/gpu_scheduler.h>
 
-#include "pumice_mmu.h"
+#include "pumice_bind.h"
+#include "pumice_bind_queue.h"
 #include "pumice_sync.h"
 #include "pumice_uapi.h"
-#include "pumice_vm_bind.h"
-
-#define CREDITS		64
+#include "pumice_vm.h"
 
 /**
- * struct bind_fence - end of a bind, behind the scheduler's fences
- *
- * These name their scheduler, which lies in the device: the fence keeps it.
+ * struct pumice_bind_queue - binds of one VM that are to take effect later
+ */
+struct pumice_bind_queue {
+	/** @ref: VM, jobs, fences */
+	struct kref ref;
+	/** @pdev: device; a reference to its drm_device */
+	struct pumice_device *pdev;
+	/** @sched: runs jobs one at a time */
+	struct drm_gpu_scheduler sched;
+	/** @entity: jobs in order, until the VM's last use */
+	struct drm_sched_entity entity;
+	/** @push_lock: held while a job is armed and pushed; guards the next three */
+	struct mutex push_lock;
+	/** @fence_context: of struct bind_fence; constant */
+	u64 fence_context;
+	/** @seqno: of the last fence */
+	u64 seqno;
+	/** @closed: takes no more jobs */
+	bool closed;
+	/** @lock: guards @waiting */
+	spinlock_t lock;
+	/** @waiting: jobs not yet executed, struct bind_job.node, oldest first */
+	struct list_head waiting;
+	/** @free_work: the last reference may go where one cannot sleep */
+	struct work_struct free_work;
+};
+
+/**
+ * struct bind_fence - signals when a call has taken effect, or never will
  */
 struct bind_fence {
-	/** @base: base */
+	/** @base: base, first: it is freed through its address */
 	struct dma_fence base;
 	/** @lock: lock of @base */
 	spinlock_t lock;
-	/** @pdev: device; a reference to its drm_device */
-	struct pumice_device *pdev;
-	/** @free_work: the last reference may go where one cannot sleep */
-	struct work_struct free_work;
+	/** @queue: queue; a reference */
+	struct pumice_bind_queue *queue;
 };
 
 /**
@@ -49,71 +73,140 @@ struct bind_fence {
 struct bind_job {
 	/** @base: scheduler's part */
 	struct drm_sched_job base;
-	/** @vm: address space; a use */
-	struct pumice_vm *vm;
-	/** @fence: a reference once @fenced */
+	/** @ref: scheduler, list of those that wait */
+	struct kref ref;
+	/** @queue: queue; a reference */
+	struct pumice_bind_queue *queue;
+	/** @fence: fence; a reference once @armed */
 	struct bind_fence *fence;
-	/** @binds: operations */
-	struct pumice_bind *binds;
-	/** @count: of @binds */
-	u32 count;
-	/** @prepared: of these, have reserved their tables */
-	u32 prepared;
-	/** @armed: the scheduler's fences are initialised, and the books are changed */
+	/** @armed: fences are initialised */
 	bool armed;
-	/** @fenced: @fence is initialised */
-	bool fenced;
-	/** @carried_out: the page tables are changed, and the TLBs know */
-	bool carried_out;
-	/** @free_work: what is left is let go of where one may sleep */
+	/** @node: in pumice_bind_queue.waiting, under its lock */
+	struct list_head node;
+	/** @bind: tables and what was removed; its VM's structure is kept by a reference */
+	struct pumice_bind bind;
+	/** @ops: operations, prepared */
+	struct pumice_bind_op *ops;
+	/** @count: of @ops */
+	u32 count;
+	/** @free_work: releases what may need locks that are not for the scheduler */
 	struct work_struct free_work;
 };
 
-static const char *driver_name(struct dma_fence *fence)
+static void queue_free_work(struct work_struct *work)
+{
+	struct pumice_bind_queue *queue = container_of(work, struct pumice_bind_queue, free_work);
+	struct drm_device *drm = &queue->pdev->drm;
+
+	drm_sched_fini(&queue->sched);
+	mutex_destroy(&queue->push_lock);
+	kfree(queue);
+	drm_dev_put(drm);
+}
+
+static void queue_last_put(struct kref *ref)
+{
+	struct pumice_bind_queue *queue = container_of(ref, struct pumice_bind_queue, ref);
+
+	queue_work(pumice_cleanup_wq, &queue->free_work);
+}
+
+/* May be called where one cannot sleep. */
+static void queue_put(struct pumice_bind_queue *queue)
+{
+	kref_put(&queue->ref, queue_last_put);
+}
+
+static const char *fence_driver_name(struct dma_fence *fence)
 {
 	return "pumice";
 }
 
-static const char *timeline_name(struct dma_fence *fence)
+static const char *fence_timeline_name(struct dma_fence *fence)
 {
 	return "pumice-bind";
 }
 
-static void fence_free_work(struct work_struct *work)
+/* What the fence holds. May be called with interrupts off. */
+static void fence_drop(struct bind_fence *fence)
 {
-	struct bind_fence *fence = container_of(work, struct bind_fence, free_work);
-	struct drm_device *drm = &fence->pdev->drm;
-
-	atomic_dec(&fence->pdev->stats.fences);
-	dma_fence_free(&fence->base);
-	drm_dev_put(drm);
+	atomic_dec(&fence->queue->pdev->stats.fences);
+	queue_put(fence->queue);
 	module_put(THIS_MODULE);
 }
 
 static void fence_release(struct dma_fence *base)
 {
-	queue_work(pumice_cleanup_wq, &container_of(base, struct bind_fence, base)->free_work);
+	fence_drop(container_of(base, struct bind_fence, base));
+	dma_fence_free(base);
 }
 
 static const struct dma_fence_ops fence_ops = {
-	.get_driver_name = driver_name,
-	.get_timeline_name = timeline_name,
+	.get_driver_name = fence_driver_name,
+	.get_timeline_name = fence_timeline_name,
 	.release = fence_release,
 };
 
-static struct bind_fence *fence_alloc(struct pumice_device *pdev)
+/* Memory for a fence, which is none before it is armed. */
+static struct bind_fence *fence_alloc(struct pumice_bind_queue *queue)
 {
-	struct bind_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
+	struct bind_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 
 	if (!fence)
 		return NULL;
 	spin_lock_init(&fence->lock);
-	INIT_WORK(&fence->free_work, fence_free_work);
-	drm_dev_get(&pdev->drm);
+	kref_get(&queue->ref);
+	fence->queue = queue;
 	__module_get(THIS_MODULE);
-	fence->pdev = pdev;
-	atomic_inc(&pdev->stats.fences);
+	atomic_inc(&queue->pdev->stats.fences);
 	return fence;
+}
+
+static void fence_free(struct bind_fence *fence, bool armed)
+{
+	if (armed) {
+		dma_fence_put(&fence->base);
+	} else {
+		fence_drop(fence);
+		kfree(fence);
+	}
+}
+
+/* All of a job but the scheduler's part and the tables, which are gone already. */
+static void job_free(struct bind_job *job)
+{
+	struct pumice_bind_queue *queue = job->queue;
+	u32 i;
+
+	/* A GPU that was not told of the change may use what was removed until it stops. */
+	pumice_device_wait_gone(queue->pdev);
+	for (i = 0; i < job->count; i++)
+		pumice_bind_release_op(&job->ops[i]);
+	kvfree(job->ops);
+	pumice_bind_release(&job->bind);
+	if (job->fence)
+		fence_free(job->fence, job->armed);
+	drm_gpuvm_put(&job->bind.vm->base);
+	kfree(job);
+	atomic_dec(&queue->pdev->stats.jobs);
+	queue_put(queue);
+}
+
+static void job_free_work(struct work_struct *work)
+{
+	job_free(container_of(work, struct bind_job, free_work));
+}
+
+static void job_last_put(struct kref *ref)
+{
+	struct bind_job *job = container_of(ref, struct bind_job, ref);
+
+	queue_work(pumice_cleanup_wq, &job->free_work);
+}
+
+static void job_put(struct bind_job *job)
+{
+	kref_put(&job->ref, job_last_put);
 }
 
 static struct bind_job *to_bind_job(struct drm_sched_job *base)
@@ -121,100 +214,71 @@ static struct bind_job *to_bind_job(struct drm_sched_job *base)
 	return container_of(base, struct bind_job, base);
 }
 
-/* The fence as the scheduler's parent; signals at once. */
-static void end_fence(struct bind_job *job, int error)
+/* The list's reference becomes the caller's; false if the job has been taken before. */
+static bool take(struct bind_job *job)
 {
-	dma_fence_init(&job->fence->base, &fence_ops, &job->fence->lock,
-		       job->vm->pdev->bind_fences, 1);
-	job->fenced = true;
+	struct pumice_bind_queue *queue = job->queue;
+	bool taken;
+
+	spin_lock(&queue->lock);
+	taken = !list_empty(&job->node);
+	list_del_init(&job->node);
+	spin_unlock(&queue->lock);
+	return taken;
+}
+
+/* The caller has taken the job; the device is not gone yet. */
+static void end(struct bind_job *job, int error)
+{
 	if (error)
 		dma_fence_set_error(&job->fence->base, error);
 	dma_fence_signal(&job->fence->base);
+	pumice_mmu_pool_free(job->queue->pdev, &job->bind.pool);
+	job_put(job);
 }
 
-/* Change the page tables; what may fail is only to tell the GPU. */
-static int carry_out(struct bind_job *job)
+/* Between drm_dev_enter() and drm_dev_exit(). Returns what the fence is to carry. */
+static int execute(struct bind_job *job)
 {
-	struct pumice_vm *vm = job->vm;
-	u32 i;
+	struct pumice_vm *vm = job->bind.vm;
 	int ret;
+	u32 i;
 
-	if (READ_ONCE(vm->closed) || !pumice_vm_usable(vm))
-		return -ECANCELED;
-	for (i = 0; i < job->count; i++) {
-		pumice_mmu_unreserve(vm->mmu, job->binds[i].tables);
-		job->binds[i].tables = 0;
-		pumice_bind_tables(&job->binds[i]);
+	mutex_lock(&vm->lock);
+	ret = pumice_vm_bindable_locked(vm);
+	if (ret) {
+		/* What failed has told why; this one only comes behind it. */
+		mutex_unlock(&vm->lock);
+		return ret == -ENODEV ? ret : -ECANCELED;
 	}
-	ret = pumice_vm_flush(vm);
-	/* -ENODEV: the GPU may use what was removed until it stops. */
-	job->carried_out = ret != -ENODEV;
+	for (i = 0; i < job->count; i++)
+		pumice_bind_execute_locked(&job->bind, &job->ops[i]);
+	if (job->count)
+		ret = pumice_vm_flush_locked(vm);
 	if (ret)
 		WRITE_ONCE(vm->unusable, true);
+	mutex_unlock(&vm->lock);
 	return ret;
 }
 
 static struct dma_fence *run_job(struct drm_sched_job *base)
 {
 	struct bind_job *job = to_bind_job(base);
-	int ret = -ENODEV, idx;
+	int idx;
 
-	if (drm_dev_enter(&job->vm->pdev->drm, &idx)) {
-		ret = carry_out(job);
-		drm_dev_exit(idx);
-	}
-	end_fence(job, ret);
-	return dma_fence_get(&job->fence->base);
+	/* Unplugging ends all that wait. */
+	if (!drm_dev_enter(&job->queue->pdev->drm, &idx))
+		return NULL;
+	if (take(job))
+		end(job, execute(job));
+	drm_dev_exit(idx);
+	return NULL;
 }
 
-static void free_binds(struct bind_job *job)
-{
-	struct pumice_vm *vm = job->vm;
-	u32 i;
-
-	for (i = 0; i < job->prepared; i++)
-		pumice_mmu_unreserve(vm->mmu, job->binds[i].tables);
-	if (job->armed && !job->carried_out)
-		pumice_device_wait_gone(vm->pdev);
-	mutex_lock(&vm->lock);
-	for (i = 0; job->armed && !job->carried_out && i < job->count; i++)
-		pumice_bind_orphan(&job->binds[i]);
-	mutex_unlock(&vm->lock);
-	for (i = 0; (!job->armed || job->carried_out) && i < job->count; i++)
-		pumice_bind_finish(&job->binds[i]);
-	kvfree(job->binds);
-}
-
-static void job_free_work(struct work_struct *work)
-{
-	struct bind_job *job = container_of(work, struct bind_job, free_work);
-	struct pumice_vm *vm = job->vm;
-
-	free_binds(job);
-	if (job->fenced) {
-		dma_fence_put(&job->fence->base);
-	} else if (job->fence) {
-		drm_dev_put(&job->fence->pdev->drm);
-		atomic_dec(&vm->pdev->stats.fences);
-		kfree(job->fence);
-		module_put(THIS_MODULE);
-	}
-	kfree(job);
-	pumice_vm_put(vm);
-}
-
-/* The scheduler's fences of a job that never ran get a parent as well, for what it keeps. */
 static void free_job(struct drm_sched_job *base)
 {
-	struct bind_job *job = to_bind_job(base);
-	struct drm_sched_fence *s_fence = base->s_fence;
-
-	if (!job->fenced)
-		end_fence(job, -ECANCELED);
-	if (!s_fence->parent)
-		s_fence->parent = dma_fence_get(&job->fence->base);
 	drm_sched_job_cleanup(base);
-	queue_work(pumice_cleanup_wq, &job->free_work);
+	job_put(to_bind_job(base));
 }
 
 static const struct drm_sched_backend_ops sched_ops = {
@@ -222,105 +286,176 @@ static const struct drm_sched_backend_ops sched_ops = {
 	.free_job = free_job,
 };
 
-/**
- * pumice_bind_queue_init - scheduler of all VMs' binds
- * @pdev: device
- *
- * Returns 0 or an error.
- */
-int pumice_bind_queue_init(struct pumice_device *pdev)
+static int start_scheduler(struct pumice_bind_queue *queue)
 {
-	pdev->bind_fences = dma_fence_context_alloc(1);
-	return pumice_sched_init(&pdev->bind_sched, &sched_ops, pdev->sched_wq, CREDITS,
-				 MAX_SCHEDULE_TIMEOUT, pdev->reset.wq, "pumice-bind",
-				 pdev->drm.dev);
-}
+	struct drm_gpu_scheduler *sched = &queue->sched;
+	struct pumice_device *pdev = queue->pdev;
+	int ret;
 
-/**
- * pumice_bind_queue_fini - end of pumice_bind_queue_init(); no VM is left
- * @pdev: device
- */
-void pumice_bind_queue_fini(struct pumice_device *pdev)
-{
-	drm_sched_fini(&pdev->bind_sched);
-}
-
-/**
- * pumice_bind_queue_open - queue of a new VM
- * @vm: address space
- *
- * Returns 0 or an error.
- */
-int pumice_bind_queue_open(struct pumice_vm *vm)
-{
-	struct drm_gpu_scheduler *sched = &vm->pdev->bind_sched;
-	int ret = drm_sched_entity_init(&vm->queue, DRM_SCHED_PRIORITY_KERNEL, &sched, 1, NULL);
-
-	vm->queue_open = !ret;
+	ret = pumice_sched_init(sched, &sched_ops, pdev->sched_wq, 1, MAX_SCHEDULE_TIMEOUT, NULL,
+				"pumice-bind", pdev->drm.dev);
+	if (ret)
+		return ret;
+	ret = drm_sched_entity_init(&queue->entity, DRM_SCHED_PRIORITY_KERNEL, &sched, 1, NULL);
+	if (ret)
+		drm_sched_fini(sched);
 	return ret;
 }
 
 /**
- * pumice_bind_queue_close - binds that are queued are not carried out any more
- * @vm: address space
+ * pumice_bind_queue_create - an empty queue
+ * @pdev: device
  *
- * May sleep. Only the first call counts.
+ * Returns it, or an error pointer.
  */
-void pumice_bind_queue_close(struct pumice_vm *vm)
+struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 {
-	bool open;
+	struct pumice_bind_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+	int ret;
 
-	mutex_lock(&vm->lock);
-	open = vm->queue_open;
-	vm->queue_open = false;
-	dma_fence_put(vm->last_bind);
-	vm->last_bind = NULL;
-	mutex_unlock(&vm->lock);
-	if (open)
-		drm_sched_entity_fini(&vm->queue);
+	if (!queue)
+		return ERR_PTR(-ENOMEM);
+	queue->pdev = pdev;
+	ret = start_scheduler(queue);
+	if (ret) {
+		kfree(queue);
+		return ERR_PTR(ret);
+	}
+	kref_init(&queue->ref);
+	mutex_init(&queue->push_lock);
+	queue->fence_context = dma_fence_context_alloc(1);
+	spin_lock_init(&queue->lock);
+	INIT_LIST_HEAD(&queue->waiting);
+	INIT_WORK(&queue->free_work, queue_free_work);
+	drm_dev_get(&pdev->drm);
+	return queue;
 }
 
-/* A call that is checked, or an error pointer; *failed is the operation at fault. */
-static struct bind_job *job_create(struct pumice_vm *vm, const struct drm_pumice_array *ops,
-				   u32 *failed)
+/**
+ * pumice_bind_queue_destroy - end of a queue that is closed, or was never used
+ * @queue: queue
+ *
+ * What is left of it goes with the last fence.
+ */
+void pumice_bind_queue_destroy(struct pumice_bind_queue *queue)
 {
-	struct bind_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
-	int ret = 0;
+	drm_sched_entity_fini(&queue->entity);
+	queue_put(queue);
+}
+
+static struct bind_job *take_first(struct pumice_bind_queue *queue)
+{
+	struct bind_job *job;
+
+	spin_lock(&queue->lock);
+	job = list_first_entry_or_null(&queue->waiting, struct bind_job, node);
+	if (job)
+		list_del_init(&job->node);
+	spin_unlock(&queue->lock);
+	return job;
+}
+
+/**
+ * pumice_bind_queue_close - end all jobs that wait, and take no more
+ * @queue: queue
+ * @error: what their fences carry
+ *
+ * Between drm_dev_enter() and drm_dev_exit(), or while the device is being
+ * unplugged. May be called more than once.
+ */
+void pumice_bind_queue_close(struct pumice_bind_queue *queue, int error)
+{
+	struct bind_job *job;
+	bool cookie;
+
+	mutex_lock(&queue->push_lock);
+	queue->closed = true;
+	mutex_unlock(&queue->push_lock);
+	cookie = dma_fence_begin_signalling();
+	while ((job = take_first(queue)))
+		end(job, error);
+	dma_fence_end_signalling(cookie);
+}
+
+/* A job without operations, or an error pointer. */
+static struct bind_job *job_create(struct pumice_vm *vm, u64 client)
+{
+	struct pumice_bind_queue *queue = vm->binds;
+	struct bind_job *job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
+	int ret;
 
 	if (!job)
 		return ERR_PTR(-ENOMEM);
-	job->vm = pumice_vm_get(vm);
-	INIT_WORK(&job->free_work, job_free_work);
-	job->fence = fence_alloc(vm->pdev);
-	job->binds = kvcalloc(max(ops->count, 1u), sizeof(*job->binds), GFP_KERNEL);
-	if (!job->fence || !job->binds)
-		ret = -ENOMEM;
-	for (*failed = 0; !ret && *failed < ops->count; (*failed)++) {
-		struct pumice_bind *b = &job->binds[*failed];
-
-		pumice_bind_init(b, vm);
-		job->count++;
-		ret = pumice_array_copy(ops, *failed, &b->op, sizeof(b->op));
-		if (!ret)
-			ret = pumice_bind_check(&b->op);
-		if (ret)
-			break;
+	ret = pumice_sched_job_init(&job->base, &queue->entity, 1, queue, client);
+	if (ret) {
+		kfree(job);
+		return ERR_PTR(ret);
 	}
-	if (!ret)
-		return job;
-	queue_work(pumice_cleanup_wq, &job->free_work);
-	return ERR_PTR(ret);
+	kref_init(&job->ref);
+	kref_get(&queue->ref);
+	job->queue = queue;
+	INIT_LIST_HEAD(&job->node);
+	INIT_WORK(&job->free_work, job_free_work);
+	drm_gpuvm_get(&vm->base);
+	pumice_bind_init(&job->bind, vm);
+	atomic_inc(&queue->pdev->stats.jobs);
+	return job;
 }
 
-/* Waits of the call; its signals are collected. */
-static int add_syncs(struct bind_job *job, struct drm_file *file,
-		     const struct drm_pumice_sync *syncs, u32 count, struct list_head *signals)
+/* Copy, check and prepare one operation. */
+static int add_op(struct bind_job *job, struct drm_file *file, const struct drm_pumice_array *ops)
 {
+	struct pumice_device *pdev = job->queue->pdev;
+	struct pumice_bind_op *op = &job->ops[job->count];
+	struct pumice_mmu_pool *pool = &job->bind.pool;
+	int ret;
+
+	ret = pumice_array_copy(ops, job->count, &op->args, sizeof(op->args));
+	if (!ret)
+		ret = pumice_bind_check_op(&op->args);
+	if (ret)
+		return ret;
+	ret = pumice_bind_prepare_op(&job->bind, op, file);
+	if (ret)
+		pumice_bind_release_op(op);
+	else if (op->args.type == DRM_PUMICE_BIND_MAP)
+		ret = pumice_mmu_pool_add_map(pdev, pool, op->args.va, op->args.size);
+	else
+		ret = pumice_mmu_pool_add_unmap(pdev, pool);
+	return ret;
+}
+
+static int add_ops(struct bind_job *job, struct drm_file *file,
+		   const struct drm_pumice_array *ops, u32 *failed)
+{
+	int ret;
+
+	if (!ops->count)
+		return 0;
+	job->ops = kvcalloc(ops->count, sizeof(*job->ops), GFP_KERNEL_ACCOUNT);
+	if (!job->ops)
+		return -ENOMEM;
+	for (*failed = 0; *failed < ops->count; (*failed)++) {
+		ret = add_op(job, file, ops);
+		if (ret)
+			return ret;
+		job->count++;
+	}
+	return 0;
+}
+
+/* Waits become dependencies of the job; signals are collected. */
+static int add_syncs(struct bind_job *job, struct drm_file *file,
+		     const struct drm_pumice_array *array, struct list_head *signals)
+{
+	struct drm_pumice_sync *syncs = pumice_sync_copy(array);
 	struct dma_fence *fence;
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; i < count && !ret; i++) {
+	if (IS_ERR(syncs))
+		return PTR_ERR(syncs);
+	for (i = 0; i < array->count && !ret; i++) {
 		if (syncs[i].flags & DRM_PUMICE_SYNC_SIGNAL) {
 			ret = pumice_sync_add_signal(file, 0, &syncs[i], signals);
 			continue;
@@ -329,133 +464,89 @@ static int add_syncs(struct bind_job *job, struct drm_file *file,
 		if (!ret)
 			ret = drm_sched_job_add_dependency(&job->base, fence);
 	}
+	kfree(syncs);
 	return ret;
 }
 
-/* All that may fail but locks, with tables reserved. */
-static int prepare(struct bind_job *job, struct drm_file *file, u32 *failed)
+/* Nothing fails from here on. */
+static void commit_locked(struct bind_job *job, struct list_head *signals)
 {
-	struct pumice_vm *vm = job->vm;
-	int ret;
+	struct pumice_bind_queue *queue = job->queue;
+	bool cookie = dma_fence_begin_signalling();
 
-	lockdep_assert_held(&vm->lock);
-	if (vm->closed)
-		return -ENOENT;
-	if (vm->released)
-		return -ENODEV;
-	if (vm->unusable)
-		return -EIO;
-	for (*failed = 0; *failed < job->count; (*failed)++) {
-		struct pumice_bind *b = &job->binds[*failed];
-
-		ret = pumice_bind_prepare(b, file);
-		if (ret)
-			return ret;
-		b->tables = pumice_mmu_tables(b->op.va, b->op.size,
-					      b->op.type == DRM_PUMICE_BIND_MAP);
-		pumice_mmu_reserve(vm->mmu, b->tables);
-		job->prepared++;
-	}
-	return 0;
-}
-
-/* Nothing fails from here on. The job is the queue's after it. */
-static void commit(struct bind_job *job, struct list_head *signals)
-{
-	struct pumice_vm *vm = job->vm;
-	struct dma_fence *finished;
-	u32 i;
-
-	lockdep_assert_held(&vm->lock);
+	lockdep_assert_held(&queue->push_lock);
 	drm_sched_job_arm(&job->base);
+	dma_fence_init(&job->fence->base, &fence_ops, &job->fence->lock, queue->fence_context,
+		       ++queue->seqno);
 	job->armed = true;
-	for (i = 0; i < job->count; i++) {
-		WARN_ON(pumice_bind_books(&job->binds[i]));
-		pumice_bind_release_buffer(&job->binds[i]);
-	}
-	finished = &job->base.s_fence->finished;
-	pumice_sync_commit_fence(signals, finished);
-	dma_fence_put(vm->last_bind);
-	vm->last_bind = dma_fence_get(finished);
+	kref_get(&job->ref);
+	spin_lock(&queue->lock);
+	list_add_tail(&job->node, &queue->waiting);
+	spin_unlock(&queue->lock);
+	pumice_sync_commit_fence(signals, &job->fence->base);
 	drm_sched_entity_push_job(&job->base);
+	dma_fence_end_signalling(cookie);
 }
 
-static int queue_locked(struct bind_job *job, struct drm_file *file, struct list_head *signals,
-			u32 *failed)
+/* The queue owns the job after it, if it succeeds. */
+static int push(struct bind_job *job, struct list_head *signals)
 {
-	struct drm_exec exec;
-	int ret;
-	u32 i;
+	struct pumice_bind_queue *queue = job->queue;
+	int ret = 0;
 
-	ret = prepare(job, file, failed);
+	mutex_lock(&queue->push_lock);
+	if (queue->closed)
+		ret = -ENOENT;
+	else if (!pumice_vm_usable(job->bind.vm))
+		ret = -EIO;
+	else
+		commit_locked(job, signals);
+	mutex_unlock(&queue->push_lock);
+	return ret;
+}
+
+static int prepare(struct bind_job *job, struct drm_file *file,
+		   const struct drm_pumice_vm_bind *args, struct list_head *signals, u32 *failed)
+{
+	int ret = add_ops(job, file, &args->ops, failed);
+
+	if (!ret)
+		ret = add_syncs(job, file, &args->syncs, signals);
 	if (ret)
 		return ret;
-	drm_exec_init(&exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, 0);
-	ret = job->count ? pumice_bind_lock(job->binds, job->count, &exec) : 0;
-	for (i = 0; i < job->count && !ret; i++)
-		ret = pumice_bind_obtain(&job->binds[i]);
-	if (!ret)
-		commit(job, signals);
-	for (i = 0; ret && i < job->count; i++)
-		pumice_bind_unobtain(&job->binds[i]);
-	drm_exec_fini(&exec);
-	return ret;
-}
-
-/* A job with its waits; the scheduler's part is initialised. */
-static int queue(struct bind_job *job, struct drm_file *file,
-		 const struct drm_pumice_sync *syncs, u32 sync_count, u32 *failed)
-{
-	struct pumice_vm *vm = job->vm;
-	LIST_HEAD(signals);
-	int ret, idx;
-
-	ret = add_syncs(job, file, syncs, sync_count, &signals);
-	if (!ret) {
-		ret = -ENODEV;
-		mutex_lock(&vm->lock);
-		if (drm_dev_enter(&vm->pdev->drm, &idx)) {
-			ret = queue_locked(job, file, &signals, failed);
-			drm_dev_exit(idx);
-		}
-		mutex_unlock(&vm->lock);
-	}
-	pumice_sync_release(&signals);
-	return ret;
+	job->fence = fence_alloc(job->queue);
+	return job->fence ? 0 : -ENOMEM;
 }
 
 /**
- * pumice_bind_async - queue a call's operations
- * @vm: address space; a use of the caller's
- * @file: file of all handles
- * @ops: array of operations, its form checked
- * @syncs: array of syncs
- * @failed: out, on an error: operation at fault
+ * pumice_bind_queue_push - queue a VM_BIND call
+ * @vm: address space, with a use; between drm_dev_enter() and drm_dev_exit()
+ * @file: file of its handles
+ * @args: arguments, whose array of operations was checked
+ * @failed: out on an error: operation that was looked at
  *
- * Returns 0, or an error: nothing was queued then.
+ * Returns 0, or an error: then nothing was queued.
  */
-int pumice_bind_async(struct pumice_vm *vm, struct drm_file *file,
-		      const struct drm_pumice_array *ops, const struct drm_pumice_array *syncs,
-		      u32 *failed)
+int pumice_bind_queue_push(struct pumice_vm *vm, struct drm_file *file,
+			   const struct drm_pumice_vm_bind *args, u32 *failed)
 {
-	struct drm_pumice_sync *copy = pumice_sync_copy(syncs);
 	struct bind_job *job;
+	LIST_HEAD(signals);
 	int ret;
 
-	if (IS_ERR(copy))
-		return PTR_ERR(copy);
-	job = job_create(vm, ops, failed);
-	ret = PTR_ERR_OR_ZERO(job);
-	if (!ret) {
-		ret = pumice_sched_job_init(&job->base, &vm->queue, 1, vm, file->client_id);
-		if (!ret) {
-			ret = queue(job, file, copy, syncs->count, failed);
-			if (ret)
-				drm_sched_job_cleanup(&job->base);
-		}
-		if (ret)
-			queue_work(pumice_cleanup_wq, &job->free_work);
+	if (!pumice_vm_usable(vm))
+		return -EIO;
+	job = job_create(vm, file->client_id);
+	if (IS_ERR(job))
+		return PTR_ERR(job);
+	ret = prepare(job, file, args, &signals, failed);
+	if (!ret)
+		ret = push(job, &signals);
+	if (ret) {
+		drm_sched_job_cleanup(&job->base);
+		pumice_mmu_pool_free(vm->pdev, &job->bind.pool);
+		job_put(job);
 	}
-	kfree(copy);
+	pumice_sync_release(&signals);
 	return ret;
 }

@@ -20,7 +20,6 @@
 #include "pumice_reset.h"
 #include "pumice_stats.h"
 #include "pumice_vm.h"
-#include "pumice_vm_bind.h"
 
 #define BAR		0
 #define DMA_BITS	48
@@ -96,7 +95,6 @@ static void release_software(struct drm_device *drm, void *data)
 {
 	struct pumice_device *pdev = data;
 
-	pumice_bind_queue_fini(pdev);
 	destroy_workqueue(pdev->sched_wq);
 	destroy_workqueue(pdev->reset.wq);
 	pumice_fw_mem_fini(pdev);
@@ -124,16 +122,11 @@ static int init_software(struct pumice_device *pdev)
 	ret = pumice_reset_init(pdev);
 	if (ret)
 		goto free_sched_wq;
-	ret = pumice_bind_queue_init(pdev);
-	if (ret)
-		goto free_reset_wq;
 	ret = pumice_fw_mem_init(pdev);
 	if (ret)
-		goto fini_bind_queue;
+		goto free_reset_wq;
 	return drmm_add_action_or_reset(&pdev->drm, release_software, pdev);
 
-fini_bind_queue:
-	pumice_bind_queue_fini(pdev);
 free_reset_wq:
 	destroy_workqueue(pdev->reset.wq);
 free_sched_wq:

@@ -28,6 +28,7 @@
 
 #include "compat.h"
 #include "fwif.h"
+#include "pumice_mmu.h"
 #include "pumice_regs.h"
 
 struct pumice_fw_obj;
@@ -73,6 +74,8 @@ struct pumice_fw_mem {
 	struct drm_mm mm;
 	/** @mmu: page tables */
 	struct pumice_mmu *mmu;
+	/** @pool: tables for the next change */
+	struct pumice_mmu_pool pool;
 	/** @objs: all objects */
 	struct list_head objs;
 	/** @closed: the device is gone: objects have lost their memory */
@@ -158,6 +161,7 @@ struct pumice_stats {
 	atomic_t bos;
 	atomic_t vms;
 	atomic_t contexts;
+	/** @jobs: jobs and asynchronous binds that are not freed */
 	atomic_t jobs;
 	atomic_t fences;
 	/** @jobs_submitted: since the driver was loaded, as the two below */
@@ -223,10 +227,6 @@ struct pumice_device {
 
 	/** @sched_wq: runs all schedulers */
 	struct workqueue_struct *sched_wq;
-	/** @bind_sched: carries out asynchronous binds of all VMs, one at a time */
-	struct drm_gpu_scheduler bind_sched;
-	/** @bind_fences: fence context of its fences */
-	u64 bind_fences;
 	/** @context_ids: ids of contexts, below FWIF_MAX_CONTEXTS */
 	struct ida context_ids;
 

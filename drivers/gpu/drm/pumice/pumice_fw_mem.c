@@ -34,6 +34,7 @@ int pumice_fw_mem_init(struct pumice_device *pdev)
 		return PTR_ERR(mem->mmu);
 	mutex_init(&mem->lock);
 	INIT_LIST_HEAD(&mem->objs);
+	pumice_mmu_pool_init(&mem->pool);
 	drm_mm_init(&mem->mm, FIRST_ADDR, PUMICE_FW_WINDOW_SIZE - FIRST_ADDR);
 	return 0;
 }
@@ -63,6 +64,7 @@ void pumice_fw_mem_close(struct pumice_device *pdev)
 		if (obj->abandoned)
 			kfree(obj);
 	}
+	pumice_mmu_pool_free(pdev, &mem->pool);
 	pumice_mmu_release_memory(mem->mmu);
 	mutex_unlock(&mem->lock);
 }
@@ -110,12 +112,12 @@ static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 	ret = drm_mm_insert_node(&mem->mm, &obj->va, obj->size);
 	if (ret)
 		return ret;
-	ret = pumice_mmu_prepare_map(mem->mmu, obj->va.start, obj->size);
+	ret = pumice_mmu_pool_fill_map(pdev, &mem->pool, obj->va.start, obj->size);
 	if (ret) {
 		drm_mm_remove_node(&obj->va);
 		return ret;
 	}
-	pumice_mmu_map_contiguous(mem->mmu, obj->va.start, obj->size, obj->dma,
+	pumice_mmu_map_contiguous(mem->mmu, &mem->pool, obj->va.start, obj->size, obj->dma,
 				  PUMICE_MMU_NOEXEC);
 	obj->addr = obj->va.start;
 	list_add(&obj->node, &mem->objs);
@@ -163,11 +165,11 @@ static bool unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 	lockdep_assert_held(&mem->lock);
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return false;
-	if (pumice_mmu_prepare_unmap(mem->mmu)) {
+	if (pumice_mmu_pool_fill_unmap(pdev, &mem->pool)) {
 		drm_dev_exit(idx);
 		return false;
 	}
-	pumice_mmu_unmap(mem->mmu, obj->va.start, obj->size);
+	pumice_mmu_unmap(mem->mmu, &mem->pool, obj->va.start, obj->size);
 	invalidate(pdev);
 	drm_dev_exit(idx);
 	return true;

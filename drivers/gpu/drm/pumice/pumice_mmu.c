@@ -11,8 +11,8 @@
  * the old one's place with one store, so that the GPU sees the block either
  * before or after. What is cut off is kept until the TLBs have forgotten it.
  *
- * All that can fail is done by the prepare functions: map and unmap take tables
- * from a pool and cannot fail.
+ * Map and unmap take tables from a pool that was filled before: they allocate
+ * nothing and cannot fail.
  *
  * The caller serializes all calls for one address space.
  */
@@ -38,13 +38,14 @@
 
 /* A page of 4 KiB that the GPU walks. */
 struct table {
-	struct list_head node;	/* in pool or retired */
+	struct list_head node;	/* in a pool or retired */
 	u64 *entries;
 	dma_addr_t dma;
 	u32 page_size;		/* of a page table: enum pumice_page_size */
 };
 
 struct directory {
+	struct list_head node;	/* in a pool */
 	struct table *table;
 	struct table *blocks[ENTRIES];
 	u32 live;		/* blocks that exist */
@@ -55,10 +56,6 @@ struct pumice_mmu {
 	u64 *catalogue;		/* NULL once the memory is released */
 	dma_addr_t catalogue_dma;
 	struct directory *dirs[DIRS];
-	struct list_head pool;	/* tables for the operation that is prepared */
-	u32 pooled;
-	u32 reserved;		/* of these, promised to operations that are queued */
-	spinlock_t pool_lock;	/* guards pool, pooled and reserved */
 	struct list_head retired;	/* tables that the TLBs may know */
 	struct pumice_mmu_dirty dirty;
 	u64 leaves[LEAVES];	/* the block being changed */
@@ -79,14 +76,14 @@ static u32 page_order(u32 page_size)
 	return orders[page_size];
 }
 
-static struct table *table_alloc(struct pumice_mmu *mmu)
+static struct table *table_alloc(struct pumice_device *pdev)
 {
 	struct table *table = kzalloc(sizeof(*table), GFP_KERNEL);
 
 	if (!table)
 		return NULL;
-	table->entries = dma_alloc_coherent(mmu->pdev->drm.dev, ENTRIES * sizeof(u64),
-					    &table->dma, GFP_KERNEL);
+	table->entries = dma_alloc_coherent(pdev->drm.dev, ENTRIES * sizeof(u64), &table->dma,
+					    GFP_KERNEL);
 	if (!table->entries) {
 		kfree(table);
 		return NULL;
@@ -95,19 +92,19 @@ static struct table *table_alloc(struct pumice_mmu *mmu)
 	return table;
 }
 
-static void table_free(struct pumice_mmu *mmu, struct table *table)
+static void table_free(struct pumice_device *pdev, struct table *table)
 {
-	dma_free_coherent(mmu->pdev->drm.dev, ENTRIES * sizeof(u64), table->entries, table->dma);
+	dma_free_coherent(pdev->drm.dev, ENTRIES * sizeof(u64), table->entries, table->dma);
 	list_del(&table->node);
 	kfree(table);
 }
 
-static void free_list_of_tables(struct pumice_mmu *mmu, struct list_head *list)
+static void free_list_of_tables(struct pumice_device *pdev, struct list_head *list)
 {
 	struct table *table, *next;
 
 	list_for_each_entry_safe(table, next, list, node)
-		table_free(mmu, table);
+		table_free(pdev, table);
 }
 
 /* Entries are read by the GPU at any time: each is one store. */
@@ -141,8 +138,6 @@ struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 	if (!mmu)
 		return ERR_PTR(-ENOMEM);
 	mmu->pdev = pdev;
-	INIT_LIST_HEAD(&mmu->pool);
-	spin_lock_init(&mmu->pool_lock);
 	INIT_LIST_HEAD(&mmu->retired);
 	mark_clean(mmu);
 	mmu->catalogue = dma_alloc_coherent(pdev->drm.dev, CATALOGUE_BYTES, &mmu->catalogue_dma,
@@ -160,8 +155,8 @@ static void directory_free(struct pumice_mmu *mmu, struct directory *dir)
 
 	for (i = 0; i < ENTRIES; i++)
 		if (dir->blocks[i])
-			table_free(mmu, dir->blocks[i]);
-	table_free(mmu, dir->table);
+			table_free(mmu->pdev, dir->blocks[i]);
+	table_free(mmu->pdev, dir->table);
 	kvfree(dir);
 }
 
@@ -182,8 +177,7 @@ void pumice_mmu_release_memory(struct pumice_mmu *mmu)
 			directory_free(mmu, mmu->dirs[i]);
 		mmu->dirs[i] = NULL;
 	}
-	free_list_of_tables(mmu, &mmu->pool);
-	free_list_of_tables(mmu, &mmu->retired);
+	free_list_of_tables(mmu->pdev, &mmu->retired);
 	dma_free_coherent(mmu->pdev->drm.dev, CATALOGUE_BYTES, mmu->catalogue,
 			  mmu->catalogue_dma);
 	mmu->catalogue = NULL;
@@ -207,139 +201,173 @@ dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu)
 	return mmu->catalogue_dma;
 }
 
-static bool pool_lacks(struct pumice_mmu *mmu, u64 count)
+/**
+ * pumice_mmu_pool_init - an empty pool
+ * @pool: pool
+ */
+void pumice_mmu_pool_init(struct pumice_mmu_pool *pool)
 {
-	bool lacks;
-
-	spin_lock(&mmu->pool_lock);
-	lacks = mmu->pooled < mmu->reserved + count;
-	spin_unlock(&mmu->pool_lock);
-	return lacks;
+	*pool = (struct pumice_mmu_pool) { 0 };
+	INIT_LIST_HEAD(&pool->tables);
+	INIT_LIST_HEAD(&pool->dirs);
 }
 
-/* Fill the pool: so many tables beside those that are promised. */
-static int pool_fill(struct pumice_mmu *mmu, u64 count)
+static int fill_tables(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 count)
 {
 	struct table *table;
 
-	while (pool_lacks(mmu, count)) {
-		table = table_alloc(mmu);
+	while (pool->table_count < count) {
+		table = table_alloc(pdev);
 		if (!table)
 			return -ENOMEM;
-		spin_lock(&mmu->pool_lock);
-		list_add(&table->node, &mmu->pool);
-		mmu->pooled++;
-		spin_unlock(&mmu->pool_lock);
+		list_add(&table->node, &pool->tables);
+		pool->table_count++;
 	}
 	return 0;
 }
 
-static struct table *pool_take(struct pumice_mmu *mmu)
+static int fill_dirs(struct pumice_mmu_pool *pool, u64 count)
 {
-	struct table *table;
+	struct directory *dir;
 
-	spin_lock(&mmu->pool_lock);
-	table = list_first_entry(&mmu->pool, struct table, node);
-	list_del_init(&table->node);
-	mmu->pooled--;
-	spin_unlock(&mmu->pool_lock);
-	return table;
-}
-
-/* Give back what nobody was promised. */
-static void pool_trim(struct pumice_mmu *mmu)
-{
-	LIST_HEAD(surplus);
-
-	spin_lock(&mmu->pool_lock);
-	while (mmu->pooled > mmu->reserved) {
-		list_move(mmu->pool.next, &surplus);
-		mmu->pooled--;
+	while (pool->dir_count < count) {
+		dir = kvzalloc(sizeof(*dir), GFP_KERNEL);
+		if (!dir)
+			return -ENOMEM;
+		list_add(&dir->node, &pool->dirs);
+		pool->dir_count++;
 	}
-	spin_unlock(&mmu->pool_lock);
-	free_list_of_tables(mmu, &surplus);
-}
-
-static int directory_add(struct pumice_mmu *mmu, u32 index)
-{
-	struct directory *dir = kvzalloc(sizeof(*dir), GFP_KERNEL);
-
-	if (!dir)
-		return -ENOMEM;
-	dir->table = table_alloc(mmu);
-	if (!dir->table) {
-		kvfree(dir);
-		return -ENOMEM;
-	}
-	mmu->dirs[index] = dir;
-	dma_wmb(); /* the directory is empty before the GPU can find it */
-	set_entry(&mmu->catalogue[index], PUMICE_MMU_PC_ENTRY__VALID__MASK |
-		  (dir->table->dma & PUMICE_MMU_PC_ENTRY__ADDR__MASK));
 	return 0;
+}
+
+/* Directories and blocks that a range touches. */
+static u64 count_dirs(u64 va, u64 size)
+{
+	return ((va + size - 1) >> DIR_SHIFT) - (va >> DIR_SHIFT) + 1;
+}
+
+static u64 count_blocks(u64 va, u64 size)
+{
+	return ((va + size - 1) >> BLOCK_SHIFT) - (va >> BLOCK_SHIFT) + 1;
+}
+
+/*
+ * Only the two blocks at the ends of an unmapped range can need a table: those
+ * in between go as a whole.
+ */
+#define UNMAP_TABLES	2
+
+/**
+ * pumice_mmu_pool_add_map - add what mapping a range may need
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @pool: pool, of operations that come before
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
+ *
+ * Whatever is mapped then. Returns 0 or -ENOMEM.
+ */
+int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
+			    u64 size)
+{
+	u64 dirs = count_dirs(va, size) - (pool->kept == (va >> DIR_SHIFT) + 1);
+	int ret = fill_dirs(pool, pool->dir_count + dirs);
+
+	pool->kept = ((va + size - 1) >> DIR_SHIFT) + 1;
+	return ret ?: fill_tables(pdev, pool, pool->table_count + dirs + count_blocks(va, size));
 }
 
 /**
- * pumice_mmu_prepare_map - make sure that mapping a range cannot fail
- * @mmu: address space
+ * pumice_mmu_pool_add_unmap - add what unmapping one range may need
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @pool: pool, of operations that come before
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
+{
+	pool->kept = 0;
+	return fill_tables(pdev, pool, pool->table_count + UNMAP_TABLES);
+}
+
+/**
+ * pumice_mmu_pool_fill_map - as pumice_mmu_pool_add_map(), for the next operation only
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @pool: pool, of nothing else
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
  *
  * Returns 0 or -ENOMEM.
  */
-int pumice_mmu_prepare_map(struct pumice_mmu *mmu, u64 va, u64 size)
+int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
+			     u64 size)
 {
-	u64 last = va + size - 1;
-	u64 i;
-	int ret;
+	u64 dirs = count_dirs(va, size);
+	int ret = fill_dirs(pool, dirs);
 
-	for (i = va >> DIR_SHIFT; i <= last >> DIR_SHIFT; i++) {
-		ret = mmu->dirs[i] ? 0 : directory_add(mmu, i);
-		if (ret)
-			return ret;
-	}
-	return pool_fill(mmu, pumice_mmu_tables(va, size, true));
+	return ret ?: fill_tables(pdev, pool, dirs + count_blocks(va, size));
 }
 
 /**
- * pumice_mmu_prepare_unmap - make sure that unmapping one range cannot fail
- * @mmu: address space
+ * pumice_mmu_pool_fill_unmap - as pumice_mmu_pool_add_unmap(), for the next operation only
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @pool: pool, of nothing else
  *
- * Only the two blocks at the ends of a range can need a table: those in between
- * go as a whole. Returns 0 or -ENOMEM.
+ * Returns 0 or -ENOMEM.
  */
-int pumice_mmu_prepare_unmap(struct pumice_mmu *mmu)
+int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
-	return pool_fill(mmu, pumice_mmu_tables(0, 1, false));
+	return fill_tables(pdev, pool, UNMAP_TABLES);
 }
 
 /**
- * pumice_mmu_reserve - promise an operation that is queued its tables
- * @mmu: address space, prepared for the operation
- * @tables: pumice_mmu_tables() of it
+ * pumice_mmu_pool_free - give back what was not used
+ * @pdev: device, not gone yet
+ * @pool: pool, empty after it
  */
-void pumice_mmu_reserve(struct pumice_mmu *mmu, u32 tables)
+void pumice_mmu_pool_free(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
-	spin_lock(&mmu->pool_lock);
-	mmu->reserved += tables;
-	spin_unlock(&mmu->pool_lock);
+	struct directory *dir, *next;
+
+	free_list_of_tables(pdev, &pool->tables);
+	list_for_each_entry_safe(dir, next, &pool->dirs, node)
+		kvfree(dir);
+	pumice_mmu_pool_init(pool);
 }
 
-/**
- * pumice_mmu_unreserve - the operation is about to take its tables, or never will
- * @mmu: address space
- * @tables: as promised
- */
-void pumice_mmu_unreserve(struct pumice_mmu *mmu, u32 tables)
+static struct table *pool_take(struct pumice_mmu_pool *pool)
 {
-	spin_lock(&mmu->pool_lock);
-	mmu->reserved -= tables;
-	spin_unlock(&mmu->pool_lock);
+	struct table *table = list_first_entry(&pool->tables, struct table, node);
+
+	list_del_init(&table->node);
+	pool->table_count--;
+	return table;
 }
 
-/* Tables that an operation on a range may take; @map: or an unmap. */
-u32 pumice_mmu_tables(u64 va, u64 size, bool map)
+static struct directory *pool_take_dir(struct pumice_mmu_pool *pool)
 {
-	return map ? ((va + size - 1) >> BLOCK_SHIFT) - (va >> BLOCK_SHIFT) + 1 : 2;
+	struct directory *dir = list_first_entry(&pool->dirs, struct directory, node);
+
+	list_del_init(&dir->node);
+	pool->dir_count--;
+	dir->table = pool_take(pool);
+	return dir;
+}
+
+/* The directory of an address; made if there is none. */
+static struct directory *directory_get(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool,
+				       u64 va)
+{
+	u32 index = va >> DIR_SHIFT;
+	struct directory *dir = mmu->dirs[index];
+
+	if (dir)
+		return dir;
+	dir = pool_take_dir(pool);
+	mmu->dirs[index] = dir;
+	dma_wmb(); /* the directory is empty before the GPU can find it */
+	set_entry(&mmu->catalogue[index], PUMICE_MMU_PC_ENTRY__VALID__MASK |
+		  (dir->table->dma & PUMICE_MMU_PC_ENTRY__ADDR__MASK));
+	return dir;
 }
 
 /* The 512 leaves of a block; all zero where there is no table. */
@@ -455,11 +483,12 @@ static void block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table, c
 
 /*
  * Replace the leaves of [va, va + size), which lies in one block; leaves == NULL
- * unmaps. Takes at most one table from the pool.
+ * unmaps. Takes at most one table from the pool, and a directory where there is none.
  */
-static void block_update(struct pumice_mmu *mmu, u64 va, u64 size, const u64 *leaves)
+static void block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			 const u64 *leaves)
 {
-	struct directory *dir = mmu->dirs[va >> DIR_SHIFT];
+	struct directory *dir = leaves ? directory_get(mmu, pool, va) : mmu->dirs[va >> DIR_SHIFT];
 	u32 first = (va >> LEAF_SHIFT) % LEAVES;
 	u32 count = size >> LEAF_SHIFT;
 	struct table *table, *new;
@@ -482,7 +511,7 @@ static void block_update(struct pumice_mmu *mmu, u64 va, u64 size, const u64 *le
 		block_rewrite(mmu, va, table, mmu->leaves);
 		return;
 	}
-	new = pool_take(mmu);
+	new = pool_take(pool);
 	table_fill(new, mmu->leaves, page_size);
 	block_replace(mmu, va, new);
 }
@@ -505,15 +534,16 @@ static u64 bytes_in_block(u64 va, u64 size)
 
 /**
  * pumice_mmu_map_sgt - map pages of a buffer; replaces what is mapped there
- * @mmu: address space, prepared for this range
+ * @mmu: address space
+ * @pool: has what mapping this range may need
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned; the buffer has as many from @offset on
  * @sgt: DMA-mapped pages of the buffer
  * @offset: first byte in the buffer, 4 KiB aligned
  * @flags: PUMICE_MMU_*
  */
-void pumice_mmu_map_sgt(struct pumice_mmu *mmu, u64 va, u64 size, struct sg_table *sgt,
-			u64 offset, u32 flags)
+void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			struct sg_table *sgt, u64 offset, u32 flags)
 {
 	u64 attributes = leaf_attributes(flags);
 	u64 chunk = bytes_in_block(va, size);
@@ -524,7 +554,7 @@ void pumice_mmu_map_sgt(struct pumice_mmu *mmu, u64 va, u64 size, struct sg_tabl
 		mmu->mapping[filled++] = sg_page_iter_dma_address(&iter) | attributes;
 		if ((u64)filled << LEAF_SHIFT < chunk)
 			continue;
-		block_update(mmu, va, chunk, mmu->mapping);
+		block_update(mmu, pool, va, chunk, mmu->mapping);
 		va += chunk;
 		size -= chunk;
 		if (!size)
@@ -536,14 +566,15 @@ void pumice_mmu_map_sgt(struct pumice_mmu *mmu, u64 va, u64 size, struct sg_tabl
 
 /**
  * pumice_mmu_map_contiguous - map memory of one piece; replaces what is mapped there
- * @mmu: address space, prepared for this range
+ * @mmu: address space
+ * @pool: has what mapping this range may need
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned
  * @addr: bus address, 4 KiB aligned
  * @flags: PUMICE_MMU_*
  */
-void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, u64 va, u64 size, dma_addr_t addr,
-			       u32 flags)
+void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va,
+			       u64 size, dma_addr_t addr, u32 flags)
 {
 	u64 attributes = leaf_attributes(flags);
 	u64 chunk;
@@ -553,24 +584,25 @@ void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, u64 va, u64 size, dma_add
 		chunk = bytes_in_block(va, size);
 		for (i = 0; i < chunk >> LEAF_SHIFT; i++)
 			mmu->mapping[i] = (addr + ((u64)i << LEAF_SHIFT)) | attributes;
-		block_update(mmu, va, chunk, mmu->mapping);
+		block_update(mmu, pool, va, chunk, mmu->mapping);
 	}
 }
 
 /**
  * pumice_mmu_unmap - unmap a range, holes included
- * @mmu: address space, prepared for one unmap
+ * @mmu: address space
+ * @pool: has what an unmap may need
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned
  */
-void pumice_mmu_unmap(struct pumice_mmu *mmu, u64 va, u64 size)
+void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size)
 {
 	u64 chunk;
 
 	for (; size; va += chunk, size -= chunk) {
 		if (mmu->dirs[va >> DIR_SHIFT]) {
 			chunk = bytes_in_block(va, size);
-			block_update(mmu, va, chunk, NULL);
+			block_update(mmu, pool, va, chunk, NULL);
 		} else {
 			chunk = min(size, BIT_ULL(DIR_SHIFT) - (va & (BIT_ULL(DIR_SHIFT) - 1)));
 		}
@@ -593,13 +625,10 @@ bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dir
 /**
  * pumice_mmu_flushed - the TLBs have forgotten all that was changed before
  * @mmu: address space
- *
- * Also gives back what was prepared and not needed.
  */
 void pumice_mmu_flushed(struct pumice_mmu *mmu)
 {
-	free_list_of_tables(mmu, &mmu->retired);
-	pool_trim(mmu);
+	free_list_of_tables(mmu->pdev, &mmu->retired);
 	mark_clean(mmu);
 }
 

@@ -25,21 +25,46 @@ struct pumice_mmu_dirty {
 	u64 end;
 };
 
+/**
+ * struct pumice_mmu_pool - tables for operations to come
+ *
+ * Filled where allocating is allowed, used where it is not. The owner serializes.
+ */
+struct pumice_mmu_pool {
+	/** @tables: page tables, and the tables of @dirs */
+	struct list_head tables;
+	/** @dirs: directories without a table */
+	struct list_head dirs;
+	/** @table_count: of @tables */
+	u64 table_count;
+	/** @dir_count: of @dirs */
+	u64 dir_count;
+	/**
+	 * @kept: the directory that the last operation added leaves behind, counted
+	 * from 1; 0: not known
+	 */
+	u64 kept;
+};
+
+void pumice_mmu_pool_init(struct pumice_mmu_pool *pool);
+int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
+			    u64 size);
+int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool);
+int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
+			     u64 size);
+int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool);
+void pumice_mmu_pool_free(struct pumice_device *pdev, struct pumice_mmu_pool *pool);
+
 struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev);
 void pumice_mmu_release_memory(struct pumice_mmu *mmu);
 void pumice_mmu_destroy(struct pumice_mmu *mmu);
 dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu);
 
-int pumice_mmu_prepare_map(struct pumice_mmu *mmu, u64 va, u64 size);
-int pumice_mmu_prepare_unmap(struct pumice_mmu *mmu);
-u32 pumice_mmu_tables(u64 va, u64 size, bool map);
-void pumice_mmu_reserve(struct pumice_mmu *mmu, u32 tables);
-void pumice_mmu_unreserve(struct pumice_mmu *mmu, u32 tables);
-void pumice_mmu_map_sgt(struct pumice_mmu *mmu, u64 va, u64 size, struct sg_table *sgt,
-			u64 offset, u32 flags);
-void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, u64 va, u64 size, dma_addr_t addr,
-			       u32 flags);
-void pumice_mmu_unmap(struct pumice_mmu *mmu, u64 va, u64 size);
+void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			struct sg_table *sgt, u64 offset, u32 flags);
+void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va,
+			       u64 size, dma_addr_t addr, u32 flags);
+void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size);
 
 bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty);
 void pumice_mmu_flushed(struct pumice_mmu *mmu);

@@ -2,15 +2,16 @@
 /*
  * GPU address spaces: their life, and keeping TLBs in step.
  *
- * What is mapped where is in pumice_vm_bind.c.
+ * What is mapped where is in pumice_bind.c.
  */
 #include <drm/drm_exec.h>
 
+#include "pumice_bind.h"
+#include "pumice_bind_queue.h"
 #include "pumice_ccb.h"
 #include "pumice_mmu.h"
 #include "pumice_reset.h"
 #include "pumice_vm.h"
-#include "pumice_vm_bind.h"
 
 /* The structure goes: nothing refers to it any more. */
 void pumice_vm_free(struct drm_gpuvm *base)
@@ -37,26 +38,30 @@ static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
 		kfree(vm);
 		return ERR_CAST(error);
 	}
+	vm->binds = pumice_bind_queue_create(pdev);
+	if (IS_ERR(vm->binds)) {
+		ret = PTR_ERR(vm->binds);
+		goto destroy_mmu;
+	}
 	root = drm_gpuvm_resv_object_alloc(&pdev->drm);
 	if (!root) {
-		pumice_mmu_destroy(vm->mmu);
-		kfree(vm);
-		return ERR_PTR(-ENOMEM);
+		ret = -ENOMEM;
+		goto destroy_queue;
 	}
 	kref_init(&vm->users);
 	mutex_init(&vm->lock);
-	INIT_LIST_HEAD(&vm->orphans);
 	vm->pdev = pdev;
 	drm_gpuvm_init(&vm->base, "pumice", 0, &pdev->drm, root, PUMICE_VA_START,
 		       PUMICE_VA_END - PUMICE_VA_START, 0, 0, &pumice_vm_ops);
 	drm_gem_object_put(root);
-	ret = pumice_bind_queue_open(vm);
-	if (ret) {
-		pumice_mmu_destroy(vm->mmu);
-		drm_gpuvm_put(&vm->base);
-		return ERR_PTR(ret);
-	}
 	return vm;
+
+destroy_queue:
+	pumice_bind_queue_destroy(vm->binds);
+destroy_mmu:
+	pumice_mmu_destroy(vm->mmu);
+	kfree(vm);
+	return ERR_PTR(ret);
 }
 
 static struct pumice_vm *vm_create(struct pumice_device *pdev)
@@ -101,18 +106,21 @@ static void last_use(struct kref *users)
 {
 	struct pumice_vm *vm = container_of(users, struct pumice_vm, users);
 	struct pumice_device *pdev = vm->pdev;
+	struct pumice_bind all;
 
 	mutex_lock(&pdev->vms_lock);
 	list_del(&vm->node);
 	mutex_unlock(&pdev->vms_lock);
-	pumice_bind_queue_close(vm);
 	leave_firmware(vm);
+	pumice_bind_queue_destroy(vm->binds);
+	pumice_bind_init(&all, vm);
 	mutex_lock(&vm->lock);
 	pumice_mmu_destroy(vm->mmu);
 	vm->mmu = NULL;
 	vm->released = true;
-	pumice_vm_unbind_all(vm);
+	pumice_bind_remove_all_locked(&all);
 	mutex_unlock(&vm->lock);
+	pumice_bind_release(&all);
 	atomic_dec(&pdev->stats.vms);
 	drm_gpuvm_put(&vm->base);
 }
@@ -158,13 +166,22 @@ struct pumice_vm *pumice_vm_lookup(struct pumice_file *file, u32 id)
 /**
  * pumice_vm_close - the id of an address space is gone
  * @vm: address space; the id's use goes
+ *
+ * Not to be called between drm_dev_enter() and drm_dev_exit().
  */
 void pumice_vm_close(struct pumice_vm *vm)
 {
+	int idx;
+
 	mutex_lock(&vm->lock);
 	vm->closed = true;
 	mutex_unlock(&vm->lock);
-	pumice_bind_queue_close(vm);
+	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
+		pumice_bind_queue_close(vm->binds, -ECANCELED);
+		drm_dev_exit(idx);
+	}
+	/* Unplugging closes the queue too, and needs the VM in the list for it. */
+	pumice_device_wait_gone(vm->pdev);
 	pumice_vm_put(vm);
 }
 
@@ -178,6 +195,7 @@ void pumice_vm_release_all(struct pumice_device *pdev)
 
 	mutex_lock(&pdev->vms_lock);
 	list_for_each_entry(vm, &pdev->vms, node) {
+		pumice_bind_queue_close(vm->binds, -ENODEV);
 		mutex_lock(&vm->lock);
 		pumice_mmu_release_memory(vm->mmu);
 		vm->released = true;
@@ -202,11 +220,28 @@ bool pumice_vm_usable(const struct pumice_vm *vm)
 	return !READ_ONCE(vm->unusable);
 }
 
+/**
+ * pumice_vm_bindable_locked - whether the address space may be changed
+ * @vm: address space, under its lock; between drm_dev_enter() and drm_dev_exit()
+ *
+ * Returns 0; -ENOENT if its id is gone; -ENODEV if the device is; -EIO if it is
+ * unusable.
+ */
+int pumice_vm_bindable_locked(struct pumice_vm *vm)
+{
+	lockdep_assert_held(&vm->lock);
+	if (vm->closed)
+		return -ENOENT;
+	if (vm->released)
+		return -ENODEV;
+	return vm->unusable ? -EIO : 0;
+}
+
 /* Before the firmware is told of a job: from now on TLBs may hold something. */
 void pumice_vm_note_use(struct pumice_vm *vm)
 {
 	WRITE_ONCE(vm->used, true);
-	smp_mb(); /* pairs with that in pumice_vm_flush() */
+	smp_mb(); /* pairs with that in pumice_vm_flush_locked() */
 }
 
 /*
@@ -232,18 +267,19 @@ static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty
 }
 
 /**
- * pumice_vm_flush - have the GPU see the page tables as they are
- * @vm: address space, whose page tables are ours; between drm_dev_enter() and drm_dev_exit()
+ * pumice_vm_flush_locked - have the GPU see the page tables as they are
+ * @vm: address space, under its lock; between drm_dev_enter() and drm_dev_exit()
  *
  * Returns 0: what was unmapped may be freed; -EIO: so it may, but the address
  * space became unusable; -ENODEV: the device is being unplugged, nothing may be
  * freed before pumice_device_wait_gone().
  */
-int pumice_vm_flush(struct pumice_vm *vm)
+int pumice_vm_flush_locked(struct pumice_vm *vm)
 {
 	struct pumice_mmu_dirty dirty;
 	int ret = 0;
 
+	lockdep_assert_held(&vm->lock);
 	smp_mb(); /* page tables before the look at @used: pairs with pumice_vm_note_use() */
 	if (pumice_mmu_dirty(vm->mmu, &dirty) && READ_ONCE(vm->used))
 		ret = invalidate(vm, &dirty);

@@ -6,11 +6,11 @@
 #include <linux/kref.h>
 
 #include <drm/drm_gpuvm.h>
-#include <drm/gpu_scheduler.h>
 
 #include "pumice_device.h"
 
 struct drm_exec;
+struct pumice_bind_queue;
 
 /* The first 2 MiB are never mapped, so that a null pointer faults. */
 #define PUMICE_VA_START		BIT_ULL(21)
@@ -33,21 +33,18 @@ struct pumice_vm {
 	struct list_head node;
 	/** @lock: guards mappings and page tables */
 	struct mutex lock;
-	/** @mmu: page tables; under @lock with nothing in @queue, or of the bind that runs */
+	/** @mmu: page tables; under @lock */
 	struct pumice_mmu *mmu;
-	/** @queue: asynchronous binds */
-	struct drm_sched_entity queue;
-	/** @queue_open: @queue takes binds; under @lock */
-	bool queue_open;
-	/** @last_bind: of the bind queued last, or NULL; a reference; under @lock */
-	struct dma_fence *last_bind;
-	/** @orphans: mappings removed by binds that are never carried out; under @lock */
-	struct list_head orphans;
 	/** @closed: its id is gone: nothing is bound any more; under @lock */
 	bool closed;
+	/** @binds: asynchronous binds; constant, until the last use */
+	struct pumice_bind_queue *binds;
 	/** @released: the device is gone, and with it the page tables; under @lock */
 	bool released;
-	/** @unusable: TLBs could not be kept in step; set under @lock, never cleared */
+	/**
+	 * @unusable: TLBs could not be kept in step, or an asynchronous bind failed;
+	 * set under @lock, never cleared
+	 */
 	bool unusable;
 	/** @used: a job may have run in it, so TLBs may hold something */
 	bool used;
@@ -68,14 +65,15 @@ dma_addr_t pumice_vm_catalogue(const struct pumice_vm *vm);
 struct dma_resv *pumice_vm_resv(struct pumice_vm *vm);
 bool pumice_vm_usable(const struct pumice_vm *vm);
 void pumice_vm_note_use(struct pumice_vm *vm);
-int pumice_vm_flush(struct pumice_vm *vm);
+int pumice_vm_flush_locked(struct pumice_vm *vm);
 int pumice_vm_prepare_fences(struct pumice_vm *vm, struct drm_exec *exec, u32 count);
 void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence);
 
-/* pumice_vm_bind.c */
-extern const struct drm_gpuvm_ops pumice_vm_ops;
-void pumice_vm_unbind_all(struct pumice_vm *vm);
+int pumice_vm_bindable_locked(struct pumice_vm *vm);
 void pumice_vm_free(struct drm_gpuvm *base);
+
+/* pumice_bind.c */
+extern const struct drm_gpuvm_ops pumice_vm_ops;
 
 int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *file);
 int pumice_ioctl_vm_destroy(struct drm_device *drm, void *data, struct drm_file *file);

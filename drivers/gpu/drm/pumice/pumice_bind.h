@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Changes of an address space: one operation, and what several of them leave. */
+#ifndef PUMICE_BIND_H
+#define PUMICE_BIND_H
+
+#include <linux/list.h>
+
+#include <drm/pumice_drm.h>
+
+#include "pumice_mmu.h"
+
+struct drm_file;
+struct drm_gpuvm_bo;
+struct pumice_va;
+struct pumice_vm;
+
+/* A map makes a mapping and may cut one in two, or two. */
+#define PUMICE_BIND_NEW		3
+
+/**
+ * struct pumice_bind_op - one operation with all that it may need
+ */
+struct pumice_bind_op {
+	/** @args: copy of it, checked */
+	struct drm_pumice_bind_op args;
+	/** @vm_bo: of a map: the buffer in the VM; a reference; or NULL */
+	struct drm_gpuvm_bo *vm_bo;
+	/** @sgt: of a map: pages of the buffer */
+	struct sg_table *sgt;
+	/** @fresh: mappings to use */
+	struct pumice_va *fresh[PUMICE_BIND_NEW];
+};
+
+/**
+ * struct pumice_bind - operations that share tables and one flush of the TLBs
+ *
+ * Its owner serializes; changing the VM needs vm.lock besides.
+ */
+struct pumice_bind {
+	/** @vm: address space */
+	struct pumice_vm *vm;
+	/** @pool: page tables to use */
+	struct pumice_mmu_pool pool;
+	/** @retired: removed mappings, which the TLBs may know */
+	struct list_head retired;
+	/** @op: operation under way */
+	struct pumice_bind_op *op;
+};
+
+int pumice_bind_check_op(const struct drm_pumice_bind_op *args);
+void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm);
+int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
+			   struct drm_file *file);
+void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op);
+void pumice_bind_put_buffer(struct pumice_bind_op *op);
+void pumice_bind_release_op(struct pumice_bind_op *op);
+void pumice_bind_remove_all_locked(struct pumice_bind *b);
+void pumice_bind_release(struct pumice_bind *b);
+
+#endif
