@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What jobs leave behind: results, performance monitors, statistics; and labels of
+ * buffers. Good and bad arguments of each.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "perf.h"
+#include "pumice_regs.h"
+#include "rig.h"
+#include "system.h"
+
+static int result_of(const struct rig *rig, u64 job, struct drm_pumice_job_get_result *result)
+{
+	*result = (struct drm_pumice_job_get_result){ .context = rig->context, .job = job };
+	return gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, result);
+}
+
+static void each_job_has_its_result(void)
+{
+	struct drm_pumice_job_get_result result;
+	struct rig rig = rig_open();
+	u32 i;
+
+	CHECK_ERROR(result_of(&rig, 0, &result), ENODATA);
+	CHECK_ERROR(result_of(&rig, 1, &result), ENOENT);
+	for (i = 1; i <= 5; i++) {
+		int want = i == 3 ? -EIO : 1;
+
+		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, i == 3 ? RIG_FREE : rig.data.va,
+							   i)), want);
+	}
+	for (i = 1; i <= 5; i++) {
+		CHECK_OK(result_of(&rig, i, &result));
+		CHECK_EQUAL(result.job, i);
+		CHECK_EQUAL(result.error, i == 3 ? -EIO : 0);
+		CHECK(result.start && result.end >= result.start);
+		CHECK_EQUAL(result.run_ticks, result.end - result.start);
+		CHECK_EQUAL(result.slices, 1);
+		CHECK_EQUAL(result.groups, i == 3 ? 0 : 1);
+		CHECK_EQUAL(result.fault_va, i == 3 ? RIG_FREE : 0);
+		CHECK_EQUAL(result.unit, i == 3 ? PUMICE_UNIT_USC_DATA : PUMICE_UNIT_NONE);
+	}
+	CHECK_OK(result_of(&rig, 0, &result));
+	CHECK_EQUAL(result.job, 5);
+	CHECK_ERROR(result_of(&rig, 6, &result), ENOENT);
+	CHECK_ERROR(result_of(&rig, UINT64_MAX, &result), ENOENT);
+}
+
+static void old_results_give_way(void)
+{
+	struct drm_pumice_job_get_result result;
+	struct rig rig = rig_open();
+	u64 stream = rig_empty_stream(&rig);
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_JOB_RESULTS + 2; i++)
+		CHECK_EQUAL(rig_run(&rig, stream), 1);
+	CHECK_ERROR(result_of(&rig, 1, &result), ENODATA);
+	CHECK_ERROR(result_of(&rig, 2, &result), ENODATA);
+	CHECK_OK(result_of(&rig, 3, &result));
+}
+
+static void job_that_runs_has_no_result_yet(void)
+{
+	struct drm_pumice_job_get_result result;
+	struct rig rig = rig_open();
+
+	rig_block(&rig);
+	need_in_flight(1);
+	CHECK_ERROR(result_of(&rig, 1, &result), EBUSY);
+	CHECK_ERROR(result_of(&rig, 0, &result), ENODATA);
+}
+
+static void result_of_an_unknown_context_is_refused(void)
+{
+	struct drm_pumice_job_get_result result;
+	struct rig rig = rig_open(), other = rig_open();
+
+	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	other.context = 999;
+	CHECK_ERROR(result_of(&other, 1, &result), ENOENT);
+}
+
+static int perfmon_create(int fd, const u32 *counters, u32 count, u32 *id)
+{
+	struct drm_pumice_perfmon_create args = {
+		.counters = { .stride = sizeof(u32), .count = count, .array = (uintptr_t)counters },
+	};
+	int ret = gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &args);
+
+	*id = args.id;
+	return ret;
+}
+
+static int perfmon_destroy(int fd, u32 id)
+{
+	struct drm_pumice_perfmon_destroy args = { .id = id };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &args);
+}
+
+static int perfmon_values(int fd, u32 id, u32 flags, u64 *values)
+{
+	struct drm_pumice_perfmon_get_values args = {
+		.id = id, .flags = flags, .values = (uintptr_t)values,
+	};
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &args);
+}
+
+static void run_counted(struct rig *rig, u64 stream, u32 perfmon)
+{
+	struct drm_pumice_sync sync = then_signal(rig->sync, 0);
+	struct drm_pumice_job job = {
+		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(&sync, 1),
+		.perfmon = perfmon,
+	};
+
+	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_EQUAL(rig_wait(rig), 1);
+}
+
+static const u32 some[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_PDS_TASKS,
+			    PUMICE_PERF_CDM_GROUPS };
+
+static void perfmon_counts_the_jobs_that_name_it(void)
+{
+	struct rig rig = rig_open();
+	u64 stream = rig_store_stream(&rig, rig.data.va, 1), values[3];
+	u32 id;
+
+	CHECK_OK(perfmon_create(rig.fd, some, 3, &id));
+	CHECK_OK(perfmon_values(rig.fd, id, 0, values));
+	CHECK_EQUAL(values[0] | values[1] | values[2], 0);
+	run_counted(&rig, stream, id);
+	run_counted(&rig, stream, 0);
+	run_counted(&rig, stream, id);
+	CHECK_OK(perfmon_values(rig.fd, id, DRM_PUMICE_PERFMON_RESET, values));
+	CHECK_EQUAL(values[0], 2);
+	CHECK_EQUAL(values[1], 2);
+	CHECK_EQUAL(values[2], 2);
+	run_counted(&rig, stream, id);
+	CHECK_OK(perfmon_values(rig.fd, id, 0, values));
+	CHECK_EQUAL(values[0], 1);
+	CHECK_OK(perfmon_destroy(rig.fd, id));
+	CHECK_ERROR(perfmon_destroy(rig.fd, id), ENOENT);
+}
+
+static void perfmon_of_a_job_that_runs_is_busy(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_job job = { .context = rig.context };
+	u64 values[3];
+	u32 id;
+
+	CHECK_OK(perfmon_create(rig.fd, some, 3, &id));
+	job.stream = rig_loop_stream(&rig);
+	job.perfmon = id;
+	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
+	CHECK_ERROR(perfmon_values(rig.fd, id, 0, values), EBUSY);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	CHECK_OK(perfmon_values(rig.fd, id, 0, values));
+}
+
+static void perfmon_refuses_bad_arguments(void)
+{
+	static const u32 unknown[] = { PUMICE_PERF_NUMBER };
+	struct drm_pumice_perfmon_create create = {
+		.counters = { .stride = 4, .count = 1, .array = (uintptr_t)some }, .flags = 1,
+	};
+	struct drm_pumice_perfmon_destroy destroy = { .pad = 1 };
+	struct rig rig = rig_open();
+	struct drm_pumice_job job = { .context = rig.context };
+	u32 id, many[DRM_PUMICE_MAX_PERF_COUNTERS + 1] = { 0 };
+	u64 values[3];
+
+	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create), EINVAL);
+	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), EINVAL);
+	CHECK_ERROR(perfmon_create(rig.fd, some, 0, &id), EINVAL);
+	CHECK_ERROR(perfmon_create(rig.fd, unknown, 1, &id), EINVAL);
+	CHECK_ERROR(perfmon_create(rig.fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), E2BIG);
+	CHECK_ERROR(perfmon_create(rig.fd, (void *)8, 1, &id), EFAULT);
+	CHECK_ERROR(perfmon_values(rig.fd, 1, 0, values), ENOENT);
+	CHECK_OK(perfmon_create(rig.fd, some, 3, &id));
+	CHECK_ERROR(perfmon_values(rig.fd, id, 2, values), EINVAL);
+	CHECK_ERROR(perfmon_values(rig.fd, id, 0, (void *)8), EFAULT);
+	job.stream = rig_empty_stream(&rig);
+	job.perfmon = id + 1;
+	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), ENOENT);
+	job.perfmon = 0;
+	job.pad = 1;
+	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), EINVAL);
+	rig_check_works(&rig);
+}
+
+static void perfmons_of_a_file_are_limited(void)
+{
+	int fd = need_gpu();
+	u32 id, none, i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_PERFMONS; i++)
+		CHECK_OK(perfmon_create(fd, some, 3, &id));
+	CHECK_ERROR(perfmon_create(fd, some, 3, &none), ENOSPC);
+	CHECK_OK(perfmon_destroy(fd, id));
+	CHECK_OK(perfmon_create(fd, some, 3, &id));
+}
+
+static void every_counter_describes_itself(void)
+{
+	struct drm_pumice_perf_counter_get counter = { 0 };
+	int fd = need_gpu();
+	u32 i, count = need_info(fd).perf_counters;
+
+	CHECK_EQUAL(count, PUMICE_PERF_NUMBER);
+	for (i = 0; i < count; i++) {
+		counter.counter = i;
+		CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter));
+		CHECK(counter.name[0] && counter.category[0] && counter.unit[0] &&
+		      counter.description[0]);
+		CHECK(!counter.name[31] && !counter.description[127]);
+	}
+	counter.counter = count;
+	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter), ENOENT);
+}
+
+/* A job as user space built before performance monitors submits it. */
+static void shorter_job_of_an_older_user_runs(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_sync sync = then_signal(rig.sync, 0);
+	struct drm_pumice_job job = {
+		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 3),
+		.syncs = ARRAY_OF(&sync, 1),
+	};
+	struct drm_pumice_submit submit = {
+		.jobs = { .stride = offsetof(struct drm_pumice_job, perfmon), .count = 1,
+			  .array = (uintptr_t)&job },
+	};
+
+	CHECK_OK(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit));
+	CHECK_EQUAL(rig_wait(&rig), 1);
+	CHECK_EQUAL(rig.data.cpu[0], 3);
+	submit.jobs.stride -= 4;
+	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit), EINVAL);
+}
+
+static struct drm_pumice_query_stats need_stats(int fd)
+{
+	struct drm_pumice_query_stats stats;
+	u32 size = sizeof(stats);
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_STATS, &stats, &size));
+	CHECK_EQUAL(size, sizeof(stats));
+	return stats;
+}
+
+static void statistics_count_and_survive_a_reset(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_query_stats before = need_stats(rig.fd), after;
+
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 1)), -EIO);
+	after = need_stats(rig.fd);
+	CHECK_EQUAL(after.jobs_submitted, before.jobs_submitted + 2);
+	CHECK_EQUAL(after.jobs_done, before.jobs_done + 2);
+	CHECK_EQUAL(after.jobs_faulted, before.jobs_faulted + 1);
+	CHECK(after.compute_busy > before.compute_busy);
+	CHECK(after.mmu_faults > before.mmu_faults);
+	CHECK_EQUAL(after.contexts, before.contexts);
+	CHECK_EQUAL(after.tasks + after.waves + after.jobs_firmware, 0);
+	need_flr();
+	before = after;
+	after = need_stats(rig.fd);
+	CHECK(after.compute_busy >= before.compute_busy);
+	CHECK(after.mmu_faults >= before.mmu_faults);
+	CHECK_EQUAL(after.resets, before.resets + 1);
+}
+
+static void statistics_show_the_present(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_query_stats stats;
+
+	rig_block(&rig);
+	need_in_flight(1);
+	stats = need_stats(rig.fd);
+	CHECK_EQUAL(stats.contexts_busy, 1);
+	CHECK_EQUAL(stats.jobs_firmware, 1);
+	CHECK(stats.tasks && stats.waves);
+}
+
+static int set_label(int fd, u32 handle, const char *text)
+{
+	struct drm_pumice_bo_set_label args = { .handle = handle, .label = (uintptr_t)text };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args);
+}
+
+static void label_of_a_buffer_is_checked(void)
+{
+	struct drm_pumice_bo_set_label args = { .pad = 1 };
+	char text[DRM_PUMICE_MAX_LABEL + 1];
+	int fd = need_gpu();
+	u32 handle = need_bo(fd, PAGE);
+
+	memset(text, 'x', sizeof(text));
+	text[DRM_PUMICE_MAX_LABEL] = '\0';
+	CHECK_ERROR(set_label(fd, handle, text), E2BIG);
+	text[DRM_PUMICE_MAX_LABEL - 1] = '\0';
+	CHECK_OK(set_label(fd, handle, text));
+	CHECK_OK(set_label(fd, handle, "vertices"));
+	CHECK_OK(set_label(fd, handle, NULL));
+	CHECK_ERROR(set_label(fd, handle, (void *)8), EFAULT);
+	CHECK_ERROR(set_label(fd, NO_HANDLE, "x"), ENOENT);
+	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args), EINVAL);
+}
+
+static void label_stands_in_debugfs(void)
+{
+	char name[64], path[128], text[65536];
+	int fd = need_gpu(), file;
+	ssize_t got;
+
+	CHECK_OK(set_label(fd, need_bo(fd, 3 * PAGE), "a label to find"));
+	CHECK_OK(gpu_pci_name(name, sizeof(name)));
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/bos", name);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		file = open("/sys/kernel/debug/dri/0/bos", O_RDONLY | O_CLOEXEC);
+	CHECK(file >= 0);
+	got = read(file, text, sizeof(text) - 1);
+	CHECK(got > 0);
+	text[got] = '\0';
+	CHECK(strstr(text, "12288 bytes"));
+	CHECK(strstr(text, ": a label to find\n"));
+	close(file);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(each_job_has_its_result),
+	TEST_CASE(old_results_give_way),
+	TEST_CASE(job_that_runs_has_no_result_yet),
+	TEST_CASE(result_of_an_unknown_context_is_refused),
+	TEST_CASE(perfmon_counts_the_jobs_that_name_it),
+	TEST_CASE(perfmon_of_a_job_that_runs_is_busy),
+	TEST_CASE(perfmon_refuses_bad_arguments),
+	TEST_CASE(perfmons_of_a_file_are_limited),
+	TEST_CASE(every_counter_describes_itself),
+	TEST_CASE(shorter_job_of_an_older_user_runs),
+	TEST_CASE(statistics_count_and_survive_a_reset),
+	TEST_CASE(statistics_show_the_present),
+	TEST_CASE(label_of_a_buffer_is_checked),
+	TEST_CASE(label_stands_in_debugfs),
+};
+
+TEST_MAIN(cases)
