@@ -131,6 +131,35 @@ static void a_bind_takes_no_effect_before_its_wait(void **state)
 	path_one(1, 0, bind_is_late);
 }
 
+/* Without a wait of its own the second call would map first. */
+static void plain_bind_waits(struct path *p)
+{
+	struct pumice_bind op = { .va = AT, .size = 4096 };
+	const struct pumice_bind unmap = { .va = AT, .size = 4096 };
+	struct binds t;
+
+	binds_open(p, &t);
+	op.bo = t.bo;
+	assert_int_equal(submit_store(&t, p->stream, p->out_va, 1, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, &(struct pumice_job_sync){
+		.sync = t.a }, 1), 0);
+	assert_int_equal(pumice_vm_bind(p->vm, &unmap, 1, NULL), 0);
+	assert_int_equal(submit_store(&t, p->stream, AT, 1, &(struct pumice_job_sync){
+		.sync = t.a, .signal = true }, 1), 0);
+	wait_for(t.a);
+	assert_int_equal(faulted(p), 1);
+	assert_int_equal(t.cpu[0], 0);
+	binds_close(&t);
+}
+
+static void a_plain_bind_comes_behind_asynchronous_ones(void **state)
+{
+	(void)state;
+	path_one(1, 0, plain_bind_waits);
+	path_one(4, 2, plain_bind_waits);
+}
+
 static void later_bind_wins(struct path *p)
 {
 	struct pumice_bind ops[3] = { { .va = AT, .size = 4096 }, { .va = AT, .size = 4096 } };
@@ -283,39 +312,31 @@ static void a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals(void 
 	pumice_device_close(p.dev);
 }
 
-/* A job of one VM waits for a bind of another that never becomes ready and then goes. */
+/* A job of one VM waits for a bind of another, which waits for a job; then that VM goes. */
 static void vm_goes(struct path *p)
 {
-	struct pumice_context *other_context;
-	struct pumice_stream *stream;
-	struct pumice_sync *never;
+	struct pumice_job_sync done = { .signal = true };
+	struct pumice_job job = { .context = p->context, .syncs = &done, .sync_count = 1 };
+	struct pumice_sync *before;
 	struct pumice_vm *other;
-	struct pumice_job job = { .sync_count = 1 };
 	struct binds t;
 
 	binds_open(p, &t);
 	assert_int_equal(pumice_vm_create(p->dev, &other), 0);
-	assert_int_equal(pumice_context_create(other, PUMICE_PRIORITY_NORMAL, &other_context), 0);
-	assert_int_equal(pumice_stream_create(other, 4096, &stream), 0);
-	assert_int_equal(pumice_sync_create(p->dev, 0, &never), 0);
-	/* In a context that is behind this bind: the bind waits for a job that waits for it. */
-	assert_int_equal(pumice_vm_bind_async(other, NULL, 0, &(struct pumice_job_sync){
-		.sync = t.b, .signal = true }, 1), 0);
-	assert_int_equal(pumice_stream_end(stream, &job.stream), 0);
-	job.context = other_context;
-	job.syncs = &(struct pumice_job_sync){ .sync = never, .signal = true };
+	assert_int_equal(pumice_sync_create(p->dev, 0, &before), 0);
+	done.sync = before;
+	job.stream = pumice_stream_va(p->stream);
+	assert_int_equal(pumice_stream_end(p->stream, NULL), 0);
 	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
 	assert_int_equal(pumice_vm_bind_async(other, NULL, 0, (struct pumice_job_sync[]){
-		{ .sync = never }, { .sync = t.b, .signal = true } }, 2), 0);
+		{ .sync = before }, { .sync = t.b, .signal = true } }, 2), 0);
 	assert_int_equal(submit_store(&t, p->stream, p->out_va, 7, (struct pumice_job_sync[]){
 		{ .sync = t.b }, { .sync = t.a, .signal = true } }, 2), 0);
-	pumice_stream_destroy(stream);
-	pumice_context_destroy(other_context);
 	pumice_vm_destroy(other);
 	wait_for(t.b);
 	wait_for(t.a);
 	assert_int_equal(p->out_cpu[2], 9);
-	pumice_sync_destroy(never);
+	pumice_sync_destroy(before);
 	binds_close(&t);
 }
 
@@ -450,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_waits_for_a_bind_and_a_bind_for_a_job),
 		cmocka_unit_test(a_bind_takes_no_effect_before_its_wait),
+		cmocka_unit_test(a_plain_bind_comes_behind_asynchronous_ones),
 		cmocka_unit_test(binds_of_a_vm_take_effect_in_order),
 		cmocka_unit_test(a_bind_keeps_the_memory_that_it_names),
 		cmocka_unit_test(a_call_that_is_refused_queues_nothing),

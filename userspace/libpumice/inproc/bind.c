@@ -234,6 +234,18 @@ void bind_process(struct inproc_device *d)
 		event_raise(d);
 }
 
+void bind_wait(struct inproc_device *d, struct inproc_vm *vm)
+{
+	u64 seen;
+
+	while (vm->pending) {
+		seen = event_count(d);
+		event_process(d);
+		if (vm->pending)
+			event_wait(d, seen, PUMICE_FOREVER);
+	}
+}
+
 /* Wait until something has happened. */
 static void wait_a_little(struct inproc_device *d)
 {

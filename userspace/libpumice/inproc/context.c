@@ -35,7 +35,30 @@ static void fill_shared(struct inproc_context *c, u64 catalogue, u32 priority)
 		.result_count = RESULT_COUNT,
 		.save = AREA_ADDR(c, save),
 	};
-	c->timeline->object = AREA_ADDR(c, object);
+}
+
+/* Take an update object, and go on from its value. */
+static bool take_object(struct inproc_device *d, struct inproc_context *c)
+{
+	u32 i = 0;
+
+	while (i < FWIF_MAX_CONTEXTS && d->object_taken[i])
+		i++;
+	if (i == FWIF_MAX_CONTEXTS)
+		return false;
+	d->object_taken[i] = true;
+	c->object = i;
+	c->timeline->object = fw_addr(d, &d->fw->objects[i]);
+	c->timeline->submitted = c->timeline->done = d->fw->objects[i];
+	return true;
+}
+
+/* Give it back; whoever waits for it still is woken. */
+static void give_object(struct inproc_device *d, struct inproc_context *c)
+{
+	__atomic_store_n(&d->fw->objects[c->object], c->timeline->submitted, __ATOMIC_RELEASE);
+	d->object_taken[c->object] = false;
+	c->timeline->object = 0;
 }
 
 /* Make the firmware's side; it learns of the context by a kick with nothing to do. */
@@ -47,10 +70,15 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 
 	if (err)
 		return fail(&d->base, ENOMEM, "context: no GPU memory");
+	if (!take_object(d, c)) {
+		fw_area_destroy(d, &c->area);
+		return fail(&d->base, ENOSPC, "the firmware holds no more contexts");
+	}
 	fill_shared(c, vm->space.tables.catalogue, priority);
 	kick.context = AREA_ADDR(c, context);
 	err = fw_call(d, &kick);
 	if (err) {
+		give_object(d, c);
 		fw_area_destroy(d, &c->area);
 		return err;
 	}
@@ -179,7 +207,7 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 {
 	struct timeline *t = c->timeline;
 	u32 state = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
-	u32 done = __atomic_load_n(&c->shared->object, __ATOMIC_ACQUIRE);
+	u32 done = __atomic_load_n(&d->fw->objects[c->object], __ATOMIC_ACQUIRE);
 
 	/* A count beyond what was submitted is not believed. */
 	if (done - t->done > t->submitted - t->done)
@@ -249,7 +277,7 @@ void context_destroy(struct inproc_device *d, struct inproc_context *c)
 	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_RELEASE);
 	context_lose(d, c, PUMICE_CONTEXT_INNOCENT);
 	unlink_context(d, c);
-	c->timeline->object = 0;
+	give_object(d, c);
 	timeline_put(c->timeline);
 	/* What the firmware may still use stays until the device goes. */
 	if (!err || d->lost)

@@ -72,7 +72,7 @@ void fw_area_destroy(struct inproc_device *d, struct fw_area *area)
 	area->addr = 0;
 }
 
-static u32 fw_addr(const struct inproc_device *d, const void *p)
+u32 fw_addr(const struct inproc_device *d, const void *p)
 {
 	return d->fw_area.addr + (u32)((const u8 *)p - (const u8 *)d->fw_area.cpu);
 }

@@ -88,6 +88,11 @@ struct fw_shared {
 	u32 kccb_status[KCCB_COUNT];
 	struct fwif_fwccb_msg fwccb[FWCCB_COUNT];
 	struct fwif_log_entry log[LOG_COUNT];
+	/*
+	 * Update objects of contexts. They are never unmapped, and a new context goes
+	 * on from the value that the one before left: jobs of others may wait still.
+	 */
+	u32 objects[FWIF_MAX_CONTEXTS];
 };
 
 /* ----------------------------------------------------------------- context.c */
@@ -117,7 +122,6 @@ struct fence {
 struct context_shared {
 	struct fwif_context context;
 	_Alignas(8) u32 save[PUMICE_CDM_SAVE_WORDS];	/* of a job that is switched out */
-	u32 object;	/* its update object */
 	_Alignas(4096) u8 cccb[CCCB_BYTES];
 	struct fwif_job_result results[RESULT_COUNT];
 };
@@ -128,6 +132,7 @@ struct inproc_context {
 	struct timeline *timeline;
 	struct fw_area area;
 	struct context_shared *shared;
+	u32 object;			/* number of its update object */
 	u32 write;			/* client CCB */
 	bool dead;			/* takes no more jobs */
 	struct pumice_context_state state;
@@ -222,6 +227,7 @@ struct inproc_device {
 	struct fw_shared *fw;
 	u32 kccb_write;
 	bool kccb_held[KCCB_COUNT];	/* somebody is going to read the status */
+	bool object_taken[FWIF_MAX_CONTEXTS];
 	const char *lost;		/* why the GPU can be used no more, or NULL */
 
 	struct inproc_context *contexts;
@@ -300,6 +306,8 @@ int fw_init(struct inproc_device *d, const char *path, char *error, size_t error
 void fw_fini(struct inproc_device *d);
 int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area);
 void fw_area_destroy(struct inproc_device *d, struct fw_area *area);
+/* Fw address of what lies in struct fw_shared. */
+u32 fw_addr(const struct inproc_device *d, const void *p);
 /* Whether the kernel CCB takes a command now. */
 bool fw_has_room(struct inproc_device *d);
 /* Queue a command and kick; there is room. Return: its entry. */
@@ -360,6 +368,8 @@ int inproc_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u3
 			 const struct pumice_job_sync *syncs, u32 sync_count);
 /* Execute the binds that are ready; drops the lock meanwhile. */
 void bind_process(struct inproc_device *d);
+/* Wait until all binds of the VM that are pending have taken effect. */
+void bind_wait(struct inproc_device *d, struct inproc_vm *vm);
 /* The VM goes: what is pending is canceled. */
 void bind_cancel(struct inproc_device *d, struct inproc_vm *vm);
 
