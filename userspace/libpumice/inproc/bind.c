@@ -228,22 +228,11 @@ void bind_process(struct inproc_device *d)
 	d->binding = true;
 	while ((vm = next_ready(d)) && step(d, vm))
 		worked = true;
+	d->no_room = vm;
 	d->binding = false;
 	/* Somebody may wait for this one to be done. */
 	if (worked)
 		event_raise(d);
-}
-
-void bind_wait(struct inproc_device *d, struct inproc_vm *vm)
-{
-	u64 seen;
-
-	while (vm->pending) {
-		seen = event_count(d);
-		event_process(d);
-		if (vm->pending)
-			event_wait(d, seen, PUMICE_FOREVER);
-	}
 }
 
 /* Wait until something has happened. */

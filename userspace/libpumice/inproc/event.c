@@ -15,6 +15,9 @@
 /* How long the GPU runs at a stretch in a waiter (threads=0), ns. */
 #define POLL_BUDGET_NS	1000000u
 
+/* Firmware that makes room in a ring need not say so: look again after this, ns. */
+#define ROOM_PAUSE_NS	500000u
+
 void event_init(struct inproc_device *d)
 {
 	pthread_condattr_t attr;
@@ -103,16 +106,21 @@ static int sleep_for_event(struct inproc_device *d, u64 seen, u64 deadline)
 
 int event_wait(struct inproc_device *d, u64 seen, u64 deadline)
 {
-	bool idle = true;
+	bool idle = true, look_again = d->no_room || !fw_has_room(d);
+	u64 until = deadline;
 	int err = 0;
 
 	if (!d->threads)
 		idle = pumice_gpu_poll(d->gpu, POLL_BUDGET_NS) == UINT64_MAX;
 	pthread_mutex_unlock(&d->lock);
+	if (look_again && now_ns() + ROOM_PAUSE_NS < deadline)
+		until = now_ns() + ROOM_PAUSE_NS;
 	if (idle && event_count(d) == seen)
-		err = sleep_for_event(d, seen, deadline);
+		err = sleep_for_event(d, seen, until);
 	else if (deadline != PUMICE_FOREVER && now_ns() >= deadline)
 		err = -ETIME;
+	if (err && until != deadline && now_ns() < deadline)
+		err = 0;
 	pthread_mutex_lock(&d->lock);
 	return err;
 }

@@ -233,6 +233,7 @@ struct inproc_device {
 	struct inproc_context *contexts;
 	struct inproc_vm *vms;
 	bool binding;			/* somebody executes asynchronous binds */
+	bool no_room;			/* a bind's signal waits for room in a ring */
 	struct inproc_perfmon *perfmons;
 	u32 last_perfmon;		/* id */
 	struct inproc_trace *trace;	/* the one there may be, or NULL */
