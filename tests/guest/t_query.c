@@ -17,6 +17,7 @@ static const struct {
 	{ DRM_PUMICE_QUERY_GPU, sizeof(struct drm_pumice_query_gpu) },
 	{ DRM_PUMICE_QUERY_FW, sizeof(struct drm_pumice_query_fw) },
 	{ DRM_PUMICE_QUERY_TIMESTAMP, sizeof(struct drm_pumice_query_timestamp) },
+	{ DRM_PUMICE_QUERY_STATS, sizeof(struct drm_pumice_query_stats) },
 };
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
@@ -85,7 +86,7 @@ static void long_buffer_is_zeroed_behind(void)
 
 static void unknown_type_is_refused(void)
 {
-	static const u32 unknown[] = { 3, 0x80000000u, UINT32_MAX };
+	static const u32 unknown[] = { 4, 0x80000000u, UINT32_MAX };
 	int fd = need_gpu();
 	u8 buffer[64];
 	u32 i;

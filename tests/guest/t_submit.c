@@ -8,6 +8,9 @@
 #include "harness.h"
 #include "rig.h"
 
+/* struct drm_pumice_job as it was first published: without the performance monitor. */
+#define FIRST_JOB_BYTES	32u
+
 /** struct ground - a rig, and a job that would be accepted */
 struct ground {
 	struct rig rig;
@@ -147,7 +150,7 @@ static void too_small_strides_are_refused(void)
 	struct ground *g = ground();
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
 
-	args.jobs.stride = sizeof(g->job) - 8;
+	args.jobs.stride = FIRST_JOB_BYTES - 1;
 	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
 	args.jobs.stride = 0;
 	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
@@ -155,6 +158,35 @@ static void too_small_strides_are_refused(void)
 	refuse(g, EINVAL);
 	g->job.syncs.stride = 0;
 	refuse(g, EINVAL);
+}
+
+static void first_published_job_is_still_taken(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
+
+	/* What lies behind it is not read. */
+	g->job.perfmon = NO_HANDLE;
+	g->job.pad = 1;
+	args.jobs.stride = FIRST_JOB_BYTES;
+	CHECK_OK(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+}
+
+static void job_padding_must_be_zero(void)
+{
+	struct ground *g = ground();
+
+	g->job.pad = 1;
+	refuse(g, EINVAL);
+}
+
+static void perfmon_must_exist(void)
+{
+	struct ground *g = ground();
+
+	g->job.perfmon = NO_HANDLE;
+	refuse(g, ENOENT);
 }
 
 static void jobs_may_grow_by_zeroes_only(void)
@@ -337,6 +369,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(too_many_jobs_are_refused),
 	TEST_CASE(too_many_syncs_are_refused),
 	TEST_CASE(too_small_strides_are_refused),
+	TEST_CASE(first_published_job_is_still_taken),
+	TEST_CASE(job_padding_must_be_zero),
+	TEST_CASE(perfmon_must_exist),
 	TEST_CASE(jobs_may_grow_by_zeroes_only),
 	TEST_CASE(syncs_may_grow_by_zeroes_only),
 	TEST_CASE(arrays_must_be_readable),

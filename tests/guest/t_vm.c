@@ -140,7 +140,7 @@ static void bind_flags_are_refused(void)
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	u32 bit;
 
-	for (bit = 0; bit < 32; bit++) {
+	for (bit = 1; bit < 32; bit++) {
 		struct drm_pumice_vm_bind args = {
 			.vm = g.vm, .flags = 1u << bit, .ops = ARRAY_OF(&op, 1),
 		};

@@ -121,8 +121,10 @@ struct pumice_context {
 
 	/** @ticks: looks in a row at which the GPU was busy with the same job; under reset.lock */
 	u32 ticks;
-	/** @tick_jobs: fwif_boot.jobs_started at the last look; under reset.lock */
-	u32 tick_jobs;
+	/** @tick_starts: jobs started and switched out at the last look; under reset.lock */
+	u32 tick_starts;
+	/** @timeout_ms: time on the data master that a job may have; constant */
+	u32 timeout_ms;
 
 	/** @free_work: the last reference may go where one cannot sleep */
 	struct work_struct free_work;

@@ -110,7 +110,6 @@ static int init_software(struct pumice_device *pdev)
 	mutex_init(&pdev->vms_lock);
 	mutex_init(&pdev->gpu_trace.lock);
 	spin_lock_init(&pdev->bos_lock);
-	spin_lock_init(&pdev->totals_lock);
 	INIT_LIST_HEAD(&pdev->bos);
 	INIT_LIST_HEAD(&pdev->vms);
 	ida_init(&pdev->context_ids);

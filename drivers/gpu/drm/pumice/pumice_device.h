@@ -221,8 +221,7 @@ struct pumice_device {
 	struct pumice_bench bench;
 	struct pumice_gpu_trace gpu_trace;
 	struct pumice_stats stats;
-	/** @totals_lock: guards @totals */
-	spinlock_t totals_lock;
+	/** @totals: under reset.lock, or where nobody asks for statistics */
 	struct pumice_totals totals;
 
 	/** @sched_wq: runs all schedulers */

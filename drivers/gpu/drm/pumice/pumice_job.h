@@ -34,6 +34,8 @@ struct pumice_job {
 	u64 stream;
 	/** @number: in its context, from 1, in the order of submission; given when it is armed */
 	u64 number;
+	/** @given: when the firmware got it */
+	ktime_t given;
 	/** @seqno: number among the jobs given to the firmware; given by run_job() */
 	u32 seqno;
 	/** @ended: its result was noted; under the context's lock */

@@ -191,11 +191,9 @@ int pumice_ioctl_perfmon_destroy(struct drm_device *drm, void *data, struct drm_
 	return 0;
 }
 
-/* The chosen counters, and where they begin if they are set to zero. */
-static void read_values(struct pumice_perfmon *perfmon, u64 *values, bool reset)
+static void read_values(const struct pumice_perfmon *perfmon, u64 *values)
 {
 	const struct fwif_perf *perf = perfmon->obj->cpu;
-	u64 now;
 	u32 i, n;
 
 	lockdep_assert_held(&perfmon->lock);
@@ -203,28 +201,40 @@ static void read_values(struct pumice_perfmon *perfmon, u64 *values, bool reset)
 		n = perfmon->counters[i];
 		values[i] = READ_ONCE(perf->value[n]) - perfmon->base[n];
 	}
-	/* A counter may be named twice, so afterwards. */
-	for (i = 0; reset && i < perfmon->count; i++) {
-		n = perfmon->counters[i];
-		now = READ_ONCE(perf->value[n]);
-		perfmon->base[n] = now;
-	}
+}
+
+/*
+ * Counters go on from what was told, so that nothing is lost that the firmware adds
+ * meanwhile. Backwards: of a counter named twice the first value counts.
+ */
+static void take_values(struct pumice_perfmon *perfmon, const u64 *values)
+{
+	u64 base[PUMICE_PERF_COUNTER_COUNT];
+	u32 i;
+
+	lockdep_assert_held(&perfmon->lock);
+	memcpy(base, perfmon->base, sizeof(base));
+	for (i = perfmon->count; i-- > 0;)
+		perfmon->base[perfmon->counters[i]] = base[perfmon->counters[i]] + values[i];
 }
 
 static int get_values(struct pumice_perfmon *perfmon,
 		      const struct drm_pumice_perfmon_get_values *args)
 {
 	u64 values[DRM_PUMICE_MAX_PERF_COUNTERS];
+	int ret = 0;
 
 	if (atomic_read_acquire(&perfmon->busy))
 		return -EBUSY;
 	mutex_lock(&perfmon->lock);
-	read_values(perfmon, values, args->flags & DRM_PUMICE_PERFMON_RESET);
-	mutex_unlock(&perfmon->lock);
+	read_values(perfmon, values);
 	if (copy_to_user(u64_to_user_ptr(args->values), values,
 			 perfmon->count * sizeof(*values)))
-		return -EFAULT;
-	return 0;
+		ret = -EFAULT;
+	else if (args->flags & DRM_PUMICE_PERFMON_RESET)
+		take_values(perfmon, values);
+	mutex_unlock(&perfmon->lock);
+	return ret;
 }
 
 /* DRM_IOCTL_PUMICE_PERFMON_GET_VALUES */

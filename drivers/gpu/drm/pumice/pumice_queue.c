@@ -137,6 +137,7 @@ static int submit_locked(struct pumice_job *job)
 	}
 	ctx->seqno = job->seqno;
 	ctx->known = true;
+	job->given = ktime_get();
 	list_add_tail(&job->node, &ctx->in_flight);
 	trace_pumice_job_run(ctx->id, job->seqno);
 	return 0;
@@ -228,9 +229,11 @@ int pumice_queue_init(struct pumice_context *ctx)
 {
 	struct drm_gpu_scheduler *sched = &ctx->sched;
 	struct pumice_device *pdev = ctx->pdev;
-	long tick = msecs_to_jiffies(READ_ONCE(pumice_job_timeout_ms)) / PUMICE_TIMEOUT_TICKS;
+	long tick;
 	int ret;
 
+	ctx->timeout_ms = READ_ONCE(pumice_job_timeout_ms);
+	tick = msecs_to_jiffies(ctx->timeout_ms) / PUMICE_TIMEOUT_TICKS;
 	ret = pumice_sched_init(sched, &sched_ops, pdev->sched_wq, CREDIT_LIMIT, max(tick, 1L),
 				pdev->reset.wq, "pumice", pdev->drm.dev);
 	if (ret)

@@ -13,8 +13,8 @@
  * does not hang. A quarter of the time-out is a tick. At each, a job is killed
  * that has had the data master for the time-out, all its slices together, as the
  * firmware counts it; and, whatever the firmware counts, one that was there at
- * four ticks in a row while the firmware had no other job to run and started
- * none.
+ * four ticks in a row while the firmware had no other job to run and neither
+ * started one nor switched one out.
  */
 #include "pumice_ccb.h"
 #include "pumice_context.h"
@@ -238,36 +238,41 @@ static bool job_waits(const struct pumice_job *job)
 	return false;
 }
 
-/* True if the job has had the data master for longer than any may, by what the firmware says. */
-static bool job_over_time(const struct pumice_context *ctx, const struct pumice_job *job)
+/*
+ * Time that a job has had the data master, ms: what the firmware says, but no more
+ * than the time for which the firmware has had the job.
+ */
+static u64 job_ran_ms(const struct pumice_context *ctx, const struct pumice_job *job)
 {
 	const struct fwif_context *fw = &ctx->shared->context;
-	u64 limit = mul_u64_u32_div(READ_ONCE(pumice_job_timeout_ms), ctx->pdev->clock_hz,
-				    MSEC_PER_SEC);
 	u64 now = pumice_read64(ctx->pdev, PUMICE_SYS_CLOCK);
+	u64 most = ktime_ms_delta(ktime_get(), job->given);
 	u64 start = READ_ONCE(fw->slice_start);
 	u64 ticks = READ_ONCE(fw->job_ticks);
 
 	if (READ_ONCE(fw->job_seqno) != job->seqno)
-		return false;
+		return 0;
 	if (start && start < now)
 		ticks += now - start;
-	return ticks >= limit;
+	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, ctx->pdev->clock_hz), most);
 }
 
-/* One tick of watching; true if the job hangs. */
+/*
+ * One tick of watching; true if the job hangs. The GPU has nothing else to do when
+ * it is with this job or with none, and took and left no job since the last look.
+ */
 static bool job_hangs(struct pumice_context *ctx, const struct pumice_job *job)
 {
 	const struct fwif_boot *boot = &ctx->pdev->fw.shared->boot;
+	u32 starts = READ_ONCE(boot->jobs_started) + READ_ONCE(boot->switches);
 	u32 active = READ_ONCE(boot->active_context);
-	u32 jobs = READ_ONCE(boot->jobs_started);
 
 	lockdep_assert_held(&ctx->pdev->reset.lock);
-	if (job_waits(job) || jobs != ctx->tick_jobs ||
+	if (job_waits(job) || starts != ctx->tick_starts ||
 	    (active != ctx->id && active != FWIF_NO_CONTEXT))
 		ctx->ticks = 0;
-	ctx->tick_jobs = jobs;
-	return ++ctx->ticks >= PUMICE_TIMEOUT_TICKS || job_over_time(ctx, job);
+	ctx->tick_starts = starts;
+	return ++ctx->ticks >= PUMICE_TIMEOUT_TICKS || job_ran_ms(ctx, job) >= ctx->timeout_ms;
 }
 
 /* The context pays for its job. */

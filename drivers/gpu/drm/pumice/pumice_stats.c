@@ -5,6 +5,8 @@
  * The GPU's counters begin at zero with each of its resets, so what they had is
  * added up before.
  */
+#include <linux/math64.h>
+
 #include "perf.h"
 #include "pumice_context.h"
 #include "pumice_fw.h"
@@ -33,15 +35,13 @@ static void add(struct pumice_totals *to, const struct pumice_totals *more)
 
 /**
  * pumice_stats_keep - the GPU is about to be reset: keep what its counters have
- * @pdev: device
+ * @pdev: device, under reset.lock or where nobody asks for statistics
  */
 void pumice_stats_keep(struct pumice_device *pdev)
 {
 	struct pumice_totals now = present(pdev);
 
-	spin_lock(&pdev->totals_lock);
 	add(&pdev->totals, &now);
-	spin_unlock(&pdev->totals_lock);
 	/* This one is in memory, which a reset does not clear. */
 	if (pdev->fw.shared)
 		WRITE_ONCE(pdev->fw.shared->boot.switches, 0);
@@ -66,21 +66,32 @@ static void count_contexts(struct pumice_device *pdev, struct drm_pumice_query_s
 	spin_unlock(&pdev->reset.contexts_lock);
 }
 
+/* No reset is under way meanwhile: what it keeps would count twice until it is done. */
+static struct pumice_totals all_so_far(struct pumice_device *pdev)
+{
+	struct pumice_totals sum;
+
+	mutex_lock(&pdev->reset.lock);
+	sum = present(pdev);
+	add(&sum, &pdev->totals);
+	mutex_unlock(&pdev->reset.lock);
+	return sum;
+}
+
 /**
  * pumice_stats_query - all of it
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
+ *
+ * Takes reset.lock.
  */
 struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 {
 	struct drm_pumice_query_stats stats = { 0 };
-	struct pumice_totals sum = present(pdev);
+	struct pumice_totals sum = all_so_far(pdev);
 
-	spin_lock(&pdev->totals_lock);
-	add(&sum, &pdev->totals);
-	spin_unlock(&pdev->totals_lock);
 	count_contexts(pdev, &stats);
 	stats.time = pumice_read64(pdev, PUMICE_SYS_CLOCK);
-	stats.compute_busy = sum.compute_busy;
+	stats.compute_busy = mul_u64_u32_div(sum.compute_busy, pdev->clock_hz, NSEC_PER_SEC);
 	stats.usc_busy = sum.usc_busy;
 	stats.jobs_submitted = atomic64_read(&pdev->stats.jobs_submitted);
 	stats.jobs_done = atomic64_read(&pdev->stats.jobs_done);
