@@ -131,33 +131,36 @@ static void a_bind_takes_no_effect_before_its_wait(void **state)
 	path_one(1, 0, bind_is_late);
 }
 
-/* Without a wait of its own the second call would map first. */
-static void plain_bind_waits(struct path *p)
+/* What is bound at once is there before a bind that waits for it can be. */
+static void plain_bind_overtakes(struct path *p)
 {
-	struct pumice_bind op = { .va = AT, .size = 4096 };
-	const struct pumice_bind unmap = { .va = AT, .size = 4096 };
+	struct pumice_bind late = { .va = AT, .size = 4096 };
+	struct pumice_bind now = { .va = AT + 4096, .size = 4096 };
 	struct binds t;
 
 	binds_open(p, &t);
-	op.bo = t.bo;
+	late.bo = t.bo;
+	now.bo = t.bo;
+	assert_int_equal(pumice_vm_bind_async(p->vm, &late, 1, &(struct pumice_job_sync){
+		.sync = t.a }, 1), -EINVAL);
 	assert_int_equal(submit_store(&t, p->stream, p->out_va, 1, &(struct pumice_job_sync){
 		.sync = t.a, .signal = true }, 1), 0);
-	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, &(struct pumice_job_sync){
+	assert_int_equal(pumice_vm_bind_async(p->vm, &late, 1, &(struct pumice_job_sync){
 		.sync = t.a }, 1), 0);
-	assert_int_equal(pumice_vm_bind(p->vm, &unmap, 1, NULL), 0);
-	assert_int_equal(submit_store(&t, p->stream, AT, 1, &(struct pumice_job_sync){
-		.sync = t.a, .signal = true }, 1), 0);
-	wait_for(t.a);
-	assert_int_equal(faulted(p), 1);
-	assert_int_equal(t.cpu[0], 0);
+	assert_int_equal(pumice_vm_bind(p->vm, &now, 1, NULL), 0);
+	assert_int_equal(submit_store(&t, p->stream, AT + 4096, 5, &(struct pumice_job_sync){
+		.sync = t.b, .signal = true }, 1), 0);
+	wait_for(t.b);
+	assert_int_equal(faulted(p), 0);
+	assert_int_equal(t.cpu[0], 5);
 	binds_close(&t);
 }
 
-static void a_plain_bind_comes_behind_asynchronous_ones(void **state)
+static void a_plain_bind_waits_for_no_asynchronous_one(void **state)
 {
 	(void)state;
-	path_one(1, 0, plain_bind_waits);
-	path_one(4, 2, plain_bind_waits);
+	path_one(1, 0, plain_bind_overtakes);
+	path_one(4, 2, plain_bind_overtakes);
 }
 
 static void later_bind_wins(struct path *p)
@@ -471,7 +474,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_waits_for_a_bind_and_a_bind_for_a_job),
 		cmocka_unit_test(a_bind_takes_no_effect_before_its_wait),
-		cmocka_unit_test(a_plain_bind_comes_behind_asynchronous_ones),
+		cmocka_unit_test(a_plain_bind_waits_for_no_asynchronous_one),
 		cmocka_unit_test(binds_of_a_vm_take_effect_in_order),
 		cmocka_unit_test(a_bind_keeps_the_memory_that_it_names),
 		cmocka_unit_test(a_call_that_is_refused_queues_nothing),

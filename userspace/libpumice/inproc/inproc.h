@@ -369,8 +369,6 @@ int inproc_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u3
 			 const struct pumice_job_sync *syncs, u32 sync_count);
 /* Execute the binds that are ready; drops the lock meanwhile. */
 void bind_process(struct inproc_device *d);
-/* Wait until all binds of the VM that are pending have taken effect. */
-void bind_wait(struct inproc_device *d, struct inproc_vm *vm);
 /* The VM goes: what is pending is canceled. */
 void bind_cancel(struct inproc_device *d, struct inproc_vm *vm);
 

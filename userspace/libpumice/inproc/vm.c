@@ -100,7 +100,6 @@ int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 co
 	int err = 0;
 
 	pthread_mutex_lock(&d->lock);
-	bind_wait(d, vm);
 	while (*done < count && !err) {
 		if (vm->unusable)
 			err = fail(base->dev, EIO, "bind: the vm is unusable");

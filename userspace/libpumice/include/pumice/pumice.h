@@ -579,8 +579,8 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
  * The operations take effect when all waits are signaled and all calls before
  * this one on this VM have taken effect. An operation that fails then makes the
  * VM unusable (pumice_vm_get_state()); its signals and those of all binds behind
- * it signal. pumice_vm_bind() on this VM first waits for all of these. In process
- * the work is done inside of waits and other calls.
+ * it signal. pumice_vm_bind() waits for none of these. In process the work is
+ * done inside of waits and other calls.
  *
  * Return: 0; else nothing was queued: as pumice_vm_bind() and pumice_submit(),
  * and -EIO for a VM that is unusable.
