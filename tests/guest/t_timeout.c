@@ -162,6 +162,44 @@ static void many_hanging_contexts_are_stopped_one_by_one(void)
 	rig_check_works(&good);
 }
 
+/* Both hold the GPU for as long as they are let, and give way to each other. */
+static void jobs_that_share_the_gpu_are_timed_by_what_they_had_of_it(void)
+{
+	int fd = need_gpu();
+	struct rig rigs[2] = { rig_on(fd), rig_on(fd) };
+	u64 clock_hz = need_info(fd).clock_hz;
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		rig_run_on(&rigs[i]);
+	for (i = 0; i < 2; i++) {
+		struct drm_pumice_job_get_result result = { .context = rigs[i].context, .job = 1 };
+
+		check_guilty(&rigs[i]);
+		CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &result));
+		CHECK_EQUAL(result.error, -ETIMEDOUT);
+		CHECK_EQUAL(result.fault, PUMICE_FAULT_KILLED);
+		CHECK(result.run_ticks >= TIMEOUT_MS * (clock_hz / 1000) * 3 / 4);
+	}
+}
+
+static void job_that_waits_for_its_turn_is_not_guilty(void)
+{
+	int fd = need_gpu();
+	struct rig hanging = rig_on(fd), patient = rig_on(fd);
+	struct drm_pumice_job_get_result result = { .context = patient.context };
+
+	/* An endless work-group cannot be switched out: the other waits for all its time. */
+	rig_block(&hanging);
+	rig_submit(&patient, rig_store_stream(&patient, patient.data.va, 6));
+	CHECK_EQUAL(rig_wait(&patient), 1);
+	rig_check_words(patient.data.cpu, 6);
+	check_guilty(&hanging);
+	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &result));
+	CHECK_EQUAL(result.job, 1);
+	CHECK_EQUAL(result.error, 0);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(endless_loop_makes_its_context_guilty),
 	TEST_CASE(guilty_context_takes_no_more_jobs),
@@ -173,6 +211,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(grid_that_takes_ages_is_stopped),
 	TEST_CASE(stopping_a_job_takes_no_reset_of_the_gpu),
 	TEST_CASE(many_hanging_contexts_are_stopped_one_by_one),
+	TEST_CASE(jobs_that_share_the_gpu_are_timed_by_what_they_had_of_it),
+	TEST_CASE(job_that_waits_for_its_turn_is_not_guilty),
 };
 
 int main(int argc, char **argv)

@@ -124,6 +124,8 @@ struct pumice_reset {
 	struct work_struct lost_work;
 	/** @count: resets since probe; under @lock */
 	u32 count;
+	/** @heartbeat: fwif_boot.heartbeat at the last look, 0 at boot; under @lock */
+	u32 heartbeat;
 	/** @dev_idx: from drm_dev_enter() between reset_prepare() and reset_done() */
 	int dev_idx;
 	/** @asleep: the GPU sleeps; under @lock */

@@ -65,6 +65,7 @@ static int bring_up(struct pumice_device *pdev)
 	int attempt, ret = -EIO;
 
 	lockdep_assert_held(&pdev->reset.lock);
+	pdev->reset.heartbeat = 0;
 	for (attempt = 0; ret && attempt < BOOT_ATTEMPTS; attempt++)
 		ret = pumice_fw_boot(pdev);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
@@ -293,6 +294,17 @@ static void kill_guilty(struct pumice_context *ctx, const struct pumice_job *job
 	spin_unlock(&ctx->lock);
 }
 
+/* Its background loop has passed since the last look, as it must to answer a command. */
+static bool firmware_goes_on(struct pumice_device *pdev)
+{
+	u32 heartbeat = READ_ONCE(pdev->fw.shared->boot.heartbeat);
+	bool moves = heartbeat != pdev->reset.heartbeat;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	pdev->reset.heartbeat = heartbeat;
+	return moves;
+}
+
 static void look_at_job(struct pumice_context *ctx, const struct pumice_job *job)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
@@ -301,6 +313,10 @@ static void look_at_job(struct pumice_context *ctx, const struct pumice_job *job
 	lockdep_assert_held(&pdev->reset.lock);
 	if (pumice_kccb_call(pdev, &ping)) {
 		reset_locked(pdev, "firmware does not answer");
+		return;
+	}
+	if (!firmware_goes_on(pdev)) {
+		reset_locked(pdev, "firmware answers, but does nothing else");
 		return;
 	}
 	pumice_queue_process(ctx);
