@@ -41,13 +41,16 @@ class Picture:
 
     def bar(self, start, length, fill, height, text=""):
         """Something with a length."""
-        left, right = self.at(start), max(self.at(start + length), self.at(start) + 1)
+        left = max(self.at(start), LEFT)
+        right = min(max(self.at(start + length), left + 1), WIDTH)
         self.draw.rectangle([left, self.y, right, self.y + height - 2], fill=fill)
         if text and self.draw.textlength(text, font=self.font) < right - left - 4:
             self.draw.text((left + 2, self.y + 2), text, fill="white", font=self.font)
 
     def tick(self, time, fill, height):
         """A moment."""
+        if self.at(time) < LEFT:
+            return
         self.draw.line([self.at(time), self.y, self.at(time), self.y + height - 2], fill=fill)
 
     def heading(self, text):

@@ -25,7 +25,7 @@
 static const char usage[] =
 	"usage: pumice-trace [-d DEVICE] [-o FILE.json] COMMAND [ARGUMENT…]\n"
 	"Runs a command and records what the GPU does meanwhile, for all its users; needs root.\n"
-	"The file is for ui.perfetto.dev. In process, where no driver is: pumice-run --trace.\n"
+	"The file is for ui.perfetto.dev.\n"
 	"  -d DEVICE   drm, drm:/dev/dri/renderD128 … (default: $PUMICE_DEVICE, else drm)\n"
 	"  -o FILE     default pumice-trace.json\n";
 
