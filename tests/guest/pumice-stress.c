@@ -5,7 +5,8 @@
  *   pumice-stress [--seconds N] [--processes N]
  *
  * Each process submits compute jobs that store and copy, now and then one that
- * faults, and checks what they wrote. A device that goes away is no failure: it
+ * faults, with a performance monitor, and checks what they wrote. The copy goes to
+ * memory that an asynchronous bind maps meanwhile and one unmaps afterwards. A device that goes away is no failure: it
  * is opened again when it is back. Ends with 1 if a job that ended well left
  * wrong data; without --seconds it goes on until it is killed.
  */
@@ -19,6 +20,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <xf86drm.h>
+
+#include "perf.h"
 #include "rig.h"
 
 #define REOPEN_US	20000
@@ -39,15 +43,44 @@ struct work {
 	u64 copy;
 	u64 fault;
 	u32 value;	/* first word that is stored */
+	u32 bound;	/* syncobj: signaled when the copy's memory is mapped */
+	u32 perfmon;
 };
 
-static int submit(struct work *work, u64 stream, u32 signal)
+/* Where the rig's data is mapped for one round only. */
+#define ROUND_VA	(RIG_FREE + GIB)
+
+/* Change the mapping for a round, behind @wait if not 0, and signal @signal if not 0. */
+static int bind_round(struct work *work, struct drm_pumice_bind_op op, u32 wait, u32 signal)
 {
-	const struct drm_pumice_sync sync = then_signal(signal, 0);
-	const struct drm_pumice_job job = {
-		.context = work->rig.context, .stream = stream,
-		.syncs = ARRAY_OF(&sync, signal ? 1 : 0),
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_vm_bind bind = {
+		.vm = work->rig.vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(&op, 1),
 	};
+	u32 count = 0;
+
+	if (wait)
+		syncs[count++] = wait_for(wait, 0);
+	if (signal)
+		syncs[count++] = then_signal(signal, 0);
+	bind.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
+	return gpu_ioctl(work->rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
+}
+
+/* A job behind @wait if not 0; it signals @signal if not 0. */
+static int submit(struct work *work, u64 stream, u32 wait, u32 signal)
+{
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_job job = {
+		.context = work->rig.context, .stream = stream, .perfmon = work->perfmon,
+	};
+	u32 count = 0;
+
+	if (wait)
+		syncs[count++] = wait_for(wait, 0);
+	if (signal)
+		syncs[count++] = then_signal(signal, 0);
+	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
 
 	return gpu_submit(work->rig.fd, &job, 1, NULL);
 }
@@ -71,12 +104,16 @@ static int run_round(struct work *work, u32 round)
 	int err = 0;
 
 	memset(work->rig.data.cpu, 0, 2 * WORDS * sizeof(u32));
-	if (round % 16 == 0)
-		err = submit(work, work->fault, 0);
+	err = bind_round(work, bind_map(work->rig.data.handle, 0, ROUND_VA, RIG_DATA_BYTES, 0), 0,
+			 work->bound);
+	if (!err && round % 16 == 0)
+		err = submit(work, work->fault, 0, 0);
 	if (!err)
-		err = submit(work, work->store, 0);
+		err = submit(work, work->store, 0, 0);
 	if (!err)
-		err = submit(work, work->copy, work->rig.sync);
+		err = submit(work, work->copy, work->bound, work->rig.sync);
+	if (!err)
+		err = bind_round(work, bind_unmap(ROUND_VA, RIG_DATA_BYTES), work->rig.sync, 0);
 	if (!err)
 		err = sync_wait(work->rig.fd, work->rig.sync, 0, WAIT_SECONDS * NS_PER_SECOND);
 	if (err)
@@ -96,6 +133,19 @@ static bool device_is_in_order(const struct work *work)
 	       !(state.state & (DRM_PUMICE_CONTEXT_GUILTY | DRM_PUMICE_CONTEXT_INNOCENT));
 }
 
+/* What a round needs beside the rig. */
+static int make_extras(struct work *work)
+{
+	static const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_ISSUED };
+	struct drm_pumice_perfmon_create create = { .counters = ARRAY_OF(counters, 2) };
+	int err = gpu_ioctl(work->rig.fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create);
+
+	work->perfmon = create.id;
+	if (!err && drmSyncobjCreate(work->rig.fd, 0, &work->bound))
+		err = -errno;
+	return err;
+}
+
 /* One life of the device, up to its end or the deadline. False for wrong data. */
 static bool use_device(int fd, u64 deadline, u32 value, u64 *rounds)
 {
@@ -105,9 +155,11 @@ static bool use_device(int fd, u64 deadline, u32 value, u64 *rounds)
 	int err;
 
 	err = rig_try(&work.rig, fd);
+	if (!err)
+		err = make_extras(&work);
 	if (!err) {
 		work.store = rig_store_stream(&work.rig, work.rig.data.va, value);
-		work.copy = rig_copy_stream(&work.rig, rig_data(&work.rig, WORDS),
+		work.copy = rig_copy_stream(&work.rig, ROUND_VA + WORDS * sizeof(u32),
 					    work.rig.data.va, 1);
 		work.fault = rig_store_stream(&work.rig, RIG_FREE, 0);
 	}

@@ -33,6 +33,27 @@ static struct rig rig_before_unplug(void)
 	return rig_open();
 }
 
+static void check_newer_gone(const struct rig *rig)
+{
+	u32 counter = 0;
+	u64 value;
+	struct drm_pumice_bo_set_label label = { .handle = rig->code.handle };
+	struct drm_pumice_job_get_result result = { .context = rig->context };
+	struct drm_pumice_perf_counter_get get = { .counter = 0 };
+	struct drm_pumice_perfmon_create create = { .counters = ARRAY_OF(&counter, 1) };
+	struct drm_pumice_perfmon_destroy destroy = { .id = 1 };
+	struct drm_pumice_perfmon_get_values values = { .id = 1, .values = (uintptr_t)&value };
+	struct drm_pumice_vm_bind bind = { .vm = rig->vm, .flags = DRM_PUMICE_VM_BIND_ASYNC };
+
+	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &label), ENODEV);
+	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &result), ENODEV);
+	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &get), ENODEV);
+	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create), ENODEV);
+	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), ENODEV);
+	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &values), ENODEV);
+	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_VM_BIND, &bind), ENODEV);
+}
+
 /* Every ioctl of an open file must tell that the device is gone. */
 static void check_gone(const struct rig *rig)
 {
@@ -53,6 +74,7 @@ static void check_gone(const struct rig *rig)
 	CHECK_ERROR(gpu_context_destroy(rig->fd, rig->context), ENODEV);
 	CHECK_ERROR(gpu_context_state(rig->fd, rig->context, &state), ENODEV);
 	CHECK_ERROR(gpu_submit(rig->fd, &job, 1, NULL), ENODEV);
+	check_newer_gone(rig);
 }
 
 static void open_files_get_enodev(void)

@@ -2,7 +2,7 @@
 /*
  * The device and what hangs on it.
  *
- * Lock order, outermost first: unplug_lock, vms_lock, vm.lock, dma_resv,
+ * Lock order, outermost first: unplug_lock, vms_lock, bind_queue.push_lock, vm.lock, dma_resv,
  * reset.lock, gpu_trace.lock, fw_mem.lock, reset.contexts_lock, context.lock, kccb.lock, and
  * bos_lock alone. See Documentation/driver/internals.rst.
  */
