@@ -34,6 +34,18 @@ static void hand_over(struct rig *r, const struct rig_context *c)
 	rig_kick(r);
 }
 
+/* Two contexts of one priority, with a job each, handed over. */
+static void hand_over_two(struct rig *r, const struct rig_vm *vm_a, const struct rig_vm *vm_b,
+			  struct rig_context *a, struct rig_context *b)
+{
+	rig_context(r, vm_a, 1, a);
+	rig_context(r, vm_b, 1, b);
+	add_job(a, 1);
+	add_job(b, 1);
+	hand_over(r, a);
+	hand_over(r, b);
+}
+
 /* Run until the context has the data master. */
 static void run_until_active(struct rig *r, const struct rig_context *c)
 {
@@ -75,12 +87,7 @@ static void jobs_of_one_priority_take_turns_slice_by_slice(void **state)
 	struct rig *r = slices_rig(&vm);
 
 	(void)state;
-	rig_context(r, &vm, 1, &a);
-	rig_context(r, &vm, 1, &b);
-	add_job(&a, 1);
-	add_job(&b, 1);
-	hand_over(r, &a);
-	hand_over(r, &b);
+	hand_over_two(r, &vm, &vm, &a, &b);
 	rig_finish(r);
 	assert_whole(&a, 1);
 	assert_whole(&b, 1);
@@ -247,12 +254,7 @@ static void killed_while_switched_out_ends_as_killed(void **state)
 	struct rig *r = slices_rig(&vm);
 
 	(void)state;
-	rig_context(r, &vm, 1, &a);
-	rig_context(r, &vm, 1, &b);
-	add_job(&a, 1);
-	add_job(&b, 1);
-	hand_over(r, &a);
-	hand_over(r, &b);
+	hand_over_two(r, &vm, &vm, &a, &b);
 	run_until_active(r, &a);
 	run_until_active(r, &b);
 	assert_int_equal(a.f->job_seqno, 1);
@@ -278,12 +280,7 @@ static void fault_behind_a_switch_is_reported_and_others_go_on(void **state)
 	(void)state;
 	rig_vm(r, &faulty);
 	rig_vm_groups(&faulty, GROUPS, TURNS, true);
-	rig_context(r, &faulty, 1, &a);
-	rig_context(r, &vm, 1, &b);
-	add_job(&a, 1);
-	add_job(&b, 1);
-	hand_over(r, &a);
-	hand_over(r, &b);
+	hand_over_two(r, &faulty, &vm, &a, &b);
 	rig_finish(r);
 	assert_int_equal(*a.object, 1);
 	assert_int_equal(rig_result(&a, 1)->fault, PUMICE_FAULT_CDM_COMMAND);
@@ -324,12 +321,7 @@ static void damaged_save_faults_the_job_only(void **state)
 	struct rig *r = slices_rig(&vm);
 
 	(void)state;
-	rig_context(r, &vm, 1, &a);
-	rig_context(r, &vm, 1, &b);
-	add_job(&a, 1);
-	add_job(&b, 1);
-	hand_over(r, &a);
-	hand_over(r, &b);
+	hand_over_two(r, &vm, &vm, &a, &b);
 	run_until_active(r, &a);
 	run_until_active(r, &b);
 	memset(a.save, 0xff, PUMICE_CDM_SAVE_WORDS * 4);
