@@ -248,14 +248,18 @@ static void check_name(const char *file, int line)
 /* Descriptions of the open groups, then the subtest's, each indented. */
 static void describe(const char *file, int line)
 {
-	const char *at = state.described;
+	size_t at = 0, length;
 
 	printf("SUB %s %s:%d:\n", state.name, file, line);
-	if (!*at)
+	if (!state.described[0])
 		printf("  NO DOCUMENTATION!\n");
-	for (; *at; at += strcspn(at, "\n") + 1)
-		printf("%s  %.*s\n", at == state.described ? "" : "\n", (int)strcspn(at, "\n"),
-		       at);
+	while (state.described[at]) {
+		length = strcspn(&state.described[at], "\n");
+		printf("%s  ", at ? "\n" : "");
+		fwrite(&state.described[at], 1, length, stdout);
+		printf("\n");
+		at += length + (state.described[at + length] == '\n');
+	}
 	printf("\n");
 }
 
