@@ -56,7 +56,7 @@ extern "C" {
 #define DRM_PUMICE_MAX_SYNCS		256	/* of one job */
 #define DRM_PUMICE_MAX_BO_SIZE		(16ull << 30)	/* bytes */
 #define DRM_PUMICE_MAX_LABEL		64		/* bytes, NUL included */
-#define DRM_PUMICE_JOB_RESULTS		64		/* jobs of a context whose results are kept */
+#define DRM_PUMICE_JOB_RESULTS		64		/* kept of a context's jobs */
 #define DRM_PUMICE_MAX_PERF_COUNTERS	32		/* of one performance monitor */
 #define DRM_PUMICE_MAX_PERFMONS		16		/* of one file */
 
@@ -558,7 +558,7 @@ struct drm_pumice_perfmon_get_values {
 	__u32 id;
 	/** @flags: in: DRM_PUMICE_PERFMON_* */
 	__u32 flags;
-	/** @values: in: user pointer to an array of __u64, one for each counter in the order of creation */
+	/** @values: in: user pointer to __u64 for each counter, in the order of creation */
 	__u64 values;
 };
 
