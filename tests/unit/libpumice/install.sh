@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh BUILD EXAMPLES FIRMWARE: the library as users get it. Installs into a
+# install.sh BUILD EXAMPLES FIRMWARE FLAGS: the library as users get it. Installs into a
 # folder, builds the examples there with nothing but what pkg-config says, runs
 # them on a GPU in the process, and looks at what else was installed.
 
 # Functions are called by check; names of functions have no blanks.
 # shellcheck disable=SC2317,SC2013
 
-build=$1 examples=$2
+build=$1 examples=$2 flags=$4
 export PUMICE_FIRMWARE="$3"
 room=$(mktemp -d) || exit 1
 trap 'rm -rf "$room"' EXIT
@@ -86,7 +86,7 @@ check tools_have_pages test -f "$prefix/share/man/man1/pumice-run.1"
 check the_firmware_is_there test -s "$prefix/share/pumice/pumice_fw.bin"
 cp -r "$examples" "$room/examples"
 check examples_build_against_what_is_installed make -C "$room/examples" clean all \
-	CFLAGS="-O2 -Wall -Wextra -Werror"
+	CFLAGS="-O2 -Wall -Wextra -Werror $flags"
 for example in vector-add collatz timeline; do
 	check "the_example_${example}_runs" "$room/examples/$example"
 done

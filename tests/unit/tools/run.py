@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-RUN, MATMUL = sys.argv[1:3]
+# Absolute, because the tests run in a folder of their own.
+RUN, MATMUL = map(os.path.abspath, sys.argv[1:3])
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAXPY = os.path.join(HERE, "saxpy.pasm")
 WORDS = os.path.join(HERE, "words.pasm")
