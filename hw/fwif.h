@@ -27,7 +27,7 @@
 
 /* Interface version: both sides refuse another major. */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	1u
+#define FWIF_VERSION_MINOR	2u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -93,7 +93,8 @@ struct fwif_boot {
 	u32 log;		/* fw address of struct fwif_log_entry[count] */
 	u32 log_level;		/* entries above this level are not written; may change at run time */
 	u32 slice_us;		/* time slice; 0 is FWIF_SLICE_US. May change at run time */
-	u32 reserved[5];	/* zero */
+	u32 split_prims;	/* for VDM_SPLIT; 0 is PUMICE_SPLIT_PRIMS. May change at run time */
+	u32 reserved[4];	/* zero */
 
 	/* by the firmware */
 	u32 state;		/* enum fwif_state; written last */
@@ -111,7 +112,7 @@ struct fwif_boot {
 	u32 heartbeat;		/* passes of the background loop */
 	u32 switches;		/* jobs switched out */
 	u32 boosts;		/* contexts that ran before those of a higher priority because they had waited too long */
-	u32 reserved_fw[1];
+	u32 partials;		/* partial renders */
 	char build_id[FWIF_BUILD_ID_BYTES];
 };
 
@@ -132,6 +133,8 @@ enum fwif_kccb_type {
 	FWIF_KCCB_VM_RELEASE	= 4,	/* a VM goes: forget its catalogue; BUSY while a job uses it */
 	FWIF_KCCB_CONTEXT_KILL	= 5,	/* stop a context's jobs, running and queued, as KILLED; completes when they are gone */
 	FWIF_KCCB_CONTEXT_RELEASE = 6,	/* a context goes: forget it; BUSY while it has work */
+	FWIF_KCCB_FREE_LIST_GROWN = 7,	/* answer to FREE_LIST_GROW: pages of the list from now on, or as before: there are no more */
+	FWIF_KCCB_SCENE_RELEASE	= 8,	/* a scene that no job will render: free its pages; BUSY while a job uses it */
 };
 
 /* Answer to a KCCB command: status word, by the firmware; the host zeroes it first. */
@@ -147,17 +150,21 @@ struct fwif_kccb_cmd {
 	u32 type;		/* enum fwif_kccb_type */
 	u32 context;		/* KICK, CONTEXT_*: fw address of struct fwif_context */
 	u32 write;		/* KICK: new write offset of its client CCB, bytes */
-	u32 reserved;		/* zero */
+	u32 object;		/* FREE_LIST_GROWN: fw address of the free_list; SCENE_RELEASE: of the scene; else zero */
 	u64 catalogue;		/* MMU_INVALIDATE, VM_RELEASE: bus address of the page catalogue */
 	u64 start;		/* MMU_INVALIDATE: first GPU virtual address, 4 KiB aligned */
 	u64 end;		/* MMU_INVALIDATE: last byte, 4 KiB aligned less 1; start > end: the whole context */
-	u64 reserved2[3];	/* zero */
+	u32 pages;		/* FREE_LIST_GROWN: pages of the list */
+	u32 reserved;		/* zero */
+	u64 reserved2[2];	/* zero */
 };
 
 /* Firmware CCB: firmware to host. Only news; what a job needs stands in its result. */
 enum fwif_fwccb_type {
 	FWIF_FWCCB_JOB_FAULT	= 1,	/* a job faulted: see its result */
 	FWIF_FWCCB_ERROR	= 2,	/* the firmware met something it cannot handle: code */
+	FWIF_FWCCB_FREE_LIST_GROW = 3,	/* a free list (code: fw address of the free_list) is short of pages or empty:
+					 * the host answers with FREE_LIST_GROWN. One request a list at a time */
 };
 
 struct fwif_fwccb_msg {
@@ -173,6 +180,10 @@ struct fwif_fwccb_msg {
 /* Data masters that have contexts. */
 enum fwif_dm {
 	FWIF_DM_CDM		= 0,
+	FWIF_DM_VDM		= 1,	/* geometry jobs of a render context */
+	FWIF_DM_PDM		= 2,	/* fragment jobs of a render context */
+	FWIF_DM_TDM		= 3,
+	FWIF_DM_COUNT
 };
 
 #define FWIF_PRIORITIES	3u	/* 0 low, 1 normal, 2 high */
@@ -241,6 +252,9 @@ enum fwif_cccb_type {
 	FWIF_CCCB_WAIT		= 2,	/* wait until an update object has reached a value */
 	FWIF_CCCB_COMPUTE	= 3,	/* run a compute control stream */
 	FWIF_CCCB_UPDATE	= 4,	/* write an update object, then tell the host */
+	FWIF_CCCB_GEOMETRY	= 5,	/* run a vertex control stream into a scene; contexts of the VDM */
+	FWIF_CCCB_FRAGMENT	= 6,	/* render a scene; contexts of the PDM */
+	FWIF_CCCB_TRANSFER	= 7,	/* run a transfer control stream: struct fwif_cccb_compute; contexts of the TDM */
 };
 
 struct fwif_cccb_header {
@@ -266,12 +280,27 @@ struct fwif_cccb_compute {
 };
 
 /*
+ * GEOMETRY and FRAGMENT. A geometry job that runs out of pages, where its free
+ * lists grow no more, has what it has binned rendered by the PDM, with @render,
+ * as a partial render; then it goes on.
+ */
+struct fwif_cccb_render {
+	struct fwif_cccb_header header;
+	u64 stream;		/* GEOMETRY: GPU virtual address of the vertex control stream; FRAGMENT: of the pdm_render */
+	u32 seqno;		/* as in struct fwif_cccb_compute */
+	u32 perf;		/* as in struct fwif_cccb_compute */
+	u32 scene;		/* fw address of the scene structure (formats.xml) with its chains, 16-byte aligned */
+	u32 reserved;		/* zero */
+	u64 render;		/* GEOMETRY: pdm_render of the fragment job that follows; FRAGMENT: zero */
+};
+
+/*
  * What jobs have counted: the firmware adds each slice's difference of every
  * counter (hw/perf.h), before the job's result is written. While a job that
  * names one runs, detailed counters count.
  */
 struct fwif_perf {
-	u64 value[32];		/* by enum pumice_perf_counter */
+	u64 value[64];		/* by enum pumice_perf_counter */
 };
 
 struct fwif_cccb_update {
@@ -292,10 +321,10 @@ struct fwif_job_result {
 	u32 usc;
 	u64 time_start;		/* GPU clock */
 	u64 time_end;
-	u64 groups;		/* work-groups finished */
+	u64 groups;		/* work-groups, primitives, tiles or commands finished, by the data master */
 	u64 run_ticks;		/* GPU clock ticks on the data master, all slices */
 	u32 slices;		/* slices it took; 1 if it was never switched out */
-	u32 reserved;
+	u32 partials;		/* partial renders of a geometry job */
 };
 
 /*
@@ -336,6 +365,9 @@ enum fwif_log_level {
 	X(MMU_BIND,	DEBUG,	"mmu context %u bound for context %u") \
 	X(MMU_INVALIDATE, DEBUG, "mmu context %u invalidated, page %u to %u") \
 	X(FWCCB_FULL,	ERROR,	"fwccb full: message type %u dropped") \
+	X(PARTIAL,	INFO,	"context %u: job %u out of pages, partial render %u") \
+	X(FREE_LIST_GROW, INFO,	"free list %u: asks for more than %u pages") \
+	X(FREE_LIST_GROWN, INFO, "free list %u: %u pages") \
 	X(TRAP,		ERROR,	"trap: cause %u at %u, value %u")
 
 #define FWIF_LOG_ENUM_(name, level, format) FWIF_LOG_##name,
@@ -367,11 +399,12 @@ FWIF_AT_(struct fwif_context, save, 40);
 FWIF_AT_(struct fwif_context, cccb_read, 64);
 FWIF_AT_(struct fwif_context, run_ticks, 72);
 FWIF_AT_(struct fwif_context, job_seqno, 96);
-FWIF_SIZE_(struct fwif_perf, 256);
+FWIF_SIZE_(struct fwif_perf, 512);
 FWIF_SIZE_(struct fwif_cccb_header, 8);
 FWIF_SIZE_(struct fwif_cccb_wait, 16);
 FWIF_SIZE_(struct fwif_cccb_compute, 24);
 FWIF_SIZE_(struct fwif_cccb_update, 16);
+FWIF_SIZE_(struct fwif_cccb_render, 40);
 FWIF_SIZE_(struct fwif_job_result, 64);
 FWIF_AT_(struct fwif_job_result, addr, 8);
 FWIF_AT_(struct fwif_job_result, time_start, 24);

@@ -15,6 +15,12 @@ enum pumice_perf_category {
 	PUMICE_PERF_PDS,
 	PUMICE_PERF_USC,
 	PUMICE_PERF_MMU,
+	PUMICE_PERF_VDM,
+	PUMICE_PERF_TA,
+	PUMICE_PERF_PM,
+	PUMICE_PERF_PDM,
+	PUMICE_PERF_TAG,
+	PUMICE_PERF_TDM,
 	PUMICE_PERF_CATEGORY_COUNT
 };
 
@@ -52,7 +58,28 @@ enum pumice_perf_category {
 	X(MMU_TLB_HITS, MMU, 1, "requests", "requests of USCs that hit a TLB") \
 	X(MMU_TLB_MISSES, MMU, 0, "requests", "requests that walked the translation tables") \
 	X(MMU_FAULTS, MMU, 0, "faults", "requests that faulted") \
-	X(MMU_INVALIDATIONS, MMU, 0, "invalidations", "TLB invalidations")
+	X(MMU_INVALIDATIONS, MMU, 0, "invalidations", "TLB invalidations") \
+	X(VDM_BUSY, VDM, 0, "ns", "time in which the vertex data master had a job") \
+	X(VDM_PRIMITIVES, VDM, 0, "primitives", "primitives of draws") \
+	X(VDM_INDICES, VDM, 0, "indices", "indices read") \
+	X(VDM_VERTICES, VDM, 0, "vertices", "vertices given to programs, after the vertex cache") \
+	X(TA_CULLED, TA, 0, "primitives", "primitives culled by the MTE") \
+	X(TA_CLIPPED, TA, 0, "primitives", "primitives that were clipped") \
+	X(TA_BLOCKS, TA, 0, "blocks", "primitive blocks written") \
+	X(TA_TILE_ENTRIES, TA, 0, "entries", "primitives in tile lists, over all tiles") \
+	X(PM_ALLOCATED, PM, 0, "pages", "parameter-buffer pages allocated") \
+	X(PM_FREED, PM, 0, "pages", "parameter-buffer pages freed") \
+	X(PM_PARTIALS, PM, 0, "renders", "partial renders") \
+	X(PDM_BUSY, PDM, 0, "ns", "time in which the pixel data master had a job") \
+	X(PDM_TILES, PDM, 0, "tiles", "tiles rendered") \
+	X(PDM_PRIMITIVES, PDM, 0, "primitives", "primitives rasterised, over all tiles") \
+	X(PDM_COVERED, PDM, 0, "fragments", "pixels that primitives covered") \
+	X(PDM_SHADED, PDM, 0, "fragments", "pixels that fragment programs ran for") \
+	X(PDM_PASSES, PDM, 0, "passes", "flushes of visible pixels to the shaders") \
+	X(PDM_TASKS, PDM, 0, "tasks", "fragment tasks started") \
+	X(TAG_READS, TAG, 0, "reads", "texture reads of waves") \
+	X(TDM_BUSY, TDM, 0, "ns", "time in which the transfer data master had a job") \
+	X(TDM_BYTES, TDM, 0, "bytes", "bytes written by transfers")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -195,7 +195,7 @@ static void perfmon_refuses_bad_arguments(void)
 	job.perfmon = id + 1;
 	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), ENOENT);
 	job.perfmon = 0;
-	job.pad = 1;
+	job.hwrt = 1;
 	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), EINVAL);
 	rig_check_works(&rig);
 }

@@ -167,7 +167,7 @@ static void first_published_job_is_still_taken(void)
 
 	/* What lies behind it is not read. */
 	g->job.perfmon = NO_HANDLE;
-	g->job.pad = 1;
+	g->job.hwrt = 1;
 	args.jobs.stride = FIRST_JOB_BYTES;
 	CHECK_OK(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
 	CHECK_EQUAL(rig_wait(&g->rig), 1);
@@ -177,7 +177,7 @@ static void job_padding_must_be_zero(void)
 {
 	struct ground *g = ground();
 
-	g->job.pad = 1;
+	g->job.hwrt = 1;
 	refuse(g, EINVAL);
 }
 

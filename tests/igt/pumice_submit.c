@@ -101,7 +101,7 @@ static void bad_padding(void)
 	struct drm_pumice_submit submit = { .pad = 1, .jobs = ARRAY_OF(&g->job, 1) };
 
 	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
-	g->job.pad = 1;
+	g->job.hwrt = 1;
 	refuse(g, EINVAL);
 }
 

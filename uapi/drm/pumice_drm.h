@@ -49,6 +49,10 @@ extern "C" {
 #define DRM_PUMICE_PERFMON_CREATE	0x0e
 #define DRM_PUMICE_PERFMON_DESTROY	0x0f
 #define DRM_PUMICE_PERFMON_GET_VALUES	0x10
+#define DRM_PUMICE_FREE_LIST_CREATE	0x11
+#define DRM_PUMICE_FREE_LIST_DESTROY	0x12
+#define DRM_PUMICE_HWRT_CREATE		0x13
+#define DRM_PUMICE_HWRT_DESTROY		0x14
 
 /* Limits that user space may rely on; larger counts give -E2BIG. */
 #define DRM_PUMICE_MAX_BIND_OPS		4096
@@ -59,6 +63,9 @@ extern "C" {
 #define DRM_PUMICE_JOB_RESULTS		64		/* kept of a context's jobs */
 #define DRM_PUMICE_MAX_PERF_COUNTERS	32		/* of one performance monitor */
 #define DRM_PUMICE_MAX_PERFMONS		16		/* of one file */
+#define DRM_PUMICE_MAX_FREE_LIST_PAGES	262144		/* of 4 KiB */
+#define DRM_PUMICE_HWRT_DATA		2		/* scenes of a data set */
+#define DRM_PUMICE_MAX_RENDER_SIZE	8192		/* pixels */
 
 /**
  * struct drm_pumice_array - an array in user memory
@@ -370,6 +377,13 @@ struct drm_pumice_vm_get_state {
 enum drm_pumice_context_type {
 	/** @DRM_PUMICE_CONTEXT_COMPUTE: compute data master */
 	DRM_PUMICE_CONTEXT_COMPUTE = 1,
+	/**
+	 * @DRM_PUMICE_CONTEXT_RENDER: vertex and pixel data master: a queue of
+	 * geometry jobs and one of fragment jobs
+	 */
+	DRM_PUMICE_CONTEXT_RENDER = 2,
+	/** @DRM_PUMICE_CONTEXT_TRANSFER: transfer data master */
+	DRM_PUMICE_CONTEXT_TRANSFER = 3,
 };
 
 /**
@@ -390,7 +404,9 @@ enum drm_pumice_priority {
 /**
  * struct drm_pumice_context_create - DRM_IOCTL_PUMICE_CONTEXT_CREATE
  *
- * A context is a queue: its jobs run in the order of submission.
+ * A context is a queue: its jobs run in the order of submission. A render context
+ * is two, so that the geometry of a frame runs beside the fragments of the one
+ * before.
  */
 struct drm_pumice_context_create {
 	/** @type: in: enum drm_pumice_context_type */
@@ -579,6 +595,25 @@ struct drm_pumice_sync {
 };
 
 /**
+ * enum drm_pumice_job_type - kinds of jobs
+ */
+enum drm_pumice_job_type {
+	/** @DRM_PUMICE_JOB_DEFAULT: the only kind of a compute or transfer context */
+	DRM_PUMICE_JOB_DEFAULT = 0,
+	/**
+	 * @DRM_PUMICE_JOB_GEOMETRY: of a render context: a vertex control stream
+	 * into a scene. The next job of the call must be the FRAGMENT job of the
+	 * same context and scene
+	 */
+	DRM_PUMICE_JOB_GEOMETRY = 1,
+	/**
+	 * @DRM_PUMICE_JOB_FRAGMENT: of a render context: renders the scene of the
+	 * GEOMETRY job before it, for which it waits by itself
+	 */
+	DRM_PUMICE_JOB_FRAGMENT = 2,
+};
+
+/**
  * struct drm_pumice_job - one job
  */
 struct drm_pumice_job {
@@ -586,12 +621,118 @@ struct drm_pumice_job {
 	__u32 context;
 	/** @flags: zero */
 	__u32 flags;
-	/** @stream: GPU virtual address of the control stream, 4-byte aligned */
+	/**
+	 * @stream: GPU virtual address of the control stream, 4-byte aligned; of a
+	 * FRAGMENT job of the render record, 16-byte aligned
+	 */
 	__u64 stream;
 	/** @syncs: array of struct drm_pumice_sync, at most DRM_PUMICE_MAX_SYNCS */
 	struct drm_pumice_array syncs;
 	/** @perfmon: performance monitor that counts the job, or 0 */
 	__u32 perfmon;
+	/** @type: enum drm_pumice_job_type */
+	__u32 type;
+	/** @hwrt: GEOMETRY, FRAGMENT: data set id; else zero */
+	__u32 hwrt;
+	/** @hwrt_data: GEOMETRY, FRAGMENT: scene of the set, below DRM_PUMICE_HWRT_DATA; else zero */
+	__u32 hwrt_data;
+};
+
+/**
+ * struct drm_pumice_free_list_create - DRM_IOCTL_PUMICE_FREE_LIST_CREATE
+ *
+ * Pages of 4 KiB for parameter buffers. The kernel maps them above
+ * drm_pumice_query_gpu.va_end, where only the tiling pipeline reaches them. A
+ * list grows by @grow_pages when less than @threshold percent of it are free, or
+ * when it is empty, up to @max_pages; @grow_pages are kept ready for that.
+ */
+struct drm_pumice_free_list_create {
+	/** @vm: in: VM id */
+	__u32 vm;
+	/** @initial_pages: in: pages to begin with, not 0 */
+	__u32 initial_pages;
+	/** @max_pages: in: @initial_pages to DRM_PUMICE_MAX_FREE_LIST_PAGES, else -E2BIG */
+	__u32 max_pages;
+	/** @grow_pages: in: pages to grow by; 0: it does not grow, @max_pages is @initial_pages */
+	__u32 grow_pages;
+	/** @threshold: in: percent, below 100 */
+	__u32 threshold;
+	/** @flags: in: zero */
+	__u32 flags;
+	/** @id: out: free list id, not 0 */
+	__u32 id;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * struct drm_pumice_free_list_destroy - DRM_IOCTL_PUMICE_FREE_LIST_DESTROY
+ *
+ * Data sets that use it keep it.
+ */
+struct drm_pumice_free_list_destroy {
+	/** @id: in: free list id */
+	__u32 id;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * enum drm_pumice_tile_size - sizes of tiles, in pixels
+ */
+enum drm_pumice_tile_size {
+	/** @DRM_PUMICE_TILE_32X32: 32 x 32 */
+	DRM_PUMICE_TILE_32X32 = 0,
+	/** @DRM_PUMICE_TILE_16X16: 16 x 16 */
+	DRM_PUMICE_TILE_16X16 = 1,
+	/** @DRM_PUMICE_TILE_32X16: 32 wide, 16 high */
+	DRM_PUMICE_TILE_32X16 = 2,
+};
+
+/**
+ * struct drm_pumice_hwrt_create - DRM_IOCTL_PUMICE_HWRT_CREATE
+ *
+ * A render-target data set: two scenes, so that one frame is binned while another
+ * is rendered. A geometry job waits by itself until the job that rendered its
+ * scene before has ended.
+ */
+struct drm_pumice_hwrt_create {
+	/** @vm: in: VM id */
+	__u32 vm;
+	/** @width: in: pixels, 1 to DRM_PUMICE_MAX_RENDER_SIZE */
+	__u32 width;
+	/** @height: in: pixels, 1 to DRM_PUMICE_MAX_RENDER_SIZE */
+	__u32 height;
+	/** @samples: in: 1, 2 or 4 */
+	__u32 samples;
+	/** @tile_size: in: enum drm_pumice_tile_size */
+	__u32 tile_size;
+	/** @flags: in: zero */
+	__u32 flags;
+	/** @free_lists: in: local and global free list id of the VM; the second may be 0 */
+	__u32 free_lists[2];
+	/**
+	 * @spill: in: GPU virtual address of memory for partial renders, for each
+	 * scene @spill_bytes, one behind the other, 256-byte aligned; or 0: a job
+	 * that finds no pages then faults
+	 */
+	__u64 spill;
+	/** @spill_bytes: in: bytes for one scene, a multiple of 256; below 2^40 */
+	__u64 spill_bytes;
+	/** @id: out: data set id, not 0 */
+	__u32 id;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * struct drm_pumice_hwrt_destroy - DRM_IOCTL_PUMICE_HWRT_DESTROY
+ *
+ * Jobs that use it go on.
+ */
+struct drm_pumice_hwrt_destroy {
+	/** @id: in: data set id */
+	__u32 id;
 	/** @pad: zero */
 	__u32 pad;
 };
@@ -603,6 +744,8 @@ struct drm_pumice_job {
  * an earlier job of the same call signals. On an error @jobs.count tells the
  * index of the job that was refused: -EIO for one whose context takes no more
  * jobs. An address that is aligned but not bound is no error here: the job faults.
+ * A geometry job and its fragment job are a pair: the first is not started before
+ * everything that the second waits for has signalled or been given to the GPU.
  */
 struct drm_pumice_submit {
 	/** @flags: in: zero */
@@ -647,6 +790,16 @@ struct drm_pumice_submit {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_PERFMON_CREATE, struct drm_pumice_perfmon_create)
 #define DRM_IOCTL_PUMICE_PERFMON_DESTROY \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_PERFMON_DESTROY, struct drm_pumice_perfmon_destroy)
+#define DRM_IOCTL_PUMICE_FREE_LIST_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_FREE_LIST_CREATE, \
+		 struct drm_pumice_free_list_create)
+#define DRM_IOCTL_PUMICE_FREE_LIST_DESTROY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_FREE_LIST_DESTROY, \
+		struct drm_pumice_free_list_destroy)
+#define DRM_IOCTL_PUMICE_HWRT_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_HWRT_CREATE, struct drm_pumice_hwrt_create)
+#define DRM_IOCTL_PUMICE_HWRT_DESTROY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_HWRT_DESTROY, struct drm_pumice_hwrt_destroy)
 #define DRM_IOCTL_PUMICE_PERFMON_GET_VALUES \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_PERFMON_GET_VALUES, \
 		struct drm_pumice_perfmon_get_values)

@@ -85,6 +85,8 @@ static enum pumice_fault check_operands(const struct pumice_pds_insn *insn,
 {
 	switch ((enum pumice_pds_op)insn->opcode) {
 	case PUMICE_PDS_OP_MOV:
+		if (insn->source >= PUMICE_PDS_SOURCE_VERTEX)
+			return PUMICE_FAULT_PDS_STAGE;
 		if (insn->bank != PUMICE_PDS_BANK_V && pds_source_per_instance(insn->source))
 			return PUMICE_FAULT_PDS_SOURCE;
 		/* fall through */
@@ -97,6 +99,11 @@ static enum pumice_fault check_operands(const struct pumice_pds_insn *insn,
 	case PUMICE_PDS_OP_TASK:
 	case PUMICE_PDS_OP_END:
 		return PUMICE_FAULT_NONE;
+	case PUMICE_PDS_OP_ATTR:
+	case PUMICE_PDS_OP_COEFF:
+	case PUMICE_PDS_OP_ITERATE:
+	case PUMICE_PDS_OP_TEXTURE:
+		return PUMICE_FAULT_PDS_STAGE;
 	}
 	return PUMICE_FAULT_PDS_OPCODE;
 }

@@ -233,6 +233,10 @@ bool pds_run_task(const struct pds_run *run, struct usc *usc, const struct usc_t
 			if (!run_dma(run, usc, task, insn, fault))
 				return false;
 			break;
+		case PUMICE_PDS_OP_ATTR:	/* not of compute programs */
+		case PUMICE_PDS_OP_COEFF:
+		case PUMICE_PDS_OP_ITERATE:
+		case PUMICE_PDS_OP_TEXTURE:
 		case PUMICE_PDS_OP_TASK:	/* starts with its group, when all tasks are filled */
 		case PUMICE_PDS_OP_END:
 			break;

@@ -191,6 +191,8 @@ enum pumice_fault usc_validate(const u32 *words, u32 insns,
 
 	if (fault != PUMICE_FAULT_NONE)
 		return fault;
+	if (insn->opcode >= PUMICE_USC_OP_UVSW)
+		return PUMICE_FAULT_USC_STAGE;
 	op = pumice_isa_find_opcode(&pumice_usc_isa, insn->opcode);
 	form = &op->form[insn->form];
 	for (u32 n = 0; n < form->nr_operands; n++) {

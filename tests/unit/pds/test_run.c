@@ -63,6 +63,7 @@ static u32 expect(enum pumice_pds_source source, u32 instance)
 	case PUMICE_PDS_SOURCE_GLOBAL_X: return (u32)((u64)id[0] * SX + x);
 	case PUMICE_PDS_SOURCE_GLOBAL_Y: return (u32)((u64)id[1] * SY + y);
 	case PUMICE_PDS_SOURCE_GLOBAL_Z: return (u32)((u64)id[2] * SZ + z);
+	default: break;
 	}
 	fail_msg("source %d", source);
 	return 0;
@@ -77,7 +78,7 @@ static void every_source_reaches_every_instance(void **state)
 	u16 n = 0;
 
 	(void)state;
-	for (source = 0; source < PUMICE_PDS_SOURCE_COUNT; source++) {
+	for (source = 0; source < PUMICE_PDS_SOURCE_VERTEX; source++) {
 		if (!pumice_pds_source_valid(source))
 			continue;
 		insns[n++] = (struct pumice_pds_insn){
@@ -88,7 +89,7 @@ static void every_source_reaches_every_instance(void **state)
 	insns[n++] = (struct pumice_pds_insn)TASK;
 	insns[n++] = (struct pumice_pds_insn)END;
 	rig = run(&launch, insns, n);
-	for (source = 0; source < PUMICE_PDS_SOURCE_COUNT; source++) {
+	for (source = 0; source < PUMICE_PDS_SOURCE_VERTEX; source++) {
 		for (instance = 0; instance < INSTANCES; instance++) {
 			u32 got = fake_usc_attr(rig->usc[0], 0, instance, source);
 

@@ -62,7 +62,7 @@ static int make_job(struct submit *s, const struct drm_pumice_job *args)
 	struct pumice_job *job;
 	int ret;
 
-	if (args->flags || args->pad || args->stream % 4)
+	if (args->flags || args->type || args->hwrt || args->hwrt_data || args->stream % 4)
 		return -EINVAL;
 	syncs = pumice_sync_copy(&args->syncs);
 	if (IS_ERR(syncs))

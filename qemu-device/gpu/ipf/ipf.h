@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ISP parameter fetch (IPF): the parameter buffer, read back tile by tile.
+ *
+ * Source: document 004, "Master IPF" and "ISP Parameter Fetch". Each core has
+ * written tile streams of its own; they are merged by the sequence numbers of
+ * their blocks, so that a tile's primitives come in the order of submission.
+ *
+ * Everything read is checked: a damaged region header, stream or block is a
+ * fault, and a stream that has more chunks than the free lists have room for
+ * has no end, which is one too. Each word is read once; host pointers are not
+ * kept beyond a call.
+ */
+#ifndef PUMICE_GPU_IPF_H
+#define PUMICE_GPU_IPF_H
+
+#include <stdbool.h>
+
+#include "../fault.h"
+#include "../mmu/mmu.h"
+#include "../pm/pm.h"
+#include "pumice_regs.h"
+
+/* The streams of one tile. */
+struct ipf_tile {
+	const struct pm_scene *scene;
+	struct mmu *mmu;
+	struct mmu_tlb *tlb;
+	u32 cores;		/* streams that have primitives left */
+	struct ipf_stream {
+		u32 chunk;	/* pb_ref */
+		u32 entry;	/* next in the chunk */
+		u32 chunks;	/* so far */
+		u32 block, mask;	/* the entry that is next */
+		u32 sequence;	/* of its block */
+		u8 core;
+	} stream[PUMICE_MAX_CORES];
+};
+
+/* Primitives of one block that touch the tile: a tile_entry and its block's header, checked. */
+struct ipf_prims {
+	u32 block;		/* pb_ref */
+	u32 mask;		/* primitives of the block */
+	struct pumice_prim_block header;
+};
+
+/* Begin a tile. used: cores that have written region headers. False with *fault filled in wholly. */
+bool ipf_tile_open(struct ipf_tile *tile, const struct pm_scene *scene, struct mmu *mmu,
+		   struct mmu_tlb *tlb, u32 used, u32 tile_x, u32 tile_y, struct gpu_fault *fault);
+
+enum ipf_result { IPF_PRIMS, IPF_END, IPF_FAULT };
+enum ipf_result ipf_next(struct ipf_tile *tile, struct ipf_prims *prims, struct gpu_fault *fault);
+
+/* One primitive of a block: its index word and the fixed words of its vertices; unused ones are zero. */
+struct ipf_prim {
+	struct pumice_prim_index index;
+	struct pumice_prim_vertex vertex[3];
+};
+bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb, u32 block,
+	       const struct pumice_prim_block *header, u32 prim, struct ipf_prim *out,
+	       struct gpu_fault *fault);
+/* Varyings of its vertices: out[v * header->varyings + n], for the TSP. */
+bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
+			u32 block, const struct pumice_prim_block *header,
+			const struct pumice_prim_index *index, float *out,
+			struct gpu_fault *fault);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pixel data master (PDM): the fragment phase of one job over all cores.
+ *
+ * Source: document 004, "PDM", "ISP", "TSP", "Master IPF"; hw/formats.xml,
+ * pdm_render. Tiles go to cores, macro tile by macro tile, and each is rendered
+ * wholly on its core; when the last tile of a macro tile is done its pages are
+ * freed.
+ */
+#ifndef PUMICE_GPU_PDM_H
+#define PUMICE_GPU_PDM_H
+
+#include <stdatomic.h>
+
+#include "../dm/dm.h"
+#include "../mmu/mmu.h"
+#include "../pds/gfx.h"
+#include "../pm/pm.h"
+#include "../trace/trace.h"
+
+struct pdm;
+
+struct pdm_config {
+	unsigned int cores;
+	struct mmu *mmu;
+	struct pm *pm;
+	struct pds *pds;
+	const struct dm_ops *ops;
+	void *opaque;
+	struct trace *trace;	/* or NULL */
+};
+
+struct pdm *pdm_create(const struct pdm_config *config);
+void pdm_destroy(struct pdm *pdm);
+void pdm_reset(struct pdm *pdm);
+
+/* Registers; device lock held. START is refused (false) while busy. */
+bool pdm_start(struct pdm *pdm, const struct dm_job *job);
+void pdm_abort(struct pdm *pdm);
+const struct dm_status *pdm_status(const struct pdm *pdm);
+void pdm_counters_add(const struct pdm *pdm, u64 *value);
+
+/* Work of one core for about a quantum; true while it could go on at once. */
+bool pdm_core_step(struct pdm *pdm, unsigned int core, const _Atomic bool *stop);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PDS, for the vertex and the pixel data master: tasks of a core's USCs.
+ *
+ * Source: document 004, "PDS" and "DMS". A data master loads a stage once, and
+ * then for each task: claims room on a USC of its core, lets the PDS program
+ * fill the registers, and starts it. Claim, start and end take the device lock
+ * for a moment; the filling does not hold it, so that cores work side by side.
+ *
+ * DMS: who waits for room on a core goes before compute work there.
+ */
+#ifndef PUMICE_GPU_PDS_GFX_H
+#define PUMICE_GPU_PDS_GFX_H
+
+#include "../usc/gfx.h"
+#include "pds.h"
+#include "program.h"
+
+enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
+
+/* A stage, fetched and checked: good for any number of tasks of one job. */
+struct pds_stage {
+	struct pumice_stage state;
+	u8 stage;			/* enum usc_stage */
+	unsigned int ctx;
+	u64 code_addr;			/* of the USC program */
+	struct usc_program *code;	/* counted */
+	struct pds_program program;
+};
+
+/* What a stage's programs are checked against. */
+struct pds_stage_limits {
+	u8 stage;		/* enum usc_stage */
+	u32 vo;			/* VERTEX: vertex output registers */
+	u32 outputs;		/* FRAGMENT, TILE: pixel output registers */
+	u32 varyings;		/* FRAGMENT */
+};
+
+/*
+ * Fetch and check the PDS and USC program. False with *fault filled in wholly.
+ * Any thread, with the caller's TLB.
+ */
+bool pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
+		    const struct pumice_stage *state, const struct pds_stage_limits *limits,
+		    struct pds_stage *out, struct gpu_fault *fault);
+void pds_stage_drop(struct pds *pds, struct pds_stage *stage);
+
+/* Room for one task. */
+struct pds_place {
+	unsigned int usc;	/* over all cores */
+	unsigned int group;
+};
+
+/*
+ * Claim room for a task of so many instances (1 to 128) and, of a fragment task,
+ * so many primitives (at least 1). PDS_STARTED: claimed. PDS_WAIT: no room; the
+ * core's unit is woken when some comes. PDS_FAULT: it can never fit.
+ */
+enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
+			       const struct pds_stage *stage, u32 instances, u32 prims,
+			       struct pds_place *place, struct gpu_fault *fault);
+
+/* Inputs of a vertex task: of each instance, its vertex and instance number. */
+struct pds_vertices {
+	const u32 *vertex;
+	u32 instance;		/* base_instance included */
+	u32 base_instance;	/* divisors count from here */
+	u32 count;
+};
+bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
+		       const struct pds_stage *stage, const struct pds_vertices *in,
+		       struct mmu_tlb *tlb, struct gpu_fault *fault);
+
+/* Planes of a primitive: value = a x + b y + c, x and y from the tile's corner. */
+struct tsp_plane {
+	float a, b, c;
+};
+
+/* A primitive of a fragment task. */
+struct pds_prim {
+	const struct tsp_plane *plane;	/* of its varyings, then of 1/w, then of depth */
+	bool front;
+};
+
+/* Inputs of a fragment task: the spans of gfx, whose prim counts in prims[]. */
+struct pds_fragments {
+	const struct usc_gfx *gfx;
+	const struct pds_prim *prim;
+	u32 prims;
+	u32 varyings;
+};
+struct tag;
+bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
+			const struct pds_stage *stage, const struct pds_fragments *in,
+			struct tag *tag, struct mmu_tlb *tlb, struct gpu_fault *fault);
+
+/* Told when a task has left, or faulted (task_done follows): any thread, no lock held. */
+struct pds_task_ops {
+	void (*task_done)(void *opaque, unsigned int core);
+	void (*task_fault)(void *opaque, unsigned int core, const struct gpu_fault *fault);
+};
+/* Before the first task of the data master. */
+void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops *ops,
+		      void *opaque);
+
+/* Start a filled task. */
+void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
+		    const struct pds_stage *stage, const struct usc_gfx *gfx);
+/* Give up a claimed task that was not started. */
+void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place);
+/* Stop the data master's running tasks; task_done comes for each. Device lock held. */
+void pds_dm_abort(struct pds *pds, enum pds_dm dm);
+
+#endif

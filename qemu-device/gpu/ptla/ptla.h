@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PTLA, the transfer data master: copies, fills and converts beside the cores.
+ *
+ * Source: document 004, "PTLA"; hw/formats.xml, stream "tdm". A worker unit of
+ * its own. Commands run one after the other, in pieces that fit a step.
+ */
+#ifndef PUMICE_GPU_PTLA_H
+#define PUMICE_GPU_PTLA_H
+
+#include <stdatomic.h>
+
+#include "../dm/dm.h"
+#include "../mmu/mmu.h"
+
+struct ptla;
+
+struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque);
+void ptla_destroy(struct ptla *ptla);
+void ptla_reset(struct ptla *ptla);
+
+/* Device lock held. */
+bool ptla_start(struct ptla *ptla, const struct dm_job *job);
+void ptla_abort(struct ptla *ptla);
+const struct dm_status *ptla_status(const struct ptla *ptla);
+void ptla_counters_add(const struct ptla *ptla, u64 *value);
+
+/*
+ * Work for about WORKERS_QUANTUM_NS, less when *stop becomes true. True while there
+ * is more. The unit with number unit: there are PTLA_UNITS, which share a command's work.
+ */
+#define PTLA_UNITS 2u
+bool ptla_step(struct ptla *ptla, unsigned int unit, const _Atomic bool *stop);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texture unit of one USC: TAG (addresses and weights), TCU, TF (expansion and
+ * filtering).
+ *
+ * Source: document 004, "TAG", "TF" and "TCU"; hw/formats.xml, texture, sampler;
+ * hw/surface.h for where texels lie. Works on a wave at a time. Used by one thread
+ * at a time; it owns its TLB.
+ */
+#ifndef PUMICE_GPU_TAG_H
+#define PUMICE_GPU_TAG_H
+
+#include <stdbool.h>
+
+#include "../fault.h"
+#include "../mmu/mmu.h"
+#include "pumice_isa_enums.h"
+
+struct tag;
+
+struct tag *tag_create(struct mmu *mmu);
+void tag_destroy(struct tag *tag);
+/* Forget TLB and decoded state. */
+void tag_reset(struct tag *tag);
+
+#define TAG_STATE_WORDS 12u	/* a texture structure, a sampler structure */
+
+struct tag_request {
+	u8 op;			/* enum pumice_usc_op: SAMPLE to QUERY_LOD */
+	u8 type;		/* enum pumice_usc_type of the result */
+	u8 dim;			/* enum pumice_texture_dim */
+	u8 comp;		/* GATHER: component */
+	unsigned int ctx;	/* MMU context */
+	const u32 *state;	/* TAG_STATE_WORDS */
+	u32 lanes;		/* lanes that read: the others' results are undefined */
+	bool spans;		/* four lanes are 2x2 pixels: levels of detail come from them */
+	/* Rows of 32 lanes, f32 or for FETCH u32. */
+	const u32 *coord;	/* rows follow each other */
+	const u32 *extra;	/* bias, level, reference or derivatives; or NULL */
+};
+
+/*
+ * Read for a wave: out is four rows of 32 lanes. False with *fault filled in but
+ * for usc and pc: TAG_STATE (addr 0) or an MMU fault.
+ */
+bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
+	      struct gpu_fault *fault);
+
+/* Rows of coordinates that an operation takes for a dimension, and of its further operand. */
+u32 tag_coord_rows(u32 dim);
+u32 tag_extra_rows(u32 op, u32 dim);
+
+/* Reads so far; any thread. */
+u64 tag_reads(const struct tag *tag);
+
+#endif

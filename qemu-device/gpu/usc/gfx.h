@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs of the vertex and the pixel data master have that compute
+ * programs have not: where their outputs go, which pixel a lane is.
+ *
+ * Source: document 003 (Vertex Output, Pixel Output and Coefficient Registers),
+ * document 004 (spans of 2x2 pixels). The data master owns all of this, fills it
+ * before usc_group_start() and keeps it until the group is done.
+ */
+#ifndef PUMICE_GPU_USC_GFX_H
+#define PUMICE_GPU_USC_GFX_H
+
+#include <stdbool.h>
+
+#include "../fault.h"
+
+/* Which data master a program is of: what operations and banks it has. */
+enum usc_stage { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_TILE };
+
+#define USC_SPAN_LANES	4u
+#define USC_WAVE_SPANS	(PUMICE_LANES / USC_SPAN_LANES)
+#define USC_PIXEL_RATE	0xffu	/* usc_gfx.sample of a program that runs once for a pixel */
+
+/*
+ * 2x2 pixels of one primitive: four lanes, upper left, upper right, lower left,
+ * lower right. Sample s of pixel p is bit 4 p + s.
+ */
+struct usc_span {
+	u8 quad;	/* in the tile, row by row of quads */
+	u8 prim;	/* primitive in the task: its coefficients */
+	u16 samples;	/* covered and visible */
+	u16 live;	/* of these, what the program has not dropped; the USC writes it when the wave ends */
+};
+
+/* The tile that is being rendered; pixel p is quad * 4 + place in the span. */
+struct usc_tile {
+	/* Word n of sample s of pixel p is outputs[(s * words + n) * PUMICE_TILE_PIXELS + p]. */
+	u32 *outputs;
+	u8 words;	/* pixel output registers */
+	u8 samples;	/* 1, 2 or 4 */
+	u16 x0, y0;	/* pixel of its upper left corner */
+	u16 width, height;	/* of a tile, pixels: 32x32, 16x16, 32x16 */
+};
+
+struct usc_gfx;
+
+struct usc_gfx_ops {
+	/*
+	 * Operation depth: test and write depth and stencil of the wave's spans
+	 * with these depths, f32 of each lane, and clear what fails in span->live.
+	 * Pixels of one pass are not in two waves, so no lock is needed.
+	 */
+	void (*depth)(const struct usc_gfx *gfx, struct usc_span *span, const u32 *depth);
+	/* Operation pbe: convert and store the tile. False with *fault filled in wholly but for usc and pc. */
+	bool (*pbe)(const struct usc_gfx *gfx, const u32 state[8], struct gpu_fault *fault);
+};
+
+/* Of one group, which is one task. */
+struct usc_gfx {
+	u8 stage;		/* enum usc_stage */
+	u8 sample;		/* sample that the program runs for, or USC_PIXEL_RATE */
+	bool discards;		/* discard is allowed */
+	bool depth_writes;	/* so is depth */
+	const struct usc_gfx_ops *ops;
+	void *opaque;		/* of the owner of ops */
+
+	/* VERTEX: register n of wave w is the row at vo + (w * vo_words + n) * PUMICE_LANES. */
+	u32 *vo;
+	u32 vo_words;
+
+	/* FRAGMENT and TILE. Lanes behind the last span are not valid. */
+	const struct usc_tile *tile;
+	struct usc_span *span;	/* of lane l of wave w: span[w * USC_WAVE_SPANS + l / 4] */
+	u32 spans;
+	u32 coeffs;		/* coefficient registers of one primitive; those of primitive n follow n - 1's */
+};
+
+/* Offset of a lane's sample position from the tile's corner, pixels; for itr and the PDS. */
+void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u32 pixel,
+		      bool centroid, float *x, float *y);
+/* Position of a sample in its pixel, 1/16 pixel: of 1, 2 or 4 samples (Documentation/precision.rst). */
+void usc_gfx_sample_position(u32 samples, u32 sample, u32 *x16, u32 *y16);
+
+#endif
