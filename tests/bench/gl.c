@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/*
+ * OpenGL ES 3 without a window: EGL's surfaceless platform, a framebuffer object,
+ * two small shaders that do what the GPU's programs do.
+ *
+ * Limits: one context; llvmpipe is asked for by LIBGL_ALWAYS_SOFTWARE, and
+ * gl_renderer() tells whether it came.
+ */
+#include <stdlib.h>
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GLES3/gl3.h>
+
+#include "bench.h"
+#include "gl.h"
+
+static const char vertex_text[] =
+	"#version 300 es\n"
+	"layout(location = 0) in vec3 position;\n"
+	"layout(location = 1) in vec3 value;\n"
+	"out vec3 v;\n"
+	"void main() { gl_Position = vec4(position, 1.0); v = value; }\n";
+
+static const char texture_text[] =
+	"#version 300 es\n"
+	"precision highp float;\n"
+	"uniform sampler2D t;\n"
+	"in vec3 v;\n"
+	"out vec4 colour;\n"
+	"void main() { colour = texture(t, v.xy); }\n";
+
+static const char colour_text[] =
+	"#version 300 es\n"
+	"precision highp float;\n"
+	"in vec3 v;\n"
+	"out vec4 colour;\n"
+	"void main() { colour = vec4(v, 1.0); }\n";
+
+void gl_open(struct gl *gl)
+{
+	static const EGLint attributes[] = { EGL_CONTEXT_CLIENT_VERSION, 3, EGL_NONE };
+	PFNEGLGETPLATFORMDISPLAYEXTPROC get;
+
+	setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
+	get = (PFNEGLGETPLATFORMDISPLAYEXTPROC)(void (*)(void))
+		eglGetProcAddress("eglGetPlatformDisplayEXT");
+	if (!get)
+		bench_fail("EGL has no platforms");
+	gl->display = get(EGL_PLATFORM_SURFACELESS_MESA, NULL, NULL);
+	if (gl->display == EGL_NO_DISPLAY || !eglInitialize(gl->display, NULL, NULL) ||
+	    !eglBindAPI(EGL_OPENGL_ES_API))
+		bench_fail("EGL cannot draw without a surface");
+	gl->context = eglCreateContext(gl->display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
+	if (gl->context == EGL_NO_CONTEXT ||
+	    !eglMakeCurrent(gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, gl->context))
+		bench_fail("no OpenGL ES 3");
+}
+
+void gl_close(struct gl *gl)
+{
+	eglMakeCurrent(gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+	eglDestroyContext(gl->display, gl->context);
+	eglTerminate(gl->display);
+}
+
+const char *gl_renderer(void)
+{
+	return (const char *)glGetString(GL_RENDERER);
+}
+
+static unsigned int compile(GLenum type, const char *text)
+{
+	unsigned int shader = glCreateShader(type);
+	char log[512];
+	int good;
+
+	glShaderSource(shader, 1, &text, NULL);
+	glCompileShader(shader);
+	glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
+	if (!good) {
+		glGetShaderInfoLog(shader, sizeof(log), NULL, log);
+		bench_fail("OpenGL refuses a shader: %s", log);
+	}
+	return shader;
+}
+
+static unsigned int make_program(const char *fragment_text)
+{
+	unsigned int program = glCreateProgram();
+	unsigned int vertex = compile(GL_VERTEX_SHADER, vertex_text);
+	unsigned int fragment = compile(GL_FRAGMENT_SHADER, fragment_text);
+	int good;
+
+	glAttachShader(program, vertex);
+	glAttachShader(program, fragment);
+	glLinkProgram(program);
+	glGetProgramiv(program, GL_LINK_STATUS, &good);
+	if (!good)
+		bench_fail("OpenGL cannot link the shaders");
+	glDeleteShader(vertex);
+	glDeleteShader(fragment);
+	return program;
+}
+
+static void make_target(const struct draw_scene *scene, struct gl_work *work)
+{
+	int size = (int)scene->size;
+
+	glGenFramebuffers(1, &work->framebuffer);
+	glBindFramebuffer(GL_FRAMEBUFFER, work->framebuffer);
+	glGenTextures(1, &work->colour);
+	glBindTexture(GL_TEXTURE_2D, work->colour);
+	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, size, size);
+	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, work->colour,
+			       0);
+	if (scene->depth) {
+		glGenRenderbuffers(1, &work->depth);
+		glBindRenderbuffer(GL_RENDERBUFFER, work->depth);
+		glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT32F, size, size);
+		glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
+					  work->depth);
+	}
+	if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+		bench_fail("OpenGL has no such target");
+}
+
+static void make_texture(const struct draw_scene *scene, struct gl_work *work)
+{
+	int size = (int)scene->texture_size;
+
+	glGenTextures(1, &work->texture);
+	glBindTexture(GL_TEXTURE_2D, work->texture);
+	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+		     scene->texture);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_REPEAT);
+}
+
+static void make_vertices(const struct draw_scene *scene, struct gl_work *work)
+{
+	glGenVertexArrays(1, &work->array);
+	glBindVertexArray(work->array);
+	glGenBuffers(1, &work->buffer);
+	glBindBuffer(GL_ARRAY_BUFFER, work->buffer);
+	glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(scene->vertices * sizeof(*scene->vertex)),
+		     scene->vertex, GL_STATIC_DRAW);
+	glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(*scene->vertex), NULL);
+	glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, sizeof(*scene->vertex),
+			      (const void *)(3 * sizeof(float)));
+	glEnableVertexAttribArray(0);
+	glEnableVertexAttribArray(1);
+}
+
+void gl_work(const struct draw_scene *scene, struct gl_work *work)
+{
+	*work = (struct gl_work){
+		.size = scene->size, .vertices = scene->vertices, .tests_depth = scene->depth,
+	};
+	make_target(scene, work);
+	if (scene->texture)
+		make_texture(scene, work);
+	make_vertices(scene, work);
+	work->program = make_program(scene->texture ? texture_text : colour_text);
+	if (glGetError() != GL_NO_ERROR)
+		bench_fail("OpenGL cannot take the scene");
+}
+
+void gl_work_free(struct gl_work *work)
+{
+	glDeleteProgram(work->program);
+	glDeleteBuffers(1, &work->buffer);
+	glDeleteVertexArrays(1, &work->array);
+	glDeleteTextures(1, &work->texture);
+	glDeleteTextures(1, &work->colour);
+	glDeleteRenderbuffers(1, &work->depth);
+	glDeleteFramebuffers(1, &work->framebuffer);
+}
+
+/* llvmpipe flips nothing in a framebuffer object: y goes down here as it goes up there. */
+void gl_run(struct gl_work *work)
+{
+	glBindFramebuffer(GL_FRAMEBUFFER, work->framebuffer);
+	glViewport(0, 0, (int)work->size, (int)work->size);
+	glUseProgram(work->program);
+	glBindVertexArray(work->array);
+	glBindTexture(GL_TEXTURE_2D, work->texture);
+	if (work->tests_depth)
+		glEnable(GL_DEPTH_TEST);
+	else
+		glDisable(GL_DEPTH_TEST);
+	glDepthFunc(GL_LESS);
+	glClearColor(0, 0, 0, 0);
+	glClearDepthf(1);
+	glClear(GL_COLOR_BUFFER_BIT | (work->tests_depth ? GL_DEPTH_BUFFER_BIT : 0u));
+	glDrawArrays(GL_TRIANGLES, 0, (int)work->vertices);
+	glFinish();
+}
+
+void gl_read(struct gl_work *work, uint32_t *pixels)
+{
+	glBindFramebuffer(GL_FRAMEBUFFER, work->framebuffer);
+	glReadPixels(0, 0, (int)work->size, (int)work->size, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+	if (glGetError() != GL_NO_ERROR)
+		bench_fail("OpenGL gives no picture");
+}
