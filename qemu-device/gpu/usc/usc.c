@@ -135,6 +135,11 @@ void usc_abort(struct usc *usc)
 	atomic_fetch_or(&usc->abort, atomic_load(&usc->live));
 }
 
+void usc_abort_groups(struct usc *usc, u64 groups)
+{
+	atomic_fetch_or(&usc->abort, atomic_load(&usc->live) & groups);
+}
+
 void usc_set_detail(struct usc *usc, bool detail)
 {
 	atomic_store_explicit(&usc->detail, detail, memory_order_relaxed);

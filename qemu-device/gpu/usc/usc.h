@@ -24,6 +24,7 @@
 
 struct usc;
 struct usc_program;	/* predecoded, see program.h */
+struct usc_gfx;		/* see gfx.h */
 
 /* State of a group; PDS to READY, USC to FREE. */
 enum usc_group_state { USC_GROUP_FREE, USC_GROUP_READY, USC_GROUP_RUNNING };
@@ -54,6 +55,7 @@ struct usc_group {
 	u32 local_bytes;
 	u64 code_addr;		/* GPU virtual address of the program, for fault reports */
 	struct usc_program *program;	/* from usc_program_get(); the PDS holds the reference */
+	const struct usc_gfx *gfx;	/* of the vertex and pixel data master, see gfx.h; else NULL */
 };
 
 /* What the USC tells its neighbours; called from the USC's step. */
@@ -110,6 +112,8 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop);
 bool usc_has_work(struct usc *usc);
 /* Abandon every group at the next step: waves stop, group_done comes for each. Any thread. */
 void usc_abort(struct usc *usc);
+/* The same for groups alone whose bits are set. Groups that are not started do not matter. */
+void usc_abort_groups(struct usc *usc, u64 groups);
 
 /*
  * Predecoded programs, cached by content over all USCs of a GPU. Checks every
@@ -121,8 +125,12 @@ struct usc_program_cache *usc_program_cache_create(void);
 void usc_program_cache_destroy(struct usc_program_cache *cache);
 /* Resources a program's register operands are checked against. */
 struct usc_program_limits {
-	u32 temps, attrs, shared, coeffs;
+	u32 temps, attrs, shared;
+	u32 coeffs;	/* of a fragment program: of one primitive */
 	u32 slot_regs;	/* of a slot, at most PUMICE_USC_OWN_REGS; the rest of these are internal registers */
+	u32 stage;	/* enum usc_stage, see gfx.h */
+	u32 vo;		/* VERTEX: vertex output registers */
+	u32 outputs;	/* FRAGMENT, TILE: pixel output registers */
 };
 /*
  * Fetch, check and predecode the program at addr (insns instructions). Returns
