@@ -20,7 +20,7 @@ static struct pds_launch launch_3d(void)
 	struct pds_launch launch = rig_launch(SX, SY, SZ);
 
 	launch.state.shared = 40;
-	launch.state.attrs = 32;	/* so that each source can have the register of its number */
+	launch.state.attrs = 30;
 	launch.state.temps = 3;
 	launch.grid = (struct pumice_cdm_launch){
 		.groups_x = 11, .groups_y = 12, .groups_z = 13,
@@ -78,6 +78,7 @@ static void every_source_reaches_every_instance(void **state)
 	u16 n = 0;
 
 	(void)state;
+	launch.state.attrs = PUMICE_PDS_SOURCE_VERTEX;	/* each has the register of its number */
 	for (source = 0; source < PUMICE_PDS_SOURCE_VERTEX; source++) {
 		if (!pumice_pds_source_valid(source))
 			continue;
