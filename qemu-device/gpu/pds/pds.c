@@ -479,10 +479,11 @@ static void group_done(void *opaque, unsigned int usc, unsigned int group)
 	pds->config.unlock(pds->config.opaque);
 }
 
-static void group_fault(void *opaque, const struct gpu_fault *fault)
+static void group_fault(void *opaque, unsigned int group, const struct gpu_fault *fault)
 {
 	struct pds *pds = opaque;
 
+	(void)group;
 	pds->config.lock(pds->config.opaque);
 	pds->config.ops->fault(pds->config.ops_opaque, fault);
 	pds->config.unlock(pds->config.opaque);

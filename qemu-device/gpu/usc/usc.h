@@ -63,7 +63,7 @@ struct usc_ops {
 	/* The group left; its resources may be given to others. */
 	void (*group_done)(void *opaque, unsigned int usc, unsigned int group);
 	/* The group faulted; group_done follows when all its waves are gone. Filled in wholly. */
-	void (*fault)(void *opaque, const struct gpu_fault *fault);
+	void (*fault)(void *opaque, unsigned int group, const struct gpu_fault *fault);
 };
 
 struct usc_config {

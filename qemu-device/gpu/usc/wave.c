@@ -28,7 +28,7 @@ static unsigned int next_in(u64 set, unsigned int from)
 
 static void fault_group(struct usc *usc, unsigned int group, const struct gpu_fault *fault)
 {
-	usc->config.ops->fault(usc->config.opaque, fault);
+	usc->config.ops->fault(usc->config.opaque, group, fault);
 	usc_group_finish(usc, group);
 }
 

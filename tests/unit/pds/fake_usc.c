@@ -62,6 +62,7 @@ void usc_reset(struct usc *usc)
 		atomic_store(&usc->group[i].state, USC_GROUP_FREE);
 	usc->running = 0;
 	usc->aborted = false;
+	usc->aborted_groups = 0;
 }
 
 struct usc_task *usc_task(struct usc *usc, unsigned int slot)
@@ -161,6 +162,12 @@ void usc_abort(struct usc *usc)
 	usc->aborted = true;
 }
 
+void usc_abort_groups(struct usc *usc, u64 groups)
+{
+	usc->aborted = true;
+	usc->aborted_groups |= groups;
+}
+
 /* Poison what the group had, so that the next owner shows what it leaves unwritten. */
 static void poison_group(struct usc *usc, unsigned int number)
 {
@@ -195,7 +202,7 @@ void fake_usc_fault(struct usc *usc, unsigned int group, enum pumice_fault reaso
 	};
 
 	assert_true(fake_usc_running(usc, group));
-	usc->config.ops->fault(usc->config.opaque, &fault);
+	usc->config.ops->fault(usc->config.opaque, group, &fault);
 }
 
 bool fake_usc_running(const struct usc *usc, unsigned int group)

@@ -42,7 +42,8 @@ struct usc {
 	u64 start_order[PUMICE_USC_SLOTS];	/* of running groups, over all fake USCs */
 	unsigned int running;
 	unsigned int started;
-	bool aborted;		/* usc_abort() was called */
+	bool aborted;		/* usc_abort() or usc_abort_groups() was called */
+	u64 aborted_groups;	/* by the latter: bit n is group n */
 };
 
 /* Take everything back from a running group and tell the PDS. */

@@ -21,10 +21,11 @@ static void group_done(void *opaque, unsigned int usc, unsigned int group)
 	rig->done[group]++;
 }
 
-static void group_fault(void *opaque, const struct gpu_fault *fault)
+static void group_fault(void *opaque, unsigned int group, const struct gpu_fault *fault)
 {
 	struct rig *rig = opaque;
 
+	(void)group;
 	rig->faults++;
 	rig->fault = *fault;
 }
