@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reference rasteriser: coverage, depth, stencil, interpolation. Source:
+ * Documentation/precision.rst.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "reference.h"
+
+/* A triangle to be filled: its own vertices, and which of the primitive's is provoking. */
+struct triangle {
+	struct ref_screen s[3];
+	const float *flat;	/* varyings of the provoking vertex */
+	bool front;
+	double x[3], y[3];	/* pixels */
+	double area;
+};
+
+struct draw {
+	const struct ref_target *target;
+	const struct ref_state *state;
+	struct triangle t;
+	double dzdx, dzdy, bias;
+};
+
+static bool compare(enum ref_compare func, double a, double b)
+{
+	switch (func) {
+	case REF_NEVER: return false;
+	case REF_LESS: return a < b;
+	case REF_EQUAL: return a == b;
+	case REF_LESS_EQUAL: return a <= b;
+	case REF_GREATER: return a > b;
+	case REF_NOT_EQUAL: return a != b;
+	case REF_GREATER_EQUAL: return a >= b;
+	default: return true;
+	}
+}
+
+static uint8_t stencil_op(enum ref_stencil_op op, uint8_t old, uint8_t ref)
+{
+	switch (op) {
+	case REF_ZERO: return 0;
+	case REF_REPLACE: return ref;
+	case REF_INCR: return old == 255 ? 255 : (uint8_t)(old + 1);
+	case REF_DECR: return old == 0 ? 0 : (uint8_t)(old - 1);
+	case REF_INVERT: return (uint8_t)~old;
+	case REF_INCR_WRAP: return (uint8_t)(old + 1);
+	case REF_DECR_WRAP: return (uint8_t)(old - 1);
+	default: return old;
+	}
+}
+
+static void write_stencil(uint8_t *at, const struct ref_stencil *s, enum ref_stencil_op op)
+{
+	const uint8_t value = stencil_op(op, *at, s->ref);
+
+	*at = (uint8_t)((*at & ~s->write) | (value & s->write));
+}
+
+static int64_t edge(const struct ref_screen *i, const struct ref_screen *j, int64_t x, int64_t y)
+{
+	return (j->x - i->x) * (y - i->y) - (j->y - i->y) * (x - i->x);
+}
+
+static bool edge_covers(const struct ref_screen *i, const struct ref_screen *j, int64_t x,
+			int64_t y)
+{
+	const int64_t e = edge(i, j, x, y);
+
+	if (e)
+		return e > 0;
+	return (j->y == i->y && j->x > i->x) || j->y < i->y;
+}
+
+static bool covers(const struct triangle *t, int64_t x, int64_t y)
+{
+	const struct ref_screen *a = &t->s[0], *b = &t->s[1], *c = &t->s[2];
+
+	if (t->area < 0) {
+		const struct ref_screen *swap = b;
+
+		b = c;
+		c = swap;
+	}
+	return edge_covers(a, b, x, y) && edge_covers(b, c, x, y) && edge_covers(c, a, x, y);
+}
+
+static float depth_at(const struct draw *d, int64_t x, int64_t y)
+{
+	const struct triangle *t = &d->t;
+	volatile double p = d->dzdx * ((double)x / 256 - t->x[0]);
+	volatile double q = d->dzdy * ((double)y / 256 - t->y[0]);
+	double z = ((double)t->s[0].z + p) + q;
+
+	if (d->state->depth_bias)
+		z = z + d->bias;
+	if (!(z > 0))
+		return 0;
+	return z > 1 ? 1 : (float)z;
+}
+
+/* Weights of the three vertices at a position, without perspective. */
+static void weights(const struct triangle *t, int64_t x, int64_t y, double w[3])
+{
+	const double area = t->area * 65536;
+
+	w[0] = (double)edge(&t->s[1], &t->s[2], x, y) / area;
+	w[1] = (double)edge(&t->s[2], &t->s[0], x, y) / area;
+	w[2] = (double)edge(&t->s[0], &t->s[1], x, y) / area;
+}
+
+static void interpolate(const struct draw *d, int64_t x, int64_t y, int64_t cx, int64_t cy,
+			struct ref_fragment *f)
+{
+	const struct ref_state *s = d->state;
+	const struct triangle *t = &d->t;
+	uint32_t n, i;
+
+	for (n = 0; n < s->varyings; n++) {
+		const bool centroid = s->centroid >> n & 1;
+		double w[3], rw = 0, value = 0;
+
+		if (s->flat >> n & 1) {
+			f->v[n] = t->flat[n];
+			continue;
+		}
+		weights(t, centroid ? cx : x, centroid ? cy : y, w);
+		for (i = 0; i < 3; i++) {
+			const double k = s->linear >> n & 1 ? w[i] : w[i] * t->s[i].rw;
+
+			value += k * t->s[i].v[n];
+			rw += k;
+		}
+		f->v[n] = s->linear >> n & 1 ? value : value / rw;
+	}
+	f->z = depth_at(d, x, y);
+}
+
+/* Depth and stencil of one sample: whether it passes. What failing does is done. */
+static bool test(const struct draw *d, uint32_t at, float z)
+{
+	const struct ref_state *s = d->state;
+	const struct ref_stencil *st = d->t.front ? &s->front : &s->back;
+	uint8_t *stencil = &d->target->stencil[at];
+
+	if (s->stencil_test && !compare(st->func, st->ref & st->mask, *stencil & st->mask)) {
+		write_stencil(stencil, st, st->sfail);
+		return false;
+	}
+	if (!compare(s->depth_func, z, d->target->depth[at])) {
+		if (s->stencil_test)
+			write_stencil(stencil, st, st->zfail);
+		return false;
+	}
+	return true;
+}
+
+static void passed(const struct draw *d, uint32_t at, float z, const double *out)
+{
+	const struct ref_state *s = d->state;
+	const struct ref_stencil *st = d->t.front ? &s->front : &s->back;
+
+	if (s->stencil_test)
+		write_stencil(&d->target->stencil[at], st, st->pass);
+	if (s->depth_write)
+		d->target->depth[at] = z;
+	if (s->visible)
+		++*s->visible;
+	memcpy(&d->target->out[(size_t)at * d->target->words], out,
+	       d->target->words * sizeof(*out));
+}
+
+/* Shade a pixel for some of its samples, and write what is left of them. */
+static void shade(const struct draw *d, uint32_t px, uint32_t py, uint32_t covered, uint32_t pass,
+		  const float *z, uint32_t sample)
+{
+	const struct ref_target *t = d->target;
+	const uint32_t at = (py * t->width + px) * t->samples;
+	const uint32_t first = (uint32_t)__builtin_ctz(pass);
+	struct ref_fragment f = { .x = px, .y = py, .sample = sample, .front = d->t.front };
+	int64_t x = 128, y = 128, cx = 128, cy = 128;
+	uint32_t i;
+
+	if (d->state->sample_rate)
+		ref_sample(t->samples, sample, &x, &y);
+	cx = x;
+	cy = y;
+	if (!d->state->sample_rate && covered != (1u << t->samples) - 1)
+		ref_sample(t->samples, (uint32_t)__builtin_ctz(covered), &cx, &cy);
+	interpolate(d, (int64_t)px * 256 + x, (int64_t)py * 256 + y, (int64_t)px * 256 + cx,
+		    (int64_t)py * 256 + cy, &f);
+	memcpy(f.out, &t->out[(size_t)(at + first) * t->words], t->words * sizeof(*f.out));
+	if (!d->state->shade(d->state->data, &f))
+		return;
+	for (i = 0; i < t->samples; i++) {
+		const float depth = d->state->shader_depth ? (float)f.depth : z[i];
+
+		if (!(pass >> i & 1))
+			continue;
+		if (d->state->shader_depth && !test(d, at + i, depth))
+			continue;
+		passed(d, at + i, depth, f.out);
+	}
+}
+
+static void fill_pixel(const struct draw *d, uint32_t px, uint32_t py)
+{
+	const struct ref_target *t = d->target;
+	const uint32_t at = (py * t->width + px) * t->samples;
+	uint32_t covered = 0, pass = 0, i;
+	float z[REF_SAMPLES] = { 0 };
+
+	for (i = 0; i < t->samples; i++) {
+		int64_t x, y;
+
+		ref_sample(t->samples, i, &x, &y);
+		x += (int64_t)px * 256;
+		y += (int64_t)py * 256;
+		if (!(d->state->sample_mask >> i & 1) || !covers(&d->t, x, y))
+			continue;
+		covered |= 1u << i;
+		z[i] = depth_at(d, x, y);
+		if (d->state->shader_depth || test(d, at + i, z[i]))
+			pass |= 1u << i;
+	}
+	if (!pass)
+		return;
+	if (!d->state->sample_rate) {
+		shade(d, px, py, covered, pass, z, 0);
+		return;
+	}
+	for (i = 0; i < t->samples; i++)
+		if (pass >> i & 1)
+			shade(d, px, py, covered, 1u << i, z, i);
+}
+
+static uint32_t clamp_pixel(int64_t at, uint32_t most)
+{
+	const int64_t pixel = at >= 0 ? at / 256 : -1;
+
+	return pixel < 0 ? 0 : pixel > most ? most : (uint32_t)pixel;
+}
+
+static void bounds(const struct draw *d, uint32_t x[2], uint32_t y[2])
+{
+	const struct ref_screen *s = d->t.s;
+	const uint32_t *scissor = d->state->scissor;
+	int64_t low[2] = { s[0].x, s[0].y }, high[2] = { s[0].x, s[0].y };
+	unsigned int i;
+
+	for (i = 1; i < 3; i++) {
+		low[0] = s[i].x < low[0] ? s[i].x : low[0];
+		low[1] = s[i].y < low[1] ? s[i].y : low[1];
+		high[0] = s[i].x > high[0] ? s[i].x : high[0];
+		high[1] = s[i].y > high[1] ? s[i].y : high[1];
+	}
+	x[0] = clamp_pixel(low[0], d->target->width);
+	y[0] = clamp_pixel(low[1], d->target->height);
+	x[1] = clamp_pixel(high[0] + 256, d->target->width);
+	y[1] = clamp_pixel(high[1] + 256, d->target->height);
+	x[0] = x[0] > scissor[0] ? x[0] : scissor[0];
+	x[1] = x[1] < scissor[1] ? x[1] : scissor[1];
+	y[0] = y[0] > scissor[2] ? y[0] : scissor[2];
+	y[1] = y[1] < scissor[3] ? y[1] : scissor[3];
+}
+
+static void set_up(struct draw *d)
+{
+	const struct ref_state *s = d->state;
+	struct triangle *t = &d->t;
+	double z[3], steep;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		t->x[i] = (double)t->s[i].x / 256;
+		t->y[i] = (double)t->s[i].y / 256;
+		z[i] = (double)t->s[i].z;
+	}
+	d->dzdx = ((z[1] - z[0]) * (t->y[2] - t->y[0]) - (z[2] - z[0]) * (t->y[1] - t->y[0])) /
+		  t->area;
+	d->dzdy = ((z[2] - z[0]) * (t->x[1] - t->x[0]) - (z[1] - z[0]) * (t->x[2] - t->x[0])) /
+		  t->area;
+	steep = fmax(fabs(d->dzdx), fabs(d->dzdy));
+	d->bias = (double)s->bias_constant * 0x1p-24 + (double)s->bias_slope * steep;
+	if (s->bias_clamp > 0 && d->bias > (double)s->bias_clamp)
+		d->bias = (double)s->bias_clamp;
+	if (s->bias_clamp < 0 && d->bias < (double)s->bias_clamp)
+		d->bias = (double)s->bias_clamp;
+}
+
+static int64_t area_of(const struct ref_screen *s)
+{
+	return (s[1].x - s[0].x) * (s[2].y - s[0].y) - (s[2].x - s[0].x) * (s[1].y - s[0].y);
+}
+
+static void fill(struct draw *d)
+{
+	uint32_t x[2], y[2], px, py;
+
+	d->t.area = (double)area_of(d->t.s) / 65536;
+	if (d->t.area == 0)
+		return;
+	set_up(d);
+	bounds(d, x, y);
+	for (py = y[0]; py < y[1]; py++)
+		for (px = x[0]; px < x[1]; px++)
+			fill_pixel(d, px, py);
+}
+
+/* A rectangle: triangles A B C and A C D. */
+static void fill_quad(struct draw *d, const struct ref_screen q[4])
+{
+	d->t.front = true;
+	d->t.s[0] = q[0];
+	d->t.s[1] = q[1];
+	d->t.s[2] = q[2];
+	fill(d);
+	d->t.s[1] = q[2];
+	d->t.s[2] = q[3];
+	fill(d);
+}
+
+static void draw_point(struct draw *d, const struct ref_screen *p)
+{
+	const float size = fmaxf(0.0625f, fminf(256, p->size));
+	const int64_t h = (int64_t)rint((double)size * 128);
+	struct ref_screen q[4] = { *p, *p, *p, *p };
+
+	q[0].x = q[3].x = p->x - h;
+	q[1].x = q[2].x = p->x + h;
+	q[0].y = q[1].y = p->y - h;
+	q[2].y = q[3].y = p->y + h;
+	fill_quad(d, q);
+}
+
+static void draw_line(struct draw *d, const struct ref_screen *p)
+{
+	const double dx = (double)(p[1].x - p[0].x), dy = (double)(p[1].y - p[0].y);
+	const double l = sqrt(dx * dx + dy * dy), h = (double)d->state->line_width * 128;
+	struct ref_screen q[4] = { p[0], p[0], p[1], p[1] };
+	int64_t nx, ny;
+
+	if (l == 0)
+		return;
+	nx = (int64_t)rint(-dy * h / l);
+	ny = (int64_t)rint(dx * h / l);
+	q[0].x += nx;
+	q[0].y += ny;
+	q[1].x -= nx;
+	q[1].y -= ny;
+	q[2].x -= nx;
+	q[2].y -= ny;
+	q[3].x += nx;
+	q[3].y += ny;
+	fill_quad(d, q);
+}
+
+static void draw_triangle(struct draw *d, const struct ref_screen s[3])
+{
+	const int64_t area = area_of(s);
+	const bool front = d->state->front_ccw ? area < 0 : area > 0;
+
+	if (!area || (front ? d->state->cull_front : d->state->cull_back))
+		return;
+	d->t.front = front;
+	memcpy(d->t.s, s, sizeof(d->t.s));
+	fill(d);
+}
+
+void ref_draw(const struct ref_target *target, const struct ref_state *state,
+	      const struct ref_vertex *vertices, unsigned int count)
+{
+	const struct ref_vertex *provoking = &vertices[state->provoking_last ? count - 1 : 0];
+	struct draw d = { .target = target, .state = state, .t.flat = provoking->v };
+	struct ref_screen s[REF_POLYGON];
+	struct ref_polygon polygon;
+	unsigned int i;
+
+	if (!ref_clip(state, vertices, count, &polygon))
+		return;
+	for (i = 0; i < polygon.count; i++)
+		s[i] = ref_project(state, &polygon.vertex[i]);
+	if (count == 1)
+		draw_point(&d, s);
+	else if (count == 2)
+		draw_line(&d, s);
+	else
+		for (i = 2; i < polygon.count; i++)
+			draw_triangle(&d, (struct ref_screen[3]){ s[0], s[i - 1], s[i] });
+}
