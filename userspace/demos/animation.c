@@ -9,6 +9,9 @@
 #include <gif_lib.h>
 
 #define SHADES 256
+#define REDS 6
+#define GREENS 7
+#define BLUES 6
 
 struct animation {
 	GifFileType *gif;
@@ -26,18 +29,30 @@ static bool put_loop(GifFileType *gif)
 	       EGifPutExtensionTrailer(gif) == GIF_OK;
 }
 
-static bool put_head(struct animation *a, const uint8_t rgb[3])
+/* Shades of a colour; or, without one, all colours of pictures. */
+static void fill_map(GifColorType *colour, const uint8_t *rgb)
+{
+	for (int i = 0; i < SHADES; i++) {
+		if (rgb) {
+			colour[i].Red = (GifByteType)(rgb[0] * i / 255);
+			colour[i].Green = (GifByteType)(rgb[1] * i / 255);
+			colour[i].Blue = (GifByteType)(rgb[2] * i / 255);
+		} else {
+			colour[i].Red = (GifByteType)(i % REDS * 255 / (REDS - 1));
+			colour[i].Green = (GifByteType)(i / REDS % GREENS * 255 / (GREENS - 1));
+			colour[i].Blue = (GifByteType)(i / REDS / GREENS % BLUES * 255 / (BLUES - 1));
+		}
+	}
+}
+
+static bool put_head(struct animation *a, const uint8_t *rgb)
 {
 	ColorMapObject *map = GifMakeMapObject(SHADES, NULL);
 	bool ok;
 
 	if (!map)
 		return false;
-	for (int i = 0; i < SHADES; i++) {
-		map->Colors[i].Red = (GifByteType)(rgb[0] * i / 255);
-		map->Colors[i].Green = (GifByteType)(rgb[1] * i / 255);
-		map->Colors[i].Blue = (GifByteType)(rgb[2] * i / 255);
-	}
+	fill_map(map->Colors, rgb);
 	EGifSetGifVersion(a->gif, true);
 	ok = EGifPutScreenDesc(a->gif, (int)a->width, (int)a->height, 8, 0, map) == GIF_OK &&
 	     put_loop(a->gif);
@@ -45,8 +60,8 @@ static bool put_head(struct animation *a, const uint8_t rgb[3])
 	return ok;
 }
 
-struct animation *animation_open(const char *path, uint32_t width, uint32_t height,
-				 const uint8_t rgb[3])
+static struct animation *open_file(const char *path, uint32_t width, uint32_t height,
+				   const uint8_t *rgb)
 {
 	struct animation *a = calloc(1, sizeof(*a));
 	int error, fd;
@@ -67,6 +82,45 @@ struct animation *animation_open(const char *path, uint32_t width, uint32_t heig
 		close(fd);
 	free(a);
 	return NULL;
+}
+
+struct animation *animation_open(const char *path, uint32_t width, uint32_t height,
+				 const uint8_t rgb[3])
+{
+	return open_file(path, width, height, rgb);
+}
+
+struct animation *animation_open_pictures(const char *path, uint32_t width, uint32_t height)
+{
+	return open_file(path, width, height, NULL);
+}
+
+/* One of n shades of an 8-bit value; threshold, 0 to 15, decides between two. */
+static unsigned int shade(unsigned int value, unsigned int n, unsigned int threshold)
+{
+	return (value * (n - 1) * 16 + threshold * 255 + 127) / (255 * 16);
+}
+
+bool animation_picture(struct animation *a, const uint8_t *rgb, unsigned int hundredths)
+{
+	static const uint8_t order[4][4] = {
+		{ 0, 8, 2, 10 }, { 12, 4, 14, 6 }, { 3, 11, 1, 9 }, { 15, 7, 13, 5 },
+	};
+	uint8_t *values = malloc((size_t)a->width * a->height);
+	bool ok;
+
+	if (!values)
+		return false;
+	for (size_t i = 0; i < (size_t)a->width * a->height; i++) {
+		const uint8_t *p = &rgb[i * 3];
+		const unsigned int t = order[i / a->width % 4][i % a->width % 4];
+
+		values[i] = (uint8_t)(shade(p[0], REDS, t) + REDS * (shade(p[1], GREENS, t) +
+				      GREENS * shade(p[2], BLUES, t)));
+	}
+	ok = animation_frame(a, values, hundredths);
+	free(values);
+	return ok;
 }
 
 bool animation_frame(struct animation *a, uint8_t *values, unsigned int hundredths)

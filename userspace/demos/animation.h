@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Animations as GIF files, by giflib: frames of up to 256 shades from black to a colour. */
+/*
+ * Animations as GIF files, by giflib: frames of up to 256 shades from black to a
+ * colour, or of pictures in 252 colours.
+ */
 #ifndef PUMICE_DEMO_ANIMATION_H
 #define PUMICE_DEMO_ANIMATION_H
 
@@ -14,6 +17,13 @@ struct animation;
  */
 struct animation *animation_open(const char *path, uint32_t width, uint32_t height,
 				 const uint8_t rgb[3]);
+/*
+ * The same for pictures: 6 shades of red and blue and 7 of green, with an ordered
+ * dither.
+ */
+struct animation *animation_open_pictures(const char *path, uint32_t width, uint32_t height);
+/* One frame of 8-bit R, G, B, row by row from the top, of an animation of pictures. */
+bool animation_picture(struct animation *animation, const uint8_t *rgb, unsigned int hundredths);
 /* One frame, shown for hundredths of a second. The values stay, though giflib may write to them. */
 bool animation_frame(struct animation *animation, uint8_t *values, unsigned int hundredths);
 /* False where not all of it could be written. */
