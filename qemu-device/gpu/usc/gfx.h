@@ -28,6 +28,7 @@ enum usc_stage { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_ST
 struct usc_span {
 	u8 quad;	/* in the tile, row by row of quads */
 	u8 prim;	/* primitive in the task: its coefficients */
+	u16 covered;	/* by the primitive, hidden samples too: for centroid positions */
 	u16 samples;	/* covered and visible */
 	u16 live;	/* of these, what the program has not dropped; the USC writes it when the wave ends */
 };
