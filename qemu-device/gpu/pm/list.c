@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Free lists of the parameter management.
+ *
+ * Source: hw/formats.xml, free_list. Free pages that were used before are
+ * linked, from head on; those from fresh to pages were never used, and so are
+ * free too.
+ *
+ * A list is new where fresh is 0, and then nothing of it is allocated. A list
+ * that is not new but not known either, after a reset, is learnt by following its
+ * free pages: all others below fresh are allocated.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_PAGE	PUMICE_PM_NO_PAGE
+
+bool pm_fault(struct gpu_fault *fault, enum pumice_fault why, u64 addr)
+{
+	*fault = (struct gpu_fault){
+		.fault = (u8)why, .unit = PUMICE_UNIT_PM, .addr = addr,
+	};
+	return false;
+}
+
+/* Host pointer to a word of context 0, or NULL with *fault. */
+static u32 *word(struct pm *pm, u64 addr, enum pumice_access access, struct gpu_fault *fault)
+{
+	u8 *host;
+
+	*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_PM };
+	host = mmu_translate(pm->config.mmu, &pm->tlb, 0, addr, access, PUMICE_UNIT_PM, fault);
+	return (u32 *)(void *)host;
+}
+
+bool pm_read_words(struct pm *pm, u64 addr, u32 *words, u32 count, struct gpu_fault *fault)
+{
+	const u32 *host = NULL;
+	u32 i;
+
+	for (i = 0; i < count; i++, addr += 4, host++) {
+		if (!host || !(addr & ((1u << MMU_GRAIN_SHIFT) - 1)))
+			host = word(pm, addr, PUMICE_ACCESS_READ, fault);
+		if (!host)
+			return false;
+		words[i] = __atomic_load_n(host, __ATOMIC_RELAXED);
+	}
+	return true;
+}
+
+bool pm_write_words(struct pm *pm, u64 addr, const u32 *words, u32 count, struct gpu_fault *fault)
+{
+	u32 *host = NULL;
+	u32 i;
+
+	for (i = 0; i < count; i++, addr += 4, host++) {
+		if (!host || !(addr & ((1u << MMU_GRAIN_SHIFT) - 1)))
+			host = word(pm, addr, PUMICE_ACCESS_WRITE, fault);
+		if (!host)
+			return false;
+		__atomic_store_n(host, words[i], __ATOMIC_RELAXED);
+	}
+	return true;
+}
+
+static bool link_read(struct pm *pm, const struct pm_shadow *s, u32 page, u32 *next,
+		      struct gpu_fault *fault)
+{
+	return pm_read_words(pm, (u64)s->list.links + 4ull * page, next, 1, fault);
+}
+
+bool pm_link_write(struct pm *pm, const struct pm_shadow *s, u32 page, u32 next,
+		   struct gpu_fault *fault)
+{
+	return pm_write_words(pm, (u64)s->list.links + 4ull * page, &next, 1, fault);
+}
+
+bool pm_list_is_allocated(const struct pm_shadow *s, u32 page)
+{
+	return page < s->list.fresh && (s->allocated[page / 64] >> (page % 64) & 1);
+}
+
+/* A page that lies in the chain of free ones. */
+static bool is_linked_free(const struct pm_shadow *s, u32 page)
+{
+	return page < s->list.fresh && !(s->allocated[page / 64] >> (page % 64) & 1);
+}
+
+static void mark(struct pm_shadow *s, u32 page, bool allocated)
+{
+	const u64 bit = 1ull << (page % 64);
+
+	if (allocated)
+		s->allocated[page / 64] |= bit;
+	else
+		s->allocated[page / 64] &= ~bit;
+}
+
+/* What can be said of a list by its own words. */
+static bool list_is_sound(const struct pumice_free_list *list)
+{
+	const u32 unused = list->pages - list->fresh;
+
+	if (!list->max_pages || list->max_pages > PM_MAX_PAGES || list->pages > list->max_pages ||
+	    list->fresh > list->pages || list->free > list->pages || list->free < unused)
+		return false;
+	if (!list->links || list->links % 4 ||
+	    (u64)list->links + 4ull * list->max_pages > 1ull << 32)
+		return false;
+	if (!list->base || (list->base + (u64)list->max_pages * PUMICE_PM_PAGE_SIZE) >>
+				   PUMICE_MMU_VA_BITS)
+		return false;
+	return list->free == unused ? list->head == NO_PAGE : list->head < list->fresh;
+}
+
+static bool list_is_as_left(const struct pumice_free_list *now, const struct pumice_free_list *was)
+{
+	return now->base == was->base && now->links == was->links &&
+	       now->max_pages == was->max_pages && now->pages == was->pages &&
+	       now->head == was->head && now->fresh == was->fresh && now->free == was->free;
+}
+
+static struct pm_shadow *find(struct pm *pm, u32 addr)
+{
+	u32 i;
+
+	for (i = 0; i < PM_SHADOWS; i++)
+		if (pm->shadow[i].addr == addr)
+			return &pm->shadow[i];
+	return NULL;
+}
+
+static void forget(struct pm_shadow *s)
+{
+	free(s->allocated);
+	*s = (struct pm_shadow){ 0 };
+}
+
+void pm_list_forget_all(struct pm *pm)
+{
+	u32 i;
+
+	for (i = 0; i < PM_SHADOWS; i++)
+		forget(&pm->shadow[i]);
+}
+
+/* Remember a list, in the place of the one that was not used for longest. */
+static struct pm_shadow *remember(struct pm *pm, u32 addr, const struct pumice_free_list *list)
+{
+	struct pm_shadow *s = find(pm, addr);
+	u32 i;
+
+	if (!s) {
+		s = &pm->shadow[0];
+		for (i = 1; i < PM_SHADOWS; i++)
+			if (pm->shadow[i].stamp < s->stamp)
+				s = &pm->shadow[i];
+	}
+	forget(s);
+	s->allocated = calloc((list->max_pages + 63) / 64, sizeof(u64));
+	if (!s->allocated)
+		return NULL;
+	s->addr = addr;
+	s->list = *list;
+	return s;
+}
+
+/* Find out which pages of an unknown list are allocated: those that are not linked. */
+static bool learn(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+{
+	const u32 linked = s->list.free - (s->list.pages - s->list.fresh);
+	u32 page = s->list.head, i;
+
+	for (i = 0; i < s->list.fresh; i++)
+		mark(s, i, true);
+	for (i = 0; i < linked; i++) {
+		if (!pm_list_is_allocated(s, page))
+			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+		mark(s, page, false);
+		if (!link_read(pm, s, page, &page, fault))
+			return false;
+	}
+	if (page != NO_PAGE)
+		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+	return true;
+}
+
+struct pm_shadow *pm_list_open(struct pm *pm, u32 addr, struct gpu_fault *fault)
+{
+	u32 words[PUMICE_FREE_LIST_WORDS];
+	struct pumice_free_list list;
+	struct pm_shadow *s;
+
+	if (!addr || addr % 4)
+		goto damaged;
+	if (!pm_read_words(pm, addr, words, PUMICE_FREE_LIST_WORDS, fault))
+		return NULL;
+	if (pumice_free_list_unpack(words, &list) != PUMICE_UNPACK_OK || !list_is_sound(&list))
+		goto damaged;
+	s = find(pm, addr);
+	if (!s || !list.fresh) {
+		s = remember(pm, addr, &list);
+		if (!s)
+			goto damaged;	/* no memory on the host for what must be known of it */
+		if (!learn(pm, s, fault)) {
+			forget(s);
+			return NULL;
+		}
+	} else if (!list_is_as_left(&list, &s->list)) {
+		goto damaged;
+	}
+	s->list = list;
+	s->stamp = ++pm->stamp;
+	return s;
+damaged:
+	pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, addr);
+	return NULL;
+}
+
+bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+{
+	u32 words[PUMICE_FREE_LIST_WORDS];
+
+	if (s->list.free < s->list.least_free)
+		s->list.least_free = s->list.free;
+	pumice_free_list_pack(words, &s->list);
+	return pm_write_words(pm, s->addr, words, PUMICE_FREE_LIST_WORDS, fault);
+}
+
+bool pm_list_take(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault)
+{
+	struct pumice_free_list *list = &s->list;
+	const bool last = list->free - 1 == list->pages - list->fresh;
+	u32 next;
+
+	*page = list->head;
+	if (*page == NO_PAGE) {
+		*page = list->fresh++;
+	} else {
+		if (!link_read(pm, s, *page, &next, fault))
+			return false;
+		if (!is_linked_free(s, *page) || next == *page ||
+		    (last ? next != NO_PAGE : !is_linked_free(s, next)))
+			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+		list->head = next;
+	}
+	mark(s, *page, true);
+	list->free--;
+	return true;
+}
+
+bool pm_list_give_back(struct pm *pm, struct pm_shadow *s, u32 head, u32 tail, u32 pages,
+		       struct gpu_fault *fault)
+{
+	u32 page = head, last = NO_PAGE, i;
+
+	for (i = 0; i < pages; i++) {
+		if (!pm_list_is_allocated(s, page))
+			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+		mark(s, page, false);
+		last = page;
+		if (!link_read(pm, s, page, &page, fault))
+			return false;
+	}
+	if (last != tail || page != NO_PAGE)
+		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+	if (!pm_link_write(pm, s, tail, s->list.head, fault))
+		return false;
+	s->list.head = head;
+	s->list.free += pages;
+	return true;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Parameter management: pages allocated for macro tiles and given back.
+ *
+ * Source: document 004, "Master DPM" and "DPM". A page is taken from the local
+ * list, or from the global one when that is empty, and put in front of the chain
+ * that its macro tile has of that list. A chain is given back whole: it is
+ * followed once, to check that all of it is allocated, and two links change.
+ *
+ * Limits: see internal.h. What a fault leaves behind is a list that says other
+ * than the PM knows; the driver makes lists anew after that.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+
+struct pm *pm_create(const struct pm_config *config)
+{
+	struct pm *pm = calloc(1, sizeof(*pm));
+
+	if (!pm)
+		return NULL;
+	pm->config = *config;
+	if (pthread_mutex_init(&pm->lock, NULL)) {
+		free(pm);
+		return NULL;
+	}
+	return pm;
+}
+
+void pm_destroy(struct pm *pm)
+{
+	if (!pm)
+		return;
+	pm_list_forget_all(pm);
+	pthread_mutex_destroy(&pm->lock);
+	free(pm);
+}
+
+void pm_reset(struct pm *pm)
+{
+	pthread_mutex_lock(&pm->lock);
+	pm_list_forget_all(pm);
+	__atomic_store_n(&pm->low_list, 0, __ATOMIC_RELAXED);
+	atomic_store(&pm->allocated, 0);
+	atomic_store(&pm->freed, 0);
+	pthread_mutex_unlock(&pm->lock);
+}
+
+/* Free what a macro tile has of list l. */
+static bool free_chain(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
+		       struct gpu_fault *fault)
+{
+	struct pumice_scene_chain chain;
+	struct pm_shadow *s;
+	u32 pages;
+
+	if (!pm_chain_read(pm, scene, macro_tile, l, &chain, fault))
+		return false;
+	if (!chain.pages)
+		return true;
+	if (!scene->list[l])
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
+				pm_chain_addr(scene, macro_tile, l));
+	s = pm_list_open(pm, scene->list[l], fault);
+	if (!s)
+		return false;
+	pages = chain.pages;
+	if (pages > s->list.pages - s->list.free)
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
+				pm_chain_addr(scene, macro_tile, l));
+	if (!pm_list_give_back(pm, s, chain.head, chain.tail, pages, fault))
+		return false;
+	chain = (struct pumice_scene_chain){
+		.head = PUMICE_PM_NO_PAGE, .tail = PUMICE_PM_NO_PAGE,
+	};
+	if (!pm_list_close(pm, s, fault) || !pm_chain_write(pm, scene, macro_tile, l, &chain,
+							     fault))
+		return false;
+	atomic_fetch_add_explicit(&pm->freed, pages, memory_order_relaxed);
+	return true;
+}
+
+static bool free_macro_tile_locked(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
+				   struct gpu_fault *fault)
+{
+	u32 l;
+
+	for (l = 0; l < PUMICE_PM_LISTS; l++)
+		if (!free_chain(pm, scene, macro_tile, l, fault))
+			return false;
+	return true;
+}
+
+/* A chain that is damaged does not keep the others from being freed. */
+static bool free_scene_locked(struct pm *pm, const struct pm_scene *scene,
+			      struct gpu_fault *fault)
+{
+	struct gpu_fault other;
+	bool ok = true;
+	u32 m;
+
+	for (m = 0; m < PM_MACRO_TILES; m++)
+		if (!free_macro_tile_locked(pm, scene, m, ok ? fault : &other))
+			ok = false;
+	return ok;
+}
+
+bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
+			struct gpu_fault *fault)
+{
+	bool ok;
+
+	pthread_mutex_lock(&pm->lock);
+	ok = free_macro_tile_locked(pm, scene, macro_tile, fault);
+	pthread_mutex_unlock(&pm->lock);
+	return ok;
+}
+
+bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
+{
+	bool ok;
+
+	pthread_mutex_lock(&pm->lock);
+	ok = free_scene_locked(pm, scene, fault);
+	pthread_mutex_unlock(&pm->lock);
+	return ok;
+}
+
+bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
+{
+	return pm_free_scene(pm, scene, fault);
+}
+
+/* Put a new page of an open list into the macro tile's chain. */
+static bool take_page(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
+		      struct pm_shadow *s, u32 *ref, struct gpu_fault *fault)
+{
+	struct pumice_scene_chain chain;
+	struct pumice_pb_ref at;
+	u32 page;
+
+	if (!pm_chain_read(pm, scene, macro_tile, l, &chain, fault))
+		return false;
+	if (chain.pages > s->list.pages - s->list.free ||
+	    (chain.pages && (!pm_list_is_allocated(s, chain.head) ||
+			     !pm_list_is_allocated(s, chain.tail))))
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
+				pm_chain_addr(scene, macro_tile, l));
+	if (!pm_list_take(pm, s, &page, fault) ||
+	    !pm_link_write(pm, s, page, chain.head, fault))
+		return false;
+	if (!chain.pages)
+		chain.tail = page;
+	chain.head = page;
+	chain.pages++;
+	at = (struct pumice_pb_ref){ .offset = page * (PUMICE_PM_PAGE_SIZE / 16), .list = (u8)l };
+	pumice_pb_ref_pack(ref, &at);
+	return pm_chain_write(pm, scene, macro_tile, l, &chain, fault);
+}
+
+/* Raise PM_LOW, once until pages are added. */
+static void check_low(struct pm *pm, struct pm_shadow *s)
+{
+	if (s->list.low || s->list.free >= s->list.threshold)
+		return;
+	s->list.low = true;
+	__atomic_store_n(&pm->low_list, s->addr, __ATOMIC_RELAXED);
+	if (pm->config.low)
+		pm->config.low(pm->config.opaque);
+}
+
+static enum pm_result alloc_locked(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
+				   u32 *ref, struct gpu_fault *fault)
+{
+	u32 grows = 0;	/* the list that ran empty and that pages could help */
+	u32 l;
+
+	for (l = 0; l < PUMICE_PM_LISTS; l++) {
+		struct pm_shadow *s;
+
+		if (!scene->list[l])
+			continue;
+		s = pm_list_open(pm, scene->list[l], fault);
+		if (!s)
+			return PM_FAULT;
+		if (!s->list.free) {
+			if (!grows && s->list.pages < s->list.max_pages)
+				grows = s->addr;
+			continue;
+		}
+		if (!take_page(pm, scene, macro_tile, l, s, ref, fault))
+			return PM_FAULT;
+		check_low(pm, s);
+		if (!pm_list_close(pm, s, fault))
+			return PM_FAULT;
+		atomic_fetch_add_explicit(&pm->allocated, 1, memory_order_relaxed);
+		return PM_OK;
+	}
+	__atomic_store_n(&pm->low_list, grows ? grows : scene->list[0], __ATOMIC_RELAXED);
+	return PM_EMPTY;
+}
+
+enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 *ref,
+			struct gpu_fault *fault)
+{
+	enum pm_result result;
+
+	pthread_mutex_lock(&pm->lock);
+	result = alloc_locked(pm, scene, macro_tile, ref, fault);
+	pthread_mutex_unlock(&pm->lock);
+	return result;
+}
+
+void pm_grow(struct pm *pm, u64 list, u32 pages)
+{
+	struct gpu_fault fault;
+	struct pm_shadow *s;
+
+	if (list >> 32)
+		return;
+	pthread_mutex_lock(&pm->lock);
+	s = pm_list_open(pm, (u32)list, &fault);
+	if (s && pages > s->list.pages && pages <= s->list.max_pages) {
+		s->list.free += pages - s->list.pages;
+		s->list.pages = pages;
+		s->list.low = false;
+		pm_list_close(pm, s, &fault);
+	}
+	pthread_mutex_unlock(&pm->lock);
+}
+
+void pm_release(struct pm *pm, u64 addr)
+{
+	const struct pm_scene_state none = { 0 };
+	struct gpu_fault fault;
+	struct pm_scene scene;
+	bool ok;
+
+	pthread_mutex_lock(&pm->lock);
+	ok = pm_scene_load_locked(pm, addr, 0, &scene, &fault);
+	if (ok)
+		free_scene_locked(pm, &scene, &fault);
+	pthread_mutex_unlock(&pm->lock);
+	if (ok)
+		pm_scene_state_write(pm, &scene, &none, &fault);
+}
+
+u64 pm_low_list(const struct pm *pm)
+{
+	return __atomic_load_n(&pm->low_list, __ATOMIC_RELAXED);
+}
+
+u64 pm_allocated(const struct pm *pm)
+{
+	return atomic_load_explicit(&pm->allocated, memory_order_relaxed);
+}
+
+u64 pm_freed(const struct pm *pm)
+{
+	return atomic_load_explicit(&pm->freed, memory_order_relaxed);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Scenes of the parameter management: render target data and the chains of pages
+ * of their macro tiles.
+ *
+ * Source: hw/formats.xml, scene, scene_chain. A scene is read once for a job, and
+ * checked; what the device itself writes there is read and written on its own.
+ */
+#include "internal.h"
+
+#define SCENE_ALIGN	16u
+#define STATE_WORD	9u	/* scene.valid to scene.partials: two words */
+#define STATE_WORDS	2u
+#define TILES_MAX_CORES	PUMICE_MAX_CORES
+
+static u32 divide_up(u32 a, u32 b)
+{
+	return (a + b - 1) / b;
+}
+
+/* Sizes, in pixels and tiles. False where they are none. */
+static bool set_size(struct pm_scene *scene, const struct pumice_scene *in)
+{
+	static const u32 width[] = {
+		[PUMICE_TILE_SIZE_32X32] = 32, [PUMICE_TILE_SIZE_16X16] = 16,
+		[PUMICE_TILE_SIZE_32X16] = 32,
+	};
+	static const u32 height[] = {
+		[PUMICE_TILE_SIZE_32X32] = 32, [PUMICE_TILE_SIZE_16X16] = 16,
+		[PUMICE_TILE_SIZE_32X16] = 16,
+	};
+
+	if (!pumice_tile_size_valid(in->tile_size) || in->samples_log2 > 2 || !in->width ||
+	    in->width > PUMICE_MAX_RENDER_SIZE || !in->height ||
+	    in->height > PUMICE_MAX_RENDER_SIZE || !in->cores || in->cores > TILES_MAX_CORES)
+		return false;
+	scene->width = in->width;
+	scene->height = in->height;
+	scene->samples = 1u << in->samples_log2;
+	scene->tile_w = width[in->tile_size];
+	scene->tile_h = height[in->tile_size];
+	scene->tiles_x = divide_up(scene->width, scene->tile_w);
+	scene->tiles_y = divide_up(scene->height, scene->tile_h);
+	scene->macro_w = divide_up(scene->tiles_x, PUMICE_MACRO_TILES_X);
+	scene->macro_h = divide_up(scene->tiles_y, PUMICE_MACRO_TILES_Y);
+	scene->cores = in->cores;
+	return true;
+}
+
+/* A range of the job's address space: not empty, not at 0, inside. */
+static bool is_range(u64 addr, u64 bytes)
+{
+	return addr && (addr + bytes) >> PUMICE_MMU_VA_BITS == 0;
+}
+
+static bool set_memory(struct pm_scene *scene, const struct pumice_scene *in)
+{
+	const u64 regions = (u64)scene->cores * scene->tiles_x * scene->tiles_y *
+			    PUMICE_REGION_WORDS * 4;
+
+	if (!is_range(in->regions, regions))
+		return false;
+	if (in->spill && !is_range(in->spill, (u64)in->spill_bytes * 256))
+		return false;
+	if (!in->free_list0 || in->free_list0 == in->free_list1)
+		return false;
+	scene->regions = in->regions;
+	scene->spill = in->spill;
+	scene->spill_bytes = in->spill ? (u64)in->spill_bytes * 256 : 0;
+	scene->list[0] = in->free_list0;
+	scene->list[1] = in->free_list1;
+	return true;
+}
+
+bool pm_scene_load_locked(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
+			  struct gpu_fault *fault)
+{
+	u32 words[PUMICE_SCENE_WORDS];
+	struct pumice_scene in;
+	u32 l;
+
+	*scene = (struct pm_scene){ .addr = addr, .ctx = ctx };
+	if (!addr || addr % SCENE_ALIGN)
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
+	if (!pm_read_words(pm, addr, words, PUMICE_SCENE_WORDS, fault))
+		return false;
+	if (pumice_scene_unpack(words, &in) != PUMICE_UNPACK_OK || !set_size(scene, &in) ||
+	    !set_memory(scene, &in))
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
+	for (l = 0; l < PUMICE_PM_LISTS; l++) {
+		const struct pm_shadow *s;
+
+		if (!scene->list[l])
+			continue;
+		s = pm_list_open(pm, scene->list[l], fault);
+		if (!s)
+			return false;
+		scene->list_base[l] = s->list.base;
+		scene->list_pages[l] = s->list.max_pages;
+	}
+	return true;
+}
+
+u64 pm_chain_addr(const struct pm_scene *scene, u32 macro_tile, u32 l)
+{
+	return scene->addr + 4 * (PUMICE_SCENE_WORDS + (u64)PUMICE_SCENE_CHAIN_WORDS *
+							       (macro_tile * PUMICE_PM_LISTS + l));
+}
+
+bool pm_chain_read(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
+		   struct pumice_scene_chain *chain, struct gpu_fault *fault)
+{
+	const u64 addr = pm_chain_addr(scene, macro_tile, l);
+	u32 words[PUMICE_SCENE_CHAIN_WORDS];
+
+	if (!pm_read_words(pm, addr, words, PUMICE_SCENE_CHAIN_WORDS, fault))
+		return false;
+	if (pumice_scene_chain_unpack(words, chain) != PUMICE_UNPACK_OK ||
+	    !chain->pages != (chain->head == PUMICE_PM_NO_PAGE))
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
+	return true;
+}
+
+bool pm_chain_write(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
+		    const struct pumice_scene_chain *chain, struct gpu_fault *fault)
+{
+	u32 words[PUMICE_SCENE_CHAIN_WORDS];
+
+	pumice_scene_chain_pack(words, chain);
+	return pm_write_words(pm, pm_chain_addr(scene, macro_tile, l), words,
+			      PUMICE_SCENE_CHAIN_WORDS, fault);
+}
+
+bool pm_scene_load(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
+		   struct gpu_fault *fault)
+{
+	bool ok;
+
+	pthread_mutex_lock(&pm->lock);
+	ok = pm_scene_load_locked(pm, addr, ctx, scene, fault);
+	pthread_mutex_unlock(&pm->lock);
+	return ok;
+}
+
+bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_scene_state *state,
+			 struct gpu_fault *fault)
+{
+	u32 words[PUMICE_SCENE_WORDS] = { 0 };
+	struct pumice_scene in;
+	bool ok;
+
+	pthread_mutex_lock(&pm->lock);
+	ok = pm_read_words(pm, scene->addr + 4 * STATE_WORD, words + STATE_WORD, STATE_WORDS,
+			   fault);
+	pthread_mutex_unlock(&pm->lock);
+	if (!ok)
+		return false;
+	/* Cores that the headers have no room for cannot have written any. */
+	if (pumice_scene_unpack(words, &in) == PUMICE_UNPACK_RESERVED ||
+	    (u32)in.used >> scene->cores)
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, scene->addr);
+	*state = (struct pm_scene_state){
+		.valid = in.valid, .spilled = in.spilled, .used = in.used, .partials = in.partials,
+	};
+	return true;
+}
+
+bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
+			  const struct pm_scene_state *state, struct gpu_fault *fault)
+{
+	const struct pumice_scene out = {
+		.valid = state->valid, .spilled = state->spilled, .used = (u16)state->used,
+		.partials = state->partials,
+	};
+	u32 words[PUMICE_SCENE_WORDS];
+	bool ok;
+
+	pumice_scene_pack(words, &out);
+	pthread_mutex_lock(&pm->lock);
+	ok = pm_write_words(pm, scene->addr + 4 * STATE_WORD, words + STATE_WORD, STATE_WORDS,
+			    fault);
+	pthread_mutex_unlock(&pm->lock);
+	return ok;
+}
+
+u64 pm_address(const struct pm_scene *scene, u32 ref)
+{
+	struct pumice_pb_ref at;
+	u64 offset;
+
+	pumice_pb_ref_unpack(&ref, &at);
+	offset = (u64)at.offset * 16;
+	if (!offset || offset / PUMICE_PM_PAGE_SIZE >= scene->list_pages[at.list])
+		return 0;
+	return scene->list_base[at.list] + offset;
+}
+
+u32 pm_macro_tile(const struct pm_scene *scene, u32 tile_x, u32 tile_y)
+{
+	return tile_y / scene->macro_h * PUMICE_MACRO_TILES_X + tile_x / scene->macro_w;
+}
