@@ -58,7 +58,7 @@ struct matrix matrix_perspective(float fov, float aspect, float near, float far)
 	const float f = 1 / tanf(fov / 2);
 
 	return (struct matrix){ .m = {
-		[0] = f / aspect, [5] = -f, [10] = far / (near - far), [11] = -1,
+		[0] = f / aspect, [5] = f, [10] = far / (near - far), [11] = -1,
 		[14] = near * far / (near - far),
 	} };
 }
@@ -66,7 +66,7 @@ struct matrix matrix_perspective(float fov, float aspect, float near, float far)
 struct matrix matrix_orthographic(float x, float y, float near, float far)
 {
 	return (struct matrix){ .m = {
-		[0] = 1 / x, [5] = -1 / y, [10] = 1 / (near - far), [14] = near / (near - far),
+		[0] = 1 / x, [5] = 1 / y, [10] = 1 / (near - far), [14] = near / (near - far),
 		[15] = 1,
 	} };
 }
