@@ -243,7 +243,16 @@ static void pds_group_fault(void *opaque, const struct gpu_fault *fault)
 	cdm_stop_fault(opaque, fault);
 }
 
+static void pds_room_left(void *opaque)
+{
+	struct cdm *cdm = opaque;
+
+	if (cdm->phase == CDM_DEAL)
+		wake(cdm);
+}
+
 const struct pds_ops cdm_pds_ops = {
 	.group_done = pds_group_done,
 	.fault = pds_group_fault,
+	.room = pds_room_left,
 };

@@ -15,8 +15,7 @@
 #include "../usc/gfx.h"
 #include "pds.h"
 #include "program.h"
-
-enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
+#include "resource.h"
 
 /* A stage, fetched and checked: good for any number of tasks of one job. */
 struct pds_stage {
@@ -43,7 +42,10 @@ struct pds_stage_limits {
 bool pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		    const struct pumice_stage *state, const struct pds_stage_limits *limits,
 		    struct pds_stage *out, struct gpu_fault *fault);
+/* When its last task is done. A stage that was never loaded but is zero may be dropped, too. */
 void pds_stage_drop(struct pds *pds, struct pds_stage *stage);
+/* Most primitives that one task of a loaded fragment stage has room for; at least 1. */
+u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage);
 
 /* Room for one task. */
 struct pds_place {
@@ -53,8 +55,9 @@ struct pds_place {
 
 /*
  * Claim room for a task of so many instances (1 to 128) and, of a fragment task,
- * so many primitives (at least 1). PDS_STARTED: claimed. PDS_WAIT: no room; the
- * core's unit is woken when some comes. PDS_FAULT: it can never fit.
+ * so many primitives (1 to pds_stage_max_prims()). PDS_STARTED: claimed. PDS_WAIT:
+ * no room; ops->room comes when there may be some, and until a claim succeeds no
+ * compute work-group goes to the core. PDS_FAULT: it can never fit.
  */
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
 			       const struct pds_stage *stage, u32 instances, u32 prims,
@@ -94,10 +97,15 @@ bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 			const struct pds_stage *stage, const struct pds_fragments *in,
 			struct tag *tag, struct mmu_tlb *tlb, struct gpu_fault *fault);
 
-/* Told when a task has left, or faulted (task_done follows): any thread, no lock held. */
+/* Told by any thread. */
 struct pds_task_ops {
-	void (*task_done)(void *opaque, unsigned int core);
-	void (*task_fault)(void *opaque, unsigned int core, const struct gpu_fault *fault);
+	/* A task has left; no lock held. */
+	void (*task_done)(void *opaque, unsigned int core, const struct usc_gfx *gfx);
+	/* A task faulted, task_done follows; no lock held. */
+	void (*task_fault)(void *opaque, unsigned int core, const struct usc_gfx *gfx,
+			   const struct gpu_fault *fault);
+	/* There may be room on the core, where a claim was told to wait. Device lock held or not. */
+	void (*room)(void *opaque, unsigned int core);
 };
 /* Before the first task of the data master. */
 void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops *ops,
@@ -108,7 +116,7 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 		    const struct pds_stage *stage, const struct usc_gfx *gfx);
 /* Give up a claimed task that was not started. */
 void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place);
-/* Stop the data master's running tasks; task_done comes for each. Device lock held. */
+/* Stop the data master's running tasks; task_done comes for each. Its claims wait no more. Device lock held. */
 void pds_dm_abort(struct pds *pds, enum pds_dm dm);
 
 #endif

@@ -20,58 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code.h"
 #include "perf.h"
-#include "program.h"
-#include "resource.h"
-#include "run.h"
+#include "state.h"
 
-#define PDS_UNIFIED_ROW_BYTES (USC_ROW_WORDS * (u32)sizeof(u32))
 #define COST_WORDS 4096u	/* words that an ordinary group's PDS programs write, at most */
-
-_Static_assert(PDS_MAX_USCS <= 32, "USCs that were tried are bits of a u32");
-
-/* One USC as the PDS sees it. */
-struct unit {
-	struct pds_unit accounts;
-	u16 code[PUMICE_USC_SLOTS];	/* program of each group that runs */
-	u64 linear[PUMICE_USC_SLOTS];	/* its number in its launch */
-};
-
-/* The launch that is being dealt. */
-struct current {
-	bool begun;
-	u16 code;
-	unsigned int cost;
-	bool waits;	/* the next group has found no room */
-	struct pds_launch launch;
-	struct pds_need need;
-	struct pds_program program;
-	struct pds_local_ids local;
-};
-
-struct pds {
-	struct pds_config config;
-	struct pds_capacity capacity;	/* of each USC */
-
-	/* Registers. */
-	struct pds_control control;
-	struct pds_limits limits;	/* what they say, of each USC */
-
-	/* Running state. */
-	struct unit *unit;		/* config.uscs of them */
-	struct pds_code_table codes;
-	struct current current;
-	unsigned int next;		/* USC whose turn it is among equals */
-	unsigned int groups;		/* that have not ended, on all USCs */
-	u32 tasks, peak_tasks, held, waves;	/* see struct pds_load */
-	struct mmu_tlb tlb;
-
-	/* Performance counters. */
-	u64 started, waited, dma_bytes;
-	u64 occupancy;			/* tasks * ns up to time */
-	u64 time;			/* GPU clock, when tasks last came or went */
-};
 
 struct pds *pds_create(const struct pds_config *config)
 {
@@ -114,15 +66,26 @@ static u32 limit_of(u32 value, u32 unit)
 	return value ? value / unit : UINT32_MAX;
 }
 
-static void set_limits(struct pds *pds, const struct pds_control *control)
+static struct pds_limits limits_of(const struct pds_dm_control *control, u32 local_bytes)
 {
-	pds->control = *control;
-	pds->limits = (struct pds_limits){
+	return (struct pds_limits){
 		.tasks = limit_of(control->tasks, 1),
 		.rows = limit_of(control->unified_bytes, PDS_UNIFIED_ROW_BYTES),
 		.words = limit_of(control->common_bytes, sizeof(u32)),
-		.local_rows = limit_of(control->local_bytes, PDS_LOCAL_ROW_BYTES),
+		.local_rows = limit_of(local_bytes, PDS_LOCAL_ROW_BYTES),
 	};
+}
+
+static void set_limits(struct pds *pds, const struct pds_control *control)
+{
+	const struct pds_dm_control cdm = {
+		control->tasks, control->unified_bytes, control->common_bytes,
+	};
+
+	pds->control = *control;
+	pds->limits[PDS_DM_CDM] = limits_of(&cdm, control->local_bytes);
+	pds->limits[PDS_DM_VDM] = limits_of(&control->vdm, 0);
+	pds->limits[PDS_DM_PDM] = limits_of(&control->pdm, 0);
 }
 
 void pds_reset(struct pds *pds)
@@ -130,14 +93,19 @@ void pds_reset(struct pds *pds)
 	unsigned int i;
 
 	pds_code_reset(&pds->codes);
-	for (i = 0; i < pds->config.uscs; i++)
+	for (i = 0; i < pds->config.uscs; i++) {
 		pds_unit_init(&pds->unit[i].accounts, &pds->capacity);
+		memset(pds->unit[i].started, 0, sizeof(pds->unit[i].started));
+	}
+	memset(pds->core_next, 0, sizeof(pds->core_next));
+	memset(pds->waiting, 0, sizeof(pds->waiting));
 	memset(&pds->current, 0, sizeof(pds->current));
 	memset(&pds->tlb, 0, sizeof(pds->tlb));
 	pds->next = 0;
 	pds->groups = 0;
 	pds->tasks = pds->peak_tasks = pds->held = pds->waves = 0;
-	pds->started = pds->waited = pds->dma_bytes = 0;
+	pds->started = pds->waited = 0;
+	atomic_store(&pds->dma_bytes, 0);
 	pds->occupancy = 0;
 	set_limits(pds, &(struct pds_control){ .out_of_order = true });
 }
@@ -156,7 +124,7 @@ void pds_tick(struct pds *pds)
 	pds->time = time;
 }
 
-static void release(struct pds *pds, struct pds_unit *unit, unsigned int group)
+void pds_release(struct pds *pds, struct pds_unit *unit, unsigned int group)
 {
 	u32 tasks = unit->claim[group].need.tasks;
 
@@ -171,7 +139,7 @@ static void release_ended(struct pds *pds, struct pds_unit *unit)
 	unsigned int group;
 
 	while (pds_unit_next(unit, !pds->control.out_of_order, &group))
-		release(pds, unit, group);
+		pds_release(pds, unit, group);
 }
 
 void pds_set_control(struct pds *pds, const struct pds_control *control)
@@ -182,6 +150,8 @@ void pds_set_control(struct pds *pds, const struct pds_control *control)
 	pds_tick(pds);
 	for (i = 0; i < pds->config.uscs; i++)
 		release_ended(pds, &pds->unit[i].accounts);
+	for (i = 0; i < pds->config.uscs; i += PUMICE_USCS_PER_CORE)
+		pds_room(pds, i / PUMICE_USCS_PER_CORE);
 }
 
 const struct pds_control *pds_control(const struct pds *pds)
@@ -208,7 +178,7 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 	value[PUMICE_PERF_PDS_WAITS] += pds->waited;
 	value[PUMICE_PERF_PDS_OCCUPANCY] +=
 		pds->occupancy + pds->tasks * (now(pds) - pds->time);
-	value[PUMICE_PERF_PDS_DMA_BYTES] += pds->dma_bytes;
+	value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&pds->dma_bytes);
 }
 
 /* Whether the state asks for no more than there can be, and a group fits on an empty USC. */
@@ -296,14 +266,14 @@ void pds_launch_end(struct pds *pds)
 	pds_code_unref(&pds->codes, pds->current.code);
 }
 
-/* The USC with the fewest waves that is not among those tried; false when all were. */
-static bool least_loaded(const struct pds *pds, u32 tried, unsigned int *usc)
+bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
+		      unsigned int next, u32 tried, unsigned int *usc)
 {
 	u32 least = UINT32_MAX;
 	unsigned int i;
 
-	for (i = 0; i < pds->config.uscs; i++) {
-		unsigned int n = (pds->next + i) % pds->config.uscs;
+	for (i = 0; i < count; i++) {
+		unsigned int n = first + (next + i) % count;
 		u32 waves = pds->unit[n].accounts.waves;
 
 		if (tried >> n & 1 || waves >= least)
@@ -314,14 +284,25 @@ static bool least_loaded(const struct pds *pds, u32 tried, unsigned int *usc)
 	return least != UINT32_MAX;
 }
 
+/* USCs of cores where another data master waits (document 004, DMS). */
+static u32 reserved_uscs(const struct pds *pds)
+{
+	u32 reserved = 0;
+	unsigned int i;
+
+	for (i = 0; i < pds->config.uscs; i++)
+		reserved |= (u32)(pds->waiting[i / PUMICE_USCS_PER_CORE] != 0) << i;
+	return reserved;
+}
+
 /* Find room for one group of the launch. */
 static bool place(struct pds *pds, unsigned int *usc, unsigned int *group)
 {
-	u32 tried = 0;
+	u32 tried = reserved_uscs(pds);
 
-	while (least_loaded(pds, tried, usc)) {
-		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need, &pds->limits,
-				   group)) {
+	while (pds_least_loaded(pds, 0, pds->config.uscs, pds->next, tried, usc)) {
+		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need,
+				   &pds->limits[PDS_DM_CDM], group)) {
 			pds->next = (*usc + 1) % pds->config.uscs;
 			return true;
 		}
@@ -348,6 +329,7 @@ static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int nu
 	group->local_bytes = (u32)cur->launch.state.local_bytes;
 	group->code_addr = cur->program.insn[cur->program.task].addr;
 	group->program = pds_code_program(&pds->codes, cur->code);
+	group->gfx = NULL;
 	for (i = 0; i < need->tasks; i++) {
 		group->slot[i] = claim->slot[i];
 		*usc_task(usc, claim->slot[i]) = (struct usc_task){
@@ -401,6 +383,21 @@ static void note_wait(struct pds *pds)
 		    pds->tasks, 0);
 }
 
+void pds_count_start(struct pds *pds, const struct pds_need *need)
+{
+	pds->started += need->tasks;
+	pds->waves += need->waves;
+	pds->tasks += need->tasks;
+	if (pds->tasks > pds->peak_tasks)
+		pds->peak_tasks = pds->tasks;
+}
+
+void pds_count_end(struct pds *pds, const struct pds_need *need)
+{
+	pds->waves -= need->waves;
+	pds->held += need->tasks;
+}
+
 static void note_start(struct pds *pds, unsigned int usc, unsigned int group, u64 linear)
 {
 	const struct pds_need *need = &pds->current.need;
@@ -409,12 +406,9 @@ static void note_start(struct pds *pds, unsigned int usc, unsigned int group, u6
 	pds->unit[usc].code[group] = pds->current.code;
 	pds->unit[usc].linear[group] = linear;
 	pds_code_ref(&pds->codes, pds->current.code);
+	pds->unit[usc].started[PDS_DM_CDM] |= 1ull << group;
 	pds->groups++;
-	pds->started += need->tasks;
-	pds->waves += need->waves;
-	pds->tasks += need->tasks;
-	if (pds->tasks > pds->peak_tasks)
-		pds->peak_tasks = pds->tasks;
+	pds_count_start(pds, need);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, pds->current.launch.ctx, usc,
 		    linear, need->waves);
 }
@@ -444,9 +438,11 @@ void pds_abort(struct pds *pds)
 	unsigned int i;
 
 	for (i = 0; i < pds->config.uscs; i++) {
-		if (!pds->unit[i].accounts.groups)
+		u64 started = pds->unit[i].started[PDS_DM_CDM];
+
+		if (!started)
 			continue;
-		usc_abort(pds->config.usc[i]);
+		usc_abort_groups(pds->config.usc[i], started);
 		pds->config.wake_usc(pds->config.opaque, i);
 	}
 }
@@ -456,34 +452,53 @@ unsigned int pds_groups(const struct pds *pds)
 	return pds->groups;
 }
 
-static void group_done(void *opaque, unsigned int usc, unsigned int group)
+/* A work-group of the CDM has left. */
+static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
 {
-	struct pds *pds = opaque;
 	struct unit *unit = &pds->unit[usc];
-	const struct pds_need *need = &unit->accounts.claim[group].need;
 
 	pds->config.lock(pds->config.opaque);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_END,
 		    usc_group(pds->config.usc[usc], group)->ctx, usc, unit->linear[group], 0);
 	pds_tick(pds);
 	pds->groups--;
-	pds->waves -= need->waves;
-	pds->held += need->tasks;
+	unit->started[PDS_DM_CDM] &= ~(1ull << group);
+	pds_count_end(pds, &unit->accounts.claim[group].need);
 	pds_unit_end(&unit->accounts, group);
 	pds_code_unref(&pds->codes, unit->code[group]);
 	if (pds->control.out_of_order)
-		release(pds, &unit->accounts, group);
+		pds_release(pds, &unit->accounts, group);
 	else
 		release_ended(pds, &unit->accounts);
+	pds_room(pds, usc / PUMICE_USCS_PER_CORE);
 	pds->config.ops->group_done(pds->config.ops_opaque);
 	pds->config.unlock(pds->config.opaque);
+}
+
+/* Whose a running group is was settled before it was started, so no lock is needed to ask. */
+static enum pds_dm group_dm(const struct pds *pds, unsigned int usc, unsigned int group)
+{
+	return (enum pds_dm)pds->unit[usc].accounts.claim[group].need.dm;
+}
+
+static void group_done(void *opaque, unsigned int usc, unsigned int group)
+{
+	struct pds *pds = opaque;
+
+	if (group_dm(pds, usc, group) == PDS_DM_CDM)
+		compute_done(pds, usc, group);
+	else
+		pds_task_ended(pds, usc, group);
 }
 
 static void group_fault(void *opaque, unsigned int group, const struct gpu_fault *fault)
 {
 	struct pds *pds = opaque;
 
-	(void)group;
+	if (group_dm(pds, fault->usc, group) != PDS_DM_CDM) {
+		pds_task_faulted(pds, group, fault);
+		return;
+	}
 	pds->config.lock(pds->config.opaque);
 	pds->config.ops->fault(pds->config.ops_opaque, fault);
 	pds->config.unlock(pds->config.opaque);

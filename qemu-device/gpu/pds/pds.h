@@ -10,9 +10,11 @@
  * Locking: all functions are called with the device lock held, except those of
  * pds_usc_ops, which take it. Only the CDM calls the launch functions.
  *
+ * Tasks of the VDM and the PDM: gfx.h. Limits are counted for each data master
+ * apart.
+ *
  * Limits: one launch is dealt at a time; groups of earlier launches may still
- * run beside it. Groups start in the order in which they are dealt. There is one
- * data master, so its limits bound what all groups together hold of a USC.
+ * run beside it. Groups start in the order in which they are dealt.
  */
 #ifndef PUMICE_GPU_PDS_H
 #define PUMICE_GPU_PDS_H
@@ -48,6 +50,8 @@ struct pds_ops {
 	void (*group_done)(void *opaque);
 	/* A group of the job faulted while it ran. */
 	void (*fault)(void *opaque, const struct gpu_fault *fault);
+	/* Another data master left room that a group waits for. */
+	void (*room)(void *opaque);
 };
 
 struct pds_config {
@@ -100,18 +104,22 @@ void pds_tick(struct pds *pds);
 /* The last group of the launch was dealt, or the launch is given up; its groups run on. */
 void pds_launch_end(struct pds *pds);
 
-/* Stop every running group; group_done still comes for each. */
+/* Stop every running work-group of the CDM; group_done still comes for each. */
 void pds_abort(struct pds *pds);
-/* Groups on all USCs that have not ended. */
+/* Work-groups of the CDM on all USCs that have not ended. */
 unsigned int pds_groups(const struct pds *pds);
 
 /*
- * How resources are given to the CDM: what the registers of unit PDS say. Limits
- * are of one USC; 0 is no limit. They count for groups that start later.
+ * How resources are given: what the registers of unit PDS say. Limits are of one
+ * USC; 0 is no limit. They count for groups that start later.
  */
+struct pds_dm_control {
+	u32 tasks, unified_bytes, common_bytes;
+};
 struct pds_control {
-	bool out_of_order;
-	u32 tasks, unified_bytes, common_bytes, local_bytes;
+	bool out_of_order;	/* of the CDM; others' tasks give back what they hold at once */
+	u32 tasks, unified_bytes, common_bytes, local_bytes;	/* of the CDM */
+	struct pds_dm_control vdm, pdm;
 };
 void pds_set_control(struct pds *pds, const struct pds_control *control);
 const struct pds_control *pds_control(const struct pds *pds);

@@ -3,15 +3,13 @@
  * PDS programs: fetch, check, decode.
  *
  * Source: hw/isa.xml, isa "pds". The encoding is checked by the generated
- * tables; here stands what depends on the launch: register numbers against the
- * allocation, sources against the bank, bursts against the address space.
+ * tables; what depends on stage and launch stands in check.c: register numbers
+ * against the allocation, sources against the bank, bursts against the address
+ * space.
  */
-#include "program.h"
+#include "check.h"
 
 #define INSN_BYTES	(PUMICE_PDS_WORDS * 4u)
-#define BURST_WORDS	PUMICE_USC_MAX_SHARED	/* longest burst: the largest bank */
-
-static const u64 va_end = 1ull << PUMICE_MMU_VA_BITS;
 
 bool pds_source_per_instance(u32 source)
 {
@@ -23,6 +21,15 @@ bool pds_source_per_instance(u32 source)
 	case PUMICE_PDS_SOURCE_GLOBAL_X:
 	case PUMICE_PDS_SOURCE_GLOBAL_Y:
 	case PUMICE_PDS_SOURCE_GLOBAL_Z:
+	case PUMICE_PDS_SOURCE_VERTEX:
+	case PUMICE_PDS_SOURCE_INSTANCE:
+	case PUMICE_PDS_SOURCE_FRAG_X:
+	case PUMICE_PDS_SOURCE_FRAG_Y:
+	case PUMICE_PDS_SOURCE_FRAG_Z:
+	case PUMICE_PDS_SOURCE_FRAG_W:
+	case PUMICE_PDS_SOURCE_FRONT:
+	case PUMICE_PDS_SOURCE_SAMPLE:
+	case PUMICE_PDS_SOURCE_COVERAGE:
 		return true;
 	default:
 		return false;
@@ -47,73 +54,12 @@ static enum pumice_fault encoding_fault(enum pumice_isa_unpack result,
 	}
 }
 
-/* Registers that a bank has in this allocation. */
-static u32 bank_size(const struct pds_program_limits *limits, u32 bank)
-{
-	switch ((enum pumice_pds_bank)bank) {
-	case PUMICE_PDS_BANK_V:
-		return limits->attrs;
-	case PUMICE_PDS_BANK_CF:
-		return limits->coeffs;
-	case PUMICE_PDS_BANK_SH:
-		return limits->shared;
-	}
-	return 0;
-}
-
-static enum pumice_fault check_dma(const struct pumice_pds_insn *insn,
-				   const struct pds_program_limits *limits)
-{
-	u32 reads = insn->bank == PUMICE_PDS_BANK_V ? limits->instances : 1;
-	u64 last = insn->addr + (u64)insn->stride * (reads ? reads - 1 : 0);
-
-	if (insn->bank != PUMICE_PDS_BANK_V && insn->stride)
-		return PUMICE_FAULT_PDS_RESERVED;
-	if (!insn->count || insn->count > BURST_WORDS || insn->addr % 4 ||
-	    insn->stride % 4)
-		return PUMICE_FAULT_PDS_DMA;
-	if (last + (u64)insn->count * 4 > va_end)
-		return PUMICE_FAULT_PDS_DMA;
-	if ((u32)insn->reg + insn->count > bank_size(limits, insn->bank))
-		return PUMICE_FAULT_PDS_REGISTER;
-	return PUMICE_FAULT_NONE;
-}
-
-/* What the operands say, for an encoding that is legal. */
-static enum pumice_fault check_operands(const struct pumice_pds_insn *insn,
-					const struct pds_program_limits *limits)
-{
-	switch ((enum pumice_pds_op)insn->opcode) {
-	case PUMICE_PDS_OP_MOV:
-		if (insn->source >= PUMICE_PDS_SOURCE_VERTEX)
-			return PUMICE_FAULT_PDS_STAGE;
-		if (insn->bank != PUMICE_PDS_BANK_V && pds_source_per_instance(insn->source))
-			return PUMICE_FAULT_PDS_SOURCE;
-		/* fall through */
-	case PUMICE_PDS_OP_LDI:
-		if (insn->reg >= bank_size(limits, insn->bank))
-			return PUMICE_FAULT_PDS_REGISTER;
-		return PUMICE_FAULT_NONE;
-	case PUMICE_PDS_OP_DMA:
-		return check_dma(insn, limits);
-	case PUMICE_PDS_OP_TASK:
-	case PUMICE_PDS_OP_END:
-		return PUMICE_FAULT_NONE;
-	case PUMICE_PDS_OP_ATTR:
-	case PUMICE_PDS_OP_COEFF:
-	case PUMICE_PDS_OP_ITERATE:
-	case PUMICE_PDS_OP_TEXTURE:
-		return PUMICE_FAULT_PDS_STAGE;
-	}
-	return PUMICE_FAULT_PDS_OPCODE;
-}
-
 enum pumice_fault pds_decode(const u32 *dw, const struct pds_program_limits *limits,
 			     struct pumice_pds_insn *out)
 {
 	enum pumice_fault fault = encoding_fault(pumice_pds_unpack(dw, out), out);
 
-	return fault ? fault : check_operands(out, limits);
+	return fault ? fault : pds_check_operands(out, limits);
 }
 
 /* Decode up to end; *pc is the instruction that a fault is about. */

@@ -27,9 +27,18 @@ struct pds_program {
 
 /* What the operands of a program are checked against. */
 struct pds_program_limits {
-	u32 shared, coeffs, attrs;	/* registers of the allocation */
-	u32 instances;		/* of a work-group */
+	u32 shared, coeffs, attrs;	/* registers of the allocation; coeffs of one primitive */
+	u32 instances;		/* of a work-group, or the most of a task */
+	u32 stage;		/* enum usc_stage */
+	u32 varyings;		/* FRAGMENT: planes that a primitive brings, but for those below */
 };
+
+/* Varying numbers of the planes that every primitive has. */
+#define PDS_VARYING_RW		PUMICE_MAX_VARYINGS		/* 1/w */
+#define PDS_VARYING_DEPTH	(PUMICE_MAX_VARYINGS + 1u)
+
+/* Coordinates of a texture of enum texture_dim; 0 for no dimension. */
+u32 pds_texture_coords(u32 dim);
 
 /* Whether a known source differs from instance to instance, and so exists for bank V only. */
 bool pds_source_per_instance(u32 source);

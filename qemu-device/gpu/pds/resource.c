@@ -45,6 +45,19 @@ void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need)
 	};
 }
 
+void pds_need_of_stage(const struct pumice_stage *stage, enum pds_dm dm, u32 instances, u32 prims,
+		       struct pds_need *need)
+{
+	*need = (struct pds_need){
+		.dm = (u8)dm,
+		.instances = instances,
+		.waves = div_up(instances, PUMICE_LANES),
+		.tasks = 1,
+		.wave_rows = (u32)stage->temps + stage->attrs,
+		.words = (u32)stage->shared + stage->coeffs * prims,
+	};
+}
+
 bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capacity)
 {
 	return need->tasks <= PUMICE_USC_SLOTS &&
@@ -96,21 +109,30 @@ static bool claim_stores(struct pds_unit *unit, struct pds_claim *claim)
 	return false;
 }
 
-/* Whether what is held and what is asked for stay within a limit. */
-static bool within(const struct pds_store *store, u32 count, u32 limit)
-{
-	return (u64)(store->size - store->free) + count <= limit;
-}
-
 static bool limits_allow(const struct pds_unit *unit, const struct pds_need *need,
 			 const struct pds_limits *limits)
 {
-	if (!unit->groups)
+	const struct pds_share *share = &unit->share[need->dm];
+
+	if (!share->groups)
 		return true;
-	return unit->tasks + need->tasks <= limits->tasks &&
-	       within(&unit->unified, need->waves * need->wave_rows, limits->rows) &&
-	       within(&unit->common, need->tasks * need->words, limits->words) &&
-	       within(&unit->local, need->local_rows, limits->local_rows);
+	return (u64)share->tasks + need->tasks <= limits->tasks &&
+	       (u64)share->rows + need->waves * need->wave_rows <= limits->rows &&
+	       (u64)share->words + need->tasks * need->words <= limits->words &&
+	       (u64)share->local_rows + need->local_rows <= limits->local_rows;
+}
+
+/* Count a need in its data master's share, or no longer. */
+static void count_share(struct pds_unit *unit, const struct pds_need *need, bool add)
+{
+	struct pds_share *share = &unit->share[need->dm];
+	u32 sign = add ? 1 : UINT32_MAX;	/* -1 */
+
+	share->groups += sign;
+	share->tasks += sign * need->tasks;
+	share->rows += sign * need->waves * need->wave_rows;
+	share->words += sign * need->tasks * need->words;
+	share->local_rows += sign * need->local_rows;
 }
 
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
@@ -136,6 +158,7 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 	unit->tasks += need->tasks;
 	unit->waves += need->waves;
 	unit->groups++;
+	count_share(unit, need, true);
 	*group = (unsigned int)(claim - unit->claim);
 	return true;
 }
@@ -157,10 +180,12 @@ bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *gro
 	if (!unit->held)
 		return false;
 	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_SLOTS; claim++) {
-		if (claim->live && (in_order || claim->ended) &&
+		if (claim->live && claim->need.dm == PDS_DM_CDM && (in_order || claim->ended) &&
 		    (!next || claim->order < next->order))
 			next = claim;
 	}
+	if (!next)
+		return false;
 	*group = (unsigned int)(next - unit->claim);
 	return next->ended;
 }
@@ -182,5 +207,6 @@ void pds_unit_release(struct pds_unit *unit, unsigned int group)
 	unit->tasks -= need->tasks;
 	unit->held -= need->tasks;
 	unit->groups--;
+	count_share(unit, need, false);
 	claim->live = false;
 }

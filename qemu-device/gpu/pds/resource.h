@@ -17,6 +17,9 @@
 #include "alloc.h"
 #include "pumice_formats.h"
 
+/* Data masters, whose shares of a USC are counted apart. */
+enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
+
 /* Local memory is handed out in rows of one word of each of its 32 banks. */
 #define PDS_LOCAL_ROW_BYTES (PUMICE_LANES * 4u)
 
@@ -27,8 +30,12 @@ struct pds_capacity {
 	u32 local_rows;	/* local memory */
 };
 
-/* What one work-group needs; the same for every group of a launch. */
+/*
+ * What one work-group needs, the same for every group of a launch; or one task of
+ * the VDM or PDM, which is a group of its own.
+ */
 struct pds_need {
+	u8 dm;		/* enum pds_dm */
 	u32 instances;	/* of the group, 0 to PUMICE_GROUP_INSTANCES */
 	u32 waves;	/* of all its tasks */
 	u32 tasks;	/* 1 to PUMICE_GROUP_TASKS */
@@ -37,7 +44,7 @@ struct pds_need {
 	u32 local_rows;
 };
 
-/* Most of a USC's resources that may be held at a time; UINT32_MAX is no limit. */
+/* Most of a USC's resources that a data master may hold at a time; UINT32_MAX is no limit. */
 struct pds_limits {
 	u32 tasks, rows, words, local_rows;
 };
@@ -54,6 +61,11 @@ struct pds_claim {
 	u32 local_row;
 };
 
+/* What a data master holds of a USC. */
+struct pds_share {
+	u32 groups, tasks, rows, words, local_rows;
+};
+
 /* Accounts of one USC. Plain data. */
 struct pds_unit {
 	u64 slots;	/* bit n: slot n is taken */
@@ -65,6 +77,7 @@ struct pds_unit {
 	struct pds_store unified;	/* rows */
 	struct pds_store common;	/* words */
 	struct pds_store local;		/* rows */
+	struct pds_share share[PDS_DM_COUNT];
 	struct pds_claim claim[PUMICE_USC_SLOTS];	/* by group number */
 };
 
@@ -78,6 +91,10 @@ u32 pds_task_waves(const struct pds_need *need, u32 task);
  */
 void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need);
 
+/* What a task of a stage needs; of the PDM with so many primitives, else 1. */
+void pds_need_of_stage(const struct pumice_stage *stage, enum pds_dm dm, u32 instances, u32 prims,
+		       struct pds_need *need);
+
 /* Whether a group fits on an empty USC. */
 bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capacity);
 
@@ -85,8 +102,8 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
 
 /*
  * Take all that a group needs; *group becomes its number. False, and nothing
- * taken, when some of it is not to be had now or would go over the limits. The
- * limits do not count for a USC of which nothing is held.
+ * taken, when some of it is not to be had now or would go over its data master's
+ * limits. The limits do not count for a USC of which the data master holds nothing.
  */
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 		    const struct pds_limits *limits, unsigned int *group);
@@ -95,8 +112,9 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 void pds_unit_end(struct pds_unit *unit, unsigned int group);
 
 /*
- * The next ended group that may give back what it holds: any, or in order only
- * the one that was claimed before all live ones. False when there is none.
+ * The next ended work-group of the CDM that may give back what it holds: any, or in
+ * order only the one that was claimed before all its live ones. False when there is
+ * none. Tasks of other data masters give back at once.
  */
 bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *group);
 

@@ -9,6 +9,8 @@
 #ifndef PUMICE_GPU_PDS_RUN_H
 #define PUMICE_GPU_PDS_RUN_H
 
+#include <stdatomic.h>
+
 #include "../usc/usc.h"
 #include "pds.h"
 #include "program.h"
@@ -26,7 +28,7 @@ struct pds_run {
 	const u32 *id;		/* work-group id, base included; 3 of them */
 	struct mmu *mmu;
 	struct mmu_tlb *tlb;
-	u64 *dma_bytes;		/* counts what bursts have read */
+	_Atomic u64 *dma_bytes;	/* counts what bursts have read */
 };
 
 /* Number the instances of a work-group of this state, which has a legal size. */

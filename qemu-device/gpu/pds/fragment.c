@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDS: the registers of a fragment task, and of a task of a whole tile.
+ *
+ * Source: document 004, "PDS", "UITR" and "TITR"; Documentation/precision.rst,
+ * "Varyings"; hw/isa.xml, isa "pds".
+ *
+ * Positions and 1/w of all pixels are computed when the first instruction asks
+ * for them, once at pixel or sample and once at the centroid.
+ */
+#include <string.h>
+
+#include "../tag/tag.h"
+#include "fill.h"
+#include "state.h"
+
+#define LANES PUMICE_TASK_INSTANCES
+
+/* Where the pixels of a task are: of instance n, [n]. */
+struct positions {
+	bool known, rw_known;
+	float x[LANES], y[LANES];	/* from the tile's corner */
+	float rw[LANES];		/* plane of 1/w there */
+};
+
+struct fragments {
+	struct pds_fill fill;
+	const struct pds_fragments *in;
+	const struct pds_stage *stage;
+	struct tag *tag;
+	struct positions at[2];		/* [1]: at the centroid */
+};
+
+static const struct usc_span *span_of(const struct fragments *f, u32 instance)
+{
+	return &f->in->gfx->span[instance / USC_SPAN_LANES];
+}
+
+/* The plane of a varying by its number in instructions. */
+static const struct tsp_plane *plane_of(const struct fragments *f, u32 prim, u32 varying)
+{
+	u32 n = varying < PDS_VARYING_RW ? varying : f->in->varyings + varying - PDS_VARYING_RW;
+
+	return &f->in->prim[prim].plane[n];
+}
+
+static bool centroid(u32 mode)
+{
+	return mode == PUMICE_USC_ITERATE_LINEAR_CENTROID ||
+	       mode == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID;
+}
+
+static bool perspective(u32 mode)
+{
+	return mode == PUMICE_USC_ITERATE_PERSPECTIVE ||
+	       mode == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID;
+}
+
+static struct positions *positions_of(struct fragments *f, bool centroid)
+{
+	struct positions *at = &f->at[centroid];
+	u32 n;
+
+	if (at->known)
+		return at;
+	for (n = 0; n < f->fill.task->instances; n++)
+		usc_gfx_position(f->in->gfx, span_of(f, n), n % USC_SPAN_LANES, centroid,
+				 &at->x[n], &at->y[n]);
+	at->known = true;
+	return at;
+}
+
+/* Evaluate a plane at every instance: out[n]. */
+static void evaluate(const struct fragments *f, const struct positions *at, u32 varying,
+		     float *out)
+{
+	const u32 instances = f->fill.task->instances;
+	u32 first, n;
+
+	for (first = 0; first < instances; first += USC_SPAN_LANES) {
+		const struct tsp_plane *p = plane_of(f, span_of(f, first)->prim, varying);
+
+		for (n = first; n < first + USC_SPAN_LANES && n < instances; n++)
+			out[n] = ((p->a * at->x[n]) + (p->b * at->y[n])) + p->c;
+	}
+}
+
+static const float *rw_of(struct fragments *f, struct positions *at)
+{
+	if (!at->rw_known)
+		evaluate(f, at, PDS_VARYING_RW, at->rw);
+	at->rw_known = true;
+	return at->rw;
+}
+
+/* Write one word of every instance to an attribute register. */
+static void write_row(const struct fragments *f, u32 reg, const void *words)
+{
+	const struct usc_task *task = f->fill.task;
+	u32 wave;
+
+	for (wave = 0; wave < task->waves; wave++)
+		memcpy(usc_attr(f->fill.usc, task, wave, reg),
+		       (const u32 *)words + wave * PUMICE_LANES,
+		       pds_wave_lanes(task, wave) * sizeof(u32));
+}
+
+static void run_iterate(struct fragments *f, const struct pumice_pds_insn *insn)
+{
+	struct positions *at = positions_of(f, centroid(insn->mode));
+	float value[LANES];
+	u32 comp, n;
+
+	for (comp = 0; comp < insn->comps; comp++) {
+		evaluate(f, at, insn->varying + comp, value);
+		if (perspective(insn->mode)) {
+			const float *rw = rw_of(f, at);
+
+			for (n = 0; n < f->fill.task->instances; n++)
+				value[n] /= rw[n];
+		}
+		write_row(f, insn->reg + comp, value);
+	}
+}
+
+/* Round to a float of 24 bits, 15 behind the leading one, to nearest even. */
+static float round_24(float value)
+{
+	u32 word;
+
+	memcpy(&word, &value, sizeof(word));
+	if ((word & 0x7f800000) != 0x7f800000)
+		word = (word + 0x7f + (word >> 8 & 1)) & ~0xffu;
+	memcpy(&value, &word, sizeof(value));
+	return value;
+}
+
+/* Coordinates of a read ahead of the program: rows for each wave follow each other. */
+static void texture_coords(struct fragments *f, const struct pumice_pds_insn *insn, u32 rows,
+			   u32 *out)
+{
+	struct positions *at = positions_of(f, centroid(insn->mode));
+	const float *rw = perspective(insn->mode) ? rw_of(f, at) : NULL;
+	float value[LANES];
+	u32 row, n;
+
+	for (row = 0; row < rows; row++) {
+		evaluate(f, at, insn->varying + row, value);
+		for (n = 0; n < f->fill.task->instances; n++) {
+			float v = round_24(value[n]);
+
+			if (rw)
+				v /= round_24(rw[n]);
+			memcpy(&out[(n / PUMICE_LANES * rows + row) * PUMICE_LANES +
+				    n % PUMICE_LANES], &v, sizeof(v));
+		}
+	}
+}
+
+static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
+			struct gpu_fault *fault)
+{
+	const struct usc_task *task = f->fill.task;
+	const u32 rows = pds_texture_coords(insn->dim);
+	u32 state[TAG_STATE_WORDS], coords[LANES * 4];
+	struct tag_request request = {
+		.op = PUMICE_USC_OP_SAMPLE, .type = PUMICE_USC_TYPE_F32, .dim = insn->dim,
+		.ctx = f->stage->ctx, .state = state, .spans = true,
+	};
+	u32 wave;
+
+	if (!pds_fill_burst(&f->fill, insn->addr, state, TAG_STATE_WORDS, fault))
+		return false;
+	texture_coords(f, insn, rows, coords);
+	for (wave = 0; wave < task->waves; wave++) {
+		u32 lanes = pds_wave_lanes(task, wave);
+
+		request.lanes = lanes < PUMICE_LANES ? (1u << lanes) - 1 : UINT32_MAX;
+		request.coord = coords + wave * rows * PUMICE_LANES;
+		if (!tag_read(f->tag, &request, usc_attr(f->fill.usc, task, wave, insn->reg),
+			      fault))
+			return false;
+	}
+	return true;
+}
+
+static void run_coeff(struct fragments *f, const struct pumice_pds_insn *insn)
+{
+	u32 *coeff = usc_coeffs(f->fill.usc, f->fill.task) + insn->reg;
+	u32 prim, comp;
+
+	for (prim = 0; prim < f->in->prims; prim++, coeff += f->stage->state.coeffs) {
+		for (comp = 0; comp < insn->comps; comp++)
+			memcpy(coeff + comp * 3, plane_of(f, prim, insn->varying + comp),
+			       sizeof(struct tsp_plane));
+	}
+}
+
+static u32 pixel_value(const struct fragments *f, u32 instance, u32 source)
+{
+	const struct usc_gfx *gfx = f->in->gfx;
+	const struct usc_tile *tile = gfx->tile;
+	const struct usc_span *span = span_of(f, instance);
+	const u32 pixel = instance % USC_SPAN_LANES;
+	const u32 quads = tile->width / 2u;	/* in a row of the tile */
+
+	switch ((enum pumice_pds_source)source) {
+	case PUMICE_PDS_SOURCE_FRAG_X:
+		return tile->x0 + span->quad % quads * 2 + pixel % 2;
+	case PUMICE_PDS_SOURCE_FRAG_Y:
+		return tile->y0 + span->quad / quads * 2 + pixel / 2;
+	case PUMICE_PDS_SOURCE_FRONT:
+		return f->in->prim[span->prim].front;
+	case PUMICE_PDS_SOURCE_SAMPLE:
+		return gfx->sample == USC_PIXEL_RATE ? 0 : gfx->sample;
+	default:	/* COVERAGE */
+		return span->samples >> pixel * 4 & ((1u << PUMICE_MAX_SAMPLES) - 1);
+	}
+}
+
+static void run_mov(struct fragments *f, const struct pumice_pds_insn *insn)
+{
+	float value[LANES];
+	u32 word[LANES], n;
+
+	switch ((enum pumice_pds_source)insn->source) {
+	case PUMICE_PDS_SOURCE_FRAG_Z:
+		evaluate(f, positions_of(f, false), PDS_VARYING_DEPTH, value);
+		write_row(f, insn->reg, value);
+		return;
+	case PUMICE_PDS_SOURCE_FRAG_W:
+		write_row(f, insn->reg, rw_of(f, positions_of(f, false)));
+		return;
+	default:
+		for (n = 0; n < f->fill.task->instances; n++)
+			word[n] = pixel_value(f, n, insn->source);
+		write_row(f, insn->reg, word);
+	}
+}
+
+static bool run(struct fragments *f, const struct pumice_pds_insn *insn, struct gpu_fault *fault)
+{
+	switch ((enum pumice_pds_op)insn->opcode) {
+	case PUMICE_PDS_OP_LDI:
+		pds_fill_value(&f->fill, insn, insn->imm);
+		return true;
+	case PUMICE_PDS_OP_MOV:
+		run_mov(f, insn);
+		return true;
+	case PUMICE_PDS_OP_DMA:
+		return pds_fill_dma(&f->fill, insn, fault);
+	case PUMICE_PDS_OP_COEFF:
+		run_coeff(f, insn);
+		return true;
+	case PUMICE_PDS_OP_ITERATE:
+		run_iterate(f, insn);
+		return true;
+	case PUMICE_PDS_OP_TEXTURE:
+		return run_texture(f, insn, fault);
+	default:
+		return true;
+	}
+}
+
+bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
+			const struct pds_stage *stage, const struct pds_fragments *in,
+			struct tag *tag, struct mmu_tlb *tlb, struct gpu_fault *fault)
+{
+	const struct pds_claim *claim = &pds->unit[place->usc].accounts.claim[place->group];
+	struct usc *usc = pds->config.usc[place->usc];
+	struct fragments f;
+	bool ok = true;
+	u32 pc;
+
+	f.fill = (struct pds_fill){
+		.usc = usc, .task = usc_task(usc, claim->slot[0]), .mmu = pds->config.mmu,
+		.tlb = tlb, .ctx = stage->ctx,
+	};
+	f.in = in;
+	f.stage = stage;
+	f.tag = tag;
+	f.at[0].known = f.at[0].rw_known = f.at[1].known = f.at[1].rw_known = false;
+	pds_fill_zero(&f.fill);
+	for (pc = 0; ok && pc < stage->program.insns; pc++) {
+		*fault = (struct gpu_fault){ .pc = pc, .usc = (u16)place->usc };
+		ok = run(&f, &stage->program.insn[pc], fault);
+	}
+	atomic_fetch_add_explicit(&pds->dma_bytes, f.fill.dma_bytes, memory_order_relaxed);
+	return ok;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDS: stages, the programs of the vertex and the pixel data master.
+ *
+ * Source: document 004, "PDS"; hw/formats.xml, stage.
+ */
+#include <string.h>
+
+#include "state.h"
+
+/* Whether the stage asks for no more than there can be, and a full task fits on an empty USC. */
+static bool resources_suffice(const struct pds *pds, const struct pumice_stage *state)
+{
+	struct pds_need need;
+
+	if (state->temps > PUMICE_USC_MAX_TEMPS || state->attrs > PUMICE_USC_MAX_ATTRS ||
+	    state->shared > PUMICE_USC_MAX_SHARED || state->coeffs > PUMICE_PRIM_COEFFS)
+		return false;
+	pds_need_of_stage(state, PDS_DM_PDM, PUMICE_TASK_INSTANCES, 1, &need);
+	return pds_need_fits(&need, &pds->capacity);
+}
+
+bool pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
+		    const struct pumice_stage *state, const struct pds_stage_limits *limits,
+		    struct pds_stage *out, struct gpu_fault *fault)
+{
+	const struct pds_program_limits program = {
+		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
+		.instances = PUMICE_TASK_INSTANCES, .stage = limits->stage,
+		.varyings = limits->varyings,
+	};
+	const struct usc_program_limits code = {
+		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
+		.coeffs = state->coeffs, .slot_regs = pds->config.slot_regs,
+		.stage = limits->stage, .vo = limits->vo, .outputs = limits->outputs,
+	};
+	const struct pumice_pds_insn *task;
+
+	memset(out, 0, sizeof(*out));
+	if (!resources_suffice(pds, state)) {
+		*fault = (struct gpu_fault){
+			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
+			.ctx = (u8)ctx, .addr = state->pds_addr,
+		};
+		return false;
+	}
+	if (!pds_program_load(&out->program, pds->config.mmu, tlb, ctx, state->pds_addr,
+			      state->pds_insns, &program, fault))
+		return false;
+	task = &out->program.insn[out->program.task];
+	*fault = (struct gpu_fault){ 0 };
+	out->code = usc_program_get(pds->config.programs, pds->config.mmu, tlb, ctx, task->addr,
+				    task->insns, &code, fault);
+	if (!out->code)
+		return false;
+	out->state = *state;
+	out->stage = limits->stage;
+	out->ctx = ctx;
+	out->code_addr = task->addr;
+	return true;
+}
+
+void pds_stage_drop(struct pds *pds, struct pds_stage *stage)
+{
+	if (stage->code)
+		usc_program_put(pds->config.programs, stage->code);
+	stage->code = NULL;
+}

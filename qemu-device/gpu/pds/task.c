@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDS: tasks of the vertex and the pixel data master.
+ *
+ * Source: document 004, "PDS" and "DMS". A task is a group of its own, on the USC
+ * of its core that has the fewest waves; among equals they take turns.
+ *
+ * DMS: a data master that found no room on a core is remembered there, and no
+ * compute work-group goes to that core until it has got some. Compute that waits
+ * is told when a core is free for it again, because none of its own groups might
+ * be left to wake it.
+ */
+#include "state.h"
+
+_Static_assert(PUMICE_TASK_INSTANCES <= UINT16_MAX, "struct usc_task");
+
+/* One task's coefficients are counted in usc_task.coeffs, its primitives in usc_span.prim. */
+#define MAX_COEFFS	UINT16_MAX
+#define MAX_PRIMS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)	/* each has a span at least */
+
+static void lock(struct pds *pds)
+{
+	pds->config.lock(pds->config.opaque);
+}
+
+static void unlock(struct pds *pds)
+{
+	pds->config.unlock(pds->config.opaque);
+}
+
+void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops *ops,
+		      void *opaque)
+{
+	pds->owner[dm] = (struct pds_task_owner){ .ops = ops, .opaque = opaque };
+}
+
+/* Compute waits and might find room now. */
+static void tell_compute(struct pds *pds)
+{
+	if (pds->current.begun && pds->current.waits && pds->config.ops->room)
+		pds->config.ops->room(pds->config.ops_opaque);
+}
+
+void pds_room(struct pds *pds, unsigned int core)
+{
+	unsigned int dm;
+
+	for (dm = 0; dm < PDS_DM_COUNT; dm++) {
+		if (pds->waiting[core] >> dm & 1)
+			pds->owner[dm].ops->room(pds->owner[dm].opaque, core);
+	}
+}
+
+u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage)
+{
+	const u32 coeffs = stage->state.coeffs;
+	u32 words, prims;
+
+	if (!coeffs)
+		return MAX_PRIMS;
+	words = pds->capacity.words - stage->state.shared;
+	if (words > MAX_COEFFS)
+		words = MAX_COEFFS;
+	prims = words / coeffs;
+	return prims < MAX_PRIMS ? prims : MAX_PRIMS;
+}
+
+/* Describe a claimed task to its USC. */
+static void describe(struct pds *pds, const struct pds_place *place, const struct pds_stage *stage)
+{
+	const struct pds_claim *claim = &pds->unit[place->usc].accounts.claim[place->group];
+	const struct pds_need *need = &claim->need;
+	struct usc *usc = pds->config.usc[place->usc];
+	struct usc_group *group = usc_group(usc, place->group);
+
+	group->tasks = 1;
+	group->slot[0] = claim->slot[0];
+	group->ctx = (u8)stage->ctx;
+	group->waves = (u16)need->waves;
+	group->first_wave = 0;
+	group->local_byte = claim->local_row * PDS_LOCAL_ROW_BYTES;
+	group->local_bytes = 0;
+	group->code_addr = stage->code_addr;
+	group->program = stage->code;
+	*usc_task(usc, claim->slot[0]) = (struct usc_task){
+		.group = (u8)place->group,
+		.waves = (u8)need->waves,
+		.temps = stage->state.temps,
+		.attrs = stage->state.attrs,
+		.instances = (u16)need->instances,
+		.shared = stage->state.shared,
+		.coeffs = (u16)(need->words - stage->state.shared),
+		.us_row = claim->row[0],
+		.cs_word = claim->word[0],
+	};
+}
+
+static bool claim_on_core(struct pds *pds, const struct pds_need *need, unsigned int core,
+			  struct pds_place *place)
+{
+	const unsigned int first = core * PUMICE_USCS_PER_CORE;
+	unsigned int count = pds->config.uscs - first;
+	u32 tried = 0;
+
+	if (count > PUMICE_USCS_PER_CORE)
+		count = PUMICE_USCS_PER_CORE;
+	while (pds_least_loaded(pds, first, count, pds->core_next[core], tried, &place->usc)) {
+		if (pds_unit_claim(&pds->unit[place->usc].accounts, need, &pds->limits[need->dm],
+				   &place->group)) {
+			pds->core_next[core] = (u8)((place->usc - first + 1) % count);
+			return true;
+		}
+		tried |= 1u << place->usc;
+	}
+	return false;
+}
+
+/* The data master waits on the core no longer. */
+static void stop_waiting(struct pds *pds, enum pds_dm dm, unsigned int core)
+{
+	if (!(pds->waiting[core] >> dm & 1))
+		return;
+	pds->waiting[core] &= (u8)~(1u << dm);
+	if (!pds->waiting[core])
+		tell_compute(pds);
+}
+
+static void start_waiting(struct pds *pds, enum pds_dm dm, unsigned int core, unsigned int ctx)
+{
+	if (pds->waiting[core] >> dm & 1)
+		return;
+	pds->waiting[core] |= (u8)(1u << dm);
+	pds->waited++;
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, ctx, core * PUMICE_USCS_PER_CORE,
+		    pds->tasks, 0);
+}
+
+enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
+			       const struct pds_stage *stage, u32 instances, u32 prims,
+			       struct pds_place *place, struct gpu_fault *fault)
+{
+	struct pds_need need;
+	bool claimed;
+
+	pds_need_of_stage(&stage->state, dm, instances, prims, &need);
+	if (!pds_need_fits(&need, &pds->capacity) ||
+	    need.words - stage->state.shared > MAX_COEFFS) {
+		*fault = (struct gpu_fault){
+			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
+			.ctx = (u8)stage->ctx, .addr = stage->state.pds_addr,
+		};
+		return PDS_FAULT;
+	}
+	lock(pds);
+	claimed = claim_on_core(pds, &need, core, place);
+	if (claimed) {
+		pds_tick(pds);
+		pds_count_start(pds, &need);
+		stop_waiting(pds, dm, core);
+	} else {
+		start_waiting(pds, dm, core, stage->ctx);
+	}
+	unlock(pds);
+	if (!claimed)
+		return PDS_WAIT;
+	describe(pds, place, stage);
+	return PDS_STARTED;
+}
+
+/* Give back what a task holds, which may be what somebody waits for. Device lock held. */
+static void give_back(struct pds *pds, unsigned int usc, unsigned int group)
+{
+	struct unit *unit = &pds->unit[usc];
+
+	pds_tick(pds);
+	pds_count_end(pds, &unit->accounts.claim[group].need);
+	pds_unit_end(&unit->accounts, group);
+	pds_release(pds, &unit->accounts, group);
+	pds_room(pds, usc / PUMICE_USCS_PER_CORE);
+	tell_compute(pds);
+}
+
+void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place)
+{
+	(void)dm;
+	lock(pds);
+	give_back(pds, place->usc, place->group);
+	unlock(pds);
+}
+
+void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
+		    const struct pds_stage *stage, const struct usc_gfx *gfx)
+{
+	struct usc *usc = pds->config.usc[place->usc];
+
+	(void)stage;
+	usc_group(usc, place->group)->gfx = gfx;
+	pds->unit[place->usc].gfx[place->group] = gfx;
+	lock(pds);
+	pds->unit[place->usc].started[dm] |= 1ull << place->group;
+	usc_group_start(usc, place->group);
+	pds->config.wake_usc(pds->config.opaque, place->usc);
+	unlock(pds);
+}
+
+void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
+{
+	struct unit *unit = &pds->unit[usc];
+	const struct pds_task_owner *owner = &pds->owner[unit->accounts.claim[group].need.dm];
+	const struct usc_gfx *gfx = unit->gfx[group];
+
+	lock(pds);
+	unit->started[unit->accounts.claim[group].need.dm] &= ~(1ull << group);
+	give_back(pds, usc, group);
+	unlock(pds);
+	owner->ops->task_done(owner->opaque, usc / PUMICE_USCS_PER_CORE, gfx);
+}
+
+void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault)
+{
+	const struct unit *unit = &pds->unit[fault->usc];
+	const struct pds_task_owner *owner = &pds->owner[unit->accounts.claim[group].need.dm];
+
+	owner->ops->task_fault(owner->opaque, fault->usc / PUMICE_USCS_PER_CORE, unit->gfx[group],
+			       fault);
+}
+
+void pds_dm_abort(struct pds *pds, enum pds_dm dm)
+{
+	unsigned int i;
+
+	for (i = 0; i < pds->config.uscs; i++) {
+		if (i % PUMICE_USCS_PER_CORE == 0)
+			stop_waiting(pds, dm, i / PUMICE_USCS_PER_CORE);
+		if (!pds->unit[i].started[dm])
+			continue;
+		usc_abort_groups(pds->config.usc[i], pds->unit[i].started[dm]);
+		pds->config.wake_usc(pds->config.opaque, i);
+	}
+}

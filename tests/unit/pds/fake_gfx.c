@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* What fragment tasks need around the PDS, for tests. See fake_gfx.h. */
+#include "fake_gfx.h"
+
+#include <string.h>
+
+bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
+	      struct gpu_fault *fault)
+{
+	tag->reads++;
+	tag->request = *request;
+	memcpy(tag->state, request->state, sizeof(tag->state));
+	if (tag->faults) {
+		fault->fault = PUMICE_FAULT_TAG_STATE;
+		fault->unit = PUMICE_UNIT_TAG;
+		fault->access = 0;
+		fault->ctx = (u8)request->ctx;
+		fault->addr = 0;
+		return false;
+	}
+	memset(out, 0, 4 * PUMICE_LANES * sizeof(*out));
+	memcpy(out, request->coord, tag->rows * PUMICE_LANES * sizeof(*out));
+	return true;
+}
+
+void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u32 pixel,
+		      bool centroid, float *x, float *y)
+{
+	const u32 quads = gfx->tile->width / 2u;
+
+	*x = (float)(span->quad % quads * 2 + (pixel & 1)) + (centroid ? 0.125f : 0.5f);
+	*y = (float)(span->quad / quads * 2 + (pixel >> 1)) + (centroid ? 0.875f : 0.5f);
+}
