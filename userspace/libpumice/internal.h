@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "extents.h"
-#include "pumice/pumice.h"
+#include "pumice/pumice_gfx.h"
 #include "pumice_types.h"
 
 #define PAGE_BYTES	4096ull
@@ -48,8 +48,8 @@ struct backend_ops {
 			     const struct pumice_job_sync *syncs, u32 sync_count);
 	int (*vm_get_state)(struct pumice_vm *vm, u32 *flags);
 
-	int (*context_create)(struct pumice_vm *vm, enum pumice_priority priority,
-			      struct pumice_context **context);
+	int (*context_create)(struct pumice_vm *vm, enum pumice_context_type type,
+			      enum pumice_priority priority, struct pumice_context **context);
 	void (*context_destroy)(struct pumice_context *context);
 	int (*context_get_state)(struct pumice_context *context,
 				 struct pumice_context_state *state);
@@ -65,8 +65,17 @@ struct backend_ops {
 	int (*sync_wait)(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
 			 u32 flags, u64 timeout_ns);
 
-	int (*submit)(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
+	/* Jobs are of types that their contexts have; GEOMETRY comes with its FRAGMENT behind it */
+	int (*submit)(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 		      u32 *failed);
+
+	int (*freelist_create)(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
+			       struct pumice_freelist **list);
+	void (*freelist_destroy)(struct pumice_freelist *list);
+	/* @spill: memory for both scenes, one behind the other; @spill_bytes of one; or 0, 0 */
+	int (*hwrt_create)(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
+			   u64 spill_bytes, struct pumice_hwrt **hwrt);
+	void (*hwrt_destroy)(struct pumice_hwrt *hwrt);
 
 	/* -ENOENT beyond the last */
 	int (*perf_counter)(struct pumice_device *dev, u32 counter,
@@ -120,7 +129,22 @@ struct pumice_vm {
 struct pumice_context {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
+	u32 type;		/* enum pumice_context_type; set by the common part */
 	u64 jobs;		/* submitted; atomic */
+};
+
+/* Base of a backend's free list; the backend sets dev and vm. */
+struct pumice_freelist {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+};
+
+/* Base of a backend's data set; the backend sets dev and vm, the common part the rest. */
+struct pumice_hwrt {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_bo *spill;	/* or NULL */
+	u64 spill_va;
 };
 
 struct pumice_sync {

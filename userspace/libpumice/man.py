@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Manual pages of libpumice, made from the comments of its public header.
+"""Manual pages of libpumice, made from the comments of its public headers.
 
-    man.py HEADER OUT-DIRECTORY
+    man.py OUT-DIRECTORY HEADER…
 
 Written to man3/ and man7/ there. One page of section 3 for each function, with the structures and enumerations
 that its declaration names, and libpumice.7 from the comment that opens the
-header. A function without a comment, or a parameter that a comment names and
+first header. A function without a comment, or a parameter that a comment names and
 the function has not, is an error.
 """
 import os
@@ -79,7 +79,7 @@ def members(item):
             for name, text, decl in found]
 
 
-def parse(text):
+def parse(text, header):
     """All documented items; a structure's code goes to its closing brace."""
     items = []
     for match in COMMENT.finditer(text):
@@ -89,6 +89,7 @@ def parse(text):
         if re.match(r"(struct|enum) \w+ \{", text[start:]):
             end = text.index("\n};", start) + 3
         items.append(Item(match.group(1), text[start:end]))
+        items[-1].header = header
     return items
 
 
@@ -103,7 +104,7 @@ def page(item, types):
     out = ['.\\" SPDX-License-Identifier: MIT',
            f'.TH {item.name} 3 "" "libpumice" "Pumice"',
            ".SH NAME", f"{item.name} \\- {escape(item.brief.rstrip('.'))}",
-           ".SH SYNOPSIS", ".nf", ".B #include <pumice/pumice.h>", ".PP"]
+           ".SH SYNOPSIS", ".nf", f".B #include <pumice/{item.header}>", ".PP"]
     out += [f"\\fB{escape(line)}\\fR" for line in item.code.split("\n")] + [".fi"]
     if item.params or item.body:
         out.append(".SH DESCRIPTION")
@@ -137,9 +138,12 @@ def overview(text, functions):
 
 
 def main():
-    header, directory = sys.argv[1:3]
-    text = open(header, encoding="utf-8").read()
-    items = parse(text)
+    directory, *headers = sys.argv[1:]
+    texts = [open(header, encoding="utf-8").read() for header in headers]
+    text = "".join(texts)
+    items = []
+    for header, part in zip(headers, texts):
+        items += parse(part, os.path.basename(header))
     for item in items:
         item.check()
     functions = [i for i in items if i.kind == "function"]
@@ -149,7 +153,7 @@ def main():
     if missing:
         raise ValueError("no comment: " + ", ".join(sorted(missing)))
     pages = {f"man3/{i.name}.3": page(i, types) for i in functions}
-    pages["man7/libpumice.7"] = overview(text, functions)
+    pages["man7/libpumice.7"] = overview(texts[0], functions)
     for name, content in pages.items():
         os.makedirs(os.path.join(directory, os.path.dirname(name)), exist_ok=True)
         with open(os.path.join(directory, name), "w", encoding="utf-8") as out:

@@ -29,4 +29,14 @@ struct pumice_kernel {
  */
 void program_link(const struct pumice_program *program, u64 code, u64 uniforms, u32 *to);
 
+/* An address that a command holds. Return: 0, or -EINVAL with the error text set. */
+int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align);
+struct pumice_vm *stream_vm(const struct pumice_stream *s);
+/* GPU virtual address of its first command. */
+u64 stream_start(const struct pumice_stream *s);
+
+/* Assemble a program of the library's own and place it in the stream. @words: out: of the stage */
+int stream_place_program(struct pumice_stream *s, const char *text,
+			 const struct pumice_input *inputs, u32 count, u32 words[4]);
+
 #endif

@@ -4,14 +4,26 @@
 
 #include "internal.h"
 
-int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
-			  struct pumice_context **context)
+int pumice_context_create_type(struct pumice_vm *vm, enum pumice_context_type type,
+			       enum pumice_priority priority, struct pumice_context **context)
 {
 	struct pumice_device *dev = vm->dev;
+	int err;
 
 	if ((u32)priority > PUMICE_PRIORITY_HIGH)
 		return fail(dev, EINVAL, "context: priority %u does not exist", (u32)priority);
-	return dev->ops->context_create(vm, priority, context);
+	if (type < PUMICE_CONTEXT_COMPUTE || type > PUMICE_CONTEXT_TRANSFER)
+		return fail(dev, EINVAL, "context: type %u does not exist", (u32)type);
+	err = dev->ops->context_create(vm, type, priority, context);
+	if (!err)
+		(*context)->type = type;
+	return err;
+}
+
+int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
+			  struct pumice_context **context)
+{
+	return pumice_context_create_type(vm, PUMICE_CONTEXT_COMPUTE, priority, context);
 }
 
 void pumice_context_destroy(struct pumice_context *context)
@@ -93,7 +105,7 @@ int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t f
 	return dev->ops->sync_wait(dev, waits, count, flags, timeout_ns);
 }
 
-static int check_job(struct pumice_device *dev, u32 index, const struct pumice_job *job)
+static int check_job(struct pumice_device *dev, u32 index, const struct pumice_gfx_job *job)
 {
 	u32 i;
 
@@ -111,8 +123,34 @@ static int check_job(struct pumice_device *dev, u32 index, const struct pumice_j
 	return 0;
 }
 
-int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
-		  uint32_t *failed)
+/* A geometry job and its fragment job come together, and nothing else has a scene. */
+static int check_kind(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
+		      u32 index)
+{
+	const struct pumice_gfx_job *job = &jobs[index], *next = job + 1;
+	bool render = job->context->type == PUMICE_CONTEXT_RENDER;
+
+	if (render != (job->type != PUMICE_JOB_DEFAULT) || job->type > PUMICE_JOB_FRAGMENT)
+		return fail(dev, EINVAL, "job %u: a context of type %u has no jobs of type %u",
+			    index, job->context->type, job->type);
+	if (!render)
+		return job->hwrt ? fail(dev, EINVAL, "job %u: no data set is wanted", index) : 0;
+	if (!job->hwrt || job->hwrt->vm != job->context->vm || job->hwrt_data > 1)
+		return fail(dev, EINVAL, "job %u: no scene of its vm", index);
+	if (job->type == PUMICE_JOB_GEOMETRY &&
+	    (index + 1 == count || next->type != PUMICE_JOB_FRAGMENT ||
+	     next->context != job->context || next->hwrt != job->hwrt ||
+	     next->hwrt_data != job->hwrt_data))
+		return fail(dev, EINVAL, "job %u: its fragment job does not follow", index);
+	if (job->type == PUMICE_JOB_FRAGMENT &&
+	    (!index || jobs[index - 1].type != PUMICE_JOB_GEOMETRY || job->stream % 16))
+		return fail(dev, EINVAL, "job %u: no geometry job before it, or not aligned to 16",
+			    index);
+	return 0;
+}
+
+int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jobs,
+		      uint32_t count, uint32_t *failed)
 {
 	u32 unused, i;
 	int err;
@@ -124,6 +162,8 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 		return fail(dev, E2BIG, "submit: %u jobs are more than %u", count, MAX_JOBS);
 	for (i = 0; i < count; i++) {
 		err = check_job(dev, i, &jobs[i]);
+		if (!err)
+			err = check_kind(dev, jobs, count, i);
 		if (err) {
 			*failed = i;
 			return err;
@@ -133,6 +173,21 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 	for (i = 0; i < count && !err; i++)
 		__atomic_fetch_add(&jobs[i].context->jobs, 1, __ATOMIC_RELAXED);
 	return err;
+}
+
+int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
+		  uint32_t *failed)
+{
+	struct pumice_gfx_job all[MAX_JOBS];
+	u32 i;
+
+	for (i = 0; i < count && i < MAX_JOBS; i++)
+		all[i] = (struct pumice_gfx_job){
+			.context = jobs[i].context, .stream = jobs[i].stream,
+			.syncs = jobs[i].syncs, .sync_count = jobs[i].sync_count,
+			.perfmon = jobs[i].perfmon,
+		};
+	return pumice_submit_gfx(dev, all, count, failed);
 }
 
 /* Submit a job that signals @sync, and wait for it. */

@@ -72,6 +72,16 @@ void pumice_stream_reset(struct pumice_stream *s)
 	s->data = pumice_bo_size(s->bo);
 }
 
+struct pumice_vm *stream_vm(const struct pumice_stream *s)
+{
+	return s->vm;
+}
+
+u64 stream_start(const struct pumice_stream *s)
+{
+	return s->va;
+}
+
 uint64_t pumice_stream_va(const struct pumice_stream *s)
 {
 	return s->va + s->commands;
@@ -213,8 +223,7 @@ int pumice_stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch
 	return put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
 }
 
-/* An address that a command holds. */
-static int check_va(struct pumice_stream *s, const char *what, u64 va, u64 align)
+int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align)
 {
 	if (va % align || va >> PUMICE_MMU_VA_BITS)
 		return fail(s->vm->dev, EINVAL,
@@ -233,7 +242,7 @@ int pumice_stream_dispatch_indirect(struct pumice_stream *s, const struct pumice
 		.base_z = d->base[2],
 	};
 	u32 words[PUMICE_CDM_LAUNCH_INDIRECT_WORDS];
-	int err = check_va(s, "indirect dispatch", counts, 4);
+	int err = stream_check_va(s, "indirect dispatch", counts, 4);
 
 	pumice_cdm_launch_indirect_pack(words, &launch);
 	return err ? err : put_dispatch(s, d, words, PUMICE_CDM_LAUNCH_INDIRECT_WORDS);
@@ -252,7 +261,7 @@ int pumice_stream_link(struct pumice_stream *s, uint64_t va)
 {
 	const struct pumice_cdm_link link = { .addr = va };
 	u32 words[PUMICE_CDM_LINK_WORDS];
-	int err = check_va(s, "link", va, 4);
+	int err = stream_check_va(s, "link", va, 4);
 
 	pumice_cdm_link_pack(words, &link);
 	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_LINK_WORDS);
@@ -276,7 +285,7 @@ int pumice_stream_timestamp(struct pumice_stream *s, uint64_t va, bool wait)
 {
 	const struct pumice_cdm_timestamp timestamp = { .wait = wait, .addr = va };
 	u32 words[PUMICE_CDM_TIMESTAMP_WORDS];
-	int err = check_va(s, "timestamp", va, 8);
+	int err = stream_check_va(s, "timestamp", va, 8);
 
 	pumice_cdm_timestamp_pack(words, &timestamp);
 	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_TIMESTAMP_WORDS);
@@ -286,7 +295,7 @@ int pumice_stream_marker(struct pumice_stream *s, uint64_t va, uint32_t value, b
 {
 	const struct pumice_cdm_marker marker = { .wait = wait, .addr = va, .value = value };
 	u32 words[PUMICE_CDM_MARKER_WORDS];
-	int err = check_va(s, "marker", va, 4);
+	int err = stream_check_va(s, "marker", va, 4);
 
 	pumice_cdm_marker_pack(words, &marker);
 	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_MARKER_WORDS);

@@ -32,7 +32,7 @@ check() {
 # Symbols that the library exports without a version, or beyond its map.
 no_strangers() {
 	nm -D --defined-only --with-symbol-versions "$library" | awk '
-		$3 !~ /^pumice_[a-z0-9_]*@@LIBPUMICE_0\.[12]$/ && $3 !~ /^LIBPUMICE_0\.[12]/ {
+		$3 !~ /^pumice_[a-z0-9_]*@@LIBPUMICE_0\.[123]$/ && $3 !~ /^LIBPUMICE_0\.[123]/ {
 			print; bad = 1
 		}
 		END { exit bad }'
@@ -45,9 +45,9 @@ has_symbol() {
 # Every function of the header is exported, and has its page.
 all_functions() {
 	for function in $(grep -ohE '^[a-z][a-z0-9_ *]*[ *]pumice_[a-z0-9_]+\(' \
-		"$prefix/include/pumice/pumice.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
+		"$prefix/include/pumice/pumice.h" "$prefix/include/pumice/pumice_gfx.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
 		function=${function%(}
-		if ! has_symbol "$function" "LIBPUMICE_0.[12]"; then
+		if ! has_symbol "$function" "LIBPUMICE_0.[123]"; then
 			echo "$function is not exported"
 			return 1
 		fi
@@ -77,7 +77,7 @@ library=$(find "$prefix" -name 'libpumice.so' | head -n 1)
 export PKG_CONFIG_PATH="${config%/*}" PKG_CONFIG_SYSROOT_DIR="$room/root"
 export LD_LIBRARY_PATH="${library%/*}"
 
-check pkg_config_knows_the_library pkg-config --atleast-version=0.2 pumice
+check pkg_config_knows_the_library pkg-config --atleast-version=0.3 pumice
 check every_symbol_has_a_version no_strangers
 check old_symbols_keep_their_version has_symbol pumice_submit LIBPUMICE_0.1
 check new_symbols_have_a_version_of_their_own has_symbol pumice_vm_bind_async LIBPUMICE_0.2

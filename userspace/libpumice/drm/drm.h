@@ -69,15 +69,15 @@ int drm_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 c
 int drm_vm_get_state(struct pumice_vm *vm, u32 *flags);
 
 /* queue.c */
-int drm_context_create(struct pumice_vm *vm, enum pumice_priority priority,
-		       struct pumice_context **context);
+int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
+		       enum pumice_priority priority, struct pumice_context **context);
 void drm_context_destroy(struct pumice_context *context);
 int drm_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 int drm_context_kill(struct pumice_context *context);
 int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
 /* The kernel's form of waits and signals. @to: @count of them */
 void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_pumice_sync *to);
-int drm_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count, u32 *failed);
+int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count, u32 *failed);
 
 /* sync.c */
 int drm_sync_create(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);

@@ -6,8 +6,8 @@
 
 #include "drm.h"
 
-int drm_context_create(struct pumice_vm *vm, enum pumice_priority priority,
-		       struct pumice_context **out)
+int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
+		       enum pumice_priority priority, struct pumice_context **out)
 {
 	static const u32 priorities[] = {
 		[PUMICE_PRIORITY_LOW] = DRM_PUMICE_PRIORITY_LOW,
@@ -15,7 +15,7 @@ int drm_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 		[PUMICE_PRIORITY_HIGH] = DRM_PUMICE_PRIORITY_HIGH,
 	};
 	struct drm_pumice_context_create c = {
-		.type = DRM_PUMICE_CONTEXT_COMPUTE,
+		.type = (u32)type,	/* the same numbers */
 		.priority = priorities[priority],
 		.vm = ((struct drm_vm *)vm)->id,
 	};
@@ -116,7 +116,7 @@ void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_p
 	}
 }
 
-int drm_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count, u32 *failed)
+int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count, u32 *failed)
 {
 	struct drm_pumice_job packed[MAX_JOBS] = { 0 };
 	struct drm_pumice_submit submit = {
@@ -137,6 +137,7 @@ int drm_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 cou
 		packed[i].context = ((struct drm_context *)jobs[i].context)->id;
 		packed[i].stream = jobs[i].stream;
 		packed[i].perfmon = jobs[i].perfmon;
+		packed[i].type = jobs[i].type;
 		packed[i].syncs = (struct drm_pumice_array){
 			sizeof(*syncs), jobs[i].sync_count, (uintptr_t)next,
 		};

@@ -111,13 +111,15 @@ int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
 	return 0;
 }
 
-int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
-			  struct pumice_context **out)
+int inproc_context_create(struct pumice_vm *vm, enum pumice_context_type type,
+			  enum pumice_priority priority, struct pumice_context **out)
 {
 	struct inproc_device *d = inproc_device(vm->dev);
 	struct inproc_context *c;
 	int err;
 
+	if (type != PUMICE_CONTEXT_COMPUTE)
+		return fail(vm->dev, EOPNOTSUPP, "context: no contexts of type %u", (u32)type);
 	pthread_mutex_lock(&d->lock);
 	err = context_create(d, (struct inproc_vm *)vm, (u32)priority, &c);
 	pthread_mutex_unlock(&d->lock);

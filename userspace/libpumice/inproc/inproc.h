@@ -376,8 +376,8 @@ void bind_cancel(struct inproc_device *d, struct inproc_vm *vm);
 int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
 		   struct inproc_context **context);
 void context_destroy(struct inproc_device *d, struct inproc_context *c);
-int inproc_context_create(struct pumice_vm *vm, enum pumice_priority priority,
-			  struct pumice_context **context);
+int inproc_context_create(struct pumice_vm *vm, enum pumice_context_type type,
+			  enum pumice_priority priority, struct pumice_context **context);
 void inproc_context_destroy(struct pumice_context *context);
 int inproc_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 int inproc_context_kill(struct pumice_context *context);
@@ -394,7 +394,7 @@ void timeline_put(struct timeline *t);
 /* submit.c */
 /* Queue an update of the context's own object behind all else, if there is room now. */
 bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno);
-int inproc_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
+int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 		  u32 *failed);
 
 /* sync.c */

@@ -43,7 +43,7 @@ static void add_wait(void *data, const struct fence *f)
 		set->fence[set->count++] = *f;
 }
 
-static void collect_waits(const struct pumice_job *job, struct wait_set *set)
+static void collect_waits(const struct pumice_gfx_job *job, struct wait_set *set)
 {
 	u32 i;
 
@@ -56,7 +56,7 @@ static void collect_waits(const struct pumice_job *job, struct wait_set *set)
 }
 
 /* Whether a job before @index signals what @wait wants. */
-static bool signaled_by_earlier(const struct pumice_job *jobs, u32 index,
+static bool signaled_by_earlier(const struct pumice_gfx_job *jobs, u32 index,
 				const struct pumice_job_sync *wait)
 {
 	u32 j, i;
@@ -73,9 +73,9 @@ static bool signaled_by_earlier(const struct pumice_job *jobs, u32 index,
 	return false;
 }
 
-static int check(struct pumice_device *dev, const struct pumice_job *jobs, u32 index)
+static int check(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 index)
 {
-	const struct pumice_job *job = &jobs[index];
+	const struct pumice_gfx_job *job = &jobs[index];
 	u32 i;
 
 	if (((struct inproc_context *)job->context)->dead)
@@ -227,7 +227,7 @@ static u32 attach_perf(struct inproc_device *d, struct inproc_context *c, u32 id
 }
 
 /* Queue one job. @nodes: one for each signal of a timeline, taken over */
-static int queue(struct inproc_device *d, const struct pumice_job *job, struct sync_point **nodes)
+static int queue(struct inproc_device *d, const struct pumice_gfx_job *job, struct sync_point **nodes)
 {
 	struct inproc_context *c = (struct inproc_context *)job->context;
 	struct wait_set set;
@@ -249,7 +249,7 @@ static int queue(struct inproc_device *d, const struct pumice_job *job, struct s
 }
 
 /* Memory for all signals of timelines. Return: false when it lacks. */
-static bool make_nodes(const struct pumice_job *jobs, u32 count, struct sync_point **nodes)
+static bool make_nodes(const struct pumice_gfx_job *jobs, u32 count, struct sync_point **nodes)
 {
 	u32 j;
 
@@ -260,7 +260,7 @@ static bool make_nodes(const struct pumice_job *jobs, u32 count, struct sync_poi
 	return true;
 }
 
-int inproc_submit(struct pumice_device *dev, const struct pumice_job *jobs, u32 count,
+int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 		  u32 *failed)
 {
 	struct inproc_device *d = inproc_device(dev);

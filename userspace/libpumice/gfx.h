@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Images, for the builders of records that name them. */
+#ifndef PUMICE_GFX_H
+#define PUMICE_GFX_H
+
+#include "program.h"
+#include "surface.h"
+
+struct pumice_image {
+	struct pumice_vm *vm;
+	struct pumice_bo *bo;
+	struct pumice_surface surface;
+	u64 va;
+	u8 *cpu;
+};
+
+#endif

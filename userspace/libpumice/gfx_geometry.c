@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/* Builder of vertex control streams (hw/formats.xml, stream vdm) and the records they name. */
+#include <string.h>
+
+#include "gfx.h"
+
+static u32 bits(float value)
+{
+	u32 word;
+
+	memcpy(&word, &value, sizeof(word));
+	return word;
+}
+
+void pumice_draw_state_viewport(struct pumice_draw_state *state,
+				const struct pumice_viewport *v)
+{
+	bool half = state->vdm.clip_minus_w;
+
+	state->vdm.scale_x = bits(v->width * 0.5f);
+	state->vdm.scale_y = bits(v->height * -0.5f);
+	state->vdm.scale_z = bits(half ? (v->far - v->near) * 0.5f : v->far - v->near);
+	state->vdm.offset_x = bits(v->x + v->width * 0.5f);
+	state->vdm.offset_y = bits(v->y + v->height * 0.5f);
+	state->vdm.offset_z = bits(half ? (v->far + v->near) * 0.5f : v->near);
+}
+
+void pumice_draw_state_init(struct pumice_draw_state *state, uint32_t width, uint32_t height)
+{
+	const struct pumice_viewport all = {
+		.width = (float)width, .height = (float)height, .far = 1.0f,
+	};
+
+	*state = (struct pumice_draw_state){
+		.vdm = { .depth_clip = true, .point_width = bits(1.0f), .line_width = bits(1.0f) },
+		.isp = {
+			.depth_func = PUMICE_COMPARE_ALWAYS,
+			.pass_type = PUMICE_PASS_TYPE_OPAQUE,
+			.scissor_x1 = (u16)width,
+			.scissor_y1 = (u16)height,
+			.front_func = PUMICE_COMPARE_ALWAYS,
+			.front_mask = 0xff,
+			.front_write = 0xff,
+			.back_func = PUMICE_COMPARE_ALWAYS,
+			.back_mask = 0xff,
+			.back_write = 0xff,
+			.sample_mask = 0xf,
+		},
+	};
+	pumice_draw_state_viewport(state, &all);
+}
+
+int pumice_stream_state(struct pumice_stream *s, uint64_t va)
+{
+	const struct pumice_vdm_state_cmd cmd = { .addr = va };
+	u32 words[PUMICE_VDM_STATE_CMD_WORDS];
+	int err = stream_check_va(s, "state", va, 16);
+
+	pumice_vdm_state_cmd_pack(words, &cmd);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_STATE_CMD_WORDS);
+}
+
+int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_state *state,
+			     uint64_t *va)
+{
+	const u32 all = PUMICE_ISP_STATE_WORDS + PUMICE_TSP_STATE_WORDS + PUMICE_VDM_STATE_WORDS;
+	struct pumice_vdm_state vdm = state->vdm;
+	struct pumice_tsp_state tsp = state->tsp;
+	u64 at;
+	void *cpu;
+	int err = pumice_stream_data(s, all * 4, 64, &cpu, &at);
+
+	if (err)
+		return err;
+	/* All three are multiples of 16 bytes. */
+	vdm.isp_state = at;
+	vdm.tsp_state = at + PUMICE_ISP_STATE_WORDS * 4;
+	tsp.varyings = vdm.varyings;
+	pumice_isp_state_pack(cpu, &state->isp);
+	pumice_tsp_state_pack((u32 *)cpu + PUMICE_ISP_STATE_WORDS, &tsp);
+	pumice_vdm_state_pack((u32 *)cpu + PUMICE_ISP_STATE_WORDS + PUMICE_TSP_STATE_WORDS, &vdm);
+	at += (PUMICE_ISP_STATE_WORDS + PUMICE_TSP_STATE_WORDS) * 4;
+	if (va)
+		*va = at;
+	return pumice_stream_state(s, at);
+}
+
+int pumice_stream_draw(struct pumice_stream *s, const struct pumice_vdm_draw *draw)
+{
+	u32 words[PUMICE_VDM_DRAW_WORDS];
+
+	pumice_vdm_draw_pack(words, draw);
+	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_WORDS);
+}
+
+int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_draw_indexed *draw)
+{
+	u32 words[PUMICE_VDM_DRAW_INDEXED_WORDS];
+
+	pumice_vdm_draw_indexed_pack(words, draw);
+	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_WORDS);
+}
+
+int pumice_stream_draw_indirect(struct pumice_stream *s,
+				const struct pumice_vdm_draw_indirect *draw)
+{
+	u32 words[PUMICE_VDM_DRAW_INDIRECT_WORDS];
+
+	pumice_vdm_draw_indirect_pack(words, draw);
+	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDIRECT_WORDS);
+}
+
+int pumice_stream_draw_indexed_indirect(struct pumice_stream *s,
+					const struct pumice_vdm_draw_indexed_indirect *draw)
+{
+	u32 words[PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS];
+
+	pumice_vdm_draw_indexed_indirect_pack(words, draw);
+	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);
+}
+
+int pumice_stream_vdm_call(struct pumice_stream *s, uint64_t va)
+{
+	const struct pumice_vdm_call call = { .addr = va };
+	u32 words[PUMICE_VDM_CALL_WORDS];
+	int err = stream_check_va(s, "call", va, 4);
+
+	pumice_vdm_call_pack(words, &call);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_CALL_WORDS);
+}
+
+int pumice_stream_vdm_return(struct pumice_stream *s)
+{
+	const struct pumice_vdm_return ret = { 0 };
+	u32 words[PUMICE_VDM_RETURN_WORDS];
+
+	pumice_vdm_return_pack(words, &ret);
+	return pumice_stream_emit(s, words, PUMICE_VDM_RETURN_WORDS);
+}
+
+int pumice_stream_vdm_link(struct pumice_stream *s, uint64_t va)
+{
+	const struct pumice_vdm_link link = { .addr = va };
+	u32 words[PUMICE_VDM_LINK_WORDS];
+	int err = stream_check_va(s, "link", va, 4);
+
+	pumice_vdm_link_pack(words, &link);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_LINK_WORDS);
+}
+
+int pumice_stream_vdm_end(struct pumice_stream *s, uint64_t *va)
+{
+	const struct pumice_vdm_halt halt = { 0 };
+	u32 words[PUMICE_VDM_HALT_WORDS];
+	int err;
+
+	pumice_vdm_halt_pack(words, &halt);
+	err = pumice_stream_emit(s, words, PUMICE_VDM_HALT_WORDS);
+	if (!err && va)
+		*va = stream_start(s);
+	return err;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Render records (hw/formats.xml, pdm_render), with the library's own background
+ * and end-of-tile programs.
+ *
+ * Background: outputs are copied from shared registers, or fetched from the image
+ * of a target that is loaded. End of tile: one pbe operation for each target.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gfx.h"
+
+#define TEXTURE_STATE	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
+#define TEXT_BYTES	4096
+
+/* A program's text; too long is found when it is used. */
+struct text {
+	char line[TEXT_BYTES];
+	size_t used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void put(struct text *t, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(t->line + t->used, sizeof(t->line) - t->used, format, args);
+	va_end(args);
+	if (n > 0 && (size_t)n < sizeof(t->line) - t->used)
+		t->used += (size_t)n;
+}
+
+static u32 components(const struct pumice_target *t)
+{
+	return pumice_format_info(t->image->surface.format)->components;
+}
+
+static int check_target(struct pumice_stream *s, const struct pumice_render_desc *d, u32 index)
+{
+	const struct pumice_target *t = &d->targets[index];
+	struct pumice_device *dev = stream_vm(s)->dev;
+	const struct pumice_surface *surface;
+
+	if (!t->image || t->image->vm != stream_vm(s))
+		return fail(dev, EINVAL, "target %u: no image of the vm", index);
+	surface = &t->image->surface;
+	if (t->part.level >= surface->levels ||
+	    t->part.layer >= pumice_surface_level_size(surface, t->part.level).layers)
+		return fail(dev, EINVAL, "target %u: no level %u, layer %u", index, t->part.level,
+			    t->part.layer);
+	if (t->source + components(t) > d->pdm.outputs)
+		return fail(dev, EINVAL, "target %u: outputs from %u on, there are %u", index,
+			    t->source, d->pdm.outputs);
+	return 0;
+}
+
+static int check_render(struct pumice_stream *s, const struct pumice_render_desc *d)
+{
+	struct pumice_device *dev = stream_vm(s)->dev;
+	int err = 0;
+	u32 i;
+
+	if (d->target_count > PUMICE_MAX_TARGETS || !d->pdm.outputs || d->pdm.outputs > 32)
+		return fail(dev, EINVAL, "render: %u targets, %u outputs", d->target_count,
+			    d->pdm.outputs);
+	for (i = 0; i < d->target_count && !err; i++)
+		err = check_target(s, d, i);
+	return err;
+}
+
+/* The level and layer as a texture of its own. */
+static void part_texture(const struct pumice_target *t, struct pumice_texture *texture)
+{
+	struct pumice_level level = pumice_surface_level(&t->image->surface, t->part.level);
+
+	pumice_image_texture(t->image, texture);
+	texture->addr += pumice_level_offset(&level, t->part.layer, 0, 0);
+	texture->dim = PUMICE_TEXTURE_DIM_2D;
+	texture->levels = 1;
+	texture->depth = 0;
+	texture->width = (u16)(level.width - 1);
+	texture->height = (u16)(level.height - 1);
+}
+
+/* Fetch a target's texel; its outputs are then loaded. @sh: of its texture state */
+static void load_target(struct text *text, const struct pumice_target *t, u32 sh, u32 *loaded)
+{
+	u32 i, n = components(t);
+
+	put(text, "fetch.f32 r0, 2d, v0, r4, sh%u\n", sh);
+	for (i = 0; i < n; i++)
+		put(text, "mov o%u, r%u\n", t->source + i, i);
+	*loaded |= ((1u << n) - 1) << t->source;
+}
+
+static int place_background(struct pumice_stream *s, const struct pumice_render_desc *d,
+			    u32 words[4])
+{
+	struct pumice_texture textures[PUMICE_MAX_TARGETS];
+	struct pumice_input inputs[3 + PUMICE_MAX_TARGETS] = {
+		{ .kind = PUMICE_INPUT_UNIFORMS, .words = d->clear, .count = d->pdm.outputs },
+		{ .kind = PUMICE_INPUT_SOURCE, .reg = 0, .source = PUMICE_PDS_SOURCE_FRAG_X },
+		{ .kind = PUMICE_INPUT_SOURCE, .reg = 1, .source = PUMICE_PDS_SOURCE_FRAG_Y },
+	};
+	struct text text = { .used = 0 };
+	u32 i, loaded = 0, used = 1, sh = 32;
+
+	for (i = 0; i < d->target_count; i++) {
+		if (!d->targets[i].load)
+			continue;
+		if (used == 1) {
+			put(&text, "mov r4, zero\n");
+			used = 3;
+		}
+		part_texture(&d->targets[i], &textures[i]);
+		inputs[used++] = (struct pumice_input){ .kind = PUMICE_INPUT_TEXTURE, .reg = sh,
+							.texture = &textures[i] };
+		load_target(&text, &d->targets[i], sh, &loaded);
+		sh += TEXTURE_STATE;
+	}
+	for (i = 0; i < d->pdm.outputs; i++)
+		if (!(loaded & 1u << i))
+			put(&text, "mov o%u, sh%u\n", i, i);
+	put(&text, "end\n");
+	return stream_place_program(s, text.line, inputs, used, words);
+}
+
+/* PBE state of a target. */
+static void pack_target(const struct pumice_target *t, u32 *words)
+{
+	const struct pumice_surface *surface = &t->image->surface;
+	struct pumice_level level = pumice_surface_level(surface, t->part.level);
+	const struct pumice_pbe_state state = {
+		.addr = t->image->va + pumice_level_offset(&level, t->part.layer, 0, 0),
+		.format = (u8)surface->format,
+		.layout = (u8)surface->layout,
+		.width = (u16)(level.width - 1),
+		.height = (u16)(level.height - 1),
+		.stride = surface->stride,
+		.source = (u8)t->source,
+		.write_mask = (u8)(~t->keep & 0xf),
+		.dither = t->dither,
+		.resolve = t->resolve,
+		.samples = t->samples,
+	};
+
+	pumice_pbe_state_pack(words, &state);
+}
+
+static int place_end_of_tile(struct pumice_stream *s, const struct pumice_render_desc *d,
+			     u32 words[4])
+{
+	u32 state[PUMICE_MAX_TARGETS * PUMICE_PBE_STATE_WORDS];
+	const struct pumice_input input = {
+		.kind = PUMICE_INPUT_UNIFORMS, .words = state,
+		.count = d->target_count * PUMICE_PBE_STATE_WORDS,
+	};
+	struct text text = { .used = 0 };
+	u32 i;
+
+	if (!d->target_count) {
+		memset(words, 0, 4 * sizeof(*words));
+		return 0;
+	}
+	for (i = 0; i < d->target_count; i++) {
+		pack_target(&d->targets[i], state + i * PUMICE_PBE_STATE_WORDS);
+		put(&text, "pbe sh%u\n", i * PUMICE_PBE_STATE_WORDS);
+	}
+	put(&text, "end\n");
+	return stream_place_program(s, text.line, &input, 1, words);
+}
+
+int pumice_stream_render(struct pumice_stream *s, const struct pumice_render_desc *d,
+			 uint64_t *va)
+{
+	struct pumice_pdm_render pdm = d->pdm;
+	void *cpu;
+	int err = check_render(s, d);
+
+	if (!err)
+		err = d->background ? pumice_stream_stage(s, d->background, pdm.background) :
+				      place_background(s, d, pdm.background);
+	if (!err)
+		err = d->end_of_tile ? pumice_stream_stage(s, d->end_of_tile, pdm.end_of_tile) :
+				       place_end_of_tile(s, d, pdm.end_of_tile);
+	if (!err)
+		err = pumice_stream_data(s, PUMICE_PDM_RENDER_WORDS * 4, 64, &cpu, va);
+	if (!err)
+		pumice_pdm_render_pack(cpu, &pdm);
+	return err;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Stages: the PDS program that brings a USC program its inputs (hw/isa.xml).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "program.h"
+#include "pumice_isa.h"
+#include "pumice_regs.h"
+
+#define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
+#define DATA_ALIGN	64u
+
+/* A PDS program that is being put together. */
+struct builder {
+	struct pumice_stream *stream;
+	u32 code[PUMICE_PDS_MAX_INSNS * PUMICE_PDS_WORDS];
+	u32 insns;
+	struct pumice_stage stage;
+};
+
+static int add(struct builder *b, const struct pumice_pds_insn *insn)
+{
+	if (b->insns == PUMICE_PDS_MAX_INSNS)
+		return fail(stream_vm(b->stream)->dev, EINVAL, "stage: more than %u inputs",
+			    PUMICE_PDS_MAX_INSNS - 2);
+	pumice_pds_pack(&b->code[b->insns++ * PUMICE_PDS_WORDS], insn);
+	return 0;
+}
+
+/* Words in memory, and the burst that brings them to shared registers. */
+static int add_words(struct builder *b, u32 reg, const u32 *words, u32 count)
+{
+	struct pumice_pds_insn insn = {
+		.opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH, .reg = (u16)reg,
+		.count = (u16)count,
+	};
+	void *cpu;
+	int err = pumice_stream_data(b->stream, (u64)count * 4, DATA_ALIGN, &cpu, &insn.addr);
+
+	if (err)
+		return err;
+	memcpy(cpu, words, (size_t)count * 4);
+	if (reg + count > b->stage.shared)
+		b->stage.shared = (u16)(reg + count);
+	return add(b, &insn);
+}
+
+static void pack_texture(const struct pumice_input *in, u32 words[STATE_WORDS])
+{
+	struct pumice_sampler plain;
+
+	pumice_sampler_init(&plain);
+	pumice_texture_pack(words, in->texture);
+	pumice_sampler_pack(words + PUMICE_TEXTURE_WORDS, in->sampler ? in->sampler : &plain);
+}
+
+static int add_texture(struct builder *b, const struct pumice_input *in)
+{
+	u32 words[STATE_WORDS];
+
+	pack_texture(in, words);
+	return add_words(b, in->reg, words, STATE_WORDS);
+}
+
+/* An instruction that writes attribute registers. */
+static int add_attrs(struct builder *b, const struct pumice_pds_insn *insn, u32 count)
+{
+	if (insn->reg + count > b->stage.attrs)
+		b->stage.attrs = (u8)(insn->reg + count);
+	return add(b, insn);
+}
+
+static int add_prefetch(struct builder *b, const struct pumice_input *in)
+{
+	struct pumice_pds_insn insn = {
+		.opcode = PUMICE_PDS_OP_TEXTURE, .bank = PUMICE_PDS_BANK_V, .reg = (u16)in->reg,
+		.varying = (u8)in->varying, .mode = (u8)in->mode, .dim = in->texture->dim,
+	};
+	u32 words[STATE_WORDS];
+	void *cpu;
+	int err = pumice_stream_data(b->stream, sizeof(words), DATA_ALIGN, &cpu, &insn.addr);
+
+	if (err)
+		return err;
+	pack_texture(in, words);
+	memcpy(cpu, words, sizeof(words));
+	return add_attrs(b, &insn, 4);
+}
+
+static int add_attribute(struct builder *b, const struct pumice_input *in)
+{
+	const struct pumice_pds_insn insn = {
+		.opcode = PUMICE_PDS_OP_ATTR, .bank = PUMICE_PDS_BANK_V, .reg = (u16)in->reg,
+		.kind = (u8)in->format, .comps = (u8)in->count, .elements = in->elements,
+		.addr = in->va, .divisor = (u8)in->divisor, .stride = (u16)in->stride,
+	};
+
+	return add_attrs(b, &insn, 4);
+}
+
+static int add_varying(struct builder *b, const struct pumice_input *in)
+{
+	const struct pumice_pds_insn insn = {
+		.opcode = PUMICE_PDS_OP_ITERATE, .bank = PUMICE_PDS_BANK_V, .reg = (u16)in->reg,
+		.varying = (u8)in->varying, .comps = (u8)in->count, .mode = (u8)in->mode,
+	};
+
+	return add_attrs(b, &insn, in->count);
+}
+
+static int add_planes(struct builder *b, const struct pumice_input *in)
+{
+	const struct pumice_pds_insn insn = {
+		.opcode = PUMICE_PDS_OP_COEFF, .bank = PUMICE_PDS_BANK_CF, .reg = (u16)in->reg,
+		.varying = (u8)in->varying, .comps = (u8)in->count,
+	};
+
+	if (in->reg + 3 * in->count > b->stage.coeffs)
+		b->stage.coeffs = (u16)(in->reg + 3 * in->count);
+	return add(b, &insn);
+}
+
+static int add_source(struct builder *b, const struct pumice_input *in)
+{
+	const struct pumice_pds_insn insn = {
+		.opcode = PUMICE_PDS_OP_MOV, .bank = PUMICE_PDS_BANK_V, .reg = (u16)in->reg,
+		.source = (u8)in->source,
+	};
+
+	return add_attrs(b, &insn, 1);
+}
+
+/* Numbers that the instructions' fields hold; what they mean the GPU checks. */
+static int check_input(struct builder *b, const struct pumice_input *in, u32 index)
+{
+	static const u32 banks[] = {
+		[PUMICE_INPUT_UNIFORMS] = PUMICE_USC_MAX_SHARED,
+		[PUMICE_INPUT_TEXTURE] = PUMICE_USC_MAX_SHARED - STATE_WORDS + 1,
+		[PUMICE_INPUT_SOURCE] = PUMICE_USC_MAX_ATTRS,
+		[PUMICE_INPUT_ATTRIBUTE] = PUMICE_USC_MAX_ATTRS - 3,
+		[PUMICE_INPUT_VARYING] = PUMICE_USC_MAX_ATTRS - 3,
+		[PUMICE_INPUT_PLANES] = PUMICE_PRIM_COEFFS - 11,
+		[PUMICE_INPUT_PREFETCH] = PUMICE_USC_MAX_ATTRS - 3,
+	};
+	bool texture = in->kind == PUMICE_INPUT_TEXTURE || in->kind == PUMICE_INPUT_PREFETCH;
+	bool comps = in->kind == PUMICE_INPUT_ATTRIBUTE || in->kind == PUMICE_INPUT_VARYING ||
+		     in->kind == PUMICE_INPUT_PLANES;
+
+	if (in->kind > PUMICE_INPUT_PREFETCH || in->reg >= banks[in->kind] ||
+	    (texture && !in->texture) || (comps && (!in->count || in->count > 4)) ||
+	    (in->kind == PUMICE_INPUT_UNIFORMS &&
+	     (!in->count || !in->words || in->count > PUMICE_USC_MAX_SHARED - in->reg)) ||
+	    in->stride > UINT16_MAX || in->divisor > UINT8_MAX || in->varying > 65 ||
+	    in->mode > 3 || in->format > 15 || in->source > UINT8_MAX)
+		return fail(stream_vm(b->stream)->dev, EINVAL, "stage: input %u is out of range",
+			    index);
+	return 0;
+}
+
+static int add_input(struct builder *b, const struct pumice_input *in, u32 index)
+{
+	int err = check_input(b, in, index);
+
+	if (err)
+		return err;
+	switch (in->kind) {
+	case PUMICE_INPUT_UNIFORMS:
+		return add_words(b, in->reg, in->words, in->count);
+	case PUMICE_INPUT_TEXTURE:
+		return add_texture(b, in);
+	case PUMICE_INPUT_SOURCE:
+		return add_source(b, in);
+	case PUMICE_INPUT_ATTRIBUTE:
+		return add_attribute(b, in);
+	case PUMICE_INPUT_VARYING:
+		return add_varying(b, in);
+	case PUMICE_INPUT_PLANES:
+		return add_planes(b, in);
+	default:
+		return add_prefetch(b, in);
+	}
+}
+
+/* Where the USC program lies, and what it needs. */
+struct code {
+	const struct pumice_program_header *header;
+	u64 va;
+};
+
+static int build(struct pumice_stream *stream, const struct code *code,
+		 const struct pumice_input *inputs, u32 count, u32 words[4])
+{
+	const struct pumice_pds_insn task = {
+		.opcode = PUMICE_PDS_OP_TASK, .addr = code->va, .insns = code->header->usc_insns,
+	};
+	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
+	struct builder b = {
+		.stream = stream,
+		.stage = { .shared = code->header->shared, .attrs = code->header->attrs,
+			   .temps = code->header->temps, .coeffs = code->header->coeffs },
+	};
+	void *cpu;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < count && !err; i++)
+		err = add_input(&b, &inputs[i], i);
+	if (!err)
+		err = add(&b, &task);
+	if (!err)
+		err = add(&b, &end);
+	if (!err)
+		err = pumice_stream_data(stream, (u64)b.insns * PUMICE_PDS_WORDS * 4, 16, &cpu,
+					 &b.stage.pds_addr);
+	if (err)
+		return err;
+	memcpy(cpu, b.code, (size_t)b.insns * PUMICE_PDS_WORDS * 4);
+	b.stage.pds_insns = (u16)b.insns;
+	pumice_stage_pack(words, &b.stage);
+	return 0;
+}
+
+int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_desc *desc,
+			uint32_t words[4])
+{
+	struct pumice_vm *vm = stream_vm(stream);
+
+	if (!desc->kernel || desc->kernel->vm != vm)
+		return fail(vm->dev, EINVAL, "stage: no program in its vm");
+	return build(stream, &(struct code){ &desc->kernel->program->header,
+					     desc->kernel->code_va },
+		     desc->inputs, desc->input_count, words);
+}
+
+int stream_place_program(struct pumice_stream *stream, const char *text,
+			 const struct pumice_input *inputs, u32 count, u32 words[4])
+{
+	struct pumice_device *dev = stream_vm(stream)->dev;
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_program *program;
+	struct code code;
+	void *cpu;
+	u64 bytes;
+	int err = pumice_program_assemble("libpumice", text, &program, error, sizeof(error));
+
+	if (err)
+		return fail(dev, -err, "program of the library: %s", error);
+	bytes = (u64)program->header.usc_insns * 16;
+	code.header = &program->header;
+	err = pumice_stream_data(stream, bytes, 16, &cpu, &code.va);
+	if (!err) {
+		memcpy(cpu, program->usc, bytes);
+		err = build(stream, &code, inputs, count, words);
+	}
+	pumice_program_destroy(program);
+	return err;
+}
