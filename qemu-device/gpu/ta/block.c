@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Primitive blocks of the macro tiling engine.
+ *
+ * Source: hw/formats.xml, prim_block. Each macro tile has an open block, to which
+ * primitives that touch it are added until it is full, or the draw changes in what
+ * a block has in common. A block lies in one page; the next begins behind it.
+ * Vertices that primitives of a call share are found again in a small cache.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+#define PAGE		PUMICE_PM_PAGE_SIZE
+#define FIRST_BYTES	16u	/* of a page, unused: no pb_ref is 0 */
+#define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS * 4)
+#define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS * 4)
+#define CHUNK_BYTES	(PUMICE_TILE_CHUNK_WORDS * 4)
+#define FIRST_CHUNK	64u	/* their alignment */
+#define CHUNKS_PAGE	((PAGE - FIRST_CHUNK) / CHUNK_BYTES)
+#define LEAST_VERTICES	12u	/* a block is not begun at a page's end for fewer */
+
+static u32 vertex_bytes(const struct ta *ta)
+{
+	return 4 * (PUMICE_PRIM_VERTEX_WORDS + ta->view.varyings);
+}
+
+static u32 block_bytes(const struct ta *ta, u32 vertices)
+{
+	return VERTEX_AT + vertices * vertex_bytes(ta);
+}
+
+static u32 align16(u32 bytes)
+{
+	return (bytes + 15) & ~15u;
+}
+
+u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
+	    struct gpu_fault *fault)
+{
+	const u64 va = pm_address(&ta->scene, ref);
+
+	*fault = (struct gpu_fault){ .unit = (u8)unit };
+	return mmu_translate(ta->config.mmu, tlb, ta->scene.ctx, va, PUMICE_ACCESS_WRITE, unit,
+			     fault);
+}
+
+u32 block_take_spare(struct ta_macro *macro)
+{
+	return macro->spare[--macro->spares];
+}
+
+/* Have at least count spare pages. */
+static enum ta_result want_spares(struct ta *ta, u32 m, u32 count, struct gpu_fault *fault)
+{
+	struct ta_macro *macro = &ta->macro[m];
+
+	while (macro->spares < count) {
+		u32 ref;
+
+		switch (pm_alloc(ta->config.pm, &ta->scene, m, &ref, fault)) {
+		case PM_OK:
+			macro->spare[macro->spares++] = ref;
+			break;
+		case PM_EMPTY:
+			return TA_MEMORY;
+		default:
+			return TA_FAULT;
+		}
+	}
+	return TA_OK;
+}
+
+/* The open block takes ta.poly, none of its vertices shared. */
+static bool has_room(const struct ta *ta, const struct ta_macro *macro)
+{
+	const u32 vertices = macro->vertices + ta->poly.corners;
+
+	return macro->block && macro->serial == ta->serial &&
+	       macro->prims + ta->poly.subs <= PUMICE_BLOCK_PRIMS &&
+	       vertices <= PUMICE_BLOCK_VERTICES &&
+	       macro->used + block_bytes(ta, vertices) <= PAGE;
+}
+
+static void close_block(struct ta_macro *macro)
+{
+	if (macro->block && macro->prims)
+		macro->used += align16(macro->open_bytes);
+	macro->block = 0;
+}
+
+/* Open a block that takes ta.poly. */
+static enum ta_result open_block(struct ta *ta, u32 m, struct gpu_fault *fault)
+{
+	struct ta_macro *macro = &ta->macro[m];
+	const u32 least = ta->poly.corners > LEAST_VERTICES ? ta->poly.corners : LEAST_VERTICES;
+
+	if (!macro->have_page || macro->used + block_bytes(ta, least) > PAGE) {
+		enum ta_result result = want_spares(ta, m, 1, fault);
+
+		if (result != TA_OK)
+			return result;
+		macro->page = block_take_spare(macro);
+		macro->have_page = true;
+		macro->used = FIRST_BYTES;
+	}
+	macro->block = macro->page + macro->used / 16;
+	macro->serial = ta->serial;
+	macro->prims = 0;
+	macro->vertices = 0;
+	memset(macro->tag, 0, sizeof(macro->tag));
+	return TA_OK;
+}
+
+enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
+{
+	u32 chunks[PM_MACRO_TILES] = { 0 };
+	u32 left, i;
+
+	for (left = ta->touched; left; left &= left - 1) {
+		const u32 m = (u32)__builtin_ctz(left);
+		struct ta_macro *macro = &ta->macro[m];
+		enum ta_result result;
+
+		if (has_room(ta, macro))
+			continue;
+		close_block(macro);
+		result = open_block(ta, m, fault);
+		if (result != TA_OK)
+			return result;
+	}
+	for (i = 0; i < ta->touches; i++)
+		chunks[ta->touch[i].macro] += stream_chunks_needed(ta, i);
+	for (left = ta->touched; left; left &= left - 1) {
+		const u32 m = (u32)__builtin_ctz(left);
+		const struct ta_macro *macro = &ta->macro[m];
+		const u32 room = macro->have_chunk_page ?
+				 (PAGE - macro->chunk_used) / CHUNK_BYTES : 0;
+		enum ta_result result = TA_OK;
+
+		if (chunks[m] > room)
+			result = want_spares(ta, m,
+					     (chunks[m] - room + CHUNKS_PAGE - 1) / CHUNKS_PAGE,
+					     fault);
+		if (result != TA_OK)
+			return result;
+	}
+	return TA_OK;
+}
+
+/* Write a corner of ta.poly as vertex slot of a block. */
+static void write_vertex(const struct ta *ta, u8 *block, u32 slot, u32 corner)
+{
+	const struct ta_corner *c = &ta->poly.corner[corner];
+	u32 *words = (u32 *)(void *)(block + VERTEX_AT + slot * vertex_bytes(ta));
+	struct pumice_prim_vertex v = { .x = c->v.x, .y = c->v.y };
+	const u32 *row;
+	u32 n;
+
+	memcpy(&v.z, &c->v.z, sizeof(v.z));
+	memcpy(&v.rw, &c->v.rw, sizeof(v.rw));
+	memcpy(&v.size, &c->v.size, sizeof(v.size));
+	pumice_prim_vertex_pack(words, &v);
+	words += PUMICE_PRIM_VERTEX_WORDS;
+	if (c->source == TA_NEW) {
+		memcpy(words, ta->poly.varyings[corner], ta->view.varyings * sizeof(float));
+		return;
+	}
+	row = &ta->in->vo[(c->source / PUMICE_LANES * ta->in->vo_words + ta->view.first) *
+			  PUMICE_LANES + c->source % PUMICE_LANES];
+	for (n = 0; n < ta->view.varyings; n++, row += PUMICE_LANES)
+		words[n] = *row;
+}
+
+/* Slot of a corner in a macro tile's open block; it is written if it is not there yet. */
+static u8 place_corner(const struct ta *ta, struct ta_macro *macro, u8 *block, u32 corner)
+{
+	const u32 source = ta->poly.corner[corner].source;
+	const u32 line = source % BLOCK_CACHE;
+	const u64 tag = ta->batch << 16 | source;
+	u8 slot;
+
+	if (source != TA_NEW && macro->tag[line] == tag)
+		return macro->slot[line];
+	slot = (u8)macro->vertices++;
+	write_vertex(ta, block, slot, corner);
+	if (source != TA_NEW) {
+		macro->tag[line] = tag;
+		macro->slot[line] = slot;
+	}
+	return slot;
+}
+
+/* Put ta.poly into a macro tile's open block. */
+static void put(struct ta *ta, struct ta_macro *macro, u8 *block)
+{
+	const struct ta_poly *poly = &ta->poly;
+	struct pumice_prim_block header = ta->header;
+	u8 slot[TA_POLYGON];
+	u32 i;
+
+	for (i = 0; i < poly->corners; i++)
+		slot[i] = place_corner(ta, macro, block, i);
+	if (!macro->prims)
+		ta->counters.blocks++;
+	for (i = 0; i < poly->subs; i++, macro->prims++) {
+		const struct ta_sub *sub = &poly->sub[i];
+		struct pumice_prim_index index = {
+			.v0 = slot[sub->v[0]], .provoking = sub->provoking, .back = sub->back,
+		};
+
+		if (ta->view.kind != PUMICE_PRIM_KIND_POINT)
+			index.v1 = slot[sub->v[1]];
+		if (ta->view.kind == PUMICE_PRIM_KIND_TRIANGLE)
+			index.v2 = slot[sub->v[2]];
+		pumice_prim_index_pack((u32 *)(void *)(block + INDEX_AT) + macro->prims, &index);
+	}
+	header.prims = (u8)macro->prims;
+	header.vertices = (u8)macro->vertices;
+	pumice_prim_block_pack((u32 *)(void *)block, &header);
+	macro->open_bytes = block_bytes(ta, macro->vertices);
+}
+
+bool block_put(struct ta *ta, struct gpu_fault *fault)
+{
+	u8 first[PM_MACRO_TILES];
+	u32 left;
+
+	for (left = ta->touched; left; left &= left - 1) {
+		const u32 m = (u32)__builtin_ctz(left);
+		struct ta_macro *macro = &ta->macro[m];
+		u8 *block = ta_host(ta, &ta->mte, PUMICE_UNIT_MTE, macro->block, fault);
+
+		if (!block)
+			return false;
+		first[m] = (u8)macro->prims;
+		put(ta, macro, block);
+	}
+	return stream_put(ta, first, fault);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Clipping of triangles and lines.
+ *
+ * Source: Documentation/precision.rst, "Clipping": plane by plane, in f32, new
+ * vertices always from the inside one, so that primitives that share an edge get
+ * the same ones.
+ *
+ * A vertex made here belongs to one primitive alone; so its flat varyings are those
+ * of the provoking vertex, which may be gone. Which are flat stands in the TSP state.
+ */
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+struct clip_vertex {
+	float pos[4];
+	u32 source;	/* number of the vertex, or TA_NEW */
+	float v[PUMICE_MAX_VARYINGS];
+};
+
+struct polygon {
+	u32 count;
+	struct clip_vertex vertex[TA_POLYGON + 1];	/* one more while a plane cuts */
+};
+
+static float distance(const struct ta_view *view, const float *pos, u32 plane)
+{
+	const float w = pos[3];
+
+	switch (plane) {
+	case 0:
+		return w - 0x1p-32f;
+	case 1:
+		return view->minus_w ? pos[2] + w : pos[2];
+	case 2:
+		return w - pos[2];
+	case 3:
+		return pos[0] * view->scale[0] + view->low[0] * w;
+	case 4:
+		return view->high[0] * w - pos[0] * view->scale[0];
+	case 5:
+		return pos[1] * view->scale[1] + view->low[1] * w;
+	default:
+		return view->high[1] * w - pos[1] * view->scale[1];
+	}
+}
+
+/* The vertex on the plane between a, inside, and b, outside. */
+static void cut(struct clip_vertex *out, const struct clip_vertex *a, float da,
+		const struct clip_vertex *b, float db, u32 varyings)
+{
+	const float t = da / (da - db);
+	u32 i;
+
+	out->source = TA_NEW;
+	for (i = 0; i < 4; i++)
+		out->pos[i] = a->pos[i] + (b->pos[i] - a->pos[i]) * t;
+	for (i = 0; i < varyings; i++)
+		out->v[i] = a->v[i] + (b->v[i] - a->v[i]) * t;
+}
+
+/*
+ * Cut by one plane. A polygon that rounding made a little concave might be cut more
+ * than twice; what there is no room for is left out.
+ */
+static void clip_plane(const struct ta_view *view, u32 plane, const struct polygon *in,
+		       struct polygon *out)
+{
+	const bool closed = in->count > 2;
+	float d[TA_POLYGON + 1];
+	u32 i;
+
+	for (i = 0; i < in->count; i++)
+		d[i] = distance(view, in->vertex[i].pos, plane);
+	out->count = 0;
+	for (i = 0; i < in->count; i++) {
+		const u32 j = i + 1 < in->count ? i + 1 : 0;
+		const bool inside = d[i] >= 0;
+
+		if (inside && out->count < TA_POLYGON)
+			out->vertex[out->count++] = in->vertex[i];
+		if ((!j && !closed) || inside == (d[j] >= 0) || out->count >= TA_POLYGON)
+			continue;
+		if (inside)
+			cut(&out->vertex[out->count++], &in->vertex[i], d[i], &in->vertex[j],
+			    d[j], view->varyings);
+		else
+			cut(&out->vertex[out->count++], &in->vertex[j], d[j], &in->vertex[i],
+			    d[i], view->varyings);
+	}
+}
+
+static bool is_outside(const struct ta_view *view, const struct polygon *p, u32 plane)
+{
+	u32 i;
+
+	for (i = 0; i < p->count; i++)
+		if (!(distance(view, p->vertex[i].pos, plane) >= 0))
+			return true;
+	return false;
+}
+
+/* Which varyings are flat: once a draw. */
+static bool read_flat(struct ta *ta, struct gpu_fault *fault)
+{
+	u32 words[PUMICE_TSP_STATE_WORDS];
+	struct pumice_tsp_state state;
+
+	if (ta->view.flat_known || !ta->view.varyings)
+		return true;
+	*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_MTE };
+	if (!mmu_read(ta->config.mmu, &ta->mte, ta->scene.ctx, ta->view.tsp_state, words,
+		      sizeof(words), PUMICE_ACCESS_READ, PUMICE_UNIT_MTE, fault))
+		return false;
+	/* Whether it is sound is the TSP's to say. */
+	pumice_tsp_state_unpack(words, &state);
+	ta->view.flat = state.flat;
+	ta->view.flat_known = true;
+	return true;
+}
+
+static void load(const struct ta *ta, const struct ta_prim *prim, u32 count, struct polygon *p)
+{
+	const u32 words = ta->view.varyings;
+	u32 i, n;
+
+	p->count = count;
+	for (i = 0; i < count; i++) {
+		struct clip_vertex *v = &p->vertex[i];
+
+		v->source = prim->v[i];
+		for (n = 0; n < 4; n++) {
+			const u32 bits = ta_vo(ta->in, prim->v[i], n);
+
+			memcpy(&v->pos[n], &bits, sizeof(bits));
+		}
+		for (n = 0; n < words; n++) {
+			const u32 bits = ta_vo(ta->in, prim->v[i], ta->view.first + n);
+
+			memcpy(&v->v[n], &bits, sizeof(bits));
+		}
+	}
+}
+
+/* The polygon becomes the corners of ta.poly; none if one of them is nowhere. */
+static void unload(struct ta *ta, u32 provoking, const struct polygon *p)
+{
+	const struct ta_view *view = &ta->view;
+	struct ta_poly *poly = &ta->poly;
+	u32 i, n;
+
+	poly->corners = 0;
+	for (i = 0; i < p->count; i++) {
+		const struct clip_vertex *v = &p->vertex[i];
+		struct ta_corner *c = &poly->corner[i];
+
+		c->source = v->source;
+		if (v->source != TA_NEW) {
+			c->v = ta->vertex[v->source];
+			continue;
+		}
+		c->v = mte_project(view, v->pos);
+		if (c->v.out)
+			return;
+		if (view->kind == PUMICE_PRIM_KIND_LINE)
+			c->v.size = view->line_width;
+		for (n = 0; n < view->varyings; n++) {
+			const u32 bits = ta_vo(ta->in, provoking, view->first + n);
+
+			if (view->flat >> n & 1)
+				memcpy(&poly->varyings[i][n], &bits, sizeof(bits));
+			else
+				poly->varyings[i][n] = v->v[n];
+		}
+	}
+	poly->corners = p->count;
+}
+
+enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 count,
+			      struct gpu_fault *fault)
+{
+	struct polygon polygon[2];
+	u32 now = 0, plane;
+
+	ta->poly.corners = 0;
+	if (count == 1)
+		return TA_OK;
+	if (!read_flat(ta, fault))
+		return TA_FAULT;
+	load(ta, prim, count, &polygon[0]);
+	for (plane = 0; plane < TA_PLANES && polygon[now].count; plane++) {
+		if ((plane == 1 || plane == 2) && !ta->view.depth_clip)
+			continue;
+		if (!is_outside(&ta->view, &polygon[now], plane))
+			continue;
+		clip_plane(&ta->view, plane, &polygon[now], &polygon[!now]);
+		now = !now;
+	}
+	if (polygon[now].count >= count)
+		unload(ta, prim->v[ta->view.provoking], &polygon[now]);
+	return TA_OK;
+}

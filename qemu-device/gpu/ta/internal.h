@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tiling accelerator, inside: what the MTE makes of a primitive (mte.c, clip.c), the
+ * tiles that it touches (te.c), and how both get into the parameter buffer
+ * (block.c, stream.c).
+ *
+ * Source: document 004, "MTE" and "TE"; hw/formats.xml. A primitive is put into
+ * the parameter buffer in two steps: block_reserve() gets all the pages that it
+ * takes, and may stop there, then nothing but a fault of the MMU keeps it out.
+ */
+#ifndef PUMICE_GPU_TA_INTERNAL_H
+#define PUMICE_GPU_TA_INTERNAL_H
+
+#include "ta.h"
+
+#define TA_PLANES	7u
+#define TA_POLYGON	(3u + TA_PLANES)	/* most vertices of a clipped triangle */
+#define TA_SUBS		(TA_POLYGON - 2u)	/* most triangles of it */
+#define TA_NEW		0xffffffffu		/* ta_corner.source of a vertex made by clipping */
+#define TA_BAD		(1u << TA_PLANES)	/* ta_vertex.out: no usable position */
+#define TA_LIMIT	((float)PUMICE_GUARD_BAND + 1.0f)	/* pixels; farther is no usable position */
+
+#define BLOCK_CACHE	64u	/* vertices of a block that are found again */
+
+/* A vertex on the screen: what prim_vertex holds, and the planes it is outside of. */
+struct ta_vertex {
+	s32 x, y;	/* 1/256 pixel */
+	float z, rw, size;
+	u32 out;	/* bit n: outside of plane n, in the order of precision.rst; TA_BAD */
+};
+
+struct ta_corner {
+	struct ta_vertex v;
+	u32 source;	/* number of the vertex, or TA_NEW */
+};
+
+/* One of the triangles of a primitive, or its line or point: corners of ta_poly. */
+struct ta_sub {
+	u8 v[3];
+	u8 provoking;
+	bool back;
+};
+
+/* The rectangle around a convex shape, and its corners in order; 1/256 pixel. */
+struct ta_shape {
+	s32 x[4], y[4];
+	u32 count;
+	s32 x0, y0, x1, y1;
+};
+
+/* A primitive that was not culled. */
+struct ta_poly {
+	u32 corners, subs;
+	bool clipped;
+	struct ta_corner corner[TA_POLYGON];
+	struct ta_sub sub[TA_SUBS];
+	struct ta_shape shape[TA_SUBS];
+	/* Varyings of corners of source TA_NEW. */
+	float varyings[TA_POLYGON][PUMICE_MAX_VARYINGS];
+};
+
+/* The draw as the loops want it. */
+struct ta_view {
+	float scale[3], offset[3];
+	float low[2], high[2];	/* offset + G and G - offset, for the guard band */
+	bool depth_clip, minus_w, front_ccw, cull_front, cull_back, small_cull;
+	u8 kind;
+	u8 provoking;		/* which vertex of a primitive */
+	u32 varyings;
+	u32 first;		/* output of the first varying */
+	float line_width;
+	bool point_size;
+	float point_width;
+	u64 tsp_state;
+	bool flat_known;	/* flat holds what the TSP state says */
+	u64 flat;
+};
+
+/* A tile that a primitive touches, and by which of its subs. */
+struct ta_touch {
+	u32 tile;
+	u8 macro;
+	u8 mask;
+};
+
+/* Tail of a tile's control stream. The last entry is not in memory yet. */
+struct ta_tile {
+	u32 first, chunk;	/* pb_refs, 0: none */
+	u32 block, mask;	/* the last entry */
+	u32 entries;		/* of the last chunk, this one included */
+};
+
+/* What a macro tile writes to. */
+struct ta_macro {
+	/* Primitive blocks: the page they are written to, and the open block. */
+	u32 page;		/* pb_ref of its beginning, if have_page */
+	u32 used;		/* bytes of it, the open block not included */
+	bool have_page;
+	u32 block;		/* pb_ref; 0: none is open */
+	u64 serial;		/* ta.serial of it */
+	u32 prims, vertices;
+	u32 open_bytes;		/* of the open block, if it has primitives */
+
+	/* Chunks: the page they are written to. */
+	u32 chunk_page, chunk_used;
+	bool have_chunk_page;
+
+	u32 spares;		/* pages allocated and not used */
+	u32 *spare;		/* pb_refs of their beginnings; ta.spare_room of them */
+
+	/* Vertices of the open block, by number: tag is ta.batch << 16 | number. */
+	u64 tag[BLOCK_CACHE];
+	u8 slot[BLOCK_CACHE];
+};
+
+struct ta {
+	struct ta_config config;
+	struct mmu_tlb mte, te;		/* one for each unit */
+	struct pm_scene scene;
+	struct ta_counters counters;
+
+	/* Scene so far. */
+	struct ta_tile *tile;		/* of all tiles, row by row */
+	struct ta_touch *touch;		/* scratch, as many */
+	u32 touches;
+	u32 touched;			/* bit n: macro tile n is among them */
+	u8 macro_x[PUMICE_MAX_RENDER_SIZE / 16], macro_y[PUMICE_MAX_RENDER_SIZE / 16];
+	struct ta_macro macro[PM_MACRO_TILES];
+	u32 *spares;			/* memory of ta_macro.spare */
+	u32 spare_room;
+	bool any;			/* something is in a tile */
+	u32 tiles_room;			/* tiles that tile and touch have room for */
+	s32 sample_x[PUMICE_MAX_SAMPLES], sample_y[PUMICE_MAX_SAMPLES];	/* 1/256 pixel */
+
+	/* Draw of the open blocks: a serial number for what a block has in common. */
+	u64 serial;
+	struct pumice_prim_block header;
+	bool have_header;
+
+	/* Vertices of the running call. */
+	struct ta_view view;
+	u64 batch;
+	const struct ta_vertices *in;
+	struct ta_vertex *vertex;
+	u32 vertex_room;
+	struct ta_poly poly;
+};
+
+/* Output n of vertex v. */
+static inline u32 ta_vo(const struct ta_vertices *in, u32 v, u32 n)
+{
+	return in->vo[(v / PUMICE_LANES * in->vo_words + n) * PUMICE_LANES + v % PUMICE_LANES];
+}
+
+static inline u32 ta_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/* mte.c */
+void mte_view(struct ta_view *view, const struct ta_draw *draw);
+void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
+		   struct ta_vertex *out);
+/* ta.poly becomes what a primitive is: TA_OK, and *kept false if it was culled. */
+enum ta_result mte_primitive(struct ta *ta, const struct ta_prim *prim, bool *kept,
+			     struct gpu_fault *fault);
+struct ta_vertex mte_project(const struct ta_view *view, const float pos[4]);
+
+/*
+ * clip.c. Clip a primitive of count vertices; ta.poly's corners become what is
+ * left, none if nothing is.
+ */
+enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 count,
+			      struct gpu_fault *fault);
+
+/* te.c: ta.touch becomes the tiles of ta.poly. */
+void te_tiles(struct ta *ta);
+
+/* block.c: pages and blocks for ta.poly in the macro tiles of ta.touch; then put it there. */
+enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault);
+bool block_put(struct ta *ta, struct gpu_fault *fault);
+/* A spare page of a macro tile, which has one. */
+u32 block_take_spare(struct ta_macro *macro);
+
+/* stream.c: entries for ta.poly in the tiles of ta.touch. first[n]: number of its first sub in the block. */
+u32 stream_chunks_needed(const struct ta *ta, u32 touch);
+bool stream_put(struct ta *ta, const u8 first[PM_MACRO_TILES], struct gpu_fault *fault);
+bool stream_finish(struct ta *ta, struct gpu_fault *fault);
+
+/* Host pointer to a place in the parameter buffer, to the end of its page; NULL with *fault. */
+u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
+	    struct gpu_fault *fault);
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tiling accelerator of one core: scenes and calls.
+ *
+ * Source: document 004, "Tiling Accelerator". See ta.h and internal.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../usc/gfx.h"
+#include "internal.h"
+#include "shape.h"
+
+struct ta *ta_create(const struct ta_config *config)
+{
+	struct ta *ta = calloc(1, sizeof(*ta));
+
+	if (ta)
+		ta->config = *config;
+	return ta;
+}
+
+void ta_destroy(struct ta *ta)
+{
+	if (!ta)
+		return;
+	free(ta->tile);
+	free(ta->touch);
+	free(ta->spares);
+	free(ta->vertex);
+	free(ta);
+}
+
+/* Room for the tiles of a scene, and for spare pages: a chunk for each tile of a macro tile, and a block. */
+static bool make_room(struct ta *ta, const struct pm_scene *scene)
+{
+	const u32 tiles = scene->tiles_x * scene->tiles_y;
+	const u32 per_page = PUMICE_PM_PAGE_SIZE / (PUMICE_TILE_CHUNK_WORDS * 4) - 1;
+	const u32 spares = scene->macro_w * scene->macro_h / per_page + 3;
+
+	if (tiles > ta->tiles_room) {
+		free(ta->tile);
+		free(ta->touch);
+		ta->tile = malloc(tiles * sizeof(*ta->tile));
+		ta->touch = malloc(tiles * sizeof(*ta->touch));
+		ta->tiles_room = ta->tile && ta->touch ? tiles : 0;
+	}
+	if (spares > ta->spare_room) {
+		free(ta->spares);
+		ta->spares = malloc(PM_MACRO_TILES * spares * sizeof(*ta->spares));
+		ta->spare_room = ta->spares ? spares : 0;
+	}
+	return tiles <= ta->tiles_room && spares <= ta->spare_room;
+}
+
+bool ta_begin(struct ta *ta, const struct pm_scene *scene)
+{
+	u32 i;
+
+	if (!make_room(ta, scene))
+		return false;
+	ta->scene = *scene;
+	memset(ta->tile, 0, scene->tiles_x * scene->tiles_y * sizeof(*ta->tile));
+	for (i = 0; i < scene->tiles_x; i++)
+		ta->macro_x[i] = (u8)(i / scene->macro_w);
+	for (i = 0; i < scene->tiles_y; i++)
+		ta->macro_y[i] = (u8)(i / scene->macro_h);
+	for (i = 0; i < PM_MACRO_TILES; i++) {
+		memset(&ta->macro[i], 0, sizeof(ta->macro[i]));
+		ta->macro[i].spare = ta->spares + i * ta->spare_room;
+	}
+	for (i = 0; i < scene->samples; i++) {
+		u32 x, y;
+
+		usc_gfx_sample_position(scene->samples, i, &x, &y);
+		ta->sample_x[i] = (s32)x * 16;
+		ta->sample_y[i] = (s32)y * 16;
+	}
+	ta->any = false;
+	return true;
+}
+
+/* Blocks go on where the draw has the same of what they have in common. */
+static void set_header(struct ta *ta, const struct ta_draw *draw)
+{
+	const struct pumice_prim_block header = {
+		.varyings = draw->state.varyings, .kind = draw->kind, .sequence = draw->sequence,
+		.isp_state = draw->state.isp_state, .tsp_state = draw->state.tsp_state,
+	};
+	const struct pumice_prim_block *old = &ta->header;
+
+	if (ta->have_header && old->varyings == header.varyings && old->kind == header.kind &&
+	    old->sequence == header.sequence && old->isp_state == header.isp_state &&
+	    old->tsp_state == header.tsp_state)
+		return;
+	ta->header = header;
+	ta->have_header = true;
+	ta->serial++;
+}
+
+/* Transform the vertices of a call. False: there is no memory, or the draw makes no sense. */
+static bool take_vertices(struct ta *ta, const struct ta_vertices *vertices)
+{
+	if (vertices->count > ta->vertex_room) {
+		free(ta->vertex);
+		ta->vertex = malloc(vertices->count * sizeof(*ta->vertex));
+		ta->vertex_room = ta->vertex ? vertices->count : 0;
+		if (!ta->vertex)
+			return false;
+	}
+	ta->in = vertices;
+	ta->batch++;
+	mte_transform(&ta->view, vertices, ta->vertex);
+	return true;
+}
+
+static bool is_known_kind(u8 kind)
+{
+	return pumice_prim_kind_valid(kind);
+}
+
+void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
+	     const struct ta_prim *prims, u32 count, bool *keep)
+{
+	struct gpu_fault fault;
+	u32 i;
+
+	mte_view(&ta->view, draw);
+	/* There are positions and no more. A point may have any size. */
+	ta->view.varyings = 0;
+	if (ta->view.point_size)
+		ta->view.point_width = SHAPE_POINT_MAX;
+	ta->view.point_size = false;
+	if (!is_known_kind(draw->kind) || vertices->vo_words < 4 || !take_vertices(ta, vertices))
+		return;
+	for (i = 0; i < count; i++) {
+		bool kept = false;
+
+		if (!draw->state.discard)
+			mte_primitive(ta, &prims[i], &kept, &fault);
+		keep[i] = keep[i] && kept;
+	}
+}
+
+/* Take one primitive whole, or nothing of it. */
+static enum ta_result take_primitive(struct ta *ta, const struct ta_prim *prim,
+				     struct gpu_fault *fault)
+{
+	enum ta_result result;
+	bool kept;
+
+	result = mte_primitive(ta, prim, &kept, fault);
+	if (result != TA_OK)
+		return result;
+	if (kept)
+		te_tiles(ta);
+	if (!kept || !ta->touches) {
+		ta->counters.culled++;
+		return TA_OK;
+	}
+	result = block_reserve(ta, fault);
+	if (result != TA_OK)
+		return result;
+	ta->counters.clipped += ta->poly.clipped;
+	return block_put(ta, fault) ? TA_OK : TA_FAULT;
+}
+
+static enum ta_result bad_draw(struct gpu_fault *fault)
+{
+	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_VDM_STATE, .unit = PUMICE_UNIT_MTE };
+	return TA_FAULT;
+}
+
+enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
+			     const struct ta_vertices *vertices, const struct ta_prim *prims,
+			     u32 count, u32 *done, struct gpu_fault *fault)
+{
+	if (draw->state.discard) {
+		ta->counters.culled += count - *done;
+		*done = count;
+		return TA_OK;
+	}
+	mte_view(&ta->view, draw);
+	if (!is_known_kind(draw->kind) || ta->view.varyings > PUMICE_MAX_VARYINGS ||
+	    vertices->vo_words < ta->view.first + ta->view.varyings ||
+	    !take_vertices(ta, vertices))
+		return bad_draw(fault);
+	set_header(ta, draw);
+	for (; *done < count; ++*done) {
+		enum ta_result result = take_primitive(ta, &prims[*done], fault);
+
+		if (result != TA_OK)
+			return result;
+	}
+	return TA_OK;
+}
+
+bool ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
+{
+	*any = ta->any;
+	if (!ta->any)
+		return true;
+	if (ta->config.core >= ta->scene.cores) {
+		*fault = (struct gpu_fault){
+			.fault = PUMICE_FAULT_PM_SCENE, .unit = PUMICE_UNIT_TE,
+			.addr = ta->scene.addr,
+		};
+		return false;
+	}
+	return stream_finish(ta, fault);
+}
+
+const struct ta_counters *ta_counters(const struct ta *ta)
+{
+	return &ta->counters;
+}
