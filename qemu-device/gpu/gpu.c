@@ -68,6 +68,7 @@ void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_CO
 	for (i = 0; i < gpu->uscs; i++)
 		usc_counters_add(gpu->usc[i], value);
 	usc_program_cache_counters_add(gpu->programs, value);
+	masters_counters_add(gpu, value);
 	mmu_counters_add(&gpu->mmu, value);
 }
 
@@ -109,7 +110,9 @@ static void wake_cdm(void *opaque)
 
 static void wake_usc(void *opaque, unsigned int usc)
 {
-	workers_wake(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_USC0 + usc);
+	struct pumice_gpu *gpu = opaque;
+
+	workers_wake(gpu->workers, gpu_usc_unit(gpu, usc));
 }
 
 static void set_fw_deadline(void *opaque, u64 deadline)
@@ -307,7 +310,7 @@ static bool create_data_masters(struct pumice_gpu *gpu)
 	if (!gpu->pds)
 		return false;
 	cdm_connect(gpu->cdm, gpu->pds);
-	return true;
+	return masters_create(gpu);
 }
 
 static bool create_uscs(struct pumice_gpu *gpu)
@@ -340,7 +343,7 @@ static bool create_workers(struct pumice_gpu *gpu)
 	};
 	const struct workers_config config = {
 		.threads = gpu->config.threads,
-		.units = GPU_UNIT_USC0 + gpu->uscs,
+		.units = gpu_usc_unit(gpu, gpu->uscs),
 		.unit = unit,
 		.now = device_clock,
 		.kick = gpu->ops.kick,
@@ -349,8 +352,14 @@ static bool create_workers(struct pumice_gpu *gpu)
 	};
 	unsigned int i;
 
+	for (i = 0; i < PTLA_UNITS; i++)
+		unit[GPU_UNIT_TDM0 + i] =
+			(struct workers_unit){ .step = masters_step_tdm, .opaque = gpu, .index = i };
+	for (i = 0; i < gpu->config.cores; i++)
+		unit[GPU_UNIT_CORE0 + i] =
+			(struct workers_unit){ .step = masters_step_core, .opaque = gpu, .index = i };
 	for (i = 0; i < gpu->uscs; i++)
-		unit[GPU_UNIT_USC0 + i] =
+		unit[gpu_usc_unit(gpu, i)] =
 			(struct workers_unit){ .step = step_usc, .opaque = gpu, .index = i };
 	gpu->workers = workers_create(&config);
 	return gpu->workers;
@@ -404,6 +413,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	workers_destroy(gpu->workers);
 	fwctl_destroy(gpu->fw);
 	cdm_destroy(gpu->cdm);
+	masters_destroy(gpu);
 	pds_destroy(gpu->pds);
 	for (i = 0; i < gpu->uscs; i++)
 		usc_destroy(gpu->usc[i]);
@@ -462,6 +472,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 
 	fwctl_reset(gpu->fw);
 	cdm_reset(gpu->cdm);
+	masters_reset(gpu);
 	pds_reset(gpu->pds);
 	for (i = 0; i < gpu->uscs; i++)
 		usc_reset(gpu->usc[i]);

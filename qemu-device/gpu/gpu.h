@@ -5,7 +5,8 @@
  *
  * Locks, outermost first:
  *   control   resets and changes of the memory map, one at a time
- *   lock      the device lock: registers, firmware control, CDM, PDS
+ *   lock      the device lock: registers, firmware control, data masters, PDS
+ *   (PM)      inside pm/, a leaf but for the events it raises
  *   (program cache)  inside usc/
  *   (workers)        inside workers/, a leaf
  * Steps of units take the device lock, so nobody waits for a step while holding
@@ -19,19 +20,31 @@
 
 #include "cdm/cdm.h"
 #include "fwctl/fwctl.h"
+#include "masters.h"
 #include "mem/mem.h"
 #include "mmu/mmu.h"
+#include "pdm/pdm.h"
 #include "pds/pds.h"
 #include "perf.h"
+#include "pm/pm.h"
+#include "ptla/ptla.h"
 #include "pumice_gpu.h"
 #include "trace/trace.h"
 #include "usc/usc.h"
+#include "vdm/vdm.h"
 #include "workers/workers.h"
 
 #define GPU_MAX_USCS (PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
 
-/* Units of the workers, in the order of workers_config.unit. */
-enum gpu_unit { GPU_UNIT_FW, GPU_UNIT_CDM, GPU_UNIT_USC0 };
+/* Units of the workers, in the order of workers_config.unit; the USCs stand behind the cores. */
+enum gpu_unit {
+	GPU_UNIT_FW,
+	GPU_UNIT_CDM,
+	GPU_UNIT_TDM0,
+	GPU_UNIT_CORE0 = GPU_UNIT_TDM0 + PTLA_UNITS,
+};
+_Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (1 + PUMICE_USCS_PER_CORE) == WORKERS_MAX_UNITS,
+	       "units of the largest GPU");
 
 /* Interrupt line of one virtual GPU (unit OS). */
 struct gpu_os {
@@ -56,6 +69,8 @@ struct pumice_gpu {
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];
 	struct cdm_job cdm_job;	/* the next one */
+	struct gpu_master master[GPU_MASTERS];
+	u64 pm_list;		/* PM_LIST */
 	bool perf_detail;
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* the counters at the last reset */
 	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
@@ -67,10 +82,20 @@ struct pumice_gpu {
 	struct fwctl *fw;
 	struct cdm *cdm;
 	struct pds *pds;
+	struct pm *pm;
+	struct vdm *vdm;
+	struct pdm *pdm;
+	struct ptla *ptla;
 	struct usc_program_cache *programs;
 	struct usc *usc[GPU_MAX_USCS];
 	struct workers *workers;
 };
+
+/* The worker unit of a USC. */
+static inline unsigned int gpu_usc_unit(const struct pumice_gpu *gpu, unsigned int usc)
+{
+	return GPU_UNIT_CORE0 + gpu->config.cores + usc;
+}
 
 /* Ticks of the GPU clock. Any thread. */
 u64 gpu_clock(const struct pumice_gpu *gpu);

@@ -8,6 +8,7 @@
  */
 #include "fwctl.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,9 @@ struct fwctl {
 	/* Registers; device lock. */
 	struct fwctl_boot boot;
 	bool run;
+
+	/* Interrupt controller, with the line: a leaf lock of its own, as events come from any thread. */
+	pthread_mutex_t ic_lock;
 	u32 ic_pending, ic_enable;
 
 	/* The request that RUN left, with the boot registers of that moment; device lock. */
@@ -110,6 +114,7 @@ struct fwctl *fwctl_create(const struct fwctl_config *config)
 
 	if (!fw)
 		return NULL;
+	pthread_mutex_init(&fw->ic_lock, NULL);
 	fw->mmu = config->mmu;
 	fw->mem = config->mem;
 	fw->ops = config->ops;
@@ -129,6 +134,7 @@ void fwctl_destroy(struct fwctl *fw)
 	if (!fw)
 		return;
 	fwcpu_destroy(&fw->cpu);
+	pthread_mutex_destroy(&fw->ic_lock);
 	free(fw->ram);
 	free(fw);
 }
@@ -195,37 +201,48 @@ void fwctl_status(const struct fwctl *fw, struct fwctl_status *status)
 	status->instret = atomic_load_explicit(&fw->instret, memory_order_relaxed);
 }
 
-/* The external interrupt line follows the pending events that are enabled. */
-static void update_line(struct fwctl *fw)
+/*
+ * Change what is pending and what is enabled; the external interrupt line follows. The
+ * processor is woken with the lock dropped.
+ */
+static void change_events(struct fwctl *fw, u32 clear, u32 set, const u32 *enable)
 {
-	bool level = fw->ic_pending & fw->ic_enable;
+	bool level;
 
+	pthread_mutex_lock(&fw->ic_lock);
+	fw->ic_pending = (fw->ic_pending & ~clear) | set;
+	if (enable)
+		fw->ic_enable = *enable;
+	level = fw->ic_pending & fw->ic_enable;
 	fwcpu_set_irq(&fw->cpu, level);
+	pthread_mutex_unlock(&fw->ic_lock);
 	if (level)
 		fw->ops->wake(fw->opaque);
 }
 
 void fwctl_raise(struct fwctl *fw, u32 events)
 {
-	fw->ic_pending |= events;
-	update_line(fw);
+	change_events(fw, 0, events, NULL);
 }
 
 void fwctl_clear(struct fwctl *fw, u32 events)
 {
-	fw->ic_pending &= ~events;
-	update_line(fw);
+	change_events(fw, events, 0, NULL);
 }
 
-u32 fwctl_pending(const struct fwctl *fw)
+u32 fwctl_pending(struct fwctl *fw)
 {
-	return fw->ic_pending;
+	u32 pending;
+
+	pthread_mutex_lock(&fw->ic_lock);
+	pending = fw->ic_pending;
+	pthread_mutex_unlock(&fw->ic_lock);
+	return pending;
 }
 
 void fwctl_enable(struct fwctl *fw, u32 events)
 {
-	fw->ic_enable = events;
-	update_line(fw);
+	change_events(fw, 0, 0, &events);
 }
 
 u32 fwctl_enabled(const struct fwctl *fw)

@@ -83,10 +83,10 @@ bool fwctl_set_run(struct fwctl *fw, bool run);
 bool fwctl_run(const struct fwctl *fw);
 void fwctl_status(const struct fwctl *fw, struct fwctl_status *status);
 
-/* Interrupt controller: events are bits of IC_PENDING. */
+/* Interrupt controller: events are bits of IC_PENDING. Raising them: any thread, any lock. */
 void fwctl_raise(struct fwctl *fw, u32 events);
 void fwctl_clear(struct fwctl *fw, u32 events);
-u32 fwctl_pending(const struct fwctl *fw);
+u32 fwctl_pending(struct fwctl *fw);
 void fwctl_enable(struct fwctl *fw, u32 events);
 u32 fwctl_enabled(const struct fwctl *fw);
 /* Timer; set by the firmware in its own step only. */

@@ -21,7 +21,7 @@ REG_WRITE(reg_pds_ctrl_write)
 	return REG_DONE;
 }
 
-/* The limit that a register of the four holds. */
+/* The limit that a register holds. */
 static u32 *limit(struct pds_control *control, const struct reg_access *at)
 {
 	switch (at->info->offset) {
@@ -31,6 +31,18 @@ static u32 *limit(struct pds_control *control, const struct reg_access *at)
 		return &control->unified_bytes;
 	case PUMICE_PDS_CDM_COMMON:
 		return &control->common_bytes;
+	case PUMICE_PDS_VDM_TASKS:
+		return &control->vdm.tasks;
+	case PUMICE_PDS_VDM_UNIFIED:
+		return &control->vdm.unified_bytes;
+	case PUMICE_PDS_VDM_COMMON:
+		return &control->vdm.common_bytes;
+	case PUMICE_PDS_PDM_TASKS:
+		return &control->pdm.tasks;
+	case PUMICE_PDS_PDM_UNIFIED:
+		return &control->pdm.unified_bytes;
+	case PUMICE_PDS_PDM_COMMON:
+		return &control->pdm.common_bytes;
 	default:
 		return &control->local_bytes;
 	}

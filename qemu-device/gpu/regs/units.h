@@ -97,6 +97,37 @@ REG_READ(reg_pds_peak);
 REG_WRITE(reg_pds_peak_write);
 REG_READ(reg_pds_held);
 
+/* master.c: VDM, PDM, TDM, their mirrors, and PM */
+REG_READ(reg_master_stream);
+REG_WRITE(reg_master_stream_write);
+REG_READ(reg_master_ctx);
+REG_WRITE(reg_master_ctx_write);
+REG_READ(reg_master_scene);
+REG_WRITE(reg_master_scene_write);
+REG_READ(reg_master_tag);
+REG_WRITE(reg_master_tag_write);
+REG_READ(reg_vdm_split);
+REG_WRITE(reg_vdm_split_write);
+REG_WRITE(reg_vdm_ctrl);
+REG_WRITE(reg_pdm_ctrl);
+REG_WRITE(reg_tdm_ctrl);
+REG_READ(reg_master_status);
+REG_READ(reg_dbg_vdm_status);
+REG_READ(reg_dbg_pdm_status);
+REG_READ(reg_dbg_tdm_status);
+REG_READ(reg_master_fault_addr);
+REG_READ(reg_master_fault_info);
+REG_READ(reg_master_time_start);
+REG_READ(reg_master_time_end);
+REG_READ(reg_master_groups);
+REG_READ(reg_pm_list);
+REG_WRITE(reg_pm_list_write);
+REG_WRITE(reg_pm_grow);
+REG_WRITE(reg_pm_release);
+REG_READ(reg_pm_low_list);
+REG_READ(reg_pm_allocated);
+REG_READ(reg_pm_freed);
+
 /* perf.c */
 REG_READ(reg_perf_ctrl);
 REG_WRITE(reg_perf_ctrl_write);

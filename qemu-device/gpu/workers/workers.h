@@ -29,7 +29,8 @@
 #include "pumice_regs.h"
 
 #define WORKERS_MAX_THREADS	64u
-#define WORKERS_MAX_UNITS	(2u + PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
+/* Firmware processor, CDM, two of the TDM, cores and their USCs. */
+#define WORKERS_MAX_UNITS	(4u + PUMICE_MAX_CORES * (1u + PUMICE_USCS_PER_CORE))
 #define WORKERS_QUANTUM_NS	200000u	/* what one step is taken to last */
 #define WORKERS_NEVER		UINT64_MAX
 

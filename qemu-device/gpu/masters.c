@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The data masters VDM, PDM and TDM, wired to the rest: how their ends become
+ * events of the firmware, and which worker units are theirs. See masters.h.
+ */
+#include "masters.h"
+
+#include "core/core.h"
+#include "gpu.h"
+#include "masters_absent.h"
+#include "pumice_names.h"
+
+/* struct dm_ops; opaque is the struct gpu_master. */
+
+static void log_fault(struct pumice_gpu *gpu, const char *name, const struct gpu_fault *f)
+{
+	gpu_trace(gpu, PUMICE_TRACE_FAULT, f->addr, f->fault, f->unit);
+	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
+		"%s job stopped: %s by %s (%s) at 0x%llx, context %u, USC %u, instruction %u",
+		name, pumice_fault_str(f->fault), pumice_unit_str(f->unit),
+		pumice_access_str(f->access), (unsigned long long)f->addr, f->ctx, f->usc, f->pc);
+}
+
+static void ended(void *opaque, enum dm_end end)
+{
+	static const char *const name[GPU_MASTERS] = { "geometry", "fragment", "transfer" };
+	static const u32 event[GPU_MASTERS][4] = {
+		[GPU_VDM] = {
+			[DM_DONE] = PUMICE_IC_PENDING__VDM_DONE__MASK,
+			[DM_FAULT] = PUMICE_IC_PENDING__VDM_FAULT__MASK,
+			[DM_ABORTED] = PUMICE_IC_PENDING__VDM_ABORTED__MASK,
+			[DM_MEMORY] = PUMICE_IC_PENDING__VDM_MEMORY__MASK,
+		},
+		[GPU_PDM] = {
+			[DM_DONE] = PUMICE_IC_PENDING__PDM_DONE__MASK,
+			[DM_FAULT] = PUMICE_IC_PENDING__PDM_FAULT__MASK,
+			[DM_ABORTED] = PUMICE_IC_PENDING__PDM_ABORTED__MASK,
+		},
+		[GPU_TDM] = {
+			[DM_DONE] = PUMICE_IC_PENDING__TDM_DONE__MASK,
+			[DM_FAULT] = PUMICE_IC_PENDING__TDM_FAULT__MASK,
+			[DM_ABORTED] = PUMICE_IC_PENDING__TDM_ABORTED__MASK,
+		},
+	};
+	struct gpu_master *m = opaque;
+
+	if (end == DM_FAULT)
+		log_fault(m->gpu, name[m->number], &master_status(m)->fault);
+	fwctl_raise(m->gpu->fw, event[m->number][end]);
+}
+
+static u64 now(void *opaque)
+{
+	return gpu_clock(((struct gpu_master *)opaque)->gpu);
+}
+
+static void lock(void *opaque)
+{
+	pthread_mutex_lock(&((struct gpu_master *)opaque)->gpu->lock);
+}
+
+static void unlock(void *opaque)
+{
+	pthread_mutex_unlock(&((struct gpu_master *)opaque)->gpu->lock);
+}
+
+static void wake(void *opaque, unsigned int index)
+{
+	struct gpu_master *m = opaque;
+	unsigned int first = m->number == GPU_TDM ? GPU_UNIT_TDM0 : GPU_UNIT_CORE0;
+
+	workers_wake(m->gpu->workers, first + index);
+}
+
+static const struct dm_ops ops = {
+	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
+};
+
+/* struct pm_config; comes with the PM's lock held. */
+static void pm_low(void *opaque)
+{
+	fwctl_raise(((struct pumice_gpu *)opaque)->fw, PUMICE_IC_PENDING__PM_LOW__MASK);
+}
+
+static bool create_vdm(struct pumice_gpu *gpu)
+{
+	const struct vdm_config config = {
+		.cores = gpu->config.cores,
+		.mmu = &gpu->mmu,
+		.pm = gpu->pm,
+		.pds = gpu->pds,
+		.ops = &ops,
+		.opaque = &gpu->master[GPU_VDM],
+		.trace = &gpu->trace,
+	};
+
+	gpu->vdm = vdm_create(&config);
+	return gpu->vdm;
+}
+
+static bool create_pdm(struct pumice_gpu *gpu)
+{
+	const struct pdm_config config = {
+		.cores = gpu->config.cores,
+		.mmu = &gpu->mmu,
+		.pm = gpu->pm,
+		.pds = gpu->pds,
+		.ops = &ops,
+		.opaque = &gpu->master[GPU_PDM],
+		.trace = &gpu->trace,
+	};
+
+	gpu->pdm = pdm_create(&config);
+	return gpu->pdm;
+}
+
+static void reset_registers(struct pumice_gpu *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < GPU_MASTERS; i++)
+		gpu->master[i] = (struct gpu_master){ .gpu = gpu, .number = i };
+	gpu->master[GPU_VDM].job.split = PUMICE_VDM_SPLIT__RESET;
+	gpu->pm_list = 0;
+}
+
+bool masters_create(struct pumice_gpu *gpu)
+{
+	const struct pm_config pm = { .mmu = &gpu->mmu, .low = pm_low, .opaque = gpu };
+
+	reset_registers(gpu);
+	gpu->pm = pm_create(&pm);
+	gpu->ptla = ptla_create(&gpu->mmu, &ops, &gpu->master[GPU_TDM]);
+	return gpu->pm && gpu->ptla && create_vdm(gpu) && create_pdm(gpu);
+}
+
+void masters_destroy(struct pumice_gpu *gpu)
+{
+	vdm_destroy(gpu->vdm);
+	pdm_destroy(gpu->pdm);
+	ptla_destroy(gpu->ptla);
+	pm_destroy(gpu->pm);
+}
+
+void masters_reset(struct pumice_gpu *gpu)
+{
+	vdm_reset(gpu->vdm);
+	pdm_reset(gpu->pdm);
+	ptla_reset(gpu->ptla);
+	pm_reset(gpu->pm);
+	reset_registers(gpu);
+}
+
+void masters_counters_add(const struct pumice_gpu *gpu, u64 *value)
+{
+	vdm_counters_add(gpu->vdm, value);
+	pdm_counters_add(gpu->pdm, value);
+	ptla_counters_add(gpu->ptla, value);
+	value[PUMICE_PERF_PM_ALLOCATED] += pm_allocated(gpu->pm);
+	value[PUMICE_PERF_PM_FREED] += pm_freed(gpu->pm);
+}
+
+bool master_start(struct gpu_master *m)
+{
+	switch (m->number) {
+	case GPU_VDM:
+		return vdm_start(m->gpu->vdm, &m->job);
+	case GPU_PDM:
+		return pdm_start(m->gpu->pdm, &m->job);
+	default:
+		return ptla_start(m->gpu->ptla, &m->job);
+	}
+}
+
+void master_abort(struct gpu_master *m)
+{
+	switch (m->number) {
+	case GPU_VDM:
+		vdm_abort(m->gpu->vdm);
+		break;
+	case GPU_PDM:
+		pdm_abort(m->gpu->pdm);
+		break;
+	default:
+		ptla_abort(m->gpu->ptla);
+		break;
+	}
+}
+
+const struct dm_status *master_status(const struct gpu_master *m)
+{
+	switch (m->number) {
+	case GPU_VDM:
+		return vdm_status(m->gpu->vdm);
+	case GPU_PDM:
+		return pdm_status(m->gpu->pdm);
+	default:
+		return ptla_status(m->gpu->ptla);
+	}
+}
+
+bool masters_step_core(void *opaque, unsigned int core, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	return core_step(gpu->vdm, gpu->pdm, core, stop);
+}
+
+bool masters_step_tdm(void *opaque, unsigned int unit, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	return ptla_step(gpu->ptla, unit, stop);
+}

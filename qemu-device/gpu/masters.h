@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data masters VDM, PDM and TDM and the parameter management, as the rest of
+ * the GPU sees them: made, reset and counted together, started and stopped by
+ * number. What they have in common is dm/dm.h.
+ *
+ * Locking: the device lock, unless told otherwise.
+ */
+#ifndef PUMICE_GPU_MASTERS_H
+#define PUMICE_GPU_MASTERS_H
+
+#include "dm/dm.h"
+#include "ptla/ptla.h"
+
+struct pumice_gpu;
+
+enum gpu_master_number { GPU_VDM, GPU_PDM, GPU_TDM, GPU_MASTERS };
+
+/* One of them: the job that its registers describe, and whose it is. */
+struct gpu_master {
+	struct pumice_gpu *gpu;
+	enum gpu_master_number number;
+	struct dm_job job;	/* the next one */
+};
+
+/* Make them all, behind MMU, PDS and firmware control. False: out of memory. No lock. */
+bool masters_create(struct pumice_gpu *gpu);
+void masters_destroy(struct pumice_gpu *gpu);
+/* Registers and blocks; only while no step runs. */
+void masters_reset(struct pumice_gpu *gpu);
+void masters_counters_add(const struct pumice_gpu *gpu, u64 *value);
+
+/* Start the job of the registers; false while busy. */
+bool master_start(struct gpu_master *m);
+void master_abort(struct gpu_master *m);
+const struct dm_status *master_status(const struct gpu_master *m);
+
+/* Steps of the worker units; opaque is the GPU. No lock. */
+bool masters_step_core(void *opaque, unsigned int core, const _Atomic bool *stop);
+bool masters_step_tdm(void *opaque, unsigned int unit, const _Atomic bool *stop);
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Registers of units VDM, PDM and TDM, which have the same fields at the same
+ * offsets, of unit PM, and what unit DBG mirrors of them.
+ */
+#include "units.h"
+
+#include "../masters_absent.h"
+
+/* The data master that a register is of. */
+static struct gpu_master *master_of(struct pumice_gpu *gpu, const struct reg_access *at)
+{
+	if (at->info->offset >= PUMICE_TDM_UNIT_BASE)
+		return &gpu->master[GPU_TDM];
+	if (at->info->offset >= PUMICE_PDM_UNIT_BASE)
+		return &gpu->master[GPU_PDM];
+	return &gpu->master[GPU_VDM];
+}
+
+REG_READ(reg_master_stream)
+{
+	return master_of(gpu, at)->job.stream;
+}
+
+REG_WRITE(reg_master_stream_write)
+{
+	master_of(gpu, at)->job.stream = value;
+	return REG_DONE;
+}
+
+REG_READ(reg_master_ctx)
+{
+	return master_of(gpu, at)->job.ctx;
+}
+
+REG_WRITE(reg_master_ctx_write)
+{
+	master_of(gpu, at)->job.ctx = (unsigned int)value;
+	return REG_DONE;
+}
+
+REG_READ(reg_master_scene)
+{
+	return master_of(gpu, at)->job.scene;
+}
+
+REG_WRITE(reg_master_scene_write)
+{
+	master_of(gpu, at)->job.scene = value;
+	return REG_DONE;
+}
+
+REG_READ(reg_master_tag)
+{
+	return master_of(gpu, at)->job.tag;
+}
+
+REG_WRITE(reg_master_tag_write)
+{
+	master_of(gpu, at)->job.tag = value;
+	return REG_DONE;
+}
+
+REG_READ(reg_vdm_split)
+{
+	return master_of(gpu, at)->job.split;
+}
+
+REG_WRITE(reg_vdm_split_write)
+{
+	master_of(gpu, at)->job.split = (u32)value;
+	return REG_DONE;
+}
+
+/* START and ABORT stand at the same bits in all of them. */
+static void start_or_abort(struct gpu_master *m, u64 value)
+{
+	if (value & PUMICE_VDM_CTRL__ABORT__MASK)
+		master_abort(m);
+	if ((value & PUMICE_VDM_CTRL__START__MASK) && !master_start(m))
+		gpu_log(m->gpu, PUMICE_LOG_GUEST_ERROR, "data master started while busy");
+}
+
+REG_WRITE(reg_vdm_ctrl)
+{
+	start_or_abort(master_of(gpu, at), value);
+	if (value & PUMICE_VDM_CTRL__FLUSH__MASK)
+		vdm_flush(gpu->vdm);
+	else if (value & PUMICE_VDM_CTRL__RESUME__MASK)
+		vdm_resume(gpu->vdm);
+	return REG_DONE;
+}
+
+REG_WRITE(reg_pdm_ctrl)
+{
+	struct gpu_master *m = master_of(gpu, at);
+
+	m->job.partial = value & PUMICE_PDM_CTRL__PARTIAL__MASK;
+	start_or_abort(m, value);
+	return REG_DONE;
+}
+
+REG_WRITE(reg_tdm_ctrl)
+{
+	start_or_abort(master_of(gpu, at), value);
+	return REG_DONE;
+}
+
+static u64 status_bits(const struct gpu_master *m)
+{
+	const struct dm_status *s = master_status(m);
+
+	return PUMICE_FIELD_PREP(PUMICE_VDM_STATUS__BUSY, s->busy) |
+	       PUMICE_FIELD_PREP(PUMICE_VDM_STATUS__FAULT, s->fault.fault) |
+	       PUMICE_FIELD_PREP(PUMICE_VDM_STATUS__UNIT, s->fault.unit) |
+	       PUMICE_FIELD_PREP(PUMICE_VDM_STATUS__ACCESS, s->fault.access);
+}
+
+REG_READ(reg_master_status)
+{
+	return status_bits(master_of(gpu, at));
+}
+
+REG_READ(reg_dbg_vdm_status)
+{
+	(void)at;
+	return status_bits(&gpu->master[GPU_VDM]);
+}
+
+REG_READ(reg_dbg_pdm_status)
+{
+	(void)at;
+	return status_bits(&gpu->master[GPU_PDM]);
+}
+
+REG_READ(reg_dbg_tdm_status)
+{
+	(void)at;
+	return status_bits(&gpu->master[GPU_TDM]);
+}
+
+REG_READ(reg_master_fault_addr)
+{
+	return master_status(master_of(gpu, at))->fault.addr;
+}
+
+REG_READ(reg_master_fault_info)
+{
+	const struct gpu_fault *f = &master_status(master_of(gpu, at))->fault;
+
+	return PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__PC, f->pc) |
+	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__USC, f->usc) |
+	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__CTX, f->ctx);
+}
+
+REG_READ(reg_master_time_start)
+{
+	return master_status(master_of(gpu, at))->time_start;
+}
+
+REG_READ(reg_master_time_end)
+{
+	return master_status(master_of(gpu, at))->time_end;
+}
+
+REG_READ(reg_master_groups)
+{
+	return master_status(master_of(gpu, at))->done;
+}
+
+/* Unit PM. */
+
+REG_READ(reg_pm_list)
+{
+	(void)at;
+	return gpu->pm_list;
+}
+
+REG_WRITE(reg_pm_list_write)
+{
+	(void)at;
+	gpu->pm_list = value;
+	return REG_DONE;
+}
+
+REG_WRITE(reg_pm_grow)
+{
+	(void)at;
+	pm_grow(gpu->pm, gpu->pm_list, (u32)value);
+	return REG_DONE;
+}
+
+REG_WRITE(reg_pm_release)
+{
+	(void)at;
+	pm_release(gpu->pm, value);
+	return REG_DONE;
+}
+
+REG_READ(reg_pm_low_list)
+{
+	(void)at;
+	return pm_low_list(gpu->pm);
+}
+
+REG_READ(reg_pm_allocated)
+{
+	(void)at;
+	return pm_allocated(gpu->pm);
+}
+
+REG_READ(reg_pm_freed)
+{
+	(void)at;
+	return pm_freed(gpu->pm);
+}
