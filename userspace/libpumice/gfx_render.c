@@ -37,7 +37,7 @@ static void put(struct text *t, const char *format, ...)
 
 static u32 components(const struct pumice_target *t)
 {
-	return pumice_format_info(t->image->surface.format)->components;
+	return pumice_pixel_info(t->image->surface.format)->components;
 }
 
 static int check_target(struct pumice_stream *s, const struct pumice_render_desc *d, u32 index)
@@ -114,7 +114,7 @@ static int place_background(struct pumice_stream *s, const struct pumice_render_
 		if (!d->targets[i].load)
 			continue;
 		if (used == 1) {
-			put(&text, "mov r4, zero\n");
+			put(&text, "mov r4, 0\n");
 			used = 3;
 		}
 		part_texture(&d->targets[i], &textures[i]);

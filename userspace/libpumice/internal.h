@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "bound.h"
 #include "extents.h"
 #include "pumice/pumice_gfx.h"
 #include "pumice_types.h"
@@ -25,6 +26,8 @@
 
 /* A growing structure of the header: fill as much as the caller knows of. */
 void put_sized(void *to, size_t bytes, const void *from, size_t have);
+
+struct pumice_hwrt_layout;
 
 struct backend_ops {
 	void (*close)(struct pumice_device *dev);
@@ -76,6 +79,10 @@ struct backend_ops {
 	int (*hwrt_create)(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
 			   u64 spill_bytes, struct pumice_hwrt **hwrt);
 	void (*hwrt_destroy)(struct pumice_hwrt *hwrt);
+	/* For captures; NULL where only the kernel sees this memory. */
+	int (*hwrt_layout)(const struct pumice_hwrt *hwrt, u32 scene,
+			   struct pumice_hwrt_layout *layout);
+	int (*vm_peek)(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
 
 	/* -ENOENT beyond the last */
 	int (*perf_counter)(struct pumice_device *dev, u32 counter,
@@ -97,6 +104,10 @@ struct pumice_device {
 	const struct backend_ops *ops;
 	struct pumice_device_info info;	/* constant once open */
 	struct pumice_device_limits limits;	/* the same */
+
+	/* vm.c */
+	pthread_mutex_t vms_lock;	/* guards vms; a VM's lock comes inside */
+	struct pumice_vm *vms;		/* that there are */
 
 	/* error.c */
 	pthread_key_t error_key;
@@ -121,7 +132,9 @@ struct va_node {
 
 struct pumice_vm {
 	struct pumice_device *dev;
-	pthread_mutex_t lock;	/* guards room, nodes */
+	struct pumice_vm *next;	/* of the device's */
+	pthread_mutex_t lock;	/* guards room, nodes, bound */
+	struct bound bound;	/* for captures */
 	struct extents room;	/* free addresses of the upper half */
 	struct va_node *nodes;	/* what is taken of it */
 };
@@ -169,6 +182,8 @@ void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size);
 void bo_fini(struct pumice_bo *bo);
 int vm_init(struct pumice_vm *vm, struct pumice_device *dev);
 void vm_fini(struct pumice_vm *vm);
+/* vm_forget - a bo goes: it counts as bound nowhere. */
+void vm_forget(const struct pumice_bo *bo);
 
 /*
  * fail - set the calling thread's error text. @err: positive errno.

@@ -37,6 +37,7 @@ void pumice_bo_destroy(struct pumice_bo *bo)
 	if (!bo)
 		return;
 	pumice_bo_unmap(bo);
+	vm_forget(bo);
 	bo->dev->ops->bo_destroy(bo);
 }
 

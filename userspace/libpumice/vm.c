@@ -18,12 +18,55 @@ int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
 
 	vm->dev = dev;
 	vm->nodes = NULL;
+	vm->bound = (struct bound){ 0 };
 	pthread_mutex_init(&vm->lock, NULL);
+	pthread_mutex_lock(&dev->vms_lock);
+	vm->next = dev->vms;
+	dev->vms = vm;
+	pthread_mutex_unlock(&dev->vms_lock);
 	return extents_init(&vm->room, start, dev->info.va_end - start);
+}
+
+static void unlink_vm(struct pumice_vm *vm)
+{
+	struct pumice_vm **link;
+
+	pthread_mutex_lock(&vm->dev->vms_lock);
+	for (link = &vm->dev->vms; *link; link = &(*link)->next) {
+		if (*link == vm) {
+			*link = vm->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&vm->dev->vms_lock);
+}
+
+void vm_forget(const struct pumice_bo *bo)
+{
+	struct pumice_vm *vm;
+
+	pthread_mutex_lock(&bo->dev->vms_lock);
+	for (vm = bo->dev->vms; vm; vm = vm->next) {
+		pthread_mutex_lock(&vm->lock);
+		bound_forget(&vm->bound, bo);
+		pthread_mutex_unlock(&vm->lock);
+	}
+	pthread_mutex_unlock(&bo->dev->vms_lock);
+}
+
+static void note_binds(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count)
+{
+	u32 i;
+
+	pthread_mutex_lock(&vm->lock);
+	for (i = 0; i < count; i++)
+		bound_change(&vm->bound, &ops[i]);
+	pthread_mutex_unlock(&vm->lock);
 }
 
 void vm_fini(struct pumice_vm *vm)
 {
+	unlink_vm(vm);
 	while (vm->nodes) {
 		struct va_node *next = vm->nodes->next;
 
@@ -31,6 +74,7 @@ void vm_fini(struct pumice_vm *vm)
 		vm->nodes = next;
 	}
 	extents_fini(&vm->room);
+	bound_fini(&vm->bound);
 	pthread_mutex_destroy(&vm->lock);
 }
 
@@ -94,6 +138,7 @@ int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t
 	if (bad)
 		good--;
 	err = good ? vm->dev->ops->vm_bind(vm, ops, good, done) : 0;
+	note_binds(vm, ops, err ? *done : good);
 	return err ? err : bad;
 }
 
@@ -114,7 +159,11 @@ int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, ui
 			return fail(vm->dev, EINVAL, "bind: sync %u is not of this device", i);
 	for (i = 0; i < count && !err; i++)
 		err = check_bind(vm, i, &ops[i]);
-	return err ? err : vm->dev->ops->vm_bind_async(vm, ops, count, syncs, sync_count);
+	if (!err)
+		err = vm->dev->ops->vm_bind_async(vm, ops, count, syncs, sync_count);
+	if (!err)
+		note_binds(vm, ops, count);
+	return err;
 }
 
 int pumice_vm_get_state(struct pumice_vm *vm, uint32_t *flags)

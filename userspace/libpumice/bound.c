@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/* What is bound in an address space: an array of ranges, cut and joined by operations. */
+#include "bound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pumice/pumice.h"
+
+void bound_fini(struct bound *bound)
+{
+	free(bound->range);
+	*bound = (struct bound){ 0 };
+}
+
+/* Room for one more range at @at. */
+static bool open_gap(struct bound *bound, u32 at)
+{
+	if (bound->count == bound->room) {
+		const u32 room = bound->room ? bound->room * 2 : 16;
+		struct bound_range *range = realloc(bound->range, room * sizeof(*range));
+
+		if (!range) {
+			bound->incomplete = true;
+			return false;
+		}
+		bound->range = range;
+		bound->room = room;
+	}
+	memmove(&bound->range[at + 1], &bound->range[at],
+		(bound->count - at) * sizeof(*bound->range));
+	bound->count++;
+	return true;
+}
+
+static void remove_range(struct bound *bound, u32 at)
+{
+	bound->count--;
+	memmove(&bound->range[at], &bound->range[at + 1],
+		(bound->count - at) * sizeof(*bound->range));
+}
+
+/* Take off the first bytes of a range. */
+static void behead(struct bound_range *r, u64 bytes)
+{
+	r->va += bytes;
+	r->bo_offset += bytes;
+	r->size -= bytes;
+}
+
+/* Nothing is bound from @start to @end any more. Return: where a range there would stand. */
+static u32 cut(struct bound *bound, u64 start, u64 end)
+{
+	u32 i = 0;
+
+	while (i < bound->count && bound->range[i].va < end) {
+		struct bound_range *r = &bound->range[i];
+		const u64 last = r->va + r->size;
+
+		if (last <= start) {
+			i++;
+		} else if (r->va < start && last > end) {
+			if (!open_gap(bound, i + 1))
+				return i + 1;
+			r = &bound->range[i];
+			r[1] = r[0];
+			behead(&r[1], end - r->va);
+			r->size = start - r->va;
+			return i + 1;
+		} else if (r->va < start) {
+			r->size = start - r->va;
+			i++;
+		} else if (last > end) {
+			behead(r, end - r->va);
+			return i;
+		} else {
+			remove_range(bound, i);
+		}
+	}
+	return i;
+}
+
+void bound_change(struct bound *bound, const struct pumice_bind *op)
+{
+	const u32 at = cut(bound, op->va, op->va + op->size);
+
+	if (!op->bo || !open_gap(bound, at))
+		return;
+	bound->range[at] = (struct bound_range){
+		.va = op->va, .size = op->size, .bo = op->bo, .bo_offset = op->bo_offset,
+		.flags = op->flags,
+	};
+}
+
+void bound_forget(struct bound *bound, const struct pumice_bo *bo)
+{
+	u32 i = 0;
+
+	while (i < bound->count) {
+		if (bound->range[i].bo == bo)
+			remove_range(bound, i);
+		else
+			i++;
+	}
+}

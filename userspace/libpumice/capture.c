@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Capture files (hw/formats.xml, capture_file): a frame with the memory that its
+ * address space has bound.
+ *
+ * A file is somebody's data: everything is checked before anything is made of it,
+ * each refusal with its reason.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "bound.h"
+#include "internal.h"
+#include "pumice/pumice_capture.h"
+#include "pumice_regs.h"
+
+#define HEADER_BYTES	(PUMICE_CAPTURE_FILE_WORDS * 4u)
+#define RANGE_BYTES	(PUMICE_CAPTURE_FILE_RANGE_WORDS * 4u)
+#define MAX_FILE_BYTES	(16ull << 30)	/* larger files are not read at all */
+#define KNOWN_FLAGS	(PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC)
+
+struct pumice_capture {
+	u8 *file;
+	struct pumice_capture_frame frame;
+	u32 ranges;
+	struct pumice_capture_range *range;
+	struct pumice_bo **bo;		/* of each range, once placed */
+};
+
+/* Where a refusal is told. */
+struct reason {
+	char *text;
+	size_t bytes;
+};
+
+#define REFUSE(reason, ...) \
+	fail_text((reason)->text, (reason)->bytes, EINVAL, "capture: " __VA_ARGS__)
+
+/* ----------------------------------------------------------------- writing */
+
+/* A file that is being written, and the CRC of what came behind its header. */
+struct sink {
+	FILE *file;
+	u32 crc;
+};
+
+static int put(struct sink *sink, const void *data, size_t bytes)
+{
+	sink->crc = (u32)crc32_z(sink->crc, data, bytes);
+	return fwrite(data, 1, bytes, sink->file) == bytes ? 0 : -EIO;
+}
+
+static int put_ranges(struct sink *sink, const struct bound *bound)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < bound->count && !err; i++) {
+		const struct bound_range *r = &bound->range[i];
+		u32 words[PUMICE_CAPTURE_FILE_RANGE_WORDS];
+
+		pumice_capture_file_range_pack(words, &(struct pumice_capture_file_range){
+			.va = r->va, .bytes = r->size, .flags = r->flags });
+		err = put(sink, words, sizeof(words));
+	}
+	for (i = 0; i < bound->count && !err; i++) {
+		const struct bound_range *r = &bound->range[i];
+		void *cpu;
+
+		err = pumice_bo_map((struct pumice_bo *)r->bo, &cpu);
+		if (!err)
+			err = put(sink, (const u8 *)cpu + r->bo_offset, r->size);
+	}
+	return err;
+}
+
+static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
+			const struct bound *bound, u32 crc)
+{
+	struct pumice_capture_file h = {
+		.crc32 = crc,
+		.file_bytes = HEADER_BYTES + (u64)bound->count * RANGE_BYTES,
+		.ranges = bound->count,
+		.geometry = frame->geometry, .render = frame->render,
+		.width = frame->width, .height = frame->height, .samples = frame->samples,
+		.tile_size = frame->tile_size, .pages = frame->pages,
+		.spill_outputs = frame->spill_outputs, .target_count = frame->target_count,
+	};
+	u32 i;
+
+	for (i = 0; i < bound->count; i++)
+		h.file_bytes += bound->range[i].size;
+	memcpy(h.targets, frame->targets, sizeof(h.targets));
+	pumice_capture_file_pack(words, &h);
+}
+
+/* The header comes last: until then the file is none. */
+static int write_file(FILE *file, const struct pumice_capture_frame *frame,
+		      const struct bound *bound)
+{
+	struct sink sink = { .file = file };
+	u32 words[PUMICE_CAPTURE_FILE_WORDS] = { 0 };
+	int err;
+
+	if (fwrite(words, sizeof(words), 1, file) != 1)
+		return -EIO;
+	err = put_ranges(&sink, bound);
+	if (err)
+		return err;
+	pack_header(words, frame, bound, sink.crc);
+	if (fseek(file, 0, SEEK_SET) || fwrite(words, sizeof(words), 1, file) != 1 ||
+	    fflush(file))
+		return -EIO;
+	return 0;
+}
+
+int pumice_capture_write(struct pumice_vm *vm, const struct pumice_capture_frame *frame,
+			 const char *path)
+{
+	FILE *file;
+	int err;
+
+	if (frame->target_count > PUMICE_MAX_TARGETS)
+		return fail(vm->dev, EINVAL, "capture: %u targets", frame->target_count);
+	file = fopen(path, "wb");
+	if (!file)
+		return fail(vm->dev, errno, "capture: %s: %s", path, strerror(errno));
+	pthread_mutex_lock(&vm->lock);
+	if (vm->bound.incomplete)
+		err = -ENOMEM;
+	else if (vm->bound.count > PUMICE_CAPTURE_MAX_RANGES)
+		err = -E2BIG;
+	else
+		err = write_file(file, frame, &vm->bound);
+	pthread_mutex_unlock(&vm->lock);
+	if (fclose(file) && !err)
+		err = -EIO;
+	return err ? fail(vm->dev, -err, "capture: %s: %s", path, strerror(-err)) : 0;
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file *h,
+			const struct reason *reason)
+{
+	u32 words[PUMICE_CAPTURE_FILE_WORDS];
+	enum pumice_unpack unpack;
+
+	if (bytes < HEADER_BYTES)
+		return REFUSE(reason, "%zu bytes are no capture", bytes);
+	memcpy(words, file, sizeof(words));
+	unpack = pumice_capture_file_unpack(words, h);
+	if (words[0] != PUMICE_CAPTURE_FILE__MAGIC__VALUE)
+		return REFUSE(reason, "no capture");
+	if (words[1] != PUMICE_CAPTURE_FILE__VERSION__VALUE)
+		return REFUSE(reason, "version %u instead of %u", words[1],
+			      PUMICE_CAPTURE_FILE__VERSION__VALUE);
+	if (unpack != PUMICE_UNPACK_OK)
+		return REFUSE(reason, "reserved bits of the header are set");
+	if (h->file_bytes != bytes)
+		return REFUSE(reason, "%zu bytes, but the header says %llu", bytes,
+			      (unsigned long long)h->file_bytes);
+	if (h->ranges > PUMICE_CAPTURE_MAX_RANGES ||
+	    (bytes - HEADER_BYTES) / RANGE_BYTES < h->ranges)
+		return REFUSE(reason, "%u ranges", h->ranges);
+	if (h->target_count > PUMICE_MAX_TARGETS)
+		return REFUSE(reason, "%u targets", h->target_count);
+	if ((u32)crc32_z(0, file + HEADER_BYTES, bytes - HEADER_BYTES) != h->crc32)
+		return REFUSE(reason, "its checksum is wrong");
+	return 0;
+}
+
+/* One range; *data and *left are what is left of the file's data. */
+static int take_range(const u8 *head, const u8 **data, u64 *left,
+		      struct pumice_capture_range *out, u64 *last, const struct reason *reason)
+{
+	struct pumice_capture_file_range r;
+	u32 words[PUMICE_CAPTURE_FILE_RANGE_WORDS];
+
+	memcpy(words, head, sizeof(words));
+	if (pumice_capture_file_range_unpack(words, &r) != PUMICE_UNPACK_OK ||
+	    r.flags & ~KNOWN_FLAGS)
+		return REFUSE(reason, "a range with unknown flags");
+	if (!r.bytes || r.bytes % PAGE_BYTES || r.va % PAGE_BYTES || r.va < *last ||
+	    r.bytes > *left || r.va + r.bytes > 1ull << PUMICE_MMU_VA_BITS)
+		return REFUSE(reason, "a range at %#llx of %#llx bytes", (unsigned long long)r.va,
+			      (unsigned long long)r.bytes);
+	*out = (struct pumice_capture_range){
+		.va = r.va, .bytes = r.bytes, .flags = r.flags, .data = *data,
+	};
+	*last = r.va + r.bytes;
+	*data += r.bytes;
+	*left -= r.bytes;
+	return 0;
+}
+
+static int take_ranges(struct pumice_capture *c, u64 bytes, const struct reason *reason)
+{
+	const u8 *head = c->file + HEADER_BYTES, *data = head + (u64)c->ranges * RANGE_BYTES;
+	u64 left = bytes - (u64)(data - c->file), last = 0;
+	int err = 0;
+	u32 i;
+
+	c->range = calloc(c->ranges + 1, sizeof(*c->range));
+	c->bo = calloc(c->ranges + 1, sizeof(struct pumice_bo *));
+	if (!c->range || !c->bo)
+		return fail_text(reason->text, reason->bytes, ENOMEM, "capture: out of memory");
+	for (i = 0; i < c->ranges && !err; i++)
+		err = take_range(head + (u64)i * RANGE_BYTES, &data, &left, &c->range[i], &last,
+				 reason);
+	if (!err && left)
+		err = REFUSE(reason, "%llu bytes too many", (unsigned long long)left);
+	return err;
+}
+
+static int parse(struct pumice_capture *c, size_t bytes, const struct reason *reason)
+{
+	struct pumice_capture_file h = { 0 };
+	int err = check_header(c->file, bytes, &h, reason);
+
+	if (err)
+		return err;
+	c->ranges = h.ranges;
+	c->frame = (struct pumice_capture_frame){
+		.geometry = h.geometry, .render = h.render, .width = h.width,
+		.height = h.height, .samples = h.samples, .tile_size = h.tile_size,
+		.pages = h.pages, .spill_outputs = h.spill_outputs,
+		.target_count = h.target_count,
+	};
+	memcpy(c->frame.targets, h.targets, sizeof(c->frame.targets));
+	return take_ranges(c, bytes, reason);
+}
+
+/* Parse a file that the capture is to own, or that is freed. */
+static int parse_owned(u8 *file, size_t bytes, struct pumice_capture **capture,
+		       const struct reason *reason)
+{
+	struct pumice_capture *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c) {
+		free(file);
+		return fail_text(reason->text, reason->bytes, ENOMEM, "capture: out of memory");
+	}
+	c->file = file;
+	err = parse(c, bytes, reason);
+	if (err)
+		pumice_capture_destroy(c);
+	else
+		*capture = c;
+	return err;
+}
+
+int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture **capture,
+			 char *error, size_t error_bytes)
+{
+	const struct reason reason = { error, error_bytes };
+	u8 *file = malloc(bytes + 1);
+
+	if (!file)
+		return fail_text(error, error_bytes, ENOMEM, "capture: out of memory");
+	memcpy(file, data, bytes);
+	return parse_owned(file, bytes, capture, &reason);
+}
+
+/* A whole file; NULL with errno. */
+static u8 *read_file(const char *path, size_t *bytes)
+{
+	FILE *file = fopen(path, "rb");
+	u8 *data = NULL;
+	long end;
+
+	if (!file)
+		return NULL;
+	errno = 0;
+	if (!fseek(file, 0, SEEK_END) && (end = ftell(file)) >= 0 && !fseek(file, 0, SEEK_SET)) {
+		if ((u64)end > MAX_FILE_BYTES) {
+			errno = EFBIG;
+		} else {
+			*bytes = (size_t)end;
+			data = malloc(*bytes + 1);
+		}
+	}
+	if (data && fread(data, 1, *bytes, file) != *bytes) {
+		free(data);
+		data = NULL;
+		errno = EIO;
+	}
+	fclose(file);
+	return data;
+}
+
+int pumice_capture_load(const char *path, struct pumice_capture **capture, char *error,
+			size_t error_bytes)
+{
+	const struct reason reason = { error, error_bytes };
+	size_t bytes;
+	u8 *file = read_file(path, &bytes);
+	int err = errno ? errno : EIO;
+
+	if (!file)
+		return fail_text(error, error_bytes, err, "capture: %s: %s", path, strerror(err));
+	return parse_owned(file, bytes, capture, &reason);
+}
+
+void pumice_capture_destroy(struct pumice_capture *c)
+{
+	u32 i;
+
+	if (!c)
+		return;
+	for (i = 0; c->bo && i < c->ranges; i++)
+		pumice_bo_destroy(c->bo[i]);
+	free(c->bo);
+	free(c->range);
+	free(c->file);
+	free(c);
+}
+
+const struct pumice_capture_frame *pumice_capture_frame(const struct pumice_capture *capture)
+{
+	return &capture->frame;
+}
+
+int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
+			 struct pumice_capture_range *range)
+{
+	if (index >= capture->ranges)
+		return -ENOENT;
+	*range = capture->range[index];
+	return 0;
+}
+
+int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
+{
+	u32 i;
+
+	for (i = 0; i < c->ranges; i++) {
+		const struct pumice_capture_range *r = &c->range[i];
+		struct pumice_bind op = { .va = r->va, .size = r->bytes, .flags = r->flags };
+		void *cpu;
+		int err = pumice_bo_create(vm->dev, r->bytes, vm, &c->bo[i]);
+
+		if (!err)
+			err = pumice_bo_map(c->bo[i], &cpu);
+		if (err)
+			return err;
+		memcpy(cpu, r->data, r->bytes);
+		op.bo = c->bo[i];
+		err = pumice_vm_bind(vm, &op, 1, NULL);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------- looking at the GPU */
+
+int pumice_hwrt_layout(const struct pumice_hwrt *hwrt, uint32_t scene,
+		       struct pumice_hwrt_layout *layout)
+{
+	struct pumice_device *dev = hwrt->dev;
+
+	if (!dev->ops->hwrt_layout)
+		return fail(dev, EOPNOTSUPP, "the parameter buffer is seen in process only");
+	return dev->ops->hwrt_layout(hwrt, scene, layout);
+}
+
+int pumice_vm_peek(struct pumice_vm *vm, uint64_t va, void *data, uint64_t bytes)
+{
+	if (!vm->dev->ops->vm_peek)
+		return fail(vm->dev, EOPNOTSUPP, "memory is read in process only");
+	return vm->dev->ops->vm_peek(vm, va, data, bytes);
+}

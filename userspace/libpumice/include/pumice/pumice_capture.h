@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libpumice, captures: a frame with all memory that its jobs can name, in a file.
+ *
+ * pumice_capture_write() is called in place of, or before, pumice_render():
+ * what the buffers hold then is what the replay begins with. pumice-frame
+ * replays a file on a GPU inside its own process and shows what happens.
+ *
+ * Errors, threads and lifetimes are as in pumice.h.
+ */
+#ifndef PUMICE_PUMICE_CAPTURE_H
+#define PUMICE_PUMICE_CAPTURE_H
+
+#include "pumice_gfx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Most ranges of a capture; more give -E2BIG. */
+#define PUMICE_CAPTURE_MAX_RANGES 65536
+
+/** struct pumice_capture_frame - what is captured beside memory. */
+struct pumice_capture_frame {
+	/** @geometry: vertex control stream */
+	uint64_t geometry;
+	/** @render: render record */
+	uint64_t render;
+	/** @width: of the data set, pixels */
+	uint32_t width;
+	/** @height: of the data set, pixels */
+	uint32_t height;
+	/** @samples: of the data set */
+	uint32_t samples;
+	/** @tile_size: of the data set, enum pumice_tile_size */
+	uint32_t tile_size;
+	/** @pages: of its free list */
+	uint32_t pages;
+	/** @spill_outputs: as in struct pumice_hwrt_desc */
+	uint32_t spill_outputs;
+	/** @target_count: images that the frame is stored to, at most PUMICE_MAX_TARGETS */
+	uint32_t target_count;
+	/** @targets: texture structures of these */
+	uint32_t targets[PUMICE_MAX_TARGETS][8];
+};
+
+/** struct pumice_capture_range - memory of a capture. */
+struct pumice_capture_range {
+	/** @va: GPU virtual address, page aligned */
+	uint64_t va;
+	/** @bytes: whole pages */
+	uint64_t bytes;
+	/** @flags: PUMICE_BIND_* */
+	uint32_t flags;
+	/** @data: @bytes bytes, owned by the capture */
+	const void *data;
+};
+
+/** struct pumice_capture - a file that was read. */
+struct pumice_capture;
+
+/**
+ * pumice_capture_write - write a file.
+ * @vm: whose bound buffers are captured, all of them; jobs that write them must have ended
+ * @frame: jobs, and what they are drawn with
+ * @path: file, replaced if it is there
+ *
+ * Return: 0, -EINVAL, -E2BIG, -ENOMEM, or what writing the file gave.
+ */
+int pumice_capture_write(struct pumice_vm *vm, const struct pumice_capture_frame *frame,
+			 const char *path);
+
+/**
+ * pumice_capture_parse - read a capture.
+ * @data: the file's bytes; not needed behind the call
+ * @bytes: of @data
+ * @capture: out
+ * @error: text of what is wrong; may be NULL
+ * @error_bytes: of @error
+ *
+ * Return: 0, -EINVAL for what is no capture, -ENOMEM.
+ */
+int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture **capture,
+			 char *error, size_t error_bytes);
+
+/** pumice_capture_load - the same from a file. Return: as parse, or what reading it gave. */
+int pumice_capture_load(const char *path, struct pumice_capture **capture, char *error,
+			size_t error_bytes);
+
+/** pumice_capture_destroy - free it. */
+void pumice_capture_destroy(struct pumice_capture *capture);
+
+/** pumice_capture_frame - what was captured beside memory. */
+const struct pumice_capture_frame *pumice_capture_frame(const struct pumice_capture *capture);
+
+/** pumice_capture_range - range @index, by rising address. Return: 0, or -ENOENT beyond the last. */
+int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
+			 struct pumice_capture_range *range);
+
+/**
+ * pumice_capture_place - bind a capture's memory at its addresses in an empty VM.
+ *
+ * The buffers live as long as the capture: destroy it behind the VM.
+ *
+ * Return: 0, -ENOMEM, -EINVAL for addresses that the device does not have.
+ */
+int pumice_capture_place(struct pumice_capture *capture, struct pumice_vm *vm);
+
+/** struct pumice_hwrt_layout - where a data set's parameter buffer lies. */
+struct pumice_hwrt_layout {
+	/** @regions: region headers: for each core those of all tiles */
+	uint64_t regions;
+	/** @lists: page 0 of the local and the global free list; 0: there is none */
+	uint64_t lists[2];
+};
+
+/**
+ * pumice_hwrt_layout - where the parameter buffer of a scene lies; in process only.
+ * Return: 0, -EOPNOTSUPP.
+ */
+int pumice_hwrt_layout(const struct pumice_hwrt *hwrt, uint32_t scene,
+		       struct pumice_hwrt_layout *layout);
+
+/**
+ * pumice_vm_peek - read memory as the GPU sees it, the parameter buffer too; in process only.
+ * Return: 0, -EFAULT where nothing is mapped, -EOPNOTSUPP.
+ */
+int pumice_vm_peek(struct pumice_vm *vm, uint64_t va, void *data, uint64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pumice-frame: streams and records of a frame as text.
+ *
+ * The control stream is followed: sub-lists, links, and the state records that it
+ * names, each once. Limits: so many commands and so deep as the hardware allows; a
+ * stream that runs into itself ends where it was before.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "frame.h"
+#include "pumice_decode.h"
+#include "pumice_regs.h"
+
+#define MAX_COMMANDS	65536u
+#define MAX_SEEN	4096u
+#define MAX_WORDS	16u	/* of a command */
+
+struct printer {
+	const struct frame *frame;
+	FILE *out;
+	uint32_t commands;
+	uint64_t seen[MAX_SEEN];	/* records that were printed */
+	uint32_t seen_count;
+};
+
+static void print_line(void *data, u64 addr, const char *line)
+{
+	struct printer *p = data;
+
+	fprintf(p->out, "%010" PRIx64 "  %s\n", addr, line);
+}
+
+/* Whether a record is new; it counts as printed from now on. */
+static bool first_time(struct printer *p, uint64_t va)
+{
+	for (uint32_t i = 0; i < p->seen_count; i++)
+		if (p->seen[i] == va)
+			return false;
+	if (p->seen_count < MAX_SEEN)
+		p->seen[p->seen_count++] = va;
+	return true;
+}
+
+static bool read_words(const struct printer *p, uint64_t va, uint32_t *words, uint32_t count)
+{
+	return !pumice_vm_peek(p->frame->vm, va, words, (uint64_t)count * 4);
+}
+
+static void print_record(struct printer *p, const char *name, uint64_t va, uint32_t *words)
+{
+	const struct pumice_format_info *format = pumice_format_find(name);
+
+	if (!read_words(p, va, words, format->words)) {
+		fprintf(p->out, "%010" PRIx64 "  %s: not mapped\n", va, name);
+		return;
+	}
+	pumice_decode_format(format, va, words, print_line, p);
+}
+
+/* A stage's programs: of the PDS, and the one that its task instruction starts. */
+static void print_stage(struct printer *p, const char *name, const uint32_t words[4])
+{
+	uint32_t code[PUMICE_PDS_MAX_INSNS * 4];
+	struct pumice_stage stage;
+
+	if (pumice_stage_unpack(words, &stage) != PUMICE_UNPACK_OK || !stage.pds_insns ||
+	    !first_time(p, stage.pds_addr))
+		return;
+	fprintf(p->out, "            %s: PDS program\n", name);
+	if (stage.pds_insns > PUMICE_PDS_MAX_INSNS ||
+	    !read_words(p, stage.pds_addr, code, stage.pds_insns * 4)) {
+		fprintf(p->out, "%010" PRIx64 "  not readable\n", (uint64_t)stage.pds_addr);
+		return;
+	}
+	pumice_decode_program(&pumice_pds_isa, stage.pds_addr, code, stage.pds_insns, print_line,
+			      p);
+}
+
+static void print_state(struct printer *p, uint64_t va)
+{
+	uint32_t words[64] = { 0 };
+	struct pumice_vdm_state state;
+	struct pumice_tsp_state tsp;
+
+	if (!first_time(p, va))
+		return;
+	print_record(p, "vdm_state", va, words);
+	if (pumice_vdm_state_unpack(words, &state) != PUMICE_UNPACK_OK)
+		return;
+	print_stage(p, "vertex", state.vertex);
+	print_stage(p, "coordinate", state.coordinate);
+	if (first_time(p, state.isp_state))
+		print_record(p, "isp_state", state.isp_state, words);
+	if (first_time(p, state.tsp_state)) {
+		print_record(p, "tsp_state", state.tsp_state, words);
+		if (pumice_tsp_state_unpack(words, &tsp) == PUMICE_UNPACK_OK)
+			print_stage(p, "fragment", tsp.fragment);
+	}
+}
+
+/* Where a stream goes on: behind the command, or somewhere else. False at its end. */
+static bool follow(struct printer *p, const uint32_t *words, uint32_t count, uint64_t *at,
+		   uint64_t *stack, uint32_t *depth)
+{
+	struct pumice_vdm_state_cmd state;
+	struct pumice_vdm_call call;
+	struct pumice_vdm_link link;
+	const uint64_t next = *at + count * 4;
+
+	*at = next;
+	switch (PUMICE_FIELD_GET(PUMICE_VDM_HALT__TYPE, words[0])) {
+	case PUMICE_VDM_TYPE_STATE:
+		if (pumice_vdm_state_cmd_unpack(words, &state) == PUMICE_UNPACK_OK)
+			print_state(p, state.addr);
+		return true;
+	case PUMICE_VDM_TYPE_CALL:
+		if (pumice_vdm_call_unpack(words, &call) != PUMICE_UNPACK_OK ||
+		    *depth == PUMICE_VDM_MAX_DEPTH)
+			return false;
+		stack[(*depth)++] = next;
+		*at = call.addr;
+		return true;
+	case PUMICE_VDM_TYPE_RETURN:
+		if (!*depth)
+			return false;
+		*at = stack[--*depth];
+		return true;
+	case PUMICE_VDM_TYPE_LINK:
+		if (pumice_vdm_link_unpack(words, &link) != PUMICE_UNPACK_OK)
+			return false;
+		*at = link.addr;
+		return true;
+	case PUMICE_VDM_TYPE_HALT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void print_stream(struct printer *p, uint64_t at)
+{
+	uint64_t stack[PUMICE_VDM_MAX_DEPTH];
+	uint32_t words[MAX_WORDS], count, depth = 0;
+
+	while (p->commands++ < MAX_COMMANDS) {
+		if (!read_words(p, at, words, 1)) {
+			fprintf(p->out, "%010" PRIx64 "  not mapped\n", at);
+			return;
+		}
+		count = pumice_vdm_cmd_words(words[0]);
+		if (!count || count > MAX_WORDS || !read_words(p, at, words, count)) {
+			fprintf(p->out, "%010" PRIx64 "  no command: %#x\n", at, words[0]);
+			return;
+		}
+		pumice_decode_stream(&pumice_stream_vdm, at, words, count, print_line, p);
+		if (!follow(p, words, count, &at, stack, &depth))
+			return;
+	}
+	fprintf(p->out, "            more than %u commands\n", MAX_COMMANDS);
+}
+
+void frame_print(const struct frame *frame, FILE *out)
+{
+	struct printer p = { .frame = frame, .out = out };
+	struct pumice_pdm_render render;
+	uint32_t words[64] = { 0 };
+
+	fprintf(out, "geometry stream\n");
+	print_stream(&p, frame->desc->geometry);
+	fprintf(out, "\nrender record\n");
+	print_record(&p, "pdm_render", frame->desc->render, words);
+	if (pumice_pdm_render_unpack(words, &render) == PUMICE_UNPACK_OK) {
+		print_stage(&p, "background", render.background);
+		print_stage(&p, "end of tile", render.end_of_tile);
+	}
+}
