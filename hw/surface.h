@@ -48,7 +48,7 @@ enum pumice_kind {
 #define PUMICE_FORMAT_STENCIL	4u	/* has stencil: component G behind a depth, else R */
 #define PUMICE_FORMAT_BLOCKS	8u	/* compressed: components are those of the decoded texel */
 
-struct pumice_format_info {
+struct pumice_pixel_info {
 	u8 bytes;		/* of a block: 1, 2, 4, 8 or 16 */
 	u8 block;		/* width and height of a block, texels: 1 or 4 */
 	u8 components;		/* R, G, B, A: the first so many */
@@ -71,9 +71,9 @@ struct pumice_format_info {
 	  { 0, 8, 16, 24 }, { 8, 8, 8, (components_) == 4 ? 8 : 0 } }
 
 /* What a format is; kind is NONE for NONE and for numbers that are no format. */
-static inline const struct pumice_format_info *pumice_format_info(u32 format)
+static inline const struct pumice_pixel_info *pumice_pixel_info(u32 format)
 {
-	static const struct pumice_format_info info[PUMICE_FORMAT_COUNT] = {
+	static const struct pumice_pixel_info info[PUMICE_FORMAT_COUNT] = {
 		[PUMICE_FORMAT_R8_UNORM] = PUMICE_FORMAT_1_(UNORM, 8),
 		[PUMICE_FORMAT_RG8_UNORM] = PUMICE_FORMAT_2_(UNORM, 8),
 		[PUMICE_FORMAT_RGBA8_UNORM] = PUMICE_FORMAT_4_(UNORM, 8, 0),
@@ -238,7 +238,7 @@ static inline u32 pumice_surface_max_levels(const struct pumice_surface *s)
 }
 
 /* Whether the stride is one that a LINEAR surface of this width (in blocks) can have. */
-static inline int pumice_stride_valid(const struct pumice_format_info *info, u32 blocks_x,
+static inline int pumice_stride_valid(const struct pumice_pixel_info *info, u32 blocks_x,
 				      u32 stride)
 {
 	return !stride || (stride % info->bytes == 0 && stride >= (u64)blocks_x * info->bytes);
@@ -247,7 +247,7 @@ static inline int pumice_stride_valid(const struct pumice_format_info *info, u32
 /* Whether it is a surface at all; everything else here wants that. */
 static inline int pumice_surface_valid(const struct pumice_surface *s)
 {
-	const struct pumice_format_info *info = pumice_format_info(s->format);
+	const struct pumice_pixel_info *info = pumice_pixel_info(s->format);
 
 	if (info->kind == PUMICE_KIND_NONE || s->layout > PUMICE_LAYOUT_TWIDDLED ||
 	    !s->width || s->width > PUMICE_SURFACE_MAX_SIZE || !s->height ||
@@ -290,7 +290,7 @@ static inline void pumice_level_layout(struct pumice_level *l, u32 stride)
 static inline struct pumice_level pumice_surface_level_size(const struct pumice_surface *s,
 							    u32 level)
 {
-	const struct pumice_format_info *info = pumice_format_info(s->format);
+	const struct pumice_pixel_info *info = pumice_pixel_info(s->format);
 	struct pumice_level l = {
 		.width = pumice_surface_minify(s->width, level),
 		.height = pumice_surface_minify(s->height, level),
@@ -389,7 +389,7 @@ static inline struct pumice_level pumice_plane(u32 format, u32 layout, u32 width
 {
 	struct pumice_level l = {
 		.width = width, .height = height, .layers = 1, .blocks_x = width,
-		.blocks_y = height, .layout = layout, .bytes = pumice_format_info(format)->bytes,
+		.blocks_y = height, .layout = layout, .bytes = pumice_pixel_info(format)->bytes,
 	};
 
 	pumice_level_layout(&l, stride);
