@@ -7,8 +7,8 @@
  * their blocks, so that a tile's primitives come in the order of submission.
  *
  * Everything read is checked: a damaged region header, stream or block is a
- * fault, and a stream that has more chunks than the free lists have room for
- * has no end, which is one too. Each word is read once; host pointers are not
+ * fault, and so is a stream whose chunks come round again, or of which there are
+ * more than the free lists have room for: it has no end. Each word is read once; host pointers are not
  * kept beyond a call.
  */
 #ifndef PUMICE_GPU_IPF_H
@@ -31,8 +31,9 @@ struct ipf_tile {
 		u32 chunk;	/* pb_ref */
 		u32 entry;	/* next in the chunk */
 		u32 chunks;	/* so far */
+		u32 mark;	/* the chunk that was number 1, 2, 4, 8 and so on */
 		u32 block, mask;	/* the entry that is next */
-		u32 sequence;	/* of its block */
+		struct pumice_prim_block header;	/* of its block */
 		u8 core;
 	} stream[PUMICE_MAX_CORES];
 };

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Primitive blocks, read back.
+ *
+ * Source: hw/formats.xml, prim_block, prim_index, prim_vertex. A block lies in one
+ * page. The header is checked with the place where the block lies; what is
+ * fetched later is checked against that header.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+#define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS * 4u)
+#define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS * 4u)
+
+bool ipf_fault(const struct ipf_source *source, struct gpu_fault *fault, enum pumice_fault why,
+	       u64 addr)
+{
+	*fault = (struct gpu_fault){
+		.fault = (u8)why, .unit = (u8)source->unit, .ctx = (u8)source->scene->ctx,
+		.addr = addr,
+	};
+	return false;
+}
+
+bool ipf_read(const struct ipf_source *source, u64 va, u32 *words, u32 count,
+	      struct gpu_fault *fault)
+{
+	const u32 *host;
+	u32 i;
+
+	*fault = (struct gpu_fault){ .unit = (u8)source->unit };
+	host = (const u32 *)(const void *)mmu_translate(source->mmu, source->tlb,
+							source->scene->ctx, va,
+							PUMICE_ACCESS_READ, source->unit, fault);
+	if (!host)
+		return false;
+	for (i = 0; i < count; i++)
+		words[i] = __atomic_load_n(&host[i], __ATOMIC_RELAXED);
+	return true;
+}
+
+static u32 vertex_words(const struct pumice_prim_block *header)
+{
+	return PUMICE_PRIM_VERTEX_WORDS + header->varyings;
+}
+
+/* Vertices of a primitive. */
+static u32 kind_vertices(u8 kind)
+{
+	return kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 : kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
+}
+
+/* What the header says is possible, and fits into the page that the block begins in. */
+static bool is_sound(u64 va, const struct pumice_prim_block *header)
+{
+	const u32 room = PUMICE_PM_PAGE_SIZE - (u32)(va % PUMICE_PM_PAGE_SIZE);
+
+	return header->prims && header->prims <= PUMICE_BLOCK_PRIMS && header->vertices &&
+	       header->vertices <= PUMICE_BLOCK_VERTICES &&
+	       header->varyings <= PUMICE_MAX_VARYINGS && pumice_prim_kind_valid(header->kind) &&
+	       VERTEX_AT + header->vertices * vertex_words(header) * 4 <= room;
+}
+
+bool ipf_read_block(const struct ipf_source *source, u32 block, struct pumice_prim_block *header,
+		    struct gpu_fault *fault)
+{
+	const u64 va = pm_address(source->scene, block);
+	u32 words[PUMICE_PRIM_BLOCK_WORDS];
+
+	if (!va || PUMICE_PM_PAGE_SIZE - va % PUMICE_PM_PAGE_SIZE < VERTEX_AT)
+		return ipf_fault(source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+	if (!ipf_read(source, va, words, PUMICE_PRIM_BLOCK_WORDS, fault))
+		return false;
+	if (pumice_prim_block_unpack(words, header) != PUMICE_UNPACK_OK || !is_sound(va, header))
+		return ipf_fault(source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+	return true;
+}
+
+/* Vertices that the primitive uses are there, and what it does not use is 0. */
+static bool index_is_sound(const struct pumice_prim_block *header,
+			   const struct pumice_prim_index *index)
+{
+	const u32 count = kind_vertices(header->kind);
+	const u8 v[3] = { index->v0, index->v1, index->v2 };
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		if (i < count ? v[i] >= header->vertices : v[i])
+			return false;
+	return index->provoking < count;
+}
+
+bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb, u32 block,
+	       const struct pumice_prim_block *header, u32 prim, struct ipf_prim *out,
+	       struct gpu_fault *fault)
+{
+	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_IPF };
+	const u64 va = pm_address(scene, block);
+	const u32 count = kind_vertices(header->kind);
+	u32 words[PUMICE_PRIM_VERTEX_WORDS], i;
+
+	if (!va || !is_sound(va, header) || prim >= header->prims)
+		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+	if (!ipf_read(&source, va + INDEX_AT + prim * 4, words, 1, fault))
+		return false;
+	if (pumice_prim_index_unpack(words, &out->index) != PUMICE_UNPACK_OK ||
+	    !index_is_sound(header, &out->index))
+		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+	memset(out->vertex, 0, sizeof(out->vertex));
+	for (i = 0; i < count; i++) {
+		const u32 v = i == 0 ? out->index.v0 : i == 1 ? out->index.v1 : out->index.v2;
+
+		if (!ipf_read(&source, va + VERTEX_AT + v * vertex_words(header) * 4, words,
+			      PUMICE_PRIM_VERTEX_WORDS, fault))
+			return false;
+		pumice_prim_vertex_unpack(words, &out->vertex[i]);
+	}
+	return true;
+}
+
+bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
+			u32 block, const struct pumice_prim_block *header,
+			const struct pumice_prim_index *index, float *out,
+			struct gpu_fault *fault)
+{
+	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_TSP };
+	const u64 va = pm_address(scene, block);
+	const u32 count = kind_vertices(header->kind);
+	u32 words[PUMICE_MAX_VARYINGS], i;
+
+	if (!va || !is_sound(va, header) || !index_is_sound(header, index))
+		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+	if (!header->varyings)
+		return true;
+	for (i = 0; i < count; i++) {
+		const u32 v = i == 0 ? index->v0 : i == 1 ? index->v1 : index->v2;
+		const u64 at = va + VERTEX_AT + v * vertex_words(header) * 4 +
+			       PUMICE_PRIM_VERTEX_WORDS * 4;
+
+		if (!ipf_read(&source, at, words, header->varyings, fault))
+			return false;
+		memcpy(out + i * header->varyings, words, header->varyings * sizeof(float));
+	}
+	return true;
+}
