@@ -45,9 +45,14 @@ struct ipf_prims {
 	struct pumice_prim_block header;
 };
 
-/* Begin a tile. used: cores that have written region headers. False with *fault filled in wholly. */
+/*
+ * Begin a tile. used: cores that have written region headers; limit: a stream ends
+ * where a block's sequence is not below it, 0 for none (both of pm_scene_state).
+ * False with *fault filled in wholly.
+ */
 bool ipf_tile_open(struct ipf_tile *tile, const struct pm_scene *scene, struct mmu *mmu,
-		   struct mmu_tlb *tlb, u32 used, u32 tile_x, u32 tile_y, struct gpu_fault *fault);
+		   struct mmu_tlb *tlb, u32 used, u32 limit, u32 tile_x, u32 tile_y,
+		   struct gpu_fault *fault);
 
 enum ipf_result { IPF_PRIMS, IPF_END, IPF_FAULT };
 enum ipf_result ipf_next(struct ipf_tile *tile, struct ipf_prims *prims, struct gpu_fault *fault);

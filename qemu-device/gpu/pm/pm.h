@@ -62,6 +62,7 @@ struct pm_scene_state {
 	bool valid, spilled;
 	u32 used;		/* cores with region headers */
 	u32 partials;
+	u32 limit;		/* blocks of sequences below it are rendered; 0: all */
 };
 bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_scene_state *state,
 			 struct gpu_fault *fault);

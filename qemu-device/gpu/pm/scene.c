@@ -9,8 +9,8 @@
 #include "internal.h"
 
 #define SCENE_ALIGN	16u
-#define STATE_WORD	9u	/* scene.valid to scene.partials: two words */
-#define STATE_WORDS	2u
+#define STATE_WORD	9u	/* scene.valid to scene.limit: three words */
+#define STATE_WORDS	3u
 #define TILES_MAX_CORES	PUMICE_MAX_CORES
 
 static u32 divide_up(u32 a, u32 b)
@@ -161,6 +161,7 @@ bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_
 		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, scene->addr);
 	*state = (struct pm_scene_state){
 		.valid = in.valid, .spilled = in.spilled, .used = in.used, .partials = in.partials,
+		.limit = in.limit,
 	};
 	return true;
 }
@@ -170,7 +171,7 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 {
 	const struct pumice_scene out = {
 		.valid = state->valid, .spilled = state->spilled, .used = (u16)state->used,
-		.partials = state->partials,
+		.partials = state->partials, .limit = state->limit,
 	};
 	u32 words[PUMICE_SCENE_WORDS];
 	bool ok;
