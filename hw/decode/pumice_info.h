@@ -282,4 +282,39 @@ const struct pumice_isa_form *pumice_isa_form_of(const struct pumice_isa_info *i
  */
 enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const u32 *dw);
 
+struct pumice_usc_insn;
+
+/**
+ * pumice_usc_registers - how many consecutive registers an operand of the USC takes
+ * @insn: a legal instruction
+ * @operand: one of its form
+ */
+u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
+			 const struct pumice_isa_operand *operand);
+
+/**
+ * pumice_usc_atomic_exists - whether a type has an atomic operation
+ * @func: enum pumice_usc_atomic
+ * @type: enum pumice_usc_type
+ */
+bool pumice_usc_atomic_exists(u32 func, u32 type);
+
+/**
+ * pumice_usc_texture_coords - registers of the coordinates of a dimension
+ * @dim: enum pumice_texture_dim
+ */
+u32 pumice_usc_texture_coords(u32 dim);
+
+/**
+ * pumice_usc_texture_extra - registers of the further operand of a texture read, 0 without one
+ * @op: enum pumice_usc_op, one of the texture reads
+ * @dim: enum pumice_texture_dim
+ */
+u32 pumice_usc_texture_extra(u32 op, u32 dim);
+
+/**
+ * pumice_usc_texture_exists - whether a texture read exists for a dimension
+ */
+bool pumice_usc_texture_exists(u32 op, u32 dim);
+
 #endif /* PUMICE_INFO_H */

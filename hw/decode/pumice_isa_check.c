@@ -6,6 +6,8 @@
  * here, so none of them can accept what another refuses. Source: documents 002 and 003 as
  * written down in hw/isa.xml.
  *
+ * Behind them what an instruction's operands take, for the same three.
+ *
  * Limits: encoding only. What depends on a task's allocation or on a program's length is the
  * caller's to check.
  */
@@ -13,6 +15,8 @@
 
 #include "pumice_formats.h"
 #include "pumice_info.h"
+#include "pumice_isa.h"
+#include "pumice_regs.h"
 
 u64 pumice_bits(const u32 *dw, u32 bit, u32 width)
 {
@@ -278,4 +282,130 @@ enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const
 	    !pumice_usc_dim_valid((u32)pumice_isa_get(isa, op->layout, isa->field_dim, dw)))
 		return PUMICE_ISA_UNPACK_OPERAND;
 	return operands;
+}
+
+u32 pumice_usc_texture_coords(u32 dim)
+{
+	switch (dim) {
+	case PUMICE_TEXTURE_DIM_1D:
+		return 1;
+	case PUMICE_TEXTURE_DIM_2D:
+	case PUMICE_TEXTURE_DIM_1D_ARRAY:
+		return 2;
+	case PUMICE_TEXTURE_DIM_CUBE_ARRAY:
+		return 4;
+	default:
+		return 3;
+	}
+}
+
+/* Coordinates but the layer: those that have derivatives. */
+static u32 texture_axes(u32 dim)
+{
+	return pumice_usc_texture_coords(dim) - (dim >= PUMICE_TEXTURE_DIM_1D_ARRAY);
+}
+
+u32 pumice_usc_texture_extra(u32 op, u32 dim)
+{
+	switch (op) {
+	case PUMICE_USC_OP_SAMPLE_GRAD:
+		return 2 * texture_axes(dim);
+	case PUMICE_USC_OP_SAMPLE_BIAS:
+	case PUMICE_USC_OP_SAMPLE_LOD:
+	case PUMICE_USC_OP_SAMPLE_CMP:
+	case PUMICE_USC_OP_SAMPLE_CMP_LOD0:
+	case PUMICE_USC_OP_FETCH:
+	case PUMICE_USC_OP_GATHER_CMP:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+bool pumice_usc_texture_exists(u32 op, u32 dim)
+{
+	bool cube = dim == PUMICE_TEXTURE_DIM_CUBE || dim == PUMICE_TEXTURE_DIM_CUBE_ARRAY;
+
+	switch (op) {
+	case PUMICE_USC_OP_FETCH:
+		return !cube;
+	case PUMICE_USC_OP_GATHER:
+	case PUMICE_USC_OP_GATHER_CMP:
+		return cube || dim == PUMICE_TEXTURE_DIM_2D || dim == PUMICE_TEXTURE_DIM_2D_ARRAY;
+	default:
+		return true;
+	}
+}
+
+bool pumice_usc_atomic_exists(u32 func, u32 type)
+{
+	switch (func) {
+	case PUMICE_USC_ATOMIC_ADD:
+		return true;
+	case PUMICE_USC_ATOMIC_MIN:
+	case PUMICE_USC_ATOMIC_MAX:
+		return type != PUMICE_USC_TYPE_F32;
+	default:
+		return type == PUMICE_USC_TYPE_U32;
+	}
+}
+
+/* Numbers that no instruction may have count as one, so that they are told as what they are. */
+static u32 within(u32 count, u32 most)
+{
+	return count && count <= most ? count : 1;
+}
+
+/* Registers that are loaded, stored, interpolated or read from a texture. */
+static u32 data_registers(const struct pumice_usc_insn *insn, u32 field)
+{
+	switch (insn->opcode) {
+	case PUMICE_USC_OP_LOCAL_LOAD64:
+	case PUMICE_USC_OP_LOCAL_STORE64:
+	case PUMICE_USC_OP_GLOBAL_LOAD64:
+	case PUMICE_USC_OP_GLOBAL_STORE64:
+		return 2;
+	case PUMICE_USC_OP_LOCAL_LOAD128:
+	case PUMICE_USC_OP_LOCAL_STORE128:
+	case PUMICE_USC_OP_GLOBAL_LOAD128:
+	case PUMICE_USC_OP_GLOBAL_STORE128:
+		return 4;
+	case PUMICE_USC_OP_LOCAL_ATOMIC:
+	case PUMICE_USC_OP_GLOBAL_ATOMIC:
+		/* The value to compare with stands behind the new one. */
+		return field == PUMICE_USC_FIELD_SRC1 &&
+		       insn->func == PUMICE_USC_ATOMIC_CMPXCHG ? 2 : 1;
+	case PUMICE_USC_OP_BURST_LOAD:
+	case PUMICE_USC_OP_BURST_STORE:
+		return within(insn->words, PUMICE_USC_BURST_WORDS);
+	case PUMICE_USC_OP_ITR:
+		return within(insn->comps, 4);
+	default:
+		if (insn->opcode < PUMICE_USC_OP_SAMPLE || insn->opcode > PUMICE_USC_OP_QUERY_LOD)
+			return 1;
+		return field == PUMICE_USC_FIELD_DST ? 4 : pumice_usc_texture_coords(insn->func);
+	}
+}
+
+u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
+			 const struct pumice_isa_operand *operand)
+{
+	switch (operand->cls) {
+	case PUMICE_USC_CLASS_BASE:
+		return 2;
+	case PUMICE_USC_CLASS_VDATA:
+		return data_registers(insn, operand->field);
+	case PUMICE_USC_CLASS_CFPLANE:
+		return 3 * within(insn->comps, 4);
+	case PUMICE_USC_CLASS_WPLANE:
+		return 3;
+	case PUMICE_USC_CLASS_TEXSTATE:
+		return PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS;
+	case PUMICE_USC_CLASS_PBESTATE:
+		return PUMICE_PBE_STATE_WORDS;
+	case PUMICE_USC_CLASS_TEXEXTRA:
+		return within(pumice_usc_texture_extra(insn->opcode, insn->func), 6);
+	default:
+		return 1;
+	}
 }

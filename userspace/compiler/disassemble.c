@@ -102,7 +102,7 @@ static bool operand_is_beyond(const struct listing *list, const struct pumice_us
 	pumice_usc_operand_unpack(&raw, &operand);
 	if (operand.bank == PUMICE_USC_BANK_M)
 		return mask_is_beyond(list, operand.num);
-	return is_beyond(list, operand.bank, operand.num, rule_operand_registers(insn, place));
+	return is_beyond(list, operand.bank, operand.num, pumice_usc_registers(insn, place));
 }
 
 static bool copy_is_beyond(const struct listing *list, const struct pumice_usc_insn *insn)

@@ -407,7 +407,7 @@ static void use_ranges(struct assembler *as, const struct insn *insn)
 		raw = (uint32_t)pumice_isa_get(&pumice_usc_isa, insn->op->layout, place->field,
 					       insn->words);
 		pumice_usc_operand_unpack(&raw, &reg);
-		operand_use(as, &reg, rule_operand_registers(&unpacked, place));
+		operand_use(as, &reg, pumice_usc_registers(&unpacked, place));
 	}
 }
 

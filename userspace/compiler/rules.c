@@ -14,9 +14,6 @@
 #include "pumice_regs.h"
 #include "rules.h"
 
-static const uint32_t INTEGERS = 1u << PUMICE_USC_TYPE_U32 | 1u << PUMICE_USC_TYPE_I32;
-static const uint32_t U32_ONLY = 1u << PUMICE_USC_TYPE_U32;
-
 __attribute__((format(printf, 3, 4)))
 static bool breaks(struct rule_break *broken, unsigned int operand, const char *format, ...)
 {
@@ -50,49 +47,6 @@ uint32_t rule_registers(unsigned int bank)
 	}
 }
 
-uint32_t rule_operand_registers(const struct pumice_usc_insn *insn,
-				const struct pumice_isa_operand *operand)
-{
-	if (operand->cls == PUMICE_USC_CLASS_BASE)
-		return 2;
-	if (operand->cls != PUMICE_USC_CLASS_VDATA)
-		return 1;
-	switch (insn->opcode) {
-	case PUMICE_USC_OP_LOCAL_LOAD64:
-	case PUMICE_USC_OP_LOCAL_STORE64:
-	case PUMICE_USC_OP_GLOBAL_LOAD64:
-	case PUMICE_USC_OP_GLOBAL_STORE64:
-		return 2;
-	case PUMICE_USC_OP_LOCAL_LOAD128:
-	case PUMICE_USC_OP_LOCAL_STORE128:
-	case PUMICE_USC_OP_GLOBAL_LOAD128:
-	case PUMICE_USC_OP_GLOBAL_STORE128:
-		return 4;
-	case PUMICE_USC_OP_BURST_LOAD:
-	case PUMICE_USC_OP_BURST_STORE:
-		return insn->words;
-	case PUMICE_USC_OP_LOCAL_ATOMIC:
-	case PUMICE_USC_OP_GLOBAL_ATOMIC:
-		return operand->field == PUMICE_USC_FIELD_SRC1 &&
-		       insn->func == PUMICE_USC_ATOMIC_CMPXCHG ? 2 : 1;
-	default:
-		return 1;
-	}
-}
-
-static uint32_t atomic_types(uint32_t func)
-{
-	switch (func) {
-	case PUMICE_USC_ATOMIC_ADD:
-		return INTEGERS | 1u << PUMICE_USC_TYPE_F32;
-	case PUMICE_USC_ATOMIC_MIN:
-	case PUMICE_USC_ATOMIC_MAX:
-		return INTEGERS;
-	default:
-		return U32_ONLY;
-	}
-}
-
 /* An operator that the type has not. */
 static bool check_operator(const struct pumice_usc_insn *insn, unsigned int cls,
 			   unsigned int operand, struct rule_break *broken)
@@ -101,7 +55,7 @@ static bool check_operator(const struct pumice_usc_insn *insn, unsigned int cls,
 	    insn->type != PUMICE_USC_TYPE_U32)
 		return breaks(broken, operand, "the bitwise operator %s is for u32 only",
 			      pumice_usc_reduce_str(insn->func));
-	if (cls == PUMICE_USC_CLASS_ATOMIC && !(atomic_types(insn->func) >> insn->type & 1))
+	if (cls == PUMICE_USC_CLASS_ATOMIC && !pumice_usc_atomic_exists(insn->func, insn->type))
 		return breaks(broken, operand, "the atomic operation %s does not exist for %s",
 			      pumice_usc_atomic_str(insn->func), pumice_usc_type_str(insn->type));
 	return true;
@@ -140,7 +94,7 @@ static bool check_range(const struct pumice_usc_insn *insn,
 			const struct pumice_isa_operand *place, uint32_t raw,
 			unsigned int operand, struct rule_break *broken)
 {
-	uint32_t count = rule_operand_registers(insn, place);
+	uint32_t count = pumice_usc_registers(insn, place);
 	struct pumice_usc_operand reg;
 	const char *bank;
 	uint32_t limit;

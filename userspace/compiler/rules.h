@@ -31,14 +31,6 @@ struct rule_break {
 uint32_t rule_registers(unsigned int bank);
 
 /**
- * rule_operand_registers - how many consecutive registers an operand takes
- * @insn: a legal instruction
- * @operand: one of its form
- */
-uint32_t rule_operand_registers(const struct pumice_usc_insn *insn,
-				const struct pumice_isa_operand *operand);
-
-/**
  * rule_words - the most words of a burst, copy or window
  * @cls: enum pumice_usc_class
  * @what: receives a name for errors

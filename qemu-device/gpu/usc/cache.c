@@ -2,8 +2,8 @@
 /*
  * Cache of predecoded programs, shared by all USCs of a GPU.
  *
- * A program is found by its content, its length and the registers it is checked
- * against, never by its address: code that was overwritten is another program.
+ * A program is found by its content, its length, its stage and the registers it is
+ * checked against, never by its address: code that was overwritten is another program.
  * Programs that nobody runs stay until room is needed, the longest unused goes
  * first.
  *
@@ -76,6 +76,8 @@ static bool same_program(const struct usc_program *p, u64 hash, const u32 *words
 	return p->hash == hash && p->insns == insns && p->limits.temps == limits->temps &&
 	       p->limits.attrs == limits->attrs && p->limits.shared == limits->shared &&
 	       p->limits.coeffs == limits->coeffs && p->limits.slot_regs == limits->slot_regs &&
+	       p->limits.stage == limits->stage && p->limits.vo == limits->vo &&
+	       p->limits.outputs == limits->outputs &&
 	       !memcmp(p->words, words, (size_t)insns * PUMICE_USC_WORDS * sizeof(*words));
 }
 
@@ -217,6 +219,7 @@ struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu 
 {
 	const u32 numbers[] = {
 		insns, limits->temps, limits->attrs, limits->shared, limits->coeffs, limits->slot_regs,
+		limits->stage, limits->vo, limits->outputs,
 	};
 	enum pumice_fault reason;
 	struct usc_program *p;

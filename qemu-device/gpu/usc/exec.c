@@ -69,8 +69,12 @@ void usc_exec_bind(struct usc_insn *insn)
 	if (!insn->run)
 		insn->run = usc_exec_copy_find(insn);
 	if (!insn->run)
+		insn->run = usc_exec_gfx_find(insn);
+	if (!insn->run)
 		insn->run = ops->find(insn);
-	if (insn->values || insn->lookups) {
+	if (ops->find_output(insn)) {
+		insn->run = ops->find_output(insn);
+	} else if (insn->values || insn->lookups) {
 		insn->then = insn->run;
 		insn->run = !insn->run ? NULL : insn->lookups ? ops->lookups : ops->values;
 	}
@@ -164,6 +168,7 @@ void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group)
 
 	x->usc = usc;
 	x->program = g->program;
+	x->gfx = g->gfx;
 	x->ctx = g->ctx;
 	x->code_addr = g->code_addr;
 	x->first_wave = g->first_wave;
@@ -205,6 +210,8 @@ u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
 	x->exit = USC_EXIT_SLICE;
 	x->done = 0;
 	x->slice = slice;
+	if (x->gfx)
+		usc_gfx_exec(x, (u32)(wave - x->usc->wave) % USC_MAX_WAVES);
 	if (x->program->specials)
 		fill_specials(x);
 	exec_run_from(x, i);

@@ -9,6 +9,7 @@
  *   exec_reduce.c   reductions, first_where_true
  *   exec_flow.c     branches, barrier, end, signals
  *   exec_copy.c     work-group copies, the window of dynamic constants
+ *   exec_gfx.c      graphics: textures, pixels that are dropped, the tile
  *   vec_*.h         lane-parallel work, compiled once per vector level of the
  *                   host (level_*.c); every level gives the same bits
  *
@@ -17,6 +18,8 @@
 #ifndef PUMICE_GPU_USC_EXEC_H
 #define PUMICE_GPU_USC_EXEC_H
 
+#include "../tag/tag.h"
+#include "gfx.h"
 #include "state.h"
 
 #define USC_F32_NAN 0x7fc00000u	/* the canonical NaN */
@@ -50,7 +53,16 @@ struct exec {
 	u64 issued, stalled;
 	u64 tlb_hits;
 
+	/* Of the wave, where gfx is there: see usc_gfx_exec(). */
+	u32 *vo;			/* VERTEX: its output registers */
+	struct usc_span *span;		/* FRAGMENT, TILE: its first span */
+	u32 spans;			/* of the wave */
+	bool in_line, one_prim;		/* as in struct usc_wave */
+	u8 positions;			/* bit 0: position[0] is known, bit 1: position[1] */
+	bool prims_known;		/* prim_offset is known */
+
 	/* Of the group. */
+	const struct usc_gfx *gfx;	/* or NULL */
 	u8 ctx;				/* MMU context */
 	u32 local_bytes;
 	u8 *local;
@@ -62,6 +74,9 @@ struct exec {
 	struct gpu_fault fault;		/* filled in wholly where exit is USC_EXIT_FAULT */
 	u32 special[USC_SPECIAL_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
 	u32 scratch[USC_PLACES][USC_ROW_WORDS] __attribute__((aligned(128)));
+	/* x and y of each lane, of modes without and with centroid; bytes to its coefficients. */
+	float position[2][2][USC_ROW_WORDS] __attribute__((aligned(128)));
+	u32 prim_offset[USC_ROW_WORDS] __attribute__((aligned(128)));
 };
 
 /* Where an operand is: a row of 32 words, or one word. */
@@ -186,6 +201,14 @@ const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
 bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
 		  u32 *row);
 
+/* Set up x for a wave of a group with gfx. */
+void usc_gfx_exec(struct exec *x, u32 in_task);
+/* A pixel output register of all lanes, 0 in those that are not valid; and to some lanes' live samples. */
+void exec_outputs_read(const struct exec *x, u32 number, u32 *row);
+void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 lanes);
+/* The pixels of these lanes, which are valid, are dropped. */
+void exec_drop(struct exec *x, u32 lanes);
+
 /* What a wave moves of a work-group copy. */
 struct usc_share {
 	u32 first, words;
@@ -212,6 +235,8 @@ enum usc_level { USC_LEVEL_BASE, USC_LEVEL_AVX2, USC_LEVEL_AVX512, USC_LEVELS };
 struct usc_level_ops {
 	/* The function for an instruction with lane-parallel work, or NULL for others. */
 	usc_exec_fn *(*find)(const struct usc_insn *insn);
+	/* The function for an instruction that writes a pixel output, or NULL: lookups does it. */
+	usc_exec_fn *(*find_output)(const struct usc_insn *insn);
 	/* A function for an instruction together with the one behind it, or NULL. */
 	usc_exec_fn *(*find_pair)(const struct usc_insn *insn);
 	/* Write masks that are used as values, then run the instruction. */
@@ -237,6 +262,7 @@ usc_exec_fn *usc_exec_scalar_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_copy_find(const struct usc_insn *insn);
+usc_exec_fn *usc_exec_gfx_find(const struct usc_insn *insn);
 /* Stands behind the last instruction. */
 usc_exec_fn usc_exec_past_end;
 

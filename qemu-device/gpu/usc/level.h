@@ -29,6 +29,7 @@
 #include "vec_mem_wide.h"
 #include "vec_mem_atomic.h"
 #include "vec_move.h"
+#include "vec_gfx.h"
 #include "vec_lookup.h"
 
 #include "vec_pair.h"
@@ -45,11 +46,14 @@ static usc_exec_fn *find(const struct usc_insn *insn)
 		fn = wide_find(insn);
 	if (!fn)
 		fn = atomic_find(insn);
+	if (!fn)
+		fn = gfx_find(insn);
 	return fn ? fn : arithmetic_find(insn);
 }
 
 const struct usc_level_ops USC_LEVEL_OPS = {
 	.find = find,
+	.find_output = find_output,
 	.find_pair = find_pair,
 	.values = run_values,
 	.lookups = run_lookups,

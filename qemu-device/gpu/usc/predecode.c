@@ -183,6 +183,13 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 	case PUMICE_USC_BANK_SL:
 		set_word(b, place, USC_BASE_SLOT, opnd.num);
 		break;
+	case PUMICE_USC_BANK_O:
+		set_ref(insn, place, USC_BASE_SCRATCH, opnd.num);
+		insn->outputs |= 1u << place;
+		break;
+	case PUMICE_USC_BANK_VO:
+		insn->value = opnd.num;
+		break;
 	case PUMICE_USC_BANK_I:
 		set_own(b, place, opnd.num);
 		break;
@@ -211,7 +218,7 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		insn->values |= 1u << place;
 		break;
 	default:
-		insn->no_base = true;	/* NONE is legal as base only */
+		insn->no_base = true;	/* NONE: an operand that may be left out */
 	}
 }
 
@@ -226,6 +233,8 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 	set_bank(b, place, &opnd, imm);
 	if (opnd.idx) {
 		set_indexed(b, place, &opnd);
+	} else if (opnd.bank == PUMICE_USC_BANK_O) {
+		set_lookup(b, place, USC_LOOKUP_OUTPUT);
 	} else if (opnd.bank == PUMICE_USC_BANK_SL && !cls->elem) {
 		/* Only vectors stand here. */
 		set_lookup(b, place, USC_LOOKUP_SLOT);
@@ -265,6 +274,12 @@ static void set_operand(struct builder *b, const struct pumice_isa_operand *oper
 		break;
 	case PUMICE_USC_FIELD_WORDS:
 		b->insn->words = enc->words;
+		break;
+	case PUMICE_USC_FIELD_COMPS:
+		b->insn->words = enc->comps;
+		break;
+	case PUMICE_USC_FIELD_COMP:
+		b->insn->words = enc->comp;
 		break;
 	case PUMICE_USC_FIELD_SIG0:
 		memset(b->insn->sig, enc->sig0, sizeof(b->insn->sig));

@@ -58,6 +58,7 @@ enum usc_lookup_kind {
 	USC_LOOKUP_WORD,	/* an indexed scalar, by lane 0's index */
 	USC_LOOKUP_DC,		/* dynamic constants */
 	USC_LOOKUP_SLOT,	/* a slot register where a row is meant */
+	USC_LOOKUP_OUTPUT,	/* a pixel output register */
 };
 
 /*
@@ -65,7 +66,7 @@ enum usc_lookup_kind {
  * before, and if it is the destination put back behind it.
  */
 struct usc_lookup {
-	u32 offset;	/* bytes: the register numbered in the instruction */
+	u32 offset;	/* bytes: the register numbered in the instruction; of outputs its number */
 	u32 last;	/* greatest index that is within the allocation; of dynamic constants that number */
 	u32 index;	/* bytes: the row of the index register in USC_BASE_OWN */
 	u8 base;	/* enum usc_base */
@@ -88,21 +89,23 @@ struct usc_insn {
 	usc_exec_fn *then;	/* the same, where scratch rows are to be filled before */
 	u32 offset[USC_PLACES];	/* operands: bytes from their base */
 	u8 base[USC_PLACES];	/* enum usc_base */
-	u32 value;		/* branch target; displacement in bytes */
+	u32 value;		/* branch target; displacement in bytes; vertex output register */
 	u32 mask;		/* first of USC_PLACES in the program's masks and lookups */
 	u32 lanes;		/* where the double mask is true, if lanes_known; bit l is lane l */
 	u8 op;			/* enum pumice_usc_op */
 	u8 type;		/* enum pumice_usc_type */
 	u8 form;		/* enum pumice_usc_form */
-	u8 func;		/* enum pumice_usc_reduce, pumice_usc_atomic or pumice_usc_scope */
+	u8 func;		/* enum pumice_usc_reduce, pumice_usc_atomic, pumice_usc_scope,
+				   pumice_usc_iterate, pumice_texture_dim */
 	u8 sig[4];		/* completion signals, unused ones repeat the first */
 	u8 scalars;		/* bit n: operand n is one word, not a row */
 	u8 values;		/* bit n: operand n is a mask used as value */
 	bool lanes_known;	/* the double mask is the same in every wave */
-	bool no_base;		/* a memory access without base register */
+	bool no_base;		/* an optional operand is left out: a base, a texture's further one */
 	bool masked;		/* has a double mask */
 	u8 lookups;		/* bit n: operand n is looked up */
-	u16 words;		/* of a burst, a copy or a window */
+	u8 outputs;		/* bit n: and is a pixel output register */
+	u16 words;		/* of a burst, a copy or a window; components; component */
 };
 
 struct usc_program {

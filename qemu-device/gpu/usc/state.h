@@ -35,12 +35,14 @@
 /* One wave: slot * USC_MAX_WAVES + number in the task. Valid while its group runs. */
 struct usc_wave {
 	u32 pc;			/* next instruction */
-	u32 valid;		/* bit l: lane l has an instance */
+	u32 valid;		/* bit l: lane l has an instance, which was not dropped */
 	u32 instance;		/* linear number of lane 0's instance in the work-group */
 	u32 regs;		/* first word of its registers in the unified store */
 	u32 shared;		/* first word of its task's shared registers in the common store */
 	u8 slot;
 	u8 in_group;		/* number in its work-group */
+	bool in_line;		/* FRAGMENT, TILE: one sample a pixel, 8 spans side by side in the tile */
+	bool one_prim;		/* and all spans are of one primitive */
 	u32 dc_words;		/* dynamic constants; 0 before the first window */
 	u64 dc_base;		/* where they are: GPU virtual address */
 	u64 clock;		/* issue slots used */
@@ -67,6 +69,7 @@ struct usc {
 	u32 *constants;		/* rows of bank K, by number */
 	u32 *own;		/* USC_OWN_WORDS for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
+	struct tag *tag;
 
 	/* Shared with the PDS: bit g is group g. */
 	_Atomic u64 live;	/* started and not done */
@@ -105,6 +108,9 @@ static inline void usc_count(struct usc *usc, enum pumice_perf_counter counter, 
 /* Around the running of waves: count the time. */
 void usc_busy_begin(struct usc *usc);
 void usc_busy_end(struct usc *usc);
+
+/* Lanes and spans of a wave that begins. */
+void usc_gfx_wave_begin(const struct usc_gfx *gfx, struct usc_wave *wave, u32 in_task);
 
 /* Take up a started group: waves to their first instruction, temporaries and local memory zeroed. */
 void usc_group_begin(struct usc *usc, unsigned int group);

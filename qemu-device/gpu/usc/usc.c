@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../tag/tag.h"
+#include "gfx.h"
 #include "state.h"
 
 #define STORE_ALIGN 128u	/* a row, and two cache lines */
@@ -58,7 +60,8 @@ struct usc *usc_create(const struct usc_config *config)
 	usc->constants = constants_create();
 	usc->own = store_create(PUMICE_USC_SLOTS * USC_MAX_WAVES * USC_OWN_WORDS *
 				sizeof(*usc->own));
-	if (!usc->unified || !usc->common || !usc->local || !usc->constants || !usc->own) {
+	usc->tag = tag_create(config->mmu);
+	if (!usc->tag || !usc->unified || !usc->common || !usc->local || !usc->constants || !usc->own) {
 		usc_destroy(usc);
 		return NULL;
 	}
@@ -69,6 +72,8 @@ void usc_destroy(struct usc *usc)
 {
 	if (!usc)
 		return;
+	if (usc->tag)
+		tag_destroy(usc->tag);
 	free(usc->unified);
 	free(usc->common);
 	free(usc->local);
@@ -85,6 +90,7 @@ void usc_reset(struct usc *usc)
 	usc->current = 0;
 	usc->left = 0;
 	memset(&usc->tlb, 0, sizeof(usc->tlb));
+	tag_reset(usc->tag);
 	memset(usc->task, 0, sizeof(usc->task));
 	for (u32 g = 0; g < PUMICE_USC_SLOTS; g++)
 		usc->group[g] = (struct usc_group){ .state = USC_GROUP_FREE };
@@ -149,11 +155,12 @@ void usc_counters_add(const struct usc *usc, u64 *value)
 {
 	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++)
 		value[n] += atomic_load_explicit(&usc->count[n], memory_order_relaxed);
+	value[PUMICE_PERF_TAG_READS] += tag_reads(usc->tag);
 }
 
 /* One wave to the first instruction. Its instances are what is left of the task's. */
 static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, unsigned int in_task,
-		       u32 instance, bool own)
+		       u32 instance, const struct usc_group *group)
 {
 	const struct usc_task *task = &usc->task[slot];
 	unsigned int index = slot * USC_MAX_WAVES + in_task;
@@ -169,7 +176,9 @@ static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, 
 	};
 	memset(usc->unified + usc->wave[index].regs, 0,
 	       task->temps * USC_ROW_WORDS * sizeof(*usc->unified));
-	if (own)
+	if (group->gfx)
+		usc_gfx_wave_begin(group->gfx, &usc->wave[index], in_task);
+	if (group->program->own)
 		memset(usc->own + index * USC_OWN_WORDS, 0, USC_OWN_WORDS * sizeof(*usc->own));
 	run->wave[run->waves++] = (u8)index;
 }
@@ -185,8 +194,7 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 		const struct usc_task *task = &usc->task[g->slot[t]];
 
 		for (unsigned int w = 0; w * PUMICE_LANES < task->instances; w++)
-			wave_begin(usc, run, g->slot[t], w, instance + w * PUMICE_LANES,
-				   g->program->own);
+			wave_begin(usc, run, g->slot[t], w, instance + w * PUMICE_LANES, g);
 		memset(usc->slot_reg[g->slot[t]], 0, sizeof(usc->slot_reg[0]));
 		instance += task->instances;
 	}

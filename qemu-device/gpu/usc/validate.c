@@ -4,12 +4,13 @@
  *
  * Source: hw/isa.xml. Whether an encoding is legal at all is asked of the
  * generated tables (pumice_isa_check); what is added here depends on the
- * allocation of the task, on the length of the program, and on what this engine
- * implements.
+ * allocation of the task, on the length of the program, and on the stage that it
+ * is of.
  *
  * Limits: where an index register leads is known only when the instruction runs;
  * here the register without it must exist.
  */
+#include "gfx.h"
 #include "program.h"
 #include "pumice_formats.h"
 
@@ -60,11 +61,18 @@ u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limit
 		return limits->coeffs;
 	case PUMICE_USC_BANK_SL:
 		return limits->slot_regs;
+	case PUMICE_USC_BANK_VO:
+		return limits->vo;
 	case PUMICE_USC_BANK_I:
 		return PUMICE_USC_OWN_REGS - limits->slot_regs;
 	default:
 		return 0;
 	}
+}
+
+static bool has_outputs(u32 stage)
+{
+	return stage == USC_STAGE_FRAGMENT || stage == USC_STAGE_TILE;
 }
 
 /* A register operand against the allocation; count registers from its number on. */
@@ -75,6 +83,12 @@ static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_pro
 
 	pumice_usc_operand_unpack(&raw, &opnd);
 	switch (opnd.bank) {
+	case PUMICE_USC_BANK_O:
+		if (!has_outputs(limits->stage))
+			return PUMICE_FAULT_USC_BANK;
+		ok = opnd.num < limits->outputs;
+		break;
+	case PUMICE_USC_BANK_VO:
 	case PUMICE_USC_BANK_R:
 	case PUMICE_USC_BANK_V:
 	case PUMICE_USC_BANK_SH:
@@ -92,45 +106,32 @@ static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_pro
 	return ok ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_REGISTER;
 }
 
-/* Consecutive registers that memory is loaded to or stored from. */
-static u32 data_registers(const struct pumice_usc_insn *insn, u32 field)
+/* Whether programs of a stage have an operation. */
+static bool stage_has(u32 stage, u32 op)
 {
-	switch (insn->opcode) {
-	case PUMICE_USC_OP_LOCAL_LOAD64:
-	case PUMICE_USC_OP_LOCAL_STORE64:
-	case PUMICE_USC_OP_GLOBAL_LOAD64:
-	case PUMICE_USC_OP_GLOBAL_STORE64:
-		return 2;
-	case PUMICE_USC_OP_LOCAL_LOAD128:
-	case PUMICE_USC_OP_LOCAL_STORE128:
-	case PUMICE_USC_OP_GLOBAL_LOAD128:
-	case PUMICE_USC_OP_GLOBAL_STORE128:
-		return 4;
-	case PUMICE_USC_OP_LOCAL_ATOMIC:
-	case PUMICE_USC_OP_GLOBAL_ATOMIC:
-		/* The value to compare with stands behind the new one. */
-		return field == PUMICE_USC_FIELD_SRC1 &&
-		       insn->func == PUMICE_USC_ATOMIC_CMPXCHG ? 2 : 1;
-	case PUMICE_USC_OP_BURST_LOAD:
-	case PUMICE_USC_OP_BURST_STORE:
-		return insn->words <= PUMICE_USC_BURST_WORDS ? insn->words : 1;
+	switch (op) {
+	case PUMICE_USC_OP_UVSW:
+		return stage == USC_STAGE_VERTEX;
+	case PUMICE_USC_OP_ITR:
+	case PUMICE_USC_OP_DISCARD:
+	case PUMICE_USC_OP_DEPTH:
+		return stage == USC_STAGE_FRAGMENT;
+	case PUMICE_USC_OP_PBE:
+		return stage == USC_STAGE_TILE;
 	default:
-		return 1;
+		return true;
 	}
 }
 
-/* Sums exist for every type, the lesser and the greater for integers, the rest for u32. */
-static bool atomic_exists(u32 func, u32 type)
+/* Modes with perspective, and they alone, name a plane of 1/w. */
+static bool plane_fits(u32 raw, u32 mode)
 {
-	switch (func) {
-	case PUMICE_USC_ATOMIC_ADD:
-		return true;
-	case PUMICE_USC_ATOMIC_MIN:
-	case PUMICE_USC_ATOMIC_MAX:
-		return type != PUMICE_USC_TYPE_F32;
-	default:
-		return type == PUMICE_USC_TYPE_U32;
-	}
+	bool perspective = mode == PUMICE_USC_ITERATE_PERSPECTIVE ||
+			   mode == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID;
+	struct pumice_usc_operand opnd;
+
+	pumice_usc_operand_unpack(&raw, &opnd);
+	return perspective == (opnd.bank != PUMICE_USC_BANK_NONE);
 }
 
 static enum pumice_fault check_words(u32 words, u32 most)
@@ -153,25 +154,33 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 		return value <= PUMICE_USC_REDUCE_MAX || insn->type == PUMICE_USC_TYPE_U32 ?
 			PUMICE_FAULT_NONE : PUMICE_FAULT_USC_TYPE;
 	case PUMICE_USC_CLASS_ATOMIC:
-		return atomic_exists(value, insn->type) ? PUMICE_FAULT_NONE :
-							  PUMICE_FAULT_USC_TYPE;
+		return pumice_usc_atomic_exists(value, insn->type) ? PUMICE_FAULT_NONE :
+								     PUMICE_FAULT_USC_TYPE;
 	case PUMICE_USC_CLASS_WORDS:
 		return check_words(value, PUMICE_USC_BURST_WORDS);
 	case PUMICE_USC_CLASS_COPYWORDS:
 		return check_words(value, PUMICE_USC_COPY_WORDS);
 	case PUMICE_USC_CLASS_DCWORDS:
 		return check_words(value, PUMICE_USC_MAX_DC);
-	case PUMICE_USC_CLASS_BASE:
-		return check_register(value, 2, limits);
-	case PUMICE_USC_CLASS_VDATA:
-		return check_register(value, data_registers(insn, operand->field), limits);
+	case PUMICE_USC_CLASS_COMPS:
+		return value && value <= 4 ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_OPERAND;
+	case PUMICE_USC_CLASS_TEXDIM:
+		return pumice_usc_texture_exists(insn->opcode, value) ? PUMICE_FAULT_NONE :
+									PUMICE_FAULT_USC_OPERAND;
+	case PUMICE_USC_CLASS_WPLANE:
+		if (!plane_fits(value, insn->func))
+			return PUMICE_FAULT_USC_OPERAND;
+		break;
 	case PUMICE_USC_CLASS_SIG:
 	case PUMICE_USC_CLASS_DISP:
 	case PUMICE_USC_CLASS_SCOPE:
+	case PUMICE_USC_CLASS_ITERATE:
+	case PUMICE_USC_CLASS_COMPONENT:
 		return PUMICE_FAULT_NONE;
 	default:
-		return check_register(value, 1, limits);
+		break;
 	}
+	return check_register(value, pumice_usc_registers(insn, operand), limits);
 }
 
 /**
@@ -191,7 +200,7 @@ enum pumice_fault usc_validate(const u32 *words, u32 insns,
 
 	if (fault != PUMICE_FAULT_NONE)
 		return fault;
-	if (insn->opcode >= PUMICE_USC_OP_UVSW)
+	if (!stage_has(limits->stage, insn->opcode))
 		return PUMICE_FAULT_USC_STAGE;
 	op = pumice_isa_find_opcode(&pumice_usc_isa, insn->opcode);
 	form = &op->form[insn->form];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operands that are looked up: indexed registers, dynamic constants, and slot
- * registers where a row is meant.
+ * Operands that are looked up: indexed registers, dynamic constants, slot
+ * registers where a row is meant, and pixel outputs.
  *
  * Source: document 003; hw/formats.xml, usc_operand and usc_dim.
- * Included by level_*.c behind vec_access.h and vec_move.h.
+ * Included by level_*.c behind vec_access.h, vec_move.h and vec_gfx.h.
  *
  * Such an operand stands in a scratch row while its instruction runs. A
  * destination is fetched too before and put back whole behind it, so that lanes
  * which the instruction does not write keep their values without anyone asking
- * which they are.
+ * which they are. Pixel outputs are put back only where they are written: a word
+ * stands for every sample of its pixel.
  *
  * Limits: an index that leads beyond the registers is a fault in a valid lane,
  * whatever the instruction's mask says; in another lane it reads 0 and writes
@@ -92,6 +93,9 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 		EACH(k)
 			row[k] = splat(*slot_word(x, l));
 		return true;
+	case USC_LOOKUP_OUTPUT:
+		read_output(x, l->offset, row);
+		return true;
 	case USC_LOOKUP_WORD:
 		word = indexed_word(x, l);
 		if (!word)
@@ -125,6 +129,8 @@ static void put_back(struct exec *x, const struct usc_insn *i)
 
 	if (l->kind == USC_LOOKUP_SLOT)
 		put_back_slot(x, i, l, row);
+	else if (l->kind == USC_LOOKUP_OUTPUT)
+		write_output(x, l->offset, row, written_lanes(x, i));
 	else if (l->kind == USC_LOOKUP_WORD)
 		*indexed_word(x, l) = *(const u32 *)(const void *)row;
 	else

@@ -215,6 +215,13 @@ static void pick_operands(struct gen *g, const struct pumice_isa_form *form,
 	}
 }
 
+/* What compute programs have not. */
+static bool is_graphics(u32 opcode)
+{
+	return opcode == PUMICE_USC_OP_UVSW || opcode == PUMICE_USC_OP_DEPTH ||
+	       opcode == PUMICE_USC_OP_PBE;
+}
+
 void gen_alu(struct gen *g)
 {
 	const struct pumice_isa_op_info *op;
@@ -223,7 +230,8 @@ void gen_alu(struct gen *g)
 
 	do {
 		op = &pumice_usc_ops[gen_below(g->rng, PUMICE_USC_OPS)];
-	} while (op->layout != PUMICE_USC_LAYOUT_ALU && op->layout != PUMICE_USC_LAYOUT_ALU3);
+	} while ((op->layout != PUMICE_USC_LAYOUT_ALU && op->layout != PUMICE_USC_LAYOUT_ALU3) ||
+		 is_graphics(op->opcode));
 	do {
 		insn.form = gen_below(g->rng, PUMICE_USC_FORM_COUNT);
 	} while (!(op->forms >> insn.form & 1));

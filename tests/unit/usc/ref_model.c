@@ -62,6 +62,24 @@ static void run_move(struct ref_step *s)
 		ref_write(s, s->in.dst, l, out[l]);
 }
 
+/* Lanes 4n to 4n + 3 are upper left, upper right, lower left, lower right. */
+static void run_derivative(struct ref_step *s)
+{
+	bool in_x = s->in.opcode == PUMICE_USC_OP_DDX;
+	u32 a[PUMICE_LANES];
+
+	ref_read_all(s, s->in.src0, a);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		const u32 *span = &a[l / 4 * 4];
+		u32 row = l % 4 / 2 * 2, column = l % 2;
+		u32 to = in_x ? span[row + 1] : span[column + 2];
+		u32 from = in_x ? span[row] : span[column];
+
+		ref_write(s, s->in.dst, l,
+			  ref_alu(PUMICE_USC_OP_SUB, PUMICE_USC_TYPE_F32, to, from));
+	}
+}
+
 static u32 identity(const struct ref_step *s)
 {
 	bool f32 = s->in.type == PUMICE_USC_TYPE_F32, i32 = s->in.type == PUMICE_USC_TYPE_I32;
@@ -209,6 +227,10 @@ static bool run_one(struct ref_step *s)
 	case PUMICE_USC_OP_SCAN:
 	case PUMICE_USC_OP_SCAN_EXCL:
 		run_scan(s);
+		return true;
+	case PUMICE_USC_OP_DDX:
+	case PUMICE_USC_OP_DDY:
+		run_derivative(s);
 		return true;
 	case PUMICE_USC_OP_BALLOT:
 		run_ballot(s);

@@ -324,7 +324,7 @@ static void usc_fetch_is_an_access_for_execution(void **state)
 static bool is_program_fault(u32 fault)
 {
 	return (fault >= PUMICE_FAULT_USC_OPCODE && fault <= PUMICE_FAULT_USC_BRANCH) ||
-	       fault == PUMICE_FAULT_USC_BURST;
+	       fault == PUMICE_FAULT_USC_BURST || fault == PUMICE_FAULT_USC_STAGE;
 }
 
 /* Run what was accepted, with little enough budget that loops do not matter. */

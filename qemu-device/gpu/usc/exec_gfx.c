@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Interpreter: what vertex, fragment and end-of-tile programs have besides.
+ *
+ * Source: document 003, pixel output registers; document 004, spans; hw/isa.xml,
+ * "Graphics". Here is what goes lane by lane or calls others; vec_gfx.h has the rest.
+ *
+ * A lane of a fragment program is valid while its pixel is: covered and not
+ * dropped. Lanes that are not compute all the same, so that there are derivatives;
+ * they read 0 from pixel outputs, since their pixels may be another wave's.
+ *
+ * Limits: the spans are the data master's and hold no sample that the tile lacks.
+ */
+#include <string.h>
+
+#include "exec.h"
+
+/* Bit n: a bit of samples' nibble n is set. */
+static u32 pixels_of(u32 samples)
+{
+	u32 any = samples | samples >> 1;
+
+	any = (any | any >> 2) & 0x1111;
+	return (any | any >> 3 | any >> 6 | any >> 9) & 0xf;
+}
+
+/* Sample 0 of the pixels whose bit is set. */
+static u32 samples_of(u32 pixels)
+{
+	return (pixels | pixels << 3 | pixels << 6 | pixels << 9) & 0x1111;
+}
+
+/* Samples for which the program runs: a bit of each nibble, or all of them. */
+static u32 samples_at_hand(const struct usc_gfx *gfx)
+{
+	return gfx->sample == USC_PIXEL_RATE ? 0xffff : 0x1111u << gfx->sample;
+}
+
+static u32 wave_spans(const struct usc_gfx *gfx, u32 in_task)
+{
+	u32 first = in_task * USC_WAVE_SPANS;
+	u32 left = gfx->spans > first ? gfx->spans - first : 0;
+
+	return left < USC_WAVE_SPANS ? left : USC_WAVE_SPANS;
+}
+
+void usc_gfx_wave_begin(const struct usc_gfx *gfx, struct usc_wave *wave, u32 in_task)
+{
+	u32 spans, mine, valid = 0;
+	struct usc_span *span;
+
+	if (gfx->stage != USC_STAGE_FRAGMENT && gfx->stage != USC_STAGE_TILE)
+		return;
+	spans = wave_spans(gfx, in_task);
+	span = gfx->span + in_task * USC_WAVE_SPANS;
+	mine = samples_at_hand(gfx);
+	wave->in_line = spans == USC_WAVE_SPANS && gfx->tile->samples == 1;
+	wave->one_prim = true;
+	for (u32 n = 0; n < spans; n++) {
+		span[n].live = span[n].samples;
+		valid |= pixels_of(span[n].samples & mine) << n * USC_SPAN_LANES;
+		wave->in_line &= span[n].quad == span[0].quad + n;
+		wave->one_prim &= span[n].prim == span[0].prim;
+	}
+	wave->valid &= valid;
+}
+
+void usc_gfx_exec(struct exec *x, u32 in_task)
+{
+	const struct usc_gfx *gfx = x->gfx;
+
+	x->in_line = x->wave->in_line;
+	x->one_prim = x->wave->one_prim;
+	x->positions = 0;
+	x->prims_known = false;
+	if (gfx->stage == USC_STAGE_VERTEX) {
+		x->vo = gfx->vo + (size_t)in_task * gfx->vo_words * USC_ROW_WORDS;
+		return;
+	}
+	x->span = gfx->span + in_task * USC_WAVE_SPANS;
+	x->spans = wave_spans(gfx, in_task);
+}
+
+/* The word of an output register of a sample; lane counts in the wave. */
+static u32 *output_word(const struct exec *x, u32 number, u32 lane, u32 sample)
+{
+	const struct usc_tile *tile = x->gfx->tile;
+	u32 pixel = x->span[lane / USC_SPAN_LANES].quad * USC_SPAN_LANES + lane % USC_SPAN_LANES;
+
+	return tile->outputs + ((size_t)sample * tile->words + number) * PUMICE_TILE_PIXELS + pixel;
+}
+
+static u32 samples_of_lane(u32 samples, u32 lane)
+{
+	return samples >> lane % USC_SPAN_LANES * 4 & 0xf;
+}
+
+void exec_outputs_read(const struct exec *x, u32 number, u32 *row)
+{
+	memset(row, 0, USC_ROW_WORDS * sizeof(*row));
+	for (u32 lanes = x->valid; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes), sample = x->gfx->sample;
+
+		if (sample == USC_PIXEL_RATE) {
+			u32 samples = x->span[lane / USC_SPAN_LANES].samples;
+
+			sample = (u32)__builtin_ctz(samples_of_lane(samples, lane));
+		}
+		row[lane] = *output_word(x, number, lane, sample);
+	}
+}
+
+void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 lanes)
+{
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+		u32 live = x->span[lane / USC_SPAN_LANES].live & samples_at_hand(x->gfx);
+
+		for (u32 s = samples_of_lane(live, lane); s; s &= s - 1)
+			*output_word(x, number, lane, (u32)__builtin_ctz(s)) = row[lane];
+	}
+}
+
+/* The lanes that are left. */
+static void set_valid(struct exec *x, u32 valid)
+{
+	x->valid = valid;
+	x->wave->valid = valid;
+	if (x->program->specials >> PUMICE_USC_SR_VALID & 1) {
+		for (u32 l = 0; l < USC_ROW_WORDS; l++)
+			x->special[PUMICE_USC_SR_VALID][l] = valid;
+	}
+}
+
+void exec_drop(struct exec *x, u32 lanes)
+{
+	u32 mine = samples_at_hand(x->gfx);
+
+	for (u32 n = 0; n < x->spans; n++) {
+		u32 pixels = lanes >> n * USC_SPAN_LANES & 0xf;
+
+		x->span[n].live &= (u16)~(samples_of(pixels) * 0xf & mine);
+	}
+	set_valid(x, x->valid & ~lanes);
+}
+
+static const struct usc_insn *depth(struct exec *x, const struct usc_insn *i)
+{
+	u32 mine = samples_at_hand(x->gfx), left = 0;
+
+	if (!x->gfx->depth_writes)
+		return exec_fault(x, i, PUMICE_FAULT_USC_STAGE);
+	x->gfx->ops->depth(x->gfx, x->span, exec_operand(x, i, USC_SRC0));
+	for (u32 n = 0; n < x->spans; n++)
+		left |= pixels_of(x->span[n].live & mine) << n * USC_SPAN_LANES;
+	set_valid(x, x->valid & left);
+	return exec_next(x, i);
+}
+
+static const struct usc_insn *pbe(struct exec *x, const struct usc_insn *i)
+{
+	u32 state[PUMICE_PBE_STATE_WORDS];
+
+	memcpy(state, exec_operand(x, i, USC_SRC0), sizeof(state));
+	if (!x->gfx->ops->pbe(x->gfx, state, &x->fault))
+		return exec_mmu_fault(x, i);
+	return exec_next(x, i);
+}
+
+/* Lanes that read textures: with one of a span go the others. */
+static u32 texture_lanes(const struct exec *x)
+{
+	u32 any = x->valid;
+
+	if (!x->gfx || x->gfx->stage == USC_STAGE_VERTEX)
+		return any;
+	any |= any >> 1;
+	any = (any | any >> 2) & 0x11111111;
+	return any * 0xf;
+}
+
+static bool apart(const u32 *a, u32 a_rows, const u32 *b, u32 b_rows)
+{
+	return a + a_rows * USC_ROW_WORDS <= b || b + b_rows * USC_ROW_WORDS <= a;
+}
+
+#define TEXEL_ROWS 4u
+#define EXTRA_ROWS 6u	/* most rows of a further operand */
+
+/*
+ * The result goes to its registers at once, unless it would overwrite what is
+ * still read, or lanes that do not read have registers to keep.
+ */
+static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
+{
+	static const u32 zero[EXTRA_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
+	u32 rows[TEXEL_ROWS * USC_ROW_WORDS] __attribute__((aligned(128)));
+	u32 *dst = exec_operand(x, i, USC_DST), *out = rows;
+	struct tag_request request = {
+		.op = i->op,
+		.type = i->type,
+		.dim = i->func,
+		.comp = (u8)i->words,
+		.ctx = x->ctx,
+		.state = exec_operand(x, i, USC_SRC2),
+		.lanes = texture_lanes(x),
+		.spans = x->gfx && x->gfx->stage != USC_STAGE_VERTEX,
+		.coord = exec_operand(x, i, USC_SRC0),
+	};
+	u32 extra = pumice_usc_texture_extra(i->op, i->func);
+
+	if (!request.lanes)
+		return exec_next(x, i);
+	if (extra)
+		request.extra = i->no_base ? zero[0] : exec_operand(x, i, USC_SRC1);
+	if (request.lanes == UINT32_MAX && (!extra || apart(dst, TEXEL_ROWS, request.extra, extra)) &&
+	    apart(dst, TEXEL_ROWS, request.coord, pumice_usc_texture_coords(i->func)))
+		out = dst;
+	x->fault = (struct gpu_fault){ 0 };
+	if (!tag_read(x->usc->tag, &request, out, &x->fault))
+		return exec_mmu_fault(x, i);
+	for (u32 n = 0; out != dst && n < TEXEL_ROWS * USC_ROW_WORDS; n++) {
+		if (request.lanes >> n % USC_ROW_WORDS & 1)
+			dst[n] = out[n];
+	}
+	return exec_next(x, i);
+}
+
+usc_exec_fn *usc_exec_gfx_find(const struct usc_insn *insn)
+{
+	switch (insn->op) {
+	case PUMICE_USC_OP_DEPTH:
+		return depth;
+	case PUMICE_USC_OP_PBE:
+		return pbe;
+	default:
+		return insn->op >= PUMICE_USC_OP_SAMPLE && insn->op <= PUMICE_USC_OP_QUERY_LOD ?
+			texture : NULL;
+	}
+}
