@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pixel back end: a tile's outputs to a surface.
+ *
+ * Source: document 004, "PBE"; Documentation/formats.rst, "Storing". Two lines of
+ * pixels at a time, which are one line of quads: values are gathered, resolved and
+ * packed in the order of the outputs, then put in the order of pixels.
+ *
+ * Limits: a surface is one level and one layer; with all samples stored it is as
+ * many times as wide.
+ */
+#include "pbe.h"
+
+#include <string.h>
+
+#include "../texel/rect.h"
+#include "../texel/texel.h"
+
+/* Pixels of a line of quads, at most: two lines of a tile. */
+#define LINE_PIXELS 64u
+#define TILE_SIDE 32u
+
+/* A store, checked. */
+struct store {
+	const struct usc_tile *tile;
+	struct pumice_pbe_state state;
+	const struct pumice_pixel_info *info;
+	struct pumice_level plane;
+	u32 samples;		/* stored for each pixel */
+	u32 width, height;	/* of the tile's part that is inside of the surface, pixels */
+	bool dither;
+};
+
+static bool decode(const u32 *words, const struct usc_tile *tile, struct store *s)
+{
+	struct pumice_pbe_state *p = &s->state;
+	u32 width, height;
+
+	if (pumice_pbe_state_unpack(words, p) != PUMICE_UNPACK_OK)
+		return false;
+	s->tile = tile;
+	s->info = pumice_pixel_info(p->format);
+	width = p->width + 1u;
+	height = p->height + 1u;
+	if (s->info->kind == PUMICE_KIND_NONE || p->layout > PUMICE_LAYOUT_TWIDDLED ||
+	    s->info->flags & (PUMICE_FORMAT_BLOCKS | PUMICE_FORMAT_DEPTH | PUMICE_FORMAT_STENCIL) ||
+	    width > PUMICE_MAX_RENDER_SIZE || height > PUMICE_MAX_RENDER_SIZE ||
+	    (p->resolve && p->samples) || p->source + s->info->components > tile->words ||
+	    (p->stride && p->layout != PUMICE_LAYOUT_LINEAR))
+		return false;
+	s->samples = p->samples ? tile->samples : 1;
+	if (!pumice_stride_valid(s->info, width * s->samples, p->stride))
+		return false;
+	s->plane = pumice_plane(p->format, p->layout, width * s->samples, height, p->stride);
+	s->dither = p->dither && texel_dithers(s->info);
+	s->width = tile->x0 < width ? width - tile->x0 : 0;
+	s->height = tile->y0 < height ? height - tile->y0 : 0;
+	s->width = s->width < tile->width ? s->width : tile->width;
+	s->height = s->height < tile->height ? s->height : tile->height;
+	return true;
+}
+
+static const u32 *output(const struct store *s, u32 sample, u32 component, u32 pixel)
+{
+	u32 word = s->state.source + component;
+
+	return s->tile->outputs + (size_t)(sample * s->tile->words + word) * PUMICE_TILE_PIXELS +
+	       pixel;
+}
+
+/* The average of the samples: pairs first, so that each sum has one order. */
+static void resolve(const struct store *s, u32 component, u32 pixel, u32 *out)
+{
+	const float *a = (const float *)(const void *)output(s, 0, component, pixel);
+	const float *b = (const float *)(const void *)output(s, 1, component, pixel);
+	bool four = s->tile->samples > 2;
+	const float *c = four ? (const float *)(const void *)output(s, 2, component, pixel) : a;
+	const float *d = four ? (const float *)(const void *)output(s, 3, component, pixel) : b;
+	float sum[PUMICE_LANES];
+
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		sum[l] = four ? ((a[l] + b[l]) + (c[l] + d[l])) * 0.25f : (a[l] + b[l]) * 0.5f;
+	memcpy(out, sum, sizeof(sum));
+}
+
+/* A row of 32 pixels' components, in the order of the outputs. */
+static void gather(const struct store *s, u32 sample, u32 pixel, struct texel_rows *rows)
+{
+	bool average = s->state.resolve && s->tile->samples > 1 && !texel_integer(s->info);
+
+	for (u32 c = 0; c < s->info->components; c++) {
+		if (average)
+			resolve(s, c, pixel, rows->row[c]);
+		else
+			memcpy(rows->row[c], output(s, sample, c, pixel), sizeof(rows->row[c]));
+	}
+}
+
+/*
+ * The dither of 32 pixels in the order of the outputs: four of a quad follow each
+ * other, and the matrix has a period of two quads, which differ: it is given twice.
+ */
+static void line_dither(const struct store *s, u32 y, struct texel_dither dither[2])
+{
+	const struct texel_dither upper = texel_dither_row(s->tile->x0, y);
+	const struct texel_dither lower = texel_dither_row(s->tile->x0, y + 1);
+
+	for (u32 quad = 0; quad < 2; quad++) {
+		dither[quad].on = true;
+		dither[quad].add[0] = upper.add[2 * quad];
+		dither[quad].add[1] = upper.add[2 * quad + 1];
+		dither[quad].add[2] = lower.add[2 * quad];
+		dither[quad].add[3] = lower.add[2 * quad + 1];
+	}
+}
+
+/* Words of 32 pixels of the line of quads at y (of the surface). */
+static void pack_row(const struct store *s, const struct texel_ops *ops, u32 y,
+		     const struct texel_rows *rows, struct texel_rows *words)
+{
+	struct texel_dither dither[2];
+	struct texel_rows odd;
+
+	if (!s->dither) {
+		ops->pack(s->info, rows, NULL, words);
+		return;
+	}
+	line_dither(s, y, dither);
+	ops->pack(s->info, rows, &dither[0], words);
+	ops->pack(s->info, rows, &dither[1], &odd);
+	for (u32 n = 0; n < (s->info->bytes + 3u) / 4; n++) {
+		for (u32 l = 4; l < PUMICE_LANES; l += 8)
+			memcpy(&words->row[n][l], &odd.row[n][l], 4 * sizeof(u32));
+	}
+}
+
+/* Blocks of one sample of a line of quads to two lines of the buffer. */
+static void put_lines(const struct store *s, u32 sample, const u8 *blocks, u8 *upper, u8 *lower)
+{
+	const u32 bytes = s->info->bytes, step = bytes * s->samples, quads = s->tile->width / 2;
+
+	for (u32 q = 0; q < quads; q++) {
+		for (u32 n = 0; n < 2; n++) {
+			u32 at = (2 * q + n) * step + sample * bytes;
+
+			memcpy(upper + at, blocks + (4 * q + n) * bytes, bytes);
+			memcpy(lower + at, blocks + (4 * q + 2 + n) * bytes, bytes);
+		}
+	}
+}
+
+/* The same for the most common case: pairs of pixels of a word each. */
+static void put_lines_of_words(const struct store *s, const u8 *blocks, u8 *upper, u8 *lower)
+{
+	for (u32 q = 0; q < s->tile->width / 2u; q++) {
+		memcpy(upper + 8 * q, blocks + 16 * q, 8);
+		memcpy(lower + 8 * q, blocks + 16 * q + 8, 8);
+	}
+}
+
+/* Two lines of pixels, from line y of the tile on. */
+static void convert_lines(const struct store *s, const struct texel_ops *ops, u32 y, u8 *upper,
+			  u8 *lower)
+{
+	const u32 pixels = s->tile->width * 2u, first = y * s->tile->width;
+	u8 blocks[LINE_PIXELS * 16];
+	struct texel_rows rows, words;
+
+	for (u32 sample = 0; sample < s->samples; sample++) {
+		for (u32 p = 0; p < pixels; p += PUMICE_LANES) {
+			gather(s, sample, first + p, &rows);
+			pack_row(s, ops, s->tile->y0 + y, &rows, &words);
+			texel_words_store(s->info->bytes, &words, PUMICE_LANES,
+					  blocks + p * s->info->bytes);
+		}
+		if (s->info->bytes == 4 && s->samples == 1)
+			put_lines_of_words(s, blocks, upper, lower);
+		else
+			put_lines(s, sample, blocks, upper, lower);
+	}
+}
+
+bool pbe_store(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, const struct usc_tile *tile,
+	       const u32 words[8], struct gpu_fault *fault)
+{
+	const struct texel_memory memory = {
+		.mmu = mmu, .tlb = tlb, .ctx = ctx, .unit = PUMICE_UNIT_PBE, .fault = fault,
+	};
+	const struct texel_ops *ops = texel_ops();
+	u8 buffer[TILE_SIDE * TILE_SIDE * PUMICE_MAX_SAMPLES * 16];
+	struct texel_rect rect;
+	struct store s;
+	u8 mask[16];
+	u32 pitch, all;
+
+	if (!decode(words, tile, &s)) {
+		fault->fault = PUMICE_FAULT_PBE_STATE;
+		fault->unit = PUMICE_UNIT_PBE;
+		fault->access = PUMICE_ACCESS_WRITE;
+		fault->ctx = (u8)ctx;
+		fault->addr = 0;
+		return false;
+	}
+	all = (1u << s.info->components) - 1;
+	if (!s.width || !s.height || !(s.state.write_mask & all))
+		return true;
+	pitch = tile->width * s.samples * s.info->bytes;
+	for (u32 y = 0; y < s.height; y += 2)
+		convert_lines(&s, ops, y, buffer + y * pitch, buffer + (y + 1) * pitch);
+	texel_component_bits(s.info, s.state.write_mask, mask);
+	rect = (struct texel_rect){
+		.level = &s.plane, .addr = s.state.addr, .x = tile->x0 * s.samples, .y = tile->y0,
+		.width = s.width * s.samples, .height = s.height,
+	};
+	return texel_rect_store(&memory, &rect, buffer, pitch,
+				(s.state.write_mask & all) == all ? NULL : mask);
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Texture unit: a request from state and coordinates to texels.
+ *
+ * Source: document 004, "TAG" and "TF"; Documentation/formats.rst for the rules.
+ * Everything is done for 32 lanes at a time. Lanes that do not read follow the
+ * first one that does, so that no address is theirs alone.
+ *
+ * Limits: the levels that the lanes of a wave read are done one after the other
+ * where they differ.
+ */
+#include "tag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+struct tag *tag_create(struct mmu *mmu)
+{
+	struct tag *tag = aligned_alloc(64, (sizeof(struct tag) + 63) / 64 * 64);
+
+	if (!tag)
+		return NULL;
+	memset(tag, 0, sizeof(*tag));
+	tag->mmu = mmu;
+	tag->ops = texel_ops();
+	return tag;
+}
+
+void tag_destroy(struct tag *tag)
+{
+	free(tag);
+}
+
+void tag_reset(struct tag *tag)
+{
+	memset(&tag->tlb, 0, sizeof(tag->tlb));
+	memset(tag->state, 0, sizeof(tag->state));
+	memset(tag->block, 0, sizeof(tag->block));
+}
+
+u64 tag_reads(const struct tag *tag)
+{
+	return atomic_load_explicit(&tag->reads, memory_order_relaxed);
+}
+
+u32 tag_coord_rows(u32 dim)
+{
+	static const u8 rows[PUMICE_TEXTURE_DIM_COUNT] = {
+		[PUMICE_TEXTURE_DIM_1D] = 1, [PUMICE_TEXTURE_DIM_2D] = 2,
+		[PUMICE_TEXTURE_DIM_3D] = 3, [PUMICE_TEXTURE_DIM_CUBE] = 3,
+		[PUMICE_TEXTURE_DIM_1D_ARRAY] = 2, [PUMICE_TEXTURE_DIM_2D_ARRAY] = 3,
+		[PUMICE_TEXTURE_DIM_CUBE_ARRAY] = 4,
+	};
+
+	return dim < PUMICE_TEXTURE_DIM_COUNT ? rows[dim] : 0;
+}
+
+u32 tag_extra_rows(u32 op, u32 dim)
+{
+	switch (op) {
+	case PUMICE_USC_OP_SAMPLE_BIAS:
+	case PUMICE_USC_OP_SAMPLE_LOD:
+	case PUMICE_USC_OP_SAMPLE_CMP:
+	case PUMICE_USC_OP_SAMPLE_CMP_LOD0:
+	case PUMICE_USC_OP_FETCH:
+	case PUMICE_USC_OP_GATHER_CMP:
+		return 1;
+	case PUMICE_USC_OP_SAMPLE_GRAD:
+		return 2 * (tag_coord_rows(dim) - (dim >= PUMICE_TEXTURE_DIM_1D_ARRAY));
+	default:
+		return 0;
+	}
+}
+
+static bool compares(u32 op)
+{
+	return op == PUMICE_USC_OP_SAMPLE_CMP || op == PUMICE_USC_OP_SAMPLE_CMP_LOD0 ||
+	       op == PUMICE_USC_OP_GATHER_CMP;
+}
+
+/* Whether texture and sampler suit the operation. */
+static bool request_valid(const struct tag_request *r, const struct tag_state *s)
+{
+	bool gathers = r->op == PUMICE_USC_OP_GATHER || r->op == PUMICE_USC_OP_GATHER_CMP;
+
+	if (!s->texture_valid || s->texture.dim != r->dim)
+		return false;
+	if (r->op != PUMICE_USC_OP_QUERY_LOD &&
+	    texel_integer(s->info) == (r->type == PUMICE_USC_TYPE_F32))
+		return false;
+	if (r->op == PUMICE_USC_OP_FETCH)
+		return !s->cube;
+	if (!s->sampler_valid || s->sampler.compare != compares(r->op))
+		return r->op == PUMICE_USC_OP_QUERY_LOD && s->sampler_valid;
+	if (gathers && s->dims != 2)
+		return false;
+	if (compares(r->op))
+		return s->info->flags & PUMICE_FORMAT_DEPTH;
+	return !s->filters || !texel_integer(s->info);
+}
+
+/* The lanes that do not read become the first that does. */
+static void follow_lanes(struct tag_wave *w)
+{
+	u32 first = (u32)__builtin_ctz(w->request->lanes);
+
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if (w->request->lanes >> l & 1)
+			continue;
+		for (u32 a = 0; a < w->state->dims; a++)
+			w->coord[a][l] = w->coord[a][first];
+		w->layer[l] = w->layer[first];
+		w->level[0][l] = w->level[0][first];
+		w->level[1][l] = w->level[1][first];
+	}
+}
+
+static void place_level(const struct tag_wave *w, u32 level,
+			const float (*coord)[PUMICE_LANES], struct tf_taps *taps)
+{
+	const struct tag_state *s = w->state;
+	const struct pumice_level *l = &s->level[level];
+	const struct tf_place place = {
+		.dims = s->dims, .wrap = { s->wrap[0], s->wrap[1], s->wrap[2] },
+		.texels = s->sampler.texels, .linear = w->linear,
+		.size = { l->width, l->height, l->layers },
+		.block_shift = s->info->block == 4 ? 2 : 0,
+		.addr = s->texture.addr + l->offset, .level = l, .coord = coord,
+		.layer = s->array || s->cube ? w->layer : NULL,
+	};
+
+	w->tag->ops->place(&place, taps);
+}
+
+/* Take a lane's part of other. */
+static void take_lane(const struct tag_state *s, u32 l, const struct tf_taps *other,
+		      struct tf_taps *taps)
+{
+	for (u32 a = 0; a < s->dims; a++) {
+		taps->weight[a][l] = other->weight[a][l];
+		for (u32 n = 0; n < 2; n++) {
+			taps->index[a][n][l] = other->index[a][n][l];
+			taps->beyond[a][n][l] = other->beyond[a][n][l];
+		}
+	}
+	for (u32 n = 0; n < 2; n++) {
+		taps->column[n][l] = other->column[n][l];
+		taps->row[0][n][l] = other->row[0][n][l];
+		taps->row[1][n][l] = other->row[1][n][l];
+	}
+}
+
+/* Addresses and weights of all lanes, level by level. */
+static void place_lanes(const struct tag_wave *w, const u32 *level,
+			const float (*coord)[PUMICE_LANES], struct tf_taps *taps)
+{
+	struct tf_taps other;
+	u32 left = 0;
+
+	place_level(w, level[0], coord, taps);
+	for (u32 l = 1; l < PUMICE_LANES; l++)
+		left |= (u32)(level[l] != level[0]) << l;
+	while (left) {
+		u32 next = level[__builtin_ctz(left)];
+
+		place_level(w, next, coord, &other);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			if (level[l] != next)
+				continue;
+			take_lane(w->state, l, &other, taps);
+			left &= ~(1u << l);
+		}
+	}
+}
+
+/* Words of the texel at place n (z * 4 + y * 2 + x). */
+static bool read_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct texel_rows *words)
+{
+	u32 x = n & 1, y = n >> 1 & 1, z = n >> 2;
+	static const u32 zero[PUMICE_LANES];
+
+	return tag_read_words(w, t->row[z][y], t->column[x], t->index[0][x],
+			      w->state->dims > 1 ? t->index[1][y] : zero, words);
+}
+
+static void put_border(const struct tag_state *s, const struct tf_taps *t, u32 n,
+		       struct texel_rows *texel)
+{
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		u32 beyond = 0;
+
+		for (u32 a = 0; a < s->dims; a++) {
+			if (s->wrap[a] == PUMICE_WRAP_BORDER)
+				beyond |= t->beyond[a][n >> a & 1][l];
+		}
+		for (u32 c = 0; c < 4 && beyond; c++)
+			texel->row[c][l] = s->border_colour[c];
+	}
+}
+
+static bool compare(enum pumice_compare func, float a, float b)
+{
+	switch (func) {
+	case PUMICE_COMPARE_NEVER:
+		return false;
+	case PUMICE_COMPARE_LESS:
+		return a < b;
+	case PUMICE_COMPARE_EQUAL:
+		return a == b;
+	case PUMICE_COMPARE_LESS_EQUAL:
+		return a <= b;
+	case PUMICE_COMPARE_GREATER:
+		return a > b;
+	case PUMICE_COMPARE_NOT_EQUAL:
+		return a != b;
+	case PUMICE_COMPARE_GREATER_EQUAL:
+		return a >= b;
+	default:
+		return true;
+	}
+}
+
+/* Depths become 1 where the reference compares true with them, else 0. */
+static void compare_texels(const struct tag_wave *w, struct texel_rows *texel)
+{
+	const struct tag_state *s = w->state;
+	const enum pumice_compare func = (enum pumice_compare)s->sampler.compare_func;
+	bool unit = s->info->kind == PUMICE_KIND_UNORM;
+
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		float depth, reference = w->extra[l], result;
+
+		memcpy(&depth, &texel->row[0][l], sizeof(depth));
+		depth /= s->scale[0];
+		if (unit && !(reference > 0.0f))
+			reference = 0.0f;
+		if (unit && reference > 1.0f)
+			reference = 1.0f;
+		result = compare(func, reference, depth) ? 1.0f : 0.0f;
+		for (u32 c = 0; c < 4; c++)
+			memcpy(&texel->row[c][l], &result, sizeof(result));
+	}
+}
+
+/* Texel at place n as numbers, before scaling. */
+static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct texel_rows *texel)
+{
+	const struct tag_state *s = w->state;
+	struct texel_rows words;
+
+	if (!read_tap(w, t, n, &words))
+		return false;
+	w->tag->ops->expand(s->info, &words, texel);
+	if (s->border)
+		put_border(s, t, n, texel);
+	if (compares(w->request->op))
+		compare_texels(w, texel);
+	return true;
+}
+
+/* What a float texel without weight holds must not count. */
+static bool guards(const struct tag_wave *w)
+{
+	return w->state->info->kind == PUMICE_KIND_FLOAT && !compares(w->request->op);
+}
+
+/* One sample of one level. */
+static bool sample_level(struct tag_wave *w, const u32 *level, const float (*coord)[PUMICE_LANES],
+			 struct texel_rows *out)
+{
+	const struct tag_state *s = w->state;
+	struct texel_rows texel[8];
+	struct tf_taps taps;
+	u32 n;
+
+	place_lanes(w, level, coord, &taps);
+	if (!w->linear)
+		return expand_tap(w, &taps, 0, out);
+	if (s->plain && s->dims == 2 && !s->border && !compares(w->request->op)) {
+		u32 words[4][PUMICE_LANES] __attribute__((aligned(64)));
+
+		if (!tag_read_four(w, &taps, words))
+			return false;
+		w->tag->ops->bilinear(s->info, &taps, words, out);
+		return true;
+	}
+	for (n = 0; n < 1u << s->dims; n++) {
+		if (!expand_tap(w, &taps, n, &texel[n]))
+			return false;
+	}
+	w->tag->ops->blend(s->dims, guards(w), &taps, texel, out);
+	return true;
+}
+
+/* One sample of the one or two levels of each lane. */
+static bool sample_levels(struct tag_wave *w, const float (*coord)[PUMICE_LANES],
+			  struct texel_rows *out)
+{
+	struct texel_rows finer;
+
+	if (!sample_level(w, w->level[0], coord, out))
+		return false;
+	if (!w->two_levels)
+		return true;
+	if (!sample_level(w, w->level[1], coord, &finer))
+		return false;
+	w->tag->ops->mix(guards(w), w->level_weight, &finer, out);
+	return true;
+}
+
+static void add_samples(const struct texel_rows *one, u32 step, const float *steps,
+			struct texel_rows *sum)
+{
+	for (u32 c = 0; c < 4; c++) {
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			float a, b;
+
+			if ((float)step >= steps[l])
+				continue;
+			memcpy(&a, &sum->row[c][l], sizeof(a));
+			memcpy(&b, &one->row[c][l], sizeof(b));
+			a = step ? a + b : b;
+			memcpy(&sum->row[c][l], &a, sizeof(a));
+		}
+	}
+}
+
+/* The average of samples along the axis of anisotropy, each lane's number of them. */
+static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
+{
+	float coord[3][PUMICE_LANES] __attribute__((aligned(64)));
+	struct texel_rows one;
+
+	for (u32 step = 0; step < w->most_steps; step++) {
+		for (u32 a = 0; a < 2; a++) {
+			for (u32 l = 0; l < PUMICE_LANES; l++) {
+				float at = ((float)step + 0.5f) / w->steps[l] - 0.5f;
+				bool one_step = w->steps[l] <= 1.0f || (float)step >= w->steps[l];
+
+				coord[a][l] = one_step ? w->coord[a][l] :
+							 w->coord[a][l] + w->axis[a][l] * at;
+			}
+		}
+		if (!sample_levels(w, (const float (*)[PUMICE_LANES])coord, &one))
+			return false;
+		add_samples(&one, step, w->steps, out);
+	}
+	for (u32 c = 0; c < 4; c++) {
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			float sum;
+
+			memcpy(&sum, &out->row[c][l], sizeof(sum));
+			sum /= w->steps[l];
+			memcpy(&out->row[c][l], &sum, sizeof(sum));
+		}
+	}
+	return true;
+}
+
+/* Numbers to what the program gets; into four rows. */
+static void finish(const struct tag_wave *w, struct texel_rows *texel, u32 *out)
+{
+	const struct tag_state *s = w->state;
+	u32 one = texel_integer(s->info) ? 1 : 0x3f800000u;
+
+	w->tag->ops->scale(s->scale, texel);
+	if (s->same) {
+		memcpy(out, texel->row, sizeof(texel->row));
+		return;
+	}
+	for (u32 c = 0; c < 4; c++) {
+		u32 *row = out + c * PUMICE_LANES;
+
+		if (s->swizzle[c] <= PUMICE_SWIZZLE_A)
+			memcpy(row, texel->row[s->swizzle[c]], sizeof(texel->row[0]));
+		for (u32 l = 0; l < PUMICE_LANES && s->swizzle[c] > PUMICE_SWIZZLE_A; l++)
+			row[l] = s->swizzle[c] == PUMICE_SWIZZLE_ONE ? one : 0;
+	}
+}
+
+static bool sample(struct tag_wave *w, u32 *out)
+{
+	struct texel_rows texel;
+
+	if (w->most_steps > 1) {
+		if (!sample_axis(w, &texel))
+			return false;
+	} else if (!sample_levels(w, (const float (*)[PUMICE_LANES])w->coord, &texel)) {
+		return false;
+	}
+	if (compares(w->request->op))
+		memcpy(out, texel.row, sizeof(texel.row));
+	else
+		finish(w, &texel, out);
+	return true;
+}
+
+static bool gather(struct tag_wave *w, u32 *out)
+{
+	u32 all[4][PUMICE_LANES] __attribute__((aligned(64)));
+	struct texel_rows texel;
+	struct tf_taps taps;
+
+	place_lanes(w, w->level[0], (const float (*)[PUMICE_LANES])w->coord, &taps);
+	for (u32 n = 0; n < 4; n++) {
+		if (!expand_tap(w, &taps, n, &texel))
+			return false;
+		if (compares(w->request->op)) {
+			memcpy(out + n * PUMICE_LANES, texel.row[0], sizeof(texel.row[0]));
+			continue;
+		}
+		finish(w, &texel, all[0]);
+		memcpy(out + n * PUMICE_LANES, all[w->request->comp % 4], sizeof(all[0]));
+	}
+	return true;
+}
+
+static void query_lod(const struct tag_wave *w, u32 *out)
+{
+	memcpy(out, w->lod, sizeof(w->lod));
+	memcpy(out + PUMICE_LANES, w->lod_raw, sizeof(w->lod_raw));
+	memset(out + 2 * PUMICE_LANES, 0, 2 * sizeof(w->lod));
+}
+
+/* Address of a lane's texel by whole coordinates; false when there is no such texel. */
+static bool fetch_lane(const struct tag_wave *w, u32 l, struct tf_taps *t)
+{
+	const struct tag_request *r = w->request;
+	const struct tag_state *s = w->state;
+	u32 at[3] = { 0 }, level = r->extra[l], layer = 0;
+	const struct pumice_level *v;
+
+	if (level >= s->surface.levels)
+		return false;
+	v = &s->level[level];
+	for (u32 a = 0; a < s->dims; a++)
+		at[a] = r->coord[a * PUMICE_LANES + l];
+	if (s->array)
+		layer = r->coord[s->dims * PUMICE_LANES + l];
+	if (s->dims == 3)
+		layer = at[2];
+	if (at[0] >= v->width || at[1] >= v->height || layer >= v->layers)
+		return false;
+	t->index[0][0][l] = at[0];
+	t->index[1][0][l] = at[1];
+	t->column[0][l] = (u32)pumice_level_column(v, at[0] / s->info->block);
+	t->row[0][0][l] = s->texture.addr + v->offset + layer * v->layer_bytes +
+			  pumice_level_row(v, at[1] / s->info->block);
+	return true;
+}
+
+static bool fetch(struct tag_wave *w, u32 *out)
+{
+	struct texel_rows words, texel;
+	struct tf_taps taps;
+	u32 lanes = 0, l;
+
+	for (l = 0; l < PUMICE_LANES; l++) {
+		if (w->request->lanes >> l & 1)
+			lanes |= (u32)fetch_lane(w, l, &taps) << l;
+	}
+	if (!lanes) {
+		memset(out, 0, sizeof(texel.row));
+		return true;
+	}
+	for (l = 0; l < PUMICE_LANES; l++) {
+		u32 first = (u32)__builtin_ctz(lanes);
+
+		if (lanes >> l & 1)
+			continue;
+		taps.index[0][0][l] = taps.index[0][0][first];
+		taps.index[1][0][l] = taps.index[1][0][first];
+		taps.column[0][l] = taps.column[0][first];
+		taps.row[0][0][l] = taps.row[0][0][first];
+	}
+	if (!tag_read_words(w, taps.row[0][0], taps.column[0], taps.index[0][0], taps.index[1][0],
+			    &words))
+		return false;
+	w->tag->ops->expand(w->state->info, &words, &texel);
+	finish(w, &texel, out);
+	for (u32 n = 0; n < 4 * PUMICE_LANES; n++)
+		out[n] = lanes >> n % PUMICE_LANES & 1 ? out[n] : 0;
+	return true;
+}
+
+static bool run(struct tag_wave *w, u32 *out)
+{
+	if (w->request->op == PUMICE_USC_OP_FETCH)
+		return fetch(w, out);
+	tag_coordinates(w);
+	tag_levels(w);
+	if (w->request->op == PUMICE_USC_OP_QUERY_LOD) {
+		query_lod(w, out);
+		return true;
+	}
+	if (~w->request->lanes)
+		follow_lanes(w);
+	if (w->request->op == PUMICE_USC_OP_GATHER || w->request->op == PUMICE_USC_OP_GATHER_CMP)
+		return gather(w, out);
+	return sample(w, out);
+}
+
+bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
+	      struct gpu_fault *fault)
+{
+	struct tag_wave w;
+
+	w.tag = tag;
+	w.request = request;
+	w.fault = fault;
+	w.state = tag_state_get(tag, request->state);
+	atomic_store_explicit(&tag->reads, tag_reads(tag) + 1, memory_order_relaxed);
+	if (!request_valid(request, w.state)) {
+		fault->fault = PUMICE_FAULT_TAG_STATE;
+		fault->unit = PUMICE_UNIT_TAG;
+		fault->access = PUMICE_ACCESS_READ;
+		fault->ctx = (u8)request->ctx;
+		fault->addr = 0;
+		return false;
+	}
+	if (!request->lanes)
+		return true;
+	memset(w.windows.grain, 0xff, sizeof(w.windows.grain));
+	return run(&w, out);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The vector levels that there are. Included by this folder's sources only. */
+#ifndef PUMICE_GPU_TEXEL_INTERNAL_H
+#define PUMICE_GPU_TEXEL_INTERNAL_H
+
+#include "texel.h"
+
+extern const struct texel_ops texel_level_base;
+#ifdef __x86_64__
+extern const struct texel_ops texel_level_avx2;
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Vector level of every host: 128-bit vectors, without any special instruction.
+ *
+ * Source: see level.h.
+ */
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+#include "../tf/tf.h"
+#include "internal.h"
+#include "srgb.h"
+#include "texel.h"
+
+#define TEXEL_VEC_BYTES 16
+#define TEXEL_LEVEL_OPS texel_level_base
+#include "level.h"

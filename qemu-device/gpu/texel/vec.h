@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A row of 32 lanes as a few vectors of the host's size.
+ *
+ * Included once per vector level (level_*.c), which defines TEXEL_VEC_BYTES. All
+ * arithmetic is the compiler's vector extensions, so that every level computes
+ * the same.
+ *
+ * Limits: little endian; rows are aligned to 32 bytes.
+ */
+#define VEC_LANES (TEXEL_VEC_BYTES / 4)
+#define VECS (PUMICE_LANES / VEC_LANES)
+/* For every vector of a row. */
+#define EACH(k) _Pragma("GCC unroll 8") for (u32 k = 0; k < VECS; k++)
+
+typedef u32 vu __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
+typedef s32 vs __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
+typedef float vf __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
+
+/* Vector k of a row. */
+#define VU(row) ((vu *)(void *)(row))
+#define VF(row) ((vf *)(void *)(row))
+#define CVU(row) ((const vu *)(const void *)(row))
+#define CVF(row) ((const vf *)(const void *)(row))
+
+static inline vu u_splat(u32 word)
+{
+	return (vu){ 0 } + word;
+}
+
+static inline vf f_splat(float f)
+{
+	return (vf){ 0 } + f;
+}
+
+/* Lanes of t where m is all ones, of f where it is zero. */
+static inline vu u_pick(vu m, vu t, vu f)
+{
+#if TEXEL_VEC_BYTES == 32
+	return (vu)_mm256_blendv_epi8((__m256i)f, (__m256i)t, (__m256i)m);
+#else
+	return (m & t) | (~m & f);
+#endif
+}
+
+static inline vf f_pick(vu m, vf t, vf f)
+{
+	return (vf)u_pick(m, (vu)t, (vu)f);
+}
+
+/* The greater and the lesser; b where one is not a number. */
+static inline vf f_max(vf a, vf b)
+{
+#if TEXEL_VEC_BYTES == 32
+	return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+	return (vf)_mm_max_ps((__m128)a, (__m128)b);
+#else
+	return f_pick((vu)(a > b), a, b);
+#endif
+}
+
+static inline vf f_min(vf a, vf b)
+{
+#if TEXEL_VEC_BYTES == 32
+	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+	return (vf)_mm_min_ps((__m128)a, (__m128)b);
+#else
+	return f_pick((vu)(a < b), a, b);
+#endif
+}
+
+static inline vs s_max(vs a, vs b)
+{
+	return (vs)u_pick((vu)(a > b), (vu)a, (vu)b);
+}
+
+static inline vs s_min(vs a, vs b)
+{
+	return (vs)u_pick((vu)(a < b), (vu)a, (vu)b);
+}
+
+static inline vf f_of_s(vs a)
+{
+	return __builtin_convertvector(a, vf);
+}
+
+/* Towards zero; a is within the range of s32. */
+static inline vs s_of_f(vf a)
+{
+	return __builtin_convertvector(a, vs);
+}
+
+/* Largest whole number that is not above a, which is within the range of s32. */
+static inline vf f_floor(vf a)
+{
+	vf t = f_of_s(s_of_f(a));
+
+	return t - (vf)((vu)(t > a) & (vu)f_splat(1.0f));
+}
+
+static inline vf f_abs(vf a)
+{
+	return (vf)((vu)a & 0x7fffffffu);
+}
+
+/* All ones in the lanes whose bit is set; vector k. */
+static inline vu u_lanes(u32 bits, u32 k)
+{
+	vu lane;
+
+	for (u32 l = 0; l < VEC_LANES; l++)
+		lane[l] = 1u << l;
+	return (vu)((u_splat(bits >> (k * VEC_LANES)) & lane) != 0);
+}
+
+/* All ones or all zeros. */
+static inline vu u_mask(bool on)
+{
+	return u_splat(on ? ~0u : 0u);
+}
