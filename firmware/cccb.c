@@ -12,19 +12,31 @@
 #include "dm.h"
 #include "fwccb.h"
 #include "log.h"
+#include "pumice_formats.h"
 #include "ufo.h"
 #include "window.h"
 
 /* Commands of one context before others have a turn. */
 #define BATCH	16u
 
-/* The largest command but PAD, which is not copied whole. */
+/*
+ * The largest command but PAD, which is not copied whole. Commands of jobs begin
+ * alike, with stream, seqno and perf: as compute does.
+ */
 union command {
 	struct fwif_cccb_header header;
 	struct fwif_cccb_wait wait;
 	struct fwif_cccb_compute compute;
+	struct fwif_cccb_render render;
 	struct fwif_cccb_update update;
 };
+
+_Static_assert(__builtin_offsetof(struct fwif_cccb_render, perf) ==
+	       __builtin_offsetof(struct fwif_cccb_compute, perf), "jobs begin alike");
+
+/* A scene and its chains, bytes. */
+#define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + PUMICE_SCENE_CHAIN_WORDS * PUMICE_PM_LISTS * \
+			      PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y))
 
 /* Exact size of a command, or 0 for PAD and what is unknown. */
 static u32 command_bytes(u32 type)
@@ -33,7 +45,11 @@ static u32 command_bytes(u32 type)
 	case FWIF_CCCB_WAIT:
 		return sizeof(struct fwif_cccb_wait);
 	case FWIF_CCCB_COMPUTE:
+	case FWIF_CCCB_TRANSFER:
 		return sizeof(struct fwif_cccb_compute);
+	case FWIF_CCCB_GEOMETRY:
+	case FWIF_CCCB_FRAGMENT:
+		return sizeof(struct fwif_cccb_render);
 	case FWIF_CCCB_UPDATE:
 		return sizeof(struct fwif_cccb_update);
 	default:
@@ -104,6 +120,7 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 		.time_end = now,
 		.run_ticks = c->job_ticks,
 		.slices = c->job_slices,
+		.partials = c->partials,
 	};
 
 	dm_job_gone(c);
@@ -114,23 +131,67 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 	return write_result(c, &result);
 }
 
-/* Prepare a job, or end it at once. False: malformed. */
-static bool take_compute(struct context *c, const struct fwif_cccb_compute *cmd, bool *prepared)
+/* What a command of a job says, but that of its data master. */
+static bool scene_valid(const union command *cmd)
 {
+	const struct fwif_cccb_render *r = &cmd->render;
+	u32 probe;
+
+	switch (cmd->header.type) {
+	case FWIF_CCCB_GEOMETRY:
+		if (r->before && ufo_check(r->before, r->before_value) == UFO_BAD_ADDRESS)
+			return false;
+		break;
+	case FWIF_CCCB_FRAGMENT:
+		if (r->render || r->before || r->before_value)
+			return false;
+		break;
+	default:
+		return true;
+	}
+	return !r->reserved && window_valid(r->scene, SCENE_BYTES, 16) &&
+	       window_read32(r->scene, &probe);
+}
+
+/* The command of jobs of the context's data master. */
+static u32 job_type(const struct context *c)
+{
+	static const u8 job[FWIF_DM_COUNT] = {
+		[FWIF_DM_CDM] = FWIF_CCCB_COMPUTE,
+		[FWIF_DM_VDM] = FWIF_CCCB_GEOMETRY,
+		[FWIF_DM_PDM] = FWIF_CCCB_FRAGMENT,
+		[FWIF_DM_TDM] = FWIF_CCCB_TRANSFER,
+	};
+
+	return job[c->dm];
+}
+
+/* Prepare a job, or end it at once. False: malformed. */
+static bool take_job(struct context *c, const union command *cmd, bool *prepared)
+{
+	const struct fwif_cccb_compute *job = &cmd->compute;
+	const bool renders = job->header.bytes == sizeof(cmd->render);
+	const u64 render = renders ? cmd->render.render : 0;
 	u32 probe;
 
 	*prepared = false;
-	if (cmd->perf && (!window_valid(cmd->perf, sizeof(struct fwif_perf), 8) ||
-			  !window_read32(cmd->perf, &probe)))
+	if (job->header.type != job_type(c) || !scene_valid(cmd))
+		return false;
+	if (job->perf && (!window_valid(job->perf, sizeof(struct fwif_perf), 8) ||
+			  !window_read32(job->perf, &probe)))
 		return false;
 	if (context_is_dead(c))
-		return refuse_job(c, cmd, PUMICE_FAULT_KILLED);
-	if (cmd->stream >> PUMICE_MMU_VA_BITS)
-		return refuse_job(c, cmd, PUMICE_FAULT_MMU_ADDRESS);
-	c->stream = cmd->stream;
-	c->seqno = cmd->seqno;
-	c->job_bytes = cmd->header.bytes;
-	c->perf = cmd->perf;
+		return refuse_job(c, job, PUMICE_FAULT_KILLED);
+	if (job->stream >> PUMICE_MMU_VA_BITS || render >> PUMICE_MMU_VA_BITS)
+		return refuse_job(c, job, PUMICE_FAULT_MMU_ADDRESS);
+	c->stream = job->stream;
+	c->render = render;
+	c->scene = renders ? cmd->render.scene : 0;
+	c->before = renders ? cmd->render.before : 0;
+	c->before_value = renders ? cmd->render.before_value : 0;
+	c->seqno = job->seqno;
+	c->job_bytes = job->header.bytes;
+	c->perf = job->perf;
 	*prepared = true;
 	return true;
 }
@@ -165,7 +226,10 @@ static bool carry_out(struct context *c, const union command *cmd, enum cccb_pro
 		*progress = CCCB_BLOCKED;
 		break;
 	case FWIF_CCCB_COMPUTE:
-		good = take_compute(c, &cmd->compute, &stays);
+	case FWIF_CCCB_GEOMETRY:
+	case FWIF_CCCB_FRAGMENT:
+	case FWIF_CCCB_TRANSFER:
+		good = take_job(c, cmd, &stays);
 		*progress = CCCB_JOB;
 		break;
 	case FWIF_CCCB_UPDATE:
@@ -204,6 +268,6 @@ void cccb_job_ended(struct context *c, const struct fwif_job_result *result)
 		consume(c, c->job_bytes);
 		context_publish_read(c);
 	} else {
-		break_context(c, FWIF_CCCB_COMPUTE);
+		break_context(c, job_type(c));
 	}
 }

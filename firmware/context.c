@@ -68,7 +68,7 @@ static bool host_part_valid(const struct fwif_context *f)
 	for (i = 0; i < sizeof(f->reserved) / sizeof(f->reserved[0]); i++)
 		if (f->reserved[i])
 			return false;
-	return f->magic == FWIF_CONTEXT_MAGIC && f->dm == FWIF_DM_CDM &&
+	return f->magic == FWIF_CONTEXT_MAGIC && f->dm < FWIF_DM_COUNT &&
 	       f->priority < FWIF_PRIORITIES && f->catalogue &&
 	       !(f->catalogue & ~PUMICE_MMU_CTX__CATALOGUE__MASK) &&
 	       power_of_two(f->cccb_bytes) && f->cccb_bytes >= FWIF_CCCB_MIN &&
@@ -82,15 +82,18 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 {
 	c->addr = addr;
 	c->id = f->id;
+	c->dm = f->dm;
 	c->priority = f->priority;
 	c->cccb = f->cccb;
 	c->cccb_mask = f->cccb_bytes - 1;
 	c->results = f->results;
 	c->result_mask = f->result_count - 1;
-	c->save = f->save;
+	c->save = f->dm == FWIF_DM_CDM ? f->save : 0;
 	c->catalogue = f->catalogue;
 	c->read = 0;
 	c->write = 0;
+	c->scene = 0;
+	c->partials = 0;
 	c->started = false;
 	c->job_slices = 0;
 	c->job_ticks = 0;
@@ -141,6 +144,16 @@ bool context_uses(u64 catalogue)
 
 	for (i = 0; i < FWIF_MAX_CONTEXTS; i++)
 		if (table[i].place > PLACE_IDLE && table[i].catalogue == catalogue)
+			return true;
+	return false;
+}
+
+bool context_uses_scene(u32 scene)
+{
+	u32 i;
+
+	for (i = 0; i < FWIF_MAX_CONTEXTS; i++)
+		if (table[i].place >= PLACE_READY && table[i].scene == scene)
 			return true;
 	return false;
 }

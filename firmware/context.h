@@ -28,6 +28,7 @@ struct context {
 	/* From struct fwif_context, checked. */
 	u32 addr;		/* fw address of it */
 	u32 id;
+	u32 dm;			/* enum fwif_dm */
 	u32 priority;
 	u32 cccb;		/* fw address of the client CCB */
 	u32 cccb_mask;		/* its bytes - 1 */
@@ -42,6 +43,10 @@ struct context {
 
 	/* The job that is prepared or runs. */
 	u64 stream;
+	u64 render;		/* geometry: pdm_render of a partial render */
+	u32 before, before_value;	/* of partial renders: struct fwif_cccb_render */
+	u32 scene;		/* fw address; 0 for compute and transfer */
+	u32 partials;		/* partial renders so far */
 	u32 seqno;
 	u32 job_bytes;		/* of its command */
 	u32 perf;		/* fw address of struct fwif_perf, or 0 */
@@ -101,6 +106,9 @@ static inline bool context_has_work(const struct context *c)
 
 /** context_uses - whether a context with work belongs to a VM. @catalogue: of the VM */
 bool context_uses(u64 catalogue);
+
+/** context_uses_scene - whether a job that is prepared or runs has this scene. @scene: fw address */
+bool context_uses_scene(u32 scene);
 
 /** context_set_state - tell the host of a new state. */
 void context_set_state(struct context *c, enum fwif_context_state state);

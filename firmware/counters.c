@@ -2,10 +2,13 @@
 /*
  * Performance counters: the difference that one slice makes.
  *
- * The device's counters run for ever and know no job; one job at a time has the
- * data master, so what they gain in its slice is its own. Source: hw/perf.h.
+ * The device's counters run for ever and know no job. A data master has one job at
+ * a time, so what its own blocks count in the slice is the job's own. Source:
+ * hw/perf.h.
  *
- * Limits: translation misses of the firmware itself are among MMU_TLB_MISSES.
+ * Limits: what data masters share (PDS, USC, TAG, MMU) counts for all jobs that run
+ * side by side. Translation misses of the firmware itself are among
+ * MMU_TLB_MISSES.
  */
 #include "bus.h"
 #include "counters.h"
@@ -15,28 +18,47 @@
 
 _Static_assert(sizeof(struct fwif_perf) / sizeof(u64) >= PUMICE_PERF_NUMBER, "struct fwif_perf");
 
-static u64 before[PUMICE_PERF_NUMBER];
-static u32 ctrl_before;
+#define BIT(category)	(1u << PUMICE_PERF_##category)
+#define SHARED		(BIT(PDS) | BIT(USC) | BIT(TAG) | BIT(MMU))
 
-void counters_begin(void)
+/* Categories that count for jobs of a data master. */
+static const u16 counts[FWIF_DM_COUNT] = {
+	[FWIF_DM_CDM] = BIT(CDM) | SHARED,
+	[FWIF_DM_VDM] = BIT(VDM) | BIT(TA) | BIT(PM) | SHARED,
+	[FWIF_DM_PDM] = BIT(PDM) | BIT(PM) | SHARED,
+	[FWIF_DM_TDM] = BIT(TDM) | BIT(MMU),
+};
+
+#define CATEGORY_BIT(name, category, detailed, unit, description) BIT(category),
+static const u16 category[PUMICE_PERF_NUMBER] = { PUMICE_PERF_COUNTERS(CATEGORY_BIT) };
+
+static u64 before[FWIF_DM_COUNT][PUMICE_PERF_NUMBER];
+static u32 counted;		/* jobs that are counted now */
+static u32 ctrl_before;		/* before the first of them */
+
+void counters_begin(u32 dm)
 {
 	u32 i;
 
-	ctrl_before = reg_read(PUMICE_PERF_CTRL);
-	reg_write(PUMICE_PERF_CTRL, ctrl_before | PUMICE_PERF_CTRL__DETAIL__MASK);
+	if (!counted++) {
+		ctrl_before = reg_read(PUMICE_PERF_CTRL);
+		reg_write(PUMICE_PERF_CTRL, ctrl_before | PUMICE_PERF_CTRL__DETAIL__MASK);
+	}
 	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
-		before[i] = reg_read64_moving(PUMICE_PERF_COUNTER(i));
+		before[dm][i] = reg_read64_moving(PUMICE_PERF_COUNTER(i));
 }
 
-void counters_end(u32 addr)
+void counters_end(u32 dm, u32 addr)
 {
 	u64 value[PUMICE_PERF_NUMBER];
 	u32 i;
 
-	reg_write(PUMICE_PERF_CTRL, ctrl_before);
+	if (!--counted)
+		reg_write(PUMICE_PERF_CTRL, ctrl_before);
 	if (!window_read(addr, value, sizeof(value) / 4))
 		return;
 	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
-		value[i] += reg_read64_moving(PUMICE_PERF_COUNTER(i)) - before[i];
+		if (category[i] & counts[dm])
+			value[i] += reg_read64_moving(PUMICE_PERF_COUNTER(i)) - before[dm][i];
 	window_write(addr, value, sizeof(value) / 4);
 }

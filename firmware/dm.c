@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The compute data master: slices of jobs (document 000, "Compute Workload").
+ * The data masters: slices of jobs (document 000, "Compute Workload"; document
+ * 004 for the others). They have the same registers at the same offsets, but for
+ * what only one of them does. Only the CDM switches jobs out; the others' run to
+ * their end in one slice.
  *
  * What a job has used is counted here, slice by slice, and told to the host
  * while the job goes on: the host's time-outs count the time on the data
@@ -27,8 +30,40 @@ struct shown {
 _Static_assert(__builtin_offsetof(struct fwif_context, slices) - SHOWN_AT ==
 	       __builtin_offsetof(struct shown, slices), "struct shown");
 
-static u64 slice_start;
-static u8 mmu_context;
+static const u32 unit_base[FWIF_DM_COUNT] = {
+	[FWIF_DM_CDM] = PUMICE_CDM_UNIT_BASE,
+	[FWIF_DM_VDM] = PUMICE_VDM_UNIT_BASE,
+	[FWIF_DM_PDM] = PUMICE_PDM_UNIT_BASE,
+	[FWIF_DM_TDM] = PUMICE_TDM_UNIT_BASE,
+};
+
+/* A register of a data master, by the name that it has in the CDM or, of scenes, in the VDM. */
+#define DM_REG(dm, name)	(unit_base[dm] + PUMICE_CDM_##name - PUMICE_CDM_UNIT_BASE)
+#define DM_SCENE(dm)		(unit_base[dm] + PUMICE_VDM_SCENE_BASE - PUMICE_VDM_UNIT_BASE)
+
+#define SAME_AS_CDM(unit, name) \
+	_Static_assert(PUMICE_##unit##_##name - PUMICE_##unit##_UNIT_BASE == \
+		       PUMICE_CDM_##name - PUMICE_CDM_UNIT_BASE, #unit " " #name)
+#define ALL_SAME_AS_CDM(unit) \
+	SAME_AS_CDM(unit, STREAM_BASE); \
+	SAME_AS_CDM(unit, MMU_CTX); \
+	SAME_AS_CDM(unit, CTRL); \
+	SAME_AS_CDM(unit, STATUS); \
+	SAME_AS_CDM(unit, FAULT_ADDR); \
+	SAME_AS_CDM(unit, FAULT_INFO); \
+	SAME_AS_CDM(unit, TIME_START); \
+	SAME_AS_CDM(unit, TIME_END); \
+	SAME_AS_CDM(unit, GROUPS); \
+	SAME_AS_CDM(unit, TAG); \
+	_Static_assert(PUMICE_##unit##_CTRL__START__MASK == PUMICE_CDM_CTRL__START__MASK && \
+		       PUMICE_##unit##_CTRL__ABORT__MASK == PUMICE_CDM_CTRL__ABORT__MASK, #unit)
+ALL_SAME_AS_CDM(VDM);
+ALL_SAME_AS_CDM(PDM);
+ALL_SAME_AS_CDM(TDM);
+
+/* The slice that runs, or ran last, on each. */
+static u64 slice_start[FWIF_DM_COUNT];
+static u8 mmu_context[FWIF_DM_COUNT];
 
 static void show(const struct context *c, u64 start)
 {
@@ -43,27 +78,57 @@ static void show(const struct context *c, u64 start)
 	window_write(c->addr + SHOWN_AT, &shown, sizeof(shown) / 4);
 }
 
+/* What all jobs have: whose it is, where it is. */
+static void load_job(u32 dm, const struct context *c, u64 stream, u32 mmu)
+{
+	reg_write64(DM_REG(dm, STREAM_BASE), stream);
+	reg_write64(DM_REG(dm, TAG), PUMICE_FIELD_PREP(PUMICE_CDM_TAG__CONTEXT, (u64)c->id) |
+				     PUMICE_FIELD_PREP(PUMICE_CDM_TAG__SEQNO, (u64)c->seqno));
+	reg_write(DM_REG(dm, MMU_CTX), PUMICE_FIELD_PREP(PUMICE_CDM_MMU_CTX__ID, mmu));
+}
+
+/* What only some have. */
+static void load_own(const struct context *c)
+{
+	u32 split = fw_boot->split_prims ? fw_boot->split_prims : PUMICE_SPLIT_PRIMS;
+
+	switch (c->dm) {
+	case FWIF_DM_CDM:
+		reg_write64(PUMICE_CDM_SAVE_BASE, c->save);
+		break;
+	case FWIF_DM_VDM:
+		if (split > PUMICE_FIELD_GET(PUMICE_VDM_SPLIT__PRIMS, ~0u))
+			split = PUMICE_FIELD_GET(PUMICE_VDM_SPLIT__PRIMS, ~0u);
+		reg_write(PUMICE_VDM_SPLIT, PUMICE_FIELD_PREP(PUMICE_VDM_SPLIT__PRIMS, split));
+		reg_write64(DM_SCENE(c->dm), c->scene);
+		break;
+	case FWIF_DM_PDM:
+		reg_write64(DM_SCENE(c->dm), c->scene);
+		break;
+	}
+}
+
 void dm_start(struct context *c)
 {
-	mmu_context = (u8)mmu_bind(c);
-	reg_write64(PUMICE_CDM_STREAM_BASE, c->stream);
-	reg_write64(PUMICE_CDM_SAVE_BASE, c->save);
-	reg_write64(PUMICE_CDM_TAG, PUMICE_FIELD_PREP(PUMICE_CDM_TAG__CONTEXT, (u64)c->id) |
-				    PUMICE_FIELD_PREP(PUMICE_CDM_TAG__SEQNO, (u64)c->seqno));
-	reg_write(PUMICE_CDM_MMU_CTX, PUMICE_FIELD_PREP(PUMICE_CDM_MMU_CTX__ID, mmu_context));
+	u32 mmu = mmu_bind(c);
+
+	mmu_context[c->dm] = (u8)mmu;
+	load_job(c->dm, c, c->stream, mmu);
+	load_own(c);
 	if (c->perf)
-		counters_begin();
-	slice_start = clock_now();
-	show(c, slice_start);
+		counters_begin(c->dm);
+	slice_start[c->dm] = clock_now();
+	show(c, slice_start[c->dm]);
 	if (c->started) {
-		log_event(FWIF_LOG_JOB_RESUME, c->id, c->seqno, mmu_context);
+		log_event(FWIF_LOG_JOB_RESUME, c->id, c->seqno, mmu);
 		reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__RESUME__MASK);
 	} else {
 		fw_boot->jobs_started++;
-		log_event(FWIF_LOG_JOB_START, c->id, c->seqno, mmu_context);
-		reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+		log_event(FWIF_LOG_JOB_START, c->id, c->seqno, mmu);
+		reg_write(DM_REG(c->dm, CTRL), PUMICE_CDM_CTRL__START__MASK);
 	}
-	fw_boot->active_context = c->id;
+	if (c->dm == FWIF_DM_CDM)
+		fw_boot->active_context = c->id;
 }
 
 void dm_switch_out(void)
@@ -71,15 +136,15 @@ void dm_switch_out(void)
 	reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
 }
 
-void dm_abort(void)
+void dm_abort(u32 dm)
 {
-	reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+	reg_write(DM_REG(dm, CTRL), PUMICE_CDM_CTRL__ABORT__MASK);
 }
 
 void dm_slice_end(struct context *c)
 {
-	u64 start = reg_read64(PUMICE_CDM_TIME_START);
-	u64 ticks = reg_read64(PUMICE_CDM_TIME_END) - start;
+	u64 start = reg_read64(DM_REG(c->dm, TIME_START));
+	u64 ticks = reg_read64(DM_REG(c->dm, TIME_END)) - start;
 
 	if (!c->started)
 		c->first_start = start;
@@ -88,38 +153,47 @@ void dm_slice_end(struct context *c)
 	c->job_ticks += ticks;
 	c->job_slices++;
 	c->slices++;
+	mmu_unbind(mmu_context[c->dm]);
 	if (c->perf)
-		counters_end(c->perf);
+		counters_end(c->dm, c->perf);
 	show(c, 0);
-	fw_boot->active_context = FWIF_NO_CONTEXT;
+	if (c->dm == FWIF_DM_CDM)
+		fw_boot->active_context = FWIF_NO_CONTEXT;
+}
+
+void dm_fault(u32 dm, struct fwif_job_result *r)
+{
+	u32 status = reg_read(DM_REG(dm, STATUS));
+	u64 info = reg_read64(DM_REG(dm, FAULT_INFO));
+
+	r->fault = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status);
+	r->unit = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__UNIT, status);
+	r->access = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__ACCESS, status);
+	r->mmu_context = (u8)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__CTX, info);
+	r->addr = reg_read64(DM_REG(dm, FAULT_ADDR));
+	r->pc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__PC, info);
+	r->usc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__USC, info);
 }
 
 void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)
 {
-	u32 status = reg_read(PUMICE_CDM_STATUS);
-	u64 info;
+	u32 status = reg_read(DM_REG(c->dm, STATUS));
 
 	*r = (struct fwif_job_result){
 		.seqno = c->seqno,
-		.fault = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status),
-		.mmu_context = mmu_context,
+		.mmu_context = mmu_context[c->dm],
 		.time_start = c->first_start,
-		.time_end = reg_read64(PUMICE_CDM_TIME_END),
-		.groups = reg_read64(PUMICE_CDM_GROUPS),
+		.time_end = reg_read64(DM_REG(c->dm, TIME_END)),
+		.groups = reg_read64(DM_REG(c->dm, GROUPS)),
 		.run_ticks = c->job_ticks,
 		.slices = c->job_slices,
+		.partials = c->partials,
 	};
 	if (aborted) {
 		r->fault = PUMICE_FAULT_KILLED;
 		r->unit = PUMICE_UNIT_FW;
-	} else if (r->fault) {
-		info = reg_read64(PUMICE_CDM_FAULT_INFO);
-		r->unit = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__UNIT, status);
-		r->access = (u8)PUMICE_FIELD_GET(PUMICE_CDM_STATUS__ACCESS, status);
-		r->mmu_context = (u8)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__CTX, info);
-		r->addr = reg_read64(PUMICE_CDM_FAULT_ADDR);
-		r->pc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__PC, info);
-		r->usc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__USC, info);
+	} else if (PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status)) {
+		dm_fault(c->dm, r);
 	}
 }
 
@@ -128,10 +202,34 @@ void dm_job_gone(struct context *c)
 	c->started = false;
 	c->job_ticks = 0;
 	c->job_slices = 0;
+	c->partials = 0;
 	show(c, 0);
 }
 
-u64 dm_slice_start(void)
+u64 dm_slice_start(u32 dm)
 {
-	return slice_start;
+	return slice_start[dm];
+}
+
+u64 dm_groups(u32 dm)
+{
+	return reg_read64_moving(DM_REG(dm, GROUPS));
+}
+
+void dm_vdm_resume(void)
+{
+	reg_write(PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__RESUME__MASK);
+}
+
+void dm_vdm_flush(void)
+{
+	reg_write(PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__FLUSH__MASK);
+}
+
+void dm_partial_start(const struct context *c)
+{
+	load_job(FWIF_DM_PDM, c, c->render, mmu_context[FWIF_DM_VDM]);
+	reg_write64(PUMICE_PDM_SCENE_BASE, c->scene);
+	reg_write(PUMICE_PDM_CTRL,
+		  PUMICE_PDM_CTRL__START__MASK | PUMICE_PDM_CTRL__PARTIAL__MASK);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compute data master, as the scheduler uses it: one slice of one job after
- * the other. All functions are called with interrupts off.
+ * The data masters, as the scheduler uses them: slices of jobs, one after the
+ * other on each of them. @dm is enum fwif_dm. All functions are called with
+ * interrupts off.
  */
 #ifndef FW_DM_H
 #define FW_DM_H
@@ -11,11 +12,11 @@
 /** dm_start - begin a slice: start the context's job, or resume it if it was switched out. */
 void dm_start(struct context *c);
 
-/** dm_switch_out - ask for the job's state at the next work-group boundary. */
+/** dm_switch_out - ask for the CDM's job's state at the next work-group boundary. */
 void dm_switch_out(void);
 
 /** dm_abort - stop the job. */
-void dm_abort(void);
+void dm_abort(u32 dm);
 
 /** dm_slice_end - the data master stopped: account for the slice. @c: whose job it was */
 void dm_slice_end(struct context *c);
@@ -29,10 +30,25 @@ void dm_slice_end(struct context *c);
  */
 void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r);
 
+/** dm_fault - how a data master's last job stopped. @r: out, the fields of the fault only */
+void dm_fault(u32 dm, struct fwif_job_result *r);
+
 /** dm_job_gone - tell the host that the context has no started job any more. */
 void dm_job_gone(struct context *c);
 
 /** dm_slice_start - GPU clock when the running slice began. */
-u64 dm_slice_start(void);
+u64 dm_slice_start(u32 dm);
+
+/** dm_groups - what the running job has finished. */
+u64 dm_groups(u32 dm);
+
+/*
+ * A geometry job that stands still for want of pages: go on; or write the region
+ * headers of the scene so far; or have the PDM render it.
+ */
+void dm_vdm_resume(void);
+void dm_vdm_flush(void);
+/** dm_partial_start - @c: context of the geometry job; the PDM is free */
+void dm_partial_start(const struct context *c);
 
 #endif

@@ -20,20 +20,21 @@ void fwccb_init(const struct fw_ring *ring)
 	fwccb = *ring;
 }
 
-void fwccb_send(const struct fwif_fwccb_msg *msg)
+bool fwccb_send(const struct fwif_fwccb_msg *msg)
 {
 	u32 next = (fwccb_write + 1) & fwccb.mask;
 
 	if (next == (fwccb.ring->read & fwccb.mask)) {
 		fwccb.ring->dropped++;
 		log_event(FWIF_LOG_FWCCB_FULL, msg->type, 0, 0);
-		return;
+		return false;
 	}
 	window_write(fwccb.entries + fwccb_write * sizeof(*msg), msg, sizeof(*msg) / 4);
 	fence_writes();
 	fwccb_write = next;
 	fwccb.ring->write = next;
 	host_want_irq();
+	return true;
 }
 
 void host_want_irq(void)

@@ -7,8 +7,12 @@
 
 void fwccb_init(const struct fw_ring *ring);
 
-/** fwccb_send - send a message; dropped and counted when the ring is full. Interrupts off. */
-void fwccb_send(const struct fwif_fwccb_msg *msg);
+/**
+ * fwccb_send - send a message. Interrupts off.
+ *
+ * Return: false when the ring is full: the message is dropped and counted.
+ */
+bool fwccb_send(const struct fwif_fwccb_msg *msg);
 
 /** host_want_irq - the host is to look at its queues; told by the next host_notify(). */
 void host_want_irq(void);

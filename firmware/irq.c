@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
  * Interrupt tasks: what hardware waits for. Finishing, switching and starting
- * jobs, and their faults. The host's kick has no task of its own: it ends the sleep of the
+ * jobs, their faults, and what they lack. The host's kick has no task of its own: it ends the sleep of the
  * background loop, which then looks at the kernel CCB.
  *
  * Limits: serves virtual GPU 0.
  */
 #include "bus.h"
 #include "csr.h"
+#include "freelist.h"
 #include "fwccb.h"
 #include "irq.h"
 #include "sched.h"
 
 #define EVENT_HOST	PUMICE_FIELD_PREP(PUMICE_IC_PENDING__HOST, 1)
-#define EVENT_DONE	PUMICE_IC_PENDING__CDM_DONE__MASK
-#define EVENT_FAULT	PUMICE_IC_PENDING__CDM_FAULT__MASK
-#define EVENT_ABORTED	PUMICE_IC_PENDING__CDM_ABORTED__MASK
-#define EVENT_SWITCHED	PUMICE_IC_PENDING__CDM_SWITCHED__MASK
-#define EVENTS		(EVENT_HOST | EVENT_DONE | EVENT_FAULT | EVENT_ABORTED | EVENT_SWITCHED)
+#define EVENT(name)	PUMICE_IC_PENDING__##name##__MASK
+#define ENDS(dm)	(EVENT(dm##_DONE) | EVENT(dm##_FAULT) | EVENT(dm##_ABORTED))
+#define EVENTS		(EVENT_HOST | ENDS(CDM) | EVENT(CDM_SWITCHED) | ENDS(VDM) | \
+			 EVENT(VDM_MEMORY) | ENDS(PDM) | ENDS(TDM) | EVENT(PM_LOW))
 
 void irq_init(void)
 {
@@ -26,15 +26,30 @@ void irq_init(void)
 	__asm__ volatile("csrw mie, %0" : : "r"(MIE_MEIE | MIE_MTIE) : "memory");
 }
 
+/* A job that has ended stands still no more: an older event about that is void. */
+static void graphics(u32 pending)
+{
+	if (pending & ENDS(PDM))
+		sched_pdm_ended(pending & EVENT(PDM_ABORTED));
+	if (pending & ENDS(VDM))
+		sched_job_ended(FWIF_DM_VDM, pending & EVENT(VDM_ABORTED));
+	else if (pending & EVENT(VDM_MEMORY))
+		sched_vdm_memory();
+	if (pending & EVENT(PM_LOW))
+		freelist_low();
+}
+
 void irq_handle(void)
 {
 	u32 pending = reg_read(PUMICE_IC_PENDING) & EVENTS;
 
 	reg_write(PUMICE_IC_CLEAR, pending);
-	if (pending & (EVENT_DONE | EVENT_FAULT | EVENT_ABORTED)) {
-		sched_job_ended(pending & EVENT_ABORTED);
-		host_notify();
-	} else if (pending & EVENT_SWITCHED) {
+	if (pending & ENDS(CDM))
+		sched_job_ended(FWIF_DM_CDM, pending & EVENT(CDM_ABORTED));
+	else if (pending & EVENT(CDM_SWITCHED))
 		sched_job_switched();
-	}
+	if (pending & ENDS(TDM))
+		sched_job_ended(FWIF_DM_TDM, pending & EVENT(TDM_ABORTED));
+	graphics(pending);
+	host_notify();
 }

@@ -8,10 +8,14 @@
  * job is gone; interrupts go on meanwhile.
  */
 #include "csr.h"
+#include "freelist.h"
 #include "fwccb.h"
 #include "kccb.h"
 #include "log.h"
+#include "bus.h"
 #include "mmu.h"
+#include "partial.h"
+#include "pumice_formats.h"
 #include "sched.h"
 #include "window.h"
 
@@ -107,6 +111,24 @@ static enum fwif_status do_context_release(const struct fwif_kccb_cmd *cmd)
 	return FWIF_STATUS_OK;
 }
 
+static enum fwif_status do_free_list_grown(const struct fwif_kccb_cmd *cmd)
+{
+	if (!freelist_valid(cmd->object))
+		return FWIF_STATUS_INVALID;
+	partial_grown(cmd->object, freelist_answered(cmd->object, cmd->pages));
+	return FWIF_STATUS_OK;
+}
+
+static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
+{
+	if (!window_valid(cmd->object, PUMICE_SCENE_WORDS * 4, 16))
+		return FWIF_STATUS_INVALID;
+	if (context_uses_scene(cmd->object))
+		return FWIF_STATUS_BUSY;
+	reg_write64(PUMICE_PM_RELEASE, cmd->object);
+	return FWIF_STATUS_OK;
+}
+
 static enum fwif_status (*const handler[])(const struct fwif_kccb_cmd *cmd) = {
 	[FWIF_KCCB_PING] = do_ping,
 	[FWIF_KCCB_KICK] = do_kick,
@@ -114,15 +136,23 @@ static enum fwif_status (*const handler[])(const struct fwif_kccb_cmd *cmd) = {
 	[FWIF_KCCB_VM_RELEASE] = do_vm_release,
 	[FWIF_KCCB_CONTEXT_KILL] = do_context_kill,
 	[FWIF_KCCB_CONTEXT_RELEASE] = do_context_release,
+	[FWIF_KCCB_FREE_LIST_GROWN] = do_free_list_grown,
+	[FWIF_KCCB_SCENE_RELEASE] = do_scene_release,
 };
 
 static bool reserved_clear(const struct fwif_kccb_cmd *cmd)
 {
+	const bool names_object = cmd->type == FWIF_KCCB_FREE_LIST_GROWN ||
+				  cmd->type == FWIF_KCCB_SCENE_RELEASE;
 	u64 all = cmd->reserved;
 	u32 i;
 
 	for (i = 0; i < sizeof(cmd->reserved2) / sizeof(cmd->reserved2[0]); i++)
 		all |= cmd->reserved2[i];
+	if (!names_object)
+		all |= cmd->object;
+	if (cmd->type != FWIF_KCCB_FREE_LIST_GROWN)
+		all |= cmd->pages;
 	return !all;
 }
 

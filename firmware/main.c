@@ -49,6 +49,7 @@ _Noreturn void fw_main(u32 boot_low, u32 boot_high)
 	fwccb_init(&rings.fwccb);
 	kccb_init(&rings);
 	context_init();
+	sched_init();
 	irq_init();
 	log_event(FWIF_LOG_BOOT, FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR, 0);
 	boot_ready();

@@ -4,8 +4,8 @@
  *
  * There may be more VMs than MMU contexts. A VM keeps the one it has until
  * another needs it; then the one whose job started longest ago goes, with what
- * the TLBs hold of it. Only one job runs at a time, and a context is bound just
- * before it starts, so there is always one to take.
+ * the TLBs hold of it. As many jobs run at a time as there are data masters, and
+ * a context is bound just before its job starts, so there is always one to take.
  */
 #include "context.h"
 #include "log.h"
@@ -18,6 +18,10 @@ static u64 bound[PUMICE_MMU_CONTEXTS];
 /* Age of the last start in it; unsigned distance to the present counts. */
 static u32 used_at[PUMICE_MMU_CONTEXTS];
 static u32 starts;
+/* Jobs on data masters that use it now. */
+static u8 users[PUMICE_MMU_CONTEXTS];
+
+_Static_assert(PUMICE_MMU_CONTEXTS - FIRST > FWIF_DM_COUNT, "one is free for every job");
 
 static void drop_tlb(u32 ctx)
 {
@@ -37,15 +41,15 @@ static u32 find(u64 catalogue)
 	return 0;
 }
 
-/* One that is free, or the one used longest ago. */
+/* One that is free, or, of those that no job uses, the one used longest ago. */
 static u32 choose(void)
 {
-	u32 best = FIRST, i;
+	u32 best = 0, i;
 
 	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++) {
 		if (!bound[i])
 			return i;
-		if (starts - used_at[i] > starts - used_at[best])
+		if (!users[i] && (!best || starts - used_at[i] > starts - used_at[best]))
 			best = i;
 	}
 	return best;
@@ -73,7 +77,13 @@ u32 mmu_bind(struct context *c)
 		c->mmu = (u8)ctx;
 	}
 	used_at[ctx] = starts++;
+	users[ctx]++;
 	return ctx;
+}
+
+void mmu_unbind(u32 ctx)
+{
+	users[ctx]--;
 }
 
 void mmu_invalidate(u64 catalogue, u64 start, u64 end)

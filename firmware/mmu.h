@@ -16,8 +16,14 @@ static inline bool mmu_catalogue_valid(u64 catalogue)
 	return catalogue && !(catalogue & ~PUMICE_MMU_CTX__CATALOGUE__MASK);
 }
 
-/** mmu_bind - give a context's VM an MMU context, taking the one that rested longest. */
+/**
+ * mmu_bind - give a context's VM an MMU context, taking the one that rested
+ * longest. It stays the VM's until mmu_unbind().
+ */
 u32 mmu_bind(struct context *c);
+
+/** mmu_unbind - the job is off its data master. @ctx: what mmu_bind() gave */
+void mmu_unbind(u32 ctx);
 
 /**
  * mmu_invalidate - a VM's tables changed.

@@ -10,12 +10,16 @@
  * The end of a job asks CHECK's question in the interrupt already, so that the
  * next job starts without a turn of the background loop.
  *
- * One deadline is kept for the job on the data master: when another that is
- * ready has to have its turn. It is looked at again whenever a context becomes
- * ready, and when the timer says that it has come.
+ * Each data master has a job of its own, and its own lists of those that are
+ * ready. Only the CDM's jobs have slices: those of the others run to their end.
  *
- * Limits: a job leaves at a work-group boundary. One whose work-groups do not
- * end keeps the data master until the host kills it.
+ * One deadline is kept for the job on the CDM: when another that is ready has to
+ * have its turn. It is looked at again whenever a context becomes ready, and when
+ * the timer says that it has come.
+ *
+ * Limits: a compute job leaves at a work-group boundary. One whose work-groups do
+ * not end, or any other that does not end, keeps its data master until the host
+ * kills it.
  */
 #include "boot.h"
 #include "bus.h"
@@ -24,21 +28,37 @@
 #include "dm.h"
 #include "fwccb.h"
 #include "log.h"
+#include "partial.h"
 #include "sched.h"
 #include "ufo.h"
 
 static struct context_list check = CONTEXT_LIST_EMPTY;
 static struct context_list blocked = CONTEXT_LIST_EMPTY;
-static struct context_list ready[FWIF_PRIORITIES] = {
-	CONTEXT_LIST_EMPTY, CONTEXT_LIST_EMPTY, CONTEXT_LIST_EMPTY,
-};
-/* Whose job is on the data master, or NULL. */
-static struct context *running;
-static bool leaving;	/* it was asked to leave */
-static bool boosted;	/* it runs before higher priorities, for one slice */
+
+/* Of each data master. */
+static struct {
+	struct context_list ready[FWIF_PRIORITIES];
+	struct context *running;	/* whose job is on it, or NULL */
+	bool boosted;			/* it runs before higher priorities, for one slice */
+} master[FWIF_DM_COUNT];
+static bool leaving;	/* the job on the CDM was asked to leave */
 
 #define NEVER		(~0ull)
 #define TICKS_PER_US	(PUMICE_SYS_CLOCK_HZ__RESET / 1000000)
+
+void sched_init(void)
+{
+	u32 dm, p;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		for (p = 0; p < FWIF_PRIORITIES; p++)
+			master[dm].ready[p] = (struct context_list)CONTEXT_LIST_EMPTY;
+}
+
+bool sched_runs(u32 dm)
+{
+	return master[dm].running;
+}
 
 static void to_check(struct context *c)
 {
@@ -50,7 +70,7 @@ static void to_ready(struct context *c)
 {
 	c->place = PLACE_READY;
 	c->ready_since = clock_now();
-	context_list_push(&ready[c->priority], c);
+	context_list_push(&master[c->dm].ready[c->priority], c);
 }
 
 /* Let a context that is on no list go on, and put it where it belongs. */
@@ -134,17 +154,20 @@ static u64 least(u64 a, u64 b)
 }
 
 /* When the first of a list has waited so long that priorities count no more. */
-static u64 starves_at(u32 priority)
+static u64 starves_at(const struct context_list *list)
 {
-	const struct context *first = context_at(ready[priority].head);
+	const struct context *first = context_at(list->head);
 
 	return first->ready_since + FWIF_STARVE_SLICES * slice_ticks();
 }
 
-/* When the job on the data master has to go for another that is ready. */
+/* When the job on the CDM has to go for another that is ready. */
 static u64 slice_deadline(void)
 {
-	u64 end = dm_slice_start() + slice_ticks(), deadline = NEVER, starved;
+	const struct context_list *ready = master[FWIF_DM_CDM].ready;
+	const struct context *running = master[FWIF_DM_CDM].running;
+	const bool boosted = master[FWIF_DM_CDM].boosted;
+	u64 end = dm_slice_start(FWIF_DM_CDM) + slice_ticks(), deadline = NEVER, starved;
 	u32 p;
 
 	for (p = 0; p < FWIF_PRIORITIES; p++) {
@@ -155,7 +178,7 @@ static u64 slice_deadline(void)
 		if (p >= running->priority || boosted) {
 			deadline = least(deadline, end);
 		} else {
-			starved = starves_at(p);
+			starved = starves_at(&ready[p]);
 			deadline = least(deadline, starved > end ? starved : end);
 		}
 	}
@@ -174,6 +197,7 @@ static void set_timer(u64 at)
 
 void sched_review(void)
 {
+	const struct context *running = master[FWIF_DM_CDM].running;
 	u64 deadline = NEVER;
 
 	if (running && running->save && !leaving) {
@@ -188,7 +212,7 @@ void sched_review(void)
 }
 
 /* The list to take from: the highest, unless a lower one has waited too long. */
-static s32 choose_priority(void)
+static s32 choose_priority(const struct context_list *ready)
 {
 	s32 highest = FWIF_PRIORITIES - 1, p;
 	u64 now;
@@ -197,7 +221,7 @@ static s32 choose_priority(void)
 		highest--;
 	now = highest > 0 ? clock_now() : 0;
 	for (p = 0; p < highest; p++)
-		if (!context_list_empty(&ready[p]) && starves_at((u32)p) <= now)
+		if (!context_list_empty(&ready[p]) && starves_at(&ready[p]) <= now)
 			return p;
 	return highest;
 }
@@ -205,33 +229,43 @@ static s32 choose_priority(void)
 /* A context goes before those of a higher priority. */
 static void note_boost(const struct context *c)
 {
+	const struct context_list *ready = master[c->dm].ready;
 	u64 waited = clock_now() - c->ready_since;
 	u32 highest = FWIF_PRIORITIES - 1;
 
 	while (context_list_empty(&ready[highest]) && highest > c->priority)
 		highest--;
-	boosted = highest > c->priority;
-	if (!boosted)
+	master[c->dm].boosted = highest > c->priority;
+	if (!master[c->dm].boosted)
 		return;
 	fw_boot->boosts++;
 	log_event(FWIF_LOG_CONTEXT_BOOST, c->id, us_of(waited), highest);
 }
 
-void sched_start_next(void)
+/* Start a prepared job on a data master that is free. */
+static void start_on(u32 dm)
 {
+	struct context *c;
 	s32 priority;
 
-	if (!running) {
-		priority = choose_priority();
-		if (priority < 0) {
-			set_timer(NEVER);
-			return;
-		}
-		running = context_list_pop(&ready[priority]);
-		running->place = PLACE_RUNNING;
-		note_boost(running);
-		dm_start(running);
-	}
+	if (master[dm].running || (dm == FWIF_DM_PDM && partial_wants_pdm()))
+		return;
+	priority = choose_priority(master[dm].ready);
+	if (priority < 0)
+		return;
+	c = context_list_pop(&master[dm].ready[priority]);
+	c->place = PLACE_RUNNING;
+	master[dm].running = c;
+	note_boost(c);
+	dm_start(c);
+}
+
+void sched_start_next(void)
+{
+	u32 dm;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		start_on(dm);
 	sched_review();
 }
 
@@ -264,45 +298,66 @@ static void account(const struct context *c, const struct fwif_job_result *r)
 }
 
 /* The data master is free. */
-static struct context *take_running(void)
+static struct context *take_running(u32 dm)
 {
-	struct context *c = running;
+	struct context *c = master[dm].running;
 
-	running = NULL;
-	leaving = false;
-	boosted = false;
+	master[dm].running = NULL;
+	master[dm].boosted = false;
+	if (dm == FWIF_DM_CDM)
+		leaving = false;
 	if (c)
 		dm_slice_end(c);
 	return c;
 }
 
-void sched_job_ended(bool aborted)
+void sched_job_ended(u32 dm, bool aborted)
 {
-	struct context *c = take_running();
+	struct context *c = take_running(dm);
 	struct fwif_job_result result;
 
 	if (!c)
 		return;
 	dm_result(c, aborted, &result);
+	if (dm == FWIF_DM_VDM)
+		partial_vdm_ended(&result);
 	account(c, &result);
 	cccb_job_ended(c, &result);
 	go_on(c);
+	if (dm == FWIF_DM_PDM)
+		partial_pdm_free();
 	sched_start_next();
 }
 
 void sched_job_switched(void)
 {
-	struct context *c = take_running();
+	struct context *c = take_running(FWIF_DM_CDM);
 
 	if (!c)
 		return;
 	fw_boot->switches++;
 	log_event(FWIF_LOG_JOB_SWITCH, c->id, c->seqno,
-		  us_of(clock_now() - dm_slice_start()));
+		  us_of(clock_now() - dm_slice_start(FWIF_DM_CDM)));
 	if (context_is_dead(c))
 		to_check(c);
 	else
 		to_ready(c);
+	sched_start_next();
+}
+
+void sched_vdm_memory(void)
+{
+	if (master[FWIF_DM_VDM].running)
+		partial_memory(master[FWIF_DM_VDM].running);
+}
+
+void sched_pdm_ended(bool aborted)
+{
+	if (!partial_on_pdm()) {
+		sched_job_ended(FWIF_DM_PDM, aborted);
+		return;
+	}
+	partial_pdm_ended(aborted);
 	sched_start_next();
 }
 
@@ -317,11 +372,14 @@ void sched_kill(struct context *c)
 		to_check(c);
 		break;
 	case PLACE_READY:
-		context_list_remove(&ready[c->priority], c);
+		context_list_remove(&master[c->dm].ready[c->priority], c);
 		to_check(c);
 		break;
 	case PLACE_RUNNING:
-		dm_abort();
+		if (c->dm == FWIF_DM_VDM)
+			partial_kill();
+		else
+			dm_abort(c->dm);
 		break;
 	}
 }

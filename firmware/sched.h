@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scheduling of contexts onto the compute data master.
+ * Scheduling of contexts onto the data masters.
  *
  * High priority goes before normal before low; inside a priority contexts take
- * turns, a job or a time slice each, whichever is shorter. A context that has
+ * turns, a job or, on the CDM, a time slice each, whichever is shorter. A context that has
  * waited FWIF_STARVE_SLICES slices has one before those of a higher priority.
  */
 #ifndef FW_SCHED_H
 #define FW_SCHED_H
 
 #include "context.h"
+
+void sched_init(void);
+
+/** sched_runs - whether a data master has a job of a context. @dm: enum fwif_dm. Interrupts off. */
+bool sched_runs(u32 dm);
 
 /** sched_kick - a context's client CCB was written. @write: new offset, checked. Interrupts off. */
 void sched_kick(struct context *c, u32 write);
@@ -20,17 +25,23 @@ void sched_kick(struct context *c, u32 write);
  */
 void sched_check_dependencies(void);
 
-/** sched_start_next - start a prepared job if the data master is free. Interrupts off. */
+/** sched_start_next - start prepared jobs where data masters are free. Interrupts off. */
 void sched_start_next(void);
 
-/** sched_job_ended - interrupt task: the data master stopped. @aborted: because it was told to */
-void sched_job_ended(bool aborted);
+/** sched_job_ended - interrupt task: a data master stopped. @aborted: because it was told to */
+void sched_job_ended(u32 dm, bool aborted);
 
-/** sched_job_switched - interrupt task: the job left the data master and is saved. */
+/** sched_pdm_ended - the same of the PDM, whose job may be a partial render. */
+void sched_pdm_ended(bool aborted);
+
+/** sched_vdm_memory - interrupt task: the VDM's job is out of pages, or has flushed its scene. */
+void sched_vdm_memory(void);
+
+/** sched_job_switched - interrupt task: the job left the CDM and is saved. */
 void sched_job_switched(void);
 
 /**
- * sched_review - look whether the job on the data master has to leave, and set
+ * sched_review - look whether the job on the CDM has to leave, and set
  * the timer for when it will have to. Interrupts off.
  */
 void sched_review(void);

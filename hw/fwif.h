@@ -292,6 +292,13 @@ struct fwif_cccb_render {
 	u32 scene;		/* fw address of the scene structure (formats.xml) with its chains, 16-byte aligned */
 	u32 reserved;		/* zero */
 	u64 render;		/* GEOMETRY: pdm_render of the fragment job that follows; FRAGMENT: zero */
+	/*
+	 * GEOMETRY: a partial render comes before its fragment job, but not before what that has
+	 * to wait for in its own queue: until this update object has reached this value there is
+	 * none. 0, 0: nothing to wait for. FRAGMENT: zero.
+	 */
+	u32 before;		/* fw address, 4-byte aligned */
+	u32 before_value;
 };
 
 /*
@@ -404,7 +411,7 @@ FWIF_SIZE_(struct fwif_cccb_header, 8);
 FWIF_SIZE_(struct fwif_cccb_wait, 16);
 FWIF_SIZE_(struct fwif_cccb_compute, 24);
 FWIF_SIZE_(struct fwif_cccb_update, 16);
-FWIF_SIZE_(struct fwif_cccb_render, 40);
+FWIF_SIZE_(struct fwif_cccb_render, 48);
 FWIF_SIZE_(struct fwif_job_result, 64);
 FWIF_AT_(struct fwif_job_result, addr, 8);
 FWIF_AT_(struct fwif_job_result, time_start, 24);

@@ -58,7 +58,7 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		u32 value;
 	} cases[] = {
 		{ "magic", offsetof(struct fwif_context, magic), 0 },
-		{ "data master", offsetof(struct fwif_context, dm), 1 },
+		{ "data master", offsetof(struct fwif_context, dm), FWIF_DM_COUNT },
 		{ "priority", offsetof(struct fwif_context, priority), FWIF_PRIORITIES },
 		{ "catalogue misaligned", offsetof(struct fwif_context, catalogue), 0x1000 },
 		{ "catalogue too high", offsetof(struct fwif_context, catalogue) + 4, 0x10000 },

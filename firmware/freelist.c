@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Free lists: requests for pages, one a list at a time.
+ *
+ * The parameter management (document 004, "Master DPM") hands pages out and tells
+ * when few are left; how many there may be is the host's to say, on a path of its
+ * own: FREE_LIST_GROW in the firmware CCB, FREE_LIST_GROWN in the kernel CCB.
+ *
+ * Limits: so many requests can be open at once; the oldest is forgotten for a new
+ * one, and its list may then be asked for twice, which does no harm. Of two lists
+ * that become low at the same moment only one is asked for; the other is when it
+ * is empty.
+ */
+#include <stddef.h>
+
+#include "bus.h"
+#include "freelist.h"
+#include "fwccb.h"
+#include "log.h"
+#include "pumice_formats.h"
+#include "window.h"
+
+#define REQUESTS	16u
+
+/* Lists that the host has been asked about and has not answered; 0: none. */
+static u32 open_request[REQUESTS];
+static u32 next_request;
+
+bool freelist_valid(u32 list)
+{
+	u32 probe;
+
+	return window_valid(list, PUMICE_FREE_LIST_WORDS * 4, 4) && window_read32(list, &probe);
+}
+
+static bool read_list(u32 list, struct pumice_free_list *f)
+{
+	u32 words[PUMICE_FREE_LIST_WORDS];
+
+	if (!window_valid(list, sizeof(words), 4) ||
+	    !window_read(list, words, PUMICE_FREE_LIST_WORDS))
+		return false;
+	pumice_free_list_unpack(words, f);
+	return true;
+}
+
+/* The open request of a list, or NULL. */
+static u32 *find(u32 list)
+{
+	u32 i;
+
+	for (i = 0; i < REQUESTS; i++)
+		if (open_request[i] == list)
+			return &open_request[i];
+	return NULL;
+}
+
+bool freelist_ask(u32 list)
+{
+	const struct fwif_fwccb_msg msg = {
+		.type = FWIF_FWCCB_FREE_LIST_GROW,
+		.context_id = FWIF_NO_CONTEXT,
+		.code = list,
+		.time = clock_now(),
+	};
+	struct pumice_free_list f;
+
+	if (!list || !read_list(list, &f) || f.pages >= f.max_pages)
+		return false;
+	if (find(list))
+		return true;
+	if (!fwccb_send(&msg))
+		return false;
+	log_event(FWIF_LOG_FREE_LIST_GROW, list, f.pages, 0);
+	open_request[next_request] = list;
+	next_request = (next_request + 1) % REQUESTS;
+	return true;
+}
+
+bool freelist_answered(u32 list, u32 pages)
+{
+	u32 *request = find(list);
+	struct pumice_free_list before, after;
+
+	if (request)
+		*request = 0;
+	if (!read_list(list, &before))
+		return false;
+	reg_write64(PUMICE_PM_LIST, list);
+	reg_write(PUMICE_PM_GROW, PUMICE_FIELD_PREP(PUMICE_PM_GROW__PAGES, pages));
+	if (!read_list(list, &after))
+		return false;
+	log_event(FWIF_LOG_FREE_LIST_GROWN, list, after.pages, 0);
+	return after.pages > before.pages;
+}
+
+void freelist_low(void)
+{
+	freelist_ask((u32)reg_read64(PUMICE_PM_LOW_LIST));
+}
+
+u64 freelist_freed(void)
+{
+	return reg_read64_moving(PUMICE_PM_FREED);
+}
