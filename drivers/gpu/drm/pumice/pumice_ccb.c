@@ -9,6 +9,7 @@
  * never overtake it, and what it says is checked.
  */
 #include "pumice_ccb.h"
+#include "pumice_free_list.h"
 #include "pumice_fw.h"
 #include "pumice_reset.h"
 
@@ -308,6 +309,9 @@ static void take_message(struct pumice_device *pdev, const struct fwif_fwccb_msg
 		drm_err_ratelimited(&pdev->drm, "firmware error: %s, context %u, 0x%llx\n",
 				    pumice_fw_error_str(msg->code), msg->context_id, msg->addr);
 		pumice_reset_schedule(pdev);
+		break;
+	case FWIF_FWCCB_FREE_LIST_GROW:
+		pumice_free_list_wanted(pdev, msg->code);
 		break;
 	default:
 		drm_err_ratelimited(&pdev->drm, "firmware message of unknown type %u\n", msg->type);

@@ -32,8 +32,10 @@ static void free_work(struct work_struct *work)
 	struct pumice_context *ctx = container_of(work, struct pumice_context, free_work);
 	struct drm_device *drm = &ctx->pdev->drm;
 
-	drm_sched_fini(&ctx->sched);
-	pumice_fw_obj_destroy(ctx->pdev, ctx->ufo);
+	struct pumice_queue *q;
+
+	pumice_for_each_queue(q, ctx)
+		pumice_queue_fini(q);
 	kfree(ctx);
 	drm_dev_put(drm);
 }
@@ -76,93 +78,68 @@ struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 	return ctx;
 }
 
-static void fill_shared(struct pumice_context *ctx)
+/* Data masters of a type, for each queue. Returns how many. */
+static u32 data_masters(u32 type, u32 *dm)
 {
-	u32 addr = ctx->obj->addr;
-
-	ctx->shared->context = (struct fwif_context) {
-		.magic = FWIF_CONTEXT_MAGIC,
-		.id = ctx->id,
-		.dm = FWIF_DM_CDM,
-		.priority = ctx->priority,
-		.catalogue = pumice_vm_catalogue(ctx->vm),
-		.cccb = addr + offsetof(struct pumice_context_shared, cccb),
-		.cccb_bytes = PUMICE_CCCB_BYTES,
-		.results = addr + offsetof(struct pumice_context_shared, results),
-		.result_count = PUMICE_RESULT_COUNT,
-		.save = addr + offsetof(struct pumice_context_shared, save),
-	};
-}
-
-/* Memory shared with the firmware. What was made is freed by release_shared(). */
-static int make_shared(struct pumice_context *ctx)
-{
-	struct pumice_device *pdev = ctx->pdev;
-	struct pumice_fw_obj *obj;
-
-	obj = pumice_fw_obj_create(pdev, sizeof(u32));
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-	ctx->ufo = obj;
-	obj = pumice_fw_obj_create(pdev, sizeof(*ctx->shared));
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-	ctx->obj = obj;
-	ctx->shared = obj->cpu;
-	fill_shared(ctx);
-	return 0;
-}
-
-/* What a context shares with the firmware beside its update object, and its id. */
-static void release_shared(struct pumice_context *ctx)
-{
-	pumice_fw_obj_destroy(ctx->pdev, ctx->obj);
-	ctx->obj = NULL;
-	ida_free(&ctx->pdev->context_ids, ctx->id);
-}
-
-/* A structure with an id, or an error pointer. */
-static struct pumice_context *context_alloc(struct pumice_device *pdev, struct pumice_vm *vm,
-					    u32 priority)
-{
-	struct pumice_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
-	int id;
-
-	if (!ctx)
-		return ERR_PTR(-ENOMEM);
-	id = ida_alloc_max(&pdev->context_ids, FWIF_MAX_CONTEXTS - 1, GFP_KERNEL);
-	if (id < 0) {
-		kfree(ctx);
-		return ERR_PTR(id);
+	switch (type) {
+	case DRM_PUMICE_CONTEXT_RENDER:
+		dm[PUMICE_QUEUE_GEOMETRY] = FWIF_DM_VDM;
+		dm[PUMICE_QUEUE_FRAGMENT] = FWIF_DM_PDM;
+		return 2;
+	case DRM_PUMICE_CONTEXT_TRANSFER:
+		dm[0] = FWIF_DM_TDM;
+		return 1;
+	default:
+		dm[0] = FWIF_DM_CDM;
+		return 1;
 	}
-	kref_init(&ctx->ref);
-	ctx->pdev = pdev;
-	ctx->vm = vm;
-	ctx->id = id;
-	ctx->priority = priority;
-	ctx->fence_context = dma_fence_context_alloc(1);
-	spin_lock_init(&ctx->lock);
-	INIT_LIST_HEAD(&ctx->in_flight);
-	init_waitqueue_head(&ctx->drained);
-	INIT_WORK(&ctx->free_work, free_work);
-	return ctx;
+}
+
+/* All queues, or none. */
+static int make_queues(struct pumice_context *ctx)
+{
+	u32 dm[PUMICE_CONTEXT_QUEUES];
+	u32 count = data_masters(ctx->type, dm);
+	struct pumice_queue *q;
+	int ret;
+
+	while (ctx->queue_count < count) {
+		ret = pumice_queue_init(&ctx->queues[ctx->queue_count], ctx, dm[ctx->queue_count]);
+		if (ret)
+			goto undo;
+		ctx->queue_count++;
+	}
+	return 0;
+
+undo:
+	pumice_for_each_queue(q, ctx) {
+		drm_sched_entity_destroy(&q->entity);
+		pumice_queue_release_shared(q);
+		pumice_queue_fini(q);
+	}
+	return ret;
 }
 
 /* The caller's VM use is taken if it succeeds. */
 static struct pumice_context *context_create(struct pumice_device *pdev, struct pumice_vm *vm,
-					     u32 priority)
+					     u32 type, u32 priority)
 {
-	struct pumice_context *ctx = context_alloc(pdev, vm, priority);
+	struct pumice_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	int ret;
 
-	if (IS_ERR(ctx))
-		return ctx;
-	ret = make_shared(ctx);
-	if (!ret)
-		ret = pumice_queue_init(ctx);
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&ctx->ref);
+	ctx->pdev = pdev;
+	ctx->vm = vm;
+	ctx->type = type;
+	ctx->priority = priority;
+	ctx->timeout_ms = READ_ONCE(pumice_job_timeout_ms);
+	spin_lock_init(&ctx->lock);
+	init_waitqueue_head(&ctx->drained);
+	INIT_WORK(&ctx->free_work, free_work);
+	ret = make_queues(ctx);
 	if (ret) {
-		release_shared(ctx);
-		pumice_fw_obj_destroy(pdev, ctx->ufo);
 		kfree(ctx);
 		return ERR_PTR(ret);
 	}
@@ -176,11 +153,32 @@ static struct pumice_context *context_create(struct pumice_device *pdev, struct 
 	return ctx;
 }
 
-static int call_context(struct pumice_context *ctx, enum fwif_kccb_type type)
+static int call_queue(struct pumice_queue *q, enum fwif_kccb_type type)
 {
-	const struct fwif_kccb_cmd cmd = { .type = type, .context = ctx->obj->addr };
+	const struct fwif_kccb_cmd cmd = { .type = type, .context = q->obj->addr };
 
-	return pumice_kccb_call(ctx->pdev, &cmd);
+	return pumice_kccb_call(q->ctx->pdev, &cmd);
+}
+
+static bool queue_idle(struct pumice_queue *q)
+{
+	bool idle;
+
+	spin_lock(&q->ctx->lock);
+	idle = list_empty(&q->in_flight);
+	spin_unlock(&q->ctx->lock);
+	return idle;
+}
+
+/* True if the firmware has no job of a context. */
+bool pumice_context_idle(struct pumice_context *ctx)
+{
+	struct pumice_queue *q;
+
+	pumice_for_each_queue(q, ctx)
+		if (!queue_idle(q))
+			return false;
+	return true;
 }
 
 /**
@@ -189,25 +187,23 @@ static int call_context(struct pumice_context *ctx, enum fwif_kccb_type type)
  *
  * Between drm_dev_enter() and drm_dev_exit(). Returns 0, or an error if the
  * firmware did not do it: only a reset helps then.
+ *
+ * Fragment jobs first: the end of their geometry jobs would start them.
  */
 int pumice_context_kill(struct pumice_context *ctx)
 {
-	bool idle;
-	int ret;
+	u32 i = ctx->queue_count;
+	int ret = 0;
 
-	spin_lock(&ctx->lock);
-	idle = list_empty(&ctx->in_flight);
-	spin_unlock(&ctx->lock);
-	if (idle)
+	if (pumice_context_idle(ctx))
 		return 0;
-	ret = call_context(ctx, FWIF_KCCB_CONTEXT_KILL);
+	while (i-- && !ret)
+		if (!queue_idle(&ctx->queues[i]))
+			ret = call_queue(&ctx->queues[i], FWIF_KCCB_CONTEXT_KILL);
 	if (ret)
 		return ret;
 	pumice_queue_process(ctx);
-	spin_lock(&ctx->lock);
-	idle = list_empty(&ctx->in_flight);
-	spin_unlock(&ctx->lock);
-	return idle ? 0 : -EPROTO;
+	return pumice_context_idle(ctx) ? 0 : -EPROTO;
 }
 
 /*
@@ -217,12 +213,14 @@ int pumice_context_kill(struct pumice_context *ctx)
 static void leave_firmware(struct pumice_context *ctx)
 {
 	struct pumice_device *pdev = ctx->pdev;
+	struct pumice_queue *q;
 	int ret, idx;
 
 	if (drm_dev_enter(&pdev->drm, &idx)) {
 		ret = pumice_context_kill(ctx);
-		if (!ret && ctx->known)
-			ret = call_context(ctx, FWIF_KCCB_CONTEXT_RELEASE);
+		pumice_for_each_queue(q, ctx)
+			if (!ret && q->known)
+				ret = call_queue(q, FWIF_KCCB_CONTEXT_RELEASE);
 		if (ret)
 			pumice_reset_and_wait(pdev, ret);
 		drm_dev_exit(idx);
@@ -243,6 +241,17 @@ static void close_to_jobs(struct pumice_context *ctx)
 	spin_unlock(&ctx->lock);
 }
 
+/* True when no job is in the schedulers' queues. */
+static bool drained(struct pumice_context *ctx)
+{
+	struct pumice_queue *q;
+	int queued = 0;
+
+	pumice_for_each_queue(q, ctx)
+		queued += atomic_read(&q->queued);
+	return !queued;
+}
+
 /**
  * pumice_context_destroy - end a context: its jobs are killed
  * @ctx: context, out of its file's table; the table's reference goes
@@ -255,17 +264,20 @@ static void close_to_jobs(struct pumice_context *ctx)
 void pumice_context_destroy(struct pumice_context *ctx)
 {
 	struct pumice_device *pdev = ctx->pdev;
+	struct pumice_queue *q;
 
 	close_to_jobs(ctx);
 	leave_firmware(ctx);
-	wait_event_timeout(ctx->drained, !atomic_read(&ctx->queued), msecs_to_jiffies(DRAIN_MS));
-	drm_sched_entity_fini(&ctx->entity);
+	wait_event_timeout(ctx->drained, drained(ctx), msecs_to_jiffies(DRAIN_MS));
+	pumice_for_each_queue(q, ctx)
+		drm_sched_entity_fini(&q->entity);
 	mutex_lock(&pdev->reset.lock);
 	spin_lock(&pdev->reset.contexts_lock);
 	list_del(&ctx->node);
 	spin_unlock(&pdev->reset.contexts_lock);
 	mutex_unlock(&pdev->reset.lock);
-	release_shared(ctx);
+	pumice_for_each_queue(q, ctx)
+		pumice_queue_release_shared(q);
 	pumice_vm_put(ctx->vm);
 	atomic_dec(&pdev->stats.contexts);
 	pumice_context_put(ctx);
@@ -288,8 +300,8 @@ u32 pumice_priorities(struct drm_file *file)
 
 static int check_create(const struct drm_pumice_context_create *args, struct drm_file *file)
 {
-	if (args->type != DRM_PUMICE_CONTEXT_COMPUTE || args->flags || args->pad ||
-	    args->priority > DRM_PUMICE_PRIORITY_HIGH)
+	if (args->type < DRM_PUMICE_CONTEXT_COMPUTE || args->type > DRM_PUMICE_CONTEXT_TRANSFER ||
+	    args->flags || args->pad || args->priority > DRM_PUMICE_PRIORITY_HIGH)
 		return -EINVAL;
 	if (!(pumice_priorities(file) & BIT(args->priority)))
 		return -EACCES;
@@ -297,13 +309,14 @@ static int check_create(const struct drm_pumice_context_create *args, struct drm
 }
 
 /* A context in the file's table; takes the VM use in any case. */
-static int add_context(struct pumice_file *pfile, struct pumice_vm *vm, u32 priority, u32 *id)
+static int add_context(struct pumice_file *pfile, struct pumice_vm *vm,
+		       struct drm_pumice_context_create *args)
 {
 	struct pumice_context *ctx;
 	int ret, idx;
 
 	if (drm_dev_enter(&pfile->pdev->drm, &idx)) {
-		ctx = context_create(pfile->pdev, vm, priority);
+		ctx = context_create(pfile->pdev, vm, args->type, args->priority);
 		drm_dev_exit(idx);
 	} else {
 		ctx = ERR_PTR(-ENODEV);
@@ -312,7 +325,7 @@ static int add_context(struct pumice_file *pfile, struct pumice_vm *vm, u32 prio
 		pumice_vm_put(vm);
 		return PTR_ERR(ctx);
 	}
-	ret = xa_alloc(&pfile->contexts, id, ctx, xa_limit_31b, GFP_KERNEL);
+	ret = xa_alloc(&pfile->contexts, &args->id, ctx, xa_limit_31b, GFP_KERNEL);
 	if (ret)
 		pumice_context_destroy(ctx);
 	return ret;
@@ -331,7 +344,7 @@ int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_f
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	return add_context(file->driver_priv, vm, args->priority, &args->id);
+	return add_context(file->driver_priv, vm, args);
 }
 
 /* DRM_IOCTL_PUMICE_CONTEXT_DESTROY */

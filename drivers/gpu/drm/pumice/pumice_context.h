@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Contexts: a queue of jobs, its scheduler, and its ring to the firmware. */
+/* Contexts: what users submit jobs to; one queue, or two. */
 #ifndef PUMICE_CONTEXT_H
 #define PUMICE_CONTEXT_H
 
 #include <linux/kref.h>
 
 #include "pumice_device.h"
-#include "pumice_formats.h"
-#include "pumice_fw_mem.h"
+#include "pumice_queue.h"
 
 struct pumice_job;
 struct pumice_vm;
-
-/* Client CCB, bytes; and results, which are more than jobs fit into it. */
-#define PUMICE_CCCB_BYTES	8192u
-#define PUMICE_RESULT_COUNT	256u
-
-/**
- * struct pumice_context_shared - what the context shares with the firmware
- */
-struct pumice_context_shared {
-	struct fwif_context context;
-	u8 cccb[PUMICE_CCCB_BYTES] __aligned(8);
-	u32 save[PUMICE_CDM_SAVE_WORDS] __aligned(8);
-	struct fwif_job_result results[PUMICE_RESULT_COUNT];
-};
 
 /**
  * struct pumice_context_news - how the jobs of a context ended, for users
@@ -55,7 +40,7 @@ struct pumice_result {
 };
 
 /**
- * struct pumice_context - a queue of jobs of one VM
+ * struct pumice_context - a queue of jobs of one VM, or the pair of a render context
  *
  * Destroying it takes all but the structure, which jobs and fences keep.
  */
@@ -68,40 +53,25 @@ struct pumice_context {
 	struct pumice_vm *vm;
 	/** @node: in reset.contexts, until destroyed */
 	struct list_head node;
-	/** @id: below FWIF_MAX_CONTEXTS, until destroyed */
-	u32 id;
+	/** @type: enum drm_pumice_context_type; constant */
+	u32 type;
 	/** @priority: enum drm_pumice_priority; constant */
 	u32 priority;
-	/** @fence_context: of struct pumice_fence; constant */
-	u64 fence_context;
-	/** @obj: memory of @shared, until destroyed */
-	struct pumice_fw_obj *obj;
-	/** @shared: shared with the firmware; under @lock */
-	struct pumice_context_shared *shared;
-	/** @ufo: update object: number of the last job that ended */
-	struct pumice_fw_obj *ufo;
-
-	struct drm_gpu_scheduler sched;
-	struct drm_sched_entity entity;
-	/** @queued: jobs pushed and not yet run or killed */
-	atomic_t queued;
-	/** @drained: woken when @queued becomes 0 */
+	/** @timeout_ms: time on the data master that a job may have; constant */
+	u32 timeout_ms;
+	/** @queue_count: of @queues; constant */
+	u32 queue_count;
+	/** @queues: one, or PUMICE_QUEUE_GEOMETRY and PUMICE_QUEUE_FRAGMENT */
+	struct pumice_queue queues[PUMICE_CONTEXT_QUEUES];
+	/** @drained: woken when no job is in the schedulers' queues */
 	wait_queue_head_t drained;
 	/** @closed: takes no more jobs; under the VM's reservation */
 	bool closed;
 	/** @submitted: jobs that were submitted; under the VM's reservation, read without */
 	u64 submitted;
 
-	/** @lock: guards what follows */
+	/** @lock: guards what follows, and the queues where they say so */
 	spinlock_t lock;
-	/** @write: offset in the client CCB, bytes */
-	u32 write;
-	/** @seqno: of the last job given to the firmware */
-	u32 seqno;
-	/** @in_flight: jobs that the firmware has, struct pumice_job.node, oldest first */
-	struct list_head in_flight;
-	/** @known: the firmware knows the context */
-	bool known;
 	/** @stopped: gives no more jobs to the firmware */
 	bool stopped;
 	/** @state: DRM_PUMICE_CONTEXT_* */
@@ -114,26 +84,20 @@ struct pumice_context {
 	struct pumice_result results[DRM_PUMICE_JOB_RESULTS];
 	/** @ended: highest number of a job that ended */
 	u64 ended;
-	/** @busy_ticks: GPU clock ticks on the data master of the jobs that ended */
-	u64 busy_ticks;
-	/** @shown_ticks: the most that fdinfo has shown of it */
-	u64 shown_ticks;
-
-	/** @ticks: looks in a row at which the GPU was busy with the same job; under reset.lock */
-	u32 ticks;
-	/** @tick_starts: jobs started and switched out at the last look; under reset.lock */
-	u32 tick_starts;
-	/** @timeout_ms: time on the data master that a job may have; constant */
-	u32 timeout_ms;
 
 	/** @free_work: the last reference may go where one cannot sleep */
 	struct work_struct free_work;
 };
 
+/* The queues of a context, the fragment queue behind that of geometry. */
+#define pumice_for_each_queue(q, ctx) \
+	for ((q) = (ctx)->queues; (q) < (ctx)->queues + (ctx)->queue_count; (q)++)
+
 struct pumice_context *pumice_context_get(struct pumice_context *ctx);
 void pumice_context_put(struct pumice_context *ctx);
 struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 					     struct pumice_vm **vm);
+bool pumice_context_idle(struct pumice_context *ctx);
 int pumice_context_kill(struct pumice_context *ctx);
 void pumice_context_destroy(struct pumice_context *ctx);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files in debugfs: bos, contexts, fw_log, fw_log_level, gpu_trace, interrupt_ns, state, vms.
+ * Files in debugfs: bos, contexts, free_lists, fw_log, fw_log_level, gpu_trace, interrupt_ns, state, vms.
  *
  * "state" also counts live objects, so that a test can see that nothing is left.
  */
@@ -11,6 +11,7 @@
 #include "pumice_bench.h"
 #include "pumice_context.h"
 #include "pumice_debugfs.h"
+#include "pumice_free_list.h"
 #include "pumice_fw.h"
 #include "pumice_gem.h"
 #include "pumice_gpu_trace.h"
@@ -127,6 +128,8 @@ static int show_state(struct seq_file *m, void *data)
 	seq_printf(m, "contexts: %d\n", atomic_read(&pdev->stats.contexts));
 	seq_printf(m, "jobs: %d\n", atomic_read(&pdev->stats.jobs));
 	seq_printf(m, "fences: %d\n", atomic_read(&pdev->stats.fences));
+	seq_printf(m, "free lists: %d\n", atomic_read(&pdev->stats.free_lists));
+	seq_printf(m, "data sets: %d\n", atomic_read(&pdev->stats.hwrts));
 	seq_printf(m, "resets: %u\n", READ_ONCE(pdev->reset.count));
 	if (drm_dev_enter(&pdev->drm, &idx)) {
 		if (pumice_pm_get_if_awake(pdev)) {
@@ -142,13 +145,14 @@ static int show_state(struct seq_file *m, void *data)
 
 static void print_context(struct seq_file *m, struct pumice_context *ctx)
 {
-	u32 in_flight;
+	struct pumice_queue *q;
 
 	spin_lock(&ctx->lock);
-	in_flight = list_count_nodes(&ctx->in_flight);
-	seq_printf(m, "context %u: priority %u, queued %d, in flight %u, last job %u, done %llu, failed %llu%s%s%s%s\n",
-		   ctx->id, ctx->priority, atomic_read(&ctx->queued), in_flight, ctx->seqno,
-		   ctx->news.done, ctx->news.failed,
+	pumice_for_each_queue(q, ctx)
+		seq_printf(m, "context %u: %s, priority %u, queued %d, in flight %zu, last job %u\n",
+			   q->id, pumice_queue_name(q->dm), ctx->priority,
+			   atomic_read(&q->queued), list_count_nodes(&q->in_flight), q->seqno);
+	seq_printf(m, "  done %llu, failed %llu%s%s%s%s\n", ctx->news.done, ctx->news.failed,
 		   ctx->state & DRM_PUMICE_CONTEXT_GUILTY ? ", guilty" : "",
 		   ctx->state & DRM_PUMICE_CONTEXT_INNOCENT ? ", innocent" : "",
 		   ctx->state & DRM_PUMICE_CONTEXT_FAULTED ? ", faulted" : "",
@@ -175,6 +179,12 @@ static int show_contexts(struct seq_file *m, void *data)
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
 		print_context(m, ctx);
 	mutex_unlock(&pdev->reset.lock);
+	return 0;
+}
+
+static int show_free_lists(struct seq_file *m, void *data)
+{
+	pumice_free_list_show(m, seq_device(m));
 	return 0;
 }
 
@@ -210,6 +220,7 @@ static int show_bos(struct seq_file *m, void *data)
 static const struct drm_debugfs_info files[] = {
 	{ "bos", show_bos, 0, NULL },
 	{ "contexts", show_contexts, 0, NULL },
+	{ "free_lists", show_free_lists, 0, NULL },
 	{ "fw_log", show_fw_log, 0, NULL },
 	{ "interrupt_ns", show_interrupt_ns, 0, NULL },
 	{ "state", show_state, 0, NULL },

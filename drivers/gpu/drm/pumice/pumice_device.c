@@ -9,6 +9,7 @@
 
 #include <drm/drm_managed.h>
 
+#include "pumice_area.h"
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_device.h"
@@ -108,10 +109,15 @@ static int init_software(struct pumice_device *pdev)
 
 	mutex_init(&pdev->unplug_lock);
 	mutex_init(&pdev->vms_lock);
+	mutex_init(&pdev->areas_lock);
+	spin_lock_init(&pdev->scenes_lock);
 	mutex_init(&pdev->gpu_trace.lock);
 	spin_lock_init(&pdev->bos_lock);
 	INIT_LIST_HEAD(&pdev->bos);
 	INIT_LIST_HEAD(&pdev->vms);
+	INIT_LIST_HEAD(&pdev->areas);
+	INIT_LIST_HEAD(&pdev->free_lists);
+	INIT_LIST_HEAD(&pdev->hwrts);
 	ida_init(&pdev->context_ids);
 	pdev->fw.log_level = FWIF_LOG_INFO;
 	pumice_kccb_init(pdev);
@@ -161,6 +167,7 @@ static void release_hardware(struct pumice_device *pdev)
 		pumice_irq_disable(pdev);
 	pumice_fw_unload(pdev);
 	pumice_vm_release_all(pdev);
+	pumice_area_release_all(pdev);
 	pumice_gem_unmap_all(pdev);
 	pumice_fw_mem_close(pdev);
 }

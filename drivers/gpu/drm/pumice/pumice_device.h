@@ -2,9 +2,9 @@
 /*
  * The device and what hangs on it.
  *
- * Lock order, outermost first: unplug_lock, vms_lock, bind_queue.push_lock, vm.lock, dma_resv,
- * reset.lock, gpu_trace.lock, fw_mem.lock, reset.contexts_lock, context.lock, kccb.lock, and
- * bos_lock alone. See Documentation/driver/internals.rst.
+ * Lock order, outermost first: unplug_lock, vms_lock, areas_lock, bind_queue.push_lock, vm.lock,
+ * dma_resv, reset.lock, gpu_trace.lock, fw_mem.lock, reset.contexts_lock, context.lock,
+ * kccb.lock; bos_lock and scenes_lock alone. See Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
 #define PUMICE_DEVICE_H
@@ -43,6 +43,8 @@ struct pumice_mmu;
 
 /* Objects that one open file may have; larger numbers give -ENOSPC. */
 #define PUMICE_MAX_FILE_VMS	256u
+#define PUMICE_MAX_FILE_FREE_LISTS	64u
+#define PUMICE_MAX_FILE_HWRTS	256u
 
 /**
  * struct pumice_fw - the firmware and how it was booted
@@ -166,6 +168,8 @@ struct pumice_stats {
 	/** @jobs: jobs and asynchronous binds that are not freed */
 	atomic_t jobs;
 	atomic_t fences;
+	atomic_t free_lists;
+	atomic_t hwrts;
 	/** @jobs_submitted: since the driver was loaded, as the two below */
 	atomic64_t jobs_submitted;
 	/** @jobs_done: jobs that ended, well or not */
@@ -239,6 +243,16 @@ struct pumice_device {
 	struct mutex vms_lock;
 	/** @vms: all VMs, struct pumice_vm.node */
 	struct list_head vms;
+	/** @areas_lock: guards @areas */
+	struct mutex areas_lock;
+	/** @areas: memory of the kernel part of VMs, struct pumice_area.node */
+	struct list_head areas;
+	/** @scenes_lock: guards @free_lists and @hwrts, and what they say */
+	spinlock_t scenes_lock;
+	/** @free_lists: all free lists, struct pumice_free_list.node */
+	struct list_head free_lists;
+	/** @hwrts: all data sets, struct pumice_hwrt.node */
+	struct list_head hwrts;
 
 	/** @unplug_lock: guards @unplugged */
 	struct mutex unplug_lock;
@@ -257,8 +271,12 @@ struct pumice_file {
 	struct xarray contexts;
 	/** @perfmons: struct pumice_perfmon by id; a reference each */
 	struct xarray perfmons;
-	/** @gone_ticks: GPU clock ticks on the data master of contexts that are destroyed */
-	atomic64_t gone_ticks;
+	/** @free_lists: struct pumice_free_list by id; a reference each */
+	struct xarray free_lists;
+	/** @hwrts: struct pumice_hwrt by id; a reference each */
+	struct xarray hwrts;
+	/** @gone_ticks: GPU clock ticks on each data master of contexts that are destroyed */
+	atomic64_t gone_ticks[FWIF_DM_COUNT];
 };
 
 static inline struct pumice_device *to_pumice_device(struct drm_device *drm)
@@ -290,7 +308,9 @@ static inline void pumice_write64(struct pumice_device *pdev, u32 reg, u64 value
 extern unsigned int pumice_job_timeout_ms;
 extern unsigned int pumice_fw_timeout_ms;
 extern unsigned int pumice_slice_us;
+extern unsigned int pumice_split_prims;
 extern struct workqueue_struct *pumice_cleanup_wq;
+extern struct workqueue_struct *pumice_grow_wq;
 
 /* pumice_device.c */
 int pumice_device_init(struct pumice_device *pdev);

@@ -17,7 +17,9 @@
 #include "pumice_debugfs.h"
 #include "pumice_device.h"
 #include "pumice_fdinfo.h"
+#include "pumice_free_list.h"
 #include "pumice_gem.h"
+#include "pumice_hwrt.h"
 #include "pumice_perfmon.h"
 #include "pumice_pm.h"
 #include "pumice_query.h"
@@ -41,6 +43,13 @@ module_param_named(slice_us, pumice_slice_us, uint, 0644);
 MODULE_PARM_DESC(slice_us,
 		 "Time slice of jobs that share the GPU, us, from the firmware's next boot on (default 0: the firmware's)");
 
+unsigned int pumice_split_prims;
+module_param_named(split_prims, pumice_split_prims, uint, 0644);
+MODULE_PARM_DESC(split_prims,
+		 "Primitives of a piece of a draw that cores share, from the firmware's next boot on (default 0: the firmware's)");
+
+/* Gives free lists more pages: a job may wait for it. */
+struct workqueue_struct *pumice_grow_wq;
 /* Ends objects whose last reference went where one cannot sleep. */
 struct workqueue_struct *pumice_cleanup_wq;
 
@@ -54,6 +63,8 @@ static int file_open(struct drm_device *drm, struct drm_file *file)
 	xa_init_flags(&pfile->vms, XA_FLAGS_ALLOC1);
 	xa_init_flags(&pfile->contexts, XA_FLAGS_ALLOC1);
 	xa_init_flags(&pfile->perfmons, XA_FLAGS_ALLOC1);
+	xa_init_flags(&pfile->free_lists, XA_FLAGS_ALLOC1);
+	xa_init_flags(&pfile->hwrts, XA_FLAGS_ALLOC1);
 	file->driver_priv = pfile;
 	return 0;
 }
@@ -61,14 +72,22 @@ static int file_open(struct drm_device *drm, struct drm_file *file)
 static void file_close(struct drm_device *drm, struct drm_file *file)
 {
 	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_freelist *list;
 	struct pumice_perfmon *perfmon;
 	struct pumice_context *ctx;
+	struct pumice_hwrt *hwrt;
 	struct pumice_vm *vm;
 	unsigned long id;
 
 	xa_for_each(&pfile->contexts, id, ctx)
 		pumice_context_destroy(ctx);
 	xa_destroy(&pfile->contexts);
+	xa_for_each(&pfile->hwrts, id, hwrt)
+		pumice_hwrt_put(hwrt);
+	xa_destroy(&pfile->hwrts);
+	xa_for_each(&pfile->free_lists, id, list)
+		pumice_free_list_put(list);
+	xa_destroy(&pfile->free_lists);
 	xa_for_each(&pfile->vms, id, vm)
 		pumice_vm_close(vm);
 	xa_destroy(&pfile->vms);
@@ -99,6 +118,10 @@ static const struct drm_ioctl_desc ioctls[] = {
 	IOCTL(PERFMON_CREATE, perfmon_create),
 	IOCTL(PERFMON_DESTROY, perfmon_destroy),
 	IOCTL(PERFMON_GET_VALUES, perfmon_get_values),
+	IOCTL(FREE_LIST_CREATE, free_list_create),
+	IOCTL(FREE_LIST_DESTROY, free_list_destroy),
+	IOCTL(HWRT_CREATE, hwrt_create),
+	IOCTL(HWRT_DESTROY, hwrt_destroy),
 };
 
 static const struct file_operations fops = {
@@ -185,20 +208,30 @@ static struct pci_driver pci_driver = {
 
 static int __init pumice_init(void)
 {
-	int ret;
+	int ret = -ENOMEM;
 
 	pumice_cleanup_wq = alloc_workqueue("pumice-cleanup", WQ_UNBOUND, 0);
 	if (!pumice_cleanup_wq)
 		return -ENOMEM;
+	pumice_grow_wq = alloc_workqueue("pumice-grow", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!pumice_grow_wq)
+		goto destroy_cleanup;
 	ret = pci_register_driver(&pci_driver);
 	if (ret)
-		destroy_workqueue(pumice_cleanup_wq);
+		goto destroy_grow;
+	return 0;
+
+destroy_grow:
+	destroy_workqueue(pumice_grow_wq);
+destroy_cleanup:
+	destroy_workqueue(pumice_cleanup_wq);
 	return ret;
 }
 
 static void __exit pumice_exit(void)
 {
 	pci_unregister_driver(&pci_driver);
+	destroy_workqueue(pumice_grow_wq);
 	destroy_workqueue(pumice_cleanup_wq);
 }
 

@@ -18,34 +18,38 @@
 #include "pumice_names.h"
 
 TRACE_EVENT(pumice_job_submit,
-	TP_PROTO(u32 context, u64 stream, u32 waits),
-	TP_ARGS(context, stream, waits),
+	TP_PROTO(u32 context, u64 stream, u32 waits, u32 dm),
+	TP_ARGS(context, stream, waits, dm),
 	TP_STRUCT__entry(
 		__field(u32, context)
 		__field(u64, stream)
 		__field(u32, waits)
+		__field(u32, dm)
 	),
 	TP_fast_assign(
 		__entry->context = context;
 		__entry->stream = stream;
 		__entry->waits = waits;
+		__entry->dm = dm;
 	),
-	TP_printk("context=%u stream=0x%llx waits=%u", __entry->context, __entry->stream,
-		  __entry->waits)
+	TP_printk("context=%u stream=0x%llx waits=%u dm=%u", __entry->context, __entry->stream,
+		  __entry->waits, __entry->dm)
 );
 
 TRACE_EVENT(pumice_job_run,
-	TP_PROTO(u32 context, u32 job),
-	TP_ARGS(context, job),
+	TP_PROTO(u32 context, u32 job, u32 dm),
+	TP_ARGS(context, job, dm),
 	TP_STRUCT__entry(
 		__field(u32, context)
 		__field(u32, job)
+		__field(u32, dm)
 	),
 	TP_fast_assign(
 		__entry->context = context;
 		__entry->job = job;
+		__entry->dm = dm;
 	),
-	TP_printk("context=%u job=%u", __entry->context, __entry->job)
+	TP_printk("context=%u job=%u dm=%u", __entry->context, __entry->job, __entry->dm)
 );
 
 TRACE_EVENT(pumice_job_start,
@@ -122,6 +126,23 @@ TRACE_EVENT(pumice_job_fault,
 		  __entry->context, __entry->job, __entry->gpu_time,
 		  pumice_fault_str(__entry->fault), pumice_unit_str(__entry->unit),
 		  pumice_access_str(__entry->access), __entry->addr, __entry->usc, __entry->pc)
+);
+
+TRACE_EVENT(pumice_free_list_grow,
+	TP_PROTO(u32 addr, u32 before, u32 after),
+	TP_ARGS(addr, before, after),
+	TP_STRUCT__entry(
+		__field(u32, addr)
+		__field(u32, before)
+		__field(u32, after)
+	),
+	TP_fast_assign(
+		__entry->addr = addr;
+		__entry->before = before;
+		__entry->after = after;
+	),
+	TP_printk("free_list=0x%x before=%u after=%u", __entry->addr, __entry->before,
+		  __entry->after)
 );
 
 TRACE_EVENT(pumice_reset,

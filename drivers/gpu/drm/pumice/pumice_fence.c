@@ -26,8 +26,10 @@ static const char *timeline_name(struct dma_fence *fence)
 /* What the fence holds. May be called with interrupts off. */
 static void drop(struct pumice_fence *fence)
 {
-	atomic_dec(&fence->ctx->pdev->stats.fences);
-	pumice_context_put(fence->ctx);
+	struct pumice_context *ctx = fence->queue->ctx;
+
+	atomic_dec(&ctx->pdev->stats.fences);
+	pumice_context_put(ctx);
 	module_put(THIS_MODULE);
 }
 
@@ -45,21 +47,22 @@ static const struct dma_fence_ops fence_ops = {
 
 /**
  * pumice_fence_alloc - memory for a fence
- * @ctx: context
+ * @q: queue
  *
  * The fence must be given to pumice_fence_init() before it is used, or to
  * pumice_fence_discard(). Returns NULL without memory.
  */
-struct pumice_fence *pumice_fence_alloc(struct pumice_context *ctx)
+struct pumice_fence *pumice_fence_alloc(struct pumice_queue *q)
 {
 	struct pumice_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
 
 	if (!fence)
 		return NULL;
 	spin_lock_init(&fence->lock);
-	fence->ctx = pumice_context_get(ctx);
+	fence->queue = q;
+	pumice_context_get(q->ctx);
 	__module_get(THIS_MODULE);
-	atomic_inc(&ctx->pdev->stats.fences);
+	atomic_inc(&q->ctx->pdev->stats.fences);
 	return fence;
 }
 
@@ -76,11 +79,11 @@ void pumice_fence_discard(struct pumice_fence *fence)
 /**
  * pumice_fence_init - make it a fence, with one reference
  * @fence: fence
- * @seqno: value of the context's update object at which it signals
+ * @seqno: value of the queue's update object at which it signals
  */
 void pumice_fence_init(struct pumice_fence *fence, u32 seqno)
 {
-	dma_fence_init(&fence->base, &fence_ops, &fence->lock, fence->ctx->fence_context, seqno);
+	dma_fence_init(&fence->base, &fence_ops, &fence->lock, fence->queue->fence_context, seqno);
 }
 
 /* The fence as ours, or NULL. */

@@ -14,8 +14,10 @@
 #include <linux/module.h>
 
 #include "pumice_ccb.h"
+#include "pumice_free_list.h"
 #include "pumice_fw.h"
 #include "pumice_fw_mem.h"
+#include "pumice_hwrt.h"
 #include "pumice_mmu.h"
 #include "pumice_names.h"
 
@@ -170,6 +172,7 @@ static void fill_shared(struct pumice_fw *fw)
 		.log = shared_addr(fw, s->log),
 		.log_level = READ_ONCE(fw->log_level),
 		.slice_us = READ_ONCE(pumice_slice_us),
+		.split_prims = READ_ONCE(pumice_split_prims),
 		.state = FWIF_STATE_OFF,
 		.active_context = FWIF_NO_CONTEXT,
 	};
@@ -255,6 +258,8 @@ int pumice_fw_boot(struct pumice_device *pdev)
 	pci_set_master(to_pci_dev(pdev->drm.dev));
 	pumice_mmu_setup_ranges(pdev);
 	pumice_fw_mem_setup(pdev);
+	pumice_free_list_reset_all(pdev);
+	pumice_hwrt_reset_all(pdev);
 	fill_shared(&pdev->fw);
 	start_processor(pdev);
 	ret = read_poll_timeout(boot_ended, ended, ended, POLL_US,

@@ -4,7 +4,8 @@
  *
  * A job that waits for another job of this GPU does so in the firmware: the
  * kernel only waits until the other one is scheduled, which puts it into the
- * firmware's hands. Fences of others are waited for in the kernel.
+ * firmware's hands. Fences of others are waited for in the kernel; those of a
+ * fragment job by its geometry job, see pumice_pair.c.
  */
 #include <linux/dma-fence-unwrap.h>
 #include <linux/slab.h>
@@ -12,7 +13,9 @@
 #include "pumice_context.h"
 #include "pumice_events.h"
 #include "pumice_fence.h"
+#include "pumice_hwrt.h"
 #include "pumice_job.h"
+#include "pumice_pair.h"
 #include "pumice_perfmon.h"
 #include "pumice_pm.h"
 #include "pumice_queue.h"
@@ -20,14 +23,15 @@
 
 /**
  * pumice_job_create - a job that is not armed
- * @ctx: context
+ * @q: queue
  * @stream: GPU virtual address of the control stream
  * @client: DRM client, for traces
  *
  * Returns it, or an error pointer.
  */
-struct pumice_job *pumice_job_create(struct pumice_context *ctx, u64 stream, u64 client)
+struct pumice_job *pumice_job_create(struct pumice_queue *q, u64 stream, u64 client)
 {
+	struct pumice_context *ctx = q->ctx;
 	struct pumice_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
 	int ret;
 
@@ -37,14 +41,15 @@ struct pumice_job *pumice_job_create(struct pumice_context *ctx, u64 stream, u64
 	if (ret)
 		goto free_job;
 	ret = -ENOMEM;
-	job->fence = pumice_fence_alloc(ctx);
+	job->fence = pumice_fence_alloc(q);
 	if (!job->fence)
 		goto put_pm;
 	/* The credits are known when all it waits for is: pumice_job_make_room(). */
-	ret = pumice_sched_job_init(&job->base, &ctx->entity, 1, ctx->pdev, client);
+	ret = pumice_sched_job_init(&job->base, &q->entity, 1, ctx->pdev, client);
 	if (ret)
 		goto discard_fence;
 	job->ctx = pumice_context_get(ctx);
+	job->queue = q;
 	job->stream = stream;
 	INIT_LIST_HEAD(&job->node);
 	atomic_inc(&ctx->pdev->stats.jobs);
@@ -65,8 +70,8 @@ free_job:
  */
 void pumice_job_push(struct pumice_job *job)
 {
-	trace_pumice_job_submit(job->ctx->id, job->stream, job->native_count);
-	atomic_inc(&job->ctx->queued);
+	trace_pumice_job_submit(job->queue->id, job->stream, job->native_count, job->queue->dm);
+	atomic_inc(&job->queue->queued);
 	job->queued = true;
 	drm_sched_entity_push_job(&job->base);
 }
@@ -74,7 +79,7 @@ void pumice_job_push(struct pumice_job *job)
 /* A job has left the scheduler's queue: it ran, or it was killed there. */
 void pumice_job_note_unqueued(struct pumice_job *job)
 {
-	if (job->queued && atomic_dec_and_test(&job->ctx->queued))
+	if (job->queued && atomic_dec_and_test(&job->queue->queued))
 		wake_up_all(&job->ctx->drained);
 	job->queued = false;
 }
@@ -110,6 +115,8 @@ void pumice_job_destroy(struct pumice_job *job)
 		return;
 	ctx = job->ctx;
 	pumice_job_note_unqueued(job);
+	if (job->armed)
+		pumice_pair_end(job);
 	if (job->armed && !job->ended)
 		pumice_result_note(job, job->base.s_fence->finished.error);
 	anchor_fences(job);
@@ -122,6 +129,8 @@ void pumice_job_destroy(struct pumice_job *job)
 	else
 		pumice_fence_discard(job->fence);
 	pumice_perfmon_put(job->perfmon);
+	pumice_hwrt_put(job->hwrt);
+	pumice_pair_put(job->pair);
 	kfree(job);
 	atomic_dec(&ctx->pdev->stats.jobs);
 	pumice_pm_put(ctx->pdev);
@@ -145,13 +154,13 @@ static int native_reserve(struct pumice_job *job, u32 more)
 	return 0;
 }
 
-/* Takes a reference of its own. Only the last job of each context counts. */
+/* Takes a reference of its own. Only the last job of each queue counts. */
 static void native_add(struct pumice_job *job, struct dma_fence *fence)
 {
 	u32 i;
 
-	if (fence->context == job->ctx->entity.fence_context + 1)
-		return; /* jobs of one context run in order anyway */
+	if (fence->context == job->queue->entity.fence_context + 1)
+		return; /* jobs of one queue run in order anyway */
 	for (i = 0; i < job->native_count; i++) {
 		if (job->native[i]->context != fence->context)
 			continue;
@@ -169,6 +178,7 @@ static void native_add(struct pumice_job *job, struct dma_fence *fence)
 static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
 {
 	struct drm_sched_fence *s_fence = to_drm_sched_fence(fence);
+	struct pumice_job *first = job->geometry ?: job;
 	int ret;
 
 	if (dma_fence_is_signaled(fence))
@@ -176,7 +186,7 @@ static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
 	/* The owner only hints: pumice_queue.c looks again when the job is scheduled. */
 	if (!s_fence || fence != &s_fence->finished || s_fence->owner != job->ctx->pdev ||
 	    job->native_count >= PUMICE_MAX_NATIVE)
-		return drm_sched_job_add_dependency(&job->base, dma_fence_get(fence));
+		return drm_sched_job_add_dependency(&first->base, dma_fence_get(fence));
 	ret = native_reserve(job, 1);
 	if (!ret)
 		native_add(job, fence);
@@ -211,12 +221,15 @@ int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence)
  */
 int pumice_job_make_room(struct pumice_job *job)
 {
-	u32 siblings = hweight64(job->after);
-	int ret = native_reserve(job, siblings);
+	/* One more for the job that last rendered the scene. */
+	u32 more = hweight64(job->after) + !!job->hwrt;
+	u32 waits = job->native_count + more;
+	int ret = native_reserve(job, more);
 
-	if (!ret)
-		job->base.credits = pumice_queue_credits(job->native_count + siblings);
-	return ret;
+	if (ret)
+		return ret;
+	job->base.credits = pumice_queue_credits(job->queue, waits);
+	return job->geometry ? pumice_pair_make_room(job->pair, waits, job->base.credits) : 0;
 }
 
 /**
@@ -233,4 +246,27 @@ void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++)
 		if (job->after & BIT_ULL(i))
 			native_add(job, &jobs[i]->base.s_fence->finished);
+}
+
+/**
+ * pumice_job_arm_scene - let a geometry job wait for who last rendered its scene
+ * @job: any job, armed, after pumice_job_add_siblings(); under its VM's reservation
+ *
+ * And have the next one wait for this fragment job. Cannot fail.
+ */
+void pumice_job_arm_scene(struct pumice_job *job)
+{
+	struct dma_fence *last;
+
+	if (!job->hwrt)
+		return;
+	if (job->geometry) {
+		pumice_pair_arm(job);
+		job->geometry = NULL;
+		pumice_hwrt_set_last(job->hwrt, job->hwrt_data, &job->base.s_fence->finished);
+		return;
+	}
+	last = pumice_hwrt_last(job->hwrt, job->hwrt_data);
+	if (last && !dma_fence_is_signaled(last))
+		native_add(job, last);
 }

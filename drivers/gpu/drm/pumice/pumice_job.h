@@ -4,17 +4,23 @@
 #define PUMICE_JOB_H
 
 #include <drm/gpu_scheduler.h>
+#include <drm/pumice_drm.h>
 
 struct dma_fence;
 struct pumice_context;
 struct pumice_fence;
+struct pumice_hwrt;
+struct pumice_pair;
 struct pumice_perfmon;
+struct pumice_queue;
 
 /*
  * Jobs that one job may wait for in the firmware; beyond that it waits in the
  * kernel. Those of the same SUBMIT always fit in.
  */
 #define PUMICE_MAX_NATIVE	192u
+/* Beside those: jobs of the same SUBMIT, and the one that last rendered the scene. */
+#define PUMICE_MAX_SIBLINGS	(DRM_PUMICE_MAX_JOBS + 1u)
 
 /**
  * struct pumice_job - one job
@@ -24,14 +30,26 @@ struct pumice_job {
 	struct drm_sched_job base;
 	/** @ctx: context; a reference */
 	struct pumice_context *ctx;
+	/** @queue: queue of @ctx */
+	struct pumice_queue *queue;
 	/** @fence: fence of the firmware's part; a reference once @fenced */
 	struct pumice_fence *fence;
-	/** @node: in pumice_context.in_flight, under its lock */
+	/** @node: in pumice_queue.in_flight, under the context's lock */
 	struct list_head node;
 	/** @perfmon: counts it; a reference, or NULL */
 	struct pumice_perfmon *perfmon;
-	/** @stream: GPU virtual address of the control stream */
+	/** @stream: GPU virtual address of the control stream, or of the render record */
 	u64 stream;
+	/** @render: of a geometry job: @stream of its fragment job */
+	u64 render;
+	/** @hwrt: data set of a render job; a reference, or NULL */
+	struct pumice_hwrt *hwrt;
+	/** @hwrt_data: scene of @hwrt */
+	u32 hwrt_data;
+	/** @pair: of a render job; a reference, or NULL */
+	struct pumice_pair *pair;
+	/** @geometry: of a fragment job that is not armed: its geometry job */
+	struct pumice_job *geometry;
 	/** @number: in its context, from 1, in the order of submission; given when it is armed */
 	u64 number;
 	/** @given: when the firmware got it */
@@ -42,7 +60,7 @@ struct pumice_job {
 	bool ended;
 	/** @armed: the scheduler's fences are initialised */
 	bool armed;
-	/** @queued: counts in pumice_context.queued */
+	/** @queued: counts in pumice_queue.queued */
 	bool queued;
 	/** @fenced: @fence is initialised */
 	bool fenced;
@@ -61,12 +79,13 @@ static inline struct pumice_job *to_pumice_job(struct drm_sched_job *base)
 	return container_of(base, struct pumice_job, base);
 }
 
-struct pumice_job *pumice_job_create(struct pumice_context *ctx, u64 stream, u64 client);
+struct pumice_job *pumice_job_create(struct pumice_queue *q, u64 stream, u64 client);
 void pumice_job_destroy(struct pumice_job *job);
 int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence);
 int pumice_job_make_room(struct pumice_job *job);
 void pumice_job_push(struct pumice_job *job);
 void pumice_job_note_unqueued(struct pumice_job *job);
 void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *jobs);
+void pumice_job_arm_scene(struct pumice_job *job);
 
 #endif

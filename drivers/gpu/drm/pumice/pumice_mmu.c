@@ -524,6 +524,8 @@ static u64 leaf_attributes(u32 flags)
 		leaf |= PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK;
 	if (flags & PUMICE_MMU_NOEXEC)
 		leaf |= PUMICE_MMU_PT_ENTRY__NO_EXEC__MASK;
+	if (flags & PUMICE_MMU_PM_OWNED)
+		leaf |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
 	return leaf;
 }
 

@@ -14,6 +14,7 @@ struct pumice_mmu;
 /* Attributes of a mapping. */
 #define PUMICE_MMU_READONLY	DRM_PUMICE_BIND_READONLY
 #define PUMICE_MMU_NOEXEC	DRM_PUMICE_BIND_NOEXEC
+#define PUMICE_MMU_PM_OWNED	BIT(31)	/* of the parameter management; not for users */
 
 /**
  * struct pumice_mmu_dirty - what TLBs may still hold of changed tables

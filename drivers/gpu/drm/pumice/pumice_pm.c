@@ -115,11 +115,8 @@ static bool busy(struct pumice_device *pdev)
 	bool found = false;
 
 	spin_lock(&pdev->reset.contexts_lock);
-	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
-		spin_lock(&ctx->lock);
-		found |= !list_empty(&ctx->in_flight);
-		spin_unlock(&ctx->lock);
-	}
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		found |= !pumice_context_idle(ctx);
 	spin_unlock(&pdev->reset.contexts_lock);
 	return found;
 }

@@ -2,22 +2,27 @@
 /*
  * From the scheduler to the firmware and back.
  *
- * run_job() writes a job into its context's client CCB: WAITs for jobs of other
- * contexts, the COMPUTE, and an UPDATE of the context's update object with the
- * job's number. The interrupt thread reads update objects and ends the jobs
- * they have reached.
+ * run_job() writes a job into its queue's client CCB: WAITs for jobs of other
+ * queues, the command of the data master, and an UPDATE of the queue's update
+ * object with the job's number. The interrupt thread reads update objects and
+ * ends the jobs they have reached.
  *
  * The scheduler's credits keep the ring from overflowing: a credit is 8 bytes,
  * and a job holds its own until it has ended, when the firmware has read them.
+ * What a geometry job needs beside is in pumice_pair.c.
  */
+#include <linux/dma-fence.h>
+
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_events.h"
 #include "pumice_fdinfo.h"
 #include "pumice_fence.h"
 #include "pumice_fw.h"
+#include "pumice_hwrt.h"
 #include "pumice_job.h"
 #include "pumice_names.h"
+#include "pumice_pair.h"
 #include "pumice_perfmon.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
@@ -25,41 +30,58 @@
 #include "pumice_vm.h"
 
 #define CREDIT_BYTES	8u
-#define JOB_BYTES	(sizeof(struct fwif_cccb_compute) + sizeof(struct fwif_cccb_update))
+/* Longest command of a job, and all commands of the longest job that waits for nothing. */
+#define COMMAND_BYTES	sizeof(struct fwif_cccb_render)
+#define JOB_BYTES	(COMMAND_BYTES + sizeof(struct fwif_cccb_update))
+/* Of the shortest. */
+#define MIN_JOB_BYTES	(sizeof(struct fwif_cccb_compute) + sizeof(struct fwif_cccb_update))
 /*
  * What no job may use: the two fillers before the ring's end that can be in
  * flight, shorter than the longest command each, and the gap that tells a full
  * ring from an empty one.
  */
-#define SPARE_BYTES	(2 * sizeof(struct fwif_cccb_compute) + CREDIT_BYTES)
-#define CREDIT_LIMIT	((PUMICE_CCCB_BYTES - SPARE_BYTES) / CREDIT_BYTES)
+#define SPARE_BYTES	(2 * COMMAND_BYTES + CREDIT_BYTES)
+#define CREDIT_LIMIT	((u32)((PUMICE_CCCB_BYTES - SPARE_BYTES) / CREDIT_BYTES))
 #define CCCB_MASK	(PUMICE_CCCB_BYTES - 1)
 #define RESULT_MASK	(PUMICE_RESULT_COUNT - 1)
 
-static_assert((PUMICE_MAX_NATIVE + DRM_PUMICE_MAX_JOBS) * sizeof(struct fwif_cccb_wait) +
+static_assert((PUMICE_MAX_NATIVE + PUMICE_MAX_SIBLINGS) * sizeof(struct fwif_cccb_wait) +
 	      JOB_BYTES <= CREDIT_LIMIT * CREDIT_BYTES);
-static_assert(CREDIT_LIMIT * CREDIT_BYTES / JOB_BYTES < PUMICE_RESULT_COUNT);
+static_assert(CREDIT_LIMIT * CREDIT_BYTES / MIN_JOB_BYTES < PUMICE_RESULT_COUNT);
+
+static bool is_render(const struct pumice_queue *q)
+{
+	return q->dm == FWIF_DM_VDM || q->dm == FWIF_DM_PDM;
+}
 
 /* Credits of a job that waits for so many others. */
-u32 pumice_queue_credits(u32 waits)
+u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits)
 {
-	return (JOB_BYTES + waits * sizeof(struct fwif_cccb_wait)) / CREDIT_BYTES;
+	return ((is_render(q) ? JOB_BYTES : MIN_JOB_BYTES) +
+		waits * sizeof(struct fwif_cccb_wait)) / CREDIT_BYTES;
+}
+
+/* Whether so many credits can be promised beside those that are, by a fragment queue. */
+bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits)
+{
+	lockdep_assert_held(&q->ctx->lock);
+	return q->promised + credits <= CREDIT_LIMIT;
 }
 
 /* Append a command, with a filler before where it would not fit up to the ring's end. */
-static void emit(struct pumice_context *ctx, const void *cmd, u32 bytes)
+static void emit(struct pumice_queue *q, const void *cmd, u32 bytes)
 {
-	u8 *cccb = ctx->shared->cccb;
-	u32 left = PUMICE_CCCB_BYTES - ctx->write;
+	u8 *cccb = q->shared->cccb;
+	u32 left = PUMICE_CCCB_BYTES - q->write;
 	const struct fwif_cccb_header pad = { .type = FWIF_CCCB_PAD, .bytes = left };
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&q->ctx->lock);
 	if (left < bytes) {
-		memcpy(cccb + ctx->write, &pad, sizeof(pad));
-		ctx->write = 0;
+		memcpy(cccb + q->write, &pad, sizeof(pad));
+		q->write = 0;
 	}
-	memcpy(cccb + ctx->write, cmd, bytes);
-	ctx->write = (ctx->write + bytes) & CCCB_MASK;
+	memcpy(cccb + q->write, cmd, bytes);
+	q->write = (q->write + bytes) & CCCB_MASK;
 }
 
 /*
@@ -88,58 +110,83 @@ static void emit_waits(struct pumice_job *job)
 			continue;
 		wait = (struct fwif_cccb_wait) {
 			.header = { FWIF_CCCB_WAIT, sizeof(wait) },
-			.object = fence->ctx->ufo->addr,
+			.object = fence->queue->ufo->addr,
 			.value = (u32)fence->base.seqno,
 		};
-		emit(job->ctx, &wait, sizeof(wait));
+		emit(job->queue, &wait, sizeof(wait));
 	}
 }
 
-static void emit_job(struct pumice_job *job)
+static void emit_compute(struct pumice_job *job, u32 type)
 {
-	struct pumice_context *ctx = job->ctx;
 	const struct fwif_cccb_compute compute = {
-		.header = { FWIF_CCCB_COMPUTE, sizeof(compute) },
+		.header = { type, sizeof(compute) },
 		.stream = job->stream,
 		.seqno = job->seqno,
 		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
 	};
+
+	emit(job->queue, &compute, sizeof(compute));
+}
+
+static void emit_render(struct pumice_job *job, u32 type)
+{
+	const struct fwif_cccb_render render = {
+		.header = { type, sizeof(render) },
+		.stream = job->stream,
+		.seqno = job->seqno,
+		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
+		.scene = pumice_hwrt_scene(job->hwrt, job->hwrt_data),
+		.render = job->render,
+	};
+
+	emit(job->queue, &render, sizeof(render));
+}
+
+static void emit_job(struct pumice_job *job)
+{
+	struct pumice_queue *q = job->queue;
 	const struct fwif_cccb_update update = {
 		.header = { FWIF_CCCB_UPDATE, sizeof(update) },
-		.object = ctx->ufo->addr,
+		.object = q->ufo->addr,
 		.value = job->seqno,
 	};
 
 	emit_waits(job);
-	emit(ctx, &compute, sizeof(compute));
-	emit(ctx, &update, sizeof(update));
+	if (q->dm == FWIF_DM_VDM)
+		emit_render(job, FWIF_CCCB_GEOMETRY);
+	else if (q->dm == FWIF_DM_PDM)
+		emit_render(job, FWIF_CCCB_FRAGMENT);
+	else
+		emit_compute(job, q->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER : FWIF_CCCB_COMPUTE);
+	emit(q, &update, sizeof(update));
 }
 
 /* Give a job to the firmware; uses a reservation of the kernel CCB. */
 static int submit_locked(struct pumice_job *job)
 {
-	struct pumice_context *ctx = job->ctx;
-	struct fwif_kccb_cmd kick = { .type = FWIF_KCCB_KICK, .context = ctx->obj->addr };
-	u32 write = ctx->write;
+	struct pumice_queue *q = job->queue;
+	struct fwif_kccb_cmd kick = { .type = FWIF_KCCB_KICK, .context = q->obj->addr };
+	u32 write = q->write;
 	int ret;
 
-	lockdep_assert_held(&ctx->lock);
-	job->seqno = ctx->seqno + 1;
+	lockdep_assert_held(&q->ctx->lock);
+	job->seqno = q->seqno + 1;
 	pumice_fence_init(job->fence, job->seqno);
 	job->fenced = true;
 	emit_job(job);
 	dma_wmb(); /* the commands before the kick that shows them */
-	kick.write = ctx->write;
-	ret = pumice_kccb_push_reserved(ctx->pdev, &kick);
+	kick.write = q->write;
+	ret = pumice_kccb_push_reserved(q->ctx->pdev, &kick);
 	if (ret) {
-		ctx->write = write;
+		q->write = write;
 		return ret;
 	}
-	ctx->seqno = job->seqno;
-	ctx->known = true;
+	q->seqno = job->seqno;
+	q->known = true;
 	job->given = ktime_get();
-	list_add_tail(&job->node, &ctx->in_flight);
-	trace_pumice_job_run(ctx->id, job->seqno);
+	list_add_tail(&job->node, &q->in_flight);
+	trace_pumice_job_run(q->id, job->seqno, q->dm);
 	return 0;
 }
 
@@ -173,30 +220,33 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 
 	if (!drm_dev_enter(&job->ctx->pdev->drm, &idx)) {
 		ret = -ENODEV;
+	} else if (pumice_pair_geometry_refused(job)) {
+		ret = -ECANCELED;
+		drm_dev_exit(idx);
 	} else {
 		ret = submit(job);
 		drm_dev_exit(idx);
 	}
-	if (ret)
+	if (ret) {
+		pumice_pair_refuse(job);
 		pumice_result_note(job, ret);
+	}
 	pumice_job_note_unqueued(job);
 	return ret ? ERR_PTR(ret) : dma_fence_get(&job->fence->base);
 }
 
 /*
- * What a job still has to wait for in the kernel: that jobs of this GPU are
- * scheduled. One that turns out to have no fence of ours is waited for whole.
+ * What has to be waited for in the kernel before others can be waited for in the
+ * firmware: that they are scheduled. One that turns out to have no fence of ours
+ * is waited for whole. Returns a reference, or NULL.
  */
-static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sched_entity *entity)
+static struct dma_fence *not_scheduled(struct dma_fence * const *native, u32 count)
 {
-	struct pumice_job *job = to_pumice_job(base);
 	struct drm_sched_fence *s_fence;
 	u32 i;
 
-	if (READ_ONCE(job->ctx->stopped))
-		return NULL;
-	for (i = 0; i < job->native_count; i++) {
-		s_fence = to_drm_sched_fence(job->native[i]);
+	for (i = 0; i < count; i++) {
+		s_fence = to_drm_sched_fence(native[i]);
 		if (dma_fence_is_signaled(&s_fence->finished))
 			continue;
 		if (!dma_fence_is_signaled(&s_fence->scheduled))
@@ -205,6 +255,22 @@ static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sche
 			return dma_fence_get(&s_fence->finished);
 	}
 	return NULL;
+}
+
+/* A geometry job waits for what its fragment job needs, too, and for room for both. */
+static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sched_entity *entity)
+{
+	struct pumice_job *job = to_pumice_job(base);
+	struct pumice_pair *pair = job->pair;
+	struct dma_fence *fence;
+
+	if (READ_ONCE(job->ctx->stopped))
+		return NULL;
+	fence = not_scheduled(job->native, job->native_count);
+	if (fence || !pair || job->queue->dm != FWIF_DM_VDM)
+		return fence;
+	fence = not_scheduled(pair->early, pair->early_count);
+	return fence ?: pumice_pair_promise(pair);
 }
 
 static void free_job(struct drm_sched_job *base)
@@ -219,50 +285,167 @@ static const struct drm_sched_backend_ops sched_ops = {
 	.free_job = free_job,
 };
 
-/**
- * pumice_queue_init - scheduler and entity of a context
- * @ctx: context
- *
- * Returns 0 or an error.
- */
-int pumice_queue_init(struct pumice_context *ctx)
+/* Of a data master, enum fwif_dm. */
+const char *pumice_queue_name(u32 dm)
 {
-	struct drm_gpu_scheduler *sched = &ctx->sched;
-	struct pumice_device *pdev = ctx->pdev;
-	long tick;
+	static const char * const names[] = {
+		[FWIF_DM_CDM] = "pumice-compute", [FWIF_DM_VDM] = "pumice-geometry",
+		[FWIF_DM_PDM] = "pumice-fragment", [FWIF_DM_TDM] = "pumice-transfer",
+	};
+
+	return names[dm];
+}
+
+static int init_scheduler(struct pumice_queue *q)
+{
+	long tick = msecs_to_jiffies(q->ctx->timeout_ms) / PUMICE_TIMEOUT_TICKS;
+	struct pumice_device *pdev = q->ctx->pdev;
+	struct drm_gpu_scheduler *sched = &q->sched;
 	int ret;
 
-	ctx->timeout_ms = READ_ONCE(pumice_job_timeout_ms);
-	tick = msecs_to_jiffies(ctx->timeout_ms) / PUMICE_TIMEOUT_TICKS;
 	ret = pumice_sched_init(sched, &sched_ops, pdev->sched_wq, CREDIT_LIMIT, max(tick, 1L),
-				pdev->reset.wq, "pumice", pdev->drm.dev);
+				pdev->reset.wq, pumice_queue_name(q->dm), pdev->drm.dev);
 	if (ret)
 		return ret;
-	ret = drm_sched_entity_init(&ctx->entity, DRM_SCHED_PRIORITY_KERNEL, &sched, 1, NULL);
+	ret = drm_sched_entity_init(&q->entity, DRM_SCHED_PRIORITY_KERNEL, &sched, 1, NULL);
 	if (ret)
 		drm_sched_fini(sched);
+	q->scheduled = !ret;
 	return ret;
 }
 
-static void report_fault(struct pumice_context *ctx, const struct fwif_job_result *r)
+static void fill_shared(struct pumice_queue *q)
 {
-	dev_info_ratelimited(ctx->pdev->drm.dev,
+	u32 addr = q->obj->addr;
+
+	q->shared->context = (struct fwif_context) {
+		.magic = FWIF_CONTEXT_MAGIC,
+		.id = q->id,
+		.dm = q->dm,
+		.priority = q->ctx->priority,
+		.catalogue = pumice_vm_catalogue(q->ctx->vm),
+		.cccb = addr + offsetof(struct pumice_queue_shared, cccb),
+		.cccb_bytes = PUMICE_CCCB_BYTES,
+		.results = addr + offsetof(struct pumice_queue_shared, results),
+		.result_count = PUMICE_RESULT_COUNT,
+		.save = addr + offsetof(struct pumice_queue_shared, save),
+	};
+}
+
+/* Memory shared with the firmware. What was made is freed by pumice_queue_fini(). */
+static int make_shared(struct pumice_queue *q)
+{
+	struct pumice_device *pdev = q->ctx->pdev;
+	struct pumice_fw_obj *obj;
+
+	obj = pumice_fw_obj_create(pdev, sizeof(u32));
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+	q->ufo = obj;
+	obj = pumice_fw_obj_create(pdev, sizeof(*q->shared));
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+	q->obj = obj;
+	q->shared = obj->cpu;
+	fill_shared(q);
+	return 0;
+}
+
+/**
+ * pumice_queue_init - make a queue
+ * @q: queue, zeroed
+ * @ctx: its context, with VM, priority and time-out
+ * @dm: enum fwif_dm
+ *
+ * Between drm_dev_enter() and drm_dev_exit(). Returns 0, or an error; then
+ * there is nothing to be undone.
+ */
+int pumice_queue_init(struct pumice_queue *q, struct pumice_context *ctx, u32 dm)
+{
+	int id = ida_alloc_max(&ctx->pdev->context_ids, FWIF_MAX_CONTEXTS - 1, GFP_KERNEL);
+	int ret;
+
+	if (id < 0)
+		return id;
+	q->ctx = ctx;
+	q->dm = dm;
+	q->id = id;
+	q->fence_context = dma_fence_context_alloc(1);
+	INIT_LIST_HEAD(&q->in_flight);
+	INIT_LIST_HEAD(&q->pairs);
+	ret = make_shared(q);
+	if (!ret)
+		ret = init_scheduler(q);
+	if (ret) {
+		pumice_queue_release_shared(q);
+		pumice_queue_fini(q);
+	}
+	return ret;
+}
+
+/**
+ * pumice_queue_release_shared - give back what only a queue that runs needs
+ * @q: queue, which the firmware has forgotten
+ *
+ * What it shares with the firmware beside its update object, and its id.
+ */
+void pumice_queue_release_shared(struct pumice_queue *q)
+{
+	pumice_fw_obj_destroy(q->ctx->pdev, q->obj);
+	q->obj = NULL;
+	ida_free(&q->ctx->pdev->context_ids, q->id);
+}
+
+/**
+ * pumice_queue_fini - end of a queue that no fence refers to
+ * @q: queue, after pumice_queue_release_shared()
+ */
+void pumice_queue_fini(struct pumice_queue *q)
+{
+	if (q->scheduled)
+		drm_sched_fini(&q->sched);
+	q->scheduled = false;
+	pumice_fw_obj_destroy(q->ctx->pdev, q->ufo);
+	q->ufo = NULL;
+}
+
+/**
+ * pumice_queue_live_ticks - what the job that runs has had of its data master
+ * @q: queue, not released; the GPU is awake
+ *
+ * As the firmware says, in ticks of the GPU clock: 0 where no job is started.
+ */
+u64 pumice_queue_live_ticks(struct pumice_queue *q)
+{
+	const struct fwif_context *fw = &q->shared->context;
+	u64 now = pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK);
+	u64 start = READ_ONCE(fw->slice_start);
+	u64 ticks = READ_ONCE(fw->job_ticks);
+
+	if (start && start < now)
+		ticks += now - start;
+	return min(ticks, now);
+}
+
+static void report_fault(struct pumice_queue *q, const struct fwif_job_result *r)
+{
+	dev_info_ratelimited(q->ctx->pdev->drm.dev,
 			     "context %u job %u: %s by %s, %s at 0x%llx, usc %u pc %u\n",
-			     ctx->id, r->seqno, pumice_fault_str(r->fault),
+			     q->id, r->seqno, pumice_fault_str(r->fault),
 			     pumice_unit_str(r->unit), pumice_access_str(r->access), r->addr,
 			     r->usc, r->pc);
 }
 
 /* The errno that a job's fence carries. */
-static int result_error(struct pumice_context *ctx, const struct pumice_job *job,
+static int result_error(struct pumice_queue *q, const struct pumice_job *job,
 			const struct fwif_job_result *r)
 {
 	if (r->seqno != job->seqno) {
-		drm_err_ratelimited(&ctx->pdev->drm, "context %u job %u: firmware left no result\n",
-				    ctx->id, job->seqno);
+		drm_err_ratelimited(&q->ctx->pdev->drm, "context %u job %u: firmware left no result\n",
+				    q->id, job->seqno);
 		return -EIO;
 	}
-	if (ctx->guilty == job)
+	if (q->ctx->guilty == job)
 		return r->fault ? -ETIMEDOUT : 0;
 	switch (r->fault) {
 	case PUMICE_FAULT_NONE:
@@ -276,11 +459,13 @@ static int result_error(struct pumice_context *ctx, const struct pumice_job *job
 }
 
 /* End a job; error 0 is success. */
-static void end_job_locked(struct pumice_context *ctx, struct pumice_job *job, int error,
-			   const struct fwif_job_result *r)
+static void end_job_locked(struct pumice_job *job, int error, const struct fwif_job_result *r)
 {
+	struct pumice_context *ctx = job->ctx;
+
 	lockdep_assert_held(&ctx->lock);
 	pumice_result_note_locked(job, error, r);
+	pumice_pair_end_locked(job);
 	list_del_init(&job->node);
 	ctx->news.done++;
 	ctx->news.failed += !!error;
@@ -290,51 +475,62 @@ static void end_job_locked(struct pumice_context *ctx, struct pumice_job *job, i
 }
 
 /* End a job that the firmware says has ended. */
-static void finish_job_locked(struct pumice_context *ctx, struct pumice_job *job)
+static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 {
+	struct pumice_context *ctx = q->ctx;
 	struct fwif_job_result r;
 	int error;
 
-	pumice_copy_once(&r, &ctx->shared->results[job->seqno & RESULT_MASK], sizeof(r));
-	error = result_error(ctx, job, &r);
+	pumice_copy_once(&r, &q->shared->results[job->seqno & RESULT_MASK], sizeof(r));
+	error = result_error(q, job, &r);
 	if (r.seqno == job->seqno) {
 		ctx->news.last_start = r.time_start;
 		ctx->news.last_end = r.time_end;
-		pumice_fdinfo_job_ended_locked(ctx, &r);
-		trace_pumice_job_start(ctx->id, &r);
+		pumice_fdinfo_job_ended_locked(q, &r);
+		trace_pumice_job_start(q->id, &r);
 		if (r.fault) {
-			trace_pumice_job_fault(ctx->id, &r);
+			trace_pumice_job_fault(q->id, &r);
 			ctx->news.fault = r;
 		}
 	}
 	if (error == -EIO) {
 		ctx->state |= DRM_PUMICE_CONTEXT_FAULTED;
-		report_fault(ctx, &r);
+		report_fault(q, &r);
 	}
 	if (r.seqno == job->seqno)
-		trace_pumice_job_done(ctx->id, &r, error);
-	end_job_locked(ctx, job, error, r.seqno == job->seqno ? &r : NULL);
+		trace_pumice_job_done(q->id, &r, error);
+	end_job_locked(job, error, r.seqno == job->seqno ? &r : NULL);
 }
 
-static void process_locked(struct pumice_context *ctx)
+static void process_locked(struct pumice_queue *q)
 {
 	struct pumice_job *job, *next;
 	u32 reached;
 
-	lockdep_assert_held(&ctx->lock);
-	reached = READ_ONCE(*(u32 *)ctx->ufo->cpu);
+	lockdep_assert_held(&q->ctx->lock);
+	reached = READ_ONCE(*(u32 *)q->ufo->cpu);
 	dma_rmb(); /* the update object before the results of the jobs it has reached */
-	if ((s32)(reached - ctx->seqno) > 0) {
-		drm_err_ratelimited(&ctx->pdev->drm, "context %u: job %u ended, which is not\n",
-				    ctx->id, reached);
-		pumice_reset_schedule(ctx->pdev);
+	if ((s32)(reached - q->seqno) > 0) {
+		drm_err_ratelimited(&q->ctx->pdev->drm,
+				    "context %u: job %u ended, which is not\n", q->id, reached);
+		pumice_reset_schedule(q->ctx->pdev);
 		return;
 	}
-	list_for_each_entry_safe(job, next, &ctx->in_flight, node) {
+	list_for_each_entry_safe(job, next, &q->in_flight, node) {
 		if ((s32)(reached - job->seqno) < 0)
 			break;
-		finish_job_locked(ctx, job);
+		finish_job_locked(q, job);
 	}
+}
+
+static void process(struct pumice_context *ctx)
+{
+	struct pumice_queue *q;
+
+	spin_lock(&ctx->lock);
+	pumice_for_each_queue(q, ctx)
+		process_locked(q);
+	spin_unlock(&ctx->lock);
 }
 
 /**
@@ -345,9 +541,7 @@ void pumice_queue_process(struct pumice_context *ctx)
 {
 	bool cookie = dma_fence_begin_signalling();
 
-	spin_lock(&ctx->lock);
-	process_locked(ctx);
-	spin_unlock(&ctx->lock);
+	process(ctx);
 	dma_fence_end_signalling(cookie);
 }
 
@@ -361,13 +555,32 @@ void pumice_queue_process_all(struct pumice_device *pdev)
 	struct pumice_context *ctx;
 
 	spin_lock(&pdev->reset.contexts_lock);
-	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
-		spin_lock(&ctx->lock);
-		process_locked(ctx);
-		spin_unlock(&ctx->lock);
-	}
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		process(ctx);
 	spin_unlock(&pdev->reset.contexts_lock);
 	dma_fence_end_signalling(cookie);
+}
+
+/* Jobs that the firmware had when it went down, and the ring as a new one knows it. */
+static void cancel_locked(struct pumice_queue *q, int error)
+{
+	struct pumice_context *ctx = q->ctx;
+	struct pumice_job *job, *next;
+
+	lockdep_assert_held(&ctx->lock);
+	list_for_each_entry_safe(job, next, &q->in_flight, node) {
+		ctx->stopped = true;
+		if (!(ctx->state & DRM_PUMICE_CONTEXT_GUILTY))
+			ctx->state |= DRM_PUMICE_CONTEXT_INNOCENT;
+		ctx->news.fault = (struct fwif_job_result) {
+			.seqno = job->seqno,
+			.fault = PUMICE_FAULT_RESET,
+		};
+		end_job_locked(job, job == ctx->guilty ? -ETIMEDOUT : error, &ctx->news.fault);
+	}
+	WRITE_ONCE(*(u32 *)q->ufo->cpu, q->seqno);
+	q->write = 0;
+	q->known = false;
 }
 
 /**
@@ -381,24 +594,13 @@ void pumice_queue_process_all(struct pumice_device *pdev)
 void pumice_queue_cancel(struct pumice_context *ctx, int error)
 {
 	bool cookie = dma_fence_begin_signalling();
-	struct pumice_job *job, *next;
+	struct pumice_queue *q;
 
 	spin_lock(&ctx->lock);
-	process_locked(ctx);
-	list_for_each_entry_safe(job, next, &ctx->in_flight, node) {
-		ctx->stopped = true;
-		if (!(ctx->state & DRM_PUMICE_CONTEXT_GUILTY))
-			ctx->state |= DRM_PUMICE_CONTEXT_INNOCENT;
-		ctx->news.fault = (struct fwif_job_result) {
-			.seqno = job->seqno,
-			.fault = PUMICE_FAULT_RESET,
-		};
-		end_job_locked(ctx, job, job == ctx->guilty ? -ETIMEDOUT : error,
-			       &ctx->news.fault);
-	}
-	WRITE_ONCE(*(u32 *)ctx->ufo->cpu, ctx->seqno);
-	ctx->write = 0;
-	ctx->known = false;
+	pumice_for_each_queue(q, ctx)
+		process_locked(q);
+	pumice_for_each_queue(q, ctx)
+		cancel_locked(q, error);
 	spin_unlock(&ctx->lock);
 	dma_fence_end_signalling(cookie);
 }

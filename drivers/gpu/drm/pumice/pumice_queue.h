@@ -1,15 +1,98 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* From the scheduler to the firmware and back. */
+/* From the scheduler to the firmware and back: one queue a data master. */
 #ifndef PUMICE_QUEUE_H
 #define PUMICE_QUEUE_H
 
-#include <linux/types.h>
+#include <drm/gpu_scheduler.h>
+
+#include "fwif.h"
+#include "pumice_formats.h"
+#include "pumice_fw_mem.h"
 
 struct pumice_context;
 struct pumice_device;
+struct pumice_job;
+struct pumice_pair;
 
-int pumice_queue_init(struct pumice_context *ctx);
-u32 pumice_queue_credits(u32 waits);
+/* Client CCB, bytes; and results, which are more than jobs fit into it. */
+#define PUMICE_CCCB_BYTES	8192u
+#define PUMICE_RESULT_COUNT	256u
+
+/* Queues that a context may have, and which is which of a render context's. */
+#define PUMICE_CONTEXT_QUEUES	2u
+#define PUMICE_QUEUE_GEOMETRY	0u
+#define PUMICE_QUEUE_FRAGMENT	1u
+
+/**
+ * struct pumice_queue_shared - what a queue shares with the firmware
+ */
+struct pumice_queue_shared {
+	struct fwif_context context;
+	u8 cccb[PUMICE_CCCB_BYTES] __aligned(8);
+	u32 save[PUMICE_CDM_SAVE_WORDS] __aligned(8);
+	struct fwif_job_result results[PUMICE_RESULT_COUNT];
+};
+
+/**
+ * struct pumice_queue - jobs of one context on one data master
+ *
+ * To the firmware it is a context of its own. Lives as long as its context.
+ */
+struct pumice_queue {
+	/** @ctx: context; constant */
+	struct pumice_context *ctx;
+	/** @dm: enum fwif_dm; constant */
+	u32 dm;
+	/** @id: the firmware's context id, below FWIF_MAX_CONTEXTS, until destroyed */
+	u32 id;
+	/** @fence_context: of struct pumice_fence; constant */
+	u64 fence_context;
+	/** @obj: memory of @shared, until destroyed */
+	struct pumice_fw_obj *obj;
+	/** @shared: shared with the firmware; under the context's lock */
+	struct pumice_queue_shared *shared;
+	/** @ufo: update object: number of the last job that ended */
+	struct pumice_fw_obj *ufo;
+
+	struct drm_gpu_scheduler sched;
+	struct drm_sched_entity entity;
+	/** @scheduled: @sched and @entity are initialised */
+	bool scheduled;
+	/** @queued: jobs pushed and not yet run or killed */
+	atomic_t queued;
+
+	/* Under the context's lock: */
+	/** @write: offset in the client CCB, bytes */
+	u32 write;
+	/** @seqno: of the last job given to the firmware */
+	u32 seqno;
+	/** @in_flight: jobs that the firmware has, struct pumice_job.node, oldest first */
+	struct list_head in_flight;
+	/** @known: the firmware knows the queue */
+	bool known;
+	/** @promised: credits promised to the fragment jobs of @pairs; of a fragment queue */
+	u32 promised;
+	/** @pairs: those that hold a promise, struct pumice_pair.node, oldest first */
+	struct list_head pairs;
+	/** @busy_ticks: GPU clock ticks on the data master of the jobs that ended */
+	u64 busy_ticks;
+	/** @shown_ticks: the most that fdinfo has shown of it */
+	u64 shown_ticks;
+
+	/* Under reset.lock: */
+	/** @ticks: looks in a row at which the GPU was busy with the same job */
+	u32 ticks;
+	/** @tick_starts: jobs started and switched out at the last look */
+	u32 tick_starts;
+};
+
+const char *pumice_queue_name(u32 dm);
+int pumice_queue_init(struct pumice_queue *q, struct pumice_context *ctx, u32 dm);
+void pumice_queue_release_shared(struct pumice_queue *q);
+void pumice_queue_fini(struct pumice_queue *q);
+u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits);
+bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits);
+u64 pumice_queue_live_ticks(struct pumice_queue *q);
 void pumice_queue_process(struct pumice_context *ctx);
 void pumice_queue_process_all(struct pumice_device *pdev);
 void pumice_queue_cancel(struct pumice_context *ctx, int error);

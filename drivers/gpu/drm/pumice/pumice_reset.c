@@ -33,19 +33,23 @@
 static void pause_schedulers(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
+	struct pumice_queue *q;
 
 	lockdep_assert_held(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		drm_sched_wqueue_stop(&ctx->sched);
+		pumice_for_each_queue(q, ctx)
+			drm_sched_wqueue_stop(&q->sched);
 }
 
 static void resume_schedulers(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
+	struct pumice_queue *q;
 
 	lockdep_assert_held(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		drm_sched_wqueue_start(&ctx->sched);
+		pumice_for_each_queue(q, ctx)
+			drm_sched_wqueue_start(&q->sched);
 }
 
 /* Nobody talks to the firmware after this. */
@@ -243,37 +247,50 @@ static bool job_waits(const struct pumice_job *job)
  * Time that a job has had the data master, ms: what the firmware says, but no more
  * than the time for which the firmware has had the job.
  */
-static u64 job_ran_ms(const struct pumice_context *ctx, const struct pumice_job *job)
+static u64 job_ran_ms(const struct pumice_job *job)
 {
-	const struct fwif_context *fw = &ctx->shared->context;
-	u64 now = pumice_read64(ctx->pdev, PUMICE_SYS_CLOCK);
+	struct pumice_queue *q = job->queue;
 	u64 most = ktime_ms_delta(ktime_get(), job->given);
-	u64 start = READ_ONCE(fw->slice_start);
-	u64 ticks = READ_ONCE(fw->job_ticks);
+	u64 ticks;
 
-	if (READ_ONCE(fw->job_seqno) != job->seqno)
+	if (READ_ONCE(q->shared->context.job_seqno) != job->seqno)
 		return 0;
-	if (start && start < now)
-		ticks += now - start;
-	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, ctx->pdev->clock_hz), most);
+	ticks = pumice_queue_live_ticks(q);
+	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, q->ctx->pdev->clock_hz), most);
+}
+
+/* True if the firmware says that another queue's job is on the data master. */
+static bool others_run(const struct pumice_queue *q)
+{
+	struct pumice_device *pdev = q->ctx->pdev;
+	struct pumice_context *ctx;
+	struct pumice_queue *other;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		pumice_for_each_queue(other, ctx)
+			if (other != q && other->dm == q->dm && other->known &&
+			    READ_ONCE(other->shared->context.slice_start))
+				return true;
+	return false;
 }
 
 /*
  * One tick of watching; true if the job hangs. The GPU has nothing else to do when
- * it is with this job or with none, and took and left no job since the last look.
+ * its data master is with this job or with none, and took and left no job since
+ * the last look.
  */
-static bool job_hangs(struct pumice_context *ctx, const struct pumice_job *job)
+static bool job_hangs(const struct pumice_job *job)
 {
-	const struct fwif_boot *boot = &ctx->pdev->fw.shared->boot;
+	struct pumice_queue *q = job->queue;
+	const struct fwif_boot *boot = &q->ctx->pdev->fw.shared->boot;
 	u32 starts = READ_ONCE(boot->jobs_started) + READ_ONCE(boot->switches);
-	u32 active = READ_ONCE(boot->active_context);
 
-	lockdep_assert_held(&ctx->pdev->reset.lock);
-	if (job_waits(job) || starts != ctx->tick_starts ||
-	    (active != ctx->id && active != FWIF_NO_CONTEXT))
-		ctx->ticks = 0;
-	ctx->tick_starts = starts;
-	return ++ctx->ticks >= PUMICE_TIMEOUT_TICKS || job_ran_ms(ctx, job) >= ctx->timeout_ms;
+	lockdep_assert_held(&q->ctx->pdev->reset.lock);
+	if (job_waits(job) || starts != q->tick_starts || others_run(q))
+		q->ticks = 0;
+	q->tick_starts = starts;
+	return ++q->ticks >= PUMICE_TIMEOUT_TICKS || job_ran_ms(job) >= q->ctx->timeout_ms;
 }
 
 /* The context pays for its job. */
@@ -281,7 +298,7 @@ static void kill_guilty(struct pumice_context *ctx, const struct pumice_job *job
 {
 	struct pumice_device *pdev = ctx->pdev;
 
-	drm_warn(&pdev->drm, "context %u job %u timed out\n", ctx->id, job->seqno);
+	drm_warn(&pdev->drm, "context %u job %u timed out\n", job->queue->id, job->seqno);
 	spin_lock(&ctx->lock);
 	ctx->stopped = true;
 	ctx->state |= DRM_PUMICE_CONTEXT_GUILTY;
@@ -320,7 +337,7 @@ static void look_at_job(struct pumice_context *ctx, const struct pumice_job *job
 		return;
 	}
 	pumice_queue_process(ctx);
-	if (!dma_fence_is_signaled(&job->fence->base) && job_hangs(ctx, job))
+	if (!dma_fence_is_signaled(&job->fence->base) && job_hangs(job))
 		kill_guilty(ctx, job);
 }
 

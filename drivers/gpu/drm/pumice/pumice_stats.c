@@ -51,17 +51,21 @@ void pumice_stats_keep(struct pumice_device *pdev)
 static void count_contexts(struct pumice_device *pdev, struct drm_pumice_query_stats *stats)
 {
 	struct pumice_context *ctx;
+	struct pumice_queue *q;
 	u32 in_flight;
 
 	spin_lock(&pdev->reset.contexts_lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
+		in_flight = 0;
 		spin_lock(&ctx->lock);
-		in_flight = list_count_nodes(&ctx->in_flight);
+		pumice_for_each_queue(q, ctx) {
+			in_flight += list_count_nodes(&q->in_flight);
+			stats->jobs_queued += max(atomic_read(&q->queued), 0);
+		}
 		spin_unlock(&ctx->lock);
 		stats->contexts++;
 		stats->contexts_busy += !!in_flight;
 		stats->jobs_firmware += in_flight;
-		stats->jobs_queued += max(atomic_read(&ctx->queued), 0);
 	}
 	spin_unlock(&pdev->reset.contexts_lock);
 }

@@ -10,7 +10,9 @@
 #include <drm/drm_exec.h>
 
 #include "pumice_context.h"
+#include "pumice_hwrt.h"
 #include "pumice_job.h"
+#include "pumice_pair.h"
 #include "pumice_perfmon.h"
 #include "pumice_submit.h"
 #include "pumice_sync.h"
@@ -25,6 +27,7 @@ struct submit {
 	struct drm_file *file;
 	struct pumice_job **jobs;
 	struct pumice_vm **vms;		/* of each job; a use each */
+	struct pumice_job *geometry;	/* the job before, whose fragment job is to follow */
 	u32 count;
 	u32 failed;			/* job that is looked at */
 	struct list_head signals;
@@ -55,27 +58,113 @@ static int add_perfmon(struct submit *s, struct pumice_job *job, u32 id)
 	return job->perfmon ? 0 : -ENOENT;
 }
 
+static int add_hwrt(struct submit *s, struct pumice_job *job, const struct drm_pumice_job *args)
+{
+	if (args->hwrt_data >= DRM_PUMICE_HWRT_DATA)
+		return -EINVAL;
+	job->hwrt_data = args->hwrt_data;
+	job->hwrt = pumice_hwrt_lookup(s->file->driver_priv, args->hwrt);
+	if (!job->hwrt)
+		return -ENOENT;
+	return job->hwrt->vm == s->vms[s->failed] ? 0 : -EINVAL;
+}
+
+static int add_geometry(struct submit *s, struct pumice_job *job)
+{
+	job->pair = pumice_pair_create(job->ctx);
+	s->geometry = job;
+	return job->pair ? 0 : -ENOMEM;
+}
+
+/* The job before it is its geometry job. */
+static int add_fragment(struct submit *s, struct pumice_job *job)
+{
+	struct pumice_job *geometry = s->geometry;
+
+	if (!geometry || geometry->ctx != job->ctx || geometry->hwrt != job->hwrt ||
+	    geometry->hwrt_data != job->hwrt_data)
+		return -EINVAL;
+	geometry->render = job->stream;
+	job->geometry = geometry;
+	job->pair = pumice_pair_get(geometry->pair);
+	job->after = BIT_ULL(s->failed - 1);
+	s->geometry = NULL;
+	return 0;
+}
+
+static int add_scene(struct submit *s, struct pumice_job *job, const struct drm_pumice_job *args)
+{
+	int ret;
+
+	if (args->type == DRM_PUMICE_JOB_DEFAULT)
+		return 0;
+	ret = add_hwrt(s, job, args);
+	if (ret)
+		return ret;
+	return args->type == DRM_PUMICE_JOB_GEOMETRY ? add_geometry(s, job) : add_fragment(s, job);
+}
+
+/* The queue of a context that takes jobs of a type, or NULL. */
+static struct pumice_queue *queue_for(struct pumice_context *ctx, u32 type)
+{
+	if (ctx->type != DRM_PUMICE_CONTEXT_RENDER)
+		return type == DRM_PUMICE_JOB_DEFAULT ? &ctx->queues[0] : NULL;
+	switch (type) {
+	case DRM_PUMICE_JOB_GEOMETRY:
+		return &ctx->queues[PUMICE_QUEUE_GEOMETRY];
+	case DRM_PUMICE_JOB_FRAGMENT:
+		return &ctx->queues[PUMICE_QUEUE_FRAGMENT];
+	default:
+		return NULL;
+	}
+}
+
+/* A job without anything, or an error pointer. */
+static struct pumice_job *create_job(struct submit *s, const struct drm_pumice_job *args)
+{
+	struct pumice_context *ctx = pumice_context_lookup(s->file->driver_priv, args->context,
+							   &s->vms[s->failed]);
+	struct pumice_queue *q;
+	struct pumice_job *job;
+
+	if (!ctx)
+		return ERR_PTR(-ENOENT);
+	q = queue_for(ctx, args->type);
+	job = q ? pumice_job_create(q, args->stream, s->file->client_id) : ERR_PTR(-EINVAL);
+	pumice_context_put(ctx);
+	return job;
+}
+
+static int check_job(const struct drm_pumice_job *args)
+{
+	u32 align = args->type == DRM_PUMICE_JOB_FRAGMENT ? 16 : 4;
+
+	if (args->flags || args->type > DRM_PUMICE_JOB_FRAGMENT || args->stream % align)
+		return -EINVAL;
+	if (args->type == DRM_PUMICE_JOB_DEFAULT && (args->hwrt || args->hwrt_data))
+		return -EINVAL;
+	return 0;
+}
+
 static int make_job(struct submit *s, const struct drm_pumice_job *args)
 {
 	struct drm_pumice_sync *syncs;
-	struct pumice_context *ctx;
 	struct pumice_job *job;
-	int ret;
+	int ret = check_job(args);
 
-	if (args->flags || args->type || args->hwrt || args->hwrt_data || args->stream % 4)
-		return -EINVAL;
+	if (ret)
+		return ret;
 	syncs = pumice_sync_copy(&args->syncs);
 	if (IS_ERR(syncs))
 		return PTR_ERR(syncs);
-	ctx = pumice_context_lookup(s->file->driver_priv, args->context, &s->vms[s->failed]);
-	job = ctx ? pumice_job_create(ctx, args->stream, s->file->client_id) : ERR_PTR(-ENOENT);
-	if (ctx)
-		pumice_context_put(ctx);
+	job = create_job(s, args);
 	if (IS_ERR(job)) {
 		ret = PTR_ERR(job);
 	} else {
 		s->jobs[s->failed] = job;
-		ret = add_perfmon(s, job, args->perfmon);
+		ret = add_scene(s, job, args);
+		if (!ret)
+			ret = add_perfmon(s, job, args->perfmon);
 		if (!ret)
 			ret = add_syncs(s, job, syncs, args->syncs.count);
 		if (!ret)
@@ -92,12 +181,19 @@ static int make_jobs(struct submit *s, const struct drm_pumice_array *array)
 
 	for (s->failed = 0; s->failed < s->count; s->failed++) {
 		ret = pumice_array_copy(array, s->failed, &args, sizeof(args));
-		if (!ret)
-			ret = make_job(s, &args);
+		if (ret)
+			return ret;
+		if (s->geometry && args.type != DRM_PUMICE_JOB_FRAGMENT)
+			break;
+		ret = make_job(s, &args);
 		if (ret)
 			return ret;
 	}
-	return 0;
+	if (!s->geometry)
+		return 0;
+	/* A geometry job without its fragment job. */
+	s->failed--;
+	return -EINVAL;
 }
 
 /* Reservations of all VMs, with room for the fences of all jobs. */
@@ -148,6 +244,7 @@ static void commit(struct submit *s)
 		if (job->perfmon)
 			atomic_inc(&job->perfmon->busy);
 		pumice_job_add_siblings(job, s->jobs);
+		pumice_job_arm_scene(job);
 		pumice_vm_add_fence(s->vms[i], &s->exec, &job->base.s_fence->finished);
 	}
 	pumice_sync_commit(&s->signals, s->jobs);

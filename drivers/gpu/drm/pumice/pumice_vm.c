@@ -54,6 +54,7 @@ static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
 	drm_gpuvm_init(&vm->base, "pumice", 0, &pdev->drm, root, PUMICE_VA_START,
 		       PUMICE_VA_END - PUMICE_VA_START, 0, 0, &pumice_vm_ops);
 	drm_gem_object_put(root);
+	drm_mm_init(&vm->kernel_mm, PUMICE_VA_END, PUMICE_VA_KERNEL_END - PUMICE_VA_END);
 	return vm;
 
 destroy_queue:
@@ -117,6 +118,7 @@ static void last_use(struct kref *users)
 	mutex_lock(&vm->lock);
 	pumice_mmu_destroy(vm->mmu);
 	vm->mmu = NULL;
+	drm_mm_takedown(&vm->kernel_mm);
 	vm->released = true;
 	pumice_bind_remove_all_locked(&all);
 	mutex_unlock(&vm->lock);

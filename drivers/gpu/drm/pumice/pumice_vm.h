@@ -6,6 +6,7 @@
 #include <linux/kref.h>
 
 #include <drm/drm_gpuvm.h>
+#include <drm/drm_mm.h>
 
 #include "pumice_device.h"
 
@@ -14,7 +15,9 @@ struct pumice_bind_queue;
 
 /* The first 2 MiB are never mapped, so that a null pointer faults. */
 #define PUMICE_VA_START		BIT_ULL(21)
-#define PUMICE_VA_END		BIT_ULL(PUMICE_MMU_VA_BITS)
+/* What lies behind is the kernel's: parameter buffers and region headers, see pumice_area.c. */
+#define PUMICE_VA_END		(PUMICE_VA_KERNEL_END - (256ull << 30))
+#define PUMICE_VA_KERNEL_END	BIT_ULL(PUMICE_MMU_VA_BITS)
 
 /**
  * struct pumice_vm - a GPU address space
@@ -35,6 +38,8 @@ struct pumice_vm {
 	struct mutex lock;
 	/** @mmu: page tables; under @lock */
 	struct pumice_mmu *mmu;
+	/** @kernel_mm: addresses of the kernel part in use; under @lock */
+	struct drm_mm kernel_mm;
 	/** @closed: its id is gone: nothing is bound any more; under @lock */
 	bool closed;
 	/** @binds: asynchronous binds; constant, until the last use */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Memory in the kernel part of an address space: parameter buffers. */
+#ifndef PUMICE_AREA_H
+#define PUMICE_AREA_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include <drm/drm_mm.h>
+
+struct pumice_device;
+struct pumice_vm;
+
+/**
+ * struct pumice_area - addresses of one piece, with memory from its start on
+ */
+struct pumice_area {
+	/** @vm: address space; a use */
+	struct pumice_vm *vm;
+	/** @node: in pumice_device.areas */
+	struct list_head node;
+	/** @va: addresses, in pumice_vm.kernel_mm; under vm.lock */
+	struct drm_mm_node va;
+	/** @steps: memory, in the order of addresses; under vm.lock */
+	struct list_head steps;
+	/** @pages: of memory; under vm.lock, read by who grows it */
+	u32 pages;
+};
+
+struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 max_pages);
+int pumice_area_grow(struct pumice_area *area, u32 pages);
+u64 pumice_area_addr(const struct pumice_area *area);
+void pumice_area_destroy(struct pumice_area *area);
+void pumice_area_release_all(struct pumice_device *pdev);
+
+#endif

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Free lists: pages of parameter buffers, and how they grow.
+ *
+ * Source: document 004, "Master DPM"; formats.xml, free_list.
+ *
+ * When a list is short of pages the firmware asks for more, while a geometry job
+ * may wait for them. The interrupt thread only notes it. A work item answers: with
+ * pages that were allocated and mapped before, so that no allocation stands
+ * between a job and its end; with fewer where memory lacks, and then the job goes
+ * on with a partial render. Behind the answer the next pages are made ready. A
+ * request that comes before they are waits for that allocation, which does not try
+ * hard; the job's time-out bounds it.
+ *
+ * A GPU reset leaves lists in any state: they are made anew then, with all pages
+ * that they have.
+ */
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "pumice_area.h"
+#include "pumice_ccb.h"
+#include "pumice_events.h"
+#include "pumice_formats.h"
+#include "pumice_free_list.h"
+#include "pumice_fw.h"
+#include "pumice_fw_mem.h"
+#include "pumice_reset.h"
+#include "pumice_vm.h"
+
+/* The table of links stands behind the structure. */
+#define LINKS_OFFSET	64u
+
+static_assert(PUMICE_FREE_LIST_WORDS * sizeof(u32) <= LINKS_OFFSET);
+
+static u32 threshold_pages(const struct pumice_freelist *list)
+{
+	return mul_u64_u32_div(list->pages, list->threshold, 100);
+}
+
+/* The state of a list whose pages are all free. The GPU does not use it. */
+static void fill_locked(struct pumice_freelist *list)
+{
+	const struct pumice_free_list fresh = {
+		.base = pumice_area_addr(list->area),
+		.pages = list->pages,
+		.head = PUMICE_PM_NO_PAGE,
+		.free = list->pages,
+		.threshold = threshold_pages(list),
+		.max_pages = list->max_pages,
+		.links = list->obj->addr + LINKS_OFFSET,
+		.least_free = list->pages,
+	};
+
+	pumice_free_list_pack(list->obj->cpu, &fresh);
+	list->wanted = false;
+}
+
+static u32 pages_ready(const struct pumice_freelist *list)
+{
+	return list->area->pages - list->pages;
+}
+
+/* Keep pages ready for the next time. Without memory the list just does not grow. */
+static void make_ready(struct pumice_freelist *list)
+{
+	u32 more = min(list->grow_pages, list->max_pages - list->area->pages);
+
+	if (!pages_ready(list) && more)
+		pumice_area_grow(list->area, more);
+}
+
+/* Of as many pages as there are now. All other words are the GPU's. */
+static void set_threshold(struct pumice_freelist *list)
+{
+	const struct pumice_free_list none = { 0 };
+	const struct pumice_free_list now = { .threshold = threshold_pages(list) };
+	u32 before[PUMICE_FREE_LIST_WORDS], after[PUMICE_FREE_LIST_WORDS];
+	u32 *words = list->obj->cpu;
+	u32 i;
+
+	pumice_free_list_pack(before, &none);
+	pumice_free_list_pack(after, &now);
+	for (i = 0; i < PUMICE_FREE_LIST_WORDS; i++)
+		if (before[i] != after[i])
+			WRITE_ONCE(words[i], after[i]);
+}
+
+/* Take note of a request and of what it is answered with. False: there is none. */
+static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd)
+{
+	bool wanted;
+
+	spin_lock(&list->pdev->scenes_lock);
+	wanted = list->wanted;
+	list->wanted = false;
+	if (wanted) {
+		trace_pumice_free_list_grow(list->obj->addr, list->pages, list->area->pages);
+		list->grown += !!pages_ready(list);
+		list->pages = list->area->pages;
+		cmd->object = list->obj->addr;
+		cmd->pages = list->pages;
+	}
+	spin_unlock(&list->pdev->scenes_lock);
+	return wanted;
+}
+
+/*
+ * Nothing is allocated here: a job may wait for it. A device whose firmware goes
+ * down meanwhile makes its lists anew.
+ */
+static void answer(struct pumice_freelist *list)
+{
+	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
+	bool cookie = dma_fence_begin_signalling();
+	int ret;
+
+	if (take_request(list, &cmd)) {
+		set_threshold(list);
+		ret = pumice_kccb_reserve(list->pdev);
+		if (!ret)
+			pumice_kccb_push_reserved(list->pdev, &cmd);
+		else if (ret == -ETIMEDOUT)
+			pumice_reset_schedule(list->pdev);
+	}
+	dma_fence_end_signalling(cookie);
+}
+
+static void grow_work(struct work_struct *work)
+{
+	struct pumice_freelist *list = container_of(work, struct pumice_freelist, grow_work);
+	int idx;
+
+	if (drm_dev_enter(&list->pdev->drm, &idx)) {
+		make_ready(list); /* if it is not */
+		answer(list);
+		make_ready(list);
+		drm_dev_exit(idx);
+	}
+	pumice_free_list_put(list);
+}
+
+/**
+ * pumice_free_list_wanted - the firmware asks for more pages
+ * @pdev: device
+ * @addr: fw address of the free list, as the firmware tells it
+ *
+ * For the interrupt thread. A list that is gone needs no answer.
+ */
+void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
+{
+	struct pumice_freelist *list;
+
+	spin_lock(&pdev->scenes_lock);
+	list_for_each_entry(list, &pdev->free_lists, node) {
+		if (list->obj->addr != addr)
+			continue;
+		list->wanted = true;
+		/* One that is about to be freed is used by no job. */
+		if (kref_get_unless_zero(&list->ref) &&
+		    !queue_work(pumice_grow_wq, &list->grow_work))
+			pumice_free_list_put(list);
+		break;
+	}
+	spin_unlock(&pdev->scenes_lock);
+}
+
+/**
+ * pumice_free_list_reset_all - the GPU was reset: all pages are free
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ */
+void pumice_free_list_reset_all(struct pumice_device *pdev)
+{
+	struct pumice_freelist *list;
+
+	spin_lock(&pdev->scenes_lock);
+	list_for_each_entry(list, &pdev->free_lists, node)
+		fill_locked(list);
+	spin_unlock(&pdev->scenes_lock);
+}
+
+static void free_work(struct work_struct *work)
+{
+	struct pumice_freelist *list = container_of(work, struct pumice_freelist, free_work);
+	struct pumice_device *pdev = list->pdev;
+
+	spin_lock(&pdev->scenes_lock);
+	list_del(&list->node);
+	spin_unlock(&pdev->scenes_lock);
+	pumice_fw_obj_destroy(pdev, list->obj);
+	pumice_area_destroy(list->area);
+	kfree(list);
+	atomic_dec(&pdev->stats.free_lists);
+	drm_dev_put(&pdev->drm);
+}
+
+static void last_put(struct kref *ref)
+{
+	struct pumice_freelist *list = container_of(ref, struct pumice_freelist, ref);
+
+	queue_work(pumice_cleanup_wq, &list->free_work);
+}
+
+/* @list: or NULL. May be called where one cannot sleep. */
+void pumice_free_list_put(struct pumice_freelist *list)
+{
+	if (list)
+		kref_put(&list->ref, last_put);
+}
+
+/**
+ * pumice_free_list_lookup - free list of a file by its id
+ * @file: file
+ * @id: id
+ *
+ * Returns it with a reference, or NULL.
+ */
+struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id)
+{
+	struct pumice_freelist *list;
+
+	xa_lock(&file->free_lists);
+	list = xa_load(&file->free_lists, id);
+	if (list)
+		kref_get(&list->ref);
+	xa_unlock(&file->free_lists);
+	return list;
+}
+
+static int check_create(const struct drm_pumice_free_list_create *args)
+{
+	if (args->flags || args->pad || !args->initial_pages || args->threshold >= 100 ||
+	    args->max_pages < args->initial_pages)
+		return -EINVAL;
+	if (!args->grow_pages && args->max_pages != args->initial_pages)
+		return -EINVAL;
+	return args->max_pages > DRM_PUMICE_MAX_FREE_LIST_PAGES ? -E2BIG : 0;
+}
+
+/* Memory of a list. What was made is freed by the caller. */
+static int make_memory(struct pumice_freelist *list, u32 initial_pages)
+{
+	int ret;
+
+	list->area = pumice_area_create(list->vm, list->max_pages);
+	if (IS_ERR(list->area)) {
+		ret = PTR_ERR(list->area);
+		list->area = NULL;
+		return ret;
+	}
+	ret = pumice_area_grow(list->area, initial_pages);
+	if (ret)
+		return ret;
+	list->obj = pumice_fw_obj_create(list->pdev, LINKS_OFFSET +
+					 (size_t)list->max_pages * sizeof(u32));
+	if (IS_ERR(list->obj)) {
+		ret = PTR_ERR(list->obj);
+		list->obj = NULL;
+	}
+	return ret;
+}
+
+/* A structure without memory, or NULL. */
+static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
+					  const struct drm_pumice_free_list_create *args)
+{
+	struct pumice_freelist *list = kzalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
+
+	if (!list)
+		return NULL;
+	kref_init(&list->ref);
+	list->pdev = vm->pdev;
+	list->vm = vm;
+	list->max_pages = args->max_pages;
+	list->grow_pages = args->grow_pages;
+	list->threshold = args->threshold;
+	list->pages = args->initial_pages;
+	INIT_WORK(&list->grow_work, grow_work);
+	INIT_WORK(&list->free_work, free_work);
+	return list;
+}
+
+/* From now on it is a free list: the GPU may know it. */
+static void publish(struct pumice_freelist *list)
+{
+	struct pumice_device *pdev = list->pdev;
+
+	drm_dev_get(&pdev->drm);
+	atomic_inc(&pdev->stats.free_lists);
+	spin_lock(&pdev->scenes_lock);
+	fill_locked(list);
+	list_add_tail(&list->node, &pdev->free_lists);
+	spin_unlock(&pdev->scenes_lock);
+	make_ready(list);
+}
+
+/* Not between drm_dev_enter() and drm_dev_exit(). An error pointer on failure. */
+static struct pumice_freelist *list_create(struct pumice_vm *vm,
+					   const struct drm_pumice_free_list_create *args)
+{
+	struct pumice_freelist *list = list_alloc(vm, args);
+	int ret = -ENODEV, idx;
+
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
+		ret = make_memory(list, args->initial_pages);
+		if (!ret)
+			publish(list);
+		drm_dev_exit(idx);
+	}
+	if (!ret)
+		return list;
+	pumice_area_destroy(list->area);
+	kfree(list);
+	return ERR_PTR(ret);
+}
+
+/* DRM_IOCTL_PUMICE_FREE_LIST_CREATE */
+int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_free_list_create *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_freelist *list;
+	struct pumice_vm *vm;
+	int ret;
+
+	ret = check_create(args);
+	if (ret)
+		return ret;
+	vm = pumice_vm_lookup(pfile, args->vm);
+	if (!vm)
+		return -ENOENT;
+	list = list_create(vm, args);
+	pumice_vm_put(vm);
+	if (IS_ERR(list))
+		return PTR_ERR(list);
+	ret = xa_alloc(&pfile->free_lists, &args->id, list,
+		       XA_LIMIT(1, PUMICE_MAX_FILE_FREE_LISTS), GFP_KERNEL);
+	if (ret)
+		pumice_free_list_put(list);
+	return ret == -EBUSY ? -ENOSPC : ret;
+}
+
+/* DRM_IOCTL_PUMICE_FREE_LIST_DESTROY */
+int pumice_ioctl_free_list_destroy(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_free_list_destroy *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_freelist *list;
+
+	if (args->pad)
+		return -EINVAL;
+	list = xa_erase(&pfile->free_lists, args->id);
+	if (!list)
+		return -ENOENT;
+	pumice_free_list_put(list);
+	return 0;
+}
+
+static void show_locked(struct seq_file *m, const struct pumice_freelist *list)
+{
+	struct pumice_free_list now;
+	u32 words[PUMICE_FREE_LIST_WORDS];
+
+	pumice_copy_once(words, list->obj->cpu, sizeof(words));
+	pumice_free_list_unpack(words, &now);
+	seq_printf(m, "free list 0x%x: %u pages of %u, %u free, least %u, grown %u times, %u ready\n",
+		   list->obj->addr, list->pages, list->max_pages, now.free, now.least_free,
+		   list->grown, pages_ready(list));
+}
+
+/**
+ * pumice_free_list_show - the lists there are
+ * @m: file of debugfs
+ * @pdev: device
+ */
+void pumice_free_list_show(struct seq_file *m, struct pumice_device *pdev)
+{
+	struct pumice_freelist *list;
+	int idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return;
+	spin_lock(&pdev->scenes_lock);
+	list_for_each_entry(list, &pdev->free_lists, node)
+		show_locked(m, list);
+	spin_unlock(&pdev->scenes_lock);
+	drm_dev_exit(idx);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Free lists: pages of parameter buffers. */
+#ifndef PUMICE_FREE_LIST_H
+#define PUMICE_FREE_LIST_H
+
+#include <linux/kref.h>
+#include <linux/workqueue.h>
+
+#include "pumice_device.h"
+
+struct pumice_area;
+struct pumice_vm;
+struct seq_file;
+
+/**
+ * struct pumice_freelist - a free list
+ *
+ * The parameter management knows of @pages; up to @grow_pages more are mapped and
+ * wait to be told to it.
+ */
+struct pumice_freelist {
+	/** @ref: file, data sets, @grow_work while it is queued */
+	struct kref ref;
+	/** @pdev: device; a reference to its drm_device */
+	struct pumice_device *pdev;
+	/** @vm: address space, of which @area has a use; constant */
+	struct pumice_vm *vm;
+	/** @node: in pumice_device.free_lists, under scenes_lock */
+	struct list_head node;
+	/** @area: pages; grown by @grow_work alone */
+	struct pumice_area *area;
+	/** @obj: memory shared with the GPU: the structure and its table of links */
+	struct pumice_fw_obj *obj;
+	/** @max_pages: constant */
+	u32 max_pages;
+	/** @grow_pages: pages to grow by, or 0; constant */
+	u32 grow_pages;
+	/** @threshold: percent of free pages below which it grows; constant */
+	u32 threshold;
+	/** @pages: pages that the GPU has been told of; under scenes_lock */
+	u32 pages;
+	/** @grown: times that it grew; under scenes_lock */
+	u32 grown;
+	/** @wanted: the firmware waits for an answer; under scenes_lock */
+	bool wanted;
+	/** @grow_work: answers the firmware, and keeps pages ready */
+	struct work_struct grow_work;
+	/** @free_work: the last reference may go where one cannot sleep */
+	struct work_struct free_work;
+};
+
+struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id);
+void pumice_free_list_put(struct pumice_freelist *list);
+void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr);
+void pumice_free_list_reset_all(struct pumice_device *pdev);
+void pumice_free_list_show(struct seq_file *m, struct pumice_device *pdev);
+
+int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_free_list_destroy(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

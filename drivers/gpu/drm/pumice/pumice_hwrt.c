@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Render-target data sets: two scenes, so that one frame is binned while another
+ * is rendered.
+ *
+ * Source: document 004, "Render Target Data"; formats.xml, scene.
+ *
+ * A scene is written by the GPU from the start of a geometry job to the end of its
+ * fragment job. The next geometry job waits for that end. What a scene holds of
+ * the free lists when its data set goes, because its fragment job was killed, is
+ * given back by the firmware.
+ */
+#include <linux/dma-fence.h>
+#include <linux/slab.h>
+
+#include "pumice_area.h"
+#include "pumice_ccb.h"
+#include "pumice_free_list.h"
+#include "pumice_fw_mem.h"
+#include "pumice_hwrt.h"
+#include "pumice_reset.h"
+#include "pumice_vm.h"
+
+#define SPILL_ALIGN	256u
+#define MACRO_TILES	(PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y)
+#define CHAINS		(MACRO_TILES * PUMICE_PM_LISTS)
+/* A scene with its chains, in words, and from one to the next, bytes. */
+#define SCENE_WORDS	(PUMICE_SCENE_WORDS + CHAINS * PUMICE_SCENE_CHAIN_WORDS)
+#define SCENE_STRIDE	ALIGN(SCENE_WORDS * sizeof(u32), 64)
+
+static_assert((int)DRM_PUMICE_TILE_32X32 == (int)PUMICE_TILE_SIZE_32X32);
+static_assert((int)DRM_PUMICE_TILE_16X16 == (int)PUMICE_TILE_SIZE_16X16);
+static_assert((int)DRM_PUMICE_TILE_32X16 == (int)PUMICE_TILE_SIZE_32X16);
+
+static u32 gpu_cores(struct pumice_device *pdev)
+{
+	return PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, pdev->config);
+}
+
+/* A scene that holds nothing. The GPU does not use it. */
+static void fill_scene(struct pumice_hwrt *hwrt, u32 data)
+{
+	const struct pumice_scene_chain empty = {
+		.head = PUMICE_PM_NO_PAGE, .tail = PUMICE_PM_NO_PAGE,
+	};
+	const struct pumice_scene scene = {
+		.width = hwrt->width,
+		.height = hwrt->height,
+		.samples_log2 = ilog2(hwrt->samples),
+		.tile_size = hwrt->tile_size,
+		.regions = pumice_area_addr(hwrt->regions) + data * hwrt->region_bytes,
+		.cores = gpu_cores(hwrt->pdev),
+		.free_list0 = hwrt->lists[0]->obj->addr,
+		.free_list1 = hwrt->lists[1] ? hwrt->lists[1]->obj->addr : 0,
+		.spill = hwrt->spill ? hwrt->spill + data * hwrt->spill_bytes : 0,
+		.spill_bytes = hwrt->spill_bytes / SPILL_ALIGN,
+	};
+	u32 *words = hwrt->obj->cpu + data * SCENE_STRIDE;
+	u32 i;
+
+	pumice_scene_pack(words, &scene);
+	words += PUMICE_SCENE_WORDS;
+	for (i = 0; i < CHAINS; i++)
+		pumice_scene_chain_pack(words + i * PUMICE_SCENE_CHAIN_WORDS, &empty);
+}
+
+static void fill_all(struct pumice_hwrt *hwrt)
+{
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_HWRT_DATA; i++)
+		fill_scene(hwrt, i);
+}
+
+/**
+ * pumice_hwrt_reset_all - the GPU was reset, and free lists made anew: no scene holds anything
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ */
+void pumice_hwrt_reset_all(struct pumice_device *pdev)
+{
+	struct pumice_hwrt *hwrt;
+
+	spin_lock(&pdev->scenes_lock);
+	list_for_each_entry(hwrt, &pdev->hwrts, node)
+		fill_all(hwrt);
+	spin_unlock(&pdev->scenes_lock);
+}
+
+/* fw address of a scene. */
+u32 pumice_hwrt_scene(const struct pumice_hwrt *hwrt, u32 data)
+{
+	return hwrt->obj->addr + data * SCENE_STRIDE;
+}
+
+/* The fragment job that was submitted last for a scene, or NULL. No reference. */
+struct dma_fence *pumice_hwrt_last(struct pumice_hwrt *hwrt, u32 data)
+{
+	dma_resv_assert_held(pumice_vm_resv(hwrt->vm));
+	return hwrt->last[data];
+}
+
+/**
+ * pumice_hwrt_set_last - a fragment job was submitted for a scene
+ * @hwrt: data set, under its VM's reservation
+ * @data: scene
+ * @fence: "finished" fence of the job; the set takes a reference of its own
+ */
+void pumice_hwrt_set_last(struct pumice_hwrt *hwrt, u32 data, struct dma_fence *fence)
+{
+	dma_resv_assert_held(pumice_vm_resv(hwrt->vm));
+	dma_fence_put(hwrt->last[data]);
+	hwrt->last[data] = dma_fence_get(fence);
+	hwrt->used = true;
+}
+
+/* Have the GPU give back what killed jobs left in the scenes. */
+static void leave_firmware(struct pumice_hwrt *hwrt)
+{
+	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_SCENE_RELEASE };
+	struct pumice_device *pdev = hwrt->pdev;
+	int ret = 0, idx;
+	u32 i;
+
+	if (!hwrt->used)
+		return;
+	if (drm_dev_enter(&pdev->drm, &idx)) {
+		for (i = 0; i < DRM_PUMICE_HWRT_DATA && !ret; i++) {
+			cmd.object = pumice_hwrt_scene(hwrt, i);
+			ret = pumice_kccb_call(pdev, &cmd);
+		}
+		if (ret)
+			pumice_reset_and_wait(pdev, ret);
+		drm_dev_exit(idx);
+	}
+	pumice_device_wait_gone(pdev);
+}
+
+/* Everything but the structure's own list; for sets that are half made, too. */
+static void release(struct pumice_hwrt *hwrt)
+{
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_HWRT_DATA; i++)
+		dma_fence_put(hwrt->last[i]);
+	pumice_fw_obj_destroy(hwrt->pdev, hwrt->obj);
+	pumice_area_destroy(hwrt->regions);
+	for (i = 0; i < PUMICE_PM_LISTS; i++)
+		pumice_free_list_put(hwrt->lists[i]);
+	pumice_vm_put(hwrt->vm);
+	kfree(hwrt);
+}
+
+static void free_work(struct work_struct *work)
+{
+	struct pumice_hwrt *hwrt = container_of(work, struct pumice_hwrt, free_work);
+	struct pumice_device *pdev = hwrt->pdev;
+
+	leave_firmware(hwrt);
+	spin_lock(&pdev->scenes_lock);
+	list_del(&hwrt->node);
+	spin_unlock(&pdev->scenes_lock);
+	release(hwrt);
+	atomic_dec(&pdev->stats.hwrts);
+	drm_dev_put(&pdev->drm);
+}
+
+static void last_put(struct kref *ref)
+{
+	struct pumice_hwrt *hwrt = container_of(ref, struct pumice_hwrt, ref);
+
+	queue_work(pumice_cleanup_wq, &hwrt->free_work);
+}
+
+struct pumice_hwrt *pumice_hwrt_get(struct pumice_hwrt *hwrt)
+{
+	kref_get(&hwrt->ref);
+	return hwrt;
+}
+
+/* @hwrt: or NULL. May be called where one cannot sleep. */
+void pumice_hwrt_put(struct pumice_hwrt *hwrt)
+{
+	if (hwrt)
+		kref_put(&hwrt->ref, last_put);
+}
+
+/**
+ * pumice_hwrt_lookup - data set of a file by its id
+ * @file: file
+ * @id: id
+ *
+ * Returns it with a reference, or NULL.
+ */
+struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id)
+{
+	struct pumice_hwrt *hwrt;
+
+	xa_lock(&file->hwrts);
+	hwrt = xa_load(&file->hwrts, id);
+	if (hwrt)
+		kref_get(&hwrt->ref);
+	xa_unlock(&file->hwrts);
+	return hwrt;
+}
+
+/* Memory for partial renders of both scenes, or none. */
+static int check_spill(u64 va, u64 bytes)
+{
+	if (!va)
+		return bytes ? -EINVAL : 0;
+	if (!bytes || va % SPILL_ALIGN || bytes % SPILL_ALIGN || bytes >= BIT_ULL(40) ||
+	    va < PUMICE_VA_START || va >= PUMICE_VA_END)
+		return -EINVAL;
+	return bytes > (PUMICE_VA_END - va) / DRM_PUMICE_HWRT_DATA ? -EINVAL : 0;
+}
+
+static int check_create(const struct drm_pumice_hwrt_create *args)
+{
+	if (args->flags || args->pad || !args->width || !args->height ||
+	    args->width > DRM_PUMICE_MAX_RENDER_SIZE ||
+	    args->height > DRM_PUMICE_MAX_RENDER_SIZE ||
+	    (args->samples != 1 && args->samples != 2 && args->samples != 4) ||
+	    args->tile_size > DRM_PUMICE_TILE_32X16 ||
+	    args->free_lists[0] == args->free_lists[1])
+		return -EINVAL;
+	return check_spill(args->spill, args->spill_bytes);
+}
+
+/* Bytes of a scene's region headers: one for each tile and core. */
+static u64 region_bytes(struct pumice_device *pdev, const struct drm_pumice_hwrt_create *args)
+{
+	u32 w = args->tile_size == DRM_PUMICE_TILE_16X16 ? 16 : 32;
+	u32 h = args->tile_size == DRM_PUMICE_TILE_32X32 ? 32 : 16;
+	u64 tiles = (u64)DIV_ROUND_UP(args->width, w) * DIV_ROUND_UP(args->height, h);
+
+	return PAGE_ALIGN(tiles * gpu_cores(pdev) * PUMICE_REGION_WORDS * sizeof(u32));
+}
+
+/* References to the free lists. What was taken is put by release(). */
+static int take_lists(struct pumice_hwrt *hwrt, struct pumice_file *file, const u32 *ids)
+{
+	u32 i;
+
+	for (i = 0; i < PUMICE_PM_LISTS; i++) {
+		if (i && !ids[i])
+			continue;
+		hwrt->lists[i] = pumice_free_list_lookup(file, ids[i]);
+		if (!hwrt->lists[i])
+			return -ENOENT;
+		if (hwrt->lists[i]->vm != hwrt->vm)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int make_memory(struct pumice_hwrt *hwrt)
+{
+	u32 pages = DRM_PUMICE_HWRT_DATA * hwrt->region_bytes >> PAGE_SHIFT;
+	int ret;
+
+	hwrt->regions = pumice_area_create(hwrt->vm, pages);
+	if (IS_ERR(hwrt->regions)) {
+		ret = PTR_ERR(hwrt->regions);
+		hwrt->regions = NULL;
+		return ret;
+	}
+	ret = pumice_area_grow(hwrt->regions, pages);
+	if (ret)
+		return ret;
+	hwrt->obj = pumice_fw_obj_create(hwrt->pdev, DRM_PUMICE_HWRT_DATA * SCENE_STRIDE);
+	if (IS_ERR(hwrt->obj)) {
+		ret = PTR_ERR(hwrt->obj);
+		hwrt->obj = NULL;
+	}
+	return ret;
+}
+
+/* A structure without memory and lists; takes the VM use. NULL: it did not. */
+static struct pumice_hwrt *hwrt_alloc(struct pumice_vm *vm,
+				      const struct drm_pumice_hwrt_create *args)
+{
+	struct pumice_hwrt *hwrt = kzalloc(sizeof(*hwrt), GFP_KERNEL_ACCOUNT);
+
+	if (!hwrt)
+		return NULL;
+	kref_init(&hwrt->ref);
+	hwrt->pdev = vm->pdev;
+	hwrt->vm = vm;
+	hwrt->width = args->width;
+	hwrt->height = args->height;
+	hwrt->samples = args->samples;
+	hwrt->tile_size = args->tile_size;
+	hwrt->spill = args->spill;
+	hwrt->spill_bytes = args->spill_bytes;
+	hwrt->region_bytes = region_bytes(vm->pdev, args);
+	INIT_WORK(&hwrt->free_work, free_work);
+	return hwrt;
+}
+
+/* From now on it is a data set: the GPU may know it. */
+static void publish(struct pumice_hwrt *hwrt)
+{
+	struct pumice_device *pdev = hwrt->pdev;
+
+	drm_dev_get(&pdev->drm);
+	atomic_inc(&pdev->stats.hwrts);
+	spin_lock(&pdev->scenes_lock);
+	fill_all(hwrt);
+	list_add_tail(&hwrt->node, &pdev->hwrts);
+	spin_unlock(&pdev->scenes_lock);
+}
+
+/* Takes the VM use in any case. An error pointer on failure. */
+static struct pumice_hwrt *hwrt_create(struct pumice_file *file, struct pumice_vm *vm,
+				       const struct drm_pumice_hwrt_create *args)
+{
+	struct pumice_hwrt *hwrt = hwrt_alloc(vm, args);
+	int ret, idx;
+
+	if (!hwrt) {
+		pumice_vm_put(vm);
+		return ERR_PTR(-ENOMEM);
+	}
+	ret = take_lists(hwrt, file, args->free_lists);
+	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
+		ret = -ENODEV;
+	if (!ret) {
+		ret = make_memory(hwrt);
+		if (!ret)
+			publish(hwrt);
+		drm_dev_exit(idx);
+	}
+	if (!ret)
+		return hwrt;
+	release(hwrt);
+	return ERR_PTR(ret);
+}
+
+/* DRM_IOCTL_PUMICE_HWRT_CREATE */
+int pumice_ioctl_hwrt_create(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_hwrt_create *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_hwrt *hwrt;
+	struct pumice_vm *vm;
+	int ret;
+
+	ret = check_create(args);
+	if (ret)
+		return ret;
+	vm = pumice_vm_lookup(pfile, args->vm);
+	if (!vm)
+		return -ENOENT;
+	hwrt = hwrt_create(pfile, vm, args);
+	if (IS_ERR(hwrt))
+		return PTR_ERR(hwrt);
+	ret = xa_alloc(&pfile->hwrts, &args->id, hwrt, XA_LIMIT(1, PUMICE_MAX_FILE_HWRTS),
+		       GFP_KERNEL);
+	if (ret)
+		pumice_hwrt_put(hwrt);
+	return ret == -EBUSY ? -ENOSPC : ret;
+}
+
+/* DRM_IOCTL_PUMICE_HWRT_DESTROY */
+int pumice_ioctl_hwrt_destroy(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_hwrt_destroy *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	struct pumice_hwrt *hwrt;
+
+	if (args->pad)
+		return -EINVAL;
+	hwrt = xa_erase(&pfile->hwrts, args->id);
+	if (!hwrt)
+		return -ENOENT;
+	pumice_hwrt_put(hwrt);
+	return 0;
+}

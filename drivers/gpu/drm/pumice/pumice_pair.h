@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A geometry job and its fragment job: what they share. */
+#ifndef PUMICE_PAIR_H
+#define PUMICE_PAIR_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct dma_fence;
+struct pumice_context;
+struct pumice_job;
+struct pumice_queue;
+
+/**
+ * struct pumice_pair - what both jobs know of each other
+ *
+ * Neither job refers to the other once it is pushed: either may be freed first.
+ */
+struct pumice_pair {
+	/** @ref: both jobs */
+	struct kref ref;
+	/** @fragment: queue of the fragment job; the jobs hold its context */
+	struct pumice_queue *fragment;
+	/**
+	 * @early: "finished" fences of jobs of this GPU that the fragment job waits for
+	 * in the firmware; a reference each. Constant once armed
+	 */
+	struct dma_fence **early;
+	/** @early_count: of @early */
+	u32 early_count;
+	/** @credits: of the fragment job; constant once armed */
+	u32 credits;
+	/** @ended: "finished" fence of the fragment job; a reference once armed */
+	struct dma_fence *ended;
+	/** @refused: the geometry job was not given to the firmware; before its fences signal */
+	bool refused;
+
+	/* Under the context's lock: */
+	/** @node: in pumice_queue.pairs while @promised */
+	struct list_head node;
+	/** @promised: @credits are kept for the fragment job */
+	bool promised;
+	/** @over: the fragment job has ended, or never will begin */
+	bool over;
+};
+
+struct pumice_pair *pumice_pair_create(struct pumice_context *ctx);
+struct pumice_pair *pumice_pair_get(struct pumice_pair *pair);
+void pumice_pair_put(struct pumice_pair *pair);
+int pumice_pair_make_room(struct pumice_pair *pair, u32 waits, u32 credits);
+void pumice_pair_arm(struct pumice_job *fragment);
+struct dma_fence *pumice_pair_promise(struct pumice_pair *pair);
+bool pumice_pair_geometry_refused(const struct pumice_job *job);
+void pumice_pair_end_locked(struct pumice_job *job);
+void pumice_pair_end(struct pumice_job *job);
+void pumice_pair_refuse(struct pumice_job *job);
+
+#endif
