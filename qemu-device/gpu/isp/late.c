@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ISP, sample by sample: what is tested and written after a program has run.
+ *
+ * Source: Documentation/precision.rst; document 004 (objects whose depth is known
+ * late). The same rules as raster.h, in plain C: few pixels come this way.
+ */
+#include "isp.h"
+
+static bool compare(u32 func, double a, double b)
+{
+	if (func == PUMICE_COMPARE_ALWAYS)
+		return true;
+	return (func & PUMICE_COMPARE_LESS && a < b) || (func & PUMICE_COMPARE_EQUAL && a == b) ||
+	       (func & PUMICE_COMPARE_GREATER && a > b);
+}
+
+static u8 stencil_op(u32 op, u8 old, u8 ref)
+{
+	switch (op) {
+	case PUMICE_STENCIL_OP_ZERO:
+		return 0;
+	case PUMICE_STENCIL_OP_REPLACE:
+		return ref;
+	case PUMICE_STENCIL_OP_INCR:
+		return old < UINT8_MAX ? old + 1 : old;
+	case PUMICE_STENCIL_OP_DECR:
+		return old ? old - 1 : old;
+	case PUMICE_STENCIL_OP_INVERT:
+		return (u8)~old;
+	case PUMICE_STENCIL_OP_INCR_WRAP:
+		return (u8)(old + 1);
+	case PUMICE_STENCIL_OP_DECR_WRAP:
+		return (u8)(old - 1);
+	default:
+		return old;
+	}
+}
+
+static void write_stencil(u8 *at, const struct isp_stencil *face, u32 op)
+{
+	*at = (u8)((*at & ~face->write) | (stencil_op(op, *at, face->ref) & face->write));
+}
+
+static double clamped(double z)
+{
+	z = z > 0 ? z : 0;
+	return z < 1 ? z : 1;
+}
+
+/* Pixel of the tile that place of a quad is. */
+static u32 column(const struct isp_tile *tile, u32 quad, u32 place)
+{
+	return quad % (tile->width / 2) * 2 + place % 2;
+}
+
+static u32 row(const struct isp_tile *tile, u32 quad, u32 place)
+{
+	return quad / (tile->width / 2) * 2 + place / 2;
+}
+
+static float depth_at(const struct isp_tile *tile, const struct isp_setup *s, u32 quad, u32 place,
+		      u32 sample)
+{
+	u32 x16, y16;
+	double x, y;
+
+	usc_gfx_sample_position(tile->samples, sample, &x16, &y16);
+	x = (tile->x0 + column(tile, quad, place)) + x16 / 16.0;
+	y = (tile->y0 + row(tile, quad, place)) + y16 / 16.0;
+	return (float)clamped((s->z0 + s->dzdx * (x - s->x0)) + s->dzdy * (y - s->y0) + s->bias);
+}
+
+u16 isp_coverage(const struct isp_tile *tile, const struct isp_setup *setup,
+		 const struct isp_state *state, u32 quad)
+{
+	u32 place, s, e, x16, y16, covered = 0;
+
+	for (place = 0; place < USC_SPAN_LANES; place++) {
+		const u32 px = tile->x0 + column(tile, quad, place);
+		const u32 py = tile->y0 + row(tile, quad, place);
+
+		if (px < state->x0 || px >= state->x1 || py < state->y0 || py >= state->y1 ||
+		    px >= tile->x0 + tile->clip_x || py >= tile->y0 + tile->clip_y)
+			continue;
+		for (s = 0; s < tile->samples; s++) {
+			bool in = state->sample_mask >> s & 1;
+
+			usc_gfx_sample_position(tile->samples, s, &x16, &y16);
+			for (e = 0; e < 3; e++)
+				in &= setup->a[e] * (s64)(px * 256 + x16 * 16) +
+				      setup->b[e] * (s64)(py * 256 + y16 * 16) + setup->c[e] >= 0;
+			covered |= (u32)in << (place * PUMICE_MAX_SAMPLES + s);
+		}
+	}
+	return (u16)covered;
+}
+
+u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
+		   const struct isp_state *state, bool back, const struct usc_span *span)
+{
+	u32 live = span->live & span->samples, count = 0;
+
+	for (; live; live &= live - 1, count++) {
+		const u32 bit = (u32)__builtin_ctz(live);
+		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
+		const u32 p = span->quad * USC_SPAN_LANES + place;
+
+		if (state->stencil)
+			write_stencil(&tile->stencil[s][p], &state->face[back],
+				      state->face[back].pass);
+		if (state->depth_write)
+			tile->depth[s][p] = depth_at(tile, setup, span->quad, place, s);
+	}
+	return count;
+}
+
+/* Test one sample with its depth; what failing and passing do is done. */
+static bool test_one(struct isp_tile *tile, const struct isp_state *state,
+		     const struct isp_stencil *face, u32 s, u32 p, float z)
+{
+	u8 *stencil = &tile->stencil[s][p];
+	const bool near = compare(state->depth_func, (double)z, (double)tile->depth[s][p]);
+
+	if (state->stencil) {
+		const bool ok = compare(face->func, face->ref & face->mask, *stencil & face->mask);
+
+		write_stencil(stencil, face, !ok ? face->sfail : near ? face->pass : face->zfail);
+		if (!ok)
+			return false;
+	}
+	if (near && state->depth_write)
+		tile->depth[s][p] = z;
+	return near;
+}
+
+u32 isp_late_depth(struct isp_tile *tile, const struct isp_state *state, bool back,
+		   struct usc_span *span, const float depth[USC_SPAN_LANES])
+{
+	u32 live = span->live & span->samples, count = 0;
+
+	for (; live; live &= live - 1) {
+		const u32 bit = (u32)__builtin_ctz(live);
+		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
+		const u32 p = span->quad * USC_SPAN_LANES + place;
+
+		if (test_one(tile, state, &state->face[back], s, p,
+			     (float)clamped((double)depth[place])))
+			count++;
+		else
+			span->live &= (u16)~(1u << bit);
+	}
+	return count;
+}

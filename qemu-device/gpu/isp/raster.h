@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loops over a triangle's chunks of eight pixels: coverage, depth, stencil,
+ * tags.
+ *
+ * Source: Documentation/precision.rst. Included by level_*.c, which define
+ * ISP_RASTER (the name of the function) and set the compiler to a vector level.
+ * Each operation on f64 is rounded by itself, in the order of the text, so that
+ * all levels and any other implementation get the same bits.
+ */
+typedef s32 vi __attribute__((vector_size(32), may_alias));
+typedef u32 vu __attribute__((vector_size(32), may_alias));
+typedef float vf __attribute__((vector_size(32), may_alias));
+typedef double vd __attribute__((vector_size(64), may_alias));
+typedef long long vl __attribute__((vector_size(64), may_alias));
+typedef u8 vb __attribute__((vector_size(8), may_alias));
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Where the lanes of a chunk stand. */
+#define LANES_X { 0, 1, 0, 1, 2, 3, 2, 3 }
+#define LANES_Y { 0, 0, 1, 1, 0, 0, 1, 1 }
+#define CHUNK_W 4
+
+INLINE vi select_bits(vi mask, vi yes, vi no)
+{
+	return (yes & mask) | (no & ~mask);
+}
+
+INLINE vi compare_f(u32 func, vf a, vf b)
+{
+	switch (func) {
+	case PUMICE_COMPARE_NEVER:
+		return (vi){ 0 };
+	case PUMICE_COMPARE_LESS:
+		return a < b;
+	case PUMICE_COMPARE_EQUAL:
+		return a == b;
+	case PUMICE_COMPARE_LESS_EQUAL:
+		return a <= b;
+	case PUMICE_COMPARE_GREATER:
+		return a > b;
+	case PUMICE_COMPARE_NOT_EQUAL:
+		return (a < b) | (a > b);
+	case PUMICE_COMPARE_GREATER_EQUAL:
+		return a >= b;
+	default:
+		return ~(vi){ 0 };
+	}
+}
+
+/* A comparison is the set of orders that it is true for: one bit each. */
+INLINE vi compare_i(u32 func, vi a, vi b)
+{
+	return ((a < b) & -(s32)!!(func & PUMICE_COMPARE_LESS)) |
+	       ((a == b) & -(s32)!!(func & PUMICE_COMPARE_EQUAL)) |
+	       ((a > b) & -(s32)!!(func & PUMICE_COMPARE_GREATER));
+}
+
+INLINE vi stencil_op(u32 op, vi old, s32 ref)
+{
+	switch (op) {
+	case PUMICE_STENCIL_OP_ZERO:
+		return (vi){ 0 };
+	case PUMICE_STENCIL_OP_REPLACE:
+		return (vi){ 0 } + ref;
+	case PUMICE_STENCIL_OP_INCR:
+		return old - (old < 255);
+	case PUMICE_STENCIL_OP_DECR:
+		return old + (old > 0);
+	case PUMICE_STENCIL_OP_INVERT:
+		return old ^ 255;
+	case PUMICE_STENCIL_OP_INCR_WRAP:
+		return (old + 1) & 255;
+	case PUMICE_STENCIL_OP_DECR_WRAP:
+		return (old - 1) & 255;
+	default:
+		return old;
+	}
+}
+
+/* Depth between 0 and 1, rounded to f32; NaN is 0. */
+INLINE vf clamp_depth(vd z)
+{
+	const vd zero = { 0 }, one = zero + 1.0;
+	const vl above = z > zero;
+	vl below;
+
+	z = (vd)((vl)z & above);
+	below = z < one;
+	z = (vd)(((vl)z & below) | ((vl)one & ~below));
+	return __builtin_convertvector(z, vf);
+}
+
+/* Stencil of a chunk: what passes of covered; the stencil is written. */
+INLINE vi test_stencil(u8 *at, const struct isp_draw *d, vi covered, vi depth, bool write)
+{
+	const struct isp_stencil *f = &d->face;
+	const vi old = __builtin_convertvector(*(const vb *)at, vi);
+	const vi ok = compare_i(f->func, (vi){ 0 } + (f->ref & f->mask), old & f->mask) & covered;
+	const vi fail = covered & ~ok, both = ok & depth;
+	vi next;
+
+	if (!write)
+		return both;
+	next = select_bits(fail, stencil_op(f->sfail, old, f->ref), old);
+	next = select_bits(ok & ~depth, stencil_op(f->zfail, old, f->ref), next);
+	if (d->mode == ISP_TEST)
+		next = select_bits(both, stencil_op(f->pass, old, f->ref), next);
+	next = (old & ~(s32)f->write) | (next & f->write);
+	*(vb *)at = __builtin_convertvector(next, vb);
+	return both;
+}
+
+INLINE u32 sum(vi v)
+{
+	u32 n = 0, i;
+
+	for (i = 0; i < ISP_CHUNK; i++)
+		n += (u32)v[i];
+	return n;
+}
+
+/* Sums over the chunks of a draw. */
+struct sums {
+	vi covered, passed, overlap;
+};
+
+/* One sample of a chunk, covered where covered says. */
+INLINE void chunk(struct isp_tile *t, const struct isp_draw *d, u32 s, u32 p, vi covered, vd z64,
+		  bool probe, bool plain, struct sums *sums)
+{
+	vi *const tag = (vi *)&t->tag[s][p];
+	vf *const depth = (vf *)&t->depth[s][p];
+	vf z = { 0 };
+	vi pass = covered;
+
+	if (plain || d->test) {
+		z = clamp_depth(z64);
+		pass &= compare_f(d->depth_func, z, *depth);
+		if (!plain && d->stencil)
+			pass = test_stencil(&t->stencil[s][p], d, covered,
+					    compare_f(d->depth_func, z, *depth), !probe);
+	}
+	if (probe) {
+		sums->overlap |= covered & (*tag >> 31);
+		if (d->blends)
+			sums->overlap |= pass & (*tag != 0);
+		return;
+	}
+	sums->passed -= pass;
+	if (d->depth_write && (plain || d->mode == ISP_TEST))
+		*depth = (vf)select_bits(pass, (vi)z, (vi)*depth);
+	*tag = select_bits(pass, (vi){ 0 } + (s32)d->tag, *tag);
+}
+
+/* Depth at each column of chunks, without the part of the row. */
+INLINE void columns(const struct isp_draw *d, vd z[][PUMICE_MAX_SAMPLES])
+{
+	const vd lane = LANES_X;
+	u32 col, s;
+
+	for (col = d->col0; col < d->col1; col++)
+		for (s = 0; s < d->samples; s++)
+			z[col][s] = d->z0 + d->dzdx * (lane + (d->x[s] + col * CHUNK_W));
+}
+
+/* Edges at the first column of a row. */
+INLINE void edges_of_row(const struct isp_draw *d, u32 row, vi e[][ISP_MAX_EDGES])
+{
+	const vi x = (vi)LANES_X + (s32)(d->col0 * CHUNK_W), y = (vi)LANES_Y + (s32)(row * 2);
+	u32 s, i;
+
+	for (i = 0; i < d->edges; i++) {
+		const vi part = x * d->a[i] + y * d->b[i];
+
+		for (s = 0; s < d->samples; s++)
+			e[s][i] = part + d->c[s][i];
+	}
+}
+
+/* Where all edges hold; they go on to the next column. */
+INLINE vi inside(const struct isp_draw *d, vi e[ISP_MAX_EDGES])
+{
+	vi outside = { 0 };
+	u32 i;
+
+	for (i = 0; i < d->edges; i++) {
+		outside |= e[i];
+		e[i] += d->a[i] * CHUNK_W;
+	}
+	return outside >= 0;
+}
+
+/* plain: a test with depth alone, that is written at once, of one sample. */
+INLINE void raster(struct isp_tile *t, const struct isp_draw *d, bool probe, bool plain,
+		   struct sums *sums)
+{
+	const u32 samples = plain ? 1 : d->samples;
+	vd zx[ISP_MAX_COLUMNS][PUMICE_MAX_SAMPLES], zy[PUMICE_MAX_SAMPLES];
+	vi e[PUMICE_MAX_SAMPLES][ISP_MAX_EDGES];
+	u32 row, col, s;
+
+	columns(d, zx);
+	for (row = d->row0; row < d->row1; row++) {
+		u32 p = (row * d->chunks + d->col0) * ISP_CHUNK;
+
+		edges_of_row(d, row, e);
+		for (s = 0; s < samples; s++)
+			zy[s] = d->dzdy * ((vd)LANES_Y + (d->y[s] + row * 2));
+		for (col = d->col0; col < d->col1; col++, p += ISP_CHUNK) {
+			vi any = { 0 };
+
+			for (s = 0; s < samples; s++) {
+				const vi covered = inside(d, e[s]);
+
+				if (!plain && !(d->mask >> s & 1))
+					continue;
+				any |= covered;
+				chunk(t, d, s, p, covered, (zx[col][s] + zy[s]) + d->bias, probe,
+				      plain, sums);
+			}
+			sums->covered -= any;
+		}
+	}
+}
+
+void ISP_RASTER(struct isp_tile *tile, const struct isp_draw *draw, struct isp_done *done)
+{
+	struct sums sums = { { 0 }, { 0 }, { 0 } };
+	u32 i;
+
+	if (draw->mode == ISP_PROBE)
+		raster(tile, draw, true, false, &sums);
+	else if (draw->mode == ISP_TEST && !draw->stencil && draw->samples == 1 && draw->mask & 1)
+		raster(tile, draw, false, true, &sums);
+	else
+		raster(tile, draw, false, false, &sums);
+	done->covered = sum(sums.covered);
+	done->passed = sum(sums.passed);
+	done->overlap = false;
+	for (i = 0; i < ISP_CHUNK; i++)
+		done->overlap |= sums.overlap[i] != 0;
+}

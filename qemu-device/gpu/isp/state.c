@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ISP state: read from memory once, checked, unpacked.
+ *
+ * Source: hw/formats.xml, isp_state.
+ */
+#include "isp.h"
+
+static float number(u32 bits)
+{
+	float f;
+
+	__builtin_memcpy(&f, &bits, sizeof(f));
+	return f;
+}
+
+static bool well_formed(const struct pumice_isp_state *s)
+{
+	return s->scissor_x1 <= PUMICE_MAX_RENDER_SIZE && s->scissor_y1 <= PUMICE_MAX_RENDER_SIZE &&
+	       pumice_pass_type_valid(s->pass_type);
+}
+
+static void convert(const struct pumice_isp_state *s, struct isp_state *out)
+{
+	*out = (struct isp_state){
+		.pass_type = s->pass_type, .depth_func = s->depth_func,
+		.depth_write = s->depth_write, .stencil = s->stencil,
+		.depth_bias = s->depth_bias, .visibility = s->visibility,
+		.visibility_id = s->visibility_id,
+		.x0 = s->scissor_x0, .x1 = s->scissor_x1,
+		.y0 = s->scissor_y0, .y1 = s->scissor_y1,
+		.sample_mask = s->sample_mask,
+		.face[0] = { s->front_func, s->front_sfail, s->front_zfail, s->front_pass,
+			     s->front_ref, s->front_mask, s->front_write },
+		.face[1] = { s->back_func, s->back_sfail, s->back_zfail, s->back_pass,
+			     s->back_ref, s->back_mask, s->back_write },
+		.bias_constant = number(s->bias_constant),
+		.bias_slope = number(s->bias_slope),
+		.bias_clamp = number(s->bias_clamp),
+	};
+}
+
+bool isp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
+		    struct isp_state *state, struct gpu_fault *fault)
+{
+	u32 words[PUMICE_ISP_STATE_WORDS];
+	struct pumice_isp_state raw;
+
+	*fault = (struct gpu_fault){ .ctx = (u8)ctx };
+	if (!mmu_read(mmu, tlb, ctx, addr, words, sizeof(words), PUMICE_ACCESS_READ,
+		      PUMICE_UNIT_ISP, fault))
+		return false;
+	if (pumice_isp_state_unpack(words, &raw) != PUMICE_UNPACK_OK || !well_formed(&raw)) {
+		*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_ISP_STATE,
+					     .unit = PUMICE_UNIT_ISP, .ctx = (u8)ctx,
+					     .addr = addr };
+		return false;
+	}
+	convert(&raw, state);
+	return true;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Depth and stencil buffers in memory: a tile loaded and stored.
+ *
+ * Source: hw/formats.xml, depth_format and pdm_render; Documentation/precision.rst,
+ * "Depth". Samples of a pixel stand side by side. Pixels beyond the target are
+ * neither read nor written.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "isp.h"
+
+/* Samples of a row of the largest tile. */
+#define ROW_SAMPLES	(32u * PUMICE_MAX_SAMPLES)
+#define D16_MAX		65535.0
+#define D24_MASK	0xffffffu
+#define STENCIL_SHIFT	24	/* of D24_S8 */
+
+u32 isp_depth_bytes(u32 format)
+{
+	return format == PUMICE_DEPTH_FORMAT_D16 ? 2 : 4;
+}
+
+/* Pixel of the tile's arrays. */
+static u32 pixel_at(const struct isp_tile *tile, u32 x, u32 y)
+{
+	return (y / 2 * (tile->width / 2) + x / 2) * USC_SPAN_LANES + y % 2 * 2 + x % 2;
+}
+
+static u32 pack_depth(u32 format, float z)
+{
+	u32 bits;
+
+	switch (format) {
+	case PUMICE_DEPTH_FORMAT_D16:
+		return (u32)rint((double)z * D16_MAX);
+	case PUMICE_DEPTH_FORMAT_D32F:
+		memcpy(&bits, &z, sizeof(bits));
+		return bits;
+	default:
+		return (u32)rint((double)z * D24_MASK);
+	}
+}
+
+/* What memory holds may be any f32; in the tile it is between 0 and 1, and no NaN. */
+static float unpack_depth(u32 format, u32 bits)
+{
+	float z;
+
+	switch (format) {
+	case PUMICE_DEPTH_FORMAT_D16:
+		return (float)(bits / D16_MAX);
+	case PUMICE_DEPTH_FORMAT_D32F:
+		memcpy(&z, &bits, sizeof(z));
+		return z > 0 ? z < 1 ? z : 1 : 0;
+	default:
+		return (float)((double)(bits & D24_MASK) / D24_MASK);
+	}
+}
+
+static u32 get(const u8 *at, u32 bytes)
+{
+	u32 v = 0;
+
+	memcpy(&v, at, bytes);
+	return v;
+}
+
+/* A row of the tile in memory, as the transfers of a row need it. */
+struct row {
+	u64 depth, stencil;
+	u32 depth_bytes, count;	/* samples */
+};
+
+static struct row row_of(const struct isp_tile *tile, const struct isp_zs *zs, u32 y)
+{
+	const u32 bytes = isp_depth_bytes(zs->format), first = tile->x0 * tile->samples;
+
+	return (struct row){
+		.depth = zs->depth + (u64)(tile->y0 + y) * zs->depth_stride + first * bytes,
+		.stencil = zs->stencil + (u64)(tile->y0 + y) * zs->stencil_stride + first,
+		.depth_bytes = bytes,
+		.count = tile->clip_x * tile->samples,
+	};
+}
+
+static bool packed_stencil(const struct isp_zs *zs)
+{
+	return zs->format == PUMICE_DEPTH_FORMAT_D24_S8;
+}
+
+static void put_row(struct isp_tile *tile, const struct isp_zs *zs, const struct row *r, u32 y,
+		    const u8 *data, bool depth, bool stencil)
+{
+	u32 n;
+
+	for (n = 0; n < r->count; n++) {
+		const u32 p = pixel_at(tile, n / tile->samples, y), s = n % tile->samples;
+		const u32 bits = get(data + n * r->depth_bytes, r->depth_bytes);
+
+		if (depth)
+			tile->depth[s][p] = unpack_depth(zs->format, bits);
+		if (stencil)
+			tile->stencil[s][p] = (u8)(bits >> STENCIL_SHIFT);
+	}
+}
+
+bool isp_load(struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool stencil,
+	      struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault)
+{
+	const bool packed = packed_stencil(zs);
+	u8 data[ROW_SAMPLES * sizeof(u32)];
+	u32 y, n;
+
+	*fault = (struct gpu_fault){ .ctx = (u8)zs->ctx };
+	for (y = 0; y < tile->clip_y; y++) {
+		const struct row r = row_of(tile, zs, y);
+
+		if (depth || (stencil && packed)) {
+			if (!mmu_read(mmu, tlb, zs->ctx, r.depth, data, r.count * r.depth_bytes,
+				      PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
+				return false;
+			put_row(tile, zs, &r, y, data, depth, stencil && packed);
+		}
+		if (!stencil || packed)
+			continue;
+		if (!mmu_read(mmu, tlb, zs->ctx, r.stencil, data, r.count, PUMICE_ACCESS_READ,
+			      PUMICE_UNIT_ISP, fault))
+			return false;
+		for (n = 0; n < r.count; n++)
+			tile->stencil[n % tile->samples][pixel_at(tile, n / tile->samples, y)] =
+				data[n];
+	}
+	return true;
+}
+
+static void get_row(const struct isp_tile *tile, const struct isp_zs *zs, const struct row *r,
+		    u32 y, u8 *data, bool depth, bool stencil)
+{
+	u32 n;
+
+	for (n = 0; n < r->count; n++) {
+		const u32 p = pixel_at(tile, n / tile->samples, y), s = n % tile->samples;
+		u32 bits = get(data + n * r->depth_bytes, r->depth_bytes);
+
+		if (depth && packed_stencil(zs))
+			bits = (bits & ~D24_MASK) | pack_depth(zs->format, tile->depth[s][p]);
+		else if (depth)
+			bits = pack_depth(zs->format, tile->depth[s][p]);
+		if (stencil)
+			bits = (bits & D24_MASK) | (u32)tile->stencil[s][p] << STENCIL_SHIFT;
+		memcpy(data + n * r->depth_bytes, &bits, r->depth_bytes);
+	}
+}
+
+bool isp_store(const struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool stencil,
+	       struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault)
+{
+	const bool packed = packed_stencil(zs);
+	u8 data[ROW_SAMPLES * sizeof(u32)] = { 0 };
+	u32 y, n;
+
+	*fault = (struct gpu_fault){ .ctx = (u8)zs->ctx };
+	for (y = 0; y < tile->clip_y; y++) {
+		const struct row r = row_of(tile, zs, y);
+
+		if (depth || (stencil && packed)) {
+			/* What is not stored of a word keeps what memory holds. */
+			if (packed && depth != stencil &&
+			    !mmu_read(mmu, tlb, zs->ctx, r.depth, data, r.count * r.depth_bytes,
+				      PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
+				return false;
+			get_row(tile, zs, &r, y, data, depth, stencil && packed);
+			if (!mmu_write(mmu, tlb, zs->ctx, r.depth, data, r.count * r.depth_bytes,
+				       PUMICE_UNIT_ISP, fault))
+				return false;
+		}
+		if (!stencil || packed)
+			continue;
+		for (n = 0; n < r.count; n++)
+			data[n] = tile->stencil[n % tile->samples]
+					       [pixel_at(tile, n / tile->samples, y)];
+		if (!mmu_write(mmu, tlb, zs->ctx, r.stencil, data, r.count, PUMICE_UNIT_ISP,
+			       fault))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDM: state of objects, read and decoded once for as long as a tile knows it.
+ *
+ * Source: document 004, "TSP Parameter Fetch"; hw/formats.xml, isp_state,
+ * tsp_state. A hash table of pairs of addresses for each tile in flight, so that
+ * it needs no lock. It stays from tile to tile of a job.
+ *
+ * Limits: PDM_MAX_OBJECTS pairs; when there are more, the tile shades what is
+ * pending and forgets them all.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+/* Linear probing would need empty places: the table is searched whole where it must be. */
+static u32 place_of(u64 isp_addr, u64 tsp_addr)
+{
+	const u64 mixed = (isp_addr * 31 + tsp_addr) >> 4;
+
+	return (u32)((mixed ^ mixed >> 7 ^ mixed >> 15) % PDM_MAX_OBJECTS);
+}
+
+static bool check_visibility(struct pdm_tile *tile, const struct pdm_object *o)
+{
+	if (!o->isp.visibility || o->isp.visibility_id < tile->pdm->render.visibility_count)
+		return true;
+	pdm_fault_at(tile->pdm, PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP, o->isp_addr);
+	return false;
+}
+
+static bool load(struct pdm_tile *tile, struct pdm_object *o)
+{
+	struct pdm *pdm = tile->pdm;
+	struct mmu *mmu = pdm->config.mmu;
+	struct mmu_tlb *tlb = &tile->core->tlb;
+	struct pds_stage_limits limits = {
+		.stage = USC_STAGE_FRAGMENT, .outputs = pdm->render.outputs,
+	};
+	struct gpu_fault fault = { 0 };
+
+	if (!isp_state_load(mmu, tlb, pdm->job.ctx, o->isp_addr, &o->isp, &fault) ||
+	    !tsp_state_load(mmu, tlb, pdm->job.ctx, o->tsp_addr, &o->tsp, &fault)) {
+		pdm_fault(pdm, &fault);
+		return false;
+	}
+	limits.varyings = o->tsp.varyings;
+	if (!check_visibility(tile, o))
+		return false;
+	if (!pds_stage_load(pdm->config.pds, tlb, pdm->job.ctx, &o->tsp.fragment, &limits,
+			    &o->stage, &fault)) {
+		pdm_fault(pdm, &fault);
+		return false;
+	}
+	o->max_prims = pds_stage_max_prims(pdm->config.pds, &o->stage);
+	if (o->max_prims > PDM_TASK_SPANS)
+		o->max_prims = PDM_TASK_SPANS;
+	return true;
+}
+
+enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out)
+{
+	u32 place = place_of(isp_addr, tsp_addr), tries;
+	struct pdm_object *o;
+
+	for (tries = 0; tries < PDM_MAX_OBJECTS; tries++, place = (place + 1) % PDM_MAX_OBJECTS) {
+		o = tile->objects[place];
+		if (!o || !o->stage.code)
+			break;
+		if (o->isp_addr == isp_addr && o->tsp_addr == tsp_addr) {
+			*out = (u16)place;
+			return PDM_STEP_DONE;
+		}
+	}
+	if (tries == PDM_MAX_OBJECTS)
+		return PDM_STEP_WAIT;
+	if (!o)
+		o = malloc(sizeof(*o));
+	if (!o) {
+		/* As if the table were full; with nothing in it the host is out of memory. */
+		if (!tile->object_count)
+			pdm_fault_at(tile->pdm, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_TSP,
+				     tsp_addr);
+		return PDM_STEP_WAIT;
+	}
+	memset(o, 0, sizeof(*o));
+	tile->objects[place] = o;
+	o->isp_addr = isp_addr;
+	o->tsp_addr = tsp_addr;
+	if (!load(tile, o))
+		return PDM_STEP_ON;
+	tile->object_count++;
+	*out = (u16)place;
+	return PDM_STEP_DONE;
+}
+
+void pdm_objects_forget(struct pdm_tile *tile)
+{
+	u32 i;
+
+	for (i = 0; i < PDM_MAX_OBJECTS; i++)
+		if (tile->objects[i])
+			pds_stage_drop(tile->pdm->config.pds, &tile->objects[i]->stage);
+	tile->object_count = 0;
+	tile->object_known = false;
+}
+
+void pdm_objects_destroy(struct pdm_tile *tile)
+{
+	u32 i;
+
+	for (i = 0; i < PDM_MAX_OBJECTS; i++) {
+		free(tile->objects[i]);
+		tile->objects[i] = NULL;
+	}
+}

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pixel data master: the beginning and the end of a job, and which tile goes to
+ * which core.
+ *
+ * Source: document 004, "PDM", "Master IPF", "Master DPM"; hw/formats.xml,
+ * pdm_render, scene. Tiles are handed out macro tile by macro tile; when the last
+ * one of a macro tile is done its pages are freed.
+ *
+ * A job is read and checked in the step of core 0, and ended in the step of the
+ * core that finds nothing left: both without the device lock, which the data
+ * master's registers need. Whatever stops a job before its last tile only
+ * chooses how it will end: the first reason wins.
+ */
+#include "pdm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf.h"
+#include "state.h"
+
+#define RENDER_ALIGN	16u
+#define BUDGET		4096u	/* of a step, in units of about 50 ns */
+#define TRACE_UNIT	2u	/* in the place of a USC's number: the PDM */
+
+static void lock(struct pdm *pdm)
+{
+	pdm->config.ops->lock(pdm->config.opaque);
+}
+
+static void unlock(struct pdm *pdm)
+{
+	pdm->config.ops->unlock(pdm->config.opaque);
+}
+
+static void wake_all(struct pdm *pdm)
+{
+	unsigned int i;
+
+	for (i = 0; i < pdm->config.cores; i++)
+		pdm->config.ops->wake(pdm->config.opaque, i);
+}
+
+/* ------------------------------------------------------------ making */
+
+static bool create_core(struct pdm *pdm, unsigned int number)
+{
+	struct pdm_core *core = &pdm->core[number];
+	unsigned int i;
+
+	core->number = number;
+	core->tag = tag_create(pdm->config.mmu);
+	for (i = 0; i < PDM_TILES; i++) {
+		core->tile[i] = aligned_alloc(64, (sizeof(*core->tile[i]) + 63) / 64 * 64);
+		if (!core->tile[i])
+			return false;
+		/* The large arrays are written before they are read. */
+		memset(core->tile[i], 0, offsetof(struct pdm_tile, record));
+		core->tile[i]->pdm = pdm;
+		core->tile[i]->core = core;
+	}
+	return core->tag;
+}
+
+struct pdm *pdm_create(const struct pdm_config *config)
+{
+	struct pdm *pdm = calloc(1, sizeof(*pdm));
+	unsigned int i;
+
+	if (!pdm)
+		return NULL;
+	pdm->config = *config;
+	for (i = 0; i < config->cores; i++) {
+		if (!create_core(pdm, i)) {
+			pdm_destroy(pdm);
+			return NULL;
+		}
+	}
+	pds_set_task_ops(config->pds, PDS_DM_PDM, &pdm_task_ops, pdm);
+	return pdm;
+}
+
+static void drop_stages(struct pdm *pdm)
+{
+	unsigned int i, t;
+
+	for (i = 0; i < pdm->config.cores; i++)
+		for (t = 0; t < PDM_TILES; t++)
+			if (pdm->core[i].tile[t])
+				pdm_objects_forget(pdm->core[i].tile[t]);
+	if (pdm->has_background)
+		pds_stage_drop(pdm->config.pds, &pdm->background);
+	if (pdm->has_end_of_tile)
+		pds_stage_drop(pdm->config.pds, &pdm->end_of_tile);
+	pdm->has_background = false;
+	pdm->has_end_of_tile = false;
+}
+
+void pdm_destroy(struct pdm *pdm)
+{
+	unsigned int i, t;
+
+	if (!pdm)
+		return;
+	drop_stages(pdm);
+	for (i = 0; i < pdm->config.cores; i++) {
+		for (t = 0; t < PDM_TILES; t++) {
+			if (pdm->core[i].tile[t])
+				pdm_objects_destroy(pdm->core[i].tile[t]);
+			free(pdm->core[i].tile[t]);
+		}
+		if (pdm->core[i].tag)
+			tag_destroy(pdm->core[i].tag);
+	}
+	free(pdm);
+}
+
+static void reset_tile(struct pdm_tile *tile)
+{
+	unsigned int i;
+
+	tile->phase = PDM_TILE_NONE;
+	tile->built = NULL;
+	atomic_store(&tile->running, 0);
+	atomic_store(&tile->starved, false);
+	for (i = 0; i < PDM_TASKS; i++)
+		atomic_store(&tile->task[i].state, PDM_TASK_FREE);
+}
+
+void pdm_reset(struct pdm *pdm)
+{
+	unsigned int i, t;
+
+	drop_stages(pdm);
+	for (i = 0; i < pdm->config.cores; i++) {
+		tag_reset(pdm->core[i].tag);
+		for (t = 0; t < PDM_TILES; t++)
+			reset_tile(pdm->core[i].tile[t]);
+	}
+	pdm->status = (struct dm_status){ 0 };
+	atomic_store(&pdm->phase, PDM_IDLE);
+	atomic_store(&pdm->stopping, false);
+	pdm->active = 0;
+	pdm->scene_known = false;
+	pdm->counts = (struct pdm_counts){ 0 };
+	pdm->busy_ns = 0;
+}
+
+/* ------------------------------------------------------------ registers */
+
+bool pdm_start(struct pdm *pdm, const struct dm_job *job)
+{
+	if (atomic_load(&pdm->phase) != PDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
+		return false;
+	pdm->status = (struct dm_status){
+		.busy = true, .time_start = pdm->config.ops->now(pdm->config.opaque),
+	};
+	pdm->job = *job;
+	pdm->end = DM_DONE;
+	pdm->scene_known = false;
+	pdm->next_macro = PM_MACRO_TILES;
+	atomic_store(&pdm->stopping, false);
+	atomic_store(&pdm->phase, PDM_LOAD);
+	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, TRACE_UNIT, job->stream,
+		    job->partial);
+	pdm->config.ops->wake(pdm->config.opaque, 0);
+	return true;
+}
+
+/* The job is to end in another way. Device lock held. */
+static void stop(struct pdm *pdm, enum dm_end end)
+{
+	pdm->end = end;
+	atomic_store(&pdm->stopping, true);
+	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);
+	wake_all(pdm);
+}
+
+static bool may_stop(const struct pdm *pdm)
+{
+	const u32 phase = atomic_load(&pdm->phase);
+
+	return pdm->end == DM_DONE && phase != PDM_IDLE && phase != PDM_FINISH;
+}
+
+void pdm_abort(struct pdm *pdm)
+{
+	if (may_stop(pdm))
+		stop(pdm, DM_ABORTED);
+}
+
+void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault)
+{
+	lock(pdm);
+	if (may_stop(pdm)) {
+		pdm->status.fault = *fault;
+		stop(pdm, DM_FAULT);
+	}
+	unlock(pdm);
+}
+
+void pdm_fault_at(struct pdm *pdm, enum pumice_fault reason, enum pumice_unit unit, u64 addr)
+{
+	pdm_fault(pdm, &(struct gpu_fault){ .fault = (u8)reason, .unit = (u8)unit,
+					    .ctx = (u8)pdm->job.ctx, .addr = addr });
+}
+
+const struct dm_status *pdm_status(const struct pdm *pdm)
+{
+	return &pdm->status;
+}
+
+void pdm_counters_add(const struct pdm *pdm, u64 *value)
+{
+	value[PUMICE_PERF_PDM_BUSY] += pdm->busy_ns;
+	if (pdm->status.busy)
+		value[PUMICE_PERF_PDM_BUSY] +=
+			pdm->config.ops->now(pdm->config.opaque) - pdm->status.time_start;
+	value[PUMICE_PERF_PDM_TILES] += pdm->counts.tiles;
+	value[PUMICE_PERF_PDM_PRIMITIVES] += pdm->counts.primitives;
+	value[PUMICE_PERF_PDM_COVERED] += pdm->counts.covered;
+	value[PUMICE_PERF_PDM_SHADED] += pdm->counts.shaded;
+	value[PUMICE_PERF_PDM_PASSES] += pdm->counts.passes;
+	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
+}
+
+/* ------------------------------------------------------------ reading a job */
+
+static float number(u32 bits)
+{
+	float f;
+
+	memcpy(&f, &bits, sizeof(f));
+	return f;
+}
+
+/* Rows of a buffer do not overlap, or tiles would depend on each other. */
+static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_render *r)
+{
+	const u32 samples = pdm->scene.width * pdm->scene.samples;
+	const bool depth = r->depth_load || r->depth_store;
+	const bool stencil = r->stencil_load || r->stencil_store;
+	const bool packed = r->depth_format == PUMICE_DEPTH_FORMAT_D24_S8;
+
+	if ((depth || (stencil && packed)) &&
+	    (r->depth_stride % 4 || r->depth_stride < samples * isp_depth_bytes(r->depth_format)))
+		return false;
+	return !stencil || packed || r->stencil_stride >= samples;
+}
+
+static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r)
+{
+	const float z = number(r->clear_depth);
+
+	return r->outputs && r->outputs <= PUMICE_USC_MAX_OUTPUTS && z >= 0 && z <= 1 &&
+	       strides_suffice(pdm, r);
+}
+
+static bool load_render(struct pdm *pdm, struct gpu_fault *fault)
+{
+	u32 words[PUMICE_PDM_RENDER_WORDS];
+
+	*fault = (struct gpu_fault){ .ctx = (u8)pdm->job.ctx };
+	if (!(pdm->job.stream % RENDER_ALIGN) &&
+	    !mmu_read(pdm->config.mmu, &pdm->tlb, pdm->job.ctx, pdm->job.stream, words,
+		      sizeof(words), PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
+		return false;
+	if (!(pdm->job.stream % RENDER_ALIGN) &&
+	    pumice_pdm_render_unpack(words, &pdm->render) == PUMICE_UNPACK_OK &&
+	    well_formed(pdm, &pdm->render))
+		return true;
+	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PDM_RENDER, .unit = PUMICE_UNIT_ISP,
+				     .ctx = (u8)pdm->job.ctx, .addr = pdm->job.stream };
+	return false;
+}
+
+static bool load_stage(struct pdm *pdm, const u32 words[4], u8 stage, struct pds_stage *out,
+		       bool *has, struct gpu_fault *fault)
+{
+	const struct pds_stage_limits limits = { .stage = stage, .outputs = pdm->render.outputs };
+	struct pumice_stage state;
+
+	if (pumice_stage_unpack(words, &state) != PUMICE_UNPACK_OK) {
+		*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PDM_RENDER,
+					     .unit = PUMICE_UNIT_ISP, .ctx = (u8)pdm->job.ctx,
+					     .addr = pdm->job.stream };
+		return false;
+	}
+	if (!state.pds_insns)
+		return true;
+	*has = pds_stage_load(pdm->config.pds, &pdm->tlb, pdm->job.ctx, &state, &limits, out,
+			      fault);
+	return *has;
+}
+
+static bool load_scene(struct pdm *pdm, struct gpu_fault *fault)
+{
+	if (!pm_scene_load(pdm->config.pm, pdm->job.scene, pdm->job.ctx, &pdm->scene, fault) ||
+	    !pm_scene_state_read(pdm->config.pm, &pdm->scene, &pdm->scene_state, fault))
+		return false;
+	if (!pdm->scene_state.valid && !pdm->job.partial) {
+		*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PM_NO_SCENE,
+					     .unit = PUMICE_UNIT_PM, .addr = pdm->job.scene };
+		return false;
+	}
+	pdm->scene_known = true;
+	return true;
+}
+
+/* Whether the job needs spill memory that is not there. */
+static bool spill_suffices(const struct pdm *pdm, struct gpu_fault *fault)
+{
+	if (!pdm->job.partial && !pdm->scene_state.spilled)
+		return true;
+	if (pdm->scene.spill && pdm_spill_bytes(pdm) <= pdm->scene.spill_bytes)
+		return true;
+	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PM_MEMORY, .unit = PUMICE_UNIT_PM,
+				     .ctx = (u8)pdm->job.ctx, .addr = pdm->scene.spill };
+	return false;
+}
+
+static void count_tiles(struct pdm *pdm)
+{
+	u32 x, y;
+
+	memset(pdm->left, 0, sizeof(pdm->left));
+	for (y = 0; y < pdm->scene.tiles_y; y++)
+		for (x = 0; x < pdm->scene.tiles_x; x++)
+			pdm->left[pm_macro_tile(&pdm->scene, x, y)]++;
+}
+
+/* First tile of a macro tile. */
+static void enter_macro(struct pdm *pdm, u32 macro)
+{
+	pdm->next_macro = macro;
+	pdm->next_x = macro % PUMICE_MACRO_TILES_X * pdm->scene.macro_w;
+	pdm->next_y = macro / PUMICE_MACRO_TILES_X * pdm->scene.macro_h;
+}
+
+static void load_job(struct pdm *pdm)
+{
+	struct gpu_fault fault = { 0 };
+	const bool ok = load_scene(pdm, &fault) && load_render(pdm, &fault) &&
+			spill_suffices(pdm, &fault) &&
+			load_stage(pdm, pdm->render.background, USC_STAGE_FRAGMENT,
+				   &pdm->background, &pdm->has_background, &fault) &&
+			load_stage(pdm, pdm->render.end_of_tile, USC_STAGE_TILE,
+				   &pdm->end_of_tile, &pdm->has_end_of_tile, &fault);
+
+	if (!ok)
+		pdm_fault(pdm, &fault);
+	lock(pdm);
+	if (ok) {
+		count_tiles(pdm);
+		enter_macro(pdm, 0);
+	}
+	atomic_store(&pdm->phase, PDM_RUN);
+	wake_all(pdm);
+	unlock(pdm);
+}
+
+/* ------------------------------------------------------------ handing out tiles */
+
+/* Columns and rows of tiles at which the macro tile ends. */
+static u32 macro_end_x(const struct pdm *pdm)
+{
+	const u32 end = (pdm->next_macro % PUMICE_MACRO_TILES_X + 1) * pdm->scene.macro_w;
+
+	return end < pdm->scene.tiles_x ? end : pdm->scene.tiles_x;
+}
+
+static u32 macro_end_y(const struct pdm *pdm)
+{
+	const u32 end = (pdm->next_macro / PUMICE_MACRO_TILES_X + 1) * pdm->scene.macro_h;
+
+	return end < pdm->scene.tiles_y ? end : pdm->scene.tiles_y;
+}
+
+/* The next tile, row by row in its macro tile. Device lock held. */
+static bool next_tile(struct pdm *pdm, u32 *x, u32 *y, u32 *macro)
+{
+	while (pdm->next_macro < PM_MACRO_TILES) {
+		if (pdm->next_y < macro_end_y(pdm) && pdm->next_x < macro_end_x(pdm)) {
+			*x = pdm->next_x++;
+			*y = pdm->next_y;
+			*macro = pdm->next_macro;
+			return true;
+		}
+		if (pdm->next_y + 1 < macro_end_y(pdm)) {
+			pdm->next_y++;
+			pdm->next_x = pdm->next_macro % PUMICE_MACRO_TILES_X * pdm->scene.macro_w;
+		} else {
+			enter_macro(pdm, pdm->next_macro + 1);
+		}
+	}
+	return false;
+}
+
+static bool take_tile(struct pdm *pdm, struct pdm_tile *tile)
+{
+	bool taken = false;
+
+	lock(pdm);
+	if (atomic_load(&pdm->phase) == PDM_RUN && !atomic_load(&pdm->stopping))
+		taken = next_tile(pdm, &tile->number_x, &tile->number_y, &tile->macro);
+	pdm->active += taken;
+	unlock(pdm);
+	if (taken)
+		pdm_tile_begin(tile);
+	return taken;
+}
+
+/* A tile is done; the last one of a macro tile frees its pages. */
+static void leave_tile(struct pdm *pdm, struct pdm_tile *tile, bool done)
+{
+	struct gpu_fault fault;
+	bool last = false;
+
+	tile->phase = PDM_TILE_NONE;
+	if (done) {
+		lock(pdm);
+		pdm->status.done++;
+		pdm->counts.tiles++;
+		pdm->counts.primitives += tile->stats.primitives;
+		pdm->counts.covered += tile->stats.covered;
+		pdm->counts.shaded += tile->stats.shaded;
+		pdm->counts.passes += tile->stats.passes;
+		pdm->counts.tasks += tile->tasks;
+		last = !--pdm->left[tile->macro];
+		unlock(pdm);
+	}
+	if (last && !pm_free_macro_tile(pdm->config.pm, &pdm->scene, tile->macro, &fault))
+		pdm_fault(pdm, &fault);
+	lock(pdm);
+	pdm->active--;
+	unlock(pdm);
+}
+
+/* ------------------------------------------------------------ the end */
+
+/* What becomes of the scene. False with *fault. */
+static bool end_scene(struct pdm *pdm, struct gpu_fault *fault)
+{
+	struct pm_scene_state *state = &pdm->scene_state;
+	bool ok = true;
+
+	if (!pdm->scene_known)
+		return true;
+	if (pdm->end != DM_DONE)
+		ok = pm_free_scene(pdm->config.pm, &pdm->scene, fault);
+	state->valid = false;
+	state->used = 0;
+	state->spilled = pdm->end == DM_DONE && pdm->job.partial;
+	state->partials += state->spilled;
+	return pm_scene_state_write(pdm->config.pm, &pdm->scene, state, fault) && ok;
+}
+
+/* All tiles are done, or the job was stopped and has drained. Phase FINISH. */
+static void finish(struct pdm *pdm)
+{
+	struct gpu_fault fault = { 0 };
+	const bool ok = end_scene(pdm, &fault);
+
+	drop_stages(pdm);
+	lock(pdm);
+	if (!ok && pdm->end == DM_DONE) {
+		pdm->status.fault = fault;
+		pdm->end = DM_FAULT;
+	}
+	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);	/* no claim of the job waits any more */
+	pdm->status.busy = false;
+	pdm->status.time_end = pdm->config.ops->now(pdm->config.opaque);
+	pdm->busy_ns += pdm->status.time_end - pdm->status.time_start;
+	atomic_store(&pdm->phase, PDM_IDLE);
+	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_END, pdm->job.ctx, TRACE_UNIT,
+		    pdm->status.fault.fault, pdm->end);
+	pdm->config.ops->ended(pdm->config.opaque, pdm->end);
+	unlock(pdm);
+}
+
+/* True for the one core that is to end the job. */
+static bool claim_finish(struct pdm *pdm)
+{
+	bool mine;
+
+	lock(pdm);
+	mine = atomic_load(&pdm->phase) == PDM_RUN && !pdm->active &&
+	       (atomic_load(&pdm->stopping) || pdm->next_macro >= PM_MACRO_TILES);
+	if (mine)
+		atomic_store(&pdm->phase, PDM_FINISH);
+	unlock(pdm);
+	return mine;
+}
+
+/* ------------------------------------------------------------ a core's turn */
+
+/* Go on with a tile, or take one. True while it could go on at once. */
+static bool turn(struct pdm *pdm, struct pdm_tile *tile, u32 *budget, const _Atomic bool *stop_flag)
+{
+	enum pdm_step step = PDM_STEP_ON;
+	u32 cost;
+
+	while (*budget && !atomic_load_explicit(stop_flag, memory_order_relaxed)) {
+		if (tile->phase == PDM_TILE_NONE && !take_tile(pdm, tile))
+			return false;
+		if (atomic_load(&pdm->stopping)) {
+			if (!pdm_tile_cancel(tile))
+				return false;
+			leave_tile(pdm, tile, false);
+			continue;
+		}
+		cost = 1;
+		step = pdm_tile_step(tile, &cost);
+		*budget -= cost < *budget ? cost : *budget;
+		if (step == PDM_STEP_WAIT)
+			return false;
+		if (step == PDM_STEP_DONE)
+			leave_tile(pdm, tile, true);
+	}
+	return true;
+}
+
+bool pdm_core_step(struct pdm *pdm, unsigned int core, const _Atomic bool *stop_flag)
+{
+	const u32 phase = atomic_load(&pdm->phase);
+	u32 budget = BUDGET, i;
+	bool more = false;
+
+	if (phase == PDM_LOAD && !core)
+		load_job(pdm);
+	else if (phase != PDM_RUN)
+		return false;
+	for (i = 0; i < PDM_TILES; i++)
+		more |= turn(pdm, pdm->core[core].tile[i], &budget, stop_flag);
+	if (!more && claim_finish(pdm))
+		finish(pdm);
+	return more;
+}

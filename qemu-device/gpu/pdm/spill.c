@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDM: tiles of partial renders in memory.
+ *
+ * Source: document 004, "DPM" (partial render); hw/formats.xml, scene.spill. A tile
+ * is stored raw, all samples: each output register's row of pixels, then depth,
+ * then stencil, sample by sample. Tiles follow each other row by row, each
+ * rounded up to 256 bytes.
+ */
+#include "state.h"
+
+#define ALIGN 256u
+
+static u32 pixels_of(const struct pdm *pdm)
+{
+	return pdm->scene.tile_w * pdm->scene.tile_h;
+}
+
+static u64 tile_bytes(const struct pdm *pdm)
+{
+	const u64 sample = pdm->render.outputs * sizeof(u32) + sizeof(float) + sizeof(u8);
+
+	return (pixels_of(pdm) * pdm->scene.samples * sample + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+u64 pdm_spill_bytes(const struct pdm *pdm)
+{
+	return tile_bytes(pdm) * pdm->scene.tiles_x * pdm->scene.tiles_y;
+}
+
+/* Read or write one array, and go on behind it. */
+static bool move(struct pdm_tile *tile, bool to_memory, u64 *at, void *data, u64 bytes,
+		 struct gpu_fault *fault)
+{
+	struct pdm *pdm = tile->pdm;
+	const u64 addr = *at;
+
+	*at += bytes;
+	if (to_memory)
+		return mmu_write(pdm->config.mmu, &tile->core->tlb, pdm->job.ctx, addr, data, bytes,
+				 PUMICE_UNIT_ISP, fault);
+	return mmu_read(pdm->config.mmu, &tile->core->tlb, pdm->job.ctx, addr, data, bytes,
+			PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault);
+}
+
+static bool move_tile(struct pdm_tile *tile, bool to_memory, struct gpu_fault *fault)
+{
+	const struct pdm *pdm = tile->pdm;
+	const u32 number = tile->number_y * pdm->scene.tiles_x + tile->number_x;
+	const u32 samples = pdm->scene.samples, pixels = pixels_of(pdm);
+	u64 at = pdm->scene.spill + number * tile_bytes(pdm);
+	u32 i;
+
+	*fault = (struct gpu_fault){ .ctx = (u8)pdm->job.ctx };
+	for (i = 0; i < samples * pdm->render.outputs; i++)
+		if (!move(tile, to_memory, &at, &tile->outputs[i * PUMICE_TILE_PIXELS],
+			  pixels * sizeof(u32), fault))
+			return false;
+	for (i = 0; i < samples; i++)
+		if (!move(tile, to_memory, &at, tile->isp.depth[i], pixels * sizeof(float), fault))
+			return false;
+	for (i = 0; i < samples; i++)
+		if (!move(tile, to_memory, &at, tile->isp.stencil[i], pixels, fault))
+			return false;
+	return true;
+}
+
+bool pdm_spill_load(struct pdm_tile *tile, struct gpu_fault *fault)
+{
+	return move_tile(tile, false, fault);
+}
+
+bool pdm_spill_store(struct pdm_tile *tile, struct gpu_fault *fault)
+{
+	return move_tile(tile, true, fault);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PDM's state, shared by its files: pdm.c (a job's beginning and end, which
+ * tile goes to which core), tile.c (a tile from clear to store), walk.c (its
+ * primitives through the ISP), shade.c (visible pixels become spans), task.c
+ * (spans become tasks), object.c (state of objects), spill.c (memory for partial
+ * renders, visibility, statistics). Nobody else includes this.
+ *
+ * A core has PDM_TILES tiles in flight, so that it sets up one while the programs
+ * of another run.
+ */
+#ifndef PUMICE_GPU_PDM_STATE_H
+#define PUMICE_GPU_PDM_STATE_H
+
+#include <stdatomic.h>
+
+#include "../ipf/ipf.h"
+#include "../isp/isp.h"
+#include "../tag/tag.h"
+#include "../tsp/tsp.h"
+#include "pdm.h"
+
+#define PDM_TILES	2u	/* of a core */
+#define PDM_TASKS	64u	/* of a tile at a time */
+#define PDM_TASK_SPANS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)
+#define PDM_MAX_PRIMS	4096u	/* that tags of a tile can name */
+#define PDM_MAX_OBJECTS	128u	/* pairs of ISP and TSP state that a tile knows at a time */
+#define PDM_MAX_SPANS	(PUMICE_TILE_PIXELS * PUMICE_MAX_SAMPLES)
+#define PDM_PLANES	64u	/* primitives whose planes a tile keeps */
+
+/* State of objects, decoded, and what shading a tile counts for it. */
+struct pdm_object {
+	u64 isp_addr, tsp_addr;
+	struct isp_state isp;
+	struct tsp_state tsp;
+	struct pds_stage stage;
+	u32 max_prims;		/* of a task */
+	u64 visible;		/* samples of this tile, for its visibility counter */
+	u32 spans, first;	/* of the pass that is shaded */
+};
+
+/* A primitive that tags can name. */
+struct pdm_prim {
+	struct ipf_prim prim;
+	struct pumice_prim_block header;
+	u32 block;		/* pb_ref */
+	u16 object;
+	u8 half;		/* which of its triangles */
+	bool back;
+	u32 planes;		/* where its planes are, a count: see shade.c */
+};
+
+/* Visible pixels of one primitive in a quad. */
+struct pdm_span {
+	u16 prim;
+	u16 samples;
+	u8 quad;
+};
+
+enum pdm_task_state { PDM_TASK_FREE, PDM_TASK_BUILT, PDM_TASK_RUNS, PDM_TASK_DONE };
+
+struct pdm_task {
+	struct usc_gfx gfx;
+	struct pdm_tile *tile;
+	const struct pds_stage *stage;
+	_Atomic u8 state;	/* enum pdm_task_state */
+	u16 object;
+	u32 spans, prims, fragments;
+	u16 prim[PDM_TASK_SPANS];
+	u64 visible;		/* samples that passed operation depth */
+	struct usc_span span[PDM_TASK_SPANS];
+};
+
+enum pdm_phase {
+	PDM_TILE_NONE,		/* no tile */
+	PDM_TILE_BEGIN,		/* clear or load */
+	PDM_TILE_WALK,		/* primitives */
+	PDM_TILE_SHADE,		/* start tasks; then drain, then go on in after */
+	PDM_TILE_DRAIN,
+	PDM_TILE_END,		/* spill, or the end-of-tile program */
+	PDM_TILE_STORE,		/* depth, stencil, counters */
+};
+
+/* What is being shaded. */
+struct pdm_shade {
+	const struct pds_stage *fixed;	/* background or end of tile: of no object */
+	u32 spans;
+	u32 order[PDM_MAX_OBJECTS];	/* objects by first use */
+	u32 objects;			/* there */
+	u32 at_object, at_span, at_sample;
+	struct pdm_span found[PDM_MAX_SPANS], sorted[PDM_MAX_SPANS];
+};
+
+struct pdm_tile {
+	/* Constant. */
+	struct pdm *pdm;
+	struct pdm_core *core;
+
+	/* Running state; the thread of the core's unit. */
+	enum pdm_phase phase, after;
+	u32 number_x, number_y, macro;
+	struct ipf_tile ipf;
+	struct ipf_prims prims;		/* that are being walked */
+	u32 mask;			/* left of them */
+	u16 object;			/* theirs */
+	bool object_known;
+	struct ipf_prim prim;		/* the one that is being drawn, */
+	u32 prim_number;
+	struct isp_triangle triangle[2];
+	struct isp_setup setup;
+	u32 triangles, at_triangle;	/* and its triangles */
+	bool finished;			/* no more primitives */
+	bool forget;			/* drop all objects when nothing is pending */
+	struct pumice_tile_stats stats;
+	u32 tasks;			/* started */
+	struct pdm_shade shade;
+	struct pdm_task *built;		/* waits for room */
+	struct pdm_object *objects[PDM_MAX_OBJECTS];
+	u32 object_count;
+	u32 prim_count;
+	u32 planes;			/* sets of planes made so far */
+
+	/* Shared with the threads of USCs. */
+	struct isp_tile isp;		/* by ops->depth, of pixels that nobody else touches */
+	struct usc_tile usc;
+	struct mmu_tlb pbe_tlb;		/* of ops->pbe: one task at a time */
+	_Atomic u32 running;		/* tasks that have not ended */
+	_Atomic bool starved;		/* waits for any task to end */
+
+	/* Large. */
+	struct pdm_task task[PDM_TASKS];
+	struct pdm_prim record[PDM_MAX_PRIMS];	/* tag n names n - 1 */
+	struct tsp_plane plane[PDM_PLANES][TSP_MAX_PLANES];
+	u32 outputs[PUMICE_MAX_SAMPLES * PUMICE_USC_MAX_OUTPUTS * PUMICE_TILE_PIXELS]
+		__attribute__((aligned(64)));
+};
+
+struct pdm_core {
+	u32 number;
+	struct mmu_tlb tlb;
+	struct tag *tag;
+	struct pdm_tile *tile[PDM_TILES];
+};
+
+enum pdm_job_phase { PDM_IDLE, PDM_LOAD, PDM_RUN, PDM_FINISH };
+
+struct pdm_counts {
+	u64 tiles, primitives, covered, shaded, passes, tasks;
+};
+
+struct pdm {
+	/* Configuration. */
+	struct pdm_config config;
+
+	/* What the registers show; device lock. */
+	struct dm_status status;
+
+	/*
+	 * The job. Written in phase LOAD by core 0, and in FINISH by the core that
+	 * found nothing left to do; between them constant, read by all cores.
+	 */
+	struct dm_job job;
+	struct pm_scene scene;
+	struct pm_scene_state scene_state;
+	struct pumice_pdm_render render;
+	struct pds_stage background, end_of_tile;
+	bool has_background, has_end_of_tile;
+	bool scene_known;		/* and so its pages are this job's to free */
+
+	/* Running state; device lock. */
+	_Atomic u8 phase;		/* enum pdm_job_phase; read without the lock, too */
+	_Atomic bool stopping;		/* fault or abort; the same */
+	enum dm_end end;
+	u32 next_macro, next_x, next_y;	/* tile that is next; macro PM_MACRO_TILES: none */
+	u32 left[PM_MACRO_TILES];	/* tiles of each macro tile that are not done */
+	u32 active;			/* tiles in flight, over all cores */
+	struct pdm_counts counts;
+	u64 busy_ns;			/* of jobs that have ended */
+
+	struct mmu_tlb tlb;		/* of LOAD and FINISH */
+	struct pdm_core core[PUMICE_MAX_CORES];
+};
+
+/* How a step of a tile went. */
+enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE };
+
+/* pdm.c: stop the job by a fault; the first one counts. No lock held. */
+void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault);
+/* The same for a fault that a unit finds itself. */
+void pdm_fault_at(struct pdm *pdm, enum pumice_fault reason, enum pumice_unit unit, u64 addr);
+
+/* tile.c: a tile begins; do a piece of it; *cost becomes what it took of the budget. */
+void pdm_tile_begin(struct pdm_tile *tile);
+enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost);
+/* The job stops: true when the tile has no task left. */
+bool pdm_tile_cancel(struct pdm_tile *tile);
+
+/* walk.c: draw the next primitive. WAIT is none of its answers; DONE: there are no more. */
+enum pdm_step pdm_walk(struct pdm_tile *tile, u32 *cost);
+
+/* shade.c: what is pending becomes spans; the tile goes to SHADE, and then to after. */
+void pdm_shade_pending(struct pdm_tile *tile, enum pdm_phase after);
+/* All pixels by one program, or one task without pixels for the tile. */
+void pdm_shade_all(struct pdm_tile *tile, const struct pds_stage *stage, enum pdm_phase after);
+void pdm_shade_end(struct pdm_tile *tile, const struct pds_stage *stage, enum pdm_phase after);
+/* Drop records of primitives that no tag names. Returns how many are left. */
+u32 pdm_compact(struct pdm_tile *tile);
+
+/* task.c: start one more task of what is shaded. DONE: all are started. */
+enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost);
+/* Finish tasks that have ended: late tests, counts. */
+void pdm_tasks_reap(struct pdm_tile *tile);
+extern const struct pds_task_ops pdm_task_ops;
+
+/* object.c: number of the object with these states. WAIT: no room, forget all first. DONE: *out. */
+enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
+void pdm_objects_forget(struct pdm_tile *tile);
+/* Free them too. */
+void pdm_objects_destroy(struct pdm_tile *tile);
+
+/* spill.c */
+u64 pdm_spill_bytes(const struct pdm *pdm);
+bool pdm_spill_load(struct pdm_tile *tile, struct gpu_fault *fault);
+bool pdm_spill_store(struct pdm_tile *tile, struct gpu_fault *fault);
+/* counters.c: visibility counters and tile_stats in memory. */
+bool pdm_visibility_add(struct pdm_tile *tile, struct gpu_fault *fault);
+bool pdm_stats_store(struct pdm_tile *tile, struct gpu_fault *fault);
+
+#endif

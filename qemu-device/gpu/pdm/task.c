@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDM: spans become tasks.
+ *
+ * Source: document 004, "PDS", "TSP". A task holds up to 32 spans of one object,
+ * of as many primitives as its coefficient registers have room for; at sample
+ * rate, of one sample. Background and end-of-tile programs are tasks of a fixed
+ * stage with a primitive that has no varyings.
+ *
+ * A task belongs to the core's thread while it is built and when it is done; to
+ * its USC's thread while it runs. What a program discards or gives a depth to is
+ * settled when the task is reaped, before anything else is drawn over it.
+ */
+#include <string.h>
+
+#include "../pbe/pbe.h"
+#include "state.h"
+
+#define COST_TASK	64u	/* in units of about 50 ns */
+#define MAX_ATTEMPTS	1u
+
+/* ------------------------------------------------------------ while it runs */
+
+static struct pdm_task *task_of(const struct usc_gfx *gfx)
+{
+	return gfx->opaque;
+}
+
+static void op_depth(const struct usc_gfx *gfx, struct usc_span *span, const u32 *depth)
+{
+	struct pdm_task *task = task_of(gfx);
+	struct pdm_tile *tile = task->tile;
+	const struct isp_state *isp = &tile->objects[task->object]->isp;
+	u32 i;
+
+	for (i = 0; i < USC_WAVE_SPANS && span < task->span + task->spans; i++, span++) {
+		const struct pdm_prim *r = &tile->record[task->prim[span->prim]];
+		float z[USC_SPAN_LANES];
+
+		memcpy(z, depth + i * USC_SPAN_LANES, sizeof(z));
+		task->visible += isp_late_depth(&tile->isp, isp, r->back, span, z);
+	}
+}
+
+static bool op_pbe(const struct usc_gfx *gfx, const u32 state[8], struct gpu_fault *fault)
+{
+	struct pdm_tile *tile = task_of(gfx)->tile;
+
+	return pbe_store(tile->pdm->config.mmu, &tile->pbe_tlb, tile->pdm->job.ctx, &tile->usc,
+			 state, fault);
+}
+
+static const struct usc_gfx_ops gfx_ops = { .depth = op_depth, .pbe = op_pbe };
+
+static void wake(struct pdm_tile *tile)
+{
+	tile->pdm->config.ops->wake(tile->pdm->config.opaque, tile->core->number);
+}
+
+static void task_done(void *opaque, unsigned int core, const struct usc_gfx *gfx)
+{
+	struct pdm_task *task = task_of(gfx);
+	struct pdm_tile *tile = task->tile;
+	bool starved;
+
+	(void)opaque;
+	(void)core;
+	atomic_store(&task->state, PDM_TASK_DONE);
+	starved = atomic_exchange(&tile->starved, false);
+	if (atomic_fetch_sub(&tile->running, 1) == 1 || starved)
+		wake(tile);
+}
+
+static void task_fault(void *opaque, unsigned int core, const struct usc_gfx *gfx,
+		       const struct gpu_fault *fault)
+{
+	(void)core;
+	(void)gfx;
+	pdm_fault(opaque, fault);
+}
+
+static void room(void *opaque, unsigned int core)
+{
+	struct pdm *pdm = opaque;
+
+	pdm->config.ops->wake(pdm->config.opaque, core);
+}
+
+const struct pds_task_ops pdm_task_ops = {
+	.task_done = task_done,
+	.task_fault = task_fault,
+	.room = room,
+};
+
+/* ------------------------------------------------------------ when it is done */
+
+/* The triangle that a record names, set up again. */
+static bool set_up_again(const struct pdm_tile *tile, const struct pdm_prim *r,
+			 struct isp_triangle *triangle, struct isp_setup *setup)
+{
+	struct isp_triangle both[2];
+	u32 count;
+
+	if (!isp_expand(r->header.kind, &r->prim, both, &count) || r->half >= count)
+		return false;
+	*triangle = both[r->half];
+	return isp_set_up(triangle, &tile->objects[r->object]->isp, setup);
+}
+
+/* Depth and stencil of what a punch-through program has left. */
+static void write_late(struct pdm_tile *tile, struct pdm_task *task)
+{
+	struct pdm_object *o = tile->objects[task->object];
+	struct isp_triangle triangle;
+	struct isp_setup setup;
+	u32 i, last = PDM_MAX_PRIMS;
+
+	for (i = 0; i < task->spans; i++) {
+		const struct usc_span *span = &task->span[i];
+		const u32 n = task->prim[span->prim];
+
+		if (n != last && !set_up_again(tile, &tile->record[n], &triangle, &setup))
+			continue;
+		last = n;
+		task->visible += isp_late_write(&tile->isp, &setup, &o->isp, tile->record[n].back,
+						span);
+	}
+}
+
+void pdm_tasks_reap(struct pdm_tile *tile)
+{
+	u32 i;
+
+	for (i = 0; i < PDM_TASKS; i++) {
+		struct pdm_task *task = &tile->task[i];
+		struct pdm_object *o;
+
+		if (atomic_load(&task->state) != PDM_TASK_DONE)
+			continue;
+		if (!tile->shade.fixed && !atomic_load(&tile->pdm->stopping)) {
+			o = tile->objects[task->object];
+			if (o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH)
+				write_late(tile, task);
+			if (o->isp.visibility)
+				o->visible += task->visible;
+		}
+		atomic_store(&task->state, PDM_TASK_FREE);
+	}
+}
+
+/* ------------------------------------------------------------ while it is built */
+
+/* A free place; where there is none the core is woken when a task ends. */
+static struct pdm_task *find_free(struct pdm_tile *tile)
+{
+	u32 attempt, i;
+
+	for (attempt = 0; attempt <= MAX_ATTEMPTS; attempt++) {
+		pdm_tasks_reap(tile);
+		for (i = 0; i < PDM_TASKS; i++)
+			if (atomic_load(&tile->task[i].state) == PDM_TASK_FREE)
+				return &tile->task[i];
+		/* One may have ended before it saw this: look again. */
+		atomic_store(&tile->starved, true);
+	}
+	return NULL;
+}
+
+/* Samples of a span that the task's program runs for, by rate. */
+static u32 samples_at(const struct pdm_span *span, u32 sample)
+{
+	return sample == USC_PIXEL_RATE ? span->samples : span->samples & 0x1111u << sample;
+}
+
+/* Pixels in a set of samples. */
+static u32 pixels_of(u32 samples)
+{
+	samples |= samples >> 1;
+	samples |= samples >> 2;
+	return (u32)__builtin_popcount(samples & 0x1111);
+}
+
+/* Number of a primitive in the task; PDM_TASK_SPANS where it has no room. */
+static u32 prim_in_task(struct pdm_task *task, u16 prim, u32 most)
+{
+	u32 i;
+
+	for (i = task->prims; i; i--)
+		if (task->prim[i - 1] == prim)
+			return i - 1;
+	if (task->prims == most)
+		return PDM_TASK_SPANS;
+	task->prim[task->prims] = prim;
+	return task->prims++;
+}
+
+static u16 coverage(const struct pdm_tile *tile, const struct pdm_span *span)
+{
+	const u32 all = 0x1111u * ((1u << tile->isp.samples) - 1);
+	const struct pdm_prim *r = &tile->record[span->prim];
+	struct isp_triangle triangle;
+	struct isp_setup setup;
+
+	/* One sample has no centroid but itself. */
+	if (tile->shade.fixed || tile->isp.samples == 1 || span->samples == all ||
+	    !set_up_again(tile, r, &triangle, &setup))
+		return span->samples;
+	return isp_coverage(&tile->isp, &setup, &tile->objects[r->object]->isp, span->quad);
+}
+
+/* Take spans, from at_span on to end, as long as there is room. */
+static void take_spans(struct pdm_tile *tile, struct pdm_task *task, u32 end, u32 most)
+{
+	struct pdm_shade *shade = &tile->shade;
+
+	for (; shade->at_span < end && task->spans < PDM_TASK_SPANS; shade->at_span++) {
+		const struct pdm_span *from = &shade->sorted[shade->at_span];
+		const u32 samples = samples_at(from, task->gfx.sample);
+		u32 prim;
+
+		if (!samples)
+			continue;
+		prim = prim_in_task(task, from->prim, most);
+		if (prim == PDM_TASK_SPANS)
+			return;
+		task->span[task->spans++] = (struct usc_span){
+			.quad = from->quad, .prim = (u8)prim, .covered = coverage(tile, from),
+			.samples = (u16)samples, .live = (u16)samples,
+		};
+		task->fragments += pixels_of(samples);
+	}
+}
+
+static void init_task(struct pdm_tile *tile, struct pdm_task *task, const struct pds_stage *stage,
+		      u32 sample)
+{
+	task->tile = tile;
+	task->stage = stage;
+	task->spans = 0;
+	task->prims = 0;
+	task->fragments = 0;
+	task->visible = 0;
+	task->gfx = (struct usc_gfx){
+		.stage = stage->stage, .sample = (u8)sample, .ops = &gfx_ops, .opaque = task,
+		.tile = &tile->usc, .span = task->span, .coeffs = stage->state.coeffs,
+	};
+}
+
+/* The next task of an object. False: there is none. */
+static bool build_object(struct pdm_tile *tile, struct pdm_task *task)
+{
+	struct pdm_shade *shade = &tile->shade;
+
+	while (shade->at_object < shade->objects) {
+		const u32 number = shade->order[shade->at_object];
+		const struct pdm_object *o = tile->objects[number];
+		const u32 samples = o->tsp.sample_rate ? tile->isp.samples : 1;
+
+		init_task(tile, task, &o->stage,
+			  o->tsp.sample_rate ? shade->at_sample : USC_PIXEL_RATE);
+		task->object = (u16)number;
+		task->gfx.depth_writes = o->isp.pass_type == PUMICE_PASS_TYPE_DEPTH_WRITE;
+		task->gfx.discards = task->gfx.depth_writes ||
+				     o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH;
+		if (shade->at_span < o->first)
+			shade->at_span = o->first;
+		take_spans(tile, task, o->first + o->spans, o->max_prims);
+		if (task->spans)
+			return true;
+		shade->at_span = o->first;
+		if (++shade->at_sample >= samples) {
+			shade->at_sample = 0;
+			shade->at_object++;
+		}
+	}
+	return false;
+}
+
+static bool build_fixed(struct pdm_tile *tile, struct pdm_task *task)
+{
+	struct pdm_shade *shade = &tile->shade;
+
+	init_task(tile, task, shade->fixed, USC_PIXEL_RATE);
+	take_spans(tile, task, shade->spans, 1);
+	return task->spans;
+}
+
+/* The planes of a primitive, made now unless an earlier task of the pass had them. */
+static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim *r,
+					 struct gpu_fault *fault)
+{
+	const struct pdm_object *o = tile->objects[r->object];
+	struct pdm *pdm = tile->pdm;
+	float value[3 * PUMICE_MAX_VARYINGS];
+	struct isp_triangle triangle;
+	struct isp_setup setup;
+	struct tsp_input in = {
+		.triangle = &triangle, .setup = &setup, .prim = &r->prim, .value = value,
+		.x0 = tile->isp.x0, .y0 = tile->isp.y0,
+	};
+
+	/* Those of the last 32 primitives stay while a task is filled with as many new ones. */
+	if (r->planes && tile->planes - r->planes < PDM_PLANES - PDM_TASK_SPANS)
+		return tile->plane[r->planes % PDM_PLANES];
+	if (!set_up_again(tile, r, &triangle, &setup) ||
+	    (o->tsp.varyings &&
+	     !ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
+				 &r->header, &r->prim.index, value, fault)))
+		return NULL;
+	r->planes = ++tile->planes;
+	tsp_set_up(&o->tsp, &in, tile->plane[r->planes % PDM_PLANES]);
+	return tile->plane[r->planes % PDM_PLANES];
+}
+
+static bool gather_prims(struct pdm_tile *tile, struct pdm_task *task, struct pds_prim *prim,
+			 struct gpu_fault *fault)
+{
+	u32 i;
+
+	for (i = 0; i < task->prims; i++) {
+		struct pdm_prim *r = &tile->record[task->prim[i]];
+
+		prim[i].front = !r->back;
+		prim[i].plane = planes_of(tile, r, fault);
+		if (!prim[i].plane)
+			return false;
+	}
+	return true;
+}
+
+/* Fill a claimed task's registers. */
+static bool fill(struct pdm_tile *tile, struct pdm_task *task, const struct pds_place *place,
+		 struct gpu_fault *fault)
+{
+	const struct tsp_plane flat[2] = {
+		{ 0, 0, 1 }, { 0, 0, 0 },
+	};
+	struct pds_prim prim[PDM_TASK_SPANS] = { { .plane = flat, .front = true } };
+	struct pds_fragments in = { .gfx = &task->gfx, .prim = prim, .prims = task->prims };
+
+	if (!tile->shade.fixed) {
+		in.varyings = tile->objects[task->object]->tsp.varyings;
+		if (!gather_prims(tile, task, prim, fault))
+			return false;
+	}
+	return pds_fill_fragments(tile->pdm->config.pds, place, task->stage, &in,
+				  tile->core->tag, &tile->core->tlb, fault);
+}
+
+/* Claim room for the task that is built, fill and start it. */
+static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task)
+{
+	struct pds *pds = tile->pdm->config.pds;
+	const u32 instances = task->gfx.stage == USC_STAGE_TILE ? 1 : task->spans * USC_SPAN_LANES;
+	struct gpu_fault fault = { 0 };
+	struct pds_place place;
+
+	switch (pds_task_claim(pds, PDS_DM_PDM, tile->core->number, task->stage, instances,
+			       task->prims, &place, &fault)) {
+	case PDS_WAIT:
+		return PDM_STEP_WAIT;
+	case PDS_FAULT:
+		pdm_fault(tile->pdm, &fault);
+		return PDM_STEP_ON;
+	case PDS_STARTED:
+		break;
+	}
+	if (!fill(tile, task, &place, &fault)) {
+		pds_task_drop(pds, PDS_DM_PDM, &place);
+		pdm_fault(tile->pdm, &fault);
+		return PDM_STEP_ON;
+	}
+	tile->built = NULL;
+	if (!tile->shade.fixed)
+		tile->stats.shaded += task->fragments;
+	tile->tasks++;
+	atomic_store(&task->state, PDM_TASK_RUNS);
+	atomic_fetch_add(&tile->running, 1);
+	pds_task_start(pds, PDS_DM_PDM, &place, task->stage, &task->gfx);
+	return PDM_STEP_ON;
+}
+
+enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
+{
+	struct pdm_task *task = tile->built;
+
+	*cost = COST_TASK;
+	if (!task) {
+		task = find_free(tile);
+		if (!task)
+			return PDM_STEP_WAIT;
+		if (!(tile->shade.fixed ? build_fixed(tile, task) : build_object(tile, task)))
+			return PDM_STEP_DONE;
+		task->gfx.spans = task->spans;
+		atomic_store(&task->state, PDM_TASK_BUILT);
+		tile->built = task;
+	}
+	return start(tile, task);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDM: a tile, from clear or load to store.
+ *
+ * Source: document 004, "PDM", "ISP", "PBE"; hw/formats.xml, pdm_render. Nothing in
+ * here waits: a tile whose tasks run says so, and the core's unit is woken when
+ * they have ended.
+ */
+#include <string.h>
+
+#include "state.h"
+
+#define COST_PLAIN	16u	/* of loads and stores, in units of about 50 ns */
+
+void pdm_tile_begin(struct pdm_tile *tile)
+{
+	const struct pdm *pdm = tile->pdm;
+	const struct pm_scene *scene = &pdm->scene;
+	struct isp_tile *isp = &tile->isp;
+
+	isp->x0 = tile->number_x * scene->tile_w;
+	isp->y0 = tile->number_y * scene->tile_h;
+	isp->width = scene->tile_w;
+	isp->height = scene->tile_h;
+	isp->clip_x = scene->width - isp->x0 < isp->width ? scene->width - isp->x0 : isp->width;
+	isp->clip_y = scene->height - isp->y0 < isp->height ? scene->height - isp->y0 : isp->height;
+	isp->samples = scene->samples;
+	tile->usc = (struct usc_tile){
+		.outputs = tile->outputs, .words = pdm->render.outputs,
+		.samples = (u8)scene->samples, .x0 = (u16)isp->x0, .y0 = (u16)isp->y0,
+		.width = (u16)isp->width, .height = (u16)isp->height,
+	};
+	tile->stats = (struct pumice_tile_stats){ 0 };
+	tile->tasks = 0;
+	tile->mask = 0;
+	tile->triangles = 0;
+	tile->at_triangle = 0;
+	tile->finished = false;
+	tile->forget = false;
+	tile->object_known = false;
+	tile->prim_count = 0;
+	tile->built = NULL;
+	tile->phase = PDM_TILE_BEGIN;
+}
+
+static struct isp_zs zs_of(const struct pdm *pdm)
+{
+	const struct pumice_pdm_render *r = &pdm->render;
+
+	return (struct isp_zs){
+		.ctx = pdm->job.ctx, .format = r->depth_format,
+		.depth = r->depth_addr, .stencil = r->stencil_addr,
+		.depth_stride = r->depth_stride, .stencil_stride = r->stencil_stride,
+	};
+}
+
+/* Depth, stencil and outputs to begin with. */
+static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
+{
+	struct pdm *pdm = tile->pdm;
+	const struct pumice_pdm_render *r = &pdm->render;
+	const struct isp_zs zs = zs_of(pdm);
+	float depth;
+
+	memcpy(&depth, &r->clear_depth, sizeof(depth));
+	isp_tile_clear(&tile->isp, depth, r->clear_stencil);
+	if (pdm->scene_state.spilled)
+		return pdm_spill_load(tile, fault);
+	if (!pdm->has_background)
+		memset(tile->outputs, 0, (size_t)tile->isp.samples * r->outputs *
+						 PUMICE_TILE_PIXELS * sizeof(u32));
+	if (!r->depth_load && !r->stencil_load)
+		return true;
+	return isp_load(&tile->isp, &zs, r->depth_load, r->stencil_load, pdm->config.mmu,
+			&tile->core->tlb, fault);
+}
+
+static enum pdm_step begin(struct pdm_tile *tile)
+{
+	struct pdm *pdm = tile->pdm;
+	struct gpu_fault fault = { 0 };
+
+	if (!fill_tile(tile, &fault) ||
+	    !ipf_tile_open(&tile->ipf, &pdm->scene, pdm->config.mmu, &tile->core->tlb,
+			   pdm->scene_state.used, pdm->scene_state.limit, tile->number_x,
+			   tile->number_y, &fault)) {
+		pdm_fault(pdm, &fault);
+		return PDM_STEP_ON;
+	}
+	if (pdm->has_background && !pdm->scene_state.spilled)
+		pdm_shade_all(tile, &pdm->background, PDM_TILE_WALK);
+	else
+		tile->phase = PDM_TILE_WALK;
+	return PDM_STEP_ON;
+}
+
+/* All tasks have been started: wait for them, then go on. */
+static enum pdm_step drain(struct pdm_tile *tile)
+{
+	if (atomic_load(&tile->running))
+		return PDM_STEP_WAIT;
+	pdm_tasks_reap(tile);
+	if (!tile->shade.fixed)
+		tile->prim_count = 0;
+	if (tile->forget) {
+		pdm_objects_forget(tile);
+		tile->forget = false;
+	}
+	tile->phase = tile->after;
+	return PDM_STEP_ON;
+}
+
+static enum pdm_step end(struct pdm_tile *tile)
+{
+	struct pdm *pdm = tile->pdm;
+	struct gpu_fault fault = { 0 };
+
+	if (pdm->job.partial && !pdm_spill_store(tile, &fault)) {
+		pdm_fault(pdm, &fault);
+		return PDM_STEP_ON;
+	}
+	if (pdm->has_end_of_tile && !pdm->job.partial)
+		pdm_shade_end(tile, &pdm->end_of_tile, PDM_TILE_STORE);
+	else
+		tile->phase = PDM_TILE_STORE;
+	return PDM_STEP_ON;
+}
+
+static enum pdm_step store(struct pdm_tile *tile)
+{
+	struct pdm *pdm = tile->pdm;
+	const struct pumice_pdm_render *r = &pdm->render;
+	const struct isp_zs zs = zs_of(pdm);
+	struct gpu_fault fault = { 0 };
+
+	if ((!pdm->job.partial && (r->depth_store || r->stencil_store) &&
+	     !isp_store(&tile->isp, &zs, r->depth_store, r->stencil_store, pdm->config.mmu,
+			&tile->core->tlb, &fault)) ||
+	    !pdm_visibility_add(tile, &fault) || !pdm_stats_store(tile, &fault)) {
+		pdm_fault(pdm, &fault);
+		return PDM_STEP_ON;
+	}
+	return PDM_STEP_DONE;
+}
+
+static enum pdm_step walk(struct pdm_tile *tile, u32 *cost)
+{
+	const enum pdm_step step = pdm_walk(tile, cost);
+
+	if (step != PDM_STEP_DONE)
+		return step;
+	pdm_shade_pending(tile, PDM_TILE_END);
+	return PDM_STEP_ON;
+}
+
+static enum pdm_step shade(struct pdm_tile *tile, u32 *cost)
+{
+	const enum pdm_step step = pdm_task_next(tile, cost);
+
+	if (step != PDM_STEP_DONE)
+		return step;
+	tile->phase = PDM_TILE_DRAIN;
+	return PDM_STEP_ON;
+}
+
+enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
+{
+	*cost = COST_PLAIN;
+	switch (tile->phase) {
+	case PDM_TILE_BEGIN:
+		return begin(tile);
+	case PDM_TILE_WALK:
+		return walk(tile, cost);
+	case PDM_TILE_SHADE:
+		return shade(tile, cost);
+	case PDM_TILE_DRAIN:
+		return drain(tile);
+	case PDM_TILE_END:
+		return end(tile);
+	case PDM_TILE_STORE:
+		return store(tile);
+	case PDM_TILE_NONE:
+		break;
+	}
+	return PDM_STEP_WAIT;
+}
+
+bool pdm_tile_cancel(struct pdm_tile *tile)
+{
+	struct pdm *pdm = tile->pdm;
+
+	if (atomic_load(&tile->running)) {
+		/* One may have been started after the others were stopped. */
+		pdm->config.ops->lock(pdm->config.opaque);
+		pds_dm_abort(pdm->config.pds, PDS_DM_PDM);
+		pdm->config.ops->unlock(pdm->config.opaque);
+		return false;
+	}
+	if (tile->built)
+		atomic_store(&tile->built->state, PDM_TASK_FREE);
+	tile->built = NULL;
+	pdm_tasks_reap(tile);
+	return true;
+}

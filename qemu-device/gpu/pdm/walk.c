@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PDM: the primitives of a tile go through the ISP.
+ *
+ * Source: document 004, "ISP Parameter Fetch", "ISP". A primitive that reads what
+ * is under it, or lies over one whose depth is not known yet, makes what is
+ * pending be shaded first; then it is drawn.
+ */
+#include "state.h"
+
+/* What a step costs, in units of about 50 ns. */
+#define COST_PRIM	2u
+#define COST_TILE	8u	/* of a primitive that fills it */
+
+/* Shade what is pending, then come back. */
+static enum pdm_step flush(struct pdm_tile *tile)
+{
+	pdm_shade_pending(tile, PDM_TILE_WALK);
+	return PDM_STEP_ON;
+}
+
+static bool pending(const struct pdm_tile *tile)
+{
+	return tile->isp.row0 < tile->isp.row1;
+}
+
+/* The object of the block that comes. DONE: it is there. */
+static enum pdm_step find_object(struct pdm_tile *tile)
+{
+	const struct pumice_prim_block *header = &tile->prims.header;
+	const struct pdm_object *o;
+	enum pdm_step step;
+
+	step = pdm_object_get(tile, header->isp_state, header->tsp_state, &tile->object);
+	if (step == PDM_STEP_WAIT) {
+		tile->forget = true;
+		return flush(tile);
+	}
+	if (step != PDM_STEP_DONE)
+		return step;
+	o = tile->objects[tile->object];
+	if (o->tsp.varyings != header->varyings) {
+		pdm_fault_at(tile->pdm, PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP, o->tsp_addr);
+		return PDM_STEP_ON;
+	}
+	tile->object_known = true;
+	return PDM_STEP_DONE;
+}
+
+/* The next entry of the tile's streams. DONE: there is one. */
+static enum pdm_step next_block(struct pdm_tile *tile)
+{
+	struct gpu_fault fault;
+
+	switch (ipf_next(&tile->ipf, &tile->prims, &fault)) {
+	case IPF_PRIMS:
+		tile->mask = tile->prims.mask;
+		tile->object_known = false;
+		return PDM_STEP_DONE;
+	case IPF_END:
+		tile->finished = true;
+		return PDM_STEP_ON;
+	default:
+		pdm_fault(tile->pdm, &fault);
+		return PDM_STEP_ON;
+	}
+}
+
+/* Set up the triangle that comes; false where it has no area. */
+static bool set_up(struct pdm_tile *tile)
+{
+	const struct pdm_object *o = tile->objects[tile->object];
+
+	return isp_set_up(&tile->triangle[tile->at_triangle], &o->isp, &tile->setup);
+}
+
+/* The next primitive of the block. DONE: it is set up. */
+static enum pdm_step next_prim(struct pdm_tile *tile)
+{
+	struct pdm *pdm = tile->pdm;
+	struct gpu_fault fault;
+
+	tile->prim_number = (u32)__builtin_ctz(tile->mask);
+	tile->mask &= tile->mask - 1;
+	if (!ipf_fetch(&pdm->scene, pdm->config.mmu, &tile->core->tlb, tile->prims.block,
+		       &tile->prims.header, tile->prim_number, &tile->prim, &fault)) {
+		pdm_fault(pdm, &fault);
+		return PDM_STEP_ON;
+	}
+	tile->at_triangle = 0;
+	if (!isp_expand(tile->prims.header.kind, &tile->prim, tile->triangle, &tile->triangles)) {
+		tile->triangles = 0;
+		pdm_fault_at(pdm, PUMICE_FAULT_IPF_BLOCK, PUMICE_UNIT_ISP,
+			     pm_address(&pdm->scene, tile->prims.block));
+		return PDM_STEP_ON;
+	}
+	tile->stats.primitives++;
+	return PDM_STEP_DONE;
+}
+
+/* Remember the primitive that tags are about to name. */
+static void record(struct pdm_tile *tile)
+{
+	struct pdm_prim *r = &tile->record[tile->prim_count];
+
+	r->prim = tile->prim;
+	r->header = tile->prims.header;
+	r->block = tile->prims.block;
+	r->object = tile->object;
+	r->half = (u8)tile->at_triangle;
+	r->back = tile->prim.index.back;
+	r->planes = 0;
+}
+
+/* Draw the triangle that is set up. DONE: drawn. */
+static enum pdm_step draw(struct pdm_tile *tile, u32 *cost)
+{
+	struct pdm_object *o = tile->objects[tile->object];
+	const bool back = tile->prim.index.back;
+	struct isp_result result;
+
+	if (pending(tile) && isp_must_flush(&tile->isp, &tile->setup, &o->isp, back))
+		return flush(tile);
+	/* Tags can name no more: let go of those that nobody sees, or shade all. */
+	if (tile->prim_count == PDM_MAX_PRIMS && pdm_compact(tile) > PDM_MAX_PRIMS / 4 * 3)
+		return flush(tile);
+	record(tile);
+	isp_draw(&tile->isp, &tile->setup, &o->isp, back, tile->prim_count + 1, &result);
+	tile->prim_count += result.passed != 0;
+	tile->stats.covered += result.covered;
+	if (o->isp.visibility && (o->isp.pass_type == PUMICE_PASS_TYPE_OPAQUE ||
+				  o->isp.pass_type == PUMICE_PASS_TYPE_TRANSLUCENT))
+		o->visible += result.passed;
+	*cost += result.covered * COST_TILE / PUMICE_TILE_PIXELS;
+	tile->at_triangle++;
+	return PDM_STEP_DONE;
+}
+
+enum pdm_step pdm_walk(struct pdm_tile *tile, u32 *cost)
+{
+	enum pdm_step step;
+
+	*cost = COST_PRIM;
+	if (tile->finished)
+		return PDM_STEP_DONE;
+	if (tile->at_triangle == tile->triangles) {
+		if (!tile->mask && next_block(tile) != PDM_STEP_DONE)
+			return PDM_STEP_ON;
+		if (!tile->object_known && find_object(tile) != PDM_STEP_DONE)
+			return PDM_STEP_ON;
+		if (next_prim(tile) != PDM_STEP_DONE)
+			return PDM_STEP_ON;
+	}
+	while (tile->at_triangle < tile->triangles) {
+		if (!set_up(tile)) {
+			tile->at_triangle++;
+			continue;
+		}
+		step = draw(tile, cost);
+		if (step != PDM_STEP_DONE)
+			return step;
+	}
+	return PDM_STEP_ON;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texture and shader set-up (TSP): what fragment programs need of a visible
+ * primitive.
+ *
+ * Source: document 004, "TSP"; Documentation/precision.rst, "Varyings";
+ * hw/formats.xml, tsp_state. State is read once for a job and tile slot; planes are set
+ * up for primitives that are visible, and for no others.
+ */
+#ifndef PUMICE_GPU_TSP_H
+#define PUMICE_GPU_TSP_H
+
+#include <stdbool.h>
+
+#include "../fault.h"
+#include "../isp/isp.h"
+#include "../mmu/mmu.h"
+#include "../pds/gfx.h"
+
+/* Planes of a primitive: of its varyings, of 1/w, of depth. */
+#define TSP_MAX_PLANES	(PUMICE_MAX_VARYINGS + 2u)
+
+/* tsp_state, checked but for its programs. */
+struct tsp_state {
+	struct pumice_stage fragment;
+	u8 varyings;
+	bool sample_rate;
+	u64 flat, linear;	/* bit n: varying n */
+};
+
+/* Read and check. False with *fault filled in wholly. */
+bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
+		    struct tsp_state *state, struct gpu_fault *fault);
+
+/* What the planes of a triangle are made from. */
+struct tsp_input {
+	const struct isp_triangle *triangle;
+	const struct isp_setup *setup;
+	const struct ipf_prim *prim;
+	const float *value;	/* [vertex * varyings + n] */
+	u32 x0, y0;		/* pixel of the tile's corner */
+};
+/* Planes from the tile's corner: state->varyings + 2 of them. */
+void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struct tsp_plane *out);
+
+#endif
