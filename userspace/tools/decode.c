@@ -19,10 +19,11 @@
 #define MAX_WORDS (16u << 20)	/* of one input */
 
 static const char usage[] =
-	"usage: pumice-decode [-a ADDRESS] stream|usc|pds|STRUCTURE WORD…|-f FILE\n"
+	"usage: pumice-decode [-a ADDRESS] stream|vdm|tdm|usc|pds|STRUCTURE WORD…|-f FILE\n"
 	"       pumice-decode reg|reg64 OFFSET VALUE\n"
-	"Shows what words mean: a compute control stream, instructions of the USC or the\n"
-	"PDS, a structure such as mmu_pt_entry, or a register's value.\n"
+	"Shows what words mean: a control stream (of compute, vertices or transfers),\n"
+	"instructions of the USC or the PDS, a structure such as mmu_pt_entry, or a\n"
+	"register's value.\n"
 	"  -a ADDRESS   GPU virtual address of the first word (default 0)\n"
 	"  -f FILE      little-endian 32-bit words from a file; - is standard input\n";
 
@@ -89,13 +90,23 @@ static int decode_isa(const struct pumice_isa_info *isa, u64 addr, const struct 
 	return pumice_decode_program(isa, addr, in->words, insns, print_line, NULL) != 0;
 }
 
+static const struct {
+	const char *name;
+	const struct pumice_stream_info *stream;
+} streams[] = {
+	{ "stream", &pumice_stream_cdm },
+	{ "vdm", &pumice_stream_vdm },
+	{ "tdm", &pumice_stream_tdm },
+};
+
 static int decode(const char *what, u64 addr, const struct input *in)
 {
 	const struct pumice_format_info *format;
 
-	if (!strcmp(what, "stream"))
-		return pumice_decode_stream(&pumice_stream_cdm, addr, in->words, in->count,
-					    print_line, NULL) != in->count;
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		if (!strcmp(what, streams[i].name))
+			return pumice_decode_stream(streams[i].stream, addr, in->words, in->count,
+						    print_line, NULL) != in->count;
 	if (!strcmp(what, "usc"))
 		return decode_isa(&pumice_usc_isa, addr, in);
 	if (!strcmp(what, "pds"))

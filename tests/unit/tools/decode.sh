@@ -30,6 +30,8 @@ check an_unknown_register_is_said_to_be 0 "unknown register 0x9998" reg 0x9998 1
 check a_64_bit_register_is_one_value 0 "ENABLE = true" reg64 0x3000 0x12345600002001
 check a_table_entry_is_unpacked 0 "addr = 0x0012345000" mmu_pt_entry 0x12345003 0
 check a_stream_is_walked 0 "cdm_halt" stream 0x50000000 0x60000000
+check a_vertex_stream_is_walked 0 "vdm_halt" vdm 0x90000000
+check a_transfer_stream_is_walked 0 "tdm_halt" tdm 0x70000000
 check an_unknown_command_is_an_error 1 "unknown cdm command" stream 0xf0000000
 check a_cut_off_command_is_an_error 1 "" stream 0x20000000 1
 check an_instruction_is_text 0 "end" usc 0x6f 0 0 0

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Captures: what is written is what comes back, whatever was bound over whatever;
+ * and every field of a file that is wrong is refused.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "pumice/pumice_capture.h"
+
+#define PAGE	4096u
+#define PAGES	64u		/* of the space that the tests bind in */
+#define BASE	0x40000000ull
+#define PATH	"test_capture.bin"
+#define HEADER	(PUMICE_CAPTURE_FILE_WORDS * 4u)
+
+static struct pumice_device *dev;
+static struct pumice_vm *vm;
+static const struct pumice_capture_frame some_frame = {
+	.geometry = 0x12345670, .render = 0x89abcdef0, .width = 640, .height = 480, .samples = 4,
+	.tile_size = 1, .pages = 99, .spill_outputs = 7, .target_count = 1,
+	.targets = { { 1, 2, 3, 4, 5, 6, 7, 8 } },
+};
+
+static int open_device(void **state)
+{
+	(void)state;
+	return pumice_device_open("inproc:cores=1,threads=0,ram=64", &dev, NULL, 0) ||
+	       pumice_vm_create(dev, &vm);
+}
+
+static int close_device(void **state)
+{
+	(void)state;
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+	unlink(PATH);
+	return 0;
+}
+
+/* A bo whose page n is full of value + n. */
+static struct pumice_bo *make_bo(uint32_t pages, uint8_t value)
+{
+	struct pumice_bo *bo;
+	void *cpu;
+
+	assert_int_equal(pumice_bo_create(dev, (uint64_t)pages * PAGE, NULL, &bo), 0);
+	assert_int_equal(pumice_bo_map(bo, &cpu), 0);
+	for (uint32_t n = 0; n < pages; n++)
+		memset((uint8_t *)cpu + n * PAGE, value + (int)n, PAGE);
+	return bo;
+}
+
+/* What stands in a capture at a page: its first byte, and -1 where there is nothing. */
+static int byte_at(const struct pumice_capture *c, uint64_t va)
+{
+	struct pumice_capture_range r;
+
+	for (uint32_t n = 0; !pumice_capture_range(c, n, &r); n++)
+		if (va >= r.va && va - r.va < r.bytes)
+			return ((const uint8_t *)r.data)[va - r.va];
+	return -1;
+}
+
+static struct pumice_capture *write_and_load(void)
+{
+	struct pumice_capture *c;
+	char error[200];
+
+	assert_int_equal(pumice_capture_write(vm, &some_frame, PATH), 0);
+	if (pumice_capture_load(PATH, &c, error, sizeof(error)))
+		fail_msg("%s", error);
+	return c;
+}
+
+static void a_capture_holds_what_random_binds_leave(void **state)
+{
+	struct pumice_bo *bo[3] = { make_bo(PAGES, 1), make_bo(PAGES, 80), make_bo(PAGES, 160) };
+	int model[PAGES];
+	struct pumice_capture *c;
+
+	(void)state;
+	memset(model, -1, sizeof(model));
+	srand(4);
+	for (int i = 0; i < 400; i++) {
+		const uint32_t at = (uint32_t)rand() % PAGES, n = 1 + (uint32_t)rand() % (PAGES - at);
+		const uint32_t from = (uint32_t)rand() % (PAGES - n + 1), which = (uint32_t)rand() % 4;
+		const struct pumice_bind op = {
+			.bo = which < 3 ? bo[which] : NULL, .va = BASE + at * PAGE,
+			.size = (uint64_t)n * PAGE, .bo_offset = which < 3 ? from * PAGE : 0,
+		};
+
+		assert_int_equal(pumice_vm_bind(vm, &op, 1, NULL), 0);
+		for (uint32_t k = 0; k < n; k++)
+			model[at + k] = which < 3 ? (uint8_t)(1 + 79 * which + (which == 2) + from + k)
+						  : -1;
+		if (i % 20)
+			continue;
+		c = write_and_load();
+		for (uint32_t p = 0; p < PAGES; p++)
+			assert_int_equal(byte_at(c, BASE + p * PAGE), model[p]);
+		pumice_capture_destroy(c);
+	}
+	for (int i = 0; i < 3; i++)
+		pumice_bo_destroy(bo[i]);
+	c = write_and_load();
+	for (uint32_t p = 0; p < PAGES; p++)
+		assert_int_equal(byte_at(c, BASE + p * PAGE), -1);
+	pumice_capture_destroy(c);
+}
+
+static void a_capture_holds_the_frame(void **state)
+{
+	struct pumice_capture *c = write_and_load();
+
+	(void)state;
+	assert_memory_equal(pumice_capture_frame(c), &some_frame, sizeof(some_frame));
+	pumice_capture_destroy(c);
+}
+
+static void a_capture_can_be_placed_in_another_vm(void **state)
+{
+	struct pumice_bo *bo = make_bo(2, 33);
+	const struct pumice_bind op = { .bo = bo, .va = BASE, .size = 2 * PAGE };
+	struct pumice_capture *c, *again;
+	struct pumice_vm *other, *first = vm;
+
+	(void)state;
+	assert_int_equal(pumice_vm_bind(vm, &op, 1, NULL), 0);
+	c = write_and_load();
+	assert_int_equal(pumice_vm_create(dev, &other), 0);
+	assert_int_equal(pumice_capture_place(c, other), 0);
+	vm = other;
+	again = write_and_load();
+	vm = first;
+	assert_int_equal(byte_at(again, BASE), 33);
+	assert_int_equal(byte_at(again, BASE + PAGE), 34);
+	pumice_capture_destroy(again);
+	pumice_vm_destroy(other);
+	pumice_capture_destroy(c);
+	pumice_bo_destroy(bo);
+}
+
+/* A small file: two ranges of a page each. */
+static uint8_t *small_file(size_t *bytes)
+{
+	const uint64_t size = HEADER + 2 * PUMICE_CAPTURE_FILE_RANGE_WORDS * 4 + 2 * PAGE;
+	uint8_t *file = calloc(1, size);
+	uint32_t *words = (void *)file;
+	struct pumice_capture_file h = { .file_bytes = size, .ranges = 2, .target_count = 1 };
+
+	assert_non_null(file);
+	for (uint32_t n = 0; n < 2; n++)
+		pumice_capture_file_range_pack(
+			words + PUMICE_CAPTURE_FILE_WORDS + n * PUMICE_CAPTURE_FILE_RANGE_WORDS,
+			&(struct pumice_capture_file_range){ .va = BASE + n * PAGE, .bytes = PAGE });
+	h.crc32 = (uint32_t)crc32_z(0, file + HEADER, size - HEADER);
+	pumice_capture_file_pack(words, &h);
+	*bytes = size;
+	return file;
+}
+
+/* The CRC is put right, so that the damage itself is what is refused. */
+static void seal(uint8_t *file, size_t bytes)
+{
+	((uint32_t *)(void *)file)[4] = (uint32_t)crc32_z(0, file + HEADER, bytes - HEADER);
+}
+
+static void damaged_files_are_refused(void **state)
+{
+	static const struct {
+		uint32_t word, value;
+		bool sealed;
+		const char *words;
+	} cases[] = {
+		{ 0, 0, false, "no capture" },
+		{ 1, 2, false, "version 2" },
+		{ 2, 5, false, "header says 5" },
+		{ 3, 1, false, "header says" },
+		{ 4, 1, false, "checksum" },
+		{ 5, 0xffffffff, false, "ranges" },
+		{ 5, 1, false, "too many" },
+		{ 5, 3, false, "range" },
+		{ 16, 9, false, "9 targets" },
+		{ 17, 1, false, "reserved" },
+		{ PUMICE_CAPTURE_FILE_WORDS, 1, true, "a range at" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 1, 0x100, true, "a range at" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 2, 0, true, "a range at" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 2, 100, true, "a range at" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 2, 3 * PAGE, true, "a range at" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 3, 1, true, "a range at" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 4, 4, true, "unknown flags" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 5, 1, true, "unknown flags" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 6, (uint32_t)BASE, true, "a range at" },
+		{ 100 + PUMICE_CAPTURE_FILE_WORDS, 1, false, "checksum" },
+	};
+	struct pumice_capture *c;
+	char error[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t bytes;
+		uint8_t *file = small_file(&bytes);
+
+		((uint32_t *)(void *)file)[cases[i].word] = cases[i].value;
+		if (cases[i].sealed)
+			seal(file, bytes);
+		assert_int_equal(pumice_capture_parse(file, bytes, &c, error, sizeof(error)),
+				 -EINVAL);
+		print_message("%s\n", error);
+		assert_non_null(strstr(error, cases[i].words));
+		free(file);
+	}
+}
+
+static void files_that_are_cut_off_are_refused(void **state)
+{
+	struct pumice_capture *c;
+	size_t bytes;
+	uint8_t *file = small_file(&bytes);
+
+	(void)state;
+	for (size_t n = 0; n < bytes; n += n < HEADER + 64 ? 1 : 61)
+		assert_int_equal(pumice_capture_parse(file, n, &c, NULL, 0), -EINVAL);
+	assert_int_equal(pumice_capture_parse(file, bytes, &c, NULL, 0), 0);
+	pumice_capture_destroy(c);
+	free(file);
+	assert_int_equal(pumice_capture_load("/no/such/file", &c, NULL, 0), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_capture_holds_what_random_binds_leave),
+		cmocka_unit_test(a_capture_holds_the_frame),
+		cmocka_unit_test(a_capture_can_be_placed_in_another_vm),
+		cmocka_unit_test(damaged_files_are_refused),
+		cmocka_unit_test(files_that_are_cut_off_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, open_device, close_device);
+}
