@@ -111,29 +111,67 @@ static void weights(const struct triangle *t, int64_t x, int64_t y, double w[3])
 	w[2] = (double)edge(&t->s[0], &t->s[1], x, y) / area;
 }
 
+/*
+ * What a plane of f32 coefficients may be off by: they are rounded, and so are two
+ * products and two sums, all below |value| + |slope| * 32 pixels.
+ */
+static double plane_error(double value, double dx, double dy)
+{
+	return 0x1p-22 * (fabs(value) + 64 * (fabs(dx) + fabs(dy)));
+}
+
+/* Numerator and denominator of a varying at a position. */
+static void evaluate(const struct draw *d, uint32_t n, int64_t x, int64_t y, double out[2])
+{
+	const struct triangle *t = &d->t;
+	double w[3];
+	uint32_t i;
+
+	weights(t, x, y, w);
+	out[0] = out[1] = 0;
+	for (i = 0; i < 3; i++) {
+		const double k = d->state->linear >> n & 1 ? w[i] : w[i] * t->s[i].rw;
+
+		out[0] += k * t->s[i].v[n];
+		out[1] += k;
+	}
+}
+
+static void interpolate_one(const struct draw *d, uint32_t n, int64_t x, int64_t y,
+			    struct ref_fragment *f)
+{
+	double at[2], right[2], under[2], error, weight;
+
+	evaluate(d, n, x, y, at);
+	evaluate(d, n, x + 256, y, right);
+	evaluate(d, n, x, y + 256, under);
+	error = plane_error(at[0], right[0] - at[0], under[0] - at[0]);
+	weight = plane_error(at[1], right[1] - at[1], under[1] - at[1]);
+	if (d->state->linear >> n & 1) {
+		f->v[n] = at[0];
+		f->error[n] = error;
+		return;
+	}
+	f->v[n] = at[0] / at[1];
+	f->error[n] = (error + fabs(f->v[n]) * weight) / fmax(fabs(at[1]) - weight, 1e-30) +
+		      0x1p-23 * fabs(f->v[n]);
+}
+
 static void interpolate(const struct draw *d, int64_t x, int64_t y, int64_t cx, int64_t cy,
 			struct ref_fragment *f)
 {
 	const struct ref_state *s = d->state;
 	const struct triangle *t = &d->t;
-	uint32_t n, i;
+	uint32_t n;
 
 	for (n = 0; n < s->varyings; n++) {
 		const bool centroid = s->centroid >> n & 1;
-		double w[3], rw = 0, value = 0;
 
-		if (s->flat >> n & 1) {
+		f->error[n] = 0;
+		if (s->flat >> n & 1)
 			f->v[n] = t->flat[n];
-			continue;
-		}
-		weights(t, centroid ? cx : x, centroid ? cy : y, w);
-		for (i = 0; i < 3; i++) {
-			const double k = s->linear >> n & 1 ? w[i] : w[i] * t->s[i].rw;
-
-			value += k * t->s[i].v[n];
-			rw += k;
-		}
-		f->v[n] = s->linear >> n & 1 ? value : value / rw;
+		else
+			interpolate_one(d, n, centroid ? cx : x, centroid ? cy : y, f);
 	}
 	f->z = depth_at(d, x, y);
 }

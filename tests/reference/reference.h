@@ -53,6 +53,7 @@ struct ref_fragment {
 	bool front;
 	double z;		/* at the position of v[] */
 	double v[REF_VARYINGS];
+	double error[REF_VARYINGS];	/* what planes in f32 may make of it */
 	double out[REF_WORDS];	/* in: the pixel's outputs (at pixel rate its first covered sample); out: new ones */
 	double depth;		/* out, if the object writes depth */
 };

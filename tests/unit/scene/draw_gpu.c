@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A scene, drawn by the GPU. Attribute registers of the vertex program: v0 position,
+ * v4 colour, v8 texture coordinates, v12 size; v16 instance.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "scene.h"
+
+#define INDEX_AT	(512u << 10)	/* in the buffer of vertices */
+#define INDIRECT_AT	(768u << 10)
+#define CENTROID_MODE	PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID
+
+/* Clip position; each instance stands a little further right. */
+#define POSITION \
+	"cvt_f32.u32 r0, v16\n" \
+	"mul.f32 r0, r0, 0.125\n" \
+	"add.f32 r0, r0, v0\n" \
+	"uvsw vo0, r0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\n"
+
+static const char coordinate_text[] = POSITION "end\n";
+static const char vertex_text[] = POSITION
+	"uvsw vo4, v4\nuvsw vo5, v5\nuvsw vo6, v6\nuvsw vo7, v7\nuvsw vo8, v8\nuvsw vo9, v9\n"
+	"end\n";
+static const char vertex_size_text[] = POSITION
+	"uvsw vo4, v12\nuvsw vo5, v4\nuvsw vo6, v5\nuvsw vo7, v6\nuvsw vo8, v7\n"
+	"uvsw vo9, v8\nuvsw vo10, v9\nend\n";
+
+#define STORE "mov o0, v0\nmov o1, v1\nmov o2, v2\nmov o3, v3\nmov o4, sh0\nend\n"
+#define TIMES(reg) \
+	"mul.f32 v0, v0, " reg "0\nmul.f32 v1, v1, " reg "1\n" \
+	"mul.f32 v2, v2, " reg "2\nmul.f32 v3, v3, " reg "3\n"
+
+/* v0 colour, v4 texture coordinates or texel, v8 column, v9 row; sh0 number, sh16 texture. */
+static const char *const fragment_text[SHADE_COUNT] = {
+	[SHADE_PLAIN] = STORE,
+	[SHADE_BLEND] =
+		"sub.f32 r0, 1.0, v3\n"
+		"mul.f32 v0, v0, v3\nmul.f32 v1, v1, v3\nmul.f32 v2, v2, v3\nmul.f32 v3, v3, v3\n"
+		"mov r1, o0\nfma.f32 v0, r1, r0, v0\n"
+		"mov r1, o1\nfma.f32 v1, r1, r0, v1\n"
+		"mov r1, o2\nfma.f32 v2, r1, r0, v2\n"
+		"mov r1, o3\nfma.f32 v3, r1, r0, v3\n"
+		STORE,
+	[SHADE_DISCARD] =
+		"xor r0, v8, v9\nshr.u32 r0, r0, 1\nand.u32 r0, r0, 1\ndiscard [r0]\n" STORE,
+	/* ((7 x + 13 y) mod 64) / 64 */
+	[SHADE_DEPTH] =
+		"mul.u32 r0, v8, 7\nmul.u32 r1, v9, 13\nadd.u32 r0, r0, r1\nand.u32 r0, r0, 63\n"
+		"cvt_f32.u32 r0, r0\nmul.f32 r0, r0, 0.015625\ndepth.f32 r0\n" STORE,
+	[SHADE_TEXTURE] = "sample.f32 r0, 2d, v4, sh16\n" TIMES("r") STORE,
+	[SHADE_PREFETCH] =
+		"mul.f32 v0, v0, v4\nmul.f32 v1, v1, v5\nmul.f32 v2, v2, v6\nmul.f32 v3, v3, v7\n"
+		STORE,
+};
+
+static struct pumice_kernel *program(struct rig *rig, uint32_t n, const char *text)
+{
+	if (!rig->program[n])
+		rig->program[n] = rig_kernel(rig, text);
+	return rig->program[n];
+}
+
+static void vertex_stages(struct rig *rig, const struct scene_draw *d, uint64_t va,
+			  struct pumice_vdm_state *vdm)
+{
+	const struct pumice_input attribute = {
+		.kind = PUMICE_INPUT_ATTRIBUTE, .stride = sizeof(struct scene_vertex),
+		.elements = SCENE_VERTICES,
+	};
+	struct pumice_input in[5] = { attribute, attribute, attribute, attribute };
+	struct pumice_stage_desc stage = { .inputs = in, .input_count = 5 };
+
+	in[0].va = va + offsetof(struct scene_vertex, position);
+	in[0].format = PUMICE_ATTR_KIND_F32;
+	in[0].count = 4;
+	in[1].va = va + offsetof(struct scene_vertex, colour);
+	in[1].reg = 4;
+	in[1].format = PUMICE_ATTR_KIND_UNORM8;
+	in[1].count = 4;
+	in[2].va = va + offsetof(struct scene_vertex, uv);
+	in[2].reg = 8;
+	in[2].format = PUMICE_ATTR_KIND_F32;
+	in[2].count = 2;
+	in[3].va = va + offsetof(struct scene_vertex, size);
+	in[3].reg = 12;
+	in[3].format = PUMICE_ATTR_KIND_F32;
+	in[3].count = 1;
+	in[4] = (struct pumice_input){ .kind = PUMICE_INPUT_SOURCE, .reg = 16,
+				       .source = PUMICE_PDS_SOURCE_INSTANCE };
+	stage.kernel = d->point_size ? program(rig, 0, vertex_size_text) :
+				       program(rig, 1, vertex_text);
+	rig_check(rig, "vertex stage", pumice_stream_stage(rig->stream, &stage, vdm->vertex));
+	if (!d->coordinate)
+		return;
+	in[1] = in[4];
+	stage.input_count = 2;
+	stage.kernel = program(rig, 2, coordinate_text);
+	rig_check(rig, "coordinate stage",
+		  pumice_stream_stage(rig->stream, &stage, vdm->coordinate));
+}
+
+static void fragment_stage(struct rig *rig, const struct scene_draw *d, float number,
+			   struct pumice_tsp_state *tsp)
+{
+	static const uint32_t modes[] = {
+		[INTERP_PERSPECTIVE] = PUMICE_USC_ITERATE_PERSPECTIVE,
+		[INTERP_LINEAR] = PUMICE_USC_ITERATE_LINEAR,
+		[INTERP_FLAT] = PUMICE_USC_ITERATE_LINEAR,
+		[INTERP_CENTROID] = CENTROID_MODE,
+	};
+	const uint32_t id = rig_f32(number);
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	struct pumice_input in[6] = {
+		{ .kind = PUMICE_INPUT_UNIFORMS, .words = &id, .count = 1 },
+		{ .kind = PUMICE_INPUT_VARYING, .count = 4, .mode = modes[d->interpolation] },
+		{ .kind = PUMICE_INPUT_SOURCE, .reg = 8, .source = PUMICE_PDS_SOURCE_FRAG_X },
+		{ .kind = PUMICE_INPUT_SOURCE, .reg = 9, .source = PUMICE_PDS_SOURCE_FRAG_Y },
+		{ .kind = PUMICE_INPUT_VARYING, .reg = 4, .varying = 4, .count = 2,
+		  .mode = PUMICE_USC_ITERATE_PERSPECTIVE },
+		{ .kind = PUMICE_INPUT_TEXTURE, .reg = 16, .texture = &texture,
+		  .sampler = &sampler },
+	};
+	struct pumice_stage_desc stage = { .inputs = in, .input_count = 6 };
+
+	pumice_image_texture(rig->texture, &texture);
+	pumice_sampler_init(&sampler);
+	sampler.min_linear = sampler.mag_linear = true;
+	if (d->shading == SHADE_PREFETCH) {
+		in[4].kind = PUMICE_INPUT_PREFETCH;
+		in[4].texture = &texture;
+		in[4].sampler = &sampler;
+		stage.input_count = 5;
+	}
+	stage.kernel = program(rig, 3 + d->shading, fragment_text[d->shading]);
+	rig_check(rig, "fragment stage", pumice_stream_stage(rig->stream, &stage, tsp->fragment));
+}
+
+static uint64_t put_indices(struct rig *rig, const struct scene_draw *d, uint32_t number)
+{
+	const uint32_t at = INDEX_AT + number * SCENE_INDICES * 4;
+	uint8_t *to = (uint8_t *)rig->vertices.cpu + at;
+	uint32_t i;
+
+	for (i = 0; i < SCENE_INDICES; i++)
+		memcpy(to + i * d->index_bytes, &d->index[i], d->index_bytes);
+	return rig->vertices.va + at;
+}
+
+static void put_draw(struct rig *rig, const struct scene_draw *d, uint32_t number)
+{
+	const struct pumice_vdm_draw plain = {
+		.topology = (uint8_t)d->topology, .count = d->count, .first = d->first,
+		.instances = d->instances,
+	};
+	const uint32_t counts[4] = { d->count, d->instances, d->first, 0 };
+	struct pumice_vdm_draw_indirect indirect = {
+		.topology = (uint8_t)d->topology,
+		.addr = rig->vertices.va + INDIRECT_AT + number * 16,
+	};
+	struct pumice_vdm_draw_indexed indexed = {
+		.topology = (uint8_t)d->topology, .restart = d->restart, .count = d->count,
+		.index_size = (uint8_t)(d->index_bytes / 2), .index_count = SCENE_INDICES,
+		.first = d->first, .instances = d->instances,
+	};
+
+	if (d->index_bytes) {
+		indexed.indices = put_indices(rig, d, number);
+		rig_check(rig, "draw", pumice_stream_draw_indexed(rig->stream, &indexed));
+	} else if (d->indirect) {
+		memcpy((uint8_t *)rig->vertices.cpu + INDIRECT_AT + number * 16, counts, 16);
+		rig_check(rig, "draw", pumice_stream_draw_indirect(rig->stream, &indirect));
+	} else {
+		rig_check(rig, "draw", pumice_stream_draw(rig->stream, &plain));
+	}
+}
+
+static void put_geometry(struct rig *rig, const struct scene *s, uint64_t *va)
+{
+	struct pumice_draw_state state;
+	uint32_t i;
+
+	for (i = 0; i < s->draws; i++) {
+		const struct scene_draw *d = &s->draw[i];
+		const uint32_t at = i * (uint32_t)sizeof(d->vertex);
+
+		memcpy((uint8_t *)rig->vertices.cpu + at, d->vertex, sizeof(d->vertex));
+		state = d->state;
+		vertex_stages(rig, d, rig->vertices.va + at, &state.vdm);
+		fragment_stage(rig, d, (float)(i + 1), &state.tsp);
+		rig_check(rig, "state", pumice_stream_draw_state(rig->stream, &state, NULL));
+		put_draw(rig, d, i);
+	}
+	rig_check(rig, "end", pumice_stream_vdm_end(rig->stream, va));
+}
+
+static struct pumice_image *make_target(struct rig *rig, const struct scene *s, uint32_t format)
+{
+	const struct pumice_image_desc desc = {
+		.format = format, .layout = s->seed % 3, .dim = PUMICE_TEXTURE_DIM_2D,
+		.width = s->width * s->samples, .height = s->height, .levels = 1,
+	};
+	struct pumice_image *image;
+
+	rig_check(rig, "target", pumice_image_create(rig->vm, &desc, &image));
+	return image;
+}
+
+static void put_render(struct rig *rig, const struct scene *s, struct pumice_image *const image[2],
+		       uint64_t *va)
+{
+	struct pumice_render_desc r = {
+		.pdm = {
+			.outputs = SCENE_OUTPUTS, .depth_store = true, .stencil_store = true,
+			.depth_format = PUMICE_DEPTH_FORMAT_D32F,
+			.clear_depth = rig_f32(s->clear_depth), .clear_stencil = s->clear_stencil,
+			.depth_addr = rig->depth.va, .stencil_addr = rig->stencil.va,
+			.depth_stride = s->width * s->samples * 4,
+			.stencil_stride = s->width * s->samples,
+			.visibility_addr = rig->visible.va, .visibility_count = SCENE_DRAWS,
+		},
+		.targets = { { .image = image[0], .samples = s->samples > 1 },
+			     { .image = image[1], .source = 4, .samples = s->samples > 1 } },
+		.target_count = 2,
+	};
+
+	memcpy(r.clear, s->clear, sizeof(s->clear));
+	rig_check(rig, "render", pumice_stream_render(rig->stream, &r, va));
+}
+
+static void read_back(struct rig *rig, const struct scene *s, struct pumice_image *const image[2],
+		      struct picture *out)
+{
+	const size_t samples = (size_t)s->width * s->height * s->samples;
+	const struct pumice_image_part part = { 0 };
+
+	memset(out, 0, sizeof(*out));
+	rig_check(rig, "read", pumice_image_download(image[0], part, out->colour, 0));
+	rig_check(rig, "read", pumice_image_download(image[1], part, out->id, 0));
+	memcpy(out->depth, rig->depth.cpu, samples * 4);
+	memcpy(out->stencil, rig->stencil.cpu, samples);
+	memcpy(out->visible, rig->visible.cpu, sizeof(out->visible));
+}
+
+void scene_draw_gpu(struct rig *rig, const struct scene *s, struct picture *out)
+{
+	const struct pumice_hwrt_desc set = {
+		.width = s->width, .height = s->height, .samples = s->samples,
+		.tile_size = s->tile_size, .local = rig->list, .spill_outputs = SCENE_OUTPUTS,
+	};
+	struct pumice_image *image[2] = { make_target(rig, s, PUMICE_FORMAT_RGBA32_FLOAT),
+					  make_target(rig, s, PUMICE_FORMAT_R32_FLOAT) };
+	struct pumice_frame frame = { 0 };
+
+	pumice_stream_reset(rig->stream);
+	memset(rig->visible.cpu, 0, sizeof(out->visible));
+	rig_check(rig, "data set", pumice_hwrt_create(rig->vm, &set, &frame.hwrt));
+	put_geometry(rig, s, &frame.geometry);
+	put_render(rig, s, image, &frame.render);
+	if (pumice_render(rig->context, &frame, LONG, NULL))
+		fail_msg("scene %u: %s", s->seed, pumice_device_error(rig->dev));
+	read_back(rig, s, image, out);
+	pumice_hwrt_destroy(frame.hwrt);
+	pumice_image_destroy(image[0]);
+	pumice_image_destroy(image[1]);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scenes: small random pictures, drawn by the GPU through the library and by the
+ * reference rasteriser, and compared.
+ *
+ * A scene is plain data (gen.c makes it of a seed). Every fragment program writes
+ * five outputs: R, G, B, A and the number of its draw, by which it is seen to the
+ * pixel what covers what.
+ */
+#ifndef TEST_SCENE_H
+#define TEST_SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pumice/pumice_gfx.h"
+
+#define SCENE_MAX_SIZE	80u	/* pixels */
+#define SCENE_DRAWS	6u
+#define SCENE_VERTICES	48u
+#define SCENE_INDICES	64u
+#define SCENE_OUTPUTS	5u	/* R, G, B, A, number of the draw */
+#define SCENE_VARYINGS	6u	/* colour, u, v */
+#define SCENE_TEXELS	8u	/* the texture's width and height */
+
+#define SECOND	1000000000ull
+#ifdef __SANITIZE_THREAD__
+#define LONG	(600 * SECOND)
+#else
+#define LONG	(60 * SECOND)
+#endif
+
+/* What a fragment program does. */
+enum shading {
+	SHADE_PLAIN,	/* the interpolated colour */
+	SHADE_BLEND,	/* over what is there, by its alpha */
+	SHADE_DISCARD,	/* not every pixel */
+	SHADE_DEPTH,	/* with a depth of its own */
+	SHADE_TEXTURE,	/* colour times texture, bilinear, read by the program */
+	SHADE_PREFETCH,	/* the same, read ahead */
+	SHADE_COUNT
+};
+
+enum interpolation { INTERP_PERSPECTIVE, INTERP_LINEAR, INTERP_FLAT, INTERP_CENTROID };
+
+/* How a vertex lies in memory. */
+struct scene_vertex {
+	float position[4];
+	uint8_t colour[4];
+	float uv[2];
+	float size;
+};
+
+struct scene_draw {
+	uint32_t topology, shading, interpolation;
+	uint32_t count, first, instances;
+	uint32_t index_bytes;	/* 0: no indices */
+	bool restart, indirect;
+	struct scene_vertex vertex[SCENE_VERTICES];
+	uint32_t index[SCENE_INDICES];
+	bool sample_rate, point_size, coordinate;
+	/* All but stages and addresses. */
+	struct pumice_draw_state state;
+};
+
+struct scene {
+	uint32_t seed, width, height, samples, tile_size;
+	uint32_t draws;
+	struct scene_draw draw[SCENE_DRAWS];
+	float clear[SCENE_OUTPUTS], clear_depth;
+	uint8_t clear_stencil;
+};
+
+/* What is drawn: every sample of every pixel. */
+struct picture {
+	float colour[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4][4];
+	float id[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
+	float depth[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
+	uint8_t stencil[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
+	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: what colours may be off by */
+	uint64_t visible[SCENE_DRAWS];
+};
+
+/* ------------------------------------------------------------------- rig.c */
+
+struct rig_buffer {
+	struct pumice_bo *bo;
+	void *cpu;
+	uint64_t va, bytes;
+};
+
+#define RIG_PROGRAMS	(SHADE_COUNT * 4 + 3)
+
+struct rig {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct pumice_freelist *list;
+	struct rig_buffer vertices, depth, stencil, visible;
+	struct pumice_image *texture;
+	struct pumice_kernel *program[RIG_PROGRAMS];	/* as they are wanted */
+	uint32_t pages;		/* of the free list */
+	uint32_t partials;	/* partial renders so far */
+};
+
+/* A device of the library's in-process kind; @options such as "cores=4,threads=0". */
+void rig_open(struct rig *rig, const char *options, uint32_t pages);
+void rig_close(struct rig *rig);
+void rig_buffer(struct rig *rig, uint64_t bytes, struct rig_buffer *buffer);
+void rig_buffer_free(struct rig *rig, struct rig_buffer *buffer);
+struct pumice_kernel *rig_kernel(struct rig *rig, const char *text);
+/* Fails the test where @err is not 0. */
+void rig_check(struct rig *rig, const char *what, int err);
+uint32_t rig_f32(float value);
+
+/* ------------------------------------------------------------------ others */
+
+/* gen.c: a scene of a seed. */
+void scene_make(struct scene *scene, uint32_t seed);
+uint32_t scene_random(uint32_t *state);
+/* Texel of the texture that all scenes use. */
+void scene_texel(uint32_t x, uint32_t y, uint8_t rgba[4]);
+
+/* draw_gpu.c */
+void scene_draw_gpu(struct rig *rig, const struct scene *scene, struct picture *out);
+/* draw_ref.c */
+void scene_draw_reference(const struct scene *scene, struct picture *out);
+
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The same scenes on devices that differ in cores, threads and room for the
+ * parameter buffer: the same pictures to the bit.
+ */
+#include <stdio.h>
+
+#include "scene.h"
+
+#define SCENES	60u
+
+static struct picture first[SCENES], now;
+static struct scene scene;
+
+static void scene_assert_same(const struct scene *s, const struct picture *a, const struct picture *b)
+{
+	const size_t samples = (size_t)s->width * s->height * s->samples;
+	size_t n;
+
+	for (n = 0; n < samples; n++)
+		if (memcmp(a->colour[n], b->colour[n], 16) || memcmp(&a->id[n], &b->id[n], 4) ||
+		    memcmp(&a->depth[n], &b->depth[n], 4) || a->stencil[n] != b->stencil[n])
+			fail_msg("scene %u: sample %zu differs: draw %g and %g", s->seed, n,
+				 a->id[n], b->id[n]);
+	assert_memory_equal(a->visible, b->visible, sizeof(a->visible));
+}
+
+static void draw_all(const char *options, uint32_t pages, bool keep)
+{
+	struct rig rig;
+	uint32_t i;
+
+	print_message("%s, %u pages\n", options, pages);
+	rig_open(&rig, options, pages);
+	for (i = 0; i < SCENES; i++) {
+		scene_make(&scene, 1000000 + i);
+		scene_draw_gpu(&rig, &scene, keep ? &first[i] : &now);
+		if (!keep)
+			scene_assert_same(&scene, &first[i], &now);
+	}
+	rig_close(&rig);
+}
+
+static void cores_and_threads_change_nothing(void **state)
+{
+	static const uint32_t cores[] = { 1, 2, 4, 16 };
+	char options[64];
+	uint32_t c, threads;
+
+	(void)state;
+	for (c = 0; c < 4; c++) {
+		for (threads = 0; threads < 3; threads++) {
+			snprintf(options, sizeof(options), "cores=%u,threads=%u", cores[c],
+				 threads);
+			draw_all(options, 2048, !c && !threads);
+		}
+	}
+}
+
+static void split_thresholds_change_nothing(void **state)
+{
+	static const uint32_t split[] = { 1, 2, 7, 1000000 };
+	char options[64];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		snprintf(options, sizeof(options), "cores=4,threads=2,split=%u", split[i]);
+		draw_all(options, 2048, false);
+	}
+}
+
+static void partial_renders_change_nothing(void **state)
+{
+	(void)state;
+	draw_all("cores=1,threads=0", 24, false);
+	draw_all("cores=4,threads=2", 96, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cores_and_threads_change_nothing),
+		cmocka_unit_test(split_thresholds_change_nothing),
+		cmocka_unit_test(partial_renders_change_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
