@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Free lists, links, scenes and chains that the host has damaged: a fault of the PM, and
+ * in no case a page that is handed out while a scene holds it.
+ */
+#include <string.h>
+
+#include "pbrig.h"
+
+#define PAGES	24u
+
+static const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
+
+/* Lists, links and scenes as they were. */
+struct snapshot {
+	u32 list[2][PUMICE_FREE_LIST_WORDS], links[2][PAGES];
+	u32 scene[2][PUMICE_SCENE_WORDS + 32 * PUMICE_SCENE_CHAIN_WORDS];
+};
+
+struct world {
+	struct pbrig *rig;
+	struct pm_scene scene[2];
+	struct snapshot good;
+};
+
+static void copy(struct pbrig *rig, struct snapshot *s, bool back)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		memcpy(back ? (void *)rig->list[i] : s->list[i],
+		       back ? (void *)s->list[i] : rig->list[i], sizeof(s->list[i]));
+		memcpy(back ? (void *)rig->links[i] : s->links[i],
+		       back ? (void *)s->links[i] : rig->links[i], sizeof(s->links[i]));
+		memcpy(back ? (void *)rig->scene[i] : s->scene[i],
+		       back ? (void *)s->scene[i] : rig->scene[i], sizeof(s->scene[i]));
+	}
+}
+
+/* Two scenes with pages in some macro tiles, pages that were used before, and fresh ones. */
+static void world_make(struct world *w)
+{
+	struct gpu_fault fault;
+	u32 ref, i;
+
+	w->rig = pbrig_create(PAGES, PAGES);
+	for (i = 0; i < 2; i++)
+		w->scene[i] = pbrig_load(w->rig, i, &small);
+	for (i = 0; i < PAGES + 15; i++)
+		assert_int_equal(pm_alloc(w->rig->pm, &w->scene[i % 2], i % 5, &ref, &fault), PM_OK);
+	for (i = 0; i < 2; i++)
+		assert_true(pm_free_macro_tile(w->rig->pm, &w->scene[0], i, &fault));
+	copy(w->rig, &w->good, false);
+}
+
+/* Go back to what was; the PM learns it from memory, or is told by use, as asked for. */
+static void world_restore(struct world *w)
+{
+	copy(w->rig, &w->good, true);
+	pm_reset(w->rig->pm);
+}
+
+/* Make the PM know the lists. */
+static void world_know(struct world *w)
+{
+	struct pm_scene scene;
+	struct gpu_fault fault;
+
+	assert_true(pm_scene_load(w->rig->pm, PBRIG_SCENE(0), PBRIG_CTX, &scene, &fault));
+}
+
+static void is_pm_fault(const struct gpu_fault *fault)
+{
+	assert_int_equal(fault->unit, PUMICE_UNIT_PM);
+	assert_true(fault->fault == PUMICE_FAULT_PM_SCENE ||
+		    fault->fault == PUMICE_FAULT_PM_FREE_LIST ||
+		    (fault->fault >= PUMICE_FAULT_MMU_CONTEXT_OFF &&
+		     fault->fault <= PUMICE_FAULT_MMU_BUS));
+}
+
+/*
+ * Allocate all that there is, then free all. Returns whether a fault came. If the PM knew
+ * the list, no page comes that a scene holds, or twice. (A list that it must learn from
+ * damaged memory may name a scene's page as free; that is noticed when the scene is freed.)
+ */
+static bool use_everything(struct world *w, bool known)
+{
+	u8 held[2][PAGES] = { { 0 } };
+	struct pm_scene scene;
+	struct gpu_fault fault;
+	bool faulted = false;
+	u32 l, m, i, n, ref, page;
+
+	for (n = 0; n < 2; n++)
+		for (m = 0; m < PM_MACRO_TILES; m++)
+			for (l = 0; l < 2; l++) {
+				const u32 *words = w->good.scene[n] + PUMICE_SCENE_WORDS +
+						   (m * 2 + l) * PUMICE_SCENE_CHAIN_WORDS;
+				struct pumice_scene_chain chain;
+
+				pumice_scene_chain_unpack(words, &chain);
+				for (page = chain.head; page != PUMICE_PM_NO_PAGE;
+				     page = w->good.links[l][page])
+					held[l][page] = 1;
+			}
+	for (i = 0; i < 2 * PAGES + 10; i++) {
+		struct pumice_pb_ref at;
+		enum pm_result result = pm_alloc(w->rig->pm, &w->scene[0], i % 16, &ref, &fault);
+
+		if (result == PM_EMPTY)
+			break;
+		if (result == PM_FAULT) {
+			is_pm_fault(&fault);
+			faulted = true;
+			break;
+		}
+		pumice_pb_ref_unpack(&ref, &at);
+		page = at.offset / (PUMICE_PM_PAGE_SIZE / 16);
+		assert_true(page < PAGES);
+		assert_true(!known || !held[at.list][page]);
+		held[at.list][page] = 1;
+	}
+	assert_true(i < 2 * PAGES + 10);
+	for (i = 0; i < 2; i++) {
+		if (!pm_scene_load(w->rig->pm, PBRIG_SCENE(i), PBRIG_CTX, &scene, &fault) ||
+		    !pm_free_scene(w->rig->pm, &scene, &fault)) {
+			is_pm_fault(&fault);
+			faulted = true;
+		}
+		pm_release(w->rig->pm, PBRIG_SCENE(i));
+	}
+	return faulted;
+}
+
+/* Damage one word in several ways; returns how many were noticed, of *tries. */
+static u32 damage(struct world *w, u32 *word, u32 *tries)
+{
+	const u32 was = *word;
+	const u32 values[] = {
+		0, 1, ~0u, was + 1, was - 1, was ^ 2, was ^ 4, was ^ 0x80000000, was ^ 0x1000,
+		pbrig_random(w->rig, PAGES), pbrig_random(w->rig, ~0u),
+	};
+	u32 noticed = 0, known, i;
+
+	*tries = 0;
+	for (i = 0; i < sizeof(values) / sizeof(*values); i++)
+		for (known = 0; known < 2; known++) {
+			if (values[i] == was)
+				continue;
+			world_restore(w);
+			if (known)
+				world_know(w);
+			*word = values[i];
+			noticed += use_everything(w, known);
+			++*tries;
+		}
+	world_restore(w);
+	return noticed;
+}
+
+static void a_damaged_free_list_faults(void **state)
+{
+	/* Words whose damage must be seen: base, pages, head, fresh, free; links' table; reserved. */
+	static const bool must[PUMICE_FREE_LIST_WORDS] = { 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1 };
+	struct world w;
+	u32 l, i, tries, noticed;
+
+	(void)state;
+	world_make(&w);
+	assert_false(use_everything(&w, false));
+	for (l = 0; l < 2; l++)
+		for (i = 0; i < PUMICE_FREE_LIST_WORDS; i++) {
+			noticed = damage(&w, &w.rig->list[l][i], &tries);
+			if (must[i])
+				assert_int_equal(noticed, tries);
+		}
+	pbrig_destroy(w.rig);
+}
+
+/* Whatever the device wrote or took over stays: so for a list that it knows. */
+static void a_known_list_keeps_its_place(void **state)
+{
+	static const u32 word[] = { 0, 1, 7, 8 };
+	struct pm_scene scene;
+	struct gpu_fault fault;
+	struct world w;
+	u32 i;
+
+	(void)state;
+	world_make(&w);
+	for (i = 0; i < 4; i++) {
+		world_restore(&w);
+		world_know(&w);
+		w.rig->list[0][word[i]] ^= word[i] ? 4 : 0x1000;
+		assert_false(pm_scene_load(w.rig->pm, PBRIG_SCENE(0), PBRIG_CTX, &scene, &fault));
+		assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
+		assert_int_equal(fault.addr, PBRIG_LIST(0));
+	}
+	pbrig_destroy(w.rig);
+}
+
+static void damaged_links_fault(void **state)
+{
+	struct world w;
+	u32 l, i, tries;
+
+	(void)state;
+	world_make(&w);
+	for (l = 0; l < 2; l++)
+		for (i = 0; i < pbrig_read_list(w.rig, l).fresh; i++) {
+			const u32 noticed = damage(&w, &w.rig->links[l][i], &tries);
+
+			assert_int_equal(noticed, tries);
+		}
+	pbrig_destroy(w.rig);
+}
+
+static void damaged_chains_fault(void **state)
+{
+	struct world w;
+	u32 n, i, tries;
+
+	(void)state;
+	world_make(&w);
+	for (n = 0; n < 2; n++)
+		for (i = 0; i < 32 * PUMICE_SCENE_CHAIN_WORDS; i++) {
+			u32 *words = w.rig->scene[n] + PUMICE_SCENE_WORDS;
+			const bool empty = !words[i / 4 * 4 + 2];
+			const u32 noticed = damage(&w, &words[i], &tries);
+
+			/* The last page of a chain that has none does not matter. */
+			if (!(empty && i % 4 == 1))
+				assert_int_equal(noticed, tries);
+		}
+	pbrig_destroy(w.rig);
+}
+
+static void damaged_scenes_fault_or_are_other_scenes(void **state)
+{
+	struct world w;
+	u32 i, tries;
+
+	(void)state;
+	world_make(&w);
+	for (i = 0; i < PUMICE_SCENE_WORDS; i++) {
+		const u32 noticed = damage(&w, &w.rig->scene[0][i], &tries);
+
+		/* Reserved words, from 12 on. */
+		if (i >= 12)
+			assert_int_equal(noticed, tries);
+	}
+	pbrig_destroy(w.rig);
+}
+
+/* What of a scene is refused, one thing at a time. */
+static void a_malformed_scene_is_refused(void **state)
+{
+	struct pbrig *rig = pbrig_create(4, 4);
+	struct pm_scene scene;
+	struct gpu_fault fault;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 12; i++) {
+		struct pumice_scene s = small;
+		u64 addr = PBRIG_SCENE(0);
+
+		pbrig_scene(rig, 0, &small);
+		pumice_scene_unpack(rig->scene[0], &s);
+		s.width = i == 0 ? 0 : i == 1 ? 8193 : s.width;
+		s.height = i == 2 ? 0 : i == 3 ? 8193 : s.height;
+		s.samples_log2 = i == 4 ? 3 : 0;
+		s.tile_size = i == 5 ? 3 : 0;
+		s.cores = i == 6 ? 0 : i == 7 ? 17 : 1;
+		s.regions = i == 8 ? 0 : i == 9 ? (1ull << 40) - 16 : s.regions;
+		s.free_list0 = i == 10 ? 0 : s.free_list0;
+		s.free_list1 = i == 11 ? s.free_list0 : s.free_list1;
+		pumice_scene_pack(rig->scene[0], &s);
+		assert_false(pm_scene_load(rig->pm, addr, PBRIG_CTX, &scene, &fault));
+		assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
+		assert_int_equal(fault.unit, PUMICE_UNIT_PM);
+		assert_int_equal(fault.addr, addr);
+	}
+	pbrig_scene(rig, 0, &small);
+	assert_false(pm_scene_load(rig->pm, PBRIG_SCENE(0) + 4, PBRIG_CTX, &scene, &fault));
+	assert_false(pm_scene_load(rig->pm, 0, PBRIG_CTX, &scene, &fault));
+	assert_false(pm_scene_load(rig->pm, 0xfffffff0, PBRIG_CTX, &scene, &fault));
+	assert_int_equal(fault.fault, PUMICE_FAULT_MMU_PC_INVALID);
+	pbrig_destroy(rig);
+}
+
+static void state_of_a_scene_is_kept_and_checked(void **state)
+{
+	const struct pm_scene_state in = { .valid = true, .used = 0x5, .partials = 7 };
+	struct pbrig *rig = pbrig_create(4, 0);
+	const struct pm_scene scene =
+		pbrig_load(rig, 0, &(struct pumice_scene){ .width = 1, .height = 1, .cores = 3 });
+	struct pm_scene_state out;
+	struct gpu_fault fault;
+
+	(void)state;
+	assert_true(pm_scene_state_write(rig->pm, &scene, &in, &fault));
+	assert_true(pm_scene_state_read(rig->pm, &scene, &out, &fault));
+	assert_true(out.valid == in.valid && out.spilled == in.spilled && out.used == in.used &&
+		    out.partials == in.partials);
+	rig->scene[0][9] |= 1u << 19;	/* a core that there is no room for */
+	assert_false(pm_scene_state_read(rig->pm, &scene, &out, &fault));
+	assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
+	pm_release(rig->pm, PBRIG_SCENE(0));
+	assert_true(pm_scene_state_read(rig->pm, &scene, &out, &fault));
+	assert_false(out.valid);
+	pbrig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_damaged_free_list_faults),
+		cmocka_unit_test(a_known_list_keeps_its_place),
+		cmocka_unit_test(damaged_links_fault),
+		cmocka_unit_test(damaged_chains_fault),
+		cmocka_unit_test(damaged_scenes_fault_or_are_other_scenes),
+		cmocka_unit_test(a_malformed_scene_is_refused),
+		cmocka_unit_test(state_of_a_scene_is_kept_and_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pages of the parameter buffer: against a model that knows the owner of each page, over
+ * long random sequences, and by what memory then says.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbrig.h"
+
+#define NOBODY	(-1)
+
+static const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
+
+struct model {
+	struct pbrig *rig;
+	struct pm_scene scene[PBRIG_SCENES];
+	int *owner[PUMICE_PM_LISTS];	/* scene * 16 + macro tile */
+	u32 pages[PUMICE_PM_LISTS], free[PUMICE_PM_LISTS];
+	u64 empty, allocated, freed;
+};
+
+static struct model *model_create(u32 max0, u32 max1)
+{
+	struct model *m = calloc(1, sizeof(*m));
+	u32 l, i;
+
+	m->rig = pbrig_create(max0, max1);
+	for (l = 0; l < PUMICE_PM_LISTS; l++) {
+		m->owner[l] = calloc(m->rig->max_pages[l] + 1, sizeof(int));
+		for (i = 0; i < m->rig->max_pages[l]; i++)
+			m->owner[l][i] = NOBODY;
+		m->pages[l] = m->free[l] = m->rig->max_pages[l];
+	}
+	for (i = 0; i < PBRIG_SCENES; i++)
+		m->scene[i] = pbrig_load(m->rig, i, &small);
+	return m;
+}
+
+static void model_destroy(struct model *m)
+{
+	pbrig_destroy(m->rig);
+	free(m->owner[0]);
+	free(m->owner[1]);
+	free(m);
+}
+
+static void model_alloc(struct model *m, u32 scene, u32 macro)
+{
+	struct pumice_pb_ref at;
+	struct gpu_fault fault;
+	u32 ref, page;
+	enum pm_result result = pm_alloc(m->rig->pm, &m->scene[scene], macro, &ref, &fault);
+
+	if (!m->free[0] && !m->free[1]) {
+		assert_int_equal(result, PM_EMPTY);
+		m->empty++;
+		return;
+	}
+	assert_int_equal(result, PM_OK);
+	pumice_pb_ref_unpack(&ref, &at);
+	assert_int_equal(at.list, m->free[0] ? 0 : 1);
+	assert_int_equal(at.offset % (PUMICE_PM_PAGE_SIZE / 16), 0);
+	page = at.offset / (PUMICE_PM_PAGE_SIZE / 16);
+	assert_true(page < m->pages[at.list]);
+	assert_int_equal(m->owner[at.list][page], NOBODY);
+	m->owner[at.list][page] = (int)(scene * PM_MACRO_TILES + macro);
+	m->free[at.list]--;
+	m->allocated++;
+}
+
+/* Pages of macro tiles from to to belong to nobody any more. */
+static void model_freed(struct model *m, u32 scene, u32 from, u32 to)
+{
+	u32 l, i;
+
+	for (l = 0; l < PUMICE_PM_LISTS; l++)
+		for (i = 0; i < m->pages[l]; i++)
+			if (m->owner[l][i] >= (int)(scene * PM_MACRO_TILES + from) &&
+			    m->owner[l][i] <= (int)(scene * PM_MACRO_TILES + to)) {
+				m->owner[l][i] = NOBODY;
+				m->free[l]++;
+				m->freed++;
+			}
+}
+
+static void take(u8 *seen, u32 page, u32 pages)
+{
+	assert_true(page < pages);
+	assert_int_equal(seen[page], 0);
+	seen[page] = 1;
+}
+
+/* Follow all that memory says: every page is in one place, and in the right one. */
+static void model_check(const struct model *m)
+{
+	u32 l, n, t, i, page;
+
+	for (l = 0; l < PUMICE_PM_LISTS; l++) {
+		u8 *seen = calloc(m->pages[l] + 1, 1);
+		struct pumice_free_list list;
+		u32 found = 0;
+
+		if (!m->rig->max_pages[l]) {
+			free(seen);
+			continue;
+		}
+		list = pbrig_read_list(m->rig, l);
+		assert_int_equal(list.free, m->free[l]);
+		assert_int_equal(list.pages, m->pages[l]);
+		for (page = list.head; page != PUMICE_PM_NO_PAGE; page = m->rig->links[l][page]) {
+			take(seen, page, list.pages);
+			assert_int_equal(m->owner[l][page], NOBODY);
+			found++;
+		}
+		for (page = list.fresh; page < list.pages; page++, found++)
+			take(seen, page, list.pages);
+		assert_int_equal(found, list.free);
+		for (n = 0; n < PBRIG_SCENES; n++)
+			for (t = 0; t < PM_MACRO_TILES; t++) {
+				const struct pumice_scene_chain chain =
+					pbrig_read_chain(m->rig, n, t, l);
+
+				page = chain.head;
+				for (i = 0; i < chain.pages; i++) {
+					take(seen, page, list.pages);
+					assert_int_equal(m->owner[l][page],
+							 (int)(n * PM_MACRO_TILES + t));
+					page = m->rig->links[l][page];
+				}
+				assert_int_equal(page, PUMICE_PM_NO_PAGE);
+			}
+		for (i = 0; i < list.pages; i++)
+			assert_int_equal(seen[i], 1);
+		free(seen);
+	}
+	assert_int_equal(pm_allocated(m->rig->pm), m->allocated);
+	assert_int_equal(pm_freed(m->rig->pm), m->freed);
+}
+
+static void model_step(struct model *m, u32 busy)
+{
+	struct pbrig *rig = m->rig;
+	const u32 scene = pbrig_random(rig, PBRIG_SCENES), macro = pbrig_random(rig, 16);
+	const u32 l = pbrig_random(rig, 2);
+	struct gpu_fault fault;
+	u32 pages;
+
+	switch (pbrig_random(rig, busy)) {
+	case 0:
+		assert_true(pm_free_scene(rig->pm, &m->scene[scene], &fault));
+		model_freed(m, scene, 0, 15);
+		break;
+	case 1:
+		assert_true(pm_scene_begin(rig->pm, &m->scene[scene], &fault));
+		model_freed(m, scene, 0, 15);
+		break;
+	case 2:
+		pm_release(rig->pm, PBRIG_SCENE(scene));
+		model_freed(m, scene, 0, 15);
+		break;
+	case 3: case 4: case 5: case 6: case 7: case 8:
+		assert_true(pm_free_macro_tile(rig->pm, &m->scene[scene], macro, &fault));
+		model_freed(m, scene, macro, macro);
+		break;
+	case 9:
+		pages = m->pages[l] + pbrig_random(rig, 3);
+		pm_grow(rig->pm, PBRIG_LIST(l), pages);
+		if (pages <= rig->max_pages[l]) {
+			m->free[l] += pages - m->pages[l];
+			m->pages[l] = pages;
+		}
+		break;
+	default:
+		model_alloc(m, scene, macro);
+	}
+}
+
+/* 10^5 operations at each of several sizes, most of the time near exhaustion. */
+static void no_page_is_lost_or_given_twice(void **state)
+{
+	static const u32 sizes[][2] = { { 1, 0 }, { 7, 0 }, { 100, 40 }, { 2500, 1 } };
+	u32 s, i;
+
+	(void)state;
+	for (s = 0; s < 4; s++) {
+		struct model *m = model_create(sizes[s][0], sizes[s][1]);
+		const u32 busy = 20 + sizes[s][0] * 2;
+
+		if (sizes[s][0] > 10) {
+			pbrig_list(m->rig, 0, sizes[s][0] / 2, 0);
+			m->pages[0] = m->free[0] = sizes[s][0] / 2;
+		}
+		for (i = 0; i < 100000; i++) {
+			model_step(m, busy);
+			if (i % 997 == 0)
+				model_check(m);
+			if (i % 4999 == 4998) {
+				/* All that it knew is in memory too. */
+				pm_reset(m->rig->pm);
+				m->allocated = m->freed = 0;
+			}
+		}
+		model_check(m);
+		print_message("%u + %u pages: %llu times empty\n", sizes[s][0], sizes[s][1],
+			      (unsigned long long)m->empty);
+		assert_true(m->empty);
+		model_destroy(m);
+	}
+}
+
+/* Exhaustion at every point: whatever number of pages there is, all of them and no more. */
+static void every_page_is_given_before_it_is_empty(void **state)
+{
+	u32 pages;
+
+	(void)state;
+	for (pages = 1; pages < 70; pages++) {
+		struct model *m = model_create(pages, pages % 3);
+		u32 i;
+
+		for (i = 0; i < pages + pages % 3; i++)
+			model_alloc(m, i % PBRIG_SCENES, i % 16);
+		assert_int_equal(m->empty, 0);
+		model_alloc(m, 0, 0);
+		assert_int_equal(m->empty, 1);
+		model_check(m);
+		model_destroy(m);
+	}
+}
+
+static void low_comes_once_until_pages_are_added(void **state)
+{
+	struct model *m = model_create(20, 0);
+	struct pbrig *rig = m->rig;
+	u32 i;
+
+	(void)state;
+	pbrig_list(rig, 0, 10, 4);
+	m->pages[0] = m->free[0] = 10;
+	for (i = 0; i < 6; i++)
+		model_alloc(m, 0, i);
+	assert_int_equal(rig->lows, 0);
+	assert_int_equal(pm_low_list(rig->pm), 0);
+	model_alloc(m, 0, 6);
+	assert_int_equal(rig->lows, 1);
+	assert_int_equal(pm_low_list(rig->pm), PBRIG_LIST(0));
+	assert_true(pbrig_read_list(rig, 0).low);
+	model_alloc(m, 0, 7);
+	assert_int_equal(rig->lows, 1);
+	pm_grow(rig->pm, PBRIG_LIST(0), 14);
+	m->pages[0] = 14;
+	m->free[0] += 4;
+	assert_false(pbrig_read_list(rig, 0).low);
+	for (i = 0; i < 6; i++)
+		model_alloc(m, 1, 0);
+	assert_int_equal(rig->lows, 2);
+	assert_int_equal(pbrig_read_list(rig, 0).least_free, 0);
+	model_check(m);
+	model_destroy(m);
+}
+
+static void growth_below_what_is_there_or_beyond_the_table_does_nothing(void **state)
+{
+	struct model *m = model_create(20, 0);
+	static const u32 refused[] = { 0, 9, 10, 21, 0x80000000, 0xffffffff };
+	u32 i;
+
+	(void)state;
+	pbrig_list(m->rig, 0, 10, 0);
+	m->pages[0] = m->free[0] = 10;
+	for (i = 0; i < 6; i++)
+		pm_grow(m->rig->pm, PBRIG_LIST(0), refused[i]);
+	pm_grow(m->rig->pm, PBRIG_LIST(0) + 2, 15);
+	pm_grow(m->rig->pm, PBRIG_LIST(0) + (1ull << 32), 15);
+	model_check(m);
+	pm_grow(m->rig->pm, PBRIG_LIST(0), 20);
+	m->pages[0] = m->free[0] = 20;
+	model_check(m);
+	model_destroy(m);
+}
+
+static void the_list_that_can_grow_is_told_when_all_are_empty(void **state)
+{
+	struct model *m = model_create(4, 8);
+
+	(void)state;
+	pbrig_list(m->rig, 1, 2, 0);
+	m->pages[1] = m->free[1] = 2;
+	while (!m->empty)
+		model_alloc(m, 0, 3);
+	assert_int_equal(pm_low_list(m->rig->pm), PBRIG_LIST(1));
+	model_destroy(m);
+}
+
+/* More lists than are remembered: what is allocated is learnt anew. */
+static void lists_that_were_forgotten_are_learnt_anew(void **state)
+{
+	struct model *m = model_create(60, 0);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2000; i++) {
+		model_step(m, 40);
+		pm_reset(m->rig->pm);
+		m->allocated = m->freed = 0;
+	}
+	model_check(m);
+	model_destroy(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_page_is_lost_or_given_twice),
+		cmocka_unit_test(every_page_is_given_before_it_is_empty),
+		cmocka_unit_test(low_comes_once_until_pages_are_added),
+		cmocka_unit_test(growth_below_what_is_there_or_beyond_the_table_does_nothing),
+		cmocka_unit_test(the_list_that_can_grow_is_told_when_all_are_empty),
+		cmocka_unit_test(lists_that_were_forgotten_are_learnt_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
