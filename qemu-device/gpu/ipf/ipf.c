@@ -102,6 +102,8 @@ static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, boo
 	if (!s->mask || (u64)s->mask >> s->header.prims ||
 	    (!first && s->header.sequence < sequence))
 		return bad_stream(tile, s, fault);
+	/* What comes behind has no lesser sequence. */
+	*ended = tile->limit && s->header.sequence >= tile->limit;
 	return true;
 }
 
@@ -127,18 +129,20 @@ static bool open_stream(struct ipf_tile *tile, u32 core, u32 number, struct gpu_
 	*s = (struct ipf_stream){ .core = (u8)core };
 	if (!enter_chunk(tile, s, region.stream, fault) || !advance(tile, s, true, &ended, fault))
 		return false;
-	tile->cores++;
+	tile->cores += !ended;
 	return true;
 }
 
 bool ipf_tile_open(struct ipf_tile *tile, const struct pm_scene *scene, struct mmu *mmu,
-		   struct mmu_tlb *tlb, u32 used, u32 tile_x, u32 tile_y, struct gpu_fault *fault)
+		   struct mmu_tlb *tlb, u32 used, u32 limit, u32 tile_x, u32 tile_y,
+		   struct gpu_fault *fault)
 {
 	u32 core;
 
 	tile->scene = scene;
 	tile->mmu = mmu;
 	tile->tlb = tlb;
+	tile->limit = limit;
 	tile->cores = 0;
 	for (core = 0; core < scene->cores && core < PUMICE_MAX_CORES; core++)
 		if ((used >> core & 1) &&

@@ -26,6 +26,7 @@ struct ipf_tile {
 	const struct pm_scene *scene;
 	struct mmu *mmu;
 	struct mmu_tlb *tlb;
+	u32 limit;		/* sequence that is not rendered any more, or 0 */
 	u32 cores;		/* streams that have primitives left */
 	struct ipf_stream {
 		u32 chunk;	/* pb_ref */
