@@ -9,8 +9,8 @@
 
 #define HAVE_PM		1
 #define HAVE_VDM	0
-#define HAVE_PDM	0
-#define HAVE_PTLA	0
+#define HAVE_PDM	1
+#define HAVE_PTLA	1
 #define HAVE_CORE	0
 
 __attribute__((unused)) static struct dm_status absent;
@@ -56,7 +56,7 @@ __attribute__((unused)) static struct dm_status absent;
 #define ptla_step(p, u, s) ((void)(p), (void)(u), (void)(s), false)
 #endif
 #if !HAVE_CORE || !HAVE_VDM || !HAVE_PDM
-#define core_step(v, p, c, s) ((void)(v), (void)(p), (void)(c), (void)(s), false)
+#define core_step(v, p, c, s) ((void)(v), pdm_core_step(p, c, s))
 #endif
 
 #endif

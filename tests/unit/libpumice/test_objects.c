@@ -187,7 +187,7 @@ static void va_alloc_gives_disjoint_aligned_room_and_takes_it_back(void **state)
 	(void)state;
 	ASSERT_FAILS(pumice_vm_va_alloc(vm, 0, 0, &a), EINVAL, "no room");
 	ASSERT_FAILS(pumice_vm_va_alloc(vm, 4096, 3000, &a), EINVAL, "no room");
-	ASSERT_FAILS(pumice_vm_va_alloc(vm, 1ull << 40, 0, &a), ENOMEM, "no room");
+	ASSERT_FAILS(pumice_vm_va_alloc(vm, 1ull << 39, 0, &a), ENOMEM, "no room");
 	assert_int_equal(pumice_vm_va_alloc(vm, 5000, 0, &a), 0);
 	assert_int_equal(pumice_vm_va_alloc(vm, 3 << 20, 0, &b), 0);
 	assert_int_equal(pumice_vm_va_alloc(vm, 4096, 1ull << 30, &c), 0);

@@ -111,7 +111,7 @@ static int make_binder(struct inproc_device *d, struct inproc_vm *vm)
 
 	if (vm->binder)
 		return 0;
-	err = context_create(d, vm, PUMICE_PRIORITY_HIGH, &binder);
+	err = context_create(d, vm, FWIF_DM_CDM, PUMICE_PRIORITY_HIGH, &binder);
 	if (err)
 		return err;
 	/* The lock was dropped: another thread may have come first. */

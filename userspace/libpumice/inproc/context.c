@@ -20,13 +20,13 @@ void timeline_put(struct timeline *t)
 /* Fw address of a field of the context's area. */
 #define AREA_ADDR(c, field) ((c)->area.addr + (u32)offsetof(struct context_shared, field))
 
-static void fill_shared(struct inproc_context *c, u64 catalogue, u32 priority)
+static void fill_shared(struct inproc_context *c, u64 catalogue, u32 dm, u32 priority)
 {
 	c->shared = c->area.cpu;
 	c->shared->context = (struct fwif_context){
 		.magic = FWIF_CONTEXT_MAGIC,
 		.id = c->area.addr / PAGE_BYTES,
-		.dm = FWIF_DM_CDM,
+		.dm = dm,
 		.priority = priority,
 		.catalogue = catalogue,
 		.cccb = AREA_ADDR(c, cccb),
@@ -62,7 +62,8 @@ static void give_object(struct inproc_device *d, struct inproc_context *c)
 }
 
 /* Make the firmware's side; it learns of the context by a kick with nothing to do. */
-static int register_context(struct inproc_device *d, struct inproc_context *c, u32 priority)
+static int register_context(struct inproc_device *d, struct inproc_context *c, u32 dm,
+			    u32 priority)
 {
 	struct inproc_vm *vm = (struct inproc_vm *)c->base.vm;
 	struct fwif_kccb_cmd kick = { .type = FWIF_KCCB_KICK };
@@ -74,7 +75,7 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 		fw_area_destroy(d, &c->area);
 		return fail(&d->base, ENOSPC, "the firmware holds no more contexts");
 	}
-	fill_shared(c, vm->space.tables.catalogue, priority);
+	fill_shared(c, vm->space.tables.catalogue, dm, priority);
 	kick.context = AREA_ADDR(c, context);
 	err = fw_call(d, &kick);
 	if (err) {
@@ -87,7 +88,7 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 	return 0;
 }
 
-int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
+int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 dm, u32 priority,
 		   struct inproc_context **out)
 {
 	struct inproc_context *c = calloc(1, sizeof(*c));
@@ -101,7 +102,7 @@ int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
 	}
 	c->base = (struct pumice_context){ .dev = &d->base, .vm = &vm->base };
 	c->timeline->refs = 1;
-	err = register_context(d, c, priority);
+	err = register_context(d, c, dm, priority);
 	if (err) {
 		timeline_put(c->timeline);
 		free(c);
@@ -111,17 +112,36 @@ int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
 	return 0;
 }
 
-int inproc_context_create(struct pumice_vm *vm, enum pumice_context_type type,
+/* The data master of a context, of a render context that of its first queue. */
+static u32 data_master(enum pumice_context_type type)
+{
+	switch (type) {
+	case PUMICE_CONTEXT_RENDER:
+		return FWIF_DM_VDM;
+	case PUMICE_CONTEXT_TRANSFER:
+		return FWIF_DM_TDM;
+	default:
+		return FWIF_DM_CDM;
+	}
+}
+
+int inproc_context_create(struct pumice_vm *base, enum pumice_context_type type,
 			  enum pumice_priority priority, struct pumice_context **out)
 {
-	struct inproc_device *d = inproc_device(vm->dev);
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_vm *vm = (struct inproc_vm *)base;
 	struct inproc_context *c;
 	int err;
 
-	if (type != PUMICE_CONTEXT_COMPUTE)
-		return fail(vm->dev, EOPNOTSUPP, "context: no contexts of type %u", (u32)type);
 	pthread_mutex_lock(&d->lock);
-	err = context_create(d, (struct inproc_vm *)vm, (u32)priority, &c);
+	err = context_create(d, vm, data_master(type), (u32)priority, &c);
+	if (!err && type == PUMICE_CONTEXT_RENDER) {
+		err = context_create(d, vm, FWIF_DM_PDM, (u32)priority, &c->second);
+		if (err)
+			context_destroy(d, c);
+		else
+			c->second->first = c;
+	}
 	pthread_mutex_unlock(&d->lock);
 	if (!err)
 		*out = &c->base;
@@ -147,16 +167,25 @@ static int fault_error(u32 fault)
 	}
 }
 
+/* The user's context that a queue belongs to. */
+static struct inproc_context *user_context(struct inproc_context *c)
+{
+	return c->first ? c->first : c;
+}
+
 /* A job has ended: count it, and keep how. */
 static void end_job(struct inproc_device *d, struct inproc_context *c,
 		    struct pumice_job_result *r)
 {
+	struct inproc_context *user = user_context(c);
 	u32 slot = ++c->timeline->done % RESULT_COUNT;
 
-	r->job = ++c->state.jobs_done;
+	user->state.jobs_done++;
+	r->job = c->number[slot];
 	r->error = fault_error(r->fault);
-	c->kept[r->job % KEPT_RESULTS] = *r;
-	c->state.jobs_faulted += !!r->fault;
+	user->kept[r->job % KEPT_RESULTS] = *r;
+	user->last = r->job;
+	user->state.jobs_faulted += !!r->fault;
 	d->jobs_done++;
 	d->jobs_faulted += !!r->fault;
 	if (!c->perf[slot])
@@ -170,7 +199,7 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 {
 	struct fwif_job_result r = c->shared->results[seqno % RESULT_COUNT];
-	struct pumice_context_state *s = &c->state;
+	struct pumice_context_state *s = &user_context(c)->state;
 	bool good = r.seqno == seqno;
 	struct pumice_job_result kept = {
 		.fault = good ? r.fault : PUMICE_FAULT_FW_COMMAND,
@@ -231,10 +260,11 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 	};
 
 	c->dead = true;
+	user_context(c)->dead = true;
 	if (t->done == t->submitted)
 		return;
-	c->state.flags |= flag;
-	c->state.fault = lost.fault;
+	user_context(c)->state.flags |= flag;
+	user_context(c)->state.fault = lost.fault;
 	if (is_binder(c))
 		t->done = t->submitted;
 	while (t->done != t->submitted)
@@ -251,10 +281,13 @@ static int tell_firmware(struct inproc_device *d, struct inproc_context *c, u32 
 
 static int kill_jobs(struct inproc_device *d, struct inproc_context *c)
 {
-	int err;
+	int err, second = 0;
 
 	c->dead = true;
 	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_KILL);
+	if (c->second)
+		second = tell_firmware(d, c->second, FWIF_KCCB_CONTEXT_KILL);
+	err = err ? err : second;
 	event_process(d);
 	/* Others may wait for the jobs. */
 	event_raise(d);
@@ -276,6 +309,8 @@ void context_destroy(struct inproc_device *d, struct inproc_context *c)
 	int err;
 
 	kill_jobs(d, c);
+	if (c->second)
+		context_destroy(d, c->second);
 	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_RELEASE);
 	context_lose(d, c, PUMICE_CONTEXT_INNOCENT);
 	unlink_context(d, c);
@@ -320,26 +355,35 @@ int inproc_context_kill(struct pumice_context *base)
 	return err;
 }
 
+/* Whether a job that was submitted has not ended. */
+static bool is_pending(const struct inproc_context *c, u64 job)
+{
+	u32 seqno;
+
+	for (seqno = c->timeline->done; seqno != c->timeline->submitted; seqno++)
+		if (c->number[(seqno + 1) % RESULT_COUNT] == job)
+			return true;
+	return c->second && is_pending(c->second, job);
+}
+
 int inproc_job_result(struct pumice_context *base, u64 job, struct pumice_job_result *result)
 {
 	struct inproc_device *d = inproc_device(base->dev);
 	struct inproc_context *c = (struct inproc_context *)base;
-	u64 done;
 	int err = 0;
 
 	pthread_mutex_lock(&d->lock);
 	event_process(d);
-	done = c->state.jobs_done;
 	if (!job)
-		job = done;
-	if (job > done + context_busy(c))
+		job = c->last;
+	if (job > c->numbered)
 		err = fail(base->dev, ENOENT, "job %llu was not submitted",
 			   (unsigned long long)job);
-	else if (job > done)
+	else if (is_pending(c, job))
 		err = fail(base->dev, EBUSY, "job %llu has not ended", (unsigned long long)job);
 	else if (!job)
 		err = fail(base->dev, ENODATA, "no job has ended");
-	else if (job + KEPT_RESULTS <= done)
+	else if (c->kept[job % KEPT_RESULTS].job != job)
 		err = fail(base->dev, ENODATA, "the result of job %llu is kept no more",
 			   (unsigned long long)job);
 	else

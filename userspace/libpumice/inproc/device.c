@@ -115,6 +115,12 @@ static const struct backend_ops inproc_ops = {
 	.sync_query = inproc_sync_query,
 	.sync_wait = inproc_sync_wait,
 	.submit = inproc_submit,
+	.freelist_create = inproc_freelist_create,
+	.freelist_destroy = inproc_freelist_destroy,
+	.hwrt_create = inproc_hwrt_create,
+	.hwrt_destroy = inproc_hwrt_destroy,
+	.hwrt_layout = inproc_hwrt_layout,
+	.vm_peek = inproc_vm_peek,
 	.perf_counter = inproc_perf_counter,
 	.perfmon_create = inproc_perfmon_create,
 	.perfmon_destroy = inproc_perfmon_destroy,
@@ -130,6 +136,7 @@ struct options {
 	u32 unified_kib, common_kib, local_kib;	/* 0: the core's own default */
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: the firmware's own default */
+	u32 split_prims;			/* the same */
 };
 
 #define DEFAULT_REGISTERS	UINT32_MAX
@@ -161,6 +168,7 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		{ "local-memory-kib=", &o->local_kib },
 		{ "slot-registers=", &o->slot_registers },
 		{ "slice-us=", &o->slice_us },
+		{ "split=", &o->split_prims },
 	};
 	size_t i, n;
 
@@ -236,7 +244,7 @@ static void describe(struct inproc_device *d)
 		.priorities = (1u << FWIF_PRIORITIES) - 1,
 		.page_sizes = 1u << 12 | 1u << 14 | 1u << 16 | 1u << 18 | 1u << 20 | 1u << 21,
 		.va_start = BLOCK_BYTES,
-		.va_end = 1ull << PUMICE_MMU_VA_BITS,
+		.va_end = VA_USER_END,
 		.clock_hz = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK_HZ, 4),
 	};
 }
@@ -285,6 +293,7 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	describe(d);
 	describe_limits(d);
 	d->slice_us = o->slice_us;
+	d->split_prims = o->split_prims;
 	pthread_mutex_lock(&d->lock);
 	err = fw_init(d, firmware_path(), error, error_bytes);
 	pthread_mutex_unlock(&d->lock);

@@ -78,6 +78,7 @@ void event_process(struct inproc_device *d)
 		event_lose(d, "the firmware stopped");
 	for (c = d->contexts; c; c = c->next)
 		context_process(d, c);
+	freelist_process(d);
 	bind_process(d);
 }
 

@@ -96,6 +96,7 @@ static void fill_boot(struct inproc_device *d)
 		.log = fw_addr(d, fw->log),
 		.log_level = FWIF_LOG_INFO,
 		.slice_us = d->slice_us,
+		.split_prims = d->split_prims,
 	};
 }
 

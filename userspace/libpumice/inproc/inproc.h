@@ -5,7 +5,8 @@
  * It does what the kernel driver does, with the same firmware and the same
  * commands: memory (ram.c), translation tables (tables.c, space.c), firmware
  * and kernel CCB (fw.c), VMs (vm.c) and their queues of binds (bind.c), contexts
- * with client CCBs (context.c, submit.c), fences (sync.c), performance monitors
+ * with client CCBs (context.c, submit.c), free lists (freelist.c) and render-target data
+ * sets (hwrt.c), fences (sync.c), performance monitors
  * and statistics (perf.c), the event trace (trace.c).
  *
  * Locking: one lock guards everything of a device; functions are called with it
@@ -22,6 +23,10 @@
 
 #define RAM_BASE	0x100000000ull	/* bus address of the memory, above 4 GiB */
 #define BLOCK_BYTES	(2ull << 20)	/* what one page-directory entry covers */
+/* Addresses from here on are not the user's: parameter buffers and region headers. */
+#define VA_SPACE_END	(1ull << PUMICE_MMU_VA_BITS)
+#define VA_USER_END	(VA_SPACE_END - (256ull << 30))
+#define BIND_PM_OWNED	(1u << 31)	/* of mappings, beside PUMICE_BIND_*: for the tiling pipeline only */
 
 struct inproc_context;
 
@@ -126,9 +131,15 @@ struct context_shared {
 	struct fwif_job_result results[RESULT_COUNT];
 };
 
+/*
+ * A context of the firmware. A render context is two: the user's, with the geometry
+ * jobs, and a second one with the fragment jobs, whose results go to the first.
+ */
 struct inproc_context {
 	struct pumice_context base;
 	struct inproc_context *next;	/* of the device */
+	struct inproc_context *second;	/* or NULL */
+	struct inproc_context *first;	/* whose second it is, or NULL */
 	struct timeline *timeline;
 	struct fw_area area;
 	struct context_shared *shared;
@@ -136,7 +147,9 @@ struct inproc_context {
 	u32 write;			/* client CCB */
 	bool dead;			/* takes no more jobs */
 	struct pumice_context_state state;
+	u64 numbered, last;		/* jobs submitted over both queues; the one that ended last */
 	struct pumice_job_result kept[KEPT_RESULTS];	/* by number of the job */
+	u64 number[RESULT_COUNT];	/* of jobs that have not ended, by seqno */
 	struct perf_area *perf[RESULT_COUNT];	/* counted; of jobs that have not ended, by seqno */
 };
 
@@ -198,6 +211,7 @@ struct inproc_vm {
 	struct pumice_vm base;
 	struct inproc_vm *next;		/* of the device */
 	struct space space;
+	struct extents pm_room;		/* free addresses above VA_USER_END */
 	/* Its tables and the TLBs could not be kept in step, or a bind failed late. */
 	bool unusable;
 	/*
@@ -208,11 +222,51 @@ struct inproc_vm {
 	struct inproc_context *binder;	/* NULL before the first */
 };
 
+/* --------------------------------------------------------------- freelist.c */
+
+/* What lies in the area of a free list. */
+struct freelist_shared {
+	u32 list[PUMICE_FREE_LIST_WORDS];
+	_Alignas(64) u32 links[];	/* max_pages of them */
+};
+
+struct inproc_freelist {
+	struct pumice_freelist base;
+	struct inproc_freelist *next;	/* of the device */
+	struct pumice_freelist_desc desc;
+	u64 va;				/* of page 0; room for max_pages */
+	u32 pages;			/* mapped */
+	struct memory *reserve;		/* the next pages to grow by, or NULL */
+	bool asked;			/* the firmware waits for an answer */
+	bool answer;			/* which waits for room in the kernel CCB */
+	struct fw_area area;		/* struct freelist_shared */
+};
+
+/* ------------------------------------------------------------------- hwrt.c */
+
+#define HWRT_SCENES	2u
+
+/* A scene and its chains, as the firmware sees them. */
+struct scene_shared {
+	_Alignas(64) u32 scene[PUMICE_SCENE_WORDS];
+	u32 chain[PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y * PUMICE_PM_LISTS]
+		 [PUMICE_SCENE_CHAIN_WORDS];
+};
+
+struct inproc_hwrt {
+	struct pumice_hwrt base;
+	struct inproc_freelist *list[PUMICE_PM_LISTS];	/* or NULL */
+	u64 regions, regions_bytes;	/* GPU virtual address of those of scene 0; bytes of one */
+	struct fw_area area;		/* struct scene_shared of each */
+	/* Jobs that used the scene last. */
+	struct fence binned[HWRT_SCENES], rendered[HWRT_SCENES];
+};
+
 struct inproc_device {
 	struct pumice_device base;
 	struct pumice_gpu *gpu;
 	u32 threads;
-	u32 slice_us;	/* for the firmware; 0 for its own */
+	u32 slice_us, split_prims;	/* for the firmware; 0 for its own */
 	pthread_mutex_t lock;
 
 	/* ram.c */
@@ -231,6 +285,9 @@ struct inproc_device {
 	const char *lost;		/* why the GPU can be used no more, or NULL */
 
 	struct inproc_context *contexts;
+	struct inproc_freelist *freelists;
+	u32 fwccb_read;
+	bool growing;			/* somebody serves free lists */
 	struct inproc_vm *vms;
 	bool binding;			/* somebody executes asynchronous binds */
 	bool no_room;			/* a bind's signal waits for room in a ring */
@@ -360,6 +417,7 @@ void inproc_vm_destroy(struct pumice_vm *vm);
 int inproc_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
 
 int inproc_vm_get_state(struct pumice_vm *vm, u32 *flags);
+int inproc_vm_peek(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
 /* One checked operation. @memory: what it maps, or NULL. Return: 0 or a negative errno. */
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
 		struct memory *memory);
@@ -373,7 +431,8 @@ void bind_process(struct inproc_device *d);
 void bind_cancel(struct inproc_device *d, struct inproc_vm *vm);
 
 /* context.c */
-int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 priority,
+/* @dm: enum fwif_dm */
+int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 dm, u32 priority,
 		   struct inproc_context **context);
 void context_destroy(struct inproc_device *d, struct inproc_context *c);
 int inproc_context_create(struct pumice_vm *vm, enum pumice_context_type type,
@@ -390,6 +449,27 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag);
 u32 context_busy(const struct inproc_context *c);
 void timeline_get(struct timeline *t);
 void timeline_put(struct timeline *t);
+
+/* freelist.c */
+int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
+			   struct pumice_freelist **list);
+void inproc_freelist_destroy(struct pumice_freelist *list);
+/* Let those grow for which the firmware asks; drops the lock meanwhile. */
+void freelist_process(struct inproc_device *d);
+/* Zeroed memory of a VM that only the tiling pipeline reaches. */
+int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u64 *va);
+void pm_memory_destroy(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes);
+
+/* hwrt.c */
+int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
+		       u64 spill_bytes, struct pumice_hwrt **hwrt);
+void inproc_hwrt_destroy(struct pumice_hwrt *hwrt);
+int inproc_hwrt_layout(const struct pumice_hwrt *hwrt, u32 scene,
+		       struct pumice_hwrt_layout *layout);
+/* Fw address of a scene. */
+u32 hwrt_scene(const struct inproc_hwrt *hwrt, u32 scene);
+/* The fence counts from now on for the one of before. */
+void fence_replace(struct fence *f, struct timeline *timeline, u32 seqno);
 
 /* submit.c */
 /* Queue an update of the context's own object behind all else, if there is room now. */

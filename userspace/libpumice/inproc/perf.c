@@ -43,8 +43,8 @@ static void count_contexts(struct inproc_device *d, struct pumice_device_stats *
 	for (c = d->contexts; c; c = c->next) {
 		if (((struct inproc_vm *)c->base.vm)->binder == c)
 			continue;
-		stats->contexts++;
-		stats->contexts_busy += context_busy(c) != 0;
+		stats->contexts += !c->first;
+		stats->contexts_busy += context_busy(c) && !(c->first && context_busy(c->first));
 		stats->jobs_firmware += context_busy(c);
 	}
 }

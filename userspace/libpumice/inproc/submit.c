@@ -2,9 +2,13 @@
 /*
  * In-process backend: submission.
  *
- * A job becomes WAIT commands, COMPUTE, and UPDATE of the context's update
- * object, whose value is the job's number. What it waits for is always another
- * job, so all waiting is the firmware's.
+ * A job becomes WAIT commands, its own command, and UPDATE of the update object of
+ * its queue, whose value is the job's number there. What it waits for is always
+ * another job, so all waiting is the firmware's.
+ *
+ * A geometry job also waits for the job that rendered its scene last, and for what
+ * its fragment job waits for, as a partial render may read that; a fragment job
+ * waits for its geometry job.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,16 +47,41 @@ static void add_wait(void *data, const struct fence *f)
 		set->fence[set->count++] = *f;
 }
 
-static void collect_waits(const struct pumice_gfx_job *job, struct wait_set *set)
+/* The queue of a job. */
+static struct inproc_context *queue_of(const struct pumice_gfx_job *job)
+{
+	struct inproc_context *c = (struct inproc_context *)job->context;
+
+	return job->type == PUMICE_JOB_FRAGMENT ? c->second : c;
+}
+
+static void add_syncs(const struct pumice_gfx_job *job, struct wait_set *set)
 {
 	u32 i;
 
-	set->count = 0;
-	set->own = ((struct inproc_context *)job->context)->timeline;
 	for (i = 0; i < job->sync_count; i++)
 		if (!job->syncs[i].signal)
 			sync_each_fence((struct inproc_sync *)job->syncs[i].sync,
 					job->syncs[i].point, add_wait, set);
+}
+
+/* @job: of a geometry job, the fragment job stands behind it */
+static void collect_waits(const struct pumice_gfx_job *job, struct wait_set *set)
+{
+	const struct inproc_hwrt *h = (const struct inproc_hwrt *)job->hwrt;
+	const struct fence *scene = NULL;
+
+	set->count = 0;
+	set->own = queue_of(job)->timeline;
+	add_syncs(job, set);
+	if (job->type == PUMICE_JOB_GEOMETRY) {
+		add_syncs(job + 1, set);
+		scene = &h->rendered[job->hwrt_data];
+	} else if (job->type == PUMICE_JOB_FRAGMENT) {
+		scene = &h->binned[job->hwrt_data];
+	}
+	if (scene && scene->timeline)
+		add_wait(set, scene);
 }
 
 /* Whether a job before @index signals what @wait wants. */
@@ -99,8 +128,9 @@ static int check(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u
 
 static u32 job_bytes(const struct wait_set *set)
 {
+	/* Of the largest command of a job. */
 	return (u32)(set->count * sizeof(struct fwif_cccb_wait) +
-		     sizeof(struct fwif_cccb_compute) + sizeof(struct fwif_cccb_update));
+		     sizeof(struct fwif_cccb_render) + sizeof(struct fwif_cccb_update));
 }
 
 /* Bytes left behind c->write before the client CCB wraps. */
@@ -154,15 +184,41 @@ static void put_pad(struct inproc_context *c)
 	c->write = 0;
 }
 
-static void put_job(struct inproc_context *c, const struct wait_set *set, u64 stream, u32 seqno,
-		    u32 perf)
+static void put_command(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,
+			u32 perf)
 {
 	const struct fwif_cccb_compute compute = {
-		.header = { FWIF_CCCB_COMPUTE, sizeof(compute) },
-		.stream = stream,
+		.header = { c->shared->context.dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
+								   FWIF_CCCB_COMPUTE,
+			    sizeof(compute) },
+		.stream = job->stream,
 		.seqno = seqno,
 		.perf = perf,
 	};
+	struct fwif_cccb_render render = {
+		.header = { FWIF_CCCB_FRAGMENT, sizeof(render) },
+		.stream = job->stream,
+		.seqno = seqno,
+		.perf = perf,
+	};
+
+	if (!job->hwrt) {
+		put(c, &compute, sizeof(compute));
+		return;
+	}
+	render.scene = hwrt_scene((const struct inproc_hwrt *)job->hwrt, job->hwrt_data);
+	if (job->type == PUMICE_JOB_GEOMETRY) {
+		render.header.type = FWIF_CCCB_GEOMETRY;
+		render.render = job[1].stream;
+		render.before = c->second->timeline->object;
+		render.before_value = c->second->timeline->submitted;
+	}
+	put(c, &render, sizeof(render));
+}
+
+static void put_job(struct inproc_context *c, const struct wait_set *set,
+		    const struct pumice_gfx_job *job, u32 seqno, u32 perf)
+{
 	const struct fwif_cccb_update update = {
 		.header = { FWIF_CCCB_UPDATE, sizeof(update) },
 		.object = c->timeline->object,
@@ -181,7 +237,7 @@ static void put_job(struct inproc_context *c, const struct wait_set *set, u64 st
 
 		put(c, &wait, sizeof(wait));
 	}
-	put(c, &compute, sizeof(compute));
+	put_command(c, job, seqno, perf);
 	put(c, &update, sizeof(update));
 }
 
@@ -226,10 +282,23 @@ static u32 attach_perf(struct inproc_device *d, struct inproc_context *c, u32 id
 	return area->area.addr;
 }
 
-/* Queue one job. @nodes: one for each signal of a timeline, taken over */
-static int queue(struct inproc_device *d, const struct pumice_gfx_job *job, struct sync_point **nodes)
+/* Later jobs of the scene wait for this one. */
+static void note_scene(const struct pumice_gfx_job *job, struct timeline *timeline, u32 seqno)
 {
-	struct inproc_context *c = (struct inproc_context *)job->context;
+	struct inproc_hwrt *h = (struct inproc_hwrt *)job->hwrt;
+
+	if (job->type == PUMICE_JOB_GEOMETRY)
+		fence_replace(&h->binned[job->hwrt_data], timeline, seqno);
+	else if (job->type == PUMICE_JOB_FRAGMENT)
+		fence_replace(&h->rendered[job->hwrt_data], timeline, seqno);
+}
+
+/* Queue one job. @nodes: one for each signal of a timeline, taken over */
+static int queue(struct inproc_device *d, const struct pumice_gfx_job *job,
+		 struct sync_point **nodes)
+{
+	struct inproc_context *user = (struct inproc_context *)job->context;
+	struct inproc_context *c = queue_of(job);
 	struct wait_set set;
 	u32 seqno;
 	int err;
@@ -241,9 +310,11 @@ static int queue(struct inproc_device *d, const struct pumice_gfx_job *job, stru
 		return err;
 	collect_waits(job, &set);
 	seqno = ++c->timeline->submitted;
-	put_job(c, &set, job->stream, seqno, attach_perf(d, c, job->perfmon, seqno));
+	c->number[seqno % RESULT_COUNT] = ++user->numbered;
+	put_job(c, &set, job, seqno, attach_perf(d, c, job->perfmon, seqno));
 	send_kick(d, c);
 	d->jobs_submitted++;
+	note_scene(job, c->timeline, seqno);
 	sync_put_signals(job->syncs, job->sync_count, c->timeline, seqno, nodes);
 	return 0;
 }

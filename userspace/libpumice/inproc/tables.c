@@ -196,6 +196,7 @@ static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags,
 		.valid = true,
 		.read_only = flags & PUMICE_BIND_READONLY,
 		.no_exec = flags & PUMICE_BIND_NOEXEC,
+		.pm_owned = flags & BIND_PM_OWNED,
 	};
 	u64 at;
 

@@ -2,6 +2,7 @@
 /* In-process backend: address spaces. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inproc.h"
 
@@ -17,7 +18,11 @@ int inproc_vm_create(struct pumice_device *dev, struct pumice_vm **out)
 	if (!err) {
 		pthread_mutex_lock(&d->lock);
 		err = space_init(d, &vm->space);
-		if (!err) {
+		if (!err)
+			err = extents_init(&vm->pm_room, VA_USER_END, VA_SPACE_END - VA_USER_END);
+		if (err) {
+			space_fini(d, &vm->space);
+		} else {
 			vm->next = d->vms;
 			d->vms = vm;
 		}
@@ -57,6 +62,7 @@ void inproc_vm_destroy(struct pumice_vm *base)
 	/* What the GPU may still use stays until the device goes. */
 	if (!err || d->lost)
 		space_fini(d, &vm->space);
+	extents_fini(&vm->pm_room);
 	pthread_mutex_unlock(&d->lock);
 	vm_fini(base);
 	free(vm);
@@ -109,6 +115,29 @@ int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 co
 	}
 	pthread_mutex_unlock(&d->lock);
 	return err;
+}
+
+int inproc_vm_peek(struct pumice_vm *base, u64 va, void *data, u64 bytes)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	const struct mapping *m;
+	u64 part, done = 0;
+
+	pthread_mutex_lock(&d->lock);
+	for (m = ((struct inproc_vm *)base)->space.mappings; m && done < bytes; m = m->next) {
+		if (va + done < m->va || va + done - m->va >= m->size)
+			continue;
+		part = m->va + m->size - (va + done);
+		if (part > bytes - done)
+			part = bytes - done;
+		memcpy((u8 *)data + done, ram_cpu(d, m->bus + (va + done - m->va)), part);
+		done += part;
+	}
+	pthread_mutex_unlock(&d->lock);
+	if (done < bytes)
+		return fail(base->dev, EFAULT, "peek: nothing is mapped at 0x%llx",
+			    (unsigned long long)(va + done));
+	return 0;
 }
 
 int inproc_vm_get_state(struct pumice_vm *base, u32 *flags)

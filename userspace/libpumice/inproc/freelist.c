@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: free lists of the parameter buffer (hw/formats.xml,
+ * free_list), and their growth when the firmware asks for it.
+ *
+ * A list has addresses for all the pages that it may ever have, and memory for
+ * those that it has. What it grows by next is kept ready, so that growth does not
+ * fail for want of memory when a job stands still for it.
+ *
+ * Limits: growth happens in event_process(), that is while somebody waits for
+ * something.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inproc.h"
+
+#define PAGES_BYTES(n)	((u64)(n) * PUMICE_PM_PAGE_SIZE)
+#define PERCENT		100u
+
+static struct freelist_shared *shared(const struct inproc_freelist *f)
+{
+	return f->area.cpu;
+}
+
+/* Map memory for the tiling pipeline, or unmap what is there. @memory: may be NULL */
+static int pm_bind(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes,
+		   struct memory *memory)
+{
+	const struct pumice_bind op = {
+		.va = va, .size = bytes, .flags = PUMICE_BIND_NOEXEC | BIND_PM_OWNED,
+	};
+
+	return vm_bind_one(d, vm, &op, memory);
+}
+
+int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u64 *va)
+{
+	struct memory *memory = memory_create(d, bytes);
+	int err = memory ? 0 : -ENOMEM;
+
+	if (!err)
+		err = extents_take(&vm->pm_room, bytes, PAGE_BYTES, va);
+	if (!err) {
+		err = pm_bind(d, vm, *va, bytes, memory);
+		if (err)
+			extents_give(&vm->pm_room, *va, bytes);
+	}
+	if (memory)
+		memory_put(d, memory);
+	return err;
+}
+
+void pm_memory_destroy(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes)
+{
+	/* Without memory for the tables the addresses stay taken. */
+	if (!pm_bind(d, vm, va, bytes, NULL))
+		extents_give(&vm->pm_room, va, bytes);
+}
+
+/* What the list would grow by next; 0 when it has all its pages. */
+static u32 next_pages(const struct inproc_freelist *f)
+{
+	u32 rest = f->desc.max_pages - f->pages;
+
+	return rest < f->desc.grow_pages ? rest : f->desc.grow_pages;
+}
+
+static void fill_reserve(struct inproc_device *d, struct inproc_freelist *f)
+{
+	if (!f->reserve && next_pages(f))
+		f->reserve = memory_create(d, PAGES_BYTES(next_pages(f)));
+}
+
+static void fill_list(struct inproc_freelist *f)
+{
+	const struct pumice_freelist_desc *desc = &f->desc;
+	const struct pumice_free_list list = {
+		.base = f->va,
+		.pages = desc->initial_pages,
+		.head = PUMICE_PM_NO_PAGE,
+		.free = desc->initial_pages,
+		.threshold = (u32)((u64)desc->initial_pages * desc->threshold / PERCENT),
+		.max_pages = desc->max_pages,
+		.links = f->area.addr + (u32)offsetof(struct freelist_shared, links),
+		.least_free = desc->initial_pages,
+	};
+
+	pumice_free_list_pack(shared(f)->list, &list);
+}
+
+/* Memory, addresses and the firmware's view of a new list. */
+static int set_up(struct inproc_device *d, struct inproc_freelist *f)
+{
+	struct inproc_vm *vm = (struct inproc_vm *)f->base.vm;
+	struct memory *memory;
+	int err = fw_area_create(d, sizeof(struct freelist_shared) + 4ull * f->desc.max_pages,
+				 &f->area);
+
+	if (err)
+		return err;
+	err = extents_take(&vm->pm_room, PAGES_BYTES(f->desc.max_pages), PAGE_BYTES, &f->va);
+	if (err) {
+		fw_area_destroy(d, &f->area);
+		return err;
+	}
+	memory = memory_create(d, PAGES_BYTES(f->desc.initial_pages));
+	err = memory ? pm_bind(d, vm, f->va, PAGES_BYTES(f->desc.initial_pages), memory) : -ENOMEM;
+	if (memory)
+		memory_put(d, memory);
+	if (err) {
+		extents_give(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
+		fw_area_destroy(d, &f->area);
+		return err;
+	}
+	f->pages = f->desc.initial_pages;
+	fill_list(f);
+	fill_reserve(d, f);
+	return 0;
+}
+
+int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
+			   struct pumice_freelist **out)
+{
+	struct inproc_device *d = inproc_device(vm->dev);
+	struct inproc_freelist *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return fail(vm->dev, ENOMEM, "free list: out of memory");
+	f->base = (struct pumice_freelist){ .dev = vm->dev, .vm = vm };
+	f->desc = *desc;
+	pthread_mutex_lock(&d->lock);
+	err = set_up(d, f);
+	if (!err) {
+		f->next = d->freelists;
+		d->freelists = f;
+	}
+	pthread_mutex_unlock(&d->lock);
+	if (err) {
+		free(f);
+		return fail(vm->dev, ENOMEM, "free list: no memory for %u pages",
+			    desc->initial_pages);
+	}
+	*out = &f->base;
+	return 0;
+}
+
+void inproc_freelist_destroy(struct pumice_freelist *base)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_freelist *f = (struct inproc_freelist *)base, **link;
+	struct inproc_vm *vm = (struct inproc_vm *)base->vm;
+
+	pthread_mutex_lock(&d->lock);
+	for (link = &d->freelists; *link != f; link = &(*link)->next)
+		;
+	*link = f->next;
+	if (!pm_bind(d, vm, f->va, PAGES_BYTES(f->pages), NULL))
+		extents_give(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
+	if (f->reserve)
+		memory_put(d, f->reserve);
+	fw_area_destroy(d, &f->area);
+	pthread_mutex_unlock(&d->lock);
+	free(f);
+}
+
+/* Map the reserve behind the pages that there are, if there is one. */
+static void grow(struct inproc_device *d, struct inproc_freelist *f)
+{
+	u32 pages = next_pages(f);
+
+	fill_reserve(d, f);
+	if (!pages || !f->reserve ||
+	    pm_bind(d, (struct inproc_vm *)f->base.vm, f->va + PAGES_BYTES(f->pages),
+		    PAGES_BYTES(pages), f->reserve))
+		return;
+	memory_put(d, f->reserve);
+	f->reserve = NULL;
+	f->pages += pages;
+}
+
+/* Tell the firmware how many pages there are. Return: false without room in the kernel CCB. */
+static bool answer(struct inproc_device *d, struct inproc_freelist *f)
+{
+	const struct fwif_kccb_cmd grown = {
+		.type = FWIF_KCCB_FREE_LIST_GROWN, .object = f->area.addr, .pages = f->pages,
+	};
+
+	if (!fw_has_room(d))
+		return false;
+	fw_send(d, &grown);
+	f->answer = false;
+	fill_reserve(d, f);
+	return true;
+}
+
+static void ask(struct inproc_device *d, u32 addr)
+{
+	struct inproc_freelist *f;
+
+	for (f = d->freelists; f; f = f->next)
+		if (f->area.addr == addr)
+			f->asked = true;
+}
+
+/* News of the firmware; all but free lists stand in the results of jobs, too. */
+static void read_news(struct inproc_device *d)
+{
+	u32 write = __atomic_load_n(&d->fw->fwccb_ring.write, __ATOMIC_ACQUIRE) % FWCCB_COUNT;
+	struct fwif_fwccb_msg msg;
+
+	while (d->fwccb_read != write) {
+		msg = d->fw->fwccb[d->fwccb_read];
+		if (msg.type == FWIF_FWCCB_FREE_LIST_GROW)
+			ask(d, msg.code);
+		d->fwccb_read = (d->fwccb_read + 1) % FWCCB_COUNT;
+	}
+	__atomic_store_n(&d->fw->fwccb_ring.read, d->fwccb_read, __ATOMIC_RELEASE);
+}
+
+static struct inproc_freelist *next_to_serve(struct inproc_device *d)
+{
+	struct inproc_freelist *f;
+
+	for (f = d->freelists; f && !f->asked && !f->answer; f = f->next)
+		;
+	return f;
+}
+
+void freelist_process(struct inproc_device *d)
+{
+	struct inproc_freelist *f;
+	bool worked = false;
+
+	if (d->growing || d->lost)
+		return;
+	d->growing = true;
+	read_news(d);
+	while ((f = next_to_serve(d))) {
+		if (f->asked) {
+			/* Mapping may drop the lock: what is asked meanwhile is asked anew. */
+			f->asked = false;
+			grow(d, f);
+			f->answer = true;
+		}
+		if (!answer(d, f))
+			break;
+		worked = true;
+		read_news(d);
+	}
+	d->growing = false;
+	if (worked)
+		event_raise(d);
+}
