@@ -55,4 +55,7 @@ extern isp_raster_fn isp_raster_base;
 extern isp_raster_fn isp_raster_avx2, isp_raster_avx512;
 #endif
 
+/* For tests: use this one from now on, or what suits the processor where fn is NULL. */
+void isp_use_raster(isp_raster_fn *fn);
+
 #endif

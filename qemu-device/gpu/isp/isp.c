@@ -56,14 +56,20 @@ static isp_raster_fn *find_raster(void)
 	return isp_raster_base;
 }
 
+static isp_raster_fn *_Atomic chosen;
+
+void isp_use_raster(isp_raster_fn *fn)
+{
+	atomic_store(&chosen, fn);
+}
+
 static void raster(struct isp_tile *tile, const struct isp_draw *draw, struct isp_done *done)
 {
-	static isp_raster_fn *_Atomic found;
-	isp_raster_fn *fn = atomic_load_explicit(&found, memory_order_relaxed);
+	isp_raster_fn *fn = atomic_load_explicit(&chosen, memory_order_relaxed);
 
 	if (!fn) {
 		fn = find_raster();
-		atomic_store_explicit(&found, fn, memory_order_relaxed);
+		atomic_store_explicit(&chosen, fn, memory_order_relaxed);
 	}
 	fn(tile, draw, done);
 }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is settled after a program has run, against the scalar model: punch-through
+ * objects, objects that give their own depth, and which samples a span's primitive
+ * covers.
+ */
+#include "../support/cmocka_all.h"
+
+#include "model.h"
+
+#define ROUNDS	3000
+
+static struct isp_tile tile;
+static struct model model;
+
+/* Where place p of a quad is. */
+static u32 column(u32 quad, u32 place)
+{
+	return quad % (tile.width / 2) * 2 + place % 2;
+}
+
+static u32 row(u32 quad, u32 place)
+{
+	return quad / (tile.width / 2) * 2 + place / 2;
+}
+
+static struct usc_span random_span(void)
+{
+	const u32 samples = 0x1111u * ((1u << tile.samples) - 1);
+	struct usc_span span = { .quad = (u8)model_below(tile.width * tile.height / 4) };
+
+	span.samples = (u16)(model_random() & samples);
+	span.live = (u16)(model_random() & samples);
+	return span;
+}
+
+static void punch_through_writes_what_is_left(void **state)
+{
+	u32 n, bit;
+
+	(void)state;
+	for (n = 0; n < ROUNDS; n++) {
+		struct isp_triangle t;
+		struct isp_state s;
+		struct isp_setup setup;
+		struct usc_span span;
+		const bool back = model_below(2);
+		u32 count, want = 0;
+
+		model_random_tile(&tile);
+		model_random_triangle(&tile, &t, n);
+		model_random_state(&tile, &s);
+		if (!isp_set_up(&t, &s, &setup))
+			continue;
+		span = random_span();
+		model_copy(&model, &tile);
+		s.depth_func = PUMICE_COMPARE_ALWAYS;
+		s.face[back].func = PUMICE_COMPARE_ALWAYS;
+		for (bit = 0; bit < 16; bit++) {
+			const u32 x = column(span.quad, bit / 4), y = row(span.quad, bit / 4);
+
+			if (!(span.samples & span.live & 1u << bit))
+				continue;
+			want++;
+			model_test(&model, &s, back, bit % 4, y * 32 + x,
+				   model_depth(&tile, &t, &s, x, y, bit % 4), true);
+		}
+		count = isp_late_write(&tile, &setup, &s, back, &span);
+		assert_int_equal(count, want);
+		assert_int_equal(model_differs(&model, &tile), 0);
+	}
+}
+
+static void depth_of_the_program_is_tested_and_written(void **state)
+{
+	u32 n, bit;
+
+	(void)state;
+	for (n = 0; n < ROUNDS; n++) {
+		struct isp_state s;
+		struct usc_span span;
+		float depth[4];
+		const bool back = model_below(2);
+		u32 count, want = 0, live;
+
+		model_random_tile(&tile);
+		model_random_state(&tile, &s);
+		span = random_span();
+		live = span.live & span.samples;
+		for (bit = 0; bit < 4; bit++)
+			depth[bit] = (float)model_below(1000) / 800 - 0.1f;
+		if (!model_below(4))
+			depth[model_below(4)] = __builtin_nanf("");
+		model_copy(&model, &tile);
+		for (bit = 0; bit < 16; bit++) {
+			const u32 at = row(span.quad, bit / 4) * 32 + column(span.quad, bit / 4);
+			const float z = depth[bit / 4];
+
+			if (!(live >> bit & 1))
+				continue;
+			if (model_test(&model, &s, back, bit % 4, at,
+				       z > 0 ? z < 1 ? z : 1 : 0, true))
+				want++;
+			else
+				live &= ~(1u << bit);
+		}
+		count = isp_late_depth(&tile, &s, back, &span, depth);
+		assert_int_equal(count, want);
+		assert_int_equal(span.live & span.samples, live);
+		assert_int_equal(model_differs(&model, &tile), 0);
+	}
+}
+
+static void coverage_of_a_span_is_the_primitive_s(void **state)
+{
+	u32 n, bit;
+
+	(void)state;
+	for (n = 0; n < ROUNDS; n++) {
+		const u32 quad = n % 64;
+		struct isp_triangle t;
+		struct isp_state s;
+		struct isp_setup setup;
+		u32 want = 0;
+
+		model_random_tile(&tile);
+		model_random_triangle(&tile, &t, n);
+		model_random_state(&tile, &s);
+		if (!isp_set_up(&t, &s, &setup))
+			continue;
+		for (bit = 0; bit < 16; bit++)
+			if (bit % 4 < tile.samples)
+				want |= (u32)model_covers(&tile, &t, &s, column(quad, bit / 4),
+							  row(quad, bit / 4), bit % 4) << bit;
+		assert_int_equal(isp_coverage(&tile, &setup, &s, quad), want);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(punch_through_writes_what_is_left),
+		cmocka_unit_test(depth_of_the_program_is_tested_and_written),
+		cmocka_unit_test(coverage_of_a_span_is_the_primitive_s),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
