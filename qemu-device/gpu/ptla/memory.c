@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Transfers of bytes: COPY and FILL.
+ *
+ * Source: hw/formats.xml, tdm_copy, tdm_fill. Grain by grain; both sides of a copy
+ * are translated before it.
+ */
+#include <string.h>
+
+#include "state.h"
+
+#define GRAIN (1ull << MMU_GRAIN_SHIFT)
+
+static u8 *translate(struct ptla_piece *p, u64 va, enum pumice_access access)
+{
+	return mmu_translate(p->mmu, &p->unit->tlb, p->ctx, va, access, PUMICE_UNIT_PTLA, &p->fault);
+}
+
+static u64 to_grain_end(u64 va)
+{
+	return GRAIN - (va & (GRAIN - 1));
+}
+
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static bool copy_forwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
+{
+	while (bytes) {
+		u64 part = least(bytes, least(to_grain_end(dst), to_grain_end(src)));
+		const u8 *from = translate(p, src, PUMICE_ACCESS_READ);
+		u8 *to = from ? translate(p, dst, PUMICE_ACCESS_WRITE) : NULL;
+
+		if (!to)
+			return false;
+		memmove(to, from, part);
+		p->bytes += part;
+		dst += part;
+		src += part;
+		bytes -= part;
+	}
+	return true;
+}
+
+/* From the end on, so that nothing is overwritten that is still to be read. */
+static bool copy_backwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
+{
+	while (bytes) {
+		u64 last_dst = dst + bytes - 1, last_src = src + bytes - 1;
+		u64 part = least(bytes, least(last_dst % GRAIN, last_src % GRAIN) + 1);
+		const u8 *from = translate(p, last_src - part + 1, PUMICE_ACCESS_READ);
+		u8 *to = from ? translate(p, last_dst - part + 1, PUMICE_ACCESS_WRITE) : NULL;
+
+		if (!to)
+			return false;
+		memmove(to, from, part);
+		p->bytes += part;
+		bytes -= part;
+	}
+	return true;
+}
+
+bool ptla_copy_piece(struct ptla_piece *p)
+{
+	const struct ptla_command *c = p->command;
+	u64 number = c->downwards ? c->pieces - 1 - p->number : p->number;
+	u64 offset = number * PTLA_PIECE_BYTES;
+	u64 bytes = least(c->copy.bytes - offset, PTLA_PIECE_BYTES);
+
+	if (c->downwards)
+		return copy_backwards(p, c->copy.dst + offset, c->copy.src + offset, bytes);
+	return copy_forwards(p, c->copy.dst + offset, c->copy.src + offset, bytes);
+}
+
+bool ptla_fill_piece(struct ptla_piece *p)
+{
+	const struct pumice_tdm_fill *f = &p->command->fill;
+	u64 offset = p->number * PTLA_PIECE_BYTES;
+	u64 bytes = least((u64)f->words * sizeof(u32) - offset, PTLA_PIECE_BYTES);
+	u64 va = f->dst + offset;
+
+	while (bytes) {
+		u64 part = least(bytes, to_grain_end(va));
+		u8 *to = translate(p, va, PUMICE_ACCESS_WRITE);
+
+		if (!to)
+			return false;
+		for (u64 n = 0; n < part; n += sizeof(f->value))
+			memcpy(to + n, &f->value, sizeof(f->value));
+		p->bytes += part;
+		va += part;
+		bytes -= part;
+	}
+	return true;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PTLA: a transfer job from its start to its end.
+ *
+ * Source: document 004, "PTLA". Commands run one after the other. A command is cut
+ * into pieces, and the units take pieces in order until there are no more; the unit
+ * that ends the last one fetches the next command. Of pieces that fault the first
+ * counts, so that a fault is the same however many units there are.
+ *
+ * Locking: the device lock guards struct ptla. A piece runs without it.
+ */
+#include "ptla.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf.h"
+#include "state.h"
+
+/* What a step may cost: pieces of 64 KiB, of which memory takes some 10 us each. */
+#define STEP_COST 8u
+
+struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque)
+{
+	struct ptla *ptla = calloc(1, sizeof(*ptla));
+
+	if (!ptla)
+		return NULL;
+	ptla->mmu = mmu;
+	ptla->ops = ops;
+	ptla->opaque = opaque;
+	return ptla;
+}
+
+void ptla_destroy(struct ptla *ptla)
+{
+	free(ptla);
+}
+
+void ptla_reset(struct ptla *ptla)
+{
+	const struct dm_ops *ops = ptla->ops;
+	struct mmu *mmu = ptla->mmu;
+	void *opaque = ptla->opaque;
+
+	memset(ptla, 0, sizeof(*ptla));
+	ptla->mmu = mmu;
+	ptla->ops = ops;
+	ptla->opaque = opaque;
+}
+
+static void wake_all(const struct ptla *ptla)
+{
+	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++)
+		ptla->ops->wake(ptla->opaque, unit);
+}
+
+bool ptla_start(struct ptla *ptla, const struct dm_job *job)
+{
+	if (ptla->phase != PTLA_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
+		return false;
+	ptla->status = (struct dm_status){
+		.busy = true, .time_start = ptla->ops->now(ptla->opaque),
+	};
+	ptla->job = *job;
+	ptla->pc = job->stream;
+	ptla->end = DM_DONE;
+	ptla->phase = PTLA_FETCH;
+	ptla->ops->wake(ptla->opaque, 0);
+	return true;
+}
+
+void ptla_abort(struct ptla *ptla)
+{
+	if (ptla->phase == PTLA_IDLE || ptla->end != DM_DONE)
+		return;
+	ptla->end = DM_ABORTED;
+	ptla->phase = PTLA_DRAIN;
+	ptla->ops->wake(ptla->opaque, 0);
+}
+
+const struct dm_status *ptla_status(const struct ptla *ptla)
+{
+	return &ptla->status;
+}
+
+void ptla_counters_add(const struct ptla *ptla, u64 *value)
+{
+	value[PUMICE_PERF_TDM_BUSY] += ptla->busy_ns;
+	if (ptla->status.busy)
+		value[PUMICE_PERF_TDM_BUSY] += ptla->ops->now(ptla->opaque) -
+					       ptla->status.time_start;
+	value[PUMICE_PERF_TDM_BYTES] += ptla->bytes;
+}
+
+/* The job ends by this fault, unless it ends for another reason already. */
+static void stop(struct ptla *ptla, const struct gpu_fault *fault)
+{
+	ptla->phase = PTLA_DRAIN;
+	if (ptla->end != DM_DONE)
+		return;
+	ptla->end = DM_FAULT;
+	ptla->status.fault = *fault;
+}
+
+static void end_job(struct ptla *ptla)
+{
+	ptla->phase = PTLA_IDLE;
+	ptla->status.busy = false;
+	ptla->status.time_end = ptla->ops->now(ptla->opaque);
+	ptla->busy_ns += ptla->status.time_end - ptla->status.time_start;
+	ptla->ops->ended(ptla->opaque, ptla->end);
+}
+
+/* The command is done. */
+static void go_on(struct ptla *ptla)
+{
+	const struct ptla_command *c = &ptla->command;
+
+	ptla->status.done++;
+	ptla->phase = PTLA_FETCH;
+	if (c->type == PUMICE_TDM_TYPE_LINK)
+		ptla->pc = c->link.addr;
+	else
+		ptla->pc += c->words * sizeof(u32);
+}
+
+static void fetch(struct ptla *ptla, struct ptla_unit *unit)
+{
+	struct ptla_command *c = &ptla->command;
+	struct gpu_fault fault;
+
+	if (!ptla_command_fetch(ptla->mmu, &unit->tlb, ptla->job.ctx, ptla->pc, c, &fault)) {
+		stop(ptla, &fault);
+		return;
+	}
+	if (c->type == PUMICE_TDM_TYPE_HALT) {
+		ptla->status.done++;
+		ptla->phase = PTLA_DRAIN;
+		return;
+	}
+	if (!c->pieces) {
+		go_on(ptla);
+		return;
+	}
+	ptla->phase = PTLA_WORK;
+	ptla->next = 0;
+	if (c->pieces > 1 && !c->serial)
+		wake_all(ptla);
+}
+
+static bool run_piece(struct ptla_piece *piece)
+{
+	switch (piece->command->type) {
+	case PUMICE_TDM_TYPE_COPY:
+		return ptla_copy_piece(piece);
+	case PUMICE_TDM_TYPE_FILL:
+		return ptla_fill_piece(piece);
+	case PUMICE_TDM_TYPE_BLIT:
+		return ptla_blit_piece(piece);
+	case PUMICE_TDM_TYPE_CLEAR:
+		return ptla_clear_piece(piece);
+	default:
+		return ptla_downscale_piece(piece);
+	}
+}
+
+/* A piece has faulted. Those before it have been taken, and may fault, too. */
+static void piece_fault(struct ptla *ptla, const struct ptla_piece *piece)
+{
+	if (ptla->end == DM_FAULT && piece->number < ptla->fault_piece)
+		ptla->status.fault = piece->fault;
+	else if (ptla->end != DM_DONE)
+		return;
+	ptla->fault_piece = piece->number;
+	stop(ptla, &piece->fault);
+}
+
+/* Do the next piece, without the lock. */
+static void work(struct ptla *ptla, struct ptla_unit *unit)
+{
+	struct ptla_piece piece = {
+		.mmu = ptla->mmu, .unit = unit, .ctx = ptla->job.ctx, .command = &ptla->command,
+		.number = ptla->next++,
+		.fault = { .unit = PUMICE_UNIT_PTLA, .ctx = (u8)ptla->job.ctx },
+	};
+	bool done;
+
+	ptla->running++;
+	ptla->ops->unlock(ptla->opaque);
+	done = run_piece(&piece);
+	ptla->ops->lock(ptla->opaque);
+	ptla->running--;
+	ptla->bytes += piece.bytes;
+	if (!done)
+		piece_fault(ptla, &piece);
+	else if (ptla->phase == PTLA_WORK && ptla->next == ptla->command.pieces && !ptla->running)
+		go_on(ptla);
+}
+
+/* One step of the job, with the lock. False when this unit can do nothing. */
+static bool advance(struct ptla *ptla, struct ptla_unit *unit)
+{
+	switch (ptla->phase) {
+	case PTLA_IDLE:
+		return false;
+	case PTLA_FETCH:
+		fetch(ptla, unit);
+		return true;
+	case PTLA_WORK:
+		if (ptla->next == ptla->command.pieces || (ptla->command.serial && ptla->running))
+			return false;
+		work(ptla, unit);
+		return true;
+	case PTLA_DRAIN:
+		if (!ptla->running)
+			end_job(ptla);
+		return ptla->phase != PTLA_IDLE && !ptla->running;
+	}
+	return false;
+}
+
+bool ptla_step(struct ptla *ptla, unsigned int unit, const _Atomic bool *stop_now)
+{
+	bool more = true;
+
+	ptla->ops->lock(ptla->opaque);
+	for (u32 cost = 0; more && cost < STEP_COST; cost++) {
+		if (cost && atomic_load_explicit(stop_now, memory_order_relaxed))
+			break;
+		more = advance(ptla, &ptla->unit[unit]);
+	}
+	ptla->ops->unlock(ptla->opaque);
+	return more;
+}
