@@ -278,7 +278,8 @@ enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const
 	operands = check_operands(isa, op, form, dw, &more);
 	if (!unused_fields_clear(layout, form->uses | more, dw))
 		return PUMICE_ISA_UNPACK_FIELD;
-	if (isa->field_dim != PUMICE_ISA_NO_FIELD &&
+	/* The field of this name in an instruction set without registers is another. */
+	if (isa->banks && isa->field_dim != PUMICE_ISA_NO_FIELD &&
 	    !pumice_usc_dim_valid((u32)pumice_isa_get(isa, op->layout, isa->field_dim, dw)))
 		return PUMICE_ISA_UNPACK_OPERAND;
 	return operands;

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "internal.h"
+#include "rules.h"
 
 /* "name:" before whatever else stands in a line. */
 static bool parse_label(struct assembler *as)
@@ -106,6 +107,11 @@ static void finish(struct assembler *as)
 					       PUMICE_USC_MAX_SHARED);
 	as->header.coeffs = (uint16_t)resource(as, "coefficient registers", as->used_coeffs,
 					       as->coeffs, PUMICE_USC_MAX_COEFFS);
+	as->header.vo = (uint8_t)resource(as, "vertex output registers", as->used_vo, as->vo,
+					  PUMICE_USC_MAX_VO);
+	as->header.outputs = (uint8_t)resource(as, "pixel output registers", as->used_outputs,
+					       as->outputs, PUMICE_USC_MAX_OUTPUTS);
+	as->header.stage = (enum pumice_program_stage)__builtin_ctz(as->stages);
 	check_copies(as);
 	if (!as->usc.insns)
 		asm_error(as, NULL, "the program has no instruction");
@@ -163,7 +169,8 @@ int pumice_assemble(const char *name, const char *text, pumice_asm_report report
 	as->file = name;
 	as->report = report;
 	as->report_data = data;
-	as->temps = as->attrs = as->shared = as->coeffs = -1;
+	as->temps = as->attrs = as->shared = as->coeffs = as->vo = as->outputs = -1;
+	as->stages = RULE_ALL_STAGES;
 	as->header.size_x = PUMICE_LANES;
 	as->header.size_y = as->header.size_z = 1;
 	parse_text(as, text);

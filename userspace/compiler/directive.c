@@ -79,6 +79,33 @@ static bool directive_coeffs(struct assembler *as)
 	return directive_count(as, "coefficient registers", PUMICE_USC_MAX_COEFFS, &as->coeffs);
 }
 
+static bool directive_vo(struct assembler *as)
+{
+	return directive_count(as, "vertex output registers", PUMICE_USC_MAX_VO, &as->vo);
+}
+
+static bool directive_outputs(struct assembler *as)
+{
+	return directive_count(as, "pixel output registers", PUMICE_USC_MAX_OUTPUTS, &as->outputs);
+}
+
+static bool directive_stage(struct assembler *as)
+{
+	const struct token at = as->token;
+
+	for (uint32_t s = 0; s < PUMICE_PROGRAM_STAGE_COUNT; s++) {
+		if (!token_is(&at, pumice_program_stage_str(s)))
+			continue;
+		token_next(as);
+		if (!(as->stages >> s & 1))
+			return asm_error(as, &at, "what stands above is not for %s programs",
+					 pumice_program_stage_str(s));
+		as->stages = 1u << s;
+		return true;
+	}
+	return asm_error(as, NULL, "expected compute, vertex, fragment or tile");
+}
+
 /* The three that make PDS instructions exclude .pds. */
 static bool begin_pds_directive(struct assembler *as)
 {
@@ -119,7 +146,9 @@ static bool directive_input(struct assembler *as)
 	if (source >= PUMICE_PDS_SOURCE_LOCAL_X && reg.bank != PUMICE_USC_BANK_V)
 		return asm_error(as, &at, "%s differs between instances: it goes to an attribute "
 				 "register", pumice_pds_source_str(source));
-	return pds_write(as, PUMICE_PDS_OP_MOV, &reg, source);
+	return operand_stages(as, &at, rule_pds_stages(&(struct pumice_pds_insn){
+				.opcode = PUMICE_PDS_OP_MOV, .source = (uint8_t)source })) &&
+	       pds_write(as, PUMICE_PDS_OP_MOV, &reg, source);
 }
 
 static bool directive_const(struct assembler *as)
@@ -204,6 +233,8 @@ bool directive_line(struct assembler *as)
 		{ ".const", directive_const },	     { ".equ", directive_equ },
 		{ ".alias", directive_alias },	     { ".pds", directive_pds },
 		{ ".endpds", directive_endpds },     { ".word", directive_word },
+		{ ".stage", directive_stage },	     { ".vo", directive_vo },
+		{ ".outputs", directive_outputs },
 	};
 
 	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++) {

@@ -27,7 +27,7 @@
 struct listing {
 	FILE *out;
 	struct pumice_program_info info;
-	uint32_t coeffs;
+	struct pumice_program_header header;
 	const uint8_t *file;	/* checked by pumice_program_parse() */
 	uint8_t *is_target;	/* for each USC instruction */
 };
@@ -69,7 +69,11 @@ static bool is_beyond(const struct listing *list, unsigned int bank, uint32_t fi
 	case PUMICE_USC_BANK_SH:
 		return first + count > list->info.shared;
 	case PUMICE_USC_BANK_CF:
-		return first + count > list->coeffs;
+		return first + count > list->header.coeffs;
+	case PUMICE_USC_BANK_VO:
+		return first + count > list->header.vo;
+	case PUMICE_USC_BANK_O:
+		return first + count > list->header.outputs;
 	default:
 		return false;
 	}
@@ -128,7 +132,8 @@ static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 		return false;
 	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
 	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
-	if (!rule_check(words, &broken) || copy_is_beyond(list, &insn))
+	if (!rule_check(words, &broken) || copy_is_beyond(list, &insn) ||
+	    !(rule_stages(&insn) >> list->header.stage & 1))
 		return true;
 	for (unsigned int i = 0; i < form->nr_operands; i++) {
 		uint64_t raw = pumice_isa_get(&pumice_usc_isa, op->layout, form->operands[i].field,
@@ -148,13 +153,12 @@ static void put_words(struct listing *list, const uint32_t *words)
 
 static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_insn *insn)
 {
-	bool dma = insn->opcode == PUMICE_PDS_OP_DMA;
-
 	if (insn->opcode == PUMICE_PDS_OP_END)
 		return false;
-	return rule_check_pds(insn) ||
+	return rule_check_pds(insn) || !(rule_pds_stages(insn) >> list->header.stage & 1) ||
 	       (insn->opcode == PUMICE_PDS_OP_TASK ? !insn->insns :
-		is_beyond(list, rule_pds_bank(insn->bank), insn->reg, dma ? insn->count : 1));
+		is_beyond(list, rule_pds_bank(insn->bank), insn->reg,
+			  rule_pds_registers(insn)));
 }
 
 /* Whether a PDS instruction's address is relocated; its opcode then says by what. */
@@ -179,9 +183,15 @@ static void put_head(struct listing *list)
 {
 	const struct pumice_program_info *info = &list->info;
 
+	if (list->header.stage)
+		fprintf(list->out, ".stage %s\n", pumice_program_stage_str(list->header.stage));
 	fprintf(list->out, ".group %u, %u, %u\n", info->size[0], info->size[1], info->size[2]);
 	fprintf(list->out, ".temps %u\n.attrs %u\n.shared %u\n.coeffs %u\n", info->temps,
-		info->attrs, info->shared, list->coeffs);
+		info->attrs, info->shared, list->header.coeffs);
+	if (list->header.vo)
+		fprintf(list->out, ".vo %u\n", list->header.vo);
+	if (list->header.outputs)
+		fprintf(list->out, ".outputs %u\n", list->header.outputs);
 	if (info->local_bytes)
 		fprintf(list->out, ".local %u\n", info->local_bytes);
 }
@@ -265,6 +275,7 @@ int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
 		       size_t error_bytes)
 {
 	struct listing list = { .file = file };
+	uint32_t words[PUMICE_PROGRAM_HEADER_WORDS];
 	struct pumice_program *program;
 	size_t out_bytes;
 	int ret = pumice_program_parse(file, bytes, &program, error, error_bytes);
@@ -272,7 +283,8 @@ int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
 	if (ret)
 		return ret;
 	pumice_program_info(program, &list.info);
-	list.coeffs = pumice_program_coeffs(program);
+	memcpy(words, file, sizeof(words));
+	pumice_program_header_unpack(words, &list.header);
 	list.is_target = calloc(list.info.usc_insns, 1);
 	list.out = open_memstream(out, &out_bytes);
 	if (!list.is_target || !list.out) {

@@ -3,6 +3,7 @@
  * USC instructions: a mnemonic with its type, and operands as the table of the
  * instruction set lists them.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "internal.h"
@@ -180,6 +181,19 @@ static bool register_operand(struct assembler *as, struct insn *insn, unsigned i
 	return put_register(as, insn, field, cls, &at, &operand);
 }
 
+/* The token is this word, which may begin with a digit; it is then passed over. */
+static bool accept_word(struct assembler *as, const char *word)
+{
+	const char *end = as->token.text + strlen(word);
+
+	if (as->token.kind == TOKEN_END || strncmp(as->token.text, word, strlen(word)) ||
+	    isalnum((unsigned char)*end) || *end == '_')
+		return false;
+	as->at = end;
+	token_next(as);
+	return true;
+}
+
 /* A name out of an enumeration, such as a reduction operator. */
 static bool enum_operand(struct assembler *as, struct insn *insn, unsigned int field,
 			 const struct pumice_isa_class *cls)
@@ -187,10 +201,8 @@ static bool enum_operand(struct assembler *as, struct insn *insn, unsigned int f
 	const struct token at = as->token;
 
 	for (uint32_t v = 0; v < 256; v++) {
-		if (!cls->valid(v) || !token_is(&as->token, cls->text(v)))
-			continue;
-		token_next(as);
-		return set_field(as, insn, field, &at, v);
+		if (cls->valid(v) && accept_word(as, cls->text(v)))
+			return set_field(as, insn, field, &at, v);
 	}
 	return asm_error(as, NULL, "expected: %s", cls->doc);
 }
@@ -308,6 +320,16 @@ static bool words_operand(struct assembler *as, struct insn *insn, unsigned int 
 	return set_field(as, insn, field, &at, words);
 }
 
+/* A plain number in a field. */
+static bool number_operand(struct assembler *as, struct insn *insn, unsigned int field,
+			   const char *what, uint64_t max)
+{
+	const struct token at = as->token;
+	uint64_t value;
+
+	return token_count(as, what, max, &value) && set_field(as, insn, field, &at, value);
+}
+
 static bool operand(struct assembler *as, struct insn *insn,
 		    const struct pumice_isa_operand *operand)
 {
@@ -329,6 +351,10 @@ static bool operand(struct assembler *as, struct insn *insn,
 	case PUMICE_USC_CLASS_COPYWORDS:
 	case PUMICE_USC_CLASS_DCWORDS:
 		return words_operand(as, insn, operand->field, operand->cls);
+	case PUMICE_USC_CLASS_COMPS:
+		return number_operand(as, insn, operand->field, "a number of components", 4);
+	case PUMICE_USC_CLASS_COMPONENT:
+		return number_operand(as, insn, operand->field, "a component", 3);
 	default:
 		if (cls->valid)
 			return enum_operand(as, insn, operand->field, cls);
@@ -336,10 +362,10 @@ static bool operand(struct assembler *as, struct insn *insn,
 	}
 }
 
-static bool class_takes(const struct pumice_isa_form *form,
+static bool class_takes(const struct pumice_isa_form *form, unsigned int i,
 			const struct pumice_usc_operand *operand)
 {
-	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[0].cls];
+	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[i].cls];
 
 	return (operand->elem ? cls->elem : cls->full) >> operand->bank & 1;
 }
@@ -358,8 +384,8 @@ static const struct pumice_isa_form *choose_form(struct assembler *as, struct in
 	if (!vector->exists || !scalar->exists)
 		return vector->exists ? vector : scalar;
 	look.report = NULL;
-	if (operand_register(&look, &operand) && class_takes(scalar, &operand) &&
-	    !class_takes(vector, &operand))
+	if (operand_register(&look, &operand) && class_takes(scalar, 0, &operand) &&
+	    !class_takes(vector, 0, &operand))
 		return scalar;
 	return vector;
 }
@@ -374,15 +400,52 @@ static bool is_joined(const struct pumice_isa_form *form, unsigned int i)
 		form->operands[i - 1].cls == PUMICE_USC_CLASS_BASE);
 }
 
+/*
+ * Whether an operand that may be left out is: the line ends, or what comes, with
+ * the comma before it, is the next operand. Looks ahead without reporting anything.
+ */
+static bool is_left_out(const struct assembler *as, const struct pumice_isa_form *form,
+			unsigned int i)
+{
+	struct assembler look = *as;
+	struct pumice_usc_operand operand;
+
+	if (form->operands[i].cls == PUMICE_USC_CLASS_WPLANE)
+		return as->token.kind == TOKEN_END;
+	look.report = NULL;
+	return form->operands[i].cls == PUMICE_USC_CLASS_TEXEXTRA && i + 1u < form->nr_operands &&
+	       token_accept(&look, ',') && operand_register(&look, &operand) &&
+	       class_takes(form, i + 1, &operand) && !class_takes(form, i, &operand);
+}
+
+/* mov without a mask writes all lanes. */
+static bool has_no_mask(const struct assembler *as, const struct insn *insn, unsigned int i)
+{
+	return insn->op->opcode == PUMICE_USC_OP_MOV &&
+	       insn->form->operands[i].cls == PUMICE_USC_CLASS_MASK &&
+	       !(as->token.kind == TOKEN_PUNCT && as->token.value == '[');
+}
+
 static bool operands(struct assembler *as, struct insn *insn)
 {
+	const struct pumice_usc_mask always = { .a = PUMICE_USC_K_ONE, .b = PUMICE_USC_K_ONE };
+	uint32_t raw;
+
 	for (unsigned int i = 0; i < insn->form->nr_operands; i++) {
 		if (is_joined(insn->form, i)) {
 			insn->at[i] = insn->at[i - 1];
 			continue;
 		}
+		insn->at[i] = as->token;
+		if (is_left_out(as, insn->form, i))
+			continue;
 		if (i && !token_expect(as, ','))
 			return false;
+		if (has_no_mask(as, insn, i)) {
+			pumice_usc_mask_pack(&raw, &always);
+			set_field(as, insn, PUMICE_USC_FIELD_MASK, &as->token, raw);
+			i++;
+		}
 		insn->at[i] = as->token;
 		if (!operand(as, insn, &insn->form->operands[i]))
 			return false;
@@ -424,12 +487,16 @@ static void note_copy(struct assembler *as, const struct token *name, const stru
 static bool check_encoding(struct assembler *as, const struct token *name, struct insn *insn)
 {
 	enum pumice_isa_unpack result = pumice_isa_check(&pumice_usc_isa, insn->words);
+	struct pumice_usc_insn unpacked;
 	struct rule_break broken;
 
 	if (result != PUMICE_ISA_UNPACK_OK)
 		return asm_error(as, name, "%s", pumice_isa_unpack_text(result));
 	if (!rule_check(insn->words, &broken))
 		return asm_error(as, &insn->at[broken.operand], "%s", broken.text);
+	pumice_usc_unpack(insn->words, &unpacked);
+	if (!operand_stages(as, name, rule_stages(&unpacked)))
+		return false;
 	use_ranges(as, insn);
 	note_copy(as, name, insn);
 	return true;

@@ -92,8 +92,9 @@ struct assembler {
 	size_t reloc_count;
 
 	/* Resources: what the text names, and what directives ask for (-1: nothing). */
-	uint32_t used_temps, used_attrs, used_shared, used_coeffs;
-	int64_t temps, attrs, shared, coeffs;
+	uint32_t used_temps, used_attrs, used_shared, used_coeffs, used_vo, used_outputs;
+	int64_t temps, attrs, shared, coeffs, vo, outputs;
+	uint32_t stages;	/* bit n: the program can be of enum pumice_program_stage n */
 	struct pumice_program_header header;
 	/* The first work-group copy, which small work-groups cannot have; line NULL: none. */
 	struct token copy;
@@ -136,6 +137,12 @@ bool operand_parse(struct assembler *as, struct pumice_usc_operand *operand,
 bool operand_plain(struct assembler *as, struct pumice_usc_operand *operand);
 /* Count a register among those that the program names. */
 void operand_use(struct assembler *as, const struct pumice_usc_operand *operand, uint32_t count);
+
+/*
+ * An instruction that these stages alone have; false after an error: it does not go
+ * with .stage or with others.
+ */
+bool operand_stages(struct assembler *as, const struct token *at, uint32_t stages);
 
 /* code.c */
 uint32_t *code_add(struct assembler *as, struct code *code);

@@ -63,7 +63,7 @@ static bool bank_of(struct assembler *as, const struct token *name,
 	    bank == PUMICE_USC_BANK_M || bank == PUMICE_USC_BANK_K)
 		return asm_error(as, name, "expected a register");
 	if (!(pumice_usc_isa.banks >> bank & 1))
-		return asm_error(as, name, "the bank %s is not for compute programs", split.bank);
+		return asm_error(as, name, "no operand is in the bank %s", split.bank);
 	*numbered = split.digits != 0;
 	if (*numbered && bank == PUMICE_USC_BANK_DC)
 		return asm_error(as, name, "dynamic constants are named by an index only, such as "
@@ -199,6 +199,19 @@ void operand_use(struct assembler *as, const struct pumice_usc_operand *operand,
 		as->used_shared = end;
 	if (operand->bank == PUMICE_USC_BANK_CF && end > as->used_coeffs)
 		as->used_coeffs = end;
+	if (operand->bank == PUMICE_USC_BANK_VO && end > as->used_vo)
+		as->used_vo = end;
+	if (operand->bank == PUMICE_USC_BANK_O && end > as->used_outputs)
+		as->used_outputs = end;
+}
+
+bool operand_stages(struct assembler *as, const struct token *at, uint32_t stages)
+{
+	if (!(as->stages & stages))
+		return asm_error(as, at, "%.*s is not for %s programs", (int)at->length, at->text,
+				 pumice_program_stage_str((uint32_t)__builtin_ctz(as->stages)));
+	as->stages &= stages;
+	return true;
 }
 
 static bool mask_register(struct assembler *as, uint8_t *number, bool *inverted)

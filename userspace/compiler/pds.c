@@ -3,6 +3,7 @@
  * The PDS program: written by hand between .pds and .endpds, or made of
  * .uniforms, .input and .const.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "internal.h"
@@ -117,6 +118,18 @@ bool pds_finish(struct assembler *as)
 	return true;
 }
 
+static bool plain_address(struct assembler *as, uint64_t *address)
+{
+	const struct token number = as->token;
+
+	if (number.kind != TOKEN_INT || number.value >> PUMICE_MMU_VA_BITS)
+		return asm_error(as, NULL, "expected uniforms, code, or an address of %u bits",
+				 PUMICE_MMU_VA_BITS);
+	*address = number.value;
+	token_next(as);
+	return true;
+}
+
 /* An address: code or uniforms, with a displacement, or a number. */
 static bool address(struct assembler *as, struct pumice_pds_insn *insn, bool *uniforms)
 {
@@ -125,13 +138,9 @@ static bool address(struct assembler *as, struct pumice_pds_insn *insn, bool *un
 
 	*uniforms = token_is(&as->token, "uniforms");
 	if (!code && !*uniforms) {
-		struct token number = as->token;
-
-		if (number.kind != TOKEN_INT || number.value >> PUMICE_MMU_VA_BITS)
-			return asm_error(as, NULL, "expected uniforms, code, or an address of %u bits",
-					 PUMICE_MMU_VA_BITS);
-		insn->addr = number.value;
-		token_next(as);
+		if (!plain_address(as, &offset))
+			return false;
+		insn->addr = offset;
 		return true;
 	}
 	if (!add_reloc(as, code ? PUMICE_PDS_RELOC_CODE : PUMICE_PDS_RELOC_UNIFORMS))
@@ -199,7 +208,9 @@ static bool add_checked(struct assembler *as, const struct token *name,
 {
 	const char *wrong = rule_check_pds(insn);
 
-	return wrong ? asm_error(as, name, "%s", wrong) : add(as, insn);
+	if (wrong)
+		return asm_error(as, name, "%s", wrong);
+	return operand_stages(as, name, rule_pds_stages(insn)) && add(as, insn);
 }
 
 static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
@@ -219,6 +230,59 @@ static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
 		return false;
 	insn->imm = (uint32_t)number.value;
 	return true;
+}
+
+/* A name out of an enumeration: they are few, and one may begin with a digit. */
+static bool enum_value(struct assembler *as, const struct pumice_isa_class *cls, uint64_t *value)
+{
+	for (uint32_t v = 0; v < 16; v++) {
+		size_t length = cls->valid(v) ? strlen(cls->text(v)) : 0;
+		const char *end = as->token.text + length;
+
+		if (!length || as->token.kind == TOKEN_END ||
+		    strncmp(as->token.text, cls->text(v), length) ||
+		    isalnum((unsigned char)*end) || *end == '_')
+			continue;
+		as->at = end;
+		token_next(as);
+		*value = v;
+		return true;
+	}
+	return asm_error(as, NULL, "expected: %s", cls->doc);
+}
+
+/* Attributes, planes and varyings: operands as the table lists them, behind the register. */
+static bool parse_graphics(struct assembler *as, const struct pumice_isa_op_info *op,
+			   struct pumice_pds_insn *insn)
+{
+	uint32_t words[PUMICE_PDS_WORDS];
+
+	pumice_pds_pack(words, insn);
+	for (unsigned int i = 2; i < op->form[0].nr_operands; i++) {
+		const struct pumice_isa_operand *place = &op->form[0].operands[i];
+		const struct pumice_isa_class *cls = &pumice_pds_isa.classes[place->cls];
+		const struct token at = as->token;
+		uint64_t value;
+
+		if (cls->optional && as->token.kind == TOKEN_END)
+			break;
+		if (!token_expect(as, ','))
+			return false;
+		if (cls->valid ? !enum_value(as, cls, &value) :
+		    place->cls == PUMICE_PDS_CLASS_PDSADDR ? !plain_address(as, &value) :
+		    !token_count(as, "this number", UINT32_MAX, &value))
+			return false;
+		if (!pumice_isa_set(&pumice_pds_isa, op->layout, place->field, words, value))
+			return asm_error(as, &at, "the value does not fit here");
+	}
+	pumice_pds_unpack(words, insn);
+	return true;
+}
+
+static bool is_graphics(unsigned int opcode)
+{
+	return opcode == PUMICE_PDS_OP_ATTR || opcode == PUMICE_PDS_OP_COEFF ||
+	       opcode == PUMICE_PDS_OP_ITERATE || opcode == PUMICE_PDS_OP_TEXTURE;
 }
 
 bool pds_line(struct assembler *as)
@@ -243,10 +307,11 @@ bool pds_line(struct assembler *as)
 		return false;
 	insn.bank = pds_bank(&reg);
 	insn.reg = reg.num;
-	if (insn.opcode != PUMICE_PDS_OP_DMA)
-		return parse_write(as, &insn) && add_checked(as, &name, &insn);
-	if (!parse_dma(as, &insn) || !add_checked(as, &name, &insn))
+	if (is_graphics(insn.opcode) ? !parse_graphics(as, op, &insn) :
+	    insn.opcode == PUMICE_PDS_OP_DMA ? !parse_dma(as, &insn) : !parse_write(as, &insn))
 		return false;
-	operand_use(as, &reg, insn.count);
+	if (!add_checked(as, &name, &insn))
+		return false;
+	operand_use(as, &reg, rule_pds_registers(&insn));
 	return true;
 }

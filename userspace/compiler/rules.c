@@ -39,6 +39,10 @@ uint32_t rule_registers(unsigned int bank)
 		return PUMICE_USC_MAX_COEFFS;
 	case PUMICE_USC_BANK_IDX:
 		return PUMICE_USC_INDEX_REGS;
+	case PUMICE_USC_BANK_VO:
+		return PUMICE_USC_MAX_VO;
+	case PUMICE_USC_BANK_O:
+		return PUMICE_USC_MAX_OUTPUTS;
 	case PUMICE_USC_BANK_I:
 	case PUMICE_USC_BANK_SL:
 		return PUMICE_USC_OWN_REGS;
@@ -87,6 +91,63 @@ static bool check_words(const struct pumice_usc_insn *insn, unsigned int cls, un
 	if (!max || (insn->words && insn->words <= max))
 		return true;
 	return breaks(broken, operand, "%s has 1 to %u words", what, max);
+}
+
+#define STAGES(a, b) (1u << PUMICE_PROGRAM_STAGE_##a | 1u << PUMICE_PROGRAM_STAGE_##b)
+
+uint32_t rule_stages(const struct pumice_usc_insn *insn)
+{
+	const uint32_t operands[] = { insn->dst, insn->src0, insn->src1, insn->src2 };
+
+	switch (insn->opcode) {
+	case PUMICE_USC_OP_UVSW:
+		return STAGES(VERTEX, VERTEX);
+	case PUMICE_USC_OP_ITR:
+	case PUMICE_USC_OP_DISCARD:
+	case PUMICE_USC_OP_DEPTH:
+		return STAGES(FRAGMENT, FRAGMENT);
+	case PUMICE_USC_OP_PBE:
+		return STAGES(TILE, TILE);
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		struct pumice_usc_operand reg;
+
+		pumice_usc_operand_unpack(&operands[i], &reg);
+		if (reg.bank == PUMICE_USC_BANK_O)
+			return STAGES(FRAGMENT, TILE);
+	}
+	return RULE_ALL_STAGES;
+}
+
+/* Modes with perspective, and they alone, divide by a plane. */
+static bool check_plane(const struct pumice_usc_insn *insn, unsigned int operand,
+			struct rule_break *broken)
+{
+	bool perspective = insn->func == PUMICE_USC_ITERATE_PERSPECTIVE ||
+			   insn->func == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID;
+
+	if (perspective == (insn->src1 != 0))
+		return true;
+	return breaks(broken, operand, perspective ? "%s needs the plane of 1/w" :
+		      "%s has no plane of 1/w", pumice_usc_iterate_str(insn->func));
+}
+
+static bool check_graphics(const struct pumice_usc_insn *insn, unsigned int cls,
+			   unsigned int operand, struct rule_break *broken)
+{
+	switch (cls) {
+	case PUMICE_USC_CLASS_COMPS:
+		return (insn->comps && insn->comps <= 4) ||
+		       breaks(broken, operand, "a varying has 1 to 4 components");
+	case PUMICE_USC_CLASS_TEXDIM:
+		return pumice_usc_texture_exists(insn->opcode, insn->func) ||
+		       breaks(broken, operand, "this texture read does not exist for %s",
+			      pumice_texture_dim_str(insn->func));
+	case PUMICE_USC_CLASS_WPLANE:
+		return check_plane(insn, operand, broken);
+	default:
+		return true;
+	}
 }
 
 /* Registers that would lie behind the bank's last. */
@@ -153,7 +214,8 @@ bool rule_check(const uint32_t *words, struct rule_break *broken)
 							words);
 
 		if (!check_operator(&insn, place->cls, i, broken) ||
-		    !check_words(&insn, place->cls, i, broken))
+		    !check_words(&insn, place->cls, i, broken) ||
+		    !check_graphics(&insn, place->cls, i, broken))
 			return false;
 		if (!cls->full && !cls->elem)
 			continue;
@@ -189,9 +251,80 @@ static const char *check_pds_dma(const struct pumice_pds_insn *insn)
 	return NULL;
 }
 
+uint32_t rule_pds_registers(const struct pumice_pds_insn *insn)
+{
+	switch (insn->opcode) {
+	case PUMICE_PDS_OP_DMA:
+		return insn->count;
+	case PUMICE_PDS_OP_ATTR:
+	case PUMICE_PDS_OP_TEXTURE:
+		return 4;
+	case PUMICE_PDS_OP_ITERATE:
+		return insn->comps;
+	case PUMICE_PDS_OP_COEFF:
+		return 3u * insn->comps;
+	default:
+		return 1;
+	}
+}
+
+static uint32_t source_stages(uint32_t source)
+{
+	switch (source) {
+	case PUMICE_PDS_SOURCE_VERTEX:
+	case PUMICE_PDS_SOURCE_INSTANCE:
+		return STAGES(VERTEX, VERTEX);
+	case PUMICE_PDS_SOURCE_FRAG_X:
+	case PUMICE_PDS_SOURCE_FRAG_Y:
+	case PUMICE_PDS_SOURCE_SAMPLE:
+		return STAGES(FRAGMENT, TILE);
+	default:
+		return source > PUMICE_PDS_SOURCE_INSTANCE ? STAGES(FRAGMENT, FRAGMENT) :
+							     STAGES(COMPUTE, COMPUTE);
+	}
+}
+
+uint32_t rule_pds_stages(const struct pumice_pds_insn *insn)
+{
+	switch (insn->opcode) {
+	case PUMICE_PDS_OP_MOV:
+		return source_stages(insn->source);
+	case PUMICE_PDS_OP_ATTR:
+		return STAGES(VERTEX, VERTEX);
+	case PUMICE_PDS_OP_COEFF:
+	case PUMICE_PDS_OP_ITERATE:
+	case PUMICE_PDS_OP_TEXTURE:
+		return STAGES(FRAGMENT, FRAGMENT);
+	default:
+		return RULE_ALL_STAGES;
+	}
+}
+
+/* The last two varyings are the planes of 1/w and of depth. */
+static const char *check_pds_varying(const struct pumice_pds_insn *insn)
+{
+	uint32_t comps = insn->opcode == PUMICE_PDS_OP_TEXTURE ?
+			 pumice_usc_texture_coords(insn->dim) : insn->comps;
+
+	if (insn->bank != (insn->opcode == PUMICE_PDS_OP_COEFF ? PUMICE_PDS_BANK_CF :
+								 PUMICE_PDS_BANK_V))
+		return "planes go to coefficient registers, what is interpolated to attributes";
+	if (!comps || comps > 4)
+		return "a varying has 1 to 4 components";
+	if (insn->varying + comps > PUMICE_MAX_VARYINGS + 2)
+		return "there is no such varying";
+	return insn->addr % 4 ? "texture state is 4-byte aligned" : NULL;
+}
+
+static const char *check_pds_attr(const struct pumice_pds_insn *insn)
+{
+	if (insn->bank != PUMICE_PDS_BANK_V)
+		return "vertex attributes go to attribute registers";
+	return insn->comps && insn->comps <= 4 ? NULL : "an attribute has 1 to 4 components";
+}
+
 const char *rule_check_pds(const struct pumice_pds_insn *insn)
 {
-	uint32_t count = 1;
 	const char *wrong = NULL;
 
 	switch (insn->opcode) {
@@ -202,17 +335,24 @@ const char *rule_check_pds(const struct pumice_pds_insn *insn)
 			return "a task has too many instructions";
 		return insn->addr % 16 ? "a task's address is 16-byte aligned" : NULL;
 	case PUMICE_PDS_OP_DMA:
-		count = insn->count;
 		wrong = check_pds_dma(insn);
 		break;
 	case PUMICE_PDS_OP_MOV:
 		if (insn->source >= PUMICE_PDS_SOURCE_LOCAL_X && insn->bank != PUMICE_PDS_BANK_V)
 			wrong = "this differs between instances: it goes to an attribute register";
 		break;
+	case PUMICE_PDS_OP_ATTR:
+		wrong = check_pds_attr(insn);
+		break;
+	case PUMICE_PDS_OP_COEFF:
+	case PUMICE_PDS_OP_ITERATE:
+	case PUMICE_PDS_OP_TEXTURE:
+		wrong = check_pds_varying(insn);
+		break;
 	default:
 		break;
 	}
-	if (!wrong && insn->reg + count > rule_registers(rule_pds_bank(insn->bank)))
+	if (!wrong && insn->reg + rule_pds_registers(insn) > rule_registers(rule_pds_bank(insn->bank)))
 		wrong = "the registers go beyond the last of their bank";
 	return wrong;
 }

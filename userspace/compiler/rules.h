@@ -39,6 +39,26 @@ uint32_t rule_registers(unsigned int bank);
  */
 uint32_t rule_words(unsigned int cls, const char **what);
 
+#define RULE_ALL_STAGES 0xfu
+
+/**
+ * rule_stages - the stages whose programs may have an instruction
+ * @insn: a legal instruction
+ *
+ * Return: bit n for enum pumice_program_stage n.
+ */
+uint32_t rule_stages(const struct pumice_usc_insn *insn);
+
+/**
+ * rule_pds_stages - the same for an instruction of the PDS
+ */
+uint32_t rule_pds_stages(const struct pumice_pds_insn *insn);
+
+/**
+ * rule_pds_registers - how many consecutive registers a legal PDS instruction writes
+ */
+uint32_t rule_pds_registers(const struct pumice_pds_insn *insn);
+
 /**
  * rule_is_copy - whether an operation is a work-group copy, which small work-groups cannot have
  */

@@ -67,13 +67,31 @@ static char *round_trip(const char *text)
 	return dis;
 }
 
+/* A stage whose programs have an operation, as the language calls it. */
+static const char *stage_of(uint32_t opcode)
+{
+	switch (opcode) {
+	case PUMICE_USC_OP_UVSW:
+		return "vertex";
+	case PUMICE_USC_OP_PBE:
+		return "tile";
+	case PUMICE_USC_OP_ITR:
+	case PUMICE_USC_OP_DISCARD:
+	case PUMICE_USC_OP_DEPTH:
+		return "fragment";
+	default:	/* all of them; these have pixel outputs as operands, too */
+		return opcode % 2 ? "fragment" : "tile";
+	}
+}
+
 /* A program of raw instructions. */
-static char *words_text(const uint32_t *words, size_t insns)
+static char *words_text(const char *stage, const uint32_t *words, size_t insns)
 {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
+	fprintf(out, ".stage %s\n.vo 69\n.outputs 32\n", stage);
 	fprintf(out, ".temps 248\n.attrs 248\n.shared 4096\n.coeffs 4095\n");
 	for (size_t i = 0; i < insns; i++, words += WORDS)
 		fprintf(out, ".word %u, %u, %u, %u\n", words[0], words[1], words[2], words[3]);
@@ -81,13 +99,20 @@ static char *words_text(const uint32_t *words, size_t insns)
 	return text;
 }
 
-/* Operand bits that have a chance to be legal: small banks, small numbers, mostly no index. */
-static uint32_t random_operand(void)
+/*
+ * Operand bits that have a chance to be legal: mostly a bank that the class takes,
+ * small numbers, mostly no index.
+ */
+static uint32_t random_operand(const struct pumice_isa_class *cls)
 {
-	uint32_t bank = random32() % 17, number = random32() % 4 ? random32() % 80 : random32();
+	uint32_t number = random32() % 4 ? random32() % 80 : random32(), bank, elem;
 
+	do {
+		bank = random32() % 17;
+		elem = random32() % 2;
+	} while (random32() % 8 && !((elem ? cls->elem : cls->full) >> bank & 1));
 	return bank | (number & 0xfff) << 5 | (random32() % 8 ? 0 : (1 + random32() % 2) << 17) |
-	       (random32() % 2) << 19;
+	       elem << 19;
 }
 
 /* Fields that operands use have values then, and rarely otherwise. */
@@ -110,7 +135,7 @@ static void random_fields(const struct pumice_isa_op_info *op, const struct pumi
 	for (unsigned int i = 0; i < form->nr_operands; i++) {
 		unsigned int field = form->operands[i].field;
 		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[i].cls];
-		uint32_t value = cls->full || cls->elem ? random_operand() : random32();
+		uint32_t value = cls->full || cls->elem ? random_operand(cls) : random32();
 		const struct pumice_field_info *place = pumice_isa_place(&pumice_usc_isa,
 									 op->layout, field);
 
@@ -165,7 +190,7 @@ static void every_operation_form_and_type_round_trips(void **state)
 				kinds++;
 			}
 		}
-		char *text = words_text(words, insns);
+		char *text = words_text(stage_of(op->opcode), words, insns);
 
 		free(round_trip(text));
 		free(text);
@@ -193,7 +218,7 @@ static void every_example_of_the_reference_comes_back_as_written(void **state)
 		snprintf(text, sizeof(text), "%s\ndone:\nloop: end\n", op->example);
 		dis = round_trip(text);
 		/* Hexadecimal, and a second immediate, come back otherwise. */
-		if (op->types > 1 && !strstr(op->example, "0x") &&
+		if ((op->types > 1 || op->opcode >= PUMICE_USC_OP_UVSW) && !strstr(op->example, "0x") &&
 		    op->opcode != PUMICE_USC_OP_CLAMP && !has_line(dis, op->example))
 			fail_msg("%s came back as\n%s", op->example, dis);
 		free(dis);
@@ -256,6 +281,77 @@ static void a_second_immediate_becomes_a_special_constant_where_one_holds_it(voi
 	free(dis);
 }
 
+static void stages_outputs_and_texture_reads_round_trip(void **state)
+{
+	static const char *const programs[][3] = {
+		{ ".stage vertex", "uvsw vo68, v3", "ddx.f32 r1, v2" },
+		{ ".stage fragment", "itr r4, perspective_centroid, 3, cf3, cf0", "depth.f32 r1" },
+		{ ".stage fragment", "itr r4, linear, 1, cf9", "discard [!r1 & r2]" },
+		{ ".stage fragment", "add.f32 o1, o0, 0.5", "mov o31, [one], sh3" },
+		{ ".stage tile", "pbe sh8", "mov o0, [one], 0" },
+		{ ".stage fragment", "mov o0, [one], 0", "sample_lod.f32 r4, cube_array, v0, sh0" },
+		{ ".stage fragment", "mov o0, [one], 0", "fetch.u32 r4, 2d_array, v0, r8, sh12" },
+		{ ".stage fragment", "mov o0, [one], 0", "gather.i32 v4, 2d, r0, sh0, 3" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		const char *const *lines = programs[i];
+		char text[256];
+		char *dis;
+
+		/* The stage itself is inferred from the instructions. */
+		snprintf(text, sizeof(text), "%s\n%s\nend\n", lines[1], lines[2]);
+		dis = round_trip(text);
+		if (!has_line(dis, lines[1]) || !has_line(dis, lines[2]) ||
+		    strncmp(dis, lines[0], strlen(lines[0])))
+			fail_msg("%s came back as\n%s", text, dis);
+		free(dis);
+	}
+}
+
+static void a_stage_that_nothing_tells_is_the_directives(void **state)
+{
+	char *dis = round_trip(".stage vertex\n.vo 4\nend\n");
+
+	(void)state;
+	assert_non_null(strstr(dis, ".stage vertex\n"));
+	assert_non_null(strstr(dis, ".vo 4\n"));
+	free(dis);
+	dis = round_trip("end\n");
+	assert_null(strstr(dis, ".stage"));
+	free(dis);
+}
+
+static void a_mov_without_a_mask_writes_all_lanes(void **state)
+{
+	char *dis = round_trip("mov r1, r2\nmov r3, 5\nmov r1[0], sh1\nend\n");
+
+	(void)state;
+	assert_true(has_line(dis, "mov r1, [one], r2"));
+	assert_true(has_line(dis, "mov r3, [one], 5"));
+	assert_true(has_line(dis, "mov r1[0], sh1"));
+	free(dis);
+}
+
+static void the_pds_programs_of_graphics_round_trip(void **state)
+{
+	char *dis = round_trip(".stage vertex\n.pds\nattr v0, unorm8, 4, 0x1000, 0, 7\n"
+			       "attr v4, unorm10_2, 4, 0x2000, 16, 100, 2\nmov v8, instance_id\n"
+			       "task code\nend\n.endpds\nend\n");
+
+	(void)state;
+	assert_non_null(strstr(dis, "attr v0, unorm8, 4, 0x1000, 0, 7\n"));
+	assert_non_null(strstr(dis, "attr v4, unorm10_2, 4, 0x2000, 16, 100, 2\n"));
+	free(dis);
+	dis = round_trip(".pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, perspective\n"
+			 "texture v4, 0, linear_centroid, 2d_array, 0x3000\nmov v8, frag_w\n"
+			 "task code\nend\n.endpds\nend\n");
+	assert_non_null(strstr(dis, ".stage fragment\n"));
+	assert_non_null(strstr(dis, "texture v4, 0, linear_centroid, 2d_array, 0x3000\n"));
+	free(dis);
+}
+
 static void an_address_without_base_is_its_displacement(void **state)
 {
 	char *dis = round_trip("dc_window 64, 16\ngroup_load sig0, sh4, 0, 8\n"
@@ -295,7 +391,7 @@ static void words_that_are_no_instruction_round_trip(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = random32() & random32();
-	text = words_text(words, 2000);
+	text = words_text("fragment", words, 2000);
 	free(round_trip(text));
 	free(text);
 }
@@ -363,6 +459,10 @@ int main(void)
 		cmocka_unit_test(indexed_operands_round_trip_with_bank_dimension_and_element),
 		cmocka_unit_test(an_index_may_leave_out_dimension_and_number),
 		cmocka_unit_test(a_second_immediate_becomes_a_special_constant_where_one_holds_it),
+		cmocka_unit_test(stages_outputs_and_texture_reads_round_trip),
+		cmocka_unit_test(a_stage_that_nothing_tells_is_the_directives),
+		cmocka_unit_test(a_mov_without_a_mask_writes_all_lanes),
+		cmocka_unit_test(the_pds_programs_of_graphics_round_trip),
 		cmocka_unit_test(an_address_without_base_is_its_displacement),
 		cmocka_unit_test(registers_behind_the_first_count),
 		cmocka_unit_test(words_that_are_no_instruction_round_trip),
