@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tiling accelerators over a parameter buffer, primitives to give to them, and what
+ * they have written, read back tile by tile without the IPF.
+ *
+ * A primitive carries its number in its first varying, so that it is known again.
+ */
+#ifndef PUMICE_TARIG_H
+#define PUMICE_TARIG_H
+
+#include "../../../qemu-device/gpu/ta/ta.h"
+#include "pbrig.h"
+
+#define TARIG_TILES	4096u
+#define TARIG_CHUNK	256u	/* primitives of a call, as of a chunk of the VDM */
+
+/* A primitive with vertices of its own. */
+struct tarig_prim {
+	float pos[3][4];
+	float size[3];
+	float v[3][2];		/* varyings 1 and 2 */
+};
+
+/* A primitive in a tile. */
+struct tarig_found {
+	u32 number;		/* by the provoking vertex's first varying */
+	u32 sequence;
+	struct pumice_prim_index index;
+	struct pumice_prim_vertex vertex[3];
+	float v[3][3];
+};
+
+struct tarig_tile {
+	struct tarig_found *found;
+	u32 count, room;
+};
+
+struct tarig {
+	struct pbrig *pb;
+	struct pm_scene scene;
+	struct ta *ta[PUMICE_MAX_CORES];
+	u32 cores;
+	struct ta_draw draw;		/* set up for screen positions: x, y in pixels, w 1 */
+	struct tarig_tile tile[TARIG_TILES];
+};
+
+struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene);
+void tarig_destroy(struct tarig *rig);
+
+/* Vertices of the draw's kind. */
+u32 tarig_vertices(const struct tarig *rig);
+/*
+ * Give primitives first to first + count - 1 of prims to a core. What stops it, and *done
+ * of them; a fault fails the test.
+ */
+enum ta_result tarig_give(struct tarig *rig, u32 core, const struct tarig_prim *prims, u32 first,
+			  u32 count, u32 *done);
+/* All of them, in chunks with rising sequences, to core 0; memory must be enough. */
+void tarig_give_all(struct tarig *rig, const struct tarig_prim *prims, u32 count);
+/* Finish the scene of one core, and append what it wrote to rig->tile. */
+void tarig_finish(struct tarig *rig, u32 core);
+void tarig_begin(struct tarig *rig, u32 core);
+/* Forget what was found. */
+void tarig_clear(struct tarig *rig);
+/* Whether a tile holds the primitive. */
+bool tarig_holds(const struct tarig *rig, u32 tile, u32 number);
+
+/* A number in pixels, a multiple of 1/256, from low to high - 1/256. */
+float tarig_pixel(struct tarig *rig, s32 low, s32 high);
+
+#endif

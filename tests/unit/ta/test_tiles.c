@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tile lists against exact geometry: no tile is missing, and, as a share that is printed and
+ * must be all, none is too many.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry.h"
+#include "tarig.h"
+
+#define BATCH	400u
+
+struct count {
+	u64 prims, listed, touched;
+};
+
+static s64 fixed(float pixel)
+{
+	return (s64)(pixel * 256);
+}
+
+static void set(struct tarig_prim *p, u32 i, float x, float y)
+{
+	p->pos[i][0] = x;
+	p->pos[i][1] = y;
+	p->pos[i][2] = 0.5f;
+	p->pos[i][3] = 1;
+}
+
+/* Positions of several kinds: anywhere, close together, on edges of tiles, far away. */
+static void make(struct tarig *rig, struct tarig_prim *p)
+{
+	const s32 w = (s32)rig->scene.width, h = (s32)rig->scene.height;
+	const u32 how = pbrig_random(rig->pb, 5);
+	float x = tarig_pixel(rig, -20, w + 20), y = tarig_pixel(rig, -20, h + 20);
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		if (how == 1) {
+			x += tarig_pixel(rig, -3, 3);
+			y += tarig_pixel(rig, -3, 3);
+		} else if (how == 2) {
+			x = (float)(((s32)pbrig_random(rig->pb, 12) - 2) * (s32)rig->scene.tile_w);
+			y = (float)(((s32)pbrig_random(rig->pb, 12) - 2) * (s32)rig->scene.tile_h);
+		} else if (how == 3) {
+			x = tarig_pixel(rig, -16000, 16000);
+			y = tarig_pixel(rig, -16000, 16000);
+		} else if (i) {
+			x = tarig_pixel(rig, -20, w + 20);
+			y = tarig_pixel(rig, -20, h + 20);
+		}
+		set(p, i, x, y);
+	}
+	p->size[0] = (float)(1 + pbrig_random(rig->pb, 1023)) / 16;
+}
+
+/* What the rules make of it. False: nothing. */
+static bool shape_of(const struct tarig *rig, const struct tarig_prim *p, struct geo *g)
+{
+	u32 i;
+
+	switch (rig->draw.kind) {
+	case PUMICE_PRIM_KIND_LINE:
+		return geo_line(g, fixed(p->pos[0][0]), fixed(p->pos[0][1]), fixed(p->pos[1][0]),
+				fixed(p->pos[1][1]), 2.5);
+	case PUMICE_PRIM_KIND_POINT:
+		geo_point(g, fixed(p->pos[0][0]), fixed(p->pos[0][1]), (double)p->size[0]);
+		return true;
+	default:
+		for (i = 0; i < 3; i++) {
+			g->x[i] = fixed(p->pos[i][0]);
+			g->y[i] = fixed(p->pos[i][1]);
+		}
+		g->n = 3;
+		return geo_area(g) != 0;
+	}
+}
+
+static void compare(const struct tarig *rig, const struct tarig_prim *p, u32 number,
+		    struct count *count)
+{
+	const struct pm_scene *s = &rig->scene;
+	struct geo g;
+	const bool any = shape_of(rig, p, &g);
+	u32 tx, ty;
+
+	for (ty = 0; ty < s->tiles_y; ty++)
+		for (tx = 0; tx < s->tiles_x; tx++) {
+			const s64 x1 = (tx + 1) * s->tile_w < s->width ? (tx + 1) * s->tile_w : s->width;
+			const s64 y1 = (ty + 1) * s->tile_h < s->height ? (ty + 1) * s->tile_h :
+									  s->height;
+			const bool meets = any && geo_meets(&g, tx * s->tile_w * 256,
+							    ty * s->tile_h * 256, x1 * 256, y1 * 256);
+			const bool holds = tarig_holds(rig, ty * s->tiles_x + tx, number);
+
+			if (meets && !holds)
+				fail_msg("primitive %u is missing in tile %u, %u", number, tx, ty);
+			count->listed += holds;
+			count->touched += meets;
+		}
+	count->prims++;
+}
+
+static void run(u8 kind, const struct pumice_scene *scene, u32 batches, struct count *count)
+{
+	struct tarig *rig = tarig_create(3000, scene);
+	struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
+	struct gpu_fault fault;
+	const float width = 2.5f;
+	u32 b, i;
+
+	rig->draw.kind = kind;
+	memcpy(&rig->draw.state.line_width, &width, sizeof(width));
+	rig->pb->seed += (u64)kind * 1000003 + scene->width;
+	for (b = 0; b < batches; b++) {
+		for (i = 0; i < BATCH; i++)
+			make(rig, &prims[i]);
+		tarig_clear(rig);
+		tarig_begin(rig, 0);
+		tarig_give_all(rig, prims, BATCH);
+		tarig_finish(rig, 0);
+		for (i = 0; i < BATCH; i++)
+			compare(rig, &prims[i], i, count);
+		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+	}
+	free(prims);
+	tarig_destroy(rig);
+}
+
+/* Over tile sizes and targets whose last tiles are cut. */
+static void run_all(u8 kind)
+{
+	static const struct pumice_scene scenes[] = {
+		{ .width = 200, .height = 150, .cores = 1, .tile_size = PUMICE_TILE_SIZE_16X16 },
+		{ .width = 257, .height = 97, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X16 },
+		{ .width = 320, .height = 320, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X32 },
+	};
+	struct count count = { 0 };
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		run(kind, &scenes[i], 100, &count);
+	print_message("%llu primitives in %llu tiles: %.4f %% of the entries are needed\n",
+		      (unsigned long long)count.prims, (unsigned long long)count.listed,
+		      100.0 * (double)count.touched / (double)count.listed);
+	assert_true(count.prims >= 100000);
+	assert_int_equal(count.listed, count.touched);
+}
+
+static void triangles_are_in_the_tiles_they_touch_and_no_others(void **state)
+{
+	(void)state;
+	run_all(PUMICE_PRIM_KIND_TRIANGLE);
+}
+
+static void lines_are_in_the_tiles_they_touch_and_no_others(void **state)
+{
+	(void)state;
+	run_all(PUMICE_PRIM_KIND_LINE);
+}
+
+static void points_are_in_the_tiles_they_touch_and_no_others(void **state)
+{
+	(void)state;
+	run_all(PUMICE_PRIM_KIND_POINT);
+}
+
+/* Tiles keep the order of submission, and a primitive comes once. */
+static void tiles_keep_the_order_of_submission(void **state)
+{
+	struct pumice_scene scene = { .width = 200, .height = 150, .cores = 1 };
+	struct tarig *rig = tarig_create(3000, &scene);
+	struct tarig_prim *prims = calloc(3000, sizeof(*prims));
+	u32 i, t;
+
+	(void)state;
+	for (i = 0; i < 3000; i++)
+		make(rig, &prims[i]);
+	tarig_give_all(rig, prims, 3000);
+	tarig_finish(rig, 0);
+	for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y; t++)
+		for (i = 1; i < rig->tile[t].count; i++)
+			assert_true(rig->tile[t].found[i].number > rig->tile[t].found[i - 1].number);
+	free(prims);
+	tarig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(triangles_are_in_the_tiles_they_touch_and_no_others),
+		cmocka_unit_test(lines_are_in_the_tiles_they_touch_and_no_others),
+		cmocka_unit_test(points_are_in_the_tiles_they_touch_and_no_others),
+		cmocka_unit_test(tiles_keep_the_order_of_submission),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
