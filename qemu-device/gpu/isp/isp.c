@@ -242,6 +242,17 @@ bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,
 	return done.overlap;
 }
 
+/*
+ * Whether the object must be shaded before anything else is drawn over it: where its
+ * tests wait, and where a program that runs once for several samples reads what
+ * is under the first of them, which must not depend on what hides it later.
+ */
+static bool shade_first(const struct isp_tile *tile, const struct isp_state *state)
+{
+	return state->pass_type != PUMICE_PASS_TYPE_OPAQUE &&
+	       (state->pass_type != PUMICE_PASS_TYPE_TRANSLUCENT || tile->samples > 1);
+}
+
 void isp_draw(struct isp_tile *tile, const struct isp_setup *setup, const struct isp_state *state,
 	      bool back, u32 tag, struct isp_result *result)
 {
@@ -259,13 +270,13 @@ void isp_draw(struct isp_tile *tile, const struct isp_setup *setup, const struct
 		return;
 	d.mode = (enum isp_mode)modes[state->pass_type];
 	set_tests(&d, state, back);
-	d.tag = d.mode == ISP_TEST ? tag : tag | ISP_LATE;
+	d.tag = shade_first(tile, state) ? tag | ISP_LATE : tag;
 	raster(tile, &d, &done);
 	result->covered = done.covered;
 	result->passed = done.passed;
 	if (!done.passed)
 		return;
-	tile->late |= d.mode != ISP_TEST;
+	tile->late |= d.tag >> 31;
 	tile->row0 = d.row0 < tile->row0 ? d.row0 : tile->row0;
 	tile->row1 = d.row1 > tile->row1 ? d.row1 : tile->row1;
 }

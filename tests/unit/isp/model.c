@@ -291,7 +291,7 @@ static bool passes(const struct model *m, const struct isp_state *state, bool ba
 
 /* One covered sample. */
 static void draw_sample(struct model *m, const struct isp_state *state, bool back, u32 tag, u32 s,
-			u32 at, float z, struct model_result *r)
+			u32 at, float z, bool many, struct model_result *r)
 {
 	const u32 old = m->tag[s][at];
 	bool pass = true;
@@ -307,7 +307,8 @@ static void draw_sample(struct model *m, const struct isp_state *state, bool bac
 		return;
 	r->passed++;
 	m->tag[s][at] = state->pass_type == PUMICE_PASS_TYPE_OPAQUE ||
-			state->pass_type == PUMICE_PASS_TYPE_TRANSLUCENT ? tag : tag | 1u << 31;
+			(state->pass_type == PUMICE_PASS_TYPE_TRANSLUCENT && !many) ?
+				tag : tag | 1u << 31;
 }
 
 struct model_result model_draw(struct model *m, const struct isp_tile *tile,
@@ -326,7 +327,8 @@ struct model_result model_draw(struct model *m, const struct isp_tile *tile,
 					continue;
 				any = true;
 				draw_sample(m, state, back, tag, s, y * 32 + x,
-					    model_depth(tile, t, state, x, y, s), &r);
+					    model_depth(tile, t, state, x, y, s),
+					    tile->samples > 1, &r);
 			}
 			r.covered += any;
 		}
