@@ -94,7 +94,7 @@ static void load_target(struct text *text, const struct pumice_target *t, u32 sh
 
 	put(text, "fetch.f32 r0, 2d, v0, r4, sh%u\n", sh);
 	for (i = 0; i < n; i++)
-		put(text, "mov o%u, r%u\n", t->source + i, i);
+		put(text, "mov o%u, [one], r%u\n", t->source + i, i);
 	*loaded |= ((1u << n) - 1) << t->source;
 }
 
@@ -114,7 +114,7 @@ static int place_background(struct pumice_stream *s, const struct pumice_render_
 		if (!d->targets[i].load)
 			continue;
 		if (used == 1) {
-			put(&text, "mov r4, 0\n");
+			put(&text, "mov r4, [one], 0\n");
 			used = 3;
 		}
 		part_texture(&d->targets[i], &textures[i]);
@@ -125,7 +125,7 @@ static int place_background(struct pumice_stream *s, const struct pumice_render_
 	}
 	for (i = 0; i < d->pdm.outputs; i++)
 		if (!(loaded & 1u << i))
-			put(&text, "mov o%u, sh%u\n", i, i);
+			put(&text, "mov o%u, [one], sh%u\n", i, i);
 	put(&text, "end\n");
 	return stream_place_program(s, text.line, inputs, used, words);
 }

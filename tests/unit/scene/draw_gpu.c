@@ -27,7 +27,7 @@ static const char vertex_size_text[] = POSITION
 	"uvsw vo4, v12\nuvsw vo5, v4\nuvsw vo6, v5\nuvsw vo7, v6\nuvsw vo8, v7\n"
 	"uvsw vo9, v8\nuvsw vo10, v9\nend\n";
 
-#define STORE "mov o0, v0\nmov o1, v1\nmov o2, v2\nmov o3, v3\nmov o4, sh0\nend\n"
+#define STORE "mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], v3\nmov o4, [one], sh0\nend\n"
 #define TIMES(reg) \
 	"mul.f32 v0, v0, " reg "0\nmul.f32 v1, v1, " reg "1\n" \
 	"mul.f32 v2, v2, " reg "2\nmul.f32 v3, v3, " reg "3\n"
@@ -36,12 +36,12 @@ static const char vertex_size_text[] = POSITION
 static const char *const fragment_text[SHADE_COUNT] = {
 	[SHADE_PLAIN] = STORE,
 	[SHADE_BLEND] =
-		"sub.f32 r0, 1.0, v3\n"
+		"neg.f32 r0, v3\nadd.f32 r0, r0, 1.0\n"
 		"mul.f32 v0, v0, v3\nmul.f32 v1, v1, v3\nmul.f32 v2, v2, v3\nmul.f32 v3, v3, v3\n"
-		"mov r1, o0\nfma.f32 v0, r1, r0, v0\n"
-		"mov r1, o1\nfma.f32 v1, r1, r0, v1\n"
-		"mov r1, o2\nfma.f32 v2, r1, r0, v2\n"
-		"mov r1, o3\nfma.f32 v3, r1, r0, v3\n"
+		"mov r1, [one], o0\nfma.f32 v0, r1, r0, v0\n"
+		"mov r1, [one], o1\nfma.f32 v1, r1, r0, v1\n"
+		"mov r1, [one], o2\nfma.f32 v2, r1, r0, v2\n"
+		"mov r1, [one], o3\nfma.f32 v3, r1, r0, v3\n"
 		STORE,
 	[SHADE_DISCARD] =
 		"xor r0, v8, v9\nshr.u32 r0, r0, 1\nand.u32 r0, r0, 1\ndiscard [r0]\n" STORE,

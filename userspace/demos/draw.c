@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/* What the demos that draw share. See draw.h. */
+#include "draw.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture.h"
+
+#define STREAM_BYTES	(1u << 20)
+#define PLENTY		8192u	/* pages: 32 MiB */
+#define TIMEOUT_NS	(120 * 1000000000ull)
+#define OUTPUTS		4u
+
+static void check(const struct draw *d, const char *what, int ret)
+{
+	if (ret)
+		demo_fail(d->name, "%s: %s", what, pumice_device_error(d->dev));
+}
+
+static struct pumice_image *make_image(struct draw *d, uint32_t format, uint32_t layout,
+				       uint32_t width, uint32_t height, uint32_t levels)
+{
+	const struct pumice_image_desc desc = {
+		.format = format, .layout = layout, .dim = PUMICE_TEXTURE_DIM_2D,
+		.width = width, .height = height, .levels = levels,
+	};
+	struct pumice_image *image;
+
+	check(d, "image", pumice_image_create(d->vm, &desc, &image));
+	return image;
+}
+
+static void make_targets(struct draw *d)
+{
+	const struct draw_options *o = &d->options;
+	const struct pumice_freelist_desc list = { .initial_pages = o->pages,
+						   .max_pages = o->pages };
+	struct pumice_hwrt_desc set = {
+		.width = o->width, .height = o->height, .samples = o->samples,
+		.tile_size = o->tile_size, .spill_outputs = OUTPUTS,
+	};
+
+	d->picture = make_image(d, o->format, PUMICE_LAYOUT_LINEAR, o->width, o->height, 1);
+	check(d, "free list", pumice_freelist_create(d->vm, &list, &d->list));
+	set.local = d->list;
+	check(d, "data set", pumice_hwrt_create(d->vm, &set, &d->hwrt));
+	if (o->stats)
+		draw_buffer(d, (uint64_t)(o->width + 15) / 16 * ((o->height + 15) / 16) * 16,
+			    &d->stats);
+}
+
+void draw_open(struct draw *d, const char *name, const char *device,
+	       const struct draw_options *options)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device_info info;
+
+	*d = (struct draw){ .name = name, .options = *options };
+	d->options.samples = options->samples ? options->samples : 1;
+	d->options.format = options->format ? options->format : PUMICE_FORMAT_RGBA8_SRGB;
+	d->options.pages = options->pages ? options->pages : PLENTY;
+	if (pumice_device_open(device, &d->dev, error, sizeof(error)))
+		demo_fail(name, "no GPU: %s", error);
+	check(d, "device", pumice_device_info(d->dev, &info));
+	d->clock_hz = info.clock_hz;
+	check(d, "VM", pumice_vm_create(d->dev, &d->vm));
+	check(d, "render context",
+	      pumice_context_create_type(d->vm, PUMICE_CONTEXT_RENDER, PUMICE_PRIORITY_NORMAL,
+					 &d->render));
+	check(d, "transfer context",
+	      pumice_context_create_type(d->vm, PUMICE_CONTEXT_TRANSFER, PUMICE_PRIORITY_NORMAL,
+					 &d->transfer));
+	check(d, "stream", pumice_stream_create(d->vm, STREAM_BYTES, &d->stream));
+	check(d, "stream", pumice_stream_create(d->vm, 65536, &d->copies));
+	make_targets(d);
+	printf("%s: %s, %u cores of %u USCs, firmware %s\n", name, info.backend, info.cores,
+	       info.uscs_per_core, info.fw_build_id);
+}
+
+void draw_close(struct draw *d)
+{
+	if (d->options.stats)
+		draw_buffer_free(d, &d->stats);
+	pumice_hwrt_destroy(d->hwrt);
+	pumice_freelist_destroy(d->list);
+	pumice_image_destroy(d->picture);
+	pumice_stream_destroy(d->copies);
+	pumice_stream_destroy(d->stream);
+	pumice_context_destroy(d->transfer);
+	pumice_context_destroy(d->render);
+	pumice_vm_destroy(d->vm);
+	pumice_device_close(d->dev);
+}
+
+struct pumice_kernel *draw_program(struct draw *d, const unsigned char *file, size_t bytes)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_program *program;
+	struct pumice_kernel *kernel;
+
+	if (pumice_program_parse(file, bytes, &program, error, sizeof(error)))
+		demo_fail(d->name, "program: %s", error);
+	check(d, "program", pumice_kernel_create(d->vm, program, &kernel));
+	pumice_program_destroy(program);
+	return kernel;
+}
+
+void draw_buffer(struct draw *d, uint64_t bytes, struct demo_buffer *b)
+{
+	check(d, "buffer", pumice_bo_create(d->dev, bytes, d->vm, &b->bo));
+	check(d, "buffer", pumice_bo_map(b->bo, &b->cpu));
+	check(d, "buffer", pumice_vm_place(d->vm, b->bo, PUMICE_BIND_NOEXEC, &b->va));
+}
+
+void draw_buffer_free(struct draw *d, struct demo_buffer *b)
+{
+	check(d, "buffer", pumice_vm_remove(d->vm, b->va));
+	pumice_bo_unmap(b->bo);
+	pumice_bo_destroy(b->bo);
+}
+
+void draw_model(struct draw *d, const struct mesh *mesh, struct draw_model *model)
+{
+	draw_buffer(d, mesh->vertices * sizeof(*mesh->vertex), &model->vertices);
+	draw_buffer(d, mesh->indices * sizeof(*mesh->index), &model->indices);
+	memcpy(model->vertices.cpu, mesh->vertex, mesh->vertices * sizeof(*mesh->vertex));
+	memcpy(model->indices.cpu, mesh->index, mesh->indices * sizeof(*mesh->index));
+	model->vertex_count = mesh->vertices;
+	model->index_count = mesh->indices;
+}
+
+void draw_model_free(struct draw *d, struct draw_model *model)
+{
+	draw_buffer_free(d, &model->vertices);
+	draw_buffer_free(d, &model->indices);
+}
+
+struct pumice_image *draw_texture(struct draw *d, uint32_t size, const uint32_t *texels)
+{
+	struct pumice_image *image = make_image(d, PUMICE_FORMAT_RGBA8_SRGB,
+						PUMICE_LAYOUT_TWIDDLED, size, size, 0);
+	uint64_t va;
+
+	check(d, "texture", pumice_image_upload(image, (struct pumice_image_part){ 0 }, texels, 0));
+	pumice_stream_reset(d->copies);
+	check(d, "mip-maps", pumice_stream_mipmaps(d->copies, image));
+	check(d, "mip-maps", pumice_stream_tdm_end(d->copies, &va));
+	check(d, "mip-maps", pumice_context_run(d->transfer, va, TIMEOUT_NS, NULL));
+	return image;
+}
+
+void draw_object_init(struct draw *d, struct draw_object *object)
+{
+	*object = (struct draw_object){ 0 };
+	pumice_draw_state_init(&object->state, d->options.width, d->options.height);
+	object->state.vdm.varyings = 8;
+	object->state.vdm.front_ccw = true;
+	object->state.vdm.cull_back = true;
+	object->state.vdm.small_cull = true;
+	object->state.isp.depth_func = PUMICE_COMPARE_LESS;
+	object->state.isp.depth_write = true;
+}
+
+void draw_begin(struct draw *d)
+{
+	pumice_stream_reset(d->stream);
+}
+
+static void vertex_stage(struct draw *d, const struct draw_object *o, uint32_t words[4])
+{
+	const struct pumice_input attribute = {
+		.kind = PUMICE_INPUT_ATTRIBUTE, .format = PUMICE_ATTR_KIND_F32, .count = 3,
+		.stride = sizeof(struct mesh_vertex), .va = o->model->vertices.va,
+		.elements = o->model->vertex_count,
+	};
+	struct pumice_input in[5] = { attribute, attribute, attribute };
+	struct pumice_stage_desc stage = { .kernel = o->vertex, .inputs = in, .input_count = 5 };
+
+	in[1].reg = 4;
+	in[1].va += offsetof(struct mesh_vertex, normal);
+	in[2].reg = 8;
+	in[2].va += offsetof(struct mesh_vertex, uv);
+	in[2].count = 2;
+	in[3] = (struct pumice_input){ .kind = PUMICE_INPUT_SOURCE, .reg = 12,
+				       .source = PUMICE_PDS_SOURCE_INSTANCE };
+	in[4] = (struct pumice_input){ .kind = PUMICE_INPUT_UNIFORMS, .words = o->vertex_uniforms,
+				       .count = o->vertex_words };
+	if (!o->vertex_words)
+		stage.input_count = 4;
+	check(d, "vertex stage", pumice_stream_stage(d->stream, &stage, words));
+}
+
+static void fragment_stage(struct draw *d, const struct draw_object *o, uint32_t words[4])
+{
+	const struct pumice_input varying = { .kind = PUMICE_INPUT_VARYING, .count = 4,
+					      .mode = PUMICE_USC_ITERATE_PERSPECTIVE };
+	const uint32_t varyings = o->state.vdm.varyings;
+	struct pumice_input in[4];
+	struct pumice_stage_desc stage = { .kernel = o->fragment, .inputs = in };
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < varyings; i += 4) {
+		in[n] = varying;
+		in[n].reg = in[n].varying = i;
+		in[n++].count = varyings - i < 4 ? varyings - i : 4;
+	}
+	if (o->fragment_words)
+		in[n++] = (struct pumice_input){ .kind = PUMICE_INPUT_UNIFORMS,
+						 .words = o->fragment_uniforms,
+						 .count = o->fragment_words };
+	if (o->texture) {
+		pumice_image_texture(o->texture, &texture);
+		pumice_sampler_init(&sampler);
+		sampler.min_linear = sampler.mag_linear = true;
+		if (o->mipmaps)
+			sampler.mip_filter = PUMICE_MIP_FILTER_LINEAR;
+		in[n++] = (struct pumice_input){ .kind = PUMICE_INPUT_TEXTURE, .reg = 16,
+						 .texture = &texture, .sampler = &sampler };
+	}
+	stage.input_count = n;
+	check(d, "fragment stage", pumice_stream_stage(d->stream, &stage, words));
+}
+
+void draw_add(struct draw *d, const struct draw_object *o)
+{
+	const struct pumice_vdm_draw_indexed draw = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .index_size = PUMICE_INDEX_SIZE_U32,
+		.indices = o->model->indices.va, .index_count = o->model->index_count,
+		.count = o->model->index_count, .instances = o->instances ? o->instances : 1,
+	};
+	struct pumice_draw_state state = o->state;
+
+	vertex_stage(d, o, state.vdm.vertex);
+	fragment_stage(d, o, state.tsp.fragment);
+	check(d, "state", pumice_stream_draw_state(d->stream, &state, NULL));
+	check(d, "draw", pumice_stream_draw_indexed(d->stream, &draw));
+}
+
+static uint64_t ticks_ns(const struct draw *d, uint64_t ticks)
+{
+	return (uint64_t)((double)ticks * 1e9 / (double)d->clock_hz);
+}
+
+/* Times of both jobs, as far as the device tells. */
+static void take_times(struct draw *d)
+{
+	struct pumice_job_result r;
+	const uint64_t last = pumice_context_jobs(d->render);
+
+	d->geometry_ns = d->fragment_ns = 0;
+	if (!pumice_context_get_job_result(d->render, last - 1, &r, sizeof(r)))
+		d->geometry_ns = ticks_ns(d, r.end - r.start);
+	if (!pumice_context_get_job_result(d->render, last, &r, sizeof(r)))
+		d->fragment_ns = ticks_ns(d, r.end - r.start);
+}
+
+void draw_end(struct draw *d)
+{
+	struct pumice_render_desc render = {
+		.pdm = { .outputs = OUTPUTS, .clear_depth = demo_bits(1),
+			 .stats_addr = d->stats.va },
+		.targets = { { .image = d->picture, .resolve = d->options.samples > 1,
+			       .dither = true } },
+		.target_count = 1,
+	};
+	struct pumice_frame frame = { .hwrt = d->hwrt, .hwrt_data = d->scene };
+
+	memcpy(render.clear, d->clear, sizeof(d->clear));
+	if (d->options.stats)
+		memset(d->stats.cpu, 0, pumice_bo_size(d->stats.bo));
+	check(d, "geometry", pumice_stream_vdm_end(d->stream, &frame.geometry));
+	check(d, "render record", pumice_stream_render(d->stream, &render, &frame.render));
+	check(d, "frame", pumice_render(d->render, &frame, TIMEOUT_NS, NULL));
+	d->scene ^= 1;
+	take_times(d);
+}
+
+uint8_t *draw_pixels(struct draw *d)
+{
+	const size_t count = (size_t)d->options.width * d->options.height;
+	uint8_t *texels = malloc(count * 4), *rgb = malloc(count * 3);
+	size_t i;
+
+	if (!texels || !rgb)
+		demo_fail(d->name, "out of memory");
+	check(d, "picture",
+	      pumice_image_download(d->picture, (struct pumice_image_part){ 0 }, texels, 0));
+	for (i = 0; i < count; i++)
+		memcpy(rgb + 3 * i, texels + 4 * i, 3);
+	free(texels);
+	return rgb;
+}
+
+void draw_write(struct draw *d, const char *path)
+{
+	uint8_t *rgb = draw_pixels(d);
+
+	if (!picture_write(path, d->options.width, d->options.height, rgb))
+		demo_fail(d->name, "%s: cannot be written", path);
+	free(rgb);
+	printf("%s: wrote %s\n", d->name, path);
+}
+
+void draw_report(const struct draw *d, const char *what)
+{
+	printf("%s: %s: geometry %.3f ms, fragments %.3f ms\n", d->name, what,
+	       (double)d->geometry_ns / 1e6, (double)d->fragment_ns / 1e6);
+}
+
+void draw_arguments(const char *name, int argc, char **argv, const char **path,
+		    const char **device)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "o:d:h")) != -1) {
+		if (option == 'o')
+			*path = optarg;
+		else if (option == 'd')
+			*device = optarg;
+		else {
+			fprintf(option == 'h' ? stdout : stderr,
+				"usage: pumice-demo-%s [-o FILE] [-d DEVICE]\n", name);
+			exit(option != 'h');
+		}
+	}
+}
+
+void draw_matrices(uint32_t words[32], const struct matrix *clip, const struct matrix *model)
+{
+	memcpy(words, clip->m, sizeof(clip->m));
+	memcpy(words + 16, model->m, sizeof(model->m));
+}

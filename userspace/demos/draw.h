@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the demos that draw share: a render context with targets, programs with
+ * their inputs, and frames that are put together object by object.
+ *
+ * All functions exit with a message where they fail.
+ */
+#ifndef PUMICE_DEMO_DRAW_H
+#define PUMICE_DEMO_DRAW_H
+
+#include <pumice/pumice_gfx.h>
+
+#include "demo.h"
+#include "matrix.h"
+#include "mesh.h"
+
+/* What is asked for; zeroes are what most demos want. */
+struct draw_options {
+	uint32_t width, height;
+	uint32_t samples;	/* 0: 1 */
+	uint32_t format;	/* of the picture; 0: RGBA8_SRGB */
+	uint32_t pages;		/* of the parameter buffer; 0: plenty */
+	uint32_t tile_size;
+	bool stats;		/* count what each tile takes */
+};
+
+struct draw {
+	const char *name;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *render, *transfer;
+	struct pumice_stream *stream, *copies;
+	struct pumice_freelist *list;
+	struct pumice_hwrt *hwrt;
+	struct pumice_image *picture;
+	struct demo_buffer stats;	/* tile_stats, if they are wanted */
+	struct draw_options options;
+	float clear[4];			/* linear R, G, B, A */
+	uint32_t scene;			/* of the data set: frames take turns */
+	uint64_t clock_hz, geometry_ns, fragment_ns;	/* of the last frame, by the GPU clock */
+	uint32_t partials;		/* of the last frame */
+};
+
+/* A model in memory. */
+struct draw_model {
+	struct demo_buffer vertices, indices;
+	uint32_t vertex_count, index_count;
+};
+
+/* One object of a frame: state with stages filled in, and what is drawn. */
+struct draw_object {
+	const struct draw_model *model;
+	const struct pumice_kernel *vertex, *fragment;
+	const uint32_t *vertex_uniforms;	/* to sh0 and on */
+	uint32_t vertex_words;
+	const uint32_t *fragment_uniforms;
+	uint32_t fragment_words;
+	const struct pumice_image *texture;	/* to sh16 of the fragment program; or NULL */
+	bool mipmaps;
+	struct pumice_draw_state state;
+	uint32_t instances;	/* 0: 1 */
+};
+
+void draw_open(struct draw *draw, const char *name, const char *device,
+	       const struct draw_options *options);
+void draw_close(struct draw *draw);
+
+struct pumice_kernel *draw_program(struct draw *draw, const unsigned char *file, size_t bytes);
+void draw_buffer(struct draw *draw, uint64_t bytes, struct demo_buffer *buffer);
+void draw_buffer_free(struct draw *draw, struct demo_buffer *buffer);
+void draw_model(struct draw *draw, const struct mesh *mesh, struct draw_model *model);
+void draw_model_free(struct draw *draw, struct draw_model *model);
+/* An RGBA8_SRGB texture with all levels, which the PTLA makes of level 0. */
+struct pumice_image *draw_texture(struct draw *draw, uint32_t size, const uint32_t *texels);
+
+/* A state with depth test and write, backs of counter-clockwise triangles culled. */
+void draw_object_init(struct draw *draw, struct draw_object *object);
+
+/*
+ * A frame: begin, objects, end. The vertex program gets a mesh_vertex: v0 position,
+ * v4 normal, v8 uv; v12 is the instance. Eight varyings go to v0 to v7 of the
+ * fragment program, interpolated with perspective.
+ */
+void draw_begin(struct draw *draw);
+void draw_add(struct draw *draw, const struct draw_object *object);
+void draw_end(struct draw *draw);
+
+/* The picture: 8-bit R, G, B, row by row from the top; free() it. */
+uint8_t *draw_pixels(struct draw *draw);
+/* The same as a PNG file. */
+void draw_write(struct draw *draw, const char *path);
+/* One line: times of the last frame. */
+void draw_report(const struct draw *draw, const char *what);
+
+/* Options -o FILE and -d DEVICE; what else there is is refused. */
+void draw_arguments(const char *name, int argc, char **argv, const char **path,
+		    const char **device);
+
+/* Uniforms of mesh_vertex.pasm: to clip space, then of the model in the world. */
+void draw_matrices(uint32_t words[32], const struct matrix *clip, const struct matrix *model);
+
+#endif
