@@ -8,10 +8,10 @@
 #define PUMICE_GPU_MASTERS_ABSENT_H
 
 #define HAVE_PM		1
-#define HAVE_VDM	0
+#define HAVE_VDM	1
 #define HAVE_PDM	1
 #define HAVE_PTLA	1
-#define HAVE_CORE	0
+#define HAVE_CORE	1
 
 __attribute__((unused)) static struct dm_status absent;
 

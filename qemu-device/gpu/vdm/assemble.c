@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Assembly of primitives. See assemble.h.
+ *
+ * A strip's triangles of odd number are turned round so that all of them face the
+ * same way, and the provoking vertex stays where it is: first or last.
+ */
+#include "assemble.h"
+
+#include <string.h>
+
+#define HASH_FACTOR	2654435761u	/* 2^32 over the golden ratio: spreads neighbours */
+#define HASH_SHIFT	20u		/* leaves 12 bits */
+#define LEAD_MAX	2u		/* places before the first that a piece needs */
+
+_Static_assert(VDM_CACHE_ENTRIES == 1u << (32 - HASH_SHIFT), "a hash is an entry");
+_Static_assert(VDM_PIECE_VERTICES % PUMICE_LANES == 0, "whole waves");
+
+u32 vdm_topology_vertices(u32 topology)
+{
+	switch ((enum pumice_topology)topology) {
+	case PUMICE_TOPOLOGY_POINTS:
+		return 1;
+	case PUMICE_TOPOLOGY_LINES:
+	case PUMICE_TOPOLOGY_LINE_STRIP:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+u32 vdm_topology_step(u32 topology)
+{
+	switch ((enum pumice_topology)topology) {
+	case PUMICE_TOPOLOGY_LINES:
+		return 2;
+	case PUMICE_TOPOLOGY_TRIANGLES:
+		return 3;
+	default:
+		return 1;
+	}
+}
+
+enum pumice_prim_kind vdm_topology_kind(u32 topology)
+{
+	switch (vdm_topology_vertices(topology)) {
+	case 1:
+		return PUMICE_PRIM_KIND_POINT;
+	case 2:
+		return PUMICE_PRIM_KIND_LINE;
+	default:
+		return PUMICE_PRIM_KIND_TRIANGLE;
+	}
+}
+
+/* Read count indices from place at on; those beyond the buffer are 0. */
+static bool read_indices(struct vdm_reader *reader, const struct vdm_draw *draw, u64 at, u32 count,
+			 u32 *out, struct gpu_fault *fault)
+{
+	const u64 first = draw->first + at;
+	const u64 left = first < draw->index_count ? draw->index_count - first : 0;
+	const u32 there = left < count ? (u32)left : count;
+	u32 n = there;
+	u8 *raw = (u8 *)out;
+
+	if (there && !mmu_read(reader->mmu, reader->tlb, reader->ctx,
+			       draw->indices + (first << draw->index_shift), raw,
+			       (u64)there << draw->index_shift, PUMICE_ACCESS_READ,
+			       PUMICE_UNIT_VDM, fault))
+		return false;
+	/* Widen in place, from the last on. */
+	while (draw->index_shift < 2 && n--) {
+		u16 wide;
+
+		if (draw->index_shift == 1) {
+			memcpy(&wide, raw + 2 * n, sizeof(wide));
+			out[n] = wide;
+		} else {
+			out[n] = raw[n];
+		}
+	}
+	memset(out + there, 0, (count - there) * sizeof(*out));
+	reader->read += count;
+	return true;
+}
+
+/* The index that ends a run. */
+static u32 restart_index(const struct vdm_draw *draw)
+{
+	return UINT32_MAX >> (32 - (8u << draw->index_shift));
+}
+
+bool vdm_find_run(struct vdm_reader *reader, const struct vdm_draw *draw, u64 begin, u64 end,
+		  u64 *run, struct gpu_fault *fault)
+{
+	const u32 restart = restart_index(draw);
+	u32 index[VDM_PIECE_PRIMS];
+
+	/* Backwards: the last one counts. */
+	while (end > begin) {
+		u32 count = end - begin < VDM_PIECE_PRIMS ? (u32)(end - begin) : VDM_PIECE_PRIMS;
+
+		end -= count;
+		if (!read_indices(reader, draw, end, count, index, fault))
+			return false;
+		while (count--) {
+			if (index[count] == restart) {
+				*run = end + count + 1;
+				return true;
+			}
+		}
+	}
+	return true;
+}
+
+static void cache_empty(struct vdm_cache *cache)
+{
+	if (!++cache->stamp) {
+		memset(cache, 0, sizeof(*cache));
+		cache->stamp = 1;
+	}
+}
+
+/* The place of a vertex in the piece, by its index; a new one is appended. */
+static inline u16 cached(struct vdm_cache *cache, struct vdm_piece *piece, u32 index, u32 base)
+{
+	u32 n = index * HASH_FACTOR >> HASH_SHIFT;
+
+	for (; cache->entry[n].stamp == cache->stamp; n = (n + 1) % VDM_CACHE_ENTRIES) {
+		if (cache->entry[n].index == index)
+			return cache->entry[n].local;
+	}
+	cache->entry[n].index = index;
+	cache->entry[n].stamp = cache->stamp;
+	cache->entry[n].local = (u16)piece->vertices;
+	piece->vertex[piece->vertices] = index + base;
+	return (u16)piece->vertices++;
+}
+
+/* Places of the vertices of the primitive that is complete at the k-th of a run; false for none. */
+static inline bool primitive_at(enum pumice_topology topology, u64 k, bool provoking_last,
+				u32 back[3])
+{
+	back[1] = back[2] = 0;
+	switch (topology) {
+	case PUMICE_TOPOLOGY_POINTS:
+		back[0] = 0;
+		return true;
+	case PUMICE_TOPOLOGY_LINES:
+		back[0] = 1;
+		return k % 2 == 1;
+	case PUMICE_TOPOLOGY_LINE_STRIP:
+		back[0] = 1;
+		return k >= 1;
+	case PUMICE_TOPOLOGY_TRIANGLES:
+		back[0] = 2;
+		back[1] = 1;
+		return k % 3 == 2;
+	case PUMICE_TOPOLOGY_TRIANGLE_STRIP:
+		back[0] = k % 2 && provoking_last ? 1 : 2;
+		back[1] = k % 2 ? provoking_last ? 2 : 0 : 1;
+		back[2] = k % 2 && !provoking_last ? 1 : 0;
+		return k >= 2;
+	case PUMICE_TOPOLOGY_TRIANGLE_FAN:
+		back[0] = UINT32_MAX;	/* the run's first */
+		back[1] = 1;
+		return k >= 2;
+	}
+	return false;
+}
+
+/* The first place that a piece looks at. */
+static u64 first_place(const struct vdm_draw *draw, const struct vdm_place *place)
+{
+	const bool list = vdm_topology_step(draw->topology) == vdm_topology_vertices(draw->topology);
+	u64 lead = vdm_topology_vertices(draw->topology) - 1;
+
+	if (list && !draw->restart)
+		return place->at;	/* pieces begin with a primitive */
+	if (draw->topology == PUMICE_TOPOLOGY_TRIANGLE_FAN)
+		lead = 1;
+	return place->at - place->run < lead ? place->run : place->at - lead;
+}
+
+/* Vertices that a primitive does not have are its first. */
+static inline u32 place_of(const u32 back[3], u32 n, u32 vertices)
+{
+	return back[n < vertices ? n : 0];
+}
+
+/* Consecutive vertices: their places are their numbers, and no vertex comes twice. */
+static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
+			   const struct vdm_place *place, u64 end, struct vdm_piece *piece)
+{
+	const u32 vertices = vdm_topology_vertices(draw->topology);
+	const u64 low = first_place(draw, place);
+	u32 back[3], extra = 0, n;
+	u64 at;
+
+	/* A fan's first vertex goes before those of the piece. */
+	if (draw->topology == PUMICE_TOPOLOGY_TRIANGLE_FAN && low > place->run) {
+		piece->vertex[0] = draw->first + (u32)place->run;
+		extra = 1;
+	}
+	for (at = low; at < end; at++)
+		piece->vertex[extra + (at - low)] = draw->first + (u32)at;
+	piece->vertices = extra + (u32)(end - low);
+	for (at = place->at; at < end; at++) {
+		if (!primitive_at((enum pumice_topology)draw->topology, at - place->run,
+				  provoking_last, back))
+			continue;
+		for (n = 0; n < 3; n++)
+			piece->prim[piece->prims].v[n] = place_of(back, n, vertices) == UINT32_MAX ?
+				0 : (u16)(extra + (at - low) - place_of(back, n, vertices));
+		piece->prims++;
+	}
+}
+
+/* Vertices by index, runs included. index[0] is that of place low. */
+static void assemble_indexed(const struct vdm_draw *draw, bool provoking_last,
+			     struct vdm_place *place, u64 low, u64 end, const u32 *index, u32 first,
+			     struct vdm_cache *cache, struct vdm_piece *piece)
+{
+	const u32 vertices = vdm_topology_vertices(draw->topology);
+	const u32 restart = restart_index(draw);
+	u32 back[3], n;
+	u64 at;
+
+	cache_empty(cache);
+	for (at = place->at; at < end; at++) {
+		struct ta_prim *prim = &piece->prim[piece->prims];
+
+		if (draw->restart && index[at - low] == restart) {
+			place->run = at + 1;
+			continue;
+		}
+		if (at == place->run)
+			first = index[at - low];
+		if (!primitive_at((enum pumice_topology)draw->topology, at - place->run,
+				  provoking_last, back))
+			continue;
+		for (n = 0; n < vertices; n++)
+			prim->v[n] = cached(cache, piece,
+					    back[n] == UINT32_MAX ? first : index[at - low - back[n]],
+					    draw->base_vertex);
+		for (; n < 3; n++)
+			prim->v[n] = prim->v[0];
+		piece->prims++;
+	}
+}
+
+bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool provoking_last,
+		  struct vdm_place *place, u64 end, struct vdm_cache *cache,
+		  struct vdm_piece *piece, struct gpu_fault *fault)
+{
+	const u64 low = first_place(draw, place);
+	const u64 room = VDM_PIECE_PRIMS * vdm_topology_step(draw->topology);
+	u32 index[VDM_PIECE_VERTICES + LEAD_MAX], first = 0;
+
+	piece->prims = piece->vertices = 0;
+	if (end > place->at + room)
+		end = place->at + room;
+	if (!draw->indexed) {
+		assemble_plain(draw, provoking_last, place, end, piece);
+		place->at = end;
+		return true;
+	}
+	if (!read_indices(reader, draw, low, (u32)(end - low), index, fault))
+		return false;
+	if (draw->topology == PUMICE_TOPOLOGY_TRIANGLE_FAN && place->run < place->at &&
+	    !read_indices(reader, draw, place->run, 1, &first, fault))
+		return false;
+	assemble_indexed(draw, provoking_last, place, low, end, index, first, cache, piece);
+	place->at = end;
+	return true;
+}
+
+void vdm_piece_keep(struct vdm_piece *piece, const bool *keep)
+{
+	u16 moved[VDM_PIECE_VERTICES];	/* new place and 1, or 0 */
+	u32 prims = 0, vertices = 0, n, v;
+
+	memset(moved, 0, sizeof(moved));
+	for (n = 0; n < piece->prims; n++) {
+		if (!keep[n])
+			continue;
+		for (v = 0; v < 3; v++)
+			moved[piece->prim[n].v[v]] = 1;
+		piece->prim[prims++] = piece->prim[n];
+	}
+	for (n = 0; n < piece->vertices; n++) {
+		if (!moved[n])
+			continue;
+		piece->vertex[vertices] = piece->vertex[n];
+		moved[n] = (u16)++vertices;
+	}
+	for (n = 0; n < prims; n++) {
+		for (v = 0; v < 3; v++)
+			piece->prim[n].v[v] = (u16)(moved[piece->prim[n].v[v]] - 1);
+	}
+	piece->prims = prims;
+	piece->vertices = vertices;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Vertex data master: the beginning and the end of a job.
+ *
+ * Source: document 004, "Master VDM". The control stream is in walk.c, chunks in
+ * deal.c, the work of a core in core.c.
+ *
+ * A job ends in the step of a core, when no core has anything of it left. What stops
+ * it before its HALT only chooses how it will end: the first reason wins. A job that
+ * was stopped leaves no pages behind.
+ */
+#include "vdm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf.h"
+#include "state.h"
+
+#define VO_ALIGN	128u	/* a row */
+#define VO_BYTES	(VDM_PIECE_VERTICES * PUMICE_USC_MAX_VO * sizeof(u32))
+#define TRACE_VDM	1u	/* the data master in events of jobs */
+
+static void task_done(void *opaque, unsigned int number, const struct usc_gfx *gfx)
+{
+	struct vdm *vdm = opaque;
+
+	(void)gfx;
+	if (atomic_fetch_sub(&vdm->core[number].outstanding, 1) == 1)
+		vdm->config.ops->wake(vdm->config.opaque, number);
+}
+
+static void task_fault(void *opaque, unsigned int number, const struct usc_gfx *gfx,
+		       const struct gpu_fault *fault)
+{
+	struct vdm *vdm = opaque;
+
+	(void)number;
+	(void)gfx;
+	vdm->config.ops->lock(vdm->config.opaque);
+	vdm_stop_fault(vdm, fault);
+	vdm->config.ops->unlock(vdm->config.opaque);
+}
+
+static void room(void *opaque, unsigned int number)
+{
+	struct vdm *vdm = opaque;
+
+	vdm->config.ops->wake(vdm->config.opaque, number);
+}
+
+static const struct pds_task_ops task_ops = {
+	.task_done = task_done,
+	.task_fault = task_fault,
+	.room = room,
+};
+
+static bool core_init(struct vdm *vdm, unsigned int number)
+{
+	struct vdm_core *core = &vdm->core[number];
+	const struct ta_config config = {
+		.core = number, .mmu = vdm->config.mmu, .pm = vdm->config.pm,
+	};
+
+	core->vdm = vdm;
+	core->number = number;
+	core->ta = ta_create(&config);
+	core->vo = aligned_alloc(VO_ALIGN, VO_BYTES);
+	return core->ta && core->vo;
+}
+
+struct vdm *vdm_create(const struct vdm_config *config)
+{
+	struct vdm *vdm = calloc(1, sizeof(*vdm));
+	unsigned int i;
+	bool ok;
+
+	if (!vdm)
+		return NULL;
+	vdm->config = *config;
+	vdm->core = calloc(config->cores, sizeof(*vdm->core));
+	ok = vdm->core;
+	for (i = 0; ok && i < config->cores; i++)
+		ok = core_init(vdm, i);
+	if (!ok) {
+		vdm_destroy(vdm);
+		return NULL;
+	}
+	pds_set_task_ops(config->pds, PDS_DM_VDM, &task_ops, vdm);
+	return vdm;
+}
+
+void vdm_destroy(struct vdm *vdm)
+{
+	unsigned int i;
+
+	if (!vdm)
+		return;
+	vdm_deal_forget(vdm);
+	for (i = 0; vdm->core && i < vdm->config.cores; i++) {
+		ta_destroy(vdm->core[i].ta);
+		free(vdm->core[i].vo);
+	}
+	free(vdm->core);
+	free(vdm);
+}
+
+/* A core has nothing of any job. */
+static void core_forget(struct vdm_core *core)
+{
+	core->busy = core->writing = core->begun = core->moved = false;
+	atomic_store(&core->stands, false);
+	core->phase = VDM_CORE_IDLE;
+}
+
+void vdm_reset(struct vdm *vdm)
+{
+	unsigned int i;
+
+	vdm_deal_forget(vdm);
+	for (i = 0; i < vdm->config.cores; i++) {
+		core_forget(&vdm->core[i]);
+		atomic_store(&vdm->core[i].outstanding, 0);
+		memset(&vdm->core[i].tlb, 0, sizeof(vdm->core[i].tlb));
+	}
+	memset(&vdm->walk, 0, sizeof(vdm->walk));
+	vdm->status = (struct dm_status){ 0 };
+	vdm->phase = VDM_IDLE;
+	atomic_store(&vdm->stopping, false);
+	vdm->scene_open = false;
+}
+
+static u64 now(const struct vdm *vdm)
+{
+	return vdm->config.ops->now(vdm->config.opaque);
+}
+
+void vdm_wake_all(const struct vdm *vdm)
+{
+	unsigned int i;
+
+	for (i = 0; i < vdm->config.cores; i++)
+		vdm->config.ops->wake(vdm->config.opaque, i);
+}
+
+bool vdm_start(struct vdm *vdm, const struct dm_job *job)
+{
+	if (vdm->phase != VDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
+		return false;
+	vdm->status = (struct dm_status){ .busy = true, .time_start = now(vdm) };
+	vdm->phase = VDM_BEGIN;
+	vdm->end = DM_DONE;
+	vdm->job = *job;
+	if (!vdm->job.split)
+		vdm->job.split = 1;
+	vdm->scene_open = false;
+	vdm->short_of_pages = vdm->alone = vdm->flushed = vdm->progress = false;
+	vdm_walk_begin(vdm);
+	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, TRACE_VDM,
+		    job->stream, 0);
+	vdm->config.ops->wake(vdm->config.opaque, 0);
+	return true;
+}
+
+void vdm_begin(struct vdm *vdm)
+{
+	const struct pm_scene_state none = { 0 };
+	struct gpu_fault fault;
+
+	if (!pm_scene_load(vdm->config.pm, vdm->job.scene, vdm->job.ctx, &vdm->scene, &fault) ||
+	    !pm_scene_begin(vdm->config.pm, &vdm->scene, &fault)) {
+		vdm_stop_fault(vdm, &fault);
+		return;
+	}
+	vdm->scene_open = true;
+	if (!pm_scene_state_write(vdm->config.pm, &vdm->scene, &none, &fault)) {
+		vdm_stop_fault(vdm, &fault);
+		return;
+	}
+	vdm->cores = vdm->config.cores < vdm->scene.cores ? vdm->config.cores : vdm->scene.cores;
+	vdm->phase = VDM_RUN;
+	vdm_wake_all(vdm);
+}
+
+/* The job is to end in another way than by its HALT. */
+static void stop(struct vdm *vdm, enum dm_end end)
+{
+	vdm->phase = VDM_DRAIN;
+	vdm->end = end;
+	atomic_store(&vdm->stopping, true);
+	pds_dm_abort(vdm->config.pds, PDS_DM_VDM);
+	vdm_wake_all(vdm);
+}
+
+void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
+{
+	if (vdm->phase == VDM_IDLE || vdm->end != DM_DONE)
+		return;
+	vdm->status.fault = *fault;
+	stop(vdm, DM_FAULT);
+}
+
+void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr)
+{
+	const struct gpu_fault fault = {
+		.fault = (u8)reason, .unit = PUMICE_UNIT_VDM, .ctx = (u8)ctx, .addr = addr,
+	};
+
+	vdm_stop_fault(vdm, &fault);
+}
+
+void vdm_abort(struct vdm *vdm)
+{
+	if (vdm->phase == VDM_IDLE || vdm->end != DM_DONE)
+		return;
+	stop(vdm, DM_ABORTED);
+}
+
+void vdm_resume(struct vdm *vdm)
+{
+	unsigned int i;
+
+	if (vdm->phase != VDM_MEMORY)
+		return;
+	for (i = 0; i < vdm->cores; i++)
+		atomic_store(&vdm->core[i].stands, false);
+	vdm->short_of_pages = false;
+	vdm->phase = VDM_RUN;
+	vdm_wake_all(vdm);
+}
+
+void vdm_flush(struct vdm *vdm)
+{
+	unsigned int i;
+
+	if (vdm->phase != VDM_MEMORY)
+		return;
+	if (!vdm->scene.spill) {
+		vdm_stop_at(vdm, PUMICE_FAULT_PM_MEMORY, 0, vdm->scene.addr);
+		return;
+	}
+	vdm_deal_rewind(vdm);
+	vdm->phase = VDM_FLUSH;
+	vdm->used = vdm->pending = 0;
+	for (i = 0; i < vdm->cores; i++)
+		vdm->pending += vdm->core[i].begun;
+	vdm_wake_all(vdm);
+}
+
+static void end_job(struct vdm *vdm)
+{
+	const struct pm_scene_state none = { 0 };
+	struct gpu_fault ignored;
+	unsigned int i;
+
+	if (vdm->scene_open && vdm->end != DM_DONE) {
+		pm_free_scene(vdm->config.pm, &vdm->scene, &ignored);
+		pm_scene_state_write(vdm->config.pm, &vdm->scene, &none, &ignored);
+	}
+	vdm_deal_forget(vdm);
+	for (i = 0; i < vdm->config.cores; i++)
+		core_forget(&vdm->core[i]);
+	vdm->phase = VDM_IDLE;
+	atomic_store(&vdm->stopping, false);
+	vdm->status.busy = false;
+	vdm->status.time_end = now(vdm);
+	vdm->busy_ns += vdm->status.time_end - vdm->status.time_start;
+	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, vdm->job.ctx, TRACE_VDM,
+		    vdm->status.fault.fault, vdm->end);
+	vdm->config.ops->ended(vdm->config.opaque, vdm->end);
+}
+
+void vdm_try_end(struct vdm *vdm)
+{
+	unsigned int i;
+
+	for (i = 0; i < vdm->config.cores; i++) {
+		const struct vdm_core *core = &vdm->core[i];
+
+		if (core->busy || core->writing || atomic_load(&core->outstanding))
+			return;
+	}
+	end_job(vdm);
+}
+
+void vdm_headers_done(struct vdm *vdm)
+{
+	const bool flush = vdm->phase == VDM_FLUSH;
+	struct pm_scene_state state;
+	struct gpu_fault fault;
+
+	if (!pm_scene_state_read(vdm->config.pm, &vdm->scene, &state, &fault)) {
+		vdm_stop_fault(vdm, &fault);
+		return;
+	}
+	state.valid = true;
+	state.used = vdm->used;
+	state.limit = flush ? vdm->lowest + 1 : 0;
+	if (!pm_scene_state_write(vdm->config.pm, &vdm->scene, &state, &fault)) {
+		vdm_stop_fault(vdm, &fault);
+		return;
+	}
+	if (!flush) {
+		end_job(vdm);
+		return;
+	}
+	vdm->flushed = true;
+	vdm->progress = false;
+	vdm->phase = VDM_MEMORY;
+	vdm->config.ops->ended(vdm->config.opaque, DM_MEMORY);
+}
+
+const struct dm_status *vdm_status(const struct vdm *vdm)
+{
+	return &vdm->status;
+}
+
+void vdm_counters_add(const struct vdm *vdm, u64 *value)
+{
+	unsigned int i;
+
+	value[PUMICE_PERF_VDM_BUSY] += vdm->busy_ns;
+	if (vdm->status.busy)
+		value[PUMICE_PERF_VDM_BUSY] += now(vdm) - vdm->status.time_start;
+	value[PUMICE_PERF_VDM_PRIMITIVES] += vdm->primitives;
+	for (i = 0; i < vdm->config.cores; i++) {
+		const struct vdm_core *core = &vdm->core[i];
+		const struct ta_counters *ta = ta_counters(core->ta);
+
+		value[PUMICE_PERF_VDM_INDICES] += atomic_load(&core->indices);
+		value[PUMICE_PERF_VDM_VERTICES] += atomic_load(&core->vertices);
+		value[PUMICE_PERF_TA_CULLED] += ta->culled;
+		value[PUMICE_PERF_TA_CLIPPED] += ta->clipped;
+		value[PUMICE_PERF_TA_BLOCKS] += ta->blocks;
+		value[PUMICE_PERF_TA_TILE_ENTRIES] += ta->tile_entries;
+	}
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Vertex data master: the walk through the control stream, and how draws are split.
+ *
+ * Source: document 004, "Master VDM"; document 001; hw/formats.xml, stream "vdm".
+ *
+ * Only draws with restart have their indices looked at here: a chunk must know
+ * where the run began in which it begins.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+/* Commands that cost more than one of the budget of a step. */
+#define COST_STATE	8u	/* fetches programs */
+
+/* A fault of the VDM at an address of the stream. */
+static enum vdm_walk_result stop_here(struct vdm *vdm, enum pumice_fault reason, u64 addr)
+{
+	vdm_stop_at(vdm, reason, vdm->job.ctx, addr);
+	return VDM_WALK_STOPPED;
+}
+
+static enum vdm_walk_result stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
+{
+	vdm_stop_fault(vdm, fault);
+	return VDM_WALK_STOPPED;
+}
+
+void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared)
+{
+	if (!shared || --shared->refs)
+		return;
+	pds_stage_drop(vdm->config.pds, &shared->vertex);
+	pds_stage_drop(vdm->config.pds, &shared->coordinate);
+	free(shared);
+}
+
+static bool load_stages(struct vdm *vdm, struct vdm_shared *shared, struct gpu_fault *fault)
+{
+	struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = shared->vo_words };
+
+	if (!pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx, &shared->record.vertex,
+			    &limits, &shared->vertex, fault))
+		return false;
+	if (!shared->record.coordinate.pds_insns)
+		return true;
+	limits.vo = 4;	/* the position */
+	return pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx,
+			      &shared->record.coordinate, &limits, &shared->coordinate, fault);
+}
+
+static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
+{
+	struct vdm_shared *shared = calloc(1, sizeof(*shared));
+	struct gpu_fault fault;
+	bool ok;
+
+	if (!shared)
+		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, addr);
+	shared->refs = 1;
+	ok = vdm_record_fetch(vdm->config.mmu, &vdm->walk.tlb, vdm->job.ctx, addr, &shared->record,
+			      &fault);
+	if (ok) {
+		shared->vo_words = 4u + shared->record.state.point_size +
+				   shared->record.state.varyings;
+		ok = load_stages(vdm, shared, &fault);
+	}
+	if (!ok) {
+		vdm_shared_put(vdm, shared);
+		return stop_fault(vdm, &fault);
+	}
+	vdm_shared_put(vdm, vdm->walk.shared);
+	vdm->walk.shared = shared;
+	return VDM_WALK_ON;
+}
+
+/* A draw begins. Places behind the last whole primitive of a list do not matter. */
+static enum vdm_walk_result run_draw(struct vdm *vdm, const struct vdm_draw *draw)
+{
+	struct vdm_walk *walk = &vdm->walk;
+	const u32 vertices = vdm_topology_vertices(draw->topology);
+	const u32 step = vdm_topology_step(draw->topology);
+
+	if (!walk->shared)
+		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, walk->draw_pc);
+	if (!draw->instances || draw->count < vertices)
+		return VDM_WALK_ON;
+	walk->draw = *draw;
+	walk->drawing = true;
+	walk->instance = 0;
+	walk->place = (struct vdm_place){ 0 };
+	walk->count = draw->restart ? draw->count : draw->count - draw->count % step;
+	return VDM_WALK_ON;
+}
+
+static enum vdm_walk_result run_call(struct vdm *vdm, const struct vdm_command *cmd)
+{
+	struct vdm_walk *walk = &vdm->walk;
+
+	if (walk->depth == PUMICE_VDM_MAX_DEPTH)
+		return stop_here(vdm, PUMICE_FAULT_VDM_DEPTH, walk->draw_pc);
+	walk->return_pc[walk->depth++] = walk->pc;
+	walk->pc = cmd->addr;
+	return VDM_WALK_ON;
+}
+
+static enum vdm_walk_result run_return(struct vdm *vdm)
+{
+	struct vdm_walk *walk = &vdm->walk;
+
+	if (!walk->depth)
+		return stop_here(vdm, PUMICE_FAULT_VDM_RETURN, walk->draw_pc);
+	walk->pc = walk->return_pc[--walk->depth];
+	return VDM_WALK_ON;
+}
+
+/* Fetch a command and do it. */
+static enum vdm_walk_result run_command(struct vdm *vdm, u32 *cost)
+{
+	struct vdm_walk *walk = &vdm->walk;
+	struct vdm_command cmd;
+	struct gpu_fault fault;
+
+	if (!vdm_command_fetch(vdm->config.mmu, &walk->tlb, vdm->job.ctx, walk->pc, &cmd, &fault))
+		return stop_fault(vdm, &fault);
+	walk->draw_pc = walk->pc;
+	walk->pc += cmd.words * sizeof(u32);
+	switch ((enum pumice_vdm_type)cmd.type) {
+	case PUMICE_VDM_TYPE_STATE:
+		*cost = COST_STATE;
+		return run_state(vdm, cmd.addr);
+	case PUMICE_VDM_TYPE_DRAW_INDIRECT:
+	case PUMICE_VDM_TYPE_DRAW_INDEXED_INDIRECT:
+		if (!vdm_command_counts(vdm->config.mmu, &walk->tlb, vdm->job.ctx, &cmd, &fault))
+			return stop_fault(vdm, &fault);
+		return run_draw(vdm, &cmd.draw);
+	case PUMICE_VDM_TYPE_DRAW:
+	case PUMICE_VDM_TYPE_DRAW_INDEXED:
+		return run_draw(vdm, &cmd.draw);
+	case PUMICE_VDM_TYPE_CALL:
+		return run_call(vdm, &cmd);
+	case PUMICE_VDM_TYPE_RETURN:
+		return run_return(vdm);
+	case PUMICE_VDM_TYPE_LINK:
+		walk->pc = cmd.addr;
+		return VDM_WALK_ON;
+	case PUMICE_VDM_TYPE_HALT:
+		walk->halted = true;
+		return VDM_WALK_END;
+	}
+	return VDM_WALK_ON;
+}
+
+/* Places that a chunk of the draw takes: split primitives, if none of them is cut short. */
+static u64 chunk_places(const struct vdm *vdm, const struct vdm_walk *walk)
+{
+	const u32 step = vdm_topology_step(walk->draw.topology);
+	u64 places = (u64)vdm->job.split * step;
+
+	if (!walk->place.at && step == 1)
+		places += vdm_topology_vertices(walk->draw.topology) - 1;
+	return places < walk->count - walk->place.at ? places : walk->count - walk->place.at;
+}
+
+/* Cut the next chunk off the draw. */
+static enum vdm_walk_result make_chunk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost)
+{
+	struct vdm_walk *walk = &vdm->walk;
+	struct vdm_reader reader = {
+		.mmu = vdm->config.mmu, .tlb = &walk->tlb, .ctx = vdm->job.ctx,
+	};
+	const u64 places = chunk_places(vdm, walk);
+	struct gpu_fault fault = { 0 };
+
+	if (vdm->made == UINT32_MAX - 1)	/* one more, and scene.limit could not name it */
+		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, walk->draw_pc);
+	*chunk = (struct vdm_chunk){
+		.sequence = vdm->made, .draw = walk->draw, .shared = walk->shared,
+		.instance = walk->draw.base_instance + walk->instance,
+		.from = walk->place, .end = walk->place.at + places,
+	};
+	if (walk->draw.restart) {
+		*cost = 1 + (u32)(places / VDM_PIECE_PRIMS);
+		if (!vdm_find_run(&reader, &walk->draw, walk->place.at, chunk->end,
+				  &walk->place.run, &fault))
+			return stop_fault(vdm, &fault);
+	}
+	walk->place.at = chunk->end;
+	if (walk->place.at == walk->count) {
+		walk->place = (struct vdm_place){ 0 };
+		walk->drawing = ++walk->instance < walk->draw.instances;
+	}
+	walk->shared->refs++;
+	return VDM_WALK_CHUNK;
+}
+
+enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost)
+{
+	*cost = 1;
+	if (vdm->walk.drawing)
+		return make_chunk(vdm, chunk, cost);
+	return vdm->walk.halted ? VDM_WALK_END : run_command(vdm, cost);
+}
+
+void vdm_walk_begin(struct vdm *vdm)
+{
+	vdm_shared_put(vdm, vdm->walk.shared);
+	vdm->walk = (struct vdm_walk){ .pc = vdm->job.stream };
+}
