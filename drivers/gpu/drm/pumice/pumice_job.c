@@ -213,23 +213,36 @@ int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence)
 	return ret;
 }
 
+/* Jobs that a job will wait for, at most: one more for who last rendered its scene. */
+static u32 most_waits(const struct pumice_job *job)
+{
+	return job->native_count + hweight64(job->after) + !!job->hwrt;
+}
+
+/* Room for a job's waits and @more, and the credits that they take. */
+static int make_room(struct pumice_job *job, u32 more)
+{
+	u32 waits = most_waits(job) + more;
+	int ret = native_reserve(job, waits - job->native_count);
+
+	if (!ret)
+		job->base.credits = pumice_queue_credits(job->queue, waits);
+	return ret;
+}
+
 /**
  * pumice_job_make_room - the last that can fail before a job is armed
  * @job: job with all it waits for
  *
- * Returns 0 or -ENOMEM.
+ * The geometry job of a fragment job waits for the same. Returns 0 or -ENOMEM.
  */
 int pumice_job_make_room(struct pumice_job *job)
 {
-	/* One more for the job that last rendered the scene. */
-	u32 more = hweight64(job->after) + !!job->hwrt;
-	u32 waits = job->native_count + more;
-	int ret = native_reserve(job, more);
+	int ret = make_room(job, 0);
 
-	if (ret)
-		return ret;
-	job->base.credits = pumice_queue_credits(job->queue, waits);
-	return job->geometry ? pumice_pair_make_room(job->pair, waits, job->base.credits) : 0;
+	if (!ret && job->geometry)
+		ret = make_room(job->geometry, most_waits(job));
+	return ret;
 }
 
 /**
@@ -248,6 +261,17 @@ void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *
 			native_add(job, &jobs[i]->base.s_fence->finished);
 }
 
+/* A geometry job waits for what its fragment job waits for. */
+static void share_waits(struct pumice_job *geometry, struct pumice_job *fragment)
+{
+	const u64 own = geometry->queue->entity.fence_context + 1;
+	u32 i;
+
+	for (i = 0; i < fragment->native_count; i++)
+		if (fragment->native[i]->context != own)
+			native_add(geometry, fragment->native[i]);
+}
+
 /**
  * pumice_job_arm_scene - let a geometry job wait for who last rendered its scene
  * @job: any job, armed, after pumice_job_add_siblings(); under its VM's reservation
@@ -261,6 +285,7 @@ void pumice_job_arm_scene(struct pumice_job *job)
 	if (!job->hwrt)
 		return;
 	if (job->geometry) {
+		share_waits(job->geometry, job);
 		pumice_pair_arm(job);
 		job->geometry = NULL;
 		pumice_hwrt_set_last(job->hwrt, job->hwrt_data, &job->base.s_fence->finished);

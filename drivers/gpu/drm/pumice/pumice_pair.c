@@ -8,8 +8,8 @@
  * kernel, the pages could be held for ever, and who needs them to signal what the
  * fragment job waits for would never get them. So the geometry job takes over:
  *
- * - fences of other drivers that the fragment job waits for (pumice_job.c);
- * - jobs of this GPU that it waits for: they are in the firmware's hands before;
+ * - what the fragment job waits for (pumice_job.c): a partial render, which the
+ *   geometry job may need, reads what the fragment job reads;
  * - room in the fragment queue's ring: the credits are promised to the fragment
  *   job when the geometry job is scheduled, and kept until the fragment job has
  *   ended. All jobs of that queue have such promises, so that its scheduler never
@@ -51,12 +51,8 @@ struct pumice_pair *pumice_pair_get(struct pumice_pair *pair)
 static void last_put(struct kref *ref)
 {
 	struct pumice_pair *pair = container_of(ref, struct pumice_pair, ref);
-	u32 i;
 
-	for (i = 0; i < pair->early_count; i++)
-		dma_fence_put(pair->early[i]);
 	dma_fence_put(pair->ended);
-	kfree(pair->early);
 	kfree(pair);
 }
 
@@ -68,36 +64,15 @@ void pumice_pair_put(struct pumice_pair *pair)
 }
 
 /**
- * pumice_pair_make_room - the last that can fail before the jobs are armed
- * @pair: pair
- * @waits: most jobs that the fragment job will wait for in the firmware
- * @credits: of the fragment job
- *
- * Returns 0 or -ENOMEM.
- */
-int pumice_pair_make_room(struct pumice_pair *pair, u32 waits, u32 credits)
-{
-	pair->early = kcalloc(waits, sizeof(struct dma_fence *), GFP_KERNEL);
-	pair->credits = credits;
-	return pair->early ? 0 : -ENOMEM;
-}
-
-/**
- * pumice_pair_arm - both jobs are armed and know all they wait for; neither is pushed
+ * pumice_pair_arm - both jobs are armed; neither is pushed
  * @fragment: the fragment job
  *
  * Cannot fail.
  */
 void pumice_pair_arm(struct pumice_job *fragment)
 {
-	const u64 geometry = fragment->ctx->queues[PUMICE_QUEUE_GEOMETRY].entity.fence_context + 1;
-	struct pumice_pair *pair = fragment->pair;
-	u32 i;
-
-	for (i = 0; i < fragment->native_count; i++)
-		if (fragment->native[i]->context != geometry)
-			pair->early[pair->early_count++] = dma_fence_get(fragment->native[i]);
-	pair->ended = dma_fence_get(&fragment->base.s_fence->finished);
+	fragment->pair->credits = fragment->base.credits;
+	fragment->pair->ended = dma_fence_get(&fragment->base.s_fence->finished);
 }
 
 /**
@@ -127,6 +102,38 @@ struct dma_fence *pumice_pair_promise(struct pumice_pair *pair)
 	return fence;
 }
 
+static void forget_given_locked(struct pumice_pair *pair)
+{
+	if (pair->given)
+		pair->fragment->awaited--;
+	pair->given = false;
+}
+
+/**
+ * pumice_pair_note_given_locked - a job of a pair is given to the firmware
+ * @job: job, under its context's lock; its queue does not count it yet
+ *
+ * Returns for a geometry job the number of the fragment job before its own, in
+ * the fragment queue; 0 if there is none. That job may not be given yet, but will
+ * be, and as that number: else the context is stopped.
+ */
+u32 pumice_pair_note_given_locked(struct pumice_job *job)
+{
+	struct pumice_pair *pair = job->pair;
+	struct pumice_queue *q = pair->fragment;
+	u32 before;
+
+	lockdep_assert_held(&job->ctx->lock);
+	if (job->queue == q) {
+		forget_given_locked(pair);
+		return 0;
+	}
+	before = q->seqno + q->awaited;
+	pair->given = !pair->over;
+	q->awaited += pair->given;
+	return before;
+}
+
 /* True for a fragment job whose geometry job never came to the firmware. */
 bool pumice_pair_geometry_refused(const struct pumice_job *job)
 {
@@ -150,6 +157,7 @@ void pumice_pair_end_locked(struct pumice_job *job)
 		list_del_init(&pair->node);
 		job->queue->promised -= pair->credits;
 	}
+	forget_given_locked(pair);
 	pair->promised = false;
 	pair->over = true;
 }

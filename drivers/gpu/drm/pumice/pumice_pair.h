@@ -22,13 +22,6 @@ struct pumice_pair {
 	struct kref ref;
 	/** @fragment: queue of the fragment job; the jobs hold its context */
 	struct pumice_queue *fragment;
-	/**
-	 * @early: "finished" fences of jobs of this GPU that the fragment job waits for
-	 * in the firmware; a reference each. Constant once armed
-	 */
-	struct dma_fence **early;
-	/** @early_count: of @early */
-	u32 early_count;
 	/** @credits: of the fragment job; constant once armed */
 	u32 credits;
 	/** @ended: "finished" fence of the fragment job; a reference once armed */
@@ -41,6 +34,8 @@ struct pumice_pair {
 	struct list_head node;
 	/** @promised: @credits are kept for the fragment job */
 	bool promised;
+	/** @given: the firmware has the geometry job, and not the fragment job yet */
+	bool given;
 	/** @over: the fragment job has ended, or never will begin */
 	bool over;
 };
@@ -48,9 +43,9 @@ struct pumice_pair {
 struct pumice_pair *pumice_pair_create(struct pumice_context *ctx);
 struct pumice_pair *pumice_pair_get(struct pumice_pair *pair);
 void pumice_pair_put(struct pumice_pair *pair);
-int pumice_pair_make_room(struct pumice_pair *pair, u32 waits, u32 credits);
 void pumice_pair_arm(struct pumice_job *fragment);
 struct dma_fence *pumice_pair_promise(struct pumice_pair *pair);
+u32 pumice_pair_note_given_locked(struct pumice_job *job);
 bool pumice_pair_geometry_refused(const struct pumice_job *job);
 void pumice_pair_end_locked(struct pumice_job *job);
 void pumice_pair_end(struct pumice_job *job);

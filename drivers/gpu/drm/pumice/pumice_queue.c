@@ -45,7 +45,8 @@
 #define CCCB_MASK	(PUMICE_CCCB_BYTES - 1)
 #define RESULT_MASK	(PUMICE_RESULT_COUNT - 1)
 
-static_assert((PUMICE_MAX_NATIVE + PUMICE_MAX_SIBLINGS) * sizeof(struct fwif_cccb_wait) +
+/* A geometry job waits for what its fragment job waits for, too. */
+static_assert(2 * (PUMICE_MAX_NATIVE + PUMICE_MAX_SIBLINGS) * sizeof(struct fwif_cccb_wait) +
 	      JOB_BYTES <= CREDIT_LIMIT * CREDIT_BYTES);
 static_assert(CREDIT_LIMIT * CREDIT_BYTES / MIN_JOB_BYTES < PUMICE_RESULT_COUNT);
 
@@ -131,6 +132,7 @@ static void emit_compute(struct pumice_job *job, u32 type)
 
 static void emit_render(struct pumice_job *job, u32 type)
 {
+	u32 before = pumice_pair_note_given_locked(job);
 	const struct fwif_cccb_render render = {
 		.header = { type, sizeof(render) },
 		.stream = job->stream,
@@ -138,6 +140,8 @@ static void emit_render(struct pumice_job *job, u32 type)
 		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
 		.scene = pumice_hwrt_scene(job->hwrt, job->hwrt_data),
 		.render = job->render,
+		.before = before ? job->pair->fragment->ufo->addr : 0,
+		.before_value = before,
 	};
 
 	emit(job->queue, &render, sizeof(render));
@@ -257,7 +261,7 @@ static struct dma_fence *not_scheduled(struct dma_fence * const *native, u32 cou
 	return NULL;
 }
 
-/* A geometry job waits for what its fragment job needs, too, and for room for both. */
+/* A geometry job waits for room for its fragment job, too. */
 static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sched_entity *entity)
 {
 	struct pumice_job *job = to_pumice_job(base);
@@ -267,10 +271,9 @@ static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sche
 	if (READ_ONCE(job->ctx->stopped))
 		return NULL;
 	fence = not_scheduled(job->native, job->native_count);
-	if (fence || !pair || job->queue->dm != FWIF_DM_VDM)
+	if (fence || !pair || job->queue == pair->fragment)
 		return fence;
-	fence = not_scheduled(pair->early, pair->early_count);
-	return fence ?: pumice_pair_promise(pair);
+	return pumice_pair_promise(pair);
 }
 
 static void free_job(struct drm_sched_job *base)

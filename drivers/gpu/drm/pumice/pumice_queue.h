@@ -15,8 +15,8 @@ struct pumice_job;
 struct pumice_pair;
 
 /* Client CCB, bytes; and results, which are more than jobs fit into it. */
-#define PUMICE_CCCB_BYTES	8192u
-#define PUMICE_RESULT_COUNT	256u
+#define PUMICE_CCCB_BYTES	16384u
+#define PUMICE_RESULT_COUNT	512u
 
 /* Queues that a context may have, and which is which of a render context's. */
 #define PUMICE_CONTEXT_QUEUES	2u
@@ -72,6 +72,8 @@ struct pumice_queue {
 	bool known;
 	/** @promised: credits promised to the fragment jobs of @pairs; of a fragment queue */
 	u32 promised;
+	/** @awaited: fragment jobs whose geometry jobs were given to the firmware before them */
+	u32 awaited;
 	/** @pairs: those that hold a promise, struct pumice_pair.node, oldest first */
 	struct list_head pairs;
 	/** @busy_ticks: GPU clock ticks on the data master of the jobs that ended */
