@@ -7,7 +7,6 @@
 
 #include "core/core.h"
 #include "gpu.h"
-#include "masters_absent.h"
 #include "pumice_names.h"
 
 /* struct dm_ops; opaque is the struct gpu_master. */

@@ -350,6 +350,13 @@ void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct ri
 	c->object = rig_fw_alloc(r, 4, &c->object_addr);
 }
 
+void rig_context_of(struct rig *r, const struct rig_vm *vm, u32 dm, u32 priority,
+		    struct rig_context *c)
+{
+	rig_context(r, vm, priority, c);
+	c->f->dm = dm;
+}
+
 void rig_bytes(struct rig_context *c, const void *cmd, u32 bytes)
 {
 	const u8 *from = cmd;

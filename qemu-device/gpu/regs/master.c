@@ -5,8 +5,6 @@
  */
 #include "units.h"
 
-#include "../masters_absent.h"
-
 /* The data master that a register is of. */
 static struct gpu_master *master_of(struct pumice_gpu *gpu, const struct reg_access *at)
 {

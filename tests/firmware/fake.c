@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/* Data masters that do nothing: see fake.h. */
+#include "fake.h"
+
+#include <string.h>
+
+#include "pdm/pdm.h"
+#include "pm/pm.h"
+#include "ptla/ptla.h"
+#include "vdm/vdm.h"
+
+struct fake fake[FAKES];
+struct fake_pm fake_pm;
+
+static void make(unsigned int number, const struct dm_ops *ops, void *opaque)
+{
+	fake[number] = (struct fake){ .ops = ops, .opaque = opaque };
+}
+
+static bool start(unsigned int number, const struct dm_job *job)
+{
+	struct fake *f = &fake[number];
+
+	if (f->status.busy) {
+		f->refused++;
+		return false;
+	}
+	f->job = *job;
+	f->status = (struct dm_status){
+		.busy = true, .time_start = f->ops->now(f->opaque),
+	};
+	f->starts++;
+	return true;
+}
+
+/* Aborts are done at once: the event comes from inside of the register access. */
+static void finish(unsigned int number, enum dm_end end)
+{
+	struct fake *f = &fake[number];
+
+	if (end != DM_MEMORY) {
+		f->status.busy = false;
+		f->status.time_end = f->ops->now(f->opaque);
+	}
+	f->ops->ended(f->opaque, end);
+}
+
+static void stop(unsigned int number)
+{
+	if (!fake[number].status.busy)
+		return;
+	fake[number].aborts++;
+	finish(number, DM_ABORTED);
+}
+
+void fake_end(unsigned int number, enum dm_end end)
+{
+	struct fake *f = &fake[number];
+
+	f->ops->lock(f->opaque);
+	finish(number, end);
+	f->ops->unlock(f->opaque);
+}
+
+void fake_fault(unsigned int number, u8 why, u64 addr)
+{
+	fake[number].status.fault = (struct gpu_fault){
+		.fault = why, .unit = PUMICE_UNIT_IPF, .access = PUMICE_ACCESS_WRITE,
+		.ctx = (u8)fake[number].job.ctx, .usc = 1, .pc = 7, .addr = addr,
+	};
+	fake_end(number, DM_FAULT);
+}
+
+void fake_low(u32 list)
+{
+	fake_pm.low_list = list;
+	fake_pm.low(fake_pm.opaque);
+}
+
+struct vdm *vdm_create(const struct vdm_config *config)
+{
+	make(FAKE_VDM, config->ops, config->opaque);
+	return (struct vdm *)&fake[FAKE_VDM];
+}
+
+void vdm_destroy(struct vdm *vdm)
+{
+	(void)vdm;
+}
+
+void vdm_reset(struct vdm *vdm)
+{
+	(void)vdm;
+}
+
+bool vdm_start(struct vdm *vdm, const struct dm_job *job)
+{
+	(void)vdm;
+	return start(FAKE_VDM, job);
+}
+
+void vdm_abort(struct vdm *vdm)
+{
+	(void)vdm;
+	stop(FAKE_VDM);
+}
+
+void vdm_resume(struct vdm *vdm)
+{
+	(void)vdm;
+	fake[FAKE_VDM].resumes++;
+}
+
+void vdm_flush(struct vdm *vdm)
+{
+	(void)vdm;
+	fake[FAKE_VDM].flushes++;
+}
+
+const struct dm_status *vdm_status(const struct vdm *vdm)
+{
+	(void)vdm;
+	return &fake[FAKE_VDM].status;
+}
+
+void vdm_counters_add(const struct vdm *vdm, u64 *value)
+{
+	(void)vdm;
+	(void)value;
+}
+
+bool vdm_core_step(struct vdm *vdm, unsigned int core, const _Atomic bool *stop_step)
+{
+	(void)vdm;
+	(void)core;
+	(void)stop_step;
+	return false;
+}
+
+struct pdm *pdm_create(const struct pdm_config *config)
+{
+	make(FAKE_PDM, config->ops, config->opaque);
+	return (struct pdm *)&fake[FAKE_PDM];
+}
+
+void pdm_destroy(struct pdm *pdm)
+{
+	(void)pdm;
+}
+
+void pdm_reset(struct pdm *pdm)
+{
+	(void)pdm;
+}
+
+bool pdm_start(struct pdm *pdm, const struct dm_job *job)
+{
+	(void)pdm;
+	return start(FAKE_PDM, job);
+}
+
+void pdm_abort(struct pdm *pdm)
+{
+	(void)pdm;
+	stop(FAKE_PDM);
+}
+
+const struct dm_status *pdm_status(const struct pdm *pdm)
+{
+	(void)pdm;
+	return &fake[FAKE_PDM].status;
+}
+
+void pdm_counters_add(const struct pdm *pdm, u64 *value)
+{
+	(void)pdm;
+	(void)value;
+}
+
+bool pdm_core_step(struct pdm *pdm, unsigned int core, const _Atomic bool *stop_step)
+{
+	(void)pdm;
+	(void)core;
+	(void)stop_step;
+	return false;
+}
+
+struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque)
+{
+	(void)mmu;
+	make(FAKE_TDM, ops, opaque);
+	return (struct ptla *)&fake[FAKE_TDM];
+}
+
+void ptla_destroy(struct ptla *ptla)
+{
+	(void)ptla;
+}
+
+void ptla_reset(struct ptla *ptla)
+{
+	(void)ptla;
+}
+
+bool ptla_start(struct ptla *ptla, const struct dm_job *job)
+{
+	(void)ptla;
+	return start(FAKE_TDM, job);
+}
+
+void ptla_abort(struct ptla *ptla)
+{
+	(void)ptla;
+	stop(FAKE_TDM);
+}
+
+const struct dm_status *ptla_status(const struct ptla *ptla)
+{
+	(void)ptla;
+	return &fake[FAKE_TDM].status;
+}
+
+void ptla_counters_add(const struct ptla *ptla, u64 *value)
+{
+	(void)ptla;
+	(void)value;
+}
+
+bool ptla_step(struct ptla *ptla, unsigned int unit, const _Atomic bool *stop_step)
+{
+	(void)ptla;
+	(void)unit;
+	(void)stop_step;
+	return false;
+}
+
+struct pm *pm_create(const struct pm_config *config)
+{
+	fake_pm = (struct fake_pm){
+		.low = config->low, .opaque = config->opaque, .mmu = config->mmu,
+	};
+	return (struct pm *)&fake_pm;
+}
+
+void pm_destroy(struct pm *pm)
+{
+	(void)pm;
+}
+
+void pm_reset(struct pm *pm)
+{
+	(void)pm;
+}
+
+/* As the PM: more pages, and not more than the table has. */
+void pm_grow(struct pm *pm, u64 list, u32 pages)
+{
+	static struct mmu_tlb tlb;
+	struct pumice_free_list f;
+	struct gpu_fault fault;
+	u32 *words;
+
+	(void)pm;
+	fake_pm.grows++;
+	fake_pm.grown_list = list;
+	fake_pm.grown_pages = pages;
+	words = (u32 *)(void *)mmu_translate(fake_pm.mmu, &tlb, 0, list, PUMICE_ACCESS_WRITE,
+					     PUMICE_UNIT_PM, &fault);
+	if (!words || fake_pm.refuse)
+		return;
+	pumice_free_list_unpack(words, &f);
+	if (pages > f.pages && pages <= f.max_pages) {
+		f.pages = pages;
+		pumice_free_list_pack(words, &f);
+	}
+}
+
+void pm_release(struct pm *pm, u64 scene)
+{
+	(void)pm;
+	fake_pm.releases++;
+	fake_pm.released = scene;
+}
+
+u64 pm_low_list(const struct pm *pm)
+{
+	(void)pm;
+	return fake_pm.low_list;
+}
+
+u64 pm_allocated(const struct pm *pm)
+{
+	(void)pm;
+	return fake_pm.freed;
+}
+
+u64 pm_freed(const struct pm *pm)
+{
+	(void)pm;
+	return fake_pm.freed;
+}

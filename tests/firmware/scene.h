@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenes, free lists and jobs of render contexts, for tests on the fake data masters. */
+#ifndef FW_SCENE_H
+#define FW_SCENE_H
+
+#include "fake.h"
+#include "rig.h"
+
+#define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + PUMICE_SCENE_CHAIN_WORDS * PUMICE_PM_LISTS * \
+			      PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y))
+#define RENDER_VA	0x5000000000ull
+
+struct scene {
+	u32 addr, list_addr[PUMICE_PM_LISTS];
+	u32 *words, *list[PUMICE_PM_LISTS];
+};
+
+/* A scene with two free lists of 10 pages that may have 40. @spill: it has memory for partial renders */
+void scene_make(struct rig *r, bool spill, struct scene *s);
+u32 list_pages(const struct scene *s, u32 list);
+void list_set_max(struct scene *s, u32 list, u32 max);
+
+/* Commands; a geometry job's partial renders have the record RENDER_VA. */
+void put_geometry(struct rig_context *c, const struct scene *s, u32 seqno);
+void put_fragment(struct rig_context *c, const struct scene *s, u32 seqno);
+void put_transfer(struct rig_context *c, u32 seqno);
+/* Put a job of the context's data master, its update, and submit them. */
+void submit_job(struct rig *r, struct rig_context *c, const struct scene *s, u32 seqno);
+
+/* The job of a fake ends, and the firmware sees to it. */
+void end_and_run(struct rig *r, unsigned int number, enum dm_end end);
+
+/* The next message of the firmware, taken; type 0 if there is none. */
+struct fwif_fwccb_msg next_message(struct rig *r);
+/* The host's answer about a list; asserts OK. */
+void answer_grown(struct rig *r, u32 list, u32 pages);
+
+#endif
