@@ -124,6 +124,8 @@ struct ref_screen ref_project(const struct ref_state *state, const struct ref_ve
 		s[i] = vertex->pos[i] / vertex->pos[3];
 		s[i] = s[i] * state->scale[i];
 		s[i] = s[i] + state->offset[i];
+		if (i < 2 && fabsf(s[i]) > GUARD + 256)
+			s[i] = copysignf(GUARD + 256, s[i]);
 	}
 	return (struct ref_screen){
 		.x = (int64_t)rint((double)s[0] * 256), .y = (int64_t)rint((double)s[1] * 256),

@@ -18,7 +18,7 @@
 #define TA_SUBS		(TA_POLYGON - 2u)	/* most triangles of it */
 #define TA_NEW		0xffffffffu		/* ta_corner.source of a vertex made by clipping */
 #define TA_BAD		(1u << TA_PLANES)	/* ta_vertex.out: no usable position */
-#define TA_LIMIT	((float)PUMICE_GUARD_BAND + 1.0f)	/* pixels; farther is no usable position */
+#define TA_LIMIT	((float)PUMICE_GUARD_BAND + 256.0f)	/* pixels; nothing stands farther out */
 
 #define BLOCK_CACHE	64u	/* vertices of a block that are found again */
 

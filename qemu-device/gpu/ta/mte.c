@@ -6,8 +6,9 @@
  * positions" and "Faces". All vertices of a call are transformed first, a wave's
  * rows at a time; then each primitive is culled, or becomes ta.poly.
  *
- * Limits: a position farther than the guard band and one pixel, which only a
- * viewport that no f32 can hold gives, drops its primitive.
+ * Limits: a vertex that clipping made where w is all but 0 can lie far beyond the guard
+ * band, by rounding; it is brought to 256 pixels from it. A viewport that gives a NaN drops the
+ * primitive.
  */
 #include "internal.h"
 
@@ -97,13 +98,20 @@ static u64 fixed(float position)
 	return bits;
 }
 
+/* A NaN stays one. */
+static float limit(float position)
+{
+	position = position < -TA_LIMIT ? -TA_LIMIT : position;
+	return position > TA_LIMIT ? TA_LIMIT : position;
+}
+
 static void project(const struct ta_view *view, struct rows *r)
 {
 	u32 i;
 
 	for (i = 0; i < LANES; i++) {
-		r->sx[i] = r->x[i] / r->w[i] * view->scale[0] + view->offset[0];
-		r->sy[i] = r->y[i] / r->w[i] * view->scale[1] + view->offset[1];
+		r->sx[i] = limit(r->x[i] / r->w[i] * view->scale[0] + view->offset[0]);
+		r->sy[i] = limit(r->y[i] / r->w[i] * view->scale[1] + view->offset[1]);
 		r->sz[i] = r->z[i] / r->w[i] * view->scale[2] + view->offset[2];
 		r->rw[i] = 1.0f / r->w[i];
 	}
@@ -113,7 +121,7 @@ static void project(const struct ta_view *view, struct rows *r)
 	}
 	/* Inside of all planes but nowhere: see Limits. */
 	for (i = 0; i < LANES; i++)
-		if (!r->out[i] && !(fabsf(r->sx[i]) <= TA_LIMIT && fabsf(r->sy[i]) <= TA_LIMIT))
+		if (!r->out[i] && isnan(r->sx[i] + r->sy[i]))
 			r->out[i] = TA_BAD;
 }
 
@@ -169,12 +177,12 @@ void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
 /* One vertex, made by clipping: it lies inside, or nearly so. */
 struct ta_vertex mte_project(const struct ta_view *view, const float pos[4])
 {
-	const float x = pos[0] / pos[3] * view->scale[0] + view->offset[0];
-	const float y = pos[1] / pos[3] * view->scale[1] + view->offset[1];
+	const float x = limit(pos[0] / pos[3] * view->scale[0] + view->offset[0]);
+	const float y = limit(pos[1] / pos[3] * view->scale[1] + view->offset[1]);
 	const float z = pos[2] / pos[3] * view->scale[2] + view->offset[2];
 	struct ta_vertex v = { .z = z, .rw = 1.0f / pos[3] };
 
-	if (!(fabsf(x) <= TA_LIMIT && fabsf(y) <= TA_LIMIT)) {
+	if (isnan(x + y)) {
 		v.out = TA_BAD;
 		return v;
 	}
