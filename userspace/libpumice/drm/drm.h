@@ -30,6 +30,16 @@ struct drm_context {
 	u32 id;
 };
 
+struct drm_freelist {
+	struct pumice_freelist base;
+	u32 id;
+};
+
+struct drm_hwrt {
+	struct pumice_hwrt base;
+	u32 id;
+};
+
 struct drm_sync {
 	struct pumice_sync base;
 	u32 handle;
@@ -77,7 +87,16 @@ int drm_context_kill(struct pumice_context *context);
 int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
 /* The kernel's form of waits and signals. @to: @count of them */
 void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_pumice_sync *to);
-int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count, u32 *failed);
+int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
+	       u32 *failed);
+
+/* render.c */
+int drm_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
+			struct pumice_freelist **list);
+void drm_freelist_destroy(struct pumice_freelist *list);
+int drm_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
+		    u64 spill_bytes, struct pumice_hwrt **hwrt);
+void drm_hwrt_destroy(struct pumice_hwrt *hwrt);
 
 /* sync.c */
 int drm_sync_create(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);

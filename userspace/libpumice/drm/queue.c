@@ -116,7 +116,8 @@ void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_p
 	}
 }
 
-int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count, u32 *failed)
+int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
+	       u32 *failed)
 {
 	struct drm_pumice_job packed[MAX_JOBS] = { 0 };
 	struct drm_pumice_submit submit = {
@@ -138,6 +139,8 @@ int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32
 		packed[i].stream = jobs[i].stream;
 		packed[i].perfmon = jobs[i].perfmon;
 		packed[i].type = jobs[i].type;
+		packed[i].hwrt = jobs[i].hwrt ? ((struct drm_hwrt *)jobs[i].hwrt)->id : 0;
+		packed[i].hwrt_data = jobs[i].hwrt_data;
 		packed[i].syncs = (struct drm_pumice_array){
 			sizeof(*syncs), jobs[i].sync_count, (uintptr_t)next,
 		};
