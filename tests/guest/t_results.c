@@ -88,33 +88,6 @@ static void result_of_an_unknown_context_is_refused(void)
 	CHECK_ERROR(result_of(&other, 1, &result), ENOENT);
 }
 
-static int perfmon_create(int fd, const u32 *counters, u32 count, u32 *id)
-{
-	struct drm_pumice_perfmon_create args = {
-		.counters = { .stride = sizeof(u32), .count = count, .array = (uintptr_t)counters },
-	};
-	int ret = gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &args);
-
-	*id = args.id;
-	return ret;
-}
-
-static int perfmon_destroy(int fd, u32 id)
-{
-	struct drm_pumice_perfmon_destroy args = { .id = id };
-
-	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &args);
-}
-
-static int perfmon_values(int fd, u32 id, u32 flags, u64 *values)
-{
-	struct drm_pumice_perfmon_get_values args = {
-		.id = id, .flags = flags, .values = (uintptr_t)values,
-	};
-
-	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &args);
-}
-
 static void run_counted(struct rig *rig, u64 stream, u32 perfmon)
 {
 	struct drm_pumice_sync sync = then_signal(rig->sync, 0);
@@ -136,21 +109,21 @@ static void perfmon_counts_the_jobs_that_name_it(void)
 	u64 stream = rig_store_stream(&rig, rig.data.va, 1), values[3];
 	u32 id;
 
-	CHECK_OK(perfmon_create(rig.fd, some, 3, &id));
-	CHECK_OK(perfmon_values(rig.fd, id, 0, values));
+	CHECK_OK(gpu_perfmon_create(rig.fd, some, 3, &id));
+	CHECK_OK(gpu_perfmon_values(rig.fd, id, 0, values));
 	CHECK_EQUAL(values[0] | values[1] | values[2], 0);
 	run_counted(&rig, stream, id);
 	run_counted(&rig, stream, 0);
 	run_counted(&rig, stream, id);
-	CHECK_OK(perfmon_values(rig.fd, id, DRM_PUMICE_PERFMON_RESET, values));
+	CHECK_OK(gpu_perfmon_values(rig.fd, id, DRM_PUMICE_PERFMON_RESET, values));
 	CHECK_EQUAL(values[0], 2);
 	CHECK_EQUAL(values[1], 2);
 	CHECK_EQUAL(values[2], 2);
 	run_counted(&rig, stream, id);
-	CHECK_OK(perfmon_values(rig.fd, id, 0, values));
+	CHECK_OK(gpu_perfmon_values(rig.fd, id, 0, values));
 	CHECK_EQUAL(values[0], 1);
-	CHECK_OK(perfmon_destroy(rig.fd, id));
-	CHECK_ERROR(perfmon_destroy(rig.fd, id), ENOENT);
+	CHECK_OK(gpu_perfmon_destroy(rig.fd, id));
+	CHECK_ERROR(gpu_perfmon_destroy(rig.fd, id), ENOENT);
 }
 
 static void perfmon_of_a_job_that_runs_is_busy(void)
@@ -160,13 +133,13 @@ static void perfmon_of_a_job_that_runs_is_busy(void)
 	u64 values[3];
 	u32 id;
 
-	CHECK_OK(perfmon_create(rig.fd, some, 3, &id));
+	CHECK_OK(gpu_perfmon_create(rig.fd, some, 3, &id));
 	job.stream = rig_loop_stream(&rig);
 	job.perfmon = id;
 	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
-	CHECK_ERROR(perfmon_values(rig.fd, id, 0, values), EBUSY);
+	CHECK_ERROR(gpu_perfmon_values(rig.fd, id, 0, values), EBUSY);
 	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_OK(perfmon_values(rig.fd, id, 0, values));
+	CHECK_OK(gpu_perfmon_values(rig.fd, id, 0, values));
 }
 
 static void perfmon_refuses_bad_arguments(void)
@@ -183,14 +156,14 @@ static void perfmon_refuses_bad_arguments(void)
 
 	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create), EINVAL);
 	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), EINVAL);
-	CHECK_ERROR(perfmon_create(rig.fd, some, 0, &id), EINVAL);
-	CHECK_ERROR(perfmon_create(rig.fd, unknown, 1, &id), EINVAL);
-	CHECK_ERROR(perfmon_create(rig.fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), E2BIG);
-	CHECK_ERROR(perfmon_create(rig.fd, (void *)8, 1, &id), EFAULT);
-	CHECK_ERROR(perfmon_values(rig.fd, 1, 0, values), ENOENT);
-	CHECK_OK(perfmon_create(rig.fd, some, 3, &id));
-	CHECK_ERROR(perfmon_values(rig.fd, id, 2, values), EINVAL);
-	CHECK_ERROR(perfmon_values(rig.fd, id, 0, (void *)8), EFAULT);
+	CHECK_ERROR(gpu_perfmon_create(rig.fd, some, 0, &id), EINVAL);
+	CHECK_ERROR(gpu_perfmon_create(rig.fd, unknown, 1, &id), EINVAL);
+	CHECK_ERROR(gpu_perfmon_create(rig.fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), E2BIG);
+	CHECK_ERROR(gpu_perfmon_create(rig.fd, (void *)8, 1, &id), EFAULT);
+	CHECK_ERROR(gpu_perfmon_values(rig.fd, 1, 0, values), ENOENT);
+	CHECK_OK(gpu_perfmon_create(rig.fd, some, 3, &id));
+	CHECK_ERROR(gpu_perfmon_values(rig.fd, id, 2, values), EINVAL);
+	CHECK_ERROR(gpu_perfmon_values(rig.fd, id, 0, (void *)8), EFAULT);
 	job.stream = rig_empty_stream(&rig);
 	job.perfmon = id + 1;
 	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), ENOENT);
@@ -206,10 +179,10 @@ static void perfmons_of_a_file_are_limited(void)
 	u32 id, none, i;
 
 	for (i = 0; i < DRM_PUMICE_MAX_PERFMONS; i++)
-		CHECK_OK(perfmon_create(fd, some, 3, &id));
-	CHECK_ERROR(perfmon_create(fd, some, 3, &none), ENOSPC);
-	CHECK_OK(perfmon_destroy(fd, id));
-	CHECK_OK(perfmon_create(fd, some, 3, &id));
+		CHECK_OK(gpu_perfmon_create(fd, some, 3, &id));
+	CHECK_ERROR(gpu_perfmon_create(fd, some, 3, &none), ENOSPC);
+	CHECK_OK(gpu_perfmon_destroy(fd, id));
+	CHECK_OK(gpu_perfmon_create(fd, some, 3, &id));
 }
 
 static void every_counter_describes_itself(void)

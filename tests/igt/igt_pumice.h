@@ -29,6 +29,29 @@ struct igt_pumice_case {
 	for (const struct igt_pumice_case *each = (cases); \
 	     each < (cases) + sizeof(cases) / sizeof((cases)[0]); each++)
 
+/* A subtest for each element of an array of cases. */
+#define igt_pumice_subtests(cases) \
+	igt_pumice_for_each_case(one, cases) { \
+		igt_describe(one->proves); \
+		igt_subtest(one->name) \
+			igt_pumice_alone(one); \
+	}
+
+/**
+ * igt_pumice_main - main() of a program whose subtests are those of an array
+ * @cases: struct igt_pumice_case[]
+ * @timeout_ms: as of igt_pumice_require()
+ */
+#define igt_pumice_main(cases, timeout_ms) \
+	int igt_main() \
+	{ \
+		igt_fixture() \
+			igt_pumice_require(timeout_ms); \
+		igt_pumice_subtests(cases) \
+		igt_fixture() \
+			igt_pumice_restore(); \
+	}
+
 /* Time limits of a job, ms. */
 #define IGT_PUMICE_PATIENT	20000	/* for tests that hold jobs back on a busy machine */
 #define IGT_PUMICE_IMPATIENT	500	/* for tests of the limit itself */

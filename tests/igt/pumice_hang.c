@@ -184,17 +184,4 @@ static const struct igt_pumice_case cases[] = {
 	{ "many-hang", "several that hang are stopped one by one", many_hang },
 };
 
-int igt_main()
-{
-	igt_fixture()
-		igt_pumice_require(IGT_PUMICE_IMPATIENT);
-
-	igt_pumice_for_each_case(one, cases) {
-		igt_describe(one->proves);
-		igt_subtest(one->name)
-			igt_pumice_alone(one);
-	}
-
-	igt_fixture()
-		igt_pumice_restore();
-}
+igt_pumice_main(cases, IGT_PUMICE_IMPATIENT)

@@ -601,17 +601,4 @@ static const struct igt_pumice_case cases[] = {
 	  agree_with_model },
 };
 
-int igt_main()
-{
-	igt_fixture()
-		igt_pumice_require(IGT_PUMICE_PATIENT);
-
-	igt_pumice_for_each_case(one, cases) {
-		igt_describe(one->proves);
-		igt_subtest(one->name)
-			igt_pumice_alone(one);
-	}
-
-	igt_fixture()
-		igt_pumice_restore();
-}
+igt_pumice_main(cases, IGT_PUMICE_PATIENT)

@@ -29,38 +29,13 @@ static struct drm_pumice_perf_counter_get need_counter(int fd, u32 number)
 	return counter;
 }
 
-static int create(int fd, const u32 *counters, u32 count, u32 *id)
-{
-	struct drm_pumice_perfmon_create args = { .counters = ARRAY_OF(counters, count) };
-	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &args);
-
-	*id = args.id;
-	return err;
-}
-
 static u32 need_perfmon(int fd, const u32 *counters, u32 count)
 {
 	u32 id = 0;
 
-	CHECK_OK(create(fd, counters, count, &id));
+	CHECK_OK(gpu_perfmon_create(fd, counters, count, &id));
 	igt_assert_neq_u32(id, 0);
 	return id;
-}
-
-static int destroy(int fd, u32 id)
-{
-	struct drm_pumice_perfmon_destroy args = { .id = id };
-
-	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &args);
-}
-
-static int values(int fd, u32 id, u32 flags, u64 *to)
-{
-	struct drm_pumice_perfmon_get_values args = {
-		.id = id, .flags = flags, .values = (uintptr_t)to,
-	};
-
-	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &args);
 }
 
 static int submit(struct rig *rig, u64 stream, u32 perfmon)
@@ -144,12 +119,12 @@ static void create_bad_arguments(void)
 	};
 	int fd = need_gpu();
 
-	igt_assert_eq(create(fd, many, 0, &id), -EINVAL);
-	igt_assert_eq(create(fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), -E2BIG);
+	igt_assert_eq(gpu_perfmon_create(fd, many, 0, &id), -EINVAL);
+	igt_assert_eq(gpu_perfmon_create(fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), -E2BIG);
 	do_ioctl_err(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &flags, EINVAL);
 	do_ioctl_err(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &pointer, EFAULT);
 	many[0] = need_info(fd).perf_counters;
-	igt_assert_lt(create(fd, many, 1, &id), 0);
+	igt_assert_lt(gpu_perfmon_create(fd, many, 1, &id), 0);
 }
 
 static void most_monitors(void)
@@ -160,9 +135,9 @@ static void most_monitors(void)
 
 	for (i = 0; i < DRM_PUMICE_MAX_PERFMONS; i++)
 		ids[i] = need_perfmon(fd, &counter, 1);
-	igt_assert_eq(create(fd, &counter, 1, &id), -ENOSPC);
+	igt_assert_eq(gpu_perfmon_create(fd, &counter, 1, &id), -ENOSPC);
 	need_perfmon(other, &counter, 1);
-	CHECK_OK(destroy(fd, ids[5]));
+	CHECK_OK(gpu_perfmon_destroy(fd, ids[5]));
 	need_perfmon(fd, &counter, 1);
 }
 
@@ -177,9 +152,9 @@ static void other_file(void)
 	need_perfmon(other, &counter, 1);
 	id = need_perfmon(other, &counter, 1);
 	igt_assert_eq(submit(&rig, rig_empty_stream(&rig), id), -ENOENT);
-	igt_assert_eq(values(rig.fd, id, 0, &value), -ENOENT);
-	igt_assert_eq(destroy(rig.fd, id), -ENOENT);
-	igt_assert_eq(values(other, id, 0, &value), 0);
+	igt_assert_eq(gpu_perfmon_values(rig.fd, id, 0, &value), -ENOENT);
+	igt_assert_eq(gpu_perfmon_destroy(rig.fd, id), -ENOENT);
+	igt_assert_eq(gpu_perfmon_values(other, id, 0, &value), 0);
 }
 
 /* ------------------------------------------------------------------- counting */
@@ -205,7 +180,7 @@ static void work_by_hand(void)
 		counters[i] = want[i].counter;
 	perfmon = need_perfmon(rig.fd, counters, N);
 	counted(&rig, copy_stream(&rig), perfmon);
-	CHECK_OK(values(rig.fd, perfmon, 0, got));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
 	for (i = 0; i < N; i++)
 		igt_assert_f(got[i] == want[i].value, "%s: %llu, should be %llu\n",
 			     need_counter(rig.fd, counters[i]).name, (unsigned long long)got[i],
@@ -221,7 +196,7 @@ static void adds_up(void)
 
 	for (i = 1; i <= 5; i++) {
 		counted(&rig, stream, perfmon);
-		CHECK_OK(values(rig.fd, perfmon, 0, &value));
+		CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
 		igt_assert_eq_u64(value, i * BYTES);
 		rig.context = need_context(rig.fd, rig.vm);
 	}
@@ -242,7 +217,7 @@ static void others_do_not_count(void)
 	}
 	igt_assert_eq(rig_wait(&rig), 1);
 	igt_assert_eq(rig_wait(&other), 1);
-	CHECK_OK(values(rig.fd, perfmon, 0, got));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
 	igt_assert_eq_u64(got[0], 10 * GROUPS);
 	igt_assert_eq_u64(got[1], 10 * BYTES);
 }
@@ -257,9 +232,9 @@ static void two_monitors(void)
 	counted(&rig, stream, first);
 	counted(&rig, stream, second);
 	counted(&rig, stream, second);
-	CHECK_OK(values(rig.fd, first, 0, &value));
+	CHECK_OK(gpu_perfmon_values(rig.fd, first, 0, &value));
 	igt_assert_eq_u64(value, WAVES);
-	CHECK_OK(values(rig.fd, second, 0, &value));
+	CHECK_OK(gpu_perfmon_values(rig.fd, second, 0, &value));
 	igt_assert_eq_u64(value, 2 * WAVES);
 }
 
@@ -271,14 +246,14 @@ static void reset_behind_reading(void)
 	u64 stream = copy_stream(&rig), value;
 
 	counted(&rig, stream, perfmon);
-	CHECK_OK(values(rig.fd, perfmon, DRM_PUMICE_PERFMON_RESET, &value));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, DRM_PUMICE_PERFMON_RESET, &value));
 	igt_assert_eq_u64(value, WAVES);
-	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
 	igt_assert_eq_u64(value, 0);
 	counted(&rig, stream, perfmon);
-	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
 	igt_assert_eq_u64(value, WAVES);
-	igt_assert_eq(values(rig.fd, perfmon, 1u << 1, &value), -EINVAL);
+	igt_assert_eq(gpu_perfmon_values(rig.fd, perfmon, 1u << 1, &value), -EINVAL);
 }
 
 static void busy_while_it_counts(void)
@@ -290,10 +265,10 @@ static void busy_while_it_counts(void)
 
 	rig_block(&blocker);
 	CHECK_OK(submit(&rig, copy_stream(&rig), perfmon));
-	igt_assert_eq(values(rig.fd, perfmon, 0, &value), -EBUSY);
+	igt_assert_eq(gpu_perfmon_values(rig.fd, perfmon, 0, &value), -EBUSY);
 	CHECK_OK(gpu_context_destroy(rig.fd, blocker.context));
 	igt_assert_eq(rig_wait(&rig), 1);
-	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
 	igt_assert_eq_u64(value, GROUPS);
 }
 
@@ -306,8 +281,8 @@ static void destroyed_under_a_job(void)
 
 	rig_block(&blocker);
 	CHECK_OK(submit(&rig, rig_store_stream(&rig, rig.data.va, 55), perfmon));
-	CHECK_OK(destroy(rig.fd, perfmon));
-	igt_assert_eq(values(rig.fd, perfmon, 0, &value), -ENOENT);
+	CHECK_OK(gpu_perfmon_destroy(rig.fd, perfmon));
+	igt_assert_eq(gpu_perfmon_values(rig.fd, perfmon, 0, &value), -ENOENT);
 	CHECK_OK(gpu_context_destroy(rig.fd, blocker.context));
 	igt_assert_eq(rig_wait(&rig), 1);
 	rig_check_words(rig.data.cpu, 55);
@@ -322,7 +297,7 @@ static void fault_counts(void)
 
 	CHECK_OK(submit(&rig, rig_store_stream(&rig, RIG_FREE, 0), perfmon));
 	igt_assert_eq(rig_wait(&rig), -EIO);
-	CHECK_OK(values(rig.fd, perfmon, 0, &value));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
 	igt_assert_lte_u64(1, value);
 }
 
@@ -348,7 +323,7 @@ static void interrupted(void)
 		rig_check_works(&other);
 	while (sync_is_pending(rig.fd, rig.sync, 0));
 	igt_assert_eq(rig_wait(&rig), 1);
-	CHECK_OK(values(rig.fd, perfmon, 0, got));
+	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
 	igt_assert_eq_u64(got[0], LONG_GROUPS);
 	igt_assert_eq_u64(got[1], LONG_GROUPS * LONG_SIZE * 4);
 }
@@ -375,17 +350,4 @@ static const struct igt_pumice_case cases[] = {
 	  interrupted },
 };
 
-int igt_main()
-{
-	igt_fixture()
-		igt_pumice_require(IGT_PUMICE_PATIENT);
-
-	igt_pumice_for_each_case(one, cases) {
-		igt_describe(one->proves);
-		igt_subtest(one->name)
-			igt_pumice_alone(one);
-	}
-
-	igt_fixture()
-		igt_pumice_restore();
-}
+igt_pumice_main(cases, IGT_PUMICE_PATIENT)

@@ -466,17 +466,8 @@ int igt_main()
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-	igt_pumice_for_each_case(one, cases) {
-		igt_describe(one->proves);
-		igt_subtest(one->name)
-			igt_pumice_alone(one);
-	}
-
-	igt_pumice_for_each_case(one, vm_bind_async_cases) {
-		igt_describe(one->proves);
-		igt_subtest(one->name)
-			igt_pumice_alone(one);
-	}
+	igt_pumice_subtests(cases)
+	igt_pumice_subtests(vm_bind_async_cases)
 
 	igt_fixture()
 		igt_pumice_restore();

@@ -136,15 +136,25 @@ int gpu_vm_state(int fd, u32 vm, u32 *state)
 	return err;
 }
 
-int gpu_context_create(int fd, u32 vm, u32 priority, u32 *context)
+static int context_create(int fd, u32 vm, u32 type, u32 priority, u32 *context)
 {
 	struct drm_pumice_context_create create = {
-		.type = DRM_PUMICE_CONTEXT_COMPUTE, .priority = priority, .vm = vm,
+		.type = type, .priority = priority, .vm = vm,
 	};
 	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &create);
 
 	*context = create.id;
 	return err;
+}
+
+int gpu_context_create(int fd, u32 vm, u32 priority, u32 *context)
+{
+	return context_create(fd, vm, DRM_PUMICE_CONTEXT_COMPUTE, priority, context);
+}
+
+int gpu_context_create_of(int fd, u32 vm, u32 type, u32 *context)
+{
+	return context_create(fd, vm, type, DRM_PUMICE_PRIORITY_NORMAL, context);
 }
 
 int gpu_context_destroy(int fd, u32 context)
@@ -185,6 +195,55 @@ int gpu_job_result(int fd, u32 context, u64 job, struct drm_pumice_job_get_resul
 {
 	*result = (struct drm_pumice_job_get_result){ .context = context, .job = job };
 	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, result);
+}
+
+int gpu_perfmon_create(int fd, const u32 *counters, u32 count, u32 *id)
+{
+	struct drm_pumice_perfmon_create args = { .counters = ARRAY_OF(counters, count) };
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &args);
+
+	*id = args.id;
+	return err;
+}
+
+int gpu_perfmon_destroy(int fd, u32 id)
+{
+	struct drm_pumice_perfmon_destroy args = { .id = id };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &args);
+}
+
+int gpu_perfmon_values(int fd, u32 id, u32 flags, u64 *values)
+{
+	struct drm_pumice_perfmon_get_values args = {
+		.id = id, .flags = flags, .values = (uintptr_t)values,
+	};
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &args);
+}
+
+int gpu_free_list_create(int fd, struct drm_pumice_free_list_create *args)
+{
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_FREE_LIST_CREATE, args);
+}
+
+int gpu_free_list_destroy(int fd, u32 id)
+{
+	struct drm_pumice_free_list_destroy args = { .id = id };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_FREE_LIST_DESTROY, &args);
+}
+
+int gpu_hwrt_create(int fd, struct drm_pumice_hwrt_create *args)
+{
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_HWRT_CREATE, args);
+}
+
+int gpu_hwrt_destroy(int fd, u32 id)
+{
+	struct drm_pumice_hwrt_destroy args = { .id = id };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_HWRT_DESTROY, &args);
 }
 
 int gpu_submit(int fd, const struct drm_pumice_job *jobs, u32 count, u32 *failed)
@@ -245,6 +304,15 @@ u32 need_context(int fd, u32 vm)
 	u32 context;
 
 	CHECK_OK(gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_NORMAL, &context));
+	CHECK(context);
+	return context;
+}
+
+u32 need_context_of(int fd, u32 vm, u32 type)
+{
+	u32 context;
+
+	CHECK_OK(gpu_context_create_of(fd, vm, type, &context));
 	CHECK(context);
 	return context;
 }

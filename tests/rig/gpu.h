@@ -56,6 +56,21 @@ int gpu_bind_async(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 cou
 /** gpu_job_result - how job @job of a context ended; 0 is the last that did. */
 int gpu_job_result(int fd, u32 context, u64 job, struct drm_pumice_job_get_result *result);
 
+/** gpu_context_create_of - a context of any type, with usual priority. */
+int gpu_context_create_of(int fd, u32 vm, u32 type, u32 *context);
+
+int gpu_perfmon_create(int fd, const u32 *counters, u32 count, u32 *id);
+int gpu_perfmon_destroy(int fd, u32 id);
+
+/** gpu_perfmon_values - read a monitor. @values: one for each of its counters. */
+int gpu_perfmon_values(int fd, u32 id, u32 flags, u64 *values);
+
+/** gpu_free_list_create, gpu_hwrt_create - the ioctl as it is; @args.id is out. */
+int gpu_free_list_create(int fd, struct drm_pumice_free_list_create *args);
+int gpu_free_list_destroy(int fd, u32 id);
+int gpu_hwrt_create(int fd, struct drm_pumice_hwrt_create *args);
+int gpu_hwrt_destroy(int fd, u32 id);
+
 /** gpu_submit - submit jobs. @failed: as in gpu_bind(). */
 int gpu_submit(int fd, const struct drm_pumice_job *jobs, u32 count, u32 *failed);
 
@@ -73,6 +88,7 @@ struct drm_pumice_query_gpu need_info(int fd);
 u32 need_bo(int fd, u64 size);
 u32 need_vm(int fd);
 u32 need_context(int fd, u32 vm);
+u32 need_context_of(int fd, u32 vm, u32 type);
 struct drm_pumice_context_get_state need_state(int fd, u32 context);
 void need_map(int fd, u32 vm, u32 handle, u64 bo_offset, u64 va, u64 size, u32 flags);
 void need_unmap(int fd, u32 vm, u64 va, u64 size);

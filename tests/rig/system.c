@@ -65,7 +65,8 @@ void need_in_flight(int jobs)
 
 struct counts need_counts(void)
 {
-	struct counts counts = { .bos = -1, .vms = -1, .contexts = -1, .jobs = -1, .fences = -1 };
+	struct counts counts = { .bos = -1, .vms = -1, .contexts = -1, .jobs = -1, .fences = -1,
+				 .free_lists = -1, .hwrts = -1 };
 	FILE *file = open_debugfs("state");
 	char line[256];
 
@@ -75,6 +76,8 @@ struct counts need_counts(void)
 		sscanf(line, "contexts: %d", &counts.contexts);
 		sscanf(line, "jobs: %d", &counts.jobs);
 		sscanf(line, "fences: %d", &counts.fences);
+		sscanf(line, "free lists: %d", &counts.free_lists);
+		sscanf(line, "data sets: %d", &counts.hwrts);
 		sscanf(line, "resets: %d", &counts.resets);
 	}
 	fclose(file);
@@ -84,7 +87,8 @@ struct counts need_counts(void)
 static bool same(const struct counts *a, const struct counts *b)
 {
 	return a->bos == b->bos && a->vms == b->vms && a->contexts == b->contexts &&
-	       a->jobs == b->jobs && a->fences == b->fences;
+	       a->jobs == b->jobs && a->fences == b->fences &&
+	       a->free_lists == b->free_lists && a->hwrts == b->hwrts;
 }
 
 void need_left(struct counts want)
@@ -98,9 +102,11 @@ void need_left(struct counts want)
 	}
 	if (!same(&got, &want))
 		test_fail(__FILE__, __LINE__,
-			  "left: %d BOs, %d VMs, %d contexts, %d jobs, %d fences; "
-			  "should be %d, %d, %d, %d, %d", got.bos, got.vms, got.contexts, got.jobs,
-			  got.fences, want.bos, want.vms, want.contexts, want.jobs, want.fences);
+			  "left: %d BOs, %d VMs, %d contexts, %d jobs, %d fences, %d free lists, "
+			  "%d data sets; should be %d, %d, %d, %d, %d, %d, %d", got.bos, got.vms,
+			  got.contexts, got.jobs, got.fences, got.free_lists, got.hwrts, want.bos,
+			  want.vms, want.contexts, want.jobs, want.fences, want.free_lists,
+			  want.hwrts);
 }
 
 void need_nothing_left(void)

@@ -17,6 +17,8 @@ struct counts {
 	int contexts;
 	int jobs;
 	int fences;
+	int free_lists;
+	int hwrts;
 	int resets;	/* of the GPU, since it was probed */
 };
 

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Render contexts: which jobs SUBMIT takes, and what becomes of pairs, whether or
+ * not they run to their ends.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "harness.h"
+#include "pumice_regs.h"
+#include "render.h"
+#include "system.h"
+
+/* Submitting must be refused with the index of a job, and leave nothing behind. */
+static void refuse(const struct render *r, const struct drm_pumice_job *jobs, u32 count,
+		   int error, u32 index)
+{
+	u32 failed = 99;
+
+	CHECK_ERROR(gpu_submit(r->rig.fd, jobs, count, &failed), error);
+	CHECK_EQUAL(failed, index);
+	CHECK_EQUAL(need_state(r->rig.fd, r->context).jobs_done, 0);
+	CHECK_EQUAL(need_counts().jobs, 0);
+}
+
+static void pair_that_is_right_runs(void)
+{
+	struct render r = render_open();
+
+	render_check_works(&r);
+	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 4);
+	CHECK_EQUAL(need_state(r.rig.fd, r.context).state, 0);
+}
+
+static void render_context_takes_pairs_only(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_job jobs[4];
+
+	render_pair(&r, 0, jobs);
+	render_pair(&r, 1, jobs + 2);
+	refuse(&r, jobs, 1, EINVAL, 0);
+	refuse(&r, jobs + 1, 1, EINVAL, 0);
+	refuse(&r, jobs, 3, EINVAL, 2);
+	jobs[1].type = DRM_PUMICE_JOB_GEOMETRY;
+	refuse(&r, jobs, 2, EINVAL, 0);
+	jobs[1].type = DRM_PUMICE_JOB_DEFAULT;
+	refuse(&r, jobs, 2, EINVAL, 0);
+	jobs[0] = jobs[3];
+	jobs[1] = jobs[2];
+	refuse(&r, jobs, 2, EINVAL, 0);
+	jobs[0] = (struct drm_pumice_job){ .context = r.context, .stream = r.geometry };
+	refuse(&r, jobs, 1, EINVAL, 0);
+}
+
+static void other_contexts_take_no_render_jobs(void)
+{
+	struct render r = render_open();
+	u32 transfer = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	struct drm_pumice_job jobs[2];
+
+	render_pair(&r, 0, jobs);
+	jobs[0].context = jobs[1].context = r.rig.context;
+	refuse(&r, jobs, 2, EINVAL, 0);
+	jobs[0].context = jobs[1].context = transfer;
+	refuse(&r, jobs, 2, EINVAL, 0);
+	jobs[0] = (struct drm_pumice_job){
+		.context = transfer, .stream = r.geometry, .hwrt = r.hwrt,
+	};
+	refuse(&r, jobs, 1, EINVAL, 0);
+	jobs[0].hwrt = 0;
+	jobs[0].hwrt_data = 1;
+	refuse(&r, jobs, 1, EINVAL, 0);
+}
+
+static void jobs_of_a_pair_belong_together(void)
+{
+	struct render r = render_open();
+	u32 context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	u32 hwrt = need_hwrt(r.rig.fd, render_hwrt_args(r.rig.vm, r.list));
+	struct drm_pumice_job jobs[2];
+
+	render_pair(&r, 0, jobs);
+	jobs[1].context = context;
+	refuse(&r, jobs, 2, EINVAL, 1);
+	render_pair(&r, 0, jobs);
+	jobs[1].hwrt = hwrt;
+	refuse(&r, jobs, 2, EINVAL, 1);
+	render_pair(&r, 0, jobs);
+	jobs[1].hwrt_data = 1;
+	refuse(&r, jobs, 2, EINVAL, 1);
+}
+
+static void type_and_flags_are_checked(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_job jobs[2];
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		render_pair(&r, 0, jobs);
+		jobs[i].flags = 1;
+		refuse(&r, jobs, 2, EINVAL, i);
+	}
+	render_pair(&r, 0, jobs);
+	jobs[0].type = 3;
+	refuse(&r, jobs, 2, EINVAL, 0);
+	jobs[0].type = UINT32_MAX;
+	refuse(&r, jobs, 2, EINVAL, 0);
+}
+
+static void streams_must_be_aligned(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_job jobs[2];
+	u32 off;
+
+	for (off = 1; off < 4; off++) {
+		render_pair(&r, 0, jobs);
+		jobs[0].stream += off;
+		refuse(&r, jobs, 2, EINVAL, 0);
+	}
+	for (off = 1; off < 16; off++) {
+		render_pair(&r, 0, jobs);
+		jobs[1].stream += off;
+		refuse(&r, jobs, 2, EINVAL, 1);
+	}
+}
+
+static void data_set_must_be_the_files_and_the_vms(void)
+{
+	struct render r = render_open(), other = render_open();
+	u32 vm = need_vm(r.rig.fd);
+	u32 list = need_free_list(r.rig.fd, render_list_args(vm));
+	u32 hwrt = need_hwrt(r.rig.fd, render_hwrt_args(vm, list));
+	struct drm_pumice_job jobs[2];
+	u32 foreign = need_hwrt(other.rig.fd, render_hwrt_args(other.rig.vm, other.list));
+
+	foreign = need_hwrt(other.rig.fd, render_hwrt_args(other.rig.vm, other.list)) + foreign;
+	render_pair(&r, 0, jobs);
+	jobs[0].hwrt = 0;
+	refuse(&r, jobs, 2, ENOENT, 0);
+	jobs[0].hwrt = NO_HANDLE;
+	refuse(&r, jobs, 2, ENOENT, 0);
+	jobs[0].hwrt = foreign;
+	refuse(&r, jobs, 2, ENOENT, 0);
+	jobs[0].hwrt = hwrt;
+	refuse(&r, jobs, 2, EINVAL, 0);
+	render_pair(&r, DRM_PUMICE_HWRT_DATA, jobs);
+	refuse(&r, jobs, 2, EINVAL, 0);
+	render_pair(&r, 0, jobs);
+	jobs[1].hwrt = NO_HANDLE;
+	refuse(&r, jobs, 2, ENOENT, 1);
+}
+
+static void many_pairs_in_one_call_run_in_order(void)
+{
+	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
+	struct render r = render_open();
+	struct drm_pumice_job_get_result a, b;
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i += 2)
+		render_pair(&r, i / 2 % DRM_PUMICE_HWRT_DATA, jobs + i);
+	CHECK_OK(gpu_submit(r.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	CHECK_EQUAL(render_run(&r, 0, r.geometry, r.fragment), 1);
+	for (i = 4; i < DRM_PUMICE_MAX_JOBS; i += 2) {
+		CHECK_OK(gpu_job_result(r.rig.fd, r.context, i + 1, &a));
+		CHECK_OK(gpu_job_result(r.rig.fd, r.context, i + 2, &b));
+		CHECK_EQUAL(a.error, 0);
+		CHECK_EQUAL(b.error, 0);
+		/* The fragment job behind its geometry job, which waits for its scene. */
+		CHECK(b.start >= a.end);
+		CHECK_OK(gpu_job_result(r.rig.fd, r.context, i - 2, &b));
+		CHECK(a.start >= b.end);
+	}
+}
+
+/* More than the ring of the fragment queue holds: geometry jobs wait for room. */
+static void many_pairs_in_flight_end(void)
+{
+	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
+	struct render r = render_open();
+	u32 i, round;
+
+	rig_block(&r.rig);
+	for (round = 0; round < 16; round++) {
+		struct drm_pumice_sync wait = wait_for(r.rig.sync, 0);
+
+		for (i = 0; i < DRM_PUMICE_MAX_JOBS; i += 2)
+			render_pair(&r, i / 2 % DRM_PUMICE_HWRT_DATA, jobs + i);
+		jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
+		CHECK_OK(gpu_submit(r.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	}
+	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 0);
+	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
+	CHECK_EQUAL(render_run(&r, 0, r.geometry, r.fragment), 1);
+	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 16 * DRM_PUMICE_MAX_JOBS + 2);
+	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_faulted, 0);
+}
+
+/* The geometry job is not started while its fragment job has to wait. */
+static void geometry_waits_for_what_its_fragment_job_waits_for(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_sync wait, done = then_signal(need_sync(r.rig.fd), 0);
+	struct drm_pumice_job jobs[2];
+
+	rig_block(&r.rig);
+	wait = wait_for(r.rig.sync, 0);
+	render_pair(&r, 0, jobs);
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
+	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+	need_in_flight(3);
+	CHECK(sync_is_pending(r.rig.fd, done.handle, 0));
+	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
+	need_wait(r.rig.fd, done.handle, 0);
+	CHECK_EQUAL(sync_status(r.rig.fd, done.handle, 0), 1);
+}
+
+static void compute_sees_what_comes_before(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_sync signal = then_signal(need_sync(r.rig.fd), 0), wait;
+	struct drm_pumice_job jobs[3];
+
+	wait = wait_for(signal.handle, 0);
+	render_pair(&r, 0, jobs);
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signal, 1);
+	jobs[2] = (struct drm_pumice_job){
+		.context = r.rig.context, .stream = rig_store_stream(&r.rig, r.rig.data.va, 7),
+		.syncs = ARRAY_OF(&wait, 1),
+	};
+	CHECK_OK(gpu_submit(r.rig.fd, jobs, 3, NULL));
+	CHECK_EQUAL(rig_run(&r.rig, rig_empty_stream(&r.rig)), 1);
+	rig_check_words(r.rig.data.cpu, 7);
+}
+
+static void unbound_streams_fault_and_the_context_goes_on(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_job_get_result result;
+
+	CHECK_EQUAL(render_run(&r, 0, RIG_FREE, r.fragment), -EIO);
+	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 1, &result));
+	CHECK_EQUAL(result.error, -EIO);
+	CHECK_EQUAL(result.fault_va, RIG_FREE);
+	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 2, &result));
+	CHECK_EQUAL(result.fault, PUMICE_FAULT_PM_NO_SCENE);
+	CHECK(need_state(r.rig.fd, r.context).state & DRM_PUMICE_CONTEXT_FAULTED);
+	render_check_works(&r);
+	CHECK_EQUAL(render_run(&r, 0, r.geometry, RIG_FREE), -EIO);
+	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 8, &result));
+	CHECK_EQUAL(result.error, -EIO);
+	CHECK_EQUAL(result.fault_va, RIG_FREE);
+	render_check_works(&r);
+	rig_check_works(&r.rig);
+}
+
+/* Whatever words a stream and a record are made of: the job ends, and others go on. */
+static void nonsense_ends(void)
+{
+	struct render r = render_open();
+	u32 words[32], i, round, seed = 1;
+
+	for (round = 0; round < 60; round++) {
+		u64 at;
+
+		for (i = 0; i < 32; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			words[i] = round % 2 ? seed : seed & 0x0fffffffu;
+		}
+		at = rig_place(&r.rig, words, 32);
+		if (round % 3)
+			CHECK(render_run(&r, round % 2, at, r.fragment) != 0);
+		else
+			CHECK(render_run(&r, round % 2, r.geometry, at) != 0);
+	}
+	render_check_works(&r);
+	rig_check_works(&r.rig);
+}
+
+static void scene_of_another_size_or_context_is_new(void)
+{
+	struct render a = render_open(), b = a;
+
+	b.context = need_context_of(a.rig.fd, a.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	render_check_works(&a);
+	render_check_works(&b);
+	CHECK_OK(gpu_context_destroy(a.rig.fd, a.context));
+	render_check_works(&b);
+}
+
+static void endless_geometry_costs_its_context(void)
+{
+	struct render r = render_open(), next;
+	long usual = module_parameter("job_timeout_ms");
+	struct drm_pumice_job_get_result result;
+	struct drm_pumice_job jobs[2];
+
+	CHECK_OK(set_module_parameter("job_timeout_ms", 500));
+	next = render_on(&r.rig);
+	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
+	render_submit(&next, 0, geometry_loop_stream(&next.rig), next.fragment);
+	/* A link chain may be cut short as a fault, too: then it is no hang. */
+	CHECK(rig_wait(&next.rig) < 0);
+	CHECK_OK(gpu_job_result(r.rig.fd, next.context, 1, &result));
+	CHECK(result.error == -ETIMEDOUT || result.error == -EIO);
+	if (result.error == -ETIMEDOUT) {
+		CHECK(need_state(r.rig.fd, next.context).state & DRM_PUMICE_CONTEXT_GUILTY);
+		render_pair(&next, 0, jobs);
+		CHECK_ERROR(gpu_submit(r.rig.fd, jobs, 2, NULL), EIO);
+	}
+	render_check_works(&r);
+}
+
+static void context_destroyed_while_busy_ends_both_jobs(void)
+{
+	struct render r = render_open();
+	u32 i;
+
+	rig_block(&r.rig);
+	for (i = 0; i < 20; i++) {
+		struct drm_pumice_sync wait = wait_for(r.rig.sync, 0);
+		struct drm_pumice_sync done = then_signal(need_sync(r.rig.fd), 0);
+		u32 context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+		struct drm_pumice_job jobs[2];
+
+		render_pair(&r, i % 2, jobs);
+		jobs[0].context = jobs[1].context = context;
+		jobs[i / 2 % 2].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
+		CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+		render_pair(&r, i % 2, jobs);
+		jobs[0].context = jobs[1].context = context;
+		jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
+		CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+		CHECK_OK(gpu_context_destroy(r.rig.fd, context));
+		need_wait(r.rig.fd, done.handle, 0);
+		CHECK_EQUAL(sync_status(r.rig.fd, done.handle, 0), -ECANCELED);
+	}
+	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
+	render_check_works(&r);
+}
+
+static void objects_destroyed_under_a_job_stay_for_it(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_sync wait, done = then_signal(need_sync(r.rig.fd), 0);
+	struct drm_pumice_job jobs[2];
+
+	rig_block(&r.rig);
+	wait = wait_for(r.rig.sync, 0);
+	render_pair(&r, 0, jobs);
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
+	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+	CHECK_OK(gpu_hwrt_destroy(r.rig.fd, r.hwrt));
+	CHECK_OK(gpu_free_list_destroy(r.rig.fd, r.list));
+	CHECK_EQUAL(need_counts().free_lists, 1);
+	CHECK_EQUAL(need_counts().hwrts, 1);
+	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
+	need_wait(r.rig.fd, done.handle, 0);
+	CHECK_EQUAL(sync_status(r.rig.fd, done.handle, 0), 1);
+}
+
+static void leave_all(void)
+{
+	struct render r = render_open();
+	u32 i;
+
+	rig_block(&r.rig);
+	for (i = 0; i < 50; i++)
+		render_submit(&r, i % 2, r.geometry, r.fragment);
+}
+
+static void process_that_leaves_leaves_nothing(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		leave_all();
+		_exit(0);
+	}
+	need_nothing_left();
+}
+
+static void gpu_reset_makes_scenes_and_lists_anew(void)
+{
+	struct render r = render_open();
+
+	render_check_works(&r);
+	need_flr();
+	render_check_works(&r);
+}
+
+static void context_with_jobs_is_innocent_of_a_reset(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_sync wait;
+	struct drm_pumice_job jobs[2];
+	struct render next;
+
+	rig_block(&r.rig);
+	wait = wait_for(r.rig.sync, 0);
+	render_pair(&r, 0, jobs);
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
+	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+	need_in_flight(3);
+	need_flr();
+	CHECK(need_state(r.rig.fd, r.context).state & DRM_PUMICE_CONTEXT_INNOCENT);
+	render_pair(&r, 0, jobs);
+	CHECK_ERROR(gpu_submit(r.rig.fd, jobs, 2, NULL), EIO);
+	next = render_on(&r.rig);
+	render_check_works(&next);
+}
+
+static void unplugged_under_jobs(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_free_list_create list = render_list_args(r.rig.vm);
+	struct drm_pumice_hwrt_create hwrt = render_hwrt_args(r.rig.vm, r.list);
+	struct drm_pumice_job jobs[2];
+	u32 i;
+
+	rig_block(&r.rig);
+	for (i = 0; i < 10; i++)
+		render_submit(&r, i % 2, r.geometry, r.fragment);
+	need_unbound();
+	need_wait(r.rig.fd, r.rig.sync, 0);
+	render_pair(&r, 0, jobs);
+	CHECK_ERROR(gpu_submit(r.rig.fd, jobs, 2, NULL), ENODEV);
+	CHECK_ERROR(gpu_free_list_create(r.rig.fd, &list), ENODEV);
+	CHECK_ERROR(gpu_hwrt_create(r.rig.fd, &hwrt), ENODEV);
+	rig_close(&r.rig);
+	need_bound();
+	r = render_open();
+	render_check_works(&r);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(pair_that_is_right_runs),
+	TEST_CASE(render_context_takes_pairs_only),
+	TEST_CASE(other_contexts_take_no_render_jobs),
+	TEST_CASE(jobs_of_a_pair_belong_together),
+	TEST_CASE(type_and_flags_are_checked),
+	TEST_CASE(streams_must_be_aligned),
+	TEST_CASE(data_set_must_be_the_files_and_the_vms),
+	TEST_CASE(many_pairs_in_one_call_run_in_order),
+	TEST_CASE(many_pairs_in_flight_end),
+	TEST_CASE(geometry_waits_for_what_its_fragment_job_waits_for),
+	TEST_CASE(compute_sees_what_comes_before),
+	TEST_CASE(unbound_streams_fault_and_the_context_goes_on),
+	TEST_CASE(nonsense_ends),
+	TEST_CASE(scene_of_another_size_or_context_is_new),
+	TEST_CASE(endless_geometry_costs_its_context),
+	TEST_CASE(context_destroyed_while_busy_ends_both_jobs),
+	TEST_CASE(objects_destroyed_under_a_job_stay_for_it),
+	TEST_CASE(process_that_leaves_leaves_nothing),
+	TEST_CASE(gpu_reset_makes_scenes_and_lists_anew),
+	TEST_CASE(context_with_jobs_is_innocent_of_a_reset),
+	TEST_CASE(unplugged_under_jobs),
+};
+
+TEST_MAIN(cases)

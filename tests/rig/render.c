@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/* Render and transfer contexts. See render.h. */
+#include "render.h"
+
+#include "check.h"
+#include "pumice_formats.h"
+
+#define LIST_PAGES	64u
+
+struct drm_pumice_free_list_create render_list_args(u32 vm)
+{
+	return (struct drm_pumice_free_list_create){
+		.vm = vm, .initial_pages = LIST_PAGES, .max_pages = 4 * LIST_PAGES,
+		.grow_pages = LIST_PAGES, .threshold = 25,
+	};
+}
+
+struct drm_pumice_hwrt_create render_hwrt_args(u32 vm, u32 list)
+{
+	return (struct drm_pumice_hwrt_create){
+		.vm = vm, .width = RENDER_SIZE, .height = RENDER_SIZE, .samples = 1,
+		.tile_size = DRM_PUMICE_TILE_32X32, .free_lists = { list, 0 },
+	};
+}
+
+u32 need_free_list(int fd, struct drm_pumice_free_list_create args)
+{
+	CHECK_OK(gpu_free_list_create(fd, &args));
+	CHECK(args.id);
+	return args.id;
+}
+
+u32 need_hwrt(int fd, struct drm_pumice_hwrt_create args)
+{
+	CHECK_OK(gpu_hwrt_create(fd, &args));
+	CHECK(args.id);
+	return args.id;
+}
+
+struct render render_on(const struct rig *rig)
+{
+	const struct pumice_pdm_render record = { .outputs = 1, .clear_depth = 1.0f };
+	u32 words[PUMICE_PDM_RENDER_WORDS], halt[PUMICE_VDM_HALT_WORDS];
+	struct render r = { .rig = *rig };
+
+	r.context = need_context_of(rig->fd, rig->vm, DRM_PUMICE_CONTEXT_RENDER);
+	r.list = need_free_list(rig->fd, render_list_args(rig->vm));
+	r.hwrt = need_hwrt(rig->fd, render_hwrt_args(rig->vm, r.list));
+	pumice_vdm_halt_pack(halt, &(struct pumice_vdm_halt){ 0 });
+	r.geometry = rig_place(&r.rig, halt, PUMICE_VDM_HALT_WORDS);
+	pumice_pdm_render_pack(words, &record);
+	r.fragment = rig_place(&r.rig, words, PUMICE_PDM_RENDER_WORDS);
+	return r;
+}
+
+struct render render_open(void)
+{
+	struct rig rig = rig_open();
+
+	return render_on(&rig);
+}
+
+void render_pair(const struct render *r, u32 data, struct drm_pumice_job *jobs)
+{
+	const struct drm_pumice_job job = {
+		.context = r->context, .hwrt = r->hwrt, .hwrt_data = data,
+	};
+
+	jobs[0] = job;
+	jobs[0].type = DRM_PUMICE_JOB_GEOMETRY;
+	jobs[0].stream = r->geometry;
+	jobs[1] = job;
+	jobs[1].type = DRM_PUMICE_JOB_FRAGMENT;
+	jobs[1].stream = r->fragment;
+}
+
+void render_submit(struct render *r, u32 data, u64 geometry, u64 fragment)
+{
+	struct drm_pumice_sync sync = then_signal(r->rig.sync, 0);
+	struct drm_pumice_job jobs[2];
+
+	render_pair(r, data, jobs);
+	jobs[0].stream = geometry;
+	jobs[1].stream = fragment;
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&sync, 1);
+	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
+}
+
+int render_run(struct render *r, u32 data, u64 geometry, u64 fragment)
+{
+	render_submit(r, data, geometry, fragment);
+	return rig_wait(&r->rig);
+}
+
+void render_check_works(struct render *r)
+{
+	CHECK_EQUAL(render_run(r, 0, r->geometry, r->fragment), 1);
+	CHECK_EQUAL(render_run(r, 1, r->geometry, r->fragment), 1);
+}
+
+static u32 halt_transfer(u32 *words)
+{
+	pumice_tdm_halt_pack(words, &(struct pumice_tdm_halt){ 0 });
+	return PUMICE_TDM_HALT_WORDS;
+}
+
+u64 transfer_copy_stream(struct rig *rig, u64 to, u64 from, u32 bytes)
+{
+	u32 words[PUMICE_TDM_COPY_WORDS + PUMICE_TDM_HALT_WORDS];
+
+	pumice_tdm_copy_pack(words, &(struct pumice_tdm_copy){
+		.src = from, .dst = to, .bytes = bytes,
+	});
+	return rig_place(rig, words, PUMICE_TDM_COPY_WORDS +
+			 halt_transfer(words + PUMICE_TDM_COPY_WORDS));
+}
+
+u64 transfer_fill_stream(struct rig *rig, u64 to, u32 value, u32 count)
+{
+	u32 words[PUMICE_TDM_FILL_WORDS + PUMICE_TDM_HALT_WORDS];
+
+	pumice_tdm_fill_pack(words, &(struct pumice_tdm_fill){
+		.dst = to, .words = count, .value = value,
+	});
+	return rig_place(rig, words, PUMICE_TDM_FILL_WORDS +
+			 halt_transfer(words + PUMICE_TDM_FILL_WORDS));
+}
+
+/* Where rig_place() puts what comes next. */
+static u64 next_place(struct rig *rig)
+{
+	return rig_place(rig, NULL, 0);
+}
+
+/* A stream of fills and a link back: a link alone might be told from its own address. */
+u64 transfer_loop_stream(struct rig *rig)
+{
+	u32 words[PUMICE_TDM_FILL_WORDS + PUMICE_TDM_LINK_WORDS];
+	u64 at = next_place(rig);
+
+	pumice_tdm_fill_pack(words, &(struct pumice_tdm_fill){
+		.dst = rig->data.va, .words = 1, .value = 1,
+	});
+	pumice_tdm_link_pack(words + PUMICE_TDM_FILL_WORDS, &(struct pumice_tdm_link){
+		.addr = at,
+	});
+	CHECK_EQUAL(rig_place(rig, words, PUMICE_TDM_FILL_WORDS + PUMICE_TDM_LINK_WORDS), at);
+	return at;
+}
+
+u64 geometry_loop_stream(struct rig *rig)
+{
+	u32 words[PUMICE_VDM_LINK_WORDS];
+	u64 at = next_place(rig);
+
+	pumice_vdm_link_pack(words, &(struct pumice_vdm_link){ .addr = at });
+	CHECK_EQUAL(rig_place(rig, words, PUMICE_VDM_LINK_WORDS), at);
+	return at;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A rig for render and transfer contexts: a free list, a data set, pairs of jobs.
+ *
+ * Streams here draw nothing, or what render_triangle() draws: what a context does
+ * with its jobs does not depend on what they draw.
+ */
+#ifndef RIG_RENDER_H
+#define RIG_RENDER_H
+
+#include "rig.h"
+
+#define RENDER_SIZE	64u	/* pixels of the target, square */
+
+/** struct render - what cases start from */
+struct render {
+	struct rig rig;		/* its context is of the compute data master */
+	u32 context;		/* render context */
+	u32 list;		/* free list */
+	u32 hwrt;		/* data set of RENDER_SIZE */
+	u64 geometry;		/* a stream that ends at once */
+	u64 fragment;		/* a record that stores nothing */
+};
+
+/** render_open - make one on a file of its own. */
+struct render render_open(void);
+
+/** render_on - the same in a rig. */
+struct render render_on(const struct rig *rig);
+
+/** render_list_args, render_hwrt_args - what makes a free list, a data set of RENDER_SIZE. */
+struct drm_pumice_free_list_create render_list_args(u32 vm);
+struct drm_pumice_hwrt_create render_hwrt_args(u32 vm, u32 list);
+
+/** need_free_list, need_hwrt - make one. */
+u32 need_free_list(int fd, struct drm_pumice_free_list_create args);
+u32 need_hwrt(int fd, struct drm_pumice_hwrt_create args);
+
+/** render_pair - jobs[0] and jobs[1]: a pair without syncs. */
+void render_pair(const struct render *r, u32 data, struct drm_pumice_job *jobs);
+
+/** render_submit - submit a pair of streams that signals rig.sync at its end. */
+void render_submit(struct render *r, u32 data, u64 geometry, u64 fragment);
+
+/** render_run - render_submit() and wait. Return: as sync_status(). */
+int render_run(struct render *r, u32 data, u64 geometry, u64 fragment);
+
+/** render_check_works - an empty pair must run. */
+void render_check_works(struct render *r);
+
+/** transfer_copy_stream - stream of a transfer context that copies bytes. */
+u64 transfer_copy_stream(struct rig *rig, u64 to, u64 from, u32 bytes);
+
+/** transfer_fill_stream - stream of a transfer context that fills words. */
+u64 transfer_fill_stream(struct rig *rig, u64 to, u32 value, u32 words);
+
+/** transfer_loop_stream - stream of a transfer context that never ends. */
+u64 transfer_loop_stream(struct rig *rig);
+
+/** geometry_loop_stream - vertex control stream that never ends. */
+u64 geometry_loop_stream(struct rig *rig);
+
+#endif
