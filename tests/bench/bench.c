@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-bench: figures of the GPU in this process, against PoCL and against
- * itself with fewer threads.
+ * pumice-bench: figures of the GPU in this process, against PoCL, llvmpipe and
+ * memcpy(), and against itself with fewer threads.
  *
  * Writes its rows as a list of JSON objects; scripts/bench.py joins them with
  * those of the guest and prints the table. See README.md for the rules.
@@ -134,6 +134,8 @@ static void run_rows(struct bench *bench)
 	bench_saxpy(bench);
 	bench_launch(bench);
 	bench_pds(bench);
+	bench_scenes(bench);
+	bench_transfer(bench);
 	fputs("\n]\n", bench->json);
 	pocl_close(&bench->pocl);
 	gpu_close(&bench->single);

@@ -100,5 +100,7 @@ void bench_mandelbrot(struct bench *bench);
 void bench_saxpy(struct bench *bench);
 void bench_launch(struct bench *bench);
 void bench_pds(struct bench *bench);
+void bench_scenes(struct bench *bench);
+void bench_transfer(struct bench *bench);
 
 #endif

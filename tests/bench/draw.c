@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Our side of drawing. See draw.h.
+ *
+ * As a driver would for a scene that does not change: streams and records are
+ * built once, and a run submits both jobs and waits. The texture is read ahead of
+ * the program, which has nothing to do but store.
+ */
+#include "draw.h"
+
+#include <string.h>
+
+#include "bench.h"
+
+#define STREAM_BYTES	65536
+#define PAGES		16384u
+#define TIMEOUT_NS	(60 * 1000000000ull)
+
+static const char vertex_text[] =
+	".temps 1\n"
+	"mov r0, [one], 1.0\n"
+	"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, r0\n"
+	"uvsw vo4, v4\nuvsw vo5, v5\nuvsw vo6, v6\nend\n";
+static const char texture_text[] =
+	"mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], v3\nend\n";
+static const char colour_text[] =
+	"mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], 1.0\nend\n";
+
+static void check(const struct draw_work *work, const char *what, int ret)
+{
+	if (ret)
+		bench_fail("%s: %s", what, pumice_device_error(work->gpu->dev));
+}
+
+static struct pumice_kernel *make_kernel(struct draw_work *work, const char *text)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_program *program;
+	struct pumice_kernel *kernel;
+
+	if (pumice_program_assemble("bench", text, &program, error, sizeof(error)))
+		bench_fail("%s", error);
+	check(work, "kernel", pumice_kernel_create(work->gpu->vm, program, &kernel));
+	pumice_program_destroy(program);
+	return kernel;
+}
+
+static struct pumice_image *make_image(struct draw_work *work, uint32_t layout, uint32_t size)
+{
+	const struct pumice_image_desc desc = {
+		.format = PUMICE_FORMAT_RGBA8_UNORM, .layout = layout,
+		.dim = PUMICE_TEXTURE_DIM_2D, .width = size, .height = size, .levels = 1,
+	};
+	struct pumice_image *image;
+
+	check(work, "image", pumice_image_create(work->gpu->vm, &desc, &image));
+	return image;
+}
+
+static void vertex_stage(struct draw_work *work, const struct draw_scene *scene,
+			 uint32_t words[4])
+{
+	const struct pumice_input attribute = {
+		.kind = PUMICE_INPUT_ATTRIBUTE, .format = PUMICE_ATTR_KIND_F32, .count = 3,
+		.stride = sizeof(*scene->vertex), .va = work->vertices.va,
+		.elements = scene->vertices,
+	};
+	struct pumice_input in[2] = { attribute, attribute };
+	const struct pumice_stage_desc stage = { work->vertex, in, 2 };
+
+	in[1].reg = 4;
+	in[1].va += offsetof(struct draw_vertex, a);
+	check(work, "vertex stage", pumice_stream_stage(work->stream, &stage, words));
+}
+
+static void fragment_stage(struct draw_work *work, uint32_t words[4])
+{
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	struct pumice_input in = { .kind = PUMICE_INPUT_VARYING, .count = 3,
+				   .mode = PUMICE_USC_ITERATE_PERSPECTIVE };
+	const struct pumice_stage_desc stage = { work->fragment, &in, 1 };
+
+	if (work->texture) {
+		pumice_image_texture(work->texture, &texture);
+		pumice_sampler_init(&sampler);
+		sampler.min_linear = sampler.mag_linear = true;
+		in.kind = PUMICE_INPUT_PREFETCH;
+		in.texture = &texture;
+		in.sampler = &sampler;
+	}
+	check(work, "fragment stage", pumice_stream_stage(work->stream, &stage, words));
+}
+
+static void build_geometry(struct draw_work *work, const struct draw_scene *scene)
+{
+	const struct pumice_vdm_draw draw = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = scene->vertices, .instances = 1,
+	};
+	struct pumice_draw_state state;
+
+	pumice_draw_state_init(&state, scene->size, scene->size);
+	state.vdm.clip_minus_w = true;
+	pumice_draw_state_viewport(&state, &(struct pumice_viewport){
+		.width = (float)scene->size, .height = (float)scene->size, .far = 1 });
+	state.vdm.varyings = 3;
+	state.vdm.small_cull = true;
+	if (scene->depth) {
+		state.isp.depth_func = PUMICE_COMPARE_LESS;
+		state.isp.depth_write = true;
+	}
+	vertex_stage(work, scene, state.vdm.vertex);
+	fragment_stage(work, state.tsp.fragment);
+	check(work, "state", pumice_stream_draw_state(work->stream, &state, NULL));
+	check(work, "draw", pumice_stream_draw(work->stream, &draw));
+	check(work, "end", pumice_stream_vdm_end(work->stream, &work->frame.geometry));
+}
+
+static void build_render(struct draw_work *work)
+{
+	const struct pumice_render_desc render = {
+		.pdm = { .outputs = 4, .clear_depth = 0x3f800000 },
+		.targets = { { .image = work->target } },
+		.target_count = 1,
+	};
+
+	check(work, "render", pumice_stream_render(work->stream, &render, &work->frame.render));
+}
+
+static void make_perfmon(struct draw_work *work)
+{
+	struct pumice_device *dev = work->gpu->dev;
+	uint32_t counters[2];
+
+	check(work, "counter", pumice_perf_counter_find(dev, "PDM_COVERED", &counters[0]));
+	check(work, "counter", pumice_perf_counter_find(dev, "PDM_SHADED", &counters[1]));
+	check(work, "monitor", pumice_perfmon_create(dev, counters, 2, &work->perfmon));
+}
+
+static void make_memory(struct draw_work *work, const struct draw_scene *scene)
+{
+	const struct pumice_freelist_desc list = { .initial_pages = PAGES, .max_pages = PAGES };
+	struct pumice_hwrt_desc set = { .width = scene->size, .height = scene->size, .samples = 1 };
+	const struct pumice_image_part part = { 0 };
+
+	work->target = make_image(work, PUMICE_LAYOUT_LINEAR, scene->size);
+	if (scene->texture) {
+		work->texture = make_image(work, PUMICE_LAYOUT_TWIDDLED, scene->texture_size);
+		check(work, "texture",
+		      pumice_image_upload(work->texture, part, scene->texture, 0));
+	}
+	gpu_buffer(work->gpu, scene->vertices * sizeof(*scene->vertex), &work->vertices);
+	memcpy(work->vertices.cpu, scene->vertex, scene->vertices * sizeof(*scene->vertex));
+	check(work, "free list", pumice_freelist_create(work->gpu->vm, &list, &work->list));
+	set.local = work->list;
+	check(work, "data set", pumice_hwrt_create(work->gpu->vm, &set, &work->hwrt));
+}
+
+void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work)
+{
+	*work = (struct draw_work){ .gpu = gpu };
+	check(work, "context",
+	      pumice_context_create_type(gpu->vm, PUMICE_CONTEXT_RENDER, PUMICE_PRIORITY_NORMAL,
+					 &work->context));
+	check(work, "stream", pumice_stream_create(gpu->vm, STREAM_BYTES, &work->stream));
+	make_memory(work, scene);
+	work->vertex = make_kernel(work, vertex_text);
+	work->fragment = make_kernel(work, scene->texture ? texture_text : colour_text);
+	work->frame.hwrt = work->hwrt;
+	build_geometry(work, scene);
+	build_render(work);
+	make_perfmon(work);
+}
+
+void draw_work_free(struct draw_work *work)
+{
+	pumice_perfmon_destroy(work->perfmon);
+	pumice_kernel_destroy(work->fragment);
+	pumice_kernel_destroy(work->vertex);
+	pumice_hwrt_destroy(work->hwrt);
+	pumice_freelist_destroy(work->list);
+	gpu_buffer_free(work->gpu, &work->vertices);
+	pumice_image_destroy(work->texture);
+	pumice_image_destroy(work->target);
+	pumice_stream_destroy(work->stream);
+	pumice_context_destroy(work->context);
+}
+
+void draw_run(struct draw_work *work)
+{
+	check(work, "frame", pumice_render(work->context, &work->frame, TIMEOUT_NS, NULL));
+}
+
+void draw_read(struct draw_work *work, uint32_t *pixels)
+{
+	check(work, "picture",
+	      pumice_image_download(work->target, (struct pumice_image_part){ 0 }, pixels, 0));
+}
+
+void draw_count(struct draw_work *work, uint64_t *covered, uint64_t *shaded)
+{
+	uint64_t values[2];
+
+	check(work, "monitor", pumice_perfmon_read(work->perfmon, PUMICE_PERFMON_RESET, values));
+	work->frame.perfmon = pumice_perfmon_id(work->perfmon);
+	draw_run(work);
+	work->frame.perfmon = 0;
+	check(work, "monitor", pumice_perfmon_read(work->perfmon, PUMICE_PERFMON_RESET, values));
+	*covered = values[0];
+	*shaded = values[1];
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Our side of drawing: a scene in the GPU's memory, and the frames that draw it. */
+#ifndef PUMICE_BENCH_DRAW_H
+#define PUMICE_BENCH_DRAW_H
+
+#include <pumice/pumice_gfx.h>
+
+#include "gl.h"
+#include "gpu.h"
+
+struct draw_work {
+	struct gpu *gpu;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct pumice_freelist *list;
+	struct pumice_hwrt *hwrt;
+	struct pumice_image *target, *texture;
+	struct pumice_kernel *vertex, *fragment;
+	struct pumice_perfmon *perfmon;	/* counts covered and shaded fragments */
+	struct gpu_buffer vertices;
+	struct pumice_frame frame;
+};
+
+/* All exit with a message where they fail. */
+void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work);
+void draw_work_free(struct draw_work *work);
+/* Clear, draw and wait until it is done. */
+void draw_run(struct draw_work *work);
+/* The picture, as gl_read() gives it. */
+void draw_read(struct draw_work *work, uint32_t *pixels);
+/* Fragments that primitives covered and that programs ran for, in one frame. */
+void draw_count(struct draw_work *work, uint64_t *covered, uint64_t *shaded);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rows: pictures of 1024 x 1024, against llvmpipe.
+ *
+ * Both sides draw the same vertices; their pictures are compared before the first
+ * round, pixel by pixel: rasterisers differ in sub-pixel precision, so a small
+ * share of pixels at edges may differ, and colours by two steps.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "draw.h"
+
+#define SIZE		1024u
+#define LAYERS		16u
+#define TEXTURE		256u
+#define TRIANGLES	200000u
+#define PIXELS		(SIZE * SIZE)
+
+struct row {
+	const char *name, *unit;
+	double scale;
+	double goal;
+	double edge_share;	/* of pixels that may differ */
+};
+
+static float number(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (float)(*state >> 8) / 16777216.0f;
+}
+
+static void run_ours(void *data)
+{
+	draw_run(data);
+}
+
+static void run_peer(void *data)
+{
+	gl_run(data);
+}
+
+static bool differs(uint32_t a, uint32_t b)
+{
+	for (unsigned int i = 0; i < 32; i += 8)
+		if (abs((int)(a >> i & 0xff) - (int)(b >> i & 0xff)) > 2)
+			return true;
+	return false;
+}
+
+static void compare(const struct row *row, struct draw_work *ours, struct gl_work *peer)
+{
+	uint32_t *a = malloc(PIXELS * 4), *b = malloc(PIXELS * 4), wrong = 0;
+
+	if (!a || !b)
+		bench_fail("out of memory");
+	draw_run(ours);
+	gl_run(peer);
+	draw_read(ours, a);
+	gl_read(peer, b);
+	/* OpenGL's rows begin at the bottom. */
+	for (uint32_t y = 0; y < SIZE; y++)
+		for (uint32_t x = 0; x < SIZE; x++)
+			wrong += differs(a[y * SIZE + x], b[(SIZE - 1 - y) * SIZE + x]);
+	free(a);
+	free(b);
+	if (wrong > row->edge_share * PIXELS)
+		bench_fail("%s: %u of %u pixels differ from llvmpipe's", row->name, wrong, PIXELS);
+}
+
+/* What hidden-surface removal saves: a row without a peer. */
+static void put_removal(struct bench *bench, const struct row *row, struct draw_work *work)
+{
+	uint64_t covered, shaded;
+
+	draw_count(work, &covered, &shaded);
+	fprintf(bench->json, "%s  {\"name\": \"%s: shaded / covered\", \"unit\": \"fragments\", ",
+		bench->rows++ ? ",\n" : "", row->name);
+	fprintf(bench->json, "\"ours\": %.5g, \"peer\": null, \"peer_name\": null, ",
+		covered ? (double)shaded / (double)covered : 0);
+	fputs("\"ratio\": null, \"goal\": null, \"met\": null}", bench->json);
+}
+
+static void against_one_thread(struct bench *bench, const struct row *row,
+			       const struct draw_scene *scene, struct draw_work *ours)
+{
+	struct draw_work single;
+	char name[96];
+	const struct bench_contest contest = {
+		.name = name, .unit = row->unit, .peer_name = "Pumice, one thread",
+		.figure = BENCH_RATE, .scale = row->scale, .goal = 1.6, .repeats = 2,
+		.ours = run_ours, .peer = run_ours, .our_data = ours, .peer_data = &single,
+	};
+
+	snprintf(name, sizeof(name), "%s, %u threads", row->name, bench->threads);
+	draw_work(&bench->single, scene, &single);
+	draw_run(&single);
+	bench_contest(bench, &contest);
+	draw_work_free(&single);
+}
+
+static void contest(struct bench *bench, const struct row *row, const struct draw_scene *scene)
+{
+	struct draw_work ours;
+	struct gl_work peer;
+	const struct bench_contest contest = {
+		.name = row->name, .unit = row->unit, .peer_name = "llvmpipe",
+		.figure = BENCH_RATE, .scale = row->scale, .goal = row->goal, .repeats = 2,
+		.ours = run_ours, .peer = run_peer, .our_data = &ours, .peer_data = &peer,
+	};
+
+	if (bench->only && !strstr(row->name, bench->only))
+		return;
+	draw_work(&bench->gpu, scene, &ours);
+	gl_work(scene, &peer);
+	compare(row, &ours, &peer);
+	bench_contest(bench, &contest);
+	gl_work_free(&peer);
+	if (bench->threads > 1)
+		against_one_thread(bench, row, scene, &ours);
+	put_removal(bench, row, &ours);
+	draw_work_free(&ours);
+}
+
+/* A square over the whole target. */
+static void put_layer(struct draw_vertex *v, float z, float shift)
+{
+	static const float corner[6][2] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 0 }, { 1, 1 },
+					    { 0, 1 } };
+
+	for (unsigned int i = 0; i < 6; i++)
+		v[i] = (struct draw_vertex){ corner[i][0] * 2 - 1, corner[i][1] * 2 - 1, z,
+					     corner[i][0] * 3 + shift, corner[i][1] * 3 + shift, 0 };
+}
+
+static void layers(struct bench *bench)
+{
+	static const struct row back_to_front = {
+		"16 layers, bilinear, back to front", "Mpixel/s", LAYERS * PIXELS * 1e-6, 1, 0.001,
+	}, no_depth = {
+		"16 layers, bilinear, no depth", "Mpixel/s", LAYERS * PIXELS * 1e-6, 0.25, 0.001,
+	};
+	static struct draw_vertex vertex[LAYERS * 6];
+	static uint32_t texels[TEXTURE * TEXTURE];
+	struct draw_scene scene = { .size = SIZE, .vertex = vertex, .vertices = LAYERS * 6,
+				    .texture = texels, .texture_size = TEXTURE, .depth = true };
+	uint32_t i;
+
+	for (i = 0; i < TEXTURE * TEXTURE; i++)
+		texels[i] = 0xff000000u | (i % TEXTURE) | (i / TEXTURE) << 8 | (i * 7 & 0xff) << 16;
+	for (i = 0; i < LAYERS; i++)
+		put_layer(vertex + i * 6, 0.9f - 0.1f * (float)i, 0.07f * (float)i);
+	contest(bench, &back_to_front, &scene);
+	scene.depth = false;
+	contest(bench, &no_depth, &scene);
+}
+
+/* Right angles with sides of 2 pixels: 2 pixels each. */
+static void put_triangle(struct draw_vertex *v, uint32_t *state)
+{
+	const float side = 2 * 2.0f / SIZE, x = number(state) * (2 - side) - 1;
+	const float y = number(state) * (2 - side) - 1, z = number(state) * 1.8f - 0.9f;
+	const float r = number(state), g = number(state), b = number(state);
+
+	v[0] = (struct draw_vertex){ x, y, z, r, g, b };
+	v[1] = (struct draw_vertex){ x + side, y, z, r, g, b };
+	v[2] = (struct draw_vertex){ x, y + side, z, r, g, b };
+}
+
+static void triangles(struct bench *bench)
+{
+	static const struct row row = {
+		"200,000 triangles of 2 pixels", "Mtriangle/s", TRIANGLES * 1e-6, 0.5, 0.1,
+	};
+	struct draw_vertex *vertex = malloc(TRIANGLES * 3 * sizeof(*vertex));
+	const struct draw_scene scene = { .size = SIZE, .vertex = vertex,
+					  .vertices = TRIANGLES * 3, .depth = true };
+	uint32_t state = 1, i;
+
+	if (!vertex)
+		bench_fail("out of memory");
+	for (i = 0; i < TRIANGLES; i++)
+		put_triangle(vertex + i * 3, &state);
+	contest(bench, &row, &scene);
+	free(vertex);
+}
+
+void bench_scenes(struct bench *bench)
+{
+	struct gl gl;
+
+	gl_open(&gl);
+	fprintf(stderr, "  the peer of drawing: %s\n", gl_renderer());
+	layers(bench);
+	triangles(bench);
+	gl_close(&gl);
+}

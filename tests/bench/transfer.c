@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/* Rows: 64 MiB copied by the PTLA, against memcpy() and against one thread. */
+#include <string.h>
+
+#include "bench.h"
+#include <pumice/pumice_gfx.h>
+
+#define BYTES		(64u << 20)
+#define STREAM_BYTES	4096
+#define TIMEOUT_NS	(60 * 1000000000ull)
+
+struct side {
+	struct gpu *gpu;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct gpu_buffer from, to;
+	uint64_t va;
+};
+
+static void check(const struct side *side, const char *what, int ret)
+{
+	if (ret)
+		bench_fail("%s: %s", what, pumice_device_error(side->gpu->dev));
+}
+
+static void open_side(struct gpu *gpu, struct side *side)
+{
+	struct pumice_tdm_copy copy = { .bytes = BYTES };
+	uint32_t *from;
+
+	side->gpu = gpu;
+	check(side, "context",
+	      pumice_context_create_type(gpu->vm, PUMICE_CONTEXT_TRANSFER,
+					 PUMICE_PRIORITY_NORMAL, &side->context));
+	check(side, "stream", pumice_stream_create(gpu->vm, STREAM_BYTES, &side->stream));
+	gpu_buffer(gpu, BYTES, &side->from);
+	gpu_buffer(gpu, BYTES, &side->to);
+	from = side->from.cpu;
+	for (uint32_t i = 0; i < BYTES / 4; i++)
+		from[i] = i * 2654435761u;
+	copy.src = side->from.va;
+	copy.dst = side->to.va;
+	check(side, "copy", pumice_stream_copy(side->stream, &copy));
+	check(side, "end", pumice_stream_tdm_end(side->stream, &side->va));
+}
+
+static void close_side(struct side *side)
+{
+	gpu_buffer_free(side->gpu, &side->to);
+	gpu_buffer_free(side->gpu, &side->from);
+	pumice_stream_destroy(side->stream);
+	pumice_context_destroy(side->context);
+}
+
+static void run_ours(void *data)
+{
+	struct side *side = data;
+
+	check(side, "job", pumice_context_run(side->context, side->va, TIMEOUT_NS, NULL));
+}
+
+static void run_memcpy(void *data)
+{
+	struct side *side = data;
+
+	memcpy(side->to.cpu, side->from.cpu, BYTES);
+	/* Nobody may find that it is not needed. */
+	__asm__ volatile("" : : "r"(side->to.cpu) : "memory");
+}
+
+static void prove(struct side *side)
+{
+	memset(side->to.cpu, 0, BYTES);
+	run_ours(side);
+	if (memcmp(side->to.cpu, side->from.cpu, BYTES))
+		bench_fail("transfer copy: wrong bytes");
+}
+
+void bench_transfer(struct bench *bench)
+{
+	struct side ours, single;
+	char name[64];
+	struct bench_contest contest = {
+		.name = "transfer copy, 64 MiB", .unit = "GB/s", .peer_name = "memcpy",
+		.figure = BENCH_RATE, .scale = BYTES * 1e-9, .goal = 0.5, .repeats = 2,
+		.ours = run_ours, .peer = run_memcpy, .our_data = &ours, .peer_data = &ours,
+	};
+
+	if (bench->only && !strstr(contest.name, bench->only))
+		return;
+	open_side(&bench->gpu, &ours);
+	open_side(&bench->single, &single);
+	prove(&ours);
+	prove(&single);
+	bench_contest(bench, &contest);
+	snprintf(name, sizeof(name), "%s, %u threads", contest.name, bench->threads);
+	contest.name = name;
+	contest.peer_name = "Pumice, one thread";
+	contest.goal = 1.6;
+	contest.peer = run_ours;
+	contest.peer_data = &single;
+	if (bench->threads > 1)
+		bench_contest(bench, &contest);
+	close_side(&single);
+	close_side(&ours);
+}
