@@ -133,24 +133,60 @@ static enum pumice_fault walk_table(const struct mmu *mmu, u64 va, u64 table,
 		return PUMICE_FAULT_MMU_BUS;
 	if (!entry.valid)
 		return PUMICE_FAULT_MMU_PT_INVALID;
-	if (entry.pm_owned)
-		return PUMICE_FAULT_MMU_PM_OWNED;
 	if (entry.addr & page)
 		return PUMICE_FAULT_MMU_BUS;
 	out->host = mem_map_lookup(mmu->map, entry.addr + (va & page & ~(GRAIN - 1)), GRAIN,
 				   &readonly);
 	if (!out->host)
 		return PUMICE_FAULT_MMU_BUS;
-	out->perms = MMU_TLB_READ;
+	out->perms = entry.pm_owned ? MMU_TLB_PM_READ : MMU_TLB_READ;
 	if (!entry.read_only && !readonly)
-		out->perms |= MMU_TLB_WRITE;
-	if (!entry.no_exec)
+		out->perms |= entry.pm_owned ? MMU_TLB_PM_WRITE : MMU_TLB_WRITE;
+	if (!entry.no_exec && !entry.pm_owned)
 		out->perms |= MMU_TLB_EXEC;
 	return PUMICE_FAULT_NONE;
 }
 
+/* Units that may touch pages of the parameter manager. */
+static bool tiling_unit(enum pumice_unit unit)
+{
+	switch (unit) {
+	case PUMICE_UNIT_MTE:
+	case PUMICE_UNIT_TE:
+	case PUMICE_UNIT_PM:
+	case PUMICE_UNIT_IPF:
+	case PUMICE_UNIT_ISP:
+	case PUMICE_UNIT_TSP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Permissions any of which lets the access through. */
+static u32 access_perms(enum pumice_access access, enum pumice_unit unit)
+{
+	switch (access) {
+	case PUMICE_ACCESS_WRITE:
+		return MMU_TLB_WRITE | (tiling_unit(unit) ? MMU_TLB_PM_WRITE : 0);
+	case PUMICE_ACCESS_EXEC:
+		return MMU_TLB_EXEC;
+	default:
+		return MMU_TLB_READ | (tiling_unit(unit) ? MMU_TLB_PM_READ : 0);
+	}
+}
+
+/* Why an access that the permissions do not let through is refused. */
+static enum pumice_fault refusal(u32 perms, enum pumice_access access, enum pumice_unit unit)
+{
+	if (perms & MMU_TLB_PM_READ && (!tiling_unit(unit) || access == PUMICE_ACCESS_EXEC))
+		return PUMICE_FAULT_MMU_PM_OWNED;
+	return access == PUMICE_ACCESS_EXEC ? PUMICE_FAULT_MMU_NO_EXEC :
+					      PUMICE_FAULT_MMU_READ_ONLY;
+}
+
 static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
-			      enum pumice_access access, struct walk *out)
+			      enum pumice_access access, enum pumice_unit unit, struct walk *out)
 {
 	enum pumice_fault fault;
 	unsigned int shift;
@@ -163,23 +199,8 @@ static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
 		fault = walk_table(mmu, va, table, shift, out);
 	if (fault)
 		return fault;
-	if (access == PUMICE_ACCESS_WRITE && !(out->perms & MMU_TLB_WRITE))
-		return PUMICE_FAULT_MMU_READ_ONLY;
-	if (access == PUMICE_ACCESS_EXEC && !(out->perms & MMU_TLB_EXEC))
-		return PUMICE_FAULT_MMU_NO_EXEC;
-	return PUMICE_FAULT_NONE;
-}
-
-static u32 access_perm(enum pumice_access access)
-{
-	switch (access) {
-	case PUMICE_ACCESS_WRITE:
-		return MMU_TLB_WRITE;
-	case PUMICE_ACCESS_EXEC:
-		return MMU_TLB_EXEC;
-	default:
-		return MMU_TLB_READ;
-	}
+	return out->perms & access_perms(access, unit) ? PUMICE_FAULT_NONE :
+							refusal(out->perms, access, unit);
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
@@ -192,7 +213,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	u8 *host;
 
 	if (!(va >> PUMICE_MMU_VA_BITS)) {
-		host = mmu_tlb_lookup(mmu, tlb, ctx, va, access_perm(access));
+		host = mmu_tlb_lookup(mmu, tlb, ctx, va, access_perms(access, unit));
 		if (host) {
 			tlb->hits++;
 			return host;
@@ -201,7 +222,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		atomic_fetch_add_explicit(&mmu->misses, 1, memory_order_relaxed);
 		/* Before the walk: an invalidation during it must drop what it found. */
 		gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
-		why = walk(mmu, ctx, va, access, &found);
+		why = walk(mmu, ctx, va, access, unit, &found);
 		if (mmu->event)
 			mmu->event(mmu->event_opaque, PUMICE_TRACE_KIND_MMU_WALK, ctx, va, unit);
 	}
@@ -229,7 +250,7 @@ u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_acces
 {
 	struct walk found;
 
-	if (va >> PUMICE_MMU_VA_BITS || walk(mmu, ctx, va, access, &found))
+	if (va >> PUMICE_MMU_VA_BITS || walk(mmu, ctx, va, access, PUMICE_UNIT_NONE, &found))
 		return NULL;
 	return found.host + (va & (GRAIN - 1));
 }

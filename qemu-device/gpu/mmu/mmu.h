@@ -28,10 +28,19 @@ struct mem_map;
 
 #define MMU_BLOCK_SHIFT 21u	/* what one entry of a page directory covers */
 
-/* Permissions of an entry. */
+/*
+ * Permissions of an entry. Of a page that the parameter manager owns it has the
+ * last two in place of the first, so that only the tiling pipeline's units find
+ * it: those that may, look for both.
+ */
 #define MMU_TLB_READ	1u
 #define MMU_TLB_WRITE	2u
 #define MMU_TLB_EXEC	4u
+#define MMU_TLB_PM_READ	8u
+#define MMU_TLB_PM_WRITE 16u
+/* The same of a page that the parameter manager owns: for the units of the tiling pipeline. */
+#define MMU_TLB_PM_READ		8u
+#define MMU_TLB_PM_WRITE	16u
 
 struct mmu_tlb_entry {
 	u64 tag;	/* VA >> 12 | context << 28 | 1 << 33 when it holds something */

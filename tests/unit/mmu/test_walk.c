@@ -107,6 +107,45 @@ static void permissions_hold_for_every_page_size(void **state)
 	}
 }
 
+/* What each unit gets, with one TLB for all: what one may read must not let another in. */
+static void pages_of_the_parameter_manager_are_for_the_tiling_pipeline(void **state)
+{
+	static const struct {
+		enum pumice_unit unit;
+		bool tiling;
+	} units[] = {
+		{ PUMICE_UNIT_FW, false }, { PUMICE_UNIT_CDM, false }, { PUMICE_UNIT_PDS, false },
+		{ PUMICE_UNIT_USC_CODE, false }, { PUMICE_UNIT_USC_DATA, false },
+		{ PUMICE_UNIT_VDM, false }, { PUMICE_UNIT_MTE, true }, { PUMICE_UNIT_TE, true },
+		{ PUMICE_UNIT_PM, true }, { PUMICE_UNIT_IPF, true }, { PUMICE_UNIT_ISP, true },
+		{ PUMICE_UNIT_TSP, true }, { PUMICE_UNIT_TAG, false }, { PUMICE_UNIT_PBE, false },
+		{ PUMICE_UNIT_PTLA, false }, { PUMICE_UNIT_TE, true }, { PUMICE_UNIT_NONE, false },
+	};
+	struct rig *rig = rig_create();
+	struct mmu_tlb tlb = { 0 };
+	unsigned int i, access;
+
+	(void)state;
+	testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_PM);
+	testmem_map(rig->tm, CTX, 4096, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_PM | TESTMEM_RO);
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		for (access = 0; access < PUMICE_ACCESS_COUNT; access++) {
+			struct gpu_fault fault = { 0 };
+			bool data = access != PUMICE_ACCESS_EXEC;
+			u8 *host = mmu_translate(&rig->mmu, &tlb, CTX, 8, access, units[i].unit,
+						 &fault);
+
+			assert_int_equal(host != NULL, units[i].tiling && data);
+			assert_int_equal(fault.fault, host ? 0 : PUMICE_FAULT_MMU_PM_OWNED);
+			host = mmu_translate(&rig->mmu, &tlb, CTX, 4096, access, units[i].unit,
+					     &fault);
+			assert_int_equal(host != NULL,
+					 units[i].tiling && access == PUMICE_ACCESS_READ);
+		}
+	}
+	rig_destroy(rig);
+}
+
 static void each_level_that_is_not_there_faults_by_its_own_name(void **state)
 {
 	struct rig *rig = rig_create();
@@ -285,6 +324,7 @@ int main(void)
 		cmocka_unit_test(pages_meet_at_every_boundary_of_the_tables),
 		cmocka_unit_test(addresses_end_at_one_tebibyte),
 		cmocka_unit_test(permissions_hold_for_every_page_size),
+		cmocka_unit_test(pages_of_the_parameter_manager_are_for_the_tiling_pipeline),
 		cmocka_unit_test(each_level_that_is_not_there_faults_by_its_own_name),
 		cmocka_unit_test(other_bits_of_an_invalid_entry_are_not_looked_at),
 		cmocka_unit_test(every_reserved_bit_of_a_valid_entry_faults),
