@@ -6,6 +6,9 @@
  * a time, so what its own blocks count in the slice is the job's own. Source:
  * hw/perf.h.
  *
+ * The PM works for both: what it hands out is the geometry jobs', what it gets back
+ * the fragment jobs'.
+ *
  * Limits: what data masters share (PDS, USC, TAG, MMU) counts for all jobs that run
  * side by side. Translation misses of the firmware itself are among
  * MMU_TLB_MISSES.
@@ -25,12 +28,19 @@ _Static_assert(sizeof(struct fwif_perf) / sizeof(u64) >= PUMICE_PERF_NUMBER, "st
 static const u16 counts[FWIF_DM_COUNT] = {
 	[FWIF_DM_CDM] = BIT(CDM) | SHARED,
 	[FWIF_DM_VDM] = BIT(VDM) | BIT(TA) | BIT(PM) | SHARED,
-	[FWIF_DM_PDM] = BIT(PDM) | BIT(PM) | SHARED,
+	[FWIF_DM_PDM] = BIT(PDM) | SHARED,
 	[FWIF_DM_TDM] = BIT(TDM) | BIT(MMU),
 };
 
 #define CATEGORY_BIT(name, category, detailed, unit, description) BIT(category),
 static const u16 category[PUMICE_PERF_NUMBER] = { PUMICE_PERF_COUNTERS(CATEGORY_BIT) };
+
+static bool counts_for(u32 dm, u32 counter)
+{
+	if (counter == PUMICE_PERF_PM_FREED)
+		return dm == FWIF_DM_PDM;
+	return category[counter] & counts[dm];
+}
 
 static u64 before[FWIF_DM_COUNT][PUMICE_PERF_NUMBER];
 static u32 counted;		/* jobs that are counted now */
@@ -58,7 +68,7 @@ void counters_end(u32 dm, u32 addr)
 	if (!window_read(addr, value, sizeof(value) / 4))
 		return;
 	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
-		if (category[i] & counts[dm])
+		if (counts_for(dm, i))
 			value[i] += reg_read64_moving(PUMICE_PERF_COUNTER(i)) - before[dm][i];
 	window_write(addr, value, sizeof(value) / 4);
 }
