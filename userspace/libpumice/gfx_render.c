@@ -53,6 +53,9 @@ static int check_target(struct pumice_stream *s, const struct pumice_render_desc
 	    t->part.layer >= pumice_surface_level_size(surface, t->part.level).layers)
 		return fail(dev, EINVAL, "target %u: no level %u, layer %u", index, t->part.level,
 			    t->part.layer);
+	if (t->samples && surface->width % t->samples)
+		return fail(dev, EINVAL, "target %u: %u samples of a width of %u", index,
+			    t->samples, surface->width);
 	if (t->source + components(t) > d->pdm.outputs)
 		return fail(dev, EINVAL, "target %u: outputs from %u on, there are %u", index,
 			    t->source, d->pdm.outputs);
@@ -139,14 +142,14 @@ static void pack_target(const struct pumice_target *t, u32 *words)
 		.addr = t->image->va + pumice_level_offset(&level, t->part.layer, 0, 0),
 		.format = (u8)surface->format,
 		.layout = (u8)surface->layout,
-		.width = (u16)(level.width - 1),
+		.width = (u16)(level.width / (t->samples ? t->samples : 1) - 1),
 		.height = (u16)(level.height - 1),
 		.stride = surface->stride,
 		.source = (u8)t->source,
 		.write_mask = (u8)(~t->keep & 0xf),
 		.dither = t->dither,
 		.resolve = t->resolve,
-		.samples = t->samples,
+		.samples = t->samples != 0,
 	};
 
 	pumice_pbe_state_pack(words, &state);

@@ -221,8 +221,9 @@ static void put_render(struct rig *rig, const struct scene *s, struct pumice_ima
 			.stencil_stride = s->width * s->samples,
 			.visibility_addr = rig->visible.va, .visibility_count = SCENE_DRAWS,
 		},
-		.targets = { { .image = image[0], .samples = s->samples > 1 },
-			     { .image = image[1], .source = 4, .samples = s->samples > 1 } },
+		.targets = { { .image = image[0], .samples = s->samples > 1 ? s->samples : 0 },
+			     { .image = image[1], .source = 4,
+			       .samples = s->samples > 1 ? s->samples : 0 } },
 		.target_count = 2,
 	};
 

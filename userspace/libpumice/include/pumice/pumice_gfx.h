@@ -421,8 +421,8 @@ struct pumice_target {
 	bool dither;
 	/** @resolve: average the samples; else sample 0 is stored */
 	bool resolve;
-	/** @samples: store every sample */
-	bool samples;
+	/** @samples: store every sample: their number, by which the image is wider; else 0 */
+	uint32_t samples;
 	/** @load: outputs start with what the image holds, f32; one sample a pixel */
 	bool load;
 };
