@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "gfx.h"
 #include "pumice_info.h"
 
 u32 gen_random(struct gen_rng *rng)
@@ -154,7 +155,9 @@ static void emit_block(struct gen *g, u32 count)
 	while (count-- && room(g, 24)) {
 		u32 what = gen_below(g->rng, 32);
 
-		if (what < 20)
+		if (g->out->limits.stage != USC_STAGE_COMPUTE && gen_below(g->rng, 3) == 0)
+			gen_gfx(g);
+		else if (what < 20)
 			gen_alu(g);
 		else if (what < 21)
 			gen_product_sum(g);
@@ -213,24 +216,36 @@ static void emit_epilogue(struct gen *g)
 	gen_emit(g, INSN(END));
 }
 
-void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out)
+static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct gen_program *out)
 {
 	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks };
+	bool gfx = stage != USC_STAGE_COMPUTE, copies = !gfx && gen_below(rng, 2);
 
-	bool copies = gen_below(rng, 2);
-
-	g.temps = 6 + gen_below(rng, 24);
+	g.temps = (gfx ? 16 : 6) + gen_below(rng, 24);
 	*out = (struct gen_program){
 		.copies = copies,
 		.limits = {
 			.temps = g.temps + KEEP,
-			.attrs = gen_below(rng, 5),
-			.shared = GEN_SH_FREE + 1 + gen_below(rng, 12),
-			.coeffs = gen_below(rng, 6),
+			.attrs = gen_below(rng, gfx ? 12 : 5),
+			.shared = GEN_SH_FREE + 1 + (gfx ? 12 : 0) + gen_below(rng, 12),
+			.coeffs = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
 			.slot_regs = gen_below(rng, PUMICE_USC_OWN_REGS + 1),
+			.stage = stage,
+			.vo = stage == USC_STAGE_VERTEX ? 1 + gen_below(rng, 8) : 0,
+			.outputs = stage >= USC_STAGE_FRAGMENT ? 1 + gen_below(rng, 6) : 0,
 		},
 	};
 	emit_prologue(&g);
 	emit_block(&g, 10 + gen_below(rng, 60));
 	emit_epilogue(&g);
+}
+
+void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out)
+{
+	generate(rng, USC_STAGE_COMPUTE, one_wave_tasks, out);
+}
+
+void gen_gfx_program(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct gen_program *out)
+{
+	generate(rng, stage, one_wave_tasks, out);
 }

@@ -43,5 +43,7 @@ u32 gen_word(struct gen_rng *rng);
 
 /* one_wave_tasks: no two waves share shared registers, so these may be written. */
 void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out);
+/* The same of a stage of graphics, enum usc_stage. */
+void gen_gfx_program(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct gen_program *out);
 
 #endif

@@ -72,6 +72,9 @@ static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, 
 	case PUMICE_USC_BANK_SL:
 		*count = limits->slot_regs;
 		break;
+	case PUMICE_USC_BANK_O:
+		*count = limits->outputs;
+		return *count > 0;
 	case PUMICE_USC_BANK_I:
 		*count = PUMICE_USC_OWN_REGS - limits->slot_regs;
 		return *count > 0;
@@ -121,7 +124,7 @@ static bool pick_indexed(struct gen *g, struct indices *x, u32 bank, bool writte
 
 	if (bank == PUMICE_USC_BANK_DC)
 		count = x->dc_words = 1 + span + gen_below(g->rng, 64);
-	else if (bank == PUMICE_USC_BANK_I || bank == PUMICE_USC_BANK_IDX ||
+	else if (bank == PUMICE_USC_BANK_I || bank == PUMICE_USC_BANK_O || bank == PUMICE_USC_BANK_IDX ||
 		 bank == PUMICE_USC_BANK_SL || !bank_range(g, bank, written, &first, &count) ||
 		 count <= span)
 		return false;

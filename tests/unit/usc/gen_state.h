@@ -50,6 +50,9 @@ void gen_product_sum(struct gen *g);
 /* Fused ones, behind a lane's value for all or not. */
 void gen_fused_sums(struct gen *g);
 
+/* One operation of the program's stage, or a texture read (gen_gfx.c). */
+void gen_gfx(struct gen *g);
+
 /* Memory: one access, or a few that belong together. */
 void gen_local(struct gen *g);
 void gen_global(struct gen *g);

@@ -208,10 +208,15 @@ static void run_branch(struct ref_step *s)
 /* Run one instruction; false on a fault. */
 static bool run_one(struct ref_step *s)
 {
+	bool done, ok;
+
 	if (!ref_indices_lead_somewhere(s))
 		return false;
 	if (ref_is_memory(s->in.opcode))
 		return ref_run_memory(s);
+	ok = ref_run_gfx(s, &done);
+	if (done)
+		return ok;
 	switch (s->in.opcode) {
 	case PUMICE_USC_OP_SELECT:
 	case PUMICE_USC_OP_FIRST_WHERE_TRUE:

@@ -21,6 +21,29 @@
 #define REF_MAX_REGS (PUMICE_USC_MAX_TEMPS + PUMICE_USC_MAX_ATTRS)
 #define REF_MAX_WAVES (PUMICE_GROUP_INSTANCES / PUMICE_LANES)
 
+#define REF_PIXEL_RATE 0xffu
+#define REF_TILE_PIXELS 1024u
+
+/* 2x2 pixels of a primitive; sample s of pixel p is bit 4 p + s. */
+struct ref_span {
+	u32 quad, prim, samples, covered, live;
+};
+
+/* Of a group of a graphics data master; stage as in enum usc_stage. */
+struct ref_gfx {
+	u32 stage, sample;	/* or REF_PIXEL_RATE */
+	u32 spans, coeffs;	/* coeffs: of a primitive */
+	struct ref_span span[PUMICE_TASK_INSTANCES / 4];
+	u32 quads_across, samples, words;	/* of the tile */
+	u32 (*output)[REF_TILE_PIXELS];		/* word n of sample s at [s * words + n] */
+	u32 vo[REF_MAX_WAVES][PUMICE_USC_MAX_VO][PUMICE_LANES];
+	/* The depth test: whether a sample passes. Called once for each live sample. */
+	bool (*depth)(u32 pixel, u32 sample, u32 depth);
+	/* What a texture read gives; coordinates, further operand and state as words. */
+	u32 (*texture)(u32 op, u32 type, u32 dim, u32 comp, bool spans, const u32 *words, u32 count,
+		       u32 component);
+};
+
 /* What a run came to. */
 enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
 
@@ -48,6 +71,8 @@ struct ref_group {
 	u8 *memory;
 	u64 memory_va, memory_bytes;
 
+	struct ref_gfx *gfx;	/* or NULL */
+
 	/* State. */
 	u32 waves;
 	struct ref_wave wave[REF_MAX_WAVES];
@@ -61,6 +86,8 @@ struct ref_group {
 
 /* Add a task's waves; their registers are zero. */
 void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 first_instance);
+/* What is valid in the waves of a group with gfx: after its tasks have been added. */
+void ref_begin_gfx(struct ref_group *g);
 /* Run all waves to their end; REF_STUCK after max_steps instructions of one wave between barriers. */
 enum ref_end ref_run(struct ref_group *g, u32 max_steps);
 

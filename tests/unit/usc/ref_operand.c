@@ -204,6 +204,8 @@ static u32 read_lane(const struct ref_step *s, const struct pumice_usc_operand *
 		return special_register(s, o->num, o->elem ? 0 : lane);
 	case PUMICE_USC_BANK_M:
 		return ref_mask(s, o->num, lane);
+	case PUMICE_USC_BANK_O:
+		return ref_output(s, o->num, lane);
 	case PUMICE_USC_BANK_DC:
 		return dynamic_constant(s, number_of(s, o, lane), lane);
 	default:
@@ -257,7 +259,9 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 	struct pumice_usc_operand o;
 
 	pumice_usc_operand_unpack(&raw, &o);
-	if (o.bank != PUMICE_USC_BANK_SL || !writes_lanes(s) || is_first_active(s, lane))
+	if (o.bank == PUMICE_USC_BANK_O)
+		ref_set_output(s, o.num, lane, value);
+	else if (o.bank != PUMICE_USC_BANK_SL || !writes_lanes(s) || is_first_active(s, lane))
 		*ref_word(s, &o, lane) = value;
 }
 

@@ -38,6 +38,12 @@ bool ref_indices_lead_somewhere(struct ref_step *s);
 /* Note a fault of this instruction; returns false. */
 bool ref_fault(struct ref_step *s, enum pumice_fault why);
 
+/* A pixel output register in one lane, read and written (ref_gfx.c). */
+u32 ref_output(const struct ref_step *s, u32 number, u32 lane);
+void ref_set_output(struct ref_step *s, u32 number, u32 lane, u32 value);
+/* Operations of graphics: false in *done where the operation is none of these; else false on a fault. */
+bool ref_run_gfx(struct ref_step *s, bool *done);
+
 /* Loads, stores, atomics, bursts, copies, windows, fences; false on a fault. */
 bool ref_is_memory(u32 opcode);
 bool ref_run_memory(struct ref_step *s);

@@ -108,13 +108,13 @@ static void fill_task(struct rig *rig, unsigned int number, unsigned int index,
 		.attrs = (u8)group->limits.attrs,
 		.instances = (u16)group->instances[index],
 		.shared = (u16)group->limits.shared,
-		.coeffs = (u16)group->limits.coeffs,
+		.coeffs = (u16)(group->limits.coeffs * (group->prims ? group->prims : 1)),
 		.us_row = rig->next_row,
 		.cs_word = rig->next_word,
 	};
 	rig->next_slot++;
 	rig->next_row += rows;
-	rig->next_word += group->limits.shared + group->limits.coeffs;
+	rig->next_word += group->limits.shared + task->coeffs;
 	if (rig->next_slot > PUMICE_USC_SLOTS || rig->next_word * 4 > COMMON_BYTES ||
 	    rig->next_row * USC_ROW_WORDS * 4 > UNIFIED_BYTES)
 		abort();
@@ -133,6 +133,7 @@ void rig_fill(struct rig *rig, unsigned int number, const struct rig_group *grou
 	g->local_bytes = group->local_bytes;
 	g->code_addr = RIG_CODE;
 	g->program = program;
+	g->gfx = group->gfx;
 	rig->next_local += group->local_bytes;
 	if (rig->next_local > LOCAL_BYTES)
 		abort();

@@ -26,6 +26,8 @@ struct rig_group {
 	struct usc_program_limits limits;
 	u32 local_bytes;
 	u32 first_wave;
+	const struct usc_gfx *gfx;	/* of a graphics data master; one task then */
+	u32 prims;			/* FRAGMENT: primitives, each with the coefficients of limits */
 };
 
 struct rig {

@@ -14,20 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "both.h"
 #include "exec.h"
-#include "gen.h"
-#include "ref_model.h"
-#include "rig.h"
 
 #define PROGRAMS 10000u		/* at the level that this host uses */
 #define LESS 5u			/* by this factor at the levels below it */
 #define MAX_GROUPS 3u
-#define GROUP_BYTES (GEN_READ_BYTES + 12 * GEN_WAVE_BYTES)	/* 3 tasks of 4 waves */
 #define MAX_STEPS 100000u
-#define NOISE_WORDS (GROUP_BYTES / 2)
-
-/* What memory holds at first: a stretch of this. */
-static u32 noise[NOISE_WORDS];
 
 static u64 setting(const char *name, u64 otherwise)
 {
@@ -56,130 +49,6 @@ static struct rig_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u
 	return shape;
 }
 
-/* The same registers for both sides. */
-static void fill_registers(struct gen_rng *rng, struct rig *rig, unsigned int number,
-			   struct ref_group *ref, u64 memory_va)
-{
-	const struct usc_group *group = usc_group(rig->usc, number);
-	u32 wave = 0;
-
-	for (u32 t = 0; t < group->tasks; t++) {
-		const struct usc_task *task = usc_task(rig->usc, group->slot[t]);
-		u32 *shared = usc_shared(rig->usc, task);
-
-		for (u32 n = 0; n < ref->shared_words; n++)
-			shared[n] = gen_word(rng);
-		shared[GEN_SH_MEMORY] = (u32)memory_va;
-		shared[GEN_SH_MEMORY + 1] = (u32)(memory_va >> 32);
-		memcpy(ref->shared[t], shared, ref->shared_words * 4);
-		for (u32 n = 0; n < ref->coeffs; n++)
-			ref->coeff[t][n] = usc_coeffs(rig->usc, task)[n] = gen_word(rng);
-		for (u32 w = 0; w < task->waves; w++, wave++) {
-			for (u32 r = 0; r < ref->attrs; r++) {
-				u32 *row = usc_attr(rig->usc, task, w, r);
-
-				for (u32 l = 0; l < PUMICE_LANES; l++)
-					row[l] = gen_word(rng);
-				memcpy(ref->wave[wave].reg[ref->temps + r], row, 128);
-			}
-		}
-	}
-}
-
-static void set_up_group(struct gen_rng *rng, struct rig *rig, unsigned int number,
-			 const struct gen_program *prog, struct rig_group *shape,
-			 struct usc_program *program, struct ref_group *ref)
-{
-	u64 va = RIG_DATA + (u64)number * GROUP_BYTES;
-	u32 instance = 0;
-
-	shape->limits = prog->limits;
-	rig_fill(rig, number, shape, program);
-	ref->waves = 0;
-	memset(ref->local, 0, sizeof(ref->local));
-	memset(ref->slot_reg, 0, sizeof(ref->slot_reg));
-	ref->code = prog->code;
-	ref->insns = prog->insns;
-	ref->temps = prog->limits.temps;
-	ref->attrs = prog->limits.attrs;
-	ref->shared_words = prog->limits.shared;
-	ref->coeffs = prog->limits.coeffs;
-	ref->local_bytes = shape->local_bytes;
-	ref->first_wave = shape->first_wave;
-	ref->core = RIG_CORE;
-	ref->usc = RIG_NUMBER % PUMICE_USCS_PER_CORE;
-	for (u32 t = 0; t < shape->tasks; t++) {
-		ref_add_task(ref, t, shape->instances[t], usc_group(rig->usc, number)->slot[t],
-			     instance);
-		instance += shape->instances[t];
-	}
-	ref->memory_va = va;
-	ref->memory_bytes = GEN_READ_BYTES + ref->waves * GEN_WAVE_BYTES;
-	ref->memory = malloc(ref->memory_bytes);
-	assert_non_null(ref->memory);
-	memcpy(ref->memory, &noise[gen_below(rng, NOISE_WORDS / 2)], ref->memory_bytes);
-	memcpy(rig->data + number * GROUP_BYTES, ref->memory, ref->memory_bytes);
-	fill_registers(rng, rig, number, ref, va);
-}
-
-static bool same(const char *what, u32 number, u32 index, const void *got, const void *want,
-		 size_t bytes)
-{
-	const u32 *g = got, *w = want;
-
-	for (size_t n = 0; n < bytes / 4; n++) {
-		if (g[n] != w[n]) {
-			print_error("group %u: %s %u word %zu is %#x, must be %#x\n", number, what,
-				    index, n, g[n], w[n]);
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Registers of one wave: from the unified store, and its own. */
-static bool same_wave(struct rig *rig, unsigned int number, u32 index, const struct usc_group *group,
-		      const struct usc_task *task, u32 in_task, const struct ref_group *ref)
-{
-	const u32 *regs = rig->usc->unified + usc_wave_regs(task, in_task);
-	u32 slot = (u32)(task - rig->usc->task);
-	const u32 *own = rig->usc->own + (slot * USC_MAX_WAVES + in_task) * USC_OWN_WORDS;
-	const struct ref_wave *w = &ref->wave[index];
-
-	return same("registers of wave", number, index, regs, w->reg,
-		    (size_t)(ref->temps + ref->attrs) * 128) &&
-	       (!group->program->own ||
-		(same("internal registers of wave", number, index, own, w->internal,
-		      sizeof(w->internal)) &&
-		 same("index registers of wave", number, index,
-		      own + USC_OWN_INDEX * USC_ROW_WORDS, w->idx, sizeof(w->idx))));
-}
-
-/* Registers, local and global memory. */
-static bool same_state(struct rig *rig, unsigned int number, const struct ref_group *ref)
-{
-	const struct usc_group *group = usc_group(rig->usc, number);
-	bool ok = same("global memory", number, 0, rig->data + number * GROUP_BYTES, ref->memory,
-		       ref->memory_bytes);
-	u32 wave = 0;
-
-	for (u32 t = 0; t < group->tasks; t++) {
-		const struct usc_task *task = usc_task(rig->usc, group->slot[t]);
-
-		ok = ok && same("shared registers of task", number, t,
-				usc_shared(rig->usc, task), ref->shared[t], ref->shared_words * 4) &&
-		     same("coefficient registers of task", number, t,
-			  usc_coeffs(rig->usc, task), ref->coeff[t], ref->coeffs * 4) &&
-		     same("slot registers of task", number, t,
-			  rig->usc->slot_reg[group->slot[t]], ref->slot_reg[t],
-			  sizeof(ref->slot_reg[t]));
-		for (u32 w = 0; w < task->waves; w++, wave++)
-			ok = ok && same_wave(rig, number, wave, group, task, w, ref);
-	}
-	return ok && same("local memory", number, 0, rig->usc->local + group->local_byte, ref->local,
-			  ref->local_bytes);
-}
-
 /*
  * One program, in one to three work-groups that run at the same time. One whose
  * transcendental results the model cannot tell to the bit is counted, not compared.
@@ -205,7 +74,7 @@ static bool try_program(struct rig *rig, u64 seed, u64 *undecided)
 		struct rig_group shape = random_shape(&rng, one_wave_tasks,
 						      prog.copies ? PUMICE_USC_COPY_INSTANCES : 0);
 
-		set_up_group(&rng, rig, g, &prog, &shape, program, &ref[g]);
+		both_set_up(&rng, rig, g, &prog, &shape, program, &ref[g]);
 		usc_group_start(rig->usc, g);
 	}
 	rig_run(rig, budgets[gen_below(&rng, 5)]);
@@ -214,7 +83,7 @@ static bool try_program(struct rig *rig, u64 seed, u64 *undecided)
 		ok = ok && ref_run(&ref[g], MAX_STEPS) == REF_ENDED;
 	for (u32 g = 0; g < groups; g++) {
 		ok = ok && !rig->faults && rig->done[g] == 1 &&
-		     (ref_undecided || same_state(rig, g, &ref[g]));
+		     (ref_undecided || both_same_state(rig, g, &ref[g]));
 		free(ref[g].memory);
 	}
 	*undecided += ref_undecided != 0;
@@ -239,9 +108,8 @@ static void run_level(enum usc_level level)
 		skip();
 	}
 	usc_level_choose(level);
-	for (u32 n = 0; n < NOISE_WORDS; n++)
-		noise[n] = gen_word(&(struct gen_rng){ n });
-	rig = rig_create(MAX_GROUPS * GROUP_BYTES);
+	both_begin();
+	rig = rig_create(MAX_GROUPS * BOTH_GROUP_BYTES);
 	print_message("PUMICE_TEST_SEED=%llu, %llu programs\n", (unsigned long long)seed,
 		      (unsigned long long)programs);
 	for (u64 n = 0; n < programs; n++) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Random USC programs: operations of graphics. See gen.h.
+ */
+#include "gen_state.h"
+
+#include "gfx.h"
+
+#define TRIES 20u	/* for registers side by side that no load is under way to */
+
+/* The first of some registers side by side in R or V; false where chance found none. */
+static bool rows(struct gen *g, u32 count, u32 *raw)
+{
+	for (u32 t = 0; t < TRIES; t++) {
+		bool attr = gen_below(g->rng, 3) == 0, busy = false;
+		u32 have = attr ? g->out->limits.attrs : g->temps, first;
+
+		if (have < count)
+			continue;
+		first = gen_below(g->rng, have - count + 1);
+		for (u32 n = 0; !attr && n < count; n++)
+			busy |= gen_is_busy(g, first + n);
+		if (busy)
+			continue;
+		*raw = attr ? V(first) : R(first);
+		return true;
+	}
+	return false;
+}
+
+static void emit_itr(struct gen *g)
+{
+	struct pumice_usc_insn insn = INSN(ITR);
+	u32 coeffs = g->out->limits.coeffs;
+	u32 most = coeffs / 3 < 4 ? coeffs / 3 : 4;
+
+	insn.comps = (u8)(1 + gen_below(g->rng, most));
+	insn.func = (u8)gen_below(g->rng, PUMICE_USC_ITERATE_COUNT);
+	insn.src0 = usc_operand(PUMICE_USC_BANK_CF,
+				gen_below(g->rng, coeffs - 3u * insn.comps + 1), false);
+	if (insn.func == PUMICE_USC_ITERATE_PERSPECTIVE ||
+	    insn.func == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID)
+		insn.src1 = usc_operand(PUMICE_USC_BANK_CF, gen_below(g->rng, coeffs - 2), false);
+	if (rows(g, insn.comps, &insn.dst))
+		gen_emit(g, insn);
+}
+
+static void emit_texture(struct gen *g)
+{
+	struct pumice_usc_insn insn = { 0 };
+	const struct pumice_isa_op_info *op;
+	u32 extra;
+
+	insn.opcode = (u8)(PUMICE_USC_OP_SAMPLE +
+			   gen_below(g->rng, PUMICE_USC_OP_QUERY_LOD - PUMICE_USC_OP_SAMPLE + 1));
+	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
+	do {
+		insn.type = (u8)gen_below(g->rng, PUMICE_USC_TYPE_COUNT);
+	} while (!(op->types >> insn.type & 1));
+	do {
+		insn.func = (u8)gen_below(g->rng, PUMICE_TEXTURE_DIM_COUNT);
+	} while (!pumice_usc_texture_exists(insn.opcode, insn.func));
+	if (insn.opcode == PUMICE_USC_OP_GATHER)
+		insn.comp = (u8)gen_below(g->rng, 4);
+	insn.src2 = SH(gen_below(g->rng, g->out->limits.shared - 12 + 1));
+	extra = pumice_usc_texture_extra(insn.opcode, insn.func);
+	if (!rows(g, 4, &insn.dst) || !rows(g, pumice_usc_texture_coords(insn.func), &insn.src0))
+		return;
+	if (extra && gen_below(g->rng, 4) && !rows(g, extra, &insn.src1))
+		return;
+	gen_emit(g, insn);
+}
+
+static u32 any_value(struct gen *g, u32 class)
+{
+	return gen_operand(g, &pumice_usc_isa.classes[class], false);
+}
+
+static void emit_fragment(struct gen *g)
+{
+	switch (gen_below(g->rng, 8)) {
+	case 0:
+		gen_emit(g, INSN(DISCARD, .mask = (u16)gen_mask(g)));
+		break;
+	case 1:
+		gen_emit(g, INSN(DEPTH, .type = F32, .src0 = R(gen_temp(g))));
+		break;
+	default:
+		emit_itr(g);
+	}
+}
+
+/* An output takes what some operation gives; most often a plain copy, under a mask or not. */
+static void emit_output(struct gen *g)
+{
+	struct pumice_usc_insn insn = INSN(MOV, .mask = (u16)gen_mask(g));
+
+	insn.dst = usc_operand(PUMICE_USC_BANK_O, gen_below(g->rng, g->out->limits.outputs), false);
+	insn.src0 = any_value(g, PUMICE_USC_CLASS_DIST);
+	if (insn.src0 == IMM)
+		insn.imm = gen_word(g->rng);
+	gen_emit(g, insn);
+}
+
+void gen_gfx(struct gen *g)
+{
+	u32 stage = g->out->limits.stage;
+
+	if (gen_below(g->rng, 4) == 0)
+		emit_texture(g);
+	else if (stage == USC_STAGE_VERTEX)
+		gen_emit(g, INSN(UVSW, .dst = usc_operand(PUMICE_USC_BANK_VO,
+				gen_below(g->rng, g->out->limits.vo), false),
+				.src0 = any_value(g, PUMICE_USC_CLASS_VVAL)));
+	else if (stage == USC_STAGE_FRAGMENT && gen_below(g->rng, 2))
+		emit_fragment(g);
+	else
+		emit_output(g);
+}
