@@ -16,11 +16,21 @@ static struct vdm_chunk *chunk_of(struct vdm *vdm, u32 sequence)
 	return &vdm->ring[sequence % VDM_RING];
 }
 
-/* Chunks are done from the lowest on: forget those. */
+/*
+ * Chunks are done from the lowest on: count and forget those. So nothing is counted
+ * that is dealt once more, and the figure in the register only rises.
+ */
 static void advance(struct vdm *vdm)
 {
-	while (vdm->lowest != vdm->made && chunk_of(vdm, vdm->lowest)->done)
-		vdm_shared_put(vdm, chunk_of(vdm, vdm->lowest++)->shared);
+	while (vdm->lowest != vdm->made && chunk_of(vdm, vdm->lowest)->done) {
+		struct vdm_chunk *chunk = chunk_of(vdm, vdm->lowest++);
+
+		vdm->before += chunk->prims;
+		vdm->primitives += chunk->prims;
+		vdm_shared_put(vdm, chunk->shared);
+	}
+	if (vdm->before > vdm->status.done)
+		vdm->status.done = vdm->before;
 }
 
 /* Make chunks until there is one to deal. */
@@ -90,8 +100,6 @@ void vdm_deal_done(struct vdm *vdm, struct vdm_core *core)
 	chunk->prims = core->prims;
 	core->phase = VDM_CORE_IDLE;
 	core->busy = false;
-	vdm->status.done += core->prims;
-	vdm->primitives += core->prims;
 	vdm->progress = true;
 	advance(vdm);
 	if (vdm->alone && vdm->lowest > vdm->alone_at) {
@@ -116,6 +124,9 @@ void vdm_deal_memory(struct vdm *vdm)
 		if (core->busy && !atomic_load(&core->stands))
 			return;
 		stands |= core->busy;
+		if (core->busy && core->chunk.sequence == vdm->lowest)
+			vdm->status.done = vdm->before + core->prims - core->piece.prims +
+					   core->binned;
 		vdm->progress |= core->moved;
 		core->moved = false;
 	}
@@ -137,15 +148,8 @@ void vdm_deal_rewind(struct vdm *vdm)
 	unsigned int i;
 	u32 n;
 
-	for (n = vdm->lowest + 1; n != vdm->deal; n++) {
-		struct vdm_chunk *chunk = chunk_of(vdm, n);
-
-		if (!chunk->done)
-			continue;
-		chunk->done = false;
-		vdm->status.done -= chunk->prims;
-		vdm->primitives -= chunk->prims;
-	}
+	for (n = vdm->lowest + 1; n != vdm->deal; n++)
+		chunk_of(vdm, n)->done = false;
 	for (i = 0; i < vdm->cores; i++) {
 		struct vdm_core *core = &vdm->core[i];
 

@@ -129,6 +129,7 @@ struct vdm {
 	u32 lowest;	/* first that is not done */
 	u32 deal;	/* next to be given to a core */
 	u32 made;	/* next to be made */
+	u64 before;	/* primitives of chunks below the lowest */
 
 	/* Running out of memory. */
 	bool short_of_pages;	/* no more chunks are given out */

@@ -154,6 +154,7 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 	if (!vdm->job.split)
 		vdm->job.split = 1;
 	vdm->scene_open = false;
+	vdm->before = 0;
 	vdm->short_of_pages = vdm->alone = vdm->flushed = vdm->progress = false;
 	vdm_walk_begin(vdm);
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, TRACE_VDM,
