@@ -160,6 +160,14 @@ static void draw_primitive(const struct run *run, const uint32_t *index, uint32_
 	ref_draw(run->target, run->state, v, count);
 }
 
+/* One of odd number is turned round; the provoking vertex stays where it is. */
+static void draw_strip_triangle(const struct run *run, const uint32_t *v, bool odd)
+{
+	const uint32_t first[3] = { v[0], v[2], v[1] }, last[3] = { v[1], v[0], v[2] };
+
+	draw_primitive(run, !odd ? v : run->state->provoking_last ? last : first, 3);
+}
+
 /* Primitives of indices without a restart among them. */
 static void draw_run(const struct run *run, const uint32_t *v, uint32_t count)
 {
@@ -184,9 +192,7 @@ static void draw_run(const struct run *run, const uint32_t *v, uint32_t count)
 			break;
 		case PUMICE_TOPOLOGY_TRIANGLE_STRIP:
 			if (n >= 2)
-				draw_primitive(run, (uint32_t[3]){ v[n % 2 ? n - 1 : n - 2],
-								   v[n % 2 ? n - 2 : n - 1],
-								   v[n] }, 3);
+				draw_strip_triangle(run, v + n - 2, n % 2);
 			break;
 		default:
 			if (n >= 2)

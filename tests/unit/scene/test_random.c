@@ -13,11 +13,39 @@
 #define SCENES	10000u
 #define PAGES	2048u
 
+/* What the draws of a scene that went wrong were. */
+static void describe(const struct scene *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->draws; i++) {
+		const struct scene_draw *d = &s->draw[i];
+		const struct pumice_isp_state *isp = &d->state.isp;
+		const struct pumice_vdm_state *vdm = &d->state.vdm;
+
+		print_message("draw %u: topology %u, shading %u, interpolation %u, %u vertices from "
+			      "%u, %u instances, index of %u bytes%s%s%s%s%s; depth %u%s%s, "
+			      "stencil %u, visibility %u; clip %u, -w %u, cull %u %u, ccw %u, "
+			      "last %u, mask %x, scissor %u to %u, %u to %u\n",
+			      i + 1, d->topology, d->shading, d->interpolation, d->count, d->first,
+			      d->instances, d->index_bytes, d->restart ? ", restart" : "",
+			      d->sample_rate ? ", sample rate" : "",
+			      d->point_size ? ", sizes" : "", d->coordinate ? ", coordinates" : "",
+			      d->indirect ? ", indirect" : "", isp->depth_func,
+			      isp->depth_write ? " written" : "", isp->depth_bias ? " biased" : "",
+			      isp->stencil, isp->visibility, vdm->depth_clip, vdm->clip_minus_w,
+			      vdm->cull_front, vdm->cull_back, vdm->front_ccw, vdm->provoking_last,
+			      isp->sample_mask, isp->scissor_x0, isp->scissor_x1, isp->scissor_y0,
+			      isp->scissor_y1);
+	}
+}
+
 static void differ(const struct scene *s, size_t n, const struct picture *a,
 		   const struct picture *b)
 {
 	const uint32_t pixel = (uint32_t)(n / s->samples);
 
+	describe(s);
 	fail_msg("scene %u (%u x %u, %u samples, tile %u, %u draws): pixel %u, %u sample %u: "
 		 "draw %g depth %.9g stencil %u colour %.6f %.6f %.6f %.6f instead of "
 		 "%g %.9g %u %.6f %.6f %.6f %.6f, error %g",
