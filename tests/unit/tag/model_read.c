@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/* Filters of the scalar model. See model.h. */
+#include <math.h>
+
+#include "model.h"
+
+/* A texel number along an axis of n texels; -1: the border. */
+static s32 wrap_index(s32 i, u32 wrap, s32 n)
+{
+	switch (wrap) {
+	case PUMICE_WRAP_REPEAT:
+		return (i % n + n) % n;
+	case PUMICE_WRAP_MIRROR:
+		i = (i % (2 * n) + 2 * n) % (2 * n);
+		return i < n ? i : 2 * n - 1 - i;
+	case PUMICE_WRAP_BORDER:
+		return i < 0 || i >= n ? -1 : i;
+	case PUMICE_WRAP_MIRROR_ONCE:
+		i = i < 0 ? -1 - i : i;
+		return i < n ? i : n - 1;
+	default:
+		return i < 0 ? 0 : i < n ? i : n - 1;
+	}
+}
+
+static u32 dims_of(u32 dim)
+{
+	switch (dim) {
+	case PUMICE_TEXTURE_DIM_1D:
+	case PUMICE_TEXTURE_DIM_1D_ARRAY:
+		return 1;
+	case PUMICE_TEXTURE_DIM_3D:
+		return 3;
+	default:
+		return 2;
+	}
+}
+
+static u32 axis_size(const struct model_surface *s, u32 axis, u32 level)
+{
+	return model_level_size(axis == 0 ? s->width : axis == 1 ? s->height : s->depth, level);
+}
+
+static struct model_texel border_colour(const struct model_read *r)
+{
+	double white = r->border == PUMICE_BORDER_OPAQUE_WHITE;
+	struct model_texel t = { { white, white, white,
+				   r->border != PUMICE_BORDER_TRANSPARENT_BLACK } };
+
+	for (u32 c = model_components(r->surface.format); c < 4; c++)
+		t.c[c] = c == 3;
+	return t;
+}
+
+static bool compare(u32 func, double a, double b)
+{
+	bool less = a < b, equal = a == b, greater = a > b;
+
+	/* The three bits of a function's number say for which of these it is true. */
+	return (func & 1 && less) || (func & 2 && equal) || (func & 4 && greater);
+}
+
+/* A texel by whole coordinates beyond the edges, too. */
+static struct model_texel tap(const struct model_read *r, u32 level, u32 layer, const s32 at[3])
+{
+	const struct model_surface *s = &r->surface;
+	s32 inside[3] = { 0 };
+	struct model_texel t;
+	bool beyond = false;
+
+	for (u32 a = 0; a < dims_of(s->dim); a++) {
+		inside[a] = wrap_index(at[a], r->wrap[a], (s32)axis_size(s, a, level));
+		beyond |= inside[a] < 0;
+	}
+	if (s->dim == PUMICE_TEXTURE_DIM_3D)
+		layer = (u32)inside[2];
+	t = beyond ? border_colour(r) :
+		     model_texel_at(s, r->memory, level, layer, (u32)inside[0], (u32)inside[1]);
+	if (r->compare) {
+		double reference = r->reference;
+
+		if (s->format != PUMICE_FORMAT_D32_FLOAT)
+			reference = fmin(fmax(reference, 0), 1);
+		t.c[0] = compare(r->func, reference, t.c[0]);
+		t.c[1] = t.c[2] = t.c[3] = t.c[0];
+	}
+	return t;
+}
+
+static double position(const struct model_read *r, u32 axis, u32 level, const double coord[3])
+{
+	return coord[axis] * (r->texels ? 1.0 : axis_size(&r->surface, axis, level));
+}
+
+struct model_texel model_sample(const struct model_read *r, u32 level, u32 layer,
+				const double coord[3])
+{
+	u32 dims = dims_of(r->surface.dim);
+	struct model_texel sum = { { 0 } };
+	s32 first[3] = { 0 }, at[3] = { 0 };
+	double part[3] = { 0 };
+
+	for (u32 a = 0; a < dims; a++) {
+		double p = position(r, a, level, coord) - (r->linear ? 0.5 : 0);
+
+		first[a] = (s32)floor(p);
+		part[a] = r->linear ? p - floor(p) : 0;
+	}
+	for (u32 n = 0; n < 1u << dims; n++) {
+		struct model_texel t;
+		double weight = 1;
+
+		for (u32 a = 0; a < dims; a++) {
+			at[a] = first[a] + (s32)(n >> a & 1);
+			weight *= n >> a & 1 ? part[a] : 1 - part[a];
+		}
+		if (weight == 0)
+			continue;
+		t = tap(r, level, layer, at);
+		for (u32 c = 0; c < 4; c++)
+			sum.c[c] += weight * t.c[c];
+	}
+	return sum;
+}
+
+void model_gather(const struct model_read *r, u32 layer, const double coord[3],
+		  struct model_texel out[4])
+{
+	for (u32 n = 0; n < 4; n++) {
+		const s32 at[3] = { (s32)floor(position(r, 0, 0, coord) - 0.5) + (s32)(n & 1),
+				    (s32)floor(position(r, 1, 0, coord) - 0.5) + (s32)(n >> 1), 0 };
+
+		out[n] = tap(r, 0, layer, at);
+	}
+}
+
+double model_margin(const struct model_read *r, u32 level, const double coord[3], bool linear)
+{
+	double least = 0.5;
+
+	for (u32 a = 0; a < dims_of(r->surface.dim); a++) {
+		double p = position(r, a, level, coord) - (linear ? 0.5 : 0);
+
+		least = fmin(least, fabs(p - round(p)));
+	}
+	return least;
+}
+
+/* The common table of faces: which axis is major, what u and v are. */
+u32 model_face(const double dir[3], double *u, double *v)
+{
+	double x = dir[0], y = dir[1], z = dir[2], major, s, t;
+	u32 face;
+
+	if (fabs(z) >= fabs(x) && fabs(z) >= fabs(y)) {
+		face = z < 0 ? 5 : 4;
+		s = z < 0 ? -x : x;
+		t = -y;
+		major = fabs(z);
+	} else if (fabs(y) >= fabs(x)) {
+		face = y < 0 ? 3 : 2;
+		s = x;
+		t = y < 0 ? -z : z;
+		major = fabs(y);
+	} else {
+		face = x < 0 ? 1 : 0;
+		s = x < 0 ? z : -z;
+		t = -y;
+		major = fabs(x);
+	}
+	*u = (s / major + 1) / 2;
+	*v = (t / major + 1) / 2;
+	return face;
+}
