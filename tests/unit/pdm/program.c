@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/* Programs of the tests: assembled, and loaded as libpumice would. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asm.h"
+#include "pumice_isa.h"
+#include "rig.h"
+
+#define INSN_WORDS	4u
+#define PBE_STATE	(RIG_CODE + RIG_BYTES - 64)
+
+#define INPUT		".pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n" \
+			"mov v2, frag_x\nmov v3, frag_y\ntask code, INSNS\nend\n.endpds\n"
+#define BLEND		"mul.f32 r0, o0, 0.5\nadd.f32 r0, r0, v0\nmov o0, r0\nend\n"
+
+static const char *const texts[RIG_PROGRAMS] = {
+	[RIG_PLAIN] = ".stage fragment\n" INPUT "mov o0, v0\nend\n",
+	[RIG_BLEND] = ".stage fragment\n" INPUT BLEND,
+	[RIG_PUNCH] = ".stage fragment\n" INPUT
+		"xor r1, v2, v3\nxor r1, r1, 1\nand r1, r1, 1\ndiscard [r1]\n" BLEND,
+	[RIG_DEPTH_OUT] = ".stage fragment\n" INPUT "depth.f32 v1\n" BLEND,
+	[RIG_LOOP] = ".stage fragment\n" INPUT "again:\nadd.u32 r0, v0, 1\njump again\nend\n",
+	[RIG_BAD_STORE] = ".stage fragment\n.pds\nldi sh0, 0\nldi sh1, 0x7f\niterate v0, 0, 2, linear\n"
+		"task code, INSNS\nend\n.endpds\n"
+		"mov r0, 0\nglobal_store32 sig0, [one], sh0 + r0, v0\nend\n",
+	[RIG_BACKGROUND] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\n"
+		"mov o0, 0.25\nend\n",
+	[RIG_END_OF_TILE] = ".stage tile\n.pds\ndma sh0, 8, PBE\ntask code, INSNS\nend\n.endpds\n"
+		"pbe sh0\nend\n",
+};
+
+static void report(void *data, const char *text)
+{
+	(void)data;
+	fputs(text, stderr);
+}
+
+/* The text with a few words put in. */
+static void replace(char *text, const char *word, const char *by)
+{
+	char *at = strstr(text, word), rest[1024];
+
+	if (!at)
+		return;
+	snprintf(rest, sizeof(rest), "%s", at + strlen(word));
+	sprintf(at, "%s%s", by, rest);
+}
+
+static u32 count_lines(const char *text)
+{
+	const char *from = strstr(text, ".endpds\n") + strlen(".endpds\n");
+	u32 lines = 0;
+
+	for (; *from; from++)
+		lines += *from == '\n';
+	return lines - (strstr(text, "again:") != NULL);
+}
+
+static void load(struct rig *rig, enum rig_program n)
+{
+	struct pumice_program_header header;
+	struct pumice_program_reloc reloc;
+	char text[2048], number[32];
+	const u32 *words;
+	u64 usc_va, pds_va;
+	uint8_t *file;
+	size_t bytes;
+	u32 *pds, i;
+
+	snprintf(text, sizeof(text), "%s", texts[n]);
+	snprintf(number, sizeof(number), "%u", count_lines(text));
+	replace(text, "INSNS", number);
+	snprintf(number, sizeof(number), "0x%llx", (unsigned long long)PBE_STATE);
+	replace(text, "PBE", number);
+	if (pumice_assemble("test", text, report, NULL, &file, &bytes))
+		fail_msg("%s", text);
+	words = (const u32 *)(const void *)file;
+	assert_int_equal(pumice_program_header_unpack(words, &header), PUMICE_UNPACK_OK);
+	words += PUMICE_PROGRAM_HEADER_WORDS;
+	usc_va = RIG_CODE + rig->code_used;
+	memcpy(rig->code + rig->code_used, words, header.usc_insns * 16);
+	rig->code_used += header.usc_insns * 16;
+	pds_va = RIG_CODE + rig->code_used;
+	pds = (u32 *)(void *)(rig->code + rig->code_used);
+	memcpy(pds, words + header.usc_insns * INSN_WORDS, header.pds_insns * 16);
+	rig->code_used += header.pds_insns * 16;
+	words += (header.usc_insns + header.pds_insns) * INSN_WORDS;
+	for (i = 0; i < header.relocs; i++) {
+		struct pumice_pds_insn insn;
+
+		pumice_program_reloc_unpack(words + i, &reloc);
+		assert_int_equal(pumice_pds_unpack(pds + reloc.insn * INSN_WORDS, &insn), 0);
+		insn.addr += usc_va;
+		pumice_pds_pack(pds + reloc.insn * INSN_WORDS, &insn);
+	}
+	rig->stage[n] = (struct pumice_stage){
+		.pds_addr = pds_va, .pds_insns = (u16)header.pds_insns, .shared = header.shared,
+		.attrs = header.attrs, .temps = header.temps, .coeffs = header.coeffs,
+	};
+	free(file);
+}
+
+void rig_load_programs(struct rig *rig)
+{
+	u32 n;
+
+	for (n = 0; n < RIG_PROGRAMS; n++)
+		load(rig, (enum rig_program)n);
+}
+
+void rig_set_target(struct rig *rig, u32 width, u32 height)
+{
+	const struct pumice_pbe_state pbe = {
+		.addr = RIG_COLOUR, .format = PUMICE_FORMAT_R32_FLOAT,
+		.layout = PUMICE_LAYOUT_LINEAR, .width = (u16)(width - 1),
+		.height = (u16)(height - 1), .write_mask = 1, .samples = true,
+	};
+
+	pumice_pbe_state_pack((u32 *)(void *)(rig->code + (PBE_STATE - RIG_CODE)), &pbe);
+}

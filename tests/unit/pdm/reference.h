@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a scene should look like: primitives one after the other, each sample tested
+ * and shaded at once, nothing deferred. Coverage, depth and tests are those of the
+ * ISP's model.
+ */
+#ifndef PUMICE_PDM_REFERENCE_H
+#define PUMICE_PDM_REFERENCE_H
+
+#include "model.h"
+#include "rig.h"
+
+struct reference_object {
+	struct isp_state isp;
+	enum rig_program program;
+	bool sample_rate;
+};
+
+struct reference_tile {
+	struct isp_tile at;		/* geometry alone */
+	struct model model;
+	float out[4][32 * 32];
+	u32 primitives, covered;
+};
+
+void reference_clear(struct reference_tile *tile, float out, float depth, u8 stencil);
+/* visible: counters by id. */
+void reference_draw(struct reference_tile *tile, const struct reference_object *object,
+		    const struct scene_prim *prim, u64 *visible);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A parameter buffer by hand: blocks, streams and region headers as hw/formats.xml
+ * says, without the TA. A block is written once for each macro tile; blocks go to
+ * the cores in turn.
+ */
+#include <string.h>
+
+#include "rig.h"
+
+#define STATE_BYTES	64u
+#define CHUNK_UNITS	4u	/* 64 bytes in units of 16 */
+#define CHUNK_ENTRIES	7u
+
+static u8 *host(const struct rig *rig, u32 ref)
+{
+	const u64 va = pm_address(&rig->scene, ref);
+
+	assert_true(va >= RIG_PB);
+	return rig->pb + (va - RIG_PB);
+}
+
+static u32 alloc(struct rig *rig, u32 macro)
+{
+	struct gpu_fault fault;
+	u32 ref;
+
+	assert_int_equal(pm_alloc(rig->pm, &rig->scene, macro, &ref, &fault), PM_OK);
+	return ref;
+}
+
+void scene_again(struct rig *rig)
+{
+	struct gpu_fault fault;
+
+	memset(rig->stream, 0, sizeof(rig->stream));
+	memset(rig->chunk_page, 0, sizeof(rig->chunk_page));
+	memset(rig->regions, 0, RIG_BYTES);
+	(void)fault;
+}
+
+void scene_begin(struct rig *rig, const struct scene_size *size)
+{
+	const struct pumice_free_list list = {
+		.base = RIG_PB, .pages = RIG_PAGES, .head = PUMICE_PM_NO_PAGE,
+		.free = RIG_PAGES, .max_pages = RIG_PAGES, .links = RIG_LINKS,
+		.least_free = RIG_PAGES,
+	};
+	const struct pumice_scene scene = {
+		.width = (u16)size->width, .height = (u16)size->height,
+		.samples_log2 = size->samples == 4 ? 2 : size->samples == 2,
+		.tile_size = (u8)size->tile_size, .regions = RIG_REGIONS,
+		.cores = (u8)rig->cores, .free_list0 = RIG_LIST, .spill = RIG_SPILL,
+		.spill_bytes = RIG_SPILL_BYTES / 256,
+	};
+	struct pumice_scene_chain none = { .head = PUMICE_PM_NO_PAGE, .tail = PUMICE_PM_NO_PAGE };
+	u32 *words = (u32 *)(void *)rig->scene_mem, i;
+	struct gpu_fault fault;
+
+	pumice_free_list_pack((u32 *)(void *)rig->list_mem, &list);
+	pumice_scene_pack(words, &scene);
+	for (i = 0; i < PM_MACRO_TILES * PUMICE_PM_LISTS; i++)
+		pumice_scene_chain_pack(words + PUMICE_SCENE_WORDS +
+						i * PUMICE_SCENE_CHAIN_WORDS, &none);
+	assert_true(pm_scene_load(rig->pm, RIG_SCENE, RIG_CTX, &rig->scene, &fault));
+	assert_true(pm_scene_begin(rig->pm, &rig->scene, &fault));
+	rig->sequence = 0;
+	scene_again(rig);
+	rig->record = (struct pumice_pdm_render){ .outputs = 1, .clear_depth = 0x3f800000 };
+	pumice_stage_pack(rig->record.end_of_tile, &rig->stage[RIG_END_OF_TILE]);
+	rig_set_target(rig, size->width, size->height);
+}
+
+u64 scene_isp_address(u32 object)
+{
+	return RIG_STATES + object * 2 * STATE_BYTES;
+}
+
+u64 scene_tsp_address(u32 object)
+{
+	return scene_isp_address(object) + STATE_BYTES;
+}
+
+void scene_set_object(struct rig *rig, u32 object, const struct pumice_isp_state *isp,
+		      enum rig_program program, bool sample_rate)
+{
+	struct pumice_tsp_state tsp = { .varyings = SCENE_VARYINGS, .sample_rate = sample_rate,
+					.flat = 3 };
+	u8 *at = rig->states + object * 2 * STATE_BYTES;
+
+	pumice_stage_pack(tsp.fragment, &rig->stage[program]);
+	pumice_isp_state_pack((u32 *)(void *)at, isp);
+	pumice_tsp_state_pack((u32 *)(void *)(at + STATE_BYTES), &tsp);
+}
+
+static void write_block(const struct rig *rig, u32 ref, u32 object,
+			const struct scene_prim *prims, u32 count)
+{
+	const struct pumice_prim_block header = {
+		.prims = (u8)count, .vertices = (u8)(count * 3), .varyings = SCENE_VARYINGS,
+		.kind = PUMICE_PRIM_KIND_TRIANGLE, .sequence = rig->sequence,
+		.isp_state = scene_isp_address(object), .tsp_state = scene_tsp_address(object),
+	};
+	u32 *words = (u32 *)(void *)host(rig, ref), n, v;
+	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS;
+
+	pumice_prim_block_pack(words, &header);
+	for (n = 0; n < count; n++) {
+		const struct pumice_prim_index index = {
+			.v0 = (u8)(n * 3), .v1 = (u8)(n * 3 + 1), .v2 = (u8)(n * 3 + 2),
+			.provoking = 1, .back = prims[n].back,
+		};
+
+		pumice_prim_index_pack(words + PUMICE_PRIM_BLOCK_WORDS + n, &index);
+		for (v = 0; v < 3; v++) {
+			struct pumice_prim_vertex out = { .x = prims[n].triangle.x[v],
+							  .y = prims[n].triangle.y[v],
+							  .rw = 0x3f800000 };
+
+			memcpy(&out.z, &prims[n].triangle.z[v], 4);
+			pumice_prim_vertex_pack(vertex, &out);
+			/* Only the provoking vertex has the values. */
+			if (v == 1)
+				memcpy(vertex + PUMICE_PRIM_VERTEX_WORDS, prims[n].value,
+				       sizeof(prims[n].value));
+			else
+				memset(vertex + PUMICE_PRIM_VERTEX_WORDS, 0xff,
+				       sizeof(prims[n].value));
+			vertex += PUMICE_PRIM_VERTEX_WORDS + SCENE_VARYINGS;
+		}
+	}
+}
+
+void scene_draw(struct rig *rig, u32 object, const struct scene_prim *prims, u32 count)
+{
+	const u32 core = rig->sequence % rig->cores;
+	const u32 mask = count == 32 ? UINT32_MAX : (1u << count) - 1;
+	u32 macro, x, y;
+
+	for (macro = 0; macro < PM_MACRO_TILES; macro++) {
+		u32 ref = 0;
+
+		for (y = 0; y < rig->scene.tiles_y; y++) {
+			for (x = 0; x < rig->scene.tiles_x; x++) {
+				struct rig_stream *s;
+
+				if (pm_macro_tile(&rig->scene, x, y) != macro)
+					continue;
+				if (!ref) {
+					ref = alloc(rig, macro) + 1;
+					write_block(rig, ref, object, prims, count);
+				}
+				s = &rig->stream[core][y * rig->scene.tiles_x + x];
+				assert_true(s->count < 256);
+				s->entry[s->count++] = (struct rig_entry){ ref, mask };
+			}
+		}
+	}
+	rig->sequence++;
+}
+
+static u32 new_chunk(struct rig *rig, u32 macro)
+{
+	if (!rig->chunk_page[macro] ||
+	    rig->chunk_used[macro] == PUMICE_PM_PAGE_SIZE / 64) {
+		rig->chunk_page[macro] = alloc(rig, macro);
+		rig->chunk_used[macro] = 1;
+	}
+	return rig->chunk_page[macro] + rig->chunk_used[macro]++ * CHUNK_UNITS;
+}
+
+/* Write a stream; returns its first chunk. */
+static u32 write_stream(struct rig *rig, const struct rig_stream *s, u32 macro)
+{
+	u32 ref = new_chunk(rig, macro);
+	const u32 first = ref;
+	u32 i = 0, n;
+
+	for (;;) {
+		struct pumice_tile_chunk chunk = { 0 };
+
+		for (n = 0; n < CHUNK_ENTRIES && i < s->count; n++, i++)
+			chunk.entries[n] = s->entry[i].block | (u64)s->entry[i].mask << 32;
+		if (i < s->count)
+			chunk.next = new_chunk(rig, macro);
+		pumice_tile_chunk_pack((u32 *)(void *)host(rig, ref), &chunk);
+		if (i == s->count)
+			return first;
+		ref = chunk.next;
+	}
+}
+
+void scene_end(struct rig *rig, bool final)
+{
+	const u32 tiles = rig->scene.tiles_x * rig->scene.tiles_y;
+	struct pm_scene_state state;
+	struct gpu_fault fault;
+	u32 core, x, y;
+
+	assert_true(pm_scene_state_read(rig->pm, &rig->scene, &state, &fault));
+	for (core = 0; core < rig->cores; core++) {
+		for (y = 0; y < rig->scene.tiles_y; y++) {
+			for (x = 0; x < rig->scene.tiles_x; x++) {
+				const u32 tile = y * rig->scene.tiles_x + x;
+				struct rig_stream *s = &rig->stream[core][tile];
+				struct pumice_region region = { .present = s->count != 0 };
+
+				if (s->count)
+					region.stream = write_stream(
+						rig, s, pm_macro_tile(&rig->scene, x, y));
+				pumice_region_pack((u32 *)(void *)rig->regions +
+							   (core * tiles + tile) *
+								   PUMICE_REGION_WORDS,
+						   &region);
+			}
+		}
+		state.used |= 1u << core;
+	}
+	state.valid = final;
+	assert_true(pm_scene_state_write(rig->pm, &rig->scene, &state, &fault));
+}
