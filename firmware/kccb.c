@@ -125,7 +125,8 @@ static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 		return FWIF_STATUS_INVALID;
 	if (context_uses_scene(cmd->object))
 		return FWIF_STATUS_BUSY;
-	reg_write64(PUMICE_PM_RELEASE, cmd->object);
+	/* Every write is a release: only the half that is not 0. */
+	reg_write(PUMICE_PM_RELEASE, cmd->object);
 	return FWIF_STATUS_OK;
 }
 

@@ -71,6 +71,7 @@ struct pumice_gpu {
 	struct cdm_job cdm_job;	/* the next one */
 	struct gpu_master master[GPU_MASTERS];
 	u64 pm_list;		/* PM_LIST */
+	u64 partials;		/* partial renders, ever */
 	bool perf_detail;
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* the counters at the last reset */
 	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */

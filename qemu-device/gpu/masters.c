@@ -9,7 +9,7 @@
 #include "gpu.h"
 #include "pumice_names.h"
 
-/* struct dm_ops; opaque is the struct gpu_master. */
+/* struct dm_ops; opaque is the struct gpu_master. The device lock is held where a job ends. */
 
 static void log_fault(struct pumice_gpu *gpu, const char *name, const struct gpu_fault *f)
 {
@@ -43,6 +43,8 @@ static void ended(void *opaque, enum dm_end end)
 	};
 	struct gpu_master *m = opaque;
 
+	if (end == DM_DONE && m->number == GPU_PDM && m->job.partial)
+		m->gpu->partials++;
 	if (end == DM_FAULT)
 		log_fault(m->gpu, name[m->number], &master_status(m)->fault);
 	fwctl_raise(m->gpu->fw, event[m->number][end]);
@@ -157,6 +159,7 @@ void masters_counters_add(const struct pumice_gpu *gpu, u64 *value)
 	ptla_counters_add(gpu->ptla, value);
 	value[PUMICE_PERF_PM_ALLOCATED] += pm_allocated(gpu->pm);
 	value[PUMICE_PERF_PM_FREED] += pm_freed(gpu->pm);
+	value[PUMICE_PERF_PM_PARTIALS] += gpu->partials;
 }
 
 bool master_start(struct gpu_master *m)

@@ -93,7 +93,8 @@ REG_WRITE(reg_pdm_ctrl)
 {
 	struct gpu_master *m = master_of(gpu, at);
 
-	m->job.partial = value & PUMICE_PDM_CTRL__PARTIAL__MASK;
+	if (value & PUMICE_PDM_CTRL__START__MASK && !master_status(m)->busy)
+		m->job.partial = value & PUMICE_PDM_CTRL__PARTIAL__MASK;
 	start_or_abort(m, value);
 	return REG_DONE;
 }

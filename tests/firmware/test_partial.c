@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A geometry job that finds no pages: growth that the host grants or denies, pages
+ * that others free, partial renders, and the end where nothing helps; kills in each
+ * of these states. VDM, PDM and PM are fakes.
+ */
+#include "scene.h"
+
+/* A render context of two, a second context for others' fragments, and a scene. */
+struct rigged {
+	struct rig *r;
+	struct rig_vm vm, other_vm;
+	struct scene scene, other;
+	struct rig_context geometry, fragment;
+};
+
+static void begin(struct rigged *t, bool spill)
+{
+	t->r = rig_booted();
+	rig_vm(t->r, &t->vm);
+	rig_vm(t->r, &t->other_vm);
+	scene_make(t->r, spill, &t->scene);
+	scene_make(t->r, spill, &t->other);
+	rig_context_of(t->r, &t->vm, FWIF_DM_VDM, 1, &t->geometry);
+	rig_context_of(t->r, &t->other_vm, FWIF_DM_PDM, 1, &t->fragment);
+	submit_job(t->r, &t->geometry, &t->scene, 1);
+	assert_int_equal(fake[FAKE_VDM].starts, 1);
+}
+
+/* Lists that have all the pages they may have. */
+static void cannot_grow(struct rigged *t)
+{
+	u32 i;
+
+	for (i = 0; i < PUMICE_PM_LISTS; i++)
+		list_set_max(&t->scene, i, 10);
+}
+
+static void out_of_pages(struct rigged *t)
+{
+	end_and_run(t->r, FAKE_VDM, DM_MEMORY);
+}
+
+static void assert_asked(struct rigged *t, u32 list)
+{
+	const struct fwif_fwccb_msg msg = next_message(t->r);
+
+	assert_int_equal(msg.type, FWIF_FWCCB_FREE_LIST_GROW);
+	assert_int_equal(msg.code, t->scene.list_addr[list]);
+	assert_int_equal(next_message(t->r).type, 0);
+}
+
+/* The job ends well after so many partial renders. */
+static void assert_ends_well(struct rigged *t, u32 partials)
+{
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(rig_result(&t->geometry, 1)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(rig_result(&t->geometry, 1)->partials, partials);
+	assert_int_equal(*t->geometry.object, 1);
+	assert_int_equal(t->r->boot->partials, partials);
+}
+
+static void assert_ended_with(struct rigged *t, u32 fault)
+{
+	rig_run(t->r);
+	assert_false(fake[FAKE_VDM].status.busy);
+	assert_int_equal(rig_result(&t->geometry, 1)->fault, fault);
+	assert_int_equal(*t->geometry.object, 1);
+	/* The next job begins with nothing of it. */
+	submit_job(t->r, &t->geometry, &t->scene, 2);
+	if (t->geometry.f->state != FWIF_CONTEXT_OK)
+		return;
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(rig_result(&t->geometry, 2)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(rig_result(&t->geometry, 2)->partials, 0);
+}
+
+static void growth_that_is_granted_lets_the_job_go_on(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	out_of_pages(&t);
+	assert_asked(&t, 0);
+	assert_int_equal(fake[FAKE_VDM].resumes, 0);
+	answer_grown(t.r, t.scene.list_addr[0], 20);
+	assert_int_equal(list_pages(&t.scene, 0), 20);
+	assert_int_equal(fake[FAKE_VDM].resumes, 1);
+	assert_int_equal(fake[FAKE_VDM].flushes, 0);
+	assert_ends_well(&t, 0);
+	rig_destroy(t.r);
+}
+
+static void the_second_list_is_asked_for_when_the_first_does_not_grow(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	out_of_pages(&t);
+	assert_asked(&t, 0);
+	answer_grown(t.r, t.scene.list_addr[0], 10);
+	assert_asked(&t, 1);
+	answer_grown(t.r, t.scene.list_addr[1], 11);
+	assert_int_equal(fake[FAKE_VDM].resumes, 1);
+	assert_int_equal(fake_pm.grown_list, t.scene.list_addr[1]);
+	assert_ends_well(&t, 0);
+	rig_destroy(t.r);
+}
+
+static void a_list_is_asked_for_once_until_it_is_answered(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	fake_low(t.scene.list_addr[0]);
+	rig_run(t.r);
+	assert_asked(&t, 0);
+	fake_low(t.scene.list_addr[0]);
+	out_of_pages(&t);
+	assert_int_equal(next_message(t.r).type, 0);
+	assert_int_equal(fake[FAKE_VDM].resumes, 0);
+	answer_grown(t.r, t.scene.list_addr[0], 30);
+	assert_int_equal(fake[FAKE_VDM].resumes, 1);
+	fake_low(t.scene.list_addr[0]);
+	rig_run(t.r);
+	assert_asked(&t, 0);
+	rig_destroy(t.r);
+}
+
+static void a_low_list_grows_without_a_stop(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	fake_low(t.scene.list_addr[1]);
+	rig_run(t.r);
+	assert_asked(&t, 1);
+	answer_grown(t.r, t.scene.list_addr[1], 12);
+	assert_int_equal(list_pages(&t.scene, 1), 12);
+	assert_int_equal(fake[FAKE_VDM].resumes, 0);
+	/* One that has all its pages, and what is no list, are not asked for. */
+	list_set_max(&t.scene, 1, 12);
+	fake_low(t.scene.list_addr[1]);
+	fake_low(RIG_FW_HOLE);
+	fake_low(0);
+	fake_low(0x80000000);
+	rig_run(t.r);
+	assert_int_equal(next_message(t.r).type, 0);
+	rig_assert_alive(t.r);
+	rig_destroy(t.r);
+}
+
+static void answers_about_what_is_no_list_are_refused(void **state)
+{
+	static const u32 bad[] = { 0, 0x200002, RIG_FW_HOLE, 0x80000000, 0x7ffffffc };
+	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN, .pages = 20 };
+	struct rigged t;
+	u32 i;
+
+	(void)state;
+	begin(&t, true);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cmd.object = bad[i];
+		assert_int_equal(rig_call(t.r, &cmd), FWIF_STATUS_INVALID);
+	}
+	assert_int_equal(fake_pm.grows, 0);
+	/* Fields that a command has not must be zero. */
+	cmd.type = FWIF_KCCB_PING;
+	cmd.object = 0;
+	assert_int_equal(rig_call(t.r, &cmd), FWIF_STATUS_INVALID);
+	cmd.pages = 0;
+	cmd.object = t.scene.addr;
+	assert_int_equal(rig_call(t.r, &cmd), FWIF_STATUS_INVALID);
+	rig_destroy(t.r);
+}
+
+static void a_partial_render_lets_the_job_go_on(void **state)
+{
+	struct rigged t;
+	u32 i;
+
+	(void)state;
+	begin(&t, true);
+	cannot_grow(&t);
+	for (i = 1; i <= 3; i++) {
+		fake[FAKE_VDM].status.done += 5;
+		out_of_pages(&t);
+		assert_int_equal(fake[FAKE_VDM].flushes, i);
+		assert_int_equal(fake[FAKE_PDM].starts, i - 1);
+		out_of_pages(&t);
+		assert_int_equal(fake[FAKE_PDM].starts, i);
+		assert_true(fake[FAKE_PDM].job.partial);
+		assert_int_equal(fake[FAKE_PDM].job.stream, RENDER_VA);
+		assert_int_equal(fake[FAKE_PDM].job.scene, t.scene.addr);
+		assert_int_equal(fake[FAKE_PDM].job.ctx, fake[FAKE_VDM].job.ctx);
+		assert_int_equal(fake[FAKE_VDM].resumes, i - 1);
+		end_and_run(t.r, FAKE_PDM, DM_DONE);
+		assert_int_equal(fake[FAKE_VDM].resumes, i);
+	}
+	assert_int_equal(next_message(t.r).type, 0);
+	assert_ends_well(&t, 3);
+	assert_int_equal(t.r->boot->jobs_started, 1);
+	rig_destroy(t.r);
+}
+
+static void growth_that_is_denied_leads_to_a_partial_render(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	list_set_max(&t.scene, 1, 10);
+	out_of_pages(&t);
+	assert_asked(&t, 0);
+	assert_int_equal(fake[FAKE_VDM].flushes, 0);
+	answer_grown(t.r, t.scene.list_addr[0], 10);
+	assert_int_equal(fake[FAKE_VDM].flushes, 1);
+	out_of_pages(&t);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_ends_well(&t, 1);
+	rig_destroy(t.r);
+}
+
+static void pages_that_a_fragment_job_frees_come_first(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	cannot_grow(&t);
+	submit_job(t.r, &t.fragment, &t.other, 1);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 0);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(fake[FAKE_VDM].resumes, 1);
+	/* Freed while it stops: it goes on at once. */
+	submit_job(t.r, &t.fragment, &t.other, 2);
+	fake[FAKE_VDM].status.done = 1;
+	out_of_pages(&t);
+	fake[FAKE_PDM].status.done = 1;
+	fake_pm.freed = 7;
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(fake[FAKE_VDM].resumes, 2);
+	assert_int_equal(fake[FAKE_VDM].flushes, 0);
+	assert_ends_well(&t, 0);
+	rig_destroy(t.r);
+}
+
+static void a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next_waits(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	cannot_grow(&t);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 1);
+	/* Submitted while the flush goes on: it may not come in between. */
+	submit_job(t.r, &t.fragment, &t.other, 1);
+	assert_int_equal(fake[FAKE_PDM].starts, 0);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_PDM].starts, 1);
+	assert_true(fake[FAKE_PDM].job.partial);
+	assert_int_equal(*t.fragment.object, 0);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(fake[FAKE_PDM].starts, 2);
+	assert_false(fake[FAKE_PDM].job.partial);
+	assert_int_equal(fake[FAKE_PDM].job.scene, t.other.addr);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(*t.fragment.object, 1);
+	assert_ends_well(&t, 1);
+	rig_destroy(t.r);
+}
+
+static void no_progress_waits_once_for_others_and_then_renders(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	cannot_grow(&t);
+	submit_job(t.r, &t.fragment, &t.other, 1);
+	submit_job(t.r, &t.fragment, &t.other, 2);
+	out_of_pages(&t);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(fake[FAKE_VDM].resumes, 1);
+	/* The second one runs now, but this job has come no further. */
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 1);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_PDM].starts, 2);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(fake[FAKE_PDM].starts, 3);
+	assert_true(fake[FAKE_PDM].job.partial);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_ends_well(&t, 1);
+	rig_destroy(t.r);
+}
+
+static void a_partial_render_waits_for_what_its_fragment_job_waits_for(void **state)
+{
+	struct fwif_cccb_render *cmd;
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	cannot_grow(&t);
+	end_and_run(t.r, FAKE_VDM, DM_DONE);
+	cmd = (struct fwif_cccb_render *)(void *)(t.geometry.cccb + t.geometry.write);
+	put_geometry(&t.geometry, &t.scene, 2);
+	cmd->before = t.fragment.object_addr;
+	cmd->before_value = 1;
+	rig_submit(t.r, &t.geometry);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 0);
+	submit_job(t.r, &t.fragment, &t.other, 1);
+	assert_int_equal(fake[FAKE_PDM].starts, 1);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(fake[FAKE_VDM].resumes, 1);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 1);
+	out_of_pages(&t);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	end_and_run(t.r, FAKE_VDM, DM_DONE);
+	assert_int_equal(rig_result(&t.geometry, 2)->partials, 1);
+	rig_destroy(t.r);
+}
+
+static void a_partial_render_that_helps_nothing_ends_the_job(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	cannot_grow(&t);
+	out_of_pages(&t);
+	out_of_pages(&t);
+	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].aborts, 1);
+	assert_ended_with(&t, PUMICE_FAULT_PM_MEMORY);
+	assert_int_equal(rig_result(&t.geometry, 1)->unit, PUMICE_UNIT_PM);
+	assert_int_equal(rig_result(&t.geometry, 1)->addr, t.scene.addr);
+	assert_int_equal(rig_result(&t.geometry, 1)->partials, 1);
+	rig_destroy(t.r);
+}
+
+static void a_scene_without_memory_for_it_has_no_partial_render(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, false);
+	cannot_grow(&t);
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 0);
+	assert_ended_with(&t, PUMICE_FAULT_PM_MEMORY);
+	rig_destroy(t.r);
+}
+
+static void a_fault_of_the_partial_render_is_the_geometry_jobs(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	cannot_grow(&t);
+	out_of_pages(&t);
+	out_of_pages(&t);
+	fake_fault(FAKE_PDM, PUMICE_FAULT_IPF_REGION, 0x77000);
+	assert_ended_with(&t, PUMICE_FAULT_IPF_REGION);
+	assert_int_equal(rig_result(&t.geometry, 1)->unit, PUMICE_UNIT_IPF);
+	assert_int_equal(rig_result(&t.geometry, 1)->addr, 0x77000);
+	assert_int_equal(t.r->boot->partials, 0);
+	rig_destroy(t.r);
+}
+
+/* States in which a geometry job can stand. */
+enum stand { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+
+static void lead_to(struct rigged *t, enum stand stand)
+{
+	if (stand > GROWS)
+		cannot_grow(t);
+	if (stand == WAITS || stand == QUEUES)
+		submit_job(t->r, &t->fragment, &t->other, 1);
+	if (stand == QUEUES) {
+		/* It waits for one fragment job, and finds the next when it stops again. */
+		submit_job(t->r, &t->fragment, &t->other, 2);
+		out_of_pages(t);
+		end_and_run(t->r, FAKE_PDM, DM_DONE);
+		out_of_pages(t);
+		fake[FAKE_VDM].resumes = 0;
+	}
+	if (stand > RUNS)
+		out_of_pages(t);
+	if (stand == RENDERS)
+		out_of_pages(t);
+}
+
+static void kill_ends_the_job_in_every_state(void **state)
+{
+	static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+	struct rigged t;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
+		print_message("state %u\n", stands[i]);
+		begin(&t, true);
+		lead_to(&t, stands[i]);
+		assert_int_equal(rig_call_context(t.r, FWIF_KCCB_CONTEXT_KILL, &t.geometry),
+				 FWIF_STATUS_OK);
+		assert_int_equal(fake[FAKE_PDM].aborts, stands[i] == RENDERS);
+		assert_int_equal(fake[FAKE_VDM].aborts, 1);
+		assert_ended_with(&t, PUMICE_FAULT_KILLED);
+		assert_int_equal(t.r->boot->partials, 0);
+		if (stands[i] == WAITS || stands[i] == QUEUES) {
+			end_and_run(t.r, FAKE_PDM, DM_DONE);
+			assert_int_equal(*t.fragment.object, stands[i] == WAITS ? 1 : 2);
+		}
+		submit_job(t.r, &t.fragment, &t.other, 3);
+		assert_true(fake[FAKE_PDM].status.busy);
+		assert_int_equal(fake[FAKE_VDM].resumes, 0);
+		rig_destroy(t.r);
+	}
+}
+
+static void a_full_ring_of_messages_is_no_wait_for_ever(void **state)
+{
+	struct rigged t;
+	u32 i;
+
+	(void)state;
+	begin(&t, true);
+	/* Other lists fill the ring, which nobody reads. */
+	for (i = 0; i < RIG_FWCCB; i++) {
+		struct scene more;
+
+		scene_make(t.r, true, &more);
+		fake_low(more.list_addr[0]);
+		rig_run(t.r);
+	}
+	out_of_pages(&t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 1);
+	assert_int_not_equal(t.r->fwccb_ring->dropped, 0);
+	rig_destroy(t.r);
+}
+
+static u32 release_scene(struct rigged *t, u32 scene)
+{
+	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_SCENE_RELEASE, .object = scene };
+
+	return rig_call(t->r, &cmd);
+}
+
+static void a_scene_in_use_is_not_released(void **state)
+{
+	struct rigged t;
+
+	(void)state;
+	begin(&t, true);
+	assert_int_equal(release_scene(&t, t.scene.addr), FWIF_STATUS_BUSY);
+	assert_int_equal(fake_pm.releases, 0);
+	assert_int_equal(release_scene(&t, t.other.addr), FWIF_STATUS_OK);
+	assert_int_equal(fake_pm.released, t.other.addr);
+	end_and_run(t.r, FAKE_VDM, DM_DONE);
+	assert_int_equal(release_scene(&t, t.scene.addr), FWIF_STATUS_OK);
+	assert_int_equal(fake_pm.released, t.scene.addr);
+	assert_int_equal(release_scene(&t, 0), FWIF_STATUS_INVALID);
+	assert_int_equal(release_scene(&t, t.scene.addr + 4), FWIF_STATUS_INVALID);
+	assert_int_equal(release_scene(&t, 0x80000000), FWIF_STATUS_INVALID);
+	assert_int_equal(fake_pm.releases, 2);
+	rig_destroy(t.r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(growth_that_is_granted_lets_the_job_go_on),
+		cmocka_unit_test(the_second_list_is_asked_for_when_the_first_does_not_grow),
+		cmocka_unit_test(a_list_is_asked_for_once_until_it_is_answered),
+		cmocka_unit_test(a_low_list_grows_without_a_stop),
+		cmocka_unit_test(answers_about_what_is_no_list_are_refused),
+		cmocka_unit_test(a_partial_render_lets_the_job_go_on),
+		cmocka_unit_test(growth_that_is_denied_leads_to_a_partial_render),
+		cmocka_unit_test(pages_that_a_fragment_job_frees_come_first),
+		cmocka_unit_test(a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next_waits),
+		cmocka_unit_test(no_progress_waits_once_for_others_and_then_renders),
+		cmocka_unit_test(a_partial_render_waits_for_what_its_fragment_job_waits_for),
+		cmocka_unit_test(a_partial_render_that_helps_nothing_ends_the_job),
+		cmocka_unit_test(a_scene_without_memory_for_it_has_no_partial_render),
+		cmocka_unit_test(a_fault_of_the_partial_render_is_the_geometry_jobs),
+		cmocka_unit_test(kill_ends_the_job_in_every_state),
+		cmocka_unit_test(a_full_ring_of_messages_is_no_wait_for_ever),
+		cmocka_unit_test(a_scene_in_use_is_not_released),
+	};
+
+	return cmocka_run_group_tests_name("partial renders", tests, NULL, NULL);
+}
