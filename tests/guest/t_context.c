@@ -37,7 +37,7 @@ static void context_type_must_be_known(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), i;
-	static const u32 types[] = { 0, 2, 1u << 31, UINT32_MAX };
+	static const u32 types[] = { 0, 4, 1u << 31, UINT32_MAX };
 
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		struct drm_pumice_context_create args = good(vm);
@@ -45,6 +45,15 @@ static void context_type_must_be_known(void)
 		args.type = types[i];
 		CHECK_ERROR(create(fd, args), EINVAL);
 	}
+}
+
+static void every_type_can_be_had(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), type;
+
+	for (type = DRM_PUMICE_CONTEXT_COMPUTE; type <= DRM_PUMICE_CONTEXT_TRANSFER; type++)
+		CHECK_OK(gpu_context_destroy(fd, need_context_of(fd, vm, type)));
 }
 
 static void priority_must_be_known(void)
@@ -303,6 +312,7 @@ static void submitting_to_a_destroyed_context_is_refused(void)
 static const struct test_case cases[] = {
 	TEST_CASE(every_priority_can_be_had_by_root),
 	TEST_CASE(context_type_must_be_known),
+	TEST_CASE(every_type_can_be_had),
 	TEST_CASE(priority_must_be_known),
 	TEST_CASE(context_flags_are_refused),
 	TEST_CASE(context_padding_must_be_zero),
