@@ -1,3 +1,458 @@
 // SPDX-License-Identifier: MIT
+/*
+ * Jobs that stop: bad records of every field, damaged parameter buffers, programs that
+ * fault or never end, aborts in every phase. The job ends once, all pages are free,
+ * and the next job runs.
+ */
+#include <string.h>
+
+#include "model.h"
 #include "rig.h"
-int main(void) { return 0; }
+
+#define DAMAGES	400u
+
+static struct rig rig;
+
+static int open_rig(void **state)
+{
+	(void)state;
+	rig_open(&rig, 2);
+	return 0;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	rig_close(&rig);
+	return 0;
+}
+
+/* ------------------------------------------------------------ a small scene */
+
+static const struct scene_size size = { .width = 70, .height = 50, .samples = 1,
+					.tile_size = PUMICE_TILE_SIZE_32X32 };
+
+static struct pumice_isp_state good_isp(void)
+{
+	return (struct pumice_isp_state){
+		.depth_func = PUMICE_COMPARE_LESS_EQUAL, .depth_write = true,
+		.scissor_x1 = 8192, .scissor_y1 = 8192, .sample_mask = 15, .visibility = true,
+		.visibility_id = 1,
+	};
+}
+
+/* Two triangles over all of it. */
+static void draw_both(u32 object, float z)
+{
+	const struct scene_prim prims[2] = {
+		{ .triangle = { .x = { 0, 100 << 8, 0 }, .y = { 0, 0, 100 << 8 },
+				.z = { z, z, z } }, .value = { 3, 0.5f } },
+		{ .triangle = { .x = { 100 << 8, 100 << 8, 0 }, .y = { 0, 100 << 8, 100 << 8 },
+				.z = { z, z, z } }, .value = { 4, 0.5f } },
+	};
+
+	scene_draw(&rig, object, prims, 2);
+}
+
+static void set_record(void)
+{
+	struct pumice_pdm_render *r = &rig.record;
+
+	pumice_stage_pack(r->background, &rig.stage[RIG_BACKGROUND]);
+	r->depth_load = true;
+	r->depth_store = true;
+	r->stencil_load = true;
+	r->stencil_store = true;
+	r->depth_format = PUMICE_DEPTH_FORMAT_D32F;
+	r->depth_addr = RIG_DEPTH;
+	r->depth_stride = size.width * 4;
+	r->stencil_addr = RIG_STENCIL;
+	r->stencil_stride = size.width;
+	r->visibility_addr = RIG_VISIBLE;
+	r->visibility_count = 4;
+	r->stats_addr = RIG_STATS;
+}
+
+/* Three objects: opaque, blending, punch-through; the middle one by a program of choice. */
+static void make_scene(enum rig_program middle)
+{
+	struct pumice_isp_state isp = good_isp();
+	u32 i;
+
+	for (i = 0; i < RIG_BYTES / 4; i++)
+		((float *)(void *)rig.depth)[i] = 1;
+	scene_begin(&rig, &size);
+	set_record();
+	scene_set_object(&rig, 0, &isp, RIG_PLAIN, false);
+	isp.pass_type = PUMICE_PASS_TYPE_TRANSLUCENT;
+	scene_set_object(&rig, 1, &isp, middle, false);
+	isp.pass_type = PUMICE_PASS_TYPE_PUNCH_THROUGH;
+	scene_set_object(&rig, 2, &isp, RIG_PUNCH, false);
+	draw_both(0, 0.9f);
+	draw_both(1, 0.8f);
+	draw_both(2, 0.7f);
+	draw_both(1, 0.6f);
+	scene_end(&rig, true);
+}
+
+static void check_end(void)
+{
+	assert_int_equal(rig_free_pages(&rig), RIG_PAGES);
+	assert_false(rig_scene(&rig).valid);
+	if (rig.end == DM_DONE)
+		assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_NONE);
+}
+
+static void run_good(void)
+{
+	make_scene(RIG_BLEND);
+	rig_start(&rig, false);
+	rig_run(&rig);
+	assert_int_equal(rig.end, DM_DONE);
+	check_end();
+}
+
+/* Run what has been set up: it must end by this fault. */
+static void expect(enum pumice_fault fault, enum pumice_unit unit)
+{
+	const struct gpu_fault *f = &pdm_status(rig.pdm)->fault;
+
+	rig_start(&rig, false);
+	rig_run(&rig);
+	assert_int_equal(rig.end, DM_FAULT);
+	assert_int_equal(f->fault, fault);
+	assert_int_equal(f->unit, unit);
+	check_end();
+}
+
+/* ------------------------------------------------------------ records */
+
+static void every_bit_of_the_render_record(void **state)
+{
+	const u32 words = PUMICE_PDM_RENDER_WORDS;
+	u32 bit;
+
+	(void)state;
+	for (bit = 0; bit < words * 32; bit++) {
+		struct pumice_pdm_render back;
+		u32 *record = (u32 *)(void *)rig.render;
+		bool reserved;
+
+		make_scene(RIG_BLEND);
+		rig_start(&rig, false);
+		record[bit / 32] ^= 1u << bit % 32;
+		reserved = pumice_pdm_render_unpack(record, &back) != PUMICE_UNPACK_OK;
+		rig_run(&rig);
+		check_end();
+		assert_int_not_equal(rig.end, DM_ABORTED);
+		if (reserved) {
+			assert_int_equal(rig.end, DM_FAULT);
+			assert_int_equal(pdm_status(rig.pdm)->fault.fault,
+					 PUMICE_FAULT_PDM_RENDER);
+			assert_int_equal(pdm_status(rig.pdm)->fault.addr, RIG_RENDER);
+		}
+	}
+	run_good();
+}
+
+static void fields_of_the_render_record(void **state)
+{
+	static const u32 depths[] = { 0x7fc00000, 0xbf800000, 0x3f800001, 0x7f800000 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 10; i++) {
+		make_scene(RIG_BLEND);
+		switch (i) {
+		case 0:
+			rig.record.outputs = 0;
+			break;
+		case 1:
+			rig.record.outputs = 33;
+			break;
+		case 2:
+			rig.record.depth_stride = size.width * 4 - 4;
+			break;
+		case 3:
+			rig.record.depth_stride += 2;
+			break;
+		case 4:
+			rig.record.stencil_stride = size.width - 1;
+			break;
+		case 5:
+			rig.record.background[1] |= 1u << 31;
+			break;
+		default:
+			rig.record.clear_depth = depths[i - 6];
+			break;
+		}
+		expect(PUMICE_FAULT_PDM_RENDER, PUMICE_UNIT_ISP);
+	}
+	run_good();
+}
+
+static void a_misaligned_record_faults(void **state)
+{
+	const struct dm_job job = { .ctx = RIG_CTX, .stream = RIG_RENDER + 4, .scene = RIG_SCENE };
+
+	(void)state;
+	make_scene(RIG_BLEND);
+	rig.ends = 0;
+	rig.locked = true;
+	assert_true(pdm_start(rig.pdm, &job));
+	rig.locked = false;
+	rig_run(&rig);
+	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PDM_RENDER);
+	check_end();
+}
+
+static void buffers_that_are_not_there_fault(void **state)
+{
+	u64 *const addr[] = { &rig.record.depth_addr, &rig.record.stencil_addr,
+			      &rig.record.visibility_addr, &rig.record.stats_addr };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		make_scene(RIG_BLEND);
+		*addr[i] = 0xff00000000ull;
+		expect(PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_ISP);
+	}
+	run_good();
+}
+
+static void states_of_objects_are_checked(void **state)
+{
+	struct pumice_isp_state isp = good_isp();
+	u32 *tsp;
+
+	(void)state;
+	make_scene(RIG_BLEND);
+	isp.scissor_x1 = 8193;
+	scene_set_object(&rig, 1, &isp, RIG_BLEND, false);
+	expect(PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP);
+
+	make_scene(RIG_BLEND);
+	isp = good_isp();
+	isp.visibility_id = 4;
+	scene_set_object(&rig, 1, &isp, RIG_BLEND, false);
+	expect(PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP);
+
+	/* Varyings that are not those of the block. */
+	make_scene(RIG_BLEND);
+	tsp = (u32 *)(void *)(rig.states + (scene_tsp_address(2) - RIG_STATES));
+	tsp[4] = SCENE_VARYINGS + 1;
+	expect(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP);
+
+	/* An object without a program. */
+	make_scene(RIG_BLEND);
+	memset(tsp, 0, 16);
+	expect(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP);
+	run_good();
+}
+
+/* ------------------------------------------------------------ scenes */
+
+static void a_scene_must_be_finished(void **state)
+{
+	struct pm_scene_state s;
+	struct gpu_fault fault;
+
+	(void)state;
+	make_scene(RIG_BLEND);
+	assert_true(pm_scene_state_read(rig.pm, &rig.scene, &s, &fault));
+	s.valid = false;
+	assert_true(pm_scene_state_write(rig.pm, &rig.scene, &s, &fault));
+	rig_start(&rig, false);
+	rig_run(&rig);
+	assert_int_equal(rig.end, DM_FAULT);
+	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PM_NO_SCENE);
+	/* The pages belong to whoever is writing the scene. */
+	assert_true(rig_free_pages(&rig) < RIG_PAGES);
+	run_good();
+}
+
+static void a_partial_render_needs_memory(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		u32 *words = (u32 *)(void *)rig.scene_mem;
+		struct pumice_scene scene;
+
+		make_scene(RIG_BLEND);
+		pumice_scene_unpack(words, &scene);
+		if (i)
+			scene.spill = 0;
+		/* Six tiles of 1024 pixels, 9 bytes each, are 216 units. */
+		scene.spill_bytes = 215;
+		pumice_scene_pack(words, &scene);
+		rig_start(&rig, true);
+		rig_run(&rig);
+		assert_int_equal(rig.end, DM_FAULT);
+		assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PM_MEMORY);
+		check_end();
+	}
+	make_scene(RIG_BLEND);
+	rig_start(&rig, true);
+	rig_run(&rig);
+	assert_int_equal(rig.end, DM_DONE);
+}
+
+/* Any word of the streams, blocks or region headers, or of the states, may be anything. */
+static void damaged_memory_ends_the_job(void **state)
+{
+	u32 i, faults = 0;
+
+	(void)state;
+	for (i = 0; i < DAMAGES; i++) {
+		u32 used, at, n;
+
+		make_scene(RIG_BLEND);
+		used = RIG_PAGES - rig_free_pages(&rig);
+		for (n = 0; n < 1 + i % 4; n++) {
+			u8 *area = i % 3 == 0 ? rig.regions : i % 3 == 1 ? rig.pb : rig.states;
+			const u32 bytes = i % 3 == 0 ? 2 * 6 * 8 :
+					  i % 3 == 1 ? used * PUMICE_PM_PAGE_SIZE : 6 * 64;
+			u32 *words = (u32 *)(void *)area;
+
+			at = model_below(bytes / 4);
+			/* Most of a page is empty: rather what is not. */
+			while (i % 3 == 1 && !words[at] && model_below(50))
+				at = model_below(bytes / 4);
+			words[at] = model_below(2) ? (u32)model_random() :
+						     words[at] ^ 1u << model_below(32);
+		}
+		rig_start(&rig, false);
+		rig_run(&rig);
+		faults += rig.end == DM_FAULT;
+		check_end();
+	}
+	assert_true(faults > DAMAGES / 4);
+	run_good();
+}
+
+/* A stream whose chunk follows itself. */
+static void a_stream_without_end_faults(void **state)
+{
+	struct pumice_region region;
+	struct pumice_tile_chunk chunk;
+	u32 *words, i;
+
+	(void)state;
+	make_scene(RIG_BLEND);
+	pumice_region_unpack((const u32 *)(const void *)rig.regions, &region);
+	words = (u32 *)(void *)(rig.pb + (pm_address(&rig.scene, region.stream) - RIG_PB));
+	pumice_tile_chunk_unpack(words, &chunk);
+	for (i = 1; i < 7; i++)
+		chunk.entries[i] = chunk.entries[0];
+	chunk.next = region.stream;
+	pumice_tile_chunk_pack(words, &chunk);
+	expect(PUMICE_FAULT_IPF_STREAM, PUMICE_UNIT_IPF);
+	run_good();
+}
+
+/* ------------------------------------------------------------ programs */
+
+static void a_program_that_faults_stops_the_job(void **state)
+{
+	(void)state;
+	make_scene(RIG_BAD_STORE);
+	expect(PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_USC_DATA);
+	run_good();
+}
+
+static void abort_now(void)
+{
+	rig.locked = true;
+	pdm_abort(rig.pdm);
+	rig.locked = false;
+}
+
+static void a_program_without_end_is_aborted(void **state)
+{
+	u32 i;
+
+	(void)state;
+	make_scene(RIG_LOOP);
+	rig_start(&rig, false);
+	for (i = 0; i < 3000; i++)
+		assert_true(rig_turn(&rig));
+	assert_int_equal(rig.ends, 0);
+	abort_now();
+	rig_run(&rig);
+	assert_int_equal(rig.end, DM_ABORTED);
+	check_end();
+	run_good();
+}
+
+static void aborts_at_every_turn(void **state)
+{
+	u32 turns, i, aborted = 0;
+	bool over = false;
+
+	(void)state;
+	for (turns = 0; !over; turns++) {
+		make_scene(RIG_BLEND);
+		rig_start(&rig, turns % 3 == 2);
+		for (i = 0; i < turns && !rig.ends; i++)
+			assert_true(rig_turn(&rig));
+		over = rig.ends;
+		if (!over) {
+			abort_now();
+			abort_now();
+			rig_run(&rig);
+			aborted += rig.end == DM_ABORTED;
+		}
+		check_end();
+	}
+	assert_true(aborted > 4);
+	/* Idle: ignored. */
+	rig.ends = 0;
+	abort_now();
+	assert_int_equal(rig.ends, 0);
+	run_good();
+}
+
+static void a_reset_forgets_the_job(void **state)
+{
+	const u32 uscs = rig.cores * PUMICE_USCS_PER_CORE;
+	u32 turns, i;
+
+	(void)state;
+	for (turns = 0; turns < 12; turns++) {
+		make_scene(RIG_BLEND);
+		rig_start(&rig, false);
+		for (i = 0; i < turns && !rig.ends; i++)
+			rig_turn(&rig);
+		pdm_reset(rig.pdm);
+		pds_reset(rig.pds);
+		pm_reset(rig.pm);
+		for (i = 0; i < uscs; i++)
+			usc_reset(rig.usc[i]);
+		assert_false(pdm_status(rig.pdm)->busy);
+		run_good();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_bit_of_the_render_record),
+		cmocka_unit_test(fields_of_the_render_record),
+		cmocka_unit_test(a_misaligned_record_faults),
+		cmocka_unit_test(buffers_that_are_not_there_fault),
+		cmocka_unit_test(states_of_objects_are_checked),
+		cmocka_unit_test(a_scene_must_be_finished),
+		cmocka_unit_test(a_partial_render_needs_memory),
+		cmocka_unit_test(damaged_memory_ends_the_job),
+		cmocka_unit_test(a_stream_without_end_faults),
+		cmocka_unit_test(a_program_that_faults_stops_the_job),
+		cmocka_unit_test(a_program_without_end_is_aborted),
+		cmocka_unit_test(aborts_at_every_turn),
+		cmocka_unit_test(a_reset_forgets_the_job),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}
