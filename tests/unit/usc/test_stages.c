@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What each stage may use, and how graphics programs stop: refusals by name, rules
+ * that are known only when a task runs, faults of the texture unit and of the PBE.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "exec.h"
+#include "fake_tag.h"
+#include "rig.h"
+
+#define BANK(bank, n)							\
+	(PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__BANK, PUMICE_USC_BANK_##bank) |	\
+	 PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__NUM, n))
+#define ONE_MASK							\
+	(PUMICE_FIELD_PREP(PUMICE_USC_MASK__A, 1) | PUMICE_FIELD_PREP(PUMICE_USC_MASK__B, 1))
+
+enum { C = 1 << USC_STAGE_COMPUTE, VS = 1 << USC_STAGE_VERTEX, FS = 1 << USC_STAGE_FRAGMENT,
+       TS = 1 << USC_STAGE_TILE, ALL = C | VS | FS | TS };
+
+static struct usc_program_limits limits_of(u32 stage)
+{
+	return (struct usc_program_limits){
+		.temps = 8, .attrs = 6, .shared = 20, .coeffs = 9, .stage = stage,
+		.vo = stage == USC_STAGE_VERTEX ? 5 : 0,
+		.outputs = stage >= USC_STAGE_FRAGMENT ? 3 : 0,
+	};
+}
+
+/* An instruction, the stages that have it, and what the others say. */
+static const struct {
+	const char *rule;
+	struct pumice_usc_insn insn;
+	u32 stages;
+	enum pumice_fault fault;
+} cases[] = {
+#define CASE(text, in, f, ...) { text, INSN(__VA_ARGS__), in, PUMICE_FAULT_##f }
+	CASE("last vertex output", VS, USC_STAGE, UVSW, .dst = BANK(VO, 4), .src0 = BANK(R, 1)),
+	CASE("varying", FS, USC_STAGE, ITR, .comps = 2, .dst = BANK(R, 6), .src0 = BANK(CF, 3)),
+	CASE("discard", FS, USC_STAGE, DISCARD, .mask = ONE_MASK),
+	CASE("depth", FS, USC_STAGE, DEPTH, .type = F32, .src0 = BANK(R, 1)),
+	CASE("pbe", TS, USC_STAGE, PBE, .src0 = BANK(SH, 12)),
+	CASE("output as source", FS | TS, USC_BANK, ADD, .dst = BANK(R, 0), .src0 = BANK(O, 2),
+	     .src1 = BANK(R, 1)),
+	CASE("output as destination", FS | TS, USC_BANK, MOV, .mask = ONE_MASK, .dst = BANK(O, 0),
+	     .src0 = BANK(SH, 1)),
+	CASE("derivative", ALL, NONE, DDX, .type = F32, .dst = BANK(R, 0), .src0 = BANK(R, 1)),
+	CASE("texture", ALL, NONE, SAMPLE, .type = F32, .func = PUMICE_TEXTURE_DIM_CUBE_ARRAY,
+	     .dst = BANK(R, 4), .src0 = BANK(V, 2), .src2 = BANK(SH, 8)),
+	CASE("derivatives of a cube", ALL, NONE, SAMPLE_GRAD, .type = F32,
+	     .func = PUMICE_TEXTURE_DIM_CUBE, .dst = BANK(R, 0), .src0 = BANK(R, 0),
+	     .src1 = BANK(V, 0), .src2 = BANK(SH, 0)),
+	CASE("texture without its further operand", ALL, NONE, FETCH, .type = U32,
+	     .func = PUMICE_TEXTURE_DIM_2D, .dst = BANK(R, 0), .src0 = BANK(R, 0),
+	     .src2 = BANK(SH, 0)),
+};
+
+/* What no stage has: all faults are of the stage that comes nearest. */
+static const struct {
+	const char *rule;
+	u32 stage;
+	struct pumice_usc_insn insn;
+	enum pumice_fault fault;
+} never[] = {
+#define NEVER(text, stage, f, ...) { text, USC_STAGE_##stage, INSN(__VA_ARGS__), PUMICE_FAULT_##f }
+	NEVER("vertex output beyond", VERTEX, USC_REGISTER, UVSW, .dst = BANK(VO, 5),
+	      .src0 = BANK(R, 1)),
+	NEVER("vertex output of a scalar", VERTEX, USC_OPERAND, UVSW, .dst = BANK(VO, 0),
+	      .src0 = BANK(SH, 1)),
+	NEVER("pixel output beyond", FRAGMENT, USC_REGISTER, ADD, .dst = BANK(O, 3),
+	      .src0 = BANK(R, 1), .src1 = BANK(R, 2)),
+	NEVER("pixel output with an index", FRAGMENT, USC_OPERAND, ADD, .dst = BANK(R, 3),
+	      .src0 = BANK(O, 0) | PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__IDX, 1),
+	      .src1 = BANK(R, 2)),
+	NEVER("vertex output as source", VERTEX, USC_OPERAND, ADD, .dst = BANK(R, 3),
+	      .src0 = BANK(VO, 0), .src1 = BANK(R, 2)),
+	NEVER("planes beyond", FRAGMENT, USC_REGISTER, ITR, .comps = 3, .dst = BANK(R, 0),
+	      .src0 = BANK(CF, 1)),
+	NEVER("varyings beyond", FRAGMENT, USC_REGISTER, ITR, .comps = 3, .dst = BANK(R, 6),
+	      .src0 = BANK(CF, 0)),
+	NEVER("no component", FRAGMENT, USC_OPERAND, ITR, .dst = BANK(R, 0), .src0 = BANK(CF, 0)),
+	NEVER("five components", FRAGMENT, USC_OPERAND, ITR, .comps = 5, .dst = BANK(R, 0),
+	      .src0 = BANK(CF, 0)),
+	NEVER("perspective without w", FRAGMENT, USC_OPERAND, ITR, .comps = 1,
+	      .func = PUMICE_USC_ITERATE_PERSPECTIVE, .dst = BANK(R, 0), .src0 = BANK(CF, 0)),
+	NEVER("w without perspective", FRAGMENT, USC_OPERAND, ITR, .comps = 1,
+	      .func = PUMICE_USC_ITERATE_LINEAR_CENTROID, .dst = BANK(R, 0),
+	      .src0 = BANK(CF, 0), .src1 = BANK(CF, 3)),
+	NEVER("w beyond", FRAGMENT, USC_REGISTER, ITR, .comps = 1,
+	      .func = PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID, .dst = BANK(R, 0),
+	      .src0 = BANK(CF, 0), .src1 = BANK(CF, 7)),
+	NEVER("no such mode", FRAGMENT, USC_OPERAND, ITR, .comps = 1,
+	      .func = PUMICE_USC_ITERATE_COUNT, .dst = BANK(R, 0), .src0 = BANK(CF, 0)),
+	NEVER("texture state beyond", COMPUTE, USC_REGISTER, SAMPLE, .type = F32,
+	      .dst = BANK(R, 0), .src0 = BANK(R, 0), .src2 = BANK(SH, 9)),
+	NEVER("fourth texel register beyond", VERTEX, USC_REGISTER, SAMPLE, .type = F32,
+	      .dst = BANK(R, 5), .src0 = BANK(R, 0), .src2 = BANK(SH, 0)),
+	NEVER("coordinates beyond", TILE, USC_REGISTER, SAMPLE, .type = F32,
+	      .func = PUMICE_TEXTURE_DIM_CUBE_ARRAY, .dst = BANK(R, 0), .src0 = BANK(V, 3),
+	      .src2 = BANK(SH, 0)),
+	NEVER("derivatives beyond", FRAGMENT, USC_REGISTER, SAMPLE_GRAD, .type = F32,
+	      .func = PUMICE_TEXTURE_DIM_3D, .dst = BANK(R, 0), .src0 = BANK(R, 0),
+	      .src1 = BANK(R, 3), .src2 = BANK(SH, 0)),
+	NEVER("fetch of a cube", FRAGMENT, USC_OPERAND, FETCH, .type = F32,
+	      .func = PUMICE_TEXTURE_DIM_CUBE, .dst = BANK(R, 0), .src0 = BANK(R, 0),
+	      .src2 = BANK(SH, 0)),
+	NEVER("gather of 3D", FRAGMENT, USC_OPERAND, GATHER, .type = F32,
+	      .func = PUMICE_TEXTURE_DIM_3D, .dst = BANK(R, 0), .src0 = BANK(R, 0),
+	      .src2 = BANK(SH, 0)),
+	NEVER("no such dimension", FRAGMENT, USC_OPERAND, SAMPLE, .type = F32,
+	      .func = PUMICE_TEXTURE_DIM_COUNT, .dst = BANK(R, 0), .src0 = BANK(R, 0),
+	      .src2 = BANK(SH, 0)),
+	NEVER("comparison of integers", FRAGMENT, USC_TYPE, SAMPLE_CMP, .type = I32,
+	      .func = PUMICE_TEXTURE_DIM_2D, .dst = BANK(R, 0), .src0 = BANK(R, 0),
+	      .src1 = BANK(R, 0), .src2 = BANK(SH, 0)),
+	NEVER("texture state in coefficients", FRAGMENT, USC_OPERAND, SAMPLE, .type = F32,
+	      .dst = BANK(R, 0), .src0 = BANK(R, 0), .src2 = BANK(CF, 0)),
+	NEVER("pbe state beyond", TILE, USC_REGISTER, PBE, .src0 = BANK(SH, 13)),
+};
+
+static struct usc_program *load(struct rig *rig, u32 stage, struct pumice_usc_insn insn)
+{
+	const struct usc_program_limits limits = limits_of(stage);
+	u32 code[2 * PUMICE_USC_WORDS];
+
+	usc_put(code, 0, insn);
+	usc_put(code, 1, INSN(END));
+	return rig_program(rig, code, 2, &limits);
+}
+
+static void usc_stages_have_their_own_operations_and_banks(void **state)
+{
+	struct rig *rig = *state;
+
+	for (u32 n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		for (u32 stage = USC_STAGE_COMPUTE; stage <= USC_STAGE_TILE; stage++) {
+			struct usc_program *program = load(rig, stage, cases[n].insn);
+
+			if (!program != !(cases[n].stages >> stage & 1))
+				fail_msg("%s in stage %u", cases[n].rule, stage);
+			if (program)
+				rig_put(rig, program);
+			else if (rig->fault.fault != cases[n].fault)
+				fail_msg("%s in stage %u: fault %u", cases[n].rule, stage,
+					 rig->fault.fault);
+		}
+	}
+}
+
+static void usc_refuses_what_no_stage_has(void **state)
+{
+	struct rig *rig = *state;
+
+	for (u32 n = 0; n < sizeof(never) / sizeof(never[0]); n++) {
+		if (load(rig, never[n].stage, never[n].insn))
+			fail_msg("%s: accepted", never[n].rule);
+		if (rig->fault.fault != never[n].fault)
+			fail_msg("%s: fault %u", never[n].rule, rig->fault.fault);
+	}
+}
+
+static void usc_same_code_of_two_stages_is_two_programs(void **state)
+{
+	struct rig *rig = *state;
+	struct pumice_usc_insn nothing = INSN(MOV, .mask = ONE_MASK, .dst = BANK(R, 0), .src0 = BANK(R, 1));
+	struct usc_program *vertex = load(rig, USC_STAGE_VERTEX, nothing);
+	struct usc_program *tile = load(rig, USC_STAGE_TILE, nothing);
+
+	assert_ptr_not_equal(vertex, tile);
+	assert_ptr_equal(load(rig, USC_STAGE_TILE, nothing), tile);
+	rig_put(rig, vertex);
+	rig_put(rig, tile);
+	rig_put(rig, tile);
+}
+
+/* A task of one whole span. */
+struct task {
+	struct usc_gfx gfx;
+	struct usc_tile tile;
+	struct usc_span span;
+	u32 outputs[3 * PUMICE_TILE_PIXELS];
+	u32 pbe_calls, pbe_state[8];
+	bool pbe_fails;
+};
+
+static bool take_pbe(const struct usc_gfx *gfx, const u32 state[8], struct gpu_fault *fault)
+{
+	struct task *t = gfx->opaque;
+
+	t->pbe_calls++;
+	memcpy(t->pbe_state, state, sizeof(t->pbe_state));
+	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PBE_STATE, .unit = PUMICE_UNIT_PBE,
+				     .ctx = RIG_CTX, .addr = 0x1234 };
+	return !t->pbe_fails;
+}
+
+static const struct usc_gfx_ops ops = { .pbe = take_pbe };
+
+static void run(struct rig *rig, struct task *t, u32 stage, struct pumice_usc_insn insn)
+{
+	struct usc_program *program = load(rig, stage, insn);
+	const struct rig_group group = {
+		.tasks = 1, .instances = { 4 }, .limits = limits_of(stage), .gfx = &t->gfx,
+		.prims = 1,
+	};
+
+	assert_non_null(program);
+	t->tile = (struct usc_tile){ .outputs = t->outputs, .words = 3, .samples = 1,
+				     .width = 32, .height = 32 };
+	t->span = (struct usc_span){ .samples = 0x1111, .covered = 0x1111 };
+	t->gfx.stage = (u8)stage;
+	t->gfx.sample = USC_PIXEL_RATE;
+	t->gfx.ops = &ops;
+	t->gfx.opaque = t;
+	t->gfx.tile = &t->tile;
+	t->gfx.span = &t->span;
+	t->gfx.spans = 1;
+	t->gfx.coeffs = group.limits.coeffs;
+	rig_clear(rig);
+	rig_fill(rig, 0, &group, program);
+	for (u32 n = 0; n < group.limits.shared; n++)
+		usc_shared(rig->usc, usc_task(rig->usc, 0))[n] = 1000 + n;
+	usc_group_start(rig->usc, 0);
+	rig_run(rig, 100);
+	assert_int_equal(rig->done[0], 1);
+	rig_put(rig, program);
+}
+
+static void must_fault(const struct rig *rig, enum pumice_fault fault)
+{
+	assert_int_equal(rig->faults, 1);
+	assert_int_equal(rig->fault.fault, fault);
+	assert_int_equal(rig->fault.pc, 0);
+	assert_int_equal(rig->fault.usc, RIG_NUMBER);
+}
+
+static void usc_discard_and_depth_are_for_the_objects_that_say_so(void **state)
+{
+	struct rig *rig = *state;
+	struct task t = { 0 };
+
+	run(rig, &t, USC_STAGE_FRAGMENT, INSN(DISCARD, .mask = ONE_MASK));
+	must_fault(rig, PUMICE_FAULT_USC_STAGE);
+	run(rig, &t, USC_STAGE_FRAGMENT, INSN(DEPTH, .type = F32, .src0 = BANK(R, 1)));
+	must_fault(rig, PUMICE_FAULT_USC_STAGE);
+	t.gfx.discards = true;
+	run(rig, &t, USC_STAGE_FRAGMENT, INSN(DISCARD, .mask = ONE_MASK));
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(t.span.live, 0);
+}
+
+static void usc_hands_the_tile_to_the_pbe_with_its_state(void **state)
+{
+	struct rig *rig = *state;
+	struct task t = { 0 };
+
+	run(rig, &t, USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 7)));
+	assert_int_equal(rig->faults, 0);
+	assert_int_equal(t.pbe_calls, 1);
+	for (u32 n = 0; n < 8; n++)
+		assert_int_equal(t.pbe_state[n], 1007 + n);
+	t.pbe_fails = true;
+	run(rig, &t, USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 7)));
+	must_fault(rig, PUMICE_FAULT_PBE_STATE);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_PBE);
+	assert_int_equal(rig->fault.addr, 0x1234);
+}
+
+static void usc_texture_fault_stops_the_group_and_names_the_instruction(void **state)
+{
+	const struct pumice_usc_insn sample = INSN(SAMPLE, .type = F32, .dst = BANK(R, 0),
+						   .src0 = BANK(R, 4), .src2 = BANK(SH, 0));
+	struct rig *rig = *state;
+	struct task t = { 0 };
+	u64 count[PUMICE_PERF_NUMBER] = { 0 };
+
+	fake_tag_fault = (struct gpu_fault){ .fault = PUMICE_FAULT_TAG_STATE,
+					     .unit = PUMICE_UNIT_TAG, .ctx = RIG_CTX };
+	run(rig, &t, USC_STAGE_FRAGMENT, sample);
+	fake_tag_fault.fault = PUMICE_FAULT_NONE;
+	must_fault(rig, PUMICE_FAULT_TAG_STATE);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_TAG);
+	run(rig, &t, USC_STAGE_FRAGMENT, sample);
+	assert_int_equal(rig->faults, 0);
+	usc_counters_add(rig->usc, count);
+	assert_int_equal(count[PUMICE_PERF_TAG_READS], 1);
+}
+
+static void usc_samples_stand_where_the_precision_rules_say(void **state)
+{
+	static const u8 at[5][4][2] = {
+		[1] = { { 8, 8 } },
+		[2] = { { 4, 4 }, { 12, 12 } },
+		[4] = { { 6, 2 }, { 14, 6 }, { 2, 10 }, { 10, 14 } },
+	};
+
+	(void)state;
+	for (u32 samples = 1; samples <= 4; samples *= 2) {
+		for (u32 n = 0; n < samples; n++) {
+			u32 x, y;
+
+			usc_gfx_sample_position(samples, n, &x, &y);
+			assert_int_equal(x, at[samples][n][0]);
+			assert_int_equal(y, at[samples][n][1]);
+		}
+	}
+}
+
+static int make_rig(void **state)
+{
+	*state = rig_create(4096);
+	return 0;
+}
+
+static int drop_rig(void **state)
+{
+	rig_destroy(*state);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_rig, drop_rig)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(usc_stages_have_their_own_operations_and_banks),
+		TEST(usc_refuses_what_no_stage_has),
+		TEST(usc_same_code_of_two_stages_is_two_programs),
+		TEST(usc_discard_and_depth_are_for_the_objects_that_say_so),
+		TEST(usc_hands_the_tile_to_the_pbe_with_its_state),
+		TEST(usc_texture_fault_stops_the_group_and_names_the_instruction),
+		TEST(usc_samples_stand_where_the_precision_rules_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
