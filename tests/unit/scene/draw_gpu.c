@@ -257,6 +257,7 @@ void scene_draw_gpu(struct rig *rig, const struct scene *s, struct picture *out)
 
 	pumice_stream_reset(rig->stream);
 	memset(rig->visible.cpu, 0, sizeof(out->visible));
+	frame.perfmon = pumice_perfmon_id(rig->perfmon);
 	rig_check(rig, "data set", pumice_hwrt_create(rig->vm, &set, &frame.hwrt));
 	put_geometry(rig, s, &frame.geometry);
 	put_render(rig, s, image, &frame.render);

@@ -70,9 +70,10 @@ void rig_open(struct rig *rig, const char *options, uint32_t pages)
 {
 	const struct pumice_freelist_desc list = { .initial_pages = pages, .max_pages = pages };
 	const uint64_t samples = SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4;
+	uint32_t counter;
 	char name[96], error[PUMICE_ERROR_BYTES] = "";
 
-	*rig = (struct rig){ .pages = pages };
+	*rig = (struct rig){ 0 };
 	snprintf(name, sizeof(name), "inproc:ram=%u,%s", RAM_MIB, options);
 	if (pumice_device_open(name, &rig->dev, error, sizeof(error)))
 		fail_msg("%s: %s", name, error);
@@ -87,6 +88,16 @@ void rig_open(struct rig *rig, const char *options, uint32_t pages)
 	rig_buffer(rig, samples, &rig->stencil);
 	rig_buffer(rig, 4096, &rig->visible);
 	make_texture(rig);
+	rig_check(rig, "counter", pumice_perf_counter_find(rig->dev, "PM_PARTIALS", &counter));
+	rig_check(rig, "monitor", pumice_perfmon_create(rig->dev, &counter, 1, &rig->perfmon));
+}
+
+uint64_t rig_partials(struct rig *rig)
+{
+	uint64_t value;
+
+	rig_check(rig, "monitor", pumice_perfmon_read(rig->perfmon, 0, &value));
+	return value;
 }
 
 void rig_close(struct rig *rig)
@@ -95,6 +106,7 @@ void rig_close(struct rig *rig)
 
 	for (i = 0; i < RIG_PROGRAMS; i++)
 		pumice_kernel_destroy(rig->program[i]);
+	pumice_perfmon_destroy(rig->perfmon);
 	pumice_image_destroy(rig->texture);
 	rig_buffer_free(rig, &rig->visible);
 	rig_buffer_free(rig, &rig->stencil);

@@ -105,13 +105,14 @@ struct rig {
 	struct rig_buffer vertices, depth, stencil, visible;
 	struct pumice_image *texture;
 	struct pumice_kernel *program[RIG_PROGRAMS];	/* as they are wanted */
-	uint32_t pages;		/* of the free list */
-	uint32_t partials;	/* partial renders so far */
+	struct pumice_perfmon *perfmon;	/* counts partial renders */
 };
 
 /* A device of the library's in-process kind; @options such as "cores=4,threads=0". */
 void rig_open(struct rig *rig, const char *options, uint32_t pages);
 void rig_close(struct rig *rig);
+/* Partial renders so far. */
+uint64_t rig_partials(struct rig *rig);
 void rig_buffer(struct rig *rig, uint64_t bytes, struct rig_buffer *buffer);
 void rig_buffer_free(struct rig *rig, struct rig_buffer *buffer);
 struct pumice_kernel *rig_kernel(struct rig *rig, const char *text);
