@@ -12,12 +12,10 @@
 #include <string.h>
 
 #define PAGE		PUMICE_PM_PAGE_SIZE
-#define FIRST_BYTES	16u	/* of a page, unused: no pb_ref is 0 */
 #define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS * 4)
 #define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS * 4)
 #define CHUNK_BYTES	(PUMICE_TILE_CHUNK_WORDS * 4)
-#define FIRST_CHUNK	64u	/* their alignment */
-#define CHUNKS_PAGE	((PAGE - FIRST_CHUNK) / CHUNK_BYTES)
+#define CHUNKS_PAGE	((PAGE - TA_PAGE_LOW) / CHUNK_BYTES)
 #define LEAST_VERTICES	12u	/* a block is not begun at a page's end for fewer */
 
 static u32 vertex_bytes(const struct ta *ta)
@@ -45,9 +43,11 @@ u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
 			     fault);
 }
 
-u32 block_take_spare(struct ta_macro *macro)
+struct ta_page block_take_spare(struct ta_macro *macro)
 {
-	return macro->spare[--macro->spares];
+	return (struct ta_page){
+		.ref = macro->spare[--macro->spares], .low = TA_PAGE_LOW, .high = PAGE,
+	};
 }
 
 /* Have at least count spare pages. */
@@ -74,42 +74,74 @@ static enum ta_result want_spares(struct ta *ta, u32 m, u32 count, struct gpu_fa
 /* The open block takes ta.poly, none of its vertices shared. */
 static bool has_room(const struct ta *ta, const struct ta_macro *macro)
 {
+	const struct ta_page *page = &macro->page[macro->block_page];
 	const u32 vertices = macro->vertices + ta->poly.corners;
 
 	return macro->block && macro->serial == ta->serial &&
 	       macro->prims + ta->poly.subs <= PUMICE_BLOCK_PRIMS &&
 	       vertices <= PUMICE_BLOCK_VERTICES &&
-	       macro->used + block_bytes(ta, vertices) <= PAGE;
+	       page->low + block_bytes(ta, vertices) <= page->high;
 }
 
 static void close_block(struct ta_macro *macro)
 {
-	if (macro->block && macro->prims)
-		macro->used += align16(macro->open_bytes);
+	if (macro->block)
+		macro->page[macro->block_page].low += align16(macro->open_bytes);
 	macro->block = 0;
+}
+
+/* Have a page for a block of so many bytes: this one, the one of the chunks, or a new one. */
+static enum ta_result find_page(struct ta *ta, u32 m, u32 bytes, struct gpu_fault *fault)
+{
+	struct ta_macro *macro = &ta->macro[m];
+	const struct ta_page *own = &macro->page[macro->block_page];
+	const struct ta_page *other = &macro->page[macro->chunk_page];
+	enum ta_result result;
+
+	if (own->low + bytes <= own->high)
+		return TA_OK;
+	if (other->low + bytes <= other->high) {
+		macro->block_page = macro->chunk_page;
+		return TA_OK;
+	}
+	result = want_spares(ta, m, 1, fault);
+	if (result != TA_OK)
+		return result;
+	macro->block_page = !macro->chunk_page;
+	macro->page[macro->block_page] = block_take_spare(macro);
+	return TA_OK;
 }
 
 /* Open a block that takes ta.poly. */
 static enum ta_result open_block(struct ta *ta, u32 m, struct gpu_fault *fault)
 {
-	struct ta_macro *macro = &ta->macro[m];
 	const u32 least = ta->poly.corners > LEAST_VERTICES ? ta->poly.corners : LEAST_VERTICES;
+	const enum ta_result result = find_page(ta, m, block_bytes(ta, least), fault);
+	struct ta_macro *macro = &ta->macro[m];
+	const struct ta_page *page = &macro->page[macro->block_page];
 
-	if (!macro->have_page || macro->used + block_bytes(ta, least) > PAGE) {
-		enum ta_result result = want_spares(ta, m, 1, fault);
-
-		if (result != TA_OK)
-			return result;
-		macro->page = block_take_spare(macro);
-		macro->have_page = true;
-		macro->used = FIRST_BYTES;
-	}
-	macro->block = macro->page + macro->used / 16;
+	if (result != TA_OK)
+		return result;
+	macro->block = page->ref + page->low / 16;
 	macro->serial = ta->serial;
 	macro->prims = 0;
 	macro->vertices = 0;
+	macro->open_bytes = 0;
 	memset(macro->tag, 0, sizeof(macro->tag));
 	return TA_OK;
+}
+
+/* Chunks that the pages of a macro tile have room for when its block has taken ta.poly. */
+static u32 chunk_room(const struct ta *ta, const struct ta_macro *macro)
+{
+	const struct ta_page *page = &macro->page[macro->block_page];
+	const struct ta_page *other = &macro->page[macro->chunk_page];
+	u32 room = (page->high - page->low -
+		    block_bytes(ta, macro->vertices + ta->poly.corners)) / CHUNK_BYTES;
+
+	if (other != page)
+		room += (other->high - other->low) / CHUNK_BYTES;
+	return room;
 }
 
 enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
@@ -133,9 +165,7 @@ enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
 		chunks[ta->touch[i].macro] += stream_chunks_needed(ta, i);
 	for (left = ta->touched; left; left &= left - 1) {
 		const u32 m = (u32)__builtin_ctz(left);
-		const struct ta_macro *macro = &ta->macro[m];
-		const u32 room = macro->have_chunk_page ?
-				 (PAGE - macro->chunk_used) / CHUNK_BYTES : 0;
+		const u32 room = chunk_room(ta, &ta->macro[m]);
 		enum ta_result result = TA_OK;
 
 		if (chunks[m] > room)

@@ -90,20 +90,25 @@ struct ta_tile {
 	u32 entries;		/* of the last chunk, this one included */
 };
 
+/* A page of the parameter buffer: blocks are put in from below, chunks from above. */
+struct ta_page {
+	u32 ref;	/* of its beginning */
+	u32 low, high;	/* bytes; what lies between is free, but for the open block */
+};
+
+#define TA_PAGE_LOW	16u	/* first byte that is used: no place has offset 0 */
+
 /* What a macro tile writes to. */
 struct ta_macro {
-	/* Primitive blocks: the page they are written to, and the open block. */
-	u32 page;		/* pb_ref of its beginning, if have_page */
-	u32 used;		/* bytes of it, the open block not included */
-	bool have_page;
+	/* Blocks go into one page, chunks into one; often it is the same. */
+	struct ta_page page[2];
+	u8 block_page, chunk_page;
+
+	/* The open block. */
 	u32 block;		/* pb_ref; 0: none is open */
 	u64 serial;		/* ta.serial of it */
 	u32 prims, vertices;
-	u32 open_bytes;		/* of the open block, if it has primitives */
-
-	/* Chunks: the page they are written to. */
-	u32 chunk_page, chunk_used;
-	bool have_chunk_page;
+	u32 open_bytes;		/* 0 without primitives */
 
 	u32 spares;		/* pages allocated and not used */
 	u32 *spare;		/* pb_refs of their beginnings; ta.spare_room of them */
@@ -180,7 +185,7 @@ void te_tiles(struct ta *ta);
 enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault);
 bool block_put(struct ta *ta, struct gpu_fault *fault);
 /* A spare page of a macro tile, which has one. */
-u32 block_take_spare(struct ta_macro *macro);
+struct ta_page block_take_spare(struct ta_macro *macro);
 
 /* stream.c: entries for ta.poly in the tiles of ta.touch. first[n]: number of its first sub in the block. */
 u32 stream_chunks_needed(const struct ta *ta, u32 touch);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define CHUNK_BYTES	(PUMICE_TILE_CHUNK_WORDS * 4)
-#define FIRST_CHUNK	64u	/* their alignment */
 #define ENTRIES		7u
 #define NEXT_WORD	14u	/* tile_chunk.next */
 
@@ -46,21 +45,33 @@ static bool flush(struct ta *ta, const struct ta_tile *tile, u32 next, struct gp
 	return true;
 }
 
-/* A place for a chunk, which block_reserve() has seen to; it becomes empty. */
+/* Take a chunk's place from the top of a page: the chunks' own, the blocks', or a new one. */
+static u32 place_chunk(struct ta_macro *macro)
+{
+	for (;;) {
+		const bool shared = macro->chunk_page == macro->block_page;
+		struct ta_page *page = &macro->page[macro->chunk_page];
+		const u32 low = page->low + (shared ? macro->open_bytes : 0);
+
+		if (low + CHUNK_BYTES <= page->high) {
+			page->high -= CHUNK_BYTES;
+			return page->ref + page->high / 16;
+		}
+		if (shared) {
+			macro->chunk_page = !macro->block_page;
+			macro->page[macro->chunk_page] = block_take_spare(macro);
+		} else {
+			macro->chunk_page = macro->block_page;
+		}
+	}
+}
+
+/* A new chunk, for which block_reserve() has seen to a place; it is empty. */
 static u32 new_chunk(struct ta *ta, struct ta_macro *macro, struct gpu_fault *fault)
 {
-	u8 *host;
-	u32 ref;
+	const u32 ref = place_chunk(macro);
+	u8 *host = ta_host(ta, &ta->te, PUMICE_UNIT_TE, ref, fault);
 
-	if (!macro->have_chunk_page ||
-	    macro->chunk_used + CHUNK_BYTES > PUMICE_PM_PAGE_SIZE) {
-		macro->chunk_page = block_take_spare(macro);
-		macro->have_chunk_page = true;
-		macro->chunk_used = FIRST_CHUNK;
-	}
-	ref = macro->chunk_page + macro->chunk_used / 16;
-	macro->chunk_used += CHUNK_BYTES;
-	host = ta_host(ta, &ta->te, PUMICE_UNIT_TE, ref, fault);
 	if (!host)
 		return 0;
 	memset(host, 0, CHUNK_BYTES);

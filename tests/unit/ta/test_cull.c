@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Culling: never of what covers a sample, always of what the rules name. Tiles hold every
+ * primitive that covers one of their samples.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry.h"
+#include "tarig.h"
+
+#define BATCH	1000u
+
+static u32 bits(float f)
+{
+	u32 u;
+
+	memcpy(&u, &f, sizeof(u));
+	return u;
+}
+
+static void set(struct tarig_prim *p, u32 i, float x, float y)
+{
+	p->pos[i][0] = x;
+	p->pos[i][1] = y;
+	p->pos[i][2] = 0.5f;
+	p->pos[i][3] = 1;
+	p->size[i] = 1;
+}
+
+/* Up to two pixels, or slivers; some over the target's edges, many with corners on samples. */
+static void make_small(struct tarig *rig, struct tarig_prim *p)
+{
+	const float x = tarig_pixel(rig, -2, (s32)rig->scene.width + 1);
+	const float y = tarig_pixel(rig, -2, (s32)rig->scene.height + 1);
+	const u32 how = pbrig_random(rig->pb, 4);
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		float dx = tarig_pixel(rig, 0, how < 2 ? 1 : 2), dy = tarig_pixel(rig, 0, 1);
+
+		if (how == 3) {
+			dx = (float)pbrig_random(rig->pb, 32) / 16;
+			dy = (float)pbrig_random(rig->pb, 32) / 16;
+			set(p, i, (float)(s32)x + dx, (float)(s32)y + dy);
+			continue;
+		}
+		set(p, i, x + dx, y + (how == 1 ? dy / 64 : dy));
+		/* Back to the grid. */
+		p->pos[i][1] = (float)(s32)(p->pos[i][1] * 256) / 256;
+	}
+}
+
+static struct geo shape_of(const struct tarig_prim *p)
+{
+	struct geo g = { .n = 3 };
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		g.x[i] = (s64)(p->pos[i][0] * 256);
+		g.y[i] = (s64)(p->pos[i][1] * 256);
+	}
+	return g;
+}
+
+/* Every sample of the target that the primitive covers lies in a tile that holds it. */
+static u32 check_samples(const struct tarig *rig, const struct tarig_prim *p, u32 number)
+{
+	const struct pm_scene *s = &rig->scene;
+	const struct geo g = shape_of(p);
+	s64 x0 = g.x[0], y0 = g.y[0], px, py;
+	u32 i, covered = 0;
+
+	for (i = 1; i < 3; i++) {
+		x0 = g.x[i] < x0 ? g.x[i] : x0;
+		y0 = g.y[i] < y0 ? g.y[i] : y0;
+	}
+	for (py = (y0 >> 8); py <= (y0 >> 8) + 3; py++)
+		for (px = (x0 >> 8); px <= (x0 >> 8) + 3; px++)
+			for (i = 0; i < s->samples; i++) {
+				s64 dx, dy;
+
+				if (px < 0 || py < 0 || px >= s->width || py >= s->height)
+					continue;
+				geo_sample(s->samples, i, &dx, &dy);
+				if (!geo_covers(&g, px * 256 + dx, py * 256 + dy))
+					continue;
+				covered++;
+				if (!tarig_holds(rig, (u32)py / s->tile_h * s->tiles_x +
+							      (u32)px / s->tile_w, number))
+					fail_msg("primitive %u is not where it covers a sample",
+						 number);
+			}
+	return covered;
+}
+
+static void small_culling_drops_nothing_that_covers_a_sample(void **state)
+{
+	u32 log2, b, i, t;
+
+	(void)state;
+	for (log2 = 0; log2 < 3; log2++) {
+		const struct pumice_scene scene = {
+			.width = 70, .height = 50, .cores = 1, .samples_log2 = (u8)log2,
+			.tile_size = PUMICE_TILE_SIZE_16X16,
+		};
+		struct tarig *rig = tarig_create(1000, &scene);
+		struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
+		struct gpu_fault fault;
+		u32 covering = 0, kept = 0;
+
+		rig->draw.state.small_cull = true;
+		for (b = 0; b < 40; b++) {
+			for (i = 0; i < BATCH; i++)
+				make_small(rig, &prims[i]);
+			tarig_clear(rig);
+			tarig_begin(rig, 0);
+			tarig_give_all(rig, prims, BATCH);
+			tarig_finish(rig, 0);
+			for (i = 0; i < BATCH; i++) {
+				bool held = false;
+
+				covering += check_samples(rig, &prims[i], i) != 0;
+				for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y && !held; t++)
+					held = tarig_holds(rig, t, i);
+				kept += held;
+			}
+			assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+		}
+		print_message("%u samples: of %u triangles %u cover one, %u were kept\n", 1u << log2,
+			      40 * BATCH, covering, kept);
+		assert_true(kept >= covering && kept < 40 * BATCH);
+		free(prims);
+		tarig_destroy(rig);
+	}
+}
+
+/* Faces: what is kept, and as what, for all states and both ways round. */
+static void faces_are_culled_as_the_state_says(void **state)
+{
+	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
+	struct tarig *rig = tarig_create(100, &scene);
+	struct tarig_prim p = { 0 };
+	u32 mode;
+
+	(void)state;
+	for (mode = 0; mode < 16; mode++) {
+		const bool clockwise = mode & 1, ccw = mode & 2, front = clockwise != ccw;
+		const bool culled = front ? mode & 4 : mode & 8;
+
+		set(&p, 0, 1, 1);
+		set(&p, 1, clockwise ? 20 : 1, clockwise ? 1 : 20);
+		set(&p, 2, clockwise ? 1 : 20, clockwise ? 20 : 1);
+		rig->draw.state.front_ccw = ccw;
+		rig->draw.state.cull_front = mode & 4;
+		rig->draw.state.cull_back = mode & 8;
+		tarig_clear(rig);
+		tarig_begin(rig, 0);
+		tarig_give_all(rig, &p, 1);
+		tarig_finish(rig, 0);
+		assert_int_equal(rig->tile[0].count, !culled);
+		if (!culled)
+			assert_int_equal(rig->tile[0].found[0].index.back, !front);
+	}
+	tarig_destroy(rig);
+}
+
+/* Area 0, no length, off the target by a hair, and the last step that is still on it. */
+static void edges_of_culling(void **state)
+{
+	static const struct {
+		u8 kind;
+		float x[3], y[3], size;
+		bool kept;
+	} cases[] = {
+		{ 0, { 1, 5, 9 }, { 1, 5, 9 }, 1, false },
+		{ 0, { 3, 3, 3 }, { 3, 3, 3 }, 1, false },
+		{ 0, { -9, 0, -9 }, { 1, 5, 9 }, 1, false },
+		{ 0, { -9, 0.00390625f, -9 }, { 1, 5, 9 }, 1, true },
+		{ 0, { 32, 40, 32 }, { 1, 5, 9 }, 1, false },
+		{ 0, { 31.99609375f, 40, 32 }, { 1, 5, 9 }, 1, true },
+		{ 0, { 1, 5, 9 }, { 32, 40, 32 }, 1, false },
+		{ 0, { -40, 30, -40 }, { 20, -40, -40 }, 1, false },	/* the rectangle around it meets */
+		{ 1, { 5, 5 }, { 5, 5 }, 1, false },
+		{ 1, { 5, 6 }, { 5, 5 }, 1, true },
+		{ 1, { 5, 9 }, { -1, -1 }, 2, false },
+		{ 2, { -0.5f }, { 5 }, 1, false },
+		{ 2, { -0.49609375f }, { 5 }, 1, true },
+		{ 2, { 32 }, { 5 }, 1, true },
+		{ 2, { 32 }, { 5 }, 0.0001f, true },	/* size 1/16 */
+		{ 2, { 200 }, { 5 }, 1e9f, false },	/* size 256 */
+		{ 2, { 159 }, { 5 }, 1e9f, true },
+	};
+	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
+	struct tarig *rig = tarig_create(100, &scene);
+	u32 c, i;
+
+	(void)state;
+	for (c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		struct tarig_prim p = { 0 };
+
+		rig->draw.kind = cases[c].kind;
+		rig->draw.state.line_width = bits(cases[c].size);
+		for (i = 0; i < 3; i++)
+			set(&p, i, cases[c].x[i], cases[c].y[i]);
+		p.size[0] = cases[c].size;
+		tarig_clear(rig);
+		tarig_begin(rig, 0);
+		tarig_give_all(rig, &p, 1);
+		tarig_finish(rig, 0);
+		if (rig->tile[0].count != cases[c].kept)
+			fail_msg("case %u", c);
+	}
+	tarig_destroy(rig);
+}
+
+/* What a coordinate program is asked about is what the whole vertices then say. */
+static void culling_by_positions_alone_agrees(void **state)
+{
+	const struct pumice_scene scene = { .width = 64, .height = 64, .cores = 1 };
+	struct tarig *rig = tarig_create(1000, &scene);
+	static u32 vo[96 * 4 * 32];
+	struct ta_vertices vertices = { .vo = vo, .vo_words = 4, .count = 96 };
+	struct ta_prim list[32];
+	struct tarig_prim prims[32];
+	bool keep[32];
+	u32 b, i, k, n, dropped = 0;
+
+	(void)state;
+	for (b = 0; b < 1000; b++) {
+		struct gpu_fault fault;
+		u32 t;
+
+		rig->draw.state.small_cull = b & 1;
+		rig->draw.state.cull_back = b & 2;
+		rig->draw.state.discard = b % 100 == 99;
+		for (i = 0; i < 32; i++) {
+			make_small(rig, &prims[i]);
+			if (i % 8 == 0)
+				prims[i].pos[1][3] = -0.5f;	/* clipped */
+			keep[i] = i != 5;
+			for (k = 0; k < 3; k++) {
+				list[i].v[k] = (u16)(3 * i + k);
+				for (n = 0; n < 4; n++)
+					vo[((3 * i + k) / 32 * 4 + n) * 32 + (3 * i + k) % 32] =
+						bits(prims[i].pos[k][n]);
+			}
+		}
+		ta_cull(rig->ta[0], &rig->draw, &vertices, list, 32, keep);
+		assert_false(keep[5]);
+		tarig_clear(rig);
+		tarig_begin(rig, 0);
+		tarig_give_all(rig, prims, 32);
+		tarig_finish(rig, 0);
+		for (i = 0; i < 32; i++) {
+			bool held = false;
+
+			for (t = 0; t < 4; t++)
+				held = held || tarig_holds(rig, t, i);
+			assert_true(!held || keep[i] || i == 5);
+			dropped += !keep[i];
+		}
+		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+	}
+	print_message("%u of 32000 dropped\n", dropped);
+	assert_true(dropped > 5000 && dropped < 31000);
+	tarig_destroy(rig);
+}
+
+/* Vertices that triangles share are written once a block, and the triangles are whole. */
+static void shared_vertices_are_written_once(void **state)
+{
+	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
+	struct tarig *rig = tarig_create(1000, &scene);
+	static u32 vo[3 * 8 * 32];
+	struct ta_vertices vertices = { .vo = vo, .vo_words = 8, .count = 81 };
+	struct ta_prim list[96];
+	struct gpu_fault fault;
+	u32 v, i, done = 0, written = 0, last = ~0u;
+
+	(void)state;
+	for (v = 0; v < 81; v++) {
+		const float at[8] = { (float)(v % 9) * 3, (float)(v / 9) * 3, 0, 1, 1, (float)v };
+
+		for (i = 0; i < 8; i++)
+			vo[(v / 32 * 8 + i) * 32 + v % 32] = bits(at[i]);
+	}
+	for (i = 0; i < 48; i++) {
+		const u16 a = (u16)(i / 8 * 9 + i % 8);
+
+		list[2 * i] = (struct ta_prim){ { a, (u16)(a + 1), (u16)(a + 9) } };
+		list[2 * i + 1] = (struct ta_prim){ { (u16)(a + 9), (u16)(a + 1), (u16)(a + 10) } };
+	}
+	rig->draw.state.point_size = true;
+	assert_int_equal(ta_primitives(rig->ta[0], &rig->draw, &vertices, list, 96, &done, &fault),
+			 TA_OK);
+	tarig_finish(rig, 0);
+	assert_int_equal(rig->tile[0].count, 96);
+	for (i = 0; i < 96; i++) {
+		const struct tarig_found *f = &rig->tile[0].found[i];
+
+		for (v = 0; v < 3; v++) {
+			assert_int_equal((u32)f->v[v][0], list[i].v[v]);
+			assert_int_equal(f->vertex[v].x, list[i].v[v] % 9 * 3 * 256);
+			assert_int_equal(f->vertex[v].y, list[i].v[v] / 9 * 3 * 256);
+		}
+		/* The highest number in the block, at its last primitive. */
+		if (i % 32 == 0)
+			last = 0;
+		for (v = 0; v < 3; v++) {
+			const u8 slot[3] = { f->index.v0, f->index.v1, f->index.v2 };
+
+			last = slot[v] > last ? slot[v] : last;
+		}
+		if (i % 32 == 31)
+			written += last + 1;
+	}
+	assert_int_equal(written, 3 * 27);	/* two rows of squares a block: three of vertices */
+	tarig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_culling_drops_nothing_that_covers_a_sample),
+		cmocka_unit_test(faces_are_culled_as_the_state_says),
+		cmocka_unit_test(edges_of_culling),
+		cmocka_unit_test(culling_by_positions_alone_agrees),
+		cmocka_unit_test(shared_vertices_are_written_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

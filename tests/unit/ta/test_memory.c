@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Running out of pages, at every page: what the tiles hold in the end is what they hold
+ * with memory enough, in the same order, nothing lost and nothing twice; whether pages are
+ * added, or what there is is rendered and the scene goes on with empty tile lists. And cores:
+ * their streams, merged by the IPF, are the order of submission.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/ipf/ipf.h"
+#include "tarig.h"
+
+#define PRIMS	600u
+#define CHUNK	32u	/* primitives with the same sequence */
+
+static const struct pumice_scene target = {
+	.width = 300, .height = 200, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X16,
+};
+
+static struct tarig_prim *make(struct tarig *rig, u32 count)
+{
+	struct tarig_prim *prims = calloc(count, sizeof(*prims));
+	u32 p, i;
+
+	for (p = 0; p < count; p++) {
+		const bool small = pbrig_random(rig->pb, 4) != 0;
+		const float x = tarig_pixel(rig, -10, 310), y = tarig_pixel(rig, -10, 210);
+
+		for (i = 0; i < 3; i++) {
+			prims[p].pos[i][0] = small ? x + tarig_pixel(rig, 0, 9) :
+						     tarig_pixel(rig, -10, 310);
+			prims[p].pos[i][1] = small ? y + tarig_pixel(rig, 0, 9) :
+						     tarig_pixel(rig, -10, 210);
+			prims[p].pos[i][2] = 0.5f;
+			prims[p].pos[i][3] = 1;
+			prims[p].size[i] = 1;
+		}
+		/* Some are clipped, into up to eight triangles. */
+		if (p % 9 == 0)
+			prims[p].pos[pbrig_random(rig->pb, 3)][3] = -0.25f;
+		if (p % 11 == 0)
+			prims[p].pos[1][2] = prims[p].pos[1][3] * 3;
+	}
+	return prims;
+}
+
+/* Parts of primitives in the order of the tile: numbers and positions. */
+static bool same(const struct tarig *a, const struct tarig *b)
+{
+	u32 t, i;
+
+	for (t = 0; t < TARIG_TILES; t++) {
+		if (a->tile[t].count != b->tile[t].count)
+			return false;
+		for (i = 0; i < a->tile[t].count; i++) {
+			const struct tarig_found *f = &a->tile[t].found[i], *g = &b->tile[t].found[i];
+
+			if (f->number != g->number || f->index.back != g->index.back ||
+			    memcmp(f->vertex, g->vertex, sizeof(f->vertex)) ||
+			    memcmp(f->v, g->v, sizeof(f->v)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Write out what there is, free all pages, go on. */
+static void partial_render(struct tarig *rig)
+{
+	struct gpu_fault fault;
+
+	tarig_finish(rig, 0);
+	assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+	tarig_begin(rig, 0);
+}
+
+/*
+ * Draw all with what memory there is; grow: a page more at each stop, as long as there are
+ * some. Returns stops; ~0: one primitive takes more pages than there are.
+ */
+static u32 draw(struct tarig *rig, const struct tarig_prim *prims, u32 grow_every)
+{
+	u32 at, stops = 0;
+
+	for (at = 0; at < PRIMS; at += CHUNK) {
+		const u32 n = PRIMS - at < CHUNK ? PRIMS - at : CHUNK;
+		u32 done = 0, before = ~0u;
+
+		rig->draw.sequence++;
+		while (tarig_give(rig, 0, prims, at, n, &done) == TA_MEMORY) {
+			const struct pumice_free_list list = pbrig_read_list(rig->pb, 0);
+
+			stops++;
+			if (grow_every && stops % grow_every == 0 && list.pages < list.max_pages) {
+				pm_grow(rig->pb->pm, PBRIG_LIST(0), list.pages + 1);
+				continue;
+			}
+			if (done == before)
+				return ~0u;
+			before = done;
+			partial_render(rig);
+		}
+		assert_int_equal(done, n);
+	}
+	tarig_finish(rig, 0);
+	return stops;
+}
+
+static void a_stop_at_any_page_loses_nothing(void **state)
+{
+	struct tarig *whole = tarig_create(2000, &target);
+	struct tarig_prim *prims = make(whole, PRIMS);
+	u32 pages, possible = 0, most = 0, all, grow;
+
+	(void)state;
+	whole->draw.state.depth_clip = true;
+	assert_int_equal(draw(whole, prims, 0), 0);
+	all = (u32)pm_allocated(whole->pb->pm);
+	for (grow = 0; grow < 3; grow++)
+		for (pages = 1; pages <= all; pages++) {
+			struct tarig *rig = tarig_create(all, &target);
+			u32 stops;
+
+			pbrig_list(rig->pb, 0, pages, 0);
+			rig->draw.state.depth_clip = true;
+			stops = draw(rig, prims, grow);
+			if (stops != ~0u) {
+				assert_true(same(rig, whole));
+				possible++;
+				most = stops > most ? stops : most;
+			} else {
+				/* A page for each macro tile is enough for any primitive here. */
+				assert_true(pages < PM_MACRO_TILES);
+			}
+			tarig_destroy(rig);
+		}
+	print_message("%u pages in all; %u numbers of pages drawn with up to %u stops\n", all,
+		      possible, most);
+	assert_true(possible > all && most > 20);
+	free(prims);
+	tarig_destroy(whole);
+}
+
+/* A tile by the IPF: numbers in the order in which they come. */
+static void merge(const struct tarig *rig, u32 used, u32 t, u32 *number, u32 *count)
+{
+	static struct mmu_tlb tlb;
+	struct ipf_tile tile;
+	struct ipf_prims prims;
+	struct gpu_fault fault;
+	enum ipf_result result;
+
+	*count = 0;
+	memset(&tlb, 0, sizeof(tlb));
+	assert_true(ipf_tile_open(&tile, &rig->scene, &rig->pb->mmu, &tlb, used, 0,
+				  t % rig->scene.tiles_x, t / rig->scene.tiles_x, &fault));
+	while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS)
+		for (; prims.mask; prims.mask &= prims.mask - 1) {
+			struct ipf_prim prim;
+			float v[9];
+
+			assert_true(ipf_fetch(&rig->scene, &rig->pb->mmu, &tlb, prims.block,
+					      &prims.header, (u32)__builtin_ctz(prims.mask), &prim,
+					      &fault));
+			assert_true(ipf_fetch_varyings(&rig->scene, &rig->pb->mmu, &tlb,
+						       prims.block, &prims.header, &prim.index, v,
+						       &fault));
+			assert_true(*count < PRIMS * 8);
+			number[(*count)++] = (u32)v[prim.index.provoking * 3];
+		}
+	assert_int_equal(result, IPF_END);
+}
+
+static void cores_merged_give_the_order_of_submission(void **state)
+{
+	static u32 number[PRIMS * 8];
+	struct tarig *one = tarig_create(2000, &target);
+	struct tarig_prim *prims = make(one, PRIMS);
+	u32 cores, at, t, i, count;
+
+	(void)state;
+	one->draw.state.depth_clip = true;
+	assert_int_equal(draw(one, prims, 0), 0);
+	for (cores = 1; cores <= PUMICE_MAX_CORES; cores++) {
+		struct pumice_scene scene = target;
+		struct tarig *rig;
+		u32 used = 0;
+
+		scene.cores = (u8)cores;
+		rig = tarig_create(4000, &scene);
+		rig->draw.state.depth_clip = true;
+		for (at = 0; at < PRIMS; at += CHUNK) {
+			const u32 n = PRIMS - at < CHUNK ? PRIMS - at : CHUNK;
+			const u32 core = pbrig_random(rig->pb, cores);
+			u32 done = 0;
+
+			rig->draw.sequence++;
+			assert_int_equal(tarig_give(rig, core, prims, at, n, &done), TA_OK);
+		}
+		for (i = 0; i < cores; i++) {
+			struct gpu_fault fault;
+			bool any;
+
+			assert_true(ta_finish(rig->ta[i], &any, &fault));
+			used |= (u32)any << i;
+		}
+		for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y; t++) {
+			merge(rig, used, t, number, &count);
+			assert_int_equal(count, one->tile[t].count);
+			for (i = 0; i < count; i++)
+				assert_int_equal(number[i], one->tile[t].found[i].number);
+		}
+		tarig_destroy(rig);
+	}
+	free(prims);
+	tarig_destroy(one);
+}
+
+/* A scene of which a core drew nothing: no headers. One more core than there is room for: a fault. */
+static void finish_tells_whether_there_is_anything(void **state)
+{
+	struct tarig *rig = tarig_create(100, &target);
+	struct tarig_prim p = { .pos = { { 1, 1, 0, 1 }, { 9, 1, 0, 1 }, { 1, 9, 0, 1 } } };
+	struct gpu_fault fault;
+	u32 done = 0;
+	bool any = true;
+
+	(void)state;
+	memset(rig->pb->regions, 0x5a, 64);
+	assert_true(ta_finish(rig->ta[0], &any, &fault));
+	assert_false(any);
+	assert_int_equal(rig->pb->regions[0], 0x5a5a5a5a);
+	rig->scene.cores = 0;
+	tarig_begin(rig, 0);
+	assert_int_equal(tarig_give(rig, 0, &p, 0, 1, &done), TA_OK);
+	assert_false(ta_finish(rig->ta[0], &any, &fault));
+	assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
+	tarig_destroy(rig);
+}
+
+/* A page of the parameter buffer, of the regions or of the TSP state that is not mapped. */
+static void faults_of_the_mmu_are_told(void **state)
+{
+	static const u64 gone[] = { PBRIG_BASE(0), PBRIG_REGIONS, PBRIG_STATE };
+	static const u8 unit[] = { PUMICE_UNIT_MTE, PUMICE_UNIT_TE, PUMICE_UNIT_MTE };
+	u32 vo[8 * 32] = { 0 }, i, k;
+
+	(void)state;
+	for (k = 0; k < 3; k++) {
+		vo[3 * 32 + k] = 0x3f800000;		/* 1 */
+		if (k < 2)
+			vo[k * 32 + k] = 0x41000000;	/* 8 */
+	}
+	for (i = 0; i < 3; i++) {
+		struct tarig *rig = tarig_create(100, &target);
+		const struct ta_vertices vertices = { .vo = vo, .vo_words = 8, .count = 3 };
+		const struct ta_prim prim = { { 0, 1, 2 } };
+		struct gpu_fault fault = { 0 };
+		u32 done = 0;
+		bool any;
+
+		/* The last one is clipped, and so needs the TSP state. */
+		vo[3 * 32 + 2] = i == 2 ? 0xbf000000 : 0x3f800000;	/* -0.5, 1 */
+		rig->draw.state.point_size = true;
+		testmem_unmap(rig->pb->tm, PBRIG_CTX, gone[i], 4096);
+		mmu_invalidate_ctx(&rig->pb->mmu, PBRIG_CTX);
+		if (ta_primitives(rig->ta[0], &rig->draw, &vertices, &prim, 1, &done, &fault) == TA_OK)
+			assert_false(ta_finish(rig->ta[0], &any, &fault));
+		assert_int_equal(fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+		assert_int_equal(fault.unit, unit[i]);
+		assert_int_equal(fault.ctx, PBRIG_CTX);
+		assert_int_equal(fault.addr & ~4095ull, gone[i]);
+		tarig_destroy(rig);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stop_at_any_page_loses_nothing),
+		cmocka_unit_test(cores_merged_give_the_order_of_submission),
+		cmocka_unit_test(finish_tells_whether_there_is_anything),
+		cmocka_unit_test(faults_of_the_mmu_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
