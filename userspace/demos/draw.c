@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "picture.h"
 
@@ -52,6 +53,30 @@ static void make_targets(struct draw *d)
 			    &d->stats);
 }
 
+static void make_perfmon(struct draw *d)
+{
+	static const char *const names[DRAW_COUNTS] = {
+		[DRAW_PARTIALS] = "PM_PARTIALS",
+		[DRAW_PAGES] = "PM_ALLOCATED",
+		[DRAW_PRIMITIVES] = "VDM_PRIMITIVES",
+		[DRAW_COVERED] = "PDM_COVERED",
+		[DRAW_SHADED] = "PDM_SHADED",
+	};
+	uint32_t counters[DRAW_COUNTS], i;
+
+	for (i = 0; i < DRAW_COUNTS; i++)
+		check(d, names[i], pumice_perf_counter_find(d->dev, names[i], &counters[i]));
+	check(d, "counters", pumice_perfmon_create(d->dev, counters, DRAW_COUNTS, &d->perfmon));
+}
+
+uint64_t draw_counted(struct draw *d, enum draw_count count)
+{
+	uint64_t values[DRAW_COUNTS];
+
+	check(d, "counters", pumice_perfmon_read(d->perfmon, 0, values));
+	return values[count];
+}
+
 void draw_open(struct draw *d, const char *name, const char *device,
 	       const struct draw_options *options)
 {
@@ -76,6 +101,7 @@ void draw_open(struct draw *d, const char *name, const char *device,
 	check(d, "stream", pumice_stream_create(d->vm, STREAM_BYTES, &d->stream));
 	check(d, "stream", pumice_stream_create(d->vm, 65536, &d->copies));
 	make_targets(d);
+	make_perfmon(d);
 	printf("%s: %s, %u cores of %u USCs, firmware %s\n", name, info.backend, info.cores,
 	       info.uscs_per_core, info.fw_build_id);
 }
@@ -84,6 +110,7 @@ void draw_close(struct draw *d)
 {
 	if (d->options.stats)
 		draw_buffer_free(d, &d->stats);
+	pumice_perfmon_destroy(d->perfmon);
 	pumice_hwrt_destroy(d->hwrt);
 	pumice_freelist_destroy(d->list);
 	pumice_image_destroy(d->picture);
@@ -268,7 +295,8 @@ void draw_end(struct draw *d)
 			       .dither = true } },
 		.target_count = 1,
 	};
-	struct pumice_frame frame = { .hwrt = d->hwrt, .hwrt_data = d->scene };
+	struct pumice_frame frame = { .hwrt = d->hwrt, .hwrt_data = d->scene,
+				      .perfmon = pumice_perfmon_id(d->perfmon) };
 
 	memcpy(render.clear, d->clear, sizeof(d->clear));
 	if (d->options.stats)
@@ -296,14 +324,21 @@ uint8_t *draw_pixels(struct draw *d)
 	return rgb;
 }
 
+void draw_write_rgb(const char *name, const char *path, uint32_t width, uint32_t height,
+		    const uint8_t *rgb)
+{
+	if (!picture_write(path, width, height, rgb))
+		demo_fail(name, "%s: cannot be written", path);
+	printf("%s: wrote %s, CRC-32 %08lx\n", name, path,
+	       crc32_z(0, rgb, (size_t)width * height * 3));
+}
+
 void draw_write(struct draw *d, const char *path)
 {
 	uint8_t *rgb = draw_pixels(d);
 
-	if (!picture_write(path, d->options.width, d->options.height, rgb))
-		demo_fail(d->name, "%s: cannot be written", path);
+	draw_write_rgb(d->name, path, d->options.width, d->options.height, rgb);
 	free(rgb);
-	printf("%s: wrote %s\n", d->name, path);
 }
 
 void draw_report(const struct draw *d, const char *what)

@@ -38,7 +38,17 @@ struct draw {
 	float clear[4];			/* linear R, G, B, A */
 	uint32_t scene;			/* of the data set: frames take turns */
 	uint64_t clock_hz, geometry_ns, fragment_ns;	/* of the last frame, by the GPU clock */
-	uint32_t partials;		/* of the last frame */
+	struct pumice_perfmon *perfmon;	/* counts all frames */
+};
+
+/* What the frames so far have counted. */
+enum draw_count {
+	DRAW_PARTIALS,		/* partial renders */
+	DRAW_PAGES,		/* pages of the parameter buffer that were allocated */
+	DRAW_PRIMITIVES,	/* primitives of draws */
+	DRAW_COVERED,		/* pixels that primitives covered */
+	DRAW_SHADED,		/* pixels that fragment programs ran for */
+	DRAW_COUNTS
 };
 
 /* A model in memory. */
@@ -87,8 +97,11 @@ void draw_end(struct draw *draw);
 
 /* The picture: 8-bit R, G, B, row by row from the top; free() it. */
 uint8_t *draw_pixels(struct draw *draw);
-/* The same as a PNG file. */
+/* The same as a PNG file, and one line with its CRC-32. */
 void draw_write(struct draw *draw, const char *path);
+void draw_write_rgb(const char *name, const char *path, uint32_t width, uint32_t height,
+		    const uint8_t *rgb);
+uint64_t draw_counted(struct draw *draw, enum draw_count count);
 /* One line: times of the last frame. */
 void draw_report(const struct draw *draw, const char *what);
 

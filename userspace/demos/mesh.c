@@ -140,11 +140,13 @@ void mesh_sphere(struct mesh *mesh, float radius, uint32_t rings, uint32_t secto
 	make(mesh, (rings + 1) * (sectors + 1), rings * sectors * 6);
 	for (r = 0; r <= rings; r++) {
 		const float v = (float)r / (float)rings, polar = v * TAU / 2;
+		/* Poles and seam are closed: sin(pi) is not quite 0. */
+		const float ring = r % rings ? sinf(polar) : 0;
 
 		for (s = 0; s <= sectors; s++) {
-			const float u = (float)s / (float)sectors, a = u * TAU;
-			const float n[3] = { sinf(polar) * cosf(a), cosf(polar),
-					     -sinf(polar) * sinf(a) };
+			const float u = (float)s / (float)sectors;
+			const float a = (float)(s % sectors) / (float)sectors * TAU;
+			const float n[3] = { ring * cosf(a), cosf(polar), -ring * sinf(a) };
 
 			add_vertex(mesh, (float[3]){ n[0] * radius, n[1] * radius, n[2] * radius },
 				   n, u, v);
