@@ -82,8 +82,8 @@ static void partial_renders_change_nothing(void **state)
 	(void)state;
 	/* Each macro tile needs a page for its list and one for a block, on each core. */
 	assert_int_equal(draw_all("cores=1,threads=0", 8192, 40, true), 0);
-	assert_true(draw_all("cores=1,threads=0", 40, 40, false) > 20);
-	assert_true(draw_all("cores=4,threads=2,split=3", 140, 40, false) > 5);
+	assert_true(draw_all("cores=1,threads=0", 20, 40, false) > 20);
+	assert_true(draw_all("cores=4,threads=2,split=3", 80, 40, false) > 10);
 }
 
 int main(void)
