@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Region headers, chunks and blocks that are damaged: word by word, in many ways. A tile is
+ * read to its end or to a fault of the IPF, in a bounded number of steps, and nothing is read
+ * beyond a block's page. And streams that come round again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/ipf/ipf.h"
+#include "tarig.h"
+
+#define PRIMS	600u
+#define PAGES	60u
+#define MOST	20000u	/* entries that a tile can have here, many times over */
+
+static const struct pumice_scene target = { .width = 128, .height = 128, .cores = 2 };
+
+struct world {
+	struct tarig *rig;
+	u32 used;
+	u8 *good;		/* the parameter buffer as it was */
+	u32 regions[2 * 16 * 2];
+	u64 entries, faults;
+};
+
+static void world_make(struct world *w, u8 kind)
+{
+	struct tarig_prim *prims = calloc(PRIMS, sizeof(*prims));
+	struct tarig *rig = tarig_create(PAGES, &target);
+	struct gpu_fault fault;
+	u32 p, i, done;
+	bool any;
+
+	*w = (struct world){ .rig = rig };
+	rig->draw.kind = kind;
+	for (p = 0; p < PRIMS; p++)
+		for (i = 0; i < 3; i++) {
+			prims[p].pos[i][0] = tarig_pixel(rig, 0, p % 8 ? 32 : 128);
+			prims[p].pos[i][1] = tarig_pixel(rig, 0, p % 8 ? 32 : 128);
+			prims[p].pos[i][3] = 1;
+			prims[p].size[i] = 2;
+		}
+	for (p = 0; p < PRIMS; p += 30) {
+		done = 0;
+		rig->draw.sequence++;
+		assert_int_equal(tarig_give(rig, p / 30 % 2, prims, p, 30, &done), TA_OK);
+	}
+	for (i = 0; i < 2; i++) {
+		assert_true(ta_finish(rig->ta[i], &any, &fault));
+		w->used |= (u32)any << i;
+	}
+	assert_int_equal(w->used, 3);
+	w->good = malloc(PAGES * PUMICE_PM_PAGE_SIZE);
+	memcpy(w->good, rig->pb->pages[0], PAGES * PUMICE_PM_PAGE_SIZE);
+	memcpy(w->regions, rig->pb->regions, sizeof(w->regions));
+	free(prims);
+}
+
+static void world_destroy(struct world *w)
+{
+	free(w->good);
+	tarig_destroy(w->rig);
+}
+
+static void is_ipf_fault(const struct gpu_fault *fault, enum pumice_unit unit)
+{
+	assert_true(fault->unit == unit || fault->unit == PUMICE_UNIT_IPF);
+	assert_int_equal(fault->ctx, PBRIG_CTX);
+	assert_true((fault->fault >= PUMICE_FAULT_IPF_REGION &&
+		     fault->fault <= PUMICE_FAULT_IPF_BLOCK) ||
+		    (fault->fault >= PUMICE_FAULT_MMU_CONTEXT_OFF &&
+		     fault->fault <= PUMICE_FAULT_MMU_BUS));
+}
+
+/* Fetch all primitives of an entry. */
+static bool read_prims(struct world *w, struct mmu_tlb *tlb, struct ipf_prims *prims,
+		       struct gpu_fault *fault)
+{
+	const struct tarig *rig = w->rig;
+	float v[3 * PUMICE_MAX_VARYINGS];
+	struct ipf_prim prim;
+
+	assert_true(prims->header.prims <= PUMICE_BLOCK_PRIMS);
+	assert_int_equal((u64)prims->mask >> prims->header.prims, 0);
+	for (; prims->mask; prims->mask &= prims->mask - 1) {
+		if (!ipf_fetch(&rig->scene, &rig->pb->mmu, tlb, prims->block, &prims->header,
+			       (u32)__builtin_ctz(prims->mask), &prim, fault)) {
+			is_ipf_fault(fault, PUMICE_UNIT_IPF);
+			return false;
+		}
+		assert_true(prim.index.provoking < 3);
+		if (!ipf_fetch_varyings(&rig->scene, &rig->pb->mmu, tlb, prims->block,
+					&prims->header, &prim.index, v, fault)) {
+			is_ipf_fault(fault, PUMICE_UNIT_TSP);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Read a tile to its end, true, or to a fault. */
+static bool read_tile(struct world *w, u32 t, enum pumice_fault *why)
+{
+	const struct tarig *rig = w->rig;
+	struct mmu_tlb *tlb = calloc(1, sizeof(*tlb));
+	struct gpu_fault fault = { 0 };
+	u32 entries = 0, sequence = 0;
+	struct ipf_prims prims;
+	enum ipf_result result = IPF_FAULT;
+	struct ipf_tile tile;
+
+	if (ipf_tile_open(&tile, &rig->scene, &rig->pb->mmu, tlb, w->used, 0,
+			  t % rig->scene.tiles_x, t / rig->scene.tiles_x, &fault))
+		while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS) {
+			assert_true(prims.header.sequence >= sequence);
+			sequence = prims.header.sequence;
+			assert_true(++entries < MOST);
+			if (!read_prims(w, tlb, &prims, &fault)) {
+				result = IPF_FAULT;
+				break;
+			}
+		}
+	free(tlb);
+	w->entries += entries;
+	if (result == IPF_END)
+		return true;
+	is_ipf_fault(&fault, PUMICE_UNIT_IPF);
+	*why = fault.fault;
+	w->faults++;
+	return false;
+}
+
+static void restore(struct world *w)
+{
+	memcpy(w->rig->pb->pages[0], w->good, PAGES * PUMICE_PM_PAGE_SIZE);
+	memcpy(w->rig->pb->regions, w->regions, sizeof(w->regions));
+}
+
+/* A reference to a place that the list has. */
+static u32 any_place(struct world *w)
+{
+	return pbrig_random(w->rig->pb, PAGES * PUMICE_PM_PAGE_SIZE / 16);
+}
+
+static void damage(struct world *w, u32 *word, u32 was)
+{
+	const u32 values[] = {
+		0, ~0u, was + 1, was - 1, was ^ 1u << pbrig_random(w->rig->pb, 32),
+		was ^ 1u << pbrig_random(w->rig->pb, 32), was ^ 0x80000000, any_place(w),
+		any_place(w) & ~3u, pbrig_random(w->rig->pb, ~0u), was & 0xffff, was << 4,
+	};
+	enum pumice_fault why;
+	u32 i, t;
+
+	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		*word = values[i];
+		for (t = 0; t < 16; t += 1 + pbrig_random(w->rig->pb, 9))
+			read_tile(w, t, &why);
+		read_tile(w, 0, &why);
+	}
+	*word = was;
+}
+
+static void damage_all(u8 kind)
+{
+	struct world w;
+	enum pumice_fault why;
+	u32 i, pages;
+
+	world_make(&w, kind);
+	for (i = 0; i < 16; i++)
+		assert_true(read_tile(&w, i, &why));
+	assert_true(w.entries > 100);
+	for (i = 0; i < sizeof(w.regions) / 4; i++)
+		damage(&w, &w.rig->pb->regions[i], w.regions[i]);
+	pages = pbrig_read_list(w.rig->pb, 0).fresh;
+	for (i = 0; i < pages * PUMICE_PM_PAGE_SIZE / 4; i++) {
+		u32 *word = (u32 *)(void *)w.rig->pb->pages[0] + i;
+
+		/* Varyings and positions are only data: some of them will do. */
+		if (*word && (i % 29 == 0 || i % 1024 < 48 || i % 1024 > 960))
+			damage(&w, word, *word);
+	}
+	print_message("%llu entries read, %llu faults\n", (unsigned long long)w.entries,
+		      (unsigned long long)w.faults);
+	assert_true(w.faults > 1000);
+	world_destroy(&w);
+}
+
+static void damaged_triangles_fault_or_are_others(void **state)
+{
+	(void)state;
+	damage_all(PUMICE_PRIM_KIND_TRIANGLE);
+}
+
+static void damaged_lines_fault_or_are_others(void **state)
+{
+	(void)state;
+	damage_all(PUMICE_PRIM_KIND_LINE);
+}
+
+static void damaged_points_fault_or_are_others(void **state)
+{
+	(void)state;
+	damage_all(PUMICE_PRIM_KIND_POINT);
+}
+
+/* Host pointer to a chunk of tile 0 of core 0, number n; its pb_ref in *ref. */
+static u32 *chunk(struct world *w, u32 n, u32 *ref)
+{
+	u32 *words;
+
+	*ref = w->regions[1];
+	for (;;) {
+		words = (u32 *)(void *)pbrig_host(w->rig->pb, *ref);
+		if (!n--)
+			return words;
+		assert_int_not_equal(words[14], 0);
+		*ref = words[14];
+	}
+}
+
+static void a_stream_without_end_is_a_fault(void **state)
+{
+	struct world w;
+	enum pumice_fault why;
+	u32 from, to, ref, last;
+
+	(void)state;
+	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	for (last = 0; chunk(&w, last, &ref)[14]; last++)
+		;
+	assert_true(last >= 2);
+	for (from = 0; from < last; from++)
+		for (to = 0; to <= from; to++) {
+			u32 *words, target_ref;
+			u32 i, n;
+
+			chunk(&w, to, &target_ref);
+			words = chunk(&w, from, &ref);
+			words[14] = target_ref;
+			/* All of one sequence, so that nothing but the round can be noticed. */
+			for (n = 0; n <= from; n++) {
+				const u32 *entries = chunk(&w, n, &ref);
+
+				for (i = 0; i < 7; i++)
+					((u32 *)(void *)pbrig_host(w.rig->pb, entries[2 * i]))[1] = 1;
+			}
+			assert_false(read_tile(&w, 0, &why));
+			assert_int_equal(why, PUMICE_FAULT_IPF_STREAM);
+			restore(&w);
+		}
+	world_destroy(&w);
+}
+
+/* One thing wrong at a time, and what it is called. */
+static void what_is_wrong_is_told(void **state)
+{
+	static const struct {
+		u32 word, value;	/* of the region (0, 1), chunk (10 on), block (100 on) */
+		enum pumice_fault why;
+	} cases[] = {
+		{ 0, 0, PUMICE_FAULT_IPF_REGION },		/* not present, but a stream */
+		{ 0, 3, PUMICE_FAULT_IPF_REGION },		/* reserved */
+		{ 1, 0, PUMICE_FAULT_IPF_REGION },
+		{ 1, 0x7fffffff, PUMICE_FAULT_IPF_REGION },	/* beyond the list */
+		{ 1, 5, PUMICE_FAULT_IPF_REGION },		/* no multiple of 64 bytes */
+		{ 1, 0x80000010, PUMICE_FAULT_IPF_REGION },	/* a list that is not there */
+		{ 10, 0, PUMICE_FAULT_IPF_STREAM },		/* empty */
+		{ 10, 0x7fffffff, PUMICE_FAULT_IPF_BLOCK },
+		{ 10, 0xf8, PUMICE_FAULT_IPF_BLOCK },		/* too near the page's end */
+		{ 11, 0, PUMICE_FAULT_IPF_STREAM },		/* no primitive */
+		{ 11, 0xffffffff, PUMICE_FAULT_IPF_STREAM },	/* more than there are */
+		{ 24, 3, PUMICE_FAULT_IPF_STREAM },		/* next */
+		{ 25, 1, PUMICE_FAULT_IPF_STREAM },		/* reserved */
+		{ 100, 0, PUMICE_FAULT_IPF_BLOCK },
+		{ 100, 3 << 21 | 1 << 6 | 1, PUMICE_FAULT_IPF_BLOCK },	/* kind */
+		{ 100, 33 | 3 << 6, PUMICE_FAULT_IPF_BLOCK },	/* primitives */
+		{ 100, 1 | 97 << 6, PUMICE_FAULT_IPF_BLOCK },	/* vertices */
+		{ 100, 1 | 3 << 6 | 65 << 14, PUMICE_FAULT_IPF_BLOCK },	/* varyings */
+		{ 100, 30 | 96 << 6 | 64 << 14, PUMICE_FAULT_IPF_BLOCK },	/* beyond the page */
+		{ 105, 1 << 8, PUMICE_FAULT_IPF_BLOCK },	/* reserved */
+		{ 108, 0xff, PUMICE_FAULT_IPF_BLOCK },		/* no such vertex */
+		{ 108, 3 << 24, PUMICE_FAULT_IPF_BLOCK },	/* provoking */
+		{ 108, 1u << 27, PUMICE_FAULT_IPF_BLOCK },	/* reserved */
+	};
+	enum pumice_fault why;
+	struct world w;
+	u32 c, ref;
+
+	(void)state;
+	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	for (c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		const u32 word = cases[c].word;
+		u32 *words = chunk(&w, 0, &ref);
+		u32 *block = (u32 *)(void *)pbrig_host(w.rig->pb, words[0]);
+
+		assert_true(words[1] & 1);
+		if (word >= 100)
+			block[word - 100] = cases[c].value;
+		else if (word >= 10)
+			words[word - 10] = cases[c].value;
+		else
+			w.rig->pb->regions[word] = cases[c].value;
+		if (read_tile(&w, 0, &why) || why != cases[c].why)
+			fail_msg("case %u", c);
+		restore(&w);
+		assert_true(read_tile(&w, 0, &why));
+	}
+	world_destroy(&w);
+}
+
+/* Sequences that fall are damage; a limit ends streams where they reach it. */
+static void sequences_rise_and_a_limit_ends_them(void **state)
+{
+	static struct mmu_tlb tlb;
+	struct ipf_tile tile;
+	struct ipf_prims prims;
+	struct gpu_fault fault;
+	enum pumice_fault why;
+	struct world w;
+	u32 limit, ref, all = 0, n;
+
+	(void)state;
+	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	for (limit = 0; limit < 22; limit++) {
+		assert_true(ipf_tile_open(&tile, &w.rig->scene, &w.rig->pb->mmu, &tlb, w.used,
+					  limit, 0, 0, &fault));
+		for (n = 0; ipf_next(&tile, &prims, &fault) == IPF_PRIMS; n++)
+			assert_true(!limit || prims.header.sequence < limit);
+		assert_int_equal(ipf_next(&tile, &prims, &fault), IPF_END);
+		all = limit ? all : n;
+		assert_true(limit == 1 ? !n : n <= all);
+		if (limit == 21)
+			assert_int_equal(n, all);
+	}
+	((u32 *)(void *)pbrig_host(w.rig->pb, chunk(&w, 0, &ref)[0]))[1] = 1000;
+	assert_false(read_tile(&w, 0, &why));
+	assert_int_equal(why, PUMICE_FAULT_IPF_STREAM);
+	world_destroy(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(damaged_triangles_fault_or_are_others),
+		cmocka_unit_test(damaged_lines_fault_or_are_others),
+		cmocka_unit_test(damaged_points_fault_or_are_others),
+		cmocka_unit_test(a_stream_without_end_is_a_fault),
+		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(sequences_rise_and_a_limit_ends_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
