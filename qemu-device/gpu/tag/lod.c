@@ -207,7 +207,8 @@ static void select_levels(struct tag_wave *w)
 
 void tag_levels(struct tag_wave *w)
 {
-	const struct pumice_sampler *p = &w->state->sampler;
+	const struct tag_state *s = w->state;
+	const struct pumice_sampler *p = &s->sampler;
 	const struct tag_request *r = w->request;
 	bool bias = r->op == PUMICE_USC_OP_SAMPLE_BIAS, lod = r->op == PUMICE_USC_OP_SAMPLE_LOD;
 	bool derivatives = wants_derivatives(w) &&
@@ -230,12 +231,12 @@ void tag_levels(struct tag_wave *w)
 	if (derivatives)
 		from_derivatives(w);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		float f = (lod ? w->extra[l] : w->lod_raw[l]) + p->lod_bias;
+		float f = (lod ? w->extra[l] : w->lod_raw[l]) + s->lod_bias;
 
 		f += bias ? w->extra[l] : 0.0f;
 		w->lod_raw[l] = f;
-		f = f > p->min_lod ? f : p->min_lod;
-		w->lod[l] = f < p->max_lod ? f : p->max_lod;
+		f = f > s->min_lod ? f : s->min_lod;
+		w->lod[l] = f < s->max_lod ? f : s->max_lod;
 	}
 	if (r->op == PUMICE_USC_OP_SAMPLE_CMP_LOD0)
 		memset(w->lod, 0, sizeof(w->lod));

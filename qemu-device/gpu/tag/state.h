@@ -29,6 +29,7 @@ struct tag_state {
 	u8 wrap[3];
 	bool border;		/* some axis of these has one */
 	float scale[4];
+	float lod_bias, min_lod, max_lod;
 	u32 border_colour[4];	/* f32 before scaling, or integers */
 };
 

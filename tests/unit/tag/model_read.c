@@ -81,7 +81,7 @@ static struct model_texel tap(const struct model_read *r, u32 level, u32 layer, 
 
 		if (s->format != PUMICE_FORMAT_D32_FLOAT)
 			reference = fmin(fmax(reference, 0), 1);
-		t.c[0] = compare(r->func, reference, t.c[0]);
+		t.c[0] = compare(r->func, (float)reference, (float)t.c[0]);
 		t.c[1] = t.c[2] = t.c[3] = t.c[0];
 	}
 	return t;
