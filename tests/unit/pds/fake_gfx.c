@@ -31,3 +31,11 @@ void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u3
 	*x = (float)(span->quad % quads * 2 + (pixel & 1)) + (centroid ? 0.125f : 0.5f);
 	*y = (float)(span->quad / quads * 2 + (pixel >> 1)) + (centroid ? 0.875f : 0.5f);
 }
+
+void usc_gfx_positions(const struct usc_gfx *gfx, const struct usc_span *span, u32 spans,
+		       bool centroid, float *x, float *y)
+{
+	for (u32 l = 0; l < spans * USC_SPAN_LANES; l++)
+		usc_gfx_position(gfx, &span[l / USC_SPAN_LANES], l % USC_SPAN_LANES, centroid,
+				 &x[l], &y[l]);
+}

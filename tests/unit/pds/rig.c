@@ -54,9 +54,15 @@ static void rig_fault(void *opaque, const struct gpu_fault *fault)
 	rig->fault = *fault;
 }
 
+static void rig_room(void *opaque)
+{
+	((struct rig *)opaque)->room++;
+}
+
 static const struct pds_ops rig_ops = {
 	.group_done = rig_group_done,
 	.fault = rig_fault,
+	.room = rig_room,
 };
 
 static void make_memory(struct rig *rig)

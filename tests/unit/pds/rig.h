@@ -60,6 +60,7 @@ struct rig {
 	bool begun;		/* a launch that rig_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
 	unsigned int done;	/* group_done that arrived at the PDS's neighbour */
+	unsigned int room;	/* how often it was told of room */
 	unsigned int faults;
 	struct gpu_fault fault;	/* the last one, of either way */
 };

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/* Stages and tasks of the vertex and the pixel data master, for tests. See stage_rig.h. */
+#include "stage_rig.h"
+
+static void task_done(void *opaque, unsigned int core, const struct usc_gfx *gfx)
+{
+	struct stage_owner *owner = opaque;
+
+	assert_false(owner->rig->locked);
+	owner->done[core]++;
+	owner->last = gfx;
+}
+
+static void task_fault(void *opaque, unsigned int core, const struct usc_gfx *gfx,
+		       const struct gpu_fault *fault)
+{
+	struct stage_owner *owner = opaque;
+
+	(void)core;
+	assert_false(owner->rig->locked);
+	owner->faults++;
+	owner->last = gfx;
+	owner->fault = *fault;
+}
+
+static void room(void *opaque, unsigned int core)
+{
+	((struct stage_owner *)opaque)->room[core]++;
+}
+
+static const struct pds_task_ops ops = {
+	.task_done = task_done, .task_fault = task_fault, .room = room,
+};
+
+void stage_own(struct rig *rig, enum pds_dm dm, struct stage_owner *owner)
+{
+	*owner = (struct stage_owner){ .rig = rig };
+	pds_set_task_ops(rig->pds, dm, &ops, owner);
+}
+
+bool stage_load(struct rig *rig, const struct pumice_stage *registers,
+		const struct pds_stage_limits *limits, const struct pumice_pds_insn *insns,
+		u16 count, struct pds_stage *stage)
+{
+	struct pumice_stage state = *registers;
+	struct mmu_tlb tlb = { 0 };
+	struct pds_launch launch;
+
+	rig_program(rig, &launch, insns, count);
+	state.pds_addr = RIG_PDS;
+	state.pds_insns = count;
+	return pds_stage_load(rig->pds, &tlb, RIG_CTX, &state, limits, stage, &rig->fault);
+}
+
+u8 *stage_data(struct rig *rig, u64 addr)
+{
+	struct mmu_tlb tlb = { 0 };
+	struct gpu_fault fault;
+	u8 *host = mmu_translate(&rig->mmu, &tlb, RIG_CTX, addr, PUMICE_ACCESS_READ,
+				 PUMICE_UNIT_PDS, &fault);
+
+	assert_non_null(host);
+	return host;
+}

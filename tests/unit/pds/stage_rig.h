@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stages and tasks of the vertex and the pixel data master, for tests: on a rig, with
+ * owners that write down what they are told.
+ */
+#ifndef PUMICE_PDS_STAGE_RIG_H
+#define PUMICE_PDS_STAGE_RIG_H
+
+#include "../../../qemu-device/gpu/pds/gfx.h"
+#include "fake_gfx.h"
+#include "rig.h"
+
+#define ATTR(r, k, n, a, s, e, d) { .opcode = PUMICE_PDS_OP_ATTR, .bank = PUMICE_PDS_BANK_V, \
+	.reg = (r), .kind = (k), .comps = (n), .addr = (a), .stride = (s), .elements = (e), \
+	.divisor = (d) }
+#define COEFF(r, v, n) { .opcode = PUMICE_PDS_OP_COEFF, .bank = PUMICE_PDS_BANK_CF, \
+	.reg = (r), .varying = (v), .comps = (n) }
+#define ITERATE(r, v, n, m) { .opcode = PUMICE_PDS_OP_ITERATE, .bank = PUMICE_PDS_BANK_V, \
+	.reg = (r), .varying = (v), .comps = (n), .mode = PUMICE_USC_ITERATE_##m }
+#define TEXTURE(r, v, m, d, a) { .opcode = PUMICE_PDS_OP_TEXTURE, .bank = PUMICE_PDS_BANK_V, \
+	.reg = (r), .varying = (v), .mode = PUMICE_USC_ITERATE_##m, \
+	.dim = PUMICE_TEXTURE_DIM_##d, .addr = (a) }
+
+/* What the owner of a data master's tasks was told. */
+struct stage_owner {
+	struct rig *rig;
+	unsigned int done[PUMICE_MAX_CORES], room[PUMICE_MAX_CORES], faults;
+	const struct usc_gfx *last;	/* of the last task that was done or faulted */
+	struct gpu_fault fault;
+};
+
+/* Make owner the owner of a data master's tasks. */
+void stage_own(struct rig *rig, enum pds_dm dm, struct stage_owner *owner);
+/* Write the program and load it as a stage of these registers. A fault is left in rig->fault. */
+bool stage_load(struct rig *rig, const struct pumice_stage *registers,
+		const struct pds_stage_limits *limits, const struct pumice_pds_insn *insns,
+		u16 count, struct pds_stage *stage);
+/* Host memory of a 4 KiB page of RIG_DATA. */
+u8 *stage_data(struct rig *rig, u64 addr);
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What PDS programs of fragment tasks write: planes, interpolated varyings, reads
+ * ahead of the program, sources. The model computes each value by itself, in the
+ * operations that hw/isa.xml names, from random planes; positions are those of
+ * fake_gfx.c.
+ */
+#include "stage_rig.h"
+
+#include <string.h>
+
+#define SPANS	19u	/* three waves, the last one not full */
+#define LANES	(SPANS * 4)
+#define PRIMS	5u
+#define VARYINGS 9u
+#define PLANES	(VARYINGS + 2)
+#define STATE_AT (RIG_DATA + 4096 - 16)	/* across pages */
+
+struct fragment_bench {
+	struct rig *rig;
+	struct stage_owner owner;
+	struct pds_stage stage;
+	struct pds_place place;
+	struct mmu_tlb tlb;
+	struct tag tag;
+	struct tsp_plane plane[PRIMS][PLANES];
+	struct pds_prim prim[PRIMS];
+	struct usc_span span[SPANS];
+	struct usc_tile tile;
+	struct usc_gfx gfx;
+	struct pds_fragments in;
+};
+
+static u32 seed = 7;
+
+static u32 rnd(void)
+{
+	seed = seed * 1664525 + 1013904223;
+	return seed >> 8;
+}
+
+static float rnd_float(void)
+{
+	return (float)(s32)(rnd() % 20001 - 10000) / 777.0f;
+}
+
+static void setup(struct fragment_bench *b)
+{
+	u32 i, n;
+
+	memset(b, 0, sizeof(*b));
+	b->rig = rig_create(PUMICE_USCS_PER_CORE, NULL);
+	stage_own(b->rig, PDS_DM_PDM, &b->owner);
+	for (i = 0; i < PRIMS; i++) {
+		for (n = 0; n < PLANES; n++)
+			b->plane[i][n] = (struct tsp_plane){ rnd_float(), rnd_float(), rnd_float() };
+		b->prim[i] = (struct pds_prim){ .plane = b->plane[i], .front = i & 1 };
+	}
+	for (i = 0; i < SPANS; i++) {
+		u16 samples = (u16)rnd();
+
+		b->span[i] = (struct usc_span){
+			.quad = (u8)(rnd() % 256), .prim = (u8)(rnd() % PRIMS), .samples = samples,
+			.covered = samples, .live = samples,
+		};
+	}
+	b->tile = (struct usc_tile){ .words = 4, .samples = 4, .x0 = 96, .y0 = 64, .width = 32,
+				     .height = 32 };
+	b->gfx = (struct usc_gfx){
+		.stage = USC_STAGE_FRAGMENT, .sample = USC_PIXEL_RATE, .tile = &b->tile,
+		.span = b->span, .spans = SPANS, .coeffs = 14,
+	};
+	b->in = (struct pds_fragments){ .gfx = &b->gfx, .prim = b->prim, .prims = PRIMS,
+					.varyings = VARYINGS };
+}
+
+static bool fill(struct fragment_bench *b, const struct pumice_pds_insn *insns, u16 count,
+		 u32 stage, u32 instances)
+{
+	const struct pumice_stage registers = { .attrs = 12, .temps = 1, .shared = 4,
+						.coeffs = 14 };
+	const struct pds_stage_limits limits = { .stage = (u8)stage, .outputs = 4,
+						 .varyings = VARYINGS };
+	bool ok;
+
+	if (!stage_load(b->rig, &registers, &limits, insns, count, &b->stage))
+		fail_msg("refused: %u", b->rig->fault.fault);
+	assert_int_equal(pds_task_claim(b->rig->pds, PDS_DM_PDM, 0, &b->stage, instances, PRIMS,
+					&b->place, &b->rig->fault), PDS_STARTED);
+	ok = pds_fill_fragments(b->rig->pds, &b->place, &b->stage, &b->in, &b->tag, &b->tlb,
+				&b->rig->fault);
+	if (ok)
+		pds_task_start(b->rig->pds, PDS_DM_PDM, &b->place, &b->stage, &b->gfx);
+	else
+		pds_task_drop(b->rig->pds, PDS_DM_PDM, &b->place);
+	return ok;
+}
+
+static void finish(struct fragment_bench *b)
+{
+	rig_finish_all(b->rig);
+	pds_stage_drop(b->rig->pds, &b->stage);
+}
+
+static u32 reg(struct fragment_bench *b, u32 instance, u32 n)
+{
+	return fake_usc_attr(b->rig->usc[b->place.usc], b->place.group, instance, n);
+}
+
+static u32 bits(float value)
+{
+	u32 word;
+
+	memcpy(&word, &value, sizeof(word));
+	return word;
+}
+
+/* A plane at a lane; each operation rounds on its own. */
+static float at(const struct fragment_bench *b, u32 lane, u32 plane, bool centroid)
+{
+	const struct usc_span *span = &b->span[lane / 4];
+	const struct tsp_plane *p = &b->plane[span->prim][plane];
+	const float inside_x = centroid ? 0.125f : 0.5f, inside_y = centroid ? 0.875f : 0.5f;
+	volatile float x = (float)(span->quad % 16 * 2 + lane % 2) + inside_x;
+	volatile float y = (float)(span->quad / 16 * 2 + lane % 4 / 2) + inside_y;
+	volatile float ax = p->a * x, by = p->b * y, sum = ax + by;
+
+	return sum + p->c;
+}
+
+static void planes_go_to_the_coefficients_of_each_primitive(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		COEFF(1, 7, 2), COEFF(8, 64, 2), TASK, END,
+	};
+	struct fragment_bench b;
+	u32 prim, n;
+
+	(void)state;
+	setup(&b);
+	assert_true(fill(&b, insns, 4, USC_STAGE_FRAGMENT, LANES));
+	for (prim = 0; prim < PRIMS; prim++) {
+		for (n = 0; n < 14; n++) {
+			const u32 first = n >= 8 ? 8 : 1;	/* register of an instruction */
+			const struct tsp_plane *p =
+				&b.plane[prim][(n >= 8 ? VARYINGS : 7) + (n + 3 - first) / 3 - 1];
+			const u32 part = (n + 3 - first) % 3;
+			u32 want = bits(part == 0 ? p->a : part == 1 ? p->b : p->c);
+
+			if (n == 0 || n == 7)	/* nobody writes these */
+				want = 0;
+			assert_int_equal(fake_usc_coeff(b.rig->usc[b.place.usc], b.place.group, 0,
+							prim * 14 + n), want);
+		}
+	}
+	finish(&b);
+	rig_destroy(b.rig);
+}
+
+static void varyings_are_interpolated_in_every_mode(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		ITERATE(0, 0, 3, LINEAR), ITERATE(3, 5, 4, PERSPECTIVE),
+		ITERATE(7, 2, 1, LINEAR_CENTROID), ITERATE(8, 3, 2, PERSPECTIVE_CENTROID),
+		ITERATE(10, 64, 2, LINEAR), TASK, END,
+	};
+	struct fragment_bench b;
+	u32 lane, n;
+
+	(void)state;
+	setup(&b);
+	assert_true(fill(&b, insns, 7, USC_STAGE_FRAGMENT, LANES));
+	for (lane = 0; lane < LANES; lane++) {
+		const float rw = at(&b, lane, VARYINGS, false);
+		const float centroid_rw = at(&b, lane, VARYINGS, true);
+
+		for (n = 0; n < 3; n++)
+			assert_int_equal(reg(&b, lane, n), bits(at(&b, lane, n, false)));
+		for (n = 0; n < 4; n++)
+			assert_int_equal(reg(&b, lane, 3 + n), bits(at(&b, lane, 5 + n, false) / rw));
+		assert_int_equal(reg(&b, lane, 7), bits(at(&b, lane, 2, true)));
+		for (n = 0; n < 2; n++)
+			assert_int_equal(reg(&b, lane, 8 + n),
+					 bits(at(&b, lane, 3 + n, true) / centroid_rw));
+		assert_int_equal(reg(&b, lane, 10), bits(rw));
+		assert_int_equal(reg(&b, lane, 11), bits(at(&b, lane, VARYINGS + 1, false)));
+	}
+	finish(&b);
+	rig_destroy(b.rig);
+}
+
+/* To 16 significant bits, nearest, ties to even: by way of whole numbers. */
+static float short_float(float value)
+{
+	double scale = 1, v = value < 0 ? -(double)value : value;
+	u64 whole;
+
+	if (v == 0)
+		return value;
+	for (; v * scale >= 65536; scale /= 2)
+		;
+	for (; v * scale < 32768; scale *= 2)
+		;
+	v *= scale;
+	whole = (u64)v;
+	if (v - (double)whole > 0.5 || (v - (double)whole == 0.5 && whole & 1))
+		whole++;
+	v = (double)whole / scale;
+	return (float)(value < 0 ? -v : v);
+}
+
+static void reads_ahead_get_coordinates_of_24_bits(void **state)
+{
+	static const u8 dims[] = { PUMICE_TEXTURE_DIM_1D, PUMICE_TEXTURE_DIM_2D,
+				   PUMICE_TEXTURE_DIM_3D, PUMICE_TEXTURE_DIM_CUBE_ARRAY };
+	static const u8 rows[] = { 1, 2, 3, 4 };
+	struct fragment_bench b;
+	u32 mode, dim, lane, n;
+
+	(void)state;
+	setup(&b);
+	for (n = 0; n < 48; n++)
+		b.rig->data[STATE_AT - RIG_DATA + n] = (u8)(n * 3);
+	for (mode = 0; mode < PUMICE_USC_ITERATE_COUNT; mode++) {
+		for (dim = 0; dim < 4; dim++) {
+			struct pumice_pds_insn insns[] = {
+				TEXTURE(4, 1, LINEAR, 2D, STATE_AT), TASK, END,
+			};
+
+			insns[0].mode = (u8)mode;
+			insns[0].dim = dims[dim];
+			b.tag.rows = rows[dim];
+			b.tag.reads = 0;
+			assert_true(fill(&b, insns, 3, USC_STAGE_FRAGMENT, LANES));
+			assert_int_equal(b.tag.reads, 3);
+			assert_int_equal(b.tag.request.op, PUMICE_USC_OP_SAMPLE);
+			assert_int_equal(b.tag.request.dim, dims[dim]);
+			assert_int_equal(b.tag.request.ctx, RIG_CTX);
+			assert_true(b.tag.request.spans);
+			assert_int_equal(b.tag.request.lanes, (1u << LANES % 32) - 1);
+			assert_memory_equal(b.tag.state, b.rig->data + (STATE_AT - RIG_DATA), 48);
+			for (lane = 0; lane < LANES; lane++) {
+				for (n = 0; n < 4; n++) {
+					float want = short_float(at(&b, lane, 1 + n, mode >= 2));
+
+					if (mode & 1)
+						want /= short_float(at(&b, lane, VARYINGS, mode >= 2));
+					assert_int_equal(reg(&b, lane, 4 + n),
+							 n < rows[dim] ? bits(want) : 0);
+				}
+			}
+			finish(&b);
+		}
+	}
+	rig_destroy(b.rig);
+}
+
+static void a_read_that_faults_stops_the_task(void **state)
+{
+	struct pumice_pds_insn insns[] = {
+		LDI(V, 0, 1), TEXTURE(4, 1, LINEAR, 2D, STATE_AT), TASK, END,
+	};
+	struct fragment_bench b;
+
+	(void)state;
+	setup(&b);
+	b.tag.rows = 2;
+	b.tag.faults = true;
+	assert_false(fill(&b, insns, 4, USC_STAGE_FRAGMENT, LANES));
+	assert_int_equal(b.rig->fault.fault, PUMICE_FAULT_TAG_STATE);
+	assert_int_equal(b.rig->fault.pc, 1);
+	assert_int_equal(b.rig->fault.usc, b.place.usc);
+	finish(&b);
+	b.tag.faults = false;
+	insns[1].addr = RIG_DATA + RIG_DATA_BYTES - 44;
+	assert_false(fill(&b, insns, 4, USC_STAGE_FRAGMENT, LANES));
+	assert_int_equal(b.rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(b.rig->fault.unit, PUMICE_UNIT_PDS);
+	assert_int_equal(b.rig->fault.addr, RIG_DATA + RIG_DATA_BYTES);
+	assert_int_equal(b.rig->fault.pc, 1);
+	finish(&b);
+	rig_destroy(b.rig);
+}
+
+static void sources_tell_of_the_pixel(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		MOV(V, 0, FRAG_X), MOV(V, 1, FRAG_Y), MOV(V, 2, FRAG_Z), MOV(V, 3, FRAG_W),
+		MOV(V, 4, FRONT), MOV(V, 5, SAMPLE), MOV(V, 6, COVERAGE), TASK, END,
+	};
+	struct fragment_bench b;
+	u32 lane, rate;
+
+	(void)state;
+	setup(&b);
+	for (rate = 0; rate < 2; rate++) {
+		b.gfx.sample = rate ? 3 : USC_PIXEL_RATE;
+		assert_true(fill(&b, insns, 9, USC_STAGE_FRAGMENT, LANES));
+		for (lane = 0; lane < LANES; lane++) {
+			const struct usc_span *span = &b.span[lane / 4];
+
+			assert_int_equal(reg(&b, lane, 0), 96 + span->quad % 16 * 2 + lane % 2);
+			assert_int_equal(reg(&b, lane, 1), 64 + span->quad / 16 * 2 + lane % 4 / 2);
+			assert_int_equal(reg(&b, lane, 2), bits(at(&b, lane, VARYINGS + 1, false)));
+			assert_int_equal(reg(&b, lane, 3), bits(at(&b, lane, VARYINGS, false)));
+			assert_int_equal(reg(&b, lane, 4), span->prim & 1);
+			assert_int_equal(reg(&b, lane, 5), rate ? 3 : 0);
+			assert_int_equal(reg(&b, lane, 6), span->samples >> lane % 4 * 4 & 15);
+			assert_int_equal(reg(&b, lane, 7), 0);
+		}
+		finish(&b);
+	}
+	rig_destroy(b.rig);
+}
+
+/* The end of a tile: one instance, no primitive. */
+static void a_task_of_a_tile_may_have_one_instance(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		DMA(SH, 0, 4, RIG_DATA, 0), MOV(V, 0, FRAG_X), TASK, END,
+	};
+	struct fragment_bench b;
+
+	(void)state;
+	setup(&b);
+	b.gfx.stage = USC_STAGE_TILE;
+	b.gfx.spans = 1;
+	b.span[0] = (struct usc_span){ .samples = 1 };
+	memset(b.rig->data, 0x42, 16);
+	assert_true(fill(&b, insns, 4, USC_STAGE_TILE, 1));
+	assert_int_equal(reg(&b, 0, 0), 96);
+	assert_int_equal(fake_usc_shared(b.rig->usc[b.place.usc], b.place.group, 0, 3), 0x42424242);
+	finish(&b);
+	rig_destroy(b.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(planes_go_to_the_coefficients_of_each_primitive),
+		cmocka_unit_test(varyings_are_interpolated_in_every_mode),
+		cmocka_unit_test(reads_ahead_get_coordinates_of_24_bits),
+		cmocka_unit_test(a_read_that_faults_stops_the_task),
+		cmocka_unit_test(sources_tell_of_the_pixel),
+		cmocka_unit_test(a_task_of_a_tile_may_have_one_instance),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which operations and sources the programs of each data master have, and what else
+ * is refused of them. The table of who has what is written down here once more,
+ * by name.
+ */
+#include "stage_rig.h"
+
+#include <string.h>
+
+#define SHARED	16u
+#define ATTRS	20u
+#define COEFFS	12u
+#define VARYINGS 10u
+
+#define COMPUTE	(1u << USC_STAGE_COMPUTE)
+#define VERTEX	(1u << USC_STAGE_VERTEX)
+#define FRAGMENT (1u << USC_STAGE_FRAGMENT)
+#define TILE	(1u << USC_STAGE_TILE)
+#define ALL	(COMPUTE | VERTEX | FRAGMENT | TILE)
+
+struct insn_case {
+	const char *what;
+	struct pumice_pds_insn insn;
+	u32 stages;		/* that have it */
+	enum pumice_fault fault;	/* there; 0: it is allowed */
+};
+
+static const struct insn_case cases[] = {
+	{ "ldi sh", LDI(SH, SHARED - 1, 1), ALL, 0 },
+	{ "ldi v", LDI(V, ATTRS - 1, 1), ALL, 0 },
+	{ "ldi cf", LDI(CF, 0, 1), COMPUTE, 0 },
+	{ "dma sh", DMA(SH, 0, SHARED, RIG_DATA, 0), ALL, 0 },
+	{ "dma v", DMA(V, 0, 2, RIG_DATA, 8), COMPUTE | VERTEX, 0 },
+	{ "dma cf", DMA(CF, 0, 2, RIG_DATA, 0), COMPUTE, 0 },
+	{ "mov group_x", MOV(SH, 0, GROUP_X), COMPUTE, 0 },
+	{ "mov task", MOV(V, 0, TASK), COMPUTE, 0 },
+	{ "mov local_x", MOV(V, 0, LOCAL_X), COMPUTE, 0 },
+	{ "mov global_z", MOV(V, 0, GLOBAL_Z), COMPUTE, 0 },
+	{ "mov vertex", MOV(V, ATTRS - 1, VERTEX), VERTEX, 0 },
+	{ "mov instance_id", MOV(V, 0, INSTANCE), VERTEX, 0 },
+	{ "mov frag_x", MOV(V, 0, FRAG_X), FRAGMENT | TILE, 0 },
+	{ "mov frag_y", MOV(V, 0, FRAG_Y), FRAGMENT | TILE, 0 },
+	{ "mov sample", MOV(V, 0, SAMPLE), FRAGMENT | TILE, 0 },
+	{ "mov frag_z", MOV(V, 0, FRAG_Z), FRAGMENT, 0 },
+	{ "mov frag_w", MOV(V, 0, FRAG_W), FRAGMENT, 0 },
+	{ "mov front", MOV(V, 0, FRONT), FRAGMENT, 0 },
+	{ "mov coverage", MOV(V, 0, COVERAGE), FRAGMENT, 0 },
+	{ "attr", ATTR(ATTRS - 4, PUMICE_ATTR_KIND_F32, 4, RIG_DATA, 16, 9, 0), VERTEX, 0 },
+	{ "attr odd address", ATTR(0, PUMICE_ATTR_KIND_SINT10_2, 1, 0x10001, 3, ~0u, 255), VERTEX, 0 },
+	{ "coeff", COEFF(0, VARYINGS - 4, 4), FRAGMENT, 0 },
+	{ "coeff of 1/w and depth", COEFF(6, 64, 2), FRAGMENT, 0 },
+	{ "iterate", ITERATE(ATTRS - 4, VARYINGS - 4, 4, PERSPECTIVE), FRAGMENT, 0 },
+	{ "iterate depth", ITERATE(0, 65, 1, LINEAR), FRAGMENT, 0 },
+	{ "texture", TEXTURE(ATTRS - 4, VARYINGS - 2, PERSPECTIVE_CENTROID, 2D, RIG_DATA), FRAGMENT, 0 },
+
+	{ "vertex to sh", MOV(SH, 0, VERTEX), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "instance_id to sh", MOV(SH, 0, INSTANCE), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "front to sh", MOV(SH, 0, FRONT), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "vertex beyond", MOV(V, ATTRS, VERTEX), VERTEX, PUMICE_FAULT_PDS_REGISTER },
+	{ "attr beyond", ATTR(ATTRS - 3, 0, 1, RIG_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_REGISTER },
+	{ "attr of none", ATTR(0, 0, 0, RIG_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "attr of five", ATTR(0, 0, 5, RIG_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "coeff beyond", COEFF(COEFFS - 2, 0, 1), FRAGMENT, PUMICE_FAULT_PDS_REGISTER },
+	{ "coeff of none", COEFF(0, 0, 0), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "coeff past the varyings", COEFF(0, VARYINGS - 1, 2), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "coeff 66", COEFF(0, 66, 1), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "coeff past depth", COEFF(0, 65, 2), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "coeff 63", COEFF(0, 63, 1), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "iterate beyond", ITERATE(ATTRS - 1, 0, 2, LINEAR), FRAGMENT, PUMICE_FAULT_PDS_REGISTER },
+	{ "iterate of five", ITERATE(0, 0, 5, LINEAR), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "iterate past the varyings", ITERATE(0, VARYINGS, 1, LINEAR), FRAGMENT,
+	  PUMICE_FAULT_PDS_SOURCE },
+	{ "texture beyond", TEXTURE(ATTRS - 3, 0, LINEAR, 2D, RIG_DATA), FRAGMENT,
+	  PUMICE_FAULT_PDS_REGISTER },
+	{ "texture past the varyings", TEXTURE(0, VARYINGS - 2, LINEAR, 3D, RIG_DATA), FRAGMENT,
+	  PUMICE_FAULT_PDS_SOURCE },
+	{ "texture of 1/w", TEXTURE(0, 64, LINEAR, 1D, RIG_DATA), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "texture state askew", TEXTURE(0, 0, LINEAR, 2D, RIG_DATA + 2), FRAGMENT,
+	  PUMICE_FAULT_PDS_DMA },
+	{ "texture state at the end", TEXTURE(0, 0, LINEAR, 2D, (1ull << 40) - 44), FRAGMENT,
+	  PUMICE_FAULT_PDS_DMA },
+};
+
+static void each_stage_has_its_operations_and_no_others(void **state)
+{
+	struct pds_program_limits limits = {
+		.shared = SHARED, .attrs = ATTRS, .coeffs = COEFFS, .instances = 128,
+		.varyings = VARYINGS,
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (limits.stage = 0; limits.stage <= USC_STAGE_TILE; limits.stage++) {
+			const bool has = cases[i].stages >> limits.stage & 1;
+			struct pumice_pds_insn out;
+			u32 words[PUMICE_PDS_WORDS];
+			enum pumice_fault got;
+
+			pumice_pds_pack(words, &cases[i].insn);
+			got = pds_decode(words, &limits, &out);
+			if (got != (has ? cases[i].fault : PUMICE_FAULT_PDS_STAGE))
+				fail_msg("%s in stage %u: fault %u", cases[i].what, limits.stage, got);
+		}
+	}
+}
+
+static void banks_of_graphics_operations_are_fixed(void **state)
+{
+	const struct pds_program_limits vertex = {
+		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .stage = USC_STAGE_VERTEX,
+	};
+	const struct pds_program_limits fragment = {
+		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .stage = USC_STAGE_FRAGMENT,
+		.varyings = VARYINGS,
+	};
+	struct pumice_pds_insn insn[4] = {
+		ATTR(0, 0, 1, RIG_DATA, 4, 9, 0), COEFF(0, 0, 1), ITERATE(0, 0, 1, LINEAR),
+		TEXTURE(0, 0, LINEAR, 1D, RIG_DATA),
+	};
+	static const u8 bank[4] = { PUMICE_PDS_BANK_V, PUMICE_PDS_BANK_CF, PUMICE_PDS_BANK_V,
+				    PUMICE_PDS_BANK_V };
+	u32 i, b, words[PUMICE_PDS_WORDS];
+	struct pumice_pds_insn out;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		for (b = 0; b <= PUMICE_PDS_BANK_CF; b++) {
+			insn[i].bank = (u8)b;
+			pumice_pds_pack(words, &insn[i]);
+			assert_int_equal(pds_decode(words, i ? &fragment : &vertex, &out),
+					 b == bank[i] ? 0 : PUMICE_FAULT_PDS_REGISTER);
+		}
+	}
+}
+
+static void a_stage_is_loaded_with_its_limits(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { LDI(SH, 1, 5), TASK, END };
+	const struct pumice_stage registers = { .shared = 2, .attrs = 3, .temps = 4, .coeffs = 9 };
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_FRAGMENT, .outputs = 7, .vo = 0,
+						 .varyings = 3 };
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_stage stage;
+
+	(void)state;
+	assert_true(stage_load(rig, &registers, &limits, insns, 3, &stage));
+	assert_int_equal(stage.stage, USC_STAGE_FRAGMENT);
+	assert_int_equal(stage.code_addr, RIG_CODE);
+	assert_int_equal(stage.code->limits.stage, USC_STAGE_FRAGMENT);
+	assert_int_equal(stage.code->limits.outputs, 7);
+	assert_int_equal(stage.code->limits.coeffs, 9);
+	assert_int_equal(stage.code->limits.temps, 4);
+	pds_stage_drop(rig->pds, &stage);
+	pds_stage_drop(rig->pds, &stage);	/* once more does no harm */
+	rig_destroy(rig);
+}
+
+static void a_stage_that_can_never_fit_is_refused(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { TASK, END };
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_FRAGMENT };
+	static const struct pumice_stage bad[] = {
+		{ .temps = 249 }, { .attrs = 249 }, { .shared = 4097 }, { .coeffs = 1024 },
+		/* 4 waves of 248 rows in stores of 512 rows; 600 words in one of 512. */
+		{ .temps = 248 }, { .shared = 300, .coeffs = 300 },
+	};
+	static const struct rig_stores small = { 512 * 128, 512 * 4, 4096 };
+	struct rig *rig = rig_create(1, &small);
+	struct pds_stage stage;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_false(stage_load(rig, &bad[i], &limits, insns, 2, &stage));
+		rig_expect_fault(rig, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, RIG_PDS, 0);
+	}
+	rig_destroy(rig);
+}
+
+static void bad_programs_are_refused_by_address(void **state)
+{
+	static const struct pumice_pds_insn no_task[] = { LDI(SH, 0, 1), END };
+	static const struct pumice_pds_insn wrong[] = { TASK, MOV(V, 0, FRAG_X), END };
+	static const struct pumice_pds_insn far[] = {
+		{ .opcode = PUMICE_PDS_OP_TASK, .addr = 0x90000000, .insns = 1 }, END,
+	};
+	const struct pumice_stage registers = { .shared = 1, .attrs = 1 };
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX };
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_stage stage;
+
+	(void)state;
+	assert_false(stage_load(rig, &registers, &limits, no_task, 2, &stage));
+	rig_expect_fault(rig, PUMICE_FAULT_PDS_NO_TASK, PUMICE_UNIT_PDS, RIG_PDS + 16, 1);
+	assert_false(stage_load(rig, &registers, &limits, wrong, 3, &stage));
+	rig_expect_fault(rig, PUMICE_FAULT_PDS_STAGE, PUMICE_UNIT_PDS, RIG_PDS + 16, 1);
+	assert_false(stage_load(rig, &registers, &limits, far, 2, &stage));
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(rig->fault.addr, 0x90000000);
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_stage_has_its_operations_and_no_others),
+		cmocka_unit_test(banks_of_graphics_operations_are_fixed),
+		cmocka_unit_test(a_stage_is_loaded_with_its_limits),
+		cmocka_unit_test(a_stage_that_can_never_fit_is_refused),
+		cmocka_unit_test(bad_programs_are_refused_by_address),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

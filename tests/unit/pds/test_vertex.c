@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What PDS programs of vertex tasks write: attributes of every kind, size and
+ * alignment against a model that takes them apart bit by bit in f64, bounds,
+ * divisors, sources, bursts, and what is left zero.
+ */
+#include "stage_rig.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INSTANCES 75u	/* three waves, the last one not full */
+#define GARBAGE	0x13579bdfu
+
+struct vertex_bench {
+	struct rig *rig;
+	struct stage_owner owner;
+	struct pds_stage stage;
+	struct pds_place place;
+	struct mmu_tlb tlb;
+	u32 vertex[INSTANCES];
+	struct pds_vertices in;
+};
+
+static u32 seed = 1;
+
+static u32 rnd(void)
+{
+	seed = seed * 1664525 + 1013904223;
+	return seed >> 8;
+}
+
+static void setup(struct vertex_bench *b)
+{
+	u32 i;
+
+	memset(b, 0, sizeof(*b));
+	b->rig = rig_create(PUMICE_USCS_PER_CORE, NULL);
+	stage_own(b->rig, PDS_DM_VDM, &b->owner);
+	for (i = 0; i < RIG_DATA_BYTES; i++)
+		b->rig->data[i] = (u8)rnd();
+	for (i = 0; i < INSTANCES; i++)
+		b->vertex[i] = rnd() % 200;
+	b->in = (struct pds_vertices){ .vertex = b->vertex, .instance = 1000, .base_instance = 990,
+				       .count = INSTANCES };
+}
+
+/* Fill one task by a program; its registers can be read until finish(). */
+static bool fill(struct vertex_bench *b, const struct pumice_pds_insn *insns, u16 count)
+{
+	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
+	bool ok;
+
+	if (!stage_load(b->rig, &registers, &limits, insns, count, &b->stage))
+		fail_msg("refused: %u", b->rig->fault.fault);
+	assert_int_equal(pds_task_claim(b->rig->pds, PDS_DM_VDM, 0, &b->stage, INSTANCES, 1,
+					&b->place, &b->rig->fault), PDS_STARTED);
+	ok = pds_fill_vertices(b->rig->pds, &b->place, &b->stage, &b->in, &b->tlb, &b->rig->fault);
+	if (ok)
+		pds_task_start(b->rig->pds, PDS_DM_VDM, &b->place, &b->stage, NULL);
+	else
+		pds_task_drop(b->rig->pds, PDS_DM_VDM, &b->place);
+	return ok;
+}
+
+static void finish(struct vertex_bench *b)
+{
+	rig_finish_all(b->rig);
+	pds_stage_drop(b->rig->pds, &b->stage);
+}
+
+static u32 reg(struct vertex_bench *b, u32 instance, u32 n)
+{
+	return fake_usc_attr(b->rig->usc[b->place.usc], b->place.group, instance, n);
+}
+
+/* Bits from bit on, low ones first. */
+static u64 take(const u8 *bytes, u32 bit, u32 width)
+{
+	u64 value = 0;
+	u32 i;
+
+	for (i = 0; i < width; i++)
+		value |= (u64)(bytes[(bit + i) / 8] >> (bit + i) % 8 & 1) << i;
+	return value;
+}
+
+static s64 with_sign(u64 value, u32 width)
+{
+	return value >> (width - 1) ? (s64)value - ((s64)1 << width) : (s64)value;
+}
+
+static u32 as_bits(double value)
+{
+	float f = (float)value;
+	u32 bits;
+
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+
+static double half(u64 h)
+{
+	const double sign = h >> 15 ? -1 : 1;
+	const int exponent = (int)(h >> 10 & 31);
+	const double mantissa = (double)(h & 1023);
+
+	if (exponent == 31)
+		return h & 1023 ? NAN : sign * INFINITY;
+	return sign * (exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24));
+}
+
+enum number { FLOATING, UNORM, SNORM, UINT, SINT };
+
+/* What each kind is: how numbers are held and how wide they are; 0 for 10, 10, 10, 2. */
+static const struct {
+	enum number number;
+	u32 width;
+} kinds[PUMICE_ATTR_KIND_COUNT] = {
+	[PUMICE_ATTR_KIND_F32] = { FLOATING, 32 }, [PUMICE_ATTR_KIND_F16] = { FLOATING, 16 },
+	[PUMICE_ATTR_KIND_UNORM8] = { UNORM, 8 }, [PUMICE_ATTR_KIND_SNORM8] = { SNORM, 8 },
+	[PUMICE_ATTR_KIND_UINT8] = { UINT, 8 }, [PUMICE_ATTR_KIND_SINT8] = { SINT, 8 },
+	[PUMICE_ATTR_KIND_UNORM16] = { UNORM, 16 }, [PUMICE_ATTR_KIND_SNORM16] = { SNORM, 16 },
+	[PUMICE_ATTR_KIND_UINT16] = { UINT, 16 }, [PUMICE_ATTR_KIND_SINT16] = { SINT, 16 },
+	[PUMICE_ATTR_KIND_UINT32] = { UINT, 32 }, [PUMICE_ATTR_KIND_SINT32] = { SINT, 32 },
+	[PUMICE_ATTR_KIND_UNORM10_2] = { UNORM, 0 }, [PUMICE_ATTR_KIND_SNORM10_2] = { SNORM, 0 },
+	[PUMICE_ATTR_KIND_UINT10_2] = { UINT, 0 }, [PUMICE_ATTR_KIND_SINT10_2] = { SINT, 0 },
+};
+
+/* Component comp of an element of so many. */
+static u32 model(u32 kind, u32 comps, u32 comp, const u8 *bytes)
+{
+	const enum number number = kinds[kind].number;
+	u32 width = kinds[kind].width, bit = comp * width;
+	u64 raw;
+	double value;
+
+	if (comp >= comps)
+		return comp < 3 ? 0 : number == UINT || number == SINT ? 1 : as_bits(1);
+	if (!width) {
+		width = comp == 3 ? 2 : 10;
+		bit = comp * 10;
+	}
+	raw = take(bytes, bit, width);
+	switch (number) {
+	case FLOATING:
+		return width == 32 ? (u32)raw : as_bits(half(raw));
+	case UNORM:
+		return as_bits((double)raw / (double)((1ull << width) - 1));
+	case SNORM:
+		value = (double)with_sign(raw, width) / (double)((1ull << (width - 1)) - 1);
+		return as_bits(value < -1 ? -1 : value);
+	case UINT:
+		return (u32)raw;
+	default:
+		return (u32)with_sign(raw, width);
+	}
+}
+
+static bool is_nan(u32 word)
+{
+	return (word & 0x7fffffff) > 0x7f800000;
+}
+
+/* All of an attribute's registers against the model. */
+static void check_attr(struct vertex_bench *b, const struct pumice_pds_insn *insn)
+{
+	u32 i, comp;
+
+	for (i = 0; i < INSTANCES; i++) {
+		u64 n = insn->divisor ? 990u + 10u / insn->divisor : b->vertex[i];
+		u8 zero[16] = { 0 };
+		const u8 *bytes = n < insn->elements ?
+				  b->rig->data + (insn->addr - RIG_DATA) + n * insn->stride : zero;
+
+		for (comp = 0; comp < 4; comp++) {
+			u32 want = model(insn->kind, insn->comps, comp, bytes);
+			u32 got = reg(b, i, insn->reg + comp);
+
+			if (got != want && !(is_nan(got) && is_nan(want)))
+				fail_msg("kind %u comps %u comp %u instance %u: 0x%x, not 0x%x",
+					 insn->kind, insn->comps, comp, i, got, want);
+		}
+	}
+}
+
+static void every_kind_and_size_is_converted(void **state)
+{
+	static const u16 strides[] = { 0, 1, 7, 12, 16, 33 };
+	struct vertex_bench b;
+	u32 kind, comps, stride;
+
+	(void)state;
+	setup(&b);
+	for (kind = 0; kind < PUMICE_ATTR_KIND_COUNT; kind++) {
+		for (comps = 1; comps <= 4; comps++) {
+			for (stride = 0; stride < 6; stride++) {
+				struct pumice_pds_insn insns[] = {
+					ATTR(8, (u8)kind, (u8)comps, RIG_DATA + rnd() % 64,
+					     strides[stride], 200 - rnd() % 30, 0),
+					TASK, END,
+				};
+
+				assert_true(fill(&b, insns, 3));
+				check_attr(&b, &insns[0]);
+				finish(&b);
+			}
+		}
+	}
+	rig_destroy(b.rig);
+}
+
+/* Every f16 and every 16-bit number, 8-bit ones with them. */
+static void every_number_is_converted(void **state)
+{
+	static const u8 wide[] = { PUMICE_ATTR_KIND_F16, PUMICE_ATTR_KIND_UNORM16,
+				   PUMICE_ATTR_KIND_SNORM16, PUMICE_ATTR_KIND_SINT16 };
+	struct vertex_bench b;
+	u32 kind, first, i;
+
+	(void)state;
+	setup(&b);
+	for (kind = 0; kind < sizeof(wide); kind++) {
+		struct pumice_pds_insn insns[] = {
+			ATTR(0, wide[kind], 4, RIG_DATA, 8, INSTANCES, 0), TASK, END,
+		};
+
+		for (first = 0; first < 65536; first += INSTANCES * 4) {
+			for (i = 0; i < INSTANCES * 4; i++) {
+				u16 value = (u16)(first + i);
+
+				memcpy(b.rig->data + 2 * i, &value, 2);
+			}
+			for (i = 0; i < INSTANCES; i++)
+				b.vertex[i] = i;
+			assert_true(fill(&b, insns, 3));
+			check_attr(&b, &insns[0]);
+			finish(&b);
+		}
+	}
+	rig_destroy(b.rig);
+}
+
+/* The element that crosses a page is read from both; nothing behind the last element is touched. */
+static void elements_may_lie_across_pages_and_at_the_end_of_memory(void **state)
+{
+	struct vertex_bench b;
+	u32 i, kind;
+
+	(void)state;
+	setup(&b);
+	for (kind = 0; kind < 2; kind++) {
+		const u32 bytes = kind ? 8 : 16;	/* f16 and f32, four each */
+		const u32 stride = kind ? 9 : 17;
+		const u64 addr = RIG_DATA + RIG_DATA_BYTES - bytes - stride * 299;
+		struct pumice_pds_insn insns[] = {
+			ATTR(4, (u8)kind, 4, addr, (u16)stride, 300, 0), TASK, END,
+		};
+
+		for (i = 0; i < INSTANCES; i++)
+			b.vertex[i] = i * 4 + 3 + (i == 0);
+		b.vertex[7] = 300;	/* one beyond the array, where nothing is mapped */
+		b.vertex[8] = UINT32_MAX;
+		assert_true(fill(&b, insns, 3));
+		check_attr(&b, &insns[0]);
+		finish(&b);
+	}
+	rig_destroy(b.rig);
+}
+
+static void a_fault_says_where_and_which_instruction(void **state)
+{
+	struct vertex_bench b;
+	struct pumice_pds_insn insns[] = {
+		LDI(V, 0, 1), ATTR(4, PUMICE_ATTR_KIND_F32, 4, RIG_DATA, 4096, UINT32_MAX, 0),
+		TASK, END,
+	};
+
+	(void)state;
+	setup(&b);
+	memset(b.vertex, 0, sizeof(b.vertex));
+	b.vertex[40] = RIG_DATA_BYTES / 4096;
+	assert_false(fill(&b, insns, 4));
+	rig_expect_fault(b.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
+			 RIG_DATA + RIG_DATA_BYTES, 1);
+	finish(&b);
+	/* Half of the element is there. */
+	insns[1].addr = RIG_DATA + RIG_DATA_BYTES - 8;
+	memset(b.vertex, 0, sizeof(b.vertex));
+	assert_false(fill(&b, insns, 4));
+	rig_expect_fault(b.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
+			 RIG_DATA + RIG_DATA_BYTES, 1);
+	finish(&b);
+	/* Beyond the address space. */
+	insns[1].addr = (1ull << 40) - 4096;
+	memset(b.vertex, 0xff, sizeof(b.vertex));
+	b.vertex[0] = 1;
+	assert_false(fill(&b, insns, 4));
+	rig_expect_fault(b.rig, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_PDS, 1ull << 40, 1);
+	finish(&b);
+	rig_destroy(b.rig);
+}
+
+static void a_divisor_counts_instances_from_the_base(void **state)
+{
+	struct vertex_bench b;
+	u32 divisor;
+
+	(void)state;
+	setup(&b);
+	for (divisor = 1; divisor < 256; divisor += divisor < 16 ? 1 : 59) {
+		struct pumice_pds_insn insns[] = {
+			ATTR(0, PUMICE_ATTR_KIND_UINT16, 2, RIG_DATA, 4, 996, (u8)divisor), TASK, END,
+		};
+
+		assert_true(fill(&b, insns, 3));
+		check_attr(&b, &insns[0]);
+		finish(&b);
+	}
+	rig_destroy(b.rig);
+}
+
+static void sources_bursts_and_what_nobody_writes(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		MOV(V, 1, VERTEX), MOV(V, 2, INSTANCE), LDI(V, 3, GARBAGE), LDI(SH, 5, GARBAGE + 1),
+		DMA(SH, 0, 4, RIG_DATA + 8, 0), DMA(V, 6, 2, RIG_DATA + 16, 12), TASK, END,
+	};
+	struct vertex_bench b;
+	struct usc *usc;
+	u32 i, n, word;
+
+	(void)state;
+	setup(&b);
+	assert_true(fill(&b, insns, 8));
+	usc = b.rig->usc[b.place.usc];
+	for (i = 0; i < INSTANCES; i++) {
+		for (n = 0; n < 12; n++) {
+			u32 want = n == 1 ? b.vertex[i] : n == 2 ? 1000 : n == 3 ? GARBAGE : 0;
+
+			if (n == 6 || n == 7)
+				memcpy(&want, b.rig->data + 16 + 12 * i + 4 * (n - 6), 4);
+			assert_int_equal(reg(&b, i, n), want);
+		}
+	}
+	for (n = 0; n < 6; n++) {
+		memcpy(&word, b.rig->data + 8 + 4 * n, 4);
+		word = n < 4 ? word : n == 5 ? GARBAGE + 1 : 0;
+		assert_int_equal(fake_usc_shared(usc, b.place.group, 0, n), word);
+	}
+	/* 16 bytes, and two words of each instance, one burst a wave: gaps are not read. */
+	assert_int_equal(rig_counter(b.rig, PUMICE_PERF_PDS_DMA_BYTES), 16 + INSTANCES * 8);
+	finish(&b);
+	rig_destroy(b.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_and_size_is_converted),
+		cmocka_unit_test(every_number_is_converted),
+		cmocka_unit_test(elements_may_lie_across_pages_and_at_the_end_of_memory),
+		cmocka_unit_test(a_fault_says_where_and_which_instruction),
+		cmocka_unit_test(a_divisor_counts_instances_from_the_base),
+		cmocka_unit_test(sources_bursts_and_what_nobody_writes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
