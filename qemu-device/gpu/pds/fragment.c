@@ -59,13 +59,11 @@ static bool perspective(u32 mode)
 static struct positions *positions_of(struct fragments *f, bool centroid)
 {
 	struct positions *at = &f->at[centroid];
-	u32 n;
 
 	if (at->known)
 		return at;
-	for (n = 0; n < f->fill.task->instances; n++)
-		usc_gfx_position(f->in->gfx, span_of(f, n), n % USC_SPAN_LANES, centroid,
-				 &at->x[n], &at->y[n]);
+	usc_gfx_positions(f->in->gfx, span_of(f, 0), (f->fill.task->instances + 3u) / USC_SPAN_LANES,
+			  centroid, at->x, at->y);
 	at->known = true;
 	return at;
 }

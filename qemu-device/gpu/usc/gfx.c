@@ -34,3 +34,32 @@ void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u3
 	*x = (float)(span->quad % quads * 2 + pixel % 2) + (float)x16 / SIXTEENTHS;
 	*y = (float)(span->quad / quads * 2 + pixel / 2) + (float)y16 / SIXTEENTHS;
 }
+
+/* Tiles are as wide as a power of two. */
+void usc_gfx_positions(const struct usc_gfx *gfx, const struct usc_span *span, u32 spans,
+		       bool centroid, float *x, float *y)
+{
+	const struct usc_tile *tile = gfx->tile;
+	u32 across = tile->width / 2u, row = (u32)__builtin_ctz(across), x16 = 8, y16 = 8;
+	float dx, dy;
+
+	if (gfx->sample == USC_PIXEL_RATE && centroid && tile->samples > 1) {
+		for (u32 l = 0; l < spans * USC_SPAN_LANES; l++)
+			usc_gfx_position(gfx, &span[l / USC_SPAN_LANES], l % USC_SPAN_LANES, true,
+					 &x[l], &y[l]);
+		return;
+	}
+	if (gfx->sample != USC_PIXEL_RATE)
+		usc_gfx_sample_position(tile->samples, gfx->sample, &x16, &y16);
+	dx = (float)x16 / SIXTEENTHS;
+	dy = (float)y16 / SIXTEENTHS;
+	for (u32 n = 0; n < spans; n++, x += USC_SPAN_LANES, y += USC_SPAN_LANES) {
+		float left = (float)((span[n].quad & (across - 1)) * 2) + dx;
+		float top = (float)((u32)span[n].quad >> row << 1) + dy;
+
+		x[0] = x[2] = left;
+		x[1] = x[3] = left + 1;
+		y[0] = y[1] = top;
+		y[2] = y[3] = top + 1;
+	}
+}

@@ -79,6 +79,9 @@ struct usc_gfx {
 /* Offset of a lane's sample position from the tile's corner, pixels; for itr and the PDS. */
 void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u32 pixel,
 		      bool centroid, float *x, float *y);
+/* The same of all lanes of some spans, as many as four times that. */
+void usc_gfx_positions(const struct usc_gfx *gfx, const struct usc_span *span, u32 spans,
+		       bool centroid, float *x, float *y);
 /* Position of a sample in its pixel, 1/16 pixel: of 1, 2 or 4 samples (Documentation/precision.rst). */
 void usc_gfx_sample_position(u32 samples, u32 sample, u32 *x16, u32 *y16);
 

@@ -71,11 +71,10 @@ static const vf *positions(struct exec *x, bool centroid)
 	float (*at)[USC_ROW_WORDS] = x->position[centroid];
 
 	if (!(x->positions >> centroid & 1)) {
-		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			u32 n = l / USC_SPAN_LANES;
-
-			usc_gfx_position(x->gfx, &x->span[n < x->spans ? n : 0], l % USC_SPAN_LANES,
-					 centroid, &at[0][l], &at[1][l]);
+		usc_gfx_positions(x->gfx, x->span, x->spans, centroid, at[0], at[1]);
+		for (u32 l = x->spans * USC_SPAN_LANES; l < PUMICE_LANES; l++) {
+			at[0][l] = at[0][l % USC_SPAN_LANES];
+			at[1][l] = at[1][l % USC_SPAN_LANES];
 		}
 		x->positions |= 1u << centroid;
 	}
