@@ -93,7 +93,8 @@ bool rig_read(struct rig *rig, u32 op)
 	pumice_texture_pack(rig->state, &rig->texture);
 	pumice_sampler_pack(rig->state + PUMICE_TEXTURE_WORDS, &rig->sampler);
 	r->op = (u8)op;
-	r->type = model_integer(rig->texture.format) ? PUMICE_USC_TYPE_U32 : PUMICE_USC_TYPE_F32;
+	r->type = rig->texture.format && rig->texture.format < PUMICE_FORMAT_COUNT &&
+		  model_integer(rig->texture.format) ? PUMICE_USC_TYPE_U32 : PUMICE_USC_TYPE_F32;
 	if (op == PUMICE_USC_OP_QUERY_LOD)
 		r->type = PUMICE_USC_TYPE_F32;
 	r->dim = rig->texture.dim;

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Levels of detail and anisotropy, told by a texture whose levels and places have
+ * colours of their own.
+ */
+#include "rig.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pumice_isa_enums.h"
+#include "surface.h"
+
+#define BOUND 1e-4
+
+static u32 as_bits(float f)
+{
+	u32 bits;
+
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+
+/* Every texel of level n holds n. */
+static void fill_levels(struct rig *rig)
+{
+	const struct pumice_surface s = pumice_surface_of_texture(&rig->texture);
+
+	for (u32 n = 0; n < s.levels; n++) {
+		struct pumice_level l = pumice_surface_level(&s, n);
+
+		for (u64 at = 0; at < l.layer_bytes * l.layers; at += 4) {
+			float f = (float)n;
+
+			memcpy(rig->memory + l.offset + at, &f, sizeof(f));
+		}
+	}
+}
+
+/* R32_FLOAT, 64 x 32 with all levels. */
+static void setup(struct rig *rig)
+{
+	rig_setup(rig);
+	rig->texture = (struct pumice_texture){
+		.addr = RIG_VA, .format = PUMICE_FORMAT_R32_FLOAT, .dim = PUMICE_TEXTURE_DIM_2D,
+		.levels = 7, .width = 63, .height = 31, .swizzle_g = 1, .swizzle_b = 2,
+		.swizzle_a = 3,
+	};
+	fill_levels(rig);
+	rig->sampler = (struct pumice_sampler){
+		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
+		.min_lod = as_bits(-100), .max_lod = as_bits(100),
+	};
+	rig->request.spans = true;
+}
+
+/* Coordinates of spans whose differences are given; each span elsewhere. */
+static void set_spans(struct rig *rig, float ux, float vx, float uy, float vy)
+{
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		float x = (float)(l & 1), y = (float)(l >> 1 & 1), base = (float)(l / 4) / 8;
+
+		rig->coord[0][l] = base + x * ux + y * uy;
+		rig->coord[1][l] = base + x * vx + y * vy;
+	}
+}
+
+/* log2 of the longer derivative, in texels. */
+static double model_lod(double ux, double vx, double uy, double vy)
+{
+	return log2(fmax(hypot(ux * 64, vx * 32), hypot(uy * 64, vy * 32)));
+}
+
+static void spans_give_the_level_of_detail(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	for (u32 n = 0; n < 3000; n++) {
+		float scale = ldexpf(1, -(int)rand_below(&rig.seed, 9));
+		float d[4], bias = n % 2 ? rand_float(&rig.seed, -2, 2) : 0;
+		double lod;
+
+		for (u32 i = 0; i < 4; i++)
+			d[i] = rand_float(&rig.seed, -scale, scale);
+		set_spans(&rig, d[0], d[1], d[2], d[3]);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			rig.extra[0][l] = bias;
+		/* What the lanes hold is what f32 made of it. */
+		lod = model_lod(rig.coord[0][29] - rig.coord[0][28], rig.coord[1][29] - rig.coord[1][28],
+				rig.coord[0][30] - rig.coord[0][28], rig.coord[1][30] - rig.coord[1][28]);
+		assert_true(rig_read(&rig, PUMICE_USC_OP_QUERY_LOD));
+		for (u32 l = 28; l < PUMICE_LANES; l++) {
+			assert_true(fabs(rig_result(&rig, 0, l) - lod) < BOUND);
+			assert_true(fabs(rig_result(&rig, 1, l) - lod) < BOUND);
+			assert_true(rig.out[2][l] == 0 && rig.out[3][l] == 0);
+		}
+		assert_true(rig_read(&rig, n % 2 ? PUMICE_USC_OP_SAMPLE_BIAS : PUMICE_USC_OP_SAMPLE));
+		for (u32 l = 28; l < PUMICE_LANES; l++)
+			assert_true(fabs(rig_result(&rig, 0, l) - fmin(fmax(lod + bias, 0), 6)) <
+				    BOUND);
+	}
+	rig_teardown(&rig);
+}
+
+static void given_derivatives_count_lane_by_lane(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	rig.request.spans = false;
+	for (u32 n = 0; n < 1000; n++) {
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			for (u32 i = 0; i < 4; i++)
+				rig.extra[i][l] = rand_float(&rig.seed, -1, 1) *
+						  ldexpf(1, -(int)rand_below(&rig.seed, 9));
+		}
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			double lod = model_lod(rig.extra[0][l], rig.extra[1][l], rig.extra[2][l],
+					       rig.extra[3][l]);
+
+			assert_true(fabs(rig_result(&rig, 0, l) - fmin(fmax(lod, 0), 6)) < BOUND);
+		}
+	}
+	rig_teardown(&rig);
+}
+
+static void the_sampler_biases_and_clamps(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	set_spans(&rig, 4 / 64.0f, 0, 0, 1 / 32.0f);	/* 2 */
+	rig.sampler.lod_bias = as_bits(1.5f);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_QUERY_LOD));
+	assert_true(fabs(rig_result(&rig, 0, 0) - 3.5) < BOUND);
+	rig.sampler.max_lod = as_bits(2.25f);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_QUERY_LOD));
+	assert_true(rig_result(&rig, 0, 0) == 2.25);
+	assert_true(fabs(rig_result(&rig, 1, 0) - 3.5) < BOUND);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(fabs(rig_result(&rig, 0, 0) - 2.25) < BOUND);
+	rig.sampler.max_lod = as_bits(9);
+	rig.sampler.min_lod = as_bits(5.5f);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(fabs(rig_result(&rig, 0, 0) - 5.5) < BOUND);
+	rig.sampler.mip_filter = PUMICE_MIP_FILTER_NEAREST;
+	rig.sampler.min_lod = as_bits(5.25f);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(rig_result(&rig, 0, 0) == 5);
+	rig.sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(rig_result(&rig, 0, 0) == 0);
+	/* Without spans the level of detail is 0 before bias. */
+	rig.sampler.mip_filter = PUMICE_MIP_FILTER_LINEAR;
+	rig.sampler.min_lod = as_bits(-100);
+	rig.request.spans = false;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(rig_result(&rig, 0, 0) == 1.5);
+	rig_teardown(&rig);
+}
+
+/* The span of a cube texture: derivatives of u and v on the lane's face. */
+static void cubes_take_derivatives_on_the_face(void **state)
+{
+	struct rig rig;
+	u32 n, compared = 0;
+
+	(void)state;
+	setup(&rig);
+	rig.texture.dim = PUMICE_TEXTURE_DIM_CUBE;
+	rig.texture.width = rig.texture.height = 31;
+	rig.texture.depth = 5;
+	rig.texture.levels = 6;
+	fill_levels(&rig);
+	rig.request.spans = false;
+	for (n = 0; n < 2000; n++) {
+		double dir[3], dx[3], dy[3], at[3][2], lod;
+		const double h = 1e-5;
+		float size = ldexpf(1, -(int)rand_below(&rig.seed, 6));
+		bool inside = true;
+		u32 face;
+
+		for (u32 a = 0; a < 3; a++) {
+			dir[a] = rig.coord[a][0] = rand_float(&rig.seed, -2, 2);
+			dx[a] = rig.extra[a][0] = rand_float(&rig.seed, -size, size);
+			dy[a] = rig.extra[3 + a][0] = rand_float(&rig.seed, -size, size);
+		}
+		face = model_face(dir, &at[0][0], &at[0][1]);
+		for (u32 side = 1; side < 3; side++) {
+			const double *d = side == 1 ? dx : dy;
+			const double moved[3] = { dir[0] + d[0] * h, dir[1] + d[1] * h,
+						  dir[2] + d[2] * h };
+
+			inside &= model_face(moved, &at[side][0], &at[side][1]) == face;
+		}
+		if (!inside)
+			continue;
+		lod = log2(fmax(hypot(at[1][0] - at[0][0], at[1][1] - at[0][1]),
+				hypot(at[2][0] - at[0][0], at[2][1] - at[0][1])) / h * 32);
+		rig.request.lanes = 1;
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+		assert_true(fabs(rig_result(&rig, 0, 0) - fmin(fmax(lod, 0), 5)) < 1e-3);
+		compared++;
+	}
+	assert_true(compared > n / 2);
+	rig_teardown(&rig);
+}
+
+/* A sample of level 0 as the model has it: bilinear. */
+static double plane_at(const struct rig *rig, u32 level, double u, double v)
+{
+	struct model_read m = rig_model(rig);
+	const double coord[3] = { u, v, 0 };
+
+	m.linear = true;
+	return model_sample(&m, level, 0, coord).c[0];
+}
+
+/*
+ * Anisotropy: as many samples along the longer derivative as it is longer than the
+ * shorter, of the level that their number makes right.
+ */
+static void anisotropy_averages_along_the_longer_derivative(void **state)
+{
+	struct rig rig;
+	u32 compared = 0, n;
+
+	(void)state;
+	setup(&rig);
+	rig_fill(&rig);
+	rig.request.spans = false;
+	for (n = 0; n < 4000; n++) {
+		double x2 = 0, y2 = 0, ratio, steps, lod, sum = 0;
+		const float *major;
+		u32 most = 1 + n % 4;
+
+		rig.sampler.aniso_log2 = (u8)most;
+		for (u32 a = 0; a < 2; a++) {
+			rig.coord[a][0] = rand_float(&rig.seed, -1, 2);
+			rig.extra[a][0] = rand_float(&rig.seed, -0.3f, 0.3f);
+			rig.extra[2 + a][0] = rand_float(&rig.seed, -0.1f, 0.1f);
+			x2 += pow(rig.extra[a][0] * (a ? 32 : 64), 2);
+			y2 += pow(rig.extra[2 + a][0] * (a ? 32 : 64), 2);
+		}
+		major = x2 >= y2 ? rig.extra[0] : rig.extra[2];
+		ratio = fmax(x2, y2) > 1 ? sqrt(fmax(x2, y2) / fmin(x2, y2)) : 1;
+		steps = fmin(ceil(ratio), 1 << most);
+		lod = fmin(fmax(0.5 * log2(fmax(x2, y2)) - log2(steps), 0), 6);
+		if (fabs(ratio - rint(ratio)) < 1e-3)
+			continue;
+		rig.request.lanes = 1;
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+		for (double step = 0; step < steps; step++) {
+			double at = (step + 0.5) / steps - 0.5;
+			double u = rig.coord[0][0] + at * major[0];
+			double v = rig.coord[1][0] + at * major[PUMICE_LANES];
+			double finer = plane_at(&rig, (u32)floor(lod), u, v);
+
+			sum += finer + (plane_at(&rig, (u32)ceil(lod), u, v) - finer) *
+				       (lod - floor(lod));
+		}
+		assert_true(fabs(rig_result(&rig, 0, 0) - sum / steps) < 5e-4);
+		compared++;
+	}
+	assert_true(compared > n / 10 * 9);
+	rig_teardown(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spans_give_the_level_of_detail),
+		cmocka_unit_test(given_derivatives_count_lane_by_lane),
+		cmocka_unit_test(the_sampler_biases_and_clamps),
+		cmocka_unit_test(cubes_take_derivatives_on_the_face),
+		cmocka_unit_test(anisotropy_averages_along_the_longer_derivative),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The texture unit's edges: malformed state, faults, lanes that do not read, and that a
+ * lane's result does not depend on the lanes beside it.
+ */
+#include "rig.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pumice_isa_enums.h"
+#include "surface.h"
+
+#define NAN_BITS 0x7fc00000u
+
+static void setup(struct rig *rig)
+{
+	rig_setup(rig);
+	rig->texture = (struct pumice_texture){
+		.addr = RIG_VA, .format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D,
+		.levels = 1, .width = 15, .height = 15, .swizzle_g = 1, .swizzle_b = 2,
+		.swizzle_a = 3,
+	};
+	rig_fill(rig);
+}
+
+static void assert_state_fault(struct rig *rig, u32 op, const char *what)
+{
+	if (rig_read(rig, op) || rig->fault.fault != PUMICE_FAULT_TAG_STATE)
+		fail_msg("%s: fault %u", what, rig->fault.fault);
+	assert_int_equal(rig->fault.unit, PUMICE_UNIT_TAG);
+	assert_int_equal(rig->fault.addr, 0);
+	assert_int_equal(rig->fault.ctx, RIG_CTX);
+}
+
+static void malformed_textures_are_refused(void **state)
+{
+	struct pumice_texture good;
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	good = rig.texture;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+#define REFUSED(field, value) \
+	do { \
+		rig.texture = good; \
+		rig.texture.field = value; \
+		assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, #field); \
+		assert_state_fault(&rig, PUMICE_USC_OP_FETCH, #field); \
+	} while (0)
+	REFUSED(format, PUMICE_FORMAT_NONE);
+	REFUSED(format, PUMICE_FORMAT_COUNT);
+	REFUSED(layout, 3);
+	REFUSED(dim, 7);
+	REFUSED(levels, 0);
+	REFUSED(levels, 6);
+	REFUSED(width, 8192);
+	REFUSED(height, 8192);
+	REFUSED(depth, 1);
+	REFUSED(stride, 63);
+	REFUSED(stride, 32);
+	REFUSED(swizzle_r, 6);
+	REFUSED(swizzle_g, 6);
+	REFUSED(swizzle_b, 7);
+	REFUSED(swizzle_a, 7);
+#undef REFUSED
+	rig.texture = good;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	rig_teardown(&rig);
+}
+
+/* Every bit that no field has. */
+static void reserved_bits_are_refused(void **state)
+{
+	struct pumice_texture t;
+	struct pumice_sampler s;
+	struct rig rig;
+	u32 refused = 0;
+
+	(void)state;
+	setup(&rig);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	for (u32 bit = 0; bit < TAG_STATE_WORDS * 32; bit++) {
+		u32 words[TAG_STATE_WORDS];
+
+		memcpy(words, rig.state, sizeof(words));
+		words[bit / 32] ^= 1u << bit % 32;
+		if (bit / 32 < PUMICE_TEXTURE_WORDS ?
+		    pumice_texture_unpack(words, &t) == PUMICE_UNPACK_OK :
+		    pumice_sampler_unpack(words + PUMICE_TEXTURE_WORDS, &s) == PUMICE_UNPACK_OK)
+			continue;
+		rig.request.state = words;
+		assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
+		assert_int_equal(rig.fault.fault, PUMICE_FAULT_TAG_STATE);
+		refused++;
+	}
+	assert_int_equal(refused, 4 + 7 + 4 + 20 + 8 + 52 + 32 + 9);
+	rig_teardown(&rig);
+}
+
+static void malformed_samplers_are_refused(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+#define REFUSED(field, value) \
+	do { \
+		rig.sampler = (struct pumice_sampler){ 0 }; \
+		rig.sampler.field = value; \
+		assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, #field); \
+		assert_true(rig_read(&rig, PUMICE_USC_OP_FETCH)); \
+	} while (0)
+	REFUSED(mip_filter, 3);
+	REFUSED(wrap_u, 5);
+	REFUSED(wrap_v, 6);
+	REFUSED(wrap_w, 7);
+	REFUSED(border, 3);
+	REFUSED(aniso_log2, 5);
+	REFUSED(lod_bias, NAN_BITS);
+	REFUSED(min_lod, NAN_BITS | 1u << 31);
+	REFUSED(max_lod, 0x7f800001);
+	REFUSED(texels, true);	/* with REPEAT */
+	REFUSED(compare, true);	/* of an operation that does not */
+#undef REFUSED
+	rig.sampler = (struct pumice_sampler){
+		.texels = true, .wrap_u = PUMICE_WRAP_CLAMP, .wrap_v = PUMICE_WRAP_BORDER,
+	};
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	rig.sampler.mip_filter = PUMICE_MIP_FILTER_NEAREST;
+	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "texels with levels");
+	rig.sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
+	rig.sampler.aniso_log2 = 1;
+	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "texels with anisotropy");
+	rig_teardown(&rig);
+}
+
+static void state_must_suit_the_operation(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	/* Integers are not filtered. */
+	rig.texture.format = PUMICE_FORMAT_RGBA8_UINT;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	rig.sampler.min_linear = true;
+	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "linear of integers");
+	rig.sampler = (struct pumice_sampler){ .mag_linear = true };
+	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "linear of integers");
+	rig.sampler = (struct pumice_sampler){ .mip_filter = PUMICE_MIP_FILTER_LINEAR };
+	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "linear levels of integers");
+	rig.sampler = (struct pumice_sampler){ 0 };
+	/* The result's type is the format's. */
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	rig.request.type = PUMICE_USC_TYPE_F32;
+	assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
+	assert_int_equal(rig.fault.fault, PUMICE_FAULT_TAG_STATE);
+	rig.texture.format = PUMICE_FORMAT_RGBA8_UNORM;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	rig.request.type = PUMICE_USC_TYPE_U32;
+	assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
+	/* The dimension is that of the operation. */
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	rig.request.dim = PUMICE_TEXTURE_DIM_2D_ARRAY;
+	assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
+	/* Comparisons are of depths, with a sampler that compares. */
+	rig.sampler.compare = true;
+	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE_CMP, "comparison of colours");
+	rig.texture.format = PUMICE_FORMAT_D32_FLOAT;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_CMP));
+	rig.sampler.compare = false;
+	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE_CMP, "a sampler that does not compare");
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	/* Gathers are 2D, fetches not of cubes. */
+	rig.texture.dim = PUMICE_TEXTURE_DIM_3D;
+	assert_state_fault(&rig, PUMICE_USC_OP_GATHER, "gather of 3D");
+	rig.texture.dim = PUMICE_TEXTURE_DIM_CUBE;
+	rig.texture.depth = 5;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_GATHER));
+	assert_state_fault(&rig, PUMICE_USC_OP_FETCH, "fetch of a cube");
+	rig_teardown(&rig);
+}
+
+static void rows_that_operations_take(void **state)
+{
+	static const u8 coords[] = { 1, 2, 3, 3, 2, 3, 4 }, grads[] = { 2, 4, 6, 6, 2, 4, 6 };
+
+	(void)state;
+	for (u32 dim = 0; dim < PUMICE_TEXTURE_DIM_COUNT; dim++) {
+		assert_int_equal(tag_coord_rows(dim), coords[dim]);
+		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_SAMPLE_GRAD, dim), grads[dim]);
+		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_SAMPLE, dim), 0);
+		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_SAMPLE_BIAS, dim), 1);
+		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_FETCH, dim), 1);
+	}
+	assert_int_equal(tag_coord_rows(7), 0);
+}
+
+/* Whatever page of a texture is missing, the read of a texel in it tells so, and only that. */
+static void missing_pages_fault_with_their_address(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	rig.texture.width = 255;	/* four rows a page */
+	rig.texture.height = 63;
+	testmem_unmap(rig.tm, RIG_CTX, RIG_VA + 5 * 4096, 4096);
+	for (u32 y = 0; y < 64; y++) {
+		bool missing = y / 4 == 5;
+
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			rig.coord[0][l] = ((float)l + 0.5f) / 256;
+			rig.coord[1][l] = ((float)y + 0.5f) / 64;
+		}
+		assert_int_equal(rig_read(&rig, PUMICE_USC_OP_SAMPLE), !missing);
+		if (!missing)
+			continue;
+		assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+		assert_int_equal(rig.fault.unit, PUMICE_UNIT_TAG);
+		assert_int_equal(rig.fault.access, PUMICE_ACCESS_READ);
+		assert_int_equal(rig.fault.ctx, RIG_CTX);
+		assert_int_equal(rig.fault.addr, RIG_VA + y * 1024);
+	}
+	/* A linear filter reads the row beside, too. */
+	rig.sampler.min_linear = rig.sampler.mag_linear = true;
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		rig.coord[1][l] = 19.75f / 64;
+	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_int_equal(rig.fault.addr, RIG_VA + 5 * 4096);
+	rig_teardown(&rig);
+}
+
+static void a_texture_beyond_the_address_space_faults(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	rig.texture.addr = (1ull << 40) - 16;
+	rig.coord[0][7] = 0.5f;
+	rig.request.lanes = 1u << 7;
+	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_ADDRESS);
+	assert_int_equal(rig.fault.addr, (1ull << 40) + 16);
+	rig_teardown(&rig);
+}
+
+/* Lanes that do not read touch no memory, whatever their coordinates and levels are. */
+static void idle_lanes_cause_no_access(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	rig.texture.width = 255;
+	rig.texture.height = 255;
+	rig.texture.levels = 9;
+	rig.sampler = (struct pumice_sampler){
+		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
+		.max_lod = 0x41000000,
+	};
+	/* Only the first page of level 0, row 0 to 3, is there. */
+	testmem_unmap(rig.tm, RIG_CTX, RIG_VA + 4096, RIG_BYTES - 4096);
+	for (u32 n = 0; n < 1000; n++) {
+		rig.request.lanes = rand_u32(&rig.seed) & rand_u32(&rig.seed);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			bool reads = rig.request.lanes >> l & 1;
+
+			rig.coord[0][l] = rand_float(&rig.seed, -2, 2);
+			rig.coord[1][l] = reads ? 1.5f / 256 : rand_float(&rig.seed, -2, 2);
+			rig.extra[0][l] = reads ? 0 : rand_float(&rig.seed, 0, 8);
+		}
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
+	}
+	rig_teardown(&rig);
+}
+
+/* A lane alone has the bits that it has among others; texels hold infinities, too. */
+static void a_lane_has_the_same_bits_in_any_company(void **state)
+{
+	static const u32 formats[] = { PUMICE_FORMAT_RGBA8_UNORM, PUMICE_FORMAT_RGBA8_SRGB,
+				       PUMICE_FORMAT_RGBA16_FLOAT, PUMICE_FORMAT_RGB10A2_UNORM,
+				       PUMICE_FORMAT_R32_FLOAT, PUMICE_FORMAT_BC1_RGBA };
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	for (u32 n = 0; n < 600; n++) {
+		u32 all[4][PUMICE_LANES];
+
+		rig_texture(&rig, formats[n % 6], n / 6 % 3, n % 5 ? PUMICE_TEXTURE_DIM_2D :
+			    PUMICE_TEXTURE_DIM_3D, 20);
+		for (u32 b = 0; b < 65536; b++)
+			rig.memory[b] = (u8)(rand_u32(&rig.seed) % 7 ? rand_u32(&rig.seed) : 0xff);
+		rig.sampler = (struct pumice_sampler){
+			.min_linear = rand_below(&rig.seed, 2), .mag_linear = true,
+			.mip_filter = (u8)rand_below(&rig.seed, 3),
+			.wrap_u = (u8)rand_below(&rig.seed, 5), .max_lod = 0x41000000,
+			.aniso_log2 = (u8)rand_below(&rig.seed, 3),
+		};
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			for (u32 a = 0; a < 3; a++)
+				rig.coord[a][l] = l % 4 ? rand_float(&rig.seed, -1, 2) : 0.25f;
+			for (u32 a = 0; a < 6; a++)
+				rig.extra[a][l] = rand_float(&rig.seed, -0.2f, 0.2f);
+		}
+		rig.request.lanes = ~0u;
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+		memcpy(all, rig.out, sizeof(all));
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			rig.request.lanes = 1u << l;
+			assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+			for (u32 c = 0; c < 4; c++)
+				assert_int_equal(rig.out[c][l], all[c][l]);
+		}
+	}
+	rig_teardown(&rig);
+}
+
+/* What memory holds counts at once; a new translation after the TLB is told. */
+static void memory_is_read_afresh(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	memset(rig.memory, 255, 1024);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(rig_result(&rig, 2, 3) == 1);
+	rig.texture.format = PUMICE_FORMAT_BC1_RGBA;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(rig_result(&rig, 0, 3) == 0);	/* equal colours: index 3 is transparent */
+	memset(rig.memory + 4, 0, 4);
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_true(rig_result(&rig, 0, 3) == 1);
+	testmem_unmap(rig.tm, RIG_CTX, RIG_VA, 4096);
+	mmu_invalidate_ctx(&rig.mmu, RIG_CTX);
+	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	assert_int_equal(tag_reads(rig.tag), 5);
+	tag_reset(rig.tag);
+	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	rig_teardown(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(malformed_textures_are_refused),
+		cmocka_unit_test(reserved_bits_are_refused),
+		cmocka_unit_test(malformed_samplers_are_refused),
+		cmocka_unit_test(state_must_suit_the_operation),
+		cmocka_unit_test(rows_that_operations_take),
+		cmocka_unit_test(missing_pages_fault_with_their_address),
+		cmocka_unit_test(a_texture_beyond_the_address_space_faults),
+		cmocka_unit_test(idle_lanes_cause_no_access),
+		cmocka_unit_test(a_lane_has_the_same_bits_in_any_company),
+		cmocka_unit_test(memory_is_read_afresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
