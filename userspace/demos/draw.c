@@ -8,6 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include <pumice/pumice_capture.h>
+
 #include "picture.h"
 
 #define STREAM_BYTES	(1u << 20)
@@ -286,6 +288,26 @@ static void take_times(struct draw *d)
 		d->fragment_ns = ticks_ns(d, r.end - r.start);
 }
 
+/* With PUMICE_CAPTURE in the environment: the frame goes to that file, for pumice-frame. */
+static void capture(struct draw *d, const struct pumice_frame *frame)
+{
+	const char *path = getenv("PUMICE_CAPTURE");
+	struct pumice_capture_frame c = {
+		.geometry = frame->geometry, .render = frame->render,
+		.width = d->options.width, .height = d->options.height,
+		.samples = d->options.samples, .tile_size = d->options.tile_size,
+		.pages = d->options.pages, .spill_outputs = OUTPUTS, .target_count = 1,
+	};
+	struct pumice_texture texture;
+
+	if (!path)
+		return;
+	pumice_image_texture(d->picture, &texture);
+	pumice_texture_pack(c.targets[0], &texture);
+	check(d, "capture", pumice_capture_write(d->vm, &c, path));
+	printf("%s: captured to %s\n", d->name, path);
+}
+
 void draw_end(struct draw *d)
 {
 	struct pumice_render_desc render = {
@@ -303,6 +325,7 @@ void draw_end(struct draw *d)
 		memset(d->stats.cpu, 0, pumice_bo_size(d->stats.bo));
 	check(d, "geometry", pumice_stream_vdm_end(d->stream, &frame.geometry));
 	check(d, "render record", pumice_stream_render(d->stream, &render, &frame.render));
+	capture(d, &frame);
 	check(d, "frame", pumice_render(d->render, &frame, TIMEOUT_NS, NULL));
 	d->scene ^= 1;
 	take_times(d);

@@ -136,7 +136,7 @@ static void add_volumes(struct show *s)
 	}
 }
 
-static void draw_frame(struct show *s)
+static uint8_t *draw_frame(struct show *s, bool shadows)
 {
 	const float light[3] = { s->world.light[0], s->world.light[1], s->world.light[2] };
 
@@ -144,10 +144,12 @@ static void draw_frame(struct show *s)
 	memset(s->world.light, 0, sizeof(s->world.light));	/* dim: ambient light alone */
 	add_objects(s, false);
 	memcpy(s->world.light, light, sizeof(light));
-	add_volumes(s);
+	if (shadows)
+		add_volumes(s);
 	add_objects(s, true);
 	draw_end(&s->draw);
-	draw_report(&s->draw, "three passes");
+	draw_report(&s->draw, shadows ? "three passes" : "without shadows");
+	return draw_pixels(&s->draw);
 }
 
 /* Distance of a point's ray to the light from the ball's centre, in radii. */
@@ -176,8 +178,12 @@ static float brightness(const uint8_t *rgb, uint32_t x, uint32_t y)
 	return (float)(p[0] + p[1] + p[2]);
 }
 
-/* Points of the floor in and around the ball's shadow; how many the picture has wrong. */
-static uint32_t check_floor(const struct show *s, const uint8_t *rgb, uint32_t *points)
+/*
+ * Points of the floor in and around the ball's shadow: those that are darker than
+ * without shadows are in it. How many the picture has wrong.
+ */
+static uint32_t check_floor(const struct show *s, const uint8_t *rgb, const uint8_t *lit,
+			    uint32_t *points)
 {
 	uint32_t wrong = 0;
 	float a, b;
@@ -199,7 +205,8 @@ static uint32_t check_floor(const struct show *s, const uint8_t *rgb, uint32_t *
 			    y >= HEIGHT || p[0] < 0.4f)
 				continue;
 			++*points;
-			wrong += (d < 1) != (brightness(rgb, (uint32_t)x, (uint32_t)y) < 290);
+			wrong += (d < 1) != (brightness(rgb, (uint32_t)x, (uint32_t)y) <
+					     0.75f * brightness(lit, (uint32_t)x, (uint32_t)y));
 		}
 	}
 	return wrong;
@@ -208,11 +215,11 @@ static uint32_t check_floor(const struct show *s, const uint8_t *rgb, uint32_t *
 int main(int argc, char **argv)
 {
 	static const float eye[3] = { 1.2f, 3.6f, 8.2f }, at[3] = { 0, 0.6f, 0 };
-	const struct draw_options options = { .width = WIDTH, .height = HEIGHT };
+	const struct draw_options options = { .width = WIDTH, .height = HEIGHT, .samples = 4 };
 	const char *path = NAME ".png", *device = NULL;
 	uint32_t wrong, points, m;
 	struct show s;
-	uint8_t *rgb;
+	uint8_t *rgb, *lit;
 
 	draw_arguments(NAME, argc, argv, &path, &device);
 	draw_open(&s.draw, NAME, device, &options);
@@ -221,13 +228,14 @@ int main(int argc, char **argv)
 	s.world.ambient = 0.2f;
 	world_look(&s.world, eye, at, 0.72f);
 	make(&s);
-	draw_frame(&s);
-	rgb = draw_pixels(&s.draw);
-	wrong = check_floor(&s, rgb, &points);
+	lit = draw_frame(&s, false);
+	rgb = draw_frame(&s, true);
+	wrong = check_floor(&s, rgb, lit, &points);
 	printf("%s: %u of %u points of the floor as a ray finds them: %s\n", NAME, points - wrong,
 	       points, wrong ? "WRONG" : "ok");
 	draw_write_rgb(NAME, path, WIDTH, HEIGHT, rgb);
 	free(rgb);
+	free(lit);
 	for (m = 0; m < MODELS; m++)
 		draw_model_free(&s.draw, &s.model[m]);
 	for (m = 0; m < FLOOR; m++)

@@ -53,12 +53,20 @@ static int put(struct sink *sink, const void *data, size_t bytes)
 	return fwrite(data, 1, bytes, sink->file) == bytes ? 0 : -EIO;
 }
 
+/* The next range to be written from number i on; bound->count: there is none. */
+static u32 next_range(const struct bound *bound, u32 i)
+{
+	while (i < bound->count && bound->range[i].bo->scratch)
+		i++;
+	return i;
+}
+
 static int put_ranges(struct sink *sink, const struct bound *bound)
 {
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < bound->count && !err; i++) {
+	for (i = next_range(bound, 0); i < bound->count && !err; i = next_range(bound, i + 1)) {
 		const struct bound_range *r = &bound->range[i];
 		u32 words[PUMICE_CAPTURE_FILE_RANGE_WORDS];
 
@@ -66,7 +74,7 @@ static int put_ranges(struct sink *sink, const struct bound *bound)
 			.va = r->va, .bytes = r->size, .flags = r->flags });
 		err = put(sink, words, sizeof(words));
 	}
-	for (i = 0; i < bound->count && !err; i++) {
+	for (i = next_range(bound, 0); i < bound->count && !err; i = next_range(bound, i + 1)) {
 		const struct bound_range *r = &bound->range[i];
 		void *cpu;
 
@@ -82,8 +90,7 @@ static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
 {
 	struct pumice_capture_file h = {
 		.crc32 = crc,
-		.file_bytes = HEADER_BYTES + (u64)bound->count * RANGE_BYTES,
-		.ranges = bound->count,
+		.file_bytes = HEADER_BYTES,
 		.geometry = frame->geometry, .render = frame->render,
 		.width = frame->width, .height = frame->height, .samples = frame->samples,
 		.tile_size = frame->tile_size, .pages = frame->pages,
@@ -91,8 +98,10 @@ static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
 	};
 	u32 i;
 
-	for (i = 0; i < bound->count; i++)
-		h.file_bytes += bound->range[i].size;
+	for (i = next_range(bound, 0); i < bound->count; i = next_range(bound, i + 1)) {
+		h.file_bytes += RANGE_BYTES + bound->range[i].size;
+		h.ranges++;
+	}
 	memcpy(h.targets, frame->targets, sizeof(h.targets));
 	pumice_capture_file_pack(words, &h);
 }
@@ -334,10 +343,25 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
 	return 0;
 }
 
+/* The room that the library places things in begins behind the capture from now on. */
+static int keep_room(const struct pumice_capture *c, struct pumice_vm *vm)
+{
+	const struct pumice_capture_range *last = &c->range[c->ranges - 1];
+	u64 start, end = last->va + last->bytes;
+	int err = pumice_vm_va_alloc(vm, PAGE_BYTES, PAGE_BYTES, &start);
+
+	if (err || end <= start + PAGE_BYTES)
+		return err;
+	return pumice_vm_va_alloc(vm, end - start - PAGE_BYTES, PAGE_BYTES, &start);
+}
+
 int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
 {
+	int room = c->ranges ? keep_room(c, vm) : 0;
 	u32 i;
 
+	if (room)
+		return room;
 	for (i = 0; i < c->ranges; i++) {
 		const struct pumice_capture_range *r = &c->range[i];
 		struct pumice_bind op = { .va = r->va, .size = r->bytes, .flags = r->flags };

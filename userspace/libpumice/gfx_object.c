@@ -77,8 +77,10 @@ int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	bytes = spill_bytes(desc);
 	if (bytes)
 		err = pumice_bo_create(dev, 2 * bytes, vm, &spill);
-	if (!err && bytes)
+	if (!err && bytes) {
+		spill->scratch = true;
 		err = pumice_vm_place(vm, spill, PUMICE_BIND_NOEXEC, &va);
+	}
 	if (!err)
 		err = dev->ops->hwrt_create(vm, desc, va, bytes, hwrt);
 	if (err) {

@@ -121,6 +121,7 @@ struct pumice_bo {
 	pthread_mutex_t lock;	/* guards cpu, label */
 	void *cpu;		/* or NULL */
 	char label[PUMICE_LABEL_BYTES];
+	bool scratch;		/* what it holds between frames means nothing: not captured */
 };
 
 /* A mapping that pumice_vm_place() made, or room that pumice_vm_va_alloc() found. */

@@ -10,6 +10,7 @@ void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size)
 	bo->dev = dev;
 	bo->size = size;
 	bo->cpu = NULL;
+	bo->scratch = false;
 	bo->label[0] = '\0';
 	pthread_mutex_init(&bo->lock, NULL);
 }

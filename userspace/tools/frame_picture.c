@@ -58,6 +58,8 @@ uint8_t *frame_picture(const struct frame *f, uint32_t n, uint32_t *width, uint3
 
 	if (pumice_texture_unpack(f->desc->targets[n], &from) != PUMICE_UNPACK_OK)
 		frame_fail("target %u is no surface", n);
+	if (from.format == PUMICE_FORMAT_RGBA8_SRGB || from.format == PUMICE_FORMAT_BGRA8_SRGB)
+		desc.format = PUMICE_FORMAT_RGBA8_SRGB;	/* picture files are sRGB, too */
 	desc.width = *width = from.width + 1u;
 	desc.height = *height = from.height + 1u;
 	check(f, pumice_image_create(f->vm, &desc, &image));
