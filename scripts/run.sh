@@ -29,16 +29,25 @@ demo histogram -o /host/histogram.png
 demo blur -o /host/blur.png
 demo life -g 100 -o /host/life.gif
 demo nbody -t 100 -o /host/nbody.gif
+demo triangle -o /host/triangle.png
+demo model -o /host/model.png
+demo gears -o /host/gears.gif
+demo shadows -o /host/shadows.png
+demo msaa -o /host/msaa.png
+demo triangles -o /host/triangles.png
+demo partial -o /host/partial.png
+demo heatmap -o /host/heatmap.png
 END
 
 say "booting a guest with $CORES cores and $THREADS threads of GPU"
 status=0
 "$top/scripts/run-guest.py" $name --image "$BUILD/guest/stock.cpio" \
 	--image "$BUILD/guest/programs.cpio" --job "$BUILD/guest/$name.job" \
-	--device "pumice,cores=$CORES,threads=$THREADS" --timeout 120 --show || status=$?
+	--device "pumice,cores=$CORES,threads=$THREADS" --timeout 240 --show || status=$?
 [ $status -eq 0 ] || die "the demos failed (status $status)" \
 	"their output is in $share/job.log, the kernel's in $share/dmesg"
-for file in mandelbrot.png histogram.png blur.png life.gif nbody.gif; do
+for file in mandelbrot.png histogram.png blur.png life.gif nbody.gif triangle.png model.png \
+	gears.gif shadows.png msaa.png triangles.png partial.png heatmap.png; do
 	picture=$share/$file
 	[ -e "$picture" ] || die "the demos left no $file" "see $share/job.log"
 	cp "$picture" "$OUT/.new-$file"
