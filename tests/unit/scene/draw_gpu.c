@@ -196,11 +196,12 @@ static void put_geometry(struct rig *rig, const struct scene *s, uint64_t *va)
 	rig_check(rig, "end", pumice_stream_vdm_end(rig->stream, va));
 }
 
-static struct pumice_image *make_target(struct rig *rig, const struct scene *s, uint32_t format)
+static struct pumice_image *make_target(struct rig *rig, const struct scene *s, uint32_t format,
+					uint32_t samples)
 {
 	const struct pumice_image_desc desc = {
 		.format = format, .layout = s->seed % 3, .dim = PUMICE_TEXTURE_DIM_2D,
-		.width = s->width * s->samples, .height = s->height, .levels = 1,
+		.width = s->width * samples, .height = s->height, .levels = 1,
 	};
 	struct pumice_image *image;
 
@@ -208,30 +209,61 @@ static struct pumice_image *make_target(struct rig *rig, const struct scene *s, 
 	return image;
 }
 
-static void put_render(struct rig *rig, const struct scene *s, struct pumice_image *const image[2],
+static uint32_t depth_bytes(const struct scene *s)
+{
+	return s->depth_format == PUMICE_DEPTH_FORMAT_D16 ? 2 : 4;
+}
+
+static uint32_t depth_stride(const struct scene *s)
+{
+	return (s->width * s->samples * depth_bytes(s) + 3) / 4 * 4;
+}
+
+static void put_render(struct rig *rig, const struct scene *s, struct pumice_image *const image[3],
 		       uint64_t *va)
 {
 	struct pumice_render_desc r = {
 		.pdm = {
 			.outputs = SCENE_OUTPUTS, .depth_store = true, .stencil_store = true,
-			.depth_format = PUMICE_DEPTH_FORMAT_D32F,
+			.depth_format = (uint8_t)s->depth_format,
 			.clear_depth = rig_f32(s->clear_depth), .clear_stencil = s->clear_stencil,
 			.depth_addr = rig->depth.va, .stencil_addr = rig->stencil.va,
-			.depth_stride = s->width * s->samples * 4,
+			.depth_stride = depth_stride(s),
 			.stencil_stride = s->width * s->samples,
 			.visibility_addr = rig->visible.va, .visibility_count = SCENE_DRAWS,
 		},
 		.targets = { { .image = image[0], .samples = s->samples > 1 ? s->samples : 0 },
 			     { .image = image[1], .source = 4,
-			       .samples = s->samples > 1 ? s->samples : 0 } },
-		.target_count = 2,
+			       .samples = s->samples > 1 ? s->samples : 0 },
+			     { .image = image[2], .resolve = s->samples > 1 } },
+		.target_count = 3,
 	};
 
 	memcpy(r.clear, s->clear, sizeof(s->clear));
 	rig_check(rig, "render", pumice_stream_render(rig->stream, &r, va));
 }
 
-static void read_back(struct rig *rig, const struct scene *s, struct pumice_image *const image[2],
+/* Depths as memory has them; D24_S8 has the stencil, too. */
+static void read_depth(struct rig *rig, const struct scene *s, struct picture *out)
+{
+	const uint32_t row = s->width * s->samples, bytes = depth_bytes(s);
+	uint32_t x, y, word;
+
+	for (y = 0; y < s->height; y++) {
+		for (x = 0; x < row; x++) {
+			word = 0;
+			memcpy(&word, (uint8_t *)rig->depth.cpu + y * depth_stride(s) + x * bytes,
+			       bytes);
+			if (s->depth_format == PUMICE_DEPTH_FORMAT_D24_S8) {
+				out->stencil[y * row + x] = (uint8_t)(word >> 24);
+				word &= 0xffffff;
+			}
+			memcpy(&out->depth[y * row + x], &word, 4);
+		}
+	}
+}
+
+static void read_back(struct rig *rig, const struct scene *s, struct pumice_image *const image[3],
 		      struct picture *out)
 {
 	const size_t samples = (size_t)s->width * s->height * s->samples;
@@ -240,8 +272,9 @@ static void read_back(struct rig *rig, const struct scene *s, struct pumice_imag
 	memset(out, 0, sizeof(*out));
 	rig_check(rig, "read", pumice_image_download(image[0], part, out->colour, 0));
 	rig_check(rig, "read", pumice_image_download(image[1], part, out->id, 0));
-	memcpy(out->depth, rig->depth.cpu, samples * 4);
+	rig_check(rig, "read", pumice_image_download(image[2], part, out->packed, 0));
 	memcpy(out->stencil, rig->stencil.cpu, samples);
+	read_depth(rig, s, out);
 	memcpy(out->visible, rig->visible.cpu, sizeof(out->visible));
 }
 
@@ -251,8 +284,11 @@ void scene_draw_gpu(struct rig *rig, const struct scene *s, struct picture *out)
 		.width = s->width, .height = s->height, .samples = s->samples,
 		.tile_size = s->tile_size, .local = rig->list, .spill_outputs = SCENE_OUTPUTS,
 	};
-	struct pumice_image *image[2] = { make_target(rig, s, PUMICE_FORMAT_RGBA32_FLOAT),
-					  make_target(rig, s, PUMICE_FORMAT_R32_FLOAT) };
+	struct pumice_image *image[3] = {
+		make_target(rig, s, PUMICE_FORMAT_RGBA32_FLOAT, s->samples),
+		make_target(rig, s, PUMICE_FORMAT_R32_FLOAT, s->samples),
+		make_target(rig, s, s->format, 1),
+	};
 	struct pumice_frame frame = { 0 };
 
 	pumice_stream_reset(rig->stream);
@@ -267,4 +303,5 @@ void scene_draw_gpu(struct rig *rig, const struct scene *s, struct picture *out)
 	pumice_hwrt_destroy(frame.hwrt);
 	pumice_image_destroy(image[0]);
 	pumice_image_destroy(image[1]);
+	pumice_image_destroy(image[2]);
 }

@@ -54,6 +54,8 @@ static bool shade(void *data, struct ref_fragment *f)
 	double c[4], texel[4], error = 1e-6;
 	uint32_t i;
 
+	if (shader->draw->state.isp.no_tag)
+		return true;
 	if (shading == SHADE_DISCARD && (f->x ^ f->y) >> 1 & 1)
 		return false;
 	f->depth = (7 * f->x + 13 * f->y) % 64 / 64.0;
@@ -119,7 +121,9 @@ static void set_state(const struct scene_draw *d, struct ref_state *s)
 		.depth_bias = isp->depth_bias, .bias_constant = number(isp->bias_constant),
 		.bias_slope = number(isp->bias_slope), .bias_clamp = number(isp->bias_clamp),
 		.scissor = { isp->scissor_x0, isp->scissor_x1, isp->scissor_y0, isp->scissor_y1 },
-		.sample_mask = isp->sample_mask, .sample_rate = d->sample_rate,
+		.sample_mask = isp->sample_mask,
+		/* What writes no colour leaves that of each sample. */
+		.sample_rate = d->sample_rate || isp->no_tag,
 		.shader_depth = d->shading == SHADE_DEPTH, .shade = shade,
 	};
 	set_stencil(isp, s);

@@ -195,6 +195,8 @@ void scene_make(struct scene *s, uint32_t seed)
 	s->height = one_in(&r, 4) ? 1 + below(&r, SCENE_MAX_SIZE) : 64;
 	s->samples = 1u << below(&r, 3);
 	s->tile_size = below(&r, 3);
+	s->depth_format = below(&r, 4);
+	s->format = scene_format(scene_random(&r));
 	s->draws = 1 + below(&r, SCENE_DRAWS);
 	for (i = 0; i < 4; i++)
 		s->clear[i] = 0.5f + 0.5f * unit(&r);

@@ -70,6 +70,8 @@ struct scene_draw {
 
 struct scene {
 	uint32_t seed, width, height, samples, tile_size;
+	uint32_t depth_format;	/* in memory: enum pumice_depth_format */
+	uint32_t format;	/* of a further target, which gets the average of the samples */
 	uint32_t draws;
 	struct scene_draw draw[SCENE_DRAWS];
 	float clear[SCENE_OUTPUTS], clear_depth;
@@ -80,10 +82,12 @@ struct scene {
 struct picture {
 	float colour[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4][4];
 	float id[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
+	/* Reference: as it is in the tile; GPU: as memory has it, f32 or an integer. */
 	float depth[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
 	uint8_t stencil[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
 	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: what colours may be off by */
 	uint64_t visible[SCENE_DRAWS];
+	uint8_t packed[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 16];	/* GPU: texels of the further target */
 };
 
 /* ------------------------------------------------------------------- rig.c */
@@ -127,6 +131,14 @@ void scene_make(struct scene *scene, uint32_t seed);
 uint32_t scene_random(uint32_t *state);
 /* Texel of the texture that all scenes use. */
 void scene_texel(uint32_t x, uint32_t y, uint8_t rgba[4]);
+
+/* formats.c: formats that the further target has, one by one. */
+uint32_t scene_format(uint32_t n);
+/* Whether a texel is what a colour becomes that may be off by @error. */
+bool scene_texel_is(uint32_t format, const uint8_t *texel, const double colour[4], double error);
+uint32_t scene_texel_bytes(uint32_t format);
+/* A depth as memory has it. */
+uint32_t scene_depth(uint32_t depth_format, float depth);
 
 /* draw_gpu.c */
 void scene_draw_gpu(struct rig *rig, const struct scene *scene, struct picture *out);

@@ -56,6 +56,32 @@ static void differ(const struct scene *s, size_t n, const struct picture *a,
 		 b->colour[n][0], b->colour[n][1], b->colour[n][2], b->colour[n][3], b->error[n]);
 }
 
+/* The further target: the average of each pixel's samples, in its format. */
+static void compare_packed(const struct scene *s, const struct picture *gpu,
+			   const struct picture *ref)
+{
+	const uint32_t bytes = scene_texel_bytes(s->format);
+	uint32_t p, i, c;
+
+	for (p = 0; p < s->width * s->height; p++) {
+		const uint8_t *texel = gpu->packed + (size_t)p * bytes;
+		double colour[4] = { 0 }, error = 0;
+
+		for (i = p * s->samples; i < (p + 1) * s->samples; i++) {
+			for (c = 0; c < 4; c++)
+				colour[c] += (double)ref->colour[i][c] / s->samples;
+			error += (double)ref->error[i] / s->samples;
+		}
+		if (scene_texel_is(s->format, texel, colour, error))
+			continue;
+		describe(s);
+		fail_msg("scene %u: format %u: pixel %u, %u: %02x %02x %02x %02x is not "
+			 "%f %f %f %f, error %f", s->seed, s->format, p % s->width, p / s->width,
+			 texel[0], texel[1], texel[2], texel[3], colour[0], colour[1], colour[2],
+			 colour[3], error);
+	}
+}
+
 static void compare(const struct scene *s, const struct picture *gpu, const struct picture *ref)
 {
 	const size_t samples = (size_t)s->width * s->height * s->samples;
@@ -63,14 +89,16 @@ static void compare(const struct scene *s, const struct picture *gpu, const stru
 	size_t n;
 
 	for (n = 0; n < samples; n++) {
+		const uint32_t stored = scene_depth(s->depth_format, ref->depth[n]);
 		bool same = gpu->id[n] == ref->id[n] && gpu->stencil[n] == ref->stencil[n] &&
-			    !memcmp(&gpu->depth[n], &ref->depth[n], 4);
+			    !memcmp(&gpu->depth[n], &stored, 4);
 
 		for (i = 0; i < 4; i++)
 			same &= fabsf(gpu->colour[n][i] - ref->colour[n][i]) <= ref->error[n];
 		if (!same)
 			differ(s, n, gpu, ref);
 	}
+	compare_packed(s, gpu, ref);
 	for (i = 0; i < s->draws; i++)
 		if (gpu->visible[i] != ref->visible[i])
 			fail_msg("scene %u: draw %u: %llu samples pass instead of %llu", s->seed, i,

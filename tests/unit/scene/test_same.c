@@ -23,6 +23,7 @@ static void scene_assert_same(const struct scene *s, const struct picture *a, co
 			fail_msg("scene %u: sample %zu differs: draw %g and %g", s->seed, n,
 				 a->id[n], b->id[n]);
 	assert_memory_equal(a->visible, b->visible, sizeof(a->visible));
+	assert_memory_equal(a->packed, b->packed, sizeof(a->packed));
 }
 
 /* @times: as many instances. @keep: what is drawn is what others must be. Return: partial renders. */
