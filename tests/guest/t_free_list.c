@@ -17,9 +17,16 @@ static void refuse(int fd, struct drm_pumice_free_list_create args, int error)
 	CHECK_EQUAL(need_counts().free_lists, before);
 }
 
+/* A file, when what the case before left has gone. */
+static int fresh_gpu(void)
+{
+	need_nothing_left();
+	return need_gpu();
+}
+
 static void list_is_made_and_destroyed(void)
 {
-	int fd = need_gpu();
+	int fd = fresh_gpu();
 	u32 id = need_free_list(fd, render_list_args(need_vm(fd)));
 
 	CHECK_EQUAL(need_counts().free_lists, 1);
@@ -31,7 +38,7 @@ static void list_is_made_and_destroyed(void)
 static void flags_and_padding_must_be_zero(void)
 {
 	struct drm_pumice_free_list_create args;
-	int fd = need_gpu();
+	int fd = fresh_gpu();
 	u32 vm = need_vm(fd), bit;
 
 	for (bit = 0; bit < 32; bit++) {
@@ -60,7 +67,7 @@ static void pages_must_make_sense(void)
 		{ UINT32_MAX, UINT32_MAX, 1, 0, E2BIG },
 		{ UINT32_MAX, 1, 1, 0, EINVAL },
 	};
-	int fd = need_gpu();
+	int fd = fresh_gpu();
 	u32 vm = need_vm(fd), i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -93,7 +100,7 @@ static void odd_sizes_are_taken(void)
 
 static void vm_must_be_of_the_file(void)
 {
-	int fd = need_gpu(), other = need_gpu();
+	int fd = fresh_gpu(), other = need_gpu();
 
 	need_vm(other);
 	refuse(fd, render_list_args(need_vm(other)), ENOENT);
@@ -149,7 +156,7 @@ static void pages_are_out_of_reach(void)
 
 static void list_outlives_its_vm_and_id(void)
 {
-	int fd = need_gpu();
+	int fd = fresh_gpu();
 	u32 vm = need_vm(fd), id = need_free_list(fd, render_list_args(vm));
 	u32 hwrt = need_hwrt(fd, render_hwrt_args(vm, id));
 
@@ -163,7 +170,7 @@ static void list_outlives_its_vm_and_id(void)
 /* Unmapping an area leaves no page table in the way of what comes there next. */
 static void addresses_are_used_again(void)
 {
-	int fd = need_gpu();
+	int fd = fresh_gpu();
 	u32 vm = need_vm(fd), round, i;
 
 	for (round = 0; round < 8; round++) {

@@ -17,8 +17,10 @@ struct ground {
 
 static struct ground ground(void)
 {
-	struct ground g = { .fd = need_gpu() };
+	struct ground g = { 0 };
 
+	need_nothing_left();
+	g.fd = need_gpu();
 	g.vm = need_vm(g.fd);
 	g.args = render_hwrt_args(g.vm, need_free_list(g.fd, render_list_args(g.vm)));
 	return g;
@@ -164,7 +166,7 @@ static void lists_must_exist_in_the_same_vm(void)
 
 static void ids_are_the_files(void)
 {
-	struct ground g = ground(), other = ground();
+	struct ground g = ground(), other = { .fd = need_gpu() };
 	struct drm_pumice_hwrt_destroy destroy;
 	struct drm_pumice_hwrt_create args;
 	u32 id = need_hwrt(g.fd, g.args);

@@ -13,7 +13,7 @@
 
 #include "harness.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "render.h"
 #include "system.h"
 
 /* The device works for who opens it now. */
@@ -299,6 +299,34 @@ static void function_level_reset_can_be_repeated(void)
 	}
 }
 
+static void render_jobs_and_what_they_use_are_unplugged(void)
+{
+	struct rig rig = rig_before_unplug();
+	struct render r = render_on(&rig);
+	struct drm_pumice_free_list_create list = render_list_args(rig.vm);
+	struct drm_pumice_hwrt_create hwrt = render_hwrt_args(rig.vm, r.list);
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_job jobs[2];
+	int file;
+
+	rig_block(&r.rig);
+	syncs[0] = wait_for(r.rig.sync, 0);
+	syncs[1] = then_signal(need_sync(rig.fd), 0);
+	render_pair(&r, 0, jobs);
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 2);
+	CHECK_OK(gpu_submit(rig.fd, jobs, 2, NULL));
+	file = need_sync_file(rig.fd, syncs[1].handle);
+	need_unbound();
+	CHECK_EQUAL(sync_file_status(file), -ENODEV);
+	CHECK_ERROR(gpu_submit(rig.fd, jobs, 2, NULL), ENODEV);
+	CHECK_ERROR(gpu_free_list_create(rig.fd, &list), ENODEV);
+	CHECK_ERROR(gpu_hwrt_create(rig.fd, &hwrt), ENODEV);
+	rig_close(&r.rig);
+	need_bound();
+	r = render_open();
+	render_check_works(&r);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(open_files_get_enodev),
 	TEST_CASE(closing_a_file_after_unplug_is_fine),
@@ -313,6 +341,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(contexts_without_jobs_survive_a_function_level_reset),
 	TEST_CASE(mappings_survive_a_function_level_reset),
 	TEST_CASE(function_level_reset_can_be_repeated),
+	TEST_CASE(render_jobs_and_what_they_use_are_unplugged),
 };
 
 TEST_MAIN(cases)
