@@ -68,18 +68,32 @@ static struct positions *positions_of(struct fragments *f, bool centroid)
 	return at;
 }
 
+/* The four lanes of a span at once. */
+typedef float span_f32 __attribute__((vector_size(16), may_alias, aligned(4)));
+typedef u32 span_u32 __attribute__((vector_size(16), may_alias, aligned(4)));
+
+static span_f32 span_at(const float *row, u32 first)
+{
+	return *(const span_f32 *)(const void *)(row + first);
+}
+
+static void span_put(float *row, u32 first, span_f32 value)
+{
+	*(span_f32 *)(void *)(row + first) = value;
+}
+
 /* Evaluate a plane at every instance: out[n]. */
 static void evaluate(const struct fragments *f, const struct positions *at, u32 varying,
 		     float *out)
 {
 	const u32 instances = f->fill.task->instances;
-	u32 first, n;
+	u32 first;
 
 	for (first = 0; first < instances; first += USC_SPAN_LANES) {
 		const struct tsp_plane *p = plane_of(f, span_of(f, first)->prim, varying);
 
-		for (n = first; n < first + USC_SPAN_LANES && n < instances; n++)
-			out[n] = ((p->a * at->x[n]) + (p->b * at->y[n])) + p->c;
+		span_put(out, first, ((p->a * span_at(at->x, first)) +
+				      (p->b * span_at(at->y, first))) + p->c);
 	}
 }
 
@@ -114,23 +128,21 @@ static void run_iterate(struct fragments *f, const struct pumice_pds_insn *insn)
 		if (perspective(insn->mode)) {
 			const float *rw = rw_of(f, at);
 
-			for (n = 0; n < f->fill.task->instances; n++)
-				value[n] /= rw[n];
+			for (n = 0; n < f->fill.task->instances; n += USC_SPAN_LANES)
+				span_put(value, n, span_at(value, n) / span_at(rw, n));
 		}
 		write_row(f, insn->reg + comp, value);
 	}
 }
 
 /* Round to a float of 24 bits, 15 behind the leading one, to nearest even. */
-static float round_24(float value)
+static span_f32 round_24(span_f32 value)
 {
-	u32 word;
+	const span_u32 word = (span_u32)value;
+	const span_u32 finite = (span_u32)((word & 0x7f800000) != 0x7f800000);
+	const span_u32 rounded = (word + 0x7f + (word >> 8 & 1)) & ~0xffu;
 
-	memcpy(&word, &value, sizeof(word));
-	if ((word & 0x7f800000) != 0x7f800000)
-		word = (word + 0x7f + (word >> 8 & 1)) & ~0xffu;
-	memcpy(&value, &word, sizeof(value));
-	return value;
+	return (span_f32)((rounded & finite) | (word & ~finite));
 }
 
 /* Coordinates of a read ahead of the program: rows for each wave follow each other. */
@@ -144,11 +156,11 @@ static void texture_coords(struct fragments *f, const struct pumice_pds_insn *in
 
 	for (row = 0; row < rows; row++) {
 		evaluate(f, at, insn->varying + row, value);
-		for (n = 0; n < f->fill.task->instances; n++) {
-			float v = round_24(value[n]);
+		for (n = 0; n < f->fill.task->instances; n += USC_SPAN_LANES) {
+			span_f32 v = round_24(span_at(value, n));
 
 			if (rw)
-				v /= round_24(rw[n]);
+				v /= round_24(span_at(rw, n));
 			memcpy(&out[(n / PUMICE_LANES * rows + row) * PUMICE_LANES +
 				    n % PUMICE_LANES], &v, sizeof(v));
 		}

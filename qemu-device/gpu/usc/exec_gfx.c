@@ -57,8 +57,10 @@ void usc_gfx_wave_begin(const struct usc_gfx *gfx, struct usc_wave *wave, u32 in
 	wave->in_line = spans == USC_WAVE_SPANS && gfx->tile->samples == 1;
 	wave->one_prim = true;
 	for (u32 n = 0; n < spans; n++) {
+		u32 samples = span[n].samples & mine;
+
 		span[n].live = span[n].samples;
-		valid |= pixels_of(span[n].samples & mine) << n * USC_SPAN_LANES;
+		valid |= (samples == 0x1111 ? 0xf : pixels_of(samples)) << n * USC_SPAN_LANES;
 		wave->in_line &= span[n].quad == span[0].quad + n;
 		wave->one_prim &= span[n].prim == span[0].prim;
 	}
