@@ -45,6 +45,16 @@ static u32 vertex_words(const struct pumice_prim_block *header)
 	return PUMICE_PRIM_VERTEX_WORDS + header->varyings;
 }
 
+u32 ipf_index_at(u32 prim)
+{
+	return INDEX_AT + prim * 4;
+}
+
+u32 ipf_vertex_at(const struct pumice_prim_block *header, u32 vertex)
+{
+	return VERTEX_AT + vertex * vertex_words(header) * 4;
+}
+
 /* Vertices of a primitive. */
 static u32 kind_vertices(u8 kind)
 {
@@ -102,7 +112,7 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 
 	if (!va || !is_sound(va, header) || prim >= header->prims)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
-	if (!ipf_read(&source, va + INDEX_AT + prim * 4, words, 1, fault))
+	if (!ipf_read(&source, va + ipf_index_at(prim), words, 1, fault))
 		return false;
 	if (pumice_prim_index_unpack(words, &out->index) != PUMICE_UNPACK_OK ||
 	    !index_is_sound(header, &out->index))
@@ -111,7 +121,7 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	for (i = 0; i < count; i++) {
 		const u32 v = i == 0 ? out->index.v0 : i == 1 ? out->index.v1 : out->index.v2;
 
-		if (!ipf_read(&source, va + VERTEX_AT + v * vertex_words(header) * 4, words,
+		if (!ipf_read(&source, va + ipf_vertex_at(header, v), words,
 			      PUMICE_PRIM_VERTEX_WORDS, fault))
 			return false;
 		pumice_prim_vertex_unpack(words, &out->vertex[i]);
@@ -135,8 +145,7 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 		return true;
 	for (i = 0; i < count; i++) {
 		const u32 v = i == 0 ? index->v0 : i == 1 ? index->v1 : index->v2;
-		const u64 at = va + VERTEX_AT + v * vertex_words(header) * 4 +
-			       PUMICE_PRIM_VERTEX_WORDS * 4;
+		const u64 at = va + ipf_vertex_at(header, v) + PUMICE_PRIM_VERTEX_WORDS * 4;
 
 		if (!ipf_read(&source, at, words, header->varyings, fault))
 			return false;

@@ -22,6 +22,9 @@ bool ipf_fault(const struct ipf_source *source, struct gpu_fault *fault, enum pu
  */
 bool ipf_read(const struct ipf_source *source, u64 va, u32 *words, u32 count,
 	      struct gpu_fault *fault);
+/* Where in a block an index word, or a vertex, stands. */
+u32 ipf_index_at(u32 prim);
+u32 ipf_vertex_at(const struct pumice_prim_block *header, u32 vertex);
 /* Read and check the header of a block. */
 bool ipf_read_block(const struct ipf_source *source, u32 block, struct pumice_prim_block *header,
 		    struct gpu_fault *fault);

@@ -73,6 +73,41 @@ static bool next_chunk(struct ipf_tile *tile, struct ipf_stream *s, bool *ended,
 	return *ended || enter_chunk(tile, s, words[0], fault);
 }
 
+/*
+ * Bring what the entry behind the one that is next names nearer to the processor: of
+ * small primitives each lies in another block, which this tile has not seen. A
+ * guess at where its vertices are, and nothing depends on it: damage shows when
+ * it is read.
+ */
+static void look_ahead(const struct ipf_tile *tile, const struct ipf_stream *s)
+{
+	const struct ipf_source source = source_of(tile);
+	struct pumice_tile_entry entry;
+	u32 words[PUMICE_TILE_ENTRY_WORDS];
+	struct gpu_fault ignored;
+	u32 prim;
+	u64 va;
+	u8 *host;
+
+	if (s->entry == ENTRIES ||
+	    !ipf_read(&source, chunk_address(tile->scene, s->chunk) + s->entry * sizeof(words),
+		      words, PUMICE_TILE_ENTRY_WORDS, &ignored))
+		return;
+	pumice_tile_entry_unpack(words, &entry);
+	va = entry.block ? pm_address(tile->scene, entry.block) : 0;
+	if (!va || !entry.mask)
+		return;
+	host = mmu_translate(tile->mmu, tile->tlb, tile->scene->ctx, va, PUMICE_ACCESS_READ,
+			     PUMICE_UNIT_IPF, &ignored);
+	if (!host)
+		return;
+	prim = (u32)__builtin_ctz(entry.mask);
+	__builtin_prefetch(host);
+	__builtin_prefetch(host + ipf_index_at(prim));
+	__builtin_prefetch(host + ipf_vertex_at(&s->header, prim * 3));
+	__builtin_prefetch(host + ipf_vertex_at(&s->header, prim * 3 + 3) - 1);
+}
+
 /* Read and check the entry that comes next, and its block's header; *ended if there is none. */
 static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, bool *ended,
 		    struct gpu_fault *fault)
@@ -104,6 +139,8 @@ static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, boo
 		return bad_stream(tile, s, fault);
 	/* What comes behind has no lesser sequence. */
 	*ended = tile->limit && s->header.sequence >= tile->limit;
+	if (!*ended)
+		look_ahead(tile, s);
 	return true;
 }
 
