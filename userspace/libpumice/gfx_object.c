@@ -111,44 +111,15 @@ void pumice_hwrt_destroy(struct pumice_hwrt *hwrt)
 	pumice_bo_destroy(spill);
 }
 
-static int submit_frame(struct pumice_context *context, const struct pumice_frame *f,
-			struct pumice_sync *sync, u64 timeout_ns)
-{
-	const struct pumice_job_sync signal = { .sync = sync, .signal = true };
-	const struct pumice_gfx_job jobs[2] = {
-		{ .context = context, .stream = f->geometry, .type = PUMICE_JOB_GEOMETRY,
-		  .hwrt = f->hwrt, .hwrt_data = f->hwrt_data, .perfmon = f->perfmon },
-		{ .context = context, .stream = f->render, .type = PUMICE_JOB_FRAGMENT,
-		  .hwrt = f->hwrt, .hwrt_data = f->hwrt_data, .perfmon = f->perfmon,
-		  .syncs = &signal, .sync_count = 1 },
-	};
-	const struct pumice_wait wait = { .sync = sync };
-	int err = pumice_submit_gfx(context->dev, jobs, 2, NULL);
-
-	return err ? err : pumice_sync_wait(&wait, 1, 0, timeout_ns);
-}
-
 int pumice_render(struct pumice_context *context, const struct pumice_frame *frame,
 		  uint64_t timeout_ns, struct pumice_context_state *state)
 {
-	struct pumice_device *dev = context->dev;
-	struct pumice_context_state before, after;
-	struct pumice_sync *sync;
-	int err = pumice_context_get_state(context, &before);
+	struct pumice_gfx_job jobs[2] = {
+		{ .context = context, .stream = frame->geometry, .type = PUMICE_JOB_GEOMETRY,
+		  .hwrt = frame->hwrt, .hwrt_data = frame->hwrt_data, .perfmon = frame->perfmon },
+		{ .context = context, .stream = frame->render, .type = PUMICE_JOB_FRAGMENT,
+		  .hwrt = frame->hwrt, .hwrt_data = frame->hwrt_data, .perfmon = frame->perfmon },
+	};
 
-	if (!err)
-		err = pumice_sync_create(dev, 0, &sync);
-	if (err)
-		return err;
-	err = submit_frame(context, frame, sync, timeout_ns);
-	pumice_sync_destroy(sync);
-	if (pumice_context_get_state(context, &after))
-		return err ? err : -EIO;
-	if (state)
-		*state = after;
-	if (err || after.jobs_faulted == before.jobs_faulted)
-		return err;
-	return fail(dev, EIO, "job faulted: %s at %#llx in %s, pc %u",
-		    pumice_fault_name(after.fault), (unsigned long long)after.fault_va,
-		    pumice_unit_name(after.unit), after.pc);
+	return queue_run(jobs, 2, timeout_ns, state);
 }

@@ -190,23 +190,24 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 	return pumice_submit_gfx(dev, all, count, failed);
 }
 
-/* Submit a job that signals @sync, and wait for it. */
-static int run_with_sync(struct pumice_context *context, u64 stream, struct pumice_sync *sync,
-			 u64 timeout_ns)
+/* Submit jobs of which the last signals @sync, and wait for it. */
+static int run_with_sync(struct pumice_device *dev, struct pumice_gfx_job *jobs, u32 count,
+			 struct pumice_sync *sync, u64 timeout_ns)
 {
 	const struct pumice_job_sync signal = { .sync = sync, .signal = true };
-	const struct pumice_job job = {
-		.context = context, .stream = stream, .syncs = &signal, .sync_count = 1,
-	};
 	const struct pumice_wait wait = { .sync = sync };
-	int err = pumice_submit(context->dev, &job, 1, NULL);
+	int err;
 
+	jobs[count - 1].syncs = &signal;
+	jobs[count - 1].sync_count = 1;
+	err = pumice_submit_gfx(dev, jobs, count, NULL);
 	return err ? err : pumice_sync_wait(&wait, 1, 0, timeout_ns);
 }
 
-int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,
-		       struct pumice_context_state *state)
+int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
+	      struct pumice_context_state *state)
 {
+	struct pumice_context *context = jobs[0].context;
 	struct pumice_device *dev = context->dev;
 	struct pumice_context_state before, after;
 	struct pumice_sync *sync;
@@ -218,7 +219,7 @@ int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t
 	err = pumice_sync_create(dev, 0, &sync);
 	if (err)
 		return err;
-	err = run_with_sync(context, stream, sync, timeout_ns);
+	err = run_with_sync(dev, jobs, count, sync, timeout_ns);
 	pumice_sync_destroy(sync);
 	if (pumice_context_get_state(context, &after))
 		return err ? err : -EIO;
@@ -229,4 +230,12 @@ int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t
 	return fail(dev, EIO, "job faulted: %s at %#llx in %s, pc %u",
 		    pumice_fault_name(after.fault), (unsigned long long)after.fault_va,
 		    pumice_unit_name(after.unit), after.pc);
+}
+
+int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,
+		       struct pumice_context_state *state)
+{
+	struct pumice_gfx_job job = { .context = context, .stream = stream };
+
+	return queue_run(&job, 1, timeout_ns, state);
 }

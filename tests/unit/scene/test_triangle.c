@@ -13,6 +13,8 @@ static void make_triangle(struct scene *s)
 	memset(s, 0, sizeof(*s));
 	s->width = s->height = 64;
 	s->samples = 1;
+	s->format = PUMICE_FORMAT_RGBA8_UNORM;
+	s->depth_format = PUMICE_DEPTH_FORMAT_D32F;
 	s->draws = 1;
 	s->clear_depth = 1;
 	pumice_draw_state_init(&d->state, s->width, s->height);
