@@ -48,7 +48,7 @@ enum pumice_perf_category {
 	X(USC_INSN_CROSS, USC, 1, "instructions", "cross-lane operations: shuffles, reductions, scans, ballots") \
 	X(USC_INSN_SCALAR, USC, 1, "instructions", "instructions of the scalar unit") \
 	X(USC_INSN_LOCAL, USC, 1, "instructions", "local-memory loads and stores") \
-	X(USC_INSN_GLOBAL, USC, 1, "instructions", "global-memory loads, stores, bursts and copies") \
+	X(USC_INSN_GLOBAL, USC, 1, "instructions", "global-memory loads, stores, bursts and copies, texture reads") \
 	X(USC_INSN_ATOMIC, USC, 1, "instructions", "atomic operations, local and global") \
 	X(USC_INSN_FLOW, USC, 1, "instructions", "branches, barriers, fences and signals") \
 	X(USC_LOAD_BYTES, USC, 1, "bytes", "bytes loaded from memory by active lanes") \

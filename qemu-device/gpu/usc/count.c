@@ -7,6 +7,9 @@
  * instruction is counted when it is complete: not where it faults, and a wait
  * once, however often it was put off.
  *
+ * Texture reads and what the PBE is handed count as instructions of global memory;
+ * their bytes are not the USC's.
+ *
  * Limits: this way of running takes every instruction alone, so it is slower.
  * Bytes are those of system memory; a work-group copy counts as the words that
  * the wave moved, an atomic operation loads and stores.
@@ -59,7 +62,12 @@ static enum pumice_perf_counter vector_class(const struct usc_insn *insn)
 	case PUMICE_USC_OP_UNPACK16_HI:
 	case PUMICE_USC_OP_EXT8:
 	case PUMICE_USC_OP_DC_WINDOW:
+	case PUMICE_USC_OP_UVSW:
 		return PUMICE_PERF_USC_INSN_MOVE;
+	case PUMICE_USC_OP_ITR:
+		return PUMICE_PERF_USC_INSN_FLOAT;
+	case PUMICE_USC_OP_DDX:
+	case PUMICE_USC_OP_DDY:
 	case PUMICE_USC_OP_SHUFFLE:
 	case PUMICE_USC_OP_ROTATE:
 	case PUMICE_USC_OP_BUTTERFLY:
@@ -124,9 +132,12 @@ static enum pumice_perf_counter class_of(const struct usc_insn *insn)
 			return PUMICE_PERF_USC_INSN_ATOMIC;
 		return a.local ? PUMICE_PERF_USC_INSN_LOCAL : PUMICE_PERF_USC_INSN_GLOBAL;
 	}
-	if (insn->op == PUMICE_USC_OP_GROUP_LOAD || insn->op == PUMICE_USC_OP_GROUP_STORE)
+	if (insn->op == PUMICE_USC_OP_GROUP_LOAD || insn->op == PUMICE_USC_OP_GROUP_STORE ||
+	    insn->op == PUMICE_USC_OP_PBE)
 		return PUMICE_PERF_USC_INSN_GLOBAL;
 	switch (pumice_isa_find_opcode(&pumice_usc_isa, insn->op)->layout) {
+	case PUMICE_USC_LAYOUT_TEX:
+		return PUMICE_PERF_USC_INSN_GLOBAL;
 	case PUMICE_USC_LAYOUT_FLOW:
 	case PUMICE_USC_LAYOUT_SIG:
 	case PUMICE_USC_LAYOUT_FENCE:

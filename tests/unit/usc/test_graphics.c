@@ -192,6 +192,7 @@ static bool try_scene(struct rig *rig, u64 seed, u64 *undecided)
 	both_set_up(&rng, rig, 0, &prog, &shape, program, &ref);
 	ref.gfx = &t.ref;
 	ref_begin_gfx(&ref);
+	usc_set_detail(rig->usc, gen_below(&rng, 4) == 0);	/* runs each instruction alone */
 	usc_group_start(rig->usc, 0);
 	rig_run(rig, budgets[gen_below(&rng, 5)]);
 	ref_undecided = 0;

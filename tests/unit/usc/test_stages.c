@@ -291,6 +291,45 @@ static void usc_texture_fault_stops_the_group_and_names_the_instruction(void **s
 	assert_int_equal(count[PUMICE_PERF_TAG_READS], 1);
 }
 
+static void usc_detailed_counters_know_the_operations_of_graphics(void **state)
+{
+	static const struct {
+		u32 stage;
+		struct pumice_usc_insn insn;
+		enum pumice_perf_counter counter;
+	} kinds[] = {
+		{ USC_STAGE_VERTEX, INSN(UVSW, .dst = BANK(VO, 4), .src0 = BANK(R, 1)),
+		  PUMICE_PERF_USC_INSN_MOVE },
+		{ USC_STAGE_FRAGMENT, INSN(ITR, .comps = 1, .dst = BANK(R, 0),
+					   .src0 = BANK(CF, 0)), PUMICE_PERF_USC_INSN_FLOAT },
+		{ USC_STAGE_FRAGMENT, INSN(DDY, .type = F32, .dst = BANK(R, 0),
+					   .src0 = BANK(O, 1)), PUMICE_PERF_USC_INSN_CROSS },
+		{ USC_STAGE_FRAGMENT, INSN(MOV, .mask = ONE_MASK, .dst = BANK(O, 0),
+					   .src0 = BANK(R, 1)), PUMICE_PERF_USC_INSN_MOVE },
+		{ USC_STAGE_FRAGMENT, INSN(SAMPLE, .type = F32, .dst = BANK(R, 0),
+					   .src0 = BANK(R, 4), .src2 = BANK(SH, 0)),
+		  PUMICE_PERF_USC_INSN_GLOBAL },
+		{ USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 0)), PUMICE_PERF_USC_INSN_GLOBAL },
+	};
+	struct rig *rig = *state;
+	u32 vo[5 * PUMICE_LANES];
+	struct task t = { .gfx = { .vo = vo, .vo_words = 5 } };
+
+	usc_set_detail(rig->usc, true);
+	for (u32 n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
+		u64 before[PUMICE_PERF_NUMBER] = { 0 }, after[PUMICE_PERF_NUMBER] = { 0 };
+
+		usc_counters_add(rig->usc, before);
+		run(rig, &t, kinds[n].stage, kinds[n].insn);
+		usc_counters_add(rig->usc, after);
+		assert_int_equal(rig->faults, 0);
+		assert_int_equal(after[kinds[n].counter] - before[kinds[n].counter], 1);
+		assert_int_equal(after[PUMICE_PERF_USC_INSN_FLOW] -
+				 before[PUMICE_PERF_USC_INSN_FLOW], 1);	/* end */
+		assert_int_equal(after[PUMICE_PERF_USC_ISSUED] - before[PUMICE_PERF_USC_ISSUED], 2);
+	}
+}
+
 static void usc_samples_stand_where_the_precision_rules_say(void **state)
 {
 	static const u8 at[5][4][2] = {
@@ -334,6 +373,7 @@ int main(void)
 		TEST(usc_discard_and_depth_are_for_the_objects_that_say_so),
 		TEST(usc_hands_the_tile_to_the_pbe_with_its_state),
 		TEST(usc_texture_fault_stops_the_group_and_names_the_instruction),
+		TEST(usc_detailed_counters_know_the_operations_of_graphics),
 		TEST(usc_samples_stand_where_the_precision_rules_say),
 	};
 
