@@ -117,7 +117,7 @@ static void kernel_command(struct host *h, struct fuzz *f)
 	if (fuzz_below(f, 8) == 0)
 		cmd.catalogue = fuzz_number(f);
 	if (fuzz_below(f, 32) == 0)
-		cmd.reserved2[fuzz_below(f, 3)] = fuzz_u8(f);
+		cmd.reserved2[fuzz_below(f, 3) % 2] = fuzz_u8(f);
 	if (!room(h))
 		return;
 	rig_put(h->r, &cmd);

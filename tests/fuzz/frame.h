@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A frame for fuzz targets: everything that a geometry and a fragment job need, in the
+ * rig's memory, all of it good until a target changes it. A target of 64 x 64 pixels,
+ * two triangles with a texture and depth, a free list, a scene with memory for
+ * partial renders.
+ */
+#ifndef PUMICE_FUZZ_FRAME_H
+#define PUMICE_FUZZ_FRAME_H
+
+#include "host.h"
+
+#define FRAME_SIZE	64u	/* pixels, both ways */
+#define FRAME_PAGES	32u	/* of the free list's table */
+
+/* Pages of the VM, from RIG_STREAM_VA on; the first two are the rig's own. */
+enum {
+	FRAME_STREAM,
+	FRAME_CODE,
+	FRAME_STATE,		/* records, see below */
+	FRAME_DATA,		/* vertices, indices, words of indirect draws */
+	FRAME_TEXELS,
+	FRAME_TARGET,		/* 4 pages */
+	FRAME_DEPTH = FRAME_TARGET + 4,
+	FRAME_SPILL = FRAME_DEPTH + 4,
+	FRAME_REGIONS = FRAME_SPILL + 16,	/* owned by the PM, and so what follows */
+	FRAME_BUFFER,		/* FRAME_PAGES pages */
+	FRAME_VM_PAGES = FRAME_BUFFER + FRAME_PAGES,
+};
+
+#define FRAME_VA(page)	(RIG_STREAM_VA + (u64)(page) * 4096)
+
+/* Records in the page FRAME_STATE, 128 bytes each; the sampler stands behind the texture. */
+enum {
+	FRAME_VDM_STATE, FRAME_ISP_STATE, FRAME_TSP_STATE, FRAME_RENDER, FRAME_PBE, FRAME_TEXTURE,
+	FRAME_RECORDS,
+};
+
+#define FRAME_RECORD_BYTES	128u
+#define FRAME_RECORD_VA(n)	(FRAME_VA(FRAME_STATE) + (n) * FRAME_RECORD_BYTES)
+/* In the page FRAME_DATA. */
+#define FRAME_VERTICES		8u
+#define FRAME_INDICES_AT	1024u	/* bytes; 64 of 16 bit */
+#define FRAME_INDIRECT_AT	2048u
+
+struct frame {
+	struct rig_vm vm;
+	u8 *page[FRAME_VM_PAGES];	/* in host memory */
+	u32 *list, *links, *scene;	/* in context 0 */
+	u32 scene_addr;
+	struct rig_context geometry, fragment;
+};
+
+/* Make it; @pages of the free list to begin with, at most FRAME_PAGES. */
+void frame_make(struct rig *r, struct frame *f, u32 pages);
+/* A record of the page FRAME_STATE. */
+u32 *frame_record(struct frame *f, u32 record);
+/* Submit both jobs, seqno 1; does not run. */
+void frame_submit(struct rig *r, struct frame *f);
+
+/*
+ * Let a job come to its end, or kill it; its result must be one of the enumeration.
+ * @patience: polls before it is killed
+ */
+void frame_finish(struct rig *r, struct rig_context *c, unsigned int patience);
+
+#endif
