@@ -202,6 +202,78 @@ struct model_texel model_decode(u32 format, const u8 *bytes)
 	return t;
 }
 
+double model_pattern(u32 format, u32 component, u32 v)
+{
+	u32 words[4] = { 0 }, low;
+	char kind;
+
+	model_component(format, component, &kind, &low);
+	words[low / 32] = v << low % 32;
+	return model_decode(format, (const u8 *)words).c[component];
+}
+
+/* What a value is brought to before it is rounded. */
+static double brought(char kind, u32 bits, double v)
+{
+	switch (kind) {
+	case 'u':
+	case 'c':
+		return v > 0 ? fmin(v, 1) : 0;
+	case 's':
+		return isnan(v) ? 0 : fmax(fmin(v, 1), -1);
+	case 'U':
+		return fmin(v, ldexp(1, (int)bits) - 1);
+	case 'S':
+		return fmax(fmin(v, ldexp(1, (int)bits - 1) - 1), -ldexp(1, (int)bits - 1));
+	default:
+		return bits < 16 && v < 0 ? 0 : v;
+	}
+}
+
+bool model_stores(u32 format, u32 component, double value, u32 pattern)
+{
+	char kind = 0;
+	u32 low, bits = model_component(format, component, &kind, &low);
+	double wanted = brought(kind, bits, value), at = model_pattern(format, component, pattern);
+	double slack = kind == 'f' || bits > 16 ? 0 : 0.005;
+
+	if (isnan(wanted) || isnan(at))
+		return isnan(wanted) && isnan(at);
+	if (isinf(wanted))
+		return at == wanted;
+	if (kind == 'c')
+		return fabs(model_to_srgb(wanted) - model_to_srgb(at)) * 255 <= 0.5 + 1e-6;
+	/* Finite stays finite in 10 and 11 bits; in 16 all from 65520 on is infinity. */
+	if (isinf(at))
+		return bits == 16 && fabs(wanted) >= 65520;
+	if (bits < 16 && kind == 'f' && wanted > at &&
+	    isinf(model_pattern(format, component, pattern + 1)))
+		return true;
+	for (int side = -1; side <= 1; side += 2) {
+		u32 other = (pattern + (u32)side) & (u32)((1ull << bits) - 1);
+		double beside = model_pattern(format, component, other);
+
+		if (isfinite(beside) &&
+		    fabs(at - wanted) > fabs(beside - wanted) + slack * fabs(beside - at))
+			return false;
+	}
+	return true;
+}
+
+bool model_stores_dithered(u32 format, u32 component, double value, u32 pattern, u32 x, u32 y)
+{
+	/* The matrix of 2x2, in itself. */
+	static const int two[2][2] = { { 0, 2 }, { 3, 1 } };
+	int order = 4 * two[y % 2][x % 2] + two[y / 2 % 2][x / 2 % 2];
+	char kind = 0;
+	u32 low, bits = model_component(format, component, &kind, &low);
+	double scaled = brought(kind, bits, value) * (ldexp(1, (int)bits) - 1) + (order + 0.5) / 16;
+
+	if (component == 3)
+		return model_stores(format, component, value, pattern);
+	return pattern >= floor(scaled - 1e-4) && pattern <= floor(scaled + 1e-4);
+}
+
 u32 model_level_size(u32 size, u32 level)
 {
 	while (level--)

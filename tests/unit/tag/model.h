@@ -26,6 +26,15 @@ u32 model_component(u32 format, u32 component, char *kind, u32 *low);
 
 /* A texel of a format that is not compressed; missing components are 0, 0, 0, 1. */
 struct model_texel model_decode(u32 format, const u8 *bytes);
+/* The number that a pattern of one component stands for. */
+double model_pattern(u32 format, u32 component, u32 pattern);
+/*
+ * Whether a pattern is what a value may be stored as: none is nearer. UNORM and SNORM may
+ * be off by 0.005 of a step, sRGB by half a step and 1e-6.
+ */
+bool model_stores(u32 format, u32 component, double value, u32 pattern);
+/* The same with a dither at pixel x, y. */
+bool model_stores_dithered(u32 format, u32 component, double value, u32 pattern, u32 x, u32 y);
 /* A texel of a compressed block. */
 struct model_texel model_block_texel(u32 format, const u8 *block, u32 x, u32 y);
 double model_from_srgb(double c);

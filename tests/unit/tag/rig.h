@@ -33,7 +33,7 @@ struct rig {
 
 void rig_setup(struct rig *rig);
 void rig_teardown(struct rig *rig);
-/* A texture of a format with a fitting size, all levels, identity swizzle; layout and dim as given. */
+/* A texture of at most side texels a side, with all its levels. */
 void rig_texture(struct rig *rig, u32 format, u32 layout, u32 dim, u32 side);
 struct model_surface rig_surface(const struct rig *rig);
 /* Random texels that are numbers of modest size. */
