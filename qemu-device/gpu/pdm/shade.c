@@ -95,7 +95,10 @@ static void sort_spans(struct pdm_tile *tile)
 static void begin(struct pdm_tile *tile, const struct pds_stage *fixed, enum pdm_phase after)
 {
 	struct pdm_shade *shade = &tile->shade;
+	u32 i;
 
+	for (i = 0; i < shade->objects; i++)
+		tile->objects[shade->order[i]]->spans = 0;
 	shade->fixed = fixed;
 	shade->spans = 0;
 	shade->objects = 0;
@@ -111,14 +114,11 @@ static void begin(struct pdm_tile *tile, const struct pds_stage *fixed, enum pdm
 void pdm_shade_pending(struct pdm_tile *tile, enum pdm_phase after)
 {
 	const u32 quads = quads_of_row(tile);
-	u32 quad, i;
+	u32 quad;
 
 	begin(tile, NULL, after);
 	if (tile->isp.row0 >= tile->isp.row1)
 		return;
-	for (i = 0; i < PDM_MAX_OBJECTS; i++)
-		if (tile->objects[i])
-			tile->objects[i]->spans = 0;
 	for (quad = tile->isp.row0 * quads; quad < tile->isp.row1 * quads; quad++)
 		find_in_quad(tile, quad);
 	tile->stats.passes += tile->shade.spans != 0;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Planes against 128-bit floats: each coefficient is within half a unit in the last
+ * place of f32, and what f64 loses, of the exact one.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "../support/cmocka_all.h"
+
+#include "../../../qemu-device/gpu/tsp/tsp.h"
+
+#define ROUNDS	20000
+#define VARYINGS 6u
+
+typedef __float128 exact;
+
+static u64 seed = 12345;
+
+static u32 below(u32 n)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (u32)(seed >> 33) % n;
+}
+
+static float value(void)
+{
+	return ((float)below(2000001) - 1000000) / (float)(1 + below(1000));
+}
+
+static u32 bits(float f)
+{
+	u32 b;
+
+	memcpy(&b, &f, sizeof(b));
+	return b;
+}
+
+/* A case: a triangle near a tile, its values, what is computed from them. */
+static struct isp_triangle triangle;
+static struct isp_setup setup;
+static struct ipf_prim prim;
+static struct isp_state isp;
+static float values[3 * VARYINGS];
+static struct tsp_plane planes[VARYINGS + 2];
+static struct tsp_input in;
+
+static bool make_case(void)
+{
+	const s32 range = 1 << (4 + below(18));
+	u32 i;
+
+	in = (struct tsp_input){ .triangle = &triangle, .setup = &setup, .prim = &prim,
+				 .value = values, .x0 = below(256) * 32, .y0 = below(256) * 32 };
+	for (i = 0; i < 3; i++) {
+		triangle.x[i] = (s32)(in.x0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
+		triangle.y[i] = (s32)(in.y0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
+		triangle.z[i] = (float)below(1000) / 1000;
+		/* Any vertex may be at any corner, as in lines and points. */
+		triangle.vertex[i] = (u8)below(3);
+		prim.vertex[i].rw = bits((float)(1 + below(1000)) / (float)(1 + below(1000)));
+	}
+	for (i = 0; i < 3 * VARYINGS; i++)
+		values[i] = value();
+	prim.index.provoking = (u8)below(3);
+	isp.depth_bias = below(2);
+	isp.bias_constant = value();
+	return isp_set_up(&triangle, &isp, &setup);
+}
+
+static exact rw(u32 corner)
+{
+	float f;
+
+	memcpy(&f, &prim.vertex[triangle.vertex[corner]].rw, sizeof(f));
+	return (exact)f;
+}
+
+static void near(float got, exact want, exact terms)
+{
+	const exact slack = (exact)(nextafterf(fabsf((float)want), INFINITY) -
+				    fabsf((float)want)) / 2 + terms * 1e-13Q + 1e-40Q;
+	exact off = (exact)got - want;
+
+	off = off < 0 ? -off : off;
+	assert_true(off <= slack);
+}
+
+static exact absolute(exact v)
+{
+	return v < 0 ? -v : v;
+}
+
+static void check_plane(const struct tsp_plane *got, const exact v[3], exact offset)
+{
+	const exact x0 = (exact)triangle.x[0] / 256, y0 = (exact)triangle.y[0] / 256;
+	const exact x10 = (exact)triangle.x[1] / 256 - x0, y10 = (exact)triangle.y[1] / 256 - y0;
+	const exact x20 = (exact)triangle.x[2] / 256 - x0, y20 = (exact)triangle.y[2] / 256 - y0;
+	const exact area = x10 * y20 - x20 * y10;
+	const exact a = ((v[1] - v[0]) * y20 - (v[2] - v[0]) * y10) / area;
+	const exact b = ((v[2] - v[0]) * x10 - (v[1] - v[0]) * x20) / area;
+	const exact ax = a * (x0 - in.x0), by = b * (y0 - in.y0);
+	const exact most_a = (absolute((v[1] - v[0]) * y20) + absolute((v[2] - v[0]) * y10)) /
+			     absolute(area);
+	const exact most_b = (absolute((v[2] - v[0]) * x10) + absolute((v[1] - v[0]) * x20)) /
+			     absolute(area);
+
+	near(got->a, a, most_a);
+	near(got->b, b, most_b);
+	near(got->c, v[0] - ax - by + offset,
+	     absolute(v[0]) + most_a * absolute(x0 - in.x0) + most_b * absolute(y0 - in.y0));
+}
+
+static void planes_are_exact(void **state)
+{
+	struct tsp_state tsp = { .varyings = VARYINGS, .flat = 1 | 8, .linear = 2 | 16 };
+	u32 round, n, i;
+
+	(void)state;
+	for (round = 0; round < ROUNDS; round++) {
+		exact v[3];
+
+		if (!make_case())
+			continue;
+		tsp_set_up(&tsp, &in, planes);
+		for (n = 0; n < VARYINGS; n++) {
+			if (tsp.flat >> n & 1) {
+				assert_true(planes[n].a == 0 && planes[n].b == 0);
+				assert_true(planes[n].c ==
+					    values[prim.index.provoking * VARYINGS + n]);
+				continue;
+			}
+			for (i = 0; i < 3; i++) {
+				v[i] = (exact)values[triangle.vertex[i] * VARYINGS + n];
+				if (!(tsp.linear >> n & 1))
+					v[i] *= rw(i);
+			}
+			check_plane(&planes[n], v, 0);
+		}
+		for (i = 0; i < 3; i++)
+			v[i] = rw(i);
+		check_plane(&planes[VARYINGS], v, 0);
+		for (i = 0; i < 3; i++)
+			v[i] = (exact)triangle.z[i];
+		check_plane(&planes[VARYINGS + 1], v, (exact)setup.bias);
+	}
+}
+
+/* Without varyings there are the planes of 1/w and of depth alone. */
+static void no_varyings(void **state)
+{
+	struct tsp_state tsp = { 0 };
+
+	(void)state;
+	while (!make_case())
+		;
+	in.value = NULL;
+	memset(planes, 0x55, sizeof(planes));
+	tsp_set_up(&tsp, &in, planes);
+	assert_int_equal(bits(planes[2].a), 0x55555555);
+	assert_int_not_equal(bits(planes[1].c), 0x55555555);
+}
+
+/* Values that are no numbers stay where they are. */
+static void odd_values_do_not_spread(void **state)
+{
+	struct tsp_state tsp = { .varyings = VARYINGS };
+	u32 n;
+
+	(void)state;
+	while (!make_case())
+		;
+	for (n = 0; n < 3; n++)
+		values[n * VARYINGS + 2] = n ? INFINITY : NAN;
+	tsp_set_up(&tsp, &in, planes);
+	for (n = 0; n < VARYINGS; n++)
+		assert_int_equal(n == 2, isnan(planes[n].c));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(planes_are_exact),
+		cmocka_unit_test(no_varyings),
+		cmocka_unit_test(odd_values_do_not_spread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
