@@ -201,12 +201,12 @@ static void random_store(struct rig *rig, u32 format)
 	};
 	if (!rig->state.resolve)
 		rig->state.samples = rand_below(seed, 3) == 0;
-	if (rig->state.layout == PUMICE_LAYOUT_LINEAR && rand_below(seed, 2))
-		rig->state.stride = model_bytes(format) *
-			((rig->state.width + 1u) * (rig->state.samples ? samples : 1) + 5);
 	/* Twiddled squares of many samples are the largest; those of 128 bit do not fit. */
 	if (model_bytes(format) == 16 && rig->state.samples)
 		rig->state.width = rig->state.height = 20;
+	if (rig->state.layout == PUMICE_LAYOUT_LINEAR && rand_below(seed, 2))
+		rig->state.stride = model_bytes(format) *
+			((rig->state.width + 1u) * (rig->state.samples ? samples : 1) + 5);
 }
 
 static void tiles_are_stored_as_the_model_stores_them(void **state)
