@@ -67,6 +67,10 @@ static int check_resources(const struct pumice_program_header *h, const struct r
 		return REFUSE(reason, "%u attribute registers", (u32)h->attrs);
 	if (h->temps > PUMICE_USC_MAX_TEMPS)
 		return REFUSE(reason, "%u temporary registers", (u32)h->temps);
+	if (h->vo > PUMICE_USC_MAX_VO)
+		return REFUSE(reason, "%u vertex output registers", (u32)h->vo);
+	if (h->outputs > PUMICE_USC_MAX_OUTPUTS)
+		return REFUSE(reason, "%u pixel output registers", (u32)h->outputs);
 	if (!instances || instances > PUMICE_GROUP_INSTANCES)
 		return REFUSE(reason, "work-group of %llu instances",
 			      (unsigned long long)instances);
