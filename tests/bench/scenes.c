@@ -123,7 +123,7 @@ static void contest(struct bench *bench, const struct row *row, const struct dra
 	draw_work_free(&ours);
 }
 
-/* Up and down again once in a texture's width, so that no edge hangs on the last bit of a coordinate. */
+/* Up and down once in a texture's width: no edge hangs on the last bit of a coordinate. */
 static uint32_t wave(uint32_t at)
 {
 	const uint32_t place = at % TEXTURE;

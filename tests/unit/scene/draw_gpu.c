@@ -27,7 +27,9 @@ static const char vertex_size_text[] = POSITION
 	"uvsw vo4, v12\nuvsw vo5, v4\nuvsw vo6, v5\nuvsw vo7, v6\nuvsw vo8, v7\n"
 	"uvsw vo9, v8\nuvsw vo10, v9\nend\n";
 
-#define STORE "mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], v3\nmov o4, [one], sh0\nend\n"
+#define STORE \
+	"mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], v3\n" \
+	"mov o4, [one], sh0\nend\n"
 #define TIMES(reg) \
 	"mul.f32 v0, v0, " reg "0\nmul.f32 v1, v1, " reg "1\n" \
 	"mul.f32 v2, v2, " reg "2\nmul.f32 v3, v3, " reg "3\n"
@@ -278,30 +280,42 @@ static void read_back(struct rig *rig, const struct scene *s, struct pumice_imag
 	memcpy(out->visible, rig->visible.cpu, sizeof(out->visible));
 }
 
-void scene_draw_gpu(struct rig *rig, const struct scene *s, struct picture *out)
+void scene_put(struct rig *rig, const struct scene *s, struct scene_frame *f)
 {
 	const struct pumice_hwrt_desc set = {
 		.width = s->width, .height = s->height, .samples = s->samples,
 		.tile_size = s->tile_size, .local = rig->list, .spill_outputs = SCENE_OUTPUTS,
 	};
-	struct pumice_image *image[3] = {
+
+	*f = (struct scene_frame){ .image = {
 		make_target(rig, s, PUMICE_FORMAT_RGBA32_FLOAT, s->samples),
 		make_target(rig, s, PUMICE_FORMAT_R32_FLOAT, s->samples),
 		make_target(rig, s, s->format, 1),
-	};
-	struct pumice_frame frame = { 0 };
+	} };
+	f->frame.perfmon = pumice_perfmon_id(rig->perfmon);
+	rig_check(rig, "data set", pumice_hwrt_create(rig->vm, &set, &f->frame.hwrt));
+	put_geometry(rig, s, &f->frame.geometry);
+	put_render(rig, s, f->image, &f->frame.render);
+}
+
+void scene_free(struct scene_frame *f)
+{
+	uint32_t i;
+
+	pumice_hwrt_destroy(f->frame.hwrt);
+	for (i = 0; i < 3; i++)
+		pumice_image_destroy(f->image[i]);
+}
+
+void scene_draw_gpu(struct rig *rig, const struct scene *s, struct picture *out)
+{
+	struct scene_frame f;
 
 	pumice_stream_reset(rig->stream);
 	memset(rig->visible.cpu, 0, sizeof(out->visible));
-	frame.perfmon = pumice_perfmon_id(rig->perfmon);
-	rig_check(rig, "data set", pumice_hwrt_create(rig->vm, &set, &frame.hwrt));
-	put_geometry(rig, s, &frame.geometry);
-	put_render(rig, s, image, &frame.render);
-	if (pumice_render(rig->context, &frame, LONG, NULL))
+	scene_put(rig, s, &f);
+	if (pumice_render(rig->context, &f.frame, LONG, NULL))
 		fail_msg("scene %u: %s", s->seed, pumice_device_error(rig->dev));
-	read_back(rig, s, image, out);
-	pumice_hwrt_destroy(frame.hwrt);
-	pumice_image_destroy(image[0]);
-	pumice_image_destroy(image[1]);
-	pumice_image_destroy(image[2]);
+	read_back(rig, s, f.image, out);
+	scene_free(&f);
 }

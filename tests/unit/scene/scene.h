@@ -141,6 +141,14 @@ uint32_t scene_texel_bytes(uint32_t format);
 uint32_t scene_depth(uint32_t depth_format, float depth);
 
 /* draw_gpu.c */
+/* A frame with what it is stored to. */
+struct scene_frame {
+	struct pumice_frame frame;
+	struct pumice_image *image[3];
+};
+/* Put a scene's jobs into the rig's stream; the scene's vertices replace those of the one before. */
+void scene_put(struct rig *rig, const struct scene *scene, struct scene_frame *frame);
+void scene_free(struct scene_frame *frame);
 void scene_draw_gpu(struct rig *rig, const struct scene *scene, struct picture *out);
 /* draw_ref.c */
 void scene_draw_reference(const struct scene *scene, struct picture *out);

@@ -12,7 +12,8 @@
 static struct picture first[SCENES], now;
 static struct scene scene;
 
-static void scene_assert_same(const struct scene *s, const struct picture *a, const struct picture *b)
+static void scene_assert_same(const struct scene *s, const struct picture *a,
+			      const struct picture *b)
 {
 	const size_t samples = (size_t)s->width * s->height * s->samples;
 	size_t n;
@@ -26,7 +27,10 @@ static void scene_assert_same(const struct scene *s, const struct picture *a, co
 	assert_memory_equal(a->packed, b->packed, sizeof(a->packed));
 }
 
-/* @times: as many instances. @keep: what is drawn is what others must be. Return: partial renders. */
+/*
+ * @times: as many instances. @keep: what is drawn is what others must be.
+ * Return: partial renders.
+ */
 static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bool keep)
 {
 	struct rig rig;

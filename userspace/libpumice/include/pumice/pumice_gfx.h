@@ -367,7 +367,7 @@ void pumice_draw_state_viewport(struct pumice_draw_state *state,
 int pumice_stream_draw_state(struct pumice_stream *stream, const struct pumice_draw_state *state,
 			     uint64_t *va);
 
-/** pumice_stream_state - add STATE with a record that is there already. Return: 0, -EINVAL, -ENOSPC. */
+/** pumice_stream_state - add STATE with a record that is there. Return: 0, -EINVAL, -ENOSPC. */
 int pumice_stream_state(struct pumice_stream *stream, uint64_t va);
 
 /** pumice_stream_draw - add DRAW. Return: 0, -ENOSPC. */
