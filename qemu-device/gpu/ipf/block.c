@@ -23,36 +23,31 @@ bool ipf_fault(const struct ipf_source *source, struct gpu_fault *fault, enum pu
 	return false;
 }
 
-bool ipf_read(const struct ipf_source *source, u64 va, u32 *words, u32 count,
-	      struct gpu_fault *fault)
+const u32 *ipf_hint(const struct ipf_source *source, u64 va)
 {
-	const u32 *host;
-	u32 i;
+	if (va >> PUMICE_MMU_VA_BITS)
+		return NULL;
+	return (const u32 *)(const void *)mmu_tlb_lookup(source->mmu, source->tlb,
+							 source->scene->ctx, va, MMU_TLB_READ);
+}
 
+const u32 *ipf_host(const struct ipf_source *source, u64 va, struct gpu_fault *fault)
+{
+	const u32 *host = ipf_hint(source, va);
+
+	if (host) {
+		source->tlb->hits++;
+		return host;
+	}
 	*fault = (struct gpu_fault){ .unit = (u8)source->unit };
-	host = (const u32 *)(const void *)mmu_translate(source->mmu, source->tlb,
+	return (const u32 *)(const void *)mmu_translate(source->mmu, source->tlb,
 							source->scene->ctx, va,
 							PUMICE_ACCESS_READ, source->unit, fault);
-	if (!host)
-		return false;
-	for (i = 0; i < count; i++)
-		words[i] = __atomic_load_n(&host[i], __ATOMIC_RELAXED);
-	return true;
 }
 
 static u32 vertex_words(const struct pumice_prim_block *header)
 {
 	return PUMICE_PRIM_VERTEX_WORDS + header->varyings;
-}
-
-u32 ipf_index_at(u32 prim)
-{
-	return INDEX_AT + prim * 4;
-}
-
-u32 ipf_vertex_at(const struct pumice_prim_block *header, u32 vertex)
-{
-	return VERTEX_AT + vertex * vertex_words(header) * 4;
 }
 
 /* Vertices of a primitive. */
@@ -109,11 +104,14 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	const u64 va = pm_address(scene, block);
 	const u32 count = kind_vertices(header->kind);
 	u32 words[PUMICE_PRIM_VERTEX_WORDS], i;
+	const u32 *host;
 
 	if (!va || !is_sound(va, header) || prim >= header->prims)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
-	if (!ipf_read(&source, va + ipf_index_at(prim), words, 1, fault))
+	host = ipf_host(&source, va, fault);
+	if (!host)
 		return false;
+	ipf_copy(words, host + INDEX_AT / 4 + prim, 1);
 	if (pumice_prim_index_unpack(words, &out->index) != PUMICE_UNPACK_OK ||
 	    !index_is_sound(header, &out->index))
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
@@ -121,9 +119,8 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	for (i = 0; i < count; i++) {
 		const u32 v = i == 0 ? out->index.v0 : i == 1 ? out->index.v1 : out->index.v2;
 
-		if (!ipf_read(&source, va + ipf_vertex_at(header, v), words,
-			      PUMICE_PRIM_VERTEX_WORDS, fault))
-			return false;
+		ipf_copy(words, host + VERTEX_AT / 4 + v * vertex_words(header),
+			 PUMICE_PRIM_VERTEX_WORDS);
 		pumice_prim_vertex_unpack(words, &out->vertex[i]);
 	}
 	return true;
@@ -137,19 +134,41 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_TSP };
 	const u64 va = pm_address(scene, block);
 	const u32 count = kind_vertices(header->kind);
-	u32 words[PUMICE_MAX_VARYINGS], i;
+	const u32 *host;
+	u32 i;
 
 	if (!va || !is_sound(va, header) || !index_is_sound(header, index))
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!header->varyings)
 		return true;
+	host = ipf_host(&source, va, fault);
+	if (!host)
+		return false;
 	for (i = 0; i < count; i++) {
 		const u32 v = i == 0 ? index->v0 : i == 1 ? index->v1 : index->v2;
-		const u64 at = va + ipf_vertex_at(header, v) + PUMICE_PRIM_VERTEX_WORDS * 4;
+		const u32 *from = host + VERTEX_AT / 4 + v * vertex_words(header) +
+				  PUMICE_PRIM_VERTEX_WORDS;
 
-		if (!ipf_read(&source, at, words, header->varyings, fault))
-			return false;
-		memcpy(out + i * header->varyings, words, header->varyings * sizeof(float));
+		/* Any words are varyings: nothing is checked, so nothing is read again. */
+		memcpy(out + i * header->varyings, from, header->varyings * sizeof(float));
 	}
 	return true;
+}
+
+void ipf_hint_prim(const struct ipf_source *source, u32 block,
+		   const struct pumice_prim_block *like, u32 mask)
+{
+	const u64 va = pm_address(source->scene, block);
+	const u32 words = vertex_words(like), count = kind_vertices(like->kind), line = 16;
+	const u32 *host = va ? ipf_hint(source, va) : NULL;
+	u32 prim, at;
+
+	if (!host || !mask)
+		return;
+	prim = (u32)__builtin_ctz(mask);
+	__builtin_prefetch(host);
+	__builtin_prefetch(host + INDEX_AT / 4 + prim);
+	for (at = 0; at < count * words; at += line)
+		__builtin_prefetch(host + VERTEX_AT / 4 + prim * count * words + at);
+	__builtin_prefetch(host + VERTEX_AT / 4 + (prim + 1) * count * words - 1);
 }

@@ -74,38 +74,20 @@ static bool next_chunk(struct ipf_tile *tile, struct ipf_stream *s, bool *ended,
 }
 
 /*
- * Bring what the entry behind the one that is next names nearer to the processor: of
- * small primitives each lies in another block, which this tile has not seen. A
- * guess at where its vertices are, and nothing depends on it: damage shows when
- * it is read.
+ * Of small primitives each lies in another block, which this tile has not seen: so look
+ * at the entry behind this one. It is read again, and checked, when it is its turn.
  */
-static void look_ahead(const struct ipf_tile *tile, const struct ipf_stream *s)
+static void look_ahead(const struct ipf_source *source, const struct ipf_stream *s,
+		       const u32 *entry)
 {
-	const struct ipf_source source = source_of(tile);
-	struct pumice_tile_entry entry;
 	u32 words[PUMICE_TILE_ENTRY_WORDS];
-	struct gpu_fault ignored;
-	u32 prim;
-	u64 va;
-	u8 *host;
+	struct pumice_tile_entry next;
 
-	if (s->entry == ENTRIES ||
-	    !ipf_read(&source, chunk_address(tile->scene, s->chunk) + s->entry * sizeof(words),
-		      words, PUMICE_TILE_ENTRY_WORDS, &ignored))
+	if (s->entry == ENTRIES)
 		return;
-	pumice_tile_entry_unpack(words, &entry);
-	va = entry.block ? pm_address(tile->scene, entry.block) : 0;
-	if (!va || !entry.mask)
-		return;
-	host = mmu_translate(tile->mmu, tile->tlb, tile->scene->ctx, va, PUMICE_ACCESS_READ,
-			     PUMICE_UNIT_IPF, &ignored);
-	if (!host)
-		return;
-	prim = (u32)__builtin_ctz(entry.mask);
-	__builtin_prefetch(host);
-	__builtin_prefetch(host + ipf_index_at(prim));
-	__builtin_prefetch(host + ipf_vertex_at(&s->header, prim * 3));
-	__builtin_prefetch(host + ipf_vertex_at(&s->header, prim * 3 + 3) - 1);
+	ipf_copy(words, entry + PUMICE_TILE_ENTRY_WORDS, PUMICE_TILE_ENTRY_WORDS);
+	pumice_tile_entry_unpack(words, &next);
+	ipf_hint_prim(source, next.block, &s->header, next.mask);
 }
 
 /* Read and check the entry that comes next, and its block's header; *ended if there is none. */
@@ -116,13 +98,16 @@ static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, boo
 	const u32 sequence = s->header.sequence;
 	struct pumice_tile_entry entry;
 	u32 words[PUMICE_TILE_ENTRY_WORDS];
+	const u32 *host;
 
 	*ended = false;
 	if (s->entry == ENTRIES && (!next_chunk(tile, s, ended, fault) || *ended))
 		return *ended;
-	if (!ipf_read(&source, chunk_address(tile->scene, s->chunk) + s->entry * sizeof(words),
-		      words, PUMICE_TILE_ENTRY_WORDS, fault))
+	host = ipf_host(&source, chunk_address(tile->scene, s->chunk) + s->entry * sizeof(words),
+			fault);
+	if (!host)
 		return false;
+	ipf_copy(words, host, PUMICE_TILE_ENTRY_WORDS);
 	pumice_tile_entry_unpack(words, &entry);
 	if (!entry.block) {
 		/* A stream, and each chunk of it, has at least one entry; what ends it is all 0. */
@@ -139,8 +124,7 @@ static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, boo
 		return bad_stream(tile, s, fault);
 	/* What comes behind has no lesser sequence. */
 	*ended = tile->limit && s->header.sequence >= tile->limit;
-	if (!*ended)
-		look_ahead(tile, s);
+	look_ahead(&source, s, host);
 	return true;
 }
 
