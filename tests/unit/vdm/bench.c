@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+/* What a VDM needs around it in a test. See bench.h. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/ta/ta.h"
+
+#define COORDINATE_PDS (RIG_PDS + 0x1000)
+
+struct pm {
+	struct bench *b;
+};
+
+struct ta {
+	struct bench *b;
+	unsigned int core;
+	bool begun;
+	u32 least;	/* sequence that may come next */
+	struct ta_counters counters;
+};
+
+static struct pm the_pm;
+
+u32 bench_random(struct bench *b, u32 below)
+{
+	b->seed = b->seed * 1664525 + 1013904223;
+	return (u32)((u64)(b->seed >> 4) * below >> 28);
+}
+
+/* PM. */
+
+bool pm_scene_load(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
+		   struct gpu_fault *fault)
+{
+	assert_int_equal(addr, BENCH_SCENE);
+	assert_int_equal(ctx, RIG_CTX);
+	*scene = pm->b->scene;
+	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PM_SCENE, .unit = PUMICE_UNIT_PM,
+				     .addr = addr };
+	return !pm->b->scene_bad;
+}
+
+bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
+{
+	(void)scene;
+	(void)fault;
+	pm->b->begins++;
+	return true;
+}
+
+bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_scene_state *state,
+			 struct gpu_fault *fault)
+{
+	(void)scene;
+	*state = pm->b->state;
+	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_PM };
+	return !pm->b->state_fails;
+}
+
+bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
+			  const struct pm_scene_state *state, struct gpu_fault *fault)
+{
+	(void)scene;
+	(void)fault;
+	pm->b->state = *state;
+	return true;
+}
+
+bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
+{
+	(void)scene;
+	(void)fault;
+	pm->b->frees++;
+	pm->b->list.count = 0;
+	return true;
+}
+
+/* TA. */
+
+struct ta *ta_create(const struct ta_config *config)
+{
+	struct ta *ta = calloc(1, sizeof(*ta));
+
+	ta->b = config->pm->b;
+	ta->core = config->core;
+	ta->b->ta[ta->core] = ta;
+	return ta;
+}
+
+void ta_destroy(struct ta *ta)
+{
+	free(ta);
+}
+
+bool ta_begin(struct ta *ta, const struct pm_scene *scene)
+{
+	assert_false(ta->b->rig->locked);
+	assert_int_equal(scene->addr, BENCH_SCENE);
+	ta->begun = true;
+	ta->least = 0;
+	return true;
+}
+
+static u32 output(const struct ta_vertices *vertices, u32 v, u32 n)
+{
+	assert_in_range(v, 0, vertices->count - 1);
+	return vertices->vo[(v / 32 * vertices->vo_words + n) * 32 + v % 32];
+}
+
+/* Culls by vertex numbers: of points those that are multiples of 3. */
+void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
+	     const struct ta_prim *prims, u32 count, bool *keep)
+{
+	u32 i;
+
+	(void)draw;
+	assert_true(ta->begun);
+	assert_int_equal(vertices->vo_words, 4);
+	for (i = 0; i < count; i++)
+		if ((output(vertices, prims[i].v[0], 0) * 5 + output(vertices, prims[i].v[1], 0) +
+		     output(vertices, prims[i].v[2], 0)) % 3 == 0)
+			keep[i] = false;
+}
+
+enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
+			     const struct ta_vertices *vertices, const struct ta_prim *prims,
+			     u32 count, u32 *done, struct gpu_fault *fault)
+{
+	struct bench *b = ta->b;
+	const u32 corners = draw->kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 :
+			    draw->kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
+
+	assert_false(b->rig->locked);
+	assert_true(ta->begun);
+	assert_true(draw->sequence >= ta->least);
+	ta->least = draw->sequence;
+	for (; *done < count; ++*done) {
+		struct bench_prim *prim = &b->list.prim[b->list.count];
+		u32 n;
+
+		if (b->given == b->fault_at) {
+			*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_MMU_READ_ONLY,
+						     .unit = PUMICE_UNIT_MTE, .addr = 0x77 };
+			return TA_FAULT;
+		}
+		if (b->list.count >= b->pages)
+			return TA_MEMORY;
+		b->given++;
+		assert_in_range(b->list.count, 0, BENCH_PRIMS - 1);
+		*prim = (struct bench_prim){ .sequence = draw->sequence, .kind = draw->kind };
+		for (n = 0; n < corners; n++) {
+			prim->vertex[n] = output(vertices, prims[*done].v[n], 0);
+			prim->instance[n] = output(vertices, prims[*done].v[n], 1);
+		}
+		b->list.count++;
+	}
+	return TA_OK;
+}
+
+bool ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
+{
+	(void)fault;
+	assert_false(ta->b->rig->locked);
+	assert_true(ta->begun);
+	ta->begun = false;
+	*any = true;
+	return true;
+}
+
+const struct ta_counters *ta_counters(const struct ta *ta)
+{
+	return &ta->counters;
+}
+
+/* The VDM's neighbours. */
+
+static void ended(void *opaque, enum dm_end end)
+{
+	struct bench *b = opaque;
+
+	assert_true(b->rig->locked);
+	b->ended[end]++;
+}
+
+static u64 now(void *opaque)
+{
+	return ((struct bench *)opaque)->clock++;
+}
+
+static void lock(void *opaque)
+{
+	rig_lock(((struct bench *)opaque)->rig);
+}
+
+static void unlock(void *opaque)
+{
+	rig_unlock(((struct bench *)opaque)->rig);
+}
+
+static void wake(void *opaque, unsigned int core)
+{
+	struct bench *b = opaque;
+
+	assert_in_range(core, 0, b->cores - 1);
+	b->awake[core] = true;
+}
+
+static const struct dm_ops ops = {
+	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
+};
+
+/* The same program for both stages: which of them a task is shows in its outputs. */
+static void put_programs(struct bench *b)
+{
+	static const struct pumice_pds_insn insns[] = {
+		MOV(V, 0, VERTEX), MOV(V, 1, INSTANCE), TASK, END,
+	};
+	struct mmu_tlb tlb = { 0 };
+	struct gpu_fault fault;
+	u32 i, at;
+
+	for (at = 0; at < 2; at++) {
+		for (i = 0; i < 4; i++) {
+			u8 *host = mmu_translate(&b->rig->mmu, &tlb, RIG_CTX,
+						 (at ? COORDINATE_PDS : RIG_PDS) + i * 16u,
+						 PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, &fault);
+
+			assert_non_null(host);
+			pumice_pds_pack((u32 *)(void *)host, &insns[i]);
+		}
+	}
+}
+
+struct bench *bench_create(unsigned int cores)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	struct vdm_config config = {
+		.cores = cores, .pm = &the_pm, .ops = &ops, .opaque = b,
+	};
+
+	assert_non_null(b);
+	the_pm.b = b;
+	b->rig = rig_create(cores * PUMICE_USCS_PER_CORE, NULL);
+	b->cores = cores;
+	b->seed = 12345;
+	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
+	b->scene = (struct pm_scene){ .addr = BENCH_SCENE, .ctx = RIG_CTX, .cores = PUMICE_MAX_CORES,
+				      .spill = 0x1000 };
+	put_programs(b);
+	config.mmu = &b->rig->mmu;
+	config.pds = b->rig->pds;
+	b->vdm = vdm_create(&config);
+	assert_non_null(b->vdm);
+	return b;
+}
+
+void bench_destroy(struct bench *b)
+{
+	bench_run(b);
+	vdm_destroy(b->vdm);
+	rig_destroy(b->rig);
+	free(b);
+}
+
+static u32 bits(float value)
+{
+	u32 word;
+
+	memcpy(&word, &value, sizeof(word));
+	return word;
+}
+
+struct pumice_vdm_state bench_state(bool coordinate)
+{
+	struct pumice_vdm_state state = { .varyings = 3, .point_width = bits(1),
+					  .line_width = bits(1), .provoking_last = true };
+	struct pumice_stage stage = { .pds_addr = RIG_PDS, .pds_insns = 4, .attrs = 2, .temps = 1 };
+
+	pumice_stage_pack(state.vertex, &stage);
+	stage.pds_addr = COORDINATE_PDS;
+	if (coordinate)
+		pumice_stage_pack(state.coordinate, &stage);
+	return state;
+}
+
+void bench_put(struct bench *b, u64 addr, const u32 *words, u32 count)
+{
+	memcpy(b->rig->data + (addr - RIG_DATA), words, count * sizeof(*words));
+}
+
+void bench_put_state(struct bench *b, const struct pumice_vdm_state *state)
+{
+	u32 words[PUMICE_VDM_STATE_WORDS];
+
+	pumice_vdm_state_pack(words, state);
+	bench_put(b, BENCH_STATE, words, PUMICE_VDM_STATE_WORDS);
+}
+
+bool bench_start(struct bench *b, u32 split)
+{
+	const struct dm_job job = { .ctx = RIG_CTX, .stream = BENCH_STREAM, .scene = BENCH_SCENE,
+				    .split = split };
+	bool ok;
+
+	memset(b->ended, 0, sizeof(b->ended));
+	b->list.count = b->drawn.count = b->given = 0;
+	rig_lock(b->rig);
+	ok = vdm_start(b->vdm, &job);
+	rig_unlock(b->rig);
+	return ok;
+}
+
+/* Run a task of a USC to its end: outputs, or a fault. */
+static void run_task(struct bench *b, struct usc *usc, unsigned int group)
+{
+	const struct usc_gfx *gfx = usc->group[group].gfx;
+	const struct usc_task *task = &usc->task[usc->group[group].slot[0]];
+	const bool coordinate = gfx->vo_words == 4;
+	u32 i;
+
+	if (b->tasks++ == b->fault_task)
+		fake_usc_fault(usc, group, PUMICE_FAULT_MMU_READ_ONLY);
+	for (i = 0; !usc->aborted && i < task->instances; i++) {
+		u32 *vo = gfx->vo + i / 32 * gfx->vo_words * 32 + i % 32;
+
+		vo[0] = fake_usc_attr(usc, group, i, 0);
+		vo[32] = fake_usc_attr(usc, group, i, 1);
+		b->shaded[coordinate]++;
+	}
+	fake_usc_finish(usc, group);
+}
+
+/* Some task of some USC. False when none runs. */
+static bool run_some_task(struct bench *b)
+{
+	const u32 uscs = b->rig->uscs, first = bench_random(b, uscs);
+	u32 i;
+
+	for (i = 0; i < uscs; i++) {
+		struct usc *usc = b->rig->usc[(first + i) % uscs];
+		unsigned int group = fake_usc_oldest(usc);
+
+		if (group == FAKE_NOBODY)
+			continue;
+		run_task(b, usc, group);
+		return true;
+	}
+	return false;
+}
+
+bool bench_turn(struct bench *b)
+{
+	static const _Atomic bool never;
+	const u32 first = bench_random(b, b->cores);
+	u32 i;
+
+	if (bench_random(b, 3) == 0 && run_some_task(b))
+		return true;
+	for (i = 0; i < b->cores; i++) {
+		const u32 core = (first + i) % b->cores;
+
+		if (!b->awake[core])
+			continue;
+		b->awake[core] = false;
+		if (vdm_core_step(b->vdm, core, &never))
+			b->awake[core] = true;
+		assert_false(b->rig->locked);
+		return true;
+	}
+	return run_some_task(b);
+}
+
+void bench_run(struct bench *b)
+{
+	while (bench_turn(b))
+		;
+}
+
+void bench_render(struct bench *b)
+{
+	const u32 limit = b->state.limit ? b->state.limit : UINT32_MAX;
+	u32 n, sequence = 0;
+
+	assert_true(b->state.valid);
+	/* Sequence by sequence, each in the order in which it came. */
+	while (sequence < limit) {
+		u32 next = UINT32_MAX;
+
+		for (n = 0; n < b->list.count; n++) {
+			const struct bench_prim *prim = &b->list.prim[n];
+
+			if (prim->sequence == sequence)
+				b->drawn.prim[b->drawn.count++] = *prim;
+			else if (prim->sequence > sequence && prim->sequence < next)
+				next = prim->sequence;
+		}
+		sequence = next;
+		if (next == UINT32_MAX)
+			break;
+	}
+	b->list.count = 0;
+	b->state.valid = false;
+	b->state.used = 0;
+	b->state.spilled = true;
+	b->state.partials++;
+}
+
+void bench_call(struct bench *b, void (*call)(struct vdm *vdm))
+{
+	rig_lock(b->rig);
+	call(b->vdm);
+	rig_unlock(b->rig);
+}
+
+const struct gpu_fault *bench_fault(const struct bench *b)
+{
+	return &vdm_status(b->vdm)->fault;
+}

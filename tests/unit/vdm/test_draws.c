@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Draws become the right primitives: every topology, index size, restart, count and
+ * split, against an expander that knows no chunks: it cuts the list of vertices
+ * into runs and writes each run's primitives down by the book.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PLACES 4096u
+
+struct draw {
+	u32 topology, size;
+	bool indexed, restart;
+	u32 count, first, index_count, instances, base_instance;
+	s32 base_vertex;
+};
+
+static struct bench_list expected;
+
+static void expect(u32 kind, u32 instance, u32 a, u32 b, u32 c)
+{
+	struct bench_prim *p = &expected.prim[expected.count++];
+
+	*p = (struct bench_prim){
+		.kind = (u8)kind, .vertex = { a, b, c }, .instance = { instance, instance, instance },
+	};
+	if (kind != PUMICE_PRIM_KIND_TRIANGLE)
+		p->vertex[2] = p->instance[2] = 0;
+	if (kind == PUMICE_PRIM_KIND_POINT)
+		p->vertex[1] = p->instance[1] = 0;
+}
+
+/* The primitives of one run of n vertices. */
+static void expand_run(u32 topology, bool last, u32 instance, const u32 *v, u32 n)
+{
+	u32 i;
+
+	switch (topology) {
+	case PUMICE_TOPOLOGY_POINTS:
+		for (i = 0; i < n; i++)
+			expect(PUMICE_PRIM_KIND_POINT, instance, v[i], 0, 0);
+		return;
+	case PUMICE_TOPOLOGY_LINES:
+		for (i = 0; i < n / 2; i++)
+			expect(PUMICE_PRIM_KIND_LINE, instance, v[2 * i], v[2 * i + 1], 0);
+		return;
+	case PUMICE_TOPOLOGY_LINE_STRIP:
+		for (i = 0; i + 1 < n; i++)
+			expect(PUMICE_PRIM_KIND_LINE, instance, v[i], v[i + 1], 0);
+		return;
+	case PUMICE_TOPOLOGY_TRIANGLES:
+		for (i = 0; i < n / 3; i++)
+			expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[3 * i], v[3 * i + 1],
+			       v[3 * i + 2]);
+		return;
+	case PUMICE_TOPOLOGY_TRIANGLE_STRIP:
+		for (i = 0; i + 2 < n; i++) {
+			if (i % 2 == 0)
+				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i], v[i + 1], v[i + 2]);
+			else if (last)
+				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i + 1], v[i], v[i + 2]);
+			else
+				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i], v[i + 2], v[i + 1]);
+		}
+		return;
+	default:
+		for (i = 1; i + 1 < n; i++)
+			expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[0], v[i], v[i + 1]);
+	}
+}
+
+/* An index of the buffer, or 0 beyond it. */
+static u32 index_at(const struct bench *b, const struct draw *d, u64 place)
+{
+	u32 value = 0;
+
+	if (place >= d->index_count)
+		return 0;
+	memcpy(&value, b->rig->data + (BENCH_INDICES - RIG_DATA) + (place << d->size), 1u << d->size);
+	return value;
+}
+
+static void expand(const struct bench *b, const struct draw *d, bool last)
+{
+	const u32 ones = d->size == 0 ? 0xff : d->size == 1 ? 0xffff : 0xffffffff;
+	u32 *v = malloc((d->count + 1) * sizeof(*v)), instance, i, n;
+
+	for (instance = 0; instance < d->instances; instance++) {
+		for (i = n = 0; i < d->count; i++) {
+			u32 index = d->indexed ? index_at(b, d, (u64)d->first + i) : d->first + i;
+
+			if (d->restart && index == ones) {
+				expand_run(d->topology, last, d->base_instance + instance, v, n);
+				n = 0;
+			} else {
+				v[n++] = index + (d->indexed ? (u32)d->base_vertex : 0);
+			}
+		}
+		expand_run(d->topology, last, d->base_instance + instance, v, n);
+	}
+	free(v);
+}
+
+/* A stream of these draws. */
+static void put_draws(struct bench *b, const struct draw *d, u32 draws)
+{
+	u32 words[256], n = 0, i;
+
+	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = BENCH_STATE });
+	n += PUMICE_VDM_STATE_CMD_WORDS;
+	for (i = 0; i < draws; i++, d++) {
+		if (d->indexed) {
+			pumice_vdm_draw_indexed_pack(words + n, &(struct pumice_vdm_draw_indexed){
+				.topology = (u8)d->topology, .index_size = (u8)d->size,
+				.restart = d->restart, .indices = BENCH_INDICES,
+				.index_count = d->index_count, .count = d->count, .first = d->first,
+				.base_vertex = d->base_vertex, .instances = d->instances,
+				.base_instance = d->base_instance });
+			n += PUMICE_VDM_DRAW_INDEXED_WORDS;
+		} else {
+			pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
+				.topology = (u8)d->topology, .count = d->count, .first = d->first,
+				.instances = d->instances, .base_instance = d->base_instance });
+			n += PUMICE_VDM_DRAW_WORDS;
+		}
+	}
+	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
+	bench_put(b, BENCH_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+}
+
+static void check(struct bench *b, const struct draw *d, u32 draws, bool last, u32 split)
+{
+	u32 i;
+
+	expected.count = 0;
+	for (i = 0; i < draws; i++)
+		expand(b, d + i, last);
+	put_draws(b, d, draws);
+	assert_true(bench_start(b, split));
+	bench_run(b);
+	if (b->ended[DM_DONE] != 1)
+		fail_msg("fault %u at 0x%llx", bench_fault(b)->fault,
+			 (unsigned long long)bench_fault(b)->addr);
+	bench_render(b);
+	assert_int_equal(b->drawn.count, expected.count);
+	assert_int_equal(vdm_status(b->vdm)->done, expected.count);
+	for (i = 0; i < expected.count; i++) {
+		const struct bench_prim *got = &b->drawn.prim[i], *want = &expected.prim[i];
+
+		if (got->kind != want->kind || memcmp(got->vertex, want->vertex, 12) ||
+		    memcmp(got->instance, want->instance, 12))
+			fail_msg("topology %u split %u primitive %u: %u %u %u, not %u %u %u",
+				 d->topology, split, i, got->vertex[0], got->vertex[1],
+				 got->vertex[2], want->vertex[0], want->vertex[1], want->vertex[2]);
+	}
+}
+
+/* Random indices of a size, a tenth of them restarts; of few values, so that vertices come again. */
+static void put_indices(struct bench *b, u32 size, bool restarts)
+{
+	u32 i;
+
+	for (i = 0; i < BENCH_INDEX_BYTES >> size; i++) {
+		u32 value = bench_random(b, 60);
+
+		if (restarts && bench_random(b, 10) == 0)
+			value = UINT32_MAX;
+		memcpy(b->rig->data + (BENCH_INDICES - RIG_DATA) + (i << size), &value, 1u << size);
+	}
+}
+
+static const u32 splits[] = { 1, 2, 3, 5, 16, 100, 512, 700, 65535 };
+
+static void every_topology_in_every_split(void **state)
+{
+	struct bench *b = bench_create(3);
+	struct pumice_vdm_state record = bench_state(false);
+	u32 topology, split, last;
+
+	(void)state;
+	for (last = 0; last < 2; last++) {
+		record.provoking_last = last;
+		bench_put_state(b, &record);
+		for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
+			for (split = 0; split < sizeof(splits) / sizeof(splits[0]); split++) {
+				const struct draw d = {
+					.topology = topology, .count = 1800 + bench_random(b, 9),
+					.first = UINT32_MAX - 700, .instances = 1,
+				};
+
+				check(b, &d, 1, last, splits[split]);
+			}
+		}
+	}
+	bench_destroy(b);
+}
+
+static void every_index_size_with_and_without_restart(void **state)
+{
+	struct bench *b = bench_create(3);
+	const struct pumice_vdm_state record = bench_state(false);
+	u32 topology, split, size, restart;
+
+	(void)state;
+	bench_put_state(b, &record);
+	for (size = 0; size < PUMICE_INDEX_SIZE_COUNT; size++) {
+		for (restart = 0; restart < 2; restart++) {
+			/* Without restart all ones are an index like any other. */
+			put_indices(b, size, true);
+			for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
+				for (split = 0; split < sizeof(splits) / sizeof(splits[0]); split++) {
+					const struct draw d = {
+						.topology = topology, .size = size, .indexed = true,
+						.restart = restart, .count = 1700 + bench_random(b, 40),
+						.first = bench_random(b, 100), .index_count = 4000,
+						.base_vertex = -17, .instances = 1,
+					};
+
+					check(b, &d, 1, true, splits[split]);
+				}
+			}
+		}
+	}
+	bench_destroy(b);
+}
+
+static void small_and_empty_draws_in_a_row(void **state)
+{
+	struct bench *b = bench_create(4);
+	const struct pumice_vdm_state record = bench_state(false);
+	struct draw d[12];
+	u32 round, i;
+
+	(void)state;
+	bench_put_state(b, &record);
+	for (round = 0; round < 300; round++) {
+		const u32 size = bench_random(b, 3);
+
+		put_indices(b, size, true);
+		for (i = 0; i < 12; i++) {
+			d[i] = (struct draw){
+				.topology = bench_random(b, PUMICE_TOPOLOGY_COUNT), .size = size,
+				.indexed = bench_random(b, 2), .count = bench_random(b, 14),
+				.first = bench_random(b, 30), .index_count = bench_random(b, 50),
+				.base_vertex = (s32)bench_random(b, 9) - 4,
+				.instances = bench_random(b, 4), .base_instance = bench_random(b, 9),
+			};
+			d[i].restart = d[i].indexed && bench_random(b, 2);
+		}
+		check(b, d, 12, true, 1 + bench_random(b, 6));
+	}
+	bench_destroy(b);
+}
+
+/* Beyond index_count nothing is read, whether it is mapped or not. */
+static void indices_beyond_the_buffer_are_0(void **state)
+{
+	struct bench *b = bench_create(2);
+	const struct pumice_vdm_state record = bench_state(false);
+	struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLE_STRIP, .size = 1, .indexed = true,
+			  .restart = true, .instances = 2, .count = 3000 };
+
+	(void)state;
+	bench_put_state(b, &record);
+	put_indices(b, 1, true);
+	d.index_count = BENCH_INDEX_BYTES / 2;
+	d.first = d.index_count - 1500;
+	check(b, &d, 1, true, 64);
+	d.first = UINT32_MAX - 10;
+	check(b, &d, 1, true, 64);
+	d.index_count = 0;
+	d.first = 0;
+	check(b, &d, 1, true, 64);
+	bench_destroy(b);
+}
+
+static void instances_count_from_their_base(void **state)
+{
+	struct bench *b = bench_create(2);
+	const struct pumice_vdm_state record = bench_state(false);
+	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLE_FAN, .count = 9, .first = 4,
+				.instances = 100, .base_instance = UINT32_MAX - 50 };
+
+	(void)state;
+	bench_put_state(b, &record);
+	check(b, &d, 1, true, 4);
+	bench_destroy(b);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Vertices that the expected primitives have, each once. */
+static u32 unique(void)
+{
+	static u32 all[3 * 4096];
+	u32 n = 0, i, k, count = 0;
+
+	for (i = 0; i < expected.count; i++) {
+		const u32 corners = expected.prim[i].kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 :
+				    expected.prim[i].kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
+
+		for (k = 0; k < corners; k++)
+			all[n++] = expected.prim[i].vertex[k];
+	}
+	qsort(all, n, sizeof(*all), ascending);
+	for (i = 0; i < n; i++)
+		count += !i || all[i] != all[i - 1];
+	return count;
+}
+
+static void each_unique_vertex_of_a_chunk_is_shaded_once(void **state)
+{
+	struct bench *b = bench_create(1);
+	const struct pumice_vdm_state record = bench_state(false);
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+	u32 topology, indexed, all = 0;
+
+	(void)state;
+	bench_put_state(b, &record);
+	for (indexed = 0; indexed < 2; indexed++) {
+		put_indices(b, 1, true);
+		for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
+			const struct draw d = {
+				.topology = topology, .size = 1, .indexed = indexed, .restart = indexed,
+				.count = 500, .index_count = 4000, .instances = 1,
+			};
+
+			b->shaded[0] = 0;
+			check(b, &d, 1, true, 65535);
+			assert_int_equal(b->shaded[0], unique());
+			all += b->shaded[0];
+		}
+	}
+	vdm_counters_add(b->vdm, value);
+	assert_int_equal(value[PUMICE_PERF_VDM_VERTICES], all);
+	assert_true(value[PUMICE_PERF_VDM_INDICES] >= 6 * 500);
+	bench_destroy(b);
+}
+
+static void only_what_is_not_culled_goes_on_behind_a_coordinate_program(void **state)
+{
+	struct bench *b = bench_create(1);
+	const struct pumice_vdm_state record = bench_state(true);
+	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+				.count = 501, .index_count = 4000, .instances = 1 };
+	u32 i, kept = 0, positions;
+
+	(void)state;
+	bench_put_state(b, &record);
+	put_indices(b, 1, false);
+	expected.count = 0;
+	expand(b, &d, true);
+	positions = unique();
+	for (i = 0; i < expected.count; i++) {
+		const u32 *v = expected.prim[i].vertex;
+
+		if ((v[0] * 5 + v[1] + v[2]) % 3)	/* as the bench's ta_cull() */
+			expected.prim[kept++] = expected.prim[i];
+	}
+	expected.count = kept;
+	put_draws(b, &d, 1);
+	assert_true(bench_start(b, 512));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	assert_int_equal(b->shaded[1], positions);
+	assert_int_equal(b->shaded[0], unique());
+	bench_render(b);
+	assert_int_equal(b->drawn.count, kept);
+	for (i = 0; i < kept; i++)
+		assert_memory_equal(b->drawn.prim[i].vertex, expected.prim[i].vertex, 12);
+	bench_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_topology_in_every_split),
+		cmocka_unit_test(every_index_size_with_and_without_restart),
+		cmocka_unit_test(small_and_empty_draws_in_a_row),
+		cmocka_unit_test(indices_beyond_the_buffer_are_0),
+		cmocka_unit_test(instances_count_from_their_base),
+		cmocka_unit_test(each_unique_vertex_of_a_chunk_is_shaded_once),
+		cmocka_unit_test(only_what_is_not_culled_goes_on_behind_a_coordinate_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

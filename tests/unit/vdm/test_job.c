@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A job's course: pages that run out, resume, flush and partial renders with the
+ * order of submission kept; faults and aborts in every phase; what is left behind.
+ */
+#include "bench.h"
+
+#include <string.h>
+
+#include "../../../qemu-device/gpu/vdm/state.h"
+
+#define POINTS 900u
+
+/* A stream of points 0, 1, 2...: the number of each is its place in the order. */
+static void put_points(struct bench *b, u32 count, bool coordinate)
+{
+	const struct pumice_vdm_state record = bench_state(coordinate);
+	u32 words[32], n = 0;
+
+	bench_put_state(b, &record);
+	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = BENCH_STATE });
+	n += PUMICE_VDM_STATE_CMD_WORDS;
+	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
+		.topology = PUMICE_TOPOLOGY_POINTS, .count = count, .instances = 1 });
+	n += PUMICE_VDM_DRAW_WORDS;
+	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
+	bench_put(b, BENCH_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+}
+
+static void expect_points(const struct bench *b, u32 count)
+{
+	u32 i;
+
+	assert_int_equal(b->drawn.count, count);
+	for (i = 0; i < count; i++)
+		assert_int_equal(b->drawn.prim[i].vertex[0], i);
+}
+
+/* What the coordinate program and ta_cull() of the bench leave. */
+static void expect_culled_points(const struct bench *b, u32 count)
+{
+	u32 i;
+
+	assert_int_equal(b->drawn.count, count - count / 3);
+	for (i = 0; i < b->drawn.count; i++)
+		assert_int_equal(b->drawn.prim[i].vertex[0], i / 2 * 3 + i % 2 + 1);
+}
+
+static void a_job_ends_with_a_valid_scene(void **state)
+{
+	struct bench *b = bench_create(4);
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->state = (struct pm_scene_state){ .valid = true, .spilled = true, .used = 9, .limit = 7 };
+	assert_true(bench_start(b, 10));
+	assert_true(vdm_status(b->vdm)->busy);
+	bench_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	assert_false(vdm_status(b->vdm)->busy);
+	assert_true(vdm_status(b->vdm)->time_end > vdm_status(b->vdm)->time_start);
+	assert_int_equal(vdm_status(b->vdm)->done, POINTS);
+	assert_int_equal(vdm_status(b->vdm)->fault.fault, 0);
+	assert_int_equal(b->begins, 1);
+	assert_int_equal(b->frees, 0);
+	assert_true(b->state.valid);
+	assert_false(b->state.spilled);
+	assert_int_equal(b->state.limit, 0);
+	assert_true(b->state.used && b->state.used < 16);
+	bench_render(b);
+	expect_points(b, POINTS);
+	bench_destroy(b);
+}
+
+static void an_empty_stream_is_a_valid_scene_of_nobody(void **state)
+{
+	struct bench *b = bench_create(2);
+
+	(void)state;
+	put_points(b, 0, false);
+	assert_true(bench_start(b, 10));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	assert_true(b->state.valid);
+	assert_int_equal(b->state.used, 0);
+	bench_destroy(b);
+}
+
+static void a_start_is_refused_while_busy_and_for_contexts_that_are_not(void **state)
+{
+	struct bench *b = bench_create(1);
+	const struct dm_job bad = { .ctx = PUMICE_MMU_CONTEXTS };
+
+	(void)state;
+	put_points(b, 5, false);
+	assert_false(vdm_start(b->vdm, &bad));
+	assert_true(bench_start(b, 0));
+	assert_false(bench_start(b, 1));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	assert_true(bench_start(b, 1));
+	bench_run(b);
+	bench_destroy(b);
+}
+
+static void a_scene_uses_no_more_cores_than_it_has_room_for(void **state)
+{
+	struct bench *b = bench_create(4);
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->scene.cores = 2;
+	assert_true(bench_start(b, 1));
+	bench_run(b);
+	assert_int_equal(b->state.used & ~3u, 0);
+	bench_render(b);
+	expect_points(b, POINTS);
+	bench_destroy(b);
+}
+
+static void pages_that_come_let_the_job_go_on(void **state)
+{
+	struct bench *b = bench_create(3);
+	u32 stops = 0;
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->pages = 1;
+	assert_true(bench_start(b, 20));
+	for (bench_run(b); b->ended[DM_MEMORY] > stops; bench_run(b)) {
+		stops++;
+		assert_true(vdm_status(b->vdm)->busy);
+		assert_int_equal(b->list.count, b->pages);
+		/* Sometimes nothing comes, and it asks again. */
+		b->pages += bench_random(b, 40);
+		bench_call(b, vdm_resume);
+	}
+	assert_true(stops > 20);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	bench_render(b);
+	expect_points(b, POINTS);
+	bench_destroy(b);
+}
+
+/* Partial renders whenever there is room for so few: nothing is lost, doubled or out of order. */
+static void partial_renders_keep_the_order(void **state)
+{
+	u32 cores, pages, split, round;
+
+	(void)state;
+	for (round = 0; round < 150; round++) {
+		struct bench *b;
+		u32 stops = 0, flushes = 0;
+		u64 done = 0;
+
+		cores = 1 + round % 5;
+		b = bench_create(cores);
+		b->seed = round * 977 + 5;
+		pages = 1 + bench_random(b, 90);
+		split = 1 + bench_random(b, 60);
+		put_points(b, POINTS, round & 1);
+		b->pages = pages;
+		assert_true(bench_start(b, split));
+		for (bench_run(b); b->ended[DM_MEMORY] > stops; bench_run(b)) {
+			stops = b->ended[DM_MEMORY];
+			assert_true(vdm_status(b->vdm)->done >= done);
+			done = vdm_status(b->vdm)->done;
+			bench_call(b, vdm_flush);
+			bench_run(b);
+			assert_int_equal(b->ended[DM_MEMORY], ++stops);
+			assert_true(b->state.valid);
+			assert_true(b->state.used && b->state.limit);
+			assert_int_equal(b->state.partials, flushes++);
+			bench_render(b);
+			bench_call(b, vdm_resume);
+		}
+		if (b->ended[DM_DONE] != 1)
+			fail_msg("round %u: fault %u", round, bench_fault(b)->fault);
+		assert_true(b->state.spilled);
+		assert_true(flushes >= (600 - 1) / pages);
+		assert_int_equal(b->state.limit, 0);
+		bench_render(b);
+		if (round & 1)
+			expect_culled_points(b, POINTS);
+		else
+			expect_points(b, POINTS);
+		assert_int_equal(vdm_status(b->vdm)->done, POINTS);
+		bench_destroy(b);
+	}
+}
+
+static void without_spill_memory_a_flush_is_a_fault(void **state)
+{
+	struct bench *b = bench_create(2);
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->scene.spill = 0;
+	b->pages = 50;
+	assert_true(bench_start(b, 20));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_MEMORY], 1);
+	bench_call(b, vdm_flush);
+	bench_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_PM_MEMORY);
+	assert_int_equal(bench_fault(b)->addr, BENCH_SCENE);
+	assert_int_equal(b->frees, 1);
+	bench_destroy(b);
+}
+
+static void a_primitive_that_never_fits_is_a_fault(void **state)
+{
+	struct bench *b = bench_create(2);
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->pages = 0;
+	assert_true(bench_start(b, 20));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_MEMORY], 1);
+	bench_call(b, vdm_flush);
+	bench_run(b);
+	bench_call(b, vdm_resume);
+	bench_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_PM_MEMORY);
+	bench_destroy(b);
+}
+
+static void resume_and_flush_of_a_job_that_runs_do_nothing(void **state)
+{
+	struct bench *b = bench_create(3);
+	u32 i;
+
+	(void)state;
+	put_points(b, POINTS, false);
+	bench_call(b, vdm_flush);
+	bench_call(b, vdm_resume);
+	bench_call(b, vdm_abort);
+	assert_true(bench_start(b, 7));
+	for (i = 0; i < 40; i++) {
+		bench_turn(b);
+		bench_call(b, i & 1 ? vdm_flush : vdm_resume);
+	}
+	bench_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	assert_int_equal(b->ended[DM_MEMORY] + b->ended[DM_ABORTED], 0);
+	bench_render(b);
+	expect_points(b, POINTS);
+	bench_destroy(b);
+}
+
+/* Whatever was stopped: nothing is left, and the next job is a job like any other. */
+static void expect_clean(struct bench *b, u32 frees)
+{
+	assert_false(vdm_status(b->vdm)->busy);
+	assert_int_equal(b->frees, frees);
+	assert_false(b->state.valid);
+	assert_int_equal(b->state.used, 0);
+	assert_int_equal(rig_load(b->rig).tasks, 0);
+	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
+	put_points(b, POINTS, true);
+	put_points(b, POINTS, false);
+	for (unsigned int i = 0; i < b->rig->uscs; i++)
+		b->rig->usc[i]->aborted = false;
+	assert_true(bench_start(b, 33));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	bench_render(b);
+	expect_points(b, POINTS);
+}
+
+static void an_abort_in_every_phase_leaves_nothing(void **state)
+{
+	u32 turns, cores;
+
+	(void)state;
+	for (cores = 1; cores <= 3; cores += 2) {
+		for (turns = 0; turns < 130; turns++) {
+			struct bench *b = bench_create(cores);
+			u32 i;
+
+			put_points(b, 400, turns & 1);
+			b->pages = turns % 3 ? 150 : UINT32_MAX;
+			assert_true(bench_start(b, 30));
+			for (i = 0; i < turns; i++) {
+				if (!bench_turn(b) && b->ended[DM_MEMORY])
+					bench_call(b, vdm_flush);
+			}
+			if (!vdm_status(b->vdm)->busy) {
+				bench_destroy(b);
+				continue;
+			}
+			bench_call(b, vdm_abort);
+			bench_call(b, vdm_abort);
+			assert_int_equal(b->ended[DM_ABORTED], 0);	/* it comes from a step */
+			bench_run(b);
+			assert_int_equal(b->ended[DM_ABORTED], 1);
+			assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
+			expect_clean(b, b->begins ? 1 : 0);
+			bench_destroy(b);
+		}
+	}
+}
+
+static void a_fault_of_any_task_stops_the_job(void **state)
+{
+	u32 task;
+
+	(void)state;
+	for (task = 0; task < 40; task++) {
+		struct bench *b = bench_create(3);
+
+		put_points(b, POINTS, false);
+		b->fault_task = task;
+		assert_true(bench_start(b, 20));
+		bench_run(b);
+		assert_int_equal(b->ended[DM_FAULT], 1);
+		assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_MMU_READ_ONLY);
+		assert_int_equal(bench_fault(b)->unit, PUMICE_UNIT_USC_DATA);
+		expect_clean(b, 1);
+		bench_destroy(b);
+	}
+}
+
+static void a_fault_of_the_ta_stops_the_job(void **state)
+{
+	struct bench *b = bench_create(3);
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->fault_at = 200;
+	assert_true(bench_start(b, 20));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(bench_fault(b)->unit, PUMICE_UNIT_MTE);
+	assert_int_equal(bench_fault(b)->addr, 0x77);
+	expect_clean(b, 1);
+	bench_destroy(b);
+}
+
+static void the_first_reason_to_stop_wins(void **state)
+{
+	struct bench *b = bench_create(2);
+	const struct gpu_fault late = { .fault = PUMICE_FAULT_PM_MEMORY };
+	u32 i;
+
+	(void)state;
+	put_points(b, POINTS, false);
+	assert_true(bench_start(b, 20));
+	for (i = 0; i < 9; i++)
+		bench_turn(b);
+	bench_call(b, vdm_abort);
+	rig_lock(b->rig);
+	vdm_stop_fault(b->vdm, &late);
+	rig_unlock(b->rig);
+	bench_run(b);
+	assert_int_equal(b->ended[DM_ABORTED], 1);
+	assert_int_equal(b->ended[DM_FAULT], 0);
+	assert_int_equal(bench_fault(b)->fault, 0);
+	bench_destroy(b);
+}
+
+static void a_bad_scene_is_a_fault(void **state)
+{
+	struct bench *b = bench_create(2);
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->scene_bad = true;
+	assert_true(bench_start(b, 20));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_PM_SCENE);
+	b->scene_bad = false;
+	b->state_fails = true;
+	assert_true(bench_start(b, 20));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_MMU_PT_INVALID);
+	b->state_fails = false;
+	expect_clean(b, 1);
+	bench_destroy(b);
+}
+
+/* So many chunks cannot be made here: the count is set close to its end. */
+static void a_scene_has_so_many_chunks_and_no_more(void **state)
+{
+	struct bench *b = bench_create(1);
+
+	(void)state;
+	put_points(b, 30, false);
+	assert_true(bench_start(b, 10));
+	b->vdm->lowest = b->vdm->deal = b->vdm->made = UINT32_MAX - 3;
+	bench_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_VDM_STATE);
+	put_points(b, 20, false);
+	assert_true(bench_start(b, 10));
+	b->vdm->lowest = b->vdm->deal = b->vdm->made = UINT32_MAX - 3;
+	bench_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	bench_destroy(b);
+}
+
+static void a_reset_forgets_the_job(void **state)
+{
+	struct bench *b = bench_create(2);
+	unsigned int i;
+	u32 turns;
+
+	(void)state;
+	for (turns = 0; turns < 60; turns += 7) {
+		put_points(b, POINTS, turns & 1);
+		assert_true(bench_start(b, 30));
+		for (i = 0; i < turns; i++)
+			bench_turn(b);
+		vdm_reset(b->vdm);
+		pds_reset(b->rig->pds);
+		for (i = 0; i < b->rig->uscs; i++)
+			usc_reset(b->rig->usc[i]);
+		assert_false(vdm_status(b->vdm)->busy);
+		assert_int_equal(b->rig->cache.live, 0);
+		bench_run(b);
+		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_ABORTED], 0);
+	}
+	put_points(b, POINTS, false);
+	assert_true(bench_start(b, 30));
+	bench_run(b);
+	bench_render(b);
+	expect_points(b, POINTS);
+	bench_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_ends_with_a_valid_scene),
+		cmocka_unit_test(an_empty_stream_is_a_valid_scene_of_nobody),
+		cmocka_unit_test(a_start_is_refused_while_busy_and_for_contexts_that_are_not),
+		cmocka_unit_test(a_scene_uses_no_more_cores_than_it_has_room_for),
+		cmocka_unit_test(pages_that_come_let_the_job_go_on),
+		cmocka_unit_test(partial_renders_keep_the_order),
+		cmocka_unit_test(without_spill_memory_a_flush_is_a_fault),
+		cmocka_unit_test(a_primitive_that_never_fits_is_a_fault),
+		cmocka_unit_test(resume_and_flush_of_a_job_that_runs_do_nothing),
+		cmocka_unit_test(an_abort_in_every_phase_leaves_nothing),
+		cmocka_unit_test(a_fault_of_any_task_stops_the_job),
+		cmocka_unit_test(a_fault_of_the_ta_stops_the_job),
+		cmocka_unit_test(the_first_reason_to_stop_wins),
+		cmocka_unit_test(a_bad_scene_is_a_fault),
+		cmocka_unit_test(a_scene_has_so_many_chunks_and_no_more),
+		cmocka_unit_test(a_reset_forgets_the_job),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The control stream: commands and records that are refused, each by its fault and
+ * address; sub-lists, links, counts from memory; streams without an end.
+ */
+#include "bench.h"
+
+#include <string.h>
+
+#define VA_END (1ull << PUMICE_MMU_VA_BITS)
+
+struct stream {
+	u32 word[240];
+	u32 words;
+};
+
+static void put(struct stream *s, const u32 *words, u32 count)
+{
+	memcpy(s->word + s->words, words, count * sizeof(*words));
+	s->words += count;
+}
+
+static void state(struct stream *s, u64 addr)
+{
+	u32 w[PUMICE_VDM_STATE_CMD_WORDS];
+
+	pumice_vdm_state_cmd_pack(w, &(struct pumice_vdm_state_cmd){ .addr = addr });
+	put(s, w, PUMICE_VDM_STATE_CMD_WORDS);
+}
+
+static void draw(struct stream *s, u32 count)
+{
+	u32 w[PUMICE_VDM_DRAW_WORDS];
+
+	pumice_vdm_draw_pack(w, &(struct pumice_vdm_draw){
+		.topology = PUMICE_TOPOLOGY_POINTS, .count = count, .instances = 1 });
+	put(s, w, PUMICE_VDM_DRAW_WORDS);
+}
+
+static void draw_indexed(struct stream *s, u64 indices, u32 size)
+{
+	u32 w[PUMICE_VDM_DRAW_INDEXED_WORDS];
+
+	pumice_vdm_draw_indexed_pack(w, &(struct pumice_vdm_draw_indexed){
+		.topology = PUMICE_TOPOLOGY_POINTS, .index_size = (u8)size, .indices = indices,
+		.index_count = 100000, .count = 9, .instances = 1 });
+	put(s, w, PUMICE_VDM_DRAW_INDEXED_WORDS);
+}
+
+static void indirect(struct stream *s, u64 addr)
+{
+	u32 w[PUMICE_VDM_DRAW_INDIRECT_WORDS];
+
+	pumice_vdm_draw_indirect_pack(w, &(struct pumice_vdm_draw_indirect){
+		.topology = PUMICE_TOPOLOGY_POINTS, .addr = addr });
+	put(s, w, PUMICE_VDM_DRAW_INDIRECT_WORDS);
+}
+
+static void call(struct stream *s, u64 addr)
+{
+	u32 w[PUMICE_VDM_CALL_WORDS];
+
+	pumice_vdm_call_pack(w, &(struct pumice_vdm_call){ .addr = addr });
+	put(s, w, PUMICE_VDM_CALL_WORDS);
+}
+
+static void jump(struct stream *s, u64 addr)
+{
+	u32 w[PUMICE_VDM_LINK_WORDS];
+
+	pumice_vdm_link_pack(w, &(struct pumice_vdm_link){ .addr = addr });
+	put(s, w, PUMICE_VDM_LINK_WORDS);
+}
+
+static void ret(struct stream *s)
+{
+	u32 w[PUMICE_VDM_RETURN_WORDS];
+
+	pumice_vdm_return_pack(w, &(struct pumice_vdm_return){ 0 });
+	put(s, w, PUMICE_VDM_RETURN_WORDS);
+}
+
+static void halt(struct stream *s)
+{
+	u32 w[PUMICE_VDM_HALT_WORDS];
+
+	pumice_vdm_halt_pack(w, &(struct pumice_vdm_halt){ 0 });
+	put(s, w, PUMICE_VDM_HALT_WORDS);
+}
+
+static struct bench *make(void)
+{
+	struct bench *b = bench_create(2);
+	const struct pumice_vdm_state record = bench_state(false);
+
+	bench_put_state(b, &record);
+	return b;
+}
+
+static void run(struct bench *b, const struct stream *s)
+{
+	bench_put(b, BENCH_STREAM, s->word, s->words);
+	assert_true(bench_start(b, 16));
+	bench_run(b);
+}
+
+static void expect_fault(struct bench *b, enum pumice_fault fault, enum pumice_unit unit, u64 addr)
+{
+	const struct gpu_fault *got = bench_fault(b);
+
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(b->ended[DM_DONE] + b->ended[DM_ABORTED], 0);
+	if (got->fault != fault || got->unit != unit || got->addr != addr)
+		fail_msg("fault %u unit %u at 0x%llx, not %u %u 0x%llx", got->fault, got->unit,
+			 (unsigned long long)got->addr, fault, unit, (unsigned long long)addr);
+	assert_int_equal(got->ctx, RIG_CTX);
+	assert_false(vdm_status(b->vdm)->busy);
+	assert_false(b->state.valid);
+}
+
+/* Words of a stream behind a state, and what they bring. */
+struct bad {
+	const char *what;
+	u32 word[10];
+	enum pumice_fault fault;
+};
+
+#define TYPE(t) ((u32)PUMICE_VDM_TYPE_##t << 28)
+
+static const struct bad bad_commands[] = {
+	{ "type 0", { 0 }, PUMICE_FAULT_VDM_COMMAND },
+	{ "type 10", { 10u << 28 }, PUMICE_FAULT_VDM_COMMAND },
+	{ "type 15", { 15u << 28 }, PUMICE_FAULT_VDM_COMMAND },
+	{ "state bit 0", { TYPE(STATE) | 1, 0x800 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "state high", { TYPE(STATE), 0x800, 0x100 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "state askew", { TYPE(STATE), 0x808 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "draw topology 6", { TYPE(DRAW) | 6 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "draw bit 3", { TYPE(DRAW) | 8 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "draw word 5", { TYPE(DRAW), 3, 0, 1, 0, 1 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indexed topology 7", { TYPE(DRAW_INDEXED) | 7 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indexed size 3", { TYPE(DRAW_INDEXED) | 3 << 3 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indexed bit 6", { TYPE(DRAW_INDEXED) | 64 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indexed word 9", { TYPE(DRAW_INDEXED), [9] = 1 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "u16 askew", { TYPE(DRAW_INDEXED) | 1 << 3, 0x1001 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "u32 askew", { TYPE(DRAW_INDEXED) | 2 << 3, 0x1002 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "indirect askew", { TYPE(DRAW_INDIRECT), 0x902 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "indirect topology", { TYPE(DRAW_INDIRECT) | 7, 0x900 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indirect word 3", { TYPE(DRAW_INDIRECT), 0x900, 0, 1 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indexed indirect askew", { TYPE(DRAW_INDEXED_INDIRECT), 0, 0, 0, 0x901 },
+	  PUMICE_FAULT_VDM_ALIGN },
+	{ "indexed indirect size", { TYPE(DRAW_INDEXED_INDIRECT) | 3 << 3 },
+	  PUMICE_FAULT_VDM_RESERVED },
+	{ "call askew", { TYPE(CALL), 2 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "call bit 5", { TYPE(CALL) | 32, 4 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "link askew", { TYPE(LINK), 1 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "link high", { TYPE(LINK), 0, 1u << 31 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "return bit 27", { TYPE(RETURN) | 1u << 27 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "return outside", { TYPE(RETURN) }, PUMICE_FAULT_VDM_RETURN },
+	{ "halt bit 0", { TYPE(HALT) | 1 }, PUMICE_FAULT_VDM_RESERVED },
+};
+
+static void bad_commands_fault_at_their_address(void **unused)
+{
+	struct bench *b = make();
+	u32 i;
+
+	(void)unused;
+	for (i = 0; i < sizeof(bad_commands) / sizeof(bad_commands[0]); i++) {
+		struct stream s = { .words = 0 };
+
+		state(&s, BENCH_STATE);
+		draw(&s, 40);
+		put(&s, bad_commands[i].word, 10);
+		run(b, &s);
+		if (bench_fault(b)->fault != bad_commands[i].fault)
+			print_message("%s:\n", bad_commands[i].what);
+		expect_fault(b, bad_commands[i].fault, PUMICE_UNIT_VDM, BENCH_STREAM + 9 * 4);
+	}
+	bench_destroy(b);
+}
+
+static void a_draw_needs_state(void **unused)
+{
+	struct bench *b = make();
+	u32 i;
+
+	(void)unused;
+	for (i = 0; i < 3; i++) {
+		struct stream s = { .words = 0 };
+
+		if (i == 0)
+			draw(&s, 0);
+		else if (i == 1)
+			draw_indexed(&s, BENCH_INDICES, 1);
+		else
+			indirect(&s, BENCH_COUNTS);
+		halt(&s);
+		run(b, &s);
+		expect_fault(b, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, BENCH_STREAM);
+	}
+	bench_destroy(b);
+}
+
+static u32 bits(float value)
+{
+	u32 word;
+
+	memcpy(&word, &value, sizeof(word));
+	return word;
+}
+
+static void bad_records_fault(void **unused)
+{
+	static const struct {
+		const char *what;
+		u32 word, value;	/* that is put there; float bits are below */
+		enum pumice_fault fault;
+	} cases[] = {
+		{ "no vertex program", 1, 0, PUMICE_FAULT_VDM_STATE },
+		{ "stage low bits", 0, 1, PUMICE_FAULT_VDM_RESERVED },
+		{ "coordinate stage bits", 7, 1u << 12, PUMICE_FAULT_VDM_RESERVED },
+		{ "65 varyings", 8, 65, PUMICE_FAULT_VDM_STATE },
+		{ "word 8 bit 7", 8, 1u << 7, PUMICE_FAULT_VDM_RESERVED },
+		{ "word 8 bit 17", 8, 1u << 17, PUMICE_FAULT_VDM_RESERVED },
+		{ "isp_state askew", 17, 8, PUMICE_FAULT_VDM_RESERVED },
+		{ "word 18", 18, 1u << 8, PUMICE_FAULT_VDM_RESERVED },
+		{ "word 22", 22, 1, PUMICE_FAULT_VDM_RESERVED },
+		{ "word 23", 23, 1u << 31, PUMICE_FAULT_VDM_RESERVED },
+		{ "point of NaN", 15, 0x7fc00000, PUMICE_FAULT_VDM_STATE },
+		{ "endless point", 15, 0x7f800000, PUMICE_FAULT_VDM_STATE },
+		{ "point of 0", 15, 0, PUMICE_FAULT_VDM_STATE },
+		{ "line of NaN", 16, 0xffc00000, PUMICE_FAULT_VDM_STATE },
+		{ "line of -1", 16, 0xbf800000, PUMICE_FAULT_VDM_STATE },
+		{ "line of 65", 16, 0x42820000, PUMICE_FAULT_VDM_STATE },
+		/* Whatever a viewport is, it is no fault here. */
+		{ "scale of NaN", 9, 0x7fc00000, 0 },
+		{ "endless offset", 13, 0xff800000, 0 },
+		{ "line of 64", 16, 0x42800000, 0 },
+		{ "point of 256", 15, 0x43800000, 0 },
+	};
+	struct bench *b = make();
+	const struct pumice_vdm_state good = bench_state(true);
+	u32 i, words[PUMICE_VDM_STATE_WORDS];
+
+	(void)unused;
+	assert_int_equal(good.point_width, bits(1));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stream s = { .words = 0 };
+
+		pumice_vdm_state_pack(words, &good);
+		words[cases[i].word] = cases[i].value;
+		bench_put(b, BENCH_STATE, words, PUMICE_VDM_STATE_WORDS);
+		state(&s, BENCH_STATE);
+		halt(&s);
+		run(b, &s);
+		if (bench_fault(b)->fault != cases[i].fault)
+			print_message("%s:\n", cases[i].what);
+		if (cases[i].fault)
+			expect_fault(b, cases[i].fault, PUMICE_UNIT_VDM, BENCH_STATE);
+		else
+			assert_int_equal(b->ended[DM_DONE], 1);
+	}
+	bench_destroy(b);
+}
+
+static void programs_of_a_record_are_checked_with_it(void **unused)
+{
+	struct bench *b = make();
+	struct pumice_vdm_state record = bench_state(true);
+	struct pumice_stage stage;
+	struct stream s = { .words = 0 };
+	u32 which;
+
+	(void)unused;
+	state(&s, BENCH_STATE);
+	halt(&s);
+	for (which = 0; which < 2; which++) {
+		record = bench_state(true);
+		pumice_stage_unpack(which ? record.coordinate : record.vertex, &stage);
+		stage.attrs = 1;	/* instance_id goes to the second */
+		pumice_stage_pack(which ? record.coordinate : record.vertex, &stage);
+		bench_put_state(b, &record);
+		run(b, &s);
+		expect_fault(b, PUMICE_FAULT_PDS_REGISTER, PUMICE_UNIT_PDS, stage.pds_addr + 16);
+		stage.attrs = 2;
+		stage.temps = 249;
+		pumice_stage_pack(which ? record.coordinate : record.vertex, &stage);
+		bench_put_state(b, &record);
+		run(b, &s);
+		expect_fault(b, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, stage.pds_addr);
+	}
+	bench_destroy(b);
+}
+
+static void memory_that_is_not_there_faults(void **unused)
+{
+	struct bench *b = make();
+	const u64 end = RIG_DATA + RIG_DATA_BYTES;
+	static const enum pumice_fault fault[] = {
+		PUMICE_FAULT_MMU_PT_INVALID, PUMICE_FAULT_MMU_PT_INVALID,
+		PUMICE_FAULT_MMU_PT_INVALID, PUMICE_FAULT_MMU_PC_INVALID,
+		PUMICE_FAULT_MMU_PT_INVALID, PUMICE_FAULT_MMU_PC_INVALID,
+	};
+	u32 i;
+
+	(void)unused;
+	for (i = 0; i < 6; i++) {
+		struct stream s = { .words = 0 };
+		u64 addr = end;
+
+		state(&s, i == 0 ? end - 16 : BENCH_STATE);
+		if (i == 1)
+			indirect(&s, end - 8);
+		else if (i == 2)
+			draw_indexed(&s, end - 8, 2);
+		else if (i == 3)
+			jump(&s, addr = VA_END - 4);
+		else if (i == 4)
+			call(&s, addr = 0x5000);
+		else if (i == 5)
+			state(&s, addr = VA_END - 16);
+		halt(&s);
+		run(b, &s);
+		expect_fault(b, fault[i], PUMICE_UNIT_VDM, addr);
+	}
+	bench_destroy(b);
+}
+
+static void sub_lists_nest_so_deep_and_no_deeper(void **unused)
+{
+	struct bench *b = make();
+	u32 depth, i;
+
+	(void)unused;
+	for (depth = PUMICE_VDM_MAX_DEPTH; depth <= PUMICE_VDM_MAX_DEPTH + 1; depth++) {
+		struct stream s = { .words = 0 };
+
+		state(&s, BENCH_STATE);
+		call(&s, BENCH_SUB);
+		draw(&s, 1000);
+		halt(&s);
+		for (i = 0; i < depth; i++) {
+			struct stream sub = { .words = 0 };
+
+			draw(&sub, i + 1);
+			if (i + 1 < depth)
+				call(&sub, BENCH_SUB + (i + 1) * 0x80);
+			draw(&sub, 100 + i);
+			ret(&sub);
+			bench_put(b, BENCH_SUB + i * 0x80, sub.word, sub.words);
+		}
+		run(b, &s);
+		if (depth > PUMICE_VDM_MAX_DEPTH) {
+			expect_fault(b, PUMICE_FAULT_VDM_DEPTH, PUMICE_UNIT_VDM,
+				     BENCH_SUB + (depth - 2) * 0x80 + PUMICE_VDM_DRAW_WORDS * 4);
+			continue;
+		}
+		assert_int_equal(b->ended[DM_DONE], 1);
+		bench_render(b);
+		assert_int_equal(b->drawn.count, 1000 + 4 * 100 + 6 + 10);
+		/* 1, 2, 3, 4, then 103 down to 100, then 1000: points restart from vertex 0. */
+		assert_int_equal(b->drawn.prim[10 + 102].vertex[0], 102);
+		assert_int_equal(b->drawn.prim[10 + 103].vertex[0], 0);
+		assert_int_equal(b->drawn.prim[10 + 406].vertex[0], 0);
+		assert_int_equal(b->drawn.prim[10 + 406 + 999].vertex[0], 999);
+	}
+	bench_destroy(b);
+}
+
+static void counts_are_read_when_they_are_reached(void **unused)
+{
+	static const u32 counts[] = { 7, 2, 50, 3, 90 };
+	struct bench *b = make();
+	struct stream s = { .words = 0 };
+	u32 w[PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS], i;
+
+	(void)unused;
+	for (i = 0; i < 100; i++)
+		b->rig->data[BENCH_INDICES - RIG_DATA + i] = (u8)(200 - i);
+	bench_put(b, BENCH_COUNTS, counts, 5);
+	state(&s, BENCH_STATE);
+	indirect(&s, BENCH_COUNTS);	/* 7 vertices, 2 instances, from 50, instance 3 on */
+	pumice_vdm_draw_indexed_indirect_pack(w, &(struct pumice_vdm_draw_indexed_indirect){
+		.topology = PUMICE_TOPOLOGY_POINTS, .indices = BENCH_INDICES, .index_count = 54,
+		.addr = BENCH_COUNTS });
+	put(&s, w, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);	/* from index 50, vertex 3, instance 90 */
+	halt(&s);
+	run(b, &s);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	bench_render(b);
+	assert_int_equal(b->drawn.count, 28);
+	for (i = 0; i < 28; i++) {
+		const struct bench_prim *p = &b->drawn.prim[i];
+		const u32 n = i % 7;
+
+		assert_int_equal(p->vertex[0], i < 14 ? 50 + n : n < 4 ? 150 - n + 3 : 3);
+		assert_int_equal(p->instance[0], (i < 14 ? 3 : 90) + i / 7 % 2);
+	}
+	bench_destroy(b);
+}
+
+/* Each step ends, and an abort ends the job. */
+static void a_stream_without_an_end_can_be_stopped(void **unused)
+{
+	struct bench *b = make();
+	u32 kind, i;
+
+	(void)unused;
+	for (kind = 0; kind < 4; kind++) {
+		struct stream s = { .words = 0 };
+
+		state(&s, BENCH_STATE);
+		if (kind == 1)
+			draw(&s, 3);
+		if (kind == 3) {
+			u32 w[PUMICE_VDM_DRAW_WORDS];
+
+			pumice_vdm_draw_pack(w, &(struct pumice_vdm_draw){
+				.topology = PUMICE_TOPOLOGY_TRIANGLE_STRIP, .count = UINT32_MAX,
+				.instances = UINT32_MAX });
+			put(&s, w, PUMICE_VDM_DRAW_WORDS);
+		}
+		jump(&s, kind == 2 ? BENCH_STREAM + 12 : BENCH_STREAM);
+		bench_put(b, BENCH_STREAM, s.word, s.words);
+		assert_true(bench_start(b, 64));
+		for (i = 0; i < 300; i++) {
+			assert_true(bench_turn(b));
+			b->list.count = 0;
+		}
+		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
+		bench_call(b, vdm_abort);
+		bench_run(b);
+		assert_int_equal(b->ended[DM_ABORTED], 1);
+	}
+	bench_destroy(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bad_commands_fault_at_their_address),
+		cmocka_unit_test(a_draw_needs_state),
+		cmocka_unit_test(bad_records_fault),
+		cmocka_unit_test(programs_of_a_record_are_checked_with_it),
+		cmocka_unit_test(memory_that_is_not_there_faults),
+		cmocka_unit_test(sub_lists_nest_so_deep_and_no_deeper),
+		cmocka_unit_test(counts_are_read_when_they_are_reached),
+		cmocka_unit_test(a_stream_without_an_end_can_be_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
