@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
+
 #define PAGE	PUMICE_PM_PAGE_SIZE
 
 static void low(void *opaque)
@@ -24,7 +26,7 @@ struct pbrig *pbrig_create(u32 max_pages0, u32 max_pages1)
 	u32 l, i;
 	u8 *host;
 
-	rig->seed = 88172645463325252ull;
+	rig->seed = NUMBER_SEED;
 	rig->max_pages[0] = max_pages0;
 	rig->max_pages[1] = max_pages1;
 	rig->tm = testmem_create((8ull << 20) + ((u64)max_pages0 + max_pages1) * 2 * PAGE);
@@ -127,8 +129,5 @@ u8 *pbrig_host(const struct pbrig *rig, u32 ref)
 
 u32 pbrig_random(struct pbrig *rig, u32 below)
 {
-	rig->seed ^= rig->seed << 13;
-	rig->seed ^= rig->seed >> 7;
-	rig->seed ^= rig->seed << 17;
-	return (u32)((rig->seed >> 11) % below);
+	return number_random(&rig->seed, below);
 }

@@ -9,22 +9,6 @@
 #define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS)
 #define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS)
 
-static u32 bits(float f)
-{
-	u32 u;
-
-	memcpy(&u, &f, sizeof(u));
-	return u;
-}
-
-static float as_float(u32 u)
-{
-	float f;
-
-	memcpy(&f, &u, sizeof(f));
-	return f;
-}
-
 struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene)
 {
 	struct tarig *rig = calloc(1, sizeof(*rig));
@@ -38,8 +22,8 @@ struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene)
 	rig->cores = scene->cores;
 	rig->draw = (struct ta_draw){
 		.state = {
-			.varyings = VARYINGS, .scale_x = bits(1), .scale_y = bits(1),
-			.scale_z = bits(1), .point_width = bits(1), .line_width = bits(1),
+			.varyings = VARYINGS, .scale_x = number_bits(1), .scale_y = number_bits(1),
+			.scale_z = number_bits(1), .point_width = number_bits(1), .line_width = number_bits(1),
 			.isp_state = PBRIG_STATE, .tsp_state = PBRIG_STATE,
 		},
 	};
@@ -97,11 +81,11 @@ enum ta_result tarig_give(struct tarig *rig, u32 core, const struct tarig_prim *
 
 			list[p].v[i] = (u16)v;
 			for (k = 0; k < 4; k++)
-				put(vo, words, v, k, bits(prim->pos[i][k]));
-			put(vo, words, v, 4, bits(prim->size[i]));
-			put(vo, words, v, 5, bits((float)(first + p)));
-			put(vo, words, v, 6, bits(prim->v[i][0]));
-			put(vo, words, v, 7, bits(prim->v[i][1]));
+				put(vo, words, v, k, number_bits(prim->pos[i][k]));
+			put(vo, words, v, 4, number_bits(prim->size[i]));
+			put(vo, words, v, 5, number_bits((float)(first + p)));
+			put(vo, words, v, 6, number_bits(prim->v[i][0]));
+			put(vo, words, v, 7, number_bits(prim->v[i][1]));
 		}
 	result = ta_primitives(rig->ta[core], &rig->draw, &vertices, list, count, done, &fault);
 	assert_int_not_equal(result, TA_FAULT);
@@ -133,7 +117,7 @@ static void read_vertex(const struct pumice_prim_block *header, const u32 *block
 	assert_true(v < header->vertices);
 	assert_int_equal(pumice_prim_vertex_unpack(words, out), PUMICE_UNPACK_OK);
 	for (i = 0; i < header->varyings; i++)
-		varyings[i] = as_float(words[PUMICE_PRIM_VERTEX_WORDS + i]);
+		varyings[i] = number_float(words[PUMICE_PRIM_VERTEX_WORDS + i]);
 }
 
 static void found(struct tarig_tile *tile, const struct pumice_prim_block *header,

@@ -9,6 +9,7 @@
 #define PUMICE_TARIG_H
 
 #include "../../../qemu-device/gpu/ta/ta.h"
+#include "number.h"
 #include "pbrig.h"
 
 #define TARIG_TILES	4096u

@@ -12,22 +12,6 @@
 
 #define BATCH	200u
 
-static u32 bits(float f)
-{
-	u32 u;
-
-	memcpy(&u, &f, sizeof(u));
-	return u;
-}
-
-static float as_float(u32 u)
-{
-	float f;
-
-	memcpy(&f, &u, sizeof(f));
-	return f;
-}
-
 /* -1 to 1 times most. */
 static float wide(struct tarig *rig, float most)
 {
@@ -62,12 +46,12 @@ static void set_view(struct tarig *rig, struct ref_state *s, u32 mode)
 		.provoking_last = mode & 8, .cull_back = mode & 16, .line_width = 1,
 		.varyings = 3, .flat = 1,
 	};
-	v->scale_x = bits(s->scale[0]);
-	v->scale_y = bits(s->scale[1]);
-	v->scale_z = bits(s->scale[2]);
-	v->offset_x = bits(s->offset[0]);
-	v->offset_y = bits(s->offset[1]);
-	v->offset_z = bits(s->offset[2]);
+	v->scale_x = number_bits(s->scale[0]);
+	v->scale_y = number_bits(s->scale[1]);
+	v->scale_z = number_bits(s->scale[2]);
+	v->offset_x = number_bits(s->offset[0]);
+	v->offset_y = number_bits(s->offset[1]);
+	v->offset_z = number_bits(s->offset[2]);
 	v->depth_clip = s->depth_clip;
 	v->clip_minus_w = s->clip_minus_w;
 	v->front_ccw = s->front_ccw;
@@ -80,8 +64,8 @@ static void is_vertex(const struct tarig_found *f, u32 i, const struct ref_scree
 {
 	assert_int_equal(f->vertex[i].x, s->x);
 	assert_int_equal(f->vertex[i].y, s->y);
-	assert_int_equal(f->vertex[i].z, bits(s->z));
-	assert_int_equal(f->vertex[i].rw, bits(s->rw));
+	assert_int_equal(f->vertex[i].z, number_bits(s->z));
+	assert_int_equal(f->vertex[i].rw, number_bits(s->rw));
 	assert_true(f->v[i][1] == s->v[1] && f->v[i][2] == s->v[2]);
 	assert_true(!flat || f->v[i][0] == s->v[0]);
 }
@@ -98,7 +82,7 @@ static void is_found(const struct tarig *rig, u32 number, const struct ref_scree
 
 		for (i = 0; i < tarig_vertices(rig); i++)
 			same = same && f->vertex[i].x == s[i]->x && f->vertex[i].y == s[i]->y &&
-			       f->vertex[i].z == bits(s[i]->z);
+			       f->vertex[i].z == number_bits(s[i]->z);
 		if (!same)
 			continue;
 		for (i = 0; i < tarig_vertices(rig); i++)
@@ -258,7 +242,7 @@ static void clipped_lines_are_to_the_bit_what_the_rules_say(void **state)
 				const struct ref_screen p = ref_project(&s, &polygon.vertex[i]);
 
 				is_vertex(f, i, &p, f->index.provoking == i);
-				assert_true(as_float(f->vertex[i].size) == 1);
+				assert_true(number_float(f->vertex[i].size) == 1);
 			}
 			assert_int_equal(f->index.provoking, s.provoking_last);
 			n++;
@@ -382,8 +366,8 @@ static void clipped_area_is_that_of_exact_clipping(void **state)
 	u32 i, k, n = 0;
 
 	(void)state;
-	rig->draw.state.scale_x = rig->draw.state.scale_y = bits(16);
-	rig->draw.state.offset_x = rig->draw.state.offset_y = bits(16);
+	rig->draw.state.scale_x = rig->draw.state.scale_y = number_bits(16);
+	rig->draw.state.offset_x = rig->draw.state.offset_y = number_bits(16);
 	rig->draw.state.depth_clip = true;
 	rig->draw.state.clip_minus_w = true;
 	for (k = 0; k < 200; k++) {

@@ -11,14 +11,6 @@
 
 #define BATCH	1000u
 
-static u32 bits(float f)
-{
-	u32 u;
-
-	memcpy(&u, &f, sizeof(u));
-	return u;
-}
-
 static void set(struct tarig_prim *p, u32 i, float x, float y)
 {
 	p->pos[i][0] = x;
@@ -200,7 +192,7 @@ static void edges_of_culling(void **state)
 		struct tarig_prim p = { 0 };
 
 		rig->draw.kind = cases[c].kind;
-		rig->draw.state.line_width = bits(cases[c].size);
+		rig->draw.state.line_width = number_bits(cases[c].size);
 		for (i = 0; i < 3; i++)
 			set(&p, i, cases[c].x[i], cases[c].y[i]);
 		p.size[0] = cases[c].size;
@@ -243,7 +235,7 @@ static void culling_by_positions_alone_agrees(void **state)
 				list[i].v[k] = (u16)(3 * i + k);
 				for (n = 0; n < 4; n++)
 					vo[((3 * i + k) / 32 * 4 + n) * 32 + (3 * i + k) % 32] =
-						bits(prims[i].pos[k][n]);
+						number_bits(prims[i].pos[k][n]);
 			}
 		}
 		ta_cull(rig->ta[0], &rig->draw, &vertices, list, 32, keep);
@@ -283,7 +275,7 @@ static void shared_vertices_are_written_once(void **state)
 		const float at[8] = { (float)(v % 9) * 3, (float)(v / 9) * 3, 0, 1, 1, (float)v };
 
 		for (i = 0; i < 8; i++)
-			vo[(v / 32 * 8 + i) * 32 + v % 32] = bits(at[i]);
+			vo[(v / 32 * 8 + i) * 32 + v % 32] = number_bits(at[i]);
 	}
 	for (i = 0; i < 48; i++) {
 		const u16 a = (u16)(i / 8 * 9 + i % 8);
