@@ -251,7 +251,7 @@ static void states_and_draws_are_joined_by_addresses(void **state)
 	assert_int_equal(pumice_stream_state(stream, va + 4), -EINVAL);
 	assert_int_equal(pumice_stream_vdm_end(stream, &start), 0);
 	assert_int_equal(start, memory_va);
-	assert_true(pumice_vdm_state_cmd_unpack(at(start), &cmd));
+	assert_int_equal(pumice_vdm_state_cmd_unpack(at(start), &cmd), PUMICE_UNPACK_OK);
 	assert_int_equal(cmd.addr, va);
 	pumice_vdm_state_unpack(at(va), &vdm);
 	pumice_isp_state_unpack(at(vdm.isp_state), &isp);
