@@ -171,7 +171,8 @@ static void ids_are_the_files(void)
 	struct drm_pumice_hwrt_create args;
 	u32 id = need_hwrt(g.fd, g.args);
 
-	/* The other file's list has the same number, so give it one more. */
+	/* A number that is the other file's alone. */
+	need_vm(other.fd);
 	args = g.args;
 	args.vm = need_vm(other.fd);
 	CHECK_ERROR(gpu_hwrt_create(g.fd, &args), ENOENT);

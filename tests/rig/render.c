@@ -2,10 +2,21 @@
 /* Render and transfer contexts. See render.h. */
 #include "render.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "check.h"
 #include "pumice_formats.h"
 
 #define LIST_PAGES	64u
+
+static u32 bits(float value)
+{
+	u32 word;
+
+	memcpy(&word, &value, sizeof(word));
+	return word;
+}
 
 struct drm_pumice_free_list_create render_list_args(u32 vm)
 {
@@ -39,7 +50,7 @@ u32 need_hwrt(int fd, struct drm_pumice_hwrt_create args)
 
 struct render render_on(const struct rig *rig)
 {
-	const struct pumice_pdm_render record = { .outputs = 1, .clear_depth = 1.0f };
+	const struct pumice_pdm_render record = { .outputs = 1, .clear_depth = bits(1) };
 	u32 words[PUMICE_PDM_RENDER_WORDS], halt[PUMICE_VDM_HALT_WORDS];
 	struct render r = { .rig = *rig };
 
@@ -96,6 +107,118 @@ void render_check_works(struct render *r)
 {
 	CHECK_EQUAL(render_run(r, 0, r->geometry, r->fragment), 1);
 	CHECK_EQUAL(render_run(r, 1, r->geometry, r->fragment), 1);
+}
+
+/* A PDS program of some instructions and the task, as a stage. */
+static void place_stage(struct rig *rig, const struct shader *shader,
+			const struct pumice_pds_insn *inputs, u32 count,
+			struct pumice_stage stage, u32 *words)
+{
+	u64 code = rig_place(rig, shader->words, shader->insns * 4);
+	u32 pds[4 * PUMICE_PDS_WORDS], n;
+
+	CHECK(count <= 2);
+	for (n = 0; n < count; n++)
+		pumice_pds_pack(pds + n * PUMICE_PDS_WORDS, &inputs[n]);
+	pumice_pds_pack(pds + n++ * PUMICE_PDS_WORDS, &(struct pumice_pds_insn){
+		.opcode = PUMICE_PDS_OP_TASK, .addr = code, .insns = shader->insns,
+	});
+	pumice_pds_pack(pds + n++ * PUMICE_PDS_WORDS, &(struct pumice_pds_insn){
+		.opcode = PUMICE_PDS_OP_END,
+	});
+	stage.pds_addr = rig_place(rig, pds, n * PUMICE_PDS_WORDS);
+	stage.pds_insns = (u16)n;
+	pumice_stage_pack(words, &stage);
+}
+
+static u64 place_isp_state(struct rig *rig)
+{
+	u32 words[PUMICE_ISP_STATE_WORDS];
+
+	pumice_isp_state_pack(words, &(struct pumice_isp_state){
+		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = RENDER_SIZE,
+		.scissor_y1 = RENDER_SIZE, .sample_mask = 0xf,
+	});
+	return rig_place(rig, words, PUMICE_ISP_STATE_WORDS);
+}
+
+static u64 place_tsp_state(struct rig *rig)
+{
+	const struct pumice_pds_insn iterate = {
+		.opcode = PUMICE_PDS_OP_ITERATE, .bank = PUMICE_PDS_BANK_V, .comps = 3,
+	};
+	struct pumice_tsp_state state = { .varyings = 3 };
+	const struct shader shader = shader_fragment();
+	u32 words[PUMICE_TSP_STATE_WORDS];
+
+	place_stage(rig, &shader, &iterate, 1, (struct pumice_stage){ .attrs = 3 },
+		    state.fragment);
+	pumice_tsp_state_pack(words, &state);
+	return rig_place(rig, words, PUMICE_TSP_STATE_WORDS);
+}
+
+/* The whole target; vertices at @va. */
+static u64 place_vdm_state(struct rig *rig, u64 va, u32 count)
+{
+	const u32 half = bits(RENDER_SIZE / 2), one = bits(1);
+	const struct pumice_pds_insn attr = {
+		.opcode = PUMICE_PDS_OP_ATTR, .bank = PUMICE_PDS_BANK_V,
+		.kind = PUMICE_ATTR_KIND_F32, .comps = 4, .elements = count, .addr = va,
+		.stride = sizeof(struct vertex),
+	};
+	struct pumice_pds_insn inputs[2] = { attr, attr };
+	struct pumice_vdm_state state = {
+		.varyings = 3, .scale_x = half, .scale_y = half, .scale_z = one,
+		.offset_x = half, .offset_y = half, .point_width = one, .line_width = one,
+	};
+	const struct shader shader = shader_vertex();
+	u32 words[PUMICE_VDM_STATE_WORDS];
+
+	inputs[1].reg = 4;
+	inputs[1].addr += offsetof(struct vertex, colour);
+	place_stage(rig, &shader, inputs, 2, (struct pumice_stage){ .attrs = 8 }, state.vertex);
+	state.isp_state = place_isp_state(rig);
+	state.tsp_state = place_tsp_state(rig);
+	pumice_vdm_state_pack(words, &state);
+	return rig_place(rig, words, PUMICE_VDM_STATE_WORDS);
+}
+
+u64 render_draw_stream(struct render *r, u64 va, u32 count)
+{
+	u32 words[PUMICE_VDM_STATE_CMD_WORDS + PUMICE_VDM_DRAW_WORDS + PUMICE_VDM_HALT_WORDS];
+	u32 n = 0;
+
+	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){
+		.addr = place_vdm_state(&r->rig, va, count),
+	});
+	n += PUMICE_VDM_STATE_CMD_WORDS;
+	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = count, .instances = 1,
+	});
+	n += PUMICE_VDM_DRAW_WORDS;
+	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
+	return rig_place(&r->rig, words, n + PUMICE_VDM_HALT_WORDS);
+}
+
+u64 render_store_record(struct render *r, u64 va)
+{
+	struct pumice_pds_insn dma = {
+		.opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH,
+		.count = PUMICE_PBE_STATE_WORDS,
+	};
+	struct pumice_pdm_render record = { .outputs = 4, .clear_depth = bits(1) };
+	const struct shader shader = shader_tile();
+	u32 words[PUMICE_PDM_RENDER_WORDS];
+
+	pumice_pbe_state_pack(words, &(struct pumice_pbe_state){
+		.addr = va, .format = PUMICE_FORMAT_RGBA8_UNORM, .width = RENDER_SIZE - 1,
+		.height = RENDER_SIZE - 1, .write_mask = 0xf,
+	});
+	dma.addr = rig_place(&r->rig, words, PUMICE_PBE_STATE_WORDS);
+	place_stage(&r->rig, &shader, &dma, 1,
+		    (struct pumice_stage){ .shared = PUMICE_PBE_STATE_WORDS }, record.end_of_tile);
+	pumice_pdm_render_pack(words, &record);
+	return rig_place(&r->rig, words, PUMICE_PDM_RENDER_WORDS);
 }
 
 static u32 halt_transfer(u32 *words)

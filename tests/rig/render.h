@@ -2,8 +2,8 @@
 /*
  * A rig for render and transfer contexts: a free list, a data set, pairs of jobs.
  *
- * Streams here draw nothing, or what render_triangle() draws: what a context does
- * with its jobs does not depend on what they draw.
+ * Most streams draw nothing, for what a context does with its jobs does not depend
+ * on what they draw. render_draw_stream() draws triangles.
  */
 #ifndef RIG_RENDER_H
 #define RIG_RENDER_H
@@ -47,6 +47,18 @@ int render_run(struct render *r, u32 data, u64 geometry, u64 fragment);
 
 /** render_check_works - an empty pair must run. */
 void render_check_works(struct render *r);
+
+/** struct vertex - in clip space, with a colour of 0 to 1 */
+struct vertex {
+	float x, y, z, w;
+	float colour[4];
+};
+
+/** render_draw_stream - triangles of @count vertices at @va, one over the other. */
+u64 render_draw_stream(struct render *r, u64 va, u32 count);
+
+/** render_store_record - record that stores RGBA8 at @va, RENDER_SIZE squared. */
+u64 render_store_record(struct render *r, u64 va);
 
 /** transfer_copy_stream - stream of a transfer context that copies bytes. */
 u64 transfer_copy_stream(struct rig *rig, u64 to, u64 from, u32 bytes);

@@ -32,6 +32,16 @@ u32 reg_sh(u32 number)
 	return operand(PUMICE_USC_BANK_SH, number);
 }
 
+u32 reg_vo(u32 number)
+{
+	return operand(PUMICE_USC_BANK_VO, number);
+}
+
+u32 reg_o(u32 number)
+{
+	return operand(PUMICE_USC_BANK_O, number);
+}
+
 u32 immediate(void)
 {
 	return operand(PUMICE_USC_BANK_IMM, 0);
@@ -189,6 +199,48 @@ struct shader shader_end(void)
 {
 	struct shader shader = { .insns = 0 };
 
+	emit_end(&shader);
+	return shader;
+}
+
+struct shader shader_vertex(void)
+{
+	struct shader shader = { .insns = 0 };
+	u32 i;
+
+	for (i = 0; i < 7; i++)
+		emit(&shader, (struct pumice_usc_insn){
+			.opcode = PUMICE_USC_OP_UVSW, .dst = reg_vo(i), .src0 = reg_v(i),
+		});
+	emit_end(&shader);
+	return shader;
+}
+
+struct shader shader_fragment(void)
+{
+	struct shader shader = { .insns = 0 };
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		emit(&shader, (struct pumice_usc_insn){
+			.opcode = PUMICE_USC_OP_MOV, .dst = reg_o(i), .src0 = reg_v(i),
+			.mask = mask_all(),
+		});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_MOV, .dst = reg_o(3), .src0 = immediate(),
+		.mask = mask_all(), .imm = 0x3f800000,
+	});
+	emit_end(&shader);
+	return shader;
+}
+
+struct shader shader_tile(void)
+{
+	struct shader shader = { .insns = 0 };
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_PBE, .src0 = reg_sh(0),
+	});
 	emit_end(&shader);
 	return shader;
 }

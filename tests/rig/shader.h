@@ -26,6 +26,8 @@ struct shader {
 u32 reg_r(u32 number);
 u32 reg_v(u32 number);
 u32 reg_sh(u32 number);
+u32 reg_vo(u32 number);
+u32 reg_o(u32 number);
 u32 immediate(void);
 
 /** mask_all - the mask that is true everywhere. */
@@ -62,5 +64,14 @@ struct shader shader_store_loop(void);
 
 /** shader_end - ends at once. */
 struct shader shader_end(void);
+
+/** shader_vertex - v0 to v3 are the position, v4 to v6 three varyings. */
+struct shader shader_vertex(void);
+
+/** shader_fragment - v0 to v2 are the colour; alpha is one. */
+struct shader shader_fragment(void);
+
+/** shader_tile - end of tile: the PBE state is in sh0 and up. */
+struct shader shader_tile(void);
 
 #endif

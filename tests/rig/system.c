@@ -84,6 +84,22 @@ struct counts need_counts(void)
 	return counts;
 }
 
+int need_free_lists_grown(void)
+{
+	FILE *file = open_debugfs("free_lists");
+	char line[256];
+	int sum = 0, times;
+
+	while (fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, "grown ");
+
+		if (at && sscanf(at, "grown %d", &times) == 1)
+			sum += times;
+	}
+	fclose(file);
+	return sum;
+}
+
 static bool same(const struct counts *a, const struct counts *b)
 {
 	return a->bos == b->bos && a->vms == b->vms && a->contexts == b->contexts &&

@@ -28,6 +28,9 @@ void need_in_flight(int jobs);
 /** need_counts - read them; nothing of the GPU is opened for it. */
 struct counts need_counts(void);
 
+/** need_free_lists_grown - how often the free lists that there are have grown, together. */
+int need_free_lists_grown(void);
+
 /**
  * need_nothing_left - wait until all objects are gone
  *

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The demos that draw, through ioctls and in process: the same pictures to the bit.
+#
+# The GPU in this process has as many cores as the guest's and runs the same
+# firmware, so every demo prints the same CRC-32 of its picture.
+
+DEMOS="triangle model msaa shadows triangles partial heatmap"
+
+number=0
+failed=0
+
+# report NAME STATUS: one line of TAP.
+report() {
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		failed=1
+	fi
+}
+
+# picture DEMO DEVICE: the line that tells its checksum; empty where it failed.
+picture() {
+	PUMICE_DEVICE=$2 "pumice-demo-$1" -o "/tmp/$1.png" >"/tmp/$1.out" 2>&1 || {
+		sed 's/^/# /' "/tmp/$1.out" >&2
+		return 1
+	}
+	grep -o 'CRC-32 [0-9a-f]*' "/tmp/$1.out"
+}
+
+cores=$(PUMICE_DEVICE=drm pumice-demo-triangle -o /tmp/t.png |
+	sed -n 's/.*drm, \([0-9]*\) cores.*/\1/p')
+for demo in $DEMOS; do
+	gpu=$(picture "$demo" drm)
+	here=$(picture "$demo" "inproc:cores=${cores:-1}")
+	echo "# $demo: $gpu through ioctls, $here in process"
+	[ -n "$gpu" ] && [ "$gpu" = "$here" ]
+	report "${demo}_is_the_same_to_the_bit" $?
+done
+echo "1..$number"
+exit $failed

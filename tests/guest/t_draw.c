@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Triangles through ioctls, and what the parameter buffer has to do with them: lists
+ * that grow, partial renders, pages that lack. The picture is the same in all cases.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "pumice_regs.h"
+#include "render.h"
+#include "system.h"
+
+#define PIXELS		(RENDER_SIZE * RENDER_SIZE)
+#define TARGET		RIG_FREE
+#define SPILL		(RIG_FREE + 16 * MIB)
+#define VERTICES	(RIG_FREE + 32 * MIB)
+#define SPILL_BYTES	(4 * (u64)PIXELS * 32)	/* more than a tile of four outputs takes */
+#define TRIANGLES	6000u
+#define VERTEX_BYTES	(256 * (u64)PAGE)
+
+_Static_assert(3 * TRIANGLES * sizeof(struct vertex) <= VERTEX_BYTES, "room for vertices");
+
+/** struct ground - a target, and room for vertices */
+struct ground {
+	struct render r;
+	struct mem target, vertices, spill;
+	u64 record;
+};
+
+static struct ground open_ground(void)
+{
+	struct ground g;
+
+	g.r = render_open();
+	g.target = need_mem(g.r.rig.fd, g.r.rig.vm, TARGET, PIXELS * 4);
+	g.vertices = need_mem(g.r.rig.fd, g.r.rig.vm, VERTICES, VERTEX_BYTES);
+	g.spill = need_mem(g.r.rig.fd, g.r.rig.vm, SPILL, 2 * SPILL_BYTES);
+	g.record = render_store_record(&g.r, TARGET);
+	return g;
+}
+
+/* When what the case before left has gone. */
+static struct ground ground(void)
+{
+	need_nothing_left();
+	return open_ground();
+}
+
+/* Another data set with a free list of its own. */
+static void use_list(struct ground *g, u32 pages, u32 max, u32 grow, bool spill)
+{
+	struct drm_pumice_hwrt_create args;
+
+	CHECK_OK(gpu_hwrt_destroy(g->r.rig.fd, g->r.hwrt));
+	CHECK_OK(gpu_free_list_destroy(g->r.rig.fd, g->r.list));
+	g->r.list = need_free_list(g->r.rig.fd, (struct drm_pumice_free_list_create){
+		.vm = g->r.rig.vm, .initial_pages = pages, .max_pages = max,
+		.grow_pages = grow, .threshold = grow ? 30 : 0,
+	});
+	args = render_hwrt_args(g->r.rig.vm, g->r.list);
+	args.spill = spill ? SPILL : 0;
+	args.spill_bytes = spill ? SPILL_BYTES : 0;
+	g->r.hwrt = need_hwrt(g->r.rig.fd, args);
+}
+
+static float number(u32 *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (float)(*seed >> 8) / (1u << 24);
+}
+
+/* Triangles of a few pixels all over the target; every one has a colour of its own. */
+static void fill_vertices(struct ground *g)
+{
+	struct vertex *v = (struct vertex *)g->vertices.cpu;
+	u32 seed = 1, i, k;
+
+	for (i = 0; i < TRIANGLES; i++) {
+		float x = number(&seed) * 2 - 1, y = number(&seed) * 2 - 1;
+		float colour[3] = { number(&seed), number(&seed), number(&seed) };
+
+		for (k = 0; k < 3; k++, v++) {
+			*v = (struct vertex){
+				.x = x + number(&seed) * 0.3f, .y = y + number(&seed) * 0.3f,
+				.z = 0.5f, .w = 1,
+			};
+			memcpy(v->colour, colour, sizeof(colour));
+		}
+	}
+}
+
+static int draw(struct ground *g, u32 data)
+{
+	memset(g->target.cpu, 0, PIXELS * 4);
+	return render_run(&g->r, data, render_draw_stream(&g->r, VERTICES, 3 * TRIANGLES),
+			  g->record);
+}
+
+/* The picture with as many pages as it may take. */
+static void draw_reference(struct ground *g, u32 *picture)
+{
+	fill_vertices(g);
+	use_list(g, 4096, 4096, 0, false);
+	CHECK_EQUAL(draw(g, 0), 1);
+	memcpy(picture, g->target.cpu, PIXELS * 4);
+}
+
+/* Two triangles make a square; edges lie on pixel borders, so it is known to the pixel. */
+static void square_is_drawn_to_the_pixel(void)
+{
+	static const float corner[6][2] = {
+		{ -0.5f, -0.5f }, { 0.5f, -0.5f }, { -0.5f, 0.5f },
+		{ 0.5f, -0.5f }, { 0.5f, 0.5f }, { -0.5f, 0.5f },
+	};
+	struct ground g = ground();
+	struct vertex *v = (struct vertex *)g.vertices.cpu;
+	u32 i, x, y;
+
+	for (i = 0; i < 6; i++)
+		v[i] = (struct vertex){
+			.x = corner[i][0], .y = corner[i][1], .z = 0.5f, .w = 1,
+			.colour = { 1, 0, 1, 0 },
+		};
+	memset(g.target.cpu, 0x11, PIXELS * 4);
+	CHECK_EQUAL(render_run(&g.r, 0, render_draw_stream(&g.r, VERTICES, 6), g.record), 1);
+	for (y = 0; y < RENDER_SIZE; y++)
+		for (x = 0; x < RENDER_SIZE; x++)
+			CHECK_EQUAL(g.target.cpu[y * RENDER_SIZE + x],
+				    x >= 16 && x < 48 && y >= 16 && y < 48 ? 0xffff00ff : 0);
+}
+
+static void list_grows_and_the_picture_stays(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+
+	draw_reference(&g, picture);
+	CHECK_EQUAL(need_free_lists_grown(), 0);
+	use_list(&g, 32, 4096, 32, false);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK(need_free_lists_grown() > 0);
+	/* It keeps what it got. */
+	CHECK_EQUAL(draw(&g, 1), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+}
+
+static void list_grows_by_one_page_at_a_time(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+
+	draw_reference(&g, picture);
+	use_list(&g, 32, 4096, 1, true);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK(need_free_lists_grown() > 0);
+}
+
+static void partial_renders_change_nothing(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+	u32 i;
+
+	draw_reference(&g, picture);
+	use_list(&g, 80, 80, 0, true);
+	for (i = 0; i < 6; i++) {
+		CHECK_EQUAL(draw(&g, i % 2), 1);
+		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	}
+}
+
+static void list_that_has_grown_to_its_end_is_rendered_in_parts(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+
+	draw_reference(&g, picture);
+	use_list(&g, 64, 96, 16, true);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK_EQUAL(need_free_lists_grown(), 2);
+}
+
+static void pages_that_lack_without_spill_are_a_fault(void)
+{
+	struct drm_pumice_job_get_result result;
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+
+	draw_reference(&g, picture);
+	use_list(&g, 32, 32, 0, false);
+	CHECK_EQUAL(draw(&g, 0), -EIO);
+	CHECK_OK(gpu_job_result(g.r.rig.fd, g.r.context, 3, &result));
+	CHECK_EQUAL(result.error, -EIO);
+	CHECK_EQUAL(result.fault, PUMICE_FAULT_PM_MEMORY);
+	/* The pages are free again. */
+	render_check_works(&g.r);
+	use_list(&g, 4096, 4096, 0, false);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+}
+
+static void both_scenes_share_a_list(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+	u64 stream;
+	u32 i;
+
+	draw_reference(&g, picture);
+	use_list(&g, 128, 128, 0, true);
+	stream = render_draw_stream(&g.r, VERTICES, 3 * TRIANGLES);
+	for (i = 0; i < 10; i++)
+		render_submit(&g.r, i % 2, stream, g.record);
+	CHECK_EQUAL(rig_wait(&g.r.rig), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK_EQUAL(need_state(g.r.rig.fd, g.r.context).jobs_faulted, 0);
+}
+
+static void draw_and_check(u32 rounds)
+{
+	static u32 picture[PIXELS];
+	struct ground g = open_ground();
+	u32 i;
+
+	draw_reference(&g, picture);
+	for (i = 0; i < rounds; i++) {
+		use_list(&g, 32 + 16 * i, 4096, i % 2 ? 16 : 200, true);
+		CHECK_EQUAL(draw(&g, i % 2), 1);
+		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	}
+}
+
+static void processes_do_not_disturb_each_other(void)
+{
+	pid_t pids[3];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			draw_and_check(4);
+			_exit(0);
+		}
+	}
+	for (i = 0; i < 3; i++) {
+		int status;
+
+		CHECK(waitpid(pids[i], &status, 0) == pids[i]);
+		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+}
+
+static void killed_in_the_middle_nothing_is_left(void)
+{
+	struct ground g = ground();
+	u32 i, contexts[8];
+	u64 stream;
+
+	fill_vertices(&g);
+	use_list(&g, 80, 400, 8, true);
+	for (i = 0; i < 8; i++) {
+		contexts[i] = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+		g.r.context = contexts[i];
+		stream = render_draw_stream(&g.r, VERTICES, 3 * TRIANGLES);
+		render_submit(&g.r, 0, stream, g.record);
+		render_submit(&g.r, 1, stream, g.record);
+		CHECK_OK(gpu_context_destroy(g.r.rig.fd, contexts[i]));
+	}
+	g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK_EQUAL(draw(&g, 1), 1);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(square_is_drawn_to_the_pixel),
+	TEST_CASE(list_grows_and_the_picture_stays),
+	TEST_CASE(list_grows_by_one_page_at_a_time),
+	TEST_CASE(partial_renders_change_nothing),
+	TEST_CASE(list_that_has_grown_to_its_end_is_rendered_in_parts),
+	TEST_CASE(pages_that_lack_without_spill_are_a_fault),
+	TEST_CASE(both_scenes_share_a_list),
+	TEST_CASE(processes_do_not_disturb_each_other),
+	TEST_CASE(killed_in_the_middle_nothing_is_left),
+};
+
+TEST_MAIN(cases)
