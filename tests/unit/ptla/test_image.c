@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PTLA: blits, clears and downscales against the scalar model, byte by byte, and every
+ * way in which their commands can be wrong.
+ */
+#include "rig.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "surface.h"
+
+#define HALF (BYTES / 2)	/* source below, destination above */
+
+static struct model_surface model_of(const struct pumice_texture *t)
+{
+	return (struct model_surface){
+		.format = t->format, .layout = t->layout, .dim = t->dim, .width = t->width + 1u,
+		.height = t->height + 1u, .depth = t->depth + 1u, .levels = t->levels,
+		.stride = t->stride,
+	};
+}
+
+/* A texture with levels, or with a stride; of 2D, 3D or an array. */
+static struct pumice_texture random_texture(struct rig *rig, u32 format, u64 addr)
+{
+	u64 *seed = &rig->seed;
+	struct pumice_texture t = {
+		.addr = addr, .format = (u8)format, .layout = (u8)rand_below(seed, 3),
+		.dim = PUMICE_TEXTURE_DIM_2D, .levels = 1, .width = (u16)rand_below(seed, 90),
+		.height = (u16)rand_below(seed, 90), .swizzle_g = 1, .swizzle_b = 2, .swizzle_a = 3,
+	};
+	struct pumice_surface s;
+
+	if (rand_below(seed, 3) == 0) {
+		t.dim = rand_below(seed, 2) ? PUMICE_TEXTURE_DIM_3D : PUMICE_TEXTURE_DIM_2D_ARRAY;
+		t.depth = (u16)rand_below(seed, 5);
+	}
+	s = pumice_surface_of_texture(&t);
+	if (rand_below(seed, 2))
+		t.levels = (u8)(1 + rand_below(seed, pumice_surface_max_levels(&s)));
+	else if (t.layout == PUMICE_LAYOUT_LINEAR && rand_below(seed, 2))
+		t.stride = model_bytes(format) * (s.width + rand_below(seed, 9));
+	s = pumice_surface_of_texture(&t);
+	assert_true(pumice_surface_bytes(&s) <= HALF);
+	return t;
+}
+
+/* Bytes that are modest numbers in every format. */
+static void random_data(struct rig *rig, u32 format)
+{
+	u32 *words = (u32 *)(void *)rig->data, low;
+	char kind = 0;
+	u32 bits = model_component(format, 0, &kind, &low);
+
+	for (u32 n = 0; n < BYTES / 4; n++) {
+		float f = rand_float(&rig->seed, 0, 1);
+		u32 v = rand_u32(&rig->seed);
+
+		if (kind == 'f' && bits == 32)
+			memcpy(&v, &f, sizeof(v));
+		else if (kind == 'f')
+			v &= bits == 16 ? 0x3bff3bff : ~(1u << 10 | 1u << 21 | 1u << 31);
+		words[n] = v;
+	}
+}
+
+static u32 bits_at(const u8 *bytes, u32 low, u32 count)
+{
+	u32 v = 0;
+
+	for (u32 b = 0; b < count; b++)
+		v |= (u32)(bytes[(low + b) / 8] >> (low + b) % 8 & 1) << b;
+	return v;
+}
+
+/* Each component of the texel stands for what the value asks for. */
+static bool texel_holds(u32 format, const u8 *at, const double value[4], bool dither, u32 x, u32 y)
+{
+	bool dithers = dither && ((format >= PUMICE_FORMAT_R5G6B5_UNORM &&
+				   format <= PUMICE_FORMAT_RGB10A2_UNORM));
+	char kind;
+	u32 low;
+
+	for (u32 c = 0; c < model_components(format); c++) {
+		u32 bits = model_component(format, c, &kind, &low), v = bits_at(at, low, bits);
+
+		if (dithers ? !model_stores_dithered(format, c, value[c], v, x, y) :
+			      !model_stores(format, c, value[c], v))
+			return false;
+	}
+	return true;
+}
+
+static bool writable(u32 format)
+{
+	return format && model_block(format) == 1;
+}
+
+static void put_blit(struct rig *rig, const struct pumice_tdm_blit *blit)
+{
+	pumice_tdm_blit_pack(rig_command(rig, PUMICE_TDM_BLIT_WORDS), blit);
+}
+
+/* A rectangle that fits both levels. */
+static struct pumice_tdm_blit random_blit(struct rig *rig, const struct pumice_texture *src,
+					  const struct pumice_texture *dst)
+{
+	const struct model_surface s = model_of(src), d = model_of(dst);
+	u64 *seed = &rig->seed;
+	struct pumice_tdm_blit b = {
+		.src_level = (u8)rand_below(seed, s.levels), .dst_level = (u8)rand_below(seed, d.levels),
+		.dither = rand_below(seed, 2),
+	};
+	u32 sw = model_level_size(s.width, b.src_level), sh = model_level_size(s.height, b.src_level);
+	u32 dw = model_level_size(d.width, b.dst_level), dh = model_level_size(d.height, b.dst_level);
+
+	b.src = rig_texture(rig, 0, src);
+	b.dst = rig_texture(rig, 1, dst);
+	b.width = (u16)(1 + rand_below(seed, sw < dw ? sw : dw));
+	b.height = (u16)(1 + rand_below(seed, sh < dh ? sh : dh));
+	b.src_x = (u16)rand_below(seed, sw - b.width + 1);
+	b.src_y = (u16)rand_below(seed, sh - b.height + 1);
+	b.dst_x = (u16)rand_below(seed, dw - b.width + 1);
+	b.dst_y = (u16)rand_below(seed, dh - b.height + 1);
+	b.src_layer = (u16)rand_below(seed, model_layers(&s, b.src_level));
+	b.dst_layer = (u16)rand_below(seed, model_layers(&d, b.dst_level));
+	return b;
+}
+
+static u8 *before;	/* what memory held */
+
+static void check_blit(struct rig *rig, const struct pumice_tdm_blit *b,
+		       const struct pumice_texture *src, const struct pumice_texture *dst)
+{
+	const struct model_surface s = model_of(src), d = model_of(dst);
+	const u8 swizzle[4] = { src->swizzle_r, src->swizzle_g, src->swizzle_b, src->swizzle_a };
+
+	for (u32 y = 0; y < b->height; y++) {
+		for (u32 x = 0; x < b->width; x++) {
+			u64 at = HALF + model_offset(&d, b->dst_level, b->dst_layer, b->dst_x + x,
+						     b->dst_y + y);
+			struct model_texel t = model_texel_at(&s, before, b->src_level, b->src_layer,
+							      b->src_x + x, b->src_y + y);
+			double value[4];
+
+			for (u32 c = 0; c < 4; c++)
+				value[c] = swizzle[c] < 4 ? t.c[swizzle[c]] : swizzle[c] == 5;
+			/* Between the formats stands f32. */
+			for (u32 c = 0; c < 4 && !model_integer(dst->format); c++)
+				value[c] = (float)value[c];
+			if (!texel_holds(dst->format, rig->data + at, value, b->dither, b->dst_x + x,
+					 b->dst_y + y))
+				fail_msg("format %u to %u, %u, %u", src->format, dst->format, x, y);
+			memcpy(before + at, rig->data + at, model_bytes(dst->format));
+		}
+	}
+	assert_memory_equal(rig->data, before, BYTES);
+}
+
+/* Which pairs of formats a blit converts. */
+static bool convertible(u32 src, u32 dst)
+{
+	char a = 0, b = 0;
+	u32 low;
+
+	if (!writable(dst) || dst == PUMICE_FORMAT_D24_S8)
+		return false;
+	model_component(src, 0, &a, &low);
+	model_component(dst, 0, &b, &low);
+	if (model_integer(dst) || (model_block(src) == 1 && model_integer(src)))
+		return a == b;
+	return true;
+}
+
+static void blits_convert_every_format_to_every_other(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	before = malloc(BYTES);
+	assert_non_null(before);
+	for (u32 n = 0; n < PUMICE_FORMAT_COUNT * PUMICE_FORMAT_COUNT; n++) {
+		u32 from = n / PUMICE_FORMAT_COUNT, to = n % PUMICE_FORMAT_COUNT;
+		struct pumice_texture src, dst;
+		struct pumice_tdm_blit blit;
+
+		if (!from || !to)
+			continue;
+		if (to == 1)
+			random_data(&rig, from);
+		src = random_texture(&rig, from, DATA);
+		dst = random_texture(&rig, to, DATA + HALF);
+		/* Of the same format blocks are copied as they are: see below. */
+		if (rand_below(&rig.seed, 4) == 0 || from == to) {
+			src.swizzle_r = (u8)rand_below(&rig.seed, 6);
+			src.swizzle_g = 0;
+		}
+		blit = random_blit(&rig, &src, &dst);
+		put_blit(&rig, &blit);
+		rig_halt(&rig);
+		memcpy(before, rig.data, BYTES);
+		if (convertible(from, to)) {
+			rig_expect_done(&rig);
+			check_blit(&rig, &blit, &src, &dst);
+		} else if (from != to) {
+			rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, blit.dst, "formats");
+			assert_memory_equal(rig.data, before, BYTES);
+		} else {
+			rig.words = 0;
+		}
+	}
+	rig_teardown(&rig);
+	free(before);
+}
+
+static void blits_of_one_format_copy_blocks(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	before = malloc(BYTES);
+	assert_non_null(before);
+	for (u32 n = 0; n < 6 * PUMICE_FORMAT_COUNT; n++) {
+		u32 format = n % PUMICE_FORMAT_COUNT, block, bytes;
+		struct pumice_texture src, dst;
+		struct model_surface s, d;
+		struct pumice_tdm_blit b;
+
+		if (!format)
+			continue;
+		block = model_block(format);
+		bytes = model_bytes(format);
+		for (u32 w = 0; w < BYTES / 4; w++)
+			((u32 *)(void *)rig.data)[w] = rand_u32(&rig.seed);
+		src = random_texture(&rig, format, DATA);
+		dst = random_texture(&rig, format, DATA + HALF);
+		s = model_of(&src);
+		d = model_of(&dst);
+		b = random_blit(&rig, &src, &dst);
+		if (block == 4) {
+			/* Whole blocks: of a texture of one level that is large enough. */
+			b.src_level = b.dst_level = 0;
+			b.src_layer = b.dst_layer = 0;
+			b.src_x = b.src_y = b.dst_x = b.dst_y = 0;
+			b.width = (u16)((s.width < d.width ? s.width : d.width) / 4 * 4);
+			b.height = (u16)((s.height < d.height ? s.height : d.height) / 4 * 4);
+			if (!b.width || !b.height)
+				continue;
+		}
+		put_blit(&rig, &b);
+		rig_halt(&rig);
+		memcpy(before, rig.data, BYTES);
+		rig_expect_done(&rig);
+		for (u32 y = 0; y < b.height / block; y++) {
+			for (u32 x = 0; x < b.width / block; x++)
+				memcpy(before + HALF + model_offset(&d, b.dst_level, b.dst_layer,
+								    b.dst_x / block + x,
+								    b.dst_y / block + y),
+				       before + model_offset(&s, b.src_level, b.src_layer,
+							     b.src_x / block + x,
+							     b.src_y / block + y), bytes);
+		}
+		assert_memory_equal(rig.data, before, BYTES);
+	}
+	rig_teardown(&rig);
+	free(before);
+}
+
+static void clears_fill_rectangles(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	before = malloc(BYTES);
+	assert_non_null(before);
+	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
+		u32 format = n % PUMICE_FORMAT_COUNT, width, height;
+		struct pumice_tdm_clear c = { 0 };
+		struct pumice_texture dst;
+		struct model_surface d;
+		double value[4];
+
+		if (!writable(format))
+			continue;
+		dst = random_texture(&rig, format, DATA + HALF);
+		d = model_of(&dst);
+		c.dst = rig_texture(&rig, 1, &dst);
+		c.dst_level = (u8)rand_below(&rig.seed, d.levels);
+		c.dst_layer = (u16)rand_below(&rig.seed, model_layers(&d, c.dst_level));
+		width = model_level_size(d.width, c.dst_level);
+		height = model_level_size(d.height, c.dst_level);
+		c.width = (u16)(1 + rand_below(&rig.seed, width));
+		c.height = (u16)(1 + rand_below(&rig.seed, height));
+		c.dst_x = (u16)rand_below(&rig.seed, width - c.width + 1);
+		c.dst_y = (u16)rand_below(&rig.seed, height - c.height + 1);
+		for (u32 i = 0; i < 4; i++) {
+			float f = rand_float(&rig.seed, -0.2f, 1.2f);
+
+			memcpy(&c.value[i], &f, sizeof(f));
+			value[i] = f;
+			if (!model_integer(format))
+				continue;
+			c.value[i] = rand_u32(&rig.seed) >> rand_below(&rig.seed, 32);
+			value[i] = pumice_pixel_info(format)->kind == PUMICE_KIND_SINT ?
+				(double)(s32)c.value[i] : c.value[i];
+		}
+		if (format == PUMICE_FORMAT_D24_S8)
+			c.value[1] = n;
+		pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &c);
+		rig_halt(&rig);
+		memcpy(before, rig.data, BYTES);
+		rig_expect_done(&rig);
+		for (u32 y = 0; y < c.height; y++) {
+			for (u32 x = 0; x < c.width; x++) {
+				u64 at = HALF + model_offset(&d, c.dst_level, c.dst_layer,
+							     c.dst_x + x, c.dst_y + y);
+
+				assert_true(texel_holds(format, rig.data + at, value, false, 0, 0));
+				if (format == PUMICE_FORMAT_D24_S8)
+					assert_int_equal(rig.data[at + 3], n < 255 ? n : 255);
+				memcpy(before + at, rig.data + at, model_bytes(format));
+			}
+		}
+		assert_memory_equal(rig.data, before, BYTES);
+	}
+	rig_teardown(&rig);
+	free(before);
+}
+
+/* The mean of what a texel of the next level covers. */
+static void mean_of(const struct model_surface *s, u32 level, u32 layer, u32 x, u32 y,
+		    double value[4])
+{
+	u32 w = model_level_size(s->width, level) > 1 ? 2 : 1;
+	u32 h = model_level_size(s->height, level) > 1 ? 2 : 1;
+	u32 deep = model_layers(s, level) > model_layers(s, level + 1) ? 2 : 1;
+
+	memset(value, 0, 4 * sizeof(*value));
+	for (u32 n = 0; n < w * h * deep; n++) {
+		struct model_texel t = model_texel_at(s, before, level, layer * deep + n / (w * h),
+						      x * w + n % w, y * h + n / w % h);
+
+		for (u32 c = 0; c < 4; c++)
+			value[c] += t.c[c] / (w * h * deep);
+	}
+}
+
+/* Nearest but for what f32 sums lose: 1e-6 of the range. */
+static bool about(u32 format, const u8 *at, const double value[4])
+{
+	char kind;
+	u32 low;
+
+	for (u32 c = 0; c < model_components(format); c++) {
+		u32 bits = model_component(format, c, &kind, &low), v = bits_at(at, low, bits);
+
+		if (!model_stores(format, c, value[c] - 1e-6, v) &&
+		    !model_stores(format, c, value[c], v) &&
+		    !model_stores(format, c, value[c] + 1e-6, v) &&
+		    fabs(model_pattern(format, c, v) - value[c]) > 1e-6)
+			return false;
+	}
+	return true;
+}
+
+static void downscales_average_boxes(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	before = malloc(BYTES);
+	assert_non_null(before);
+	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
+		u32 format = n % PUMICE_FORMAT_COUNT, level;
+		struct pumice_tdm_downscale command;
+		struct pumice_texture texture;
+		struct model_surface s;
+
+		if (!writable(format))
+			continue;
+		random_data(&rig, format);
+		do {
+			texture = random_texture(&rig, format, DATA);
+		} while (texture.levels < 2);
+		s = model_of(&texture);
+		level = rand_below(&rig.seed, s.levels - 1);
+		command.src_level = (u8)level;
+		command.surface = rig_texture(&rig, 0, &texture);
+		pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+		rig_halt(&rig);
+		memcpy(before, rig.data, BYTES);
+		if (model_integer(format) || format == PUMICE_FORMAT_D24_S8) {
+			rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, command.surface, "format");
+			continue;
+		}
+		rig_expect_done(&rig);
+		for (u32 layer = 0; layer < model_layers(&s, level + 1); layer++) {
+			for (u32 y = 0; y < model_level_size(s.height, level + 1); y++) {
+				for (u32 x = 0; x < model_level_size(s.width, level + 1); x++) {
+					u64 at = model_offset(&s, level + 1, layer, x, y);
+					double value[4];
+
+					mean_of(&s, level, layer, x, y, value);
+					if (!about(format, rig.data + at, value))
+						fail_msg("format %u level %u: %u, %u", format, level,
+							 x, y);
+					memcpy(before + at, rig.data + at, model_bytes(format));
+				}
+			}
+		}
+		assert_memory_equal(rig.data, before, BYTES);
+	}
+	rig_teardown(&rig);
+	free(before);
+}
+
+static const struct pumice_texture plain = {
+	.addr = DATA, .format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D_ARRAY,
+	.levels = 3, .width = 63, .height = 47, .depth = 2, .swizzle_g = 1, .swizzle_b = 2,
+	.swizzle_a = 3,
+};
+
+static void malformed_structures_are_refused(void **state)
+{
+	struct pumice_tdm_downscale command = { 0 };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+#define REFUSED(field, value) \
+	do { \
+		struct pumice_texture t = plain; \
+		t.field = value; \
+		command.surface = rig_texture(&rig, 3, &t); \
+		pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command); \
+		rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, command.surface, #field); \
+	} while (0)
+	REFUSED(format, PUMICE_FORMAT_NONE);
+	REFUSED(format, PUMICE_FORMAT_COUNT);
+	REFUSED(format, PUMICE_FORMAT_BC1_RGBA);
+	REFUSED(layout, 3);
+	REFUSED(dim, 7);
+	REFUSED(dim, PUMICE_TEXTURE_DIM_CUBE);
+	REFUSED(levels, 0);
+	REFUSED(levels, 8);
+	REFUSED(width, 8192);
+	REFUSED(height, 8192);
+	REFUSED(depth, 2048);
+	REFUSED(stride, 256);
+	REFUSED(swizzle_r, 6);
+	REFUSED(swizzle_g, 6);
+	REFUSED(swizzle_b, 6);
+	REFUSED(swizzle_a, 6);
+#undef REFUSED
+	rig_texture(&rig, 3, &plain);
+	rig.structures[3 * PUMICE_TEXTURE_WORDS + 7] = 1;
+	pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+	rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, command.surface, "reserved bits");
+	command.surface = 1ull << 39;
+	pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+	rig_expect(&rig, PUMICE_FAULT_MMU_PC_INVALID, 1ull << 39, "missing structure");
+	/* The last level has none below it; others are beyond. */
+	for (u32 level = 2; level < 16; level++) {
+		command.src_level = (u8)level;
+		command.surface = rig_texture(&rig, 3, &plain);
+		pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+		rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "level");
+	}
+	rig_teardown(&rig);
+}
+
+static void rectangles_beyond_are_refused(void **state)
+{
+	struct pumice_texture other = plain;
+	struct pumice_tdm_blit good = { .src_level = 1, .dst_level = 1, .src_x = 10, .src_y = 3,
+					.dst_x = 5, .dst_y = 20, .width = 20, .height = 3 };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	other.addr += HALF;
+	good.src = rig_texture(&rig, 0, &plain);
+	good.dst = rig_texture(&rig, 1, &other);
+	put_blit(&rig, &good);
+	rig_halt(&rig);
+	rig_expect_done(&rig);
+#define REFUSED(field, bad) \
+	do { \
+		struct pumice_tdm_blit b = good; \
+		b.field = bad; \
+		put_blit(&rig, &b); \
+		rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, #field); \
+	} while (0)
+	REFUSED(src_level, 3);
+	REFUSED(dst_level, 15);
+	REFUSED(src_x, 13);
+	REFUSED(src_x, 8191);
+	REFUSED(src_y, 22);
+	REFUSED(dst_x, 13);
+	REFUSED(dst_y, 22);
+	REFUSED(dst_y, 8191);
+	REFUSED(width, 0);
+	REFUSED(width, 23);
+	REFUSED(width, 16383);
+	REFUSED(height, 0);
+	REFUSED(height, 16383);
+	REFUSED(src_layer, 3);
+	REFUSED(dst_layer, 4095);
+#undef REFUSED
+	/* Rectangles of one layer that meet, and some that do not. */
+	good.dst = good.src;
+	good.dst_x = 29;
+	good.dst_level = 0;
+	good.src_level = 0;
+	good.dst_y = 5;
+	put_blit(&rig, &good);
+	rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "overlap");
+	good.dst_x = 30;
+	put_blit(&rig, &good);
+	rig_halt(&rig);
+	rig_expect_done(&rig);
+	/* Compressed blocks are copied whole. */
+	other.format = PUMICE_FORMAT_BC1_RGBA;
+	other.height = 45;
+	good.src = good.dst = rig_texture(&rig, 2, &other);
+	good = (struct pumice_tdm_blit){ .src = good.src, .dst = good.dst, .width = 8, .height = 8,
+					 .dst_layer = 1 };
+	put_blit(&rig, &good);
+	rig_halt(&rig);
+	rig_expect_done(&rig);
+	good.width = 6;
+	put_blit(&rig, &good);
+	rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "half a block");
+	good.width = 8;
+	good.dst_y = 2;
+	put_blit(&rig, &good);
+	rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "between blocks");
+	/* At the edge a block may be cut: 46 lines. */
+	good.dst_y = good.src_y = 40;
+	good.height = 6;
+	put_blit(&rig, &good);
+	rig_halt(&rig);
+	rig_expect_done(&rig);
+	rig_teardown(&rig);
+}
+
+static void clears_beyond_are_refused(void **state)
+{
+	struct pumice_tdm_clear good = { .dst_level = 1, .dst_x = 5, .dst_y = 20, .width = 20,
+					 .height = 3 };
+	struct pumice_texture compressed = plain;
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	good.dst = rig_texture(&rig, 0, &plain);
+#define REFUSED(field, bad) \
+	do { \
+		struct pumice_tdm_clear c = good; \
+		c.field = bad; \
+		pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &c); \
+		rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, #field); \
+	} while (0)
+	REFUSED(dst_level, 3);
+	REFUSED(dst_x, 13);
+	REFUSED(dst_y, 22);
+	REFUSED(width, 0);
+	REFUSED(width, 28);
+	REFUSED(height, 0);
+	REFUSED(height, 5);
+	REFUSED(dst_layer, 3);
+#undef REFUSED
+	compressed.format = PUMICE_FORMAT_ETC2_RGB8;
+	good.dst = rig_texture(&rig, 1, &compressed);
+	pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &good);
+	rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, good.dst, "compressed");
+	rig_teardown(&rig);
+}
+
+/* Every bit of the three commands that no field has. */
+static void reserved_bits_are_refused(void **state)
+{
+	static const u8 types[3] = { PUMICE_TDM_TYPE_BLIT, PUMICE_TDM_TYPE_CLEAR,
+				     PUMICE_TDM_TYPE_DOWNSCALE };
+	static const u8 words[3] = { PUMICE_TDM_BLIT_WORDS, PUMICE_TDM_CLEAR_WORDS,
+				     PUMICE_TDM_DOWNSCALE_WORDS };
+	struct rig rig;
+	u32 refused = 0;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 3; n++) {
+		for (u32 bit = 0; bit < words[n] * 32u; bit++) {
+			union {
+				struct pumice_tdm_blit blit;
+				struct pumice_tdm_clear clear;
+				struct pumice_tdm_downscale downscale;
+			} back;
+			bool bad;
+
+			if (bit / 4 == 7)
+				continue;	/* the type */
+			memset(rig.stream, 0, 64);
+			rig.stream[0] = (u32)types[n] << 28;
+			rig.stream[bit / 32] |= 1u << bit % 32;
+			bad = n == 0 ? pumice_tdm_blit_unpack(rig.stream, &back.blit) :
+			      n == 1 ? pumice_tdm_clear_unpack(rig.stream, &back.clear) :
+				       pumice_tdm_downscale_unpack(rig.stream, &back.downscale);
+			if (!bad)
+				continue;
+			rig_expect(&rig, PUMICE_FAULT_TDM_RESERVED, STREAM, "reserved bit");
+			refused++;
+		}
+	}
+	assert_int_equal(refused, (19 + 4 + 28 + 4 + 24 + 6 + 6 + 4 + 36) + (4 + 20 + 4 + 24 + 6 + 4 + 20) +
+				  (24 + 4 + 56));
+	rig_teardown(&rig);
+}
+
+/* A page that is missing below a rectangle: the lines in front of its piece are there. */
+static void faults_in_rectangles_tell_where(void **state)
+{
+	const struct pumice_texture t = {
+		.addr = DATA, .format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D,
+		.levels = 1, .width = 1023, .height = 511, .swizzle_g = 1, .swizzle_b = 2,
+		.swizzle_a = 3,
+	};
+	struct pumice_tdm_clear clear = { .width = 1024, .height = 512, .value = { 0x3f800000 } };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	clear.dst = rig_texture(&rig, 0, &t);
+	testmem_unmap(rig.tm, CTX, DATA + 300 * 4096, 4096);
+	testmem_unmap(rig.tm, CTX, DATA + 100 * 4096, 4096);
+	pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &clear);
+	rig_halt(&rig);
+	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, DATA + 100 * 4096, "clear");
+	assert_int_equal(rig_fault(&rig)->access, PUMICE_ACCESS_WRITE);
+	for (u32 n = 0; n < 96 * 4096; n += 4)
+		assert_int_equal(rig.data[n], 255);
+	rig_teardown(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blits_convert_every_format_to_every_other),
+		cmocka_unit_test(blits_of_one_format_copy_blocks),
+		cmocka_unit_test(clears_fill_rectangles),
+		cmocka_unit_test(downscales_average_boxes),
+		cmocka_unit_test(malformed_structures_are_refused),
+		cmocka_unit_test(rectangles_beyond_are_refused),
+		cmocka_unit_test(clears_beyond_are_refused),
+		cmocka_unit_test(reserved_bits_are_refused),
+		cmocka_unit_test(faults_in_rectangles_tell_where),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
