@@ -276,6 +276,7 @@ static enum turn drain(struct vdm_core *core)
 		return TURN_WAIT;
 	core->busy = false;
 	core->phase = VDM_CORE_IDLE;
+	atomic_store(&core->stands, false);
 	vdm_try_end(core->vdm);
 	return TURN_WAIT;
 }

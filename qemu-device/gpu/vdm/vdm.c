@@ -259,8 +259,9 @@ static void end_job(struct vdm *vdm)
 		pm_scene_state_write(vdm->config.pm, &vdm->scene, &none, &ignored);
 	}
 	vdm_deal_forget(vdm);
+	/* All are idle; what belongs to their own threads they have put in order. */
 	for (i = 0; i < vdm->config.cores; i++)
-		core_forget(&vdm->core[i]);
+		vdm->core[i].begun = vdm->core[i].moved = false;
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
 	vdm->status.busy = false;
