@@ -8,8 +8,8 @@
  *
  * Everything read is checked: a damaged region header, stream or block is a
  * fault, and so is a stream whose chunks come round again, or of which there are
- * more than the free lists have room for: it has no end. Each word is read once; host pointers are not
- * kept beyond a call.
+ * more than the free lists have room for: it has no end. Each word is read once;
+ * host pointers are not kept beyond a call.
  */
 #ifndef PUMICE_GPU_IPF_H
 #define PUMICE_GPU_IPF_H
@@ -58,7 +58,7 @@ bool ipf_tile_open(struct ipf_tile *tile, const struct pm_scene *scene, struct m
 enum ipf_result { IPF_PRIMS, IPF_END, IPF_FAULT };
 enum ipf_result ipf_next(struct ipf_tile *tile, struct ipf_prims *prims, struct gpu_fault *fault);
 
-/* One primitive of a block: its index word and the fixed words of its vertices; unused ones are zero. */
+/* A primitive: its index word and the fixed words of its vertices; unused ones are zero. */
 struct ipf_prim {
 	struct pumice_prim_index index;
 	struct pumice_prim_vertex vertex[3];

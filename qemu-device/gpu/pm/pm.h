@@ -6,7 +6,7 @@
  * scene_chain. MTE and TE ask for pages, for a macro tile; rendering gives back
  * all pages of a macro tile when its last tile is done. Free pages and the pages
  * of a macro tile are chains, linked by number in the free list's table, so
- * that a chain is given back by changing two links.
+ * that a chain is given back by changing two links, once it has been checked.
  *
  * Free lists, scenes and links lie in memory that the host writes: everything is
  * checked when it is read. A link that leads out of the list, or a page that is
@@ -38,8 +38,9 @@ struct pm_scene {
 	u32 macro_w, macro_h;	/* tiles of a macro tile */
 	u32 cores;
 	u64 regions, spill, spill_bytes;
-	u64 list_base[PUMICE_PM_LISTS];	/* GPU virtual address of page 0; of a list that is not there 0 */
-	u32 list_pages[PUMICE_PM_LISTS];	/* as they were when the scene was read; a bound for reading: max_pages */
+	/* Of a list that is not there 0. */
+	u64 list_base[PUMICE_PM_LISTS];	/* GPU virtual address of page 0 */
+	u32 list_pages[PUMICE_PM_LISTS];	/* a bound for places: max_pages */
 	u32 list[PUMICE_PM_LISTS];	/* free_list in context 0, or 0 */
 };
 

@@ -18,7 +18,8 @@
 #define TA_SUBS		(TA_POLYGON - 2u)	/* most triangles of it */
 #define TA_NEW		0xffffffffu		/* ta_corner.source of a vertex made by clipping */
 #define TA_BAD		(1u << TA_PLANES)	/* ta_vertex.out: no usable position */
-#define TA_LIMIT	((float)PUMICE_GUARD_BAND + 256.0f)	/* pixels; nothing stands farther out */
+/* Pixels; nothing stands farther out. */
+#define TA_LIMIT	((float)PUMICE_GUARD_BAND + 256.0f)
 
 #define BLOCK_CACHE	64u	/* vertices of a block that are found again */
 
@@ -187,7 +188,10 @@ bool block_put(struct ta *ta, struct gpu_fault *fault);
 /* A spare page of a macro tile, which has one. */
 struct ta_page block_take_spare(struct ta_macro *macro);
 
-/* stream.c: entries for ta.poly in the tiles of ta.touch. first[n]: number of its first sub in the block. */
+/*
+ * stream.c: entries for ta.poly in the tiles of ta.touch. first[n]: number of its
+ * first sub in the block of macro tile n.
+ */
 u32 stream_chunks_needed(const struct ta *ta, u32 touch);
 bool stream_put(struct ta *ta, const u8 first[PM_MACRO_TILES], struct gpu_fault *fault);
 bool stream_finish(struct ta *ta, struct gpu_fault *fault);

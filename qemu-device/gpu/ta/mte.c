@@ -88,7 +88,10 @@ static void outcodes(const struct ta_view *view, struct rows *r)
 	}
 }
 
-/* Nearest integer to position times 256, ties to even: the low bits of a sum that has no places left. */
+/*
+ * Nearest integer to position times 256, ties to even: the low bits of a sum that
+ * has no binary places left.
+ */
 static u64 fixed(float position)
 {
 	const double sum = (double)position * 256.0 + 0x1.8p52;

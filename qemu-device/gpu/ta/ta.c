@@ -31,7 +31,10 @@ void ta_destroy(struct ta *ta)
 	free(ta);
 }
 
-/* Room for the tiles of a scene, and for spare pages: a chunk for each tile of a macro tile, and a block. */
+/*
+ * Room for the tiles of a scene, and for the spare pages of a macro tile: a chunk for
+ * each of its tiles, and a block.
+ */
 static bool make_room(struct ta *ta, const struct pm_scene *scene)
 {
 	const u32 tiles = scene->tiles_x * scene->tiles_y;

@@ -64,7 +64,7 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 
 enum ta_result {
 	TA_OK,
-	TA_MEMORY,	/* no page for primitive *done, of which nothing that the tiles see was written twice or lost */
+	TA_MEMORY,	/* no page for primitive *done; nothing of it is in any tile */
 	TA_FAULT,
 };
 /* Take primitives from *done on; it rises with each that is done. */

@@ -221,6 +221,11 @@ static u32 *chunk(struct world *w, u32 n, u32 *ref)
 	}
 }
 
+static u32 *block(struct world *w, u32 ref)
+{
+	return (u32 *)(void *)pbrig_host(w->rig->pb, ref);
+}
+
 static void a_stream_without_end_is_a_fault(void **state)
 {
 	struct world w;
@@ -245,7 +250,7 @@ static void a_stream_without_end_is_a_fault(void **state)
 				const u32 *entries = chunk(&w, n, &ref);
 
 				for (i = 0; i < 7; i++)
-					((u32 *)(void *)pbrig_host(w.rig->pb, entries[2 * i]))[1] = 1;
+					block(&w, entries[2 * i])[1] = 1;
 			}
 			assert_false(read_tile(&w, 0, &why));
 			assert_int_equal(why, PUMICE_FAULT_IPF_STREAM);
@@ -279,7 +284,8 @@ static void what_is_wrong_is_told(void **state)
 		{ 100, 33 | 3 << 6, PUMICE_FAULT_IPF_BLOCK },	/* primitives */
 		{ 100, 1 | 97 << 6, PUMICE_FAULT_IPF_BLOCK },	/* vertices */
 		{ 100, 1 | 3 << 6 | 65 << 14, PUMICE_FAULT_IPF_BLOCK },	/* varyings */
-		{ 100, 30 | 96 << 6 | 64 << 14, PUMICE_FAULT_IPF_BLOCK },	/* beyond the page */
+		/* beyond the page */
+		{ 100, 30 | 96 << 6 | 64 << 14, PUMICE_FAULT_IPF_BLOCK },
 		{ 105, 1 << 8, PUMICE_FAULT_IPF_BLOCK },	/* reserved */
 		{ 108, 0xff, PUMICE_FAULT_IPF_BLOCK },		/* no such vertex */
 		{ 108, 3 << 24, PUMICE_FAULT_IPF_BLOCK },	/* provoking */
@@ -294,11 +300,11 @@ static void what_is_wrong_is_told(void **state)
 	for (c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
 		const u32 word = cases[c].word;
 		u32 *words = chunk(&w, 0, &ref);
-		u32 *block = (u32 *)(void *)pbrig_host(w.rig->pb, words[0]);
+		u32 *in_block = block(&w, words[0]);
 
 		assert_true(words[1] & 1);
 		if (word >= 100)
-			block[word - 100] = cases[c].value;
+			in_block[word - 100] = cases[c].value;
 		else if (word >= 10)
 			words[word - 10] = cases[c].value;
 		else
@@ -335,7 +341,7 @@ static void sequences_rise_and_a_limit_ends_them(void **state)
 		if (limit == 21)
 			assert_int_equal(n, all);
 	}
-	((u32 *)(void *)pbrig_host(w.rig->pb, chunk(&w, 0, &ref)[0]))[1] = 1000;
+	block(&w, chunk(&w, 0, &ref)[0])[1] = 1000;
 	assert_false(read_tile(&w, 0, &why));
 	assert_int_equal(why, PUMICE_FAULT_IPF_STREAM);
 	world_destroy(&w);

@@ -47,7 +47,8 @@ static void world_make(struct world *w)
 	for (i = 0; i < 2; i++)
 		w->scene[i] = pbrig_load(w->rig, i, &small);
 	for (i = 0; i < PAGES + 15; i++)
-		assert_int_equal(pm_alloc(w->rig->pm, &w->scene[i % 2], i % 5, &ref, &fault), PM_OK);
+		assert_int_equal(pm_alloc(w->rig->pm, &w->scene[i % 2], i % 5, &ref, &fault),
+				 PM_OK);
 	for (i = 0; i < 2; i++)
 		assert_true(pm_free_macro_tile(w->rig->pm, &w->scene[0], i, &fault));
 	copy(w->rig, &w->good, false);
@@ -160,7 +161,7 @@ static u32 damage(struct world *w, u32 *word, u32 *tries)
 
 static void a_damaged_free_list_faults(void **state)
 {
-	/* Words whose damage must be seen: base, pages, head, fresh, free; links' table; reserved. */
+	/* Words whose damage must be seen: pages, head, fresh, free; reserved. */
 	static const bool must[PUMICE_FREE_LIST_WORDS] = { 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1 };
 	struct world w;
 	u32 l, i, tries, noticed;

@@ -23,7 +23,8 @@ struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene)
 	rig->draw = (struct ta_draw){
 		.state = {
 			.varyings = VARYINGS, .scale_x = number_bits(1), .scale_y = number_bits(1),
-			.scale_z = number_bits(1), .point_width = number_bits(1), .line_width = number_bits(1),
+			.scale_z = number_bits(1), .point_width = number_bits(1),
+			.line_width = number_bits(1),
 			.isp_state = PBRIG_STATE, .tsp_state = PBRIG_STATE,
 		},
 	};

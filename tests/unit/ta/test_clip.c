@@ -116,7 +116,8 @@ static bool meets_target(const struct tarig *rig, const struct ref_screen *s[3],
 
 	for (i = 0; i < 3; i++) {
 		const struct ref_screen *a = s[i], *b = s[(i + 1) % 3];
-		const s64 sign = area > 0 ? 1 : -1, dx = (b->x - a->x) * sign, dy = (b->y - a->y) * sign;
+		const s64 sign = area > 0 ? 1 : -1;
+		const s64 dx = (b->x - a->x) * sign, dy = (b->y - a->y) * sign;
 		const s64 x = dy < 0 ? w : 0, y = dx > 0 ? h : 0;
 
 		/* The target's corner farthest inside of the edge. */
@@ -295,8 +296,10 @@ static double target_area(struct exact *e)
 			if (da >= 0)
 				memcpy(out.pos[out.n++], a, sizeof(e->pos[0]));
 			if ((da >= 0) != (db >= 0)) {
-				out.pos[out.n][axis] = at;
-				out.pos[out.n++][!axis] = (a[!axis] * db - b[!axis] * da) / (db - da);
+				double *p = out.pos[out.n++];
+
+				p[axis] = at;
+				p[!axis] = (a[!axis] * db - b[!axis] * da) / (db - da);
 			}
 		}
 		*e = out;
@@ -321,7 +324,8 @@ static double exact_area(const struct tarig_prim *p, bool minus_w)
 		out.n = 0;
 		for (i = 0; i < e.n; i++) {
 			const double *a = e.pos[i], *b = e.pos[(i + 1) % e.n];
-			const double da = far_from(a, plane, minus_w), db = far_from(b, plane, minus_w);
+			const double da = far_from(a, plane, minus_w);
+			const double db = far_from(b, plane, minus_w);
 
 			if (da >= 0)
 				memcpy(out.pos[out.n++], a, sizeof(e.pos[0]));
@@ -409,7 +413,8 @@ static void what_is_not_finite_is_dropped(void **state)
 			for (i = 0; i < 3; i++)
 				for (k = 0; k < 4; k++) {
 					p = (struct tarig_prim){
-						.pos = { { 1, 1, 0, 1 }, { 30, 1, 0, 1 }, { 1, 30, 0, 1 } },
+						.pos = { { 1, 1, 0, 1 }, { 30, 1, 0, 1 },
+							 { 1, 30, 0, 1 } },
 						.size = { 1, 1, 1 },
 					};
 					rig->draw.kind = (u8)kind;

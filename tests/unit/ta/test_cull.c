@@ -99,6 +99,7 @@ static void small_culling_drops_nothing_that_covers_a_sample(void **state)
 		struct tarig *rig = tarig_create(1000, &scene);
 		struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
 		struct gpu_fault fault;
+		const u32 tiles = rig->scene.tiles_x * rig->scene.tiles_y;
 		u32 covering = 0, kept = 0;
 
 		rig->draw.state.small_cull = true;
@@ -113,14 +114,14 @@ static void small_culling_drops_nothing_that_covers_a_sample(void **state)
 				bool held = false;
 
 				covering += check_samples(rig, &prims[i], i) != 0;
-				for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y && !held; t++)
+				for (t = 0; t < tiles && !held; t++)
 					held = tarig_holds(rig, t, i);
 				kept += held;
 			}
 			assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
 		}
-		print_message("%u samples: of %u triangles %u cover one, %u were kept\n", 1u << log2,
-			      40 * BATCH, covering, kept);
+		print_message("%u samples: of %u triangles %u cover one, %u were kept\n",
+			      1u << log2, 40 * BATCH, covering, kept);
 		assert_true(kept >= covering && kept < 40 * BATCH);
 		free(prims);
 		tarig_destroy(rig);
@@ -172,7 +173,8 @@ static void edges_of_culling(void **state)
 		{ 0, { 32, 40, 32 }, { 1, 5, 9 }, 1, false },
 		{ 0, { 31.99609375f, 40, 32 }, { 1, 5, 9 }, 1, true },
 		{ 0, { 1, 5, 9 }, { 32, 40, 32 }, 1, false },
-		{ 0, { -40, 30, -40 }, { 20, -40, -40 }, 1, false },	/* the rectangle around it meets */
+		/* Only the rectangle around it meets the target. */
+		{ 0, { -40, 30, -40 }, { 20, -40, -40 }, 1, false },
 		{ 1, { 5, 5 }, { 5, 5 }, 1, false },
 		{ 1, { 5, 6 }, { 5, 5 }, 1, true },
 		{ 1, { 5, 9 }, { -1, -1 }, 2, false },

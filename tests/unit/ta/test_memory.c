@@ -54,7 +54,8 @@ static bool same(const struct tarig *a, const struct tarig *b)
 		if (a->tile[t].count != b->tile[t].count)
 			return false;
 		for (i = 0; i < a->tile[t].count; i++) {
-			const struct tarig_found *f = &a->tile[t].found[i], *g = &b->tile[t].found[i];
+			const struct tarig_found *f = &a->tile[t].found[i];
+			const struct tarig_found *g = &b->tile[t].found[i];
 
 			if (f->number != g->number || f->index.back != g->index.back ||
 			    memcmp(f->vertex, g->vertex, sizeof(f->vertex)) ||
@@ -217,7 +218,7 @@ static void cores_merged_give_the_order_of_submission(void **state)
 	tarig_destroy(one);
 }
 
-/* A scene of which a core drew nothing: no headers. One more core than there is room for: a fault. */
+/* Nothing drawn: no headers. A core that there is no room for: a fault. */
 static void finish_tells_whether_there_is_anything(void **state)
 {
 	struct tarig *rig = tarig_create(100, &target);
@@ -265,7 +266,8 @@ static void faults_of_the_mmu_are_told(void **state)
 		rig->draw.state.point_size = true;
 		testmem_unmap(rig->pb->tm, PBRIG_CTX, gone[i], 4096);
 		mmu_invalidate_ctx(&rig->pb->mmu, PBRIG_CTX);
-		if (ta_primitives(rig->ta[0], &rig->draw, &vertices, &prim, 1, &done, &fault) == TA_OK)
+		if (ta_primitives(rig->ta[0], &rig->draw, &vertices, &prim, 1, &done, &fault) ==
+		    TA_OK)
 			assert_false(ta_finish(rig->ta[0], &any, &fault));
 		assert_int_equal(fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
 		assert_int_equal(fault.unit, unit[i]);

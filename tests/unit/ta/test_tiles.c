@@ -87,11 +87,12 @@ static void compare(const struct tarig *rig, const struct tarig_prim *p, u32 num
 
 	for (ty = 0; ty < s->tiles_y; ty++)
 		for (tx = 0; tx < s->tiles_x; tx++) {
-			const s64 x1 = (tx + 1) * s->tile_w < s->width ? (tx + 1) * s->tile_w : s->width;
-			const s64 y1 = (ty + 1) * s->tile_h < s->height ? (ty + 1) * s->tile_h :
-									  s->height;
-			const bool meets = any && geo_meets(&g, tx * s->tile_w * 256,
-							    ty * s->tile_h * 256, x1 * 256, y1 * 256);
+			const s64 x0 = tx * s->tile_w, x1 = x0 + s->tile_w;
+			const s64 y0 = ty * s->tile_h, y1 = y0 + s->tile_h;
+			const s64 right = x1 < s->width ? x1 : s->width;
+			const s64 bottom = y1 < s->height ? y1 : s->height;
+			const bool meets = any && geo_meets(&g, x0 * 256, y0 * 256, right * 256,
+							    bottom * 256);
 			const bool holds = tarig_holds(rig, ty * s->tiles_x + tx, number);
 
 			if (meets && !holds)
@@ -179,9 +180,12 @@ static void tiles_keep_the_order_of_submission(void **state)
 		make(rig, &prims[i]);
 	tarig_give_all(rig, prims, 3000);
 	tarig_finish(rig, 0);
-	for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y; t++)
+	for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y; t++) {
+		const struct tarig_found *f = rig->tile[t].found;
+
 		for (i = 1; i < rig->tile[t].count; i++)
-			assert_true(rig->tile[t].found[i].number > rig->tile[t].found[i - 1].number);
+			assert_true(f[i].number > f[i - 1].number);
+	}
 	free(prims);
 	tarig_destroy(rig);
 }
