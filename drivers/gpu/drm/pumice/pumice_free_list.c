@@ -26,6 +26,7 @@
 #include "pumice_fw.h"
 #include "pumice_fw_mem.h"
 #include "pumice_reset.h"
+#include "pumice_uapi.h"
 #include "pumice_vm.h"
 
 /* The table of links stands behind the structure. */
@@ -217,14 +218,8 @@ void pumice_free_list_put(struct pumice_freelist *list)
  */
 struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id)
 {
-	struct pumice_freelist *list;
-
-	xa_lock(&file->free_lists);
-	list = xa_load(&file->free_lists, id);
-	if (list)
-		kref_get(&list->ref);
-	xa_unlock(&file->free_lists);
-	return list;
+	static_assert(!offsetof(struct pumice_freelist, ref));
+	return pumice_id_lookup(&file->free_lists, id);
 }
 
 static int check_create(const struct drm_pumice_free_list_create *args)

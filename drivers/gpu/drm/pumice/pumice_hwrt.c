@@ -19,6 +19,7 @@
 #include "pumice_fw_mem.h"
 #include "pumice_hwrt.h"
 #include "pumice_reset.h"
+#include "pumice_uapi.h"
 #include "pumice_vm.h"
 
 #define SPILL_ALIGN	256u
@@ -193,14 +194,8 @@ void pumice_hwrt_put(struct pumice_hwrt *hwrt)
  */
 struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id)
 {
-	struct pumice_hwrt *hwrt;
-
-	xa_lock(&file->hwrts);
-	hwrt = xa_load(&file->hwrts, id);
-	if (hwrt)
-		kref_get(&hwrt->ref);
-	xa_unlock(&file->hwrts);
-	return hwrt;
+	static_assert(!offsetof(struct pumice_hwrt, ref));
+	return pumice_id_lookup(&file->hwrts, id);
 }
 
 /* Memory for partial renders of both scenes, or none. */

@@ -65,14 +65,8 @@ void pumice_perfmon_put(struct pumice_perfmon *perfmon)
  */
 struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id)
 {
-	struct pumice_perfmon *perfmon;
-
-	xa_lock(&file->perfmons);
-	perfmon = xa_load(&file->perfmons, id);
-	if (perfmon)
-		kref_get(&perfmon->ref);
-	xa_unlock(&file->perfmons);
-	return perfmon;
+	static_assert(!offsetof(struct pumice_perfmon, ref));
+	return pumice_id_lookup(&file->perfmons, id);
 }
 
 /* DRM_IOCTL_PUMICE_PERF_COUNTER_GET */

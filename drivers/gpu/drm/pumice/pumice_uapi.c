@@ -1,17 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Copying arrays of user memory, so that their elements may grow.
+ * What ioctls share: objects by their ids, and copying arrays of user memory so
+ * that their elements may grow.
  *
  * An element of a newer user is longer: what this kernel does not know must be
  * zero. One of an older user is shorter: the rest is taken as zero.
  */
+#include <linux/kref.h>
 #include <linux/overflow.h>
 #include <linux/uaccess.h>
+#include <linux/xarray.h>
 
 #include "pumice_uapi.h"
 
 /* No structure grows beyond this. */
 #define MAX_STRIDE	PAGE_SIZE
+
+/**
+ * pumice_id_lookup - object of a file by its id
+ * @table: table of the file, which has a reference of each; their struct kref comes first
+ * @id: id
+ *
+ * Returns it with a reference, or NULL.
+ */
+void *pumice_id_lookup(struct xarray *table, u32 id)
+{
+	struct kref *object;
+
+	xa_lock(table);
+	object = xa_load(table, id);
+	if (object)
+		kref_get(object);
+	xa_unlock(table);
+	return object;
+}
 
 /**
  * pumice_array_check - the rules of an array

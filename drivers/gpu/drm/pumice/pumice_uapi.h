@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Copying arrays of user memory. */
+/* What ioctls share. */
 #ifndef PUMICE_UAPI_H
 #define PUMICE_UAPI_H
 
@@ -7,6 +7,9 @@
 
 #include <drm/pumice_drm.h>
 
+struct xarray;
+
+void *pumice_id_lookup(struct xarray *table, u32 id);
 int pumice_array_check(const struct drm_pumice_array *array, u32 min_stride, u32 max_count);
 int pumice_array_copy(const struct drm_pumice_array *array, u32 index, void *element,
 		      size_t size);
