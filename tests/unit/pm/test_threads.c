@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Cores ask for pages while others give theirs back: threads with a scene each, two lists
+ * between them, a third that grows them. In the end every page is in one place.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "number.h"
+#include "pbrig.h"
+
+#define THREADS	PBRIG_SCENES
+#define STEPS	20000u
+#define PAGES	300u
+
+struct core {
+	struct pbrig *rig;
+	struct pm_scene scene;
+	u64 seed;
+	u64 allocated;
+	bool failed;
+};
+
+static void *run(void *opaque)
+{
+	struct core *core = opaque;
+	struct gpu_fault fault;
+	u32 i, ref;
+
+	for (i = 0; i < STEPS && !core->failed; i++) {
+		const u32 macro = number_random(&core->seed, PM_MACRO_TILES);
+
+		if (number_random(&core->seed, 40)) {
+			const enum pm_result result = pm_alloc(core->rig->pm, &core->scene, macro,
+							       &ref, &fault);
+
+			core->failed = result == PM_FAULT;
+			core->allocated += result == PM_OK;
+		} else {
+			core->failed = !pm_free_macro_tile(core->rig->pm, &core->scene, macro,
+							   &fault);
+		}
+	}
+	return NULL;
+}
+
+/* Count what the chains of all scenes and the free pages of a list hold: each page once. */
+static u32 count_all(const struct pbrig *rig, u32 l)
+{
+	const struct pumice_free_list list = pbrig_read_list(rig, l);
+	u8 seen[PAGES] = { 0 };
+	u32 n, m, i, page, count = list.pages - list.fresh;
+
+	for (page = list.head; page != PUMICE_PM_NO_PAGE; page = rig->links[l][page], count++)
+		assert_int_equal(seen[page]++, 0);
+	assert_int_equal(count, list.free);
+	for (n = 0; n < THREADS; n++)
+		for (m = 0; m < PM_MACRO_TILES; m++) {
+			const struct pumice_scene_chain chain = pbrig_read_chain(rig, n, m, l);
+
+			for (page = chain.head, i = 0; i < chain.pages; i++, count++) {
+				assert_int_equal(seen[page]++, 0);
+				page = rig->links[l][page];
+			}
+		}
+	return count;
+}
+
+static void threads_share_lists(void **state)
+{
+	const struct pumice_scene small = { .width = 64, .height = 64, .cores = 1 };
+	struct pbrig *rig = pbrig_create(PAGES, PAGES);
+	struct core core[THREADS];
+	pthread_t thread[THREADS];
+	u64 allocated = 0;
+	u32 i, pages;
+
+	(void)state;
+	pbrig_list(rig, 0, 20, 4);
+	pbrig_list(rig, 1, 10, 0);
+	for (i = 0; i < THREADS; i++)
+		core[i] = (struct core){
+			.rig = rig, .scene = pbrig_load(rig, i, &small), .seed = NUMBER_SEED + i,
+		};
+	for (i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, run, &core[i]), 0);
+	for (pages = 20; pages < PAGES; pages++) {
+		pm_grow(rig->pm, PBRIG_LIST(pages & 1), pages);
+		(void)pm_low_list(rig->pm);
+	}
+	for (i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+		assert_false(core[i].failed);
+		allocated += core[i].allocated;
+	}
+	assert_int_equal(count_all(rig, 0), pbrig_read_list(rig, 0).pages);
+	assert_int_equal(count_all(rig, 1), pbrig_read_list(rig, 1).pages);
+	assert_int_equal(pm_allocated(rig->pm), allocated);
+	pbrig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_share_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
