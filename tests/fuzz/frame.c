@@ -189,7 +189,7 @@ static void put_stream(struct frame *f)
 	pumice_vdm_state_cmd_pack(at, &state);
 	pumice_vdm_draw_pack(at + PUMICE_VDM_STATE_CMD_WORDS, &draw);
 	at[PUMICE_VDM_STATE_CMD_WORDS + PUMICE_VDM_DRAW_WORDS] =
-		PUMICE_VDM_TYPE_HALT << PUMICE_VDM_HALT__TYPE__SHIFT;
+		(u32)PUMICE_VDM_TYPE_HALT << PUMICE_VDM_HALT__TYPE__SHIFT;
 }
 
 static void put_scene(struct rig *r, struct frame *f, u32 pages)
@@ -233,6 +233,7 @@ void frame_make(struct rig *r, struct frame *f, u32 pages)
 	put_scene(r, f, pages);
 	rig_context_of(r, &f->vm, FWIF_DM_VDM, 1, &f->geometry);
 	rig_context_of(r, &f->vm, FWIF_DM_PDM, 1, &f->fragment);
+	f->gate = rig_fw_alloc(r, 4, &f->gate_addr);
 }
 
 void frame_submit(struct rig *r, struct frame *f)
@@ -246,12 +247,20 @@ void frame_submit(struct rig *r, struct frame *f)
 	rig_bytes(&f->geometry, &cmd, sizeof(cmd));
 	rig_update(&f->geometry, f->geometry.object_addr, 1);
 	rig_wait_for(&f->fragment, f->geometry.object_addr, 1);
+	rig_wait_for(&f->fragment, f->gate_addr, 1);
 	cmd.header.type = FWIF_CCCB_FRAGMENT;
 	cmd.stream = cmd.render;
 	cmd.render = 0;
 	rig_bytes(&f->fragment, &cmd, sizeof(cmd));
 	rig_update(&f->fragment, f->fragment.object_addr, 1);
 	rig_put_kick(r, &f->geometry);
+	rig_put_kick(r, &f->fragment);
+	rig_kick(r);
+}
+
+void frame_open(struct rig *r, struct frame *f)
+{
+	*(volatile u32 *)f->gate = 1;
 	rig_put_kick(r, &f->fragment);
 	rig_kick(r);
 }

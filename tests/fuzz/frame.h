@@ -49,14 +49,16 @@ struct frame {
 	u32 *list, *links, *scene;	/* in context 0 */
 	u32 scene_addr;
 	struct rig_context geometry, fragment;
+	u32 *gate, gate_addr;		/* what the fragment job waits for, beside the geometry job */
 };
 
 /* Make it; @pages of the free list to begin with, at most FRAME_PAGES. */
 void frame_make(struct rig *r, struct frame *f, u32 pages);
 /* A record of the page FRAME_STATE. */
 u32 *frame_record(struct frame *f, u32 record);
-/* Submit both jobs, seqno 1; does not run. */
+/* Submit both jobs, seqno 1; does not run. The fragment job waits for frame_open(). */
 void frame_submit(struct rig *r, struct frame *f);
+void frame_open(struct rig *r, struct frame *f);
 
 /*
  * Let a job come to its end, or kill it; its result must be one of the enumeration.

@@ -169,7 +169,8 @@ static void damage(struct fuzz *f, struct frame *frame)
 		break;
 	case 1:
 	case 2:
-		word = (u32 *)(void *)frame->page[FRAME_BUFFER + fuzz_below(f, FRAME_PAGES)] +
+		/* The first pages are those that are used. */
+		word = (u32 *)(void *)frame->page[FRAME_BUFFER + fuzz_below(f, 5)] +
 		       (fuzz_u16(f) & (fuzz_below(f, 2) ? 1023 : 63));
 		break;
 	case 3:
@@ -251,6 +252,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	frame_submit(r, &frame);
 	disturb(r, &f, &frame);
 	frame_finish(r, &frame.geometry, PATIENCE);
+	disturb(r, &f, &frame);
+	frame_open(r, &frame);
 	disturb(r, &f, &frame);
 	frame_finish(r, &frame.fragment, PATIENCE);
 	if (!size)

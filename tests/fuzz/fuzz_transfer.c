@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	at = frame.vm.stream;
 	for (n = fuzz_below(&f, COMMANDS); n; n--)
 		at += put_command(&f, at);
-	*at = PUMICE_TDM_TYPE_HALT << PUMICE_TDM_HALT__TYPE__SHIFT;
+	*at = (u32)PUMICE_TDM_TYPE_HALT << PUMICE_TDM_HALT__TYPE__SHIFT;
 	put_job(&c);
 	rig_put_kick(r, &c);
 	rig_kick(r);
