@@ -27,6 +27,24 @@ static void begin(struct rigged *t, bool spill)
 	assert_int_equal(fake[FAKE_VDM].starts, 1);
 }
 
+/* Around each test: a geometry job runs. */
+static int set_up(void **state)
+{
+	static struct rigged t;
+
+	begin(&t, true);
+	*state = &t;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct rigged *t = *state;
+
+	rig_destroy(t->r);
+	return 0;
+}
+
 /* Lists that have all the pages they may have. */
 static void cannot_grow(struct rigged *t)
 {
@@ -39,6 +57,16 @@ static void cannot_grow(struct rigged *t)
 static void out_of_pages(struct rigged *t)
 {
 	end_and_run(t->r, FAKE_VDM, DM_MEMORY);
+}
+
+/* Its scene so far is being rendered. */
+static void to_partial_render(struct rigged *t)
+{
+	cannot_grow(t);
+	out_of_pages(t);
+	assert_int_equal(fake[FAKE_VDM].flushes, 1);
+	out_of_pages(t);
+	assert_true(fake[FAKE_PDM].job.partial);
 }
 
 static void assert_asked(struct rigged *t, u32 list)
@@ -77,276 +105,238 @@ static void assert_ended_with(struct rigged *t, u32 fault)
 
 static void growth_that_is_granted_lets_the_job_go_on(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	out_of_pages(&t);
-	assert_asked(&t, 0);
+	out_of_pages(t);
+	assert_asked(t, 0);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
-	answer_grown(t.r, t.scene.list_addr[0], 20);
-	assert_int_equal(list_pages(&t.scene, 0), 20);
+	answer_grown(t->r, t->scene.list_addr[0], 20);
+	assert_int_equal(list_pages(&t->scene, 0), 20);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	assert_ends_well(&t, 0);
-	rig_destroy(t.r);
+	assert_ends_well(t, 0);
 }
 
 static void the_second_list_is_asked_for_when_the_first_does_not_grow(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	out_of_pages(&t);
-	assert_asked(&t, 0);
-	answer_grown(t.r, t.scene.list_addr[0], 10);
-	assert_asked(&t, 1);
-	answer_grown(t.r, t.scene.list_addr[1], 11);
+	out_of_pages(t);
+	assert_asked(t, 0);
+	answer_grown(t->r, t->scene.list_addr[0], 10);
+	assert_asked(t, 1);
+	answer_grown(t->r, t->scene.list_addr[1], 11);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
-	assert_int_equal(fake_pm.grown_list, t.scene.list_addr[1]);
-	assert_ends_well(&t, 0);
-	rig_destroy(t.r);
+	assert_int_equal(fake_pm.grown_list, t->scene.list_addr[1]);
+	assert_ends_well(t, 0);
 }
 
 static void a_list_is_asked_for_once_until_it_is_answered(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	fake_low(t.scene.list_addr[0]);
-	rig_run(t.r);
-	assert_asked(&t, 0);
-	fake_low(t.scene.list_addr[0]);
-	out_of_pages(&t);
-	assert_int_equal(next_message(t.r).type, 0);
+	fake_low(t->scene.list_addr[0]);
+	rig_run(t->r);
+	assert_asked(t, 0);
+	fake_low(t->scene.list_addr[0]);
+	out_of_pages(t);
+	assert_int_equal(next_message(t->r).type, 0);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
-	answer_grown(t.r, t.scene.list_addr[0], 30);
+	answer_grown(t->r, t->scene.list_addr[0], 30);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
-	fake_low(t.scene.list_addr[0]);
-	rig_run(t.r);
-	assert_asked(&t, 0);
-	rig_destroy(t.r);
+	fake_low(t->scene.list_addr[0]);
+	rig_run(t->r);
+	assert_asked(t, 0);
 }
 
 static void a_low_list_grows_without_a_stop(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	fake_low(t.scene.list_addr[1]);
-	rig_run(t.r);
-	assert_asked(&t, 1);
-	answer_grown(t.r, t.scene.list_addr[1], 12);
-	assert_int_equal(list_pages(&t.scene, 1), 12);
+	fake_low(t->scene.list_addr[1]);
+	rig_run(t->r);
+	assert_asked(t, 1);
+	answer_grown(t->r, t->scene.list_addr[1], 12);
+	assert_int_equal(list_pages(&t->scene, 1), 12);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
 	/* One that has all its pages, and what is no list, are not asked for. */
-	list_set_max(&t.scene, 1, 12);
-	fake_low(t.scene.list_addr[1]);
+	list_set_max(&t->scene, 1, 12);
+	fake_low(t->scene.list_addr[1]);
 	fake_low(RIG_FW_HOLE);
 	fake_low(0);
 	fake_low(0x80000000);
-	rig_run(t.r);
-	assert_int_equal(next_message(t.r).type, 0);
-	rig_assert_alive(t.r);
-	rig_destroy(t.r);
+	rig_run(t->r);
+	assert_int_equal(next_message(t->r).type, 0);
+	rig_assert_alive(t->r);
 }
 
 static void answers_about_what_is_no_list_are_refused(void **state)
 {
 	static const u32 bad[] = { 0, 0x200002, RIG_FW_HOLE, 0x80000000, 0x7ffffffc };
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN, .pages = 20 };
-	struct rigged t;
+	struct rigged *t = *state;
 	u32 i;
 
-	(void)state;
-	begin(&t, true);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		cmd.object = bad[i];
-		assert_int_equal(rig_call(t.r, &cmd), FWIF_STATUS_INVALID);
+		assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
 	}
 	assert_int_equal(fake_pm.grows, 0);
 	/* Fields that a command has not must be zero. */
 	cmd.type = FWIF_KCCB_PING;
 	cmd.object = 0;
-	assert_int_equal(rig_call(t.r, &cmd), FWIF_STATUS_INVALID);
+	assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
 	cmd.pages = 0;
-	cmd.object = t.scene.addr;
-	assert_int_equal(rig_call(t.r, &cmd), FWIF_STATUS_INVALID);
-	rig_destroy(t.r);
+	cmd.object = t->scene.addr;
+	assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
 }
 
 static void a_partial_render_lets_the_job_go_on(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 	u32 i;
 
-	(void)state;
-	begin(&t, true);
-	cannot_grow(&t);
+	cannot_grow(t);
 	for (i = 1; i <= 3; i++) {
 		fake[FAKE_VDM].status.done += 5;
-		out_of_pages(&t);
+		out_of_pages(t);
 		assert_int_equal(fake[FAKE_VDM].flushes, i);
 		assert_int_equal(fake[FAKE_PDM].starts, i - 1);
-		out_of_pages(&t);
+		out_of_pages(t);
 		assert_int_equal(fake[FAKE_PDM].starts, i);
 		assert_true(fake[FAKE_PDM].job.partial);
 		assert_int_equal(fake[FAKE_PDM].job.stream, RENDER_VA);
-		assert_int_equal(fake[FAKE_PDM].job.scene, t.scene.addr);
+		assert_int_equal(fake[FAKE_PDM].job.scene, t->scene.addr);
 		assert_int_equal(fake[FAKE_PDM].job.ctx, fake[FAKE_VDM].job.ctx);
 		assert_int_equal(fake[FAKE_VDM].resumes, i - 1);
-		end_and_run(t.r, FAKE_PDM, DM_DONE);
+		end_and_run(t->r, FAKE_PDM, DM_DONE);
 		assert_int_equal(fake[FAKE_VDM].resumes, i);
 	}
-	assert_int_equal(next_message(t.r).type, 0);
-	assert_ends_well(&t, 3);
-	assert_int_equal(t.r->boot->jobs_started, 1);
-	rig_destroy(t.r);
+	assert_int_equal(next_message(t->r).type, 0);
+	assert_ends_well(t, 3);
+	assert_int_equal(t->r->boot->jobs_started, 1);
 }
 
 static void growth_that_is_denied_leads_to_a_partial_render(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	list_set_max(&t.scene, 1, 10);
-	out_of_pages(&t);
-	assert_asked(&t, 0);
+	list_set_max(&t->scene, 1, 10);
+	out_of_pages(t);
+	assert_asked(t, 0);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	answer_grown(t.r, t.scene.list_addr[0], 10);
+	answer_grown(t->r, t->scene.list_addr[0], 10);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
-	out_of_pages(&t);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
-	assert_ends_well(&t, 1);
-	rig_destroy(t.r);
+	out_of_pages(t);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
+	assert_ends_well(t, 1);
 }
 
 static void pages_that_a_fragment_job_frees_come_first(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	cannot_grow(&t);
-	submit_job(t.r, &t.fragment, &t.other, 1);
-	out_of_pages(&t);
+	cannot_grow(t);
+	submit_job(t->r, &t->fragment, &t->other, 1);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	/* Freed while it stops: it goes on at once. */
-	submit_job(t.r, &t.fragment, &t.other, 2);
+	submit_job(t->r, &t->fragment, &t->other, 2);
 	fake[FAKE_VDM].status.done = 1;
-	out_of_pages(&t);
+	out_of_pages(t);
 	fake[FAKE_PDM].status.done = 1;
 	fake_pm.freed = 7;
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_VDM].resumes, 2);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	assert_ends_well(&t, 0);
-	rig_destroy(t.r);
+	assert_ends_well(t, 0);
 }
 
 static void a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next_waits(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	cannot_grow(&t);
-	out_of_pages(&t);
+	cannot_grow(t);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
 	/* Submitted while the flush goes on: it may not come in between. */
-	submit_job(t.r, &t.fragment, &t.other, 1);
+	submit_job(t->r, &t->fragment, &t->other, 1);
 	assert_int_equal(fake[FAKE_PDM].starts, 0);
-	out_of_pages(&t);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_PDM].starts, 1);
 	assert_true(fake[FAKE_PDM].job.partial);
-	assert_int_equal(*t.fragment.object, 0);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	assert_int_equal(*t->fragment.object, 0);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_PDM].starts, 2);
 	assert_false(fake[FAKE_PDM].job.partial);
-	assert_int_equal(fake[FAKE_PDM].job.scene, t.other.addr);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
-	assert_int_equal(*t.fragment.object, 1);
-	assert_ends_well(&t, 1);
-	rig_destroy(t.r);
+	assert_int_equal(fake[FAKE_PDM].job.scene, t->other.addr);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
+	assert_int_equal(*t->fragment.object, 1);
+	assert_ends_well(t, 1);
 }
 
 static void no_progress_waits_once_for_others_and_then_renders(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	cannot_grow(&t);
-	submit_job(t.r, &t.fragment, &t.other, 1);
-	submit_job(t.r, &t.fragment, &t.other, 2);
-	out_of_pages(&t);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	cannot_grow(t);
+	submit_job(t->r, &t->fragment, &t->other, 1);
+	submit_job(t->r, &t->fragment, &t->other, 2);
+	out_of_pages(t);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	/* The second one runs now, but this job has come no further. */
-	out_of_pages(&t);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
-	out_of_pages(&t);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_PDM].starts, 2);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_PDM].starts, 3);
 	assert_true(fake[FAKE_PDM].job.partial);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
-	assert_ends_well(&t, 1);
-	rig_destroy(t.r);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
+	assert_ends_well(t, 1);
 }
 
 static void a_partial_render_waits_for_what_its_fragment_job_waits_for(void **state)
 {
 	struct fwif_cccb_render *cmd;
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	cannot_grow(&t);
-	end_and_run(t.r, FAKE_VDM, DM_DONE);
-	cmd = (struct fwif_cccb_render *)(void *)(t.geometry.cccb + t.geometry.write);
-	put_geometry(&t.geometry, &t.scene, 2);
-	cmd->before = t.fragment.object_addr;
+	cannot_grow(t);
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	cmd = (struct fwif_cccb_render *)(void *)(t->geometry.cccb + t->geometry.write);
+	put_geometry(&t->geometry, &t->scene, 2);
+	cmd->before = t->fragment.object_addr;
 	cmd->before_value = 1;
-	rig_submit(t.r, &t.geometry);
-	out_of_pages(&t);
+	rig_submit(t->r, &t->geometry);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	submit_job(t.r, &t.fragment, &t.other, 1);
+	submit_job(t->r, &t->fragment, &t->other, 1);
 	assert_int_equal(fake[FAKE_PDM].starts, 1);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
-	out_of_pages(&t);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
-	out_of_pages(&t);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
-	end_and_run(t.r, FAKE_VDM, DM_DONE);
-	assert_int_equal(rig_result(&t.geometry, 2)->partials, 1);
-	rig_destroy(t.r);
+	out_of_pages(t);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(rig_result(&t->geometry, 2)->partials, 1);
 }
 
 static void a_partial_render_that_helps_nothing_ends_the_job(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	cannot_grow(&t);
-	out_of_pages(&t);
-	out_of_pages(&t);
-	end_and_run(t.r, FAKE_PDM, DM_DONE);
-	out_of_pages(&t);
+	to_partial_render(t);
+	end_and_run(t->r, FAKE_PDM, DM_DONE);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].aborts, 1);
-	assert_ended_with(&t, PUMICE_FAULT_PM_MEMORY);
-	assert_int_equal(rig_result(&t.geometry, 1)->unit, PUMICE_UNIT_PM);
-	assert_int_equal(rig_result(&t.geometry, 1)->addr, t.scene.addr);
-	assert_int_equal(rig_result(&t.geometry, 1)->partials, 1);
-	rig_destroy(t.r);
+	assert_ended_with(t, PUMICE_FAULT_PM_MEMORY);
+	assert_int_equal(rig_result(&t->geometry, 1)->unit, PUMICE_UNIT_PM);
+	assert_int_equal(rig_result(&t->geometry, 1)->addr, t->scene.addr);
+	assert_int_equal(rig_result(&t->geometry, 1)->partials, 1);
 }
 
 static void a_scene_without_memory_for_it_has_no_partial_render(void **state)
@@ -364,19 +354,14 @@ static void a_scene_without_memory_for_it_has_no_partial_render(void **state)
 
 static void a_fault_of_the_partial_render_is_the_geometry_jobs(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	cannot_grow(&t);
-	out_of_pages(&t);
-	out_of_pages(&t);
+	to_partial_render(t);
 	fake_fault(FAKE_PDM, PUMICE_FAULT_IPF_REGION, 0x77000);
-	assert_ended_with(&t, PUMICE_FAULT_IPF_REGION);
-	assert_int_equal(rig_result(&t.geometry, 1)->unit, PUMICE_UNIT_IPF);
-	assert_int_equal(rig_result(&t.geometry, 1)->addr, 0x77000);
-	assert_int_equal(t.r->boot->partials, 0);
-	rig_destroy(t.r);
+	assert_ended_with(t, PUMICE_FAULT_IPF_REGION);
+	assert_int_equal(rig_result(&t->geometry, 1)->unit, PUMICE_UNIT_IPF);
+	assert_int_equal(rig_result(&t->geometry, 1)->addr, 0x77000);
+	assert_int_equal(t->r->boot->partials, 0);
 }
 
 /* States in which a geometry job can stand. */
@@ -432,23 +417,20 @@ static void kill_ends_the_job_in_every_state(void **state)
 
 static void a_full_ring_of_messages_is_no_wait_for_ever(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 	u32 i;
 
-	(void)state;
-	begin(&t, true);
 	/* Other lists fill the ring, which nobody reads. */
 	for (i = 0; i < RIG_FWCCB; i++) {
 		struct scene more;
 
-		scene_make(t.r, true, &more);
+		scene_make(t->r, true, &more);
 		fake_low(more.list_addr[0]);
-		rig_run(t.r);
+		rig_run(t->r);
 	}
-	out_of_pages(&t);
+	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
-	assert_int_not_equal(t.r->fwccb_ring->dropped, 0);
-	rig_destroy(t.r);
+	assert_int_not_equal(t->r->fwccb_ring->dropped, 0);
 }
 
 static u32 release_scene(struct rigged *t, u32 scene)
@@ -460,44 +442,43 @@ static u32 release_scene(struct rigged *t, u32 scene)
 
 static void a_scene_in_use_is_not_released(void **state)
 {
-	struct rigged t;
+	struct rigged *t = *state;
 
-	(void)state;
-	begin(&t, true);
-	assert_int_equal(release_scene(&t, t.scene.addr), FWIF_STATUS_BUSY);
+	assert_int_equal(release_scene(t, t->scene.addr), FWIF_STATUS_BUSY);
 	assert_int_equal(fake_pm.releases, 0);
-	assert_int_equal(release_scene(&t, t.other.addr), FWIF_STATUS_OK);
-	assert_int_equal(fake_pm.released, t.other.addr);
-	end_and_run(t.r, FAKE_VDM, DM_DONE);
-	assert_int_equal(release_scene(&t, t.scene.addr), FWIF_STATUS_OK);
-	assert_int_equal(fake_pm.released, t.scene.addr);
-	assert_int_equal(release_scene(&t, 0), FWIF_STATUS_INVALID);
-	assert_int_equal(release_scene(&t, t.scene.addr + 4), FWIF_STATUS_INVALID);
-	assert_int_equal(release_scene(&t, 0x80000000), FWIF_STATUS_INVALID);
+	assert_int_equal(release_scene(t, t->other.addr), FWIF_STATUS_OK);
+	assert_int_equal(fake_pm.released, t->other.addr);
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(release_scene(t, t->scene.addr), FWIF_STATUS_OK);
+	assert_int_equal(fake_pm.released, t->scene.addr);
+	assert_int_equal(release_scene(t, 0), FWIF_STATUS_INVALID);
+	assert_int_equal(release_scene(t, t->scene.addr + 4), FWIF_STATUS_INVALID);
+	assert_int_equal(release_scene(t, 0x80000000), FWIF_STATUS_INVALID);
 	assert_int_equal(fake_pm.releases, 2);
-	rig_destroy(t.r);
 }
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(growth_that_is_granted_lets_the_job_go_on),
-		cmocka_unit_test(the_second_list_is_asked_for_when_the_first_does_not_grow),
-		cmocka_unit_test(a_list_is_asked_for_once_until_it_is_answered),
-		cmocka_unit_test(a_low_list_grows_without_a_stop),
-		cmocka_unit_test(answers_about_what_is_no_list_are_refused),
-		cmocka_unit_test(a_partial_render_lets_the_job_go_on),
-		cmocka_unit_test(growth_that_is_denied_leads_to_a_partial_render),
-		cmocka_unit_test(pages_that_a_fragment_job_frees_come_first),
-		cmocka_unit_test(a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next_waits),
-		cmocka_unit_test(no_progress_waits_once_for_others_and_then_renders),
-		cmocka_unit_test(a_partial_render_waits_for_what_its_fragment_job_waits_for),
-		cmocka_unit_test(a_partial_render_that_helps_nothing_ends_the_job),
+		TEST(growth_that_is_granted_lets_the_job_go_on),
+		TEST(the_second_list_is_asked_for_when_the_first_does_not_grow),
+		TEST(a_list_is_asked_for_once_until_it_is_answered),
+		TEST(a_low_list_grows_without_a_stop),
+		TEST(answers_about_what_is_no_list_are_refused),
+		TEST(a_partial_render_lets_the_job_go_on),
+		TEST(growth_that_is_denied_leads_to_a_partial_render),
+		TEST(pages_that_a_fragment_job_frees_come_first),
+		TEST(a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next_waits),
+		TEST(no_progress_waits_once_for_others_and_then_renders),
+		TEST(a_partial_render_waits_for_what_its_fragment_job_waits_for),
+		TEST(a_partial_render_that_helps_nothing_ends_the_job),
 		cmocka_unit_test(a_scene_without_memory_for_it_has_no_partial_render),
-		cmocka_unit_test(a_fault_of_the_partial_render_is_the_geometry_jobs),
+		TEST(a_fault_of_the_partial_render_is_the_geometry_jobs),
 		cmocka_unit_test(kill_ends_the_job_in_every_state),
-		cmocka_unit_test(a_full_ring_of_messages_is_no_wait_for_ever),
-		cmocka_unit_test(a_scene_in_use_is_not_released),
+		TEST(a_full_ring_of_messages_is_no_wait_for_ever),
+		TEST(a_scene_in_use_is_not_released),
 	};
 
 	return cmocka_run_group_tests_name("partial renders", tests, NULL, NULL);
