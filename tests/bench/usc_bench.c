@@ -18,7 +18,7 @@
 #include "exec.h"
 #include "rig.h"
 
-static const char *const names[USC_LEVELS] = { "base", "avx2", "avx512" };
+static const char *const names[GPU_LEVELS] = { "base", "avx2", "avx512" };
 
 #define TILE 8u
 #define FLIGHT 16u	/* work-groups at a time */
@@ -177,7 +177,7 @@ static bool check(const float *a, const float *b, const float *c, u32 n, bool fu
 }
 
 /* Measure and check one way to multiply at one level. */
-static void measure(struct rig *rig, u32 n, enum usc_level level, bool fused)
+static void measure(struct rig *rig, u32 n, enum gpu_level level, bool fused)
 {
 	const struct usc_program_limits limits = {
 		.temps = T_COUNT, .attrs = V_COUNT, .shared = S_COUNT,
@@ -218,8 +218,8 @@ int main(int argc, char **argv)
 	m = (float *)(void *)rig->data;
 	for (u32 i = 0; i < 2 * n * n; i++)
 		m[i] = (float)((i * 2654435761u >> 20) % 1000) / 500.0f - 1.0f;
-	for (enum usc_level level = USC_LEVEL_BASE; level < USC_LEVELS; level++) {
-		if (!usc_level_usable(level) || (argc > 2 && strcmp(argv[2], names[level])))
+	for (enum gpu_level level = GPU_LEVEL_BASE; level < GPU_LEVELS; level++) {
+		if (!gpu_level_usable(level) || (argc > 2 && strcmp(argv[2], names[level])))
 			continue;
 		measure(rig, n, level, false);
 		measure(rig, n, level, true);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "../levels/levels.h"
 #include "draw.h"
 
 #define SUBPIXELS	256
@@ -47,10 +48,9 @@ void isp_tile_clear(struct isp_tile *tile, float depth, u8 stencil)
 static isp_raster_fn *find_raster(void)
 {
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+	if (gpu_level_usable(GPU_LEVEL_AVX512))
 		return isp_raster_avx512;
-	if (__builtin_cpu_supports("avx2"))
+	if (gpu_level_usable(GPU_LEVEL_AVX2))
 		return isp_raster_avx2;
 #endif
 	return isp_raster_base;

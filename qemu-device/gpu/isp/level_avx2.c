@@ -8,19 +8,10 @@
 #ifdef __x86_64__
 #include "draw.h"
 
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+#include "../levels/avx2.h"
 
 #define ISP_RASTER isp_raster_avx2
 #include "raster.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "../levels/end.h"
 #endif

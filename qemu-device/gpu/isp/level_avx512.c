@@ -8,19 +8,10 @@
 #ifdef __x86_64__
 #include "draw.h"
 
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl")
-#endif
+#include "../levels/avx512.h"
 
 #define ISP_RASTER isp_raster_avx512
 #include "raster.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "../levels/end.h"
 #endif

@@ -14,20 +14,11 @@
 #include "srgb.h"
 #include "texel.h"
 
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+#include "../levels/avx2.h"
 
 #define TEXEL_VEC_BYTES 32
 #define TEXEL_LEVEL_OPS texel_level_avx2
 #include "level.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "../levels/end.h"
 #endif

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "../levels/levels.h"
 #include "internal.h"
 
 const struct texel_ops *texel_level_ops(enum texel_level level)
@@ -16,7 +17,7 @@ const struct texel_ops *texel_level_ops(enum texel_level level)
 		return &texel_level_base;
 	case TEXEL_LEVEL_AVX2:
 #ifdef __x86_64__
-		if (__builtin_cpu_supports("avx2"))
+		if (gpu_level_usable(GPU_LEVEL_AVX2))
 			return &texel_level_avx2;
 #endif
 		return NULL;

@@ -10,36 +10,19 @@
 
 #include "exec.h"
 
-#define NO_LEVEL USC_LEVELS	/* the best usable one */
+#define NO_LEVEL GPU_LEVELS	/* the best usable one */
 
 static _Atomic int chosen_level = NO_LEVEL;
 
-static const struct usc_level_ops *const levels[USC_LEVELS] = {
-	[USC_LEVEL_BASE] = &usc_level_base,
+static const struct usc_level_ops *const levels[GPU_LEVELS] = {
+	[GPU_LEVEL_BASE] = &usc_level_base,
 #ifdef __x86_64__
-	[USC_LEVEL_AVX2] = &usc_level_avx2,
-	[USC_LEVEL_AVX512] = &usc_level_avx512,
+	[GPU_LEVEL_AVX2] = &usc_level_avx2,
+	[GPU_LEVEL_AVX512] = &usc_level_avx512,
 #endif
 };
 
-bool usc_level_usable(enum usc_level level)
-{
-	switch (level) {
-	case USC_LEVEL_BASE:
-		return true;
-#ifdef __x86_64__
-	case USC_LEVEL_AVX2:
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-	case USC_LEVEL_AVX512:
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#endif
-	default:
-		return false;
-	}
-}
-
-void usc_level_choose(enum usc_level level)
+void usc_level_choose(enum gpu_level level)
 {
 	atomic_store(&chosen_level, level);
 }
@@ -51,7 +34,7 @@ static const struct usc_level_ops *level_ops(void)
 	if (level == NO_LEVEL) {
 		do {
 			level--;
-		} while (!usc_level_usable(level));
+		} while (!gpu_level_usable(level));
 		atomic_store(&chosen_level, level);
 	}
 	return levels[level];

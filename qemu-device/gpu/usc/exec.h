@@ -18,6 +18,7 @@
 #ifndef PUMICE_GPU_USC_EXEC_H
 #define PUMICE_GPU_USC_EXEC_H
 
+#include "../levels/levels.h"
 #include "../tag/tag.h"
 #include "gfx.h"
 #include "state.h"
@@ -228,9 +229,6 @@ void usc_exec_count(struct exec *x);
 /* Run one of its waves for at most slice instructions; returns how many it issued. */
 u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone);
 
-/* Vector levels of the host. */
-enum usc_level { USC_LEVEL_BASE, USC_LEVEL_AVX2, USC_LEVEL_AVX512, USC_LEVELS };
-
 /* What one level supplies. */
 struct usc_level_ops {
 	/* The function for an instruction with lane-parallel work, or NULL for others. */
@@ -247,10 +245,8 @@ struct usc_level_ops {
 
 extern const struct usc_level_ops usc_level_base, usc_level_avx2, usc_level_avx512;
 
-/* The best level of this host, or a lower one if it was asked for. */
-bool usc_level_usable(enum usc_level level);
 /* For tests and measurements; affects programs built afterwards. The level must be usable. */
-void usc_level_choose(enum usc_level level);
+void usc_level_choose(enum gpu_level level);
 
 /* Set insn->run, and insn->then if it needs that; all the rest must be set. */
 void usc_exec_bind(struct usc_insn *insn);

@@ -16,20 +16,11 @@
 #include "exec.h"
 #include "scalar.h"
 
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+#include "../levels/avx2.h"
 
 #define USC_VEC_BYTES 32
 #define USC_LEVEL_OPS usc_level_avx2
 #include "level.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "../levels/end.h"
 #endif

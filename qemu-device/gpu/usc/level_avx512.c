@@ -16,20 +16,11 @@
 #include "exec.h"
 #include "scalar.h"
 
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl")
-#endif
+#include "../levels/avx512.h"
 
 #define USC_VEC_BYTES 64
 #define USC_LEVEL_OPS usc_level_avx512
 #include "level.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "../levels/end.h"
 #endif

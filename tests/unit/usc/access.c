@@ -69,10 +69,10 @@ void access_plain(struct rig *rig, struct access *a, u32 step)
 
 void at_each_level(void (*test)(struct rig *rig))
 {
-	for (enum usc_level level = USC_LEVEL_BASE; level < USC_LEVELS; level++) {
+	for (enum gpu_level level = GPU_LEVEL_BASE; level < GPU_LEVELS; level++) {
 		struct rig *rig;
 
-		if (!usc_level_usable(level))
+		if (!gpu_level_usable(level))
 			continue;
 		usc_level_choose(level);
 		rig = rig_create(DATA_BYTES);

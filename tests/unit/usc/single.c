@@ -49,10 +49,10 @@ void single_run(struct rig *rig, struct pumice_usc_insn insn, u32 instances, sin
 
 void single_at_each_level(void (*test)(struct rig *rig))
 {
-	for (enum usc_level level = USC_LEVEL_BASE; level < USC_LEVELS; level++) {
+	for (enum gpu_level level = GPU_LEVEL_BASE; level < GPU_LEVELS; level++) {
 		struct rig *rig;
 
-		if (!usc_level_usable(level))
+		if (!gpu_level_usable(level))
 			continue;
 		usc_level_choose(level);
 		rig = rig_create(4096);

@@ -450,7 +450,7 @@ static int drop_rig(void **state)
 
 int main(void)
 {
-	static const char *const levels[USC_LEVELS] = { "base", "avx2", "avx512" };
+	static const char *const levels[GPU_LEVELS] = { "base", "avx2", "avx512" };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usc_vector_operand_is_indexed_lane_by_lane),
 		cmocka_unit_test(usc_every_dimension_multiplies_the_index),
@@ -471,8 +471,8 @@ int main(void)
 	};
 	int failed = 0;
 
-	for (enum usc_level level = 0; level < USC_LEVELS; level++) {
-		if (!usc_level_usable(level))
+	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
+		if (!gpu_level_usable(level))
 			continue;
 		usc_level_choose(level);
 		failed += cmocka_run_group_tests_name(levels[level], tests, make_rig, drop_rig);

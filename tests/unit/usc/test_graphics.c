@@ -206,14 +206,14 @@ static bool try_scene(struct rig *rig, u64 seed, u64 *undecided)
 	return ok;
 }
 
-static void run_level(enum usc_level level)
+static void run_level(enum gpu_level level)
 {
 	const char *from = getenv("PUMICE_TEST_SEED"), *count = getenv("PUMICE_TEST_PROGRAMS");
 	u64 seed = from ? strtoull(from, NULL, 0) : 20261121, undecided = 0;
 	u64 programs = count ? strtoull(count, NULL, 0) : PROGRAMS;
 	struct rig *rig;
 
-	if (!usc_level_usable(level)) {
+	if (!gpu_level_usable(level)) {
 		print_message("this host lacks the level\n");
 		skip();
 	}
@@ -234,19 +234,19 @@ static void run_level(enum usc_level level)
 static void usc_base_level_draws_as_the_reference(void **state)
 {
 	(void)state;
-	run_level(USC_LEVEL_BASE);
+	run_level(GPU_LEVEL_BASE);
 }
 
 static void usc_avx2_level_draws_as_the_reference(void **state)
 {
 	(void)state;
-	run_level(USC_LEVEL_AVX2);
+	run_level(GPU_LEVEL_AVX2);
 }
 
 static void usc_avx512_level_draws_as_the_reference(void **state)
 {
 	(void)state;
-	run_level(USC_LEVEL_AVX512);
+	run_level(GPU_LEVEL_AVX512);
 }
 
 int main(void)

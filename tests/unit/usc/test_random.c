@@ -93,17 +93,17 @@ static bool try_program(struct rig *rig, u64 seed, u64 *undecided)
 	return ok;
 }
 
-static void run_level(enum usc_level level)
+static void run_level(enum gpu_level level)
 {
 	u64 seed = setting("PUMICE_TEST_SEED", 20261121);
-	bool best = level + 1 == USC_LEVELS || !usc_level_usable(level + 1);
+	bool best = level + 1 == GPU_LEVELS || !gpu_level_usable(level + 1);
 	u64 programs = setting("PUMICE_TEST_PROGRAMS", PROGRAMS);
 	u64 undecided = 0;
 	struct rig *rig;
 
 	if (!best)
 		programs = (programs + LESS - 1) / LESS;
-	if (!usc_level_usable(level)) {
+	if (!gpu_level_usable(level)) {
 		print_message("this host lacks the level\n");
 		skip();
 	}
@@ -127,19 +127,19 @@ static void run_level(enum usc_level level)
 static void usc_base_level_agrees_with_the_reference(void **state)
 {
 	(void)state;
-	run_level(USC_LEVEL_BASE);
+	run_level(GPU_LEVEL_BASE);
 }
 
 static void usc_avx2_level_agrees_with_the_reference(void **state)
 {
 	(void)state;
-	run_level(USC_LEVEL_AVX2);
+	run_level(GPU_LEVEL_AVX2);
 }
 
 static void usc_avx512_level_agrees_with_the_reference(void **state)
 {
 	(void)state;
-	run_level(USC_LEVEL_AVX512);
+	run_level(GPU_LEVEL_AVX512);
 }
 
 int main(void)

@@ -113,7 +113,7 @@ static void evaluate(struct rig *rig, struct usc_program *program, const u32 *in
 }
 
 static struct usc_program *make_program(struct rig *rig, enum pumice_usc_op op,
-					enum usc_level level)
+					enum gpu_level level)
 {
 	const struct usc_program_limits limits = { .temps = REGISTERS, .attrs = REGISTERS };
 	u32 code[(REGISTERS + 1) * PUMICE_USC_WORDS];
@@ -170,8 +170,8 @@ static void judge(const struct function *f, u32 input, u32 result, struct outcom
 /* A function with its programs at every level, and inputs on their way. */
 struct bench {
 	/* By level, each with programs of its own; NULL where the host lacks it. */
-	struct rig *rig[USC_LEVELS];
-	struct usc_program *program[USC_LEVELS];
+	struct rig *rig[GPU_LEVELS];
+	struct usc_program *program[GPU_LEVELS];
 	const struct function *function;
 	struct outcome outcome;
 	u32 count;
@@ -182,7 +182,7 @@ static void flush(struct bench *b)
 {
 	bool have = false;
 
-	for (enum usc_level level = 0; level < USC_LEVELS; level++) {
+	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
 		if (!b->program[level])
 			continue;
 		evaluate(b->rig[level], b->program[level], b->in, b->out);
@@ -243,7 +243,7 @@ static void measure(struct rig **rig, const struct function *f, struct outcome *
 
 	memset(&b, 0, sizeof(b));
 	b.function = f;
-	for (enum usc_level level = 0; level < USC_LEVELS; level++) {
+	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
 		b.rig[level] = rig[level];
 		if (rig[level])
 			b.program[level] = make_program(rig[level], f->op, level);
@@ -252,7 +252,7 @@ static void measure(struct rig **rig, const struct function *f, struct outcome *
 	add_all_exponents(&b, &rng);
 	add_hard_points(&b, &rng);
 	flush(&b);
-	for (enum usc_level level = 0; level < USC_LEVELS; level++) {
+	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
 		if (b.program[level])
 			rig_put(rig[level], b.program[level]);
 	}
@@ -262,13 +262,13 @@ static void measure(struct rig **rig, const struct function *f, struct outcome *
 static void usc_transcendental_operations_keep_their_stated_errors(void **state)
 {
 	struct outcome outcome[FUNCTIONS];
-	struct rig *rig[USC_LEVELS] = { NULL };
+	struct rig *rig[GPU_LEVELS] = { NULL };
 
 	(void)state;
 	if (LDBL_MANT_DIG < 64)
 		skip();
-	for (enum usc_level level = 0; level < USC_LEVELS; level++) {
-		if (usc_level_usable(level))
+	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
+		if (gpu_level_usable(level))
 			rig[level] = rig_create(4096);
 	}
 	for (u32 n = 0; n < FUNCTIONS; n++)
@@ -278,7 +278,7 @@ static void usc_transcendental_operations_keep_their_stated_errors(void **state)
 		print_message("%-9s  %8u  %.15f       %.2f    %#010x (%.9g)\n", functions[n].name,
 			      outcome[n].inputs, outcome[n].error, functions[n].stated,
 			      outcome[n].at, (double)float_of(outcome[n].at));
-	for (enum usc_level level = 0; level < USC_LEVELS; level++) {
+	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
 		if (rig[level])
 			rig_destroy(rig[level]);
 	}

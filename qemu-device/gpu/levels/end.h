@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* Behind a level's functions. See levels.h. */
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
