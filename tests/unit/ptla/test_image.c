@@ -618,8 +618,8 @@ static void reserved_bits_are_refused(void **state)
 			refused++;
 		}
 	}
-	assert_int_equal(refused, (19 + 4 + 28 + 4 + 24 + 6 + 6 + 4 + 36) + (4 + 20 + 4 + 24 + 6 + 4 + 20) +
-				  (24 + 4 + 56));
+	assert_int_equal(refused, (19 + 4 + 28 + 4 + 24 + 6 + 6 + 4 + 36) +
+				  (4 + 20 + 4 + 24 + 6 + 4 + 20) + (24 + 4 + 56));
 	rig_teardown(&rig);
 }
 

@@ -180,7 +180,7 @@ static void streams_begin_at_words(void **state)
 	rig_teardown(&rig);
 }
 
-/* What is in front of the fault has been written, or has been given to a unit; the first fault counts. */
+/* Of several faults the first counts, and what is in front of it has been written. */
 static void faults_in_the_middle_tell_where(void **state)
 {
 	struct rig rig;
