@@ -210,24 +210,35 @@ static void many_pairs_in_flight_end(void)
 	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_faulted, 0);
 }
 
+/*
+ * Submit a pair of which job @waiting waits for an endless job of the rig's context,
+ * which is submitted too. Return: what job @ending signals.
+ */
+static u32 submit_held(struct render *r, u32 waiting, u32 ending)
+{
+	struct drm_pumice_sync syncs[2] = { then_signal(need_sync(r->rig.fd), 0) };
+	struct drm_pumice_job jobs[2];
+
+	rig_block(&r->rig);
+	syncs[1] = wait_for(r->rig.sync, 0);
+	render_pair(r, 0, jobs);
+	jobs[waiting].syncs = (struct drm_pumice_array)ARRAY_OF(syncs + 1, 1);
+	jobs[ending].syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 1 + (waiting == ending));
+	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
+	return syncs[0].handle;
+}
+
 /* The geometry job is not started while its fragment job has to wait. */
 static void geometry_waits_for_what_its_fragment_job_waits_for(void)
 {
 	struct render r = fresh_render();
-	struct drm_pumice_sync wait, done = then_signal(need_sync(r.rig.fd), 0);
-	struct drm_pumice_job jobs[2];
+	u32 done = submit_held(&r, 1, 0);
 
-	rig_block(&r.rig);
-	wait = wait_for(r.rig.sync, 0);
-	render_pair(&r, 0, jobs);
-	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
-	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
 	need_in_flight(3);
-	CHECK(sync_is_pending(r.rig.fd, done.handle, 0));
+	CHECK(sync_is_pending(r.rig.fd, done, 0));
 	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
-	need_wait(r.rig.fd, done.handle, 0);
-	CHECK_EQUAL(sync_status(r.rig.fd, done.handle, 0), 1);
+	need_wait(r.rig.fd, done, 0);
+	CHECK_EQUAL(sync_status(r.rig.fd, done, 0), 1);
 }
 
 static void compute_sees_what_comes_before(void)
@@ -360,22 +371,15 @@ static void context_destroyed_while_busy_ends_both_jobs(void)
 static void objects_destroyed_under_a_job_stay_for_it(void)
 {
 	struct render r = fresh_render();
-	struct drm_pumice_sync wait, done = then_signal(need_sync(r.rig.fd), 0);
-	struct drm_pumice_job jobs[2];
+	u32 done = submit_held(&r, 0, 1);
 
-	rig_block(&r.rig);
-	wait = wait_for(r.rig.sync, 0);
-	render_pair(&r, 0, jobs);
-	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
-	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
 	CHECK_OK(gpu_hwrt_destroy(r.rig.fd, r.hwrt));
 	CHECK_OK(gpu_free_list_destroy(r.rig.fd, r.list));
 	CHECK_EQUAL(need_counts().free_lists, 1);
 	CHECK_EQUAL(need_counts().hwrts, 1);
 	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
-	need_wait(r.rig.fd, done.handle, 0);
-	CHECK_EQUAL(sync_status(r.rig.fd, done.handle, 0), 1);
+	need_wait(r.rig.fd, done, 0);
+	CHECK_EQUAL(sync_status(r.rig.fd, done, 0), 1);
 }
 
 static void leave_all(void)
@@ -410,16 +414,10 @@ static void gpu_reset_makes_scenes_and_lists_anew(void)
 
 static void context_with_jobs_is_innocent_of_a_reset(void)
 {
-	struct render r = fresh_render();
-	struct drm_pumice_sync wait;
+	struct render r = fresh_render(), next;
 	struct drm_pumice_job jobs[2];
-	struct render next;
 
-	rig_block(&r.rig);
-	wait = wait_for(r.rig.sync, 0);
-	render_pair(&r, 0, jobs);
-	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+	submit_held(&r, 0, 1);
 	need_in_flight(3);
 	need_flr();
 	CHECK(need_state(r.rig.fd, r.context).state & DRM_PUMICE_CONTEXT_INNOCENT);
