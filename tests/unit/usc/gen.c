@@ -45,6 +45,32 @@ u32 gen_word(struct gen_rng *rng)
 	}
 }
 
+void gen_noise(struct gen_rng *rng, u32 *words)
+{
+	for (u32 n = 0; n < PUMICE_USC_WORDS; n++)
+		words[n] = gen_random(rng);
+	if (gen_below(rng, 8)) {
+		const struct pumice_isa_op_info *op =
+			&pumice_usc_ops[gen_below(rng, PUMICE_USC_OPS)];
+		const struct pumice_isa_layout *layout = &pumice_usc_isa.layouts[op->layout];
+		u64 uses = op->form[op->form[0].exists ? 0 : 1].uses;
+
+		for (u32 n = 0; n < PUMICE_USC_WORDS; n++)
+			words[n] = 0;
+		for (u32 n = 0; n < layout->nr_places; n++) {
+			const struct pumice_field_info *at = &layout->places[n].info;
+			u32 value = gen_random(rng);
+
+			if (at->width > 16 && at->width < 32)	/* an operand: small numbers */
+				value &= PUMICE_USC_OPERAND__ELEM__MASK |
+					 0xfffu >> gen_below(rng, 8);
+			if ((uses >> layout->places[n].field & 1) || gen_below(rng, 64) == 0)
+				pumice_set_bits(words, at->bit, at->width, value);
+		}
+		pumice_set_bits(words, 0, 8, op->opcode);
+	}
+}
+
 void gen_emit(struct gen *g, struct pumice_usc_insn insn)
 {
 	usc_put(g->out->code, g->out->insns++, insn);

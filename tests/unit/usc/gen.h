@@ -41,6 +41,9 @@ u32 gen_below(struct gen_rng *rng, u32 n);
 /* A word as arithmetic likes it least: special floats, extreme integers, small numbers, noise. */
 u32 gen_word(struct gen_rng *rng);
 
+/* Words of an instruction: noise, or a known opcode with small fields, of which more is legal. */
+void gen_noise(struct gen_rng *rng, u32 *words);
+
 /* one_wave_tasks: no two waves share shared registers, so these may be written. */
 void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out);
 /* The same of a stage of graphics, enum usc_stage. */

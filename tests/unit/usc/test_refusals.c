@@ -344,33 +344,6 @@ static void run_noise(struct rig *rig, struct usc_program *program)
 	assert_true(rig->faults <= 1);
 }
 
-/* Noise, and noise that begins with a known opcode and small fields, of which more is legal. */
-static void noise_words(struct gen_rng *rng, u32 *words)
-{
-	for (u32 n = 0; n < PUMICE_USC_WORDS; n++)
-		words[n] = gen_random(rng);
-	if (gen_below(rng, 8)) {
-		const struct pumice_isa_op_info *op =
-			&pumice_usc_ops[gen_below(rng, PUMICE_USC_OPS)];
-		const struct pumice_isa_layout *layout = &pumice_usc_isa.layouts[op->layout];
-		u64 uses = op->form[op->form[0].exists ? 0 : 1].uses;
-
-		for (u32 n = 0; n < PUMICE_USC_WORDS; n++)
-			words[n] = 0;
-		for (u32 n = 0; n < layout->nr_places; n++) {
-			const struct pumice_field_info *at = &layout->places[n].info;
-			u32 value = gen_random(rng);
-
-			if (at->width > 16 && at->width < 32)	/* an operand: small numbers */
-				value &= PUMICE_USC_OPERAND__ELEM__MASK |
-					 0xfffu >> gen_below(rng, 8);
-			if ((uses >> layout->places[n].field & 1) || gen_below(rng, 64) == 0)
-				pumice_set_bits(words, at->bit, at->width, value);
-		}
-		pumice_set_bits(words, 0, 8, op->opcode);
-	}
-}
-
 static void usc_noise_is_refused_by_name_or_runs_without_harm(void **state)
 {
 	struct gen_rng rng = { 7 };
@@ -380,7 +353,7 @@ static void usc_noise_is_refused_by_name_or_runs_without_harm(void **state)
 	for (u32 n = 0; n < NOISE; n++) {
 		struct usc_program *program;
 
-		noise_words(&rng, words);
+		gen_noise(&rng, words);
 		program = try_words(rig, words);
 		if (program) {
 			accepted++;

@@ -12,6 +12,7 @@
 
 #include "exec.h"
 #include "fake_tag.h"
+#include "gen.h"
 #include "rig.h"
 
 #define BANK(bank, n)							\
@@ -199,13 +200,19 @@ static bool take_pbe(const struct usc_gfx *gfx, const u32 state[8], struct gpu_f
 	return !t->pbe_fails;
 }
 
-static const struct usc_gfx_ops ops = { .pbe = take_pbe };
-
-static void run(struct rig *rig, struct task *t, u32 stage, struct pumice_usc_insn insn)
+static void take_depth(const struct usc_gfx *gfx, struct usc_span *span, const u32 *depth)
 {
-	struct usc_program *program = load(rig, stage, insn);
+	assert_true(span >= gfx->span && span < gfx->span + gfx->spans);
+	span->live &= (u16)depth[0];
+}
+
+static const struct usc_gfx_ops ops = { .pbe = take_pbe, .depth = take_depth };
+
+static void run_program(struct rig *rig, struct task *t, u32 stage, struct usc_program *program)
+{
 	const struct rig_group group = {
-		.tasks = 1, .instances = { 4 }, .limits = limits_of(stage), .gfx = &t->gfx,
+		.tasks = 1, .instances = { 4 }, .limits = limits_of(stage),
+		.gfx = stage == USC_STAGE_COMPUTE ? NULL : &t->gfx,
 		.prims = 1,
 	};
 
@@ -226,9 +233,17 @@ static void run(struct rig *rig, struct task *t, u32 stage, struct pumice_usc_in
 	for (u32 n = 0; n < group.limits.shared; n++)
 		usc_shared(rig->usc, usc_task(rig->usc, 0))[n] = 1000 + n;
 	usc_group_start(rig->usc, 0);
-	rig_run(rig, 100);
+	/* Loops of noise end here. */
+	usc_step(rig->usc, 200, NULL);
+	usc_abort(rig->usc);
+	usc_step(rig->usc, 1, NULL);
 	assert_int_equal(rig->done[0], 1);
 	rig_put(rig, program);
+}
+
+static void run(struct rig *rig, struct task *t, u32 stage, struct pumice_usc_insn insn)
+{
+	run_program(rig, t, stage, load(rig, stage, insn));
 }
 
 static void must_fault(const struct rig *rig, enum pumice_fault fault)
@@ -330,6 +345,34 @@ static void usc_detailed_counters_know_the_operations_of_graphics(void **state)
 	}
 }
 
+#define NOISE 60000u
+
+/* The rig's memory and stores are all that may change: a sanitizer watches. */
+static void usc_noise_in_every_stage_does_no_harm(void **state)
+{
+	struct gen_rng rng = { 11 };
+	struct rig *rig = *state;
+	u32 words[2 * PUMICE_USC_WORDS], vo[5 * PUMICE_LANES], accepted = 0;
+	struct task t = { .gfx = { .vo = vo, .vo_words = 5, .discards = true,
+				   .depth_writes = true } };
+
+	for (u32 n = 0; n < NOISE; n++) {
+		u32 stage = gen_below(&rng, 4);
+		const struct usc_program_limits limits = limits_of(stage);
+		struct usc_program *program;
+
+		gen_noise(&rng, words);
+		usc_put(words, 1, INSN(END));
+		program = rig_program(rig, words, 2, &limits);
+		if (!program)
+			continue;
+		accepted++;
+		run_program(rig, &t, stage, program);
+		assert_true(rig->faults <= 1);
+	}
+	assert_true(accepted > NOISE / 1000);
+}
+
 static void usc_samples_stand_where_the_precision_rules_say(void **state)
 {
 	static const u8 at[5][4][2] = {
@@ -374,6 +417,7 @@ int main(void)
 		TEST(usc_hands_the_tile_to_the_pbe_with_its_state),
 		TEST(usc_texture_fault_stops_the_group_and_names_the_instruction),
 		TEST(usc_detailed_counters_know_the_operations_of_graphics),
+		TEST(usc_noise_in_every_stage_does_no_harm),
 		TEST(usc_samples_stand_where_the_precision_rules_say),
 	};
 
