@@ -39,6 +39,7 @@ struct isp_draw {
 	bool test, depth_write, stencil;
 	u8 depth_func;
 	struct isp_stencil face;
+	bool tags;		/* tag is written */
 	u32 tag;
 };
 

@@ -271,10 +271,11 @@ void isp_draw(struct isp_tile *tile, const struct isp_setup *setup, const struct
 	d.mode = (enum isp_mode)modes[state->pass_type];
 	set_tests(&d, state, back);
 	d.tag = shade_first(tile, state) ? tag | ISP_LATE : tag;
+	d.tags = !state->no_tag;
 	raster(tile, &d, &done);
 	result->covered = done.covered;
 	result->passed = done.passed;
-	if (!done.passed)
+	if (!done.passed || !d.tags)
 		return;
 	tile->late |= d.tag >> 31;
 	tile->row0 = d.row0 < tile->row0 ? d.row0 : tile->row0;

@@ -55,6 +55,7 @@ struct isp_state {
 	u8 pass_type;		/* enum pumice_pass_type */
 	u8 depth_func;		/* enum pumice_compare */
 	bool depth_write, stencil, depth_bias, visibility;
+	bool no_tag;		/* tests and writes, but is not shaded; OPAQUE only */
 	u16 visibility_id;
 	u16 x0, x1, y0, y1;	/* scissor */
 	u8 sample_mask;
@@ -96,7 +97,7 @@ bool isp_set_up(const struct isp_triangle *triangle, const struct isp_state *sta
 /* What drawing a triangle into the tile has done. */
 struct isp_result {
 	u32 covered;		/* pixels, of which at least one sample */
-	u32 passed;		/* samples that got the tag */
+	u32 passed;		/* samples, which got the tag unless the object has none */
 };
 
 /*

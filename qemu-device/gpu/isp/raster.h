@@ -151,7 +151,8 @@ INLINE void chunk(struct isp_tile *t, const struct isp_draw *d, u32 s, u32 p, vi
 	sums->passed -= pass;
 	if (d->depth_write && (plain || d->mode == ISP_TEST))
 		*depth = (vf)select_bits(pass, (vi)z, (vi)*depth);
-	*tag = select_bits(pass, (vi){ 0 } + (s32)d->tag, *tag);
+	if (d->tags)
+		*tag = select_bits(pass, (vi){ 0 } + (s32)d->tag, *tag);
 }
 
 /* Depth at each column of chunks, without the part of the row. */

@@ -17,7 +17,8 @@ static float number(u32 bits)
 static bool well_formed(const struct pumice_isp_state *s)
 {
 	return s->scissor_x1 <= PUMICE_MAX_RENDER_SIZE && s->scissor_y1 <= PUMICE_MAX_RENDER_SIZE &&
-	       pumice_pass_type_valid(s->pass_type);
+	       pumice_pass_type_valid(s->pass_type) &&
+	       (!s->no_tag || s->pass_type == PUMICE_PASS_TYPE_OPAQUE);
 }
 
 static void convert(const struct pumice_isp_state *s, struct isp_state *out)
@@ -26,7 +27,7 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 		.pass_type = s->pass_type, .depth_func = s->depth_func,
 		.depth_write = s->depth_write, .stencil = s->stencil,
 		.depth_bias = s->depth_bias, .visibility = s->visibility,
-		.visibility_id = s->visibility_id,
+		.visibility_id = s->visibility_id, .no_tag = s->no_tag,
 		.x0 = s->scissor_x0, .x1 = s->scissor_x1,
 		.y0 = s->scissor_y0, .y1 = s->scissor_y1,
 		.sample_mask = s->sample_mask,

@@ -122,11 +122,14 @@ static enum pdm_step draw(struct pdm_tile *tile, u32 *cost)
 	if (pending(tile) && isp_must_flush(&tile->isp, &tile->setup, &o->isp, back))
 		return flush(tile);
 	/* Tags can name no more: let go of those that nobody sees, or shade all. */
-	if (tile->prim_count == PDM_MAX_PRIMS && pdm_compact(tile) > PDM_MAX_PRIMS / 4 * 3)
-		return flush(tile);
-	record(tile);
+	if (!o->isp.no_tag) {
+		if (tile->prim_count == PDM_MAX_PRIMS &&
+		    pdm_compact(tile) > PDM_MAX_PRIMS / 4 * 3)
+			return flush(tile);
+		record(tile);
+	}
 	isp_draw(&tile->isp, &tile->setup, &o->isp, back, tile->prim_count + 1, &result);
-	tile->prim_count += result.passed != 0;
+	tile->prim_count += result.passed && !o->isp.no_tag;
 	tile->stats.covered += result.covered;
 	if (o->isp.visibility && (o->isp.pass_type == PUMICE_PASS_TYPE_OPAQUE ||
 				  o->isp.pass_type == PUMICE_PASS_TYPE_TRANSLUCENT))

@@ -101,6 +101,7 @@ void model_random_state(const struct isp_tile *tile, struct isp_state *state)
 		.bias_slope = (float)(unit() * 4 - 2),
 		.bias_clamp = model_below(2) ? 0 : (float)(unit() * 0.01 - 0.005),
 	};
+	state->no_tag = state->pass_type == PUMICE_PASS_TYPE_OPAQUE && !model_below(4);
 	random_face(&state->face[0]);
 	random_face(&state->face[1]);
 	if (model_below(2))
@@ -306,6 +307,8 @@ static void draw_sample(struct model *m, const struct isp_state *state, bool bac
 	if (!pass)
 		return;
 	r->passed++;
+	if (state->no_tag)
+		return;
 	m->tag[s][at] = state->pass_type == PUMICE_PASS_TYPE_OPAQUE ||
 			(state->pass_type == PUMICE_PASS_TYPE_TRANSLUCENT && !many) ?
 				tag : tag | 1u << 31;

@@ -90,7 +90,8 @@ static void reserved_bits_and_bad_scissors_fault(void **state)
 		words[bit / 32] ^= 1u << bit % 32;
 		memcpy(mem, words, sizeof(words));
 		good = pumice_isp_state_unpack(words, &back) == PUMICE_UNPACK_OK &&
-		       back.scissor_x1 <= 8192 && back.scissor_y1 <= 8192;
+		       back.scissor_x1 <= 8192 && back.scissor_y1 <= 8192 &&
+		       (!back.no_tag || back.pass_type == PUMICE_PASS_TYPE_OPAQUE);
 		assert_int_equal(load(&out, &fault), good);
 		if (!good) {
 			assert_int_equal(fault.fault, PUMICE_FAULT_ISP_STATE);
@@ -98,6 +99,25 @@ static void reserved_bits_and_bad_scissors_fault(void **state)
 			assert_int_equal(fault.addr, VA);
 		}
 		words[bit / 32] ^= 1u << bit % 32;
+	}
+}
+
+static void only_opaque_objects_may_be_without_tags(void **state)
+{
+	u32 type;
+
+	(void)state;
+	for (type = 0; type < PUMICE_PASS_TYPE_COUNT; type++) {
+		const struct pumice_isp_state in = { .pass_type = (u8)type, .no_tag = true };
+		struct gpu_fault fault;
+		struct isp_state out;
+
+		pumice_isp_state_pack((u32 *)(void *)mem, &in);
+		assert_int_equal(load(&out, &fault), type == PUMICE_PASS_TYPE_OPAQUE);
+		if (type == PUMICE_PASS_TYPE_OPAQUE)
+			assert_true(out.no_tag);
+		else
+			assert_int_equal(fault.fault, PUMICE_FAULT_ISP_STATE);
 	}
 }
 
@@ -273,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(state_is_unpacked),
 		cmocka_unit_test(reserved_bits_and_bad_scissors_fault),
+		cmocka_unit_test(only_opaque_objects_may_be_without_tags),
 		cmocka_unit_test(state_outside_of_memory_faults),
 		cmocka_unit_test(stored_words_are_as_documented),
 		cmocka_unit_test(loading_gives_back_what_was_stored),

@@ -53,7 +53,8 @@ static void shade(struct reference_tile *t, const struct reference_object *o,
 		}
 		if (o->isp.visibility)
 			visible[o->isp.visibility_id]++;
-		t->out[s][at] = value;
+		if (!o->isp.no_tag)
+			t->out[s][at] = value;
 	}
 }
 

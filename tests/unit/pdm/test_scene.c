@@ -50,6 +50,7 @@ static void random_object(struct reference_object *o)
 		o->isp.sample_mask = 15;
 	o->isp.visibility = model_below(2);
 	o->isp.visibility_id = (u16)model_below(COUNTERS);
+	o->isp.no_tag = o->isp.pass_type == PUMICE_PASS_TYPE_OPAQUE && !model_below(5);
 	o->program = program[o->isp.pass_type];
 	o->sample_rate = model_below(2);
 }
@@ -130,6 +131,7 @@ static struct pumice_isp_state pack_isp(const struct isp_state *s)
 		.depth_func = s->depth_func, .depth_write = s->depth_write,
 		.pass_type = s->pass_type, .stencil = s->stencil, .depth_bias = s->depth_bias,
 		.visibility = s->visibility, .visibility_id = s->visibility_id,
+		.no_tag = s->no_tag,
 		.scissor_x0 = s->x0, .scissor_x1 = s->x1, .scissor_y0 = s->y0,
 		.scissor_y1 = s->y1, .sample_mask = s->sample_mask,
 		.front_func = f->func, .front_sfail = f->sfail, .front_zfail = f->zfail,
