@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "perf.h"
 #include "pumice_regs.h"
 #include "render.h"
 #include "system.h"
@@ -29,13 +30,13 @@ struct ground {
 	struct render r;
 	struct mem target, vertices, spill;
 	u64 record;
+	u32 perfmon;	/* of geometry jobs, or 0 */
 };
 
 static struct ground open_ground(void)
 {
-	struct ground g;
+	struct ground g = { .r = render_open() };
 
-	g.r = render_open();
 	g.target = need_mem(g.r.rig.fd, g.r.rig.vm, TARGET, PIXELS * 4);
 	g.vertices = need_mem(g.r.rig.fd, g.r.rig.vm, VERTICES, VERTEX_BYTES);
 	g.spill = need_mem(g.r.rig.fd, g.r.rig.vm, SPILL, 2 * SPILL_BYTES);
@@ -95,9 +96,17 @@ static void fill_vertices(struct ground *g)
 
 static int draw(struct ground *g, u32 data)
 {
+	struct drm_pumice_sync done = then_signal(g->r.rig.sync, 0);
+	struct drm_pumice_job jobs[2];
+
 	memset(g->target.cpu, 0, PIXELS * 4);
-	return render_run(&g->r, data, render_draw_stream(&g->r, VERTICES, 3 * TRIANGLES),
-			  g->record);
+	render_pair(&g->r, data, jobs);
+	jobs[0].stream = render_draw_stream(&g->r, VERTICES, 3 * TRIANGLES);
+	jobs[0].perfmon = g->perfmon;
+	jobs[1].stream = g->record;
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
+	CHECK_OK(gpu_submit(g->r.rig.fd, jobs, 2, NULL));
+	return rig_wait(&g->r.rig);
 }
 
 /* The picture with as many pages as it may take. */
@@ -165,12 +174,63 @@ static void partial_renders_change_nothing(void)
 {
 	static u32 picture[PIXELS];
 	struct ground g = ground();
+	const u32 counter = PUMICE_PERF_PM_PARTIALS;
+	u64 partials;
 	u32 i;
 
 	draw_reference(&g, picture);
 	use_list(&g, 80, 80, 0, true);
+	CHECK_OK(gpu_perfmon_create(g.r.rig.fd, &counter, 1, &g.perfmon));
 	for (i = 0; i < 6; i++) {
 		CHECK_EQUAL(draw(&g, i % 2), 1);
+		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+		CHECK_OK(gpu_perfmon_values(g.r.rig.fd, g.perfmon, DRM_PUMICE_PERFMON_RESET,
+					    &partials));
+		CHECK(partials > 0);
+	}
+}
+
+/* What is drawn does not depend on how draws are dealt to cores. */
+static void pieces_of_any_size_give_the_same_picture(void)
+{
+	static const long sizes[] = { 1, 7, 64, 100000 };
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+	u32 i;
+
+	draw_reference(&g, picture);
+	for (i = 0; i < 4; i++) {
+		CHECK_OK(set_module_parameter("split_prims", sizes[i]));
+		need_flr();
+		CHECK_EQUAL(draw(&g, i % 2), 1);
+		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	}
+	CHECK_OK(set_module_parameter("split_prims", 0));
+	need_flr();
+}
+
+static void gpu_reset_in_the_middle_loses_no_pages(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+	u64 stream;
+	u32 round;
+
+	draw_reference(&g, picture);
+	use_list(&g, 64, 256, 32, true);
+	stream = render_draw_stream(&g.r, VERTICES, 3 * TRIANGLES);
+	for (round = 0; round < 5; round++) {
+		u32 i, lost = g.r.context;
+
+		g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+		CHECK_OK(gpu_context_destroy(g.r.rig.fd, lost));
+		for (i = 0; i < 4 + round; i++)
+			render_submit(&g.r, i % 2, stream, g.record);
+		need_flr();
+		lost = g.r.context;
+		g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+		CHECK_OK(gpu_context_destroy(g.r.rig.fd, lost));
+		CHECK_EQUAL(draw(&g, round % 2), 1);
 		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	}
 }
@@ -283,6 +343,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(list_grows_and_the_picture_stays),
 	TEST_CASE(list_grows_by_one_page_at_a_time),
 	TEST_CASE(partial_renders_change_nothing),
+	TEST_CASE(pieces_of_any_size_give_the_same_picture),
+	TEST_CASE(gpu_reset_in_the_middle_loses_no_pages),
 	TEST_CASE(list_that_has_grown_to_its_end_is_rendered_in_parts),
 	TEST_CASE(pages_that_lack_without_spill_are_a_fault),
 	TEST_CASE(both_scenes_share_a_list),
