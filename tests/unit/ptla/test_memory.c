@@ -281,6 +281,87 @@ static void steps_are_bounded(void **state)
 	rig_teardown(&rig);
 }
 
+static void random_structures(struct rig *rig)
+{
+	u64 *seed = &rig->seed;
+
+	for (u32 t = 0; t < 8; t++) {
+		const struct pumice_texture texture = {
+			.addr = DATA + rand_below(seed, 1u << 20) / 16 * 16,
+			.format = (u8)rand_below(seed, PUMICE_FORMAT_COUNT),
+			.layout = (u8)rand_below(seed, 3), .dim = (u8)rand_below(seed, 7),
+			.levels = (u8)(1 + rand_below(seed, 4)),
+			.width = (u16)rand_below(seed, 200), .height = (u16)rand_below(seed, 200),
+			.depth = (u16)(rand_below(seed, 3) * 5), .swizzle_g = 1,
+		};
+
+		rig_texture(rig, t, &texture);
+	}
+}
+
+/* A command of a type, with addresses of something and numbers that are small. */
+static u32 random_command(struct rig *rig, u32 type, u32 *at)
+{
+	static const u8 words[] = {
+		1, PUMICE_TDM_COPY_WORDS, PUMICE_TDM_FILL_WORDS, PUMICE_TDM_BLIT_WORDS,
+		PUMICE_TDM_CLEAR_WORDS, PUMICE_TDM_DOWNSCALE_WORDS, PUMICE_TDM_LINK_WORDS,
+		PUMICE_TDM_HALT_WORDS, 1,
+	};
+	u64 *seed = &rig->seed;
+
+	at[0] = type << 28;
+	at[1] = (u32)(STATE + 32 * rand_below(seed, 8));
+	at[2] = at[4] = 0;
+	at[3] = (u32)(STATE + 32 * rand_below(seed, 8));
+	for (u32 w = 5; w < PUMICE_TDM_BLIT_WORDS; w++)
+		at[w] = rand_u32(seed) & (w == 8 ? 0x00010001 : w < 8 ? 0x001f001f : 0);
+	if (type <= PUMICE_TDM_TYPE_FILL)
+		at[1] = (u32)(DATA + rand_below(seed, BYTES) / 4 * 4);
+	if (type == PUMICE_TDM_TYPE_COPY)
+		at[3] = (u32)(DATA + rand_below(seed, BYTES));
+	if (type == PUMICE_TDM_TYPE_CLEAR || type == PUMICE_TDM_TYPE_FILL)
+		at[3] = rand_u32(seed) & 0x001f001f;
+	if (type == PUMICE_TDM_TYPE_CLEAR) {
+		at[4] = 0x00080008;
+		at[5] = rand_below(seed, 2);
+	}
+	if (type == PUMICE_TDM_TYPE_LINK)
+		at[1] = (u32)(STREAM + 4 * rand_below(seed, 256));
+	return words[type];
+}
+
+/* Streams and structures that are anything: they end, fault or are aborted. */
+static void random_streams_do_no_harm(void **state)
+{
+	static const _Atomic bool stop;
+	u32 ends[3] = { 0 };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 3000; n++) {
+		random_structures(&rig);
+		for (u32 w = 0; w < 256; w++)
+			rig.stream[w] = rand_u32(&rig.seed) & rand_u32(&rig.seed);
+		for (u32 words = 0; words < 100;)
+			words += random_command(&rig, 1 + rand_below(&rig.seed, n % 2 ? 8 : 7),
+						rig.stream + words);
+		for (u32 bits = rand_below(&rig.seed, 3); bits; bits--)
+			rig.stream[rand_below(&rig.seed, 100)] ^= 1u << rand_below(&rig.seed, 32);
+		rig_start(&rig);
+		for (u32 steps = 0; !rig.ends && steps < 200; steps++)
+			ptla_step(rig.ptla, steps % 2, &stop);
+		rig.locked = true;
+		ptla_abort(rig.ptla);
+		rig.locked = false;
+		while (!rig.ends)
+			ptla_step(rig.ptla, 0, &stop);
+		ends[rig.end]++;
+	}
+	assert_true(ends[DM_FAULT] > 100 && ends[DM_DONE] > 100);
+	rig_teardown(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +373,7 @@ int main(void)
 		cmocka_unit_test(faults_in_the_middle_tell_where),
 		cmocka_unit_test(aborts_stop_endless_streams),
 		cmocka_unit_test(steps_are_bounded),
+		cmocka_unit_test(random_streams_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

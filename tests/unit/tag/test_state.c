@@ -346,6 +346,60 @@ static void memory_is_read_afresh(void **state)
 	rig_teardown(&rig);
 }
 
+/* Words that are anything: read or refused, within bounds and within memory. */
+static void random_state_does_no_harm(void **state)
+{
+	static const u8 ops[] = {
+		PUMICE_USC_OP_SAMPLE, PUMICE_USC_OP_SAMPLE_BIAS, PUMICE_USC_OP_SAMPLE_LOD,
+		PUMICE_USC_OP_SAMPLE_GRAD, PUMICE_USC_OP_SAMPLE_CMP, PUMICE_USC_OP_SAMPLE_CMP_LOD0,
+		PUMICE_USC_OP_FETCH, PUMICE_USC_OP_GATHER, PUMICE_USC_OP_GATHER_CMP,
+		PUMICE_USC_OP_QUERY_LOD,
+	};
+	u32 done = 0, refused = 0;
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	for (u32 n = 0; n < 200000; n++) {
+		u64 *seed = &rig.seed;
+		u32 op = ops[rand_below(seed, sizeof(ops))];
+
+		if (n % 8 == 0) {
+			rig_texture(&rig, 1 + rand_below(seed, PUMICE_FORMAT_COUNT - 1),
+				    rand_below(seed, 3), rand_below(seed, 7), 30);
+			for (u32 l = 0; l < PUMICE_LANES; l++) {
+				u32 a = rand_below(seed, 4), e = rand_below(seed, 6), v = rand_u32(seed);
+
+				memcpy(&rig.coord[a][l], &v, sizeof(v));
+				v = rand_u32(seed);
+				memcpy(&rig.extra[e][l], &v, sizeof(v));
+			}
+		}
+		rig.sampler = (struct pumice_sampler){
+			.min_linear = rand_below(seed, 2), .mag_linear = rand_below(seed, 2),
+			.mip_filter = (u8)rand_below(seed, 3), .wrap_u = (u8)rand_below(seed, 5),
+			.wrap_v = (u8)rand_below(seed, 5), .wrap_w = (u8)rand_below(seed, 5),
+			.compare = op == PUMICE_USC_OP_SAMPLE_CMP, .border = (u8)rand_below(seed, 3),
+			.aniso_log2 = (u8)rand_below(seed, 5), .lod_bias = rand_u32(seed),
+			.min_lod = rand_u32(seed), .max_lod = rand_u32(seed),
+		};
+		rig.request.lanes = rand_u32(seed);
+		rig.request.spans = rand_below(seed, 2);
+		rig.request.comp = (u8)rand_below(seed, 4);
+		rig_read(&rig, op);
+		for (u32 bits = rand_below(seed, 3); bits; bits--)
+			rig.state[rand_below(seed, TAG_STATE_WORDS)] ^= 1u << rand_below(seed, 32);
+		rig.request.dim = (u8)(rig.state[1] >> 18 & 7);
+		rig.request.extra = (const u32 *)(const void *)rig.extra;
+		if (tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault))
+			done++;
+		else
+			refused++;
+	}
+	assert_true(done > 1000 && refused > 1000);
+	rig_teardown(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +413,7 @@ int main(void)
 		cmocka_unit_test(idle_lanes_cause_no_access),
 		cmocka_unit_test(a_lane_has_the_same_bits_in_any_company),
 		cmocka_unit_test(memory_is_read_afresh),
+		cmocka_unit_test(random_state_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
