@@ -281,13 +281,14 @@ static int tell_firmware(struct inproc_device *d, struct inproc_context *c, u32 
 
 static int kill_jobs(struct inproc_device *d, struct inproc_context *c)
 {
-	int err, second = 0;
+	int err = 0, first;
 
 	c->dead = true;
-	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_KILL);
+	/* The fragment jobs before those they wait for, so that they do not start without a scene. */
 	if (c->second)
-		second = tell_firmware(d, c->second, FWIF_KCCB_CONTEXT_KILL);
-	err = err ? err : second;
+		err = tell_firmware(d, c->second, FWIF_KCCB_CONTEXT_KILL);
+	first = tell_firmware(d, c, FWIF_KCCB_CONTEXT_KILL);
+	err = err ? err : first;
 	event_process(d);
 	/* Others may wait for the jobs. */
 	event_raise(d);

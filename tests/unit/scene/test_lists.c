@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Free lists and data sets in process: lists that grow while a scene is binned, a
+ * second list, no memory at all, and contexts that are killed meanwhile. A scene that
+ * needs many pages is drawn each time, and must be the picture that enough pages give.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "scene.h"
+
+#define SEED	1000000u	/* one that needs many pages */
+#define TIMES	100u		/* instances: as many times the primitives */
+#define ENOUGH	8192u		/* pages */
+#define FEW	20u
+
+static struct scene scene;
+static struct picture right, now;
+
+static void make_scene(uint32_t times)
+{
+	uint32_t i;
+
+	scene_make(&scene, SEED);
+	for (i = 0; i < scene.draws; i++)
+		scene.draw[i].instances *= times;
+}
+
+static int draw_right(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, "cores=1,threads=0", ENOUGH);
+	make_scene(TIMES);
+	scene_draw_gpu(&rig, &scene, &right);
+	assert_int_equal(rig_partials(&rig), 0);
+	rig_close(&rig);
+	return 0;
+}
+
+static void assert_right(void)
+{
+	assert_memory_equal(now.colour, right.colour, sizeof(now.colour));
+	assert_memory_equal(now.depth, right.depth, sizeof(now.depth));
+	assert_memory_equal(now.visible, right.visible, sizeof(now.visible));
+}
+
+/* Another list in the place of the rig's. */
+static void set_list(struct rig *rig, const struct pumice_freelist_desc *desc)
+{
+	pumice_freelist_destroy(rig->list);
+	rig_check(rig, "free list", pumice_freelist_create(rig->vm, desc, &rig->list));
+}
+
+static const char *const devices[] = { "cores=1,threads=0", "cores=4,threads=2" };
+
+static void a_list_grows_in_time_and_nothing_is_rendered_before_the_end(void **state)
+{
+	const struct pumice_freelist_desc desc = {
+		.initial_pages = 40, .max_pages = ENOUGH, .grow_pages = 20, .threshold = 50,
+	};
+	struct rig rig;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		rig_open(&rig, devices[i], 1);
+		set_list(&rig, &desc);
+		scene_draw_gpu(&rig, &scene, &now);
+		assert_right();
+		assert_int_equal(rig_partials(&rig), 0);
+		rig_close(&rig);
+	}
+}
+
+/* Without a threshold a list is asked for when it is empty: the job stands still for it. */
+static void an_empty_list_grows_by_a_page_at_a_time(void **state)
+{
+	const struct pumice_freelist_desc desc = {
+		.initial_pages = 1, .max_pages = ENOUGH, .grow_pages = 1,
+	};
+	struct rig rig;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		rig_open(&rig, devices[i], 1);
+		set_list(&rig, &desc);
+		scene_draw_gpu(&rig, &scene, &now);
+		assert_right();
+		assert_int_equal(rig_partials(&rig), 0);
+		rig_close(&rig);
+	}
+}
+
+static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **state)
+{
+	const struct pumice_freelist_desc desc = {
+		.initial_pages = FEW, .max_pages = 2 * FEW, .grow_pages = 5, .threshold = 90,
+	};
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, devices[0], 1);
+	set_list(&rig, &desc);
+	scene_draw_gpu(&rig, &scene, &now);
+	assert_right();
+	assert_true(rig_partials(&rig) > 0);
+	/* Nothing was lost: again, and again with the same pages. */
+	scene_draw_gpu(&rig, &scene, &now);
+	assert_right();
+	rig_close(&rig);
+}
+
+/* The frame's data set, made anew of these lists. */
+static void set_lists(struct rig *rig, struct scene_frame *f, struct pumice_freelist *local,
+		      struct pumice_freelist *global, uint32_t spill_outputs)
+{
+	const struct pumice_hwrt_desc set = {
+		.width = scene.width, .height = scene.height, .samples = scene.samples,
+		.tile_size = scene.tile_size, .local = local, .global = global,
+		.spill_outputs = spill_outputs,
+	};
+
+	pumice_hwrt_destroy(f->frame.hwrt);
+	rig_check(rig, "data set", pumice_hwrt_create(rig->vm, &set, &f->frame.hwrt));
+}
+
+static void the_global_list_serves_when_the_local_one_is_empty(void **state)
+{
+	const struct pumice_freelist_desc desc = { .initial_pages = FEW, .max_pages = FEW };
+	struct pumice_freelist *local;
+	const struct pumice_image_part part = { 0 };
+	struct scene_frame f;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, devices[0], ENOUGH);
+	rig_check(&rig, "free list", pumice_freelist_create(rig.vm, &desc, &local));
+	scene_put(&rig, &scene, &f);
+	set_lists(&rig, &f, local, rig.list, 0);
+	rig_check(&rig, "render", pumice_render(rig.context, &f.frame, LONG, NULL));
+	memset(&now, 0, sizeof(now));
+	rig_check(&rig, "read", pumice_image_download(f.image[0], part, now.colour, 0));
+	assert_memory_equal(now.colour, right.colour, sizeof(now.colour));
+	assert_int_equal(rig_partials(&rig), 0);
+	scene_free(&f);
+	pumice_freelist_destroy(local);
+	rig_close(&rig);
+}
+
+static void without_pages_and_memory_for_partial_renders_the_job_faults_alone(void **state)
+{
+	const struct pumice_freelist_desc desc = { .initial_pages = FEW, .max_pages = FEW };
+	struct pumice_job_result result;
+	struct scene_frame f;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, devices[0], 1);
+	set_list(&rig, &desc);
+	pumice_stream_reset(rig.stream);
+	scene_put(&rig, &scene, &f);
+	set_lists(&rig, &f, rig.list, NULL, 0);
+	assert_int_equal(pumice_render(rig.context, &f.frame, LONG, NULL), -EIO);
+	rig_check(&rig, "result",
+		  pumice_context_get_job_result(rig.context, 1, &result, sizeof(result)));
+	assert_int_equal(result.fault, PUMICE_FAULT_PM_MEMORY);
+	rig_check(&rig, "result",
+		  pumice_context_get_job_result(rig.context, 2, &result, sizeof(result)));
+	assert_int_equal(result.fault, PUMICE_FAULT_PM_NO_SCENE);
+	/* The same frame, where partial renders have memory. */
+	set_lists(&rig, &f, rig.list, NULL, SCENE_OUTPUTS);
+	assert_int_equal(pumice_render(rig.context, &f.frame, LONG, NULL), 0);
+	assert_true(rig_partials(&rig) > 0);
+	scene_free(&f);
+	rig_close(&rig);
+}
+
+/* Frames of a context that is killed at once are CANCELED; those of another are drawn. */
+static void a_context_that_is_killed_leaves_pages_and_others_alone(void **state)
+{
+	struct pumice_context *victim;
+	struct pumice_gfx_job jobs[2];
+	struct pumice_job_result result;
+	struct scene_frame f;
+	struct rig rig;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		rig_open(&rig, devices[i], ENOUGH);
+		rig_check(&rig, "context",
+			  pumice_context_create_type(rig.vm, PUMICE_CONTEXT_RENDER,
+						     PUMICE_PRIORITY_NORMAL, &victim));
+		pumice_stream_reset(rig.stream);
+		scene_put(&rig, &scene, &f);
+		jobs[0] = (struct pumice_gfx_job){
+			.context = victim, .stream = f.frame.geometry,
+			.type = PUMICE_JOB_GEOMETRY, .hwrt = f.frame.hwrt,
+		};
+		jobs[1] = jobs[0];
+		jobs[1].type = PUMICE_JOB_FRAGMENT;
+		jobs[1].stream = f.frame.render;
+		rig_check(&rig, "submit", pumice_submit_gfx(rig.dev, jobs, 2, NULL));
+		rig_check(&rig, "kill", pumice_context_kill(victim));
+		rig_check(&rig, "result", pumice_context_get_job_result(victim, 2, &result,
+									 sizeof(result)));
+		assert_true(result.error == -ECANCELED || !result.error);
+		assert_int_equal(pumice_submit_gfx(rig.dev, jobs, 2, NULL), -EIO);
+		/* The scene of the killed job is used again, by the other context. */
+		rig_check(&rig, "render", pumice_render(rig.context, &f.frame, LONG, NULL));
+		scene_free(&f);
+		scene_draw_gpu(&rig, &scene, &now);
+		assert_right();
+		pumice_context_destroy(victim);
+		rig_close(&rig);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_list_grows_in_time_and_nothing_is_rendered_before_the_end),
+		cmocka_unit_test(an_empty_list_grows_by_a_page_at_a_time),
+		cmocka_unit_test(a_list_that_has_all_its_pages_is_used_with_partial_renders),
+		cmocka_unit_test(the_global_list_serves_when_the_local_one_is_empty),
+		cmocka_unit_test(without_pages_and_memory_for_partial_renders_the_job_faults_alone),
+		cmocka_unit_test(a_context_that_is_killed_leaves_pages_and_others_alone),
+	};
+
+	return cmocka_run_group_tests_name("free lists", tests, draw_right, NULL);
+}
