@@ -196,6 +196,122 @@ static void an_unknown_invalidation_is_logged_and_ignored(void **state)
 	rig_destroy(rig);
 }
 
+/* Registers of one of the data masters VDM, PDM and TDM. */
+static const struct master {
+	u32 base;		/* of its unit */
+	u32 done, fault, aborted;	/* events */
+	u32 mirror;		/* of its status, for the host */
+} masters[] = {
+	{ PUMICE_VDM_UNIT_BASE, PUMICE_IC_PENDING__VDM_DONE__MASK,
+	  PUMICE_IC_PENDING__VDM_FAULT__MASK, PUMICE_IC_PENDING__VDM_ABORTED__MASK,
+	  PUMICE_DBG_VDM_STATUS },
+	{ PUMICE_PDM_UNIT_BASE, PUMICE_IC_PENDING__PDM_DONE__MASK,
+	  PUMICE_IC_PENDING__PDM_FAULT__MASK, PUMICE_IC_PENDING__PDM_ABORTED__MASK,
+	  PUMICE_DBG_PDM_STATUS },
+	{ PUMICE_TDM_UNIT_BASE, PUMICE_IC_PENDING__TDM_DONE__MASK,
+	  PUMICE_IC_PENDING__TDM_FAULT__MASK, PUMICE_IC_PENDING__TDM_ABORTED__MASK,
+	  PUMICE_DBG_TDM_STATUS },
+};
+
+/* The same register of any of them. */
+#define MASTER_REG(m, name) ((m)->base + PUMICE_VDM_##name - PUMICE_VDM_UNIT_BASE)
+
+static void a_data_master_tells_its_fault_to_firmware_and_host(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+	const struct master *m;
+	u32 status;
+
+	(void)state;
+	rig_boot_proxy(rig);
+	for (m = masters; m < masters + 3; m++) {
+		/* MMU context 9 is off, and there is no scene at 0x40000000. */
+		fw_write(rig, MASTER_REG(m, MMU_CTX), 9);
+		fw_write(rig, MASTER_REG(m, STREAM_BASE), 0x10000);
+		if (m->base != PUMICE_TDM_UNIT_BASE)
+			fw_write(rig, MASTER_REG(m, SCENE_BASE), 0x40000000);
+		rig_fw_write(rig, MASTER_REG(m, CTRL), PUMICE_VDM_CTRL__START__MASK);
+		assert_int_equal(rig_fw_wait(rig, m->done | m->fault | m->aborted), m->fault);
+		status = rig_fw_read(rig, MASTER_REG(m, STATUS));
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_VDM_STATUS__BUSY, status), 0);
+		assert_int_not_equal(PUMICE_FIELD_GET(PUMICE_VDM_STATUS__FAULT, status), 0);
+		assert_int_not_equal(PUMICE_FIELD_GET(PUMICE_VDM_STATUS__UNIT, status), 0);
+		assert_int_equal(rig_read(rig, m->mirror), status);
+		assert_int_equal(rig_fw_read64(rig, MASTER_REG(m, GROUPS)), 0);
+		assert_true(rig_fw_read64(rig, MASTER_REG(m, TIME_END)) >=
+			    rig_fw_read64(rig, MASTER_REG(m, TIME_START)));
+		/* The others have had no job. */
+		if (m < masters + 2)
+			assert_int_equal(rig_read(rig, m[1].mirror), 0);
+	}
+	rig_destroy(rig);
+}
+
+static void what_an_idle_data_master_is_told_to_stop_or_go_on_with_is_nothing(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+	const struct master *m;
+
+	(void)state;
+	for (m = masters; m < masters + 3; m++)
+		fw_write(rig, MASTER_REG(m, CTRL), PUMICE_VDM_CTRL__ABORT__MASK |
+			 PUMICE_VDM_CTRL__RESUME__MASK | PUMICE_VDM_CTRL__FLUSH__MASK);
+	rig_drain(rig);
+	assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
+	rig_destroy(rig);
+}
+
+/* A free list at a fw address, and PM_GROW. */
+static void the_pm_adds_pages_up_to_what_a_list_may_have(void **state)
+{
+	static const struct {
+		u32 grow, pages;
+	} cases[] = { { 12, 12 }, { 11, 12 }, { 12, 12 }, { 41, 12 }, { 0, 12 }, { 40, 40 } };
+	struct pumice_free_list list = {
+		.base = 0x100000, .pages = 10, .head = PUMICE_PM_NO_PAGE, .free = 10,
+		.max_pages = 40, .links = 0x801000,
+	};
+	struct rig *rig = rig_create(NULL);
+	u32 *words = testmem_map(rig->tm, 0, 0x800000, 0x2000, PUMICE_PAGE_SIZE_4K, 0);
+	unsigned int i;
+
+	(void)state;
+	pumice_free_list_pack(words, &list);
+	fw_write(rig, PUMICE_PM_LIST, 0x800000);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fw_write(rig, PUMICE_PM_GROW, cases[i].grow);
+		pumice_free_list_unpack(words, &list);
+		assert_int_equal(list.pages, cases[i].pages);
+		assert_int_equal(list.free, cases[i].pages);
+	}
+	/* Where no list is, nothing happens. */
+	fw_write(rig, PUMICE_PM_LIST, 0x900000);
+	fw_write(rig, PUMICE_PM_GROW, 20);
+	fw_write(rig, PUMICE_PM_RELEASE, 0x900000);
+	assert_int_equal(fw_read(rig, PUMICE_PM_ALLOCATED), 0);
+	assert_int_equal(fw_read(rig, PUMICE_PM_FREED), 0);
+	rig_destroy(rig);
+}
+
+static void limits_of_each_data_master_are_kept_apart(void **state)
+{
+	static const u32 limits[] = {
+		PUMICE_PDS_CDM_TASKS, PUMICE_PDS_CDM_UNIFIED, PUMICE_PDS_CDM_COMMON,
+		PUMICE_PDS_CDM_LOCAL, PUMICE_PDS_VDM_TASKS, PUMICE_PDS_VDM_UNIFIED,
+		PUMICE_PDS_VDM_COMMON, PUMICE_PDS_PDM_TASKS, PUMICE_PDS_PDM_UNIFIED,
+		PUMICE_PDS_PDM_COMMON,
+	};
+	struct rig *rig = rig_create(NULL);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		fw_write(rig, limits[i], i + 1);
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		assert_int_equal(fw_read(rig, limits[i]), i + 1);
+	rig_destroy(rig);
+}
+
 /* A guest thread that reads and writes anything, anywhere, in any size. */
 struct vandal {
 	struct rig *rig;
@@ -271,6 +387,10 @@ int main(void)
 		cmocka_unit_test(the_host_has_context_0_and_the_firmware_all),
 		cmocka_unit_test(only_the_key_resets_and_only_from_the_host),
 		cmocka_unit_test(an_unknown_invalidation_is_logged_and_ignored),
+		cmocka_unit_test(a_data_master_tells_its_fault_to_firmware_and_host),
+		cmocka_unit_test(what_an_idle_data_master_is_told_to_stop_or_go_on_with_is_nothing),
+		cmocka_unit_test(the_pm_adds_pages_up_to_what_a_list_may_have),
+		cmocka_unit_test(limits_of_each_data_master_are_kept_apart),
 		cmocka_unit_test(no_sequence_of_accesses_keeps_a_reset_gpu_from_working),
 	};
 
