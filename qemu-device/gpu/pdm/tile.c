@@ -94,6 +94,21 @@ static enum pdm_step begin(struct pdm_tile *tile)
 	return PDM_STEP_ON;
 }
 
+/* Drop all objects, when what they counted has been added. */
+static enum pdm_step forget(struct pdm_tile *tile)
+{
+	struct gpu_fault fault;
+
+	if (!pdm_visibility_add(tile, &fault)) {
+		pdm_fault(tile->pdm, &fault);
+		return PDM_STEP_ON;
+	}
+	pdm_objects_forget(tile);
+	tile->forget = false;
+	tile->phase = tile->after;
+	return PDM_STEP_ON;
+}
+
 /* All tasks have been started: wait for them, then go on. */
 static enum pdm_step drain(struct pdm_tile *tile)
 {
@@ -102,10 +117,8 @@ static enum pdm_step drain(struct pdm_tile *tile)
 	pdm_tasks_reap(tile);
 	if (!tile->shade.fixed)
 		tile->prim_count = 0;
-	if (tile->forget) {
-		pdm_objects_forget(tile);
-		tile->forget = false;
-	}
+	if (tile->forget)
+		return forget(tile);
 	tile->phase = tile->after;
 	return PDM_STEP_ON;
 }

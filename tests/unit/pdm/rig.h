@@ -67,9 +67,11 @@ struct rig_entry {
 	u32 block, mask;
 };
 
+#define RIG_ENTRIES	512u
+
 /* Entries of a tile's stream of one core. */
 struct rig_stream {
-	struct rig_entry entry[256];
+	struct rig_entry entry[RIG_ENTRIES];
 	u32 count;
 };
 

@@ -151,7 +151,7 @@ void scene_draw(struct rig *rig, u32 object, const struct scene_prim *prims, u32
 					write_block(rig, ref, object, prims, count);
 				}
 				s = &rig->stream[core][y * rig->scene.tiles_x + x];
-				assert_true(s->count < 256);
+				assert_true(s->count < RIG_ENTRIES);
 				s->entry[s->count++] = (struct rig_entry){ ref, mask };
 			}
 		}

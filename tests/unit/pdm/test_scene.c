@@ -12,16 +12,17 @@
 #define SCENES		160u
 #define OBJECTS		10u
 #define BLOCKS		8u
+#define MANY		400u	/* objects, in scenes that have more than the PDM remembers */
 #define COUNTERS	8u
 
 struct plan {
 	struct scene_size size;
-	struct reference_object object[OBJECTS];
+	struct reference_object object[MANY];
 	struct {
 		u32 object, count;
 		struct scene_prim prim[32];
-	} block[BLOCKS];
-	u32 blocks;
+	} block[MANY];
+	u32 blocks, objects;
 	bool background;
 	float clear_depth;
 	u8 clear_stencil;
@@ -81,6 +82,7 @@ static void random_plan(void)
 	plan.background = model_below(2);
 	plan.clear_depth = model_below(2) ? 1 : 0.5f;
 	plan.clear_stencil = (u8)model_below(256);
+	plan.objects = OBJECTS;
 	for (i = 0; i < OBJECTS; i++)
 		random_object(&plan.object[i]);
 	plan.blocks = 1 + model_below(BLOCKS);
@@ -89,6 +91,25 @@ static void random_plan(void)
 		plan.block[i].count = 1 + model_below(32);
 		for (n = 0; n < plan.block[i].count; n++)
 			random_prim(&plan.block[i].prim[n]);
+	}
+}
+
+/* One tile of very many objects, of a triangle each. */
+static void random_crowd(void)
+{
+	u32 i;
+
+	memset(&plan, 0, sizeof(plan));
+	plan.size = (struct scene_size){ .width = 32, .height = 32,
+					 .samples = 1u << model_below(3) };
+	plan.clear_depth = 1;
+	plan.objects = MANY;
+	plan.blocks = MANY;
+	for (i = 0; i < MANY; i++) {
+		random_object(&plan.object[i]);
+		plan.block[i].object = i;
+		plan.block[i].count = 1;
+		random_prim(&plan.block[i].prim[0]);
 	}
 }
 
@@ -175,7 +196,7 @@ static void render(u32 partials)
 	memset(rig.visible, 0, 0x1000);
 	memset(rig.colour, 0xee, RIG_BYTES);
 	scene_begin(&rig, &plan.size);
-	for (i = 0; i < OBJECTS; i++) {
+	for (i = 0; i < plan.objects; i++) {
 		const struct pumice_isp_state isp = pack_isp(&plan.object[i].isp);
 
 		scene_set_object(&rig, i, &isp, plan.object[i].program,
@@ -279,6 +300,22 @@ static void partial_renders(void **state)
 	random_scenes(2, 3);
 }
 
+/* More objects than a tile remembers, and more tasks than it has at a time. */
+static void crowds(void **state)
+{
+	u32 i;
+
+	(void)state;
+	rig_open(&rig, 1);
+	for (i = 0; i < 24; i++) {
+		random_crowd();
+		render(0);
+		make_reference();
+		compare();
+	}
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +323,7 @@ int main(void)
 		cmocka_unit_test(three_cores),
 		cmocka_unit_test(sixteen_cores),
 		cmocka_unit_test(partial_renders),
+		cmocka_unit_test(crowds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
