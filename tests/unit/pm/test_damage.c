@@ -181,7 +181,7 @@ static void a_damaged_free_list_faults(void **state)
 /* Whatever the device wrote or took over stays: so for a list that it knows. */
 static void a_known_list_keeps_its_place(void **state)
 {
-	static const u32 word[] = { 0, 1, 7, 8 };
+	static const u32 word[] = { 0, 1, 3, 7, 8 };
 	struct pm_scene scene;
 	struct gpu_fault fault;
 	struct world w;
@@ -189,10 +189,14 @@ static void a_known_list_keeps_its_place(void **state)
 
 	(void)state;
 	world_make(&w);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		world_restore(&w);
 		world_know(&w);
-		w.rig->list[0][word[i]] ^= word[i] ? 4 : 0x1000;
+		/* Another free page as the head; other bits of the rest. */
+		if (word[i] == 3)
+			w.rig->list[0][3] = w.rig->links[0][w.rig->list[0][3]];
+		else
+			w.rig->list[0][word[i]] ^= word[i] ? 4 : 0x1000;
 		assert_false(pm_scene_load(w.rig->pm, PBRIG_SCENE(0), PBRIG_CTX, &scene, &fault));
 		assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
 		assert_int_equal(fault.addr, PBRIG_LIST(0));

@@ -67,6 +67,7 @@ enum ta_result tarig_give(struct tarig *rig, u32 core, const struct tarig_prim *
 			  u32 count, u32 *done)
 {
 	const u32 words = 5 + VARYINGS, n = tarig_vertices(rig);
+	const u32 provoking = rig->draw.state.provoking_last ? n - 1 : 0;
 	u32 *vo = calloc((count * n + PUMICE_LANES) * words, sizeof(u32));
 	struct ta_prim *list = calloc(count, sizeof(*list));
 	const struct ta_vertices vertices = { .vo = vo, .vo_words = words, .count = count * n };
@@ -84,7 +85,7 @@ enum ta_result tarig_give(struct tarig *rig, u32 core, const struct tarig_prim *
 			for (k = 0; k < 4; k++)
 				put(vo, words, v, k, number_bits(prim->pos[i][k]));
 			put(vo, words, v, 4, number_bits(prim->size[i]));
-			put(vo, words, v, 5, number_bits((float)(first + p)));
+			put(vo, words, v, 5, number_bits(i == provoking ? (float)(first + p) : -1));
 			put(vo, words, v, 6, number_bits(prim->v[i][0]));
 			put(vo, words, v, 7, number_bits(prim->v[i][1]));
 		}
@@ -144,6 +145,8 @@ static void found(struct tarig_tile *tile, const struct pumice_prim_block *heade
 			    i == 0 ? f->index.v0 : i == 1 ? f->index.v1 : f->index.v2,
 			    &f->vertex[i], f->v[i]);
 	assert_true(f->index.provoking < n);
+	/* The others have -1 there. */
+	assert_true(f->v[f->index.provoking][0] >= 0);
 	f->number = (u32)f->v[f->index.provoking][0];
 }
 

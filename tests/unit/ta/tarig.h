@@ -3,7 +3,8 @@
  * Tiling accelerators over a parameter buffer, primitives to give to them, and what
  * they have written, read back tile by tile without the IPF.
  *
- * A primitive carries its number in its first varying, so that it is known again.
+ * The provoking vertex of a primitive carries its number in its first varying, which is flat:
+ * so the primitive is known again, however it was clipped.
  */
 #ifndef PUMICE_TARIG_H
 #define PUMICE_TARIG_H

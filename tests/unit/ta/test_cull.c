@@ -313,6 +313,29 @@ static void shared_vertices_are_written_once(void **state)
 	tarig_destroy(rig);
 }
 
+/* Calls with the same numbers of vertices, but not the same vertices. */
+static void vertices_of_two_calls_are_not_taken_for_one(void **state)
+{
+	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
+	struct tarig *rig = tarig_create(100, &scene);
+	struct tarig_prim p[2] = { 0 };
+	u32 i, k, done;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < 3; k++)
+			set(&p[i], k, (float)(i * 9 + (k == 1) * 5), (float)(3 + (k == 2) * 5));
+		done = 0;
+		assert_int_equal(tarig_give(rig, 0, p, i, 1, &done), TA_OK);
+	}
+	tarig_finish(rig, 0);
+	assert_int_equal(rig->tile[0].count, 2);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(rig->tile[0].found[i].vertex[0].x, (s32)i * 9 * 256);
+	assert_int_equal(ta_counters(rig->ta[0])->blocks, 1);
+	tarig_destroy(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +344,7 @@ int main(void)
 		cmocka_unit_test(edges_of_culling),
 		cmocka_unit_test(culling_by_positions_alone_agrees),
 		cmocka_unit_test(shared_vertices_are_written_once),
+		cmocka_unit_test(vertices_of_two_calls_are_not_taken_for_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,14 @@ static void set(struct tarig_prim *p, u32 i, float x, float y)
 	p->pos[i][3] = 1;
 }
 
+/* A border of tiles, or of the target. */
+static s32 on_border(struct tarig *rig, s32 size, s32 tile)
+{
+	const s32 n = (s32)pbrig_random(rig->pb, 16) - 2;
+
+	return n > 10 ? size : n * tile;
+}
+
 /* Positions of several kinds: anywhere, close together, on edges of tiles, far away. */
 static void make(struct tarig *rig, struct tarig_prim *p)
 {
@@ -41,8 +49,8 @@ static void make(struct tarig *rig, struct tarig_prim *p)
 			x += tarig_pixel(rig, -3, 3);
 			y += tarig_pixel(rig, -3, 3);
 		} else if (how == 2) {
-			x = (float)(((s32)pbrig_random(rig->pb, 12) - 2) * (s32)rig->scene.tile_w);
-			y = (float)(((s32)pbrig_random(rig->pb, 12) - 2) * (s32)rig->scene.tile_h);
+			x = (float)on_border(rig, w, (s32)rig->scene.tile_w);
+			y = (float)on_border(rig, h, (s32)rig->scene.tile_h);
 		} else if (how == 3) {
 			x = tarig_pixel(rig, -16000, 16000);
 			y = tarig_pixel(rig, -16000, 16000);
