@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/cdm/cdm.h"
+#include "../../../qemu-device/gpu/pds/gfx.h"
 #include "rig.h"
 
 /* The stream lies in the rig's PDS pages, behind the program. */
@@ -51,8 +52,15 @@ static void job_fault(void *opaque, const struct gpu_fault *fault)
 	cdm_pds_ops.fault(((struct job *)opaque)->cdm, fault);
 }
 
+static void job_room(void *opaque)
+{
+	cdm_pds_ops.room(((struct job *)opaque)->cdm);
+}
+
 static const struct cdm_ops job_ops = { .ended = job_ended, .wake = job_wake, .now = job_now };
-static const struct pds_ops job_pds_ops = { .group_done = job_group_done, .fault = job_fault };
+static const struct pds_ops job_pds_ops = {
+	.group_done = job_group_done, .fault = job_fault, .room = job_room,
+};
 
 static void job_create(struct job *job, unsigned int uscs, const struct rig_stores *stores)
 {
@@ -254,6 +262,39 @@ static void abort_and_fault_give_everything_back(void **state)
 	}
 }
 
+/* None of the job's own groups is there to wake it: room comes from a vertex task. */
+static void a_job_that_found_a_full_gpu_goes_on_when_a_task_leaves(void **state)
+{
+	const struct pds_stage stage = { .stage = USC_STAGE_VERTEX, .ctx = RIG_CTX };
+	struct pds_place place[PUMICE_USC_SLOTS];
+	struct pds_launch launch = rig_launch(128, 1, 1);
+	struct gpu_fault fault;
+	struct job job;
+	u32 i;
+
+	(void)state;
+	job_create(&job, 1, NULL);
+	launch.grid.groups_x = 3;
+	rig_program_empty(job.rig, &launch);
+	put_launch(&job, &launch);
+	put_halt(&job);
+	for (i = 0; i < PUMICE_USC_SLOTS; i++)
+		assert_int_equal(pds_task_claim(job.rig->pds, PDS_DM_VDM, 0, &stage, 128, 1,
+						&place[i], &fault), PDS_STARTED);
+	job_start(&job);
+	job_walk(&job);
+	assert_int_equal(pds_groups(job.rig->pds), 0);
+	for (i = 0; i < PUMICE_USC_SLOTS; i++) {
+		pds_task_drop(job.rig->pds, PDS_DM_VDM, &place[i]);
+		assert_int_equal(job.wake, i < 3);
+		job_walk(&job);
+		assert_int_equal(pds_groups(job.rig->pds), i < 3 ? i + 1 : 3);
+	}
+	job_finish(&job);
+	assert_int_equal(job.end, CDM_END_DONE);
+	job_destroy(&job);
+}
+
 /* A burst that faults in the middle of a launch, while other groups of it run. */
 static void a_burst_fault_between_running_groups_stops_the_job(void **state)
 {
@@ -319,6 +360,7 @@ int main(void)
 		cmocka_unit_test(every_group_of_a_grid_runs_once_with_its_id),
 		cmocka_unit_test(a_job_larger_than_the_gpu_runs_to_its_end),
 		cmocka_unit_test(abort_and_fault_give_everything_back),
+		cmocka_unit_test(a_job_that_found_a_full_gpu_goes_on_when_a_task_leaves),
 		cmocka_unit_test(a_burst_fault_between_running_groups_stops_the_job),
 		cmocka_unit_test(tlbs_hold_until_they_are_invalidated),
 	};

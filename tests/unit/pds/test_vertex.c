@@ -355,6 +355,44 @@ static void sources_bursts_and_what_nobody_writes(void **state)
 	rig_destroy(b.rig);
 }
 
+/* Programs of random fields: those that are let through write nothing but their own registers. */
+static void random_programs_stay_within_their_registers(void **state)
+{
+	static const u8 ops[] = { PUMICE_PDS_OP_LDI, PUMICE_PDS_OP_MOV, PUMICE_PDS_OP_DMA,
+				  PUMICE_PDS_OP_ATTR };
+	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
+	struct vertex_bench b;
+	u32 round, loaded = 0, faults = 0;
+
+	(void)state;
+	setup(&b);
+	for (round = 0; round < 20000; round++) {
+		struct pumice_pds_insn insns[] = {
+			{ .opcode = ops[rnd() % 4], .bank = (u8)(rnd() % 3), .reg = (u16)(rnd() % 14),
+			  .source = (u8)(32 + rnd() % 2), .imm = rnd(), .count = (u16)(rnd() % 8),
+			  .addr = RIG_DATA + rnd() % RIG_DATA_BYTES / (1 + rnd() % 4 * 3) / 4 * 4,
+			  .stride = (u16)(rnd() % 9 * 4), .kind = (u8)(rnd() % 16),
+			  .comps = (u8)(rnd() % 6), .elements = rnd() % 400,
+			  .divisor = (u8)(rnd() % 3) },
+			TASK, END,
+		};
+
+		if (insns[0].opcode != PUMICE_PDS_OP_LDI)
+			insns[0].imm = 0;
+		if (insns[0].opcode != PUMICE_PDS_OP_MOV)
+			insns[0].source = 0;
+		if (!stage_load(b.rig, &registers, &limits, insns, 3, &b.stage))
+			continue;
+		pds_stage_drop(b.rig->pds, &b.stage);
+		loaded++;
+		faults += !fill(&b, insns, 3);
+		finish(&b);
+	}
+	assert_true(loaded > 2000 && faults > 10);
+	rig_destroy(b.rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +402,7 @@ int main(void)
 		cmocka_unit_test(a_fault_says_where_and_which_instruction),
 		cmocka_unit_test(a_divisor_counts_instances_from_the_base),
 		cmocka_unit_test(sources_bursts_and_what_nobody_writes),
+		cmocka_unit_test(random_programs_stay_within_their_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -435,6 +435,49 @@ static void a_stream_without_an_end_can_be_stopped(void **unused)
 	bench_destroy(b);
 }
 
+/* Random words, mostly of legal types: whatever a stream says, the job can be ended. */
+static void noise_does_no_harm(void **unused)
+{
+	struct bench *b = make();
+	const struct pumice_vdm_state good = bench_state(false);
+	u32 round, i, words[PUMICE_VDM_STATE_WORDS];
+
+	(void)unused;
+	for (round = 0; round < 3000; round++) {
+		pumice_vdm_state_pack(words, &good);
+		if (round % 4 == 0)
+			words[bench_random(b, PUMICE_VDM_STATE_WORDS)] ^= 1u << bench_random(b, 32);
+		bench_put(b, BENCH_STATE, words, PUMICE_VDM_STATE_WORDS);
+		for (i = 0; i < RIG_DATA_BYTES / 4; i++) {
+			const u64 addr = RIG_DATA + i * 4;
+			u32 word = bench_random(b, 1u << 28) & bench_random(b, 1u << 28);
+
+			/* Commands with few bits set, and addresses that lie in the data. */
+			if (bench_random(b, 2))
+				word = (1 + bench_random(b, 10)) << 28 | bench_random(b, 64) >> 3;
+			else if (bench_random(b, 2))
+				word = bench_random(b, 2) ? 0 : (u32)(RIG_DATA + bench_random(b, 0x900) * 16);
+			if (addr < BENCH_STATE || addr >= BENCH_STATE + sizeof(words))
+				bench_put(b, addr, &word, 1);
+		}
+		if (round % 3) {	/* at least one command that is right */
+			struct stream s = { .words = 0 };
+
+			state(&s, BENCH_STATE);
+			bench_put(b, BENCH_STREAM, s.word, s.words);
+		}
+		assert_true(bench_start(b, 1 + bench_random(b, 600)));
+		for (i = 0; i < 150 && bench_turn(b); i++)
+			b->list.count = 0;
+		bench_call(b, vdm_abort);
+		bench_run(b);
+		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT] + b->ended[DM_ABORTED], 1);
+		for (i = 0; i < b->rig->uscs; i++)
+			b->rig->usc[i]->aborted = false;
+	}
+	bench_destroy(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +489,7 @@ int main(void)
 		cmocka_unit_test(sub_lists_nest_so_deep_and_no_deeper),
 		cmocka_unit_test(counts_are_read_when_they_are_reached),
 		cmocka_unit_test(a_stream_without_an_end_can_be_stopped),
+		cmocka_unit_test(noise_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
