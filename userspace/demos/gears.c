@@ -82,12 +82,12 @@ static void parse(int argc, char **argv, const char **path, const char **device,
 
 static void make(struct show *s, const char *device)
 {
-	static const float eye[3] = { 0, 0.4f, 11 }, at[3] = { -0.2f, 0.4f, 0 };
+	static const float eye[3] = { -0.3f, -0.15f, 12.5f }, at[3] = { -0.3f, -0.15f, 0 };
 	const struct draw_options options = { .width = WIDTH, .height = HEIGHT, .samples = 4 };
 	uint32_t i;
 
 	draw_open(&s->draw, NAME, device, &options);
-	memcpy(s->draw.clear, (float[4]){ 0.01f, 0.012f, 0.02f, 1 }, sizeof(s->draw.clear));
+	memcpy(s->draw.clear, (float[4]){ 0, 0, 0, 1 }, sizeof(s->draw.clear));
 	world_open(&s->world, &s->draw);
 	world_look(&s->world, eye, at, 0.62f);
 	for (i = 0; i < GEARS; i++) {
