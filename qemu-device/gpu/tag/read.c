@@ -40,7 +40,8 @@ static inline const u8 *window_at(struct tag_wave *w, u64 va)
 	return w->windows.host[slot] + (va & GRAIN_MASK);
 }
 
-static inline bool read_rows(struct tag_wave *w, const u64 *row, const u32 *column, u32 bytes,
+static inline __attribute__((always_inline)) bool
+read_rows(struct tag_wave *w, const u64 *row, const u32 *column, u32 bytes,
 			     struct texel_rows *words)
 {
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
@@ -106,20 +107,39 @@ bool tag_read_words(struct tag_wave *w, const u64 *row, const u32 *column, const
 	}
 }
 
-static inline bool read_four(struct tag_wave *w, const struct tf_taps *t, u32 bytes,
+/* Texels beside each other are mostly in one grain: the second needs no window then. */
+static inline __attribute__((always_inline)) bool
+read_pair(struct tag_wave *w, u64 row, u32 first, u32 second, u32 bytes,
+			     u32 *left, u32 *right)
+{
+	u64 va = row + first;
+	const u8 *host = window_at(w, va), *beside;
+	u32 step = second - first, word = 0, other = 0;
+
+	if (!host)
+		return false;
+	beside = ((u32)va & GRAIN_MASK) + step <= GRAIN_MASK ? host + (s32)step :
+							       window_at(w, row + second);
+	if (!beside)
+		return false;
+	memcpy(&word, host, bytes);
+	memcpy(&other, beside, bytes);
+	*left = word;
+	*right = other;
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool
+read_four(struct tag_wave *w, const struct tf_taps *t, u32 bytes,
 			     u32 (*words)[PUMICE_LANES])
 {
+	const u32 *column = t->column[0], *beside = t->column[1];
+
 	for (u32 y = 0; y < 2; y++) {
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			for (u32 x = 0; x < 2; x++) {
-				const u8 *host = window_at(w, t->row[0][y][l] + t->column[x][l]);
-				u32 word = 0;
-
-				if (!host)
-					return false;
-				memcpy(&word, host, bytes);
-				words[2 * y + x][l] = word;
-			}
+			if (!read_pair(w, t->row[0][y][l], column[l], beside[l], bytes,
+				       &words[2 * y][l], &words[2 * y + 1][l]))
+				return false;
 		}
 	}
 	return true;

@@ -17,6 +17,10 @@ typedef u32 vu __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
 typedef s32 vs __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
 typedef float vf __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
 
+/* As many lanes as a vector has of 64 bits, of these and of 32 bits. */
+typedef u64 vl __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
+typedef u32 vh __attribute__((vector_size(TEXEL_VEC_BYTES / 2), may_alias));
+
 /* Vector k of a row. */
 #define VU(row) ((vu *)(void *)(row))
 #define VF(row) ((vf *)(void *)(row))

@@ -121,14 +121,22 @@ static inline void place_rows(const struct tf_place *p, u32 z, u32 y, struct tf_
 	const u32 *layer = p->dims == 3 ? t->index[2][z] : p->layer;
 	u64 *row = t->row[z][y];
 	u32 part[PUMICE_LANES] __attribute__((aligned(64)));
+	/* Nearly always a layer is small enough for 32 bits. */
+	const bool small = level->layer_bytes <= ~0u;
 
 	EACH(k) {
 		vu v = p->dims > 1 ? CVU(t->index[1][y])[k] >> p->block_shift : u_splat(0);
 
-		VU(part)[k] = row_blocks(level, v);
+		VU(part)[k] = row_blocks(level, v) * (small ? (u32)step : 1);
 	}
-	for (u32 l = 0; l < PUMICE_LANES; l++)
-		row[l] = p->addr + part[l] * step;
+	if (small) {
+		for (u32 k = 0; k < 2 * VECS; k++)
+			((vl *)row)[k] = p->addr +
+					 __builtin_convertvector(((const vh *)part)[k], vl);
+	} else {
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			row[l] = p->addr + part[l] * step;
+	}
 	if (!layer)
 		return;
 	for (u32 l = 0; l < PUMICE_LANES; l++)
