@@ -27,34 +27,17 @@ INLINE vi select_bits(vi mask, vi yes, vi no)
 	return (yes & mask) | (no & ~mask);
 }
 
-INLINE vi compare_f(u32 func, vf a, vf b)
+/* A comparison is the set of orders that it is true for: one bit each. Nothing here is a NaN. */
+INLINE vi compare(u32 func, vi less, vi equal, vi greater)
 {
-	switch (func) {
-	case PUMICE_COMPARE_NEVER:
-		return (vi){ 0 };
-	case PUMICE_COMPARE_LESS:
-		return a < b;
-	case PUMICE_COMPARE_EQUAL:
-		return a == b;
-	case PUMICE_COMPARE_LESS_EQUAL:
-		return a <= b;
-	case PUMICE_COMPARE_GREATER:
-		return a > b;
-	case PUMICE_COMPARE_NOT_EQUAL:
-		return (a < b) | (a > b);
-	case PUMICE_COMPARE_GREATER_EQUAL:
-		return a >= b;
-	default:
-		return ~(vi){ 0 };
-	}
+	return (less & -(s32)!!(func & PUMICE_COMPARE_LESS)) |
+	       (equal & -(s32)!!(func & PUMICE_COMPARE_EQUAL)) |
+	       (greater & -(s32)!!(func & PUMICE_COMPARE_GREATER));
 }
 
-/* A comparison is the set of orders that it is true for: one bit each. */
-INLINE vi compare_i(u32 func, vi a, vi b)
+INLINE vi compare_depth(u32 func, vf a, vf b)
 {
-	return ((a < b) & -(s32)!!(func & PUMICE_COMPARE_LESS)) |
-	       ((a == b) & -(s32)!!(func & PUMICE_COMPARE_EQUAL)) |
-	       ((a > b) & -(s32)!!(func & PUMICE_COMPARE_GREATER));
+	return compare(func, a < b, a == b, a > b);
 }
 
 INLINE vi stencil_op(u32 op, vi old, s32 ref)
@@ -97,7 +80,8 @@ INLINE vi test_stencil(u8 *at, const struct isp_draw *d, vi covered, vi depth, b
 {
 	const struct isp_stencil *f = &d->face;
 	const vi old = __builtin_convertvector(*(const vb *)at, vi);
-	const vi ok = compare_i(f->func, (vi){ 0 } + (f->ref & f->mask), old & f->mask) & covered;
+	const vi ref = (vi){ 0 } + (f->ref & f->mask), value = old & f->mask;
+	const vi ok = compare(f->func, ref < value, ref == value, ref > value) & covered;
 	const vi fail = covered & ~ok, both = ok & depth;
 	vi next;
 
@@ -137,10 +121,10 @@ INLINE void chunk(struct isp_tile *t, const struct isp_draw *d, u32 s, u32 p, vi
 
 	if (plain || d->test) {
 		z = clamp_depth(z64);
-		pass &= compare_f(d->depth_func, z, *depth);
+		pass &= compare_depth(d->depth_func, z, *depth);
 		if (!plain && d->stencil)
 			pass = test_stencil(&t->stencil[s][p], d, covered,
-					    compare_f(d->depth_func, z, *depth), !probe);
+					    compare_depth(d->depth_func, z, *depth), !probe);
 	}
 	if (probe) {
 		sums->overlap |= covered & (*tag >> 31);

@@ -6,6 +6,8 @@
  */
 #include "isp.h"
 
+#include "record.h"
+
 static float number(u32 bits)
 {
 	float f;
@@ -44,19 +46,14 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 bool isp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		    struct isp_state *state, struct gpu_fault *fault)
 {
+	const struct isp_record record = { mmu, tlb, ctx, addr, PUMICE_UNIT_ISP };
 	u32 words[PUMICE_ISP_STATE_WORDS];
 	struct pumice_isp_state raw;
 
-	*fault = (struct gpu_fault){ .ctx = (u8)ctx };
-	if (!mmu_read(mmu, tlb, ctx, addr, words, sizeof(words), PUMICE_ACCESS_READ,
-		      PUMICE_UNIT_ISP, fault))
+	if (!isp_record_read(&record, words, PUMICE_ISP_STATE_WORDS, fault))
 		return false;
-	if (pumice_isp_state_unpack(words, &raw) != PUMICE_UNPACK_OK || !well_formed(&raw)) {
-		*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_ISP_STATE,
-					     .unit = PUMICE_UNIT_ISP, .ctx = (u8)ctx,
-					     .addr = addr };
-		return false;
-	}
+	if (pumice_isp_state_unpack(words, &raw) != PUMICE_UNPACK_OK || !well_formed(&raw))
+		return isp_record_refuse(&record, PUMICE_FAULT_ISP_STATE, fault);
 	convert(&raw, state);
 	return true;
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../isp/record.h"
 #include "perf.h"
 #include "state.h"
 
@@ -257,36 +258,36 @@ static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r
 	       strides_suffice(pdm, r);
 }
 
+static struct isp_record render_record(struct pdm *pdm)
+{
+	return (struct isp_record){ pdm->config.mmu, &pdm->tlb, pdm->job.ctx, pdm->job.stream,
+				    PUMICE_UNIT_ISP };
+}
+
 static bool load_render(struct pdm *pdm, struct gpu_fault *fault)
 {
+	const struct isp_record record = render_record(pdm);
 	u32 words[PUMICE_PDM_RENDER_WORDS];
 
-	*fault = (struct gpu_fault){ .ctx = (u8)pdm->job.ctx };
-	if (!(pdm->job.stream % RENDER_ALIGN) &&
-	    !mmu_read(pdm->config.mmu, &pdm->tlb, pdm->job.ctx, pdm->job.stream, words,
-		      sizeof(words), PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
+	if (record.addr % RENDER_ALIGN)
+		return isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+	if (!isp_record_read(&record, words, PUMICE_PDM_RENDER_WORDS, fault))
 		return false;
-	if (!(pdm->job.stream % RENDER_ALIGN) &&
-	    pumice_pdm_render_unpack(words, &pdm->render) == PUMICE_UNPACK_OK &&
+	if (pumice_pdm_render_unpack(words, &pdm->render) == PUMICE_UNPACK_OK &&
 	    well_formed(pdm, &pdm->render))
 		return true;
-	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PDM_RENDER, .unit = PUMICE_UNIT_ISP,
-				     .ctx = (u8)pdm->job.ctx, .addr = pdm->job.stream };
-	return false;
+	return isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
 }
 
 static bool load_stage(struct pdm *pdm, const u32 words[4], u8 stage, struct pds_stage *out,
 		       bool *has, struct gpu_fault *fault)
 {
 	const struct pds_stage_limits limits = { .stage = stage, .outputs = pdm->render.outputs };
+	const struct isp_record record = render_record(pdm);
 	struct pumice_stage state;
 
-	if (pumice_stage_unpack(words, &state) != PUMICE_UNPACK_OK) {
-		*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PDM_RENDER,
-					     .unit = PUMICE_UNIT_ISP, .ctx = (u8)pdm->job.ctx,
-					     .addr = pdm->job.stream };
-		return false;
-	}
+	if (pumice_stage_unpack(words, &state) != PUMICE_UNPACK_OK)
+		return isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
 	if (!state.pds_insns)
 		return true;
 	*has = pds_stage_load(pdm->config.pds, &pdm->tlb, pdm->job.ctx, &state, &limits, out,

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record in the job's memory that the fragment phase reads once: render record,
+ * ISP state, TSP state.
+ */
+#ifndef PUMICE_GPU_ISP_RECORD_H
+#define PUMICE_GPU_ISP_RECORD_H
+
+#include <stdbool.h>
+
+#include "../fault.h"
+#include "../mmu/mmu.h"
+
+/* Where it is, and who reads it. */
+struct isp_record {
+	struct mmu *mmu;
+	struct mmu_tlb *tlb;
+	unsigned int ctx;
+	u64 addr;
+	enum pumice_unit unit;
+};
+
+/* Copy its words. False with *fault filled in wholly. */
+bool isp_record_read(const struct isp_record *record, u32 *words, u32 count,
+		     struct gpu_fault *fault);
+/* *fault becomes one at the record; returns false. */
+bool isp_record_refuse(const struct isp_record *record, enum pumice_fault why,
+		       struct gpu_fault *fault);
+
+#endif
