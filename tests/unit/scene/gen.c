@@ -125,6 +125,7 @@ static void make_isp(const struct scene *s, struct scene_draw *d, uint32_t *r)
 	isp->pass_type = passes[d->shading];
 	isp->depth_func = one_in(r, 2) ? PUMICE_COMPARE_LESS : (uint8_t)below(r, 8);
 	isp->depth_write = !one_in(r, 3);
+	isp->no_tag = !isp->pass_type && one_in(r, 10);
 	if (one_in(r, 3))
 		make_stencil(isp, r);
 	if (one_in(r, 4)) {

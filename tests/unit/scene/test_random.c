@@ -10,7 +10,12 @@
 
 #include "scene.h"
 
+/* Of the sanitizers' runs, which are many times slower, the first ones. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SCENES	1000u
+#else
 #define SCENES	10000u
+#endif
 #define PAGES	2048u
 
 /* What the draws of a scene that went wrong were. */
