@@ -37,7 +37,13 @@ u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
 	    struct gpu_fault *fault)
 {
 	const u64 va = pm_address(&ta->scene, ref);
+	u8 *host = va >> PUMICE_MMU_VA_BITS ? NULL :
+		   mmu_tlb_lookup(ta->config.mmu, tlb, ta->scene.ctx, va, MMU_TLB_WRITE);
 
+	if (host) {
+		tlb->hits++;
+		return host;
+	}
 	*fault = (struct gpu_fault){ .unit = (u8)unit };
 	return mmu_translate(ta->config.mmu, tlb, ta->scene.ctx, va, PUMICE_ACCESS_WRITE, unit,
 			     fault);

@@ -84,11 +84,13 @@ struct ta_touch {
 	u8 mask;
 };
 
-/* Tail of a tile's control stream. The last entry is not in memory yet. */
+#define TA_CHUNK_ENTRIES	7u
+
+/* Tail of a tile's control stream: the last chunk, which is not in memory yet. */
 struct ta_tile {
-	u32 first, chunk;	/* pb_refs, 0: none */
-	u32 block, mask;	/* the last entry */
-	u32 entries;		/* of the last chunk, this one included */
+	u32 first, chunk;	/* pb_refs of the first and of this one, 0: none */
+	u32 entries;
+	struct pumice_tile_entry entry[TA_CHUNK_ENTRIES];
 };
 
 /* A page of the parameter buffer: blocks are put in from below, chunks from above. */

@@ -2,50 +2,62 @@
 /*
  * Tile control streams and region headers of the tiling engine.
  *
- * Source: hw/formats.xml, tile_chunk, tile_entry, region. What is last in a stream
- * is kept on the host and written when the next entry comes, or at the end of the
- * scene: most primitives only add a bit to the mask of their tile's last entry.
+ * Source: hw/formats.xml, tile_chunk, tile_entry, region. The last chunk of a stream is
+ * kept on the host, and written when the next one begins or the scene ends: so
+ * memory is written once a chunk, and most primitives only add a bit to a mask.
  */
 #include "internal.h"
 
 #include <string.h>
 
 #define CHUNK_BYTES	(PUMICE_TILE_CHUNK_WORDS * 4)
-#define ENTRIES		7u
 #define NEXT_WORD	14u	/* tile_chunk.next */
 
-/* Entries of a chunk, and what it takes to write the last one. */
 static bool needs_chunk(const struct ta_tile *tile)
 {
-	return !tile->chunk || tile->entries == ENTRIES;
+	return !tile->chunk || tile->entries == TA_CHUNK_ENTRIES;
+}
+
+/* The last entry of a tile, if it names this block; else NULL. */
+static struct pumice_tile_entry *entry_of(struct ta_tile *tile, u32 block)
+{
+	struct pumice_tile_entry *last;
+
+	if (!tile->entries)
+		return NULL;
+	last = &tile->entry[tile->entries - 1];
+	return last->block == block ? last : NULL;
 }
 
 u32 stream_chunks_needed(const struct ta *ta, u32 touch)
 {
 	const struct ta_touch *t = &ta->touch[touch];
-	const struct ta_tile *tile = &ta->tile[t->tile];
+	struct ta_tile *tile = &ta->tile[t->tile];
 
-	return tile->block != ta->macro[t->macro].block && needs_chunk(tile);
+	return needs_chunk(tile) && !entry_of(tile, ta->macro[t->macro].block);
 }
 
-/* Write the last entry of a tile to its chunk, and next, if that is not 0. */
+/* Write the last chunk of a tile, which goes on in next, or nowhere if that is 0. */
 static bool flush(struct ta *ta, const struct ta_tile *tile, u32 next, struct gpu_fault *fault)
 {
-	const struct pumice_tile_entry entry = { .block = tile->block, .mask = tile->mask };
-	u32 *words;
+	u32 *words, i;
 
 	if (!tile->chunk)
 		return true;
 	words = (u32 *)(void *)ta_host(ta, &ta->te, PUMICE_UNIT_TE, tile->chunk, fault);
 	if (!words)
 		return false;
-	pumice_tile_entry_pack(words + (tile->entries - 1) * PUMICE_TILE_ENTRY_WORDS, &entry);
-	if (next)
-		words[NEXT_WORD] = next;
+	memset(words, 0, CHUNK_BYTES);
+	for (i = 0; i < tile->entries; i++)
+		pumice_tile_entry_pack(words + i * PUMICE_TILE_ENTRY_WORDS, &tile->entry[i]);
+	words[NEXT_WORD] = next;
 	return true;
 }
 
-/* Take a chunk's place from the top of a page: the chunks' own, the blocks', or a new one. */
+/*
+ * Take a chunk's place, for which block_reserve() has seen to pages, from the top of a
+ * page: the chunks' own, the blocks', or a new one.
+ */
 static u32 place_chunk(struct ta_macro *macro)
 {
 	for (;;) {
@@ -66,40 +78,23 @@ static u32 place_chunk(struct ta_macro *macro)
 	}
 }
 
-/* A new chunk, for which block_reserve() has seen to a place; it is empty. */
-static u32 new_chunk(struct ta *ta, struct ta_macro *macro, struct gpu_fault *fault)
-{
-	const u32 ref = place_chunk(macro);
-	u8 *host = ta_host(ta, &ta->te, PUMICE_UNIT_TE, ref, fault);
-
-	if (!host)
-		return 0;
-	memset(host, 0, CHUNK_BYTES);
-	return ref;
-}
-
 /* Add an entry for the open block of its macro tile to a tile. */
 static bool add_entry(struct ta *ta, struct ta_tile *tile, struct ta_macro *macro, u32 mask,
 		      struct gpu_fault *fault)
 {
-	u32 chunk = 0;
-
 	if (needs_chunk(tile)) {
-		chunk = new_chunk(ta, macro, fault);
-		if (!chunk)
+		const u32 chunk = place_chunk(macro);
+
+		if (!flush(ta, tile, chunk, fault))
 			return false;
-	}
-	if (!flush(ta, tile, chunk, fault))
-		return false;
-	if (chunk) {
 		if (!tile->first)
 			tile->first = chunk;
 		tile->chunk = chunk;
 		tile->entries = 0;
 	}
-	tile->entries++;
-	tile->block = macro->block;
-	tile->mask = mask;
+	tile->entry[tile->entries++] = (struct pumice_tile_entry){
+		.block = macro->block, .mask = mask,
+	};
 	ta->counters.tile_entries++;
 	return true;
 }
@@ -112,10 +107,11 @@ bool stream_put(struct ta *ta, const u8 first[PM_MACRO_TILES], struct gpu_fault 
 		const struct ta_touch *t = &ta->touch[i];
 		struct ta_macro *macro = &ta->macro[t->macro];
 		struct ta_tile *tile = &ta->tile[t->tile];
+		struct pumice_tile_entry *entry = entry_of(tile, macro->block);
 		const u32 mask = (u32)t->mask << first[t->macro];
 
-		if (tile->block == macro->block)
-			tile->mask |= mask;
+		if (entry)
+			entry->mask |= mask;
 		else if (!add_entry(ta, tile, macro, mask, fault))
 			return false;
 	}
