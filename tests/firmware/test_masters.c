@@ -36,115 +36,121 @@ static void make_four(struct four *f)
 		rig_context_of(f->r, &f->vm, dm, 1, &f->c[dm]);
 }
 
+/* Around each test. */
+static int set_up(void **state)
+{
+	static struct four f;
+
+	make_four(&f);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct four *f = *state;
+
+	rig_destroy(f->r);
+	return 0;
+}
+
 static void jobs_run_side_by_side_and_end_in_any_order(void **state)
 {
-	struct four f;
+	struct four *f = *state;
 	u32 dm;
 
-	(void)state;
-	make_four(&f);
-	rig_vm_endless(&f.vm);
+	rig_vm_endless(&f->vm);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		submit_job(f.r, &f.c[dm], &f.scene, 1);
-	assert_int_equal(f.r->boot->jobs_started, 4);
-	assert_int_equal(f.r->boot->active_context, f.c[FWIF_DM_CDM].f->id);
+		submit_job(f->r, &f->c[dm], &f->scene, 1);
+	assert_int_equal(f->r->boot->jobs_started, 4);
+	assert_int_equal(f->r->boot->active_context, f->c[FWIF_DM_CDM].f->id);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		assert_int_not_equal(f.c[dm].f->slice_start, 0);
+		assert_int_not_equal(f->c[dm].f->slice_start, 0);
 	for (dm = FWIF_DM_TDM; dm >= FWIF_DM_VDM; dm--) {
 		fake[fake_of(dm)].status.done = 100 + dm;
-		end_and_run(f.r, fake_of(dm), DM_DONE);
-		assert_int_equal(*f.c[dm].object, 1);
-		assert_int_equal(rig_result(&f.c[dm], 1)->fault, PUMICE_FAULT_NONE);
-		assert_int_equal(rig_result(&f.c[dm], 1)->groups, 100 + dm);
-		assert_int_equal(rig_result(&f.c[dm], 1)->slices, 1);
-		assert_int_equal(f.c[dm].f->slice_start, 0);
-		assert_int_equal(*f.c[FWIF_DM_CDM].object, 0);
+		end_and_run(f->r, fake_of(dm), DM_DONE);
+		assert_int_equal(*f->c[dm].object, 1);
+		assert_int_equal(rig_result(&f->c[dm], 1)->fault, PUMICE_FAULT_NONE);
+		assert_int_equal(rig_result(&f->c[dm], 1)->groups, 100 + dm);
+		assert_int_equal(rig_result(&f->c[dm], 1)->slices, 1);
+		assert_int_equal(f->c[dm].f->slice_start, 0);
+		assert_int_equal(*f->c[FWIF_DM_CDM].object, 0);
 	}
-	assert_int_equal(rig_call_context(f.r, FWIF_KCCB_CONTEXT_KILL, &f.c[0]), FWIF_STATUS_OK);
-	assert_int_equal(f.r->boot->jobs_done, 4);
-	rig_destroy(f.r);
+	assert_int_equal(rig_call_context(f->r, FWIF_KCCB_CONTEXT_KILL, &f->c[0]), FWIF_STATUS_OK);
+	assert_int_equal(f->r->boot->jobs_done, 4);
 }
 
 static void what_a_job_says_reaches_its_data_master(void **state)
 {
 	const u64 tag_of_seqno_9 = 9ull << PUMICE_VDM_TAG__SEQNO__SHIFT;
-	struct four f;
+	struct four *f = *state;
 	u32 dm;
 
-	(void)state;
-	make_four(&f);
-	f.r->boot->split_prims = 77;
+	f->r->boot->split_prims = 77;
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++)
-		submit_job(f.r, &f.c[dm], &f.scene, 9);
+		submit_job(f->r, &f->c[dm], &f->scene, 9);
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++) {
 		const struct dm_job *job = &fake[fake_of(dm)].job;
 
 		assert_int_equal(job->stream, RIG_STREAM_VA);
 		assert_int_equal(job->ctx, fake[FAKE_VDM].job.ctx);
-		assert_int_equal(job->tag, tag_of_seqno_9 | f.c[dm].f->id);
-		assert_int_equal(job->scene, dm == FWIF_DM_TDM ? 0 : f.scene.addr);
+		assert_int_equal(job->tag, tag_of_seqno_9 | f->c[dm].f->id);
+		assert_int_equal(job->scene, dm == FWIF_DM_TDM ? 0 : f->scene.addr);
 		assert_false(job->partial);
 	}
 	assert_int_equal(fake[FAKE_VDM].job.split, 77);
-	end_and_run(f.r, FAKE_VDM, DM_DONE);
-	f.r->boot->split_prims = 0;
-	submit_job(f.r, &f.c[FWIF_DM_VDM], &f.scene, 10);
+	end_and_run(f->r, FAKE_VDM, DM_DONE);
+	f->r->boot->split_prims = 0;
+	submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, 10);
 	assert_int_equal(fake[FAKE_VDM].job.split, PUMICE_SPLIT_PRIMS);
-	end_and_run(f.r, FAKE_VDM, DM_DONE);
-	f.r->boot->split_prims = 0x12345;
-	submit_job(f.r, &f.c[FWIF_DM_VDM], &f.scene, 11);
+	end_and_run(f->r, FAKE_VDM, DM_DONE);
+	f->r->boot->split_prims = 0x12345;
+	submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, 11);
 	assert_int_equal(fake[FAKE_VDM].job.split, 0xffff);
-	rig_destroy(f.r);
 }
 
 static void a_fault_of_any_data_master_stands_in_the_result(void **state)
 {
 	const struct fwif_job_result *result;
-	struct four f;
+	struct four *f = *state;
 	u32 dm;
 
-	(void)state;
-	make_four(&f);
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++) {
-		submit_job(f.r, &f.c[dm], &f.scene, 1);
+		submit_job(f->r, &f->c[dm], &f->scene, 1);
 		fake_fault(fake_of(dm), PUMICE_FAULT_IPF_BLOCK, 0x123456789a);
-		rig_run(f.r);
-		result = rig_result(&f.c[dm], 1);
+		rig_run(f->r);
+		result = rig_result(&f->c[dm], 1);
 		assert_int_equal(result->fault, PUMICE_FAULT_IPF_BLOCK);
 		assert_int_equal(result->unit, PUMICE_UNIT_IPF);
 		assert_int_equal(result->access, PUMICE_ACCESS_WRITE);
 		assert_int_equal(result->addr, 0x123456789a);
 		assert_int_equal(result->pc, 7);
 		assert_int_equal(result->usc, 1);
-		assert_int_equal(*f.c[dm].object, 1);
+		assert_int_equal(*f->c[dm].object, 1);
 		/* The context goes on. */
-		submit_job(f.r, &f.c[dm], &f.scene, 2);
-		end_and_run(f.r, fake_of(dm), DM_DONE);
-		assert_int_equal(rig_result(&f.c[dm], 2)->fault, PUMICE_FAULT_NONE);
+		submit_job(f->r, &f->c[dm], &f->scene, 2);
+		end_and_run(f->r, fake_of(dm), DM_DONE);
+		assert_int_equal(rig_result(&f->c[dm], 2)->fault, PUMICE_FAULT_NONE);
 	}
-	assert_int_equal(f.r->boot->jobs_faulted, 3);
-	rig_destroy(f.r);
+	assert_int_equal(f->r->boot->jobs_faulted, 3);
 }
 
 static void fragments_wait_for_their_geometry_and_the_next_geometry_runs_beside(void **state)
 {
 	struct rig_context *geometry, *fragment;
-	struct four f;
+	struct four *f = *state;
 
-	(void)state;
-	make_four(&f);
-	geometry = &f.c[FWIF_DM_VDM];
-	fragment = &f.c[FWIF_DM_PDM];
+	geometry = &f->c[FWIF_DM_VDM];
+	fragment = &f->c[FWIF_DM_PDM];
 	rig_wait_for(fragment, geometry->object_addr, 1);
-	submit_job(f.r, fragment, &f.scene, 1);
-	submit_job(f.r, geometry, &f.scene, 1);
-	submit_job(f.r, geometry, &f.scene, 2);
+	submit_job(f->r, fragment, &f->scene, 1);
+	submit_job(f->r, geometry, &f->scene, 1);
+	submit_job(f->r, geometry, &f->scene, 2);
 	assert_int_equal(fake[FAKE_PDM].starts, 0);
-	end_and_run(f.r, FAKE_VDM, DM_DONE);
+	end_and_run(f->r, FAKE_VDM, DM_DONE);
 	assert_int_equal(fake[FAKE_PDM].starts, 1);
 	assert_int_equal(fake[FAKE_VDM].starts, 2);
 	assert_true(fake[FAKE_VDM].status.busy && fake[FAKE_PDM].status.busy);
-	rig_destroy(f.r);
 }
 
 static void assert_broken(struct four *f, struct rig_context *c)
@@ -163,36 +169,33 @@ static void commands_of_another_data_master_break_the_context(void **state)
 		FWIF_CCCB_COMPUTE, FWIF_CCCB_GEOMETRY, FWIF_CCCB_FRAGMENT, FWIF_CCCB_TRANSFER,
 	};
 	struct rig_context c;
-	struct four f;
+	struct four *f = *state;
 	u32 dm, i;
 
-	(void)state;
-	make_four(&f);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
 		for (i = 0; i < 4; i++) {
 			if (i == dm)
 				continue;
-			rig_context_of(f.r, &f.vm, dm, 1, &c);
+			rig_context_of(f->r, &f->vm, dm, 1, &c);
 			switch (type[i]) {
 			case FWIF_CCCB_COMPUTE:
 				rig_compute(&c, RIG_STREAM_VA, 1);
 				break;
 			case FWIF_CCCB_GEOMETRY:
-				put_geometry(&c, &f.scene, 1);
+				put_geometry(&c, &f->scene, 1);
 				break;
 			case FWIF_CCCB_FRAGMENT:
-				put_fragment(&c, &f.scene, 1);
+				put_fragment(&c, &f->scene, 1);
 				break;
 			default:
 				put_transfer(&c, 1);
 				break;
 			}
-			assert_broken(&f, &c);
+			assert_broken(f, &c);
 		}
 	}
-	assert_int_equal(f.r->boot->jobs_started, 0);
-	rig_assert_alive(f.r);
-	rig_destroy(f.r);
+	assert_int_equal(f->r->boot->jobs_started, 0);
+	rig_assert_alive(f->r);
 }
 
 static void malformed_render_commands_break_the_context(void **state)
@@ -225,95 +228,83 @@ static void malformed_render_commands_break_the_context(void **state)
 		{ "too long", FWIF_CCCB_FRAGMENT, offsetof(struct fwif_cccb_header, bytes), 56 },
 	};
 	struct rig_context c;
-	struct four f;
+	struct four *f = *state;
 	size_t i;
 
-	(void)state;
-	make_four(&f);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		print_message("%s\n", cases[i].what);
-		rig_context_of(f.r, &f.vm, cases[i].type == FWIF_CCCB_GEOMETRY ? FWIF_DM_VDM :
+		rig_context_of(f->r, &f->vm, cases[i].type == FWIF_CCCB_GEOMETRY ? FWIF_DM_VDM :
 									   FWIF_DM_PDM, 1, &c);
 		if (cases[i].type == FWIF_CCCB_GEOMETRY)
-			put_geometry(&c, &f.scene, 1);
+			put_geometry(&c, &f->scene, 1);
 		else
-			put_fragment(&c, &f.scene, 1);
+			put_fragment(&c, &f->scene, 1);
 		memcpy(c.cccb + cases[i].offset, &cases[i].value, 4);
 		rig_update(&c, c.object_addr, 1);
-		assert_broken(&f, &c);
+		assert_broken(f, &c);
 	}
-	assert_int_equal(f.r->boot->jobs_started, 0);
-	rig_destroy(f.r);
+	assert_int_equal(f->r->boot->jobs_started, 0);
 }
 
 static void addresses_beyond_the_address_space_fault_the_job(void **state)
 {
 	struct fwif_cccb_render *cmd;
-	struct four f;
+	struct four *f = *state;
 	u32 i;
 
-	(void)state;
-	make_four(&f);
 	for (i = 0; i < 2; i++) {
-		struct rig_context *c = &f.c[FWIF_DM_VDM];
+		struct rig_context *c = &f->c[FWIF_DM_VDM];
 
 		cmd = (struct fwif_cccb_render *)(void *)(c->cccb + c->write);
-		put_geometry(c, &f.scene, i + 1);
+		put_geometry(c, &f->scene, i + 1);
 		if (i)
 			cmd->render = 1ull << PUMICE_MMU_VA_BITS;
 		else
 			cmd->stream = 1ull << PUMICE_MMU_VA_BITS;
 		rig_update(c, c->object_addr, i + 1);
-		rig_submit(f.r, c);
+		rig_submit(f->r, c);
 		assert_int_equal(*c->object, i + 1);
 		assert_int_equal(rig_result(c, i + 1)->fault, PUMICE_FAULT_MMU_ADDRESS);
 	}
 	assert_int_equal(fake[FAKE_VDM].starts, 0);
-	rig_destroy(f.r);
 }
 
 static void kill_aborts_the_job_of_that_data_master_alone(void **state)
 {
-	struct four f;
+	struct four *f = *state;
 	u32 dm;
 
-	(void)state;
-	make_four(&f);
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++)
-		submit_job(f.r, &f.c[dm], &f.scene, 1);
+		submit_job(f->r, &f->c[dm], &f->scene, 1);
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++) {
-		assert_int_equal(rig_call_context(f.r, FWIF_KCCB_CONTEXT_KILL, &f.c[dm]),
+		assert_int_equal(rig_call_context(f->r, FWIF_KCCB_CONTEXT_KILL, &f->c[dm]),
 				 FWIF_STATUS_OK);
 		assert_int_equal(fake[fake_of(dm)].aborts, 1);
-		assert_int_equal(rig_result(&f.c[dm], 1)->fault, PUMICE_FAULT_KILLED);
-		assert_int_equal(*f.c[dm].object, 1);
+		assert_int_equal(rig_result(&f->c[dm], 1)->fault, PUMICE_FAULT_KILLED);
+		assert_int_equal(*f->c[dm].object, 1);
 		if (dm + 1 < FWIF_DM_COUNT)
-			assert_int_equal(*f.c[dm + 1].object, 0);
-		assert_int_equal(rig_call_context(f.r, FWIF_KCCB_CONTEXT_RELEASE, &f.c[dm]),
+			assert_int_equal(*f->c[dm + 1].object, 0);
+		assert_int_equal(rig_call_context(f->r, FWIF_KCCB_CONTEXT_RELEASE, &f->c[dm]),
 				 FWIF_STATUS_OK);
 	}
-	rig_destroy(f.r);
 }
 
 static void priorities_hold_on_each_data_master(void **state)
 {
 	struct rig_context low, high;
-	struct four f;
+	struct four *f = *state;
 
-	(void)state;
-	make_four(&f);
-	rig_context_of(f.r, &f.vm, FWIF_DM_PDM, 0, &low);
-	rig_context_of(f.r, &f.vm, FWIF_DM_PDM, 2, &high);
-	submit_job(f.r, &f.c[FWIF_DM_PDM], &f.scene, 1);
-	submit_job(f.r, &low, &f.scene, 2);
-	submit_job(f.r, &high, &f.scene, 3);
-	end_and_run(f.r, FAKE_PDM, DM_DONE);
+	rig_context_of(f->r, &f->vm, FWIF_DM_PDM, 0, &low);
+	rig_context_of(f->r, &f->vm, FWIF_DM_PDM, 2, &high);
+	submit_job(f->r, &f->c[FWIF_DM_PDM], &f->scene, 1);
+	submit_job(f->r, &low, &f->scene, 2);
+	submit_job(f->r, &high, &f->scene, 3);
+	end_and_run(f->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_PDM_TAG__CONTEXT, fake[FAKE_PDM].job.tag),
 			 high.f->id);
-	end_and_run(f.r, FAKE_PDM, DM_DONE);
+	end_and_run(f->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_PDM_TAG__CONTEXT, fake[FAKE_PDM].job.tag),
 			 low.f->id);
-	rig_destroy(f.r);
 }
 
 /* There are 31 MMU contexts for VMs: with more VMs than that all are lent anew, but this one. */
@@ -322,42 +313,41 @@ static void a_vm_in_use_keeps_its_mmu_context(void **state)
 	enum { VMS = 40 };
 	struct rig_context c;
 	struct rig_vm vm;
-	struct four f;
+	struct four *f = *state;
 	u32 i;
 
-	(void)state;
-	make_four(&f);
-	submit_job(f.r, &f.c[FWIF_DM_VDM], &f.scene, 1);
+	submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, 1);
 	for (i = 0; i < VMS; i++) {
-		rig_vm(f.r, &vm);
-		rig_context_of(f.r, &vm, FWIF_DM_TDM, 1, &c);
-		submit_job(f.r, &c, NULL, 1);
+		rig_vm(f->r, &vm);
+		rig_context_of(f->r, &vm, FWIF_DM_TDM, 1, &c);
+		submit_job(f->r, &c, NULL, 1);
 		assert_int_not_equal(fake[FAKE_TDM].job.ctx, fake[FAKE_VDM].job.ctx);
 		assert_int_not_equal(fake[FAKE_TDM].job.ctx, 0);
-		end_and_run(f.r, FAKE_TDM, DM_DONE);
+		end_and_run(f->r, FAKE_TDM, DM_DONE);
 		assert_int_equal(*c.object, 1);
 	}
-	assert_int_equal(rig_call_catalogue(f.r, FWIF_KCCB_VM_RELEASE, f.vm.catalogue),
+	assert_int_equal(rig_call_catalogue(f->r, FWIF_KCCB_VM_RELEASE, f->vm.catalogue),
 			 FWIF_STATUS_BUSY);
-	end_and_run(f.r, FAKE_VDM, DM_DONE);
-	assert_int_equal(rig_call_catalogue(f.r, FWIF_KCCB_VM_RELEASE, f.vm.catalogue),
+	end_and_run(f->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(rig_call_catalogue(f->r, FWIF_KCCB_VM_RELEASE, f->vm.catalogue),
 			 FWIF_STATUS_OK);
-	rig_destroy(f.r);
 }
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jobs_run_side_by_side_and_end_in_any_order),
-		cmocka_unit_test(what_a_job_says_reaches_its_data_master),
-		cmocka_unit_test(a_fault_of_any_data_master_stands_in_the_result),
-		cmocka_unit_test(fragments_wait_for_their_geometry_and_the_next_geometry_runs_beside),
-		cmocka_unit_test(commands_of_another_data_master_break_the_context),
-		cmocka_unit_test(malformed_render_commands_break_the_context),
-		cmocka_unit_test(addresses_beyond_the_address_space_fault_the_job),
-		cmocka_unit_test(kill_aborts_the_job_of_that_data_master_alone),
-		cmocka_unit_test(priorities_hold_on_each_data_master),
-		cmocka_unit_test(a_vm_in_use_keeps_its_mmu_context),
+		TEST(jobs_run_side_by_side_and_end_in_any_order),
+		TEST(what_a_job_says_reaches_its_data_master),
+		TEST(a_fault_of_any_data_master_stands_in_the_result),
+		TEST(fragments_wait_for_their_geometry_and_the_next_geometry_runs_beside),
+		TEST(commands_of_another_data_master_break_the_context),
+		TEST(malformed_render_commands_break_the_context),
+		TEST(addresses_beyond_the_address_space_fault_the_job),
+		TEST(kill_aborts_the_job_of_that_data_master_alone),
+		TEST(priorities_hold_on_each_data_master),
+		TEST(a_vm_in_use_keeps_its_mmu_context),
 	};
 
 	return cmocka_run_group_tests_name("data masters", tests, NULL, NULL);
