@@ -31,7 +31,7 @@ static inline u32 pds_wave_lanes(const struct usc_task *task, u32 wave)
 
 /* Zero all registers that the PDS owns, so nothing of an earlier task is left. */
 void pds_fill_zero(const struct pds_fill *fill);
-/* Write one value to a register, of every instance if it is an attribute: ldi, and mov of some sources. */
+/* Write a value to a register, of every instance if it is an attribute: ldi, some of mov. */
 void pds_fill_value(const struct pds_fill *fill, const struct pumice_pds_insn *insn, u32 value);
 /* Read count words. False with what the MMU says in *fault. */
 bool pds_fill_burst(struct pds_fill *fill, u64 addr, u32 *words, u32 count,

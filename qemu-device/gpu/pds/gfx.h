@@ -116,7 +116,10 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 		    const struct pds_stage *stage, const struct usc_gfx *gfx);
 /* Give up a claimed task that was not started. */
 void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place);
-/* Stop the data master's running tasks; task_done comes for each. Its claims wait no more. Device lock held. */
+/*
+ * Stop the data master's running tasks; task_done comes for each. Its claims wait no
+ * more. Device lock held.
+ */
 void pds_dm_abort(struct pds *pds, enum pds_dm dm);
 
 #endif

@@ -241,7 +241,7 @@ static enum turn bin(struct vdm_core *core)
 	return stop_fault(core->vdm, &fault);
 }
 
-/* Write the region headers of what the core has binned. The device lock is held on entry and return. */
+/* Write region headers of what the core has binned. Device lock held on entry and return. */
 static enum turn write_headers(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;

@@ -144,7 +144,7 @@ struct vdm {
 	u64 primitives;
 };
 
-/* vdm.c: the job is to end by this fault, unless something else stopped it before. Device lock held. */
+/* vdm.c, device lock held: the job ends by this fault, unless something stopped it before. */
 void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault);
 void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr);
 /* The first step of a job: read the scene. Device lock held. */

@@ -158,7 +158,7 @@ static void check(struct bench *b, const struct draw *d, u32 draws, bool last, u
 	}
 }
 
-/* Random indices of a size, a tenth of them restarts; of few values, so that vertices come again. */
+/* Random indices, a tenth of them restarts; of few values, so that vertices come again. */
 static void put_indices(struct bench *b, u32 size, bool restarts)
 {
 	u32 i;
