@@ -11,7 +11,8 @@
 
 #include "surface.h"
 
-#define HALF (BYTES / 2)	/* source below, destination above */
+#define HALF (512u << 10)	/* source below, destination above */
+#define IMAGES (2 * HALF)
 
 static struct model_surface model_of(const struct pumice_texture *t)
 {
@@ -28,14 +29,14 @@ static struct pumice_texture random_texture(struct rig *rig, u32 format, u64 add
 	u64 *seed = &rig->seed;
 	struct pumice_texture t = {
 		.addr = addr, .format = (u8)format, .layout = (u8)rand_below(seed, 3),
-		.dim = PUMICE_TEXTURE_DIM_2D, .levels = 1, .width = (u16)rand_below(seed, 90),
-		.height = (u16)rand_below(seed, 90), .swizzle_g = 1, .swizzle_b = 2, .swizzle_a = 3,
+		.dim = PUMICE_TEXTURE_DIM_2D, .levels = 1, .width = (u16)rand_below(seed, 60),
+		.height = (u16)rand_below(seed, 60), .swizzle_g = 1, .swizzle_b = 2, .swizzle_a = 3,
 	};
 	struct pumice_surface s;
 
 	if (rand_below(seed, 3) == 0) {
 		t.dim = rand_below(seed, 2) ? PUMICE_TEXTURE_DIM_3D : PUMICE_TEXTURE_DIM_2D_ARRAY;
-		t.depth = (u16)rand_below(seed, 5);
+		t.depth = (u16)rand_below(seed, 4);
 	}
 	s = pumice_surface_of_texture(&t);
 	if (rand_below(seed, 2))
@@ -54,7 +55,7 @@ static void random_data(struct rig *rig, u32 format)
 	char kind = 0;
 	u32 bits = model_component(format, 0, &kind, &low);
 
-	for (u32 n = 0; n < BYTES / 4; n++) {
+	for (u32 n = 0; n < IMAGES / 4; n++) {
 		float f = rand_float(&rig->seed, 0, 1);
 		u32 v = rand_u32(&rig->seed);
 
@@ -156,7 +157,7 @@ static void check_blit(struct rig *rig, const struct pumice_tdm_blit *b,
 			memcpy(before + at, rig->data + at, model_bytes(dst->format));
 		}
 	}
-	assert_memory_equal(rig->data, before, BYTES);
+	assert_memory_equal(rig->data, before, IMAGES);
 }
 
 /* Which pairs of formats a blit converts. */
@@ -180,7 +181,7 @@ static void blits_convert_every_format_to_every_other(void **state)
 
 	(void)state;
 	rig_setup(&rig);
-	before = malloc(BYTES);
+	before = malloc(IMAGES);
 	assert_non_null(before);
 	for (u32 n = 0; n < PUMICE_FORMAT_COUNT * PUMICE_FORMAT_COUNT; n++) {
 		u32 from = n / PUMICE_FORMAT_COUNT, to = n % PUMICE_FORMAT_COUNT;
@@ -201,13 +202,13 @@ static void blits_convert_every_format_to_every_other(void **state)
 		blit = random_blit(&rig, &src, &dst);
 		put_blit(&rig, &blit);
 		rig_halt(&rig);
-		memcpy(before, rig.data, BYTES);
+		memcpy(before, rig.data, IMAGES);
 		if (convertible(from, to)) {
 			rig_expect_done(&rig);
 			check_blit(&rig, &blit, &src, &dst);
 		} else if (from != to) {
 			rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, blit.dst, "formats");
-			assert_memory_equal(rig.data, before, BYTES);
+			assert_memory_equal(rig.data, before, IMAGES);
 		} else {
 			rig.words = 0;
 		}
@@ -222,7 +223,7 @@ static void blits_of_one_format_copy_blocks(void **state)
 
 	(void)state;
 	rig_setup(&rig);
-	before = malloc(BYTES);
+	before = malloc(IMAGES);
 	assert_non_null(before);
 	for (u32 n = 0; n < 6 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, block, bytes;
@@ -234,7 +235,7 @@ static void blits_of_one_format_copy_blocks(void **state)
 			continue;
 		block = model_block(format);
 		bytes = model_bytes(format);
-		for (u32 w = 0; w < BYTES / 4; w++)
+		for (u32 w = 0; w < IMAGES / 4; w++)
 			((u32 *)(void *)rig.data)[w] = rand_u32(&rig.seed);
 		src = random_texture(&rig, format, DATA);
 		dst = random_texture(&rig, format, DATA + HALF);
@@ -253,7 +254,7 @@ static void blits_of_one_format_copy_blocks(void **state)
 		}
 		put_blit(&rig, &b);
 		rig_halt(&rig);
-		memcpy(before, rig.data, BYTES);
+		memcpy(before, rig.data, IMAGES);
 		rig_expect_done(&rig);
 		for (u32 y = 0; y < b.height / block; y++) {
 			for (u32 x = 0; x < b.width / block; x++)
@@ -264,7 +265,7 @@ static void blits_of_one_format_copy_blocks(void **state)
 							     b.src_x / block + x,
 							     b.src_y / block + y), bytes);
 		}
-		assert_memory_equal(rig.data, before, BYTES);
+		assert_memory_equal(rig.data, before, IMAGES);
 	}
 	rig_teardown(&rig);
 	free(before);
@@ -276,7 +277,7 @@ static void clears_fill_rectangles(void **state)
 
 	(void)state;
 	rig_setup(&rig);
-	before = malloc(BYTES);
+	before = malloc(IMAGES);
 	assert_non_null(before);
 	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, width, height;
@@ -313,7 +314,7 @@ static void clears_fill_rectangles(void **state)
 			c.value[1] = n;
 		pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &c);
 		rig_halt(&rig);
-		memcpy(before, rig.data, BYTES);
+		memcpy(before, rig.data, IMAGES);
 		rig_expect_done(&rig);
 		for (u32 y = 0; y < c.height; y++) {
 			for (u32 x = 0; x < c.width; x++) {
@@ -326,7 +327,7 @@ static void clears_fill_rectangles(void **state)
 				memcpy(before + at, rig.data + at, model_bytes(format));
 			}
 		}
-		assert_memory_equal(rig.data, before, BYTES);
+		assert_memory_equal(rig.data, before, IMAGES);
 	}
 	rig_teardown(&rig);
 	free(before);
@@ -374,7 +375,7 @@ static void downscales_average_boxes(void **state)
 
 	(void)state;
 	rig_setup(&rig);
-	before = malloc(BYTES);
+	before = malloc(IMAGES);
 	assert_non_null(before);
 	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, level;
@@ -394,7 +395,7 @@ static void downscales_average_boxes(void **state)
 		command.surface = rig_texture(&rig, 0, &texture);
 		pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
 		rig_halt(&rig);
-		memcpy(before, rig.data, BYTES);
+		memcpy(before, rig.data, IMAGES);
 		if (model_integer(format) || format == PUMICE_FORMAT_D24_S8) {
 			rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, command.surface, "format");
 			continue;
@@ -414,7 +415,7 @@ static void downscales_average_boxes(void **state)
 				}
 			}
 		}
-		assert_memory_equal(rig.data, before, BYTES);
+		assert_memory_equal(rig.data, before, IMAGES);
 	}
 	rig_teardown(&rig);
 	free(before);
