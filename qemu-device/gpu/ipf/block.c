@@ -27,8 +27,9 @@ const u32 *ipf_hint(const struct ipf_source *source, u64 va)
 {
 	if (va >> PUMICE_MMU_VA_BITS)
 		return NULL;
-	return (const u32 *)(const void *)mmu_tlb_lookup(source->mmu, source->tlb,
-							 source->scene->ctx, va, MMU_TLB_READ);
+	return (const u32 *)(const void *)mmu_tlb_find(source->mmu, source->tlb,
+						       source->scene->ctx, va,
+						       MMU_TLB_READ | MMU_TLB_PM_READ);
 }
 
 const u32 *ipf_host(const struct ipf_source *source, u64 va, struct gpu_fault *fault)

@@ -17,6 +17,7 @@
 #define CHUNKS_PAGE	(PUMICE_PM_PAGE_SIZE / CHUNK_BYTES)
 #define ENTRIES		7u
 #define NEXT_WORD	14u
+#define AHEAD		2u	/* entries that are looked at early */
 
 static struct ipf_source source_of(const struct ipf_tile *tile)
 {
@@ -75,19 +76,22 @@ static bool next_chunk(struct ipf_tile *tile, struct ipf_stream *s, bool *ended,
 
 /*
  * Of small primitives each lies in another block, which this tile has not seen: so look
- * at the entry behind this one. It is read again, and checked, when it is its turn.
+ * at the entries behind this one, two away, and at the first of a chunk at both. They
+ * are read again, and checked, when it is their turn.
  */
 static void look_ahead(const struct ipf_source *source, const struct ipf_stream *s,
 		       const u32 *entry)
 {
-	u32 words[PUMICE_TILE_ENTRY_WORDS];
+	u32 words[PUMICE_TILE_ENTRY_WORDS], ahead;
 	struct pumice_tile_entry next;
 
-	if (s->entry == ENTRIES)
-		return;
-	ipf_copy(words, entry + PUMICE_TILE_ENTRY_WORDS, PUMICE_TILE_ENTRY_WORDS);
-	pumice_tile_entry_unpack(words, &next);
-	ipf_hint_prim(source, next.block, &s->header, next.mask);
+	for (ahead = s->entry == 1 ? 1 : AHEAD; ahead <= AHEAD; ahead++) {
+		if (s->entry - 1 + ahead >= ENTRIES)
+			return;
+		ipf_copy(words, entry + ahead * PUMICE_TILE_ENTRY_WORDS, PUMICE_TILE_ENTRY_WORDS);
+		pumice_tile_entry_unpack(words, &next);
+		ipf_hint_prim(source, next.block, &s->header, next.mask);
+	}
 }
 
 /* Read and check the entry that comes next, and its block's header; *ended if there is none. */

@@ -213,7 +213,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	u8 *host;
 
 	if (!(va >> PUMICE_MMU_VA_BITS)) {
-		host = mmu_tlb_lookup(mmu, tlb, ctx, va, access_perms(access, unit));
+		host = mmu_tlb_find(mmu, tlb, ctx, va, access_perms(access, unit));
 		if (host) {
 			tlb->hits++;
 			return host;
@@ -243,6 +243,8 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->gen = gen;
 	e->host = found.host;
 	e->perms = found.perms;
+	if (tlb->far)
+		*mmu_tlb_far_entry(tlb, va) = *e;
 	return found.host + (va & (GRAIN - 1));
 }
 

@@ -24,6 +24,7 @@
 struct mem_map;
 
 #define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
+#define MMU_TLB_FAR	8192u	/* entries of the second level; a power of two */
 #define MMU_GRAIN_SHIFT 12u	/* entries cover 4 KiB, whatever the page size */
 
 #define MMU_BLOCK_SHIFT 21u	/* what one entry of a page directory covers */
@@ -52,6 +53,8 @@ struct mmu_tlb_entry {
 struct mmu_tlb {
 	struct mmu_tlb_entry entry[MMU_TLB_ENTRIES];
 	u64 hits, misses;
+	/* A second level of MMU_TLB_FAR entries, zeroed at first, that the owner gives; or NULL. */
+	struct mmu_tlb_entry *far;
 };
 
 struct mmu {
@@ -108,6 +111,24 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 	    e->gen != atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire))
 		return NULL;
 	return e->host + (va & ((1u << MMU_GRAIN_SHIFT) - 1));
+}
+
+/* The entry of the second level; only where there is one. */
+static inline struct mmu_tlb_entry *mmu_tlb_far_entry(const struct mmu_tlb *tlb, u64 va)
+{
+	return &tlb->far[(va >> MMU_GRAIN_SHIFT) % MMU_TLB_FAR];
+}
+
+/* As mmu_tlb_lookup(), in both levels; what the second one holds goes to the first. */
+static inline u8 *mmu_tlb_find(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
+			       u64 va, u32 perm)
+{
+	u8 *host = mmu_tlb_lookup(mmu, tlb, ctx, va, perm);
+
+	if (host || !tlb->far || mmu_tlb_far_entry(tlb, va)->tag != mmu_tlb_tag(ctx, va))
+		return host;
+	*mmu_tlb_entry(tlb, va) = *mmu_tlb_far_entry(tlb, va);
+	return mmu_tlb_lookup(mmu, tlb, ctx, va, perm);
 }
 
 /*

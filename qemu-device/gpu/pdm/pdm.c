@@ -52,6 +52,8 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 
 	core->number = number;
 	core->tag = tag_create(pdm->config.mmu);
+	/* A tile's primitives lie all over the parameter buffer. */
+	core->tlb.far = calloc(MMU_TLB_FAR, sizeof(*core->tlb.far));
 	for (i = 0; i < PDM_TILES; i++) {
 		core->tile[i] = aligned_alloc(64, (sizeof(*core->tile[i]) + 63) / 64 * 64);
 		if (!core->tile[i])
@@ -61,7 +63,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 		core->tile[i]->pdm = pdm;
 		core->tile[i]->core = core;
 	}
-	return core->tag;
+	return core->tag && core->tlb.far;
 }
 
 struct pdm *pdm_create(const struct pdm_config *config)
@@ -113,6 +115,7 @@ void pdm_destroy(struct pdm *pdm)
 		}
 		if (pdm->core[i].tag)
 			tag_destroy(pdm->core[i].tag);
+		free(pdm->core[i].tlb.far);
 	}
 	free(pdm);
 }

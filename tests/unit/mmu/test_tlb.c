@@ -4,6 +4,7 @@
  */
 #include "rig.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "perf.h"
@@ -55,6 +56,49 @@ static void invalidating_a_context_leaves_the_others(void **state)
 	mmu_invalidate_ctx(&rig->mmu, 1);
 	rig_assert_fault(rig, 1, VA, READ, PUMICE_FAULT_MMU_PT_INVALID, __FILE__, __LINE__);
 	assert_ptr_equal(rig_translate(rig, 2, VA + 4096, READ), host[1]);
+	rig_destroy(rig);
+}
+
+/* Many pages: the second level has what the first lost, without a walk, until it is invalidated. */
+static void a_second_level_holds_what_the_first_lost(void **state)
+{
+	const u32 pages = 4 * MMU_TLB_ENTRIES;
+	struct rig *rig = rig_create();
+	u8 *host;
+	u64 walks;
+	u32 i;
+
+	(void)state;
+	rig->tlb.far = calloc(MMU_TLB_FAR, sizeof(*rig->tlb.far));
+	assert_non_null(rig->tlb.far);
+	host = testmem_map(rig->tm, CTX, VA, pages * 4096ull, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	for (i = 0; i < pages; i++)
+		assert_maps(rig, VA + i * 4096ull, READ, host + i * 4096ull);
+	walks = atomic_load(&rig->mmu.misses);
+	testmem_unmap(rig->tm, CTX, VA, pages * 4096ull);
+	for (i = 0; i < pages; i++)
+		assert_maps(rig, VA + i * 4096ull + 8, READ, host + i * 4096ull + 8);
+	assert_int_equal(atomic_load(&rig->mmu.misses), walks);
+	mmu_invalidate_ctx(&rig->mmu, CTX);
+	for (i = 0; i < pages; i++)
+		assert_faults(rig, VA + i * 4096ull, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	free(rig->tlb.far);
+	rig_destroy(rig);
+}
+
+/* It does not let through what the page refuses. */
+static void a_second_level_keeps_permissions(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+
+	(void)state;
+	rig->tlb.far = calloc(MMU_TLB_FAR, sizeof(*rig->tlb.far));
+	assert_maps(rig, VA, READ, host);
+	memset(rig->tlb.entry, 0, sizeof(rig->tlb.entry));
+	assert_faults(rig, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	assert_maps(rig, VA, READ, host);
+	free(rig->tlb.far);
 	rig_destroy(rig);
 }
 
@@ -235,6 +279,8 @@ int main(void)
 		cmocka_unit_test(a_mapping_taken_away_works_until_it_is_invalidated),
 		cmocka_unit_test(switching_a_context_off_drops_nothing),
 		cmocka_unit_test(invalidating_a_context_leaves_the_others),
+		cmocka_unit_test(a_second_level_holds_what_the_first_lost),
+		cmocka_unit_test(a_second_level_keeps_permissions),
 		cmocka_unit_test(a_fault_is_not_remembered),
 		cmocka_unit_test(a_page_cached_for_reading_still_refuses_writes),
 		cmocka_unit_test(reset_drops_entries_and_registers),
