@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Faults of render jobs that user space can cause: every structure of a frame is
+ * damaged once. The job that meets it faults and says why, its pair ends, and the
+ * same context draws the next frame.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fault.h"
+#include "harness.h"
+#include "pumice_formats.h"
+#include "render.h"
+#include "system.h"
+
+#define TARGET		RIG_FREE
+#define VERTICES	(RIG_FREE + MIB)
+#define NOWHERE		(RIG_FREE + 64 * MIB)
+#define GREEN		0xff00ff00u
+#define IMPATIENT_MS	300	/* time limit of a job */
+#define ANY		0u	/* some fault */
+#define UNMAPPED	((u32)PUMICE_FAULT_MMU_PT_INVALID)	/* at any level */
+
+/** struct frame - a frame of one triangle that covers the target, and where its parts are */
+struct frame {
+	struct render *r;
+	u64 stream, state, isp, tsp, record;
+};
+
+/** struct damage - one part made bad */
+struct damage {
+	const char *what;
+	void (*make)(struct frame *f);
+	u32 job;	/* that meets it: 1 geometry, 2 fragments */
+	u32 fault;	/* enum pumice_fault, UNMAPPED, or ANY */
+};
+
+/* Words of the code memory by their address. */
+static u32 *words_at(const struct frame *f, u64 va)
+{
+	return f->r->rig.code.cpu + (va - f->r->rig.code.va) / 4;
+}
+
+static struct frame make_frame(struct render *r)
+{
+	struct frame f = { .r = r };
+	struct pumice_vdm_state_cmd command;
+	struct pumice_vdm_state state;
+
+	f.stream = render_draw_stream(r, VERTICES, 3);
+	f.record = render_store_record(r, TARGET);
+	pumice_vdm_state_cmd_unpack(words_at(&f, f.stream), &command);
+	f.state = command.addr;
+	pumice_vdm_state_unpack(words_at(&f, f.state), &state);
+	f.isp = state.isp_state;
+	f.tsp = state.tsp_state;
+	return f;
+}
+
+/* First PDS instruction, and USC program, of a stage. */
+static u32 *pds_of(const struct frame *f, const u32 *stage_words)
+{
+	struct pumice_stage stage;
+
+	pumice_stage_unpack(stage_words, &stage);
+	return words_at(f, stage.pds_addr);
+}
+
+static u32 *usc_of(const struct frame *f, const u32 *stage_words)
+{
+	struct pumice_pds_insn insn = { 0 };
+	u32 *pds = pds_of(f, stage_words);
+
+	while (insn.opcode != PUMICE_PDS_OP_TASK) {
+		pumice_pds_unpack(pds, &insn);
+		pds += PUMICE_PDS_WORDS;
+	}
+	return words_at(f, insn.addr);
+}
+
+/* Change fields of a structure in memory. */
+#define CHANGE(f, va, type, ...) \
+	do { \
+		struct pumice_##type it; \
+		pumice_##type##_unpack(words_at(f, va), &it); \
+		__VA_ARGS__; \
+		pumice_##type##_pack(words_at(f, va), &it); \
+	} while (0)
+
+static void unknown_command(struct frame *f)
+{
+	words_at(f, f->stream)[0] = 0xf0000000;
+}
+
+static void reserved_bit(struct frame *f)
+{
+	words_at(f, f->stream)[0] |= 1;
+}
+
+static void sub_list_that_calls_itself(struct frame *f)
+{
+	pumice_vdm_call_pack(words_at(f, f->stream), &(struct pumice_vdm_call){
+		.addr = f->stream,
+	});
+}
+
+static void return_without_call(struct frame *f)
+{
+	pumice_vdm_return_pack(words_at(f, f->stream), &(struct pumice_vdm_return){ 0 });
+}
+
+static void draw_without_state(struct frame *f)
+{
+	f->stream += PUMICE_VDM_STATE_CMD_WORDS * 4;
+}
+
+static void stream_nowhere(struct frame *f)
+{
+	f->stream = NOWHERE;
+}
+
+static void state_nowhere(struct frame *f)
+{
+	CHANGE(f, f->stream, vdm_state_cmd, it.addr = NOWHERE);
+}
+
+static void too_many_varyings(struct frame *f)
+{
+	CHANGE(f, f->state, vdm_state, it.varyings = PUMICE_MAX_VARYINGS + 1);
+}
+
+static void points_of_no_size(struct frame *f)
+{
+	CHANGE(f, f->state, vdm_state, it.point_width = 0xffffffff);
+}
+
+static void no_vertex_program(struct frame *f)
+{
+	CHANGE(f, f->state, vdm_state, memset(it.vertex, 0, sizeof(it.vertex)));
+}
+
+static void vertex_pds_nowhere(struct frame *f)
+{
+	/* The stage is the state's first field. */
+	CHANGE(f, f->state, stage, it.pds_addr = NOWHERE);
+}
+
+static void attribute_nowhere(struct frame *f)
+{
+	u32 *pds = pds_of(f, words_at(f, f->state));
+	struct pumice_pds_insn insn;
+
+	pumice_pds_unpack(pds, &insn);
+	insn.addr = NOWHERE;
+	pumice_pds_pack(pds, &insn);
+}
+
+static void vertex_program_of_ones(struct frame *f)
+{
+	memset(usc_of(f, words_at(f, f->state)), 0xff, 16);
+}
+
+static void vertex_program_that_is_an_end_of_tile(struct frame *f)
+{
+	const struct shader shader = shader_tile();
+
+	memcpy(usc_of(f, words_at(f, f->state)), shader.words, 16);
+}
+
+static void topology_of_no_kind(struct frame *f)
+{
+	CHANGE(f, f->stream + PUMICE_VDM_STATE_CMD_WORDS * 4, vdm_draw, it.topology = 7);
+}
+
+static void record_nowhere(struct frame *f)
+{
+	f->record = NOWHERE;
+}
+
+static void no_outputs(struct frame *f)
+{
+	CHANGE(f, f->record, pdm_render, it.outputs = 0);
+}
+
+static void too_many_outputs(struct frame *f)
+{
+	CHANGE(f, f->record, pdm_render, it.outputs = 63);
+}
+
+static void record_of_ones(struct frame *f)
+{
+	memset(words_at(f, f->record), 0xff, PUMICE_PDM_RENDER_WORDS * 4);
+}
+
+static void isp_state_nowhere(struct frame *f)
+{
+	CHANGE(f, f->state, vdm_state, it.isp_state = NOWHERE);
+}
+
+static void tsp_state_nowhere(struct frame *f)
+{
+	CHANGE(f, f->state, vdm_state, it.tsp_state = NOWHERE);
+}
+
+static void isp_state_of_ones(struct frame *f)
+{
+	memset(words_at(f, f->isp), 0xff, PUMICE_ISP_STATE_WORDS * 4);
+}
+
+static void tsp_state_of_ones(struct frame *f)
+{
+	memset(words_at(f, f->tsp), 0xff, PUMICE_TSP_STATE_WORDS * 4);
+}
+
+static void fragment_program_of_ones(struct frame *f)
+{
+	memset(usc_of(f, words_at(f, f->tsp)), 0xff, 16);
+}
+
+static void fragment_program_for_vertices(struct frame *f)
+{
+	const struct shader shader = shader_vertex();
+
+	memcpy(usc_of(f, words_at(f, f->tsp)), shader.words, 16);
+}
+
+static void pbe_state_of_ones(struct frame *f)
+{
+	struct pumice_pds_insn insn;
+	struct pumice_pdm_render record;
+
+	pumice_pdm_render_unpack(words_at(f, f->record), &record);
+	pumice_pds_unpack(pds_of(f, record.end_of_tile), &insn);
+	memset(words_at(f, insn.addr), 0xff, PUMICE_PBE_STATE_WORDS * 4);
+}
+
+static void target_nowhere(struct frame *f)
+{
+	f->record = render_store_record(f->r, NOWHERE);
+}
+
+static void depth_nowhere(struct frame *f)
+{
+	CHANGE(f, f->record, pdm_render, it.depth_store = true; it.depth_addr = NOWHERE;
+	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.depth_stride = RENDER_SIZE * 4);
+}
+
+static void counters_that_are_not_there(struct frame *f)
+{
+	CHANGE(f, f->isp, isp_state, it.visibility = true; it.visibility_id = 9);
+}
+
+static const struct damage damages[] = {
+	{ "unknown command", unknown_command, 1, PUMICE_FAULT_VDM_COMMAND },
+	{ "reserved bit", reserved_bit, 1, PUMICE_FAULT_VDM_RESERVED },
+	{ "sub-list that calls itself", sub_list_that_calls_itself, 1, PUMICE_FAULT_VDM_DEPTH },
+	{ "return without call", return_without_call, 1, PUMICE_FAULT_VDM_RETURN },
+	{ "draw without state", draw_without_state, 1, PUMICE_FAULT_VDM_STATE },
+	{ "stream nowhere", stream_nowhere, 1, UNMAPPED },
+	{ "state nowhere", state_nowhere, 1, UNMAPPED },
+	{ "too many varyings", too_many_varyings, 1, PUMICE_FAULT_VDM_STATE },
+	{ "points of no size", points_of_no_size, 1, PUMICE_FAULT_VDM_STATE },
+	{ "no vertex program", no_vertex_program, 1, PUMICE_FAULT_VDM_STATE },
+	{ "vertex PDS program nowhere", vertex_pds_nowhere, 1, UNMAPPED },
+	{ "attribute nowhere", attribute_nowhere, 1, UNMAPPED },
+	{ "vertex program of ones", vertex_program_of_ones, 1, ANY },
+	{ "vertex program that is an end of tile", vertex_program_that_is_an_end_of_tile, 1,
+	  PUMICE_FAULT_USC_STAGE },
+	{ "topology of no kind", topology_of_no_kind, 1, ANY },
+	{ "record nowhere", record_nowhere, 2, UNMAPPED },
+	{ "no outputs", no_outputs, 2, PUMICE_FAULT_PDM_RENDER },
+	{ "too many outputs", too_many_outputs, 2, PUMICE_FAULT_PDM_RENDER },
+	{ "record of ones", record_of_ones, 2, PUMICE_FAULT_PDM_RENDER },
+	{ "ISP state nowhere", isp_state_nowhere, 2, UNMAPPED },
+	{ "TSP state nowhere", tsp_state_nowhere, 2, UNMAPPED },
+	{ "ISP state of ones", isp_state_of_ones, 2, PUMICE_FAULT_ISP_STATE },
+	{ "TSP state of ones", tsp_state_of_ones, 2, PUMICE_FAULT_TSP_STATE },
+	{ "fragment program of ones", fragment_program_of_ones, 2, ANY },
+	{ "fragment program for vertices", fragment_program_for_vertices, 2,
+	  PUMICE_FAULT_USC_STAGE },
+	{ "PBE state of ones", pbe_state_of_ones, 2, PUMICE_FAULT_PBE_STATE },
+	{ "target nowhere", target_nowhere, 2, UNMAPPED },
+	{ "depth nowhere", depth_nowhere, 2, UNMAPPED },
+	{ "counters that are not there", counters_that_are_not_there, 2, ANY },
+};
+
+/** struct ground - a render context and a triangle */
+struct ground {
+	struct render r;
+	struct mem target, vertices;
+};
+
+static struct ground ground(void)
+{
+	struct ground g = { .r = render_open() };
+	const struct vertex v = { .x = -1, .y = -1, .z = 0.5f, .w = 1, .colour = { 0, 1, 0, 0 } };
+	struct vertex *to;
+
+	g.target = need_mem(g.r.rig.fd, g.r.rig.vm, TARGET, RENDER_SIZE * RENDER_SIZE * 4);
+	g.vertices = need_mem(g.r.rig.fd, g.r.rig.vm, VERTICES, PAGE);
+	to = (struct vertex *)g.vertices.cpu;
+	to[0] = to[1] = to[2] = v;
+	to[1].x = 3;
+	to[2].y = 3;
+	return g;
+}
+
+static void check_draws(struct ground *g)
+{
+	struct frame f = make_frame(&g->r);
+	u32 i;
+
+	memset(g->target.cpu, 0, g->target.size);
+	CHECK_EQUAL(render_run(&g->r, 0, f.stream, f.record), 1);
+	for (i = 0; i < RENDER_SIZE * RENDER_SIZE; i++)
+		CHECK_EQUAL(g->target.cpu[i], GREEN);
+}
+
+static void check_fault(struct ground *g, const struct damage *d, u64 first)
+{
+	struct drm_pumice_job_get_result result;
+
+	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, first + d->job - 1, &result));
+	if (result.error != -EIO || !result.fault ||
+	    (d->fault == UNMAPPED ? !fault_is_unmapped(result.fault) :
+	     d->fault != ANY && result.fault != d->fault))
+		test_fail(__FILE__, __LINE__, "%s: error %d, fault %u, should be %u", d->what,
+			  result.error, result.fault, d->fault);
+	if (d->job == 1)
+		return;
+	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, first, &result));
+	if (result.error)
+		test_fail(__FILE__, __LINE__, "%s: the geometry job ended with %d, fault %u",
+			  d->what, result.error, result.fault);
+}
+
+static void run_damages(u32 job)
+{
+	struct ground g = ground();
+	u64 number = 1;
+	u32 i;
+
+	for (i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		struct frame f;
+
+		if (damages[i].job != job)
+			continue;
+		f = make_frame(&g.r);
+		damages[i].make(&f);
+		render_run(&g.r, 1, f.stream, f.record);
+		check_fault(&g, &damages[i], number);
+		check_draws(&g);
+		number += 4;
+	}
+	rig_check_works(&g.r.rig);
+}
+
+static void damage_that_geometry_jobs_meet(void)
+{
+	run_damages(1);
+}
+
+static void damage_that_fragment_jobs_meet(void)
+{
+	run_damages(2);
+}
+
+/* A context whose last job had no end takes no more. */
+static void renew_context(struct ground *g)
+{
+	if (!(need_state(g->r.rig.fd, g->r.context).state & DRM_PUMICE_CONTEXT_GUILTY))
+		return;
+	CHECK_OK(gpu_context_destroy(g->r.rig.fd, g->r.context));
+	g->r.context = need_context_of(g->r.rig.fd, g->r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+}
+
+/* Every word of everything once, before a job and while it runs. */
+static void words_that_change_under_the_gpu(void)
+{
+	long usual = module_parameter("job_timeout_ms");
+	struct ground g;
+	struct frame f;
+	u32 words, i, seed = 7;
+
+	CHECK_OK(set_module_parameter("job_timeout_ms", IMPATIENT_MS));
+	g = ground();
+	f = make_frame(&g.r);
+	words = (u32)(g.r.rig.used / 4);
+	for (i = 0; i < words; i++) {
+		u32 *word = g.r.rig.code.cpu + i, keep = *word;
+
+		seed = seed * 1664525u + 1013904223u;
+		*word = seed;
+		render_submit(&g.r, i % 2, f.stream, f.record);
+		*word = ~seed;
+		rig_wait(&g.r.rig);
+		*word = keep;
+		renew_context(&g);
+	}
+	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
+	check_draws(&g);
+	rig_check_works(&g.r.rig);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(damage_that_geometry_jobs_meet),
+	TEST_CASE(damage_that_fragment_jobs_meet),
+	TEST_CASE(words_that_change_under_the_gpu),
+};
+
+TEST_MAIN(cases)
