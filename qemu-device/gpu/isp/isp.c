@@ -89,7 +89,10 @@ static s32 min_of(s32 a, s32 b)
 	return a < b ? a : b;
 }
 
-/* Pixels whose samples may lie in the triangle's box; no sample stands nearer to a pixel's edge than 2/16. */
+/*
+ * Pixels whose samples may lie in the triangle's box; no sample stands nearer to a
+ * pixel's edge than 2/16.
+ */
 static struct bounds box_of(const struct isp_tile *tile, const struct isp_setup *s)
 {
 	const s32 near = tile->samples == 1 ? SUBPIXELS / 2 : 2 * SIXTEENTH, far = SUBPIXELS - near;

@@ -23,7 +23,10 @@
 #include "../usc/gfx.h"
 #include "pumice_formats.h"
 
-/* A tag: 0 for none, else number of a primitive, with ISP_LATE if its program is to run before anything covers it. */
+/*
+ * A tag: 0 for none, else number of a primitive, with ISP_LATE if its program is to run
+ * before anything covers it.
+ */
 #define ISP_LATE	0x80000000u
 
 /* A tile on the chip; pixel p is quad * 4 + place in the quad, as in usc_tile. */
