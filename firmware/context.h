@@ -107,7 +107,7 @@ static inline bool context_has_work(const struct context *c)
 /** context_uses - whether a context with work belongs to a VM. @catalogue: of the VM */
 bool context_uses(u64 catalogue);
 
-/** context_uses_scene - whether a job that is prepared or runs has this scene. @scene: fw address */
+/** context_uses_scene - whether a prepared or running job has this scene. @scene: fw address */
 bool context_uses_scene(u32 scene);
 
 /** context_set_state - tell the host of a new state. */

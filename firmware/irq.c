@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Interrupt tasks: what hardware waits for. Finishing, switching and starting
- * jobs, their faults, and what they lack. The host's kick has no task of its own: it ends the sleep of the
- * background loop, which then looks at the kernel CCB.
+ * jobs, their faults, and what they lack. The host's kick has no task of its own:
+ * it ends the sleep of the background loop, which then looks at the kernel CCB.
  *
  * Limits: serves virtual GPU 0.
  */

@@ -3,8 +3,8 @@
  * Scheduling of contexts onto the data masters.
  *
  * High priority goes before normal before low; inside a priority contexts take
- * turns, a job or, on the CDM, a time slice each, whichever is shorter. A context that has
- * waited FWIF_STARVE_SLICES slices has one before those of a higher priority.
+ * turns, a job or, on the CDM, a time slice each, whichever is shorter. A context
+ * that has waited FWIF_STARVE_SLICES slices has one before those of a higher priority.
  */
 #ifndef FW_SCHED_H
 #define FW_SCHED_H

@@ -353,11 +353,11 @@ static bool create_workers(struct pumice_gpu *gpu)
 	unsigned int i;
 
 	for (i = 0; i < PTLA_UNITS; i++)
-		unit[GPU_UNIT_TDM0 + i] =
-			(struct workers_unit){ .step = masters_step_tdm, .opaque = gpu, .index = i };
+		unit[GPU_UNIT_TDM0 + i] = (struct workers_unit){
+			.step = masters_step_tdm, .opaque = gpu, .index = i };
 	for (i = 0; i < gpu->config.cores; i++)
-		unit[GPU_UNIT_CORE0 + i] =
-			(struct workers_unit){ .step = masters_step_core, .opaque = gpu, .index = i };
+		unit[GPU_UNIT_CORE0 + i] = (struct workers_unit){
+			.step = masters_step_core, .opaque = gpu, .index = i };
 	for (i = 0; i < gpu->uscs; i++)
 		unit[gpu_usc_unit(gpu, i)] =
 			(struct workers_unit){ .step = step_usc, .opaque = gpu, .index = i };

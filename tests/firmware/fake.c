@@ -77,7 +77,7 @@ void fake_low(u32 list)
 	fake_pm.low(fake_pm.opaque);
 }
 
-struct vdm *vdm_create(const struct vdm_config *config)
+struct vdm *vdm_create(const struct dm_config *config)
 {
 	make(FAKE_VDM, config->ops, config->opaque);
 	return (struct vdm *)&fake[FAKE_VDM];
@@ -137,7 +137,7 @@ bool vdm_core_step(struct vdm *vdm, unsigned int core, const _Atomic bool *stop_
 	return false;
 }
 
-struct pdm *pdm_create(const struct pdm_config *config)
+struct pdm *pdm_create(const struct dm_config *config)
 {
 	make(FAKE_PDM, config->ops, config->opaque);
 	return (struct pdm *)&fake[FAKE_PDM];

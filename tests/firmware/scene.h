@@ -15,7 +15,10 @@ struct scene {
 	u32 *words, *list[PUMICE_PM_LISTS];
 };
 
-/* A scene with two free lists of 10 pages that may have 40. @spill: it has memory for partial renders */
+/*
+ * A scene with two free lists of 10 pages that may have 40.
+ * @spill: it has memory for partial renders
+ */
 void scene_make(struct rig *r, bool spill, struct scene *s);
 u32 list_pages(const struct scene *s, u32 list);
 void list_set_max(struct scene *s, u32 list, u32 max);

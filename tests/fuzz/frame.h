@@ -49,7 +49,7 @@ struct frame {
 	u32 *list, *links, *scene;	/* in context 0 */
 	u32 scene_addr;
 	struct rig_context geometry, fragment;
-	u32 *gate, gate_addr;		/* what the fragment job waits for, beside the geometry job */
+	u32 *gate, gate_addr;		/* what the fragment job waits for besides */
 };
 
 /* Make it; @pages of the free list to begin with, at most FRAME_PAGES. */

@@ -33,7 +33,7 @@ struct fwctl {
 	struct fwctl_boot boot;
 	bool run;
 
-	/* Interrupt controller, with the line: a leaf lock of its own, as events come from any thread. */
+	/* Interrupt controller with its line; a leaf lock, as events come from any thread. */
 	pthread_mutex_t ic_lock;
 	u32 ic_pending, ic_enable;
 

@@ -284,7 +284,7 @@ static int kill_jobs(struct inproc_device *d, struct inproc_context *c)
 	int err = 0, first;
 
 	c->dead = true;
-	/* The fragment jobs before those they wait for, so that they do not start without a scene. */
+	/* Fragment jobs before those they wait for, so that none starts without a scene. */
 	if (c->second)
 		err = tell_firmware(d, c->second, FWIF_KCCB_CONTEXT_KILL);
 	first = tell_firmware(d, c, FWIF_KCCB_CONTEXT_KILL);

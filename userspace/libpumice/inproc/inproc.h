@@ -26,7 +26,8 @@
 /* Addresses from here on are not the user's: parameter buffers and region headers. */
 #define VA_SPACE_END	(1ull << PUMICE_MMU_VA_BITS)
 #define VA_USER_END	(VA_SPACE_END - (256ull << 30))
-#define BIND_PM_OWNED	(1u << 31)	/* of mappings, beside PUMICE_BIND_*: for the tiling pipeline only */
+/* Of mappings, beside PUMICE_BIND_*: for the tiling pipeline only. */
+#define BIND_PM_OWNED	(1u << 31)
 
 struct inproc_context;
 
@@ -147,7 +148,7 @@ struct inproc_context {
 	u32 write;			/* client CCB */
 	bool dead;			/* takes no more jobs */
 	struct pumice_context_state state;
-	u64 numbered, last;		/* jobs submitted over both queues; the one that ended last */
+	u64 numbered, last;		/* jobs of both queues; the one that ended last */
 	struct pumice_job_result kept[KEPT_RESULTS];	/* by number of the job */
 	u64 number[RESULT_COUNT];	/* of jobs that have not ended, by seqno */
 	struct perf_area *perf[RESULT_COUNT];	/* counted; of jobs that have not ended, by seqno */
