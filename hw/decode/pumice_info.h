@@ -300,7 +300,7 @@ u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
 bool pumice_usc_atomic_exists(u32 func, u32 type);
 
 /**
- * pumice_usc_texture_coords - registers of the coordinates of a dimension
+ * pumice_usc_texture_coords - registers of the coordinates of a dimension, 0 if there is none such
  * @dim: enum pumice_texture_dim
  */
 u32 pumice_usc_texture_coords(u32 dim);

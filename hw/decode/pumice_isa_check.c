@@ -296,7 +296,7 @@ u32 pumice_usc_texture_coords(u32 dim)
 	case PUMICE_TEXTURE_DIM_CUBE_ARRAY:
 		return 4;
 	default:
-		return 3;
+		return dim < PUMICE_TEXTURE_DIM_COUNT ? 3 : 0;
 	}
 }
 

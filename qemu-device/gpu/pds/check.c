@@ -114,28 +114,10 @@ static bool varyings_valid(u32 first, u32 count, const struct pds_program_limits
 	return first + count <= limits->varyings;
 }
 
-u32 pds_texture_coords(u32 dim)
-{
-	switch ((enum pumice_texture_dim)dim) {
-	case PUMICE_TEXTURE_DIM_1D:
-		return 1;
-	case PUMICE_TEXTURE_DIM_2D:
-	case PUMICE_TEXTURE_DIM_1D_ARRAY:
-		return 2;
-	case PUMICE_TEXTURE_DIM_3D:
-	case PUMICE_TEXTURE_DIM_CUBE:
-	case PUMICE_TEXTURE_DIM_2D_ARRAY:
-		return 3;
-	case PUMICE_TEXTURE_DIM_CUBE_ARRAY:
-		return 4;
-	}
-	return 0;
-}
-
 static enum pumice_fault check_texture(const struct pumice_pds_insn *insn,
 				       const struct pds_program_limits *limits)
 {
-	u32 coords = pds_texture_coords(insn->dim);
+	u32 coords = pumice_usc_texture_coords(insn->dim);
 
 	if (!coords || insn->varying >= PDS_VARYING_RW ||
 	    !varyings_valid(insn->varying, coords, limits))

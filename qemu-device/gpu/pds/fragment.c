@@ -171,7 +171,7 @@ static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
 			struct gpu_fault *fault)
 {
 	const struct usc_task *task = f->fill.task;
-	const u32 rows = pds_texture_coords(insn->dim);
+	const u32 rows = pumice_usc_texture_coords(insn->dim);
 	u32 state[TAG_STATE_WORDS], coords[LANES * 4];
 	struct tag_request request = {
 		.op = PUMICE_USC_OP_SAMPLE, .type = PUMICE_USC_TYPE_F32, .dim = insn->dim,

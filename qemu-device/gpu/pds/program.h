@@ -37,9 +37,6 @@ struct pds_program_limits {
 #define PDS_VARYING_RW		PUMICE_MAX_VARYINGS		/* 1/w */
 #define PDS_VARYING_DEPTH	(PUMICE_MAX_VARYINGS + 1u)
 
-/* Coordinates of a texture of enum texture_dim; 0 for no dimension. */
-u32 pds_texture_coords(u32 dim);
-
 /* Whether a known source differs from instance to instance, and so exists for bank V only. */
 bool pds_source_per_instance(u32 source);
 

@@ -45,35 +45,6 @@ u64 tag_reads(const struct tag *tag)
 	return atomic_load_explicit(&tag->reads, memory_order_relaxed);
 }
 
-u32 tag_coord_rows(u32 dim)
-{
-	static const u8 rows[PUMICE_TEXTURE_DIM_COUNT] = {
-		[PUMICE_TEXTURE_DIM_1D] = 1, [PUMICE_TEXTURE_DIM_2D] = 2,
-		[PUMICE_TEXTURE_DIM_3D] = 3, [PUMICE_TEXTURE_DIM_CUBE] = 3,
-		[PUMICE_TEXTURE_DIM_1D_ARRAY] = 2, [PUMICE_TEXTURE_DIM_2D_ARRAY] = 3,
-		[PUMICE_TEXTURE_DIM_CUBE_ARRAY] = 4,
-	};
-
-	return dim < PUMICE_TEXTURE_DIM_COUNT ? rows[dim] : 0;
-}
-
-u32 tag_extra_rows(u32 op, u32 dim)
-{
-	switch (op) {
-	case PUMICE_USC_OP_SAMPLE_BIAS:
-	case PUMICE_USC_OP_SAMPLE_LOD:
-	case PUMICE_USC_OP_SAMPLE_CMP:
-	case PUMICE_USC_OP_SAMPLE_CMP_LOD0:
-	case PUMICE_USC_OP_FETCH:
-	case PUMICE_USC_OP_GATHER_CMP:
-		return 1;
-	case PUMICE_USC_OP_SAMPLE_GRAD:
-		return 2 * (tag_coord_rows(dim) - (dim >= PUMICE_TEXTURE_DIM_1D_ARRAY));
-	default:
-		return 0;
-	}
-}
-
 static bool compares(u32 op)
 {
 	return op == PUMICE_USC_OP_SAMPLE_CMP || op == PUMICE_USC_OP_SAMPLE_CMP_LOD0 ||

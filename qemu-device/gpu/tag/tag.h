@@ -46,10 +46,6 @@ struct tag_request {
 bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	      struct gpu_fault *fault);
 
-/* Rows of coordinates that an operation takes for a dimension, and of its further operand. */
-u32 tag_coord_rows(u32 dim);
-u32 tag_extra_rows(u32 op, u32 dim);
-
 /* Reads so far; any thread. */
 u64 tag_reads(const struct tag *tag);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "pumice_info.h"
 #include "pumice_isa_enums.h"
 #include "surface.h"
 
@@ -101,7 +102,8 @@ bool rig_read(struct rig *rig, u32 op)
 	r->ctx = RIG_CTX;
 	r->state = rig->state;
 	r->coord = (const u32 *)(const void *)rig->coord;
-	r->extra = tag_extra_rows(op, r->dim) ? (const u32 *)(const void *)rig->extra : NULL;
+	r->extra = pumice_usc_texture_extra(op, r->dim) ?
+		(const u32 *)(const void *)rig->extra : NULL;
 	memset(&rig->fault, 0, sizeof(rig->fault));
 	return tag_read(rig->tag, r, rig->out[0], &rig->fault);
 }

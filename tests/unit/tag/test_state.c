@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pumice_info.h"
 #include "pumice_isa_enums.h"
 #include "surface.h"
 
@@ -189,13 +190,13 @@ static void rows_that_operations_take(void **state)
 
 	(void)state;
 	for (u32 dim = 0; dim < PUMICE_TEXTURE_DIM_COUNT; dim++) {
-		assert_int_equal(tag_coord_rows(dim), coords[dim]);
-		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_SAMPLE_GRAD, dim), grads[dim]);
-		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_SAMPLE, dim), 0);
-		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_SAMPLE_BIAS, dim), 1);
-		assert_int_equal(tag_extra_rows(PUMICE_USC_OP_FETCH, dim), 1);
+		assert_int_equal(pumice_usc_texture_coords(dim), coords[dim]);
+		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_SAMPLE_GRAD, dim), grads[dim]);
+		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_SAMPLE, dim), 0);
+		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_SAMPLE_BIAS, dim), 1);
+		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_FETCH, dim), 1);
 	}
-	assert_int_equal(tag_coord_rows(7), 0);
+	assert_int_equal(pumice_usc_texture_coords(7), 0);
 }
 
 /* Whatever page of a texture is missing, the read of a texel in it tells so, and only that. */

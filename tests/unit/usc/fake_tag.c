@@ -46,20 +46,10 @@ u64 tag_reads(const struct tag *tag)
 	return tag->reads;
 }
 
-u32 tag_coord_rows(u32 dim)
-{
-	return pumice_usc_texture_coords(dim);
-}
-
-u32 tag_extra_rows(u32 op, u32 dim)
-{
-	return pumice_usc_texture_extra(op, dim);
-}
-
 /* Spoils lanes that are not asked for, and writes row by row while it reads. */
 bool tag_read(struct tag *tag, const struct tag_request *r, u32 *out, struct gpu_fault *fault)
 {
-	u32 coords = tag_coord_rows(r->dim), extra = tag_extra_rows(r->op, r->dim);
+	u32 coords = pumice_usc_texture_coords(r->dim), extra = pumice_usc_texture_extra(r->op, r->dim);
 
 	tag->reads++;
 	if (fake_tag_fault.fault) {
