@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/tag/state.h"
 #include "pumice_isa_enums.h"
 
 #define BOUND 0x1p-14
@@ -431,6 +432,46 @@ static void odd_coordinates_stay_inside(void **state)
 	rig_teardown(&rig);
 }
 
+/* Every vector level has the same bits, of every operation's kinds of work. */
+static void all_vector_levels_read_the_same_bits(void **state)
+{
+	struct rig rig;
+	u32 compared = 0;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 40 * PUMICE_FORMAT_COUNT; n++) {
+		u32 first[4][PUMICE_LANES];
+
+		if (n % PUMICE_FORMAT_COUNT == 0)
+			continue;
+		random_texture(&rig, n % PUMICE_FORMAT_COUNT);
+		random_sampler(&rig);
+		random_coordinates(&rig);
+		if (!rig.sampler.texels)
+			rig.sampler.aniso_log2 = (u8)rand_below(&rig.seed, 5);
+		rig.request.spans = n % 2;
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			for (u32 e = 0; e < 6; e++)
+				rig.extra[e][l] = rand_float(&rig.seed, -0.1f, 0.1f);
+		}
+		for (u32 level = 0; level < TEXEL_LEVELS; level++) {
+			if (!texel_level_ops(level))
+				continue;
+			rig.tag->ops = texel_level_ops(level);
+			assert_true(rig_read(&rig, n % 3 ? PUMICE_USC_OP_SAMPLE :
+							   PUMICE_USC_OP_SAMPLE_GRAD));
+			if (level) {
+				assert_memory_equal(rig.out, first, sizeof(first));
+				compared++;
+			}
+			memcpy(first, rig.out, sizeof(first));
+		}
+	}
+	assert_true(compared || !texel_level_ops(TEXEL_LEVEL_AVX2));
+	rig_teardown(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +480,7 @@ int main(void)
 		cmocka_unit_test(gathers_take_the_four_texels_in_order),
 		cmocka_unit_test(fetches_take_whole_coordinates),
 		cmocka_unit_test(odd_coordinates_stay_inside),
+		cmocka_unit_test(all_vector_levels_read_the_same_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
