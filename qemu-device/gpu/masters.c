@@ -85,7 +85,7 @@ static void pm_low(void *opaque)
 
 static bool create_vdm(struct pumice_gpu *gpu)
 {
-	const struct vdm_config config = {
+	const struct dm_config config = {
 		.cores = gpu->config.cores,
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,
@@ -101,7 +101,7 @@ static bool create_vdm(struct pumice_gpu *gpu)
 
 static bool create_pdm(struct pumice_gpu *gpu)
 {
-	const struct pdm_config config = {
+	const struct dm_config config = {
 		.cores = gpu->config.cores,
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,

@@ -40,4 +40,20 @@ struct dm_ops {
 	void (*wake)(void *opaque, unsigned int core);
 };
 
+struct mmu;
+struct pds;
+struct pm;
+struct trace;
+
+/* What the VDM and the PDM are made with. */
+struct dm_config {
+	unsigned int cores;
+	struct mmu *mmu;
+	struct pm *pm;
+	struct pds *pds;
+	const struct dm_ops *ops;
+	void *opaque;
+	struct trace *trace;	/* or NULL */
+};
+
 #endif

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../isp/number.h"
 #include "../isp/record.h"
 #include "perf.h"
 #include "state.h"
@@ -66,7 +67,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 	return core->tag && core->tlb.far;
 }
 
-struct pdm *pdm_create(const struct pdm_config *config)
+struct pdm *pdm_create(const struct dm_config *config)
 {
 	struct pdm *pdm = calloc(1, sizeof(*pdm));
 	unsigned int i;
@@ -231,14 +232,6 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 
 /* ------------------------------------------------------------ reading a job */
 
-static float number(u32 bits)
-{
-	float f;
-
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
-
 /* Rows of a buffer do not overlap, or tiles would depend on each other. */
 static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_render *r)
 {
@@ -255,7 +248,7 @@ static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_rende
 
 static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r)
 {
-	const float z = number(r->clear_depth);
+	const float z = isp_number(r->clear_depth);
 
 	return r->outputs && r->outputs <= PUMICE_USC_MAX_OUTPUTS && z >= 0 && z <= 1 &&
 	       strides_suffice(pdm, r);

@@ -20,17 +20,7 @@
 
 struct pdm;
 
-struct pdm_config {
-	unsigned int cores;
-	struct mmu *mmu;
-	struct pm *pm;
-	struct pds *pds;
-	const struct dm_ops *ops;
-	void *opaque;
-	struct trace *trace;	/* or NULL */
-};
-
-struct pdm *pdm_create(const struct pdm_config *config);
+struct pdm *pdm_create(const struct dm_config *config);
 void pdm_destroy(struct pdm *pdm);
 void pdm_reset(struct pdm *pdm);
 

@@ -150,7 +150,7 @@ struct pdm_counts {
 
 struct pdm {
 	/* Configuration. */
-	struct pdm_config config;
+	struct dm_config config;
 
 	/* What the registers show; device lock. */
 	struct dm_status status;

@@ -110,7 +110,7 @@ struct vdm_walk {
 };
 
 struct vdm {
-	struct vdm_config config;
+	struct dm_config config;
 	struct vdm_core *core;		/* config.cores of them */
 	struct dm_status status;
 

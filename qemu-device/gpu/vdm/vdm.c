@@ -69,7 +69,7 @@ static bool core_init(struct vdm *vdm, unsigned int number)
 	return core->ta && core->vo;
 }
 
-struct vdm *vdm_create(const struct vdm_config *config)
+struct vdm *vdm_create(const struct dm_config *config)
 {
 	struct vdm *vdm = calloc(1, sizeof(*vdm));
 	unsigned int i;

@@ -21,17 +21,7 @@
 
 struct vdm;
 
-struct vdm_config {
-	unsigned int cores;
-	struct mmu *mmu;
-	struct pm *pm;
-	struct pds *pds;
-	const struct dm_ops *ops;
-	void *opaque;
-	struct trace *trace;	/* or NULL */
-};
-
-struct vdm *vdm_create(const struct vdm_config *config);
+struct vdm *vdm_create(const struct dm_config *config);
 void vdm_destroy(struct vdm *vdm);
 void vdm_reset(struct vdm *vdm);
 

@@ -88,7 +88,7 @@ static void create_blocks(struct rig *rig)
 		.ops_opaque = rig,
 	};
 	const struct pm_config pm = { .mmu = &rig->mmu, .low = no_group, .opaque = rig };
-	struct pdm_config pdm = { .cores = rig->cores, .mmu = &rig->mmu, .ops = &dm_ops,
+	struct dm_config pdm = { .cores = rig->cores, .mmu = &rig->mmu, .ops = &dm_ops,
 				  .opaque = rig };
 	unsigned int i;
 

@@ -236,7 +236,7 @@ static void put_programs(struct bench *b)
 struct bench *bench_create(unsigned int cores)
 {
 	struct bench *b = calloc(1, sizeof(*b));
-	struct vdm_config config = {
+	struct dm_config config = {
 		.cores = cores, .pm = &the_pm, .ops = &ops, .opaque = b,
 	};
 
