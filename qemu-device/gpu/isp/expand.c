@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "isp.h"
+#include "number.h"
 
 #define SUBPIXELS	(1u << PUMICE_SUBPIXEL_BITS)
 #define LEAST_SIZE	0.0625f
@@ -20,18 +21,10 @@ static bool sane(const struct pumice_prim_vertex *v)
 	       y <= ISP_MAX_POSITION;
 }
 
-static float number(u32 bits)
-{
-	float f;
-
-	__builtin_memcpy(&f, &bits, sizeof(f));
-	return f;
-}
-
 /* Half of a size in 1/256 pixel; NaN is the largest. */
 static double half_size(u32 bits)
 {
-	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, number(bits))) * (SUBPIXELS / 2);
+	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, isp_number(bits))) * (SUBPIXELS / 2);
 }
 
 static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,
@@ -39,7 +32,7 @@ static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,
 {
 	t->x[corner] = x;
 	t->y[corner] = y;
-	t->z[corner] = number(prim->vertex[vertex].z);
+	t->z[corner] = isp_number(prim->vertex[vertex].z);
 	t->vertex[corner] = vertex;
 }
 

@@ -6,15 +6,8 @@
  */
 #include "isp.h"
 
+#include "number.h"
 #include "record.h"
-
-static float number(u32 bits)
-{
-	float f;
-
-	__builtin_memcpy(&f, &bits, sizeof(f));
-	return f;
-}
 
 static bool well_formed(const struct pumice_isp_state *s)
 {
@@ -37,9 +30,9 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 			     s->front_ref, s->front_mask, s->front_write },
 		.face[1] = { s->back_func, s->back_sfail, s->back_zfail, s->back_pass,
 			     s->back_ref, s->back_mask, s->back_write },
-		.bias_constant = number(s->bias_constant),
-		.bias_slope = number(s->bias_slope),
-		.bias_clamp = number(s->bias_clamp),
+		.bias_constant = isp_number(s->bias_constant),
+		.bias_slope = isp_number(s->bias_slope),
+		.bias_clamp = isp_number(s->bias_clamp),
 	};
 }
 

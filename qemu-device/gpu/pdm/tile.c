@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "../isp/number.h"
 #include "state.h"
 
 #define COST_PLAIN	16u	/* of loads and stores, in units of about 50 ns */
@@ -60,10 +61,8 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	struct pdm *pdm = tile->pdm;
 	const struct pumice_pdm_render *r = &pdm->render;
 	const struct isp_zs zs = zs_of(pdm);
-	float depth;
 
-	memcpy(&depth, &r->clear_depth, sizeof(depth));
-	isp_tile_clear(&tile->isp, depth, r->clear_stencil);
+	isp_tile_clear(&tile->isp, isp_number(r->clear_depth), r->clear_stencil);
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
 	if (!pdm->has_background)

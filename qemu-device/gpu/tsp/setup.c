@@ -7,20 +7,14 @@
  */
 #include "tsp.h"
 
+#include "../isp/number.h"
+
 /* What all planes of a triangle share: how values at the corners become slopes. */
 struct frame {
 	double x1, x2;		/* slope in x is x1 (v1 - v0) + x2 (v2 - v0) */
 	double y1, y2;
 	double x0, y0;		/* of the first corner, from the tile's corner, pixels */
 };
-
-static float number(u32 bits)
-{
-	float f;
-
-	__builtin_memcpy(&f, &bits, sizeof(f));
-	return f;
-}
 
 static struct frame frame_of(const struct tsp_input *in)
 {
@@ -58,7 +52,7 @@ void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struc
 		const u32 vertex = in->triangle->vertex[i];
 
 		v[i] = in->value + vertex * count;
-		w[i] = (double)number(in->prim->vertex[vertex].rw);
+		w[i] = (double)isp_number(in->prim->vertex[vertex].rw);
 	}
 	for (n = 0; n < count; n++) {
 		if (state->flat >> n & 1)

@@ -5,19 +5,18 @@
 #include <math.h>
 #include <string.h>
 
-static u64 seed = 0x9e3779b97f4a7c15ull;
+#include "../support/number.h"
 
-u64 model_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed * 0x2545f4914f6cdd1dull;
-}
+static u64 seed = NUMBER_SEED;
 
 u32 model_below(u32 n)
 {
-	return (u32)((model_random() >> 32) % n);
+	return number_random(&seed, n);
+}
+
+u64 model_random(void)
+{
+	return (u64)model_below(UINT32_MAX) << 32 | model_below(UINT32_MAX);
 }
 
 static double unit(void)

@@ -9,31 +9,23 @@
 #include "../support/cmocka_all.h"
 
 #include "../../../qemu-device/gpu/tsp/tsp.h"
+#include "../support/number.h"
 
 #define ROUNDS	20000
 #define VARYINGS 6u
 
 typedef __float128 exact;
 
-static u64 seed = 12345;
+static u64 seed = NUMBER_SEED;
 
 static u32 below(u32 n)
 {
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (u32)(seed >> 33) % n;
+	return number_random(&seed, n);
 }
 
 static float value(void)
 {
 	return ((float)below(2000001) - 1000000) / (float)(1 + below(1000));
-}
-
-static u32 bits(float f)
-{
-	u32 b;
-
-	memcpy(&b, &f, sizeof(b));
-	return b;
 }
 
 /* A case: a triangle near a tile, its values, what is computed from them. */
@@ -58,7 +50,7 @@ static bool make_case(void)
 		triangle.z[i] = (float)below(1000) / 1000;
 		/* Any vertex may be at any corner, as in lines and points. */
 		triangle.vertex[i] = (u8)below(3);
-		prim.vertex[i].rw = bits((float)(1 + below(1000)) / (float)(1 + below(1000)));
+		prim.vertex[i].rw = number_bits((float)(1 + below(1000)) / (float)(1 + below(1000)));
 	}
 	for (i = 0; i < 3 * VARYINGS; i++)
 		values[i] = value();
@@ -70,10 +62,7 @@ static bool make_case(void)
 
 static exact rw(u32 corner)
 {
-	float f;
-
-	memcpy(&f, &prim.vertex[triangle.vertex[corner]].rw, sizeof(f));
-	return (exact)f;
+	return (exact)number_float(prim.vertex[triangle.vertex[corner]].rw);
 }
 
 static void near(float got, exact want, exact terms)
@@ -157,8 +146,8 @@ static void no_varyings(void **state)
 	in.value = NULL;
 	memset(planes, 0x55, sizeof(planes));
 	tsp_set_up(&tsp, &in, planes);
-	assert_int_equal(bits(planes[2].a), 0x55555555);
-	assert_int_not_equal(bits(planes[1].c), 0x55555555);
+	assert_int_equal(number_bits(planes[2].a), 0x55555555);
+	assert_int_not_equal(number_bits(planes[1].c), 0x55555555);
 }
 
 /* Values that are no numbers stay where they are. */
