@@ -172,12 +172,6 @@ static void last_put(struct kref *ref)
 	queue_work(pumice_cleanup_wq, &hwrt->free_work);
 }
 
-struct pumice_hwrt *pumice_hwrt_get(struct pumice_hwrt *hwrt)
-{
-	kref_get(&hwrt->ref);
-	return hwrt;
-}
-
 /* @hwrt: or NULL. May be called where one cannot sleep. */
 void pumice_hwrt_put(struct pumice_hwrt *hwrt)
 {

@@ -58,7 +58,6 @@ struct pumice_hwrt {
 };
 
 struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id);
-struct pumice_hwrt *pumice_hwrt_get(struct pumice_hwrt *hwrt);
 void pumice_hwrt_put(struct pumice_hwrt *hwrt);
 u32 pumice_hwrt_scene(const struct pumice_hwrt *hwrt, u32 data);
 struct dma_fence *pumice_hwrt_last(struct pumice_hwrt *hwrt, u32 data);
