@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* Rows: 64 MiB copied by the PTLA, against memcpy() and against one thread. */
+/*
+ * Rows: copies by the PTLA, against memcpy() and against one thread.
+ *
+ * 8 MiB, a large texture, as often as makes a job of 64: at that size two threads
+ * of memcpy() are twice as fast as one, so that a row about threads tells of the
+ * PTLA and not of the memory, of which one thread of memcpy() takes most here.
+ */
 #include <string.h>
 
 #include "bench.h"
 #include <pumice/pumice_gfx.h>
 
-#define BYTES		(64u << 20)
+#define BYTES		(8u << 20)
+#define COPIES		8u
 #define STREAM_BYTES	4096
 #define TIMEOUT_NS	(60 * 1000000000ull)
 
@@ -40,7 +47,8 @@ static void open_side(struct gpu *gpu, struct side *side)
 		from[i] = i * 2654435761u;
 	copy.src = side->from.va;
 	copy.dst = side->to.va;
-	check(side, "copy", pumice_stream_copy(side->stream, &copy));
+	for (uint32_t i = 0; i < COPIES; i++)
+		check(side, "copy", pumice_stream_copy(side->stream, &copy));
 	check(side, "end", pumice_stream_tdm_end(side->stream, &side->va));
 }
 
@@ -63,9 +71,11 @@ static void run_memcpy(void *data)
 {
 	struct side *side = data;
 
-	memcpy(side->to.cpu, side->from.cpu, BYTES);
-	/* Nobody may find that it is not needed. */
-	__asm__ volatile("" : : "r"(side->to.cpu) : "memory");
+	for (uint32_t i = 0; i < COPIES; i++) {
+		memcpy(side->to.cpu, side->from.cpu, BYTES);
+		/* Nobody may find that it is not needed. */
+		__asm__ volatile("" : : "r"(side->to.cpu) : "memory");
+	}
 }
 
 static void prove(struct side *side)
@@ -81,8 +91,8 @@ void bench_transfer(struct bench *bench)
 	struct side ours, single;
 	char name[64];
 	struct bench_contest contest = {
-		.name = "transfer copy, 64 MiB", .unit = "GB/s", .peer_name = "memcpy",
-		.figure = BENCH_RATE, .scale = BYTES * 1e-9, .goal = 0.5, .repeats = 2,
+		.name = "transfer copy, 8 times 8 MiB", .unit = "GB/s", .peer_name = "memcpy",
+		.figure = BENCH_RATE, .scale = COPIES * BYTES * 1e-9, .goal = 0.5, .repeats = 2,
 		.ours = run_ours, .peer = run_memcpy, .our_data = &ours, .peer_data = &ours,
 	};
 

@@ -2,8 +2,8 @@
 /*
  * Transfers of bytes: COPY and FILL.
  *
- * Source: hw/formats.xml, tdm_copy, tdm_fill. Grain by grain; both sides of a copy
- * are translated before it.
+ * Source: hw/formats.xml, tdm_copy, tdm_fill. Both sides of a copy are translated
+ * before it, grain by grain, and what lies together is copied at once.
  */
 #include <string.h>
 
@@ -26,15 +26,31 @@ static u64 least(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+/*
+ * Bytes from va on, at most max, that lie behind each other in the host's memory,
+ * as far as the TLB knows: host is where they begin, in a grain that was translated.
+ */
+static u64 run_of(struct ptla_piece *p, u64 va, const u8 *host, u64 max, u32 perm)
+{
+	u64 run = to_grain_end(va);
+
+	while (run < max && !((va + run) >> PUMICE_MMU_VA_BITS) &&
+	       mmu_tlb_find(p->mmu, &p->unit->tlb, p->ctx, va + run, perm) == host + run)
+		run += GRAIN;
+	return least(run, max);
+}
+
 static bool copy_forwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
 {
 	while (bytes) {
-		u64 part = least(bytes, least(to_grain_end(dst), to_grain_end(src)));
 		const u8 *from = translate(p, src, PUMICE_ACCESS_READ);
 		u8 *to = from ? translate(p, dst, PUMICE_ACCESS_WRITE) : NULL;
+		u64 part;
 
 		if (!to)
 			return false;
+		part = run_of(p, src, from, bytes, MMU_TLB_READ);
+		part = run_of(p, dst, to, part, MMU_TLB_WRITE);
 		memmove(to, from, part);
 		p->bytes += part;
 		dst += part;

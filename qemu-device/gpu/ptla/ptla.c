@@ -20,6 +20,12 @@
 /* What a step may cost: pieces of 64 KiB, of which memory takes some 10 us each. */
 #define STEP_COST 8u
 
+static void connect_tlbs(struct ptla *ptla)
+{
+	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++)
+		ptla->unit[unit].tlb.far = ptla->unit[unit].far;
+}
+
 struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque)
 {
 	struct ptla *ptla = calloc(1, sizeof(*ptla));
@@ -29,6 +35,7 @@ struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque
 	ptla->mmu = mmu;
 	ptla->ops = ops;
 	ptla->opaque = opaque;
+	connect_tlbs(ptla);
 	return ptla;
 }
 
@@ -47,6 +54,7 @@ void ptla_reset(struct ptla *ptla)
 	ptla->mmu = mmu;
 	ptla->ops = ops;
 	ptla->opaque = opaque;
+	connect_tlbs(ptla);
 }
 
 static void wake_all(const struct ptla *ptla)

@@ -22,6 +22,7 @@ enum ptla_phase {
 /* What a unit alone touches, in its step. */
 struct ptla_unit {
 	struct mmu_tlb tlb;
+	struct mmu_tlb_entry far[MMU_TLB_FAR];	/* its second level: transfers are long */
 	u8 buffer[PTLA_BUFFER];	/* blocks of a part of a piece */
 	u8 other[PTLA_BUFFER];
 };
