@@ -634,7 +634,7 @@ struct drm_pumice_job {
 	__u32 type;
 	/** @hwrt: GEOMETRY, FRAGMENT: data set id; else zero */
 	__u32 hwrt;
-	/** @hwrt_data: GEOMETRY, FRAGMENT: scene of the set, below DRM_PUMICE_HWRT_DATA; else zero */
+	/** @hwrt_data: as @hwrt: scene of the set, below DRM_PUMICE_HWRT_DATA; else zero */
 	__u32 hwrt_data;
 };
 

@@ -89,7 +89,10 @@ struct pumice_context {
 	struct work_struct free_work;
 };
 
-/* The queues of a context, the fragment queue behind that of geometry. */
+/*
+ * The queues of a context, the fragment queue behind that of geometry. Both arguments are
+ * plain pointers: they are looked at more than once.
+ */
 #define pumice_for_each_queue(q, ctx) \
 	for ((q) = (ctx)->queues; (q) < (ctx)->queues + (ctx)->queue_count; (q)++)
 

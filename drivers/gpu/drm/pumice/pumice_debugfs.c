@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files in debugfs: bos, contexts, free_lists, fw_log, fw_log_level, gpu_trace, interrupt_ns, state, vms.
+ * Files in debugfs: bos, contexts, free_lists, fw_log, fw_log_level, gpu_trace,
+ * interrupt_ns, state, vms.
  *
  * "state" also counts live objects, so that a test can see that nothing is left.
  */

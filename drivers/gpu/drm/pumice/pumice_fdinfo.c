@@ -3,9 +3,9 @@
  * fdinfo: engines, cycles, memory of an open file, in the form that
  * Documentation/gpu/drm-usage-stats.rst of the kernel lays down.
  *
- * An engine is a data master. A job's time is what the firmware says that it had it, and never more than the time between its start
- * and its end; of a job that runs, what it has had so far. Numbers of a file
- * never go back, whatever the firmware says.
+ * An engine is a data master. A job's time is what the firmware says that it had it, and
+ * never more than the time between its start and its end; of a job that runs, what it
+ * has had so far. Numbers of a file never go back, whatever the firmware says.
  */
 #include <linux/math64.h>
 
