@@ -175,7 +175,7 @@ class Decoder(ContractCase):
             ("PUMICE_USC_OP_END | 1U << 16, 0, 0, 0", "FIELD"),
             ("PUMICE_USC_OP_JUMP, PUMICE_USC_BANK_R << 20, 0, 0", "FIELD"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R, 0, 0", "OPERAND"),
-            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_O << 20, 0, 0",
+            ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_CFA << 20, 0, 0",
              "BANK"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_DC << 20, 0, 0",
              "OPERAND"),

@@ -95,15 +95,16 @@ static void geometry_runs_beside_the_fragments_of_the_frame_before(void **state)
 }
 
 /* A compute job that lasts. */
-static uint64_t put_loop(struct pumice_stream *stream)
+static uint64_t put_loop(struct pumice_stream *stream, struct pumice_kernel **kernel)
 {
 	static const char text[] =
 		".group 32\nmov r0[0], 200000\nagain:\nadd.f32 r1, r1, 1.0\n"
 		"sub.u32 r0[0], r0[0], 1\nbrnz again, r0[0]\nend\n";
-	const struct pumice_dispatch dispatch = { .kernel = rig_kernel(&rig, text),
-						  .groups = { 1, 1, 1 } };
+	struct pumice_dispatch dispatch = { .groups = { 1, 1, 1 } };
 	uint64_t va;
 
+	*kernel = rig_kernel(&rig, text);
+	dispatch.kernel = *kernel;
 	rig_check(&rig, "dispatch", pumice_stream_dispatch(stream, &dispatch));
 	rig_check(&rig, "stream", pumice_stream_end(stream, &va));
 	return va;
@@ -118,6 +119,7 @@ static void compute_and_transfers_run_beside_a_frame(void **state)
 	struct pumice_job_sync signal[3];
 	struct pumice_gfx_job jobs[4] = { 0 };
 	struct rig_buffer memory;
+	struct pumice_kernel *kernel;
 	uint32_t i;
 
 	(void)state;
@@ -135,7 +137,7 @@ static void compute_and_transfers_run_beside_a_frame(void **state)
 	rig_check(&rig, "copy", pumice_stream_copy(copy, &(struct pumice_tdm_copy){
 		.src = memory.va, .dst = memory.va + BYTES, .bytes = BYTES }));
 	jobs[0].context = compute;
-	jobs[0].stream = put_loop(loop);
+	jobs[0].stream = put_loop(loop, &kernel);
 	jobs[1].context = transfer;
 	rig_check(&rig, "copy", pumice_stream_tdm_end(copy, &jobs[1].stream));
 	add_frame(&jobs[2], 0, &signal[2]);
@@ -156,6 +158,7 @@ static void compute_and_transfers_run_beside_a_frame(void **state)
 	for (i = 0; i < 3; i++)
 		pumice_sync_destroy(signal[i].sync);
 	rig_buffer_free(&rig, &memory);
+	pumice_kernel_destroy(kernel);
 	pumice_stream_destroy(copy);
 	pumice_stream_destroy(loop);
 	pumice_context_destroy(transfer);
