@@ -232,8 +232,9 @@ def judge_gputop(tally, kernel):
         return
     good = False
     for frame in frames:
-        line = re.search(rf"^\s*{pid}\s.*\|\s*(\d+\.\d)%.*\bgputop_load\b", frame, re.M)
-        good |= bool(line and "compute" in frame and float(line[1]) > GPUTOP_BUSY)
+        line = re.search(rf"^\s*{pid}\s(.*)\bgputop_load\b", frame, re.M)
+        engines = re.findall(r"\|\s*(\d+\.\d)%", line[1]) if line else []
+        good |= "compute" in frame and any(float(e) > GPUTOP_BUSY for e in engines)
     tally.add(f"{kernel}: gputop shows a busy client", good, f"see {share}/gputop.txt")
 
 
