@@ -83,36 +83,22 @@ static void pm_low(void *opaque)
 	fwctl_raise(((struct pumice_gpu *)opaque)->fw, PUMICE_IC_PENDING__PM_LOW__MASK);
 }
 
-static bool create_vdm(struct pumice_gpu *gpu)
+static bool create_tilers(struct pumice_gpu *gpu)
 {
-	const struct dm_config config = {
+	struct dm_config config = {
 		.cores = gpu->config.cores,
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,
 		.pds = gpu->pds,
 		.ops = &ops,
-		.opaque = &gpu->master[GPU_VDM],
 		.trace = &gpu->trace,
 	};
 
+	config.opaque = &gpu->master[GPU_VDM];
 	gpu->vdm = vdm_create(&config);
-	return gpu->vdm;
-}
-
-static bool create_pdm(struct pumice_gpu *gpu)
-{
-	const struct dm_config config = {
-		.cores = gpu->config.cores,
-		.mmu = &gpu->mmu,
-		.pm = gpu->pm,
-		.pds = gpu->pds,
-		.ops = &ops,
-		.opaque = &gpu->master[GPU_PDM],
-		.trace = &gpu->trace,
-	};
-
+	config.opaque = &gpu->master[GPU_PDM];
 	gpu->pdm = pdm_create(&config);
-	return gpu->pdm;
+	return gpu->vdm && gpu->pdm;
 }
 
 static void reset_registers(struct pumice_gpu *gpu)
@@ -132,7 +118,7 @@ bool masters_create(struct pumice_gpu *gpu)
 	reset_registers(gpu);
 	gpu->pm = pm_create(&pm);
 	gpu->ptla = ptla_create(&gpu->mmu, &ops, &gpu->master[GPU_TDM]);
-	return gpu->pm && gpu->ptla && create_vdm(gpu) && create_pdm(gpu);
+	return gpu->pm && gpu->ptla && create_tilers(gpu);
 }
 
 void masters_destroy(struct pumice_gpu *gpu)
