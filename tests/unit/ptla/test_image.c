@@ -175,14 +175,26 @@ static bool convertible(u32 src, u32 dst)
 	return true;
 }
 
+/* For cases that look at all images, before and after. */
+static void setup(struct rig *rig)
+{
+	rig_setup(rig);
+	before = malloc(IMAGES);
+	assert_non_null(before);
+}
+
+static void teardown(struct rig *rig)
+{
+	rig_teardown(rig);
+	free(before);
+}
+
 static void blits_convert_every_format_to_every_other(void **state)
 {
 	struct rig rig;
 
 	(void)state;
-	rig_setup(&rig);
-	before = malloc(IMAGES);
-	assert_non_null(before);
+	setup(&rig);
 	for (u32 n = 0; n < PUMICE_FORMAT_COUNT * PUMICE_FORMAT_COUNT; n++) {
 		u32 from = n / PUMICE_FORMAT_COUNT, to = n % PUMICE_FORMAT_COUNT;
 		struct pumice_texture src, dst;
@@ -213,8 +225,7 @@ static void blits_convert_every_format_to_every_other(void **state)
 			rig.words = 0;
 		}
 	}
-	rig_teardown(&rig);
-	free(before);
+	teardown(&rig);
 }
 
 static void blits_of_one_format_copy_blocks(void **state)
@@ -222,9 +233,7 @@ static void blits_of_one_format_copy_blocks(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_setup(&rig);
-	before = malloc(IMAGES);
-	assert_non_null(before);
+	setup(&rig);
 	for (u32 n = 0; n < 6 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, block, bytes;
 		struct pumice_texture src, dst;
@@ -267,8 +276,7 @@ static void blits_of_one_format_copy_blocks(void **state)
 		}
 		assert_memory_equal(rig.data, before, IMAGES);
 	}
-	rig_teardown(&rig);
-	free(before);
+	teardown(&rig);
 }
 
 static void clears_fill_rectangles(void **state)
@@ -276,9 +284,7 @@ static void clears_fill_rectangles(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_setup(&rig);
-	before = malloc(IMAGES);
-	assert_non_null(before);
+	setup(&rig);
 	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, width, height;
 		struct pumice_tdm_clear c = { 0 };
@@ -329,8 +335,7 @@ static void clears_fill_rectangles(void **state)
 		}
 		assert_memory_equal(rig.data, before, IMAGES);
 	}
-	rig_teardown(&rig);
-	free(before);
+	teardown(&rig);
 }
 
 /* The mean of what a texel of the next level covers. */
@@ -374,9 +379,7 @@ static void downscales_average_boxes(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_setup(&rig);
-	before = malloc(IMAGES);
-	assert_non_null(before);
+	setup(&rig);
 	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, level;
 		struct pumice_tdm_downscale command;
@@ -417,8 +420,7 @@ static void downscales_average_boxes(void **state)
 		}
 		assert_memory_equal(rig.data, before, IMAGES);
 	}
-	rig_teardown(&rig);
-	free(before);
+	teardown(&rig);
 }
 
 static const struct pumice_texture plain = {

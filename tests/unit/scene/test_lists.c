@@ -55,23 +55,30 @@ static void set_list(struct rig *rig, const struct pumice_freelist_desc *desc)
 
 static const char *const devices[] = { "cores=1,threads=0", "cores=4,threads=2" };
 
-static void a_list_grows_in_time_and_nothing_is_rendered_before_the_end(void **state)
+/* On each device, of a list that is large enough in the end: in one render. */
+static void draw_without_partials(const struct pumice_freelist_desc *desc)
 {
-	const struct pumice_freelist_desc desc = {
-		.initial_pages = 40, .max_pages = ENOUGH, .grow_pages = 20, .threshold = 50,
-	};
 	struct rig rig;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		rig_open(&rig, devices[i], 1);
-		set_list(&rig, &desc);
+		set_list(&rig, desc);
 		scene_draw_gpu(&rig, &scene, &now);
 		assert_right();
 		assert_int_equal(rig_partials(&rig), 0);
 		rig_close(&rig);
 	}
+}
+
+static void a_list_grows_in_time_and_nothing_is_rendered_before_the_end(void **state)
+{
+	const struct pumice_freelist_desc desc = {
+		.initial_pages = 40, .max_pages = ENOUGH, .grow_pages = 20, .threshold = 50,
+	};
+
+	(void)state;
+	draw_without_partials(&desc);
 }
 
 /* Without a threshold a list is asked for when it is empty: the job stands still for it. */
@@ -80,18 +87,9 @@ static void an_empty_list_grows_by_a_page_at_a_time(void **state)
 	const struct pumice_freelist_desc desc = {
 		.initial_pages = 1, .max_pages = ENOUGH, .grow_pages = 1,
 	};
-	struct rig rig;
-	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
-		rig_open(&rig, devices[i], 1);
-		set_list(&rig, &desc);
-		scene_draw_gpu(&rig, &scene, &now);
-		assert_right();
-		assert_int_equal(rig_partials(&rig), 0);
-		rig_close(&rig);
-	}
+	draw_without_partials(&desc);
 }
 
 static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **state)
