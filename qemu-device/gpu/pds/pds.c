@@ -133,6 +133,12 @@ void pds_release(struct pds *pds, struct pds_unit *unit, unsigned int group)
 	pds->tasks -= tasks;
 }
 
+void pds_group_start(struct pds *pds, unsigned int usc, unsigned int group)
+{
+	if (usc_group_start(pds->config.usc[usc], group))
+		pds->config.wake_usc(pds->config.opaque, usc);
+}
+
 /* Give back what ended groups of a USC hold, as far as the order allows. */
 static void release_ended(struct pds *pds, struct pds_unit *unit)
 {
@@ -428,8 +434,7 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 		return PDS_FAULT;
 	}
 	note_start(pds, usc, group, linear);
-	usc_group_start(pds->config.usc[usc], group);
-	pds->config.wake_usc(pds->config.opaque, usc);
+	pds_group_start(pds, usc, group);
 	return PDS_STARTED;
 }
 

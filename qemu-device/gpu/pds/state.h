@@ -85,6 +85,8 @@ void pds_count_start(struct pds *pds, const struct pds_need *need);
 void pds_count_end(struct pds *pds, const struct pds_need *need);
 /* Give back what an ended claim holds. */
 void pds_release(struct pds *pds, struct pds_unit *unit, unsigned int group);
+/* Hand a filled group to its USC, and wake that if it has no other. Device lock held. */
+void pds_group_start(struct pds *pds, unsigned int usc, unsigned int group);
 
 /* task.c: a task of the VDM or PDM has left, or faulted. Takes the device lock. */
 void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);

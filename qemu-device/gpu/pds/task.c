@@ -198,8 +198,7 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 	pds->unit[place->usc].gfx[place->group] = gfx;
 	lock(pds);
 	pds->unit[place->usc].started[dm] |= 1ull << place->group;
-	usc_group_start(usc, place->group);
-	pds->config.wake_usc(pds->config.opaque, place->usc);
+	pds_group_start(pds, place->usc, place->group);
 	unlock(pds);
 }
 

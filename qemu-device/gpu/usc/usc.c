@@ -124,11 +124,11 @@ u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, u
 	return usc->unified + usc_wave_regs(task, wave) + (task->temps + reg) * USC_ROW_WORDS;
 }
 
-void usc_group_start(struct usc *usc, unsigned int group)
+bool usc_group_start(struct usc *usc, unsigned int group)
 {
 	atomic_store_explicit(&usc->group[group].state, USC_GROUP_READY, memory_order_relaxed);
 	atomic_fetch_and(&usc->abort, ~(1ull << group));
-	atomic_fetch_or(&usc->live, 1ull << group);
+	return !atomic_fetch_or(&usc->live, 1ull << group);
 }
 
 bool usc_has_work(struct usc *usc)

@@ -99,8 +99,12 @@ u32 *usc_coeffs(struct usc *usc, const struct usc_task *task);
  */
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg);
 
-/* Hand a filled group to the USC. Zeroes its temporaries and local memory when it starts. */
-void usc_group_start(struct usc *usc, unsigned int group);
+/*
+ * Hand a filled group to the USC. Zeroes its temporaries and local memory when it
+ * starts. True when the USC had none: it is to be woken. One that has others will
+ * find this one too before its step returns false.
+ */
+bool usc_group_start(struct usc *usc, unsigned int group);
 
 /*
  * Run waves for about budget wave instructions. Returns true while there is

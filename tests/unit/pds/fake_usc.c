@@ -138,7 +138,7 @@ static void move_group(struct usc *usc, unsigned int number, unsigned int from, 
 		  (group->local_bytes + 3) / 4, from, to);
 }
 
-void usc_group_start(struct usc *usc, unsigned int number)
+bool usc_group_start(struct usc *usc, unsigned int number)
 {
 	struct usc_group *group = &usc->group[number];
 	u32 waves = 0, i;
@@ -153,8 +153,8 @@ void usc_group_start(struct usc *usc, unsigned int number)
 	assert_int_equal(group->waves, waves);
 	atomic_store(&group->state, USC_GROUP_RUNNING);
 	usc->start_order[number] = ++start_count;
-	usc->running++;
 	usc->started++;
+	return !usc->running++;
 }
 
 void usc_abort(struct usc *usc)
