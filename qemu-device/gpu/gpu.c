@@ -355,14 +355,33 @@ static bool create_workers(struct pumice_gpu *gpu)
 	for (i = 0; i < PTLA_UNITS; i++)
 		unit[GPU_UNIT_TDM0 + i] = (struct workers_unit){
 			.step = masters_step_tdm, .opaque = gpu, .index = i };
+	/* A core and its USCs share tiles, spans and registers. */
 	for (i = 0; i < gpu->config.cores; i++)
 		unit[GPU_UNIT_CORE0 + i] = (struct workers_unit){
-			.step = masters_step_core, .opaque = gpu, .index = i };
+			.step = masters_step_core, .opaque = gpu, .index = i, .home = i + 1 };
 	for (i = 0; i < gpu->uscs; i++)
-		unit[gpu_usc_unit(gpu, i)] =
-			(struct workers_unit){ .step = step_usc, .opaque = gpu, .index = i };
+		unit[gpu_usc_unit(gpu, i)] = (struct workers_unit){
+			.step = step_usc, .opaque = gpu, .index = i,
+			.home = i / PUMICE_USCS_PER_CORE + 1 };
 	gpu->workers = workers_create(&config);
 	return gpu->workers;
+}
+
+/*
+ * Held for less time than it takes to sleep: a fragment task of a few microseconds
+ * passes it three times. Whoever finds it taken looks again for a moment before the
+ * host's kernel is asked to wait.
+ */
+static void init_device_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+#ifdef __GLIBC__
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
 }
 
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
@@ -393,7 +412,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	trace_init(&gpu->trace, &(struct trace_config){
 					.mmu = &gpu->mmu, .now = device_clock, .opaque = gpu });
 	pthread_mutex_init(&gpu->control, NULL);
-	pthread_mutex_init(&gpu->lock, NULL);
+	init_device_lock(&gpu->lock);
 	/* The workers last: nothing runs before all is there. */
 	if (!create_fw(gpu) || !create_data_masters(gpu) || !create_uscs(gpu) ||
 	    !create_workers(gpu)) {

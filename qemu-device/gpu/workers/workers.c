@@ -42,6 +42,12 @@ struct unit {
 	_Atomic bool stop;
 };
 
+struct thread {
+	struct workers *w;
+	unsigned int number;
+	pthread_t id;
+};
+
 struct workers {
 	/* Configuration. */
 	unsigned int threads, units;
@@ -49,7 +55,7 @@ struct workers {
 	void *now_opaque;
 	void (*kick)(void *opaque);
 	void *kick_opaque;
-	pthread_t thread[WORKERS_MAX_THREADS];
+	struct thread thread[WORKERS_MAX_THREADS];
 
 	/* Guards what follows. */
 	pthread_mutex_t lock;
@@ -62,6 +68,7 @@ struct workers {
 	bool spinning;		/* a thread looks out for work, and nobody has stopped it */
 	_Atomic u32 news;	/* changes when it is stopped; read without the lock */
 	unsigned int head, tail;	/* queue of units */
+	unsigned int skips;	/* units taken from behind the head since it is the head */
 	struct unit unit[WORKERS_MAX_UNITS];
 };
 
@@ -126,16 +133,50 @@ static u64 check_deadlines(struct workers *w)
 	return first == WORKERS_NEVER ? first : first - now;
 }
 
-/* Take the next unit for a step; NO_UNIT when none may run. */
-static unsigned int claim(struct workers *w)
+static bool at_home(const struct workers *w, unsigned int index, unsigned int thread)
 {
-	unsigned int index = w->head;
+	const unsigned int home = w->unit[index].cfg.home;
+
+	return !home || home % w->threads == thread;
+}
+
+/* The unit in the queue before the one that the thread is to take; NO_UNIT: the head. */
+static unsigned int before_next(const struct workers *w, unsigned int thread)
+{
+	unsigned int before = NO_UNIT, index = w->head;
+
+	if (!w->threads || w->skips >= WORKERS_MAX_SKIPS)
+		return NO_UNIT;
+	while (index != NO_UNIT && !at_home(w, index, thread)) {
+		before = index;
+		index = w->unit[index].next;
+	}
+	return index == NO_UNIT ? NO_UNIT : before;
+}
+
+/* The first unit out of the queue, or the one behind another. */
+static unsigned int dequeue(struct workers *w, unsigned int before)
+{
+	unsigned int *link = before == NO_UNIT ? &w->head : &w->unit[before].next;
+	const unsigned int index = *link;
+
+	*link = w->unit[index].next;
+	if (w->tail == index)
+		w->tail = before;
+	w->skips = before == NO_UNIT ? 0 : w->skips + 1;
+	return index;
+}
+
+/* Take the next unit for a step; NO_UNIT when none may run. */
+static unsigned int claim(struct workers *w, unsigned int thread)
+{
+	unsigned int index;
 	struct unit *u;
 
-	if (w->parks || index == NO_UNIT)
+	if (w->parks || w->head == NO_UNIT)
 		return NO_UNIT;
+	index = dequeue(w, before_next(w, thread));
 	u = &w->unit[index];
-	w->head = u->next;
 	u->queued = false;
 	u->running = true;
 	u->again = false;
@@ -267,13 +308,14 @@ static void find_thread(struct workers *w, bool urgent)
 
 static void *thread_main(void *arg)
 {
-	struct workers *w = arg;
+	const struct thread *self = arg;
+	struct workers *w = self->w;
 
 	pthread_mutex_lock(&w->lock);
 	while (!w->exit) {
 		/* While parked the clock may stand still: no deadlines then. */
 		u64 ns = w->parks ? WORKERS_NEVER : check_deadlines(w);
-		unsigned int index = claim(w);
+		unsigned int index = claim(w, self->number);
 
 		if (index != NO_UNIT)
 			run_step(w, index);
@@ -323,6 +365,7 @@ void workers_forget(struct workers *w)
 
 	pthread_mutex_lock(&w->lock);
 	w->head = w->tail = NO_UNIT;
+	w->skips = 0;
 	for (i = 0; i < w->units; i++) {
 		w->unit[i].queued = false;
 		w->unit[i].deadline = WORKERS_NEVER;
@@ -394,7 +437,7 @@ u64 workers_poll(struct workers *w, u64 budget_ns)
 		ns = 0;
 		if (!steps--)
 			break;
-		index = claim(w);
+		index = claim(w, 0);
 		run_step(w, index);
 	}
 	if (w->parks)
@@ -413,13 +456,15 @@ static bool start_threads(struct workers *w)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (ok && w->started < w->threads) {
+		struct thread *thread = &w->thread[w->started];
 		char name[16];
 
-		ok = !pthread_create(&w->thread[w->started], NULL, thread_main, w);
+		*thread = (struct thread){ .w = w, .number = w->started };
+		ok = !pthread_create(&thread->id, NULL, thread_main, thread);
 		if (!ok)
 			break;
-		snprintf(name, sizeof(name), "pumice/%u", w->started % 100);
-		pthread_setname_np(w->thread[w->started], name);
+		snprintf(name, sizeof(name), "pumice/%u", thread->number % 100);
+		pthread_setname_np(thread->id, name);
 		w->started++;
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -478,7 +523,7 @@ void workers_destroy(struct workers *w)
 	pthread_cond_broadcast(&w->work);
 	pthread_mutex_unlock(&w->lock);
 	for (i = 0; i < w->started; i++)
-		pthread_join(w->thread[i], NULL);
+		pthread_join(w->thread[i].id, NULL);
 	pthread_cond_destroy(&w->work);
 	pthread_cond_destroy(&w->ended);
 	pthread_mutex_destroy(&w->lock);

@@ -7,7 +7,10 @@
  * time; a step lasts a quantum, about WORKERS_QUANTUM_NS. Units that have
  * something to do stand in one queue; an urgent unit that is woken goes to its
  * head, and makes a busy thread give up its step when no thread is idle. What
- * has more to do after a step goes to the tail, so nobody starves.
+ * has more to do after a step goes to the tail. A thread takes the first unit that
+ * is at home with it, so that what units hand on stays in a processor's caches; it
+ * takes the head when there is none, or when others went before the head
+ * WORKERS_MAX_SKIPS times in a row, so nobody starves and no thread is idle.
  *
  * A thread that runs out of work looks out for more for some microseconds before it
  * sleeps, one thread at a time.
@@ -33,6 +36,7 @@
 #define WORKERS_MAX_UNITS	(4u + PUMICE_MAX_CORES * (1u + PUMICE_USCS_PER_CORE))
 #define WORKERS_QUANTUM_NS	200000u	/* what one step is taken to last */
 #define WORKERS_NEVER		UINT64_MAX
+#define WORKERS_MAX_SKIPS	8u
 
 /* "No unit": who calls from outside of any step. */
 #define WORKERS_OUTSIDE		WORKERS_MAX_UNITS
@@ -49,6 +53,11 @@ struct workers_unit {
 	void *opaque;
 	unsigned int index;	/* handed to step: which of its kind */
 	bool urgent;
+	/*
+	 * Units that pass data to each other have the same home, from 1 on: one
+	 * thread of several runs them as long as it has the choice. 0: any thread.
+	 */
+	unsigned int home;
 };
 
 struct workers_config {

@@ -33,12 +33,32 @@ struct bench {
 	u64 deadline[UNITS];		/* set in the next step, if not 0 */
 
 	char order[256];		/* steps in order, a letter each; no threads only */
+
+	/* Who ran a unit last, and what unit 5 had done when unit 4 first ran. */
+	_Atomic unsigned int thread[UNITS];
+	_Atomic unsigned int before_4;
 };
+
+/* Homes: unit 4 at thread 0 of two, unit 5 at thread 1, the others anywhere. */
+static const unsigned int home[UNITS] = { 0, 0, 0, 0, 2, 1 };
+
+/* The number in a worker's name. */
+static unsigned int own_thread(void)
+{
+	static _Thread_local char name[16];
+
+	if (!*name)
+		assert_int_equal(pthread_getname_np(pthread_self(), name, sizeof(name)), 0);
+	assert_memory_equal(name, "pumice/", 7);
+	return (unsigned int)atoi(name + 7);
+}
 
 static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct bench *b = opaque;
 
+	if (b->threads)
+		atomic_store(&b->thread[index], own_thread());
 	if (atomic_fetch_add(&b->inside[index], 1))
 		atomic_store(&b->overlap, true);
 	if (b->deadline[index]) {
@@ -47,6 +67,8 @@ static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 	}
 	if (!b->threads && strlen(b->order) + 1 < sizeof(b->order))
 		b->order[strlen(b->order)] = (char)('a' + index);
+	if (index == 4 && !atomic_load(&b->steps[4]))
+		atomic_store(&b->before_4, atomic_load(&b->steps[5]));
 	while (atomic_load(&b->held[index])) {
 		if (atomic_load(stop)) {
 			atomic_store(&b->stopped[index], true);
@@ -85,7 +107,7 @@ static struct bench *bench_create(unsigned int threads)
 
 	for (i = 0; i < UNITS; i++)
 		unit[i] = (struct workers_unit){ .step = step, .opaque = b, .index = i,
-						 .urgent = !i };
+						 .urgent = !i, .home = home[i] };
 	b->threads = threads;
 	b->w = workers_create(&config);
 	assert_non_null(b->w);
@@ -306,6 +328,53 @@ static void an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle(void **state
 	bench_destroy(b);
 }
 
+/* Two threads in units 1 and 2. Returns the unit whose thread has the number. */
+static unsigned int hold_both(struct bench *b, unsigned int thread)
+{
+	b->held[1] = b->held[2] = true;
+	workers_wake(b->w, 1);
+	workers_wake(b->w, 2);
+	until_inside(b, 1);
+	until_inside(b, 2);
+	return atomic_load(&b->thread[1]) == thread ? 1 : 2;
+}
+
+static void a_thread_prefers_units_at_home_and_others_do_not_starve(void **state)
+{
+	struct bench *b = bench_create(2);
+	unsigned int first, other;
+
+	(void)state;
+	/* Unit 4 came first, and is at home with the thread that is held. */
+	first = hold_both(b, 1);
+	other = 3 - first;
+	b->more[5] = 100;
+	workers_wake(b->w, 4);
+	workers_wake(b->w, 5);
+	b->held[first] = false;
+	until_steps(b, 4, 1);
+	until_steps(b, 5, 101);
+	assert_int_equal(b->before_4, WORKERS_MAX_SKIPS);
+	assert_int_equal(b->thread[4], 1);
+	b->held[other] = false;
+	bench_destroy(b);
+}
+
+static void a_thread_without_units_at_home_takes_others(void **state)
+{
+	struct bench *b = bench_create(2);
+	unsigned int first;
+
+	(void)state;
+	first = hold_both(b, 0);
+	workers_wake(b->w, 5);
+	b->held[first] = false;
+	until_steps(b, 5, 1);
+	assert_int_equal(b->thread[5], 0);
+	b->held[3 - first] = false;
+	bench_destroy(b);
+}
+
 struct call {
 	struct bench *b;
 	unsigned int self;
@@ -426,6 +495,8 @@ int main(void)
 		cmocka_unit_test(a_unit_is_stepped_by_one_thread_at_a_time),
 		cmocka_unit_test(units_run_side_by_side),
 		cmocka_unit_test(an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle),
+		cmocka_unit_test(a_thread_prefers_units_at_home_and_others_do_not_starve),
+		cmocka_unit_test(a_thread_without_units_at_home_takes_others),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
 		cmocka_unit_test(quiesce_returns_though_units_start_new_steps),
 		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
