@@ -43,8 +43,9 @@ kernel_module() {
 }
 
 shell_scripts() {
-	shellcheck -x -P "$top/scripts" -s bash scripts/*.sh scripts/lib.sh .ci/run
-	shellcheck -s dash -e SC3043 scripts/guest/init
+	shellcheck -x -P "$top/scripts" -s bash scripts/*.sh scripts/lib.sh .ci/run &&
+		find tests -name '*.sh' -exec shellcheck -x {} + &&
+		shellcheck -s dash -e SC3043 scripts/guest/init
 }
 
 python_scripts() {

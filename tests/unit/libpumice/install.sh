@@ -10,24 +10,8 @@
 
 build=$1 examples=$2 flags=$4
 export PUMICE_FIRMWARE="$3"
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
-cases=0
-failed=0
-
-# check NAME COMMAND…
-check() {
-	name=$1
-	shift
-	cases=$((cases + 1))
-	if "$@" >"$room/log" 2>&1; then
-		echo "ok $cases - $name"
-	else
-		failed=1
-		echo "not ok $cases - $name"
-		sed 's/^/# /' "$room/log"
-	fi
-}
+# shellcheck source-path=SCRIPTDIR source=../support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
 
 # Symbols that the library exports without a version, or beyond its map.
 no_strangers() {
@@ -94,5 +78,4 @@ check the_installed_tool_runs "$prefix/bin/pumice-run" --native --list-perf
 if command -v "${CXX:-c++}" >/dev/null; then
 	check headers_are_fit_for_cpp cpp_program
 fi
-echo "1..$cases"
-exit $failed
+tap_end

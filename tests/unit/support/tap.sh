@@ -1,0 +1,40 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+#
+# Shell tests in TAP. Source it, call check for each case and tap_end at the end.
+# $room is a folder of the test's own.
+
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+tap_cases=0
+tap_failed=0
+
+# check NAME COMMAND…: passes when the command does; shows what it printed when not.
+check() {
+	tap_name=$1
+	shift
+	tap_cases=$((tap_cases + 1))
+	if "$@" >"$room/tap.log" 2>&1; then
+		echo "ok $tap_cases - $tap_name"
+	else
+		tap_failed=1
+		echo "not ok $tap_cases - $tap_name"
+		sed 's/^/# /' "$room/tap.log"
+	fi
+}
+
+# gives STATUS TEXT COMMAND…: the command ends with the status, and its output has the text.
+gives() {
+	tap_status=$1 tap_text=$2 tap_got=0
+	shift 2
+	"$@" >"$room/tap.out" 2>&1 || tap_got=$?
+	echo "status $tap_got"
+	cat "$room/tap.out"
+	[ "$tap_got" -eq "$tap_status" ] && grep -qF -- "$tap_text" "$room/tap.out"
+}
+
+# The plan, and the end of the test.
+tap_end() {
+	echo "1..$tap_cases"
+	exit $tap_failed
+}
