@@ -94,37 +94,6 @@ free_pages:
 	return ERR_PTR(ret);
 }
 
-/**
- * pumice_area_create - addresses for memory to come
- * @vm: address space; the area takes a use of its own
- * @max_pages: most pages that it will have, not 0
- *
- * Returns it, or an error pointer: -ENOSPC if the kernel part is full.
- */
-struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 max_pages)
-{
-	u64 size = ALIGN((u64)max_pages << PAGE_SHIFT, ALIGNMENT);
-	struct pumice_area *area = kzalloc(sizeof(*area), GFP_KERNEL_ACCOUNT);
-	int ret;
-
-	if (!area)
-		return ERR_PTR(-ENOMEM);
-	INIT_LIST_HEAD(&area->steps);
-	mutex_lock(&vm->lock);
-	ret = drm_mm_insert_node_generic(&vm->kernel_mm, &area->va, size, ALIGNMENT, 0,
-					 DRM_MM_INSERT_BEST);
-	mutex_unlock(&vm->lock);
-	if (ret) {
-		kfree(area);
-		return ERR_PTR(ret);
-	}
-	area->vm = pumice_vm_get(vm);
-	mutex_lock(&vm->pdev->areas_lock);
-	list_add_tail(&area->node, &vm->pdev->areas);
-	mutex_unlock(&vm->pdev->areas_lock);
-	return area;
-}
-
 /* GPU virtual address of the first page. */
 u64 pumice_area_addr(const struct pumice_area *area)
 {
@@ -211,7 +180,7 @@ static void give_back(struct pumice_area *area)
 
 /**
  * pumice_area_destroy - end of an area that the GPU no longer uses
- * @area: area, or NULL
+ * @area: area, NULL or an error pointer
  *
  * May sleep, and wait for the firmware. Not to be called between
  * drm_dev_enter() and drm_dev_exit().
@@ -221,7 +190,7 @@ void pumice_area_destroy(struct pumice_area *area)
 	struct pumice_device *pdev;
 	struct pumice_vm *vm;
 
-	if (!area)
+	if (IS_ERR_OR_NULL(area))
 		return;
 	vm = area->vm;
 	pdev = vm->pdev;
@@ -235,6 +204,58 @@ void pumice_area_destroy(struct pumice_area *area)
 	mutex_unlock(&vm->lock);
 	pumice_vm_put(vm);
 	kfree(area);
+}
+
+/* Addresses without memory, or an error pointer. */
+static struct pumice_area *reserve(struct pumice_vm *vm, u32 max_pages)
+{
+	u64 size = ALIGN((u64)max_pages << PAGE_SHIFT, ALIGNMENT);
+	struct pumice_area *area = kzalloc(sizeof(*area), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!area)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&area->steps);
+	mutex_lock(&vm->lock);
+	ret = drm_mm_insert_node_generic(&vm->kernel_mm, &area->va, size, ALIGNMENT, 0,
+					 DRM_MM_INSERT_BEST);
+	mutex_unlock(&vm->lock);
+	if (ret) {
+		kfree(area);
+		return ERR_PTR(ret);
+	}
+	area->vm = pumice_vm_get(vm);
+	mutex_lock(&vm->pdev->areas_lock);
+	list_add_tail(&area->node, &vm->pdev->areas);
+	mutex_unlock(&vm->pdev->areas_lock);
+	return area;
+}
+
+/**
+ * pumice_area_create - addresses, and memory for the first of them
+ * @vm: address space; the area takes a use of its own
+ * @pages: pages that it has from the beginning, not 0
+ * @max_pages: most pages that it will have
+ *
+ * May sleep, and wait for the firmware. Not to be called between drm_dev_enter()
+ * and drm_dev_exit(). Returns it, or an error pointer: -ENOSPC if the kernel part
+ * is full.
+ */
+struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 pages, u32 max_pages)
+{
+	struct pumice_area *area = reserve(vm, max_pages);
+	int ret = -ENODEV, idx;
+
+	if (IS_ERR(area))
+		return area;
+	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
+		ret = pumice_area_grow(area, pages);
+		drm_dev_exit(idx);
+	}
+	if (!ret)
+		return area;
+	pumice_area_destroy(area);
+	return ERR_PTR(ret);
 }
 
 /**

@@ -27,7 +27,7 @@ struct pumice_area {
 	u32 pages;
 };
 
-struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 max_pages);
+struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 pages, u32 max_pages);
 int pumice_area_grow(struct pumice_area *area, u32 pages);
 u64 pumice_area_addr(const struct pumice_area *area);
 void pumice_area_destroy(struct pumice_area *area);

@@ -232,29 +232,6 @@ static int check_create(const struct drm_pumice_free_list_create *args)
 	return args->max_pages > DRM_PUMICE_MAX_FREE_LIST_PAGES ? -E2BIG : 0;
 }
 
-/* Memory of a list. What was made is freed by the caller. */
-static int make_memory(struct pumice_freelist *list, u32 initial_pages)
-{
-	int ret;
-
-	list->area = pumice_area_create(list->vm, list->max_pages);
-	if (IS_ERR(list->area)) {
-		ret = PTR_ERR(list->area);
-		list->area = NULL;
-		return ret;
-	}
-	ret = pumice_area_grow(list->area, initial_pages);
-	if (ret)
-		return ret;
-	list->obj = pumice_fw_obj_create(list->pdev, LINKS_OFFSET +
-					 (size_t)list->max_pages * sizeof(u32));
-	if (IS_ERR(list->obj)) {
-		ret = PTR_ERR(list->obj);
-		list->obj = NULL;
-	}
-	return ret;
-}
-
 /* A structure without memory, or NULL. */
 static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
 					  const struct drm_pumice_free_list_create *args)
@@ -294,12 +271,18 @@ static struct pumice_freelist *list_create(struct pumice_vm *vm,
 					   const struct drm_pumice_free_list_create *args)
 {
 	struct pumice_freelist *list = list_alloc(vm, args);
-	int ret = -ENODEV, idx;
+	int ret, idx;
 
 	if (!list)
 		return ERR_PTR(-ENOMEM);
-	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
-		ret = make_memory(list, args->initial_pages);
+	list->area = pumice_area_create(vm, args->initial_pages, list->max_pages);
+	ret = PTR_ERR_OR_ZERO(list->area);
+	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
+		ret = -ENODEV;
+	if (!ret) {
+		list->obj = pumice_fw_obj_create(list->pdev, LINKS_OFFSET +
+						 (size_t)list->max_pages * sizeof(u32));
+		ret = PTR_ERR_OR_ZERO(list->obj);
 		if (!ret)
 			publish(list);
 		drm_dev_exit(idx);

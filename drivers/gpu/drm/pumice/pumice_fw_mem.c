@@ -178,7 +178,7 @@ static bool unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 /**
  * pumice_fw_obj_destroy - end of an object that the firmware no longer uses
  * @pdev: device
- * @obj: object, or NULL
+ * @obj: object, NULL or an error pointer
  *
  * An object that cannot be unmapped keeps its memory until the device goes.
  */
@@ -186,7 +186,7 @@ void pumice_fw_obj_destroy(struct pumice_device *pdev, struct pumice_fw_obj *obj
 {
 	struct pumice_fw_mem *mem = &pdev->fw_mem;
 
-	if (!obj)
+	if (IS_ERR_OR_NULL(obj))
 		return;
 	mutex_lock(&mem->lock);
 	if (obj->cpu && unmap_locked(pdev, obj))

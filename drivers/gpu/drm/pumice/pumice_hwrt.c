@@ -242,26 +242,12 @@ static int take_lists(struct pumice_hwrt *hwrt, struct pumice_file *file, const 
 	return 0;
 }
 
-static int make_memory(struct pumice_hwrt *hwrt)
+static int make_regions(struct pumice_hwrt *hwrt)
 {
 	u32 pages = DRM_PUMICE_HWRT_DATA * hwrt->region_bytes >> PAGE_SHIFT;
-	int ret;
 
-	hwrt->regions = pumice_area_create(hwrt->vm, pages);
-	if (IS_ERR(hwrt->regions)) {
-		ret = PTR_ERR(hwrt->regions);
-		hwrt->regions = NULL;
-		return ret;
-	}
-	ret = pumice_area_grow(hwrt->regions, pages);
-	if (ret)
-		return ret;
-	hwrt->obj = pumice_fw_obj_create(hwrt->pdev, DRM_PUMICE_HWRT_DATA * SCENE_STRIDE);
-	if (IS_ERR(hwrt->obj)) {
-		ret = PTR_ERR(hwrt->obj);
-		hwrt->obj = NULL;
-	}
-	return ret;
+	hwrt->regions = pumice_area_create(hwrt->vm, pages, pages);
+	return PTR_ERR_OR_ZERO(hwrt->regions);
 }
 
 /* A structure without memory and lists; takes the VM use. NULL: it did not. */
@@ -311,10 +297,13 @@ static struct pumice_hwrt *hwrt_create(struct pumice_file *file, struct pumice_v
 		return ERR_PTR(-ENOMEM);
 	}
 	ret = take_lists(hwrt, file, args->free_lists);
+	if (!ret)
+		ret = make_regions(hwrt);
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
-		ret = make_memory(hwrt);
+		hwrt->obj = pumice_fw_obj_create(hwrt->pdev, DRM_PUMICE_HWRT_DATA * SCENE_STRIDE);
+		ret = PTR_ERR_OR_ZERO(hwrt->obj);
 		if (!ret)
 			publish(hwrt);
 		drm_dev_exit(idx);
