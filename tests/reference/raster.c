@@ -176,6 +176,17 @@ static void interpolate(const struct draw *d, int64_t x, int64_t y, int64_t cx, 
 	f->z = depth_at(d, x, y);
 }
 
+/* Whether a sample would pass. */
+static bool would_pass(const struct draw *d, uint32_t at, float z)
+{
+	const struct ref_state *s = d->state;
+	const struct ref_stencil *st = d->t.front ? &s->front : &s->back;
+
+	return compare(s->depth_func, z, d->target->depth[at]) &&
+	       (!s->stencil_test ||
+		compare(st->func, st->ref & st->mask, d->target->stencil[at] & st->mask));
+}
+
 /* Depth and stencil of one sample: whether it passes. What failing does is done. */
 static bool test(const struct draw *d, uint32_t at, float z)
 {
@@ -210,13 +221,16 @@ static void passed(const struct draw *d, uint32_t at, float z, const double *out
 	       d->target->words * sizeof(*out));
 }
 
-/* Shade a pixel for some of its samples, and write what is left of them. */
-static void shade(const struct draw *d, uint32_t px, uint32_t py, uint32_t covered, uint32_t pass,
-		  const float *z, uint32_t sample)
+/*
+ * Shade a pixel for some of its samples, of which those in pass will pass their tests
+ * as far as is known; then test and write them.
+ */
+static void shade(const struct draw *d, uint32_t px, uint32_t py, uint32_t covered, uint32_t run,
+		  uint32_t pass, const float *z, uint32_t sample)
 {
 	const struct ref_target *t = d->target;
 	const uint32_t at = (py * t->width + px) * t->samples;
-	const uint32_t first = (uint32_t)__builtin_ctz(pass);
+	const uint32_t first = (uint32_t)__builtin_ctz(run & pass ? run & pass : run);
 	struct ref_fragment f = { .x = px, .y = py, .sample = sample, .front = d->t.front };
 	int64_t x = 128, y = 128, cx = 128, cy = 128;
 	uint32_t i;
@@ -235,11 +249,8 @@ static void shade(const struct draw *d, uint32_t px, uint32_t py, uint32_t cover
 	for (i = 0; i < t->samples; i++) {
 		const float depth = d->state->shader_depth ? (float)f.depth : z[i];
 
-		if (!(pass >> i & 1))
-			continue;
-		if (d->state->shader_depth && !test(d, at + i, depth))
-			continue;
-		passed(d, at + i, depth, f.out);
+		if (run >> i & 1 && test(d, at + i, depth))
+			passed(d, at + i, depth, f.out);
 	}
 }
 
@@ -260,18 +271,19 @@ static void fill_pixel(const struct draw *d, uint32_t px, uint32_t py)
 			continue;
 		covered |= 1u << i;
 		z[i] = depth_at(d, x, y);
-		if (d->state->shader_depth || test(d, at + i, z[i]))
+		if (d->state->shader_depth || would_pass(d, at + i, z[i]))
 			pass |= 1u << i;
 	}
-	if (!pass)
+	/* Failing changes nothing but the stencil. */
+	if (!pass && !(covered && d->state->stencil_test))
 		return;
 	if (!d->state->sample_rate) {
-		shade(d, px, py, covered, pass, z, 0);
+		shade(d, px, py, covered, covered, pass, z, 0);
 		return;
 	}
 	for (i = 0; i < t->samples; i++)
-		if (pass >> i & 1)
-			shade(d, px, py, covered, 1u << i, z, i);
+		if (covered >> i & 1)
+			shade(d, px, py, covered, 1u << i, pass, z, i);
 }
 
 static uint32_t clamp_pixel(int64_t at, uint32_t most)

@@ -221,7 +221,7 @@ static bool prepare(const struct isp_tile *tile, const struct isp_setup *s,
 static void set_tests(struct isp_draw *d, const struct isp_state *state, bool back)
 {
 	d->blends = state->pass_type != PUMICE_PASS_TYPE_OPAQUE;
-	d->test = state->pass_type != PUMICE_PASS_TYPE_DEPTH_WRITE;
+	d->test = state->pass_type != PUMICE_PASS_TYPE_DEPTH_WRITE && !isp_tests_late(state);
 	d->depth_func = state->depth_func;
 	d->depth_write = state->depth_write;
 	d->stencil = state->stencil;
@@ -271,7 +271,7 @@ void isp_draw(struct isp_tile *tile, const struct isp_setup *setup, const struct
 	*result = (struct isp_result){ 0 };
 	if (!prepare(tile, setup, state, &d))
 		return;
-	d.mode = (enum isp_mode)modes[state->pass_type];
+	d.mode = isp_tests_late(state) ? ISP_COVER : (enum isp_mode)modes[state->pass_type];
 	set_tests(&d, state, back);
 	d.tag = shade_first(tile, state) ? tag | ISP_LATE : tag;
 	d.tags = !state->no_tag;

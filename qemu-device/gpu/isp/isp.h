@@ -66,6 +66,12 @@ struct isp_state {
 	float bias_constant, bias_slope, bias_clamp;
 };
 
+/*
+ * PUNCH_THROUGH whose failing tests change the stencil, which what the program drops
+ * must not: its program runs for every covered sample.
+ */
+bool isp_tests_late(const struct isp_state *state);
+
 /* Read and check the state of an object. False with *fault filled in wholly. */
 bool isp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		    struct isp_state *state, struct gpu_fault *fault);
@@ -118,8 +124,14 @@ u16 isp_coverage(const struct isp_tile *tile, const struct isp_setup *setup,
 		 const struct isp_state *state, u32 quad);
 
 /*
- * PUNCH_THROUGH: its program has run. Write depth and stencil of live samples.
- * Returns how many these are.
+ * Which samples of the span fail their tests, as in usc_span; of an object with
+ * isp_tests_late(), before its program runs. Nothing is written.
+ */
+u16 isp_late_failing(const struct isp_tile *tile, const struct isp_setup *setup,
+		     const struct isp_state *state, bool back, u32 quad, u32 samples);
+/*
+ * PUNCH_THROUGH: its program has run. Write depth and stencil of live samples, and
+ * the stencil of those that failed. Returns how many are live.
  */
 u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
 		   const struct isp_state *state, bool back, const struct usc_span *span);

@@ -59,6 +59,17 @@ static u32 row(const struct isp_tile *tile, u32 quad, u32 place)
 	return quad / (tile->width / 2) * 2 + place / 2;
 }
 
+static bool fails_visibly(const struct isp_stencil *face)
+{
+	return face->sfail != PUMICE_STENCIL_OP_KEEP || face->zfail != PUMICE_STENCIL_OP_KEEP;
+}
+
+bool isp_tests_late(const struct isp_state *state)
+{
+	return state->pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH && state->stencil &&
+	       (fails_visibly(&state->face[0]) || fails_visibly(&state->face[1]));
+}
+
 static float depth_at(const struct isp_tile *tile, const struct isp_setup *s, u32 quad, u32 place,
 		      u32 sample)
 {
@@ -96,23 +107,9 @@ u16 isp_coverage(const struct isp_tile *tile, const struct isp_setup *setup,
 	return (u16)covered;
 }
 
-u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
-		   const struct isp_state *state, bool back, const struct usc_span *span)
+static bool stencil_passes(const struct isp_stencil *face, u8 stencil)
 {
-	u32 live = span->live & span->samples, count = 0;
-
-	for (; live; live &= live - 1, count++) {
-		const u32 bit = (u32)__builtin_ctz(live);
-		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
-		const u32 p = span->quad * USC_SPAN_LANES + place;
-
-		if (state->stencil)
-			write_stencil(&tile->stencil[s][p], &state->face[back],
-				      state->face[back].pass);
-		if (state->depth_write)
-			tile->depth[s][p] = depth_at(tile, setup, span->quad, place, s);
-	}
-	return count;
+	return compare(face->func, face->ref & face->mask, stencil & face->mask);
 }
 
 /* Test one sample with its depth; what failing and passing do is done. */
@@ -123,7 +120,7 @@ static bool test_one(struct isp_tile *tile, const struct isp_state *state,
 	const bool near = compare(state->depth_func, (double)z, (double)tile->depth[s][p]);
 
 	if (state->stencil) {
-		const bool ok = compare(face->func, face->ref & face->mask, *stencil & face->mask);
+		const bool ok = stencil_passes(face, *stencil);
 
 		write_stencil(stencil, face, !ok ? face->sfail : near ? face->pass : face->zfail);
 		if (!ok)
@@ -132,6 +129,50 @@ static bool test_one(struct isp_tile *tile, const struct isp_state *state,
 	if (near && state->depth_write)
 		tile->depth[s][p] = z;
 	return near;
+}
+
+u16 isp_late_failing(const struct isp_tile *tile, const struct isp_setup *setup,
+		     const struct isp_state *state, bool back, u32 quad, u32 samples)
+{
+	const struct isp_stencil *face = &state->face[back];
+	u32 failing = 0;
+
+	for (; samples; samples &= samples - 1) {
+		const u32 bit = (u32)__builtin_ctz(samples);
+		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
+		const u32 p = quad * USC_SPAN_LANES + place;
+		const double z = (double)depth_at(tile, setup, quad, place, s);
+
+		if (!compare(state->depth_func, z, (double)tile->depth[s][p]) ||
+		    (state->stencil && !stencil_passes(face, tile->stencil[s][p])))
+			failing |= 1u << bit;
+	}
+	return (u16)failing;
+}
+
+u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
+		   const struct isp_state *state, bool back, const struct usc_span *span)
+{
+	const struct isp_stencil *face = &state->face[back];
+	u32 left = (span->live | span->failed) & span->samples, count = 0;
+
+	for (; left; left &= left - 1) {
+		const u32 bit = (u32)__builtin_ctz(left);
+		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
+		const u32 p = span->quad * USC_SPAN_LANES + place;
+		const float z = depth_at(tile, setup, span->quad, place, s);
+
+		if (span->failed >> bit & 1) {
+			test_one(tile, state, face, s, p, z);
+			continue;
+		}
+		count++;
+		if (state->stencil)
+			write_stencil(&tile->stencil[s][p], face, face->pass);
+		if (state->depth_write)
+			tile->depth[s][p] = z;
+	}
+	return count;
 }
 
 u32 isp_late_depth(struct isp_tile *tile, const struct isp_state *state, bool back,

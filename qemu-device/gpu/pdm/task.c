@@ -195,6 +195,20 @@ static u32 prim_in_task(struct pdm_task *task, u16 prim, u32 most)
 	return task->prims++;
 }
 
+/* Samples that failed their tests, of an object that runs for those as well. */
+static u16 failing(const struct pdm_tile *tile, const struct pdm_span *span, u32 samples)
+{
+	const struct pdm_prim *r = &tile->record[span->prim];
+	const struct isp_state *state = &tile->objects[r->object]->isp;
+	struct isp_triangle triangle;
+	struct isp_setup setup;
+
+	if (tile->shade.fixed || !isp_tests_late(state) ||
+	    !set_up_again(tile, r, &triangle, &setup))
+		return 0;
+	return isp_late_failing(&tile->isp, &setup, state, r->back, span->quad, samples);
+}
+
 static u16 coverage(const struct pdm_tile *tile, const struct pdm_span *span)
 {
 	const u32 all = 0x1111u * ((1u << tile->isp.samples) - 1);
@@ -226,7 +240,7 @@ static void take_spans(struct pdm_tile *tile, struct pdm_task *task, u32 end, u3
 			return;
 		task->span[task->spans++] = (struct usc_span){
 			.quad = from->quad, .prim = (u8)prim, .covered = coverage(tile, from),
-			.samples = (u16)samples, .live = (u16)samples,
+			.samples = (u16)samples, .failed = failing(tile, from, samples),
 		};
 		task->fragments += pixels_of(samples);
 	}

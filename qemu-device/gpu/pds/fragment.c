@@ -224,7 +224,8 @@ static u32 pixel_value(const struct fragments *f, u32 instance, u32 source)
 	case PUMICE_PDS_SOURCE_SAMPLE:
 		return gfx->sample == USC_PIXEL_RATE ? 0 : gfx->sample;
 	default:	/* COVERAGE */
-		return span->samples >> pixel * 4 & ((1u << PUMICE_MAX_SAMPLES) - 1);
+		return (span->samples & ~(u32)span->failed) >> pixel * 4 &
+		       ((1u << PUMICE_MAX_SAMPLES) - 1);
 	}
 }
 

@@ -58,7 +58,7 @@ struct exec {
 	u32 *vo;			/* VERTEX: its output registers */
 	struct usc_span *span;		/* FRAGMENT, TILE: its first span */
 	u32 spans;			/* of the wave */
-	bool in_line, one_prim;		/* as in struct usc_wave */
+	bool direct, in_line, one_prim;	/* as in struct usc_wave */
 	u8 positions;			/* bit 0: position[0] is known, bit 1: position[1] */
 	bool prims_known;		/* prim_offset is known */
 

@@ -54,16 +54,19 @@ void usc_gfx_wave_begin(const struct usc_gfx *gfx, struct usc_wave *wave, u32 in
 	spans = wave_spans(gfx, in_task);
 	span = gfx->span + in_task * USC_WAVE_SPANS;
 	mine = samples_at_hand(gfx);
-	wave->in_line = spans == USC_WAVE_SPANS && gfx->tile->samples == 1;
+	wave->direct = gfx->tile->samples == 1;
+	wave->in_line = spans == USC_WAVE_SPANS;
 	wave->one_prim = true;
 	for (u32 n = 0; n < spans; n++) {
 		u32 samples = span[n].samples & mine;
 
-		span[n].live = span[n].samples;
+		span[n].live = span[n].samples & (u16)~span[n].failed;
 		valid |= (samples == 0x1111 ? 0xf : pixels_of(samples)) << n * USC_SPAN_LANES;
+		wave->direct &= !span[n].failed;
 		wave->in_line &= span[n].quad == span[0].quad + n;
 		wave->one_prim &= span[n].prim == span[0].prim;
 	}
+	wave->in_line &= wave->direct;
 	wave->valid &= valid;
 }
 
@@ -71,6 +74,7 @@ void usc_gfx_exec(struct exec *x, u32 in_task)
 {
 	const struct usc_gfx *gfx = x->gfx;
 
+	x->direct = x->wave->direct;
 	x->in_line = x->wave->in_line;
 	x->one_prim = x->wave->one_prim;
 	x->positions = 0;
@@ -104,9 +108,11 @@ void exec_outputs_read(const struct exec *x, u32 number, u32 *row)
 		u32 lane = (u32)__builtin_ctz(lanes), sample = x->gfx->sample;
 
 		if (sample == USC_PIXEL_RATE) {
-			u32 samples = x->span[lane / USC_SPAN_LANES].samples;
+			const struct usc_span *span = &x->span[lane / USC_SPAN_LANES];
+			u32 passed = samples_of_lane(span->samples & ~(u32)span->failed, lane);
 
-			sample = (u32)__builtin_ctz(samples_of_lane(samples, lane));
+			sample = (u32)__builtin_ctz(passed ? passed :
+						    samples_of_lane(span->samples, lane));
 		}
 		row[lane] = *output_word(x, number, lane, sample);
 	}
@@ -142,6 +148,7 @@ void exec_drop(struct exec *x, u32 lanes)
 		u32 pixels = lanes >> n * USC_SPAN_LANES & 0xf;
 
 		x->span[n].live &= (u16)~(samples_of(pixels) * 0xf & mine);
+		x->span[n].failed &= (u16)~(samples_of(pixels) * 0xf & mine);
 	}
 	set_valid(x, x->valid & ~lanes);
 }

@@ -29,7 +29,12 @@ struct usc_span {
 	u8 quad;	/* in the tile, row by row of quads */
 	u8 prim;	/* primitive in the task: its coefficients */
 	u16 covered;	/* by the primitive, hidden samples too: for centroid positions */
-	u16 samples;	/* covered and visible */
+	u16 samples;	/* covered, and visible but for the failed ones */
+	/*
+	 * Of these, what has failed its tests and runs only because failing does
+	 * something, unless the program drops it: it takes no output.
+	 */
+	u16 failed;
 	u16 live;	/* of these, what the program has not dropped; the USC writes it when the wave ends */
 };
 

@@ -41,7 +41,8 @@ struct usc_wave {
 	u32 shared;		/* first word of its task's shared registers in the common store */
 	u8 slot;
 	u8 in_group;		/* number in its work-group */
-	bool in_line;		/* FRAGMENT, TILE: one sample a pixel, 8 spans side by side in the tile */
+	bool direct;		/* FRAGMENT, TILE: one sample a pixel, of which none failed its tests */
+	bool in_line;		/* and 8 spans side by side in the tile */
 	bool one_prim;		/* and all spans are of one primitive */
 	u32 dc_words;		/* dynamic constants; 0 before the first window */
 	u64 dc_base;		/* where they are: GPU virtual address */

@@ -181,7 +181,7 @@ static void write_output(struct exec *x, u32 number, const vu *row, u32 lanes)
 	const u32 *from = (const u32 *)(const void *)row;
 	u32 *out;
 
-	if (x->gfx->tile->samples != 1) {
+	if (!x->direct) {
 		exec_outputs_write(x, number, from, lanes);
 		return;
 	}
@@ -208,7 +208,7 @@ static void read_output(const struct exec *x, u32 number, vu *row)
 {
 	u32 *to = (u32 *)(void *)row, *out, lanes = x->valid;
 
-	if (x->gfx->tile->samples != 1) {
+	if (!x->direct) {
 		exec_outputs_read(x, number, to);
 		return;
 	}

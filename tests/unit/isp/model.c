@@ -289,6 +289,16 @@ static bool passes(const struct model *m, const struct isp_state *state, bool ba
 	return model_test(&copy, state, back, sample, at, z, true);
 }
 
+/* Whether nothing is tested until the program has run. */
+static bool untested(const struct isp_state *state)
+{
+	const struct isp_stencil *f = state->face;
+
+	if (state->pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH)
+		return state->stencil && (f[0].sfail || f[0].zfail || f[1].sfail || f[1].zfail);
+	return state->pass_type == PUMICE_PASS_TYPE_DEPTH_WRITE;
+}
+
 /* One covered sample. */
 static void draw_sample(struct model *m, const struct isp_state *state, bool back, u32 tag, u32 s,
 			u32 at, float z, bool many, struct model_result *r)
@@ -297,10 +307,10 @@ static void draw_sample(struct model *m, const struct isp_state *state, bool bac
 	bool pass = true;
 
 	r->overlap |= old >> 31;
-	if (state->pass_type != PUMICE_PASS_TYPE_DEPTH_WRITE)
+	if (!untested(state))
 		pass = passes(m, state, back, s, at, z);
 	r->overlap |= pass && old && state->pass_type != PUMICE_PASS_TYPE_OPAQUE;
-	if (state->pass_type != PUMICE_PASS_TYPE_DEPTH_WRITE)
+	if (!untested(state))
 		model_test(m, state, back, s, at, z,
 			   state->pass_type != PUMICE_PASS_TYPE_PUNCH_THROUGH);
 	if (!pass)

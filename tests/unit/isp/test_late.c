@@ -71,6 +71,54 @@ static void punch_through_writes_what_is_left(void **state)
 	}
 }
 
+/* What fails is found without a trace, and changes the stencil where it was not dropped. */
+static void punch_through_that_fails_changes_the_stencil(void **state)
+{
+	static struct model copy;
+	u32 n, bit, failed = 0;
+
+	(void)state;
+	for (n = 0; n < ROUNDS; n++) {
+		struct isp_triangle t;
+		struct isp_state s;
+		struct isp_setup setup;
+		struct usc_span span;
+		const bool back = model_below(2);
+		u32 want = 0, failing;
+
+		model_random_tile(&tile);
+		model_random_triangle(&tile, &t, n);
+		model_random_state(&tile, &s);
+		s.pass_type = PUMICE_PASS_TYPE_PUNCH_THROUGH;
+		if (!isp_tests_late(&s) || !isp_set_up(&t, &s, &setup))
+			continue;
+		span = random_span();
+		model_copy(&model, &tile);
+		failing = isp_late_failing(&tile, &setup, &s, back, span.quad, span.samples);
+		assert_int_equal(model_differs(&model, &tile), 0);
+		span.failed = (u16)(failing & model_random());
+		span.live &= (u16)~failing;
+		for (bit = 0; bit < 16; bit++) {
+			const u32 x = column(span.quad, bit / 4), y = row(span.quad, bit / 4);
+			const u32 dropped = ~(u32)(span.live | span.failed) & span.samples;
+			struct model *m = dropped >> bit & 1 ? &copy : &model;
+
+			if (!(span.samples & 1u << bit))
+				continue;
+			model_copy(&copy, &tile);
+			if (model_test(m, &s, back, bit % 4, y * 32 + x,
+				       model_depth(&tile, &t, &s, x, y, bit % 4), true))
+				want += m == &model;
+			else
+				assert_true(failing >> bit & 1);
+			failed += failing >> bit & 1;
+		}
+		assert_int_equal(isp_late_write(&tile, &setup, &s, back, &span), want);
+		assert_int_equal(model_differs(&model, &tile), 0);
+	}
+	assert_true(failed > ROUNDS);
+}
+
 static void depth_of_the_program_is_tested_and_written(void **state)
 {
 	u32 n, bit;
@@ -140,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(punch_through_writes_what_is_left),
+		cmocka_unit_test(punch_through_that_fails_changes_the_stencil),
 		cmocka_unit_test(depth_of_the_program_is_tested_and_written),
 		cmocka_unit_test(coverage_of_a_span_is_the_primitive_s),
 	};

@@ -20,13 +20,16 @@ void reference_clear(struct reference_tile *tile, float out, float depth, u8 ste
 	tile->covered = 0;
 }
 
-/* The program, for the samples in pass, of which the first is read. */
+/*
+ * The program, for the samples in run; of those in pass, if there are any, the first
+ * is read. Then the tests.
+ */
 static void shade(struct reference_tile *t, const struct reference_object *o,
-		  const struct scene_prim *prim, u32 x, u32 y, u32 pass, const float z[4],
+		  const struct scene_prim *prim, u32 x, u32 y, u32 run, u32 pass, const float z[4],
 		  u64 *visible)
 {
-	const u32 at = y * 32 + x;
-	float value = t->out[__builtin_ctz(pass)][at] * 0.5f;
+	const u32 at = y * 32 + x, read = run & pass ? run & pass : run;
+	float value = t->out[__builtin_ctz(read)][at] * 0.5f;
 	u32 s;
 
 	value += prim->value[0];
@@ -38,19 +41,9 @@ static void shade(struct reference_tile *t, const struct reference_object *o,
 		const float depth = o->program == RIG_DEPTH_OUT ?
 					    fminf(fmaxf(prim->value[1], 0), 1) : z[s];
 
-		if (!(pass >> s & 1))
-			continue;
-		if (o->program == RIG_DEPTH_OUT &&
+		if (!(run >> s & 1) ||
 		    !model_test(&t->model, &o->isp, prim->back, s, at, depth, true))
 			continue;
-		if (o->program == RIG_PUNCH) {
-			/* The test has been passed; only what passing does is left. */
-			struct isp_state late = o->isp;
-
-			late.depth_func = PUMICE_COMPARE_ALWAYS;
-			late.face[prim->back].func = PUMICE_COMPARE_ALWAYS;
-			model_test(&t->model, &late, prim->back, s, at, depth, true);
-		}
 		if (o->isp.visibility)
 			visible[o->isp.visibility_id]++;
 		if (!o->isp.no_tag)
@@ -61,6 +54,7 @@ static void shade(struct reference_tile *t, const struct reference_object *o,
 static void pixel(struct reference_tile *t, const struct reference_object *o,
 		  const struct scene_prim *prim, u32 x, u32 y, u64 *visible)
 {
+	static struct model untouched;
 	u32 s, covered = 0, pass = 0;
 	float z[4];
 
@@ -69,21 +63,22 @@ static void pixel(struct reference_tile *t, const struct reference_object *o,
 			continue;
 		covered |= 1u << s;
 		z[s] = model_depth(&t->at, &prim->triangle, &o->isp, x, y, s);
+		untouched.depth[s][y * 32 + x] = t->model.depth[s][y * 32 + x];
+		untouched.stencil[s][y * 32 + x] = t->model.stencil[s][y * 32 + x];
 		if (o->program == RIG_DEPTH_OUT ||
-		    model_test(&t->model, &o->isp, prim->back, s, y * 32 + x, z[s],
-			       o->program != RIG_PUNCH))
+		    model_test(&untouched, &o->isp, prim->back, s, y * 32 + x, z[s], true))
 			pass |= 1u << s;
 	}
 	t->covered += covered != 0;
-	if (!pass)
+	if (!covered)
 		return;
 	if (!o->sample_rate) {
-		shade(t, o, prim, x, y, pass, z, visible);
+		shade(t, o, prim, x, y, covered, pass, z, visible);
 		return;
 	}
 	for (s = 0; s < t->at.samples; s++)
-		if (pass >> s & 1)
-			shade(t, o, prim, x, y, 1u << s, z, visible);
+		if (covered >> s & 1)
+			shade(t, o, prim, x, y, 1u << s, pass, z, visible);
 }
 
 void reference_draw(struct reference_tile *t, const struct reference_object *o,
