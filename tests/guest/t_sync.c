@@ -254,21 +254,6 @@ static void signaled_fence_holds_nothing_up(void)
 	CHECK_EQUAL(rig_wait(&rig), 1);
 }
 
-/* A job that waits for @wait and signals @signal, points of one timeline; 0 leaves out. */
-static void submit_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
-{
-	struct drm_pumice_sync syncs[2];
-	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
-	u32 count = 0;
-
-	if (wait)
-		syncs[count++] = wait_for(timeline, wait);
-	if (signal)
-		syncs[count++] = then_signal(timeline, signal);
-	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
-}
-
 static u64 reached(int fd, u32 timeline)
 {
 	u64 point = 0;
@@ -282,9 +267,9 @@ static void timeline_reaches_the_points_that_jobs_signal(void)
 	struct rig rig = rig_open();
 	u32 timeline = need_sync(rig.fd);
 
-	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
-	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 2);
-	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
+	CHECK_OK(rig_try_points(&rig, rig_empty_stream(&rig), timeline, 0, 1));
+	CHECK_OK(rig_try_points(&rig, rig_empty_stream(&rig), timeline, 0, 2));
+	CHECK_OK(rig_try_points(&rig, rig_empty_stream(&rig), timeline, 0, 10));
 	need_wait(rig.fd, timeline, 2);
 	need_wait(rig.fd, timeline, 10);
 	CHECK_EQUAL(reached(rig.fd, timeline), 10);
@@ -296,7 +281,7 @@ static void point_between_is_reached_with_the_next(void)
 	struct rig rig = rig_open();
 	u32 timeline = need_sync(rig.fd);
 
-	submit_points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
+	CHECK_OK(rig_try_points(&rig, rig_empty_stream(&rig), timeline, 0, 10));
 	need_wait(rig.fd, timeline, 5);
 	CHECK(reached(rig.fd, timeline) >= 5);
 }
@@ -312,7 +297,7 @@ static void jobs_wait_for_points_across_contexts(void)
 	for (i = 0; i < 16; i++) {
 		u64 stream = step_stream(&rig, i);
 
-		submit_points(i % 2 ? &other : &rig, stream, timeline, i, i + 1);
+		CHECK_OK(rig_try_points(i % 2 ? &other : &rig, stream, timeline, i, i + 1));
 	}
 	need_wait(fd, timeline, 16);
 	rig_check_words(rig.data.cpu + 16 * WORDS, 7 + 16);

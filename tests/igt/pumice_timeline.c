@@ -21,24 +21,9 @@ static void release(struct rig *blocker)
 	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
 }
 
-/* Try to submit a job that waits for one point and signals another; 0 leaves either out. */
-static int try_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
-{
-	struct drm_pumice_sync syncs[2];
-	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
-	u32 count = 0;
-
-	if (wait)
-		syncs[count++] = wait_for(timeline, wait);
-	if (signal)
-		syncs[count++] = then_signal(timeline, signal);
-	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
-	return gpu_submit(rig->fd, &job, 1, NULL);
-}
-
 static void points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
 {
-	CHECK_OK(try_points(rig, stream, timeline, wait, signal));
+	CHECK_OK(rig_try_points(rig, stream, timeline, wait, signal));
 }
 
 static u64 reached(int fd, u32 timeline)
@@ -235,10 +220,10 @@ static void unsubmitted_point(void)
 	u32 timeline = need_sync(rig.fd);
 	u64 stream = rig_empty_stream(&rig);
 
-	igt_assert_eq(try_points(&rig, stream, timeline, 1, 0), -EINVAL);
+	igt_assert_eq(rig_try_points(&rig, stream, timeline, 1, 0), -EINVAL);
 	points(&rig, stream, timeline, 0, 1);
-	igt_assert_eq(try_points(&rig, stream, timeline, 2, 0), -EINVAL);
-	igt_assert_eq(try_points(&rig, stream, timeline, 1, 2), 0);
+	igt_assert_eq(rig_try_points(&rig, stream, timeline, 2, 0), -EINVAL);
+	igt_assert_eq(rig_try_points(&rig, stream, timeline, 1, 2), 0);
 	need_wait(rig.fd, timeline, 2);
 }
 

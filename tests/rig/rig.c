@@ -178,6 +178,20 @@ void rig_submit(struct rig *rig, u64 stream)
 	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
 }
 
+int rig_try_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
+{
+	struct drm_pumice_sync syncs[2];
+	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
+	u32 count = 0;
+
+	if (wait)
+		syncs[count++] = wait_for(timeline, wait);
+	if (signal)
+		syncs[count++] = then_signal(timeline, signal);
+	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
+	return gpu_submit(rig->fd, &job, 1, NULL);
+}
+
 int rig_wait(struct rig *rig)
 {
 	need_wait(rig->fd, rig->sync, 0);

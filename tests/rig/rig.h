@@ -87,6 +87,15 @@ u64 rig_empty_stream(struct rig *rig);
 /** rig_submit - submit a job that signals rig->sync. */
 void rig_submit(struct rig *rig, u64 stream);
 
+/**
+ * rig_try_points - submit a job between two points of one timeline
+ * @wait: point that it waits for, or 0
+ * @signal: point that it signals, or 0
+ *
+ * Return: as gpu_submit().
+ */
+int rig_try_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal);
+
 /** rig_wait - wait for the job submitted last. Return: as sync_status(). */
 int rig_wait(struct rig *rig);
 

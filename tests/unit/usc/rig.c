@@ -68,6 +68,18 @@ void rig_destroy(struct rig *rig)
 	free(rig);
 }
 
+int rig_setup(void **state)
+{
+	*state = rig_create(RIG_DATA_BYTES);
+	return 0;
+}
+
+int rig_teardown(void **state)
+{
+	rig_destroy(*state);
+	return 0;
+}
+
 struct usc_program *rig_program(struct rig *rig, const u32 *code, u32 insns,
 				const struct usc_program_limits *limits)
 {

@@ -53,6 +53,13 @@ struct rig {
 struct rig *rig_create(u64 data_bytes);
 void rig_destroy(struct rig *rig);
 
+/* The same for cmocka: *state is a rig with RIG_DATA_BYTES of data. */
+#define RIG_DATA_BYTES	8192u
+int rig_setup(void **state);
+int rig_teardown(void **state);
+/* A case with a rig of its own. */
+#define RIG_TEST(name)	cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
+
 /* Put a program at RIG_CODE and get it; NULL with rig->fault when it is refused. */
 struct usc_program *rig_program(struct rig *rig, const u32 *code, u32 insns,
 				const struct usc_program_limits *limits);

@@ -13,7 +13,6 @@
 #include "exec.h"
 #include "rig.h"
 
-#define DATA_BYTES 8192u
 #define MAX_INSNS 16u
 
 /* Attributes: V0 is copied to an index register by most programs. */
@@ -369,7 +368,7 @@ static void usc_dynamic_constants_are_read_from_memory_lane_by_lane(void **state
 	struct rig *rig = *state;
 	struct run r;
 
-	for (u32 n = 0; n < DATA_BYTES / 4; n++)
+	for (u32 n = 0; n < RIG_DATA_BYTES / 4; n++)
 		((u32 *)(void *)rig->data)[n] = n * 3;
 	begin(&r, rig);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
@@ -436,18 +435,6 @@ static void usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_la
 	assert_int_equal(r.rig->fault.addr, (RIG_DATA + WINDOW_DISP + 3000 * 4) & ~63ull);
 }
 
-static int make_rig(void **state)
-{
-	*state = rig_create(DATA_BYTES);
-	return 0;
-}
-
-static int drop_rig(void **state)
-{
-	rig_destroy(*state);
-	return 0;
-}
-
 int main(void)
 {
 	static const char *const levels[GPU_LEVELS] = { "base", "avx2", "avx512" };
@@ -475,7 +462,7 @@ int main(void)
 		if (!gpu_level_usable(level))
 			continue;
 		usc_level_choose(level);
-		failed += cmocka_run_group_tests_name(levels[level], tests, make_rig, drop_rig);
+		failed += cmocka_run_group_tests_name(levels[level], tests, rig_setup, rig_teardown);
 	}
 	return failed;
 }

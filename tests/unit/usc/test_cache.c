@@ -111,27 +111,13 @@ static void usc_cache_is_bounded_and_keeps_programs_in_use(void **state)
 	free(code);
 }
 
-static int make_rig(void **state)
-{
-	*state = rig_create(4096);
-	return 0;
-}
-
-static int drop_rig(void **state)
-{
-	rig_destroy(*state);
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_rig, drop_rig)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(usc_program_is_found_by_content_wherever_it_lies),
-		TEST(usc_overwritten_code_is_another_program),
-		TEST(usc_same_code_with_other_limits_is_checked_again),
-		TEST(usc_cache_is_bounded_and_keeps_programs_in_use),
+		RIG_TEST(usc_program_is_found_by_content_wherever_it_lies),
+		RIG_TEST(usc_overwritten_code_is_another_program),
+		RIG_TEST(usc_same_code_with_other_limits_is_checked_again),
+		RIG_TEST(usc_cache_is_bounded_and_keeps_programs_in_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

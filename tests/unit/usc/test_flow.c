@@ -14,7 +14,6 @@
 #include "exec.h"
 #include "rig.h"
 
-#define DATA_BYTES 0x4000u
 #define MAX_INSNS 64u
 
 /* A program being written, and registers that all of them have. */
@@ -467,39 +466,25 @@ static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state
 	rig_put(rig, program);
 }
 
-static int make_rig(void **state)
-{
-	*state = rig_create(DATA_BYTES);
-	return 0;
-}
-
-static int drop_rig(void **state)
-{
-	rig_destroy(*state);
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_rig, drop_rig)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(usc_endless_loop_leaves_the_step_and_lets_other_groups_end),
-		TEST(usc_abort_ends_every_group_once_and_without_fault),
-		TEST(usc_abort_spares_groups_started_behind_it),
-		TEST(usc_step_returns_early_when_told_to_stop),
-		TEST(usc_step_issues_no_more_than_its_budget),
-		TEST(usc_reset_drops_everything_without_telling),
-		TEST(usc_running_past_the_last_instruction_faults_there),
-		TEST(usc_fault_of_one_group_leaves_others_alone),
-		TEST(usc_group_without_instances_is_done_at_once),
-		TEST(usc_barrier_holds_until_every_wave_is_there),
-		TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
-		TEST(usc_signal_is_pending_at_first_and_done_in_the_end),
-		TEST(usc_what_a_poll_sees_depends_on_the_program_alone),
-		TEST(usc_wait_lets_other_waves_of_the_group_run),
-		TEST(usc_waves_of_a_group_take_turns_in_long_loops),
-		TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
+		RIG_TEST(usc_endless_loop_leaves_the_step_and_lets_other_groups_end),
+		RIG_TEST(usc_abort_ends_every_group_once_and_without_fault),
+		RIG_TEST(usc_abort_spares_groups_started_behind_it),
+		RIG_TEST(usc_step_returns_early_when_told_to_stop),
+		RIG_TEST(usc_step_issues_no_more_than_its_budget),
+		RIG_TEST(usc_reset_drops_everything_without_telling),
+		RIG_TEST(usc_running_past_the_last_instruction_faults_there),
+		RIG_TEST(usc_fault_of_one_group_leaves_others_alone),
+		RIG_TEST(usc_group_without_instances_is_done_at_once),
+		RIG_TEST(usc_barrier_holds_until_every_wave_is_there),
+		RIG_TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
+		RIG_TEST(usc_signal_is_pending_at_first_and_done_in_the_end),
+		RIG_TEST(usc_what_a_poll_sees_depends_on_the_program_alone),
+		RIG_TEST(usc_wait_lets_other_waves_of_the_group_run),
+		RIG_TEST(usc_waves_of_a_group_take_turns_in_long_loops),
+		RIG_TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,18 +368,6 @@ static void usc_noise_is_refused_by_name_or_runs_without_harm(void **state)
 	assert_true(accepted > NOISE / 1000);
 }
 
-static int make_rig(void **state)
-{
-	*state = rig_create(4096);
-	return 0;
-}
-
-static int drop_rig(void **state)
-{
-	rig_destroy(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,5 +379,5 @@ int main(void)
 		cmocka_unit_test(usc_noise_is_refused_by_name_or_runs_without_harm),
 	};
 
-	return cmocka_run_group_tests(tests, make_rig, drop_rig);
+	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
 }

@@ -393,32 +393,18 @@ static void usc_samples_stand_where_the_precision_rules_say(void **state)
 	}
 }
 
-static int make_rig(void **state)
-{
-	*state = rig_create(4096);
-	return 0;
-}
-
-static int drop_rig(void **state)
-{
-	rig_destroy(*state);
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_rig, drop_rig)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(usc_stages_have_their_own_operations_and_banks),
-		TEST(usc_refuses_what_no_stage_has),
-		TEST(usc_same_code_of_two_stages_is_two_programs),
-		TEST(usc_discard_and_depth_are_for_the_objects_that_say_so),
-		TEST(usc_hands_the_tile_to_the_pbe_with_its_state),
-		TEST(usc_texture_fault_stops_the_group_and_names_the_instruction),
-		TEST(usc_detailed_counters_know_the_operations_of_graphics),
-		TEST(usc_noise_in_every_stage_does_no_harm),
-		TEST(usc_samples_stand_where_the_precision_rules_say),
+		RIG_TEST(usc_stages_have_their_own_operations_and_banks),
+		RIG_TEST(usc_refuses_what_no_stage_has),
+		RIG_TEST(usc_same_code_of_two_stages_is_two_programs),
+		RIG_TEST(usc_discard_and_depth_are_for_the_objects_that_say_so),
+		RIG_TEST(usc_hands_the_tile_to_the_pbe_with_its_state),
+		RIG_TEST(usc_texture_fault_stops_the_group_and_names_the_instruction),
+		RIG_TEST(usc_detailed_counters_know_the_operations_of_graphics),
+		RIG_TEST(usc_noise_in_every_stage_does_no_harm),
+		RIG_TEST(usc_samples_stand_where_the_precision_rules_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
