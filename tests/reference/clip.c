@@ -115,7 +115,8 @@ bool ref_clip(const struct ref_state *state, const struct ref_vertex *vertices, 
 	return polygon->count >= count;
 }
 
-struct ref_screen ref_project(const struct ref_state *state, const struct ref_vertex *vertex)
+bool ref_project(const struct ref_state *state, const struct ref_vertex *vertex,
+		 struct ref_screen *out)
 {
 	volatile float s[3];
 	unsigned int i;
@@ -127,10 +128,13 @@ struct ref_screen ref_project(const struct ref_state *state, const struct ref_ve
 		if (i < 2 && fabsf(s[i]) > GUARD + 256)
 			s[i] = copysignf(GUARD + 256, s[i]);
 	}
-	return (struct ref_screen){
+	if (isnan(s[0]) || isnan(s[1]))
+		return false;
+	*out = (struct ref_screen){
 		.x = (int64_t)rint((double)s[0] * 256), .y = (int64_t)rint((double)s[1] * 256),
 		.z = s[2], .rw = 1.0f / vertex->pos[3], .size = vertex->size, .v = vertex->v,
 	};
+	return true;
 }
 
 void ref_sample(uint32_t samples, uint32_t sample, int64_t *x, int64_t *y)

@@ -431,7 +431,8 @@ void ref_draw(const struct ref_target *target, const struct ref_state *state,
 	if (!ref_clip(state, vertices, count, &polygon))
 		return;
 	for (i = 0; i < polygon.count; i++)
-		s[i] = ref_project(state, &polygon.vertex[i]);
+		if (!ref_project(state, &polygon.vertex[i], &s[i]))
+			return;
 	if (count == 1)
 		draw_point(&d, s);
 	else if (count == 2)

@@ -106,8 +106,9 @@ struct ref_polygon {
 /* Cut a primitive; false when nothing is left. */
 bool ref_clip(const struct ref_state *state, const struct ref_vertex *vertices, unsigned int count,
 	      struct ref_polygon *polygon);
-/* Divide, and apply the viewport. */
-struct ref_screen ref_project(const struct ref_state *state, const struct ref_vertex *vertex);
+/* Divide, and apply the viewport. False where that is nowhere: the primitive is dropped. */
+bool ref_project(const struct ref_state *state, const struct ref_vertex *vertex,
+		 struct ref_screen *out);
 /* Position of a sample in its pixel, 1/256 pixel. */
 void ref_sample(uint32_t samples, uint32_t sample, int64_t *x, int64_t *y);
 

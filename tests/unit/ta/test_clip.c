@@ -134,7 +134,8 @@ static u32 check_triangles(const struct tarig *rig, const struct ref_state *stat
 	u32 i, count = 0;
 
 	for (i = 0; i < polygon->count; i++)
-		s[i] = ref_project(state, &polygon->vertex[i]);
+		if (!ref_project(state, &polygon->vertex[i], &s[i]))
+			return 0;
 	for (i = 2; i < polygon->count; i++) {
 		const struct ref_screen *t[3] = { &s[0], &s[i - 1], &s[i] };
 		const s64 area = (t[1]->x - t[0]->x) * (t[2]->y - t[0]->y) -
@@ -239,8 +240,9 @@ static void clipped_lines_are_to_the_bit_what_the_rules_say(void **state)
 			load(&prims[f->number], f->number, v);
 			assert_true(ref_clip(&s, v, 2, &polygon));
 			for (i = 0; i < 2; i++) {
-				const struct ref_screen p = ref_project(&s, &polygon.vertex[i]);
+				struct ref_screen p;
 
+				assert_true(ref_project(&s, &polygon.vertex[i], &p));
 				is_vertex(f, i, &p);
 				assert_true(number_float(f->vertex[i].size) == 1);
 			}
