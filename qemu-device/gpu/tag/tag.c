@@ -85,6 +85,11 @@ static void follow_lanes(struct tag_wave *w)
 		w->layer[l] = w->layer[first];
 		w->level[0][l] = w->level[0][first];
 		w->level[1][l] = w->level[1][first];
+		if (w->most_steps == 1)
+			continue;
+		w->steps[l] = w->steps[first];
+		for (u32 a = 0; a < 2; a++)
+			w->axis[a][l] = w->axis[a][first];
 	}
 }
 

@@ -274,7 +274,16 @@ static void idle_lanes_cause_no_access(void **state)
 			rig.coord[1][l] = reads ? 1.5f / 256 : rand_float(&rig.seed, -2, 2);
 			rig.extra[0][l] = reads ? 0 : rand_float(&rig.seed, 0, 8);
 		}
+		rig.sampler.aniso_log2 = 0;
 		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
+		/* Nor whatever derivatives they have. */
+		rig.sampler.aniso_log2 = 4;
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			for (u32 e = 0; e < 4; e++)
+				rig.extra[e][l] = rig.request.lanes >> l & 1 ? 0 :
+						  rand_float(&rig.seed, -2, 2);
+		}
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
 	}
 	rig_teardown(&rig);
 }
