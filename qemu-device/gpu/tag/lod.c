@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Coordinates, faces of cubes, levels of detail.
+ * Coordinates, layers, levels of detail.
  *
- * Source: Documentation/formats.rst, "Levels of detail", "Cubes".
+ * Source: Documentation/formats.rst, "Reading".
  */
 #include <math.h>
 #include <string.h>
@@ -52,55 +52,6 @@ static bool wants_derivatives(const struct tag_wave *w)
 	}
 }
 
-/* How a face of a cube lies: which coordinates its u and v are, and their signs. */
-static const struct {
-	u8 u, v, major;
-	float su, sv, sm;
-} face[6] = {
-	{ 2, 1, 0, -1, -1, 1 }, { 2, 1, 0, 1, -1, -1 },	/* +x, -x */
-	{ 0, 2, 1, 1, 1, 1 }, { 0, 2, 1, 1, -1, -1 },	/* +y, -y */
-	{ 0, 1, 2, 1, -1, 1 }, { 0, 1, 2, -1, -1, -1 },	/* +z, -z */
-};
-
-static u32 face_of(float x, float y, float z)
-{
-	float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
-
-	if (az >= ax && az >= ay)
-		return z < 0 ? 5 : 4;
-	if (ay >= ax)
-		return y < 0 ? 3 : 2;
-	return x < 0 ? 1 : 0;
-}
-
-/* Derivative of (a / m + 1) / 2, where da and dm are those of a and m. */
-static float quotient(float a, float da, float m, float dm)
-{
-	return 0.5f * (da * m - a * dm) / (m * m);
-}
-
-/* Directions become places on faces; so do their derivatives, each lane on its own face. */
-static void project(struct tag_wave *w, bool derivatives)
-{
-	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		const float d[3] = { w->coord[0][l], w->coord[1][l], w->coord[2][l] };
-		const float dx[3] = { w->dx[0][l], w->dx[1][l], w->dx[2][l] };
-		const float dy[3] = { w->dy[0][l], w->dy[1][l], w->dy[2][l] };
-		u32 f = face_of(d[0], d[1], d[2]), u = face[f].u, v = face[f].v, n = face[f].major;
-		float m = d[n] * face[f].sm, a = d[u] * face[f].su, b = d[v] * face[f].sv;
-
-		w->layer[l] += f;
-		w->coord[0][l] = 0.5f * (a / m + 1.0f);
-		w->coord[1][l] = 0.5f * (b / m + 1.0f);
-		if (!derivatives)
-			continue;
-		w->dx[0][l] = quotient(a, dx[u] * face[f].su, m, dx[n] * face[f].sm);
-		w->dx[1][l] = quotient(b, dx[v] * face[f].sv, m, dx[n] * face[f].sm);
-		w->dy[0][l] = quotient(a, dy[u] * face[f].su, m, dy[n] * face[f].sm);
-		w->dy[1][l] = quotient(b, dy[v] * face[f].sv, m, dy[n] * face[f].sm);
-	}
-}
-
 void tag_coordinates(struct tag_wave *w)
 {
 	const struct tag_request *r = w->request;
@@ -124,7 +75,7 @@ void tag_coordinates(struct tag_wave *w)
 		derivatives = false;
 	}
 	if (s->cube)
-		project(w, derivatives);
+		tag_cube_project(w, derivatives);
 	if (r->op != PUMICE_USC_OP_SAMPLE_GRAD && r->extra)
 		memcpy(w->extra, r->extra, sizeof(w->extra));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The texture unit's state, shared by its files: tag.c (a read from request to
- * result), state.c (texture and sampler structures), lod.c (levels of detail,
- * cubes), read.c (texels out of memory). Nobody else includes this.
+ * result), state.c (texture and sampler structures), lod.c (levels of detail),
+ * cube.c (faces of cubes), read.c (texels out of memory). Nobody else includes this.
  */
 #ifndef PUMICE_GPU_TAG_STATE_H
 #define PUMICE_GPU_TAG_STATE_H
@@ -92,6 +92,9 @@ const struct tag_state *tag_state_get(struct tag *tag, const u32 *words);
 void tag_coordinates(struct tag_wave *w);
 /* Levels, weights, filters and anisotropy of each lane. */
 void tag_levels(struct tag_wave *w);
+
+/* cube.c: directions in w->coord to places on faces, which w->layer gets; w->dx and w->dy, too. */
+void tag_cube_project(struct tag_wave *w, bool derivatives);
 
 /*
  * read.c: words of one texel of each lane: row[] and column[] give the address of its
