@@ -91,8 +91,9 @@ static bool decode_sampler(const u32 *words, struct tag_state *s)
 	s->border = false;
 	for (a = 0; a < s->dims; a++) {
 		if (s->cube)
-			s->wrap[a] = PUMICE_WRAP_CLAMP;
-		s->border |= s->wrap[a] == PUMICE_WRAP_BORDER;
+			s->wrap[a] = PUMICE_WRAP_BORDER;
+		else
+			s->border |= s->wrap[a] == PUMICE_WRAP_BORDER;
 	}
 	s->filters = p->min_linear || p->mag_linear || p->mip_filter == PUMICE_MIP_FILTER_LINEAR;
 	if (p->texels && !texels_valid(s))

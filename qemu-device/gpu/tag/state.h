@@ -26,8 +26,8 @@ struct tag_state {
 	bool plain;		/* UNORM in one word, no curve: the short way to a bilinear texel */
 	bool same;		/* the swizzle is R, G, B, A */
 	u8 swizzle[4];
-	u8 wrap[3];
-	bool border;		/* some axis of these has one */
+	u8 wrap[3];		/* of cubes BORDER, which tells texels of other faces */
+	bool border;		/* some axis has one; of cubes none */
 	float scale[4];
 	float lod_bias, min_lod, max_lod;
 	u32 border_colour[4];	/* f32 before scaling, or integers */
@@ -85,6 +85,20 @@ struct tag_wave {
 	u32 most_steps;
 } __attribute__((aligned(64)));
 
+/* Address of the row of blocks that texel row y is in, and what x adds to it. */
+static inline u64 tag_row_address(const struct tag_state *s, u32 level, u32 layer, u32 y)
+{
+	const struct pumice_level *v = &s->level[level];
+
+	return s->texture.addr + v->offset + layer * v->layer_bytes +
+	       pumice_level_row(v, y / s->info->block);
+}
+
+static inline u32 tag_column_bytes(const struct tag_state *s, u32 level, u32 x)
+{
+	return (u32)pumice_level_column(&s->level[level], x / s->info->block);
+}
+
 /* state.c: the decoded state of these words. */
 const struct tag_state *tag_state_get(struct tag *tag, const u32 *words);
 
@@ -95,6 +109,23 @@ void tag_levels(struct tag_wave *w);
 
 /* cube.c: directions in w->coord to places on faces, which w->layer gets; w->dx and w->dy, too. */
 void tag_cube_project(struct tag_wave *w, bool derivatives);
+/* Places on the planes of w->layer's faces to places on the faces that they belong to. */
+void tag_cube_bend(struct tag_wave *w, float (*coord)[PUMICE_LANES]);
+/* The lanes whose filter leaves its face. */
+u32 tag_cube_lanes(const struct tag_wave *w, const struct tf_taps *t);
+
+/* One texel of each lane's filter: what tag_read_words() takes. */
+struct tag_tap {
+	u64 row[PUMICE_LANES];
+	u32 column[PUMICE_LANES], x[PUMICE_LANES], y[PUMICE_LANES];
+	u32 corner;	/* lanes whose cube has none there: theirs is the nearest on the face */
+} __attribute__((aligned(64)));
+
+/* Texel n (y * 2 + x) of filters that leave their faces in some lanes. */
+void tag_cube_tap(const struct tag_wave *w, const u32 *level, const struct tf_taps *t,
+		  u32 lanes, u32 n, struct tag_tap *tap);
+/* The fourth texel where a cube has three; corner: tag_tap's, of each texel. */
+void tag_cube_corners(struct texel_rows texel[4], const u32 corner[4]);
 
 /*
  * read.c: words of one texel of each lane: row[] and column[] give the address of its

@@ -242,6 +242,39 @@ static bool guards(const struct tag_wave *w)
 	return w->state->info->kind == PUMICE_KIND_FLOAT && !compares(w->request->op);
 }
 
+/* The same of a cube whose filters leave their faces in some lanes. */
+static bool expand_cube_tap(struct tag_wave *w, const u32 *level, const struct tf_taps *t,
+			    u32 lanes, u32 n, struct texel_rows *texel, u32 *corner)
+{
+	struct texel_rows words;
+	struct tag_tap tap;
+
+	tag_cube_tap(w, level, t, lanes, n, &tap);
+	if (!tag_read_words(w, tap.row, tap.column, tap.x, tap.y, &words))
+		return false;
+	w->tag->ops->expand(w->state->info, &words, texel);
+	if (compares(w->request->op))
+		compare_texels(w, texel);
+	*corner = tap.corner;
+	return true;
+}
+
+static __attribute__((noinline)) bool
+sample_faces(struct tag_wave *w, const u32 *level, const struct tf_taps *t, u32 lanes,
+			 struct texel_rows *out)
+{
+	struct texel_rows texel[4];
+	u32 corner[4];
+
+	for (u32 n = 0; n < 4; n++) {
+		if (!expand_cube_tap(w, level, t, lanes, n, &texel[n], &corner[n]))
+			return false;
+	}
+	tag_cube_corners(texel, corner);
+	w->tag->ops->blend(2, guards(w), t, texel, out);
+	return true;
+}
+
 /* One sample of one level. */
 static bool sample_level(struct tag_wave *w, const u32 *level, const float (*coord)[PUMICE_LANES],
 			 struct texel_rows *out)
@@ -254,6 +287,12 @@ static bool sample_level(struct tag_wave *w, const u32 *level, const float (*coo
 	place_lanes(w, level, coord, &taps);
 	if (!w->linear)
 		return expand_tap(w, &taps, 0, out);
+	if (s->cube) {
+		u32 lanes = tag_cube_lanes(w, &taps);
+
+		if (lanes)
+			return sample_faces(w, level, &taps, lanes, out);
+	}
 	if (s->plain && s->dims == 2 && !s->border && !compares(w->request->op)) {
 		u32 words[4][PUMICE_LANES] __attribute__((aligned(64)));
 
@@ -307,8 +346,10 @@ static void add_samples(const struct texel_rows *one, u32 step, const float *ste
 static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
 {
 	float coord[3][PUMICE_LANES] __attribute__((aligned(64)));
+	u32 layer[PUMICE_LANES];
 	struct texel_rows one;
 
+	memcpy(layer, w->layer, sizeof(layer));
 	for (u32 step = 0; step < w->most_steps; step++) {
 		for (u32 a = 0; a < 2; a++) {
 			for (u32 l = 0; l < PUMICE_LANES; l++) {
@@ -318,6 +359,10 @@ static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
 				coord[a][l] = one_step ? w->coord[a][l] :
 							 w->coord[a][l] + w->axis[a][l] * at;
 			}
+		}
+		if (w->state->cube) {
+			memcpy(w->layer, layer, sizeof(layer));
+			tag_cube_bend(w, coord);
 		}
 		if (!sample_levels(w, (const float (*)[PUMICE_LANES])coord, &one))
 			return false;
@@ -378,10 +423,14 @@ static bool gather(struct tag_wave *w, u32 *out)
 	u32 all[4][PUMICE_LANES] __attribute__((aligned(64)));
 	struct texel_rows texel;
 	struct tf_taps taps;
+	u32 faces = 0, corner;
 
 	place_lanes(w, w->level[0], (const float (*)[PUMICE_LANES])w->coord, &taps);
+	if (w->state->cube)
+		faces = tag_cube_lanes(w, &taps);
 	for (u32 n = 0; n < 4; n++) {
-		if (!expand_tap(w, &taps, n, &texel))
+		if (!(faces ? expand_cube_tap(w, w->level[0], &taps, faces, n, &texel, &corner) :
+			      expand_tap(w, &taps, n, &texel)))
 			return false;
 		if (compares(w->request->op)) {
 			memcpy(out + n * PUMICE_LANES, texel.row[0], sizeof(texel.row[0]));
@@ -421,9 +470,8 @@ static bool fetch_lane(const struct tag_wave *w, u32 l, struct tf_taps *t)
 		return false;
 	t->index[0][0][l] = at[0];
 	t->index[1][0][l] = at[1];
-	t->column[0][l] = (u32)pumice_level_column(v, at[0] / s->info->block);
-	t->row[0][0][l] = s->texture.addr + v->offset + layer * v->layer_bytes +
-			  pumice_level_row(v, at[1] / s->info->block);
+	t->column[0][l] = tag_column_bytes(s, level, at[0]);
+	t->row[0][0][l] = tag_row_address(s, level, layer, at[1]);
 	return true;
 }
 

@@ -75,5 +75,7 @@ double model_margin(const struct model_read *r, u32 level, const double coord[3]
 
 /* Face of a direction and the place on it. */
 u32 model_face(const double dir[3], double *u, double *v);
+/* A direction through a place on the plane of a face, which may lie beyond its edges. */
+void model_direction(u32 face, double u, double v, double dir[3]);
 
 #endif

@@ -60,12 +60,25 @@ static bool compare(u32 func, double a, double b)
 	return (func & 1 && less) || (func & 2 && equal) || (func & 4 && greater);
 }
 
+/* A texel, or what comparing it gives. */
+static struct model_texel judged(const struct model_read *r, struct model_texel t)
+{
+	double reference = r->reference;
+
+	if (!r->compare)
+		return t;
+	if (r->surface.format != PUMICE_FORMAT_D32_FLOAT)
+		reference = fmin(fmax(reference, 0), 1);
+	t.c[0] = compare(r->func, (float)reference, (float)t.c[0]);
+	t.c[1] = t.c[2] = t.c[3] = t.c[0];
+	return t;
+}
+
 /* A texel by whole coordinates beyond the edges, too. */
 static struct model_texel tap(const struct model_read *r, u32 level, u32 layer, const s32 at[3])
 {
 	const struct model_surface *s = &r->surface;
 	s32 inside[3] = { 0 };
-	struct model_texel t;
 	bool beyond = false;
 
 	for (u32 a = 0; a < dims_of(s->dim); a++) {
@@ -74,17 +87,59 @@ static struct model_texel tap(const struct model_read *r, u32 level, u32 layer, 
 	}
 	if (s->dim == PUMICE_TEXTURE_DIM_3D)
 		layer = (u32)inside[2];
-	t = beyond ? border_colour(r) :
-		     model_texel_at(s, r->memory, level, layer, (u32)inside[0], (u32)inside[1]);
-	if (r->compare) {
-		double reference = r->reference;
+	return judged(r, beyond ? border_colour(r) :
+		      model_texel_at(s, r->memory, level, layer, (u32)inside[0], (u32)inside[1]));
+}
 
-		if (s->format != PUMICE_FORMAT_D32_FLOAT)
-			reference = fmin(fmax(reference, 0), 1);
-		t.c[0] = compare(r->func, (float)reference, (float)t.c[0]);
-		t.c[1] = t.c[2] = t.c[3] = t.c[0];
+/*
+ * Texel of a cube that lies beyond an edge of a face: where the line from the cube's
+ * middle through the centre that it would have on this face's plane meets the cube.
+ */
+static struct model_texel across(const struct model_read *r, u32 level, u32 layer,
+				 const s32 at[3])
+{
+	u32 n = axis_size(&r->surface, 0, level), face;
+	double dir[3], u, v;
+
+	model_direction(layer % 6, (at[0] + 0.5) / n, (at[1] + 0.5) / n, dir);
+	face = model_face(dir, &u, &v);
+	return judged(r, model_texel_at(&r->surface, r->memory, level, layer - layer % 6 + face,
+					(u32)floor(u * n), (u32)floor(v * n)));
+}
+
+/*
+ * The four texels of a cube's filter from first on. At the cube's corner there are only
+ * three: the fourth is their average, of a gather the one that is nearest on the face.
+ */
+static void cube_taps(const struct model_read *r, u32 level, u32 layer, const s32 first[3],
+		      bool gather, struct model_texel t[4])
+{
+	s32 n = (s32)axis_size(&r->surface, 0, level);
+	u32 missing = 4;
+
+	for (u32 i = 0; i < 4; i++) {
+		const s32 at[3] = { first[0] + (s32)(i & 1), first[1] + (s32)(i >> 1), 0 };
+		bool out_u = at[0] < 0 || at[0] >= n, out_v = at[1] < 0 || at[1] >= n;
+
+		t[i] = out_u != out_v ? across(r, level, layer, at) : tap(r, level, layer, at);
+		if (out_u && out_v)
+			missing = i;
 	}
-	return t;
+	if (missing == 4 || gather)
+		return;
+	for (u32 c = 0; c < 4; c++) {
+		double sum = 0;
+
+		for (u32 i = 0; i < 4; i++)
+			sum += i == missing ? 0 : t[i].c[c];
+		t[missing].c[c] = sum / 3;
+	}
+}
+
+static bool is_cube(const struct model_read *r)
+{
+	return r->surface.dim == PUMICE_TEXTURE_DIM_CUBE ||
+	       r->surface.dim == PUMICE_TEXTURE_DIM_CUBE_ARRAY;
 }
 
 static double position(const struct model_read *r, u32 axis, u32 level, const double coord[3])
@@ -96,7 +151,7 @@ struct model_texel model_sample(const struct model_read *r, u32 level, u32 layer
 				const double coord[3])
 {
 	u32 dims = dims_of(r->surface.dim);
-	struct model_texel sum = { { 0 } };
+	struct model_texel sum = { { 0 } }, cube[4];
 	s32 first[3] = { 0 }, at[3] = { 0 };
 	double part[3] = { 0 };
 
@@ -106,6 +161,8 @@ struct model_texel model_sample(const struct model_read *r, u32 level, u32 layer
 		first[a] = (s32)floor(p);
 		part[a] = r->linear ? p - floor(p) : 0;
 	}
+	if (is_cube(r) && r->linear)
+		cube_taps(r, level, layer, first, false, cube);
 	for (u32 n = 0; n < 1u << dims; n++) {
 		struct model_texel t;
 		double weight = 1;
@@ -116,7 +173,7 @@ struct model_texel model_sample(const struct model_read *r, u32 level, u32 layer
 		}
 		if (weight == 0)
 			continue;
-		t = tap(r, level, layer, at);
+		t = is_cube(r) && r->linear ? cube[n] : tap(r, level, layer, at);
 		for (u32 c = 0; c < 4; c++)
 			sum.c[c] += weight * t.c[c];
 	}
@@ -126,9 +183,15 @@ struct model_texel model_sample(const struct model_read *r, u32 level, u32 layer
 void model_gather(const struct model_read *r, u32 layer, const double coord[3],
 		  struct model_texel out[4])
 {
+	const s32 first[3] = { (s32)floor(position(r, 0, 0, coord) - 0.5),
+			       (s32)floor(position(r, 1, 0, coord) - 0.5), 0 };
+
+	if (is_cube(r)) {
+		cube_taps(r, 0, layer, first, true, out);
+		return;
+	}
 	for (u32 n = 0; n < 4; n++) {
-		const s32 at[3] = { (s32)floor(position(r, 0, 0, coord) - 0.5) + (s32)(n & 1),
-				    (s32)floor(position(r, 1, 0, coord) - 0.5) + (s32)(n >> 1), 0 };
+		const s32 at[3] = { first[0] + (s32)(n & 1), first[1] + (s32)(n >> 1), 0 };
 
 		out[n] = tap(r, 0, layer, at);
 	}
@@ -171,4 +234,14 @@ u32 model_face(const double dir[3], double *u, double *v)
 	*u = (s / major + 1) / 2;
 	*v = (t / major + 1) / 2;
 	return face;
+}
+
+void model_direction(u32 face, double u, double v, double dir[3])
+{
+	const double s = 2 * u - 1, t = 2 * v - 1;
+	const double all[6][3] = { { 1, -t, -s }, { -1, -t, s }, { s, 1, t },
+				   { s, -1, -t }, { s, -t, 1 }, { -s, -t, -1 } };
+
+	for (u32 a = 0; a < 3; a++)
+		dir[a] = all[face][a];
 }

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Filters of cubes at the edges and corners of faces: against the scalar model, which
+ * finds texels of other faces by directions, and against the cube itself: from whichever
+ * side an edge is approached, the value is the same.
+ */
+#include "rig.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/tag/state.h"
+#include "pumice_isa_enums.h"
+#include "surface.h"
+
+#define BOUND 0x1p-14	/* as in test_reads.c */
+#define MARGIN 0x1p-13
+
+/* Where a filter of a face leaves it: at u's low end (0), nowhere (1), high end (2); v alike. */
+struct zones {
+	u32 seen[6][3][3];
+};
+
+static const u32 sides[] = { 1, 2, 3, 5, 8, 13, 24 };
+
+static u32 as_bits(float f)
+{
+	u32 bits;
+
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+
+/* A cube or several, n texels a side, with all levels and random texels. */
+static void random_cube(struct rig *rig, u32 format, u32 layout, bool array, u32 n)
+{
+	struct pumice_surface s;
+
+	rig_texture(rig, format, layout,
+		    array ? PUMICE_TEXTURE_DIM_CUBE_ARRAY : PUMICE_TEXTURE_DIM_CUBE, n);
+	rig->texture.width = rig->texture.height = (u16)(n - 1);
+	s = pumice_surface_of_texture(&rig->texture);
+	rig->texture.levels = (u8)pumice_surface_max_levels(&s);
+	rig_fill(rig);
+}
+
+static void linear_sampler(struct rig *rig)
+{
+	rig->sampler = (struct pumice_sampler){
+		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
+		.wrap_u = (u8)rand_below(&rig->seed, 5), .wrap_v = (u8)rand_below(&rig->seed, 5),
+		.border = PUMICE_BORDER_OPAQUE_WHITE,
+		.min_lod = as_bits(-100), .max_lod = as_bits(100),
+	};
+}
+
+/* A place along a face of n texels: within 0.6 texels of an end, or anywhere. */
+static double random_place(u64 *seed, u32 n)
+{
+	double at = rand_float(seed, 0, 1);
+
+	switch (rand_below(seed, 3)) {
+	case 0:
+		return fmin(at * 0.6 / n, 1);
+	case 1:
+		return fmax(1 - at * 0.6 / n, 0);
+	default:
+		return at;
+	}
+}
+
+/* Directions, most of which are near edges and corners of faces of n texels; layers of any. */
+static void random_directions(struct rig *rig, u32 n)
+{
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		float length = rand_float(&rig->seed, 0.5f, 2);
+		double u = random_place(&rig->seed, n), v = random_place(&rig->seed, n), dir[3];
+
+		model_direction(rand_below(&rig->seed, 6), u, v, dir);
+		for (u32 a = 0; a < 3; a++)
+			rig->coord[a][l] = (float)dir[a] * length;
+		rig->coord[3][l] = (float)rand_below(&rig->seed, rig->texture.depth / 6 + 1u);
+	}
+}
+
+/* Face and place of a lane. */
+static u32 lane_place(const struct rig *rig, u32 l, double at[3])
+{
+	const double dir[3] = { rig->coord[0][l], rig->coord[1][l], rig->coord[2][l] };
+	u32 cube = rig->texture.dim == PUMICE_TEXTURE_DIM_CUBE ? 0 : (u32)rig->coord[3][l];
+
+	at[2] = 0;
+	return cube * 6 + model_face(dir, &at[0], &at[1]);
+}
+
+static u32 zone(double at, u32 n)
+{
+	return at * n < 0.5 ? 0 : at * n > n - 0.5 ? 2 : 1;
+}
+
+static void count_zone(struct zones *z, u32 layer, const double at[3], u32 n)
+{
+	z->seen[layer % 6][zone(at[0], n)][zone(at[1], n)]++;
+}
+
+/* Every edge and every corner of every face was met; of one texel a face there are corners only. */
+static void assert_all_zones(const struct zones *z, bool one)
+{
+	for (u32 n = 0; n < 6 * 9; n++) {
+		u32 u = n / 3 % 3, v = n % 3;
+
+		if (one && (u == 1 || v == 1))
+			continue;
+		assert_true(z->seen[n / 9][u][v] > 20);
+	}
+}
+
+static double range_of(const struct rig *rig)
+{
+	char kind = 0;
+	u32 low;
+
+	model_component(rig->texture.format, 0, &kind, &low);
+	return kind == 'f' ? 2 : 1;
+}
+
+static void assert_texel(const struct rig *rig, u32 l, const struct model_texel *t, double bound)
+{
+	for (u32 c = 0; c < 4; c++) {
+		double v = rig_result(rig, c, l);
+
+		if (!(fabs(v - t->c[c]) <= bound))
+			fail_msg("format %u, %u a side, direction %g %g %g: %c is %.9g, not %.9g",
+				 rig->texture.format, rig->texture.width + 1u, rig->coord[0][l],
+				 rig->coord[1][l], rig->coord[2][l], "RGBA"[c], v, t->c[c]);
+	}
+}
+
+/* What two levels give together. */
+static struct model_texel model_levels(const struct model_read *m, u32 layer,
+				       const double at[3], double lod)
+{
+	struct model_texel low = model_sample(m, (u32)floor(lod), layer, at);
+	struct model_texel high = model_sample(m, (u32)ceil(lod), layer, at);
+
+	for (u32 c = 0; c < 4; c++)
+		low.c[c] += (high.c[c] - low.c[c]) * (lod - floor(lod));
+	return low;
+}
+
+static void filters_go_on_on_the_next_face(void **state)
+{
+	struct zones zones[3] = { 0 };	/* of 1, of 2, of more texels a side */
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 60 * PUMICE_FORMAT_COUNT; n++) {
+		u32 format = n % PUMICE_FORMAT_COUNT, side = sides[n / PUMICE_FORMAT_COUNT % 7];
+		struct model_read m;
+		double lod;
+		u32 size;
+
+		if (!format || model_integer(format))
+			continue;
+		random_cube(&rig, format, n % 3, n & 8, side);
+		linear_sampler(&rig);
+		lod = rand_float(&rig.seed, 0, rig.texture.levels - 1.0f);
+		size = model_level_size(side, (u32)floor(lod));
+		random_directions(&rig, size);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			rig.extra[0][l] = (float)lod;
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
+		m = rig_model(&rig);
+		m.linear = true;
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			double at[3];
+			u32 layer = lane_place(&rig, l, at);
+			struct model_texel t = model_levels(&m, layer, at, (float)lod);
+
+			count_zone(&zones[size < 3 ? size - 1 : 2], layer, at, size);
+			assert_texel(&rig, l, &t, BOUND * range_of(&rig));
+		}
+	}
+	for (u32 n = 0; n < 3; n++)
+		assert_all_zones(&zones[n], n == 0);
+	rig_teardown(&rig);
+}
+
+/* A gather's texels, exactly, of every format; and what comparing them gives. */
+static void gathers_go_on_on_the_next_face(void **state)
+{
+	struct zones zones = { 0 };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 60 * PUMICE_FORMAT_COUNT; n++) {
+		u32 format = n % PUMICE_FORMAT_COUNT, side = sides[n / PUMICE_FORMAT_COUNT % 7];
+		struct model_read m;
+
+		if (!format)
+			continue;
+		random_cube(&rig, format, n % 3, n & 8, side);
+		linear_sampler(&rig);
+		rig.sampler.min_linear = rig.sampler.mag_linear = false;
+		rig.sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
+		rig.sampler.compare = model_depth(format) && n & 16;
+		rig.sampler.compare_func = (u8)rand_below(&rig.seed, 8);
+		random_directions(&rig, side);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			rig.extra[0][l] = rand_float(&rig.seed, 0, 1);
+		rig.request.comp = (u8)rand_below(&rig.seed, 4);
+		assert_true(rig_read(&rig, rig.sampler.compare ? PUMICE_USC_OP_GATHER_CMP :
+								 PUMICE_USC_OP_GATHER));
+		m = rig_model(&rig);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			u32 comp = rig.sampler.compare ? 0 : rig.request.comp;
+			struct model_texel t[4];
+			double at[3];
+			u32 layer = lane_place(&rig, l, at);
+
+			m.reference = rig.extra[0][l];
+			if (fmin(at[0], at[1]) < MARGIN || fmax(at[0], at[1]) > 1 - MARGIN ||
+			    model_margin(&m, 0, at, true) < MARGIN)
+				continue;
+			count_zone(&zones, layer, at, side);
+			model_gather(&m, layer, at, t);
+			for (u32 c = 0; c < 4; c++)
+				assert_true(rig_result(&rig, c, l) ==
+					    (model_integer(format) ? t[c].c[comp] :
+								     (float)t[c].c[comp]));
+		}
+	}
+	assert_all_zones(&zones, false);
+	rig_teardown(&rig);
+}
+
+static void comparisons_go_on_on_the_next_face(void **state)
+{
+	static const u32 formats[] = { PUMICE_FORMAT_D16_UNORM, PUMICE_FORMAT_D24_UNORM,
+				       PUMICE_FORMAT_D24_S8, PUMICE_FORMAT_D32_FLOAT };
+	struct zones zones = { 0 };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 2000; n++) {
+		u32 side = sides[n / 4 % 7];
+		struct model_read m;
+
+		random_cube(&rig, formats[n % 4], n % 3, n & 8, side);
+		linear_sampler(&rig);
+		rig.sampler.compare = true;
+		rig.sampler.compare_func = (u8)rand_below(&rig.seed, 8);
+		random_directions(&rig, side);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			rig.extra[0][l] = rand_float(&rig.seed, 0, 1);
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_CMP_LOD0));
+		m = rig_model(&rig);
+		m.linear = true;
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			struct model_texel t;
+			double at[3];
+			u32 layer = lane_place(&rig, l, at);
+
+			m.reference = rig.extra[0][l];
+			t = model_sample(&m, 0, layer, at);
+			count_zone(&zones, layer, at, side);
+			assert_texel(&rig, l, &t, BOUND);
+		}
+	}
+	assert_all_zones(&zones, false);
+	rig_teardown(&rig);
+}
+
+/*
+ * Two directions a hair apart, on either side of an edge: texels are random, so that
+ * only a filter of the same texels gives the same.
+ */
+static void an_edge_is_the_same_from_both_sides(void **state)
+{
+	const float hair = 0x1p-19f;
+	struct rig rig;
+	u32 corners = 0;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 3000; n++) {
+		u32 side = sides[n % 7];
+
+		random_cube(&rig, PUMICE_FORMAT_R32_FLOAT, n % 3, false, side);
+		linear_sampler(&rig);
+		memset(rig.extra, 0, sizeof(rig.extra));
+		for (u32 l = 0; l < PUMICE_LANES; l += 2) {
+			u32 axis = rand_below(&rig.seed, 3), other = (axis + 1) % 3;
+			float at = 2 * (float)random_place(&rig.seed, side) - 1;
+
+			corners += fabsf(at) > 1 - 1.0f / (float)side;
+			for (u32 i = 0; i < 2; i++) {
+				rig.coord[3 - axis - other][l + i] = at;
+				rig.coord[axis][l + i] = i ? 1 : 1 - hair;
+				rig.coord[other][l + i] = i ? 1 - hair : 1;
+			}
+			for (u32 a = 0; a < 3; a++) {
+				float sign = rand_below(&rig.seed, 2) ? 1 : -1;
+
+				rig.coord[a][l] *= sign;
+				rig.coord[a][l + 1] *= sign;
+			}
+		}
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
+		for (u32 l = 0; l < PUMICE_LANES; l += 2)
+			assert_true(fabs(rig_result(&rig, 0, l) - rig_result(&rig, 0, l + 1)) <
+				    2e-4);
+	}
+	assert_true(corners > 1000);
+	rig_teardown(&rig);
+}
+
+/* The average of the samples of lane 0 along the derivative, as the model has it. */
+static struct model_texel model_axis(const struct rig *rig, u32 most, double *margin)
+{
+	double at[3], moved[2][2], length[2], steps, lod;
+	const double n = rig->texture.width + 1, h = 0x1p-20;
+	struct model_read m = rig_model(rig);
+	struct model_texel sum = { { 0 } };
+	u32 layer = lane_place(rig, 0, at), axis;
+
+	for (u32 d = 0; d < 2; d++) {
+		double dir[3], to[2];
+
+		/* Derivatives on the plane of the lane's face, by differences. */
+		model_direction(layer % 6, at[0], at[1], dir);
+		for (u32 a = 0; a < 3; a++)
+			dir[a] = rig->coord[a][0] + h * rig->extra[3 * d + a][0];
+		*margin = model_face(dir, &to[0], &to[1]) == layer % 6 ? *margin : 0;
+		for (u32 a = 0; a < 2; a++)
+			moved[d][a] = (to[a] - at[a]) / h;
+		length[d] = hypot(moved[d][0], moved[d][1]) * n;
+	}
+	axis = length[0] < length[1];
+	steps = length[axis] / length[!axis];
+	*margin = fmin(*margin, fmin(fabs(steps - rint(steps)), fabs(length[axis] - 1)));
+	steps = length[axis] > 1 ? fmin(ceil(steps), 1 << most) : 1;
+	lod = fmin(fmax(log2(length[axis] / steps), 0), rig->texture.levels - 1);
+	m.linear = true;
+	for (double step = 0; step < steps; step++) {
+		double far = (step + 0.5) / steps - 0.5, dir[3], to[3] = { 0 };
+		struct model_texel t;
+		u32 face;
+
+		model_direction(layer % 6, at[0] + far * moved[axis][0],
+				at[1] + far * moved[axis][1], dir);
+		face = model_face(dir, &to[0], &to[1]);
+		t = model_levels(&m, layer - layer % 6 + face, to, lod);
+		for (u32 c = 0; c < 4; c++)
+			sum.c[c] += t.c[c] / steps;
+	}
+	return sum;
+}
+
+/* Samples of anisotropy lie on the face that they reach, also far behind the edge. */
+static void anisotropy_goes_on_on_the_next_face(void **state)
+{
+	u32 compared = 0, n;
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	rig.request.lanes = 1;
+	for (n = 0; n < 4000; n++) {
+		u32 most = 1 + n % 4, side = sides[n / 4 % 7];
+		struct model_texel t;
+		double margin = 1;
+
+		random_cube(&rig, n & 1 ? PUMICE_FORMAT_RGBA8_UNORM : PUMICE_FORMAT_RGBA16_SNORM,
+			    n % 3, n & 8, side);
+		linear_sampler(&rig);
+		rig.sampler.aniso_log2 = (u8)most;
+		random_directions(&rig, side);
+		for (u32 a = 0; a < 6; a++)
+			rig.extra[a][0] = rand_float(&rig.seed, -1, 1) * (a < 3 ? 0.8f : 0.2f);
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+		t = model_axis(&rig, most, &margin);
+		if (margin < 1e-3)
+			continue;
+		assert_texel(&rig, 0, &t, 1e-3);
+		compared++;
+	}
+	assert_true(compared > n / 10 * 9);
+	rig_teardown(&rig);
+}
+
+/* Of every vector level, and alone or among others that stay on their faces. */
+static void edges_have_the_same_bits_in_any_company(void **state)
+{
+	static const u32 formats[] = { PUMICE_FORMAT_RGBA8_UNORM, PUMICE_FORMAT_RGBA8_SRGB,
+				       PUMICE_FORMAT_RGBA16_FLOAT, PUMICE_FORMAT_D24_UNORM,
+				       PUMICE_FORMAT_R32_FLOAT, PUMICE_FORMAT_BC1_RGBA };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 600; n++) {
+		u32 op = n & 1 ? PUMICE_USC_OP_SAMPLE_GRAD : PUMICE_USC_OP_GATHER;
+		u32 all[4][PUMICE_LANES];
+
+		random_cube(&rig, formats[n % 6], n / 6 % 3, n & 8, sides[n % 7]);
+		for (u32 b = 0; b < 65536; b += 1 + rand_below(&rig.seed, 40))
+			rig.memory[b] = 0xff;	/* infinities, too */
+		linear_sampler(&rig);
+		rig.sampler.min_linear = rand_below(&rig.seed, 2);
+		rig.sampler.aniso_log2 = (u8)rand_below(&rig.seed, 3);
+		random_directions(&rig, sides[n % 7]);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			for (u32 a = 0; a < 6; a++)
+				rig.extra[a][l] = rand_float(&rig.seed, -0.2f, 0.2f);
+		}
+		rig.request.lanes = ~0u;
+		rig.tag->ops = texel_level_ops(TEXEL_LEVEL_BASE);
+		assert_true(rig_read(&rig, op));
+		memcpy(all, rig.out, sizeof(all));
+		rig.tag->ops = texel_ops();
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			rig.request.lanes = 1u << l;
+			assert_true(rig_read(&rig, op));
+			for (u32 c = 0; c < 4; c++)
+				assert_int_equal(rig.out[c][l], all[c][l]);
+		}
+	}
+	rig_teardown(&rig);
+}
+
+/* Which faces the filter of a place reaches, as bits. */
+static u32 faces_reached(u32 layer, const double at[3], u32 n)
+{
+	u32 faces = 1u << layer;
+
+	for (u32 a = 0; a < 2; a++) {
+		double to[2] = { at[0], at[1] }, dir[3], u, v;
+
+		if (zone(at[a], n) == 1)
+			continue;
+		to[a] = zone(at[a], n) ? 1 + 0.5 / n : -0.5 / n;
+		to[!a] = fmin(fmax(to[!a], 0.5 / n), 1 - 0.5 / n);
+		model_direction(layer, to[0], to[1], dir);
+		faces |= 1u << model_face(dir, &u, &v);
+	}
+	return faces;
+}
+
+/*
+ * Reads of one lane at a time, of a cube whose faces take a page each and one of which is
+ * missing: how many were refused, which those that reach that face must be, and no others.
+ */
+static u32 refused_without(struct rig *rig, u32 gone)
+{
+	u32 refused = 0;
+
+	for (u32 n = 0; n < 4000; n++) {
+		u32 lane = rand_below(&rig->seed, PUMICE_LANES), layer, faces;
+		const struct model_read m = rig_model(rig);
+		double at[3];
+
+		random_directions(rig, 32);
+		rig->request.lanes = 1u << lane;
+		/* The others' directions, derivatives and with them filters do not count. */
+		rig->sampler.mag_linear = n % 2;
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			for (u32 e = 0; e < 6; e++)
+				rig->extra[e][l] = l == lane ? 0 : rand_float(&rig->seed, -2, 2);
+		}
+		layer = lane_place(rig, lane, at);
+		if (fmin(at[0], at[1]) < MARGIN || fmax(at[0], at[1]) > 1 - MARGIN ||
+		    model_margin(&m, 0, at, true) < MARGIN)
+			continue;
+		faces = n % 2 ? faces_reached(layer, at, 32) : 1u << layer;
+		if (rig_read(rig, PUMICE_USC_OP_SAMPLE_GRAD)) {
+			assert_false(faces >> gone & 1);
+			continue;
+		}
+		assert_true(faces >> gone & 1);
+		assert_int_equal(rig->fault.addr / 4096, RIG_VA / 4096 + gone);
+		refused++;
+	}
+	return refused;
+}
+
+static void a_filter_reads_no_face_but_those_it_reaches(void **state)
+{
+	(void)state;
+	for (u32 gone = 0; gone < 6; gone++) {
+		struct rig rig;
+
+		rig_setup(&rig);
+		random_cube(&rig, PUMICE_FORMAT_R32_FLOAT, PUMICE_LAYOUT_TWIDDLED, false, 32);
+		rig.texture.levels = 1;
+		linear_sampler(&rig);
+		rig.sampler.aniso_log2 = 2;
+		testmem_unmap(rig.tm, RIG_CTX, RIG_VA + (u64)gone * 4096, 4096);
+		assert_true(refused_without(&rig, gone) > 500);
+		rig_teardown(&rig);
+	}
+}
+
+/* A place that is no number is 0: on the face of +z, as x and y of -1 and 1 give it. */
+static void no_direction_is_a_corner(void **state)
+{
+	static const float odd[] = { 0, INFINITY };
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = 0; n < 100; n++) {
+		random_cube(&rig, PUMICE_FORMAT_RGBA8_UNORM, n % 3, n & 8, sides[n % 7]);
+		linear_sampler(&rig);
+		memset(rig.coord, 0, sizeof(rig.coord));
+		memset(rig.extra, 0, sizeof(rig.extra));
+		for (u32 a = 0; a < 3; a++) {
+			rig.coord[a][0] = a ? 1 : -1;
+			rig.coord[a][1] = odd[n % 2];
+		}
+		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
+		for (u32 c = 0; c < 4; c++)
+			assert_int_equal(rig.out[c][0], rig.out[c][1]);
+	}
+	rig_teardown(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(filters_go_on_on_the_next_face),
+		cmocka_unit_test(gathers_go_on_on_the_next_face),
+		cmocka_unit_test(comparisons_go_on_on_the_next_face),
+		cmocka_unit_test(an_edge_is_the_same_from_both_sides),
+		cmocka_unit_test(anisotropy_goes_on_on_the_next_face),
+		cmocka_unit_test(edges_have_the_same_bits_in_any_company),
+		cmocka_unit_test(a_filter_reads_no_face_but_those_it_reaches),
+		cmocka_unit_test(no_direction_is_a_corner),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
