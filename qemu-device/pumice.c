@@ -119,6 +119,49 @@ static void pumice_trace_mmio(bool write, uint64_t offset, uint64_t value,
     }
 }
 
+static const char *pumice_render_str(uint64_t partial)
+{
+    return partial ? "partial render" : "render";
+}
+
+/* Starts and ends of jobs. */
+static void pumice_trace_job(enum pumice_trace_event event, uint64_t a,
+                             uint64_t b, uint64_t c)
+{
+    switch (event) {
+    case PUMICE_TRACE_CDM_START:
+        trace_pumice_cdm_start(c ? "resumed" : "started", a, b);
+        break;
+    case PUMICE_TRACE_CDM_END:
+        trace_pumice_cdm_end(c ? "switched out" : "ended", pumice_fault_str(a),
+                             b);
+        break;
+    case PUMICE_TRACE_VDM_START:
+        trace_pumice_vdm_start(a, b);
+        break;
+    case PUMICE_TRACE_VDM_MEMORY:
+        trace_pumice_vdm_memory(a);
+        break;
+    case PUMICE_TRACE_VDM_END:
+        trace_pumice_vdm_end(pumice_fault_str(a), b);
+        break;
+    case PUMICE_TRACE_PDM_START:
+        trace_pumice_pdm_start(pumice_render_str(c), a, b);
+        break;
+    case PUMICE_TRACE_PDM_END:
+        trace_pumice_pdm_end(pumice_render_str(c), pumice_fault_str(a), b);
+        break;
+    case PUMICE_TRACE_TDM_START:
+        trace_pumice_tdm_start(a, b);
+        break;
+    case PUMICE_TRACE_TDM_END:
+        trace_pumice_tdm_end(pumice_fault_str(a), b);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
 static void pumice_trace(void *opaque, enum pumice_trace_event event,
                          uint64_t a, uint64_t b, uint64_t c)
 {
@@ -135,11 +178,15 @@ static void pumice_trace(void *opaque, enum pumice_trace_event event,
         trace_pumice_fw_lockup(a, b);
         break;
     case PUMICE_TRACE_CDM_START:
-        trace_pumice_cdm_start(c ? "resumed" : "started", a, b);
-        break;
     case PUMICE_TRACE_CDM_END:
-        trace_pumice_cdm_end(c ? "switched out" : "ended", pumice_fault_str(a),
-                             b);
+    case PUMICE_TRACE_VDM_START:
+    case PUMICE_TRACE_VDM_MEMORY:
+    case PUMICE_TRACE_VDM_END:
+    case PUMICE_TRACE_PDM_START:
+    case PUMICE_TRACE_PDM_END:
+    case PUMICE_TRACE_TDM_START:
+    case PUMICE_TRACE_TDM_END:
+        pumice_trace_job(event, a, b, c);
         break;
     case PUMICE_TRACE_FAULT:
         trace_pumice_fault(a, pumice_fault_str(b), pumice_unit_str(c));

@@ -20,6 +20,19 @@ static void log_fault(struct pumice_gpu *gpu, const char *name, const struct gpu
 		pumice_access_str(f->access), (unsigned long long)f->addr, f->ctx, f->usc, f->pc);
 }
 
+static void trace_end(const struct gpu_master *m, enum dm_end end)
+{
+	static const enum pumice_trace_event event[GPU_MASTERS] = {
+		PUMICE_TRACE_VDM_END, PUMICE_TRACE_PDM_END, PUMICE_TRACE_TDM_END,
+	};
+	const struct dm_status *s = master_status(m);
+
+	if (end == DM_MEMORY)
+		gpu_trace(m->gpu, PUMICE_TRACE_VDM_MEMORY, s->done, 0, 0);
+	else
+		gpu_trace(m->gpu, event[m->number], s->fault.fault, s->done, m->job.partial);
+}
+
 static void ended(void *opaque, enum dm_end end)
 {
 	static const char *const name[GPU_MASTERS] = { "geometry", "fragment", "transfer" };
@@ -45,6 +58,7 @@ static void ended(void *opaque, enum dm_end end)
 
 	if (end == DM_DONE && m->number == GPU_PDM && m->job.partial)
 		m->gpu->partials++;
+	trace_end(m, end);
 	if (end == DM_FAULT)
 		log_fault(m->gpu, name[m->number], &master_status(m)->fault);
 	fwctl_raise(m->gpu->fw, event[m->number][end]);
@@ -148,7 +162,7 @@ void masters_counters_add(const struct pumice_gpu *gpu, u64 *value)
 	value[PUMICE_PERF_PM_PARTIALS] += gpu->partials;
 }
 
-bool master_start(struct gpu_master *m)
+static bool start_job(struct gpu_master *m)
 {
 	switch (m->number) {
 	case GPU_VDM:
@@ -158,6 +172,18 @@ bool master_start(struct gpu_master *m)
 	default:
 		return ptla_start(m->gpu->ptla, &m->job);
 	}
+}
+
+bool master_start(struct gpu_master *m)
+{
+	static const enum pumice_trace_event event[GPU_MASTERS] = {
+		PUMICE_TRACE_VDM_START, PUMICE_TRACE_PDM_START, PUMICE_TRACE_TDM_START,
+	};
+
+	if (!start_job(m))
+		return false;
+	gpu_trace(m->gpu, event[m->number], m->job.stream, m->job.ctx, m->job.partial);
+	return true;
 }
 
 void master_abort(struct gpu_master *m)

@@ -47,6 +47,13 @@ enum pumice_trace_event {
 	PUMICE_TRACE_FW_LOCKUP,		/* a = pc, b = mcause */
 	PUMICE_TRACE_CDM_START,		/* a = stream or saved state, b = MMU context, c = resumed */
 	PUMICE_TRACE_CDM_END,		/* a = fault, b = work-groups finished, c = switched out */
+	PUMICE_TRACE_VDM_START,		/* a = stream, b = MMU context */
+	PUMICE_TRACE_VDM_MEMORY,	/* a = primitives so far: no pages, or headers written */
+	PUMICE_TRACE_VDM_END,		/* a = fault, b = primitives finished */
+	PUMICE_TRACE_PDM_START,		/* a = render record, b = MMU context, c = partial render */
+	PUMICE_TRACE_PDM_END,		/* a = fault, b = tiles finished, c = partial render */
+	PUMICE_TRACE_TDM_START,		/* a = stream, b = MMU context */
+	PUMICE_TRACE_TDM_END,		/* a = fault, b = commands finished */
 	PUMICE_TRACE_FAULT,		/* a = address, b = fault, c = unit */
 	PUMICE_TRACE_TLB_INVALIDATE,	/* a = operation, b = context */
 	PUMICE_TRACE_RING,		/* a = kinds, b = ring address, c = entries */

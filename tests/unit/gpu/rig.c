@@ -62,11 +62,25 @@ static void log_line(void *opaque, enum pumice_log_level level, const char *text
 	pthread_mutex_unlock(&rig->lock);
 }
 
+/* Starts and ends of jobs; accesses of registers are too many. */
+static void trace(void *opaque, enum pumice_trace_event event, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct rig *rig = opaque;
+
+	if (event < PUMICE_TRACE_CDM_START || event > PUMICE_TRACE_TDM_END)
+		return;
+	pthread_mutex_lock(&rig->lock);
+	if (rig->traced_count < RIG_TRACED)
+		rig->traced[rig->traced_count++] = (struct rig_traced){ event, a, b, c };
+	pthread_mutex_unlock(&rig->lock);
+}
+
 static const struct pumice_gpu_ops ops = {
 	.raise_irq = raise_irq,
 	.now = now,
 	.kick = kick,
 	.log = log_line,
+	.trace = trace,
 };
 
 /* Making and freeing. */

@@ -32,6 +32,14 @@ struct rig_options {
 	bool manual_clock;	/* the clock is rig->clock, else the host's */
 };
 
+/* What the host's trace was told of a job. */
+struct rig_traced {
+	enum pumice_trace_event event;
+	u64 a, b, c;
+};
+
+#define RIG_TRACED	16u	/* kept */
+
 struct rig {
 	struct pumice_gpu *gpu;
 	struct testmem *tm;
@@ -44,6 +52,8 @@ struct rig {
 	unsigned int irqs[PUMICE_OS_COUNT];
 	unsigned int kicks;
 	char log[256];		/* last line */
+	struct rig_traced traced[RIG_TRACED];	/* the first ones */
+	unsigned int traced_count;
 
 	volatile u32 *mailbox;	/* of the proxy */
 };

@@ -245,6 +245,68 @@ static void no_event_is_written_after_the_write_that_stops(void **state)
 	}
 }
 
+static void check_traced(const struct rig_traced *t, enum pumice_trace_event event, u64 a, u64 b,
+			 u64 c)
+{
+	assert_int_equal(t->event, event);
+	assert_int_equal(t->a, a);
+	assert_int_equal(t->b, b);
+	assert_int_equal(t->c, c);
+}
+
+/* Geometry, a partial render and a transfer; without scenes the first two fault. */
+static void run_masters(struct rig *rig)
+{
+	pumice_tdm_halt_pack(job_stream(rig), &(struct pumice_tdm_halt){ 0 });
+	rig_fw_write64(rig, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(rig->tm, JOB_CTX));
+	rig_fw_write64(rig, PUMICE_VDM_STREAM_BASE, JOB_STREAM);
+	rig_fw_write(rig, PUMICE_VDM_MMU_CTX, JOB_CTX);
+	rig_fw_write(rig, PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__START__MASK);
+	rig_fw_wait(rig, PUMICE_IC_PENDING__VDM_FAULT__MASK);
+	rig_fw_write64(rig, PUMICE_PDM_STREAM_BASE, JOB_DATA);
+	rig_fw_write(rig, PUMICE_PDM_MMU_CTX, JOB_CTX);
+	rig_fw_write(rig, PUMICE_PDM_CTRL,
+		     PUMICE_PDM_CTRL__START__MASK | PUMICE_PDM_CTRL__PARTIAL__MASK);
+	rig_fw_wait(rig, PUMICE_IC_PENDING__PDM_FAULT__MASK);
+	rig_fw_write64(rig, PUMICE_TDM_STREAM_BASE, JOB_STREAM);
+	rig_fw_write(rig, PUMICE_TDM_MMU_CTX, JOB_CTX);
+	rig_fw_write(rig, PUMICE_TDM_CTRL, PUMICE_TDM_CTRL__START__MASK);
+	rig_fw_wait(rig, PUMICE_IC_PENDING__TDM_DONE__MASK);
+}
+
+static void the_host_is_told_of_jobs_of_each_data_master(void **state)
+{
+	unsigned int threads;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
+		const struct rig_traced *t = rig->traced;
+		u64 fault[2];
+
+		job_map(rig);
+		rig_boot_proxy(rig);
+		assert_int_equal(job_run(rig, &number), DONE);
+		run_masters(rig);
+		fault[0] = PUMICE_FIELD_GET(PUMICE_VDM_STATUS__FAULT,
+					    rig_fw_read(rig, PUMICE_VDM_STATUS));
+		fault[1] = PUMICE_FIELD_GET(PUMICE_PDM_STATUS__FAULT,
+					    rig_fw_read(rig, PUMICE_PDM_STATUS));
+		assert_true(fault[0] && fault[1]);
+		assert_int_equal(rig->traced_count, 8);
+		check_traced(t, PUMICE_TRACE_CDM_START, JOB_STREAM, JOB_CTX, 0);
+		check_traced(t + 1, PUMICE_TRACE_CDM_END, 0, 50, 0);
+		check_traced(t + 2, PUMICE_TRACE_VDM_START, JOB_STREAM, JOB_CTX, 0);
+		check_traced(t + 3, PUMICE_TRACE_VDM_END, fault[0], 0, 0);
+		check_traced(t + 4, PUMICE_TRACE_PDM_START, JOB_DATA, JOB_CTX, 1);
+		check_traced(t + 5, PUMICE_TRACE_PDM_END, fault[1], 0, 1);
+		check_traced(t + 6, PUMICE_TRACE_TDM_START, JOB_STREAM, JOB_CTX, 0);
+		check_traced(t + 7, PUMICE_TRACE_TDM_END, 0,
+			     rig_fw_read64(rig, PUMICE_TDM_GROUPS), 0);
+		rig_destroy(rig);
+	}
+}
+
 /* Results are the same whatever is traced, where, and with the ring taken away meanwhile. */
 static void tracing_changes_no_result(void **state)
 {
@@ -400,6 +462,7 @@ int main(void)
 		cmocka_unit_test(details_are_counted_only_when_asked_for),
 		cmocka_unit_test(a_job_leaves_its_events_in_the_ring),
 		cmocka_unit_test(faults_walks_and_invalidations_are_traced),
+		cmocka_unit_test(the_host_is_told_of_jobs_of_each_data_master),
 		cmocka_unit_test(no_event_is_written_after_the_write_that_stops),
 		cmocka_unit_test(tracing_changes_no_result),
 		cmocka_unit_test(limits_and_order_change_no_result),
