@@ -142,6 +142,34 @@ static void square_is_drawn_to_the_pixel(void)
 				    x >= 16 && x < 48 && y >= 16 && y < 48 ? 0xffff00ff : 0);
 }
 
+/* Of a frame only its own data masters were busy, and a reset takes nothing away. */
+static void statistics_tell_of_a_frame(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+	struct drm_pumice_query_stats before = need_stats(g.r.rig.fd), after;
+
+	draw_reference(&g, picture);
+	after = need_stats(g.r.rig.fd);
+	CHECK(after.geometry_busy > before.geometry_busy);
+	CHECK(after.fragment_busy > before.fragment_busy);
+	CHECK_EQUAL(after.compute_busy, before.compute_busy);
+	CHECK_EQUAL(after.transfer_busy, before.transfer_busy);
+	CHECK_EQUAL(after.partial_renders, before.partial_renders);
+	CHECK(after.time - before.time >= after.geometry_busy - before.geometry_busy);
+	use_list(&g, 80, 80, 0, true);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	before = need_stats(g.r.rig.fd);
+	CHECK(before.partial_renders > after.partial_renders);
+	need_flr();
+	after = need_stats(g.r.rig.fd);
+	CHECK_EQUAL(after.geometry_busy, before.geometry_busy);
+	CHECK_EQUAL(after.fragment_busy, before.fragment_busy);
+	CHECK_EQUAL(after.partial_renders, before.partial_renders);
+	CHECK_EQUAL(draw(&g, 1), 1);
+	CHECK(need_stats(g.r.rig.fd).partial_renders > after.partial_renders);
+}
+
 static void list_grows_and_the_picture_stays(void)
 {
 	static u32 picture[PIXELS];
@@ -340,6 +368,7 @@ static void killed_in_the_middle_nothing_is_left(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(square_is_drawn_to_the_pixel),
+	TEST_CASE(statistics_tell_of_a_frame),
 	TEST_CASE(list_grows_and_the_picture_stays),
 	TEST_CASE(list_grows_by_one_page_at_a_time),
 	TEST_CASE(partial_renders_change_nothing),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* DEV_QUERY: sizes, buffers, values. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "gpu.h"
@@ -56,6 +57,26 @@ static void short_buffer_is_filled_as_far_as_it_goes(void)
 	CHECK_EQUAL(size, 8);
 	CHECK(!memcmp(buffer, &whole, 8));
 	for (i = 8; i < sizeof(buffer); i++)
+		CHECK_EQUAL(buffer[i], FILL);
+}
+
+/* As user space built before there were other data masters asks for statistics. */
+static void older_statistics_are_as_they_were(void)
+{
+	const u32 old = offsetof(struct drm_pumice_query_stats, geometry_busy);
+	struct drm_pumice_query_stats whole;
+	u8 buffer[sizeof(whole)];
+	int fd = need_gpu();
+	u32 size = old, i;
+
+	CHECK_EQUAL(old, 96);
+	CHECK_EQUAL(offsetof(struct drm_pumice_query_stats, jobs_queued), 72);
+	memset(buffer, FILL, sizeof(buffer));
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_STATS, buffer, &size));
+	CHECK_EQUAL(size, old);
+	whole = need_stats(fd);
+	CHECK(!memcmp(buffer + 8, (u8 *)&whole + 8, old - 8));
+	for (i = old; i < sizeof(buffer); i++)
 		CHECK_EQUAL(buffer[i], FILL);
 }
 
@@ -187,6 +208,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(null_pointer_tells_the_size),
 	TEST_CASE(null_pointer_ignores_the_size_given),
 	TEST_CASE(short_buffer_is_filled_as_far_as_it_goes),
+	TEST_CASE(older_statistics_are_as_they_were),
 	TEST_CASE(buffer_of_no_bytes_is_not_touched),
 	TEST_CASE(long_buffer_is_zeroed_behind),
 	TEST_CASE(unknown_type_is_refused),

@@ -224,16 +224,6 @@ static void shorter_job_of_an_older_user_runs(void)
 	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit), EINVAL);
 }
 
-static struct drm_pumice_query_stats need_stats(int fd)
-{
-	struct drm_pumice_query_stats stats;
-	u32 size = sizeof(stats);
-
-	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_STATS, &stats, &size));
-	CHECK_EQUAL(size, sizeof(stats));
-	return stats;
-}
-
 static void statistics_count_and_survive_a_reset(void)
 {
 	struct rig rig = rig_open();
@@ -246,6 +236,9 @@ static void statistics_count_and_survive_a_reset(void)
 	CHECK_EQUAL(after.jobs_done, before.jobs_done + 2);
 	CHECK_EQUAL(after.jobs_faulted, before.jobs_faulted + 1);
 	CHECK(after.compute_busy > before.compute_busy);
+	CHECK_EQUAL(after.geometry_busy, before.geometry_busy);
+	CHECK_EQUAL(after.fragment_busy, before.fragment_busy);
+	CHECK_EQUAL(after.transfer_busy, before.transfer_busy);
 	CHECK(after.mmu_faults > before.mmu_faults);
 	CHECK_EQUAL(after.contexts, before.contexts);
 	CHECK_EQUAL(after.tasks + after.waves + after.jobs_firmware, 0);

@@ -72,6 +72,21 @@ static void fills_are_as_of_the_cpu(void)
 	CHECK(g.rig.data.cpu[2001] != 0x12345678);
 }
 
+static void statistics_tell_of_transfers(void)
+{
+	struct ground g = ground();
+	struct drm_pumice_query_stats before = need_stats(g.rig.fd), after;
+
+	CHECK_EQUAL(rig_run(&g.rig, transfer_fill_stream(&g.rig, g.rig.data.va, 1, 64)), 1);
+	after = need_stats(g.rig.fd);
+	CHECK(after.transfer_busy > before.transfer_busy);
+	CHECK_EQUAL(after.compute_busy, before.compute_busy);
+	CHECK_EQUAL(after.geometry_busy, before.geometry_busy);
+	CHECK_EQUAL(after.fragment_busy, before.fragment_busy);
+	need_flr();
+	CHECK_EQUAL(need_stats(g.rig.fd).transfer_busy, after.transfer_busy);
+}
+
 static void jobs_of_a_context_run_in_order(void)
 {
 	struct ground g = ground();
@@ -205,6 +220,7 @@ static void transfers_go_on_beside_compute(void)
 static const struct test_case cases[] = {
 	TEST_CASE(copies_are_as_of_the_cpu),
 	TEST_CASE(fills_are_as_of_the_cpu),
+	TEST_CASE(statistics_tell_of_transfers),
 	TEST_CASE(jobs_of_a_context_run_in_order),
 	TEST_CASE(transfers_and_compute_wait_for_each_other),
 	TEST_CASE(faults_are_told_and_the_context_goes_on),

@@ -13,7 +13,7 @@
 #include "harness.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "render.h"
 #include "system.h"
 
 #define TRACING		"/sys/kernel/tracing"
@@ -74,6 +74,22 @@ static void engine_time_is_that_of_the_jobs(void)
 	CHECK_EQUAL(fdinfo(rig.fd, "drm-engine-compute"), ticks * 1000000000ull /
 		    need_info(rig.fd).clock_hz);
 	CHECK_EQUAL(fdinfo(rig.fd, "drm-maxfreq-compute"), need_info(rig.fd).clock_hz);
+}
+
+static void every_data_master_is_an_engine(void)
+{
+	struct render r = render_open();
+	struct rig transfer = r.rig;
+
+	render_check_works(&r);
+	CHECK(fdinfo(r.rig.fd, "drm-cycles-render-geometry"));
+	CHECK(fdinfo(r.rig.fd, "drm-cycles-render-fragment"));
+	CHECK_EQUAL(fdinfo(r.rig.fd, "drm-cycles-compute"), 0);
+	CHECK_EQUAL(fdinfo(r.rig.fd, "drm-cycles-transfer"), 0);
+	transfer.context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	CHECK_EQUAL(rig_run(&transfer, transfer_fill_stream(&transfer, r.rig.data.va, 1, 64)), 1);
+	CHECK(fdinfo(r.rig.fd, "drm-cycles-transfer"));
+	CHECK_EQUAL(fdinfo(r.rig.fd, "drm-cycles-compute"), 0);
 }
 
 static void engine_time_of_a_job_that_runs_grows(void)
@@ -335,6 +351,7 @@ static void gpu_trace_survives_the_device(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(engine_time_is_that_of_the_jobs),
+	TEST_CASE(every_data_master_is_an_engine),
 	TEST_CASE(engine_time_of_a_job_that_runs_grows),
 	TEST_CASE(engine_time_stays_when_the_context_goes),
 	TEST_CASE(files_have_their_own_numbers),

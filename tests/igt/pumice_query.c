@@ -142,16 +142,6 @@ static void timestamp_rate(void)
 		     (unsigned long long)ticks_ns);
 }
 
-static struct drm_pumice_query_stats need_stats(int fd)
-{
-	struct drm_pumice_query_stats stats;
-	u32 size = sizeof(stats);
-
-	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_STATS, &stats, &size));
-	igt_assert_eq_u32(size, sizeof(stats));
-	return stats;
-}
-
 static void stats_count_jobs(void)
 {
 	struct rig rig = rig_open();
@@ -165,6 +155,9 @@ static void stats_count_jobs(void)
 	igt_assert_eq_u64(after.jobs_done, before.jobs_done + 7);
 	igt_assert_eq_u64(after.jobs_faulted, before.jobs_faulted);
 	igt_assert_lt_u64(before.compute_busy, after.compute_busy);
+	igt_assert_eq_u64(after.geometry_busy, before.geometry_busy);
+	igt_assert_eq_u64(after.fragment_busy, before.fragment_busy);
+	igt_assert_eq_u64(after.transfer_busy, before.transfer_busy);
 	igt_assert_lt_u64(before.time, after.time);
 }
 

@@ -281,6 +281,16 @@ struct drm_pumice_query_gpu need_info(int fd)
 	return info;
 }
 
+struct drm_pumice_query_stats need_stats(int fd)
+{
+	struct drm_pumice_query_stats stats;
+	u32 size = sizeof(stats);
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_STATS, &stats, &size));
+	CHECK_EQUAL(size, sizeof(stats));
+	return stats;
+}
+
 u32 need_bo(int fd, u64 size)
 {
 	u32 handle;

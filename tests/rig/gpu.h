@@ -85,6 +85,7 @@ struct drm_pumice_bind_op bind_map(u32 handle, u64 bo_offset, u64 va, u64 size, 
 struct drm_pumice_bind_op bind_unmap(u64 va, u64 size);
 
 struct drm_pumice_query_gpu need_info(int fd);
+struct drm_pumice_query_stats need_stats(int fd);
 u32 need_bo(int fd, u64 size);
 u32 need_vm(int fd);
 u32 need_context(int fd, u32 vm);

@@ -206,6 +206,14 @@ struct drm_pumice_query_stats {
 	__u32 tasks;
 	/** @waves: at the moment: waves in flight on all USCs */
 	__u32 waves;
+	/** @geometry_busy: as @compute_busy, of the vertex data master; waiting for pages counts */
+	__u64 geometry_busy;
+	/** @fragment_busy: as @compute_busy, of the pixel data master; partial renders count */
+	__u64 fragment_busy;
+	/** @transfer_busy: as @compute_busy, of the transfer data master */
+	__u64 transfer_busy;
+	/** @partial_renders: renders of scenes whose geometry jobs found no more pages */
+	__u64 partial_renders;
 };
 
 /**

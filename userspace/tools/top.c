@@ -2,7 +2,7 @@
 /*
  * pumice-top: what a GPU does, live.
  *
- * Utilisation is the share of the time between two looks in which the data master
+ * Utilisation is the share of the time between two looks in which a data master
  * had a job, and the USCs ran waves.
  */
 #include <errno.h>
@@ -52,8 +52,8 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 struct view {
-	double seconds, compute, usc;
-	uint64_t jobs, faults, switches;
+	double seconds, compute, geometry, fragment, transfer, usc;
+	uint64_t jobs, faults, switches, partials;
 };
 
 static struct view compare(const struct pumice_device_stats *a,
@@ -67,10 +67,14 @@ static struct view compare(const struct pumice_device_stats *a,
 	return (struct view){
 		.seconds = seconds,
 		.compute = percent(b->compute_busy - a->compute_busy, ticks),
+		.geometry = percent(b->geometry_busy - a->geometry_busy, ticks),
+		.fragment = percent(b->fragment_busy - a->fragment_busy, ticks),
+		.transfer = percent(b->transfer_busy - a->transfer_busy, ticks),
 		.usc = percent(b->usc_busy - a->usc_busy, ns),
 		.jobs = b->jobs_done - a->jobs_done,
 		.faults = b->mmu_faults - a->mmu_faults,
 		.switches = b->switches - a->switches,
+		.partials = b->partial_renders - a->partial_renders,
 	};
 }
 
@@ -90,6 +94,9 @@ static void print_screen(const struct pumice_device_info *info,
 	printf("\033[H\033[J%s, %u cores of %u USCs, firmware %s\n\n", info->backend, info->cores,
 	       info->uscs_per_core, info->fw_build_id);
 	print_bar("compute (CDM)", v->compute);
+	print_bar("geometry (VDM)", v->geometry);
+	print_bar("fragments (PDM)", v->fragment);
+	print_bar("transfers (TDM)", v->transfer);
 	print_bar("USCs, on average", v->usc);
 	printf("\njobs               %10.1f a second, %" PRIu64 " done, %" PRIu64 " faulted\n",
 	       (double)v->jobs / v->seconds, now->jobs_done, now->jobs_faulted);
@@ -99,6 +106,8 @@ static void print_screen(const struct pumice_device_info *info,
 	printf("tasks, waves       %10u, %u in flight\n", now->tasks, now->waves);
 	printf("switched out       %10" PRIu64 " jobs, %.1f a second\n", now->switches,
 	       (double)v->switches / v->seconds);
+	printf("partial renders    %10" PRIu64 ", %.1f a second\n", now->partial_renders,
+	       (double)v->partials / v->seconds);
 	printf("MMU faults         %10" PRIu64 ", %" PRIu64 " since the last look\n",
 	       now->mmu_faults, v->faults);
 	printf("GPU resets         %10" PRIu64 "\n", now->resets);
@@ -106,11 +115,13 @@ static void print_screen(const struct pumice_device_info *info,
 
 static void print_line(const struct pumice_device_stats *now, const struct view *v)
 {
-	printf("compute %5.1f %%  usc %5.1f %%  jobs/s %8.1f  queued %3u  firmware %3u  waves %4u  "
-	       "switches %" PRIu64 "  mmu-faults %" PRIu64 "  faulted %" PRIu64 "  resets %" PRIu64
-	       "\n", v->compute, v->usc, (double)v->jobs / v->seconds, now->jobs_queued,
-	       now->jobs_firmware, now->waves, now->switches, now->mmu_faults, now->jobs_faulted,
-	       now->resets);
+	printf("compute %5.1f %%  geometry %5.1f %%  fragment %5.1f %%  transfer %5.1f %%  "
+	       "usc %5.1f %%  jobs/s %8.1f  queued %3u  firmware %3u  waves %4u  ",
+	       v->compute, v->geometry, v->fragment, v->transfer, v->usc,
+	       (double)v->jobs / v->seconds, now->jobs_queued, now->jobs_firmware, now->waves);
+	printf("switches %" PRIu64 "  partial-renders %" PRIu64 "  mmu-faults %" PRIu64
+	       "  faulted %" PRIu64 "  resets %" PRIu64 "\n", now->switches, now->partial_renders,
+	       now->mmu_faults, now->jobs_faulted, now->resets);
 }
 
 static void pause_for(double seconds)

@@ -203,6 +203,8 @@ static void statistics(struct path *p)
 	assert_true(after.mmu_faults > before.mmu_faults);
 	assert_true(after.time > before.time && after.compute_busy > before.compute_busy);
 	assert_true(after.usc_busy > before.usc_busy);
+	assert_int_equal(after.geometry_busy + after.fragment_busy + after.transfer_busy, 0);
+	assert_int_equal(after.partial_renders, 0);
 	if (!p->threads) {
 		assert_int_equal(after.jobs_done, 2);
 		assert_int_equal(after.jobs_firmware, 1);
@@ -213,6 +215,12 @@ static void statistics(struct path *p)
 	assert_int_equal(after.jobs_done, 4);
 	assert_int_equal(after.tasks, 0);
 	assert_int_equal(after.waves, 0);
+	/* A shorter structure of an older program. */
+	before.geometry_busy = 55;
+	assert_int_equal(pumice_device_stats(p->dev, &before,
+					     offsetof(struct pumice_device_stats, geometry_busy)), 0);
+	assert_int_equal(before.jobs_done, 4);
+	assert_int_equal(before.geometry_busy, 55);
 	pumice_kernel_destroy(k);
 }
 

@@ -92,11 +92,20 @@ static void an_empty_list_grows_by_a_page_at_a_time(void **state)
 	draw_without_partials(&desc);
 }
 
+static struct pumice_device_stats stats_of(struct rig *rig)
+{
+	struct pumice_device_stats stats;
+
+	rig_check(rig, "statistics", pumice_device_stats(rig->dev, &stats, sizeof(stats)));
+	return stats;
+}
+
 static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **state)
 {
 	const struct pumice_freelist_desc desc = {
 		.initial_pages = FEW, .max_pages = 2 * FEW, .grow_pages = 5, .threshold = 90,
 	};
+	struct pumice_device_stats stats;
 	struct rig rig;
 
 	(void)state;
@@ -104,7 +113,11 @@ static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **st
 	set_list(&rig, &desc);
 	scene_draw_gpu(&rig, &scene, &now);
 	assert_right();
-	assert_true(rig_partials(&rig) > 0);
+	stats = stats_of(&rig);
+	assert_true(stats.partial_renders > 0);
+	assert_int_equal(rig_partials(&rig), stats.partial_renders);
+	assert_true(stats.geometry_busy && stats.fragment_busy);
+	assert_int_equal(stats.compute_busy + stats.transfer_busy, 0);
 	/* Nothing was lost: again, and again with the same pages. */
 	scene_draw_gpu(&rig, &scene, &now);
 	assert_right();

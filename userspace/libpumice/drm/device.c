@@ -73,6 +73,10 @@ static int drm_stats(struct pumice_device *dev, struct pumice_device_stats *stat
 		.contexts_busy = s.contexts_busy,
 		.tasks = s.tasks,
 		.waves = s.waves,
+		.geometry_busy = s.geometry_busy,
+		.fragment_busy = s.fragment_busy,
+		.transfer_busy = s.transfer_busy,
+		.partial_renders = s.partial_renders,
 	};
 	return 0;
 }

@@ -36,6 +36,13 @@ static u64 read_counter(struct inproc_device *d, enum pumice_perf_counter counte
 	return pumice_gpu_mmio_read(d->gpu, 0, PUMICE_PERF_COUNTER(counter), 8);
 }
 
+/* A counter of ns, in ticks. */
+static u64 read_ticks(struct inproc_device *d, enum pumice_perf_counter counter)
+{
+	return (u64)((unsigned __int128)read_counter(d, counter) * d->base.info.clock_hz /
+		     NS_PER_S);
+}
+
 static void count_contexts(struct inproc_device *d, struct pumice_device_stats *stats)
 {
 	const struct inproc_context *c;
@@ -52,14 +59,12 @@ static void count_contexts(struct inproc_device *d, struct pumice_device_stats *
 int inproc_stats(struct pumice_device *dev, struct pumice_device_stats *stats)
 {
 	struct inproc_device *d = inproc_device(dev);
-	u64 busy_ns;
 
 	pthread_mutex_lock(&d->lock);
 	event_process(d);
-	busy_ns = read_counter(d, PUMICE_PERF_CDM_BUSY);
 	*stats = (struct pumice_device_stats){
 		.time = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8),
-		.compute_busy = (u64)((unsigned __int128)busy_ns * dev->info.clock_hz / NS_PER_S),
+		.compute_busy = read_ticks(d, PUMICE_PERF_CDM_BUSY),
 		.usc_busy = read_counter(d, PUMICE_PERF_USC_BUSY),
 		.jobs_submitted = d->jobs_submitted,
 		.jobs_done = d->jobs_done,
@@ -68,6 +73,10 @@ int inproc_stats(struct pumice_device *dev, struct pumice_device_stats *stats)
 		.switches = __atomic_load_n(&d->fw->boot.switches, __ATOMIC_RELAXED),
 		.tasks = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_PDS_TASKS, 4),
 		.waves = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_PDS_WAVES, 4),
+		.geometry_busy = read_ticks(d, PUMICE_PERF_VDM_BUSY),
+		.fragment_busy = read_ticks(d, PUMICE_PERF_PDM_BUSY),
+		.transfer_busy = read_ticks(d, PUMICE_PERF_TDM_BUSY),
+		.partial_renders = read_counter(d, PUMICE_PERF_PM_PARTIALS),
 	};
 	count_contexts(d, stats);
 	pthread_mutex_unlock(&d->lock);

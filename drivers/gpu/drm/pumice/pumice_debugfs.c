@@ -96,6 +96,25 @@ static int show_fw_log(struct seq_file *m, void *data)
 	return 0;
 }
 
+/* What each data master does. Mirrors of their status registers have the same fields. */
+static void print_masters(struct seq_file *m, struct pumice_device *pdev)
+{
+	static const struct {
+		const char *name;
+		u32 status;
+	} masters[] = {
+		{ "cdm", PUMICE_DBG_CDM_STATUS }, { "vdm", PUMICE_DBG_VDM_STATUS },
+		{ "pdm", PUMICE_DBG_PDM_STATUS }, { "tdm", PUMICE_DBG_TDM_STATUS },
+	};
+	u32 i, status;
+
+	for (i = 0; i < ARRAY_SIZE(masters); i++) {
+		status = pumice_read(pdev, masters[i].status);
+		seq_printf(m, "%s: %s\n", masters[i].name,
+			   status & PUMICE_DBG_CDM_STATUS__BUSY__MASK ? "busy" : "idle");
+	}
+}
+
 static void print_firmware(struct seq_file *m, struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
@@ -112,9 +131,8 @@ static void print_firmware(struct seq_file *m, struct pumice_device *pdev)
 	seq_printf(m, "fw jobs faulted: %u\n", READ_ONCE(boot->jobs_faulted));
 	seq_printf(m, "fw jobs killed: %u\n", READ_ONCE(boot->jobs_killed));
 	seq_printf(m, "fw heartbeat: %u\n", READ_ONCE(boot->heartbeat));
-	seq_printf(m, "cdm: %s\n",
-		   pumice_read(pdev, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK ?
-		   "busy" : "idle");
+	seq_printf(m, "fw partial renders: %u\n", READ_ONCE(boot->partials));
+	print_masters(m, pdev);
 	seq_printf(m, "tasks: %u\n", pumice_read(pdev, PUMICE_DBG_TASKS));
 	seq_printf(m, "mmu faults: %u\n", pumice_read(pdev, PUMICE_MMU_FAULT_COUNT));
 }

@@ -182,14 +182,16 @@ struct pumice_stats {
  * struct pumice_totals - what the GPU counted until its last reset
  */
 struct pumice_totals {
-	/** @compute_busy: ns in which the data master had a job */
-	u64 compute_busy;
+	/** @busy: ns in which each data master had a job, by enum fwif_dm */
+	u64 busy[FWIF_DM_COUNT];
 	/** @usc_busy: ns in which USCs ran waves, over all of them */
 	u64 usc_busy;
 	/** @mmu_faults: requests that faulted */
 	u64 mmu_faults;
 	/** @switches: jobs that were switched out */
 	u64 switches;
+	/** @partials: partial renders */
+	u64 partials;
 };
 
 /**

@@ -12,25 +12,46 @@
 #include "pumice_fw.h"
 #include "pumice_stats.h"
 
+/* Counters by data master, enum fwif_dm. */
+static const u32 busy_counters[FWIF_DM_COUNT] = {
+	[FWIF_DM_CDM] = PUMICE_PERF_CDM_BUSY,
+	[FWIF_DM_VDM] = PUMICE_PERF_VDM_BUSY,
+	[FWIF_DM_PDM] = PUMICE_PERF_PDM_BUSY,
+	[FWIF_DM_TDM] = PUMICE_PERF_TDM_BUSY,
+};
+
+static u64 counter(struct pumice_device *pdev, u32 number)
+{
+	return pumice_read64(pdev, PUMICE_PERF_COUNTER(number));
+}
+
 /* What counts since the last reset of the GPU. */
 static struct pumice_totals present(struct pumice_device *pdev)
 {
 	const struct pumice_fw_shared *shared = pdev->fw.shared;
-
-	return (struct pumice_totals) {
-		.compute_busy = pumice_read64(pdev, PUMICE_PERF_COUNTER(PUMICE_PERF_CDM_BUSY)),
-		.usc_busy = pumice_read64(pdev, PUMICE_PERF_COUNTER(PUMICE_PERF_USC_BUSY)),
-		.mmu_faults = pumice_read64(pdev, PUMICE_PERF_COUNTER(PUMICE_PERF_MMU_FAULTS)),
+	struct pumice_totals now = {
+		.usc_busy = counter(pdev, PUMICE_PERF_USC_BUSY),
+		.mmu_faults = counter(pdev, PUMICE_PERF_MMU_FAULTS),
 		.switches = shared ? READ_ONCE(shared->boot.switches) : 0,
+		.partials = counter(pdev, PUMICE_PERF_PM_PARTIALS),
 	};
+	u32 dm;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		now.busy[dm] = counter(pdev, busy_counters[dm]);
+	return now;
 }
 
 static void add(struct pumice_totals *to, const struct pumice_totals *more)
 {
-	to->compute_busy += more->compute_busy;
+	u32 dm;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		to->busy[dm] += more->busy[dm];
 	to->usc_busy += more->usc_busy;
 	to->mmu_faults += more->mmu_faults;
 	to->switches += more->switches;
+	to->partials += more->partials;
 }
 
 /**
@@ -82,6 +103,11 @@ static struct pumice_totals all_so_far(struct pumice_device *pdev)
 	return sum;
 }
 
+static u64 busy_ticks(struct pumice_device *pdev, const struct pumice_totals *sum, u32 dm)
+{
+	return mul_u64_u32_div(sum->busy[dm], pdev->clock_hz, NSEC_PER_SEC);
+}
+
 /**
  * pumice_stats_query - all of it
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
@@ -95,7 +121,10 @@ struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 
 	count_contexts(pdev, &stats);
 	stats.time = pumice_read64(pdev, PUMICE_SYS_CLOCK);
-	stats.compute_busy = mul_u64_u32_div(sum.compute_busy, pdev->clock_hz, NSEC_PER_SEC);
+	stats.compute_busy = busy_ticks(pdev, &sum, FWIF_DM_CDM);
+	stats.geometry_busy = busy_ticks(pdev, &sum, FWIF_DM_VDM);
+	stats.fragment_busy = busy_ticks(pdev, &sum, FWIF_DM_PDM);
+	stats.transfer_busy = busy_ticks(pdev, &sum, FWIF_DM_TDM);
 	stats.usc_busy = sum.usc_busy;
 	stats.jobs_submitted = atomic64_read(&pdev->stats.jobs_submitted);
 	stats.jobs_done = atomic64_read(&pdev->stats.jobs_done);
@@ -105,5 +134,6 @@ struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 	stats.resets = READ_ONCE(pdev->reset.count);
 	stats.tasks = pumice_read(pdev, PUMICE_PDS_TASKS);
 	stats.waves = pumice_read(pdev, PUMICE_PDS_WAVES);
+	stats.partial_renders = sum.partials;
 	return stats;
 }

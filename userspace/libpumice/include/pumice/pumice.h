@@ -186,6 +186,14 @@ struct pumice_device_stats {
 	uint32_t tasks;
 	/** @waves: now: waves in flight on all USCs */
 	uint32_t waves;
+	/** @geometry_busy: as @compute_busy, of the vertex data master; waiting for pages counts */
+	uint64_t geometry_busy;
+	/** @fragment_busy: as @compute_busy, of the pixel data master; partial renders count */
+	uint64_t fragment_busy;
+	/** @transfer_busy: as @compute_busy, of the transfer data master */
+	uint64_t transfer_busy;
+	/** @partial_renders: renders of scenes whose geometry jobs found no more pages */
+	uint64_t partial_renders;
 };
 
 /**
@@ -193,7 +201,8 @@ struct pumice_device_stats {
  * @stats: out
  * @bytes: sizeof(*stats)
  *
- * In process all jobs are with the firmware: jobs_queued is 0.
+ * In process all jobs are with the firmware: jobs_queued is 0. What an older
+ * kernel does not tell is 0.
  *
  * Return: 0 or a negative errno.
  */
