@@ -198,23 +198,41 @@ static void list_grows_by_one_page_at_a_time(void)
 	CHECK(need_free_lists_grown() > 0);
 }
 
+/* The last pair's: the geometry job has all of them, the fragment job none. */
+static u32 need_partials(const struct ground *g)
+{
+	struct drm_pumice_job_get_result result;
+	u64 last;
+
+	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, 0, &result));
+	CHECK_EQUAL(result.partial_renders | result.pad, 0);
+	last = result.job;
+	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, last - 1, &result));
+	CHECK_EQUAL(result.pad, 0);
+	return result.partial_renders;
+}
+
 static void partial_renders_change_nothing(void)
 {
 	static u32 picture[PIXELS];
 	struct ground g = ground();
 	const u32 counter = PUMICE_PERF_PM_PARTIALS;
-	u64 partials;
+	u64 partials, before;
 	u32 i;
 
 	draw_reference(&g, picture);
+	CHECK_EQUAL(need_partials(&g), 0);
 	use_list(&g, 80, 80, 0, true);
 	CHECK_OK(gpu_perfmon_create(g.r.rig.fd, &counter, 1, &g.perfmon));
 	for (i = 0; i < 6; i++) {
+		before = need_stats(g.r.rig.fd).partial_renders;
 		CHECK_EQUAL(draw(&g, i % 2), 1);
 		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 		CHECK_OK(gpu_perfmon_values(g.r.rig.fd, g.perfmon, DRM_PUMICE_PERFMON_RESET,
 					    &partials));
 		CHECK(partials > 0);
+		CHECK_EQUAL(need_partials(&g), partials);
+		CHECK_EQUAL(need_stats(g.r.rig.fd).partial_renders - before, partials);
 	}
 }
 

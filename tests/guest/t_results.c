@@ -53,6 +53,26 @@ static void each_job_has_its_result(void)
 	CHECK_ERROR(result_of(&rig, UINT64_MAX, &result), ENOENT);
 }
 
+/* As user space built before there were partial renders asks: the call's number has the size. */
+static void shorter_result_of_an_older_user_is_filled(void)
+{
+	const u32 old = offsetof(struct drm_pumice_job_get_result, partial_renders);
+	struct drm_pumice_job_get_result result, shorter;
+	struct rig rig = rig_open();
+
+	CHECK_EQUAL(old, 80);
+	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	CHECK_OK(result_of(&rig, 1, &result));
+	memset(&shorter, 0xa5, sizeof(shorter));
+	shorter.context = rig.context;
+	shorter.job = 1;
+	CHECK_OK(gpu_ioctl(rig.fd, _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE, DRM_COMMAND_BASE +
+					DRM_PUMICE_JOB_GET_RESULT, old), &shorter));
+	CHECK(!memcmp(&shorter, &result, old));
+	CHECK_EQUAL(shorter.partial_renders, 0xa5a5a5a5);
+	CHECK_EQUAL(result.partial_renders, 0);
+}
+
 static void old_results_give_way(void)
 {
 	struct drm_pumice_job_get_result result;
@@ -312,6 +332,7 @@ static void label_stands_in_debugfs(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(each_job_has_its_result),
+	TEST_CASE(shorter_result_of_an_older_user_is_filled),
 	TEST_CASE(old_results_give_way),
 	TEST_CASE(job_that_runs_has_no_result_yet),
 	TEST_CASE(result_of_an_unknown_context_is_refused),

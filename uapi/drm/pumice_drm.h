@@ -486,6 +486,10 @@ struct drm_pumice_context_get_state {
  * submission. The last DRM_PUMICE_JOB_RESULTS that ended are kept: an older one
  * gives -ENODATA, one that has not ended -EBUSY, one that was not submitted
  * -ENOENT.
+ *
+ * A partial render belongs to the geometry job that found no more pages, although
+ * the pixel data master does it, with the record of the fragment job: that job may
+ * be canceled, and its own render is one in any case.
  */
 struct drm_pumice_job_get_result {
 	/** @context: in: context id */
@@ -510,12 +514,16 @@ struct drm_pumice_job_get_result {
 	__u64 end;
 	/** @run_ticks: out: GPU clock ticks that it had the data master */
 	__u64 run_ticks;
-	/** @groups: out: work-groups that it finished */
+	/** @groups: out: work-groups, primitives, tiles or commands that it finished */
 	__u64 groups;
 	/** @slices: out: time slices that it took */
 	__u32 slices;
 	/** @usc: out: USC that faulted, over all cores */
 	__u32 usc;
+	/** @partial_renders: out: of a geometry job: partial renders of its scene; else zero */
+	__u32 partial_renders;
+	/** @pad: out: zero */
+	__u32 pad;
 };
 
 /**

@@ -125,6 +125,7 @@ static bool replay(const struct frame *f)
 		.hwrt = f->hwrt, .geometry = f->desc->geometry, .render = f->desc->render,
 	};
 	struct pumice_context_state state = { 0 };
+	struct pumice_job_result geometry;
 	struct pumice_context *context;
 	int err;
 
@@ -135,6 +136,10 @@ static bool replay(const struct frame *f)
 		fprintf(stderr, FRAME_TOOL ": the frame failed: %s by %s at %#" PRIx64 "\n",
 			pumice_fault_name(state.fault), pumice_unit_name(state.unit),
 			state.fault_va);
+	if (!pumice_context_get_job_result(context, 1, &geometry, sizeof(geometry)) &&
+	    geometry.partial_renders)
+		fprintf(stderr, FRAME_TOOL ": %u pages are too few: %u partial renders\n",
+			f->desc->pages, geometry.partial_renders);
 	pumice_context_destroy(context);
 	return !err;
 }

@@ -100,6 +100,14 @@ static struct pumice_device_stats stats_of(struct rig *rig)
 	return stats;
 }
 
+static uint32_t partials_of(struct rig *rig, uint64_t job)
+{
+	struct pumice_job_result r;
+
+	rig_check(rig, "result", pumice_context_get_job_result(rig->context, job, &r, sizeof(r)));
+	return r.partial_renders;
+}
+
 static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **state)
 {
 	const struct pumice_freelist_desc desc = {
@@ -116,11 +124,15 @@ static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **st
 	stats = stats_of(&rig);
 	assert_true(stats.partial_renders > 0);
 	assert_int_equal(rig_partials(&rig), stats.partial_renders);
+	assert_int_equal(partials_of(&rig, 1), stats.partial_renders);
+	assert_int_equal(partials_of(&rig, 2), 0);
 	assert_true(stats.geometry_busy && stats.fragment_busy);
 	assert_int_equal(stats.compute_busy + stats.transfer_busy, 0);
 	/* Nothing was lost: again, and again with the same pages. */
 	scene_draw_gpu(&rig, &scene, &now);
 	assert_right();
+	assert_int_equal(partials_of(&rig, 3), stats_of(&rig).partial_renders -
+			 stats.partial_renders);
 	rig_close(&rig);
 }
 
@@ -153,6 +165,7 @@ static void the_global_list_serves_when_the_local_one_is_empty(void **state)
 	set_lists(&rig, &f, local, rig.list, 0);
 	rig_check(&rig, "render", pumice_render(rig.context, &f.frame, LONG, NULL));
 	memset(&now, 0, sizeof(now));
+	assert_int_equal(partials_of(&rig, 1) + partials_of(&rig, 2), 0);
 	rig_check(&rig, "read", pumice_image_download(f.image[0], part, now.colour, 0));
 	assert_memory_equal(now.colour, right.colour, sizeof(now.colour));
 	assert_int_equal(rig_partials(&rig), 0);

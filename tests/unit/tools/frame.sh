@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # pumice-frame: a demo's frame, captured and replayed, gives the demo's picture to the
-# bit, and its lists hold what the draws put in. Arguments: pumice-frame, a demo.
+# bit, and its lists hold what the draws put in. Arguments: pumice-frame, a demo, and one
+# whose parameter buffer is too small.
 
 frame=$1
 demo=$2
+partial=$3
 device=inproc:cores=2,threads=2
 # shellcheck source-path=SCRIPTDIR source=../support/tap.sh
 . "$(dirname "$0")/../support/tap.sh"
@@ -25,6 +27,13 @@ check streams_are_decoded grep -q "vdm_draw_indexed" "$room/shown/streams.txt"
 check lists_have_primitives grep -q "^  chunk 0 .* triangles 00000001 of 1" \
 	"$room/shown/lists.txt"
 check every_tile_has_a_picture test -s "$room/shown/tile-014-014.png"
+check pages_are_enough_for_it gives 0 "" "$frame" -p -o "$room/shown" "$room/frame.cap"
+check nothing_is_rendered_in_parts test -z "$(grep -F "partial renders" "$room/tap.out")"
+export PUMICE_CAPTURE="$room/partial.cap"
+check a_demo_captures_a_frame_of_few_pages "$partial" -d $device -o "$room/picture.png"
+unset PUMICE_CAPTURE
+check partial_renders_are_told gives 0 " partial renders" "$frame" -o "$room/shown" \
+	"$room/partial.cap"
 damage 0
 check a_file_that_is_no_capture_is_refused gives 1 "no capture" "$frame" "$room/bad.cap"
 damage 1000

@@ -96,6 +96,7 @@ int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_re
 		.run_ticks = r.run_ticks,
 		.groups = r.groups,
 		.slices = r.slices,
+		.partial_renders = r.partial_renders,
 	};
 	return 0;
 }

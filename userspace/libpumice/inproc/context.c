@@ -213,6 +213,7 @@ static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno
 		.run_ticks = r.run_ticks,
 		.groups = r.groups,
 		.slices = r.slices,
+		.partial_renders = r.partials,
 	};
 
 	end_job(d, c, &kept);

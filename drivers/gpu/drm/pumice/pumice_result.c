@@ -101,6 +101,7 @@ int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_f
 		.groups = result.r.groups,
 		.slices = result.r.slices,
 		.usc = result.r.usc,
+		.partial_renders = result.r.partials,
 	};
 	return 0;
 }

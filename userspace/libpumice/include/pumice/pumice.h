@@ -442,12 +442,12 @@ struct pumice_job_result {
 	uint64_t end;
 	/** @run_ticks: GPU clock ticks that it had the data master */
 	uint64_t run_ticks;
-	/** @groups: work-groups that it finished */
+	/** @groups: work-groups, primitives, tiles or commands that it finished */
 	uint64_t groups;
 	/** @slices: time slices that it took */
 	uint32_t slices;
-	/** @reserved: 0 */
-	uint32_t reserved;
+	/** @partial_renders: of a geometry job: partial renders of its scene; else 0 */
+	uint32_t partial_renders;
 };
 
 /**
