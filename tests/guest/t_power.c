@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "render.h"
 #include "system.h"
 
 #define WAIT_MS	5000
@@ -95,6 +95,27 @@ static void job_keeps_it_awake(void)
 		CHECK(is_status("active"));
 	gpu_context_destroy(rig.fd, rig.context);
 	need_asleep();
+}
+
+/* The GPU's own counters begin anew with each sleep. */
+static void statistics_survive_sleep(void)
+{
+	struct render r = render_open();
+	struct drm_pumice_query_stats before, after;
+	struct rig transfer = r.rig;
+
+	transfer.context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	render_check_works(&r);
+	rig_check_works(&r.rig);
+	CHECK_EQUAL(rig_run(&transfer, transfer_fill_stream(&transfer, r.rig.data.va, 1, 64)), 1);
+	before = need_stats(r.rig.fd);
+	need_asleep();
+	after = need_stats(r.rig.fd);
+	CHECK_EQUAL(after.compute_busy, before.compute_busy);
+	CHECK_EQUAL(after.geometry_busy, before.geometry_busy);
+	CHECK_EQUAL(after.fragment_busy, before.fragment_busy);
+	CHECK_EQUAL(after.transfer_busy, before.transfer_busy);
+	CHECK_EQUAL(after.partial_renders, before.partial_renders);
 }
 
 static void context_goes_on_after_each_sleep(void)
@@ -198,6 +219,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(gpu_without_jobs_sleeps),
 	TEST_CASE(open_file_with_context_does_not_keep_it_awake),
 	TEST_CASE(job_keeps_it_awake),
+	TEST_CASE(statistics_survive_sleep),
 	TEST_CASE(context_goes_on_after_each_sleep),
 	TEST_CASE(sleep_is_no_gpu_reset),
 	TEST_CASE(mapping_changed_during_sleep_is_seen),
