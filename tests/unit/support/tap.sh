@@ -1,5 +1,5 @@
-# shellcheck shell=sh
 # SPDX-License-Identifier: MIT
+# shellcheck shell=sh
 #
 # Shell tests in TAP. Source it, call check for each case and tap_end at the end.
 # $room is a folder of the test's own.
