@@ -199,12 +199,14 @@ static u32 prim_in_task(struct pdm_task *task, u16 prim, u32 most)
 static u16 failing(const struct pdm_tile *tile, const struct pdm_span *span, u32 samples)
 {
 	const struct pdm_prim *r = &tile->record[span->prim];
-	const struct isp_state *state = &tile->objects[r->object]->isp;
+	const struct isp_state *state;
 	struct isp_triangle triangle;
 	struct isp_setup setup;
 
-	if (tile->shade.fixed || !isp_tests_late(state) ||
-	    !set_up_again(tile, r, &triangle, &setup))
+	if (tile->shade.fixed)
+		return 0;
+	state = &tile->objects[r->object]->isp;
+	if (!isp_tests_late(state) || !set_up_again(tile, r, &triangle, &setup))
 		return 0;
 	return isp_late_failing(&tile->isp, &setup, state, r->back, span->quad, samples);
 }
