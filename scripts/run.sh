@@ -31,7 +31,7 @@ demo life -g 100 -o /host/life.gif
 demo nbody -t 100 -o /host/nbody.gif
 demo triangle -o /host/triangle.png
 demo model -o /host/model.png
-demo gears -o /host/gears.gif
+demo gears -o /host/gears.gif -p /host/gears.png
 demo shadows -o /host/shadows.png
 demo msaa -o /host/msaa.png
 demo triangles -o /host/triangles.png
@@ -47,7 +47,7 @@ status=0
 [ $status -eq 0 ] || die "the demos failed (status $status)" \
 	"their output is in $share/job.log, the kernel's in $share/dmesg"
 for file in mandelbrot.png histogram.png blur.png life.gif nbody.gif triangle.png model.png \
-	gears.gif shadows.png msaa.png triangles.png partial.png heatmap.png; do
+	gears.gif gears.png shadows.png msaa.png triangles.png partial.png heatmap.png; do
 	picture=$share/$file
 	[ -e "$picture" ] || die "the demos left no $file" "see $share/job.log"
 	cp "$picture" "$OUT/.new-$file"

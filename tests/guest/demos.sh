@@ -27,7 +27,7 @@ report() {
 
 # picture DEMO DEVICE: the line that tells its checksum; empty where it failed.
 picture() {
-	PUMICE_DEVICE=$2 "pumice-demo-$1" -o "/tmp/$1.png" >"/tmp/$1.out" 2>&1 || {
+	(cd /tmp && PUMICE_DEVICE=$2 "pumice-demo-$1" -o "/tmp/$1.png") >"/tmp/$1.out" 2>&1 || {
 		sed 's/^/# /' "/tmp/$1.out" >&2
 		return 1
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Gears that move, as an animation. Each frame is drawn into the other scene of the
+ * Gears that move, as an animation, and four of its frames as a picture in all its
+ * colours, of which the animation has 256. Each frame is drawn into the other scene of the
  * data set than the one before. Behind a whole turn of a tooth the picture must
  * be that of the beginning.
  */
@@ -16,6 +17,7 @@
 #define WIDTH	480u
 #define HEIGHT	360u
 #define FRAMES	20u	/* of a tooth of the large gear */
+#define SHOWN	4u	/* of these in the picture, two by two */
 #define GEARS	3u
 
 static const struct {
@@ -61,20 +63,24 @@ static void draw_frame(struct show *s, uint32_t frame)
 	draw_end(&s->draw);
 }
 
-static void parse(int argc, char **argv, const char **path, const char **device, uint32_t *turns)
+static void parse(int argc, char **argv, const char **path, const char **picture,
+		  const char **device, uint32_t *turns)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "o:d:t:h")) != -1) {
+	while ((option = getopt(argc, argv, "o:p:d:t:h")) != -1) {
 		if (option == 'o')
 			*path = optarg;
+		else if (option == 'p')
+			*picture = optarg;
 		else if (option == 'd')
 			*device = optarg;
 		else if (option == 't')
 			*turns = demo_number(NAME, optarg, 1, 100);
 		else {
 			fprintf(option == 'h' ? stdout : stderr,
-				"usage: pumice-demo-" NAME " [-t TURNS] [-o FILE.gif] [-d DEVICE]\n");
+				"usage: pumice-demo-" NAME
+				" [-t TURNS] [-o FILE.gif] [-p FILE.png] [-d DEVICE]\n");
 			exit(option != 'h');
 		}
 	}
@@ -100,8 +106,20 @@ static void make(struct show *s, const char *device)
 	}
 }
 
+/* Frame number n of those shown, to its place. */
+static void put_shown(uint8_t *shown, uint32_t n, const uint8_t *rgb)
+{
+	const size_t row = WIDTH * 3;
+	uint8_t *to = shown + (n / 2 * HEIGHT * 2 + n % 2) * row;
+	uint32_t y;
+
+	for (y = 0; y < HEIGHT; y++)
+		memcpy(to + y * 2 * row, rgb + y * row, row);
+}
+
 /* Draw a frame, and film it if it is new; what is wrong with it. */
-static int show_frame(struct show *s, struct animation *film, uint32_t frame, uint8_t *first)
+static int show_frame(struct show *s, struct animation *film, uint32_t frame, uint8_t *first,
+		      uint8_t *shown)
 {
 	const size_t bytes = WIDTH * HEIGHT * 3;
 	uint8_t *rgb;
@@ -115,28 +133,31 @@ static int show_frame(struct show *s, struct animation *film, uint32_t frame, ui
 		wrong = memcmp(first, rgb, bytes);
 	if (frame < FRAMES && !animation_picture(film, rgb, 4))
 		demo_fail(NAME, "the animation cannot be written");
+	if (frame < FRAMES && frame % (FRAMES / SHOWN) == 0)
+		put_shown(shown, frame / (FRAMES / SHOWN), rgb);
 	free(rgb);
 	return wrong;
 }
 
 int main(int argc, char **argv)
 {
-	const char *path = NAME ".gif", *device = NULL;
-	static uint8_t first[WIDTH * HEIGHT * 3];
+	static uint8_t first[WIDTH * HEIGHT * 3], shown[SHOWN * WIDTH * HEIGHT * 3];
+	const char *path = NAME ".gif", *picture = NAME ".png", *device = NULL;
 	struct animation *film;
 	uint32_t turns = 1, frame, i;
 	struct show s;
 	int wrong = 0;
 
-	parse(argc, argv, &path, &device, &turns);
+	parse(argc, argv, &path, &picture, &device, &turns);
 	make(&s, device);
 	film = animation_open_pictures(path, WIDTH, HEIGHT);
 	if (!film)
 		demo_fail(NAME, "%s cannot be written", path);
 	for (frame = 0; frame <= FRAMES * turns; frame++)
-		wrong |= show_frame(&s, film, frame, first);
+		wrong |= show_frame(&s, film, frame, first, shown);
 	if (!animation_close(film))
 		demo_fail(NAME, "%s cannot be written", path);
+	draw_write_rgb(NAME, picture, 2 * WIDTH, 2 * HEIGHT, shown);
 	draw_report(&s.draw, "the last frame");
 	printf("%s: %u frames; behind a turn of a tooth: %s; wrote %s\n", NAME, frame,
 	       wrong ? "DIFFERENT" : "the same picture", path);
