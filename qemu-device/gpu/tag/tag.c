@@ -220,19 +220,27 @@ static void compare_texels(const struct tag_wave *w, struct texel_rows *texel)
 	}
 }
 
-/* Texel at place n as numbers, before scaling. */
-static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct texel_rows *texel)
+/* What was read as place n of a filter, as numbers before scaling. */
+static inline void expand(struct tag_wave *w, const struct tf_taps *t, u32 n,
+			  const struct texel_rows *words, struct texel_rows *texel)
 {
 	const struct tag_state *s = w->state;
-	struct texel_rows words;
 
-	if (!read_tap(w, t, n, &words))
-		return false;
-	w->tag->ops->expand(s->info, &words, texel);
+	w->tag->ops->expand(s->info, words, texel);
 	if (s->border)
 		put_border(s, t, n, texel);
 	if (compares(w->request->op))
 		compare_texels(w, texel);
+}
+
+/* Texel at place n. */
+static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct texel_rows *texel)
+{
+	struct texel_rows words;
+
+	if (!read_tap(w, t, n, &words))
+		return false;
+	expand(w, t, n, &words, texel);
 	return true;
 }
 
@@ -252,16 +260,14 @@ static bool expand_cube_tap(struct tag_wave *w, const u32 *level, const struct t
 	tag_cube_tap(w, level, t, lanes, n, &tap);
 	if (!tag_read_words(w, tap.row, tap.column, tap.x, tap.y, &words))
 		return false;
-	w->tag->ops->expand(w->state->info, &words, texel);
-	if (compares(w->request->op))
-		compare_texels(w, texel);
+	expand(w, t, n, &words, texel);
 	*corner = tap.corner;
 	return true;
 }
 
 static __attribute__((noinline)) bool
 sample_faces(struct tag_wave *w, const u32 *level, const struct tf_taps *t, u32 lanes,
-			 struct texel_rows *out)
+	     struct texel_rows *out)
 {
 	struct texel_rows texel[4];
 	u32 corner[4];
