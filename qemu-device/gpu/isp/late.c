@@ -70,6 +70,20 @@ bool isp_tests_late(const struct isp_state *state)
 	       (fails_visibly(&state->face[0]) || fails_visibly(&state->face[1]));
 }
 
+/* A sample: its bit of a span, its pixel's place in the quad and in the tile. */
+struct sample {
+	u32 bit, place, s, p;
+};
+
+/* The first of a set, as in usc_span. */
+static struct sample first_of(u32 samples, u32 quad)
+{
+	const u32 bit = (u32)__builtin_ctz(samples), place = bit / PUMICE_MAX_SAMPLES;
+
+	return (struct sample){ bit, place, bit % PUMICE_MAX_SAMPLES,
+				quad * USC_SPAN_LANES + place };
+}
+
 static float depth_at(const struct isp_tile *tile, const struct isp_setup *s, u32 quad, u32 place,
 		      u32 sample)
 {
@@ -138,14 +152,12 @@ u16 isp_late_failing(const struct isp_tile *tile, const struct isp_setup *setup,
 	u32 failing = 0;
 
 	for (; samples; samples &= samples - 1) {
-		const u32 bit = (u32)__builtin_ctz(samples);
-		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
-		const u32 p = quad * USC_SPAN_LANES + place;
-		const double z = (double)depth_at(tile, setup, quad, place, s);
+		const struct sample at = first_of(samples, quad);
+		const double z = (double)depth_at(tile, setup, quad, at.place, at.s);
 
-		if (!compare(state->depth_func, z, (double)tile->depth[s][p]) ||
-		    (state->stencil && !stencil_passes(face, tile->stencil[s][p])))
-			failing |= 1u << bit;
+		if (!compare(state->depth_func, z, (double)tile->depth[at.s][at.p]) ||
+		    (state->stencil && !stencil_passes(face, tile->stencil[at.s][at.p])))
+			failing |= 1u << at.bit;
 	}
 	return (u16)failing;
 }
@@ -157,20 +169,19 @@ u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
 	u32 left = (span->live | span->failed) & span->samples, count = 0;
 
 	for (; left; left &= left - 1) {
-		const u32 bit = (u32)__builtin_ctz(left);
-		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
-		const u32 p = span->quad * USC_SPAN_LANES + place;
-		const float z = depth_at(tile, setup, span->quad, place, s);
+		const struct sample at = first_of(left, span->quad);
 
-		if (span->failed >> bit & 1) {
-			test_one(tile, state, face, s, p, z);
+		if (span->failed >> at.bit & 1) {
+			test_one(tile, state, face, at.s, at.p,
+				 depth_at(tile, setup, span->quad, at.place, at.s));
 			continue;
 		}
 		count++;
 		if (state->stencil)
-			write_stencil(&tile->stencil[s][p], face, face->pass);
+			write_stencil(&tile->stencil[at.s][at.p], face, face->pass);
 		if (state->depth_write)
-			tile->depth[s][p] = z;
+			tile->depth[at.s][at.p] =
+				depth_at(tile, setup, span->quad, at.place, at.s);
 	}
 	return count;
 }
@@ -181,15 +192,13 @@ u32 isp_late_depth(struct isp_tile *tile, const struct isp_state *state, bool ba
 	u32 live = span->live & span->samples, count = 0;
 
 	for (; live; live &= live - 1) {
-		const u32 bit = (u32)__builtin_ctz(live);
-		const u32 place = bit / PUMICE_MAX_SAMPLES, s = bit % PUMICE_MAX_SAMPLES;
-		const u32 p = span->quad * USC_SPAN_LANES + place;
+		const struct sample at = first_of(live, span->quad);
 
-		if (test_one(tile, state, &state->face[back], s, p,
-			     (float)clamped((double)depth[place])))
+		if (test_one(tile, state, &state->face[back], at.s, at.p,
+			     (float)clamped((double)depth[at.place])))
 			count++;
 		else
-			span->live &= (u16)~(1u << bit);
+			span->live &= (u16)~(1u << at.bit);
 	}
 	return count;
 }

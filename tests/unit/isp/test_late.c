@@ -34,6 +34,17 @@ static struct usc_span random_span(void)
 	return span;
 }
 
+/* A tile, a triangle, the n-th, and a state; the model has what the tile has. False: no area. */
+static bool random_case(u32 n, struct isp_triangle *t, struct isp_state *s,
+			struct isp_setup *setup)
+{
+	model_random_tile(&tile);
+	model_random_triangle(&tile, t, n);
+	model_random_state(&tile, s);
+	model_copy(&model, &tile);
+	return isp_set_up(t, s, setup);
+}
+
 static void punch_through_writes_what_is_left(void **state)
 {
 	u32 n, bit;
@@ -47,13 +58,9 @@ static void punch_through_writes_what_is_left(void **state)
 		const bool back = model_below(2);
 		u32 count, want = 0;
 
-		model_random_tile(&tile);
-		model_random_triangle(&tile, &t, n);
-		model_random_state(&tile, &s);
-		if (!isp_set_up(&t, &s, &setup))
+		if (!random_case(n, &t, &s, &setup))
 			continue;
 		span = random_span();
-		model_copy(&model, &tile);
 		s.depth_func = PUMICE_COMPARE_ALWAYS;
 		s.face[back].func = PUMICE_COMPARE_ALWAYS;
 		for (bit = 0; bit < 16; bit++) {
@@ -86,14 +93,12 @@ static void punch_through_that_fails_changes_the_stencil(void **state)
 		const bool back = model_below(2);
 		u32 want = 0, failing;
 
-		model_random_tile(&tile);
-		model_random_triangle(&tile, &t, n);
-		model_random_state(&tile, &s);
+		if (!random_case(n, &t, &s, &setup))
+			continue;
 		s.pass_type = PUMICE_PASS_TYPE_PUNCH_THROUGH;
-		if (!isp_tests_late(&s) || !isp_set_up(&t, &s, &setup))
+		if (!isp_tests_late(&s))
 			continue;
 		span = random_span();
-		model_copy(&model, &tile);
 		failing = isp_late_failing(&tile, &setup, &s, back, span.quad, span.samples);
 		assert_int_equal(model_differs(&model, &tile), 0);
 		span.failed = (u16)(failing & model_random());
@@ -171,10 +176,7 @@ static void coverage_of_a_span_is_the_primitive_s(void **state)
 		struct isp_setup setup;
 		u32 want = 0;
 
-		model_random_tile(&tile);
-		model_random_triangle(&tile, &t, n);
-		model_random_state(&tile, &s);
-		if (!isp_set_up(&t, &s, &setup))
+		if (!random_case(n, &t, &s, &setup))
 			continue;
 		for (bit = 0; bit < 16; bit++)
 			if (bit % 4 < tile.samples)
