@@ -6,7 +6,7 @@
  */
 #include "isp.h"
 
-#include "number.h"
+#include "../number.h"
 #include "record.h"
 
 static bool well_formed(const struct pumice_isp_state *s)
@@ -30,9 +30,9 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 			     s->front_ref, s->front_mask, s->front_write },
 		.face[1] = { s->back_func, s->back_sfail, s->back_zfail, s->back_pass,
 			     s->back_ref, s->back_mask, s->back_write },
-		.bias_constant = isp_number(s->bias_constant),
-		.bias_slope = isp_number(s->bias_slope),
-		.bias_clamp = isp_number(s->bias_clamp),
+		.bias_constant = f32_of(s->bias_constant),
+		.bias_slope = f32_of(s->bias_slope),
+		.bias_clamp = f32_of(s->bias_clamp),
 	};
 }
 

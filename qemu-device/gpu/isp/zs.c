@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../number.h"
 #include "isp.h"
 
 /* Samples of a row of the largest tile. */
@@ -30,14 +31,11 @@ static u32 pixel_at(const struct isp_tile *tile, u32 x, u32 y)
 
 static u32 pack_depth(u32 format, float z)
 {
-	u32 bits;
-
 	switch (format) {
 	case PUMICE_DEPTH_FORMAT_D16:
 		return (u32)rint((double)z * D16_MAX);
 	case PUMICE_DEPTH_FORMAT_D32F:
-		memcpy(&bits, &z, sizeof(bits));
-		return bits;
+		return f32_bits(z);
 	default:
 		return (u32)rint((double)z * D24_MASK);
 	}
@@ -52,7 +50,7 @@ static float unpack_depth(u32 format, u32 bits)
 	case PUMICE_DEPTH_FORMAT_D16:
 		return (float)(bits / D16_MAX);
 	case PUMICE_DEPTH_FORMAT_D32F:
-		memcpy(&z, &bits, sizeof(z));
+		z = f32_of(bits);
 		return z > 0 ? z < 1 ? z : 1 : 0;
 	default:
 		return (float)((double)(bits & D24_MASK) / D24_MASK);

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../isp/number.h"
 #include "../isp/record.h"
+#include "../number.h"
 #include "perf.h"
 #include "state.h"
 
@@ -248,7 +248,7 @@ static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_rende
 
 static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r)
 {
-	const float z = isp_number(r->clear_depth);
+	const float z = f32_of(r->clear_depth);
 
 	return r->outputs && r->outputs <= PUMICE_USC_MAX_OUTPUTS && z >= 0 && z <= 1 &&
 	       strides_suffice(pdm, r);

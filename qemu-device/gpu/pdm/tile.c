@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "../isp/number.h"
+#include "../number.h"
 #include "state.h"
 
 #define COST_PLAIN	16u	/* of loads and stores, in units of about 50 ns */
@@ -62,7 +62,7 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	const struct pumice_pdm_render *r = &pdm->render;
 	const struct isp_zs zs = zs_of(pdm);
 
-	isp_tile_clear(&tile->isp, isp_number(r->clear_depth), r->clear_stencil);
+	isp_tile_clear(&tile->isp, f32_of(r->clear_depth), r->clear_stencil);
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
 	if (!pdm->has_background)

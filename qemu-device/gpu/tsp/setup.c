@@ -7,7 +7,7 @@
  */
 #include "tsp.h"
 
-#include "../isp/number.h"
+#include "../number.h"
 
 /* What all planes of a triangle share: how values at the corners become slopes. */
 struct frame {
@@ -52,7 +52,7 @@ void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struc
 		const u32 vertex = in->triangle->vertex[i];
 
 		v[i] = in->value + vertex * count;
-		w[i] = (double)isp_number(in->prim->vertex[vertex].rw);
+		w[i] = (double)f32_of(in->prim->vertex[vertex].rw);
 	}
 	for (n = 0; n < count; n++) {
 		if (state->flat >> n & 1)

@@ -10,23 +10,8 @@
 
 #include <string.h>
 
+#include "../number.h"
 #include "exec.h"
-
-static inline float f32_of(u32 bits)
-{
-	float f;
-
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
-
-static inline u32 f32_bits(float f)
-{
-	u32 bits;
-
-	memcpy(&bits, &f, sizeof(bits));
-	return bits;
-}
 
 /* An arithmetic result. */
 static inline u32 f32_result(float f)

@@ -2,7 +2,7 @@
 /* Commands of the vertex control stream, and draw state. See command.h. */
 #include "command.h"
 
-#include <string.h>
+#include "../number.h"
 
 #define COUNTS_DRAW	4u	/* words in memory of an indirect draw */
 #define COUNTS_INDEXED	5u
@@ -227,18 +227,10 @@ bool vdm_command_counts(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 	return true;
 }
 
-static float as_float(u32 bits)
-{
-	float value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 /* NaN is in no range. */
 static bool in_range(u32 bits, float least, float most)
 {
-	return as_float(bits) >= least && as_float(bits) <= most;
+	return f32_of(bits) >= least && f32_of(bits) <= most;
 }
 
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out)
