@@ -19,7 +19,7 @@ export BUILD ?= $(top)/build
 export OUT ?= $(top)/out
 export JOBS ?= $(shell nproc)
 export PUMICE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pumice
-export QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
+export WERROR QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
 
 # Size of the virtual GPU, for run and shell.
 export CORES ?= 4
@@ -39,6 +39,9 @@ setting = $(shell mkdir -p $(BUILD) && echo '$(2)' >$(BUILD)/.new-$(1) && \
 packages := $(BUILD)/.packages-run
 gen := $(BUILD)/gen/.done
 firmware := $(BUILD)/firmware/pumice_fw.bin
+# With a seeded defect each, for tests of the driver.
+firmware_defects := DEAF REFUSE
+firmware_tests := $(firmware_defects:%=$(BUILD)/firmware-%/pumice_fw.bin)
 native := $(BUILD)/native/.done
 asan := $(BUILD)/asan/.done
 tsan := $(BUILD)/tsan/.done
@@ -46,11 +49,14 @@ qemu := $(BUILD)/qemu$(addprefix -,$(QEMU_VERSION))/qemu-system-x86_64
 export PUMICE_QEMU := $(qemu)
 stock := $(BUILD)/kernel/.stock
 fast := $(BUILD)/kernel/.fast
+debug := $(BUILD)/kernel/.debug
 # Debian's newer kernels, by series.
 KERNELS ?= 7.2 7.3
 export KERNELS
 stock_module := $(BUILD)/module/stock.ko
 fast_module := $(BUILD)/module/fast.ko
+debug_module := $(BUILD)/module/debug.ko
+kunit_module := $(BUILD)/module/kunit.ko
 guest := $(BUILD)/guest/stock.cpio $(BUILD)/guest/programs.cpio
 
 hw_sources := $(call sources,hw)
@@ -72,7 +78,7 @@ shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
 
 .PHONY: check
 check: ## every test; the last line counts them
-	@$(S)/check.sh unit tsan guest igt kernels
+	@$(S)/check.sh unit tsan builds guest debug igt kernels
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan
@@ -82,9 +88,17 @@ check-unit: ## blocks, library, assembler, firmware, generator; plain and under 
 tsan: ## tests of threads under ThreadSanitizer
 	@$(S)/check.sh tsan
 
+.PHONY: check-builds
+check-builds: ## warnings as errors: Debian 13's GCC and clang, the device in QEMU
+	@$(S)/check.sh builds
+
 .PHONY: check-guest
 check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
 	@$(S)/check.sh guest
+
+.PHONY: check-debug
+check-debug: ## every guest test, races, failing allocations, ioctl fuzzing, IGT on the debug kernel
+	@DEBUG_TESTS=all $(S)/check.sh debug
 
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's
@@ -97,6 +111,10 @@ check-kernels: ## every guest test on Debian's newer kernels too (KERNELS="7.2 7
 .PHONY: check-qemu
 check-qemu: ## the PCI device and the guest tests on another QEMU (QEMU_VERSION=10.2, QEMU_SRC=)
 	@$(S)/check.sh qemu
+
+.PHONY: check-distros
+check-distros: $(BUILD)/.packages-distros ## make run and make check in fresh Debian 12, 13, testing (DISTROS="trixie" DISTRO_COMMANDS="run")
+	@$(S)/check.sh distros
 
 .PHONY: fuzz
 fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)
@@ -134,6 +152,10 @@ $(firmware): $(gen) $(call sources,firmware) | $(packages)
 	@$(S)/step.sh firmware "building the firmware" \
 		$(MAKE) -C firmware O=$(BUILD)/firmware GEN=$(BUILD)/gen
 	@touch $@
+$(firmware_tests): $(BUILD)/firmware-%/pumice_fw.bin: $(gen) $(call sources,firmware) | $(packages)
+	@$(S)/step.sh firmware-$* "building the firmware with defect $*" \
+		$(MAKE) -C firmware O=$(@D) GEN=$(BUILD)/gen TEST=$*
+	@touch $@
 
 .PHONY: native
 native: $(native) ## GPU core, library, tools, demos
@@ -155,12 +177,14 @@ $(qemu): $(call setting,qemu,$(QEMU_SRC)) $(gen) $(gpu_sources) scripts/build-qe
 	@$(S)/build-qemu.sh $@
 
 .PHONY: kernels
-kernels: $(stock) $(fast) $(KERNELS:%=$(BUILD)/kernel/.series-%) ## Debian's kernels and the small test kernel
+kernels: $(stock) $(fast) $(debug) $(KERNELS:%=$(BUILD)/kernel/.series-%) ## Debian's kernels, the small test kernel, the debug kernel
 $(stock): $(call setting,kernel,$(KDIR) $(KERNEL_IMAGE) $(KMODULES)) scripts/stock-kernel.sh | $(packages)
 	@mkdir -p $(@D) && kernel=$$($(S)/stock-kernel.sh) && ln -sfn "$$kernel" $(@D)/stock
 	@touch $@
-$(fast): scripts/build-kernel.sh scripts/kernel/fast.config | $(packages) $(BUILD)/.packages-check
-	@mkdir -p $(@D) && kernel=$$($(S)/build-kernel.sh fast) && ln -sfn "$$kernel" $(@D)/fast
+$(debug): scripts/kernel/debug.config
+$(fast) $(debug): $(BUILD)/kernel/.%: scripts/build-kernel.sh scripts/kernel/fast.config \
+		| $(packages) $(BUILD)/.packages-check
+	@mkdir -p $(@D) && kernel=$$($(S)/build-kernel.sh $*) && ln -sfn "$$kernel" $(@D)/$*
 	@touch $@
 
 $(KERNELS:%=$(BUILD)/kernel/.series-%): $(BUILD)/kernel/.series-%: scripts/stock-kernel.sh \
@@ -174,6 +198,12 @@ $(stock_module): $(gen) $(module_sources) scripts/build-module.sh $(stock) | $(p
 	@$(S)/build-module.sh $(BUILD)/kernel/stock $@
 $(fast_module): $(gen) $(module_sources) scripts/build-module.sh $(fast) | $(packages)
 	@$(S)/build-module.sh $(BUILD)/kernel/fast $@
+$(debug_module): $(gen) $(module_sources) scripts/build-module.sh $(debug) | $(packages)
+	@$(S)/build-module.sh $(BUILD)/kernel/debug $@
+# The same with its KUnit tests, which run when it is loaded.
+$(kunit_module): $(gen) $(module_sources) scripts/build-module.sh $(debug) | $(packages)
+	@MODULE_WORK=$(BUILD)/module/kunit $(S)/build-module.sh $(BUILD)/kernel/debug $@ \
+		CONFIG_DRM_PUMICE_KUNIT_TEST=y
 
 $(KERNELS:%=$(BUILD)/module/%.ko): $(BUILD)/module/%.ko: $(gen) $(module_sources) \
 		scripts/build-module.sh $(BUILD)/kernel/.series-% | $(packages)
@@ -184,16 +214,24 @@ image_sources := $(call sources,scripts/image scripts/guest) scripts/make-image.
 program_folders := $(addprefix $(BUILD)/native/,userspace/compiler userspace/tools \
 	userspace/demos tests/guest tests/bench/guest)
 
-$(BUILD)/guest/stock.cpio: $(stock_module) $(firmware) $(image_sources)
+image_firmware := --firmware $(firmware) \
+	$(foreach defect,$(firmware_defects),--test-firmware \
+		$(defect)=$(BUILD)/firmware-$(defect)/pumice_fw.bin)
+
+$(BUILD)/guest/stock.cpio: $(stock_module) $(firmware) $(firmware_tests) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/stock --module $(stock_module) \
-		--firmware $(firmware) --kmod vgem
-$(BUILD)/guest/fast.cpio: $(fast_module) $(firmware) $(image_sources)
+		$(image_firmware) --kmod vgem
+$(BUILD)/guest/fast.cpio: $(fast_module) $(firmware) $(firmware_tests) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/fast --module $(fast_module) \
-		--firmware $(firmware) --kmod vgem
-$(KERNELS:%=$(BUILD)/guest/%.cpio): $(BUILD)/guest/%.cpio: $(BUILD)/module/%.ko $(firmware) \
+		$(image_firmware) --kmod vgem
+$(BUILD)/guest/debug.cpio: $(debug_module) $(kunit_module) $(firmware) $(firmware_tests) \
 		$(image_sources)
+	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/debug --module $(debug_module) \
+		--kunit $(kunit_module) $(image_firmware) --kmod vgem
+$(KERNELS:%=$(BUILD)/guest/%.cpio): $(BUILD)/guest/%.cpio: $(BUILD)/module/%.ko $(firmware) \
+		$(firmware_tests) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/$* --module $< \
-		--firmware $(firmware) --kmod vgem
+		$(image_firmware) --kmod vgem
 $(BUILD)/guest/programs.cpio: $(native) $(image_sources)
 	@$(S)/make-image.py programs $@ $(program_folders)
 $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,tests/igt) \
@@ -202,6 +240,8 @@ $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,test
 
 .PHONY: images
 images: $(guest) ## the guest's initramfs
+.PHONY: images-debug
+images-debug: $(BUILD)/guest/debug.cpio $(BUILD)/guest/programs.cpio ## the same for the debug kernel
 
 .PHONY: docs
 docs: $(gen) $(BUILD)/.packages-lint ## the documentation, as a site in build/docs
@@ -228,4 +268,4 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## "; print "make TARGET" } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
-	@printf '\nSettings: CORES=4 THREADS=2 JOBS=%s QEMU_SRC= KDIR= KERNEL_IMAGE= PUMICE_CACHE=\n' $(JOBS)
+	@printf '\nSettings: CORES=4 THREADS=2 JOBS=%s QEMU_SRC= KDIR= KERNEL_IMAGE= PUMICE_CACHE= WERROR=1\n' $(JOBS)

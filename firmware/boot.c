@@ -7,6 +7,8 @@
  * writing, so that the rings can be used through pointers afterwards. Without a
  * boot structure there is nowhere to tell an error: the processor then locks
  * up, which the host sees in its own register.
+ *
+ * A test build, TEST=REFUSE, refuses to boot while the host asks for time slices of 1 us.
  */
 #include "boot.h"
 #include "build_id.h"
@@ -114,6 +116,16 @@ static bool device_fits(void)
 	       PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, PUMICE_SYS_VERSION__RESET);
 }
 
+/* See the head of this file. */
+static bool refuses_to_start(void)
+{
+#ifdef FW_TEST_REFUSE
+	return fw_boot->slice_us == 1;
+#else
+	return false;
+#endif
+}
+
 /* What the host may want to know even when it is refused. */
 static void introduce(void)
 {
@@ -136,7 +148,7 @@ void boot_handshake(u32 addr_low, u32 addr_high, struct fw_rings *rings)
 	introduce();
 	if (fw_boot->version >> 16 != FWIF_VERSION_MAJOR)
 		refuse(FWIF_ERROR_VERSION);
-	if (!device_fits())
+	if (!device_fits() || refuses_to_start())
 		refuse(FWIF_ERROR_DEVICE);
 	take_rings(rings);
 }

@@ -75,7 +75,8 @@ static bool host_part_valid(const struct fwif_context *f)
 	       f->cccb_bytes <= FWIF_CCCB_MAX && window_valid(f->cccb, f->cccb_bytes, 8) &&
 	       power_of_two(f->result_count) && f->result_count <= FWIF_RING_MAX &&
 	       window_valid(f->results, f->result_count * sizeof(struct fwif_job_result), 8) &&
-	       (!f->save || window_valid(f->save, PUMICE_CDM_SAVE_WORDS * 4, 8));
+	       (!f->save || window_valid(f->save, PUMICE_CDM_SAVE_WORDS * 4, 8)) &&
+	       (!f->stuck || window_valid(f->stuck, sizeof(struct fwif_stuck), 8));
 }
 
 static void fill(struct context *c, u32 addr, const struct fwif_context *f)
@@ -89,6 +90,7 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 	c->results = f->results;
 	c->result_mask = f->result_count - 1;
 	c->save = f->dm == FWIF_DM_CDM ? f->save : 0;
+	c->stuck = f->stuck;
 	c->catalogue = f->catalogue;
 	c->read = 0;
 	c->write = 0;
@@ -97,6 +99,9 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 	c->started = false;
 	c->job_slices = 0;
 	c->job_ticks = 0;
+	c->stop_ticks = 0;
+	c->stop_start = 0;
+	c->renders_partial = false;
 	c->run_ticks = 0;
 	c->slices = 0;
 	c->place = PLACE_IDLE;
@@ -195,6 +200,19 @@ struct context *context_list_pop(struct context_list *list)
 	c = &table[list->head];
 	list->head = c->next;
 	return c;
+}
+
+void context_list_insert(struct context_list *list, struct context *c)
+{
+	u16 number = (u16)context_number(c);
+	u16 *link = &list->head;
+
+	while (*link != CONTEXT_NONE && table[*link].ready_since <= c->ready_since)
+		link = &table[*link].next;
+	c->next = *link;
+	*link = number;
+	if (c->next == CONTEXT_NONE)
+		list->tail = number;
 }
 
 void context_list_remove(struct context_list *list, struct context *c)

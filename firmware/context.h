@@ -34,6 +34,7 @@ struct context {
 	u32 cccb_mask;		/* its bytes - 1 */
 	u32 results;		/* fw address */
 	u32 result_mask;	/* count - 1 */
+	u32 stuck;		/* fw address of struct fwif_stuck, or 0 */
 	u32 save;		/* fw address for a job that is switched out, or 0: it never is */
 	u64 catalogue;
 
@@ -53,6 +54,9 @@ struct context {
 	bool started;		/* it has had a slice: it resumes */
 	u32 job_slices;
 	u64 job_ticks;		/* GPU clock ticks on the data master */
+	u64 stop_ticks;		/* of these, or of the running slice, stopped for want of pages */
+	u64 stop_start;		/* GPU clock of the present stop, or 0 */
+	bool renders_partial;	/* see struct fwif_context */
 	u64 first_start;	/* GPU clock, if started */
 	u64 ready_since;	/* GPU clock when it came to a list of ready contexts */
 
@@ -123,6 +127,8 @@ struct context *context_at(u32 number);
 bool context_list_empty(const struct context_list *list);
 void context_list_push(struct context_list *list, struct context *c);
 struct context *context_list_pop(struct context_list *list);
+/** context_list_insert - add to a list of ready contexts, by the time since when they are. */
+void context_list_insert(struct context_list *list, struct context *c);
 /** context_list_remove - take out one from anywhere; it must be on the list. */
 void context_list_remove(struct context_list *list, struct context *c);
 /** context_list_move - append all of @from to @to. @place: what they get */

@@ -9,8 +9,8 @@
  * The PM works for both: what it hands out is the geometry jobs', what it gets back
  * the fragment jobs'.
  *
- * Limits: what data masters share (PDS, USC, TAG, MMU) counts for all jobs that run
- * side by side. Translation misses of the firmware itself are among
+ * Limits: what data masters share (PUMICE_PERF_SHARED) counts for all jobs that run
+ * side by side; the kernel decides who may read it. Translation misses of the firmware itself are among
  * MMU_TLB_MISSES.
  */
 #include "bus.h"
@@ -22,13 +22,12 @@
 _Static_assert(sizeof(struct fwif_perf) / sizeof(u64) >= PUMICE_PERF_NUMBER, "struct fwif_perf");
 
 #define BIT(category)	(1u << PUMICE_PERF_##category)
-#define SHARED		(BIT(PDS) | BIT(USC) | BIT(TAG) | BIT(MMU))
 
 /* Categories that count for jobs of a data master. */
 static const u16 counts[FWIF_DM_COUNT] = {
-	[FWIF_DM_CDM] = BIT(CDM) | SHARED,
-	[FWIF_DM_VDM] = BIT(VDM) | BIT(TA) | BIT(PM) | SHARED,
-	[FWIF_DM_PDM] = BIT(PDM) | SHARED,
+	[FWIF_DM_CDM] = BIT(CDM) | PUMICE_PERF_SHARED,
+	[FWIF_DM_VDM] = BIT(VDM) | BIT(TA) | BIT(PM) | PUMICE_PERF_SHARED,
+	[FWIF_DM_PDM] = BIT(PDM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_TDM] = BIT(TDM) | BIT(MMU),
 };
 

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "mmu.h"
 #include "counters.h"
+#include "stuck.h"
 #include "window.h"
 
 /* The host's view of the slices: neighbours in struct fwif_context. */
@@ -24,11 +25,16 @@ struct shown {
 	u64 job_ticks;
 	u32 job_seqno;
 	u32 slices;
+	u64 stop_ticks;
+	u64 stop_start;
+	u32 renders_partial;
+	u32 reserved;
 };
 
 #define SHOWN_AT	__builtin_offsetof(struct fwif_context, run_ticks)
-_Static_assert(__builtin_offsetof(struct fwif_context, slices) - SHOWN_AT ==
-	       __builtin_offsetof(struct shown, slices), "struct shown");
+_Static_assert(__builtin_offsetof(struct fwif_context, renders_partial) - SHOWN_AT ==
+	       __builtin_offsetof(struct shown, renders_partial), "struct shown");
+_Static_assert(sizeof(struct fwif_context) - SHOWN_AT == sizeof(struct shown), "struct shown");
 
 static const u32 unit_base[FWIF_DM_COUNT] = {
 	[FWIF_DM_CDM] = PUMICE_CDM_UNIT_BASE,
@@ -51,6 +57,7 @@ static const u32 unit_base[FWIF_DM_COUNT] = {
 	SAME_AS_CDM(unit, STATUS); \
 	SAME_AS_CDM(unit, FAULT_ADDR); \
 	SAME_AS_CDM(unit, FAULT_INFO); \
+	SAME_AS_CDM(unit, FAULT_CODE); \
 	SAME_AS_CDM(unit, TIME_START); \
 	SAME_AS_CDM(unit, TIME_END); \
 	SAME_AS_CDM(unit, GROUPS); \
@@ -73,6 +80,9 @@ static void show(const struct context *c, u64 start)
 		.job_ticks = c->job_ticks,
 		.job_seqno = c->seqno,
 		.slices = c->slices,
+		.stop_ticks = c->stop_ticks,
+		.stop_start = c->stop_start,
+		.renders_partial = c->renders_partial,
 	};
 
 	window_write(c->addr + SHOWN_AT, &shown, sizeof(shown) / 4);
@@ -141,6 +151,22 @@ void dm_abort(u32 dm)
 	reg_write(DM_REG(dm, CTRL), PUMICE_CDM_CTRL__ABORT__MASK);
 }
 
+static void end_stop(struct context *c)
+{
+	if (c->stop_start)
+		c->stop_ticks += clock_now() - c->stop_start;
+	c->stop_start = 0;
+	c->renders_partial = false;
+}
+
+void dm_stop(struct context *c, bool stopped, bool renders_partial)
+{
+	end_stop(c);
+	c->stop_start = stopped ? clock_now() : 0;
+	c->renders_partial = renders_partial;
+	show(c, slice_start[c->dm]);
+}
+
 void dm_slice_end(struct context *c)
 {
 	u64 start = reg_read64(DM_REG(c->dm, TIME_START));
@@ -153,6 +179,7 @@ void dm_slice_end(struct context *c)
 	c->job_ticks += ticks;
 	c->job_slices++;
 	c->slices++;
+	end_stop(c);
 	mmu_unbind(mmu_context[c->dm]);
 	if (c->perf)
 		counters_end(c->dm, c->perf);
@@ -175,6 +202,11 @@ void dm_fault(u32 dm, struct fwif_job_result *r)
 	r->usc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__USC, info);
 }
 
+u64 dm_fault_code(u32 dm)
+{
+	return reg_read64(DM_REG(dm, FAULT_CODE));
+}
+
 void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)
 {
 	u32 status = reg_read(DM_REG(c->dm, STATUS));
@@ -192,6 +224,7 @@ void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)
 	if (aborted) {
 		r->fault = PUMICE_FAULT_KILLED;
 		r->unit = PUMICE_UNIT_FW;
+		stuck_result(c, r);
 	} else if (PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status)) {
 		dm_fault(c->dm, r);
 	}
@@ -201,6 +234,7 @@ void dm_job_gone(struct context *c)
 {
 	c->started = false;
 	c->job_ticks = 0;
+	c->stop_ticks = 0;
 	c->job_slices = 0;
 	c->partials = 0;
 	show(c, 0);

@@ -18,6 +18,15 @@ void dm_switch_out(void);
 /** dm_abort - stop the job. */
 void dm_abort(u32 dm);
 
+/**
+ * dm_stop - show the host why the running job does not go on.
+ * @stopped: it waits for others, or for the host
+ * @renders_partial: the PDM is with, or kept for, its partial render
+ *
+ * Both false: it goes on.
+ */
+void dm_stop(struct context *c, bool stopped, bool renders_partial);
+
 /** dm_slice_end - the data master stopped: account for the slice. @c: whose job it was */
 void dm_slice_end(struct context *c);
 
@@ -32,6 +41,9 @@ void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)
 
 /** dm_fault - how a data master's last job stopped. @r: out, the fields of the fault only */
 void dm_fault(u32 dm, struct fwif_job_result *r);
+
+/** dm_fault_code - GPU virtual address of the program in which a data master's last job stopped. */
+u64 dm_fault_code(u32 dm);
 
 /** dm_job_gone - tell the host that the context has no started job any more. */
 void dm_job_gone(struct context *c);

@@ -6,6 +6,9 @@
  * is written before the ring's read index moves. The one that cannot be
  * answered at once, CONTEXT_KILL, stays at the head until the context's last
  * job is gone; interrupts go on meanwhile.
+ *
+ * A test build, TEST=DEAF, takes no more commands once it has answered the KICK of a
+ * context of low priority, but goes on with all else, its heartbeat included.
  */
 #include "csr.h"
 #include "freelist.h"
@@ -24,6 +27,13 @@ static volatile u32 *status_words;
 static u32 read_index;
 /* The context of the CONTEXT_KILL at the head, or NULL. */
 static struct context *killing;
+#ifdef FW_TEST_DEAF
+static bool deaf;
+#define GO_DEAF()	(deaf = true)
+#else
+#define deaf		false
+#define GO_DEAF()	((void)0)
+#endif
 
 void kccb_init(const struct fw_rings *rings)
 {
@@ -60,6 +70,8 @@ static enum fwif_status do_kick(const struct fwif_kccb_cmd *cmd)
 	if (cmd->write % 8 || cmd->write > c->cccb_mask)
 		return FWIF_STATUS_INVALID;
 	sched_kick(c, cmd->write);
+	if (!c->priority)
+		GO_DEAF();
 	return FWIF_STATUS_OK;
 }
 
@@ -111,6 +123,18 @@ static enum fwif_status do_context_release(const struct fwif_kccb_cmd *cmd)
 	return FWIF_STATUS_OK;
 }
 
+static enum fwif_status do_context_priority(const struct fwif_kccb_cmd *cmd)
+{
+	enum fwif_status status;
+	struct context *c = named_context(cmd, &status);
+
+	if (cmd->priority >= FWIF_PRIORITIES)
+		return FWIF_STATUS_INVALID;
+	if (c)
+		sched_set_priority(c, cmd->priority);
+	return status;
+}
+
 static enum fwif_status do_free_list_grown(const struct fwif_kccb_cmd *cmd)
 {
 	if (!freelist_valid(cmd->object))
@@ -139,13 +163,14 @@ static enum fwif_status (*const handler[])(const struct fwif_kccb_cmd *cmd) = {
 	[FWIF_KCCB_CONTEXT_RELEASE] = do_context_release,
 	[FWIF_KCCB_FREE_LIST_GROWN] = do_free_list_grown,
 	[FWIF_KCCB_SCENE_RELEASE] = do_scene_release,
+	[FWIF_KCCB_CONTEXT_PRIORITY] = do_context_priority,
 };
 
 static bool reserved_clear(const struct fwif_kccb_cmd *cmd)
 {
 	const bool names_object = cmd->type == FWIF_KCCB_FREE_LIST_GROWN ||
 				  cmd->type == FWIF_KCCB_SCENE_RELEASE;
-	u64 all = cmd->reserved;
+	u64 all = 0;
 	u32 i;
 
 	for (i = 0; i < sizeof(cmd->reserved2) / sizeof(cmd->reserved2[0]); i++)
@@ -154,6 +179,8 @@ static bool reserved_clear(const struct fwif_kccb_cmd *cmd)
 		all |= cmd->object;
 	if (cmd->type != FWIF_KCCB_FREE_LIST_GROWN)
 		all |= cmd->pages;
+	if (cmd->type != FWIF_KCCB_CONTEXT_PRIORITY)
+		all |= cmd->priority;
 	return !all;
 }
 
@@ -182,7 +209,7 @@ static void answer(enum fwif_status status)
 
 static bool available(void)
 {
-	return (kccb.ring->write & kccb.mask) != read_index;
+	return !deaf && (kccb.ring->write & kccb.mask) != read_index;
 }
 
 bool kccb_has_background_work(void)

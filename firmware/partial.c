@@ -25,7 +25,7 @@
 #include "ufo.h"
 #include "window.h"
 
-static enum { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS } state;
+static enum state { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS } state;
 static struct context *job;	/* on the VDM, once it has stopped */
 
 /* Of the job's present stop. */
@@ -40,9 +40,17 @@ static bool waited, rendered;
 static bool killed;			/* while RENDERS: the VDM's turn comes behind the PDM's */
 static struct fwif_job_result failure;	/* why the job is stopped, if it has a fault */
 
+/* The next state of a job that is on the VDM, for the host to see. */
+static void enter(enum state next)
+{
+	state = next;
+	dm_stop(job, next == GROWS || next == WAITS || next == QUEUES,
+		next == FLUSHES || next == RENDERS);
+}
+
 static void go_on(void)
 {
-	state = RUNS;
+	enter(RUNS);
 	dm_vdm_resume();
 }
 
@@ -52,13 +60,13 @@ static void fail(enum pumice_fault fault)
 	failure = (struct fwif_job_result){
 		.fault = (u8)fault, .unit = PUMICE_UNIT_PM, .addr = job->scene,
 	};
-	state = RUNS;
+	enter(RUNS);
 	dm_abort(FWIF_DM_VDM);
 }
 
 static void render(void)
 {
-	state = RENDERS;
+	enter(RENDERS);
 	dm_partial_start(job);
 }
 
@@ -87,11 +95,11 @@ static void do_without(void)
 		go_on();
 	} else if (comes_later() || (sched_runs(FWIF_DM_PDM) && (!waited || rendered))) {
 		waited = true;
-		state = WAITS;
+		enter(WAITS);
 	} else if (rendered || !can_render()) {
 		fail(PUMICE_FAULT_PM_MEMORY);
 	} else {
-		state = FLUSHES;
+		enter(FLUSHES);
 		dm_vdm_flush();
 	}
 }
@@ -105,7 +113,7 @@ static void ask(void)
 		asked = list[i];
 		list[i] = 0;
 		if (asked && freelist_ask(asked)) {
-			state = GROWS;
+			enter(GROWS);
 			return;
 		}
 	}
@@ -150,7 +158,7 @@ void partial_memory(struct context *c)
 		break;
 	case FLUSHES:
 		if (sched_runs(FWIF_DM_PDM))
-			state = QUEUES;
+			enter(QUEUES);
 		else
 			render();
 		break;
@@ -193,10 +201,10 @@ void partial_pdm_ended(bool aborted)
 
 	dm_fault(FWIF_DM_PDM, &r);
 	if (killed || aborted) {
-		state = RUNS;
+		enter(RUNS);
 		dm_abort(FWIF_DM_VDM);
 	} else if (r.fault) {
-		state = RUNS;
+		enter(RUNS);
 		failure = r;
 		dm_abort(FWIF_DM_VDM);
 	} else {

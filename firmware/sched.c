@@ -30,6 +30,7 @@
 #include "log.h"
 #include "partial.h"
 #include "sched.h"
+#include "stuck.h"
 #include "ufo.h"
 
 static struct context_list check = CONTEXT_LIST_EMPTY;
@@ -281,6 +282,7 @@ static void tell_fault(const struct context *c, const struct fwif_job_result *r)
 	};
 
 	fw_boot->jobs_faulted++;
+	stuck_fault(c, r);
 	log_event(FWIF_LOG_JOB_FAULT, c->id, r->seqno, r->fault);
 	fwccb_send(&msg);
 }
@@ -361,6 +363,20 @@ void sched_pdm_ended(bool aborted)
 	sched_start_next();
 }
 
+void sched_set_priority(struct context *c, u32 priority)
+{
+	if (priority == c->priority)
+		return;
+	log_event(FWIF_LOG_CONTEXT_PRIORITY, c->id, priority, c->priority);
+	if (c->place == PLACE_READY)
+		context_list_remove(&master[c->dm].ready[c->priority], c);
+	c->priority = priority;
+	/* It has waited since it became ready, whatever its priority was. */
+	if (c->place == PLACE_READY)
+		context_list_insert(&master[c->dm].ready[priority], c);
+	sched_review();
+}
+
 void sched_kill(struct context *c)
 {
 	log_event(FWIF_LOG_CONTEXT_KILL, c->id, c->seqno, 0);
@@ -376,6 +392,7 @@ void sched_kill(struct context *c)
 		to_check(c);
 		break;
 	case PLACE_RUNNING:
+		stuck_capture(c, c->dm == FWIF_DM_VDM && partial_on_pdm());
 		if (c->dm == FWIF_DM_VDM)
 			partial_kill();
 		else

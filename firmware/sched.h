@@ -46,6 +46,9 @@ void sched_job_switched(void);
  */
 void sched_review(void);
 
+/** sched_set_priority - of a context from now on, and of the job that it has ready or running. */
+void sched_set_priority(struct context *c, u32 priority);
+
 /** sched_kill - begin to kill a context; done when context_has_work() is false. Interrupts off. */
 void sched_kill(struct context *c);
 

@@ -25,9 +25,12 @@
 #define FWIF_BOOT_MAGIC		0x544f4f42u	/* the bytes B, O, O, T */
 #define FWIF_CONTEXT_MAGIC	0x54585443u	/* the bytes C, T, X, T */
 
-/* Interface version: both sides refuse another major. */
+/*
+ * Interface version: both sides refuse another major. The minor is raised by each compatible
+ * addition, such as a command, or a field where there was a reserved one.
+ */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	2u
+#define FWIF_VERSION_MINOR	4u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -123,8 +126,8 @@ struct fwif_boot {
  *
  * Commands are answered in order: one that takes long (CONTEXT_KILL) holds up
  * those behind it, and the ring's read index stays at it until it is answered.
- * To kill or release a context, or release a VM, that the firmware never heard
- * of is OK.
+ * To kill or release a context, change its priority, or release a VM, that the
+ * firmware never heard of is OK.
  */
 enum fwif_kccb_type {
 	FWIF_KCCB_PING		= 1,	/* completes at once */
@@ -135,6 +138,7 @@ enum fwif_kccb_type {
 	FWIF_KCCB_CONTEXT_RELEASE = 6,	/* a context goes: forget it; BUSY while it has work */
 	FWIF_KCCB_FREE_LIST_GROWN = 7,	/* answer to FREE_LIST_GROW: pages of the list from now on, or as before: there are no more */
 	FWIF_KCCB_SCENE_RELEASE	= 8,	/* a scene that no job will render: free its pages; BUSY while a job uses it */
+	FWIF_KCCB_CONTEXT_PRIORITY = 9,	/* a context has another priority from now on, its queued and running jobs too */
 };
 
 /* Answer to a KCCB command: status word, by the firmware; the host zeroes it first. */
@@ -155,7 +159,7 @@ struct fwif_kccb_cmd {
 	u64 start;		/* MMU_INVALIDATE: first GPU virtual address, 4 KiB aligned */
 	u64 end;		/* MMU_INVALIDATE: last byte, 4 KiB aligned less 1; start > end: the whole context */
 	u32 pages;		/* FREE_LIST_GROWN: pages of the list */
-	u32 reserved;		/* zero */
+	u32 priority;		/* CONTEXT_PRIORITY: below FWIF_PRIORITIES; else zero */
 	u64 reserved2[2];	/* zero */
 };
 
@@ -214,7 +218,7 @@ enum fwif_context_state {
  * in between.
  */
 struct fwif_context {
-	/* by the host, constant from the first KICK */
+	/* by the host, constant from the first KICK but for priority, which the firmware reads then */
 	u32 magic;		/* FWIF_CONTEXT_MAGIC */
 	u32 id;			/* for messages and logs */
 	u32 dm;			/* enum fwif_dm */
@@ -226,7 +230,8 @@ struct fwif_context {
 	u32 result_count;	/* a power of two, at most FWIF_RING_MAX */
 	u32 save;		/* fw address of 32 words for a job that is switched out (cdm_save of
 				 * formats.xml), 8-byte aligned; the firmware and the CDM alone use them */
-	u32 reserved[5];	/* zero */
+	u32 stuck;		/* fw address of struct fwif_stuck, 8-byte aligned; or 0 */
+	u32 reserved[4];	/* zero */
 
 	/* by the firmware */
 	u32 cccb_read;		/* bytes below this offset are free again */
@@ -236,7 +241,47 @@ struct fwif_context {
 	u64 job_ticks;		/* as run_ticks, of the job that is started and not ended; 0 between jobs */
 	u32 job_seqno;		/* of that job */
 	u32 slices;		/* slices it has had, wrapping */
-	u32 reserved_fw[6];
+	/*
+	 * A geometry job that is out of pages is stopped until others free some, or the
+	 * host answers: that is no time of its own. Of the job that is started:
+	 */
+	u64 stop_ticks;		/* how much of job_ticks, or of the running slice, it was stopped so far */
+	u64 stop_start;		/* GPU clock when it was stopped; 0 while it goes on */
+	u32 renders_partial;	/* 1 while the PDM is with, or kept for, its partial render; else 0 */
+	u32 reserved_fw;
+};
+
+/*
+ * Where a job was that failed on its data master, by the firmware, before its result.
+ * Of one that faults: the program and instruction, as one place, if there is one. Of
+ * one that CONTEXT_KILL stops while it runs: its waves, before it is stopped. Waves at
+ * the same instruction of the same program are one place. Of more than
+ * FWIF_STUCK_LOOK waves that many are looked at, spread evenly over all; of more than
+ * FWIF_STUCK_PLACES places the first are kept.
+ */
+#define FWIF_STUCK_PLACES	16u
+#define FWIF_STUCK_LOOK		256u
+
+struct fwif_place {
+	u64 code;		/* GPU virtual address of the program */
+	u32 pc;			/* instruction index: the next one, or the barrier */
+	u32 waves;		/* of those looked at */
+	u32 lanes;		/* of the first wave */
+	u8 usc;			/* where the first wave is: USC over all cores */
+	u8 slot;
+	u8 wave;		/* of its task */
+	u8 state;		/* enum pumice_wave_state */
+};
+
+struct fwif_stuck {
+	u32 seqno;		/* the job; written last, 0 before */
+	u32 unit;		/* enum pumice_unit: who was busy with it, or faulted */
+	u32 waves;		/* in flight; 0 for a fault */
+	u32 looked;		/* of these, looked at */
+	u32 places;		/* entries of place[] */
+	u32 busy;		/* data masters with a job: bit n is enum fwif_dm n */
+	u32 reserved[2];
+	struct fwif_place place[FWIF_STUCK_PLACES];
 };
 
 #define FWIF_CCCB_MIN	4096u
@@ -320,11 +365,11 @@ struct fwif_cccb_update {
 struct fwif_job_result {
 	u32 seqno;
 	u8 fault;		/* enum pumice_fault; 0 is success */
-	u8 unit;		/* enum pumice_unit */
+	u8 unit;		/* enum pumice_unit; of a job that was KILLED while it ran, who was busy with it */
 	u8 access;		/* enum pumice_access */
 	u8 mmu_context;
-	u64 addr;		/* see CDM_FAULT_ADDR */
-	u32 pc;			/* see CDM_FAULT_INFO */
+	u64 addr;		/* see CDM_FAULT_ADDR; KILLED: instruction of the first place of struct fwif_stuck */
+	u32 pc;			/* see CDM_FAULT_INFO; KILLED: as addr */
 	u32 usc;
 	u64 time_start;		/* GPU clock */
 	u64 time_end;
@@ -375,7 +420,8 @@ enum fwif_log_level {
 	X(PARTIAL,	INFO,	"context %u: job %u out of pages, partial render %u") \
 	X(FREE_LIST_GROW, INFO,	"free list %u: asks for more than %u pages") \
 	X(FREE_LIST_GROWN, INFO, "free list %u: %u pages") \
-	X(TRAP,		ERROR,	"trap: cause %u at %u, value %u")
+	X(TRAP,		ERROR,	"trap: cause %u at %u, value %u") \
+	X(CONTEXT_PRIORITY, INFO, "context %u: priority %u, was %u")
 
 #define FWIF_LOG_ENUM_(name, level, format) FWIF_LOG_##name,
 enum fwif_log_event {
@@ -403,9 +449,15 @@ FWIF_SIZE_(struct fwif_context, 128);
 FWIF_AT_(struct fwif_context, catalogue, 16);
 FWIF_AT_(struct fwif_context, results, 32);
 FWIF_AT_(struct fwif_context, save, 40);
+FWIF_AT_(struct fwif_context, stuck, 44);
 FWIF_AT_(struct fwif_context, cccb_read, 64);
 FWIF_AT_(struct fwif_context, run_ticks, 72);
 FWIF_AT_(struct fwif_context, job_seqno, 96);
+FWIF_AT_(struct fwif_context, stop_ticks, 104);
+FWIF_AT_(struct fwif_context, renders_partial, 120);
+FWIF_SIZE_(struct fwif_place, 24);
+FWIF_SIZE_(struct fwif_stuck, 416);
+FWIF_AT_(struct fwif_stuck, place, 32);
 FWIF_SIZE_(struct fwif_perf, 512);
 FWIF_SIZE_(struct fwif_cccb_header, 8);
 FWIF_SIZE_(struct fwif_cccb_wait, 16);

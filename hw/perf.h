@@ -25,6 +25,15 @@ enum pumice_perf_category {
 };
 
 /*
+ * Blocks that data masters share: what they count of a job is what they did while it
+ * ran, for other jobs too. All other blocks belong to one data master, which has one
+ * job at a time.
+ */
+#define PUMICE_PERF_SHARED \
+	(1u << PUMICE_PERF_PDS | 1u << PUMICE_PERF_USC | 1u << PUMICE_PERF_MMU | \
+	 1u << PUMICE_PERF_TAG)
+
+/*
  * X(name, category, detailed, unit, description); detailed ones count only while
  * PERF_CTRL.DETAIL is set. unit: text of what one count is.
  */

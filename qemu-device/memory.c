@@ -67,6 +67,20 @@ static void pumice_sections_free(GArray *sections)
     g_array_free(sections, true);
 }
 
+/*
+ * Whether two sections are the same memory at the same place. Not
+ * MemoryRegionSection_eq(): that compares the flat view, too, which is another
+ * one after every change of the memory map, wherever that was.
+ */
+static bool pumice_section_equal(const MemoryRegionSection *a,
+                                 const MemoryRegionSection *b)
+{
+    return a->mr == b->mr &&
+           a->offset_within_region == b->offset_within_region &&
+           a->offset_within_address_space == b->offset_within_address_space &&
+           int128_eq(a->size, b->size) && a->readonly == b->readonly;
+}
+
 static bool pumice_sections_equal(GArray *a, GArray *b)
 {
     guint i;
@@ -75,7 +89,7 @@ static bool pumice_sections_equal(GArray *a, GArray *b)
         return false;
     }
     for (i = 0; i < a->len; i++) {
-        if (!MemoryRegionSection_eq(
+        if (!pumice_section_equal(
                 &g_array_index(a, MemoryRegionSection, i),
                 &g_array_index(b, MemoryRegionSection, i))) {
             return false;

@@ -42,6 +42,7 @@
 #include "qemu/log.h"
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
+#include "qemu/rcu.h"
 #include "qemu/timer.h"
 #include "qapi/error.h"
 #include "hw/pci/msix.h"
@@ -89,14 +90,48 @@ static void pumice_kick(void *opaque)
     timer_mod(s->poll_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
 }
 
+/* A guest can cause millions of lines in a second: some are logged. */
+static void pumice_log_guest_error(PumiceState *s, const char *text)
+{
+    uint64_t now = qemu_clock_get_ns(QEMU_CLOCK_REALTIME);
+    uint32_t dropped;
+    bool allowed;
+
+    if (!qemu_loglevel_mask(LOG_GUEST_ERROR)) {
+        return;
+    }
+    qemu_mutex_lock(&s->log_lock);
+    allowed = log_limit_allow(&s->log_limit, now, &dropped);
+    qemu_mutex_unlock(&s->log_lock);
+    if (!allowed) {
+        return;
+    }
+    if (dropped) {
+        qemu_log_mask(LOG_GUEST_ERROR, "pumice: %u lines suppressed\n",
+                      dropped);
+    }
+    qemu_log_mask(LOG_GUEST_ERROR, "pumice: %s\n", text);
+}
+
 static void pumice_log(void *opaque, enum pumice_log_level level,
                        const char *text)
 {
     if (level == PUMICE_LOG_GUEST_ERROR) {
-        qemu_log_mask(LOG_GUEST_ERROR, "pumice: %s\n", text);
+        pumice_log_guest_error(opaque, text);
     } else {
         trace_pumice_log(text);
     }
+}
+
+/* The log is found under RCU, and traces go to the log. */
+static void pumice_thread_start(void *opaque)
+{
+    rcu_register_thread();
+}
+
+static void pumice_thread_end(void *opaque)
+{
+    rcu_unregister_thread();
 }
 
 static void pumice_trace_line(void *opaque, u64 offset, const char *line)
@@ -209,6 +244,8 @@ static const struct pumice_gpu_ops pumice_ops = {
     .kick = pumice_kick,
     .log = pumice_log,
     .trace = pumice_trace,
+    .thread_start = pumice_thread_start,
+    .thread_end = pumice_thread_end,
 };
 
 /* Signal the vectors that pumice_raise_irq() left. */
@@ -239,10 +276,18 @@ static void pumice_poll(void *opaque)
     timer_mod(s->poll_timer, now + MIN(wait, (uint64_t)INT64_MAX - now));
 }
 
+/*
+ * A processor may have found the region before the device was unplugged, and
+ * get the big lock only after that: then there is no GPU any more, and it reads
+ * what it would from an empty slot.
+ */
 static uint64_t pumice_mmio_read(void *opaque, hwaddr addr, unsigned size)
 {
     PumiceState *s = opaque;
 
+    if (!s->gpu) {
+        return UINT64_MAX;
+    }
     return pumice_gpu_mmio_read(s->gpu, addr / PUMICE_OS_PAGE_SIZE,
                                 addr % PUMICE_OS_PAGE_SIZE, size);
 }
@@ -252,8 +297,10 @@ static void pumice_mmio_write(void *opaque, hwaddr addr, uint64_t value,
 {
     PumiceState *s = opaque;
 
-    pumice_gpu_mmio_write(s->gpu, addr / PUMICE_OS_PAGE_SIZE,
-                          addr % PUMICE_OS_PAGE_SIZE, value, size);
+    if (s->gpu) {
+        pumice_gpu_mmio_write(s->gpu, addr / PUMICE_OS_PAGE_SIZE,
+                              addr % PUMICE_OS_PAGE_SIZE, value, size);
+    }
 }
 
 static const MemoryRegionOps pumice_mmio_ops = {
@@ -366,6 +413,7 @@ static void pumice_exit(PCIDevice *pdev)
     s->gpu = NULL;
     timer_free(s->poll_timer);
     qemu_bh_delete(s->irq_bh);
+    qemu_mutex_destroy(&s->log_lock);
     pcie_cap_exit(pdev);
     msix_unuse_all_vectors(pdev);
     msix_uninit_exclusive_bar(pdev);
@@ -376,6 +424,7 @@ static void pumice_realize(PCIDevice *pdev, Error **errp)
     PumiceState *s = PUMICE(pdev);
 
     /* What the core may call back needs to be there before the core is. */
+    qemu_mutex_init(&s->log_lock);
     s->irq_bh = qemu_bh_new_guarded(pumice_irq_bh, s,
                                     &DEVICE(s)->mem_reentrancy_guard);
     s->poll_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pumice_poll, s);
@@ -408,6 +457,7 @@ destroy_gpu:
 free_callbacks:
     timer_free(s->poll_timer);
     qemu_bh_delete(s->irq_bh);
+    qemu_mutex_destroy(&s->log_lock);
 }
 
 /* Bus reset, FLR, and power-on: the core's threads are stopped meanwhile. */

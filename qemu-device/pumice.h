@@ -5,10 +5,12 @@
 #ifndef HW_PUMICE_H
 #define HW_PUMICE_H
 
+#include "qemu/thread.h"
 #include "hw/pci/pci_device.h"
 #include "qom/object.h"
 
 #include "compat.h"
+#include "gpu/log_limit.h"
 #include "gpu/pumice_gpu.h"
 
 #define TYPE_PUMICE "pumice"
@@ -46,6 +48,10 @@ struct PumiceState {
     QEMUBH *irq_bh;
 
     QEMUTimer *poll_timer;  /* threads=0: runs the GPU */
+    /* Lines that the guest makes the GPU log; any thread. */
+    QemuMutex log_lock;
+    struct log_limit log_limit;
+
     VMChangeStateEntry *vm_state;
     bool stopped;           /* parked: the machine is stopped */
 };

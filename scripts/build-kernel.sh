@@ -1,22 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Build the small test kernel from Debian's packaged kernel source.
+# Build a test kernel from Debian's packaged kernel source.
 #
 #   build-kernel.sh CONFIG
 #
-# CONFIG names scripts/kernel/CONFIG.config. Prints the folder of the result,
-# laid out as stock-kernel.sh describes. Kept in the cache, keyed by the source's
-# version and the config's content, so it is built once.
+# CONFIG is fast (scripts/kernel/fast.config) or debug (the same with debug.config on
+# top). Prints the folder of the result, laid out as stock-kernel.sh describes. Kept in
+# the cache, keyed by the source's version and the content of what it is made from, so
+# it is built once.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 config=$top/scripts/kernel/$1.config
+fragments=("$top/scripts/kernel/fast.config")
+[ "$1" = fast ] || fragments+=("$config")
 base=$PUMICE_CACHE/kernel
 
-# The suite whose 6.12 packages this machine's compiler and libc suit.
 suite=$(kernel_suite)
+# What make runs in: nothing, or the root with the compiler of that suite.
+inside=()
+
+# objects CONFIG: about how many objects are compiled for it.
+objects() {
+	case $1 in
+	debug) echo 2250 ;;
+	*) echo 2300 ;;
+	esac
+}
 
 # What only drivers select has no prompt, and ours is built outside the tree.
 # Give each such symbol one in this copy.
@@ -45,8 +57,22 @@ unpack() {
 	mkdir -p "$tree"
 	dpkg --fsys-tarfile "$deb" |
 		tar -x -O --wildcards '*/linux-source-*.tar.xz' |
-		tar -x -J -C "$tree" --strip-components=1
+		tar -x -J -C "$tree" --strip-components=1 --checkpoint=10000 \
+			--checkpoint-action=echo='unpacked %T'
 	add_prompts "$tree"
+}
+
+# What a kernel's own fragment asks for is what the kernel is built for: every line
+# has to come out as asked.
+require_own() {
+	local tree=$1 line
+
+	grep -E '^(CONFIG_|# CONFIG_)' "$config" | while read -r line; do
+		case $line in
+		*" is not set") ! grep -q "^${line:2:-11}=" "$tree/.config" ;;
+		*) grep -qxF "$line" "$tree/.config" ;;
+		esac || die "'$line' did not survive the merge" "see $config"
+	done
 }
 
 # merge_config tells of each option that did not come out as asked. Options
@@ -55,9 +81,10 @@ unpack() {
 configure() {
 	local tree=$1 option
 
-	make -C "$tree" -s tinyconfig
-	(cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$config")
-	make -C "$tree" -s olddefconfig
+	"${inside[@]}" make -C "$tree" -s tinyconfig
+	"${inside[@]}" env -C "$tree" ./scripts/kconfig/merge_config.sh -m .config "${fragments[@]}"
+	"${inside[@]}" make -C "$tree" -s olddefconfig
+	require_own "$tree"
 	for option in MODULES SW_SYNC DRM DRM_SCHED DRM_GPUVM DRM_EXEC DRM_GEM_SHMEM_HELPER \
 		WANT_DEV_COREDUMP DRM_VGEM 9P_FS NET_9P_VIRTIO SERIAL_8250_CONSOLE \
 		HOTPLUG_PCI_PCIE DEBUG_FS PCI_MSI CRC32 EVENT_TRACING TRACEPOINTS \
@@ -70,11 +97,11 @@ configure() {
 build() {
 	local tree=$1
 
-	nice make -C "$tree" -j"$JOBS" bzImage modules \
+	nice "${inside[@]}" make -C "$tree" -j"$JOBS" bzImage modules \
 		KBUILD_BUILD_USER=pumice KBUILD_BUILD_HOST=pumice
-	make -C "$tree" modules_install INSTALL_MOD_PATH="$tree/root" \
+	"${inside[@]}" make -C "$tree" modules_install INSTALL_MOD_PATH="$tree/root" \
 		INSTALL_MOD_STRIP=1 DEPMOD=true
-	make -C "$tree" -s kernelrelease >"$tree/release"
+	"${inside[@]}" make -C "$tree" -s kernelrelease >"$tree/release"
 	/sbin/depmod -b "$tree/root" "$(cat "$tree/release")"
 	cp "$tree/arch/x86/boot/bzImage" "$tree/bzImage"
 	ln -sfn . "$tree/kdir"
@@ -85,20 +112,22 @@ build() {
 }
 
 main() {
-	local version key work result
+	local version key work result root
 
-	version=$(fixed_version linux-source "$suite" linux-source-6.12)
-	key=$1-$version-$(digest "$config" | cut -c1-8)
+	version=$(fixed_version "linux-source-$suite" "$suite" linux-source-6.12)
+	key=$1-$version-$(digest "${fragments[@]}" | cut -c1-8)
 	result=$base/$key
 	if [ ! -e "$result/.complete" ]; then
-		work=$base/debs
+		root=$(kernel_root)
+		[ -z "$root" ] || inside=("$top/scripts/build-root.sh" run "$root")
+		work=$base/debs-$1
 		rm -rf "$work"
 		step "kernel-$1-fetch" "fetching the kernel source $version" \
 			"$top/scripts/debian-suite.sh" "$suite" download "$work" linux-source-6.12
 		step "kernel-$1-unpack" "unpacking the kernel source" \
 			unpack "$work"/linux-source-6.12_*.deb "$result"
 		step "kernel-$1-configure" "configuring the $1 kernel" configure "$result"
-		step "kernel-$1" "building the $1 kernel (5 to 10 minutes)" build "$result"
+		STEP_TOTAL=$(objects "$1") step "kernel-$1" "building the $1 kernel (5 to 10 minutes)" build "$result"
 		touch "$result/.complete"
 	fi
 	echo "$result"

@@ -5,6 +5,10 @@
 # is new, and build what is out of date: all, or the targets in TARGETS.
 # build/NAME/.done tells when.
 #
+# CC and CXX choose compilers. NATIVE_ROOT= is a root folder (build-root.sh) to build in
+# instead of this machine. WERROR=1 makes warnings errors; a build folder keeps what it
+# was configured with until that changes.
+#
 # Objects come from ccache, which meson finds, and whose files lie in our cache: keyed
 # by content, so that a clean clone compiles only what no clone has compiled before.
 # Paths within the tree are taken as relative, and where the tree lies does not count
@@ -16,16 +20,27 @@ set -euo pipefail
 name=$1
 shift
 dir=$BUILD/$name
+werror=$([ "${WERROR:-0}" = 1 ] && echo true || echo false)
 
-export CCACHE_DIR=$PUMICE_CACHE/ccache CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=3G
+inside=(env)
+[ -z "${NATIVE_ROOT:-}" ] || inside=("$top/scripts/build-root.sh" run "$NATIVE_ROOT" env -C "$top")
+inside+=("CCACHE_DIR=$PUMICE_CACHE/ccache" "CCACHE_BASEDIR=$top" CCACHE_NOHASHDIR=1
+	CCACHE_MAXSIZE=3G "WERROR=${WERROR:-0}")
+# Not for ninja: the firmware in there has a compiler of its own.
+compilers=(${CC:+"CC=$CC"} ${CXX:+"CXX=$CXX"})
+unset CC CXX
 
 build() {
 	if [ ! -e "$dir/build.ninja" ]; then
 		rm -rf "$dir"
-		meson setup "$@" "$dir" "$top"
+		"${inside[@]}" "${compilers[@]}" meson setup -Dwerror="$werror" "$@" "$dir" "$top"
+		echo "$werror" >"$dir/.werror"
+	elif [ -e "$dir/.werror" ] && [ "$(cat "$dir/.werror")" != "$werror" ]; then
+		"${inside[@]}" meson configure -Dwerror="$werror" "$dir"
+		echo "$werror" >"$dir/.werror"
 	fi
 	# shellcheck disable=SC2086
-	ninja -C "$dir" -j"$JOBS" ${TARGETS:-}
+	"${inside[@]}" ninja -C "$dir" -j"$JOBS" ${TARGETS:-}
 	touch "$dir/.done"
 }
 

@@ -8,9 +8,10 @@
 # The source is a Debian package with Debian's patches: QEMU 10.0 of Debian 13,
 # or with QEMU_VERSION= the newest version that begins so and whose source one of
 # Debian's suites still has (QEMU_VERSION=10.2). QEMU_SRC= is a tree of one's own.
-# Source and build tree live in the cache, keyed by version: the first build takes
-# minutes, after that a change of the device compiles the device only. The binary
-# is copied to PRODUCT.
+# Source and build tree live in the cache, keyed by version, the build tree also by this
+# machine's Debian release: the first build takes minutes, after that a change of the
+# device compiles the device only. The binary is copied to PRODUCT. QEMU's own warnings
+# are no errors; with WERROR=1 those of the device are.
 #
 # What the overlay looks like inside QEMU's tree (hw/pumice/):
 #   *.c *.h meson.build Kconfig trace-events   from qemu-device/
@@ -87,7 +88,7 @@ key() {
 
 # QEMU_SRC= is somebody's own tree: link-copy it instead of changing it.
 copy_own() {
-	rsync -a --delete --exclude /build --exclude /hw/pumice \
+	rsync -a --delete --exclude '/build*' --exclude /hw/pumice \
 		--exclude .git "${QEMU_SRC%/}/" "$1/"
 }
 
@@ -101,7 +102,7 @@ configure() {
 		--enable-fdt=system --enable-pixman --enable-png \
 		--enable-trace-backends=log --disable-modules \
 		--disable-install-blobs --disable-docs --disable-download \
-		--enable-werror
+		--disable-werror
 }
 
 overlay() {
@@ -121,6 +122,21 @@ compile() {
 	mkdir -p "$(dirname "$product")"
 	cp "$obj/qemu-system-x86_64" "$product.new"
 	mv "$product.new" "$product"
+}
+
+# Compile the device's files once more, as QEMU's build does and with warnings as errors:
+# the front end in full; the GPU core, which check-builds.py compiles in full, up to its
+# syntax.
+warnings() {
+	local obj=$1
+
+	cd "$obj"
+	ninja -t commands qemu-system-x86_64 |
+		sed -nE -e 's,.* -c [^ ]*/hw/pumice/(gen|gpu)/[^ ]*\.c$,& -fsyntax-only,p;t' \
+			-e '/ -c [^ ]*\/hw\/pumice\/[^ ]*\.c$/p' |
+		sed 's, -MD -MQ [^ ]* -MF [^ ]* -o [^ ]*, -Werror -o /dev/null,' >device-commands
+	grep -q /pumice.c device-commands || die "QEMU's build does not compile the device"
+	nice xargs -P "$JOBS" -d '\n' -n 1 sh -c <device-commands
 }
 
 main() {
@@ -143,7 +159,7 @@ main() {
 		place=$base/$(key "$(cat "$file")")
 		src=$place/src
 	fi
-	obj=$place/build
+	obj=$place/build-$(host_release)
 	if [ ! -e "$obj/.configured" ]; then
 		rm -rf "$obj"
 		overlay "$src"
@@ -152,6 +168,8 @@ main() {
 	fi
 	overlay "$src"
 	step qemu "building QEMU ${place##*/} (3 to 6 minutes the first time)" compile "$obj"
+	[ "${WERROR:-0}" != 1 ] ||
+		step qemu-warnings "looking for warnings of the device" warnings "$obj"
 }
 
 with_lock "$base/lock" main

@@ -1,20 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# A root folder with the compiler that newer kernels were built by, unpacked from
-# Debian's packages, for building modules only.
+# Root folders with compilers of other Debian releases, unpacked from Debian's
+# packages and entered without installing anything.
 #
-#   build-root.sh COMPILER           make it once; print the folder
-#   build-root.sh run ROOT COMMAND…  run a command in it
+#   build-root.sh COMPILER           for modules of newer kernels; print the folder
+#   build-root.sh native SUITE       for the native parts, with GCC and clang of SUITE
+#   build-root.sh run ROOT COMMAND…  run a command in one
 #
 # COMPILER is what the kernel's headers depend on, gcc-16-for-host. Newer headers
 # bring host tools that need a newer C library than this machine's, so make runs
-# inside. No package's scripts are run, so nothing but the unpacked programs is
-# there: enough for Kbuild.
+# inside. The packages of the second kind are the section [build-root] of packages.txt.
+# Both are made once and kept in the cache, keyed by the compiler's version. No
+# package's scripts are run, so the programs are there but nothing that scripts would
+# have set up, such as alternatives (cc, awk).
 #
-# A command sees the cache and the work tree's build folder at their own names, and
-# /dev and /proc. It runs in a mount namespace of its own; without root, in a user namespace
-# too.
+# A command sees the cache, the work tree and its build folder at their own names, and
+# /dev and /proc. Its environment is PATH, HOME, LC_ALL and what an env in front of it
+# adds. It runs in a mount namespace of its own; without root, in a user namespace too.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -24,19 +27,29 @@ base=$PUMICE_CACHE/build-root
 tools="binutils make dash bash coreutils findutils sed grep mawk perl python3 diffutils gzip xz-utils pahole
 	libelf1t64 libssl3t64 zlib1g"
 
-fetch() {
-	local suite=$1 compiler=$2 debs=$3
-
-	rm -rf "$debs"
-	# shellcheck disable=SC2086
-	"$top/scripts/debian-suite.sh" "$suite" closure "$debs" "$compiler" $tools
-}
-
+# unpack DEBS ROOT
 unpack() {
 	"$top/scripts/unpack-root.sh" "$1" "$2"
 	ln -sfn mawk "$2/usr/bin/awk"
 	[ -e "$2/usr/bin/sh" ] || ln -s dash "$2/usr/bin/sh"
 	mkdir -p "$2/dev" "$2/tmp"
+}
+
+# make_root RESULT SUITE TITLE PACKAGE…: unpack the packages and all that they depend on
+# into RESULT, unless that is there; print it.
+make_root() {
+	local result=$1 suite=$2 title=$3 debs=$base/debs
+
+	shift 3
+	if [ ! -e "$result/.complete" ]; then
+		rm -rf "$debs"
+		step build-root-fetch "fetching $title and its libraries" \
+			"$top/scripts/debian-suite.sh" "$suite" closure "$debs" "$@"
+		step build-root-unpack "unpacking the build root of $title" unpack "$debs" "$result"
+		rm -rf "$debs"
+		touch "$result/.complete"
+	fi
+	echo "$result"
 }
 
 # The first suite that has the compiler, as lines "SUITE VERSION".
@@ -54,8 +67,9 @@ choose() {
 	die "no Debian suite has ${1%-for-host}, which a kernel's headers ask for"
 }
 
-make_root() {
-	local compiler=$1 file=$PUMICE_CACHE/versions/$1 suite version result
+# The root with the compiler COMPILER.
+compiler_root() {
+	local compiler=$1 file=$PUMICE_CACHE/versions/$1 suite version
 
 	if [ ! -s "$file" ]; then
 		mkdir -p "${file%/*}"
@@ -63,23 +77,29 @@ make_root() {
 		mv "$file.$$" "$file"
 	fi
 	read -r suite version <"$file"
-	result=$base/$compiler-$version-$(echo "$tools" | sha256sum | cut -c1-8)
-	if [ ! -e "$result/.complete" ]; then
-		step build-root-fetch "fetching $compiler $version and its libraries" \
-			fetch "$suite" "$compiler" "$base/debs"
-		step build-root-unpack "unpacking the build root" unpack "$base/debs" "$result"
-		rm -rf "$base/debs"
-		touch "$result/.complete"
-	fi
-	echo "$result"
+	# shellcheck disable=SC2086
+	make_root "$base/$compiler-$version-$(echo "$tools" | sha256sum | cut -c1-8)" \
+		"$suite" "$compiler $version" "$compiler" $tools
 }
 
-# Inside the namespace: mount what is seen, go in.
+# The root for the native parts, of SUITE.
+native_root() {
+	local suite=$1 packages version
+
+	mapfile -t packages < <(package_section build-root)
+	version=$(fixed_version "native-$suite" "$suite" gcc)
+	make_root "$base/native-$suite-${version//:/_}-$(echo "${packages[*]}" | sha256sum | cut -c1-8)" \
+		"$suite" "the compilers of Debian $suite" "${packages[@]}"
+}
+
+# Inside the namespace: mount what is seen, go in. The work tree first: BUILD and the
+# cache may lie in it.
 enter() {
 	local root=$1 folder
 
 	shift
-	for folder in /dev /proc "$PUMICE_CACHE/kernel" "$BUILD"; do
+	mkdir -p "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache"
+	for folder in /dev /proc "$top" "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache" "$BUILD"; do
 		mkdir -p "$root$folder"
 		mount --rbind "$folder" "$root$folder"
 	done
@@ -98,7 +118,10 @@ case $1 in
 run | enter)
 	"$@"
 	;;
+native)
+	with_lock "$base/lock" native_root "$2"
+	;;
 *)
-	with_lock "$base/lock" make_root "$1"
+	with_lock "$base/lock" compiler_root "$1"
 	;;
 esac

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, tsan, guest, igt, kernels, qemu)
+# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, igt, kernels, qemu, distros)
 # one after the other. Each closes with 'N passed, N failed'; with several parts so
 # does the whole, on the last line. A part that cannot be built counts as one failure.
 
@@ -32,6 +32,7 @@ part() {
 		echo "0 passed, 1 failed"
 	fi
 	echo "== $title: $((SECONDS - start)) s"
+	times+=("$((SECONDS - start)) s: $title")
 	parts+=("$results/$name.json")
 	[ $status -eq 0 ] || failed=1
 }
@@ -48,6 +49,18 @@ guest_part() {
 		"qemu $BUILD/guest/stock.cpio $BUILD/guest/fast.cpio
 		$BUILD/guest/programs.cpio" \
 		"$top/scripts/guest-tests.py" "$BUILD/guest"
+}
+
+# The debug kernel: what is listed for it, or with DEBUG_TESTS=all every guest test, and
+# IGT.
+debug_part() {
+	part guest-debug "tests on the debug kernel, ${DEBUG_TESTS:-quick}" \
+		"qemu $BUILD/guest/debug.cpio $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
+		"$top/scripts/guest-tests.py" "$BUILD/guest" \
+		--debug "--${DEBUG_TESTS:-quick}"
+	if [ "${DEBUG_TESTS:-quick}" = all ]; then
+		igt_part debug
+	fi
 }
 
 # A kernel of Debian's by its series, with the quick part of the guest tests or all.
@@ -69,8 +82,15 @@ run_part() {
 		part tsan "tests of threads under ThreadSanitizer" \
 			"$BUILD/.packages-check firmware $BUILD/tsan/.done" "$top/scripts/unit.py" tsan
 		;;
+	builds)
+		part builds "warnings as errors, by several compilers" "gen $BUILD/.packages-run" \
+			"$top/scripts/check-builds.py"
+		;;
 	guest)
 		guest_part
+		;;
+	debug)
+		debug_part
 		;;
 	kernels)
 		for kernel in $KERNELS; do
@@ -82,12 +102,16 @@ run_part() {
 			"$top/scripts/unit.py" tests/qemu
 		guest_part
 		;;
+	distros)
+		part distros "both commands of the README in fresh Debian roots" \
+			"$BUILD/.packages-distros" "$top/scripts/check-distros.py"
+		;;
 	igt)
 		igt_part fast
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "unit, tsan, guest, igt, kernels or qemu"
+		die "no part $1" "unit, tsan, builds, guest, debug, igt, kernels, qemu or distros"
 		;;
 	esac
 }
@@ -96,11 +120,14 @@ main() {
 	local name
 
 	parts=()
+	times=()
 	failed=0
 	for name in "$@"; do
 		run_part "$name"
 	done
 	if [ ${#parts[@]} -gt 1 ]; then
+		echo "== time"
+		printf '%s\n' "${times[@]}" "$SECONDS s: all parts"
 		python3 "$top/scripts/total.py" "${parts[@]}" || failed=1
 	fi
 	exit $failed

@@ -3,14 +3,18 @@
 """Run tests/guest/ in guests and count their cases.
 
     guest-tests.py FOLDER [--as-stock KERNEL [--quick|--all]]
+    guest-tests.py FOLDER --debug [--quick|--all]
 
-tests/guest/list names each program, its kernel (stock or fast) and what is added
-to the kernel's command line; rows that agree in both share a guest and run one
+tests/guest/list names each program, its kernel (stock, fast or debug) and what is
+added to the kernel's command line; rows that agree in both share a guest and run one
 after the other, so what one leaves behind the next one meets. FOLDER holds the
-images stock.cpio, fast.cpio and programs.cpio.
+images stock.cpio, fast.cpio, debug.cpio and programs.cpio.
 
 --as-stock runs the rows of the stock kernel, and only those, on another one, whose
 image in FOLDER has its name; with --quick those in tests/guest/quick alone.
+
+--debug runs the rows of the debug kernel, and only those; with --all for longer, after
+every other program on that kernel too, and races on the stock kernel.
 
 Each program prints TAP. A program that prints no case, or fewer than it planned,
 has failed; so has a listed program that was not built, and one that was built
@@ -33,10 +37,16 @@ LIST = TOP / "tests/guest/list"
 QUICK = TOP / "tests/guest/quick"
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
+DEBUG_FACTOR = 6        # so many times longer may both take on the debug kernel
+# How long programs run that may run for any time, in seconds.
+SHORT = {"PUMICE_RACE_SECONDS": 5, "PUMICE_FUZZ_SECONDS": 30}
+LONG = {"PUMICE_RACE_SECONDS": 30, "PUMICE_FUZZ_SECONDS": 300}
 
 # Cases hold jobs on purpose while they do other things: on a busy machine that may
 # take longer than the driver's usual limit. t_timeout sets its own.
 JOB = """\
+{environment}
+{before}
 modprobe pumice job_timeout_ms=30000 || echo "the driver did not load" >&2
 for test in {tests}; do
 	echo "running $test"
@@ -46,6 +56,15 @@ done
 # What is left when the last file is closed: nothing.
 ! grep -q '^pumice ' /proc/modules || rmmod pumice
 echo $? >/host/rmmod.status
+"""
+# What runs for long on the stock kernel, too, in `make check-debug`.
+RACES = ["t_race"]
+# The driver with its KUnit tests, which run while it is loaded.
+KUNIT = """\
+insmod /lib/kunit/pumice.ko
+cat /sys/kernel/debug/kunit/pumice_*/results >/host/kunit.tap
+rmmod pumice
+echo $? >/host/kunit.status
 """
 
 
@@ -65,6 +84,39 @@ def rows():
     return guests
 
 
+class Run:
+    """One guest: a kernel, words for its command line, programs."""
+
+    def __init__(self, name, kernel, extra, tests, seconds=None, kunit=False):
+        self.name = f"guest-tests-{name}"
+        self.kernel = kernel
+        self.extra = extra
+        self.tests = tests
+        self.title = f"{kernel} kernel{' with ' + extra if extra else ''}"
+        self.factor = DEBUG_FACTOR if kernel == "debug" else 1
+        self.seconds = seconds or {}
+        self.kunit = kunit
+
+
+def in_order(guests):
+    """All rows, but those of the debug kernel."""
+    for number, ((kernel, extra), tests) in enumerate(guests.items()):
+        if kernel != "debug":
+            yield Run(f"{kernel}-{number}", kernel, extra, tests)
+
+
+def on_debug(guests, quick):
+    """The debug kernel's rows; unless quick, all other programs and long races before."""
+    others, own = [], []
+    for (kernel, _extra), tests in guests.items():
+        chosen = own if kernel == "debug" else others
+        chosen += [test for test in tests if test not in chosen]
+    if not quick:
+        yield Run("debug-all", "debug", "", [test for test in others if test not in own])
+        yield Run("debug-races", "stock", "", RACES, LONG)
+    yield Run("debug", "debug", "", own, SHORT if quick else LONG, kunit=True)
+
+
 def as_stock(guests, kernel, quick):
     """The stock kernel's rows for another kernel."""
     wanted = {words[0] for words in lines(QUICK)} if quick else None
@@ -74,7 +126,7 @@ def as_stock(guests, kernel, quick):
     for (listed, extra), tests in guests.items():
         chosen = [test for test in tests if wanted is None or test in wanted]
         if listed == "stock" and chosen:
-            yield (kernel, extra), chosen
+            yield Run(kernel, kernel, extra, chosen)
 
 
 def text(path):
@@ -82,30 +134,37 @@ def text(path):
     return path.read_text(errors="replace") if path.exists() else ""
 
 
-def run_guest(tally, images, number, kernel, extra, tests):
+def job(run):
+    """The script that the guest runs."""
+    environment = "\n".join(f"export {name}={value}" for name, value in run.seconds.items())
+    return JOB.format(tests=" ".join(run.tests), environment=environment,
+                      before=KUNIT if run.kunit else "",
+                      timeout=PROGRAM_TIMEOUT * run.factor)
+
+
+def run_guest(tally, images, run):
     """Boot one guest, run its programs, count their cases."""
-    name = f"guest-tests-{kernel}-{number}"
-    title = f"{kernel} kernel{' with ' + extra if extra else ''}"
-    work = BUILD / "guest" / name
+    work = BUILD / "guest" / run.name
     work.mkdir(parents=True, exist_ok=True)
-    (work / "job").write_text(JOB.format(tests=" ".join(tests), timeout=PROGRAM_TIMEOUT))
-    command = [str(TOP / "scripts/run-guest.py"), name, "--job", str(work / "job"),
-               "--kernel", str(BUILD / "kernel" / kernel), "--timeout", str(GUEST_TIMEOUT),
-               "--image", str(images / f"{kernel}.cpio"),
+    (work / "job").write_text(job(run))
+    command = [str(TOP / "scripts/run-guest.py"), run.name, "--job", str(work / "job"),
+               "--kernel", str(BUILD / "kernel" / run.kernel),
+               "--timeout", str(GUEST_TIMEOUT * run.factor),
+               "--image", str(images / f"{run.kernel}.cpio"),
                "--image", str(images / "programs.cpio"), "--show"]
-    for word in extra.split():
+    for word in run.extra.split():
         command += ["--append", word]
-    print(f"booting a guest: {title}", flush=True)
+    print(f"booting a guest: {run.title}", flush=True)
     status = subprocess.run(command, check=False).returncode
-    share = OUT / "guest" / name
-    for test in tests:
+    share = OUT / "guest" / run.name
+    for test in (["kunit"] if run.kunit else []) + run.tests:
         code = text(share / f"{test}.status").strip()
-        tally.add_output(f"{test} ({title})", text(share / f"{test}.tap"),
+        tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
                          int(code) if code else 1, f"see {share}/{test}.tap")
-    tally.add(f"the driver unloads after the tests ({title})",
+    tally.add(f"the driver unloads after the tests ({run.title})",
               text(share / "rmmod.status").strip() == "0", f"see {share}/dmesg")
-    tally.add(f"the guest's kernel stays sound ({title})", status not in (124, 125),
-              f"see {OUT}/logs/{name}-console.log and {share}/dmesg")
+    tally.add(f"the guest's kernel stays sound ({run.title})", status not in (124, 125),
+              f"see {OUT}/logs/{run.name}-console.log and {share}/")
 
 
 def check_list(tally, guests):
@@ -123,7 +182,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--as-stock", metavar="KERNEL")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--as-stock", metavar="KERNEL")
+    which.add_argument("--debug", action="store_true")
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true")
     extent.add_argument("--all", action="store_false", dest="quick")
@@ -131,12 +192,16 @@ def main():
     guests = rows()
     if options.as_stock:
         tally = Tally(f"guest-{options.as_stock}")
-        guests = dict(as_stock(guests, options.as_stock, options.quick))
+        runs = as_stock(guests, options.as_stock, options.quick)
+    elif options.debug:
+        tally = Tally("guest-debug")
+        runs = on_debug(guests, options.quick)
     else:
         tally = Tally("guest")
         check_list(tally, guests)
-    for number, ((kernel, extra), tests) in enumerate(guests.items()):
-        run_guest(tally, options.folder, number, kernel, extra, tests)
+        runs = in_order(guests)
+    for run in runs:
+        run_guest(tally, options.folder, run)
     sys.exit(tally.close())
 
 

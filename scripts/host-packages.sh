@@ -8,17 +8,11 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-# section NAME: the packages listed under [NAME].
-section() {
-	awk -v wanted="[$1]" '/^\[/ { here = $1 == wanted; next }
-		here && /^[a-z0-9]/ { print $1 }' "$top/scripts/packages.txt"
-}
-
 missing() {
 	local package
 
 	for name in "$@"; do
-		section "$name"
+		package_section "$name"
 	done | while read -r package; do
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
 			echo "$package"
@@ -33,7 +27,7 @@ install() {
 
 command -v apt-get >/dev/null ||
 	die "this machine has no apt" \
-		"Pumice sets itself up on Debian 12 and 13; elsewhere install the tools named in scripts/packages.txt"
+		"Pumice sets itself up on Debian 12, 13 and testing; elsewhere install the tools named in scripts/packages.txt"
 mapfile -t packages < <(missing "$@")
 [ ${#packages[@]} -eq 0 ] && exit 0
 say "installing ${#packages[@]} Debian packages: ${packages[*]}"

@@ -20,7 +20,7 @@ put_sources() {
 	done
 	cp "$top"/hw/perf.h "$top"/hw/decode/*.[ch] "$BUILD"/gen/*.[ch] "$to/"
 	mkdir -p "$to/drm"
-	cp "$top/uapi/drm/pumice_drm.h" "$to/drm/"
+	cp "$top"/uapi/drm/*.h "$to/drm/"
 }
 
 # The programs and what each has beside its own file, as tests/igt/meson.build says.

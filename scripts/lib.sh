@@ -15,6 +15,9 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 : "${JOBS:=$(nproc)}"
 export PUMICE_CACHE BUILD OUT JOBS
 export LC_ALL=C.UTF-8
+# What is made by another make in here logs what it does, also when the make that started
+# this script is silent (-s), and has its own number of jobs.
+unset MAKEFLAGS MFLAGS
 mkdir -p "$PUMICE_CACHE" "$OUT/logs"
 
 # die WHAT [WHAT-TO-DO]: one line for the failure, one for the way out.
@@ -29,23 +32,55 @@ say() {
 	echo "pumice: $*" >&2
 }
 
-# sign_of_life TITLE LOG: a line every 20 seconds until ended by SIGTERM. Its
-# sleep goes with it, so that nothing keeps a lock or a pipe open.
+# progress LOG [TOTAL]: how far the command that writes LOG has come, in a few words.
+# Ninja counts by itself. Of Kbuild's lines ("  CC      file.o") those that make
+# something are counted, of about TOTAL, a number of such lines to expect. Of other
+# commands the last line is shown.
+progress() {
+	tail -c 2000 "$1" | tr '\r' '\n' | awk -v total="${2:-0}" -v made="$(grep -cE "$kbuild_line" "$1")" '
+		NF { last = $0 }
+		match($0, /^\[[0-9]+\/[0-9]+\] /) {
+			count = substr($0, 2, RLENGTH - 3)
+			sub("/", " of ", count)
+			last_of_ninja = $0
+		}
+		END {
+			if (count) {
+				last = last_of_ninja
+				sub(/^\[[^]]*\] /, "", last)
+			} else if (made) {
+				count = made (total > made ? " of about " total : "") " objects"
+			}
+			gsub(/[[:space:]]+/, " ", last)
+			sub(/^ /, "", last)
+			if (length(last) > 70)
+				last = substr(last, 1, 69) "…"
+			print count (count && last ? ", " : "") last
+		}'
+}
+kbuild_line='^  (CC|AS|LD|AR|HOSTCC|HOSTLD|GEN|OBJCOPY|FWCC|FWAS|FWLD)\b'
+
+# sign_of_life TITLE LOG PID: a line every 20 seconds (STEP_INTERVAL) until ended by
+# SIGTERM, or until the process PID is gone. Its sleep goes with it, so that nothing
+# keeps a lock or a pipe open.
 sign_of_life() {
-	local start=$SECONDS nap
+	local start=$SECONDS nap how_far
 
 	trap 'kill "$nap"; exit 0' TERM
 	while true; do
-		sleep 20 &
+		sleep "${STEP_INTERVAL:-20}" &
 		nap=$!
 		wait "$nap"
-		echo "  … $1: $((SECONDS - start)) s, log $(wc -l <"$2") lines" >&2
+		kill -0 "$3" 2>/dev/null || exit 0
+		how_far=$(progress "$2" "${STEP_TOTAL:-0}")
+		echo "  … $1: $((SECONDS - start)) s${how_far:+: $how_far}" >&2
 	done
 }
 
 # step NAME TITLE COMMAND…: run COMMAND with its output in out/logs/NAME.log.
 # The title is printed when it starts and again, with its seconds, when it is
-# done; in between a sign of life every 20 seconds. A failure prints the end of
+# done; in between a line every 20 seconds that says how far it is: see progress().
+# STEP_TOTAL= is the number of Kbuild's lines to expect. A failure prints the end of
 # the log, its name and how to go on.
 step() {
 	local title=$2 log=$OUT/logs/$1.log
@@ -55,7 +90,7 @@ step() {
 	echo "  … $title" >&2
 	"$@" >"$log" 2>&1 &
 	pid=$!
-	sign_of_life "$title" "$log" &
+	sign_of_life "$title" "$log" "$pid" &
 	beat=$!
 	wait "$pid" || status=$?
 	kill "$beat" 2>/dev/null || true
@@ -100,6 +135,12 @@ as_root() {
 	fi
 }
 
+# package_section NAME: the packages listed under [NAME] in packages.txt.
+package_section() {
+	awk -v wanted="[$1]" '/^\[/ { here = $1 == wanted; next }
+		here && /^[a-z0-9]/ { print $1 }' "$top/scripts/packages.txt"
+}
+
 # The Debian release of this machine: bookworm, trixie, …
 host_release() {
 	# shellcheck disable=SC1091
@@ -107,16 +148,20 @@ host_release() {
 	echo "${VERSION_CODENAME:-unknown}"
 }
 
-# The Debian suite whose 6.12 kernel packages build modules with this machine's
-# own compiler.
+# The Debian suite whose 6.12 kernel packages suit this machine.
 kernel_suite() {
 	case $(host_release) in
 	bookworm) echo bookworm-backports ;;
-	trixie) echo trixie ;;
-	*)
-		die "this machine runs neither Debian 12 nor 13" \
-			"give your own kernel: KDIR=… KERNEL_IMAGE=…"
-		;;
+	*) echo trixie ;;
+	esac
+}
+
+# The folder of a root to build these kernels and modules for them in; nothing where this
+# machine's own compiler is the one that they were built by.
+kernel_root() {
+	case $(host_release) in
+	bookworm | trixie) ;;
+	*) "$top/scripts/build-root.sh" native "$(kernel_suite)" ;;
 	esac
 }
 

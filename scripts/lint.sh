@@ -60,6 +60,10 @@ generated_twice() {
 	python3 hw/gen.py --out "$again" && diff -r -x .done "$BUILD/gen" "$again"
 }
 
+no_warnings() {
+	make -s check-builds
+}
+
 documentation() {
 	make docs
 }
@@ -80,6 +84,7 @@ check module "the module under W=1 and sparse" kernel_module
 check shell "shell scripts (shellcheck)" shell_scripts
 check python "Python scripts (pyflakes)" python_scripts
 check generated "the generator gives the same twice" generated_twice
+check builds "no warnings of GCC and clang" no_warnings
 check docs "documentation without warnings" documentation
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

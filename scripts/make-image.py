@@ -5,8 +5,10 @@
 A guest boots from several archives one after the other, each made when its own
 inputs change:
 
-    make-image.py base OUT --kernel DIR [--module KO] [--firmware BIN] [--kmod NAME]…
-        busybox, /init, kernel modules, the driver, its firmware
+    make-image.py base OUT --kernel DIR [--module KO] [--firmware BIN]
+                       [--test-firmware NAME=BIN]… [--kmod NAME]… [--kunit KO]
+        busybox, /init, kernel modules, the driver, its firmware; others that tests may choose;
+        as /lib/kunit/pumice.ko the driver with its KUnit tests
     make-image.py programs OUT FOLDER…
         the programs in the folders of a build tree, in /pumice/bin, with the
         libraries they need
@@ -51,6 +53,7 @@ def make_base(options):
         archive.character_device("dev/null", 1, 3)
         archive.data("init", (HERE / "guest/init").read_bytes(), 0o755)
         archive.file("etc/shell-start", HERE / "guest/shell-start")
+        archive.file("etc/debug-verdict", HERE / "guest/debug-verdict")
         archive.data("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n"
                                    b"nobody:x:65534:65534:nobody:/:/bin/sh\n")
         archive.data("etc/group", b"root:x:0:\nvideo:x:44:\nrender:x:106:\nnogroup:x:65534:\n")
@@ -61,8 +64,12 @@ def make_base(options):
         archive.link("sbin/modprobe", "/bin/busybox")
         present = [name for name in SHARE_MODULES if name not in kernel.builtin]
         modules.add(archive, kernel, present + options.kmod, options.module)
+        if options.kunit:
+            archive.file("lib/kunit/pumice.ko", options.kunit)
         if options.firmware:
             archive.file("lib/firmware/pumice/pumice_fw.bin", options.firmware)
+        for name, _, path in (word.partition("=") for word in options.test_firmware):
+            archive.file(f"lib/firmware/pumice-test/{name}/pumice/pumice_fw.bin", path)
 
 
 def executables(folder):
@@ -98,7 +105,9 @@ def main():
     base.add_argument("out")
     base.add_argument("--kernel", required=True)
     base.add_argument("--module", action="append", default=[])
+    base.add_argument("--kunit")
     base.add_argument("--firmware")
+    base.add_argument("--test-firmware", metavar="NAME=BIN", action="append", default=[])
     base.add_argument("--kmod", action="append", default=[])
     base.set_defaults(make=make_base)
     programs = parts.add_parser("programs")

@@ -6,22 +6,25 @@
 
 The job is a shell script; it runs in /host, which is out/guest/NAME on this
 machine and holds, when the guest is gone: job.log (its output), dmesg, status,
-and what it wrote itself. The guest's console is in out/logs/NAME-console.log.
+what a debug kernel found (kmemleak, lockdep_stats), and what the job wrote itself.
+The guest's console is in out/logs/NAME-console.log.
 
 The exit status is the job's; 124 after a timeout, 125 when the guest died or
-its kernel reported a fault of its own (unless --kernel-faults=allow).
+its kernel reported a fault of its own (unless --kernel-faults=allow): see
+kernel_faults.py.
 """
 
 import argparse
 import fcntl
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+
+import kernel_faults
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
@@ -30,10 +33,13 @@ CACHE = pathlib.Path(os.environ.get("PUMICE_CACHE")
                      or pathlib.Path(os.environ.get("XDG_CACHE_HOME")
                                      or pathlib.Path.home() / ".cache") / "pumice")
 FIRMWARE_FOLDERS = ["/usr/share/seabios", "/usr/share/qemu"]
-# Words by which a kernel reports a fault of its own.
-KERNEL_FAULT = re.compile(r"BUG:|WARNING: (CPU|possible)|Oops|kernel BUG at|general protection|"
-                          r"Kernel panic|INFO: task .* blocked|UBSAN:|KASAN:|DMA-API:|refcount_t:")
 TIMED_OUT, DIED = 124, 125
+# A debug kernel is one whose release ends so (scripts/kernel/debug.config). It needs
+# more memory for itself, is to report everything that it finds rather than the first,
+# and must not take a busy machine for a processor that is stuck.
+DEBUG_RELEASE = "-debug"
+DEBUG_WORDS = ["kasan_multi_shot", "workqueue.watchdog_thresh=120", "watchdog_thresh=60"]
+MEMORY, DEBUG_MEMORY = "1G", "2G"
 ACCELERATORS = {"kvm": "kvm", "tcg": "tcg,thread=multi", "counted": "tcg,thread=single"}
 
 
@@ -53,6 +59,8 @@ class Guest:
         self.lock = None
         self.process = None
         self.shown = 0
+        release = pathlib.Path(options.kernel) / "release"
+        self.debug = release.exists() and release.read_text().strip().endswith(DEBUG_RELEASE)
 
     def prepare(self):
         """Take the name's lock, make an empty share, join the images."""
@@ -76,16 +84,21 @@ class Guest:
         options = self.options
         words = ["console=ttyS0", "panic=-1", "loglevel=5", "oops=panic", "no_timer_check",
                  "random.trust_cpu=1", "pumice.shell" if options.shell else ""] + options.append
+        words += DEBUG_WORDS if self.debug else []
+        memory = options.memory or (DEBUG_MEMORY if self.debug else MEMORY)
         command = [str(options.qemu), "-nodefaults", "-no-user-config", "-no-reboot",
                    "-M", "q35", "-cpu", "host" if accelerator == "kvm" else "max",
                    "-accel", ACCELERATORS[accelerator],
-                   "-smp", str(1 if options.own_time else options.smp), "-m", options.memory,
+                   "-smp", str(1 if options.own_time else options.smp), "-m", memory,
                    "-display", "none", "-vga", "none",
                    "-kernel", f"{options.kernel}/bzImage", "-initrd", str(self.initrd),
                    "-append", " ".join(word for word in words if word),
                    "-fsdev", f"local,id=host,path={self.share},security_model=none",
-                   "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
-                   "-device", "pcie-root-port,id=port0,chassis=1,slot=1"]
+                   "-device", "pcie-root-port,id=port0,chassis=1,slot=1",
+                   # The share keeps its state when the guest sleeps.
+                   "-device", "pcie-root-port,id=port1,chassis=2,slot=2",
+                   "-device", "virtio-9p-pci,fsdev=host,mount_tag=host,bus=port1,"
+                              "x-pcie-pm-no-soft-reset=on"]
         for folder in FIRMWARE_FOLDERS:
             command += ["-L", folder]
         if options.shell:
@@ -148,12 +161,11 @@ class Guest:
         return int((self.share / "status").read_text())
 
     def kernel_faults(self):
-        """The lines in which the guest's kernel reports a fault of its own."""
+        """What the guest's kernel reports of itself."""
         lines = []
         for log in (self.console, self.share / "dmesg"):
             if log.exists():
-                text = log.read_text(errors="replace")
-                lines += [line.strip() for line in text.splitlines() if KERNEL_FAULT.search(line)]
+                lines += kernel_faults.in_log(log.read_text(errors="replace"))
         return lines
 
     def judge(self, status):
@@ -167,6 +179,8 @@ class Guest:
                   f"(QEMU's status {self.process.returncode})\n"
                   f"       see {logs} and {OUT}/logs/{name}-qemu.log", file=sys.stderr)
         faults = self.kernel_faults()
+        if self.debug and status not in (TIMED_OUT, DIED):
+            faults += kernel_faults.in_verdict(self.share)
         if faults and self.options.kernel_faults == "fail":
             print(f"error: the kernel in guest {name} reports:", file=sys.stderr)
             for line in faults[:10]:
@@ -215,7 +229,7 @@ def parse():
                              "tests of time do not see how busy this machine is, unless they "
                              "wait for it (the share, the GPU)")
     parser.add_argument("--smp", type=int, default=2)
-    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--memory", help=f"default {MEMORY}, with a debug kernel {DEBUG_MEMORY}")
     parser.add_argument("--device", default="pumice,cores=4,threads=2",
                         help="'' for a guest without the GPU")
     parser.add_argument("--qemu", default=os.environ.get("PUMICE_QEMU")

@@ -3,7 +3,7 @@
 #
 # One of Debian's own kernels and its headers, unpacked and not installed.
 #
-#   stock-kernel.sh           6.12 of the suite that this machine's compiler suits
+#   stock-kernel.sh           6.12 of the suite that suits this machine
 #   stock-kernel.sh SERIES    7.2, 7.3, …: of the first suite that has it, for
 #                             building in a root folder with its own compiler
 #
@@ -13,8 +13,9 @@
 #   release     its release string
 #   kdir        where external modules are built
 #   root/       lib/modules/RELEASE
-#   build-root  the root folder to build in (build-root.sh); only with SERIES, as is
-#   compiler    what it was made for
+#   build-root  the root folder to build in (build-root.sh): with SERIES, and on a
+#               Debian whose own compiler is not that of its 6.12
+#   compiler    what it was made for, with SERIES
 #
 # KERNEL_IMAGE= with KDIR= makes such a folder of the user's own kernel; its
 # modules are then looked for in KMODULES= (default /lib/modules/RELEASE). They say
@@ -171,17 +172,21 @@ chosen() {
 	cat "$file"
 }
 
-# The kernel for this machine's own compiler.
+# The kernel of most tests.
 main() {
-	local found release result
+	local found release result root suite
 
-	found=$(chosen "$PUMICE_CACHE/versions/kernel" 6.12 "$(kernel_suite)")
+	suite=$(kernel_suite)
+	found=$(chosen "$PUMICE_CACHE/versions/kernel-$suite" 6.12 "$suite")
 	release=${found#* }
 	result=$base/stock-$release
 	if [ ! -e "$result/.complete" ]; then
 		fetch_and_unpack "${found% *}" "$release" "$result"
 		touch "$result/.complete"
 	fi
+	root=$(kernel_root)
+	rm -f "$result/build-root"
+	[ -z "$root" ] || ln -s "$root" "$result/build-root"
 	echo "$result"
 }
 

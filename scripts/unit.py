@@ -6,7 +6,8 @@
     unit.py tsan    the tests of threads in build/tsan
     unit.py FOLDER  tests in Python
 
-The C tests of build/native and again, under ASan and UBSan, of build/asan; the
+The C tests of build/native and again, under ASan and UBSan, of build/asan; some of
+build/native under valgrind, which sees decisions on words that nobody has written; the
 generator's, the scripts', the PCI device's and the IGT layer's tests in Python.
 Logs: out/logs/test-*.log.
 """
@@ -24,6 +25,16 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 PYTHON_TESTS = ["tests/hw", "tests/scripts", "tests/qemu", "tests/igt"]
+# Under valgrind: what a program does with pixels and texels, and what a job finds on the
+# chip. Each takes some ten seconds; what time they take of the processor means nothing then.
+UNTIMED = {"PUMICE_FUZZ_UNTIMED": "1"}
+MEMCHECK = [
+    ("pdm_own", "unit/pdm/test_pdm_own", [], {}),
+    ("scene_random", "unit/scene/test_scene_random", [], {"PUMICE_SCENE": "0,24"}),
+    ("fuzz_canary", "fuzz/fuzz_canary", ["faulted.bin", "reset.bin"], UNTIMED),
+    ("fuzz_frame", "fuzz/fuzz_frame", ["reach-1.bin", "reach-2.bin", "reach-3.bin"], UNTIMED),
+    ("fuzz_transfer", "fuzz/fuzz_transfer", ["reach-1.bin", "reach-2.bin"], UNTIMED),
+]
 # A report of undefined behaviour ends the test; leaks count.
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -59,6 +70,27 @@ def meson_tests(tally, name, *selection):
         tally.add_output(f"{name}: {test['name']}", output, 0 if good else 1, why)
 
 
+def memcheck(tally):
+    """A fixed set of the C tests under valgrind. One without valgrind fails."""
+    tests = BUILD / "native/tests"
+    for name, program, files, variables in MEMCHECK:
+        corpus = TOP / "tests/fuzz/corpus" / name.removeprefix("fuzz_")
+        command = ["valgrind", "--quiet", "--leak-check=no", "--track-origins=yes",
+                   "--error-exitcode=9", str(tests / program),
+                   *(str(corpus / file) for file in files)]
+        environment = dict(os.environ, **variables,
+                           PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True,
+                                  check=False, timeout=1800)
+            output, status = done.stdout + done.stderr, done.returncode
+        except (OSError, subprocess.TimeoutExpired) as error:
+            output, status = str(error), 1
+        log = f"test-memcheck-{name}.log"
+        (OUT / "logs" / log).write_text(output)
+        tally.add_output(f"memcheck: {name}", output, status, f"see out/logs/{log}")
+
+
 def python_tests(tally, folder):
     """The Python tests in a folder."""
     done = subprocess.run([sys.executable, "-B", "scripts/tap-unittest.py", folder],
@@ -88,6 +120,7 @@ def main():
     if not sys.argv[1:]:
         timed("unit tests", meson_tests, tally, "native")
         timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")
+        timed("unit tests under valgrind", memcheck, tally)
     for folder in sys.argv[1:] or PYTHON_TESTS:
         timed(f"tests in {folder}", python_tests, tally, folder)
     sys.exit(tally.close())

@@ -15,7 +15,11 @@ for folder in bin sbin lib lib64; do
 	mkdir -p "$root/usr/$folder"
 	ln -s "usr/$folder" "$root/$folder"
 done
-for deb in "$debs"/*.deb; do
+files=("$debs"/*.deb)
+number=0
+for deb in "${files[@]}"; do
+	number=$((number + 1))
+	echo "[$number/${#files[@]}] ${deb##*/}"
 	dpkg-deb --fsys-tarfile "$deb" |
 		tar -x -C "$root" --keep-directory-symlink --no-same-owner \
 			--exclude=./usr/share/doc --exclude=./usr/share/man \

@@ -18,6 +18,7 @@ struct gpu_fault {
 	u16 usc;	/* USC number over all cores, of USC faults */
 	u32 pc;		/* instruction index in the USC or PDS program */
 	u64 addr;	/* GPU virtual address, see CDM_FAULT_ADDR */
+	u64 code;	/* GPU virtual address of the USC program; 0 where the fault is in none */
 };
 
 #endif

@@ -17,6 +17,7 @@
 
 /* What one step may do; each is about WORKERS_QUANTUM_NS or less. */
 #define CDM_BUDGET	64u	/* commands or work-groups */
+#define CDM_LOOK	8u	/* of them, between two looks at who waits */
 #define USC_BUDGET	8192u	/* wave instructions */
 
 #define LOG_BYTES	256
@@ -81,16 +82,58 @@ void gpu_set_detail(struct pumice_gpu *gpu, bool detail)
 		usc_set_detail(gpu->usc[i], detail);
 }
 
+void gpu_take_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
+		    unsigned int self)
+{
+	unsigned int i;
+
+	workers_park_others(gpu->workers, self);
+	pthread_mutex_lock(&gpu->lock);
+	waves->count = 0;
+	for (i = 0; masters && i < gpu->uscs; i++)
+		waves->count += usc_waves(gpu->usc[i], masters, waves->wave + waves->count);
+	pthread_mutex_unlock(&gpu->lock);
+	workers_unpark(gpu->workers);
+}
+
 /* Services that the blocks ask of the whole; opaque is the GPU. */
+
+void gpu_lock(struct pumice_gpu *gpu)
+{
+	if (atomic_load_explicit(&gpu->host_waits, memory_order_relaxed)) {
+		pthread_mutex_lock(&gpu->gate);
+		pthread_mutex_unlock(&gpu->gate);
+	}
+	pthread_mutex_lock(&gpu->lock);
+}
+
+void gpu_unlock(struct pumice_gpu *gpu)
+{
+	pthread_mutex_unlock(&gpu->lock);
+}
+
+void gpu_host_lock(struct pumice_gpu *gpu)
+{
+	pthread_mutex_lock(&gpu->gate);
+	atomic_store_explicit(&gpu->host_waits, true, memory_order_relaxed);
+	pthread_mutex_lock(&gpu->lock);
+}
+
+void gpu_host_unlock(struct pumice_gpu *gpu)
+{
+	atomic_store_explicit(&gpu->host_waits, false, memory_order_relaxed);
+	pthread_mutex_unlock(&gpu->lock);
+	pthread_mutex_unlock(&gpu->gate);
+}
 
 static void device_lock(void *opaque)
 {
-	pthread_mutex_lock(&((struct pumice_gpu *)opaque)->lock);
+	gpu_lock(opaque);
 }
 
 static void device_unlock(void *opaque)
 {
-	pthread_mutex_unlock(&((struct pumice_gpu *)opaque)->lock);
+	gpu_unlock(opaque);
 }
 
 static u64 device_clock(void *opaque)
@@ -119,6 +162,32 @@ static void set_fw_deadline(void *opaque, u64 deadline)
 {
 	workers_set_deadline(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_FW, deadline);
 }
+
+/* struct usc_cache_ops: programs are loaded by the CDM and the cores. */
+static void programs_room(void *opaque)
+{
+	struct pumice_gpu *gpu = opaque;
+	unsigned int i;
+
+	workers_wake(gpu->workers, GPU_UNIT_CDM);
+	for (i = 0; i < gpu->config.cores; i++)
+		workers_wake(gpu->workers, GPU_UNIT_CORE0 + i);
+}
+
+static void programs_wait(void *opaque, u64 deadline)
+{
+	struct pumice_gpu *gpu = opaque;
+	unsigned int i;
+
+	/* Loads wait in all of them: none may put off another one's. */
+	workers_add_deadline(gpu->workers, GPU_UNIT_CDM, deadline);
+	for (i = 0; i < gpu->config.cores; i++)
+		workers_add_deadline(gpu->workers, GPU_UNIT_CORE0 + i, deadline);
+}
+
+static const struct usc_cache_ops cache_ops = {
+	.now = device_clock, .wait = programs_wait, .room = programs_room,
+};
 
 /* struct mmu, event */
 static void mmu_event(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
@@ -167,12 +236,19 @@ static bool fw_bus_load(void *opaque, u32 offset, unsigned int size, u32 *value)
 	return true;
 }
 
-static bool fw_bus_store(void *opaque, u32 offset, unsigned int size, u32 value)
+static enum fwctl_store fw_bus_store(void *opaque, u32 offset, unsigned int size, u32 value)
 {
 	if (size != sizeof(value))
-		return false;
-	regs_write(opaque, PUMICE_REG_BUS_FW, 0, offset, value, size);
-	return true;
+		return FWCTL_STORE_REFUSED;
+	switch (regs_write(opaque, PUMICE_REG_BUS_FW, 0, offset, value, size)) {
+	case REG_AGAIN:
+		return FWCTL_STORE_AGAIN;
+	case REG_WAIT:
+	case REG_WAVES:
+		return FWCTL_STORE_LONG;
+	default:
+		return FWCTL_STORE_DONE;
+	}
 }
 
 static void fw_booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error)
@@ -219,12 +295,17 @@ static bool step_fw(void *opaque, unsigned int index, const _Atomic bool *stop)
 static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct pumice_gpu *gpu = opaque;
-	bool more;
+	bool more = true;
+	u32 done;
 
 	(void)index;
-	(void)stop;
 	device_lock(gpu);
-	more = cdm_step(gpu->cdm, CDM_BUDGET);
+	for (done = 0; more && done < CDM_BUDGET; done += CDM_LOOK) {
+		if (done && (atomic_load_explicit(stop, memory_order_relaxed) ||
+			     atomic_load_explicit(&gpu->host_waits, memory_order_relaxed)))
+			break;
+		more = cdm_step(gpu->cdm, CDM_LOOK);
+	}
 	device_unlock(gpu);
 	return more;
 }
@@ -304,6 +385,7 @@ static bool create_data_masters(struct pumice_gpu *gpu)
 	gpu->cdm = cdm_create(&cdm);
 	if (!gpu->programs || !gpu->cdm)
 		return false;
+	usc_program_cache_set_ops(gpu->programs, &cache_ops, gpu);
 	pds.programs = gpu->programs;
 	pds.ops_opaque = gpu->cdm;
 	gpu->pds = pds_create(&pds);
@@ -335,6 +417,18 @@ static bool create_uscs(struct pumice_gpu *gpu)
 	return true;
 }
 
+static bool create_waves(struct pumice_gpu *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < GPU_WAVE_BUSES; i++) {
+		gpu->waves[i].wave = calloc(gpu->uscs * USC_WAVES, sizeof(*gpu->waves[i].wave));
+		if (!gpu->waves[i].wave)
+			return false;
+	}
+	return true;
+}
+
 static bool create_workers(struct pumice_gpu *gpu)
 {
 	struct workers_unit unit[WORKERS_MAX_UNITS] = {
@@ -349,6 +443,9 @@ static bool create_workers(struct pumice_gpu *gpu)
 		.kick = gpu->ops.kick,
 		.now_opaque = gpu,
 		.kick_opaque = gpu->opaque,
+		.thread_start = gpu->ops.thread_start,
+		.thread_end = gpu->ops.thread_end,
+		.thread_opaque = gpu->opaque,
 	};
 	unsigned int i;
 
@@ -412,10 +509,11 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	trace_init(&gpu->trace, &(struct trace_config){
 					.mmu = &gpu->mmu, .now = device_clock, .opaque = gpu });
 	pthread_mutex_init(&gpu->control, NULL);
+	pthread_mutex_init(&gpu->gate, NULL);
 	init_device_lock(&gpu->lock);
 	/* The workers last: nothing runs before all is there. */
 	if (!create_fw(gpu) || !create_data_masters(gpu) || !create_uscs(gpu) ||
-	    !create_workers(gpu)) {
+	    !create_waves(gpu) || !create_workers(gpu)) {
 		pumice_gpu_destroy(gpu);
 		return NULL;
 	}
@@ -436,9 +534,12 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	pds_destroy(gpu->pds);
 	for (i = 0; i < gpu->uscs; i++)
 		usc_destroy(gpu->usc[i]);
+	for (i = 0; i < GPU_WAVE_BUSES; i++)
+		free(gpu->waves[i].wave);
 	usc_program_cache_destroy(gpu->programs);
 	mem_map_clear(&gpu->mem);
 	pthread_mutex_destroy(&gpu->lock);
+	pthread_mutex_destroy(&gpu->gate);
 	pthread_mutex_destroy(&gpu->control);
 	free(gpu);
 }
@@ -502,6 +603,8 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < PUMICE_OS_COUNT; i++)
 		gpu->os[i] = (struct gpu_os){ 0 };
 	gpu->cdm_job = (struct cdm_job){ 0 };
+	for (i = 0; i < GPU_WAVE_BUSES; i++)
+		gpu->waves[i].count = gpu->waves[i].select = 0;
 	gpu->clock_high = 0;
 }
 

@@ -5,6 +5,7 @@
  *
  * Locks, outermost first:
  *   control   resets and changes of the memory map, one at a time
+ *   gate      who wants the device lock for an access of the host; see gpu_host_lock()
  *   lock      the device lock: registers, firmware control, data masters, PDS
  *   (PM)      inside pm/, a leaf but for the events it raises
  *   (program cache)  inside usc/
@@ -51,6 +52,14 @@ struct gpu_os {
 	u32 irq_status, irq_enable;
 };
 
+/* Snapshot of the waves in flight, of one bus (unit WAVE). */
+struct gpu_waves {
+	struct usc_wave_info *wave;	/* room for all */
+	u32 count;
+	u32 select;
+};
+#define GPU_WAVE_BUSES 2u	/* the host's, the firmware's */
+
 struct pumice_gpu {
 	/* Configuration, constant. */
 	struct pumice_gpu_config config;
@@ -61,7 +70,9 @@ struct pumice_gpu {
 	u64 clock_base;		/* ops.now() when the GPU was made */
 
 	pthread_mutex_t control;
+	pthread_mutex_t gate;
 	pthread_mutex_t lock;
+	_Atomic bool host_waits;	/* the gate is held */
 
 	/* Changes only while parked. */
 	struct mem_map mem;
@@ -74,6 +85,7 @@ struct pumice_gpu {
 	u64 partials;		/* partial renders, ever */
 	bool perf_detail;
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* the counters at the last reset */
+	struct gpu_waves waves[GPU_WAVE_BUSES];
 	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
 	_Atomic bool resetting;
 
@@ -98,6 +110,17 @@ static inline unsigned int gpu_usc_unit(const struct pumice_gpu *gpu, unsigned i
 	return GPU_UNIT_CORE0 + gpu->config.cores + usc;
 }
 
+/*
+ * The device lock, and the same for an access of the host to a register. Whoever wants it for a
+ * step of a unit lets such an access pass first, so that a unit that takes the lock again
+ * and again does not keep it from the host: an access waits for those that had the lock
+ * or waited for it already, each of which holds it for some microseconds.
+ */
+void gpu_lock(struct pumice_gpu *gpu);
+void gpu_unlock(struct pumice_gpu *gpu);
+void gpu_host_lock(struct pumice_gpu *gpu);
+void gpu_host_unlock(struct pumice_gpu *gpu);
+
 /* Ticks of the GPU clock. Any thread. */
 u64 gpu_clock(const struct pumice_gpu *gpu);
 
@@ -109,6 +132,13 @@ void gpu_os_raise(struct pumice_gpu *gpu, unsigned int os, u32 causes);
  * the firmware's window; the caller then waits for the units.
  */
 void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx);
+
+/*
+ * Take a snapshot of the waves of data masters, bits of WAVE_CTRL. self is the
+ * worker unit in whose step the caller is, or WORKERS_OUTSIDE. No lock.
+ */
+void gpu_take_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
+		    unsigned int self);
 
 /* Performance counters as the blocks count them, by enum pumice_perf_counter; device lock held. */
 void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_COUNT]);

@@ -71,12 +71,12 @@ static u64 now(void *opaque)
 
 static void lock(void *opaque)
 {
-	pthread_mutex_lock(&((struct gpu_master *)opaque)->gpu->lock);
+	gpu_lock(((struct gpu_master *)opaque)->gpu);
 }
 
 static void unlock(void *opaque)
 {
-	pthread_mutex_unlock(&((struct gpu_master *)opaque)->gpu->lock);
+	gpu_unlock(((struct gpu_master *)opaque)->gpu);
 }
 
 static void wake(void *opaque, unsigned int index)

@@ -71,6 +71,9 @@ struct pumice_gpu_ops {
 	void (*log)(void *opaque, enum pumice_log_level level, const char *text);
 	/* May be NULL. */
 	void (*trace)(void *opaque, enum pumice_trace_event ev, uint64_t a, uint64_t b, uint64_t c);
+	/* The first and the last that a thread of the GPU calls; may be NULL. */
+	void (*thread_start)(void *opaque);
+	void (*thread_end)(void *opaque);
 };
 
 /* A piece of guest memory, by bus address. */

@@ -51,14 +51,16 @@ void bench_fill(float *values, uint32_t count, uint32_t seed)
 	}
 }
 
-/* The mean of a round's runs, seconds. */
-static double time_runs(void (*run)(void *), void *data, unsigned int repeats)
+/* A round of one side: the mean of its runs, seconds. */
+static double time_runs(const struct bench_contest *c, void (*run)(void *), void *data)
 {
 	double start = bench_now();
 
-	for (unsigned int i = 0; i < repeats; i++)
+	if (c->measure)
+		return c->measure(data);
+	for (unsigned int i = 0; i < c->repeats; i++)
 		run(data);
-	return (bench_now() - start) / repeats;
+	return (bench_now() - start) / c->repeats;
 }
 
 static int compare(const void *a, const void *b)
@@ -104,8 +106,8 @@ void bench_contest(struct bench *bench, const struct bench_contest *contest)
 		bench_fail("out of memory");
 	peer = ours + rounds;
 	for (unsigned int i = 0; i < rounds; i++) {
-		ours[i] = time_runs(contest->ours, contest->our_data, contest->repeats);
-		peer[i] = time_runs(contest->peer, contest->peer_data, contest->repeats);
+		ours[i] = time_runs(contest, contest->ours, contest->our_data);
+		peer[i] = time_runs(contest, contest->peer, contest->peer_data);
 	}
 	qsort(ours, rounds, sizeof(*ours), compare);
 	qsort(peer, rounds, sizeof(*peer), compare);
@@ -136,6 +138,7 @@ static void run_rows(struct bench *bench)
 	bench_pds(bench);
 	bench_scenes(bench);
 	bench_transfer(bench);
+	bench_stall(bench);
 	fputs("\n]\n", bench->json);
 	pocl_close(&bench->pocl);
 	gpu_close(&bench->single);

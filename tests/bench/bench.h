@@ -39,6 +39,8 @@ struct bench_contest {
 	unsigned int median_of;	/* the median of so many times the rounds; 0: the best round */
 	void (*ours)(void *data);	/* one run, from submission to the end */
 	void (*peer)(void *data);
+	/* Instead of the two, where a run's figure is not its length: runs, returns seconds. */
+	double (*measure)(void *data);
 	void *our_data, *peer_data;
 };
 
@@ -102,5 +104,6 @@ void bench_launch(struct bench *bench);
 void bench_pds(struct bench *bench);
 void bench_scenes(struct bench *bench);
 void bench_transfer(struct bench *bench);
+void bench_stall(struct bench *bench);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "gpu.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "bench.h"
@@ -67,27 +68,76 @@ void gpu_work(struct gpu *gpu, const unsigned char *program, size_t bytes, struc
 	check(gpu, "kernel", pumice_kernel_create(gpu->vm, work->program, &work->kernel));
 }
 
+void gpu_work_text(struct gpu *gpu, const char *text, struct gpu_work *work)
+{
+	char error[PUMICE_ERROR_BYTES];
+
+	*work = (struct gpu_work){ .gpu = gpu, .groups = { 1, 1, 1 } };
+	if (pumice_program_assemble("text", text, &work->program, error, sizeof(error)))
+		bench_fail("program: %s", error);
+	check(gpu, "kernel", pumice_kernel_create(gpu->vm, work->program, &work->kernel));
+}
+
 void gpu_work_free(struct gpu_work *work)
 {
 	pumice_kernel_destroy(work->kernel);
 	pumice_program_destroy(work->program);
 }
 
-void gpu_run(struct gpu_work *work)
+/* Returns the address of the control stream. */
+static uint64_t build_stream(const struct gpu_work *works, unsigned int count)
 {
-	struct gpu *gpu = work->gpu;
-	const struct pumice_dispatch dispatch = {
-		.kernel = work->kernel,
-		.groups = { work->groups[0], work->groups[1], work->groups[2] },
-		.uniforms = work->uniforms,
-		.uniform_words = work->words,
-	};
+	struct gpu *gpu = works->gpu;
 	uint64_t va;
 
 	pumice_stream_reset(gpu->stream);
-	check(gpu, "dispatch", pumice_stream_dispatch(gpu->stream, &dispatch));
+	for (const struct gpu_work *work = works; work < works + count; work++) {
+		const struct pumice_dispatch dispatch = {
+			.kernel = work->kernel,
+			.groups = { work->groups[0], work->groups[1], work->groups[2] },
+			.uniforms = work->uniforms,
+			.uniform_words = work->words,
+		};
+
+		check(gpu, "dispatch", pumice_stream_dispatch(gpu->stream, &dispatch));
+	}
 	check(gpu, "stream", pumice_stream_end(gpu->stream, &va));
-	check(gpu, "job", pumice_context_run(gpu->context, va, TIMEOUT_NS, NULL));
+	return va;
+}
+
+void gpu_run(struct gpu_work *work)
+{
+	struct gpu *gpu = work->gpu;
+
+	check(gpu, "job", pumice_context_run(gpu->context, build_stream(work, 1), TIMEOUT_NS,
+					     NULL));
+}
+
+void gpu_watch(const struct gpu_work *works, unsigned int count, void (*look)(void *data),
+	       void *data)
+{
+	struct gpu *gpu = works->gpu;
+	struct pumice_job_sync done = { .signal = true };
+	struct pumice_job job = {
+		.context = gpu->context, .stream = build_stream(works, count),
+		.syncs = &done, .sync_count = 1,
+	};
+	struct pumice_context_state state;
+	struct pumice_wait wait;
+	int err;
+
+	check(gpu, "sync", pumice_sync_create(gpu->dev, 0, &done.sync));
+	check(gpu, "submit", pumice_submit(gpu->dev, &job, 1, NULL));
+	wait = (struct pumice_wait){ .sync = done.sync };
+	do {
+		look(data);
+		err = pumice_sync_wait(&wait, 1, 0, 0);
+	} while (err == -ETIME);
+	check(gpu, "wait", err);
+	check(gpu, "state", pumice_context_get_state(gpu->context, &state));
+	if (state.jobs_faulted)
+		bench_fail("a job faulted");
+	pumice_sync_destroy(done.sync);
 }
 
 void gpu_add_word(struct gpu_work *work, uint32_t word)

@@ -39,13 +39,20 @@ void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct gpu_buffer *buffer);
 void gpu_buffer_free(struct gpu *gpu, struct gpu_buffer *buffer);
 /* Set up kernel and gpu; the caller sets the rest. */
 void gpu_work(struct gpu *gpu, const unsigned char *program, size_t bytes, struct gpu_work *work);
+/* The same from assembly text. */
+void gpu_work_text(struct gpu *gpu, const char *text, struct gpu_work *work);
 void gpu_work_free(struct gpu_work *work);
 
 /* Build the control stream, submit it, and wait until it is done. */
 void gpu_run(struct gpu_work *work);
 
-/* Write a register of the GPU, as the kernel driver could. */
+/* One job that launches each of the works, with calls of look() until it is done. */
+void gpu_watch(const struct gpu_work *works, unsigned int count, void (*look)(void *data),
+	       void *data);
+
+/* Write or read a register of the GPU, as the kernel driver could. */
 void gpu_register(struct gpu *gpu, uint32_t offset, uint32_t value);
+uint32_t gpu_register_read(struct gpu *gpu, uint32_t offset);
 
 /* Add a word, an address, a float to the uniforms. */
 void gpu_add_word(struct gpu_work *work, uint32_t word);

@@ -253,7 +253,7 @@ void pm_reset(struct pm *pm)
 }
 
 /* As the PM: more pages, and not more than the table has. */
-void pm_grow(struct pm *pm, u64 list, u32 pages)
+bool pm_grow(struct pm *pm, u64 list, u32 pages)
 {
 	static struct mmu_tlb tlb;
 	struct pumice_free_list f;
@@ -267,19 +267,21 @@ void pm_grow(struct pm *pm, u64 list, u32 pages)
 	words = (u32 *)(void *)mmu_translate(fake_pm.mmu, &tlb, 0, list, PUMICE_ACCESS_WRITE,
 					     PUMICE_UNIT_PM, &fault);
 	if (!words || fake_pm.refuse)
-		return;
+		return true;
 	pumice_free_list_unpack(words, &f);
 	if (pages > f.pages && pages <= f.max_pages) {
 		f.pages = pages;
 		pumice_free_list_pack(words, &f);
 	}
+	return true;
 }
 
-void pm_release(struct pm *pm, u64 scene)
+bool pm_release(struct pm *pm, u64 scene)
 {
 	(void)pm;
 	fake_pm.releases++;
 	fake_pm.released = scene;
+	return true;
 }
 
 u64 pm_low_list(const struct pm *pm)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "pumice_isa.h"
 
@@ -15,20 +16,26 @@
 #define FINISH_TURNS	1000000u
 #define LOOK_NS		100u	/* and what it moves when somebody looks */
 #define TURN_NS		2000u	/* what a turn takes on the GPU clock */
+#define MOMENT_NS	20000
 
 static void raise_irq(void *opaque, unsigned int os)
 {
 	struct rig *r = opaque;
 
 	(void)os;
-	r->irqs++;
+	__atomic_fetch_add(&r->irqs, 1, __ATOMIC_RELAXED);
 }
 
-/* A clock that moves by itself, so that runs are the same each time. */
+/* A clock that moves by itself, so that runs are the same each time; with threads, the host's. */
 static uint64_t now(void *opaque)
 {
 	struct rig *r = opaque;
+	struct timespec t;
 
+	if (r->threads) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+	}
 	return r->clock += LOOK_NS;
 }
 
@@ -110,10 +117,16 @@ static void fill_boot(struct rig *r)
 
 struct rig *rig_create(void)
 {
-	const struct pumice_gpu_config config = { .cores = 1 };
+	return rig_create_threads(0);
+}
+
+struct rig *rig_create_threads(unsigned int threads)
+{
+	const struct pumice_gpu_config config = { .cores = 1, .threads = threads };
 	struct rig *r = calloc(1, sizeof(*r));
 	const char *error;
 
+	r->threads = threads;
 	r->tm = testmem_create(MEM_BYTES);
 	r->gpu = pumice_gpu_create(&config, &ops, r, &error);
 	if (!r->gpu)
@@ -134,6 +147,17 @@ void rig_destroy(struct rig *r)
 	free(r);
 }
 
+/* One step of one unit, or with threads a moment. False when there was none to do. */
+static bool turn(struct rig *r)
+{
+	const struct timespec moment = { .tv_nsec = MOMENT_NS };
+
+	if (r->threads)
+		return !nanosleep(&moment, NULL);
+	r->clock += TURN_NS;
+	return pumice_gpu_poll(r->gpu, 0) != UINT64_MAX;
+}
+
 u32 rig_boot(struct rig *r)
 {
 	write_reg(r, PUMICE_MMU_CTX(0), testmem_ctx_reg(r->tm, 0), 8);
@@ -143,7 +167,10 @@ u32 rig_boot(struct rig *r)
 	write_reg(r, PUMICE_FW_ENTRY, r->image.entry, 4);
 	write_reg(r, PUMICE_FW_BOOT_ARG, r->boot_addr, 8);
 	write_reg(r, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK, 4);
-	rig_run(r);
+	if (!r->threads)
+		rig_run(r);
+	while (r->threads && !__atomic_load_n(&r->boot->state, __ATOMIC_ACQUIRE))
+		turn(r);
 	return r->boot->state;
 }
 
@@ -159,13 +186,6 @@ struct rig *rig_booted(void)
 u64 rig_clock(struct rig *r)
 {
 	return pumice_gpu_mmio_read(r->gpu, 0, PUMICE_SYS_CLOCK, 8);
-}
-
-/* One step of one unit. False when there was none to do. */
-static bool turn(struct rig *r)
-{
-	r->clock += TURN_NS;
-	return pumice_gpu_poll(r->gpu, 0) != UINT64_MAX;
 }
 
 static bool turns(struct rig *r, u32 count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host for the firmware: the real image on the real GPU core, in this process
- * and without threads, with the test in the place of the driver.
+ * A host for the firmware: the real image on the real GPU core, in this process,
+ * most often without threads, with the test in the place of the driver.
  *
  * The rig speaks hw/fwif.h itself and shares no code with the library or the
  * driver. What cannot work aborts the test program.
@@ -47,6 +47,7 @@ struct rig {
 	struct fwif_log_entry *log;
 
 	unsigned int irqs;	/* interrupts raised */
+	unsigned int threads;	/* of the GPU; then its clock is the host's */
 	u64 clock;		/* the GPU clock, ns; moves with turns only, so that runs are the same */
 };
 
@@ -71,6 +72,8 @@ struct rig_context {
 
 /* GPU and boot structure, good to be booted; not booted. */
 struct rig *rig_create(void);
+/* The same with a GPU that has threads: a turn is a moment of waiting for it. */
+struct rig *rig_create_threads(unsigned int threads);
 void rig_destroy(struct rig *r);
 /* The same, booted and READY. */
 struct rig *rig_booted(void);

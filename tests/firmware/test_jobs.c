@@ -213,6 +213,13 @@ static void contexts_that_wait_for_each_other_do_not_stop_the_rest(void **state)
 	rig_destroy(r);
 }
 
+static void release(struct rig *r, const struct rig_context *blocker)
+{
+	assert_int_equal(r->boot->active_context, blocker->f->id);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, blocker), FWIF_STATUS_OK);
+	assert_true(rig_run(r));
+}
+
 /* Jobs that pile up behind one that does not end: five contexts, two jobs each. */
 static void pile_up(struct rig *r, struct rig_context *blocker, struct rig_context *c,
 		    const u32 *priority)
@@ -235,21 +242,12 @@ static void pile_up(struct rig *r, struct rig_context *blocker, struct rig_conte
 		rig_submit(r, &c[i]);
 		assert_int_equal(*c[i].object, 0);
 	}
-	assert_int_equal(r->boot->active_context, blocker->f->id);
-	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, blocker), FWIF_STATUS_OK);
-	assert_true(rig_run(r));
 }
 
-static void high_priority_runs_before_normal_before_low(void **state)
+static void assert_order(const struct rig_context *c, const u32 *priority, const u32 *order)
 {
-	static const u32 priority[5] = { 0, 1, 2, 1, 0 };
-	static const u32 order[5] = { 2, 1, 3, 0, 4 };
-	struct rig *r = rig_booted();
-	struct rig_context blocker, c[5];
 	u32 i;
 
-	(void)state;
-	pile_up(r, &blocker, c, priority);
 	for (i = 1; i < 5; i++) {
 		u32 before = order[i - 1], after = order[i];
 		/* All jobs of a higher priority; of the same, the first before the first. */
@@ -258,6 +256,81 @@ static void high_priority_runs_before_normal_before_low(void **state)
 		assert_true(rig_result(&c[before], last)->time_end <=
 			    rig_result(&c[after], 1)->time_start);
 	}
+}
+
+static void high_priority_runs_before_normal_before_low(void **state)
+{
+	static const u32 priority[5] = { 0, 1, 2, 1, 0 };
+	static const u32 order[5] = { 2, 1, 3, 0, 4 };
+	struct rig *r = rig_booted();
+	struct rig_context blocker, c[5];
+
+	(void)state;
+	pile_up(r, &blocker, c, priority);
+	release(r, &blocker);
+	assert_order(c, priority, order);
+	rig_destroy(r);
+}
+
+static u32 set_priority(struct rig *r, const struct rig_context *c, u32 priority)
+{
+	const struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_CONTEXT_PRIORITY, .context = c->addr, .priority = priority,
+	};
+
+	return rig_call(r, &cmd);
+}
+
+/*
+ * Those of one priority run in the order in which they became ready, whatever they had. The
+ * commands come all at once: who waits for long runs before a higher priority.
+ */
+static void changed_priority_counts_for_queued_jobs(void **state)
+{
+	static const u32 before[5] = { 2, 1, 1, 0, 0 }, after[5] = { 0, 1, 2, 2, 1 };
+	static const u32 order[5] = { 2, 3, 1, 4, 0 };
+	struct rig *r = rig_booted();
+	struct rig_context blocker, c[5];
+	u32 entry[5], i;
+
+	(void)state;
+	pile_up(r, &blocker, c, before);
+	for (i = 5; i--;) {
+		const struct fwif_kccb_cmd cmd = {
+			.type = FWIF_KCCB_CONTEXT_PRIORITY, .context = c[i].addr,
+			.priority = after[i],
+		};
+
+		entry[i] = rig_put(r, &cmd);
+	}
+	release(r, &blocker);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(r->kccb_status[entry[i]], FWIF_STATUS_OK);
+	assert_order(c, after, order);
+	rig_destroy(r);
+}
+
+static void priority_that_does_not_exist_is_refused(void **state)
+{
+	struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING, .priority = 1 };
+	struct rig *r = rig_booted();
+	struct rig_context c, hole = { .addr = 0x80000000 };
+	struct rig_vm vm;
+
+	(void)state;
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &c);
+	/* The firmware does not know it yet. */
+	assert_int_equal(set_priority(r, &c, 2), FWIF_STATUS_OK);
+	assert_int_equal(set_priority(r, &c, FWIF_PRIORITIES), FWIF_STATUS_INVALID);
+	rig_compute(&c, RIG_STREAM_VA, 1);
+	rig_submit(r, &c);
+	assert_int_equal(set_priority(r, &c, FWIF_PRIORITIES), FWIF_STATUS_INVALID);
+	assert_int_equal(set_priority(r, &c, ~0u), FWIF_STATUS_INVALID);
+	assert_int_equal(set_priority(r, &hole, 1), FWIF_STATUS_INVALID);
+	assert_int_equal(set_priority(r, &c, 0), FWIF_STATUS_OK);
+	assert_int_equal(rig_call(r, &ping), FWIF_STATUS_INVALID);
+	rig_assert_alive(r);
 	rig_destroy(r);
 }
 
@@ -270,6 +343,7 @@ static void contexts_of_one_priority_take_turns_job_by_job(void **state)
 
 	(void)state;
 	pile_up(r, &blocker, c, priority);
+	release(r, &blocker);
 	for (i = 0; i < 4; i++) {
 		assert_true(rig_result(&c[i], 1)->time_end <= rig_result(&c[i + 1], 1)->time_start);
 		assert_true(rig_result(&c[4], 1)->time_end <= rig_result(&c[i], 2)->time_start);
@@ -290,6 +364,8 @@ int main(void)
 		cmocka_unit_test(contexts_that_wait_for_each_other_do_not_stop_the_rest),
 		cmocka_unit_test(high_priority_runs_before_normal_before_low),
 		cmocka_unit_test(contexts_of_one_priority_take_turns_job_by_job),
+		cmocka_unit_test(changed_priority_counts_for_queued_jobs),
+		cmocka_unit_test(priority_that_does_not_exist_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void kccb_refuses_unknown_types_and_reserved_fields(void **state)
 		memset(&cmd, 0, sizeof(cmd));
 		cmd.type = FWIF_KCCB_PING;
 		if (i == 2)
-			cmd.reserved = 1;
+			cmd.priority = 1;
 		else
 			cmd.reserved2[i] = 1ull << 40;
 		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_INVALID);
@@ -75,7 +75,8 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		{ "too many", offsetof(struct fwif_context, result_count), 2 * FWIF_RING_MAX },
 		{ "save misaligned", offsetof(struct fwif_context, save), 4 },
 		{ "save outside", offsetof(struct fwif_context, save), 0x80000000 },
-		{ "reserved", offsetof(struct fwif_context, reserved[4]), 1 },
+		{ "reserved", offsetof(struct fwif_context, reserved[3]), 1 },
+		{ "misaligned stuck", offsetof(struct fwif_context, stuck), 0x10004 },
 	};
 	struct rig *r = rig_booted();
 	struct rig_context c;

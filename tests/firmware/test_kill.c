@@ -192,6 +192,65 @@ static void release_is_busy_while_there_is_work(void **state)
 	rig_destroy(r);
 }
 
+/* A killed loop of one instruction, and what the firmware leaves of it at @stuck. */
+static void kill_with_stuck(u32 stuck)
+{
+	struct rig *r = rig_booted();
+	struct rig_vm endless;
+	struct rig_context c;
+
+	rig_vm(r, &endless);
+	rig_vm_endless(&endless);
+	rig_context(r, &endless, 1, &c);
+	c.f->stuck = stuck;
+	submit_jobs(r, &c, 2);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	assert_killed(&c, 1, 2);
+	/* The job that ran, and the one that never did. */
+	assert_int_equal(rig_result(&c, 1)->unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(rig_result(&c, 1)->addr, RIG_CODE_VA);
+	assert_int_equal(rig_result(&c, 2)->unit, PUMICE_UNIT_FW);
+	rig_assert_alive(r);
+	rig_destroy(r);
+}
+
+static void kill_harms_nobody_where_its_report_has_no_memory(void **state)
+{
+	(void)state;
+	kill_with_stuck(0);
+	kill_with_stuck(RIG_FW_HOLE);
+}
+
+static void kill_reports_where_the_waves_were(void **state)
+{
+	struct rig *r = rig_booted();
+	struct fwif_stuck *stuck;
+	struct rig_vm endless;
+	struct rig_context c;
+	u32 addr;
+
+	(void)state;
+	rig_vm(r, &endless);
+	rig_vm_endless(&endless);
+	rig_context(r, &endless, 1, &c);
+	stuck = rig_fw_alloc(r, sizeof(*stuck), &addr);
+	c.f->stuck = addr;
+	submit_jobs(r, &c, 1);
+	assert_int_equal(stuck->seqno, 0);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
+	assert_int_equal(stuck->seqno, 1);
+	assert_int_equal(stuck->unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(stuck->waves, 1);
+	assert_int_equal(stuck->looked, 1);
+	assert_int_equal(stuck->busy, 1u << FWIF_DM_CDM);
+	assert_int_equal(stuck->places, 1);
+	assert_int_equal(stuck->place[0].code, RIG_CODE_VA);
+	assert_int_equal(stuck->place[0].pc, 0);
+	assert_int_equal(stuck->place[0].waves, 1);
+	assert_int_equal(stuck->place[0].lanes, 1);
+	rig_destroy(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +261,8 @@ int main(void)
 		cmocka_unit_test(kill_answers_before_the_commands_behind_it),
 		cmocka_unit_test(kill_flushes_a_full_client_ccb),
 		cmocka_unit_test(release_is_busy_while_there_is_work),
+		cmocka_unit_test(kill_harms_nobody_where_its_report_has_no_memory),
+		cmocka_unit_test(kill_reports_where_the_waves_were),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -387,6 +387,55 @@ static void lead_to(struct rigged *t, enum stand stand)
 		out_of_pages(t);
 }
 
+/* What the host's time-outs go by. */
+static void time_stopped_for_others_is_shown_apart_from_the_jobs_own(void **state)
+{
+	static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+	const struct fwif_context *f;
+	struct rigged t;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
+		const bool stopped = stands[i] == GROWS || stands[i] == WAITS || stands[i] == QUEUES;
+
+		print_message("state %u\n", stands[i]);
+		begin(&t, true);
+		f = t.geometry.f;
+		lead_to(&t, stands[i]);
+		assert_int_equal(!!f->stop_start, stopped);
+		assert_int_equal(f->renders_partial, stands[i] == FLUSHES || stands[i] == RENDERS);
+		assert_int_not_equal(f->slice_start, 0);
+		if (stopped)
+			assert_in_range(f->stop_start, f->slice_start, rig_clock(t.r));
+		rig_call_context(t.r, FWIF_KCCB_CONTEXT_KILL, &t.geometry);
+		rig_run(t.r);
+		assert_int_equal(f->slice_start, 0);
+		assert_int_equal(f->stop_start, 0);
+		assert_int_equal(f->stop_ticks, 0);
+		assert_int_equal(f->renders_partial, 0);
+		rig_destroy(t.r);
+	}
+}
+
+static void a_stop_that_ended_counts_until_the_job_ends(void **state)
+{
+	const struct rigged *t = *state;
+	const struct fwif_context *f = t->geometry.f;
+	u64 start, now;
+
+	out_of_pages(*state);
+	start = f->stop_start;
+	assert_int_not_equal(start, 0);
+	assert_int_equal(f->stop_ticks, 0);
+	answer_grown(t->r, t->scene.list_addr[0], 20);
+	now = rig_clock(t->r);
+	assert_int_equal(f->stop_start, 0);
+	assert_in_range(f->stop_ticks, 1, now - start);
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(f->stop_ticks, 0);
+}
+
 static void kill_ends_the_job_in_every_state(void **state)
 {
 	static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
@@ -476,6 +525,8 @@ int main(void)
 		TEST(a_partial_render_that_helps_nothing_ends_the_job),
 		cmocka_unit_test(a_scene_without_memory_for_it_has_no_partial_render),
 		TEST(a_fault_of_the_partial_render_is_the_geometry_jobs),
+		cmocka_unit_test(time_stopped_for_others_is_shown_apart_from_the_jobs_own),
+		TEST(a_stop_that_ended_counts_until_the_job_ends),
 		cmocka_unit_test(kill_ends_the_job_in_every_state),
 		TEST(a_full_ring_of_messages_is_no_wait_for_ever),
 		TEST(a_scene_in_use_is_not_released),

@@ -130,6 +130,59 @@ static void high_priority_starts_within_one_slice_of_a_long_job(void **state)
 	rig_destroy(r);
 }
 
+static void raised_priority_takes_the_data_master_from_a_long_job(void **state)
+{
+	struct fwif_kccb_cmd raise = { .type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = 2 };
+	struct rig_context running, ready;
+	struct rig_vm vm, empty;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_vm(r, &empty);
+	rig_context(r, &vm, 1, &running);
+	rig_context(r, &empty, 0, &ready);
+	add_job(&running, 1);
+	add_job(&ready, 1);
+	hand_over(r, &running);
+	run_until_active(r, &running);
+	hand_over(r, &ready);
+	raise.context = ready.addr;
+	rig_put(r, &raise);
+	rig_kick(r);
+	rig_finish(r);
+	assert_whole(&running, 1);
+	assert_int_equal(*ready.object, 1);
+	assert_true(rig_result(&ready, 1)->time_end < rig_result(&running, 1)->time_end);
+	assert_int_equal(rig_result(&running, 1)->slices, 2);
+	rig_destroy(r);
+}
+
+static void lowered_priority_gives_the_data_master_away(void **state)
+{
+	struct fwif_kccb_cmd lower = { .type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = 0 };
+	struct rig_context running, ready;
+	struct rig_vm vm, empty;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_vm(r, &empty);
+	rig_context(r, &vm, 2, &running);
+	rig_context(r, &empty, 1, &ready);
+	add_job(&running, 1);
+	add_job(&ready, 1);
+	hand_over(r, &running);
+	run_until_active(r, &running);
+	hand_over(r, &ready);
+	lower.context = running.addr;
+	rig_put(r, &lower);
+	rig_kick(r);
+	rig_finish(r);
+	assert_whole(&running, 1);
+	assert_true(rig_result(&ready, 1)->time_end < rig_result(&running, 1)->time_end);
+	assert_int_equal(rig_result(&running, 1)->slices, 2);
+	rig_destroy(r);
+}
+
 static void lower_priority_does_not_take_a_slice_from_a_higher_one(void **state)
 {
 	struct rig_context low, high;
@@ -413,6 +466,8 @@ int main(void)
 		cmocka_unit_test(job_alone_is_never_switched_out),
 		cmocka_unit_test(jobs_of_one_priority_take_turns_slice_by_slice),
 		cmocka_unit_test(high_priority_starts_within_one_slice_of_a_long_job),
+		cmocka_unit_test(raised_priority_takes_the_data_master_from_a_long_job),
+		cmocka_unit_test(lowered_priority_gives_the_data_master_away),
 		cmocka_unit_test(lower_priority_does_not_take_a_slice_from_a_higher_one),
 		cmocka_unit_test(context_without_a_place_to_save_keeps_the_data_master),
 		cmocka_unit_test(none_of_64_contexts_starves),

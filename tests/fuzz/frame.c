@@ -13,8 +13,6 @@
 #define USC_AT		256u	/* bytes */
 #define VARYINGS	2u
 
-enum { VERTEX, FRAGMENT, END_OF_TILE };
-
 /* Fields of type float hold the number's bits. */
 static u32 bits(float value)
 {
@@ -31,14 +29,15 @@ u32 *frame_record(struct frame *f, u32 record)
 
 static void map_pages(struct rig *r, struct frame *f)
 {
-	u64 bus = testmem_alloc(r->tm, (FRAME_VM_PAGES - 2) * 4096ull, 4096);
+	u64 bus = testmem_alloc(r->tm, (FRAME_ALL_PAGES - 2) * 4096ull, 4096);
 	u32 i;
 
 	f->page[FRAME_STREAM] = (u8 *)f->vm.stream;
 	f->page[FRAME_CODE] = (u8 *)f->vm.code;
-	for (i = FRAME_STATE; i < FRAME_VM_PAGES; i++, bus += 4096) {
+	for (i = FRAME_STATE; i < FRAME_ALL_PAGES; i++, bus += 4096) {
 		const struct pumice_mmu_pt_entry pte = {
-			.valid = true, .addr = bus, .pm_owned = i >= FRAME_REGIONS,
+			.valid = true, .addr = bus,
+			.pm_owned = i >= FRAME_REGIONS && i < FRAME_VM_PAGES,
 		};
 
 		f->vm.pt[i] = pumice_mmu_pt_entry_pack64(&pte);
@@ -47,9 +46,8 @@ static void map_pages(struct rig *r, struct frame *f)
 	}
 }
 
-/* Write the programs of a stage, one instruction of the PDS and some of the USC before the end. */
-static struct pumice_stage put_stage(struct frame *f, u32 number, struct pumice_pds_insn first,
-				     const struct pumice_usc_insn *insns, u32 count)
+struct pumice_stage frame_stage(struct frame *f, u32 number, struct pumice_pds_insn first,
+				const struct pumice_usc_insn *insns, u32 count)
 {
 	u8 *at = f->page[FRAME_CODE] + number * PROGRAM_BYTES;
 	const u64 va = RIG_CODE_VA + number * PROGRAM_BYTES;
@@ -75,7 +73,7 @@ static void put_geometry_state(struct frame *f)
 		INSN(UVSW, .dst = VO(2), .src0 = V(2)), INSN(UVSW, .dst = VO(3), .src0 = V(3)),
 		INSN(UVSW, .dst = VO(4), .src0 = V(0)), INSN(UVSW, .dst = VO(5), .src0 = V(1)),
 	};
-	struct pumice_stage stage = put_stage(f, VERTEX, (struct pumice_pds_insn){
+	struct pumice_stage stage = frame_stage(f, FRAME_VERTEX, (struct pumice_pds_insn){
 		.opcode = PUMICE_PDS_OP_ATTR, .bank = PUMICE_PDS_BANK_V,
 		.kind = PUMICE_ATTR_KIND_F32, .comps = 4, .elements = FRAME_VERTICES,
 		.addr = FRAME_VA(FRAME_DATA), .stride = 16,
@@ -99,7 +97,7 @@ static void put_object_state(struct frame *f)
 	const struct pumice_usc_insn program[] = {
 		INSN(MOV, .dst = O(0), .mask = ALWAYS, .src0 = V(0)),
 	};
-	struct pumice_stage stage = put_stage(f, FRAGMENT, (struct pumice_pds_insn){
+	struct pumice_stage stage = frame_stage(f, FRAME_FRAGMENT, (struct pumice_pds_insn){
 		.opcode = PUMICE_PDS_OP_TEXTURE, .bank = PUMICE_PDS_BANK_V,
 		.mode = PUMICE_USC_ITERATE_PERSPECTIVE, .dim = PUMICE_TEXTURE_DIM_2D,
 		.addr = FRAME_RECORD_VA(FRAME_TEXTURE),
@@ -121,7 +119,7 @@ static void put_render(struct frame *f)
 	const struct pumice_usc_insn program[] = {
 		INSN(PBE, .src0 = SH(0)),
 	};
-	struct pumice_stage stage = put_stage(f, END_OF_TILE, (struct pumice_pds_insn){
+	struct pumice_stage stage = frame_stage(f, FRAME_END_OF_TILE, (struct pumice_pds_insn){
 		.opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH, .count = 8,
 		.addr = FRAME_RECORD_VA(FRAME_PBE),
 	}, program, 1);

@@ -9,6 +9,7 @@
 #define PUMICE_FUZZ_FRAME_H
 
 #include "host.h"
+#include "pumice_isa.h"
 
 #define FRAME_SIZE	64u	/* pixels, both ways */
 #define FRAME_PAGES	32u	/* of the free list's table */
@@ -26,7 +27,13 @@ enum {
 	FRAME_REGIONS = FRAME_SPILL + 16,	/* owned by the PM, and so what follows */
 	FRAME_BUFFER,		/* FRAME_PAGES pages */
 	FRAME_VM_PAGES = FRAME_BUFFER + FRAME_PAGES,
+	FRAME_WORK = FRAME_VM_PAGES,	/* for what a target adds, not owned by the PM */
+	FRAME_WORK_PAGES = 64,
+	FRAME_ALL_PAGES = FRAME_WORK + FRAME_WORK_PAGES,
 };
+
+/* Programs in the page FRAME_CODE; there is room for one more. */
+enum { FRAME_VERTEX, FRAME_FRAGMENT, FRAME_END_OF_TILE, FRAME_BACKGROUND };
 
 #define FRAME_VA(page)	(RIG_STREAM_VA + (u64)(page) * 4096)
 
@@ -45,7 +52,7 @@ enum {
 
 struct frame {
 	struct rig_vm vm;
-	u8 *page[FRAME_VM_PAGES];	/* in host memory */
+	u8 *page[FRAME_ALL_PAGES];	/* in host memory */
 	u32 *list, *links, *scene;	/* in context 0 */
 	u32 scene_addr;
 	struct rig_context geometry, fragment;
@@ -56,6 +63,12 @@ struct frame {
 void frame_make(struct rig *r, struct frame *f, u32 pages);
 /* A record of the page FRAME_STATE. */
 u32 *frame_record(struct frame *f, u32 record);
+/*
+ * Write the programs of a stage, one instruction of the PDS and up to 15 of the USC, and
+ * their ends. Registers are the caller's to fill in.
+ */
+struct pumice_stage frame_stage(struct frame *f, u32 number, struct pumice_pds_insn first,
+				const struct pumice_usc_insn *insns, u32 count);
 /* Submit both jobs, seqno 1; does not run. The fragment job waits for frame_open(). */
 void frame_submit(struct rig *r, struct frame *f);
 void frame_open(struct rig *r, struct frame *f);

@@ -108,7 +108,7 @@ static void kernel_command(struct host *h, struct fuzz *f)
 		.type = fuzz_mutate(f, fuzz_below(f, 8)),
 		.context = fuzz_mutate(f, c->addr),
 		.write = fuzz_mutate(f, c->write),
-		.reserved = fuzz_mutate(f, 0),
+		.priority = fuzz_mutate(f, 0),
 		.catalogue = h->vm[fuzz_below(f, VMS)].catalogue,
 		.start = fuzz_below(f, 4) ? 0 : fuzz_number(f),
 		.end = fuzz_below(f, 4) ? 4095 : fuzz_number(f),

@@ -249,23 +249,6 @@ static void create(struct mmio *m)
 	FUZZ_CHECK(!pumice_gpu_set_memory(m->gpu, testmem_region(m->tm), 1), "no memory");
 }
 
-/* SYS_RESET, the real firmware in memory of its own, and a job. */
-static void check_recovery(struct mmio *m)
-{
-	struct rig *r = rig_create();
-	struct pumice_gpu *spare = r->gpu;
-
-	pumice_gpu_mmio_write(m->gpu, 0, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY, 4);
-	FUZZ_CHECK(!pumice_gpu_mmio_read(m->gpu, 0, PUMICE_SYS_STATUS, 4), "the reset hangs");
-	r->gpu = m->gpu;
-	FUZZ_CHECK(!pumice_gpu_set_memory(r->gpu, testmem_region(r->tm), 1), "no memory");
-	FUZZ_CHECK(rig_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
-	host_check_job(r);
-	pumice_gpu_set_memory(r->gpu, NULL, 0);
-	r->gpu = spare;
-	rig_destroy(r);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const step[])(struct mmio *m, struct fuzz *f) = {
@@ -284,7 +267,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		m.parks--;
 	}
 	if (recover)
-		check_recovery(&m);
+		host_check_recovery(m.gpu, 0);
 	pumice_gpu_destroy(m.gpu);
 	testmem_destroy(m.tm);
 	return 0;

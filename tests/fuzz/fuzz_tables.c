@@ -4,8 +4,9 @@
  * anything in them, a memory map that changes.
  *
  * Rules: a translation gives a pointer whose 4 KiB grain lies wholly in a
- * region, one that may be written only in a region that may; else a fault of
- * the MMU, with the request in it. Copies go nowhere else.
+ * region, one that may be written only in a region that may, or that of a null
+ * page: zeros to read, the TLB's sink to write; else a fault of the MMU, with the
+ * request in it. Copies go nowhere else.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static u64 entry(struct world *w, struct fuzz *f)
 	if (fuzz_below(f, 16) == 1)
 		v ^= fuzz_number(f);
 	/* The flags of a page, or the page size of a directory. */
-	return v | (fuzz_below(f, 4) ? 0 : fuzz_u8(f) & 0xe);
+	return v | (fuzz_below(f, 4) ? 0 : fuzz_u8(f) & 0x1e);
 }
 
 static void write_entries(struct world *w, struct fuzz *f)
@@ -175,6 +176,15 @@ static void check_fault(const struct gpu_fault *fault, u32 ctx, enum pumice_acce
 		   fault->unit == PUMICE_UNIT_USC_DATA, "the fault tells of another request");
 }
 
+/* The first byte of what a null page is for this kind of access, or NULL if it is none. */
+static const u8 *null_page(const struct world *w, const u8 *host, enum pumice_access access)
+{
+	if (access == PUMICE_ACCESS_WRITE)
+		return mmu_in_sink(&w->tlb, host) ? w->tlb.sink : NULL;
+	return access == PUMICE_ACCESS_READ &&
+	       (uintptr_t)host - (uintptr_t)mmu_zeros < GRAIN ? mmu_zeros : NULL;
+}
+
 static void translate(struct world *w, struct fuzz *f)
 {
 	enum pumice_access access = fuzz_below(f, 3);
@@ -182,6 +192,7 @@ static void translate(struct world *w, struct fuzz *f)
 	u64 va = virtual_address(f);
 	const struct pumice_mem_region *r;
 	struct gpu_fault fault = { 0 };
+	const u8 *null;
 	u8 *host = mmu_translate(&w->mmu, &w->tlb, ctx, va, access, PUMICE_UNIT_USC_DATA,
 				 &fault);
 
@@ -190,8 +201,13 @@ static void translate(struct world *w, struct fuzz *f)
 		FUZZ_CHECK(fault.addr == va, "fault at another address");
 		return;
 	}
-	r = home(w, host);
 	FUZZ_CHECK(va >> PUMICE_MMU_VA_BITS == 0, "an address beyond 1 TiB");
+	null = null_page(w, host, access);
+	if (null) {
+		FUZZ_CHECK((u64)(host - null) == va % GRAIN, "another offset in the null page");
+		return;
+	}
+	r = home(w, host);
 	FUZZ_CHECK(r, "a pointer outside of the map");
 	FUZZ_CHECK(((uintptr_t)host ^ va) % GRAIN == 0, "another offset in the page");
 	FUZZ_CHECK(access != PUMICE_ACCESS_WRITE || !r->readonly, "a read-only region");
@@ -205,10 +221,12 @@ static void probe(struct world *w, struct fuzz *f)
 	u32 faults = atomic_load(&w->mmu.fault_count);
 	struct gpu_fault fault;
 	struct mmu_tlb empty = { 0 };
-	u8 *host = mmu_probe(&w->mmu, 0, va, access);
+	u8 *host = mmu_probe(&w->mmu, 0, va, access), *by_tlb;
 
 	FUZZ_CHECK(atomic_load(&w->mmu.fault_count) == faults, "a probe counts a fault");
-	FUZZ_CHECK(host == mmu_translate(&w->mmu, &empty, 0, va, access, PUMICE_UNIT_FW, &fault),
+	by_tlb = mmu_translate(&w->mmu, &empty, 0, va, access, PUMICE_UNIT_FW, &fault);
+	/* Who only probes has no sink. */
+	FUZZ_CHECK(host == by_tlb || (!host && mmu_in_sink(&empty, by_tlb)),
 		   "a probe and a translation differ");
 }
 

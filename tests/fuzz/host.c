@@ -3,6 +3,7 @@
 #include "host.h"
 
 #include "enc.h"
+#include "oracle.h"
 
 #define POLL_NS		200000u
 #define MAX_POLLS	5000u
@@ -13,18 +14,21 @@
 
 void host_run(struct rig *r, unsigned int polls)
 {
-	while (polls-- && pumice_gpu_poll(r->gpu, POLL_NS) != UINT64_MAX)
-		;
+	if (r->threads)
+		rig_turns(r, 1);
+	else
+		while (polls-- && pumice_gpu_poll(r->gpu, POLL_NS) != UINT64_MAX)
+			;
 }
 
 bool host_wait(struct rig *r, const u32 *word, u32 not)
 {
-	const volatile u32 *shared = word;
 	unsigned int i;
 
-	for (i = 0; i < MAX_POLLS && *shared == not; i++)
+	/* Threads may be slow: the time limit of the test is theirs. */
+	for (i = 0; (r->threads || i < MAX_POLLS) && __atomic_load_n(word, __ATOMIC_ACQUIRE) == not; i++)
 		host_run(r, 1);
-	return *shared != not;
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE) != not;
 }
 
 u32 host_call(struct rig *r, const struct fwif_kccb_cmd *cmd)
@@ -97,4 +101,22 @@ void host_check_job(struct rig *r)
 	FUZZ_CHECK(vm.code[JOB_OUT] == JOB_VALUE, "the good job stored 0x%x", vm.code[JOB_OUT]);
 	FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c) == FWIF_STATUS_OK,
 		   "the good job's context is not released");
+	oracle_check_idle();
+}
+
+void host_check_recovery(struct pumice_gpu *gpu, unsigned int threads)
+{
+	/* Its clock is the GPU's; the other GPU stands by. */
+	struct rig *r = rig_create_threads(threads);
+	struct pumice_gpu *spare = r->gpu;
+
+	pumice_gpu_mmio_write(gpu, 0, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY, 4);
+	FUZZ_CHECK(!pumice_gpu_mmio_read(gpu, 0, PUMICE_SYS_STATUS, 4), "the reset hangs");
+	r->gpu = gpu;
+	FUZZ_CHECK(!pumice_gpu_set_memory(r->gpu, testmem_region(r->tm), 1), "no memory");
+	FUZZ_CHECK(rig_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
+	host_check_job(r);
+	pumice_gpu_set_memory(r->gpu, NULL, 0);
+	r->gpu = spare;
+	rig_destroy(r);
 }

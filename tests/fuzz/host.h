@@ -12,7 +12,7 @@
 /* Let the GPU run for some steps, or until it has nothing to do. */
 void host_run(struct rig *r, unsigned int polls);
 
-/* Run until the word of shared memory has a value that is not @not. Returns false if it never does. */
+/* Run until a word of shared memory has a value that is not @not. Returns false if it never does. */
 bool host_wait(struct rig *r, const u32 *word, u32 not);
 
 /* Send a command and wait for its answer, which must come. */
@@ -21,5 +21,11 @@ u32 host_call_context(struct rig *r, u32 type, const struct rig_context *c);
 
 /* A job in a VM and context of its own stores what it should, and ends well. */
 void host_check_job(struct rig *r);
+
+/*
+ * After SYS_RESET the real firmware boots on the GPU, which has so many threads, in memory
+ * of its own, and runs a job.
+ */
+void host_check_recovery(struct pumice_gpu *gpu, unsigned int threads);
 
 #endif

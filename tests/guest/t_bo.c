@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <drm_mode.h>
 #include <xf86drm.h>
 
 #include "harness.h"
@@ -295,6 +296,48 @@ static void bound_memory_outlives_its_handle(void)
 	rig_check_words(cpu, 11);
 }
 
+/* The bits of a row may need more than 32 bits where its bytes do not. */
+static void sizes_of_dumb_buffers_do_not_overflow(void)
+{
+	static const struct {
+		u32 width, height, bpp;
+		u64 pitch, size;
+	} good[] = {
+		{ 0x20000001, 1, 8, 0x20000001, 0x20001000 },
+		{ 0x08000001, 1, 32, 0x20000004, 0x20001000 },
+		{ 0x10000000, 3, 16, 0x20000000, 0x60000000 },
+		{ 0x80000000, 1, 1, 0x10000000, 0x10000000 },
+		{ 7, 5, 1, 1, 0x1000 },
+	};
+	static const struct {
+		u32 width, height, bpp;
+	} bad[] = {
+		{ 0, 1, 32 }, { 1, 0, 32 }, { 1, 1, 0 }, { UINT32_MAX, 1, 16 },
+		{ UINT32_MAX, UINT32_MAX, UINT32_MAX }, { 0x10000, 0x10000, 8 },
+		{ UINT32_MAX, 1, 8 }, { 1, 1, UINT32_MAX },
+	};
+	int fd = drmOpenWithType("pumice", NULL, DRM_NODE_PRIMARY);
+	struct drm_mode_create_dumb args;
+	u32 i;
+
+	CHECK(fd >= 0);
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		args = (struct drm_mode_create_dumb){
+			.width = good[i].width, .height = good[i].height, .bpp = good[i].bpp,
+		};
+		CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_MODE_CREATE_DUMB, &args));
+		CHECK_EQUAL(args.pitch, good[i].pitch);
+		CHECK_EQUAL(args.size, good[i].size);
+		CHECK_OK(gpu_bo_close(fd, args.handle));
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		args = (struct drm_mode_create_dumb){
+			.width = bad[i].width, .height = bad[i].height, .bpp = bad[i].bpp,
+		};
+		CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_MODE_CREATE_DUMB, &args), EINVAL);
+	}
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(bo_of_no_bytes_is_refused),
 	TEST_CASE(bo_larger_than_memory_is_refused),
@@ -320,6 +363,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(exported_file_can_be_mapped),
 	TEST_CASE(closed_handle_is_gone),
 	TEST_CASE(bound_memory_outlives_its_handle),
+	TEST_CASE(sizes_of_dumb_buffers_do_not_overflow),
 };
 
 TEST_MAIN(cases)

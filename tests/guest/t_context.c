@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* CONTEXT_CREATE, CONTEXT_DESTROY, CONTEXT_GET_STATE: arguments, rights, lifetime. */
+/*
+ * CONTEXT_CREATE, CONTEXT_DESTROY, CONTEXT_GET_STATE, CONTEXT_SET_PRIORITY: arguments,
+ * rights, lifetime; order by priority.
+ */
 #include <errno.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +13,7 @@
 #include "system.h"
 
 #define NOBODY 65534
+#define LONG_SLICE_US 1000000
 
 /* Arguments that are right. */
 static struct drm_pumice_context_create good(u32 vm)
@@ -212,32 +217,188 @@ static void high_priority_needs_rights(void)
 	as_nobody(fd, need_vm(fd), check_no_high);
 }
 
-/* What waits while a job runs goes by priority, whatever came first. */
-static void higher_priority_runs_first(void)
+/*
+ * Of the firmware from now on. What has waited for 64 slices runs before a higher priority:
+ * on a machine that is busy long slices keep that out of the order.
+ */
+static void use_slices_of(long us)
 {
-	static const u32 order[] = {
-		DRM_PUMICE_PRIORITY_LOW, DRM_PUMICE_PRIORITY_NORMAL, DRM_PUMICE_PRIORITY_HIGH,
-	};
-	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[3];
-	u64 start[3];
+	CHECK_OK(set_module_parameter("slice_us", us));
+	need_flr();
+}
+
+static const u32 low_to_high[3] = {
+	DRM_PUMICE_PRIORITY_LOW, DRM_PUMICE_PRIORITY_NORMAL, DRM_PUMICE_PRIORITY_HIGH,
+};
+
+/* A job of each of three contexts waits until that of the blocker ends. */
+static void queue_jobs(struct rig *blocker, struct rig *rigs)
+{
 	u32 i;
 
-	for (i = 0; i < 3; i++) {
-		rigs[i] = rig_on(fd);
-		CHECK_OK(gpu_context_create(fd, rigs[i].vm, order[i], &rigs[i].context));
-	}
-	rig_block(&blocker);
+	rig_block(blocker);
 	for (i = 0; i < 3; i++)
 		rig_submit(&rigs[i], rig_empty_stream(&rigs[i]));
 	need_in_flight(4);
-	CHECK_OK(gpu_context_destroy(fd, blocker.context));
+}
+
+/* The blocker's job ends; those that waited start in the reverse order of submission. */
+static void check_last_starts_first(const struct rig *blocker, struct rig *rigs)
+{
+	u64 start[3];
+	u32 i;
+
+	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
 	for (i = 0; i < 3; i++) {
 		CHECK_EQUAL(rig_wait(&rigs[i]), 1);
-		start[i] = need_state(fd, rigs[i].context).last_start;
+		start[i] = need_state(rigs[i].fd, rigs[i].context).last_start;
 	}
 	CHECK(start[2] < start[1]);
 	CHECK(start[1] < start[0]);
+}
+
+/* What waits while a job runs goes by priority, whatever came first. */
+static void higher_priority_runs_first(void)
+{
+	int fd = need_gpu();
+	struct rig blocker = rig_on(fd), rigs[3];
+	u32 i;
+
+	use_slices_of(LONG_SLICE_US);
+	for (i = 0; i < 3; i++) {
+		rigs[i] = rig_on(fd);
+		CHECK_OK(gpu_context_create(fd, rigs[i].vm, low_to_high[i], &rigs[i].context));
+	}
+	queue_jobs(&blocker, rigs);
+	check_last_starts_first(&blocker, rigs);
+	use_slices_of(0);
+}
+
+/* When the jobs of three contexts are changed to low, normal and high priority. */
+enum change { BEFORE_JOBS, BEFORE_A_RESET, WHILE_QUEUED };
+
+static void change_priorities(int fd, const struct rig *rigs)
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		CHECK_OK(gpu_context_set_priority(fd, rigs[i].context, low_to_high[i]));
+}
+
+static void check_change(enum change when)
+{
+	int fd = need_gpu();
+	struct rig blocker = rig_on(fd), rigs[3];
+	u32 i;
+
+	use_slices_of(LONG_SLICE_US);
+	for (i = 0; i < 3; i++) {
+		rigs[i] = rig_on(fd);
+		/* As the firmware has seen it, but for the first. */
+		if (i)
+			rig_check_works(&rigs[i]);
+	}
+	if (when != WHILE_QUEUED)
+		change_priorities(fd, rigs);
+	if (when == BEFORE_A_RESET)
+		need_flr();
+	queue_jobs(&blocker, rigs);
+	if (when == WHILE_QUEUED)
+		change_priorities(fd, rigs);
+	check_last_starts_first(&blocker, rigs);
+	use_slices_of(0);
+}
+
+static void changed_priority_counts_for_later_jobs(void)
+{
+	check_change(BEFORE_JOBS);
+}
+
+static void changed_priority_counts_for_queued_jobs(void)
+{
+	check_change(WHILE_QUEUED);
+}
+
+static void changed_priority_stays_after_a_reset(void)
+{
+	check_change(BEFORE_A_RESET);
+}
+
+static void changed_priority_must_be_known(void)
+{
+	struct drm_pumice_context_set_priority good, args;
+	struct rig rig = rig_open();
+	u32 other = need_context(rig.fd, rig.vm);
+
+	good = args = (struct drm_pumice_context_set_priority){
+		.id = rig.context, .priority = DRM_PUMICE_PRIORITY_LOW,
+	};
+	CHECK_OK(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args));
+	args.priority = DRM_PUMICE_PRIORITY_HIGH + 1;
+	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	args.priority = UINT32_MAX;
+	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	args = good;
+	args.flags = 1;
+	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	args = good;
+	args.pad = 1;
+	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	CHECK_ERROR(gpu_context_set_priority(rig.fd, 0, 1), ENOENT);
+	CHECK_ERROR(gpu_context_set_priority(rig.fd, NO_HANDLE, 1), ENOENT);
+	CHECK_ERROR(gpu_context_set_priority(need_gpu(), rig.context, 1), ENOENT);
+	CHECK_OK(gpu_context_destroy(rig.fd, other));
+	CHECK_ERROR(gpu_context_set_priority(rig.fd, other, 1), ENOENT);
+	rig_check_works(&rig);
+}
+
+static void check_no_raise(int fd, u32 vm)
+{
+	u32 context = need_context(fd, vm);
+
+	CHECK_ERROR(gpu_context_set_priority(fd, context, DRM_PUMICE_PRIORITY_HIGH), EACCES);
+	CHECK_OK(gpu_context_set_priority(fd, context, DRM_PUMICE_PRIORITY_LOW));
+	CHECK_OK(gpu_context_set_priority(fd, context, DRM_PUMICE_PRIORITY_NORMAL));
+}
+
+static void raising_a_priority_needs_rights(void)
+{
+	int fd = need_gpu();
+
+	as_nobody(fd, need_vm(fd), check_no_raise);
+}
+
+/* A thread that changes the priority of whatever context has an id that will be used. */
+static void *change_for_ever(void *arg)
+{
+	struct rig *rig = arg;
+	u32 i;
+
+	for (i = 0; i < 2000; i++) {
+		int err = gpu_context_set_priority(rig->fd, rig->context, i % 3);
+
+		CHECK(!err || err == -ENOENT);
+	}
+	return NULL;
+}
+
+static void priority_may_change_while_the_context_goes(void)
+{
+	struct rig rig = rig_open();
+	u32 usual = rig.context, i;
+	pthread_t thread;
+
+	CHECK_OK(gpu_context_create(rig.fd, rig.vm, DRM_PUMICE_PRIORITY_NORMAL, &rig.context));
+	CHECK(!pthread_create(&thread, NULL, change_for_ever, &rig));
+	for (i = 0; i < 50; i++) {
+		rig_submit(&rig, rig_empty_stream(&rig));
+		CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+		CHECK_OK(gpu_context_create(rig.fd, rig.vm, DRM_PUMICE_PRIORITY_NORMAL,
+					    &rig.context));
+	}
+	CHECK(!pthread_join(thread, NULL));
+	rig.context = usual;
+	rig_check_works(&rig);
 }
 
 static void contexts_are_capped_and_come_back(void)
@@ -324,6 +485,12 @@ static const struct test_case cases[] = {
 	TEST_CASE(state_counts_jobs_and_tells_their_times),
 	TEST_CASE(high_priority_needs_rights),
 	TEST_CASE(higher_priority_runs_first),
+	TEST_CASE(changed_priority_counts_for_later_jobs),
+	TEST_CASE(changed_priority_counts_for_queued_jobs),
+	TEST_CASE(changed_priority_stays_after_a_reset),
+	TEST_CASE(changed_priority_must_be_known),
+	TEST_CASE(raising_a_priority_needs_rights),
+	TEST_CASE(priority_may_change_while_the_context_goes),
 	TEST_CASE(contexts_are_capped_and_come_back),
 	TEST_CASE(destroying_a_context_cancels_its_jobs),
 	TEST_CASE(destroying_a_context_leaves_others_alone),

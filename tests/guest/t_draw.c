@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "harness.h"
 #include "perf.h"
 #include "pumice_regs.h"
@@ -293,6 +294,76 @@ static void list_that_has_grown_to_its_end_is_rendered_in_parts(void)
 	CHECK_EQUAL(need_free_lists_grown(), 2);
 }
 
+/*
+ * A list that belongs to a cgroup without this process in it: what is charged to the
+ * cgroup from now on is charged in its name only.
+ */
+static void use_list_of(struct ground *g, const struct cgroup *owner, u32 pages, u32 max,
+			u32 grow)
+{
+	cgroup_enter(owner);
+	use_list(g, pages, max, grow, true);
+	cgroup_enter(NULL);
+}
+
+/* Pages by which a list grows while a job runs are those of who made the list. */
+static void growth_is_charged_to_who_made_the_list(void)
+{
+	const u64 step = 4 * MIB;
+	const u32 grow = step / PAGE;
+	static u32 picture[PIXELS];
+	struct cgroup owner = need_cgroup("owner");
+	struct ground g = ground();
+	u64 before, deadline;
+
+	draw_reference(&g, picture);
+	use_list_of(&g, &owner, 32, 4096, grow);
+	before = cgroup_charged(&owner);
+	CHECK(before >= step);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK(need_free_lists_grown() > 0);
+	/* The pages for the next time are got after the answer. */
+	deadline = now_ns() + 30 * 1000000000ull;
+	while (cgroup_charged(&owner) < before + step * 9 / 10 && now_ns() < deadline)
+		usleep(2000);
+	test_note("charged %llu KiB, then %llu KiB", (unsigned long long)before >> 10,
+		  (unsigned long long)cgroup_charged(&owner) >> 10);
+	CHECK(cgroup_charged(&owner) >= before + step * 9 / 10);
+	CHECK_OK(gpu_hwrt_destroy(g.r.rig.fd, g.r.hwrt));
+	CHECK_OK(gpu_free_list_destroy(g.r.rig.fd, g.r.list));
+	need_left((struct counts){ .bos = need_counts().bos, .vms = 1, .contexts = 2,
+				   .fences = need_counts().fences });
+	CHECK(cgroup_charged(&owner) < before);
+	cgroup_remove(&owner);
+}
+
+/* Nobody waits for memory that there is not: the job goes on with what there is. */
+static void list_whose_owner_has_no_memory_left_is_rendered_in_parts(void)
+{
+	static u32 picture[PIXELS];
+	struct cgroup owner = need_cgroup("owner");
+	struct ground g = ground();
+	u32 i;
+
+	draw_reference(&g, picture);
+	use_list_of(&g, &owner, 80, 4096, 16);
+	cgroup_limit(&owner, 0);
+	for (i = 0; i < 4; i++) {
+		CHECK_EQUAL(draw(&g, i % 2), 1);
+		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+		CHECK(need_partials(&g) > 0);
+	}
+	/* By those that were ready. */
+	CHECK_EQUAL(need_free_lists_grown(), 1);
+	/* And it grows again as soon as it may. */
+	cgroup_limit(&owner, 256 * MIB);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK_EQUAL(draw(&g, 1), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK(need_free_lists_grown() > 1);
+}
+
 static void pages_that_lack_without_spill_are_a_fault(void)
 {
 	struct drm_pumice_job_get_result result;
@@ -384,6 +455,121 @@ static void killed_in_the_middle_nothing_is_left(void)
 	CHECK_EQUAL(draw(&g, 1), 1);
 }
 
+/* Another render context, whose jobs may take so long. */
+static void use_context(struct render *r, unsigned int timeout_ms)
+{
+	const long usual = module_parameter("job_timeout_ms");
+
+	CHECK(usual >= 0);
+	CHECK_OK(gpu_context_destroy(r->rig.fd, r->context));
+	CHECK_OK(set_module_parameter("job_timeout_ms", timeout_ms));
+	r->context = need_context_of(r->rig.fd, r->rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
+}
+
+static struct render render_with(unsigned int timeout_ms)
+{
+	struct render r = render_open();
+
+	use_context(&r, timeout_ms);
+	return r;
+}
+
+/* Submit a pair; its geometry job has ended when this returns. */
+static void submit_past_geometry(struct render *r, u64 geometry)
+{
+	struct drm_pumice_sync signals[2] = {
+		then_signal(need_sync(r->rig.fd), 0), then_signal(r->rig.sync, 0),
+	};
+	struct drm_pumice_job jobs[2];
+
+	render_pair(r, 0, jobs);
+	jobs[0].stream = geometry;
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[0], 1);
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[1], 1);
+	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
+	need_wait(r->rig.fd, signals[0].handle, 0);
+}
+
+/* A fragment job that never ends; when this returns its geometry job has ended. */
+static void hang_in_fragment(struct render *r)
+{
+	static const float corner[3][2] = { { -1, -1 }, { 3, -1 }, { -1, 3 } };
+	struct vertex *v = (struct vertex *)r->rig.data.cpu;
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		v[i] = (struct vertex){
+			.x = corner[i][0], .y = corner[i][1], .z = 0.5f, .w = 1,
+		};
+	submit_past_geometry(r, render_loop_stream(r, r->rig.data.va, 3));
+}
+
+/* Its waves are those of fragment programs. */
+static void time_out_in_a_fragment_program_names_it(void)
+{
+	struct drm_pumice_job_get_result result = { 0 };
+	struct render r = render_with(500);
+	u32 i, looked = 0;
+
+	hang_in_fragment(&r);
+	CHECK_EQUAL(rig_wait(&r.rig), -ETIMEDOUT);
+	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 2, &result));
+	CHECK_EQUAL(result.unit, PUMICE_UNIT_USC_CODE);
+	CHECK(result.waves > 0);
+	CHECK(result.place_count > 0);
+	for (i = 0; i < result.place_count; i++) {
+		CHECK_EQUAL(result.places[i].code, result.places[0].code);
+		looked += result.places[i].waves;
+	}
+	CHECK_EQUAL(looked, result.waves_looked);
+}
+
+/* Out of pages, it waits for longer than a job may take until the other is stopped. */
+static void who_waits_for_pages_does_not_hang(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+	struct render hanging = render_with(15000);
+
+	draw_reference(&g, picture);
+	use_list(&g, 80, 80, 0, true);
+	use_context(&g.r, 5000);
+	hang_in_fragment(&hanging);
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK(need_partials(&g) > 0);
+	CHECK_EQUAL(need_state(g.r.rig.fd, g.r.context).state, 0);
+	CHECK_EQUAL(rig_wait(&hanging.rig), -ETIMEDOUT);
+	CHECK_EQUAL(need_state(hanging.rig.fd, hanging.context).state, DRM_PUMICE_CONTEXT_GUILTY);
+}
+
+/*
+ * The first two keep the PDM until the geometry job that is out of pages has found that no
+ * pages come of it and queues for a partial render, which comes before the third. That one
+ * may take less time than the partial render has.
+ */
+static void who_waits_for_a_partial_render_that_hangs_does_not_hang(void)
+{
+	struct ground g = ground();
+	struct render first = render_with(6000), second = render_with(3000);
+	struct render third = render_with(4000);
+
+	fill_vertices(&g);
+	use_list(&g, 40, 40, 0, true);
+	use_context(&g.r, 16000);
+	hang_in_fragment(&first);
+	hang_in_fragment(&second);
+	submit_past_geometry(&third, third.geometry);
+	render_submit(&g.r, 0, render_loop_stream(&g.r, VERTICES, 3 * TRIANGLES), g.r.fragment);
+	CHECK_EQUAL(rig_wait(&first.rig), -ETIMEDOUT);
+	CHECK_EQUAL(rig_wait(&second.rig), -ETIMEDOUT);
+	CHECK_EQUAL(rig_wait(&third.rig), 1);
+	CHECK_EQUAL(need_state(third.rig.fd, third.context).state, 0);
+	CHECK_EQUAL(rig_wait(&g.r.rig), -ECANCELED);
+	CHECK_EQUAL(need_state(g.r.rig.fd, g.r.context).state, DRM_PUMICE_CONTEXT_GUILTY);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(square_is_drawn_to_the_pixel),
 	TEST_CASE(statistics_tell_of_a_frame),
@@ -393,10 +579,15 @@ static const struct test_case cases[] = {
 	TEST_CASE(pieces_of_any_size_give_the_same_picture),
 	TEST_CASE(gpu_reset_in_the_middle_loses_no_pages),
 	TEST_CASE(list_that_has_grown_to_its_end_is_rendered_in_parts),
+	TEST_CASE(growth_is_charged_to_who_made_the_list),
+	TEST_CASE(list_whose_owner_has_no_memory_left_is_rendered_in_parts),
 	TEST_CASE(pages_that_lack_without_spill_are_a_fault),
 	TEST_CASE(both_scenes_share_a_list),
 	TEST_CASE(processes_do_not_disturb_each_other),
 	TEST_CASE(killed_in_the_middle_nothing_is_left),
+	TEST_CASE(time_out_in_a_fragment_program_names_it),
+	TEST_CASE(who_waits_for_pages_does_not_hang),
+	TEST_CASE(who_waits_for_a_partial_render_that_hangs_does_not_hang),
 };
 
 TEST_MAIN(cases)

@@ -365,6 +365,109 @@ static void damage_that_fragment_jobs_meet(void)
 	run_damages(2);
 }
 
+/** struct reach - an address of a render record or a draw that the fragment job follows */
+struct reach {
+	const char *what;
+	void (*make)(struct frame *f, u64 va);
+	u32 unit, access;
+};
+
+static void depth_loaded(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.depth_load = true; it.depth_addr = va;
+	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.depth_stride = RENDER_SIZE * 4);
+}
+
+static void depth_stored(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.depth_store = true; it.depth_addr = va;
+	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.depth_stride = RENDER_SIZE * 4);
+}
+
+static void stencil_loaded(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.stencil_load = true; it.stencil_addr = va;
+	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.stencil_stride = RENDER_SIZE);
+}
+
+static void stencil_stored(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.stencil_store = true; it.stencil_addr = va;
+	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.stencil_stride = RENDER_SIZE);
+}
+
+static void visibility_counted(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.visibility_addr = va; it.visibility_count = 1);
+	CHANGE(f, f->isp, isp_state, it.visibility = true);
+}
+
+static void statistics_stored(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.stats_addr = va);
+}
+
+static void render_record_read(struct frame *f, u64 va)
+{
+	f->record = va;
+}
+
+static void isp_state_read(struct frame *f, u64 va)
+{
+	CHANGE(f, f->state, vdm_state, it.isp_state = va);
+}
+
+static void tsp_state_read(struct frame *f, u64 va)
+{
+	CHANGE(f, f->state, vdm_state, it.tsp_state = va);
+}
+
+static const struct reach reaches[] = {
+	{ "depth loaded", depth_loaded, PUMICE_UNIT_ISP, PUMICE_ACCESS_READ },
+	{ "depth stored", depth_stored, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
+	{ "stencil loaded", stencil_loaded, PUMICE_UNIT_ISP, PUMICE_ACCESS_READ },
+	{ "stencil stored", stencil_stored, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
+	{ "visibility counted", visibility_counted, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
+	{ "statistics stored", statistics_stored, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
+	{ "render record read", render_record_read, PUMICE_UNIT_ISP, PUMICE_ACCESS_READ },
+	{ "ISP state read", isp_state_read, PUMICE_UNIT_ISP, PUMICE_ACCESS_READ },
+	{ "TSP state read", tsp_state_read, PUMICE_UNIT_TSP, PUMICE_ACCESS_READ },
+};
+
+/*
+ * The kernel maps the parameter buffer behind the last address that a user may map;
+ * the free list is the first thing there. What its pages hold only the GPU knows: that
+ * they stay as they are is for tests/unit/pdm to see.
+ */
+static void user_addresses_reach_no_page_of_the_parameter_management(void)
+{
+	struct ground g = ground();
+	const u64 pages = need_info(g.r.rig.fd).va_end;
+	/* Of a picture's depths: any core's tile may be the first to fault. */
+	const u64 bytes = RENDER_SIZE * RENDER_SIZE * sizeof(float);
+	struct drm_pumice_job_get_result result;
+	u64 number = 1;
+	u32 i;
+
+	for (i = 0; i < sizeof(reaches) / sizeof(reaches[0]); i++, number += 4) {
+		const struct reach *reach = &reaches[i];
+		struct frame f = make_frame(&g.r);
+
+		reach->make(&f, pages);
+		render_run(&g.r, 1, f.stream, f.record);
+		CHECK_OK(gpu_job_result(g.r.rig.fd, g.r.context, number + 1, &result));
+		if (result.error != -EIO || result.fault != PUMICE_FAULT_MMU_PM_OWNED ||
+		    result.unit != reach->unit || result.access != reach->access ||
+		    result.fault_va - pages >= bytes)
+			test_fail(__FILE__, __LINE__,
+				  "%s: error %d, fault %u, unit %u, access %u at 0x%llx",
+				  reach->what, result.error, result.fault, result.unit,
+				  result.access, (unsigned long long)result.fault_va);
+		check_draws(&g);
+	}
+	rig_check_works(&g.r.rig);
+}
+
 /* A context whose last job had no end takes no more. */
 static void renew_context(struct ground *g)
 {
@@ -405,6 +508,7 @@ static void words_that_change_under_the_gpu(void)
 static const struct test_case cases[] = {
 	TEST_CASE(damage_that_geometry_jobs_meet),
 	TEST_CASE(damage_that_fragment_jobs_meet),
+	TEST_CASE(user_addresses_reach_no_page_of_the_parameter_management),
 	TEST_CASE(words_that_change_under_the_gpu),
 };
 

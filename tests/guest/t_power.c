@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Runtime power management: a GPU without jobs sleeps, and nobody notices.
+ * Power management: a GPU without jobs sleeps, and nobody notices; and so when the
+ * whole system sleeps, which a GPU with jobs makes wait.
  *
- * The delay after which it sleeps is set to nothing for the run of this program.
- *
- * Limits: sleep of the whole system is not tried, because the guest's shared
- * folder, through which results come, does not survive it.
+ * The delay after which the GPU sleeps is set to nothing for the run of this program.
+ * The system's sleep is the kernel's test of it, which ends by itself (pm_test).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +19,12 @@
 #include "system.h"
 
 #define WAIT_MS	5000
+/* Sleep of the system: its length, and what must be seen of it at least. */
+#define SLEEP_S	"4"
+#define SLEEP_MIN_NS	2000000000ull
+/* Jobs that do nothing: of which the ring of a queue holds some, the kernel the others. */
+#define QUEUED_JOBS	500u
+#define FIRMWARE_JOBS	407u
 
 static void attribute_path(char *path, unsigned int bytes, const char *attribute)
 {
@@ -215,6 +221,59 @@ static void driver_may_go_and_come_during_sleep(void)
 	need_asleep();
 }
 
+/* The system sleeps for SLEEP_S, as far as its devices go. */
+static void need_system_sleep(void)
+{
+	CHECK_OK(write_file("/sys/module/suspend/parameters/pm_test_delay", SLEEP_S));
+	CHECK_OK(write_file("/sys/power/pm_test", "devices"));
+	CHECK_OK(write_file("/sys/power/state", "freeze"));
+	CHECK_OK(write_file("/sys/power/pm_test", "none"));
+}
+
+static void context_goes_on_after_the_system_slept(void)
+{
+	struct rig rig = rig_open();
+
+	rig_check_works(&rig);
+	need_system_sleep();
+	rig_check_works(&rig);
+	CHECK_EQUAL(need_state(rig.fd, rig.context).state, 0);
+}
+
+/*
+ * The system may sleep when an endless job has been stopped. Until then the queue of the
+ * other context, which the driver looks at now and then, gives no more jobs to the
+ * firmware: those that it lacked room for run after the sleep, and only those.
+ */
+static void jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep(void)
+{
+	int fd = need_gpu();
+	struct rig hanging = rig_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 4000);
+	struct rig queued = rig_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 400);
+	u32 syncs[QUEUED_JOBS], i, slept_before = 0;
+	u64 empty = rig_empty_stream(&queued), gap, longest = 0;
+
+	rig_block(&hanging);
+	for (i = 0; i < QUEUED_JOBS; i++) {
+		queued.sync = syncs[i] = need_sync(fd);
+		rig_submit(&queued, empty);
+	}
+	need_in_flight(1 + FIRMWARE_JOBS);
+	need_system_sleep();
+	for (i = 0; i < QUEUED_JOBS; i++) {
+		need_wait(fd, syncs[i], 0);
+		CHECK_EQUAL(sync_status(fd, syncs[i], 0), 1);
+		gap = i ? sync_signaled_at(fd, syncs[i]) - sync_signaled_at(fd, syncs[i - 1]) : 0;
+		if (gap > longest) {
+			longest = gap;
+			slept_before = i;
+		}
+	}
+	CHECK_EQUAL(slept_before, FIRMWARE_JOBS);
+	CHECK(longest > SLEEP_MIN_NS);
+	CHECK_EQUAL(rig_wait(&hanging), -ETIMEDOUT);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(gpu_without_jobs_sleeps),
 	TEST_CASE(open_file_with_context_does_not_keep_it_awake),
@@ -227,6 +286,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(clock_goes_on_during_sleep),
 	TEST_CASE(function_reset_during_sleep_harms_nobody),
 	TEST_CASE(driver_may_go_and_come_during_sleep),
+	TEST_CASE(context_goes_on_after_the_system_slept),
+	TEST_CASE(jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep),
 };
 
 int main(int argc, char **argv)

@@ -4,10 +4,14 @@
  * buffers. Good and bad arguments of each.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -223,6 +227,116 @@ static void every_counter_describes_itself(void)
 	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter), ENOENT);
 }
 
+#define NOBODY		65534
+#define CAP_PERFMON_BIT	38	/* CAP_PERFMON, which older headers do not have */
+#define PARANOID	"/proc/sys/dev/pumice/perf_paranoid"
+
+/* Run on an open file as a user without rights, or with one capability. */
+static void as_nobody(int fd, int capability, void (*run)(int fd))
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	pid_t pid = fork();
+	int status;
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		CHECK_OK(prctl(PR_SET_KEEPCAPS, capability >= 0));
+		CHECK_OK(setgid(NOBODY));
+		CHECK_OK(setuid(NOBODY));
+		if (capability >= 0) {
+			data[capability / 32].effective = 1u << capability % 32;
+			data[capability / 32].permitted = 1u << capability % 32;
+			CHECK_OK(syscall(SYS_capset, &head, data));
+		}
+		run(fd);
+		exit(0);
+	}
+	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static bool is_global(int fd, u32 number)
+{
+	struct drm_pumice_perf_counter_get counter = { .counter = number };
+
+	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter));
+	return counter.flags & DRM_PUMICE_PERF_COUNTER_GLOBAL;
+}
+
+static void find_every_counter(int fd)
+{
+	u32 i, id;
+
+	for (i = 0; i < PUMICE_PERF_NUMBER; i++) {
+		CHECK_OK(gpu_perfmon_create(fd, &i, 1, &id));
+		CHECK_OK(gpu_perfmon_destroy(fd, id));
+	}
+}
+
+static void find_own_counters_only(int fd)
+{
+	const u32 mixed[2] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_WAVES };
+	u32 i, id, global = 0;
+
+	for (i = 0; i < PUMICE_PERF_NUMBER; i++) {
+		int err = gpu_perfmon_create(fd, &i, 1, &id);
+
+		CHECK_EQUAL(err, is_global(fd, i) ? -EACCES : 0);
+		global += !!err;
+		if (!err)
+			CHECK_OK(gpu_perfmon_destroy(fd, id));
+	}
+	CHECK(global > 0 && global < PUMICE_PERF_NUMBER);
+	CHECK_ERROR(gpu_perfmon_create(fd, mixed, 2, &id), EACCES);
+}
+
+/* What data masters share shows what others do. */
+static void global_counters_need_rights(void)
+{
+	int fd = need_gpu();
+
+	find_every_counter(fd);
+	as_nobody(fd, -1, find_own_counters_only);
+	as_nobody(fd, CAP_SYS_NICE, find_own_counters_only);
+	as_nobody(fd, CAP_PERFMON_BIT, find_every_counter);
+	as_nobody(fd, CAP_SYS_ADMIN, find_every_counter);
+}
+
+static void administrator_may_give_global_counters_away(void)
+{
+	int fd = need_gpu();
+
+	CHECK_OK(write_file(PARANOID, "0"));
+	as_nobody(fd, -1, find_every_counter);
+	CHECK_OK(write_file(PARANOID, "1"));
+	as_nobody(fd, -1, find_own_counters_only);
+	CHECK_EQUAL(write_file(PARANOID, "2"), -EINVAL);
+	CHECK_EQUAL(write_file(PARANOID, "-1"), -EINVAL);
+	as_nobody(fd, -1, find_own_counters_only);
+}
+
+/* Jobs of another context before, between and after do not count. */
+static void own_counters_count_the_context_alone(void)
+{
+	static const u32 own[2] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_CDM_COMMANDS };
+	struct rig rig = rig_open(), other = rig_open();
+	struct drm_pumice_sync done = then_signal(rig.sync, 0);
+	struct drm_pumice_job job = { .context = rig.context, .syncs = ARRAY_OF(&done, 1) };
+	u64 values[2];
+	u32 i;
+
+	CHECK_OK(gpu_perfmon_create(rig.fd, own, 2, &job.perfmon));
+	rig_run_on(&other);
+	for (i = 0; i < 4; i++) {
+		job.stream = rig_store_stream(&rig, rig.data.va, i);
+		CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
+		CHECK_EQUAL(rig_wait(&rig), 1);
+	}
+	CHECK_OK(gpu_perfmon_values(rig.fd, job.perfmon, 0, values));
+	CHECK_EQUAL(values[0], 4);
+}
+
 /* A job as user space built before performance monitors submits it. */
 static void shorter_job_of_an_older_user_runs(void)
 {
@@ -341,6 +455,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(perfmon_refuses_bad_arguments),
 	TEST_CASE(perfmons_of_a_file_are_limited),
 	TEST_CASE(every_counter_describes_itself),
+	TEST_CASE(global_counters_need_rights),
+	TEST_CASE(administrator_may_give_global_counters_away),
+	TEST_CASE(own_counters_count_the_context_alone),
 	TEST_CASE(shorter_job_of_an_older_user_runs),
 	TEST_CASE(statistics_count_and_survive_a_reset),
 	TEST_CASE(statistics_show_the_present),

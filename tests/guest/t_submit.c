@@ -66,9 +66,45 @@ static void submit_flags_are_refused(void)
 static void submit_padding_must_be_zero(void)
 {
 	struct ground *g = ground();
-	struct drm_pumice_submit args = { .pad = 1, .jobs = ARRAY_OF(&g->job, 1) };
+	struct drm_pumice_submit args[] = {
+		{ .pad = 1, .jobs = ARRAY_OF(&g->job, 1) },
+		{ .pad2 = 1, .jobs = ARRAY_OF(&g->job, 1) },
+	};
 
-	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args[0]), EINVAL);
+	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args[1]), EINVAL);
+}
+
+/* It is written only, so what a call before left there is no argument. */
+static void index_of_the_failing_job_is_not_read(void)
+{
+	struct ground *g = ground();
+	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1), .failed_job = 1000 };
+
+	CHECK_OK(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+}
+
+/* A program that was built before the structure grew. */
+static void submit_as_first_published_is_accepted(void)
+{
+	struct ground *g = ground();
+	struct {
+		struct {
+			u32 flags;
+			u32 pad;
+			struct drm_pumice_array jobs;
+		} args;
+		u32 canary;
+	} first = { .args.jobs = ARRAY_OF(&g->job, 1), .canary = 0x12345678 };
+	unsigned long request = DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_SUBMIT, first.args);
+
+	CHECK_OK(gpu_ioctl(g->rig.fd, request, &first));
+	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	g->job.flags = 1;
+	CHECK_ERROR(gpu_ioctl(g->rig.fd, request, &first), EINVAL);
+	CHECK_EQUAL(first.args.jobs.count, 1);
+	CHECK_EQUAL(first.canary, 0x12345678);
 }
 
 static void no_jobs_are_fine(void)
@@ -361,6 +397,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(a_job_that_is_right_is_taken),
 	TEST_CASE(submit_flags_are_refused),
 	TEST_CASE(submit_padding_must_be_zero),
+	TEST_CASE(index_of_the_failing_job_is_not_read),
+	TEST_CASE(submit_as_first_published_is_accepted),
 	TEST_CASE(no_jobs_are_fine),
 	TEST_CASE(job_flags_are_refused),
 	TEST_CASE(context_must_exist),

@@ -7,14 +7,18 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/klog.h>
 
 #include "harness.h"
+#include "parameters.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
 #include "rig.h"
 #include "system.h"
 
 #define TIMEOUT_MS 500
+#define READ_ALL 3	/* of klogctl() */
 
 static void check_guilty(struct rig *rig)
 {
@@ -35,6 +39,47 @@ static void endless_loop_makes_its_context_guilty(void)
 
 	rig_block(&rig);
 	check_guilty(&rig);
+}
+
+/* Whether a line of the kernel log has a text; our case may not be the only one that wrote. */
+static bool logged(const char *text)
+{
+	static char log[1 << 20];
+	int bytes = klogctl(READ_ALL, log, sizeof(log) - 1);
+
+	CHECK(bytes > 0);
+	log[bytes] = '\0';
+	return strstr(log, text);
+}
+
+/* The loop of shader_loop() is one jump, instruction 3. */
+static void time_out_names_unit_and_instruction(void)
+{
+	struct drm_pumice_job_get_result result = { 0 };
+	struct rig rig = rig_open();
+	const struct drm_pumice_stuck_place *place = &result.places[0];
+	char line[128];
+
+	rig_block(&rig);
+	check_guilty(&rig);
+	CHECK_OK(gpu_job_result(rig.fd, rig.context, 1, &result));
+	CHECK_EQUAL(result.error, -ETIMEDOUT);
+	CHECK_EQUAL(result.fault, PUMICE_FAULT_KILLED);
+	CHECK_EQUAL(result.unit, PUMICE_UNIT_USC_CODE);
+	CHECK_EQUAL(result.waves, 1);
+	CHECK_EQUAL(result.waves_looked, 1);
+	CHECK_EQUAL(result.place_count, 1);
+	CHECK_EQUAL(place->pc, 3);
+	CHECK_EQUAL(place->waves, 1);
+	CHECK_EQUAL(place->state, PUMICE_WAVE_STATE_RUNS);
+	CHECK_EQUAL(place->lanes, UINT32_MAX);
+	CHECK(place->code >= RIG_CODE && place->code < RIG_CODE + RIG_CODE_BYTES);
+	CHECK_EQUAL(result.pc, 3);
+	CHECK_EQUAL(result.fault_va, place->code + 3 * 16);
+	CHECK_EQUAL(result.usc, place->usc);
+	snprintf(line, sizeof(line), "timed out in usc-code, 1 waves in flight; 1 at pc 3 of 0x%llx",
+		 (unsigned long long)place->code);
+	CHECK(logged(line));
 }
 
 static void guilty_context_takes_no_more_jobs(void)
@@ -118,9 +163,20 @@ static void loops_on_all_cores_are_stopped(void)
 		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
 		.groups = 200, .size = 1024,
 	};
+	struct drm_pumice_job_get_result result = { 0 };
+	u32 i, looked = 0;
 
 	rig_submit(&rig, rig_stream(&rig, &launch));
 	check_guilty(&rig);
+	CHECK_OK(gpu_job_result(rig.fd, rig.context, 1, &result));
+	CHECK(result.waves >= 32);
+	CHECK(result.place_count >= 1);
+	for (i = 0; i < result.place_count; i++) {
+		CHECK_EQUAL(result.places[i].code, result.places[0].code);
+		CHECK(result.places[i].pc <= 3);
+		looked += result.places[i].waves;
+	}
+	CHECK_EQUAL(looked, result.waves_looked);
 	rig.context = need_context(rig.fd, rig.vm);
 	rig_check_works(&rig);
 }
@@ -202,6 +258,7 @@ static void job_that_waits_for_its_turn_is_not_guilty(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(endless_loop_makes_its_context_guilty),
+	TEST_CASE(time_out_names_unit_and_instruction),
 	TEST_CASE(guilty_context_takes_no_more_jobs),
 	TEST_CASE(new_context_of_the_same_vm_works),
 	TEST_CASE(jobs_queued_behind_a_hanging_one_are_canceled),
@@ -215,15 +272,4 @@ static const struct test_case cases[] = {
 	TEST_CASE(job_that_waits_for_its_turn_is_not_guilty),
 };
 
-int main(int argc, char **argv)
-{
-	long usual = module_parameter("job_timeout_ms");
-	int status;
-
-	if (usual < 0 || set_module_parameter("job_timeout_ms", TIMEOUT_MS)) {
-		printf("Bail out! the driver's job_timeout_ms cannot be set\n");
-		return 1;
-	}
-	status = test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-	return set_module_parameter("job_timeout_ms", usual) ? 1 : status;
-}
+TEST_MAIN_TIMEOUT(cases, TIMEOUT_MS)

@@ -5,16 +5,31 @@
  * Every case leaves the device bound, and the next one starts by making sure.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/udmabuf.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <xf86drm.h>
 
 #include "harness.h"
 #include "pumice_regs.h"
 #include "render.h"
 #include "system.h"
+#include "uevent.h"
+
+/* Of a job whose GPU is lost meanwhile. */
+#define LOST_TIMEOUT_MS	200
+/* Time slice for which firmware with the defect REFUSE does not boot. */
+#define REFUSED_SLICE_US 1
 
 /* The device works for who opens it now. */
 static void check_fresh_device(void)
@@ -43,6 +58,7 @@ static void check_newer_gone(const struct rig *rig)
 	struct drm_pumice_perfmon_create create = { .counters = ARRAY_OF(&counter, 1) };
 	struct drm_pumice_perfmon_destroy destroy = { .id = 1 };
 	struct drm_pumice_perfmon_get_values values = { .id = 1, .values = (uintptr_t)&value };
+	struct drm_pumice_file_get_resets resets;
 	struct drm_pumice_vm_bind bind = { .vm = rig->vm, .flags = DRM_PUMICE_VM_BIND_ASYNC };
 
 	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &label), ENODEV);
@@ -52,6 +68,8 @@ static void check_newer_gone(const struct rig *rig)
 	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), ENODEV);
 	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &values), ENODEV);
 	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_VM_BIND, &bind), ENODEV);
+	CHECK_ERROR(gpu_context_set_priority(rig->fd, rig->context, 1), ENODEV);
+	CHECK_ERROR(gpu_resets(rig->fd, &resets), ENODEV);
 }
 
 /* Every ioctl of an open file must tell that the device is gone. */
@@ -189,9 +207,10 @@ static void submit_until_gone(int ready)
 
 	CHECK(write(ready, "r", 1) == 1);
 	do {
+		/* As many as may be queued: on a busy machine the GPU is slower than this. */
 		err = gpu_submit(rig.fd, &job, 1, NULL);
-	} while (!err);
-	_exit(err == -ENODEV ? 0 : 1);
+	} while (!err || err == -ENOSPC);
+	_exit(err == -ENODEV ? 0 : -err);
 }
 
 #define PROCESSES 4
@@ -237,6 +256,80 @@ static void nothing_keeps_the_module_after_unplug(void)
 	for (round = 0; round < 5; round++)
 		unplug_under_load();
 	need_module_unused();
+}
+
+/* A dma-buf of another driver, with its memory. */
+static int need_foreign_memory(u64 bytes, u32 **cpu)
+{
+	struct udmabuf_create create = { .size = bytes };
+	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), file;
+
+	CHECK(device >= 0);
+	create.memfd = memfd_create("foreign", MFD_ALLOW_SEALING);
+	CHECK((int)create.memfd >= 0);
+	CHECK_OK(ftruncate(create.memfd, bytes));
+	CHECK_OK(fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK));
+	*cpu = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, create.memfd, 0);
+	CHECK(*cpu != MAP_FAILED);
+	file = ioctl(device, UDMABUF_CREATE, &create);
+	CHECK(file >= 0);
+	close(device);
+	close(create.memfd);
+	return file;
+}
+
+/*
+ * Its mapping for the device goes with the device, not with the buffer: the debug
+ * kernel's DMA-API check sees mappings that are left, and unmapping that is late.
+ */
+static void imported_memory_is_unmapped_with_the_device(void)
+{
+	struct rig rig = rig_before_unplug();
+	u32 *cpu, handle, again;
+	int file = need_foreign_memory(16 * PAGE, &cpu);
+
+	CHECK_OK(drmPrimeFDToHandle(rig.fd, file, &handle));
+	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, 16 * PAGE, 0);
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 77)), 1);
+	rig_check_words(cpu, 77);
+	need_unbound();
+	rig_close(&rig);
+	need_bound();
+	rig = rig_open();
+	CHECK_OK(drmPrimeFDToHandle(rig.fd, file, &again));
+	need_map(rig.fd, rig.vm, again, 0, RIG_FREE, 16 * PAGE, 0);
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 99)), 1);
+	rig_check_words(cpu, 99);
+}
+
+static void *close_file(void *fd)
+{
+	close(*(int *)fd);
+	return NULL;
+}
+
+/* What is being freed when the device goes is found there, or waited for. */
+static void memory_that_is_freed_meanwhile_is_unmapped_with_the_device(void)
+{
+	const u32 buffers = 64;
+	u32 round, i;
+
+	for (round = 0; round < 8; round++) {
+		struct rig rig = rig_before_unplug();
+		pthread_t thread;
+
+		for (i = 0; i < buffers; i++)
+			need_map(rig.fd, rig.vm, need_bo(rig.fd, MIB / 4), 0,
+				 RIG_FREE + i * 4 * MIB, MIB / 4, 0);
+		rig_check_works(&rig);
+		CHECK_OK(munmap(rig.code.cpu, RIG_CODE_BYTES));
+		CHECK_OK(munmap(rig.data.cpu, RIG_DATA_BYTES));
+		CHECK_OK(pthread_create(&thread, NULL, close_file, &rig.fd));
+		need_unbound();
+		CHECK_OK(pthread_join(thread, NULL));
+	}
+	need_bound();
+	need_nothing_left();
 }
 
 static void removed_device_comes_back_with_a_rescan(void)
@@ -327,6 +420,116 @@ static void render_jobs_and_what_they_use_are_unplugged(void)
 	render_check_works(&r);
 }
 
+static int unload_module(void)
+{
+	return syscall(SYS_delete_module, "pumice", O_NONBLOCK) ? -errno : 0;
+}
+
+static void load_module(long timeout_ms)
+{
+	char parameter[64];
+	pid_t pid = fork();
+	int status;
+
+	snprintf(parameter, sizeof(parameter), "job_timeout_ms=%ld", timeout_ms);
+	CHECK(pid >= 0);
+	if (!pid) {
+		execlp("modprobe", "modprobe", "pumice", parameter, NULL);
+		_exit(127);
+	}
+	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	need_bound();
+}
+
+/*
+ * Fences call the module. It may go with the last of them, not before, and while that
+ * is being released: here the release and the unloading are as close as it gets.
+ */
+static void module_stays_as_long_as_a_fence(void)
+{
+	u64 deadline = now_ns() + 60 * 1000000000ull;
+	u32 round;
+
+	for (round = 0; round < 5; round++) {
+		struct rig rig = rig_before_unplug();
+		long timeout_ms = module_parameter("job_timeout_ms");
+		pthread_t thread;
+		int file, err;
+
+		rig_check_works(&rig);
+		file = need_sync_file(rig.fd, rig.sync);
+		rig_close(&rig);
+		need_left((struct counts){ .fences = 1 });
+		CHECK_ERROR(unload_module(), EAGAIN);
+		CHECK_EQUAL(sync_file_status(file), 1);
+		CHECK_OK(pthread_create(&thread, NULL, close_file, &file));
+		do {
+			err = unload_module();
+			CHECK(!err || err == -EAGAIN);
+		} while (err && now_ns() < deadline);
+		CHECK_OK(err);
+		CHECK_OK(pthread_join(thread, NULL));
+		load_module(timeout_ms);
+	}
+}
+
+/* Status of a sync file when it has ended. */
+static int ended_status(int file)
+{
+	struct pollfd readable = { .fd = file, .events = POLLIN };
+
+	CHECK_EQUAL(poll(&readable, 1, WAIT_SECONDS * 1000), 1);
+	return sync_file_status(file);
+}
+
+/* The file's own view, for as long as it is answered: first all is well, then the GPU lost. */
+static void need_refusals(int fd)
+{
+	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
+	struct drm_pumice_file_get_resets resets;
+	u32 lost = 0;
+	int err;
+
+	do {
+		err = gpu_resets(fd, &resets);
+		if (err)
+			continue;
+		CHECK(resets.state == DRM_PUMICE_RESETS_LOST || resets.state == lost);
+		lost = resets.state;
+	} while (!err && now_ns() < deadline);
+	CHECK_EQUAL(err, -ENODEV);
+}
+
+/* Firmware that refuses to boot again: after two attempts the driver gives the GPU up. */
+static void gpu_that_does_not_come_back_is_unplugged(void)
+{
+	struct rig rig, idle;
+	int events, running, queued;
+
+	need_firmware("REFUSE");
+	rig = rig_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, LOST_TIMEOUT_MS);
+	idle = rig_open();
+	rig_block(&rig);
+	running = need_sync_file(rig.fd, rig.sync);
+	rig.sync = need_sync(rig.fd);
+	rig_submit(&rig, rig_empty_stream(&rig));
+	queued = need_sync_file(rig.fd, rig.sync);
+	events = need_uevents();
+	CHECK_OK(set_module_parameter("slice_us", REFUSED_SLICE_US));
+	need_firmware_stopped();
+	CHECK_EQUAL(ended_status(running), -ECANCELED);
+	CHECK(ended_status(queued) < 0);
+	need_refusals(idle.fd);
+	check_gone(&idle);
+	check_gone(&rig);
+	check_wedged(events, "WEDGED=rebind,bus-reset");
+	CHECK_OK(set_module_parameter("slice_us", 0));
+	need_unbound();
+	need_firmware(NULL);
+	check_fresh_device();
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(open_files_get_enodev),
 	TEST_CASE(closing_a_file_after_unplug_is_fine),
@@ -336,12 +539,16 @@ static const struct test_case cases[] = {
 	TEST_CASE(unbinding_and_binding_can_be_repeated),
 	TEST_CASE(processes_that_submit_meanwhile_learn_of_it),
 	TEST_CASE(nothing_keeps_the_module_after_unplug),
+	TEST_CASE(imported_memory_is_unmapped_with_the_device),
+	TEST_CASE(memory_that_is_freed_meanwhile_is_unmapped_with_the_device),
 	TEST_CASE(removed_device_comes_back_with_a_rescan),
 	TEST_CASE(function_level_reset_cancels_what_runs),
 	TEST_CASE(contexts_without_jobs_survive_a_function_level_reset),
 	TEST_CASE(mappings_survive_a_function_level_reset),
 	TEST_CASE(function_level_reset_can_be_repeated),
 	TEST_CASE(render_jobs_and_what_they_use_are_unplugged),
+	TEST_CASE(module_stays_as_long_as_a_fence),
+	TEST_CASE(gpu_that_does_not_come_back_is_unplugged),
 };
 
 TEST_MAIN(cases)

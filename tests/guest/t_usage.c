@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* What users see of the GPU's work: fdinfo, trace events, the GPU's event trace. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -40,18 +45,6 @@ static const char *file_text(const char *path)
 	return text;
 }
 
-/* A number behind "key:" in a file's fdinfo. */
-static u64 fdinfo(int fd, const char *key)
-{
-	const char *at;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	at = strstr(file_text(path), key);
-	CHECK(at && at[strlen(key)] == ':');
-	return strtoull(at + strlen(key) + 1, NULL, 10);
-}
-
 static u64 last_ticks(const struct rig *rig)
 {
 	struct drm_pumice_context_get_state state = need_state(rig->fd, rig->context);
@@ -65,15 +58,15 @@ static void engine_time_is_that_of_the_jobs(void)
 	u64 ticks = 0;
 	u32 i;
 
-	CHECK_EQUAL(fdinfo(rig.fd, "drm-cycles-compute"), 0);
+	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-cycles-compute"), 0);
 	for (i = 0; i < 10; i++) {
 		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, i)), 1);
 		ticks += last_ticks(&rig);
-		CHECK_EQUAL(fdinfo(rig.fd, "drm-cycles-compute"), ticks);
+		CHECK_EQUAL(fdinfo_number(rig.fd, "drm-cycles-compute"), ticks);
 	}
-	CHECK_EQUAL(fdinfo(rig.fd, "drm-engine-compute"), ticks * 1000000000ull /
+	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-engine-compute"), ticks * 1000000000ull /
 		    need_info(rig.fd).clock_hz);
-	CHECK_EQUAL(fdinfo(rig.fd, "drm-maxfreq-compute"), need_info(rig.fd).clock_hz);
+	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-maxfreq-compute"), need_info(rig.fd).clock_hz);
 }
 
 static void every_data_master_is_an_engine(void)
@@ -82,14 +75,14 @@ static void every_data_master_is_an_engine(void)
 	struct rig transfer = r.rig;
 
 	render_check_works(&r);
-	CHECK(fdinfo(r.rig.fd, "drm-cycles-render-geometry"));
-	CHECK(fdinfo(r.rig.fd, "drm-cycles-render-fragment"));
-	CHECK_EQUAL(fdinfo(r.rig.fd, "drm-cycles-compute"), 0);
-	CHECK_EQUAL(fdinfo(r.rig.fd, "drm-cycles-transfer"), 0);
+	CHECK(fdinfo_number(r.rig.fd, "drm-cycles-render-geometry"));
+	CHECK(fdinfo_number(r.rig.fd, "drm-cycles-render-fragment"));
+	CHECK_EQUAL(fdinfo_number(r.rig.fd, "drm-cycles-compute"), 0);
+	CHECK_EQUAL(fdinfo_number(r.rig.fd, "drm-cycles-transfer"), 0);
 	transfer.context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	CHECK_EQUAL(rig_run(&transfer, transfer_fill_stream(&transfer, r.rig.data.va, 1, 64)), 1);
-	CHECK(fdinfo(r.rig.fd, "drm-cycles-transfer"));
-	CHECK_EQUAL(fdinfo(r.rig.fd, "drm-cycles-compute"), 0);
+	CHECK(fdinfo_number(r.rig.fd, "drm-cycles-transfer"));
+	CHECK_EQUAL(fdinfo_number(r.rig.fd, "drm-cycles-compute"), 0);
 }
 
 static void engine_time_of_a_job_that_runs_grows(void)
@@ -100,9 +93,9 @@ static void engine_time_of_a_job_that_runs_grows(void)
 	rig_block(&rig);
 	need_in_flight(1);
 	for (i = 0; i < 10000 && !first; i++)
-		first = fdinfo(rig.fd, "drm-cycles-compute");
+		first = fdinfo_number(rig.fd, "drm-cycles-compute");
 	CHECK(first);
-	CHECK(fdinfo(rig.fd, "drm-cycles-compute") > first);
+	CHECK(fdinfo_number(rig.fd, "drm-cycles-compute") > first);
 }
 
 static void engine_time_stays_when_the_context_goes(void)
@@ -111,10 +104,10 @@ static void engine_time_stays_when_the_context_goes(void)
 	u64 ticks;
 
 	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
-	ticks = fdinfo(rig.fd, "drm-cycles-compute");
+	ticks = fdinfo_number(rig.fd, "drm-cycles-compute");
 	CHECK(ticks);
 	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_EQUAL(fdinfo(rig.fd, "drm-cycles-compute"), ticks);
+	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-cycles-compute"), ticks);
 }
 
 static void files_have_their_own_numbers(void)
@@ -122,9 +115,9 @@ static void files_have_their_own_numbers(void)
 	struct rig one = rig_open(), other = rig_open();
 
 	CHECK_EQUAL(rig_run(&one, rig_store_stream(&one, one.data.va, 1)), 1);
-	CHECK(fdinfo(one.fd, "drm-cycles-compute"));
-	CHECK_EQUAL(fdinfo(other.fd, "drm-cycles-compute"), 0);
-	CHECK(fdinfo(one.fd, "drm-client-id") != fdinfo(other.fd, "drm-client-id"));
+	CHECK(fdinfo_number(one.fd, "drm-cycles-compute"));
+	CHECK_EQUAL(fdinfo_number(other.fd, "drm-cycles-compute"), 0);
+	CHECK(fdinfo_number(one.fd, "drm-client-id") != fdinfo_number(other.fd, "drm-client-id"));
 }
 
 static void memory_is_that_of_the_buffers(void)
@@ -132,10 +125,56 @@ static void memory_is_that_of_the_buffers(void)
 	int fd = need_gpu();
 	char path[64];
 
-	CHECK_EQUAL(fdinfo(fd, "drm-total-memory"), 0);
+	CHECK_EQUAL(fdinfo_number(fd, "drm-total-memory"), 0);
 	need_bo(fd, 4 * MIB);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	CHECK(strstr(file_text(path), "drm-total-memory:\t4 MiB"));
+}
+
+/* KiB of page tables of a file: a table for the page, one for its directory. */
+static void page_tables_are_shown(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), bo = need_bo(fd, 2 * PAGE);
+
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 0);
+	need_map(fd, vm, bo, 0, RIG_FREE, PAGE, 0);
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 8);
+	need_map(fd, vm, bo, PAGE, RIG_FREE + PAGE, PAGE, 0);
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 8);
+	need_map(fd, vm, bo, 0, RIG_FREE + 2 * MIB, PAGE, 0);
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 12);
+	CHECK_EQUAL(fdinfo_number(need_gpu(), "pumice-page-tables"), 0);
+	/* The context keeps the VM, and so the file its tables. */
+	need_context(fd, vm);
+	CHECK_OK(gpu_vm_destroy(fd, vm));
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 12);
+}
+
+static void unmapped_page_tables_are_gone(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd);
+
+	need_map(fd, vm, need_bo(fd, PAGE), 0, RIG_FREE, PAGE, 0);
+	need_unmap(fd, vm, RIG_FREE, PAGE);
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 0);
+}
+
+static void parameter_buffers_are_shown(void)
+{
+	int fd = need_gpu();
+	struct drm_pumice_free_list_create args = render_list_args(need_vm(fd));
+	u32 list;
+
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-parameter-buffers"), 0);
+	list = need_free_list(fd, args);
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-parameter-buffers"),
+		    (args.initial_pages + args.grow_pages) * (PAGE / 1024));
+	CHECK_EQUAL(fdinfo_number(need_gpu(), "pumice-parameter-buffers"), 0);
+	CHECK_OK(gpu_free_list_destroy(fd, list));
+	need_left((struct counts){ .vms = 1 });
+	CHECK_EQUAL(fdinfo_number(fd, "pumice-parameter-buffers"), 0);
 }
 
 static void need_events(void)
@@ -306,6 +345,84 @@ static void gpu_trace_with_a_bad_pointer_gives_efault(void)
 	close(fd);
 }
 
+/*
+ * Memory whose first access waits until someone handles its fault. *uffd is -1 on a kernel
+ * without userfaultfd (the debug kernel): ordinary memory then.
+ */
+static void *need_slow_page(int *uffd)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(page != MAP_FAILED);
+	*uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (*uffd < 0) {
+		CHECK_EQUAL(errno, ENOSYS);
+		return page;
+	}
+	CHECK_OK(ioctl(*uffd, UFFDIO_API, &api));
+	reg.range.start = (uintptr_t)page;
+	reg.range.len = PAGE;
+	CHECK_OK(ioctl(*uffd, UFFDIO_REGISTER, &reg));
+	return page;
+}
+
+static void handle_fault(int uffd)
+{
+	struct uffdio_zeropage zero = { .range.len = PAGE };
+	struct uffd_msg msg;
+
+	CHECK_EQUAL(read(uffd, &msg, sizeof(msg)), (int)sizeof(msg));
+	CHECK_EQUAL(msg.event, UFFD_EVENT_PAGEFAULT);
+	zero.range.start = msg.arg.pagefault.address & ~(u64)(PAGE - 1);
+	CHECK_OK(ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
+}
+
+/** struct slow_read - a read of the trace into memory that is not there yet */
+struct slow_read {
+	int trace;
+	void *to;
+	ssize_t got;
+};
+
+static void *read_slowly(void *arg)
+{
+	struct slow_read *slow = arg;
+
+	/* The GPU may write the records a little after the job has ended. */
+	do {
+		slow->got = read(slow->trace, slow->to, PAGE);
+	} while (!slow->got);
+	return NULL;
+}
+
+/*
+ * A reader's page fault may take for ever: the pages may be those of a file system in
+ * user space. Jobs wait for a reset, so a reset waits for no reader.
+ */
+static void reset_does_not_wait_for_a_reader_of_the_gpu_trace(void)
+{
+	struct slow_read slow = { .trace = need_trace() };
+	struct pollfd fault = { .events = POLLIN };
+	struct rig rig = rig_open();
+	pthread_t thread;
+
+	rig_check_works(&rig);
+	slow.to = need_slow_page(&fault.fd);
+	CHECK_OK(pthread_create(&thread, NULL, read_slowly, &slow));
+	if (fault.fd >= 0)
+		CHECK_EQUAL(poll(&fault, 1, -1), 1);
+	need_flr();
+	rig_close(&rig);
+	rig = rig_open();
+	rig_check_works(&rig);
+	if (fault.fd >= 0)
+		handle_fault(fault.fd);
+	CHECK_OK(pthread_join(thread, NULL));
+	CHECK(slow.got > 0 && slow.got % (RECORD_WORDS * 4) == 0);
+}
+
 static void gpu_trace_that_nobody_reads_keeps_the_newest(void)
 {
 	struct rig rig = rig_open();
@@ -356,6 +473,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(engine_time_stays_when_the_context_goes),
 	TEST_CASE(files_have_their_own_numbers),
 	TEST_CASE(memory_is_that_of_the_buffers),
+	TEST_CASE(page_tables_are_shown),
+	TEST_CASE(unmapped_page_tables_are_gone),
+	TEST_CASE(parameter_buffers_are_shown),
 	TEST_CASE(events_tell_of_a_job_with_gpu_times),
 	TEST_CASE(events_name_the_fault_of_a_job),
 	TEST_CASE(gpu_trace_shows_a_job_from_start_to_end),
@@ -363,6 +483,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(gpu_trace_has_one_reader),
 	TEST_CASE(gpu_trace_gives_whole_records_only),
 	TEST_CASE(gpu_trace_with_a_bad_pointer_gives_efault),
+	TEST_CASE_SECONDS(reset_does_not_wait_for_a_reader_of_the_gpu_trace, 60),
 	TEST_CASE(gpu_trace_that_nobody_reads_keeps_the_newest),
 	TEST_CASE(gpu_trace_goes_on_after_a_gpu_reset),
 	TEST_CASE(gpu_trace_survives_the_device),

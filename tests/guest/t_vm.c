@@ -402,6 +402,95 @@ static void failing_operation_is_told(void)
 	CHECK_EQUAL(failed, 2);
 }
 
+static struct drm_pumice_bind_op bind_null(u64 va, u64 size, u32 flags)
+{
+	return bind_map(0, 0, va, size, DRM_PUMICE_BIND_NULL | flags);
+}
+
+static void null_map_has_no_bo(void)
+{
+	struct ground g = ground();
+	struct drm_pumice_bind_op op = bind_null(VA, PAGE, DRM_PUMICE_BIND_READONLY);
+
+	CHECK_OK(gpu_bind(g.fd, g.vm, &op, 1, NULL));
+	op.handle = g.handle;
+	refuse(&g, op, EINVAL);
+	op = bind_null(VA, PAGE, 0);
+	op.bo_offset = PAGE;
+	refuse(&g, op, EINVAL);
+	op = bind_unmap(VA, PAGE);
+	op.flags = DRM_PUMICE_BIND_NULL;
+	refuse(&g, op, EINVAL);
+	refuse(&g, bind_null(VA, DRM_PUMICE_MAX_BO_SIZE + PAGE, 0), E2BIG);
+	refuse(&g, bind_null(VA + 1, PAGE, 0), EINVAL);
+	refuse(&g, bind_null(VA, 0, 0), EINVAL);
+	refuse(&g, bind_null(need_info(g.fd).va_end, PAGE, 0), EINVAL);
+}
+
+static void unmap_all_has_no_arguments(void)
+{
+	struct ground g = ground();
+	const struct drm_pumice_bind_op all = { .type = DRM_PUMICE_BIND_UNMAP_ALL };
+	struct drm_pumice_bind_op ops[6];
+	u32 i;
+
+	CHECK_OK(gpu_bind(g.fd, g.vm, &all, 1, NULL));
+	for (i = 0; i < 6; i++)
+		ops[i] = all;
+	ops[0].flags = DRM_PUMICE_BIND_READONLY;
+	ops[1].handle = g.handle;
+	ops[2].pad = 1;
+	ops[3].bo_offset = PAGE;
+	ops[4].va = VA;
+	ops[5].size = PAGE;
+	for (i = 0; i < 6; i++)
+		refuse(&g, ops[i], EINVAL);
+}
+
+static void bind_padding_must_be_zero(void)
+{
+	struct ground g = ground();
+	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
+	struct drm_pumice_vm_bind args = { .vm = g.vm, .ops = ARRAY_OF(&op, 1), .pad = 1 };
+
+	CHECK_ERROR(gpu_ioctl(g.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
+}
+
+/* It is written only, so what a call before left there is no argument. */
+static void index_of_the_failing_operation_is_not_read(void)
+{
+	struct ground g = ground();
+	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
+	struct drm_pumice_vm_bind args = {
+		.vm = g.vm, .ops = ARRAY_OF(&op, 1), .failed_op = 1000,
+	};
+
+	CHECK_OK(gpu_ioctl(g.fd, DRM_IOCTL_PUMICE_VM_BIND, &args));
+}
+
+/* A program that was built before the structure grew. */
+static void bind_as_first_published_is_accepted(void)
+{
+	struct ground g = ground();
+	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
+	struct {
+		struct {
+			u32 vm;
+			u32 flags;
+			struct drm_pumice_array ops;
+			struct drm_pumice_array syncs;
+		} args;
+		u32 canary;
+	} first = { .args = { .vm = g.vm, .ops = ARRAY_OF(&op, 1) }, .canary = 0x12345678 };
+	unsigned long request = DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_VM_BIND, first.args);
+
+	CHECK_OK(gpu_ioctl(g.fd, request, &first));
+	op.va++;
+	CHECK_ERROR(gpu_ioctl(g.fd, request, &first), EINVAL);
+	CHECK_EQUAL(first.args.ops.count, 1);
+	CHECK_EQUAL(first.canary, 0x12345678);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(vm_flags_are_refused),
 	TEST_CASE(new_vm_is_usable),
@@ -412,6 +501,11 @@ static const struct test_case cases[] = {
 	TEST_CASE(vm_destroy_padding_must_be_zero),
 	TEST_CASE(vms_of_one_file_are_capped),
 	TEST_CASE(bind_flags_are_refused),
+	TEST_CASE(null_map_has_no_bo),
+	TEST_CASE(unmap_all_has_no_arguments),
+	TEST_CASE(bind_padding_must_be_zero),
+	TEST_CASE(index_of_the_failing_operation_is_not_read),
+	TEST_CASE(bind_as_first_published_is_accepted),
 	TEST_CASE(op_type_must_be_known),
 	TEST_CASE(map_flags_must_be_known),
 	TEST_CASE(op_padding_must_be_zero),

@@ -50,8 +50,9 @@ static int bind_async(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 
 	};
 	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
 
+	CHECK_EQUAL(args.ops.count, count);
 	if (failed)
-		*failed = args.ops.count;
+		*failed = args.failed_op;
 	return err;
 }
 
@@ -338,8 +339,11 @@ static void unplugging_ends_binds_that_wait(void)
 /* Nothing of a refused call is queued, and no syncobj gets a fence. */
 static void refuse(const struct late *late, struct drm_pumice_vm_bind args, int error, u32 index)
 {
+	u32 count = args.ops.count;
+
 	CHECK_ERROR(gpu_ioctl(late->rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), error);
-	CHECK_EQUAL(args.ops.count, index);
+	CHECK_EQUAL(args.ops.count, count);
+	CHECK_EQUAL(args.failed_op, index);
 	CHECK_ERROR(sync_wait(late->rig.fd, late->done, 0, 0), EINVAL);
 }
 
@@ -351,7 +355,7 @@ static void syncs_need_the_flag(void)
 
 	refuse(&late, (struct drm_pumice_vm_bind){
 		.vm = late.rig.vm, .ops = ARRAY_OF(&op, 1), .syncs = ARRAY_OF(&signal, 1),
-	}, EINVAL, 1);
+	}, EINVAL, 0);
 }
 
 static void refused_operation_is_told_and_none_is_queued(void)

@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "harness.h"
 #include "pumice_names.h"
+#include "system.h"
 
 #define VA RIG_FREE
 
@@ -319,6 +320,152 @@ static void read_only_part_of_a_large_mapping_is_one_page(void)
 	check_store(&rig, VA + at + PAGE, mem.cpu + (at + PAGE) / 4);
 }
 
+/* A job stores to @va and one loads from there: the stores are dropped, the loads give 0. */
+static void check_null(struct rig *rig, u64 va)
+{
+	u32 i;
+
+	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, va, 0x1234)), 1);
+	memset(rig->data.cpu, 0xff, 128);
+	CHECK_EQUAL(rig_run(rig, rig_copy_stream(rig, rig->data.va, va, 0)), 1);
+	for (i = 0; i < 32; i++)
+		CHECK_EQUAL(rig->data.cpu[i], 0);
+}
+
+static void need_null(const struct rig *rig, u64 va, u64 size, u32 flags)
+{
+	need_map(rig->fd, rig->vm, 0, 0, va, size, DRM_PUMICE_BIND_NULL | flags);
+}
+
+static void null_mapping_reads_as_zero_and_drops_stores(void)
+{
+	struct rig rig = rig_open();
+	u64 size = 5 * MIB, at;
+
+	/* Every page size, from 4 KiB at the start to 2 MiB in the middle. */
+	need_null(&rig, VA + 7 * PAGE, size, 0);
+	for (at = 0; at < size; at += 512 * 1024)
+		check_null(&rig, VA + 7 * PAGE + at);
+	check_null(&rig, VA + 7 * PAGE + size - 128);
+	check_hole(&rig, VA + 6 * PAGE);
+	check_hole(&rig, VA + 7 * PAGE + size);
+}
+
+static void check_large_null(struct rig *rig, u64 va)
+{
+	check_null(rig, va);
+	check_null(rig, va + 9 * GIB + 12345 * 8);
+	check_null(rig, va + DRM_PUMICE_MAX_BO_SIZE - 128);
+	check_hole(rig, va + DRM_PUMICE_MAX_BO_SIZE);
+}
+
+/* The largest that one operation may make, at once and queued. */
+static void null_mapping_may_be_large(void)
+{
+	struct rig rig = rig_open();
+	const u64 late = VA + 2 * DRM_PUMICE_MAX_BO_SIZE;
+	const struct drm_pumice_bind_op op =
+		bind_map(0, 0, late, DRM_PUMICE_MAX_BO_SIZE, DRM_PUMICE_BIND_NULL);
+	const struct drm_pumice_sync done = then_signal(need_sync(rig.fd), 0);
+
+	need_null(&rig, VA, DRM_PUMICE_MAX_BO_SIZE, 0);
+	check_large_null(&rig, VA);
+	CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, &done, 1));
+	need_wait(rig.fd, done.handle, 0);
+	check_large_null(&rig, late);
+}
+
+static void parts_of_a_null_mapping_may_be_bound(void)
+{
+	struct rig rig = rig_open();
+	u64 part = VA + MIB + 5 * PAGE;
+	struct mem mem;
+
+	need_null(&rig, VA, 4 * MIB, 0);
+	mem = need_mem(rig.fd, rig.vm, part, 2 * PAGE);
+	check_store(&rig, part, mem.cpu);
+	check_null(&rig, part - PAGE);
+	check_null(&rig, part + 2 * PAGE);
+	/* The part goes back to nothing, and the page beside it is unmapped. */
+	need_null(&rig, part, PAGE, 0);
+	need_unmap(rig.fd, rig.vm, part - PAGE, PAGE);
+	check_null(&rig, part);
+	check_store(&rig, part + PAGE, mem.cpu + PAGE / 4);
+	check_hole(&rig, part - PAGE);
+	check_null(&rig, part - 2 * PAGE);
+	check_null(&rig, VA + 3 * MIB);
+}
+
+static void null_mapping_keeps_its_permissions(void)
+{
+	struct rig rig = rig_open();
+	struct drm_pumice_context_get_state state;
+
+	need_null(&rig, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	state = check_faults(&rig, rig_store_stream(&rig, VA, 1));
+	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
+	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA, 5)), 1);
+	CHECK_EQUAL(rig.data.cpu[0], 5);
+}
+
+/* What one VM stores to nothing, no other one loads. */
+static void null_mappings_of_two_vms_are_apart(void)
+{
+	struct rig a = rig_open(), b = rig_on(a.fd);
+	u32 i;
+
+	need_null(&a, VA, PAGE, 0);
+	need_null(&b, VA, PAGE, 0);
+	for (i = 0; i < 4; i++) {
+		check_null(&a, VA);
+		check_null(&b, VA);
+	}
+}
+
+static void unmap_all_leaves_nothing(void)
+{
+	struct rig rig = rig_open(), other = rig_on(rig.fd);
+	const struct drm_pumice_bind_op all = { .type = DRM_PUMICE_BIND_UNMAP_ALL };
+	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+	u64 last = need_info(rig.fd).va_end - PAGE;
+
+	need_null(&rig, VA + GIB, 3 * MIB, 0);
+	need_map(rig.fd, rig.vm, mem.handle, 0, last, PAGE, 0);
+	check_store(&rig, last, mem.cpu);
+	CHECK_OK(gpu_bind(rig.fd, rig.vm, &all, 1, NULL));
+	CHECK_EQUAL(fdinfo_number(rig.fd, "pumice-page-tables"), 12);
+	/* Code and data of the rig went, too. */
+	need_map(rig.fd, rig.vm, rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES, 0);
+	check_hole(&rig, VA);
+	check_hole(&rig, VA + GIB);
+	check_hole(&rig, last);
+	check_hole(&rig, rig.data.va);
+	rig_check_works(&other);
+}
+
+/* Operations of a call act in order, this one included; queued ones as well. */
+static void unmap_all_acts_in_order(void)
+{
+	struct rig rig = rig_open();
+	u32 bo = need_bo(rig.fd, PAGE);
+	struct drm_pumice_sync done = then_signal(need_sync(rig.fd), 0);
+	u32 *cpu = need_cpu(rig.fd, bo, PAGE);
+	const struct drm_pumice_bind_op ops[] = {
+		bind_map(bo, 0, VA, PAGE, 0),
+		{ .type = DRM_PUMICE_BIND_UNMAP_ALL },
+		bind_map(0, 0, VA + 2 * PAGE, PAGE, DRM_PUMICE_BIND_NULL),
+		bind_map(bo, 0, VA + PAGE, PAGE, 0),
+		bind_map(rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES, 0),
+		bind_map(rig.data.handle, 0, RIG_DATA, RIG_DATA_BYTES, 0),
+	};
+
+	CHECK_OK(gpu_bind_async(rig.fd, rig.vm, ops, 6, &done, 1));
+	need_wait(rig.fd, done.handle, 0);
+	check_hole(&rig, VA);
+	check_store(&rig, VA + PAGE, cpu);
+	check_null(&rig, VA + 2 * PAGE);
+}
+
 static void mapping_may_cross_every_table_boundary(void)
 {
 	struct rig rig = rig_open();
@@ -507,6 +654,13 @@ static const struct test_case cases[] = {
 	TEST_CASE(filled_hole_in_a_large_mapping_shows_the_new_memory),
 	TEST_CASE(large_mapping_at_odd_pages_works),
 	TEST_CASE(read_only_part_of_a_large_mapping_is_one_page),
+	TEST_CASE(null_mapping_reads_as_zero_and_drops_stores),
+	TEST_CASE(null_mapping_may_be_large),
+	TEST_CASE(parts_of_a_null_mapping_may_be_bound),
+	TEST_CASE(null_mapping_keeps_its_permissions),
+	TEST_CASE(null_mappings_of_two_vms_are_apart),
+	TEST_CASE(unmap_all_leaves_nothing),
+	TEST_CASE(unmap_all_acts_in_order),
 	TEST_CASE(mapping_may_cross_every_table_boundary),
 	TEST_CASE(last_page_of_the_space_works),
 	TEST_CASE(same_address_in_two_vms_is_other_memory),

@@ -168,6 +168,66 @@ static void many_hang(void)
 	rig_check_works(&good);
 }
 
+static void check_resets(int fd, u64 resets, u64 guilty, u64 innocent)
+{
+	struct drm_pumice_file_get_resets got;
+
+	CHECK_OK(gpu_resets(fd, &got));
+	igt_assert_eq_u32(got.state, 0);
+	igt_assert_eq_u64(got.resets, resets);
+	igt_assert_eq_u64(got.guilty, guilty);
+	igt_assert_eq_u64(got.innocent, innocent);
+}
+
+/* Two hang in one file, one is lost by a reset in another; a third has no part in it. */
+static void resets_by_file(void)
+{
+	struct rig hanging = rig_open(), lost = rig_open();
+	int idle = need_gpu();
+
+	rig_block(&hanging);
+	check_guilty(&hanging);
+	hanging.context = need_context(hanging.fd, hanging.vm);
+	rig_block(&hanging);
+	check_guilty(&hanging);
+	CHECK_OK(gpu_context_destroy(hanging.fd, hanging.context));
+	check_resets(hanging.fd, 0, 2, 0);
+	check_resets(lost.fd, 0, 0, 0);
+	CHECK_OK(set_module_parameter("job_timeout_ms", IGT_PUMICE_PATIENT));
+	lost.context = need_context(lost.fd, lost.vm);
+	CHECK_OK(set_module_parameter("job_timeout_ms", IGT_PUMICE_IMPATIENT));
+	rig_block(&lost);
+	need_flr();
+	igt_assert_eq(rig_wait(&lost), -ECANCELED);
+	check_resets(hanging.fd, 1, 2, 0);
+	check_resets(lost.fd, 1, 0, 1);
+	check_resets(idle, 1, 0, 0);
+	check_resets(need_gpu(), 0, 0, 0);
+}
+
+static void resets_bad_arguments(void)
+{
+	static const struct drm_pumice_file_get_resets bad[] = {
+		{ .flags = 1 }, { .flags = 1u << 31 },
+	};
+	struct drm_pumice_file_get_resets again = { .state = UINT32_MAX, .resets = 7 };
+	int fd = need_gpu();
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct drm_pumice_file_get_resets args = bad[i];
+
+		do_ioctl_err(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &args, EINVAL);
+		igt_assert_eq_u32(args.flags, bad[i].flags);
+	}
+	do_ioctl_err(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, NULL, EFAULT);
+	/* What is only written may hold anything. */
+	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &again));
+	igt_assert_eq_u32(again.state, 0);
+	igt_assert_eq_u64(again.resets, 0);
+	check_resets(fd, 0, 0, 0);
+}
+
 static const struct igt_pumice_case cases[] = {
 	{ "endless-loop", "a job that loops is stopped, and its context marked", endless_loop },
 	{ "endless-grid", "so is one of endless many work-groups", endless_grid },
@@ -181,6 +241,9 @@ static const struct igt_pumice_case cases[] = {
 	  dependent_runs_after },
 	{ "sync-file-tells", "a sync file tells of the time-out", sync_file_tells },
 	{ "no-reset-of-the-gpu", "stopping a job takes no reset", no_reset_of_the_gpu },
+	{ "resets-by-file", "a file reads what became of its own contexts", resets_by_file },
+	{ "resets-bad-arguments", "unknown flags are refused, and what is only written is not read",
+	  resets_bad_arguments },
 	{ "many-hang", "several that hang are stopped one by one", many_hang },
 };
 

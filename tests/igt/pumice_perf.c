@@ -74,9 +74,12 @@ static void counters_describe_themselves(void)
 #define NAME(name, category, detailed, unit, description) #name,
 		PUMICE_PERF_COUNTERS(NAME)
 	};
-	static const u32 detailed[] = {
-#define DETAILED(name, category, detailed, unit, description) detailed,
-		PUMICE_PERF_COUNTERS(DETAILED)
+	static const u32 flags[] = {
+#define FLAGS(name, category, detailed, unit, description) \
+		((detailed) ? DRM_PUMICE_PERF_COUNTER_DETAILED : 0) | \
+		(1u << PUMICE_PERF_##category & PUMICE_PERF_SHARED ? \
+		 DRM_PUMICE_PERF_COUNTER_GLOBAL : 0),
+		PUMICE_PERF_COUNTERS(FLAGS)
 	};
 	int fd = need_gpu();
 	u32 i;
@@ -92,8 +95,7 @@ static void counters_describe_themselves(void)
 		igt_assert_f(!strcasecmp((const char *)counter.name, names[i]), "%s is %s\n",
 			     names[i], counter.name);
 		igt_assert(counter.category[0] && counter.unit[0] && counter.description[0]);
-		igt_assert_eq_u32(counter.flags,
-				  detailed[i] ? DRM_PUMICE_PERF_COUNTER_DETAILED : 0);
+		igt_assert_eq_u32(counter.flags, flags[i]);
 	}
 }
 

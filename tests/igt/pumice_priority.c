@@ -113,6 +113,89 @@ static void higher_first(void)
 	igt_assert_lt_u64(start[NORMAL], start[LOW]);
 }
 
+/* Contexts get their priorities when their jobs wait already, the last one the highest. */
+static void changed_while_queued(void)
+{
+	int fd = need_gpu();
+	struct rig blocker = rig_on(fd), rigs[3];
+	u64 start[3];
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		rigs[i] = rig_of(fd, LOW);
+	rig_block(&blocker);
+	for (i = 0; i < 3; i++)
+		rig_submit(&rigs[i], rig_empty_stream(&rigs[i]));
+	need_in_flight(4);
+	for (i = 0; i < 3; i++)
+		igt_assert_eq(gpu_context_set_priority(fd, rigs[i].context, i), 0);
+	release(&blocker);
+	for (i = 0; i < 3; i++) {
+		igt_assert_eq(rig_wait(&rigs[i]), 1);
+		start[i] = need_state(fd, rigs[i].context).last_start;
+	}
+	igt_assert_lt_u64(start[HIGH], start[NORMAL]);
+	igt_assert_lt_u64(start[NORMAL], start[LOW]);
+}
+
+static void change_bad_arguments(void)
+{
+	static const struct drm_pumice_context_set_priority bad[] = {
+		{ .priority = HIGH + 1 },
+		{ .priority = 32 },
+		{ .priority = UINT32_MAX },
+		{ .priority = LOW, .flags = 1 },
+		{ .priority = LOW, .flags = 1u << 31 },
+		{ .priority = LOW, .pad = 1 },
+	};
+	struct rig rig = rig_of(need_gpu(), LOW);
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct drm_pumice_context_set_priority args = bad[i];
+
+		args.id = rig.context;
+		do_ioctl_err(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
+		/* It is not known whether a context exists before the arguments are right. */
+		args.id = UINT32_MAX;
+		do_ioctl_err(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
+	}
+	rig_check_works(&rig);
+}
+
+static void change_unknown_context(void)
+{
+	struct rig rig = rig_open(), other = rig_open();
+	u32 gone = need_context(rig.fd, rig.vm);
+
+	CHECK_OK(gpu_context_destroy(rig.fd, gone));
+	igt_assert_eq(gpu_context_set_priority(rig.fd, 0, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(rig.fd, gone, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(rig.fd, UINT32_MAX, LOW), -ENOENT);
+	/* Ids are those of a file. */
+	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &gone));
+	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &gone));
+	igt_assert_eq(gpu_context_set_priority(rig.fd, gone, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(other.fd, gone, LOW), 0);
+}
+
+static void raising_needs_rights(void)
+{
+	int fd = need_gpu();
+	u32 context = need_context(fd, need_vm(fd));
+	pid_t nobody = fork();
+
+	if (!nobody) {
+		igt_assert_eq(setgid(NOBODY), 0);
+		igt_assert_eq(setuid(NOBODY), 0);
+		igt_assert_eq(gpu_context_set_priority(fd, context, HIGH), -EACCES);
+		igt_assert_eq(gpu_context_set_priority(fd, context, LOW), 0);
+		igt_assert_eq(gpu_context_set_priority(fd, context, NORMAL), 0);
+		_exit(0);
+	}
+	igt_pumice_join(nobody);
+}
+
 static void get_in(u32 short_priority, u32 long_priority)
 {
 	int fd = need_gpu();
@@ -238,6 +321,14 @@ static const struct igt_pumice_case cases[] = {
 	{ "unknown-level", "other priorities are refused", unknown_level },
 	{ "high-needs-rights", "high priority needs CAP_SYS_NICE", high_needs_rights },
 	{ "higher-first", "of what waits the higher runs first", higher_first },
+	{ "changed-while-queued", "a changed priority counts for jobs that wait",
+	  changed_while_queued },
+	{ "change-bad-arguments", "changes to unknown levels, flags and padding are refused",
+	  change_bad_arguments },
+	{ "change-unknown-context", "only contexts of the file can be changed",
+	  change_unknown_context },
+	{ "raising-needs-rights", "a change to high priority needs CAP_SYS_NICE",
+	  raising_needs_rights },
 	{ "high-gets-in", "a high job runs while a normal one goes on", high_gets_in },
 	{ "normal-gets-in-at-low", "a normal job runs while a low one goes on",
 	  normal_gets_in_at_low },

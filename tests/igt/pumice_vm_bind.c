@@ -428,6 +428,37 @@ static void most_operations(void)
 	check_store(&rig, VA + (DRM_PUMICE_MAX_BIND_OPS - 1) * (u64)PAGE, mem.cpu);
 }
 
+/* Loads give zero, stores are dropped; what is mapped into it is memory, until it goes. */
+static void null_mapping(void)
+{
+	struct rig rig = rig_open();
+	struct mem mem;
+	u32 i;
+
+	need_map(rig.fd, rig.vm, 0, 0, VA, 4 * MIB, DRM_PUMICE_BIND_NULL);
+	mem = need_mem(rig.fd, rig.vm, VA + MIB, PAGE);
+	check_store(&rig, VA + MIB, mem.cpu);
+	need_map(rig.fd, rig.vm, 0, 0, VA + MIB, PAGE, DRM_PUMICE_BIND_NULL);
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + MIB, 7)), 1);
+	memset(rig.data.cpu, 0xff, WORDS * 4);
+	igt_assert_eq(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA + MIB, 0)), 1);
+	for (i = 0; i < WORDS; i++)
+		igt_assert_eq_u32(rig.data.cpu[i], 0);
+}
+
+static void unmap_all(void)
+{
+	const struct drm_pumice_bind_op all = { .type = DRM_PUMICE_BIND_UNMAP_ALL };
+	struct rig rig = rig_open();
+
+	need_mem(rig.fd, rig.vm, VA, PAGE);
+	need_map(rig.fd, rig.vm, 0, 0, VA + GIB, PAGE, DRM_PUMICE_BIND_NULL);
+	CHECK_OK(gpu_bind(rig.fd, rig.vm, &all, 1, NULL));
+	need_map(rig.fd, rig.vm, rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES, 0);
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA, 7)), -EIO);
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + GIB, 7)), -EIO);
+}
+
 static const struct igt_pumice_case cases[] = {
 	{ "page-4k", "4 KiB pages map what they should", page_4k },
 	{ "page-16k", "16 KiB pages map what they should", page_16k },
@@ -449,6 +480,8 @@ static const struct igt_pumice_case cases[] = {
 	{ "shuffled-pages", "256 mappings of one page each", shuffled_pages },
 	{ "sparse", "64 mappings over the whole space, unmapped at once", sparse },
 	{ "last-page", "the last page of the space works", last_page },
+	{ "null", "a NULL mapping reads as zero and drops stores", null_mapping },
+	{ "unmap-all", "UNMAP_ALL leaves no mapping, NULL ones included", unmap_all },
 	{ "partial-unmap", "an unmap takes what it names and no more", partial_unmap },
 	{ "under-a-running-job", "a VM can be changed while its job runs", under_a_running_job },
 	{ "vm-destroyed", "a context keeps its VM", vm_destroyed },

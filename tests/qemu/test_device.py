@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The PCI device, as a guest without a driver sees it."""
 
+import contextlib
+import itertools
 import pathlib
 import subprocess
+import tempfile
 import unittest
 
 from machine import (BAR0, BARS, BUS_MASTER, CAP_EXPRESS, CAP_MSIX, CAP_PM, COMMAND, BAR4,
@@ -230,6 +233,102 @@ class Time(unittest.TestCase):
             before = machine.reg("SYS_CLOCK", size=8)
             machine.qtest("clock_step", 12345678)
             self.assertEqual(machine.reg("SYS_CLOCK", size=8) - before, 12345678)
+
+
+@contextlib.contextmanager
+def logged(what, properties=""):
+    """A machine with QEMU's log, and a function that reads its lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "log"
+        with Machine(properties, more=[*what, "-D", str(path),
+                                       "-qtest-log", "/dev/null"]) as machine:
+            machine.enable()
+            yield machine, lambda: path.read_text().splitlines()
+
+
+class Host(unittest.TestCase):
+    """What a guest costs the host."""
+
+    def test_a_bar_that_moves_leaves_the_memory_map_of_the_gpu_alone(self):
+        with logged(["-trace", "pumice_memory_commit"]) as (machine, lines):
+            before = len(lines())
+            self.assertGreater(before, 0)
+            for n in range(8):
+                machine.config(BARS, BAR0 + (n << 20))
+                self.assertEqual(machine.config(BARS) & ~15, BAR0 + (n << 20))
+            self.assertEqual(len(lines()), before)
+            machine.config(COMMAND, MEMORY_SPACE, size=2)
+            self.assertEqual(len(lines()), before + 1)
+
+    def test_lines_about_the_guest_are_few_and_the_others_are_counted(self):
+        with logged(["-d", "guest_errors"]) as (machine, lines):
+            reads = 0
+            for reads in itertools.count(1):
+                machine.read(BAR0 + REG["OS_PAGE_SIZE"] - 8)
+                if any("lines suppressed" in line for line in lines()):
+                    break
+            about = [line for line in lines() if "pumice: register read" in line]
+            suppressed = [int(line.split()[1]) for line in lines() if "suppressed" in line]
+            # Each access is a line or is counted, and the line about the count is one more.
+            self.assertEqual(len(about) + sum(suppressed), reads)
+            self.assertGreater(suppressed[0], 0)
+
+
+# RV32: s0 = bus; s1 and s2 run over the registers and the values. Stores to every register
+# of the firmware's bus in turn and loads it, again and again.
+def storm(stride):
+    """Firmware that stores to all registers of its bus."""
+    return [
+        0x10000437,                     # lui s0, 0x10000
+        0x00000493,                     # li s1, 0
+        0x12345937,                     # lui s2, 0x12345
+        0x00940333,                     # 1: add t1, s0, s1
+        0x01232023,                     # sw s2, 0(t1)
+        0x00032383,                     # lw t2, 0(t1)
+        0x00790933,                     # add s2, s2, t2
+        0x00190913,                     # addi s2, s2, 1
+        stride << 20 | 0x00048493,      # addi s1, s1, stride
+        0x01049493,                     # slli s1, s1, 16
+        0x0104d493,                     # srli s1, s1, 16
+        0xfe1ff06f,                     # j 1b
+    ]
+
+
+class Storm(unittest.TestCase):
+    """The machine changes around a GPU whose firmware does anything it can."""
+
+    def start(self, machine, stride):
+        """Firmware that touches all registers, with the interrupts of none."""
+        machine.enable()
+        machine.start_firmware(storm(stride))
+        machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
+
+    def test_bars_move_and_bus_mastering_comes_and_goes(self):
+        with Machine("threads=2") as machine:
+            self.start(machine, 4)
+            for n in range(100):
+                machine.config(BARS, BAR0 + (n % 8 << 20))
+                machine.config(COMMAND, MEMORY_SPACE | (BUS_MASTER if n & 1 else 0), size=2)
+            machine.enable()
+            self.assertEqual(machine.field("SYS_CONFIG__OSES"), 1)
+
+    def test_the_machine_stops_and_goes_on(self):
+        with Machine("threads=2") as machine:
+            self.start(machine, 12)
+            for _ in range(50):
+                self.assertEqual(machine.qmp("stop"), {"return": {}})
+                self.assertEqual(machine.qmp("cont"), {"return": {}})
+            self.assertEqual(machine.field("SYS_CONFIG__OSES"), 1)
+
+    def test_function_level_resets_in_the_middle(self):
+        with Machine("threads=2") as machine:
+            for n in range(20):
+                self.start(machine, 4 + 4 * n)
+                express = machine.capability(CAP_EXPRESS)
+                control = machine.config(express + 8, size=2)
+                machine.config(express + 8, control | DEVICE_CONTROL_FLR, size=2)
+                machine.enable()
+                self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["OFF"])
 
 
 class Life(unittest.TestCase):

@@ -170,13 +170,27 @@ int gpu_context_state(int fd, u32 context, struct drm_pumice_context_get_state *
 	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_GET_STATE, state);
 }
 
+int gpu_context_set_priority(int fd, u32 context, u32 priority)
+{
+	struct drm_pumice_context_set_priority args = { .id = context, .priority = priority };
+
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args);
+}
+
+int gpu_resets(int fd, struct drm_pumice_file_get_resets *resets)
+{
+	*resets = (struct drm_pumice_file_get_resets){ .flags = 0 };
+	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, resets);
+}
+
 int gpu_bind(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count, u32 *failed)
 {
 	struct drm_pumice_vm_bind bind = { .vm = vm, .ops = ARRAY_OF(ops, count) };
 	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
 
+	CHECK_EQUAL(bind.ops.count, count);
 	if (failed)
-		*failed = bind.ops.count;
+		*failed = bind.failed_op;
 	return err;
 }
 
@@ -251,8 +265,9 @@ int gpu_submit(int fd, const struct drm_pumice_job *jobs, u32 count, u32 *failed
 	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, count) };
 	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_SUBMIT, &submit);
 
+	CHECK_EQUAL(submit.jobs.count, count);
 	if (failed)
-		*failed = submit.jobs.count;
+		*failed = submit.failed_job;
 	return err;
 }
 

@@ -46,6 +46,9 @@ int gpu_context_create(int fd, u32 vm, u32 priority, u32 *context);
 int gpu_context_destroy(int fd, u32 context);
 int gpu_context_state(int fd, u32 context, struct drm_pumice_context_get_state *state);
 
+int gpu_context_set_priority(int fd, u32 context, u32 priority);
+int gpu_resets(int fd, struct drm_pumice_file_get_resets *resets);
+
 /** gpu_bind - change a VM. @failed: out on failure: index that the kernel told; may be NULL. */
 int gpu_bind(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count, u32 *failed);
 

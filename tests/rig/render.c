@@ -142,13 +142,14 @@ static u64 place_isp_state(struct rig *rig)
 	return rig_place(rig, words, PUMICE_ISP_STATE_WORDS);
 }
 
-static u64 place_tsp_state(struct rig *rig)
+/* Fragments of the colour that is iterated, or endless ones. */
+static u64 place_tsp_state(struct rig *rig, bool endless)
 {
 	const struct pumice_pds_insn iterate = {
 		.opcode = PUMICE_PDS_OP_ITERATE, .bank = PUMICE_PDS_BANK_V, .comps = 3,
 	};
+	const struct shader shader = endless ? shader_spin() : shader_fragment();
 	struct pumice_tsp_state state = { .varyings = 3 };
-	const struct shader shader = shader_fragment();
 	u32 words[PUMICE_TSP_STATE_WORDS];
 
 	place_stage(rig, &shader, &iterate, 1, (struct pumice_stage){ .attrs = 3 },
@@ -158,7 +159,7 @@ static u64 place_tsp_state(struct rig *rig)
 }
 
 /* The whole target; vertices at @va. */
-static u64 place_vdm_state(struct rig *rig, u64 va, u32 count)
+static u64 place_vdm_state(struct rig *rig, u64 va, u32 count, bool endless)
 {
 	const u32 half = bits(RENDER_SIZE / 2), one = bits(1);
 	const struct pumice_pds_insn attr = {
@@ -178,18 +179,18 @@ static u64 place_vdm_state(struct rig *rig, u64 va, u32 count)
 	inputs[1].addr += offsetof(struct vertex, colour);
 	place_stage(rig, &shader, inputs, 2, (struct pumice_stage){ .attrs = 8 }, state.vertex);
 	state.isp_state = place_isp_state(rig);
-	state.tsp_state = place_tsp_state(rig);
+	state.tsp_state = place_tsp_state(rig, endless);
 	pumice_vdm_state_pack(words, &state);
 	return rig_place(rig, words, PUMICE_VDM_STATE_WORDS);
 }
 
-u64 render_draw_stream(struct render *r, u64 va, u32 count)
+static u64 draw_stream(struct render *r, u64 va, u32 count, bool endless)
 {
 	u32 words[PUMICE_VDM_STATE_CMD_WORDS + PUMICE_VDM_DRAW_WORDS + PUMICE_VDM_HALT_WORDS];
 	u32 n = 0;
 
 	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){
-		.addr = place_vdm_state(&r->rig, va, count),
+		.addr = place_vdm_state(&r->rig, va, count, endless),
 	});
 	n += PUMICE_VDM_STATE_CMD_WORDS;
 	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
@@ -198,6 +199,16 @@ u64 render_draw_stream(struct render *r, u64 va, u32 count)
 	n += PUMICE_VDM_DRAW_WORDS;
 	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
 	return rig_place(&r->rig, words, n + PUMICE_VDM_HALT_WORDS);
+}
+
+u64 render_draw_stream(struct render *r, u64 va, u32 count)
+{
+	return draw_stream(r, va, count, false);
+}
+
+u64 render_loop_stream(struct render *r, u64 va, u32 count)
+{
+	return draw_stream(r, va, count, true);
 }
 
 u64 render_store_record(struct render *r, u64 va)

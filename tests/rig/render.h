@@ -57,6 +57,9 @@ struct vertex {
 /** render_draw_stream - triangles of @count vertices at @va, one over the other. */
 u64 render_draw_stream(struct render *r, u64 va, u32 count);
 
+/** render_loop_stream - the same, with fragments that never end. */
+u64 render_loop_stream(struct render *r, u64 va, u32 count);
+
 /** render_store_record - record that stores RGBA8 at @va, RENDER_SIZE squared. */
 u64 render_store_record(struct render *r, u64 va);
 

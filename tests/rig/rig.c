@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "pumice_formats.h"
+#include "system.h"
 
 #define ALIGN		16u	/* programs */
 #define USUAL_SIZE	32u
@@ -39,6 +40,19 @@ struct rig rig_on(int fd)
 	struct rig rig;
 
 	CHECK_OK(rig_try(&rig, fd));
+	return rig;
+}
+
+struct rig rig_with(int fd, u32 priority, unsigned int timeout_ms)
+{
+	const long usual = module_parameter("job_timeout_ms");
+	struct rig rig = rig_on(fd);
+
+	CHECK(usual >= 0);
+	CHECK_OK(set_module_parameter("job_timeout_ms", timeout_ms));
+	CHECK_OK(gpu_context_destroy(fd, rig.context));
+	CHECK_OK(gpu_context_create(fd, rig.vm, priority, &rig.context));
+	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
 	return rig;
 }
 

@@ -54,6 +54,9 @@ struct rig rig_open(void);
 /** rig_on - make a rig on an open file. */
 struct rig rig_on(int fd);
 
+/** rig_with - as rig_on(), with a context of another priority and time-out. */
+struct rig rig_with(int fd, u32 priority, unsigned int timeout_ms);
+
 /** rig_try - as rig_on(), for who can do without. Return: 0 or a negative errno. */
 int rig_try(struct rig *rig, int fd);
 

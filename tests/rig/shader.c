@@ -190,6 +190,15 @@ struct shader shader_loop(void)
 	return store_and_loop(false);
 }
 
+struct shader shader_spin(void)
+{
+	struct shader shader = { .insns = 0 };
+
+	emit(&shader, (struct pumice_usc_insn){ .opcode = PUMICE_USC_OP_JUMP, .target = 0 });
+	emit_end(&shader);
+	return shader;
+}
+
 struct shader shader_store_loop(void)
 {
 	return store_and_loop(true);

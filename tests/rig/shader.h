@@ -59,6 +59,9 @@ struct shader shader_copy(void);
 /** shader_loop - memory[sh0:sh1 + 4 * v0] = sh2, then never ends. */
 struct shader shader_loop(void);
 
+/** shader_spin - never ends, and does nothing; of any stage. */
+struct shader shader_spin(void);
+
 /** shader_store_loop - memory[sh0:sh1 + 4 * v0] = sh2, over and over. */
 struct shader shader_store_loop(void);
 

@@ -95,6 +95,19 @@ int sync_status(int fd, u32 sync, u64 point)
 	return status;
 }
 
+u64 sync_signaled_at(int fd, u32 sync)
+{
+	struct sync_fence_info fence = { 0 };
+	struct sync_file_info info = { .num_fences = 1, .sync_fence_info = (uintptr_t)&fence };
+	int file = need_sync_file(fd, sync);
+
+	CHECK_OK(ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : 0);
+	close(file);
+	CHECK_EQUAL(info.num_fences, 1);
+	CHECK(fence.status);
+	return fence.timestamp_ns;
+}
+
 struct drm_pumice_sync wait_for(u32 sync, u64 point)
 {
 	return (struct drm_pumice_sync){

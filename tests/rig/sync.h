@@ -45,6 +45,9 @@ int need_sync_file(int fd, u32 sync);
 /** sync_file_status - as sync_status(). */
 int sync_file_status(int file);
 
+/** sync_signaled_at - CLOCK_MONOTONIC when the fence of a binary syncobj signaled, ns. */
+u64 sync_signaled_at(int fd, u32 sync);
+
 /* Elements of a job's array of syncs. */
 struct drm_pumice_sync wait_for(u32 sync, u64 point);
 struct drm_pumice_sync then_signal(u32 sync, u64 point);

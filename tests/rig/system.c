@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -128,6 +129,27 @@ void need_left(struct counts want)
 void need_nothing_left(void)
 {
 	need_left((struct counts){ 0 });
+}
+
+u64 fdinfo_number(int fd, const char *key)
+{
+	char path[64], line[256];
+	bool found = false;
+	u64 number = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	CHECK(file);
+	while (!found && fgets(line, sizeof(line), file)) {
+		found = !strncmp(line, key, strlen(key)) && line[strlen(key)] == ':';
+		if (found)
+			number = strtoull(line + strlen(key) + 1, NULL, 10);
+	}
+	fclose(file);
+	if (!found)
+		test_fail(__FILE__, __LINE__, "no %s in %s", key, path);
+	return number;
 }
 
 /* The number in a file of sysfs, or -errno. */
@@ -262,6 +284,58 @@ void need_unbound(void)
 	CHECK_OK(gpu_pci_name(name, sizeof(name)));
 	CHECK_OK(write_file(PCI_DRIVER "/unbind", name));
 	CHECK(!is_bound(name));
+}
+
+/* The build id of one with a defect ends with its name. */
+static bool has_firmware(const char *name)
+{
+	struct drm_pumice_query_fw fw;
+	u32 size = sizeof(fw);
+	const char *end;
+	int fd = need_gpu();
+
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_FW, &fw, &size));
+	close(fd);
+	end = strrchr((const char *)fw.build_id, '-');
+	return end && !strcmp(end + 1, name);
+}
+
+/*
+ * While a device that is gone still has a firmware of this file name, as one whose last
+ * reference is dropped late, the kernel gives that to the next one, too.
+ */
+void need_firmware(const char *name)
+{
+	u64 deadline = now_ns() + SETTLE_NS;
+	char path[128];
+
+	snprintf(path, sizeof(path), "/lib/firmware%s%s", name ? "/pumice-test/" : "",
+		 name ? name : "");
+	CHECK_OK(write_file("/sys/module/firmware_class/parameters/path", path));
+	need_bound();
+	do {
+		need_unbound();
+		need_bound();
+	} while (name && !has_firmware(name) && now_ns() < deadline);
+	CHECK(!name || has_firmware(name));
+}
+
+void need_firmware_stopped(void)
+{
+	char name[64], path[128];
+	volatile u32 *regs;
+	int fd;
+
+	CHECK_OK(gpu_pci_name(name, sizeof(name)));
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/resource0", name);
+	fd = open(path, O_RDWR | O_SYNC | O_CLOEXEC);
+	CHECK(fd >= 0);
+	regs = mmap(NULL, PUMICE_OS_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	CHECK(regs != MAP_FAILED);
+	CHECK_EQUAL(regs[PUMICE_SYS_ID / 4], PUMICE_SYS_ID__RESET);
+	regs[PUMICE_FW_CTRL / 4] = 0;
+	munmap((void *)(uintptr_t)regs, PUMICE_OS_PAGE_SIZE);
 }
 
 void need_flr(void)

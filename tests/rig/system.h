@@ -48,6 +48,9 @@ void need_left(struct counts want);
  */
 void need_module_unused(void);
 
+/** fdinfo_number - the number after "@key:" in the fdinfo of an open file of this process. */
+u64 fdinfo_number(int fd, const char *key);
+
 /** module_parameter - read a parameter of the driver. Return: its value, or -errno. */
 long module_parameter(const char *name);
 
@@ -65,6 +68,22 @@ void need_bound(void);
 
 /** need_unbound - take the device away from the driver. */
 void need_unbound(void);
+
+/**
+ * need_firmware - bind the device anew, with a build of the firmware that has a defect
+ * @name: the defect (TEST of firmware/Makefile); NULL for the usual firmware
+ *
+ * Not within ten seconds of a sleep of the system, when the kernel has the file in a cache.
+ */
+void need_firmware(const char *name);
+
+/**
+ * need_firmware_stopped - stop the firmware processor; the driver is not informed
+ *
+ * What the GPU runs goes on. The driver finds out at the next time-out of a job, or when a
+ * command is not answered.
+ */
+void need_firmware_stopped(void);
 
 /** need_flr - let the PCI core reset the function. */
 void need_flr(void);

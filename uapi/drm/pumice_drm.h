@@ -10,6 +10,16 @@
  *   limit give -E2BIG.
  * - Handles of another file, of another kind or of nothing give -ENOENT.
  * - An unplugged device gives -ENODEV.
+ * - What all users have in common is limited for each file and each user, and a
+ *   part of it is reserved: -ENOSPC, see CONTEXT_CREATE.
+ * - A signal may interrupt a call that waits: -EINTR. Nothing that is read of its
+ *   arguments has changed then, so it is repeated as it is; drmIoctl() does so.
+ *
+ * Versions, as drmGetVersion() gives them:
+ *   1.0	counts of VM_BIND and SUBMIT also carry the failing index
+ *   1.1	failed_op and failed_job; BO_MADVISE, CONTEXT_SET_PRIORITY, FILE_GET_RESETS,
+ *		VM_GET_FAULTS; DRM_PUMICE_BIND_UNMAP_ALL and DRM_PUMICE_BIND_NULL. A 1.0 kernel
+ *		refuses them with -EINVAL, and does not write the two fields.
  *
  * What the fence of a job carries:
  *   0		the job ran to its end
@@ -53,11 +63,24 @@ extern "C" {
 #define DRM_PUMICE_FREE_LIST_DESTROY	0x12
 #define DRM_PUMICE_HWRT_CREATE		0x13
 #define DRM_PUMICE_HWRT_DESTROY		0x14
+#define DRM_PUMICE_BO_MADVISE		0x15
+#define DRM_PUMICE_CONTEXT_SET_PRIORITY	0x16
+#define DRM_PUMICE_FILE_GET_RESETS	0x17
+#define DRM_PUMICE_VM_GET_FAULTS	0x18
 
 /* Limits that user space may rely on; larger counts give -E2BIG. */
 #define DRM_PUMICE_MAX_BIND_OPS		4096
 #define DRM_PUMICE_MAX_JOBS		64
 #define DRM_PUMICE_MAX_SYNCS		256	/* of one job */
+/*
+ * What may be queued; more give -ENOSPC until some of it has taken effect or ended:
+ * asynchronous VM_BIND calls of a VM that wait; page tables that their operations may
+ * need, one for each 2 MiB and one for each GiB that a MAP touches and two for an UNMAP;
+ * jobs of a context that have not ended.
+ */
+#define DRM_PUMICE_MAX_QUEUED_BINDS	1024
+#define DRM_PUMICE_MAX_QUEUED_TABLES	65536
+#define DRM_PUMICE_MAX_QUEUED_JOBS	4096
 #define DRM_PUMICE_MAX_BO_SIZE		(16ull << 30)	/* bytes */
 #define DRM_PUMICE_MAX_LABEL		64		/* bytes, NUL included */
 #define DRM_PUMICE_JOB_RESULTS		64		/* kept of a context's jobs */
@@ -66,6 +89,8 @@ extern "C" {
 #define DRM_PUMICE_MAX_FREE_LIST_PAGES	262144		/* of 4 KiB */
 #define DRM_PUMICE_HWRT_DATA		2		/* scenes of a data set */
 #define DRM_PUMICE_MAX_RENDER_SIZE	8192		/* pixels */
+#define DRM_PUMICE_MAX_FILE_QUEUES	80		/* of contexts; -ENOSPC above */
+#define DRM_PUMICE_MAX_FILE_SHARED	(32ull << 20)	/* bytes for the firmware; -ENOSPC above */
 
 /**
  * struct drm_pumice_array - an array in user memory
@@ -78,6 +103,9 @@ struct drm_pumice_array {
 	/** @array: user pointer to the first element */
 	__u64 array;
 };
+
+/* Faults of a VM, and where jobs were that timed out: uses the array. */
+#include "pumice_drm_fault.h"
 
 /**
  * enum drm_pumice_dev_query_type - what DEV_QUERY can tell
@@ -268,6 +296,37 @@ struct drm_pumice_bo_set_label {
 };
 
 /**
+ * enum drm_pumice_bo_advice - whether the content of a BO is needed
+ */
+enum drm_pumice_bo_advice {
+	/** @DRM_PUMICE_BO_WILLNEED: it is, which every BO begins with */
+	DRM_PUMICE_BO_WILLNEED = 0,
+	/** @DRM_PUMICE_BO_DONTNEED: it is not: the kernel may purge it */
+	DRM_PUMICE_BO_DONTNEED = 1,
+};
+
+/**
+ * struct drm_pumice_bo_madvise - DRM_IOCTL_PUMICE_BO_MADVISE
+ *
+ * For caches of BOs. When memory is short the kernel purges BOs that are DONTNEED,
+ * bound in no VM, mapped by no process and not shared by PRIME: their pages go, and
+ * do not come back. Before such a BO is used again it has to be WILLNEED, and if
+ * @retained is 0 then it is good for nothing but to be closed: VM_BIND,
+ * BO_MMAP_OFFSET and export give -ENODATA. Advice about a BO in use counts once it
+ * no longer is.
+ */
+struct drm_pumice_bo_madvise {
+	/** @handle: in: GEM handle */
+	__u32 handle;
+	/** @advice: in: enum drm_pumice_bo_advice */
+	__u32 advice;
+	/** @retained: out: 1: the content is there; 0: it was purged */
+	__u32 retained;
+	/** @pad: in: zero */
+	__u32 pad;
+};
+
+/**
  * struct drm_pumice_vm_create - DRM_IOCTL_PUMICE_VM_CREATE
  */
 struct drm_pumice_vm_create {
@@ -297,11 +356,19 @@ enum drm_pumice_bind_type {
 	DRM_PUMICE_BIND_MAP = 0,
 	/** @DRM_PUMICE_BIND_UNMAP: unmap a range, parts of mappings and holes included */
 	DRM_PUMICE_BIND_UNMAP = 1,
+	/** @DRM_PUMICE_BIND_UNMAP_ALL: unmap all that VM_BIND has mapped; all else is zero */
+	DRM_PUMICE_BIND_UNMAP_ALL = 2,
 };
 
 /* Flags of struct drm_pumice_bind_op, for MAP. */
 #define DRM_PUMICE_BIND_READONLY	0x1u	/* stores fault */
 #define DRM_PUMICE_BIND_NOEXEC		0x2u	/* instruction fetches fault */
+/*
+ * No memory: loads give zero, stores are dropped, atomics find zero, instruction fetches
+ * fault; @handle and @bo_offset are zero, and @size is DRM_PUMICE_MAX_BO_SIZE at most, else
+ * -E2BIG. For resources that are only partly resident.
+ */
+#define DRM_PUMICE_BIND_NULL		0x4u
 
 /**
  * struct drm_pumice_bind_op - one change of a VM
@@ -309,17 +376,17 @@ enum drm_pumice_bind_type {
 struct drm_pumice_bind_op {
 	/** @type: enum drm_pumice_bind_type */
 	__u32 type;
-	/** @flags: DRM_PUMICE_BIND_*; zero for UNMAP */
+	/** @flags: DRM_PUMICE_BIND_READONLY, NOEXEC, NULL, for MAP; else zero */
 	__u32 flags;
-	/** @handle: BO, for MAP; zero for UNMAP */
+	/** @handle: BO, for MAP without NULL; else zero */
 	__u32 handle;
 	/** @pad: zero */
 	__u32 pad;
-	/** @bo_offset: first byte in the BO, page aligned, for MAP; zero for UNMAP */
+	/** @bo_offset: first byte in the BO, page aligned, for MAP without NULL; else zero */
 	__u64 bo_offset;
-	/** @va: GPU virtual address, page aligned */
+	/** @va: GPU virtual address, page aligned; zero for UNMAP_ALL */
 	__u64 va;
-	/** @size: bytes, page aligned, not 0 */
+	/** @size: bytes, page aligned, not 0; zero for UNMAP_ALL */
 	__u64 size;
 };
 
@@ -330,8 +397,11 @@ struct drm_pumice_bind_op {
  * struct drm_pumice_vm_bind - DRM_IOCTL_PUMICE_VM_BIND
  *
  * Operations take effect in order before the call returns. On an error
- * @ops.count tells the index of the operation that failed; those before it have
- * taken effect.
+ * @failed_op is the index of the operation that failed; those before it have
+ * taken effect, and it is @ops.count if all have. Repeating the whole call is always
+ * right: what an address is mapped to afterwards depends on the last operation that
+ * covers it, not on what was there before. While the call is repeated, jobs may see
+ * the states between its operations again.
  *
  * With DRM_PUMICE_VM_BIND_ASYNC the call only checks and queues them: they take
  * effect when all waits of @syncs are signalled and all asynchronous calls before
@@ -354,6 +424,10 @@ struct drm_pumice_vm_bind {
 	 * empty without DRM_PUMICE_VM_BIND_ASYNC
 	 */
 	struct drm_pumice_array syncs;
+	/** @failed_op: out, on an error: index of the operation that failed; not read */
+	__u32 failed_op;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 /**
@@ -415,6 +489,13 @@ enum drm_pumice_priority {
  * A context is a queue: its jobs run in the order of submission. A render context
  * is two, so that the geometry of a frame runs beside the fragments of the one
  * before.
+ *
+ * The firmware has 256 queues, and 2 GiB of memory for what contexts, free lists,
+ * data sets and monitors share with it. A file may have DRM_PUMICE_MAX_FILE_QUEUES
+ * queues and DRM_PUMICE_MAX_FILE_SHARED bytes of this memory, a user half of the
+ * queues and an eighth of the memory; an eighth of each is reserved for callers
+ * with CAP_SYS_RESOURCE or CAP_SYS_NICE, for whom the limits of users do not hold.
+ * What exceeds a limit gives -ENOSPC.
  */
 struct drm_pumice_context_create {
 	/** @type: in: enum drm_pumice_context_type */
@@ -429,6 +510,47 @@ struct drm_pumice_context_create {
 	__u32 id;
 	/** @pad: zero */
 	__u32 pad;
+};
+
+/**
+ * struct drm_pumice_context_set_priority - DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY
+ *
+ * From its return on the context has the priority, and so have the jobs that it has
+ * queued and the one that runs. It needs the rights that creating a context of the
+ * priority needs: -EACCES. -EIO: the firmware did not take it, and the GPU was reset.
+ */
+struct drm_pumice_context_set_priority {
+	/** @id: in: context id */
+	__u32 id;
+	/** @priority: in: enum drm_pumice_priority */
+	__u32 priority;
+	/** @flags: in: zero */
+	__u32 flags;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/* The GPU did not come back from a reset. The device is about to go: all calls give -ENODEV. */
+#define DRM_PUMICE_RESETS_LOST	0x1u
+
+/**
+ * struct drm_pumice_file_get_resets - DRM_IOCTL_PUMICE_FILE_GET_RESETS
+ *
+ * What resets and time-outs have done to the file: enough for a robustness extension,
+ * which compares with what it has seen before. The counts never fall. What became of one
+ * context is in CONTEXT_GET_STATE.
+ */
+struct drm_pumice_file_get_resets {
+	/** @flags: in: zero */
+	__u32 flags;
+	/** @state: out: DRM_PUMICE_RESETS_LOST or 0; not read */
+	__u32 state;
+	/** @resets: out: resets of the GPU since the file was opened, whoever caused them */
+	__u64 resets;
+	/** @guilty: out: contexts of the file, destroyed ones too, that became GUILTY */
+	__u64 guilty;
+	/** @innocent: out: contexts of the file, destroyed ones too, that became INNOCENT */
+	__u64 innocent;
 };
 
 /**
@@ -490,6 +612,11 @@ struct drm_pumice_context_get_state {
  * A partial render belongs to the geometry job that found no more pages, although
  * the pixel data master does it, with the record of the fragment job: that job may
  * be canceled, and its own render is one in any case.
+ *
+ * Of a job that timed out @unit is who was busy with it: the USCs (usc-code) while
+ * waves of it were in flight, else a unit of its data master; @places says where the
+ * waves were, and @pc, @usc and @fault_va are those of the first place. A kernel
+ * that does not know @waves leaves it and what follows as the caller set it.
  */
 struct drm_pumice_job_get_result {
 	/** @context: in: context id */
@@ -524,6 +651,16 @@ struct drm_pumice_job_get_result {
 	__u32 partial_renders;
 	/** @pad: out: zero */
 	__u32 pad;
+	/** @waves: out: of a job that timed out: waves in flight when it was stopped; else zero */
+	__u32 waves;
+	/** @waves_looked: out: of these, those that @places counts: many are sampled */
+	__u32 waves_looked;
+	/** @place_count: out: entries of @places that are used */
+	__u32 place_count;
+	/** @pad2: out: zero */
+	__u32 pad2;
+	/** @places: out: where these waves were */
+	struct drm_pumice_stuck_place places[DRM_PUMICE_STUCK_PLACES];
 };
 
 /**
@@ -548,12 +685,17 @@ struct drm_pumice_perf_counter_get {
 
 /* Counts only while a job with a performance monitor runs. */
 #define DRM_PUMICE_PERF_COUNTER_DETAILED	0x1u
+/* Counts what all jobs did that ran beside the monitor's, those of other users too. */
+#define DRM_PUMICE_PERF_COUNTER_GLOBAL		0x2u
 
 /**
  * struct drm_pumice_perfmon_create - DRM_IOCTL_PUMICE_PERFMON_CREATE
  *
  * A performance monitor adds up chosen counters over the jobs that name it. More
  * than DRM_PUMICE_MAX_PERFMONS of a file give -ENOSPC.
+ *
+ * Counters without DRM_PUMICE_PERF_COUNTER_GLOBAL count the context's own work. One with
+ * it needs CAP_PERFMON, unless the sysctl dev.pumice.perf_paranoid is 0; else -EACCES.
  */
 struct drm_pumice_perfmon_create {
 	/** @counters: in: array of __u32, 1 to DRM_PUMICE_MAX_PERF_COUNTERS numbers of counters */
@@ -757,9 +899,10 @@ struct drm_pumice_hwrt_destroy {
  * struct drm_pumice_submit - DRM_IOCTL_PUMICE_SUBMIT
  *
  * All jobs are submitted, in order, or none. A job may wait for a syncobj that
- * an earlier job of the same call signals. On an error @jobs.count tells the
- * index of the job that was refused: -EIO for one whose context takes no more
- * jobs. An address that is aligned but not bound is no error here: the job faults.
+ * an earlier job of the same call signals. On an error @failed_job is the
+ * index of the job that was refused, or @jobs.count if it was none of them: -EIO for
+ * one whose context takes no more jobs. An address that is aligned but not bound is no
+ * error here: the job faults.
  * A geometry job and its fragment job are a pair: the first is not started before
  * everything that the second waits for has signalled or been given to the GPU.
  */
@@ -770,6 +913,10 @@ struct drm_pumice_submit {
 	__u32 pad;
 	/** @jobs: in: array of struct drm_pumice_job, at most DRM_PUMICE_MAX_JOBS */
 	struct drm_pumice_array jobs;
+	/** @failed_job: out, on an error: index of the job that was refused; not read */
+	__u32 failed_job;
+	/** @pad2: zero */
+	__u32 pad2;
 };
 
 #define DRM_IOCTL_PUMICE_DEV_QUERY \
@@ -786,6 +933,8 @@ struct drm_pumice_submit {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_VM_BIND, struct drm_pumice_vm_bind)
 #define DRM_IOCTL_PUMICE_VM_GET_STATE \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_VM_GET_STATE, struct drm_pumice_vm_get_state)
+#define DRM_IOCTL_PUMICE_VM_GET_FAULTS \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_VM_GET_FAULTS, struct drm_pumice_vm_get_faults)
 #define DRM_IOCTL_PUMICE_CONTEXT_CREATE \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_CONTEXT_CREATE, struct drm_pumice_context_create)
 #define DRM_IOCTL_PUMICE_CONTEXT_DESTROY \
@@ -793,6 +942,12 @@ struct drm_pumice_submit {
 #define DRM_IOCTL_PUMICE_CONTEXT_GET_STATE \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_CONTEXT_GET_STATE, \
 		 struct drm_pumice_context_get_state)
+#define DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_CONTEXT_SET_PRIORITY, \
+		struct drm_pumice_context_set_priority)
+#define DRM_IOCTL_PUMICE_FILE_GET_RESETS \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_FILE_GET_RESETS, \
+		 struct drm_pumice_file_get_resets)
 #define DRM_IOCTL_PUMICE_SUBMIT \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_SUBMIT, struct drm_pumice_submit)
 #define DRM_IOCTL_PUMICE_BO_SET_LABEL \
@@ -816,6 +971,8 @@ struct drm_pumice_submit {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_HWRT_CREATE, struct drm_pumice_hwrt_create)
 #define DRM_IOCTL_PUMICE_HWRT_DESTROY \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_HWRT_DESTROY, struct drm_pumice_hwrt_destroy)
+#define DRM_IOCTL_PUMICE_BO_MADVISE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_BO_MADVISE, struct drm_pumice_bo_madvise)
 #define DRM_IOCTL_PUMICE_PERFMON_GET_VALUES \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_PUMICE_PERFMON_GET_VALUES, \
 		struct drm_pumice_perfmon_get_values)

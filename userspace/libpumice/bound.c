@@ -82,7 +82,8 @@ static u32 cut(struct bound *bound, u64 start, u64 end)
 
 void bound_change(struct bound *bound, const struct pumice_bind *op)
 {
-	const u32 at = cut(bound, op->va, op->va + op->size);
+	const u64 end = op->flags & PUMICE_BIND_UNMAP_ALL ? UINT64_MAX : op->va + op->size;
+	const u32 at = cut(bound, op->va, end);
 
 	if (!op->bo || !open_gap(bound, at))
 		return;

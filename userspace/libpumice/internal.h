@@ -22,6 +22,7 @@
 #define MAX_JOBS	64u	/* of one pumice_submit() */
 #define MAX_SYNCS	256u	/* of one job */
 #define MAX_BINDS	4096u	/* of one pumice_vm_bind() */
+#define MAX_NULL_BYTES	(16ull << 30)	/* of one NULL mapping, as the kernel has it */
 #define MAX_PERFMONS	16u	/* of one device */
 
 /* A growing structure of the header: fill as much as the caller knows of. */
@@ -35,6 +36,7 @@ struct backend_ops {
 	int (*fw_counters)(struct pumice_device *dev, struct pumice_fw_counters *counters);
 	int (*drm_fd)(struct pumice_device *dev);
 	int (*stats)(struct pumice_device *dev, struct pumice_device_stats *stats);
+	int (*resets)(struct pumice_device *dev, struct pumice_device_resets *resets);
 
 	int (*bo_create)(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
 			 struct pumice_bo **bo);
@@ -43,6 +45,7 @@ struct backend_ops {
 	void (*bo_unmap)(struct pumice_bo *bo, void *cpu);
 	/* @label: at most PUMICE_LABEL_BYTES, or NULL */
 	int (*bo_set_label)(struct pumice_bo *bo, const char *label);
+	int (*bo_madvise)(struct pumice_bo *bo, u32 advice, bool *retained);
 
 	int (*vm_create)(struct pumice_device *dev, struct pumice_vm **vm);
 	void (*vm_destroy)(struct pumice_vm *vm);
@@ -50,6 +53,9 @@ struct backend_ops {
 	int (*vm_bind_async)(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,
 			     const struct pumice_job_sync *syncs, u32 sync_count);
 	int (*vm_get_state)(struct pumice_vm *vm, u32 *flags);
+	/* @count: in: at most PUMICE_VM_FAULTS; out */
+	int (*vm_get_faults)(struct pumice_vm *vm, u64 after, struct pumice_vm_fault *faults,
+			     u32 *count, u64 *lost);
 
 	int (*context_create)(struct pumice_vm *vm, enum pumice_context_type type,
 			      enum pumice_priority priority, struct pumice_context **context);
@@ -57,6 +63,8 @@ struct backend_ops {
 	int (*context_get_state)(struct pumice_context *context,
 				 struct pumice_context_state *state);
 	int (*context_kill)(struct pumice_context *context);
+	int (*context_set_priority)(struct pumice_context *context, enum pumice_priority priority);
+	int (*context_dump)(struct pumice_context *context, const char *path);
 	int (*job_result)(struct pumice_context *context, u64 job,
 			  struct pumice_job_result *result);
 
@@ -144,6 +152,7 @@ struct pumice_context {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
 	u32 type;		/* enum pumice_context_type; set by the common part */
+	u32 id;			/* set by the backend */
 	u64 jobs;		/* submitted; atomic */
 };
 

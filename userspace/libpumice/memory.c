@@ -69,6 +69,19 @@ void pumice_bo_unmap(struct pumice_bo *bo)
 	pthread_mutex_unlock(&bo->lock);
 }
 
+int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained)
+{
+	bool kept = true;
+	int err;
+
+	if (advice > PUMICE_BO_DONTNEED)
+		return fail(bo->dev, EINVAL, "bo: there is no advice %u", advice);
+	err = bo->dev->ops->bo_madvise(bo, advice, &kept);
+	if (!err && retained)
+		*retained = kept;
+	return err;
+}
+
 int pumice_bo_set_label(struct pumice_bo *bo, const char *label)
 {
 	size_t bytes = label ? strlen(label) + 1 : 0;

@@ -37,6 +37,25 @@ int pumice_context_get_state(struct pumice_context *context, struct pumice_conte
 	return context->dev->ops->context_get_state(context, state);
 }
 
+int pumice_context_set_priority(struct pumice_context *context, enum pumice_priority priority)
+{
+	if ((u32)priority > PUMICE_PRIORITY_HIGH)
+		return fail(context->dev, EINVAL, "context: priority %u does not exist",
+			    (u32)priority);
+	return context->dev->ops->context_set_priority(context, priority);
+}
+
+int pumice_device_get_resets(struct pumice_device *dev, struct pumice_device_resets *resets,
+			     size_t bytes)
+{
+	struct pumice_device_resets all = { 0 };
+	int err = dev->ops->resets(dev, &all);
+
+	if (!err)
+		put_sized(resets, bytes, &all, sizeof(all));
+	return err;
+}
+
 int pumice_context_kill(struct pumice_context *context)
 {
 	return context->dev->ops->context_kill(context);
@@ -238,4 +257,14 @@ int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t
 	struct pumice_gfx_job job = { .context = context, .stream = stream };
 
 	return queue_run(&job, 1, timeout_ns, state);
+}
+
+uint32_t pumice_context_id(const struct pumice_context *context)
+{
+	return context->id;
+}
+
+int pumice_context_dump(struct pumice_context *context, const char *path)
+{
+	return context->dev->ops->context_dump(context, path);
 }

@@ -102,15 +102,31 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 	return 0;
 }
 
+/* Flags that an operation may have. */
+static u32 known_flags(const struct pumice_bind *op)
+{
+	if (op->bo)
+		return PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC;
+	if (op->flags & PUMICE_BIND_NULL)
+		return PUMICE_BIND_NULL | PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC;
+	return PUMICE_BIND_UNMAP_ALL;
+}
+
 static int check_bind(struct pumice_vm *vm, u32 index, const struct pumice_bind *op)
 {
 	struct pumice_device *dev = vm->dev;
-	u32 known = op->bo ? PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC : 0;
+	u32 unknown = op->flags & ~known_flags(op);
 
-	if (op->flags & ~known)
-		return fail(dev, EINVAL, "bind %u: unknown flags %#x", index, op->flags & ~known);
+	if (unknown)
+		return fail(dev, EINVAL, "bind %u: unknown flags %#x", index, unknown);
+	if (op->flags & PUMICE_BIND_UNMAP_ALL)
+		return op->va || op->size || op->bo_offset ?
+		       fail(dev, EINVAL, "bind %u: a range to unmap all", index) : 0;
 	if (!op->bo && op->bo_offset)
 		return fail(dev, EINVAL, "bind %u: offset without a bo", index);
+	if (op->flags & PUMICE_BIND_NULL && op->size > MAX_NULL_BYTES)
+		return fail(dev, E2BIG, "bind %u: more than %llu GiB without memory", index,
+			    MAX_NULL_BYTES >> 30);
 	if (op->bo && op->bo->dev != dev)
 		return fail(dev, EINVAL, "bind %u: the bo is of another device", index);
 	if (op->bo && (op->bo_offset % PAGE_BYTES || op->bo_offset >= op->bo->size ||
@@ -278,5 +294,23 @@ int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
 		return err;
 	}
 	va_give(vm, node);
+	return 0;
+}
+
+int pumice_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault *faults,
+			 u32 *count, size_t bytes, u64 *lost)
+{
+	struct pumice_vm_fault all[PUMICE_VM_FAULTS];
+	u32 n = *count < PUMICE_VM_FAULTS ? *count : PUMICE_VM_FAULTS, i;
+	u64 gone;
+	int err = vm->dev->ops->vm_get_faults(vm, after, all, &n, &gone);
+
+	if (err)
+		return err;
+	for (i = 0; i < n; i++)
+		put_sized((u8 *)faults + i * bytes, bytes, &all[i], sizeof(all[i]));
+	*count = n;
+	if (lost)
+		*lost = gone;
 	return 0;
 }

@@ -17,6 +17,8 @@
 #include "perf.h"
 #include "state.h"
 
+#define COST_LOAD 16u	/* of a piece of a load, in units of a command */
+
 struct cdm *cdm_create(const struct cdm_config *config)
 {
 	struct cdm *cdm = calloc(1, sizeof(*cdm));
@@ -69,6 +71,7 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 	cdm->depth = 0;
 	cdm->has_state = false;
 	cdm->dealing = false;
+	cdm->announce = false;
 	if (cdm->config.trace)
 		trace_set_context(cdm->config.trace, (u32)job->tag);
 	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, 0, job->stream,
@@ -90,7 +93,8 @@ bool cdm_resume(struct cdm *cdm, const struct cdm_job *job)
 /* The job is to end in another way than by its HALT. */
 static void stop(struct cdm *cdm, enum cdm_end end)
 {
-	if (cdm->phase == CDM_DEAL)
+	/* A launch that the PDS works for ends when it is back: walk.c. */
+	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DEAL) && !cdm->unlocked)
 		pds_launch_end(cdm->pds);
 	cdm->phase = CDM_DRAIN;
 	cdm->end = end;
@@ -136,7 +140,7 @@ void cdm_switch_out(struct cdm *cdm)
  */
 static void begin_switch(struct cdm *cdm)
 {
-	if (cdm->phase == CDM_DEAL)
+	if (cdm->phase == CDM_LOAD || cdm->phase == CDM_DEAL)
 		pds_launch_end(cdm->pds);
 	cdm->phase = CDM_SWITCH;
 }
@@ -168,7 +172,8 @@ static bool step(struct cdm *cdm, unsigned int *cost)
 {
 	*cost = 1;
 	if (cdm->switch_wanted &&
-	    (cdm->phase == CDM_FETCH || cdm->phase == CDM_DEAL || cdm->phase == CDM_WAIT))
+	    (cdm->phase == CDM_FETCH || cdm->phase == CDM_LOAD || cdm->phase == CDM_DEAL ||
+	     cdm->phase == CDM_WAIT))
 		begin_switch(cdm);
 	switch (cdm->phase) {
 	case CDM_IDLE:
@@ -179,6 +184,9 @@ static bool step(struct cdm *cdm, unsigned int *cost)
 	case CDM_FETCH:
 		cdm_walk_fetch(cdm, cost);
 		return true;
+	case CDM_LOAD:
+		*cost = COST_LOAD;
+		return cdm_walk_load(cdm);
 	case CDM_DEAL:
 		*cost = pds_launch_cost(cdm->pds);
 		return cdm_walk_deal(cdm);

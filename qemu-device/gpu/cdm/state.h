@@ -16,6 +16,7 @@ enum cdm_phase {
 	CDM_IDLE,
 	CDM_RESTORE,	/* reads the saved state of the job */
 	CDM_FETCH,	/* the next command */
+	CDM_LOAD,	/* programs of a launch */
 	CDM_DEAL,	/* work-groups of a launch */
 	CDM_WAIT,	/* until all groups are done: then the command that waits */
 	CDM_SWITCH,	/* the same, then the job is saved */
@@ -40,6 +41,9 @@ struct cdm {
 	u64 return_pc[PUMICE_CDM_MAX_DEPTH];
 	bool has_state;
 	struct cdm_command waiting;	/* the command of CDM_WAIT */
+	bool unlocked;		/* the PDS works for the launch without the device lock */
+	bool announce;		/* the launch is new: its event is to be written */
+	u64 command;		/* where it is in the stream */
 	bool dealing;		/* groups of the launch are left to deal */
 	struct pds_launch launch;	/* its state is that of the last STATE command */
 	u64 groups;		/* work-groups of the launch */
@@ -64,10 +68,12 @@ void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost);
 void cdm_walk_waited(struct cdm *cdm, unsigned int *cost);
 /*
  * Begin to deal the groups of cdm->launch from number linear on, of which there are
- * more. False when the job was stopped instead.
+ * more: go to LOAD, or further.
  */
-bool cdm_walk_deal_from(struct cdm *cdm, u64 linear);
-/* Deal one work-group. False when it must wait for room. */
+void cdm_walk_deal_from(struct cdm *cdm, u64 linear);
+/* Load a piece of the launch's programs, then go to DEAL. False when it must wait for memory. */
+bool cdm_walk_load(struct cdm *cdm);
+/* Deal one work-group, or a piece of it. False when it must wait for room. */
 bool cdm_walk_deal(struct cdm *cdm);
 
 /* save.c: write the state of a job without running groups. False when the job was stopped. */

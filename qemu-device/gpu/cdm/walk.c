@@ -26,26 +26,55 @@ static u64 behind(const struct cdm *cdm, const struct cdm_command *cmd)
 	return cdm->pc + cmd->words * sizeof(u32);
 }
 
-bool cdm_walk_deal_from(struct cdm *cdm, u64 linear)
+bool cdm_walk_load(struct cdm *cdm)
 {
-	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
+	enum pds_load_result result;
 	struct gpu_fault fault;
 
-	cdm->launch.ctx = cdm->job.ctx;
-	if (!pds_launch_begin(cdm->pds, &cdm->launch, &fault)) {
-		cdm_stop_fault(cdm, &fault);
-		return false;
+	cdm->unlocked = true;
+	result = pds_launch_begin(cdm->pds, &cdm->launch, &fault);
+	cdm->unlocked = false;
+	if (cdm->phase != CDM_LOAD) {	/* the job was stopped meanwhile */
+		if (result != PDS_LOAD_FAULT)
+			pds_launch_end(cdm->pds);
+		return true;
 	}
+	switch (result) {
+	case PDS_LOAD_FAULT:
+		cdm->dealing = false;
+		cdm->phase = CDM_FETCH;	/* of no launch */
+		cdm_stop_fault(cdm, &fault);
+		break;
+	case PDS_LOADED:
+		cdm->phase = CDM_DEAL;
+		if (cdm->announce)
+			trace_event(cdm->config.trace, PUMICE_TRACE_KIND_LAUNCH, cdm->job.ctx, 0,
+				    cdm->groups, cdm->command);
+		cdm->announce = false;
+		break;
+	case PDS_LOAD_WAIT:
+		return false;
+	case PDS_LOAD_MORE:
+		break;
+	}
+	return true;
+}
+
+void cdm_walk_deal_from(struct cdm *cdm, u64 linear)
+{
+	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
+
+	cdm->launch.ctx = cdm->job.ctx;
 	cdm->linear = linear;
 	cdm->next[0] = (u32)(linear % grid->groups_x);
 	cdm->next[1] = (u32)(linear / grid->groups_x % grid->groups_y);
 	cdm->next[2] = (u32)(linear / grid->groups_x / grid->groups_y);
 	cdm->dealing = true;
-	cdm->phase = CDM_DEAL;
-	return true;
+	cdm->phase = CDM_LOAD;
+	cdm_walk_load(cdm);
 }
 
-/* A launch fetches and checks programs, up to 1 MiB: *cost says that it was enough for one step. */
+/* A launch fetches and checks programs: *cost says that it was enough for one step. */
 static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		       const struct pumice_cdm_launch *grid, unsigned int *cost)
 {
@@ -67,9 +96,9 @@ static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		return;
 	*cost = UINT_MAX;
 	cdm->launch.grid = *grid;
-	if (cdm_walk_deal_from(cdm, 0))
-		trace_event(cdm->config.trace, PUMICE_TRACE_KIND_LAUNCH, cdm->job.ctx, 0,
-			    cdm->groups, command);
+	cdm->announce = true;
+	cdm->command = command;
+	cdm_walk_deal_from(cdm, 0);
 }
 
 /* The counts are read once, all of them, and checked as a LAUNCH's. */
@@ -258,9 +287,21 @@ bool cdm_walk_deal(struct cdm *cdm)
 		grid->base_x + cdm->next[0], grid->base_y + cdm->next[1],
 		grid->base_z + cdm->next[2],
 	};
+	enum pds_result result;
 	struct gpu_fault fault;
 
-	switch (pds_group(cdm->pds, id, cdm->linear, &fault)) {
+	cdm->unlocked = true;
+	result = pds_group(cdm->pds, id, cdm->linear, &fault);
+	cdm->unlocked = false;
+	if (cdm->phase != CDM_DEAL) {	/* the job was stopped meanwhile */
+		cdm->dealt += result == PDS_STARTED;
+		pds_launch_end(cdm->pds);
+		pds_abort(cdm->pds);
+		return true;
+	}
+	switch (result) {
+	case PDS_MORE:
+		return true;
 	case PDS_STARTED:
 		cdm->dealt++;
 		advance(cdm);

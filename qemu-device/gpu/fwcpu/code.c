@@ -88,6 +88,7 @@ void fwcpu_code_flush(struct fwcpu *cpu)
 	uint32_t per_granule = 1u << (FWCPU_GRANULE_SHIFT - 1);
 	uint32_t end = halfword_count(cpu) - 1;
 
+	cpu->slow++;
 	for (uint32_t g = 0; g < granule_count(cpu); g++) {
 		uint32_t first = g * per_granule;
 		uint32_t last = first + per_granule - 1;

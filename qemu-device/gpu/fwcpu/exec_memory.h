@@ -6,7 +6,7 @@
  *
  * A store may hit decoded code, which is then forgotten. A store outside RAM
  * may have changed the interrupt lines, so it ends the stretch and they are
- * looked at.
+ * looked at. So does a store that is to be executed again, with nothing retired.
  */
 #define LOAD(name, length, size, get, type)				\
 op_##name: {								\
@@ -33,6 +33,8 @@ op_##name: {								\
 	}								\
 	if (!fwcpu_store_outside(cpu, addr, size, x[in->rs2]))		\
 		goto fault;						\
+	if (fwcpu_unlikely(cpu->retry))					\
+		goto leave;						\
 	at += (length) / 2;						\
 	left--;								\
 	goto leave;							\

@@ -22,7 +22,9 @@ op_FENCE:
 
 op_FENCE_I:
 	fwcpu_code_flush(cpu);
-	NEXT(4);
+	at += 2;
+	left--;
+	goto leave;
 
 op_ECALL:
 	RAISE(RV_CAUSE_ECALL_M, 0);

@@ -87,12 +87,25 @@ enum fwcpu_stop fwcpu_run(struct fwcpu *cpu, uint32_t budget, uint64_t now)
 {
 	cpu->now = now;
 	cpu->executed = 0;
-	while (fwcpu_attend(cpu) && cpu->executed < budget) {
+	cpu->slow = 0;
+	cpu->retry = false;
+	while (fwcpu_attend(cpu) && cpu->executed < budget && cpu->slow < FWCPU_SLOW_MAX &&
+	       !cpu->retry) {
 		uint32_t left = budget - cpu->executed;
 
 		fwcpu_exec(cpu, left < FWCPU_POLL_INTERVAL ? left : FWCPU_POLL_INTERVAL);
 	}
 	return stop_reason(cpu);
+}
+
+void fwcpu_slow(struct fwcpu *cpu, uint32_t count)
+{
+	cpu->slow += count;
+}
+
+void fwcpu_retry(struct fwcpu *cpu)
+{
+	cpu->retry = true;
 }
 
 void fwcpu_set_irq(struct fwcpu *cpu, bool level)

@@ -39,6 +39,14 @@
 /* Interrupts, timer and halt requests are seen at least this often (instructions). */
 #define FWCPU_POLL_INTERVAL	64
 
+/*
+ * Slow operations that one fwcpu_run() does at most before it returns, whatever is left of
+ * its budget, and FWCPU_POLL_INTERVAL more: accesses to the firmware bus, pages of the
+ * window that are looked up, flushes of the decoded code. Each takes up to some
+ * microseconds, an instruction nanoseconds.
+ */
+#define FWCPU_SLOW_MAX		64
+
 /* The window is handed out in pages of this size (bytes). */
 #define FWCPU_WINDOW_PAGE	4096u
 #define FWCPU_TLB_ENTRIES	64
@@ -67,8 +75,8 @@ enum fwcpu_stop {
 /*
  * The world outside private RAM. Called on the thread inside fwcpu_run() only.
  * The functions may call fwcpu_set_irq(), fwcpu_set_timer(), fwcpu_halt(),
- * fwcpu_window_flush() and fwcpu_code_changed(), and no other function of
- * this header.
+ * fwcpu_window_flush(), fwcpu_code_changed(), fwcpu_slow() and fwcpu_retry(), and
+ * no other function of this header.
  */
 struct fwcpu_bus {
 	void *opaque;
@@ -154,6 +162,8 @@ struct fwcpu {
 	uint64_t now;		/* mtime, GPU clock ticks */
 	uint32_t fault_cause;	/* of the load or store that has just failed */
 	uint32_t fault_tval;
+	uint32_t slow;		/* slow operations so far */
+	bool retry;		/* the store that is being executed is to be executed again */
 
 	/* Derived from RAM and the window; never saved. */
 	struct fwcpu_insn *code;	/* one a halfword of RAM, and an end mark */
@@ -193,12 +203,26 @@ void fwcpu_restore(struct fwcpu *cpu, const struct fwcpu_arch *arch);
  * fwcpu_run - execute for at most @budget units.
  * @now: mtime for this call, GPU clock ticks
  *
- * Returns early when the processor sleeps, locks up or is halted. An interrupt
+ * Returns early when the processor sleeps, locks up or is halted, after
+ * FWCPU_SLOW_MAX slow operations, and after fwcpu_retry(). An interrupt
  * that is due is taken before the first and after the last instruction, so
  * the returned reason is true at the moment of return. fwcpu.executed tells
  * the units used.
  */
 enum fwcpu_stop fwcpu_run(struct fwcpu *cpu, uint32_t budget, uint64_t now);
+
+/**
+ * fwcpu_slow - the bus access at hand takes as long as @count slow operations.
+ * Inside fwcpu_bus only.
+ */
+void fwcpu_slow(struct fwcpu *cpu, uint32_t count);
+
+/**
+ * fwcpu_retry - the store at hand is not complete: fwcpu_run() returns before its
+ * instruction, and the next call executes it again, unless an interrupt comes
+ * first. Inside fwcpu_bus.store only.
+ */
+void fwcpu_retry(struct fwcpu *cpu);
 
 /**
  * fwcpu_set_irq - drive the external interrupt line. Any thread. Whoever raises

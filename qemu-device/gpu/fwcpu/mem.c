@@ -51,6 +51,7 @@ static uint8_t *tlb_fill(struct fwcpu *cpu, struct fwcpu_tlb_entry *entry, uint3
 
 	if (!bus->window_ptr)
 		return NULL;
+	cpu->slow++;
 	host = bus->window_ptr(bus->opaque, page, write, &run);
 	if (!host || run < FWCPU_WINDOW_PAGE || ((uintptr_t)host & 3))
 		return NULL;
@@ -144,6 +145,7 @@ bool fwcpu_load_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uin
 	}
 
 	*val = 0;
+	cpu->slow++;
 	if (!bus->load(bus->opaque, addr, size, val))
 		return fault(cpu, RV_CAUSE_LOAD_ACCESS, addr);
 	return true;
@@ -163,6 +165,7 @@ bool fwcpu_store_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, ui
 		return true;
 	}
 
+	cpu->slow++;
 	if (!bus->store(bus->opaque, addr, size, low_bytes(val, size)))
 		return fault(cpu, RV_CAUSE_STORE_ACCESS, addr);
 	return true;

@@ -15,9 +15,9 @@
 #include "../fwcpu/fwcpu.h"
 #include "../mem/mem.h"
 
-/* Instructions of one call of fwcpu_run(), and calls in one step; stop is looked at between. */
-#define SLICE_INSNS	8192u
-#define SLICES		4u
+/* Of one step: instructions, and slow operations or pieces of commands. */
+#define STEP_INSNS	(4u * FWCTL_SLICE_INSNS)
+#define STEP_SLOW	1024u
 
 #define REG_A0		10
 #define REG_A1		11
@@ -40,6 +40,7 @@ struct fwctl {
 	/* The request that RUN left, with the boot registers of that moment; device lock. */
 	bool boot_wanted;
 	struct fwctl_boot latched;
+	bool booting;	/* the boot ROM copies the image, and nothing has made that void */
 
 	/* State; device lock. */
 	enum pumice_fw_state state;
@@ -93,7 +94,20 @@ static bool bus_store(void *opaque, uint32_t addr, unsigned int size, uint32_t v
 
 	if (addr >= PUMICE_FW_WINDOW_BASE)
 		return false;
-	return fw->ops->bus_store(fw->opaque, addr - PUMICE_FW_BUS_BASE, size, val);
+	switch (fw->ops->bus_store(fw->opaque, addr - PUMICE_FW_BUS_BASE, size, val)) {
+	case FWCTL_STORE_DONE:
+		return true;
+	case FWCTL_STORE_LONG:
+		fwcpu_slow(&fw->cpu, FWCPU_SLOW_MAX);
+		return true;
+	case FWCTL_STORE_AGAIN:
+		fwcpu_slow(&fw->cpu, FWCPU_SLOW_MAX);
+		fwcpu_retry(&fw->cpu);
+		return true;
+	case FWCTL_STORE_REFUSED:
+		break;
+	}
+	return false;
 }
 
 struct fwctl *fwctl_create(const struct fwctl_config *config)
@@ -154,7 +168,7 @@ void fwctl_reset(struct fwctl *fw)
 {
 	memset(&fw->boot, 0, sizeof(fw->boot));
 	fw->run = false;
-	fw->boot_wanted = false;
+	fw->boot_wanted = fw->booting = false;
 	fw->ic_pending = PUMICE_IC_PENDING__RESET;
 	fw->ic_enable = PUMICE_IC_ENABLE__RESET;
 	fw->state = PUMICE_FW_STATE_OFF;
@@ -183,6 +197,7 @@ bool fwctl_set_run(struct fwctl *fw, bool run)
 	fw->state = PUMICE_FW_STATE_OFF;
 	fw->boot_error = PUMICE_FW_BOOT_ERROR_NONE;
 	fw->boot_wanted = run;
+	fw->booting = false;
 	if (!run) {
 		fwcpu_halt(&fw->cpu);
 		return true;
@@ -267,10 +282,8 @@ void fwctl_window_flush(struct fwctl *fw)
 }
 
 /* Boot ROM: check the request and copy the image into cleared private memory. */
-static enum pumice_fw_boot_error load_image(struct fwctl *fw)
+static enum pumice_fw_boot_error load_image(struct fwctl *fw, const struct fwctl_boot *boot)
 {
-	const struct fwctl_boot *boot = &fw->latched;
-
 	if (!boot->image_size || boot->image_size > PUMICE_FW_RAM_SIZE || boot->image_size % 4)
 		return PUMICE_FW_BOOT_ERROR_SIZE;
 	if (boot->entry % 2 || boot->entry >= boot->image_size)
@@ -283,15 +296,28 @@ static enum pumice_fw_boot_error load_image(struct fwctl *fw)
 	return PUMICE_FW_BOOT_ERROR_NONE;
 }
 
-/* Serve the request that RUN left; device lock held. */
+/*
+ * Serve the request that RUN left; device lock held but while what the last firmware was
+ * decoded to is dropped and the image is copied, which takes long. Only the step touches
+ * the processor and private memory. The host may stop the processor or start it again
+ * meanwhile: then this request has come to nothing.
+ */
 static void boot_rom(struct fwctl *fw)
 {
-	const struct fwctl_boot *boot = &fw->latched;
+	const struct fwctl_boot latched = fw->latched, *boot = &latched;
+	enum pumice_fw_boot_error error;
 
 	fw->boot_wanted = false;
-	fwcpu_reset(&fw->cpu);
+	fw->booting = true;
 	fw->mcause = PUMICE_FW_CAUSE__RESET;
-	fw->boot_error = load_image(fw);
+	fw->ops->unlock(fw->opaque);
+	fwcpu_reset(&fw->cpu);
+	error = load_image(fw, boot);
+	fw->ops->lock(fw->opaque);
+	if (!fw->booting)
+		return;
+	fw->booting = false;
+	fw->boot_error = error;
 	fw->state = PUMICE_FW_STATE_BOOT_FAILED;
 	if (!fw->boot_error) {
 		struct fwcpu_arch arch = fw->cpu.arch;
@@ -323,22 +349,26 @@ static void report_lockup(struct fwctl *fw)
 
 bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 {
-	unsigned int slice;
+	u32 insns = STEP_INSNS, slow = STEP_SLOW;
 
 	fw->ops->lock(fw->opaque);
 	if (fw->boot_wanted)
 		boot_rom(fw);
 	fw->ops->unlock(fw->opaque);
 
-	for (slice = 0; slice < SLICES; slice++) {
+	while (insns && slow) {
+		u32 budget = insns < FWCTL_SLICE_INSNS ? insns : FWCTL_SLICE_INSNS;
 		enum fwcpu_stop why;
 
-		if (slice && atomic_load_explicit(stop, memory_order_relaxed))
-			break;
-		why = fwcpu_run(&fw->cpu, SLICE_INSNS, fw->ops->clock(fw->opaque));
+		why = fwcpu_run(&fw->cpu, budget, fw->ops->clock(fw->opaque));
 		publish(fw);
-		if (why == FWCPU_STOP_BUDGET)
+		if (why == FWCPU_STOP_BUDGET) {
+			insns -= fw->cpu.executed < insns ? fw->cpu.executed : insns;
+			slow -= fw->cpu.slow < slow ? fw->cpu.slow : slow;
+			if (atomic_load_explicit(stop, memory_order_relaxed))
+				break;
 			continue;
+		}
 		if (why == FWCPU_STOP_LOCKUP)
 			report_lockup(fw);
 		/* Never, unless it sleeps with its timer interrupt enabled. */

@@ -10,9 +10,13 @@
  * destroy and fwctl_step(), which takes it where it needs it, by the functions
  * of its configuration. The functions may run while a step runs.
  *
- * Limits: the boot ROM's work (1 MiB cleared and copied) is done in a step, with
- * the device lock held. The interrupt controller keeps its state over a stop and
- * a start of the processor; fwctl_reset() clears it.
+ * A step looks at its stop flag after FWCTL_SLICE_INSNS instructions, after
+ * FWCPU_SLOW_MAX slow operations (fwcpu.h), and after each piece of a command that is
+ * done in pieces; so it ends within a millisecond of a request.
+ *
+ * Limits: the boot ROM's work (1 MiB cleared and copied) is one piece. The interrupt
+ * controller keeps its state over a stop and a start of the processor; fwctl_reset()
+ * clears it.
  */
 #ifndef PUMICE_GPU_FWCTL_H
 #define PUMICE_GPU_FWCTL_H
@@ -25,10 +29,18 @@
 
 struct fwctl;
 
+/* How a store to a register went. */
+enum fwctl_store {
+	FWCTL_STORE_DONE,
+	FWCTL_STORE_LONG,	/* done; it waited for other units */
+	FWCTL_STORE_AGAIN,	/* a piece of it was done: the firmware's instruction is repeated */
+	FWCTL_STORE_REFUSED,	/* an access fault */
+};
+
 struct fwctl_ops {
 	/* Registers, as the firmware's bus reaches them; offset inside the page. No lock held. */
 	bool (*bus_load)(void *opaque, u32 offset, unsigned int size, u32 *value);
-	bool (*bus_store)(void *opaque, u32 offset, unsigned int size, u32 value);
+	enum fwctl_store (*bus_store)(void *opaque, u32 offset, unsigned int size, u32 value);
 	/* The device lock. */
 	void (*lock)(void *opaque);
 	void (*unlock)(void *opaque);
@@ -41,6 +53,9 @@ struct fwctl_ops {
 	/* The processor locked up; device lock held. */
 	void (*lockup)(void *opaque, u32 pc, u32 mcause);
 };
+
+/* Instructions between two looks at the stop flag. */
+#define FWCTL_SLICE_INSNS	8192u
 
 struct fwctl_config {
 	struct mmu *mmu;

@@ -132,7 +132,7 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 			const struct pumice_prim_index *index, float *out,
 			struct gpu_fault *fault)
 {
-	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_TSP };
+	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_PB };
 	const u64 va = pm_address(scene, block);
 	const u32 count = kind_vertices(header->kind);
 	const u32 *host;

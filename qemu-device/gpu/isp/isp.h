@@ -153,6 +153,8 @@ bool isp_load(struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool s
 	      struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault);
 bool isp_store(const struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool stencil,
 	       struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault);
+/* Depths that were read from memory as they are: those that are not 0 to 1 become so. */
+void isp_clamp_depth(float *z, u32 count);
 /* Bytes of a sample's depth in memory. */
 u32 isp_depth_bytes(u32 format);
 

@@ -57,6 +57,15 @@ static float unpack_depth(u32 format, u32 bits)
 	}
 }
 
+void isp_clamp_depth(float *z, u32 count)
+{
+	u32 n;
+
+	for (n = 0; n < count; n++)
+		if (!(z[n] >= 0 && z[n] <= 1))
+			z[n] = unpack_depth(PUMICE_DEPTH_FORMAT_D32F, f32_bits(z[n]));
+}
+
 static u32 get(const u8 *at, u32 bytes)
 {
 	u32 v = 0;

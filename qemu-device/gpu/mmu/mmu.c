@@ -7,6 +7,10 @@
  * entry is read once, with one 64-bit load, and the copy is what is checked. An
  * entry that is not valid is only that: its other bits are not looked at.
  *
+ * A null page is memory of the device's own: one page of zeros for reads, and a sink of
+ * the TLB's for writes, so that units use both as any other page. A TLB entry of it
+ * serves one kind of access only.
+ *
  * What faults is never cached, so that a page mapped after a fault is found
  * without an invalidation.
  */
@@ -26,9 +30,11 @@
 
 /* What a walk found: one grain. */
 struct walk {
-	u8 *host;	/* first byte of the grain */
+	u8 *host;	/* first byte of the grain; NULL for a null page */
 	u32 perms;	/* MMU_TLB_* */
 };
+
+const u8 mmu_zeros[1u << MMU_GRAIN_SHIFT] __attribute__((aligned(1u << MMU_GRAIN_SHIFT)));
 
 static unsigned int page_shift(enum pumice_page_size size)
 {
@@ -124,7 +130,7 @@ static enum pumice_fault walk_table(const struct mmu *mmu, u64 va, u64 table,
 	u64 block = va & ((1ull << PD_SHIFT) - 1);
 	u64 page = (1ull << shift) - 1;
 	struct pumice_mmu_pt_entry entry;
-	bool readonly;
+	bool readonly = false;
 	u64 raw;
 
 	if (!read_entry(mmu, table, block >> shift, &raw))
@@ -135,28 +141,31 @@ static enum pumice_fault walk_table(const struct mmu *mmu, u64 va, u64 table,
 		return PUMICE_FAULT_MMU_PT_INVALID;
 	if (entry.addr & page)
 		return PUMICE_FAULT_MMU_BUS;
-	out->host = mem_map_lookup(mmu->map, entry.addr + (va & page & ~(GRAIN - 1)), GRAIN,
+	out->host = entry.null ? NULL :
+		    mem_map_lookup(mmu->map, entry.addr + (va & page & ~(GRAIN - 1)), GRAIN,
 				   &readonly);
-	if (!out->host)
+	if (!out->host && !entry.null)
 		return PUMICE_FAULT_MMU_BUS;
 	out->perms = entry.pm_owned ? MMU_TLB_PM_READ : MMU_TLB_READ;
 	if (!entry.read_only && !readonly)
 		out->perms |= entry.pm_owned ? MMU_TLB_PM_WRITE : MMU_TLB_WRITE;
-	if (!entry.no_exec && !entry.pm_owned)
+	if (!entry.no_exec && !entry.pm_owned && !entry.null)
 		out->perms |= MMU_TLB_EXEC;
 	return PUMICE_FAULT_NONE;
 }
 
-/* Units that may touch pages of the parameter manager. */
+/*
+ * Units that may access pages of the parameter management: those all of whose
+ * addresses come from scenes, free lists and what the device wrote there. A unit
+ * that follows an address of the job's own must never be one of them.
+ */
 static bool tiling_unit(enum pumice_unit unit)
 {
 	switch (unit) {
-	case PUMICE_UNIT_MTE:
 	case PUMICE_UNIT_TE:
 	case PUMICE_UNIT_PM:
 	case PUMICE_UNIT_IPF:
-	case PUMICE_UNIT_ISP:
-	case PUMICE_UNIT_TSP:
+	case PUMICE_UNIT_PB:
 		return true;
 	default:
 		return false;
@@ -203,6 +212,18 @@ static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
 							refusal(out->perms, access, unit);
 }
 
+/* A null page that was found gets the memory that this kind of access uses. */
+static void use_null_page(struct mmu_tlb *tlb, enum pumice_access access, struct walk *found)
+{
+	if (access == PUMICE_ACCESS_WRITE) {
+		found->host = tlb->sink;
+		found->perms &= MMU_TLB_WRITE | MMU_TLB_PM_WRITE;
+	} else {
+		found->host = (u8 *)(uintptr_t)mmu_zeros;
+		found->perms &= MMU_TLB_READ | MMU_TLB_PM_READ;
+	}
+}
+
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault)
 {
@@ -239,6 +260,8 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		fault->addr = va;
 		return NULL;
 	}
+	if (!found.host)
+		use_null_page(tlb, access, &found);
 	e->tag = mmu_tlb_tag(ctx, va);
 	e->gen = gen;
 	e->host = found.host;
@@ -254,6 +277,10 @@ u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_acces
 
 	if (va >> PUMICE_MMU_VA_BITS || walk(mmu, ctx, va, access, PUMICE_UNIT_NONE, &found))
 		return NULL;
+	if (!found.host && access == PUMICE_ACCESS_WRITE)
+		return NULL;
+	if (!found.host)
+		found.host = (u8 *)(uintptr_t)mmu_zeros;
 	return found.host + (va & (GRAIN - 1));
 }
 

@@ -39,9 +39,6 @@ struct mem_map;
 #define MMU_TLB_EXEC	4u
 #define MMU_TLB_PM_READ	8u
 #define MMU_TLB_PM_WRITE 16u
-/* The same of a page that the parameter manager owns: for the units of the tiling pipeline. */
-#define MMU_TLB_PM_READ		8u
-#define MMU_TLB_PM_WRITE	16u
 
 struct mmu_tlb_entry {
 	u64 tag;	/* VA >> 12 | context << 28 | 1 << 33 when it holds something */
@@ -55,6 +52,11 @@ struct mmu_tlb {
 	u64 hits, misses;
 	/* A second level of MMU_TLB_FAR entries, zeroed at first, that the owner gives; or NULL. */
 	struct mmu_tlb_entry *far;
+	/*
+	 * Where writes to null pages go. Write-only: it holds what any context wrote, so
+	 * that who reads what it writes asks mmu_in_sink() first.
+	 */
+	_Alignas(16) u8 sink[1u << MMU_GRAIN_SHIFT];
 };
 
 struct mmu {
@@ -113,6 +115,15 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 	return e->host + (va & ((1u << MMU_GRAIN_SHIFT) - 1));
 }
 
+/* What a null page holds for who reads it: where pointers to one lead that were got so. */
+extern const u8 mmu_zeros[1u << MMU_GRAIN_SHIFT];
+
+/* Whether a host pointer that was got for writing leads to a null page. */
+static inline bool mmu_in_sink(const struct mmu_tlb *tlb, const u8 *host)
+{
+	return (uintptr_t)host - (uintptr_t)tlb->sink < sizeof(tlb->sink);
+}
+
 /* The entry of the second level; only where there is one. */
 static inline struct mmu_tlb_entry *mmu_tlb_far_entry(const struct mmu_tlb *tlb, u64 va)
 {
@@ -141,7 +152,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 
 /*
  * Translate one address without a TLB, for a unit that none knows of: no fault, no
- * event and no counter. NULL when the access would fault.
+ * event and no counter. NULL when the access would fault, or would write to a null page.
  */
 u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_access access);
 

@@ -30,14 +30,12 @@ static bool check_visibility(struct pdm_tile *tile, const struct pdm_object *o)
 	return false;
 }
 
-static bool load(struct pdm_tile *tile, struct pdm_object *o)
+/* Read the states. False: the job was stopped. */
+static bool read_states(struct pdm_tile *tile, struct pdm_object *o)
 {
 	struct pdm *pdm = tile->pdm;
 	struct mmu *mmu = pdm->config.mmu;
 	struct mmu_tlb *tlb = &tile->core->tlb;
-	struct pds_stage_limits limits = {
-		.stage = USC_STAGE_FRAGMENT, .outputs = pdm->render.outputs,
-	};
 	struct gpu_fault fault = { 0 };
 
 	if (!isp_state_load(mmu, tlb, pdm->job.ctx, o->isp_addr, &o->isp, &fault) ||
@@ -45,24 +43,44 @@ static bool load(struct pdm_tile *tile, struct pdm_object *o)
 		pdm_fault(pdm, &fault);
 		return false;
 	}
+	return check_visibility(tile, o);
+}
+
+/* A piece of loading an object. */
+static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
+{
+	struct pdm *pdm = tile->pdm;
+	struct pds_stage_limits limits = {
+		.stage = USC_STAGE_FRAGMENT, .outputs = pdm->render.outputs,
+	};
+	struct gpu_fault fault = { 0 };
+
+	if (!o->stage.load && !read_states(tile, o))
+		return PDM_STEP_ON;
 	limits.varyings = o->tsp.varyings;
-	if (!check_visibility(tile, o))
-		return false;
-	if (!pds_stage_load(pdm->config.pds, tlb, pdm->job.ctx, &o->tsp.fragment, &limits,
-			    &o->stage, &fault)) {
+	switch (pds_stage_load(pdm->config.pds, &tile->core->tlb, pdm->job.ctx, &o->tsp.fragment,
+			       &limits, &o->stage, &fault)) {
+	case PDS_LOADED:
+		break;
+	case PDS_LOAD_MORE:
+		return PDM_STEP_ON;
+	case PDS_LOAD_WAIT:
+		return PDM_STEP_LATER;
+	default:
 		pdm_fault(pdm, &fault);
-		return false;
+		return PDM_STEP_ON;
 	}
 	o->max_prims = pds_stage_max_prims(pdm->config.pds, &o->stage);
 	if (o->max_prims > PDM_TASK_SPANS)
 		o->max_prims = PDM_TASK_SPANS;
-	return true;
+	return PDM_STEP_DONE;
 }
 
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out)
 {
 	u32 place = place_of(isp_addr, tsp_addr), tries;
 	struct pdm_object *o;
+	enum pdm_step step;
 
 	for (tries = 0; tries < PDM_MAX_OBJECTS; tries++, place = (place + 1) % PDM_MAX_OBJECTS) {
 		o = tile->objects[place];
@@ -84,12 +102,19 @@ enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, 
 				     tsp_addr);
 		return PDM_STEP_WAIT;
 	}
-	memset(o, 0, sizeof(*o));
+	if (o != tile->objects[place])
+		memset(o, 0, sizeof(*o));
 	tile->objects[place] = o;
-	o->isp_addr = isp_addr;
-	o->tsp_addr = tsp_addr;
-	if (!load(tile, o))
-		return PDM_STEP_ON;
+	/* One that is being loaded, and may be for another tile that was given up. */
+	if (!o->stage.load || o->isp_addr != isp_addr || o->tsp_addr != tsp_addr) {
+		pds_stage_drop(tile->pdm->config.pds, &o->stage);
+		memset(o, 0, sizeof(*o));
+		o->isp_addr = isp_addr;
+		o->tsp_addr = tsp_addr;
+	}
+	step = load(tile, o);
+	if (step != PDM_STEP_DONE)
+		return step;
 	tile->object_count++;
 	*out = (u16)place;
 	return PDM_STEP_DONE;

@@ -24,6 +24,8 @@
 
 #define RENDER_ALIGN	16u
 #define BUDGET		4096u	/* of a step, in units of about 50 ns */
+#define COST_PIECE	512u	/* of a piece of what the PM has to do */
+#define LOAD_PARTS	4u	/* of a job */
 #define TRACE_UNIT	2u	/* in the place of a USC's number: the PDM */
 
 static void lock(struct pdm *pdm)
@@ -93,10 +95,8 @@ static void drop_stages(struct pdm *pdm)
 		for (t = 0; t < PDM_TILES; t++)
 			if (pdm->core[i].tile[t])
 				pdm_objects_forget(pdm->core[i].tile[t]);
-	if (pdm->has_background)
-		pds_stage_drop(pdm->config.pds, &pdm->background);
-	if (pdm->has_end_of_tile)
-		pds_stage_drop(pdm->config.pds, &pdm->end_of_tile);
+	pds_stage_drop(pdm->config.pds, &pdm->background);
+	pds_stage_drop(pdm->config.pds, &pdm->end_of_tile);
 	pdm->has_background = false;
 	pdm->has_end_of_tile = false;
 }
@@ -127,6 +127,7 @@ static void reset_tile(struct pdm_tile *tile)
 
 	tile->phase = PDM_TILE_NONE;
 	tile->built = NULL;
+	tile->filling = false;
 	atomic_store(&tile->running, 0);
 	atomic_store(&tile->starved, false);
 	for (i = 0; i < PDM_TASKS; i++)
@@ -164,6 +165,7 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 	pdm->job = *job;
 	pdm->end = DM_DONE;
 	pdm->scene_known = false;
+	pdm->loaded = 0;
 	pdm->next_macro = PM_MACRO_TILES;
 	atomic_store(&pdm->stopping, false);
 	atomic_store(&pdm->phase, PDM_LOAD);
@@ -232,6 +234,14 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 
 /* ------------------------------------------------------------ reading a job */
 
+/* How a part of the job that is read went. */
+enum load {
+	LOAD_DONE,
+	LOAD_MORE,	/* a piece of it was done */
+	LOAD_WAIT,	/* there is no memory for programs now */
+	LOAD_FAULT,
+};
+
 /* Rows of a buffer do not overlap, or tiles would depend on each other. */
 static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_render *r)
 {
@@ -275,34 +285,53 @@ static bool load_render(struct pdm *pdm, struct gpu_fault *fault)
 	return isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
 }
 
-static bool load_stage(struct pdm *pdm, const u32 words[4], u8 stage, struct pds_stage *out,
-		       bool *has, struct gpu_fault *fault)
+static enum load load_stage(struct pdm *pdm, const u32 words[4], u8 stage, struct pds_stage *out,
+			    bool *has, struct gpu_fault *fault)
 {
 	const struct pds_stage_limits limits = { .stage = stage, .outputs = pdm->render.outputs };
 	const struct isp_record record = render_record(pdm);
 	struct pumice_stage state;
 
-	if (pumice_stage_unpack(words, &state) != PUMICE_UNPACK_OK)
-		return isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+	if (pumice_stage_unpack(words, &state) != PUMICE_UNPACK_OK) {
+		isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+		return LOAD_FAULT;
+	}
 	if (!state.pds_insns)
-		return true;
-	*has = pds_stage_load(pdm->config.pds, &pdm->tlb, pdm->job.ctx, &state, &limits, out,
-			      fault);
-	return *has;
+		return LOAD_DONE;
+	switch (pds_stage_load(pdm->config.pds, &pdm->tlb, pdm->job.ctx, &state, &limits, out,
+			       fault)) {
+	case PDS_LOADED:
+		*has = true;
+		return LOAD_DONE;
+	case PDS_LOAD_MORE:
+		return LOAD_MORE;
+	case PDS_LOAD_WAIT:
+		return LOAD_WAIT;
+	default:
+		return LOAD_FAULT;
+	}
 }
 
-static bool load_scene(struct pdm *pdm, struct gpu_fault *fault)
+static enum load load_scene(struct pdm *pdm, struct gpu_fault *fault)
 {
-	if (!pm_scene_load(pdm->config.pm, pdm->job.scene, pdm->job.ctx, &pdm->scene, fault) ||
-	    !pm_scene_state_read(pdm->config.pm, &pdm->scene, &pdm->scene_state, fault))
-		return false;
+	switch (pm_scene_load_piece(pdm->config.pm, pdm->job.scene, pdm->job.ctx, &pdm->scene,
+				    fault)) {
+	case PM_OK:
+		break;
+	case PM_MORE:
+		return LOAD_MORE;
+	default:
+		return LOAD_FAULT;
+	}
+	if (!pm_scene_state_read(pdm->config.pm, &pdm->scene, &pdm->scene_state, fault))
+		return LOAD_FAULT;
 	if (!pdm->scene_state.valid && !pdm->job.partial) {
 		*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PM_NO_SCENE,
 					     .unit = PUMICE_UNIT_PM, .addr = pdm->job.scene };
-		return false;
+		return LOAD_FAULT;
 	}
 	pdm->scene_known = true;
-	return true;
+	return LOAD_DONE;
 }
 
 /* Whether the job needs spill memory that is not there. */
@@ -319,12 +348,10 @@ static bool spill_suffices(const struct pdm *pdm, struct gpu_fault *fault)
 
 static void count_tiles(struct pdm *pdm)
 {
-	u32 x, y;
+	u32 macro;
 
-	memset(pdm->left, 0, sizeof(pdm->left));
-	for (y = 0; y < pdm->scene.tiles_y; y++)
-		for (x = 0; x < pdm->scene.tiles_x; x++)
-			pdm->left[pm_macro_tile(&pdm->scene, x, y)]++;
+	for (macro = 0; macro < PM_MACRO_TILES; macro++)
+		pdm->left[macro] = pm_macro_tile_tiles(&pdm->scene, macro);
 }
 
 /* First tile of a macro tile. */
@@ -335,18 +362,43 @@ static void enter_macro(struct pdm *pdm, u32 macro)
 	pdm->next_y = macro / PUMICE_MACRO_TILES_X * pdm->scene.macro_h;
 }
 
-static void load_job(struct pdm *pdm)
+/* Read the next part of the job. */
+static enum load load_part(struct pdm *pdm, struct gpu_fault *fault)
+{
+	bool ok = true;
+
+	switch (pdm->loaded) {
+	case 0:
+		return load_scene(pdm, fault);
+	case 1:
+		ok = load_render(pdm, fault) && spill_suffices(pdm, fault);
+		break;
+	case 2:
+		return load_stage(pdm, pdm->render.background, USC_STAGE_FRAGMENT,
+				  &pdm->background, &pdm->has_background, fault);
+	case 3:
+		return load_stage(pdm, pdm->render.end_of_tile, USC_STAGE_TILE,
+				  &pdm->end_of_tile, &pdm->has_end_of_tile, fault);
+	}
+	return ok ? LOAD_DONE : LOAD_FAULT;
+}
+
+/* Read a piece of the job. False: it must wait. */
+static bool load_job(struct pdm *pdm)
 {
 	struct gpu_fault fault = { 0 };
-	const bool ok = load_scene(pdm, &fault) && load_render(pdm, &fault) &&
-			spill_suffices(pdm, &fault) &&
-			load_stage(pdm, pdm->render.background, USC_STAGE_FRAGMENT,
-				   &pdm->background, &pdm->has_background, &fault) &&
-			load_stage(pdm, pdm->render.end_of_tile, USC_STAGE_TILE,
-				   &pdm->end_of_tile, &pdm->has_end_of_tile, &fault);
+	enum load result = LOAD_FAULT;
+	bool ok;
 
-	if (!ok)
-		pdm_fault(pdm, &fault);
+	/* Of a job that is stopped too: the pages of its scene are given back. */
+	if (!atomic_load(&pdm->stopping) || !pdm->loaded) {
+		result = load_part(pdm, &fault);
+		if (result == LOAD_FAULT)
+			pdm_fault(pdm, &fault);
+		else if (result != LOAD_DONE || ++pdm->loaded < LOAD_PARTS)
+			return result != LOAD_WAIT;
+	}
+	ok = result == LOAD_DONE;
 	lock(pdm);
 	if (ok) {
 		count_tiles(pdm);
@@ -355,6 +407,7 @@ static void load_job(struct pdm *pdm)
 	atomic_store(&pdm->phase, PDM_RUN);
 	wake_all(pdm);
 	unlock(pdm);
+	return true;
 }
 
 /* ------------------------------------------------------------ handing out tiles */
@@ -394,74 +447,113 @@ static bool next_tile(struct pdm *pdm, u32 *x, u32 *y, u32 *macro)
 	return false;
 }
 
-static bool take_tile(struct pdm *pdm, struct pdm_tile *tile)
+/* Programs that nobody will run again are in the way of tiles that wait for memory. */
+static void forget_objects(struct pdm *pdm, struct pdm_tile *tile)
 {
-	bool taken = false;
-
-	lock(pdm);
-	if (atomic_load(&pdm->phase) == PDM_RUN && !atomic_load(&pdm->stopping))
-		taken = next_tile(pdm, &tile->number_x, &tile->number_y, &tile->macro);
-	pdm->active += taken;
-	unlock(pdm);
-	if (taken)
-		pdm_tile_begin(tile);
-	return taken;
-}
-
-/* A tile is done; the last one of a macro tile frees its pages. */
-static void leave_tile(struct pdm *pdm, struct pdm_tile *tile, bool done)
-{
-	struct gpu_fault fault;
-	bool last = false;
-
-	tile->phase = PDM_TILE_NONE;
-	if (done) {
-		lock(pdm);
-		pdm->status.done++;
-		pdm->counts.tiles++;
-		pdm->counts.primitives += tile->stats.primitives;
-		pdm->counts.covered += tile->stats.covered;
-		pdm->counts.shaded += tile->stats.shaded;
-		pdm->counts.passes += tile->stats.passes;
-		pdm->counts.tasks += tile->tasks;
-		last = !--pdm->left[tile->macro];
-		unlock(pdm);
-	}
-	if (last && !pm_free_macro_tile(pdm->config.pm, &pdm->scene, tile->macro, &fault))
-		pdm_fault(pdm, &fault);
+	pdm_objects_forget(tile);
 	lock(pdm);
 	pdm->active--;
 	unlock(pdm);
 }
 
+static bool take_tile(struct pdm *pdm, struct pdm_tile *tile)
+{
+	bool taken = false, last = false;
+
+	lock(pdm);
+	if (atomic_load(&pdm->phase) == PDM_RUN && !atomic_load(&pdm->stopping)) {
+		taken = next_tile(pdm, &tile->number_x, &tile->number_y, &tile->macro);
+		last = !taken && tile->object_count;
+	}
+	pdm->active += taken || last;	/* so long nobody ends the job */
+	unlock(pdm);
+	if (last)
+		forget_objects(pdm, tile);
+	if (taken)
+		pdm_tile_begin(tile);
+	return taken;
+}
+
+static void leave_tile(struct pdm *pdm, struct pdm_tile *tile)
+{
+	tile->phase = PDM_TILE_NONE;
+	lock(pdm);
+	pdm->active--;
+	unlock(pdm);
+}
+
+/* A tile is done; the last one of a macro tile frees its pages. */
+static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
+{
+	bool last;
+
+	lock(pdm);
+	pdm->status.done++;
+	pdm->counts.tiles++;
+	pdm->counts.primitives += tile->stats.primitives;
+	pdm->counts.covered += tile->stats.covered;
+	pdm->counts.shaded += tile->stats.shaded;
+	pdm->counts.passes += tile->stats.passes;
+	pdm->counts.tasks += tile->tasks;
+	last = !--pdm->left[tile->macro];
+	unlock(pdm);
+	if (last)
+		tile->phase = PDM_TILE_LEAVE;
+	else
+		leave_tile(pdm, tile);
+}
+
+/* A piece of freeing the macro tile's pages. */
+static void free_pages(struct pdm *pdm, struct pdm_tile *tile)
+{
+	struct gpu_fault fault;
+
+	switch (pm_free_macro_tile_piece(pdm->config.pm, &pdm->scene, tile->macro, &fault)) {
+	case PM_MORE:
+		return;
+	case PM_FAULT:
+		pdm_fault(pdm, &fault);
+		break;
+	default:
+		break;
+	}
+	leave_tile(pdm, tile);
+}
+
 /* ------------------------------------------------------------ the end */
 
-/* What becomes of the scene. False with *fault. */
-static bool end_scene(struct pdm *pdm, struct gpu_fault *fault)
+/* What becomes of the scene. */
+static enum pm_result end_scene(struct pdm *pdm, struct gpu_fault *fault)
 {
 	struct pm_scene_state *state = &pdm->scene_state;
-	bool ok = true;
+	enum pm_result result = PM_OK;
 
 	if (!pdm->scene_known)
-		return true;
+		return PM_OK;
 	if (pdm->end != DM_DONE)
-		ok = pm_free_scene(pdm->config.pm, &pdm->scene, fault);
+		result = pm_free_scene_piece(pdm->config.pm, &pdm->scene, fault);
+	if (result == PM_MORE)
+		return PM_MORE;
 	state->valid = false;
 	state->used = 0;
 	state->spilled = pdm->end == DM_DONE && pdm->job.partial;
 	state->partials += state->spilled;
-	return pm_scene_state_write(pdm->config.pm, &pdm->scene, state, fault) && ok;
+	if (!pm_scene_state_write(pdm->config.pm, &pdm->scene, state, fault))
+		result = PM_FAULT;
+	return result;
 }
 
-/* All tiles are done, or the job was stopped and has drained. Phase FINISH. */
-static void finish(struct pdm *pdm)
+/* All tiles are done, or the job was stopped and has drained. Phase FINISH. False: not yet. */
+static bool finish(struct pdm *pdm)
 {
 	struct gpu_fault fault = { 0 };
-	const bool ok = end_scene(pdm, &fault);
+	const enum pm_result result = end_scene(pdm, &fault);
 
+	if (result == PM_MORE)
+		return false;
 	drop_stages(pdm);
 	lock(pdm);
-	if (!ok && pdm->end == DM_DONE) {
+	if (result == PM_FAULT && pdm->end == DM_DONE) {
 		pdm->status.fault = fault;
 		pdm->end = DM_FAULT;
 	}
@@ -474,18 +566,21 @@ static void finish(struct pdm *pdm)
 		    pdm->status.fault.fault, pdm->end);
 	pdm->config.ops->ended(pdm->config.opaque, pdm->end);
 	unlock(pdm);
+	return true;
 }
 
 /* True for the one core that is to end the job. */
-static bool claim_finish(struct pdm *pdm)
+static bool claim_finish(struct pdm *pdm, unsigned int core)
 {
 	bool mine;
 
 	lock(pdm);
 	mine = atomic_load(&pdm->phase) == PDM_RUN && !pdm->active &&
 	       (atomic_load(&pdm->stopping) || pdm->next_macro >= PM_MACRO_TILES);
-	if (mine)
+	if (mine) {
+		pdm->finisher = core;
 		atomic_store(&pdm->phase, PDM_FINISH);
+	}
 	unlock(pdm);
 	return mine;
 }
@@ -504,7 +599,12 @@ static bool turn(struct pdm *pdm, struct pdm_tile *tile, u32 *budget, const _Ato
 		if (atomic_load(&pdm->stopping)) {
 			if (!pdm_tile_cancel(tile))
 				return false;
-			leave_tile(pdm, tile, false);
+			leave_tile(pdm, tile);
+			continue;
+		}
+		if (tile->phase == PDM_TILE_LEAVE) {
+			*budget -= COST_PIECE < *budget ? COST_PIECE : *budget;
+			free_pages(pdm, tile);
 			continue;
 		}
 		cost = 1;
@@ -513,7 +613,7 @@ static bool turn(struct pdm *pdm, struct pdm_tile *tile, u32 *budget, const _Ato
 		if (step == PDM_STEP_WAIT)
 			return false;
 		if (step == PDM_STEP_DONE)
-			leave_tile(pdm, tile, true);
+			tile_done(pdm, tile);
 	}
 	return true;
 }
@@ -525,12 +625,14 @@ bool pdm_core_step(struct pdm *pdm, unsigned int core, const _Atomic bool *stop_
 	bool more = false;
 
 	if (phase == PDM_LOAD && !core)
-		load_job(pdm);
-	else if (phase != PDM_RUN)
+		return load_job(pdm);
+	if (phase == PDM_FINISH && core == pdm->finisher)
+		return !finish(pdm);
+	if (phase != PDM_RUN)
 		return false;
 	for (i = 0; i < PDM_TILES; i++)
 		more |= turn(pdm, pdm->core[core].tile[i], &budget, stop_flag);
-	if (!more && claim_finish(pdm))
-		finish(pdm);
+	if (!more && claim_finish(pdm, core))
+		more = !finish(pdm);
 	return more;
 }

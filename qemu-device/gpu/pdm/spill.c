@@ -56,9 +56,13 @@ static bool move_tile(struct pdm_tile *tile, bool to_memory, struct gpu_fault *f
 		if (!move(tile, to_memory, &at, &tile->outputs[i * PUMICE_TILE_PIXELS],
 			  pixels * sizeof(u32), fault))
 			return false;
-	for (i = 0; i < samples; i++)
+	for (i = 0; i < samples; i++) {
 		if (!move(tile, to_memory, &at, tile->isp.depth[i], pixels * sizeof(float), fault))
 			return false;
+		/* Others than the PDM may have written there. */
+		if (!to_memory)
+			isp_clamp_depth(tile->isp.depth[i], pixels);
+	}
 	for (i = 0; i < samples; i++)
 		if (!move(tile, to_memory, &at, tile->isp.stencil[i], pixels, fault))
 			return false;

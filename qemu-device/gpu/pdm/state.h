@@ -79,6 +79,7 @@ enum pdm_phase {
 	PDM_TILE_DRAIN,
 	PDM_TILE_END,		/* spill, or the end-of-tile program */
 	PDM_TILE_STORE,		/* depth, stencil, counters */
+	PDM_TILE_LEAVE,		/* was the last one of its macro tile: its pages are freed */
 };
 
 /* What is being shaded. */
@@ -114,7 +115,10 @@ struct pdm_tile {
 	struct pumice_tile_stats stats;
 	u32 tasks;			/* started */
 	struct pdm_shade shade;
-	struct pdm_task *built;		/* waits for room */
+	struct pdm_task *built;		/* waits for room, or is being filled: */
+	bool filling;			/* it has room, */
+	struct pds_place place;		/* here, */
+	u32 fill_pc;			/* and the PDS program is here */
 	struct pdm_object *objects[PDM_MAX_OBJECTS];
 	u32 object_count;
 	u32 prim_count;
@@ -166,6 +170,8 @@ struct pdm {
 	struct pds_stage background, end_of_tile;
 	bool has_background, has_end_of_tile;
 	bool scene_known;		/* and so its pages are this job's to free */
+	u8 loaded;			/* parts of the job that are read; core 0 */
+	unsigned int finisher;		/* the core that ends the job */
 
 	/* Running state; device lock. */
 	_Atomic u8 phase;		/* enum pdm_job_phase; read without the lock, too */
@@ -181,8 +187,10 @@ struct pdm {
 	struct pdm_core core[PUMICE_MAX_CORES];
 };
 
-/* How a step of a tile went. */
-enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE };
+/* How a step of a tile went. LATER: when there may be memory for programs. */
+enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE, PDM_STEP_LATER };
+
+#define PDM_COST_PIECE	1024u	/* of a piece of loading or filling, in units of about 50 ns */
 
 /* pdm.c: stop the job by a fault; the first one counts. No lock held. */
 void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault);
@@ -212,7 +220,10 @@ enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost);
 void pdm_tasks_reap(struct pdm_tile *tile);
 extern const struct pds_task_ops pdm_task_ops;
 
-/* object.c: number of the object with these states. WAIT: no room, forget all first. DONE: *out. */
+/*
+ * object.c: number of the object with these states. WAIT: no room, forget all first. DONE:
+ * *out. ON: a piece of loading it was done, or the job was stopped.
+ */
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
 void pdm_objects_forget(struct pdm_tile *tile);
 /* Free them too. */

@@ -345,9 +345,8 @@ static bool gather_prims(struct pdm_tile *tile, struct pdm_task *task, struct pd
 	return true;
 }
 
-/* Fill a claimed task's registers. */
-static bool fill(struct pdm_tile *tile, struct pdm_task *task, const struct pds_place *place,
-		 struct gpu_fault *fault)
+/* Fill a piece of a claimed task's registers. */
+static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault *fault)
 {
 	const struct tsp_plane flat[2] = {
 		{ 0, 0, 1 }, { 0, 0, 0 },
@@ -360,40 +359,58 @@ static bool fill(struct pdm_tile *tile, struct pdm_task *task, const struct pds_
 		if (!gather_prims(tile, task, prim, fault))
 			return false;
 	}
-	return pds_fill_fragments(tile->pdm->config.pds, place, task->stage, &in,
-				  tile->core->tag, &tile->core->tlb, fault);
+	return pds_fill_fragments(tile->pdm->config.pds, &tile->place, task->stage, &in,
+				  tile->core->tag, &tile->core->tlb, &tile->fill_pc, fault);
 }
 
-/* Claim room for the task that is built, fill and start it. */
-static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task)
+/* Claim room for the task that is built. DONE: it has some. */
+static enum pdm_step claim(struct pdm_tile *tile, struct pdm_task *task)
 {
 	struct pds *pds = tile->pdm->config.pds;
 	const u32 instances = task->gfx.stage == USC_STAGE_TILE ? 1 : task->spans * USC_SPAN_LANES;
 	struct gpu_fault fault = { 0 };
-	struct pds_place place;
 
 	switch (pds_task_claim(pds, PDS_DM_PDM, tile->core->number, task->stage, instances,
-			       task->prims, &place, &fault)) {
+			       task->prims, &tile->place, &fault)) {
 	case PDS_WAIT:
 		return PDM_STEP_WAIT;
-	case PDS_FAULT:
-		pdm_fault(tile->pdm, &fault);
-		return PDM_STEP_ON;
 	case PDS_STARTED:
-		break;
-	}
-	if (!fill(tile, task, &place, &fault)) {
-		pds_task_drop(pds, PDS_DM_PDM, &place);
+		tile->filling = true;
+		tile->fill_pc = 0;
+		return PDM_STEP_DONE;
+	default:
 		pdm_fault(tile->pdm, &fault);
 		return PDM_STEP_ON;
 	}
+}
+
+/* Claim room for the task that is built, fill and start it. */
+static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *cost)
+{
+	struct pds *pds = tile->pdm->config.pds;
+	struct gpu_fault fault = { 0 };
+	enum pdm_step step = tile->filling ? PDM_STEP_DONE : claim(tile, task);
+
+	if (step != PDM_STEP_DONE)
+		return step;
+	if (!fill(tile, task, &fault)) {
+		tile->filling = false;
+		pds_task_drop(pds, PDS_DM_PDM, &tile->place);
+		pdm_fault(tile->pdm, &fault);
+		return PDM_STEP_ON;
+	}
+	if (tile->fill_pc < task->stage->program.insns) {
+		*cost = PDM_COST_PIECE;
+		return PDM_STEP_ON;
+	}
+	tile->filling = false;
 	tile->built = NULL;
 	if (!tile->shade.fixed)
 		tile->stats.shaded += task->fragments;
 	tile->tasks++;
 	atomic_store(&task->state, PDM_TASK_RUNS);
 	atomic_fetch_add(&tile->running, 1);
-	pds_task_start(pds, PDS_DM_PDM, &place, task->stage, &task->gfx);
+	pds_task_start(pds, PDS_DM_PDM, &tile->place, task->stage, &task->gfx);
 	return PDM_STEP_ON;
 }
 
@@ -412,5 +429,5 @@ enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
 		atomic_store(&task->state, PDM_TASK_BUILT);
 		tile->built = task;
 	}
-	return start(tile, task);
+	return start(tile, task, cost);
 }

@@ -41,6 +41,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	tile->object_known = false;
 	tile->prim_count = 0;
 	tile->built = NULL;
+	tile->filling = false;
 	tile->phase = PDM_TILE_BEGIN;
 }
 
@@ -65,9 +66,12 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	isp_tile_clear(&tile->isp, f32_of(r->clear_depth), r->clear_stencil);
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
-	if (!pdm->has_background)
-		memset(tile->outputs, 0, (size_t)tile->isp.samples * r->outputs *
-						 PUMICE_TILE_PIXELS * sizeof(u32));
+	/*
+	 * Also where there is a background program: nobody knows which outputs it
+	 * writes, and what it leaves would be of the job that had the tile last.
+	 */
+	memset(tile->outputs, 0,
+	       (size_t)tile->isp.samples * r->outputs * PUMICE_TILE_PIXELS * sizeof(u32));
 	if (!r->depth_load && !r->stencil_load)
 		return true;
 	return isp_load(&tile->isp, &zs, r->depth_load, r->stencil_load, pdm->config.mmu,
@@ -192,6 +196,7 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
 	case PDM_TILE_STORE:
 		return store(tile);
 	case PDM_TILE_NONE:
+	case PDM_TILE_LEAVE:	/* pdm.c */
 		break;
 	}
 	return PDM_STEP_WAIT;
@@ -208,6 +213,9 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 		pdm->config.ops->unlock(pdm->config.opaque);
 		return false;
 	}
+	if (tile->filling)
+		pds_task_drop(pdm->config.pds, PDS_DM_PDM, &tile->place);
+	tile->filling = false;
 	if (tile->built)
 		atomic_store(&tile->built->state, PDM_TASK_FREE);
 	tile->built = NULL;

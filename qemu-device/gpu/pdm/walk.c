@@ -36,6 +36,11 @@ static enum pdm_step find_object(struct pdm_tile *tile)
 		tile->forget = true;
 		return flush(tile);
 	}
+	/* The tile may itself have the memory: it waits with nothing in its hands. */
+	if (step == PDM_STEP_LATER && tile->object_count) {
+		tile->forget = true;
+		return flush(tile);
+	}
 	if (step != PDM_STEP_DONE)
 		return step;
 	o = tile->objects[tile->object];
@@ -149,8 +154,11 @@ enum pdm_step pdm_walk(struct pdm_tile *tile, u32 *cost)
 	if (tile->at_triangle == tile->triangles) {
 		if (!tile->mask && next_block(tile) != PDM_STEP_DONE)
 			return PDM_STEP_ON;
-		if (!tile->object_known && find_object(tile) != PDM_STEP_DONE)
-			return PDM_STEP_ON;
+		step = tile->object_known ? PDM_STEP_DONE : find_object(tile);
+		if (step != PDM_STEP_DONE) {
+			*cost = PDM_COST_PIECE;
+			return step == PDM_STEP_LATER ? PDM_STEP_WAIT : PDM_STEP_ON;
+		}
 		if (next_prim(tile) != PDM_STEP_DONE)
 			return PDM_STEP_ON;
 	}

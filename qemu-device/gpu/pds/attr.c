@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-#define COMPS		4u
+#include "program.h"
+
 #define ELEMENT_BYTES	16u	/* of the longest element */
 #define GRAIN_BYTES	(1u << MMU_GRAIN_SHIFT)
 #define F32_ONE		0x3f800000u
@@ -92,6 +93,7 @@ fetch_sized(struct pds_fill *fill, const struct pumice_pds_insn *insn, const u32
 			continue;
 		}
 		if (at + bytes > GRAIN_BYTES) {
+			fill->reads++;
 			if (!mmu_read(fill->mmu, fill->tlb, fill->ctx, addr, to, bytes,
 				      PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault))
 				return false;
@@ -101,6 +103,7 @@ fetch_sized(struct pds_fill *fill, const struct pumice_pds_insn *insn, const u32
 			const u8 *host = mmu_translate(fill->mmu, fill->tlb, fill->ctx, addr,
 						       PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault);
 
+			fill->reads++;
 			if (!host)
 				return false;
 			grain = host - at;
@@ -245,7 +248,7 @@ bool pds_attr_wave(struct pds_fill *fill, const struct pumice_pds_insn *insn, co
 
 	if (!fetch(fill, insn, index, lanes, &elements, bytes, fault))
 		return false;
-	for (comp = 0; comp < COMPS; comp++) {
+	for (comp = 0; comp < PDS_ATTR_COMPS; comp++) {
 		u32 *row = rows + comp * USC_ROW_WORDS;
 		u32 missing = comp == 3 ? one_of(kind) : 0;
 

@@ -53,6 +53,7 @@ bool pds_fill_burst(struct pds_fill *fill, u64 addr, u32 *words, u32 count,
 		      PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault))
 		return false;
 	fill->dma_bytes += (u64)count * 4;
+	fill->reads++;
 	return true;
 }
 

@@ -19,7 +19,18 @@ struct pds_fill {
 	struct mmu_tlb *tlb;
 	unsigned int ctx;
 	u64 dma_bytes;	/* read so far */
+	u32 reads;	/* of memory so far, each of consecutive bytes */
 };
+
+/* What a piece of a run does at most, about; each is some 50 us. */
+#define PDS_PIECE_READS	128u
+#define PDS_PIECE_WORDS	16384u
+
+/* Whether a piece that has written so many words does another instruction. */
+static inline bool pds_piece_goes_on(const struct pds_fill *fill, u32 written)
+{
+	return fill->reads < PDS_PIECE_READS && written < PDS_PIECE_WORDS;
+}
 
 /* Instances of one wave of a task. */
 static inline u32 pds_wave_lanes(const struct usc_task *task, u32 wave)

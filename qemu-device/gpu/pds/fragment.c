@@ -15,6 +15,7 @@
 #include "state.h"
 
 #define LANES PUMICE_TASK_INSTANCES
+#define TEXEL_REGS 4u	/* registers that a read ahead of the program writes */
 
 /* Where the pixels of a task are: of instance n, [n]. */
 struct positions {
@@ -145,7 +146,20 @@ static span_f32 round_24(span_f32 value)
 	return (span_f32)((rounded & finite) | (word & ~finite));
 }
 
-/* Coordinates of a read ahead of the program: rows for each wave follow each other. */
+/* Lanes of a wave that have no instance, in some rows of it: 0. */
+static void zero_rest(const struct usc_task *task, u32 wave, u32 rows, u32 *out)
+{
+	const u32 lanes = pds_wave_lanes(task, wave);
+	u32 row;
+
+	for (row = 0; lanes < PUMICE_LANES && row < rows; row++)
+		memset(&out[row * PUMICE_LANES + lanes], 0, (PUMICE_LANES - lanes) * sizeof(*out));
+}
+
+/*
+ * Coordinates of a read ahead of the program: rows for each wave follow each other.
+ * The texture unit computes with all lanes of them, also where there is no instance.
+ */
 static void texture_coords(struct fragments *f, const struct pumice_pds_insn *insn, u32 rows,
 			   u32 *out)
 {
@@ -165,6 +179,8 @@ static void texture_coords(struct fragments *f, const struct pumice_pds_insn *in
 				    n % PUMICE_LANES], &v, sizeof(v));
 		}
 	}
+	row = f->fill.task->waves - 1u;	/* the others are full */
+	zero_rest(f->fill.task, row, rows, out + row * rows * PUMICE_LANES);
 }
 
 static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
@@ -184,12 +200,13 @@ static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
 	texture_coords(f, insn, rows, coords);
 	for (wave = 0; wave < task->waves; wave++) {
 		u32 lanes = pds_wave_lanes(task, wave);
+		u32 *texels = usc_attr(f->fill.usc, task, wave, insn->reg);
 
 		request.lanes = lanes < PUMICE_LANES ? (1u << lanes) - 1 : UINT32_MAX;
 		request.coord = coords + wave * rows * PUMICE_LANES;
-		if (!tag_read(f->tag, &request, usc_attr(f->fill.usc, task, wave, insn->reg),
-			      fault))
+		if (!tag_read(f->tag, &request, texels, fault))
 			return false;
+		zero_rest(task, wave, TEXEL_REGS, texels);
 	}
 	return true;
 }
@@ -275,13 +292,13 @@ static bool run(struct fragments *f, const struct pumice_pds_insn *insn, struct 
 
 bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 			const struct pds_stage *stage, const struct pds_fragments *in,
-			struct tag *tag, struct mmu_tlb *tlb, struct gpu_fault *fault)
+			struct tag *tag, struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault)
 {
 	const struct pds_claim *claim = &pds->unit[place->usc].accounts.claim[place->group];
 	struct usc *usc = pds->config.usc[place->usc];
 	struct fragments f;
+	u32 textures = 0;
 	bool ok = true;
-	u32 pc;
 
 	f.fill = (struct pds_fill){
 		.usc = usc, .task = usc_task(usc, claim->slot[0]), .mmu = pds->config.mmu,
@@ -291,10 +308,14 @@ bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 	f.stage = stage;
 	f.tag = tag;
 	f.at[0].known = f.at[0].rw_known = f.at[1].known = f.at[1].rw_known = false;
-	pds_fill_zero(&f.fill);
-	for (pc = 0; ok && pc < stage->program.insns; pc++) {
-		*fault = (struct gpu_fault){ .pc = pc, .usc = (u16)place->usc };
-		ok = run(&f, &stage->program.insn[pc], fault);
+	if (!*pc)
+		pds_fill_zero(&f.fill);
+	for (; ok && *pc < stage->program.insns && textures < PDS_PIECE_TEXTURES; ++*pc) {
+		const struct pumice_pds_insn *insn = &stage->program.insn[*pc];
+
+		*fault = (struct gpu_fault){ .pc = *pc, .usc = (u16)place->usc };
+		ok = run(&f, insn, fault);
+		textures += insn->opcode == PUMICE_PDS_OP_TEXTURE;
 	}
 	atomic_fetch_add_explicit(&pds->dma_bytes, f.fill.dma_bytes, memory_order_relaxed);
 	return ok;

@@ -24,8 +24,23 @@ struct pds_stage {
 	unsigned int ctx;
 	u64 code_addr;			/* of the USC program */
 	struct usc_program *code;	/* counted */
+	struct usc_load *load;		/* of that, while it is being loaded */
 	struct pds_program program;
 };
+
+static inline enum pds_load_result pds_load_result_of(enum usc_load_result result)
+{
+	switch (result) {
+	case USC_LOAD_DONE:
+		return PDS_LOADED;
+	case USC_LOAD_MORE:
+		return PDS_LOAD_MORE;
+	case USC_LOAD_WAIT:
+		return PDS_LOAD_WAIT;
+	default:
+		return PDS_LOAD_FAULT;
+	}
+}
 
 /* What a stage's programs are checked against. */
 struct pds_stage_limits {
@@ -36,10 +51,10 @@ struct pds_stage_limits {
 };
 
 /*
- * Fetch and check the PDS and USC program. False with *fault filled in wholly.
- * Any thread, with the caller's TLB.
+ * Fetch and check the PDS and USC program, a piece in each call; *out is zero before the
+ * first one. Any thread, with the caller's TLB, no lock held. Given up by pds_stage_drop().
  */
-bool pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
+enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		    const struct pumice_stage *state, const struct pds_stage_limits *limits,
 		    struct pds_stage *out, struct gpu_fault *fault);
 /* When its last task is done. A stage that was never loaded but is zero may be dropped, too. */
@@ -70,9 +85,13 @@ struct pds_vertices {
 	u32 base_instance;	/* divisors count from here */
 	u32 count;
 };
+/*
+ * Memory may be slow and programs long, so a program is run in pieces, from instruction *pc
+ * on: it is called until *pc is stage->program.insns. *pc is 0 at first.
+ */
 bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		       const struct pds_stage *stage, const struct pds_vertices *in,
-		       struct mmu_tlb *tlb, struct gpu_fault *fault);
+		       struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
 
 /* Planes of a primitive: value = a x + b y + c, x and y from the tile's corner. */
 struct tsp_plane {
@@ -93,9 +112,14 @@ struct pds_fragments {
 	u32 varyings;
 };
 struct tag;
+/*
+ * Texture reads take long, so the program is run in pieces, as that of vertices. There is no
+ * other limit: bursts of fragment tasks are read once a task.
+ */
+#define PDS_PIECE_TEXTURES 2u
 bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 			const struct pds_stage *stage, const struct pds_fragments *in,
-			struct tag *tag, struct mmu_tlb *tlb, struct gpu_fault *fault);
+			struct tag *tag, struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
 
 /* Told by any thread. */
 struct pds_task_ops {

@@ -20,10 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fill.h"
 #include "perf.h"
 #include "state.h"
 
 #define COST_WORDS 4096u	/* words that an ordinary group's PDS programs write, at most */
+#define COST_CLEARED 4u		/* words that are cleared in the time in which one is written */
+#define COST_READS 8u		/* reads of memory that it makes, at most */
+#define FAST_COST 8u		/* groups up to this cost are filled with the device lock held */
 
 struct pds *pds_create(const struct pds_config *config)
 {
@@ -55,6 +59,7 @@ void pds_destroy(struct pds *pds)
 {
 	if (!pds)
 		return;
+	usc_load_drop(pds->config.programs, pds->current.load);
 	pds_code_fini(&pds->codes);
 	free(pds->unit);
 	free(pds);
@@ -99,6 +104,7 @@ void pds_reset(struct pds *pds)
 	}
 	memset(pds->core_next, 0, sizeof(pds->core_next));
 	memset(pds->waiting, 0, sizeof(pds->waiting));
+	usc_load_drop(pds->config.programs, pds->current.load);
 	memset(&pds->current, 0, sizeof(pds->current));
 	memset(&pds->tlb, 0, sizeof(pds->tlb));
 	pds->next = 0;
@@ -196,8 +202,9 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_sta
 	       pds_need_fits(need, &pds->capacity);
 }
 
-/* Fetch the USC program that the launch's task instruction names. */
-static bool load_code(struct pds *pds, struct gpu_fault *fault)
+/* A piece of fetching the USC program that the launch's task instruction names. No lock. */
+static enum pds_load_result load_code(struct pds *pds, struct usc_program **program,
+				      struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
 	const struct pumice_cdm_state *state = &cur->launch.state;
@@ -206,58 +213,92 @@ static bool load_code(struct pds *pds, struct gpu_fault *fault)
 		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
 		.coeffs = state->coeffs, .slot_regs = pds->config.slot_regs,
 	};
-	struct usc_program *program;
 
 	*fault = (struct gpu_fault){ 0 };
-	program = usc_program_get(pds->config.programs, pds->config.mmu, &pds->tlb,
-				  cur->launch.ctx, task->addr, task->insns, &limits, fault);
-	if (!program)
-		return false;
-	cur->code = pds_code_add(&pds->codes, program);
-	return true;
+	return pds_load_result_of(usc_program_load(pds->config.programs, pds->config.mmu,
+						   &pds->tlb, cur->launch.ctx, task->addr,
+						   task->insns, &limits, &cur->load, program,
+						   fault));
 }
 
 static unsigned int launch_cost(const struct current *cur)
 {
-	u64 words = 0;
+	const struct pumice_cdm_state *state = &cur->launch.state;
+	u64 words = 0, cleared = 0, reads = 0, cost;
 	u32 task;
 
-	for (task = 0; task < cur->need.tasks; task++)
-		words += pds_program_words(&cur->program, pds_task_instances(&cur->need, task));
-	words = words / COST_WORDS + 1;
-	return words > UINT_MAX ? UINT_MAX : (unsigned int)words;
+	for (task = 0; task < cur->need.tasks; task++) {
+		const u32 instances = pds_task_instances(&cur->need, task);
+
+		/* Registers are cleared, whatever the program writes. */
+		cleared += state->shared + state->coeffs +
+			   state->attrs * pds_task_waves(&cur->need, task) * USC_ROW_WORDS;
+		words += pds_program_words(&cur->program, instances);
+		reads += pds_program_reads(&cur->program, instances);
+	}
+	words += cleared / COST_CLEARED;
+	cost = words / COST_WORDS + reads / COST_READS + 1;
+	return cost > UINT_MAX ? UINT_MAX : (unsigned int)cost;
 }
 
-bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct gpu_fault *fault)
+/* The first look at a launch; no lock. */
+static bool load_pds_program(struct pds *pds, struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
-	const struct pumice_cdm_state *state = &launch->state;
-	struct pds_program_limits limits;
-
-	assert(!cur->begun);
-	cur->launch = *launch;
-	pds_need_of(state, &cur->need);
-	if (!resources_suffice(pds, state, &cur->need)) {
-		*fault = (struct gpu_fault){
-			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
-			.ctx = (u8)launch->ctx, .addr = state->pds_addr,
-		};
-		return false;
-	}
-	limits = (struct pds_program_limits){
+	const struct pumice_cdm_state *state = &cur->launch.state;
+	const struct pds_program_limits limits = {
 		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
 		.instances = cur->need.instances,
 	};
-	if (!pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, launch->ctx,
-			      state->pds_addr, state->pds_insns, &limits, fault))
-		return false;
-	if (!load_code(pds, fault))
-		return false;
+
+	return pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, cur->launch.ctx,
+				state->pds_addr, state->pds_insns, &limits, fault);
+}
+
+static enum pds_load_result load_piece(struct pds *pds, struct usc_program **program,
+				       struct gpu_fault *fault)
+{
+	if (!pds->current.loading && !load_pds_program(pds, fault))
+		return PDS_LOAD_FAULT;
+	pds->current.loading = true;
+	return load_code(pds, program, fault);
+}
+
+enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
+				      struct gpu_fault *fault)
+{
+	struct current *cur = &pds->current;
+	const struct pumice_cdm_state *state = &launch->state;
+	enum pds_load_result result;
+	struct usc_program *program;
+
+	assert(!cur->begun);
+	if (!cur->loading) {
+		cur->launch = *launch;
+		pds_need_of(state, &cur->need);
+		if (!resources_suffice(pds, state, &cur->need)) {
+			*fault = (struct gpu_fault){
+				.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
+				.ctx = (u8)launch->ctx, .addr = state->pds_addr,
+			};
+			return PDS_LOAD_FAULT;
+		}
+	}
+	pds->config.unlock(pds->config.opaque);
+	result = load_piece(pds, &program, fault);
+	pds->config.lock(pds->config.opaque);
+	if (result == PDS_LOAD_FAULT)
+		cur->loading = false;
+	if (result != PDS_LOADED)
+		return result;
+	cur->loading = false;
+	cur->code = pds_code_add(&pds->codes, program);
 	pds_number_instances(state, &cur->local);
 	cur->cost = launch_cost(cur);
-	cur->waits = false;
+	cur->slow = cur->cost > FAST_COST;
+	cur->waits = cur->filling = false;
 	cur->begun = true;
-	return true;
+	return PDS_LOADED;
 }
 
 unsigned int pds_launch_cost(const struct pds *pds)
@@ -265,11 +306,28 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->current.cost;
 }
 
+/* Give up the group that is being filled. */
+static void drop_group(struct pds *pds)
+{
+	struct current *cur = &pds->current;
+
+	cur->filling = false;
+	pds_unit_end(&pds->unit[cur->usc].accounts, cur->group);
+	pds_unit_release(&pds->unit[cur->usc].accounts, cur->group);
+}
+
 void pds_launch_end(struct pds *pds)
 {
-	assert(pds->current.begun);
-	pds->current.begun = false;
-	pds_code_unref(&pds->codes, pds->current.code);
+	struct current *cur = &pds->current;
+
+	assert(cur->begun || cur->loading);
+	if (cur->filling)
+		drop_group(pds);
+	if (cur->begun)
+		pds_code_unref(&pds->codes, cur->code);
+	usc_load_drop(pds->config.programs, cur->load);
+	cur->load = NULL;
+	cur->begun = cur->loading = false;
 }
 
 bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
@@ -353,13 +411,16 @@ static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int nu
 	}
 }
 
-/* Run the PDS program for each task of a group. */
-static bool run_programs(struct pds *pds, unsigned int usc_number, unsigned int number,
-			 const u32 id[3], struct gpu_fault *fault)
+/*
+ * Run the PDS program for the tasks of the group that is being filled: all of it, or a piece.
+ * PDS_STARTED: it is filled.
+ */
+static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
+				    struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
-	const struct pds_claim *claim = &pds->unit[usc_number].accounts.claim[number];
-	struct usc *usc = pds->config.usc[usc_number];
+	const struct pds_claim *claim = &pds->unit[cur->usc].accounts.claim[cur->group];
+	struct usc *usc = pds->config.usc[cur->usc];
 	const struct pds_run run = {
 		.launch = &cur->launch,
 		.local = &cur->local,
@@ -369,13 +430,19 @@ static bool run_programs(struct pds *pds, unsigned int usc_number, unsigned int 
 		.tlb = &pds->tlb,
 		.dma_bytes = &pds->dma_bytes,
 	};
-	u32 i;
 
-	for (i = 0; i < cur->need.tasks; i++) {
-		if (!pds_run_task(&run, usc, usc_task(usc, claim->slot[i]), fault))
-			return false;
+	while (cur->task < cur->need.tasks) {
+		if (!pds_run_task(&run, usc, usc_task(usc, claim->slot[cur->task]), reads,
+				  &cur->pc, fault))
+			return PDS_FAULT;
+		if (cur->pc == cur->program.insns) {
+			cur->task++;
+			cur->pc = 0;
+		}
+		if (reads != PDS_WHOLE && cur->task < cur->need.tasks)
+			return PDS_MORE;
 	}
-	return true;
+	return PDS_STARTED;
 }
 
 /* A group that waits is counted once, however often it is tried. */
@@ -419,22 +486,41 @@ static void note_start(struct pds *pds, unsigned int usc, unsigned int group, u6
 		    linear, need->waves);
 }
 
+/* Fill the group; what takes long in pieces, without the device lock. */
+static enum pds_result fill(struct pds *pds, const u32 id[3], struct gpu_fault *fault)
+{
+	enum pds_result result;
+
+	if (!pds->current.slow)
+		return run_programs(pds, PDS_WHOLE, id, fault);
+	pds->config.unlock(pds->config.opaque);
+	result = run_programs(pds, PDS_PIECE_READS, id, fault);
+	pds->config.lock(pds->config.opaque);
+	return result;
+}
+
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
 {
-	unsigned int usc, group;
+	struct current *cur = &pds->current;
+	enum pds_result result;
 
-	if (!place(pds, &usc, &group)) {
-		note_wait(pds);
-		return PDS_WAIT;
+	if (!cur->filling) {
+		if (!place(pds, &cur->usc, &cur->group)) {
+			note_wait(pds);
+			return PDS_WAIT;
+		}
+		fill_group(pds, cur->usc, cur->group, linear);
+		cur->filling = true;
+		cur->task = cur->pc = 0;
 	}
-	fill_group(pds, usc, group, linear);
-	if (!run_programs(pds, usc, group, id, fault)) {
-		pds_unit_end(&pds->unit[usc].accounts, group);
-		pds_unit_release(&pds->unit[usc].accounts, group);
-		return PDS_FAULT;
-	}
-	note_start(pds, usc, group, linear);
-	pds_group_start(pds, usc, group);
+	result = fill(pds, id, fault);
+	if (result == PDS_FAULT)
+		drop_group(pds);
+	if (result != PDS_STARTED)
+		return result;
+	cur->filling = false;
+	note_start(pds, cur->usc, cur->group, linear);
+	pds_group_start(pds, cur->usc, cur->group);
 	return PDS_STARTED;
 }
 

@@ -42,6 +42,15 @@ enum pds_result {
 	PDS_STARTED,	/* the group runs */
 	PDS_WAIT,	/* no room now; try again when a group is done */
 	PDS_FAULT,	/* *fault says why; the job is to be stopped */
+	PDS_MORE,	/* a piece was done; call again with the same arguments */
+};
+
+/* How the loading of programs went. */
+enum pds_load_result {
+	PDS_LOAD_FAULT,	/* *fault says why, wholly */
+	PDS_LOADED,
+	PDS_LOAD_MORE,	/* a piece was done; call again with the same arguments */
+	PDS_LOAD_WAIT,	/* the same, but when there may be memory for programs: usc_cache_ops */
 };
 
 /* Called by the PDS with the device lock held. */
@@ -84,11 +93,15 @@ void pds_reset(struct pds *pds);
 
 /*
  * A launch begins: check that one group can ever fit, fetch and check its PDS
- * program and the USC program that this starts. False with *fault filled in
- * wholly on refusal. True must be followed by pds_launch_end() before the next
- * launch begins.
+ * program and the USC program that this starts. All results but PDS_LOAD_FAULT must be
+ * followed by pds_launch_end() before the next launch begins.
+ *
+ * This function and pds_group() drop the device lock while they fetch, check and fill for
+ * long: what that lock guards may be another then, and the caller checks whether the
+ * launch is still wanted. Nobody calls another launch function meanwhile.
  */
-bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct gpu_fault *fault);
+enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
+				      struct gpu_fault *fault);
 /*
  * What starting one group of the launch costs, in units of an ordinary group's
  * cost; at least 1. Grows with the words that its PDS program writes.
@@ -96,7 +109,8 @@ bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct g
 unsigned int pds_launch_cost(const struct pds *pds);
 /*
  * Start one group of the launch: id is its work-group id, base included; linear
- * its number in the grid, x fastest. Nothing is left behind unless it started.
+ * its number in the grid, x fastest. A group that takes long to fill is filled in
+ * pieces; pds_launch_end() drops it if it is not started. Nothing else is left behind.
  */
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault);
 /* Some groups are about to be started: the time for all of them, so that not each reads a clock. */

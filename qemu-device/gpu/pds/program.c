@@ -112,16 +112,40 @@ bool pds_program_load(struct pds_program *program, struct mmu *mmu, struct mmu_t
 	return fault->fault == PUMICE_FAULT_NONE;
 }
 
+u32 pds_insn_words(const struct pumice_pds_insn *insn, u32 instances)
+{
+	u32 count = insn->opcode == PUMICE_PDS_OP_DMA ? insn->count :
+		    insn->opcode == PUMICE_PDS_OP_ATTR ? PDS_ATTR_COMPS : 1;
+
+	return count * (insn->bank == PUMICE_PDS_BANK_V ? instances : 1);
+}
+
+u32 pds_insn_reads(const struct pumice_pds_insn *insn, u32 instances)
+{
+	if (insn->opcode != PUMICE_PDS_OP_DMA)
+		return 0;
+	if (insn->bank != PUMICE_PDS_BANK_V)
+		return 1;
+	return insn->stride / 4 > insn->count ? instances :
+						(instances + PUMICE_LANES - 1) / PUMICE_LANES;
+}
+
 u64 pds_program_words(const struct pds_program *program, u32 instances)
 {
 	u64 words = 0;
 	u32 i;
 
-	for (i = 0; i < program->insns; i++) {
-		const struct pumice_pds_insn *insn = &program->insn[i];
-		u32 count = insn->opcode == PUMICE_PDS_OP_DMA ? insn->count : 1;
-
-		words += (u64)count * (insn->bank == PUMICE_PDS_BANK_V ? instances : 1);
-	}
+	for (i = 0; i < program->insns; i++)
+		words += pds_insn_words(&program->insn[i], instances);
 	return words;
+}
+
+u64 pds_program_reads(const struct pds_program *program, u32 instances)
+{
+	u64 reads = 0;
+	u32 i;
+
+	for (i = 0; i < program->insns; i++)
+		reads += pds_insn_reads(&program->insn[i], instances);
+	return reads;
 }

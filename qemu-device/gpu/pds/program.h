@@ -55,7 +55,14 @@ bool pds_program_load(struct pds_program *program, struct mmu *mmu, struct mmu_t
 		      unsigned int ctx, u64 addr, u32 insns,
 		      const struct pds_program_limits *limits, struct gpu_fault *fault);
 
+#define PDS_ATTR_COMPS	4u	/* registers that operation attr writes */
+
 /* Words that one run of the program for a task of so many instances writes, at most. */
 u64 pds_program_words(const struct pds_program *program, u32 instances);
+/* The same of one instruction, and its reads of memory; lanes whose words leave no gap share one. */
+u32 pds_insn_words(const struct pumice_pds_insn *insn, u32 instances);
+u32 pds_insn_reads(const struct pumice_pds_insn *insn, u32 instances);
+/* Reads of memory that one run of the program makes, at most. */
+u64 pds_program_reads(const struct pds_program *program, u32 instances);
 
 #endif

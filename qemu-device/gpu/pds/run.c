@@ -110,18 +110,22 @@ static void run_mov(const struct pds_run *run, const struct pds_fill *fill,
 }
 
 bool pds_run_task(const struct pds_run *run, struct usc *usc, const struct usc_task *task,
-		  struct gpu_fault *fault)
+		  u32 reads, u32 *pc, struct gpu_fault *fault)
 {
 	struct pds_fill fill = {
 		.usc = usc, .task = task, .mmu = run->mmu, .tlb = run->tlb, .ctx = run->launch->ctx,
 	};
+	const u32 words = reads == PDS_WHOLE ? PDS_WHOLE : PDS_PIECE_WORDS;
+	u32 read = 0, written = 0;
 	bool ok = true;
-	u32 pc;
 
-	pds_fill_zero(&fill);
-	for (pc = 0; ok && pc < run->program->insns; pc++) {
-		const struct pumice_pds_insn *insn = &run->program->insn[pc];
+	if (!*pc)
+		pds_fill_zero(&fill);
+	for (; ok && *pc < run->program->insns && read < reads && written < words; ++*pc) {
+		const struct pumice_pds_insn *insn = &run->program->insn[*pc];
 
+		written += pds_insn_words(insn, task->instances);
+		read += pds_insn_reads(insn, task->instances);
 		switch ((enum pumice_pds_op)insn->opcode) {
 		case PUMICE_PDS_OP_LDI:
 			pds_fill_value(&fill, insn, insn->imm);
@@ -130,7 +134,7 @@ bool pds_run_task(const struct pds_run *run, struct usc *usc, const struct usc_t
 			run_mov(run, &fill, insn);
 			break;
 		case PUMICE_PDS_OP_DMA:
-			*fault = (struct gpu_fault){ .pc = pc };
+			*fault = (struct gpu_fault){ .pc = *pc };
 			ok = pds_fill_dma(&fill, insn, fault);
 			break;
 		case PUMICE_PDS_OP_ATTR:	/* not of compute programs */

@@ -34,12 +34,15 @@ struct pds_run {
 /* Number the instances of a work-group of this state, which has a legal size. */
 void pds_number_instances(const struct pumice_cdm_state *state, struct pds_local_ids *local);
 
+#define PDS_WHOLE	UINT32_MAX	/* pieces are as long as they take */
+
 /*
- * Run the program for one task that is filled in and not started. Registers
- * that it does not write become zero, so nothing of an earlier task is left.
- * False with *fault filled in wholly when a burst faults.
+ * Run the program for one task that is filled in and not started, from instruction *pc on
+ * until about so many reads of memory were made; *pc becomes the next instruction, and that
+ * of the end is the last. Registers that it does not write become zero, so nothing of an
+ * earlier task is left. False with *fault filled in wholly when a burst faults.
  */
 bool pds_run_task(const struct pds_run *run, struct usc *usc, const struct usc_task *task,
-		  struct gpu_fault *fault);
+		  u32 reads, u32 *pc, struct gpu_fault *fault);
 
 #endif

@@ -20,21 +20,16 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_stage *
 	return pds_need_fits(&need, &pds->capacity);
 }
 
-bool pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
-		    const struct pumice_stage *state, const struct pds_stage_limits *limits,
-		    struct pds_stage *out, struct gpu_fault *fault)
+/* The part of the stage that is done at once: what it asks for, and its PDS program. */
+static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
+		  const struct pumice_stage *state, const struct pds_stage_limits *limits,
+		  struct pds_stage *out, struct gpu_fault *fault)
 {
 	const struct pds_program_limits program = {
 		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
 		.instances = PUMICE_TASK_INSTANCES, .stage = limits->stage,
 		.varyings = limits->varyings,
 	};
-	const struct usc_program_limits code = {
-		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
-		.coeffs = state->coeffs, .slot_regs = pds->config.slot_regs,
-		.stage = limits->stage, .vo = limits->vo, .outputs = limits->outputs,
-	};
-	const struct pumice_pds_insn *task;
 
 	memset(out, 0, sizeof(*out));
 	if (!resources_suffice(pds, state)) {
@@ -44,24 +39,43 @@ bool pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		};
 		return false;
 	}
-	if (!pds_program_load(&out->program, pds->config.mmu, tlb, ctx, state->pds_addr,
-			      state->pds_insns, &program, fault))
-		return false;
+	return pds_program_load(&out->program, pds->config.mmu, tlb, ctx, state->pds_addr,
+				state->pds_insns, &program, fault);
+}
+
+enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
+				    const struct pumice_stage *state,
+				    const struct pds_stage_limits *limits, struct pds_stage *out,
+				    struct gpu_fault *fault)
+{
+	const struct usc_program_limits code = {
+		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
+		.coeffs = state->coeffs, .slot_regs = pds->config.slot_regs,
+		.stage = limits->stage, .vo = limits->vo, .outputs = limits->outputs,
+	};
+	const struct pumice_pds_insn *task;
+	enum pds_load_result result;
+
+	if (!out->load && !begin(pds, tlb, ctx, state, limits, out, fault))
+		return PDS_LOAD_FAULT;
 	task = &out->program.insn[out->program.task];
 	*fault = (struct gpu_fault){ 0 };
-	out->code = usc_program_get(pds->config.programs, pds->config.mmu, tlb, ctx, task->addr,
-				    task->insns, &code, fault);
-	if (!out->code)
-		return false;
+	result = pds_load_result_of(usc_program_load(pds->config.programs, pds->config.mmu, tlb,
+						     ctx, task->addr, task->insns, &code,
+						     &out->load, &out->code, fault));
+	if (result != PDS_LOADED)
+		return result;
 	out->state = *state;
 	out->stage = limits->stage;
 	out->ctx = ctx;
 	out->code_addr = task->addr;
-	return true;
+	return PDS_LOADED;
 }
 
 void pds_stage_drop(struct pds *pds, struct pds_stage *stage)
 {
+	usc_load_drop(pds->config.programs, stage->load);
+	stage->load = NULL;
 	if (stage->code)
 		usc_program_put(pds->config.programs, stage->code);
 	stage->code = NULL;

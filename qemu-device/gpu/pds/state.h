@@ -31,14 +31,23 @@ struct unit {
 
 /* The launch that is being dealt. */
 struct current {
-	bool begun;
+	bool begun;	/* its programs are loaded */
+	bool loading;	/* the PDS program is, the USC program is not */
+	struct usc_load *load;
 	u16 code;
+	bool slow;	/* groups are filled in pieces, without the device lock */
 	unsigned int cost;
 	bool waits;	/* the next group has found no room */
 	struct pds_launch launch;
 	struct pds_need need;
 	struct pds_program program;
 	struct pds_local_ids local;
+
+	/* A group that is being filled. */
+	bool filling;
+	unsigned int usc, group;
+	u32 task;	/* number in the group */
+	u32 pc;
 };
 
 /* Who is told of tasks. */

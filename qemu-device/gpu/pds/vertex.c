@@ -80,7 +80,7 @@ static bool run(struct pds_fill *fill, const struct pds_vertices *in,
 
 bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		       const struct pds_stage *stage, const struct pds_vertices *in,
-		       struct mmu_tlb *tlb, struct gpu_fault *fault)
+		       struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault)
 {
 	const struct pds_claim *claim = &pds->unit[place->usc].accounts.claim[place->group];
 	struct usc *usc = pds->config.usc[place->usc];
@@ -89,12 +89,16 @@ bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		.tlb = tlb, .ctx = stage->ctx,
 	};
 	bool ok = true;
-	u32 pc;
+	u32 written = 0;
 
-	pds_fill_zero(&fill);
-	for (pc = 0; ok && pc < stage->program.insns; pc++) {
-		*fault = (struct gpu_fault){ .pc = pc };
-		ok = run(&fill, in, &stage->program.insn[pc], fault);
+	if (!*pc)
+		pds_fill_zero(&fill);
+	for (; ok && *pc < stage->program.insns && pds_piece_goes_on(&fill, written); ++*pc) {
+		const struct pumice_pds_insn *insn = &stage->program.insn[*pc];
+
+		*fault = (struct gpu_fault){ .pc = *pc };
+		ok = run(&fill, in, insn, fault);
+		written += pds_insn_words(insn, in->count);
 	}
 	atomic_fetch_add_explicit(&pds->dma_bytes, fill.dma_bytes, memory_order_relaxed);
 	return ok;

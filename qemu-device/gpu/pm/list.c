@@ -9,6 +9,10 @@
  * A list is new where fresh is 0, and then nothing of it is allocated. A list
  * that is not new but not known either, after a reset, is learnt by following its
  * free pages: all others below fresh are allocated.
+ *
+ * A list can have PM_MAX_PAGES links. Whatever follows them does it in pieces of
+ * PM_PIECE and keeps its place in the shadow, so that the lock is never held for long
+ * and a step of a unit can be interrupted between two pieces.
  */
 #include "internal.h"
 
@@ -167,36 +171,63 @@ static struct pm_shadow *remember(struct pm *pm, u32 addr, const struct pumice_f
 	return s;
 }
 
-/* Find out which pages of an unknown list are allocated: those that are not linked. */
-static bool learn(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+/* Follow links for a piece: pages that are allocated become free. */
+static enum pm_result walk(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 {
-	const u32 linked = s->list.free - (s->list.pages - s->list.fresh);
-	u32 page = s->list.head, i;
+	struct pm_walk *w = &s->walk;
 
-	for (i = 0; i < s->list.fresh; i++)
-		mark(s, i, true);
-	for (i = 0; i < linked; i++) {
-		if (!pm_list_is_allocated(s, page))
-			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
-		mark(s, page, false);
-		if (!link_read(pm, s, page, &page, fault))
-			return false;
+	for (; w->left && pm->budget; w->left--, pm->budget--) {
+		if (!pm_list_is_allocated(s, w->page)) {
+			pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+			return PM_FAULT;
+		}
+		mark(s, w->page, false);
+		w->last = w->page;
+		if (!link_read(pm, s, w->page, &w->page, fault))
+			return PM_FAULT;
 	}
-	if (page != NO_PAGE)
-		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
-	return true;
+	return w->left ? PM_MORE : PM_OK;
 }
 
-struct pm_shadow *pm_list_open(struct pm *pm, u32 addr, struct gpu_fault *fault)
+/* Begin to find out which pages of an unknown list are allocated: those that are not linked. */
+static void learn_begin(struct pm_shadow *s)
+{
+	const u32 fresh = s->list.fresh;
+
+	memset(s->allocated, 0xff, fresh / 64 * sizeof(u64));
+	if (fresh % 64)
+		s->allocated[fresh / 64] = (1ull << (fresh % 64)) - 1;
+	s->walk = (struct pm_walk){
+		.page = s->list.head, .left = s->list.free - (s->list.pages - fresh),
+		.last = NO_PAGE,
+	};
+	s->learning = true;
+}
+
+static enum pm_result learn(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+{
+	enum pm_result result = walk(pm, s, fault);
+
+	if (result == PM_OK && s->walk.page != NO_PAGE) {
+		pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+		result = PM_FAULT;
+	}
+	s->learning = result == PM_MORE;
+	return result;
+}
+
+enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
+			    struct gpu_fault *fault)
 {
 	u32 words[PUMICE_FREE_LIST_WORDS];
+	enum pm_result result = PM_OK;
 	struct pumice_free_list list;
 	struct pm_shadow *s;
 
 	if (!addr || addr % 4)
 		goto damaged;
 	if (!pm_read_words(pm, addr, words, PUMICE_FREE_LIST_WORDS, fault))
-		return NULL;
+		return PM_FAULT;
 	if (pumice_free_list_unpack(words, &list) != PUMICE_UNPACK_OK || !list_is_sound(&list))
 		goto damaged;
 	s = find(pm, addr);
@@ -204,19 +235,21 @@ struct pm_shadow *pm_list_open(struct pm *pm, u32 addr, struct gpu_fault *fault)
 		s = remember(pm, addr, &list);
 		if (!s)
 			goto damaged;	/* no memory on the host for what must be known of it */
-		if (!learn(pm, s, fault)) {
-			forget(s);
-			return NULL;
-		}
+		learn_begin(s);
 	} else if (!list_is_as_left(&list, &s->list)) {
 		goto damaged;
 	}
 	s->list = list;
 	s->stamp = ++pm->stamp;
-	return s;
+	if (s->learning)
+		result = learn(pm, s, fault);
+	if (result == PM_FAULT)
+		forget(s);
+	*out = s;
+	return result;
 damaged:
 	pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, addr);
-	return NULL;
+	return PM_FAULT;
 }
 
 bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
@@ -251,24 +284,40 @@ bool pm_list_take(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_faul
 	return true;
 }
 
-bool pm_list_give_back(struct pm *pm, struct pm_shadow *s, u32 head, u32 tail, u32 pages,
-		       struct gpu_fault *fault)
+void pm_list_free_begin(struct pm_shadow *s, u64 addr, const struct pumice_scene_chain *chain)
 {
-	u32 page = head, last = NO_PAGE, i;
+	s->freeing = addr;
+	s->chain = *chain;
+	s->walk = (struct pm_walk){ .page = chain->head, .left = chain->pages, .last = NO_PAGE };
+}
 
-	for (i = 0; i < pages; i++) {
-		if (!pm_list_is_allocated(s, page))
-			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
-		mark(s, page, false);
-		last = page;
-		if (!link_read(pm, s, page, &page, fault))
-			return false;
-	}
-	if (last != tail || page != NO_PAGE)
+/* All pages of the chain are marked free: link them, and empty the chain. */
+static bool free_end(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+{
+	const struct pumice_scene_chain none = { .head = NO_PAGE, .tail = NO_PAGE };
+	u32 words[PUMICE_SCENE_CHAIN_WORDS];
+
+	if (s->walk.last != s->chain.tail || s->walk.page != NO_PAGE)
 		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
-	if (!pm_link_write(pm, s, tail, s->list.head, fault))
+	if (!pm_link_write(pm, s, s->chain.tail, s->list.head, fault))
 		return false;
-	s->list.head = head;
-	s->list.free += pages;
+	s->list.head = s->chain.head;
+	s->list.free += s->chain.pages;
+	pumice_scene_chain_pack(words, &none);
+	if (!pm_list_close(pm, s, fault) ||
+	    !pm_write_words(pm, s->freeing, words, PUMICE_SCENE_CHAIN_WORDS, fault))
+		return false;
+	atomic_fetch_add_explicit(&pm->freed, s->chain.pages, memory_order_relaxed);
 	return true;
+}
+
+enum pm_result pm_list_free_piece(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+{
+	enum pm_result result = walk(pm, s, fault);
+
+	if (result == PM_OK && !free_end(pm, s, fault))
+		result = PM_FAULT;
+	if (result != PM_MORE)
+		s->freeing = 0;
+	return result;
 }

@@ -7,6 +7,12 @@
  * that its macro tile has of that list. A chain is given back whole: it is
  * followed once, to check that all of it is allocated, and two links change.
  *
+ * What follows links is bounded: it returns PM_MORE and is called again. It keeps no
+ * place of its own between two calls. What is done is seen in memory, and how far a
+ * chain has been followed is in the list's shadow; so a caller that never comes back
+ * leaves nothing locked, and whoever frees the next chain of the list goes on with
+ * the one that was begun.
+ *
  * Limits: see internal.h. What a fault leaves behind is a list that says other
  * than the PM knows; the driver makes lists anew after that.
  */
@@ -48,83 +54,121 @@ void pm_reset(struct pm *pm)
 }
 
 /* Free what a macro tile has of list l. */
-static bool free_chain(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
-		       struct gpu_fault *fault)
+static enum pm_result free_chain(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
+				 u32 l, struct gpu_fault *fault)
 {
+	const u64 addr = pm_chain_addr(scene, macro_tile, l);
 	struct pumice_scene_chain chain;
+	struct gpu_fault ignored;
+	enum pm_result result;
 	struct pm_shadow *s;
-	u32 pages;
 
 	if (!pm_chain_read(pm, scene, macro_tile, l, &chain, fault))
-		return false;
+		return PM_FAULT;
 	if (!chain.pages)
-		return true;
+		return PM_OK;
 	if (!scene->list[l])
-		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
-				pm_chain_addr(scene, macro_tile, l));
-	s = pm_list_open(pm, scene->list[l], fault);
-	if (!s)
-		return false;
-	pages = chain.pages;
-	if (pages > s->list.pages - s->list.free)
-		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
-				pm_chain_addr(scene, macro_tile, l));
-	if (!pm_list_give_back(pm, s, chain.head, chain.tail, pages, fault))
-		return false;
-	chain = (struct pumice_scene_chain){
-		.head = PUMICE_PM_NO_PAGE, .tail = PUMICE_PM_NO_PAGE,
-	};
-	if (!pm_list_close(pm, s, fault) || !pm_chain_write(pm, scene, macro_tile, l, &chain,
-							     fault))
-		return false;
-	atomic_fetch_add_explicit(&pm->freed, pages, memory_order_relaxed);
-	return true;
+		goto damaged;
+	result = pm_list_open(pm, scene->list[l], &s, fault);
+	if (result != PM_OK)
+		return result;
+	/* Another chain was begun: its owner sees by the chain in memory how it ended. */
+	while (s->freeing && s->freeing != addr)
+		if (pm_list_free_piece(pm, s, &ignored) == PM_MORE)
+			return PM_MORE;
+	if (!s->freeing) {
+		if (chain.pages > s->list.pages - s->list.free)
+			goto damaged;
+		pm_list_free_begin(s, addr, &chain);
+	}
+	return pm_list_free_piece(pm, s, fault);
+damaged:
+	pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
+	return PM_FAULT;
 }
 
-static bool free_macro_tile_locked(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
-				   struct gpu_fault *fault)
+static enum pm_result free_macro_tile_locked(struct pm *pm, const struct pm_scene *scene,
+					     u32 macro_tile, struct gpu_fault *fault)
 {
+	enum pm_result result = PM_OK;
 	u32 l;
 
-	for (l = 0; l < PUMICE_PM_LISTS; l++)
-		if (!free_chain(pm, scene, macro_tile, l, fault))
-			return false;
-	return true;
+	for (l = 0; result == PM_OK && l < PUMICE_PM_LISTS; l++)
+		result = free_chain(pm, scene, macro_tile, l, fault);
+	return result;
 }
 
 /* A chain that is damaged does not keep the others from being freed. */
-static bool free_scene_locked(struct pm *pm, const struct pm_scene *scene,
-			      struct gpu_fault *fault)
+static enum pm_result free_scene_locked(struct pm *pm, const struct pm_scene *scene,
+					struct gpu_fault *fault)
 {
+	enum pm_result result = PM_OK;
 	struct gpu_fault other;
-	bool ok = true;
 	u32 m;
 
-	for (m = 0; m < PM_MACRO_TILES; m++)
-		if (!free_macro_tile_locked(pm, scene, m, ok ? fault : &other))
-			ok = false;
-	return ok;
+	for (m = 0; m < PM_MACRO_TILES; m++) {
+		switch (free_macro_tile_locked(pm, scene, m, result == PM_OK ? fault : &other)) {
+		case PM_MORE:
+			return PM_MORE;
+		case PM_FAULT:
+			result = PM_FAULT;
+			break;
+		default:
+			break;
+		}
+	}
+	return result;
+}
+
+enum pm_result pm_free_macro_tile_piece(struct pm *pm, const struct pm_scene *scene,
+					u32 macro_tile, struct gpu_fault *fault)
+{
+	enum pm_result result;
+
+	pthread_mutex_lock(&pm->lock);
+	pm->budget = PM_PIECE;
+	result = free_macro_tile_locked(pm, scene, macro_tile, fault);
+	pthread_mutex_unlock(&pm->lock);
+	return result;
+}
+
+enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
+				   struct gpu_fault *fault)
+{
+	enum pm_result result;
+
+	pthread_mutex_lock(&pm->lock);
+	pm->budget = PM_PIECE;
+	result = free_scene_locked(pm, scene, fault);
+	pthread_mutex_unlock(&pm->lock);
+	return result;
+}
+
+enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
+				    struct gpu_fault *fault)
+{
+	return pm_free_scene_piece(pm, scene, fault);
 }
 
 bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
 			struct gpu_fault *fault)
 {
-	bool ok;
+	enum pm_result result;
 
-	pthread_mutex_lock(&pm->lock);
-	ok = free_macro_tile_locked(pm, scene, macro_tile, fault);
-	pthread_mutex_unlock(&pm->lock);
-	return ok;
+	do
+		result = pm_free_macro_tile_piece(pm, scene, macro_tile, fault);
+	while (result == PM_MORE);
+	return result == PM_OK;
 }
 
 bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
 {
-	bool ok;
+	enum pm_result result;
 
-	pthread_mutex_lock(&pm->lock);
-	ok = free_scene_locked(pm, scene, fault);
-	pthread_mutex_unlock(&pm->lock);
-	return ok;
+	do
+		result = pm_free_scene_piece(pm, scene, fault);
+	while (result == PM_MORE);
+	return result == PM_OK;
 }
 
 bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
@@ -177,13 +221,14 @@ static enum pm_result alloc_locked(struct pm *pm, const struct pm_scene *scene, 
 	u32 l;
 
 	for (l = 0; l < PUMICE_PM_LISTS; l++) {
+		enum pm_result result;
 		struct pm_shadow *s;
 
 		if (!scene->list[l])
 			continue;
-		s = pm_list_open(pm, scene->list[l], fault);
-		if (!s)
-			return PM_FAULT;
+		result = pm_list_open(pm, scene->list[l], &s, fault);
+		if (result != PM_OK)
+			return result;
 		if (!s->list.free) {
 			if (!grows && s->list.pages < s->list.max_pages)
 				grows = s->addr;
@@ -207,43 +252,51 @@ enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_t
 	enum pm_result result;
 
 	pthread_mutex_lock(&pm->lock);
+	pm->budget = PM_PIECE;
 	result = alloc_locked(pm, scene, macro_tile, ref, fault);
 	pthread_mutex_unlock(&pm->lock);
 	return result;
 }
 
-void pm_grow(struct pm *pm, u64 list, u32 pages)
+bool pm_grow(struct pm *pm, u64 list, u32 pages)
 {
+	enum pm_result result;
 	struct gpu_fault fault;
 	struct pm_shadow *s;
 
 	if (list >> 32)
-		return;
+		return true;
 	pthread_mutex_lock(&pm->lock);
-	s = pm_list_open(pm, (u32)list, &fault);
-	if (s && pages > s->list.pages && pages <= s->list.max_pages) {
+	pm->budget = PM_PIECE;
+	result = pm_list_open(pm, (u32)list, &s, &fault);
+	if (result == PM_OK && pages > s->list.pages && pages <= s->list.max_pages) {
 		s->list.free += pages - s->list.pages;
 		s->list.pages = pages;
 		s->list.low = false;
 		pm_list_close(pm, s, &fault);
 	}
 	pthread_mutex_unlock(&pm->lock);
+	return result != PM_MORE;
 }
 
-void pm_release(struct pm *pm, u64 addr)
+bool pm_release(struct pm *pm, u64 addr)
 {
 	const struct pm_scene_state none = { 0 };
+	enum pm_result loaded, freed = PM_OK;
 	struct gpu_fault fault;
 	struct pm_scene scene;
-	bool ok;
 
 	pthread_mutex_lock(&pm->lock);
-	ok = pm_scene_load_locked(pm, addr, 0, &scene, &fault);
-	if (ok)
-		free_scene_locked(pm, &scene, &fault);
+	pm->budget = PM_PIECE;
+	loaded = pm_scene_load_locked(pm, addr, 0, &scene, &fault);
+	if (loaded == PM_OK)
+		freed = free_scene_locked(pm, &scene, &fault);
 	pthread_mutex_unlock(&pm->lock);
-	if (ok)
+	if (loaded == PM_MORE || freed == PM_MORE)
+		return false;
+	if (loaded == PM_OK)
 		pm_scene_state_write(pm, &scene, &none, &fault);
+	return true;
 }
 
 u64 pm_low_list(const struct pm *pm)

@@ -12,7 +12,10 @@
  * checked when it is read. A link that leads out of the list, or a page that is
  * not free, is a fault of the job.
  *
- * Locking: the PM has a lock of its own, a leaf; any thread.
+ * Locking: the PM has a lock of its own, a leaf; any thread. It is held for
+ * microseconds: what follows links, of which a list can have 262144, does some of it and
+ * returns PM_MORE; it is called again, with the same arguments, until it returns
+ * something else. The caller may look at its stop flag between two calls.
  */
 #ifndef PUMICE_GPU_PM_H
 #define PUMICE_GPU_PM_H
@@ -55,7 +58,12 @@ struct pm *pm_create(const struct pm_config *config);
 void pm_destroy(struct pm *pm);
 void pm_reset(struct pm *pm);
 
-/* Read and check a scene. False with *fault filled in wholly. */
+enum pm_result { PM_OK, PM_EMPTY, PM_FAULT, PM_MORE };
+
+/* Read and check a scene. PM_FAULT with *fault filled in wholly. */
+enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
+				   struct pm_scene *scene, struct gpu_fault *fault);
+/* All of it at once, for callers without a stop flag. */
 bool pm_scene_load(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
 		   struct gpu_fault *fault);
 /* What the device writes of a scene: see formats.xml. */
@@ -70,17 +78,21 @@ bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_
 bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 			  const struct pm_scene_state *state, struct gpu_fault *fault);
 
-/* Empty every chain: a scene begins. Pages that a scene still holds are freed. */
-bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
-
-enum pm_result { PM_OK, PM_EMPTY, PM_FAULT };
 /*
  * A page for a macro tile: *ref becomes a pb_ref to its first 16 bytes, which
  * stay unused, so that no place in it has offset 0. PM_EMPTY: no list has one.
  */
 enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 *ref,
 			struct gpu_fault *fault);
-/* Free the pages of one macro tile, or of all. */
+/* Free the pages of one macro tile, or of all: at the end of a scene and before it begins. */
+enum pm_result pm_free_macro_tile_piece(struct pm *pm, const struct pm_scene *scene,
+					u32 macro_tile, struct gpu_fault *fault);
+enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
+				    struct gpu_fault *fault);
+enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
+				   struct gpu_fault *fault);
+/* All of it at once, for callers without a stop flag. */
+bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
 bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
 			struct gpu_fault *fault);
 bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
@@ -89,10 +101,12 @@ bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault
 u64 pm_address(const struct pm_scene *scene, u32 ref);
 /* Macro tile of a tile. */
 u32 pm_macro_tile(const struct pm_scene *scene, u32 tile_x, u32 tile_y);
+/* How many tiles a macro tile has. */
+u32 pm_macro_tile_tiles(const struct pm_scene *scene, u32 macro_tile);
 
-/* Registers of unit PM. */
-void pm_grow(struct pm *pm, u64 list, u32 pages);
-void pm_release(struct pm *pm, u64 scene);
+/* Registers of unit PM. False: there is more to do, call it again. */
+bool pm_grow(struct pm *pm, u64 list, u32 pages);
+bool pm_release(struct pm *pm, u64 scene);
 u64 pm_low_list(const struct pm *pm);
 u64 pm_allocated(const struct pm *pm);
 u64 pm_freed(const struct pm *pm);

@@ -72,33 +72,37 @@ static bool set_memory(struct pm_scene *scene, const struct pumice_scene *in)
 	return true;
 }
 
-bool pm_scene_load_locked(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
-			  struct gpu_fault *fault)
+enum pm_result pm_scene_load_locked(struct pm *pm, u64 addr, unsigned int ctx,
+				    struct pm_scene *scene, struct gpu_fault *fault)
 {
 	u32 words[PUMICE_SCENE_WORDS];
+	enum pm_result result;
 	struct pumice_scene in;
 	u32 l;
 
 	*scene = (struct pm_scene){ .addr = addr, .ctx = ctx };
 	if (!addr || addr % SCENE_ALIGN)
-		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
+		goto damaged;
 	if (!pm_read_words(pm, addr, words, PUMICE_SCENE_WORDS, fault))
-		return false;
+		return PM_FAULT;
 	if (pumice_scene_unpack(words, &in) != PUMICE_UNPACK_OK || !set_size(scene, &in) ||
 	    !set_memory(scene, &in))
-		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
+		goto damaged;
 	for (l = 0; l < PUMICE_PM_LISTS; l++) {
-		const struct pm_shadow *s;
+		struct pm_shadow *s;
 
 		if (!scene->list[l])
 			continue;
-		s = pm_list_open(pm, scene->list[l], fault);
-		if (!s)
-			return false;
+		result = pm_list_open(pm, scene->list[l], &s, fault);
+		if (result != PM_OK)
+			return result;
 		scene->list_base[l] = s->list.base;
 		scene->list_pages[l] = s->list.max_pages;
 	}
-	return true;
+	return PM_OK;
+damaged:
+	pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
+	return PM_FAULT;
 }
 
 u64 pm_chain_addr(const struct pm_scene *scene, u32 macro_tile, u32 l)
@@ -131,15 +135,27 @@ bool pm_chain_write(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
 			      PUMICE_SCENE_CHAIN_WORDS, fault);
 }
 
+enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
+				   struct pm_scene *scene, struct gpu_fault *fault)
+{
+	enum pm_result result;
+
+	pthread_mutex_lock(&pm->lock);
+	pm->budget = PM_PIECE;
+	result = pm_scene_load_locked(pm, addr, ctx, scene, fault);
+	pthread_mutex_unlock(&pm->lock);
+	return result;
+}
+
 bool pm_scene_load(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
 		   struct gpu_fault *fault)
 {
-	bool ok;
+	enum pm_result result;
 
-	pthread_mutex_lock(&pm->lock);
-	ok = pm_scene_load_locked(pm, addr, ctx, scene, fault);
-	pthread_mutex_unlock(&pm->lock);
-	return ok;
+	do
+		result = pm_scene_load_piece(pm, addr, ctx, scene, fault);
+	while (result == PM_MORE);
+	return result == PM_OK;
 }
 
 bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_scene_state *state,
@@ -199,4 +215,20 @@ u64 pm_address(const struct pm_scene *scene, u32 ref)
 u32 pm_macro_tile(const struct pm_scene *scene, u32 tile_x, u32 tile_y)
 {
 	return tile_y / scene->macro_h * PUMICE_MACRO_TILES_X + tile_x / scene->macro_w;
+}
+
+/* Tiles of a row, or column, in the macro tile at a position; those at the end have fewer. */
+static u32 tiles_at(u32 tiles, u32 macro, u32 position)
+{
+	const u32 before = position * macro;
+
+	if (before >= tiles)
+		return 0;
+	return tiles - before < macro ? tiles - before : macro;
+}
+
+u32 pm_macro_tile_tiles(const struct pm_scene *scene, u32 macro_tile)
+{
+	return tiles_at(scene->tiles_x, scene->macro_w, macro_tile % PUMICE_MACRO_TILES_X) *
+	       tiles_at(scene->tiles_y, scene->macro_h, macro_tile / PUMICE_MACRO_TILES_X);
 }

@@ -108,6 +108,12 @@ REG_READ(reg_cdm_fault_info)
 	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__CTX, f->ctx);
 }
 
+REG_READ(reg_cdm_fault_code)
+{
+	(void)at;
+	return cdm_status(gpu->cdm)->fault.code;
+}
+
 REG_READ(reg_cdm_time_start)
 {
 	(void)at;

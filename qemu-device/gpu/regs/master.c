@@ -138,6 +138,23 @@ REG_READ(reg_dbg_tdm_status)
 	return status_bits(&gpu->master[GPU_TDM]);
 }
 
+/* Element 0 of DBG's arrays is the CDM's, which is described apart. */
+
+REG_READ(reg_dbg_job_stream)
+{
+	return at->index ? gpu->master[at->index - 1].job.stream : gpu->cdm_job.stream;
+}
+
+REG_READ(reg_dbg_job_tag)
+{
+	return at->index ? gpu->master[at->index - 1].job.tag : gpu->cdm_job.tag;
+}
+
+REG_READ(reg_dbg_job_ctx)
+{
+	return at->index ? gpu->master[at->index - 1].job.ctx : gpu->cdm_job.ctx;
+}
+
 REG_READ(reg_master_fault_addr)
 {
 	return master_status(master_of(gpu, at))->fault.addr;
@@ -150,6 +167,11 @@ REG_READ(reg_master_fault_info)
 	return PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__PC, f->pc) |
 	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__USC, f->usc) |
 	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__CTX, f->ctx);
+}
+
+REG_READ(reg_master_fault_code)
+{
+	return master_status(master_of(gpu, at))->fault.code;
 }
 
 REG_READ(reg_master_time_start)
@@ -185,15 +207,13 @@ REG_WRITE(reg_pm_list_write)
 REG_WRITE(reg_pm_grow)
 {
 	(void)at;
-	pm_grow(gpu->pm, gpu->pm_list, (u32)value);
-	return REG_DONE;
+	return pm_grow(gpu->pm, gpu->pm_list, (u32)value) ? REG_DONE : REG_AGAIN;
 }
 
 REG_WRITE(reg_pm_release)
 {
 	(void)at;
-	pm_release(gpu->pm, value);
-	return REG_DONE;
+	return pm_release(gpu->pm, value) ? REG_DONE : REG_AGAIN;
 }
 
 REG_READ(reg_pm_low_list)

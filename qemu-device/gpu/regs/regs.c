@@ -5,11 +5,27 @@
  */
 #include "regs.h"
 
-#include "../gpu.h"
+#include "units.h"
 
 static const struct reg_binding *binding_of(const struct pumice_reg_info *info)
 {
 	return &reg_bindings[info - pumice_reg_table];
+}
+
+static void lock(struct pumice_gpu *gpu, enum pumice_reg_bus bus)
+{
+	if (bus == PUMICE_REG_BUS_HOST)
+		gpu_host_lock(gpu);
+	else
+		gpu_lock(gpu);
+}
+
+static void unlock(struct pumice_gpu *gpu, enum pumice_reg_bus bus)
+{
+	if (bus == PUMICE_REG_BUS_HOST)
+		gpu_host_unlock(gpu);
+	else
+		gpu_unlock(gpu);
 }
 
 /* What is wrong with the form of an access, or NULL. */
@@ -76,7 +92,7 @@ u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, 
 	if (!find(gpu, &at, offset, size, "read"))
 		return 0;
 	if (binding_of(at.info)->read) {
-		pthread_mutex_lock(&gpu->lock);
+		lock(gpu, bus);
 		value = binding_of(at.info)->read(gpu, &at);
 		if (at.info->offset == PUMICE_SYS_CLOCK && bus == PUMICE_REG_BUS_FW) {
 			if (half_shift(&at, offset))
@@ -84,7 +100,7 @@ u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, 
 			else
 				gpu->clock_high = (u32)(value >> 32);
 		}
-		pthread_mutex_unlock(&gpu->lock);
+		unlock(gpu, bus);
 	}
 	value = value >> half_shift(&at, offset) & size_mask(size);
 	if (bus == PUMICE_REG_BUS_HOST)
@@ -105,33 +121,39 @@ static u64 merge(struct pumice_gpu *gpu, const struct reg_access *at, u32 offset
 	return ((old & ~mask) | (value << shift & mask)) & at->info->writable;
 }
 
-void regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
-		u64 value, unsigned int size)
+enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+			  u32 offset, u64 value, unsigned int size)
 {
 	struct reg_access at = { .os = os, .bus = bus };
+	const unsigned int self = bus == PUMICE_REG_BUS_FW ? GPU_UNIT_FW : WORKERS_OUTSIDE;
 	enum reg_after after;
 
 	if (bus == PUMICE_REG_BUS_HOST)
 		gpu_trace(gpu, PUMICE_TRACE_MMIO_WRITE, offset, value, os | size << 8);
 	if (!find(gpu, &at, offset, size, "write"))
-		return;
+		return REG_DONE;
 	if (!binding_of(at.info)->write) {
 		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "write to %s, which is read only",
 			at.info->name);
-		return;
+		return REG_DONE;
 	}
-	pthread_mutex_lock(&gpu->lock);
+	lock(gpu, bus);
 	after = binding_of(at.info)->write(gpu, &at, merge(gpu, &at, offset, value, size));
-	pthread_mutex_unlock(&gpu->lock);
+	unlock(gpu, bus);
 	switch (after) {
 	case REG_WAIT:
-		workers_quiesce(gpu->workers,
-				bus == PUMICE_REG_BUS_FW ? GPU_UNIT_FW : WORKERS_OUTSIDE);
+		workers_quiesce(gpu->workers, self);
+		break;
+	case REG_WAVES:
+		gpu_take_waves(gpu, reg_waves(gpu, &at), (u32)value & (u32)at.info->writable,
+			       self);
 		break;
 	case REG_RESET:
 		pumice_gpu_reset(gpu);
 		break;
 	case REG_DONE:
+	case REG_AGAIN:
 		break;
 	}
+	return after;
 }

@@ -26,9 +26,6 @@ struct pumice_gpu;
 
 u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
 	      unsigned int size);
-void regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
-		u64 value, unsigned int size);
-
 /* One access to one register, as its binding sees it. */
 struct reg_access {
 	const struct pumice_reg_info *info;
@@ -41,8 +38,14 @@ struct reg_access {
 enum reg_after {
 	REG_DONE,
 	REG_WAIT,	/* every unit passes the end of a step */
+	REG_WAVES,	/* a snapshot of the waves in flight is taken: value says of whom */
 	REG_RESET,	/* the whole GPU is reset */
+	REG_AGAIN,	/* a piece was done: the write is to be repeated; for the firmware's bus only */
 };
+
+/* Returns what the write came to; all but REG_AGAIN has been seen to. */
+enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+			  u32 offset, u64 value, unsigned int size);
 
 /*
  * What a register does; called with the device lock held. write gets the whole

@@ -63,6 +63,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_CDM_GROUPS, reg_cdm_groups, NULL },
 	{ PUMICE_CDM_SAVE_BASE, reg_cdm_save, reg_cdm_save_write },
 	{ PUMICE_CDM_TAG, reg_cdm_tag, reg_cdm_tag_write },
+	{ PUMICE_CDM_FAULT_CODE, reg_cdm_fault_code, NULL },
 
 	{ PUMICE_DBG_CDM_STATUS, reg_cdm_status, NULL },
 	{ PUMICE_DBG_TASKS, reg_pds_tasks, NULL },
@@ -70,6 +71,9 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_DBG_VDM_STATUS, reg_dbg_vdm_status, NULL },
 	{ PUMICE_DBG_PDM_STATUS, reg_dbg_pdm_status, NULL },
 	{ PUMICE_DBG_TDM_STATUS, reg_dbg_tdm_status, NULL },
+	{ PUMICE_DBG_JOB_STREAM(0), reg_dbg_job_stream, NULL },
+	{ PUMICE_DBG_JOB_TAG(0), reg_dbg_job_tag, NULL },
+	{ PUMICE_DBG_JOB_CTX(0), reg_dbg_job_ctx, NULL },
 
 	{ PUMICE_PDS_CTRL, reg_pds_ctrl, reg_pds_ctrl_write },
 	{ PUMICE_PDS_CDM_TASKS, reg_pds_limit, reg_pds_limit_write },
@@ -107,6 +111,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_VDM_SCENE_BASE, reg_master_scene, reg_master_scene_write },
 	{ PUMICE_VDM_TAG, reg_master_tag, reg_master_tag_write },
 	{ PUMICE_VDM_SPLIT, reg_vdm_split, reg_vdm_split_write },
+	{ PUMICE_VDM_FAULT_CODE, reg_master_fault_code, NULL },
 
 	{ PUMICE_PDM_STREAM_BASE, reg_master_stream, reg_master_stream_write },
 	{ PUMICE_PDM_MMU_CTX, reg_master_ctx, reg_master_ctx_write },
@@ -119,6 +124,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_PDM_GROUPS, reg_master_groups, NULL },
 	{ PUMICE_PDM_SCENE_BASE, reg_master_scene, reg_master_scene_write },
 	{ PUMICE_PDM_TAG, reg_master_tag, reg_master_tag_write },
+	{ PUMICE_PDM_FAULT_CODE, reg_master_fault_code, NULL },
 
 	{ PUMICE_TDM_STREAM_BASE, reg_master_stream, reg_master_stream_write },
 	{ PUMICE_TDM_MMU_CTX, reg_master_ctx, reg_master_ctx_write },
@@ -130,6 +136,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_TDM_TIME_END, reg_master_time_end, NULL },
 	{ PUMICE_TDM_GROUPS, reg_master_groups, NULL },
 	{ PUMICE_TDM_TAG, reg_master_tag, reg_master_tag_write },
+	{ PUMICE_TDM_FAULT_CODE, reg_master_fault_code, NULL },
 
 	{ PUMICE_PM_LIST, reg_pm_list, reg_pm_list_write },
 	{ PUMICE_PM_GROW, NULL, reg_pm_grow },
@@ -137,4 +144,12 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_PM_LOW_LIST, reg_pm_low_list, NULL },
 	{ PUMICE_PM_ALLOCATED, reg_pm_allocated, NULL },
 	{ PUMICE_PM_FREED, reg_pm_freed, NULL },
+
+	{ PUMICE_WAVE_CTRL, NULL, reg_wave_ctrl },
+	{ PUMICE_WAVE_COUNT, reg_wave_count, NULL },
+	{ PUMICE_WAVE_SELECT, reg_wave_select, reg_wave_select_write },
+	{ PUMICE_WAVE_PC, reg_wave_pc, NULL },
+	{ PUMICE_WAVE_LANES, reg_wave_lanes, NULL },
+	{ PUMICE_WAVE_WHERE, reg_wave_where, NULL },
+	{ PUMICE_WAVE_CODE, reg_wave_code, NULL },
 };

@@ -82,6 +82,7 @@ REG_WRITE(reg_cdm_ctrl);
 REG_READ(reg_cdm_status);
 REG_READ(reg_cdm_fault_addr);
 REG_READ(reg_cdm_fault_info);
+REG_READ(reg_cdm_fault_code);
 REG_READ(reg_cdm_time_start);
 REG_READ(reg_cdm_time_end);
 REG_READ(reg_cdm_groups);
@@ -115,8 +116,12 @@ REG_READ(reg_master_status);
 REG_READ(reg_dbg_vdm_status);
 REG_READ(reg_dbg_pdm_status);
 REG_READ(reg_dbg_tdm_status);
+REG_READ(reg_dbg_job_stream);
+REG_READ(reg_dbg_job_tag);
+REG_READ(reg_dbg_job_ctx);
 REG_READ(reg_master_fault_addr);
 REG_READ(reg_master_fault_info);
+REG_READ(reg_master_fault_code);
 REG_READ(reg_master_time_start);
 REG_READ(reg_master_time_end);
 REG_READ(reg_master_groups);
@@ -132,6 +137,18 @@ REG_READ(reg_pm_freed);
 REG_READ(reg_perf_ctrl);
 REG_WRITE(reg_perf_ctrl_write);
 REG_READ(reg_perf_counter);
+
+/* wave.c */
+/* The snapshot of the bus that an access comes from. */
+struct gpu_waves *reg_waves(struct pumice_gpu *gpu, const struct reg_access *at);
+REG_WRITE(reg_wave_ctrl);
+REG_READ(reg_wave_count);
+REG_READ(reg_wave_select);
+REG_WRITE(reg_wave_select_write);
+REG_READ(reg_wave_pc);
+REG_READ(reg_wave_lanes);
+REG_READ(reg_wave_where);
+REG_READ(reg_wave_code);
 
 /* trace.c */
 REG_READ(reg_trace_base);

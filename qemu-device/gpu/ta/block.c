@@ -38,7 +38,8 @@ u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
 {
 	const u64 va = pm_address(&ta->scene, ref);
 	u8 *host = va >> PUMICE_MMU_VA_BITS ? NULL :
-		   mmu_tlb_lookup(ta->config.mmu, tlb, ta->scene.ctx, va, MMU_TLB_WRITE);
+		   mmu_tlb_lookup(ta->config.mmu, tlb, ta->scene.ctx, va,
+				  MMU_TLB_WRITE | MMU_TLB_PM_WRITE);
 
 	if (host) {
 		tlb->hits++;
@@ -64,12 +65,17 @@ static enum ta_result want_spares(struct ta *ta, u32 m, u32 count, struct gpu_fa
 	while (macro->spares < count) {
 		u32 ref;
 
+		if (ta->budget <= 0)
+			return TA_MORE;
+		ta->budget -= TA_COST_PAGE;
 		switch (pm_alloc(ta->config.pm, &ta->scene, m, &ref, fault)) {
 		case PM_OK:
 			macro->spare[macro->spares++] = ref;
 			break;
 		case PM_EMPTY:
 			return TA_MEMORY;
+		case PM_MORE:
+			return TA_MORE;
 		default:
 			return TA_FAULT;
 		}
@@ -150,10 +156,10 @@ static u32 chunk_room(const struct ta *ta, const struct ta_macro *macro)
 	return room;
 }
 
-enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
+/* Have an open block that takes ta.poly in each macro tile; those that do are left alone. */
+static enum ta_result reserve_blocks(struct ta *ta, struct gpu_fault *fault)
 {
-	u32 chunks[PM_MACRO_TILES] = { 0 };
-	u32 left, i;
+	u32 left;
 
 	for (left = ta->touched; left; left &= left - 1) {
 		const u32 m = (u32)__builtin_ctz(left);
@@ -167,21 +173,41 @@ enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
 		if (result != TA_OK)
 			return result;
 	}
-	for (i = 0; i < ta->touches; i++)
-		chunks[ta->touch[i].macro] += stream_chunks_needed(ta, i);
+	return TA_OK;
+}
+
+/* Have pages for the chunks that were counted. */
+static enum ta_result reserve_chunks(struct ta *ta, struct gpu_fault *fault)
+{
+	u32 left;
+
 	for (left = ta->touched; left; left &= left - 1) {
 		const u32 m = (u32)__builtin_ctz(left);
-		const u32 room = chunk_room(ta, &ta->macro[m]);
+		const u32 room = chunk_room(ta, &ta->macro[m]), chunks = ta->chunks[m];
 		enum ta_result result = TA_OK;
 
-		if (chunks[m] > room)
-			result = want_spares(ta, m,
-					     (chunks[m] - room + CHUNKS_PAGE - 1) / CHUNKS_PAGE,
+		if (chunks > room)
+			result = want_spares(ta, m, (chunks - room + CHUNKS_PAGE - 1) / CHUNKS_PAGE,
 					     fault);
 		if (result != TA_OK)
 			return result;
 	}
 	return TA_OK;
+}
+
+enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
+{
+	const enum ta_result result = reserve_blocks(ta, fault);
+	u32 end, i;
+
+	if (result != TA_OK)
+		return result;
+	/* What a tile needs hangs on the block that is open, which is settled now. */
+	end = ta_spend(ta);
+	for (i = ta->at; i < end; i++)
+		ta->chunks[ta->touch[i].macro] += stream_chunks_needed(ta, i);
+	ta->at = end;
+	return end < ta->touches ? TA_MORE : reserve_chunks(ta, fault);
 }
 
 /* Write a corner of ta.poly as vertex slot of a block. */
@@ -259,18 +285,23 @@ static void put(struct ta *ta, struct ta_macro *macro, u8 *block)
 
 bool block_put(struct ta *ta, struct gpu_fault *fault)
 {
-	u8 first[PM_MACRO_TILES];
+	const s32 cost = TA_COST_MACRO +
+			 (s32)(ta->poly.corners * vertex_bytes(ta) / 4 / TA_UNIT_WORDS);
+	s32 spent = 0;
 	u32 left;
 
 	for (left = ta->touched; left; left &= left - 1) {
 		const u32 m = (u32)__builtin_ctz(left);
 		struct ta_macro *macro = &ta->macro[m];
-		u8 *block = ta_host(ta, &ta->mte, PUMICE_UNIT_MTE, macro->block, fault);
+		u8 *block = ta_host(ta, &ta->mte, PUMICE_UNIT_PB, macro->block, fault);
 
 		if (!block)
 			return false;
-		first[m] = (u8)macro->prims;
+		ta->first[m] = (u8)macro->prims;
 		put(ta, macro, block);
+		spent += cost;
 	}
-	return stream_put(ta, first, fault);
+	ta->budget -= spent;
+	ta->at = 0;
+	return true;
 }

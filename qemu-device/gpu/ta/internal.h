@@ -7,9 +7,14 @@
  * Source: document 004, "MTE" and "TE"; hw/formats.xml. A primitive is put into
  * the parameter buffer in two steps: block_reserve() gets all the pages that it
  * takes, and may stop there, then nothing but a fault of the MMU keeps it out.
+ *
+ * Each step is done in pieces, as far as ta.budget goes: what spends it finds in struct
+ * ta how far the primitive is.
  */
 #ifndef PUMICE_GPU_TA_INTERNAL_H
 #define PUMICE_GPU_TA_INTERNAL_H
+
+#include <string.h>
 
 #include "ta.h"
 
@@ -86,6 +91,25 @@ struct ta_touch {
 
 #define TA_CHUNK_ENTRIES	7u
 
+/* What is done next for the primitive of a call. */
+enum ta_step {
+	TA_STEP_BEGIN,		/* nothing of it is done */
+	TA_STEP_TILES,		/* rows of tiles from ta.row on */
+	TA_STEP_RESERVE,	/* chunks for touches from ta.at on, then pages */
+	TA_STEP_PUT,		/* entries for touches from ta.at on */
+};
+
+/* Units of ta.budget. */
+#define TA_COST_PRIMITIVE	8	/* culled, and put into a few tiles */
+#define TA_FEW			8u
+#define TA_COST_CLIP		16
+#define TA_COST_ROW		4	/* of tiles, for each part of the primitive */
+#define TA_COST_PAGE		8
+#define TA_COST_MACRO		2
+#define TA_COST_HEADER		2	/* of a region, with its last chunk */
+#define TA_UNIT_WORDS		16u	/* of vertices, written for one */
+#define TA_UNIT_CLEAR		2u	/* tile lists emptied for one */
+
 /* Tail of a tile's control stream: the last chunk, which is not in memory yet. */
 struct ta_tile {
 	u32 first, chunk;	/* pb_refs of the first and of this one, 0: none */
@@ -138,6 +162,17 @@ struct ta {
 	u32 spare_room;
 	bool any;			/* something is in a tile */
 	u32 tiles_room;			/* tiles that tile and touch have room for */
+	u32 cleared;			/* tiles whose list is valid, from the first on */
+	u32 headers;			/* region headers that are written */
+
+	/* The running call, and its primitive. */
+	s32 budget;			/* left for this piece */
+	bool open;			/* vertices are transformed, the header is set */
+	enum ta_step step;
+	s32 row;
+	u32 at;
+	u32 chunks[PM_MACRO_TILES];	/* that touches below at need */
+	u8 first[PM_MACRO_TILES];	/* number of its first sub in the blocks */
 	s32 sample_x[PUMICE_MAX_SAMPLES], sample_y[PUMICE_MAX_SAMPLES];	/* 1/256 pixel */
 
 	/* Draw of the open blocks: a serial number for what a block has in common. */
@@ -165,6 +200,20 @@ static inline u32 ta_min(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
+/* The end of a piece of the touches from ta.at on, of a unit each; a few are not counted. */
+static inline u32 ta_spend(struct ta *ta)
+{
+	const u32 left = ta->budget > 0 ? (u32)ta->budget : 0;
+	u32 end = ta->touches;
+
+	if (end <= TA_FEW)
+		return end;
+	if (end - ta->at > left)
+		end = ta->at + left;
+	ta->budget -= (s32)(end - ta->at);
+	return end;
+}
+
 /* mte.c */
 void mte_view(struct ta_view *view, const struct ta_draw *draw);
 void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
@@ -181,22 +230,33 @@ struct ta_vertex mte_project(const struct ta_view *view, const float pos[4]);
 enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 count,
 			      struct gpu_fault *fault);
 
-/* te.c: ta.touch becomes the tiles of ta.poly. */
-void te_tiles(struct ta *ta);
+/* te.c: ta.touch becomes the tiles of ta.poly. False: there is more to do. */
+static inline void te_begin(struct ta *ta)
+{
+	ta->touches = 0;
+	ta->touched = 0;
+	ta->row = 0;
+}
+bool te_tiles(struct ta *ta);
 
 /* block.c: pages and blocks for ta.poly in the macro tiles of ta.touch; then put it there. */
+static inline void block_begin(struct ta *ta)
+{
+	memset(ta->chunks, 0, sizeof(ta->chunks));
+	ta->at = 0;
+}
 enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault);
 bool block_put(struct ta *ta, struct gpu_fault *fault);
 /* A spare page of a macro tile, which has one. */
 struct ta_page block_take_spare(struct ta_macro *macro);
 
 /*
- * stream.c: entries for ta.poly in the tiles of ta.touch. first[n]: number of its
- * first sub in the block of macro tile n.
+ * stream.c: entries for ta.poly in the tiles of ta.touch; the region headers. TA_OK,
+ * TA_MORE or TA_FAULT.
  */
 u32 stream_chunks_needed(const struct ta *ta, u32 touch);
-bool stream_put(struct ta *ta, const u8 first[PM_MACRO_TILES], struct gpu_fault *fault);
-bool stream_finish(struct ta *ta, struct gpu_fault *fault);
+enum ta_result stream_put(struct ta *ta, struct gpu_fault *fault);
+enum ta_result stream_finish(struct ta *ta, struct gpu_fault *fault);
 
 /* Host pointer to a place in the parameter buffer, to the end of its page; NULL with *fault. */
 u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,

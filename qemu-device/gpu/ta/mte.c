@@ -330,6 +330,7 @@ enum ta_result mte_primitive(struct ta *ta, const struct ta_prim *prim, bool *ke
 	if (any) {
 		enum ta_result result = clip_primitive(ta, prim, count, fault);
 
+		ta->budget -= TA_COST_CLIP;
 		if (result != TA_OK || poly->corners < count)
 			return result;
 		poly->clipped = true;

@@ -99,44 +99,47 @@ static bool add_entry(struct ta *ta, struct ta_tile *tile, struct ta_macro *macr
 	return true;
 }
 
-bool stream_put(struct ta *ta, const u8 first[PM_MACRO_TILES], struct gpu_fault *fault)
+enum ta_result stream_put(struct ta *ta, struct gpu_fault *fault)
 {
+	const u32 end = ta_spend(ta);
 	u32 i;
 
-	for (i = 0; i < ta->touches; i++) {
+	for (i = ta->at; i < end; i++) {
 		const struct ta_touch *t = &ta->touch[i];
 		struct ta_macro *macro = &ta->macro[t->macro];
 		struct ta_tile *tile = &ta->tile[t->tile];
 		struct pumice_tile_entry *entry = entry_of(tile, macro->block);
-		const u32 mask = (u32)t->mask << first[t->macro];
+		const u32 mask = (u32)t->mask << ta->first[t->macro];
 
 		if (entry)
 			entry->mask |= mask;
 		else if (!add_entry(ta, tile, macro, mask, fault))
-			return false;
+			return TA_FAULT;
 	}
+	ta->at = end;
 	ta->any = true;
-	return true;
+	return end < ta->touches ? TA_MORE : TA_OK;
 }
 
-bool stream_finish(struct ta *ta, struct gpu_fault *fault)
+enum ta_result stream_finish(struct ta *ta, struct gpu_fault *fault)
 {
-	const u32 tiles = ta->scene.tiles_x * ta->scene.tiles_y;
+	const u32 tiles = ta->scene.tiles_x * ta->scene.tiles_y, from = ta->headers;
+	const u32 end = ta_min(tiles, from + TA_PIECE / TA_COST_HEADER);
 	const u64 bytes = PUMICE_REGION_WORDS * 4;
-	u64 va = ta->scene.regions + ta->config.core * tiles * bytes;
+	u64 va = ta->scene.regions + (ta->config.core * tiles + from) * bytes;
 	u32 *host = NULL;
 	u32 i;
 
-	for (i = 0; i < tiles; i++, va += bytes, host += PUMICE_REGION_WORDS) {
+	for (i = from; i < end; i++, va += bytes, host += PUMICE_REGION_WORDS) {
 		const struct ta_tile *tile = &ta->tile[i];
 		const struct pumice_region region = {
 			.present = tile->first != 0, .stream = tile->first,
 		};
 
 		if (!flush(ta, tile, 0, fault))
-			return false;
+			return TA_FAULT;
 		/* 8 bytes at a multiple of 8: a header never crosses a page. */
-		if (!i || !(va & ((1u << MMU_GRAIN_SHIFT) - 1))) {
+		if (i == from || !(va & ((1u << MMU_GRAIN_SHIFT) - 1))) {
 			*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_TE };
 			host = (u32 *)(void *)mmu_translate(ta->config.mmu, &ta->te,
 							    ta->scene.ctx, va,
@@ -144,8 +147,9 @@ bool stream_finish(struct ta *ta, struct gpu_fault *fault)
 							    fault);
 		}
 		if (!host)
-			return false;
+			return TA_FAULT;
 		pumice_region_pack(host, &region);
 	}
-	return true;
+	ta->headers = end;
+	return end < tiles ? TA_MORE : TA_OK;
 }

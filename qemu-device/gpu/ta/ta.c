@@ -56,6 +56,34 @@ static bool make_room(struct ta *ta, const struct pm_scene *scene)
 	return tiles <= ta->tiles_room && spares <= ta->spare_room;
 }
 
+bool ta_is_large(const struct ta *ta)
+{
+	return ta->tiles_room > TA_KEEP / (sizeof(*ta->tile) + sizeof(*ta->touch));
+}
+
+void ta_trim(struct ta *ta)
+{
+	if (!ta_is_large(ta))
+		return;
+	free(ta->tile);
+	free(ta->touch);
+	ta->tile = NULL;
+	ta->touch = NULL;
+	ta->tiles_room = 0;
+}
+
+/* Empty tile lists of the scene; false when the budget ends before the last one. */
+static bool clear_tiles(struct ta *ta)
+{
+	const u32 tiles = ta->scene.tiles_x * ta->scene.tiles_y;
+	const u32 count = ta_min(tiles - ta->cleared, TA_PIECE * TA_UNIT_CLEAR);
+
+	memset(ta->tile + ta->cleared, 0, count * sizeof(*ta->tile));
+	ta->cleared += count;
+	ta->budget -= (s32)(count / TA_UNIT_CLEAR);
+	return ta->cleared == tiles;
+}
+
 bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 {
 	u32 i;
@@ -63,7 +91,9 @@ bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 	if (!make_room(ta, scene))
 		return false;
 	ta->scene = *scene;
-	memset(ta->tile, 0, scene->tiles_x * scene->tiles_y * sizeof(*ta->tile));
+	ta->cleared = ta->headers = 0;
+	ta->open = false;
+	ta->step = TA_STEP_BEGIN;
 	for (i = 0; i < scene->tiles_x; i++)
 		ta->macro_x[i] = (u8)(i / scene->macro_w);
 	for (i = 0; i < scene->tiles_y; i++)
@@ -145,27 +175,62 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 	}
 }
 
-/* Take one primitive whole, or nothing of it. */
-static enum ta_result take_primitive(struct ta *ta, const struct ta_prim *prim,
-				     struct gpu_fault *fault)
+/* The primitive is not done: what comes next. */
+static enum ta_result leave(struct ta *ta, enum ta_step step, enum ta_result result)
+{
+	ta->step = step;
+	return result;
+}
+
+/* The primitive is in all of its tiles, or in none. */
+static enum ta_result done_with(struct ta *ta, bool culled)
+{
+	ta->counters.culled += culled;
+	ta->step = TA_STEP_BEGIN;
+	return TA_OK;
+}
+
+/*
+ * Take one primitive, from the step on that it has come to. It gets into tiles in the last
+ * step alone, which no lack of memory ends.
+ */
+static inline enum ta_result take_primitive(struct ta *ta, const struct ta_prim *prim,
+					    struct gpu_fault *fault)
 {
 	enum ta_result result;
 	bool kept;
 
-	result = mte_primitive(ta, prim, &kept, fault);
-	if (result != TA_OK)
-		return result;
-	if (kept)
-		te_tiles(ta);
-	if (!kept || !ta->touches) {
-		ta->counters.culled++;
-		return TA_OK;
+	switch (ta->step) {
+	case TA_STEP_BEGIN:
+		result = mte_primitive(ta, prim, &kept, fault);
+		if (result != TA_OK)
+			return result;
+		ta->budget -= TA_COST_PRIMITIVE;
+		if (!kept)
+			return done_with(ta, true);
+		te_begin(ta);
+		/* fall through */
+	case TA_STEP_TILES:
+		if (!te_tiles(ta))
+			return leave(ta, TA_STEP_TILES, TA_MORE);
+		if (!ta->touches)
+			return done_with(ta, true);
+		block_begin(ta);
+		/* fall through */
+	case TA_STEP_RESERVE:
+		result = block_reserve(ta, fault);
+		if (result != TA_OK)
+			return leave(ta, TA_STEP_RESERVE, result);
+		ta->counters.clipped += ta->poly.clipped;
+		if (!block_put(ta, fault))
+			return TA_FAULT;
+		/* fall through */
+	case TA_STEP_PUT:
+		result = stream_put(ta, fault);
+		if (result != TA_OK)
+			return leave(ta, TA_STEP_PUT, result);
 	}
-	result = block_reserve(ta, fault);
-	if (result != TA_OK)
-		return result;
-	ta->counters.clipped += ta->poly.clipped;
-	return block_put(ta, fault) ? TA_OK : TA_FAULT;
+	return done_with(ta, false);
 }
 
 static enum ta_result bad_draw(struct gpu_fault *fault)
@@ -174,43 +239,74 @@ static enum ta_result bad_draw(struct gpu_fault *fault)
 	return TA_FAULT;
 }
 
+/* The first piece of a call. False: there is no memory, or the draw makes no sense. */
+static bool open_call(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices)
+{
+	mte_view(&ta->view, draw);
+	if (!is_known_kind(draw->kind) || ta->view.varyings > PUMICE_MAX_VARYINGS ||
+	    vertices->vo_words < ta->view.first + ta->view.varyings ||
+	    !take_vertices(ta, vertices))
+		return false;
+	set_header(ta, draw);
+	ta->step = TA_STEP_BEGIN;
+	return true;
+}
+
+/* Primitives as far as the budget goes. */
+static enum ta_result take_primitives(struct ta *ta, const struct ta_prim *prims, u32 count,
+				      u32 *done, struct gpu_fault *fault)
+{
+	enum ta_result result = TA_OK;
+	u32 n;
+
+	for (n = *done; n < count; n++) {
+		result = ta->budget > 0 ? take_primitive(ta, &prims[n], fault) : TA_MORE;
+		if (result != TA_OK)
+			break;
+	}
+	*done = n;
+	return result;
+}
+
 enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			     const struct ta_vertices *vertices, const struct ta_prim *prims,
 			     u32 count, u32 *done, struct gpu_fault *fault)
 {
+	enum ta_result result;
+
 	if (draw->state.discard) {
 		ta->counters.culled += count - *done;
 		*done = count;
 		return TA_OK;
 	}
-	mte_view(&ta->view, draw);
-	if (!is_known_kind(draw->kind) || ta->view.varyings > PUMICE_MAX_VARYINGS ||
-	    vertices->vo_words < ta->view.first + ta->view.varyings ||
-	    !take_vertices(ta, vertices))
+	ta->budget = (s32)TA_PIECE;
+	if (!clear_tiles(ta))
+		return TA_MORE;
+	if (!ta->open && !open_call(ta, draw, vertices))
 		return bad_draw(fault);
-	set_header(ta, draw);
-	for (; *done < count; ++*done) {
-		enum ta_result result = take_primitive(ta, &prims[*done], fault);
-
-		if (result != TA_OK)
-			return result;
-	}
-	return TA_OK;
+	ta->in = vertices;
+	result = take_primitives(ta, prims, count, done, fault);
+	ta->open = result == TA_MORE || result == TA_MEMORY;
+	return result;
 }
 
-bool ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
+enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 {
+	enum ta_result result = TA_OK;
+
 	*any = ta->any;
-	if (!ta->any)
-		return true;
-	if (ta->config.core >= ta->scene.cores) {
+	if (ta->any && ta->config.core >= ta->scene.cores) {
 		*fault = (struct gpu_fault){
 			.fault = PUMICE_FAULT_PM_SCENE, .unit = PUMICE_UNIT_TE,
 			.addr = ta->scene.addr,
 		};
-		return false;
+		return TA_FAULT;
 	}
-	return stream_finish(ta, fault);
+	if (ta->any)
+		result = stream_finish(ta, fault);
+	if (result == TA_OK)
+		ta_trim(ta);
+	return result;
 }
 
 const struct ta_counters *ta_counters(const struct ta *ta)

@@ -9,6 +9,11 @@
  * and TE. Layouts: hw/formats.xml, prim_block, tile_chunk, region.
  *
  * Used by the thread of its core's unit.
+ *
+ * One primitive can touch every tile of the target, up to 262144 of them, so what follows
+ * tiles or pages does about TA_PIECE units of work and returns TA_MORE; it is called again
+ * with the same arguments until it returns something else, or ta_begin() gives the scene
+ * up. The caller may look at its stop flag between two calls.
  */
 #ifndef PUMICE_GPU_TA_H
 #define PUMICE_GPU_TA_H
@@ -52,7 +57,16 @@ struct ta_prim {
 	u16 v[3];
 };
 
-/* Begin, or go on with empty tile lists behind ta_finish(). False: no memory on the host. */
+/*
+ * Work of a call, about; a unit is some 100 ns. One is a tile that is touched, reserved for
+ * or appended to; what else takes time is counted in these.
+ */
+#define TA_PIECE	4096u
+
+/*
+ * Begin, or go on with empty tile lists behind ta_finish(). False: no memory on the host.
+ * The lists are emptied by the first calls of ta_primitives().
+ */
 bool ta_begin(struct ta *ta, const struct pm_scene *scene);
 
 /*
@@ -65,6 +79,7 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 enum ta_result {
 	TA_OK,
 	TA_MEMORY,	/* no page for primitive *done; nothing of it is in any tile */
+	TA_MORE,	/* there is more to do for it; see above */
 	TA_FAULT,
 };
 /* Take primitives from *done on; it rises with each that is done. */
@@ -75,9 +90,17 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 /*
  * Write the region headers: the end of the scene, or what there is for a partial
  * render. *any becomes whether the core has put anything into a tile; without, no
- * headers are written.
+ * headers are written. TA_OK, TA_MORE or TA_FAULT; after TA_OK the tile lists are gone.
  */
-bool ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault);
+enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault);
+
+/*
+ * Give back the memory of tile lists on the host where it is more than TA_KEEP: between
+ * scenes, ta_begin() follows.
+ */
+#define TA_KEEP		(1u << 20)
+bool ta_is_large(const struct ta *ta);
+void ta_trim(struct ta *ta);
 
 /* Counters since the TA was made. */
 struct ta_counters {

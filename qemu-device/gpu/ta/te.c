@@ -154,7 +154,26 @@ static bool is_inside(const struct ta *ta, const struct ta_shape *s)
 	       s->y1 <= (s32)ta->scene.height * 256;
 }
 
-void te_tiles(struct ta *ta)
+/* Rows of the primitive from ta.row on; false when the budget ends before them. */
+static bool add_rows(struct ta *ta, const struct span *column, const struct span *rows)
+{
+	const s32 cost = TA_COST_ROW * (s32)ta->poly.subs;
+	const s32 from = ta->row > rows->from ? ta->row : rows->from;
+	const u32 before = ta->touches;
+	s32 t, budget = ta->budget;
+
+	for (t = from; t <= rows->to; t++) {
+		if ((t - from) * cost + (s32)(ta->touches - before) >= budget)
+			break;
+		add_row(ta, column, t);
+	}
+	ta->budget = budget - (t - from) * cost - (s32)(ta->touches - before);
+	ta->row = t;
+	return t > rows->to;
+}
+
+/* A row or a column of tiles is a piece at most. */
+bool te_tiles(struct ta *ta)
 {
 	const struct ta_poly *poly = &ta->poly;
 	struct ta_shape all = poly->shape[0];
@@ -162,8 +181,6 @@ void te_tiles(struct ta *ta)
 	s32 t;
 	u32 i;
 
-	ta->touches = 0;
-	ta->touched = 0;
 	for (i = 1; i < poly->subs; i++) {
 		const struct ta_shape *s = &poly->shape[i];
 
@@ -181,7 +198,8 @@ void te_tiles(struct ta *ta)
 		for (t = rows.from; t <= rows.to; t++)
 			touch(ta, (u32)column.from, (u32)t, 1);
 	} else {
-		for (t = rows.from; t <= rows.to; t++)
-			add_row(ta, &column, t);
+		return add_rows(ta, &column, &rows);
 	}
+	ta->budget -= (s32)ta->touches;
+	return true;
 }

@@ -77,6 +77,10 @@ static void follow_lanes(struct tag_wave *w)
 {
 	u32 first = (u32)__builtin_ctz(w->request->lanes);
 
+	if (w->linear >> first & 1)
+		w->linear |= ~w->request->lanes;
+	else
+		w->linear &= w->request->lanes;
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		if (w->request->lanes >> l & 1)
 			continue;
@@ -85,6 +89,7 @@ static void follow_lanes(struct tag_wave *w)
 		w->layer[l] = w->layer[first];
 		w->level[0][l] = w->level[0][first];
 		w->level[1][l] = w->level[1][first];
+		w->level_weight[l] = w->level_weight[first];
 		if (w->most_steps == 1)
 			continue;
 		w->steps[l] = w->steps[first];

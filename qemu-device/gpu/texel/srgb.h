@@ -19,17 +19,21 @@ extern const float texel_srgb_to_linear[256];
 extern const float texel_srgb_least[257];
 extern const u8 texel_srgb_first[TEXEL_SRGB_SLOTS];
 
-/* Nearest code; what is not a number is 0. */
+/*
+ * Nearest code; NaN gives 0. The range is checked on the bits, which order as the
+ * values do, so that the compiler can prove the index, also for a constant NaN.
+ */
 static inline u32 texel_srgb_code(float linear)
 {
+	const u32 least = 0x39000000u, one = 0x3f800000u, infinity = 0x7f800000u;
 	u32 bits, code;
 
-	if (!(linear >= 0x1p-13f))
-		return 0;
-	if (linear >= 1.0f)
-		return 255;
 	memcpy(&bits, &linear, sizeof(bits));
-	code = texel_srgb_first[(bits >> 16) - 0x3900u];
+	if (bits < least || bits > infinity)	/* too small, NaN or negative */
+		return 0;
+	if (bits >= one)
+		return 255;
+	code = texel_srgb_first[(bits - least) >> 16];
 	return code + (linear >= texel_srgb_least[code + 1]);
 }
 

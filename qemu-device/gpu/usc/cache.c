@@ -2,47 +2,94 @@
 /*
  * Cache of predecoded programs, shared by all USCs of a GPU.
  *
- * A program is found by its content, its length, its stage and the registers it is
- * checked against, never by its address: code that was overwritten is another program.
- * Programs that nobody runs stay until room is needed, the longest unused goes
- * first.
+ * A program is found by its content, its length and its stage, never by its address: code
+ * that was overwritten is another program. It serves all limits that it fits (program.h).
+ * Programs that nobody runs stay until room is needed, the longest unused goes first.
  *
- * Limits: USC_CACHE_IDLE_BYTES of host memory for programs that nobody runs; refused
- * programs are not kept.
+ * Each data master has a share of the memory, which its programs in use and its loads
+ * cannot exceed. A master runs one job at a time, so a job that fills the share keeps only
+ * itself waiting. The stage tells the master, and no program is of two stages. A program
+ * that nobody runs counts towards no share; it makes room for any load.
+ *
+ * The lock is held for moments, since holders of the device lock take it: at most
+ * USC_CACHE_PIECE programs are evicted at a time. They are freed later, as many in a call
+ * and with no lock; code is compared outside, too. Hashes are seeded, so that nobody can
+ * choose programs that all lie in one bucket.
+ *
+ * Limits: USC_CACHE_BYTES of host memory for all programs, those that are being decoded
+ * and those that wait to be freed included; USC_CACHE_IDLE_BYTES of it, and a little more
+ * for moments, for programs that nobody runs. Refused programs are not kept.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "perf.h"
 #include "program.h"
 
-#define USC_CACHE_BUCKETS 256u
+#define USC_CACHE_BUCKETS 1024u
+#define SWEEP_BYTES (1u << 20)	/* that a call frees, or one program */
+
+static const u64 share_bytes[PUMICE_WAVE_MASTER_COUNT] = {
+	[PUMICE_WAVE_MASTER_CDM] = USC_CACHE_CDM_BYTES,
+	[PUMICE_WAVE_MASTER_VDM] = USC_CACHE_VDM_BYTES,
+	[PUMICE_WAVE_MASTER_PDM] = USC_CACHE_PDM_BYTES,
+};
 
 struct usc_program_cache {
+	/* Configuration. */
+	struct usc_cache_ops ops;
+	void *opaque;
+	u64 seed;
+
 	pthread_mutex_t lock;	/* guards all the rest and the programs' last group */
 	struct usc_program *bucket[USC_CACHE_BUCKETS];
 	/* Programs without references, by when they lost the last one. */
 	struct usc_program *oldest, *newest;
+	struct usc_program *dead;	/* evicted, to be freed */
 	u64 idle_bytes;
+	u64 live_bytes[PUMICE_WAVE_MASTER_COUNT];	/* of programs in use, and of loads */
+	u64 bytes;		/* of all of these, and of the dead */
+	u32 waiting;		/* loads that wait for memory */
 	u64 decoded;	/* programs, ever */
 };
 
 struct usc_program_cache *usc_program_cache_create(void)
 {
 	struct usc_program_cache *cache = calloc(1, sizeof(*cache));
+	struct timespec t;
 
 	if (cache && pthread_mutex_init(&cache->lock, NULL)) {
 		free(cache);
 		return NULL;
 	}
+	if (cache) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		cache->seed = ((u64)t.tv_sec << 30 ^ (u64)t.tv_nsec ^ (u64)(uintptr_t)cache) *
+			      0x9e3779b97f4a7c15ull;
+	}
 	return cache;
+}
+
+void usc_program_cache_set_ops(struct usc_program_cache *cache, const struct usc_cache_ops *ops,
+			       void *opaque)
+{
+	cache->ops = *ops;
+	cache->opaque = opaque;
+}
+
+u64 usc_cache_seed(const struct usc_program_cache *cache)
+{
+	return cache->seed;
 }
 
 void usc_program_cache_destroy(struct usc_program_cache *cache)
 {
 	if (!cache)
 		return;
+	while (cache->dead)
+		usc_cache_sweep(cache);
 	for (u32 b = 0; b < USC_CACHE_BUCKETS; b++) {
 		while (cache->bucket[b]) {
 			struct usc_program *p = cache->bucket[b];
@@ -55,30 +102,31 @@ void usc_program_cache_destroy(struct usc_program_cache *cache)
 	free(cache);
 }
 
-/* Mixes every word into 64 bits; only spreads, equality is always compared in full. */
-static u64 hash_words(u64 hash, const u32 *words, size_t count)
-{
-	for (size_t n = 0; n < count; n++) {
-		hash = (hash ^ words[n]) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 29;
-	}
-	return hash;
-}
-
 static struct usc_program **bucket_of(struct usc_program_cache *cache, u64 hash)
 {
-	return &cache->bucket[hash % USC_CACHE_BUCKETS];
+	return &cache->bucket[(hash ^ hash >> 32) % USC_CACHE_BUCKETS];
 }
 
-static bool same_program(const struct usc_program *p, u64 hash, const u32 *words, u32 insns,
-			 const struct usc_program_limits *limits)
+static u64 *live_of(struct usc_program_cache *cache, u32 stage)
 {
-	return p->hash == hash && p->insns == insns && p->limits.temps == limits->temps &&
-	       p->limits.attrs == limits->attrs && p->limits.shared == limits->shared &&
-	       p->limits.coeffs == limits->coeffs && p->limits.slot_regs == limits->slot_regs &&
-	       p->limits.stage == limits->stage && p->limits.vo == limits->vo &&
-	       p->limits.outputs == limits->outputs &&
-	       !memcmp(p->words, words, (size_t)insns * PUMICE_USC_WORDS * sizeof(*words));
+	return &cache->live_bytes[usc_cache_master(stage)];
+}
+
+/* Whether limits allow what the program uses, and its form is right for them. */
+static bool serves(const struct usc_program *p, const struct usc_program_limits *limits)
+{
+	const struct usc_program_limits *made = &p->limits, *needs = &p->needs;
+
+	if (limits->stage != made->stage || limits->slot_regs != made->slot_regs)
+		return false;
+	if (limits->temps < needs->temps || limits->attrs < needs->attrs ||
+	    limits->shared < needs->shared || limits->coeffs < needs->coeffs ||
+	    limits->vo < needs->vo || limits->outputs < needs->outputs)
+		return false;
+	return !((p->exact & USC_EXACT_TEMPS && limits->temps != made->temps) ||
+		 (p->exact & USC_EXACT_ATTRS && limits->attrs != made->attrs) ||
+		 (p->exact & USC_EXACT_SHARED && limits->shared != made->shared) ||
+		 (p->exact & USC_EXACT_COEFFS && limits->coeffs != made->coeffs));
 }
 
 static void idle_add_locked(struct usc_program_cache *cache, struct usc_program *p)
@@ -97,48 +145,190 @@ static void idle_remove_locked(struct usc_program_cache *cache, struct usc_progr
 	cache->idle_bytes -= p->bytes;
 }
 
-static struct usc_program *find_locked(struct usc_program_cache *cache, u64 hash, const u32 *words,
-				       u32 insns, const struct usc_program_limits *limits)
+/* The first program from p on that may be the one, with a reference. */
+static struct usc_program *candidate_locked(struct usc_program_cache *cache, struct usc_program *p,
+					    u64 hash, u32 insns,
+					    const struct usc_program_limits *limits)
 {
-	struct usc_program *p;
-
-	for (p = *bucket_of(cache, hash); p; p = p->next) {
-		if (same_program(p, hash, words, insns, limits))
-			break;
-	}
-	if (p && p->refs++ == 0)
+	while (p && (p->hash != hash || p->insns != insns || !serves(p, limits)))
+		p = p->next;
+	if (p && p->refs++ == 0) {
 		idle_remove_locked(cache, p);
+		*live_of(cache, p->limits.stage) += p->bytes;
+	}
 	return p;
 }
 
-static void insert_locked(struct usc_program_cache *cache, struct usc_program *p)
+static bool same_words(const struct usc_program *p, const u32 *words)
 {
-	struct usc_program **bucket = bucket_of(cache, p->hash);
-
-	p->refs = 1;
-	p->next = *bucket;
-	*bucket = p;
+	return !memcmp(p->words, words, (size_t)p->insns * PUMICE_USC_WORDS * sizeof(*words));
 }
 
-static void evict_locked(struct usc_program_cache *cache, struct usc_program *p)
+/* Who waits is told, without the lock. */
+static void tell_room(struct usc_program_cache *cache, bool room)
 {
-	struct usc_program **link = bucket_of(cache, p->hash);
+	if (room && cache->ops.room)
+		cache->ops.room(cache->opaque);
+}
 
-	while (*link != p)
-		link = &(*link)->next;
-	*link = p->next;
+static void bury_locked(struct usc_program_cache *cache, struct usc_program *p)
+{
+	p->next = cache->dead;
+	cache->dead = p;
+}
+
+/* The oldest idle program goes; it is freed later. */
+static void evict_locked(struct usc_program_cache *cache)
+{
+	struct usc_program *p = cache->oldest;
+
+	*p->link = p->next;
+	if (p->next)
+		p->next->link = p->link;
 	idle_remove_locked(cache, p);
-	usc_program_free(p);
+	bury_locked(cache, p);
+}
+
+void usc_cache_bury(struct usc_program_cache *cache, struct usc_program *program, u64 reserved)
+{
+	bool room;
+
+	pthread_mutex_lock(&cache->lock);
+	program->bytes = reserved;
+	*live_of(cache, program->limits.stage) -= reserved;
+	bury_locked(cache, program);
+	room = cache->waiting;
+	pthread_mutex_unlock(&cache->lock);
+	tell_room(cache, room);
+}
+
+/* Take some of the dead, *bytes of them. */
+static struct usc_program *take_dead(struct usc_program_cache *cache, u64 *bytes)
+{
+	struct usc_program *dead, **end = &cache->dead;
+
+	*bytes = 0;
+	pthread_mutex_lock(&cache->lock);
+	for (u32 n = 0; *end && n < USC_CACHE_PIECE && *bytes < SWEEP_BYTES; n++) {
+		*bytes += (*end)->bytes;
+		end = &(*end)->next;
+	}
+	dead = end == &cache->dead ? NULL : cache->dead;
+	if (dead) {
+		cache->dead = *end;
+		*end = NULL;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return dead;
+}
+
+void usc_cache_sweep(struct usc_program_cache *cache)
+{
+	u64 bytes;
+	struct usc_program *dead = take_dead(cache, &bytes);
+	bool room;
+
+	if (!dead)
+		return;
+	while (dead) {
+		struct usc_program *p = dead;
+
+		dead = p->next;
+		usc_program_free(p);
+	}
+	pthread_mutex_lock(&cache->lock);
+	cache->bytes -= bytes;
+	room = cache->waiting;
+	pthread_mutex_unlock(&cache->lock);
+	tell_room(cache, room);
 }
 
 void usc_program_put(struct usc_program_cache *cache, struct usc_program *program)
 {
+	bool room = false;
+	u32 n;
+
 	pthread_mutex_lock(&cache->lock);
-	if (--program->refs == 0)
+	if (--program->refs == 0) {
+		*live_of(cache, program->limits.stage) -= program->bytes;
 		idle_add_locked(cache, program);
-	while (cache->idle_bytes > USC_CACHE_IDLE_BYTES)
-		evict_locked(cache, cache->oldest);
+		room = cache->waiting;
+	}
+	for (n = 0; n < USC_CACHE_PIECE && cache->idle_bytes > USC_CACHE_IDLE_BYTES; n++)
+		evict_locked(cache);
 	pthread_mutex_unlock(&cache->lock);
+	tell_room(cache, room);
+}
+
+/* Room for bytes of host memory; what is in the way is evicted, a piece in each call. */
+static enum usc_load_result make_room_locked(struct usc_program_cache *cache, u64 bytes)
+{
+	u64 evicted = 0;
+
+	if (cache->bytes + bytes <= USC_CACHE_BYTES)
+		return USC_LOAD_DONE;
+	bytes += cache->bytes - USC_CACHE_BYTES;
+	for (u32 n = 0; n < USC_CACHE_PIECE && cache->oldest && evicted < bytes; n++) {
+		evicted += cache->oldest->bytes;
+		evict_locked(cache);
+	}
+	return cache->dead ? USC_LOAD_MORE : USC_LOAD_WAIT;
+}
+
+enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,
+				       bool *waits)
+{
+	const u64 share = share_bytes[usc_cache_master(stage)];
+	enum usc_load_result result = USC_LOAD_WAIT;
+	u64 *live = live_of(cache, stage);
+
+	pthread_mutex_lock(&cache->lock);
+	if (*live + bytes <= share)
+		result = make_room_locked(cache, bytes);
+	if (result == USC_LOAD_DONE) {
+		*live += bytes;
+		cache->bytes += bytes;
+	}
+	/* With the lock that found no room, so that no room goes unnoticed. */
+	cache->waiting -= *waits;
+	*waits = result == USC_LOAD_WAIT;
+	cache->waiting += *waits;
+	pthread_mutex_unlock(&cache->lock);
+	return result;
+}
+
+void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes)
+{
+	bool room;
+
+	pthread_mutex_lock(&cache->lock);
+	*live_of(cache, stage) -= bytes;
+	cache->bytes -= bytes;
+	room = cache->waiting;
+	pthread_mutex_unlock(&cache->lock);
+	tell_room(cache, room);
+}
+
+u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline)
+{
+	if (!cache->ops.now)
+		return 0;
+	if (!deadline)
+		deadline = cache->ops.now(cache->opaque) + USC_LOAD_PATIENCE_NS;
+	cache->ops.wait(cache->opaque, deadline);
+	return deadline;
+}
+
+void usc_cache_wait_end(struct usc_program_cache *cache)
+{
+	pthread_mutex_lock(&cache->lock);
+	cache->waiting--;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+bool usc_cache_late(const struct usc_program_cache *cache, u64 deadline)
+{
+	return cache->ops.now(cache->opaque) >= deadline;
 }
 
 u64 usc_program_cache_idle(struct usc_program_cache *cache)
@@ -151,6 +341,16 @@ u64 usc_program_cache_idle(struct usc_program_cache *cache)
 	return bytes;
 }
 
+u64 usc_program_cache_bytes(struct usc_program_cache *cache)
+{
+	u64 bytes;
+
+	pthread_mutex_lock(&cache->lock);
+	bytes = cache->bytes;
+	pthread_mutex_unlock(&cache->lock);
+	return bytes;
+}
+
 void usc_program_cache_counters_add(struct usc_program_cache *cache, u64 *value)
 {
 	pthread_mutex_lock(&cache->lock);
@@ -158,93 +358,48 @@ void usc_program_cache_counters_add(struct usc_program_cache *cache, u64 *value)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-static struct usc_program *find(struct usc_program_cache *cache, u64 hash, const u32 *words,
-				u32 insns, const struct usc_program_limits *limits)
+struct usc_program *usc_cache_find(struct usc_program_cache *cache, u64 hash, const u32 *words,
+				   u32 insns, const struct usc_program_limits *limits)
 {
-	struct usc_program *p;
+	struct usc_program *p, *next;
 
 	pthread_mutex_lock(&cache->lock);
-	p = find_locked(cache, hash, words, insns, limits);
+	p = candidate_locked(cache, *bucket_of(cache, hash), hash, insns, limits);
 	pthread_mutex_unlock(&cache->lock);
+	/* It stays where it is as long as it has a reference. */
+	while (p && !same_words(p, words)) {
+		pthread_mutex_lock(&cache->lock);
+		next = candidate_locked(cache, p->next, hash, insns, limits);
+		pthread_mutex_unlock(&cache->lock);
+		usc_program_put(cache, p);
+		p = next;
+	}
 	return p;
 }
 
-/* Add a new program, unless somebody else was faster: then that one is it. */
-static struct usc_program *insert(struct usc_program_cache *cache, struct usc_program *made)
+struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc_program *made,
+				     u64 reserved)
 {
-	struct usc_program *p;
+	struct usc_program *p = usc_cache_find(cache, made->hash, made->words, made->insns,
+					       &made->limits);
+	const u32 stage = made->limits.stage;
+	const u64 kept = p ? 0 : made->bytes;
 
 	pthread_mutex_lock(&cache->lock);
 	cache->decoded++;
-	p = find_locked(cache, made->hash, made->words, made->insns, &made->limits);
-	if (!p)
-		insert_locked(cache, made);
-	pthread_mutex_unlock(&cache->lock);
-	if (!p)
-		return made;
-	usc_program_free(made);
-	return p;
-}
-
-/* Fetch the code; the copy is what is checked and run. */
-static u32 *fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
-		  struct gpu_fault *fault)
-{
-	size_t bytes = (size_t)insns * PUMICE_USC_WORDS * sizeof(u32);
-	u32 *words;
-
-	*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_USC_CODE, .access = PUMICE_ACCESS_EXEC,
-				     .ctx = (u8)ctx, .addr = addr };
-	if (addr % (PUMICE_USC_WORDS * sizeof(u32)) || insns == 0 || insns > PUMICE_USC_MAX_INSNS) {
-		fault->fault = PUMICE_FAULT_USC_PROGRAM;
-		return NULL;
-	}
-	words = malloc(bytes);
-	if (!words) {
-		fault->fault = PUMICE_FAULT_USC_PROGRAM;
-		return NULL;
-	}
-	if (!mmu_read(mmu, tlb, ctx, addr, words, bytes, PUMICE_ACCESS_EXEC, PUMICE_UNIT_USC_CODE,
-		      fault)) {
-		free(words);
-		return NULL;
-	}
-	return words;
-}
-
-struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu *mmu,
-				    struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
-				    const struct usc_program_limits *limits,
-				    struct gpu_fault *fault)
-{
-	const u32 numbers[] = {
-		insns, limits->temps, limits->attrs, limits->shared, limits->coeffs, limits->slot_regs,
-		limits->stage, limits->vo, limits->outputs,
-	};
-	enum pumice_fault reason;
-	struct usc_program *p;
-	u32 *words, pc;
-	u64 hash;
-
-	words = fetch(mmu, tlb, ctx, addr, insns, fault);
-	if (!words)
-		return NULL;
-	hash = hash_words(0, numbers, sizeof(numbers) / sizeof(numbers[0]));
-	hash = hash_words(hash, words, (size_t)insns * PUMICE_USC_WORDS);
-	p = find(cache, hash, words, insns, limits);
-	if (p) {
-		free(words);
-		return p;
-	}
-	p = usc_predecode(words, insns, limits, &reason, &pc);
 	if (!p) {
-		free(words);
-		/* Without a reason the host lacks memory: too long a program for it. */
-		fault->fault = reason == PUMICE_FAULT_NONE ? PUMICE_FAULT_USC_PROGRAM : reason;
-		fault->pc = reason == PUMICE_FAULT_NONE ? 0 : pc;
-		fault->addr = addr + (u64)fault->pc * PUMICE_USC_WORDS * sizeof(u32);
-		return NULL;
+		struct usc_program **bucket = bucket_of(cache, made->hash);
+
+		made->refs = 1;
+		made->next = *bucket;
+		made->link = bucket;
+		if (made->next)
+			made->next->link = &made->next;
+		*bucket = made;
 	}
-	p->hash = hash;
-	return insert(cache, p);
+	pthread_mutex_unlock(&cache->lock);
+	if (p)
+		usc_program_free(made);
+	usc_cache_release(cache, stage, reserved - kept);
+	return p ? p : made;
 }

@@ -91,6 +91,7 @@ static const struct usc_insn *stop_at(struct exec *x, const struct usc_insn *i)
 {
 	x->fault.usc = (u16)x->usc->config.number;
 	x->fault.pc = (u32)(i - x->program->insn);
+	x->fault.code = x->code_addr;
 	return exec_leave(x, i, USC_EXIT_FAULT);
 }
 
@@ -190,6 +191,7 @@ u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
 	x->base[USC_BASE_OWN] = (u8 *)(x->usc->own + (wave - x->usc->wave) * USC_OWN_WORDS);
 	x->base[USC_BASE_SLOT] = (u8 *)x->usc->slot_reg[wave->slot];
 	x->alone = alone;
+	x->pause = false;
 	x->exit = USC_EXIT_SLICE;
 	x->done = 0;
 	x->slice = slice;

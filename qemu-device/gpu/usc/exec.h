@@ -46,9 +46,14 @@ struct exec {
 	u32 valid;			/* lanes with an instance */
 	bool alone;			/* no other wave of the group could run */
 	bool detail;			/* count what hw/perf.h calls detailed */
+	bool pause;			/* the slice ends behind this instruction: see exec_attend() */
 	u8 exit;			/* enum usc_exit */
 	struct usc_wave *wave;
 	u64 wait;			/* issue slots that it waits for, behind USC_EXIT_YIELD */
+
+	/* Of the step: somebody waits for its end; or NULL. */
+	const _Atomic bool *stop;
+	u32 slow;			/* calls of exec_attend() that the budget has not paid */
 
 	/* Of the group's turn: what performance counters get behind it. */
 	u64 issued, stalled;
@@ -140,6 +145,23 @@ static inline void exec_run_from(struct exec *x, const struct usc_insn *next)
 	x->limit = next + (left < there ? left : there);
 }
 
+/* Not NULL, and yet any instruction compares as being past it. */
+#define EXEC_PAUSE ((const struct usc_insn *)(uintptr_t)1)
+
+/*
+ * In an instruction that takes long: it costs the step more, and if the step is to end, so
+ * does the slice behind this instruction. That changes nothing but how much is run in
+ * one step.
+ */
+static inline void exec_attend(struct exec *x)
+{
+	x->slow++;
+	if (!x->stop || !atomic_load_explicit(x->stop, memory_order_relaxed))
+		return;
+	x->pause = true;
+	x->limit = EXEC_PAUSE;
+}
+
 /* Continue at instruction index target, within the slice. */
 static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_insn *i, u32 target)
 {
@@ -184,6 +206,7 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 		x->tlb_hits++;
 		return host;
 	}
+	exec_attend(x);
 	x->fault = (struct gpu_fault){ 0 };
 	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va,
 			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,

@@ -170,6 +170,7 @@ static const struct usc_insn *pbe(struct exec *x, const struct usc_insn *i)
 {
 	u32 state[PUMICE_PBE_STATE_WORDS];
 
+	exec_attend(x);
 	memcpy(state, exec_operand(x, i, USC_SRC0), sizeof(state));
 	if (!x->gfx->ops->pbe(x->gfx, state, &x->fault))
 		return exec_mmu_fault(x, i);
@@ -225,6 +226,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 	if (request.lanes == UINT32_MAX && (!extra || apart(dst, TEXEL_ROWS, request.extra, extra)) &&
 	    apart(dst, TEXEL_ROWS, request.coord, pumice_usc_texture_coords(i->func)))
 		out = dst;
+	exec_attend(x);
 	x->fault = (struct gpu_fault){ 0 };
 	if (!tag_read(x->usc->tag, &request, out, &x->fault))
 		return exec_mmu_fault(x, i);

@@ -18,6 +18,8 @@
 #define ROW_BYTES (USC_ROW_WORDS * 4u)
 _Static_assert(ROW_BYTES == 1u << ROW_SHIFT, "a register of a wave is one row");
 
+#define PAIR_REACH 2u	/* instructions behind an instruction that decide how it is run */
+
 /* What is being built; the arrays have room for the whole program. */
 struct builder {
 	struct usc_program *program;
@@ -126,6 +128,27 @@ static struct usc_lookup *set_lookup(struct builder *b, enum usc_place place,
 	return l;
 }
 
+/* The greatest index depends on how many registers there are. */
+static void depend_on_bank(struct usc_program *p, enum pumice_usc_bank bank)
+{
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		p->exact |= USC_EXACT_TEMPS;
+		break;
+	case PUMICE_USC_BANK_V:
+		p->exact |= USC_EXACT_ATTRS;
+		break;
+	case PUMICE_USC_BANK_SH:
+		p->exact |= USC_EXACT_SHARED;
+		break;
+	case PUMICE_USC_BANK_CF:
+		p->exact |= USC_EXACT_COEFFS;
+		break;
+	default:
+		break;	/* the slot's are the same for all programs of a GPU */
+	}
+}
+
 /* An index register is added to the operand's number. */
 static void set_indexed(struct builder *b, enum usc_place place,
 			const struct pumice_usc_operand *opnd)
@@ -135,6 +158,7 @@ static void set_indexed(struct builder *b, enum usc_place place,
 									USC_LOOKUP_ROWS);
 
 	b->program->own = true;
+	depend_on_bank(b->program, opnd->bank);
 	l->index = (USC_OWN_INDEX + opnd->idx - 1) * ROW_BYTES;
 	l->dim = (u8)b->dim;
 	l->shift = l->base == USC_BASE_REG ? ROW_SHIFT : WORD_SHIFT;
@@ -173,12 +197,14 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		break;
 	case PUMICE_USC_BANK_V:
 		set_ref(insn, place, USC_BASE_REG, (p->limits.temps + opnd.num) * ROW_BYTES);
+		p->exact |= USC_EXACT_TEMPS;
 		break;
 	case PUMICE_USC_BANK_SH:
 		set_word(b, place, USC_BASE_SHARED, opnd.num);
 		break;
 	case PUMICE_USC_BANK_CF:
 		set_word(b, place, USC_BASE_SHARED, p->limits.shared + opnd.num);
+		p->exact |= USC_EXACT_SHARED;
 		break;
 	case PUMICE_USC_BANK_SL:
 		set_word(b, place, USC_BASE_SLOT, opnd.num);
@@ -311,7 +337,18 @@ static void build_insn(struct usc_program *p, u32 pc, const struct pumice_usc_in
 	usc_exec_bind(b.insn);
 }
 
-static struct usc_program *allocate(u32 insns)
+u64 usc_predecode_bytes(u32 insns)
+{
+	const struct usc_program *p = NULL;
+	const u64 each = sizeof(*p->insn) + USC_PLACES * (sizeof(*p->mask) + sizeof(*p->lookup)) +
+			 (USC_PLACES - 1) * sizeof(*p->pool) + PUMICE_USC_WORDS * sizeof(u32);
+
+	/* One entry more of each array: see trim(). */
+	return sizeof(*p) + sizeof(*p->insn) + sizeof(*p->mask) + sizeof(*p->lookup) +
+	       sizeof(*p->pool) + insns * each;
+}
+
+struct usc_program *usc_predecode_begin(u32 insns, const struct usc_program_limits *limits)
 {
 	struct usc_program *p = calloc(1, sizeof(*p));
 
@@ -326,6 +363,7 @@ static struct usc_program *allocate(u32 insns)
 		return NULL;
 	}
 	p->insns = insns;
+	p->limits = *limits;
 	return p;
 }
 
@@ -347,35 +385,36 @@ static void trim(struct usc_program *p)
 		p->insns * PUMICE_USC_WORDS * sizeof(u32);
 }
 
-struct usc_program *usc_predecode(u32 *words, u32 insns, const struct usc_program_limits *limits,
-				  enum pumice_fault *fault, u32 *pc)
+enum pumice_fault usc_predecode(struct usc_program *p, const u32 *words, u32 *at, u32 end)
 {
-	struct usc_program *p = allocate(insns);
 	struct pumice_usc_insn enc;
+	u32 n = *at > PAIR_REACH ? *at - PAIR_REACH : 0;
 
-	*fault = PUMICE_FAULT_NONE;
-	if (!p)
-		return NULL;
-	p->limits = *limits;
-	for (*pc = 0; *pc < insns; (*pc)++) {
-		*fault = usc_validate(&words[*pc * PUMICE_USC_WORDS], insns, limits, &enc);
-		if (*fault != PUMICE_FAULT_NONE) {
-			usc_program_free(p);
-			return NULL;
-		}
-		build_insn(p, *pc, &enc);
-		if (!p->insn[*pc].run) {
-			*fault = PUMICE_FAULT_USC_OPCODE;
-			usc_program_free(p);
-			return NULL;
-		}
+	for (; *at < end; ++*at) {
+		enum pumice_fault fault = usc_validate(&words[*at * PUMICE_USC_WORDS], p->insns,
+						       &p->limits, &p->needs, &enc);
+
+		if (fault != PUMICE_FAULT_NONE)
+			return fault;
+		build_insn(p, *at, &enc);
+		if (!p->insn[*at].run)
+			return PUMICE_FAULT_USC_OPCODE;
 	}
-	for (u32 n = 0; n + 1 < insns; n++)
+	/* A pair looks at the instructions behind it; the last ones come with the next piece. */
+	for (; n + PAIR_REACH < end; n++)
 		usc_exec_bind_pair(&p->insn[n]);
-	p->insn[insns].run = usc_exec_past_end;
+	return PUMICE_FAULT_NONE;
+}
+
+void usc_predecode_end(struct usc_program *p, u32 *words)
+{
+	u32 n = p->insns > PAIR_REACH ? p->insns - PAIR_REACH : 0;
+
+	for (; n + 1 < p->insns; n++)
+		usc_exec_bind_pair(&p->insn[n]);
+	p->insn[p->insns].run = usc_exec_past_end;
 	p->words = words;
 	trim(p);
-	return p;
 }
 
 void usc_program_free(struct usc_program *program)

@@ -9,16 +9,34 @@
  * The form is the same for every way of running it. Only the member run belongs
  * to the interpreter; a tier that compiles reads op, type, form and operands.
  *
- * Limits: one form per (code, limits); a program never changes once it is built.
+ * Limits: a program never changes once it is built. It serves any limits that allow all
+ * it uses, and are equal where its form depends on them.
  */
 #ifndef PUMICE_GPU_USC_PROGRAM_H
 #define PUMICE_GPU_USC_PROGRAM_H
 
 #include "pumice_isa.h"
+#include "gfx.h"
 #include "usc.h"
 
-/* Host memory that a cache keeps for programs that nobody runs. */
-#define USC_CACHE_IDLE_BYTES (16u << 20)
+/*
+ * Host memory of decoded programs: of those that nobody runs; the share of each data
+ * master; and of all of them. A share holds the longest programs that a job must have at
+ * the same time, 13.3 MiB each: one, a state's two, or background, end of tile and object.
+ */
+#define USC_CACHE_IDLE_BYTES	(16u << 20)
+#define USC_CACHE_CDM_BYTES	(24u << 20)
+#define USC_CACHE_VDM_BYTES	(28u << 20)
+#define USC_CACHE_PDM_BYTES	(44u << 20)
+#define USC_CACHE_BYTES		(USC_CACHE_CDM_BYTES + USC_CACHE_VDM_BYTES + USC_CACHE_PDM_BYTES)
+/* Programs that are evicted, or freed, at a time. */
+#define USC_CACHE_PIECE		64u
+
+/* Instructions of one piece of a load: each takes some 50 us. */
+#define USC_FETCH_PIECE		4096u
+#define USC_DECODE_PIECE	256u
+/* GPU clock ticks that a load waits for memory, at most. */
+#define USC_LOAD_PATIENCE_NS	1000000000ull
 
 /* What the offset of an operand counts from; the wave supplies the addresses. */
 enum usc_base {
@@ -124,12 +142,21 @@ struct usc_program {
 	u32 *words;
 	u64 hash;
 	struct usc_program_limits limits;
+	struct usc_program_limits needs;	/* registers that it uses of each bank */
+	u32 exact;		/* banks whose limit its form depends on: bits of enum usc_exact */
 
 	/* Held by the cache, under its lock. */
 	u32 refs;
 	u64 bytes;		/* host memory */
-	struct usc_program *next;		/* in its bucket */
+	struct usc_program *next, **link;	/* in its bucket, and what points to it there */
 	struct usc_program *older, *newer;	/* among those without references */
+};
+
+enum usc_exact {
+	USC_EXACT_TEMPS = 1,	/* attributes are behind the temporaries */
+	USC_EXACT_ATTRS = 2,
+	USC_EXACT_SHARED = 4,	/* coefficients are behind the shared registers */
+	USC_EXACT_COEFFS = 8,
 };
 
 /* Registers of a bank whose number is a matter of allocation; 0 for other banks. */
@@ -138,16 +165,67 @@ u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limit
 /* Why an instruction is refused: a fault code, or PUMICE_FAULT_NONE. */
 enum pumice_fault usc_validate(const u32 *words, u32 insns,
 			       const struct usc_program_limits *limits,
-			       struct pumice_usc_insn *insn);
+			       struct usc_program_limits *needs, struct pumice_usc_insn *insn);
 
 /*
- * Check the words and build the predecoded form, which then owns them. NULL with
- * *fault and *pc at the first refused instruction, or with PUMICE_FAULT_NONE when
- * memory lacks; the words then stay the caller's.
+ * The predecoded form of a program is begun, then built from words piece by piece up to
+ * insns, then ended: it owns the words from then on. Each returns false, or NULL, when
+ * memory lacks; usc_predecode() returns the fault of instruction *at, which is refused.
  */
-struct usc_program *usc_predecode(u32 *words, u32 insns, const struct usc_program_limits *limits,
-				  enum pumice_fault *fault, u32 *pc);
+struct usc_program *usc_predecode_begin(u32 insns, const struct usc_program_limits *limits);
+enum pumice_fault usc_predecode(struct usc_program *program, const u32 *words, u32 *at, u32 end);
+void usc_predecode_end(struct usc_program *program, u32 *words);
 void usc_program_free(struct usc_program *program);
+/* Host memory that predecoding so many instructions takes at most, words included. */
+u64 usc_predecode_bytes(u32 insns);
+
+/* cache.c, for load.c. */
+
+/* Whose programs are of a stage. */
+static inline enum pumice_wave_master usc_cache_master(u32 stage)
+{
+	switch ((enum usc_stage)stage) {
+	case USC_STAGE_COMPUTE:
+		return PUMICE_WAVE_MASTER_CDM;
+	case USC_STAGE_VERTEX:
+		return PUMICE_WAVE_MASTER_VDM;
+	case USC_STAGE_FRAGMENT:
+	case USC_STAGE_TILE:
+		break;
+	}
+	return PUMICE_WAVE_MASTER_PDM;
+}
+
+/* Find a program and take a reference; NULL when there is none. */
+struct usc_program *usc_cache_find(struct usc_program_cache *cache, u64 hash, const u32 *words,
+				   u32 insns, const struct usc_program_limits *limits);
+/* Add a new program with one reference, unless somebody else was faster: then that one is it. */
+struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc_program *made,
+				     u64 reserved);
+/*
+ * Take memory out of the share of the stage's data master. DONE: it is taken. MORE: idle
+ * programs are in the way, and a piece of them was evicted; usc_cache_sweep(), then call
+ * again. WAIT: there is not so much now; *waits, at first false, says that room is to be
+ * reported, until a later call returns another result or usc_cache_wait_end() is called.
+ */
+enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,
+				       bool *waits);
+void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes);
+/* Wake the one who waits at his deadline. Returns it, a new one for 0; 0: nobody waits here. */
+u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline);
+void usc_cache_wait_end(struct usc_program_cache *cache);
+bool usc_cache_late(const struct usc_program_cache *cache, u64 deadline);
+/*
+ * A program that was not completed is to be freed by usc_cache_sweep(); until then it
+ * keeps the memory that was reserved, but for the share.
+ */
+void usc_cache_bury(struct usc_program_cache *cache, struct usc_program *program, u64 reserved);
+/* Free some of what was evicted. No lock held. */
+void usc_cache_sweep(struct usc_program_cache *cache);
+/* Where hashes begin: not known to those who write programs. */
+u64 usc_cache_seed(const struct usc_program_cache *cache);
+/* Host memory of all programs and loads. */
+u64 usc_program_cache_bytes(struct usc_program_cache *cache);
 
 /* Bytes of the programs in the cache that nobody runs. */
 u64 usc_program_cache_idle(struct usc_program_cache *cache);

@@ -108,8 +108,9 @@ bool usc_group_start(struct usc *usc, unsigned int group);
 
 /*
  * Run waves for about budget wave instructions. Returns true while there is
- * more to run. Checks *stop (park, invalidation wait) between instructions of
- * long programs at least every few hundred, and returns early when it is set.
+ * more to run. Looks at *stop (park, invalidation wait) every few hundred
+ * instructions, and after each one that reads textures, stores a tile or misses the
+ * TLB, and returns early when it is set.
  */
 bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop);
 /* True when a step would find something to do. Any thread. */
@@ -119,6 +120,26 @@ void usc_abort(struct usc *usc);
 /* The same for groups alone whose bits are set. Groups that are not started do not matter. */
 void usc_abort_groups(struct usc *usc, u64 groups);
 
+/* One wave in flight, as a debugger sees it. */
+struct usc_wave_info {
+	u64 code;	/* GPU virtual address of its program */
+	u32 pc;		/* next instruction, or the barrier at which it waits */
+	u32 lanes;	/* bit l: lane l has an instance that was not dropped */
+	u8 usc, slot, wave;	/* USC over all cores, slot, wave of the task */
+	u8 state;	/* enum pumice_wave_state */
+	u8 master;	/* enum pumice_wave_master */
+	u8 ctx;		/* MMU context */
+};
+
+/* Most waves of one USC. */
+#define USC_WAVES (PUMICE_USC_SLOTS * USC_MAX_WAVES)
+
+/*
+ * Copy the waves in flight of data masters, bit n for enum pumice_wave_master n, to
+ * out, which has room for USC_WAVES; returns how many. Only while no step runs.
+ */
+u32 usc_waves(const struct usc *usc, u32 masters, struct usc_wave_info *out);
+
 /*
  * Predecoded programs, cached by content over all USCs of a GPU. Checks every
  * instruction: an encoding that can never run faults here. One lock inside;
@@ -126,6 +147,16 @@ void usc_abort_groups(struct usc *usc, u64 groups);
  */
 struct usc_program_cache;
 struct usc_program_cache *usc_program_cache_create(void);
+/* Who is there for loads that wait for memory. Without, such a load faults at once. */
+struct usc_cache_ops {
+	u64 (*now)(void *opaque);	/* GPU clock */
+	/* Loads wait: they are to go on at the deadline, and when room() comes. No lock held. */
+	void (*wait)(void *opaque, u64 deadline);
+	/* There may be memory for a load that waits. The device lock may be held. */
+	void (*room)(void *opaque);
+};
+void usc_program_cache_set_ops(struct usc_program_cache *cache, const struct usc_cache_ops *ops,
+			       void *opaque);
 void usc_program_cache_destroy(struct usc_program_cache *cache);
 /* Resources a program's register operands are checked against. */
 struct usc_program_limits {
@@ -137,9 +168,24 @@ struct usc_program_limits {
 	u32 outputs;	/* FRAGMENT, TILE: pixel output registers */
 };
 /*
- * Fetch, check and predecode the program at addr (insns instructions). Returns
- * a counted reference, or NULL with *fault filled in wholly but for usc.
+ * Fetch, check and predecode the program at addr (insns instructions), a piece in each
+ * call, so that a program of 65536 instructions keeps nobody waiting. *load is NULL
+ * before the first call, and again after USC_LOAD_DONE and USC_LOAD_FAULT; in between it
+ * is called with the same arguments, or given up by usc_load_drop(). No lock held.
+ *
+ * USC_LOAD_DONE: *program is a counted reference. USC_LOAD_FAULT: *fault is filled in
+ * wholly but for usc. USC_LOAD_WAIT: decoded programs take all the memory that there is
+ * for them, see usc_cache_ops; after USC_LOAD_PATIENCE_NS that is a fault.
  */
+struct usc_load;
+enum usc_load_result { USC_LOAD_FAULT, USC_LOAD_DONE, USC_LOAD_MORE, USC_LOAD_WAIT };
+enum usc_load_result usc_program_load(struct usc_program_cache *cache, struct mmu *mmu,
+				      struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
+				      const struct usc_program_limits *limits,
+				      struct usc_load **load, struct usc_program **program,
+				      struct gpu_fault *fault);
+void usc_load_drop(struct usc_program_cache *cache, struct usc_load *load);
+/* All pieces at once, for tests and tools; NULL with *fault. Does not wait for memory. */
 struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu *mmu,
 				    struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
 				    const struct usc_program_limits *limits,

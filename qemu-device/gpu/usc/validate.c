@@ -35,17 +35,56 @@ static enum pumice_fault encoding_fault(enum pumice_isa_unpack result)
 	return PUMICE_FAULT_USC_OPERAND;
 }
 
-static bool mask_register_allocated(u32 number, const struct usc_program_limits *limits)
+/* A program needs so many registers. */
+static void need(u32 *needs, u32 registers)
 {
-	return number < PUMICE_USC_MASK_CONSTS || number < PUMICE_USC_MASK_CONSTS + limits->temps;
+	if (*needs < registers)
+		*needs = registers;
 }
 
-static bool mask_allocated(u32 raw, const struct usc_program_limits *limits)
+static bool mask_register_allocated(u32 number, const struct usc_program_limits *limits,
+				    struct usc_program_limits *needs)
+{
+	if (number < PUMICE_USC_MASK_CONSTS)
+		return true;
+	need(&needs->temps, number - PUMICE_USC_MASK_CONSTS + 1);
+	return number < PUMICE_USC_MASK_CONSTS + limits->temps;
+}
+
+static bool mask_allocated(u32 raw, const struct usc_program_limits *limits,
+			   struct usc_program_limits *needs)
 {
 	struct pumice_usc_mask mask;
 
 	pumice_usc_mask_unpack(&raw, &mask);
-	return mask_register_allocated(mask.a, limits) && mask_register_allocated(mask.b, limits);
+	return mask_register_allocated(mask.a, limits, needs) &&
+	       mask_register_allocated(mask.b, limits, needs);
+}
+
+static void need_of_bank(enum pumice_usc_bank bank, u32 registers, struct usc_program_limits *needs)
+{
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		need(&needs->temps, registers);
+		break;
+	case PUMICE_USC_BANK_V:
+		need(&needs->attrs, registers);
+		break;
+	case PUMICE_USC_BANK_SH:
+		need(&needs->shared, registers);
+		break;
+	case PUMICE_USC_BANK_CF:
+		need(&needs->coeffs, registers);
+		break;
+	case PUMICE_USC_BANK_VO:
+		need(&needs->vo, registers);
+		break;
+	case PUMICE_USC_BANK_O:
+		need(&needs->outputs, registers);
+		break;
+	default:
+		break;	/* the slot's are the same for all programs of a GPU */
+	}
 }
 
 u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limits *limits)
@@ -76,12 +115,14 @@ static bool has_outputs(u32 stage)
 }
 
 /* A register operand against the allocation; count registers from its number on. */
-static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_program_limits *limits)
+static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_program_limits *limits,
+					struct usc_program_limits *needs)
 {
 	struct pumice_usc_operand opnd;
 	bool ok;
 
 	pumice_usc_operand_unpack(&raw, &opnd);
+	need_of_bank(opnd.bank, opnd.num + (opnd.bank == PUMICE_USC_BANK_O ? 1 : count), needs);
 	switch (opnd.bank) {
 	case PUMICE_USC_BANK_O:
 		if (!has_outputs(limits->stage))
@@ -98,7 +139,7 @@ static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_pro
 		ok = opnd.num + count <= usc_bank_registers(opnd.bank, limits);
 		break;
 	case PUMICE_USC_BANK_M:
-		ok = mask_allocated(opnd.num, limits);
+		ok = mask_allocated(opnd.num, limits, needs);
 		break;
 	default:
 		ok = true;	/* the tables know every number of the others */
@@ -141,12 +182,13 @@ static enum pumice_fault check_words(u32 words, u32 most)
 
 static enum pumice_fault check_operand(const struct pumice_isa_operand *operand, u32 value,
 				       const struct pumice_usc_insn *insn, u32 insns,
-				       const struct usc_program_limits *limits)
+				       const struct usc_program_limits *limits,
+				       struct usc_program_limits *needs)
 {
 	switch (operand->cls) {
 	case PUMICE_USC_CLASS_MASK:
-		return mask_allocated(value, limits) ? PUMICE_FAULT_NONE :
-						       PUMICE_FAULT_USC_REGISTER;
+		return mask_allocated(value, limits, needs) ? PUMICE_FAULT_NONE :
+							      PUMICE_FAULT_USC_REGISTER;
 	case PUMICE_USC_CLASS_TARGET:
 		return value < insns ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_BRANCH;
 	case PUMICE_USC_CLASS_REDUCE:
@@ -180,7 +222,7 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 	default:
 		break;
 	}
-	return check_register(value, pumice_usc_registers(insn, operand), limits);
+	return check_register(value, pumice_usc_registers(insn, operand), limits, needs);
 }
 
 /**
@@ -188,11 +230,12 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
  * @words: the encoded instruction
  * @insns: length of its program, for branch targets
  * @limits: registers that its tasks have
+ * @needs: registers of each bank that its program uses; raised to what this one does
  * @insn: filled in if the result is PUMICE_FAULT_NONE
  */
 enum pumice_fault usc_validate(const u32 *words, u32 insns,
 			       const struct usc_program_limits *limits,
-			       struct pumice_usc_insn *insn)
+			       struct usc_program_limits *needs, struct pumice_usc_insn *insn)
 {
 	enum pumice_fault fault = encoding_fault(pumice_usc_unpack(words, insn));
 	const struct pumice_isa_op_info *op;
@@ -208,7 +251,7 @@ enum pumice_fault usc_validate(const u32 *words, u32 insns,
 		const struct pumice_isa_operand *operand = &form->operands[n];
 		u32 value = (u32)pumice_isa_get(&pumice_usc_isa, op->layout, operand->field, words);
 
-		fault = check_operand(operand, value, insn, insns, limits);
+		fault = check_operand(operand, value, insn, insns, limits, needs);
 		if (fault != PUMICE_FAULT_NONE)
 			return fault;
 	}

@@ -156,7 +156,7 @@ static const struct usc_insn *run_lookups(struct exec *x, const struct usc_insn 
 	next = i->then(x, i);
 	if (!x->limit)
 		return next;
-	x->limit = limit;
+	x->limit = x->pause ? EXEC_PAUSE : limit;
 	put_back(x, i);
-	return (uintptr_t)next < (uintptr_t)limit ? next->run(x, next) : next;
+	return (uintptr_t)next < (uintptr_t)x->limit ? next->run(x, next) : next;
 }

@@ -124,6 +124,9 @@ static inline void atomic_in_grain(const struct usc_insn *i, const struct grain 
 		u32 l = first_lane(lanes);
 		u8 *at = g->host + (((const u32 *)(const void *)off)[l] - g->low);
 
+		/* A null page holds zero, whatever was written to it. */
+		if (g->sink)
+			*(u32 *)(void *)at = 0;
 		v[l] = atomic_shared(i, (u32 *)(void *)at, v[ATOMIC_VALUE * PUMICE_LANES + l],
 				     v[ATOMIC_EXPECTED * PUMICE_LANES + l]);
 	}

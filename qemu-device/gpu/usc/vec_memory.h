@@ -202,6 +202,7 @@ local_store(struct exec *x, const struct usc_insn *i, bool known)
 struct grain {
 	u32 low, span;	/* the lowest offset, and how far the highest is above it */
 	u8 *host;	/* the byte at the lowest offset */
+	bool sink;	/* of a null page: not to be read */
 };
 
 static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, struct grain *g)
@@ -215,7 +216,10 @@ static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, s
 		return false;
 	below = first < below ? first : below;
 	above = UINT32_MAX - first < above ? UINT32_MAX - first : above;
-	*g = (struct grain){ .low = first - below, .span = below + above, .host = host - below };
+	*g = (struct grain){
+		.low = first - below, .span = below + above, .host = host - below,
+		.sink = store && mmu_in_sink(&x->usc->tlb, host),
+	};
 	return true;
 }
 

@@ -18,6 +18,13 @@
 
 #include "exec.h"
 
+/*
+ * What an instruction that takes long costs a step besides, in instructions: a texture
+ * instruction takes up to 20 us, so that a step of 8192 instructions could take 160 ms, in
+ * which nobody else runs where there are no threads.
+ */
+#define SLOW_COST	64u
+
 /* The first member of a set at or behind position from, going round. The set is not empty. */
 static unsigned int next_in(u64 set, unsigned int from)
 {
@@ -45,6 +52,7 @@ static void fault_barrier(struct usc *usc, unsigned int group)
 		.ctx = g->ctx,
 		.usc = (u16)usc->config.number,
 		.pc = pc,
+		.code = g->code_addr,
 		.addr = g->code_addr + (u64)pc * PUMICE_USC_WORDS * sizeof(u32),
 	};
 
@@ -150,7 +158,8 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 		struct usc_wave *wave = choose_wave(usc, run);
 		u32 used = run_wave(run, x, wave, least(budget, least(usc->left, run->left)));
 
-		budget -= used;
+		budget -= least(budget, used + x->slow * SLOW_COST);
+		x->slow = 0;
 		usc->left -= used;
 		run->left -= used;
 		if (x->exit != USC_EXIT_SLICE)
@@ -189,6 +198,8 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 	struct exec x;
 	fenv_t host;
 
+	x.stop = stop;
+	x.slow = 0;
 	/* Denormals are kept and rounding is to nearest, whatever this thread was set to. */
 	fegetenv(&host);
 	fesetenv(FE_DFL_ENV);

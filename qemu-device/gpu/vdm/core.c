@@ -9,13 +9,16 @@
  * primitives to its TA. Where there is a coordinate program, that runs first and
  * only what the TA does not cull goes on.
  *
+ * Whoever parks the GPU waits for a turn, so that does a bounded piece of the work, below
+ * a millisecond of it: one of a PDS program, of the TA's primitives or of its headers.
+ *
  * Registers that a program does not write read as 0: outputs are zeroed before.
  */
 #include <string.h>
 
 #include "state.h"
 
-#define TURNS		16u	/* pieces' phases in a step: a quantum at most */
+#define TURNS		16u	/* in a step: a quantum at most */
 #define POSITION_WORDS	4u
 
 /* A turn went on, or waits for a wake-up. */
@@ -78,8 +81,54 @@ static enum turn assemble(struct vdm_core *core)
 	return TURN_ON;
 }
 
-/* Fill and start a task for the next vertices of the piece. */
-static enum turn start_task(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words)
+/* Claim room for a task of so many vertices. */
+static enum turn claim(struct vdm_core *core, const struct pds_stage *stage, u32 vertices)
+{
+	struct vdm *vdm = core->vdm;
+	struct gpu_fault fault;
+
+	switch (pds_task_claim(vdm->config.pds, PDS_DM_VDM, core->number, stage, vertices, 1,
+			       &core->room, &fault)) {
+	case PDS_STARTED:
+		core->filling = true;
+		core->fill_pc = 0;
+		return TURN_ON;
+	case PDS_WAIT:
+		return TURN_WAIT;
+	default:
+		return stop_fault(vdm, &fault);
+	}
+}
+
+/* Start the task that is filled, of so many vertices. */
+static void start_task(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words,
+		       u32 vertices)
+{
+	struct vdm *vdm = core->vdm;
+	struct pds *pds = vdm->config.pds;
+	struct usc_gfx *gfx = &core->gfx[core->tasks];
+
+	*gfx = (struct usc_gfx){
+		.stage = USC_STAGE_VERTEX, .sample = USC_PIXEL_RATE,
+		.vo = core->vo + core->next * vo_words, .vo_words = vo_words,
+	};
+	memset(gfx->vo, 0, (vertices + PUMICE_LANES - 1) / PUMICE_LANES * vo_words *
+			   PUMICE_LANES * sizeof(u32));
+	core->filling = false;
+	core->tasks++;
+	core->next += vertices;
+	count(&core->vertices, vertices);
+	atomic_fetch_add(&core->outstanding, 1);
+	pds_task_start(pds, PDS_DM_VDM, &core->room, stage, gfx);
+	if (atomic_load(&vdm->stopping)) {	/* it may have missed the abort */
+		lock(vdm);
+		pds_dm_abort(pds, PDS_DM_VDM);
+		unlock(vdm);
+	}
+}
+
+/* A piece of filling a task for the next vertices; it is started when it is filled. */
+static enum turn fill_task(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words)
 {
 	struct vdm *vdm = core->vdm;
 	struct pds *pds = vdm->config.pds;
@@ -89,52 +138,28 @@ static enum turn start_task(struct vdm_core *core, const struct pds_stage *stage
 		.base_instance = core->chunk.draw.base_instance,
 		.count = left < PUMICE_TASK_INSTANCES ? left : PUMICE_TASK_INSTANCES,
 	};
-	struct usc_gfx *gfx = &core->gfx[core->tasks];
-	struct pds_place place;
 	struct gpu_fault fault;
 
-	switch (pds_task_claim(pds, PDS_DM_VDM, core->number, stage, in.count, 1, &place, &fault)) {
-	case PDS_STARTED:
-		break;
-	case PDS_WAIT:
-		return TURN_WAIT;
-	case PDS_FAULT:
+	if (!core->filling) {
+		const enum turn turn = claim(core, stage, in.count);
+
+		if (!core->filling)
+			return turn;
+	}
+	if (!pds_fill_vertices(pds, &core->room, stage, &in, &core->tlb, &core->fill_pc, &fault))
 		return stop_fault(vdm, &fault);
-	}
-	if (!pds_fill_vertices(pds, &place, stage, &in, &core->tlb, &fault)) {
-		pds_task_drop(pds, PDS_DM_VDM, &place);
-		return stop_fault(vdm, &fault);
-	}
-	*gfx = (struct usc_gfx){
-		.stage = USC_STAGE_VERTEX, .sample = USC_PIXEL_RATE,
-		.vo = core->vo + core->next * vo_words, .vo_words = vo_words,
-	};
-	memset(gfx->vo, 0, (in.count + PUMICE_LANES - 1) / PUMICE_LANES * vo_words *
-			   PUMICE_LANES * sizeof(u32));
-	core->tasks++;
-	core->next += in.count;
-	count(&core->vertices, in.count);
-	atomic_fetch_add(&core->outstanding, 1);
-	pds_task_start(pds, PDS_DM_VDM, &place, stage, gfx);
-	if (atomic_load(&vdm->stopping)) {	/* it may have missed the abort */
-		lock(vdm);
-		pds_dm_abort(pds, PDS_DM_VDM);
-		unlock(vdm);
-	}
+	if (core->fill_pc == stage->program.insns)
+		start_task(core, stage, vo_words, in.count);
 	return TURN_ON;
 }
 
-/* Shade the piece's vertices; *done becomes whether all are. */
+/* A piece of shading the piece's vertices; *done becomes whether all are. */
 static enum turn shade(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words,
 		       bool *done)
 {
 	*done = false;
-	while (core->next < core->piece.vertices) {
-		if (start_task(core, stage, vo_words) == TURN_WAIT)
-			return TURN_WAIT;
-		if (atomic_load(&core->vdm->stopping))
-			return TURN_ON;
-	}
+	if (core->next < core->piece.vertices)
+		return fill_task(core, stage, vo_words);
 	if (atomic_load(&core->outstanding))
 		return TURN_WAIT;
 	*done = true;
@@ -233,6 +258,8 @@ static enum turn bin(struct vdm_core *core)
 		core->phase = VDM_CORE_ASSEMBLE;
 		core->moved = true;
 		return TURN_ON;
+	case TA_MORE:
+		return TURN_ON;
 	case TA_MEMORY:
 		return stand(core);
 	case TA_FAULT:
@@ -241,12 +268,16 @@ static enum turn bin(struct vdm_core *core)
 	return stop_fault(core->vdm, &fault);
 }
 
-/* Write region headers of what the core has binned. Device lock held on entry and return. */
+/*
+ * Write some region headers of what the core has binned. Device lock held on entry and
+ * return.
+ */
 static enum turn write_headers(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
+	enum ta_result result;
 	struct gpu_fault fault;
-	bool any = false, ok;
+	bool any = false;
 
 	if (!vdm->pending) {
 		vdm_headers_done(vdm);
@@ -256,10 +287,13 @@ static enum turn write_headers(struct vdm_core *core)
 		return TURN_WAIT;
 	core->writing = true;
 	unlock(vdm);
-	ok = ta_finish(core->ta, &any, &fault);
+	result = ta_finish(core->ta, &any, &fault);
 	lock(vdm);
-	core->writing = core->begun = false;
-	if (!ok) {
+	core->writing = false;
+	if (result == TA_MORE)
+		return TURN_ON;
+	core->begun = false;
+	if (result != TA_OK) {
 		vdm_stop_fault(vdm, &fault);
 		return TURN_ON;
 	}
@@ -269,15 +303,67 @@ static enum turn write_headers(struct vdm_core *core)
 	return TURN_ON;
 }
 
-/* The job was stopped: let go of the chunk when its tasks are gone. */
+/*
+ * The job was stopped: let go of the chunk when its tasks are gone. Device lock held on
+ * entry and return.
+ */
 static enum turn drain(struct vdm_core *core)
 {
+	if (core->filling) {	/* the core is busy, so the job does not end meanwhile */
+		core->filling = false;
+		unlock(core->vdm);
+		pds_task_drop(core->vdm->config.pds, PDS_DM_VDM, &core->room);
+		lock(core->vdm);
+	}
 	if (atomic_load(&core->outstanding))
 		return TURN_WAIT;
 	core->busy = false;
 	core->phase = VDM_CORE_IDLE;
 	atomic_store(&core->stands, false);
-	vdm_try_end(core->vdm);
+	vdm_try_end(core->vdm, core->number);
+	return core->vdm->phase == VDM_FREE ? TURN_ON : TURN_WAIT;
+}
+
+/*
+ * The first steps of a job, and the last ones of a job that was stopped, follow the free
+ * lists' links. That is done in pieces without the device lock, which registers need; the
+ * core counts as writing meanwhile. Device lock held on entry and return.
+ */
+static enum turn begin(struct vdm_core *core)
+{
+	struct vdm *vdm = core->vdm;
+	enum pm_result result;
+	struct gpu_fault fault;
+
+	if (core->number)
+		return TURN_WAIT;
+	core->writing = true;
+	unlock(vdm);
+	result = vdm_begin_piece(vdm, &fault);
+	lock(vdm);
+	core->writing = false;
+	if (vdm->phase != VDM_BEGIN)
+		return TURN_ON;
+	if (result == PM_FAULT)
+		vdm_stop_fault(vdm, &fault);
+	else if (result == PM_OK)
+		vdm_run(vdm);
+	return TURN_ON;
+}
+
+static enum turn free_scene(struct vdm_core *core)
+{
+	struct vdm *vdm = core->vdm;
+	enum pm_result result;
+
+	if (core->number != vdm->freer)
+		return TURN_WAIT;
+	unlock(vdm);
+	result = vdm_free_piece(vdm);
+	lock(vdm);
+	if (result == PM_MORE)
+		return TURN_ON;
+	vdm_freed(vdm);
 	return TURN_WAIT;
 }
 
@@ -291,8 +377,9 @@ static enum turn attend(struct vdm_core *core)
 	case VDM_MEMORY:
 		return TURN_WAIT;
 	case VDM_BEGIN:
-		vdm_begin(vdm);
-		return TURN_ON;
+		return begin(core);
+	case VDM_FREE:
+		return free_scene(core);
 	case VDM_RUN:
 		if (core->busy)
 			return atomic_load(&core->stands) ? TURN_WAIT : TURN_ON;
@@ -311,6 +398,7 @@ static enum turn attend(struct vdm_core *core)
 static enum turn turn(struct vdm_core *core)
 {
 	enum turn turn;
+	bool idle;
 
 	if (!atomic_load(&core->vdm->stopping) && !atomic_load(&core->stands)) {
 		switch (core->phase) {
@@ -328,7 +416,11 @@ static enum turn turn(struct vdm_core *core)
 	}
 	lock(core->vdm);
 	turn = attend(core);
+	idle = core->vdm->phase == VDM_IDLE;
 	unlock(core->vdm);
+	/* After a job that was stopped. The TA begins in this thread, so not meanwhile. */
+	if (idle)
+		ta_trim(core->ta);
 	return turn;
 }
 

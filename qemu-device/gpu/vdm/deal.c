@@ -33,8 +33,39 @@ static void advance(struct vdm *vdm)
 		vdm->status.done = vdm->before;
 }
 
+/*
+ * A piece of loading the programs of a STATE, by one core; the lock is dropped meanwhile,
+ * and the core counts as writing, so that the job does not end.
+ */
+static enum vdm_deal_result load(struct vdm *vdm, struct vdm_core *core)
+{
+	const struct dm_ops *ops = vdm->config.ops;
+	enum pds_load_result result;
+	struct gpu_fault fault;
+
+	if (vdm->walking) {
+		vdm->walk_wanted = true;
+		return VDM_DEAL_WAIT;
+	}
+	vdm->walking = core->writing = true;
+	ops->unlock(vdm->config.opaque);
+	result = vdm_walk_load(vdm, &fault);
+	ops->lock(vdm->config.opaque);
+	vdm->walking = core->writing = false;
+	if (result == PDS_LOADED)
+		vdm_walk_loaded(vdm);
+	else if (result == PDS_LOAD_FAULT)
+		vdm_stop_fault(vdm, &fault);
+	if (vdm->walk_wanted && result != PDS_LOAD_MORE && result != PDS_LOAD_WAIT) {
+		vdm->walk_wanted = false;
+		vdm_wake_all(vdm);
+	}
+	return result == PDS_LOAD_WAIT && !atomic_load(&vdm->stopping) ? VDM_DEAL_WAIT :
+									 VDM_DEAL_AGAIN;
+}
+
 /* Make chunks until there is one to deal. */
-static enum vdm_deal_result make(struct vdm *vdm)
+static enum vdm_deal_result make(struct vdm *vdm, struct vdm_core *core)
 {
 	u32 budget = BUDGET, cost;
 
@@ -45,6 +76,8 @@ static enum vdm_deal_result make(struct vdm *vdm)
 			return VDM_DEAL_CHUNK;
 		case VDM_WALK_ON:
 			break;
+		case VDM_WALK_LOAD:
+			return load(vdm, core);
 		case VDM_WALK_END:
 			return VDM_DEAL_WAIT;
 		case VDM_WALK_STOPPED:
@@ -76,8 +109,10 @@ enum vdm_deal_result vdm_deal(struct vdm *vdm, struct vdm_core *core)
 	if (vdm->short_of_pages || vdm->alone || vdm->deal - vdm->lowest >= VDM_RING)
 		return VDM_DEAL_WAIT;
 	if (vdm->deal == vdm->made)
-		result = make(vdm);
-	if (result == VDM_DEAL_WAIT && vdm->lowest == vdm->made) {
+		result = make(vdm, core);
+	if (vdm->phase != VDM_RUN)
+		return VDM_DEAL_AGAIN;
+	if (result == VDM_DEAL_WAIT && vdm->lowest == vdm->made && vdm->walk.halted) {
 		finish(vdm);
 		return VDM_DEAL_AGAIN;
 	}
@@ -170,5 +205,6 @@ void vdm_deal_forget(struct vdm *vdm)
 		vdm_shared_put(vdm, chunk_of(vdm, vdm->lowest)->shared);
 	vdm->lowest = vdm->deal = vdm->made = 0;
 	vdm_shared_put(vdm, vdm->walk.shared);
-	vdm->walk.shared = NULL;
+	vdm_shared_put(vdm, vdm->walk.loading);
+	vdm->walk.shared = vdm->walk.loading = NULL;
 }

@@ -51,6 +51,7 @@ enum vdm_phase {
 	VDM_FLUSH,	/* cores write region headers, then MEMORY again */
 	VDM_FINISH,	/* cores write region headers, then the job is done */
 	VDM_DRAIN,	/* until no core has anything of the job: then it ends */
+	VDM_FREE,	/* a stopped job's pages are given back, then it ends */
 };
 
 /* What a core is about. */
@@ -77,8 +78,11 @@ struct vdm_core {
 	enum vdm_core_phase phase;
 	struct vdm_chunk chunk;
 	struct vdm_place place;	/* behind the piece */
-	u32 next;		/* first vertex of the piece without a task */
+	u32 next;		/* first vertex of the piece without a task that was started */
 	u32 tasks;		/* of the piece, so far */
+	bool filling;		/* the next one has room, and runs its PDS program */
+	struct pds_place room;	/* of that */
+	u32 fill_pc;		/* its next instruction */
 	u32 binned;		/* primitives of the piece */
 	u64 prims;		/* of the chunk, so far */
 
@@ -100,6 +104,7 @@ struct vdm_walk {
 	u64 return_pc[PUMICE_VDM_MAX_DEPTH];
 	bool halted;
 	struct vdm_shared *shared;	/* of the last STATE, or NULL */
+	struct vdm_shared *loading;	/* of a STATE whose programs are not loaded yet, or NULL */
 	bool drawing;
 	struct vdm_draw draw;
 	u64 draw_pc;			/* of its command */
@@ -121,8 +126,12 @@ struct vdm {
 	struct dm_job job;
 	struct pm_scene scene;
 	bool scene_open;		/* read, and its chains are begun */
+	u8 begun;			/* parts of the beginning that are done; core 0 */
+	unsigned int freer;		/* the core that gives the pages back */
 	unsigned int cores;		/* that work for it: the scene has room for */
 	struct vdm_walk walk;
+	bool walking;			/* a core loads programs without the lock */
+	bool walk_wanted;		/* others wait for that */
 
 	/* Chunks: number n is ring[n % VDM_RING], from lowest on. */
 	struct vdm_chunk ring[VDM_RING];
@@ -147,23 +156,39 @@ struct vdm {
 /* vdm.c, device lock held: the job ends by this fault, unless something stopped it before. */
 void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault);
 void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr);
-/* The first step of a job: read the scene. Device lock held. */
-void vdm_begin(struct vdm *vdm);
-/* In DRAIN: end the job if no core is busy. Device lock held. */
-void vdm_try_end(struct vdm *vdm);
+/*
+ * The first steps of a job, of core 0: read the scene and empty its chains, a piece at a
+ * time. No lock held. PM_OK: vdm_run() follows, with the device lock held.
+ */
+enum pm_result vdm_begin_piece(struct vdm *vdm, struct gpu_fault *fault);
+void vdm_run(struct vdm *vdm);
+/*
+ * In DRAIN: end the job if no core is busy, or go to FREE with this core. Device lock
+ * held. In FREE: give a piece of the pages back, no lock held; then vdm_freed() ends the
+ * job, with the device lock held.
+ */
+void vdm_try_end(struct vdm *vdm, unsigned int core);
+enum pm_result vdm_free_piece(struct vdm *vdm);
+void vdm_freed(struct vdm *vdm);
 /* A core has written its headers, or all have: go on. Device lock held. */
 void vdm_headers_done(struct vdm *vdm);
 void vdm_wake_all(const struct vdm *vdm);
 
 /* walk.c: do one command, or make a chunk of the current draw. Device lock held. */
-enum vdm_walk_result { VDM_WALK_CHUNK, VDM_WALK_ON, VDM_WALK_END, VDM_WALK_STOPPED };
+enum vdm_walk_result {
+	VDM_WALK_CHUNK, VDM_WALK_ON, VDM_WALK_END, VDM_WALK_STOPPED,
+	VDM_WALK_LOAD,	/* not before vdm_walk_loaded() */
+};
 enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost);
 void vdm_walk_begin(struct vdm *vdm);
+/* A piece of loading the programs of a STATE; no lock held. Then it becomes the state of draws. */
+enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault);
+void vdm_walk_loaded(struct vdm *vdm);
 void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared);
 
 /* deal.c: device lock held. */
 enum vdm_deal_result { VDM_DEAL_CHUNK, VDM_DEAL_AGAIN, VDM_DEAL_WAIT };
-/* The next chunk for a core. */
+/* The next chunk for a core. The lock is dropped while programs are loaded. */
 enum vdm_deal_result vdm_deal(struct vdm *vdm, struct vdm_core *core);
 /* A core's chunk is done. */
 void vdm_deal_done(struct vdm *vdm, struct vdm_core *core);

@@ -108,7 +108,7 @@ void vdm_destroy(struct vdm *vdm)
 /* A core has nothing of any job. */
 static void core_forget(struct vdm_core *core)
 {
-	core->busy = core->writing = core->begun = core->moved = false;
+	core->busy = core->writing = core->begun = core->moved = core->filling = false;
 	atomic_store(&core->stands, false);
 	core->phase = VDM_CORE_IDLE;
 }
@@ -120,10 +120,13 @@ void vdm_reset(struct vdm *vdm)
 	vdm_deal_forget(vdm);
 	for (i = 0; i < vdm->config.cores; i++) {
 		core_forget(&vdm->core[i]);
+		if (ta_is_large(vdm->core[i].ta))	/* it gives that back in a turn */
+			vdm->config.ops->wake(vdm->config.opaque, i);
 		atomic_store(&vdm->core[i].outstanding, 0);
 		memset(&vdm->core[i].tlb, 0, sizeof(vdm->core[i].tlb));
 	}
 	memset(&vdm->walk, 0, sizeof(vdm->walk));
+	vdm->walk_wanted = false;
 	vdm->status = (struct dm_status){ 0 };
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
@@ -154,6 +157,7 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 	if (!vdm->job.split)
 		vdm->job.split = 1;
 	vdm->scene_open = false;
+	vdm->begun = 0;
 	vdm->before = 0;
 	vdm->short_of_pages = vdm->alone = vdm->flushed = vdm->progress = false;
 	vdm_walk_begin(vdm);
@@ -163,21 +167,26 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 	return true;
 }
 
-void vdm_begin(struct vdm *vdm)
+enum pm_result vdm_begin_piece(struct vdm *vdm, struct gpu_fault *fault)
 {
 	const struct pm_scene_state none = { 0 };
-	struct gpu_fault fault;
+	struct pm *pm = vdm->config.pm;
+	enum pm_result result;
 
-	if (!pm_scene_load(vdm->config.pm, vdm->job.scene, vdm->job.ctx, &vdm->scene, &fault) ||
-	    !pm_scene_begin(vdm->config.pm, &vdm->scene, &fault)) {
-		vdm_stop_fault(vdm, &fault);
-		return;
-	}
+	if (!vdm->begun)
+		result = pm_scene_load_piece(pm, vdm->job.scene, vdm->job.ctx, &vdm->scene, fault);
+	else
+		result = pm_scene_begin_piece(pm, &vdm->scene, fault);
+	if (result != PM_OK)
+		return result;
+	if (!vdm->begun++)
+		return PM_MORE;
 	vdm->scene_open = true;
-	if (!pm_scene_state_write(vdm->config.pm, &vdm->scene, &none, &fault)) {
-		vdm_stop_fault(vdm, &fault);
-		return;
-	}
+	return pm_scene_state_write(pm, &vdm->scene, &none, fault) ? PM_OK : PM_FAULT;
+}
+
+void vdm_run(struct vdm *vdm)
+{
 	vdm->cores = vdm->config.cores < vdm->scene.cores ? vdm->config.cores : vdm->scene.cores;
 	vdm->phase = VDM_RUN;
 	vdm_wake_all(vdm);
@@ -250,14 +259,8 @@ void vdm_flush(struct vdm *vdm)
 
 static void end_job(struct vdm *vdm)
 {
-	const struct pm_scene_state none = { 0 };
-	struct gpu_fault ignored;
 	unsigned int i;
 
-	if (vdm->scene_open && vdm->end != DM_DONE) {
-		pm_free_scene(vdm->config.pm, &vdm->scene, &ignored);
-		pm_scene_state_write(vdm->config.pm, &vdm->scene, &none, &ignored);
-	}
 	vdm_deal_forget(vdm);
 	/* All are idle; what belongs to their own threads they have put in order. */
 	for (i = 0; i < vdm->config.cores; i++)
@@ -269,10 +272,28 @@ static void end_job(struct vdm *vdm)
 	vdm->busy_ns += vdm->status.time_end - vdm->status.time_start;
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, vdm->job.ctx, TRACE_VDM,
 		    vdm->status.fault.fault, vdm->end);
+	if (vdm->end != DM_DONE)
+		vdm_wake_all(vdm);	/* their TAs give back memory */
 	vdm->config.ops->ended(vdm->config.opaque, vdm->end);
 }
 
-void vdm_try_end(struct vdm *vdm)
+enum pm_result vdm_free_piece(struct vdm *vdm)
+{
+	struct gpu_fault ignored;
+
+	return pm_free_scene_piece(vdm->config.pm, &vdm->scene, &ignored);
+}
+
+void vdm_freed(struct vdm *vdm)
+{
+	const struct pm_scene_state none = { 0 };
+	struct gpu_fault ignored;
+
+	pm_scene_state_write(vdm->config.pm, &vdm->scene, &none, &ignored);
+	end_job(vdm);
+}
+
+void vdm_try_end(struct vdm *vdm, unsigned int number)
 {
 	unsigned int i;
 
@@ -282,7 +303,12 @@ void vdm_try_end(struct vdm *vdm)
 		if (core->busy || core->writing || atomic_load(&core->outstanding))
 			return;
 	}
-	end_job(vdm);
+	if (!vdm->scene_open) {
+		end_job(vdm);
+		return;
+	}
+	vdm->phase = VDM_FREE;
+	vdm->freer = number;
 }
 
 void vdm_headers_done(struct vdm *vdm)

@@ -12,9 +12,6 @@
 
 #include "state.h"
 
-/* Commands that cost more than one of the budget of a step. */
-#define COST_STATE	8u	/* fetches programs */
-
 /* A fault of the VDM at an address of the stream. */
 static enum vdm_walk_result stop_here(struct vdm *vdm, enum pumice_fault reason, u64 addr)
 {
@@ -37,43 +34,47 @@ void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared)
 	free(shared);
 }
 
-static bool load_stages(struct vdm *vdm, struct vdm_shared *shared, struct gpu_fault *fault)
+enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault)
 {
+	struct vdm_shared *shared = vdm->walk.loading;
 	struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = shared->vo_words };
+	enum pds_load_result result = PDS_LOADED;
 
-	if (!pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx, &shared->record.vertex,
-			    &limits, &shared->vertex, fault))
-		return false;
-	if (!shared->record.coordinate.pds_insns)
-		return true;
+	if (!shared->vertex.code)
+		result = pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx,
+					&shared->record.vertex, &limits, &shared->vertex, fault);
+	if (result != PDS_LOADED || !shared->record.coordinate.pds_insns)
+		return result;
 	limits.vo = 4;	/* the position */
 	return pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx,
 			      &shared->record.coordinate, &limits, &shared->coordinate, fault);
+}
+
+void vdm_walk_loaded(struct vdm *vdm)
+{
+	vdm->walk.shared = vdm->walk.loading;
+	vdm->walk.loading = NULL;
 }
 
 static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 {
 	struct vdm_shared *shared = calloc(1, sizeof(*shared));
 	struct gpu_fault fault;
-	bool ok;
 
 	if (!shared)
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, addr);
 	shared->refs = 1;
-	ok = vdm_record_fetch(vdm->config.mmu, &vdm->walk.tlb, vdm->job.ctx, addr, &shared->record,
-			      &fault);
-	if (ok) {
-		shared->vo_words = 4u + shared->record.state.point_size +
-				   shared->record.state.varyings;
-		ok = load_stages(vdm, shared, &fault);
-	}
-	if (!ok) {
+	if (!vdm_record_fetch(vdm->config.mmu, &vdm->walk.tlb, vdm->job.ctx, addr,
+			      &shared->record, &fault)) {
 		vdm_shared_put(vdm, shared);
 		return stop_fault(vdm, &fault);
 	}
+	/* No draw to come needs the last state: its programs would be in the way of these. */
 	vdm_shared_put(vdm, vdm->walk.shared);
-	vdm->walk.shared = shared;
-	return VDM_WALK_ON;
+	vdm->walk.shared = NULL;
+	shared->vo_words = 4u + shared->record.state.point_size + shared->record.state.varyings;
+	vdm->walk.loading = shared;
+	return VDM_WALK_LOAD;
 }
 
 /* A draw begins. Places behind the last whole primitive of a list do not matter. */
@@ -117,7 +118,7 @@ static enum vdm_walk_result run_return(struct vdm *vdm)
 }
 
 /* Fetch a command and do it. */
-static enum vdm_walk_result run_command(struct vdm *vdm, u32 *cost)
+static enum vdm_walk_result run_command(struct vdm *vdm)
 {
 	struct vdm_walk *walk = &vdm->walk;
 	struct vdm_command cmd;
@@ -129,7 +130,6 @@ static enum vdm_walk_result run_command(struct vdm *vdm, u32 *cost)
 	walk->pc += cmd.words * sizeof(u32);
 	switch ((enum pumice_vdm_type)cmd.type) {
 	case PUMICE_VDM_TYPE_STATE:
-		*cost = COST_STATE;
 		return run_state(vdm, cmd.addr);
 	case PUMICE_VDM_TYPE_DRAW_INDIRECT:
 	case PUMICE_VDM_TYPE_DRAW_INDEXED_INDIRECT:
@@ -199,9 +199,11 @@ static enum vdm_walk_result make_chunk(struct vdm *vdm, struct vdm_chunk *chunk,
 enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost)
 {
 	*cost = 1;
+	if (vdm->walk.loading)
+		return VDM_WALK_LOAD;
 	if (vdm->walk.drawing)
 		return make_chunk(vdm, chunk, cost);
-	return vdm->walk.halted ? VDM_WALK_END : run_command(vdm, cost);
+	return vdm->walk.halted ? VDM_WALK_END : run_command(vdm);
 }
 
 void vdm_walk_begin(struct vdm *vdm)

@@ -55,6 +55,9 @@ struct workers {
 	void *now_opaque;
 	void (*kick)(void *opaque);
 	void *kick_opaque;
+	void (*thread_start)(void *opaque);
+	void (*thread_end)(void *opaque);
+	void *thread_opaque;
 	struct thread thread[WORKERS_MAX_THREADS];
 
 	/* Guards what follows. */
@@ -311,6 +314,8 @@ static void *thread_main(void *arg)
 	const struct thread *self = arg;
 	struct workers *w = self->w;
 
+	if (w->thread_start)
+		w->thread_start(w->thread_opaque);
 	pthread_mutex_lock(&w->lock);
 	while (!w->exit) {
 		/* While parked the clock may stand still: no deadlines then. */
@@ -323,6 +328,8 @@ static void *thread_main(void *arg)
 			sleep_for_work(w, ns);
 	}
 	pthread_mutex_unlock(&w->lock);
+	if (w->thread_end)
+		w->thread_end(w->thread_opaque);
 	return NULL;
 }
 
@@ -346,17 +353,28 @@ void workers_wake(struct workers *w, unsigned int unit)
 	kick_poller(w, kick);
 }
 
-void workers_set_deadline(struct workers *w, unsigned int unit, u64 deadline)
+static void set_deadline(struct workers *w, unsigned int unit, u64 deadline, bool replace)
 {
 	bool kick;
 
 	pthread_mutex_lock(&w->lock);
-	w->unit[unit].deadline = deadline;
+	if (replace || deadline < w->unit[unit].deadline)
+		w->unit[unit].deadline = deadline;
 	if (deadline != WORKERS_NEVER && !stop_spinning(w) && w->idle)
 		pthread_cond_signal(&w->work);
 	kick = !w->threads && !w->polling && !w->parks && deadline != WORKERS_NEVER;
 	pthread_mutex_unlock(&w->lock);
 	kick_poller(w, kick);
+}
+
+void workers_set_deadline(struct workers *w, unsigned int unit, u64 deadline)
+{
+	set_deadline(w, unit, deadline, true);
+}
+
+void workers_add_deadline(struct workers *w, unsigned int unit, u64 deadline)
+{
+	set_deadline(w, unit, deadline, false);
 }
 
 void workers_forget(struct workers *w)
@@ -390,19 +408,24 @@ void workers_quiesce(struct workers *w, unsigned int self)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void workers_park(struct workers *w)
+void workers_park_others(struct workers *w, unsigned int self)
 {
 	unsigned int i;
 
 	pthread_mutex_lock(&w->lock);
 	w->parks++;
 	for (i = 0; i < w->units; i++)
-		if (w->unit[i].running)
+		if (w->unit[i].running && i != self)
 			atomic_store(&w->unit[i].stop, true);
 	for (i = 0; i < w->units; i++)
-		while (w->unit[i].running)
+		while (i != self && w->unit[i].running)
 			pthread_cond_wait(&w->ended, &w->lock);
 	pthread_mutex_unlock(&w->lock);
+}
+
+void workers_park(struct workers *w)
+{
+	workers_park_others(w, WORKERS_OUTSIDE);
 }
 
 void workers_unpark(struct workers *w)
@@ -496,6 +519,9 @@ struct workers *workers_create(const struct workers_config *config)
 	w->now_opaque = config->now_opaque;
 	w->kick = config->kick;
 	w->kick_opaque = config->kick_opaque;
+	w->thread_start = config->thread_start;
+	w->thread_end = config->thread_end;
+	w->thread_opaque = config->thread_opaque;
 	w->head = w->tail = NO_UNIT;
 	for (i = 0; i < w->units; i++) {
 		w->unit[i].cfg = config->unit[i];

@@ -20,8 +20,8 @@
  * time.
  *
  * Locking: one lock inside, a leaf: every function but workers_quiesce(),
- * workers_park() and workers_destroy() may be called with any other lock held.
- * Those three wait for steps, and a step may need the caller's locks.
+ * workers_park(), workers_park_others() and workers_destroy() may be called with any
+ * other lock held. Those wait for steps, and a step may need the caller's locks.
  */
 #ifndef PUMICE_GPU_WORKERS_H
 #define PUMICE_GPU_WORKERS_H
@@ -68,6 +68,10 @@ struct workers_config {
 	void *now_opaque;
 	void (*kick)(void *opaque);	/* no threads: workers_poll() has something to do */
 	void *kick_opaque;
+	/* Called by each thread, first and last; may be NULL. */
+	void (*thread_start)(void *opaque);
+	void (*thread_end)(void *opaque);
+	void *thread_opaque;
 };
 
 /* Start the threads, all units asleep. NULL when memory or threads lack. */
@@ -79,6 +83,8 @@ void workers_destroy(struct workers *w);
 void workers_wake(struct workers *w, unsigned int unit);
 /* Wake the unit when the clock reaches deadline; WORKERS_NEVER for never. Replaces the last one. */
 void workers_set_deadline(struct workers *w, unsigned int unit, u64 deadline);
+/* The same, unless the unit has an earlier deadline: for several who wait in one unit. */
+void workers_add_deadline(struct workers *w, unsigned int unit, u64 deadline);
 /* All units asleep again, no deadlines; only while parked. */
 void workers_forget(struct workers *w);
 
@@ -91,6 +97,8 @@ void workers_quiesce(struct workers *w, unsigned int self);
 
 /* Wait until no unit is in a step, and start none until workers_unpark(). Nests. */
 void workers_park(struct workers *w);
+/* The same from within a step of unit self, which goes on. At most one unit may do this. */
+void workers_park_others(struct workers *w, unsigned int self);
 void workers_unpark(struct workers *w);
 
 /* See pumice_gpu_poll(). */

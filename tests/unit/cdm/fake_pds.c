@@ -14,17 +14,33 @@ static void fill_fault(const struct pds *pds, struct gpu_fault *fault, enum pumi
 	};
 }
 
-bool pds_launch_begin(struct pds *pds, const struct pds_launch *launch, struct gpu_fault *fault)
+enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
+				      struct gpu_fault *fault)
 {
-	assert_false(pds->in_launch);
-	pds->launch = *launch;
-	pds->launches++;
-	if (pds->begin_fault) {
-		fill_fault(pds, fault, pds->begin_fault);
-		return false;
+	if (pds->pieces_left) {
+		assert_true(pds->in_launch);
+		assert_memory_equal(&pds->launch, launch, sizeof(*launch));
+	} else {
+		assert_false(pds->in_launch);
+		pds->launch = *launch;
+		pds->launches++;
+		pds->pieces_left = pds->load_pieces;
 	}
 	pds->in_launch = true;
-	return true;
+	if (pds->during_load)
+		pds->during_load(pds);
+	if (pds->pieces_left) {
+		pds->pieces_left--;
+		pds->loads++;
+		if (pds->pieces_left)
+			return pds->load_waits ? PDS_LOAD_WAIT : PDS_LOAD_MORE;
+	}
+	if (pds->begin_fault) {
+		fill_fault(pds, fault, pds->begin_fault);
+		pds->in_launch = false;
+		return PDS_LOAD_FAULT;
+	}
+	return PDS_LOADED;
 }
 
 unsigned int pds_launch_cost(const struct pds *pds)
@@ -38,6 +54,13 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 	assert_true(pds->in_launch);
 	if (pds->running == pds->room)
 		return PDS_WAIT;
+	if (pds->fills_left < pds->fill_pieces) {
+		pds->fills_left++;
+		if (pds->during_fill)
+			pds->during_fill(pds);
+		return PDS_MORE;
+	}
+	pds->fills_left = 0;
 	if (pds->group_fault && linear == pds->fault_linear) {
 		fill_fault(pds, fault, pds->group_fault);
 		return PDS_FAULT;
@@ -65,6 +88,8 @@ void pds_launch_end(struct pds *pds)
 {
 	assert_true(pds->in_launch);
 	pds->in_launch = false;
+	pds->pieces_left = 0;
+	pds->fills_left = 0;
 }
 
 void pds_abort(struct pds *pds)

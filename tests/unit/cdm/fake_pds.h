@@ -28,10 +28,18 @@ struct pds {
 	enum pumice_fault begin_fault;	/* pds_launch_begin() refuses with this */
 	u64 fault_linear;		/* group that faults when it is dealt, with group_fault */
 	enum pumice_fault group_fault;
+	u32 load_pieces;		/* calls until a launch is loaded, from 1 on; 0: one */
+	bool load_waits;		/* between them it waits for memory */
+	u32 fill_pieces;		/* calls before the one that starts a group */
+	/* Something happens while the device lock is dropped. */
+	void (*during_load)(struct pds *pds);
+	void (*during_fill)(struct pds *pds);
+	void *during_opaque;
 
 	/* What happened. */
 	bool in_launch;
-	u32 launches, aborts;
+	u32 launches, aborts, loads;
+	u32 pieces_left, fills_left;
 	struct pds_launch launch;	/* the last one */
 	struct fake_group group[FAKE_GROUPS];
 	u64 started;		/* groups */

@@ -487,6 +487,81 @@ static void random_streams_end(void **state)
 	assert_true(faults > 1000);
 }
 
+static void abort_job(struct pds *pds)
+{
+	cdm_abort(pds->during_opaque);
+}
+
+/* The PDS drops the device lock while it loads and fills: then anything may happen. */
+static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
+{
+	unsigned int fill;
+
+	(void)state;
+	for (fill = 0; fill < 2; fill++) {
+		struct bench *b = bench_create();
+
+		b->pds.load_pieces = 3;
+		b->pds.fill_pieces = 2;
+		*(fill ? &b->pds.during_fill : &b->pds.during_load) = abort_job;
+		b->pds.during_opaque = b->cdm;
+		put_state(b, 1, 1, 1);
+		put_launch(b, 4, 1, 1);
+		put_halt(b);
+		bench_start(b);
+		bench_finish(b);
+		assert_int_equal(b->end, CDM_END_ABORTED);
+		assert_false(b->pds.in_launch);
+		assert_int_equal(b->pds.started, 0);
+		bench_destroy(b);
+	}
+}
+
+/* Loading and filling in pieces changes nothing of what is dealt. */
+static void launches_in_pieces_are_dealt_whole(void **state)
+{
+	struct bench *b = bench_create();
+	u32 i;
+
+	(void)state;
+	b->pds.load_pieces = 5;
+	b->pds.fill_pieces = 3;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 4, 2, 1);
+	put_launch(b, 3, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.launches, 2);
+	assert_int_equal(b->pds.loads, 10);
+	assert_int_equal(b->pds.started, 11);
+	for (i = 0; i < 11; i++)
+		assert_int_equal(b->pds.group[i].linear, i < 8 ? i : i - 8);
+	bench_destroy(b);
+}
+
+/* The CDM sleeps while there is no memory for programs. */
+static void a_launch_without_memory_waits(void **state)
+{
+	struct bench *b = bench_create();
+
+	(void)state;
+	b->pds.load_pieces = 2;
+	b->pds.load_waits = true;
+	put_state(b, 1, 1, 1);
+	put_launch(b, 1, 1, 1);
+	put_halt(b);
+	bench_start(b);
+	while (!b->pds.loads)
+		assert_true(cdm_step(b->cdm, 1));
+	assert_true(cdm_step(b->cdm, 1));	/* there is some now */
+	bench_finish(b);
+	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->pds.started, 1);
+	bench_destroy(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +581,9 @@ int main(void)
 		cmocka_unit_test(abort_while_idle_does_nothing),
 		cmocka_unit_test(a_job_behind_a_stopped_one_runs),
 		cmocka_unit_test(random_streams_end),
+		cmocka_unit_test(a_job_is_stopped_while_the_pds_works_for_it),
+		cmocka_unit_test(launches_in_pieces_are_dealt_whole),
+		cmocka_unit_test(a_launch_without_memory_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,8 +218,14 @@ void pair_compare(struct pair *p)
 
 enum fwcpu_stop pair_run(struct pair *p, uint32_t budget)
 {
-	enum fwcpu_stop stop = fwcpu_run(&p->cpu, budget, p->now);
+	enum fwcpu_stop stop;
+	uint32_t left = budget;
 
+	/* It returns early after slow operations. */
+	do {
+		stop = fwcpu_run(&p->cpu, left, p->now);
+		left -= p->cpu.executed;
+	} while (stop == FWCPU_STOP_BUDGET && left);
 	p->ref.mtime = p->now;
 	/* The reference stands still by itself when it waits or is locked up. */
 	for (uint32_t i = 0; i < budget; i++)

@@ -4,6 +4,8 @@
  * not depend on cores and threads, and park, reset, invalidation and a changing
  * memory map may come in the middle.
  */
+#include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/usc/program.h"
 #include "../usc/enc.h"
 #include "job.h"
 
@@ -382,6 +384,36 @@ static void an_invalidation_is_over_before_the_write_completes(void **state)
 	rig_destroy(rig);
 }
 
+/* A load that waits for memory gives up in time, though another one begins to wait later. */
+static void each_wait_for_memory_of_programs_has_its_own_deadline(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .manual_clock = true });
+	struct usc_program_cache *programs = rig->gpu->programs;
+	bool waits = false;
+	u64 later;
+	u32 status;
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	usc_cache_reserve(programs, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES, &waits);
+	assert_false(waits);
+	job_start(rig, &number);
+	assert_int_equal(rig_drain(rig), USC_LOAD_PATIENCE_NS);
+	rig->clock += USC_LOAD_PATIENCE_NS / 4;
+	later = usc_cache_wait(programs, 0);
+	assert_int_equal(rig_drain(rig), USC_LOAD_PATIENCE_NS / 4 * 3);
+	rig->clock += USC_LOAD_PATIENCE_NS / 4 * 3;
+	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+	assert_true(gpu_clock(rig->gpu) < later);
+	status = rig_fw_read(rig, PUMICE_CDM_STATUS);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status),
+			 PUMICE_FAULT_USC_MEMORY);
+	usc_cache_release(programs, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	rig_destroy(rig);
+}
+
 static void unsound_configurations_are_refused_with_a_reason(void **state)
 {
 	static const struct pumice_gpu_config bad[] = {
@@ -419,6 +451,7 @@ int main(void)
 		cmocka_unit_test(reset_in_the_middle_of_a_job_leaves_a_new_gpu),
 		cmocka_unit_test(invalidations_of_host_and_firmware_meet_without_deadlock),
 		cmocka_unit_test(an_invalidation_is_over_before_the_write_completes),
+		cmocka_unit_test(each_wait_for_memory_of_programs_has_its_own_deadline),
 		cmocka_unit_test(unsound_configurations_are_refused_with_a_reason),
 	};
 

@@ -28,9 +28,7 @@ static void world_make(struct world *w, u8 kind)
 {
 	struct tarig_prim *prims = calloc(PRIMS, sizeof(*prims));
 	struct tarig *rig = tarig_create(PAGES, &target);
-	struct gpu_fault fault;
 	u32 p, i, done;
-	bool any;
 
 	*w = (struct world){ .rig = rig };
 	rig->draw.kind = kind;
@@ -46,10 +44,8 @@ static void world_make(struct world *w, u8 kind)
 		rig->draw.sequence++;
 		assert_int_equal(tarig_give(rig, p / 30 % 2, prims, p, 30, &done), TA_OK);
 	}
-	for (i = 0; i < 2; i++) {
-		assert_true(ta_finish(rig->ta[i], &any, &fault));
-		w->used |= (u32)any << i;
-	}
+	for (i = 0; i < 2; i++)
+		w->used |= (u32)tarig_write_headers(rig, i) << i;
 	assert_int_equal(w->used, 3);
 	w->good = malloc(PAGES * PUMICE_PM_PAGE_SIZE);
 	memcpy(w->good, rig->pb->pages[0], PAGES * PUMICE_PM_PAGE_SIZE);
@@ -92,7 +88,7 @@ static bool read_prims(struct world *w, struct mmu_tlb *tlb, struct ipf_prims *p
 		assert_true(prim.index.provoking < 3);
 		if (!ipf_fetch_varyings(&rig->scene, &rig->pb->mmu, tlb, prims->block,
 					&prims->header, &prim.index, v, fault)) {
-			is_ipf_fault(fault, PUMICE_UNIT_TSP);
+			is_ipf_fault(fault, PUMICE_UNIT_PB);
 			return false;
 		}
 	}

@@ -16,7 +16,7 @@ export PUMICE_FIRMWARE="$3"
 # Symbols that the library exports without a version, or beyond its map.
 no_strangers() {
 	nm -D --defined-only --with-symbol-versions "$library" | awk '
-		$3 !~ /^pumice_[a-z0-9_]*@@LIBPUMICE_0\.[123]$/ && $3 !~ /^LIBPUMICE_0\.[123]/ {
+		$3 !~ /^pumice_[a-z0-9_]*@@LIBPUMICE_0\.[1-4]$/ && $3 !~ /^LIBPUMICE_0\.[1-4]/ {
 			print; bad = 1
 		}
 		END { exit bad }'
@@ -29,9 +29,10 @@ has_symbol() {
 # Every function of the header is exported, and has its page.
 all_functions() {
 	for function in $(grep -ohE '^[a-z][a-z0-9_ *]*[ *]pumice_[a-z0-9_]+\(' \
-		"$prefix/include/pumice/pumice.h" "$prefix/include/pumice/pumice_gfx.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
+		"$prefix/include/pumice/pumice.h" "$prefix/include/pumice/pumice_perf.h" \
+		"$prefix/include/pumice/pumice_gfx.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
 		function=${function%(}
-		if ! has_symbol "$function" "LIBPUMICE_0.[123]"; then
+		if ! has_symbol "$function" "LIBPUMICE_0.[1-4]"; then
 			echo "$function is not exported"
 			return 1
 		fi

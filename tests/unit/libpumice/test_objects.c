@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "pumice/pumice.h"
+#include "pumice/pumice_gfx.h"
 #include "perf.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
@@ -336,6 +337,64 @@ static void a_label_is_kept_until_the_next_and_has_a_longest_length(void **state
 	pumice_bo_destroy(bo);
 }
 
+static void priority_of_a_context_can_be_changed_to_one_that_exists(void **state)
+{
+	static const enum pumice_context_type types[] = {
+		PUMICE_CONTEXT_COMPUTE, PUMICE_CONTEXT_RENDER, PUMICE_CONTEXT_TRANSFER,
+	};
+	struct pumice_context *context;
+	struct pumice_vm *vm;
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(pumice_context_create_type(vm, types[i], PUMICE_PRIORITY_LOW,
+							    &context), 0);
+		assert_int_equal(pumice_context_set_priority(context, PUMICE_PRIORITY_HIGH), 0);
+		assert_int_equal(pumice_context_set_priority(context, PUMICE_PRIORITY_NORMAL), 0);
+		ASSERT_FAILS(pumice_context_set_priority(context, (enum pumice_priority)3), EINVAL,
+			     "priority 3 does not exist");
+		pumice_context_destroy(context);
+	}
+	pumice_vm_destroy(vm);
+}
+
+static void killed_contexts_are_counted_as_guilty(void **state)
+{
+	struct pumice_device_resets before, after;
+	struct pumice_context *context;
+	struct pumice_vm *vm;
+
+	(void)state;
+	assert_int_equal(pumice_device_get_resets(dev, &before, sizeof(before)), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	assert_int_equal(pumice_context_kill(context), 0);
+	assert_int_equal(pumice_context_kill(context), 0);
+	pumice_context_destroy(context);
+	pumice_vm_destroy(vm);
+	assert_int_equal(pumice_device_get_resets(dev, &after, sizeof(after)), 0);
+	assert_int_equal(after.guilty, before.guilty + 1);
+	assert_int_equal(after.innocent, before.innocent);
+	assert_int_equal(after.resets, 0);
+	assert_int_equal(after.flags | after.pad, 0);
+}
+
+static void memory_of_a_process_is_retained(void **state)
+{
+	struct pumice_bo *bo;
+	bool retained = false;
+
+	(void)state;
+	assert_int_equal(pumice_bo_create(dev, 4096, NULL, &bo), 0);
+	assert_int_equal(pumice_bo_madvise(bo, PUMICE_BO_DONTNEED, NULL), 0);
+	assert_int_equal(pumice_bo_madvise(bo, PUMICE_BO_WILLNEED, &retained), 0);
+	assert_true(retained);
+	ASSERT_FAILS(pumice_bo_madvise(bo, 2, &retained), EINVAL, "no advice 2");
+	pumice_bo_destroy(bo);
+}
+
 static void counters_describe_themselves(void **state)
 {
 	struct pumice_perf_info info;
@@ -352,7 +411,7 @@ static void counters_describe_themselves(void **state)
 	assert_int_equal(pumice_perf_counter_find(dev, "usc_local_conflicts", &found), 0);
 	assert_int_equal(found, PUMICE_PERF_USC_LOCAL_CONFLICTS);
 	assert_int_equal(pumice_perf_counter_get(dev, found, &info), 0);
-	assert_int_equal(info.flags, PUMICE_PERF_DETAILED);
+	assert_int_equal(info.flags, PUMICE_PERF_DETAILED | PUMICE_PERF_GLOBAL);
 	ASSERT_FAILS(pumice_perf_counter_get(dev, i, &info), ENOENT, "there is no counter");
 	ASSERT_FAILS(pumice_perf_counter_find(dev, "tea", &found), ENOENT, "'tea'");
 }
@@ -422,6 +481,9 @@ int main(void)
 		cmocka_unit_test(limits_follow_the_options_and_the_size_that_is_asked_for),
 		cmocka_unit_test(stores_have_the_sizes_that_the_name_asks_for),
 		cmocka_unit_test(a_label_is_kept_until_the_next_and_has_a_longest_length),
+		cmocka_unit_test(priority_of_a_context_can_be_changed_to_one_that_exists),
+		cmocka_unit_test(killed_contexts_are_counted_as_guilty),
+		cmocka_unit_test(memory_of_a_process_is_retained),
 		cmocka_unit_test(counters_describe_themselves),
 		cmocka_unit_test(perfmons_are_checked_and_limited),
 		cmocka_unit_test(a_trace_is_checked_and_there_is_one_only),

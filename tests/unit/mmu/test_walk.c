@@ -3,6 +3,8 @@
  * The walk through the tables: what each level may hold, and what comes out.
  * Tables are built by tests/unit/support, from formats.xml alone.
  */
+#include <string.h>
+
 #include "rig.h"
 
 #define READ	PUMICE_ACCESS_READ
@@ -116,10 +118,10 @@ static void pages_of_the_parameter_manager_are_for_the_tiling_pipeline(void **st
 	} units[] = {
 		{ PUMICE_UNIT_FW, false }, { PUMICE_UNIT_CDM, false }, { PUMICE_UNIT_PDS, false },
 		{ PUMICE_UNIT_USC_CODE, false }, { PUMICE_UNIT_USC_DATA, false },
-		{ PUMICE_UNIT_VDM, false }, { PUMICE_UNIT_MTE, true }, { PUMICE_UNIT_TE, true },
-		{ PUMICE_UNIT_PM, true }, { PUMICE_UNIT_IPF, true }, { PUMICE_UNIT_ISP, true },
-		{ PUMICE_UNIT_TSP, true }, { PUMICE_UNIT_TAG, false }, { PUMICE_UNIT_PBE, false },
-		{ PUMICE_UNIT_PTLA, false }, { PUMICE_UNIT_TE, true }, { PUMICE_UNIT_NONE, false },
+		{ PUMICE_UNIT_VDM, false }, { PUMICE_UNIT_MTE, false }, { PUMICE_UNIT_TE, true },
+		{ PUMICE_UNIT_PM, true }, { PUMICE_UNIT_IPF, true }, { PUMICE_UNIT_ISP, false },
+		{ PUMICE_UNIT_TSP, false }, { PUMICE_UNIT_TAG, false }, { PUMICE_UNIT_PBE, false },
+		{ PUMICE_UNIT_PTLA, false }, { PUMICE_UNIT_PB, true }, { PUMICE_UNIT_NONE, false },
 	};
 	struct rig *rig = rig_create();
 	struct mmu_tlb tlb = { 0 };
@@ -224,7 +226,7 @@ static void every_reserved_bit_of_a_valid_entry_faults(void **state)
 		}
 	}
 	/* 16 bits above the address in each, and what lies between the flags and it. */
-	assert_int_equal(tried, 3 * 16 + 11 + 8 + 8);
+	assert_int_equal(tried, 3 * 16 + 11 + 8 + 7);
 	rig_destroy(rig);
 }
 
@@ -301,6 +303,67 @@ static void read_only_memory_refuses_writes_whatever_the_page_says(void **state)
 	rig_destroy(rig);
 }
 
+/* Whatever the address of the entry: there is no memory. */
+static void null_page_reads_as_zero_and_drops_writes(void **state)
+{
+	static const u8 zero[4096];
+	unsigned int size;
+	u8 words[4096];
+
+	(void)state;
+	for (size = 0; size < PUMICE_PAGE_SIZE_COUNT; size++) {
+		struct rig *rig = rig_create();
+		u64 bytes = testmem_page_bytes(size), va = 5ull << 30, at;
+
+		testmem_map_bus(rig->tm, CTX, va, NOWHERE * 2, bytes, size, TESTMEM_NULL);
+		for (at = 0; at < bytes; at += 4096) {
+			memset(words, 0xa5, sizeof(words));
+			assert_true(mmu_write(&rig->mmu, &rig->tlb, CTX, va + at, words, 4096,
+					      PUMICE_UNIT_USC_DATA, &rig->fault));
+			assert_true(mmu_read(&rig->mmu, &rig->tlb, CTX, va + at, words, 4096, READ,
+					     PUMICE_UNIT_USC_DATA, &rig->fault));
+			assert_memory_equal(words, zero, 4096);
+		}
+		assert_faults(rig, va, EXEC, PUMICE_FAULT_MMU_NO_EXEC);
+		rig_destroy(rig);
+	}
+}
+
+static void null_page_keeps_its_permissions(void **state)
+{
+	struct rig *rig = rig_create();
+
+	(void)state;
+	testmem_map_bus(rig->tm, CTX, 0, 0, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NULL | TESTMEM_RO);
+	assert_non_null(rig_translate(rig, CTX, 0, READ));
+	assert_faults(rig, 0, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	testmem_map_bus(rig->tm, CTX, 4096, 0, 4096, PUMICE_PAGE_SIZE_4K,
+			TESTMEM_NULL | TESTMEM_PM);
+	assert_faults(rig, 4096, READ, PUMICE_FAULT_MMU_PM_OWNED);
+	assert_faults(rig, 4096, WRITE, PUMICE_FAULT_MMU_PM_OWNED);
+	rig_destroy(rig);
+}
+
+/* What was got for writing is known as such; what was got for reading never is. */
+static void sink_of_a_null_page_is_known(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *page = testmem_map(rig->tm, CTX, 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	u32 i;
+
+	(void)state;
+	testmem_map_bus(rig->tm, CTX, 0, 0, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NULL);
+	for (i = 0; i < 3; i++) {
+		assert_true(mmu_in_sink(&rig->tlb, rig_translate(rig, CTX, 4092, WRITE)));
+		assert_false(mmu_in_sink(&rig->tlb, rig_translate(rig, CTX, 4092, READ)));
+		assert_false(mmu_in_sink(&rig->tlb, rig_translate(rig, CTX, 4096, WRITE)));
+	}
+	assert_maps(rig, 4096, READ, page);
+	assert_null(mmu_probe(&rig->mmu, CTX, 0, WRITE));
+	assert_int_equal(*mmu_probe(&rig->mmu, CTX, 0, READ), 0);
+	rig_destroy(rig);
+}
+
 static void contexts_do_not_share_pages(void **state)
 {
 	struct rig *rig = rig_create();
@@ -332,6 +395,9 @@ int main(void)
 		cmocka_unit_test(tables_that_are_not_in_memory_fault),
 		cmocka_unit_test(a_page_works_as_far_as_it_lies_in_memory),
 		cmocka_unit_test(read_only_memory_refuses_writes_whatever_the_page_says),
+		cmocka_unit_test(null_page_reads_as_zero_and_drops_writes),
+		cmocka_unit_test(null_page_keeps_its_permissions),
+		cmocka_unit_test(sink_of_a_null_page_is_known),
 		cmocka_unit_test(contexts_do_not_share_pages),
 	};
 

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "pumice/pumice_capture.h"
 #include "store.pasm.h"
 
 #define AT	0x40000000ull	/* an address that nothing else has */
@@ -101,6 +102,41 @@ static void a_job_waits_for_a_bind_and_a_bind_for_a_job(void **state)
 {
 	(void)state;
 	path_each(order_of_jobs_and_binds);
+}
+
+/* Unmapping all, between two maps of one call. */
+static void all_goes(struct path *p)
+{
+	struct binds t;
+	struct pumice_vm *vm;
+	struct pumice_bind ops[3] = {
+		{ .va = AT, .size = 4096 },
+		{ .flags = PUMICE_BIND_UNMAP_ALL },
+		{ .va = AT + (4ull << 30), .size = 4096 },
+	};
+	uint32_t word, i;
+
+	binds_open(p, &t);
+	ops[0].bo = ops[2].bo = t.bo;
+	assert_int_equal(pumice_vm_create(p->dev, &vm), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(pumice_vm_bind(vm, ops, 3, NULL), 0);
+		assert_int_equal(pumice_vm_peek(vm, ops[0].va, &word, 4), -EFAULT);
+		assert_int_equal(pumice_vm_peek(vm, ops[2].va, &word, 4), 0);
+	}
+	pumice_vm_destroy(vm);
+	ops[1].va = AT;
+	assert_int_equal(pumice_vm_bind(p->vm, &ops[1], 1, NULL), -EINVAL);
+	ops[1] = (struct pumice_bind){ .bo = t.bo, .flags = PUMICE_BIND_UNMAP_ALL };
+	assert_int_equal(pumice_vm_bind(p->vm, &ops[1], 1, NULL), -EINVAL);
+	path_assert_works(p, p->context);
+	binds_close(&t);
+}
+
+static void unmap_all_leaves_what_is_mapped_after_it(void **state)
+{
+	(void)state;
+	path_one(1, 0, all_goes);
 }
 
 /* A job before the signal sees the old state, with one thread and no other. */
@@ -473,6 +509,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_waits_for_a_bind_and_a_bind_for_a_job),
+		cmocka_unit_test(unmap_all_leaves_what_is_mapped_after_it),
 		cmocka_unit_test(a_bind_takes_no_effect_before_its_wait),
 		cmocka_unit_test(a_plain_bind_waits_for_no_asynchronous_one),
 		cmocka_unit_test(binds_of_a_vm_take_effect_in_order),

@@ -27,6 +27,7 @@ static const char *const texts[RIG_PROGRAMS] = {
 		"mov r0, 0\nglobal_store32 sig0, [one], sh0 + r0, v0\nend\n",
 	[RIG_BACKGROUND] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\n"
 		"mov o0, 0.25\nend\n",
+	[RIG_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
 	[RIG_END_OF_TILE] = ".stage tile\n.pds\ndma sh0, 8, PBE\ntask code, INSNS\nend\n.endpds\n"
 		"pbe sh0\nend\n",
 };

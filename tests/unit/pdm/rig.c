@@ -119,8 +119,10 @@ static void map_memory(struct rig *rig)
 	rig->scene_mem = map(rig, 0, RIG_SCENE, 0x1000);
 	rig->list_mem = map(rig, 0, RIG_LIST, 0x1000);
 	map(rig, 0, RIG_LINKS, 0x1000 + RIG_PAGES * 4);
-	rig->pb = map(rig, RIG_CTX, RIG_PB, (u64)RIG_PAGES * PUMICE_PM_PAGE_SIZE);
-	rig->regions = map(rig, RIG_CTX, RIG_REGIONS, RIG_BYTES);
+	rig->pb = testmem_map(rig->tm, RIG_CTX, RIG_PB, (u64)RIG_PAGES * PUMICE_PM_PAGE_SIZE,
+			      PUMICE_PAGE_SIZE_4K, TESTMEM_PM);
+	rig->regions = testmem_map(rig->tm, RIG_CTX, RIG_REGIONS, RIG_BYTES, PUMICE_PAGE_SIZE_4K,
+				   TESTMEM_PM);
 	rig->states = map(rig, RIG_CTX, RIG_STATES, RIG_BYTES);
 	rig->code = map(rig, RIG_CTX, RIG_CODE, RIG_BYTES);
 	rig->render = map(rig, RIG_CTX, RIG_RENDER, 0x1000);
@@ -130,6 +132,8 @@ static void map_memory(struct rig *rig)
 	rig->spill = map(rig, RIG_CTX, RIG_SPILL, RIG_SPILL_BYTES);
 	rig->visible = map(rig, RIG_CTX, RIG_VISIBLE, 0x1000);
 	rig->stats = map(rig, RIG_CTX, RIG_STATS, 0x1000);
+	/* The same memory, for another context. */
+	atomic_store(&rig->mmu.ctx[RIG_OTHER_CTX], testmem_ctx_reg(rig->tm, RIG_CTX));
 }
 
 void rig_open(struct rig *rig, unsigned int cores)
@@ -160,9 +164,21 @@ void rig_close(struct rig *rig)
 
 /* ------------------------------------------------------------ running */
 
-void rig_start(struct rig *rig, bool partial)
+void rig_reset(struct rig *rig)
 {
-	const struct dm_job job = { .ctx = RIG_CTX, .stream = RIG_RENDER, .scene = RIG_SCENE,
+	unsigned int i;
+
+	pdm_reset(rig->pdm);
+	pds_reset(rig->pds);
+	pm_reset(rig->pm);
+	for (i = 0; i < rig->cores * PUMICE_USCS_PER_CORE; i++)
+		usc_reset(rig->usc[i]);
+	assert_false(pdm_status(rig->pdm)->busy);
+}
+
+void rig_start_in(struct rig *rig, unsigned int ctx, bool partial)
+{
+	const struct dm_job job = { .ctx = ctx, .stream = RIG_RENDER, .scene = RIG_SCENE,
 				    .partial = partial };
 
 	pumice_pdm_render_pack((u32 *)(void *)rig->render, &rig->record);
@@ -171,6 +187,11 @@ void rig_start(struct rig *rig, bool partial)
 	assert_true(pdm_start(rig->pdm, &job));
 	assert_false(pdm_start(rig->pdm, &job));
 	rig_unlock(rig);
+}
+
+void rig_start(struct rig *rig, bool partial)
+{
+	rig_start_in(rig, RIG_CTX, partial);
 }
 
 bool rig_turn(struct rig *rig)

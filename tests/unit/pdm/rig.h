@@ -25,6 +25,7 @@
 #include "../support/testmem.h"
 
 #define RIG_CTX		5u
+#define RIG_OTHER_CTX	6u	/* has the memory of RIG_CTX */
 #define RIG_USCS	(PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
 
 /* Context 0. */
@@ -59,6 +60,7 @@ enum rig_program {
 	RIG_LOOP,	/* never ends */
 	RIG_BAD_STORE,	/* faults */
 	RIG_BACKGROUND,	/* o0 = 0.25 */
+	RIG_NOTHING,	/* writes nothing */
 	RIG_END_OF_TILE,
 	RIG_PROGRAMS,
 };
@@ -100,6 +102,7 @@ struct rig {
 	/* The scene that is written. */
 	struct pm_scene scene;
 	u32 sequence;
+	u64 isp_at, tsp_at;	/* where blocks look for states instead, or 0 */
 	struct rig_stream stream[PUMICE_MAX_CORES][RIG_MAX_TILES];
 	u32 chunk_page[16], chunk_used[16];
 	struct pumice_pdm_render record;
@@ -107,8 +110,11 @@ struct rig {
 
 void rig_open(struct rig *rig, unsigned int cores);
 void rig_close(struct rig *rig);
-/* Start the job that record describes. */
+/* Start the job that record describes, in RIG_CTX or another context. */
 void rig_start(struct rig *rig, bool partial);
+void rig_start_in(struct rig *rig, unsigned int ctx, bool partial);
+/* Reset of the device, at any time. */
+void rig_reset(struct rig *rig);
 /* One turn of everybody who is awake. False when nobody is. */
 bool rig_turn(struct rig *rig);
 /* To the end of the job. */

@@ -99,7 +99,8 @@ static void write_block(const struct rig *rig, u32 ref, u32 object,
 	const struct pumice_prim_block header = {
 		.prims = (u8)count, .vertices = (u8)(count * 3), .varyings = SCENE_VARYINGS,
 		.kind = PUMICE_PRIM_KIND_TRIANGLE, .sequence = rig->sequence,
-		.isp_state = scene_isp_address(object), .tsp_state = scene_tsp_address(object),
+		.isp_state = rig->isp_at ? rig->isp_at : scene_isp_address(object),
+		.tsp_state = rig->tsp_at ? rig->tsp_at : scene_tsp_address(object),
 	};
 	u32 *words = (u32 *)(void *)host(rig, ref), n, v;
 	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS;

@@ -4,6 +4,7 @@
  * fault or never end, aborts in every phase. The job ends once, all pages are free,
  * and the next job runs.
  */
+#include <math.h>
 #include <string.h>
 
 #include "model.h"
@@ -221,6 +222,95 @@ static void buffers_that_are_not_there_fault(void **state)
 	run_good();
 }
 
+#define SECRET	0x5ec2e75eu
+
+/* The job follows an address of its own record into pages of the parameter management. */
+static void expect_pm_owned(const u32 *page, enum pumice_access access, u64 addr)
+{
+	const struct gpu_fault *f = &pdm_status(rig.pdm)->fault;
+	u32 n;
+
+	expect(PUMICE_FAULT_MMU_PM_OWNED, PUMICE_UNIT_ISP);
+	assert_int_equal(f->access, access);
+	assert_int_equal(f->ctx, RIG_CTX);
+	assert_int_equal(f->addr & ~4095ull, addr);
+	for (n = 0; n < 1024; n++)
+		assert_int_equal(page[n], SECRET);
+}
+
+static void user_addresses_reach_no_page_of_the_parameter_management(void **state)
+{
+	/* The last page: no job takes so many. Tiles may be drawn in any order: one has it all. */
+	const u64 addr = RIG_PB + (RIG_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
+	u32 *page = (u32 *)(void *)(rig.pb + (addr - RIG_PB));
+	struct pumice_pdm_render *r = &rig.record;
+	struct pumice_scene scene;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 1024; n++)
+		page[n] = SECRET;
+	for (n = 0; n < 6; n++) {
+		make_scene(RIG_BLEND);
+		r->depth_load = n == 0;
+		r->depth_store = n == 1;
+		r->stencil_load = n == 2;
+		r->stencil_store = n == 3;
+		r->depth_stride = size.width * 4;
+		if (n < 2)
+			r->depth_addr = addr;
+		else if (n < 4)
+			r->stencil_addr = addr;
+		else if (n == 4)
+			r->visibility_addr = addr;
+		else
+			r->stats_addr = addr;
+		expect_pm_owned(page, n == 0 || n == 2 ? PUMICE_ACCESS_READ : PUMICE_ACCESS_WRITE,
+				addr);
+	}
+	/* Memory for partial renders is the user's, too. */
+	make_scene(RIG_BLEND);
+	pumice_scene_unpack((u32 *)(void *)rig.scene_mem, &scene);
+	scene.spill = addr;
+	pumice_scene_pack((u32 *)(void *)rig.scene_mem, &scene);
+	rig_start(&rig, true);
+	rig_run(&rig);
+	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
+	assert_int_equal(pdm_status(rig.pdm)->fault.unit, PUMICE_UNIT_ISP);
+	for (n = 0; n < 1024; n++)
+		assert_int_equal(page[n], SECRET);
+	run_good();
+}
+
+static void user_states_are_not_read_from_pages_of_the_parameter_management(void **state)
+{
+	const u64 addr = RIG_PB + (RIG_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
+	const struct dm_job job = { .ctx = RIG_CTX, .stream = addr, .scene = RIG_SCENE };
+	u32 i;
+
+	(void)state;
+	make_scene(RIG_BLEND);
+	rig.ends = 0;
+	rig.locked = true;
+	assert_true(pdm_start(rig.pdm, &job));
+	rig.locked = false;
+	rig_run(&rig);
+	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
+	assert_int_equal(pdm_status(rig.pdm)->fault.unit, PUMICE_UNIT_ISP);
+	assert_int_equal(pdm_status(rig.pdm)->fault.addr, addr);
+	check_end();
+	for (i = 0; i < 2; i++) {
+		rig.isp_at = i ? 0 : addr;
+		rig.tsp_at = i ? addr : 0;
+		make_scene(RIG_BLEND);
+		expect(PUMICE_FAULT_MMU_PM_OWNED, i ? PUMICE_UNIT_TSP : PUMICE_UNIT_ISP);
+		assert_int_equal(pdm_status(rig.pdm)->fault.addr, addr);
+	}
+	rig.isp_at = 0;
+	rig.tsp_at = 0;
+	run_good();
+}
+
 static void states_of_objects_are_checked(void **state)
 {
 	struct pumice_isp_state isp = good_isp();
@@ -298,6 +388,49 @@ static void a_partial_render_needs_memory(void **state)
 	rig_start(&rig, true);
 	rig_run(&rig);
 	assert_int_equal(rig.end, DM_DONE);
+}
+
+/* The depth that is expected of what lies in the spill memory. */
+static u32 expected_d24(float z)
+{
+	return z >= 1 ? 0xffffff : z > 0 ? (u32)((double)z * 0xffffff + 0.5) : 0;
+}
+
+/* Spilled tiles lie in memory of the user, who may write there what he wants. */
+static void spilled_depth_may_be_anything(void **state)
+{
+	static const float any[] = { NAN, -NAN, INFINITY, -INFINITY, 1e30f, -1e30f, 2, 1.0000001f,
+				     -1, 256, 0.25f, 1, 0, -0.0f };
+	const u32 count = sizeof(any) / sizeof(*any);
+	const u32 tile = 1024 * 9;	/* output, depth and stencil of its pixels */
+	u32 i, n, x, y;
+
+	(void)state;
+	for (i = 0; i < count; i++) {
+		make_scene(RIG_BLEND);
+		rig_start(&rig, true);
+		rig_run(&rig);
+		assert_int_equal(rig.end, DM_DONE);
+		for (n = 0; n < 6; n++) {
+			for (x = 0; x < 1024; x++)
+				memcpy(rig.spill + n * tile + 1024 * 4 + x * 4, &any[i], 4);
+			memset(rig.spill + n * tile + 1024 * 8, 0x5a, 1024);
+		}
+		scene_again(&rig);
+		scene_end(&rig, true);
+		rig.record.depth_format = PUMICE_DEPTH_FORMAT_D24_S8;
+		rig_start(&rig, false);
+		rig_run(&rig);
+		assert_int_equal(rig.end, DM_DONE);
+		for (y = 0; y < size.height; y++) {
+			for (x = 0; x < size.width; x++) {
+				u32 word;
+
+				memcpy(&word, rig.depth + (y * size.width + x) * 4, 4);
+				assert_int_equal(word, 0x5a000000 | expected_d24(any[i]));
+			}
+		}
+	}
 }
 
 /* Any word of the streams, blocks or region headers, or of the states, may be anything. */
@@ -417,7 +550,6 @@ static void aborts_at_every_turn(void **state)
 
 static void a_reset_forgets_the_job(void **state)
 {
-	const u32 uscs = rig.cores * PUMICE_USCS_PER_CORE;
 	u32 turns, i;
 
 	(void)state;
@@ -426,12 +558,7 @@ static void a_reset_forgets_the_job(void **state)
 		rig_start(&rig, false);
 		for (i = 0; i < turns && !rig.ends; i++)
 			rig_turn(&rig);
-		pdm_reset(rig.pdm);
-		pds_reset(rig.pds);
-		pm_reset(rig.pm);
-		for (i = 0; i < uscs; i++)
-			usc_reset(rig.usc[i]);
-		assert_false(pdm_status(rig.pdm)->busy);
+		rig_reset(&rig);
 		run_good();
 	}
 }
@@ -443,9 +570,12 @@ int main(void)
 		cmocka_unit_test(fields_of_the_render_record),
 		cmocka_unit_test(a_misaligned_record_faults),
 		cmocka_unit_test(buffers_that_are_not_there_fault),
+		cmocka_unit_test(user_addresses_reach_no_page_of_the_parameter_management),
+		cmocka_unit_test(user_states_are_not_read_from_pages_of_the_parameter_management),
 		cmocka_unit_test(states_of_objects_are_checked),
 		cmocka_unit_test(a_scene_must_be_finished),
 		cmocka_unit_test(a_partial_render_needs_memory),
+		cmocka_unit_test(spilled_depth_may_be_anything),
 		cmocka_unit_test(damaged_memory_ends_the_job),
 		cmocka_unit_test(a_stream_without_end_faults),
 		cmocka_unit_test(a_program_that_faults_stops_the_job),

@@ -7,7 +7,11 @@
 bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	      struct gpu_fault *fault)
 {
+	u32 row, lane;
+
 	tag->reads++;
+	if (tag->reads == 1)
+		tag->rest_known = true;
 	tag->request = *request;
 	memcpy(tag->state, request->state, sizeof(tag->state));
 	if (tag->faults) {
@@ -20,6 +24,14 @@ bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	}
 	memset(out, 0, 4 * PUMICE_LANES * sizeof(*out));
 	memcpy(out, request->coord, tag->rows * PUMICE_LANES * sizeof(*out));
+	for (row = 0; row < tag->rows; row++) {
+		for (lane = 0; lane < PUMICE_LANES; lane++) {
+			if (request->lanes >> lane & 1)
+				continue;
+			tag->rest_known &= !request->coord[row * PUMICE_LANES + lane];
+			out[row * PUMICE_LANES + lane] = FAKE_TAG_REST;
+		}
+	}
 	return true;
 }
 

@@ -251,10 +251,15 @@ u32 fake_usc_attr_lane(struct usc *usc, unsigned int group, u32 task, u32 wave, 
 	return usc_attr(usc, &usc->task[usc->group[group].slot[task]], wave, reg)[lane];
 }
 
-struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu *mmu,
-				    struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
-				    const struct usc_program_limits *limits,
-				    struct gpu_fault *fault)
+struct usc_load {
+	u32 left;
+};
+
+enum usc_load_result usc_program_load(struct usc_program_cache *cache, struct mmu *mmu,
+				      struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
+				      const struct usc_program_limits *limits,
+				      struct usc_load **load, struct usc_program **out,
+				      struct gpu_fault *fault)
 {
 	struct usc_program *program;
 	u32 first[4];
@@ -264,11 +269,23 @@ struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu 
 			.fault = PUMICE_FAULT_USC_PROGRAM, .unit = PUMICE_UNIT_USC_CODE,
 			.ctx = (u8)ctx, .addr = addr,
 		};
-		return NULL;
+		return USC_LOAD_FAULT;
 	}
 	if (!mmu_read(mmu, tlb, ctx, addr, first, sizeof(first), PUMICE_ACCESS_EXEC,
 		      PUMICE_UNIT_USC_CODE, fault))
-		return NULL;
+		return USC_LOAD_FAULT;
+	if (!*load) {
+		*load = calloc(1, sizeof(**load));
+		assert_non_null(*load);
+		(*load)->left = cache->pieces;
+		cache->loads++;
+	}
+	if ((*load)->left) {
+		(*load)->left--;
+		return cache->waits ? USC_LOAD_WAIT : USC_LOAD_MORE;
+	}
+	usc_load_drop(cache, *load);
+	*load = NULL;
 	program = calloc(1, sizeof(*program));
 	assert_non_null(program);
 	*program = (struct usc_program){
@@ -276,7 +293,16 @@ struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu 
 	};
 	cache->live++;
 	cache->gets++;
-	return program;
+	*out = program;
+	return USC_LOAD_DONE;
+}
+
+void usc_load_drop(struct usc_program_cache *cache, struct usc_load *load)
+{
+	if (!load)
+		return;
+	cache->loads--;
+	free(load);
 }
 
 void usc_program_put(struct usc_program_cache *cache, struct usc_program *program)

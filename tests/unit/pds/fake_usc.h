@@ -29,6 +29,9 @@ struct usc_program {
 struct usc_program_cache {
 	unsigned int live;	/* programs with references */
 	unsigned int gets;	/* programs ever made */
+	unsigned int loads;	/* that are under way */
+	unsigned int pieces;	/* calls of a load before the one that ends it */
+	bool waits;		/* between them it waits for memory */
 };
 
 struct usc {

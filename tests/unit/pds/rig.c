@@ -13,6 +13,7 @@ void rig_lock(void *opaque)
 
 	assert_false(rig->locked);
 	rig->locked = true;
+	rig->locks++;
 }
 
 void rig_unlock(void *opaque)
@@ -194,7 +195,7 @@ bool rig_begin(struct rig *rig, const struct pds_launch *launch)
 
 	memset(&rig->fault, 0xa5, sizeof(rig->fault));
 	rig_lock(rig);
-	begun = pds_launch_begin(rig->pds, launch, &rig->fault);
+	begun = pds_launch_begin(rig->pds, launch, &rig->fault) == PDS_LOADED;
 	rig_unlock(rig);
 	rig->begun = begun;
 	return begun;
@@ -211,6 +212,16 @@ void rig_end(struct rig *rig)
 }
 
 enum pds_result rig_group(struct rig *rig, u32 x, u32 y, u32 z, u64 linear)
+{
+	enum pds_result result;
+
+	do
+		result = rig_group_piece(rig, x, y, z, linear);
+	while (result == PDS_MORE);
+	return result;
+}
+
+enum pds_result rig_group_piece(struct rig *rig, u32 x, u32 y, u32 z, u64 linear)
 {
 	const u32 id[3] = { x, y, z };
 	enum pds_result result;

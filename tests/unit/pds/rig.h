@@ -56,7 +56,8 @@ struct rig {
 	u8 *data;		/* host memory of RIG_DATA */
 	u64 clock;		/* GPU clock; the test moves it */
 
-	bool locked;		/* the device lock */
+	bool locked;		/* the device lock, */
+	u32 locks;		/* and how often it was taken */
 	bool begun;		/* a launch that rig_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
 	unsigned int done;	/* group_done that arrived at the PDS's neighbour */
@@ -96,6 +97,8 @@ bool rig_begin(struct rig *rig, const struct pds_launch *launch);
 /* Does nothing when no launch is begun. */
 void rig_end(struct rig *rig);
 enum pds_result rig_group(struct rig *rig, u32 x, u32 y, u32 z, u64 linear);
+/* The same, a piece of it. */
+enum pds_result rig_group_piece(struct rig *rig, u32 x, u32 y, u32 z, u64 linear);
 void rig_abort(struct rig *rig);
 
 /* Registers of unit PDS. */

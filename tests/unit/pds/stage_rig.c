@@ -2,6 +2,8 @@
 /* Stages and tasks of the vertex and the pixel data master, for tests. See stage_rig.h. */
 #include "stage_rig.h"
 
+#include <string.h>
+
 static void task_done(void *opaque, unsigned int core, const struct usc_gfx *gfx)
 {
 	struct stage_owner *owner = opaque;
@@ -49,7 +51,9 @@ bool stage_load(struct rig *rig, const struct pumice_stage *registers,
 	rig_program(rig, &launch, insns, count);
 	state.pds_addr = RIG_PDS;
 	state.pds_insns = count;
-	return pds_stage_load(rig->pds, &tlb, RIG_CTX, &state, limits, stage, &rig->fault);
+	memset(stage, 0, sizeof(*stage));
+	return pds_stage_load(rig->pds, &tlb, RIG_CTX, &state, limits, stage, &rig->fault) ==
+	       PDS_LOADED;
 }
 
 u8 *stage_data(struct rig *rig, u64 addr)

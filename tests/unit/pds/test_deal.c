@@ -515,6 +515,89 @@ static void random_launches_lose_and_overlap_nothing(void **state)
 	rig_destroy(rig);
 }
 
+/*
+ * A program of reads that no burst joins, for 1024 instances: a piece is one instruction of
+ * one task, and the device lock is not held meanwhile.
+ */
+static void a_group_that_reads_much_is_filled_in_pieces(void **state)
+{
+	const struct pumice_pds_insn insns[] = {
+		DMA(V, 0, 1, RIG_DATA, 8), DMA(V, 0, 1, RIG_DATA, 8), DMA(V, 0, 1, RIG_DATA, 8),
+		TASK, END,
+	};
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_launch launch = rig_launch(PUMICE_GROUP_INSTANCES, 1, 1);
+	enum pds_result result;
+	u32 pieces = 0;
+
+	(void)state;
+	launch.state.attrs = 1;
+	rig_program(rig, &launch, insns, 5);
+	assert_true(rig_begin(rig, &launch));
+	while ((result = rig_group_piece(rig, 0, 0, 0, 0)) == PDS_MORE)
+		pieces++;
+	assert_int_equal(result, PDS_STARTED);
+	/* The last piece of a task runs to the end of the program; that of the group starts it. */
+	assert_int_equal(pieces, PUMICE_GROUP_TASKS * 4 - 1);
+
+	/* One that is given up half way leaves all room. */
+	assert_int_equal(rig_group_piece(rig, 1, 0, 0, 1), PDS_MORE);
+	rig_end(rig);
+	fake_usc_finish(rig->usc[0], fake_usc_oldest(rig->usc[0]));
+	assert_int_equal(rig_load(rig).held, 0);
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	rig_destroy(rig);
+}
+
+/* One whose registers are many is filled task by task, whatever its program does. */
+static void a_group_of_many_registers_is_filled_without_the_device_lock(void **state)
+{
+	static const struct rig_stores stores = {
+		.unified_bytes = 1u << 20, .common_bytes = 1024, .local_bytes = 4096,
+	};
+	struct rig *rig = rig_create(1, &stores);
+	struct pds_launch launch = rig_launch(PUMICE_GROUP_INSTANCES, 1, 1);
+	enum pds_result result;
+	u32 pieces = 0, locks;
+
+	(void)state;
+	launch.state.attrs = 128;	/* 512 KiB */
+	rig_program_empty(rig, &launch);
+	assert_true(rig_begin(rig, &launch));
+	locks = rig->locks;
+	while ((result = rig_group_piece(rig, 0, 0, 0, 0)) == PDS_MORE)
+		pieces++;
+	assert_int_equal(result, PDS_STARTED);
+	assert_int_equal(pieces, PUMICE_GROUP_TASKS - 1);
+	/* By the caller for each piece, and again after it. */
+	assert_int_equal(rig->locks - locks, 2 * PUMICE_GROUP_TASKS);
+	rig_destroy(rig);
+}
+
+/* A launch whose program is loaded in pieces begins once, and can be given up between two. */
+static void a_launch_begins_when_its_program_is_loaded(void **state)
+{
+	struct rig *rig = rig_create(1, NULL);
+	struct pds_launch launch = rig_launch(1, 1, 1);
+	u32 calls;
+
+	(void)state;
+	rig_program_empty(rig, &launch);
+	rig->cache.pieces = 7;
+	for (calls = 1; !rig_begin(rig, &launch); calls++)
+		assert_int_equal(rig->cache.loads, 1);
+	assert_int_equal(calls, 8);
+	assert_int_equal(rig->cache.loads, 0);
+	rig_end(rig);
+	assert_false(rig_begin(rig, &launch));
+	assert_int_equal(rig->cache.loads, 1);
+	rig->begun = true;
+	rig_end(rig);
+	assert_int_equal(rig->cache.loads, 0);
+	rig_destroy(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,6 +619,9 @@ int main(void)
 		cmocka_unit_test(reset_empties_the_tlb),
 		cmocka_unit_test(a_pds_has_one_to_thirty_two_uscs),
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
+		cmocka_unit_test(a_group_that_reads_much_is_filled_in_pieces),
+		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
+		cmocka_unit_test(a_launch_begins_when_its_program_is_loaded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,13 +82,16 @@ static bool fill(struct fragment_bench *b, const struct pumice_pds_insn *insns, 
 	const struct pds_stage_limits limits = { .stage = (u8)stage, .outputs = 4,
 						 .varyings = VARYINGS };
 	bool ok;
+	u32 pc = 0;
 
 	if (!stage_load(b->rig, &registers, &limits, insns, count, &b->stage))
 		fail_msg("refused: %u", b->rig->fault.fault);
 	assert_int_equal(pds_task_claim(b->rig->pds, PDS_DM_PDM, 0, &b->stage, instances, PRIMS,
 					&b->place, &b->rig->fault), PDS_STARTED);
-	ok = pds_fill_fragments(b->rig->pds, &b->place, &b->stage, &b->in, &b->tag, &b->tlb,
-				&b->rig->fault);
+	do
+		ok = pds_fill_fragments(b->rig->pds, &b->place, &b->stage, &b->in, &b->tag, &b->tlb,
+					&pc, &b->rig->fault);
+	while (ok && pc < b->stage.program.insns);
 	if (ok)
 		pds_task_start(b->rig->pds, PDS_DM_PDM, &b->place, &b->stage, &b->gfx);
 	else
@@ -255,6 +258,44 @@ static void reads_ahead_get_coordinates_of_24_bits(void **state)
 	rig_destroy(b.rig);
 }
 
+/* Leave words that are not 0 where the next calls have their variables. */
+static __attribute__((noinline)) void soil_stack(void)
+{
+	volatile u32 words[16384];
+
+	for (u32 n = 0; n < 16384; n++)
+		words[n] = 0x3f19999a;
+	(void)words[0];
+}
+
+/* Neither what the host's stack held nor what the texture unit makes of such lanes. */
+static void lanes_without_an_instance_read_zero(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		TEXTURE(4, 1, PERSPECTIVE, CUBE_ARRAY, STATE_AT), TASK, END,
+	};
+	struct fragment_bench b;
+	u32 instances, lane, n;
+
+	(void)state;
+	setup(&b);
+	b.tag.rows = 4;
+	for (instances = 4; instances <= LANES; instances += 4) {
+		b.tag.reads = 0;
+		soil_stack();
+		assert_true(fill(&b, insns, 3, USC_STAGE_FRAGMENT, instances));
+		assert_true(b.tag.rest_known);
+		for (lane = instances; lane % PUMICE_LANES; lane++)
+			for (n = 0; n < 12; n++)
+				assert_int_equal(fake_usc_attr_lane(b.rig->usc[b.place.usc],
+								    b.place.group, 0,
+								    lane / PUMICE_LANES,
+								    lane % PUMICE_LANES, n), 0);
+		finish(&b);
+	}
+	rig_destroy(b.rig);
+}
+
 static void a_read_that_faults_stops_the_task(void **state)
 {
 	struct pumice_pds_insn insns[] = {
@@ -340,6 +381,7 @@ int main(void)
 		cmocka_unit_test(planes_go_to_the_coefficients_of_each_primitive),
 		cmocka_unit_test(varyings_are_interpolated_in_every_mode),
 		cmocka_unit_test(reads_ahead_get_coordinates_of_24_bits),
+		cmocka_unit_test(lanes_without_an_instance_read_zero),
 		cmocka_unit_test(a_read_that_faults_stops_the_task),
 		cmocka_unit_test(sources_tell_of_the_pixel),
 		cmocka_unit_test(a_task_of_a_tile_may_have_one_instance),

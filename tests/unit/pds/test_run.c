@@ -443,7 +443,7 @@ static void a_program_that_changes_under_way_is_not_read_again(void **state)
 	rig_destroy(rig);
 }
 
-/* What a launch costs follows what its program writes, so a step stays short. */
+/* What a launch costs follows what is filled, so a step stays short. */
 static void cost_grows_with_the_words_written(void **state)
 {
 	static struct pumice_pds_insn heavy[202];
@@ -452,11 +452,25 @@ static void cost_grows_with_the_words_written(void **state)
 	u32 i;
 
 	(void)state;
-	launch.state.attrs = 100;
 	rig_program_empty(rig, &launch);
 	assert_true(rig_begin(rig, &launch));
 	assert_int_equal(pds_launch_cost(rig->pds), 1);
 	rig_end(rig);
+	/* Registers that nobody writes are cleared: 8 tasks of 128 instances. */
+	launch.state.attrs = 100;
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(pds_launch_cost(rig->pds), 1 + 8 * 100 * 128 / 4 / 4096);
+	rig_end(rig);
+	launch.state.shared = 2000;
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(pds_launch_cost(rig->pds), 2 + 8 * 100 * 128 / 4 / 4096);
+	rig_end(rig);
+	launch.state.shared = 0;
+	launch.state.coeffs = 2000;
+	assert_true(rig_begin(rig, &launch));
+	assert_int_equal(pds_launch_cost(rig->pds), 2 + 8 * 100 * 128 / 4 / 4096);
+	rig_end(rig);
+	launch.state.coeffs = 0;
 	for (i = 0; i < 200; i++)
 		heavy[i] = (struct pumice_pds_insn)DMA(V, 0, 100, RIG_DATA, 0);
 	heavy[200] = (struct pumice_pds_insn)TASK;

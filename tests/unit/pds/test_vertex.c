@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pds/fill.h"
+
 #define INSTANCES 75u	/* three waves, the last one not full */
 #define GARBAGE	0x13579bdfu
 
@@ -20,6 +22,7 @@ struct vertex_bench {
 	struct mmu_tlb tlb;
 	u32 vertex[INSTANCES];
 	struct pds_vertices in;
+	u32 pieces;		/* that the last program took */
 };
 
 static u32 seed = 1;
@@ -51,12 +54,18 @@ static bool fill(struct vertex_bench *b, const struct pumice_pds_insn *insns, u1
 	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
 	bool ok;
+	u32 pc = 0;
 
 	if (!stage_load(b->rig, &registers, &limits, insns, count, &b->stage))
 		fail_msg("refused: %u", b->rig->fault.fault);
 	assert_int_equal(pds_task_claim(b->rig->pds, PDS_DM_VDM, 0, &b->stage, INSTANCES, 1,
 					&b->place, &b->rig->fault), PDS_STARTED);
-	ok = pds_fill_vertices(b->rig->pds, &b->place, &b->stage, &b->in, &b->tlb, &b->rig->fault);
+	b->pieces = 0;
+	do {
+		ok = pds_fill_vertices(b->rig->pds, &b->place, &b->stage, &b->in, &b->tlb, &pc,
+				       &b->rig->fault);
+		b->pieces++;
+	} while (ok && pc < b->stage.program.insns);
 	if (ok)
 		pds_task_start(b->rig->pds, PDS_DM_VDM, &b->place, &b->stage, NULL);
 	else
@@ -393,6 +402,44 @@ static void random_programs_stay_within_their_registers(void **state)
 	rig_destroy(b.rig);
 }
 
+/*
+ * Programs of many instructions that read each element from a page of its own, or write
+ * much: no piece does more than its share and an instruction, and what they write is what
+ * it would be in one.
+ */
+static void long_programs_are_run_in_pieces(void **state)
+{
+	enum { REPEATS = 60 };
+	struct pumice_pds_insn insns[PUMICE_PDS_MAX_INSNS] = { 0 };
+	struct vertex_bench b;
+	u32 i;
+
+	(void)state;
+	setup(&b);
+	for (i = 0; i < INSTANCES; i++)
+		b.vertex[i] = i % 8;
+	for (i = 0; i < REPEATS; i++)
+		insns[i] = (struct pumice_pds_insn)ATTR((u8)(i % 3 * 4), PUMICE_ATTR_KIND_F32, 4,
+							RIG_DATA + i * 16, 4096, 8, 0);
+	insns[i++] = (struct pumice_pds_insn)TASK;
+	insns[i++] = (struct pumice_pds_insn)END;
+	assert_true(fill(&b, insns, (u16)i));
+	for (i = REPEATS - 3; i < REPEATS; i++)
+		check_attr(&b, &insns[i]);
+	assert_true(b.pieces >= REPEATS * INSTANCES / (PDS_PIECE_READS + INSTANCES));
+	finish(&b);
+	for (i = 0; i < PUMICE_PDS_MAX_INSNS - 2; i++)
+		insns[i] = (struct pumice_pds_insn)LDI(V, (u8)(i % 12), i);
+	insns[i++] = (struct pumice_pds_insn)TASK;
+	insns[i++] = (struct pumice_pds_insn)END;
+	assert_true(fill(&b, insns, (u16)i));
+	for (i = PUMICE_PDS_MAX_INSNS - 14; i < PUMICE_PDS_MAX_INSNS - 2; i++)
+		assert_int_equal(reg(&b, INSTANCES - 1, i % 12), i);
+	assert_int_equal(b.pieces, 1 + PUMICE_PDS_MAX_INSNS * INSTANCES / PDS_PIECE_WORDS);
+	finish(&b);
+	rig_destroy(b.rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +450,7 @@ int main(void)
 		cmocka_unit_test(a_divisor_counts_instances_from_the_base),
 		cmocka_unit_test(sources_bursts_and_what_nobody_writes),
 		cmocka_unit_test(random_programs_stay_within_their_registers),
+		cmocka_unit_test(long_programs_are_run_in_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

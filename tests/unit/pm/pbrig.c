@@ -40,14 +40,15 @@ struct pbrig *pbrig_create(u32 max_pages0, u32 max_pages1)
 					    whole_pages(rig->max_pages[l] * 4ull),
 					    PUMICE_PAGE_SIZE_4K, 0);
 		rig->pages[l] = testmem_map(rig->tm, PBRIG_CTX, PBRIG_BASE(l),
-					    (u64)rig->max_pages[l] * PAGE, PUMICE_PAGE_SIZE_4K, 0);
+					    (u64)rig->max_pages[l] * PAGE, PUMICE_PAGE_SIZE_4K,
+					    TESTMEM_PM);
 		pbrig_list(rig, l, rig->max_pages[l], 0);
 	}
 	host = testmem_map(rig->tm, 0, PBRIG_SCENE(0), PBRIG_SCENES * PAGE, PUMICE_PAGE_SIZE_4K, 0);
 	for (i = 0; i < PBRIG_SCENES; i++)
 		rig->scene[i] = (u32 *)(void *)(host + i * PAGE);
 	rig->regions = testmem_map(rig->tm, PBRIG_CTX, PBRIG_REGIONS, PBRIG_REGION_BYTES,
-				   PUMICE_PAGE_SIZE_4K, 0);
+				   PUMICE_PAGE_SIZE_4K, TESTMEM_PM);
 	rig->state = testmem_map(rig->tm, PBRIG_CTX, PBRIG_STATE, PAGE, PUMICE_PAGE_SIZE_4K, 0);
 	rig->pm = pm_create(&config);
 	assert_non_null(rig->pm);

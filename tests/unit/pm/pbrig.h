@@ -27,7 +27,7 @@
 /* Context of the job. */
 #define PBRIG_BASE(l)	(0x10000000ull + (l) * 0x100000000ull)
 #define PBRIG_REGIONS	0x800000000ull
-#define PBRIG_REGION_BYTES	0x80000u
+#define PBRIG_REGION_BYTES	0x200000u
 #define PBRIG_STATE	0x900000000ull	/* ISP and TSP state */
 
 struct pbrig {

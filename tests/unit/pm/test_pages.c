@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pm/internal.h"
 #include "pbrig.h"
 
 #define NOBODY	(-1)
@@ -309,6 +310,95 @@ static void lists_that_were_forgotten_are_learnt_anew(void **state)
 	model_destroy(m);
 }
 
+/* A list of pieces * PM_PIECE pages that are all free, linked, and not known to the PM. */
+static void unknown_list(struct pbrig *rig, u32 pieces)
+{
+	const u32 pages = pieces * PM_PIECE;
+	const struct pumice_free_list list = {
+		.base = PBRIG_BASE(0), .pages = pages, .fresh = pages, .free = pages,
+		.max_pages = pages, .links = PBRIG_LINKS(0), .least_free = pages,
+	};
+	u32 i;
+
+	for (i = 0; i < pages; i++)
+		rig->links[0][i] = i + 1 < pages ? i + 1 : PUMICE_PM_NO_PAGE;
+	pumice_free_list_pack(rig->list[0], &list);
+}
+
+/* Registers are waited for with QEMU's big lock held. */
+static void a_register_write_follows_a_piece_of_links(void **state)
+{
+	const u32 pieces = 10;
+	struct pbrig *rig = pbrig_create(pieces * PM_PIECE, 0);
+	u32 writes = 1;
+
+	(void)state;
+	unknown_list(rig, pieces);
+	while (!pm_grow(rig->pm, PBRIG_LIST(0), 0))
+		writes++;
+	assert_int_equal(writes, pieces);
+	assert_true(pm_grow(rig->pm, PBRIG_LIST(0), 0));	/* now it is known */
+	pm_reset(rig->pm);
+	pbrig_scene(rig, 0, &(struct pumice_scene){ .width = 64, .height = 64, .cores = 1 });
+	for (writes = 1; !pm_release(rig->pm, PBRIG_SCENE(0)); writes++)
+		;
+	assert_int_equal(writes, pieces);
+	pbrig_destroy(rig);
+}
+
+/* Give a macro tile so many pages. */
+static void take_pages(struct pbrig *rig, const struct pm_scene *scene, u32 macro, u32 pages)
+{
+	struct gpu_fault fault;
+	u32 ref;
+
+	while (pages--)
+		assert_int_equal(pm_alloc(rig->pm, scene, macro, &ref, &fault), PM_OK);
+}
+
+static u32 calls_to_free(struct pbrig *rig, const struct pm_scene *scene, u32 macro)
+{
+	enum pm_result result;
+	struct gpu_fault fault;
+	u32 calls = 0;
+
+	do {
+		result = pm_free_macro_tile_piece(rig->pm, scene, macro, &fault);
+		calls++;
+	} while (result == PM_MORE);
+	assert_int_equal(result, PM_OK);
+	return calls;
+}
+
+static void pages_are_freed_in_pieces(void **state)
+{
+	struct pbrig *rig = pbrig_create(10 * PM_PIECE, 0);
+	struct pm_scene scene = pbrig_load(rig, 0, &(struct pumice_scene){
+		.width = 64, .height = 64, .cores = 1 });
+	struct gpu_fault fault;
+	u32 i;
+
+	(void)state;
+	take_pages(rig, &scene, 1, 6 * PM_PIECE);
+	take_pages(rig, &scene, 2, 4 * PM_PIECE);
+	assert_int_equal(calls_to_free(rig, &scene, 1), 6);
+	take_pages(rig, &scene, 1, 6 * PM_PIECE);
+
+	/* Begun and left alone: whoever frees the next chain ends it. */
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pm_free_macro_tile_piece(rig->pm, &scene, 1, &fault), PM_MORE);
+	assert_int_equal(pbrig_read_list(rig, 0).free, 0);
+	assert_int_equal(calls_to_free(rig, &scene, 2), 4 + 4);
+	assert_int_equal(calls_to_free(rig, &scene, 1), 1);
+	assert_int_equal(pbrig_read_list(rig, 0).free, 10 * PM_PIECE);
+	assert_int_equal(pm_freed(rig->pm), 16 * PM_PIECE);
+
+	/* Nothing is lost: each page can be had again. */
+	take_pages(rig, &scene, 3, 10 * PM_PIECE);
+	assert_int_equal(pm_alloc(rig->pm, &scene, 3, &i, &fault), PM_EMPTY);
+	pbrig_destroy(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +408,8 @@ int main(void)
 		cmocka_unit_test(growth_below_what_is_there_or_beyond_the_table_does_nothing),
 		cmocka_unit_test(the_list_that_can_grow_is_told_when_all_are_empty),
 		cmocka_unit_test(lists_that_were_forgotten_are_learnt_anew),
+		cmocka_unit_test(a_register_write_follows_a_piece_of_links),
+		cmocka_unit_test(pages_are_freed_in_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

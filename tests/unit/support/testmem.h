@@ -33,6 +33,7 @@
 #define TESTMEM_RO	1u	/* read-only */
 #define TESTMEM_NX	2u	/* no-execute */
 #define TESTMEM_PM	4u	/* owned by the parameter manager */
+#define TESTMEM_NULL	8u	/* no memory */
 
 struct testmem;
 

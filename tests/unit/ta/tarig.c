@@ -9,7 +9,7 @@
 #define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS)
 #define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS)
 
-struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene)
+struct tarig *tarig_create_bare(u32 pages, const struct pumice_scene *scene)
 {
 	struct tarig *rig = calloc(1, sizeof(*rig));
 	struct pumice_tsp_state tsp = { .varyings = VARYINGS, .flat = 1 };
@@ -17,7 +17,6 @@ struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene)
 
 	rig->pb = pbrig_create(pages, 0);
 	rig->scene = pbrig_load(rig->pb, 0, scene);
-	assert_true(rig->scene.tiles_x * rig->scene.tiles_y <= TARIG_TILES);
 	pumice_tsp_state_pack(rig->pb->state, &tsp);
 	rig->cores = scene->cores;
 	rig->draw = (struct ta_draw){
@@ -36,6 +35,14 @@ struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene)
 		rig->ta[i] = ta_create(&config);
 		tarig_begin(rig, i);
 	}
+	return rig;
+}
+
+struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene)
+{
+	struct tarig *rig = tarig_create_bare(pages, scene);
+
+	assert_true(rig->scene.tiles_x * rig->scene.tiles_y <= TARIG_TILES);
 	return rig;
 }
 
@@ -89,7 +96,10 @@ enum ta_result tarig_give(struct tarig *rig, u32 core, const struct tarig_prim *
 			put(vo, words, v, 6, number_bits(prim->v[i][0]));
 			put(vo, words, v, 7, number_bits(prim->v[i][1]));
 		}
-	result = ta_primitives(rig->ta[core], &rig->draw, &vertices, list, count, done, &fault);
+	do
+		result = ta_primitives(rig->ta[core], &rig->draw, &vertices, list, count, done,
+				       &fault);
+	while (result == TA_MORE);
 	assert_int_not_equal(result, TA_FAULT);
 	free(vo);
 	free(list);
@@ -189,17 +199,29 @@ static void read_stream(struct tarig *rig, u32 tile, u32 ref)
 	}
 }
 
+bool tarig_write_headers(struct tarig *rig, u32 core)
+{
+	enum ta_result result;
+	struct gpu_fault fault;
+	bool any;
+
+	do
+		result = ta_finish(rig->ta[core], &any, &fault);
+	while (result == TA_MORE);
+	assert_int_equal(result, TA_OK);
+	return any;
+}
+
 void tarig_finish(struct tarig *rig, u32 core)
 {
 	const u32 tiles = rig->scene.tiles_x * rig->scene.tiles_y;
 	u32 *words = rig->pb->regions + core * tiles * PUMICE_REGION_WORDS;
 	struct pumice_region region;
-	struct gpu_fault fault;
 	bool any;
 	u32 i;
 
 	memset(words, 0xff, tiles * PUMICE_REGION_WORDS * 4);
-	assert_true(ta_finish(rig->ta[core], &any, &fault));
+	any = tarig_write_headers(rig, core);
 	for (i = 0; any && i < tiles; i++) {
 		assert_int_equal(pumice_region_unpack(words + i * 2, &region), PUMICE_UNPACK_OK);
 		assert_int_equal(region.present, region.stream != 0);
@@ -229,6 +251,26 @@ bool tarig_holds(const struct tarig *rig, u32 tile, u32 number)
 		if (rig->tile[tile].found[i].number == number)
 			return true;
 	return false;
+}
+
+bool tarig_same(const struct tarig *a, const struct tarig *b)
+{
+	u32 t, i;
+
+	for (t = 0; t < TARIG_TILES; t++) {
+		if (a->tile[t].count != b->tile[t].count)
+			return false;
+		for (i = 0; i < a->tile[t].count; i++) {
+			const struct tarig_found *f = &a->tile[t].found[i];
+			const struct tarig_found *g = &b->tile[t].found[i];
+
+			if (f->number != g->number || f->index.back != g->index.back ||
+			    memcmp(f->vertex, g->vertex, sizeof(f->vertex)) ||
+			    memcmp(f->v, g->v, sizeof(f->v)))
+				return false;
+		}
+	}
+	return true;
 }
 
 float tarig_pixel(struct tarig *rig, s32 low, s32 high)

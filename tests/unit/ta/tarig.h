@@ -47,6 +47,8 @@ struct tarig {
 };
 
 struct tarig *tarig_create(u32 pages, const struct pumice_scene *scene);
+/* For a scene of any number of tiles, which tarig_finish() does not read. */
+struct tarig *tarig_create_bare(u32 pages, const struct pumice_scene *scene);
 void tarig_destroy(struct tarig *rig);
 
 /* Vertices of the draw's kind. */
@@ -59,11 +61,15 @@ enum ta_result tarig_give(struct tarig *rig, u32 core, const struct tarig_prim *
 			  u32 count, u32 *done);
 /* All of them, in chunks with rising sequences, to core 0; memory must be enough. */
 void tarig_give_all(struct tarig *rig, const struct tarig_prim *prims, u32 count);
+/* Finish the scene of one core: whether it has put anything into a tile. */
+bool tarig_write_headers(struct tarig *rig, u32 core);
 /* Finish the scene of one core, and append what it wrote to rig->tile. */
 void tarig_finish(struct tarig *rig, u32 core);
 void tarig_begin(struct tarig *rig, u32 core);
 /* Forget what was found. */
 void tarig_clear(struct tarig *rig);
+/* The same parts of primitives were found in the same order: numbers and positions. */
+bool tarig_same(const struct tarig *a, const struct tarig *b);
 /* Whether a tile holds the primitive. */
 bool tarig_holds(const struct tarig *rig, u32 tile, u32 number);
 

@@ -45,27 +45,6 @@ static struct tarig_prim *make(struct tarig *rig, u32 count)
 	return prims;
 }
 
-/* Parts of primitives in the order of the tile: numbers and positions. */
-static bool same(const struct tarig *a, const struct tarig *b)
-{
-	u32 t, i;
-
-	for (t = 0; t < TARIG_TILES; t++) {
-		if (a->tile[t].count != b->tile[t].count)
-			return false;
-		for (i = 0; i < a->tile[t].count; i++) {
-			const struct tarig_found *f = &a->tile[t].found[i];
-			const struct tarig_found *g = &b->tile[t].found[i];
-
-			if (f->number != g->number || f->index.back != g->index.back ||
-			    memcmp(f->vertex, g->vertex, sizeof(f->vertex)) ||
-			    memcmp(f->v, g->v, sizeof(f->v)))
-				return false;
-		}
-	}
-	return true;
-}
-
 /* Write out what there is, free all pages, go on. */
 static void partial_render(struct tarig *rig)
 {
@@ -127,7 +106,7 @@ static void a_stop_at_any_page_loses_nothing(void **state)
 			rig->draw.state.depth_clip = true;
 			stops = draw(rig, prims, grow);
 			if (stops != ~0u) {
-				assert_true(same(rig, whole));
+				assert_true(tarig_same(rig, whole));
 				possible++;
 				most = stops > most ? stops : most;
 			} else {
@@ -199,13 +178,8 @@ static void cores_merged_give_the_order_of_submission(void **state)
 			rig->draw.sequence++;
 			assert_int_equal(tarig_give(rig, core, prims, at, n, &done), TA_OK);
 		}
-		for (i = 0; i < cores; i++) {
-			struct gpu_fault fault;
-			bool any;
-
-			assert_true(ta_finish(rig->ta[i], &any, &fault));
-			used |= (u32)any << i;
-		}
+		for (i = 0; i < cores; i++)
+			used |= (u32)tarig_write_headers(rig, i) << i;
 		for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y; t++) {
 			merge(rig, used, t, number, &count);
 			assert_int_equal(count, one->tile[t].count);
@@ -225,26 +199,29 @@ static void finish_tells_whether_there_is_anything(void **state)
 	struct tarig_prim p = { .pos = { { 1, 1, 0, 1 }, { 9, 1, 0, 1 }, { 1, 9, 0, 1 } } };
 	struct gpu_fault fault;
 	u32 done = 0;
-	bool any = true;
+	bool any;
 
 	(void)state;
 	memset(rig->pb->regions, 0x5a, 64);
-	assert_true(ta_finish(rig->ta[0], &any, &fault));
-	assert_false(any);
+	assert_false(tarig_write_headers(rig, 0));
 	assert_int_equal(rig->pb->regions[0], 0x5a5a5a5a);
 	rig->scene.cores = 0;
 	tarig_begin(rig, 0);
 	assert_int_equal(tarig_give(rig, 0, &p, 0, 1, &done), TA_OK);
-	assert_false(ta_finish(rig->ta[0], &any, &fault));
+	assert_int_equal(ta_finish(rig->ta[0], &any, &fault), TA_FAULT);
 	assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
 	tarig_destroy(rig);
 }
 
-/* A page of the parameter buffer, of the regions or of the TSP state that is not mapped. */
+/*
+ * A page of the parameter buffer, of the regions or of the TSP state that is not mapped;
+ * and a TSP state, whose address is the user's, in a page of the parameter management.
+ */
 static void faults_of_the_mmu_are_told(void **state)
 {
-	static const u64 gone[] = { PBRIG_BASE(0), PBRIG_REGIONS, PBRIG_STATE };
-	static const u8 unit[] = { PUMICE_UNIT_MTE, PUMICE_UNIT_TE, PUMICE_UNIT_MTE };
+	static const u64 gone[] = { PBRIG_BASE(0), PBRIG_REGIONS, PBRIG_STATE, PBRIG_STATE };
+	static const u8 unit[] = { PUMICE_UNIT_PB, PUMICE_UNIT_TE, PUMICE_UNIT_MTE,
+				   PUMICE_UNIT_MTE };
 	u32 vo[8 * 32] = { 0 }, i, k;
 
 	(void)state;
@@ -253,7 +230,7 @@ static void faults_of_the_mmu_are_told(void **state)
 		if (k < 2)
 			vo[k * 32 + k] = 0x41000000;	/* 8 */
 	}
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		struct tarig *rig = tarig_create(100, &target);
 		const struct ta_vertices vertices = { .vo = vo, .vo_words = 8, .count = 3 };
 		const struct ta_prim prim = { { 0, 1, 2 } };
@@ -261,15 +238,19 @@ static void faults_of_the_mmu_are_told(void **state)
 		u32 done = 0;
 		bool any;
 
-		/* The last one is clipped, and so needs the TSP state. */
-		vo[3 * 32 + 2] = i == 2 ? 0xbf000000 : 0x3f800000;	/* -0.5, 1 */
+		/* The last two are clipped, and so need the TSP state. */
+		vo[3 * 32 + 2] = i >= 2 ? 0xbf000000 : 0x3f800000;	/* -0.5, 1 */
 		rig->draw.state.point_size = true;
-		testmem_unmap(rig->pb->tm, PBRIG_CTX, gone[i], 4096);
+		if (i == 3)
+			*testmem_pt_entry(rig->pb->tm, PBRIG_CTX, gone[i]) |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
+		else
+			testmem_unmap(rig->pb->tm, PBRIG_CTX, gone[i], 4096);
 		mmu_invalidate_ctx(&rig->pb->mmu, PBRIG_CTX);
 		if (ta_primitives(rig->ta[0], &rig->draw, &vertices, &prim, 1, &done, &fault) ==
 		    TA_OK)
-			assert_false(ta_finish(rig->ta[0], &any, &fault));
-		assert_int_equal(fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+			assert_int_equal(ta_finish(rig->ta[0], &any, &fault), TA_FAULT);
+		assert_int_equal(fault.fault, i == 3 ? PUMICE_FAULT_MMU_PM_OWNED :
+						      PUMICE_FAULT_MMU_PT_INVALID);
 		assert_int_equal(fault.unit, unit[i]);
 		assert_int_equal(fault.ctx, PBRIG_CTX);
 		assert_int_equal(fault.addr & ~4095ull, gone[i]);

@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gfx.h"
 #include "program.h"
 #include "rig.h"
 
@@ -60,25 +62,514 @@ static void usc_overwritten_code_is_another_program(void **state)
 	rig_put(rig, b);
 }
 
-static void usc_same_code_with_other_limits_is_checked_again(void **state)
+/* Whether a program made for one allocation serves another one, too. */
+static bool shared(struct rig *rig, const u32 *code, u32 insns,
+		   const struct usc_program_limits *made, const struct usc_program_limits *other)
 {
-	struct usc_program_limits fewer = limits, more = limits;
+	struct usc_program *a = rig_program(rig, code, insns, made);
+	struct usc_program *b = rig_program(rig, code, insns, other);
+	bool same = a == b;
+
+	assert_non_null(a);
+	assert_non_null(b);
+	rig_put(rig, a);
+	rig_put(rig, b);
+	return same;
+}
+
+static void usc_program_serves_all_limits_that_it_fits(void **state)
+{
+	const struct {
+		struct pumice_usc_insn insn;
+		/* Whether one more register of the bank makes another program. */
+		bool temps, attrs, shared, coeffs;
+	} cases[] = {
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7), 0, 0, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SH(1)), 0, 0, 0, 0 },
+		/* Attributes are behind the temporaries, coefficients behind the shared ones. */
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = V(1)), 1, 0, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS,
+		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 1, false)), 0, 0, 1, 0 },
+	};
+	const struct usc_program_limits base = {
+		.temps = 4, .attrs = 2, .shared = 2, .coeffs = 2,
+	};
 	struct rig *rig = *state;
 	u32 code[2 * PUMICE_USC_WORDS];
-	struct usc_program *a, *b;
+
+	for (u32 n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		struct usc_program_limits more[4] = { base, base, base, base }, other = base;
+
+		more[0].temps++;
+		more[1].attrs++;
+		more[2].shared++;
+		more[3].coeffs++;
+		other.stage = USC_STAGE_VERTEX;
+		usc_put(code, 0, cases[n].insn);
+		usc_put(code, 1, INSN(END));
+		assert_int_equal(shared(rig, code, 2, &base, &more[0]), !cases[n].temps);
+		assert_int_equal(shared(rig, code, 2, &base, &more[1]), !cases[n].attrs);
+		assert_int_equal(shared(rig, code, 2, &base, &more[2]), !cases[n].shared);
+		assert_int_equal(shared(rig, code, 2, &base, &more[3]), !cases[n].coeffs);
+		assert_false(shared(rig, code, 2, &base, &other));
+	}
+}
+
+/* One that is there for more registers is no reason to let it run with fewer. */
+static void usc_program_that_does_not_fit_is_refused_though_it_is_known(void **state)
+{
+	struct usc_program_limits fewer = limits;
+	struct rig *rig = *state;
+	u32 code[2 * PUMICE_USC_WORDS];
+	struct usc_program *a;
 
 	write_code(code, 2, 5);
 	fewer.temps = 0;
-	more.attrs++;
 	a = rig_program(rig, code, 2, &limits);
-	b = rig_program(rig, code, 2, &more);
 	assert_non_null(a);
-	assert_non_null(b);
-	assert_ptr_not_equal(a, b);
 	assert_null(rig_program(rig, code, 2, &fewer));
 	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_REGISTER);
 	rig_put(rig, a);
-	rig_put(rig, b);
+}
+
+/* A piece of a load of RIG_CODE, for a stage. */
+static enum usc_load_result load_for(struct rig *rig, u32 stage, u32 insns,
+				     struct usc_load **state, struct usc_program **program)
+{
+	struct usc_program_limits made = limits;
+
+	made.stage = stage;
+	return usc_program_load(rig->cache, &rig->mmu, &rig->tlb, RIG_CTX, RIG_CODE, insns, &made,
+				state, program, &rig->fault);
+}
+
+static enum usc_load_result load(struct rig *rig, u32 insns, struct usc_load **state,
+				 struct usc_program **program)
+{
+	return load_for(rig, USC_STAGE_COMPUTE, insns, state, program);
+}
+
+/* Nobody waits for more than a piece: the calls are counted. */
+static void usc_long_program_is_loaded_in_pieces(void **state)
+{
+	const u32 fetches = PUMICE_USC_MAX_INSNS / USC_FETCH_PIECE;
+	const u32 decodes = PUMICE_USC_MAX_INSNS / USC_DECODE_PIECE;
+	struct rig *rig = *state;
+	struct usc_load *under_way = NULL;
+	struct usc_program *program = NULL, *again = NULL;
+	u32 calls = 1;
+
+	write_code((u32 *)(void *)rig->code, PUMICE_USC_MAX_INSNS, 3);
+	while (load(rig, PUMICE_USC_MAX_INSNS, &under_way, &program) == USC_LOAD_MORE)
+		calls++;
+	assert_non_null(program);
+	assert_null(under_way);
+	/* The last piece of the code and the first one that is decoded are one call. */
+	assert_int_equal(calls, fetches + decodes - 1);
+	/* It is known now: only fetched. */
+	for (calls = 1; load(rig, PUMICE_USC_MAX_INSNS, &under_way, &again) == USC_LOAD_MORE; calls++)
+		;
+	assert_ptr_equal(again, program);
+	assert_int_equal(calls, fetches);
+	rig_put(rig, program);
+	rig_put(rig, again);
+}
+
+static void usc_load_that_is_given_up_leaves_nothing(void **state)
+{
+	struct rig *rig = *state;
+	struct usc_load *under_way = NULL;
+	struct usc_program *program = NULL;
+	u32 n, calls;
+
+	write_code((u32 *)(void *)rig->code, PUMICE_USC_MAX_INSNS, 4);
+	for (calls = 1; calls < 40; calls++) {
+		for (n = 0; n < calls; n++)
+			assert_int_equal(load(rig, PUMICE_USC_MAX_INSNS, &under_way, &program),
+					 USC_LOAD_MORE);
+		assert_true(usc_program_cache_bytes(rig->cache) > 0);
+		usc_load_drop(rig->cache, under_way);
+		under_way = NULL;
+		usc_cache_sweep(rig->cache);
+		assert_int_equal(usc_program_cache_bytes(rig->cache), 0);
+	}
+}
+
+/* A clock, and who is told of memory. */
+struct host {
+	u64 now, deadline;
+	u32 waits, rooms;
+};
+
+static u64 host_now(void *opaque)
+{
+	return ((struct host *)opaque)->now;
+}
+
+static void host_wait(void *opaque, u64 deadline)
+{
+	struct host *host = opaque;
+
+	host->deadline = deadline;
+	host->waits++;
+}
+
+static void host_room(void *opaque)
+{
+	((struct host *)opaque)->rooms++;
+}
+
+static const struct usc_cache_ops host_ops = {
+	.now = host_now, .wait = host_wait, .room = host_room,
+};
+
+static long resident_mib(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long all = 0, resident = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%ld %ld", &all, &resident) != 2)
+		resident = 0;
+	fclose(file);
+	return resident * 4 / 1024;
+}
+
+#define MANY 64u
+
+/* Programs that are all in use, until there is no memory for one more. */
+static void usc_programs_in_use_are_bounded(void **state)
+{
+	const u32 insns = PUMICE_USC_MAX_INSNS / 4;
+	struct usc_program *held[MANY], *more = NULL;
+	struct usc_load *under_way = NULL;
+	enum usc_load_result result = USC_LOAD_DONE;
+	struct host host = { .now = 1000 };
+	struct rig *rig = *state;
+	long before = resident_mib();
+	u32 count = 0;
+
+	usc_program_cache_set_ops(rig->cache, &host_ops, &host);
+	while (count < MANY) {
+		write_code((u32 *)(void *)rig->code, insns, count);
+		do
+			result = load(rig, insns, &under_way, &held[count]);
+		while (result == USC_LOAD_MORE);
+		assert_true(usc_program_cache_bytes(rig->cache) <= USC_CACHE_CDM_BYTES);
+		if (result != USC_LOAD_DONE)
+			break;
+		count++;
+	}
+	assert_int_equal(result, USC_LOAD_WAIT);
+	assert_int_equal(host.waits, 1);
+	assert_int_equal(host.deadline, host.now + USC_LOAD_PATIENCE_NS);
+	print_message("%u programs of 256 KiB in use: %llu MiB accounted, %ld MiB resident\n",
+		      count, (unsigned long long)usc_program_cache_bytes(rig->cache) >> 20,
+		      resident_mib() - before);
+	/* It waits as long as nothing changes, and goes on when one has left. */
+	host.now += USC_LOAD_PATIENCE_NS - 1;
+	assert_int_equal(load(rig, insns, &under_way, &more), USC_LOAD_WAIT);
+	assert_int_equal(host.rooms, 0);
+	rig_put(rig, held[--count]);
+	rig_put(rig, held[--count]);
+	assert_true(host.rooms > 0);
+	do
+		result = load(rig, insns, &under_way, &more);
+	while (result == USC_LOAD_MORE);
+	assert_int_equal(result, USC_LOAD_DONE);
+	held[count++] = more;
+
+	/* Nobody leaves: a fault with a name. */
+	do {
+		write_code((u32 *)(void *)rig->code, insns, 1000 + count);
+		do
+			result = load(rig, insns, &under_way, &held[count]);
+		while (result == USC_LOAD_MORE);
+	} while (result == USC_LOAD_DONE && ++count < MANY);
+	assert_int_equal(result, USC_LOAD_WAIT);
+	host.now += USC_LOAD_PATIENCE_NS;
+	assert_int_equal(load(rig, insns, &under_way, &more), USC_LOAD_FAULT);
+	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_MEMORY);
+	assert_null(under_way);
+	while (count)
+		rig_put(rig, held[--count]);
+}
+
+/* All of a share. */
+static void take_share(struct rig *rig, u32 stage, u64 bytes)
+{
+	bool waits = false;
+
+	assert_int_equal(usc_cache_reserve(rig->cache, stage, bytes, &waits), USC_LOAD_DONE);
+	assert_false(waits);
+}
+
+/* Complete loads of a stage's programs of the greatest length, each another one. */
+static u32 load_longest(struct rig *rig, u32 stage, struct usc_program **held, u32 most)
+{
+	enum usc_load_result result = USC_LOAD_DONE;
+	struct usc_load *under_way = NULL;
+	u32 n;
+
+	for (n = 0; n < most && result == USC_LOAD_DONE; n += result == USC_LOAD_DONE) {
+		write_code((u32 *)(void *)rig->code, PUMICE_USC_MAX_INSNS, stage << 8 | n);
+		do
+			result = load_for(rig, stage, PUMICE_USC_MAX_INSNS, &under_way, &held[n]);
+		while (result == USC_LOAD_MORE);
+	}
+	usc_load_drop(rig->cache, under_way);
+	return n;
+}
+
+/* Whoever holds as much as it can get: the others have room for all they need at a time. */
+static void usc_programs_of_one_data_master_leave_the_others_their_shares(void **state)
+{
+	static const u32 stage[] = { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT };
+	static const u32 longest[] = { 1, 2, 3 };
+	struct host host = { .now = 1000 };
+	struct rig *rig = *state;
+	u32 last, n, i;
+
+	usc_program_cache_set_ops(rig->cache, &host_ops, &host);
+	for (last = 0; last < 3; last++) {
+		struct usc_program *held[3][MANY];
+		u32 count[3];
+
+		for (i = 1; i <= 3; i++) {
+			n = (last + i) % 3;
+			host.waits = 0;
+			count[n] = load_longest(rig, stage[n], held[n],
+						n == last ? longest[n] : MANY);
+			assert_in_range(count[n], longest[n], MANY - 1);
+			assert_int_equal(host.waits, n != last);
+			assert_true(usc_program_cache_bytes(rig->cache) <= USC_CACHE_BYTES);
+		}
+		/* And a program of the end of a tile is the PDM's. */
+		host.waits = 0;
+		if (last != 2)
+			load_longest(rig, USC_STAGE_TILE, held[last] + count[last], 1);
+		assert_int_equal(host.waits, last != 2);
+		for (n = 0; n < 3; n++)
+			while (count[n])
+				rig_put(rig, held[n][--count[n]]);
+	}
+}
+
+/* Who finds no room hears of room that comes before he has begun to wait. */
+static void usc_room_is_reported_to_all_who_found_none(void **state)
+{
+	struct host host = { .now = 1000 };
+	bool first = false, second = false;
+	struct rig *rig = *state;
+
+	usc_program_cache_set_ops(rig->cache, &host_ops, &host);
+	take_share(rig, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, 1);
+	assert_int_equal(host.rooms, 0);
+	assert_int_equal(usc_cache_reserve(rig->cache, USC_STAGE_COMPUTE, 2, &first),
+			 USC_LOAD_WAIT);
+	assert_int_equal(usc_cache_reserve(rig->cache, USC_STAGE_COMPUTE, 2, &second),
+			 USC_LOAD_WAIT);
+	assert_true(first && second);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, 1);
+	assert_int_equal(host.rooms, 1);
+	assert_int_equal(usc_cache_reserve(rig->cache, USC_STAGE_COMPUTE, 2, &first),
+			 USC_LOAD_DONE);
+	assert_false(first);
+	/* One still waits; then nobody. */
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, 1);
+	assert_int_equal(host.rooms, 2);
+	usc_cache_wait_end(rig->cache);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES - 1);
+	assert_int_equal(host.rooms, 2);
+	assert_int_equal(usc_program_cache_bytes(rig->cache), 0);
+}
+
+/* Room for the words, not for the program: others could have the room for words. */
+static void usc_load_that_waits_holds_nothing(void **state)
+{
+	const u64 taken = USC_CACHE_CDM_BYTES - (2u << 20);
+	struct host host = { .now = 1000 };
+	struct usc_program *program = NULL;
+	struct usc_load *under_way = NULL;
+	struct rig *rig = *state;
+	enum usc_load_result result;
+	bool waits = false;
+
+	usc_program_cache_set_ops(rig->cache, &host_ops, &host);
+	usc_cache_reserve(rig->cache, USC_STAGE_COMPUTE, taken, &waits);
+	write_code((u32 *)(void *)rig->code, PUMICE_USC_MAX_INSNS, 5);
+	do
+		result = load(rig, PUMICE_USC_MAX_INSNS, &under_way, &program);
+	while (result == USC_LOAD_MORE);
+	assert_int_equal(result, USC_LOAD_WAIT);
+	assert_int_equal(usc_program_cache_bytes(rig->cache), taken);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, taken);
+	do
+		result = load(rig, PUMICE_USC_MAX_INSNS, &under_way, &program);
+	while (result == USC_LOAD_MORE);
+	assert_int_equal(result, USC_LOAD_DONE);
+	assert_int_equal(usc_program_cache_bytes(rig->cache), program->bytes);
+	rig_put(rig, program);
+}
+
+#define SMALL 2000u
+
+/*
+ * Many small programs are in the way of one reservation. What a call evicts and what it
+ * frees is counted, since holders of the device lock wait for it.
+ */
+static void usc_room_is_made_in_pieces(void **state)
+{
+	struct rig *rig = *state;
+	u32 code[2 * PUMICE_USC_WORDS], calls = 0, n;
+	struct usc_program *p = NULL, *newest;
+	enum usc_load_result result;
+	bool waits = false;
+	u64 idle, bytes, one;
+
+	for (n = 0; n < SMALL; n++) {
+		write_code(code, 2, n);
+		p = rig_program(rig, code, 2, &limits);
+		assert_non_null(p);
+		rig_put(rig, p);
+	}
+	newest = p;
+	one = p->bytes;
+	assert_int_equal(usc_program_cache_idle(rig->cache), SMALL * one);
+	take_share(rig, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	take_share(rig, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	do {
+		bytes = usc_program_cache_bytes(rig->cache);
+		usc_cache_sweep(rig->cache);
+		assert_true(bytes - usc_program_cache_bytes(rig->cache) <= USC_CACHE_PIECE * one);
+		idle = usc_program_cache_idle(rig->cache);
+		result = usc_cache_reserve(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES, &waits);
+		assert_true(idle - usc_program_cache_idle(rig->cache) <= USC_CACHE_PIECE * one);
+		calls++;
+		/* Those that were used last stay longest, and are found. */
+		if (calls == SMALL / USC_CACHE_PIECE / 2) {
+			assert_ptr_equal(usc_cache_find(rig->cache, newest->hash, newest->words, 2,
+							&limits), newest);
+			rig_put(rig, newest);
+		}
+	} while (result == USC_LOAD_MORE);
+	assert_int_equal(result, USC_LOAD_DONE);
+	assert_int_equal(calls, (SMALL + USC_CACHE_PIECE - 1) / USC_CACHE_PIECE + 1);
+	assert_int_equal(usc_program_cache_bytes(rig->cache), USC_CACHE_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
+}
+
+/*
+ * What is in the way is evicted, and no more; here those that were made last, which are
+ * the first ones in their buckets. They are freed in pieces, however many there are.
+ */
+static void usc_eviction_leaves_what_is_not_in_the_way(void **state)
+{
+	struct rig *rig = *state;
+	struct usc_program *made[SMALL];
+	u32 code[2 * PUMICE_USC_WORDS], n;
+	enum usc_load_result result;
+	bool waits = false;
+	u64 one, hash[SMALL];
+
+	for (n = 0; n < SMALL; n++) {
+		write_code(code, 2, n);
+		made[n] = rig_program(rig, code, 2, &limits);
+		assert_non_null(made[n]);
+		hash[n] = made[n]->hash;
+	}
+	one = made[0]->bytes;
+	for (n = SMALL; n--;)
+		rig_put(rig, made[n]);
+	take_share(rig, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	take_share(rig, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	/* 10 are in the way. */
+	result = usc_cache_reserve(rig->cache, USC_STAGE_TILE,
+				   USC_CACHE_PDM_BYTES - (SMALL - 10) * one, &waits);
+	assert_int_equal(result, USC_LOAD_MORE);
+	assert_int_equal(usc_program_cache_idle(rig->cache), (SMALL - 10) * one);
+	/* Half of them are; nothing is freed meanwhile, so it takes no effect. */
+	for (n = 10; n < SMALL / 2; n += 10) {
+		result = usc_cache_reserve(rig->cache, USC_STAGE_TILE,
+					   USC_CACHE_PDM_BYTES - (SMALL - 10) * one, &waits);
+		assert_int_equal(result, USC_LOAD_MORE);
+	}
+	for (n = SMALL / 2; n; n -= n < USC_CACHE_PIECE ? n : USC_CACHE_PIECE) {
+		assert_int_equal(usc_program_cache_bytes(rig->cache),
+				 USC_CACHE_CDM_BYTES + USC_CACHE_VDM_BYTES + (SMALL / 2 + n) * one);
+		usc_cache_sweep(rig->cache);
+	}
+	for (n = 0; n < SMALL / 2; n++) {
+		write_code(code, 2, n);
+		assert_ptr_equal(usc_cache_find(rig->cache, hash[n], code, 2, &limits), made[n]);
+		rig_put(rig, made[n]);
+	}
+	/* The other half goes too. */
+	while (usc_cache_reserve(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES, &waits) ==
+	       USC_LOAD_MORE)
+		usc_cache_sweep(rig->cache);
+	for (n = 0; n < SMALL; n++) {
+		write_code(code, 2, n);
+		assert_null(usc_cache_find(rig->cache, hash[n], code, 2, &limits));
+	}
+	assert_int_equal(usc_program_cache_bytes(rig->cache), USC_CACHE_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
+}
+
+/* What is reserved for a load covers its program, the shortest ones too. */
+static void usc_no_program_takes_more_than_was_reserved(void **state)
+{
+	const struct pumice_usc_insn insns[] = {
+		INSN(END),
+		INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7),
+		INSN(MOV, .dst = R(1), .mask = IF(0), .src0 = IMM, .imm = 7),
+	};
+	struct rig *rig = *state;
+	u32 code[PUMICE_USC_WORDS], n;
+
+	for (n = 0; n < sizeof(insns) / sizeof(*insns); n++) {
+		u64 before = usc_program_cache_bytes(rig->cache);
+		struct usc_program *p;
+
+		usc_put(code, 0, insns[n]);
+		p = rig_program(rig, code, 1, &limits);
+		assert_non_null(p);
+		assert_true(p->bytes <= usc_predecode_bytes(1));
+		assert_int_equal(usc_program_cache_bytes(rig->cache), before + p->bytes);
+		rig_put(rig, p);
+	}
+}
+
+/* 60 launches that differ in their shared registers alone: one body. */
+static void usc_limits_do_not_multiply_memory(void **state)
+{
+	const u32 insns = PUMICE_USC_MAX_INSNS;
+	u32 *code = calloc(insns * PUMICE_USC_WORDS, 4);
+	struct usc_program *held[60];
+	struct rig *rig = *state;
+	u64 one;
+
+	assert_non_null(code);
+	write_code(code, insns, 9);
+	held[0] = rig_program(rig, code, insns, &limits);
+	one = usc_program_cache_bytes(rig->cache);
+	for (u32 n = 1; n < 60; n++) {
+		struct usc_program_limits other = limits;
+
+		other.shared += n;
+		held[n] = rig_program(rig, code, insns, &other);
+		assert_ptr_equal(held[n], held[0]);
+	}
+	assert_int_equal(usc_program_cache_bytes(rig->cache), one);
+	for (u32 n = 0; n < 60; n++)
+		rig_put(rig, held[n]);
+	free(code);
 }
 
 static void usc_cache_is_bounded_and_keeps_programs_in_use(void **state)
@@ -116,7 +607,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(usc_program_is_found_by_content_wherever_it_lies),
 		RIG_TEST(usc_overwritten_code_is_another_program),
-		RIG_TEST(usc_same_code_with_other_limits_is_checked_again),
+		RIG_TEST(usc_program_serves_all_limits_that_it_fits),
+		RIG_TEST(usc_program_that_does_not_fit_is_refused_though_it_is_known),
+		RIG_TEST(usc_long_program_is_loaded_in_pieces),
+		RIG_TEST(usc_load_that_is_given_up_leaves_nothing),
+		RIG_TEST(usc_programs_in_use_are_bounded),
+		RIG_TEST(usc_programs_of_one_data_master_leave_the_others_their_shares),
+		RIG_TEST(usc_room_is_reported_to_all_who_found_none),
+		RIG_TEST(usc_load_that_waits_holds_nothing),
+		RIG_TEST(usc_room_is_made_in_pieces),
+		RIG_TEST(usc_eviction_leaves_what_is_not_in_the_way),
+		RIG_TEST(usc_no_program_takes_more_than_was_reserved),
+		RIG_TEST(usc_limits_do_not_multiply_memory),
 		RIG_TEST(usc_cache_is_bounded_and_keeps_programs_in_use),
 	};
 

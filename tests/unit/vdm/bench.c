@@ -8,6 +8,16 @@
 #include "../../../qemu-device/gpu/ta/ta.h"
 
 #define COORDINATE_PDS (RIG_PDS + 0x1000)
+/* Each vertex reads a word by itself: a task of some takes pieces to fill. */
+#define READ DMA(V, 2, 1, RIG_DATA, 8)
+#define READS READ, READ, READ, READ, READ, READ, READ, READ
+
+/* The same program for both stages: which of them a task is shows in its outputs. */
+static const struct pumice_pds_insn program[] = {
+	MOV(V, 0, VERTEX), MOV(V, 1, INSTANCE), READS, READS, TASK, END,
+};
+
+#define INSNS (sizeof(program) / sizeof(*program))
 
 struct pm {
 	struct bench *b;
@@ -16,8 +26,9 @@ struct pm {
 struct ta {
 	struct bench *b;
 	unsigned int core;
-	bool begun;
+	bool begun, finishing;
 	u32 least;	/* sequence that may come next */
+	const struct ta_prim *more;	/* what the next call has to be of; NULL: any */
 	struct ta_counters counters;
 };
 
@@ -31,23 +42,26 @@ u32 bench_random(struct bench *b, u32 below)
 
 /* PM. */
 
-bool pm_scene_load(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
-		   struct gpu_fault *fault)
+enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
+				   struct pm_scene *scene, struct gpu_fault *fault)
 {
+	assert_false(pm->b->rig->locked);
 	assert_int_equal(addr, BENCH_SCENE);
 	assert_int_equal(ctx, RIG_CTX);
 	*scene = pm->b->scene;
 	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PM_SCENE, .unit = PUMICE_UNIT_PM,
 				     .addr = addr };
-	return !pm->b->scene_bad;
+	return pm->b->scene_bad ? PM_FAULT : PM_OK;
 }
 
-bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
+enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
+				    struct gpu_fault *fault)
 {
 	(void)scene;
 	(void)fault;
+	assert_false(pm->b->rig->locked);
 	pm->b->begins++;
-	return true;
+	return PM_OK;
 }
 
 bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_scene_state *state,
@@ -68,13 +82,18 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 	return true;
 }
 
-bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault)
+/* The first piece is never all of it. */
+enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
+				   struct gpu_fault *fault)
 {
 	(void)scene;
 	(void)fault;
+	assert_false(pm->b->rig->locked);
+	if (!(pm->b->free_pieces++ & 1))
+		return PM_MORE;
 	pm->b->frees++;
 	pm->b->list.count = 0;
-	return true;
+	return PM_OK;
 }
 
 /* TA. */
@@ -99,8 +118,22 @@ bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 	assert_false(ta->b->rig->locked);
 	assert_int_equal(scene->addr, BENCH_SCENE);
 	ta->begun = true;
+	ta->finishing = false;
 	ta->least = 0;
+	ta->more = NULL;
 	return true;
+}
+
+bool ta_is_large(const struct ta *ta)
+{
+	return ta->b->large;
+}
+
+void ta_trim(struct ta *ta)
+{
+	assert_false(ta->b->rig->locked);
+	assert_false(ta->begun && vdm_status(ta->b->vdm)->busy);
+	ta->b->trims++;
 }
 
 static u32 output(const struct ta_vertices *vertices, u32 v, u32 n)
@@ -136,10 +169,16 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 	assert_true(ta->begun);
 	assert_true(draw->sequence >= ta->least);
 	ta->least = draw->sequence;
+	assert_true(!ta->more || ta->more == prims + *done);
+	ta->more = NULL;
 	for (; *done < count; ++*done) {
 		struct bench_prim *prim = &b->list.prim[b->list.count];
 		u32 n;
 
+		if (bench_random(b, 8) == 0) {
+			ta->more = prims + *done;
+			return TA_MORE;
+		}
 		if (b->given == b->fault_at) {
 			*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_MMU_READ_ONLY,
 						     .unit = PUMICE_UNIT_MTE, .addr = 0x77 };
@@ -159,14 +198,18 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 	return TA_OK;
 }
 
-bool ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
+/* The first piece is never all of it. */
+enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 {
 	(void)fault;
 	assert_false(ta->b->rig->locked);
 	assert_true(ta->begun);
-	ta->begun = false;
 	*any = true;
-	return true;
+	ta->finishing = !ta->finishing;
+	if (ta->finishing)
+		return TA_MORE;
+	ta->begun = false;
+	return TA_OK;
 }
 
 const struct ta_counters *ta_counters(const struct ta *ta)
@@ -180,7 +223,11 @@ static void ended(void *opaque, enum dm_end end)
 {
 	struct bench *b = opaque;
 
+	unsigned int i;
+
 	assert_true(b->rig->locked);
+	for (i = 0; end != DM_ABORTED && end != DM_FAULT && i < b->cores; i++)
+		assert_false(b->ta[i]->finishing);
 	b->ended[end]++;
 }
 
@@ -211,24 +258,20 @@ static const struct dm_ops ops = {
 	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
 };
 
-/* The same program for both stages: which of them a task is shows in its outputs. */
 static void put_programs(struct bench *b)
 {
-	static const struct pumice_pds_insn insns[] = {
-		MOV(V, 0, VERTEX), MOV(V, 1, INSTANCE), TASK, END,
-	};
 	struct mmu_tlb tlb = { 0 };
 	struct gpu_fault fault;
 	u32 i, at;
 
 	for (at = 0; at < 2; at++) {
-		for (i = 0; i < 4; i++) {
+		for (i = 0; i < INSNS; i++) {
 			u8 *host = mmu_translate(&b->rig->mmu, &tlb, RIG_CTX,
 						 (at ? COORDINATE_PDS : RIG_PDS) + i * 16u,
 						 PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, &fault);
 
 			assert_non_null(host);
-			pumice_pds_pack((u32 *)(void *)host, &insns[i]);
+			pumice_pds_pack((u32 *)(void *)host, &program[i]);
 		}
 	}
 }
@@ -276,7 +319,8 @@ struct pumice_vdm_state bench_state(bool coordinate)
 {
 	struct pumice_vdm_state state = { .varyings = 3, .point_width = bits(1),
 					  .line_width = bits(1), .provoking_last = true };
-	struct pumice_stage stage = { .pds_addr = RIG_PDS, .pds_insns = 4, .attrs = 2, .temps = 1 };
+	struct pumice_stage stage = { .pds_addr = RIG_PDS, .pds_insns = INSNS, .attrs = 3,
+				      .temps = 1 };
 
 	pumice_stage_pack(state.vertex, &stage);
 	stage.pds_addr = COORDINATE_PDS;
@@ -352,8 +396,9 @@ static bool run_some_task(struct bench *b)
 
 bool bench_turn(struct bench *b)
 {
-	static const _Atomic bool never;
 	const u32 first = bench_random(b, b->cores);
+	/* Steps end where somebody parks: anywhere between two turns. */
+	const _Atomic bool stop = b->stop || bench_random(b, 2);
 	u32 i;
 
 	if (bench_random(b, 3) == 0 && run_some_task(b))
@@ -364,7 +409,7 @@ bool bench_turn(struct bench *b)
 		if (!b->awake[core])
 			continue;
 		b->awake[core] = false;
-		if (vdm_core_step(b->vdm, core, &never))
+		if (vdm_core_step(b->vdm, core, &stop))
 			b->awake[core] = true;
 		assert_false(b->rig->locked);
 		return true;

@@ -42,6 +42,7 @@ struct bench {
 	unsigned int cores;
 	u32 seed;
 	bool awake[PUMICE_MAX_CORES];
+	bool stop;		/* every step is to end as soon as it can, not just some */
 	u64 clock;
 
 	/* How jobs ended. */
@@ -51,11 +52,13 @@ struct bench {
 	struct pm_scene scene;
 	struct pm_scene_state state;
 	bool scene_bad, state_fails;	/* to fault the next time */
-	unsigned int begins, frees;
+	unsigned int begins, frees, free_pieces;
 
 	/* TAs. */
 	struct ta *ta[PUMICE_MAX_CORES];
 	u32 pages;		/* primitives that there is room for; UINT32_MAX: no bound */
+	bool large;		/* they hold much memory */
+	u32 trims;		/* times that one was to give memory back */
 	u32 fault_at;		/* primitive, over all, at which a TA faults; UINT32_MAX: none */
 	u32 given;		/* primitives so far */
 	struct bench_list list;	/* in tile lists now, core by core */

@@ -277,7 +277,7 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 
 	(void)state;
 	for (cores = 1; cores <= 3; cores += 2) {
-		for (turns = 0; turns < 130; turns++) {
+		for (turns = 0; turns < 260; turns++) {
 			struct bench *b = bench_create(cores);
 			u32 i;
 
@@ -302,6 +302,67 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 			bench_destroy(b);
 		}
 	}
+}
+
+/* Tasks that fill registers or run. */
+static u32 tasks(struct bench *b)
+{
+	return rig_load(b->rig).tasks;
+}
+
+/*
+ * Who parks the GPU waits for a step that has seen the stop flag: it starts a task at most,
+ * though the piece has several.
+ */
+static void a_step_that_is_to_end_starts_one_task(void **state)
+{
+	struct bench *b = bench_create(1);
+	u32 most = 0, before;
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->stop = true;
+	assert_true(bench_start(b, POINTS));
+	do {
+		before = tasks(b);
+		most = tasks(b) > most ? tasks(b) : most;
+		if (!bench_turn(b))
+			break;
+		assert_true(tasks(b) <= before + 1);
+	} while (vdm_status(b->vdm)->busy);
+	bench_run(b);
+	assert_true(most > 1);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	bench_render(b);
+	expect_points(b, POINTS);
+	bench_destroy(b);
+}
+
+/* A TA that holds much is to give it back after a job that was stopped, and after a reset. */
+static void memory_is_given_back_after_a_stop(void **state)
+{
+	struct bench *b = bench_create(3);
+	u32 i;
+
+	(void)state;
+	put_points(b, POINTS, false);
+	b->large = true;
+	b->pages = 100;
+	assert_true(bench_start(b, 20));
+	bench_run(b);
+	assert_int_equal(b->ended[DM_MEMORY], 1);
+	assert_int_equal(b->trims, 0);
+	bench_call(b, vdm_abort);
+	bench_run(b);
+	assert_int_equal(b->ended[DM_ABORTED], 1);
+	assert_true(b->trims >= b->cores);
+	bench_call(b, vdm_reset);
+	for (i = 0; i < b->cores; i++)
+		assert_true(b->awake[i]);
+	b->trims = 0;
+	bench_run(b);
+	assert_int_equal(b->trims, b->cores);
+	bench_destroy(b);
 }
 
 static void a_fault_of_any_task_stops_the_job(void **state)
@@ -446,6 +507,8 @@ int main(void)
 		cmocka_unit_test(a_primitive_that_never_fits_is_a_fault),
 		cmocka_unit_test(resume_and_flush_of_a_job_that_runs_do_nothing),
 		cmocka_unit_test(an_abort_in_every_phase_leaves_nothing),
+		cmocka_unit_test(a_step_that_is_to_end_starts_one_task),
+		cmocka_unit_test(memory_is_given_back_after_a_stop),
 		cmocka_unit_test(a_fault_of_any_task_stops_the_job),
 		cmocka_unit_test(a_fault_of_the_ta_stops_the_job),
 		cmocka_unit_test(the_first_reason_to_stop_wins),

@@ -12,15 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/log_limit.h"
 #include "../../../qemu-device/gpu/workers/workers.h"
 
 #define UNITS 6u
+
+static _Thread_local bool registered;	/* thread_start() came */
 
 struct bench {
 	struct workers *w;
 	unsigned int threads;
 	_Atomic u64 clock;
 	_Atomic unsigned int kicks;
+	_Atomic unsigned int begun, ended;	/* threads */
 
 	/* Of each unit. */
 	_Atomic unsigned int steps[UNITS];
@@ -57,8 +61,11 @@ static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct bench *b = opaque;
 
-	if (b->threads)
+	if (b->threads) {
+		if (!registered)
+			atomic_store(&b->overlap, true);
 		atomic_store(&b->thread[index], own_thread());
+	}
 	if (atomic_fetch_add(&b->inside[index], 1))
 		atomic_store(&b->overlap, true);
 	if (b->deadline[index]) {
@@ -95,6 +102,18 @@ static void kick(void *opaque)
 	atomic_fetch_add(&((struct bench *)opaque)->kicks, 1);
 }
 
+static void thread_start(void *opaque)
+{
+	registered = true;
+	atomic_fetch_add(&((struct bench *)opaque)->begun, 1);
+}
+
+static void thread_end(void *opaque)
+{
+	assert_true(registered);
+	atomic_fetch_add(&((struct bench *)opaque)->ended, 1);
+}
+
 /* Unit 0 is urgent. */
 static struct bench *bench_create(unsigned int threads)
 {
@@ -102,7 +121,9 @@ static struct bench *bench_create(unsigned int threads)
 	struct workers_unit unit[UNITS];
 	const struct workers_config config = { .threads = threads, .units = UNITS, .unit = unit,
 					       .now = now, .now_opaque = b,
-					       .kick = kick, .kick_opaque = b };
+					       .kick = kick, .kick_opaque = b,
+					       .thread_start = thread_start,
+					       .thread_end = thread_end, .thread_opaque = b };
 	unsigned int i;
 
 	for (i = 0; i < UNITS; i++)
@@ -118,6 +139,9 @@ static void bench_destroy(struct bench *b)
 {
 	workers_destroy(b->w);
 	assert_false(atomic_load(&b->overlap));
+	/* The host knew of each thread for as long as it ran. */
+	assert_int_equal(atomic_load(&b->begun), b->threads);
+	assert_int_equal(atomic_load(&b->ended), b->threads);
 	free(b);
 }
 
@@ -245,6 +269,23 @@ static void a_later_deadline_replaces_the_first(void **state)
 	atomic_store(&b->clock, 1000);
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_int_equal(b->steps[1], 0);
+	bench_destroy(b);
+}
+
+/* Two who wait in one unit: the earlier one is woken in time, whoever came first. */
+static void an_added_deadline_puts_off_no_earlier_one(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	workers_add_deadline(b->w, 1, 100);
+	workers_add_deadline(b->w, 1, 900);
+	assert_int_equal(poll_all(b), 100);
+	workers_add_deadline(b->w, 1, 50);
+	assert_int_equal(poll_all(b), 50);
+	atomic_store(&b->clock, 50);
+	poll_all(b);
+	assert_int_equal(b->steps[1], 1);
 	bench_destroy(b);
 }
 
@@ -481,6 +522,25 @@ static void a_deadline_wakes_a_sleeping_thread(void **state)
 	bench_destroy(b);
 }
 
+/* Lines that a guest causes: so many in a second, the others are counted. */
+static void lines_of_the_log_are_limited_and_counted(void **state)
+{
+	struct log_limit limit = { 0 };
+	const u64 start = 5 * LOG_LIMIT_NS;
+	u32 n, dropped = 99, let = 0;
+
+	(void)state;
+	for (n = 0; n < 1000; n++)
+		let += log_limit_allow(&limit, start + n, &dropped);
+	assert_int_equal(let, LOG_LIMIT_LINES);
+	assert_int_equal(dropped, 0);
+	assert_false(log_limit_allow(&limit, start + LOG_LIMIT_NS - 1, &dropped));
+	assert_true(log_limit_allow(&limit, start + LOG_LIMIT_NS, &dropped));
+	assert_int_equal(dropped, 1001 - LOG_LIMIT_LINES);
+	assert_true(log_limit_allow(&limit, start + LOG_LIMIT_NS, &dropped));
+	assert_int_equal(dropped, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +550,7 @@ int main(void)
 		cmocka_unit_test(the_poller_is_kicked_for_work_and_not_while_parked),
 		cmocka_unit_test(a_deadline_wakes_its_unit_once_and_the_poller_hears_of_it),
 		cmocka_unit_test(a_later_deadline_replaces_the_first),
+		cmocka_unit_test(an_added_deadline_puts_off_no_earlier_one),
 		cmocka_unit_test(forget_drops_wake_ups_and_deadlines),
 		cmocka_unit_test(a_wake_up_during_a_step_leads_to_another),
 		cmocka_unit_test(a_unit_is_stepped_by_one_thread_at_a_time),
@@ -501,6 +562,7 @@ int main(void)
 		cmocka_unit_test(quiesce_returns_though_units_start_new_steps),
 		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
 		cmocka_unit_test(a_deadline_wakes_a_sleeping_thread),
+		cmocka_unit_test(lines_of_the_log_are_limited_and_counted),
 	};
 
 	return cmocka_run_group_tests_name("workers", tests, NULL, NULL);

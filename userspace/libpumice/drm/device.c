@@ -104,15 +104,20 @@ static const struct backend_ops drm_ops = {
 	.bo_map = drm_bo_map,
 	.bo_unmap = drm_bo_unmap,
 	.bo_set_label = drm_bo_set_label,
+	.bo_madvise = drm_bo_madvise,
 	.vm_create = drm_vm_create,
 	.vm_destroy = drm_vm_destroy,
 	.vm_bind = drm_vm_bind,
 	.vm_bind_async = drm_vm_bind_async,
 	.vm_get_state = drm_vm_get_state,
+	.vm_get_faults = drm_vm_get_faults,
 	.context_create = drm_context_create,
 	.context_destroy = drm_context_destroy,
+	.resets = drm_resets,
+	.context_set_priority = drm_context_set_priority,
 	.context_get_state = drm_context_get_state,
 	.context_kill = drm_context_kill,
+	.context_dump = drm_context_dump,
 	.job_result = drm_job_result,
 	.sync_create = drm_sync_create,
 	.sync_destroy = drm_sync_destroy,
@@ -173,6 +178,21 @@ static int open_first(void)
 	return fd < 0 ? -ENODEV : fd;
 }
 
+/* Of the kernel interface: the first whose calls say which operation failed as ours do. */
+#define NEEDED_MINOR	1
+
+static int check_version(struct pumice_device *dev)
+{
+	drmVersionPtr version = drmGetVersion(((struct drm_device *)dev)->fd);
+	int minor = version ? version->version_minor : -1;
+
+	drmFreeVersion(version);
+	if (minor < NEEDED_MINOR)
+		return fail(dev, EOPNOTSUPP, "the driver's interface is 1.%d, older than 1.%d", minor,
+			    NEEDED_MINOR);
+	return 0;
+}
+
 static int describe(struct pumice_device *dev)
 {
 	struct pumice_device_info *info = &dev->info;
@@ -229,7 +249,9 @@ int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t e
 		return fail_text(error, error_bytes, -err, "device: %s", strerror(-err));
 	}
 	d->fd = fd;
-	err = describe(&d->base);
+	err = check_version(&d->base);
+	if (!err)
+		err = describe(&d->base);
 	if (err) {
 		fail_text(error, error_bytes, -err, "%s", pumice_device_error(&d->base));
 		drm_close(&d->base);

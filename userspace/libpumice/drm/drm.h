@@ -71,19 +71,25 @@ void drm_bo_destroy(struct pumice_bo *bo);
 int drm_bo_map(struct pumice_bo *bo, void **cpu);
 void drm_bo_unmap(struct pumice_bo *bo, void *cpu);
 int drm_bo_set_label(struct pumice_bo *bo, const char *label);
+int drm_bo_madvise(struct pumice_bo *bo, u32 advice, bool *retained);
 int drm_vm_create(struct pumice_device *dev, struct pumice_vm **vm);
 void drm_vm_destroy(struct pumice_vm *vm);
 int drm_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
 int drm_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,
 		      const struct pumice_job_sync *syncs, u32 sync_count);
 int drm_vm_get_state(struct pumice_vm *vm, u32 *flags);
+int drm_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault *faults, u32 *count,
+		      u64 *lost);
 
 /* queue.c */
 int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 		       enum pumice_priority priority, struct pumice_context **context);
 void drm_context_destroy(struct pumice_context *context);
+int drm_context_set_priority(struct pumice_context *context, enum pumice_priority priority);
+int drm_resets(struct pumice_device *dev, struct pumice_device_resets *resets);
 int drm_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 int drm_context_kill(struct pumice_context *context);
+int drm_context_dump(struct pumice_context *context, const char *path);
 int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
 /* The kernel's form of waits and signals. @to: @count of them */
 void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_pumice_sync *to);

@@ -70,6 +70,18 @@ int drm_bo_set_label(struct pumice_bo *bo, const char *label)
 	return drm_call(bo->dev, DRM_IOCTL_PUMICE_BO_SET_LABEL, &l, "label");
 }
 
+int drm_bo_madvise(struct pumice_bo *bo, u32 advice, bool *retained)
+{
+	struct drm_pumice_bo_madvise m = {
+		.handle = ((struct drm_bo *)bo)->handle, .advice = advice,
+	};
+	int err = drm_call(bo->dev, DRM_IOCTL_PUMICE_BO_MADVISE, &m, "madvise");
+
+	if (!err)
+		*retained = m.retained;
+	return err;
+}
+
 int drm_vm_create(struct pumice_device *dev, struct pumice_vm **out)
 {
 	struct drm_pumice_vm_create c = { 0 };
@@ -103,12 +115,21 @@ void drm_vm_destroy(struct pumice_vm *base)
 	free(vm);
 }
 
+static u32 bind_type(const struct pumice_bind *op)
+{
+	if (op->bo || op->flags & PUMICE_BIND_NULL)
+		return DRM_PUMICE_BIND_MAP;
+	return op->flags & PUMICE_BIND_UNMAP_ALL ? DRM_PUMICE_BIND_UNMAP_ALL :
+						   DRM_PUMICE_BIND_UNMAP;
+}
+
 static void pack_bind(const struct pumice_bind *from, struct drm_pumice_bind_op *to)
 {
 	*to = (struct drm_pumice_bind_op){
-		.type = from->bo ? DRM_PUMICE_BIND_MAP : DRM_PUMICE_BIND_UNMAP,
+		.type = bind_type(from),
 		.flags = (from->flags & PUMICE_BIND_READONLY ? DRM_PUMICE_BIND_READONLY : 0) |
-			 (from->flags & PUMICE_BIND_NOEXEC ? DRM_PUMICE_BIND_NOEXEC : 0),
+			 (from->flags & PUMICE_BIND_NOEXEC ? DRM_PUMICE_BIND_NOEXEC : 0) |
+			 (from->flags & PUMICE_BIND_NULL ? DRM_PUMICE_BIND_NULL : 0),
 		.handle = from->bo ? ((struct drm_bo *)from->bo)->handle : 0,
 		.bo_offset = from->bo_offset,
 		.va = from->va,
@@ -139,8 +160,7 @@ int drm_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, 
 	if (!packed)
 		return fail(vm->dev, ENOMEM, "bind: out of memory");
 	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_BIND, &b, "bind");
-	/* On an error the kernel says which one failed. */
-	*done = err && b.ops.count >= count ? 0 : b.ops.count;
+	*done = err ? b.failed_op : count;
 	free(packed);
 	return err;
 }
@@ -174,4 +194,37 @@ int drm_vm_get_state(struct pumice_vm *vm, u32 *flags)
 	if (!err)
 		*flags = g.state == DRM_PUMICE_VM_UNUSABLE ? PUMICE_VM_UNUSABLE : 0;
 	return err;
+}
+
+int drm_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault *faults, u32 *count,
+		      u64 *lost)
+{
+	struct drm_pumice_vm_fault kept[DRM_PUMICE_VM_FAULTS];
+	struct drm_pumice_vm_get_faults g = {
+		.vm = ((struct drm_vm *)vm)->id,
+		.after = after,
+		.faults = { sizeof(kept[0]), *count, (uintptr_t)kept },
+	};
+	int err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_GET_FAULTS, &g, "vm faults");
+	u32 i;
+
+	if (err)
+		return err;
+	for (i = 0; i < g.returned; i++)
+		faults[i] = (struct pumice_vm_fault){
+			.number = kept[i].number,
+			.va = kept[i].va,
+			.precision = kept[i].precision,
+			.job = kept[i].job,
+			.time = kept[i].time,
+			.context = kept[i].context,
+			.type = kept[i].type,
+			.fault = kept[i].fault,
+			.unit = kept[i].unit,
+			.pc = kept[i].pc,
+			.usc = kept[i].usc,
+		};
+	*count = g.returned;
+	*lost = g.lost;
+	return 0;
 }

@@ -24,7 +24,8 @@ int drm_perf_counter(struct pumice_device *dev, u32 counter, struct pumice_perf_
 
 	if (err)
 		return err;
-	info->flags = g.flags & DRM_PUMICE_PERF_COUNTER_DETAILED ? PUMICE_PERF_DETAILED : 0;
+	info->flags = (g.flags & DRM_PUMICE_PERF_COUNTER_DETAILED ? PUMICE_PERF_DETAILED : 0) |
+		      (g.flags & DRM_PUMICE_PERF_COUNTER_GLOBAL ? PUMICE_PERF_GLOBAL : 0);
 	copy_text(info->name, sizeof(info->name), g.name, sizeof(g.name));
 	copy_text(info->category, sizeof(info->category), g.category, sizeof(g.category));
 	copy_text(info->unit, sizeof(info->unit), g.unit, sizeof(g.unit));
@@ -45,6 +46,9 @@ int drm_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 count
 	if (!pm)
 		return fail(dev, ENOMEM, "perfmon: out of memory");
 	err = drm_call(dev, DRM_IOCTL_PUMICE_PERFMON_CREATE, &c, "perfmon");
+	if (err == -EACCES)
+		err = fail(dev, EACCES,
+			   "perfmon: global counters need CAP_PERFMON or dev.pumice.perf_paranoid=0");
 	if (err) {
 		free(pm);
 		return err;

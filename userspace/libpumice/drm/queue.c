@@ -5,15 +5,17 @@
 #include <xf86drm.h>
 
 #include "drm.h"
+#include "pumice_regs.h"
+
+static const u32 priorities[] = {
+	[PUMICE_PRIORITY_LOW] = DRM_PUMICE_PRIORITY_LOW,
+	[PUMICE_PRIORITY_NORMAL] = DRM_PUMICE_PRIORITY_NORMAL,
+	[PUMICE_PRIORITY_HIGH] = DRM_PUMICE_PRIORITY_HIGH,
+};
 
 int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 		       enum pumice_priority priority, struct pumice_context **out)
 {
-	static const u32 priorities[] = {
-		[PUMICE_PRIORITY_LOW] = DRM_PUMICE_PRIORITY_LOW,
-		[PUMICE_PRIORITY_NORMAL] = DRM_PUMICE_PRIORITY_NORMAL,
-		[PUMICE_PRIORITY_HIGH] = DRM_PUMICE_PRIORITY_HIGH,
-	};
 	struct drm_pumice_context_create c = {
 		.type = (u32)type,	/* the same numbers */
 		.priority = priorities[priority],
@@ -29,7 +31,7 @@ int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 		free(context);
 		return err;
 	}
-	context->base = (struct pumice_context){ .dev = vm->dev, .vm = vm };
+	context->base = (struct pumice_context){ .dev = vm->dev, .vm = vm, .id = c.id };
 	context->id = c.id;
 	*out = &context->base;
 	return 0;
@@ -68,9 +70,42 @@ int drm_context_get_state(struct pumice_context *context, struct pumice_context_
 	return 0;
 }
 
+int drm_context_set_priority(struct pumice_context *context, enum pumice_priority priority)
+{
+	struct drm_pumice_context_set_priority p = {
+		.id = ((struct drm_context *)context)->id, .priority = priorities[priority],
+	};
+
+	return drm_call(context->dev, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &p,
+			"context priority");
+}
+
+int drm_resets(struct pumice_device *dev, struct pumice_device_resets *resets)
+{
+	struct drm_pumice_file_get_resets r = { 0 };
+	int err = drm_call(dev, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &r, "resets");
+
+	if (err)
+		return err;
+	*resets = (struct pumice_device_resets){
+		.resets = r.resets,
+		.guilty = r.guilty,
+		.innocent = r.innocent,
+		.flags = r.state & DRM_PUMICE_RESETS_LOST ? PUMICE_RESETS_LOST : 0,
+	};
+	return 0;
+}
+
 int drm_context_kill(struct pumice_context *context)
 {
 	return fail(context->dev, EOPNOTSUPP, "context kill: the kernel decides on that");
+}
+
+int drm_context_dump(struct pumice_context *context, const char *path)
+{
+	(void)path;
+	return fail(context->dev, EOPNOTSUPP,
+		    "dump: the kernel leaves it in /sys/class/devcoredump");
 }
 
 int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result)
@@ -79,6 +114,7 @@ int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_re
 		.context = ((struct drm_context *)context)->id, .job = job,
 	};
 	int err = drm_call(context->dev, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &r, "job result");
+	u32 i;
 
 	if (err)
 		return err;
@@ -97,7 +133,21 @@ int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_re
 		.groups = r.groups,
 		.slices = r.slices,
 		.partial_renders = r.partial_renders,
+		.waves = r.waves,
+		.waves_looked = r.waves_looked,
+		.place_count = r.place_count,
 	};
+	for (i = 0; i < r.place_count && i < PUMICE_STUCK_PLACES; i++)
+		result->places[i] = (struct pumice_stuck_place){
+			.code = r.places[i].code,
+			.pc = r.places[i].pc,
+			.waves = r.places[i].waves,
+			.barrier = r.places[i].state == PUMICE_WAVE_STATE_BARRIER,
+			.lanes = r.places[i].lanes,
+			.usc = r.places[i].usc,
+			.slot = r.places[i].slot,
+			.wave = r.places[i].wave,
+		};
 	return 0;
 }
 
@@ -147,8 +197,8 @@ int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32
 		};
 	}
 	err = drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, &submit, "submit");
-	if (err && submit.jobs.count < count)
-		*failed = submit.jobs.count;
+	if (err && submit.failed_job < count)
+		*failed = submit.failed_job;
 	free(syncs);
 	return err;
 }

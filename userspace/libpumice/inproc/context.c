@@ -34,6 +34,7 @@ static void fill_shared(struct inproc_context *c, u64 catalogue, u32 dm, u32 pri
 		.results = AREA_ADDR(c, results),
 		.result_count = RESULT_COUNT,
 		.save = AREA_ADDR(c, save),
+		.stuck = AREA_ADDR(c, stuck),
 	};
 }
 
@@ -83,6 +84,7 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 		fw_area_destroy(d, &c->area);
 		return err;
 	}
+	c->base.id = c->shared->context.id;
 	c->next = d->contexts;
 	d->contexts = c;
 	return 0;
@@ -195,6 +197,30 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 	c->perf[slot] = NULL;
 }
 
+/* Where a job was that was killed while it ran. */
+static void add_places(const struct inproc_context *c, u32 seqno, struct pumice_job_result *result)
+{
+	const struct fwif_stuck s = c->shared->stuck;
+	u32 i;
+
+	if (s.seqno != seqno)
+		return;
+	result->waves = s.waves;
+	result->waves_looked = s.looked;
+	for (i = 0; i < s.places && i < PUMICE_STUCK_PLACES; i++)
+		result->places[i] = (struct pumice_stuck_place){
+			.code = s.place[i].code,
+			.pc = s.place[i].pc,
+			.waves = s.place[i].waves,
+			.barrier = s.place[i].state == PUMICE_WAVE_STATE_BARRIER,
+			.lanes = s.place[i].lanes,
+			.usc = s.place[i].usc,
+			.slot = s.place[i].slot,
+			.wave = s.place[i].wave,
+		};
+	result->place_count = i;
+}
+
 /* Take over the result of one job. */
 static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 {
@@ -216,11 +242,17 @@ static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno
 		.partial_renders = r.partials,
 	};
 
+	if (kept.fault == PUMICE_FAULT_KILLED)
+		add_places(c, seqno, &kept);
 	end_job(d, c, &kept);
 	s->last_start = r.time_start;
 	s->last_end = r.time_end;
 	if (!kept.fault)
 		return;
+	/* A user can kill what runs too long: that is its time-out. */
+	if (kept.error == -EIO ||
+	    (kept.unit != PUMICE_UNIT_FW && s->flags & PUMICE_CONTEXT_GUILTY))
+		vm_note_fault((struct inproc_vm *)c->base.vm, user_context(c)->base.id, &kept);
 	s->flags |= PUMICE_CONTEXT_FAULTED;
 	s->fault = kept.fault;
 	s->unit = r.unit;
@@ -252,6 +284,16 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 		context_lose(d, c, PUMICE_CONTEXT_GUILTY);
 }
 
+/* The first reason counts. */
+static void blame(struct inproc_device *d, struct inproc_context *user, u32 flag)
+{
+	if (user->state.flags & (PUMICE_CONTEXT_GUILTY | PUMICE_CONTEXT_INNOCENT))
+		return;
+	user->state.flags |= flag;
+	d->guilty += flag == PUMICE_CONTEXT_GUILTY;
+	d->innocent += flag == PUMICE_CONTEXT_INNOCENT;
+}
+
 void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 {
 	struct timeline *t = c->timeline;
@@ -264,7 +306,7 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 	user_context(c)->dead = true;
 	if (t->done == t->submitted)
 		return;
-	user_context(c)->state.flags |= flag;
+	blame(d, user_context(c), flag);
 	user_context(c)->state.fault = lost.fault;
 	if (is_binder(c))
 		t->done = t->submitted;
@@ -344,6 +386,38 @@ int inproc_context_get_state(struct pumice_context *base, struct pumice_context_
 	return 0;
 }
 
+int inproc_context_set_priority(struct pumice_context *base, enum pumice_priority priority)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_context *c = (struct inproc_context *)base;
+	struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = (u32)priority,
+	};
+	int err = 0;
+
+	pthread_mutex_lock(&d->lock);
+	for (; c && !err; c = c->second) {
+		cmd.context = AREA_ADDR(c, context);
+		err = fw_call(d, &cmd);
+	}
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}
+
+int inproc_resets(struct pumice_device *dev, struct pumice_device_resets *resets)
+{
+	struct inproc_device *d = inproc_device(dev);
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	*resets = (struct pumice_device_resets){
+		.guilty = d->guilty, .innocent = d->innocent,
+		.flags = d->lost ? PUMICE_RESETS_LOST : 0,
+	};
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
 int inproc_context_kill(struct pumice_context *base)
 {
 	struct inproc_device *d = inproc_device(base->dev);
@@ -351,7 +425,7 @@ int inproc_context_kill(struct pumice_context *base)
 	int err;
 
 	pthread_mutex_lock(&d->lock);
-	c->state.flags |= PUMICE_CONTEXT_GUILTY;
+	blame(d, c, PUMICE_CONTEXT_GUILTY);
 	err = kill_jobs(d, c);
 	pthread_mutex_unlock(&d->lock);
 	return err;

@@ -245,21 +245,32 @@ static u32 look_at_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd
 	return __atomic_load_n(&d->fw->kccb_status[*entry], __ATOMIC_ACQUIRE);
 }
 
+/*
+ * The time for the answer begins when the command is queued. When it is over there is one
+ * more look: on a busy machine the answer may have come while this thread waited for its
+ * turn, or for the lock.
+ */
 int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
 {
-	const u64 deadline = now_ns() + CALL_TIMEOUT;
+	u64 deadline = now_ns() + CALL_TIMEOUT, seen;
 	u32 status = FWIF_STATUS_PENDING;
-	s64 entry = -1;
-	u64 seen;
+	s64 entry = -1, before;
+	bool late = false;
 
 	while (!d->lost) {
 		seen = event_count(d);
 		event_process(d);
+		before = entry;
 		status = look_at_call(d, cmd, &entry);
 		if (status != FWIF_STATUS_PENDING)
 			break;
-		if (event_wait(d, seen, deadline))
+		if (late && entry == before) {
 			event_lose(d, "the firmware answers no more");
+			break;
+		}
+		if (entry != before)
+			deadline = now_ns() + CALL_TIMEOUT;
+		late = event_wait(d, seen, deadline) != 0;
 	}
 	if (entry >= 0)
 		d->kccb_held[entry] = false;

@@ -15,6 +15,7 @@
 #ifndef PUMICE_INPROC_H
 #define PUMICE_INPROC_H
 
+#include "dumpfile.h"
 #include "fwif.h"
 #include "internal.h"
 #include "pumice_formats.h"
@@ -128,6 +129,7 @@ struct fence {
 struct context_shared {
 	struct fwif_context context;
 	_Alignas(8) u32 save[PUMICE_CDM_SAVE_WORDS];	/* of a job that is switched out */
+	_Alignas(8) struct fwif_stuck stuck;	/* where the job was that was killed */
 	_Alignas(4096) u8 cccb[CCCB_BYTES];
 	struct fwif_job_result results[RESULT_COUNT];
 };
@@ -150,7 +152,8 @@ struct inproc_context {
 	struct pumice_context_state state;
 	u64 numbered, last;		/* jobs of both queues; the one that ended last */
 	struct pumice_job_result kept[KEPT_RESULTS];	/* by number of the job */
-	u64 number[RESULT_COUNT];	/* of jobs that have not ended, by seqno */
+	u64 number[RESULT_COUNT];	/* of jobs, by seqno; good from submission on */
+	u64 stream[RESULT_COUNT];	/* the same */
 	struct perf_area *perf[RESULT_COUNT];	/* counted; of jobs that have not ended, by seqno */
 };
 
@@ -215,6 +218,8 @@ struct inproc_vm {
 	struct extents pm_room;		/* free addresses above VA_USER_END */
 	/* Its tables and the TLBs could not be kept in step, or a bind failed late. */
 	bool unusable;
+	u64 fault_count;		/* ever */
+	struct pumice_vm_fault faults[PUMICE_VM_FAULTS];	/* the last, by number */
 	/*
 	 * Asynchronous binds, oldest first. Their fences are those of a context of the
 	 * firmware that runs nothing but updates, so that jobs can wait for them.
@@ -283,6 +288,7 @@ struct inproc_device {
 	u32 kccb_write;
 	bool kccb_held[KCCB_COUNT];	/* somebody is going to read the status */
 	bool object_taken[FWIF_MAX_CONTEXTS];
+	u64 guilty, innocent;		/* contexts that became so; there are no resets */
 	const char *lost;		/* why the GPU can be used no more, or NULL */
 
 	struct inproc_context *contexts;
@@ -326,6 +332,7 @@ int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *excl
 		     struct pumice_bo **bo);
 void inproc_bo_destroy(struct pumice_bo *bo);
 int inproc_bo_set_label(struct pumice_bo *bo, const char *label);
+int inproc_bo_madvise(struct pumice_bo *bo, u32 advice, bool *retained);
 int inproc_bo_map(struct pumice_bo *bo, void **cpu);
 void inproc_bo_unmap(struct pumice_bo *bo, void *cpu);
 
@@ -343,6 +350,9 @@ int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, 
 void tables_update(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
 		   u64 va, u64 size, struct table_change *change);
 void tables_release(struct inproc_device *d, struct table_change *change);
+/* The entries that the GPU reads for an address below 1 TiB. Return: how many of three there are. */
+u32 tables_walk(struct inproc_device *d, const struct tables *t, u64 va,
+		struct pumice_dump_walk *steps);
 
 /* space.c */
 int space_init(struct inproc_device *d, struct space *s);
@@ -418,6 +428,10 @@ void inproc_vm_destroy(struct pumice_vm *vm);
 int inproc_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done);
 
 int inproc_vm_get_state(struct pumice_vm *vm, u32 *flags);
+int inproc_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault *faults,
+			 u32 *count, u64 *lost);
+/* A job of a context of this VM faulted, or was killed while it ran. */
+void vm_note_fault(struct inproc_vm *vm, u32 context, const struct pumice_job_result *r);
 int inproc_vm_peek(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
 /* One checked operation. @memory: what it maps, or NULL. Return: 0 or a negative errno. */
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
@@ -439,8 +453,11 @@ void context_destroy(struct inproc_device *d, struct inproc_context *c);
 int inproc_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 			  enum pumice_priority priority, struct pumice_context **context);
 void inproc_context_destroy(struct pumice_context *context);
+int inproc_context_set_priority(struct pumice_context *context, enum pumice_priority priority);
+int inproc_resets(struct pumice_device *dev, struct pumice_device_resets *resets);
 int inproc_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 int inproc_context_kill(struct pumice_context *context);
+int inproc_context_dump(struct pumice_context *context, const char *path);
 int inproc_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
 /* Take over the results of jobs that have ended. */
 void context_process(struct inproc_device *d, struct inproc_context *c);

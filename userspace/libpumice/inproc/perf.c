@@ -17,7 +17,9 @@
 
 #define DESCRIBE(counter, block, detailed, what, text) \
 	[PUMICE_PERF_##counter] = { \
-		.flags = detailed ? PUMICE_PERF_DETAILED : 0, \
+		.flags = (detailed ? PUMICE_PERF_DETAILED : 0) | \
+			 (1u << PUMICE_PERF_##block & PUMICE_PERF_SHARED ? \
+			  PUMICE_PERF_GLOBAL : 0), \
 		.name = #counter, .category = #block, .unit = what, .description = text, \
 	},
 

@@ -138,3 +138,12 @@ int inproc_bo_set_label(struct pumice_bo *bo, const char *label)
 	(void)label;
 	return 0;
 }
+
+int inproc_bo_madvise(struct pumice_bo *bo, u32 advice, bool *retained)
+{
+	/* Memory of a process is never purged. */
+	(void)bo;
+	(void)advice;
+	*retained = true;
+	return 0;
+}

@@ -311,6 +311,7 @@ static int queue(struct inproc_device *d, const struct pumice_gfx_job *job,
 	collect_waits(job, &set);
 	seqno = ++c->timeline->submitted;
 	c->number[seqno % RESULT_COUNT] = ++user->numbered;
+	c->stream[seqno % RESULT_COUNT] = job->stream;
 	put_job(c, &set, job, seqno, attach_perf(d, c, job->perfmon, seqno));
 	send_kick(d, c);
 	d->jobs_submitted++;

@@ -197,6 +197,7 @@ static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags,
 		.read_only = flags & PUMICE_BIND_READONLY,
 		.no_exec = flags & PUMICE_BIND_NOEXEC,
 		.pm_owned = flags & BIND_PM_OWNED,
+		.null = flags & PUMICE_BIND_NULL,
 	};
 	u64 at;
 
@@ -276,4 +277,35 @@ void tables_update(struct inproc_device *d, struct tables *t, const struct mappi
 		update_block(d, t, mappings, block, c);
 		block += BLOCK_BYTES;
 	}
+}
+
+static struct pumice_dump_walk step(u64 table, u64 entry, u32 level, u64 index)
+{
+	return (struct pumice_dump_walk){
+		.table = table, .entry = entry, .level = level, .index = (u32)index,
+	};
+}
+
+u32 tables_walk(struct inproc_device *d, const struct tables *t, u64 va,
+		struct pumice_dump_walk *steps)
+{
+	const u64 *entries = ram_cpu(d, t->catalogue);
+	struct pumice_mmu_pc_entry pc;
+	struct pumice_mmu_pd_entry pd;
+	u64 index = va >> PC_SHIFT;
+
+	steps[0] = step(t->catalogue, read_entry(&entries[index]), 0, index);
+	pumice_mmu_pc_entry_unpack64(steps[0].entry, &pc);
+	if (!pc.valid)
+		return 1;
+	entries = ram_cpu(d, pc.addr);
+	index = va >> PD_SHIFT & (TABLE_ENTRIES - 1);
+	steps[1] = step(pc.addr, read_entry(&entries[index]), 1, index);
+	pumice_mmu_pd_entry_unpack64(steps[1].entry, &pd);
+	if (!pd.valid)
+		return 2;
+	entries = ram_cpu(d, pd.addr);
+	index = (va & (BLOCK_BYTES - 1)) / page_bytes[pd.page_size];
+	steps[2] = step(pd.addr, read_entry(&entries[index]), 2, index);
+	return 3;
 }

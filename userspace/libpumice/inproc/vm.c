@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faults.h"
 #include "inproc.h"
 
 int inproc_vm_create(struct pumice_device *dev, struct pumice_vm **out)
@@ -68,24 +69,33 @@ void inproc_vm_destroy(struct pumice_vm *base)
 	free(vm);
 }
 
+/* What an operation maps. Without memory the address only lets pages be large. */
+static struct mapping op_mapping(const struct pumice_bind *op, struct memory *memory)
+{
+	return (struct mapping){
+		.va = op->va, .size = op->size, .flags = op->flags, .memory = memory,
+		.bus = memory ? memory->bus + op->bo_offset : op->va,
+	};
+}
+
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
 		struct memory *memory)
 {
+	const struct mapping m = op_mapping(op, memory);
+	bool map = memory || op->flags & PUMICE_BIND_NULL;
+	bool all = op->flags & PUMICE_BIND_UNMAP_ALL;
+	u64 va = all ? d->base.info.va_start : op->va;
+	u64 size = all ? d->base.info.va_end - va : op->size;
 	const struct fwif_kccb_cmd invalidate = {
 		.type = FWIF_KCCB_MMU_INVALIDATE,
 		.catalogue = vm->space.tables.catalogue,
-		.start = op->va,
-		.end = op->va + op->size - 1,
+		.start = va,
+		.end = va + size - 1,
 	};
-	struct mapping m = { .va = op->va, .size = op->size, .flags = op->flags };
 	struct space_change change;
 	int err;
 
-	if (memory) {
-		m.memory = memory;
-		m.bus = memory->bus + op->bo_offset;
-	}
-	if (space_change(d, &vm->space, op->va, op->size, memory ? &m : NULL, &change))
+	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
 		return fail(&d->base, ENOMEM, "bind: no memory for translation tables");
 	err = space_needs_invalidate(&change) ? fw_call(d, &invalidate) : 0;
 	if (err)
@@ -130,7 +140,10 @@ int inproc_vm_peek(struct pumice_vm *base, u64 va, void *data, u64 bytes)
 		part = m->va + m->size - (va + done);
 		if (part > bytes - done)
 			part = bytes - done;
-		memcpy((u8 *)data + done, ram_cpu(d, m->bus + (va + done - m->va)), part);
+		if (m->flags & PUMICE_BIND_NULL)
+			memset((u8 *)data + done, 0, part);
+		else
+			memcpy((u8 *)data + done, ram_cpu(d, m->bus + (va + done - m->va)), part);
 		done += part;
 	}
 	pthread_mutex_unlock(&d->lock);
@@ -147,6 +160,47 @@ int inproc_vm_get_state(struct pumice_vm *base, u32 *flags)
 	pthread_mutex_lock(&d->lock);
 	event_process(d);
 	*flags = ((struct inproc_vm *)base)->unusable ? PUMICE_VM_UNUSABLE : 0;
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+void vm_note_fault(struct inproc_vm *vm, u32 context, const struct pumice_job_result *r)
+{
+	const enum pumice_fault_addr type = pumice_fault_addr_type(r->fault, r->unit, r->access);
+	const u64 number = ++vm->fault_count;
+
+	vm->faults[number % PUMICE_VM_FAULTS] = (struct pumice_vm_fault){
+		.number = number,
+		.va = r->fault_va,
+		.precision = pumice_fault_addr_precision(type),
+		.job = r->job,
+		.time = r->end,
+		.context = context,
+		.type = type,
+		.fault = r->fault,
+		.unit = r->unit,
+		.pc = r->pc,
+		.usc = r->usc,
+	};
+}
+
+int inproc_vm_get_faults(struct pumice_vm *base, u64 after, struct pumice_vm_fault *faults,
+			 u32 *count, u64 *lost)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	const struct inproc_vm *vm = (struct inproc_vm *)base;
+	u64 first, n;
+	u32 i = 0;
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	first = vm->fault_count > PUMICE_VM_FAULTS ? vm->fault_count - PUMICE_VM_FAULTS : 0;
+	if (first < after)
+		first = after;
+	for (n = first + 1; first < vm->fault_count && n <= vm->fault_count && i < *count; n++)
+		faults[i++] = vm->faults[n % PUMICE_VM_FAULTS];
+	*count = i;
+	*lost = first - after;
 	pthread_mutex_unlock(&d->lock);
 	return 0;
 }

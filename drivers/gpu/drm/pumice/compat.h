@@ -9,6 +9,7 @@
 #ifndef PUMICE_COMPAT_H
 #define PUMICE_COMPAT_H
 
+#include <drm/drm_drv.h>
 #include <drm/drm_gem_shmem_helper.h>
 #include <drm/drm_gpuvm.h>
 #include <drm/gpu_scheduler.h>
@@ -27,11 +28,22 @@
 #define PUMICE_DRIVER_DATE(text)
 #endif
 
+/* Send the uevent for a reset of the device, or for its loss. Allocates. */
+static inline void pumice_wedged_event(struct drm_device *drm, bool lost)
+{
+#ifdef PUMICE_HAVE_DEV_WEDGED_EVENT
+	drm_dev_wedged_event(drm, lost ? DRM_WEDGE_RECOVERY_REBIND | DRM_WEDGE_RECOVERY_BUS_RESET :
+					 DRM_WEDGE_RECOVERY_NONE, NULL);
+#endif
+}
+
 /*
  * Before timedout_job() the scheduler takes the job off its list. We neither
  * stop nor restart the scheduler, so the job always goes back: by us, or by a
- * scheduler that knows NO_HANG. The workqueue is woken for a job that ended
- * meanwhile: nobody else would free it.
+ * scheduler that knows NO_HANG. A job that ended meanwhile is freed by the scheduler's
+ * own work, which is queued for it: not by drm_sched_wqueue_start(), which would also
+ * start a scheduler that is stopped. It is queued under the lock, as the job may be
+ * freed as soon as that is released, and with the last job the scheduler.
  */
 static inline enum drm_gpu_sched_stat pumice_sched_keep_job(struct drm_sched_job *job)
 {
@@ -42,8 +54,8 @@ static inline enum drm_gpu_sched_stat pumice_sched_keep_job(struct drm_sched_job
 
 	spin_lock(&sched->job_list_lock);
 	list_add(&job->list, &sched->pending_list);
+	queue_work(sched->submit_wq, &sched->work_free_job);
 	spin_unlock(&sched->job_list_lock);
-	drm_sched_wqueue_start(sched);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 #endif
 }
@@ -84,6 +96,13 @@ static inline int pumice_sched_job_init(struct drm_sched_job *job, struct drm_sc
 #endif
 }
 
+/* The module uses symbols of a namespace whose name newer kernels want as a string. */
+#ifdef PUMICE_HAVE_IMPORT_NS_BARE
+#define PUMICE_IMPORT_NS(name) MODULE_IMPORT_NS(name)
+#else
+#define PUMICE_IMPORT_NS(name) MODULE_IMPORT_NS(#name)
+#endif
+
 static inline int pumice_gpuvm_sm_map(struct drm_gpuvm *gpuvm, void *priv, u64 addr, u64 range,
 				      struct drm_gem_object *obj, u64 offset)
 {
@@ -101,14 +120,34 @@ static inline int pumice_gpuvm_sm_map(struct drm_gpuvm *gpuvm, void *priv, u64 a
 #endif
 }
 
-/* With the object's reservation held. */
-static inline struct drm_gpuvm_bo *pumice_gpuvm_bo_obtain(struct drm_gpuvm *gpuvm,
-							  struct drm_gem_object *obj)
+/*
+ * The VM's reservation protects its list of external objects; a mutex of each
+ * buffer protects the buffer's list of VMs. Kernels with immediate mode have that
+ * mutex in the GEM object, older ones accept one of the driver's: see
+ * pumice_bo_gpuva_lock().
+ */
+#ifdef PUMICE_HAVE_GPUVM_IMMEDIATE_MODE
+#define PUMICE_GPUVM_FLAGS	(DRM_GPUVM_RESV_PROTECTED | DRM_GPUVM_IMMEDIATE_MODE)
+#else
+#define PUMICE_GPUVM_FLAGS	DRM_GPUVM_RESV_PROTECTED
+#endif
+
+/*
+ * With the VM's reservation held; @lock is the buffer's. Consumes the reference to
+ * @fresh, the result of drm_gpuvm_bo_create(). Newer kernels take the lock themselves.
+ */
+static inline struct drm_gpuvm_bo *pumice_gpuvm_bo_obtain(struct drm_gpuvm_bo *fresh,
+							  struct mutex *lock)
 {
 #ifdef PUMICE_HAVE_GPUVM_BO_OBTAIN_LOCKED
-	return drm_gpuvm_bo_obtain_locked(gpuvm, obj);
+	return drm_gpuvm_bo_obtain_prealloc(fresh);
 #else
-	return drm_gpuvm_bo_obtain(gpuvm, obj);
+	struct drm_gpuvm_bo *vm_bo;
+
+	mutex_lock(lock);
+	vm_bo = drm_gpuvm_bo_obtain_prealloc(fresh);
+	mutex_unlock(lock);
+	return vm_bo;
 #endif
 }
 
@@ -119,6 +158,35 @@ static inline void pumice_gem_shmem_put_pages(struct drm_gem_shmem_object *shmem
 	drm_gem_shmem_put_pages_locked(shmem);
 #else
 	drm_gem_shmem_put_pages(shmem);
+#endif
+}
+
+/* With the object's reservation held, the three that follow. */
+static inline int pumice_gem_shmem_madvise(struct drm_gem_shmem_object *shmem, int madv)
+{
+#ifdef PUMICE_HAVE_SHMEM_PURGE_LOCKED
+	return drm_gem_shmem_madvise_locked(shmem, madv);
+#else
+	return drm_gem_shmem_madvise(shmem, madv);
+#endif
+}
+
+static inline void pumice_gem_shmem_purge(struct drm_gem_shmem_object *shmem)
+{
+#ifdef PUMICE_HAVE_SHMEM_PURGE_LOCKED
+	drm_gem_shmem_purge_locked(shmem);
+#else
+	drm_gem_shmem_purge(shmem);
+#endif
+}
+
+/* Uses of the pages: the scatter list, CPU mappings, pins. */
+static inline unsigned int pumice_gem_shmem_users(const struct drm_gem_shmem_object *shmem)
+{
+#ifdef PUMICE_HAVE_SHMEM_PURGE_LOCKED
+	return refcount_read(&shmem->pages_use_count);
+#else
+	return READ_ONCE(shmem->pages_use_count);
 #endif
 }
 

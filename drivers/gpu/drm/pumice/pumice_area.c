@@ -20,7 +20,6 @@
 #include "pumice_vm.h"
 
 #define ALIGNMENT	SZ_2M
-#define PAGE_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY)
 
 static_assert(PAGE_SIZE == PUMICE_PM_PAGE_SIZE);
 
@@ -50,15 +49,15 @@ static void free_step(struct pumice_device *pdev, struct step *step)
 }
 
 /* Zeroed pages that are not mapped for the device, or NULL. */
-static struct step *take_pages(u32 count)
+static struct step *take_pages(u32 count, gfp_t gfp)
 {
-	struct step *step = kzalloc(sizeof(*step), GFP_KERNEL);
+	struct step *step = kzalloc(sizeof(*step), gfp);
 
 	if (!step)
 		return NULL;
-	step->pages = kvcalloc(count, sizeof(*step->pages), GFP_KERNEL);
+	step->pages = kvcalloc(count, sizeof(*step->pages), gfp);
 	while (step->pages && step->count < count) {
-		step->pages[step->count] = alloc_page(PAGE_GFP);
+		step->pages[step->count] = alloc_page(gfp | __GFP_ZERO);
 		if (!step->pages[step->count])
 			break;
 		step->count++;
@@ -71,15 +70,15 @@ static struct step *take_pages(u32 count)
 }
 
 /* Memory of a step, or an error pointer. */
-static struct step *make_step(struct pumice_device *pdev, u32 count)
+static struct step *make_step(struct pumice_device *pdev, u32 count, gfp_t gfp)
 {
-	struct step *step = take_pages(count);
+	struct step *step = take_pages(count, gfp);
 	int ret;
 
 	if (!step)
 		return ERR_PTR(-ENOMEM);
 	ret = sg_alloc_table_from_pages(&step->sgt, step->pages, count, 0,
-					(u64)count << PAGE_SHIFT, GFP_KERNEL);
+					(u64)count << PAGE_SHIFT, gfp);
 	if (ret)
 		goto free_pages;
 	ret = dma_map_sgtable(pdev->drm.dev, &step->sgt, DMA_BIDIRECTIONAL, 0);
@@ -112,7 +111,7 @@ static int map_step_locked(struct pumice_area *area, struct step *step,
 	pumice_mmu_map_sgt(vm->mmu, pool, area->va.start + ((u64)area->pages << PAGE_SHIFT), size,
 			   &step->sgt, 0, PUMICE_MMU_PM_OWNED | PUMICE_MMU_NOEXEC);
 	list_add_tail(&step->node, &area->steps);
-	area->pages += step->count;
+	WRITE_ONCE(area->pages, area->pages + step->count);
 	/* A page table may have been replaced. The memory is there even if this fails. */
 	return pumice_vm_flush_locked(vm);
 }
@@ -121,11 +120,12 @@ static int map_step_locked(struct pumice_area *area, struct step *step,
  * pumice_area_grow - more memory behind what an area has
  * @area: area; the caller sees to it that nobody else grows it
  * @pages: not 0; with those there are at most as many as it was made for
+ * @gfp: PUMICE_AREA_GFP; or PUMICE_AREA_GFP_NOWAIT, where a fence waits for it
  *
- * Between drm_dev_enter() and drm_dev_exit(). Allocates, and waits for the
- * firmware. Returns 0 or an error: @area->pages tells whether the pages are there.
+ * Between drm_dev_enter() and drm_dev_exit(). Waits for the firmware. Returns 0 or an
+ * error: @area->pages is the number of pages that are present.
  */
-int pumice_area_grow(struct pumice_area *area, u32 pages)
+int pumice_area_grow(struct pumice_area *area, u32 pages, gfp_t gfp)
 {
 	u64 va = area->va.start + ((u64)area->pages << PAGE_SHIFT);
 	struct pumice_device *pdev = area->vm->pdev;
@@ -134,10 +134,11 @@ int pumice_area_grow(struct pumice_area *area, u32 pages)
 	struct step *step;
 	int ret;
 
-	step = make_step(pdev, pages);
+	step = make_step(pdev, pages, gfp);
 	if (IS_ERR(step))
 		return PTR_ERR(step);
-	pumice_mmu_pool_init(&pool);
+	pumice_mmu_pool_init(&pool, &area->vm->tables);
+	pool.gfp = gfp;
 	ret = pumice_mmu_pool_fill_map(pdev, &pool, va, (u64)pages << PAGE_SHIFT);
 	if (!ret) {
 		mutex_lock(&area->vm->lock);
@@ -169,7 +170,7 @@ static void give_back(struct pumice_area *area)
 
 	if (!drm_dev_enter(&vm->pdev->drm, &idx))
 		return;
-	pumice_mmu_pool_init(&none);
+	pumice_mmu_pool_init(&none, &vm->tables);
 	mutex_lock(&vm->lock);
 	pumice_mmu_unmap(vm->mmu, &none, area->va.start, area->va.size);
 	if (pumice_vm_flush_locked(vm) != -ENODEV)
@@ -249,13 +250,31 @@ struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 pages, u32 max_
 	if (IS_ERR(area))
 		return area;
 	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
-		ret = pumice_area_grow(area, pages);
+		ret = pumice_area_grow(area, pages, PUMICE_AREA_GFP);
 		drm_dev_exit(idx);
 	}
 	if (!ret)
 		return area;
 	pumice_area_destroy(area);
 	return ERR_PTR(ret);
+}
+
+/**
+ * pumice_area_bytes - memory of a file's areas
+ * @pdev: device
+ * @client: DRM client
+ */
+u64 pumice_area_bytes(struct pumice_device *pdev, u64 client)
+{
+	struct pumice_area *area;
+	u64 pages = 0;
+
+	mutex_lock(&pdev->areas_lock);
+	list_for_each_entry(area, &pdev->areas, node)
+		if (area->vm->client == client)
+			pages += READ_ONCE(area->pages);
+	mutex_unlock(&pdev->areas_lock);
+	return pages << PAGE_SHIFT;
 }
 
 /**

@@ -3,6 +3,7 @@
 #ifndef PUMICE_AREA_H
 #define PUMICE_AREA_H
 
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -10,6 +11,14 @@
 
 struct pumice_device;
 struct pumice_vm;
+
+/*
+ * Memory of areas is charged to the memory cgroup of who asks for it. It may try less
+ * hard than usual: a list without more pages is not worth the OOM killer. The second
+ * neither reclaims nor sleeps.
+ */
+#define PUMICE_AREA_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY)
+#define PUMICE_AREA_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 /**
  * struct pumice_area - addresses of one piece, with memory from its start on
@@ -23,13 +32,14 @@ struct pumice_area {
 	struct drm_mm_node va;
 	/** @steps: memory, in the order of addresses; under vm.lock */
 	struct list_head steps;
-	/** @pages: of memory; under vm.lock, read by who grows it */
+	/** @pages: of memory; changed under vm.lock by who grows it, read anywhere */
 	u32 pages;
 };
 
 struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 pages, u32 max_pages);
-int pumice_area_grow(struct pumice_area *area, u32 pages);
+int pumice_area_grow(struct pumice_area *area, u32 pages, gfp_t gfp);
 u64 pumice_area_addr(const struct pumice_area *area);
+u64 pumice_area_bytes(struct pumice_device *pdev, u64 client);
 void pumice_area_destroy(struct pumice_area *area);
 void pumice_area_release_all(struct pumice_device *pdev);
 

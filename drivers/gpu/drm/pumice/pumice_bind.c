@@ -26,7 +26,7 @@
 struct pumice_va {
 	/** @base: base */
 	struct drm_gpuva base;
-	/** @vm_bo: the buffer in the VM; a reference */
+	/** @vm_bo: the buffer in the VM; a reference; NULL: a NULL mapping */
 	struct drm_gpuvm_bo *vm_bo;
 	/** @retired: in bind.retired, once removed */
 	struct list_head retired;
@@ -61,7 +61,7 @@ static struct pumice_va *fresh_take(struct pumice_bind *b, struct drm_gpuvm_bo *
 		i++;
 	va = b->op->fresh[i];
 	b->op->fresh[i] = NULL;
-	va->vm_bo = drm_gpuvm_bo_get(vm_bo);
+	va->vm_bo = vm_bo ? drm_gpuvm_bo_get(vm_bo) : NULL;
 	va->flags = flags;
 	return va;
 }
@@ -110,8 +110,15 @@ static int step_remap(struct drm_gpuva_op *op, void *priv)
 	return 0;
 }
 
+/* As the core's, but charged to the caller. The core's kfree() suits it. */
+static struct drm_gpuvm_bo *vm_bo_alloc(void)
+{
+	return kzalloc(sizeof(struct drm_gpuvm_bo), GFP_KERNEL_ACCOUNT);
+}
+
 const struct drm_gpuvm_ops pumice_vm_ops = {
 	.vm_free = pumice_vm_free,
+	.vm_bo_alloc = vm_bo_alloc,
 	.sm_step_map = step_map,
 	.sm_step_remap = step_remap,
 	.sm_step_unmap = step_unmap,
@@ -128,27 +135,54 @@ static int check_range(const struct drm_pumice_bind_op *args)
 	return 0;
 }
 
+static int check_map(const struct drm_pumice_bind_op *args)
+{
+	const u32 known = DRM_PUMICE_BIND_READONLY | DRM_PUMICE_BIND_NOEXEC |
+			  DRM_PUMICE_BIND_NULL;
+
+	if (args->flags & ~known || !PAGE_ALIGNED(args->bo_offset))
+		return -EINVAL;
+	if (args->flags & DRM_PUMICE_BIND_NULL && (args->handle || args->bo_offset))
+		return -EINVAL;
+	/* As a BO's, so that one operation changes no more page tables than that needs. */
+	if (args->flags & DRM_PUMICE_BIND_NULL && args->size > DRM_PUMICE_MAX_BO_SIZE)
+		return -E2BIG;
+	return check_range(args);
+}
+
 /**
  * pumice_bind_check_op - the rules of one operation, but for its buffer
- * @args: copy of it
+ * @args: copy of it; UNMAP_ALL is replaced by the equivalent UNMAP
  *
  * Returns 0 or -EINVAL.
  */
-int pumice_bind_check_op(const struct drm_pumice_bind_op *args)
+int pumice_bind_check_op(struct drm_pumice_bind_op *args)
 {
-	if (args->pad || check_range(args))
+	if (args->pad)
+		return -EINVAL;
+	if (args->type == DRM_PUMICE_BIND_MAP)
+		return check_map(args);
+	if (args->flags || args->handle || args->bo_offset)
 		return -EINVAL;
 	switch (args->type) {
-	case DRM_PUMICE_BIND_MAP:
-		if (args->flags & ~(DRM_PUMICE_BIND_READONLY | DRM_PUMICE_BIND_NOEXEC) ||
-		    !PAGE_ALIGNED(args->bo_offset))
-			return -EINVAL;
-		return 0;
 	case DRM_PUMICE_BIND_UNMAP:
-		return args->flags || args->handle || args->bo_offset ? -EINVAL : 0;
+		return check_range(args);
+	case DRM_PUMICE_BIND_UNMAP_ALL:
+		if (args->va || args->size)
+			return -EINVAL;
+		args->type = DRM_PUMICE_BIND_UNMAP;
+		args->va = PUMICE_VA_START;
+		args->size = PUMICE_VA_END - PUMICE_VA_START;
+		return 0;
 	default:
 		return -EINVAL;
 	}
+}
+
+/* Whether it maps a buffer, and so has one. */
+static bool maps_buffer(const struct drm_pumice_bind_op *args)
+{
+	return args->type == DRM_PUMICE_BIND_MAP && !(args->flags & DRM_PUMICE_BIND_NULL);
 }
 
 /**
@@ -159,23 +193,35 @@ int pumice_bind_check_op(const struct drm_pumice_bind_op *args)
 void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm)
 {
 	*b = (struct pumice_bind) { .vm = vm };
-	pumice_mmu_pool_init(&b->pool);
+	pumice_mmu_pool_init(&b->pool, &vm->tables);
 	INIT_LIST_HEAD(&b->retired);
 }
 
-/* Place a buffer in the VM, with a reference in op->vm_bo. */
+/*
+ * Place a buffer in the VM, with a reference in op->vm_bo.
+ *
+ * SUBMIT walks the VM's external objects under the VM's reservation, so finding or
+ * making the vm_bo and listing it is one step under that reservation, as is its end
+ * in put_vm_bo(): a submission sees the buffer with all of it or not at all.
+ */
 static int obtain(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_gem_object *obj)
 {
-	struct drm_gpuvm_bo *vm_bo;
+	struct drm_gpuvm_bo *fresh;
+	int ret;
 
-	dma_resv_lock(obj->resv, NULL);
-	vm_bo = pumice_gpuvm_bo_obtain(&b->vm->base, obj);
-	if (!IS_ERR(vm_bo)) {
-		drm_gpuvm_bo_extobj_add(vm_bo);
-		op->vm_bo = vm_bo;
+	/* Another thread may hold it while it allocates the pages of a large buffer. */
+	ret = dma_resv_lock_interruptible(pumice_vm_resv(b->vm), NULL);
+	if (ret)
+		return ret;
+	fresh = drm_gpuvm_bo_create(&b->vm->base, obj);
+	if (fresh) {
+		op->vm_bo = pumice_gpuvm_bo_obtain(fresh, pumice_bo_gpuva_lock(obj));
+		drm_gpuvm_bo_extobj_add(op->vm_bo);
+	} else {
+		ret = -ENOMEM;
 	}
-	dma_resv_unlock(obj->resv);
-	return PTR_ERR_OR_ZERO(vm_bo);
+	dma_resv_unlock(pumice_vm_resv(b->vm));
+	return ret;
 }
 
 /* The buffer of a map, with its pages in place. */
@@ -184,15 +230,22 @@ static int use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 {
 	struct pumice_bo *bo = to_pumice_bo(obj);
 	u64 end;
+	int ret;
 
 	if (check_add_overflow(op->args.bo_offset, op->args.size, &end) || end > obj->size)
 		return -EINVAL;
 	if (bo->root && bo->root != drm_gpuvm_resv_obj(&b->vm->base))
 		return -EINVAL;
+	if (pumice_bo_purged(bo))
+		return -ENODATA;
+	/* First: from here on the shrinker keeps off, and what it was at is done. */
+	ret = obtain(b, op, obj);
+	if (ret)
+		return ret;
 	op->sgt = drm_gem_shmem_get_pages_sgt(&bo->base);
 	if (IS_ERR(op->sgt))
 		return PTR_ERR(op->sgt);
-	return obtain(b, op, obj);
+	return pumice_bo_purged(bo) ? -ENODATA : 0;
 }
 
 /**
@@ -209,7 +262,7 @@ int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 	struct drm_gem_object *obj;
 	int ret = fresh_fill(op);
 
-	if (ret || op->args.type != DRM_PUMICE_BIND_MAP)
+	if (ret || !maps_buffer(&op->args))
 		return ret;
 	obj = drm_gem_object_lookup(file, op->args.handle);
 	if (!obj)
@@ -233,26 +286,40 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 
 	lockdep_assert_held(&vm->lock);
 	b->op = op;
-	if (args->type == DRM_PUMICE_BIND_MAP) {
+	if (maps_buffer(args)) {
 		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
 				   args->bo_offset, args->flags);
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
 				    args->bo_offset);
+	} else if (args->type == DRM_PUMICE_BIND_MAP) {
+		/* Addresses that rise with the GPU's let pages be as large as others. */
+		pumice_mmu_map_contiguous(vm->mmu, &b->pool, args->va, args->size, args->va,
+					  args->flags);
+		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, NULL, 0);
 	} else {
 		pumice_mmu_unmap(vm->mmu, &b->pool, args->va, args->size);
 		drm_gpuvm_sm_unmap(&vm->base, b, args->va, args->size);
 	}
 }
 
-/* The last reference to the buffer may go here, so hold one while its lock is held. */
+/*
+ * The last reference takes the vm_bo off the lists of the VM and of the buffer, so
+ * both locks are held. It may also be the last one to either of them, so references
+ * keep these until their locks are released.
+ */
 static void put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 {
 	struct drm_gem_object *obj = vm_bo->obj;
+	struct drm_gpuvm *gpuvm = vm_bo->vm;
 
 	drm_gem_object_get(obj);
-	dma_resv_lock(obj->resv, NULL);
+	drm_gpuvm_get(gpuvm);
+	dma_resv_lock(drm_gpuvm_resv(gpuvm), NULL);
+	mutex_lock(pumice_bo_gpuva_lock(obj));
 	drm_gpuvm_bo_put(vm_bo);
-	dma_resv_unlock(obj->resv);
+	mutex_unlock(pumice_bo_gpuva_lock(obj));
+	dma_resv_unlock(drm_gpuvm_resv(gpuvm));
+	drm_gpuvm_put(gpuvm);
 	drm_gem_object_put(obj);
 }
 
@@ -304,8 +371,13 @@ void pumice_bind_release(struct pumice_bind *b)
 	struct pumice_va *va, *next;
 
 	list_for_each_entry_safe(va, next, &b->retired, retired) {
-		put_vm_bo(va->vm_bo);
+		if (va->vm_bo)
+			put_vm_bo(va->vm_bo);
 		kfree(va);
 	}
 	INIT_LIST_HEAD(&b->retired);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_bind_test.c"
+#endif

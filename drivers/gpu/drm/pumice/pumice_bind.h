@@ -47,7 +47,7 @@ struct pumice_bind {
 	struct pumice_bind_op *op;
 };
 
-int pumice_bind_check_op(const struct drm_pumice_bind_op *args);
+int pumice_bind_check_op(struct drm_pumice_bind_op *args);
 void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm);
 int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_file *file);

@@ -47,8 +47,12 @@ struct pumice_bind_queue {
 	u64 seqno;
 	/** @closed: takes no more jobs */
 	bool closed;
-	/** @lock: guards @waiting */
+	/** @lock: guards what follows, but for @free_work */
 	spinlock_t lock;
+	/** @calls: that are prepared or wait, at most DRM_PUMICE_MAX_QUEUED_BINDS */
+	u32 calls;
+	/** @tables: that their operations may need, at most DRM_PUMICE_MAX_QUEUED_TABLES */
+	u64 tables;
 	/** @waiting: jobs not yet executed, struct bind_job.node, oldest first */
 	struct list_head waiting;
 	/** @free_work: the last reference may go where one cannot sleep */
@@ -89,6 +93,8 @@ struct bind_job {
 	struct pumice_bind_op *ops;
 	/** @count: of @ops */
 	u32 count;
+	/** @tables: its part of pumice_bind_queue.tables */
+	u64 tables;
 	/** @free_work: releases what may need locks that are not for the scheduler */
 	struct work_struct free_work;
 };
@@ -227,11 +233,37 @@ static bool take(struct bind_job *job)
 	return taken;
 }
 
+/* Reserve a part of what may be queued: a job, or the tables of one more operation. */
+static int reserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
+{
+	int ret = -ENOSPC;
+
+	spin_lock(&queue->lock);
+	if (queue->calls + calls <= DRM_PUMICE_MAX_QUEUED_BINDS &&
+	    queue->tables + tables <= DRM_PUMICE_MAX_QUEUED_TABLES) {
+		queue->calls += calls;
+		queue->tables += tables;
+		ret = 0;
+	}
+	spin_unlock(&queue->lock);
+	return ret;
+}
+
+static void unreserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
+{
+	spin_lock(&queue->lock);
+	queue->calls -= calls;
+	queue->tables -= tables;
+	spin_unlock(&queue->lock);
+}
+
 /* The caller has taken the job; the device is not gone yet. */
 static void end(struct bind_job *job, int error)
 {
 	if (error)
 		dma_fence_set_error(&job->fence->base, error);
+	/* First: who waits for the fence finds room for another call. */
+	unreserve(job->queue, 1, job->tables);
 	dma_fence_signal(&job->fence->base);
 	pumice_mmu_pool_free(job->queue->pdev, &job->bind.pool);
 	job_put(job);
@@ -264,13 +296,16 @@ static int execute(struct bind_job *job)
 static struct dma_fence *run_job(struct drm_sched_job *base)
 {
 	struct bind_job *job = to_bind_job(base);
+	bool cookie;
 	int idx;
 
 	/* Unplugging ends all that wait. */
 	if (!drm_dev_enter(&job->queue->pdev->drm, &idx))
 		return NULL;
+	cookie = dma_fence_begin_signalling();
 	if (take(job))
 		end(job, execute(job));
+	dma_fence_end_signalling(cookie);
 	drm_dev_exit(idx);
 	return NULL;
 }
@@ -381,16 +416,18 @@ void pumice_bind_queue_close(struct pumice_bind_queue *queue, int error)
 static struct bind_job *job_create(struct pumice_vm *vm, u64 client)
 {
 	struct pumice_bind_queue *queue = vm->binds;
-	struct bind_job *job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
-	int ret;
+	struct bind_job *job;
+	int ret = reserve(queue, 1, 0);
 
-	if (!job)
-		return ERR_PTR(-ENOMEM);
-	ret = pumice_sched_job_init(&job->base, &queue->entity, 1, queue, client);
-	if (ret) {
-		kfree(job);
+	if (ret)
 		return ERR_PTR(ret);
-	}
+	ret = -ENOMEM;
+	job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
+	if (!job)
+		goto free_room;
+	ret = pumice_sched_job_init(&job->base, &queue->entity, 1, queue, client);
+	if (ret)
+		goto free_job;
 	kref_init(&job->ref);
 	kref_get(&queue->ref);
 	job->queue = queue;
@@ -400,14 +437,35 @@ static struct bind_job *job_create(struct pumice_vm *vm, u64 client)
 	pumice_bind_init(&job->bind, vm);
 	atomic_inc(&queue->pdev->stats.jobs);
 	return job;
+
+free_job:
+	kfree(job);
+free_room:
+	unreserve(queue, 1, 0);
+	return ERR_PTR(ret);
 }
 
-/* Copy, check and prepare one operation. */
-static int add_op(struct bind_job *job, struct drm_file *file, const struct drm_pumice_array *ops)
+/* Page tables for the worst that may be mapped when the operation is executed. */
+static int fill_pool(struct bind_job *job, const struct drm_pumice_bind_op *args)
 {
 	struct pumice_device *pdev = job->queue->pdev;
-	struct pumice_bind_op *op = &job->ops[job->count];
 	struct pumice_mmu_pool *pool = &job->bind.pool;
+	bool map = args->type == DRM_PUMICE_BIND_MAP;
+	u64 tables = pumice_mmu_worst_tables(args->va, args->size, map);
+	int ret = reserve(job->queue, 0, tables);
+
+	if (ret)
+		return ret;
+	job->tables += tables;
+	if (map)
+		return pumice_mmu_pool_add_map(pdev, pool, args->va, args->size);
+	return pumice_mmu_pool_add_unmap(pdev, pool);
+}
+
+/* Copy, check and prepare one operation. After an error nothing is left of it. */
+static int add_op(struct bind_job *job, struct drm_file *file, const struct drm_pumice_array *ops)
+{
+	struct pumice_bind_op *op = &job->ops[job->count];
 	int ret;
 
 	ret = pumice_array_copy(ops, job->count, &op->args, sizeof(op->args));
@@ -416,12 +474,10 @@ static int add_op(struct bind_job *job, struct drm_file *file, const struct drm_
 	if (ret)
 		return ret;
 	ret = pumice_bind_prepare_op(&job->bind, op, file);
+	if (!ret)
+		ret = fill_pool(job, &op->args);
 	if (ret)
 		pumice_bind_release_op(op);
-	else if (op->args.type == DRM_PUMICE_BIND_MAP)
-		ret = pumice_mmu_pool_add_map(pdev, pool, op->args.va, op->args.size);
-	else
-		ret = pumice_mmu_pool_add_unmap(pdev, pool);
 	return ret;
 }
 
@@ -545,6 +601,7 @@ int pumice_bind_queue_push(struct pumice_vm *vm, struct drm_file *file,
 	if (ret) {
 		drm_sched_job_cleanup(&job->base);
 		pumice_mmu_pool_free(vm->pdev, &job->bind.pool);
+		unreserve(vm->binds, 1, job->tables);
 		job_put(job);
 	}
 	pumice_sync_release(&signals);

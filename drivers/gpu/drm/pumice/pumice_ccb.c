@@ -268,8 +268,8 @@ static void forget(struct pumice_device *pdev, const struct pumice_kccb_wait *wa
  */
 int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
 	struct pumice_kccb_wait wait = { .status = FWIF_STATUS_PENDING };
+	unsigned long end;
 	int ret;
 
 	if (asleep(pdev))
@@ -280,6 +280,8 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	ret = push(pdev, cmd, &wait);
 	if (ret)
 		return ret;
+	/* From here on: what the wait for room took says nothing about the answer. */
+	end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
 	while (!answer_seen(pdev, &wait) && time_before(jiffies, end))
 		wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN);
 	forget(pdev, &wait);
@@ -345,3 +347,7 @@ void pumice_fwccb_drain(struct pumice_device *pdev)
 	}
 	WRITE_ONCE(s->fwccb_ring.read, read);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_ccb_test.c"
+#endif

@@ -7,10 +7,12 @@
 #include <linux/capability.h>
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include <drm/drm_auth.h>
 
+#include "pumice_blame.h"
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_fdinfo.h"
@@ -36,8 +38,11 @@ static void free_work(struct work_struct *work)
 
 	pumice_for_each_queue(q, ctx)
 		pumice_queue_fini(q);
+	pumice_blame_put(ctx->blame);
 	kfree(ctx);
 	drm_dev_put(drm);
+	/* The exit of the module waits until this has returned: see pumice_exit(). */
+	module_put(THIS_MODULE);
 }
 
 static void last_put(struct kref *ref)
@@ -96,7 +101,7 @@ static u32 data_masters(u32 type, u32 *dm)
 }
 
 /* All queues, or none. */
-static int make_queues(struct pumice_context *ctx)
+static int make_queues(struct pumice_context *ctx, struct pumice_file *file)
 {
 	u32 dm[PUMICE_CONTEXT_QUEUES];
 	u32 count = data_masters(ctx->type, dm);
@@ -104,7 +109,8 @@ static int make_queues(struct pumice_context *ctx)
 	int ret;
 
 	while (ctx->queue_count < count) {
-		ret = pumice_queue_init(&ctx->queues[ctx->queue_count], ctx, dm[ctx->queue_count]);
+		ret = pumice_queue_init(&ctx->queues[ctx->queue_count], file, ctx,
+					dm[ctx->queue_count]);
 		if (ret)
 			goto undo;
 		ctx->queue_count++;
@@ -121,10 +127,11 @@ undo:
 }
 
 /* The caller's VM use is taken if it succeeds. */
-static struct pumice_context *context_create(struct pumice_device *pdev, struct pumice_vm *vm,
+static struct pumice_context *context_create(struct pumice_file *file, struct pumice_vm *vm,
 					     u32 type, u32 priority)
 {
-	struct pumice_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	struct pumice_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	struct pumice_device *pdev = file->pdev;
 	int ret;
 
 	if (!ctx)
@@ -135,15 +142,21 @@ static struct pumice_context *context_create(struct pumice_device *pdev, struct 
 	ctx->type = type;
 	ctx->priority = priority;
 	ctx->timeout_ms = READ_ONCE(pumice_job_timeout_ms);
+	ctx->pid = task_tgid_nr(current);
+	get_task_comm(ctx->process, current);
 	spin_lock_init(&ctx->lock);
+	mutex_init(&ctx->priority_lock);
 	init_waitqueue_head(&ctx->drained);
 	INIT_WORK(&ctx->free_work, free_work);
-	ret = make_queues(ctx);
+	ret = make_queues(ctx, file);
 	if (ret) {
 		kfree(ctx);
 		return ERR_PTR(ret);
 	}
+	ctx->blame = pumice_blame_get(file->blame);
 	drm_dev_get(&pdev->drm);
+	/* The caller's file has one already. */
+	__module_get(THIS_MODULE);
 	atomic_inc(&pdev->stats.contexts);
 	mutex_lock(&pdev->reset.lock);
 	spin_lock(&pdev->reset.contexts_lock);
@@ -179,6 +192,23 @@ bool pumice_context_idle(struct pumice_context *ctx)
 		if (!queue_idle(q))
 			return false;
 	return true;
+}
+
+/**
+ * pumice_context_stop_locked - no more jobs of a context are given to the firmware
+ * @ctx: context, locked
+ * @state: why: DRM_PUMICE_CONTEXT_GUILTY or _INNOCENT; 0 for neither
+ *
+ * The first reason counts: what else becomes of a context that is stopped follows from it.
+ */
+void pumice_context_stop_locked(struct pumice_context *ctx, u32 state)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (!ctx->stopped) {
+		ctx->state |= state;
+		pumice_blame_note(ctx->blame, state);
+	}
+	ctx->stopped = true;
 }
 
 /**
@@ -237,7 +267,7 @@ static void close_to_jobs(struct pumice_context *ctx)
 	ctx->closed = true;
 	dma_resv_unlock(resv);
 	spin_lock(&ctx->lock);
-	ctx->stopped = true;
+	pumice_context_stop_locked(ctx, 0);
 	spin_unlock(&ctx->lock);
 }
 
@@ -276,8 +306,10 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	list_del(&ctx->node);
 	spin_unlock(&pdev->reset.contexts_lock);
 	mutex_unlock(&pdev->reset.lock);
+	mutex_lock(&ctx->priority_lock);
 	pumice_for_each_queue(q, ctx)
 		pumice_queue_release_shared(q);
+	mutex_unlock(&ctx->priority_lock);
 	pumice_vm_put(ctx->vm);
 	atomic_dec(&pdev->stats.contexts);
 	pumice_context_put(ctx);
@@ -298,6 +330,70 @@ u32 pumice_priorities(struct drm_file *file)
 	return mask;
 }
 
+/*
+ * Store the priority for the firmware, which reads it at the first kick of a queue. Returns
+ * true if that has been: then a command has to follow.
+ */
+static bool note_priority(struct pumice_queue *q, u32 priority)
+{
+	bool known;
+
+	spin_lock(&q->ctx->lock);
+	q->ctx->priority = priority;
+	q->shared->context.priority = priority;
+	known = q->known;
+	spin_unlock(&q->ctx->lock);
+	return known;
+}
+
+/* Between drm_dev_enter() and drm_dev_exit(). A GPU that was reset meanwhile reads it anew. */
+static int set_priority(struct pumice_context *ctx, u32 priority)
+{
+	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = priority };
+	struct pumice_queue *q;
+	int ret = 0;
+
+	mutex_lock(&ctx->priority_lock);
+	pumice_for_each_queue(q, ctx) {
+		/* Another thread has destroyed the context since it was looked up. */
+		if (!q->obj)
+			break;
+		cmd.context = q->obj->addr;
+		if (note_priority(q, priority) && !ret)
+			ret = pumice_kccb_call(ctx->pdev, &cmd);
+		/* A firmware that boots reads it; the next queue may be known to that one. */
+		if (ret == -ECANCELED)
+			ret = 0;
+	}
+	mutex_unlock(&ctx->priority_lock);
+	if (!ret)
+		return 0;
+	pumice_reset_and_wait(ctx->pdev, ret);
+	return -EIO;
+}
+
+/* DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY */
+int pumice_ioctl_context_set_priority(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_context_set_priority *args = data;
+	struct pumice_context *ctx;
+	int ret = -ENODEV, idx;
+
+	if (args->flags || args->pad || args->priority > DRM_PUMICE_PRIORITY_HIGH)
+		return -EINVAL;
+	if (!(pumice_priorities(file) & BIT(args->priority)))
+		return -EACCES;
+	ctx = pumice_context_lookup(file->driver_priv, args->id, NULL);
+	if (!ctx)
+		return -ENOENT;
+	if (drm_dev_enter(drm, &idx)) {
+		ret = set_priority(ctx, args->priority);
+		drm_dev_exit(idx);
+	}
+	pumice_context_put(ctx);
+	return ret;
+}
+
 static int check_create(const struct drm_pumice_context_create *args, struct drm_file *file)
 {
 	if (args->type < DRM_PUMICE_CONTEXT_COMPUTE || args->type > DRM_PUMICE_CONTEXT_TRANSFER ||
@@ -316,7 +412,7 @@ static int add_context(struct pumice_file *pfile, struct pumice_vm *vm,
 	int ret, idx;
 
 	if (drm_dev_enter(&pfile->pdev->drm, &idx)) {
-		ctx = context_create(pfile->pdev, vm, args->type, args->priority);
+		ctx = context_create(pfile, vm, args->type, args->priority);
 		drm_dev_exit(idx);
 	} else {
 		ctx = ERR_PTR(-ENODEV);
@@ -325,7 +421,12 @@ static int add_context(struct pumice_file *pfile, struct pumice_vm *vm,
 		pumice_vm_put(vm);
 		return PTR_ERR(ctx);
 	}
-	ret = xa_alloc(&pfile->contexts, &args->id, ctx, xa_limit_31b, GFP_KERNEL);
+	/* Once it is in the table another thread may destroy it. */
+	xa_lock(&pfile->contexts);
+	ret = __xa_alloc(&pfile->contexts, &args->id, ctx, xa_limit_31b, GFP_KERNEL);
+	if (!ret)
+		ctx->id = args->id;
+	xa_unlock(&pfile->contexts);
 	if (ret)
 		pumice_context_destroy(ctx);
 	return ret;

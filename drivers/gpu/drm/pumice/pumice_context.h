@@ -8,6 +8,7 @@
 #include "pumice_device.h"
 #include "pumice_queue.h"
 
+struct pumice_blame;
 struct pumice_job;
 struct pumice_vm;
 
@@ -40,6 +41,16 @@ struct pumice_result {
 };
 
 /**
+ * struct pumice_stuck - where a job was that timed out
+ */
+struct pumice_stuck {
+	/** @number: of the job; 0: none */
+	u64 number;
+	/** @s: checked copy of what the firmware captured */
+	struct fwif_stuck s;
+};
+
+/**
  * struct pumice_context - a queue of jobs of one VM, or the pair of a render context
  *
  * Destroying it takes all but the structure, which jobs and fences keep.
@@ -53,16 +64,27 @@ struct pumice_context {
 	struct pumice_vm *vm;
 	/** @node: in reset.contexts, until destroyed */
 	struct list_head node;
+	/** @pid: process that made it; constant */
+	pid_t pid;
+	/** @process: name of that process; constant */
+	char process[TASK_COMM_LEN];
+	/** @id: in its file; written once, under the lock of the file's table */
+	u32 id;
 	/** @type: enum drm_pumice_context_type; constant */
 	u32 type;
-	/** @priority: enum drm_pumice_priority; constant */
-	u32 priority;
 	/** @timeout_ms: time on the data master that a job may have; constant */
 	u32 timeout_ms;
 	/** @queue_count: of @queues; constant */
 	u32 queue_count;
 	/** @queues: one, or PUMICE_QUEUE_GEOMETRY and PUMICE_QUEUE_FRAGMENT */
 	struct pumice_queue queues[PUMICE_CONTEXT_QUEUES];
+	/** @blame: of its file; a reference, constant */
+	struct pumice_blame *blame;
+	/**
+	 * @priority_lock: serializes changes of @priority until the firmware has them; guards
+	 * the queues' obj
+	 */
+	struct mutex priority_lock;
 	/** @drained: woken when no job is in the schedulers' queues */
 	wait_queue_head_t drained;
 	/** @closed: takes no more jobs; under the VM's reservation */
@@ -72,6 +94,8 @@ struct pumice_context {
 
 	/** @lock: guards what follows, and the queues where they say so */
 	spinlock_t lock;
+	/** @priority: enum drm_pumice_priority; the firmware has it or reads it at the next kick */
+	u32 priority;
 	/** @stopped: gives no more jobs to the firmware */
 	bool stopped;
 	/** @state: DRM_PUMICE_CONTEXT_* */
@@ -82,6 +106,8 @@ struct pumice_context {
 	struct pumice_context_news news;
 	/** @results: how the last jobs ended, by number */
 	struct pumice_result results[DRM_PUMICE_JOB_RESULTS];
+	/** @stuck: where the job was that made the context GUILTY */
+	struct pumice_stuck stuck;
 	/** @ended: highest number of a job that ended */
 	u64 ended;
 
@@ -101,11 +127,13 @@ void pumice_context_put(struct pumice_context *ctx);
 struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 					     struct pumice_vm **vm);
 bool pumice_context_idle(struct pumice_context *ctx);
+void pumice_context_stop_locked(struct pumice_context *ctx, u32 state);
 int pumice_context_kill(struct pumice_context *ctx);
 void pumice_context_destroy(struct pumice_context *ctx);
 
 int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *file);
 int pumice_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *file);
+int pumice_ioctl_context_set_priority(struct drm_device *drm, void *data, struct drm_file *file);
 int pumice_ioctl_context_get_state(struct drm_device *drm, void *data, struct drm_file *file);
 u32 pumice_priorities(struct drm_file *file);
 

@@ -96,10 +96,13 @@ static void release_software(struct drm_device *drm, void *data)
 {
 	struct pumice_device *pdev = data;
 
+	pumice_shrinker_fini(pdev);
 	destroy_workqueue(pdev->sched_wq);
 	destroy_workqueue(pdev->reset.wq);
 	pumice_fw_mem_fini(pdev);
+	pumice_dump_fini(pdev);
 	ida_destroy(&pdev->context_ids);
+	pumice_quota_fini(pdev);
 }
 
 /* All that lives as long as the drm_device. */
@@ -114,28 +117,40 @@ static int init_software(struct pumice_device *pdev)
 	mutex_init(&pdev->gpu_trace.lock);
 	spin_lock_init(&pdev->bos_lock);
 	INIT_LIST_HEAD(&pdev->bos);
+	init_waitqueue_head(&pdev->bos_event);
 	INIT_LIST_HEAD(&pdev->vms);
 	INIT_LIST_HEAD(&pdev->areas);
 	INIT_LIST_HEAD(&pdev->free_lists);
 	INIT_LIST_HEAD(&pdev->hwrts);
 	ida_init(&pdev->context_ids);
+	pumice_quota_init(pdev);
 	pdev->fw.log_level = FWIF_LOG_INFO;
 	pumice_kccb_init(pdev);
+	pumice_dump_init(pdev);
 	pdev->sched_wq = alloc_workqueue("pumice-sched", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!pdev->sched_wq)
-		return -ENOMEM;
+	if (!pdev->sched_wq) {
+		ret = -ENOMEM;
+		goto free_dump;
+	}
 	ret = pumice_reset_init(pdev);
 	if (ret)
 		goto free_sched_wq;
 	ret = pumice_fw_mem_init(pdev);
 	if (ret)
 		goto free_reset_wq;
+	ret = pumice_shrinker_init(pdev);
+	if (ret)
+		goto free_fw_mem;
 	return drmm_add_action_or_reset(&pdev->drm, release_software, pdev);
 
+free_fw_mem:
+	pumice_fw_mem_fini(pdev);
 free_reset_wq:
 	destroy_workqueue(pdev->reset.wq);
 free_sched_wq:
 	destroy_workqueue(pdev->sched_wq);
+free_dump:
+	pumice_dump_fini(pdev);
 	return ret;
 }
 

@@ -3,8 +3,9 @@
  * The device and what hangs on it.
  *
  * Lock order, outermost first: unplug_lock, vms_lock, areas_lock, bind_queue.push_lock, vm.lock,
- * dma_resv, reset.lock, gpu_trace.lock, fw_mem.lock, reset.contexts_lock, context.lock,
- * kccb.lock; bos_lock and scenes_lock alone. See Documentation/driver/internals.rst.
+ * dma_resv, purgeable.lock, reset.lock, gpu_trace.lock, fw_mem.lock, quota.lock,
+ * reset.contexts_lock, context.lock, kccb.lock; bos_lock and scenes_lock alone. See
+ * Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
 #define PUMICE_DEVICE_H
@@ -28,9 +29,13 @@
 
 #include "compat.h"
 #include "fwif.h"
+#include "pumice_dump.h"
 #include "pumice_mmu.h"
+#include "pumice_quota.h"
 #include "pumice_regs.h"
+#include "pumice_shrinker.h"
 
+struct pumice_blame;
 struct pumice_fw_obj;
 struct pumice_fw_shared;
 struct pumice_kccb_wait;
@@ -78,6 +83,8 @@ struct pumice_fw_mem {
 	struct pumice_mmu *mmu;
 	/** @pool: tables for the next change */
 	struct pumice_mmu_pool pool;
+	/** @tables: page tables */
+	atomic_t tables;
 	/** @objs: all objects */
 	struct list_head objs;
 	/** @closed: the device is gone: objects have lost their memory */
@@ -118,12 +125,25 @@ struct pumice_reset {
 	spinlock_t contexts_lock;
 	/** @contexts: all contexts that may have jobs on the GPU, struct pumice_context.node */
 	struct list_head contexts;
-	/** @wq: ordered; time-outs of jobs and @work run here, one at a time */
+	/** @under_way: the GPU is being taken down and is not up, or asleep, again */
+	bool under_way;
+	/** @rounds: times that the GPU has forgotten all it knew, or was found to be gone */
+	u32 rounds;
+	/** @over: woken when @rounds and @under_way change, see pumice_reset_and_wait() */
+	wait_queue_head_t over;
+	/**
+	 * @wq: ordered; time-outs of jobs and @work run here, one at a time. Workers of
+	 * WQ_MEM_RECLAIM queues wait for it, so it is one itself
+	 */
 	struct workqueue_struct *wq;
 	/** @work: resets the GPU */
 	struct work_struct work;
 	/** @lost_work: unplugs a device that cannot be brought back */
 	struct work_struct lost_work;
+	/** @event_work: sends the uevent of a reset, which allocates */
+	struct work_struct event_work;
+	/** @lost: the GPU did not come back; it is being unplugged */
+	bool lost;
 	/** @count: resets since probe; under @lock */
 	u32 count;
 	/** @heartbeat: fwif_boot.heartbeat at the last look, 0 at boot; under @lock */
@@ -132,6 +152,8 @@ struct pumice_reset {
 	int dev_idx;
 	/** @asleep: the GPU sleeps; under @lock */
 	bool asleep;
+	/** @paused: no job is given to the firmware, not after a reset either; under @lock */
+	bool paused;
 	/** @pci: between reset_prepare() and reset_done(); under @lock */
 	bool pci;
 };
@@ -229,6 +251,8 @@ struct pumice_device {
 	struct pumice_bench bench;
 	struct pumice_gpu_trace gpu_trace;
 	struct pumice_stats stats;
+	/** @dump: for devcoredump */
+	struct pumice_dump dump;
 	/** @totals: under reset.lock, or where nobody asks for statistics */
 	struct pumice_totals totals;
 
@@ -236,11 +260,17 @@ struct pumice_device {
 	struct workqueue_struct *sched_wq;
 	/** @context_ids: ids of contexts, below FWIF_MAX_CONTEXTS */
 	struct ida context_ids;
+	/** @quota: limits of what all users share */
+	struct pumice_quota quota;
 
 	/** @bos_lock: guards @bos */
 	spinlock_t bos_lock;
 	/** @bos: all buffers, struct pumice_bo.node; those taken from the device last */
 	struct list_head bos;
+	/** @bos_event: woken when a buffer has left @bos */
+	wait_queue_head_t bos_event;
+	/** @purgeable: buffers that may be purged when memory is short */
+	struct pumice_purgeable purgeable;
 	/** @vms_lock: guards @vms */
 	struct mutex vms_lock;
 	/** @vms: all VMs, struct pumice_vm.node */
@@ -267,6 +297,8 @@ struct pumice_device {
  */
 struct pumice_file {
 	struct pumice_device *pdev;
+	/** @share: of what all files have in common; constant */
+	struct pumice_share *share;
 	/** @vms: struct pumice_vm by id; a reference each */
 	struct xarray vms;
 	/** @contexts: struct pumice_context by id; a reference each */
@@ -277,6 +309,10 @@ struct pumice_file {
 	struct xarray free_lists;
 	/** @hwrts: struct pumice_hwrt by id; a reference each */
 	struct xarray hwrts;
+	/** @blame: what became of its contexts; a reference */
+	struct pumice_blame *blame;
+	/** @resets: pumice_reset.count when it was opened */
+	u32 resets;
 	/** @gone_ticks: GPU clock ticks on each data master of contexts that are destroyed */
 	atomic64_t gone_ticks[FWIF_DM_COUNT];
 };
@@ -312,7 +348,8 @@ extern unsigned int pumice_fw_timeout_ms;
 extern unsigned int pumice_slice_us;
 extern unsigned int pumice_split_prims;
 extern struct workqueue_struct *pumice_cleanup_wq;
-extern struct workqueue_struct *pumice_grow_wq;
+extern struct workqueue_struct *pumice_answer_wq;
+extern struct workqueue_struct *pumice_refill_wq;
 
 /* pumice_device.c */
 int pumice_device_init(struct pumice_device *pdev);

@@ -7,12 +7,14 @@
  */
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/rcupdate.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_ioctl.h>
 
+#include "pumice_blame.h"
 #include "pumice_context.h"
 #include "pumice_debugfs.h"
 #include "pumice_device.h"
@@ -25,6 +27,7 @@
 #include "pumice_query.h"
 #include "pumice_reset.h"
 #include "pumice_result.h"
+#include "pumice_shrinker.h"
 #include "pumice_submit.h"
 #include "pumice_vm.h"
 
@@ -48,8 +51,10 @@ module_param_named(split_prims, pumice_split_prims, uint, 0644);
 MODULE_PARM_DESC(split_prims,
 		 "Primitives of a piece of a draw that cores share, from the firmware's next boot on (default 0: the firmware's)");
 
-/* Gives free lists more pages: a job may wait for it. */
-struct workqueue_struct *pumice_grow_wq;
+/* Answers requests for pages of free lists: a job may wait for it. */
+struct workqueue_struct *pumice_answer_wq;
+/* Gets pages for free lists by reclaim: no job may wait for it. */
+struct workqueue_struct *pumice_refill_wq;
 /* Ends objects whose last reference went where one cannot sleep. */
 struct workqueue_struct *pumice_cleanup_wq;
 
@@ -60,6 +65,13 @@ static int file_open(struct drm_device *drm, struct drm_file *file)
 	if (!pfile)
 		return -ENOMEM;
 	pfile->pdev = to_pumice_device(drm);
+	pfile->resets = READ_ONCE(pfile->pdev->reset.count);
+	pfile->blame = pumice_blame_create();
+	if (!pfile->blame)
+		goto free_file;
+	pfile->share = pumice_quota_open();
+	if (!pfile->share)
+		goto put_blame;
 	xa_init_flags(&pfile->vms, XA_FLAGS_ALLOC1);
 	xa_init_flags(&pfile->contexts, XA_FLAGS_ALLOC1);
 	xa_init_flags(&pfile->perfmons, XA_FLAGS_ALLOC1);
@@ -67,6 +79,12 @@ static int file_open(struct drm_device *drm, struct drm_file *file)
 	xa_init_flags(&pfile->hwrts, XA_FLAGS_ALLOC1);
 	file->driver_priv = pfile;
 	return 0;
+
+put_blame:
+	pumice_blame_put(pfile->blame);
+free_file:
+	kfree(pfile);
+	return -ENOMEM;
 }
 
 static void file_close(struct drm_device *drm, struct drm_file *file)
@@ -94,6 +112,8 @@ static void file_close(struct drm_device *drm, struct drm_file *file)
 	xa_for_each(&pfile->perfmons, id, perfmon)
 		pumice_perfmon_put(perfmon);
 	xa_destroy(&pfile->perfmons);
+	pumice_quota_close(pfile->pdev, pfile->share);
+	pumice_blame_put(pfile->blame);
 	kfree(pfile);
 }
 
@@ -122,6 +142,10 @@ static const struct drm_ioctl_desc ioctls[] = {
 	IOCTL(FREE_LIST_DESTROY, free_list_destroy),
 	IOCTL(HWRT_CREATE, hwrt_create),
 	IOCTL(HWRT_DESTROY, hwrt_destroy),
+	IOCTL(BO_MADVISE, bo_madvise),
+	IOCTL(CONTEXT_SET_PRIORITY, context_set_priority),
+	IOCTL(FILE_GET_RESETS, file_get_resets),
+	IOCTL(VM_GET_FAULTS, vm_get_faults),
 };
 
 static const struct file_operations fops = {
@@ -137,7 +161,7 @@ static const struct drm_driver driver = {
 	.desc = "Pumice virtual GPU",
 	PUMICE_DRIVER_DATE("20261121")
 	.major = 1,
-	.minor = 0,
+	.minor = 1,
 	.fops = &fops,
 	.open = file_open,
 	.postclose = file_close,
@@ -145,6 +169,7 @@ static const struct drm_driver driver = {
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
 	.gem_create_object = pumice_gem_create_object,
+	.gem_prime_import = pumice_gem_prime_import,
 	.gem_prime_import_sg_table = pumice_gem_import,
 	.dumb_create = pumice_gem_dumb_create,
 #ifdef CONFIG_DEBUG_FS
@@ -183,6 +208,8 @@ static void pci_remove(struct pci_dev *pci)
 	pumice_pm_fini(pdev);
 	pumice_device_unplug(pdev);
 	cancel_work_sync(&pdev->reset.lost_work);
+	cancel_work_sync(&pdev->reset.event_work);
+	pumice_dump_stop(pdev);
 }
 
 static const struct pci_error_handlers pci_errors = {
@@ -213,25 +240,48 @@ static int __init pumice_init(void)
 	pumice_cleanup_wq = alloc_workqueue("pumice-cleanup", WQ_UNBOUND, 0);
 	if (!pumice_cleanup_wq)
 		return -ENOMEM;
-	pumice_grow_wq = alloc_workqueue("pumice-grow", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!pumice_grow_wq)
+	pumice_refill_wq = alloc_workqueue("pumice-refill", WQ_UNBOUND, 0);
+	if (!pumice_refill_wq)
 		goto destroy_cleanup;
+	pumice_answer_wq = alloc_workqueue("pumice-answer", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!pumice_answer_wq)
+		goto destroy_refill;
 	ret = pci_register_driver(&pci_driver);
 	if (ret)
-		goto destroy_grow;
+		goto destroy_answer;
+	pumice_perfmon_register_sysctl();
 	return 0;
 
-destroy_grow:
-	destroy_workqueue(pumice_grow_wq);
+destroy_answer:
+	destroy_workqueue(pumice_answer_wq);
+destroy_refill:
+	destroy_workqueue(pumice_refill_wq);
 destroy_cleanup:
 	destroy_workqueue(pumice_cleanup_wq);
 	return ret;
 }
 
+/*
+ * The last reference to the module may be that of a context whose last fence was freed
+ * just now: the work that dropped it, and the fence's release, which queued the work,
+ * may both be about to return. The former ends with its queue. The latter runs in any
+ * context but never sleeps: it has returned when all tasks have once scheduled of their
+ * own accord, and all processors have left what is not preemptible.
+ */
+static void wait_for_fences(void)
+{
+	synchronize_rcu_tasks();
+	synchronize_rcu();
+}
+
 static void __exit pumice_exit(void)
 {
+	pumice_perfmon_unregister_sysctl();
 	pci_unregister_driver(&pci_driver);
-	destroy_workqueue(pumice_grow_wq);
+	wait_for_fences();
+	/* Each queues on those that follow. */
+	destroy_workqueue(pumice_answer_wq);
+	destroy_workqueue(pumice_refill_wq);
 	destroy_workqueue(pumice_cleanup_wq);
 }
 
@@ -241,3 +291,5 @@ module_exit(pumice_exit);
 MODULE_DESCRIPTION("Pumice virtual GPU");
 MODULE_AUTHOR("Pumice developers");
 MODULE_LICENSE("Dual MIT/GPL");
+/* dma_buf_unmap_attachment() */
+PUMICE_IMPORT_NS(DMA_BUF);

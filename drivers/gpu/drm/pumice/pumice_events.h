@@ -145,6 +145,21 @@ TRACE_EVENT(pumice_free_list_grow,
 		  __entry->after)
 );
 
+/* Pages are made ready by reclaim; pages: that the list has. */
+TRACE_EVENT(pumice_free_list_refill,
+	TP_PROTO(u32 addr, u32 pages),
+	TP_ARGS(addr, pages),
+	TP_STRUCT__entry(
+		__field(u32, addr)
+		__field(u32, pages)
+	),
+	TP_fast_assign(
+		__entry->addr = addr;
+		__entry->pages = pages;
+	),
+	TP_printk("free_list=0x%x pages=%u", __entry->addr, __entry->pages)
+);
+
 TRACE_EVENT(pumice_reset,
 	TP_PROTO(const char *reason),
 	TP_ARGS(reason),

@@ -8,13 +8,16 @@
  * has had so far. Numbers of a file never go back, whatever the firmware says.
  */
 #include <linux/math64.h>
+#include <linux/sizes.h>
 
 #include <drm/drm_file.h>
 #include <drm/drm_print.h>
 
+#include "pumice_area.h"
 #include "pumice_context.h"
 #include "pumice_fdinfo.h"
 #include "pumice_pm.h"
+#include "pumice_vm.h"
 
 /* Engines by data master, enum fwif_dm. */
 static const char * const engines[FWIF_DM_COUNT] = {
@@ -94,6 +97,11 @@ static void show_engine(struct drm_printer *p, const char *engine, u64 ticks, u3
 	drm_printf(p, "drm-maxfreq-%s:\t%u Hz\n", engine, clock_hz);
 }
 
+static void show_memory(struct drm_printer *p, const char *what, u64 bytes)
+{
+	drm_printf(p, "pumice-%s:\t%llu KiB\n", what, bytes / SZ_1K);
+}
+
 /**
  * pumice_fdinfo_show - show_fdinfo of the driver
  * @p: printer
@@ -114,4 +122,7 @@ void pumice_fdinfo_show(struct drm_printer *p, struct drm_file *file)
 		drm_dev_exit(idx);
 	}
 	drm_show_memory_stats(p, file);
+	/* Memory that is no BO, so not in the regions above. */
+	show_memory(p, "page-tables", pumice_vm_table_bytes(pdev, file->client_id));
+	show_memory(p, "parameter-buffers", pumice_area_bytes(pdev, file->client_id));
 }

@@ -4,10 +4,10 @@
  *
  * The scheduler's own fences, which users wait for, hold this one as their
  * parent, and this one holds the context. So all that can be reached from a
- * fence, the name of its scheduler included, lives as long as the fence; and the
- * module is not unloaded before.
+ * fence, the name of its scheduler included, lives as long as the fence; and, as
+ * the context holds it, the module is not unloaded before. It is not let go here:
+ * this code would still run when the module may go already.
  */
-#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "pumice_context.h"
@@ -30,7 +30,6 @@ static void drop(struct pumice_fence *fence)
 
 	atomic_dec(&ctx->pdev->stats.fences);
 	pumice_context_put(ctx);
-	module_put(THIS_MODULE);
 }
 
 static void release(struct dma_fence *base)
@@ -54,14 +53,13 @@ static const struct dma_fence_ops fence_ops = {
  */
 struct pumice_fence *pumice_fence_alloc(struct pumice_queue *q)
 {
-	struct pumice_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
+	struct pumice_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 
 	if (!fence)
 		return NULL;
 	spin_lock_init(&fence->lock);
 	fence->queue = q;
 	pumice_context_get(q->ctx);
-	__module_get(THIS_MODULE);
 	atomic_inc(&q->ctx->pdev->stats.fences);
 	return fence;
 }

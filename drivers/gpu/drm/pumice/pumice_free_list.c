@@ -4,17 +4,27 @@
  *
  * Source: document 004, "Master DPM"; formats.xml, free_list.
  *
- * When a list is short of pages the firmware asks for more, while a geometry job
- * may wait for them. The interrupt thread only notes it. A work item answers: with
- * pages that were allocated and mapped before, so that no allocation stands
- * between a job and its end; with fewer where memory lacks, and then the job goes
- * on with a partial render. Behind the answer the next pages are made ready. A
- * request that comes before they are waits for that allocation, which does not try
- * hard; the job's time-out bounds it.
+ * When a list is short of pages the firmware asks for more, while a geometry job may
+ * wait for them: from here to the answer it is the way to a fence, which reclaim may
+ * wait for. So:
+ *
+ * - The interrupt thread only notes the request.
+ * - answer_work answers with the pages that are ready, allocated and mapped before. If
+ *   there are none it tries to get some, but neither sleeps nor reclaims for it. If
+ *   there still are none the answer says so, and the firmware goes on with a partial
+ *   render.
+ * - Then it makes pages ready for the next request, in the same way. Where that does
+ *   not succeed, refill_work does it by reclaim, on a queue of its own. Requests that
+ *   come meanwhile do not wait for it.
+ *
+ * All pages are charged to the memory cgroup of the list's creator, who gets fewer of
+ * them, and partial renders, when it is full.
  *
  * A GPU reset leaves lists in any state: they are made anew then, with all pages
  * that they have.
  */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -59,16 +69,64 @@ static void fill_locked(struct pumice_freelist *list)
 
 static u32 pages_ready(const struct pumice_freelist *list)
 {
-	return list->area->pages - list->pages;
+	return READ_ONCE(list->area->pages) - list->pages;
 }
 
-/* Keep pages ready for the next time. Without memory the list just does not grow. */
+/* Pages that the list may and should get ready; 0: it has some, or all there may be. */
+static u32 pages_wanted(const struct pumice_freelist *list)
+{
+	if (pages_ready(list))
+		return 0;
+	return min(list->grow_pages, list->max_pages - list->area->pages);
+}
+
+static void grow_locked(struct pumice_freelist *list, gfp_t gfp)
+{
+	struct mem_cgroup *before;
+	u32 more;
+
+	lockdep_assert_held(&list->grow_lock);
+	more = pages_wanted(list);
+	if (!more)
+		return;
+	before = set_active_memcg(list->memcg);
+	pumice_area_grow(list->area, more, gfp);
+	set_active_memcg(before);
+}
+
+/*
+ * Keep pages ready, as far as it goes without reclaim. Whoever holds the lock may be
+ * reclaiming, so it is not waited for.
+ */
 static void make_ready(struct pumice_freelist *list)
 {
-	u32 more = min(list->grow_pages, list->max_pages - list->area->pages);
+	if (!mutex_trylock(&list->grow_lock))
+		return;
+	grow_locked(list, PUMICE_AREA_GFP_NOWAIT);
+	mutex_unlock(&list->grow_lock);
+}
 
-	if (!pages_ready(list) && more)
-		pumice_area_grow(list->area, more);
+static void refill_work(struct work_struct *work)
+{
+	struct pumice_freelist *list = container_of(work, struct pumice_freelist, refill_work);
+	int idx;
+
+	if (drm_dev_enter(&list->pdev->drm, &idx)) {
+		mutex_lock(&list->grow_lock);
+		trace_pumice_free_list_refill(list->obj->addr, list->area->pages);
+		grow_locked(list, PUMICE_AREA_GFP);
+		mutex_unlock(&list->grow_lock);
+		drm_dev_exit(idx);
+	}
+	pumice_free_list_put(list);
+}
+
+/* Have pages made ready where one may reclaim for it. */
+static void queue_refill(struct pumice_freelist *list)
+{
+	kref_get(&list->ref);
+	if (!queue_work(pumice_refill_wq, &list->refill_work))
+		pumice_free_list_put(list);
 }
 
 /* Of as many pages as there are now. All other words are the GPU's. */
@@ -106,38 +164,37 @@ static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd
 	return wanted;
 }
 
-/*
- * Nothing is allocated here: a job may wait for it. A device whose firmware goes
- * down meanwhile makes its lists anew.
- */
+/* A device whose firmware goes down meanwhile makes its lists anew. */
 static void answer(struct pumice_freelist *list)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
-	bool cookie = dma_fence_begin_signalling();
 	int ret;
 
-	if (take_request(list, &cmd)) {
-		set_threshold(list);
-		ret = pumice_kccb_reserve(list->pdev);
-		if (!ret)
-			pumice_kccb_push_reserved(list->pdev, &cmd);
-		else if (ret == -ETIMEDOUT)
-			pumice_reset_schedule(list->pdev);
-	}
-	dma_fence_end_signalling(cookie);
+	if (!take_request(list, &cmd))
+		return;
+	set_threshold(list);
+	ret = pumice_kccb_reserve(list->pdev);
+	if (!ret)
+		pumice_kccb_push_reserved(list->pdev, &cmd);
+	else if (ret == -ETIMEDOUT)
+		pumice_reset_schedule(list->pdev);
 }
 
-static void grow_work(struct work_struct *work)
+static void answer_work(struct work_struct *work)
 {
-	struct pumice_freelist *list = container_of(work, struct pumice_freelist, grow_work);
+	struct pumice_freelist *list = container_of(work, struct pumice_freelist, answer_work);
+	bool cookie = dma_fence_begin_signalling();
 	int idx;
 
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
 		make_ready(list); /* if it is not */
 		answer(list);
 		make_ready(list);
+		if (pages_wanted(list))
+			queue_refill(list);
 		drm_dev_exit(idx);
 	}
+	dma_fence_end_signalling(cookie);
 	pumice_free_list_put(list);
 }
 
@@ -159,7 +216,7 @@ void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 		list->wanted = true;
 		/* One that is about to be freed is used by no job. */
 		if (kref_get_unless_zero(&list->ref) &&
-		    !queue_work(pumice_grow_wq, &list->grow_work))
+		    !queue_work(pumice_answer_wq, &list->answer_work))
 			pumice_free_list_put(list);
 		break;
 	}
@@ -180,6 +237,14 @@ void pumice_free_list_reset_all(struct pumice_device *pdev)
 	spin_unlock(&pdev->scenes_lock);
 }
 
+/* The structure. */
+static void list_free(struct pumice_freelist *list)
+{
+	mem_cgroup_put(list->memcg);
+	mutex_destroy(&list->grow_lock);
+	kfree(list);
+}
+
 static void free_work(struct work_struct *work)
 {
 	struct pumice_freelist *list = container_of(work, struct pumice_freelist, free_work);
@@ -190,7 +255,7 @@ static void free_work(struct work_struct *work)
 	spin_unlock(&pdev->scenes_lock);
 	pumice_fw_obj_destroy(pdev, list->obj);
 	pumice_area_destroy(list->area);
-	kfree(list);
+	list_free(list);
 	atomic_dec(&pdev->stats.free_lists);
 	drm_dev_put(&pdev->drm);
 }
@@ -247,7 +312,10 @@ static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
 	list->grow_pages = args->grow_pages;
 	list->threshold = args->threshold;
 	list->pages = args->initial_pages;
-	INIT_WORK(&list->grow_work, grow_work);
+	list->memcg = get_mem_cgroup_from_mm(current->mm);
+	mutex_init(&list->grow_lock);
+	INIT_WORK(&list->answer_work, answer_work);
+	INIT_WORK(&list->refill_work, refill_work);
 	INIT_WORK(&list->free_work, free_work);
 	return list;
 }
@@ -263,11 +331,13 @@ static void publish(struct pumice_freelist *list)
 	fill_locked(list);
 	list_add_tail(&list->node, &pdev->free_lists);
 	spin_unlock(&pdev->scenes_lock);
-	make_ready(list);
+	mutex_lock(&list->grow_lock);
+	grow_locked(list, PUMICE_AREA_GFP);
+	mutex_unlock(&list->grow_lock);
 }
 
 /* Not between drm_dev_enter() and drm_dev_exit(). An error pointer on failure. */
-static struct pumice_freelist *list_create(struct pumice_vm *vm,
+static struct pumice_freelist *list_create(struct pumice_file *file, struct pumice_vm *vm,
 					   const struct drm_pumice_free_list_create *args)
 {
 	struct pumice_freelist *list = list_alloc(vm, args);
@@ -280,7 +350,7 @@ static struct pumice_freelist *list_create(struct pumice_vm *vm,
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
-		list->obj = pumice_fw_obj_create(list->pdev, LINKS_OFFSET +
+		list->obj = pumice_fw_obj_create(list->pdev, file, LINKS_OFFSET +
 						 (size_t)list->max_pages * sizeof(u32));
 		ret = PTR_ERR_OR_ZERO(list->obj);
 		if (!ret)
@@ -290,7 +360,7 @@ static struct pumice_freelist *list_create(struct pumice_vm *vm,
 	if (!ret)
 		return list;
 	pumice_area_destroy(list->area);
-	kfree(list);
+	list_free(list);
 	return ERR_PTR(ret);
 }
 
@@ -309,7 +379,7 @@ int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm
 	vm = pumice_vm_lookup(pfile, args->vm);
 	if (!vm)
 		return -ENOENT;
-	list = list_create(vm, args);
+	list = list_create(pfile, vm, args);
 	pumice_vm_put(vm);
 	if (IS_ERR(list))
 		return PTR_ERR(list);
@@ -343,8 +413,9 @@ static void show_locked(struct seq_file *m, const struct pumice_freelist *list)
 
 	pumice_copy_once(words, list->obj->cpu, sizeof(words));
 	pumice_free_list_unpack(words, &now);
-	seq_printf(m, "free list 0x%x: %u pages of %u, %u free, least %u, grown %u times, %u ready\n",
-		   list->obj->addr, list->pages, list->max_pages, now.free, now.least_free,
+	seq_printf(m, "free list 0x%x: %u pages of %u, ", list->obj->addr, list->pages,
+		   list->max_pages);
+	seq_printf(m, "%u free, least %u, grown %u times, %u ready\n", now.free, now.least_free,
 		   list->grown, pages_ready(list));
 }
 
@@ -366,3 +437,7 @@ void pumice_free_list_show(struct seq_file *m, struct pumice_device *pdev)
 	spin_unlock(&pdev->scenes_lock);
 	drm_dev_exit(idx);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_free_list_test.c"
+#endif

@@ -16,10 +16,10 @@ struct seq_file;
  * struct pumice_freelist - a free list
  *
  * The parameter management knows of @pages; up to @grow_pages more are mapped and
- * wait to be told to it.
+ * ready for its next request.
  */
 struct pumice_freelist {
-	/** @ref: file, data sets, @grow_work while it is queued */
+	/** @ref: file, data sets, @answer_work and @refill_work while they are queued */
 	struct kref ref;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
@@ -27,7 +27,11 @@ struct pumice_freelist {
 	struct pumice_vm *vm;
 	/** @node: in pumice_device.free_lists, under scenes_lock */
 	struct list_head node;
-	/** @area: pages; grown by @grow_work alone */
+	/** @memcg: memory cgroup of the creator, which is charged for all pages; or NULL */
+	struct mem_cgroup *memcg;
+	/** @grow_lock: held by who makes @area grow; where a fence waits, only tried */
+	struct mutex grow_lock;
+	/** @area: pages */
 	struct pumice_area *area;
 	/** @obj: memory shared with the GPU: the structure and its table of links */
 	struct pumice_fw_obj *obj;
@@ -43,8 +47,10 @@ struct pumice_freelist {
 	u32 grown;
 	/** @wanted: the firmware waits for an answer; under scenes_lock */
 	bool wanted;
-	/** @grow_work: answers the firmware, and keeps pages ready */
-	struct work_struct grow_work;
+	/** @answer_work: answers the firmware; jobs wait for it */
+	struct work_struct answer_work;
+	/** @refill_work: makes pages ready where that takes reclaim; no job waits for it */
+	struct work_struct refill_work;
 	/** @free_work: the last reference may go where one cannot sleep */
 	struct work_struct free_work;
 };

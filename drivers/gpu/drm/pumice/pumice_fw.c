@@ -101,7 +101,7 @@ int pumice_fw_load(struct pumice_device *pdev)
 	release_firmware(file);
 	if (ret)
 		return ret;
-	fw->shared_obj = pumice_fw_obj_create(pdev, sizeof(*fw->shared));
+	fw->shared_obj = pumice_fw_obj_create(pdev, NULL, sizeof(*fw->shared));
 	if (IS_ERR(fw->shared_obj)) {
 		ret = PTR_ERR(fw->shared_obj);
 		fw->shared_obj = NULL;

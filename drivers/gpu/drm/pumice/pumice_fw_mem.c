@@ -4,7 +4,9 @@
  *
  * Objects are DMA-coherent, contiguous, and mapped into MMU context 0 below
  * 2 GiB, where the firmware's window is. The first 64 KiB stay empty, so that
- * fw address 0 is never valid and small offsets from it fault.
+ * fw address 0 is never valid and small offsets from it fault. What users have
+ * other than the driver and the privileged ends before the reserve, see
+ * pumice_quota.c.
  *
  * Objects may outlive the device: pumice_fw_mem_close() takes their memory
  * away, what is left is a structure to free.
@@ -18,6 +20,7 @@
 #include "pumice_mmu.h"
 
 #define FIRST_ADDR	SZ_64K
+#define LAST_ADDR	PUMICE_FW_WINDOW_SIZE
 
 /**
  * pumice_fw_mem_init - an empty context 0
@@ -34,8 +37,11 @@ int pumice_fw_mem_init(struct pumice_device *pdev)
 		return PTR_ERR(mem->mmu);
 	mutex_init(&mem->lock);
 	INIT_LIST_HEAD(&mem->objs);
-	pumice_mmu_pool_init(&mem->pool);
-	drm_mm_init(&mem->mm, FIRST_ADDR, PUMICE_FW_WINDOW_SIZE - FIRST_ADDR);
+	atomic_set(&mem->tables, 0);
+	pumice_mmu_pool_init(&mem->pool, &mem->tables);
+	/* Context 0 is everybody's, and small. */
+	mem->pool.gfp = GFP_KERNEL;
+	drm_mm_init(&mem->mm, FIRST_ADDR, LAST_ADDR - FIRST_ADDR);
 	return 0;
 }
 
@@ -43,6 +49,7 @@ int pumice_fw_mem_init(struct pumice_device *pdev)
 static void detach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
+	pumice_quota_uncharge(pdev, &obj->charge);
 	drm_mm_remove_node(&obj->va);
 	list_del_init(&obj->node);
 	obj->cpu = NULL;
@@ -101,6 +108,20 @@ static void invalidate(struct pumice_device *pdev)
 	pumice_mmu_flushed(pdev->fw_mem.mmu);
 }
 
+/* An address; one in the reserve only where there is no other, and for the privileged. */
+static int insert_locked(struct pumice_fw_mem *mem, struct pumice_fw_obj *obj)
+{
+	const u32 reserve = pumice_quota_reserve(PUMICE_RESOURCE_MEMORY);
+	int ret;
+
+	lockdep_assert_held(&mem->lock);
+	ret = drm_mm_insert_node_in_range(&mem->mm, &obj->va, obj->size, 0, 0, FIRST_ADDR,
+					  LAST_ADDR - reserve, DRM_MM_INSERT_BEST);
+	if (ret == -ENOSPC && (!obj->charge.file || pumice_quota_privileged()))
+		ret = drm_mm_insert_node(&mem->mm, &obj->va, obj->size);
+	return ret;
+}
+
 static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	struct pumice_fw_mem *mem = &pdev->fw_mem;
@@ -109,7 +130,7 @@ static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 	lockdep_assert_held(&mem->lock);
 	if (mem->closed)
 		return -ENODEV;
-	ret = drm_mm_insert_node(&mem->mm, &obj->va, obj->size);
+	ret = insert_locked(mem, obj);
 	if (ret)
 		return ret;
 	ret = pumice_mmu_pool_fill_map(pdev, &mem->pool, obj->va.start, obj->size);
@@ -125,35 +146,53 @@ static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 	return 0;
 }
 
+/* Memory and an address for an object that is charged. */
+static int attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+{
+	int ret;
+
+	obj->cpu = dma_alloc_coherent(pdev->drm.dev, obj->size, &obj->dma, GFP_KERNEL_ACCOUNT);
+	if (!obj->cpu)
+		return -ENOMEM;
+	mutex_lock(&pdev->fw_mem.lock);
+	ret = map_locked(pdev, obj);
+	mutex_unlock(&pdev->fw_mem.lock);
+	if (ret)
+		dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
+	return ret;
+}
+
 /**
  * pumice_fw_obj_create - zeroed memory that driver and firmware see
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @file: file that it is for, in an ioctl; NULL: the driver itself
  * @size: bytes, not 0
  *
- * Returns it, or an error pointer.
+ * Returns it, or an error pointer: -ENOSPC if the file, its user or all users have
+ * too much already.
  */
-struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, size_t size)
+struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, struct pumice_file *file,
+					   size_t size)
 {
-	struct pumice_fw_obj *obj = kzalloc(sizeof(*obj), GFP_KERNEL);
+	struct pumice_fw_obj *obj = kzalloc(sizeof(*obj), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!obj)
 		return ERR_PTR(-ENOMEM);
 	obj->size = PAGE_ALIGN(size);
-	obj->cpu = dma_alloc_coherent(pdev->drm.dev, obj->size, &obj->dma, GFP_KERNEL);
-	if (!obj->cpu) {
-		kfree(obj);
-		return ERR_PTR(-ENOMEM);
-	}
-	mutex_lock(&pdev->fw_mem.lock);
-	ret = map_locked(pdev, obj);
-	mutex_unlock(&pdev->fw_mem.lock);
-	if (ret) {
-		dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
-		kfree(obj);
-		return ERR_PTR(ret);
-	}
+	ret = pumice_quota_charge(file, PUMICE_RESOURCE_MEMORY, obj->size, &obj->charge);
+	if (ret)
+		goto free_obj;
+	ret = attach(pdev, obj);
+	if (ret)
+		goto uncharge;
 	return obj;
+
+uncharge:
+	pumice_quota_uncharge(pdev, &obj->charge);
+free_obj:
+	kfree(obj);
+	return ERR_PTR(ret);
 }
 
 /* Unmap; true if the firmware cannot reach the memory any more. */

@@ -8,6 +8,8 @@
 
 #include <drm/drm_mm.h>
 
+#include "pumice_quota.h"
+
 struct pumice_device;
 
 /**
@@ -26,6 +28,8 @@ struct pumice_fw_obj {
 	size_t size;
 	/** @addr: fw address */
 	u32 addr;
+	/** @charge: whose memory it is */
+	struct pumice_charge charge;
 	/** @abandoned: nobody refers to it any more; goes with the device; under fw_mem.lock */
 	bool abandoned;
 };
@@ -35,7 +39,8 @@ void pumice_fw_mem_close(struct pumice_device *pdev);
 void pumice_fw_mem_fini(struct pumice_device *pdev);
 void pumice_fw_mem_setup(struct pumice_device *pdev);
 
-struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, size_t size);
+struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, struct pumice_file *file,
+					   size_t size);
 void pumice_fw_obj_destroy(struct pumice_device *pdev, struct pumice_fw_obj *obj);
 
 #endif

@@ -7,6 +7,8 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
+#include <linux/math64.h>
+#include <linux/overflow.h>
 #include <linux/string.h>
 
 #include <drm/drm_gem.h>
@@ -15,17 +17,45 @@
 
 #include "pumice_device.h"
 #include "pumice_gem.h"
+#include "pumice_shrinker.h"
 #include "pumice_vm.h"
 
+/* Take a buffer's pages from the device; its CPU mappings stay. */
+static void bo_unmap(struct pumice_bo *bo)
+{
+	struct drm_gem_shmem_object *shmem = &bo->base;
+	struct dma_buf_attachment *attach = shmem->base.import_attach;
+
+	dma_resv_lock(shmem->base.resv, NULL);
+	if (shmem->sgt && attach) {
+		dma_buf_unmap_attachment(attach, shmem->sgt, DMA_BIDIRECTIONAL);
+		shmem->sgt = NULL;
+	} else if (shmem->sgt) {
+		dma_unmap_sgtable(shmem->base.dev->dev, shmem->sgt, DMA_BIDIRECTIONAL, 0);
+		sg_free_table(shmem->sgt);
+		kfree(shmem->sgt);
+		shmem->sgt = NULL;
+		pumice_gem_shmem_put_pages(shmem);
+	}
+	dma_resv_unlock(shmem->base.resv);
+}
+
+/*
+ * The pages are taken from the device while the buffer is in the list: unplugging waits
+ * for those that it finds there, so that nothing is unmapped after the driver is gone.
+ */
 static void bo_free(struct drm_gem_object *obj)
 {
 	struct pumice_device *pdev = to_pumice_device(obj->dev);
 	struct pumice_bo *bo = to_pumice_bo(obj);
 	struct drm_gem_object *root = bo->root;
 
+	pumice_shrinker_forget(bo);
+	bo_unmap(bo);
 	spin_lock(&pdev->bos_lock);
 	list_del(&bo->node);
 	spin_unlock(&pdev->bos_lock);
+	wake_up_all(&pdev->bos_event);
 	kfree(bo->label);
 	drm_gem_shmem_free(&bo->base);
 	/* Last: the reservation that was used until here is part of it. */
@@ -38,14 +68,18 @@ static struct dma_buf *bo_export(struct drm_gem_object *obj, int flags)
 {
 	if (to_pumice_bo(obj)->root)
 		return ERR_PTR(-EINVAL);
+	if (pumice_bo_purged(to_pumice_bo(obj)))
+		return ERR_PTR(-ENODATA);
 	return drm_gem_prime_export(obj, flags);
 }
 
 static enum drm_gem_object_status bo_status(struct drm_gem_object *obj)
 {
 	struct pumice_bo *bo = to_pumice_bo(obj);
+	bool resident = READ_ONCE(bo->base.pages) || READ_ONCE(bo->base.sgt);
 
-	return READ_ONCE(bo->base.pages) || READ_ONCE(bo->base.sgt) ? DRM_GEM_OBJECT_RESIDENT : 0;
+	return (resident ? DRM_GEM_OBJECT_RESIDENT : 0) |
+	       (READ_ONCE(bo->base.madv) > 0 ? DRM_GEM_OBJECT_PURGEABLE : 0);
 }
 
 static const struct drm_gem_object_funcs bo_funcs = {
@@ -71,11 +105,16 @@ static const struct drm_gem_object_funcs bo_funcs = {
  */
 struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t size)
 {
-	struct pumice_bo *bo = kzalloc(sizeof(*bo), GFP_KERNEL);
+	struct pumice_bo *bo = kzalloc(sizeof(*bo), GFP_KERNEL_ACCOUNT);
 
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&bo->node);
+#ifndef PUMICE_HAVE_GPUVM_IMMEDIATE_MODE
+	mutex_init(&bo->gpuva_lock);
+	drm_gem_gpuva_set_lock(&bo->base.base, &bo->gpuva_lock);
+#endif
+	INIT_LIST_HEAD(&bo->purgeable);
 	bo->base.base.funcs = &bo_funcs;
 	return &bo->base.base;
 }
@@ -102,6 +141,25 @@ static struct pumice_bo *bo_create(struct drm_device *drm, size_t size)
 }
 
 /**
+ * pumice_gem_prime_import - a buffer of a dma-buf, for PRIME
+ * @drm: device
+ * @dma_buf: dma-buf, perhaps of a buffer of ours
+ *
+ * Unplugging finds it in the list, or it was not made.
+ */
+struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dma_buf *dma_buf)
+{
+	struct drm_gem_object *obj;
+	int idx;
+
+	if (!drm_dev_enter(drm, &idx))
+		return ERR_PTR(-ENODEV);
+	obj = drm_gem_prime_import(drm, dma_buf);
+	drm_dev_exit(idx);
+	return obj;
+}
+
+/**
  * pumice_gem_import - a buffer of another driver's pages, for PRIME
  * @drm: device
  * @attach: attachment
@@ -117,28 +175,17 @@ struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
 	return obj;
 }
 
-/**
- * pumice_gem_dumb_create - DRM_IOCTL_MODE_CREATE_DUMB
- * @file: file
- * @drm: device
- * @args: checked by the DRM core: width, height and bpp do not overflow 32 bits
- *
- * Returns 0 or an error.
- */
-int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
-			   struct drm_mode_create_dumb *args)
+/* Pitch and size of a dumb buffer; false if they are too large. */
+static bool dumb_size(struct drm_mode_create_dumb *args)
 {
-	struct pumice_bo *bo;
-	int ret;
+	u64 bits = (u64)args->width * args->bpp, size;
 
-	args->pitch = DIV_ROUND_UP(args->width * args->bpp, 8);
-	args->size = PAGE_ALIGN((u64)args->pitch * args->height);
-	bo = bo_create(drm, args->size);
-	if (IS_ERR(bo))
-		return PTR_ERR(bo);
-	ret = drm_gem_handle_create(file, &bo->base.base, &args->handle);
-	drm_gem_object_put(&bo->base.base);
-	return ret;
+	if (check_mul_overflow(DIV_ROUND_UP_ULL(bits, 8), (u64)args->height, &size) ||
+	    DIV_ROUND_UP_ULL(bits, 8) > U32_MAX || size > DRM_PUMICE_MAX_BO_SIZE)
+		return false;
+	args->pitch = DIV_ROUND_UP_ULL(bits, 8);
+	args->size = PAGE_ALIGN(size);
+	return args->size;
 }
 
 /* A buffer with a handle; vm is the only one that may bind it, or NULL. */
@@ -156,6 +203,30 @@ static int add_bo(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 *ha
 	}
 	ret = drm_gem_handle_create(file, &bo->base.base, handle);
 	drm_gem_object_put(&bo->base.base);
+	return ret;
+}
+
+/**
+ * pumice_gem_dumb_create - DRM_IOCTL_MODE_CREATE_DUMB
+ * @file: file
+ * @drm: device
+ * @args: the DRM core has checked that rows of whole bytes per pixel fit into 32 bits; of
+ *	  pixels of 1 to 7 bits as many bits do not
+ *
+ * Returns 0 or an error.
+ */
+int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
+			   struct drm_mode_create_dumb *args)
+{
+	int ret, idx;
+
+	if (!dumb_size(args))
+		return -EINVAL;
+	/* Unplugging waits for buffers that it has not seen. */
+	if (!drm_dev_enter(drm, &idx))
+		return -ENODEV;
+	ret = add_bo(file, NULL, args->size, &args->handle);
+	drm_dev_exit(idx);
 	return ret;
 }
 
@@ -197,27 +268,11 @@ int pumice_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_f
 	obj = drm_gem_object_lookup(file, args->handle);
 	if (!obj)
 		return -ENOENT;
-	ret = drm_gem_create_mmap_offset(obj);
+	ret = pumice_bo_purged(to_pumice_bo(obj)) ? -ENODATA : drm_gem_create_mmap_offset(obj);
 	if (!ret)
 		args->offset = drm_vma_node_offset_addr(&obj->vma_node);
 	drm_gem_object_put(obj);
 	return ret;
-}
-
-/* Take a buffer's pages from the device; its CPU mappings stay. */
-static void bo_unmap(struct pumice_bo *bo)
-{
-	struct drm_gem_shmem_object *shmem = &bo->base;
-
-	dma_resv_lock(shmem->base.resv, NULL);
-	if (shmem->sgt && !shmem->base.import_attach) {
-		dma_unmap_sgtable(shmem->base.dev->dev, shmem->sgt, DMA_BIDIRECTIONAL, 0);
-		sg_free_table(shmem->sgt);
-		kfree(shmem->sgt);
-		shmem->sgt = NULL;
-		pumice_gem_shmem_put_pages(shmem);
-	}
-	dma_resv_unlock(shmem->base.resv);
 }
 
 /* A buffer that was not looked at yet, with a reference; NULL at the end. */
@@ -226,18 +281,30 @@ static struct pumice_bo *next_attached(struct pumice_device *pdev)
 	struct pumice_bo *bo, *found = NULL;
 
 	spin_lock(&pdev->bos_lock);
-	while (!found) {
-		bo = list_first_entry_or_null(&pdev->bos, struct pumice_bo, node);
-		if (!bo || bo->detached)
-			break;
+	list_for_each_entry(bo, &pdev->bos, node) {
+		/* One that is being freed is waited for. */
+		if (bo->detached || !kref_get_unless_zero(&bo->base.base.refcount))
+			continue;
 		bo->detached = true;
 		list_move_tail(&bo->node, &pdev->bos);
-		/* One that is being freed takes care of itself. */
-		if (kref_get_unless_zero(&bo->base.base.refcount))
-			found = bo;
+		found = bo;
+		break;
 	}
 	spin_unlock(&pdev->bos_lock);
 	return found;
+}
+
+/* True when no buffer of the list has pages that the device could reach. */
+static bool all_detached(struct pumice_device *pdev)
+{
+	struct pumice_bo *bo;
+	bool all = true;
+
+	spin_lock(&pdev->bos_lock);
+	list_for_each_entry(bo, &pdev->bos, node)
+		all = all && bo->detached;
+	spin_unlock(&pdev->bos_lock);
+	return all;
 }
 
 /**
@@ -252,6 +319,7 @@ void pumice_gem_unmap_all(struct pumice_device *pdev)
 		bo_unmap(bo);
 		drm_gem_object_put(&bo->base.base);
 	}
+	wait_event(pdev->bos_event, all_detached(pdev));
 }
 
 static void set_label(struct drm_gem_object *obj, char *label)

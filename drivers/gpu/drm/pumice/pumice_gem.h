@@ -3,8 +3,13 @@
 #ifndef PUMICE_GEM_H
 #define PUMICE_GEM_H
 
+#include <linux/mutex.h>
+
 #include <drm/drm_gem_shmem_helper.h>
 
+#include "compat.h"
+
+struct dma_buf;
 struct dma_buf_attachment;
 struct drm_mode_create_dumb;
 struct pumice_device;
@@ -17,6 +22,8 @@ struct pumice_bo {
 	struct drm_gem_shmem_object base;
 	/** @node: in pumice_device.bos */
 	struct list_head node;
+	/** @purgeable: in pumice_purgeable.bos while advised DONTNEED and not purged */
+	struct list_head purgeable;
 	/** @label: text of the user's, or NULL; under bos_lock */
 	char *label;
 	/** @detached: was looked at when the device went; under bos_lock */
@@ -26,6 +33,10 @@ struct pumice_bo {
 	 * it uses; a reference; or NULL
 	 */
 	struct drm_gem_object *root;
+#ifndef PUMICE_HAVE_GPUVM_IMMEDIATE_MODE
+	/** @gpuva_lock: guards the list of VMs that the buffer is bound in */
+	struct mutex gpuva_lock;
+#endif
 };
 
 static inline struct pumice_bo *to_pumice_bo(struct drm_gem_object *obj)
@@ -33,7 +44,24 @@ static inline struct pumice_bo *to_pumice_bo(struct drm_gem_object *obj)
 	return container_of(obj, struct pumice_bo, base.base);
 }
 
+/* Guards the list of VMs that a buffer is bound in; taken inside the VM's reservation. */
+static inline struct mutex *pumice_bo_gpuva_lock(struct drm_gem_object *obj)
+{
+#ifdef PUMICE_HAVE_GPUVM_IMMEDIATE_MODE
+	return &obj->gpuva.lock;
+#else
+	return &to_pumice_bo(obj)->gpuva_lock;
+#endif
+}
+
+/* Whether its content is gone for good: see pumice_shrinker.c. */
+static inline bool pumice_bo_purged(const struct pumice_bo *bo)
+{
+	return READ_ONCE(bo->base.madv) < 0;
+}
+
 struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t size);
+struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dma_buf *dma_buf);
 struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
 					 struct dma_buf_attachment *attach, struct sg_table *sgt);
 int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,

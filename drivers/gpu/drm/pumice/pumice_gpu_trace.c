@@ -7,11 +7,15 @@
  * came since the one before, oldest first; 0 bytes: none yet. What was
  * overwritten before it could be read is missing; the records' sequence shows it.
  *
+ * A reset takes gpu_trace.lock to start the new ring, and fences may wait for the
+ * reset: nothing is allocated and no user memory is touched under it.
+ *
  * Limits: one reader at a time. A GPU reset begins a new ring: sequences start
  * again.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "pumice_fw.h"
@@ -22,6 +26,8 @@
 
 #define ENTRIES		32768u
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
+/* Records that are copied under the lock at a time. */
+#define CHUNK		128u
 
 /* Start the GPU's writing; the GPU is awake. */
 static void start_locked(struct pumice_device *pdev)
@@ -48,20 +54,32 @@ void pumice_gpu_trace_restore(struct pumice_device *pdev)
 	mutex_unlock(&pdev->gpu_trace.lock);
 }
 
-static int open_locked(struct pumice_device *pdev)
+static int open_locked(struct pumice_device *pdev, struct pumice_fw_obj *ring)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
-	struct pumice_fw_obj *ring;
 
 	lockdep_assert_held(&trace->lock);
 	if (trace->ring)
 		return -EBUSY;
-	ring = pumice_fw_obj_create(pdev, ENTRIES * RECORD_BYTES);
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
 	trace->ring = ring;
 	start_locked(pdev);
 	return 0;
+}
+
+/* The GPU is awake. */
+static int start(struct pumice_device *pdev)
+{
+	struct pumice_fw_obj *ring = pumice_fw_obj_create(pdev, NULL, ENTRIES * RECORD_BYTES);
+	int ret;
+
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	mutex_lock(&pdev->gpu_trace.lock);
+	ret = open_locked(pdev, ring);
+	mutex_unlock(&pdev->gpu_trace.lock);
+	if (ret)
+		pumice_fw_obj_destroy(pdev, ring);
+	return ret;
 }
 
 static int trace_open(struct inode *inode, struct file *file)
@@ -73,9 +91,7 @@ static int trace_open(struct inode *inode, struct file *file)
 		return -ENODEV;
 	ret = pumice_pm_get(pdev);
 	if (!ret) {
-		mutex_lock(&pdev->gpu_trace.lock);
-		ret = open_locked(pdev);
-		mutex_unlock(&pdev->gpu_trace.lock);
+		ret = start(pdev);
 		if (ret)
 			pumice_pm_put(pdev);
 	}
@@ -129,38 +145,70 @@ static bool next_locked(struct pumice_device *pdev, u64 written, u32 *record)
 	return false;
 }
 
-static ssize_t read_locked(struct pumice_device *pdev, char __user *to, size_t bytes)
+/* So many records at most, or -ENODEV. Returns how many. */
+static int take_records_locked(struct pumice_device *pdev, void *records, u32 count)
 {
-	u64 written = pumice_read64(pdev, PUMICE_TRACE_WRITTEN);
-	u32 record[PUMICE_TRACE_RECORD_WORDS];
-	size_t done = 0;
+	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
+	u64 written;
+	u32 done = 0;
 
+	lockdep_assert_held(&trace->lock);
+	if (!trace->ring->cpu)
+		return -ENODEV;
+	written = pumice_read64(pdev, PUMICE_TRACE_WRITTEN);
 	dma_rmb(); /* the count before the records */
-	while (bytes - done >= RECORD_BYTES && next_locked(pdev, written, record)) {
-		if (copy_to_user(to + done, record, RECORD_BYTES))
+	while (done < count && next_locked(pdev, written, records + done * RECORD_BYTES))
+		done++;
+	return done;
+}
+
+static int take_records(struct pumice_device *pdev, void *records, u32 count)
+{
+	int ret = -ENODEV, idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return ret;
+	mutex_lock(&pdev->gpu_trace.lock);
+	ret = take_records_locked(pdev, records, count);
+	mutex_unlock(&pdev->gpu_trace.lock);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+/* A chunk is taken from the ring, then copied. Records that cannot be copied are lost. */
+static ssize_t read_chunks(struct pumice_device *pdev, char __user *to, size_t count,
+			   void *records)
+{
+	size_t done = 0;
+	int got;
+
+	while (done < count) {
+		got = take_records(pdev, records, min_t(size_t, count - done, CHUNK));
+		if (got <= 0)
+			return done ? done * RECORD_BYTES : got;
+		if (copy_to_user(to + done * RECORD_BYTES, records, got * RECORD_BYTES))
 			return -EFAULT;
-		done += RECORD_BYTES;
+		done += got;
 		if (fatal_signal_pending(current))
 			break;
+		cond_resched();
 	}
-	return done;
+	return done * RECORD_BYTES;
 }
 
 static ssize_t trace_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
 {
 	struct pumice_device *pdev = file->private_data;
-	ssize_t ret = -ENODEV;
-	int idx;
+	void *records;
+	ssize_t ret;
 
 	if (bytes < RECORD_BYTES)
 		return -EINVAL;
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return -ENODEV;
-	mutex_lock(&pdev->gpu_trace.lock);
-	if (pdev->gpu_trace.ring->cpu)
-		ret = read_locked(pdev, to, bytes);
-	mutex_unlock(&pdev->gpu_trace.lock);
-	drm_dev_exit(idx);
+	records = kmalloc_array(CHUNK, RECORD_BYTES, GFP_KERNEL);
+	if (!records)
+		return -ENOMEM;
+	ret = read_chunks(pdev, to, bytes / RECORD_BYTES, records);
+	kfree(records);
 	return ret;
 }
 

@@ -302,7 +302,8 @@ static struct pumice_hwrt *hwrt_create(struct pumice_file *file, struct pumice_v
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
-		hwrt->obj = pumice_fw_obj_create(hwrt->pdev, DRM_PUMICE_HWRT_DATA * SCENE_STRIDE);
+		hwrt->obj = pumice_fw_obj_create(hwrt->pdev, file,
+						 DRM_PUMICE_HWRT_DATA * SCENE_STRIDE);
 		ret = PTR_ERR_OR_ZERO(hwrt->obj);
 		if (!ret)
 			publish(hwrt);

@@ -5,6 +5,7 @@
  * The hard handler clears what is pending before the thread looks at memory, so
  * news that come while it looks raise the interrupt again.
  */
+#include <linux/dma-fence.h>
 #include <linux/interrupt.h>
 
 #include "pumice_bench.h"
@@ -55,10 +56,12 @@ static void check_firmware(struct pumice_device *pdev)
 static irqreturn_t thread_handler(int irq, void *data)
 {
 	struct pumice_device *pdev = data;
+	bool cookie;
 	int idx;
 
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return IRQ_HANDLED;
+	cookie = dma_fence_begin_signalling();
 	if (READ_ONCE(pdev->fw.ready)) {
 		if (xchg(&pdev->lockup, false))
 			report_lockup(pdev);
@@ -67,6 +70,7 @@ static irqreturn_t thread_handler(int irq, void *data)
 		pumice_kccb_collect(pdev);
 		pumice_fwccb_drain(pdev);
 	}
+	dma_fence_end_signalling(cookie);
 	drm_dev_exit(idx);
 	return IRQ_HANDLED;
 }

@@ -32,7 +32,7 @@
 struct pumice_job *pumice_job_create(struct pumice_queue *q, u64 stream, u64 client)
 {
 	struct pumice_context *ctx = q->ctx;
-	struct pumice_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+	struct pumice_job *job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!job)
@@ -146,7 +146,7 @@ static int native_reserve(struct pumice_job *job, u32 more)
 	if (room <= job->native_room)
 		return 0;
 	room = max(room, 2 * job->native_room);
-	native = krealloc_array(job->native, room, sizeof(*native), GFP_KERNEL);
+	native = krealloc_array(job->native, room, sizeof(*native), GFP_KERNEL_ACCOUNT);
 	if (!native)
 		return -ENOMEM;
 	job->native = native;

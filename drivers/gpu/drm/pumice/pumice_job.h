@@ -34,7 +34,7 @@ struct pumice_job {
 	struct pumice_queue *queue;
 	/** @fence: fence of the firmware's part; a reference once @fenced */
 	struct pumice_fence *fence;
-	/** @node: in pumice_queue.in_flight, under the context's lock */
+	/** @node: in pumice_queue.in_flight or .refused, under the context's lock */
 	struct list_head node;
 	/** @perfmon: counts it; a reference, or NULL */
 	struct pumice_perfmon *perfmon;
@@ -54,8 +54,10 @@ struct pumice_job {
 	u64 number;
 	/** @given: when the firmware got it */
 	ktime_t given;
-	/** @seqno: number among the jobs given to the firmware; given by run_job() */
+	/** @seqno: number among the jobs of the firmware; of a refused one, the last before it */
 	u32 seqno;
+	/** @error: of a job in pumice_queue.refused: what its fence will carry */
+	int error;
 	/** @ended: its result was noted; under the context's lock */
 	bool ended;
 	/** @armed: the scheduler's fences are initialised */

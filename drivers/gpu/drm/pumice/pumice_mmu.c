@@ -17,6 +17,7 @@
  * The caller serializes all calls for one address space.
  */
 #include <linux/dma-mapping.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
@@ -33,6 +34,13 @@
 #define LEAVES		ENTRIES	/* of a block */
 #define DIRS		1024u	/* of a catalogue */
 
+/*
+ * Users make as many tables as they like, up to 2 GiB for an address space: charged to
+ * the caller, and where its limit is reached the call fails rather than kills. The
+ * DMA allocator passes the flags on to the page allocator.
+ */
+#define TABLE_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 #define LEAF_VALID	PUMICE_MMU_PT_ENTRY__VALID__MASK
 #define LEAF_ADDR	PUMICE_MMU_PT_ENTRY__ADDR__MASK
 
@@ -42,6 +50,7 @@ struct table {
 	u64 *entries;
 	dma_addr_t dma;
 	u32 page_size;		/* of a page table: enum pumice_page_size */
+	atomic_t *usage;	/* counts it, see struct pumice_mmu_pool */
 };
 
 struct directory {
@@ -76,19 +85,22 @@ static u32 page_order(u32 page_size)
 	return orders[page_size];
 }
 
-static struct table *table_alloc(struct pumice_device *pdev)
+/* A table for a pool; the device is not gone. */
+static struct table *table_alloc(struct pumice_device *pdev, const struct pumice_mmu_pool *pool)
 {
-	struct table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+	struct table *table = kzalloc(sizeof(*table), pool->gfp);
 
 	if (!table)
 		return NULL;
 	table->entries = dma_alloc_coherent(pdev->drm.dev, ENTRIES * sizeof(u64), &table->dma,
-					    GFP_KERNEL);
+					    pool->gfp);
 	if (!table->entries) {
 		kfree(table);
 		return NULL;
 	}
 	INIT_LIST_HEAD(&table->node);
+	table->usage = pool->usage;
+	atomic_inc(table->usage);
 	return table;
 }
 
@@ -96,6 +108,7 @@ static void table_free(struct pumice_device *pdev, struct table *table)
 {
 	dma_free_coherent(pdev->drm.dev, ENTRIES * sizeof(u64), table->entries, table->dma);
 	list_del(&table->node);
+	atomic_dec(table->usage);
 	kfree(table);
 }
 
@@ -133,7 +146,7 @@ static void mark_clean(struct pumice_mmu *mmu)
  */
 struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 {
-	struct pumice_mmu *mmu = kvzalloc(sizeof(*mmu), GFP_KERNEL);
+	struct pumice_mmu *mmu = kvzalloc(sizeof(*mmu), GFP_KERNEL_ACCOUNT);
 
 	if (!mmu)
 		return ERR_PTR(-ENOMEM);
@@ -141,7 +154,7 @@ struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 	INIT_LIST_HEAD(&mmu->retired);
 	mark_clean(mmu);
 	mmu->catalogue = dma_alloc_coherent(pdev->drm.dev, CATALOGUE_BYTES, &mmu->catalogue_dma,
-					    GFP_KERNEL);
+					    GFP_KERNEL_ACCOUNT);
 	if (!mmu->catalogue) {
 		kvfree(mmu);
 		return ERR_PTR(-ENOMEM);
@@ -204,26 +217,36 @@ dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu)
 /**
  * pumice_mmu_pool_init - an empty pool
  * @pool: pool
+ * @usage: counts the tables of its address space; outlives them
  */
-void pumice_mmu_pool_init(struct pumice_mmu_pool *pool)
+void pumice_mmu_pool_init(struct pumice_mmu_pool *pool, atomic_t *usage)
 {
-	*pool = (struct pumice_mmu_pool) { 0 };
+	*pool = (struct pumice_mmu_pool) { .gfp = TABLE_GFP, .usage = usage };
 	INIT_LIST_HEAD(&pool->tables);
 	INIT_LIST_HEAD(&pool->dirs);
 }
 
+static int fill_table(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
+{
+	struct table *table = table_alloc(pdev, pool);
+
+	if (!table)
+		return -ENOMEM;
+	list_add(&table->node, &pool->tables);
+	pool->table_count++;
+	return 0;
+}
+
+/* There may be thousands to allocate: a process that is killed does not wait for them. */
 static int fill_tables(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 count)
 {
-	struct table *table;
+	int ret = 0;
 
-	while (pool->table_count < count) {
-		table = table_alloc(pdev);
-		if (!table)
-			return -ENOMEM;
-		list_add(&table->node, &pool->tables);
-		pool->table_count++;
+	while (!ret && pool->table_count < count) {
+		ret = fatal_signal_pending(current) ? -EINTR : fill_table(pdev, pool);
+		cond_resched();
 	}
-	return 0;
+	return ret;
 }
 
 static int fill_dirs(struct pumice_mmu_pool *pool, u64 count)
@@ -231,7 +254,7 @@ static int fill_dirs(struct pumice_mmu_pool *pool, u64 count)
 	struct directory *dir;
 
 	while (pool->dir_count < count) {
-		dir = kvzalloc(sizeof(*dir), GFP_KERNEL);
+		dir = kvzalloc(sizeof(*dir), pool->gfp);
 		if (!dir)
 			return -ENOMEM;
 		list_add(&dir->node, &pool->dirs);
@@ -258,13 +281,24 @@ static u64 count_blocks(u64 va, u64 size)
 #define UNMAP_TABLES	2
 
 /**
+ * pumice_mmu_worst_tables - most tables that an operation on a range may need
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
+ * @map: it maps, else it unmaps
+ */
+u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
+{
+	return map ? count_dirs(va, size) + count_blocks(va, size) : UNMAP_TABLES;
+}
+
+/**
  * pumice_mmu_pool_add_map - add what mapping a range may need
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @pool: pool, of operations that come before
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
  *
- * Whatever is mapped then. Returns 0 or -ENOMEM.
+ * Whatever is mapped then. Returns 0, -ENOMEM, or -EINTR when the caller is killed.
  */
 int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			    u64 size)
@@ -281,7 +315,7 @@ int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @pool: pool, of operations that come before
  *
- * Returns 0 or -ENOMEM.
+ * Returns 0, -ENOMEM, or -EINTR when the caller is killed.
  */
 int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
@@ -296,7 +330,7 @@ int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
  *
- * Returns 0 or -ENOMEM.
+ * Returns 0, -ENOMEM, or -EINTR when the caller is killed.
  */
 int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			     u64 size)
@@ -316,7 +350,12 @@ int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool 
  */
 int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
-	return fill_tables(pdev, pool, UNMAP_TABLES);
+	int ret = 0;
+
+	/* Not ended by signals: what a process that is killed leaves is unmapped by this. */
+	while (!ret && pool->table_count < UNMAP_TABLES)
+		ret = fill_table(pdev, pool);
+	return ret;
 }
 
 /**
@@ -331,7 +370,7 @@ void pumice_mmu_pool_free(struct pumice_device *pdev, struct pumice_mmu_pool *po
 	free_list_of_tables(pdev, &pool->tables);
 	list_for_each_entry_safe(dir, next, &pool->dirs, node)
 		kvfree(dir);
-	pumice_mmu_pool_init(pool);
+	pumice_mmu_pool_init(pool, pool->usage);
 }
 
 static struct table *pool_take(struct pumice_mmu_pool *pool)
@@ -524,6 +563,8 @@ static u64 leaf_attributes(u32 flags)
 		leaf |= PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK;
 	if (flags & PUMICE_MMU_NOEXEC)
 		leaf |= PUMICE_MMU_PT_ENTRY__NO_EXEC__MASK;
+	if (flags & PUMICE_MMU_NULL)
+		leaf |= PUMICE_MMU_PT_ENTRY__NULL__MASK;
 	if (flags & PUMICE_MMU_PM_OWNED)
 		leaf |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
 	return leaf;
@@ -611,6 +652,41 @@ void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 
 	}
 }
 
+static struct pumice_mmu_step step(const u64 *entries, dma_addr_t dma, u32 index)
+{
+	return (struct pumice_mmu_step) {
+		.table = dma,
+		.entry = READ_ONCE(entries[index]),
+		.index = index,
+	};
+}
+
+/**
+ * pumice_mmu_walk - the entries that the GPU reads for an address
+ * @mmu: address space, with its memory
+ * @va: GPU virtual address below 1 TiB
+ * @steps: room for PUMICE_MMU_LEVELS
+ *
+ * Returns how many levels there are: a walk ends at the first table that is missing.
+ */
+u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps)
+{
+	const struct directory *dir = mmu->dirs[va >> DIR_SHIFT];
+	const u32 block = va >> BLOCK_SHIFT & (ENTRIES - 1);
+	const u32 leaf = va >> LEAF_SHIFT & (LEAVES - 1);
+	const struct table *table;
+
+	steps[0] = step(mmu->catalogue, mmu->catalogue_dma, va >> DIR_SHIFT);
+	if (!dir)
+		return 1;
+	steps[1] = step(dir->table->entries, dir->table->dma, block);
+	table = dir->blocks[block];
+	if (!table)
+		return 2;
+	steps[2] = step(table->entries, table->dma, leaf >> page_order(table->page_size));
+	return 3;
+}
+
 /**
  * pumice_mmu_dirty - what an invalidation has to cover
  * @mmu: address space
@@ -648,3 +724,7 @@ void pumice_mmu_setup_ranges(struct pumice_device *pdev)
 		       PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_END__ADDR, last) |
 		       PUMICE_MMU_RANGE_END__ENABLE__MASK);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_mmu_test.c"
+#endif

@@ -3,6 +3,7 @@
 #ifndef PUMICE_MMU_H
 #define PUMICE_MMU_H
 
+#include <linux/atomic.h>
 #include <linux/scatterlist.h>
 #include <linux/types.h>
 
@@ -11,9 +12,12 @@
 struct pumice_device;
 struct pumice_mmu;
 
+#define PUMICE_MMU_TABLE_BYTES	4096u
+
 /* Attributes of a mapping. */
 #define PUMICE_MMU_READONLY	DRM_PUMICE_BIND_READONLY
 #define PUMICE_MMU_NOEXEC	DRM_PUMICE_BIND_NOEXEC
+#define PUMICE_MMU_NULL		DRM_PUMICE_BIND_NULL
 #define PUMICE_MMU_PM_OWNED	BIT(31)	/* of the parameter management; not for users */
 
 /**
@@ -36,6 +40,10 @@ struct pumice_mmu_pool {
 	struct list_head tables;
 	/** @dirs: directories without a table */
 	struct list_head dirs;
+	/** @gfp: flags to allocate with */
+	gfp_t gfp;
+	/** @usage: counts all tables of the address space, here and in use; outlives them */
+	atomic_t *usage;
 	/** @table_count: of @tables */
 	u64 table_count;
 	/** @dir_count: of @dirs */
@@ -47,7 +55,8 @@ struct pumice_mmu_pool {
 	u64 kept;
 };
 
-void pumice_mmu_pool_init(struct pumice_mmu_pool *pool);
+u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map);
+void pumice_mmu_pool_init(struct pumice_mmu_pool *pool, atomic_t *usage);
 int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			    u64 size);
 int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool);
@@ -66,6 +75,23 @@ void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u6
 void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va,
 			       u64 size, dma_addr_t addr, u32 flags);
 void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size);
+
+/* Levels of tables: catalogue, directory, table. */
+#define PUMICE_MMU_LEVELS	3
+
+/**
+ * struct pumice_mmu_step - one level of a walk
+ */
+struct pumice_mmu_step {
+	/** @table: bus address of the table */
+	u64 table;
+	/** @entry: what it holds */
+	u64 entry;
+	/** @index: of the entry */
+	u32 index;
+};
+
+u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps);
 
 bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty);
 void pumice_mmu_flushed(struct pumice_mmu *mmu);

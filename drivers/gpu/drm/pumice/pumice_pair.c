@@ -32,7 +32,7 @@
  */
 struct pumice_pair *pumice_pair_create(struct pumice_context *ctx)
 {
-	struct pumice_pair *pair = kzalloc(sizeof(*pair), GFP_KERNEL);
+	struct pumice_pair *pair = kzalloc(sizeof(*pair), GFP_KERNEL_ACCOUNT);
 
 	if (!pair)
 		return NULL;

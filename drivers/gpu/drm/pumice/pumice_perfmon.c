@@ -6,8 +6,16 @@
  * struct fwif_perf. What the counters are is in hw/perf.h.
  *
  * What the firmware wrote are numbers for users and nothing more.
+ *
+ * A data master has one job at a time, so what its own blocks count belongs to the
+ * context. Blocks that data masters share count what runs beside a job, too, and so reveal
+ * the activity of others: as with other drivers' sysctls of this kind
+ * (dev.i915.perf_stream_paranoid, dev.xe.observation_paranoid), reading them requires
+ * CAP_PERFMON, unless dev.pumice.perf_paranoid is 0.
  */
+#include <linux/capability.h>
 #include <linux/slab.h>
+#include <linux/sysctl.h>
 #include <linux/uaccess.h>
 
 #include "perf.h"
@@ -24,12 +32,47 @@ static const struct {
 } counters[] = {
 #define COUNTER(name, category, detailed, unit, description) \
 	{ #name, #category, unit, description, \
-	  (detailed) ? DRM_PUMICE_PERF_COUNTER_DETAILED : 0 },
+	  ((detailed) ? DRM_PUMICE_PERF_COUNTER_DETAILED : 0) | \
+	  (BIT(PUMICE_PERF_##category) & PUMICE_PERF_SHARED ? \
+	   DRM_PUMICE_PERF_COUNTER_GLOBAL : 0) },
 	PUMICE_PERF_COUNTERS(COUNTER)
 #undef COUNTER
 };
 
 static_assert(ARRAY_SIZE(counters) <= PUMICE_PERF_COUNTER_COUNT);
+
+/* dev.pumice.perf_paranoid: 1: global counters need CAP_PERFMON; 0: they do not */
+static int perf_paranoid = 1;
+static struct ctl_table_header *sysctls;
+
+static struct ctl_table sysctl_table[] = {
+	{
+		.procname = "perf_paranoid",
+		.data = &perf_paranoid,
+		.maxlen = sizeof(perf_paranoid),
+		.mode = 0644,
+		.proc_handler = proc_dointvec_minmax,
+		.extra1 = SYSCTL_ZERO,
+		.extra2 = SYSCTL_ONE,
+	},
+};
+
+/* A kernel without sysctls stays paranoid. */
+void pumice_perfmon_register_sysctl(void)
+{
+	sysctls = register_sysctl("dev/pumice", sysctl_table);
+}
+
+void pumice_perfmon_unregister_sysctl(void)
+{
+	unregister_sysctl_table(sysctls);
+}
+
+static bool may_use(u32 counter)
+{
+	return !(counters[counter].flags & DRM_PUMICE_PERF_COUNTER_GLOBAL) ||
+	       !READ_ONCE(perf_paranoid) || perfmon_capable();
+}
 
 static void free_work(struct work_struct *work)
 {
@@ -98,6 +141,8 @@ static int copy_counters(struct pumice_perfmon *perfmon, const struct drm_pumice
 			return ret;
 		if (n >= ARRAY_SIZE(counters))
 			return -EINVAL;
+		if (!may_use(n))
+			return -EACCES;
 		perfmon->counters[i] = n;
 	}
 	perfmon->count = array->count;
@@ -108,7 +153,7 @@ static int copy_counters(struct pumice_perfmon *perfmon, const struct drm_pumice
 static struct pumice_perfmon *perfmon_alloc(struct pumice_device *pdev,
 					    const struct drm_pumice_array *array)
 {
-	struct pumice_perfmon *perfmon = kzalloc(sizeof(*perfmon), GFP_KERNEL);
+	struct pumice_perfmon *perfmon = kzalloc(sizeof(*perfmon), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!perfmon)
@@ -126,15 +171,15 @@ static struct pumice_perfmon *perfmon_alloc(struct pumice_device *pdev,
 	return perfmon;
 }
 
-static struct pumice_perfmon *perfmon_create(struct pumice_device *pdev,
+static struct pumice_perfmon *perfmon_create(struct pumice_file *file,
 					     const struct drm_pumice_array *array)
 {
-	struct pumice_perfmon *perfmon = perfmon_alloc(pdev, array);
+	struct pumice_perfmon *perfmon = perfmon_alloc(file->pdev, array);
 	struct pumice_fw_obj *obj;
 
 	if (IS_ERR(perfmon))
 		return perfmon;
-	obj = pumice_fw_obj_create(pdev, sizeof(struct fwif_perf));
+	obj = pumice_fw_obj_create(file->pdev, file, sizeof(struct fwif_perf));
 	if (IS_ERR(obj)) {
 		pumice_perfmon_put(perfmon);
 		return ERR_CAST(obj);
@@ -158,7 +203,7 @@ int pumice_ioctl_perfmon_create(struct drm_device *drm, void *data, struct drm_f
 		return ret;
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	perfmon = perfmon_create(pfile->pdev, &args->counters);
+	perfmon = perfmon_create(pfile, &args->counters);
 	drm_dev_exit(idx);
 	if (IS_ERR(perfmon))
 		return PTR_ERR(perfmon);

@@ -33,6 +33,8 @@ struct pumice_perfmon {
 
 struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id);
 void pumice_perfmon_put(struct pumice_perfmon *perfmon);
+void pumice_perfmon_register_sysctl(void);
+void pumice_perfmon_unregister_sysctl(void);
 
 int pumice_ioctl_perf_counter_get(struct drm_device *drm, void *data, struct drm_file *file);
 int pumice_ioctl_perfmon_create(struct drm_device *drm, void *data, struct drm_file *file);

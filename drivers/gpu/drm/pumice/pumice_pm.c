@@ -121,17 +121,15 @@ static bool busy(struct pumice_device *pdev)
 	return found;
 }
 
-/* No job starts any more, and those the firmware has come to their ends. */
+/* No job starts until pumice_reset_continue(), and those the firmware has come to their ends. */
 static int quiesce(struct pumice_device *pdev)
 {
 	unsigned long end = jiffies + 2 * msecs_to_jiffies(pumice_job_timeout_ms);
 
 	pumice_reset_pause(pdev);
 	while (busy(pdev)) {
-		if (time_after(jiffies, end)) {
-			pumice_reset_continue(pdev);
+		if (time_after(jiffies, end))
 			return -EBUSY;
-		}
 		msleep(POLL_MS);
 	}
 	return 0;
@@ -148,6 +146,8 @@ static int system_suspend(struct device *dev)
 		ret = quiesce(pdev);
 	if (!ret)
 		ret = pm_runtime_force_suspend(dev);
+	if (ret)
+		pumice_reset_continue(pdev);
 	drm_dev_exit(idx);
 	return ret;
 }

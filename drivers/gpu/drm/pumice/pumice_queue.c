@@ -27,6 +27,7 @@
 #include "pumice_queue.h"
 #include "pumice_reset.h"
 #include "pumice_result.h"
+#include "pumice_stuck.h"
 #include "pumice_vm.h"
 
 #define CREDIT_BYTES	8u
@@ -176,8 +177,6 @@ static int submit_locked(struct pumice_job *job)
 
 	lockdep_assert_held(&q->ctx->lock);
 	job->seqno = q->seqno + 1;
-	pumice_fence_init(job->fence, job->seqno);
-	job->fenced = true;
 	emit_job(job);
 	dma_wmb(); /* the commands before the kick that shows them */
 	kick.write = q->write;
@@ -186,6 +185,8 @@ static int submit_locked(struct pumice_job *job)
 		q->write = write;
 		return ret;
 	}
+	pumice_fence_init(job->fence, job->seqno);
+	job->fenced = true;
 	q->seqno = job->seqno;
 	q->known = true;
 	job->given = ktime_get();
@@ -217,9 +218,42 @@ static int submit(struct pumice_job *job)
 	return ret;
 }
 
+/*
+ * A job that is not given to the firmware ends with an error, as do all that follow it
+ * in its context. It must not signal before jobs that the firmware still has: a fence of
+ * a fence context vouches for all before it, and takes their place in reservations. With
+ * such jobs it gets a fence that end_refused_locked() signals after theirs, and which the
+ * firmware's waits can refer to by the last of their numbers.
+ */
+static struct dma_fence *refuse(struct pumice_job *job, int error)
+{
+	struct pumice_context *ctx = job->ctx;
+	struct pumice_queue *q = job->queue;
+	struct dma_fence *fence;
+
+	pumice_pair_refuse(job);
+	spin_lock(&ctx->lock);
+	pumice_context_stop_locked(ctx, error == -ENODEV ? 0 : DRM_PUMICE_CONTEXT_INNOCENT);
+	if (list_empty(&q->in_flight)) {
+		pumice_result_note_locked(job, error, NULL);
+		fence = ERR_PTR(error);
+	} else {
+		job->seqno = q->seqno;
+		job->error = error;
+		pumice_fence_init(job->fence, job->seqno);
+		job->fenced = true;
+		list_add_tail(&job->node, &q->refused);
+		fence = dma_fence_get(&job->fence->base);
+	}
+	spin_unlock(&ctx->lock);
+	return fence;
+}
+
 static struct dma_fence *run_job(struct drm_sched_job *base)
 {
 	struct pumice_job *job = to_pumice_job(base);
+	bool cookie = dma_fence_begin_signalling();
+	struct dma_fence *fence;
 	int ret, idx;
 
 	if (!drm_dev_enter(&job->ctx->pdev->drm, &idx)) {
@@ -231,12 +265,10 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 		ret = submit(job);
 		drm_dev_exit(idx);
 	}
-	if (ret) {
-		pumice_pair_refuse(job);
-		pumice_result_note(job, ret);
-	}
+	fence = ret ? refuse(job, ret) : dma_fence_get(&job->fence->base);
 	pumice_job_note_unqueued(job);
-	return ret ? ERR_PTR(ret) : dma_fence_get(&job->fence->base);
+	dma_fence_end_signalling(cookie);
+	return fence;
 }
 
 /*
@@ -332,20 +364,21 @@ static void fill_shared(struct pumice_queue *q)
 		.results = addr + offsetof(struct pumice_queue_shared, results),
 		.result_count = PUMICE_RESULT_COUNT,
 		.save = addr + offsetof(struct pumice_queue_shared, save),
+		.stuck = addr + offsetof(struct pumice_queue_shared, stuck),
 	};
 }
 
 /* Memory shared with the firmware. What was made is freed by pumice_queue_fini(). */
-static int make_shared(struct pumice_queue *q)
+static int make_shared(struct pumice_queue *q, struct pumice_file *file)
 {
 	struct pumice_device *pdev = q->ctx->pdev;
 	struct pumice_fw_obj *obj;
 
-	obj = pumice_fw_obj_create(pdev, sizeof(u32));
+	obj = pumice_fw_obj_create(pdev, file, sizeof(u32));
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	q->ufo = obj;
-	obj = pumice_fw_obj_create(pdev, sizeof(*q->shared));
+	obj = pumice_fw_obj_create(pdev, file, sizeof(*q->shared));
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	q->obj = obj;
@@ -354,29 +387,48 @@ static int make_shared(struct pumice_queue *q)
 	return 0;
 }
 
+/* An id of the firmware's, charged to the file. */
+static int make_id(struct pumice_queue *q, struct pumice_file *file)
+{
+	struct pumice_device *pdev = file->pdev;
+	int ret;
+
+	ret = pumice_quota_charge(file, PUMICE_RESOURCE_CONTEXTS, 1, &q->charge);
+	if (ret)
+		return ret;
+	ret = ida_alloc_max(&pdev->context_ids, FWIF_MAX_CONTEXTS - 1, GFP_KERNEL);
+	if (ret < 0) {
+		pumice_quota_uncharge(pdev, &q->charge);
+		return ret;
+	}
+	q->id = ret;
+	return 0;
+}
+
 /**
  * pumice_queue_init - make a queue
  * @q: queue, zeroed
+ * @file: file that it is for
  * @ctx: its context, with VM, priority and time-out
  * @dm: enum fwif_dm
  *
  * Between drm_dev_enter() and drm_dev_exit(). Returns 0, or an error; then
  * there is nothing to be undone.
  */
-int pumice_queue_init(struct pumice_queue *q, struct pumice_context *ctx, u32 dm)
+int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct pumice_context *ctx,
+		      u32 dm)
 {
-	int id = ida_alloc_max(&ctx->pdev->context_ids, FWIF_MAX_CONTEXTS - 1, GFP_KERNEL);
-	int ret;
+	int ret = make_id(q, file);
 
-	if (id < 0)
-		return id;
+	if (ret)
+		return ret;
 	q->ctx = ctx;
 	q->dm = dm;
-	q->id = id;
 	q->fence_context = dma_fence_context_alloc(1);
 	INIT_LIST_HEAD(&q->in_flight);
+	INIT_LIST_HEAD(&q->refused);
 	INIT_LIST_HEAD(&q->pairs);
-	ret = make_shared(q);
+	ret = make_shared(q, file);
 	if (!ret)
 		ret = init_scheduler(q);
 	if (ret) {
@@ -397,6 +449,7 @@ void pumice_queue_release_shared(struct pumice_queue *q)
 	pumice_fw_obj_destroy(q->ctx->pdev, q->obj);
 	q->obj = NULL;
 	ida_free(&q->ctx->pdev->context_ids, q->id);
+	pumice_quota_uncharge(q->ctx->pdev, &q->charge);
 }
 
 /**
@@ -444,7 +497,8 @@ static int result_error(struct pumice_queue *q, const struct pumice_job *job,
 			const struct fwif_job_result *r)
 {
 	if (r->seqno != job->seqno) {
-		drm_err_ratelimited(&q->ctx->pdev->drm, "context %u job %u: firmware left no result\n",
+		drm_err_ratelimited(&q->ctx->pdev->drm,
+				    "context %u job %u: firmware left no result\n",
 				    q->id, job->seqno);
 		return -EIO;
 	}
@@ -486,6 +540,8 @@ static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 
 	pumice_copy_once(&r, &q->shared->results[job->seqno & RESULT_MASK], sizeof(r));
 	error = result_error(q, job, &r);
+	if (ctx->guilty == job && r.fault == PUMICE_FAULT_KILLED)
+		pumice_stuck_note_locked(job, &q->shared->stuck);
 	if (r.seqno == job->seqno) {
 		ctx->news.last_start = r.time_start;
 		ctx->news.last_end = r.time_end;
@@ -500,9 +556,27 @@ static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 		ctx->state |= DRM_PUMICE_CONTEXT_FAULTED;
 		report_fault(q, &r);
 	}
+	if (r.seqno == job->seqno && error == -EIO)
+		pumice_dump_fault_locked(job, &r, &q->shared->stuck);
+	if (r.seqno == job->seqno && (error == -EIO || error == -ETIMEDOUT))
+		pumice_vm_faults_note(job, &r);
 	if (r.seqno == job->seqno)
 		trace_pumice_job_done(q->id, &r, error);
 	end_job_locked(job, error, r.seqno == job->seqno ? &r : NULL);
+}
+
+/* The firmware has none of the queue's jobs any more. */
+static void end_refused_locked(struct pumice_queue *q)
+{
+	struct pumice_job *job, *next;
+
+	lockdep_assert_held(&q->ctx->lock);
+	list_for_each_entry_safe(job, next, &q->refused, node) {
+		pumice_result_note_locked(job, job->error, NULL);
+		list_del_init(&job->node);
+		dma_fence_set_error(&job->fence->base, job->error);
+		dma_fence_signal(&job->fence->base);
+	}
 }
 
 static void process_locked(struct pumice_queue *q)
@@ -524,6 +598,8 @@ static void process_locked(struct pumice_queue *q)
 			break;
 		finish_job_locked(q, job);
 	}
+	if (list_empty(&q->in_flight))
+		end_refused_locked(q);
 }
 
 static void process(struct pumice_context *ctx)
@@ -572,15 +648,14 @@ static void cancel_locked(struct pumice_queue *q, int error)
 
 	lockdep_assert_held(&ctx->lock);
 	list_for_each_entry_safe(job, next, &q->in_flight, node) {
-		ctx->stopped = true;
-		if (!(ctx->state & DRM_PUMICE_CONTEXT_GUILTY))
-			ctx->state |= DRM_PUMICE_CONTEXT_INNOCENT;
+		pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_INNOCENT);
 		ctx->news.fault = (struct fwif_job_result) {
 			.seqno = job->seqno,
 			.fault = PUMICE_FAULT_RESET,
 		};
 		end_job_locked(job, job == ctx->guilty ? -ETIMEDOUT : error, &ctx->news.fault);
 	}
+	end_refused_locked(q);
 	WRITE_ONCE(*(u32 *)q->ufo->cpu, q->seqno);
 	q->write = 0;
 	q->known = false;
@@ -588,17 +663,21 @@ static void cancel_locked(struct pumice_queue *q, int error)
 
 /**
  * pumice_queue_cancel - the firmware is gone: end all jobs it had
- * @ctx: context, in the list of contexts; its memory is still there
+ * @ctx: context, in the list of contexts, under reset.lock; its memory is still there
  * @error: errno of their fences
  *
  * A context that lost a job takes no more. The others are as new to the next
  * firmware.
+ *
+ * Its annotation of the fence path begins under reset.lock, as all that meet that lock do: up
+ * to Linux 6.15 lockdep takes the annotation itself for a lock, and so for one order only.
  */
 void pumice_queue_cancel(struct pumice_context *ctx, int error)
 {
 	bool cookie = dma_fence_begin_signalling();
 	struct pumice_queue *q;
 
+	lockdep_assert_held(&ctx->pdev->reset.lock);
 	spin_lock(&ctx->lock);
 	pumice_for_each_queue(q, ctx)
 		process_locked(q);

@@ -11,6 +11,7 @@
 
 struct pumice_context;
 struct pumice_device;
+struct pumice_file;
 struct pumice_job;
 struct pumice_pair;
 
@@ -30,6 +31,7 @@ struct pumice_queue_shared {
 	struct fwif_context context;
 	u8 cccb[PUMICE_CCCB_BYTES] __aligned(8);
 	u32 save[PUMICE_CDM_SAVE_WORDS] __aligned(8);
+	struct fwif_stuck stuck __aligned(8);
 	struct fwif_job_result results[PUMICE_RESULT_COUNT];
 };
 
@@ -45,6 +47,8 @@ struct pumice_queue {
 	u32 dm;
 	/** @id: the firmware's context id, below FWIF_MAX_CONTEXTS, until destroyed */
 	u32 id;
+	/** @charge: of @id */
+	struct pumice_charge charge;
 	/** @fence_context: of struct pumice_fence; constant */
 	u64 fence_context;
 	/** @obj: memory of @shared, until destroyed */
@@ -68,6 +72,11 @@ struct pumice_queue {
 	u32 seqno;
 	/** @in_flight: jobs that the firmware has, struct pumice_job.node, oldest first */
 	struct list_head in_flight;
+	/**
+	 * @refused: jobs that the firmware did not get while it has those @in_flight, struct
+	 * pumice_job.node, oldest first; empty when @in_flight is
+	 */
+	struct list_head refused;
 	/** @known: the firmware knows the queue */
 	bool known;
 	/** @promised: credits promised to the fragment jobs of @pairs; of a fragment queue */
@@ -84,12 +93,13 @@ struct pumice_queue {
 	/* Under reset.lock: */
 	/** @ticks: looks in a row at which the GPU was busy with the same job */
 	u32 ticks;
-	/** @tick_starts: jobs started and switched out at the last look */
+	/** @tick_starts: jobs started and switched out, and partial renders, at the last look */
 	u32 tick_starts;
 };
 
 const char *pumice_queue_name(u32 dm);
-int pumice_queue_init(struct pumice_queue *q, struct pumice_context *ctx, u32 dm);
+int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct pumice_context *ctx,
+		      u32 dm);
 void pumice_queue_release_shared(struct pumice_queue *q);
 void pumice_queue_fini(struct pumice_queue *q);
 u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits);

@@ -10,6 +10,7 @@
 #include "pumice_job.h"
 #include "pumice_perfmon.h"
 #include "pumice_result.h"
+#include "pumice_stuck.h"
 
 /**
  * pumice_result_note_locked - a job has ended
@@ -54,7 +55,8 @@ void pumice_result_note(struct pumice_job *job, int error)
 }
 
 /* A copy of the result of a job; 0 stands for the last that ended. */
-static int find(struct pumice_context *ctx, u64 number, struct pumice_result *result)
+static int find(struct pumice_context *ctx, u64 number, struct pumice_result *result,
+		struct pumice_stuck *stuck)
 {
 	int ret = 0;
 
@@ -62,6 +64,7 @@ static int find(struct pumice_context *ctx, u64 number, struct pumice_result *re
 	if (!number)
 		number = ctx->ended;
 	*result = ctx->results[number % DRM_PUMICE_JOB_RESULTS];
+	*stuck = ctx->stuck;
 	if (!number || result->number > number)
 		ret = -ENODATA;
 	else if (number > READ_ONCE(ctx->submitted))
@@ -78,11 +81,12 @@ int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_f
 	struct drm_pumice_job_get_result *args = data;
 	struct pumice_context *ctx = pumice_context_lookup(file->driver_priv, args->context, NULL);
 	struct pumice_result result;
+	struct pumice_stuck stuck;
 	int ret;
 
 	if (!ctx)
 		return -ENOENT;
-	ret = find(ctx, args->job, &result);
+	ret = find(ctx, args->job, &result, &stuck);
 	pumice_context_put(ctx);
 	if (ret)
 		return ret;
@@ -103,5 +107,6 @@ int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_f
 		.usc = result.r.usc,
 		.partial_renders = result.r.partials,
 	};
+	pumice_stuck_show(&stuck, args);
 	return 0;
 }

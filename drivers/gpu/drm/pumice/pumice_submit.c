@@ -7,6 +7,8 @@
  *   lock the reservations of all VMs, and look whether contexts still take jobs
  *   arm, signal syncobjs, push: nothing fails any more
  */
+#include <linux/dma-resv.h>
+
 #include <drm/drm_exec.h>
 
 #include "pumice_context.h"
@@ -196,7 +198,25 @@ static int make_jobs(struct submit *s, const struct drm_pumice_array *array)
 	return -EINVAL;
 }
 
-/* Reservations of all VMs, with room for the fences of all jobs. */
+/*
+ * Make room for the fences of all jobs in every reservation that is locked.
+ *
+ * This is more than what the VMs hold now: after contention drm_exec locks the
+ * contended object first, and by then an unmap may have removed it from its VM, so
+ * that the last round does not visit it. Fences are added to all that is locked.
+ */
+static int reserve_fences(struct submit *s)
+{
+	struct drm_gem_object *obj;
+	unsigned long index;
+	int ret = 0;
+
+	for (index = 0; !ret && (obj = drm_exec_obj(&s->exec, index)); index++)
+		ret = dma_resv_reserve_fences(obj->resv, s->count);
+	return ret;
+}
+
+/* Reservations of all VMs and their external objects. */
 static int lock_vms(struct submit *s)
 {
 	int ret;
@@ -205,14 +225,28 @@ static int lock_vms(struct submit *s)
 	drm_exec_until_all_locked(&s->exec) {
 		ret = 0;
 		for (i = 0; i < s->count && !ret; i++) {
-			ret = pumice_vm_prepare_fences(s->vms[i], &s->exec, s->count);
+			ret = pumice_vm_lock_objects(s->vms[i], &s->exec);
 			drm_exec_retry_on_contention(&s->exec);
 		}
 	}
-	return ret;
+	return ret ?: reserve_fences(s);
 }
 
-/* Contexts may have ended or been stopped until their VM was locked. */
+/* Jobs of a context that have not ended, with those of this call up to the one looked at. */
+static u64 unfinished(const struct submit *s, struct pumice_context *ctx)
+{
+	u64 jobs = ctx->submitted;
+	u32 i;
+
+	for (i = 0; i <= s->failed; i++)
+		jobs += s->jobs[i]->ctx == ctx;
+	spin_lock(&ctx->lock);
+	jobs -= ctx->news.done;
+	spin_unlock(&ctx->lock);
+	return jobs;
+}
+
+/* Contexts may have ended, been stopped or filled up until their VM was locked. */
 static int check_contexts(struct submit *s)
 {
 	struct pumice_context *ctx;
@@ -221,8 +255,11 @@ static int check_contexts(struct submit *s)
 		ctx = s->jobs[s->failed]->ctx;
 		if (ctx->closed)
 			return -ENOENT;
+		/* A device that goes away stops them, too. */
 		if (READ_ONCE(ctx->stopped) || !pumice_vm_usable(s->vms[s->failed]))
-			return -EIO;
+			return drm_dev_is_unplugged(&ctx->pdev->drm) ? -ENODEV : -EIO;
+		if (unfinished(s, ctx) > DRM_PUMICE_MAX_QUEUED_JOBS)
+			return -ENOSPC;
 	}
 	return 0;
 }
@@ -291,7 +328,8 @@ int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *fil
 	struct submit s = { .file = file, .count = args->jobs.count };
 	int ret, idx;
 
-	if (args->flags || args->pad)
+	args->failed_job = 0;
+	if (args->flags || args->pad || args->pad2)
 		return -EINVAL;
 	ret = pumice_array_check(&args->jobs, JOB_STRIDE, DRM_PUMICE_MAX_JOBS);
 	if (ret || !s.count)
@@ -299,15 +337,18 @@ int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *fil
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
 	INIT_LIST_HEAD(&s.signals);
-	s.jobs = kcalloc(s.count, sizeof(*s.jobs), GFP_KERNEL);
-	s.vms = kcalloc(s.count, sizeof(*s.vms), GFP_KERNEL);
+	s.jobs = kcalloc(s.count, sizeof(*s.jobs), GFP_KERNEL_ACCOUNT);
+	s.vms = kcalloc(s.count, sizeof(*s.vms), GFP_KERNEL_ACCOUNT);
 	ret = s.jobs && s.vms ? run(&s, &args->jobs) : -ENOMEM;
 	drm_dev_exit(idx);
 	if (s.jobs && s.vms)
 		release(&s);
-	if (ret)
-		args->jobs.count = s.failed;
+	args->failed_job = s.failed;
 	kfree(s.vms);
 	kfree(s.jobs);
 	return ret;
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_submit_test.c"
+#endif

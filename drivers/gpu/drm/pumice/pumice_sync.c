@@ -51,7 +51,7 @@ struct drm_pumice_sync *pumice_sync_copy(const struct drm_pumice_array *array)
 	ret = pumice_array_check(array, SYNC_STRIDE, DRM_PUMICE_MAX_SYNCS);
 	if (ret || !array->count)
 		return ERR_PTR(ret);
-	syncs = kcalloc(array->count, sizeof(*syncs), GFP_KERNEL);
+	syncs = kcalloc(array->count, sizeof(*syncs), GFP_KERNEL_ACCOUNT);
 	if (!syncs)
 		return ERR_PTR(-ENOMEM);
 	for (i = 0; i < array->count; i++) {
@@ -162,7 +162,7 @@ int pumice_sync_add_wait(struct drm_file *file, struct pumice_job *job,
 int pumice_sync_add_signal(struct drm_file *file, u32 job_index,
 			   const struct drm_pumice_sync *sync, struct list_head *signals)
 {
-	struct sync_signal *signal = kzalloc(sizeof(*signal), GFP_KERNEL);
+	struct sync_signal *signal = kzalloc(sizeof(*signal), GFP_KERNEL_ACCOUNT);
 
 	if (!signal)
 		return -ENOMEM;

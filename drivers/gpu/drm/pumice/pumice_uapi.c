@@ -77,3 +77,7 @@ int pumice_array_copy(const struct drm_pumice_array *array, u32 index, void *ele
 
 	return copy_struct_from_user(element, size, u64_to_user_ptr(at), array->stride);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_uapi_test.c"
+#endif

@@ -25,7 +25,7 @@ void pumice_vm_free(struct drm_gpuvm *base)
 /* A structure with one use, or an error pointer. */
 static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
 {
-	struct pumice_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL);
+	struct pumice_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
 	struct drm_gem_object *root;
 	int ret;
 
@@ -50,8 +50,9 @@ static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
 	}
 	kref_init(&vm->users);
 	mutex_init(&vm->lock);
+	pumice_vm_faults_init(&vm->faults);
 	vm->pdev = pdev;
-	drm_gpuvm_init(&vm->base, "pumice", 0, &pdev->drm, root, PUMICE_VA_START,
+	drm_gpuvm_init(&vm->base, "pumice", PUMICE_GPUVM_FLAGS, &pdev->drm, root, PUMICE_VA_START,
 		       PUMICE_VA_END - PUMICE_VA_START, 0, 0, &pumice_vm_ops);
 	drm_gem_object_put(root);
 	drm_mm_init(&vm->kernel_mm, PUMICE_VA_END, PUMICE_VA_KERNEL_END - PUMICE_VA_END);
@@ -65,12 +66,13 @@ destroy_mmu:
 	return ERR_PTR(ret);
 }
 
-static struct pumice_vm *vm_create(struct pumice_device *pdev)
+static struct pumice_vm *vm_create(struct pumice_device *pdev, u64 client)
 {
 	struct pumice_vm *vm = vm_alloc(pdev);
 
 	if (IS_ERR(vm))
 		return vm;
+	vm->client = client;
 	mutex_lock(&pdev->vms_lock);
 	list_add_tail(&vm->node, &pdev->vms);
 	mutex_unlock(&pdev->vms_lock);
@@ -102,18 +104,31 @@ static void leave_firmware(struct pumice_vm *vm)
 	pumice_device_wait_gone(vm->pdev);
 }
 
-/* The last use is gone: so are the contexts, and no job can run in it. */
+/* Unplugging, which closes the queue, finds it or does not. */
+static void destroy_binds(struct pumice_vm *vm)
+{
+	struct pumice_bind_queue *binds;
+
+	mutex_lock(&vm->pdev->vms_lock);
+	binds = vm->binds;
+	vm->binds = NULL;
+	mutex_unlock(&vm->pdev->vms_lock);
+	pumice_bind_queue_destroy(binds);
+}
+
+/*
+ * The last use is gone: so are the contexts, and no job can run in it. It stays in the
+ * list until its page tables are gone: unplugging gives them back if it comes first, so
+ * that none are after the driver.
+ */
 static void last_use(struct kref *users)
 {
 	struct pumice_vm *vm = container_of(users, struct pumice_vm, users);
 	struct pumice_device *pdev = vm->pdev;
 	struct pumice_bind all;
 
-	mutex_lock(&pdev->vms_lock);
-	list_del(&vm->node);
-	mutex_unlock(&pdev->vms_lock);
 	leave_firmware(vm);
-	pumice_bind_queue_destroy(vm->binds);
+	destroy_binds(vm);
 	pumice_bind_init(&all, vm);
 	mutex_lock(&vm->lock);
 	pumice_mmu_destroy(vm->mmu);
@@ -122,9 +137,32 @@ static void last_use(struct kref *users)
 	vm->released = true;
 	pumice_bind_remove_all_locked(&all);
 	mutex_unlock(&vm->lock);
+	mutex_lock(&pdev->vms_lock);
+	list_del(&vm->node);
+	mutex_unlock(&pdev->vms_lock);
 	pumice_bind_release(&all);
 	atomic_dec(&pdev->stats.vms);
 	drm_gpuvm_put(&vm->base);
+}
+
+/**
+ * pumice_vm_table_bytes - memory of the page tables of a file's address spaces
+ * @pdev: device
+ * @client: DRM client
+ *
+ * Counts address spaces that live on without an id, too.
+ */
+u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client)
+{
+	struct pumice_vm *vm;
+	u64 tables = 0;
+
+	mutex_lock(&pdev->vms_lock);
+	list_for_each_entry(vm, &pdev->vms, node)
+		if (vm->client == client)
+			tables += atomic_read(&vm->tables);
+	mutex_unlock(&pdev->vms_lock);
+	return tables * PUMICE_MMU_TABLE_BYTES;
 }
 
 /* One more use, by one who has one. */
@@ -197,9 +235,11 @@ void pumice_vm_release_all(struct pumice_device *pdev)
 
 	mutex_lock(&pdev->vms_lock);
 	list_for_each_entry(vm, &pdev->vms, node) {
-		pumice_bind_queue_close(vm->binds, -ENODEV);
+		if (vm->binds)
+			pumice_bind_queue_close(vm->binds, -ENODEV);
 		mutex_lock(&vm->lock);
-		pumice_mmu_release_memory(vm->mmu);
+		if (vm->mmu)
+			pumice_mmu_release_memory(vm->mmu);
 		vm->released = true;
 		mutex_unlock(&vm->lock);
 	}
@@ -292,24 +332,27 @@ int pumice_vm_flush_locked(struct pumice_vm *vm)
 }
 
 /**
- * pumice_vm_prepare_fences - lock what jobs of an address space touch
+ * pumice_vm_lock_objects - lock what jobs of an address space touch
  * @vm: address space
  * @exec: locking context, which ignores duplicates
- * @count: fences to make room for in each reservation
+ *
+ * The reservation of the VM comes first: it keeps the list of external objects as
+ * it is until @exec ends. The caller makes room for fences in all that @exec has
+ * locked, after its last round.
  *
  * Returns 0, or an error of drm_exec.
  */
-int pumice_vm_prepare_fences(struct pumice_vm *vm, struct drm_exec *exec, u32 count)
+int pumice_vm_lock_objects(struct pumice_vm *vm, struct drm_exec *exec)
 {
-	int ret = drm_gpuvm_prepare_vm(&vm->base, exec, count);
+	int ret = drm_gpuvm_prepare_vm(&vm->base, exec, 0);
 
-	return ret ?: drm_gpuvm_prepare_objects(&vm->base, exec, count);
+	return ret ?: drm_gpuvm_prepare_objects(&vm->base, exec, 0);
 }
 
 /**
  * pumice_vm_add_fence - add a job's fence to all reservations that are locked
  * @vm: address space of the job
- * @exec: locking context, after pumice_vm_prepare_fences()
+ * @exec: locking context, after pumice_vm_lock_objects(); each reservation has room
  * @fence: fence
  *
  * All synchronization is explicit: the fence only keeps memory from moving. So
@@ -333,7 +376,7 @@ int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *
 		return -EINVAL;
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	vm = vm_create(pfile->pdev);
+	vm = vm_create(pfile->pdev, file->client_id);
 	drm_dev_exit(idx);
 	if (IS_ERR(vm))
 		return PTR_ERR(vm);

@@ -9,6 +9,7 @@
 #include <drm/drm_mm.h>
 
 #include "pumice_device.h"
+#include "pumice_vm_faults.h"
 
 struct drm_exec;
 struct pumice_bind_queue;
@@ -38,11 +39,15 @@ struct pumice_vm {
 	struct mutex lock;
 	/** @mmu: page tables; under @lock */
 	struct pumice_mmu *mmu;
+	/** @tables: page tables, those that wait in pools for binds included */
+	atomic_t tables;
+	/** @client: DRM client whose memory @tables are; constant */
+	u64 client;
 	/** @kernel_mm: addresses of the kernel part in use; under @lock */
 	struct drm_mm kernel_mm;
 	/** @closed: its id is gone: nothing is bound any more; under @lock */
 	bool closed;
-	/** @binds: asynchronous binds; constant, until the last use */
+	/** @binds: asynchronous binds; constant until the last use, then under vms_lock; or NULL */
 	struct pumice_bind_queue *binds;
 	/** @released: the device is gone, and with it the page tables; under @lock */
 	bool released;
@@ -51,6 +56,8 @@ struct pumice_vm {
 	 * set under @lock, never cleared
 	 */
 	bool unusable;
+	/** @faults: of jobs */
+	struct pumice_vm_faults faults;
 	/** @used: a job may have run in it, so TLBs may hold something */
 	bool used;
 };
@@ -69,9 +76,10 @@ void pumice_vm_release_all(struct pumice_device *pdev);
 dma_addr_t pumice_vm_catalogue(const struct pumice_vm *vm);
 struct dma_resv *pumice_vm_resv(struct pumice_vm *vm);
 bool pumice_vm_usable(const struct pumice_vm *vm);
+u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client);
 void pumice_vm_note_use(struct pumice_vm *vm);
 int pumice_vm_flush_locked(struct pumice_vm *vm);
-int pumice_vm_prepare_fences(struct pumice_vm *vm, struct drm_exec *exec, u32 count);
+int pumice_vm_lock_objects(struct pumice_vm *vm, struct drm_exec *exec);
 void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence);
 
 int pumice_vm_bindable_locked(struct pumice_vm *vm);

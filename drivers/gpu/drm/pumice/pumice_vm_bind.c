@@ -6,6 +6,8 @@
  * are told once, at the end of the call. Operations for later are in
  * pumice_bind_queue.c.
  */
+#include <linux/sched/signal.h>
+
 #include "pumice_bind.h"
 #include "pumice_bind_queue.h"
 #include "pumice_uapi.h"
@@ -43,6 +45,11 @@ static int do_ops(struct pumice_bind *b, struct drm_file *file,
 	int ret = 0;
 
 	for (*done = 0; *done < ops->count; (*done)++) {
+		if (fatal_signal_pending(current)) {
+			ret = -EINTR;
+			break;
+		}
+		cond_resched();
 		ret = pumice_array_copy(ops, *done, &op.args, sizeof(op.args));
 		if (!ret)
 			ret = pumice_bind_check_op(&op.args);
@@ -98,16 +105,22 @@ static int bind_later(struct pumice_vm *vm, struct drm_file *file,
 	return ret;
 }
 
-/* DRM_IOCTL_PUMICE_VM_BIND */
+/*
+ * DRM_IOCTL_PUMICE_VM_BIND
+ *
+ * A signal may end the call between two operations. What is read of @data stays as it
+ * was, so that the call can be repeated: from its first operation, which is right
+ * because operations replace what they find.
+ */
 int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_vm_bind *args = data;
 	bool later = args->flags & DRM_PUMICE_VM_BIND_ASYNC;
 	struct pumice_vm *vm;
-	u32 index = 0;
 	int ret;
 
-	if (args->flags & ~DRM_PUMICE_VM_BIND_ASYNC || (args->syncs.count && !later))
+	args->failed_op = 0;
+	if (args->flags & ~DRM_PUMICE_VM_BIND_ASYNC || (args->syncs.count && !later) || args->pad)
 		return -EINVAL;
 	ret = pumice_array_check(&args->ops, OP_STRIDE, DRM_PUMICE_MAX_BIND_OPS);
 	if (ret)
@@ -115,10 +128,8 @@ int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *fi
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	ret = later ? bind_later(vm, file, args, &index) :
-		      bind_now(vm, file, &args->ops, &index);
-	if (ret)
-		args->ops.count = index;
+	ret = later ? bind_later(vm, file, args, &args->failed_op) :
+		      bind_now(vm, file, &args->ops, &args->failed_op);
 	pumice_vm_put(vm);
 	return ret;
 }

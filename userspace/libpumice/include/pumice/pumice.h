@@ -273,6 +273,21 @@ int pumice_bo_map(struct pumice_bo *bo, void **cpu);
 /** pumice_bo_unmap - end of all use of the CPU address; nothing if it is not mapped. */
 void pumice_bo_unmap(struct pumice_bo *bo);
 
+#define PUMICE_BO_WILLNEED	0u	/* the content is needed: what memory begins with */
+#define PUMICE_BO_DONTNEED	1u	/* it is not: the kernel may purge it */
+
+/**
+ * pumice_bo_madvise - say whether the content of memory is needed, for caches of BOs.
+ * @advice: PUMICE_BO_*
+ * @retained: out: whether the content is there; may be NULL
+ *
+ * What is DONTNEED, bound nowhere and not mapped may go when memory is short, for
+ * good: memory that is not retained can only be destroyed, its use gives -ENODATA.
+ *
+ * Return: 0, -EINVAL.
+ */
+int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained);
+
 /* Bytes of the longest label, its NUL included. */
 #define PUMICE_LABEL_BYTES 64
 
@@ -298,18 +313,21 @@ void pumice_vm_destroy(struct pumice_vm *vm);
 
 #define PUMICE_BIND_READONLY	(1u << 0)	/* stores fault */
 #define PUMICE_BIND_NOEXEC	(1u << 1)	/* instruction fetches fault */
+#define PUMICE_BIND_UNMAP_ALL	(1u << 2)	/* unmap everything; all else is 0 */
+/* No memory, at most 16 GiB: loads give 0, stores are dropped. */
+#define PUMICE_BIND_NULL	(1u << 3)
 
 /** struct pumice_bind - one change of an address space. */
 struct pumice_bind {
-	/** @bo: memory to map, or NULL to unmap the range */
+	/** @bo: memory to map; or NULL to unmap the range, or with PUMICE_BIND_NULL */
 	struct pumice_bo *bo;
-	/** @bo_offset: first byte, page aligned; 0 to unmap */
+	/** @bo_offset: first byte, page aligned; 0 without @bo */
 	uint64_t bo_offset;
 	/** @va: GPU virtual address, page aligned */
 	uint64_t va;
 	/** @size: bytes, page aligned, not 0 */
 	uint64_t size;
-	/** @flags: PUMICE_BIND_*; 0 to unmap */
+	/** @flags: PUMICE_BIND_*; 0 to unmap the range */
 	uint32_t flags;
 };
 
@@ -366,6 +384,31 @@ int pumice_vm_get_state(struct pumice_vm *vm, uint32_t *flags);
 
 /* ---------------------------------------------------------------- contexts */
 
+#define PUMICE_RESETS_LOST	(1u << 0)	/* the GPU is lost: all calls will fail */
+
+/** struct pumice_device_resets - what resets and time-outs did to an open device. */
+struct pumice_device_resets {
+	/** @resets: resets of the GPU since the device was opened */
+	uint64_t resets;
+	/** @guilty: contexts that became GUILTY, destroyed ones included */
+	uint64_t guilty;
+	/** @innocent: contexts that became INNOCENT, destroyed ones included */
+	uint64_t innocent;
+	/** @flags: PUMICE_RESETS_* */
+	uint32_t flags;
+	/** @pad: 0 */
+	uint32_t pad;
+};
+
+/**
+ * pumice_device_get_resets - for robustness: compare with what was seen before.
+ * @bytes: size of the caller's structure
+ *
+ * The counts never fall. Return: 0 or a negative errno.
+ */
+int pumice_device_get_resets(struct pumice_device *dev, struct pumice_device_resets *resets,
+			     size_t bytes);
+
 /** enum pumice_priority - between contexts of all processes. */
 enum pumice_priority {
 	/** @PUMICE_PRIORITY_LOW: after all others */
@@ -383,6 +426,18 @@ enum pumice_priority {
  */
 int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 			  struct pumice_context **context);
+
+/**
+ * pumice_context_set_priority - change a context's priority.
+ *
+ * Counts at once, for the jobs that it has queued and the one that runs, too.
+ *
+ * Return: 0; -EACCES for a priority that is not allowed, -EINVAL.
+ */
+int pumice_context_set_priority(struct pumice_context *context, enum pumice_priority priority);
+
+/** pumice_context_id - its number among the contexts of the device. */
+uint32_t pumice_context_id(const struct pumice_context *context);
 
 /** pumice_context_destroy - jobs that wait or run are killed. */
 void pumice_context_destroy(struct pumice_context *context);
@@ -418,38 +473,6 @@ struct pumice_context_state {
 /** pumice_context_get_state - look at a context. Return: 0 or a negative errno. */
 int pumice_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 
-/** struct pumice_job_result - how one job ended; grows with the library. */
-struct pumice_job_result {
-	/** @job: its number in its context */
-	uint64_t job;
-	/** @error: 0 or a negative errno, as the job's fence carries it */
-	int32_t error;
-	/** @fault: see pumice_fault_name(); 0 for none */
-	uint32_t fault;
-	/** @unit: that raised it, see pumice_unit_name() */
-	uint32_t unit;
-	/** @access: of MMU faults, see pumice_access_name() */
-	uint32_t access;
-	/** @pc: instruction index in the program, where there is one */
-	uint32_t pc;
-	/** @usc: USC that faulted, over all cores */
-	uint32_t usc;
-	/** @fault_va: GPU virtual address of the fault */
-	uint64_t fault_va;
-	/** @start: GPU clock when it was first started; 0 if it never was */
-	uint64_t start;
-	/** @end: GPU clock when it had ended */
-	uint64_t end;
-	/** @run_ticks: GPU clock ticks that it had the data master */
-	uint64_t run_ticks;
-	/** @groups: work-groups, primitives, tiles or commands that it finished */
-	uint64_t groups;
-	/** @slices: time slices that it took */
-	uint32_t slices;
-	/** @partial_renders: of a geometry job: partial renders of its scene; else 0 */
-	uint32_t partial_renders;
-};
-
 /**
  * pumice_context_jobs - how many jobs were submitted.
  *
@@ -457,18 +480,6 @@ struct pumice_job_result {
  * the number of the last one, as long as one thread submits to the context.
  */
 uint64_t pumice_context_jobs(const struct pumice_context *context);
-
-/**
- * pumice_context_get_job_result - how a job ended.
- * @job: its number; 0: the last that ended
- * @result: out
- * @bytes: sizeof(*result)
- *
- * Return: 0; -EBUSY for a job that has not ended; -ENODATA for one before the
- * last 64 that ended, or if none has; -ENOENT for one that was not submitted.
- */
-int pumice_context_get_job_result(struct pumice_context *context, uint64_t job,
-				  struct pumice_job_result *result, size_t bytes);
 
 /**
  * pumice_context_kill - kill the context's jobs; it takes no more.
@@ -610,155 +621,6 @@ int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, ui
  */
 int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,
 		       struct pumice_context_state *state);
-
-/* ---------------------------------------------------- performance counters */
-
-/* Counts only while a job with a performance monitor runs. */
-#define PUMICE_PERF_DETAILED	(1u << 0)
-
-/** struct pumice_perf_info - what a performance counter counts. */
-struct pumice_perf_info {
-	/** @flags: PUMICE_PERF_* */
-	uint32_t flags;
-	/** @name: name */
-	char name[32];
-	/** @category: hardware block */
-	char category[16];
-	/** @unit: what one count is */
-	char unit[16];
-	/** @description: text */
-	char description[128];
-};
-
-/**
- * pumice_perf_counter_get - describe a counter.
- * @counter: from 0 to pumice_device_limits.perf_counters - 1
- * @info: out
- *
- * Return: 0; -ENOENT beyond the last.
- */
-int pumice_perf_counter_get(struct pumice_device *dev, uint32_t counter,
-			    struct pumice_perf_info *info);
-
-/**
- * pumice_perf_counter_find - the number of a counter.
- * @name: its name, in letters of either case
- * @counter: out
- *
- * Return: 0; -ENOENT.
- */
-int pumice_perf_counter_find(struct pumice_device *dev, const char *name, uint32_t *counter);
-
-/* Most counters of one monitor. */
-#define PUMICE_MAX_PERF_COUNTERS 32
-
-/**
- * pumice_perfmon_create - make a monitor that adds up counters over the jobs that name it.
- * @counters: numbers of counters
- * @count: of them, 1 to PUMICE_MAX_PERF_COUNTERS
- * @perfmon: out
- *
- * Return: 0; -EINVAL for a counter that there is not, -E2BIG, -ENOSPC for more
- * monitors than there can be, -ENOMEM.
- */
-int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, uint32_t count,
-			  struct pumice_perfmon **perfmon);
-
-/** pumice_perfmon_destroy - jobs that name it go on without. */
-void pumice_perfmon_destroy(struct pumice_perfmon *perfmon);
-
-/** pumice_perfmon_id - what pumice_job.perfmon takes; not 0. */
-uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
-
-#define PUMICE_PERFMON_RESET	(1u << 0)	/* to zero behind reading */
-
-/**
- * pumice_perfmon_read - what the jobs that have ended counted.
- * @flags: PUMICE_PERFMON_*
- * @values: out: one for each counter, in the order of creation
- *
- * Return: 0; -EBUSY while a job that names it has not ended; -EINVAL.
- */
-int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values);
-
-/* ------------------------------------------------------------- event trace */
-
-/** enum pumice_event - events of the GPU: see trace_kind of the hardware reference. */
-enum pumice_event {
-	/** @PUMICE_EVENT_JOB_START: arg0: control stream; arg1: 1 if resumed */
-	PUMICE_EVENT_JOB_START = 1,
-	/** @PUMICE_EVENT_JOB_END: arg0: fault; arg1: 0 done, 1 fault, 2 aborted, 3 switched out */
-	PUMICE_EVENT_JOB_END = 2,
-	/** @PUMICE_EVENT_LAUNCH: arg0: work-groups; arg1: address of the command */
-	PUMICE_EVENT_LAUNCH = 3,
-	/** @PUMICE_EVENT_GROUP_START: arg0: linear number of a work-group; arg1: its waves */
-	PUMICE_EVENT_GROUP_START = 4,
-	/** @PUMICE_EVENT_GROUP_END: arg0: linear number of a work-group */
-	PUMICE_EVENT_GROUP_END = 5,
-	/** @PUMICE_EVENT_MMU_FAULT: arg0: address; arg1: fault, and unit from bit 8 */
-	PUMICE_EVENT_MMU_FAULT = 6,
-	/** @PUMICE_EVENT_MMU_INVALIDATE: arg0: first address; arg1: last */
-	PUMICE_EVENT_MMU_INVALIDATE = 7,
-	/** @PUMICE_EVENT_MMU_WALK: arg0: address; arg1: unit */
-	PUMICE_EVENT_MMU_WALK = 8,
-	/** @PUMICE_EVENT_STALL: arg0: tasks in flight */
-	PUMICE_EVENT_STALL = 9,
-};
-
-/** struct pumice_event_record - one event. */
-struct pumice_event_record {
-	/** @time: GPU clock */
-	uint64_t time;
-	/** @kind: enum pumice_event */
-	uint32_t kind;
-	/** @context: id of the context whose job it was */
-	uint32_t context;
-	/** @mmu_context: MMU context */
-	uint16_t mmu_context;
-	/** @usc: USC over all cores, for work-groups */
-	uint16_t usc;
-	/** @reserved: 0 */
-	uint32_t reserved;
-	/** @arg0: see enum pumice_event */
-	uint64_t arg0;
-	/** @arg1: see enum pumice_event */
-	uint64_t arg1;
-};
-
-/** pumice_event_name - word for enum pumice_event. */
-const char *pumice_event_name(uint32_t kind);
-
-/* All kinds of events. */
-#define PUMICE_EVENTS_ALL UINT32_MAX
-
-/**
- * pumice_trace_open - begin to trace what the GPU does, for all its users.
- * @kinds: bit n: events of enum pumice_event n
- * @entries: room for events that were not read yet, a power of two from 2 to
- *   2^20; the kernel's is its own
- * @trace: out
- *
- * Return: 0; -EINVAL; -EBUSY while another traces; -ENOMEM; through the kernel
- * driver what opening its debugfs file said, such as -EACCES or -ENOENT.
- */
-int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entries,
-		      struct pumice_trace **trace);
-
-/**
- * pumice_trace_read - take events, oldest first.
- * @records: room for @max events
- * @max: events
- * @count: out: how many were there; 0 when there is nothing new
- * @lost: out: events that were overwritten before they were read, since the
- *   last call; may be NULL
- *
- * Does not wait. Return: 0 or a negative errno.
- */
-int pumice_trace_read(struct pumice_trace *trace, struct pumice_event_record *records,
-		      uint32_t max, uint32_t *count, uint64_t *lost);
-
-/** pumice_trace_close - stop tracing. */
-void pumice_trace_close(struct pumice_trace *trace);
 
 /* ---------------------------------------------------------------- programs */
 
@@ -991,5 +853,8 @@ const char *pumice_access_name(uint32_t access);
 #ifdef __cplusplus
 }
 #endif
+
+#include "pumice_fault.h"
+#include "pumice_perf.h"
 
 #endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * DRM_IOCTL_PUMICE_FILE_GET_RESETS: what resets and time-outs have done to a file.
+ *
+ * The counts are those of all contexts that the file has had. Contexts may be stopped
+ * after their file was closed, so the counts live as long as file and contexts.
+ */
+#include <linux/kref.h>
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "pumice_blame.h"
+#include "pumice_device.h"
+
+/**
+ * struct pumice_blame - contexts of a file that were stopped
+ */
+struct pumice_blame {
+	/** @ref: file and contexts */
+	struct kref ref;
+	/** @guilty: contexts with a job that took too long */
+	atomic64_t guilty;
+	/** @innocent: contexts that lost a job by the reset of another's making */
+	atomic64_t innocent;
+};
+
+/* With a reference; NULL without memory. */
+struct pumice_blame *pumice_blame_create(void)
+{
+	struct pumice_blame *blame = kzalloc(sizeof(*blame), GFP_KERNEL_ACCOUNT);
+
+	if (blame)
+		kref_init(&blame->ref);
+	return blame;
+}
+
+struct pumice_blame *pumice_blame_get(struct pumice_blame *blame)
+{
+	kref_get(&blame->ref);
+	return blame;
+}
+
+static void last_put(struct kref *ref)
+{
+	kfree(container_of(ref, struct pumice_blame, ref));
+}
+
+void pumice_blame_put(struct pumice_blame *blame)
+{
+	kref_put(&blame->ref, last_put);
+}
+
+/**
+ * pumice_blame_note - a context is stopped; does not sleep
+ * @blame: of its file
+ * @state: DRM_PUMICE_CONTEXT_GUILTY or _INNOCENT, or 0
+ */
+void pumice_blame_note(struct pumice_blame *blame, u32 state)
+{
+	if (state & DRM_PUMICE_CONTEXT_GUILTY)
+		atomic64_inc(&blame->guilty);
+	if (state & DRM_PUMICE_CONTEXT_INNOCENT)
+		atomic64_inc(&blame->innocent);
+}
+
+/* DRM_IOCTL_PUMICE_FILE_GET_RESETS */
+int pumice_ioctl_file_get_resets(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_file_get_resets *args = data;
+	struct pumice_file *pfile = file->driver_priv;
+	const struct pumice_reset *reset = &pfile->pdev->reset;
+
+	if (args->flags)
+		return -EINVAL;
+	args->state = READ_ONCE(reset->lost) ? DRM_PUMICE_RESETS_LOST : 0;
+	args->resets = READ_ONCE(reset->count) - pfile->resets;
+	args->guilty = atomic64_read(&pfile->blame->guilty);
+	args->innocent = atomic64_read(&pfile->blame->innocent);
+	return 0;
+}

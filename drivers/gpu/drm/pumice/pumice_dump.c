@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Dumps for devcoredump: when a job faults, when one takes too long, and before the
+ * GPU is reset. The format is that of hw/dumpfile.h; pumice-dump reads it.
+ *
+ * A dump is written in two steps. What is gone in a moment (the job, its result, and,
+ * before a kill or a reset, the GPU's registers, its waves and the firmware's log) is
+ * copied at once, in the sections that signal fences: without allocating and without
+ * a lock that allocates. What stays (streams and programs in the job's address space,
+ * its page tables; after a fault, when the GPU goes on, its registers too) is copied
+ * later, by a worker, which then publishes the file.
+ *
+ * One dump at a time; those that come meanwhile are dropped. The core keeps one for
+ * each device, until it is read and cleared or for five minutes. A file holds memory
+ * of the process whose job failed, and is readable by root only.
+ *
+ * Limits: what the worker copies is as the process left it since. Buffers of other
+ * drivers are not copied.
+ */
+#include <linux/devcoredump.h>
+#include <linux/vmalloc.h>
+
+#include "pumice_context.h"
+#include "pumice_dump.h"
+#include "pumice_fw.h"
+#include "pumice_job.h"
+#include "pumice_pm.h"
+#include "pumice_vm.h"
+
+#define DUMP_BYTES	(512u << 10)
+/* So many dumps in such a time; more are dropped. */
+#define LIMIT_INTERVAL	(5 * HZ)
+#define LIMIT_BURST	4
+
+/* The next file can be written. */
+static void make_ready(struct pumice_device *pdev)
+{
+	struct pumice_dump *dump = &pdev->dump;
+
+	dump->w = (struct pumice_dump_writer) { .size = DUMP_BYTES };
+	dump->w.data = vzalloc(DUMP_BYTES);
+	dump->w.used = sizeof(struct pumice_dump_header);
+	dump->vm = NULL;
+	dump->render = 0;
+	dump->gpu_taken = false;
+	dump->unwanted = false;
+	memset(&dump->result, 0, sizeof(dump->result));
+	memset(&dump->stuck, 0, sizeof(dump->stuck));
+	spin_lock(&dump->lock);
+	dump->busy = false;
+	spin_unlock(&dump->lock);
+}
+
+static void submit(struct pumice_device *pdev)
+{
+	queue_work(pumice_cleanup_wq, &pdev->dump.work);
+}
+
+/* False if another dump is being written, there were too many, or no memory for this one. */
+static bool claim(struct pumice_device *pdev)
+{
+	struct pumice_dump *dump = &pdev->dump;
+	bool free;
+
+	spin_lock(&dump->lock);
+	free = !dump->busy && __ratelimit(&dump->limit);
+	dump->busy |= free;
+	spin_unlock(&dump->lock);
+	if (free && !dump->w.data) {
+		/* There was none for a buffer; for the next dump there may be. */
+		submit(pdev);
+		return false;
+	}
+	return free;
+}
+
+static void note_reason(struct pumice_device *pdev, u32 kind, u64 time, const char *why)
+{
+	pdev->dump.reason = (struct pumice_dump_reason) {
+		.kind = kind,
+		.context = FWIF_NO_CONTEXT,
+		.time = time,
+	};
+	strscpy(pdev->dump.reason.text, why, sizeof(pdev->dump.reason.text));
+}
+
+/* Whose job it is, and the address space to look into. */
+static void note_job_locked(struct pumice_dump *dump, const struct pumice_job *job)
+{
+	struct pumice_context *ctx = job->ctx;
+
+	lockdep_assert_held(&ctx->lock);
+	dump->reason.dm = job->queue->dm;
+	dump->reason.context = job->queue->id;
+	dump->reason.seqno = job->seqno;
+	dump->reason.job = job->number;
+	dump->reason.stream = job->stream;
+	dump->reason.catalogue = pumice_vm_catalogue(ctx->vm);
+	dump->reason.pid = ctx->pid;
+	dump->reason.uapi_context = ctx->id;
+	memcpy(dump->reason.process, ctx->process, sizeof(dump->reason.process));
+	dump->render = job->render;
+	dump->vm = pumice_vm_get(ctx->vm);
+	pumice_dump_put(&dump->w, PUMICE_DUMP_CONTEXT, 0, 1, &job->queue->shared->context,
+			sizeof(struct fwif_context));
+}
+
+/**
+ * pumice_dump_fault_locked - a job has faulted
+ * @job: job; under its context's lock
+ * @r: copy of its result
+ * @stuck: what the firmware shows of where it was; another job's is not taken
+ */
+void pumice_dump_fault_locked(const struct pumice_job *job, const struct fwif_job_result *r,
+			      const struct fwif_stuck *stuck)
+{
+	struct pumice_device *pdev = job->ctx->pdev;
+	struct pumice_dump *dump = &pdev->dump;
+
+	if (!claim(pdev))
+		return;
+	note_reason(pdev, PUMICE_DUMP_KIND_FAULT, r->time_end, "a job faulted");
+	note_job_locked(dump, job);
+	dump->result = *r;
+	pumice_copy_once(&dump->stuck, stuck, sizeof(dump->stuck));
+	if (dump->stuck.seqno != job->seqno)
+		memset(&dump->stuck, 0, sizeof(dump->stuck));
+	submit(pdev);
+}
+
+static void take_gpu(struct pumice_device *pdev)
+{
+	lockdep_assert_held(&pdev->reset.lock);
+	pumice_dump_write_gpu(pdev, &pdev->dump.w, false);
+	pdev->dump.gpu_taken = true;
+}
+
+/**
+ * pumice_dump_begin_timeout - a job is going to be killed for taking too long
+ * @job: job; under reset.lock
+ *
+ * True if pumice_dump_end_timeout() has to follow.
+ */
+bool pumice_dump_begin_timeout(struct pumice_job *job)
+{
+	struct pumice_device *pdev = job->ctx->pdev;
+
+	if (!claim(pdev))
+		return false;
+	note_reason(pdev, PUMICE_DUMP_KIND_TIMEOUT, pumice_read64(pdev, PUMICE_SYS_CLOCK),
+		    "a job took too long");
+	spin_lock(&job->ctx->lock);
+	note_job_locked(&pdev->dump, job);
+	spin_unlock(&job->ctx->lock);
+	take_gpu(pdev);
+	return true;
+}
+
+/**
+ * pumice_dump_end_timeout - the firmware was asked to kill the job
+ * @job: job; under reset.lock, after pumice_dump_begin_timeout()
+ */
+void pumice_dump_end_timeout(struct pumice_job *job)
+{
+	struct pumice_context *ctx = job->ctx;
+	struct pumice_dump *dump = &ctx->pdev->dump;
+	const struct pumice_result *result;
+
+	spin_lock(&ctx->lock);
+	if (ctx->stuck.number == job->number)
+		dump->stuck = ctx->stuck.s;
+	result = &ctx->results[job->number % DRM_PUMICE_JOB_RESULTS];
+	if (result->number == job->number)
+		dump->result = result->r;
+	spin_unlock(&ctx->lock);
+	submit(ctx->pdev);
+}
+
+/**
+ * pumice_dump_drop - the job has ended after all: no dump of it
+ * @pdev: device; under reset.lock, after pumice_dump_begin_timeout()
+ */
+void pumice_dump_drop(struct pumice_device *pdev)
+{
+	pdev->dump.unwanted = true;
+	submit(pdev);
+}
+
+/* The job that has its data master, or any that the firmware has. */
+static struct pumice_job *blamed_job_locked(struct pumice_context *ctx, bool *runs)
+{
+	struct pumice_job *job, *found = NULL;
+	struct pumice_queue *q;
+
+	lockdep_assert_held(&ctx->lock);
+	pumice_for_each_queue(q, ctx) {
+		job = list_first_entry_or_null(&q->in_flight, struct pumice_job, node);
+		if (!job)
+			continue;
+		*runs = READ_ONCE(q->shared->context.slice_start) &&
+			READ_ONCE(q->shared->context.job_seqno) == job->seqno;
+		found = job;
+		if (*runs)
+			break;
+	}
+	return found;
+}
+
+static void note_blamed_job(struct pumice_device *pdev)
+{
+	struct pumice_context *ctx;
+	struct pumice_job *job;
+	bool only_running, runs;
+	int turn;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	for (turn = 0; turn < 2; turn++) {
+		only_running = !turn;
+		list_for_each_entry(ctx, &pdev->reset.contexts, node) {
+			spin_lock(&ctx->lock);
+			runs = false;
+			job = blamed_job_locked(ctx, &runs);
+			if (job && (runs || !only_running))
+				note_job_locked(&pdev->dump, job);
+			spin_unlock(&ctx->lock);
+			if (pdev->dump.vm)
+				return;
+		}
+	}
+}
+
+/**
+ * pumice_dump_reset - the GPU is going to be reset
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
+ * @why: text
+ */
+void pumice_dump_reset(struct pumice_device *pdev, const char *why)
+{
+	if (!claim(pdev))
+		return;
+	note_reason(pdev, PUMICE_DUMP_KIND_RESET, pumice_read64(pdev, PUMICE_SYS_CLOCK), why);
+	note_blamed_job(pdev);
+	take_gpu(pdev);
+	submit(pdev);
+}
+
+/* After a fault the GPU has gone on: what it looks like now. */
+static void take_gpu_late(struct pumice_device *pdev)
+{
+	int idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return;
+	mutex_lock(&pdev->reset.lock);
+	if (!pdev->reset.asleep && pumice_pm_get_if_awake(pdev)) {
+		pumice_dump_write_gpu(pdev, &pdev->dump.w, true);
+		pumice_pm_put(pdev);
+	}
+	mutex_unlock(&pdev->reset.lock);
+	drm_dev_exit(idx);
+}
+
+static void publish(struct pumice_device *pdev)
+{
+	struct pumice_dump_writer *w = &pdev->dump.w;
+
+	pumice_dump_finish(w);
+	/* Takes the buffer; if the core has a dump of the device still, frees it. */
+	dev_coredumpv(pdev->drm.dev, w->data, w->used, GFP_KERNEL);
+	w->data = NULL;
+}
+
+static void write_dump(struct pumice_device *pdev)
+{
+	struct pumice_dump *dump = &pdev->dump;
+	struct pumice_dump_writer *w = &dump->w;
+
+	pumice_dump_put(w, PUMICE_DUMP_REASON, 0, 1, &dump->reason, sizeof(dump->reason));
+	pumice_dump_write_info(pdev, w);
+	if (dump->result.seqno)
+		pumice_dump_put(w, PUMICE_DUMP_RESULT, 0, 1, &dump->result, sizeof(dump->result));
+	if (dump->stuck.seqno)
+		pumice_dump_put(w, PUMICE_DUMP_STUCK, 0, 1, &dump->stuck, sizeof(dump->stuck));
+	if (!dump->gpu_taken)
+		take_gpu_late(pdev);
+	if (dump->vm)
+		pumice_dump_write_memory(dump);
+	publish(pdev);
+}
+
+static void dump_work(struct work_struct *work)
+{
+	struct pumice_device *pdev = container_of(work, struct pumice_device, dump.work);
+	struct pumice_dump *dump = &pdev->dump;
+
+	if (dump->w.data && !dump->unwanted)
+		write_dump(pdev);
+	if (dump->vm)
+		pumice_vm_put(dump->vm);
+	vfree(dump->w.data);
+	make_ready(pdev);
+}
+
+/**
+ * pumice_dump_init - before anything else of this file
+ * @pdev: device
+ *
+ * Without memory for its buffer there is no dump, until there is some.
+ */
+void pumice_dump_init(struct pumice_device *pdev)
+{
+	spin_lock_init(&pdev->dump.lock);
+	ratelimit_state_init(&pdev->dump.limit, LIMIT_INTERVAL, LIMIT_BURST);
+	ratelimit_set_flags(&pdev->dump.limit, RATELIMIT_MSG_ON_RELEASE);
+	INIT_WORK(&pdev->dump.work, dump_work);
+	make_ready(pdev);
+}
+
+/**
+ * pumice_dump_stop - a dump that is being written is published, and none begins
+ * @pdev: device, unplugged
+ */
+void pumice_dump_stop(struct pumice_device *pdev)
+{
+	flush_work(&pdev->dump.work);
+}
+
+/**
+ * pumice_dump_fini - after pumice_dump_stop(): give the buffer back
+ * @pdev: device
+ */
+void pumice_dump_fini(struct pumice_device *pdev)
+{
+	vfree(pdev->dump.w.data);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Buffers whose content users can do without: BO_MADVISE, and the shrinker that purges
+ * them when memory is short.
+ *
+ * Meant for caches of buffers in user space. Only what nobody uses is purged: a buffer
+ * that is bound in no VM, that no process has mapped, and that is not shared by PRIME.
+ * So no page table has to be changed in reclaim, and no fence to be waited for: when a
+ * buffer's last mapping is gone from a VM, TLBs have forgotten it. Advice about a buffer
+ * in use is kept and counts from its last unbinding on.
+ *
+ * The shrinker takes no lock by waiting: a task that reclaims may hold any of them.
+ */
+#include <linux/sched/mm.h>
+#include <linux/shrinker.h>
+
+#include <drm/drm_gem.h>
+
+#include "pumice_device.h"
+#include "pumice_gem.h"
+#include "pumice_shrinker.h"
+
+static bool is_purgeable(struct pumice_bo *bo)
+{
+	return drm_gem_shmem_is_purgeable(&bo->base) && !bo->base.base.dma_buf &&
+	       list_empty(&bo->base.base.gpuva.list) && pumice_gem_shmem_users(&bo->base) == 1;
+}
+
+static u64 pages_of(const struct pumice_bo *bo)
+{
+	return bo->base.base.size >> PAGE_SHIFT;
+}
+
+/* Buffers that one call looks at: a process may have made any number that are in use. */
+#define LOOK_MOST	1024u
+
+/* An estimate: what is looked at may change, and there may be more. */
+static unsigned long count_objects(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	struct pumice_device *pdev = shrinker->private_data;
+	unsigned long pages = 0;
+	struct pumice_bo *bo;
+	u32 looked = 0;
+
+	if (!mutex_trylock(&pdev->purgeable.lock))
+		return 0;
+	list_for_each_entry(bo, &pdev->purgeable.bos, purgeable) {
+		if (looked++ == LOOK_MOST) {
+			/* Worth a scan, which goes on where the last one ended. */
+			pages = pages ?: 1;
+			break;
+		}
+		if (is_purgeable(bo))
+			pages += pages_of(bo);
+	}
+	mutex_unlock(&pdev->purgeable.lock);
+	return pages ?: SHRINK_EMPTY;
+}
+
+/*
+ * Whoever binds it is in the list of its VMs before getting its pages, for which it
+ * needs the reservation: see pumice_bind.c.
+ */
+static bool try_to_purge(struct pumice_bo *bo)
+{
+	struct dma_resv *resv = bo->base.base.resv;
+	bool purge;
+
+	if (!dma_resv_trylock(resv))
+		return false;
+	purge = is_purgeable(bo);
+	if (purge)
+		pumice_gem_shmem_purge(&bo->base);
+	dma_resv_unlock(resv);
+	return purge;
+}
+
+static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	struct pumice_device *pdev = shrinker->private_data;
+	struct pumice_bo *bo, *next;
+	unsigned long freed = 0;
+	LIST_HEAD(in_use);
+	u32 looked = 0;
+
+	if (!mutex_trylock(&pdev->purgeable.lock))
+		return SHRINK_STOP;
+	list_for_each_entry_safe(bo, next, &pdev->purgeable.bos, purgeable) {
+		if (freed >= sc->nr_to_scan || looked++ == LOOK_MOST)
+			break;
+		if (!try_to_purge(bo)) {
+			list_move_tail(&bo->purgeable, &in_use);
+			continue;
+		}
+		list_del_init(&bo->purgeable);
+		freed += pages_of(bo);
+	}
+	list_splice_tail(&in_use, &pdev->purgeable.bos);
+	mutex_unlock(&pdev->purgeable.lock);
+	sc->nr_scanned = max(freed, sc->nr_scanned);
+	return freed ?: SHRINK_STOP;
+}
+
+/* Record the lock order with lockdep before the first reclaim needs it. */
+static void prime_lockdep(struct pumice_device *pdev)
+{
+	fs_reclaim_acquire(GFP_KERNEL);
+	mutex_lock(&pdev->purgeable.lock);
+	mutex_unlock(&pdev->purgeable.lock);
+	fs_reclaim_release(GFP_KERNEL);
+}
+
+/**
+ * pumice_shrinker_init - before the first buffer
+ * @pdev: device
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int pumice_shrinker_init(struct pumice_device *pdev)
+{
+	struct pumice_purgeable *p = &pdev->purgeable;
+
+	p->shrinker = shrinker_alloc(0, "drm-pumice:%s", dev_name(pdev->drm.dev));
+	if (!p->shrinker)
+		return -ENOMEM;
+	mutex_init(&p->lock);
+	INIT_LIST_HEAD(&p->bos);
+	prime_lockdep(pdev);
+	p->shrinker->count_objects = count_objects;
+	p->shrinker->scan_objects = scan_objects;
+	p->shrinker->private_data = pdev;
+	shrinker_register(p->shrinker);
+	return 0;
+}
+
+/**
+ * pumice_shrinker_fini - after the last buffer
+ * @pdev: device
+ */
+void pumice_shrinker_fini(struct pumice_device *pdev)
+{
+	shrinker_free(pdev->purgeable.shrinker);
+	mutex_destroy(&pdev->purgeable.lock);
+}
+
+/* A buffer is freed: the shrinker does not find it any more. */
+void pumice_shrinker_forget(struct pumice_bo *bo)
+{
+	struct pumice_purgeable *p = &to_pumice_device(bo->base.base.dev)->purgeable;
+
+	mutex_lock(&p->lock);
+	list_del_init(&bo->purgeable);
+	mutex_unlock(&p->lock);
+}
+
+/* Take advice about a buffer. Returns whether it still has its content, or an error. */
+static int advise(struct pumice_bo *bo, u32 advice)
+{
+	struct pumice_purgeable *p = &to_pumice_device(bo->base.base.dev)->purgeable;
+	const bool needed = advice == DRM_PUMICE_BO_WILLNEED;
+	int ret = dma_resv_lock_interruptible(bo->base.base.resv, NULL);
+
+	if (ret)
+		return ret;
+	mutex_lock(&p->lock);
+	ret = pumice_gem_shmem_madvise(&bo->base, !needed);
+	if (needed || !ret)
+		list_del_init(&bo->purgeable);
+	else
+		list_move_tail(&bo->purgeable, &p->bos);
+	mutex_unlock(&p->lock);
+	dma_resv_unlock(bo->base.base.resv);
+	return ret;
+}
+
+/* DRM_IOCTL_PUMICE_BO_MADVISE */
+int pumice_ioctl_bo_madvise(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_pumice_bo_madvise *args = data;
+	struct drm_gem_object *obj;
+	int ret;
+
+	if (args->pad || args->advice > DRM_PUMICE_BO_DONTNEED)
+		return -EINVAL;
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+	ret = advise(to_pumice_bo(obj), args->advice);
+	drm_gem_object_put(obj);
+	if (ret < 0)
+		return ret;
+	args->retained = ret;
+	return 0;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Tests of the rings' arithmetic. Part of pumice_ccb.c.
+ *
+ * The firmware is played by the test, which writes its index and its answers.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+
+#include <kunit/test.h>
+
+/* One entry stays empty, so that a full ring differs from an empty one. */
+#define ROOM	(PUMICE_KCCB_COUNT - 1)
+
+/* A device whose registers and shared memory are plain memory. */
+static struct pumice_device *ccb_fixture(struct kunit *test)
+{
+	struct pumice_device *pdev = kunit_kzalloc(test, sizeof(*pdev), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, pdev);
+	pdev->fw.shared = kunit_kzalloc(test, sizeof(*pdev->fw.shared), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pdev->fw.shared);
+	pdev->regs = (void __iomem *)kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, (void __force *)pdev->regs);
+	pumice_kccb_init(pdev);
+	pumice_kccb_open(pdev);
+	return pdev;
+}
+
+static u32 free_entries(struct pumice_device *pdev)
+{
+	u32 entries;
+
+	spin_lock(&pdev->kccb.lock);
+	entries = free_entries_locked(pdev);
+	spin_unlock(&pdev->kccb.lock);
+	return entries;
+}
+
+/* Send one command; returns its entry. */
+static u32 send(struct kunit *test, struct pumice_device *pdev)
+{
+	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
+	u32 entry = pdev->kccb.write;
+
+	KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
+	KUNIT_ASSERT_EQ(test, pumice_kccb_push_reserved(pdev, &cmd), 0);
+	return entry;
+}
+
+/* The firmware has read and answered an entry. */
+static void answer_entry(struct pumice_device *pdev, u32 entry)
+{
+	pdev->fw.shared->kccb_status[entry] = FWIF_STATUS_OK;
+}
+
+static void read_all(struct pumice_device *pdev)
+{
+	pdev->fw.shared->kccb_ring.read = pdev->kccb.write;
+}
+
+static void empty_ring_has_room_for_all_but_one(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM);
+}
+
+static void full_ring_takes_no_reservation(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+	u32 i;
+
+	for (i = 0; i < ROOM; i++)
+		send(test, pdev);
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), 0);
+	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -EAGAIN);
+}
+
+static void reservations_count_as_taken(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+	u32 i;
+
+	for (i = 0; i < ROOM; i++)
+		KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
+	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -EAGAIN);
+	pumice_kccb_unreserve(pdev);
+	KUNIT_EXPECT_EQ(test, try_reserve(pdev), 0);
+	KUNIT_EXPECT_EQ(test, pdev->kccb.reserved, ROOM);
+}
+
+static void ring_wraps_around(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+	u32 i;
+
+	for (i = 0; i < 3 * PUMICE_KCCB_COUNT; i++) {
+		u32 entry = send(test, pdev);
+
+		KUNIT_ASSERT_EQ(test, entry, i % PUMICE_KCCB_COUNT);
+		read_all(pdev);
+		answer_entry(pdev, entry);
+		pumice_kccb_collect(pdev);
+		KUNIT_ASSERT_EQ(test, free_entries(pdev), ROOM);
+	}
+}
+
+/* An entry is free when all before it are answered, too. */
+static void answers_out_of_order_free_in_order(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+	u32 entries[3], i;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++)
+		entries[i] = send(test, pdev);
+	read_all(pdev);
+	answer_entry(pdev, entries[2]);
+	answer_entry(pdev, entries[1]);
+	pumice_kccb_collect(pdev);
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM - 3);
+	answer_entry(pdev, entries[0]);
+	pumice_kccb_collect(pdev);
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM);
+}
+
+/* What is answered, but not read as the index says, is not overwritten. */
+static void firmware_index_is_never_overtaken(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+	u32 i;
+
+	for (i = 0; i < 10; i++)
+		answer_entry(pdev, send(test, pdev));
+	pumice_kccb_collect(pdev);
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM - 10);
+	pdev->fw.shared->kccb_ring.read = 4;
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM - 6);
+}
+
+static void firmware_index_out_of_range_gives_no_room(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+
+	pdev->fw.shared->kccb_ring.read = PUMICE_KCCB_COUNT;
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), 0);
+	pdev->fw.shared->kccb_ring.read = U32_MAX;
+	KUNIT_EXPECT_EQ(test, free_entries(pdev), 0);
+	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -EAGAIN);
+}
+
+static void closed_ring_cancels(struct kunit *test)
+{
+	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
+	struct pumice_device *pdev = ccb_fixture(test);
+
+	KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
+	pumice_kccb_close(pdev);
+	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -ECANCELED);
+	KUNIT_EXPECT_EQ(test, pumice_kccb_push_reserved(pdev, &cmd), -ECANCELED);
+	KUNIT_EXPECT_EQ(test, pdev->kccb.reserved, 0);
+	KUNIT_EXPECT_EQ(test, pdev->kccb.write, 0);
+}
+
+static void closing_aborts_those_who_wait(struct kunit *test)
+{
+	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
+	struct pumice_kccb_wait wait = { .status = FWIF_STATUS_PENDING };
+	struct pumice_device *pdev = ccb_fixture(test);
+
+	KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
+	KUNIT_ASSERT_EQ(test, push(pdev, &cmd, &wait), 0);
+	KUNIT_EXPECT_FALSE(test, answer_seen(pdev, &wait));
+	pumice_kccb_close(pdev);
+	KUNIT_EXPECT_TRUE(test, answer_seen(pdev, &wait));
+	KUNIT_EXPECT_TRUE(test, wait.aborted);
+}
+
+static void answer_reaches_who_waits_and_nobody_else(struct kunit *test)
+{
+	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
+	struct pumice_kccb_wait waits[2] = {
+		{ .status = FWIF_STATUS_PENDING }, { .status = FWIF_STATUS_PENDING },
+	};
+	struct pumice_device *pdev = ccb_fixture(test);
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
+		KUNIT_ASSERT_EQ(test, push(pdev, &cmd, &waits[i]), 0);
+	}
+	pdev->fw.shared->kccb_status[1] = FWIF_STATUS_BUSY;
+	KUNIT_EXPECT_FALSE(test, answer_seen(pdev, &waits[0]));
+	KUNIT_EXPECT_TRUE(test, answer_seen(pdev, &waits[1]));
+	KUNIT_EXPECT_EQ(test, waits[1].status, FWIF_STATUS_BUSY);
+	forget(pdev, &waits[0]);
+	pdev->fw.shared->kccb_status[0] = FWIF_STATUS_OK;
+	pumice_kccb_collect(pdev);
+	KUNIT_EXPECT_EQ(test, waits[0].status, FWIF_STATUS_PENDING);
+}
+
+static void messages_are_taken_across_the_end_of_the_ring(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+	struct pumice_fw_shared *s = pdev->fw.shared;
+	u32 i;
+
+	for (i = 0; i < PUMICE_FWCCB_COUNT; i++)
+		s->fwccb[i].type = FWIF_FWCCB_JOB_FAULT;
+	s->fwccb_ring.read = PUMICE_FWCCB_COUNT - 2;
+	s->fwccb_ring.write = 3;
+	pumice_fwccb_drain(pdev);
+	KUNIT_EXPECT_EQ(test, s->fwccb_ring.read, 3);
+	pumice_fwccb_drain(pdev);
+	KUNIT_EXPECT_EQ(test, s->fwccb_ring.read, 3);
+}
+
+/* A thread in pumice_kccb_call(). */
+struct ccb_caller {
+	struct pumice_device *pdev;
+	struct completion done;
+	int ret;
+};
+
+static int call_ping(void *data)
+{
+	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
+	struct ccb_caller *caller = data;
+
+	caller->ret = pumice_kccb_call(caller->pdev, &ping);
+	/* The module may be unloaded right after. */
+	kthread_complete_and_exit(&caller->done, 0);
+}
+
+#define CALL_MS		2000u	/* time-out of each of the two waits */
+#define LATE_MS		(CALL_MS * 3 / 4)	/* for which the firmware leaves each waiting */
+#define CALL_TRIES	10
+
+/*
+ * The ring has room after LATE_MS, the answer comes LATE_MS after that. Returns what the
+ * call did; or -EAGAIN if this thread was late itself, so that the call may have timed out.
+ */
+static int call_on_full_ring(struct kunit *test)
+{
+	struct ccb_caller caller = { .pdev = ccb_fixture(test) };
+	struct pumice_device *pdev = caller.pdev;
+	unsigned long start, room, answered;
+	struct task_struct *thread;
+	u32 i, entry;
+
+	for (i = 0; i < ROOM; i++)
+		answer_entry(pdev, send(test, pdev));
+	entry = pdev->kccb.write;
+	init_completion(&caller.done);
+	start = jiffies;
+	thread = kthread_run(call_ping, &caller, "pumice-ccb-test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	msleep(LATE_MS);
+	/* Entries that are answered, but not read, have held the call up until now. */
+	pdev->fw.shared->kccb_ring.read = entry;
+	room = jiffies;
+	wake_up_all(&pdev->kccb.event);
+	msleep(LATE_MS);
+	answer_entry(pdev, entry);
+	answered = jiffies;
+	wake_up_all(&pdev->kccb.event);
+	wait_for_completion(&caller.done);
+	if (room - start >= msecs_to_jiffies(CALL_MS) ||
+	    answered - room >= msecs_to_jiffies(CALL_MS))
+		return -EAGAIN;
+	return caller.ret;
+}
+
+static void wait_for_room_is_no_wait_for_the_answer(struct kunit *test)
+{
+	const unsigned int usual = pumice_fw_timeout_ms;
+	int ret = -EAGAIN;
+	u32 i;
+
+	pumice_fw_timeout_ms = CALL_MS;
+	for (i = 0; i < CALL_TRIES && ret == -EAGAIN; i++)
+		ret = call_on_full_ring(test);
+	pumice_fw_timeout_ms = usual;
+	KUNIT_EXPECT_EQ(test, ret, 0);
+}
+
+static struct kunit_case ccb_cases[] = {
+	KUNIT_CASE(empty_ring_has_room_for_all_but_one),
+	KUNIT_CASE(full_ring_takes_no_reservation),
+	KUNIT_CASE(reservations_count_as_taken),
+	KUNIT_CASE(ring_wraps_around),
+	KUNIT_CASE(answers_out_of_order_free_in_order),
+	KUNIT_CASE(firmware_index_is_never_overtaken),
+	KUNIT_CASE(firmware_index_out_of_range_gives_no_room),
+	KUNIT_CASE(closed_ring_cancels),
+	KUNIT_CASE(closing_aborts_those_who_wait),
+	KUNIT_CASE(answer_reaches_who_waits_and_nobody_else),
+	KUNIT_CASE(messages_are_taken_across_the_end_of_the_ring),
+	KUNIT_CASE_SLOW(wait_for_room_is_no_wait_for_the_answer),
+	{}
+};
+
+static struct kunit_suite ccb_suite = {
+	.name = "pumice_ccb",
+	.test_cases = ccb_cases,
+};
+
+kunit_test_suite(ccb_suite);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Tests of free lists: arguments, and who has which pages. Part of pumice_free_list.c. */
+#include <linux/sizes.h>
+
+#include <kunit/test.h>
+
+#define TEST_LINKS	0x5000u	/* where the structure lies for the GPU */
+
+struct list_fixture {
+	struct pumice_device pdev;
+	struct pumice_freelist list;
+	struct pumice_area area;
+	struct pumice_fw_obj obj;
+};
+
+/* 100 pages that the GPU knows, of 400; 25 percent. */
+static struct list_fixture *list_fixture(struct kunit *test)
+{
+	struct list_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	spin_lock_init(&f->pdev.scenes_lock);
+	f->obj.cpu = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->obj.cpu);
+	f->obj.addr = TEST_LINKS;
+	f->area.pages = 100;
+	f->area.va.start = SZ_1G;
+	f->list = (struct pumice_freelist) {
+		.pdev = &f->pdev, .area = &f->area, .obj = &f->obj, .max_pages = 400,
+		.grow_pages = 50, .threshold = 25, .pages = 100,
+	};
+	return f;
+}
+
+static struct pumice_free_list unpacked(const struct list_fixture *f)
+{
+	struct pumice_free_list words;
+
+	pumice_free_list_unpack(f->obj.cpu, &words);
+	return words;
+}
+
+static void fresh_list_has_all_pages_free(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+	struct pumice_free_list words;
+
+	f->list.wanted = true;
+	fill_locked(&f->list);
+	words = unpacked(f);
+	KUNIT_EXPECT_EQ(test, words.base, SZ_1G);
+	KUNIT_EXPECT_EQ(test, words.pages, 100);
+	KUNIT_EXPECT_EQ(test, words.free, 100);
+	KUNIT_EXPECT_EQ(test, words.least_free, 100);
+	KUNIT_EXPECT_EQ(test, words.max_pages, 400);
+	KUNIT_EXPECT_EQ(test, words.threshold, 25);
+	KUNIT_EXPECT_EQ(test, words.head, PUMICE_PM_NO_PAGE);
+	KUNIT_EXPECT_EQ(test, words.links, TEST_LINKS + LINKS_OFFSET);
+	KUNIT_EXPECT_FALSE(test, f->list.wanted);
+}
+
+static void threshold_is_a_share_of_the_pages_there_are(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+
+	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list), 25);
+	f->list.pages = DRM_PUMICE_MAX_FREE_LIST_PAGES;
+	f->list.threshold = 99;
+	/* More than 32 bits on the way. */
+	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list),
+			(u32)(DRM_PUMICE_MAX_FREE_LIST_PAGES * 99ull / 100));
+	f->list.threshold = 0;
+	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list), 0);
+}
+
+static void new_threshold_leaves_all_other_words(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+	struct pumice_free_list words;
+
+	fill_locked(&f->list);
+	words = unpacked(f);
+	/* The GPU has taken some. */
+	words.free = 17;
+	words.head = 3;
+	pumice_free_list_pack(f->obj.cpu, &words);
+	f->list.pages = 200;
+	set_threshold(&f->list);
+	words = unpacked(f);
+	KUNIT_EXPECT_EQ(test, words.threshold, 50);
+	KUNIT_EXPECT_EQ(test, words.free, 17);
+	KUNIT_EXPECT_EQ(test, words.head, 3);
+	KUNIT_EXPECT_EQ(test, words.pages, 100);
+}
+
+static void request_is_answered_with_the_pages_that_are_ready(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+	struct fwif_kccb_cmd cmd = { 0 };
+
+	f->area.pages = 150;
+	f->list.wanted = true;
+	KUNIT_EXPECT_EQ(test, pages_ready(&f->list), 50);
+	KUNIT_EXPECT_TRUE(test, take_request(&f->list, &cmd));
+	KUNIT_EXPECT_EQ(test, cmd.object, TEST_LINKS);
+	KUNIT_EXPECT_EQ(test, cmd.pages, 150);
+	KUNIT_EXPECT_EQ(test, f->list.pages, 150);
+	KUNIT_EXPECT_EQ(test, f->list.grown, 1);
+	KUNIT_EXPECT_EQ(test, pages_ready(&f->list), 0);
+}
+
+static void request_is_answered_once(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+	struct fwif_kccb_cmd cmd = { 0 };
+
+	f->list.wanted = true;
+	KUNIT_EXPECT_TRUE(test, take_request(&f->list, &cmd));
+	KUNIT_EXPECT_FALSE(test, take_request(&f->list, &cmd));
+}
+
+/* The job goes on with what there is; the list has not grown. */
+static void request_without_pages_is_answered_too(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+	struct fwif_kccb_cmd cmd = { 0 };
+
+	f->list.wanted = true;
+	KUNIT_EXPECT_TRUE(test, take_request(&f->list, &cmd));
+	KUNIT_EXPECT_EQ(test, cmd.pages, 100);
+	KUNIT_EXPECT_EQ(test, f->list.grown, 0);
+}
+
+static void arguments_of_creation_are_checked(struct kunit *test)
+{
+	const struct drm_pumice_free_list_create good = {
+		.vm = 1, .initial_pages = 10, .max_pages = 20, .grow_pages = 5, .threshold = 99,
+	};
+	struct drm_pumice_free_list_create args = good;
+
+	KUNIT_EXPECT_EQ(test, check_create(&args), 0);
+	args.max_pages = DRM_PUMICE_MAX_FREE_LIST_PAGES;
+	KUNIT_EXPECT_EQ(test, check_create(&args), 0);
+	args.max_pages++;
+	KUNIT_EXPECT_EQ(test, check_create(&args), -E2BIG);
+	args = good;
+	args.max_pages = 9;
+	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	args = good;
+	args.initial_pages = 0;
+	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	args = good;
+	args.threshold = 100;
+	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	args = good;
+	args.grow_pages = 0;
+	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	args.max_pages = args.initial_pages;
+	KUNIT_EXPECT_EQ(test, check_create(&args), 0);
+	args.flags = BIT(31);
+	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	args = good;
+	args.pad = 1;
+	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+}
+
+static struct kunit_case free_list_cases[] = {
+	KUNIT_CASE(fresh_list_has_all_pages_free),
+	KUNIT_CASE(threshold_is_a_share_of_the_pages_there_are),
+	KUNIT_CASE(new_threshold_leaves_all_other_words),
+	KUNIT_CASE(request_is_answered_with_the_pages_that_are_ready),
+	KUNIT_CASE(request_is_answered_once),
+	KUNIT_CASE(request_without_pages_is_answered_too),
+	KUNIT_CASE(arguments_of_creation_are_checked),
+	{}
+};
+
+static struct kunit_suite free_list_suite = {
+	.name = "pumice_free_list",
+	.test_cases = free_list_cases,
+};
+
+kunit_test_suite(free_list_suite);

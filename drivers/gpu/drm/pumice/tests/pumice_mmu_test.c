@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Tests of the page tables, as the GPU walks them. Part of pumice_mmu.c.
+ *
+ * What an address translates to is read from the tables in memory, entry by entry, and
+ * compared with what was mapped last.
+ */
+#include <kunit/device.h>
+#include <kunit/test.h>
+
+#define TEST_VA		(3ull << DIR_SHIFT)
+#define TEST_PAGES	2048u	/* of the model: four blocks */
+#define TEST_ROUNDS	300u
+#define TEST_ADDR	0x123400000ull	/* bus address, never accessed; 2 MiB aligned */
+
+/* What one walk comes to. */
+struct walk {
+	u64 leaf;	/* entry of 4 KiB: address and attributes; 0: not mapped */
+	u32 page_size;	/* enum pumice_page_size */
+};
+
+struct mmu_fixture {
+	struct pumice_device *pdev;
+	struct pumice_mmu *mmu;
+	struct pumice_mmu_pool pool;
+	atomic_t usage;		/* tables of both */
+	u64 model[TEST_PAGES];	/* leaves from TEST_VA on */
+};
+
+/* The tables lie in memory of a device without an IOMMU. */
+static const u64 *walk_table(u64 entry, u64 mask)
+{
+	return phys_to_virt(entry & mask);
+}
+
+static struct walk walk(struct pumice_mmu *mmu, u64 va)
+{
+	u64 entry = mmu->catalogue[va >> DIR_SHIFT];
+	struct walk w = { 0 };
+	u32 index;
+
+	if (!(entry & PUMICE_MMU_PC_ENTRY__VALID__MASK))
+		return w;
+	entry = walk_table(entry, PUMICE_MMU_PC_ENTRY__ADDR__MASK)[(va >> BLOCK_SHIFT) % ENTRIES];
+	if (!(entry & PUMICE_MMU_PD_ENTRY__VALID__MASK))
+		return w;
+	w.page_size = PUMICE_FIELD_GET(PUMICE_MMU_PD_ENTRY__PAGE_SIZE, entry);
+	index = (va >> LEAF_SHIFT) % LEAVES;
+	entry = walk_table(entry, PUMICE_MMU_PD_ENTRY__ADDR__MASK)[index >>
+								   page_order(w.page_size)];
+	if (entry & LEAF_VALID)
+		w.leaf = entry + ((u64)(index & (BIT(page_order(w.page_size)) - 1)) << LEAF_SHIFT);
+	return w;
+}
+
+static struct mmu_fixture *mmu_fixture(struct kunit *test)
+{
+	struct mmu_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct device *dev = kunit_device_register(test, "pumice-mmu");
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev);
+	dev->dma_mask = &dev->coherent_dma_mask;
+	KUNIT_ASSERT_EQ(test, dma_set_mask_and_coherent(dev, DMA_BIT_MASK(48)), 0);
+	f->pdev = kunit_kzalloc(test, sizeof(*f->pdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->pdev);
+	f->pdev->drm.dev = dev;
+	f->mmu = pumice_mmu_create(f->pdev);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, f->mmu);
+	pumice_mmu_pool_init(&f->pool, &f->usage);
+	test->priv = f;
+	return f;
+}
+
+static void mmu_exit(struct kunit *test)
+{
+	struct mmu_fixture *f = test->priv;
+
+	if (!f || IS_ERR_OR_NULL(f->mmu))
+		return;
+	pumice_mmu_destroy(f->mmu);
+	pumice_mmu_pool_free(f->pdev, &f->pool);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->usage), 0);
+}
+
+static void map(struct kunit *test, u64 va, u64 size, u64 addr, u32 flags)
+{
+	struct mmu_fixture *f = test->priv;
+
+	KUNIT_ASSERT_EQ(test, pumice_mmu_pool_fill_map(f->pdev, &f->pool, va, size), 0);
+	pumice_mmu_map_contiguous(f->mmu, &f->pool, va, size, addr, flags);
+}
+
+static void unmap(struct kunit *test, u64 va, u64 size)
+{
+	struct mmu_fixture *f = test->priv;
+
+	KUNIT_ASSERT_EQ(test, pumice_mmu_pool_fill_unmap(f->pdev, &f->pool), 0);
+	pumice_mmu_unmap(f->mmu, &f->pool, va, size);
+}
+
+static void expect_mapped(struct kunit *test, u64 va, u64 size, u64 addr, u64 attributes)
+{
+	struct mmu_fixture *f = test->priv;
+	u64 at;
+
+	for (at = 0; at < size; at += LEAF_BYTES)
+		KUNIT_EXPECT_EQ_MSG(test, walk(f->mmu, va + at).leaf,
+				    (addr + at) | LEAF_VALID | attributes, "at 0x%llx", va + at);
+}
+
+static void expect_unmapped(struct kunit *test, u64 va, u64 size)
+{
+	struct mmu_fixture *f = test->priv;
+	u64 at;
+
+	for (at = 0; at < size; at += LEAF_BYTES)
+		KUNIT_EXPECT_EQ_MSG(test, walk(f->mmu, va + at).leaf, 0, "at 0x%llx", va + at);
+}
+
+static void mapped_pages_translate_and_their_neighbours_do_not(struct kunit *test)
+{
+	mmu_fixture(test);
+	map(test, TEST_VA + SZ_2M - 2 * SZ_4K, 3 * SZ_4K, TEST_ADDR, 0);
+	expect_mapped(test, TEST_VA + SZ_2M - 2 * SZ_4K, 3 * SZ_4K, TEST_ADDR, 0);
+	expect_unmapped(test, TEST_VA + SZ_2M - 3 * SZ_4K, SZ_4K);
+	expect_unmapped(test, TEST_VA + SZ_2M + SZ_4K, SZ_4K);
+	expect_unmapped(test, TEST_VA - SZ_4K, SZ_4K);
+}
+
+static void attributes_reach_the_entries(struct kunit *test)
+{
+	mmu_fixture(test);
+	map(test, TEST_VA, SZ_4K, TEST_ADDR, PUMICE_MMU_READONLY);
+	map(test, TEST_VA + SZ_4K, SZ_4K, TEST_ADDR, PUMICE_MMU_NOEXEC);
+	map(test, TEST_VA + SZ_8K, SZ_4K, TEST_ADDR, PUMICE_MMU_PM_OWNED);
+	expect_mapped(test, TEST_VA, SZ_4K, TEST_ADDR, PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK);
+	expect_mapped(test, TEST_VA + SZ_4K, SZ_4K, TEST_ADDR,
+		      PUMICE_MMU_PT_ENTRY__NO_EXEC__MASK);
+	expect_mapped(test, TEST_VA + SZ_8K, SZ_4K, TEST_ADDR,
+		      PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK);
+}
+
+/* A block has one page size: the largest that address, bus address and length all fit. */
+static void block_gets_the_largest_page_size_that_fits(struct kunit *test)
+{
+	static const struct {
+		u64 offset, size, addr;
+		u32 page_size;
+	} cases[] = {
+		{ 0, SZ_2M, TEST_ADDR, PUMICE_PAGE_SIZE_2M },
+		{ 0, SZ_2M, TEST_ADDR + SZ_1M, PUMICE_PAGE_SIZE_1M },
+		{ SZ_1M, SZ_1M, TEST_ADDR, PUMICE_PAGE_SIZE_1M },
+		{ SZ_256K, SZ_256K, TEST_ADDR, PUMICE_PAGE_SIZE_256K },
+		{ SZ_64K, SZ_512K, TEST_ADDR + SZ_64K, PUMICE_PAGE_SIZE_64K },
+		{ 0, SZ_2M, TEST_ADDR + SZ_16K, PUMICE_PAGE_SIZE_16K },
+		{ 0, SZ_2M, TEST_ADDR + SZ_4K, PUMICE_PAGE_SIZE_4K },
+		{ 0, SZ_2M - SZ_4K, TEST_ADDR, PUMICE_PAGE_SIZE_4K },
+	};
+	struct mmu_fixture *f = mmu_fixture(test);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u64 va = TEST_VA + i * SZ_2M + cases[i].offset;
+
+		map(test, va, cases[i].size, cases[i].addr, 0);
+		expect_mapped(test, va, cases[i].size, cases[i].addr, 0);
+		KUNIT_EXPECT_EQ_MSG(test, walk(f->mmu, va).page_size, cases[i].page_size,
+				    "case %u", i);
+	}
+}
+
+static void unmapping_a_part_splits_a_large_page(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+
+	map(test, TEST_VA, SZ_2M, TEST_ADDR, 0);
+	unmap(test, TEST_VA + SZ_1M, SZ_4K);
+	expect_mapped(test, TEST_VA, SZ_1M, TEST_ADDR, 0);
+	expect_unmapped(test, TEST_VA + SZ_1M, SZ_4K);
+	expect_mapped(test, TEST_VA + SZ_1M + SZ_4K, SZ_1M - SZ_4K, TEST_ADDR + SZ_1M + SZ_4K, 0);
+	KUNIT_EXPECT_EQ(test, walk(f->mmu, TEST_VA).page_size, PUMICE_PAGE_SIZE_4K);
+}
+
+static void mapping_over_a_mapping_replaces_it(struct kunit *test)
+{
+	mmu_fixture(test);
+	map(test, TEST_VA, SZ_2M, TEST_ADDR, 0);
+	map(test, TEST_VA + SZ_64K, SZ_64K, TEST_ADDR + SZ_1G, PUMICE_MMU_READONLY);
+	expect_mapped(test, TEST_VA, SZ_64K, TEST_ADDR, 0);
+	expect_mapped(test, TEST_VA + SZ_64K, SZ_64K, TEST_ADDR + SZ_1G,
+		      PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK);
+	expect_mapped(test, TEST_VA + SZ_128K, SZ_2M - SZ_128K, TEST_ADDR + SZ_128K, 0);
+}
+
+/* They are cut off at once, but the GPU may still read them: freed after the flush. */
+static void emptied_tables_go_with_the_flush(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+	struct pumice_mmu_dirty dirty;
+
+	map(test, TEST_VA, SZ_4M, TEST_ADDR, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->mmu->retired));
+	unmap(test, TEST_VA, SZ_4M);
+	KUNIT_EXPECT_EQ(test, f->mmu->catalogue[TEST_VA >> DIR_SHIFT], 0);
+	/* Two page tables and their directory. */
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->mmu->retired), 3);
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	pumice_mmu_flushed(f->mmu);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->mmu->retired));
+	KUNIT_EXPECT_FALSE(test, pumice_mmu_dirty(f->mmu, &dirty));
+}
+
+static void only_what_was_mapped_before_is_dirty(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+	struct pumice_mmu_dirty dirty;
+
+	map(test, TEST_VA, SZ_16K, TEST_ADDR + SZ_4K, 0);
+	KUNIT_EXPECT_FALSE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	unmap(test, TEST_VA + SZ_4K, SZ_4K);
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	KUNIT_EXPECT_LE(test, dirty.start, TEST_VA + SZ_4K);
+	KUNIT_EXPECT_GE(test, dirty.end, TEST_VA + SZ_8K - 1);
+}
+
+/* What operations need together: a directory and its table only where none is sure. */
+static void pool_counts_for_the_worst_case(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+
+	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA, SZ_4K), 0);
+	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 1);
+	KUNIT_EXPECT_EQ(test, f->pool.table_count, 2);
+	/* The same directory. */
+	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA, SZ_4K), 0);
+	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 1);
+	KUNIT_EXPECT_EQ(test, f->pool.table_count, 3);
+	/* An unmap may have taken it away. */
+	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_unmap(f->pdev, &f->pool), 0);
+	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA, SZ_4K), 0);
+	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 2);
+	/* Across a directory's end: two directories, two blocks. */
+	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_unmap(f->pdev, &f->pool), 0);
+	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA - SZ_4K, SZ_8K),
+			0);
+	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 4);
+	pumice_mmu_pool_free(f->pdev, &f->pool);
+	KUNIT_EXPECT_EQ(test, f->pool.table_count, 0);
+	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 0);
+}
+
+/* Linear congruential; the same each time. */
+static u32 next_random(u32 *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+static void change_model(struct mmu_fixture *f, u32 first, u32 count, u64 leaf)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		f->model[first + i] = leaf ? leaf + ((u64)i << LEAF_SHIFT) : 0;
+}
+
+static void random_operations_agree_with_a_model(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+	u32 state = 20260722, round, i;
+
+	for (round = 0; round < TEST_ROUNDS; round++) {
+		u32 first = next_random(&state) % TEST_PAGES;
+		u32 count = 1 + next_random(&state) % (TEST_PAGES - first);
+		u64 va = TEST_VA + ((u64)first << LEAF_SHIFT);
+		u64 addr = TEST_ADDR + ((u64)(next_random(&state) % 4) << BLOCK_SHIFT) +
+			   ((u64)(first % LEAVES) << LEAF_SHIFT);
+
+		if (next_random(&state) % 3) {
+			map(test, va, (u64)count << LEAF_SHIFT, addr, 0);
+			change_model(f, first, count, addr | LEAF_VALID);
+		} else {
+			unmap(test, va, (u64)count << LEAF_SHIFT);
+			change_model(f, first, count, 0);
+		}
+		for (i = 0; i < TEST_PAGES; i++)
+			if (walk(f->mmu, TEST_VA + ((u64)i << LEAF_SHIFT)).leaf != f->model[i])
+				break;
+		KUNIT_ASSERT_EQ_MSG(test, i, TEST_PAGES, "round %u", round);
+		if (!(next_random(&state) % 4))
+			pumice_mmu_flushed(f->mmu);
+	}
+}
+
+static struct kunit_case mmu_cases[] = {
+	KUNIT_CASE(mapped_pages_translate_and_their_neighbours_do_not),
+	KUNIT_CASE(attributes_reach_the_entries),
+	KUNIT_CASE(block_gets_the_largest_page_size_that_fits),
+	KUNIT_CASE(unmapping_a_part_splits_a_large_page),
+	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
+	KUNIT_CASE(emptied_tables_go_with_the_flush),
+	KUNIT_CASE(only_what_was_mapped_before_is_dirty),
+	KUNIT_CASE(pool_counts_for_the_worst_case),
+	KUNIT_CASE(random_operations_agree_with_a_model),
+	{}
+};
+
+static struct kunit_suite mmu_suite = {
+	.name = "pumice_mmu",
+	.test_cases = mmu_cases,
+	.exit = mmu_exit,
+};
+
+kunit_test_suite(mmu_suite);

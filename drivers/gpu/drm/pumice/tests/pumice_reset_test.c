@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Tests of which jobs hang, and of what files learn of resets. Part of pumice_reset.c.
+ *
+ * The firmware is played by the test, which writes its counters.
+ */
+#include <kunit/test.h>
+
+#include <drm/drm_file.h>
+
+#include "pumice_blame.h"
+
+struct reset_fixture {
+	struct pumice_device pdev;
+	struct pumice_file pfile;
+	struct drm_file file;
+};
+
+static void no_unplug(struct work_struct *work)
+{
+}
+
+/* A file of a device that exists in memory only, and is not unplugged when it is lost. */
+static struct reset_fixture *reset_fixture(struct kunit *test)
+{
+	struct reset_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	INIT_WORK(&f->pdev.reset.lost_work, no_unplug);
+	f->pfile.pdev = &f->pdev;
+	f->pfile.blame = pumice_blame_create();
+	KUNIT_ASSERT_NOT_NULL(test, f->pfile.blame);
+	f->file.driver_priv = &f->pfile;
+	return f;
+}
+
+static void reset_fixture_end(struct reset_fixture *f)
+{
+	flush_work(&f->pdev.reset.lost_work);
+	pumice_blame_put(f->pfile.blame);
+}
+
+static struct drm_pumice_file_get_resets resets_of(struct kunit *test, struct reset_fixture *f)
+{
+	struct drm_pumice_file_get_resets args = { 0 };
+
+	KUNIT_EXPECT_EQ(test, pumice_ioctl_file_get_resets(&f->pdev.drm, &args, &f->file), 0);
+	return args;
+}
+
+/* In a guest nobody can see it for long: the device is unplugged, and all calls refused. */
+static void file_learns_that_the_gpu_is_lost(struct kunit *test)
+{
+	struct reset_fixture *f = reset_fixture(test);
+
+	KUNIT_EXPECT_EQ(test, resets_of(test, f).state, 0);
+	lose(&f->pdev, "a test lost the GPU");
+	KUNIT_EXPECT_EQ(test, resets_of(test, f).state, DRM_PUMICE_RESETS_LOST);
+	reset_fixture_end(f);
+}
+
+static void resets_count_from_the_opening_of_the_file(struct kunit *test)
+{
+	struct reset_fixture *f = reset_fixture(test);
+
+	f->pdev.reset.count = 5;
+	f->pfile.resets = 3;
+	KUNIT_EXPECT_EQ(test, resets_of(test, f).resets, 2);
+	/* Both have 32 bits. */
+	f->pdev.reset.count = 1;
+	f->pfile.resets = U32_MAX;
+	KUNIT_EXPECT_EQ(test, resets_of(test, f).resets, 2);
+	reset_fixture_end(f);
+}
+
+struct hang_fixture {
+	struct pumice_device pdev;
+	struct pumice_context waiting, other;
+	struct pumice_queue_shared waiting_shared, other_shared;
+	struct pumice_fw_shared fw;
+	struct pumice_job job;
+};
+
+/* One of two compute contexts, known to the firmware, without jobs. */
+static void hang_context(struct hang_fixture *f, struct pumice_context *ctx,
+			 struct pumice_queue_shared *shared, u32 dm)
+{
+	ctx->pdev = &f->pdev;
+	ctx->timeout_ms = 1000;
+	ctx->queue_count = 1;
+	ctx->queues[0].ctx = ctx;
+	ctx->queues[0].dm = dm;
+	ctx->queues[0].shared = shared;
+	ctx->queues[0].known = true;
+	list_add_tail(&ctx->node, &f->pdev.reset.contexts);
+}
+
+/* A job on the PDM that the firmware has and never starts, beside a geometry context. */
+static struct hang_fixture *hang_fixture(struct kunit *test)
+{
+	struct hang_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->pdev.regs = (void __iomem *)kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, (void __force *)f->pdev.regs);
+	f->pdev.clock_hz = 1000000;
+	f->pdev.fw.shared = &f->fw;
+	mutex_init(&f->pdev.reset.lock);
+	INIT_LIST_HEAD(&f->pdev.reset.contexts);
+	hang_context(f, &f->waiting, &f->waiting_shared, FWIF_DM_PDM);
+	hang_context(f, &f->other, &f->other_shared, FWIF_DM_VDM);
+	f->job.ctx = &f->waiting;
+	f->job.queue = &f->waiting.queues[0];
+	f->job.seqno = 1;
+	return f;
+}
+
+/* One tick of watching. */
+static bool tick(struct hang_fixture *f)
+{
+	bool hangs;
+
+	mutex_lock(&f->pdev.reset.lock);
+	hangs = job_hangs(&f->job);
+	mutex_unlock(&f->pdev.reset.lock);
+	return hangs;
+}
+
+static void job_that_the_firmware_leaves_alone_hangs(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+	u32 i;
+
+	for (i = 1; i < PUMICE_TIMEOUT_TICKS; i++)
+		KUNIT_EXPECT_FALSE(test, tick(f));
+	KUNIT_EXPECT_TRUE(test, tick(f));
+}
+
+/* Something was started or switched out between two looks, and is through at both. */
+static void job_does_not_hang_while_the_firmware_starts_others(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+	u32 *const counters[] = {
+		&f->fw.boot.jobs_started, &f->fw.boot.switches, &f->fw.boot.partials,
+	};
+	u32 i, n;
+
+	for (n = 0; n < ARRAY_SIZE(counters); n++)
+		for (i = 0; i < 2 * PUMICE_TIMEOUT_TICKS; i++) {
+			(*counters[n])++;
+			KUNIT_EXPECT_FALSE_MSG(test, tick(f), "counter %u", n);
+		}
+}
+
+static void job_does_not_hang_while_another_is_on_its_data_master(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+	u32 i;
+
+	f->other_shared.context.renders_partial = 1;
+	for (i = 0; i < 2 * PUMICE_TIMEOUT_TICKS; i++)
+		KUNIT_EXPECT_FALSE(test, tick(f));
+	f->other_shared.context.renders_partial = 0;
+	f->other_shared.context.slice_start = 1;
+	f->other.queues[0].dm = FWIF_DM_PDM;
+	for (i = 0; i < 2 * PUMICE_TIMEOUT_TICKS; i++)
+		KUNIT_EXPECT_FALSE(test, tick(f));
+	/* The VDM is not what it waits for. */
+	f->other.queues[0].dm = FWIF_DM_VDM;
+	for (i = 2; i < PUMICE_TIMEOUT_TICKS; i++)
+		KUNIT_EXPECT_FALSE(test, tick(f));
+	KUNIT_EXPECT_TRUE(test, tick(f));
+}
+
+static struct kunit_case reset_cases[] = {
+	KUNIT_CASE(job_that_the_firmware_leaves_alone_hangs),
+	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
+	KUNIT_CASE(job_does_not_hang_while_another_is_on_its_data_master),
+	KUNIT_CASE(file_learns_that_the_gpu_is_lost),
+	KUNIT_CASE(resets_count_from_the_opening_of_the_file),
+	{}
+};
+
+static struct kunit_suite reset_suite = {
+	.name = "pumice_reset",
+	.test_cases = reset_cases,
+};
+
+kunit_test_suite(reset_suite);

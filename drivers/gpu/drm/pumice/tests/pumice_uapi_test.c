@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Tests of the rules of arrays. Part of pumice_uapi.c. */
+#include <kunit/test.h>
+
+#define TEST_STRIDE	24u
+#define TEST_MAX	16u
+
+static void arrays_within_the_rules_pass(struct kunit *test)
+{
+	static const struct drm_pumice_array good[] = {
+		{ TEST_STRIDE, 1, 0x1000 },
+		{ TEST_STRIDE, TEST_MAX, 0x1000 },
+		{ TEST_STRIDE + 8, TEST_MAX, 0x1001 },
+		{ MAX_STRIDE, 1, 0x1000 },
+		{ TEST_STRIDE, 1, U64_MAX - TEST_STRIDE },
+		/* Empty: nothing else is looked at. */
+		{ 0, 0, 0 },
+		{ U32_MAX, 0, U64_MAX },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++)
+		KUNIT_EXPECT_EQ_MSG(test, pumice_array_check(&good[i], TEST_STRIDE, TEST_MAX), 0,
+				    "array %u", i);
+}
+
+static void too_many_or_too_long_elements_are_refused(struct kunit *test)
+{
+	static const struct drm_pumice_array bad[] = {
+		{ TEST_STRIDE, TEST_MAX + 1, 0x1000 },
+		{ TEST_STRIDE, U32_MAX, 0x1000 },
+		{ MAX_STRIDE + 1, 1, 0x1000 },
+		{ U32_MAX, 1, 0x1000 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, pumice_array_check(&bad[i], TEST_STRIDE, TEST_MAX),
+				    -E2BIG, "array %u", i);
+}
+
+static void short_elements_and_ends_of_memory_are_refused(struct kunit *test)
+{
+	static const struct drm_pumice_array bad[] = {
+		{ 0, 1, 0x1000 },
+		{ TEST_STRIDE - 1, 1, 0x1000 },
+		{ TEST_STRIDE, 1, U64_MAX - TEST_STRIDE + 1 },
+		{ TEST_STRIDE, TEST_MAX, U64_MAX - TEST_STRIDE },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, pumice_array_check(&bad[i], TEST_STRIDE, TEST_MAX),
+				    -EINVAL, "array %u", i);
+}
+
+struct test_object {
+	struct kref ref;
+};
+
+static void lookup_takes_a_reference(struct kunit *test)
+{
+	struct test_object object;
+	struct xarray table;
+	u32 id;
+
+	kref_init(&object.ref);
+	xa_init_flags(&table, XA_FLAGS_ALLOC1);
+	KUNIT_ASSERT_EQ(test, xa_alloc(&table, &id, &object, XA_LIMIT(1, 9), GFP_KERNEL), 0);
+	KUNIT_EXPECT_PTR_EQ(test, pumice_id_lookup(&table, id), (void *)&object);
+	KUNIT_EXPECT_EQ(test, kref_read(&object.ref), 2);
+	KUNIT_EXPECT_NULL(test, pumice_id_lookup(&table, id + 1));
+	KUNIT_EXPECT_NULL(test, pumice_id_lookup(&table, 0));
+	KUNIT_EXPECT_EQ(test, kref_read(&object.ref), 2);
+	xa_destroy(&table);
+}
+
+static struct kunit_case uapi_cases[] = {
+	KUNIT_CASE(arrays_within_the_rules_pass),
+	KUNIT_CASE(too_many_or_too_long_elements_are_refused),
+	KUNIT_CASE(short_elements_and_ends_of_memory_are_refused),
+	KUNIT_CASE(lookup_takes_a_reference),
+	{}
+};
+
+static struct kunit_suite uapi_suite = {
+	.name = "pumice_uapi",
+	.test_cases = uapi_cases,
+};
+
+kunit_test_suite(uapi_suite);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the address that comes with a fault is: an address of data, of an
+ * instruction, or of a command. Kernel and library report it, for
+ * VK_EXT_device_fault and the like.
+ */
+#ifndef PUMICE_FAULTS_H
+#define PUMICE_FAULTS_H
+
+#include "pumice_isa_enums.h"
+#include "pumice_regs.h"
+#include "pumice_types.h"
+
+/* The numbers are those of enum drm_pumice_fault_type. */
+enum pumice_fault_addr {
+	PUMICE_FAULT_ADDR_READ		= 0,	/* data that could not be read */
+	PUMICE_FAULT_ADDR_WRITE		= 1,	/* data that could not be written */
+	PUMICE_FAULT_ADDR_EXECUTE	= 2,	/* an instruction that could not be fetched */
+	PUMICE_FAULT_ADDR_INSTRUCTION	= 3,	/* an instruction that failed, or never ended */
+	PUMICE_FAULT_ADDR_COMMAND	= 4,	/* a command, state or structure; or nothing */
+};
+
+static inline bool pumice_fault_is_mmu(u32 fault)
+{
+	return fault >= PUMICE_FAULT_MMU_CONTEXT_OFF && fault <= PUMICE_FAULT_MMU_BUS;
+}
+
+/* @fault, @unit, @access: as a job's result has them. */
+static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit, u32 access)
+{
+	if (pumice_fault_is_mmu(fault))
+		return access == PUMICE_ACCESS_WRITE ? PUMICE_FAULT_ADDR_WRITE :
+		       access == PUMICE_ACCESS_EXEC ? PUMICE_FAULT_ADDR_EXECUTE :
+						      PUMICE_FAULT_ADDR_READ;
+	switch (unit) {
+	case PUMICE_UNIT_PDS:
+	case PUMICE_UNIT_USC_CODE:
+	case PUMICE_UNIT_USC_DATA:
+		return PUMICE_FAULT_ADDR_INSTRUCTION;
+	default:
+		return PUMICE_FAULT_ADDR_COMMAND;
+	}
+}
+
+/* The address is right up to a block of so many bytes, a power of two. */
+static inline u32 pumice_fault_addr_precision(enum pumice_fault_addr type)
+{
+	switch (type) {
+	case PUMICE_FAULT_ADDR_INSTRUCTION:
+		return PUMICE_USC_WORDS * 4;
+	case PUMICE_FAULT_ADDR_COMMAND:
+		return 4;
+	default:
+		return 1;
+	}
+}
+
+#endif

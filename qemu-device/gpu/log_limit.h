@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many lines a guest can write to the host's log: LOG_LIMIT_LINES in a second, the others
+ * are counted. Plain data; the caller has a lock.
+ */
+#ifndef PUMICE_GPU_LOG_LIMIT_H
+#define PUMICE_GPU_LOG_LIMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LOG_LIMIT_LINES	32u
+#define LOG_LIMIT_NS	1000000000ull
+
+struct log_limit {
+	uint64_t since;		/* when the second began, ns */
+	uint32_t lines;		/* of it */
+	uint32_t dropped;	/* since the last line that was let through */
+};
+
+/*
+ * Whether a line may be logged now. If so, *dropped becomes the number of lines that were
+ * left out before it.
+ */
+static inline bool log_limit_allow(struct log_limit *limit, uint64_t now, uint32_t *dropped)
+{
+	if (!limit->lines || now - limit->since >= LOG_LIMIT_NS) {
+		limit->since = now;
+		limit->lines = 0;
+	}
+	if (limit->lines == LOG_LIMIT_LINES) {
+		limit->dropped += limit->dropped != UINT32_MAX;
+		return false;
+	}
+	limit->lines++;
+	*dropped = limit->dropped;
+	limit->dropped = 0;
+	return true;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the threads of the ioctl fuzzer share: one file, the objects that live on it,
+ * and where random values come from.
+ */
+#ifndef FUZZ_IOCTL_STATE_H
+#define FUZZ_IOCTL_STATE_H
+
+#include <stdbool.h>
+
+#include "render.h"
+
+#define FUZZ_LIVE	16	/* objects of a kind that are kept */
+#define FUZZ_STREAMS	8
+
+/** struct fuzz_rng - random numbers of a step, from its seed alone */
+struct fuzz_rng {
+	u64 state;
+};
+
+u64 fuzz_random(struct fuzz_rng *rng);
+
+/** fuzz_below - a number below @limit, which is not 0. */
+u32 fuzz_below(struct fuzz_rng *rng, u32 limit);
+
+/** fuzz_chance - true once in @times. */
+bool fuzz_chance(struct fuzz_rng *rng, u32 times);
+
+/** fuzz_flags - usually a part of @known, seldom anything. */
+u32 fuzz_flags(struct fuzz_rng *rng, u32 known);
+
+/** fuzz_zero - what must be zero: usually is. */
+u32 fuzz_zero(struct fuzz_rng *rng);
+
+/** fuzz_pages - bytes: usually 1 to @most pages, seldom anything. */
+u64 fuzz_pages(struct fuzz_rng *rng, u32 most);
+
+/** fuzz_va - an address: usually one of few pages, so that operations meet. */
+u64 fuzz_va(struct fuzz_rng *rng);
+
+/** enum fuzz_kind - objects with handles */
+enum fuzz_kind {
+	FUZZ_BO,
+	FUZZ_VM,
+	FUZZ_CONTEXT,		/* compute, transfer */
+	FUZZ_RENDER,		/* render contexts */
+	FUZZ_FREE_LIST,
+	FUZZ_HWRT,
+	FUZZ_PERFMON,
+	FUZZ_SYNC,
+	FUZZ_KINDS,
+};
+
+/** struct fuzz - shared by all threads */
+struct fuzz {
+	int fd;
+	struct render render;			/* what nobody destroys */
+	u64 streams[FUZZ_STREAMS];		/* that end, fault, or never end */
+	u64 points;				/* of timelines; atomic */
+	u32 live[FUZZ_KINDS][FUZZ_LIVE];	/* handles; 0: none; atomic */
+	int files[FUZZ_LIVE];			/* descriptors, or -1; atomic */
+};
+
+struct fuzz fuzz_open(void);
+
+/** fuzz_close - close and unmap everything. */
+void fuzz_close(struct fuzz *f);
+
+/** fuzz_pick - a handle: usually a live one, which may go at any time. */
+u32 fuzz_pick(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind);
+
+/** fuzz_keep - a new handle takes the place of another. Return: that one, or 0. */
+u32 fuzz_keep(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind, u32 handle);
+
+/** fuzz_take - a live handle that is no longer kept, or 0. */
+u32 fuzz_take(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind);
+
+/** fuzz_swap_file - keep a descriptor, or -1, in place of another. Return: that one, or -1. */
+int fuzz_swap_file(struct fuzz *f, struct fuzz_rng *rng, int file);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A fuzzer of the driver's calls: several threads on one file, with shared objects.
+ *
+ * An input is a short sequence of calls; each makes its arguments up from a seed and
+ * from objects that live just then (calls.c), so that what is made, used and destroyed
+ * at the same time is decided by chance. Sequences that reach new code are kept and
+ * changed further. A timer interrupts the threads' calls.
+ *
+ * What a call returns does not matter. What must hold: the kernel stays sound, which the
+ * runner reads in its log; all threads end; afterwards jobs run on a new file, and
+ * nothing is left. What each thread does follows from PUMICE_FUZZ_SEED, which is
+ * printed; how the threads meet does not.
+ *
+ * It runs for PUMICE_FUZZ_SECONDS.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calls.h"
+#include "harness.h"
+#include "interrupt.h"
+#include "kcov.h"
+#include "system.h"
+
+#define THREADS		4u
+#define STEPS		12u	/* of a sequence */
+#define CORPUS		256u	/* sequences that each thread keeps */
+#define SEED		20260722ull
+#define SECONDS_USUAL	10u
+#define SECONDS_MAX	3600u
+#define JOB_TIMEOUT_MS	500	/* jobs that do not end are to time out all the time */
+#define MOST_CALLS	64u
+#define NS_PER_SECOND	1000000000ull
+
+/* One call of a sequence. */
+struct step {
+	u32 call;	/* in fuzz_calls */
+	u64 seed;
+};
+
+struct sequence {
+	struct step steps[STEPS];
+	u32 count;
+};
+
+struct thread {
+	pthread_t pthread;
+	struct fuzz *fuzz;
+	struct fuzz_rng rng;
+	u32 interval_us;		/* of its signals */
+	u64 deadline;
+	struct kcov kcov;
+	struct sequence corpus[CORPUS];
+	u32 kept;			/* of the corpus; older ones are replaced */
+	u64 sequences;
+	u32 done[MOST_CALLS], failed[MOST_CALLS];
+};
+
+static u64 number_of(const char *name, u64 usual)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : usual;
+}
+
+static struct step random_step(struct fuzz_rng *rng)
+{
+	u32 sum = 0, i, at;
+
+	for (i = 0; i < fuzz_call_count; i++)
+		sum += fuzz_calls[i].weight;
+	at = fuzz_below(rng, sum);
+	for (i = 0; at >= fuzz_calls[i].weight; i++)
+		at -= fuzz_calls[i].weight;
+	return (struct step){ .call = i, .seed = fuzz_random(rng) };
+}
+
+static struct sequence random_sequence(struct fuzz_rng *rng)
+{
+	struct sequence new = { .count = 1 + fuzz_below(rng, STEPS) };
+	u32 i;
+
+	for (i = 0; i < new.count; i++)
+		new.steps[i] = random_step(rng);
+	return new;
+}
+
+/* Change a step, its arguments alone, or the order; or go on with steps of another. */
+static void change(struct thread *t, struct sequence *s)
+{
+	const struct sequence *other = &t->corpus[fuzz_below(&t->rng, t->kept)];
+	u32 at = fuzz_below(&t->rng, s->count);
+
+	switch (fuzz_below(&t->rng, 4)) {
+	case 0:
+		s->steps[at] = random_step(&t->rng);
+		break;
+	case 1:
+		s->steps[at].seed = fuzz_random(&t->rng);
+		break;
+	case 2:
+		s->steps[fuzz_below(&t->rng, s->count)] = s->steps[at];
+		break;
+	default:
+		memcpy(s->steps + at, other->steps + at, (STEPS - at) * sizeof(s->steps[0]));
+		s->count = at + 1 > other->count ? at + 1 : other->count;
+		if (at >= other->count)
+			s->steps[at] = random_step(&t->rng);
+	}
+}
+
+static struct sequence next_sequence(struct thread *t)
+{
+	struct sequence next;
+
+	if (!t->kept || fuzz_chance(&t->rng, 3))
+		return random_sequence(&t->rng);
+	next = t->corpus[fuzz_below(&t->rng, t->kept)];
+	do {
+		change(t, &next);
+	} while (!fuzz_chance(&t->rng, 3));
+	return next;
+}
+
+static void keep(struct thread *t, const struct sequence *s)
+{
+	if (t->kept < CORPUS)
+		t->corpus[t->kept++] = *s;
+	else
+		t->corpus[fuzz_below(&t->rng, CORPUS)] = *s;
+}
+
+static void run_sequence(struct thread *t, const struct sequence *s)
+{
+	u32 i;
+
+	kcov_begin(&t->kcov);
+	for (i = 0; i < s->count; i++) {
+		struct fuzz_rng rng = { .state = s->steps[i].seed };
+		u32 call = s->steps[i].call;
+
+		if (fuzz_calls[call].run(t->fuzz, &rng))
+			t->failed[call]++;
+		else
+			t->done[call]++;
+	}
+	if (kcov_end(&t->kcov))
+		keep(t, s);
+	t->sequences++;
+}
+
+static void *run_thread(void *arg)
+{
+	struct thread *t = arg;
+	timer_t timer;
+
+	t->kcov = kcov_open();
+	timer = interrupt_me(t->interval_us);
+	while (now_ns() < t->deadline) {
+		struct sequence next = next_sequence(t);
+
+		run_sequence(t, &next);
+	}
+	timer_delete(timer);
+	kcov_close(&t->kcov);
+	return NULL;
+}
+
+static void run_threads(struct fuzz *f, struct thread *threads, u64 seed, u64 seconds)
+{
+	u64 deadline = now_ns() + seconds * NS_PER_SECOND;
+	u32 i;
+
+	for (i = 0; i < THREADS; i++) {
+		threads[i].fuzz = f;
+		threads[i].rng.state = seed + i;
+		threads[i].interval_us = 2000 + 970 * i;
+		threads[i].deadline = deadline;
+		CHECK_OK(-pthread_create(&threads[i].pthread, NULL, run_thread, &threads[i]));
+	}
+	for (i = 0; i < THREADS; i++)
+		CHECK_OK(-pthread_join(threads[i].pthread, NULL));
+}
+
+/* Every kind of call must have succeeded at times: else nothing is tested by it. */
+static void report(const struct thread *threads)
+{
+	u64 sequences = 0;
+	u32 i, call;
+
+	for (i = 0; i < THREADS; i++)
+		sequences += threads[i].sequences;
+	for (call = 0; call < fuzz_call_count; call++) {
+		u32 done = 0, failed = 0;
+
+		for (i = 0; i < THREADS; i++) {
+			done += threads[i].done[call];
+			failed += threads[i].failed[call];
+		}
+		test_note("%-24s %6u done, %6u refused", fuzz_calls[call].name, done, failed);
+		CHECK(done);
+	}
+	test_note("%llu sequences, %u places of the driver reached, %d GPU resets",
+		  (unsigned long long)sequences, kcov_reached(), need_counts().resets);
+}
+
+static void threads_sharing_a_file_leave_the_driver_sound(void)
+{
+	u64 seed = number_of("PUMICE_FUZZ_SEED", SEED);
+	u64 seconds = number_of("PUMICE_FUZZ_SECONDS", SECONDS_USUAL);
+	struct thread *threads = calloc(THREADS, sizeof(*threads));
+	long timeout = module_parameter("job_timeout_ms");
+	struct fuzz f = fuzz_open();
+	struct rig rig;
+
+	CHECK(threads && fuzz_call_count <= MOST_CALLS && seconds && seconds <= SECONDS_MAX);
+	test_note("PUMICE_FUZZ_SEED=%llu, %u threads, %llu s", (unsigned long long)seed, THREADS,
+		  (unsigned long long)seconds);
+	CHECK_OK(set_module_parameter("job_timeout_ms", JOB_TIMEOUT_MS));
+	run_threads(&f, threads, seed, seconds);
+	CHECK_OK(set_module_parameter("job_timeout_ms", timeout));
+	report(threads);
+	fuzz_close(&f);
+	need_nothing_left();
+	rig = rig_open();
+	rig_check_works(&rig);
+	rig_close(&rig);
+	need_nothing_left();
+	free(threads);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE_SECONDS(threads_sharing_a_file_leave_the_driver_sound, SECONDS_MAX + 600),
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What an input may cost the host: see oracle.h.
+ *
+ * Time is processor time of the thread, so that other programs hardly count, but caches,
+ * page faults and the hypervisor still do. Therefore a time is a finding only if the
+ * input exceeds the limit in each of TRIES runs: noise does not strike five times at
+ * the same place, a loop without bound does. Memory is counted exactly and once.
+ *
+ * Half of all steps of units run with their stop flag set from the start, by a sequence that
+ * has no period. What such a step does is what the unit does between two looks at the
+ * flag, which is what park, reset and changes of the memory map wait for. Steps go on
+ * where the last one ended, so the pieces of a long command are measured in turn.
+ *
+ * Limits: allocations inside of the C library are not seen, and with threads the
+ * measurements of one input are those of all threads together.
+ */
+#include "oracle.h"
+
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../../qemu-device/gpu/gpu.h"
+#include "fuzz.h"
+
+#define TRIES		5u
+#define MAX_GPUS	4u
+
+/*
+ * The promises are 1 ms for a register access, which waits for up to two holders of the
+ * device lock, and 10 ms for parking, of which each unit's step takes a part; the longest is
+ * the boot ROM's with 0.7 ms. A whole step should take WORKERS_QUANTUM_NS, but one that
+ * loads a long program takes 2.6 ms, since it allocates and frees much. Everything else
+ * stays below a third of each limit. Under a sanitizer the interpreter is up to twenty
+ * times slower, and what is looked for is work without a bound.
+ */
+#ifndef __has_feature
+#define __has_feature(name)	0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+	__has_feature(address_sanitizer)
+#define SLOWER		20u
+#else
+#define SLOWER		1u
+#endif
+#define HOLD_NS		(500000u * SLOWER)
+#define STOP_NS		(1500000u * SLOWER)
+#define STEP_NS		(10000000u * SLOWER)
+
+struct unit {
+	struct workers_unit cfg;
+	u32 number;	/* enum gpu_unit; the USCs follow the cores */
+	_Atomic u32 steps;
+};
+
+struct watched {
+	_Atomic(struct pumice_gpu *) gpu;	/* NULL: free; other GPUs' threads look */
+	struct unit *units;
+};
+
+static struct {
+	bool timed;
+	/* Of this run. */
+	_Atomic u64 hold_ns, stop_ns, step_ns;
+	_Atomic u32 stop_unit, step_unit;
+	/* Of all inputs: of each the best of its runs. */
+	u64 worst_hold, worst_stop, worst_step, worst_bytes;
+	_Atomic s64 bytes, peak;
+	s64 before;		/* bytes when the input began */
+	s64 created;		/* bytes when the last GPU had been created */
+	struct watched gpu[MAX_GPUS];
+} oracle;
+
+/* Locks that the thread holds, and since when it holds the first one. */
+static __thread struct {
+	u32 depth;
+	bool exempt;
+	u64 since;
+} held;
+
+int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) __attribute__((weak));
+int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+void *__real_aligned_alloc(size_t align, size_t bytes);
+void *__wrap_aligned_alloc(size_t align, size_t bytes);
+void __real_free(void *p);
+void __wrap_free(void *p);
+int __real_pthread_mutex_lock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
+int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
+struct workers *__real_workers_create(const struct workers_config *config);
+struct workers *__wrap_workers_create(const struct workers_config *config);
+struct pumice_gpu *__real_pumice_gpu_create(const struct pumice_gpu_config *config,
+					    const struct pumice_gpu_ops *ops, void *opaque,
+					    const char **error);
+struct pumice_gpu *__wrap_pumice_gpu_create(const struct pumice_gpu_config *config,
+					    const struct pumice_gpu_ops *ops, void *opaque,
+					    const char **error);
+void __real_pumice_gpu_destroy(struct pumice_gpu *gpu);
+void __wrap_pumice_gpu_destroy(struct pumice_gpu *gpu);
+
+static u64 cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+/* Raise *worst to ns; returns whether that changed it. */
+static bool raise_to(_Atomic u64 *worst, u64 ns)
+{
+	u64 old = atomic_load_explicit(worst, memory_order_relaxed);
+
+	while (ns > old)
+		if (atomic_compare_exchange_weak_explicit(worst, &old, ns, memory_order_relaxed,
+							  memory_order_relaxed))
+			return true;
+	return false;
+}
+
+/* Memory. */
+
+static void add_bytes(s64 bytes)
+{
+	s64 now = atomic_fetch_add_explicit(&oracle.bytes, bytes, memory_order_relaxed) + bytes;
+	s64 peak = atomic_load_explicit(&oracle.peak, memory_order_relaxed);
+
+	while (now > peak &&
+	       !atomic_compare_exchange_weak_explicit(&oracle.peak, &peak, now,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+static void *allocated(void *p)
+{
+	add_bytes((s64)malloc_usable_size(p));
+	return p;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+	return allocated(__real_malloc(bytes));
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return allocated(__real_calloc(count, bytes));
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t bytes)
+{
+	return allocated(__real_aligned_alloc(align, bytes));
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+	s64 old = (s64)malloc_usable_size(p);
+	void *q = __real_realloc(p, bytes);
+
+	if (q || !bytes) {
+		add_bytes(-old);
+		allocated(q);
+	}
+	return q;
+}
+
+void __wrap_free(void *p)
+{
+	add_bytes(-(s64)malloc_usable_size(p));
+	__real_free(p);
+}
+
+void oracle_check_idle(void)
+{
+	s64 more = atomic_load(&oracle.bytes) - oracle.created;
+
+	FUZZ_CHECK(more <= (s64)ORACLE_IDLE_BYTES, "%lld bytes more than before all jobs",
+		   (long long)more);
+}
+
+/* Locks. A reset and a change of the memory map hold the control lock all the time. */
+
+static bool is_control(const pthread_mutex_t *lock)
+{
+	u32 i;
+
+	for (i = 0; i < MAX_GPUS; i++) {
+		struct pumice_gpu *gpu = oracle.gpu[i].gpu;
+
+		if (gpu && lock == &gpu->control)
+			return true;
+	}
+	return false;
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
+{
+	int ret = __real_pthread_mutex_lock(lock);
+
+	if (held.depth++ == 0) {
+		held.exempt = !oracle.timed || is_control(lock);
+		if (!held.exempt)
+			held.since = cpu_ns();
+	}
+	return ret;
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
+{
+	if (--held.depth == 0 && !held.exempt)
+		raise_to(&oracle.hold_ns, cpu_ns() - held.since);
+	return __real_pthread_mutex_unlock(lock);
+}
+
+/* Steps. */
+
+static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	static const _Atomic bool stopped = true;
+	struct unit *u = opaque;
+	const u32 number = atomic_fetch_add_explicit(&u->steps, 1, memory_order_relaxed);
+	/* Multiples of the golden ratio: one of two or three steps in a row, without a period. */
+	const bool whole = number * 0x9e3779b9u >> 31;
+	u64 start;
+	bool more;
+
+	if (!oracle.timed)
+		return u->cfg.step(u->cfg.opaque, index, stop);
+	start = cpu_ns();
+	more = u->cfg.step(u->cfg.opaque, index, whole ? stop : &stopped);
+	if (raise_to(whole ? &oracle.step_ns : &oracle.stop_ns, cpu_ns() - start))
+		atomic_store(whole ? &oracle.step_unit : &oracle.stop_unit, u->number);
+	return more;
+}
+
+/* Units of the GPU that is being created; pumice_gpu_create() keeps them. */
+static __thread struct unit *new_units;
+
+struct workers *__wrap_workers_create(const struct workers_config *config)
+{
+	struct workers_unit unit[WORKERS_MAX_UNITS];
+	struct workers_config changed = *config;
+	u32 i;
+
+	new_units = __real_calloc(config->units, sizeof(*new_units));
+	FUZZ_CHECK(new_units, "out of memory");
+	for (i = 0; i < config->units; i++) {
+		new_units[i].cfg = config->unit[i];
+		new_units[i].number = i;
+		unit[i] = config->unit[i];
+		unit[i].step = step;
+		unit[i].opaque = &new_units[i];
+	}
+	changed.unit = unit;
+	return __real_workers_create(&changed);
+}
+
+struct pumice_gpu *__wrap_pumice_gpu_create(const struct pumice_gpu_config *config,
+					    const struct pumice_gpu_ops *ops, void *opaque,
+					    const char **error)
+{
+	struct pumice_gpu *gpu = __real_pumice_gpu_create(config, ops, opaque, error);
+	u32 i;
+
+	for (i = 0; i < MAX_GPUS && oracle.gpu[i].gpu; i++)
+		;
+	FUZZ_CHECK(i < MAX_GPUS, "too many GPUs");
+	if (gpu) {
+		oracle.gpu[i].units = new_units;
+		oracle.gpu[i].gpu = gpu;
+	}
+	oracle.created = atomic_load(&oracle.bytes);
+	return gpu;
+}
+
+void __wrap_pumice_gpu_destroy(struct pumice_gpu *gpu)
+{
+	u32 i;
+
+	__real_pumice_gpu_destroy(gpu);
+	for (i = 0; i < MAX_GPUS; i++) {
+		if (oracle.gpu[i].gpu != gpu)
+			continue;
+		__real_free(oracle.gpu[i].units);
+		oracle.gpu[i].gpu = NULL;
+	}
+}
+
+/* Inputs. */
+
+static void begin(void)
+{
+	atomic_store(&oracle.hold_ns, 0);
+	atomic_store(&oracle.stop_ns, 0);
+	atomic_store(&oracle.step_ns, 0);
+	oracle.before = atomic_load(&oracle.bytes);
+	atomic_store(&oracle.peak, oracle.before);
+}
+
+static void check_memory(void)
+{
+	s64 more = atomic_load(&oracle.bytes) - oracle.before;
+	s64 peak = atomic_load(&oracle.peak) - oracle.before;
+
+	FUZZ_CHECK(peak <= (s64)ORACLE_GPU_BYTES, "%lld bytes of host memory", (long long)peak);
+	FUZZ_CHECK(more <= 0, "%lld bytes are never freed", (long long)more);
+	if ((u64)peak > oracle.worst_bytes)
+		oracle.worst_bytes = (u64)peak;
+}
+
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static u64 most(u64 a, u64 b)
+{
+	return a < b ? b : a;
+}
+
+int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	u64 hold = UINT64_MAX, stop = UINT64_MAX, whole = UINT64_MAX;
+	u32 tries = 0;
+
+	do {
+		begin();
+		__real_LLVMFuzzerTestOneInput(data, size);
+		check_memory();
+		hold = least(hold, oracle.hold_ns);
+		stop = least(stop, oracle.stop_ns);
+		whole = least(whole, oracle.step_ns);
+	} while ((hold > HOLD_NS || stop > STOP_NS || whole > STEP_NS) && ++tries < TRIES);
+	FUZZ_CHECK(hold <= HOLD_NS, "a lock is held for %llu ns", (unsigned long long)hold);
+	FUZZ_CHECK(stop <= STOP_NS, "unit %u notices after %llu ns that it is to stop",
+		   oracle.stop_unit, (unsigned long long)stop);
+	FUZZ_CHECK(whole <= STEP_NS, "a step of unit %u takes %llu ns", oracle.step_unit,
+		   (unsigned long long)whole);
+	oracle.worst_hold = most(oracle.worst_hold, hold);
+	oracle.worst_stop = most(oracle.worst_stop, stop);
+	oracle.worst_step = most(oracle.worst_step, whole);
+	return 0;
+}
+
+/* Under valgrind, which is fifty times slower, the environment says that time means nothing. */
+__attribute__((constructor)) static void set_up(void)
+{
+	oracle.timed = !getenv("PUMICE_FUZZ_UNTIMED");
+}
+
+__attribute__((destructor)) static void report(void)
+{
+	if (oracle.timed && oracle.worst_bytes)
+		printf("# worst of all inputs: lock held %.3f ms, stop noticed after %.3f ms, "
+		       "step of %.3f ms, %.1f MiB\n", (double)oracle.worst_hold / 1e6,
+		       (double)oracle.worst_stop / 1e6, (double)oracle.worst_step / 1e6,
+		       (double)oracle.worst_bytes / 1048576);
+}

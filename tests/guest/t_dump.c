@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Devcoredumps: a fault, a time-out and a reset each leave one, and pumice-dump shows
+ * in it what this program knows: its name, the job, the stream, the instruction, the
+ * page tables.
+ *
+ * The driver makes no more than a few in a while, and the core keeps one at a time: so
+ * a case clears what is there and fails its job again until a dump of its own comes.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "parameters.h"
+#include "pumice_formats.h"
+#include "pumice_regs.h"
+#include "rig.h"
+#include "system.h"
+
+#define DUMPS		"/sys/class/devcoredump/devcd*/data"
+#define UNMAPPED	(RIG_FREE + PAGE)
+#define TIMEOUT_MS	500
+#define WAIT_NS		(20 * 1000000000ull)	/* for a dump of a job that failed */
+#define POLL_US		20000
+#define TEXT_BYTES	(1u << 20)
+
+/* Path of a dump that is there. */
+static bool find_dump(char *path, size_t bytes)
+{
+	glob_t found;
+	bool have = !glob(DUMPS, 0, NULL, &found);
+
+	if (have) {
+		snprintf(path, bytes, "%s", found.gl_pathv[0]);
+		globfree(&found);
+	}
+	return have;
+}
+
+/* What is written to a dump does not matter: it goes. */
+static void clear_dumps(void)
+{
+	char path[128];
+	u64 deadline = now_ns() + WAIT_NS;
+
+	while (find_dump(path, sizeof(path)) && now_ns() < deadline) {
+		write_file(path, "0");
+		usleep(POLL_US);
+	}
+	CHECK(!find_dump(path, sizeof(path)));
+}
+
+/* What pumice-dump shows of a dump, to be freed. */
+static char *show(const char *path)
+{
+	char command[256], *text = calloc(1, TEXT_BYTES);
+	FILE *tool;
+
+	CHECK(text);
+	snprintf(command, sizeof(command), "pumice-dump %s", path);
+	tool = popen(command, "r");
+	CHECK(tool);
+	fread(text, 1, TEXT_BYTES - 1, tool);
+	CHECK_EQUAL(pclose(tool), 0);
+	return text;
+}
+
+static bool has(const char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool has(const char *text, const char *format, ...)
+{
+	char want[256];
+	va_list args;
+	bool found;
+
+	va_start(args, format);
+	vsnprintf(want, sizeof(want), format, args);
+	va_end(args);
+	found = strstr(text, want);
+	if (!found)
+		test_note("not in the dump: %s", want);
+	return found;
+}
+
+static bool is_mine(const char *text)
+{
+	char mine[64];
+
+	snprintf(mine, sizeof(mine), "process: t_dump (%d)", getpid());
+	return strstr(text, mine);
+}
+
+/* Fail jobs until one leaves a dump; returns what it shows. */
+static char *need_dump(void (*fail)(void *data), void *data)
+{
+	u64 deadline = now_ns() + 4 * WAIT_NS, soon;
+	char path[128], *text;
+
+	while (now_ns() < deadline) {
+		clear_dumps();
+		fail(data);
+		for (soon = now_ns() + WAIT_NS / 10; now_ns() < soon; usleep(POLL_US)) {
+			if (!find_dump(path, sizeof(path)))
+				continue;
+			text = show(path);
+			if (is_mine(text))
+				return text;
+			free(text);
+			break;
+		}
+	}
+	test_fail(__FILE__, __LINE__, "no dump came");
+	return NULL;
+}
+
+struct faulting {
+	struct rig *rig;
+	u64 stream;
+	u32 jobs;
+};
+
+static void fault(void *data)
+{
+	struct faulting *f = data;
+
+	f->jobs++;
+	CHECK_EQUAL(rig_run(f->rig, f->stream), -EIO);
+}
+
+static void fault_leaves_its_walk_stream_and_instruction(void)
+{
+	struct drm_pumice_job_get_result result = { 0 };
+	struct rig rig = rig_open();
+	struct faulting f = { .rig = &rig, .stream = rig_store_stream(&rig, UNMAPPED + 0x40, 0) };
+	char *text;
+
+	/* The page before is mapped, so that the walk comes to the last level. */
+	need_mem(rig.fd, rig.vm, UNMAPPED - PAGE, PAGE);
+	text = need_dump(fault, &f);
+	CHECK_OK(gpu_job_result(rig.fd, rig.context, f.jobs, &result));
+	CHECK(has(text, "reason: fault: a job faulted\n"));
+	CHECK(has(text, "job: %u of context %u, a compute job", f.jobs, rig.context));
+	CHECK(has(text, "stream: 0x%010llx\n", (unsigned long long)f.stream));
+	CHECK(has(text, " by usc-data, write at 0x%010llx, usc %u pc 2", UNMAPPED + 0x40ull,
+		  result.usc));
+	CHECK(has(text, "=>     2  global_store32"));
+	CHECK(has(text, "       3  end"));
+	CHECK(has(text, "page-table walk of 0x%010llx:", UNMAPPED + 0x40ull));
+	CHECK(has(text, "page catalogue at 0x"));
+	CHECK(has(text, "page table at 0x"));
+	CHECK(has(text, "nothing is mapped there\n"));
+	CHECK(has(text, "control stream:\n  %010llx  cdm_state", (unsigned long long)f.stream));
+	CHECK(has(text, "cdm_launch"));
+	CHECK(has(text, "cdm_halt"));
+	CHECK(has(text, "SYS_ID"));
+	CHECK(has(text, "MMU_CTX"));
+	CHECK(has(text, "fault %u\n", result.fault));	/* of the firmware's log */
+	free(text);
+}
+
+static void command_that_is_wrong_shows_in_its_stream(void)
+{
+	struct rig rig = rig_open();
+	struct faulting f = { .rig = &rig };
+	char *text;
+
+	f.stream = rig_place(&rig, (const u32[1]){ 0xf0000000 }, 1);
+	text = need_dump(fault, &f);
+	CHECK(has(text, "fault: cdm-command by cdm"));
+	CHECK(has(text, "control stream:\n  %010llx", (unsigned long long)f.stream));
+	CHECK(has(text, "around the fault, "));
+	CHECK(has(text, "000000f0"));
+	free(text);
+}
+
+struct hanging {
+	struct rig rig;
+	u64 stream;
+	u32 resets;
+};
+
+static void time_out(void *data)
+{
+	struct hanging *h = data;
+
+	h->rig = rig_open();
+	rig_block(&h->rig);
+	CHECK_EQUAL(rig_wait(&h->rig), -ETIMEDOUT);
+}
+
+/* The loop of shader_loop() is one jump, instruction 3. */
+static void check_loop(const char *text, const struct hanging *h)
+{
+	CHECK(has(text, "job: 1 of context %u, a compute job", h->rig.context));
+	CHECK(has(text, "unit: usc-code\n"));
+	CHECK(has(text, "busy data masters: compute"));
+	CHECK(has(text, "1 at pc 3 of program 0x"));
+	CHECK(has(text, "       2  global_store32"));
+	CHECK(has(text, "=>     3  jump"));
+	CHECK(has(text, "waves in flight: 1\n"));
+	CHECK(has(text, "cdm, runs, mmu context"));
+	CHECK(has(text, "pc 3 of 0x"));
+	CHECK(has(text, "cdm_launch"));
+	CHECK(has(text, "DBG_CDM_STATUS"));
+	CHECK(has(text, "BUSY = true"));
+}
+
+static void time_out_leaves_the_loop(void)
+{
+	struct hanging h;
+	char *text = need_dump(time_out, &h);
+
+	CHECK(has(text, "reason: time-out: a job took too long\n"));
+	CHECK(has(text, "fault: killed by usc-code"));
+	check_loop(text, &h);
+	free(text);
+}
+
+static void hang_firmware(void *data)
+{
+	struct hanging *h = data;
+
+	h->rig = rig_open();
+	rig_block(&h->rig);
+	need_firmware_stopped();
+	CHECK(rig_wait(&h->rig) < 0);
+}
+
+static void firmware_that_stops_leaves_what_the_gpu_did(void)
+{
+	long usual = module_parameter("fw_timeout_ms");
+	struct hanging h;
+	char *text;
+
+	CHECK_OK(set_module_parameter("fw_timeout_ms", TIMEOUT_MS));
+	text = need_dump(hang_firmware, &h);
+	CHECK_OK(set_module_parameter("fw_timeout_ms", usual));
+	CHECK(has(text, "reason: reset: firmware does not answer\n"));
+	CHECK(has(text, "on the CDM: context "));
+	check_loop(text, &h);
+	rig_check_works(&(struct rig[1]){ rig_open() }[0]);
+	free(text);
+}
+
+static void dump_is_for_root_alone_and_goes_when_it_is_cleared(void)
+{
+	struct rig rig = rig_open();
+	struct faulting f = { .rig = &rig, .stream = UNMAPPED };
+	struct stat st;
+	char path[128];
+
+	free(need_dump(fault, &f));
+	CHECK(find_dump(path, sizeof(path)));
+	CHECK_EQUAL(stat(path, &st), 0);
+	CHECK_EQUAL(st.st_uid, 0);
+	CHECK_EQUAL(st.st_mode & 0777, 0600);
+	CHECK(st.st_size == 0 || st.st_size > (off_t)sizeof(u64));
+	clear_dumps();
+}
+
+/* However many faults: jobs end as ever, and there is one dump at most. */
+static void many_faults_leave_one_dump(void)
+{
+	struct rig rig = rig_open();
+	u64 stream = rig_store_stream(&rig, UNMAPPED, 0);
+	glob_t found;
+	u32 i;
+
+	clear_dumps();
+	for (i = 0; i < 300; i++)
+		rig_submit(&rig, stream);
+	CHECK_EQUAL(rig_wait(&rig), -EIO);
+	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_faulted, 300);
+	rig_check_works(&rig);
+	if (!glob(DUMPS, 0, NULL, &found)) {
+		CHECK_EQUAL(found.gl_pathc, 1);
+		globfree(&found);
+	}
+	clear_dumps();
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(fault_leaves_its_walk_stream_and_instruction),
+	TEST_CASE(command_that_is_wrong_shows_in_its_stream),
+	TEST_CASE(time_out_leaves_the_loop),
+	TEST_CASE(firmware_that_stops_leaves_what_the_gpu_did),
+	TEST_CASE(dump_is_for_root_alone_and_goes_when_it_is_cleared),
+	TEST_CASE(many_faults_leave_one_dump),
+};
+
+int main(int argc, char **argv)
+{
+	const struct test_parameter timeout = { "job_timeout_ms", TIMEOUT_MS };
+	int status = test_main_with(argc, argv, cases, sizeof(cases) / sizeof(cases[0]),
+				    &timeout, 1);
+
+	clear_dumps();
+	return status;
+}

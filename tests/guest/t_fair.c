@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What one user may take of what all share: the firmware's context ids and its
+ * memory. The limits are those of pumice_quota.c: a file, a user, a reserve.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fwif.h"
+#include "harness.h"
+#include "render.h"
+#include "system.h"
+
+#define NOBODY		65534
+#define DELEGATED	100000	/* first of the ids that a namespace gets */
+#define FILE_IDS	DRM_PUMICE_MAX_FILE_QUEUES
+#define USER_IDS	(FWIF_MAX_CONTEXTS / 2)
+#define RESERVED_IDS	(FWIF_MAX_CONTEXTS / 8)
+#define FILE_BYTES	DRM_PUMICE_MAX_FILE_SHARED
+#define USER_BYTES	(256 * MIB)
+#define LIST_BYTES	(MIB / 2)
+#define LISTS_OF_FILE	(FILE_BYTES / LIST_BYTES)
+/* A list whose structure and table of links take LIST_BYTES. */
+#define LIST_PAGES	((u32)(LIST_BYTES - 64) / 4)
+
+/** struct user - a process that holds what it took until the case ends */
+struct user {
+	pid_t pid;
+	unsigned int taken;
+};
+
+/* When what the case before left has gone; everybody may open the device. */
+static void begin(void)
+{
+	char node[64];
+
+	need_nothing_left();
+	CHECK_OK(gpu_node(node));
+	CHECK_OK(chmod(node, 0666));
+}
+
+static void become(uid_t uid)
+{
+	CHECK_OK(setgid(uid));
+	CHECK_OK(setuid(uid));
+}
+
+/* Make contexts until an error, which is in *err. Return: how many. */
+static unsigned int take_contexts(int fd, u32 type, int *err)
+{
+	unsigned int made = 0;
+	u32 vm, context;
+
+	*err = gpu_vm_create(fd, &vm);
+	while (!*err) {
+		*err = gpu_context_create_of(fd, vm, type, &context);
+		made += !*err;
+	}
+	return made;
+}
+
+static int make_list(int fd, u32 vm)
+{
+	struct drm_pumice_free_list_create args = {
+		.vm = vm, .initial_pages = 1, .max_pages = LIST_PAGES, .grow_pages = 1,
+	};
+
+	return gpu_free_list_create(fd, &args);
+}
+
+/* The same with free lists. */
+static unsigned int take_memory(int fd, u32 unused, int *err)
+{
+	unsigned int made = 0;
+	u32 vm;
+
+	(void)unused;
+	*err = gpu_vm_create(fd, &vm);
+	while (!*err) {
+		*err = make_list(fd, vm);
+		made += !*err;
+	}
+	return made;
+}
+
+typedef unsigned int take_function(int fd, u32 type, int *err);
+
+/* With as many files as it takes. Only -ENOSPC may end it. */
+static unsigned int take_all(take_function *take, u32 type)
+{
+	unsigned int all = 0, made;
+	int err;
+
+	do {
+		made = take(need_gpu(), type, &err);
+		all += made;
+		CHECK_EQUAL(err, -ENOSPC);
+	} while (made);
+	return all;
+}
+
+/* A process of another user that takes all it can and keeps it. */
+static struct user start_user(uid_t uid, take_function *take)
+{
+	struct user user = { 0 };
+	int fds[2];
+
+	CHECK_OK(pipe(fds));
+	user.pid = fork();
+	CHECK(user.pid >= 0);
+	if (!user.pid) {
+		if (uid)
+			become(uid);
+		user.taken = take_all(take, DRM_PUMICE_CONTEXT_COMPUTE);
+		if (write(fds[1], &user.taken, sizeof(user.taken)) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(fds[1]);
+	CHECK_EQUAL(read(fds[0], &user.taken, sizeof(user.taken)), (int)sizeof(user.taken));
+	close(fds[0]);
+	return user;
+}
+
+static void stop_user(struct user user)
+{
+	int status;
+
+	CHECK_OK(kill(user.pid, SIGKILL));
+	CHECK_EQUAL(waitpid(user.pid, &status, 0), user.pid);
+}
+
+/* Run as another user, in a process of its own; a check that fails there fails here. */
+static void as_user(uid_t uid, void (*run)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		become(uid);
+		run();
+		exit(0);
+	}
+	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+/* Contexts of every kind, memory, jobs. */
+static void use_all(void)
+{
+	struct render r = render_open();
+
+	rig_check_works(&r.rig);
+	render_check_works(&r);
+	CHECK_OK(make_list(r.rig.fd, r.rig.vm));
+	need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+}
+
+/* Nothing is left for this user, and a call that is refused leaves nothing. */
+static void find_no_context(void)
+{
+	u32 type, context, vm;
+	int fd = need_gpu();
+
+	vm = need_vm(fd);
+	for (type = DRM_PUMICE_CONTEXT_COMPUTE; type <= DRM_PUMICE_CONTEXT_TRANSFER; type++)
+		CHECK_ERROR(gpu_context_create_of(fd, vm, type, &context), ENOSPC);
+}
+
+static void find_no_memory(void)
+{
+	int fd = need_gpu();
+
+	CHECK_ERROR(make_list(fd, need_vm(fd)), ENOSPC);
+}
+
+static void contexts_of_a_file_are_limited(void)
+{
+	static const struct {
+		u32 type;
+		unsigned int ids;
+	} kinds[] = {
+		{ DRM_PUMICE_CONTEXT_COMPUTE, 1 },
+		{ DRM_PUMICE_CONTEXT_RENDER, 2 },
+		{ DRM_PUMICE_CONTEXT_TRANSFER, 1 },
+	};
+	unsigned int i;
+	u32 again;
+	int err;
+
+	for (i = 0; i < 3; i++) {
+		int fd = need_gpu();
+
+		CHECK_EQUAL(take_contexts(fd, kinds[i].type, &err), FILE_IDS / kinds[i].ids);
+		CHECK_EQUAL(err, -ENOSPC);
+		CHECK_OK(gpu_context_destroy(fd, 1));
+		CHECK_OK(gpu_context_create_of(fd, 1, kinds[i].type, &again));
+		CHECK_ERROR(gpu_context_create_of(fd, 1, kinds[i].type, &again), ENOSPC);
+		close(fd);
+	}
+	need_nothing_left();
+}
+
+/* Half of a pair of queues must not stay. */
+static void render_context_that_half_fits_leaves_nothing(void)
+{
+	int fd = need_gpu(), err;
+	u32 context;
+
+	need_context(fd, need_vm(fd));
+	CHECK_EQUAL(take_contexts(fd, DRM_PUMICE_CONTEXT_RENDER, &err), FILE_IDS / 2 - 1);
+	CHECK_EQUAL(err, -ENOSPC);
+	CHECK_OK(gpu_context_create_of(fd, 1, DRM_PUMICE_CONTEXT_COMPUTE, &context));
+	CHECK_ERROR(gpu_context_create_of(fd, 1, DRM_PUMICE_CONTEXT_COMPUTE, &context), ENOSPC);
+}
+
+static void firmware_memory_of_a_file_is_limited(void)
+{
+	struct counts before;
+	int fd, err;
+
+	begin();
+	fd = need_gpu();
+	CHECK_EQUAL(take_memory(fd, 0, &err), LISTS_OF_FILE);
+	CHECK_EQUAL(err, -ENOSPC);
+	before = need_counts();
+	CHECK_ERROR(make_list(fd, 1), ENOSPC);
+	CHECK_EQUAL(need_counts().free_lists, before.free_lists);
+	close(fd);
+	need_nothing_left();
+	CHECK_EQUAL(take_memory(need_gpu(), 0, &err), LISTS_OF_FILE);
+}
+
+static void files_of_a_user_share_a_limit(void)
+{
+	struct user first;
+
+	begin();
+	first = start_user(NOBODY, take_contexts);
+	CHECK_EQUAL(first.taken, USER_IDS);
+	as_user(NOBODY, find_no_context);
+	as_user(NOBODY - 1, use_all);
+	stop_user(first);
+	need_nothing_left();
+	as_user(NOBODY, use_all);
+}
+
+static void users_together_leave_contexts_to_the_privileged(void)
+{
+	struct user users[2];
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 2; i++)
+		users[i] = start_user(NOBODY - i, take_contexts);
+	CHECK_EQUAL(users[0].taken + users[1].taken, FWIF_MAX_CONTEXTS - RESERVED_IDS);
+	as_user(NOBODY - 2, find_no_context);
+	as_user(0, use_all);
+	for (i = 0; i < 2; i++)
+		stop_user(users[i]);
+	need_nothing_left();
+	as_user(NOBODY - 2, use_all);
+}
+
+static void user_leaves_memory_to_others(void)
+{
+	struct user first;
+
+	begin();
+	first = start_user(NOBODY, take_memory);
+	CHECK_EQUAL(first.taken, USER_BYTES / LIST_BYTES);
+	as_user(NOBODY, find_no_memory);
+	as_user(NOBODY - 1, use_all);
+	as_user(0, use_all);
+	stop_user(first);
+	need_nothing_left();
+	as_user(NOBODY, use_all);
+}
+
+/* The other direction: who may take all has them, and the error has a name. */
+static void privileged_may_take_all_ids(void)
+{
+	struct user root;
+
+	begin();
+	root = start_user(0, take_contexts);
+	CHECK_EQUAL(root.taken, FWIF_MAX_CONTEXTS);
+	as_user(NOBODY, find_no_context);
+	as_user(0, find_no_context);
+	stop_user(root);
+	need_nothing_left();
+	as_user(NOBODY, use_all);
+}
+
+/* Keep one capability over a change of user. */
+static void become_with(uid_t uid, unsigned int capability)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	CHECK_OK(prctl(PR_SET_KEEPCAPS, 1));
+	become(uid);
+	data[capability / 32].effective = 1u << capability % 32;
+	data[capability / 32].permitted = 1u << capability % 32;
+	CHECK_OK(syscall(SYS_capset, &head, data));
+}
+
+static void one_of_two_capabilities_is_enough(void)
+{
+	static const struct {
+		unsigned int capability;
+		bool enough;
+	} table[] = {
+		{ CAP_SYS_NICE, true }, { CAP_SYS_RESOURCE, true },
+		{ CAP_SYS_ADMIN, false }, { CAP_DAC_OVERRIDE, false },
+	};
+	struct user first;
+	unsigned int i;
+
+	begin();
+	first = start_user(NOBODY, take_contexts);
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			become_with(NOBODY, table[i].capability);
+			(table[i].enough ? use_all : find_no_context)();
+			exit(0);
+		}
+		CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+	stop_user(first);
+}
+
+static void map_ids(pid_t pid, const char *map)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	CHECK_OK(write_file(path, map));
+	snprintf(path, sizeof(path), "/proc/%d/gid_map", pid);
+	CHECK_OK(write_file(path, map));
+}
+
+/* In a user namespace of @uid with other ids, as one of them. */
+static void as_delegated(uid_t uid, void (*run)(void))
+{
+	int ready[2], go[2], status;
+	char byte = 0, map[32];
+	pid_t pid;
+
+	CHECK_OK(pipe(ready));
+	CHECK_OK(pipe(go));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		become(uid);
+		/* Dumpable again: else /proc/self is root's. */
+		CHECK_OK(prctl(PR_SET_DUMPABLE, 1));
+		CHECK_OK(unshare(CLONE_NEWUSER));
+		CHECK_EQUAL(write(ready[1], &byte, 1), 1);
+		CHECK_EQUAL(read(go[0], &byte, 1), 1);
+		become(5);
+		run();
+		exit(0);
+	}
+	CHECK_EQUAL(read(ready[0], &byte, 1), 1);
+	snprintf(map, sizeof(map), "0 %u 10", DELEGATED);
+	map_ids(pid, map);
+	CHECK_EQUAL(write(go[1], &byte, 1), 1);
+	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static void ids_of_a_user_namespace_count_as_its_owner(void)
+{
+	struct user first;
+
+	begin();
+	if (access("/proc/self/ns/user", F_OK)) {
+		test_note("a kernel without user namespaces: no ids to delegate");
+		return;
+	}
+	/* A busy id and an idle user: the namespace of another makes the difference. */
+	as_delegated(NOBODY, use_all);
+	first = start_user(NOBODY, take_contexts);
+	as_delegated(NOBODY, find_no_context);
+	as_delegated(NOBODY - 1, use_all);
+	stop_user(first);
+}
+
+/* Such as a container's: its ids are not one user each. */
+static void ids_of_a_namespace_that_root_made_count_as_one(void)
+{
+	struct user first;
+
+	begin();
+	if (access("/proc/self/ns/user", F_OK)) {
+		test_note("a kernel without user namespaces: no containers");
+		return;
+	}
+	first = start_user(DELEGATED, take_contexts);
+	as_delegated(0, find_no_context);
+	stop_user(first);
+	as_delegated(0, use_all);
+}
+
+/* Lines of the driver about refusals since the log's end, and room for the next. */
+static unsigned int count_lines(int kmsg)
+{
+	unsigned int lines = 0;
+	char line[1024], want[64];
+	ssize_t got;
+
+	snprintf(want, sizeof(want), "context ids: a file may have %u and has %u", FILE_IDS, FILE_IDS);
+	while ((got = read(kmsg, line, sizeof(line) - 1)) > 0 || errno == EPIPE) {
+		line[got > 0 ? got : 0] = 0;
+		lines += strstr(line, want) != NULL;
+	}
+	return lines;
+}
+
+static void refusals_are_logged_and_rate_limited(void)
+{
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	u64 deadline = now_ns() + 60 * 1000000000ull;
+	unsigned int lines = 0, refused = 0;
+	int fd = need_gpu(), err;
+	u32 context;
+
+	CHECK(kmsg >= 0);
+	CHECK(lseek(kmsg, 0, SEEK_END) >= 0);
+	take_contexts(fd, DRM_PUMICE_CONTEXT_COMPUTE, &err);
+	/* Cases before this one may have used the limit up: it comes back in time. */
+	while ((!lines || refused < 1000) && now_ns() < deadline) {
+		CHECK_ERROR(gpu_context_create_of(fd, 1, DRM_PUMICE_CONTEXT_COMPUTE, &context),
+			    ENOSPC);
+		refused++;
+		lines += count_lines(kmsg);
+	}
+	test_note("%u lines for %u refusals", lines, refused);
+	CHECK(lines > 0);
+	CHECK(lines < refused / 2);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(contexts_of_a_file_are_limited),
+	TEST_CASE(render_context_that_half_fits_leaves_nothing),
+	TEST_CASE(firmware_memory_of_a_file_is_limited),
+	TEST_CASE(files_of_a_user_share_a_limit),
+	TEST_CASE(users_together_leave_contexts_to_the_privileged),
+	TEST_CASE(user_leaves_memory_to_others),
+	TEST_CASE(privileged_may_take_all_ids),
+	TEST_CASE(one_of_two_capabilities_is_enough),
+	TEST_CASE(ids_of_a_user_namespace_count_as_its_owner),
+	TEST_CASE(ids_of_a_namespace_that_root_made_count_as_one),
+	TEST_CASE(refusals_are_logged_and_rate_limited),
+};
+
+TEST_MAIN(cases)

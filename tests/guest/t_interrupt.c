@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/*
+ * VM_BIND that signals interrupt: repeated as it is, it has done all that it should.
+ *
+ * A call waits for a reservation, and so can be interrupted, while another thread
+ * binds a fresh BO of the same VM: that thread holds the reservation while it
+ * allocates the BO's pages.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include "harness.h"
+#include "interrupt.h"
+#include "rig.h"
+
+#define INTERVAL_US	200
+#define BIG		(32 * MIB)
+#define BIG_VA		(RIG_FREE + 64 * GIB)
+#define PAGES		1024u	/* at most that are bound */
+#define INTERRUPTED	24u	/* calls that have to be interrupted before a case ends */
+#define WORDS		(PAGE / sizeof(u32))
+
+/** struct scene - one VM, two threads */
+struct scene {
+	struct rig rig;
+	u32 target;		/* BO whose pages are bound one by one */
+	u32 *cpu;		/* its memory */
+	u32 bound;		/* pages of it */
+	u32 interrupted;	/* calls that were */
+	pthread_t holder;
+	bool stop;		/* atomic */
+};
+
+/* Keep the VM's reservation for as long as the pages of a large BO take to allocate. */
+static void *hold_reservation(void *arg)
+{
+	struct scene *scene = arg;
+	struct rig *rig = &scene->rig;
+	u32 big;
+
+	while (!__atomic_load_n(&scene->stop, __ATOMIC_RELAXED)) {
+		CHECK_OK(gpu_bo_create(rig->fd, BIG, rig->vm, &big));
+		need_map(rig->fd, rig->vm, big, 0, BIG_VA, BIG, 0);
+		need_unmap(rig->fd, rig->vm, BIG_VA, BIG);
+		CHECK_OK(gpu_bo_close(rig->fd, big));
+	}
+	return NULL;
+}
+
+static struct scene *scene_open(void)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+
+	CHECK(scene);
+	scene->rig = rig_open();
+	CHECK_OK(gpu_bo_create(scene->rig.fd, (u64)PAGES * PAGE, scene->rig.vm, &scene->target));
+	scene->cpu = need_cpu(scene->rig.fd, scene->target, (u64)PAGES * PAGE);
+	CHECK_OK(-pthread_create(&scene->holder, NULL, hold_reservation, scene));
+	return scene;
+}
+
+static u64 page_va(u32 page)
+{
+	return RIG_FREE + (u64)page * PAGE;
+}
+
+/* As drmIoctl() does: the same structure again, for as long as signals interrupt. */
+static void bind_with_signals(struct scene *scene, const struct drm_pumice_bind_op *ops,
+			      u32 count, u32 flags)
+{
+	struct drm_pumice_vm_bind bind = {
+		.vm = scene->rig.vm, .flags = flags, .ops = ARRAY_OF(ops, count),
+	};
+	bool interrupted = false;
+	int err;
+
+	while ((err = ioctl(scene->rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &bind)) && errno == EINTR)
+		interrupted = true;
+	CHECK_OK(err ? -errno : 0);
+	scene->interrupted += interrupted;
+}
+
+/* Bind page after page, until enough calls were interrupted. */
+static void bind_pages(struct scene *scene, u32 flags)
+{
+	timer_t timer = interrupt_me(INTERVAL_US);
+	u32 i;
+
+	for (i = 0; i < PAGES && scene->interrupted < INTERRUPTED; i++) {
+		struct drm_pumice_bind_op op = bind_map(scene->target, i * PAGE, page_va(i), PAGE, 0);
+
+		bind_with_signals(scene, &op, 1, flags);
+	}
+	timer_delete(timer);
+	scene->bound = i;
+	CHECK(scene->interrupted);
+}
+
+static void stop_holder(struct scene *scene)
+{
+	__atomic_store_n(&scene->stop, true, __ATOMIC_RELAXED);
+	CHECK_OK(-pthread_join(scene->holder, NULL));
+	test_note("%u of %u calls were interrupted", scene->interrupted, scene->bound);
+}
+
+/* An empty asynchronous bind ends after all before it. */
+static void drain_binds(struct scene *scene)
+{
+	struct drm_pumice_sync done = then_signal(need_sync(scene->rig.fd), 0);
+
+	CHECK_OK(gpu_bind_async(scene->rig.fd, scene->rig.vm, NULL, 0, &done, 1));
+	need_wait(scene->rig.fd, done.handle, 0);
+	CHECK_EQUAL(sync_status(scene->rig.fd, done.handle, 0), 1);
+}
+
+/* A job stores to the page, and the CPU sees it there. */
+static void check_mapped(struct scene *scene, u64 va, u32 page)
+{
+	u32 value = (page + 1) << 8;
+
+	CHECK_EQUAL(rig_run(&scene->rig, rig_store_stream(&scene->rig, va, value)), 1);
+	rig_check_words(scene->cpu + page * WORDS, value);
+}
+
+static void check_all_mapped(struct scene *scene)
+{
+	u32 i;
+
+	for (i = 0; i < scene->bound; i++)
+		check_mapped(scene, page_va(i), i);
+}
+
+static void interrupted_bind_maps_every_page(void)
+{
+	struct scene *scene = scene_open();
+
+	bind_pages(scene, 0);
+	stop_holder(scene);
+	check_all_mapped(scene);
+}
+
+static void interrupted_async_bind_maps_every_page(void)
+{
+	struct scene *scene = scene_open();
+
+	bind_pages(scene, DRM_PUMICE_VM_BIND_ASYNC);
+	stop_holder(scene);
+	drain_binds(scene);
+	check_all_mapped(scene);
+}
+
+/*
+ * Repeating a call from its start gives what carrying it out once gives, though it
+ * unmaps what it maps later, and maps two pages to one address in turn.
+ */
+static void interrupted_sequence_is_repeatable(void)
+{
+	struct scene *scene = scene_open();
+	timer_t timer = interrupt_me(INTERVAL_US);
+	u32 i;
+
+	for (i = 0; i + 1 < PAGES && scene->interrupted < INTERRUPTED; i += 2) {
+		const struct drm_pumice_bind_op ops[] = {
+			bind_unmap(page_va(i), 2 * PAGE),
+			bind_map(scene->target, i * PAGE, page_va(i), PAGE, 0),
+			bind_map(scene->target, i * PAGE, page_va(i + 1), PAGE, 0),
+			bind_unmap(page_va(i), PAGE),
+			bind_map(scene->target, (i + 1) * PAGE, page_va(i), PAGE, 0),
+		};
+
+		bind_with_signals(scene, ops, 5, 0);
+	}
+	timer_delete(timer);
+	scene->bound = i;
+	stop_holder(scene);
+	CHECK(scene->interrupted);
+	for (i = 0; i < scene->bound; i += 2) {
+		check_mapped(scene, page_va(i), i + 1);
+		check_mapped(scene, page_va(i + 1), i);
+	}
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(interrupted_bind_maps_every_page),
+	TEST_CASE(interrupted_async_bind_maps_every_page),
+	TEST_CASE(interrupted_sequence_is_repeatable),
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+/*
+ * BO_MADVISE: what is not needed goes when memory is short, what is needed or in use
+ * stays, and who uses what is gone is refused by name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "harness.h"
+#include "rig.h"
+#include "system.h"
+
+#define BYTES	(4 * MIB)
+#define AT	RIG_FREE
+
+/* Return: as ioctl(); *retained is set on success. */
+static int advise(int fd, u32 handle, u32 advice, u32 *retained)
+{
+	struct drm_pumice_bo_madvise args = {
+		.handle = handle, .advice = advice, .retained = 77,
+	};
+	int err = gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_MADVISE, &args);
+
+	if (!err)
+		*retained = args.retained;
+	return err;
+}
+
+static u32 need_advised(int fd, u32 handle, u32 advice)
+{
+	u32 retained = 0;
+
+	CHECK_OK(advise(fd, handle, advice, &retained));
+	return retained;
+}
+
+/* Have the kernel ask every shrinker for all it can do without. */
+static void shrink(void)
+{
+	CHECK_OK(write_file("/proc/sys/vm/drop_caches", "2"));
+}
+
+/* A buffer as a cache keeps it: used by a job, and not bound any more. */
+static u32 need_cached(struct rig *rig, u32 exclusive_vm)
+{
+	u32 handle;
+
+	CHECK_OK(gpu_bo_create(rig->fd, BYTES, exclusive_vm, &handle));
+	need_map(rig->fd, rig->vm, handle, 0, AT, BYTES, 0);
+	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, AT, 1000)), 1);
+	need_unmap(rig->fd, rig->vm, AT, BYTES);
+	return handle;
+}
+
+static void check_content(struct rig *rig, u32 handle)
+{
+	u32 *cpu = need_cpu(rig->fd, handle, BYTES);
+
+	rig_check_words(cpu, 1000);
+	CHECK_OK(munmap(cpu, BYTES));
+}
+
+static void check_purged(struct rig *rig, u32 handle)
+{
+	struct drm_pumice_bind_op op = bind_map(handle, 0, AT, BYTES, 0);
+	u32 failed = 77;
+	u64 offset;
+	int prime;
+
+	CHECK_EQUAL(need_advised(rig->fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
+	CHECK_EQUAL(need_advised(rig->fd, handle, DRM_PUMICE_BO_DONTNEED), 0);
+	CHECK_EQUAL(need_advised(rig->fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
+	CHECK_ERROR(gpu_bind(rig->fd, rig->vm, &op, 1, &failed), ENODATA);
+	CHECK_EQUAL(failed, 0);
+	CHECK_ERROR(gpu_bo_offset(rig->fd, handle, &offset), ENODATA);
+	CHECK_ERROR(drmPrimeHandleToFD(rig->fd, handle, DRM_CLOEXEC, &prime) ? -errno : 0, ENODATA);
+	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, AT, 1)), -EIO);
+	CHECK_OK(gpu_bo_close(rig->fd, handle));
+	rig_check_works(rig);
+}
+
+static void bad_arguments_are_refused(void)
+{
+	int fd = need_gpu(), other = need_gpu();
+	u32 handle = need_bo(fd, PAGE), retained, advice;
+	struct drm_pumice_bo_madvise args = { .handle = handle, .pad = 1 };
+
+	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_MADVISE, &args), EINVAL);
+	for (advice = 2; advice; advice <<= 1)
+		CHECK_ERROR(advise(fd, handle, advice, &retained), EINVAL);
+	CHECK_ERROR(advise(fd, 0, 0, &retained), ENOENT);
+	CHECK_ERROR(advise(fd, NO_HANDLE, 0, &retained), ENOENT);
+	CHECK_ERROR(advise(other, handle, DRM_PUMICE_BO_DONTNEED, &retained), ENOENT);
+	CHECK_EQUAL(need_advised(fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(fd, handle, DRM_PUMICE_BO_WILLNEED), 1);
+	CHECK_EQUAL(need_advised(fd, handle, DRM_PUMICE_BO_WILLNEED), 1);
+}
+
+static void what_is_not_needed_is_purged(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_cached(&rig, 0);
+
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	shrink();
+	check_purged(&rig, handle);
+}
+
+static void exclusive_buffer_is_purged_too(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_cached(&rig, rig.vm);
+	struct drm_pumice_bind_op op = bind_map(handle, 0, AT, BYTES, 0);
+
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	shrink();
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
+	CHECK_ERROR(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), ENODATA);
+	rig_check_works(&rig);
+}
+
+static void what_is_needed_stays(void)
+{
+	struct rig rig = rig_open();
+	u32 never = need_cached(&rig, 0), again = need_cached(&rig, 0);
+
+	CHECK_EQUAL(need_advised(rig.fd, again, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(rig.fd, again, DRM_PUMICE_BO_WILLNEED), 1);
+	shrink();
+	CHECK_EQUAL(need_advised(rig.fd, never, DRM_PUMICE_BO_WILLNEED), 1);
+	CHECK_EQUAL(need_advised(rig.fd, again, DRM_PUMICE_BO_WILLNEED), 1);
+	check_content(&rig, never);
+	check_content(&rig, again);
+	need_map(rig.fd, rig.vm, again, 0, AT, BYTES, 0);
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, AT, 5)), 1);
+}
+
+/* Advice about a buffer that is bound, by its whole or a page, counts from then on. */
+static void what_is_bound_stays_until_it_is_not(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_cached(&rig, 0);
+
+	need_map(rig.fd, rig.vm, handle, 0, AT, BYTES, 0);
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	shrink();
+	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, AT, 1)), 1);
+	rig_check_words(rig.data.cpu, 1001);
+	need_unmap(rig.fd, rig.vm, AT, BYTES - PAGE);
+	shrink();
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	need_unmap(rig.fd, rig.vm, AT + BYTES - PAGE, PAGE);
+	shrink();
+	check_purged(&rig, handle);
+}
+
+static void what_a_second_vm_uses_stays(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_cached(&rig, 0), second = need_vm(rig.fd);
+
+	need_map(rig.fd, second, handle, 0, AT, BYTES, 0);
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	shrink();
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_OK(gpu_vm_destroy(rig.fd, second));
+	shrink();
+	check_purged(&rig, handle);
+}
+
+static void what_is_mapped_or_shared_stays(void)
+{
+	struct rig rig = rig_open();
+	u32 mapped = need_cached(&rig, 0), shared = need_cached(&rig, 0);
+	u32 *cpu = need_cpu(rig.fd, mapped, BYTES);
+	int prime;
+
+	CHECK_OK(drmPrimeHandleToFD(rig.fd, shared, DRM_CLOEXEC, &prime));
+	CHECK_EQUAL(need_advised(rig.fd, mapped, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(rig.fd, shared, DRM_PUMICE_BO_DONTNEED), 1);
+	shrink();
+	CHECK_EQUAL(need_advised(rig.fd, mapped, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(rig.fd, shared, DRM_PUMICE_BO_DONTNEED), 1);
+	rig_check_words(cpu, 1000);
+	check_content(&rig, shared);
+	CHECK_OK(munmap(cpu, BYTES));
+	shrink();
+	check_purged(&rig, mapped);
+}
+
+/* Asynchronous operations hold their buffers from the call on. */
+static void what_a_queued_bind_needs_stays(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_cached(&rig, 0), gate = need_sync(rig.fd), done = need_sync(rig.fd);
+	struct drm_pumice_bind_op op = bind_map(handle, 0, AT, BYTES, 0);
+	struct drm_pumice_sync syncs[2];
+
+	rig_block(&rig);
+	gate = rig.sync;
+	syncs[0] = wait_for(gate, 0);
+	syncs[1] = then_signal(done, 0);
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, syncs, 2));
+	shrink();
+	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_WILLNEED), 1);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	need_wait(rig.fd, done, 0);
+	rig.context = need_context(rig.fd, rig.vm);
+	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, AT, 2)), 1);
+	rig_check_words(rig.data.cpu, 1002);
+}
+
+static u64 free_bytes(void)
+{
+	char line[128];
+	u64 kib = 0;
+	FILE *file = fopen("/proc/meminfo", "re");
+
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "MemFree: %llu kB", (unsigned long long *)&kib);
+	fclose(file);
+	return kib << 10;
+}
+
+/* Touch memory, page after page, until there is no more to touch. */
+static void use_memory(u64 bytes)
+{
+	volatile char *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	u64 at;
+
+	CHECK(page != MAP_FAILED);
+	for (at = 0; at < bytes; at += PAGE)
+		page[at] = 1;
+}
+
+/*
+ * The real thing: processes want more than is free, and get it. The buffers hold what
+ * is missing; were they not purged, the OOM killer would end the process.
+ */
+static void memory_that_is_short_comes_from_what_is_not_needed(void)
+{
+	const u32 count = 64;
+	struct rig rig = rig_open();
+	u32 handles[64], purged = 0, kept, i;
+	u64 wanted;
+	pid_t pid;
+	int status;
+
+	kept = need_cached(&rig, 0);
+	for (i = 0; i < count; i++) {
+		handles[i] = need_cached(&rig, 0);
+		CHECK_EQUAL(need_advised(rig.fd, handles[i], DRM_PUMICE_BO_DONTNEED), 1);
+	}
+	wanted = free_bytes() + count * BYTES / 2;
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		CHECK_OK(write_file("/proc/self/oom_score_adj", "1000"));
+		use_memory(wanted);
+		exit(0);
+	}
+	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	for (i = 0; i < count; i++)
+		purged += !need_advised(rig.fd, handles[i], DRM_PUMICE_BO_WILLNEED);
+	test_note("%u of %u buffers purged", purged, count);
+	CHECK(purged > 0);
+	CHECK_EQUAL(need_advised(rig.fd, kept, DRM_PUMICE_BO_WILLNEED), 1);
+	check_content(&rig, kept);
+}
+
+static void advice_outlives_nothing(void)
+{
+	int fd;
+	u32 i;
+
+	need_nothing_left();
+	fd = need_gpu();
+	for (i = 0; i < 16; i++)
+		need_advised(fd, need_bo(fd, PAGE), DRM_PUMICE_BO_DONTNEED);
+	close(fd);
+	shrink();
+	need_nothing_left();
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(bad_arguments_are_refused),
+	TEST_CASE(what_is_not_needed_is_purged),
+	TEST_CASE(exclusive_buffer_is_purged_too),
+	TEST_CASE(what_is_needed_stays),
+	TEST_CASE(what_is_bound_stays_until_it_is_not),
+	TEST_CASE(what_a_second_vm_uses_stays),
+	TEST_CASE(what_is_mapped_or_shared_stays),
+	TEST_CASE(what_a_queued_bind_needs_stays),
+	TEST_CASE(memory_that_is_short_comes_from_what_is_not_needed),
+	TEST_CASE(advice_outlives_nothing),
+};
+
+TEST_MAIN(cases)

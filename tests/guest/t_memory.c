@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Kernel memory that a process makes the driver allocate: it counts against the
+ * process's own limit, what may be queued is bounded, and killing the process ends the
+ * call that allocates.
+ *
+ * A child in a memory cgroup of its own runs into the limit, while its parent, outside
+ * of the cgroup, uses the GPU.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "rig.h"
+#include "system.h"
+
+#define CGROUPS		"/tmp/cgroup"
+#define CGROUP		CGROUPS "/greedy"
+#define LIMIT		"25165824"	/* bytes that the child may use */
+#define BLOCK		(2 * MIB)	/* what one page table maps */
+#define BLOCKS		16384u		/* their tables are more than twice the limit */
+#define BATCH		64u		/* operations of one call */
+#define HELD_MS		600000		/* time limit of the job that queues wait for */
+#define OUT_OF_MEMORY	10		/* how a child ends that was stopped */
+
+#define FIRST_VA	(RIG_FREE + 64 * GIB)
+#define LAST_VA		(RIG_FREE + 65 * GIB)
+#define BIG_VA		(RIG_FREE + 66 * GIB)
+#define BIG		(128 * MIB)
+
+static void need_write(const char *path, const char *text)
+{
+	CHECK_OK(write_file(path, text));
+}
+
+/* A cgroup with a limit, from the kernel's version 2 hierarchy. */
+static void make_cgroup(void)
+{
+	CHECK(!mkdir(CGROUPS, 0755) || errno == EEXIST);
+	CHECK(!mount("none", CGROUPS, "cgroup2", 0, NULL) || errno == EBUSY);
+	need_write(CGROUPS "/cgroup.subtree_control", "+memory");
+	CHECK(!mkdir(CGROUP, 0755) || errno == EEXIST);
+	need_write(CGROUP "/memory.max", LIMIT);
+}
+
+/* Start a child in the cgroup; it ends with OUT_OF_MEMORY where memory lacks. */
+static pid_t start_limited(void (*run)(void))
+{
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (child)
+		return child;
+	need_write(CGROUP "/cgroup.procs", "0");
+	run();
+	_exit(0);
+}
+
+static void end_if_out_of_memory(int err)
+{
+	if (err == -ENOMEM)
+		_exit(OUT_OF_MEMORY);
+	CHECK_OK(err);
+}
+
+/* It reached its limit: a call of it failed, or the kernel killed it. */
+static void check_stopped(pid_t child)
+{
+	int status;
+
+	CHECK_EQUAL(waitpid(child, &status, 0), child);
+	if (WIFSIGNALED(status))
+		CHECK_EQUAL(WTERMSIG(status), SIGKILL);
+	else
+		CHECK_EQUAL(WEXITSTATUS(status), OUT_OF_MEMORY);
+	test_note("the child %s", WIFSIGNALED(status) ? "was killed" : "got ENOMEM");
+}
+
+static bool has_ended(pid_t child)
+{
+	siginfo_t info = { 0 };
+
+	CHECK_OK(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) ? -errno : 0);
+	return info.si_pid == child;
+}
+
+/* Maps a page of one BO into block after block: a table for each. */
+static void make_tables(void)
+{
+	struct drm_pumice_bind_op ops[BATCH];
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), bo = need_bo(fd, PAGE), i, j;
+
+	for (i = 0; i < BLOCKS; i += BATCH) {
+		for (j = 0; j < BATCH; j++)
+			ops[j] = bind_map(bo, 0, RIG_FREE + (i + j) * BLOCK, PAGE, 0);
+		end_if_out_of_memory(gpu_bind(fd, vm, ops, BATCH, NULL));
+	}
+}
+
+/* The same with a BO for each. */
+static void make_small_bos(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), bo, i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		struct drm_pumice_bind_op op;
+
+		end_if_out_of_memory(gpu_bo_create(fd, PAGE, 0, &bo));
+		op = bind_map(bo, 0, RIG_FREE + i * BLOCK, PAGE, 0);
+		end_if_out_of_memory(gpu_bind(fd, vm, &op, 1, NULL));
+	}
+}
+
+/* The child is stopped, and its parent notices nothing. */
+static void run_beside(void (*greedy)(void))
+{
+	struct rig rig = rig_open();
+	u64 stream = rig_store_stream(&rig, RIG_FREE, 1);
+	pid_t child;
+
+	make_cgroup();
+	child = start_limited(greedy);
+	while (!has_ended(child)) {
+		need_map(rig.fd, rig.vm, rig.data.handle, 0, RIG_FREE, PAGE, 0);
+		CHECK_EQUAL(rig_run(&rig, stream), 1);
+		need_unmap(rig.fd, rig.vm, RIG_FREE, PAGE);
+	}
+	check_stopped(child);
+	rig_check_works(&rig);
+	/* The parent's own things; its syncobj has a fence. */
+	need_left((struct counts){ .bos = 2, .vms = 1, .contexts = 1, .fences = 1 });
+}
+
+static void page_tables_count_against_the_callers_limit(void)
+{
+	run_beside(make_tables);
+}
+
+static void small_bos_count_against_the_callers_limit(void)
+{
+	run_beside(make_small_bos);
+}
+
+/** struct held - a VM whose asynchronous binds wait */
+struct held {
+	struct rig rig;
+	struct rig blocker;	/* its job, on the same file */
+};
+
+static struct held held_open(void)
+{
+	struct held held = { .rig = rig_open() };
+	long usual = module_parameter("job_timeout_ms");
+
+	/* Its job has to last for as long as filling queues may take. */
+	CHECK_OK(set_module_parameter("job_timeout_ms", HELD_MS));
+	held.blocker = rig_on(held.rig.fd);
+	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
+	rig_block(&held.blocker);
+	return held;
+}
+
+static int queue_binds(struct held *held, const struct drm_pumice_bind_op *ops, u32 count)
+{
+	struct drm_pumice_sync wait = wait_for(held->blocker.sync, 0);
+
+	return gpu_bind_async(held->rig.fd, held->rig.vm, ops, count, &wait, 1);
+}
+
+/* Of the process whose child queues binds: the file and the BO's pages are its own. */
+static struct held queue;
+static u32 queue_bo;
+
+/*
+ * Page tables for binds that wait. Each operation needs many, so that it is one of
+ * these that memory lacks for, when all else of the operation has been prepared.
+ */
+static void queue_tables(void)
+{
+	const struct drm_pumice_bind_op op = bind_map(queue_bo, 0, RIG_FREE, BIG, 0);
+	u32 i;
+
+	for (i = 0; i < BLOCKS; i++)
+		end_if_out_of_memory(queue_binds(&queue, &op, 1));
+}
+
+static void run_queue(void)
+{
+	queue = held_open();
+	queue_bo = need_bo(queue.rig.fd, BIG);
+	need_map(queue.rig.fd, queue.blocker.vm, queue_bo, 0, RIG_FREE, BIG, 0);
+	make_cgroup();
+	check_stopped(start_limited(queue_tables));
+}
+
+static void queued_binds_count_against_the_callers_limit(void)
+{
+	pid_t child = fork();
+	int status;
+
+	CHECK(child >= 0);
+	if (!child) {
+		run_queue();
+		_exit(0);
+	}
+	CHECK_EQUAL(waitpid(child, &status, 0), child);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	/* Of the call that failed, too. */
+	need_nothing_left();
+	need_module_unused();
+}
+
+static void release_binds(struct held *held)
+{
+	struct drm_pumice_sync done = then_signal(need_sync(held->rig.fd), 0);
+
+	CHECK_OK(gpu_context_destroy(held->rig.fd, held->blocker.context));
+	/* There is no room for a call that tells when; those before it end one by one. */
+	while (gpu_bind_async(held->rig.fd, held->rig.vm, NULL, 0, &done, 1) == -ENOSPC)
+		usleep(1000);
+	need_wait(held->rig.fd, done.handle, 0);
+}
+
+static void queued_calls_are_bounded(void)
+{
+	struct held held = held_open();
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_QUEUED_BINDS; i++)
+		CHECK_OK(queue_binds(&held, NULL, 0));
+	CHECK_ERROR(queue_binds(&held, NULL, 0), ENOSPC);
+	release_binds(&held);
+	rig_check_works(&held.rig);
+}
+
+static void queued_tables_are_bounded(void)
+{
+	const u32 calls = DRM_PUMICE_MAX_QUEUED_TABLES / 2 / DRM_PUMICE_MAX_BIND_OPS;
+	struct held held = held_open();
+	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS, sizeof(*ops));
+	u32 i;
+
+	CHECK(ops);
+	for (i = 0; i < DRM_PUMICE_MAX_BIND_OPS; i++)
+		ops[i] = bind_unmap(RIG_FREE + i * BLOCK, PAGE);
+	for (i = 0; i < calls; i++)
+		CHECK_OK(queue_binds(&held, ops, DRM_PUMICE_MAX_BIND_OPS));
+	CHECK_ERROR(queue_binds(&held, ops, 1), ENOSPC);
+	CHECK_OK(queue_binds(&held, NULL, 0));
+	release_binds(&held);
+	CHECK_OK(queue_binds(&held, ops, DRM_PUMICE_MAX_BIND_OPS));
+	rig_check_works(&held.rig);
+}
+
+static void queued_jobs_are_bounded(void)
+{
+	struct held held = held_open();
+	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS] = { 0 };
+	struct drm_pumice_sync wait = wait_for(held.blocker.sync, 0);
+	u64 stream = rig_empty_stream(&held.rig);
+	u32 i, failed;
+
+	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++)
+		jobs[i] = (struct drm_pumice_job){
+			.context = held.rig.context, .stream = stream, .syncs = ARRAY_OF(&wait, 1),
+		};
+	for (i = 1; i < DRM_PUMICE_MAX_QUEUED_JOBS / DRM_PUMICE_MAX_JOBS; i++)
+		CHECK_OK(gpu_submit(held.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	CHECK_OK(gpu_submit(held.rig.fd, jobs, DRM_PUMICE_MAX_JOBS - 3, NULL));
+	CHECK_ERROR(gpu_submit(held.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, &failed), ENOSPC);
+	CHECK_EQUAL(failed, 3);
+	CHECK_OK(gpu_submit(held.rig.fd, jobs, 3, NULL));
+	CHECK_ERROR(gpu_submit(held.rig.fd, jobs, 1, &failed), ENOSPC);
+	CHECK_EQUAL(failed, 0);
+	/* Others have their own. */
+	jobs[0].context = need_context(held.rig.fd, held.rig.vm);
+	CHECK_OK(gpu_submit(held.rig.fd, jobs, 1, NULL));
+	CHECK_OK(gpu_context_destroy(held.rig.fd, held.blocker.context));
+	rig_check_works(&(struct rig){
+		.fd = held.rig.fd, .vm = held.rig.vm, .context = jobs[0].context,
+		.sync = held.rig.sync, .code = held.rig.code, .used = held.rig.used,
+		.data = held.rig.data,
+	});
+}
+
+/* A bind of many operations, of which each changes many pages; the last maps LAST_VA. */
+static void bind_for_long(const struct rig *rig, u32 big)
+{
+	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS, sizeof(*ops));
+	u32 last = DRM_PUMICE_MAX_BIND_OPS - 1, i;
+
+	CHECK(ops);
+	ops[0] = bind_map(rig->data.handle, 0, FIRST_VA, PAGE, 0);
+	for (i = 1; i < last; i++)
+		ops[i] = bind_map(big, i % 2 * PAGE, BIG_VA, BIG - PAGE, 0);
+	ops[last] = bind_map(rig->data.handle, 0, LAST_VA, PAGE, 0);
+	gpu_bind(rig->fd, rig->vm, ops, DRM_PUMICE_MAX_BIND_OPS, NULL);
+	_exit(0);
+}
+
+static void killed_process_ends_its_bind(void)
+{
+	struct rig rig = rig_open();
+	u64 before = fdinfo_number(rig.fd, "pumice-page-tables");
+	u32 big = need_bo(rig.fd, BIG);
+	pid_t child;
+	int status;
+
+	child = fork();
+	CHECK(child >= 0);
+	if (!child)
+		bind_for_long(&rig, big);
+	/* The file is shared: its numbers say how far the child's call is. */
+	while (fdinfo_number(rig.fd, "pumice-page-tables") < before + BIG / BLOCK * PAGE / 1024)
+		CHECK(!has_ended(child));
+	CHECK_OK(kill(child, SIGKILL) ? -errno : 0);
+	CHECK_EQUAL(waitpid(child, &status, 0), child);
+	CHECK(WIFSIGNALED(status));
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, FIRST_VA, 3)), 1);
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, LAST_VA, 3)), -EIO);
+	rig_check_works(&rig);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(page_tables_count_against_the_callers_limit),
+	TEST_CASE(small_bos_count_against_the_callers_limit),
+	TEST_CASE(queued_binds_count_against_the_callers_limit),
+	TEST_CASE(queued_calls_are_bounded),
+	TEST_CASE(queued_tables_are_bounded),
+	TEST_CASE(queued_jobs_are_bounded),
+	TEST_CASE(killed_process_ends_its_bind),
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Resets of the GPU, and time-outs around them: what a job gets that the firmware
+ * never had, and in which order the jobs of a queue end.
+ *
+ * Most cases bind the device with a build of the firmware that stops reading the
+ * kernel CCB once it has answered the kick of a context of low priority.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "harness.h"
+#include "parameters.h"
+#include "rig.h"
+#include "system.h"
+#include "uevent.h"
+
+#define USUAL_TIMEOUT_MS	60000
+#define FW_TIMEOUT_MS		2000
+/* Entries of the kernel CCB that can be in use (PUMICE_KCCB_COUNT of the driver). */
+#define KCCB_ENTRIES		255
+
+/* Of time_out(): how often each thread opens the GPU, and what it submits then. */
+#define LIVES	6
+#define THREADS	8
+#define JOBS	80
+
+static int need_deaf_gpu(void)
+{
+	need_firmware("DEAF");
+	CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
+	return need_gpu();
+}
+
+/*
+ * The firmware stops reading commands; one job is on the GPU and does not end.
+ * @syncs: signaled by each of @count more jobs, of which KCCB_ENTRIES are kicked.
+ */
+static struct rig rig_deaf(int fd, u32 *syncs, u32 count)
+{
+	struct rig rig = rig_with(fd, DRM_PUMICE_PRIORITY_LOW, USUAL_TIMEOUT_MS);
+	u64 empty;
+	u32 i;
+
+	rig_block(&rig);
+	empty = rig_empty_stream(&rig);
+	for (i = 0; i < count; i++) {
+		rig.sync = syncs[i] = need_sync(rig.fd);
+		rig_submit(&rig, empty);
+	}
+	need_in_flight(1 + KCCB_ENTRIES);
+	return rig;
+}
+
+static void check_innocent(struct rig *rig)
+{
+	struct drm_pumice_job job = { .context = rig->context, .stream = rig_empty_stream(rig) };
+
+	CHECK_EQUAL(rig_wait(rig), -ECANCELED);
+	CHECK_EQUAL(need_state(rig->fd, rig->context).state, DRM_PUMICE_CONTEXT_INNOCENT);
+	CHECK_ERROR(gpu_submit(rig->fd, &job, 1, NULL), EIO);
+}
+
+/* The second context's only job waits for room in the kernel CCB when its time is up. */
+static void job_that_the_firmware_never_got_may_time_out(void)
+{
+	struct rig late = rig_with(need_deaf_gpu(), DRM_PUMICE_PRIORITY_NORMAL, 100), deaf;
+	u32 syncs[KCCB_ENTRIES];
+
+	deaf = rig_deaf(late.fd, syncs, KCCB_ENTRIES);
+	rig_submit(&late, rig_store_stream(&late, late.data.va, 1));
+	CHECK_EQUAL(rig_wait(&late), -ECANCELED);
+	CHECK_EQUAL(late.data.cpu[0], 0);
+	check_innocent(&deaf);
+	late.context = need_context(late.fd, late.vm);
+	rig_check_works(&late);
+}
+
+/*
+ * The last jobs are refused when the firmware makes no room for them in time, long before
+ * the reset that ends those before them.
+ */
+static void refused_jobs_end_after_those_before_them(void)
+{
+	u32 syncs[KCCB_ENTRIES + 20], i;
+	struct rig deaf = rig_deaf(need_deaf_gpu(), syncs, KCCB_ENTRIES + 20);
+	u64 before, at;
+
+	for (i = 0; i < KCCB_ENTRIES + 20; i++)
+		need_wait(deaf.fd, syncs[i], 0);
+	before = sync_signaled_at(deaf.fd, syncs[0]);
+	for (i = 1; i < KCCB_ENTRIES + 20; i++) {
+		at = sync_signaled_at(deaf.fd, syncs[i]);
+		if (at < before)
+			test_fail(__FILE__, __LINE__, "job %u ended %llu us before the one before it",
+				  i, (unsigned long long)(before - at) / 1000);
+		CHECK_EQUAL(sync_status(deaf.fd, syncs[i], 0), -ECANCELED);
+		before = at;
+	}
+	check_innocent(&deaf);
+}
+
+/* A firmware that stops reading is found out by several at once: one reset is enough. */
+static void firmware_that_stops_reading_costs_one_reset(void)
+{
+	int fd = need_deaf_gpu(), resets = need_counts().resets, i;
+	u32 syncs[KCCB_ENTRIES];
+	struct rig late[3], deaf;
+
+	for (i = 0; i < 3; i++)
+		late[i] = rig_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 100);
+	deaf = rig_deaf(fd, syncs, KCCB_ENTRIES);
+	for (i = 0; i < 3; i++)
+		rig_submit(&late[i], rig_empty_stream(&late[i]));
+	for (i = 0; i < 3; i++)
+		CHECK_EQUAL(rig_wait(&late[i]), -ECANCELED);
+	check_innocent(&deaf);
+	late[0].context = need_context(late[0].fd, late[0].vm);
+	rig_check_works(&late[0]);
+	CHECK_EQUAL(need_counts().resets, resets + 1);
+}
+
+/* A process with jobs of which one hangs, most of them queued behind it. */
+static void live(unsigned int *seed)
+{
+	struct rig rig = rig_open();
+	const u64 good = rig_store_stream(&rig, rig.data.va, 5), loop = rig_loop_stream(&rig);
+	const int hang = rand_r(seed) % (JOBS / 2);
+	int i, err = 0;
+
+	for (i = 0; i < JOBS && !err; i++) {
+		struct drm_pumice_job job = {
+			.context = rig.context, .stream = i == hang ? loop : good,
+		};
+
+		err = gpu_submit(rig.fd, &job, 1, NULL);
+		CHECK(!err || err == -EIO);
+	}
+	if (rand_r(seed) % 2)
+		CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	rig_close(&rig);
+}
+
+static void *lives(void *arg)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)arg;
+	int i;
+
+	for (i = 0; i < LIVES; i++)
+		live(&seed);
+	return NULL;
+}
+
+/* Contexts come and go while their jobs' time runs out. */
+static void time_out(unsigned int ms)
+{
+	pthread_t threads[THREADS];
+	struct rig rig;
+	uintptr_t i;
+
+	need_firmware(NULL);
+	CHECK_OK(set_module_parameter("fw_timeout_ms", USUAL_TIMEOUT_MS));
+	CHECK_OK(set_module_parameter("job_timeout_ms", ms));
+	for (i = 0; i < THREADS; i++)
+		CHECK(!pthread_create(&threads[i], NULL, lives, (void *)(i + ms)));
+	for (i = 0; i < THREADS; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+	CHECK_OK(set_module_parameter("job_timeout_ms", USUAL_TIMEOUT_MS));
+	rig = rig_open();
+	rig_check_works(&rig);
+}
+
+static void jobs_may_time_out_after_4_ms(void)
+{
+	time_out(4);
+}
+
+static void jobs_may_time_out_after_100_ms(void)
+{
+	time_out(100);
+}
+
+/*
+ * The worker of an asynchronous bind waits for a reset, as no firmware answers in no time.
+ * What is wrong with the wait is reported by the kernel, which the guest's judge sees.
+ */
+static void asynchronous_bind_may_reset_the_gpu(void)
+{
+	struct drm_pumice_bind_op op = bind_unmap(RIG_FREE, 16 * PAGE);
+	struct drm_pumice_sync done;
+	int resets, i;
+
+	need_firmware(NULL);
+	resets = need_counts().resets;
+	for (i = 0; i < 20 && need_counts().resets == resets; i++) {
+		struct rig rig = rig_open();
+
+		CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
+		done = then_signal(need_sync(rig.fd), 0);
+		need_map(rig.fd, rig.vm, need_bo(rig.fd, 16 * PAGE), 0, RIG_FREE, 16 * PAGE, 0);
+		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 7)), 1);
+		CHECK_OK(set_module_parameter("fw_timeout_ms", 0));
+		CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, &done, 1));
+		need_wait(rig.fd, done.handle, 0);
+		CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
+		rig_close(&rig);
+	}
+	CHECK(need_counts().resets > resets);
+}
+
+static void check_resets(int fd, u64 count, u64 guilty, u64 innocent)
+{
+	struct drm_pumice_file_get_resets resets;
+
+	CHECK_OK(gpu_resets(fd, &resets));
+	CHECK_EQUAL(resets.state, 0);
+	CHECK_EQUAL(resets.resets, count);
+	CHECK_EQUAL(resets.guilty, guilty);
+	CHECK_EQUAL(resets.innocent, innocent);
+}
+
+/* Of its own contexts, destroyed ones included; and of the GPU since it was opened. */
+static void file_learns_what_resets_and_time_outs_did_to_it(void)
+{
+	struct rig hanging, lost, idle;
+	int later;
+
+	need_firmware(NULL);
+	hanging = rig_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, 200);
+	lost = rig_open();
+	idle = rig_open();
+	check_resets(hanging.fd, 0, 0, 0);
+	rig_hang(&hanging);
+	CHECK_EQUAL(rig_wait(&hanging), -ETIMEDOUT);
+	check_resets(hanging.fd, 0, 1, 0);
+	check_resets(lost.fd, 0, 0, 0);
+	CHECK_OK(gpu_context_destroy(hanging.fd, hanging.context));
+	check_resets(hanging.fd, 0, 1, 0);
+	rig_block(&lost);
+	need_flr();
+	CHECK_EQUAL(rig_wait(&lost), -ECANCELED);
+	later = need_gpu();
+	check_resets(hanging.fd, 1, 1, 0);
+	check_resets(lost.fd, 1, 0, 1);
+	check_resets(idle.fd, 1, 0, 0);
+	check_resets(later, 0, 0, 0);
+	lost.context = need_context(lost.fd, lost.vm);
+	rig_block(&lost);
+	need_flr();
+	CHECK_EQUAL(rig_wait(&lost), -ECANCELED);
+	check_resets(lost.fd, 2, 0, 2);
+	check_resets(later, 1, 0, 0);
+}
+
+/* A context that a program ends itself is nobody's fault. */
+static void destroyed_contexts_are_not_blamed(void)
+{
+	struct rig rig;
+
+	need_firmware(NULL);
+	rig = rig_open();
+	rig_block(&rig);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	check_resets(rig.fd, 0, 0, 0);
+}
+
+static void arguments_of_the_reset_query_must_be_zero(void)
+{
+	struct drm_pumice_file_get_resets flags = { .flags = 1 }, state = { .state = ~0u };
+	int fd = need_gpu();
+
+	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &flags), EINVAL);
+	CHECK_EQUAL(flags.flags, 1);
+	/* What the last call returned does no harm. */
+	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &state));
+	CHECK_EQUAL(state.state, 0);
+}
+
+static void reset_is_announced_where_the_kernel_can(void)
+{
+	u32 syncs[KCCB_ENTRIES + 1];
+	int fd = need_deaf_gpu(), events = need_uevents();
+	struct rig deaf = rig_deaf(fd, syncs, KCCB_ENTRIES + 1);
+
+	check_innocent(&deaf);
+	check_wedged(events, "WEDGED=none");
+}
+
+static void usual_firmware_works_afterwards(void)
+{
+	struct rig rig;
+
+	need_firmware(NULL);
+	rig = rig_open();
+	rig_check_works(&rig);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(job_that_the_firmware_never_got_may_time_out),
+	TEST_CASE(refused_jobs_end_after_those_before_them),
+	TEST_CASE(firmware_that_stops_reading_costs_one_reset),
+	TEST_CASE(jobs_may_time_out_after_4_ms),
+	TEST_CASE(jobs_may_time_out_after_100_ms),
+	TEST_CASE(asynchronous_bind_may_reset_the_gpu),
+	TEST_CASE(file_learns_what_resets_and_time_outs_did_to_it),
+	TEST_CASE(destroyed_contexts_are_not_blamed),
+	TEST_CASE(arguments_of_the_reset_query_must_be_zero),
+	TEST_CASE(reset_is_announced_where_the_kernel_can),
+	TEST_CASE(usual_firmware_works_afterwards),
+};
+
+int main(int argc, char **argv)
+{
+	const struct test_parameter timeouts[] = {
+		{ "job_timeout_ms", USUAL_TIMEOUT_MS },
+		{ "fw_timeout_ms", FW_TIMEOUT_MS },
+	};
+
+	return test_main_with(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), timeouts,
+			      sizeof(timeouts) / sizeof(timeouts[0]));
+}

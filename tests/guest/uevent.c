@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/* Uevents of the kernel. See uevent.h. */
+#include "uevent.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include "check.h"
+
+#define WAIT_MS 30000
+
+/* Whether the kernel can announce it: then the module refers to the function. */
+static bool kernel_announces(void)
+{
+	return !system("grep -q drm_dev_wedged_event $(find /lib/modules -name pumice.ko)");
+}
+
+int need_uevents(void)
+{
+	const struct sockaddr_nl all = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+
+	CHECK(fd >= 0);
+	CHECK(!bind(fd, (const struct sockaddr *)&all, sizeof(all)));
+	return fd;
+}
+
+/* Whether one with this text comes, in at most @ms. */
+static bool uevent_comes(int fd, const char *text, int ms)
+{
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
+	char event[4096];
+	ssize_t bytes;
+
+	while (poll(&readable, 1, ms) > 0) {
+		bytes = recv(fd, event, sizeof(event), 0);
+		if (bytes > 0 && memmem(event, (size_t)bytes, text, strlen(text) + 1))
+			return true;
+	}
+	return false;
+}
+
+void check_wedged(int fd, const char *text)
+{
+	const bool announces = kernel_announces();
+
+	CHECK_EQUAL(uevent_comes(fd, text, announces ? WAIT_MS : 0), announces);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory cgroups (version 2): who is charged for memory, and what a full one does. */
+#ifndef RIG_CGROUP_H
+#define RIG_CGROUP_H
+
+#include "gpu.h"
+
+/** struct cgroup - one below the root; it goes with cgroup_remove() */
+struct cgroup {
+	char path[96];
+};
+
+/** need_cgroup - make one; an empty one of the same name goes first. */
+struct cgroup need_cgroup(const char *name);
+
+/** cgroup_enter - move this process into it. @cgroup: or NULL for the root */
+void cgroup_enter(const struct cgroup *cgroup);
+
+/** cgroup_limit - bytes that may be charged to it from now on; what is charged stays. */
+void cgroup_limit(const struct cgroup *cgroup, u64 bytes);
+
+/** cgroup_charged - bytes that are charged to it. */
+u64 cgroup_charged(const struct cgroup *cgroup);
+
+/** cgroup_remove - of one without processes. */
+void cgroup_remove(const struct cgroup *cgroup);
+
+#endif

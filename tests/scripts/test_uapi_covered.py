@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Every ioctl has its case of failing allocations and its call of the fuzzer."""
+
+import pathlib
+import re
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+HEADER = TOP / "uapi/drm/pumice_drm.h"
+SWEEPS = TOP / "tests/guest/t_alloc_fail.c"
+FUZZER = TOP / "tests/fuzz/ioctl/calls.c"
+
+
+def ioctls():
+    """The names of the driver's ioctls, such as BO_CREATE."""
+    return re.findall(r"^#define DRM_IOCTL_PUMICE_(\w+)", HEADER.read_text(), re.M)
+
+
+class Covered(unittest.TestCase):
+    """What a new ioctl needs besides its own tests."""
+
+    def test_there_are_ioctls(self):
+        self.assertGreater(len(ioctls()), 20)
+
+    def test_each_ioctl_has_a_sweep_of_failing_allocations(self):
+        cases = re.findall(r"SWEEP_CASE\((\w+)\)", SWEEPS.read_text())
+        for name in ioctls():
+            self.assertTrue(any(name.lower() in case for case in cases),
+                            f"{name}: no SWEEP in {SWEEPS}")
+
+    def test_each_ioctl_has_a_call_of_the_fuzzer(self):
+        calls = re.findall(r'^\t\{ "(\w+)[^"]*", \w+, [1-9]', FUZZER.read_text(), re.M)
+        for name in ioctls():
+            self.assertIn(name, calls, f"{name}: no row in {FUZZER}")
+
+
+if __name__ == "__main__":
+    unittest.main()

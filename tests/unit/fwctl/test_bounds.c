@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How much work firmware does between two looks at the stop flag of its step. Parking,
+ * resets and changes of the memory map wait for the end of a step with QEMU's big lock
+ * held, so whatever the firmware is, that must be little.
+ *
+ * The stop flag is set before the step begins: what the step does then is what it does
+ * between two looks.
+ */
+#include "cmocka_all.h"
+
+#include <string.h>
+
+#include "../../../qemu-device/gpu/fwctl/fwctl.h"
+#include "../../../qemu-device/gpu/fwcpu/fwcpu.h"
+#include "../fwcpu/rvasm.h"
+#include "testmem.h"
+
+#define WORDS(image)	((u32)(sizeof(image) / sizeof(*(image))))
+#define WINDOW_PAGES	(FWCPU_TLB_ENTRIES + 1u)
+#define WINDOW_VA	0x100000ull
+
+enum { T0 = 5, S0 = 8, S1 = 9 };
+
+struct bench {
+	struct testmem *tm;
+	struct mmu mmu;
+	struct fwctl *fw;
+	u32 *window;		/* WINDOW_PAGES pages of context 0 */
+	bool locked;
+	u32 loads, stores;
+	enum fwctl_store answer;
+	u32 pieces;		/* with FWCTL_STORE_AGAIN: how often, before it is done */
+};
+
+static bool load(void *opaque, u32 offset, unsigned int size, u32 *value)
+{
+	struct bench *b = opaque;
+
+	(void)offset;
+	(void)size;
+	assert_false(b->locked);
+	b->loads++;
+	*value = 0;
+	return true;
+}
+
+static enum fwctl_store store(void *opaque, u32 offset, unsigned int size, u32 value)
+{
+	struct bench *b = opaque;
+
+	(void)offset;
+	(void)size;
+	(void)value;
+	assert_false(b->locked);
+	b->stores++;
+	if (b->answer == FWCTL_STORE_AGAIN && b->stores % b->pieces == 0)
+		return FWCTL_STORE_DONE;
+	return b->answer;
+}
+
+static void lock(void *opaque)
+{
+	struct bench *b = opaque;
+
+	assert_false(b->locked);
+	b->locked = true;
+}
+
+static void unlock(void *opaque)
+{
+	((struct bench *)opaque)->locked = false;
+}
+
+static void wake(void *opaque)
+{
+	(void)opaque;
+}
+
+static void set_deadline(void *opaque, u64 deadline)
+{
+	(void)opaque;
+	(void)deadline;
+}
+
+static u64 clock_ticks(void *opaque)
+{
+	(void)opaque;
+	return 0;
+}
+
+static void booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error)
+{
+	(void)opaque;
+	(void)image_bytes;
+	(void)entry;
+	assert_int_equal(error, PUMICE_FW_BOOT_ERROR_NONE);
+}
+
+static void lockup(void *opaque, u32 pc, u32 mcause)
+{
+	(void)opaque;
+	fail_msg("lockup at 0x%x, cause 0x%x", pc, mcause);
+}
+
+static const struct fwctl_ops ops = {
+	.bus_load = load, .bus_store = store, .lock = lock, .unlock = unlock, .wake = wake,
+	.set_deadline = set_deadline, .clock = clock_ticks, .booted = booted, .lockup = lockup,
+};
+
+/* A processor that runs the image from its next step on. */
+static void start(struct bench *b, const u32 *image, u32 words)
+{
+	struct fwctl_config config = { .mmu = &b->mmu, .ops = &ops, .opaque = b };
+	u64 bus;
+
+	memset(b, 0, sizeof(*b));
+	b->tm = testmem_create(TESTMEM_SIZE);
+	testmem_bind(b->tm, &b->mmu);
+	b->window = testmem_map(b->tm, 0, WINDOW_VA, WINDOW_PAGES * 4096, PUMICE_PAGE_SIZE_4K, 0);
+	config.mem = b->mmu.map;
+	b->fw = fwctl_create(&config);
+	assert_non_null(b->fw);
+	bus = testmem_alloc(b->tm, words * 4, 16);
+	memcpy(testmem_host(b->tm, bus), image, words * 4);
+	*fwctl_boot(b->fw) = (struct fwctl_boot){ .image_addr = bus, .image_size = words * 4 };
+	fwctl_set_run(b->fw, true);
+}
+
+static void end(struct bench *b)
+{
+	fwctl_destroy(b->fw);
+	testmem_destroy(b->tm);
+}
+
+/* A step that is to stop at its first look; returns the instructions that it retired. */
+static u64 stopped_step(struct bench *b)
+{
+	const _Atomic bool stop = true;
+	struct fwctl_status before, after;
+
+	fwctl_status(b->fw, &before);
+	assert_true(fwctl_step(b->fw, &stop));
+	fwctl_status(b->fw, &after);
+	assert_int_equal(after.state, PUMICE_FW_STATE_RUNNING);
+	return after.instret - before.instret;
+}
+
+static void plain_instructions_are_a_slice(void **state)
+{
+	const u32 image[] = { NOP, JAL(0, -4) };
+	struct bench b;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	assert_int_equal(stopped_step(&b), FWCTL_SLICE_INSNS);
+	assert_int_equal(stopped_step(&b), FWCTL_SLICE_INSNS);
+	end(&b);
+}
+
+static void stores_to_registers_are_counted_one_by_one(void **state)
+{
+	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), JAL(0, -4) };
+	struct bench b;
+	u32 i;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	for (i = 1; i <= 3; i++) {
+		stopped_step(&b);
+		assert_int_equal(b.stores, i * FWCPU_SLOW_MAX);
+	}
+	end(&b);
+}
+
+/* A stretch of FWCPU_POLL_INTERVAL instructions is half loads here. */
+static void loads_of_registers_are_counted_by_the_stretch(void **state)
+{
+	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), LW(T0, 0, S0), JAL(0, -4) };
+	struct bench b;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	stopped_step(&b);
+	assert_in_range(b.loads, FWCPU_SLOW_MAX, FWCPU_SLOW_MAX + FWCPU_POLL_INTERVAL / 2);
+	end(&b);
+}
+
+static void a_store_that_waits_for_other_units_is_the_last(void **state)
+{
+	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), JAL(0, -4) };
+	struct bench b;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	b.answer = FWCTL_STORE_LONG;
+	stopped_step(&b);
+	assert_int_equal(b.stores, 1);
+	end(&b);
+}
+
+/* The instruction retires once, when the command is done. */
+static void a_command_in_pieces_is_one_piece_at_a_time(void **state)
+{
+	const u32 image[] = {
+		LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), NOP, NOP, NOP, JAL(0, -4 * 4),
+	};
+	struct bench b;
+	u32 i;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	b.answer = FWCTL_STORE_AGAIN;
+	b.pieces = 10;
+	assert_int_equal(stopped_step(&b), 1);	/* lui */
+	for (i = 2; i < b.pieces; i++) {
+		assert_int_equal(stopped_step(&b), 0);
+		assert_int_equal(b.stores, i);
+	}
+	assert_int_equal(stopped_step(&b), 5);	/* the store, and on to the next one */
+	assert_int_equal(b.stores, b.pieces + 1);
+	end(&b);
+}
+
+/* Without a request to stop it is done in a few steps. */
+static void a_command_in_pieces_comes_to_its_end(void **state)
+{
+	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), WFI };
+	const _Atomic bool stop = false;
+	struct bench b;
+	u32 steps = 0;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	b.answer = FWCTL_STORE_AGAIN;
+	b.pieces = 100;
+	while (fwctl_step(b.fw, &stop))
+		assert_in_range(++steps, 1, b.pieces);
+	assert_int_equal(b.stores, b.pieces);
+	end(&b);
+}
+
+static void fence_i_is_slow(void **state)
+{
+	const u32 image[] = { FENCE_I, JAL(0, -4) };
+	struct bench b;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	assert_int_equal(stopped_step(&b), 2 * FWCPU_SLOW_MAX - 1);
+	end(&b);
+}
+
+/* Each load is of a page that the processor's own TLB has lost: all of them have one entry. */
+static void pages_of_the_window_are_slow(void **state)
+{
+	const u32 image[] = {
+		LUI(S0, (PUMICE_FW_WINDOW_BASE + WINDOW_VA) >> 12),
+		LUI(S1, (PUMICE_FW_WINDOW_BASE + WINDOW_VA + FWCPU_TLB_ENTRIES * 4096) >> 12),
+		LW(T0, 0, S0), LW(T0, 0, S1), JAL(0, -2 * 4),
+	};
+	struct bench b;
+	u64 insns;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	insns = stopped_step(&b);
+	assert_in_range(insns, FWCPU_SLOW_MAX, FWCPU_SLOW_MAX * 3 / 2 + FWCPU_POLL_INTERVAL);
+	end(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_instructions_are_a_slice),
+		cmocka_unit_test(stores_to_registers_are_counted_one_by_one),
+		cmocka_unit_test(loads_of_registers_are_counted_by_the_stretch),
+		cmocka_unit_test(a_store_that_waits_for_other_units_is_the_last),
+		cmocka_unit_test(a_command_in_pieces_is_one_piece_at_a_time),
+		cmocka_unit_test(a_command_in_pieces_comes_to_its_end),
+		cmocka_unit_test(fence_i_is_slow),
+		cmocka_unit_test(pages_of_the_window_are_slow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

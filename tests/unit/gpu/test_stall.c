@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How long the host waits for a GPU that does the worst: a register access while a job loads
+ * programs as long as there are, and parking while firmware gives the slowest commands.
+ *
+ * What is asserted is that all of it comes to its end, and that work is done in pieces; how
+ * long it took is printed, since that depends on the machine. The work of a piece is
+ * counted by the tests of the blocks: fwctl_bounds, pm_pages, pds_deal, usc-cache.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "../fwcpu/rvasm.h"
+#undef SH	/* a store there, a register here */
+#include "../usc/enc.h"
+#include "job.h"
+
+#define CODE		0x10000000ull	/* a program of the greatest length */
+#define LAUNCHES	12u
+#define LISTS		40u		/* more than the PM remembers */
+#define LIST_PAGES	262144u
+#define LIST_VA		0x10000u	/* in context 0 */
+#define LINKS_VA	0x1000000u
+#define PARKS		20u
+
+static u64 host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+struct times {
+	u64 worst, sum, count;
+};
+
+static void add(struct times *times, u64 ns)
+{
+	times->worst = ns > times->worst ? ns : times->worst;
+	times->sum += ns;
+	times->count++;
+}
+
+static void print(const char *what, const struct times *t)
+{
+	print_message("%s: worst %.3f ms, mean %.4f ms of %llu\n", what, (double)t->worst / 1e6,
+		      (double)t->sum / 1e6 / (double)t->count, (unsigned long long)t->count);
+}
+
+static void read_register(struct rig *rig, struct times *times)
+{
+	u64 start = host_ns();
+
+	rig_read(rig, PUMICE_OS_IRQ_STATUS);
+	add(times, host_ns() - start);
+}
+
+static void park(struct rig *rig, struct times *times)
+{
+	u64 start = host_ns();
+
+	pumice_gpu_park(rig->gpu);
+	add(times, host_ns() - start);
+	pumice_gpu_unpark(rig->gpu);
+}
+
+/* Launches of one program, each with another allocation that its form depends on. */
+static void write_job(struct rig *rig)
+{
+	const struct pumice_pds_insn pds[2] = {
+		{ .opcode = PUMICE_PDS_OP_TASK, .addr = CODE, .insns = PUMICE_USC_MAX_INSNS },
+		{ .opcode = PUMICE_PDS_OP_END },
+	};
+	u32 *code = testmem_map(rig->tm, JOB_CTX, CODE, PUMICE_USC_MAX_INSNS * 16ull,
+				PUMICE_PAGE_SIZE_4K, 0);
+	struct pumice_mmu_pt_entry pt;
+	u32 *at = job_stream(rig), *words, i;
+
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_PDS), &pt);
+	words = testmem_host(rig->tm, pt.addr);
+	for (i = 0; i < 2; i++)
+		pumice_pds_pack(words + i * PUMICE_PDS_WORDS, &pds[i]);
+	usc_put(code, 0, INSN(END));
+	for (i = 1; i < PUMICE_USC_MAX_INSNS; i++)
+		usc_put(code, i, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = V(0)));
+	for (i = 0; i < LAUNCHES; i++) {
+		const struct pumice_cdm_state s = {
+			.pds_addr = JOB_PDS, .pds_insns = 2, .temps = (u8)(1 + i), .attrs = 1,
+			.size_x = 1, .size_y = 1, .size_z = 1,
+		};
+		const struct pumice_cdm_launch l = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+
+		pumice_cdm_state_pack(at, &s);
+		at += PUMICE_CDM_STATE_WORDS;
+		pumice_cdm_launch_pack(at, &l);
+		at += PUMICE_CDM_LAUNCH_WORDS;
+	}
+	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
+}
+
+static void registers_are_read_while_long_programs_are_loaded(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .cores = 1, .threads = 2 });
+	struct times reads = { 0 }, parks = { 0 };
+
+	(void)state;
+	job_map(rig);
+	write_job(rig);
+	rig_boot_proxy(rig);
+	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
+	while (rig_read(rig, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK) {
+		read_register(rig, &reads);
+		if (reads.count % 64 == 0)
+			park(rig, &parks);
+	}
+	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_GROUPS), LAUNCHES);
+	assert_true(reads.count > 0);
+	print("register read", &reads);
+	if (parks.count)
+		print("parking", &parks);
+	rig_destroy(rig);
+}
+
+/* Firmware that grows one list after another: each has to be learnt anew. */
+static void start_grower(struct rig *rig)
+{
+	enum { T0 = 5, T1 = 6, S1 = 9 };
+	const u32 grower[] = {
+		LUI(S1, (PUMICE_FW_BUS_BASE + PUMICE_PM_UNIT_BASE) >> 12),
+		LUI(T0, LIST_VA >> 12),
+		LUI(T1, LIST_VA >> 12),
+		ADDI(T1, T1, LISTS * 4),
+		SW(T0, PUMICE_PM_LIST - PUMICE_PM_UNIT_BASE, S1),
+		SW(0, PUMICE_PM_LIST - PUMICE_PM_UNIT_BASE + 4, S1),
+		SW(0, PUMICE_PM_GROW - PUMICE_PM_UNIT_BASE, S1),
+		ADDI(T0, T0, 64),
+		ADDI(T1, T1, -4),
+		LUI(10, LIST_VA >> 12),
+		BNE(T1, 10, -6 * 4),
+		JAL(0, -10 * 4),
+	};
+
+	rig_start(rig, grower, sizeof(grower) / sizeof(*grower), 0);
+}
+
+static void parking_does_not_wait_for_commands_of_the_firmware(void **state)
+{
+	struct rig *rig = rig_create(&(struct rig_options){ .cores = 1, .threads = 2 });
+	u32 *links = testmem_map(rig->tm, 0, LINKS_VA, LIST_PAGES * 4, PUMICE_PAGE_SIZE_4K, 0);
+	u32 *lists = testmem_map(rig->tm, 0, LIST_VA, 4096, PUMICE_PAGE_SIZE_4K, 0), i;
+	const struct pumice_free_list list = {
+		.base = 0x10000000, .pages = LIST_PAGES, .fresh = LIST_PAGES, .free = LIST_PAGES,
+		.max_pages = LIST_PAGES, .links = LINKS_VA,
+	};
+	struct times reads = { 0 }, parks = { 0 };
+	u64 before;
+
+	(void)state;
+	for (i = 0; i < LIST_PAGES; i++)
+		links[i] = i + 1 < LIST_PAGES ? i + 1 : PUMICE_PM_NO_PAGE;
+	for (i = 0; i < LISTS; i++)
+		pumice_free_list_pack(lists + i * 16, &list);
+	start_grower(rig);
+	for (i = 0; i < PARKS; i++) {
+		before = rig_read(rig, PUMICE_FW_INSTRET);
+		while (rig_read(rig, PUMICE_FW_INSTRET) - before < 12)
+			read_register(rig, &reads);
+		park(rig, &parks);
+	}
+	assert_int_equal(rig_read(rig, PUMICE_FW_STATUS),
+			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
+	print("register read", &reads);
+	print("parking", &parks);
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registers_are_read_while_long_programs_are_loaded),
+		cmocka_unit_test(parking_does_not_wait_for_commands_of_the_firmware),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

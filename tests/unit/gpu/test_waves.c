@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The window onto the waves in flight (unit WAVE): each wave once, where it is, while
+ * the USCs run on; from either bus, and nothing of what was before a reset.
+ */
+#include "job.h"
+
+#include <string.h>
+
+#include "../../../qemu-device/gpu/usc/usc.h"
+#include "../usc/enc.h"
+
+#define ALL_MASTERS PUMICE_WAVE_CTRL__WRITABLE
+
+static const struct job forever = { .program = JOB_FOREVER, .group = 80, .groups = 3 };
+#define FOREVER_WAVES 9u	/* 80 instances are 3 waves, the last of 16 lanes */
+
+struct wave {
+	u32 pc, lanes, where;
+	u64 code;
+};
+
+static u32 take(struct rig *rig, u32 masters)
+{
+	rig_write(rig, PUMICE_WAVE_CTRL, masters);
+	return (u32)rig_read(rig, PUMICE_WAVE_COUNT);
+}
+
+static struct wave look_at(struct rig *rig, u32 index)
+{
+	rig_write(rig, PUMICE_WAVE_SELECT, index);
+	return (struct wave){
+		.pc = (u32)rig_read(rig, PUMICE_WAVE_PC),
+		.lanes = (u32)rig_read(rig, PUMICE_WAVE_LANES),
+		.where = (u32)rig_read(rig, PUMICE_WAVE_WHERE),
+		.code = rig_read(rig, PUMICE_WAVE_CODE),
+	};
+}
+
+/* Without threads the GPU works only when it is polled. */
+static void wait_for_waves(struct rig *rig, u32 waves)
+{
+	while (take(rig, ALL_MASTERS) != waves)
+		if (!rig->threads)
+			rig_poll(rig, 1000000);
+}
+
+static void assert_loops(const struct wave *w)
+{
+	/* shl, and the jump back to it; before them what is run once */
+	assert_in_range(w->pc, 0, 3);
+	assert_true(w->lanes == UINT32_MAX || w->lanes == 0xffff);
+	assert_int_equal(w->code, JOB_CODE);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__CTX, w->where), JOB_CTX);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, w->where),
+			 PUMICE_WAVE_STATE_RUNS);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__MASTER, w->where),
+			 PUMICE_WAVE_MASTER_CDM);
+	assert_in_range(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, w->where), 0, 3);
+}
+
+static void each_wave_is_shown_once_at_its_instruction(void **state)
+{
+	unsigned int threads, i, n, m;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		const struct rig_options options = { .cores = 2, .threads = threads };
+		struct rig *rig = rig_create(&options);
+		struct wave w[FOREVER_WAVES];
+		u32 partial;
+
+		job_map(rig);
+		rig_boot_proxy(rig);
+		job_start(rig, &forever);
+		wait_for_waves(rig, FOREVER_WAVES);
+		for (i = 0; i < 50; i++) {
+			assert_int_equal(take(rig, ALL_MASTERS), FOREVER_WAVES);
+			for (n = 0, partial = 0; n < FOREVER_WAVES; n++) {
+				w[n] = look_at(rig, n);
+				assert_loops(&w[n]);
+				partial += w[n].lanes == 0xffff;
+				for (m = 0; m < n; m++)
+					assert_int_not_equal(w[n].where, w[m].where);
+			}
+			assert_int_equal(partial, 3);
+			if (!threads)
+				rig_poll(rig, 1000000);
+		}
+		rig_destroy(rig);
+	}
+}
+
+/* Instances below 32 loop at instruction 4, the others come to a barrier at 2, or end there. */
+static void write_uneven_code(struct rig *rig, bool barrier)
+{
+	struct pumice_mmu_pt_entry pt;
+	u32 *code, n = 0;
+
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_CODE), &pt);
+	code = testmem_host(rig->tm, pt.addr);
+	usc_put(code, n++, INSN(LT, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 32));
+	usc_put(code, n++, INSN(BR_ANY, .mask = IF(MASK_R(0)), .target = 4));
+	if (barrier)
+		usc_put(code, n++, INSN(BARRIER));
+	else
+		usc_put(code, n++, INSN(END));
+	usc_put(code, n++, INSN(END));
+	usc_put(code, n++, INSN(JUMP, .target = 4));
+}
+
+/* A work-group of two waves of that code; both have come to where they stay. */
+static struct rig *rig_with_uneven_waves(bool barrier)
+{
+	struct pumice_cdm_state s = job_state(64);
+	struct rig *rig = rig_create(NULL);
+	u32 *at, n;
+
+	job_map(rig);
+	rig_boot_proxy(rig);
+	job_write_programs(rig, JOB_NUMBER);	/* of as many instructions */
+	write_uneven_code(rig, barrier);
+	at = job_stream(rig);
+	pumice_cdm_state_pack(at, &s);
+	pumice_cdm_launch_pack(at + PUMICE_CDM_STATE_WORDS,
+			       &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
+	pumice_cdm_halt_pack(at + PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS,
+			     &(struct pumice_cdm_halt){ 0 });
+	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
+	while (!take(rig, ALL_MASTERS))
+		rig_poll(rig, 1000000);
+	for (n = 0; n < 20; n++)
+		rig_poll(rig, 1000000);
+	return rig;
+}
+
+static void a_wave_at_a_barrier_is_shown_there(void **state)
+{
+	struct rig *rig = rig_with_uneven_waves(true);
+	u32 seen = 0, n;
+
+	(void)state;
+	assert_int_equal(take(rig, ALL_MASTERS), 2);
+	for (n = 0; n < 2; n++) {
+		struct wave w = look_at(rig, n);
+		bool barrier = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, w.where) ==
+			       PUMICE_WAVE_STATE_BARRIER;
+
+		assert_int_equal(w.pc, barrier ? 2 : 4);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, w.where), barrier);
+		seen |= 1u << barrier;
+	}
+	assert_int_equal(seen, 3);
+	rig_destroy(rig);
+}
+
+static void a_wave_that_has_ended_is_not_shown(void **state)
+{
+	struct rig *rig = rig_with_uneven_waves(false);
+	struct wave w;
+
+	(void)state;
+	assert_int_equal(take(rig, ALL_MASTERS), 1);
+	w = look_at(rig, 0);
+	assert_int_equal(w.pc, 4);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, w.where), 0);
+	rig_destroy(rig);
+}
+
+static void only_waves_of_the_masters_asked_for_are_shown(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	job_start(rig, &forever);
+	wait_for_waves(rig, FOREVER_WAVES);
+	assert_int_equal(take(rig, PUMICE_WAVE_CTRL__CDM__MASK), FOREVER_WAVES);
+	assert_int_equal(take(rig, PUMICE_WAVE_CTRL__VDM__MASK), 0);
+	assert_int_equal(take(rig, PUMICE_WAVE_CTRL__PDM__MASK), 0);
+	assert_int_equal(take(rig, 0), 0);
+	assert_int_equal(take(rig, UINT32_MAX), FOREVER_WAVES);
+	assert_int_equal(look_at(rig, FOREVER_WAVES).code, 0);
+	assert_int_equal(look_at(rig, FOREVER_WAVES).where, 0);
+	assert_int_equal(look_at(rig, UINT16_MAX).code, 0);
+	rig_destroy(rig);
+}
+
+/* A snapshot stands until the next one of its bus, whatever becomes of the waves. */
+static void each_bus_has_a_snapshot_of_its_own(void **state)
+{
+	unsigned int threads;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads++) {
+		const struct rig_options options = { .cores = 2, .threads = threads };
+		struct rig *rig = rig_create(&options);
+
+		job_map(rig);
+		rig_boot_proxy(rig);
+		job_start(rig, &forever);
+		wait_for_waves(rig, FOREVER_WAVES);
+		rig_fw_write(rig, PUMICE_WAVE_CTRL, ALL_MASTERS);
+		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		rig_fw_write(rig, PUMICE_WAVE_SELECT, 5);
+		assert_int_equal(rig_fw_read64(rig, PUMICE_WAVE_CODE), JOB_CODE);
+		assert_int_equal(take(rig, 0), 0);
+		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_SELECT), 5);
+		assert_int_equal(take(rig, ALL_MASTERS), FOREVER_WAVES);
+
+		job_control(rig, PUMICE_CDM_CTRL__ABORT__MASK);
+		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+		assert_int_equal(rig_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		assert_int_equal(take(rig, ALL_MASTERS), 0);
+		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		rig_destroy(rig);
+	}
+}
+
+static void a_reset_forgets_the_snapshot(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	job_start(rig, &forever);
+	wait_for_waves(rig, FOREVER_WAVES);
+	look_at(rig, 3);
+	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(rig_read(rig, PUMICE_WAVE_COUNT), 0);
+	assert_int_equal(rig_read(rig, PUMICE_WAVE_SELECT), 0);
+	assert_int_equal(rig_read(rig, PUMICE_WAVE_CODE), 0);
+	assert_int_equal(take(rig, ALL_MASTERS), 0);
+	rig_destroy(rig);
+}
+
+/* All slots of all USCs full: as many waves as the GPU can hold are shown, each elsewhere. */
+static void a_full_gpu_is_shown_whole(void **state)
+{
+	const struct job full = { .program = JOB_FOREVER, .group = 128, .groups = 1000 };
+	struct rig *rig = rig_create(&(struct rig_options){ .cores = 1, .unified_kib = 4095 });
+	const u32 most = PUMICE_USCS_PER_CORE * USC_WAVES;
+	u32 where[PUMICE_USCS_PER_CORE * USC_WAVES], n, m;
+
+	(void)state;
+	job_map(rig);
+	rig_boot_proxy(rig);
+	job_start(rig, &full);
+	wait_for_waves(rig, most);
+	for (n = 0; n < most; n++) {
+		const struct wave w = look_at(rig, n);
+
+		assert_int_equal(w.code, JOB_CODE);
+		where[n] = w.where;
+		for (m = 0; m < n; m++)
+			assert_int_not_equal(where[n], where[m]);
+	}
+	rig_destroy(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_wave_is_shown_once_at_its_instruction),
+		cmocka_unit_test(a_wave_at_a_barrier_is_shown_there),
+		cmocka_unit_test(a_wave_that_has_ended_is_not_shown),
+		cmocka_unit_test(only_waves_of_the_masters_asked_for_are_shown),
+		cmocka_unit_test(each_bus_has_a_snapshot_of_its_own),
+		cmocka_unit_test(a_reset_forgets_the_snapshot),
+		cmocka_unit_test(a_full_gpu_is_shown_whole),
+	};
+
+	return cmocka_run_group_tests_name("waves in flight", tests, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Dumps of a GPU in process, and what pumice-dump shows of them: of a job that faulted,
+ * that was killed, that runs, of each kind of context; and that a damaged file never
+ * harms the reader (under ASan in make check-unit).
+ */
+#include "path.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../../userspace/tools/dump.h"
+#include "pumice/pumice_gfx.h"
+#include "store.pasm.h"
+#include "stuck.pasm.h"
+
+#define UNMAPPED	0x40001040ull	/* the page before is mapped */
+#define TEXT_BYTES	(4u << 20)
+
+struct file {
+	unsigned char *data;
+	size_t bytes;
+};
+
+/* Write a dump of a context and read it again; the file goes. */
+static struct file take_dump(struct pumice_context *context)
+{
+	char path[] = "/tmp/pumice-dump-XXXXXX";
+	int fd = mkstemp(path);
+	struct file f = { 0 };
+	off_t end;
+
+	assert_true(fd >= 0);
+	assert_int_equal(pumice_context_dump(context, path), 0);
+	end = lseek(fd, 0, SEEK_END);
+	assert_true(end > 0);
+	f.bytes = (size_t)end;
+	f.data = malloc(f.bytes);
+	assert_non_null(f.data);
+	assert_int_equal(pread(fd, f.data, f.bytes, 0), end);
+	close(fd);
+	unlink(path);
+	return f;
+}
+
+/* What the views print, to be freed; NULL: it is thrown away. */
+static char *show(const struct dump *dump, bool all, bool keep)
+{
+	char path[] = "/tmp/pumice-text-XXXXXX", *text = NULL;
+	int fd = keep ? mkstemp(path) : open("/dev/null", O_WRONLY);
+	int out;
+	ssize_t got;
+
+	assert_true(fd >= 0);
+	fflush(stdout);
+	out = dup(STDOUT_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	for (unsigned int i = 0; i < DUMP_VIEWS; i++)
+		dump_views[i].print(dump, all);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	if (keep) {
+		text = calloc(1, TEXT_BYTES);
+		assert_non_null(text);
+		got = pread(fd, text, TEXT_BYTES - 1, 0);
+		assert_true(got > 0);
+		unlink(path);
+	}
+	close(fd);
+	return text;
+}
+
+static char *show_file(const struct file *f)
+{
+	struct dump *dump = malloc(sizeof(*dump));
+	const char *error;
+	char *text;
+
+	assert_non_null(dump);
+	if (!dump_parse(dump, f->data, f->bytes, &error))
+		fail_msg("%s", error);
+	text = show(dump, false, true);
+	free(dump);
+	return text;
+}
+
+static void assert_has(const char *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void assert_has(const char *text, const char *format, ...)
+{
+	char want[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(want, sizeof(want), format, args);
+	va_end(args);
+	if (!strstr(text, want))
+		fail_msg("not in the dump: %s\n%.4000s", want, text);
+}
+
+/*
+ * store.pasm to where nothing is mapped, its neighbour page being mapped. The dump shows
+ * the program, so that the kernel goes only after it.
+ */
+static struct pumice_kernel *run_fault(struct path *p)
+{
+	const struct pumice_bind map = { .bo = p->out, .va = UNMAPPED - 0x1040, .size = 4096 };
+	const uint32_t uniforms[3] = { VA_WORDS(UNMAPPED), 1 };
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+
+	assert_int_equal(pumice_vm_bind(p->vm, &map, 1, NULL), 0);
+	path_dispatch(p, k, 1, uniforms, 3);
+	assert_int_equal(path_run(p, NULL), -EIO);
+	return k;
+}
+
+static void check_fault(struct path *p)
+{
+	struct pumice_kernel *k = run_fault(p);
+	struct pumice_job_result r;
+	struct file f;
+	char *text;
+
+	f = take_dump(p->context);
+	text = show_file(&f);
+	assert_int_equal(pumice_context_get_job_result(p->context, 0, &r, sizeof(r)), 0);
+	assert_int_equal(r.pc, 2);
+	assert_has(text, "reason: fault: a job faulted\n");
+	assert_has(text, "job: 1 of context %u, a compute job", pumice_context_id(p->context));
+	assert_has(text, "fault: mmu-pt-invalid by usc-data, write at 0x%010llx, usc %u pc 2",
+		   UNMAPPED, r.usc);
+	assert_has(text, "=>     2  global_store32");
+	assert_has(text, "       3  end");
+	assert_has(text, "page-table walk of 0x%010llx:", UNMAPPED);
+	assert_has(text, "page table at 0x");
+	assert_has(text, "nothing is mapped there\n");
+	assert_has(text, "control stream:");
+	assert_has(text, "cdm_launch");
+	assert_has(text, "cdm_halt");
+	assert_has(text, "SYS_CONFIG");
+	assert_has(text, "job 1 fault %u\n", r.fault);
+	/* What is mapped of the bytes before and after the address. */
+	assert_has(text, "around the fault, 64 bytes at 0x%010llx:\n", UNMAPPED - 128);
+	assert_has(text, "library: libpumice, in process, ");
+	assert_has(text, "firmware interface: %u.%u\n", FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR);
+	assert_has(text, "jobs: 1 started, 1 done, 1 faulted, 0 killed;");
+	assert_has(text, ": compute, priority %u, state", PUMICE_PRIORITY_NORMAL);
+	free(text);
+	free(f.data);
+	pumice_kernel_destroy(k);
+}
+
+static void a_fault_shows_instruction_walk_and_stream(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_fault);
+	path_one(4, 2, check_fault);
+}
+
+/* A dump while the job runs, and one when it was killed. */
+static void check_stuck(struct path *p)
+{
+	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = path_kernel(p, stuck_program, sizeof(stuck_program));
+	const uint64_t code = pumice_kernel_code_va(k);
+	struct pumice_context_state s;
+	struct file f;
+	uint64_t va;
+	char *text;
+
+	path_dispatch(p, k, 2, uniforms, 2);
+	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
+	do {
+		assert_true(pumice_context_run(p->context, va, SECOND / 100, &s) == -ETIME);
+	} while (!p->out_cpu[191]);
+	f = take_dump(p->context);
+	text = show_file(&f);
+	assert_has(text, "reason: request: the program asked for it\n");
+	assert_has(text, "stream: 0x%010llx", (unsigned long long)va);
+	assert_has(text, "DBG_CDM_STATUS");
+	assert_has(text, "BUSY = true");
+	assert_has(text, "pc 7 of 0x%010llx  jump", (unsigned long long)code);
+	free(text);
+	free(f.data);
+
+	assert_int_equal(pumice_context_kill(p->context), 0);
+	f = take_dump(p->context);
+	text = show_file(&f);
+	assert_has(text, "reason: time-out: a job was killed\n");
+	assert_has(text, "fault: killed by usc-code");
+	assert_has(text, "unit: usc-code\nbusy data masters: compute\n");
+	assert_has(text, " at pc 7 of program 0x%010llx", (unsigned long long)code);
+	assert_has(text, "=>     7  jump");
+	assert_has(text, "=>     5  barrier");
+	assert_has(text, "waves in flight: 0\n");
+	free(text);
+	free(f.data);
+	pumice_kernel_destroy(k);
+}
+
+static void a_job_that_does_not_end_shows_its_loop(void **state)
+{
+	(void)state;
+	path_one(2, 0, check_stuck);
+}
+
+static void check_idle(struct path *p)
+{
+	struct file f = take_dump(p->context);
+	char *text = show_file(&f);
+
+	assert_has(text, "reason: request");
+	assert_has(text, "waves in flight: 0\n");
+	free(text);
+	free(f.data);
+	assert_int_equal(pumice_context_dump(p->context, "/nonexistent/dump"), -ENOENT);
+}
+
+static void a_context_without_jobs_can_be_dumped(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_idle);
+}
+
+/* ------------------------------------------------------------------- damage */
+
+static void read_damaged(const unsigned char *data, size_t bytes)
+{
+	struct dump *dump = malloc(sizeof(*dump));
+	/* Memory of its own, so that a step beyond the end is seen. */
+	unsigned char *copy = malloc(bytes ? bytes : 1);
+	const char *error;
+
+	assert_non_null(dump);
+	assert_non_null(copy);
+	memcpy(copy, data, bytes);
+	if (dump_parse(dump, copy, bytes, &error))
+		assert_null(error);
+	else
+		assert_non_null(error);
+	show(dump, true, false);
+	free(copy);
+	free(dump);
+}
+
+/* Every head of a section, and what lies behind it; at the end that of the last. */
+static size_t next_section(const struct file *f, size_t at)
+{
+	struct pumice_dump_section head;
+
+	memcpy(&head, f->data + at, sizeof(head));
+	return at + sizeof(head) + ((size_t)head.bytes + 7) / 8 * 8;
+}
+
+static void flip(struct file *f, size_t at)
+{
+	static const unsigned char with[] = { 0x01, 0x80, 0xff };
+
+	for (size_t i = 0; i < sizeof(with); i++) {
+		f->data[at] ^= with[i];
+		read_damaged(f->data, f->bytes);
+		f->data[at] ^= with[i];
+	}
+}
+
+static void check_damage(struct path *p)
+{
+	struct pumice_kernel *k = run_fault(p);
+	size_t at, i;
+	struct file f;
+
+	f = take_dump(p->context);
+	for (i = 0; i < sizeof(struct pumice_dump_header); i++)
+		flip(&f, i);
+	for (at = sizeof(struct pumice_dump_header); at < f.bytes; at = next_section(&f, at)) {
+		/* The head, and the first elements: counts, types, addresses. */
+		for (i = at; i < at + sizeof(struct pumice_dump_section) + 64 && i < f.bytes; i++)
+			flip(&f, i);
+		read_damaged(f.data, at);
+		read_damaged(f.data, at + 1);
+		read_damaged(f.data, at + sizeof(struct pumice_dump_section));
+	}
+	for (i = 0; i < f.bytes; i += i < 200 ? 1 : 197)
+		read_damaged(f.data, i);
+	free(f.data);
+	pumice_kernel_destroy(k);
+}
+
+static void a_damaged_file_is_refused_or_shown_in_part(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_damage);
+}
+
+static void what_is_no_dump_is_named(void **state)
+{
+	struct pumice_dump_header h = {
+		.magic = PUMICE_DUMP_MAGIC, .version = PUMICE_DUMP_VERSION,
+		.header_bytes = sizeof(h), .bytes = sizeof(h),
+	};
+	struct dump *dump = malloc(sizeof(*dump));
+	const char *error;
+
+	(void)state;
+	assert_non_null(dump);
+	assert_true(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
+	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h) - 1, &error));
+	h.version++;
+	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
+	assert_string_equal(error, "a dump of another version");
+	h.version--;
+	h.sections = UINT32_MAX;
+	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
+	h.sections = 0;
+	h.header_bytes = UINT32_MAX - 7;
+	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
+	h.magic++;
+	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
+	assert_string_equal(error, "not a dump of a Pumice GPU");
+	free(dump);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fault_shows_instruction_walk_and_stream),
+		cmocka_unit_test(a_job_that_does_not_end_shows_its_loop),
+		cmocka_unit_test(a_context_without_jobs_can_be_dumped),
+		cmocka_unit_test(a_damaged_file_is_refused_or_shown_in_part),
+		cmocka_unit_test(what_is_no_dump_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+/* A job that is killed: its result says in which unit and at which instructions its waves were. */
+#include "path.h"
+
+#include <stdlib.h>
+
+#include "pumice_regs.h"
+#include "stuck.pasm.h"
+
+/* Instructions of stuck.pasm. */
+#define PC_STORED	3u	/* behind the store */
+#define PC_BARRIER	5u
+#define PC_SPIN		7u
+
+#define GROUPS		10u
+#define GROUP		96u
+#define WAVES		(GROUPS * 3)
+
+/* Let the GPU work for a moment: without threads it does so in waits alone. */
+static void go_on(struct path *p)
+{
+	struct pumice_sync *never;
+	struct pumice_wait wait = { 0 };
+
+	assert_int_equal(pumice_sync_create(p->dev, 0, &never), 0);
+	wait.sync = never;
+	assert_int_equal(pumice_sync_wait(&wait, 1, PUMICE_WAIT_SUBMIT, SECOND / 1000), -ETIME);
+	pumice_sync_destroy(never);
+}
+
+/* Run the job until all its waves have stored, and a while on. */
+static void run_until_stuck(struct path *p, uint64_t va)
+{
+	volatile uint32_t *out = p->out_cpu;
+	struct pumice_context_state s;
+	uint32_t i;
+
+	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
+	for (i = 0; i < GROUPS * GROUP; i++)
+		while (!out[i])
+			go_on(p);
+	for (i = 0; i < 20; i++)
+		go_on(p);
+}
+
+static struct pumice_job_result kill_and_ask(struct path *p)
+{
+	struct pumice_job_result r;
+
+	assert_int_equal(pumice_context_kill(p->context), 0);
+	assert_int_equal(pumice_context_get_job_result(p->context, 0, &r, sizeof(r)), 0);
+	assert_int_equal(r.job, 1);
+	assert_int_equal(r.error, -ECANCELED);
+	assert_int_equal(r.fault, PUMICE_FAULT_KILLED);
+	return r;
+}
+
+/* Every place is one where such a wave can be; returns the waves at one of them. */
+static uint32_t waves_at(const struct pumice_job_result *r, uint64_t code, uint32_t pc,
+			 uint32_t *total)
+{
+	uint32_t i, waves = 0;
+
+	*total = 0;
+	for (i = 0; i < r->place_count; i++) {
+		const struct pumice_stuck_place *place = &r->places[i];
+
+		assert_int_equal(place->code, code);
+		assert_true(place->pc >= PC_STORED && place->pc <= PC_SPIN);
+		assert_int_not_equal(place->pc, PC_BARRIER + 1);
+		/* One that is about to come to the barrier is not at it. */
+		if (place->barrier)
+			assert_int_equal(place->pc, PC_BARRIER);
+		assert_true(place->waves > 0);
+		assert_int_equal(place->lanes, UINT32_MAX);
+		assert_true(place->usc < PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE);
+		assert_true(place->slot < PUMICE_USC_SLOTS && place->wave < 3);
+		*total += place->waves;
+		if (place->pc == pc)
+			waves += place->waves;
+	}
+	return waves;
+}
+
+static void check_waves(struct path *p)
+{
+	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = path_kernel(p, stuck_program, sizeof(stuck_program));
+	const uint64_t code = pumice_kernel_code_va(k);
+	struct pumice_context_state s;
+	struct pumice_job_result r;
+	uint32_t spin, barrier, total;
+	uint64_t va;
+
+	path_dispatch(p, k, GROUPS, uniforms, 2);
+	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
+	run_until_stuck(p, va);
+	r = kill_and_ask(p);
+	assert_int_equal(r.waves, WAVES);
+	assert_int_equal(r.waves_looked, WAVES);
+	spin = waves_at(&r, code, PC_SPIN, &total);
+	barrier = waves_at(&r, code, PC_BARRIER, &total);
+	assert_int_equal(total, WAVES);
+	if (!p->threads) {
+		assert_int_equal(r.place_count, 2);
+		assert_int_equal(spin, GROUPS);
+		assert_int_equal(barrier, 2 * GROUPS);
+	}
+	/* What older users look at says the same. */
+	assert_int_equal(r.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(r.pc, r.places[0].pc);
+	assert_int_equal(r.usc, r.places[0].usc);
+	assert_int_equal(r.fault_va, code + r.pc * 16);
+	assert_int_equal(pumice_context_get_state(p->context, &s), 0);
+	assert_int_equal(s.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(s.pc, r.pc);
+	pumice_kernel_destroy(k);
+}
+
+static void a_killed_job_shows_where_its_waves_were(void **state)
+{
+	(void)state;
+	path_each(check_waves);
+}
+
+/* More waves than are looked at: a part that is spread over all, which fills all USCs. */
+static void check_many(struct path *p)
+{
+	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = path_kernel(p, stuck_program, sizeof(stuck_program));
+	struct pumice_device_stats stats = { 0 };
+	struct pumice_job_result r;
+	struct pumice_context_state s;
+	uint32_t i, total = 0;
+	uint64_t va;
+
+	path_dispatch(p, k, 1000, uniforms, 2);
+	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
+	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
+	while (stats.waves < 300) {
+		go_on(p);
+		assert_int_equal(pumice_device_stats(p->dev, &stats, sizeof(stats)), 0);
+	}
+	for (i = 0; i < 20; i++)
+		go_on(p);
+	r = kill_and_ask(p);
+	assert_true(r.waves >= 300);
+	assert_int_equal(r.waves_looked, 256);
+	for (i = 0; i < r.place_count; i++)
+		total += r.places[i].waves;
+	assert_int_equal(total, 256);
+	pumice_kernel_destroy(k);
+}
+
+static void of_many_waves_a_part_is_looked_at(void **state)
+{
+	(void)state;
+	path_one(4, 0, check_many);
+	path_one(4, 2, check_many);
+}
+
+/* A stream that goes round for ever has no waves: the data master itself is named. */
+static void check_stream(struct path *p)
+{
+	const struct pumice_cdm_link link = { .addr = pumice_stream_va(p->stream) };
+	uint32_t words[PUMICE_CDM_LINK_WORDS];
+	struct pumice_context_state s;
+	struct pumice_job_result r;
+
+	pumice_cdm_link_pack(words, &link);
+	assert_int_equal(pumice_stream_emit(p->stream, words, PUMICE_CDM_LINK_WORDS), 0);
+	assert_int_equal(pumice_context_run(p->context, link.addr, SECOND / 50, &s), -ETIME);
+	r = kill_and_ask(p);
+	assert_int_equal(r.unit, PUMICE_UNIT_CDM);
+	assert_int_equal(r.waves, 0);
+	assert_int_equal(r.place_count, 0);
+}
+
+static void an_endless_stream_names_its_data_master(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_stream);
+	path_one(2, 2, check_stream);
+}
+
+/* One that never came to its data master shows no place. */
+static void check_waiting(struct path *p)
+{
+	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = path_kernel(p, stuck_program, sizeof(stuck_program));
+	struct pumice_context *other;
+	struct pumice_context_state s;
+	struct pumice_job_result r;
+	uint64_t va;
+
+	assert_int_equal(pumice_context_create(p->vm, PUMICE_PRIORITY_NORMAL, &other), 0);
+	path_dispatch(p, k, GROUPS, uniforms, 2);
+	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
+	run_until_stuck(p, va);
+	assert_int_equal(pumice_context_run(other, va, SECOND / 50, &s), -ETIME);
+	assert_int_equal(pumice_context_kill(other), 0);
+	assert_int_equal(pumice_context_get_job_result(other, 1, &r, sizeof(r)), 0);
+	assert_int_equal(r.fault, PUMICE_FAULT_KILLED);
+	assert_int_equal(r.unit, PUMICE_UNIT_FW);
+	assert_int_equal(r.waves, 0);
+	assert_int_equal(r.place_count, 0);
+	r = kill_and_ask(p);
+	assert_int_equal(r.waves, WAVES);
+	pumice_context_destroy(other);
+	pumice_kernel_destroy(k);
+}
+
+static void a_job_that_never_ran_shows_no_other_ones_waves(void **state)
+{
+	(void)state;
+	path_one(2, 0, check_waiting);
+	path_one(2, 2, check_waiting);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_killed_job_shows_where_its_waves_were),
+		cmocka_unit_test(of_many_waves_a_part_is_looked_at),
+		cmocka_unit_test(an_endless_stream_names_its_data_master),
+		cmocka_unit_test(a_job_that_never_ran_shows_no_other_ones_waves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

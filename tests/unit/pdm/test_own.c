@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a job finds in a tile is its own: nothing that a job of another context drew,
+ * whatever that job came to, and whatever the render's programs leave unwritten.
+ */
+#include <string.h>
+
+#include "rig.h"
+
+#define SECRET	1234.5f
+#define TURNS	24u	/* of the first job before it is stopped */
+
+static struct rig rig;
+
+/* How the first job ends. */
+enum ending { ENDING_DONE, ENDING_ABORT, ENDING_RESET, ENDINGS };
+
+static int open_rig(void **state)
+{
+	(void)state;
+	rig_open(&rig, 2);
+	return 0;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	rig_close(&rig);
+	return 0;
+}
+
+/* Every sample of the target becomes the secret, in two outputs. */
+static void draw_secret(const struct scene_size *size)
+{
+	const struct pumice_isp_state isp = {
+		.depth_func = PUMICE_COMPARE_ALWAYS, .depth_write = true, .stencil = true,
+		.scissor_x1 = 8192, .scissor_y1 = 8192, .sample_mask = 15,
+	};
+	const struct scene_prim prim = {
+		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
+			      .z = { 0.25f, 0.25f, 0.25f } },
+		.value = { SECRET, 0.5f },
+	};
+
+	scene_begin(&rig, size);
+	scene_set_object(&rig, 0, &isp, RIG_PLAIN, false);
+	scene_draw(&rig, 0, &prim, 1);
+	scene_end(&rig, true);
+}
+
+static void run_first(const struct scene_size *size, enum ending ending, u32 turns)
+{
+	u32 i;
+
+	draw_secret(size);
+	rig_start(&rig, false);
+	if (ending == ENDING_DONE) {
+		rig_run(&rig);
+		return;
+	}
+	for (i = 0; i < turns && !rig.ends; i++)
+		rig_turn(&rig);
+	if (ending == ENDING_RESET) {
+		rig_reset(&rig);
+		return;
+	}
+	if (!rig.ends) {
+		rig.locked = true;
+		pdm_abort(rig.pdm);
+		rig.locked = false;
+		rig_run(&rig);
+	}
+}
+
+/* A job that draws nothing, with a background program that writes nothing, or none. */
+static void check_second(const struct scene_size *size, bool background)
+{
+	const u32 words = size->width * size->height * size->samples;
+	const u32 *colour = (const u32 *)(const void *)rig.colour;
+	const float *depth = (const float *)(const void *)rig.depth;
+	u32 i;
+
+	scene_begin(&rig, size);
+	scene_end(&rig, true);
+	if (background)
+		pumice_stage_pack(rig.record.background, &rig.stage[RIG_NOTHING]);
+	rig.record.clear_stencil = 7;
+	rig.record.depth_store = true;
+	rig.record.stencil_store = true;
+	rig.record.depth_format = PUMICE_DEPTH_FORMAT_D32F;
+	rig.record.depth_addr = RIG_DEPTH;
+	rig.record.depth_stride = size->width * size->samples * 4;
+	rig.record.stencil_addr = RIG_STENCIL;
+	rig.record.stencil_stride = size->width * size->samples;
+	memset(rig.colour, 0xee, RIG_BYTES);
+	rig_start_in(&rig, RIG_OTHER_CTX, false);
+	rig_run(&rig);
+	assert_int_equal(rig.end, DM_DONE);
+	for (i = 0; i < words; i++) {
+		assert_int_equal(colour[i], 0);
+		assert_float_equal(depth[i], 1.0f, 0.0f);
+		assert_int_equal(rig.stencil[i], 7);
+	}
+}
+
+static void check_all(bool background)
+{
+	static const struct scene_size sizes[] = {
+		{ .width = 64, .height = 64, .samples = 1, .tile_size = PUMICE_TILE_SIZE_32X32 },
+		{ .width = 64, .height = 64, .samples = 4, .tile_size = PUMICE_TILE_SIZE_32X32 },
+		{ .width = 50, .height = 40, .samples = 2, .tile_size = PUMICE_TILE_SIZE_16X16 },
+	};
+	u32 n, ending, turns;
+
+	for (n = 0; n < sizeof(sizes) / sizeof(*sizes); n++) {
+		for (ending = 0; ending < ENDINGS; ending++) {
+			for (turns = 1; turns < (ending == ENDING_DONE ? 2 : TURNS); turns++) {
+				run_first(&sizes[n], ending, turns);
+				check_second(&sizes[n], background);
+			}
+		}
+	}
+}
+
+static void a_background_that_writes_nothing_shows_nothing(void **state)
+{
+	(void)state;
+	check_all(true);
+}
+
+static void a_tile_without_background_begins_at_zero(void **state)
+{
+	(void)state;
+	check_all(false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_background_that_writes_nothing_shows_nothing),
+		cmocka_unit_test(a_tile_without_background_begins_at_zero),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}

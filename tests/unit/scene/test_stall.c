@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How long the host waits for geometry that does the worst: primitives over all tiles of
+ * the largest target, and vertices that read each attribute from a page of its own. Beside
+ * it a register is read, the GPU parked, and a page unmapped, which stops every unit.
+ *
+ * What is asserted is that the jobs come to their end and what they do; how long the host
+ * waited is printed, since that depends on the machine. The work of a piece is counted by
+ * the tests of the blocks: ta_pieces, pds_vertex, vdm_job.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "inproc/inproc.h"
+#include "scene.h"
+
+#define SIZE	PUMICE_MAX_RENDER_SIZE
+#define TILES	((uint64_t)(SIZE / 16) * (SIZE / 16))
+#define PRIMS	4u
+#define VERTICES 1536u
+#define READS	240u		/* attributes of a vertex */
+#define BYTES	(4u << 20)	/* of what they read */
+
+static struct rig rig;
+static struct rig_buffer buffer;
+static struct pumice_perfmon *monitor;	/* counts entries of tiles */
+
+static int open_rig(void **state)
+{
+	uint32_t counter;
+
+	(void)state;
+	/* A page has chunks for 63 tiles. */
+	rig_open(&rig, "cores=2,threads=2", 3 * TILES / 63);
+	rig_buffer(&rig, BYTES, &buffer);
+	rig_check(&rig, "counter",
+		  pumice_perf_counter_find(rig.dev, "TA_TILE_ENTRIES", &counter));
+	rig_check(&rig, "monitor", pumice_perfmon_create(rig.dev, &counter, 1, &monitor));
+	return 0;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	pumice_perfmon_destroy(monitor);
+	rig_buffer_free(&rig, &buffer);
+	rig_close(&rig);
+	return 0;
+}
+
+struct times {
+	uint64_t worst, sum, count;
+};
+
+static uint64_t host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static void add(struct times *times, uint64_t start)
+{
+	const uint64_t ns = host_ns() - start;
+
+	times->worst = ns > times->worst ? ns : times->worst;
+	times->sum += ns;
+	times->count++;
+}
+
+static void print(const char *what, const struct times *t)
+{
+	if (t->count)
+		print_message("%s: worst %.3f ms, mean %.4f ms of %llu\n", what,
+			      (double)t->worst / 1e6, (double)t->sum / 1e6 / (double)t->count,
+			      (unsigned long long)t->count);
+}
+
+/* Each of what the host may want meanwhile. */
+static void disturb(struct times *reads, struct times *parks, struct times *unmaps)
+{
+	struct pumice_gpu *gpu = inproc_device(rig.dev)->gpu;
+	struct rig_buffer page;
+	uint64_t start;
+	int err;
+
+	start = host_ns();
+	pumice_gpu_mmio_read(gpu, 0, PUMICE_OS_IRQ_STATUS, 4);
+	add(reads, start);
+	start = host_ns();
+	pumice_gpu_park(gpu);
+	add(parks, start);
+	pumice_gpu_unpark(gpu);
+	rig_buffer(&rig, 4096, &page);
+	start = host_ns();
+	err = pumice_vm_remove(rig.vm, page.va);
+	add(unmaps, start);
+	rig_check(&rig, "unmap", err);
+	pumice_bo_destroy(page.bo);
+}
+
+/* Run a frame, and disturb it until its end. */
+static void run(const struct pumice_frame *frame)
+{
+	const uint64_t first = pumice_context_jobs(rig.context) + 1;
+	struct times reads = { 0 }, parks = { 0 }, unmaps = { 0 };
+	struct pumice_job_sync signal = { .signal = true };
+	struct pumice_gfx_job jobs[2] = {
+		{ .context = rig.context, .stream = frame->geometry, .type = PUMICE_JOB_GEOMETRY,
+		  .hwrt = frame->hwrt, .perfmon = pumice_perfmon_id(monitor) },
+		{ .context = rig.context, .stream = frame->render, .type = PUMICE_JOB_FRAGMENT,
+		  .hwrt = frame->hwrt, .syncs = &signal, .sync_count = 1 },
+	};
+	struct pumice_job_result result;
+	struct pumice_wait wait;
+	uint64_t n;
+	int err;
+
+	rig_check(&rig, "sync", pumice_sync_create(rig.dev, 0, &signal.sync));
+	rig_check(&rig, "submit", pumice_submit_gfx(rig.dev, jobs, 2, NULL));
+	wait = (struct pumice_wait){ .sync = signal.sync };
+	do {
+		disturb(&reads, &parks, &unmaps);
+		err = pumice_sync_wait(&wait, 1, 0, 0);
+	} while (err == -ETIME);
+	rig_check(&rig, "wait", err);
+	for (n = first; n < first + 2; n++) {
+		rig_check(&rig, "result", pumice_context_get_job_result(rig.context, n, &result,
+									sizeof(result)));
+		assert_int_equal(result.error, 0);
+	}
+	pumice_sync_destroy(signal.sync);
+	print("register read", &reads);
+	print("parking", &parks);
+	print("unmapping", &unmaps);
+}
+
+/* Draw vertices of these inputs to a target of so many pixels squared. */
+static void draw(const struct pumice_input *inputs, uint32_t count, uint32_t vertices,
+		 uint32_t instances, uint32_t size)
+{
+	static const char text[] =
+		"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n";
+	const struct pumice_hwrt_desc target = {
+		.width = size, .height = size, .samples = 1, .tile_size = PUMICE_TILE_SIZE_16X16,
+		.local = rig.list,
+	};
+	const struct pumice_vdm_draw d = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = vertices, .instances = instances,
+	};
+	const struct pumice_render_desc render = {
+		.pdm = { .outputs = 1, .clear_depth = rig_f32(1) },
+	};
+	struct pumice_frame frame = { 0 };
+	struct pumice_stage_desc stage = { .inputs = inputs, .input_count = count };
+	struct pumice_kernel *vertex = rig_kernel(&rig, text), *fragment = rig_kernel(&rig, "end\n");
+	struct pumice_draw_state state;
+
+	pumice_stream_reset(rig.stream);
+	pumice_draw_state_init(&state, size, size);
+	stage.kernel = vertex;
+	rig_check(&rig, "vertex stage", pumice_stream_stage(rig.stream, &stage, state.vdm.vertex));
+	stage = (struct pumice_stage_desc){ .kernel = fragment };
+	rig_check(&rig, "fragments", pumice_stream_stage(rig.stream, &stage, state.tsp.fragment));
+	rig_check(&rig, "state", pumice_stream_draw_state(rig.stream, &state, NULL));
+	rig_check(&rig, "draw", pumice_stream_draw(rig.stream, &d));
+	rig_check(&rig, "end", pumice_stream_vdm_end(rig.stream, &frame.geometry));
+	rig_check(&rig, "target", pumice_hwrt_create(rig.vm, &target, &frame.hwrt));
+	rig_check(&rig, "render", pumice_stream_render(rig.stream, &render, &frame.render));
+	run(&frame);
+	pumice_hwrt_destroy(frame.hwrt);
+	pumice_kernel_destroy(vertex);
+	pumice_kernel_destroy(fragment);
+}
+
+/* A triangle over the whole target, again and again. */
+static void put_triangles(float (*at)[4], uint32_t vertices)
+{
+	static const float corner[3][4] = { { -1, -1, 0.5f, 1 }, { 3, -1, 0.5f, 1 },
+					    { -1, 3, 0.5f, 1 } };
+	uint32_t i;
+
+	for (i = 0; i < vertices; i++)
+		memcpy(at[i], corner[i % 3], sizeof(*at));
+}
+
+static uint64_t entries(void)
+{
+	uint64_t value;
+
+	rig_check(&rig, "monitor", pumice_perfmon_read(monitor, 0, &value));
+	return value;
+}
+
+static void primitives_over_all_tiles_of_the_largest_target(void **state)
+{
+	const struct pumice_input in = {
+		.kind = PUMICE_INPUT_ATTRIBUTE, .stride = 16, .elements = PRIMS * 3,
+		.va = buffer.va, .format = PUMICE_ATTR_KIND_F32, .count = 4,
+	};
+	const uint64_t before = entries();
+
+	(void)state;
+	put_triangles(buffer.cpu, PRIMS * 3);
+	draw(&in, 1, PRIMS * 3, 1, SIZE);
+	/* All are in one block, so each core that had some has one entry a tile. */
+	assert_true(entries() - before >= TILES);
+	assert_int_equal((entries() - before) % TILES, 0);
+}
+
+static void vertices_that_read_a_page_an_attribute(void **state)
+{
+	struct pumice_input in[READS + 1];
+	uint32_t i;
+
+	(void)state;
+	put_triangles(buffer.cpu, VERTICES);
+	in[0] = (struct pumice_input){
+		.kind = PUMICE_INPUT_ATTRIBUTE, .stride = 16, .elements = VERTICES,
+		.va = buffer.va, .format = PUMICE_ATTR_KIND_F32, .count = 4,
+	};
+	/* Beyond the last element zeroes are read, so memory of fewer is enough. */
+	for (i = 1; i <= READS; i++)
+		in[i] = (struct pumice_input){
+			.kind = PUMICE_INPUT_ATTRIBUTE, .stride = 4096 + 64,
+			.elements = BYTES / (4096 + 64) - 1, .reg = 4 + i % 60 * 4,
+			.va = buffer.va + i * 16, .format = PUMICE_ATTR_KIND_F32, .count = 4,
+		};
+	draw(in, READS + 1, VERTICES, 8, 64);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(primitives_over_all_tiles_of_the_largest_target),
+		cmocka_unit_test(vertices_that_read_a_page_an_attribute),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libpumice: how jobs ended, and why. A part of pumice/pumice.h, which includes it.
+ *
+ * A job's result, the last faults of an address space, and dumps for pumice-dump.
+ */
+#ifndef PUMICE_PUMICE_FAULT_H
+#define PUMICE_PUMICE_FAULT_H
+
+#include "pumice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------- results of jobs */
+
+/* Most places shown of a job that was killed. */
+#define PUMICE_STUCK_PLACES 16
+
+/** struct pumice_stuck_place - an instruction at which waves of a job were that was killed. */
+struct pumice_stuck_place {
+	/** @code: GPU virtual address of the program */
+	uint64_t code;
+	/** @pc: instruction index in it: the next one, or the barrier they wait at */
+	uint32_t pc;
+	/** @waves: waves there */
+	uint32_t waves;
+	/** @barrier: 1: the first of them waits at a barrier */
+	uint32_t barrier;
+	/** @lanes: bit n: lane n of the first of them has an instance */
+	uint32_t lanes;
+	/** @usc: USC of the first of them, over all cores */
+	uint32_t usc;
+	/** @slot: its slot */
+	uint32_t slot;
+	/** @wave: its number in its task */
+	uint32_t wave;
+	/** @pad: 0 */
+	uint32_t pad;
+};
+
+/** struct pumice_job_result - how one job ended; grows with the library. */
+struct pumice_job_result {
+	/** @job: its number in its context */
+	uint64_t job;
+	/** @error: 0 or a negative errno, as the job's fence carries it */
+	int32_t error;
+	/** @fault: see pumice_fault_name(); 0 for none */
+	uint32_t fault;
+	/** @unit: that raised it, see pumice_unit_name() */
+	uint32_t unit;
+	/** @access: of MMU faults, see pumice_access_name() */
+	uint32_t access;
+	/** @pc: instruction index in the program, where there is one */
+	uint32_t pc;
+	/** @usc: USC that faulted, over all cores */
+	uint32_t usc;
+	/** @fault_va: GPU virtual address of the fault */
+	uint64_t fault_va;
+	/** @start: GPU clock when it was first started; 0 if it never was */
+	uint64_t start;
+	/** @end: GPU clock when it had ended */
+	uint64_t end;
+	/** @run_ticks: GPU clock ticks that it had the data master */
+	uint64_t run_ticks;
+	/** @groups: work-groups, primitives, tiles or commands that it finished */
+	uint64_t groups;
+	/** @slices: time slices that it took */
+	uint32_t slices;
+	/** @partial_renders: of a geometry job: partial renders of its scene; else 0 */
+	uint32_t partial_renders;
+	/** @waves: of a job that timed out or was killed: waves in flight then; else 0 */
+	uint32_t waves;
+	/** @waves_looked: of these, those that @places counts: many are sampled */
+	uint32_t waves_looked;
+	/** @place_count: entries of @places that are used */
+	uint32_t place_count;
+	/** @pad: 0 */
+	uint32_t pad;
+	/** @places: where these waves were; @pc, @usc and @fault_va are those of the first */
+	struct pumice_stuck_place places[PUMICE_STUCK_PLACES];
+};
+
+/**
+ * pumice_context_get_job_result - how a job ended.
+ * @job: its number; 0: the last that ended
+ * @result: out
+ * @bytes: sizeof(*result)
+ *
+ * Return: 0; -EBUSY for a job that has not ended; -ENODATA for one before the
+ * last 64 that ended, or if none has; -ENOENT for one that was not submitted.
+ */
+int pumice_context_get_job_result(struct pumice_context *context, uint64_t job,
+				  struct pumice_job_result *result, size_t bytes);
+
+/* ------------------------------------------------ faults of address spaces */
+
+/* Most faults that an address space keeps. */
+#define PUMICE_VM_FAULTS 16
+
+/** enum pumice_fault_type - what the address of a fault is. */
+enum pumice_fault_type {
+	/** @PUMICE_FAULT_TYPE_READ: of data that could not be read */
+	PUMICE_FAULT_TYPE_READ = 0,
+	/** @PUMICE_FAULT_TYPE_WRITE: of data that could not be written */
+	PUMICE_FAULT_TYPE_WRITE = 1,
+	/** @PUMICE_FAULT_TYPE_EXECUTE: of an instruction that could not be fetched */
+	PUMICE_FAULT_TYPE_EXECUTE = 2,
+	/** @PUMICE_FAULT_TYPE_INSTRUCTION: of an instruction that failed, or never ended */
+	PUMICE_FAULT_TYPE_INSTRUCTION = 3,
+	/** @PUMICE_FAULT_TYPE_COMMAND: of a command, state or structure that is malformed; or 0 */
+	PUMICE_FAULT_TYPE_COMMAND = 4,
+};
+
+/** struct pumice_vm_fault - how a job in an address space failed; grows with the library. */
+struct pumice_vm_fault {
+	/** @number: the faults of an address space are numbered from 1 */
+	uint64_t number;
+	/** @va: GPU virtual address, see @type */
+	uint64_t va;
+	/** @precision: a power of two: @va is right up to a block of so many bytes */
+	uint64_t precision;
+	/** @job: number of the job in its context */
+	uint64_t job;
+	/** @time: GPU clock when the job had ended */
+	uint64_t time;
+	/** @context: pumice_context_id() of the job's context */
+	uint32_t context;
+	/** @type: enum pumice_fault_type */
+	uint32_t type;
+	/** @fault: see pumice_fault_name() */
+	uint32_t fault;
+	/** @unit: that raised it, see pumice_unit_name() */
+	uint32_t unit;
+	/** @pc: instruction index in the program, where there is one */
+	uint32_t pc;
+	/** @usc: USC, over all cores, where there is an instruction */
+	uint32_t usc;
+};
+
+/**
+ * pumice_vm_get_faults - the last faults and time-outs of jobs, oldest first.
+ * @after: only those with higher numbers; 0: all that are kept
+ * @faults: out
+ * @count: in: elements of @faults; out: those written. More than PUMICE_VM_FAULTS
+ *   are never needed
+ * @bytes: sizeof(*faults)
+ * @lost: out: faults after @after that are not kept any more; may be NULL
+ *
+ * A fault is there when its job has ended. Nothing is taken away by reading.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pumice_vm_get_faults(struct pumice_vm *vm, uint64_t after, struct pumice_vm_fault *faults,
+			 uint32_t *count, size_t bytes, uint64_t *lost);
+
+/* ------------------------------------------------------------------- dumps */
+
+/**
+ * pumice_context_dump - write what the GPU and the context's job are like, for
+ * pumice-dump.
+ * @path: of the file
+ *
+ * The job is the one that runs, else the last of the context that failed. In
+ * process only: the kernel driver leaves a dump in /sys/class/devcoredump when a job
+ * fails.
+ *
+ * Return: 0; -EOPNOTSUPP through the kernel driver, or what the system said.
+ */
+int pumice_context_dump(struct pumice_context *context, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

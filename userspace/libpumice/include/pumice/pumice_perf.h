@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libpumice, observing: performance counters of chosen jobs, and events of the GPU as
+ * they come. pumice.h includes this.
+ *
+ * Errors, threads and lifetimes are as in pumice.h.
+ */
+#ifndef PUMICE_PUMICE_PERF_H
+#define PUMICE_PUMICE_PERF_H
+
+#include "pumice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------- performance counters */
+
+/* Counts only while a job with a performance monitor runs. */
+#define PUMICE_PERF_DETAILED	(1u << 0)
+/* Counts what all jobs did that ran beside the monitor's, those of other users too. */
+#define PUMICE_PERF_GLOBAL	(1u << 1)
+
+/** struct pumice_perf_info - what a performance counter counts. */
+struct pumice_perf_info {
+	/** @flags: PUMICE_PERF_* */
+	uint32_t flags;
+	/** @name: name */
+	char name[32];
+	/** @category: hardware block */
+	char category[16];
+	/** @unit: what one count is */
+	char unit[16];
+	/** @description: text */
+	char description[128];
+};
+
+/**
+ * pumice_perf_counter_get - describe a counter.
+ * @counter: from 0 to pumice_device_limits.perf_counters - 1
+ * @info: out
+ *
+ * Return: 0; -ENOENT beyond the last.
+ */
+int pumice_perf_counter_get(struct pumice_device *dev, uint32_t counter,
+			    struct pumice_perf_info *info);
+
+/**
+ * pumice_perf_counter_find - the number of a counter.
+ * @name: its name, in letters of either case
+ * @counter: out
+ *
+ * Return: 0; -ENOENT.
+ */
+int pumice_perf_counter_find(struct pumice_device *dev, const char *name, uint32_t *counter);
+
+/* Most counters of one monitor. */
+#define PUMICE_MAX_PERF_COUNTERS 32
+
+/**
+ * pumice_perfmon_create - make a monitor that adds up counters over the jobs that name it.
+ * @counters: numbers of counters
+ * @count: of them, 1 to PUMICE_MAX_PERF_COUNTERS
+ * @perfmon: out
+ *
+ * Return: 0; -EINVAL for a counter that there is not, -E2BIG, -ENOSPC for more
+ * monitors than there can be, -ENOMEM; -EACCES for PUMICE_PERF_GLOBAL counters
+ * without CAP_PERFMON where the sysctl dev.pumice.perf_paranoid is not 0.
+ */
+int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, uint32_t count,
+			  struct pumice_perfmon **perfmon);
+
+/** pumice_perfmon_destroy - jobs that name it go on without. */
+void pumice_perfmon_destroy(struct pumice_perfmon *perfmon);
+
+/** pumice_perfmon_id - what pumice_job.perfmon takes; not 0. */
+uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
+
+#define PUMICE_PERFMON_RESET	(1u << 0)	/* to zero behind reading */
+
+/**
+ * pumice_perfmon_read - what the jobs that have ended counted.
+ * @flags: PUMICE_PERFMON_*
+ * @values: out: one for each counter, in the order of creation
+ *
+ * Return: 0; -EBUSY while a job that names it has not ended; -EINVAL.
+ */
+int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values);
+
+/* ------------------------------------------------------------- event trace */
+
+/** enum pumice_event - events of the GPU: see trace_kind of the hardware reference. */
+enum pumice_event {
+	/** @PUMICE_EVENT_JOB_START: arg0: control stream; arg1: 1 if resumed */
+	PUMICE_EVENT_JOB_START = 1,
+	/** @PUMICE_EVENT_JOB_END: arg0: fault; arg1: 0 done, 1 fault, 2 aborted, 3 switched out */
+	PUMICE_EVENT_JOB_END = 2,
+	/** @PUMICE_EVENT_LAUNCH: arg0: work-groups; arg1: address of the command */
+	PUMICE_EVENT_LAUNCH = 3,
+	/** @PUMICE_EVENT_GROUP_START: arg0: linear number of a work-group; arg1: its waves */
+	PUMICE_EVENT_GROUP_START = 4,
+	/** @PUMICE_EVENT_GROUP_END: arg0: linear number of a work-group */
+	PUMICE_EVENT_GROUP_END = 5,
+	/** @PUMICE_EVENT_MMU_FAULT: arg0: address; arg1: fault, and unit from bit 8 */
+	PUMICE_EVENT_MMU_FAULT = 6,
+	/** @PUMICE_EVENT_MMU_INVALIDATE: arg0: first address; arg1: last */
+	PUMICE_EVENT_MMU_INVALIDATE = 7,
+	/** @PUMICE_EVENT_MMU_WALK: arg0: address; arg1: unit */
+	PUMICE_EVENT_MMU_WALK = 8,
+	/** @PUMICE_EVENT_STALL: arg0: tasks in flight */
+	PUMICE_EVENT_STALL = 9,
+};
+
+/** struct pumice_event_record - one event. */
+struct pumice_event_record {
+	/** @time: GPU clock */
+	uint64_t time;
+	/** @kind: enum pumice_event */
+	uint32_t kind;
+	/** @context: id of the context whose job it was */
+	uint32_t context;
+	/** @mmu_context: MMU context */
+	uint16_t mmu_context;
+	/** @usc: USC over all cores, for work-groups */
+	uint16_t usc;
+	/** @reserved: 0 */
+	uint32_t reserved;
+	/** @arg0: see enum pumice_event */
+	uint64_t arg0;
+	/** @arg1: see enum pumice_event */
+	uint64_t arg1;
+};
+
+/** pumice_event_name - word for enum pumice_event. */
+const char *pumice_event_name(uint32_t kind);
+
+/* All kinds of events. */
+#define PUMICE_EVENTS_ALL UINT32_MAX
+
+/**
+ * pumice_trace_open - begin to trace what the GPU does, for all its users.
+ * @kinds: bit n: events of enum pumice_event n
+ * @entries: room for events that were not read yet, a power of two from 2 to
+ *   2^20; the kernel's is its own
+ * @trace: out
+ *
+ * Return: 0; -EINVAL; -EBUSY while another traces; -ENOMEM; through the kernel
+ * driver what opening its debugfs file said, such as -EACCES or -ENOENT.
+ */
+int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entries,
+		      struct pumice_trace **trace);
+
+/**
+ * pumice_trace_read - take events, oldest first.
+ * @records: room for @max events
+ * @max: events
+ * @count: out: how many were there; 0 when there is nothing new
+ * @lost: out: events that were overwritten before they were read, since the
+ *   last call; may be NULL
+ *
+ * Does not wait. Return: 0 or a negative errno.
+ */
+int pumice_trace_read(struct pumice_trace *trace, struct pumice_event_record *records,
+		      uint32_t max, uint32_t *count, uint64_t *lost);
+
+/** pumice_trace_close - stop tracing. */
+void pumice_trace_close(struct pumice_trace *trace);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

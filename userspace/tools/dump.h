@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside pumice-dump: the sections of a dump file (hw/dumpfile.h), checked, and what is
+ * printed of them.
+ *
+ * Nothing in a file is trusted: a section that is longer than the file, or has fewer
+ * bytes than its elements need, is refused when it is read; all that follows works on
+ * copies of whole elements.
+ */
+#ifndef PUMICE_TOOLS_DUMP_H
+#define PUMICE_TOOLS_DUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dumpfile.h"
+
+#define DUMP_MAX_SECTIONS 4096u
+
+/* One section of a file. */
+struct dump_part {
+	struct pumice_dump_section head;
+	const unsigned char *data;	/* head.bytes of them */
+};
+
+struct dump {
+	struct pumice_dump_header head;
+	struct dump_part part[DUMP_MAX_SECTIONS];
+	u32 parts;
+};
+
+/* Take a file apart; the parts point into it. False with *error set: parts before it count. */
+bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, const char **error);
+
+/* The first part of a type, or NULL. */
+const struct dump_part *dump_find(const struct dump *dump, u32 type);
+/* Elements of a part that are whole, each at least @known bytes long. */
+u32 dump_elements(const struct dump_part *part, size_t known);
+/* Copy element @index; @known: bytes of what this tool knows. */
+void dump_element(const struct dump_part *part, u32 index, void *to, size_t known);
+/* The first element of the first part of a type. False, and *to zeroed: there is none. */
+bool dump_one(const struct dump *dump, u32 type, void *to, size_t known);
+/* Copy bytes of captured memory; returns how many from @va on there are, at most @bytes. */
+size_t dump_memory(const struct dump *dump, u64 va, void *to, size_t bytes);
+
+/* Sections that can be asked for by name, in the order in which they are printed. */
+struct dump_view {
+	const char *name;
+	void (*print)(const struct dump *dump, bool all);
+};
+
+#define DUMP_VIEWS 10
+extern const struct dump_view dump_views[DUMP_VIEWS];
+
+/* dump_code.c: instructions around a place, the one at @pc marked; and one as text. */
+void dump_print_code(const struct dump *dump, u64 code, u32 pc);
+/* @text: PUMICE_DECODE_LINE bytes. False: the instruction was not captured. */
+bool dump_insn_text(const struct dump *dump, u64 code, u32 pc, char *text);
+/* dump_memory.c */
+void dump_print_stream(const struct dump *dump, bool all);
+void dump_print_memory(const struct dump *dump, bool all);
+void dump_print_walk(const struct dump *dump, bool all);
+
+/* A line of a decoder's. */
+void dump_print_line(void *data, u64 addr, const char *line);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+/* pumice-dump: control streams, memory, page-table walks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump.h"
+#include "pumice_decode.h"
+#include "pumice_formats.h"
+#include "pumice_regs.h"
+
+#define LINE_BYTES	16u
+
+void dump_print_line(void *data, u64 addr, const char *line)
+{
+	(void)data;
+	printf("  %010" PRIx64 "  %s\n", addr, line);
+}
+
+/* ------------------------------------------------------------------ streams */
+
+static const struct pumice_format_info *command_format(const struct pumice_stream_info *stream,
+						       u32 word)
+{
+	const u32 type = (u32)pumice_bits(&word, stream->type_bit, stream->type_width);
+
+	for (u32 i = 0; i < stream->nr_cmds; i++)
+		if (stream->cmds[i].type == type)
+			return stream->cmds[i].format;
+	return NULL;
+}
+
+/* Behind these commands lies what does not belong to the stream. */
+static bool ends_stream(const char *name)
+{
+	const char *last = strrchr(name, '_');
+
+	return last && (!strcmp(last, "_halt") || !strcmp(last, "_link") || !strcmp(last, "_return"));
+}
+
+static void print_commands(const struct pumice_stream_info *stream, u64 va, const u32 *dw,
+			   size_t words)
+{
+	size_t at = 0;
+
+	while (at < words) {
+		const struct pumice_format_info *format = command_format(stream, dw[at]);
+		size_t left = words - at, part = format && format->words < left ? format->words : left;
+
+		/* One command at a time; of what is unknown or cut off the decoder says so. */
+		if (!pumice_decode_stream(stream, va + at * 4, dw + at, part, dump_print_line, NULL))
+			return;
+		if (ends_stream(format->name))
+			return;
+		at += part;
+	}
+	printf("  (not captured beyond)\n");
+}
+
+static void print_stream_part(const struct dump_part *part, u32 dm)
+{
+	const struct pumice_format_info *render = pumice_format_find("pdm_render");
+	const size_t words = part->head.bytes / 4;
+	u32 *dw = malloc(words * 4 + 4);
+
+	if (!dw) {
+		printf("  (out of memory)\n");
+		return;
+	}
+	memcpy(dw, part->data, words * 4);
+	switch (dm) {
+	case FWIF_DM_PDM:
+		if (words >= render->words)
+			pumice_decode_format(render, part->head.addr, dw, dump_print_line, NULL);
+		else
+			printf("  (the render record is cut off)\n");
+		break;
+	case FWIF_DM_VDM:
+		print_commands(&pumice_stream_vdm, part->head.addr, dw, words);
+		break;
+	case FWIF_DM_TDM:
+		print_commands(&pumice_stream_tdm, part->head.addr, dw, words);
+		break;
+	default:
+		print_commands(&pumice_stream_cdm, part->head.addr, dw, words);
+	}
+	free(dw);
+}
+
+void dump_print_stream(const struct dump *dump, bool all)
+{
+	struct pumice_dump_reason reason;
+
+	(void)all;
+	dump_one(dump, PUMICE_DUMP_REASON, &reason, sizeof(reason));
+	for (u32 i = 0; i < dump->parts; i++) {
+		const struct dump_part *part = &dump->part[i];
+
+		if (part->head.type != PUMICE_DUMP_MEMORY)
+			continue;
+		if (part->head.role == PUMICE_DUMP_ROLE_STREAM) {
+			printf("control stream:\n");
+			print_stream_part(part, reason.dm);
+		} else if (part->head.role == PUMICE_DUMP_ROLE_RENDER) {
+			printf("render record of the fragment job:\n");
+			print_stream_part(part, FWIF_DM_PDM);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- memory */
+
+static void print_bytes(u64 va, const unsigned char *data, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += LINE_BYTES) {
+		printf("  %010" PRIx64, va + at);
+		for (size_t i = at; i < at + LINE_BYTES && i < bytes; i++)
+			printf("%s%02x", i % 4 ? "" : " ", data[i]);
+		printf("\n");
+	}
+}
+
+static const char *role_text(u32 role)
+{
+	static const char *const text[] = {
+		[PUMICE_DUMP_ROLE_STREAM] = "control stream",
+		[PUMICE_DUMP_ROLE_FAULT] = "around the fault",
+		[PUMICE_DUMP_ROLE_CODE] = "program",
+		[PUMICE_DUMP_ROLE_RENDER] = "render record",
+	};
+
+	return role && role < sizeof(text) / sizeof(text[0]) ? text[role] : "memory";
+}
+
+/* Streams and programs are shown decoded; as bytes only where all is asked for. */
+void dump_print_memory(const struct dump *dump, bool all)
+{
+	for (u32 i = 0; i < dump->parts; i++) {
+		const struct dump_part *part = &dump->part[i];
+
+		if (part->head.type != PUMICE_DUMP_MEMORY ||
+		    (!all && part->head.role != PUMICE_DUMP_ROLE_FAULT))
+			continue;
+		printf("%s, %" PRIu64 " bytes at 0x%010" PRIx64 ":\n", role_text(part->head.role),
+		       part->head.bytes, part->head.addr);
+		print_bytes(part->head.addr, part->data, part->head.bytes);
+	}
+}
+
+/* -------------------------------------------------------------------- walks */
+
+static const struct {
+	const char *name, *format;
+} levels[] = {
+	{ "page catalogue", "mmu_pc_entry" },
+	{ "page directory", "mmu_pd_entry" },
+	{ "page table", "mmu_pt_entry" },
+};
+
+#define LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+static void print_step(const struct pumice_dump_walk *step)
+{
+	const u32 dw[2] = { (u32)step->entry, (u32)(step->entry >> 32) };
+	const struct pumice_format_info *format;
+
+	if (step->level >= LEVELS) {
+		printf("  level %u: 0x%016" PRIx64 "\n", step->level, step->entry);
+		return;
+	}
+	printf("  %s at 0x%010" PRIx64 ", entry %u: 0x%016" PRIx64 "\n", levels[step->level].name,
+	       step->table, step->index, step->entry);
+	format = pumice_format_find(levels[step->level].format);
+	pumice_decode_format(format, step->table + step->index * 8ull, dw, dump_print_line, NULL);
+}
+
+void dump_print_walk(const struct dump *dump, bool all)
+{
+	struct pumice_dump_walk step = { .level = 0 };
+
+	(void)all;
+	for (u32 i = 0; i < dump->parts; i++) {
+		const struct dump_part *part = &dump->part[i];
+		const u32 count = part->head.type == PUMICE_DUMP_WALK ?
+					  dump_elements(part, sizeof(step)) : 0;
+
+		if (!count)
+			continue;
+		printf("page-table walk of 0x%010" PRIx64 ":\n", part->head.addr);
+		for (u32 n = 0; n < count; n++) {
+			dump_element(part, n, &step, sizeof(step));
+			print_step(&step);
+		}
+		if (count < LEVELS)
+			printf("  no %s\n", levels[count].name);
+		else if (!(step.entry & PUMICE_MMU_PT_ENTRY__VALID__MASK))
+			printf("  nothing is mapped there\n");
+	}
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+/* pumice-dump: what is printed of each section but memory. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dump.h"
+#include "pumice_decode.h"
+#include "pumice_names.h"
+#include "pumice_regs.h"
+
+static const char *const masters[FWIF_DM_COUNT] = { "compute", "geometry", "fragment", "transfer" };
+
+static const char *master_text(u32 dm)
+{
+	return dm < FWIF_DM_COUNT ? masters[dm] : "unknown";
+}
+
+/* Text of a file, in which control characters are shown as '?'. */
+static void print_text(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes && text[i]; i++)
+		putchar(isprint((unsigned char)text[i]) || text[i] == '\n' ? text[i] : '?');
+}
+
+static void print_info(const struct dump *dump, bool all)
+{
+	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_INFO);
+
+	(void)all;
+	if (part)
+		print_text((const char *)part->data, part->head.bytes);
+	if (dump->head.dropped)
+		printf("sections that found no room: %u\n", dump->head.dropped);
+}
+
+/* -------------------------------------------------------------------- reason */
+
+static void print_result(const struct fwif_job_result *r)
+{
+	printf("fault: %s by %s, %s at 0x%010" PRIx64 ", usc %u pc %u, mmu context %u\n",
+	       pumice_fault_str(r->fault), pumice_unit_str(r->unit), pumice_access_str(r->access),
+	       r->addr, r->usc, r->pc, r->mmu_context);
+	printf("finished: %" PRIu64 " work-groups, primitives, tiles or commands in %" PRIu64
+	       " ticks, %u slices, %u partial renders\n",
+	       r->groups, r->run_ticks, r->slices, r->partials);
+}
+
+static void print_job(const struct pumice_dump_reason *r)
+{
+	printf("job: %" PRIu64 " of context %u, a %s job; the firmware's context %u, job %u\n", r->job,
+	       r->uapi_context, master_text(r->dm), r->context, r->seqno);
+	printf("process: ");
+	print_text(r->process, sizeof(r->process));
+	printf(" (%u)\nstream: 0x%010" PRIx64 "\npage catalogue: 0x%" PRIx64 "\n", r->pid, r->stream,
+	       r->catalogue);
+}
+
+static void print_reason(const struct dump *dump, bool all)
+{
+	static const char *const kinds[] = {
+		[PUMICE_DUMP_KIND_FAULT] = "fault",
+		[PUMICE_DUMP_KIND_TIMEOUT] = "time-out",
+		[PUMICE_DUMP_KIND_RESET] = "reset",
+		[PUMICE_DUMP_KIND_USER] = "request",
+	};
+	struct pumice_dump_reason reason;
+	struct fwif_job_result result;
+
+	(void)all;
+	if (!dump_one(dump, PUMICE_DUMP_REASON, &reason, sizeof(reason)))
+		return;
+	printf("reason: %s: ", reason.kind && reason.kind < sizeof(kinds) / sizeof(kinds[0]) ?
+				       kinds[reason.kind] : "unknown");
+	print_text(reason.text, sizeof(reason.text));
+	printf("\nGPU clock: %" PRIu64 "\n", reason.time);
+	if (reason.context != FWIF_NO_CONTEXT)
+		print_job(&reason);
+	else
+		printf("job: none\n");
+	if (dump_one(dump, PUMICE_DUMP_RESULT, &result, sizeof(result)))
+		print_result(&result);
+}
+
+/* --------------------------------------------------------------------- waves */
+
+static void print_busy(u32 busy)
+{
+	printf("busy data masters:");
+	for (u32 dm = 0; dm < FWIF_DM_COUNT; dm++)
+		if (busy >> dm & 1)
+			printf(" %s", masters[dm]);
+	printf("%s\n", busy ? "" : " none");
+}
+
+static void print_place(const struct dump *dump, const struct fwif_place *p)
+{
+	printf("%u at pc %u%s of program 0x%010" PRIx64 ", first: usc %u slot %u wave %u lanes 0x%08x\n",
+	       p->waves, p->pc, p->state == PUMICE_WAVE_STATE_BARRIER ? " (barrier)" : "", p->code,
+	       p->usc, p->slot, p->wave, p->lanes);
+	dump_print_code(dump, p->code, p->pc);
+}
+
+static void print_stuck(const struct dump *dump, bool all)
+{
+	struct fwif_stuck s;
+
+	(void)all;
+	if (!dump_one(dump, PUMICE_DUMP_STUCK, &s, sizeof(s)))
+		return;
+	printf("unit: %s\n", pumice_unit_str(s.unit));
+	print_busy(s.busy);
+	if (s.waves)
+		printf("waves of the job: %u, of which %u were looked at\n", s.waves, s.looked);
+	for (u32 i = 0; i < s.places && i < FWIF_STUCK_PLACES; i++)
+		print_place(dump, &s.place[i]);
+}
+
+static void print_wave(const struct dump *dump, const struct pumice_dump_wave *w)
+{
+	char text[PUMICE_DECODE_LINE] = "";
+
+	dump_insn_text(dump, w->code, w->pc, text);
+	printf("  usc %u slot %u wave %u: %s, %s, mmu context %u, lanes 0x%08x, pc %u of 0x%010" PRIx64
+	       "%s%s\n",
+	       (u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, w->where),
+	       (u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__SLOT, w->where),
+	       (u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, w->where),
+	       pumice_wave_master_str((u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__MASTER, w->where)),
+	       pumice_wave_state_str((u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, w->where)),
+	       (u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__CTX, w->where), w->lanes, w->pc, w->code,
+	       *text ? "  " : "", text);
+}
+
+static void print_waves(const struct dump *dump, bool all)
+{
+	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_WAVES);
+	struct pumice_dump_wave wave;
+	u32 count = dump_elements(part, sizeof(wave));
+
+	(void)all;
+	if (!part)
+		return;
+	printf("waves in flight%s: %" PRIu64 "\n", part->head.late ? " later" : "", part->head.addr);
+	for (u32 i = 0; i < count; i++) {
+		dump_element(part, i, &wave, sizeof(wave));
+		print_wave(dump, &wave);
+	}
+	if (count < part->head.addr)
+		printf("  (the others were not captured)\n");
+}
+
+/* ----------------------------------------------------------------- registers */
+
+/* Registers of zero are left out unless all are asked for. */
+static void print_registers(const struct dump *dump, bool all)
+{
+	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_REGISTERS);
+	struct pumice_dump_register r;
+	u32 count = dump_elements(part, sizeof(r));
+
+	if (part)
+		printf("registers%s:\n", part->head.late ? ", read later" : "");
+	for (u32 i = 0; i < count; i++) {
+		dump_element(part, i, &r, sizeof(r));
+		if (r.value || all)
+			pumice_decode_reg(r.offset, r.bits == 64 ? 64 : 32, false, r.value,
+					  dump_print_line, NULL);
+	}
+}
+
+/* ------------------------------------------------------------------ firmware */
+
+static void print_boot(const struct fwif_boot *b)
+{
+	printf("firmware: build ");
+	print_text(b->build_id, sizeof(b->build_id));
+	printf(", interface %u.%u, state %u, error %u (0x%x at 0x%x)\n", b->fw_version >> 16,
+	       b->fw_version & 0xffff, b->state, b->error, b->error_info, b->error_pc);
+	printf("jobs: %u started, %u done, %u faulted, %u killed; %u commands, %u switches\n",
+	       b->jobs_started, b->jobs_done, b->jobs_faulted, b->jobs_killed, b->commands,
+	       b->switches);
+	printf("heartbeat: %u; contexts with work: %u; on the CDM: ", b->heartbeat,
+	       b->queued_contexts);
+	if (b->active_context == FWIF_NO_CONTEXT)
+		printf("none\n");
+	else
+		printf("context %u\n", b->active_context);
+}
+
+static void print_context(const struct fwif_context *c)
+{
+	printf("context %u: %s, priority %u, state %u, read to %u, %u slices, running job %u since %"
+	       PRIu64 "\n",
+	       c->id, master_text(c->dm), c->priority, c->state, c->cccb_read, c->slices,
+	       c->job_seqno, c->slice_start);
+}
+
+static void print_firmware(const struct dump *dump, bool all)
+{
+	struct fwif_context context;
+	struct fwif_boot boot;
+
+	(void)all;
+	if (dump_one(dump, PUMICE_DUMP_FW_BOOT, &boot, sizeof(boot)))
+		print_boot(&boot);
+	if (dump_one(dump, PUMICE_DUMP_CONTEXT, &context, sizeof(context)))
+		print_context(&context);
+}
+
+/* A text of fwif.h has at most three unsigned arguments, spelled %u. */
+static void print_event_text(const char *format, const u32 *args)
+{
+	u32 used = 0;
+
+	for (; *format; format++) {
+		if (format[0] == '%' && format[1] == 'u') {
+			printf("%u", used < 3 ? args[used] : 0);
+			used++;
+			format++;
+		} else {
+			putchar(*format);
+		}
+	}
+	putchar('\n');
+}
+
+static void print_log_entry(const struct fwif_log_entry *e)
+{
+	static const char *const formats[] = {
+#define LOG_EVENT(event, level, text) text,
+		FWIF_LOG_EVENTS(LOG_EVENT)
+#undef LOG_EVENT
+	};
+
+	printf("  [%6" PRIu64 ".%09" PRIu64 "] ", e->time / 1000000000, e->time % 1000000000);
+	if (e->event < sizeof(formats) / sizeof(formats[0]))
+		print_event_text(formats[e->event], e->args);
+	else
+		printf("unknown event %u: %u %u %u\n", e->event, e->args[0], e->args[1], e->args[2]);
+}
+
+/* Oldest first; entries that were being written are left out. */
+static void print_log(const struct dump *dump, bool all)
+{
+	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_FW_LOG);
+	struct fwif_log_entry e;
+	u32 count = dump_elements(part, sizeof(e)), end, n;
+
+	(void)all;
+	if (!count)
+		return;
+	printf("firmware log:\n");
+	end = (u32)part->head.addr;
+	for (n = end - (end < count ? end : count); n != end; n++) {
+		dump_element(part, n % count, &e, sizeof(e));
+		if (e.sequence == n + 1)
+			print_log_entry(&e);
+	}
+}
+
+const struct dump_view dump_views[DUMP_VIEWS] = {
+	{ "info", print_info },
+	{ "reason", print_reason },
+	{ "places", print_stuck },
+	{ "walk", dump_print_walk },
+	{ "stream", dump_print_stream },
+	{ "memory", dump_print_memory },
+	{ "waves", print_waves },
+	{ "registers", print_registers },
+	{ "firmware", print_firmware },
+	{ "log", print_log },
+};
