@@ -58,24 +58,30 @@ void gpu_buffer_free(struct gpu *gpu, struct gpu_buffer *buffer)
 	pumice_bo_destroy(buffer->bo);
 }
 
+static void make_kernel(struct gpu *gpu, struct gpu_work *work)
+{
+	*work = (struct gpu_work){
+		.gpu = gpu, .program = work->program, .groups = { 1, 1, 1 },
+	};
+	check(gpu, "kernel", pumice_kernel_create(gpu->vm, work->program, &work->kernel));
+}
+
 void gpu_work(struct gpu *gpu, const unsigned char *program, size_t bytes, struct gpu_work *work)
 {
 	char error[PUMICE_ERROR_BYTES];
 
-	*work = (struct gpu_work){ .gpu = gpu, .groups = { 1, 1, 1 } };
 	if (pumice_program_parse(program, bytes, &work->program, error, sizeof(error)))
 		bench_fail("program: %s", error);
-	check(gpu, "kernel", pumice_kernel_create(gpu->vm, work->program, &work->kernel));
+	make_kernel(gpu, work);
 }
 
 void gpu_work_text(struct gpu *gpu, const char *text, struct gpu_work *work)
 {
 	char error[PUMICE_ERROR_BYTES];
 
-	*work = (struct gpu_work){ .gpu = gpu, .groups = { 1, 1, 1 } };
 	if (pumice_program_assemble("text", text, &work->program, error, sizeof(error)))
 		bench_fail("program: %s", error);
-	check(gpu, "kernel", pumice_kernel_create(gpu->vm, work->program, &work->kernel));
+	make_kernel(gpu, work);
 }
 
 void gpu_work_free(struct gpu_work *work)

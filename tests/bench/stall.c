@@ -2,7 +2,7 @@
 /*
  * Rows: the longest that a register read waits while a job does its worst, in ms.
  *
- * A guest's processor that reads a register stands still, and QEMU's big lock is held, until
+ * A guest's processor that reads a register is stalled, and QEMU's big lock is held, until
  * the GPU's lock is free. What holds that lock must be bounded, whatever a job asks for. The
  * peer is a job that needs nothing of the lock but to be launched.
  */

@@ -280,21 +280,8 @@ static void deny_growth(struct rig *r)
 
 void frame_finish(struct rig *r, struct rig_context *c, unsigned int patience)
 {
-	const struct fwif_job_result *result = rig_result(c, 1);
+	const struct fwif_job_result *result = host_end_job(r, c, 1, patience, deny_growth);
 
-	while (patience-- && !*(volatile u32 *)c->object) {
-		host_run(r, 1);
-		deny_growth(r);
-	}
-	if (!*c->object) {
-		FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_KILL, c) == FWIF_STATUS_OK,
-			   "the job cannot be killed");
-		FUZZ_CHECK(host_wait(r, c->object, 0), "the killed job's update does not come");
-	}
-	FUZZ_CHECK(result->seqno == 1, "no result");
-	FUZZ_CHECK(pumice_fault_valid(result->fault) && pumice_unit_valid(result->unit) &&
-		   pumice_access_valid(result->access), "fault %u, unit %u, access %u",
-		   result->fault, result->unit, result->access);
 	FUZZ_CHECK(!result->fault || result->unit != PUMICE_UNIT_NONE, "fault %u of no unit",
 		   result->fault);
 }

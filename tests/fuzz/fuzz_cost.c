@@ -69,7 +69,7 @@ static void put_texture(u32 *at)
 	pumice_sampler_pack(at + PUMICE_TEXTURE_WORDS, &sampler);
 }
 
-/* Texture instructions, behind a PDS program that loads the state. */
+/* Texture instructions, after a PDS program that loads the state. */
 static void put_samples(struct rig *r, struct rig_vm *vm)
 {
 	const struct pumice_pds_insn pds[] = {
@@ -183,20 +183,6 @@ static u32 *put_any(struct rig_vm *vm, struct fuzz *f, u32 *at, u32 n)
 	}
 }
 
-static void finish(struct rig *r, struct rig_context *c)
-{
-	unsigned int i;
-
-	for (i = 0; i < PATIENCE && !*(volatile u32 *)c->object; i++)
-		host_run(r, 1);
-	if (!*c->object) {
-		FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_KILL, c) == FWIF_STATUS_OK,
-			   "the job cannot be killed");
-		FUZZ_CHECK(host_wait(r, c->object, 0), "the killed job's update does not come");
-	}
-	FUZZ_CHECK(rig_result(c, 1)->seqno == 1, "no result");
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz f = { data, size };
@@ -219,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rig_update(&c, c.object_addr, 1);
 	rig_put_kick(r, &c);
 	rig_kick(r);
-	finish(r, &c);
+	host_end_job(r, &c, 1, PATIENCE, NULL);
 	host_check_job(r);
 	rig_destroy(r);
 	return 0;

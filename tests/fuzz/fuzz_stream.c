@@ -290,20 +290,8 @@ static void damage(struct fuzz *f, struct rig_vm *vm)
 /* Wait for the job, else kill it. */
 static void finish(struct rig *r, struct rig_context *c)
 {
-	const struct fwif_job_result *result = rig_result(c, 1);
-	unsigned int i;
+	const struct fwif_job_result *result = host_end_job(r, c, 1, PATIENCE, NULL);
 
-	for (i = 0; i < PATIENCE && !*(volatile u32 *)c->object; i++)
-		host_run(r, 1);
-	if (!*c->object) {
-		FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_KILL, c) == FWIF_STATUS_OK,
-			   "the job cannot be killed");
-		FUZZ_CHECK(host_wait(r, c->object, 0), "the killed job's update does not come");
-	}
-	FUZZ_CHECK(result->seqno == 1, "no result");
-	FUZZ_CHECK(pumice_fault_valid(result->fault) && pumice_unit_valid(result->unit) &&
-		   pumice_access_valid(result->access), "fault %u, unit %u, access %u",
-		   result->fault, result->unit, result->access);
 	FUZZ_CHECK(!result->fault || result->unit != PUMICE_UNIT_NONE ||
 		   result->fault == PUMICE_FAULT_KILLED, "fault %u of no unit", result->fault);
 }

@@ -49,6 +49,28 @@ u32 host_call_context(struct rig *r, u32 type, const struct rig_context *c)
 	return host_call(r, &cmd);
 }
 
+const struct fwif_job_result *host_end_job(struct rig *r, struct rig_context *c, u32 seqno,
+					   unsigned int polls, void (*each)(struct rig *r))
+{
+	const struct fwif_job_result *result = rig_result(c, seqno);
+
+	while (polls-- && !*(volatile u32 *)c->object) {
+		host_run(r, 1);
+		if (each)
+			each(r);
+	}
+	if (!*c->object) {
+		FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_KILL, c) == FWIF_STATUS_OK,
+			   "the job cannot be killed");
+		FUZZ_CHECK(host_wait(r, c->object, 0), "the killed job's update does not come");
+	}
+	FUZZ_CHECK(result->seqno == seqno, "no result");
+	FUZZ_CHECK(pumice_fault_valid(result->fault) && pumice_unit_valid(result->unit) &&
+		   pumice_access_valid(result->access), "fault %u, unit %u, access %u",
+		   result->fault, result->unit, result->access);
+	return result;
+}
+
 /* One instance that stores JOB_VALUE. */
 static void write_job(struct rig_vm *vm)
 {
@@ -106,7 +128,7 @@ void host_check_job(struct rig *r)
 
 void host_check_recovery(struct pumice_gpu *gpu, unsigned int threads)
 {
-	/* Its clock is the GPU's; the other GPU stands by. */
+	/* Its clock is the GPU's; the other GPU is idle. */
 	struct rig *r = rig_create_threads(threads);
 	struct pumice_gpu *spare = r->gpu;
 

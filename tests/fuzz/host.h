@@ -19,6 +19,14 @@ bool host_wait(struct rig *r, const u32 *word, u32 not);
 u32 host_call(struct rig *r, const struct fwif_kccb_cmd *cmd);
 u32 host_call_context(struct rig *r, u32 type, const struct rig_context *c);
 
+/*
+ * Wait for job @seqno of a context, which updates the context's object, for so many polls;
+ * then kill it. Returns its result, which must be there and have valid enumerators.
+ * @each: what to do after every poll, or NULL.
+ */
+const struct fwif_job_result *host_end_job(struct rig *r, struct rig_context *c, u32 seqno,
+					   unsigned int polls, void (*each)(struct rig *r));
+
 /* A job in a VM and context of its own stores what it should, and ends well. */
 void host_check_job(struct rig *r);
 

@@ -18,6 +18,7 @@ IGT_TEST_DESCRIPTION("Which context's job runs, and that none waits for ever.");
 #define LOW	DRM_PUMICE_PRIORITY_LOW
 #define NORMAL	DRM_PUMICE_PRIORITY_NORMAL
 #define HIGH	DRM_PUMICE_PRIORITY_HIGH
+#define LEVELS	(HIGH + 1)
 #define NOBODY	65534
 #define WORDS	32u	/* that a store job writes */
 
@@ -90,52 +91,55 @@ static void high_needs_rights(void)
 	igt_pumice_join(nobody);
 }
 
+/* A job each in contexts of all levels, or of the lowest, behind a job of @blocker. */
+static void queue_levels(int fd, struct rig *blocker, struct rig *rigs, bool of_low)
+{
+	u32 level;
+
+	for (level = LOW; level <= HIGH; level++)
+		rigs[level] = rig_of(fd, of_low ? LOW : level);
+	rig_block(blocker);
+	for (level = LOW; level <= HIGH; level++)
+		rig_submit(&rigs[level], rig_empty_stream(&rigs[level]));
+	need_in_flight(LEVELS + 1);
+}
+
+/* With the blocker gone, the jobs of queue_levels() run from the highest to the lowest. */
+static void check_order(int fd, struct rig *blocker, struct rig *rigs)
+{
+	u64 start[LEVELS];
+	u32 level;
+
+	release(blocker);
+	for (level = LOW; level <= HIGH; level++) {
+		igt_assert_eq(rig_wait(&rigs[level]), 1);
+		start[level] = need_state(fd, rigs[level].context).last_start;
+	}
+	igt_assert_lt_u64(start[HIGH], start[NORMAL]);
+	igt_assert_lt_u64(start[NORMAL], start[LOW]);
+}
+
 /* What waits while a job runs goes by priority, whatever came first. */
 static void higher_first(void)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[3];
-	u64 start[3];
-	u32 i;
+	struct rig blocker = rig_on(fd), rigs[LEVELS];
 
-	for (i = 0; i < 3; i++)
-		rigs[i] = rig_of(fd, i);
-	rig_block(&blocker);
-	for (i = 0; i < 3; i++)
-		rig_submit(&rigs[i], rig_empty_stream(&rigs[i]));
-	need_in_flight(4);
-	release(&blocker);
-	for (i = 0; i < 3; i++) {
-		igt_assert_eq(rig_wait(&rigs[i]), 1);
-		start[i] = need_state(fd, rigs[i].context).last_start;
-	}
-	igt_assert_lt_u64(start[HIGH], start[NORMAL]);
-	igt_assert_lt_u64(start[NORMAL], start[LOW]);
+	queue_levels(fd, &blocker, rigs, false);
+	check_order(fd, &blocker, rigs);
 }
 
 /* Contexts get their priorities when their jobs wait already, the last one the highest. */
 static void changed_while_queued(void)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[3];
-	u64 start[3];
-	u32 i;
+	struct rig blocker = rig_on(fd), rigs[LEVELS];
+	u32 level;
 
-	for (i = 0; i < 3; i++)
-		rigs[i] = rig_of(fd, LOW);
-	rig_block(&blocker);
-	for (i = 0; i < 3; i++)
-		rig_submit(&rigs[i], rig_empty_stream(&rigs[i]));
-	need_in_flight(4);
-	for (i = 0; i < 3; i++)
-		igt_assert_eq(gpu_context_set_priority(fd, rigs[i].context, i), 0);
-	release(&blocker);
-	for (i = 0; i < 3; i++) {
-		igt_assert_eq(rig_wait(&rigs[i]), 1);
-		start[i] = need_state(fd, rigs[i].context).last_start;
-	}
-	igt_assert_lt_u64(start[HIGH], start[NORMAL]);
-	igt_assert_lt_u64(start[NORMAL], start[LOW]);
+	queue_levels(fd, &blocker, rigs, true);
+	for (level = LOW; level <= HIGH; level++)
+		igt_assert_eq(gpu_context_set_priority(fd, rigs[level].context, level), 0);
+	check_order(fd, &blocker, rigs);
 }
 
 static void change_bad_arguments(void)

@@ -447,7 +447,7 @@ static bool next_tile(struct pdm *pdm, u32 *x, u32 *y, u32 *macro)
 	return false;
 }
 
-/* Programs that nobody will run again are in the way of tiles that wait for memory. */
+/* Programs that will not run again are in the way of tiles that wait for memory. */
 static void forget_objects(struct pdm *pdm, struct pdm_tile *tile)
 {
 	pdm_objects_forget(tile);
@@ -465,7 +465,7 @@ static bool take_tile(struct pdm *pdm, struct pdm_tile *tile)
 		taken = next_tile(pdm, &tile->number_x, &tile->number_y, &tile->macro);
 		last = !taken && tile->object_count;
 	}
-	pdm->active += taken || last;	/* so long nobody ends the job */
+	pdm->active += taken || last;	/* until then the job cannot end */
 	unlock(pdm);
 	if (last)
 		forget_objects(pdm, tile);

@@ -64,7 +64,7 @@ struct ta_prim {
 #define TA_PIECE	4096u
 
 /*
- * Begin, or go on with empty tile lists behind ta_finish(). False: no memory on the host.
+ * Begin, or go on with empty tile lists after ta_finish(). False: no memory on the host.
  * The lists are emptied by the first calls of ta_primitives().
  */
 bool ta_begin(struct ta *ta, const struct pm_scene *scene);

@@ -7,18 +7,18 @@
  * Programs that nobody runs stay until room is needed, the longest unused goes first.
  *
  * Each data master has a share of the memory, which its programs in use and its loads
- * cannot exceed. A master runs one job at a time, so a job that fills the share keeps only
- * itself waiting. The stage tells the master, and no program is of two stages. A program
- * that nobody runs counts towards no share; it makes room for any load.
+ * cannot exceed. A master runs one job at a time, so a job that fills the share delays only
+ * itself. The stage identifies the master, and no program is of two stages. An idle
+ * program counts towards no share; it makes room for any load.
  *
  * The lock is held for moments, since holders of the device lock take it: at most
  * USC_CACHE_PIECE programs are evicted at a time. They are freed later, as many in a call
- * and with no lock; code is compared outside, too. Hashes are seeded, so that nobody can
- * choose programs that all lie in one bucket.
+ * and with no lock; code is compared outside, too. Hashes are seeded, so that a job
+ * cannot choose programs that all lie in one bucket.
  *
  * Limits: USC_CACHE_BYTES of host memory for all programs, those that are being decoded
  * and those that wait to be freed included; USC_CACHE_IDLE_BYTES of it, and a little more
- * for moments, for programs that nobody runs. Refused programs are not kept.
+ * for moments, for idle programs. Refused programs are not kept.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -164,8 +164,8 @@ static bool same_words(const struct usc_program *p, const u32 *words)
 	return !memcmp(p->words, words, (size_t)p->insns * PUMICE_USC_WORDS * sizeof(*words));
 }
 
-/* Who waits is told, without the lock. */
-static void tell_room(struct usc_program_cache *cache, bool room)
+/* Notify the masters that wait. Not under the lock. */
+static void notify_room(struct usc_program_cache *cache, bool room)
 {
 	if (room && cache->ops.room)
 		cache->ops.room(cache->opaque);
@@ -199,7 +199,7 @@ void usc_cache_bury(struct usc_program_cache *cache, struct usc_program *program
 	bury_locked(cache, program);
 	room = cache->waiting;
 	pthread_mutex_unlock(&cache->lock);
-	tell_room(cache, room);
+	notify_room(cache, room);
 }
 
 /* Take some of the dead, *bytes of them. */
@@ -240,7 +240,7 @@ void usc_cache_sweep(struct usc_program_cache *cache)
 	cache->bytes -= bytes;
 	room = cache->waiting;
 	pthread_mutex_unlock(&cache->lock);
-	tell_room(cache, room);
+	notify_room(cache, room);
 }
 
 void usc_program_put(struct usc_program_cache *cache, struct usc_program *program)
@@ -257,7 +257,7 @@ void usc_program_put(struct usc_program_cache *cache, struct usc_program *progra
 	for (n = 0; n < USC_CACHE_PIECE && cache->idle_bytes > USC_CACHE_IDLE_BYTES; n++)
 		evict_locked(cache);
 	pthread_mutex_unlock(&cache->lock);
-	tell_room(cache, room);
+	notify_room(cache, room);
 }
 
 /* Room for bytes of host memory; what is in the way is evicted, a piece in each call. */
@@ -306,7 +306,7 @@ void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes)
 	cache->bytes -= bytes;
 	room = cache->waiting;
 	pthread_mutex_unlock(&cache->lock);
-	tell_room(cache, room);
+	notify_room(cache, room);
 }
 
 u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline)

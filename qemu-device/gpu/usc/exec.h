@@ -150,7 +150,7 @@ static inline void exec_run_from(struct exec *x, const struct usc_insn *next)
 
 /*
  * In an instruction that takes long: it costs the step more, and if the step is to end, so
- * does the slice behind this instruction. That changes nothing but how much is run in
+ * does the slice after this instruction. That changes only how much is run in
  * one step.
  */
 static inline void exec_attend(struct exec *x)

@@ -5,7 +5,7 @@
  *
  * The words are copied once, and the copy is what is hashed, checked and run. Memory for
  * the copy is reserved before, and, unless the program is known, memory for the largest
- * form that so many instructions can have; what was not needed is given back behind it. So
+ * form that so many instructions can have; what was not needed is returned afterwards. So
  * loads count, too, and a program that is in use can be loaded again when it fills all.
  *
  * Nothing is held while a load waits: one that finds no room for the second part drops

@@ -20,7 +20,7 @@
 #include "usc.h"
 
 /*
- * Host memory of decoded programs: of those that nobody runs; the share of each data
+ * Host memory of decoded programs: of idle ones; the share of each data
  * master; and of all of them. A share holds the longest programs that a job must have at
  * the same time, 13.3 MiB each: one, a state's two, or background, end of tile and object.
  */
@@ -211,7 +211,7 @@ struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc
 enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,
 				       bool *waits);
 void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes);
-/* Wake the one who waits at his deadline. Returns it, a new one for 0; 0: nobody waits here. */
+/* Wake a waiter at its deadline. Returns the deadline, a new one for 0; 0: there is no waiter. */
 u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline);
 void usc_cache_wait_end(struct usc_program_cache *cache);
 bool usc_cache_late(const struct usc_program_cache *cache, u64 deadline);

@@ -21,7 +21,7 @@
 /*
  * What an instruction that takes long costs a step besides, in instructions: a texture
  * instruction takes up to 20 us, so that a step of 8192 instructions could take 160 ms, in
- * which nobody else runs where there are no threads.
+ * which nothing else runs where there are no threads.
  */
 #define SLOW_COST	64u
 

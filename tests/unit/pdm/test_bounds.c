@@ -71,7 +71,7 @@ static void run_scene(void)
 static u64 cache_now(void *opaque)
 {
 	(void)opaque;
-	return 0;	/* nobody's patience ends */
+	return 0;	/* no time-out */
 }
 
 static void cache_wait(void *opaque, u64 deadline)

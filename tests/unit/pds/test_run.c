@@ -456,7 +456,7 @@ static void cost_grows_with_the_words_written(void **state)
 	assert_true(rig_begin(rig, &launch));
 	assert_int_equal(pds_launch_cost(rig->pds), 1);
 	rig_end(rig);
-	/* Registers that nobody writes are cleared: 8 tasks of 128 instances. */
+	/* Registers that the program does not write are cleared: 8 tasks of 128 instances. */
 	launch.state.attrs = 100;
 	assert_true(rig_begin(rig, &launch));
 	assert_int_equal(pds_launch_cost(rig->pds), 1 + 8 * 100 * 128 / 4 / 4096);

@@ -195,7 +195,7 @@ static void usc_load_that_is_given_up_leaves_nothing(void **state)
 	}
 }
 
-/* A clock, and who is told of memory. */
+/* A clock, and who is notified of memory. */
 struct host {
 	u64 now, deadline;
 	u32 waits, rooms;
@@ -377,7 +377,7 @@ static void usc_room_is_reported_to_all_who_found_none(void **state)
 	assert_int_equal(usc_cache_reserve(rig->cache, USC_STAGE_COMPUTE, 2, &first),
 			 USC_LOAD_DONE);
 	assert_false(first);
-	/* One still waits; then nobody. */
+	/* One still waits; then none. */
 	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, 1);
 	assert_int_equal(host.rooms, 2);
 	usc_cache_wait_end(rig->cache);

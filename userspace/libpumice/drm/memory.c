@@ -8,6 +8,9 @@
 
 #include "drm.h"
 
+_Static_assert(MAX_BINDS == DRM_PUMICE_MAX_BIND_OPS, "operations of a bind");
+_Static_assert(MAX_NULL_BYTES == DRM_PUMICE_MAX_BO_SIZE, "bytes of a NULL mapping");
+
 int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
 		  struct pumice_bo **out)
 {

@@ -121,7 +121,7 @@ static void put_user_locked(struct pumice_quota *quota, u32 uid, struct pumice_s
 /*
  * Who is charged for what the caller does. The ids of a user namespace are all its
  * holder's to take, so that they count as one user: as the namespace's owner, or where root
- * has made it for somebody, as a container's, as its root. The outermost one holds.
+ * has made it for another user, as a container's, as its root. The outermost one holds.
  */
 static u32 charged_uid(void)
 {

@@ -432,7 +432,7 @@ static bool in_flight(const struct pumice_job *job)
 	return ret;
 }
 
-/* False if the job has ended meanwhile: nobody is to blame. */
+/* False if the job has ended meanwhile: no context is to blame. */
 static bool stop_guilty(struct pumice_context *ctx, struct pumice_job *job)
 {
 	bool guilty;
