@@ -80,26 +80,39 @@ static int put_fault(const struct drm_pumice_array *array, u32 index,
 	return 0;
 }
 
+static int get_faults(struct pumice_vm *vm, struct drm_pumice_vm_get_faults *args)
+{
+	struct drm_pumice_vm_fault *copy;
+	int ret = 0;
+	u32 i;
+
+	copy = kmalloc_array(DRM_PUMICE_VM_FAULTS, sizeof(*copy), GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	copy_kept(&vm->faults, args, copy);
+	for (i = 0; i < args->returned && !ret; i++)
+		ret = put_fault(&args->faults, i, &copy[i]);
+	kfree(copy);
+	return ret;
+}
+
 /* DRM_IOCTL_PUMICE_VM_GET_FAULTS */
 int pumice_ioctl_vm_get_faults(struct drm_device *drm, void *data, struct drm_file *file)
 {
-	struct drm_pumice_vm_fault copy[DRM_PUMICE_VM_FAULTS];
 	struct drm_pumice_vm_get_faults *args = data;
 	struct pumice_vm *vm;
 	int ret;
-	u32 i;
 
 	if (args->flags || args->pad)
 		return -EINVAL;
-	ret = pumice_array_check(&args->faults, sizeof(copy[0]), DRM_PUMICE_VM_FAULTS);
+	ret = pumice_array_check(&args->faults, sizeof(struct drm_pumice_vm_fault),
+				 DRM_PUMICE_VM_FAULTS);
 	if (ret)
 		return ret;
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	copy_kept(&vm->faults, args, copy);
+	ret = get_faults(vm, args);
 	pumice_vm_put(vm);
-	for (i = 0; i < args->returned && !ret; i++)
-		ret = put_fault(&args->faults, i, &copy[i]);
 	return ret;
 }
