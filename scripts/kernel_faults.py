@@ -7,7 +7,6 @@ verdict beside it, which scripts/guest/init writes when the job has ended:
     kmemleak        memory that nothing refers to any more; empty when all is well
     lockdep_stats   whether lockdep still checks: it turns itself off after its first
                     report, and when its tables are full
-    debug_objects   the same of the checks of timers, works and RCU heads
 """
 
 import re

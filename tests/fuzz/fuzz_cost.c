@@ -9,6 +9,7 @@
  */
 #include "enc.h"
 #include "host.h"
+#include "oracle.h"
 #include "../unit/support/number.h"
 #include "oracle.h"
 
@@ -191,6 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct rig_vm vm;
 	u32 launches, *at, i;
 
+	/* No other data master has programs here. */
+	oracle_limit_memory(USC_CACHE_CDM_BYTES + USC_CACHE_IDLE_BYTES + ORACLE_REST_BYTES);
 	rig_vm(r, &vm);
 	rig_context(r, &vm, 1, &c);
 	put_long_program(r, &vm);

@@ -11,22 +11,26 @@
 #ifndef PUMICE_FUZZ_ORACLE_H
 #define PUMICE_FUZZ_ORACLE_H
 
-#include "pumice_types.h"
+#include "../../qemu-device/gpu/usc/program.h"
 
 struct pumice_gpu;
 
 /*
- * Memory of one GPU with everything that jobs make it allocate. USC_CACHE_BYTES (64 MiB) for
- * programs are most of it; a GPU of one core starts with about 10 MiB, and scenes and
- * lists as large as there are need some MiB.
+ * Memory that jobs may make a GPU of one core allocate beside decoded programs: scenes
+ * and lists as large as there are.
  */
-#define ORACLE_GPU_BYTES	(96ull << 20)
+#define ORACLE_REST_BYTES	(16ull << 20)
+/* All of it: with decoded programs, of which the data masters may hold all their shares. */
+#define ORACLE_GPU_BYTES	(USC_CACHE_BYTES + ORACLE_REST_BYTES)
 
 /*
- * The same when no job is left: the cache keeps USC_CACHE_IDLE_BYTES (16 MiB) of
- * programs, and arrays keep their largest size.
+ * The same when no job is left: the cache keeps idle programs, and arrays keep their
+ * largest size.
  */
-#define ORACLE_IDLE_BYTES	(24ull << 20)
+#define ORACLE_IDLE_BYTES	(USC_CACHE_IDLE_BYTES + ORACLE_REST_BYTES / 2)
+
+/* A lower limit than ORACLE_GPU_BYTES, of this and all later inputs of the target. */
+void oracle_limit_memory(u64 bytes);
 
 /* No job is left: the memory that the GPU holds beyond what it was created with is bounded. */
 void oracle_check_idle(void);

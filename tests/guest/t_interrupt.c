@@ -16,7 +16,7 @@
 #include "rig.h"
 
 #define INTERVAL_US	200
-#define BIG		(32 * MIB)
+#define BIG		(32 * MIB)	/* takes some ms to pin, and many fit into the guest's memory */
 #define BIG_VA		(RIG_FREE + 64 * GIB)
 #define PAGES		1024u	/* at most that are bound */
 #define INTERRUPTED	24u	/* calls that have to be interrupted before a case ends */

@@ -13,18 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "harness.h"
 #include "rig.h"
 #include "system.h"
 
-#define CGROUPS		"/tmp/cgroup"
-#define CGROUP		CGROUPS "/greedy"
-#define LIMIT		"25165824"	/* bytes that the child may use */
+#define LIMIT		(24 * MIB)	/* bytes that the child may use */
+#define JOB_BYTES	1024u		/* what a job is charged for, at least */
 #define BLOCK		(2 * MIB)	/* what one page table maps */
 #define BLOCKS		16384u		/* their tables are more than twice the limit */
 #define BATCH		64u		/* operations of one call */
@@ -35,31 +33,27 @@
 #define LAST_VA		(RIG_FREE + 65 * GIB)
 #define BIG_VA		(RIG_FREE + 66 * GIB)
 #define BIG		(128 * MIB)
+#define NULL_BYTES	DRM_PUMICE_MAX_BO_SIZE	/* of a NULL map */
+#define NULL_MAPS	((u32)(DRM_PUMICE_MAX_QUEUED_TABLES / (NULL_BYTES / BLOCK)) - 1)
+#define MANY_TABLES	16u
 
-static void need_write(const char *path, const char *text)
+static struct cgroup limited_cgroup(void)
 {
-	CHECK_OK(write_file(path, text));
-}
+	struct cgroup cgroup = need_cgroup("greedy");
 
-/* A cgroup with a limit, from the kernel's version 2 hierarchy. */
-static void make_cgroup(void)
-{
-	CHECK(!mkdir(CGROUPS, 0755) || errno == EEXIST);
-	CHECK(!mount("none", CGROUPS, "cgroup2", 0, NULL) || errno == EBUSY);
-	need_write(CGROUPS "/cgroup.subtree_control", "+memory");
-	CHECK(!mkdir(CGROUP, 0755) || errno == EEXIST);
-	need_write(CGROUP "/memory.max", LIMIT);
+	cgroup_limit(&cgroup, LIMIT);
+	return cgroup;
 }
 
 /* Start a child in the cgroup; it ends with OUT_OF_MEMORY where memory lacks. */
-static pid_t start_limited(void (*run)(void))
+static pid_t start_limited(void (*run)(void), const struct cgroup *cgroup)
 {
 	pid_t child = fork();
 
 	CHECK(child >= 0);
 	if (child)
 		return child;
-	need_write(CGROUP "/cgroup.procs", "0");
+	cgroup_enter(cgroup);
 	run();
 	_exit(0);
 }
@@ -126,10 +120,10 @@ static void run_beside(void (*greedy)(void))
 {
 	struct rig rig = rig_open();
 	u64 stream = rig_store_stream(&rig, RIG_FREE, 1);
+	struct cgroup cgroup = limited_cgroup();
 	pid_t child;
 
-	make_cgroup();
-	child = start_limited(greedy);
+	child = start_limited(greedy, &cgroup);
 	while (!has_ended(child)) {
 		need_map(rig.fd, rig.vm, rig.data.handle, 0, RIG_FREE, PAGE, 0);
 		CHECK_EQUAL(rig_run(&rig, stream), 1);
@@ -139,6 +133,7 @@ static void run_beside(void (*greedy)(void))
 	rig_check_works(&rig);
 	/* The parent's own things; its syncobj has a fence. */
 	need_left((struct counts){ .bos = 2, .vms = 1, .contexts = 1, .fences = 1 });
+	cgroup_remove(&cgroup);
 }
 
 static void page_tables_count_against_the_callers_limit(void)
@@ -196,11 +191,13 @@ static void queue_tables(void)
 
 static void run_queue(void)
 {
+	struct cgroup cgroup = limited_cgroup();
+
 	queue = held_open();
 	queue_bo = need_bo(queue.rig.fd, BIG);
 	need_map(queue.rig.fd, queue.blocker.vm, queue_bo, 0, RIG_FREE, BIG, 0);
-	make_cgroup();
-	check_stopped(start_limited(queue_tables));
+	check_stopped(start_limited(queue_tables, &cgroup));
+	cgroup_remove(&cgroup);
 }
 
 static void queued_binds_count_against_the_callers_limit(void)
@@ -293,6 +290,35 @@ static void queued_jobs_are_bounded(void)
 	});
 }
 
+/* Jobs that wait are memory of who submitted them. */
+static void queued_jobs_are_charged_to_the_caller(void)
+{
+	struct cgroup cgroup = need_cgroup("owner");
+	struct held held = held_open();
+	struct drm_pumice_sync wait = wait_for(held.blocker.sync, 0);
+	const struct drm_pumice_job job = {
+		.context = held.rig.context, .stream = rig_empty_stream(&held.rig),
+		.syncs = ARRAY_OF(&wait, 1),
+	};
+	u64 before, more;
+	u32 i;
+
+	cgroup_enter(&cgroup);
+	CHECK_OK(gpu_submit(held.rig.fd, &job, 1, NULL));
+	before = cgroup_charged(&cgroup);
+	for (i = 1; i < DRM_PUMICE_MAX_QUEUED_JOBS; i++)
+		CHECK_OK(gpu_submit(held.rig.fd, &job, 1, NULL));
+	more = cgroup_charged(&cgroup) - before;
+	cgroup_enter(NULL);
+	test_note("%llu bytes a job", (unsigned long long)more / DRM_PUMICE_MAX_QUEUED_JOBS);
+	CHECK(more >= DRM_PUMICE_MAX_QUEUED_JOBS * JOB_BYTES);
+	CHECK_OK(gpu_context_destroy(held.rig.fd, held.blocker.context));
+	rig_check_works(&held.rig);
+	need_left((struct counts){ .bos = need_counts().bos, .vms = need_counts().vms,
+				   .contexts = 1, .fences = need_counts().fences });
+	cgroup_remove(&cgroup);
+}
+
 /* A bind of many operations, of which each changes many pages; the last maps LAST_VA. */
 static void bind_for_long(const struct rig *rig, u32 big)
 {
@@ -331,6 +357,42 @@ static void killed_process_ends_its_bind(void)
 	rig_check_works(&rig);
 }
 
+/* Queues maps that need as many tables as a VM's queue may have, nearly. */
+static void queue_for_long(const struct rig *rig)
+{
+	struct drm_pumice_bind_op ops[NULL_MAPS];
+	u32 i;
+
+	for (i = 0; i < NULL_MAPS; i++)
+		ops[i] = (struct drm_pumice_bind_op){
+			.flags = DRM_PUMICE_BIND_NULL, .va = FIRST_VA + i * NULL_BYTES,
+			.size = NULL_BYTES,
+		};
+	gpu_bind_async(rig->fd, rig->vm, ops, NULL_MAPS, NULL, 0);
+	_exit(0);
+}
+
+/* The tables are allocated before the call is queued, so nothing is left of it. */
+static void killed_process_allocates_no_more_tables(void)
+{
+	struct rig rig = rig_open();
+	u64 before = fdinfo_number(rig.fd, "pumice-page-tables");
+	pid_t child;
+	int status;
+
+	child = fork();
+	CHECK(child >= 0);
+	if (!child)
+		queue_for_long(&rig);
+	while (fdinfo_number(rig.fd, "pumice-page-tables") < before + MANY_TABLES * PAGE / 1024)
+		CHECK(!has_ended(child));
+	CHECK_OK(kill(child, SIGKILL) ? -errno : 0);
+	CHECK_EQUAL(waitpid(child, &status, 0), child);
+	CHECK(WIFSIGNALED(status));
+	CHECK_EQUAL(fdinfo_number(rig.fd, "pumice-page-tables"), before);
+	rig_check_works(&rig);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(page_tables_count_against_the_callers_limit),
 	TEST_CASE(small_bos_count_against_the_callers_limit),
@@ -338,7 +400,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(queued_calls_are_bounded),
 	TEST_CASE(queued_tables_are_bounded),
 	TEST_CASE(queued_jobs_are_bounded),
+	TEST_CASE(queued_jobs_are_charged_to_the_caller),
 	TEST_CASE(killed_process_ends_its_bind),
+	TEST_CASE(killed_process_allocates_no_more_tables),
 };
 
 TEST_MAIN(cases)

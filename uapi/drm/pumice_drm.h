@@ -19,7 +19,8 @@
  *   1.0	counts of VM_BIND and SUBMIT also carry the failing index
  *   1.1	failed_op and failed_job; BO_MADVISE, CONTEXT_SET_PRIORITY, FILE_GET_RESETS,
  *		VM_GET_FAULTS; DRM_PUMICE_BIND_UNMAP_ALL and DRM_PUMICE_BIND_NULL. A 1.0 kernel
- *		refuses them with -EINVAL, and does not write the two fields.
+ *		refuses them with -EINVAL, and does not write the two fields. A program for
+ *		1.0 does not learn from a 1.1 kernel which operation failed: counts stay.
  *
  * What the fence of a job carries:
  *   0		the job ran to its end

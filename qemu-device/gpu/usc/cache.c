@@ -51,6 +51,7 @@ struct usc_program_cache {
 	u64 idle_bytes;
 	u64 live_bytes[PUMICE_WAVE_MASTER_COUNT];	/* of programs in use, and of loads */
 	u64 bytes;		/* of all of these, and of the dead */
+	u64 ended[PUMICE_WAVE_MASTER_COUNT];	/* programs that became idle, ever */
 	u32 waiting;		/* loads that wait for memory */
 	u64 decoded;	/* programs, ever */
 };
@@ -251,6 +252,7 @@ void usc_program_put(struct usc_program_cache *cache, struct usc_program *progra
 	pthread_mutex_lock(&cache->lock);
 	if (--program->refs == 0) {
 		*live_of(cache, program->limits.stage) -= program->bytes;
+		cache->ended[usc_cache_master(program->limits.stage)]++;
 		idle_add_locked(cache, program);
 		room = cache->waiting;
 	}
@@ -307,6 +309,16 @@ void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes)
 	room = cache->waiting;
 	pthread_mutex_unlock(&cache->lock);
 	notify_room(cache, room);
+}
+
+u64 usc_cache_ended(struct usc_program_cache *cache, u32 stage)
+{
+	u64 ended;
+
+	pthread_mutex_lock(&cache->lock);
+	ended = cache->ended[usc_cache_master(stage)];
+	pthread_mutex_unlock(&cache->lock);
+	return ended;
 }
 
 u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline)

@@ -24,6 +24,7 @@ struct usc_load {
 	u32 stage;
 	bool waits;		/* for them; the cache knows of it */
 	u64 deadline;		/* of the wait, or 0 */
+	u64 ended;		/* programs that had become idle when the wait began */
 	u32 *words;		/* the copy; a program's once that is complete */
 	u32 fetched;		/* instructions */
 	u64 seed, hash;		/* of those */
@@ -75,10 +76,16 @@ static enum usc_load_result reserve(struct usc_program_cache *cache, struct usc_
 				    u32 insns, struct gpu_fault *fault)
 {
 	const u64 bytes = load->whole ? usc_predecode_bytes(insns) : code_bytes(insns);
-	const bool late = load->deadline && usc_cache_late(cache, load->deadline);
-	const enum usc_load_result result = usc_cache_reserve(cache, load->stage, bytes,
-							      &load->waits);
+	const u64 ended = usc_cache_ended(cache, load->stage);
+	enum usc_load_result result;
+	bool late;
 
+	/* The job proceeds: the memory may have gone to another core, or not suffice yet. */
+	if (ended != load->ended)
+		load->deadline = 0;
+	load->ended = ended;
+	late = load->deadline && usc_cache_late(cache, load->deadline);
+	result = usc_cache_reserve(cache, load->stage, bytes, &load->waits);
 	if (result == USC_LOAD_WAIT) {
 		if (!late)
 			load->deadline = usc_cache_wait(cache, load->deadline);

@@ -35,8 +35,11 @@
 /* Instructions of one piece of a load: each takes some 50 us. */
 #define USC_FETCH_PIECE		4096u
 #define USC_DECODE_PIECE	256u
-/* GPU clock ticks that a load waits for memory, at most. */
-#define USC_LOAD_PATIENCE_NS	1000000000ull
+/*
+ * GPU clock ticks that a load waits for memory, at most, since a program of its data master
+ * became idle. Above the kernel driver's time-out for jobs, which reports more.
+ */
+#define USC_LOAD_PATIENCE_NS	10000000000ull
 
 /* What the offset of an operand counts from; the wave supplies the addresses. */
 enum usc_base {
@@ -211,6 +214,8 @@ struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc
 enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,
 				       bool *waits);
 void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes);
+/* How many programs of the stage's data master have become idle, ever. */
+u64 usc_cache_ended(struct usc_program_cache *cache, u32 stage);
 /* Wake a waiter at its deadline. Returns the deadline, a new one for 0; 0: there is no waiter. */
 u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline);
 void usc_cache_wait_end(struct usc_program_cache *cache);

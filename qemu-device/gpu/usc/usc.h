@@ -175,7 +175,8 @@ struct usc_program_limits {
  *
  * USC_LOAD_DONE: *program is a counted reference. USC_LOAD_FAULT: *fault is filled in
  * wholly but for usc. USC_LOAD_WAIT: decoded programs take all the memory that there is
- * for them, see usc_cache_ops; after USC_LOAD_PATIENCE_NS that is a fault.
+ * for them, see usc_cache_ops; that becomes a fault when no program of the data master has
+ * become idle for USC_LOAD_PATIENCE_NS.
  */
 struct usc_load;
 enum usc_load_result { USC_LOAD_FAULT, USC_LOAD_DONE, USC_LOAD_MORE, USC_LOAD_WAIT };

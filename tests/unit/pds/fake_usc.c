@@ -264,6 +264,7 @@ enum usc_load_result usc_program_load(struct usc_program_cache *cache, struct mm
 	struct usc_program *program;
 	u32 first[4];
 
+	assert_false(cache->locked && *cache->locked);
 	if (addr % 16 || !insns || insns > PUMICE_USC_MAX_INSNS) {
 		*fault = (struct gpu_fault){
 			.fault = PUMICE_FAULT_USC_PROGRAM, .unit = PUMICE_UNIT_USC_CODE,

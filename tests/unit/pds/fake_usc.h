@@ -32,6 +32,7 @@ struct usc_program_cache {
 	unsigned int loads;	/* that are under way */
 	unsigned int pieces;	/* calls of a load before the one that ends it */
 	bool waits;		/* between them it waits for memory */
+	const bool *locked;	/* the device lock, which no load may hold, or NULL */
 };
 
 struct usc {

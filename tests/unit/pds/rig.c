@@ -100,6 +100,7 @@ struct rig *rig_create_for(unsigned int uscs, const struct rig_stores *stores,
 	};
 	unsigned int i;
 
+	rig->cache.locked = &rig->locked;
 	make_memory(rig);
 	rig->uscs = uscs;
 	rig->pds = pds_create(&config);

@@ -296,6 +296,37 @@ static void usc_programs_in_use_are_bounded(void **state)
 		rig_put(rig, held[--count]);
 }
 
+/* A load that finds too little room whenever a program ends waits on: the job proceeds. */
+static void usc_load_waits_as_long_as_programs_end(void **state)
+{
+	const u32 insns = PUMICE_USC_MAX_INSNS / 4;
+	u32 code[2 * PUMICE_USC_WORDS], i;
+	struct host host = { .now = 1000 };
+	struct usc_load *under_way = NULL;
+	struct usc_program *small, *more;
+	struct rig *rig = *state;
+	bool waits = false;
+	u64 rest;
+
+	usc_program_cache_set_ops(rig->cache, &host_ops, &host);
+	write_code(code, 2, 5);
+	small = rig_program(rig, code, 2, &limits);
+	rest = USC_CACHE_CDM_BYTES - small->bytes;
+	assert_int_equal(usc_cache_reserve(rig->cache, USC_STAGE_COMPUTE, rest, &waits),
+			 USC_LOAD_DONE);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(load(rig, insns, &under_way, &more), USC_LOAD_WAIT);
+		host.now += USC_LOAD_PATIENCE_NS - 1;
+		rig_put(rig, small);
+		assert_int_equal(load(rig, insns, &under_way, &more), USC_LOAD_WAIT);
+		assert_int_equal(host.deadline, host.now + USC_LOAD_PATIENCE_NS);
+		small = rig_program(rig, code, 2, &limits);
+	}
+	rig_put(rig, small);
+	usc_load_drop(rig->cache, under_way);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, rest);
+}
+
 /* All of a share. */
 static void take_share(struct rig *rig, u32 stage, u64 bytes)
 {
@@ -612,6 +643,7 @@ int main(void)
 		RIG_TEST(usc_long_program_is_loaded_in_pieces),
 		RIG_TEST(usc_load_that_is_given_up_leaves_nothing),
 		RIG_TEST(usc_programs_in_use_are_bounded),
+		RIG_TEST(usc_load_waits_as_long_as_programs_end),
 		RIG_TEST(usc_programs_of_one_data_master_leave_the_others_their_shares),
 		RIG_TEST(usc_room_is_reported_to_all_who_found_none),
 		RIG_TEST(usc_load_that_waits_holds_nothing),

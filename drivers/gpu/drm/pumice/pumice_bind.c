@@ -154,7 +154,7 @@ static int check_map(const struct drm_pumice_bind_op *args)
  * pumice_bind_check_op - the rules of one operation, but for its buffer
  * @args: copy of it; UNMAP_ALL is replaced by the equivalent UNMAP
  *
- * Returns 0 or -EINVAL.
+ * Returns 0; -EINVAL; or -E2BIG for a NULL mapping that is too large.
  */
 int pumice_bind_check_op(struct drm_pumice_bind_op *args)
 {

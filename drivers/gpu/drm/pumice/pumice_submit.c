@@ -325,7 +325,9 @@ static void release(struct submit *s)
 int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_submit *args = data;
-	struct submit s = { .file = file, .count = args->jobs.count };
+	struct submit s = {
+		.file = file, .count = args->jobs.count, .failed = args->jobs.count,
+	};
 	int ret, idx;
 
 	args->failed_job = 0;
