@@ -45,9 +45,9 @@ class Tally:
         at all, is itself a case: what cannot run must not vanish.
         """
         cases, planned = parse(output)
-        failed = sum(not good for _, good in cases)
-        for case, good in cases:
-            self.add(f"{program}: {case}", good)
+        failed = sum(not good for _, good, _ in cases)
+        for case, good, note in cases:
+            self.add(f"{program}: {case}", good, note)
         if planned is not None and planned != len(cases):
             self.add(f"{program}: all of its cases", False,
                      f"planned {planned} cases, told of {len(cases)}")
@@ -67,10 +67,14 @@ class Tally:
 
 
 def parse(output):
-    """([(case, good)], planned number or None) from a program's output."""
-    cases, planned, in_summary = [], None, False
+    """([(case, good, note)], planned number or None) from a program's output.
+
+    A TAP case's note is the last comment before it.
+    """
+    cases, planned, in_summary, note = [], None, False, ""
     for line in output.splitlines():
         plan = TAP_PLAN.match(line) or CMOCKA_PLAN.match(line)
+        note = line[1:].strip() if line.startswith("#") else note
         tap, cmocka = TAP_CASE.match(line), CMOCKA_CASE.match(line)
         if plan:
             planned, in_summary = (planned or 0) + int(plan.group(1)), False
@@ -80,7 +84,8 @@ def parse(output):
         elif tap:
             skipped = re.search(r"# *SKIP", tap.group(3), re.IGNORECASE)
             cases.append((tap.group(3) or f"case {tap.group(2)}",
-                          tap.group(1) == "ok" and not skipped))
+                          tap.group(1) == "ok" and not skipped, note))
+            note = ""
         elif cmocka and not in_summary:
-            cases.append((cmocka.group(2), cmocka.group(1) == "OK"))
+            cases.append((cmocka.group(2), cmocka.group(1) == "OK", ""))
     return cases, planned

@@ -41,6 +41,11 @@ class Counting(unittest.TestCase):
         self.tally.add_output("t", "1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c\n", 1)
         self.assertEqual(self.counts(), (2, 1))
 
+    def test_failed_tap_case_is_reported_with_its_last_note(self):
+        self.tally.add_output("t", "1..3\n# one\nok 1 - a\nnot ok 2 - b\n# two\n# three\n"
+                              "not ok 3 - c\n", 1)
+        self.assertEqual([bad["why"] for bad in self.tally.failed], ["", "three"])
+
     def test_tap_case_that_is_skipped_failed(self):
         self.tally.add_output("t", "1..1\nok 1 - a # SKIP no device\n", 0)
         self.assertEqual(self.counts(), (0, 1))
