@@ -115,19 +115,14 @@ static void fill_boot(struct rig *r)
 	r->log = rig_fw_alloc(r, RIG_LOG * sizeof(*r->log), &r->boot->log);
 }
 
-struct rig *rig_create(void)
-{
-	return rig_create_threads(0);
-}
-
-struct rig *rig_create_threads(unsigned int threads)
+static struct rig *create(unsigned int threads, u64 base)
 {
 	const struct pumice_gpu_config config = { .cores = 1, .threads = threads };
 	struct rig *r = calloc(1, sizeof(*r));
 	const char *error;
 
 	r->threads = threads;
-	r->tm = testmem_create(MEM_BYTES);
+	r->tm = testmem_create_at(base, MEM_BYTES);
 	r->gpu = pumice_gpu_create(&config, &ops, r, &error);
 	if (!r->gpu)
 		die(error);
@@ -138,6 +133,21 @@ struct rig *rig_create_threads(unsigned int threads)
 	testmem_map(r->tm, 0, FW_START, FW_BYTES, PUMICE_PAGE_SIZE_4K, 0);
 	fill_boot(r);
 	return r;
+}
+
+struct rig *rig_create(void)
+{
+	return create(0, TESTMEM_BASE);
+}
+
+struct rig *rig_create_threads(unsigned int threads)
+{
+	return create(threads, TESTMEM_BASE);
+}
+
+struct rig *rig_create_at(u64 base)
+{
+	return create(0, base);
 }
 
 void rig_destroy(struct rig *r)
@@ -158,15 +168,29 @@ static bool turn(struct rig *r)
 	return pumice_gpu_poll(r->gpu, 0) != UINT64_MAX;
 }
 
+void rig_boot_writes(struct rig *r, struct rig_write writes[RIG_BOOT_WRITES])
+{
+	const struct rig_write all[RIG_BOOT_WRITES] = {
+		{ PUMICE_MMU_CTX(0), testmem_ctx_reg(r->tm, 0), 8 },
+		{ PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK, 4 },
+		{ PUMICE_FW_IMAGE_ADDR, r->image_bus, 8 },
+		{ PUMICE_FW_IMAGE_SIZE, r->image.payload_bytes, 4 },
+		{ PUMICE_FW_ENTRY, r->image.entry, 4 },
+		{ PUMICE_FW_BOOT_ARG, r->boot_addr, 8 },
+		{ PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK, 4 },
+	};
+
+	memcpy(writes, all, sizeof(all));
+}
+
 u32 rig_boot(struct rig *r)
 {
-	write_reg(r, PUMICE_MMU_CTX(0), testmem_ctx_reg(r->tm, 0), 8);
-	write_reg(r, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK, 4);
-	write_reg(r, PUMICE_FW_IMAGE_ADDR, r->image_bus, 8);
-	write_reg(r, PUMICE_FW_IMAGE_SIZE, r->image.payload_bytes, 4);
-	write_reg(r, PUMICE_FW_ENTRY, r->image.entry, 4);
-	write_reg(r, PUMICE_FW_BOOT_ARG, r->boot_addr, 8);
-	write_reg(r, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK, 4);
+	struct rig_write writes[RIG_BOOT_WRITES];
+	u32 i;
+
+	rig_boot_writes(r, writes);
+	for (i = 0; i < RIG_BOOT_WRITES; i++)
+		write_reg(r, writes[i].offset, writes[i].value, writes[i].size);
 	if (!r->threads)
 		rig_run(r);
 	while (r->threads && !__atomic_load_n(&r->boot->state, __ATOMIC_ACQUIRE))

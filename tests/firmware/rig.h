@@ -70,13 +70,26 @@ struct rig_context {
 	u32 write;
 };
 
+/* A write to a register. */
+struct rig_write {
+	u32 offset;
+	u64 value;
+	unsigned int size;	/* bytes */
+};
+
+#define RIG_BOOT_WRITES	7u
+
 /* GPU and boot structure, good to be booted; not booted. */
 struct rig *rig_create(void);
 /* The same with a GPU that has threads: a turn is a moment of waiting for it. */
 struct rig *rig_create_threads(unsigned int threads);
+/* The same without threads, with its memory at another bus address. */
+struct rig *rig_create_at(u64 base);
 void rig_destroy(struct rig *r);
-/* The same, booted and READY. */
+/* One that is booted and READY. */
 struct rig *rig_booted(void);
+/* What a host writes to start the firmware, in order. */
+void rig_boot_writes(struct rig *r, struct rig_write writes[RIG_BOOT_WRITES]);
 /* Start the firmware and run it until it says something. Returns boot->state. */
 u32 rig_boot(struct rig *r);
 

@@ -49,11 +49,16 @@ static u8 *map_between_guards(u64 size)
 
 struct testmem *testmem_create(u64 size)
 {
+	return testmem_create_at(TESTMEM_BASE, size);
+}
+
+struct testmem *testmem_create_at(u64 base, u64 size)
+{
 	struct testmem *tm = calloc(1, sizeof(*tm));
 
 	if (!tm)
 		mistake("no memory");
-	tm->region.addr = TESTMEM_BASE;
+	tm->region.addr = base;
 	tm->region.size = size;
 	tm->region.host = map_between_guards(size);
 	if (mem_map_set(&tm->map, &tm->region, 1))
@@ -94,6 +99,11 @@ u64 testmem_alloc(struct testmem *tm, u64 size, u64 align)
 		mistake("out of guest memory: %llu bytes", (unsigned long long)size);
 	tm->used = bus - tm->region.addr + size;
 	return bus;
+}
+
+u64 testmem_used(const struct testmem *tm)
+{
+	return tm->used;
 }
 
 void *testmem_host(const struct testmem *tm, u64 bus)

@@ -39,6 +39,8 @@ struct testmem;
 
 /* size bytes of zeroed memory at TESTMEM_BASE; a multiple of 4 KiB. */
 struct testmem *testmem_create(u64 size);
+/* The same at another bus address, a multiple of 4 KiB. */
+struct testmem *testmem_create_at(u64 base, u64 size);
 void testmem_destroy(struct testmem *tm);
 const struct pumice_mem_region *testmem_region(const struct testmem *tm);
 
@@ -47,6 +49,8 @@ void testmem_bind(struct testmem *tm, struct mmu *mmu);
 
 /* Take size bytes of memory; returns their bus address, a multiple of align (a power of two). */
 u64 testmem_alloc(struct testmem *tm, u64 size, u64 align);
+/* Bytes from the first one to the end of what was taken last. */
+u64 testmem_used(const struct testmem *tm);
 /* Host pointer to a bus address, and back. */
 void *testmem_host(const struct testmem *tm, u64 bus);
 u64 testmem_bus(const struct testmem *tm, const void *host);
