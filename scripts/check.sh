@@ -98,7 +98,7 @@ run_part() {
 		done
 		;;
 	qemu)
-		part unit "tests of the PCI device" "qemu firmware" \
+		part unit "tests of the PCI device" "qemu firmware native" \
 			"$top/scripts/unit.py" tests/qemu
 		guest_part
 		;;

@@ -240,8 +240,7 @@ def logged(what, properties=""):
     """A machine with QEMU's log, and a function that reads its lines."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "log"
-        with Machine(properties, more=[*what, "-D", str(path),
-                                       "-qtest-log", "/dev/null"]) as machine:
+        with Machine(properties, more=[*what, "-D", str(path)]) as machine:
             machine.enable()
             yield machine, lambda: path.read_text().splitlines()
 
