@@ -178,6 +178,7 @@ class Endless(Machine):
         """Read all registers that are no arrays, and those that boot the firmware; no clock."""
         offsets = {REG[name]: 4 for name in REG if name + "__RESET" in REG
                    and not name.startswith("SYS_CLOCK")}
+        # Those are the same wherever the job lies.
         offsets.update({offset: size for offset, _, size in lay_out(0, PAGE)[1]["writes"]})
         return {offset: self.read(self.bars[0] + offset, size)
                 for offset, size in offsets.items()}
