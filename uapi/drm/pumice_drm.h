@@ -12,8 +12,8 @@
  * - An unplugged device gives -ENODEV.
  * - What all users have in common is limited for each file and each user, and a
  *   part of it is reserved: -ENOSPC, see CONTEXT_CREATE.
- * - A signal may interrupt a call that waits: -EINTR. Nothing that is read of its
- *   arguments has changed then, so it is repeated as it is; drmIoctl() does so.
+ * - A signal may interrupt a call that waits: -EINTR. What is read of its arguments
+ *   means the same then, so it is repeated as it is; drmIoctl() does so.
  *
  * Versions, as drmGetVersion() gives them:
  *   1.0	counts of VM_BIND and SUBMIT also carry the failing index
@@ -21,10 +21,14 @@
  *		VM_GET_FAULTS; DRM_PUMICE_BIND_UNMAP_ALL and DRM_PUMICE_BIND_NULL. A 1.0 kernel
  *		refuses them with -EINVAL, and does not write the two fields. A program for
  *		1.0 does not learn from a 1.1 kernel which operation failed: counts stay.
+ *		JOB_GET_RESULT from @waves on, which a 1.0 kernel leaves as the caller set it.
+ *		DRM_PUMICE_PERF_COUNTER_GLOBAL, with -EACCES of PERFMON_CREATE for those who
+ *		may not see such counters. -ENOSPC above DRM_PUMICE_MAX_QUEUED_* and the
+ *		limits of CONTEXT_CREATE, which a 1.0 kernel does not have.
  *
  * What the fence of a job carries:
  *   0		the job ran to its end
- *   -EIO	the job faulted: CONTEXT_GET_STATE tells how. The context goes on.
+ *   -EIO	the job faulted: CONTEXT_GET_STATE reports how. The context goes on.
  *   -ETIMEDOUT	the job took too long. Its context is GUILTY and takes no more jobs.
  *   -ECANCELED	the job was stopped for another reason: its context was destroyed or
  *		became GUILTY, or the GPU was reset
@@ -86,12 +90,16 @@ extern "C" {
 #define DRM_PUMICE_MAX_LABEL		64		/* bytes, NUL included */
 #define DRM_PUMICE_JOB_RESULTS		64		/* kept of a context's jobs */
 #define DRM_PUMICE_MAX_PERF_COUNTERS	32		/* of one performance monitor */
-#define DRM_PUMICE_MAX_PERFMONS		16		/* of one file */
 #define DRM_PUMICE_MAX_FREE_LIST_PAGES	262144		/* of 4 KiB */
 #define DRM_PUMICE_HWRT_DATA		2		/* scenes of a data set */
 #define DRM_PUMICE_MAX_RENDER_SIZE	8192		/* pixels */
-#define DRM_PUMICE_MAX_FILE_QUEUES	80		/* of contexts; -ENOSPC above */
-#define DRM_PUMICE_MAX_FILE_SHARED	(32ull << 20)	/* bytes for the firmware; -ENOSPC above */
+/* What one file may have; -ENOSPC above. */
+#define DRM_PUMICE_MAX_VMS		256
+#define DRM_PUMICE_MAX_FREE_LISTS	64
+#define DRM_PUMICE_MAX_HWRTS		256
+#define DRM_PUMICE_MAX_PERFMONS		16
+#define DRM_PUMICE_MAX_FILE_QUEUES	80		/* of contexts */
+#define DRM_PUMICE_MAX_FILE_SHARED	(32ull << 20)	/* bytes for the firmware */
 
 /**
  * struct drm_pumice_array - an array in user memory
@@ -109,7 +117,7 @@ struct drm_pumice_array {
 #include "pumice_drm_fault.h"
 
 /**
- * enum drm_pumice_dev_query_type - what DEV_QUERY can tell
+ * enum drm_pumice_dev_query_type - what DEV_QUERY can return
  */
 enum drm_pumice_dev_query_type {
 	/** @DRM_PUMICE_QUERY_GPU: struct drm_pumice_query_gpu */
@@ -131,7 +139,7 @@ struct drm_pumice_dev_query {
 	/**
 	 * @size: in: bytes at @pointer; out: bytes written, or with @pointer 0
 	 * bytes that there are. A larger buffer than the kernel's structure is
-	 * zeroed behind it, a smaller one is filled as far as it goes.
+	 * zeroed after it, a smaller one is filled as far as it goes.
 	 */
 	__u32 size;
 	/** @pointer: in: user pointer, or 0 to learn the size */
@@ -409,7 +417,7 @@ struct drm_pumice_bind_op {
  * it on this VM have taken effect; then its signals are signalled. @ops may be
  * empty. An error of the call itself means that nothing was queued. An operation
  * that fails later makes the VM DRM_PUMICE_VM_UNUSABLE: its signals carry the
- * error, and those of all binds behind it -ECANCELED. The same signals carry
+ * error, and those of all binds after it -ECANCELED. The same signals carry
  * -ECANCELED if the VM is destroyed first. A call without the flag waits for no
  * call with it.
  */
@@ -720,7 +728,7 @@ struct drm_pumice_perfmon_destroy {
 };
 
 /* Flags of struct drm_pumice_perfmon_get_values. */
-#define DRM_PUMICE_PERFMON_RESET	0x1u	/* to zero behind reading */
+#define DRM_PUMICE_PERFMON_RESET	0x1u	/* to zero after reading */
 
 /**
  * struct drm_pumice_perfmon_get_values - DRM_IOCTL_PUMICE_PERFMON_GET_VALUES
@@ -872,7 +880,7 @@ struct drm_pumice_hwrt_create {
 	__u32 free_lists[2];
 	/**
 	 * @spill: in: GPU virtual address of memory for partial renders, for each
-	 * scene @spill_bytes, one behind the other, 256-byte aligned; or 0: a job
+	 * scene @spill_bytes, one after the other, 256-byte aligned; or 0: a job
 	 * that finds no pages then faults
 	 */
 	__u64 spill;

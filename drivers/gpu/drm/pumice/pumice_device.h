@@ -2,9 +2,10 @@
 /*
  * The device and what hangs on it.
  *
- * Lock order, outermost first: unplug_lock, vms_lock, areas_lock, bind_queue.push_lock, vm.lock,
- * dma_resv, purgeable.lock, reset.lock, gpu_trace.lock, fw_mem.lock, quota.lock,
- * reset.contexts_lock, context.lock, kccb.lock; bos_lock and scenes_lock alone. See
+ * Lock order, outermost first: unplug_lock, vms_lock, areas_lock, bind_queue.push_lock,
+ * free_list.grow_lock, dma_resv, vm.lock, purgeable.lock, reset.lock, gpu_trace.lock,
+ * fw_mem.lock, quota.lock, reset.contexts_lock, context.lock, kccb.lock; nothing inside of
+ * vm.faults.lock, dump.lock, bind_queue.lock, bos_lock and scenes_lock. See
  * Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
@@ -45,11 +46,6 @@ struct pumice_mmu;
 #define PUMICE_KCCB_COUNT	256u
 #define PUMICE_FWCCB_COUNT	256u
 #define PUMICE_LOG_COUNT	1024u
-
-/* Objects that one open file may have; larger numbers give -ENOSPC. */
-#define PUMICE_MAX_FILE_VMS	256u
-#define PUMICE_MAX_FILE_FREE_LISTS	64u
-#define PUMICE_MAX_FILE_HWRTS	256u
 
 /**
  * struct pumice_fw - the firmware and how it was booted

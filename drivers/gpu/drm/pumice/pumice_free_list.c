@@ -384,7 +384,7 @@ int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm
 	if (IS_ERR(list))
 		return PTR_ERR(list);
 	ret = xa_alloc(&pfile->free_lists, &args->id, list,
-		       XA_LIMIT(1, PUMICE_MAX_FILE_FREE_LISTS), GFP_KERNEL);
+		       XA_LIMIT(1, DRM_PUMICE_MAX_FREE_LISTS), GFP_KERNEL);
 	if (ret)
 		pumice_free_list_put(list);
 	return ret == -EBUSY ? -ENOSPC : ret;

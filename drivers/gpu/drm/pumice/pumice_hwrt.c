@@ -333,7 +333,7 @@ int pumice_ioctl_hwrt_create(struct drm_device *drm, void *data, struct drm_file
 	hwrt = hwrt_create(pfile, vm, args);
 	if (IS_ERR(hwrt))
 		return PTR_ERR(hwrt);
-	ret = xa_alloc(&pfile->hwrts, &args->id, hwrt, XA_LIMIT(1, PUMICE_MAX_FILE_HWRTS),
+	ret = xa_alloc(&pfile->hwrts, &args->id, hwrt, XA_LIMIT(1, DRM_PUMICE_MAX_HWRTS),
 		       GFP_KERNEL);
 	if (ret)
 		pumice_hwrt_put(hwrt);

@@ -380,7 +380,7 @@ int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *
 	drm_dev_exit(idx);
 	if (IS_ERR(vm))
 		return PTR_ERR(vm);
-	ret = xa_alloc(&pfile->vms, &args->id, vm, XA_LIMIT(1, PUMICE_MAX_FILE_VMS), GFP_KERNEL);
+	ret = xa_alloc(&pfile->vms, &args->id, vm, XA_LIMIT(1, DRM_PUMICE_MAX_VMS), GFP_KERNEL);
 	if (ret)
 		pumice_vm_put(vm);
 	return ret == -EBUSY ? -ENOSPC : ret;
