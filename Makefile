@@ -77,7 +77,7 @@ shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
 ##@ Test
 
 .PHONY: check
-check: ## every test; the last line counts them
+check: ## the tests, about an hour the first time; check-debug, -kernels, -qemu and -distros run more
 	@$(S)/check.sh unit tsan builds guest debug igt kernels
 
 .PHONY: check-unit
