@@ -427,7 +427,7 @@ static unsigned int count_lines(int kmsg)
 	char line[1024], want[64];
 	ssize_t got;
 
-	snprintf(want, sizeof(want), "context ids: a file may have %u and has %u", FILE_IDS, FILE_IDS);
+	snprintf(want, sizeof(want), "context ids of a file: %u of %u used", FILE_IDS, FILE_IDS);
 	while ((got = read(kmsg, line, sizeof(line) - 1)) > 0 || errno == EPIPE) {
 		line[got > 0 ? got : 0] = 0;
 		lines += strstr(line, want) != NULL;

@@ -184,7 +184,7 @@ static void job_free(struct bind_job *job)
 	struct pumice_bind_queue *queue = job->queue;
 	u32 i;
 
-	/* A GPU that was not told of the change may use what was removed until it stops. */
+	/* A GPU whose TLBs were not invalidated may use what was removed until it stops. */
 	pumice_device_wait_gone(queue->pdev);
 	for (i = 0; i < job->count; i++)
 		pumice_bind_release_op(&job->ops[i]);
@@ -279,7 +279,7 @@ static int execute(struct bind_job *job)
 	mutex_lock(&vm->lock);
 	ret = pumice_vm_bindable_locked(vm);
 	if (ret) {
-		/* What failed has told why; this one only comes behind it. */
+		/* Earlier failure already logged; this bind is cancelled as a consequence. */
 		mutex_unlock(&vm->lock);
 		return ret == -ENODEV ? ret : -ECANCELED;
 	}

@@ -36,7 +36,7 @@ struct pumice_result {
 	u64 number;
 	/** @error: what its fence carries */
 	int error;
-	/** @r: what the firmware told; zero where it told nothing */
+	/** @r: what the firmware reported; zero where it reported nothing */
 	struct fwif_job_result r;
 };
 

@@ -243,7 +243,7 @@ static void read_values(const struct pumice_perfmon *perfmon, u64 *values)
 }
 
 /*
- * Counters go on from what was told, so that nothing is lost that the firmware adds
+ * Counters go on from what was returned, so that nothing is lost that the firmware adds
  * meanwhile. Backwards: of a counter named twice the first value counts.
  */
 static void take_values(struct pumice_perfmon *perfmon, const u64 *values)

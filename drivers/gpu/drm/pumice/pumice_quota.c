@@ -170,9 +170,9 @@ static void refuse(struct pumice_device *pdev, const struct pumice_charge *charg
 		   const char *whose, u32 used, u32 limit)
 {
 	dev_notice_ratelimited(pdev->drm.dev,
-			       "%s[%d], uid %u: no %u more %s: %s may have %u and has %u\n",
-			       current->comm, task_pid_nr(current), charge->uid, charge->amount,
-			       limits[charge->resource].name, whose, limit, used);
+			       "%s[%d], uid %u: limit of %s of %s: %u of %u used, %u requested\n",
+			       current->comm, task_pid_nr(current), charge->uid,
+			       limits[charge->resource].name, whose, used, limit, charge->amount);
 }
 
 /* 0 or -ENOSPC. Capabilities are asked for only where they make a difference. */
@@ -205,7 +205,7 @@ static int check_locked(struct pumice_device *pdev, const struct pumice_charge *
 	}
 	if (!exceeds(all, amount, limit->total))
 		return 0;
-	refuse(pdev, charge, "everybody", all, limit->total);
+	refuse(pdev, charge, "all users", all, limit->total);
 	return -ENOSPC;
 }
 

@@ -107,7 +107,7 @@ static int bring_up(struct pumice_device *pdev)
 }
 
 /* After take_down(), and what follows it: the GPU has forgotten all. */
-static void forgotten(struct pumice_device *pdev)
+static void finish_round(struct pumice_device *pdev)
 {
 	WRITE_ONCE(pdev->reset.rounds, pdev->reset.rounds + 1);
 	/* The reset before it: pairs with that in none_under_way(). */
@@ -130,7 +130,7 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 
 	lockdep_assert_held(&pdev->reset.lock);
 	if (pdev->reset.asleep) {
-		forgotten(pdev);
+		finish_round(pdev);
 		return;
 	}
 	drm_err(&pdev->drm, "resetting the GPU: %s\n", reason);
@@ -144,7 +144,7 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 		lose(pdev, "the GPU does not come back");
 	else
 		queue_work(system_unbound_wq, &pdev->reset.event_work);
-	forgotten(pdev);
+	finish_round(pdev);
 }
 
 static void reset_work(struct work_struct *work)
@@ -222,7 +222,7 @@ void pumice_reset_schedule(struct pumice_device *pdev)
 
 static bool none_under_way(struct pumice_device *pdev)
 {
-	/* Pairs with that in forgotten(). */
+	/* Pairs with that in finish_round(). */
 	return !smp_load_acquire(&pdev->reset.under_way) || drm_dev_is_unplugged(&pdev->drm);
 }
 
@@ -295,7 +295,7 @@ void pumice_reset_sleep(struct pumice_device *pdev)
 	pumice_device_halt(pdev);
 	pumice_kccb_sleep(pdev);
 	pdev->reset.asleep = true;
-	forgotten(pdev);
+	finish_round(pdev);
 	mutex_unlock(&pdev->reset.lock);
 }
 
@@ -567,7 +567,7 @@ void pumice_reset_pci_done(struct pci_dev *pci)
 			lose(pdev, "the GPU does not come back from the function's reset");
 		else
 			queue_work(system_unbound_wq, &pdev->reset.event_work);
-		forgotten(pdev);
+		finish_round(pdev);
 		drm_dev_exit(pdev->reset.dev_idx);
 		pdev->reset.pci = false;
 	}

@@ -2,8 +2,8 @@
 /*
  * DRM_IOCTL_PUMICE_VM_BIND: operations that take effect before it returns.
  *
- * Each operation is prepared without a lock and then done under vm.lock. The TLBs
- * are told once, at the end of the call. Operations for later are in
+ * Each operation is prepared without a lock and then done under vm.lock. TLBs are
+ * invalidated once, at the end of the call. Operations for later are in
  * pumice_bind_queue.c.
  */
 #include <linux/sched/signal.h>
@@ -87,7 +87,7 @@ static int bind_now(struct pumice_vm *vm, struct drm_file *file,
 		ret = ret ?: finished;
 		drm_dev_exit(idx);
 	}
-	/* A GPU that was not told of the change may use what was removed until it stops. */
+	/* A GPU whose TLBs were not invalidated may use what was removed until it stops. */
 	pumice_device_wait_gone(vm->pdev);
 	pumice_bind_release(&b);
 	return ret;
