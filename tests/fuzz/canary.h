@@ -40,7 +40,7 @@ enum canary_store {
 	CANARY_REST,		/* lanes without an instance, of a read ahead of the program */
 	CANARY_VARYING,		/* that the vertex program does not write */
 	CANARY_VERTEX_TEMP,	/* varying from a register of the vertex program */
-	CANARY_BACKGROUND,	/* outputs behind a background program that writes none */
+	CANARY_BACKGROUND,	/* outputs after a background program that writes none */
 	CANARY_PROBES,
 };
 

@@ -10,7 +10,7 @@
 #define TURNS	8000u	/* at most, of the first user's jobs */
 #define LOOKS	4u
 
-/* Everything once, behind jobs that were stopped in the middle. */
+/* Everything once, after jobs that were stopped in the middle. */
 static void look_everywhere(struct canary *c)
 {
 	struct canary_look look = { .rotate = 8, .points = true };

@@ -222,7 +222,7 @@ static void release_binds(struct held *held)
 	struct drm_pumice_sync done = then_signal(need_sync(held->rig.fd), 0);
 
 	CHECK_OK(gpu_context_destroy(held->rig.fd, held->blocker.context));
-	/* There is no room for a call that tells when; those before it end one by one. */
+	/* There is no room for a call that signals the end; those before it end one by one. */
 	while (gpu_bind_async(held->rig.fd, held->rig.vm, NULL, 0, &done, 1) == -ENOSPC)
 		usleep(1000);
 	need_wait(held->rig.fd, done.handle, 0);

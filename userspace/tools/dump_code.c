@@ -7,7 +7,7 @@
 #include "pumice_decode.h"
 
 #define INSN_BYTES	(PUMICE_USC_WORDS * sizeof(u32))
-#define SHOWN		6u	/* instructions before and behind the marked one */
+#define SHOWN		6u	/* instructions before and after the marked one */
 
 static bool read_insn(const struct dump *dump, u64 code, u32 pc, u32 *dw)
 {
@@ -24,7 +24,7 @@ bool dump_insn_text(const struct dump *dump, u64 code, u32 pc, char *text)
 	return true;
 }
 
-/* Behind the end of a program lies what does not belong to it. */
+/* What follows the end of a program does not belong to it. */
 static bool ends(const u32 *dw)
 {
 	return pumice_isa_check(&pumice_usc_isa, dw) == PUMICE_ISA_UNPACK_OPCODE;

@@ -31,7 +31,7 @@ static const struct pumice_format_info *command_format(const struct pumice_strea
 	return NULL;
 }
 
-/* Behind these commands lies what does not belong to the stream. */
+/* What follows these commands does not belong to the stream. */
 static bool ends_stream(const char *name)
 {
 	const char *last = strrchr(name, '_');

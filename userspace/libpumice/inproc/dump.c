@@ -17,8 +17,8 @@
 #include "pumice_reg_table.h"
 
 #define STREAM_BYTES	4096u
-#define FAULT_BYTES	128u	/* before the address, and as many behind */
-#define CODE_INSNS	32u	/* before the instruction, and as many behind */
+#define FAULT_BYTES	128u	/* before the address, and as many from it on */
+#define CODE_INSNS	32u	/* before the instruction, and as many from it on */
 #define INSN_BYTES	(PUMICE_USC_WORDS * sizeof(u32))
 #define FIRST_ROOM	(256u << 10)
 

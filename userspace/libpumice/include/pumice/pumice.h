@@ -16,7 +16,7 @@
  *
  * Errors: functions that can fail return 0 or a negative errno, and
  * pumice_device_error() gives the reason as text. Out parameters are written
- * on success only, unless told otherwise.
+ * on success only, unless documented otherwise.
  *
  * Threads: any object may be used from any thread. One stream must not be
  * built by two threads at once, and nothing may be destroyed while in use.
@@ -202,7 +202,7 @@ struct pumice_device_stats {
  * @bytes: sizeof(*stats)
  *
  * In process all jobs are with the firmware: jobs_queued is 0. What an older
- * kernel does not tell is 0.
+ * kernel does not report is 0.
  *
  * Return: 0 or a negative errno.
  */
@@ -593,12 +593,12 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
  * @vm: address space
  * @ops: as in pumice_vm_bind(); memory that they name may be dropped meanwhile
  * @count: operations; 0 is fine
- * @syncs: waits before the first operation, signals behind the last
+ * @syncs: waits before the first operation, signals after the last
  * @sync_count: elements of @syncs, at most 256
  *
  * The operations take effect when all waits are signaled and all calls before
  * this one on this VM have taken effect. An operation that fails then makes the
- * VM unusable (pumice_vm_get_state()); its signals and those of all binds behind
+ * VM unusable (pumice_vm_get_state()); its signals and those of all binds after
  * it signal. pumice_vm_bind() waits for none of these. In process the work is
  * done inside of waits and other calls.
  *

@@ -76,7 +76,7 @@ void pumice_perfmon_destroy(struct pumice_perfmon *perfmon);
 /** pumice_perfmon_id - what pumice_job.perfmon takes; not 0. */
 uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
 
-#define PUMICE_PERFMON_RESET	(1u << 0)	/* to zero behind reading */
+#define PUMICE_PERFMON_RESET	(1u << 0)	/* to zero after reading */
 
 /**
  * pumice_perfmon_read - what the jobs that have ended counted.
