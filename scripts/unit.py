@@ -7,7 +7,7 @@
     unit.py FOLDER  tests in Python
 
 The C tests of build/native and again, under ASan and UBSan, of build/asan; some of
-build/native under valgrind, which sees decisions on words that nobody has written; the
+build/native under valgrind, which sees decisions on uninitialised memory; the
 generator's, the scripts', the PCI device's and the IGT layer's tests in Python.
 Logs: out/logs/test-*.log.
 """
