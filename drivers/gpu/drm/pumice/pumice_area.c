@@ -117,8 +117,8 @@ static int map_step_locked(struct pumice_area *area, struct step *step,
 }
 
 /**
- * pumice_area_grow - more memory behind what an area has
- * @area: area; the caller sees to it that nobody else grows it
+ * pumice_area_grow - more memory after what an area has
+ * @area: area; the caller sees to it that no other thread grows it
  * @pages: not 0; with those there are at most as many as it was made for
  * @gfp: PUMICE_AREA_GFP; or PUMICE_AREA_GFP_NOWAIT, where a fence waits for it
  *

@@ -8,7 +8,7 @@
 struct seq_file;
 
 /**
- * pumice_bench_interrupt - tell who measures that the interrupt came
+ * pumice_bench_interrupt - notify who measures that the interrupt came
  * @pdev: device; in the hard handler
  */
 static inline void pumice_bench_interrupt(struct pumice_device *pdev)

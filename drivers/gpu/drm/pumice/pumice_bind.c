@@ -9,7 +9,7 @@
  * only then may its pages go.
  *
  * Mappings are not in the lists of their buffers (drm_gpuva_link()), which would
- * need the buffers' reservations: nobody looks for a buffer's mappings, for
+ * need the buffers' reservations: nothing looks for a buffer's mappings, for
  * buffers do not move. A mapping holds its buffer by a reference of its own.
  */
 #include <linux/slab.h>

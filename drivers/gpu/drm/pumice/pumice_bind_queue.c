@@ -4,10 +4,10 @@
  *
  * A call becomes a job of the VM's own scheduler, which waits for its fences and
  * keeps the order. Everything that can fail or that allocates is done before the
- * job is armed; run_job() only takes vm.lock, under which nobody allocates, and
+ * job is armed; run_job() only takes vm.lock, under which nothing is allocated, and
  * waits for the firmware, which has a time-out.
  *
- * Users wait for a fence of ours, not for the scheduler's: it can tell
+ * Users wait for a fence of ours, not for the scheduler's: it can return
  * -ECANCELED at once when the VM goes, whatever the job still waits for.
  *
  * A job belongs to the scheduler and, until it is executed or cancelled, to the

@@ -261,7 +261,7 @@ static void forget(struct pumice_device *pdev, const struct pumice_kccb_wait *wa
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @cmd: command
  *
- * For commands that tell the firmware to forget: a GPU that sleeps has done so.
+ * For commands that have the firmware forget: a GPU that sleeps has done so.
  *
  * Returns 0; -ECANCELED if the firmware is or went down; -ETIMEDOUT if it does
  * not answer in time; -EBUSY, -ENOSPC or -EPROTO for its other answers.

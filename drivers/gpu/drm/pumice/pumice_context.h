@@ -116,7 +116,7 @@ struct pumice_context {
 };
 
 /*
- * The queues of a context, the fragment queue behind that of geometry. Both arguments are
+ * The queues of a context, the fragment queue after that of geometry. Both arguments are
  * plain pointers: they are looked at more than once.
  */
 #define pumice_for_each_queue(q, ctx) \

@@ -31,7 +31,7 @@
  * pumice_device_halt - reset the GPU: nothing runs on it, nothing is known to it
  * @pdev: device
  *
- * Returns 0, or an error that has been told: the GPU cannot reach memory then.
+ * Returns 0, or an error that has been logged: the GPU cannot reach memory then.
  */
 int pumice_device_halt(struct pumice_device *pdev)
 {
@@ -191,7 +191,7 @@ static void release_hardware(struct pumice_device *pdev)
  * pumice_device_init - bring a GPU up
  * @pdev: device
  *
- * Returns 0, or an error that has been told; everything is undone then, or is
+ * Returns 0, or an error that has been logged; everything is undone then, or is
  * with the end of the PCI device's managed resources.
  */
 int pumice_device_init(struct pumice_device *pdev)

@@ -101,7 +101,7 @@ struct pumice_kccb {
 	u32 reserved;
 	/** @open: commands are taken; false while the firmware is down */
 	bool open;
-	/** @asleep: the firmware is down because nobody needs it, see pumice_pm.c */
+	/** @asleep: the firmware is down because it is not needed, see pumice_pm.c */
 	bool asleep;
 	/** @waiting: who waits for the answer to each entry */
 	struct pumice_kccb_wait *waiting[PUMICE_KCCB_COUNT];
@@ -158,7 +158,7 @@ struct pumice_reset {
  * struct pumice_bench - measurement of the interrupt, see pumice_bench.c; under reset.lock
  */
 struct pumice_bench {
-	/** @armed: the hard handler tells of the next interrupt */
+	/** @armed: the hard handler reports the next interrupt */
 	bool armed;
 	/** @handled: by this */
 	struct completion handled;
@@ -170,7 +170,7 @@ struct pumice_bench {
 struct pumice_gpu_trace {
 	/** @lock: guards all fields; inside reset.lock, outside fw_mem.lock */
 	struct mutex lock;
-	/** @ring: records, while somebody reads; or NULL */
+	/** @ring: records, while the file is open; or NULL */
 	struct pumice_fw_obj *ring;
 	/** @read: number of the next record to read */
 	u64 read;
@@ -226,7 +226,7 @@ struct pumice_device {
 	void __iomem *regs;
 	/** @irq: Linux number of MSI-X vector 0; 0 before it is requested */
 	int irq;
-	/** @lockup: the interrupt told that the firmware processor stopped; for its thread */
+	/** @lockup: the interrupt reported that the firmware processor stopped; for its thread */
 	bool lockup;
 
 	/** @version: SYS_VERSION; constant */
@@ -249,7 +249,7 @@ struct pumice_device {
 	struct pumice_stats stats;
 	/** @dump: for devcoredump */
 	struct pumice_dump dump;
-	/** @totals: under reset.lock, or where nobody asks for statistics */
+	/** @totals: under reset.lock, or where no statistics are read */
 	struct pumice_totals totals;
 
 	/** @sched_wq: runs all schedulers */

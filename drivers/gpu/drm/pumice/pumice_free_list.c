@@ -39,7 +39,7 @@
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
 
-/* The table of links stands behind the structure. */
+/* The table of links follows the structure. */
 #define LINKS_OFFSET	64u
 
 static_assert(PUMICE_FREE_LIST_WORDS * sizeof(u32) <= LINKS_OFFSET);
@@ -201,7 +201,7 @@ static void answer_work(struct work_struct *work)
 /**
  * pumice_free_list_wanted - the firmware asks for more pages
  * @pdev: device
- * @addr: fw address of the free list, as the firmware tells it
+ * @addr: fw address of the free list, as the firmware reports it
  *
  * For the interrupt thread. A list that is gone needs no answer.
  */

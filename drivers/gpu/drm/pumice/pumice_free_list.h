@@ -41,7 +41,7 @@ struct pumice_freelist {
 	u32 grow_pages;
 	/** @threshold: percent of free pages below which it grows; constant */
 	u32 threshold;
-	/** @pages: pages that the GPU has been told of; under scenes_lock */
+	/** @pages: pages that the GPU knows of; under scenes_lock */
 	u32 pages;
 	/** @grown: times that it grew; under scenes_lock */
 	u32 grown;

@@ -83,7 +83,7 @@ static int take_payload(struct pumice_device *pdev, const struct firmware *file)
  * pumice_fw_load - read and check the firmware file, and make the shared memory
  * @pdev: device
  *
- * Returns 0 or an error; what is wrong with the file has been told.
+ * Returns 0 or an error; what is wrong with the file has been logged.
  */
 int pumice_fw_load(struct pumice_device *pdev)
 {
@@ -244,7 +244,7 @@ static int check_boot(struct pumice_device *pdev, u32 status)
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
  *	or before the device is registered
  *
- * Returns 0, or an error that has been told.
+ * Returns 0, or an error that has been logged.
  */
 int pumice_fw_boot(struct pumice_device *pdev)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The firmware: its file, its boot, what it tells. */
+/* The firmware: its file, its boot, what it reports. */
 #ifndef PUMICE_FW_H
 #define PUMICE_FW_H
 

@@ -39,7 +39,7 @@ int pumice_fw_mem_init(struct pumice_device *pdev)
 	INIT_LIST_HEAD(&mem->objs);
 	atomic_set(&mem->tables, 0);
 	pumice_mmu_pool_init(&mem->pool, &mem->tables);
-	/* Context 0 is everybody's, and small. */
+	/* Context 0 belongs to all users, and is small. */
 	mem->pool.gfp = GFP_KERNEL;
 	drm_mm_init(&mem->mm, FIRST_ADDR, LAST_ADDR - FIRST_ADDR);
 	return 0;
@@ -88,7 +88,7 @@ void pumice_fw_mem_fini(struct pumice_device *pdev)
 }
 
 /**
- * pumice_fw_mem_setup - tell a device that was reset where context 0 is
+ * pumice_fw_mem_setup - set up context 0 in a device that was reset
  * @pdev: device
  */
 void pumice_fw_mem_setup(struct pumice_device *pdev)

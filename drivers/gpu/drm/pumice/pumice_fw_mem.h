@@ -30,7 +30,7 @@ struct pumice_fw_obj {
 	u32 addr;
 	/** @charge: whose memory it is */
 	struct pumice_charge charge;
-	/** @abandoned: nobody refers to it any more; goes with the device; under fw_mem.lock */
+	/** @abandoned: nothing refers to it any more; goes with the device; under fw_mem.lock */
 	bool abandoned;
 };
 

@@ -79,7 +79,7 @@ static irqreturn_t thread_handler(int irq, void *data)
  * pumice_irq_init - request the interrupt; it stays disabled in the device
  * @pdev: device
  *
- * Managed by the PCI device. Returns 0 or an error that has been told.
+ * Managed by the PCI device. Returns 0 or an error that has been logged.
  */
 int pumice_irq_init(struct pumice_device *pdev)
 {

@@ -5,7 +5,7 @@
  * A job keeps the GPU awake from SUBMIT until it is freed, and so does who reads
  * registers. Half a second after the last of them the GPU is reset and sleeps:
  * its firmware forgets all contexts and VMs, and its TLBs are empty. So nothing
- * has to be told to a GPU that sleeps, and commands to it are as good as done
+ * has to be sent to a GPU that sleeps, and commands to it are as good as done
  * (pumice_kccb_call()). Waking boots the firmware; it learns of a context when
  * the context's next job is kicked, as after a GPU reset.
  *

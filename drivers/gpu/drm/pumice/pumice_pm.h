@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Power management: the GPU sleeps while nobody has a job for it. */
+/* Power management: the GPU sleeps while there is no job for it. */
 #ifndef PUMICE_PM_H
 #define PUMICE_PM_H
 

@@ -38,7 +38,7 @@
 #define MIN_JOB_BYTES	(sizeof(struct fwif_cccb_compute) + sizeof(struct fwif_cccb_update))
 /*
  * What no job may use: the two fillers before the ring's end that can be in
- * flight, shorter than the longest command each, and the gap that tells a full
+ * flight, shorter than the longest command each, and the gap that distinguishes a full
  * ring from an empty one.
  */
 #define SPARE_BYTES	(2 * COMMAND_BYTES + CREDIT_BYTES)

@@ -285,7 +285,7 @@ void pumice_reset_continue(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_sleep - stop a GPU that nobody needs
+ * pumice_reset_sleep - stop a GPU that is not needed
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); without jobs
  */
 void pumice_reset_sleep(struct pumice_device *pdev)

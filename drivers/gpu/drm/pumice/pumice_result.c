@@ -16,7 +16,7 @@
  * pumice_result_note_locked - a job has ended
  * @job: job, armed; under its context's lock
  * @error: what its fence carries
- * @r: copy of what the firmware told, or NULL
+ * @r: copy of what the firmware reported, or NULL
  *
  * Only the first call for a job counts.
  */

@@ -3,7 +3,7 @@
  * Buffers whose content users can do without: BO_MADVISE, and the shrinker that purges
  * them when memory is short.
  *
- * Meant for caches of buffers in user space. Only what nobody uses is purged: a buffer
+ * Meant for caches of buffers in user space. Only what is not in use is purged: a buffer
  * that is bound in no VM, that no process has mapped, and that is not shared by PRIME.
  * So no page table has to be changed in reclaim, and no fence to be waited for: when a
  * buffer's last mapping is gone from a VM, TLBs have forgotten it. Advice about a buffer

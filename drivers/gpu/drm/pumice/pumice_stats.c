@@ -56,7 +56,7 @@ static void add(struct pumice_totals *to, const struct pumice_totals *more)
 
 /**
  * pumice_stats_keep - the GPU is about to be reset: keep what its counters have
- * @pdev: device, under reset.lock or where nobody asks for statistics
+ * @pdev: device, under reset.lock or where no statistics are read
  */
 void pumice_stats_keep(struct pumice_device *pdev)
 {

@@ -279,7 +279,7 @@ int pumice_vm_bindable_locked(struct pumice_vm *vm)
 	return vm->unusable ? -EIO : 0;
 }
 
-/* Before the firmware is told of a job: from now on TLBs may hold something. */
+/* Before the firmware is given a job: from now on TLBs may hold something. */
 void pumice_vm_note_use(struct pumice_vm *vm)
 {
 	WRITE_ONCE(vm->used, true);
