@@ -160,6 +160,61 @@ static void a_fault_shows_instruction_walk_and_stream(void **state)
 	path_one(4, 2, check_fault);
 }
 
+/* Bind a page without memory. */
+static void bind_null(struct path *p, uint64_t va)
+{
+	const struct pumice_bind map = { .va = va, .size = 4096, .flags = PUMICE_BIND_NULL };
+
+	assert_int_equal(pumice_vm_bind(p->vm, &map, 1, NULL), 0);
+}
+
+/* store.pasm across the end of a page without memory. */
+static void check_store_past_null(struct path *p)
+{
+	const uint64_t page = UNMAPPED - 0x1040, end = page + 4096;
+	const uint32_t uniforms[3] = { VA_WORDS(end - 128), 1 };
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	struct file f;
+	char *text;
+
+	bind_null(p, page);
+	path_dispatch(p, k, 1, uniforms, 3);
+	assert_int_equal(path_run(p, NULL), -EIO);
+	f = take_dump(p->context);
+	text = show_file(&f);
+	assert_has(text, "fault: mmu-pt-invalid by usc-data, write at 0x%010llx",
+		   (unsigned long long)end);
+	assert_has(text, "around the fault, 128 bytes at 0x%010llx:\n"
+		   "  %010llx 00000000 00000000 00000000 00000000\n",
+		   (unsigned long long)(end - 128), (unsigned long long)(end - 128));
+	free(text);
+	free(f.data);
+	pumice_kernel_destroy(k);
+}
+
+static void check_stream_in_null(struct path *p)
+{
+	const uint64_t page = UNMAPPED - 0x1040;
+	struct file f;
+	char *text;
+
+	bind_null(p, page);
+	assert_int_equal(pumice_context_run(p->context, page, LONG, NULL), -EIO);
+	f = take_dump(p->context);
+	text = show_file(&f);
+	assert_has(text, "stream: 0x%010llx", (unsigned long long)page);
+	assert_has(text, "control stream:\n  %010llx", (unsigned long long)page);
+	free(text);
+	free(f.data);
+}
+
+static void memory_of_a_null_mapping_is_shown_as_zeros(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_store_past_null);
+	path_one(1, 0, check_stream_in_null);
+}
+
 /* A dump while the job runs, and one when it was killed. */
 static void check_stuck(struct path *p)
 {
@@ -327,6 +382,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fault_shows_instruction_walk_and_stream),
+		cmocka_unit_test(memory_of_a_null_mapping_is_shown_as_zeros),
 		cmocka_unit_test(a_job_that_does_not_end_shows_its_loop),
 		cmocka_unit_test(a_context_without_jobs_can_be_dumped),
 		cmocka_unit_test(a_damaged_file_is_refused_or_shown_in_part),

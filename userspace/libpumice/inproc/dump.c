@@ -150,7 +150,11 @@ static size_t copy_memory(struct inproc_device *d, const struct inproc_vm *vm, u
 		part = m->va + m->size - (va + done);
 		if (part > bytes - done)
 			part = bytes - done;
-		memcpy(to + done, ram_cpu(d, m->bus + (va + done - m->va)), part);
+		/* The bus address of a NULL mapping is none. */
+		if (m->flags & PUMICE_BIND_NULL)
+			memset(to + done, 0, part);
+		else
+			memcpy(to + done, ram_cpu(d, m->bus + (va + done - m->va)), part);
 		done += part;
 	}
 	return done;
