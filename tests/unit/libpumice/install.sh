@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh BUILD EXAMPLES FIRMWARE FLAGS: the library as users get it. Installs into a
+# install.sh BUILD EXAMPLES FIRMWARE FLAGS VERSION: the library as users get it. Installs into a
 # folder, builds the examples there with nothing but what pkg-config says, runs
 # them on a GPU in the process, and looks at what else was installed.
 
 # Functions are called by check; names of functions have no blanks.
 # shellcheck disable=SC2317,SC2013
 
-build=$1 examples=$2 flags=$4
+build=$1 examples=$2 flags=$4 version=$5
 export PUMICE_FIRMWARE="$3"
 # shellcheck source-path=SCRIPTDIR source=../support/tap.sh
 . "$(dirname "$0")/../support/tap.sh"
@@ -26,11 +26,12 @@ has_symbol() {
 	nm -D --defined-only --with-symbol-versions "$library" | grep -q " $1@@$2\$"
 }
 
-# Every function of the header is exported, and has its page.
+# Every function of the headers is exported, and has its page.
 all_functions() {
 	for function in $(grep -ohE '^[a-z][a-z0-9_ *]*[ *]pumice_[a-z0-9_]+\(' \
-		"$prefix/include/pumice/pumice.h" "$prefix/include/pumice/pumice_perf.h" \
-		"$prefix/include/pumice/pumice_gfx.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
+		"$prefix/include/pumice/pumice.h" "$prefix/include/pumice/pumice_capture.h" \
+		"$prefix/include/pumice/pumice_fault.h" "$prefix/include/pumice/pumice_gfx.h" \
+		"$prefix/include/pumice/pumice_perf.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
 		function=${function%(}
 		if ! has_symbol "$function" "LIBPUMICE_0.[1-4]"; then
 			echo "$function is not exported"
@@ -40,6 +41,27 @@ all_functions() {
 			echo "$function has no page"
 			return 1
 		fi
+	done
+}
+
+# Tools that have a page of section 1 are installed with it.
+tool_pages() {
+	for tool in pumice-dump pumice-frame pumice-run pumice-top pumice-trace; do
+		if [ ! -x "$prefix/bin/$tool" ] || [ ! -f "$prefix/share/man/man1/$tool.1" ]; then
+			echo "$tool or its page is missing"
+			return 1
+		fi
+	done
+}
+
+# headers_alone COMPILER LANGUAGE STANDARD: each installed header compiles by itself.
+headers_alone() {
+	for header in "$prefix"/include/pumice/*.h; do
+		printf '#include <pumice/%s>\nextern int unused;\n' "${header##*/}" >"$room/alone"
+		# Flags are to be split.
+		# shellcheck disable=SC2046
+		"$1" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Werror -fsyntax-only \
+			$(pkg-config --cflags pumice) "$room/alone" || return 1
 	done
 }
 
@@ -62,12 +84,13 @@ library=$(find "$prefix" -name 'libpumice.so' | head -n 1)
 export PKG_CONFIG_PATH="${config%/*}" PKG_CONFIG_SYSROOT_DIR="$room/root"
 export LD_LIBRARY_PATH="${library%/*}"
 
-check pkg_config_knows_the_library pkg-config --atleast-version=0.3 pumice
+check pkg_config_knows_the_library pkg-config --exact-version="$version" pumice
 check every_symbol_has_a_version no_strangers
 check old_symbols_keep_their_version has_symbol pumice_submit LIBPUMICE_0.1
 check new_symbols_have_a_version_of_their_own has_symbol pumice_vm_bind_async LIBPUMICE_0.2
 check every_function_is_exported_and_has_a_page all_functions
-check tools_have_pages test -f "$prefix/share/man/man1/pumice-run.1"
+check tools_have_pages tool_pages
+check every_header_compiles_alone_in_c headers_alone "${CC:-cc}" c c11
 check the_firmware_is_there test -s "$prefix/share/pumice/pumice_fw.bin"
 cp -r "$examples" "$room/examples"
 check examples_build_against_what_is_installed make -C "$room/examples" clean all \
@@ -77,6 +100,7 @@ for example in vector-add collatz timeline; do
 done
 check the_installed_tool_runs "$prefix/bin/pumice-run" --native --list-perf
 if command -v "${CXX:-c++}" >/dev/null; then
+	check every_header_compiles_alone_in_cpp headers_alone "${CXX:-c++}" c++ c++17
 	check headers_are_fit_for_cpp cpp_program
 fi
 tap_end
