@@ -19,7 +19,8 @@ static const char usage[] =
 	"it, or a file of pumice_context_dump(); - is standard input.\n"
 	"  -a           also registers that are zero, and all memory as bytes\n"
 	"  -s SECTION   only this: info, reason, places, walk, stream, memory, waves,\n"
-	"               registers, firmware, log\n";
+	"               registers, firmware, log\n"
+	"  -h, --help   this text\n";
 
 static bool choose(const char *name, bool *chosen)
 {
@@ -29,18 +30,21 @@ static bool choose(const char *name, bool *chosen)
 			return true;
 		}
 	}
-	fprintf(stderr, "pumice-dump: no section is called %s\n", name);
+	fprintf(stderr, "pumice-dump: no section is called %s; there are", name);
+	for (unsigned int i = 0; i < DUMP_VIEWS; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", dump_views[i].name);
+	fputc('\n', stderr);
 	return false;
 }
 
 static void show(const struct dump *dump, const bool *chosen, bool some, bool all)
 {
 	for (unsigned int i = 0; i < DUMP_VIEWS; i++)
-		if (chosen[i] || !some)
-			dump_views[i].print(dump, all);
+		if ((chosen[i] || !some) && !dump_views[i].print(dump, all) && some)
+			printf("(section %s: not in this dump)\n", dump_views[i].name);
 }
 
-/* Of a damaged file what is whole is shown. */
+/* Of a damaged file the sections before the damage are shown. */
 static int show_file(const char *path, const bool *chosen, bool some, bool all)
 {
 	const char *error;
@@ -54,7 +58,8 @@ static int show_file(const char *path, const bool *chosen, bool some, bool all)
 		return 1;
 	}
 	dump_parse(dump, (const unsigned char *)file, bytes, &error);
-	show(dump, chosen, some, all);
+	if (!error || dump->parts)
+		show(dump, chosen, some, all);
 	fflush(stdout);
 	if (error)
 		fprintf(stderr, "pumice-dump: %s: %s\n", path, error);
@@ -65,10 +70,11 @@ static int show_file(const char *path, const bool *chosen, bool some, bool all)
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
 	bool chosen[DUMP_VIEWS] = { false }, some = false, all = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "as:h")) != -1) {
+	while ((option = getopt_long(argc, argv, "as:h", options, NULL)) != -1) {
 		if (option == 'a')
 			all = true;
 		else if (option != 's')

@@ -27,9 +27,13 @@ struct dump {
 	struct pumice_dump_header head;
 	struct dump_part part[DUMP_MAX_SECTIONS];
 	u32 parts;
+	char error[80];
 };
 
-/* Take a file apart; the parts point into it. False with *error set: parts before it count. */
+/*
+ * Split a file into parts, which point into it. False with *error set, which lives as long
+ * as the dump: parts before the damage are valid.
+ */
 bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, const char **error);
 
 /* The first part of a type, or NULL. */
@@ -46,7 +50,8 @@ size_t dump_memory(const struct dump *dump, u64 va, void *to, size_t bytes);
 /* Sections that can be asked for by name, in the order in which they are printed. */
 struct dump_view {
 	const char *name;
-	void (*print)(const struct dump *dump, bool all);
+	/* Returns false, and prints nothing, where the dump has no data for it. */
+	bool (*print)(const struct dump *dump, bool all);
 };
 
 #define DUMP_VIEWS 10
@@ -57,9 +62,9 @@ void dump_print_code(const struct dump *dump, u64 code, u32 pc);
 /* @text: PUMICE_DECODE_LINE bytes. False: the instruction was not captured. */
 bool dump_insn_text(const struct dump *dump, u64 code, u32 pc, char *text);
 /* dump_memory.c */
-void dump_print_stream(const struct dump *dump, bool all);
-void dump_print_memory(const struct dump *dump, bool all);
-void dump_print_walk(const struct dump *dump, bool all);
+bool dump_print_stream(const struct dump *dump, bool all);
+bool dump_print_memory(const struct dump *dump, bool all);
+bool dump_print_walk(const struct dump *dump, bool all);
 
 /* A line of a decoder's. */
 void dump_print_line(void *data, u64 addr, const char *line);

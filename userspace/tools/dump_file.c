@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* pumice-dump: a file becomes checked parts. See dump.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "dump.h"
@@ -8,12 +9,18 @@
 #define HEADER_BYTES	sizeof(struct pumice_dump_header)
 #define SECTION_BYTES	sizeof(struct pumice_dump_section)
 
-static const char *check_header(const struct pumice_dump_header *h, size_t bytes)
+static const char *check_header(struct dump *dump, size_t bytes)
 {
+	const struct pumice_dump_header *h = &dump->head;
+
 	if (h->magic != PUMICE_DUMP_MAGIC)
 		return "not a dump of a Pumice GPU";
-	if (h->version != PUMICE_DUMP_VERSION)
-		return "a dump of another version";
+	if (h->version != PUMICE_DUMP_VERSION) {
+		snprintf(dump->error, sizeof(dump->error),
+			 "a dump of version %u, but this tool reads version %u", h->version,
+			 PUMICE_DUMP_VERSION);
+		return dump->error;
+	}
 	if (h->header_bytes < HEADER_BYTES || h->header_bytes > bytes ||
 	    h->header_bytes % PUMICE_DUMP_ALIGN)
 		return "the header is damaged";
@@ -29,7 +36,7 @@ bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, cons
 	if (bytes < HEADER_BYTES)
 		return false;
 	memcpy(&dump->head, file, HEADER_BYTES);
-	*error = check_header(&dump->head, bytes);
+	*error = check_header(dump, bytes);
 	if (*error)
 		return false;
 	for (at = dump->head.header_bytes; dump->parts < dump->head.sections; dump->parts++) {

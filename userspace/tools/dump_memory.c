@@ -88,9 +88,10 @@ static void print_stream_part(const struct dump_part *part, u32 dm)
 	free(dw);
 }
 
-void dump_print_stream(const struct dump *dump, bool all)
+bool dump_print_stream(const struct dump *dump, bool all)
 {
 	struct pumice_dump_reason reason;
+	bool any = false;
 
 	(void)all;
 	dump_one(dump, PUMICE_DUMP_REASON, &reason, sizeof(reason));
@@ -102,11 +103,14 @@ void dump_print_stream(const struct dump *dump, bool all)
 		if (part->head.role == PUMICE_DUMP_ROLE_STREAM) {
 			printf("control stream:\n");
 			print_stream_part(part, reason.dm);
+			any = true;
 		} else if (part->head.role == PUMICE_DUMP_ROLE_RENDER) {
 			printf("render record of the fragment job:\n");
 			print_stream_part(part, FWIF_DM_PDM);
+			any = true;
 		}
 	}
+	return any;
 }
 
 /* ------------------------------------------------------------------- memory */
@@ -134,8 +138,10 @@ static const char *role_text(u32 role)
 }
 
 /* Streams and programs are shown decoded; as bytes only where all is asked for. */
-void dump_print_memory(const struct dump *dump, bool all)
+bool dump_print_memory(const struct dump *dump, bool all)
 {
+	bool any = false;
+
 	for (u32 i = 0; i < dump->parts; i++) {
 		const struct dump_part *part = &dump->part[i];
 
@@ -145,7 +151,9 @@ void dump_print_memory(const struct dump *dump, bool all)
 		printf("%s, %" PRIu64 " bytes at 0x%010" PRIx64 ":\n", role_text(part->head.role),
 		       part->head.bytes, part->head.addr);
 		print_bytes(part->head.addr, part->data, part->head.bytes);
+		any = true;
 	}
+	return any;
 }
 
 /* -------------------------------------------------------------------- walks */
@@ -175,9 +183,10 @@ static void print_step(const struct pumice_dump_walk *step)
 	pumice_decode_format(format, step->table + step->index * 8ull, dw, dump_print_line, NULL);
 }
 
-void dump_print_walk(const struct dump *dump, bool all)
+bool dump_print_walk(const struct dump *dump, bool all)
 {
 	struct pumice_dump_walk step = { .level = 0 };
+	bool any = false;
 
 	(void)all;
 	for (u32 i = 0; i < dump->parts; i++) {
@@ -196,5 +205,7 @@ void dump_print_walk(const struct dump *dump, bool all)
 			printf("  no %s\n", levels[count].name);
 		else if (!(step.entry & PUMICE_MMU_PT_ENTRY__VALID__MASK))
 			printf("  nothing is mapped there\n");
+		any = true;
 	}
+	return any;
 }

@@ -24,7 +24,7 @@ static void print_text(const char *text, size_t bytes)
 		putchar(isprint((unsigned char)text[i]) || text[i] == '\n' ? text[i] : '?');
 }
 
-static void print_info(const struct dump *dump, bool all)
+static bool print_info(const struct dump *dump, bool all)
 {
 	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_INFO);
 
@@ -33,31 +33,69 @@ static void print_info(const struct dump *dump, bool all)
 		print_text((const char *)part->data, part->head.bytes);
 	if (dump->head.dropped)
 		printf("sections that found no room: %u\n", dump->head.dropped);
+	return part || dump->head.dropped;
+}
+
+/* After the name of what is of the GPU and its firmware. */
+static const char *late_text(const struct dump_part *part)
+{
+	return part->head.late ? " (read later)" : "";
 }
 
 /* -------------------------------------------------------------------- reason */
 
-static void print_result(const struct fwif_job_result *r)
+/* Of a job that was killed: the unit that was busy with it, and where its waves were. */
+static void print_killed(const struct fwif_job_result *r)
 {
-	printf("fault: %s by %s, %s at 0x%010" PRIx64 ", usc %u pc %u, mmu context %u\n",
-	       pumice_fault_str(r->fault), pumice_unit_str(r->unit), pumice_access_str(r->access),
-	       r->addr, r->usc, r->pc, r->mmu_context);
-	printf("finished: %" PRIu64 " work-groups, primitives, tiles or commands in %" PRIu64
-	       " ticks, %u slices, %u partial renders\n",
-	       r->groups, r->run_ticks, r->slices, r->partials);
+	printf("fault: %s", pumice_fault_str(r->fault));
+	if (r->unit)
+		printf(" by %s", pumice_unit_str(r->unit));
+	if (r->addr)
+		printf(", at instruction 0x%010" PRIx64 ", usc %u pc %u", r->addr, r->usc, r->pc);
+	printf("\n");
+}
+
+/* What the data masters count as finished. */
+static const char *counted_text(u32 dm)
+{
+	static const char *const text[FWIF_DM_COUNT] = {
+		[FWIF_DM_CDM] = "work-groups", [FWIF_DM_VDM] = "primitives",
+		[FWIF_DM_PDM] = "tiles", [FWIF_DM_TDM] = "commands",
+	};
+
+	return dm < FWIF_DM_COUNT ? text[dm] : "pieces of work";
+}
+
+static void print_result(const struct fwif_job_result *r, u32 dm)
+{
+	if (r->fault == PUMICE_FAULT_KILLED)
+		print_killed(r);
+	else if (r->fault)
+		printf("fault: %s by %s, %s at 0x%010" PRIx64 ", usc %u pc %u, mmu context %u\n",
+		       pumice_fault_str(r->fault), pumice_unit_str(r->unit),
+		       pumice_access_str(r->access), r->addr, r->usc, r->pc, r->mmu_context);
+	else
+		printf("fault: none\n");
+	printf("finished: %" PRIu64 " %s in %" PRIu64 " ticks, %u slices", r->groups,
+	       counted_text(dm), r->run_ticks, r->slices);
+	if (dm == FWIF_DM_VDM)
+		printf(", %u partial renders", r->partials);
+	printf("\n");
 }
 
 static void print_job(const struct pumice_dump_reason *r)
 {
 	printf("job: %" PRIu64 " of context %u, a %s job; the firmware's context %u, job %u\n", r->job,
 	       r->uapi_context, master_text(r->dm), r->context, r->seqno);
-	printf("process: ");
-	print_text(r->process, sizeof(r->process));
-	printf(" (%u)\nstream: 0x%010" PRIx64 "\npage catalogue: 0x%" PRIx64 "\n", r->pid, r->stream,
-	       r->catalogue);
+	if (r->pid) {
+		printf("process: ");
+		print_text(r->process, sizeof(r->process));
+		printf(" (%u)\n", r->pid);
+	}
+	printf("stream: 0x%010" PRIx64 "\npage catalogue: 0x%" PRIx64 "\n", r->stream, r->catalogue);
 }
 
-static void print_reason(const struct dump *dump, bool all)
+static bool print_reason(const struct dump *dump, bool all)
 {
 	static const char *const kinds[] = {
 		[PUMICE_DUMP_KIND_FAULT] = "fault",
@@ -70,7 +108,7 @@ static void print_reason(const struct dump *dump, bool all)
 
 	(void)all;
 	if (!dump_one(dump, PUMICE_DUMP_REASON, &reason, sizeof(reason)))
-		return;
+		return false;
 	printf("reason: %s: ", reason.kind && reason.kind < sizeof(kinds) / sizeof(kinds[0]) ?
 				       kinds[reason.kind] : "unknown");
 	print_text(reason.text, sizeof(reason.text));
@@ -80,7 +118,8 @@ static void print_reason(const struct dump *dump, bool all)
 	else
 		printf("job: none\n");
 	if (dump_one(dump, PUMICE_DUMP_RESULT, &result, sizeof(result)))
-		print_result(&result);
+		print_result(&result, reason.dm);
+	return true;
 }
 
 /* --------------------------------------------------------------------- waves */
@@ -94,27 +133,33 @@ static void print_busy(u32 busy)
 	printf("%s\n", busy ? "" : " none");
 }
 
-static void print_place(const struct dump *dump, const struct fwif_place *p)
+/* Of a fault the hardware reports the USC, but not which wave: @waves is 0. */
+static void print_place(const struct dump *dump, const struct fwif_place *p, u32 waves)
 {
-	printf("%u at pc %u%s of program 0x%010" PRIx64 ", first: usc %u slot %u wave %u lanes 0x%08x\n",
-	       p->waves, p->pc, p->state == PUMICE_WAVE_STATE_BARRIER ? " (barrier)" : "", p->code,
-	       p->usc, p->slot, p->wave, p->lanes);
+	if (waves)
+		printf("%u at pc %u%s of program 0x%010" PRIx64
+		       ", first: usc %u slot %u wave %u lanes 0x%08x\n",
+		       p->waves, p->pc, p->state == PUMICE_WAVE_STATE_BARRIER ? " (barrier)" : "",
+		       p->code, p->usc, p->slot, p->wave, p->lanes);
+	else
+		printf("fault at pc %u of program 0x%010" PRIx64 ", usc %u\n", p->pc, p->code, p->usc);
 	dump_print_code(dump, p->code, p->pc);
 }
 
-static void print_stuck(const struct dump *dump, bool all)
+static bool print_stuck(const struct dump *dump, bool all)
 {
 	struct fwif_stuck s;
 
 	(void)all;
 	if (!dump_one(dump, PUMICE_DUMP_STUCK, &s, sizeof(s)))
-		return;
+		return false;
 	printf("unit: %s\n", pumice_unit_str(s.unit));
 	print_busy(s.busy);
 	if (s.waves)
 		printf("waves of the job: %u, of which %u were looked at\n", s.waves, s.looked);
 	for (u32 i = 0; i < s.places && i < FWIF_STUCK_PLACES; i++)
-		print_place(dump, &s.place[i]);
+		print_place(dump, &s.place[i], s.waves);
+	return true;
 }
 
 static void print_wave(const struct dump *dump, const struct pumice_dump_wave *w)
@@ -133,7 +178,7 @@ static void print_wave(const struct dump *dump, const struct pumice_dump_wave *w
 	       *text ? "  " : "", text);
 }
 
-static void print_waves(const struct dump *dump, bool all)
+static bool print_waves(const struct dump *dump, bool all)
 {
 	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_WAVES);
 	struct pumice_dump_wave wave;
@@ -141,40 +186,42 @@ static void print_waves(const struct dump *dump, bool all)
 
 	(void)all;
 	if (!part)
-		return;
-	printf("waves in flight%s: %" PRIu64 "\n", part->head.late ? " later" : "", part->head.addr);
+		return false;
+	printf("waves in flight%s: %" PRIu64 "\n", late_text(part), part->head.addr);
 	for (u32 i = 0; i < count; i++) {
 		dump_element(part, i, &wave, sizeof(wave));
 		print_wave(dump, &wave);
 	}
 	if (count < part->head.addr)
 		printf("  (the others were not captured)\n");
+	return true;
 }
 
 /* ----------------------------------------------------------------- registers */
 
 /* Registers of zero are left out unless all are asked for. */
-static void print_registers(const struct dump *dump, bool all)
+static bool print_registers(const struct dump *dump, bool all)
 {
 	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_REGISTERS);
 	struct pumice_dump_register r;
 	u32 count = dump_elements(part, sizeof(r));
 
 	if (part)
-		printf("registers%s:\n", part->head.late ? ", read later" : "");
+		printf("registers%s:\n", late_text(part));
 	for (u32 i = 0; i < count; i++) {
 		dump_element(part, i, &r, sizeof(r));
 		if (r.value || all)
 			pumice_decode_reg(r.offset, r.bits == 64 ? 64 : 32, false, r.value,
 					  dump_print_line, NULL);
 	}
+	return part;
 }
 
 /* ------------------------------------------------------------------ firmware */
 
-static void print_boot(const struct fwif_boot *b)
+static void print_boot(const struct fwif_boot *b, const char *late)
 {
-	printf("firmware: build ");
+	printf("firmware%s: build ", late);
 	print_text(b->build_id, sizeof(b->build_id));
 	printf(", interface %u.%u, state %u, error %u (0x%x at 0x%x)\n", b->fw_version >> 16,
 	       b->fw_version & 0xffff, b->state, b->error, b->error_info, b->error_pc);
@@ -189,24 +236,30 @@ static void print_boot(const struct fwif_boot *b)
 		printf("context %u\n", b->active_context);
 }
 
-static void print_context(const struct fwif_context *c)
+static void print_context(const struct fwif_context *c, const char *late)
 {
-	printf("context %u: %s, priority %u, state %u, read to %u, %u slices, running job %u since %"
+	printf("context %u%s: %s, priority %u, state %u, read to %u, %u slices, running job %u since %"
 	       PRIu64 "\n",
-	       c->id, master_text(c->dm), c->priority, c->state, c->cccb_read, c->slices,
+	       c->id, late, master_text(c->dm), c->priority, c->state, c->cccb_read, c->slices,
 	       c->job_seqno, c->slice_start);
 }
 
-static void print_firmware(const struct dump *dump, bool all)
+static bool print_firmware(const struct dump *dump, bool all)
 {
 	struct fwif_context context;
 	struct fwif_boot boot;
+	bool any = false;
 
 	(void)all;
-	if (dump_one(dump, PUMICE_DUMP_FW_BOOT, &boot, sizeof(boot)))
-		print_boot(&boot);
-	if (dump_one(dump, PUMICE_DUMP_CONTEXT, &context, sizeof(context)))
-		print_context(&context);
+	if (dump_one(dump, PUMICE_DUMP_FW_BOOT, &boot, sizeof(boot))) {
+		print_boot(&boot, late_text(dump_find(dump, PUMICE_DUMP_FW_BOOT)));
+		any = true;
+	}
+	if (dump_one(dump, PUMICE_DUMP_CONTEXT, &context, sizeof(context))) {
+		print_context(&context, late_text(dump_find(dump, PUMICE_DUMP_CONTEXT)));
+		any = true;
+	}
+	return any;
 }
 
 /* A text of fwif.h has at most three unsigned arguments, spelled %u. */
@@ -242,7 +295,7 @@ static void print_log_entry(const struct fwif_log_entry *e)
 }
 
 /* Oldest first; entries that were being written are left out. */
-static void print_log(const struct dump *dump, bool all)
+static bool print_log(const struct dump *dump, bool all)
 {
 	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_FW_LOG);
 	struct fwif_log_entry e;
@@ -250,14 +303,15 @@ static void print_log(const struct dump *dump, bool all)
 
 	(void)all;
 	if (!count)
-		return;
-	printf("firmware log:\n");
+		return false;
+	printf("firmware log%s:\n", late_text(part));
 	end = (u32)part->head.addr;
 	for (n = end - (end < count ? end : count); n != end; n++) {
 		dump_element(part, n % count, &e, sizeof(e));
 		if (e.sequence == n + 1)
 			print_log_entry(&e);
 	}
+	return true;
 }
 
 const struct dump_view dump_views[DUMP_VIEWS] = {

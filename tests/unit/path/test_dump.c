@@ -132,6 +132,9 @@ static void check_fault(struct path *p)
 	assert_has(text, "job: 1 of context %u, a compute job", pumice_context_id(p->context));
 	assert_has(text, "fault: mmu-pt-invalid by usc-data, write at 0x%010llx, usc %u pc 2",
 		   UNMAPPED, r.usc);
+	assert_has(text, "finished: 0 work-groups in ");
+	assert_has(text, "\nfault at pc 2 of program 0x%010llx, usc %u\n",
+		   (unsigned long long)pumice_kernel_code_va(k), r.usc);
 	assert_has(text, "=>     2  global_store32");
 	assert_has(text, "       3  end");
 	assert_has(text, "page-table walk of 0x%010llx:", UNMAPPED);
@@ -147,7 +150,13 @@ static void check_fault(struct path *p)
 	assert_has(text, "library: libpumice, in process, ");
 	assert_has(text, "firmware interface: %u.%u\n", FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR);
 	assert_has(text, "jobs: 1 started, 1 done, 1 faulted, 0 killed;");
-	assert_has(text, ": compute, priority %u, state", PUMICE_PRIORITY_NORMAL);
+	assert_has(text, " (read later): compute, priority %u, state", PUMICE_PRIORITY_NORMAL);
+	/* The GPU has gone on since the fault. */
+	assert_has(text, "waves in flight (read later): 0\n");
+	assert_has(text, "registers (read later):\n");
+	assert_has(text, "firmware (read later): build ");
+	assert_has(text, "firmware log (read later):\n");
+	assert_has(text, "process: test_path_dump (%d)\n", getpid());
 	free(text);
 	free(f.data);
 	pumice_kernel_destroy(k);
@@ -238,6 +247,14 @@ static void check_stuck(struct path *p)
 	assert_has(text, "DBG_CDM_STATUS");
 	assert_has(text, "BUSY = true");
 	assert_has(text, "pc 7 of 0x%010llx  jump", (unsigned long long)code);
+	assert_has(text, "unit: usc-code\nbusy data masters: compute\n"
+		   "waves of the job: 6, of which 6 were looked at\n");
+	assert_has(text, "2 at pc 7 of program 0x%010llx, first: usc ", (unsigned long long)code);
+	assert_has(text, "4 at pc 5 (barrier) of program 0x%010llx, first: usc ",
+		   (unsigned long long)code);
+	assert_has(text, "  => %5u  jump", 7);
+	assert_has(text, "firmware log:\n");
+	assert_has(text, "waves in flight: 6\n");
 	free(text);
 	free(f.data);
 
@@ -245,12 +262,13 @@ static void check_stuck(struct path *p)
 	f = take_dump(p->context);
 	text = show_file(&f);
 	assert_has(text, "reason: time-out: a job was killed\n");
-	assert_has(text, "fault: killed by usc-code");
+	assert_has(text, "fault: killed by usc-code, at instruction 0x%010llx, usc ",
+		   (unsigned long long)code + 7 * PUMICE_USC_WORDS * 4);
 	assert_has(text, "unit: usc-code\nbusy data masters: compute\n");
 	assert_has(text, " at pc 7 of program 0x%010llx", (unsigned long long)code);
 	assert_has(text, "=>     7  jump");
 	assert_has(text, "=>     5  barrier");
-	assert_has(text, "waves in flight: 0\n");
+	assert_has(text, "waves in flight (read later): 0\n");
 	free(text);
 	free(f.data);
 	pumice_kernel_destroy(k);
@@ -278,6 +296,83 @@ static void a_context_without_jobs_can_be_dumped(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_idle);
+}
+
+static void check_success(struct path *p)
+{
+	struct file f;
+	char *text;
+
+	path_assert_works(p, p->context);
+	f = take_dump(p->context);
+	text = show_file(&f);
+	assert_has(text, "reason: request");
+	assert_has(text, "fault: none\nfinished: 4 work-groups in ");
+	free(text);
+	free(f.data);
+}
+
+static void a_job_that_went_well_has_no_fault(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_success);
+}
+
+/* ------------------------------------------------------------------- words */
+
+/* A dump of a job of a data master that has only a reason and a result. */
+struct small_file {
+	struct pumice_dump_header head;
+	struct pumice_dump_section reason_head;
+	struct pumice_dump_reason reason;
+	struct pumice_dump_section result_head;
+	struct fwif_job_result result;
+};
+
+static char *show_small(u32 dm, struct fwif_job_result result)
+{
+	struct small_file small = {
+		.head = { .magic = PUMICE_DUMP_MAGIC, .version = PUMICE_DUMP_VERSION,
+			  .header_bytes = sizeof(small.head), .bytes = sizeof(small),
+			  .sections = 2 },
+		.reason_head = { .type = PUMICE_DUMP_REASON, .bytes = sizeof(small.reason),
+				 .count = 1 },
+		.reason = { .kind = PUMICE_DUMP_KIND_USER, .dm = dm },
+		.result_head = { .type = PUMICE_DUMP_RESULT, .bytes = sizeof(small.result),
+				 .count = 1 },
+		.result = result,
+	};
+
+	return show_file(&(struct file){ (unsigned char *)&small, sizeof(small) });
+}
+
+static void what_is_finished_is_named_by_the_data_master(void **state)
+{
+	static const char *const words[FWIF_DM_COUNT] = {
+		[FWIF_DM_CDM] = "work-groups", [FWIF_DM_VDM] = "primitives",
+		[FWIF_DM_PDM] = "tiles", [FWIF_DM_TDM] = "commands",
+	};
+	u32 dm;
+
+	(void)state;
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
+		char *text = show_small(dm, (struct fwif_job_result){ .groups = 197, .slices = 1 });
+
+		assert_has(text, "finished: 197 %s in 0 ticks, 1 slices%s\n", words[dm],
+			   dm == FWIF_DM_VDM ? ", 0 partial renders" : "");
+		assert_null(strstr(text, "process:"));
+		free(text);
+	}
+}
+
+static void a_job_killed_before_it_ran_has_no_instruction(void **state)
+{
+	char *text = show_small(FWIF_DM_CDM,
+				(struct fwif_job_result){ .fault = PUMICE_FAULT_KILLED });
+
+	(void)state;
+	assert_has(text, "\nfault: killed\n");
+	free(text);
 }
 
 /* ------------------------------------------------------------------- damage */
@@ -365,7 +460,7 @@ static void what_is_no_dump_is_named(void **state)
 	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h) - 1, &error));
 	h.version++;
 	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
-	assert_string_equal(error, "a dump of another version");
+	assert_string_equal(error, "a dump of version 2, but this tool reads version 1");
 	h.version--;
 	h.sections = UINT32_MAX;
 	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
@@ -385,6 +480,9 @@ int main(void)
 		cmocka_unit_test(memory_of_a_null_mapping_is_shown_as_zeros),
 		cmocka_unit_test(a_job_that_does_not_end_shows_its_loop),
 		cmocka_unit_test(a_context_without_jobs_can_be_dumped),
+		cmocka_unit_test(a_job_that_went_well_has_no_fault),
+		cmocka_unit_test(what_is_finished_is_named_by_the_data_master),
+		cmocka_unit_test(a_job_killed_before_it_ran_has_no_instruction),
 		cmocka_unit_test(a_damaged_file_is_refused_or_shown_in_part),
 		cmocka_unit_test(what_is_no_dump_is_named),
 	};

@@ -3,13 +3,15 @@
  * In-process backend: dumps of the GPU and of a context's job, in the format of
  * hw/dumpfile.h, as the kernel driver leaves them.
  *
- * The job is the one of the context that runs, else the last that failed. Waves and
- * registers are those of the moment.
+ * The job is the one of the context that runs, else the last that failed. Waves,
+ * registers and firmware state are those of the moment: of a job that failed, late.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "dumpfile.h"
 #include "inproc.h"
@@ -27,6 +29,7 @@ struct dump_file {
 	u8 *data;
 	size_t room, used;
 	u32 sections;
+	bool late;	/* the GPU has gone on since what the dump is about */
 };
 
 static bool make_room(struct dump_file *f, size_t bytes)
@@ -65,6 +68,15 @@ static void put_elements(struct dump_file *f, u32 type, u64 addr, u32 count, con
 	}, data);
 }
 
+/* What the GPU and its firmware are like at the moment. */
+static void put_now(struct dump_file *f, u32 type, u64 addr, u32 count, const void *data,
+		    size_t bytes)
+{
+	put_section(f, &(struct pumice_dump_section){
+		.type = type, .addr = addr, .count = count, .bytes = bytes, .late = f->late,
+	}, data);
+}
+
 static void put_info(struct inproc_device *d, struct dump_file *f)
 {
 	const struct pumice_device_info *info = &d->base.info;
@@ -100,7 +112,7 @@ static void put_registers(struct inproc_device *d, struct dump_file *f)
 								 reg->bits / 8u);
 		}
 	}
-	put_elements(f, PUMICE_DUMP_REGISTERS, 0, count, regs, count * sizeof(regs[0]));
+	put_now(f, PUMICE_DUMP_REGISTERS, 0, count, regs, count * sizeof(regs[0]));
 }
 
 static u32 read_reg(struct inproc_device *d, u32 offset)
@@ -191,28 +203,57 @@ static void put_code(struct inproc_device *d, const struct inproc_vm *vm, struct
 		   (pc - first + CODE_INSNS) * INSN_BYTES);
 }
 
-/* Where waves of this address space are, each place once. */
-static void put_code_of_waves(struct inproc_device *d, const struct inproc_vm *vm,
-			      struct dump_file *f, const struct pumice_dump_wave *waves, u32 count)
+static bool is_of_vm(struct inproc_device *d, const struct inproc_vm *vm,
+		     const struct pumice_dump_wave *wave)
 {
-	const struct pumice_dump_wave *place[FWIF_STUCK_PLACES];
-	u32 i, n, places = 0;
+	const u32 ctx = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__CTX, wave->where);
+	const u64 reg = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_MMU_CTX(ctx), 8);
 
-	for (i = 0; i < count && places < FWIF_STUCK_PLACES; i++) {
-		u64 reg = pumice_gpu_mmio_read(
-			d->gpu, 0,
-			PUMICE_MMU_CTX(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__CTX, waves[i].where)), 8);
+	return (reg & PUMICE_MMU_CTX__CATALOGUE__MASK) == vm->space.tables.catalogue;
+}
 
-		if ((reg & PUMICE_MMU_CTX__CATALOGUE__MASK) != vm->space.tables.catalogue)
-			continue;
-		for (n = 0; n < places; n++)
-			if (place[n]->pc == waves[i].pc && place[n]->code == waves[i].code)
-				break;
-		if (n < places)
-			continue;
-		place[places++] = &waves[i];
-		put_code(d, vm, f, waves[i].code, waves[i].pc);
+/* Count a wave at its place; of more than FWIF_STUCK_PLACES places the first are kept. */
+static void note_place(struct fwif_stuck *stuck, const struct pumice_dump_wave *wave)
+{
+	struct fwif_place *p = stuck->place;
+
+	for (; p < stuck->place + stuck->places; p++) {
+		if (p->code == wave->code && p->pc == wave->pc) {
+			p->waves++;
+			return;
+		}
 	}
+	if (stuck->places == FWIF_STUCK_PLACES)
+		return;
+	stuck->places++;
+	*p = (struct fwif_place){
+		.code = wave->code,
+		.pc = wave->pc,
+		.waves = 1,
+		.lanes = wave->lanes,
+		.usc = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, wave->where),
+		.slot = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__SLOT, wave->where),
+		.wave = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, wave->where),
+		.state = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, wave->where),
+	};
+}
+
+/* Where waves of this address space are, but for the places that @stuck has. */
+static void put_code_of_waves(struct inproc_device *d, const struct inproc_vm *vm,
+			      struct dump_file *f, const struct fwif_stuck *stuck,
+			      const struct pumice_dump_wave *waves, u32 count)
+{
+	struct fwif_stuck all = *stuck;
+	u32 i, known;
+
+	if (all.places > FWIF_STUCK_PLACES)
+		all.places = FWIF_STUCK_PLACES;
+	known = all.places;
+	for (i = 0; i < count; i++)
+		if (is_of_vm(d, vm, &waves[i]))
+			note_place(&all, &waves[i]);
+	for (i = known; i < all.places; i++)
+		put_code(d, vm, f, all.place[i].code, all.place[i].pc);
 }
 
 /* ---------------------------------------------------------------------- job */
@@ -224,6 +265,33 @@ struct subject {
 	struct fwif_job_result result;	/* seqno 0: none */
 	struct fwif_stuck stuck;	/* seqno 0: not known */
 };
+
+/* What the firmware captures of a job that is killed, for one that runs. */
+static void note_places(struct inproc_device *d, struct subject *s,
+			const struct pumice_dump_wave *waves, u32 count)
+{
+	static const u8 master[FWIF_DM_COUNT] = {
+		[FWIF_DM_CDM] = PUMICE_WAVE_MASTER_CDM, [FWIF_DM_VDM] = PUMICE_WAVE_MASTER_VDM,
+		[FWIF_DM_PDM] = PUMICE_WAVE_MASTER_PDM, [FWIF_DM_TDM] = PUMICE_WAVE_MASTER_COUNT,
+	};
+	const struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
+	const u32 dm = s->c->shared->context.dm;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__MASTER, waves[i].where) != master[dm] ||
+		    !is_of_vm(d, vm, &waves[i]))
+			continue;
+		s->stuck.waves++;
+		note_place(&s->stuck, &waves[i]);
+	}
+	if (!s->stuck.waves)
+		return;
+	s->stuck.looked = s->stuck.waves;
+	s->stuck.unit = PUMICE_UNIT_USC_CODE;
+	s->stuck.busy = 1u << dm;
+	s->stuck.seqno = s->c->shared->context.job_seqno;
+}
 
 static void find_subject(struct inproc_context *c, struct subject *s)
 {
@@ -272,8 +340,10 @@ static void put_reason(struct inproc_device *d, struct dump_file *f, const struc
 		.catalogue = vm->space.tables.catalogue,
 		.time = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8),
 		.uapi_context = user->base.id,
+		.pid = (u32)getpid(),
 	};
 
+	prctl(PR_GET_NAME, r.process);
 	r.job = s->c->number[r.seqno % RESULT_COUNT];
 	r.stream = s->c->stream[r.seqno % RESULT_COUNT];
 	snprintf(r.text, sizeof(r.text), "%s", text[r.kind]);
@@ -301,22 +371,20 @@ static void put_fault(struct inproc_device *d, struct dump_file *f, const struct
 	put_around(d, vm, f, s->result.addr);
 }
 
-static void put_gpu(struct inproc_device *d, struct dump_file *f, const struct subject *s)
+static void put_gpu(struct inproc_device *d, struct dump_file *f, const struct subject *s,
+		    const struct pumice_dump_wave *waves, u32 count)
 {
 	const struct fw_shared *fw = d->fw;
-	u32 count;
-	struct pumice_dump_wave *waves = read_waves(d, &count);
 
-	put_elements(f, PUMICE_DUMP_FW_BOOT, 0, 1, &fw->boot, sizeof(fw->boot));
-	put_elements(f, PUMICE_DUMP_FW_LOG, fw->log_ring.write, LOG_COUNT, fw->log, sizeof(fw->log));
-	put_elements(f, PUMICE_DUMP_CONTEXT, 0, 1, &s->c->shared->context,
-		     sizeof(s->c->shared->context));
+	put_now(f, PUMICE_DUMP_FW_BOOT, 0, 1, &fw->boot, sizeof(fw->boot));
+	put_now(f, PUMICE_DUMP_FW_LOG, fw->log_ring.write, LOG_COUNT, fw->log, sizeof(fw->log));
+	put_now(f, PUMICE_DUMP_CONTEXT, 0, 1, &s->c->shared->context,
+		sizeof(s->c->shared->context));
 	put_registers(d, f);
 	if (!waves)
 		return;
-	put_elements(f, PUMICE_DUMP_WAVES, count, count, waves, count * sizeof(*waves));
-	put_code_of_waves(d, (struct inproc_vm *)s->c->base.vm, f, waves, count);
-	free(waves);
+	put_now(f, PUMICE_DUMP_WAVES, count, count, waves, count * sizeof(*waves));
+	put_code_of_waves(d, (struct inproc_vm *)s->c->base.vm, f, &s->stuck, waves, count);
 }
 
 static int write_file(struct inproc_device *d, const struct dump_file *f, const char *path)
@@ -353,17 +421,24 @@ int inproc_context_dump(struct pumice_context *base, const char *path)
 		.used = sizeof(struct pumice_dump_header),
 	};
 	struct inproc_device *d = inproc_device(base->dev);
+	struct pumice_dump_wave *waves;
 	struct subject s;
+	u32 count;
 	int err;
 
 	pthread_mutex_lock(&d->lock);
 	event_process(d);
 	find_subject((struct inproc_context *)base, &s);
+	f.late = kind_of(&s) != PUMICE_DUMP_KIND_USER;
+	waves = read_waves(d, &count);
+	if (waves && s.runs)
+		note_places(d, &s, waves, count);
 	put_info(d, &f);
 	put_reason(d, &f, &s);
 	put_fault(d, &f, &s);
-	put_gpu(d, &f, &s);
+	put_gpu(d, &f, &s, waves, count);
 	pthread_mutex_unlock(&d->lock);
+	free(waves);
 	if (!f.data)
 		return fail(base->dev, ENOMEM, "dump: out of memory");
 	put_header(&f);

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+pumice-dump as a program: its options, what it prints of files that are none, damaged or
+without some section: dump.py PUMICE-DUMP
+
+Files are made with struct alone, by the description in hw/dumpfile.h. What is shown of
+real dumps is checked by tests/unit/path/test_dump.c. Output: TAP.
+"""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+DUMP = os.path.abspath(sys.argv[1])
+MAGIC = 0x00504d55444d5550
+INFO = 1
+SECTIONS = "info, reason, places, walk, stream, memory, waves, registers, firmware, log"
+tests = []
+
+
+def test(fn):
+    """Mark a test."""
+    tests.append(fn)
+    return fn
+
+
+def run(*args, status=0):
+    """Run the tool; (standard output, standard error)."""
+    done = subprocess.run([DUMP, *args], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, f"status {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout, done.stderr
+
+
+def write(name, *sections, count=None, version=1, magic=MAGIC):
+    """Write a dump of sections, each (type, data)."""
+    body = b""
+    for kind, data in sections:
+        body += struct.pack("<IIQQII", kind, 0, len(data), 0, 0, 0)
+        body += data + bytes(-len(data) % 8)
+    with open(name, "wb") as out:
+        out.write(struct.pack("<QIIQII", magic, version, 32, 32 + len(body),
+                              len(sections) if count is None else count, 0) + body)
+
+
+@test
+def a_section_that_is_not_there_is_named():
+    write("info.dump", (INFO, b"kernel: 1\n"))
+    assert run("info.dump") == ("kernel: 1\n", "")
+    assert run("-s", "info", "info.dump") == ("kernel: 1\n", "")
+    for name in SECTIONS.split(", ")[1:]:
+        assert run("-s", name, "info.dump") == (f"(section {name}: not in this dump)\n", "")
+
+
+@test
+def of_a_file_that_is_no_dump_nothing_is_shown():
+    with open("text", "w") as out:
+        out.write("root:x:0:0:root:/root:/bin/bash\n" * 20)
+    out, err = run("text", status=1)
+    assert (out, err) == ("", "pumice-dump: text: not a dump of a Pumice GPU\n"), out + err
+    out, err = run("-s", "info", "text", status=1)
+    assert not out, out
+
+
+@test
+def another_version_is_named_with_the_own():
+    write("new.dump", (INFO, b"kernel: 1\n"), version=7)
+    out, err = run("new.dump", status=1)
+    assert not out, out
+    assert "a dump of version 7, but this tool reads version 1\n" in err, err
+
+
+@test
+def sections_before_the_damage_are_shown():
+    write("cut.dump", (INFO, b"kernel: 1\n"), count=2)
+    out, err = run("cut.dump", status=1)
+    assert out == "kernel: 1\n", out
+    assert "the file ends before its last section" in err, err
+
+
+@test
+def an_unknown_section_gives_the_names_of_all():
+    _, err = run("-s", "foo", "info.dump", status=1)
+    assert err == f"pumice-dump: no section is called foo; there are {SECTIONS}\n", err
+
+
+@test
+def help_is_printed_and_wrong_options_are_refused():
+    out, err = run("--help")
+    assert out.startswith("usage: pumice-dump ") and not err, out + err
+    assert run("-h") == (out, "")
+    _, err = run("--tea", "info.dump", status=1)
+    assert "usage: pumice-dump " in err, err
+    run(status=1)
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as room:
+        os.chdir(room)
+        for number, fn in enumerate(tests, 1):
+            try:
+                fn()
+                print(f"ok {number} - {fn.__name__}")
+            except (AssertionError, OSError, subprocess.TimeoutExpired) as err:
+                failed += 1
+                print(f"not ok {number} - {fn.__name__}")
+                print("\n".join("# " + line for line in str(err).splitlines()))
+        os.chdir("/")
+    print(f"1..{len(tests)}")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
