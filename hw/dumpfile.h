@@ -61,7 +61,7 @@ struct pumice_dump_section {
 	u64 bytes;		/* of the data, padding not included */
 	u64 addr;		/* see the type */
 	u32 count;		/* elements, of sections that hold some */
-	u32 late;		/* 1: taken when the GPU had gone on already */
+	u32 late;		/* 1: of the GPU or its firmware, taken when they had gone on already */
 };
 
 enum pumice_dump_kind {

@@ -160,6 +160,11 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
 	CHECK(has(text, "SYS_ID"));
 	CHECK(has(text, "MMU_CTX"));
 	CHECK(has(text, "fault %u\n", result.fault));	/* of the firmware's log */
+	/* The GPU has gone on since the fault. */
+	CHECK(has(text, "waves in flight (read later): "));
+	CHECK(has(text, "registers (read later):\n"));
+	CHECK(has(text, "firmware (read later): build "));
+	CHECK(has(text, "firmware log (read later):\n"));
 	free(text);
 }
 
@@ -216,7 +221,7 @@ static void time_out_leaves_the_loop(void)
 	char *text = need_dump(time_out, &h);
 
 	CHECK(has(text, "reason: time-out: a job took too long\n"));
-	CHECK(has(text, "fault: killed by usc-code"));
+	CHECK(has(text, "fault: killed by usc-code, at instruction 0x"));
 	check_loop(text, &h);
 	free(text);
 }

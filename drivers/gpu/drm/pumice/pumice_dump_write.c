@@ -72,6 +72,18 @@ static struct pumice_dump_section *header_of(void *data)
 	return (struct pumice_dump_section *)data - 1;
 }
 
+/* Of the firmware's, which has gone on if it is @late. */
+static void put_of_firmware(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count,
+			    const void *data, size_t bytes, bool late)
+{
+	void *to = pumice_dump_section(w, type, addr, count, bytes);
+
+	if (!to)
+		return;
+	memcpy(to, data, bytes);
+	header_of(to)->late = late;
+}
+
 /* Take back what the last section has too much. */
 static void shorten(struct pumice_dump_writer *w, void *data, u32 count, size_t bytes)
 {
@@ -267,9 +279,9 @@ void pumice_dump_write_gpu(struct pumice_device *pdev, struct pumice_dump_writer
 	const struct pumice_fw_shared *s = pdev->fw.shared;
 
 	lockdep_assert_held(&pdev->reset.lock);
-	pumice_dump_put(w, PUMICE_DUMP_FW_BOOT, 0, 1, &s->boot, sizeof(s->boot));
-	pumice_dump_put(w, PUMICE_DUMP_FW_LOG, READ_ONCE(s->log_ring.write), PUMICE_LOG_COUNT,
-			s->log, sizeof(s->log));
+	put_of_firmware(w, PUMICE_DUMP_FW_BOOT, 0, 1, &s->boot, sizeof(s->boot), late);
+	put_of_firmware(w, PUMICE_DUMP_FW_LOG, READ_ONCE(s->log_ring.write), PUMICE_LOG_COUNT,
+			s->log, sizeof(s->log), late);
 	write_registers(pdev, w, late);
 	write_waves(pdev, w, late);
 }
