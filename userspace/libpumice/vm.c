@@ -102,38 +102,67 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 	return 0;
 }
 
-/* Flags that an operation may have. */
-static u32 known_flags(const struct pumice_bind *op)
+#define BIND_FLAGS (PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC | PUMICE_BIND_UNMAP_ALL | \
+		    PUMICE_BIND_NULL)
+
+/* Flags with each other, and with a bo. */
+static int check_flags(struct pumice_device *dev, u32 index, const struct pumice_bind *op)
 {
-	if (op->bo)
-		return PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC;
-	if (op->flags & PUMICE_BIND_NULL)
-		return PUMICE_BIND_NULL | PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC;
-	return PUMICE_BIND_UNMAP_ALL;
+	const u32 flags = op->flags, unknown = flags & ~BIND_FLAGS;
+
+	if (unknown)
+		return fail(dev, EINVAL, "bind %u: unknown flags %#x", index, unknown);
+	if (flags & PUMICE_BIND_UNMAP_ALL && (op->bo || flags != PUMICE_BIND_UNMAP_ALL))
+		return fail(dev, EINVAL, "bind %u: UNMAP_ALL takes no bo and no other flag", index);
+	if (flags & PUMICE_BIND_NULL && op->bo)
+		return fail(dev, EINVAL, "bind %u: NULL takes no bo", index);
+	if (!op->bo && !(flags & PUMICE_BIND_NULL) &&
+	    flags & (PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC))
+		return fail(dev, EINVAL, "bind %u: flags %#x are not allowed for unmap", index,
+			    flags);
+	return 0;
+}
+
+/* What an operation takes of a bo. */
+static int check_memory(struct pumice_device *dev, u32 index, const struct pumice_bind *op)
+{
+	const struct pumice_bo *bo = op->bo;
+
+	if (!bo && op->bo_offset)
+		return fail(dev, EINVAL, "bind %u: offset without a bo", index);
+	if (!bo)
+		return 0;
+	if (bo->dev != dev)
+		return fail(dev, EINVAL, "bind %u: the bo is of another device", index);
+	if (op->bo_offset % PAGE_BYTES)
+		return fail(dev, EINVAL, "bind %u: offset %#llx is not page aligned", index,
+			    (unsigned long long)op->bo_offset);
+	if (op->bo_offset >= bo->size || op->size > bo->size - op->bo_offset)
+		return fail(dev, EINVAL,
+			    "bind %u: offset %#llx, size %#llx is outside of the bo of %#llx bytes",
+			    index, (unsigned long long)op->bo_offset,
+			    (unsigned long long)op->size, (unsigned long long)bo->size);
+	return 0;
 }
 
 static int check_bind(struct pumice_vm *vm, u32 index, const struct pumice_bind *op)
 {
 	struct pumice_device *dev = vm->dev;
-	u32 unknown = op->flags & ~known_flags(op);
+	int err = check_flags(dev, index, op);
 
-	if (unknown)
-		return fail(dev, EINVAL, "bind %u: unknown flags %#x", index, unknown);
+	if (err)
+		return err;
 	if (op->flags & PUMICE_BIND_UNMAP_ALL)
 		return op->va || op->size || op->bo_offset ?
-		       fail(dev, EINVAL, "bind %u: a range to unmap all", index) : 0;
-	if (!op->bo && op->bo_offset)
-		return fail(dev, EINVAL, "bind %u: offset without a bo", index);
+		       fail(dev, EINVAL, "bind %u: UNMAP_ALL takes no address, size or offset",
+			    index) : 0;
+	err = check_memory(dev, index, op);
+	if (err)
+		return err;
 	if (op->flags & PUMICE_BIND_NULL && op->size > MAX_NULL_BYTES)
-		return fail(dev, E2BIG, "bind %u: more than %llu GiB without memory", index,
-			    MAX_NULL_BYTES >> 30);
-	if (op->bo && op->bo->dev != dev)
-		return fail(dev, EINVAL, "bind %u: the bo is of another device", index);
-	if (op->bo && (op->bo_offset % PAGE_BYTES || op->bo_offset >= op->bo->size ||
-		       op->size > op->bo->size - op->bo_offset))
-		return fail(dev, EINVAL, "bind %u: offset %#llx, size %#llx is outside of the bo",
-			    index, (unsigned long long)op->bo_offset,
-			    (unsigned long long)op->size);
+		return fail(dev, E2BIG,
+			    "bind %u: NULL of size %#llx is more than %llu GiB: split it", index,
+			    (unsigned long long)op->size, MAX_NULL_BYTES >> 30);
 	return check_range(vm, index, op->va, op->size);
 }
 

@@ -122,20 +122,39 @@ static void unmap_all_leaves_what_is_mapped_after_it(void **state)
 
 static void refusals(struct path *p)
 {
-	const struct pumice_bind bad[] = {
-		{ .va = AT, .size = PAGE, .flags = PUMICE_BIND_UNMAP_ALL },
-		{ .bo_offset = PAGE, .flags = PUMICE_BIND_UNMAP_ALL },
-		{ .flags = PUMICE_BIND_UNMAP_ALL | PUMICE_BIND_NULL },
-		{ .bo = p->out, .flags = PUMICE_BIND_UNMAP_ALL },
-		{ .bo = p->out, .va = AT, .size = PAGE, .flags = PUMICE_BIND_NULL },
-		{ .bo_offset = PAGE, .va = AT, .size = PAGE, .flags = PUMICE_BIND_NULL },
-		{ .va = AT, .size = PAGE, .flags = PUMICE_BIND_READONLY },
+	const struct {
+		struct pumice_bind op;
+		const char *text;
+	} bad[] = {
+		{ { .va = AT, .size = PAGE, .flags = PUMICE_BIND_UNMAP_ALL },
+		  "bind 0: UNMAP_ALL takes no address, size or offset" },
+		{ { .bo_offset = PAGE, .flags = PUMICE_BIND_UNMAP_ALL },
+		  "bind 0: UNMAP_ALL takes no address, size or offset" },
+		{ { .flags = PUMICE_BIND_UNMAP_ALL | PUMICE_BIND_NULL },
+		  "bind 0: UNMAP_ALL takes no bo and no other flag" },
+		{ { .bo = p->out, .flags = PUMICE_BIND_UNMAP_ALL },
+		  "bind 0: UNMAP_ALL takes no bo and no other flag" },
+		{ { .bo = p->out, .va = AT, .size = PAGE, .flags = PUMICE_BIND_NULL },
+		  "bind 0: NULL takes no bo" },
+		{ { .bo_offset = PAGE, .va = AT, .size = PAGE, .flags = PUMICE_BIND_NULL },
+		  "bind 0: offset without a bo" },
+		{ { .va = AT, .size = PAGE, .flags = PUMICE_BIND_READONLY },
+		  "bind 0: flags 0x1 are not allowed for unmap" },
+		{ { .va = AT, .size = PAGE, .flags = 1u << 4 }, "bind 0: unknown flags 0x10" },
+		{ { .bo = p->out, .bo_offset = 12, .va = AT, .size = PAGE },
+		  "bind 0: offset 0xc is not page aligned" },
+		{ { .bo = p->out, .bo_offset = p->out_bytes, .va = AT, .size = PAGE },
+		  "bind 0: offset 0x100000, size 0x1000 is outside of the bo of 0x100000 bytes" },
 	};
 	uint32_t i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(pumice_vm_bind(p->vm, &bad[i], 1, NULL), -EINVAL);
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_int_equal(pumice_vm_bind(p->vm, &bad[i].op, 1, NULL), -EINVAL);
+		assert_string_equal(pumice_device_error(p->dev), bad[i].text);
+	}
 	assert_int_equal(bind(p, AT, (16ull << 30) + PAGE, NULL, PUMICE_BIND_NULL), -E2BIG);
+	assert_string_equal(pumice_device_error(p->dev),
+			    "bind 0: NULL of size 0x400001000 is more than 16 GiB: split it");
 	path_assert_works(p, p->context);
 }
 
