@@ -22,6 +22,16 @@ int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const 
 	return fail(dev, err, "%s: %s", what, strerror(err));
 }
 
+int drm_create(struct pumice_device *dev, unsigned long request, void *arg, const char *what)
+{
+	int err = drm_call(dev, request, arg, what);
+
+	if (err == -ENOSPC)
+		return fail(dev, ENOSPC, "%s: a limit of this file or user is reached, see dmesg",
+			    what);
+	return err;
+}
+
 static int query(struct pumice_device *dev, u32 type, void *to, u32 bytes, const char *what)
 {
 	struct drm_pumice_dev_query q = {
@@ -179,17 +189,25 @@ static int open_first(void)
 }
 
 /* Of the kernel interface: the first whose calls say which operation failed as ours do. */
+#define NEEDED_MAJOR	1
 #define NEEDED_MINOR	1
 
 static int check_version(struct pumice_device *dev)
 {
 	drmVersionPtr version = drmGetVersion(((struct drm_device *)dev)->fd);
-	int minor = version ? version->version_minor : -1;
+	int major, minor;
 
+	if (!version)
+		return fail(dev, ENODEV, "the version of the driver's interface cannot be read");
+	major = version->version_major;
+	minor = version->version_minor;
 	drmFreeVersion(version);
-	if (minor < NEEDED_MINOR)
-		return fail(dev, EOPNOTSUPP, "the driver's interface is 1.%d, older than 1.%d", minor,
-			    NEEDED_MINOR);
+	if (major < NEEDED_MAJOR || (major == NEEDED_MAJOR && minor < NEEDED_MINOR))
+		return fail(dev, ENODEV, "the driver's interface is %d.%d, older than %d.%d: "
+			    "update the kernel module", major, minor, NEEDED_MAJOR, NEEDED_MINOR);
+	if (major > NEEDED_MAJOR)
+		return fail(dev, ENODEV, "the driver's interface is %d.%d, but the library knows %d: "
+			    "update the library", major, minor, NEEDED_MAJOR);
 	return 0;
 }
 

@@ -63,6 +63,8 @@ static inline struct drm_device *drm_device(struct pumice_device *dev)
 
 /* An ioctl; fails with the error text "@what: …". Return: 0 or a negative errno. */
 int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
+/* The same of a call that makes an object, and so may reach a limit. */
+int drm_create(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
 
 /* memory.c */
 int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,

@@ -97,7 +97,7 @@ int drm_vm_create(struct pumice_device *dev, struct pumice_vm **out)
 	if (err)
 		fail(dev, ENOMEM, "vm: out of memory");
 	else
-		err = drm_call(dev, DRM_IOCTL_PUMICE_VM_CREATE, &c, "vm");
+		err = drm_create(dev, DRM_IOCTL_PUMICE_VM_CREATE, &c, "vm");
 	if (err) {
 		vm_fini(&vm->base);
 		free(vm);
@@ -186,6 +186,11 @@ int drm_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 c
 	drm_pack_syncs(syncs, sync_count, packed_syncs);
 	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_BIND, &b, "bind");
 	free(packed);
+	if (err == -ENOSPC)
+		return fail(vm->dev, ENOSPC,
+			    "bind: %u asynchronous calls of a VM may be queued, for %u translation tables: "
+			    "wait for one", DRM_PUMICE_MAX_QUEUED_BINDS,
+			    DRM_PUMICE_MAX_QUEUED_TABLES);
 	return err;
 }
 

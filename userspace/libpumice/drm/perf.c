@@ -45,7 +45,7 @@ int drm_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 count
 
 	if (!pm)
 		return fail(dev, ENOMEM, "perfmon: out of memory");
-	err = drm_call(dev, DRM_IOCTL_PUMICE_PERFMON_CREATE, &c, "perfmon");
+	err = drm_create(dev, DRM_IOCTL_PUMICE_PERFMON_CREATE, &c, "perfmon");
 	if (err == -EACCES)
 		err = fail(dev, EACCES,
 			   "perfmon: global counters need CAP_PERFMON or dev.pumice.perf_paranoid=0");

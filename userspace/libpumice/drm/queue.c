@@ -26,7 +26,7 @@ int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 
 	if (!context)
 		return fail(vm->dev, ENOMEM, "context: out of memory");
-	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &c, "context");
+	err = drm_create(vm->dev, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &c, "context");
 	if (err) {
 		free(context);
 		return err;
@@ -197,6 +197,9 @@ int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32
 		};
 	}
 	err = drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, &submit, "submit");
+	if (err == -ENOSPC)
+		fail(dev, ENOSPC, "submit: %u jobs of a context may be queued: wait for one",
+		     DRM_PUMICE_MAX_QUEUED_JOBS);
 	if (err && submit.failed_job < count)
 		*failed = submit.failed_job;
 	free(syncs);

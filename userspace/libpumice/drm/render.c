@@ -21,7 +21,7 @@ int drm_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc 
 
 	if (!list)
 		return fail(vm->dev, ENOMEM, "free list: out of memory");
-	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_FREE_LIST_CREATE, &c, "free list");
+	err = drm_create(vm->dev, DRM_IOCTL_PUMICE_FREE_LIST_CREATE, &c, "free list");
 	if (err) {
 		free(list);
 		return err;
@@ -64,7 +64,7 @@ int drm_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u
 
 	if (!hwrt)
 		return fail(vm->dev, ENOMEM, "data set: out of memory");
-	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_HWRT_CREATE, &c, "data set");
+	err = drm_create(vm->dev, DRM_IOCTL_PUMICE_HWRT_CREATE, &c, "data set");
 	if (err) {
 		free(hwrt);
 		return err;

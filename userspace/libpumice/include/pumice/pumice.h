@@ -64,7 +64,8 @@ struct pumice_trace;
  *                            the same order each time), ram (MiB),
  *                            unified-store-kib, common-store-kib,
  *                            local-memory-kib (of a USC), slot-registers (0 to
- *                            8), slice-us (time slice of a job)
+ *                            8), slice-us (time slice of a job), split (primitives
+ *                            that go to a core at a time)
  *   NULL: what the environment variable PUMICE_DEVICE names, else "drm".
  * @dev: out
  * @error: takes the reason of a failure; may be NULL
@@ -313,7 +314,11 @@ void pumice_vm_destroy(struct pumice_vm *vm);
 
 #define PUMICE_BIND_READONLY	(1u << 0)	/* stores fault */
 #define PUMICE_BIND_NOEXEC	(1u << 1)	/* instruction fetches fault */
-#define PUMICE_BIND_UNMAP_ALL	(1u << 2)	/* unmap everything; all else is 0 */
+/*
+ * Unmap everything; all else is 0. What the library has placed in the VM is unmapped,
+ * too: streams, kernels, images and what pumice_vm_place() was called for.
+ */
+#define PUMICE_BIND_UNMAP_ALL	(1u << 2)
 /* No memory, at most 16 GiB: loads give 0, stores are dropped. */
 #define PUMICE_BIND_NULL	(1u << 3)
 
@@ -339,7 +344,9 @@ struct pumice_bind {
  *
  * Jobs submitted later see the change; jobs that run may see either.
  *
- * Return: 0; -EINVAL for an address, size or flag out of range; -ENOMEM.
+ * Return: 0; -EINVAL for an address, size or flag out of range; -E2BIG for too
+ * many operations or a NULL mapping of more than 16 GiB; -ENODATA for memory that
+ * was purged (pumice_bo_madvise()); -EIO for a VM that is unusable; -ENOMEM.
  */
 int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t count,
 		   uint32_t *done);
@@ -422,7 +429,8 @@ enum pumice_priority {
 /**
  * pumice_context_create - make a queue for compute jobs, which run in order.
  *
- * Return: 0; -EACCES for a priority that is not allowed, -EINVAL, -ENOMEM.
+ * Return: 0; -EACCES for a priority that is not allowed, -EINVAL, -ENOMEM; -ENOSPC
+ * where a limit of the file or user is reached, or the firmware holds no more.
  */
 int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 			  struct pumice_context **context);
@@ -583,7 +591,8 @@ struct pumice_job {
  *
  * Return: 0; -EINVAL for a misaligned stream or a wait for something that
  * nobody has been asked to signal; -E2BIG; -EIO for a context that takes
- * no more jobs; -ENOMEM.
+ * no more jobs; -ENOSPC where a context has as many jobs queued as it may: wait
+ * for one; -ENOMEM.
  */
 int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
 		  uint32_t *failed);

@@ -69,7 +69,7 @@ struct pumice_freelist_desc {
 	uint32_t threshold;
 };
 
-/** pumice_freelist_create - make a free list. Return: 0, -EINVAL, -E2BIG, -ENOMEM. */
+/** pumice_freelist_create - make a free list. Return: 0, -EINVAL, -E2BIG, -ENOSPC, -ENOMEM. */
 int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
 			   struct pumice_freelist **list);
 
@@ -94,7 +94,7 @@ struct pumice_hwrt_desc {
 	uint32_t spill_outputs;
 };
 
-/** pumice_hwrt_create - make a data set of two scenes. Return: 0, -EINVAL, -ENOMEM. */
+/** pumice_hwrt_create - make a data set of two scenes. Return: 0, -EINVAL, -ENOSPC, -ENOMEM. */
 int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc,
 		       struct pumice_hwrt **hwrt);
 
