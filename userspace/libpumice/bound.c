@@ -85,7 +85,7 @@ void bound_change(struct bound *bound, const struct pumice_bind *op)
 	const u64 end = op->flags & PUMICE_BIND_UNMAP_ALL ? UINT64_MAX : op->va + op->size;
 	const u32 at = cut(bound, op->va, end);
 
-	if (!op->bo || !open_gap(bound, at))
+	if (!(op->bo || op->flags & PUMICE_BIND_NULL) || !open_gap(bound, at))
 		return;
 	bound->range[at] = (struct bound_range){
 		.va = op->va, .size = op->size, .bo = op->bo, .bo_offset = op->bo_offset,

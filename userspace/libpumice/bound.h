@@ -18,7 +18,7 @@ struct pumice_bo;
 /* A range and what lies there. */
 struct bound_range {
 	u64 va, size;
-	const struct pumice_bo *bo;
+	const struct pumice_bo *bo;	/* NULL with PUMICE_BIND_NULL */
 	u64 bo_offset;
 	u32 flags;
 };

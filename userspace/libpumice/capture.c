@@ -20,7 +20,7 @@
 #define HEADER_BYTES	(PUMICE_CAPTURE_FILE_WORDS * 4u)
 #define RANGE_BYTES	(PUMICE_CAPTURE_FILE_RANGE_WORDS * 4u)
 #define MAX_FILE_BYTES	(16ull << 30)	/* larger files are not read at all */
-#define KNOWN_FLAGS	(PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC)
+#define KNOWN_FLAGS	(PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC | PUMICE_BIND_NULL)
 
 struct pumice_capture {
 	u8 *file;
@@ -56,9 +56,15 @@ static int put(struct sink *sink, const void *data, size_t bytes)
 /* The next range to be written from number i on; bound->count: there is none. */
 static u32 next_range(const struct bound *bound, u32 i)
 {
-	while (i < bound->count && bound->range[i].bo->scratch)
+	while (i < bound->count && bound->range[i].bo && bound->range[i].bo->scratch)
 		i++;
 	return i;
+}
+
+/* Bytes of data that a file has of a range: none of one without memory. */
+static u64 data_bytes(u64 bytes, u32 flags)
+{
+	return flags & PUMICE_BIND_NULL ? 0 : bytes;
 }
 
 static int put_ranges(struct sink *sink, const struct bound *bound)
@@ -78,6 +84,8 @@ static int put_ranges(struct sink *sink, const struct bound *bound)
 		const struct bound_range *r = &bound->range[i];
 		void *cpu;
 
+		if (!data_bytes(r->size, r->flags))
+			continue;
 		err = pumice_bo_map((struct pumice_bo *)r->bo, &cpu);
 		if (!err)
 			err = put(sink, (const u8 *)cpu + r->bo_offset, r->size);
@@ -99,7 +107,8 @@ static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
 	u32 i;
 
 	for (i = next_range(bound, 0); i < bound->count; i = next_range(bound, i + 1)) {
-		h.file_bytes += RANGE_BYTES + bound->range[i].size;
+		h.file_bytes += RANGE_BYTES +
+				data_bytes(bound->range[i].size, bound->range[i].flags);
 		h.ranges++;
 	}
 	memcpy(h.targets, frame->targets, sizeof(h.targets));
@@ -186,23 +195,26 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 static int take_range(const u8 *head, const u8 **data, u64 *left,
 		      struct pumice_capture_range *out, u64 *last, const struct reason *reason)
 {
+	const u64 end = 1ull << PUMICE_MMU_VA_BITS;
 	struct pumice_capture_file_range r;
 	u32 words[PUMICE_CAPTURE_FILE_RANGE_WORDS];
+	u64 size;
 
 	memcpy(words, head, sizeof(words));
 	if (pumice_capture_file_range_unpack(words, &r) != PUMICE_UNPACK_OK ||
 	    r.flags & ~KNOWN_FLAGS)
 		return REFUSE(reason, "a range with unknown flags");
+	size = data_bytes(r.bytes, r.flags);
 	if (!r.bytes || r.bytes % PAGE_BYTES || r.va % PAGE_BYTES || r.va < *last ||
-	    r.bytes > *left || r.va + r.bytes > 1ull << PUMICE_MMU_VA_BITS)
+	    size > *left || r.va > end || r.bytes > end - r.va)
 		return REFUSE(reason, "a range at %#llx of %#llx bytes", (unsigned long long)r.va,
 			      (unsigned long long)r.bytes);
 	*out = (struct pumice_capture_range){
-		.va = r.va, .bytes = r.bytes, .flags = r.flags, .data = *data,
+		.va = r.va, .bytes = r.bytes, .flags = r.flags, .data = size ? *data : NULL,
 	};
 	*last = r.va + r.bytes;
-	*data += r.bytes;
-	*left -= r.bytes;
+	*data += size;
+	*left -= size;
 	return 0;
 }
 
@@ -355,30 +367,36 @@ static int keep_room(const struct pumice_capture *c, struct pumice_vm *vm)
 	return pumice_vm_va_alloc(vm, end - start - PAGE_BYTES, PAGE_BYTES, &start);
 }
 
+/* A buffer with the data of a range. */
+static int make_bo(const struct pumice_capture_range *r, struct pumice_vm *vm,
+		   struct pumice_bo **bo)
+{
+	void *cpu;
+	int err = pumice_bo_create(vm->dev, r->bytes, vm, bo);
+
+	if (!err)
+		err = pumice_bo_map(*bo, &cpu);
+	if (!err)
+		memcpy(cpu, r->data, r->bytes);
+	return err;
+}
+
 int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
 {
-	int room = c->ranges ? keep_room(c, vm) : 0;
+	int err = c->ranges ? keep_room(c, vm) : 0;
 	u32 i;
 
-	if (room)
-		return room;
-	for (i = 0; i < c->ranges; i++) {
+	for (i = 0; i < c->ranges && !err; i++) {
 		const struct pumice_capture_range *r = &c->range[i];
 		struct pumice_bind op = { .va = r->va, .size = r->bytes, .flags = r->flags };
-		void *cpu;
-		int err = pumice_bo_create(vm->dev, r->bytes, vm, &c->bo[i]);
 
-		if (!err)
-			err = pumice_bo_map(c->bo[i], &cpu);
-		if (err)
-			return err;
-		memcpy(cpu, r->data, r->bytes);
+		if (r->data)
+			err = make_bo(r, vm, &c->bo[i]);
 		op.bo = c->bo[i];
-		err = pumice_vm_bind(vm, &op, 1, NULL);
-		if (err)
-			return err;
+		if (!err)
+			err = pumice_vm_bind(vm, &op, 1, NULL);
 	}
-	return 0;
+	return err;
 }
 
 /* ------------------------------------------------------- looking at the GPU */

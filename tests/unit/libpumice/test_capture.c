@@ -151,6 +151,47 @@ static void a_capture_can_be_placed_in_another_vm(void **state)
 	pumice_bo_destroy(bo);
 }
 
+static void null_mappings_are_captured_without_data(void **state)
+{
+	struct pumice_bo *bo = make_bo(1, 55);
+	const struct pumice_bind ops[] = {
+		{ .flags = PUMICE_BIND_UNMAP_ALL },
+		{ .va = BASE, .size = 1ull << 30, .flags = PUMICE_BIND_NULL | PUMICE_BIND_READONLY },
+		{ .bo = bo, .va = BASE + PAGE, .size = PAGE },
+	};
+	struct pumice_capture_range r;
+	struct pumice_capture *c, *again;
+	struct pumice_vm *other, *first = vm;
+	uint8_t byte = 1;
+
+	(void)state;
+	assert_int_equal(pumice_vm_bind(vm, ops, 3, NULL), 0);
+	c = write_and_load();
+	assert_int_equal(pumice_capture_range(c, 0, &r), 0);
+	assert_int_equal(r.va, BASE);
+	assert_int_equal(r.bytes, PAGE);
+	assert_int_equal(r.flags, PUMICE_BIND_NULL | PUMICE_BIND_READONLY);
+	assert_null(r.data);
+	assert_int_equal(byte_at(c, BASE + PAGE), 55);
+	assert_int_equal(pumice_vm_create(dev, &other), 0);
+	assert_int_equal(pumice_capture_place(c, other), 0);
+	assert_int_equal(pumice_vm_peek(other, BASE + (1ull << 30) - 1, &byte, 1), 0);
+	assert_int_equal(byte, 0);
+	vm = other;
+	again = write_and_load();
+	vm = first;
+	assert_int_equal(pumice_capture_range(again, 2, &r), 0);
+	assert_int_equal(r.va, BASE + 2 * PAGE);
+	assert_int_equal(r.bytes, (1ull << 30) - 2 * PAGE);
+	assert_int_equal(r.flags, PUMICE_BIND_NULL | PUMICE_BIND_READONLY);
+	assert_int_equal(pumice_capture_range(again, 3, &r), -ENOENT);
+	pumice_capture_destroy(again);
+	pumice_vm_destroy(other);
+	pumice_capture_destroy(c);
+	assert_int_equal(pumice_vm_bind(vm, ops, 1, NULL), 0);
+	pumice_bo_destroy(bo);
+}
+
 /* A small file: two ranges of a page each. */
 static uint8_t *small_file(size_t *bytes)
 {
@@ -200,6 +241,7 @@ static void damaged_files_are_refused(void **state)
 		{ PUMICE_CAPTURE_FILE_WORDS + 2, 3 * PAGE, true, "a range at" },
 		{ PUMICE_CAPTURE_FILE_WORDS + 3, 1, true, "a range at" },
 		{ PUMICE_CAPTURE_FILE_WORDS + 4, 4, true, "unknown flags" },
+		{ PUMICE_CAPTURE_FILE_WORDS + 4, PUMICE_BIND_NULL, true, "too many" },
 		{ PUMICE_CAPTURE_FILE_WORDS + 5, 1, true, "unknown flags" },
 		{ PUMICE_CAPTURE_FILE_WORDS + 6, (uint32_t)BASE, true, "a range at" },
 		{ 100 + PUMICE_CAPTURE_FILE_WORDS, 1, false, "checksum" },
@@ -244,6 +286,7 @@ int main(void)
 		cmocka_unit_test(a_capture_holds_what_random_binds_leave),
 		cmocka_unit_test(a_capture_holds_the_frame),
 		cmocka_unit_test(a_capture_can_be_placed_in_another_vm),
+		cmocka_unit_test(null_mappings_are_captured_without_data),
 		cmocka_unit_test(damaged_files_are_refused),
 		cmocka_unit_test(files_that_are_cut_off_are_refused),
 	};

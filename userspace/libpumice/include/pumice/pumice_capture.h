@@ -52,7 +52,7 @@ struct pumice_capture_range {
 	uint64_t bytes;
 	/** @flags: PUMICE_BIND_* */
 	uint32_t flags;
-	/** @data: @bytes bytes, owned by the capture */
+	/** @data: @bytes bytes, owned by the capture; NULL with PUMICE_BIND_NULL */
 	const void *data;
 };
 
@@ -61,7 +61,8 @@ struct pumice_capture;
 
 /**
  * pumice_capture_write - write a file.
- * @vm: whose bound buffers are captured, all of them; jobs that write them must have ended
+ * @vm: whose bound buffers are captured, all of them; jobs that write them must have ended.
+ *   NULL mappings are captured as ranges without data
  * @frame: jobs, and what they are drawn with
  * @path: file, replaced if it is there
  *
@@ -102,7 +103,8 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
  *
  * The buffers live as long as the capture: destroy it behind the VM.
  *
- * Return: 0, -ENOMEM, -EINVAL for addresses that the device does not have.
+ * Return: 0, -ENOMEM, -EINVAL for addresses that the device does not have, -E2BIG for a
+ * NULL mapping that is too large.
  */
 int pumice_capture_place(struct pumice_capture *capture, struct pumice_vm *vm);
 
