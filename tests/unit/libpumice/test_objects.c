@@ -56,6 +56,9 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cores=4x", EINVAL, "not understood" },
 		{ "inproc:cores=99999999999", EINVAL, "not understood" },
 		{ "inproc:speed=1", EINVAL, "'speed=1' is not understood" },
+		{ "inproc:cors=4,threads=1", EINVAL,
+		  "'cors=4' is not understood: key=number,… of cores, threads, ram, unified-store-kib, "
+		  "common-store-kib, local-memory-kib, slot-registers, slice-us, split" },
 		{ "inproc:cores=17", EINVAL, "cores must be" },
 		{ "inproc:ram=0", EINVAL, "ram must be" },
 		{ "inproc:ram=1000000", EINVAL, "ram must be" },

@@ -158,6 +158,10 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	return stop == end && v <= UINT32_MAX;
 }
 
+#define OPTION_KEYS \
+	"cores, threads, ram, unified-store-kib, common-store-kib, local-memory-kib, " \
+	"slot-registers, slice-us, split"
+
 /* One "key=number", which ends at @end. */
 static bool parse_option(const char *text, const char *end, struct options *o)
 {
@@ -194,7 +198,9 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 		end = text + strcspn(text, ",");
 		if (!parse_option(text, end, o))
 			return fail_text(error, error_bytes, EINVAL,
-					 "inproc: '%.60s' is not understood", text);
+					 "inproc: '%.*s' is not understood: key=number,… of "
+					 OPTION_KEYS, (int)(end - text < 60 ? end - text : 60),
+					 text);
 		text = *end ? end + 1 : end;
 	}
 	if (!o->ram_mib || o->ram_mib > MAX_RAM_MIB)
