@@ -187,6 +187,34 @@ static bool build_stream(struct run_gpu *g)
 	return true;
 }
 
+/* Where a job was that took too long: @what, the unit that was busy with it, its waves. */
+static bool report_stuck(const char *what, const struct pumice_job_result *r)
+{
+	run_error("%s: %s was busy with it, %u waves in flight", what, pumice_unit_name(r->unit),
+		  r->waves);
+	for (uint32_t i = 0; i < r->place_count; i++)
+		run_error("  %u at instruction %u%s", r->places[i].waves, r->places[i].pc,
+			  r->places[i].barrier ? " (barrier)" : "");
+	return false;
+}
+
+/*
+ * The job is killed, to see where it was. In process only: the kernel driver kills by its own
+ * time-out, which is usually shorter than the tool's.
+ */
+static bool report_endless(struct run_gpu *g, struct pumice_job_result *result)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "the job did not end within %.3f s",
+		 (double)g->o->timeout_ns / 1e9);
+	if (pumice_context_kill(g->context) ||
+	    pumice_context_get_job_result(g->context, pumice_context_jobs(g->context), result,
+					  sizeof(*result)))
+		return run_error("%s", what);
+	return report_stuck(what, result);
+}
+
 /* Submit the stream once and wait; how it ended goes to @result. */
 static bool run_once(struct run_gpu *g, struct pumice_job_result *result)
 {
@@ -201,12 +229,13 @@ static bool run_once(struct run_gpu *g, struct pumice_job_result *result)
 	if (!err)
 		err = pumice_sync_wait(&wait, 1, 0, g->o->timeout_ns);
 	if (err == -ETIME)
-		return run_error("the job did not end within %.3f s",
-				 (double)g->o->timeout_ns / 1e9);
+		return report_endless(g, result);
 	if (err || pumice_context_get_job_result(g->context, 0, result, sizeof(*result)))
 		return gpu_error(g);
 	if (!result->error)
 		return true;
+	if (result->error == -ETIMEDOUT)
+		return report_stuck("the job timed out", result);
 	return run_error("the job faulted: %s at %#" PRIx64 " in %s, instruction %u",
 			 pumice_fault_name(result->fault), result->fault_va,
 			 pumice_unit_name(result->unit), result->pc);

@@ -304,7 +304,8 @@ def bad_options_have_their_own_errors():
 def an_endless_job_times_out_and_the_tool_ends():
     with open("endless.pasm", "w") as out:
         out.write("loop: jump loop\n")
-    refused("the job did not end within 0.200 s", "--timeout", "0.2", "endless.pasm")
+    refused("the job did not end within 0.200 s: usc-code was busy with it, 1 waves in flight\n"
+            "pumice-run:   1 at instruction 0\n", "--timeout", "0.2", "endless.pasm")
 
 
 def main():
