@@ -62,14 +62,31 @@ static void usc_overwritten_code_is_another_program(void **state)
 	rig_put(rig, b);
 }
 
-/* Whether a program made for one allocation serves another one, too. */
-static bool shared(struct rig *rig, const u32 *code, u32 insns,
+/* An operand that IDX0 is added to. */
+static u32 indexed(enum pumice_usc_bank bank)
+{
+	const struct pumice_usc_operand v = { .bank = bank, .idx = 1 };
+	u32 raw;
+
+	pumice_usc_operand_pack(&raw, &v);
+	return raw;
+}
+
+/* Whether a program with an instruction, made for one allocation, serves another one, too. */
+static bool shared(struct rig *rig, const struct pumice_usc_insn *insn, u32 number,
 		   const struct usc_program_limits *made, const struct usc_program_limits *other)
 {
-	struct usc_program *a = rig_program(rig, code, insns, made);
-	struct usc_program *b = rig_program(rig, code, insns, other);
-	bool same = a == b;
+	u32 code[3 * PUMICE_USC_WORDS];
+	struct usc_program *a, *b;
+	bool same;
 
+	/* The number makes it a program that is not known yet. */
+	usc_put(code, 0, *insn);
+	usc_put(code, 1, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = IMM, .imm = number));
+	usc_put(code, 2, INSN(END));
+	a = rig_program(rig, code, 3, made);
+	b = rig_program(rig, code, 3, other);
+	same = a == b;
 	assert_non_null(a);
 	assert_non_null(b);
 	rig_put(rig, a);
@@ -81,7 +98,7 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 {
 	const struct {
 		struct pumice_usc_insn insn;
-		/* Whether one more register of the bank makes another program. */
+		/* Whether a register more or fewer of the bank makes another program. */
 		bool temps, attrs, shared, coeffs;
 	} cases[] = {
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7), 0, 0, 0, 0 },
@@ -90,28 +107,40 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = V(1)), 1, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS,
 		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 1, false)), 0, 0, 1, 0 },
+		/* An index may reach the last register that there is. */
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_R)),
+		  1, 0, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_V)),
+		  1, 1, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_SH)),
+		  0, 0, 1, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_CF)),
+		  0, 0, 1, 1 },
 	};
 	const struct usc_program_limits base = {
 		.temps = 4, .attrs = 2, .shared = 2, .coeffs = 2,
 	};
 	struct rig *rig = *state;
-	u32 code[2 * PUMICE_USC_WORDS];
+	u32 number = 0;
 
 	for (u32 n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		const bool made[4] = { cases[n].temps, cases[n].attrs, cases[n].shared,
+				       cases[n].coeffs };
 		struct usc_program_limits more[4] = { base, base, base, base }, other = base;
+		const struct pumice_usc_insn *insn = &cases[n].insn;
 
 		more[0].temps++;
 		more[1].attrs++;
 		more[2].shared++;
 		more[3].coeffs++;
 		other.stage = USC_STAGE_VERTEX;
-		usc_put(code, 0, cases[n].insn);
-		usc_put(code, 1, INSN(END));
-		assert_int_equal(shared(rig, code, 2, &base, &more[0]), !cases[n].temps);
-		assert_int_equal(shared(rig, code, 2, &base, &more[1]), !cases[n].attrs);
-		assert_int_equal(shared(rig, code, 2, &base, &more[2]), !cases[n].shared);
-		assert_int_equal(shared(rig, code, 2, &base, &more[3]), !cases[n].coeffs);
-		assert_false(shared(rig, code, 2, &base, &other));
+		for (u32 bank = 0; bank < 4; bank++) {
+			assert_int_equal(shared(rig, insn, number++, &base, &more[bank]),
+					 !made[bank]);
+			assert_int_equal(shared(rig, insn, number++, &more[bank], &base),
+					 !made[bank]);
+		}
+		assert_false(shared(rig, insn, number++, &base, &other));
 	}
 }
 
@@ -130,6 +159,52 @@ static void usc_program_that_does_not_fit_is_refused_though_it_is_known(void **s
 	assert_null(rig_program(rig, code, 2, &fewer));
 	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_REGISTER);
 	rig_put(rig, a);
+}
+
+/* The same for each bank: with one register too few. */
+static void usc_known_program_is_refused_without_its_last_register(void **state)
+{
+	const struct {
+		u32 stage;
+		size_t of;	/* of the bank, in the limits */
+		struct pumice_usc_insn insn;
+	} cases[] = {
+		{ USC_STAGE_COMPUTE, offsetof(struct usc_program_limits, temps),
+		  INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = IMM) },
+		{ USC_STAGE_COMPUTE, offsetof(struct usc_program_limits, temps),
+		  INSN(MOV, .dst = R(0), .mask = IF(MASK_R(3)), .src0 = IMM) },
+		{ USC_STAGE_COMPUTE, offsetof(struct usc_program_limits, attrs),
+		  INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = V(3)) },
+		{ USC_STAGE_COMPUTE, offsetof(struct usc_program_limits, shared),
+		  INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SH(3)) },
+		{ USC_STAGE_COMPUTE, offsetof(struct usc_program_limits, coeffs),
+		  INSN(MOV, .dst = R(0), .mask = ALWAYS,
+		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 3, false)) },
+		{ USC_STAGE_VERTEX, offsetof(struct usc_program_limits, vo),
+		  INSN(UVSW, .dst = usc_operand(PUMICE_USC_BANK_VO, 3, false), .src0 = R(0)) },
+		{ USC_STAGE_FRAGMENT, offsetof(struct usc_program_limits, outputs),
+		  INSN(MOV, .dst = usc_operand(PUMICE_USC_BANK_O, 3, false), .mask = ALWAYS,
+		       .src0 = IMM) },
+	};
+	struct rig *rig = *state;
+	u32 code[2 * PUMICE_USC_WORDS];
+
+	for (u32 n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		struct usc_program_limits enough = {
+			.temps = 4, .attrs = 4, .shared = 4, .coeffs = 4, .vo = 4, .outputs = 4,
+			.stage = cases[n].stage,
+		}, fewer = enough;
+		struct usc_program *program;
+
+		usc_put(code, 0, cases[n].insn);
+		usc_put(code, 1, INSN(END));
+		program = rig_program(rig, code, 2, &enough);
+		assert_non_null(program);
+		--*(u32 *)(void *)((char *)&fewer + cases[n].of);
+		assert_null(rig_program(rig, code, 2, &fewer));
+		assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_REGISTER);
+		rig_put(rig, program);
+	}
 }
 
 /* A piece of a load of RIG_CODE, for a stage. */
@@ -640,6 +715,7 @@ int main(void)
 		RIG_TEST(usc_overwritten_code_is_another_program),
 		RIG_TEST(usc_program_serves_all_limits_that_it_fits),
 		RIG_TEST(usc_program_that_does_not_fit_is_refused_though_it_is_known),
+		RIG_TEST(usc_known_program_is_refused_without_its_last_register),
 		RIG_TEST(usc_long_program_is_loaded_in_pieces),
 		RIG_TEST(usc_load_that_is_given_up_leaves_nothing),
 		RIG_TEST(usc_programs_in_use_are_bounded),
