@@ -268,15 +268,26 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 		expect_pm_owned(page, n == 0 || n == 2 ? PUMICE_ACCESS_READ : PUMICE_ACCESS_WRITE,
 				addr);
 	}
-	/* Memory for partial renders is the user's, too. */
-	make_scene(RIG_BLEND);
-	pumice_scene_unpack((u32 *)(void *)rig.scene_mem, &scene);
-	scene.spill = addr;
-	pumice_scene_pack((u32 *)(void *)rig.scene_mem, &scene);
-	rig_start(&rig, true);
-	rig_run(&rig);
-	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
-	assert_int_equal(pdm_status(rig.pdm)->fault.unit, PUMICE_UNIT_ISP);
+	/* Memory for partial renders is the user's, too: to write, and to read again. */
+	for (n = 0; n < 2; n++) {
+		make_scene(RIG_BLEND);
+		if (n == 1) {
+			rig_start(&rig, true);
+			rig_run(&rig);
+			assert_int_equal(rig.end, DM_DONE);
+			scene_again(&rig);
+			scene_end(&rig, true);
+		}
+		pumice_scene_unpack((u32 *)(void *)rig.scene_mem, &scene);
+		scene.spill = addr;
+		pumice_scene_pack((u32 *)(void *)rig.scene_mem, &scene);
+		rig_start(&rig, n == 0);
+		rig_run(&rig);
+		assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
+		assert_int_equal(pdm_status(rig.pdm)->fault.unit, PUMICE_UNIT_ISP);
+		assert_int_equal(pdm_status(rig.pdm)->fault.access,
+				 n == 0 ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ);
+	}
 	for (n = 0; n < 1024; n++)
 		assert_int_equal(page[n], SECRET);
 	run_good();
