@@ -70,11 +70,16 @@ static unsigned int take_contexts(int fd, u32 type, int *err)
 	return made;
 }
 
-static int make_list(int fd, u32 vm)
+static struct drm_pumice_free_list_create list_args(u32 vm)
 {
-	struct drm_pumice_free_list_create args = {
+	return (struct drm_pumice_free_list_create){
 		.vm = vm, .initial_pages = 1, .max_pages = LIST_PAGES, .grow_pages = 1,
 	};
+}
+
+static int make_list(int fd, u32 vm)
+{
+	struct drm_pumice_free_list_create args = list_args(vm);
 
 	return gpu_free_list_create(fd, &args);
 }
@@ -256,6 +261,33 @@ static void files_of_a_user_share_a_limit(void)
 	stop_user(first);
 	need_nothing_left();
 	as_user(NOBODY, use_all);
+}
+
+/* More than the limits of file and user, but one at a time. */
+static void take_and_give_back(void)
+{
+	int fd = need_gpu();
+	u32 vm = need_vm(fd), context, i;
+
+	/* The user has something all the time. */
+	need_context(fd, vm);
+	for (i = 0; i < 2 * USER_IDS; i++) {
+		CHECK_OK(gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_NORMAL, &context));
+		CHECK_OK(gpu_context_destroy(fd, context));
+	}
+	for (i = 0; i < 2 * USER_BYTES / LIST_BYTES; i++) {
+		struct drm_pumice_free_list_create args = list_args(vm);
+
+		CHECK_OK(gpu_free_list_create(fd, &args));
+		CHECK_OK(gpu_free_list_destroy(fd, args.id));
+	}
+}
+
+static void what_was_given_back_does_not_count(void)
+{
+	begin();
+	as_user(NOBODY, take_and_give_back);
+	need_nothing_left();
 }
 
 static void users_together_leave_contexts_to_the_privileged(void)
@@ -463,6 +495,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(render_context_that_half_fits_leaves_nothing),
 	TEST_CASE(firmware_memory_of_a_file_is_limited),
 	TEST_CASE(files_of_a_user_share_a_limit),
+	TEST_CASE(what_was_given_back_does_not_count),
 	TEST_CASE(users_together_leave_contexts_to_the_privileged),
 	TEST_CASE(user_leaves_memory_to_others),
 	TEST_CASE(privileged_may_take_all_ids),

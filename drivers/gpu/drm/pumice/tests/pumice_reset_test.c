@@ -172,10 +172,35 @@ static void job_does_not_hang_while_another_is_on_its_data_master(struct kunit *
 	KUNIT_EXPECT_TRUE(test, tick(f));
 }
 
+/* It may end while its time-out is handled, or never have been the firmware's. */
+static void only_a_job_in_flight_makes_its_context_guilty(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+	struct pumice_context *ctx = &f->waiting;
+	LIST_HEAD(in_flight);
+
+	spin_lock_init(&ctx->lock);
+	ctx->blame = pumice_blame_create();
+	KUNIT_ASSERT_NOT_NULL(test, ctx->blame);
+	INIT_LIST_HEAD(&f->job.node);
+	KUNIT_EXPECT_FALSE(test, stop_guilty(ctx, &f->job));
+	list_add(&f->job.node, &in_flight);
+	f->job.error = -EIO;
+	KUNIT_EXPECT_FALSE(test, stop_guilty(ctx, &f->job));
+	KUNIT_EXPECT_EQ(test, ctx->state, 0);
+	KUNIT_EXPECT_FALSE(test, ctx->stopped);
+	f->job.error = 0;
+	KUNIT_EXPECT_TRUE(test, stop_guilty(ctx, &f->job));
+	KUNIT_EXPECT_EQ(test, ctx->state, DRM_PUMICE_CONTEXT_GUILTY);
+	KUNIT_EXPECT_PTR_EQ(test, ctx->guilty, &f->job);
+	pumice_blame_put(ctx->blame);
+}
+
 static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_that_the_firmware_leaves_alone_hangs),
 	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
 	KUNIT_CASE(job_does_not_hang_while_another_is_on_its_data_master),
+	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
 	KUNIT_CASE(file_learns_that_the_gpu_is_lost),
 	KUNIT_CASE(resets_count_from_the_opening_of_the_file),
 	{}
