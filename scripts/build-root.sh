@@ -99,6 +99,8 @@ enter() {
 
 	shift
 	mkdir -p "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache"
+	mount --bind "$root" "$root"
+	mount --make-rprivate "$root"
 	for folder in /dev /proc "$top" "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache" "$BUILD"; do
 		mkdir -p "$root$folder"
 		mount --rbind "$folder" "$root$folder"
@@ -111,6 +113,8 @@ run() {
 	local options=(--mount)
 
 	[ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
+	# In a chroot "/" may be no mount, so that it cannot be made private.
+	unshare "${options[@]}" true 2>/dev/null || options+=(--propagation unchanged)
 	exec unshare "${options[@]}" "$top/scripts/build-root.sh" enter "$@"
 }
 

@@ -46,6 +46,16 @@ driver_lines() {
 		grep -vE 'firmware: failed to load|irect firmware load|loading /lib|probe with driver'
 }
 
+# unload: remove the module. The fence of a job that has ended may keep it a little longer.
+unload() {
+	looks=0
+	while [ "$(cat /sys/module/pumice/refcnt)" -ne 0 ] && [ $looks -lt 300 ]; do
+		sleep 0.1
+		looks=$((looks + 1))
+	done
+	rmmod pumice
+}
+
 # refused WHAT: loading must fail with exactly one line, which says WHAT.
 refused() {
 	dmesg -c >/dev/null
@@ -83,7 +93,7 @@ works() {
 	t_query >/tmp/query.tap 2>&1 && t_sync empty_stream_signals_its_fence >>/tmp/query.tap 2>&1
 	status=$?
 	[ $status -eq 0 ] || sed 's/^/# /' /tmp/query.tap
-	rmmod pumice || status=1
+	unload || status=1
 	return $status
 }
 
