@@ -312,6 +312,41 @@ static void limits_of_each_data_master_are_kept_apart(void **state)
 	rig_destroy(rig);
 }
 
+/* Half by half, as the firmware does. */
+static void fw_write64(struct rig *rig, u32 offset, u64 value)
+{
+	fw_write(rig, offset + 4, (u32)(value >> 32));
+	fw_write(rig, offset, (u32)value);
+}
+
+static void the_host_reads_which_job_each_data_master_has(void **state)
+{
+	static const struct {
+		u32 stream, tag, ctx;
+	} masters[] = {
+		{ PUMICE_CDM_STREAM_BASE, PUMICE_CDM_TAG, PUMICE_CDM_MMU_CTX },
+		{ PUMICE_VDM_STREAM_BASE, PUMICE_VDM_TAG, PUMICE_VDM_MMU_CTX },
+		{ PUMICE_PDM_STREAM_BASE, PUMICE_PDM_TAG, PUMICE_PDM_MMU_CTX },
+		{ PUMICE_TDM_STREAM_BASE, PUMICE_TDM_TAG, PUMICE_TDM_MMU_CTX },
+	};
+	struct rig *rig = rig_create(NULL);
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 4; n++) {
+		fw_write64(rig, masters[n].stream, 0x1200000000 + n * 0x1000);
+		fw_write64(rig, masters[n].tag, 0x8877665544332200 + n);
+		fw_write(rig, masters[n].ctx, n + 3);
+	}
+	for (n = 0; n < 4; n++) {
+		assert_int_equal(rig_read(rig, PUMICE_DBG_JOB_STREAM(n)),
+				 0x1200000000 + n * 0x1000);
+		assert_int_equal(rig_read(rig, PUMICE_DBG_JOB_TAG(n)), 0x8877665544332200 + n);
+		assert_int_equal(rig_read(rig, PUMICE_DBG_JOB_CTX(n)), n + 3);
+	}
+	rig_destroy(rig);
+}
+
 /* A guest thread that reads and writes anything, anywhere, in any size. */
 struct vandal {
 	struct rig *rig;
@@ -391,6 +426,7 @@ int main(void)
 		cmocka_unit_test(what_an_idle_data_master_is_told_to_stop_or_go_on_with_is_nothing),
 		cmocka_unit_test(the_pm_adds_pages_up_to_what_a_list_may_have),
 		cmocka_unit_test(limits_of_each_data_master_are_kept_apart),
+		cmocka_unit_test(the_host_reads_which_job_each_data_master_has),
 		cmocka_unit_test(no_sequence_of_accesses_keeps_a_reset_gpu_from_working),
 	};
 
