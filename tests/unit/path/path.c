@@ -92,6 +92,17 @@ int path_run(struct path *p, struct pumice_context_state *state)
 	return ret;
 }
 
+void path_go_on(struct path *p)
+{
+	struct pumice_sync *never;
+	struct pumice_wait wait = { 0 };
+
+	assert_int_equal(pumice_sync_create(p->dev, 0, &never), 0);
+	wait.sync = never;
+	assert_int_equal(pumice_sync_wait(&wait, 1, PUMICE_WAIT_SUBMIT, SECOND / 1000), -ETIME);
+	pumice_sync_destroy(never);
+}
+
 void path_assert_works(struct path *p, struct pumice_context *context)
 {
 	static uint32_t value = 1000;

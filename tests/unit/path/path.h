@@ -52,6 +52,8 @@ void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t group
 		   const uint32_t *uniforms, uint32_t words);
 /* Run what the stream holds in p->context, and empty it. Returns what pumice_context_run() does. */
 int path_run(struct path *p, struct pumice_context_state *state);
+/* Let the GPU work for a moment: without threads it does so in waits alone. */
+void path_go_on(struct path *p);
 /* Run store.pasm in the context and check every word, to see that all is well. */
 void path_assert_works(struct path *p, struct pumice_context *context);
 

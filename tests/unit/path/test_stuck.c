@@ -16,18 +16,6 @@
 #define GROUP		96u
 #define WAVES		(GROUPS * 3)
 
-/* Let the GPU work for a moment: without threads it does so in waits alone. */
-static void go_on(struct path *p)
-{
-	struct pumice_sync *never;
-	struct pumice_wait wait = { 0 };
-
-	assert_int_equal(pumice_sync_create(p->dev, 0, &never), 0);
-	wait.sync = never;
-	assert_int_equal(pumice_sync_wait(&wait, 1, PUMICE_WAIT_SUBMIT, SECOND / 1000), -ETIME);
-	pumice_sync_destroy(never);
-}
-
 /* Run the job until all its waves have stored, and a while on. */
 static void run_until_stuck(struct path *p, uint64_t va)
 {
@@ -38,9 +26,9 @@ static void run_until_stuck(struct path *p, uint64_t va)
 	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
 	for (i = 0; i < GROUPS * GROUP; i++)
 		while (!out[i])
-			go_on(p);
+			path_go_on(p);
 	for (i = 0; i < 20; i++)
-		go_on(p);
+		path_go_on(p);
 }
 
 static struct pumice_job_result kill_and_ask(struct path *p)
@@ -138,11 +126,11 @@ static void check_many(struct path *p)
 	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
 	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
 	while (stats.waves < 300) {
-		go_on(p);
+		path_go_on(p);
 		assert_int_equal(pumice_device_stats(p->dev, &stats, sizeof(stats)), 0);
 	}
 	for (i = 0; i < 20; i++)
-		go_on(p);
+		path_go_on(p);
 	r = kill_and_ask(p);
 	assert_true(r.waves >= 300);
 	assert_int_equal(r.waves_looked, 256);
