@@ -205,6 +205,39 @@ static void a_job_that_never_ran_shows_no_other_ones_waves(void **state)
 	path_one(2, 2, check_waiting);
 }
 
+/* Two jobs of one context: the record of the first is no record of the second. */
+static void check_queued(struct path *p)
+{
+	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = path_kernel(p, stuck_program, sizeof(stuck_program));
+	struct pumice_job queued = { .context = p->context };
+	struct pumice_job_result r;
+
+	path_dispatch(p, k, GROUPS, uniforms, 2);
+	assert_int_equal(pumice_stream_end(p->stream, &queued.stream), 0);
+	run_until_stuck(p, queued.stream);
+	assert_int_equal(pumice_submit(p->dev, &queued, 1, NULL), 0);
+	assert_int_equal(pumice_context_kill(p->context), 0);
+	assert_int_equal(pumice_context_get_job_result(p->context, 1, &r, sizeof(r)), 0);
+	assert_int_equal(r.fault, PUMICE_FAULT_KILLED);
+	assert_int_equal(r.waves, WAVES);
+	assert_true(r.place_count > 0);
+	assert_int_equal(pumice_context_get_job_result(p->context, 2, &r, sizeof(r)), 0);
+	assert_int_equal(r.fault, PUMICE_FAULT_KILLED);
+	assert_int_equal(r.unit, PUMICE_UNIT_FW);
+	assert_int_equal(r.waves, 0);
+	assert_int_equal(r.waves_looked, 0);
+	assert_int_equal(r.place_count, 0);
+	pumice_kernel_destroy(k);
+}
+
+static void a_job_killed_in_the_queue_shows_no_places_of_the_one_before(void **state)
+{
+	(void)state;
+	path_one(2, 0, check_queued);
+	path_one(2, 2, check_queued);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +245,7 @@ int main(void)
 		cmocka_unit_test(of_many_waves_a_part_is_looked_at),
 		cmocka_unit_test(an_endless_stream_names_its_data_master),
 		cmocka_unit_test(a_job_that_never_ran_shows_no_other_ones_waves),
+		cmocka_unit_test(a_job_killed_in_the_queue_shows_no_places_of_the_one_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
