@@ -280,6 +280,62 @@ static void a_job_that_does_not_end_shows_its_loop(void **state)
 	path_one(2, 0, check_stuck);
 }
 
+/* How many bytes from @va on a dump of the context has. */
+static size_t bytes_in_dump(struct pumice_context *context, uint64_t va, size_t bytes)
+{
+	struct dump *dump = malloc(sizeof(*dump));
+	struct file f = take_dump(context);
+	unsigned char copy[64];
+	const char *error;
+	size_t had;
+
+	assert_non_null(dump);
+	assert_true(bytes <= sizeof(copy));
+	if (!dump_parse(dump, f.data, f.bytes, &error))
+		fail_msg("%s", error);
+	had = dump_memory(dump, va, copy, bytes);
+	free(dump);
+	free(f.data);
+	return had;
+}
+
+/* Waves of one VM, seen from idle contexts: of that VM, and of one with memory at their code. */
+static void check_foreign(struct path *p)
+{
+	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = path_kernel(p, stuck_program, sizeof(stuck_program));
+	const uint64_t code = pumice_kernel_code_va(k);
+	const struct pumice_bind map = { .bo = p->out, .va = code & ~4095ull, .size = 8192 };
+	struct pumice_job job = { .context = p->context };
+	volatile uint32_t *out = p->out_cpu;
+	struct pumice_context *idle, *foreign;
+	struct pumice_vm *vm;
+
+	assert_int_equal(pumice_vm_create(p->dev, &vm), 0);
+	assert_int_equal(pumice_vm_bind(vm, &map, 1, NULL), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &foreign), 0);
+	assert_int_equal(pumice_context_create(p->vm, PUMICE_PRIORITY_NORMAL, &idle), 0);
+	path_dispatch(p, k, 1, uniforms, 2);
+	assert_int_equal(pumice_stream_end(p->stream, &job.stream), 0);
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
+	while (!*out)
+		path_go_on(p);
+	assert_int_equal(bytes_in_dump(idle, code, 64), 64);
+	assert_int_equal(bytes_in_dump(foreign, code, 64), 0);
+	assert_int_equal(pumice_context_kill(p->context), 0);
+	pumice_context_destroy(idle);
+	pumice_context_destroy(foreign);
+	pumice_vm_destroy(vm);
+	pumice_kernel_destroy(k);
+}
+
+static void code_of_waves_is_shown_of_the_own_vm_only(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_foreign);
+	path_one(2, 2, check_foreign);
+}
+
 static void check_idle(struct path *p)
 {
 	struct file f = take_dump(p->context);
@@ -479,6 +535,7 @@ int main(void)
 		cmocka_unit_test(a_fault_shows_instruction_walk_and_stream),
 		cmocka_unit_test(memory_of_a_null_mapping_is_shown_as_zeros),
 		cmocka_unit_test(a_job_that_does_not_end_shows_its_loop),
+		cmocka_unit_test(code_of_waves_is_shown_of_the_own_vm_only),
 		cmocka_unit_test(a_context_without_jobs_can_be_dumped),
 		cmocka_unit_test(a_job_that_went_well_has_no_fault),
 		cmocka_unit_test(what_is_finished_is_named_by_the_data_master),
