@@ -336,6 +336,45 @@ static void code_of_waves_is_shown_of_the_own_vm_only(void **state)
 	path_one(2, 2, check_foreign);
 }
 
+static uint32_t occurrences(const char *text, const char *what)
+{
+	uint32_t n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+/* The log is where the firmware says which priorities it was given. */
+static void check_priorities(struct path *p)
+{
+	struct pumice_context *render;
+	struct file f;
+	char *text;
+
+	assert_int_equal(pumice_context_create_type(p->vm, PUMICE_CONTEXT_RENDER,
+						    PUMICE_PRIORITY_NORMAL, &render), 0);
+	assert_int_equal(pumice_context_set_priority(render, PUMICE_PRIORITY_HIGH), 0);
+	assert_int_equal(pumice_context_set_priority(p->context, PUMICE_PRIORITY_LOW), 0);
+	f = take_dump(p->context);
+	text = show_file(&f);
+	assert_has(text, " context %u: priority 2, was 1\n", pumice_context_id(render));
+	assert_int_equal(occurrences(text, ": priority 2, was 1\n"), 2);
+	assert_has(text, " context %u: priority 0, was 1\n", pumice_context_id(p->context));
+	assert_int_equal(occurrences(text, ": priority 0, was 1\n"), 1);
+	free(text);
+	free(f.data);
+	pumice_context_destroy(render);
+}
+
+static void both_queues_of_a_render_context_change_their_priority(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_priorities);
+}
+
 static void check_idle(struct path *p)
 {
 	struct file f = take_dump(p->context);
@@ -536,6 +575,7 @@ int main(void)
 		cmocka_unit_test(memory_of_a_null_mapping_is_shown_as_zeros),
 		cmocka_unit_test(a_job_that_does_not_end_shows_its_loop),
 		cmocka_unit_test(code_of_waves_is_shown_of_the_own_vm_only),
+		cmocka_unit_test(both_queues_of_a_render_context_change_their_priority),
 		cmocka_unit_test(a_context_without_jobs_can_be_dumped),
 		cmocka_unit_test(a_job_that_went_well_has_no_fault),
 		cmocka_unit_test(what_is_finished_is_named_by_the_data_master),
