@@ -541,6 +541,26 @@ static void lines_of_the_log_are_limited_and_counted(void **state)
 	assert_int_equal(dropped, 0);
 }
 
+/* All at one clock value; the count of those left out stops at its largest. */
+static void lines_of_one_moment_are_counted_without_wrapping(void **state)
+{
+	struct log_limit limit = { 0 };
+	const u64 start = 7 * LOG_LIMIT_NS + 1;
+	u32 n, dropped = 99, let = 0;
+
+	(void)state;
+	for (n = 0; n < 100; n++)
+		let += log_limit_allow(&limit, start, &dropped);
+	assert_int_equal(let, 32);
+	assert_true(log_limit_allow(&limit, start + LOG_LIMIT_NS, &dropped));
+	assert_int_equal(dropped, 68);
+	limit = (struct log_limit){ .since = start, .lines = LOG_LIMIT_LINES,
+				    .dropped = UINT32_MAX };
+	assert_false(log_limit_allow(&limit, start, &dropped));
+	assert_true(log_limit_allow(&limit, start + LOG_LIMIT_NS, &dropped));
+	assert_int_equal(dropped, UINT32_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +583,7 @@ int main(void)
 		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
 		cmocka_unit_test(a_deadline_wakes_a_sleeping_thread),
 		cmocka_unit_test(lines_of_the_log_are_limited_and_counted),
+		cmocka_unit_test(lines_of_one_moment_are_counted_without_wrapping),
 	};
 
 	return cmocka_run_group_tests_name("workers", tests, NULL, NULL);
