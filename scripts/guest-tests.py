@@ -53,7 +53,13 @@ for test in {tests}; do
 	timeout -s KILL {timeout} $test >/host/$test.tap 2>&1
 	echo $? >/host/$test.status
 done
-# What is left when the last file is closed: nothing.
+# What is left when the last file is closed: nothing. The last user of a job's fence may
+# need a moment.
+looks=0
+while [ "$(cat /sys/module/pumice/refcnt 2>/dev/null || echo 0)" -ne 0 ] && [ $looks -lt 300 ]; do
+	sleep 0.1
+	looks=$((looks + 1))
+done
 ! grep -q '^pumice ' /proc/modules || rmmod pumice
 echo $? >/host/rmmod.status
 """
