@@ -68,7 +68,7 @@ enum pumice_dump_kind {
 	PUMICE_DUMP_KIND_FAULT	= 1,	/* a job faulted */
 	PUMICE_DUMP_KIND_TIMEOUT = 2,	/* a job took too long and was, or is to be, killed */
 	PUMICE_DUMP_KIND_RESET	= 3,	/* the GPU is to be reset: text says why */
-	PUMICE_DUMP_KIND_USER	= 4,	/* somebody asked for it */
+	PUMICE_DUMP_KIND_USER	= 4,	/* requested by the user */
 };
 
 struct pumice_dump_reason {

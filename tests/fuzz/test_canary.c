@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * No word of one user's jobs is found by another's, however they end: every store, behind
+ * No word of one user's jobs is found by another's, however they end: every store, after
  * every end, after few turns and after many.
  */
 #include "canary.h"

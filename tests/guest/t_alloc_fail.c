@@ -2,7 +2,7 @@
 /*
  * Every call of the driver with its first, second, … allocation failing, until the
  * call needs no more: each time it is refused or has its whole effect, leaves no
- * object behind, and succeeds when it is repeated.
+ * object, and succeeds when it is repeated.
  *
  * The kernel's fail-nth makes the n-th allocation of this thread fail: slab, pages, and
  * copies from and to user memory, which count as one. What workers allocate for a call
@@ -543,7 +543,7 @@ static void reset_syncs(struct fixture *f)
 	CHECK_OK(drmSyncobjReset(f->r.rig.fd, syncs, 2) ? -errno : 0);
 }
 
-/* Behind what may have been queued even so. */
+/* After what may have been queued even so. */
 static void unbind_async(struct fixture *f, int ret)
 {
 	const struct drm_pumice_sync signal = then_signal(f->timeline, ++f->point);

@@ -338,7 +338,7 @@ static void growth_is_charged_to_who_made_the_list(void)
 	cgroup_remove(&owner);
 }
 
-/* Nobody waits for memory that there is not: the job goes on with what there is. */
+/* No job waits for memory that there is not: the job goes on with what there is. */
 static void list_whose_owner_has_no_memory_left_is_rendered_in_parts(void)
 {
 	static u32 picture[PIXELS];

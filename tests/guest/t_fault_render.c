@@ -435,7 +435,7 @@ static const struct reach reaches[] = {
 };
 
 /*
- * The kernel maps the parameter buffer behind the last address that a user may map;
+ * The kernel maps the parameter buffer above the last address that a user may map;
  * the free list is the first thing there. What its pages hold only the GPU knows: that
  * they stay as they are is for tests/unit/pdm to see.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Power management: a GPU without jobs sleeps, and nobody notices; and so when the
+ * Power management: a GPU without jobs sleeps, unnoticed; and so when the
  * whole system sleeps, which a GPU with jobs makes wait.
  *
  * The delay after which the GPU sleeps is set to nothing for the run of this program.

@@ -121,7 +121,7 @@ static void firmware_that_stops_reading_costs_one_reset(void)
 	CHECK_EQUAL(need_counts().resets, resets + 1);
 }
 
-/* A process with jobs of which one hangs, most of them queued behind it. */
+/* A process with jobs of which one hangs, most of them queued after it. */
 static void live(unsigned int *seed)
 {
 	struct rig rig = rig_open();
@@ -253,7 +253,7 @@ static void file_learns_what_resets_and_time_outs_did_to_it(void)
 	check_resets(later, 1, 0, 0);
 }
 
-/* A context that a program ends itself is nobody's fault. */
+/* A context that a program ends itself is no fault. */
 static void destroyed_contexts_are_not_blamed(void)
 {
 	struct rig rig;

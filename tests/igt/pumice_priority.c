@@ -91,7 +91,7 @@ static void high_needs_rights(void)
 	igt_pumice_join(nobody);
 }
 
-/* A job each in contexts of all levels, or of the lowest, behind a job of @blocker. */
+/* A job each in contexts of all levels, or of the lowest, after a job of @blocker. */
 static void queue_levels(int fd, struct rig *blocker, struct rig *rigs, bool of_low)
 {
 	u32 level;

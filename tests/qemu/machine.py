@@ -94,7 +94,7 @@ class Machine:
         self.folder = tempfile.TemporaryDirectory()
         device = f"pumice,id=gpu,addr={SLOT}" + ("," + properties if properties else "")
         paths = {name: f"{self.folder.name}/{name}" for name in ("qtest", "qmp")}
-        # By default each qtest command is logged to stderr, a pipe that nobody empties: when it
+        # By default each qtest command is logged to stderr, a pipe that is never emptied: when it
         # is full, QEMU hangs.
         line = command_line(device, "-accel", "qtest", "-qtest-log", "none",
                             "-qtest", f"unix:{paths['qtest']},server=on,wait=off",

@@ -48,9 +48,9 @@ class JobTest(unittest.TestCase):
             machine.write(address, value)
             self.assertEqual(machine.read(address), value)
             if old and old[index] not in machine.bars:
-                behind = old[index] + address - machine.bars[index]
-                machine.write(behind, 0x12345670)
-                self.assertNotEqual(machine.read(behind), value)
+                former = old[index] + address - machine.bars[index]
+                machine.write(former, 0x12345670)
+                self.assertNotEqual(machine.read(former), value)
                 self.assertEqual(machine.read(address), value)
         self.assertEqual(machine.reg("SYS_ID"), REG["SYS_ID__RESET"])
 

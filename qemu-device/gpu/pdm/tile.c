@@ -67,7 +67,7 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
 	/*
-	 * Also where there is a background program: nobody knows which outputs it
+	 * Also where there is a background program: it is not known which outputs it
 	 * writes, and what it leaves would be of the job that had the tile last.
 	 */
 	memset(tile->outputs, 0,

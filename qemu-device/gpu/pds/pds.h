@@ -98,7 +98,7 @@ void pds_reset(struct pds *pds);
  *
  * This function and pds_group() drop the device lock while they fetch, check and fill for
  * long: what that lock guards may be another then, and the caller checks whether the
- * launch is still wanted. Nobody calls another launch function meanwhile.
+ * launch is still wanted. No other launch function is called meanwhile.
  */
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault);
@@ -110,7 +110,7 @@ unsigned int pds_launch_cost(const struct pds *pds);
 /*
  * Start one group of the launch: id is its work-group id, base included; linear
  * its number in the grid, x fastest. A group that takes long to fill is filled in
- * pieces; pds_launch_end() drops it if it is not started. Nothing else is left behind.
+ * pieces; pds_launch_end() drops it if it is not started. Nothing else remains.
  */
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault);
 /* Some groups are about to be started: the time for all of them, so that not each reads a clock. */

@@ -4,7 +4,7 @@
  *
  * A program is found by its content, its length and its stage, never by its address: code
  * that was overwritten is another program. It serves all limits that it fits (program.h).
- * Programs that nobody runs stay until room is needed, the longest unused goes first.
+ * Idle programs stay until room is needed, the longest unused goes first.
  *
  * Each data master has a share of the memory, which its programs in use and its loads
  * cannot exceed. A master runs one job at a time, so a job that fills the share delays only

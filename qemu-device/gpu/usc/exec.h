@@ -46,12 +46,12 @@ struct exec {
 	u32 valid;			/* lanes with an instance */
 	bool alone;			/* no other wave of the group could run */
 	bool detail;			/* count what hw/perf.h calls detailed */
-	bool pause;			/* the slice ends behind this instruction: see exec_attend() */
+	bool pause;			/* the slice ends after this instruction: see exec_attend() */
 	u8 exit;			/* enum usc_exit */
 	struct usc_wave *wave;
 	u64 wait;			/* issue slots that it waits for, behind USC_EXIT_YIELD */
 
-	/* Of the step: somebody waits for its end; or NULL. */
+	/* Of the step: its end is waited for; or NULL. */
 	const _Atomic bool *stop;
 	u32 slow;			/* calls of exec_attend() that the budget has not paid */
 

@@ -23,7 +23,7 @@ static struct usc_wave_info describe(const struct usc *usc, const struct usc_gro
 
 	return (struct usc_wave_info){
 		.code = group->code_addr,
-		/* A wave at a barrier goes on behind it. */
+		/* A wave at a barrier goes on after it. */
 		.pc = wave->pc - barrier,
 		.lanes = wave->valid,
 		.usc = (u8)usc->config.number,

@@ -18,7 +18,7 @@
 #define ROW_BYTES (USC_ROW_WORDS * 4u)
 _Static_assert(ROW_BYTES == 1u << ROW_SHIFT, "a register of a wave is one row");
 
-#define PAIR_REACH 2u	/* instructions behind an instruction that decide how it is run */
+#define PAIR_REACH 2u	/* instructions after an instruction that decide how it is run */
 
 /* What is being built; the arrays have room for the whole program. */
 struct builder {
@@ -400,7 +400,7 @@ enum pumice_fault usc_predecode(struct usc_program *p, const u32 *words, u32 *at
 		if (!p->insn[*at].run)
 			return PUMICE_FAULT_USC_OPCODE;
 	}
-	/* A pair looks at the instructions behind it; the last ones come with the next piece. */
+	/* A pair looks at the instructions after it; the last ones come with the next piece. */
 	for (; n + PAIR_REACH < end; n++)
 		usc_exec_bind_pair(&p->insn[n]);
 	return PUMICE_FAULT_NONE;

@@ -156,9 +156,9 @@ struct usc_program {
 };
 
 enum usc_exact {
-	USC_EXACT_TEMPS = 1,	/* attributes are behind the temporaries */
+	USC_EXACT_TEMPS = 1,	/* attributes follow the temporaries */
 	USC_EXACT_ATTRS = 2,
-	USC_EXACT_SHARED = 4,	/* coefficients are behind the shared registers */
+	USC_EXACT_SHARED = 4,	/* coefficients follow the shared registers */
 	USC_EXACT_COEFFS = 8,
 };
 
@@ -202,7 +202,7 @@ static inline enum pumice_wave_master usc_cache_master(u32 stage)
 /* Find a program and take a reference; NULL when there is none. */
 struct usc_program *usc_cache_find(struct usc_program_cache *cache, u64 hash, const u32 *words,
 				   u32 insns, const struct usc_program_limits *limits);
-/* Add a new program with one reference, unless somebody else was faster: then that one is it. */
+/* Add a new program with one reference, unless another load was faster: then that one is returned. */
 struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc_program *made,
 				     u64 reserved);
 /*

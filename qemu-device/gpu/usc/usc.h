@@ -169,7 +169,7 @@ struct usc_program_limits {
 };
 /*
  * Fetch, check and predecode the program at addr (insns instructions), a piece in each
- * call, so that a program of 65536 instructions keeps nobody waiting. *load is NULL
+ * call, so that a program of 65536 instructions delays no one else. *load is NULL
  * before the first call, and again after USC_LOAD_DONE and USC_LOAD_FAULT; in between it
  * is called with the same arguments, or given up by usc_load_drop(). No lock held.
  *

@@ -11,7 +11,7 @@
 #include "check.h"
 
 #define ENTRIES		(64u * 1024)	/* of a trace; the first counts the others */
-#define SET_BITS	20		/* places are told apart by so many bits */
+#define SET_BITS	20		/* places are distinguished by so many bits */
 
 static uint64_t reached[1u << (SET_BITS - 6)];
 static uint32_t count;

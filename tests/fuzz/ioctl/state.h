@@ -54,7 +54,7 @@ enum fuzz_kind {
 /** struct fuzz - shared by all threads */
 struct fuzz {
 	int fd;
-	struct render render;			/* what nobody destroys */
+	struct render render;			/* what is never destroyed */
 	u64 streams[FUZZ_STREAMS];		/* that end, fault, or never end */
 	u64 points;				/* of timelines; atomic */
 	u32 live[FUZZ_KINDS][FUZZ_LIVE];	/* handles; 0: none; atomic */

@@ -187,7 +187,7 @@ static void only_waves_of_the_masters_asked_for_are_shown(void **state)
 	rig_destroy(rig);
 }
 
-/* A snapshot stands until the next one of its bus, whatever becomes of the waves. */
+/* A snapshot is kept until the next one of its bus, whatever becomes of the waves. */
 static void each_bus_has_a_snapshot_of_its_own(void **state)
 {
 	unsigned int threads;

@@ -491,7 +491,7 @@ static void read_damaged(const unsigned char *data, size_t bytes)
 	free(dump);
 }
 
-/* Every head of a section, and what lies behind it; at the end that of the last. */
+/* Every head of a section, and what follows it; at the end that of the last. */
 static size_t next_section(const struct file *f, size_t at)
 {
 	struct pumice_dump_section head;

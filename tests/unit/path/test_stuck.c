@@ -8,7 +8,7 @@
 #include "stuck.pasm.h"
 
 /* Instructions of stuck.pasm. */
-#define PC_STORED	3u	/* behind the store */
+#define PC_STORED	3u	/* after the store */
 #define PC_BARRIER	5u
 #define PC_SPIN		7u
 

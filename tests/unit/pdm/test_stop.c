@@ -192,17 +192,23 @@ static void fields_of_the_render_record(void **state)
 	run_good();
 }
 
-static void a_misaligned_record_faults(void **state)
+/* Run a job whose render record is at an address. */
+static void run_record_at(u64 addr)
 {
-	const struct dm_job job = { .ctx = RIG_CTX, .stream = RIG_RENDER + 4, .scene = RIG_SCENE };
+	const struct dm_job job = { .ctx = RIG_CTX, .stream = addr, .scene = RIG_SCENE };
 
-	(void)state;
 	make_scene(RIG_BLEND);
 	rig.ends = 0;
 	rig.locked = true;
 	assert_true(pdm_start(rig.pdm, &job));
 	rig.locked = false;
 	rig_run(&rig);
+}
+
+static void a_misaligned_record_faults(void **state)
+{
+	(void)state;
+	run_record_at(RIG_RENDER + 4);
 	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PDM_RENDER);
 	check_end();
 }
@@ -296,16 +302,10 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 static void user_states_are_not_read_from_pages_of_the_parameter_management(void **state)
 {
 	const u64 addr = RIG_PB + (RIG_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
-	const struct dm_job job = { .ctx = RIG_CTX, .stream = addr, .scene = RIG_SCENE };
 	u32 i;
 
 	(void)state;
-	make_scene(RIG_BLEND);
-	rig.ends = 0;
-	rig.locked = true;
-	assert_true(pdm_start(rig.pdm, &job));
-	rig.locked = false;
-	rig_run(&rig);
+	run_record_at(addr);
 	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
 	assert_int_equal(pdm_status(rig.pdm)->fault.unit, PUMICE_UNIT_ISP);
 	assert_int_equal(pdm_status(rig.pdm)->fault.addr, addr);

@@ -11,19 +11,13 @@ import os
 import struct
 import subprocess
 import sys
-import tempfile
+
+from tap import main, test
 
 DUMP = os.path.abspath(sys.argv[1])
 MAGIC = 0x00504d55444d5550
 INFO = 1
 SECTIONS = "info, reason, places, walk, stream, memory, waves, registers, firmware, log"
-tests = []
-
-
-def test(fn):
-    """Mark a test."""
-    tests.append(fn)
-    return fn
 
 
 def run(*args, status=0):
@@ -95,22 +89,5 @@ def help_is_printed_and_wrong_options_are_refused():
     run(status=1)
 
 
-def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as room:
-        os.chdir(room)
-        for number, fn in enumerate(tests, 1):
-            try:
-                fn()
-                print(f"ok {number} - {fn.__name__}")
-            except (AssertionError, OSError, subprocess.TimeoutExpired) as err:
-                failed += 1
-                print(f"not ok {number} - {fn.__name__}")
-                print("\n".join("# " + line for line in str(err).splitlines()))
-        os.chdir("/")
-    print(f"1..{len(tests)}")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

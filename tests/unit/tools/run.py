@@ -11,7 +11,8 @@ import os
 import struct
 import subprocess
 import sys
-import tempfile
+
+from tap import main, test
 
 # Absolute, because the tests run in a folder of their own.
 RUN, MATMUL = map(os.path.abspath, sys.argv[1:3])
@@ -20,13 +21,6 @@ SAXPY = os.path.join(HERE, "saxpy.pasm")
 WORDS = os.path.join(HERE, "words.pasm")
 DEVICE = ["--device", "inproc:cores=2,threads=0,ram=64"]
 MASK = (1 << 64) - 1
-tests = []
-
-
-def test(fn):
-    """Mark a test."""
-    tests.append(fn)
-    return fn
 
 
 def run(*args, status=0):
@@ -308,22 +302,5 @@ def an_endless_job_times_out_and_the_tool_ends():
             "pumice-run:   1 at instruction 0\n", "--timeout", "0.2", "endless.pasm")
 
 
-def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as room:
-        os.chdir(room)
-        for number, fn in enumerate(tests, 1):
-            try:
-                fn()
-                print(f"ok {number} - {fn.__name__}")
-            except (AssertionError, OSError, subprocess.TimeoutExpired) as err:
-                failed += 1
-                print(f"not ok {number} - {fn.__name__}")
-                print("\n".join("# " + line for line in str(err).splitlines()))
-        os.chdir("/")
-    print(f"1..{len(tests)}")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -103,7 +103,7 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 	} cases[] = {
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7), 0, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SH(1)), 0, 0, 0, 0 },
-		/* Attributes are behind the temporaries, coefficients behind the shared ones. */
+		/* Attributes follow the temporaries, coefficients the shared registers. */
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = V(1)), 1, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS,
 		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 1, false)), 0, 0, 1, 0 },
@@ -224,7 +224,7 @@ static enum usc_load_result load(struct rig *rig, u32 insns, struct usc_load **s
 	return load_for(rig, USC_STAGE_COMPUTE, insns, state, program);
 }
 
-/* Nobody waits for more than a piece: the calls are counted. */
+/* No caller waits for more than a piece: the calls are counted. */
 static void usc_long_program_is_loaded_in_pieces(void **state)
 {
 	const u32 fetches = PUMICE_USC_MAX_INSNS / USC_FETCH_PIECE;
@@ -355,7 +355,7 @@ static void usc_programs_in_use_are_bounded(void **state)
 	assert_int_equal(result, USC_LOAD_DONE);
 	held[count++] = more;
 
-	/* Nobody leaves: a fault with a name. */
+	/* None ends: a fault with a name. */
 	do {
 		write_code((u32 *)(void *)rig->code, insns, 1000 + count);
 		do

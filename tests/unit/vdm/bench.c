@@ -397,7 +397,7 @@ static bool run_some_task(struct bench *b)
 bool bench_turn(struct bench *b)
 {
 	const u32 first = bench_random(b, b->cores);
-	/* Steps end where somebody parks: anywhere between two turns. */
+	/* Steps end where the GPU is parked: anywhere between two turns. */
 	const _Atomic bool stop = b->stop || bench_random(b, 2);
 	u32 i;
 

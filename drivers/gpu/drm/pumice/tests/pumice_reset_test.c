@@ -48,7 +48,7 @@ static struct drm_pumice_file_get_resets resets_of(struct kunit *test, struct re
 	return args;
 }
 
-/* In a guest nobody can see it for long: the device is unplugged, and all calls refused. */
+/* In a guest it cannot be seen for long: the device is unplugged, and all calls refused. */
 static void file_learns_that_the_gpu_is_lost(struct kunit *test)
 {
 	struct reset_fixture *f = reset_fixture(test);
