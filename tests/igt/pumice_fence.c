@@ -405,23 +405,29 @@ static void other_process_polls(void)
 static void other_process_waits_on_gpu(void)
 {
 	struct rig parent = rig_open();
-	int file;
+	int file, waits[2];
 	pid_t child;
+	char byte = 1;
 
 	rig_block(&parent);
 	file = need_sync_file(parent.fd, parent.sync);
+	igt_assert_eq(pipe(waits), 0);
 	child = fork();
 	if (!child) {
 		struct rig rig = rig_open();
 
 		submit(&rig, rig_store_stream(&rig, rig.data.va, 44),
 		       import_sync_file(rig.fd, file), rig.sync);
+		need_in_flight(2);
 		igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+		igt_assert_eq(write(waits[1], &byte, 1), 1);
 		igt_assert_eq(rig_wait(&rig), 1);
 		rig_check_words(rig.data.cpu, 44);
 		_exit(0);
 	}
-	need_in_flight(2);
+	/* Not before the child has seen its job wait; a child that fails ends the read, too. */
+	close(waits[1]);
+	igt_assert_eq(read(waits[0], &byte, 1), 1);
 	release(&parent);
 	igt_pumice_join(child);
 }
