@@ -9,7 +9,10 @@
  * buffer's last mapping is gone from a VM, TLBs have forgotten it. Advice about a buffer
  * in use is kept and counts from its last unbinding on.
  *
- * The shrinker takes no lock by waiting: a task that reclaims may hold any of them.
+ * The shrinker waits for its own lock, under which no memory is allocated, but for no
+ * reservation: a task that reclaims may hold any. It must wait. With trylock, a task that
+ * reclaims while another one purges finds nothing to free, again and again, and the OOM
+ * killer is called though buffers are there to purge.
  */
 #include <linux/sched/mm.h>
 #include <linux/shrinker.h>
@@ -42,8 +45,7 @@ static unsigned long count_objects(struct shrinker *shrinker, struct shrink_cont
 	struct pumice_bo *bo;
 	u32 looked = 0;
 
-	if (!mutex_trylock(&pdev->purgeable.lock))
-		return 0;
+	mutex_lock(&pdev->purgeable.lock);
 	list_for_each_entry(bo, &pdev->purgeable.bos, purgeable) {
 		if (looked++ == LOOK_MOST) {
 			/* Worth a scan, which goes on where the last one ended. */
@@ -83,8 +85,7 @@ static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_contr
 	LIST_HEAD(in_use);
 	u32 looked = 0;
 
-	if (!mutex_trylock(&pdev->purgeable.lock))
-		return SHRINK_STOP;
+	mutex_lock(&pdev->purgeable.lock);
 	list_for_each_entry_safe(bo, next, &pdev->purgeable.bos, purgeable) {
 		if (freed >= sc->nr_to_scan || looked++ == LOOK_MOST)
 			break;
