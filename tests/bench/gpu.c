@@ -15,6 +15,7 @@
 #define STREAM_BYTES	4096
 #define TIMEOUT_NS	(60 * 1000000000ull)
 #define CORES		4u
+#define WATCHED		2u	/* jobs of a gpu_watch() */
 
 static void check(const struct gpu *gpu, const char *what, int ret)
 {
@@ -90,13 +91,12 @@ void gpu_work_free(struct gpu_work *work)
 	pumice_program_destroy(work->program);
 }
 
-/* Returns the address of the control stream. */
-static uint64_t build_stream(const struct gpu_work *works, unsigned int count)
+uint64_t gpu_build(const struct gpu_work *works, unsigned int count, struct pumice_stream *stream)
 {
-	struct gpu *gpu = works->gpu;
+	const struct gpu *gpu = works->gpu;
 	uint64_t va;
 
-	pumice_stream_reset(gpu->stream);
+	pumice_stream_reset(stream);
 	for (const struct gpu_work *work = works; work < works + count; work++) {
 		const struct pumice_dispatch dispatch = {
 			.kernel = work->kernel,
@@ -105,9 +105,9 @@ static uint64_t build_stream(const struct gpu_work *works, unsigned int count)
 			.uniform_words = work->words,
 		};
 
-		check(gpu, "dispatch", pumice_stream_dispatch(gpu->stream, &dispatch));
+		check(gpu, "dispatch", pumice_stream_dispatch(stream, &dispatch));
 	}
-	check(gpu, "stream", pumice_stream_end(gpu->stream, &va));
+	check(gpu, "stream", pumice_stream_end(stream, &va));
 	return va;
 }
 
@@ -115,34 +115,41 @@ void gpu_run(struct gpu_work *work)
 {
 	struct gpu *gpu = work->gpu;
 
-	check(gpu, "job", pumice_context_run(gpu->context, build_stream(work, 1), TIMEOUT_NS,
-					     NULL));
+	check(gpu, "job", pumice_context_run(gpu->context, gpu_build(work, 1, gpu->stream),
+					     TIMEOUT_NS, NULL));
 }
 
-void gpu_watch(const struct gpu_work *works, unsigned int count, void (*look)(void *data),
-	       void *data)
+static void check_no_fault(const struct gpu *gpu, struct pumice_context *context)
 {
-	struct gpu *gpu = works->gpu;
-	struct pumice_job_sync done = { .signal = true };
-	struct pumice_job job = {
-		.context = gpu->context, .stream = build_stream(works, count),
-		.syncs = &done, .sync_count = 1,
-	};
 	struct pumice_context_state state;
+
+	check(gpu, "state", pumice_context_get_state(context, &state));
+	if (state.jobs_faulted)
+		bench_fail("a job faulted");
+}
+
+void gpu_watch(struct gpu *gpu, const struct pumice_gfx_job *jobs, unsigned int count,
+	       void (*look)(void *data), void *data)
+{
+	struct pumice_job_sync done = { .signal = true };
+	struct pumice_gfx_job own[WATCHED];
 	struct pumice_wait wait;
 	int err;
 
+	if (count > WATCHED)
+		bench_fail("more than %u jobs", WATCHED);
+	memcpy(own, jobs, count * sizeof(*own));
 	check(gpu, "sync", pumice_sync_create(gpu->dev, 0, &done.sync));
-	check(gpu, "submit", pumice_submit(gpu->dev, &job, 1, NULL));
+	own[count - 1].syncs = &done;
+	own[count - 1].sync_count = 1;
+	check(gpu, "submit", pumice_submit_gfx(gpu->dev, own, count, NULL));
 	wait = (struct pumice_wait){ .sync = done.sync };
 	do {
 		look(data);
 		err = pumice_sync_wait(&wait, 1, 0, 0);
 	} while (err == -ETIME);
 	check(gpu, "wait", err);
-	check(gpu, "state", pumice_context_get_state(gpu->context, &state));
-	if (state.jobs_faulted)
-		bench_fail("a job faulted");
+	check_no_fault(gpu, own[0].context);
 	pumice_sync_destroy(done.sync);
 }
 

@@ -3,7 +3,7 @@
 #ifndef PUMICE_BENCH_GPU_H
 #define PUMICE_BENCH_GPU_H
 
-#include <pumice/pumice.h>
+#include <pumice/pumice_gfx.h>
 
 #include "pumice_regs.h"
 
@@ -22,13 +22,15 @@ struct gpu_buffer {
 	uint64_t va;
 };
 
+#define GPU_UNIFORMS 16
+
 /* A kernel with the grid and the uniforms of its runs. */
 struct gpu_work {
 	struct gpu *gpu;
 	struct pumice_program *program;
 	struct pumice_kernel *kernel;
 	uint32_t groups[3];
-	uint32_t uniforms[16];
+	uint32_t uniforms[GPU_UNIFORMS];
 	uint32_t words;		/* of uniforms */
 };
 
@@ -46,9 +48,11 @@ void gpu_work_free(struct gpu_work *work);
 /* Build the control stream, submit it, and wait until it is done. */
 void gpu_run(struct gpu_work *work);
 
-/* One job that launches each of the works, with calls of look() until it is done. */
-void gpu_watch(const struct gpu_work *works, unsigned int count, void (*look)(void *data),
-	       void *data);
+/* A control stream that launches each of the works; returns its address. */
+uint64_t gpu_build(const struct gpu_work *works, unsigned int count, struct pumice_stream *stream);
+/* Submit jobs, without syncs, with calls of look() until the last is done. */
+void gpu_watch(struct gpu *gpu, const struct pumice_gfx_job *jobs, unsigned int count,
+	       void (*look)(void *data), void *data);
 
 /* Write or read a register of the GPU, as the kernel driver could. */
 void gpu_register(struct gpu *gpu, uint32_t offset, uint32_t value);
