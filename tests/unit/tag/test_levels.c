@@ -128,6 +128,25 @@ static void given_derivatives_count_lane_by_lane(void **state)
 	rig_teardown(&rig);
 }
 
+/* What their registers hold has no effect, and no memory of the host shows. */
+static void lanes_that_do_not_read_have_the_result_of_the_first_that_does(void **state)
+{
+	const u32 first = 2;
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	rig.request.spans = false;
+	rig.request.lanes = 0x55555554;
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		rig.extra[0][l] = rig.request.lanes >> l & 1 ? 2.25f : 4.75f;
+	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
+	assert_true(fabs(rig_result(&rig, 0, first) - 2.25) < BOUND);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(rig.out[0][l], rig.out[0][first]);
+	rig_teardown(&rig);
+}
+
 static void the_sampler_biases_and_clamps(void **state)
 {
 	struct rig rig;
@@ -276,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spans_give_the_level_of_detail),
 		cmocka_unit_test(given_derivatives_count_lane_by_lane),
+		cmocka_unit_test(lanes_that_do_not_read_have_the_result_of_the_first_that_does),
 		cmocka_unit_test(the_sampler_biases_and_clamps),
 		cmocka_unit_test(cubes_take_derivatives_on_the_face),
 		cmocka_unit_test(anisotropy_averages_along_the_longer_derivative),

@@ -208,7 +208,9 @@ static void take_depth(const struct usc_gfx *gfx, struct usc_span *span, const u
 
 static const struct usc_gfx_ops ops = { .pbe = take_pbe, .depth = take_depth };
 
-static void run_program(struct rig *rig, struct task *t, u32 stage, struct usc_program *program)
+/* Start groups of one task each, whose shared registers hold 1000, 1001, ... */
+static void start_program(struct rig *rig, struct task *t, u32 stage, struct usc_program *program,
+			  u32 groups)
 {
 	const struct rig_group group = {
 		.tasks = 1, .instances = { 4 }, .limits = limits_of(stage),
@@ -229,10 +231,17 @@ static void run_program(struct rig *rig, struct task *t, u32 stage, struct usc_p
 	t->gfx.spans = 1;
 	t->gfx.coeffs = group.limits.coeffs;
 	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
-	for (u32 n = 0; n < group.limits.shared; n++)
-		usc_shared(rig->usc, usc_task(rig->usc, 0))[n] = 1000 + n;
-	usc_group_start(rig->usc, 0);
+	for (u32 g = 0; g < groups; g++) {
+		rig_fill(rig, g, &group, program);
+		for (u32 n = 0; n < group.limits.shared; n++)
+			usc_shared(rig->usc, usc_task(rig->usc, g))[n] = 1000 + n;
+		usc_group_start(rig->usc, g);
+	}
+}
+
+static void run_program(struct rig *rig, struct task *t, u32 stage, struct usc_program *program)
+{
+	start_program(rig, t, stage, program, 1);
 	/* Loops of noise end here. */
 	usc_step(rig->usc, 200, NULL);
 	usc_abort(rig->usc);
@@ -304,6 +313,75 @@ static void usc_texture_fault_stops_the_group_and_names_the_instruction(void **s
 	assert_int_equal(rig->faults, 0);
 	usc_counters_add(rig->usc, count);
 	assert_int_equal(count[PUMICE_PERF_TAG_READS], 1);
+}
+
+#define SLOW	4u	/* slow instructions of a program */
+
+/* A program of slow instructions alone: reads of textures, or the PBE's. */
+static struct usc_program *slow_program(struct rig *rig, u32 stage)
+{
+	const struct usc_program_limits limits = limits_of(stage);
+	u32 code[(SLOW + 1) * PUMICE_USC_WORDS], n;
+
+	for (n = 0; n < SLOW; n++)
+		usc_put(code, n, stage == USC_STAGE_TILE ?
+			INSN(PBE, .src0 = BANK(SH, 0)) :
+			INSN(SAMPLE, .type = F32, .dst = BANK(R, 0), .src0 = BANK(R, 4),
+			     .src2 = BANK(SH, 0)));
+	usc_put(code, n, INSN(END));
+	return rig_program(rig, code, SLOW + 1, &limits);
+}
+
+static u64 slow_done(struct rig *rig, const struct task *t)
+{
+	u64 count[PUMICE_PERF_NUMBER] = { 0 };
+
+	usc_counters_add(rig->usc, count);
+	return t->pbe_calls + count[PUMICE_PERF_TAG_READS];
+}
+
+static void usc_step_that_is_to_end_does_so_after_one_slow_instruction(void **state)
+{
+	static const u32 stages[] = { USC_STAGE_FRAGMENT, USC_STAGE_TILE };
+	const _Atomic bool stop = true;
+	struct rig *rig = *state;
+
+	for (u32 i = 0; i < 2; i++) {
+		struct task t = { 0 };
+		struct usc_program *program = slow_program(rig, stages[i]);
+		u64 before;
+
+		start_program(rig, &t, stages[i], program, 1);
+		before = slow_done(rig, &t);
+		for (u32 n = 1; n <= SLOW; n++) {
+			usc_step(rig->usc, 200, &stop);
+			assert_int_equal(slow_done(rig, &t) - before, n);
+		}
+		usc_step(rig->usc, 200, NULL);
+		assert_int_equal(rig->done[0], 1);
+		rig_put(rig, program);
+	}
+}
+
+/* Each costs as much as many others: the budget of 300 is used up by two groups' eight. */
+static void usc_slow_instructions_cost_the_step_more(void **state)
+{
+	static const u32 stages[] = { USC_STAGE_FRAGMENT, USC_STAGE_TILE };
+	struct rig *rig = *state;
+
+	for (u32 i = 0; i < 2; i++) {
+		struct task t = { 0 };
+		struct usc_program *program = slow_program(rig, stages[i]);
+		u64 before;
+
+		start_program(rig, &t, stages[i], program, 3);
+		before = slow_done(rig, &t);
+		usc_step(rig->usc, 300, NULL);
+		assert_int_equal(slow_done(rig, &t) - before, 2 * SLOW);
+		usc_step(rig->usc, 300, NULL);
+		assert_int_equal(slow_done(rig, &t) - before, 3 * SLOW);
+		rig_put(rig, program);
+	}
 }
 
 static void usc_detailed_counters_know_the_operations_of_graphics(void **state)
@@ -402,6 +480,8 @@ int main(void)
 		RIG_TEST(usc_discard_and_depth_are_for_the_objects_that_say_so),
 		RIG_TEST(usc_hands_the_tile_to_the_pbe_with_its_state),
 		RIG_TEST(usc_texture_fault_stops_the_group_and_names_the_instruction),
+		RIG_TEST(usc_step_that_is_to_end_does_so_after_one_slow_instruction),
+		RIG_TEST(usc_slow_instructions_cost_the_step_more),
 		RIG_TEST(usc_detailed_counters_know_the_operations_of_graphics),
 		RIG_TEST(usc_noise_in_every_stage_does_no_harm),
 		RIG_TEST(usc_samples_stand_where_the_precision_rules_say),
