@@ -10,6 +10,7 @@
 # so that one work tree serves several kernels. Only what changed is copied and
 # compiled. The module is then copied to PRODUCT. MODULE_WORK= names another
 # folder to build in. A kernel with a root folder of its own is built for in there.
+# WERROR=1 makes warnings errors.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -40,6 +41,7 @@ copy() {
 
 build() {
 	copy
+	[ "${WERROR:-0}" != 1 ] || set -- "$@" KCFLAGS=-Werror
 	"${inside[@]}" make -C "$kernel/kdir" M="$work" -j"$JOBS" modules "$@"
 	cp "$work/drivers/gpu/drm/pumice/pumice.ko" "$product.new"
 	mv "$product.new" "$product"

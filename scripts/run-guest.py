@@ -186,7 +186,7 @@ class Guest:
             for line in faults[:10]:
                 print(f"       {line}", file=sys.stderr)
             print(f"       see {logs}", file=sys.stderr)
-            return status or DIED
+            return status if status == TIMED_OUT else DIED
         return status
 
 

@@ -74,6 +74,8 @@ static void configure(const char *file, const char *value)
 /* Without these, only allocations that may not wait would fail. */
 static void configure_faults(void)
 {
+	/* scripts/kernel_faults.py reads this. */
+	CHECK_OK(write_file("/dev/kmsg", "<3>t_alloc_fail: allocations fail from here on"));
 	configure("failslab/ignore-gfp-wait", "N");
 	configure("fail_page_alloc/ignore-gfp-wait", "N");
 	configure("fail_page_alloc/ignore-gfp-highmem", "N");
@@ -345,6 +347,29 @@ static int close_bo(struct fixture *f)
 /* ENOSPC comes from shmem, which has no inode. */
 SWEEP(bo_create, .run = run_bo, .destroy = close_bo, .also = ENOSPC)
 SWEEP(exclusive_bo_create, .run = run_exclusive_bo, .destroy = close_bo, .also = ENOSPC)
+
+/* Only for who has the primary node. */
+static void prepare_dumb(struct fixture *f)
+{
+	f->file = drmOpenWithType("pumice", NULL, DRM_NODE_PRIMARY);
+	CHECK(f->file >= 0);
+}
+
+static int run_dumb(struct fixture *f)
+{
+	struct drm_mode_create_dumb args = { .width = 128, .height = 128, .bpp = 32 };
+
+	return gpu_ioctl(f->file, DRM_IOCTL_MODE_CREATE_DUMB, &args);
+}
+
+static void close_dumb(struct fixture *f, int ret)
+{
+	(void)ret;
+	close(f->file);
+}
+
+SWEEP(mode_create_dumb, .prepare = prepare_dumb, .run = run_dumb, .undo = close_dumb,
+      .also = ENOSPC)
 
 static void prepare_bo(struct fixture *f)
 {
@@ -812,6 +837,7 @@ static const struct test_case cases[] = {
 	SWEEP_CASE(perf_counter_get),
 	SWEEP_CASE(bo_create),
 	SWEEP_CASE(exclusive_bo_create),
+	SWEEP_CASE(mode_create_dumb),
 	SWEEP_CASE(bo_mmap_offset),
 	SWEEP_CASE(mmap),
 	SWEEP_CASE(bo_close),

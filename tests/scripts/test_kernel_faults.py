@@ -40,6 +40,7 @@ UBSAN: array-index-out-of-bounds in pumice_ccb.c:101:9
 refcount_t: underflow; use-after-free.
 DMA-API: pumice 0000:01:00.0: device driver has pending DMA allocations while released
 DMA-API: debugging out of memory - disabling
+DMA-API: cacheline tracking ENOMEM, dma-debug disabled
 ODEBUG: free active (active state 0) object: 0000000012345678 object type: work_struct
 ODEBUG: Out of memory. ODEBUG disabled
 list_del corruption. prev->next should be ffff888004567890, but was dead000000000100
@@ -54,7 +55,6 @@ SOUND = """\
 kasan: KernelAddressSanitizer initialized
 DMA-API: preallocated 65536 debug entries
 DMA-API: debugging enabled by kernel config
-DMA-API: cacheline tracking ENOMEM, dma-debug disabled
 kmemleak: Kernel memory leak detector initialized (mem pool available: 39000)
 kmemleak: Automatic memory scanning thread ended
 ODEBUG: selftest passed
@@ -87,6 +87,13 @@ class Log(unittest.TestCase):
     def test_what_a_sound_kernel_prints_is_none(self):
         for line in SOUND:
             self.assertEqual(kernel_faults.in_log(f"[    0.000000] {line}\n"), [])
+
+    def test_dma_debug_may_end_only_where_allocations_are_made_to_fail(self):
+        off = kernel_faults.THEN_ALLOWED
+        marker = kernel_faults.ALLOCATIONS_FAIL
+        self.assertEqual(kernel_faults.in_log(f"{marker}\n{off}\n"), [])
+        self.assertEqual(kernel_faults.in_log(f"{off}\n{marker}\n"), [off])
+        self.assertEqual(kernel_faults.in_log(f"{marker}\n{off}\nBUG: x\n"), ["BUG: x"])
 
 
 class Verdict(unittest.TestCase):

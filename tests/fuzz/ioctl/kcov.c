@@ -16,9 +16,16 @@
 static uint64_t reached[1u << (SET_BITS - 6)];
 static uint32_t count;
 
+#define KCOV_FILE	"/sys/kernel/debug/kcov"
+
+bool kcov_is_there(void)
+{
+	return !access(KCOV_FILE, F_OK);
+}
+
 struct kcov kcov_open(void)
 {
-	struct kcov kcov = { .file = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC) };
+	struct kcov kcov = { .file = open(KCOV_FILE, O_RDWR | O_CLOEXEC) };
 
 	if (kcov.file < 0)
 		return kcov;

@@ -17,6 +17,9 @@ struct kcov {
 	uint64_t *trace;
 };
 
+/** kcov_is_there - whether the kernel has KCOV. */
+bool kcov_is_there(void);
+
 /** kcov_open - trace the calling thread. */
 struct kcov kcov_open(void);
 

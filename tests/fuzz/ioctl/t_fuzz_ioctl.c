@@ -34,6 +34,7 @@
 #define SECONDS_MAX	3600u
 #define JOB_TIMEOUT_MS	500	/* jobs that do not end are to time out all the time */
 #define MOST_CALLS	64u
+#define PLACES		200u	/* of the driver, that any run reaches */
 #define NS_PER_SECOND	1000000000ull
 
 /* One call of a sequence. */
@@ -206,6 +207,9 @@ static void report(const struct thread *threads)
 	}
 	test_note("%llu sequences, %u places of the driver reached, %d GPU resets",
 		  (unsigned long long)sequences, kcov_reached(), need_counts().resets);
+	/* Without coverage of the driver, nothing guides the threads. */
+	if (kcov_is_there())
+		CHECK(kcov_reached() >= PLACES);
 }
 
 static void threads_sharing_a_file_leave_the_driver_sound(void)

@@ -236,3 +236,7 @@ void pumice_fw_obj_destroy(struct pumice_device *pdev, struct pumice_fw_obj *obj
 		kfree(obj);
 	mutex_unlock(&mem->lock);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_fw_mem_test.c"
+#endif

@@ -275,3 +275,7 @@ u32 pumice_quota_reserve(enum pumice_resource resource)
 {
 	return limits[resource].reserve;
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_quota_test.c"
+#endif
