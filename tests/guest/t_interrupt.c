@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * VM_BIND that signals interrupt: repeated as it is, it has done all that it should.
+ * VM_BIND and SUBMIT that signals interrupt: repeated as they are, they have done all that
+ * they should, once.
  *
  * A call waits for a reservation, and so can be interrupted, while another thread
  * binds a fresh BO of the same VM: that thread holds the reservation while it
@@ -67,19 +68,25 @@ static u64 page_va(u32 page)
 }
 
 /* As drmIoctl() does: the same structure again, for as long as signals interrupt. */
+static void call_with_signals(struct scene *scene, unsigned long request, void *args)
+{
+	bool interrupted = false;
+	int err;
+
+	while ((err = ioctl(scene->rig.fd, request, args)) && errno == EINTR)
+		interrupted = true;
+	CHECK_OK(err ? -errno : 0);
+	scene->interrupted += interrupted;
+}
+
 static void bind_with_signals(struct scene *scene, const struct drm_pumice_bind_op *ops,
 			      u32 count, u32 flags)
 {
 	struct drm_pumice_vm_bind bind = {
 		.vm = scene->rig.vm, .flags = flags, .ops = ARRAY_OF(ops, count),
 	};
-	bool interrupted = false;
-	int err;
 
-	while ((err = ioctl(scene->rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &bind)) && errno == EINTR)
-		interrupted = true;
-	CHECK_OK(err ? -errno : 0);
-	scene->interrupted += interrupted;
+	call_with_signals(scene, DRM_IOCTL_PUMICE_VM_BIND, &bind);
 }
 
 /* Bind page after page, until enough calls were interrupted. */
@@ -182,10 +189,38 @@ static void interrupted_sequence_is_repeatable(void)
 	}
 }
 
+/* Which jobs ran is what their fence and the context's count of jobs say. */
+static void interrupted_submit_runs_each_job_once(void)
+{
+	struct scene *scene = scene_open();
+	struct rig *rig = &scene->rig;
+	const u64 stream = rig_empty_stream(rig);
+	const struct drm_pumice_sync done = then_signal(rig->sync, 0);
+	const struct drm_pumice_job jobs[] = {
+		{ .context = rig->context, .stream = stream },
+		{ .context = rig->context, .stream = stream, .syncs = ARRAY_OF(&done, 1) },
+	};
+	timer_t timer = interrupt_me(INTERVAL_US);
+	u32 i;
+
+	for (i = 0; i < PAGES && scene->interrupted < INTERRUPTED; i++) {
+		struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, 2) };
+
+		call_with_signals(scene, DRM_IOCTL_PUMICE_SUBMIT, &submit);
+		CHECK_EQUAL(rig_wait(rig), 1);
+	}
+	timer_delete(timer);
+	scene->bound = i;
+	stop_holder(scene);
+	CHECK(scene->interrupted);
+	CHECK_EQUAL(need_state(rig->fd, rig->context).jobs_done, 2 * i);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(interrupted_bind_maps_every_page),
 	TEST_CASE(interrupted_async_bind_maps_every_page),
 	TEST_CASE(interrupted_sequence_is_repeatable),
+	TEST_CASE(interrupted_submit_runs_each_job_once),
 };
 
 TEST_MAIN(cases)
