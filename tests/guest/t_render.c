@@ -14,6 +14,8 @@
 #include "render.h"
 #include "system.h"
 
+#define PAIRS	500u	/* one after the other */
+
 /* One, when what the case before left has gone. */
 static struct render fresh_render(void)
 {
@@ -208,6 +210,18 @@ static void many_pairs_in_flight_end(void)
 	CHECK_EQUAL(render_run(&r, 0, r.geometry, r.fragment), 1);
 	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 16 * DRM_PUMICE_MAX_JOBS + 2);
 	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_faulted, 0);
+}
+
+/* The fence of a fragment job vouches for its geometry job: both are counted then. */
+static void fence_of_a_pair_is_the_end_of_both_jobs(void)
+{
+	struct render r = fresh_render();
+	u32 i;
+
+	for (i = 1; i <= PAIRS; i++) {
+		CHECK_EQUAL(render_run(&r, i % 2, r.geometry, r.fragment), 1);
+		CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 2 * i);
+	}
 }
 
 /*
@@ -437,6 +451,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(data_set_must_be_the_files_and_the_vms),
 	TEST_CASE(many_pairs_in_one_call_run_in_order),
 	TEST_CASE(many_pairs_in_flight_end),
+	TEST_CASE(fence_of_a_pair_is_the_end_of_both_jobs),
 	TEST_CASE(geometry_waits_for_what_its_fragment_job_waits_for),
 	TEST_CASE(compute_sees_what_comes_before),
 	TEST_CASE(unbound_streams_fault_and_the_context_goes_on),

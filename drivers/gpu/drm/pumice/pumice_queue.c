@@ -579,14 +579,12 @@ static void end_refused_locked(struct pumice_queue *q)
 	}
 }
 
-static void process_locked(struct pumice_queue *q)
+/* End a queue's jobs up to one. */
+static void process_locked(struct pumice_queue *q, u32 reached)
 {
 	struct pumice_job *job, *next;
-	u32 reached;
 
 	lockdep_assert_held(&q->ctx->lock);
-	reached = READ_ONCE(*(u32 *)q->ufo->cpu);
-	dma_rmb(); /* the update object before the results of the jobs it has reached */
 	if ((s32)(reached - q->seqno) > 0) {
 		drm_err_ratelimited(&q->ctx->pdev->drm,
 				    "context %u: job %u ended, which is not\n", q->id, reached);
@@ -602,13 +600,30 @@ static void process_locked(struct pumice_queue *q)
 		end_refused_locked(q);
 }
 
+/*
+ * End the jobs that the update objects of a context have reached.
+ *
+ * A fragment job ends after its geometry job. So the objects are read from the last queue to
+ * the first, and jobs end from the first to the last: when the fence of a fragment job
+ * signals, that of its geometry job has, and both are counted.
+ */
+static void process_queues_locked(struct pumice_context *ctx)
+{
+	u32 reached[PUMICE_CONTEXT_QUEUES], i;
+
+	lockdep_assert_held(&ctx->lock);
+	for (i = ctx->queue_count; i--;) {
+		reached[i] = READ_ONCE(*(u32 *)ctx->queues[i].ufo->cpu);
+		dma_rmb(); /* an update object before the next, and before results of jobs */
+	}
+	for (i = 0; i < ctx->queue_count; i++)
+		process_locked(&ctx->queues[i], reached[i]);
+}
+
 static void process(struct pumice_context *ctx)
 {
-	struct pumice_queue *q;
-
 	spin_lock(&ctx->lock);
-	pumice_for_each_queue(q, ctx)
-		process_locked(q);
+	process_queues_locked(ctx);
 	spin_unlock(&ctx->lock);
 }
 
@@ -679,8 +694,7 @@ void pumice_queue_cancel(struct pumice_context *ctx, int error)
 
 	lockdep_assert_held(&ctx->pdev->reset.lock);
 	spin_lock(&ctx->lock);
-	pumice_for_each_queue(q, ctx)
-		process_locked(q);
+	process_queues_locked(ctx);
 	pumice_for_each_queue(q, ctx)
 		cancel_locked(q, error);
 	spin_unlock(&ctx->lock);
