@@ -4,11 +4,16 @@
  *
  * The long job here is a grid that is never through: it can be switched out
  * between work-groups, so a job that ends while it is pending was let in.
+ *
+ * A job that has been ready for 64 slices goes before those of a higher priority. So
+ * where an order is looked at, slices are as long as they may be: on a busy machine
+ * usual ones are over before a test has submitted all its jobs.
  */
 #include <errno.h>
 #include <unistd.h>
 
 #include "igt_pumice.h"
+#include "render.h"
 #include "rig.h"
 #include "sync.h"
 #include "system.h"
@@ -26,6 +31,20 @@ IGT_TEST_DESCRIPTION("Which context's job runs, and that none waits for ever.");
 #define LONG_GROUPS	2048u
 #define LONG_SIZE	256u
 #define LONG_WORDS	(LONG_GROUPS * LONG_SIZE)
+
+/* Time slices, us. */
+#define SLICE_FIRMWARE	0	/* the firmware's own choice */
+#define SLICE_USUAL	2000
+#define SLICE_LONGEST	1000000
+
+/* A waiting job runs before those of a higher priority after so many slices. */
+#define STARVE_SLICES	64
+
+/* Of all contexts, once the next one is made. */
+static void use_slices(long us)
+{
+	CHECK_OK(set_module_parameter("slice_us", us));
+}
 
 static struct rig rig_of(int fd, u32 priority)
 {
@@ -123,8 +142,10 @@ static void check_order(int fd, struct rig *blocker, struct rig *rigs)
 static void higher_first(void)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[LEVELS];
+	struct rig blocker, rigs[LEVELS];
 
+	use_slices(SLICE_LONGEST);
+	blocker = rig_on(fd);
 	queue_levels(fd, &blocker, rigs, false);
 	check_order(fd, &blocker, rigs);
 }
@@ -133,9 +154,11 @@ static void higher_first(void)
 static void changed_while_queued(void)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[LEVELS];
+	struct rig blocker, rigs[LEVELS];
 	u32 level;
 
+	use_slices(SLICE_LONGEST);
+	blocker = rig_on(fd);
 	queue_levels(fd, &blocker, rigs, true);
 	for (level = LOW; level <= HIGH; level++)
 		igt_assert_eq(gpu_context_set_priority(fd, rigs[level].context, level), 0);
@@ -203,9 +226,12 @@ static void raising_needs_rights(void)
 static void get_in(u32 short_priority, u32 long_priority)
 {
 	int fd = need_gpu();
-	struct rig long_one = rig_of(fd, long_priority), rig = rig_of(fd, short_priority);
+	struct rig long_one, rig;
 	u32 i;
 
+	use_slices(SLICE_FIRMWARE);
+	long_one = rig_of(fd, long_priority);
+	rig = rig_of(fd, short_priority);
 	rig_run_on(&long_one);
 	for (i = 0; i < 5; i++)
 		check_gets_in(&rig, &long_one);
@@ -233,13 +259,74 @@ static void low_is_not_starved(void)
 	get_in(LOW, HIGH);
 }
 
+/*
+ * GPU time that a chain of short jobs takes beside a long one, ms. Before each short job
+ * there is a transfer job, during which the long one has the compute data master back: so
+ * each has to be let in. The CPU has no part in it.
+ */
+static u64 chain_ms(u32 short_priority, u32 long_priority, u32 jobs)
+{
+	int fd = need_gpu();
+	struct rig long_one = rig_of(fd, long_priority), rig = rig_of(fd, short_priority);
+	struct rig transfer = rig;
+	u64 empty = rig_empty_stream(&rig), fill, start = 0;
+	u32 last = 0, next, i;
+
+	transfer.context = need_context_of(fd, rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	fill = transfer_fill_stream(&rig, rig.data.va, 1, WORDS);
+	rig_run_on(&long_one);
+	for (i = 0; i < 2 * jobs; i++, last = next) {
+		struct rig *one = i % 2 ? &rig : &transfer;
+		struct drm_pumice_sync syncs[2];
+		struct drm_pumice_job job = {
+			.context = one->context, .stream = i % 2 ? empty : fill,
+			.syncs = ARRAY_OF(syncs, last ? 2 : 1),
+		};
+
+		next = need_sync(fd);
+		syncs[0] = then_signal(next, 0);
+		syncs[1] = wait_for(last, 0);
+		CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+		if (i == 1) {
+			need_wait(fd, next, 0);
+			start = need_state(fd, rig.context).last_end;
+		}
+	}
+	need_wait(fd, last, 0);
+	igt_assert_eq_u64(need_state(fd, rig.context).jobs_done, jobs);
+	igt_assert(sync_is_pending(fd, long_one.sync, 0));
+	release(&long_one);
+	return (need_state(fd, rig.context).last_end - start) / (need_info(fd).clock_hz / 1000);
+}
+
+/* Where priority did not count, each job but the first would wait for the end of a slice. */
+static void high_gets_in_at_once(void)
+{
+	const u32 jobs = 10;
+
+	use_slices(SLICE_LONGEST);
+	igt_assert_lt_u64(chain_ms(HIGH, NORMAL, jobs), jobs * SLICE_LONGEST / 1000 / 2);
+}
+
+/* Where equals had no slices, each would wait until it counts as starved, or longer. */
+static void equals_wait_for_a_slice(void)
+{
+	const u32 jobs = 50;
+
+	use_slices(SLICE_USUAL);
+	igt_assert_lt_u64(chain_ms(NORMAL, NORMAL, jobs),
+			  jobs * STARVE_SLICES * SLICE_USUAL / 1000 / 2);
+}
+
 /* Several that never end, one at each priority, and all others get in. */
 static void many_run_on(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[3], late = rig_of(fd, LOW);
+	struct rig rigs[3], late;
 	u32 i;
 
+	use_slices(SLICE_FIRMWARE);
+	late = rig_of(fd, LOW);
 	for (i = 0; i < 3; i++) {
 		rigs[i] = rig_of(fd, i);
 		rig_run_on(&rigs[i]);
@@ -252,9 +339,12 @@ static void many_run_on(void)
 static void sixty_four_contexts(void)
 {
 	int fd = need_gpu();
-	struct rig long_one = rig_of(fd, HIGH), rig = rig_on(fd);
+	struct rig long_one, rig;
 	u32 syncs[64], i;
 
+	use_slices(SLICE_FIRMWARE);
+	long_one = rig_of(fd, HIGH);
+	rig = rig_on(fd);
 	rig_run_on(&long_one);
 	for (i = 0; i < 64; i++) {
 		CHECK_OK(gpu_context_create(fd, rig.vm, i % 2, &rig.context));
@@ -339,6 +429,10 @@ static const struct igt_pumice_case cases[] = {
 	{ "equals-take-turns", "jobs of one priority take turns", equals_take_turns },
 	{ "low-is-not-starved", "a low job runs though a high one never ends",
 	  low_is_not_starved },
+	{ "high-gets-in-at-once", "a high job waits for no slice of a normal one",
+	  high_gets_in_at_once },
+	{ "equals-wait-for-a-slice", "jobs of one priority wait for a slice, not for many",
+	  equals_wait_for_a_slice },
 	{ "many-run-on", "an endless job at each priority, and another gets in",
 	  many_run_on },
 	{ "sixty-four-contexts", "64 contexts get in beside an endless high job",
@@ -349,4 +443,17 @@ static const struct igt_pumice_case cases[] = {
 	  interrupted_to_the_bit },
 };
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+int igt_main()
+{
+	static long usual_slice_us;
+
+	igt_fixture() {
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+		usual_slice_us = module_parameter("slice_us");
+	}
+	igt_pumice_subtests(cases)
+	igt_fixture() {
+		use_slices(usual_slice_us);
+		igt_pumice_restore();
+	}
+}

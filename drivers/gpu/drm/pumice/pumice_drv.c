@@ -44,7 +44,7 @@ MODULE_PARM_DESC(fw_timeout_ms,
 unsigned int pumice_slice_us;
 module_param_named(slice_us, pumice_slice_us, uint, 0644);
 MODULE_PARM_DESC(slice_us,
-		 "Time slice of jobs that share the GPU, us, from the firmware's next boot on (default 0: the firmware's)");
+		 "Time slice of jobs that share the GPU, us, once the next context is made (default 0: the firmware's)");
 
 unsigned int pumice_split_prims;
 module_param_named(split_prims, pumice_split_prims, uint, 0644);

@@ -178,6 +178,17 @@ static void fill_shared(struct pumice_fw *fw)
 	};
 }
 
+/**
+ * pumice_fw_set_slice - have the firmware use the module parameter's time slice
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ *
+ * The firmware reads it at each decision. One that boots gets it anyway.
+ */
+void pumice_fw_set_slice(struct pumice_device *pdev)
+{
+	WRITE_ONCE(pdev->fw.shared->boot.slice_us, READ_ONCE(pumice_slice_us));
+}
+
 static void start_processor(struct pumice_device *pdev)
 {
 	struct pumice_fw *fw = &pdev->fw;

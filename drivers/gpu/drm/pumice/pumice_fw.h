@@ -32,6 +32,7 @@ static inline void pumice_copy_once(void *copy, const void *shared, size_t bytes
 int pumice_fw_load(struct pumice_device *pdev);
 void pumice_fw_unload(struct pumice_device *pdev);
 int pumice_fw_boot(struct pumice_device *pdev);
+void pumice_fw_set_slice(struct pumice_device *pdev);
 const char *pumice_fw_error_str(u32 error);
 
 #endif

@@ -422,6 +422,7 @@ int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct p
 
 	if (ret)
 		return ret;
+	pumice_fw_set_slice(ctx->pdev);
 	q->ctx = ctx;
 	q->dm = dm;
 	q->fence_context = dma_fence_context_alloc(1);
