@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What jobs wait for and signal: order, binary and timeline syncobjs. */
+/*
+ * What jobs wait for and signal: order, binary and timeline syncobjs.
+ *
+ * Jobs wait for one that never ends but shares the GPU (rig_run_on()), so that a job which
+ * does not wait is seen to run. Destroying its context lets them go.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -137,15 +142,24 @@ static void as_many_syncs_as_promised_are_signaled(void)
 #define CONTEXTS 4u
 #define CHAIN 32u
 
-/* A chain of copies over several contexts, each waiting for the one before. */
+static void let_go(struct rig *holder)
+{
+	CHECK_OK(gpu_context_destroy(holder->fd, holder->context));
+}
+
+/*
+ * A chain of copies over several contexts, each waiting for the one before. The first words
+ * are there only when all jobs are submitted and the first one is held: a job that did not
+ * wait has copied what was there before.
+ */
 static void run_chain(bool one_call)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	struct link links[CHAIN];
 	struct drm_pumice_job jobs[CHAIN];
-	u32 contexts[CONTEXTS], last = 0, i;
+	u32 contexts[CONTEXTS], last = holder.sync, i;
 
-	start_words(&rig, 50);
+	rig_run_on(&holder);
 	for (i = 0; i < CONTEXTS; i++)
 		contexts[i] = need_context(rig.fd, rig.vm);
 	for (i = 0; i < CHAIN; i++) {
@@ -161,6 +175,9 @@ static void run_chain(bool one_call)
 		for (i = 0; i < CHAIN; i++)
 			CHECK_OK(gpu_submit(rig.fd, &jobs[i], 1, NULL));
 	}
+	rig_check_held(rig.fd, last, 0);
+	start_words(&rig, 50);
+	let_go(&holder);
 	need_wait(rig.fd, last, 0);
 	CHECK_EQUAL(sync_status(rig.fd, last, 0), 1);
 	rig_check_words(rig.data.cpu + CHAIN * WORDS, 50 + CHAIN);
@@ -179,7 +196,7 @@ static void jobs_of_many_calls_wait_for_each_other_across_contexts(void)
 static void one_job_waits_for_many_contexts(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[8], last = rig_on(fd);
+	struct rig rigs[8], holders[8], last = rig_on(fd);
 	struct drm_pumice_sync syncs[9];
 	struct drm_pumice_job job = {
 		.context = last.context, .stream = rig_empty_stream(&last),
@@ -189,14 +206,23 @@ static void one_job_waits_for_many_contexts(void)
 
 	for (i = 0; i < 8; i++) {
 		rigs[i] = rig_on(fd);
-		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, i * 100));
+		holders[i] = rig_on(fd);
+		rig_run_on(&holders[i]);
+		submit_link(&rigs[i], rigs[i].context,
+			    rig_store_stream(&rigs[i], rigs[i].data.va, i * 100),
+			    holders[i].sync, rigs[i].sync);
 		syncs[i] = wait_for(rigs[i].sync, 0);
 	}
 	syncs[8] = then_signal(last.sync, 0);
 	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
-	CHECK_EQUAL(rig_wait(&last), 1);
-	for (i = 0; i < 8; i++)
+	/* One after the other ends: the last job waits for each. */
+	for (i = 0; i < 8; i++) {
+		rig_check_held(fd, last.sync, 0);
+		let_go(&holders[i]);
+		CHECK_EQUAL(rig_wait(&rigs[i]), 1);
 		rig_check_words(rigs[i].data.cpu, i * 100);
+	}
+	CHECK_EQUAL(rig_wait(&last), 1);
 }
 
 /* Without its wait the job of higher priority would go first. */
@@ -217,32 +243,33 @@ static void job_of_high_priority_waits_for_one_of_low(void)
 	rig_check_words(rig.data.cpu + WORDS, 91);
 }
 
-static void job_waits_until_a_blocked_context_is_killed(void)
+static void job_waits_until_a_busy_context_is_killed(void)
 {
 	int fd = need_gpu();
-	struct rig blocked = rig_on(fd), waiter = rig_on(fd);
+	struct rig holder = rig_on(fd), waiter = rig_on(fd);
 
-	rig_block(&blocked);
+	rig_run_on(&holder);
 	submit_link(&waiter, waiter.context, rig_store_stream(&waiter, waiter.data.va, 8),
-		    blocked.sync, waiter.sync);
-	CHECK(sync_is_pending(fd, waiter.sync, 0));
-	CHECK_OK(gpu_context_destroy(fd, blocked.context));
+		    holder.sync, waiter.sync);
+	rig_check_held(fd, waiter.sync, 0);
+	let_go(&holder);
 	CHECK_EQUAL(rig_wait(&waiter), 1);
-	CHECK_EQUAL(rig_wait(&blocked), -ECANCELED);
+	CHECK_EQUAL(rig_wait(&holder), -ECANCELED);
 	rig_check_works(&waiter);
 }
 
 static void destroying_a_waiting_context_cancels_its_job(void)
 {
 	int fd = need_gpu();
-	struct rig blocked = rig_on(fd), waiter = rig_on(fd);
+	struct rig holder = rig_on(fd), waiter = rig_on(fd);
 
-	rig_block(&blocked);
-	submit_link(&waiter, waiter.context, rig_empty_stream(&waiter), blocked.sync, waiter.sync);
+	rig_run_on(&holder);
+	submit_link(&waiter, waiter.context, rig_empty_stream(&waiter), holder.sync, waiter.sync);
+	rig_check_held(fd, waiter.sync, 0);
 	CHECK_OK(gpu_context_destroy(fd, waiter.context));
 	CHECK_EQUAL(rig_wait(&waiter), -ECANCELED);
-	CHECK(sync_is_pending(fd, blocked.sync, 0));
-	CHECK_OK(gpu_context_destroy(fd, blocked.context));
+	CHECK(sync_is_pending(fd, holder.sync, 0));
+	let_go(&holder);
 }
 
 static void signaled_fence_holds_nothing_up(void)
@@ -286,41 +313,54 @@ static void point_between_is_reached_with_the_next(void)
 	CHECK(reached(rig.fd, timeline) >= 5);
 }
 
+/* Point 1 is pending until @holder's context is destroyed. */
+static void hold_point(struct rig *holder, u32 timeline)
+{
+	rig_run_on(holder);
+	CHECK_OK(drmSyncobjTransfer(holder->fd, timeline, 1, holder->sync, 0, 0));
+}
+
 static void jobs_wait_for_points_across_contexts(void)
 {
 	int fd = need_gpu();
-	struct rig rig = rig_on(fd), other = rig;
+	struct rig rig = rig_on(fd), other = rig, holder = rig_on(fd);
 	u32 timeline = need_sync(fd), i;
 
 	other.context = need_context(fd, rig.vm);
-	start_words(&rig, 7);
+	hold_point(&holder, timeline);
 	for (i = 0; i < 16; i++) {
 		u64 stream = step_stream(&rig, i);
 
-		CHECK_OK(rig_try_points(i % 2 ? &other : &rig, stream, timeline, i, i + 1));
+		CHECK_OK(rig_try_points(i % 2 ? &other : &rig, stream, timeline, i + 1, i + 2));
 	}
-	need_wait(fd, timeline, 16);
+	rig_check_held(fd, timeline, 17);
+	start_words(&rig, 7);
+	let_go(&holder);
+	need_wait(fd, timeline, 17);
 	rig_check_words(rig.data.cpu + 16 * WORDS, 7 + 16);
 }
 
 static void jobs_of_one_call_wait_for_each_others_points(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd), other = need_context(rig.fd, rig.vm), i;
 	struct drm_pumice_sync syncs[8][2];
 	struct drm_pumice_job jobs[8];
 
-	start_words(&rig, 70);
+	hold_point(&holder, timeline);
 	for (i = 0; i < 8; i++) {
-		syncs[i][0] = then_signal(timeline, i + 1);
-		syncs[i][1] = wait_for(timeline, i ? i : 1);
+		syncs[i][0] = then_signal(timeline, i + 2);
+		syncs[i][1] = wait_for(timeline, i + 1);
 		jobs[i] = (struct drm_pumice_job){
 			.context = i % 2 ? other : rig.context, .stream = step_stream(&rig, i),
-			.syncs = ARRAY_OF(syncs[i], i ? 2 : 1),
+			.syncs = ARRAY_OF(syncs[i], 2),
 		};
 	}
 	CHECK_OK(gpu_submit(rig.fd, jobs, 8, NULL));
-	need_wait(rig.fd, timeline, 8);
+	rig_check_held(rig.fd, timeline, 9);
+	start_words(&rig, 70);
+	let_go(&holder);
+	need_wait(rig.fd, timeline, 9);
 	rig_check_words(rig.data.cpu + 8 * WORDS, 78);
 }
 
@@ -387,27 +427,31 @@ static void fence_travels_as_a_sync_file(void)
 	u32 imported = need_sync(second.fd);
 	int file;
 
-	rig_block(&first);
+	rig_run_on(&first);
 	file = need_sync_file(first.fd, first.sync);
 	CHECK_EQUAL(sync_file_status(file), 0);
 	CHECK_OK(drmSyncobjImportSyncFile(second.fd, imported, file));
 	submit_link(&second, second.context, rig_empty_stream(&second), imported, second.sync);
-	CHECK(sync_is_pending(second.fd, second.sync, 0));
-	CHECK_OK(gpu_context_destroy(first.fd, first.context));
+	rig_check_held(second.fd, second.sync, 0);
+	let_go(&first);
 	CHECK_EQUAL(rig_wait(&second), 1);
 	CHECK_EQUAL(sync_file_status(file), -ECANCELED);
 }
 
 static void syncobj_is_shared_between_files(void)
 {
-	struct rig first = rig_open(), second = rig_open();
+	struct rig first = rig_open(), second = rig_open(), holder = rig_on(first.fd);
 	u32 imported = 0;
 	int file = -1;
 
 	CHECK_OK(drmSyncobjHandleToFD(first.fd, first.sync, &file));
 	CHECK_OK(drmSyncobjFDToHandle(second.fd, file, &imported));
-	rig_submit(&first, rig_store_stream(&first, first.data.va, 4));
+	rig_run_on(&holder);
+	submit_link(&first, first.context, rig_store_stream(&first, first.data.va, 4),
+		    holder.sync, first.sync);
 	submit_link(&second, second.context, rig_empty_stream(&second), imported, second.sync);
+	rig_check_held(second.fd, second.sync, 0);
+	let_go(&holder);
 	CHECK_EQUAL(rig_wait(&second), 1);
 	rig_check_words(first.data.cpu, 4);
 }
@@ -423,7 +467,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(jobs_of_many_calls_wait_for_each_other_across_contexts),
 	TEST_CASE(one_job_waits_for_many_contexts),
 	TEST_CASE(job_of_high_priority_waits_for_one_of_low),
-	TEST_CASE(job_waits_until_a_blocked_context_is_killed),
+	TEST_CASE(job_waits_until_a_busy_context_is_killed),
 	TEST_CASE(destroying_a_waiting_context_cancels_its_job),
 	TEST_CASE(signaled_fence_holds_nothing_up),
 	TEST_CASE(timeline_reaches_the_points_that_jobs_signal),

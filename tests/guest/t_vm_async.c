@@ -3,13 +3,15 @@
  * VM_BIND with DRM_PUMICE_VM_BIND_ASYNC: arguments, order, waits, signals, and what
  * becomes of binds that wait when their VM, file, context or device goes.
  *
- * A bind is held back by the fence of a job that does not end; destroying that
- * job's context lets it go.
+ * A bind is held back by the fence of a job that does not end but shares the GPU
+ * (rig_run_on()); destroying that job's context lets it go.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <xf86drm.h>
 
 #include "harness.h"
 #include "rig.h"
@@ -21,7 +23,7 @@
 /** struct late - a VM with a BO to bind, and a job that holds binds back */
 struct late {
 	struct rig rig;		/* whose VM is bound to */
-	struct rig blocker;	/* on the same file */
+	struct rig holder;	/* whose job binds wait for; on the same file */
 	struct mem mem;		/* mapped from VA on in a VM of no other use */
 	u32 done;		/* binary: signaled by the bind */
 };
@@ -30,7 +32,7 @@ static struct late late_open(void)
 {
 	struct late late = { .rig = rig_open() };
 
-	late.blocker = rig_on(late.rig.fd);
+	late.holder = rig_on(late.rig.fd);
 	late.mem = need_mem(late.rig.fd, need_vm(late.rig.fd), VA, MIB);
 	late.done = need_sync(late.rig.fd);
 	return late;
@@ -38,7 +40,7 @@ static struct late late_open(void)
 
 static void let_go(struct late *late)
 {
-	CHECK_OK(gpu_context_destroy(late->rig.fd, late->blocker.context));
+	CHECK_OK(gpu_context_destroy(late->rig.fd, late->holder.context));
 }
 
 static int bind_async(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count,
@@ -109,9 +111,9 @@ static void bind_waits_for_its_waits(void)
 {
 	struct late late = late_open();
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
-	CHECK(sync_is_pending(late.rig.fd, late.done, 0));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
+	rig_check_held(late.rig.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 9)), 1);
@@ -123,10 +125,10 @@ static void binds_of_a_vm_keep_their_order(void)
 	struct late late = late_open();
 	u32 second = need_sync(late.rig.fd);
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	CHECK_OK(bind_one(&late, bind_unmap(VA, MIB), 0, second));
-	CHECK(sync_is_pending(late.rig.fd, second, 0));
+	rig_check_held(late.rig.fd, second, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, second), 1);
 	CHECK_EQUAL(sync_status(late.rig.fd, late.done, 0), 1);
@@ -140,11 +142,11 @@ static void binds_of_another_vm_are_not_held_up(void)
 	struct drm_pumice_bind_op op = map_op(&late, VA);
 	struct drm_pumice_sync signal = then_signal(need_sync(other.fd), 0);
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	CHECK_OK(bind_async(other.fd, other.vm, &op, 1, &signal, 1, NULL));
 	need_wait(other.fd, signal.handle, 0);
-	CHECK(sync_is_pending(late.rig.fd, late.done, 0));
+	rig_check_held(late.rig.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 }
@@ -153,10 +155,10 @@ static void call_without_the_flag_waits_for_none_with_it(void)
 {
 	struct late late = late_open();
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, bind_unmap(VA, MIB), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, bind_unmap(VA, MIB), late.holder.sync, late.done));
 	need_map(late.rig.fd, late.rig.vm, late.mem.handle, 0, VA + 4 * MIB, MIB, 0);
-	CHECK(sync_is_pending(late.rig.fd, late.done, 0));
+	rig_check_held(late.rig.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA + 4 * MIB, 5)), 1);
@@ -168,8 +170,9 @@ static void later_bind_works_on_what_is_mapped_then(void)
 	struct late late = late_open();
 
 	/* Queued first, it cuts a mapping that is made only after it was queued. */
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, bind_unmap(VA + PAGE, PAGE), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, bind_unmap(VA + PAGE, PAGE), late.holder.sync, late.done));
+	rig_check_held(late.rig.fd, late.done, 0);
 	need_map(late.rig.fd, late.rig.vm, late.mem.handle, 0, VA, MIB, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
@@ -182,10 +185,10 @@ static void jobs_that_wait_for_a_bind_run_after_it(void)
 {
 	struct late late = late_open();
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	submit_after(&late.rig, rig_store_stream(&late.rig, VA, 21), late.done);
-	CHECK(sync_is_pending(late.rig.fd, late.rig.sync, 0));
+	rig_check_held(late.rig.fd, late.rig.sync, 0);
 	let_go(&late);
 	CHECK_EQUAL(rig_wait(&late.rig), 1);
 	rig_check_words(late.mem.cpu, 21);
@@ -196,13 +199,19 @@ static void bind_waits_and_signals_points_of_a_timeline(void)
 	struct late late = late_open();
 	u32 timeline = need_sync(late.rig.fd);
 	struct drm_pumice_bind_op op = map_op(&late, VA);
-	struct drm_pumice_sync first = then_signal(timeline, 3);
+	const struct drm_pumice_sync first[] = { then_signal(timeline, 3), wait_for(timeline, 1) };
 	const struct drm_pumice_sync second[] = { then_signal(timeline, 8), wait_for(timeline, 2) };
 
-	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, &op, 1, &first, 1, NULL));
+	rig_run_on(&late.holder);
+	CHECK_OK(drmSyncobjTransfer(late.rig.fd, timeline, 1, late.holder.sync, 0, 0));
+	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, &op, 1, first, 2, NULL));
 	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, NULL, 0, second, 2, NULL));
+	rig_check_held(late.rig.fd, timeline, 1);
+	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 9)), -EIO);
+	let_go(&late);
 	need_wait(late.rig.fd, timeline, 8);
 	CHECK_EQUAL(sync_status(late.rig.fd, timeline, 8), 1);
+	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 9)), 1);
 }
 
 static void many_binds_are_queued_and_all_take_effect(void)
@@ -210,11 +219,12 @@ static void many_binds_are_queued_and_all_take_effect(void)
 	struct late late = late_open();
 	u32 i;
 
-	rig_block(&late.blocker);
+	rig_run_on(&late.holder);
 	for (i = 0; i < MANY; i++)
 		CHECK_OK(bind_one(&late, bind_map(late.mem.handle, i * PAGE, VA + 4ull * i * MIB,
 						  PAGE, 0),
-				  i ? 0 : late.blocker.sync, late.done));
+				  i ? 0 : late.holder.sync, late.done));
+	rig_check_held(late.rig.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 	for (i = 0; i < MANY; i++)
@@ -263,13 +273,13 @@ static void destroyed_vm_cancels_its_binds_at_once(void)
 	struct late late = late_open();
 	u32 second = need_sync(late.rig.fd);
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	CHECK_OK(bind_one(&late, bind_unmap(VA, MIB), 0, second));
 	CHECK_OK(gpu_vm_destroy(late.rig.fd, late.rig.vm));
 	CHECK_EQUAL(wait_done(&late, late.done), -ECANCELED);
 	CHECK_EQUAL(wait_done(&late, second), -ECANCELED);
-	CHECK(sync_is_pending(late.rig.fd, late.blocker.sync, 0));
+	CHECK(sync_is_pending(late.rig.fd, late.holder.sync, 0));
 	let_go(&late);
 	/* The context still has the VM, without what was to be mapped. */
 	rig_check_works(&late.rig);
@@ -281,13 +291,13 @@ static void closed_file_leaves_nothing_of_its_binds(void)
 	struct late late = late_open();
 	int file;
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	file = need_sync_file(late.rig.fd, late.done);
 	/* Memory that is mapped would keep the file open. */
 	munmap(late.mem.cpu, late.mem.size);
-	munmap(late.blocker.code.cpu, late.blocker.code.size);
-	munmap(late.blocker.data.cpu, late.blocker.data.size);
+	munmap(late.holder.code.cpu, late.holder.code.size);
+	munmap(late.holder.data.cpu, late.holder.data.size);
 	rig_close(&late.rig);
 	CHECK(sync_file_status(file));
 	close(file);
@@ -298,8 +308,8 @@ static void buffer_may_be_closed_before_it_is_bound(void)
 {
 	struct late late = late_open();
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	CHECK_OK(gpu_bo_close(late.rig.fd, late.mem.handle));
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
@@ -311,11 +321,11 @@ static void binds_survive_a_reset_of_the_gpu(void)
 {
 	struct late late = late_open();
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	need_flr();
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_wait(&late.blocker), -ECANCELED);
+	CHECK_EQUAL(rig_wait(&late.holder), -ECANCELED);
 	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 13)), 1);
 	rig_check_words(late.mem.cpu, 13);
 }
@@ -325,8 +335,8 @@ static void unplugging_ends_binds_that_wait(void)
 	struct late late = late_open();
 	int file;
 
-	rig_block(&late.blocker);
-	CHECK_OK(bind_one(&late, map_op(&late, VA), late.blocker.sync, late.done));
+	rig_run_on(&late.holder);
+	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	file = need_sync_file(late.rig.fd, late.done);
 	need_unbound();
 	CHECK_EQUAL(sync_file_status(file), -ENODEV);

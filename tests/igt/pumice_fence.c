@@ -3,9 +3,11 @@
  * Fences of jobs: binary syncobjs and sync files, over contexts, VMs, files and
  * processes. Timelines are in pumice_timeline.c.
  *
- * A job that never ends holds a fence back for as long as a test wants;
- * destroying its context lets go. It is a single work-group, so that no other job
- * runs until then: what must have ended runs before.
+ * A job that never ends holds a fence back for as long as a test wants; destroying
+ * its context lets go. Where a job has to wait for that fence, the one that never ends
+ * shares the GPU (rig_run_on()) and others have their turns, so that a job which does
+ * not wait is seen to run. Where only fences are looked at, it is a single work-group
+ * (rig_block()) and no other job runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -255,10 +257,13 @@ static void fault_is_carried_by_a_merge(void)
 static void fault_is_not_inherited(void)
 {
 	int fd = need_gpu();
-	struct rig bad = rig_on(fd), waiter = rig_on(fd);
+	struct rig holder = rig_on(fd), bad = rig_on(fd), waiter = rig_on(fd);
 
-	rig_submit(&bad, rig_store_stream(&bad, RIG_FREE, 0));
+	rig_run_on(&holder);
+	submit(&bad, rig_store_stream(&bad, RIG_FREE, 0), holder.sync, bad.sync);
 	submit(&waiter, rig_store_stream(&waiter, waiter.data.va, 5), bad.sync, waiter.sync);
+	rig_check_held(fd, waiter.sync, 0);
+	release(&holder);
 	igt_assert_eq(rig_wait(&waiter), 1);
 	rig_check_words(waiter.data.cpu, 5);
 	igt_assert_eq(rig_wait(&bad), -EIO);
@@ -282,11 +287,11 @@ static void survives_its_file(void)
 	struct rig rig = rig_open(), other = rig_open();
 	int file;
 
-	rig_block(&rig);
+	rig_run_on(&rig);
 	file = need_sync_file(rig.fd, rig.sync);
 	submit(&other, rig_store_stream(&other, other.data.va, 3),
 	       import_sync_file(other.fd, file), other.sync);
-	igt_assert(sync_is_pending(other.fd, other.sync, 0));
+	rig_check_held(other.fd, other.sync, 0);
 	rig_close(&rig);
 	igt_assert(file_is_ready(file, POLL_MS));
 	igt_assert_eq(sync_file_status(file), -ECANCELED);
@@ -366,12 +371,12 @@ static void job_waits_for_a_merge(void)
 	int merged;
 
 	igt_assert_eq(rig_run(&second, rig_store_stream(&second, second.data.va, 8)), 1);
-	rig_block(&first);
+	rig_run_on(&first);
 	merged = merge(need_sync_file(first.fd, first.sync),
 		       need_sync_file(second.fd, second.sync));
 	submit(&last, rig_store_stream(&last, last.data.va, 9), import_sync_file(last.fd, merged),
 	       last.sync);
-	igt_assert(sync_is_pending(last.fd, last.sync, 0));
+	rig_check_held(last.fd, last.sync, 0);
 	igt_assert_eq_u32(last.data.cpu[1], 0);
 	release(&first);
 	igt_assert_eq(rig_wait(&last), 1);
@@ -409,7 +414,7 @@ static void other_process_waits_on_gpu(void)
 	pid_t child;
 	char byte = 1;
 
-	rig_block(&parent);
+	rig_run_on(&parent);
 	file = need_sync_file(parent.fd, parent.sync);
 	igt_assert_eq(pipe(waits), 0);
 	child = fork();
@@ -419,7 +424,7 @@ static void other_process_waits_on_gpu(void)
 		submit(&rig, rig_store_stream(&rig, rig.data.va, 44),
 		       import_sync_file(rig.fd, file), rig.sync);
 		need_in_flight(2);
-		igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+		rig_check_held(rig.fd, rig.sync, 0);
 		igt_assert_eq(write(waits[1], &byte, 1), 1);
 		igt_assert_eq(rig_wait(&rig), 1);
 		rig_check_words(rig.data.cpu, 44);
@@ -479,17 +484,26 @@ static void dead_process_lets_go(void)
 
 /* ---------------------------------------------------------------- many at once */
 
+/*
+ * Jobs that each copy what the one before wrote. The first words are there only when all
+ * jobs are submitted and the first one is still held: a job that did not wait has copied
+ * what was there before.
+ */
 static void chain(struct rig *rigs, u32 count, u32 length)
 {
-	u32 last = 0, i;
+	struct rig holder = rig_on(rigs[0].fd);
+	u32 last = holder.sync, i;
 
-	start_words(&rigs[0], 10);
+	rig_run_on(&holder);
 	for (i = 0; i < length; i++) {
 		u32 next = need_sync(rigs[0].fd);
 
 		submit(&rigs[i % count], step(&rigs[i % count], i), last, next);
 		last = next;
 	}
+	rig_check_held(rigs[0].fd, last, 0);
+	start_words(&rigs[0], 10);
+	release(&holder);
 	need_wait(rigs[0].fd, last, 0);
 	igt_assert_eq(sync_status(rigs[0].fd, last, 0), 1);
 }
@@ -523,23 +537,26 @@ static void chain_over_vms(void)
 /* The same over two files, with a sync file for every link and memory shared by PRIME. */
 static void chain_over_files(void)
 {
-	struct rig rigs[2] = { rig_open(), rig_open() };
-	int shared = -1, file = -1;
+	struct rig rigs[2] = { rig_open(), rig_open() }, holder = rig_open();
+	int shared = -1, file;
 	u32 handle, i;
 
 	igt_assert_eq(drmPrimeHandleToFD(rigs[0].fd, rigs[0].data.handle, DRM_CLOEXEC, &shared),
 		      0);
 	igt_assert_eq(drmPrimeFDToHandle(rigs[1].fd, shared, &handle), 0);
 	need_map(rigs[1].fd, rigs[1].vm, handle, 0, RIG_DATA, RIG_DATA_BYTES, 0);
-	start_words(&rigs[0], 30);
+	rig_run_on(&holder);
+	file = need_sync_file(holder.fd, holder.sync);
 	for (i = 0; i < 50; i++) {
 		struct rig *rig = &rigs[i % 2];
 
-		submit(rig, step(rig, i), i ? import_sync_file(rig->fd, file) : 0, rig->sync);
-		if (i)
-			close(file);
+		submit(rig, step(rig, i), import_sync_file(rig->fd, file), rig->sync);
+		close(file);
 		file = need_sync_file(rig->fd, rig->sync);
 	}
+	rig_check_held(rigs[1].fd, rigs[1].sync, 0);
+	start_words(&rigs[0], 30);
+	release(&holder);
 	igt_assert(file_is_ready(file, POLL_MS));
 	igt_assert_eq(sync_file_status(file), 1);
 	rig_check_words(rigs[0].data.cpu + 50 * WORDS, 80);
@@ -547,25 +564,27 @@ static void chain_over_files(void)
 
 static void one_call_many_jobs(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 contexts[4], i, k;
 	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_JOBS][5];
 	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
 
-	start_words(&rig, 5);
+	rig_run_on(&holder);
 	for (i = 0; i < 4; i++)
 		contexts[i] = need_context(rig.fd, rig.vm);
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++) {
 		for (k = 0; k < 4; k++)
 			syncs[i][k] = then_signal(need_sync(rig.fd), 0);
-		if (i)
-			syncs[i][4] = wait_for(syncs[i - 1][i % 4].handle, 0);
+		syncs[i][4] = wait_for(i ? syncs[i - 1][i % 4].handle : holder.sync, 0);
 		jobs[i] = (struct drm_pumice_job){
 			.context = contexts[i % 4], .stream = step(&rig, i),
-			.syncs = ARRAY_OF(syncs[i], i ? 5 : 4),
+			.syncs = ARRAY_OF(syncs[i], 5),
 		};
 	}
 	CHECK_OK(gpu_submit(rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	rig_check_held(rig.fd, syncs[DRM_PUMICE_MAX_JOBS - 1][0].handle, 0);
+	start_words(&rig, 5);
+	release(&holder);
 	for (k = 0; k < 4; k++)
 		need_wait(rig.fd, syncs[DRM_PUMICE_MAX_JOBS - 1][k].handle, 0);
 	rig_check_words(rig.data.cpu + DRM_PUMICE_MAX_JOBS * WORDS, 5 + DRM_PUMICE_MAX_JOBS);
@@ -577,7 +596,7 @@ static void one_call_many_jobs(void)
 
 static void job_waits_for_most(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_SYNCS];
 	struct drm_pumice_job job = {
 		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 6),
@@ -587,12 +606,12 @@ static void job_waits_for_most(void)
 
 	for (i = 0; i < DRM_PUMICE_MAX_SYNCS - 2; i++)
 		syncs[i] = wait_for(need_signaled_sync(rig.fd), 0);
-	rig_block(&blocker);
-	syncs[i++] = wait_for(blocker.sync, 0);
+	rig_run_on(&holder);
+	syncs[i++] = wait_for(holder.sync, 0);
 	syncs[i] = then_signal(rig.sync, 0);
 	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
-	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
-	release(&blocker);
+	rig_check_held(rig.fd, rig.sync, 0);
+	release(&holder);
 	igt_assert_eq(rig_wait(&rig), 1);
 	rig_check_words(rig.data.cpu, 6);
 }
@@ -631,20 +650,21 @@ static void signal_twice_by_one_job(void)
 }
 
 /*
- * A job waits for what the syncobj held when it was submitted: here for nothing, while
- * the job that signals the syncobj later waits for it.
+ * A job waits for what the syncobj held when it was submitted: here for the one that holds,
+ * while the job that signals the syncobj later waits for it.
  */
 static void wait_is_of_the_moment(void)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), first = rig_on(fd), second = rig_on(fd);
-	u32 sync = need_signaled_sync(fd);
+	struct rig holder = rig_on(fd), first = rig_on(fd), second = rig_on(fd);
+	u32 sync = holder.sync;
 
-	rig_block(&blocker);
+	rig_run_on(&holder);
 	submit(&first, rig_store_stream(&first, first.data.va, 4), sync, first.sync);
 	submit(&second, rig_empty_stream(&second), first.sync, sync);
-	igt_assert(sync_is_pending(fd, sync, 0));
-	release(&blocker);
+	rig_check_held(fd, first.sync, 0);
+	rig_check_held(fd, sync, 0);
+	release(&holder);
 	igt_assert_eq(rig_wait(&first), 1);
 	rig_check_words(first.data.cpu, 4);
 	need_wait(fd, sync, 0);
@@ -664,13 +684,13 @@ static void reset_empties(void)
 static void destroyed_syncobj(void)
 {
 	int fd = need_gpu();
-	struct rig blocked = rig_on(fd), waiter = rig_on(fd);
+	struct rig holder = rig_on(fd), waiter = rig_on(fd);
 
-	rig_block(&blocked);
-	submit(&waiter, rig_store_stream(&waiter, waiter.data.va, 4), blocked.sync, waiter.sync);
-	igt_assert_eq(drmSyncobjDestroy(fd, blocked.sync), 0);
-	igt_assert(sync_is_pending(fd, waiter.sync, 0));
-	release(&blocked);
+	rig_run_on(&holder);
+	submit(&waiter, rig_store_stream(&waiter, waiter.data.va, 4), holder.sync, waiter.sync);
+	igt_assert_eq(drmSyncobjDestroy(fd, holder.sync), 0);
+	rig_check_held(fd, waiter.sync, 0);
+	release(&holder);
 	igt_assert_eq(rig_wait(&waiter), 1);
 	rig_check_words(waiter.data.cpu, 4);
 }

@@ -26,6 +26,24 @@ static void points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 sign
 	CHECK_OK(rig_try_points(rig, stream, timeline, wait, signal));
 }
 
+/* Submit a job that waits for a binary syncobj and signals a point. */
+static void point_after(struct rig *rig, u64 stream, u32 wait, u32 timeline, u64 signal)
+{
+	struct drm_pumice_sync syncs[] = { wait_for(wait, 0), then_signal(timeline, signal) };
+	struct drm_pumice_job job = {
+		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 2),
+	};
+
+	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+}
+
+/* Keep a point of a timeline pending until @holder's context is destroyed. */
+static void hold_point(struct rig *holder, u32 timeline, u64 point)
+{
+	rig_run_on(holder);
+	igt_assert_eq(drmSyncobjTransfer(holder->fd, timeline, point, holder->sync, 0, 0), 0);
+}
+
 static u64 reached(int fd, u32 timeline)
 {
 	u64 point = 0;
@@ -71,44 +89,47 @@ static void point_reached(void)
 
 static void point_pending(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd);
 
 	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
 	need_wait(rig.fd, timeline, 1);
-	rig_block(&blocker);
-	points(&rig, rig_empty_stream(&rig), timeline, 0, 2);
+	rig_run_on(&holder);
+	point_after(&rig, rig_empty_stream(&rig), holder.sync, timeline, 2);
+	rig_check_held(rig.fd, timeline, 2);
 	igt_assert_eq_u64(reached(rig.fd, timeline), 1);
 	igt_assert_eq_u64(submitted(rig.fd, timeline), 2);
 	igt_assert(!sync_is_pending(rig.fd, timeline, 1));
-	igt_assert(sync_is_pending(rig.fd, timeline, 2));
-	release(&blocker);
+	release(&holder);
 	need_wait(rig.fd, timeline, 2);
 	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
 }
 
 static void point_between(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd);
 
-	rig_block(&blocker);
-	points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
-	igt_assert(sync_is_pending(rig.fd, timeline, 5));
+	rig_run_on(&holder);
+	point_after(&rig, rig_empty_stream(&rig), holder.sync, timeline, 10);
+	rig_check_held(rig.fd, timeline, 5);
 	igt_assert(sync_is_pending(rig.fd, timeline, 10));
-	release(&blocker);
+	release(&holder);
 	need_wait(rig.fd, timeline, 5);
 	igt_assert_eq_u64(reached(rig.fd, timeline), 10);
 }
 
 static void huge_points(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd);
 
-	points(&rig, rig_empty_stream(&rig), timeline, 0, FAR);
+	hold_point(&holder, timeline, FAR);
 	points(&rig, rig_store_stream(&rig, rig.data.va, 3), timeline, FAR, FAR + 1);
 	points(&rig, rig_empty_stream(&rig), timeline, FAR + 1, UINT64_MAX);
+	rig_check_held(rig.fd, timeline, FAR);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 0);
+	release(&holder);
 	need_wait(rig.fd, timeline, UINT64_MAX);
 	igt_assert_eq_u64(reached(rig.fd, timeline), UINT64_MAX);
 	rig_check_words(rig.data.cpu, 3);
@@ -117,25 +138,21 @@ static void huge_points(void)
 /* The later point's job has ended; the point is not reached before the earlier one is. */
 static void later_job_first(void)
 {
-	struct rig early = rig_open(), late = rig_on(early.fd), blocker = rig_on(early.fd);
+	struct rig early = rig_open(), late = rig_on(early.fd), holder = rig_on(early.fd);
 	u32 timeline = need_sync(early.fd);
-	struct drm_pumice_sync syncs[] = { wait_for(blocker.sync, 0), then_signal(timeline, 1) };
-	struct drm_pumice_job job = {
-		.context = early.context, .stream = rig_empty_stream(&early),
-		.syncs = ARRAY_OF(syncs, 2),
-	};
-	u64 quick = rig_store_stream(&late, late.data.va, 5);
 
-	rig_submit(&blocker, rig_loop_stream(&blocker));
-	CHECK_OK(gpu_submit(early.fd, &job, 1, NULL));
-	points(&late, quick, timeline, 0, 2);
-	igt_assert_eq_u64(reached(early.fd, timeline), 0);
+	rig_run_on(&holder);
+	point_after(&early, rig_empty_stream(&early), holder.sync, timeline, 1);
+	points(&late, rig_store_stream(&late, late.data.va, 5), timeline, 0, 2);
+	igt_assert_eq(rig_run(&late, rig_empty_stream(&late)), 1);
+	rig_check_words(late.data.cpu, 5);
+	rig_check_held(early.fd, timeline, 1);
 	igt_assert(sync_is_pending(early.fd, timeline, 2));
-	release(&blocker);
+	igt_assert_eq_u64(reached(early.fd, timeline), 0);
+	release(&holder);
 	need_wait(early.fd, timeline, 2);
 	igt_assert_eq_u64(reached(early.fd, timeline), 2);
 	igt_assert_eq_u64(need_state(early.fd, early.context).jobs_done, 1);
-	rig_check_words(late.data.cpu, 5);
 }
 
 /* A point behind the last is no step back for who waits. */
@@ -153,65 +170,102 @@ static void point_out_of_order(void)
 	rig_check_words(rig.data.cpu, 6);
 }
 
+/* In turn of two contexts: jobs of one keep their order anyway. */
 static void many_points(void)
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_empty_stream(&rig);
-	u32 timeline = need_sync(rig.fd), i;
+	struct rig rigs[2] = { rig_open() }, holder = rig_on(rigs[0].fd);
+	u64 stream = rig_empty_stream(&rigs[0]);
+	u32 timeline = need_sync(rigs[0].fd), i;
 
-	for (i = 1; i <= 1000; i++)
-		points(&rig, stream, timeline, i - 1, i);
-	need_wait(rig.fd, timeline, 1000);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 1000);
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 1000);
+	rigs[1] = rigs[0];
+	rigs[1].context = need_context(rigs[0].fd, rigs[0].vm);
+	hold_point(&holder, timeline, 1);
+	for (i = 2; i <= 1001; i++)
+		points(&rigs[i % 2], stream, timeline, i - 1, i);
+	rig_check_held(rigs[0].fd, timeline, 2);
+	for (i = 0; i < 2; i++)
+		igt_assert_eq_u64(need_state(rigs[i].fd, rigs[i].context).jobs_done, 0);
+	release(&holder);
+	need_wait(rigs[0].fd, timeline, 1001);
+	igt_assert_eq_u64(reached(rigs[0].fd, timeline), 1001);
+	for (i = 0; i < 2; i++)
+		igt_assert_eq_u64(need_state(rigs[i].fd, rigs[i].context).jobs_done, 500);
 }
 
 /* -------------------------------------------------------------- who may wait */
 
 static void ping_pong(void)
 {
-	struct rig ping = rig_open(), pong = ping;
+	struct rig ping = rig_open(), pong = ping, holder = rig_on(ping.fd);
 	u32 timeline = need_sync(ping.fd), i;
 
 	pong.context = need_context(ping.fd, ping.vm);
+	hold_point(&holder, timeline, 1);
+	for (i = 0; i < 200; i++)
+		points(i % 2 ? &pong : &ping, step(&ping, i), timeline, i + 1, i + 2);
+	rig_check_held(ping.fd, timeline, 201);
+	/* What a job has copied that did not wait was not there yet. */
 	for (i = 0; i < WORDS; i++)
 		ping.data.cpu[i] = i;
-	for (i = 0; i < 200; i++)
-		points(i % 2 ? &pong : &ping, step(&ping, i), timeline, i, i + 1);
-	need_wait(ping.fd, timeline, 200);
+	release(&holder);
+	need_wait(ping.fd, timeline, 201);
 	rig_check_words(ping.data.cpu + 200 * WORDS, 200);
 }
 
 static void many_wait_for_one(void)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[8];
+	struct rig holder = rig_on(fd), rigs[8];
 	u32 timeline = need_sync(fd), i;
-	struct drm_pumice_sync last = then_signal(timeline, 7);
-	struct drm_pumice_job job = {
-		.context = need_context(fd, blocker.vm), .stream = rig_empty_stream(&blocker),
-		.syncs = ARRAY_OF(&last, 1),
-	};
 
-	rig_block(&blocker);
-	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
+	hold_point(&holder, timeline, 7);
 	for (i = 0; i < 8; i++) {
 		struct drm_pumice_sync syncs[2];
+		struct drm_pumice_job job = { .syncs = ARRAY_OF(syncs, 2) };
 
 		rigs[i] = rig_on(fd);
 		syncs[0] = wait_for(timeline, i % 7 + 1);
 		syncs[1] = then_signal(rigs[i].sync, 0);
 		job.context = rigs[i].context;
 		job.stream = rig_store_stream(&rigs[i], rigs[i].data.va, 100 * i);
-		job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 2);
 		CHECK_OK(gpu_submit(fd, &job, 1, NULL));
-		igt_assert(sync_is_pending(fd, rigs[i].sync, 0));
 	}
-	release(&blocker);
+	for (i = 0; i < 8; i++)
+		rig_check_held(fd, rigs[i].sync, 0);
+	release(&holder);
 	for (i = 0; i < 8; i++) {
 		igt_assert_eq(rig_wait(&rigs[i]), 1);
 		rig_check_words(rigs[i].data.cpu, 100 * i);
 	}
+}
+
+/*
+ * A point is reached when all below it are. A job that waits for one of the same call waits
+ * for those of earlier calls, too, though the job that signals it has ended.
+ */
+static void points_of_earlier_calls(void)
+{
+	struct rig early = rig_open(), rig = rig_on(early.fd), waiter = rig_on(early.fd);
+	u32 timeline = need_sync(early.fd);
+	struct drm_pumice_sync syncs[] = {
+		then_signal(timeline, 2), wait_for(timeline, 2), then_signal(waiter.sync, 0),
+	};
+	struct drm_pumice_job jobs[] = {
+		{ .context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 3),
+		  .syncs = ARRAY_OF(syncs, 1) },
+		{ .context = waiter.context,
+		  .stream = rig_store_stream(&waiter, waiter.data.va, 5),
+		  .syncs = ARRAY_OF(syncs + 1, 2) },
+	};
+
+	hold_point(&early, timeline, 1);
+	CHECK_OK(gpu_submit(early.fd, jobs, 2, NULL));
+	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	rig_check_words(rig.data.cpu, 3);
+	rig_check_held(early.fd, waiter.sync, 0);
+	release(&early);
+	igt_assert_eq(rig_wait(&waiter), 1);
+	rig_check_words(waiter.data.cpu, 5);
 }
 
 static void unsubmitted_point(void)
@@ -284,17 +338,18 @@ static void wait_before_submit(void)
 /* That a point will come is known before it is reached. */
 static void wait_available(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd);
 	const u32 flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE |
 			  DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT;
 
 	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, flags), -ETIME);
-	rig_block(&blocker);
-	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
+	rig_run_on(&holder);
+	point_after(&rig, rig_empty_stream(&rig), holder.sync, timeline, 1);
 	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, flags), 0);
+	rig_check_held(rig.fd, timeline, 1);
 	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, 0), -ETIME);
-	release(&blocker);
+	release(&holder);
 	need_wait(rig.fd, timeline, 1);
 }
 
@@ -306,10 +361,11 @@ static void other_file_waits(void)
 
 	igt_assert_eq(drmSyncobjHandleToFD(here.fd, timeline, &shared), 0);
 	igt_assert_eq(drmSyncobjFDToHandle(there.fd, shared, &imported), 0);
-	rig_block(&here);
-	points(&here, rig_empty_stream(&here), timeline, 0, 1);
+	hold_point(&here, timeline, 1);
 	points(&there, rig_store_stream(&there, there.data.va, 7), imported, 1, 2);
-	igt_assert(sync_is_pending(here.fd, timeline, 2));
+	/* The point is pending for the one before it, whether its own job has run or not. */
+	rig_check_held(here.fd, timeline, 2);
+	igt_assert_eq_u64(need_state(there.fd, there.context).jobs_done, 0);
 	release(&here);
 	need_wait(here.fd, timeline, 2);
 	rig_check_words(there.data.cpu, 7);
@@ -319,32 +375,38 @@ static void other_file_waits(void)
 
 static void fault_at_a_point(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), waiter = rig_on(rig.fd), holder = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd);
 
-	points(&rig, rig_store_stream(&rig, RIG_FREE, 0), timeline, 0, 1);
-	points(&rig, rig_store_stream(&rig, rig.data.va, 4), timeline, 1, 2);
+	rig_run_on(&holder);
+	point_after(&rig, rig_store_stream(&rig, RIG_FREE, 0), holder.sync, timeline, 1);
+	points(&waiter, rig_store_stream(&waiter, waiter.data.va, 4), timeline, 1, 2);
+	rig_check_held(rig.fd, timeline, 2);
+	igt_assert_eq_u64(need_state(rig.fd, waiter.context).jobs_done, 0);
+	release(&holder);
 	need_wait(rig.fd, timeline, 2);
 	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
-	rig_check_words(rig.data.cpu, 4);
+	rig_check_words(waiter.data.cpu, 4);
 	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, 1);
+	igt_assert_eq_u64(need_state(rig.fd, waiter.context).jobs_faulted, 0);
 }
 
 static void transfer_both_ways(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd), binary = need_sync(rig.fd);
 
-	rig_block(&blocker);
-	rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 2));
-	igt_assert_eq(drmSyncobjTransfer(rig.fd, timeline, 9, rig.sync, 0, 0), 0);
+	rig_run_on(&holder);
+	igt_assert_eq(drmSyncobjTransfer(rig.fd, timeline, 9, holder.sync, 0, 0), 0);
 	igt_assert_eq(drmSyncobjTransfer(rig.fd, binary, 0, timeline, 9, 0), 0);
-	igt_assert_eq_u64(submitted(rig.fd, timeline), 9);
-	igt_assert(sync_is_pending(rig.fd, timeline, 9));
+	point_after(&rig, rig_store_stream(&rig, rig.data.va, 2), binary, timeline, 10);
+	igt_assert_eq_u64(submitted(rig.fd, timeline), 10);
+	rig_check_held(rig.fd, timeline, 9);
 	igt_assert(sync_is_pending(rig.fd, binary, 0));
-	release(&blocker);
-	need_wait(rig.fd, binary, 0);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 9);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 0);
+	release(&holder);
+	need_wait(rig.fd, timeline, 10);
+	igt_assert_eq_u64(reached(rig.fd, timeline), 10);
 	rig_check_words(rig.data.cpu, 2);
 }
 
@@ -353,9 +415,11 @@ static void canceled_point(void)
 	struct rig rig = rig_open(), waiter = rig_on(rig.fd);
 	u32 timeline = need_sync(rig.fd);
 
-	rig_block(&rig);
+	rig_run_on(&rig);
 	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
 	points(&waiter, rig_store_stream(&waiter, waiter.data.va, 6), timeline, 1, 2);
+	rig_check_held(rig.fd, timeline, 2);
+	igt_assert_eq_u64(need_state(rig.fd, waiter.context).jobs_done, 0);
 	release(&rig);
 	need_wait(rig.fd, timeline, 2);
 	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
@@ -393,6 +457,8 @@ static const struct igt_pumice_case cases[] = {
 	{ "many-points", "a thousand jobs along one timeline", many_points },
 	{ "ping-pong", "two contexts take turns by a timeline", ping_pong },
 	{ "many-wait-for-one", "eight contexts wait for points of one job", many_wait_for_one },
+	{ "points-of-earlier-calls", "a wait for a point of the same call includes earlier ones",
+	  points_of_earlier_calls },
 	{ "unsubmitted-point", "a job cannot wait for a point that nobody will signal",
 	  unsubmitted_point },
 	{ "point-zero", "there is no point 0", point_zero },

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* VM_BIND in the VM's queue: waits, signals, order. */
+/*
+ * VM_BIND in the VM's queue: waits, signals, order.
+ *
+ * What binds and jobs have to wait for is a job that never ends but shares the GPU, as in
+ * pumice_fence.c.
+ */
 #include "vm_bind_async.h"
 
 #include <errno.h>
@@ -9,9 +14,9 @@
 
 #define VA RIG_FREE
 
-static void release(struct rig *blocker)
+static void release(struct rig *holder)
 {
-	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
+	CHECK_OK(gpu_context_destroy(holder->fd, holder->context));
 }
 
 /* Queue one operation with a wait and a signal; 0 leaves either out. */
@@ -46,12 +51,15 @@ static bool is_mapped(struct rig *rig, u64 va)
 
 static void async_job_waits_for_map(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 handle = need_bo(rig.fd, PAGE), *cpu = need_cpu(rig.fd, handle, PAGE);
 	u32 mapped = need_sync(rig.fd);
 
-	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), 0, mapped);
+	rig_run_on(&holder);
+	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), holder.sync, mapped);
 	store_after(&rig, VA, 70, mapped);
+	rig_check_held(rig.fd, rig.sync, 0);
+	release(&holder);
 	igt_assert_eq(rig_wait(&rig), 1);
 	rig_check_words(cpu, 70);
 	igt_assert_eq(sync_status(rig.fd, mapped, 0), 1);
@@ -59,13 +67,13 @@ static void async_job_waits_for_map(void)
 
 static void async_map_waits_for_job(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 handle = need_bo(rig.fd, PAGE), mapped = need_sync(rig.fd);
 
-	rig_block(&blocker);
-	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), blocker.sync, mapped);
-	igt_assert(sync_is_pending(rig.fd, mapped, 0));
-	release(&blocker);
+	rig_run_on(&holder);
+	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), holder.sync, mapped);
+	rig_check_held(rig.fd, mapped, 0);
+	release(&holder);
 	need_wait(rig.fd, mapped, 0);
 	igt_assert(is_mapped(&rig, VA));
 }
@@ -73,14 +81,17 @@ static void async_map_waits_for_job(void)
 /* A job whose memory goes right behind it, and the one after, which finds none. */
 static void async_unmap_waits_for_job(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
 	u32 unmapped = need_sync(rig.fd), stored = rig.sync;
 
-	rig_submit(&rig, rig_store_stream(&rig, VA, 90));
+	rig_run_on(&holder);
+	store_after(&rig, VA, 90, holder.sync);
 	queue(&rig, bind_unmap(VA, PAGE), stored, unmapped);
 	rig.sync = need_sync(rig.fd);
 	store_after(&rig, VA, 0, unmapped);
+	rig_check_held(rig.fd, unmapped, 0);
+	release(&holder);
 	igt_assert_eq(rig_wait(&rig), -EIO);
 	igt_assert_eq(sync_status(rig.fd, stored, 0), 1);
 	rig_check_words(mem.cpu, 90);
@@ -89,17 +100,17 @@ static void async_unmap_waits_for_job(void)
 /* The second waits for nothing, but comes behind the first, which does. */
 static void async_in_order(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	struct mem first = need_mem(rig.fd, rig.vm, VA + GIB, PAGE);
 	struct mem second = need_mem(rig.fd, rig.vm, VA + 2 * GIB, PAGE);
 	u32 done = need_sync(rig.fd), last = need_sync(rig.fd);
 
-	rig_block(&blocker);
-	queue(&rig, bind_map(first.handle, 0, VA, PAGE, 0), blocker.sync, done);
+	rig_run_on(&holder);
+	queue(&rig, bind_map(first.handle, 0, VA, PAGE, 0), holder.sync, done);
 	queue(&rig, bind_map(second.handle, 0, VA, PAGE, 0), 0, last);
-	igt_assert(sync_is_pending(rig.fd, done, 0));
+	rig_check_held(rig.fd, done, 0);
 	igt_assert(sync_is_pending(rig.fd, last, 0));
-	release(&blocker);
+	release(&holder);
 	need_wait(rig.fd, last, 0);
 	igt_assert(!sync_is_pending(rig.fd, done, 0));
 	store_after(&rig, VA, 33, last);
@@ -110,30 +121,30 @@ static void async_in_order(void)
 
 static void async_other_vm_goes_on(void)
 {
-	struct rig rig = rig_open(), other = rig_on(rig.fd), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), other = rig_on(rig.fd), holder = rig_on(rig.fd);
 	u32 handle = need_bo(rig.fd, PAGE);
 	u32 held = need_sync(rig.fd), free = need_sync(rig.fd);
 
-	rig_block(&blocker);
-	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), blocker.sync, held);
+	rig_run_on(&holder);
+	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), holder.sync, held);
 	queue(&other, bind_map(handle, 0, VA, PAGE, 0), 0, free);
 	need_wait(rig.fd, free, 0);
-	igt_assert(sync_is_pending(rig.fd, held, 0));
-	release(&blocker);
+	rig_check_held(rig.fd, held, 0);
+	release(&holder);
 	need_wait(rig.fd, held, 0);
 }
 
 static void async_holds_up_no_bind_at_once(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 handle = need_bo(rig.fd, 2 * PAGE), held = need_sync(rig.fd);
 	u32 *cpu = need_cpu(rig.fd, handle, 2 * PAGE);
 
-	rig_block(&blocker);
-	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), blocker.sync, held);
+	rig_run_on(&holder);
+	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), holder.sync, held);
 	need_map(rig.fd, rig.vm, handle, PAGE, VA + PAGE, PAGE, 0);
-	igt_assert(sync_is_pending(rig.fd, held, 0));
-	release(&blocker);
+	rig_check_held(rig.fd, held, 0);
+	release(&holder);
 	need_wait(rig.fd, held, 0);
 	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + PAGE, 12)), 1);
 	rig_check_words(cpu + PAGE / 4, 12);
@@ -141,33 +152,37 @@ static void async_holds_up_no_bind_at_once(void)
 
 static void async_without_operations(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 done = need_sync(rig.fd);
-	struct drm_pumice_sync syncs[] = { wait_for(blocker.sync, 0), then_signal(done, 0) };
+	struct drm_pumice_sync syncs[] = { wait_for(holder.sync, 0), then_signal(done, 0) };
 
-	rig_block(&blocker);
+	rig_run_on(&holder);
 	CHECK_OK(gpu_bind_async(rig.fd, rig.vm, NULL, 0, syncs, 2));
-	igt_assert(sync_is_pending(rig.fd, done, 0));
-	release(&blocker);
+	rig_check_held(rig.fd, done, 0);
+	release(&holder);
 	need_wait(rig.fd, done, 0);
 	igt_assert_eq(sync_status(rig.fd, done, 0), 1);
 }
 
 static void async_timeline(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	struct mem mem = need_mem(rig.fd, rig.vm, VA + GIB, 32 * PAGE);
 	u32 timeline = need_sync(rig.fd), i;
 
+	rig_run_on(&holder);
 	for (i = 0; i < 32; i++) {
 		struct drm_pumice_sync syncs[] = {
-			then_signal(timeline, i + 1), wait_for(timeline, i),
+			then_signal(timeline, i + 1),
+			i ? wait_for(timeline, i) : wait_for(holder.sync, 0),
 		};
 		struct drm_pumice_bind_op op = bind_map(mem.handle, (u64)i * PAGE,
 							VA + (u64)i * PAGE, PAGE, 0);
 
-		CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, syncs, i ? 2 : 1));
+		CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, syncs, 2));
 	}
+	rig_check_held(rig.fd, timeline, 1);
+	release(&holder);
 	need_wait(rig.fd, timeline, 32);
 	for (i = 0; i < 32; i++) {
 		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + (u64)i * PAGE, i)), 1);
@@ -177,11 +192,14 @@ static void async_timeline(void)
 
 static void async_waits_for_a_faulted_job(void)
 {
-	struct rig rig = rig_open(), bad = rig_on(rig.fd);
+	struct rig rig = rig_open(), bad = rig_on(rig.fd), holder = rig_on(rig.fd);
 	u32 handle = need_bo(rig.fd, PAGE), mapped = need_sync(rig.fd);
 
-	rig_submit(&bad, rig_store_stream(&bad, VA, 0));
+	rig_run_on(&holder);
+	store_after(&bad, VA, 0, holder.sync);
 	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), bad.sync, mapped);
+	rig_check_held(rig.fd, mapped, 0);
+	release(&holder);
 	need_wait(rig.fd, mapped, 0);
 	igt_assert_eq(sync_status(rig.fd, mapped, 0), 1);
 	igt_assert(is_mapped(&rig, VA));
@@ -189,21 +207,21 @@ static void async_waits_for_a_faulted_job(void)
 
 static void async_vm_destroyed(void)
 {
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 handle = need_bo(rig.fd, PAGE), first = need_sync(rig.fd), second = need_sync(rig.fd);
 	u32 vm = need_vm(rig.fd);
 
-	rig_block(&blocker);
+	rig_run_on(&holder);
 	rig.vm = vm;
-	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), blocker.sync, first);
+	queue(&rig, bind_map(handle, 0, VA, PAGE, 0), holder.sync, first);
 	queue(&rig, bind_unmap(VA, PAGE), 0, second);
 	CHECK_OK(gpu_vm_destroy(rig.fd, vm));
 	need_wait(rig.fd, first, 0);
 	need_wait(rig.fd, second, 0);
 	igt_assert_eq(sync_status(rig.fd, first, 0), -ECANCELED);
 	igt_assert_eq(sync_status(rig.fd, second, 0), -ECANCELED);
-	igt_assert(sync_is_pending(rig.fd, blocker.sync, 0));
-	release(&blocker);
+	igt_assert(sync_is_pending(rig.fd, holder.sync, 0));
+	release(&holder);
 }
 
 /* What is wrong with a call is told by the call, and nothing of it is queued. */
@@ -247,10 +265,11 @@ static void async_bad_syncs(void)
 /* Mapped and unmapped over and over, with a job between each pair, all queued at once. */
 static void async_pipeline(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig = rig_open(), holder = rig_on(rig.fd);
 	u32 handle = need_bo(rig.fd, 16 * PAGE), *cpu = need_cpu(rig.fd, handle, 16 * PAGE);
-	u32 free = need_signaled_sync(rig.fd), i;
+	u32 free = holder.sync, i;
 
+	rig_run_on(&holder);
 	for (i = 0; i < 16; i++) {
 		u32 mapped = need_sync(rig.fd);
 
@@ -260,6 +279,9 @@ static void async_pipeline(void)
 		free = need_sync(rig.fd);
 		queue(&rig, bind_unmap(VA, PAGE), rig.sync, free);
 	}
+	rig_check_held(rig.fd, free, 0);
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 0);
+	release(&holder);
 	need_wait(rig.fd, free, 0);
 	for (i = 0; i < 16; i++)
 		rig_check_words(cpu + i * PAGE / 4, 100 * i);

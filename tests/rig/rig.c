@@ -16,6 +16,7 @@
 
 #define ALIGN		16u	/* programs */
 #define USUAL_SIZE	32u
+#define WITNESSES	2u	/* jobs that have their turns before a fence is looked at */
 #define RUNS		0x52554e53u	/* what an endless job leaves behind */
 
 int rig_try(struct rig *rig, int fd)
@@ -270,4 +271,16 @@ void rig_run_on(struct rig *rig)
 		.groups = UINT32_MAX, .size = 1,
 	}));
 	wait_until_runs(rig);
+}
+
+/* On a file of its own: nothing of it is left. */
+void rig_check_held(int fd, u32 sync, u64 point)
+{
+	struct rig witness = rig_open();
+	u32 i;
+
+	for (i = 0; i < WITNESSES; i++)
+		rig_check_works(&witness);
+	rig_close(&witness);
+	CHECK(sync_is_pending(fd, sync, point));
 }

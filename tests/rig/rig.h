@@ -122,6 +122,16 @@ void rig_block(struct rig *rig);
  */
 void rig_run_on(struct rig *rig);
 
+/**
+ * rig_check_held - a fence must still be pending after later jobs of others had their turns
+ * @fd: file of @sync
+ * @point: 0 for a binary syncobj
+ *
+ * For jobs that wait for one of rig_run_on(), which shares the GPU: contexts of one priority
+ * take turns, so that a job which did not wait would end before these do.
+ */
+void rig_check_held(int fd, u32 sync, u64 point);
+
 /** rig_hang - submit an endless job; it need not run yet when this returns. */
 void rig_hang(struct rig *rig);
 
