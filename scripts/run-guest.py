@@ -18,6 +18,7 @@ import argparse
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -40,6 +41,12 @@ TIMED_OUT, DIED = 124, 125
 DEBUG_RELEASE = "-debug"
 DEBUG_WORDS = ["kasan_multi_shot", "workqueue.watchdog_thresh=120", "watchdog_thresh=60"]
 MEMORY, DEBUG_MEMORY = "1G", "2G"
+# What a kernel dies of that runs into a breakpoint which it has already removed from its own
+# code. Without KVM, processors are threads of QEMU. When one of them changes code, QEMU
+# forgets the translation of the page and then stores: another one that translates the page
+# in between keeps what was there, here the breakpoint by which Linux patches code. Most of
+# that happens while Linux boots. Nothing of ours runs by then, so such a guest boots again.
+STALE_BREAKPOINT = re.compile(r"\bint3: 0000 \[#")
 ACCELERATORS = {"kvm": "kvm", "tcg": "tcg,thread=multi", "counted": "tcg,thread=single"}
 
 
@@ -63,21 +70,25 @@ class Guest:
         self.debug = release.exists() and release.read_text().strip().endswith(DEBUG_RELEASE)
 
     def prepare(self):
-        """Take the name's lock, make an empty share, join the images."""
+        """Take the name's lock, make the share, join the images."""
         for folder in (self.share.parent, self.console.parent, self.initrd.parent):
             folder.mkdir(parents=True, exist_ok=True)
         self.lock = open(self.share.parent / f"{self.options.name}.lock", "w", encoding="ascii")
         fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.fill_share()
+        with open(self.initrd, "wb") as joined:
+            for image in self.options.image:
+                with open(image, "rb") as part:
+                    shutil.copyfileobj(part, joined)
+
+    def fill_share(self):
+        """A share with the job alone."""
         shutil.rmtree(self.share, ignore_errors=True)
         self.share.mkdir()
         for path in self.options.put:
             shutil.copy(path, self.share)
         if self.options.job:
             shutil.copy(self.options.job, self.share / "job")
-        with open(self.initrd, "wb") as joined:
-            for image in self.options.image:
-                with open(image, "rb") as part:
-                    shutil.copyfileobj(part, joined)
 
     def command(self, accelerator):
         """QEMU's command line."""
@@ -159,6 +170,23 @@ class Guest:
         if self.process.returncode != 0 or not (self.share / "status").exists():
             return DIED
         return int((self.share / "status").read_text())
+
+    def died_at_boot(self):
+        """Whether a stale breakpoint ended the guest before its job began."""
+        return (self.console.exists() and not (self.share / "job.log").exists() and
+                STALE_BREAKPOINT.search(self.console.read_text(errors="replace")))
+
+    def run_or_boot_again(self, accelerator):
+        """As run(); once more where QEMU's translation of patched code was stale."""
+        status = self.run(accelerator)
+        if status != DIED or accelerator == "kvm" or not self.died_at_boot():
+            return status
+        kept = self.console.with_name(f"{self.options.name}-console-stale.log")
+        os.replace(self.console, kept)
+        print(f"note: guest {self.options.name} met a breakpoint that its kernel had removed "
+              f"(QEMU without KVM); it boots again\n      see {kept}", file=sys.stderr)
+        self.fill_share()
+        return self.run(accelerator)
 
     def kernel_faults(self):
         """What the guest's kernel reports of itself."""
@@ -253,7 +281,7 @@ def main():
     guest.prepare()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        status = guest.run(accelerator)
+        status = guest.run_or_boot_again(accelerator)
     finally:
         guest.stop()
     sys.exit(status if options.shell else guest.judge(status))

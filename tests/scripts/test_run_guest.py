@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""scripts/run-guest.py boots a guest again that a stale breakpoint ended, and no other."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+# Stands in for QEMU: counts its runs, writes a console, and ends well from run GOOD on.
+QEMU = """#!/bin/sh
+for word; do
+	case $word in
+	file:*) console=${word#file:} ;;
+	local,id=host,path=*) share=${word#local,id=host,path=}; share=${share%%,*} ;;
+	esac
+done
+echo run >>"$RUNS"
+if [ "$(wc -l <"$RUNS")" -lt "$GOOD" ]; then
+	[ -z "$BEGUN" ] || echo begun >"$share/job.log"
+	echo "$DEATH" >"$console"
+	exit 0
+fi
+echo "booting" >"$console"
+touch "$share/job.log" "$share/dmesg"
+echo 0 >"$share/status"
+"""
+STALE = "[    1.234567] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI"
+
+
+class BootAgain(unittest.TestCase):
+    """A guest whose QEMU is a script."""
+
+    def boot(self, good, death=STALE, begun="", accelerator="tcg"):
+        """(exit status, boots, what was printed) of a guest that is well from boot @good on."""
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            (work / "qemu").write_text(QEMU)
+            (work / "qemu").chmod(0o755)
+            for name in ("job", "image", "bzImage"):
+                (work / name).touch()
+            environment = os.environ | {
+                "BUILD": folder, "OUT": folder, "PUMICE_ACCEL": accelerator, "BEGUN": begun,
+                "RUNS": str(work / "runs"), "GOOD": str(good), "DEATH": death}
+            done = subprocess.run(
+                [str(TOP / "scripts/run-guest.py"), "test", "--kernel", folder, "--image",
+                 str(work / "image"), "--job", str(work / "job"), "--qemu",
+                 str(work / "qemu"), "--timeout", "20"],
+                env=environment, capture_output=True, text=True, check=False)
+            runs = len((work / "runs").read_text().splitlines())
+            return done.returncode, runs, done.stderr
+
+    def test_stale_breakpoint_at_boot_boots_again_and_says_so(self):
+        status, runs, said = self.boot(good=2)
+        self.assertEqual((status, runs), (0, 2))
+        self.assertIn("boots again", said)
+
+    def test_second_death_is_one(self):
+        status, runs, _ = self.boot(good=3)
+        self.assertEqual((status, runs), (125, 2))
+
+    def test_other_deaths_are_not_repeated(self):
+        status, runs, _ = self.boot(good=2, death="Oops: general protection fault: 0000 [#1]")
+        self.assertEqual((status, runs), (125, 1))
+
+    def test_death_after_the_job_began_is_not_repeated(self):
+        status, runs, _ = self.boot(good=2, begun="yes")
+        self.assertEqual((status, runs), (125, 1))
+
+    def test_with_kvm_it_is_the_kernels_own_fault(self):
+        status, runs, _ = self.boot(good=2, accelerator="kvm")
+        self.assertEqual((status, runs), (125, 1))
+
+    def test_good_guest_boots_once(self):
+        status, runs, said = self.boot(good=1)
+        self.assertEqual((status, runs, said), (0, 1, ""))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
