@@ -168,6 +168,28 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
 	free(text);
 }
 
+/*
+ * The walk for the middle of 2 MiB ends at the first entry of its page table. A NULL mapping
+ * has such pages whatever memory there is.
+ */
+static void block_that_is_mapped_as_one_is_one_page(void)
+{
+	const u64 block = RIG_FREE + 6 * MIB, va = block + MIB;
+	struct rig rig = rig_open();
+	struct faulting f = { .rig = &rig, .stream = rig_store_stream(&rig, va, 0) };
+	char *text;
+
+	need_map(rig.fd, rig.vm, 0, 0, block, 2 * MIB,
+		 DRM_PUMICE_BIND_NULL | DRM_PUMICE_BIND_READONLY);
+	text = need_dump(fault, &f);
+	CHECK(has(text, "page-table walk of 0x%010llx:", (unsigned long long)va));
+	CHECK(has(text, "page directory at 0x"));
+	CHECK(has(text, ", entry 3: 0x"));
+	CHECK(has(text, "page table at 0x"));
+	CHECK(has(text, ", entry 0: 0x"));
+	free(text);
+}
+
 static void command_that_is_wrong_shows_in_its_stream(void)
 {
 	struct rig rig = rig_open();
@@ -291,6 +313,7 @@ static void many_faults_leave_one_dump(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(fault_leaves_its_walk_stream_and_instruction),
+	TEST_CASE(block_that_is_mapped_as_one_is_one_page),
 	TEST_CASE(command_that_is_wrong_shows_in_its_stream),
 	TEST_CASE(time_out_leaves_the_loop),
 	TEST_CASE(firmware_that_stops_leaves_what_the_gpu_did),

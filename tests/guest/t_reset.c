@@ -101,6 +101,55 @@ static void refused_jobs_end_after_those_before_them(void)
 	check_innocent(&deaf);
 }
 
+/** struct unmapper - a thread whose VM_BIND the firmware does not answer */
+struct unmapper {
+	struct rig *rig;
+	bool done;	/* atomic */
+};
+
+#define TABLES_VA	RIG_FREE
+#define TABLES_BYTES	(64 * MIB)	/* 32 page tables */
+
+static void *unmap_tables(void *arg)
+{
+	struct unmapper *unmapper = arg;
+	const struct drm_pumice_bind_op op = bind_unmap(TABLES_VA, TABLES_BYTES);
+
+	gpu_bind(unmapper->rig->fd, unmapper->rig->vm, &op, 1, NULL);
+	__atomic_store_n(&unmapper->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * Page tables that an unmap cuts off are freed when the GPU has forgotten them. The firmware
+ * is asked to see to it and does not answer: then a reset does it, and not before that one
+ * is there less memory in page tables.
+ */
+static void page_tables_stay_until_the_gpu_has_forgotten_them(void)
+{
+	struct rig rig = rig_open();
+	struct unmapper unmapper = { .rig = &rig };
+	int resets = need_counts().resets;
+	pthread_t thread;
+	u64 before;
+
+	CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
+	need_map(rig.fd, rig.vm, 0, 0, TABLES_VA, TABLES_BYTES, DRM_PUMICE_BIND_NULL);
+	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, TABLES_VA, 1)), 1);
+	before = fdinfo_number(rig.fd, "pumice-page-tables");
+	rig_block(&rig);
+	need_firmware_stopped();
+	CHECK_OK(-pthread_create(&thread, NULL, unmap_tables, &unmapper));
+	while (fdinfo_number(rig.fd, "pumice-page-tables") >= before)
+		CHECK(!__atomic_load_n(&unmapper.done, __ATOMIC_ACQUIRE) ||
+		      fdinfo_number(rig.fd, "pumice-page-tables") < before);
+	CHECK(need_counts().resets > resets);
+	CHECK_OK(-pthread_join(thread, NULL));
+	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
+	rig = rig_open();
+	rig_check_works(&rig);
+}
+
 /* A firmware that stops reading is found out by several at once: one reset is enough. */
 static void firmware_that_stops_reading_costs_one_reset(void)
 {
@@ -300,6 +349,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(job_that_the_firmware_never_got_may_time_out),
 	TEST_CASE(refused_jobs_end_after_those_before_them),
 	TEST_CASE(firmware_that_stops_reading_costs_one_reset),
+	TEST_CASE(page_tables_stay_until_the_gpu_has_forgotten_them),
 	TEST_CASE(jobs_may_time_out_after_4_ms),
 	TEST_CASE(jobs_may_time_out_after_100_ms),
 	TEST_CASE(asynchronous_bind_may_reset_the_gpu),

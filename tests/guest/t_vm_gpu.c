@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "harness.h"
 #include "pumice_names.h"
+#include "pumice_regs.h"
 #include "system.h"
 
 #define VA RIG_FREE
@@ -408,6 +409,28 @@ static void null_mapping_keeps_its_permissions(void)
 	CHECK_EQUAL(rig.data.cpu[0], 5);
 }
 
+/* Each page of what was one of 2 MiB: a NULL mapping has them whatever memory there is. */
+static void split_of_a_large_page_keeps_its_permissions(void)
+{
+	struct rig rig = rig_open();
+	const u64 hole = VA + MIB;
+	const u64 rest[] = { VA, hole - PAGE, hole + PAGE, VA + 2 * MIB - PAGE };
+	u32 i;
+
+	need_null(&rig, VA, 2 * MIB, DRM_PUMICE_BIND_READONLY);
+	need_unmap(rig.fd, rig.vm, hole, PAGE);
+	check_hole(&rig, hole);
+	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+		struct drm_pumice_context_get_state state =
+			check_faults(&rig, rig_store_stream(&rig, rest[i], 1));
+
+		CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
+		CHECK_EQUAL(state.fault_va, rest[i]);
+		CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, rest[i], 5)), 1);
+		CHECK_EQUAL(rig.data.cpu[0], 5);
+	}
+}
+
 /* What one VM stores to nothing, no other one loads. */
 static void null_mappings_of_two_vms_are_apart(void)
 {
@@ -604,6 +627,42 @@ static void more_vms_than_mmu_contexts_work_together(void)
 		rig_check_words(rigs[i].data.cpu, i * 1000);
 }
 
+/* Fill a page, with all cores, and look at each word. */
+static void check_page(struct rig *rig, u64 va, const u32 *cpu)
+{
+	const struct shader shader = shader_store();
+	const u32 value = 0x1000 + (u32)rig->used;
+	u32 i;
+
+	CHECK_EQUAL(rig_run(rig, rig_stream(rig, &(struct launch){
+		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), value },
+		.groups = PAGE / 4 / 32, .size = 32,
+	})), 1);
+	for (i = 0; i < PAGE / 4; i++)
+		CHECK_EQUAL(cpu[i], value + i);
+}
+
+/*
+ * Each MMU context goes from one VM to another, which uses the addresses that the first one
+ * had used last: and no other VM has used them in between, so that a TLB may still hold them.
+ */
+static void reused_mmu_context_has_nothing_of_its_former_vm(void)
+{
+	const u32 contexts = PUMICE_MMU_CONTEXTS - 1;
+	int fd = need_gpu();
+	struct rig *rigs = calloc(2 * contexts, sizeof(*rigs));
+	struct mem *mems = calloc(2 * contexts, sizeof(*mems));
+	u32 i;
+
+	CHECK(rigs && mems);
+	for (i = 0; i < 2 * contexts; i++) {
+		rigs[i] = rig_on(fd);
+		mems[i] = need_mem(fd, rigs[i].vm, VA + i % contexts * PAGE, PAGE);
+	}
+	for (i = 0; i < 2 * contexts; i++)
+		check_page(&rigs[i], mems[i].va, mems[i].cpu);
+}
+
 static void context_keeps_its_destroyed_vm(void)
 {
 	struct rig rig = rig_open();
@@ -658,6 +717,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(null_mapping_may_be_large),
 	TEST_CASE(parts_of_a_null_mapping_may_be_bound),
 	TEST_CASE(null_mapping_keeps_its_permissions),
+	TEST_CASE(split_of_a_large_page_keeps_its_permissions),
 	TEST_CASE(null_mappings_of_two_vms_are_apart),
 	TEST_CASE(unmap_all_leaves_nothing),
 	TEST_CASE(unmap_all_acts_in_order),
@@ -669,6 +729,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(remap_under_a_running_job_moves_its_stores),
 	TEST_CASE(more_vms_than_mmu_contexts_work_in_turn),
 	TEST_CASE(more_vms_than_mmu_contexts_work_together),
+	TEST_CASE(reused_mmu_context_has_nothing_of_its_former_vm),
 	TEST_CASE(context_keeps_its_destroyed_vm),
 	TEST_CASE(new_vm_sees_nothing_of_a_destroyed_one),
 };

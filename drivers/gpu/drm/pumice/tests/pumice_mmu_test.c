@@ -182,6 +182,25 @@ static void unmapping_a_part_splits_a_large_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, walk(f->mmu, TEST_VA).page_size, PUMICE_PAGE_SIZE_4K);
 }
 
+/* And merging the pages again: entries of a page carry all that the large one's had. */
+static void splitting_a_large_page_keeps_its_attributes(struct kunit *test)
+{
+	const u64 attributes = PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK |
+			       PUMICE_MMU_PT_ENTRY__NO_EXEC__MASK;
+	const u32 flags = PUMICE_MMU_READONLY | PUMICE_MMU_NOEXEC;
+	struct mmu_fixture *f = mmu_fixture(test);
+
+	map(test, TEST_VA, SZ_2M, TEST_ADDR, flags);
+	KUNIT_EXPECT_EQ(test, walk(f->mmu, TEST_VA).page_size, PUMICE_PAGE_SIZE_2M);
+	unmap(test, TEST_VA + SZ_1M, SZ_4K);
+	expect_mapped(test, TEST_VA, SZ_1M, TEST_ADDR, attributes);
+	expect_mapped(test, TEST_VA + SZ_1M + SZ_4K, SZ_1M - SZ_4K, TEST_ADDR + SZ_1M + SZ_4K,
+		      attributes);
+	map(test, TEST_VA + SZ_1M, SZ_4K, TEST_ADDR + SZ_1M, flags);
+	expect_mapped(test, TEST_VA, SZ_2M, TEST_ADDR, attributes);
+	KUNIT_EXPECT_EQ(test, walk(f->mmu, TEST_VA).page_size, PUMICE_PAGE_SIZE_2M);
+}
+
 static void mapping_over_a_mapping_replaces_it(struct kunit *test)
 {
 	mmu_fixture(test);
@@ -298,6 +317,7 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(attributes_reach_the_entries),
 	KUNIT_CASE(block_gets_the_largest_page_size_that_fits),
 	KUNIT_CASE(unmapping_a_part_splits_a_large_page),
+	KUNIT_CASE(splitting_a_large_page_keeps_its_attributes),
 	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
 	KUNIT_CASE(emptied_tables_go_with_the_flush),
 	KUNIT_CASE(only_what_was_mapped_before_is_dirty),
