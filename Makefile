@@ -77,7 +77,7 @@ shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
 ##@ Test
 
 .PHONY: check
-check: ## the tests, about an hour the first time; check-debug, -kernels, -qemu and -distros run more
+check: ## the tests, about an hour the first time; check-debug, -pairs, -kernels, -qemu and -distros run more
 	@$(S)/check.sh unit tsan builds guest debug igt kernels
 
 .PHONY: check-unit
@@ -99,6 +99,10 @@ check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
 .PHONY: check-debug
 check-debug: ## every guest test, races, failing allocations, ioctl fuzzing, IGT on the debug kernel
 	@DEBUG_TESTS=all $(S)/check.sh debug
+
+.PHONY: check-pairs
+check-pairs: ## every ioctl at the same time as every other, on the debug kernel (an hour)
+	@$(S)/check.sh pairs
 
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, igt, kernels, qemu, distros)
-# one after the other. Each closes with 'N passed, N failed'; with several parts so
+# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, pairs, igt, kernels, qemu,
+# distros) one after the other. Each closes with 'N passed, N failed'; with several parts so
 # does the whole, on the last line. A part that cannot be built counts as one failure.
 
 set -uo pipefail
@@ -63,6 +63,13 @@ debug_part() {
 	fi
 }
 
+# Every ioctl at the same time as every other, on the debug kernel.
+pairs_part() {
+	part guest-pairs "pairs of ioctls on the debug kernel" \
+		"qemu $BUILD/guest/debug.cpio $BUILD/guest/programs.cpio" \
+		"$top/scripts/guest-tests.py" "$BUILD/guest" --pairs
+}
+
 # A kernel of Debian's by its series, with the quick part of the guest tests or all.
 kernel_part() {
 	part "guest-$1" "guest tests on Debian's kernel $1, ${KERNEL_TESTS:-quick}" \
@@ -92,6 +99,9 @@ run_part() {
 	debug)
 		debug_part
 		;;
+	pairs)
+		pairs_part
+		;;
 	kernels)
 		for kernel in $KERNELS; do
 			kernel_part "$kernel"
@@ -111,7 +121,7 @@ run_part() {
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "unit, tsan, builds, guest, debug, igt, kernels, qemu or distros"
+		die "no part $1" "unit, tsan, builds, guest, debug, pairs, igt, kernels, qemu or distros"
 		;;
 	esac
 }

@@ -4,6 +4,7 @@
 
     guest-tests.py FOLDER [--as-stock KERNEL [--quick|--all]]
     guest-tests.py FOLDER --debug [--quick|--all]
+    guest-tests.py FOLDER --pairs
 
 tests/guest/list names each program, its kernel (stock, fast or debug) and what is
 added to the kernel's command line; rows that agree in both share a guest and run one
@@ -15,6 +16,8 @@ image in FOLDER has its name; with --quick those in tests/guest/quick alone.
 
 --debug runs the rows of the debug kernel, and only those; with --all for longer, after
 every other program on that kernel too, and races on the stock kernel.
+
+--pairs runs t_pairs alone on the debug kernel, with all pairs of calls.
 
 Each program prints TAP. A program that prints no case, or fewer than it planned,
 has failed; so has a listed program that was not built, and one that was built
@@ -38,9 +41,11 @@ QUICK = TOP / "tests/guest/quick"
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
 DEBUG_FACTOR = 6        # so many times longer may both take on the debug kernel
+PAIRS_FACTOR = 48       # and where all pairs of calls run
 # How long programs run that may run for any time, in seconds.
 SHORT = {"PUMICE_RACE_SECONDS": 5, "PUMICE_FUZZ_SECONDS": 30}
 LONG = {"PUMICE_RACE_SECONDS": 30, "PUMICE_FUZZ_SECONDS": 300}
+PAIRS = {"PUMICE_PAIRS": "all"}
 
 # Cases hold jobs on purpose while they do other things: on a busy machine that may
 # take longer than the driver's usual limit. t_timeout sets its own.
@@ -123,6 +128,13 @@ def on_debug(guests, quick):
     yield Run("debug", "debug", "", own, SHORT if quick else LONG, kunit=True)
 
 
+def all_pairs():
+    """Every call against every other."""
+    run = Run("debug-pairs", "debug", "", ["t_pairs"], PAIRS)
+    run.factor = PAIRS_FACTOR
+    yield run
+
+
 def as_stock(guests, kernel, quick):
     """The stock kernel's rows for another kernel."""
     wanted = {words[0] for words in lines(QUICK)} if quick else None
@@ -191,6 +203,7 @@ def main():
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--as-stock", metavar="KERNEL")
     which.add_argument("--debug", action="store_true")
+    which.add_argument("--pairs", action="store_true")
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true")
     extent.add_argument("--all", action="store_false", dest="quick")
@@ -202,6 +215,9 @@ def main():
     elif options.debug:
         tally = Tally("guest-debug")
         runs = on_debug(guests, options.quick)
+    elif options.pairs:
+        tally = Tally("guest-pairs")
+        runs = all_pairs()
     else:
         tally = Tally("guest")
         check_list(tally, guests)

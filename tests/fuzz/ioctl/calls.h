@@ -12,6 +12,8 @@ struct fuzz_call {
 	int (*run)(struct fuzz *f, struct fuzz_rng *rng);
 	/** @weight: how often it is chosen */
 	u32 weight;
+	/** @make: makes one of what @run takes away; NULL if it takes nothing away */
+	int (*make)(struct fuzz *f, struct fuzz_rng *rng);
 };
 
 extern const struct fuzz_call fuzz_calls[];

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Every call of the driver at the same time as every other, on shared objects.
+ *
+ * Two threads repeat one call each: those of the ioctl fuzzer (tests/fuzz/ioctl), which make
+ * their arguments up from a seed and from objects that live just then. There are two address
+ * spaces on each file, and buffers that are mapped in both; on two files, these buffers and
+ * the syncobjs are the same ones. A call that takes objects away makes one before, so that
+ * it never runs out of them. With signals, a timer interrupts the calls of both threads.
+ *
+ * What a call returns does not matter. After each pair jobs of a new file run, and all
+ * counts in debugfs are what they were; the runner reads the kernel's log, in which a line
+ * names each pair when it starts.
+ *
+ * PUMICE_PAIRS=all runs all pairs for a second each, PUMICE_PAIRS=SUBMIT/VM_BIND that one;
+ * otherwise those run that meet in the most locks and references, and shorter.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <drm.h>
+#include <xf86drm.h>
+
+#include "calls.h"
+#include "harness.h"
+#include "interrupt.h"
+#include "parameters.h"
+#include "system.h"
+
+#define LONG_MS		1000u	/* of a pair */
+#define SHORT_MS	120u
+#define LIMIT_SECONDS	5400u	/* of all pairs of a case */
+#define JOB_TIMEOUT_MS	2000	/* a stream of random words may not end */
+#define SEED		20261122ull
+#define MOST_CALLS	64u
+#define NS_PER_MS	1000000ull
+
+#define SHARED		2u	/* buffers that all address spaces have */
+#define SHARED_BYTES	(16 * PAGE)
+#define MADE		2u	/* objects of each other kind that there are at the start */
+#define TRIES		32u	/* to make one: arguments are seldom wrong on purpose */
+#define ROUNDS		8u	/* of each call at least, however busy the machine is */
+#define JOBS		8u	/* calls of SUBMIT before the threads start */
+#define GONE_NS		(300 * 1000 * NS_PER_MS)
+
+/* The part of `make check`: what destroys or moves against what uses. */
+static const struct {
+	const char *calls[2];
+} short_list[] = {
+	{ { "SUBMIT", "VM_BIND" } },
+	{ { "SUBMIT", "VM_DESTROY" } },
+	{ { "SUBMIT", "CONTEXT_DESTROY" } },
+	{ { "SUBMIT", "GEM_CLOSE" } },
+	{ { "SUBMIT", "BO_MADVISE" } },
+	{ { "SUBMIT", "PERFMON_DESTROY" } },
+	{ { "SUBMIT", "SYNCOBJ_RESET and SIGNAL" } },
+	{ { "SUBMIT of a pair", "VM_BIND" } },
+	{ { "SUBMIT of a pair", "HWRT_DESTROY" } },
+	{ { "SUBMIT of a pair", "FREE_LIST_DESTROY" } },
+	{ { "SUBMIT of a pair", "CONTEXT_DESTROY" } },
+	{ { "VM_BIND", "VM_BIND" } },
+	{ { "VM_BIND", "VM_DESTROY" } },
+	{ { "VM_BIND", "GEM_CLOSE" } },
+	{ { "VM_BIND", "BO_MADVISE" } },
+	{ { "VM_BIND", "PRIME_FD_TO_HANDLE" } },
+	{ { "CONTEXT_CREATE", "VM_DESTROY" } },
+	{ { "CONTEXT_SET_PRIORITY", "CONTEXT_DESTROY" } },
+	{ { "JOB_GET_RESULT", "CONTEXT_DESTROY" } },
+	{ { "GEM_CLOSE", "PRIME_FD_TO_HANDLE" } },
+	{ { "reading files", "VM_DESTROY" } },
+};
+
+/* One thread. */
+struct side {
+	pthread_t thread;
+	struct fuzz *fuzz;
+	const struct fuzz_call *call;
+	struct fuzz_rng rng;
+	u32 interval_us;		/* of its signals; 0: none */
+	pthread_barrier_t *start;
+	u64 run_ns;
+	u32 done, refused;
+};
+
+/* One case: how the threads of each pair share. */
+struct kind {
+	u32 files;			/* 1 or 2 */
+	bool signals;
+	u64 run_ns;			/* of a pair */
+	u32 pairs;			/* that have run */
+	u64 done[MOST_CALLS], refused[MOST_CALLS];
+};
+
+static u32 call_of(const char *name)
+{
+	u32 call = 0;
+
+	while (call < fuzz_call_count && strcmp(fuzz_calls[call].name, name))
+		call++;
+	if (call == fuzz_call_count)
+		test_fail(__FILE__, __LINE__, "there is no call %s", name);
+	return call;
+}
+
+static void *run_side(void *arg)
+{
+	struct side *side = arg;
+	timer_t timer = 0;
+	u32 rounds = 0;
+	u64 deadline;
+
+	if (side->interval_us)
+		timer = interrupt_me(side->interval_us);
+	pthread_barrier_wait(side->start);
+	deadline = now_ns() + side->run_ns;
+	do {
+		rounds++;
+		if (side->call->make)
+			side->call->make(side->fuzz, &side->rng);
+		if (side->call->run(side->fuzz, &side->rng))
+			side->refused++;
+		else
+			side->done++;
+	} while (rounds < ROUNDS || now_ns() < deadline);
+	if (side->interval_us)
+		timer_delete(timer);
+	return NULL;
+}
+
+/* Some of everything that a call takes away; one address space beside the first. */
+static void make_objects(struct fuzz *f, struct fuzz_rng *rng)
+{
+	u32 call, made, tries;
+
+	for (call = 0; call < fuzz_call_count; call++) {
+		const bool vm = !strcmp(fuzz_calls[call].name, "VM_DESTROY");
+
+		if (!fuzz_calls[call].make)
+			continue;
+		for (made = tries = 0; made < (vm ? 1 : MADE) && tries < TRIES; tries++)
+			made += !fuzz_calls[call].make(f, rng);
+		CHECK(made);
+	}
+}
+
+/* So that contexts have results, and VMs what jobs have used. */
+static void submit_some(struct fuzz *f, struct fuzz_rng *rng)
+{
+	const u32 submit = call_of("SUBMIT"), pair = call_of("SUBMIT of a pair");
+	u32 i;
+
+	for (i = 0; i < JOBS; i++) {
+		fuzz_calls[submit].run(f, rng);
+		fuzz_calls[pair].run(f, rng);
+	}
+}
+
+/* Streams that never end would keep the GPU from all others for most of the time. */
+static struct fuzz open_file(struct fuzz_rng *rng)
+{
+	struct fuzz f = fuzz_open();
+
+	f.streams[FUZZ_STREAMS - 2] = f.streams[0];
+	f.streams[FUZZ_STREAMS - 1] = f.render.geometry;
+	make_objects(&f, rng);
+	submit_some(&f, rng);
+	return f;
+}
+
+/* Keep a handle; the one in its place is no longer used, and goes with its file. */
+static void put_handle(struct fuzz *f, enum fuzz_kind kind, u32 at, u32 handle)
+{
+	f->live[kind][at] = handle;
+}
+
+/* In all address spaces of a file. */
+static void map_shared(struct fuzz *f, u32 at, u32 handle)
+{
+	u32 i;
+
+	put_handle(f, FUZZ_BO, at, handle);
+	for (i = 0; i < FUZZ_LIVE; i++)
+		if (f->live[FUZZ_VM][i])
+			need_map(f->fd, f->live[FUZZ_VM][i], handle, 0,
+				 RIG_FREE + at * SHARED_BYTES, SHARED_BYTES, 0);
+}
+
+static void share_buffers(struct fuzz *files, u32 count)
+{
+	u32 at, handle;
+	int file;
+
+	for (at = 0; at < SHARED; at++) {
+		handle = need_bo(files[0].fd, SHARED_BYTES);
+		map_shared(&files[0], at, handle);
+		if (count == 1)
+			continue;
+		CHECK_OK(drmPrimeHandleToFD(files[0].fd, handle, DRM_CLOEXEC | DRM_RDWR, &file));
+		CHECK_OK(drmPrimeFDToHandle(files[1].fd, file, &handle));
+		map_shared(&files[1], at, handle);
+		/* Kept for calls that import. */
+		if (files[1].files[at] >= 0)
+			close(files[1].files[at]);
+		files[1].files[at] = file;
+	}
+}
+
+static void share_syncobjs(struct fuzz *from, struct fuzz *to)
+{
+	u32 i, handle;
+	int file;
+
+	for (i = 0; i < FUZZ_LIVE; i++) {
+		if (!from->live[FUZZ_SYNC][i])
+			continue;
+		CHECK_OK(drmSyncobjHandleToFD(from->fd, from->live[FUZZ_SYNC][i], &file));
+		CHECK_OK(drmSyncobjFDToHandle(to->fd, file, &handle));
+		close(file);
+		put_handle(to, FUZZ_SYNC, i, handle);
+	}
+}
+
+static void run_threads(const struct kind *kind, struct fuzz *files, struct side *sides)
+{
+	pthread_barrier_t start;
+	u32 i;
+
+	CHECK_OK(-pthread_barrier_init(&start, NULL, 2));
+	for (i = 0; i < 2; i++) {
+		sides[i].fuzz = &files[i % kind->files];
+		sides[i].start = &start;
+		sides[i].run_ns = kind->run_ns;
+		sides[i].interval_us = kind->signals ? 1000 + 370 * i : 0;
+		CHECK_OK(-pthread_create(&sides[i].thread, NULL, run_side, &sides[i]));
+	}
+	for (i = 0; i < 2; i++)
+		CHECK_OK(-pthread_join(sides[i].thread, NULL));
+	pthread_barrier_destroy(&start);
+}
+
+static bool is_empty(struct counts c)
+{
+	return !(c.bos || c.vms || c.contexts || c.jobs || c.fences || c.free_lists || c.hwrts);
+}
+
+/* The debug kernel frees much later than the call that ended its use. */
+static void need_all_gone(void)
+{
+	const u64 deadline = now_ns() + GONE_NS;
+
+	while (!is_empty(need_counts()) && now_ns() < deadline)
+		usleep(2000);
+	need_nothing_left();
+}
+
+/* Compute and render jobs of a file that has seen nothing of the pair. */
+static void check_next_jobs(void)
+{
+	struct render next = render_open();
+
+	rig_check_works(&next.rig);
+	render_check_works(&next);
+	rig_close(&next.rig);
+}
+
+/* A line in the kernel's log, so that what follows there is seen to be of this pair. */
+static void log_pair(const struct kind *kind, const struct side *sides)
+{
+	char line[128];
+	int file = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+	int bytes = snprintf(line, sizeof(line), "<6>t_pairs: %s/%s, %u files%s\n",
+			     sides[0].call->name, sides[1].call->name, kind->files,
+			     kind->signals ? ", signals" : "");
+
+	CHECK(file >= 0);
+	CHECK_EQUAL(write(file, line, (size_t)bytes), bytes);
+	close(file);
+}
+
+static void run_pair(struct kind *kind, u32 first, u32 second)
+{
+	struct fuzz_rng rng = { .state = SEED + first * MOST_CALLS + second };
+	const u32 calls[2] = { first, second };
+	struct side sides[2] = { 0 };
+	struct fuzz files[2];
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		sides[i].call = &fuzz_calls[calls[i]];
+		sides[i].rng.state = fuzz_random(&rng);
+	}
+	log_pair(kind, sides);
+	for (i = 0; i < kind->files; i++)
+		files[i] = open_file(&rng);
+	share_buffers(files, kind->files);
+	if (kind->files > 1)
+		share_syncobjs(&files[0], &files[1]);
+	run_threads(kind, files, sides);
+	test_note("%s/%s: %u and %u done, %u and %u refused", sides[0].call->name,
+		  sides[1].call->name, sides[0].done, sides[1].done, sides[0].refused,
+		  sides[1].refused);
+	check_next_jobs();
+	for (i = 0; i < kind->files; i++)
+		fuzz_close(&files[i]);
+	need_all_gone();
+	for (i = 0; i < 2; i++) {
+		kind->done[calls[i]] += sides[i].done;
+		kind->refused[calls[i]] += sides[i].refused;
+	}
+	kind->pairs++;
+}
+
+static void run_short_list(struct kind *kind)
+{
+	u32 i;
+
+	kind->run_ns = SHORT_MS * NS_PER_MS;
+	for (i = 0; i < sizeof(short_list) / sizeof(short_list[0]); i++)
+		run_pair(kind, call_of(short_list[i].calls[0]), call_of(short_list[i].calls[1]));
+}
+
+/* All, or the one of this name. */
+static void run_long_list(struct kind *kind, const char *only)
+{
+	char name[80];
+	u32 a, b;
+
+	kind->run_ns = LONG_MS * NS_PER_MS;
+	for (a = 0; a < fuzz_call_count; a++) {
+		for (b = a; b < fuzz_call_count; b++) {
+			snprintf(name, sizeof(name), "%s/%s", fuzz_calls[a].name,
+				 fuzz_calls[b].name);
+			if (!only || !strcmp(only, name))
+				run_pair(kind, a, b);
+		}
+	}
+}
+
+/* Where all pairs run, each call must have succeeded at times, or nothing was tested by it. */
+static void check_calls(const struct kind *kind)
+{
+	u32 call;
+
+	for (call = 0; call < fuzz_call_count; call++) {
+		if (!kind->done[call] && kind->refused[call])
+			test_fail(__FILE__, __LINE__, "%s never succeeded",
+				  fuzz_calls[call].name);
+	}
+}
+
+static void run_pairs(u32 files, bool signals)
+{
+	const char *which = getenv("PUMICE_PAIRS");
+	struct kind kind = { .files = files, .signals = signals };
+
+	CHECK(fuzz_call_count <= MOST_CALLS);
+	need_all_gone();
+	if (!which)
+		run_short_list(&kind);
+	else
+		run_long_list(&kind, strcmp(which, "all") ? which : NULL);
+	CHECK(kind.pairs);
+	test_note("%u pairs", kind.pairs);
+	if (which && !strcmp(which, "all"))
+		check_calls(&kind);
+}
+
+static void calls_on_one_file(void)
+{
+	run_pairs(1, false);
+}
+
+static void calls_on_one_file_with_signals(void)
+{
+	run_pairs(1, true);
+}
+
+static void calls_on_two_files(void)
+{
+	run_pairs(2, false);
+}
+
+static void calls_on_two_files_with_signals(void)
+{
+	run_pairs(2, true);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE_SECONDS(calls_on_one_file, LIMIT_SECONDS),
+	TEST_CASE_SECONDS(calls_on_one_file_with_signals, LIMIT_SECONDS),
+	TEST_CASE_SECONDS(calls_on_two_files, LIMIT_SECONDS),
+	TEST_CASE_SECONDS(calls_on_two_files_with_signals, LIMIT_SECONDS),
+};
+
+TEST_MAIN_TIMEOUT(cases, JOB_TIMEOUT_MS)
