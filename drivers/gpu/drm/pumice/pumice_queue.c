@@ -12,6 +12,7 @@
  * What a geometry job needs beside is in pumice_pair.c.
  */
 #include <linux/dma-fence.h>
+#include <linux/ratelimit.h>
 
 #include "pumice_ccb.h"
 #include "pumice_context.h"
@@ -484,13 +485,19 @@ u64 pumice_queue_live_ticks(struct pumice_queue *q)
 	return min(ticks, now);
 }
 
+/* Any user can fault at will: what is left out of the log is not worth a warning either. */
+static struct ratelimit_state fault_limit =
+	RATELIMIT_STATE_INIT_FLAGS(fault_limit, DEFAULT_RATELIMIT_INTERVAL,
+				   DEFAULT_RATELIMIT_BURST, RATELIMIT_MSG_ON_RELEASE);
+
 static void report_fault(struct pumice_queue *q, const struct fwif_job_result *r)
 {
-	dev_info_ratelimited(q->ctx->pdev->drm.dev,
-			     "context %u job %u: %s by %s, %s at 0x%llx, usc %u pc %u\n",
-			     q->id, r->seqno, pumice_fault_str(r->fault),
-			     pumice_unit_str(r->unit), pumice_access_str(r->access), r->addr,
-			     r->usc, r->pc);
+	if (!__ratelimit(&fault_limit))
+		return;
+	dev_info(q->ctx->pdev->drm.dev,
+		 "context %u job %u: %s by %s, %s at 0x%llx, usc %u pc %u\n",
+		 q->id, r->seqno, pumice_fault_str(r->fault), pumice_unit_str(r->unit),
+		 pumice_access_str(r->access), r->addr, r->usc, r->pc);
 }
 
 /* The errno that a job's fence carries. */
