@@ -227,7 +227,7 @@ $(BUILD)/guest/stock.cpio: $(stock_module) $(firmware) $(firmware_tests) $(image
 		$(image_firmware) --kmod vgem
 $(BUILD)/guest/fast.cpio: $(fast_module) $(firmware) $(firmware_tests) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/fast --module $(fast_module) \
-		$(image_firmware) --kmod vgem
+		$(image_firmware) $(addprefix --kmod ,vgem dmabuf_selftests drm_mm_test drm_buddy_test)
 $(BUILD)/guest/debug.cpio: $(debug_module) $(kunit_module) $(firmware) $(firmware_tests) \
 		$(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/debug --module $(debug_module) \
@@ -255,7 +255,7 @@ docs: $(gen) $(BUILD)/.packages-lint ## the documentation, as a site in build/do
 
 .PHONY: igt-in-tree
 igt-in-tree: $(gen) ## our IGT tests into an IGT source tree (IGT_SRC=DIR)
-	@$(S)/igt-in-tree.sh "$(IGT_SRC)"
+	@$(S)/igt-in-tree.py "$(IGT_SRC)"
 
 ##@ Care
 

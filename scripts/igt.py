@@ -94,6 +94,8 @@ kill $load""",
 }
 AROUND = {"apart": STRESS, "own": GPUTOP, "timed": IN_MEMORY}
 NOTHING_AROUND = {"before": "", "after": "", "options": ""}
+# What the kernel reports when this machine does not run the guest for long.
+BUSY = re.compile(r"clocksource: Long readout interval")
 # Per cent of the time that a client with a job without end has the GPU.
 GPUTOP_BUSY = 90.0
 
@@ -185,11 +187,21 @@ def chosen(lists, kernel):
             if tests and (kernel != "debug" or part in DEBUG_PARTS)}
 
 
+def result_of(result):
+    """A subtest's result, without warnings of the kernel that a busy machine is the cause of."""
+    lines = result.get("dmesg-warnings", "").splitlines()
+    if result["result"] == "dmesg-warn" and lines and all(map(BUSY.search, lines)):
+        return "pass"
+    return result["result"]
+
+
 def judge(tally, kernel, tests, results):
-    """Compare each test's result with what tests/igt/ expects."""
+    """Compare each test's result, and those of its dynamic subtests, with what tests/igt/ expects."""
     fails, flakes, skips = (expectations(n, kernel) for n in ("fails", "flakes", "skips"))
-    for test in tests:
-        result = results.get(test, {}).get("result", "missing")
+    names = [name for test in tests
+             for name in [test, *(n for n in results if n.startswith(f"{test}@"))]]
+    for test in names:
+        result = result_of(results[test]) if test in results else "missing"
         wanted = "fail" if test in fails else "skip" if test in skips else "pass"
         case = f"{kernel}: {test}"
         if test in flakes:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * gputop_load - a client of the GPU that keeps it busy all the time, for a look at it
  * with gputop. Prints its process id when its job runs; ends when it is killed.

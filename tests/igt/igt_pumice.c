@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* What the driver's IGT tests share. See igt_pumice.h. */
 #include "igt_pumice.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "system.h"
@@ -24,34 +24,43 @@ void test_fail(const char *file, int line, const char *format, ...)
 
 static long usual_timeout_ms;
 
+static void restore_timeout(int signal)
+{
+	(void)signal;
+	set_module_parameter("job_timeout_ms", usual_timeout_ms);
+}
+
+/* All files of the GPU that the program opens from now on are of the device that IGT chooses. */
+static void choose_device(void)
+{
+	int fd = drm_open_driver_render(DRIVER_PUMICE);
+	char link[64], node[64] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	igt_assert_lt(0, (int)readlink(link, node, sizeof(node) - 1));
+	gpu_choose(node);
+	drm_close_driver(fd);
+}
+
 void igt_pumice_require(long timeout_ms)
 {
-	int fd = gpu_open();
-
-	igt_require_f(fd >= 0, "no render node of the pumice driver\n");
-	close(fd);
+	choose_device();
 	usual_timeout_ms = module_parameter("job_timeout_ms");
 	igt_assert_lt(0, usual_timeout_ms);
+	igt_install_exit_handler(restore_timeout);
 	CHECK_OK(set_module_parameter("job_timeout_ms", timeout_ms));
 }
 
-void igt_pumice_restore(void)
+void igt_pumice_join(struct igt_helper_process *helper)
 {
-	CHECK_OK(set_module_parameter("job_timeout_ms", usual_timeout_ms));
+	int status = igt_wait_helper(helper);
+
+	igt_assert_f(!status, "process %d ended with status %#x\n", helper->pid, status);
 }
 
-void igt_pumice_join(pid_t pid)
-{
-	int status = 0;
-
-	igt_assert(pid > 0);
-	igt_assert_eq(waitpid(pid, &status, 0), pid);
-	igt_assert_f(!status, "process %d ended with status %#x\n", pid, status);
-}
-
-void igt_pumice_alone(const struct igt_pumice_case *one)
+void igt_pumice_alone(const char *name, void (*run)(void))
 {
 	igt_fork(child, 1)
-		one->run();
-	igt_waitchildren_timeout(SECONDS, one->name);
+		run();
+	igt_waitchildren_timeout(SECONDS, name);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* A program of IGT's form with every verdict that there is: what test_layer.py runs. */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,12 +64,56 @@ static void add_more_subtests(void)
 	}
 }
 
+static void clean_up(int signal)
+{
+	printf("cleaned up, signal %d\n", signal);
+	fflush(stdout);
+}
+
+/* In a child, which may not have children. */
+static void run_helper(int status)
+{
+	struct igt_helper_process helper = {};
+
+	igt_fork(child, 1) {
+		igt_fork_helper(&helper)
+			igt_assert_eq(status, 0);
+		igt_assert_eq(igt_wait_helper(&helper), 0);
+	}
+	igt_waitchildren();
+}
+
+static void add_helpers(void)
+{
+	struct igt_helper_process helper = { .use_SIGKILL = true };
+
+	igt_subtest("helper-passes")
+		run_helper(0);
+
+	igt_subtest("helper-is-stopped") {
+		igt_fork_helper(&helper)
+			pause();
+		igt_stop_helper(&helper);
+	}
+
+	igt_subtest("helper-fails")
+		run_helper(1);
+
+	igt_subtest("announces")
+		igt_emit_ignore_dmesg_regex("job [0-9]+ timed out|reset");
+}
+
 int igt_main()
 {
 	int fd = -1;
 
-	igt_fixture()
+	igt_fixture() {
 		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (getenv("LAYER_SAMPLE_CLEANS"))
+			igt_install_exit_handler(clean_up);
+		if (getenv("LAYER_SAMPLE_TERMINATES"))
+			raise(SIGTERM);
+	}
 
 	igt_describe("Ends well");
 	igt_subtest("passes")
@@ -103,4 +148,5 @@ int igt_main()
 		igt_abort_on_f(fd >= 0, "not fit\n");
 
 	add_more_subtests();
+	add_helpers();
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Fences of jobs: binary syncobjs and sync files, over contexts, VMs, files and
  * processes. Timelines are in pumice_timeline.c.
@@ -156,6 +157,7 @@ static void wait_interrupted(void)
 	const struct itimerval often = {
 		.it_interval = { .tv_usec = 1000 }, .it_value = { .tv_usec = 1000 },
 	};
+	const struct itimerval never = { 0 };
 	const struct sigaction action = { .sa_handler = note_signal };
 	struct rig rig = rig_open();
 	u32 i;
@@ -165,6 +167,7 @@ static void wait_interrupted(void)
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	need_wait(rig.fd, rig.sync, 0);
+	setitimer(ITIMER_REAL, &never, NULL);
 	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), 1);
 	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 200);
 }
@@ -212,21 +215,19 @@ static void wait_before_submit(void)
 	struct rig rig = rig_on(fd);
 	s64 deadline = (s64)now_ns() + WAIT_SECONDS * 1000000000ll;
 	u32 sync = rig.sync;
-	pid_t waiter;
+	struct igt_helper_process waiter = {};
 	char byte = 1;
 
 	igt_assert_eq(pipe(ready), 0);
-	waiter = fork();
-	if (!waiter) {
-		if (write(ready[1], &byte, 1) != 1)
-			_exit(2);
-		_exit(drmSyncobjWait(fd, &sync, 1, deadline,
-				     DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT, NULL) ? 1 : 0);
+	igt_fork_helper(&waiter) {
+		igt_assert_eq(write(ready[1], &byte, 1), 1);
+		igt_assert_eq(drmSyncobjWait(fd, &sync, 1, deadline,
+					     DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT, NULL), 0);
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
 	igt_assert_eq(drmSyncobjWait(fd, &sync, 1, 0, 0, NULL), -EINVAL);
 	rig_submit(&rig, rig_empty_stream(&rig));
-	igt_pumice_join(waiter);
+	igt_pumice_join(&waiter);
 }
 
 /* ------------------------------------------------------------- what it carries */
@@ -389,21 +390,20 @@ static void other_process_polls(void)
 {
 	struct rig rig = rig_open();
 	int file, ready[2];
-	pid_t poller;
+	struct igt_helper_process poller = {};
 	char byte = 1;
 
 	rig_block(&rig);
 	file = need_sync_file(rig.fd, rig.sync);
 	igt_assert_eq(pipe(ready), 0);
-	poller = fork();
-	if (!poller) {
-		if (file_is_ready(file, 0) || write(ready[1], &byte, 1) != 1)
-			_exit(1);
-		_exit(file_is_ready(file, POLL_MS) ? 0 : 2);
+	igt_fork_helper(&poller) {
+		igt_assert(!file_is_ready(file, 0));
+		igt_assert_eq(write(ready[1], &byte, 1), 1);
+		igt_assert(file_is_ready(file, POLL_MS));
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
 	release(&rig);
-	igt_pumice_join(poller);
+	igt_pumice_join(&poller);
 }
 
 /* A job of the child waits for one of the parent, on a file of its own. */
@@ -411,14 +411,13 @@ static void other_process_waits_on_gpu(void)
 {
 	struct rig parent = rig_open();
 	int file, waits[2];
-	pid_t child;
+	struct igt_helper_process child = {};
 	char byte = 1;
 
 	rig_run_on(&parent);
 	file = need_sync_file(parent.fd, parent.sync);
 	igt_assert_eq(pipe(waits), 0);
-	child = fork();
-	if (!child) {
+	igt_fork_helper(&child) {
 		struct rig rig = rig_open();
 
 		submit(&rig, rig_store_stream(&rig, rig.data.va, 44),
@@ -428,30 +427,28 @@ static void other_process_waits_on_gpu(void)
 		igt_assert_eq(write(waits[1], &byte, 1), 1);
 		igt_assert_eq(rig_wait(&rig), 1);
 		rig_check_words(rig.data.cpu, 44);
-		_exit(0);
 	}
 	/* Not before the child has seen its job wait; a child that fails ends the read, too. */
 	close(waits[1]);
 	igt_assert_eq(read(waits[0], &byte, 1), 1);
 	release(&parent);
-	igt_pumice_join(child);
+	igt_pumice_join(&child);
 }
 
 static void other_process_shares_syncobj(void)
 {
 	struct rig parent = rig_open();
 	int shared = -1;
-	pid_t child;
+	struct igt_helper_process child = {};
 
 	igt_assert_eq(drmSyncobjHandleToFD(parent.fd, parent.sync, &shared), 0);
-	child = fork();
-	if (!child) {
+	igt_fork_helper(&child) {
 		struct rig rig = rig_open();
 
 		igt_assert_eq(drmSyncobjFDToHandle(rig.fd, shared, &rig.sync), 0);
-		_exit(rig_run(&rig, rig_empty_stream(&rig)) == 1 ? 0 : 1);
+		igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
 	}
-	igt_pumice_join(child);
+	igt_pumice_join(&child);
 	/* The child signaled what the parent holds. */
 	igt_assert_eq(sync_status(parent.fd, parent.sync, 0), 1);
 }
@@ -460,24 +457,22 @@ static void dead_process_lets_go(void)
 {
 	struct rig rig = rig_open();
 	int shared = -1, ready[2];
-	pid_t child;
+	struct igt_helper_process child = { .use_SIGKILL = true };
 	char byte = 1;
 
 	igt_assert_eq(drmSyncobjHandleToFD(rig.fd, rig.sync, &shared), 0);
 	igt_assert_eq(pipe(ready), 0);
-	child = fork();
-	if (!child) {
+	igt_fork_helper(&child) {
 		struct rig doomed = rig_open();
 
 		igt_assert_eq(drmSyncobjFDToHandle(doomed.fd, shared, &doomed.sync), 0);
 		rig_block(&doomed);
-		if (write(ready[1], &byte, 1) != 1)
-			_exit(1);
+		igt_assert_eq(write(ready[1], &byte, 1), 1);
 		pause();
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
 	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
-	kill(child, SIGKILL);
+	igt_stop_helper(&child);
 	need_wait(rig.fd, rig.sync, 0);
 	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), -ECANCELED);
 }
@@ -695,54 +690,74 @@ static void destroyed_syncobj(void)
 	rig_check_words(waiter.data.cpu, 4);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "not-before-its-job", "a fence is pending as long as its job runs", not_before_its_job },
-	{ "not-before-the-data", "what a job wrote is there when its fence signals",
-	  not_before_the_data },
-	{ "in-order-of-submission", "a context's fences signal in order", in_order_of_submission },
-	{ "zero-timeout", "a wait without time tells how things stand", zero_timeout },
-	{ "wait-interrupted", "a wait goes on after signals", wait_interrupted },
-	{ "wait-any", "a wait for any tells which", wait_any },
-	{ "wait-all-of-many", "a wait for all waits for each", wait_all_of_many },
-	{ "wait-before-submit", "a process may wait for a job that is yet to come",
-	  wait_before_submit },
-	{ "fault-is-carried", "the fence of a job that faulted says so", fault_is_carried },
-	{ "fault-is-carried-by-a-merge", "so does a merged fence", fault_is_carried_by_a_merge },
-	{ "fault-is-not-inherited", "who waits for a job that faulted runs",
-	  fault_is_not_inherited },
-	{ "survives-its-context", "a fence tells its story after its context and VM",
-	  survives_its_context },
-	{ "survives-its-file", "a fence signals though its file is closed", survives_its_file },
-	{ "poll-sync-file", "a sync file is readable when its job has ended", poll_sync_file },
-	{ "export-signaled", "a fence can be exported after its job", export_signaled },
-	{ "export-empty", "nothing cannot be exported", export_empty },
-	{ "export-is-a-moment", "a sync file keeps the fence that it was made of",
-	  export_is_a_moment },
-	{ "merge-waits-for-both", "a merged fence signals with the last", merge_waits_for_both },
-	{ "job-waits-for-a-merge", "a job waits for all of a merged fence",
-	  job_waits_for_a_merge },
-	{ "other-process-polls", "a sync file wakes another process", other_process_polls },
-	{ "other-process-waits-on-gpu", "a job of another process waits on the GPU",
-	  other_process_waits_on_gpu },
-	{ "other-process-shares-syncobj", "a syncobj can be signaled by another process",
-	  other_process_shares_syncobj },
-	{ "dead-process-lets-go", "fences of a process that was killed signal",
-	  dead_process_lets_go },
-	{ "chain-over-contexts", "a hundred jobs in turn of two contexts", chain_over_contexts },
-	{ "chain-over-vms", "a hundred jobs in turn of four VMs", chain_over_vms },
-	{ "chain-over-files", "fifty jobs in turn of two files, by sync files",
-	  chain_over_files },
-	{ "one-call-many-jobs", "64 jobs of one call over four contexts, with five syncs each",
-	  one_call_many_jobs },
-	{ "job-waits-for-most", "a job waits for as many fences as promised",
-	  job_waits_for_most },
-	{ "signal-twice", "a second signal takes the place of the first", signal_twice },
-	{ "signal-twice-by-one-job", "one job may signal a syncobj twice",
-	  signal_twice_by_one_job },
-	{ "wait-is-of-the-moment", "a job waits for the fence that was there when it came",
-	  wait_is_of_the_moment },
-	{ "reset-empties", "a syncobj can be emptied and used again", reset_empties },
-	{ "destroyed-syncobj", "a job waits though the syncobj is gone", destroyed_syncobj },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("not-before-its-job", "a fence is pending as long as its job runs",
+			   not_before_its_job);
+	igt_pumice_subtest("not-before-the-data",
+			   "what a job wrote is there when its fence signals", not_before_the_data);
+	igt_pumice_subtest("in-order-of-submission", "a context's fences signal in order",
+			   in_order_of_submission);
+	igt_pumice_subtest("zero-timeout", "a wait without time tells how things stand",
+			   zero_timeout);
+	igt_pumice_subtest("wait-interrupted", "a wait goes on after signals", wait_interrupted);
+	igt_pumice_subtest("wait-any", "a wait for any tells which", wait_any);
+	igt_pumice_subtest("wait-all-of-many", "a wait for all waits for each", wait_all_of_many);
+	igt_pumice_subtest("wait-before-submit", "a process may wait for a job that is yet to come",
+			   wait_before_submit);
+	igt_pumice_subtest("fault-is-carried", "the fence of a job that faulted says so",
+			   fault_is_carried);
+	igt_pumice_subtest("fault-is-carried-by-a-merge", "so does a merged fence",
+			   fault_is_carried_by_a_merge);
+	igt_pumice_subtest("fault-is-not-inherited", "who waits for a job that faulted runs",
+			   fault_is_not_inherited);
+	igt_pumice_subtest("survives-its-context",
+			   "a fence tells its story after its context and VM",
+			   survives_its_context);
+	igt_pumice_subtest("survives-its-file", "a fence signals though its file is closed",
+			   survives_its_file);
+	igt_pumice_subtest("poll-sync-file", "a sync file is readable when its job has ended",
+			   poll_sync_file);
+	igt_pumice_subtest("export-signaled", "a fence can be exported after its job",
+			   export_signaled);
+	igt_pumice_subtest("export-empty", "nothing cannot be exported", export_empty);
+	igt_pumice_subtest("export-is-a-moment", "a sync file keeps the fence that it was made of",
+			   export_is_a_moment);
+	igt_pumice_subtest("merge-waits-for-both", "a merged fence signals with the last",
+			   merge_waits_for_both);
+	igt_pumice_subtest("job-waits-for-a-merge", "a job waits for all of a merged fence",
+			   job_waits_for_a_merge);
+	igt_pumice_subtest("other-process-polls", "a sync file wakes another process",
+			   other_process_polls);
+	igt_pumice_subtest("other-process-waits-on-gpu",
+			   "a job of another process waits on the GPU", other_process_waits_on_gpu);
+	igt_pumice_subtest("other-process-shares-syncobj",
+			   "a syncobj can be signaled by another process",
+			   other_process_shares_syncobj);
+	igt_pumice_subtest("dead-process-lets-go", "fences of a process that was killed signal",
+			   dead_process_lets_go);
+	igt_pumice_subtest("chain-over-contexts", "a hundred jobs in turn of two contexts",
+			   chain_over_contexts);
+	igt_pumice_subtest("chain-over-vms", "a hundred jobs in turn of four VMs", chain_over_vms);
+	igt_pumice_subtest("chain-over-files", "fifty jobs in turn of two files, by sync files",
+			   chain_over_files);
+	igt_pumice_subtest("one-call-many-jobs",
+			   "64 jobs of one call over four contexts, with five syncs each",
+			   one_call_many_jobs);
+	igt_pumice_subtest("job-waits-for-most", "a job waits for as many fences as promised",
+			   job_waits_for_most);
+	igt_pumice_subtest("signal-twice", "a second signal takes the place of the first",
+			   signal_twice);
+	igt_pumice_subtest("signal-twice-by-one-job", "one job may signal a syncobj twice",
+			   signal_twice_by_one_job);
+	igt_pumice_subtest("wait-is-of-the-moment",
+			   "a job waits for the fence that was there when it came",
+			   wait_is_of_the_moment);
+	igt_pumice_subtest("reset-empties", "a syncobj can be emptied and used again",
+			   reset_empties);
+	igt_pumice_subtest("destroyed-syncobj", "a job waits though the syncobj is gone",
+			   destroyed_syncobj);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Buffer objects: size, content, CPU mappings, sharing, labels. */
 #include <errno.h>
 #include <fcntl.h>
@@ -233,26 +234,37 @@ static void label_bad_arguments(void)
 	igt_assert_eq(set_label(fd, handle, NULL), 0);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "create-rounds-up", "a size is rounded up to pages, and told", create_rounds_up },
-	{ "create-bad-size", "nothing and too much are refused", create_bad_size },
-	{ "create-bad-flags", "unknown flags are refused", create_bad_flags },
-	{ "create-zeroed", "new memory holds nothing of its last owner", create_zeroed },
-	{ "mmap-bad-handle", "a handle of nothing cannot be mapped", mmap_bad_handle },
-	{ "mmap-other-file", "an offset is worth nothing on another file", mmap_other_file },
-	{ "mmap-beyond", "a mapping cannot be longer than the object", mmap_beyond },
-	{ "mmap-outlives-handle", "a mapping keeps its memory", mmap_outlives_handle },
-	{ "two-mmaps-agree", "two mappings show the same memory", two_mmaps_agree },
-	{ "coherent", "CPU and GPU see each other's writes", coherent },
-	{ "closed-handle", "a closed handle is gone", closed_handle },
-	{ "prime-same-file", "an object that comes back has its old handle", prime_same_file },
-	{ "prime-other-file", "a shared object outlives the file it came from",
-	  prime_other_file },
-	{ "prime-exclusive", "an object of one VM cannot be exported", prime_exclusive },
-	{ "exclusive-other-vm", "an object of one VM cannot be bound by another",
-	  exclusive_other_vm },
-	{ "label-bad-arguments", "labels: length, handle, pointer and padding are checked",
-	  label_bad_arguments },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("create-rounds-up", "a size is rounded up to pages, and told",
+			   create_rounds_up);
+	igt_pumice_subtest("create-bad-size", "nothing and too much are refused", create_bad_size);
+	igt_pumice_subtest("create-bad-flags", "unknown flags are refused", create_bad_flags);
+	igt_pumice_subtest("create-zeroed", "new memory holds nothing of its last owner",
+			   create_zeroed);
+	igt_pumice_subtest("mmap-bad-handle", "a handle of nothing cannot be mapped",
+			   mmap_bad_handle);
+	igt_pumice_subtest("mmap-other-file", "an offset is worth nothing on another file",
+			   mmap_other_file);
+	igt_pumice_subtest("mmap-beyond", "a mapping cannot be longer than the object",
+			   mmap_beyond);
+	igt_pumice_subtest("mmap-outlives-handle", "a mapping keeps its memory",
+			   mmap_outlives_handle);
+	igt_pumice_subtest("two-mmaps-agree", "two mappings show the same memory", two_mmaps_agree);
+	igt_pumice_subtest("coherent", "CPU and GPU see each other's writes", coherent);
+	igt_pumice_subtest("closed-handle", "a closed handle is gone", closed_handle);
+	igt_pumice_subtest("prime-same-file", "an object that comes back has its old handle",
+			   prime_same_file);
+	igt_pumice_subtest("prime-other-file", "a shared object outlives the file it came from",
+			   prime_other_file);
+	igt_pumice_subtest("prime-exclusive", "an object of one VM cannot be exported",
+			   prime_exclusive);
+	igt_pumice_subtest("exclusive-other-vm", "an object of one VM cannot be bound by another",
+			   exclusive_other_vm);
+	igt_pumice_subtest("label-bad-arguments",
+			   "labels: length, handle, pointer and padding are checked",
+			   label_bad_arguments);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Jobs that do not end: their context pays, all others go on. */
 #include <errno.h>
 #include <poll.h>
@@ -228,23 +229,39 @@ static void resets_bad_arguments(void)
 	check_resets(fd, 0, 0, 0);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "endless-loop", "a job that loops is stopped, and its context marked", endless_loop },
-	{ "endless-grid", "so is one of endless many work-groups", endless_grid },
-	{ "endless-everywhere", "so is one that fills the GPU", endless_everywhere },
-	{ "guilty-takes-no-jobs", "a guilty context refuses jobs", guilty_takes_no_jobs },
-	{ "new-context-works", "a new context of the same VM works", new_context_works },
-	{ "queued-jobs-canceled", "jobs behind the one that hangs do not run",
-	  queued_jobs_canceled },
-	{ "others-go-on", "jobs of other contexts end right", others_go_on },
-	{ "dependent-runs-after", "who waits for a job that hangs runs after it",
-	  dependent_runs_after },
-	{ "sync-file-tells", "a sync file tells of the time-out", sync_file_tells },
-	{ "no-reset-of-the-gpu", "stopping a job takes no reset", no_reset_of_the_gpu },
-	{ "resets-by-file", "a file reads what became of its own contexts", resets_by_file },
-	{ "resets-bad-arguments", "unknown flags are refused, and what is only written is not read",
-	  resets_bad_arguments },
-	{ "many-hang", "several that hang are stopped one by one", many_hang },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_IMPATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_IMPATIENT)
+	igt_pumice_subtest_logs("endless-loop",
+				"a job that loops is stopped, and its context marked",
+				endless_loop, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("endless-grid", "so is one of endless many work-groups",
+				endless_grid, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("endless-everywhere", "so is one that fills the GPU",
+				endless_everywhere, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("guilty-takes-no-jobs", "a guilty context refuses jobs",
+				guilty_takes_no_jobs, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("new-context-works", "a new context of the same VM works",
+				new_context_works, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("queued-jobs-canceled",
+				"jobs behind the one that hangs do not run", queued_jobs_canceled,
+				IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("others-go-on", "jobs of other contexts end right", others_go_on,
+				IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("dependent-runs-after",
+				"who waits for a job that hangs runs after it",
+				dependent_runs_after, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("sync-file-tells", "a sync file tells of the time-out",
+				sync_file_tells, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("no-reset-of-the-gpu", "stopping a job takes no reset",
+				no_reset_of_the_gpu, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("resets-by-file", "a file reads what became of its own contexts",
+				resets_by_file, IGT_PUMICE_TIMED_OUT "|" IGT_PUMICE_RESET);
+	igt_pumice_subtest("resets-bad-arguments",
+			   "unknown flags are refused, and what is only written is not read",
+			   resets_bad_arguments);
+	igt_pumice_subtest_logs("many-hang", "several that hang are stopped one by one", many_hang,
+				IGT_PUMICE_TIMED_OUT);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Faults of the MMU: each access that must fault does, and is told as the CPU
  * predicts it: reason, unit, kind of access, address, instruction.
@@ -556,49 +557,65 @@ static void agree_with_model(void)
 	}
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "read-unmapped", "a load from nowhere faults as predicted", read_unmapped },
-	{ "write-unmapped", "a store to nowhere faults as predicted", write_unmapped },
-	{ "exec-unmapped", "a program that is nowhere faults as predicted", exec_unmapped },
-	{ "stream-unmapped", "a control stream that is nowhere faults as predicted",
-	  stream_unmapped },
-	{ "stream-leaves-its-pages", "a stream that runs out of its memory faults behind it",
-	  stream_leaves_its_pages },
-	{ "pds-program-unmapped", "a PDS program that is nowhere faults as predicted",
-	  pds_program_unmapped },
-	{ "write-read-only", "a store to read-only memory faults and changes nothing",
-	  write_read_only },
-	{ "exec-no-exec", "a program in no-execute memory does not run", exec_no_exec },
-	{ "address-beyond-space", "addresses beyond 1 TiB do not wrap", address_beyond_space },
-	{ "address-zero", "there is nothing at address 0", address_zero },
-	{ "range-partly-mapped", "the address told is the first that is not mapped",
-	  range_partly_mapped },
-	{ "hole-between-mappings", "a hole faults, its neighbours do not",
-	  hole_between_mappings },
-	{ "instruction-told", "of several stores the one that faults is told",
-	  instruction_told },
-	{ "hole-4k", "a hole of one 4 KiB page is exact", hole_4k },
-	{ "hole-16k", "a hole of one 16 KiB page is exact", hole_16k },
-	{ "hole-64k", "a hole of one 64 KiB page is exact", hole_64k },
-	{ "hole-256k", "a hole of one 256 KiB page is exact", hole_256k },
-	{ "hole-1m", "a hole of one 1 MiB page is exact", hole_1m },
-	{ "hole-2m", "a hole of one 2 MiB page is exact", hole_2m },
-	{ "unmap-after-job", "no translation outlives its mapping", unmap_after_job },
-	{ "map-after-fault", "a fault is not remembered", map_after_fault },
-	{ "remap-read-only", "no right to write outlives its mapping", remap_read_only },
-	{ "remap-no-exec", "no right to execute outlives its mapping", remap_no_exec },
-	{ "other-vm-isolated", "memory of one VM is a hole in another", other_vm_isolated },
-	{ "other-contexts-unhurt", "jobs beside a faulting one go on right",
-	  other_contexts_unhurt },
-	{ "second-context-of-vm-unhurt", "a fault is its context's, not its VM's",
-	  second_context_of_vm_unhurt },
-	{ "many-faults-one-report", "a job that faults everywhere faults once",
-	  many_faults_one_report },
-	{ "good-and-bad-in-turn", "each fence tells how its own job ended",
-	  good_and_bad_in_turn },
-	{ "result-of-each-job", "each job's fault can be asked for later", result_of_each_job },
-	{ "agree-with-model", "random accesses to pages that change do what a model says",
-	  agree_with_model },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("read-unmapped", "a load from nowhere faults as predicted",
+			   read_unmapped);
+	igt_pumice_subtest("write-unmapped", "a store to nowhere faults as predicted",
+			   write_unmapped);
+	igt_pumice_subtest("exec-unmapped", "a program that is nowhere faults as predicted",
+			   exec_unmapped);
+	igt_pumice_subtest("stream-unmapped",
+			   "a control stream that is nowhere faults as predicted", stream_unmapped);
+	igt_pumice_subtest("stream-leaves-its-pages",
+			   "a stream that runs out of its memory faults behind it",
+			   stream_leaves_its_pages);
+	igt_pumice_subtest("pds-program-unmapped",
+			   "a PDS program that is nowhere faults as predicted",
+			   pds_program_unmapped);
+	igt_pumice_subtest("write-read-only",
+			   "a store to read-only memory faults and changes nothing",
+			   write_read_only);
+	igt_pumice_subtest("exec-no-exec", "a program in no-execute memory does not run",
+			   exec_no_exec);
+	igt_pumice_subtest("address-beyond-space", "addresses beyond 1 TiB do not wrap",
+			   address_beyond_space);
+	igt_pumice_subtest("address-zero", "there is nothing at address 0", address_zero);
+	igt_pumice_subtest("range-partly-mapped",
+			   "the address told is the first that is not mapped", range_partly_mapped);
+	igt_pumice_subtest("hole-between-mappings", "a hole faults, its neighbours do not",
+			   hole_between_mappings);
+	igt_pumice_subtest("instruction-told", "of several stores the one that faults is told",
+			   instruction_told);
+	igt_pumice_subtest("hole-4k", "a hole of one 4 KiB page is exact", hole_4k);
+	igt_pumice_subtest("hole-16k", "a hole of one 16 KiB page is exact", hole_16k);
+	igt_pumice_subtest("hole-64k", "a hole of one 64 KiB page is exact", hole_64k);
+	igt_pumice_subtest("hole-256k", "a hole of one 256 KiB page is exact", hole_256k);
+	igt_pumice_subtest("hole-1m", "a hole of one 1 MiB page is exact", hole_1m);
+	igt_pumice_subtest("hole-2m", "a hole of one 2 MiB page is exact", hole_2m);
+	igt_pumice_subtest("unmap-after-job", "no translation outlives its mapping",
+			   unmap_after_job);
+	igt_pumice_subtest("map-after-fault", "a fault is not remembered", map_after_fault);
+	igt_pumice_subtest("remap-read-only", "no right to write outlives its mapping",
+			   remap_read_only);
+	igt_pumice_subtest("remap-no-exec", "no right to execute outlives its mapping",
+			   remap_no_exec);
+	igt_pumice_subtest("other-vm-isolated", "memory of one VM is a hole in another",
+			   other_vm_isolated);
+	igt_pumice_subtest("other-contexts-unhurt", "jobs beside a faulting one go on right",
+			   other_contexts_unhurt);
+	igt_pumice_subtest("second-context-of-vm-unhurt", "a fault is its context's, not its VM's",
+			   second_context_of_vm_unhurt);
+	igt_pumice_subtest("many-faults-one-report", "a job that faults everywhere faults once",
+			   many_faults_one_report);
+	igt_pumice_subtest("good-and-bad-in-turn", "each fence tells how its own job ended",
+			   good_and_bad_in_turn);
+	igt_pumice_subtest("result-of-each-job", "each job's fault can be asked for later",
+			   result_of_each_job);
+	igt_pumice_subtest("agree-with-model",
+			   "random accesses to pages that change do what a model says",
+			   agree_with_model);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Performance monitors: that counters describe themselves, and that they count
  * the jobs which name them, no more and no less.
@@ -330,26 +331,34 @@ static void interrupted(void)
 	igt_assert_eq_u64(got[1], LONG_GROUPS * LONG_SIZE * 4);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "counters-describe-themselves", "names, units and texts are the contract's",
-	  counters_describe_themselves },
-	{ "counter-beyond", "there is no counter behind the last", counter_beyond },
-	{ "create-bad-arguments", "monitors: counters, count, flags, pointer",
-	  create_bad_arguments },
-	{ "most-monitors", "a file has as many monitors as promised", most_monitors },
-	{ "other-file", "monitors are their file's", other_file },
-	{ "work-by-hand", "counters agree with work counted by hand", work_by_hand },
-	{ "adds-up", "a monitor adds up over jobs and contexts", adds_up },
-	{ "others-do-not-count", "jobs that do not name it do not count",
-	  others_do_not_count },
-	{ "two-monitors", "two monitors count each their own", two_monitors },
-	{ "reset-behind-reading", "values can be taken away", reset_behind_reading },
-	{ "busy-while-it-counts", "there are no values before the job has ended",
-	  busy_while_it_counts },
-	{ "destroyed-under-a-job", "a job goes on without its monitor", destroyed_under_a_job },
-	{ "fault-counts", "a job that faults counts", fault_counts },
-	{ "interrupted", "a job that is interrupted counts all its work and no other's",
-	  interrupted },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("counters-describe-themselves",
+			   "names, units and texts are the contract's",
+			   counters_describe_themselves);
+	igt_pumice_subtest("counter-beyond", "there is no counter behind the last", counter_beyond);
+	igt_pumice_subtest("create-bad-arguments", "monitors: counters, count, flags, pointer",
+			   create_bad_arguments);
+	igt_pumice_subtest("most-monitors", "a file has as many monitors as promised",
+			   most_monitors);
+	igt_pumice_subtest("other-file", "monitors are their file's", other_file);
+	igt_pumice_subtest("work-by-hand", "counters agree with work counted by hand",
+			   work_by_hand);
+	igt_pumice_subtest("adds-up", "a monitor adds up over jobs and contexts", adds_up);
+	igt_pumice_subtest("others-do-not-count", "jobs that do not name it do not count",
+			   others_do_not_count);
+	igt_pumice_subtest("two-monitors", "two monitors count each their own", two_monitors);
+	igt_pumice_subtest("reset-behind-reading", "values can be taken away",
+			   reset_behind_reading);
+	igt_pumice_subtest("busy-while-it-counts", "there are no values before the job has ended",
+			   busy_while_it_counts);
+	igt_pumice_subtest("destroyed-under-a-job", "a job goes on without its monitor",
+			   destroyed_under_a_job);
+	igt_pumice_subtest("fault-counts", "a job that faults counts", fault_counts);
+	igt_pumice_subtest("interrupted",
+			   "a job that is interrupted counts all its work and no other's",
+			   interrupted);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Priorities between contexts, time slices, turns.
  *
@@ -96,18 +97,17 @@ static void high_needs_rights(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), context;
-	pid_t nobody = fork();
+	struct igt_helper_process nobody = {};
 
-	if (!nobody) {
+	igt_fork_helper(&nobody) {
 		igt_assert_eq(setgid(NOBODY), 0);
 		igt_assert_eq(setuid(NOBODY), 0);
 		igt_assert_eq_u32(need_info(fd).priorities, 1u << LOW | 1u << NORMAL);
 		igt_assert_eq(gpu_context_create(fd, vm, HIGH, &context), -EACCES);
 		igt_assert_eq(gpu_context_create(fd, vm, NORMAL, &context), 0);
 		igt_assert_eq(gpu_context_create(fd, vm, LOW, &context), 0);
-		_exit(0);
 	}
-	igt_pumice_join(nobody);
+	igt_pumice_join(&nobody);
 }
 
 /* A job each in contexts of all levels, or of the lowest, after a job of @blocker. */
@@ -210,17 +210,16 @@ static void raising_needs_rights(void)
 {
 	int fd = need_gpu();
 	u32 context = need_context(fd, need_vm(fd));
-	pid_t nobody = fork();
+	struct igt_helper_process nobody = {};
 
-	if (!nobody) {
+	igt_fork_helper(&nobody) {
 		igt_assert_eq(setgid(NOBODY), 0);
 		igt_assert_eq(setuid(NOBODY), 0);
 		igt_assert_eq(gpu_context_set_priority(fd, context, HIGH), -EACCES);
 		igt_assert_eq(gpu_context_set_priority(fd, context, LOW), 0);
 		igt_assert_eq(gpu_context_set_priority(fd, context, NORMAL), 0);
-		_exit(0);
 	}
-	igt_pumice_join(nobody);
+	igt_pumice_join(&nobody);
 }
 
 static void get_in(u32 short_priority, u32 long_priority)
@@ -410,50 +409,56 @@ static void interrupted_to_the_bit(void)
 	}
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "every-level-runs", "contexts of every priority work", every_level_runs },
-	{ "unknown-level", "other priorities are refused", unknown_level },
-	{ "high-needs-rights", "high priority needs CAP_SYS_NICE", high_needs_rights },
-	{ "higher-first", "of what waits the higher runs first", higher_first },
-	{ "changed-while-queued", "a changed priority counts for jobs that wait",
-	  changed_while_queued },
-	{ "change-bad-arguments", "changes to unknown levels, flags and padding are refused",
-	  change_bad_arguments },
-	{ "change-unknown-context", "only contexts of the file can be changed",
-	  change_unknown_context },
-	{ "raising-needs-rights", "a change to high priority needs CAP_SYS_NICE",
-	  raising_needs_rights },
-	{ "high-gets-in", "a high job runs while a normal one goes on", high_gets_in },
-	{ "normal-gets-in-at-low", "a normal job runs while a low one goes on",
-	  normal_gets_in_at_low },
-	{ "equals-take-turns", "jobs of one priority take turns", equals_take_turns },
-	{ "low-is-not-starved", "a low job runs though a high one never ends",
-	  low_is_not_starved },
-	{ "high-gets-in-at-once", "a high job waits for no slice of a normal one",
-	  high_gets_in_at_once },
-	{ "equals-wait-for-a-slice", "jobs of one priority wait for a slice, not for many",
-	  equals_wait_for_a_slice },
-	{ "many-run-on", "an endless job at each priority, and another gets in",
-	  many_run_on },
-	{ "sixty-four-contexts", "64 contexts get in beside an endless high job",
-	  sixty_four_contexts },
-	{ "priority-is-no-way-round-a-wait", "a high job waits for a low one",
-	  priority_is_no_way_round_a_wait },
-	{ "interrupted-to-the-bit", "a job that is interrupted loses and repeats nothing",
-	  interrupted_to_the_bit },
-};
+static long usual_slice_us;
+
+static void restore_slices(int signal)
+{
+	(void)signal;
+	set_module_parameter("slice_us", usual_slice_us);
+}
 
 int igt_main()
 {
-	static long usual_slice_us;
-
 	igt_fixture() {
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 		usual_slice_us = module_parameter("slice_us");
+		igt_install_exit_handler(restore_slices);
 	}
-	igt_pumice_subtests(cases)
-	igt_fixture() {
-		use_slices(usual_slice_us);
-		igt_pumice_restore();
-	}
+
+	igt_pumice_subtest("every-level-runs", "contexts of every priority work", every_level_runs);
+	igt_pumice_subtest("unknown-level", "other priorities are refused", unknown_level);
+	igt_pumice_subtest("high-needs-rights", "high priority needs CAP_SYS_NICE",
+			   high_needs_rights);
+	igt_pumice_subtest("higher-first", "of what waits the higher runs first", higher_first);
+	igt_pumice_subtest("changed-while-queued", "a changed priority counts for jobs that wait",
+			   changed_while_queued);
+	igt_pumice_subtest("change-bad-arguments",
+			   "changes to unknown levels, flags and padding are refused",
+			   change_bad_arguments);
+	igt_pumice_subtest("change-unknown-context", "only contexts of the file can be changed",
+			   change_unknown_context);
+	igt_pumice_subtest("raising-needs-rights", "a change to high priority needs CAP_SYS_NICE",
+			   raising_needs_rights);
+	igt_pumice_subtest("high-gets-in", "a high job runs while a normal one goes on",
+			   high_gets_in);
+	igt_pumice_subtest("normal-gets-in-at-low", "a normal job runs while a low one goes on",
+			   normal_gets_in_at_low);
+	igt_pumice_subtest("equals-take-turns", "jobs of one priority take turns",
+			   equals_take_turns);
+	igt_pumice_subtest("low-is-not-starved", "a low job runs though a high one never ends",
+			   low_is_not_starved);
+	igt_pumice_subtest("high-gets-in-at-once", "a high job waits for no slice of a normal one",
+			   high_gets_in_at_once);
+	igt_pumice_subtest("equals-wait-for-a-slice",
+			   "jobs of one priority wait for a slice, not for many",
+			   equals_wait_for_a_slice);
+	igt_pumice_subtest("many-run-on", "an endless job at each priority, and another gets in",
+			   many_run_on);
+	igt_pumice_subtest("sixty-four-contexts", "64 contexts get in beside an endless high job",
+			   sixty_four_contexts);
+	igt_pumice_subtest("priority-is-no-way-round-a-wait", "a high job waits for a low one",
+			   priority_is_no_way_round_a_wait);
+	igt_pumice_subtest("interrupted-to-the-bit",
+			   "a job that is interrupted loses and repeats nothing",
+			   interrupted_to_the_bit);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* DEV_QUERY: what the GPU says of itself. */
 #include <errno.h>
 #include <string.h>
@@ -188,21 +189,28 @@ static void stats_tell_the_moment(void)
 	igt_assert_eq_u32(need_stats(rig.fd).jobs_firmware, idle.jobs_firmware);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "size-probe", "a query without a buffer tells how many bytes there are", size_probe },
-	{ "short-buffer", "a short buffer is filled as far as it goes", short_buffer },
-	{ "unknown-type", "a query that does not exist is refused", unknown_type },
-	{ "bad-pointer", "a buffer that is no memory gives EFAULT", bad_pointer },
-	{ "same-for-all-files", "two files see the same GPU", same_for_all_files },
-	{ "contract", "values are those of the hardware contract", contract },
-	{ "firmware", "the firmware has a version and a build id", firmware },
-	{ "timestamp-brackets-job", "a job starts and ends between two readings of its clock",
-	  timestamp_brackets_job },
-	{ "timestamp-rate", "the GPU's clock runs at the rate that is told", timestamp_rate },
-	{ "stats-count-jobs", "statistics count jobs and busy time", stats_count_jobs },
-	{ "stats-count-faults", "statistics count faults", stats_count_faults },
-	{ "stats-tell-the-moment", "statistics tell what runs at the moment",
-	  stats_tell_the_moment },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("size-probe", "a query without a buffer tells how many bytes there are",
+			   size_probe);
+	igt_pumice_subtest("short-buffer", "a short buffer is filled as far as it goes",
+			   short_buffer);
+	igt_pumice_subtest("unknown-type", "a query that does not exist is refused", unknown_type);
+	igt_pumice_subtest("bad-pointer", "a buffer that is no memory gives EFAULT", bad_pointer);
+	igt_pumice_subtest("same-for-all-files", "two files see the same GPU", same_for_all_files);
+	igt_pumice_subtest("contract", "values are those of the hardware contract", contract);
+	igt_pumice_subtest("firmware", "the firmware has a version and a build id", firmware);
+	igt_pumice_subtest("timestamp-brackets-job",
+			   "a job starts and ends between two readings of its clock",
+			   timestamp_brackets_job);
+	igt_pumice_subtest("timestamp-rate", "the GPU's clock runs at the rate that is told",
+			   timestamp_rate);
+	igt_pumice_subtest("stats-count-jobs", "statistics count jobs and busy time",
+			   stats_count_jobs);
+	igt_pumice_subtest("stats-count-faults", "statistics count faults", stats_count_faults);
+	igt_pumice_subtest("stats-tell-the-moment", "statistics tell what runs at the moment",
+			   stats_tell_the_moment);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Render and transfer contexts: pairs of jobs, their fences, and how they wait for
  * each other and for compute.
@@ -136,22 +137,19 @@ static void many_contexts(void)
 
 static void many_processes(void)
 {
-	pid_t pids[4];
+	struct igt_helper_process helpers[4] = {};
+	struct render r;
 	u32 i, k;
 
 	for (i = 0; i < 4; i++) {
-		pids[i] = fork();
-		igt_assert(pids[i] >= 0);
-		if (pids[i])
-			continue;
-		struct render r = render_open();
-
-		for (k = 0; k < 50; k++)
-			igt_assert_eq(render_run(&r, k % 2, r.geometry, r.fragment), 1);
-		_exit(0);
+		igt_fork_helper(&helpers[i]) {
+			r = render_open();
+			for (k = 0; k < 50; k++)
+				igt_assert_eq(render_run(&r, k % 2, r.geometry, r.fragment), 1);
+		}
 	}
 	for (i = 0; i < 4; i++)
-		igt_pumice_join(pids[i]);
+		igt_pumice_join(&helpers[i]);
 }
 
 static void transfer_copies(void)
@@ -194,21 +192,25 @@ static void all_data_masters(void)
 	rig_check_words(r.rig.data.cpu + 128, 70);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "basic", "a pair runs and signals", basic },
-	{ "triangle", "a triangle covers the target", triangle },
-	{ "half-a-pair", "a geometry job comes with its fragment job", half_a_pair },
-	{ "fences", "a fragment job ends behind its geometry job", fences },
-	{ "fragment-waits", "a geometry job waits for what its fragment job waits for",
-	  fragment_waits },
-	{ "beside-compute", "pairs run beside a compute job", beside_compute },
-	{ "fault-of-geometry", "a geometry job that faults ends its fragment job",
-	  fault_of_geometry },
-	{ "many-contexts", "32 contexts share two scenes", many_contexts },
-	{ "many-processes", "four processes at once", many_processes },
-	{ "transfer", "a transfer context copies", transfer_copies },
-	{ "all-data-masters", "compute, geometry, fragments, transfer in one call",
-	  all_data_masters },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("basic", "a pair runs and signals", basic);
+	igt_pumice_subtest("triangle", "a triangle covers the target", triangle);
+	igt_pumice_subtest("half-a-pair", "a geometry job comes with its fragment job",
+			   half_a_pair);
+	igt_pumice_subtest("fences", "a fragment job ends behind its geometry job", fences);
+	igt_pumice_subtest("fragment-waits",
+			   "a geometry job waits for what its fragment job waits for",
+			   fragment_waits);
+	igt_pumice_subtest("beside-compute", "pairs run beside a compute job", beside_compute);
+	igt_pumice_subtest("fault-of-geometry", "a geometry job that faults ends its fragment job",
+			   fault_of_geometry);
+	igt_pumice_subtest("many-contexts", "32 contexts share two scenes", many_contexts);
+	igt_pumice_subtest("many-processes", "four processes at once", many_processes);
+	igt_pumice_subtest("transfer", "a transfer context copies", transfer_copies);
+	igt_pumice_subtest("all-data-masters", "compute, geometry, fragments, transfer in one call",
+			   all_data_masters);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* SUBMIT: what is taken, what is refused, and that a refused call leaves nothing behind. */
 #include <errno.h>
 #include <stdlib.h>
@@ -246,44 +247,47 @@ static void many_contexts(void)
 
 static void many_processes(void)
 {
-	pid_t pids[4];
+	struct igt_helper_process helpers[4] = {};
+	struct rig rig;
 	u32 i, k;
 
 	for (i = 0; i < 4; i++) {
-		pids[i] = fork();
-		if (pids[i])
-			continue;
-		struct rig rig = rig_open();
-
-		for (k = 0; k < 50; k++) {
-			igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, rig.data.va,
-								     1000 * i + k)), 1);
-			rig_check_words(rig.data.cpu, 1000 * i + k);
+		igt_fork_helper(&helpers[i]) {
+			rig = rig_open();
+			for (k = 0; k < 50; k++) {
+				igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, rig.data.va,
+									     1000 * i + k)), 1);
+				rig_check_words(rig.data.cpu, 1000 * i + k);
+			}
 		}
-		_exit(0);
 	}
 	for (i = 0; i < 4; i++)
-		igt_pumice_join(pids[i]);
+		igt_pumice_join(&helpers[i]);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "basic", "a job runs and signals", basic },
-	{ "no-jobs", "no jobs are fine, whatever the pointer", no_jobs },
-	{ "too-many-jobs", "more jobs than promised are refused", too_many_jobs },
-	{ "bad-flags", "unknown flags are refused", bad_flags },
-	{ "bad-padding", "padding must be zero", bad_padding },
-	{ "bad-context", "a context must be one of the file", bad_context },
-	{ "bad-stream", "a stream must be aligned", bad_stream },
-	{ "bad-sync", "syncs: handle, flags, value; nothing to wait for", bad_sync },
-	{ "bad-pointer", "arrays must lie in memory", bad_pointer },
-	{ "stride-grown", "elements may have grown, by zeroes", stride_grown },
-	{ "stride-too-small", "elements may not have shrunk", stride_too_small },
-	{ "all-or-nothing", "one bad job refuses the whole call, and is told", all_or_nothing },
-	{ "in-order", "jobs of a context run in order", in_order },
-	{ "more-than-the-ring-holds", "more jobs than the ring holds all run",
-	  more_than_the_ring_holds },
-	{ "many-contexts", "64 contexts with a job each", many_contexts },
-	{ "many-processes", "four processes at once see their own results", many_processes },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("basic", "a job runs and signals", basic);
+	igt_pumice_subtest("no-jobs", "no jobs are fine, whatever the pointer", no_jobs);
+	igt_pumice_subtest("too-many-jobs", "more jobs than promised are refused", too_many_jobs);
+	igt_pumice_subtest("bad-flags", "unknown flags are refused", bad_flags);
+	igt_pumice_subtest("bad-padding", "padding must be zero", bad_padding);
+	igt_pumice_subtest("bad-context", "a context must be one of the file", bad_context);
+	igt_pumice_subtest("bad-stream", "a stream must be aligned", bad_stream);
+	igt_pumice_subtest("bad-sync", "syncs: handle, flags, value; nothing to wait for",
+			   bad_sync);
+	igt_pumice_subtest("bad-pointer", "arrays must lie in memory", bad_pointer);
+	igt_pumice_subtest("stride-grown", "elements may have grown, by zeroes", stride_grown);
+	igt_pumice_subtest("stride-too-small", "elements may not have shrunk", stride_too_small);
+	igt_pumice_subtest("all-or-nothing", "one bad job refuses the whole call, and is told",
+			   all_or_nothing);
+	igt_pumice_subtest("in-order", "jobs of a context run in order", in_order);
+	igt_pumice_subtest("more-than-the-ring-holds", "more jobs than the ring holds all run",
+			   more_than_the_ring_holds);
+	igt_pumice_subtest("many-contexts", "64 contexts with a job each", many_contexts);
+	igt_pumice_subtest("many-processes", "four processes at once see their own results",
+			   many_processes);
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Points of timeline syncobjs that jobs wait for and signal. Binary syncobjs are
  * in pumice_fence.c, which also says how a fence is held back.
@@ -316,23 +317,21 @@ static void wait_before_submit(void)
 	struct rig rig = rig_open();
 	u32 timeline = need_sync(rig.fd);
 	int ready[2];
-	pid_t waiter;
+	struct igt_helper_process waiter = {};
 	char byte = 1;
 
 	igt_assert_eq(pipe(ready), 0);
-	waiter = fork();
-	if (!waiter) {
-		if (write(ready[1], &byte, 1) != 1)
-			_exit(2);
-		_exit(wait_flags(rig.fd, timeline, 2, WAIT_SECONDS * 1000000000ull,
-				 DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT) ? 1 : 0);
+	igt_fork_helper(&waiter) {
+		igt_assert_eq(write(ready[1], &byte, 1), 1);
+		igt_assert_eq(wait_flags(rig.fd, timeline, 2, WAIT_SECONDS * 1000000000ull,
+					 DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT), 0);
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
 	igt_assert_eq(wait_flags(rig.fd, timeline, 2, 0, 0), -EINVAL);
 	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
 	igt_assert_eq(wait_flags(rig.fd, timeline, 2, 0, 0), -EINVAL);
 	points(&rig, rig_empty_stream(&rig), timeline, 1, 2);
-	igt_pumice_join(waiter);
+	igt_pumice_join(&waiter);
 }
 
 /* That a point will come is known before it is reached. */
@@ -446,32 +445,47 @@ static void one_job_two_points(void)
 	rig_check_words(rig.data.cpu, 1);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "point-reached", "a point is reached when its job has ended", point_reached },
-	{ "point-pending", "and not before", point_pending },
-	{ "point-between", "a point that nobody signals comes with the next", point_between },
-	{ "huge-points", "points are numbers of 64 bits", huge_points },
-	{ "later-job-first", "no point is reached before those below it", later_job_first },
-	{ "point-out-of-order", "a lower point after a higher one hangs nobody",
-	  point_out_of_order },
-	{ "many-points", "a thousand jobs along one timeline", many_points },
-	{ "ping-pong", "two contexts take turns by a timeline", ping_pong },
-	{ "many-wait-for-one", "eight contexts wait for points of one job", many_wait_for_one },
-	{ "points-of-earlier-calls", "a wait for a point of the same call includes earlier ones",
-	  points_of_earlier_calls },
-	{ "unsubmitted-point", "a job cannot wait for a point that nobody will signal",
-	  unsubmitted_point },
-	{ "point-zero", "there is no point 0", point_zero },
-	{ "cpu-signals", "a job waits for a point that the CPU signals", cpu_signals },
-	{ "wait-before-submit", "a process may wait for a point that is yet to come",
-	  wait_before_submit },
-	{ "wait-available", "a wait for the promise of a point ends with it", wait_available },
-	{ "other-file-waits", "a timeline joins jobs of two files", other_file_waits },
-	{ "fault-at-a-point", "a job that faults reaches its point", fault_at_a_point },
-	{ "transfer-both-ways", "a fence goes from binary to timeline and back",
-	  transfer_both_ways },
-	{ "canceled-point", "a point whose context is destroyed is reached", canceled_point },
-	{ "one-job-two-points", "a job may signal several points", one_job_two_points },
-};
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-igt_pumice_main(cases, IGT_PUMICE_PATIENT)
+	igt_pumice_subtest("point-reached", "a point is reached when its job has ended",
+			   point_reached);
+	igt_pumice_subtest("point-pending", "and not before", point_pending);
+	igt_pumice_subtest("point-between", "a point that nobody signals comes with the next",
+			   point_between);
+	igt_pumice_subtest("huge-points", "points are numbers of 64 bits", huge_points);
+	igt_pumice_subtest("later-job-first", "no point is reached before those below it",
+			   later_job_first);
+	igt_pumice_subtest("point-out-of-order", "a lower point after a higher one hangs nobody",
+			   point_out_of_order);
+	igt_pumice_subtest("many-points", "a thousand jobs along one timeline", many_points);
+	igt_pumice_subtest("ping-pong", "two contexts take turns by a timeline", ping_pong);
+	igt_pumice_subtest("many-wait-for-one", "eight contexts wait for points of one job",
+			   many_wait_for_one);
+	igt_pumice_subtest("points-of-earlier-calls",
+			   "a wait for a point of the same call includes earlier ones",
+			   points_of_earlier_calls);
+	igt_pumice_subtest("unsubmitted-point",
+			   "a job cannot wait for a point that nobody will signal",
+			   unsubmitted_point);
+	igt_pumice_subtest("point-zero", "there is no point 0", point_zero);
+	igt_pumice_subtest("cpu-signals", "a job waits for a point that the CPU signals",
+			   cpu_signals);
+	igt_pumice_subtest("wait-before-submit",
+			   "a process may wait for a point that is yet to come",
+			   wait_before_submit);
+	igt_pumice_subtest("wait-available", "a wait for the promise of a point ends with it",
+			   wait_available);
+	igt_pumice_subtest("other-file-waits", "a timeline joins jobs of two files",
+			   other_file_waits);
+	igt_pumice_subtest("fault-at-a-point", "a job that faults reaches its point",
+			   fault_at_a_point);
+	igt_pumice_subtest("transfer-both-ways", "a fence goes from binary to timeline and back",
+			   transfer_both_ways);
+	igt_pumice_subtest("canceled-point", "a point whose context is destroyed is reached",
+			   canceled_point);
+	igt_pumice_subtest("one-job-two-points", "a job may signal several points",
+			   one_job_two_points);
+}

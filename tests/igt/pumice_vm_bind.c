@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * VM_BIND at once: what jobs see of it, and what it refuses. Binds that wait are in
  * vm_bind_async.c; accesses that must fault in pumice_mmu_fault.c.
@@ -459,49 +460,54 @@ static void unmap_all(void)
 	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + GIB, 7)), -EIO);
 }
 
-static const struct igt_pumice_case cases[] = {
-	{ "page-4k", "4 KiB pages map what they should", page_4k },
-	{ "page-16k", "16 KiB pages map what they should", page_16k },
-	{ "page-64k", "64 KiB pages map what they should", page_64k },
-	{ "page-256k", "256 KiB pages map what they should", page_256k },
-	{ "page-1m", "1 MiB pages map what they should", page_1m },
-	{ "page-2m", "2 MiB pages map what they should", page_2m },
-	{ "page-sizes-skewed", "addresses where no large page fits work too", page_sizes_skewed },
-	{ "same-bo-twice", "an object at two addresses is one memory", same_bo_twice },
-	{ "same-bo-two-vms", "an object in two VMs is one memory, with rights of each",
-	  same_bo_two_vms },
-	{ "same-va-two-vms", "an address of two VMs is two memories", same_va_two_vms },
-	{ "bo-closed", "a mapping keeps its object, until it goes", bo_closed },
-	{ "prime-imported", "an object of another file can be mapped", prime_imported },
-	{ "replaced-at-once", "the next job sees what was mapped over", replaced_at_once },
-	{ "swapped-in-one-call", "two mappings can trade places", swapped_in_one_call },
-	{ "replaced-program", "the next job runs the program that was mapped over",
-	  replaced_program },
-	{ "shuffled-pages", "256 mappings of one page each", shuffled_pages },
-	{ "sparse", "64 mappings over the whole space, unmapped at once", sparse },
-	{ "last-page", "the last page of the space works", last_page },
-	{ "null", "a NULL mapping reads as zero and drops stores", null_mapping },
-	{ "unmap-all", "UNMAP_ALL leaves no mapping, NULL ones included", unmap_all },
-	{ "partial-unmap", "an unmap takes what it names and no more", partial_unmap },
-	{ "under-a-running-job", "a VM can be changed while its job runs", under_a_running_job },
-	{ "vm-destroyed", "a context keeps its VM", vm_destroyed },
-	{ "bad-alignment", "addresses, offsets and sizes are whole pages", bad_alignment },
-	{ "bad-range", "mappings lie within space and object", bad_range },
-	{ "bad-handle", "objects and VMs are those of the file", bad_handle },
-	{ "bad-flags", "types, flags and padding are checked", bad_flags },
-	{ "error-index", "the operation that failed is told, those before it stand",
-	  error_index },
-	{ "most-operations", "as many operations as promised, and no more", most_operations },
-};
-
 int igt_main()
 {
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-	igt_pumice_subtests(cases)
-	igt_pumice_subtests(vm_bind_async_cases)
-
-	igt_fixture()
-		igt_pumice_restore();
+	igt_pumice_subtest("page-4k", "4 KiB pages map what they should", page_4k);
+	igt_pumice_subtest("page-16k", "16 KiB pages map what they should", page_16k);
+	igt_pumice_subtest("page-64k", "64 KiB pages map what they should", page_64k);
+	igt_pumice_subtest("page-256k", "256 KiB pages map what they should", page_256k);
+	igt_pumice_subtest("page-1m", "1 MiB pages map what they should", page_1m);
+	igt_pumice_subtest("page-2m", "2 MiB pages map what they should", page_2m);
+	igt_pumice_subtest("page-sizes-skewed", "addresses where no large page fits work too",
+			   page_sizes_skewed);
+	igt_pumice_subtest("same-bo-twice", "an object at two addresses is one memory",
+			   same_bo_twice);
+	igt_pumice_subtest("same-bo-two-vms",
+			   "an object in two VMs is one memory, with rights of each",
+			   same_bo_two_vms);
+	igt_pumice_subtest("same-va-two-vms", "an address of two VMs is two memories",
+			   same_va_two_vms);
+	igt_pumice_subtest("bo-closed", "a mapping keeps its object, until it goes", bo_closed);
+	igt_pumice_subtest("prime-imported", "an object of another file can be mapped",
+			   prime_imported);
+	igt_pumice_subtest("replaced-at-once", "the next job sees what was mapped over",
+			   replaced_at_once);
+	igt_pumice_subtest("swapped-in-one-call", "two mappings can trade places",
+			   swapped_in_one_call);
+	igt_pumice_subtest("replaced-program", "the next job runs the program that was mapped over",
+			   replaced_program);
+	igt_pumice_subtest("shuffled-pages", "256 mappings of one page each", shuffled_pages);
+	igt_pumice_subtest("sparse", "64 mappings over the whole space, unmapped at once", sparse);
+	igt_pumice_subtest("last-page", "the last page of the space works", last_page);
+	igt_pumice_subtest("null", "a NULL mapping reads as zero and drops stores", null_mapping);
+	igt_pumice_subtest("unmap-all", "UNMAP_ALL leaves no mapping, NULL ones included",
+			   unmap_all);
+	igt_pumice_subtest("partial-unmap", "an unmap takes what it names and no more",
+			   partial_unmap);
+	igt_pumice_subtest("under-a-running-job", "a VM can be changed while its job runs",
+			   under_a_running_job);
+	igt_pumice_subtest("vm-destroyed", "a context keeps its VM", vm_destroyed);
+	igt_pumice_subtest("bad-alignment", "addresses, offsets and sizes are whole pages",
+			   bad_alignment);
+	igt_pumice_subtest("bad-range", "mappings lie within space and object", bad_range);
+	igt_pumice_subtest("bad-handle", "objects and VMs are those of the file", bad_handle);
+	igt_pumice_subtest("bad-flags", "types, flags and padding are checked", bad_flags);
+	igt_pumice_subtest("error-index",
+			   "the operation that failed is told, those before it stand", error_index);
+	igt_pumice_subtest("most-operations", "as many operations as promised, and no more",
+			   most_operations);
+	vm_bind_async_subtests();
 }

@@ -6,19 +6,22 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = pathlib.Path(os.environ.get("BUILD", TOP / "build")) / "native/tests/igt/layer_sample"
 SUBTESTS = ["passes", "fails", "skips", "crashes", "warns", "ioctl-refused", "ioctl-fails",
             "succeeds-early", "aborts", "skipped-by-fixture", "failed-by-fixture",
-            "after-groups", "child-passes", "child-fails", "child-crashes", "child-hangs"]
+            "after-groups", "child-passes", "child-fails", "child-crashes", "child-hangs",
+            "helper-passes", "helper-is-stopped", "helper-fails", "announces"]
 
 
 def run(*arguments, **environment):
     """Run the sample; (exit status, standard output, standard error)."""
     done = subprocess.run([PROGRAM, *arguments], check=False, capture_output=True, text=True,
-                          timeout=60, env={**os.environ, **environment})
+                          timeout=60,
+                          env={**os.environ, "IGT_LAYER_KMSG": "/dev/null", **environment})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -91,7 +94,7 @@ class Layer(unittest.TestCase):
         self.assertEqual(run("nonsense")[0], 79)
 
     def test_patterns_choose_subtests(self):
-        _status, out, _err = run("--run-subtest", "*ss*,w*rns,!*er-group*,!child-*")
+        _status, out, _err = run("--run-subtest", "*ss*,w*rns,!*er-group*,!child-*,!helper-*")
         self.assertEqual(re.findall(r"Starting subtest: (\S+)", out), ["passes", "warns"])
 
     def test_failed_fixture_is_a_failure_whatever_runs(self):
@@ -116,6 +119,55 @@ class Layer(unittest.TestCase):
     def test_child_that_hangs_fails_its_subtest(self):
         _out, err = self.expect("child-hangs", 98, "FAIL")
         self.assertIn("children that pause", err)
+
+    def test_helper_of_a_child_may_pass_fail_or_be_stopped(self):
+        self.expect("helper-passes", 0, "SUCCESS")
+        self.expect("helper-is-stopped", 0, "SUCCESS")
+        self.expect("helper-fails", 98, "FAIL")
+
+    def test_exit_handlers_run_however_the_program_ends(self):
+        for subtest in ("passes", "fails", "crashes", "aborts", "child-crashes"):
+            out, err = run("--run-subtest", subtest, LAYER_SAMPLE_CLEANS="1")[1:]
+            self.assertEqual((out + err).count("cleaned up, signal 0\n"), 1, subtest)
+        out = run("--run-subtest", "passes", LAYER_SAMPLE_CLEANS="1",
+                  LAYER_SAMPLE_TERMINATES="1")
+        self.assertEqual(out[0], -15)
+        self.assertEqual(out[1].count("cleaned up, signal 15\n"), 1)
+
+    def marks(self, *arguments):
+        """What a run writes to the kernel's log."""
+        with tempfile.NamedTemporaryFile("r") as log:
+            run(*arguments, IGT_LAYER_KMSG=log.name)
+            return log.read()
+
+    def test_marks_in_the_kernel_log_are_those_that_the_runner_looks_for(self):
+        self.assertEqual(self.marks("--run-subtest", "passes,fails"), """\
+<6>[IGT] layer_sample: executing
+<6>[IGT] layer_sample: starting subtest passes
+<6>[IGT] layer_sample: finished subtest passes, SUCCESS
+<6>[IGT] layer_sample: starting subtest fails
+<6>[IGT] layer_sample: finished subtest fails, FAIL
+<6>[IGT] layer_sample: exiting, ret=98
+""")
+        self.assertEqual(self.marks("--list-subtests") + self.marks("--describe"), "")
+
+    def test_expected_messages_are_announced_in_their_subtest(self):
+        self.assertIn("""\
+: starting subtest announces
+<6>[IGT] add ignored dmesg regex: job [0-9]+ timed out|reset
+""", self.marks("--run-subtest", "announces"))
+
+    def test_show_testlist_names_all_as_the_runner_does(self):
+        status, out, _err = run("--show-testlist")
+        self.assertEqual(status, 0)
+        self.assertEqual(out.split(), [f"igt@layer_sample@{name}" for name in SUBTESTS])
+
+    def test_device_filters_other_than_nodes_are_refused(self):
+        for arguments, environment in ((("--device", "pci:vendor=1234"), {}),
+                                       ((), {"IGT_DEVICE": "sys:/sys"})):
+            self.assertEqual(run(*arguments, **environment)[0], 79)
+        self.assertEqual(run("--device", "drm:/dev/dri/renderD128", "--run-subtest",
+                             "passes")[0], 0)
 
     def test_one_failure_among_successes_is_a_failure(self):
         self.assertEqual(run("--run-subtest", "passes,fails,after-groups")[0], 98)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * VM_BIND in the VM's queue: waits, signals, order.
  *
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 
+#include "igt_pumice.h"
 #include "rig.h"
 #include "sync.h"
 
@@ -289,22 +291,31 @@ static void async_pipeline(void)
 	igt_assert(!is_mapped(&rig, VA));
 }
 
-const struct igt_pumice_case vm_bind_async_cases[VM_BIND_ASYNC_CASES] = {
-	{ "async-job-waits-for-map", "a job waits for its mapping", async_job_waits_for_map },
-	{ "async-map-waits-for-job", "a mapping waits for a job", async_map_waits_for_job },
-	{ "async-unmap-waits-for-job", "memory goes behind its last job",
-	  async_unmap_waits_for_job },
-	{ "async-in-order", "binds of a VM take effect in order", async_in_order },
-	{ "async-other-vm-goes-on", "a VM's queue holds up no other's", async_other_vm_goes_on },
-	{ "async-holds-up-no-bind-at-once", "nor a bind that does not queue",
-	  async_holds_up_no_bind_at_once },
-	{ "async-without-operations", "a queue can be waited for", async_without_operations },
-	{ "async-timeline", "binds along a timeline", async_timeline },
-	{ "async-waits-for-a-faulted-job", "a bind waits for a job however it ends",
-	  async_waits_for_a_faulted_job },
-	{ "async-vm-destroyed", "binds of a destroyed VM are canceled", async_vm_destroyed },
-	{ "async-bad-operation", "a bad operation refuses the call", async_bad_operation },
-	{ "async-bad-syncs", "syncs: handle, flags, nothing to wait for, and at once none",
-	  async_bad_syncs },
-	{ "async-pipeline", "sixteen mappings of one address, a job each", async_pipeline },
-};
+void vm_bind_async_subtests(void)
+{
+	igt_pumice_subtest("async-job-waits-for-map", "a job waits for its mapping",
+			   async_job_waits_for_map);
+	igt_pumice_subtest("async-map-waits-for-job", "a mapping waits for a job",
+			   async_map_waits_for_job);
+	igt_pumice_subtest("async-unmap-waits-for-job", "memory goes behind its last job",
+			   async_unmap_waits_for_job);
+	igt_pumice_subtest("async-in-order", "binds of a VM take effect in order", async_in_order);
+	igt_pumice_subtest("async-other-vm-goes-on", "a VM's queue holds up no other's",
+			   async_other_vm_goes_on);
+	igt_pumice_subtest("async-holds-up-no-bind-at-once", "nor a bind that does not queue",
+			   async_holds_up_no_bind_at_once);
+	igt_pumice_subtest("async-without-operations", "a queue can be waited for",
+			   async_without_operations);
+	igt_pumice_subtest("async-timeline", "binds along a timeline", async_timeline);
+	igt_pumice_subtest("async-waits-for-a-faulted-job",
+			   "a bind waits for a job however it ends", async_waits_for_a_faulted_job);
+	igt_pumice_subtest("async-vm-destroyed", "binds of a destroyed VM are canceled",
+			   async_vm_destroyed);
+	igt_pumice_subtest("async-bad-operation", "a bad operation refuses the call",
+			   async_bad_operation);
+	igt_pumice_subtest("async-bad-syncs",
+			   "syncs: handle, flags, nothing to wait for, and at once none",
+			   async_bad_syncs);
+	igt_pumice_subtest("async-pipeline", "sixteen mappings of one address, a job each",
+			   async_pipeline);
+}

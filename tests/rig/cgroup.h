@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Memory cgroups (version 2): who is charged for memory, and what a full one does. */
 #ifndef RIG_CGROUP_H
 #define RIG_CGROUP_H

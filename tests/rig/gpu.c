@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Raw ioctls of the driver. See gpu.h. */
 #include "gpu.h"
 
@@ -25,6 +26,13 @@ static bool is_pumice(int fd)
 	return match;
 }
 
+static char chosen[64];
+
+void gpu_choose(const char *node)
+{
+	snprintf(chosen, sizeof(chosen), "%s", node);
+}
+
 /* The node's file, and its path if asked for. */
 static int find_node(char *path)
 {
@@ -33,6 +41,8 @@ static int find_node(char *path)
 
 	for (i = 0; i < NODES; i++) {
 		snprintf(candidate, sizeof(candidate), "/dev/dri/renderD%d", FIRST_NODE + i);
+		if (chosen[0] && strcmp(candidate, chosen))
+			continue;
 		fd = open(candidate, O_RDWR | O_CLOEXEC);
 		if (fd < 0)
 			continue;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Raw ioctls of the driver, and memory, for the guest's tests.
  *
@@ -25,6 +26,9 @@
 
 /** gpu_open - open the render node that the driver serves. Return: file, or a negative errno. */
 int gpu_open(void);
+
+/** gpu_choose - open this node of the driver from now on; usually it is the first. */
+void gpu_choose(const char *node);
 
 /** gpu_node - path of that node, into a buffer of 64 bytes. Return: 0 or -ENODEV. */
 int gpu_node(char *path);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * A test rig: one VM with one context, memory for programs and control streams,
  * and memory that jobs write to.

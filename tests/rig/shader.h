@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Small USC programs for the guest's tests, written with the generated pack
  * functions: neither assembler nor library is needed, and nonsense can be

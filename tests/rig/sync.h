@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Synchronisation objects for the guest's tests, on libdrm's calls.
  *

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Debugfs counters, module parameters, the PCI device. See system.h. */
 #include "system.h"
 
@@ -131,24 +132,44 @@ void need_nothing_left(void)
 	need_left((struct counts){ 0 });
 }
 
-u64 fdinfo_number(int fd, const char *key)
+/* What follows "@key:" in the fdinfo of an open file. */
+static void fdinfo_value(int fd, const char *key, char *value, unsigned int bytes)
 {
 	char path[64], line[256];
 	bool found = false;
-	u64 number = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	file = fopen(path, "re");
 	CHECK(file);
-	while (!found && fgets(line, sizeof(line), file)) {
+	while (!found && fgets(line, sizeof(line), file))
 		found = !strncmp(line, key, strlen(key)) && line[strlen(key)] == ':';
-		if (found)
-			number = strtoull(line + strlen(key) + 1, NULL, 10);
-	}
 	fclose(file);
 	if (!found)
 		test_fail(__FILE__, __LINE__, "no %s in %s", key, path);
+	snprintf(value, bytes, "%s", line + strlen(key) + 1);
+}
+
+u64 fdinfo_number(int fd, const char *key)
+{
+	char value[64];
+
+	fdinfo_value(fd, key, value, sizeof(value));
+	return strtoull(value, NULL, 10);
+}
+
+u64 fdinfo_bytes(int fd, const char *key)
+{
+	char value[64], *unit;
+	u64 number;
+
+	fdinfo_value(fd, key, value, sizeof(value));
+	number = strtoull(value, &unit, 10);
+	if (!strcmp(unit, " KiB\n"))
+		return number * 1024;
+	if (!strcmp(unit, " MiB\n"))
+		return number * MIB;
+	CHECK(!strcmp(unit, "\n"));
 	return number;
 }
 

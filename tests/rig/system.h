@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * What the system around the GPU tells and takes: debugfs counters, module
  * parameters, the PCI device in sysfs.
@@ -50,6 +51,9 @@ void need_module_unused(void);
 
 /** fdinfo_number - the number after "@key:" in the fdinfo of an open file of this process. */
 u64 fdinfo_number(int fd, const char *key);
+
+/** fdinfo_bytes - the same for an amount of memory, which is shown with its unit. */
+u64 fdinfo_bytes(int fd, const char *key);
 
 /** module_parameter - read a parameter of the driver. Return: its value, or -errno. */
 long module_parameter(const char *name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Processes that a subtest starts.
  *
@@ -17,7 +18,10 @@
 #define MAX_CHILDREN	64u
 #define SIGNAL_STATUS	128	/* added to the number of the signal that killed a child */
 
+#define MAX_HELPERS	4
+
 static pid_t children[MAX_CHILDREN];
+static pid_t helpers[MAX_HELPERS];	/* 0: a free place */
 static unsigned int count;
 static bool is_child;
 static volatile sig_atomic_t time_is_over;
@@ -27,25 +31,89 @@ bool igt_layer_is_child(void)
 	return is_child;
 }
 
-bool igt_layer_fork(void)
+/* As fork(); the new process has nothing of its parent's to clean up, and ends with it. */
+static pid_t start_process(void)
 {
 	pid_t parent = getpid(), pid;
 
-	igt_assert_f(!is_child, "a child cannot have children\n");
-	igt_assert_f(count < MAX_CHILDREN, "no more than %u children\n", MAX_CHILDREN);
 	fflush(NULL);
 	pid = fork();
 	igt_assert_f(pid >= 0, "fork\n");
+	if (pid)
+		return pid;
+	count = 0;
+	memset(helpers, 0, sizeof(helpers));
+	igt_layer_forget_exit_handlers();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(IGT_EXIT_FAILURE);
+	return 0;
+}
+
+bool igt_layer_fork(void)
+{
+	pid_t pid;
+
+	igt_assert_f(!is_child, "a child cannot have children\n");
+	igt_assert_f(count < MAX_CHILDREN, "no more than %u children\n", MAX_CHILDREN);
+	pid = start_process();
 	if (pid) {
 		children[count++] = pid;
 		return false;
 	}
 	is_child = true;
-	count = 0;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(IGT_EXIT_FAILURE);
 	return true;
+}
+
+/* The process ends: helpers do not outlive it. */
+static void end_helpers(int signal)
+{
+	int i;
+
+	(void)signal;
+	for (i = 0; i < MAX_HELPERS; i++) {
+		if (helpers[i] && !kill(helpers[i], SIGTERM))
+			waitpid(helpers[i], NULL, 0);
+	}
+}
+
+bool igt_layer_fork_helper(struct igt_helper_process *helper)
+{
+	igt_assert(!helper->running);
+	for (helper->id = 0; helper->id < MAX_HELPERS && helpers[helper->id]; helper->id++)
+		;
+	igt_assert_f(helper->id < MAX_HELPERS, "no more than %u helpers\n", MAX_HELPERS);
+	igt_install_exit_handler(end_helpers);
+	helper->pid = start_process();
+	if (!helper->pid)
+		return true;
+	helper->running = true;
+	helpers[helper->id] = helper->pid;
+	return false;
+}
+
+int igt_wait_helper(struct igt_helper_process *helper)
+{
+	int status = -1;
+
+	igt_assert(helper->running);
+	while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	helper->running = false;
+	helpers[helper->id] = 0;
+	return status;
+}
+
+void igt_stop_helper(struct igt_helper_process *helper)
+{
+	int number = helper->use_SIGKILL ? SIGKILL : SIGTERM, status;
+
+	if (!helper->running)
+		return;
+	kill(helper->pid, number);
+	status = igt_wait_helper(helper);
+	igt_assert_f(WIFSIGNALED(status) && WTERMSIG(status) == number,
+		     "a helper ended by itself, with status %#x\n", status);
 }
 
 void igt_kill_children(int signal)
@@ -61,14 +129,18 @@ static int status_of(int status)
 	return WIFSIGNALED(status) ? SIGNAL_STATUS + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void forget(pid_t pid)
+/* Whether the process was one of the children. */
+static bool forget(pid_t pid)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		if (children[i] == pid)
+		if (children[i] == pid) {
 			children[i] = children[--count];
+			return true;
+		}
 	}
+	return false;
 }
 
 /* Wait for all; one that fails takes the others with it. Returns the first failure. */
@@ -86,7 +158,8 @@ static int wait_all(void)
 		}
 		if (pid < 0)
 			break;
-		forget(pid);
+		if (!forget(pid))
+			continue;
 		if (status && !first) {
 			first = status_of(status);
 			if (WIFSIGNALED(status))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ioctls that must work, or must be refused with a certain error. */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/* Devices, and ioctls that must work or must be refused with a certain error. */
 #ifndef DRMTEST_H
 #define DRMTEST_H
 
@@ -7,6 +8,26 @@
 #include <xf86drm.h>
 
 #include "igt_core.h"
+
+/* Drivers that tests can ask for. */
+#define DRIVER_VGEM	(1 << 2)
+#define DRIVER_V3D	(1 << 4)
+#define DRIVER_PUMICE	(1 << 5)
+
+/**
+ * drm_open_driver_render - open the render node of a device
+ * @chipset: drivers that will do
+ *
+ * Opens the node that --device or IGT_DEVICE names, which must be of such a driver, or the first
+ * of one. Loads the module where there is none. Skips when there is none then.
+ */
+int drm_open_driver_render(int chipset);
+
+/** drm_open_driver - the same with the primary node, which no --device names. */
+int drm_open_driver(int chipset);
+
+/** drm_close_driver - close what those opened. */
+int drm_close_driver(int fd);
 
 /* An ioctl that must work; it is called again when a signal breaks it off. */
 #define do_ioctl(fd, request, argument) \

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Subtests and their verdicts. See igt_core.h. */
 #include "igt_core.h"
 
@@ -67,6 +68,7 @@ static void tell_result(const char *result)
 	snprintf(line, sizeof(line), "Subtest %s: %s (%.3fs)\n", state.name, result,
 		 seconds_since(&state.start));
 	tell(line);
+	igt_layer_kmsg("%s: finished subtest %s, %s\n", igt_layer_program(), state.name, result);
 }
 
 static void note_failure(int status)
@@ -212,9 +214,10 @@ void igt_exit(void)
 	}
 	if (igt_layer_options.mode != IGT_LAYER_RUN)
 		exit(IGT_EXIT_SUCCESS);
-	if (state.failed)
-		exit(state.status);
-	exit(state.passed ? IGT_EXIT_SUCCESS : IGT_EXIT_SKIP);
+	if (!state.failed)
+		state.status = state.passed ? IGT_EXIT_SUCCESS : IGT_EXIT_SKIP;
+	igt_layer_kmsg("%s: exiting, ret=%d\n", igt_layer_program(), state.status);
+	exit(state.status);
 }
 
 /* ------------------------------------------------------------------ blocks */
@@ -238,7 +241,7 @@ static void check_name(const char *file, int line)
 	const char *at;
 
 	for (at = state.name; *at; at++) {
-		if (isalnum((unsigned char)*at) || strchr("-_.", *at))
+		if (isalnum((unsigned char)*at) || strchr("-_", *at))
 			continue;
 		fprintf(stderr, "%s:%d: \"%s\" is no name of a subtest\n", file, line, state.name);
 		exit(IGT_EXIT_INVALID);
@@ -295,6 +298,8 @@ bool igt_layer_enter_subtest(const char *file, int line, const char *format, ...
 	check_name(file, line);
 	if (igt_layer_options.mode == IGT_LAYER_LIST)
 		puts(state.name);
+	if (igt_layer_options.mode == IGT_LAYER_TESTLIST)
+		printf("igt@%s@%s\n", igt_layer_program(), state.name);
 	if (igt_layer_options.mode == IGT_LAYER_DESCRIBE &&
 	    (!wanted || igt_layer_matches(wanted, state.name)))
 		describe(file, line);
@@ -308,6 +313,7 @@ bool igt_layer_enter_subtest(const char *file, int line, const char *format, ...
 		return false;
 	}
 	igt_layer_log_clear();
+	igt_layer_kmsg("%s: starting subtest %s\n", igt_layer_program(), state.name);
 	snprintf(announcement, sizeof(announcement), "Starting subtest: %s\n", state.name);
 	tell(announcement);
 	clock_gettime(CLOCK_MONOTONIC, &state.start);
@@ -369,6 +375,7 @@ static void crash(int number)
 	length = snprintf(line, sizeof(line), "Received signal SIG%s.\n", sigabbrev_np(number));
 	if (write(STDERR_FILENO, line, (size_t)length) < 0 || igt_layer_is_child() ||
 	    state.block != BLOCK_SUBTEST) {
+		igt_layer_call_exit_handlers(number);
 		signal(number, SIG_DFL);
 		raise(number);
 		return;
@@ -394,6 +401,7 @@ void igt_layer_init(int argc, char **argv)
 		printf("%s\n\n", igt_layer_description);
 	if (igt_layer_options.mode != IGT_LAYER_RUN)
 		return;
+	igt_layer_kmsg("%s: executing\n", igt_layer_program());
 	igt_layer_version();
 	sigaltstack(&alternative, NULL);
 	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)

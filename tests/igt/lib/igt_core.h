@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Subtests, fixtures, assertions, children and log messages, as IGT offers them.
  *
@@ -222,6 +223,38 @@ void igt_waitchildren_timeout(int seconds, const char *reason);
 /** igt_kill_children - send a signal to all children. */
 void igt_kill_children(int signal);
 
+/** struct igt_helper_process - a process beside the test, of which a child may have some, too */
+struct igt_helper_process {
+	bool running;
+	bool use_SIGKILL;	/* igt_stop_helper() sends SIGKILL rather than SIGTERM */
+	pid_t pid;
+	int id;			/* place in the list of helpers */
+};
+
+bool igt_layer_fork_helper(struct igt_helper_process *helper);
+
+/* A block that runs in a process of its own; no more than four at a time. */
+#define igt_fork_helper(helper) \
+	for (; igt_layer_fork_helper(helper); exit(0))
+
+/** igt_wait_helper - wait for a helper. Return: its status, as of waitpid(). */
+int igt_wait_helper(struct igt_helper_process *helper);
+
+/** igt_stop_helper - kill a helper, which must still be there, and wait for it. */
+void igt_stop_helper(struct igt_helper_process *helper);
+
+/* ----------------------------------------------------------------- cleanup */
+
+typedef void (*igt_exit_handler_t)(int signal);
+
+/**
+ * igt_install_exit_handler - call a function when this process ends
+ * @handler: gets the signal that ended the process, or 0; children do not inherit it
+ *
+ * The last that was installed comes first. A second time changes nothing.
+ */
+void igt_install_exit_handler(igt_exit_handler_t handler);
+
 /* --------------------------------------------------------------------- log */
 
 enum igt_log_level {
@@ -236,6 +269,13 @@ void igt_log(const char *domain, enum igt_log_level level, const char *format, .
 	__attribute__((format(printf, 3, 4)));
 void igt_vlog(const char *domain, enum igt_log_level level, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
+
+/**
+ * igt_emit_ignore_dmesg_regex - messages of the kernel that this subtest expects
+ * @regex: the runner does not judge what contains a match from here on, until the next
+ *         subtest starts; a second call takes the place of the first
+ */
+void igt_emit_ignore_dmesg_regex(const char *regex);
 
 #define igt_debug(...) igt_log(IGT_LOG_DOMAIN, IGT_LOG_DEBUG, __VA_ARGS__)
 #define igt_info(...) igt_log(IGT_LOG_DOMAIN, IGT_LOG_INFO, __VA_ARGS__)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* What the files of the layer know of each other. */
 #ifndef IGT_LAYER_H
 #define IGT_LAYER_H
@@ -9,6 +10,7 @@
 enum igt_layer_mode {
 	IGT_LAYER_RUN,
 	IGT_LAYER_LIST,		/* names of subtests */
+	IGT_LAYER_TESTLIST,	/* the same as the runner writes them */
 	IGT_LAYER_DESCRIBE,	/* names and what they prove */
 };
 
@@ -21,6 +23,8 @@ struct igt_layer_options {
 	enum igt_log_level level;
 	/** @domain: with --debug=: the only domain whose debug messages are printed */
 	const char *domain;
+	/** @device: node that tests are to open, or NULL for the first that fits */
+	const char *device;
 };
 
 extern struct igt_layer_options igt_layer_options;
@@ -41,6 +45,12 @@ bool igt_layer_matches(const char *patterns, const char *name);
 /** igt_layer_log_name - set the program's name for messages. */
 void igt_layer_log_name(const char *name);
 
+/** igt_layer_program - that name. */
+const char *igt_layer_program(void);
+
+/** igt_layer_kmsg - write a line to the kernel's log, where the runner looks for marks. */
+void igt_layer_kmsg(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /** igt_layer_log_clear - forget what was logged: a new subtest starts. */
 void igt_layer_log_clear(void);
 
@@ -52,5 +62,11 @@ bool igt_layer_is_child(void);
 
 /** igt_layer_forget_children - kill and collect what a failed subtest left. */
 void igt_layer_forget_children(void);
+
+/** igt_layer_forget_exit_handlers - in a new child: those are its parent's. */
+void igt_layer_forget_exit_handlers(void);
+
+/** igt_layer_call_exit_handlers - because a signal, or 0, ends the process. */
+void igt_layer_call_exit_handlers(int signal);
 
 #endif

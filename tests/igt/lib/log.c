@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Log messages.
  *
@@ -24,6 +25,11 @@ static const char *const level_names[] = {
 void igt_layer_log_name(const char *name)
 {
 	program = name;
+}
+
+const char *igt_layer_program(void)
+{
+	return program;
 }
 
 void igt_layer_log_clear(void)
