@@ -7,10 +7,13 @@
  * never more than the time between its start and its end; of a job that runs, what it
  * has had so far. Numbers of a file never go back, whatever the firmware says.
  */
+#include <linux/dma-resv.h>
+#include <linux/idr.h>
 #include <linux/math64.h>
 #include <linux/sizes.h>
 
 #include <drm/drm_file.h>
+#include <drm/drm_gem.h>
 #include <drm/drm_print.h>
 
 #include "pumice_area.h"
@@ -102,6 +105,42 @@ static void show_memory(struct drm_printer *p, const char *what, u64 bytes)
 	drm_printf(p, "pumice-%s:\t%llu KiB\n", what, bytes / SZ_1K);
 }
 
+static void count_object(struct drm_memory_stats *stats, struct drm_gem_object *obj)
+{
+	enum drm_gem_object_status status = obj->funcs->status(obj);
+	bool active = !dma_resv_test_signaled(obj->resv, DMA_RESV_USAGE_BOOKKEEP);
+
+	if (drm_gem_object_is_shared_for_memory_stats(obj))
+		stats->shared += obj->size;
+	else
+		stats->private += obj->size;
+	if (active)
+		stats->active += obj->size;
+	if (!(status & DRM_GEM_OBJECT_RESIDENT))
+		return;
+	stats->resident += obj->size;
+	if (status & DRM_GEM_OBJECT_PURGEABLE && !active)
+		stats->purgeable += obj->size;
+}
+
+/*
+ * The buffers that the file has handles of. Not drm_show_memory_stats(): it takes buffers for
+ * idle whose fences are of DMA_RESV_USAGE_BOOKKEEP, as those of all jobs are.
+ */
+static void show_buffers(struct drm_printer *p, struct drm_file *file)
+{
+	struct drm_memory_stats stats = { 0 };
+	struct drm_gem_object *obj;
+	int id;
+
+	spin_lock(&file->table_lock);
+	idr_for_each_entry(&file->object_idr, obj, id)
+		count_object(&stats, obj);
+	spin_unlock(&file->table_lock);
+	drm_print_memory_stats(p, &stats, DRM_GEM_OBJECT_RESIDENT | DRM_GEM_OBJECT_PURGEABLE,
+			       "memory");
+}
+
 /**
  * pumice_fdinfo_show - show_fdinfo of the driver
  * @p: printer
@@ -121,7 +160,7 @@ void pumice_fdinfo_show(struct drm_printer *p, struct drm_file *file)
 			show_engine(p, engines[dm], ticks[dm], pdev->clock_hz);
 		drm_dev_exit(idx);
 	}
-	drm_show_memory_stats(p, file);
+	show_buffers(p, file);
 	/* Memory that is no BO, so not in the regions above. */
 	show_memory(p, "page-tables", pumice_vm_table_bytes(pdev, file->client_id));
 	show_memory(p, "parameter-buffers", pumice_area_bytes(pdev, file->client_id));

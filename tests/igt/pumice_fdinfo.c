@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/*
+ * fdinfo of the kernel's drm-usage-stats.rst: memory by what it is used for, and whose engine
+ * time it is. Numbers of single jobs are in tests/guest/t_usage.c.
+ */
+#include <string.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "igt_pumice.h"
+#include "render.h"
+#include "rig.h"
+#include "system.h"
+
+IGT_TEST_DESCRIPTION("What an open file shows of the memory and the time that it uses.");
+
+#define SIZE	(2 * MIB)
+#define HELD	(RIG_CODE_BYTES + RIG_DATA_BYTES)	/* buffers of a rig */
+
+static u64 active(int fd)
+{
+	return fdinfo_bytes(fd, "drm-active-memory");
+}
+
+static void release(struct rig *rig)
+{
+	CHECK_OK(gpu_context_destroy(rig->fd, rig->context));
+	need_wait(rig->fd, rig->sync, 0);
+}
+
+static void keys(void)
+{
+	static const char * const engines[] = {
+		"compute", "render-geometry", "render-fragment", "transfer",
+	};
+	int fd = need_gpu();
+	char key[64];
+	u32 i;
+
+	igt_assert_lt_u64(0, fdinfo_number(fd, "drm-client-id"));
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-total-memory"), 0);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-shared-memory"), 0);
+	igt_assert_eq_u64(active(fd), 0);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-resident-memory"), 0);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-purgeable-memory"), 0);
+	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		snprintf(key, sizeof(key), "drm-engine-%s", engines[i]);
+		igt_assert_eq_u64(fdinfo_number(fd, key), 0);
+		snprintf(key, sizeof(key), "drm-maxfreq-%s", engines[i]);
+		igt_assert_eq_u64(fdinfo_number(fd, key), need_info(fd).clock_hz);
+	}
+}
+
+static void resident_when_used(void)
+{
+	int fd = need_gpu();
+	u32 handle = need_bo(fd, SIZE);
+	u32 *cpu;
+
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-total-memory"), SIZE);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-resident-memory"), 0);
+	cpu = need_cpu(fd, handle, SIZE);
+	cpu[0] = 1;
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-resident-memory"), SIZE);
+	munmap(cpu, SIZE);
+	CHECK_OK(gpu_bo_close(fd, handle));
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-total-memory"), 0);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-resident-memory"), 0);
+}
+
+/* A handle of @handle in another file. */
+static u32 share(int fd, u32 handle, int other)
+{
+	int shared = -1;
+	u32 imported;
+
+	igt_assert_eq(drmPrimeHandleToFD(fd, handle, DRM_CLOEXEC | DRM_RDWR, &shared), 0);
+	igt_assert_eq(drmPrimeFDToHandle(other, shared, &imported), 0);
+	close(shared);
+	return imported;
+}
+
+static void shared_in_both(void)
+{
+	int fd = need_gpu(), other = need_gpu();
+	u32 handle = need_bo(fd, SIZE);
+
+	need_bo(fd, PAGE);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-shared-memory"), 0);
+	share(fd, handle, other);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-total-memory"), SIZE + PAGE);
+	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-shared-memory"), SIZE);
+	igt_assert_eq_u64(fdinfo_bytes(other, "drm-total-memory"), SIZE);
+	igt_assert_eq_u64(fdinfo_bytes(other, "drm-shared-memory"), SIZE);
+}
+
+static void active_while_a_job_runs(void)
+{
+	struct rig rig = rig_open();
+
+	igt_assert_eq_u64(active(rig.fd), 0);
+	rig_run_on(&rig);
+	igt_assert_eq_u64(active(rig.fd), HELD);
+	release(&rig);
+	igt_assert_eq_u64(active(rig.fd), 0);
+}
+
+/* A job that waits for another uses its memory, too. */
+static void active_while_a_job_waits(void)
+{
+	struct rig first = rig_open(), second = rig_open();
+	struct drm_pumice_sync wait;
+	struct drm_pumice_job job = {
+		.context = second.context, .stream = rig_empty_stream(&second),
+		.syncs = ARRAY_OF(&wait, 1),
+	};
+	int shared = -1;
+
+	igt_assert_eq(drmSyncobjHandleToFD(first.fd, first.sync, &shared), 0);
+	igt_assert_eq(drmSyncobjFDToHandle(second.fd, shared, &second.sync), 0);
+	rig_run_on(&first);
+	wait = wait_for(second.sync, 0);
+	CHECK_OK(gpu_submit(second.fd, &job, 1, NULL));
+	igt_assert_eq_u64(active(second.fd), HELD);
+	release(&first);
+	rig_check_works(&second);
+	igt_assert_eq_u64(active(second.fd), 0);
+}
+
+static void active_is_what_is_bound(void)
+{
+	struct rig rig = rig_open();
+	u32 bound = need_bo(rig.fd, SIZE);
+
+	need_bo(rig.fd, 2 * SIZE);
+	need_map(rig.fd, rig.vm, bound, 0, RIG_FREE, SIZE, 0);
+	rig_run_on(&rig);
+	igt_assert_eq_u64(active(rig.fd), HELD + SIZE);
+	release(&rig);
+	igt_assert_eq_u64(active(rig.fd), 0);
+}
+
+/* Such memory has no reservation of its own. */
+static void active_of_one_vm(void)
+{
+	struct rig rig = rig_open();
+	u32 own, foreign;
+
+	CHECK_OK(gpu_bo_create(rig.fd, SIZE, rig.vm, &own));
+	CHECK_OK(gpu_bo_create(rig.fd, 2 * SIZE, need_vm(rig.fd), &foreign));
+	need_map(rig.fd, rig.vm, own, 0, RIG_FREE, SIZE, 0);
+	rig_run_on(&rig);
+	igt_assert_eq_u64(active(rig.fd), HELD + SIZE);
+	release(&rig);
+	igt_assert_eq_u64(active(rig.fd), 0);
+}
+
+static void active_in_every_file(void)
+{
+	struct rig rig = rig_open();
+	int other = need_gpu();
+
+	need_bo(other, SIZE);
+	share(rig.fd, rig.data.handle, other);
+	igt_assert_eq_u64(active(other), 0);
+	rig_run_on(&rig);
+	igt_assert_eq_u64(active(other), RIG_DATA_BYTES);
+	release(&rig);
+	igt_assert_eq_u64(active(other), 0);
+}
+
+/* The job was submitted while the buffer was bound, and may use it until it ends. */
+static void active_after_unmap(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, SIZE);
+
+	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, SIZE, 0);
+	rig_run_on(&rig);
+	need_unmap(rig.fd, rig.vm, RIG_FREE, SIZE);
+	igt_assert_eq_u64(active(rig.fd), HELD + SIZE);
+	release(&rig);
+	igt_assert_eq_u64(active(rig.fd), 0);
+}
+
+static void active_is_not_purgeable(void)
+{
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, SIZE);
+	struct drm_pumice_bo_madvise advice = {
+		.handle = handle, .advice = DRM_PUMICE_BO_DONTNEED,
+	};
+
+	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, SIZE, 0);
+	rig_run_on(&rig);
+	CHECK_OK(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_BO_MADVISE, &advice));
+	igt_assert_eq_u64(fdinfo_bytes(rig.fd, "drm-purgeable-memory"), 0);
+	release(&rig);
+	igt_assert_eq_u64(fdinfo_bytes(rig.fd, "drm-purgeable-memory"), SIZE);
+	need_unmap(rig.fd, rig.vm, RIG_FREE, SIZE);
+}
+
+static void busy_engine_alone_grows(void)
+{
+	struct rig rig = rig_open(), other = rig_open();
+	u64 first;
+
+	rig_run_on(&rig);
+	first = fdinfo_number(rig.fd, "drm-cycles-compute");
+	while (fdinfo_number(rig.fd, "drm-cycles-compute") == first)
+		;
+	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-transfer"), 0);
+	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-render-geometry"), 0);
+	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-render-fragment"), 0);
+	igt_assert_eq_u64(fdinfo_number(other.fd, "drm-cycles-compute"), 0);
+	release(&rig);
+	first = fdinfo_number(rig.fd, "drm-cycles-compute");
+	rig_check_works(&other);
+	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-compute"), first);
+	igt_assert_lt_u64(0, fdinfo_number(other.fd, "drm-cycles-compute"));
+}
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_subtest("keys", "a new file shows every key, with nothing used", keys);
+	igt_pumice_subtest("resident-when-used", "memory is resident from its first use",
+			   resident_when_used);
+	igt_pumice_subtest("shared-in-both", "a shared buffer counts in both files, as shared",
+			   shared_in_both);
+	igt_pumice_subtest("active-while-a-job-runs", "the memory of a running job is active",
+			   active_while_a_job_runs);
+	igt_pumice_subtest("active-while-a-job-waits", "so is that of a job that waits",
+			   active_while_a_job_waits);
+	igt_pumice_subtest("active-is-what-is-bound", "a buffer that is not bound is idle",
+			   active_is_what_is_bound);
+	igt_pumice_subtest("active-of-one-vm", "buffers of a single VM are active with its jobs",
+			   active_of_one_vm);
+	igt_pumice_subtest("active-in-every-file", "a shared buffer is active in every file",
+			   active_in_every_file);
+	igt_pumice_subtest("active-after-unmap", "an unmapped buffer is active until the job ends",
+			   active_after_unmap);
+	igt_pumice_subtest("active-is-not-purgeable", "active memory cannot be purged",
+			   active_is_not_purgeable);
+	igt_pumice_subtest("busy-engine-alone-grows",
+			   "time counts for the engine and the file that use it",
+			   busy_engine_alone_grows);
+}
