@@ -95,7 +95,7 @@ kill $load""",
 AROUND = {"apart": STRESS, "own": GPUTOP, "timed": IN_MEMORY}
 NOTHING_AROUND = {"before": "", "after": "", "options": ""}
 # What the kernel reports when this machine does not run the guest for long.
-BUSY = re.compile(r"clocksource: Long readout interval")
+BUSY = re.compile(r"clocksource: Long readout interval|hrtimer: interrupt took")
 # Per cent of the time that a client with a job without end has the GPU.
 GPUTOP_BUSY = 90.0
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/* The module comes and goes. Firmware that is no good is tested by tests/guest/probe_bad.sh. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "igt_pumice.h"
+#include "rig.h"
+#include "system.h"
+
+IGT_TEST_DESCRIPTION("Loading and unloading of the module.");
+
+#define ODD_TIMEOUT_MS	4321
+
+static void need_unloaded(void)
+{
+	need_module_unused();
+	igt_assert_eq(system("modprobe -r pumice"), 0);
+	igt_assert_eq(module_parameter("job_timeout_ms"), -ENOENT);
+}
+
+static void check_works(void)
+{
+	struct rig rig;
+
+	need_bound();
+	rig = rig_open();
+	rig_check_works(&rig);
+	rig_close(&rig);
+}
+
+static void many_reload(void)
+{
+	u32 round;
+
+	for (round = 0; round < 10; round++) {
+		need_unloaded();
+		igt_assert_eq(system("modprobe pumice"), 0);
+		check_works();
+	}
+}
+
+static void reload_with_a_parameter(void)
+{
+	need_unloaded();
+	igt_assert_eq(system("modprobe pumice job_timeout_ms=4321"), 0);
+	igt_assert_eq((int)module_parameter("job_timeout_ms"), ODD_TIMEOUT_MS);
+	check_works();
+}
+
+static void open_file_keeps_the_module(void)
+{
+	struct rig rig = rig_open();
+
+	igt_assert_neq(system("modprobe -r pumice 2>/dev/null"), 0);
+	rig_check_works(&rig);
+	rig_close(&rig);
+	need_unloaded();
+	igt_assert_eq(system("modprobe pumice"), 0);
+	check_works();
+}
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_PATIENT);
+
+	igt_pumice_subtest("many-reload", "the module can be loaded again and again", many_reload);
+	igt_pumice_subtest("reload-with-a-parameter", "a parameter given at loading counts",
+			   reload_with_a_parameter);
+	igt_pumice_subtest("open-file-keeps-the-module", "an open file keeps the module",
+			   open_file_keeps_the_module);
+}

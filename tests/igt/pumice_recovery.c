@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/*
+ * Files that close, contexts that go, faults, hangs and resets beside others' jobs. Who is guilty
+ * and what the fences say is proven by pumice_hang.c; here it is that the others notice nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "igt_pumice.h"
+#include "rig.h"
+#include "sync.h"
+#include "system.h"
+
+IGT_TEST_DESCRIPTION("Others' jobs beside files that close, faults, hangs and resets.");
+
+#define WORDS	32u
+#define HELPERS	3
+
+static void check_store(struct rig *rig, u32 value)
+{
+	igt_assert_eq(rig_run(rig, rig_store_stream(rig, rig->data.va, value)), 1);
+	rig_check_words(rig->data.cpu, value);
+}
+
+/* A file closes while its jobs run and wait; another's go on. */
+static void close_fd(void)
+{
+	struct rig good = rig_open();
+	u32 round, i;
+
+	for (round = 0; round < 10; round++) {
+		struct rig closing = rig_open();
+
+		rig_run_on(&closing);
+		for (i = 0; i < 20; i++)
+			rig_submit(&closing, rig_store_stream(&closing, closing.data.va, i));
+		rig_close(&closing);
+		check_store(&good, 100 * round);
+	}
+}
+
+static void close_fd_without_jobs(void)
+{
+	struct rig good = rig_open();
+	u32 round;
+
+	for (round = 0; round < 10; round++) {
+		struct rig closing = rig_open();
+
+		need_context(closing.fd, closing.vm);
+		rig_close(&closing);
+		check_store(&good, 100 * round);
+	}
+}
+
+static void contexts_come_and_go(void)
+{
+	struct rig good = rig_open(), rig = rig_on(good.fd);
+	u64 stream = rig_loop_stream(&rig);
+	u32 round, i;
+
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	for (round = 0; round < 50; round++) {
+		rig.context = need_context(rig.fd, rig.vm);
+		for (i = 0; i <= round % 4; i++)
+			rig_submit(&rig, stream);
+		CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+		igt_assert_eq(rig_wait(&rig), -ECANCELED);
+	}
+	check_store(&good, 7);
+}
+
+/* Of many jobs that are in flight together those that fault say so, and no other. */
+static void faults_among_good_jobs(void)
+{
+	enum { JOBS = 60 };
+	struct rig rig = rig_open();
+	u32 syncs[JOBS], i;
+
+	for (i = 0; i < JOBS; i++) {
+		rig.sync = syncs[i] = need_sync(rig.fd);
+		rig_submit(&rig, rig_store_stream(&rig, i % 3 == 1 ? RIG_FREE :
+						  rig_data(&rig, i * WORDS), 1000 * i));
+	}
+	for (i = 0; i < JOBS; i++) {
+		need_wait(rig.fd, syncs[i], 0);
+		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), i % 3 == 1 ? -EIO : 1);
+		if (i % 3 != 1)
+			rig_check_words(rig.data.cpu + i * WORDS, 1000 * i);
+	}
+	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, JOBS / 3);
+}
+
+static void faults_in_parallel(void)
+{
+	struct igt_helper_process helpers[HELPERS] = {};
+	struct rig rig;
+	u32 i, k;
+
+	for (i = 0; i < HELPERS; i++) {
+		igt_fork_helper(&helpers[i]) {
+			rig = rig_open();
+			for (k = 0; k < 40; k++) {
+				igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, k)),
+					      -EIO);
+				check_store(&rig, 1000 * i + k);
+			}
+		}
+	}
+	for (i = 0; i < HELPERS; i++)
+		igt_pumice_join(&helpers[i]);
+}
+
+/* Jobs of a context before the one that hangs end well, those after it do not run. */
+static void hang_in_the_middle(void)
+{
+	enum { RIGS = 4, HANGS = 2 };
+	int fd = need_gpu();
+	struct rig rigs[RIGS];
+	u32 first[RIGS], i;
+
+	for (i = 0; i < RIGS; i++) {
+		rigs[i] = rig_on(fd);
+		first[i] = rigs[i].sync;
+		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, 10 * i));
+	}
+	for (i = 0; i < RIGS; i++) {
+		need_wait(fd, first[i], 0);
+		if (i == HANGS)
+			rig_hang(&rigs[i]);
+		rigs[i].sync = need_sync(fd);
+		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rig_data(&rigs[i], WORDS),
+						      10 * i + 5));
+	}
+	for (i = 0; i < RIGS; i++) {
+		igt_assert_eq(rig_wait(&rigs[i]), i == HANGS ? -ECANCELED : 1);
+		rig_check_words(rigs[i].data.cpu, 10 * i);
+		if (i == HANGS)
+			igt_assert_eq_u32(rigs[i].data.cpu[WORDS + 1], 0);
+		else
+			rig_check_words(rigs[i].data.cpu + WORDS, 10 * i + 5);
+	}
+}
+
+/* Nothing was running: nothing is lost, however often. */
+static void reset_of_an_idle_gpu(void)
+{
+	struct rig rig = rig_open();
+	u32 round;
+
+	for (round = 0; round < 5; round++) {
+		check_store(&rig, 100 * round);
+		need_flr();
+	}
+	check_store(&rig, 7);
+	igt_assert_eq_u32(need_state(rig.fd, rig.context).state, 0);
+}
+
+/* As rig_submit(), of a context that a reset may have made useless. */
+static int try_submit(struct rig *rig, u64 stream)
+{
+	const struct drm_pumice_sync syncs[] = { then_signal(rig->sync, 0) };
+	const struct drm_pumice_job job = {
+		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
+	};
+
+	return gpu_submit(rig->fd, &job, 1, NULL);
+}
+
+/* A job that a reset meets is lost with its context, and no job has a wrong result. */
+static void store_until_closed(int stop)
+{
+	struct rig rig = rig_open();
+	u32 value = 1;
+	char byte;
+	int status;
+
+	while (read(stop, &byte, 1) < 0) {
+		rig.data.cpu[0] = 0;
+		value += WORDS;
+		if (need_state(rig.fd, rig.context).state) {
+			CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+			rig.context = need_context(rig.fd, rig.vm);
+		}
+		rig.used = 0;
+		if (try_submit(&rig, rig_store_stream(&rig, rig.data.va, value)))
+			continue;
+		status = rig_wait(&rig);
+		if (status == 1)
+			rig_check_words(rig.data.cpu, value);
+		else
+			igt_assert_eq(status, -ECANCELED);
+	}
+}
+
+static void resets_under_load(void)
+{
+	struct igt_helper_process helpers[HELPERS] = {};
+	struct rig rig = rig_open();
+	int stop[2];
+	u32 i;
+
+	igt_assert_eq(pipe2(stop, O_NONBLOCK), 0);
+	for (i = 0; i < HELPERS; i++) {
+		igt_fork_helper(&helpers[i]) {
+			close(stop[1]);
+			store_until_closed(stop[0]);
+		}
+	}
+	for (i = 0; i < 10; i++) {
+		rig.context = need_context(rig.fd, rig.vm);
+		check_store(&rig, 1000 * i);
+		need_flr();
+	}
+	close(stop[1]);
+	for (i = 0; i < HELPERS; i++)
+		igt_pumice_join(&helpers[i]);
+}
+
+int igt_main()
+{
+	igt_fixture()
+		igt_pumice_require(IGT_PUMICE_IMPATIENT);
+
+	igt_pumice_subtest("close-fd", "files that close with jobs harm no other", close_fd);
+	igt_pumice_subtest("close-fd-without-jobs", "nor do those without",
+			   close_fd_without_jobs);
+	igt_pumice_subtest("contexts-come-and-go", "contexts go with any number of jobs",
+			   contexts_come_and_go);
+	igt_pumice_subtest("faults-among-good-jobs", "jobs that fault say so, and no other",
+			   faults_among_good_jobs);
+	igt_pumice_subtest("faults-in-parallel", "processes that fault get right results, too",
+			   faults_in_parallel);
+	igt_pumice_subtest_logs("hang-in-the-middle", "a job that hangs costs its context alone",
+				hang_in_the_middle, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("reset-of-an-idle-gpu", "an idle context outlives resets",
+				reset_of_an_idle_gpu, IGT_PUMICE_RESET);
+	igt_pumice_subtest_logs("resets-under-load", "jobs that a reset meets are canceled",
+				resets_under_load, IGT_PUMICE_RESET "|" IGT_PUMICE_TIMED_OUT);
+}
