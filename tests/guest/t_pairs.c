@@ -43,7 +43,7 @@
 #define SHARED		2u	/* buffers that all address spaces have */
 #define SHARED_BYTES	(16 * PAGE)
 #define MADE		2u	/* objects of each other kind that there are at the start */
-#define TRIES		32u	/* to make one: arguments are seldom wrong on purpose */
+#define TRIES		1000u	/* to make one: arguments of some calls are wrong more often than not */
 #define ROUNDS		8u	/* of each call at least, however busy the machine is */
 #define JOBS		8u	/* calls of SUBMIT before the threads start */
 #define GONE_NS		(300 * 1000 * NS_PER_MS)
@@ -324,18 +324,23 @@ static void run_short_list(struct kind *kind)
 		run_pair(kind, call_of(short_list[i].calls[0]), call_of(short_list[i].calls[1]));
 }
 
-/* All, or the one of this name. */
+static bool has_name(u32 first, u32 second, const char *name)
+{
+	char pair[80];
+
+	snprintf(pair, sizeof(pair), "%s/%s", fuzz_calls[first].name, fuzz_calls[second].name);
+	return !strcmp(pair, name);
+}
+
+/* All, or the one of this name, which has its calls in either order. */
 static void run_long_list(struct kind *kind, const char *only)
 {
-	char name[80];
 	u32 a, b;
 
 	kind->run_ns = LONG_MS * NS_PER_MS;
 	for (a = 0; a < fuzz_call_count; a++) {
 		for (b = a; b < fuzz_call_count; b++) {
-			snprintf(name, sizeof(name), "%s/%s", fuzz_calls[a].name,
-				 fuzz_calls[b].name);
-			if (!only || !strcmp(only, name))
+			if (!only || has_name(a, b, only) || has_name(b, a, only))
 				run_pair(kind, a, b);
 		}
 	}
