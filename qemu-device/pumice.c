@@ -24,6 +24,17 @@
  *   Slot registers of a task slot, 0 to 8. Default 4. The rest of 8 are internal
  *   registers of each instance.
  *
+ * - `fault-injection`
+ *   Whether the guest finds unit INJ, by which it may ask the GPU for faults.
+ *   Default off.
+ *
+ * - `inject`
+ *   Ask for a fault, at run time: KIND[,where=WHERE][,bit=N][,us=N][,skip=N]
+ *   [,count=N|endless], or none. See enum inject_kind of hw/registers.xml.
+ *
+ *     { "execute": "qom-set", "arguments": { "path": "/machine/peripheral/gpu",
+ *       "property": "inject", "value": "unit-hang,where=cdm" } }
+ *
  * What the guest finds: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0
  * is one 64 KiB page of registers for each of 8 virtual GPUs, of which the
  * first is active; BAR 4 holds the MSI-X table, one vector for each.
@@ -61,6 +72,7 @@
 #define PUMICE_PM_OFFSET    0x60
 #define PUMICE_EXP_OFFSET   0x80
 #define PUMICE_MAX_THREADS  64
+#define PUMICE_INJECT_BYTES 2048    /* of the text of all requests */
 
 /* threads=0: what one run of the GPU may take, and how long others then run. */
 #define PUMICE_POLL_BUDGET_NS   1000000
@@ -345,6 +357,7 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
         .common_kib = s->params.common_store_kib,
         .local_kib = s->params.local_memory_kib,
         .slot_registers = s->params.slot_registers ?: PUMICE_NO_REGISTERS,
+        .fault_injection = s->params.fault_injection,
     };
     const char *why;
 
@@ -488,6 +501,8 @@ static const Property pumice_properties[] = {
     DEFINE_PROP_UINT32("local-memory-kib", PumiceState,
                        params.local_memory_kib, 64),
     DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers, 4),
+    DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
+                     false),
 };
 
 static const VMStateDescription pumice_vmstate = {
@@ -509,6 +524,33 @@ static void pumice_describe_properties(ObjectClass *klass)
         "local memory of one shading cluster, KiB");
     object_class_property_set_description(klass, "slot-registers",
         "slot registers of a task slot, 0 to 8; the rest are internal registers");
+    object_class_property_set_description(klass, "fault-injection",
+        "whether the guest may ask the GPU for faults");
+    object_class_property_set_description(klass, "inject",
+        "ask the GPU for a fault, at run time, or for none");
+}
+
+/* What has been asked for and has not happened yet. */
+static char *pumice_get_inject(Object *obj, Error **errp)
+{
+    PumiceState *s = PUMICE(obj);
+    char text[PUMICE_INJECT_BYTES] = "";
+
+    if (s->gpu) {
+        pumice_gpu_injected(s->gpu, text, sizeof(text));
+    }
+    return g_strdup(text);
+}
+
+static void pumice_set_inject(Object *obj, const char *value, Error **errp)
+{
+    PumiceState *s = PUMICE(obj);
+
+    if (!s->gpu) {
+        error_setg(errp, "pumice: faults can be asked for at run time only");
+    } else if (pumice_gpu_inject(s->gpu, value)) {
+        error_setg(errp, "pumice: '%s' asks for no fault that there is", value);
+    }
 }
 
 static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
@@ -527,6 +569,8 @@ static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
     dc->desc = "Pumice tile-based GPU";
     dc->vmsd = &pumice_vmstate;
     device_class_set_props(dc, pumice_properties);
+    object_class_property_add_str(klass, "inject", pumice_get_inject,
+                                  pumice_set_inject);
     pumice_describe_properties(klass);
     set_bit(DEVICE_CATEGORY_DISPLAY, dc->categories);
 }

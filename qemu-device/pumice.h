@@ -35,6 +35,7 @@ struct PumiceState {
         uint32_t common_store_kib;
         uint32_t local_memory_kib;
         uint32_t slot_registers;
+        bool fault_injection;
     } params;
 
     /* BAR 0: a page of registers for each virtual GPU */

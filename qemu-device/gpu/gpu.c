@@ -19,6 +19,7 @@
 #define CDM_BUDGET	64u	/* commands or work-groups */
 #define CDM_LOOK	8u	/* of them, between two looks at who waits */
 #define USC_BUDGET	8192u	/* wave instructions */
+#define USC_SLOW_BUDGET	64u	/* the same, where memory is slow on request */
 
 #define LOG_BYTES	256
 
@@ -196,6 +197,43 @@ static void mmu_event(void *opaque, enum pumice_trace_kind kind, unsigned int ct
 	trace_event(&((struct pumice_gpu *)opaque)->trace, kind, ctx, 0, arg0, arg1);
 }
 
+/* Faults on request: where they act on the whole. */
+
+void gpu_raise_end(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 event)
+{
+	struct inject_request request;
+	u64 until;
+
+	if (inject_take(&gpu->inject, PUMICE_INJECT_KIND_LOST_IRQ, master, NULL))
+		return;
+	if (!inject_take(&gpu->inject, PUMICE_INJECT_KIND_LATE_END, master, &request)) {
+		fwctl_raise(gpu->fw, event);
+		return;
+	}
+	until = gpu_clock(gpu) + request.us * 1000ull;
+	inject_hold_back(&gpu->inject, event, until);
+	workers_add_deadline(gpu->workers, GPU_UNIT_LATE, until);
+}
+
+void gpu_fail_firmware(struct pumice_gpu *gpu, enum pumice_inject_where where)
+{
+	if (inject_take(&gpu->inject, PUMICE_INJECT_KIND_FW_LOCKUP, where, NULL))
+		fwctl_fail(gpu->fw, FWCTL_FAIL_LOCKUP);
+	if (inject_take(&gpu->inject, PUMICE_INJECT_KIND_FW_TRAP, where, NULL))
+		fwctl_fail(gpu->fw, FWCTL_FAIL_TRAP);
+	if (inject_take(&gpu->inject, PUMICE_INJECT_KIND_FW_SILENCE, where, NULL))
+		fwctl_fail(gpu->fw, FWCTL_FAIL_SILENT);
+}
+
+void gpu_job_starts(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 done)
+{
+	gpu_fail_firmware(gpu, PUMICE_INJECT_WHERE_JOB);
+	if (inject_take(&gpu->inject, PUMICE_INJECT_KIND_UNIT_HANG, master, NULL))
+		inject_hang(&gpu->inject, master);
+	if (inject_take(&gpu->inject, PUMICE_INJECT_KIND_SPURIOUS_IRQ, master, NULL))
+		fwctl_raise(gpu->fw, done);
+}
+
 /* struct cdm_ops */
 static void cdm_ended(void *opaque, enum cdm_end end)
 {
@@ -218,7 +256,7 @@ static void cdm_ended(void *opaque, enum cdm_end end)
 			pumice_access_str(s->fault.access), (unsigned long long)s->fault.addr,
 			s->fault.ctx, s->fault.usc, s->fault.pc);
 	}
-	fwctl_raise(gpu->fw, event[end]);
+	gpu_raise_end(gpu, PUMICE_INJECT_WHERE_CDM, event[end]);
 }
 
 static const struct cdm_ops cdm_ops = {
@@ -259,6 +297,8 @@ static void fw_booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_b
 	if (error)
 		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "boot ROM refused the firmware: %s",
 			pumice_fw_boot_error_str(error));
+	else
+		gpu_fail_firmware(gpu, PUMICE_INJECT_WHERE_BOOT);
 }
 
 static void fw_lockup(void *opaque, u32 pc, u32 mcause)
@@ -299,6 +339,8 @@ static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 	u32 done;
 
 	(void)index;
+	if (inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_CDM))
+		return false;
 	device_lock(gpu);
 	for (done = 0; more && done < CDM_BUDGET; done += CDM_LOOK) {
 		if (done && (atomic_load_explicit(stop, memory_order_relaxed) ||
@@ -310,10 +352,53 @@ static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 	return more;
 }
 
+/* Raise the events that faults on request have held back and that are due. */
+static bool step_late(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+	u32 due;
+	u64 next;
+
+	(void)index;
+	(void)stop;
+	device_lock(gpu);
+	due = inject_due(&gpu->inject, gpu_clock(gpu), &next);
+	workers_set_deadline(gpu->workers, GPU_UNIT_LATE, next);
+	if (due)
+		fwctl_raise(gpu->fw, due);
+	device_unlock(gpu);
+	return false;
+}
+
+/*
+ * A USC whose memory is slow: a pause in which the unit sleeps and no thread does, then a few
+ * instructions. Returns as usc_step().
+ */
+static bool step_slow_usc(struct pumice_gpu *gpu, unsigned int usc, const _Atomic bool *stop)
+{
+	const u64 now = gpu_clock(gpu);
+	struct inject_request request;
+
+	if (!gpu->slow_until[usc] &&
+	    inject_take(&gpu->inject, PUMICE_INJECT_KIND_SLOW_MEMORY, PUMICE_INJECT_WHERE_USC,
+			&request))
+		gpu->slow_until[usc] = now + request.us * 1000ull;
+	if (gpu->slow_until[usc] > now) {
+		workers_set_deadline(gpu->workers, gpu_usc_unit(gpu, usc),
+				     gpu->slow_until[usc]);
+		return false;
+	}
+	gpu->slow_until[usc] = 0;
+	return usc_step(gpu->usc[usc], USC_SLOW_BUDGET, stop);
+}
+
 static bool step_usc(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct pumice_gpu *gpu = opaque;
 
+	if (gpu->slow_until[index] ||
+	    inject_armed(&gpu->inject, PUMICE_INJECT_KIND_SLOW_MEMORY))
+		return step_slow_usc(gpu, index, stop);
 	return usc_step(gpu->usc[index], USC_BUDGET, stop);
 }
 
@@ -434,6 +519,7 @@ static bool create_workers(struct pumice_gpu *gpu)
 	struct workers_unit unit[WORKERS_MAX_UNITS] = {
 		[GPU_UNIT_FW] = { .step = step_fw, .opaque = gpu, .urgent = true },
 		[GPU_UNIT_CDM] = { .step = step_cdm, .opaque = gpu },
+		[GPU_UNIT_LATE] = { .step = step_late, .opaque = gpu },
 	};
 	const struct workers_config config = {
 		.threads = gpu->config.threads,
@@ -502,7 +588,9 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	gpu->slot_registers =
 		checked.slot_registers == PUMICE_NO_REGISTERS ? 0 : checked.slot_registers;
 	gpu->clock_base = ops->now(opaque);
+	inject_init(&gpu->inject);
 	gpu->mmu.map = &gpu->mem;
+	gpu->mmu.inject = &gpu->inject;
 	gpu->mmu.event = mmu_event;
 	gpu->mmu.event_opaque = gpu;
 	mmu_reset(&gpu->mmu);
@@ -538,6 +626,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 		free(gpu->waves[i].wave);
 	usc_program_cache_destroy(gpu->programs);
 	mem_map_clear(&gpu->mem);
+	inject_destroy(&gpu->inject);
 	pthread_mutex_destroy(&gpu->lock);
 	pthread_mutex_destroy(&gpu->gate);
 	pthread_mutex_destroy(&gpu->control);
@@ -606,6 +695,9 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < GPU_WAVE_BUSES; i++)
 		gpu->waves[i].count = gpu->waves[i].select = 0;
 	gpu->clock_high = 0;
+	inject_reset(&gpu->inject);
+	memset(gpu->slow_until, 0, sizeof(gpu->slow_until));
+	gpu->inject_regs = (struct gpu_inject_regs){ 0 };
 }
 
 void pumice_gpu_reset(struct pumice_gpu *gpu)
@@ -621,6 +713,22 @@ void pumice_gpu_reset(struct pumice_gpu *gpu)
 	device_unlock(gpu);
 	workers_unpark(gpu->workers);
 	pthread_mutex_unlock(&gpu->control);
+}
+
+int pumice_gpu_inject(struct pumice_gpu *gpu, const char *text)
+{
+	struct inject_request request;
+
+	if (!strcmp(text, "none")) {
+		inject_clear(&gpu->inject);
+		return 0;
+	}
+	return inject_parse(text, &request) && inject_arm(&gpu->inject, &request) ? 0 : -EINVAL;
+}
+
+void pumice_gpu_injected(struct pumice_gpu *gpu, char *text, size_t bytes)
+{
+	inject_describe(&gpu->inject, text, bytes);
 }
 
 uint64_t pumice_gpu_poll(struct pumice_gpu *gpu, uint64_t budget_ns)

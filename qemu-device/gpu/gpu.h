@@ -21,6 +21,7 @@
 
 #include "cdm/cdm.h"
 #include "fwctl/fwctl.h"
+#include "inject/inject.h"
 #include "masters.h"
 #include "mem/mem.h"
 #include "mmu/mmu.h"
@@ -41,6 +42,7 @@
 enum gpu_unit {
 	GPU_UNIT_FW,
 	GPU_UNIT_CDM,
+	GPU_UNIT_LATE,	/* events that a fault on request holds back */
 	GPU_UNIT_TDM0,
 	GPU_UNIT_CORE0 = GPU_UNIT_TDM0 + PTLA_UNITS,
 };
@@ -58,6 +60,12 @@ struct gpu_waves {
 	u32 count;
 	u32 select;
 };
+/* Registers of unit INJ, as written. */
+struct gpu_inject_regs {
+	u32 kind, where, bit, us, skip, count;
+	bool armed;	/* the last ARM was accepted */
+};
+
 #define GPU_WAVE_BUSES 2u	/* the host's, the firmware's */
 
 struct pumice_gpu {
@@ -87,9 +95,12 @@ struct pumice_gpu {
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* the counters at the last reset */
 	struct gpu_waves waves[GPU_WAVE_BUSES];
 	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
+	struct gpu_inject_regs inject_regs;
+	u64 slow_until[GPU_MAX_USCS];	/* GPU clock; of the USC's step, or while parked */
 	_Atomic bool resetting;
 
 	/* Blocks. */
+	struct inject inject;
 	struct mmu mmu;
 	struct trace trace;
 	struct fwctl *fw;
@@ -126,6 +137,21 @@ u64 gpu_clock(const struct pumice_gpu *gpu);
 
 /* Set causes (bits of OS_IRQ_STATUS) of virtual GPU os; device lock held. */
 void gpu_os_raise(struct pumice_gpu *gpu, unsigned int os, u32 causes);
+
+/*
+ * The end of a job of a data master, as an event of the firmware (bits of IC_PENDING); a fault
+ * on request may lose it or hold it back. Device lock held.
+ */
+void gpu_raise_end(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 event);
+
+/* Where faults on request of the firmware happen: BOOT, KICK, JOB. Device lock held. */
+void gpu_fail_firmware(struct pumice_gpu *gpu, enum pumice_inject_where where);
+
+/*
+ * The firmware starts a job of a data master: an occasion for faults on request. done: the
+ * master's DONE event. Device lock held, in the firmware's step.
+ */
+void gpu_job_starts(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 done);
 
 /*
  * Drop TLB entries of one context, or of all (ctx PUMICE_MMU_CONTEXTS), and of

@@ -54,6 +54,9 @@ static void ended(void *opaque, enum dm_end end)
 			[DM_ABORTED] = PUMICE_IC_PENDING__TDM_ABORTED__MASK,
 		},
 	};
+	static const enum pumice_inject_where where[GPU_MASTERS] = {
+		PUMICE_INJECT_WHERE_VDM, PUMICE_INJECT_WHERE_PDM, PUMICE_INJECT_WHERE_TDM,
+	};
 	struct gpu_master *m = opaque;
 
 	if (end == DM_DONE && m->number == GPU_PDM && m->job.partial)
@@ -61,7 +64,10 @@ static void ended(void *opaque, enum dm_end end)
 	trace_end(m, end);
 	if (end == DM_FAULT)
 		log_fault(m->gpu, name[m->number], &master_status(m)->fault);
-	fwctl_raise(m->gpu->fw, event[m->number][end]);
+	if (end == DM_MEMORY)
+		fwctl_raise(m->gpu->fw, event[m->number][end]);
+	else
+		gpu_raise_end(m->gpu, where[m->number], event[m->number][end]);
 }
 
 static u64 now(void *opaque)
@@ -127,7 +133,8 @@ static void reset_registers(struct pumice_gpu *gpu)
 
 bool masters_create(struct pumice_gpu *gpu)
 {
-	const struct pm_config pm = { .mmu = &gpu->mmu, .low = pm_low, .opaque = gpu };
+	const struct pm_config pm = { .mmu = &gpu->mmu, .low = pm_low, .opaque = gpu,
+				       .inject = &gpu->inject };
 
 	reset_registers(gpu);
 	gpu->pm = pm_create(&pm);
@@ -217,12 +224,16 @@ bool masters_step_core(void *opaque, unsigned int core, const _Atomic bool *stop
 {
 	struct pumice_gpu *gpu = opaque;
 
-	return core_step(gpu->vdm, gpu->pdm, core, stop);
+	return core_step(inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_VDM) ? NULL : gpu->vdm,
+			 inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_PDM) ? NULL : gpu->pdm,
+			 core, stop);
 }
 
 bool masters_step_tdm(void *opaque, unsigned int unit, const _Atomic bool *stop)
 {
 	struct pumice_gpu *gpu = opaque;
 
+	if (inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_TDM))
+		return false;
 	return ptla_step(gpu->ptla, unit, stop);
 }

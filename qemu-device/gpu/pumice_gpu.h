@@ -16,6 +16,7 @@
 #define PUMICE_GPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct pumice_gpu;
@@ -32,6 +33,7 @@ struct pumice_gpu_config {
 	unsigned int common_kib;	/* common store of one USC, KiB; default 64 */
 	unsigned int local_kib;		/* local memory of one USC, KiB; default 64 */
 	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS; default 4 */
+	bool fault_injection;	/* the guest may ask for faults, too: unit INJ */
 };
 
 enum pumice_log_level {
@@ -124,6 +126,16 @@ void pumice_gpu_unpark(struct pumice_gpu *gpu);
 
 /* Power-on reset of all state but the clock and the memory map. */
 void pumice_gpu_reset(struct pumice_gpu *gpu);
+
+/*
+ * Ask for a fault, for tests of drivers: "KIND[,where=WHERE][,bit=N][,us=N][,skip=N]
+ * [,count=N|endless]", or "none" to drop all requests. hw/registers.xml, enum inject_kind,
+ * says what there is. Any thread. Returns 0, or -EINVAL for a text that asks for nothing
+ * that there is.
+ */
+int pumice_gpu_inject(struct pumice_gpu *gpu, const char *text);
+/* What has been asked for and has not happened yet, a line each; cut off at bytes, not 0. */
+void pumice_gpu_injected(struct pumice_gpu *gpu, char *text, size_t bytes);
 
 /*
  * threads=0: run for about budget_ns, or until nothing is left to do. Returns

@@ -8,8 +8,8 @@
 
 bool core_step(struct vdm *vdm, struct pdm *pdm, unsigned int core, const _Atomic bool *stop)
 {
-	bool pixels = pdm_core_step(pdm, core, stop);
-	bool vertices = vdm_core_step(vdm, core, stop);
+	bool pixels = pdm && pdm_core_step(pdm, core, stop);
+	bool vertices = vdm && vdm_core_step(vdm, core, stop);
 
 	return pixels || vertices;
 }

@@ -243,6 +243,12 @@ void fwcpu_set_timer(struct fwcpu *cpu, uint64_t mtimecmp);
 uint64_t fwcpu_next_deadline(const struct fwcpu *cpu);
 
 /**
+ * fwcpu_fail - fail, between two calls of fwcpu_run(): lock up, or take the exception of an
+ * illegal instruction at the next one. Nothing happens to one that is stopped.
+ */
+void fwcpu_fail(struct fwcpu *cpu, bool lock_up);
+
+/**
  * fwcpu_wakeable - whether fwcpu_run() at @now would do more than return its
  * last stop reason. To be asked, after raising flags, before going to sleep.
  */

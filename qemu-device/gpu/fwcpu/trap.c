@@ -49,6 +49,19 @@ void fwcpu_exception(struct fwcpu *cpu, uint32_t cause, uint32_t tval)
 		enter(cpu, cause, tval);
 }
 
+void fwcpu_fail(struct fwcpu *cpu, bool lock_up)
+{
+	struct fwcpu_arch *arch = &cpu->arch;
+
+	if (arch->state != FWCPU_STATE_RUNNING && arch->state != FWCPU_STATE_WAITING)
+		return;
+	arch->state = FWCPU_STATE_RUNNING;
+	if (lock_up)
+		lockup(cpu, RV_CAUSE_ILLEGAL, 0);
+	else
+		fwcpu_exception(cpu, RV_CAUSE_ILLEGAL, 0);
+}
+
 void fwcpu_mret(struct fwcpu *cpu)
 {
 	struct fwcpu_arch *arch = &cpu->arch;

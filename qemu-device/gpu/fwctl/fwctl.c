@@ -46,6 +46,7 @@ struct fwctl {
 	enum pumice_fw_state state;
 	enum pumice_fw_boot_error boot_error;
 	u32 mcause;
+	_Atomic u32 failure;	/* enum fwctl_failure, that the step has to serve; read by it */
 
 	/* Written by the step, read by anyone. */
 	_Atomic u32 pc;
@@ -96,6 +97,8 @@ static bool bus_store(void *opaque, uint32_t addr, unsigned int size, uint32_t v
 		return false;
 	switch (fw->ops->bus_store(fw->opaque, addr - PUMICE_FW_BUS_BASE, size, val)) {
 	case FWCTL_STORE_DONE:
+		if (atomic_load_explicit(&fw->failure, memory_order_relaxed))
+			fwcpu_slow(&fw->cpu, FWCPU_SLOW_MAX);
 		return true;
 	case FWCTL_STORE_LONG:
 		fwcpu_slow(&fw->cpu, FWCPU_SLOW_MAX);
@@ -174,6 +177,7 @@ void fwctl_reset(struct fwctl *fw)
 	fw->state = PUMICE_FW_STATE_OFF;
 	fw->boot_error = PUMICE_FW_BOOT_ERROR_NONE;
 	fw->mcause = PUMICE_FW_CAUSE__RESET;
+	atomic_store(&fw->failure, FWCTL_FAIL_NONE);
 	fwcpu_set_irq(&fw->cpu, false);
 	fwcpu_reset(&fw->cpu);
 	publish(fw);
@@ -198,6 +202,7 @@ bool fwctl_set_run(struct fwctl *fw, bool run)
 	fw->boot_error = PUMICE_FW_BOOT_ERROR_NONE;
 	fw->boot_wanted = run;
 	fw->booting = false;
+	atomic_store(&fw->failure, FWCTL_FAIL_NONE);
 	if (!run) {
 		fwcpu_halt(&fw->cpu);
 		return true;
@@ -347,6 +352,24 @@ static void report_lockup(struct fwctl *fw)
 	fw->ops->unlock(fw->opaque);
 }
 
+void fwctl_fail(struct fwctl *fw, enum fwctl_failure how)
+{
+	atomic_store(&fw->failure, how);
+	fw->ops->wake(fw->opaque);
+}
+
+/* Serve fwctl_fail(); true if the processor stands still. */
+static bool fail(struct fwctl *fw)
+{
+	u32 how = atomic_load_explicit(&fw->failure, memory_order_relaxed);
+
+	if (how != FWCTL_FAIL_LOCKUP && how != FWCTL_FAIL_TRAP)
+		return how == FWCTL_FAIL_SILENT;
+	if (atomic_compare_exchange_strong(&fw->failure, &how, FWCTL_FAIL_NONE))
+		fwcpu_fail(&fw->cpu, how == FWCTL_FAIL_LOCKUP);
+	return false;
+}
+
 bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 {
 	u32 insns = STEP_INSNS, slow = STEP_SLOW;
@@ -360,6 +383,10 @@ bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 		u32 budget = insns < FWCTL_SLICE_INSNS ? insns : FWCTL_SLICE_INSNS;
 		enum fwcpu_stop why;
 
+		if (fail(fw)) {
+			fw->ops->set_deadline(fw->opaque, FWCPU_NO_DEADLINE);
+			return false;
+		}
 		why = fwcpu_run(&fw->cpu, budget, fw->ops->clock(fw->opaque));
 		publish(fw);
 		if (why == FWCPU_STOP_BUDGET) {

@@ -111,6 +111,14 @@ u64 fwctl_timer(const struct fwctl *fw);
 /* Entries of context 0 were invalidated: the window is translated again. */
 void fwctl_window_flush(struct fwctl *fw);
 
+/*
+ * The processor fails, by a fault on request, before its next instruction or the next but a
+ * few: it locks up, takes an exception, or stands still until it is booted again. Device
+ * lock held.
+ */
+enum fwctl_failure { FWCTL_FAIL_NONE, FWCTL_FAIL_LOCKUP, FWCTL_FAIL_TRAP, FWCTL_FAIL_SILENT };
+void fwctl_fail(struct fwctl *fw, enum fwctl_failure how);
+
 /* Run the firmware for a quantum; the step of a worker unit. */
 bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop);
 

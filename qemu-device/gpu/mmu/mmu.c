@@ -18,6 +18,7 @@
 
 #include <string.h>
 
+#include "../inject/inject.h"
 #include "../mem/mem.h"
 #include "perf.h"
 
@@ -71,8 +72,32 @@ static enum pumice_page_size range_limit(const struct mmu *mmu, u64 va)
 	return PUMICE_PAGE_SIZE_4K;
 }
 
+/* What is translated, for whom. */
+struct request {
+	unsigned int ctx;
+	u64 va;
+	enum pumice_unit unit;	/* NONE: for debugging or tracing; no fault on request */
+};
+
+/* Bits of an entry that a fault on request inverts. */
+static u64 damage(const struct mmu *mmu, const struct request *r, enum pumice_inject_where level)
+{
+	struct inject_request request;
+
+	if (!mmu->inject || !inject_armed(mmu->inject, PUMICE_INJECT_KIND_PAGE_TABLE) ||
+	    r->unit == PUMICE_UNIT_NONE)
+		return 0;
+	if (!r->ctx && (r->unit != PUMICE_UNIT_FW || level != PUMICE_INJECT_WHERE_TABLE))
+		return 0;
+	if (!inject_take(mmu->inject, PUMICE_INJECT_KIND_PAGE_TABLE,
+			 r->ctx ? level : PUMICE_INJECT_WHERE_FW_TABLE, &request))
+		return 0;
+	return 1ull << request.bit % 64;
+}
+
 /* Read entry number index of the table at bus address table. */
-static bool read_entry(const struct mmu *mmu, u64 table, u64 index, u64 *entry)
+static bool read_entry(const struct mmu *mmu, const struct request *r,
+		       enum pumice_inject_where level, u64 table, u64 index, u64 *entry)
 {
 	u8 *host = mem_map_lookup(mmu->map, table + index * sizeof(u64), sizeof(u64), NULL);
 
@@ -80,20 +105,22 @@ static bool read_entry(const struct mmu *mmu, u64 table, u64 index, u64 *entry)
 		return false;
 	/* Whoever publishes a table by the entry that names it has written the table before. */
 	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_ACQUIRE);
+	*entry ^= damage(mmu, r, level);
 	return true;
 }
 
 /* Context and catalogue: *table becomes the page directory of va. */
-static enum pumice_fault walk_catalogue(const struct mmu *mmu, unsigned int ctx, u64 va,
+static enum pumice_fault walk_catalogue(const struct mmu *mmu, const struct request *r,
 					u64 *table)
 {
-	u64 reg = atomic_load_explicit(&mmu->ctx[ctx], memory_order_acquire);
+	u64 reg = atomic_load_explicit(&mmu->ctx[r->ctx], memory_order_acquire);
 	struct pumice_mmu_pc_entry entry;
 	u64 raw;
 
 	if (!(reg & PUMICE_MMU_CTX__ENABLE__MASK))
 		return PUMICE_FAULT_MMU_CONTEXT_OFF;
-	if (!read_entry(mmu, reg & PUMICE_MMU_CTX__CATALOGUE__MASK, va >> PC_SHIFT, &raw))
+	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_CATALOGUE,
+			reg & PUMICE_MMU_CTX__CATALOGUE__MASK, r->va >> PC_SHIFT, &raw))
 		return PUMICE_FAULT_MMU_TABLE_BUS;
 	if (pumice_mmu_pc_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
 		return PUMICE_FAULT_MMU_BUS;
@@ -104,19 +131,20 @@ static enum pumice_fault walk_catalogue(const struct mmu *mmu, unsigned int ctx,
 }
 
 /* Directory: *table goes from the page directory to the page table; *shift is the page's. */
-static enum pumice_fault walk_directory(const struct mmu *mmu, u64 va, u64 *table,
-					unsigned int *shift)
+static enum pumice_fault walk_directory(const struct mmu *mmu, const struct request *r,
+					u64 *table, unsigned int *shift)
 {
 	struct pumice_mmu_pd_entry entry;
 	u64 raw;
 
-	if (!read_entry(mmu, *table, (va >> PD_SHIFT) % PD_ENTRIES, &raw))
+	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_DIRECTORY, *table,
+			(r->va >> PD_SHIFT) % PD_ENTRIES, &raw))
 		return PUMICE_FAULT_MMU_TABLE_BUS;
 	if (pumice_mmu_pd_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
 		return PUMICE_FAULT_MMU_BUS;
 	if (!entry.valid)
 		return PUMICE_FAULT_MMU_PD_INVALID;
-	if (!pumice_page_size_valid(entry.page_size) || entry.page_size > range_limit(mmu, va))
+	if (!pumice_page_size_valid(entry.page_size) || entry.page_size > range_limit(mmu, r->va))
 		return PUMICE_FAULT_MMU_PAGE_SIZE;
 	*table = entry.addr;
 	*shift = page_shift((enum pumice_page_size)entry.page_size);
@@ -124,16 +152,16 @@ static enum pumice_fault walk_directory(const struct mmu *mmu, u64 va, u64 *tabl
 }
 
 /* Page table: the grain and what may be done with it. */
-static enum pumice_fault walk_table(const struct mmu *mmu, u64 va, u64 table,
+static enum pumice_fault walk_table(const struct mmu *mmu, const struct request *r, u64 table,
 				    unsigned int shift, struct walk *out)
 {
-	u64 block = va & ((1ull << PD_SHIFT) - 1);
+	u64 block = r->va & ((1ull << PD_SHIFT) - 1);
 	u64 page = (1ull << shift) - 1;
 	struct pumice_mmu_pt_entry entry;
 	bool readonly = false;
 	u64 raw;
 
-	if (!read_entry(mmu, table, block >> shift, &raw))
+	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_TABLE, table, block >> shift, &raw))
 		return PUMICE_FAULT_MMU_TABLE_BUS;
 	if (pumice_mmu_pt_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
 		return PUMICE_FAULT_MMU_BUS;
@@ -142,7 +170,7 @@ static enum pumice_fault walk_table(const struct mmu *mmu, u64 va, u64 table,
 	if (entry.addr & page)
 		return PUMICE_FAULT_MMU_BUS;
 	out->host = entry.null ? NULL :
-		    mem_map_lookup(mmu->map, entry.addr + (va & page & ~(GRAIN - 1)), GRAIN,
+		    mem_map_lookup(mmu->map, entry.addr + (r->va & page & ~(GRAIN - 1)), GRAIN,
 				   &readonly);
 	if (!out->host && !entry.null)
 		return PUMICE_FAULT_MMU_BUS;
@@ -197,15 +225,16 @@ static enum pumice_fault refusal(u32 perms, enum pumice_access access, enum pumi
 static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
 			      enum pumice_access access, enum pumice_unit unit, struct walk *out)
 {
+	const struct request r = { .ctx = ctx, .va = va, .unit = unit };
 	enum pumice_fault fault;
 	unsigned int shift;
 	u64 table;
 
-	fault = walk_catalogue(mmu, ctx, va, &table);
+	fault = walk_catalogue(mmu, &r, &table);
 	if (!fault)
-		fault = walk_directory(mmu, va, &table, &shift);
+		fault = walk_directory(mmu, &r, &table, &shift);
 	if (!fault)
-		fault = walk_table(mmu, va, table, shift, out);
+		fault = walk_table(mmu, &r, table, shift, out);
 	if (fault)
 		return fault;
 	return out->perms & access_perms(access, unit) ? PUMICE_FAULT_NONE :

@@ -21,6 +21,7 @@
 #include "../fault.h"
 #include "pumice_formats.h"
 
+struct inject;
 struct mem_map;
 
 #define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
@@ -73,6 +74,7 @@ struct mmu {
 	 */
 	_Atomic u64 gen[PUMICE_MMU_CONTEXTS];
 	const struct mem_map *map;	/* changes only while no unit runs */
+	struct inject *inject;	/* faults on request; constant, may be NULL */
 
 	/* Told of walks and faults, in the thread of the request; constant, may be NULL. */
 	void (*event)(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,

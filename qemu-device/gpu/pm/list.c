@@ -16,6 +16,8 @@
  */
 #include "internal.h"
 
+#include "../inject/inject.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,6 +218,19 @@ static enum pm_result learn(struct pm *pm, struct pm_shadow *s, struct gpu_fault
 	return result;
 }
 
+/* A fault on request: a bit of the list is not what memory holds. */
+static void damage(struct pm *pm, u32 words[PUMICE_FREE_LIST_WORDS])
+{
+	struct inject_request request;
+	u32 bit;
+
+	if (!pm->config.inject || !inject_take(pm->config.inject, PUMICE_INJECT_KIND_FREE_LIST,
+					       PUMICE_INJECT_WHERE_LIST, &request))
+		return;
+	bit = request.bit % (PUMICE_FREE_LIST_WORDS * 32);
+	words[bit / 32] ^= 1u << bit % 32;
+}
+
 enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 			    struct gpu_fault *fault)
 {
@@ -228,6 +243,7 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 		goto damaged;
 	if (!pm_read_words(pm, addr, words, PUMICE_FREE_LIST_WORDS, fault))
 		return PM_FAULT;
+	damage(pm, words);
 	if (pumice_free_list_unpack(words, &list) != PUMICE_UNPACK_OK || !list_is_sound(&list))
 		goto damaged;
 	s = find(pm, addr);

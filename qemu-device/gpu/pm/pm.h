@@ -26,6 +26,7 @@
 #include "../mmu/mmu.h"
 #include "pumice_formats.h"
 
+struct inject;
 struct pm;
 
 #define PM_MACRO_TILES (PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y)
@@ -52,6 +53,7 @@ struct pm_config {
 	/* A free list fell below its threshold; no lock held but the PM's. */
 	void (*low)(void *opaque);
 	void *opaque;
+	struct inject *inject;	/* faults on request, or NULL */
 };
 
 struct pm *pm_create(const struct pm_config *config);

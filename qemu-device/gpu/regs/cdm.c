@@ -59,7 +59,10 @@ REG_WRITE(reg_cdm_tag_write)
 static void start(struct pumice_gpu *gpu, bool resume)
 {
 	const struct cdm_job *job = &gpu->cdm_job;
-	bool started = resume ? cdm_resume(gpu->cdm, job) : cdm_start(gpu->cdm, job);
+	bool started;
+
+	gpu_job_starts(gpu, PUMICE_INJECT_WHERE_CDM, PUMICE_IC_PENDING__CDM_DONE__MASK);
+	started = resume ? cdm_resume(gpu->cdm, job) : cdm_start(gpu->cdm, job);
 
 	if (started)
 		gpu_trace(gpu, PUMICE_TRACE_CDM_START, resume ? job->save : job->stream, job->ctx,

@@ -70,11 +70,30 @@ REG_WRITE(reg_vdm_split_write)
 	return REG_DONE;
 }
 
+/* A job starts: an occasion for faults on request. */
+static void job_starts(struct gpu_master *m)
+{
+	static const enum pumice_inject_where where[GPU_MASTERS] = {
+		[GPU_VDM] = PUMICE_INJECT_WHERE_VDM,
+		[GPU_PDM] = PUMICE_INJECT_WHERE_PDM,
+		[GPU_TDM] = PUMICE_INJECT_WHERE_TDM,
+	};
+	static const u32 done[GPU_MASTERS] = {
+		[GPU_VDM] = PUMICE_IC_PENDING__VDM_DONE__MASK,
+		[GPU_PDM] = PUMICE_IC_PENDING__PDM_DONE__MASK,
+		[GPU_TDM] = PUMICE_IC_PENDING__TDM_DONE__MASK,
+	};
+
+	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
+}
+
 /* START and ABORT stand at the same bits in all of them. */
 static void start_or_abort(struct gpu_master *m, u64 value)
 {
 	if (value & PUMICE_VDM_CTRL__ABORT__MASK)
 		master_abort(m);
+	if (value & PUMICE_VDM_CTRL__START__MASK)
+		job_starts(m);
 	if ((value & PUMICE_VDM_CTRL__START__MASK) && !master_start(m))
 		gpu_log(m->gpu, PUMICE_LOG_GUEST_ERROR, "data master started while busy");
 }

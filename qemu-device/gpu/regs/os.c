@@ -18,6 +18,10 @@ static void update(struct pumice_gpu *gpu, unsigned int os, u32 before)
 {
 	if (!(active(&gpu->os[os]) & ~before))
 		return;
+	/* The causes stay pending, and so none of them will raise the line again. */
+	if (!os && inject_take(&gpu->inject, PUMICE_INJECT_KIND_LOST_IRQ,
+			       PUMICE_INJECT_WHERE_HOST_IRQ, NULL))
+		return;
 	gpu_trace(gpu, PUMICE_TRACE_IRQ, os, 0, 0);
 	gpu->ops.raise_irq(gpu->opaque, os);
 }
@@ -30,9 +34,31 @@ void gpu_os_raise(struct pumice_gpu *gpu, unsigned int os, u32 causes)
 	update(gpu, os, before);
 }
 
+/* Interrupts of the host for nothing. */
+static void spurious(struct pumice_gpu *gpu)
+{
+	struct inject *in = &gpu->inject;
+
+	if (inject_take(in, PUMICE_INJECT_KIND_SPURIOUS_IRQ, PUMICE_INJECT_WHERE_HOST_IRQ, NULL))
+		gpu->ops.raise_irq(gpu->opaque, 0);
+	if (inject_take(in, PUMICE_INJECT_KIND_SPURIOUS_IRQ, PUMICE_INJECT_WHERE_HOST_NEWS, NULL))
+		gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__FW__MASK);
+	if (inject_take(in, PUMICE_INJECT_KIND_SPURIOUS_IRQ, PUMICE_INJECT_WHERE_HOST_LOCKUP, NULL))
+		gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+}
+
+/* Faults on request that happen when the host kicks; false if the kick gets lost. */
+static bool kick_arrives(struct pumice_gpu *gpu)
+{
+	gpu_fail_firmware(gpu, PUMICE_INJECT_WHERE_KICK);
+	spurious(gpu);
+	return !inject_take(&gpu->inject, PUMICE_INJECT_KIND_LOST_IRQ, PUMICE_INJECT_WHERE_KICK,
+			    NULL);
+}
+
 REG_WRITE(reg_os_schedule)
 {
-	if (value & PUMICE_OS_SCHEDULE__KICK__MASK)
+	if (value & PUMICE_OS_SCHEDULE__KICK__MASK && (at->os || kick_arrives(gpu)))
 		fwctl_raise(gpu->fw, PUMICE_FIELD_PREP(PUMICE_IC_PENDING__HOST, 1u << at->os));
 	return REG_DONE;
 }

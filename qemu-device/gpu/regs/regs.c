@@ -38,11 +38,18 @@ static const char *bad_form(u32 offset, unsigned int size)
 	return NULL;
 }
 
+/* Registers of unit INJ, but for the one that says so, are there on request only. */
+static bool left_out(const struct pumice_gpu *gpu, const struct pumice_reg_info *info)
+{
+	return !gpu->config.fault_injection && info->offset > PUMICE_INJ_CAPS &&
+	       info->offset - PUMICE_INJ_UNIT_BASE < PUMICE_INJ_UNIT_SIZE;
+}
+
 /* What keeps an access from the register, or NULL. */
 static const char *out_of_reach(const struct pumice_gpu *gpu, const struct reg_access *at,
 				unsigned int size)
 {
-	if (!at->info)
+	if (!at->info || left_out(gpu, at->info))
 		return "hits no register";
 	if (at->os >= gpu->config.oses)
 		return "is to a virtual GPU that is not active";

@@ -152,4 +152,16 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_WAVE_LANES, reg_wave_lanes, NULL },
 	{ PUMICE_WAVE_WHERE, reg_wave_where, NULL },
 	{ PUMICE_WAVE_CODE, reg_wave_code, NULL },
+
+	{ PUMICE_INJ_CAPS, reg_inj_caps, NULL },
+	{ PUMICE_INJ_KIND, reg_inj_field, reg_inj_field_write },
+	{ PUMICE_INJ_WHERE, reg_inj_field, reg_inj_field_write },
+	{ PUMICE_INJ_BIT, reg_inj_field, reg_inj_field_write },
+	{ PUMICE_INJ_TIME, reg_inj_field, reg_inj_field_write },
+	{ PUMICE_INJ_SKIP, reg_inj_field, reg_inj_field_write },
+	{ PUMICE_INJ_COUNT, reg_inj_field, reg_inj_field_write },
+	{ PUMICE_INJ_CTRL, NULL, reg_inj_ctrl },
+	{ PUMICE_INJ_STATUS, reg_inj_status, NULL },
+	{ PUMICE_INJ_LEFT(0), reg_inj_left, NULL },
+	{ PUMICE_INJ_HITS(0), reg_inj_hits, NULL },
 };

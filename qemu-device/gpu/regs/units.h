@@ -150,6 +150,15 @@ REG_READ(reg_wave_lanes);
 REG_READ(reg_wave_where);
 REG_READ(reg_wave_code);
 
+/* inject.c */
+REG_READ(reg_inj_caps);
+REG_READ(reg_inj_field);
+REG_WRITE(reg_inj_field_write);
+REG_WRITE(reg_inj_ctrl);
+REG_READ(reg_inj_status);
+REG_READ(reg_inj_left);
+REG_READ(reg_inj_hits);
+
 /* trace.c */
 REG_READ(reg_trace_base);
 REG_WRITE(reg_trace_base_write);

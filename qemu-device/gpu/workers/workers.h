@@ -32,8 +32,8 @@
 #include "pumice_regs.h"
 
 #define WORKERS_MAX_THREADS	64u
-/* Firmware processor, CDM, two of the TDM, cores and their USCs. */
-#define WORKERS_MAX_UNITS	(4u + PUMICE_MAX_CORES * (1u + PUMICE_USCS_PER_CORE))
+/* Firmware processor, CDM, late events, two of the TDM, cores and their USCs. */
+#define WORKERS_MAX_UNITS	(5u + PUMICE_MAX_CORES * (1u + PUMICE_USCS_PER_CORE))
 #define WORKERS_QUANTUM_NS	200000u	/* what one step is taken to last */
 #define WORKERS_NEVER		UINT64_MAX
 #define WORKERS_MAX_SKIPS	8u

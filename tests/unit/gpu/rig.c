@@ -104,7 +104,8 @@ struct rig *rig_create(const struct rig_options *options)
 						  .unified_kib = o->unified_kib,
 						  .common_kib = o->common_kib,
 						  .local_kib = o->local_kib,
-						  .slot_registers = o->slot_registers };
+						  .slot_registers = o->slot_registers,
+						  .fault_injection = o->fault_injection };
 	struct rig *rig = calloc(1, sizeof(*rig));
 	const char *why;
 

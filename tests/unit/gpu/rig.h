@@ -29,6 +29,7 @@
 struct rig_options {
 	/* As in pumice_gpu_config. */
 	unsigned int cores, threads, oses, unified_kib, common_kib, local_kib, slot_registers;
+	bool fault_injection;
 	bool manual_clock;	/* the clock is rig->clock, else the host's */
 };
 

@@ -22,11 +22,13 @@ static u64 whole_pages(u64 bytes)
 struct pbrig *pbrig_create(u32 max_pages0, u32 max_pages1)
 {
 	struct pbrig *rig = calloc(1, sizeof(*rig));
-	const struct pm_config config = { .mmu = &rig->mmu, .low = low, .opaque = rig };
+	const struct pm_config config = { .mmu = &rig->mmu, .low = low, .opaque = rig,
+				       .inject = &rig->inject };
 	u32 l, i;
 	u8 *host;
 
 	rig->seed = NUMBER_SEED;
+	inject_init(&rig->inject);
 	rig->max_pages[0] = max_pages0;
 	rig->max_pages[1] = max_pages1;
 	rig->tm = testmem_create((8ull << 20) + ((u64)max_pages0 + max_pages1) * 2 * PAGE);
@@ -58,6 +60,7 @@ struct pbrig *pbrig_create(u32 max_pages0, u32 max_pages1)
 void pbrig_destroy(struct pbrig *rig)
 {
 	pm_destroy(rig->pm);
+	inject_destroy(&rig->inject);
 	testmem_destroy(rig->tm);
 	free(rig);
 }

@@ -12,6 +12,7 @@
 #ifndef PUMICE_PBRIG_H
 #define PUMICE_PBRIG_H
 
+#include "../../../qemu-device/gpu/inject/inject.h"
 #include "../../../qemu-device/gpu/pm/pm.h"
 #include "cmocka_all.h"
 #include "testmem.h"
@@ -33,6 +34,7 @@
 struct pbrig {
 	struct testmem *tm;
 	struct mmu mmu;
+	struct inject inject;		/* faults on request */
 	struct pm *pm;
 	u32 *list[PUMICE_PM_LISTS], *links[PUMICE_PM_LISTS];
 	u32 *scene[PBRIG_SCENES];

@@ -317,11 +317,43 @@ static void state_of_a_scene_is_kept_and_checked(void **state)
 	pbrig_destroy(rig);
 }
 
+/* A fault on request: memory keeps what it holds, so that the next use is right. */
+static void a_bit_that_flips_in_a_read_faults_once(void **state)
+{
+	struct inject_request request = {
+		.kind = PUMICE_INJECT_KIND_FREE_LIST, .where = PUMICE_INJECT_WHERE_LIST,
+		.count = 1,
+	};
+	u32 words[PUMICE_FREE_LIST_WORDS], ref, faults = 0;
+	struct gpu_fault fault;
+	struct world w;
+
+	(void)state;
+	world_make(&w);
+	for (request.bit = 0; request.bit < PUMICE_FREE_LIST_WORDS * 32; request.bit++) {
+		world_restore(&w);
+		assert_int_equal(pm_alloc(w.rig->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
+		memcpy(words, w.rig->list[0], sizeof(words));
+		assert_true(inject_arm(&w.rig->inject, &request));
+		if (pm_alloc(w.rig->pm, &w.scene[0], 0, &ref, &fault) == PM_FAULT) {
+			assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
+			assert_memory_equal(words, w.rig->list[0], sizeof(words));
+			faults++;
+		}
+		assert_int_equal(inject_left(&w.rig->inject, PUMICE_INJECT_KIND_FREE_LIST), 0);
+		assert_int_equal(pm_alloc(w.rig->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
+	}
+	/* All bits but those of statistics and of when PM_LOW comes. */
+	assert_true(faults >= 9 * 32);
+	pbrig_destroy(w.rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_damaged_free_list_faults),
 		cmocka_unit_test(a_known_list_keeps_its_place),
+		cmocka_unit_test(a_bit_that_flips_in_a_read_faults_once),
 		cmocka_unit_test(damaged_links_fault),
 		cmocka_unit_test(damaged_chains_fault),
 		cmocka_unit_test(damaged_scenes_fault_or_are_other_scenes),

@@ -16,7 +16,8 @@
 static bool has_own_value(u32 offset)
 {
 	return offset == PUMICE_SYS_CONFIG || offset == PUMICE_SYS_STORES ||
-	       offset == PUMICE_SYS_CLOCK || offset == PUMICE_SYS_REGISTERS;
+	       offset == PUMICE_SYS_CLOCK || offset == PUMICE_SYS_REGISTERS ||
+	       offset == PUMICE_INJ_CAPS;
 }
 
 static bool readable(const struct pumice_reg_info *info)
@@ -54,7 +55,7 @@ static void each(struct rig *rig,
 /* A GPU as create() leaves it: the rig's own settings undone. */
 static struct rig *fresh_rig(void)
 {
-	struct rig *rig = rig_create(NULL);
+	struct rig *rig = rig_create(&(struct rig_options){ .fault_injection = true });
 
 	pumice_gpu_reset(rig->gpu);
 	return rig;

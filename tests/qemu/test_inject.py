@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Faults on request, as the operator of the machine asks for them."""
+
+import unittest
+
+from machine import Machine, REG
+
+SLEEPER = [0x10500073, 0xffdff06f]
+STATE = {name[9:]: value for name, value in REG.items() if name.startswith("FW_STATE_")}
+PATH = "/machine/peripheral/gpu"
+
+
+def ask_for(machine, text):
+    """Set the property; returns QMP's answer."""
+    return machine.qmp("qom-set", path=PATH, property="inject", value=text)
+
+
+def asked_for(machine):
+    """What has not happened yet."""
+    return machine.qmp("qom-get", path=PATH, property="inject")["return"]
+
+
+class Inject(unittest.TestCase):
+    """The property inject; fault-injection is not needed for it."""
+
+    def test_what_is_asked_for_at_run_time_happens_once(self):
+        for threads in (0, 2):
+            with Machine(f"threads={threads}") as machine:
+                machine.enable()
+                self.assertEqual(ask_for(machine, "fw-lockup,where=boot,skip=1"), {"return": {}})
+                self.assertEqual(asked_for(machine),
+                                 "fw-lockup,where=boot,bit=0,us=0,skip=1,count=1")
+                for state in ("RUNNING", "LOCKUP", "RUNNING"):
+                    machine.reg("SYS_RESET", REG["SYS_RESET_KEY"])
+                    machine.start_firmware(SLEEPER)
+                    machine.qtest("clock_step", 1000000)
+                    machine.until(state, lambda: machine.field("FW_STATUS__STATE") in
+                                  (STATE["RUNNING"], STATE["LOCKUP"]))
+                    machine.until(state, lambda: machine.field("FW_STATUS__STATE") ==
+                                  STATE[state])
+                self.assertEqual(asked_for(machine), "")
+
+    def test_none_takes_back_what_was_asked_for(self):
+        with Machine() as machine:
+            ask_for(machine, "unit-hang,where=tdm,count=endless")
+            ask_for(machine, "page-table,where=table,bit=3")
+            self.assertEqual(len(asked_for(machine).split("\n")), 2)
+            self.assertEqual(ask_for(machine, "none"), {"return": {}})
+            self.assertEqual(asked_for(machine), "")
+
+    def test_what_there_is_not_is_refused(self):
+        with Machine() as machine:
+            for text in ("", "hang", "unit-hang,where=list", "unit-hang,count=0"):
+                self.assertIn("no fault that there is", ask_for(machine, text)["error"]["desc"])
+            self.assertEqual(asked_for(machine), "")
+
+    def test_guest_finds_the_unit_only_where_it_may_use_it(self):
+        for properties, enabled in (("", 0), ("fault-injection=on", 1)):
+            with Machine(properties) as machine:
+                machine.enable()
+                self.assertEqual(machine.field("INJ_CAPS__ENABLED"), enabled)
+                machine.reg("INJ_KIND", REG["INJECT_KIND_UNIT_HANG"])
+                machine.reg("INJ_COUNT", 1)
+                machine.reg("INJ_CTRL", REG["INJ_CTRL__ARM__MASK"])
+                self.assertEqual(machine.reg("INJ_STATUS"), enabled)
+                self.assertEqual(bool(asked_for(machine)), bool(enabled))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Faults on request on the whole GPU: each happens where and as often as it was asked for,
+ * a reset of the GPU cures what it did, and the next job is right.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fwif.h"
+#include "job.h"
+
+#define DONE	PUMICE_IC_PENDING__CDM_DONE__MASK
+#define GROUP	64u
+#define GROUPS	8u
+#define MS	1000000ull
+
+static const struct job number = { .program = JOB_NUMBER, .group = GROUP, .groups = GROUPS };
+
+struct world {
+	struct rig *rig;
+	u32 *data;
+};
+
+static struct world world_create(const struct rig_options *options)
+{
+	struct world w = { .rig = rig_create(options) };
+
+	w.data = job_map(w.rig);
+	rig_boot_proxy(w.rig);
+	return w;
+}
+
+static void ask_for(struct rig *rig, const char *text)
+{
+	assert_int_equal(pumice_gpu_inject(rig->gpu, text), 0);
+}
+
+static u32 hits(struct rig *rig, u32 kind)
+{
+	return (u32)rig_read(rig, PUMICE_INJ_HITS(kind));
+}
+
+static void check_data(const struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < GROUP * GROUPS; i++)
+		assert_int_equal(w->data[i], job_number(i));
+}
+
+/* A job runs and computes what it should. */
+static void check_works(struct world *w)
+{
+	memset(w->data, 0, GROUP * GROUPS * sizeof(u32));
+	assert_int_equal(job_run(w->rig, &number), DONE);
+	check_data(w);
+}
+
+/* Reset the GPU, and boot again. */
+static void restart(struct world *w)
+{
+	rig_write(w->rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	rig_setup_mmu(w->rig);
+	rig_boot_proxy(w->rig);
+}
+
+static const struct rig_options usual = { .fault_injection = true };
+
+static void requests_are_read_and_written_as_text(void **state)
+{
+	static const char *const bad[] = {
+		"", "nothing", "unit-hang,", "unit-hang,where=host-irq", "unit-hang,where",
+		"unit-hang,count=0", "unit-hang,count=-1", "unit-hang,count=1x", "unit-hang,bit=",
+		"unit-hang,us=4294967296", "unit-hang,colour=red", "fw-trap,where=boot",
+		"unit-hang where=cdm",
+	};
+	struct rig *rig = rig_create(&usual);
+	char text[2048], shorter[12];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(pumice_gpu_inject(rig->gpu, bad[i]), -EINVAL);
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = 0;
+	assert_int_equal(pumice_gpu_inject(rig->gpu, text), -EINVAL);
+	pumice_gpu_injected(rig->gpu, text, sizeof(text));
+	assert_string_equal(text, "");
+	ask_for(rig, "unit-hang,where=tdm,skip=2");
+	ask_for(rig, "late-end,us=70000,count=endless");
+	pumice_gpu_injected(rig->gpu, text, sizeof(text));
+	assert_string_equal(text, "unit-hang,where=tdm,bit=0,us=0,skip=2,count=1\n"
+				  "late-end,where=cdm,bit=0,us=70000,skip=0,count=endless");
+	pumice_gpu_injected(rig->gpu, shorter, sizeof(shorter));
+	assert_string_equal(shorter, "unit-hang,w");
+	ask_for(rig, "none");
+	pumice_gpu_injected(rig->gpu, text, sizeof(text));
+	assert_string_equal(text, "");
+	rig_destroy(rig);
+}
+
+static void without_the_property_the_guest_finds_no_registers(void **state)
+{
+	struct rig *rig = rig_create(NULL);
+	u32 offset;
+
+	(void)state;
+	rig_write(rig, PUMICE_INJ_KIND, PUMICE_INJECT_KIND_UNIT_HANG);
+	rig_write(rig, PUMICE_INJ_COUNT, 1);
+	rig_write(rig, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
+	for (offset = 0; offset < PUMICE_INJ_UNIT_SIZE; offset += 4)
+		assert_int_equal(pumice_gpu_mmio_read(rig->gpu, 0, PUMICE_INJ_UNIT_BASE + offset,
+						      4), 0);
+	rig_destroy(rig);
+}
+
+static void guest_arms_requests_by_registers(void **state)
+{
+	struct world w = world_create(&usual);
+	struct rig *rig = w.rig;
+	char text[256];
+
+	(void)state;
+	assert_int_equal(rig_read(rig, PUMICE_INJ_CAPS),
+			 PUMICE_FIELD_PREP(PUMICE_INJ_CAPS__ENABLED, 1) |
+				 PUMICE_FIELD_PREP(PUMICE_INJ_CAPS__KINDS,
+						   PUMICE_INJECT_KIND_COUNT));
+	rig_write(rig, PUMICE_INJ_KIND, PUMICE_INJECT_KIND_PAGE_TABLE);
+	rig_write(rig, PUMICE_INJ_WHERE, PUMICE_INJECT_WHERE_DIRECTORY);
+	rig_write(rig, PUMICE_INJ_BIT, 7);
+	rig_write(rig, PUMICE_INJ_TIME, 8);
+	rig_write(rig, PUMICE_INJ_SKIP, 9);
+	rig_write(rig, PUMICE_INJ_COUNT, 10);
+	rig_write(rig, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
+	assert_int_equal(rig_read(rig, PUMICE_INJ_STATUS), PUMICE_INJ_STATUS__ARMED__MASK);
+	assert_int_equal(rig_read(rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_PAGE_TABLE)), 10);
+	pumice_gpu_injected(rig->gpu, text, sizeof(text));
+	assert_string_equal(text, "page-table,where=directory,bit=7,us=8,skip=9,count=10");
+	/* Where it may not happen: refused, and what is armed stays. */
+	rig_write(rig, PUMICE_INJ_WHERE, PUMICE_INJECT_WHERE_CDM);
+	rig_write(rig, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
+	assert_int_equal(rig_read(rig, PUMICE_INJ_STATUS), 0);
+	rig_write(rig, PUMICE_INJ_WHERE, 0xff);
+	rig_write(rig, PUMICE_INJ_KIND, 0xff);
+	rig_write(rig, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
+	assert_int_equal(rig_read(rig, PUMICE_INJ_STATUS), 0);
+	assert_int_equal(rig_read(rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_PAGE_TABLE)), 10);
+	rig_write(rig, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__CLEAR__MASK);
+	assert_int_equal(rig_read(rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_PAGE_TABLE)), 0);
+	check_works(&w);
+	rig_destroy(rig);
+}
+
+static void fault_happens_after_what_is_skipped_as_often_as_asked(void **state)
+{
+	struct world w = world_create(&usual);
+	u32 i;
+
+	(void)state;
+	ask_for(w.rig, "lost-irq,where=cdm,skip=2,count=3");
+	for (i = 0; i < 7; i++) {
+		job_start(w.rig, &number);
+		rig_wait_reg(w.rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
+		assert_int_equal(rig_fw_read(w.rig, PUMICE_IC_PENDING) & DONE,
+				 i < 2 || i > 4 ? DONE : 0);
+		rig_fw_write(w.rig, PUMICE_IC_CLEAR, DONE);
+	}
+	assert_int_equal(hits(w.rig, PUMICE_INJECT_KIND_LOST_IRQ), 3);
+	check_data(&w);
+	rig_destroy(w.rig);
+}
+
+static void unit_that_hangs_ignores_abort_until_the_reset(void **state)
+{
+	static const struct rig_options options[] = {
+		{ .fault_injection = true }, { .fault_injection = true, .threads = 2 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct world w = world_create(&options[i]);
+
+		ask_for(w.rig, "unit-hang,where=cdm,count=2");
+		job_start(w.rig, &number);
+		rig_fw_write(w.rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+		if (!options[i].threads)
+			rig_drain(w.rig);
+		assert_int_equal(rig_fw_read(w.rig, PUMICE_IC_PENDING) & JOB_EVENTS, 0);
+		assert_true(rig_read(w.rig, PUMICE_DBG_CDM_STATUS) &
+			    PUMICE_DBG_CDM_STATUS__BUSY__MASK);
+		pumice_gpu_park(w.rig->gpu);
+		pumice_gpu_unpark(w.rig->gpu);
+		restart(&w);
+		/* What is left of the request outlives the reset. */
+		assert_int_equal(rig_read(w.rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_UNIT_HANG)), 1);
+		job_start(w.rig, &number);
+		restart(&w);
+		check_works(&w);
+		rig_destroy(w.rig);
+	}
+}
+
+static void silent_firmware_stands_still_until_it_is_booted(void **state)
+{
+	struct world w = world_create(&usual);
+	u64 instructions;
+
+	(void)state;
+	ask_for(w.rig, "fw-silence,where=kick");
+	instructions = rig_read(w.rig, PUMICE_FW_INSTRET);
+	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	rig_drain(w.rig);
+	assert_int_equal(rig_read(w.rig, PUMICE_FW_INSTRET), instructions);
+	assert_int_equal(rig_read(w.rig, PUMICE_FW_STATUS),
+			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
+	assert_int_equal(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) &
+				 PUMICE_OS_IRQ_STATUS__LOCKUP__MASK, 0);
+	restart(&w);
+	check_works(&w);
+	ask_for(w.rig, "fw-silence,where=boot");
+	rig_write(w.rig, PUMICE_FW_CTRL, 0);
+	rig_write(w.rig, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
+	rig_drain(w.rig);
+	assert_int_equal(rig_read(w.rig, PUMICE_FW_INSTRET), 0);
+	restart(&w);
+	check_works(&w);
+	rig_destroy(w.rig);
+}
+
+static void firmware_locks_up_or_traps(void **state)
+{
+	struct world w = world_create(&usual);
+
+	(void)state;
+	ask_for(w.rig, "fw-lockup,where=boot");
+	rig_write(w.rig, PUMICE_FW_CTRL, 0);
+	rig_write(w.rig, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
+	rig_wait_reg(w.rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
+		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
+	assert_true(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+	restart(&w);
+	check_works(&w);
+	/* The proxy has no trap handler: an exception locks it up, too. */
+	ask_for(w.rig, "fw-trap,where=kick");
+	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	rig_wait_reg(w.rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
+		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
+	restart(&w);
+	check_works(&w);
+	rig_destroy(w.rig);
+}
+
+static void end_of_a_job_is_reported_late(void **state)
+{
+	struct world w = world_create(&(struct rig_options){ .fault_injection = true,
+							     .manual_clock = true });
+
+	(void)state;
+	ask_for(w.rig, "late-end,where=cdm,us=5000");
+	job_start(w.rig, &number);
+	rig_wait_reg(w.rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
+	check_data(&w);
+	assert_int_equal(rig_drain(w.rig), 5 * MS);
+	w.rig->clock += 5 * MS - 1;
+	rig_drain(w.rig);
+	assert_int_equal(rig_fw_read(w.rig, PUMICE_IC_PENDING) & DONE, 0);
+	w.rig->clock += 1;
+	rig_drain(w.rig);
+	assert_int_equal(rig_fw_read(w.rig, PUMICE_IC_PENDING) & DONE, DONE);
+	/* An event that is held back does not outlive a reset. */
+	rig_fw_write(w.rig, PUMICE_IC_CLEAR, DONE);
+	ask_for(w.rig, "late-end,where=cdm,us=5000");
+	job_start(w.rig, &number);
+	rig_wait_reg(w.rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
+	restart(&w);
+	w.rig->clock += 10 * MS;
+	rig_drain(w.rig);
+	assert_int_equal(rig_fw_read(w.rig, PUMICE_IC_PENDING) & DONE, 0);
+	check_works(&w);
+	rig_destroy(w.rig);
+}
+
+static unsigned int irqs(struct rig *rig)
+{
+	unsigned int count;
+
+	pthread_mutex_lock(&rig->lock);
+	count = rig->irqs[0];
+	pthread_mutex_unlock(&rig->lock);
+	return count;
+}
+
+static void interrupts_of_the_host_get_lost_or_come_for_nothing(void **state)
+{
+	struct world w = world_create(&usual);
+	unsigned int before = irqs(w.rig);
+
+	(void)state;
+	/* The proxy raises the host's interrupt at the end of each access. */
+	ask_for(w.rig, "lost-irq,where=host-irq");
+	rig_fw_read(w.rig, PUMICE_IC_PENDING);
+	assert_int_equal(irqs(w.rig), before);
+	rig_fw_read(w.rig, PUMICE_IC_PENDING);
+	assert_int_equal(irqs(w.rig), before + 1);
+	ask_for(w.rig, "spurious-irq,where=host-irq");
+	rig_write(w.rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
+	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	assert_int_equal(irqs(w.rig), before + 2);
+	assert_int_equal(rig_read(w.rig, PUMICE_OS_IRQ_STATUS), 0);
+	rig_drain(w.rig);
+	ask_for(w.rig, "spurious-irq,where=host-lockup");
+	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	assert_true(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+	assert_int_equal(rig_read(w.rig, PUMICE_FW_STATUS),
+			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
+	rig_drain(w.rig);
+	ask_for(w.rig, "lost-irq,where=kick");
+	rig_write(w.rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
+	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	rig_drain(w.rig);
+	assert_int_equal(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__FW__MASK,
+			 0);
+	check_works(&w);
+	rig_destroy(w.rig);
+}
+
+static void end_is_reported_of_a_job_that_has_only_begun(void **state)
+{
+	struct world w = world_create(&usual);
+
+	(void)state;
+	ask_for(w.rig, "spurious-irq,where=cdm");
+	ask_for(w.rig, "unit-hang,where=cdm");
+	job_start(w.rig, &number);
+	assert_int_equal(rig_fw_read(w.rig, PUMICE_IC_PENDING) & DONE, DONE);
+	assert_true(rig_read(w.rig, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK);
+	rig_destroy(w.rig);
+}
+
+/* Fault of the job that ran last. */
+static u32 fault(struct rig *rig)
+{
+	return PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, rig_fw_read(rig, PUMICE_CDM_STATUS));
+}
+
+static void translation_is_damaged_as_it_is_read(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 fault;
+	} cases[] = {
+		{ "page-table,where=catalogue", PUMICE_FAULT_MMU_PC_INVALID },
+		{ "page-table,where=directory", PUMICE_FAULT_MMU_PD_INVALID },
+		{ "page-table,where=table", PUMICE_FAULT_MMU_PT_INVALID },
+		{ "page-table,where=table,bit=63", PUMICE_FAULT_MMU_BUS },
+	};
+	struct world w = world_create(&usual);
+	u64 entry = *testmem_pt_entry(w.rig->tm, JOB_CTX, JOB_DATA);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		rig_write(w.rig, PUMICE_MMU_INVAL,
+			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_ALL));
+		ask_for(w.rig, cases[i].text);
+		assert_int_equal(job_run(w.rig, &number), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+		assert_int_equal(fault(w.rig), cases[i].fault);
+		assert_int_equal(*testmem_pt_entry(w.rig->tm, JOB_CTX, JOB_DATA), entry);
+		check_works(&w);
+	}
+	/* The firmware's own: the proxy's mailbox is gone, and it locks up. */
+	ask_for(w.rig, "page-table,where=fw-table");
+	rig_write(w.rig, PUMICE_MMU_INVAL,
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_ALL));
+	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	rig_wait_reg(w.rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
+		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
+	restart(&w);
+	check_works(&w);
+	rig_destroy(w.rig);
+}
+
+static void slow_memory_delays_a_job_by_the_clock(void **state)
+{
+	struct world w = world_create(&(struct rig_options){ .fault_injection = true,
+							     .manual_clock = true });
+	u32 waits = 0;
+
+	(void)state;
+	ask_for(w.rig, "slow-memory,us=2000,count=endless");
+	job_start(w.rig, &number);
+	for (;;) {
+		const u64 wait = rig_drain(w.rig);
+
+		if (!(rig_read(w.rig, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK))
+			break;
+		assert_true(wait <= 2 * MS && ++waits < 1000);
+		w.rig->clock += wait;
+	}
+	assert_true(waits);
+	check_data(&w);
+	ask_for(w.rig, "none");
+	w.rig->clock += 2 * MS;
+	check_works(&w);
+	rig_destroy(w.rig);
+}
+
+/* An hour for each step: nothing but the job waits for it. */
+static void nobody_waits_for_slow_memory_but_the_job(void **state)
+{
+	struct world w = world_create(&(struct rig_options){ .fault_injection = true,
+							     .threads = 2 });
+	u32 i;
+
+	(void)state;
+	ask_for(w.rig, "slow-memory,us=3600000000,count=endless");
+	for (i = 0; i < 20; i++) {
+		job_start(w.rig, &(struct job){ .program = JOB_TOUCH, .group = GROUP,
+						.groups = GROUPS });
+		pumice_gpu_park(w.rig->gpu);
+		pumice_gpu_unpark(w.rig->gpu);
+		rig_write(w.rig, PUMICE_MMU_INVAL,
+			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_ALL));
+		rig_fw_write(w.rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+		restart(&w);
+	}
+	ask_for(w.rig, "none");
+	check_works(&w);
+	rig_destroy(w.rig);
+}
+
+#define BOOT_VA	0x20000u	/* in context 0 */
+#define BOOT(member)	(boot[offsetof(struct fwif_boot, member) / 4])
+
+/* What firmware has written for the host: a message that is not read, an answer. */
+static u32 *write_interface(struct rig *rig)
+{
+	u32 *boot = testmem_map(rig->tm, 0, BOOT_VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	struct fwif_ring *ring = (struct fwif_ring *)(void *)(boot + 256);
+
+	memset(boot, 0, 4096);
+	ring[0] = (struct fwif_ring){ .write = 4, .read = 3, .count = 4 };
+	ring[1] = (struct fwif_ring){ .write = 3, .read = 2, .count = 4 };
+	BOOT(kccb_ring) = BOOT_VA + 1024;
+	BOOT(fwccb_ring) = BOOT_VA + 1024 + sizeof(*ring);
+	BOOT(kccb_status) = BOOT_VA + 2048;
+	BOOT(fwccb) = BOOT_VA + 3072;
+	BOOT(heartbeat) = 77;
+	rig_write(rig, PUMICE_FW_BOOT_ARG, BOOT_VA);
+	return boot;
+}
+
+static void messages_of_the_firmware_are_damaged_in_memory(void **state)
+{
+	struct world w = world_create(&usual);
+	u32 *boot = write_interface(w.rig), copy[1024], i;
+	static const struct {
+		const char *text;
+		u32 word, flipped;
+	} cases[] = {
+		{ "fw-message,where=message,bit=5",
+		  (3072 + 2 * sizeof(struct fwif_fwccb_msg)) / 4, 1u << 5 },
+		{ "fw-message,where=ring,bit=31",
+		  (1024 + sizeof(struct fwif_ring) + offsetof(struct fwif_ring, write)) / 4,
+		  1u << 31 },
+		{ "fw-message,where=status,bit=2", 2048 / 4 + 2, 1u << 2 },
+		{ "fw-message,where=heartbeat", offsetof(struct fwif_boot, heartbeat) / 4, 77 ^ 1 },
+	};
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ask_for(w.rig, cases[i].text);
+		memcpy(copy, boot, sizeof(copy));
+		rig_fw_read(w.rig, PUMICE_IC_PENDING);
+		copy[cases[i].word] ^= cases[i].flipped;
+		assert_memory_equal(copy, boot, sizeof(copy));
+		boot[cases[i].word] ^= cases[i].flipped;
+	}
+	/* Nothing unread, nowhere, no size: the request waits. */
+	ask_for(w.rig, "fw-message,where=message");
+	((struct fwif_ring *)(void *)(boot + 256))[1].read = 3;
+	rig_fw_read(w.rig, PUMICE_IC_PENDING);
+	((struct fwif_ring *)(void *)(boot + 256))[1].read = 2;
+	BOOT(fwccb) = 0x7ffffffc;
+	rig_fw_read(w.rig, PUMICE_IC_PENDING);
+	BOOT(fwccb) = BOOT_VA + 3073;
+	rig_fw_read(w.rig, PUMICE_IC_PENDING);
+	BOOT(fwccb) = BOOT_VA + 3072;
+	((struct fwif_ring *)(void *)(boot + 256))[1].count = 3;
+	rig_fw_read(w.rig, PUMICE_IC_PENDING);
+	rig_write(w.rig, PUMICE_FW_BOOT_ARG, UINT64_MAX);
+	rig_fw_read(w.rig, PUMICE_IC_PENDING);
+	assert_int_equal(rig_read(w.rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_FW_MESSAGE)), 1);
+	rig_destroy(w.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_are_read_and_written_as_text),
+		cmocka_unit_test(without_the_property_the_guest_finds_no_registers),
+		cmocka_unit_test(guest_arms_requests_by_registers),
+		cmocka_unit_test(fault_happens_after_what_is_skipped_as_often_as_asked),
+		cmocka_unit_test(unit_that_hangs_ignores_abort_until_the_reset),
+		cmocka_unit_test(silent_firmware_stands_still_until_it_is_booted),
+		cmocka_unit_test(firmware_locks_up_or_traps),
+		cmocka_unit_test(end_of_a_job_is_reported_late),
+		cmocka_unit_test(interrupts_of_the_host_get_lost_or_come_for_nothing),
+		cmocka_unit_test(end_is_reported_of_a_job_that_has_only_begun),
+		cmocka_unit_test(translation_is_damaged_as_it_is_read),
+		cmocka_unit_test(slow_memory_delays_a_job_by_the_clock),
+		cmocka_unit_test(nobody_waits_for_slow_memory_but_the_job),
+		cmocka_unit_test(messages_of_the_firmware_are_damaged_in_memory),
+	};
+
+	return cmocka_run_group_tests_name("faults on request", tests, NULL, NULL);
+}
