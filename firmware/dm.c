@@ -151,6 +151,11 @@ void dm_abort(u32 dm)
 	reg_write(DM_REG(dm, CTRL), PUMICE_CDM_CTRL__ABORT__MASK);
 }
 
+bool dm_busy(u32 dm)
+{
+	return reg_read(DM_REG(dm, STATUS)) & PUMICE_CDM_STATUS__BUSY__MASK;
+}
+
 static void end_stop(struct context *c)
 {
 	if (c->stop_start)

@@ -27,6 +27,9 @@ void dm_abort(u32 dm);
  */
 void dm_stop(struct context *c, bool stopped, bool renders_partial);
 
+/** dm_busy - whether a data master has a job, or drains. */
+bool dm_busy(u32 dm);
+
 /** dm_slice_end - the data master stopped: account for the slice. @c: whose job it was */
 void dm_slice_end(struct context *c);
 

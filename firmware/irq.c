@@ -8,6 +8,7 @@
  */
 #include "bus.h"
 #include "csr.h"
+#include "dm.h"
 #include "freelist.h"
 #include "fwccb.h"
 #include "irq.h"
@@ -26,12 +27,21 @@ void irq_init(void)
 	__asm__ volatile("csrw mie, %0" : : "r"(MIE_MEIE | MIE_MTIE) : "memory");
 }
 
+/*
+ * Whether the job of a data master has ended, as an event reports: while the data master is
+ * busy it has not, and the event is an error of the hardware.
+ */
+static bool ended(u32 dm, u32 events)
+{
+	return events && !dm_busy(dm);
+}
+
 /* A job that has ended stands still no more: an older event about that is void. */
 static void graphics(u32 pending)
 {
-	if (pending & ENDS(PDM))
+	if (ended(FWIF_DM_PDM, pending & ENDS(PDM)))
 		sched_pdm_ended(pending & EVENT(PDM_ABORTED));
-	if (pending & ENDS(VDM))
+	if (ended(FWIF_DM_VDM, pending & ENDS(VDM)))
 		sched_job_ended(FWIF_DM_VDM, pending & EVENT(VDM_ABORTED));
 	else if (pending & EVENT(VDM_MEMORY))
 		sched_vdm_memory();
@@ -44,11 +54,11 @@ void irq_handle(void)
 	u32 pending = reg_read(PUMICE_IC_PENDING) & EVENTS;
 
 	reg_write(PUMICE_IC_CLEAR, pending);
-	if (pending & ENDS(CDM))
+	if (ended(FWIF_DM_CDM, pending & ENDS(CDM)))
 		sched_job_ended(FWIF_DM_CDM, pending & EVENT(CDM_ABORTED));
 	else if (pending & EVENT(CDM_SWITCHED))
 		sched_job_switched();
-	if (pending & ENDS(TDM))
+	if (ended(FWIF_DM_TDM, pending & ENDS(TDM)))
 		sched_job_ended(FWIF_DM_TDM, pending & EVENT(TDM_ABORTED));
 	graphics(pending);
 	host_notify();
