@@ -11,6 +11,7 @@
 #include "pumice_ccb.h"
 #include "pumice_free_list.h"
 #include "pumice_fw.h"
+#include "pumice_irq.h"
 #include "pumice_reset.h"
 
 #define KCCB_MASK	(PUMICE_KCCB_COUNT - 1)
@@ -283,7 +284,8 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	/* From here on: what the wait for room took says nothing about the answer. */
 	end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
 	while (!answer_seen(pdev, &wait) && time_before(jiffies, end))
-		wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN);
+		if (!wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN))
+			pumice_irq_look(pdev);
 	forget(pdev, &wait);
 	if (wait.aborted)
 		return -ECANCELED;

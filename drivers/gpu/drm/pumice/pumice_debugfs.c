@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Files in debugfs: bos, contexts, free_lists, fw_log, fw_log_level, gpu_trace,
- * interrupt_ns, state, vms.
+ * inject, interrupt_ns, state, vms.
  *
  * "state" also counts live objects, so that a test can see that nothing is left.
  */
@@ -16,6 +16,7 @@
 #include "pumice_fw.h"
 #include "pumice_gem.h"
 #include "pumice_gpu_trace.h"
+#include "pumice_inject.h"
 #include "pumice_names.h"
 #include "pumice_pm.h"
 #include "pumice_vm.h"
@@ -282,4 +283,5 @@ void pumice_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file_unsafe("fw_log_level", 0600, minor->debugfs_root,
 				   to_pumice_device(minor->dev), &log_level_fops);
 	pumice_gpu_trace_init(to_pumice_device(minor->dev), minor->debugfs_root);
+	pumice_inject_init(to_pumice_device(minor->dev), minor->debugfs_root);
 }

@@ -142,6 +142,8 @@ struct pumice_reset {
 	bool lost;
 	/** @count: resets since probe; under @lock */
 	u32 count;
+	/** @failures: of the firmware, since a job has ended on the GPU; under @lock */
+	u32 failures;
 	/** @heartbeat: fwif_boot.heartbeat at the last look, 0 at boot; under @lock */
 	u32 heartbeat;
 	/** @dev_idx: from drm_dev_enter() between reset_prepare() and reset_done() */

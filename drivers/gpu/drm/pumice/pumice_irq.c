@@ -18,23 +18,54 @@
 
 #define CAUSES	(PUMICE_OS_IRQ_STATUS__FW__MASK | PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
 
-static irqreturn_t hard_handler(int irq, void *data)
+/* Clear what is pending, for the thread to serve; false if nothing is. */
+static bool take_causes(struct pumice_device *pdev, u32 causes)
 {
-	struct pumice_device *pdev = data;
 	u32 status = pumice_read(pdev, PUMICE_OS_IRQ_STATUS);
 
 	/* All ones: the device has left the bus. */
-	if (status == U32_MAX || !(status & CAUSES))
-		return IRQ_NONE;
-	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, status & CAUSES);
-	pumice_bench_interrupt(pdev);
-	if (status & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
+	if (status == U32_MAX || !(status & causes))
+		return false;
+	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, status & causes);
+	if (status & causes & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
 		WRITE_ONCE(pdev->lockup, true);
+	return true;
+}
+
+static irqreturn_t hard_handler(int irq, void *data)
+{
+	struct pumice_device *pdev = data;
+
+	if (!take_causes(pdev, CAUSES))
+		return IRQ_NONE;
+	pumice_bench_interrupt(pdev);
 	return IRQ_WAKE_THREAD;
+}
+
+/**
+ * pumice_irq_look - serve what is pending although its interrupt got lost
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(), awake
+ *
+ * The device raises its interrupt when a cause becomes pending: after one that got lost no
+ * other would come. For those who wait for the firmware longer than is usual.
+ */
+void pumice_irq_look(struct pumice_device *pdev)
+{
+	u32 enabled = pumice_read(pdev, PUMICE_OS_IRQ_ENABLE);
+
+	if (enabled != U32_MAX && take_causes(pdev, enabled & CAUSES))
+		irq_wake_thread(pdev->irq, pdev);
 }
 
 static void report_lockup(struct pumice_device *pdev)
 {
+	u32 status = pumice_read(pdev, PUMICE_FW_STATUS);
+
+	if (PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) != PUMICE_FW_STATE_LOCKUP) {
+		drm_err_ratelimited(&pdev->drm,
+				    "firmware processor is reported to have stopped, but runs\n");
+		return;
+	}
 	drm_err_ratelimited(&pdev->drm, "firmware processor stopped: mcause 0x%x at 0x%x\n",
 			    pumice_read(pdev, PUMICE_FW_CAUSE), pumice_read(pdev, PUMICE_FW_PC));
 	pumice_reset_schedule(pdev);

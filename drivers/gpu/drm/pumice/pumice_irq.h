@@ -8,5 +8,6 @@ struct pumice_device;
 int pumice_irq_init(struct pumice_device *pdev);
 void pumice_irq_enable(struct pumice_device *pdev);
 void pumice_irq_disable(struct pumice_device *pdev);
+void pumice_irq_look(struct pumice_device *pdev);
 
 #endif

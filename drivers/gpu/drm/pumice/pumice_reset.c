@@ -65,12 +65,30 @@ static void resume_schedulers(struct pumice_device *pdev)
 			drm_sched_wqueue_start(&q->sched);
 }
 
+/* The firmware goes: what it has done counts. Jobs that fault are jobs that it has served. */
+static void note_progress(struct pumice_device *pdev)
+{
+	const struct fwif_boot *boot = &pdev->fw.shared->boot;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	if (READ_ONCE(boot->jobs_done) || READ_ONCE(boot->jobs_faulted))
+		pdev->reset.failures = 0;
+}
+
+/* Another failure; true if to boot the firmware again would be in vain. */
+static bool failed_too_often(struct pumice_device *pdev)
+{
+	lockdep_assert_held(&pdev->reset.lock);
+	return ++pdev->reset.failures >= PUMICE_FAILURES;
+}
+
 /* Nobody talks to the firmware after this. */
 static void take_down(struct pumice_device *pdev)
 {
 	bool cookie;
 
 	lockdep_assert_held(&pdev->reset.lock);
+	note_progress(pdev);
 	/* Before calls fail for it: who is canceled finds it under way. */
 	WRITE_ONCE(pdev->reset.under_way, true);
 	pause_schedulers(pdev);
@@ -83,10 +101,24 @@ static void take_down(struct pumice_device *pdev)
 	dma_fence_end_signalling(cookie);
 }
 
+/* End the jobs that the firmware had; @up: it runs again. */
+static void end_jobs(struct pumice_device *pdev, bool up)
+{
+	struct pumice_context *ctx;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		pumice_queue_cancel(ctx, -ECANCELED);
+	if (up) {
+		pumice_irq_enable(pdev);
+		pumice_gpu_trace_restore(pdev);
+	}
+	resume_schedulers(pdev);
+}
+
 /* Reset the GPU, boot the firmware, end the jobs it had. */
 static int bring_up(struct pumice_device *pdev)
 {
-	struct pumice_context *ctx;
 	int attempt, ret = -EIO;
 	bool cookie;
 
@@ -95,15 +127,21 @@ static int bring_up(struct pumice_device *pdev)
 	pdev->reset.heartbeat = 0;
 	for (attempt = 0; ret && attempt < BOOT_ATTEMPTS; attempt++)
 		ret = pumice_fw_boot(pdev);
-	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		pumice_queue_cancel(ctx, -ECANCELED);
-	if (!ret) {
-		pumice_irq_enable(pdev);
-		pumice_gpu_trace_restore(pdev);
-	}
-	resume_schedulers(pdev);
+	end_jobs(pdev, !ret);
 	dma_fence_end_signalling(cookie);
 	return ret;
+}
+
+/* Stop the GPU for good, and end the jobs that the firmware had. */
+static void give_up(struct pumice_device *pdev)
+{
+	bool cookie;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	cookie = dma_fence_begin_signalling();
+	pumice_device_halt(pdev);
+	end_jobs(pdev, false);
+	dma_fence_end_signalling(cookie);
 }
 
 /* After take_down(), and what follows it: the GPU has forgotten all. */
@@ -140,10 +178,14 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 	dma_fence_end_signalling(cookie);
 	pdev->reset.count++;
 	take_down(pdev);
-	if (bring_up(pdev))
+	if (failed_too_often(pdev)) {
+		give_up(pdev);
+		lose(pdev, "the firmware fails again and again");
+	} else if (bring_up(pdev)) {
 		lose(pdev, "the GPU does not come back");
-	else
+	} else {
 		queue_work(system_unbound_wq, &pdev->reset.event_work);
+	}
 	finish_round(pdev);
 }
 
@@ -488,6 +530,7 @@ static const char *look_at_job(struct pumice_context *ctx, struct pumice_job *jo
 	lockdep_assert_held(&pdev->reset.lock);
 	if (pumice_kccb_call(pdev, &ping))
 		return "firmware does not answer";
+	pumice_irq_look(pdev);
 	if (!firmware_goes_on(pdev))
 		return "firmware answers, but does nothing else";
 	pumice_queue_process(ctx);

@@ -10,6 +10,8 @@ struct pumice_device;
 
 /* A job's time-out is watched in so many steps. */
 #define PUMICE_TIMEOUT_TICKS	4
+/* Firmware that fails so often in a row, without the end of a job in between, is given up. */
+#define PUMICE_FAILURES		5
 
 int pumice_reset_init(struct pumice_device *pdev);
 void pumice_reset_stop(struct pumice_device *pdev);

@@ -196,11 +196,43 @@ static void only_a_job_in_flight_makes_its_context_guilty(struct kunit *test)
 	pumice_blame_put(ctx->blame);
 }
 
+static bool fails(struct hang_fixture *f)
+{
+	bool often;
+
+	mutex_lock(&f->pdev.reset.lock);
+	note_progress(&f->pdev);
+	often = failed_too_often(&f->pdev);
+	mutex_unlock(&f->pdev.reset.lock);
+	return often;
+}
+
+/* A job that ends in between, even by a fault of its own, shows that it is of use. */
+static void firmware_that_fails_again_and_again_is_given_up(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+	u32 *const counters[] = { &f->fw.boot.jobs_done, &f->fw.boot.jobs_faulted };
+	u32 i, n;
+
+	for (n = 0; n < ARRAY_SIZE(counters); n++) {
+		for (i = 1; i < PUMICE_FAILURES; i++)
+			KUNIT_EXPECT_FALSE_MSG(test, fails(f), "counter %u, failure %u", n, i);
+		*counters[n] = 1;
+		KUNIT_EXPECT_FALSE(test, fails(f));
+		*counters[n] = 0;
+		f->pdev.reset.failures = 0;
+	}
+	for (i = 1; i < PUMICE_FAILURES; i++)
+		KUNIT_EXPECT_FALSE(test, fails(f));
+	KUNIT_EXPECT_TRUE(test, fails(f));
+}
+
 static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_that_the_firmware_leaves_alone_hangs),
 	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
 	KUNIT_CASE(job_does_not_hang_while_another_is_on_its_data_master),
 	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
+	KUNIT_CASE(firmware_that_fails_again_and_again_is_given_up),
 	KUNIT_CASE(file_learns_that_the_gpu_is_lost),
 	KUNIT_CASE(resets_count_from_the_opening_of_the_file),
 	{}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Faults on request: the debugfs file inject.
+ *
+ * Source: registers.xml, unit INJ. Written, it asks the GPU for a fault:
+ *
+ *	KIND[,where=WHERE][,bit=N][,us=N][,skip=N][,count=N|endless]
+ *
+ * or, by "none", for no more. Names are those of enum inject_kind and inject_where in lower
+ * case, with - for _. Read, it lists the kinds, with the occasions that are left of each and
+ * the times that it has happened.
+ *
+ * Limits: exists only where the GPU has been made for tests (INJ_CAPS).
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "pumice_device.h"
+#include "pumice_inject.h"
+#include "pumice_names.h"
+#include "pumice_pm.h"
+
+#define TEXT_BYTES	160
+#define ENDLESS		U32_MAX
+#define FIRST_ALLOWED	U32_MAX	/* where, if the text does not say */
+
+/* A request, as the registers take it. */
+struct request {
+	u32 kind;
+	u32 where;
+	u32 bit;
+	u32 us;
+	u32 skip;
+	u32 count;
+};
+
+/* The number of a name; -EINVAL if it is none. */
+static int find_name(const char *name, const char *(*text_of)(u32 value), u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(name, text_of(i)))
+			return i;
+	return -EINVAL;
+}
+
+/* KEY=VALUE */
+static int parse_option(char *text, struct request *request)
+{
+	char *value = strchr(text, '=');
+	int where;
+
+	if (!value)
+		return -EINVAL;
+	*value++ = '\0';
+	if (!strcmp(text, "bit"))
+		return kstrtou32(value, 0, &request->bit);
+	if (!strcmp(text, "us"))
+		return kstrtou32(value, 0, &request->us);
+	if (!strcmp(text, "skip"))
+		return kstrtou32(value, 0, &request->skip);
+	if (!strcmp(text, "count") && !strcmp(value, "endless")) {
+		request->count = ENDLESS;
+		return 0;
+	}
+	if (!strcmp(text, "count"))
+		return kstrtou32(value, 0, &request->count);
+	if (strcmp(text, "where"))
+		return -EINVAL;
+	where = find_name(value, pumice_inject_where_str, PUMICE_INJECT_WHERE_COUNT);
+	request->where = where;
+	return where < 0 ? where : 0;
+}
+
+static int parse(char *text, struct request *request)
+{
+	char *word = strsep(&text, ",");
+	int ret = find_name(word, pumice_inject_kind_str, PUMICE_INJECT_KIND_COUNT);
+
+	*request = (struct request){ .kind = ret, .where = FIRST_ALLOWED, .count = 1 };
+	if (ret > 0)
+		ret = 0;
+	while (!ret && (word = strsep(&text, ",")))
+		ret = parse_option(word, request);
+	return ret;
+}
+
+static bool try_where(struct pumice_device *pdev, u32 where)
+{
+	pumice_write(pdev, PUMICE_INJ_WHERE, where);
+	pumice_write(pdev, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
+	return pumice_read(pdev, PUMICE_INJ_STATUS) & PUMICE_INJ_STATUS__ARMED__MASK;
+}
+
+/* Resets of the GPU clear these registers, but not what is armed. */
+static int arm_locked(struct pumice_device *pdev, const struct request *request)
+{
+	u32 where;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	pumice_write(pdev, PUMICE_INJ_KIND, request->kind);
+	pumice_write(pdev, PUMICE_INJ_BIT, request->bit);
+	pumice_write(pdev, PUMICE_INJ_TIME, request->us);
+	pumice_write(pdev, PUMICE_INJ_SKIP, request->skip);
+	pumice_write(pdev, PUMICE_INJ_COUNT, request->count);
+	if (request->where != FIRST_ALLOWED)
+		return try_where(pdev, request->where) ? 0 : -EINVAL;
+	for (where = 0; where < PUMICE_INJECT_WHERE_COUNT; where++)
+		if (try_where(pdev, where))
+			return 0;
+	return -EINVAL;
+}
+
+/* @request: or NULL to drop all */
+static int ask(struct pumice_device *pdev, const struct request *request)
+{
+	int ret, idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	ret = pumice_pm_get(pdev);
+	if (!ret) {
+		mutex_lock(&pdev->reset.lock);
+		if (request)
+			ret = arm_locked(pdev, request);
+		else
+			pumice_write(pdev, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__CLEAR__MASK);
+		mutex_unlock(&pdev->reset.lock);
+		pumice_pm_put(pdev);
+	}
+	drm_dev_exit(idx);
+	return ret;
+}
+
+static ssize_t inject_write(struct file *file, const char __user *from, size_t bytes, loff_t *pos)
+{
+	struct pumice_device *pdev = ((struct seq_file *)file->private_data)->private;
+	char text[TEXT_BYTES];
+	struct request request;
+	int ret;
+
+	if (bytes >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, bytes))
+		return -EFAULT;
+	text[bytes] = '\0';
+	strim(text);
+	if (!strcmp(text, "none")) {
+		ret = ask(pdev, NULL);
+	} else {
+		ret = parse(text, &request);
+		if (!ret)
+			ret = ask(pdev, &request);
+	}
+	return ret ? ret : bytes;
+}
+
+static int inject_show(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = m->private;
+	int ret, idx;
+	u32 kind;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	ret = pumice_pm_get(pdev);
+	for (kind = 1; !ret && kind < PUMICE_INJECT_KIND_COUNT; kind++)
+		seq_printf(m, "%s: %u left, %u times\n", pumice_inject_kind_str(kind),
+			   pumice_read(pdev, PUMICE_INJ_LEFT(kind)),
+			   pumice_read(pdev, PUMICE_INJ_HITS(kind)));
+	if (!ret)
+		pumice_pm_put(pdev);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+static int inject_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, inject_show, inode->i_private);
+}
+
+static const struct file_operations inject_fops = {
+	.owner = THIS_MODULE,
+	.open = inject_open,
+	.read = seq_read,
+	.write = inject_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* A GPU of an older register map has no such unit. */
+static bool can_inject(struct pumice_device *pdev)
+{
+	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >=
+		       PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, PUMICE_SYS_VERSION__RESET) &&
+	       pumice_read(pdev, PUMICE_INJ_CAPS) & PUMICE_INJ_CAPS__ENABLED__MASK;
+}
+
+/**
+ * pumice_inject_init - make the file, if the GPU can do it
+ * @pdev: device, awake
+ * @root: its folder in debugfs
+ */
+void pumice_inject_init(struct pumice_device *pdev, struct dentry *root)
+{
+	if (can_inject(pdev))
+		debugfs_create_file("inject", 0600, root, pdev, &inject_fops);
+}
