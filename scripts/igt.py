@@ -12,12 +12,13 @@ more: it runs our own programs, and core_hotunplug.
 The part with IGT comes last: its C library is the newer one and serves our own
 programs too.
 
-Four guests run one after the other:
+Five guests run one after the other:
   timed  the programs that test moments in time, on a processor whose clock
          counts instructions, so that a busy machine does not spoil them
   apart  core_hotunplug, because a failure there can abort all that follows,
          while jobs are submitted
   own    the programs of tests/igt/, whose names start with pumice_
+  faults pumice_faults, with a GPU that makes faults on request, on such a clock, too
   main   the rest
 """
 
@@ -38,12 +39,16 @@ OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 FOLDER = "/usr/libexec/igt-gpu-tools"
 OWN = BUILD / "native/tests/igt"
 PART = {"core_hotunplug": "apart", "syncobj_wait": "timed", "syncobj_timeline": "timed",
-        "syncobj_eventfd": "timed", "sw_sync": "timed"}
+        "syncobj_eventfd": "timed", "sw_sync": "timed", "pumice_faults": "faults"}
 # A first guess at the time a run may take, in seconds; TCG on two busy cores.
-TIMEOUT = {"main": 600, "timed": 900, "apart": 300, "own": 900}
+TIMEOUT = {"main": 600, "timed": 900, "apart": 300, "own": 900, "faults": 600}
 PER_TEST = 120
 DEBUG_FACTOR = 6        # so many times longer may it take on the debug kernel
 DEBUG_PARTS = ("own", "apart")
+# On a processor whose clock counts instructions.
+OWN_TIME = ("timed", "faults")
+# There the GPU runs on the same clock, and makes faults on request.
+DEVICE = {"faults": "pumice,cores=4,threads=0,fault-injection=on"}
 
 # The job in the guest. The device must be there before IGT looks for it.
 JOB = """\
@@ -92,7 +97,7 @@ gputop -n 3 -d 1 </dev/console >gputop.txt
 kill $load""",
     "options": "",
 }
-AROUND = {"apart": STRESS, "own": GPUTOP, "timed": IN_MEMORY}
+AROUND = {"apart": STRESS, "own": GPUTOP, "timed": IN_MEMORY, "faults": IN_MEMORY}
 NOTHING_AROUND = {"before": "", "after": "", "options": ""}
 # What the kernel reports when this machine does not run the guest for long.
 BUSY = re.compile(r"clocksource: Long readout interval|hrtimer: interrupt took")
@@ -176,13 +181,13 @@ def make_image(root, out):
 
 def chosen(lists, kernel):
     """The subtests to run on a kernel: {part: [subtest]}."""
-    parts = {"own": [], "main": [], "timed": [], "apart": []}
+    parts = {"own": [], "main": [], "timed": [], "apart": [], "faults": []}
     stock = {line.split()[0] for line in rows("stock.txt")}
     for name, _count, kernels, _left_out in programs():
         tests = lists[name]
         if kernel not in kernels and kernel != "debug":
             tests = [test for test in tests if kernel == "stock" and test in stock]
-        parts["own" if is_own(name) else PART.get(name, "main")].extend(tests)
+        parts[PART.get(name, "own" if is_own(name) else "main")].extend(tests)
     return {part: tests for part, tests in parts.items()
             if tests and (kernel != "debug" or part in DEBUG_PARTS)}
 
@@ -228,8 +233,10 @@ def run_guest(kernel, part, tests, images, extra):
     command = [str(TOP / "scripts/run-guest.py"), name, "--kernel", str(BUILD / "kernel" / kernel),
                "--job", str(work / "job"), "--put", str(work / "testlist"),
                "--timeout", str(TIMEOUT[part] * factor), *extra]
-    if part == "timed":
+    if part in OWN_TIME:
         command.append("--own-time")
+    if part in DEVICE:
+        command += ["--device", DEVICE[part]]
     for image in images:
         command += ["--image", image]
     status = subprocess.run(command, check=False).returncode

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Uevents of the kernel. See uevent.h. */
 #include "uevent.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Uevents of the kernel: that a device was reset, or is lost. */
-#ifndef GUEST_UEVENT_H
-#define GUEST_UEVENT_H
+#ifndef RIG_UEVENT_H
+#define RIG_UEVENT_H
 
 /** need_uevents - a socket that receives all uevents from now on. */
 int need_uevents(void);
