@@ -57,6 +57,14 @@ void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx)
 		fwctl_window_flush(gpu->fw);
 }
 
+void gpu_tlb_drop_range(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last)
+{
+	mmu_invalidate_range(&gpu->mmu, ctx, first, last);
+	/* What the window asks for again is in the TLB, unless it is in the range. */
+	if (!ctx)
+		fwctl_window_flush(gpu->fw);
+}
+
 _Static_assert((unsigned int)PUMICE_PERF_NUMBER <= PUMICE_PERF_COUNTER_COUNT,
 	       "counters have registers");
 

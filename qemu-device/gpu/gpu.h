@@ -154,10 +154,11 @@ void gpu_fail_firmware(struct pumice_gpu *gpu, enum pumice_inject_where where);
 void gpu_job_starts(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 done);
 
 /*
- * Drop TLB entries of one context, or of all (ctx PUMICE_MMU_CONTEXTS), and of
- * the firmware's window; the caller then waits for the units.
+ * Drop TLB entries of one context, or of all (ctx PUMICE_MMU_CONTEXTS), or of a range
+ * of one (mmu.h), and of the firmware's window; the caller then waits for the units.
  */
 void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx);
+void gpu_tlb_drop_range(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last);
 
 /*
  * Take a snapshot of the waves of data masters, bits of WAVE_CTRL. self is the

@@ -136,6 +136,8 @@ static void invalidate_makes_jobs_see_a_changed_mapping(void **state)
 	} cases[] = {
 		{ "the page", RIG_STREAM_VA, RIG_STREAM_VA + 0xfff },
 		{ "a range around it", RIG_STREAM_VA - 0x4000, RIG_STREAM_VA + 0x3fff },
+		{ "a range that ends with it", RIG_STREAM_VA - 0x4000, RIG_STREAM_VA + 0xfff },
+		{ "a range that begins with it", RIG_STREAM_VA, RIG_STREAM_VA + 0x7fff },
 		{ "everything", 1, 0 },
 	};
 	size_t i;
@@ -162,6 +164,37 @@ static void invalidate_makes_jobs_see_a_changed_mapping(void **state)
 		assert_int_equal(run(r, &c, 3), PUMICE_FAULT_CDM_COMMAND);
 		rig_destroy(r);
 	}
+}
+
+/* Only what is asked for: the pages beside it are still known to the TLB. */
+static void invalidate_of_other_pages_changes_nothing(void **state)
+{
+	static const struct {
+		u64 start, end;
+	} cases[] = {
+		{ RIG_STREAM_VA + 0x1000, RIG_STREAM_VA + 0x8fff },
+		{ RIG_STREAM_VA - 0x8000, RIG_STREAM_VA - 1 },
+	};
+	struct rig *r = rig_booted();
+	struct rig_context c;
+	struct rig_vm vm;
+	u32 i;
+
+	(void)state;
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &c);
+	assert_int_equal(run(r, &c, 1), PUMICE_FAULT_NONE);
+	remap_to_code_page(&vm);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fwif_kccb_cmd cmd = {
+			.type = FWIF_KCCB_MMU_INVALIDATE, .catalogue = vm.catalogue,
+			.start = cases[i].start, .end = cases[i].end,
+		};
+
+		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
+		assert_int_equal(run(r, &c, 2 + i), PUMICE_FAULT_NONE);
+	}
+	rig_destroy(r);
 }
 
 static void released_vm_leaves_nothing_behind_for_the_next_at_its_address(void **state)
@@ -191,6 +224,7 @@ int main(void)
 		cmocka_unit_test(the_vm_whose_job_is_longest_ago_loses_its_mmu_context),
 		cmocka_unit_test(contexts_of_one_vm_share_its_mmu_context),
 		cmocka_unit_test(invalidate_makes_jobs_see_a_changed_mapping),
+		cmocka_unit_test(invalidate_of_other_pages_changes_nothing),
 		cmocka_unit_test(released_vm_leaves_nothing_behind_for_the_next_at_its_address),
 	};
 

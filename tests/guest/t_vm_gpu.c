@@ -9,6 +9,7 @@
 
 #include "fault.h"
 #include "harness.h"
+#include "pumice_formats.h"
 #include "pumice_names.h"
 #include "pumice_regs.h"
 #include "system.h"
@@ -110,6 +111,35 @@ static void partial_unmap_leaves_the_rest(void)
 	check_hole(&rig, VA + PAGE);
 	check_store(&rig, VA + 2 * PAGE, mem.cpu + 2 * PAGE / 4);
 	check_store(&rig, VA + 3 * PAGE, mem.cpu + 3 * PAGE / 4);
+}
+
+/*
+ * Each page of a range that goes was used just before, so that a TLB holds it: none may be
+ * left in there. The pages are control streams, which one unit reads for all jobs; pages
+ * of 4 KiB each, so that the range is all that changes.
+ */
+static void unmap_of_pages_in_use_leaves_none_in_a_tlb(void)
+{
+	enum { PAGES = 8 };
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, (PAGES + 1) * PAGE), page;
+	u32 *cpu = need_cpu(rig.fd, handle, (PAGES + 1) * PAGE);
+
+	for (page = 0; page <= PAGES; page++)
+		pumice_cdm_halt_pack(cpu + page * PAGE / 4, &(struct pumice_cdm_halt){ 0 });
+	need_map(rig.fd, rig.vm, handle, PAGE, VA, PAGES * PAGE, 0);
+	for (page = 0; page < PAGES; page++)
+		CHECK_EQUAL(rig_run(&rig, VA + page * PAGE), 1);
+	need_unmap(rig.fd, rig.vm, VA + PAGE, (PAGES - 2) * PAGE);
+	for (page = PAGES - 2; page; page--) {
+		struct drm_pumice_context_get_state state = check_faults(&rig, VA + page * PAGE);
+
+		CHECK(fault_is_unmapped(state.fault));
+		CHECK_EQUAL(state.unit, PUMICE_UNIT_CDM);
+		CHECK_EQUAL(state.fault_va, VA + page * PAGE);
+	}
+	CHECK_EQUAL(rig_run(&rig, VA), 1);
+	CHECK_EQUAL(rig_run(&rig, VA + (PAGES - 1) * PAGE), 1);
 }
 
 static void unmap_may_span_mappings_and_holes(void)
@@ -699,6 +729,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(unmapped_address_faults),
 	TEST_CASE(unmapped_memory_can_be_mapped_again),
 	TEST_CASE(partial_unmap_leaves_the_rest),
+	TEST_CASE(unmap_of_pages_in_use_leaves_none_in_a_tlb),
 	TEST_CASE(unmap_may_span_mappings_and_holes),
 	TEST_CASE(unmap_takes_many_mappings_of_one_block),
 	TEST_CASE(map_replaces_what_was_there),

@@ -359,10 +359,51 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
 	return true;
 }
 
+/*
+ * A place that is written anew while it is read: whoever sees anything of the new range
+ * sees the generation before it, too, and so that the old one is gone.
+ */
+bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
+		   u64 gen)
+{
+	u64 n;
+
+	if (gen - entry->gen >= MMU_RANGES)
+		return false;
+	for (n = entry->gen + 1; n <= gen; n++) {
+		const struct mmu_dropped *d = &mmu->dropped[ctx][n % MMU_RANGES];
+		u64 first = atomic_load_explicit(&d->first, memory_order_acquire);
+		u64 last = atomic_load_explicit(&d->last, memory_order_acquire);
+
+		if (va >= first && va <= last)
+			return false;
+	}
+	if (atomic_load_explicit(&mmu->gen[ctx], memory_order_relaxed) - entry->gen >= MMU_RANGES)
+		return false;
+	entry->gen = gen;
+	return true;
+}
+
+/* Only the device lock keeps two from using the same place. */
+static void drop(struct mmu *mmu, unsigned int ctx, u64 first, u64 last)
+{
+	u64 gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_relaxed) + 1;
+	struct mmu_dropped *d = &mmu->dropped[ctx][gen % MMU_RANGES];
+
+	atomic_store_explicit(&d->first, first, memory_order_release);
+	atomic_store_explicit(&d->last, last, memory_order_release);
+	atomic_store(&mmu->gen[ctx], gen);
+}
+
+void mmu_invalidate_range(struct mmu *mmu, unsigned int ctx, u64 first, u64 last)
+{
+	drop(mmu, ctx, first & ~(GRAIN - 1), last | (GRAIN - 1));
+	atomic_fetch_add_explicit(&mmu->invalidations, 1, memory_order_relaxed);
+}
+
 void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx)
 {
-	atomic_fetch_add(&mmu->gen[ctx], 1);
-	atomic_fetch_add_explicit(&mmu->invalidations, 1, memory_order_relaxed);
+	mmu_invalidate_range(mmu, ctx, 0, UINT64_MAX);
 }
 
 static void drop_all(struct mmu *mmu)
@@ -370,7 +411,7 @@ static void drop_all(struct mmu *mmu)
 	unsigned int ctx;
 
 	for (ctx = 0; ctx < PUMICE_MMU_CONTEXTS; ctx++)
-		atomic_fetch_add(&mmu->gen[ctx], 1);
+		drop(mmu, ctx, 0, UINT64_MAX);
 }
 
 void mmu_invalidate_all(struct mmu *mmu)

@@ -6,10 +6,14 @@
  * of tables in guest memory (hw/formats.xml), page-size ranges by register.
  *
  * Every unit that accesses memory owns a struct mmu_tlb and is the only one to
- * touch it. A TLB holds what it holds until it is invalidated: invalidation
- * bumps a generation that the entries carry, then waits until every unit has
- * passed an instruction boundary. Host pointers got here are good until the
- * unit's step returns.
+ * touch it. A TLB holds what it holds until it is invalidated: an invalidation
+ * notes its range, bumps the context's generation, which the entries carry, and waits
+ * until every unit has passed an instruction boundary. An entry of an older generation
+ * is good if none of the ranges since then holds its address. Host pointers got here
+ * are good until the unit's step returns.
+ *
+ * Limits: MMU_RANGES ranges of each context are kept; an entry that has missed as many
+ * is dropped, whatever they held.
  */
 #ifndef PUMICE_GPU_MMU_H
 #define PUMICE_GPU_MMU_H
@@ -29,6 +33,7 @@ struct mem_map;
 #define MMU_GRAIN_SHIFT 12u	/* entries cover 4 KiB, whatever the page size */
 
 #define MMU_BLOCK_SHIFT 21u	/* what one entry of a page directory covers */
+#define MMU_RANGES	64u	/* invalidations of a context that are remembered; a power of two */
 
 /*
  * Permissions of an entry. Of a page that the parameter manager owns it has the
@@ -60,6 +65,11 @@ struct mmu_tlb {
 	_Alignas(16) u8 sink[1u << MMU_GRAIN_SHIFT];
 };
 
+/* What one invalidation dropped: first and last byte. */
+struct mmu_dropped {
+	_Atomic u64 first, last;
+};
+
 struct mmu {
 	/* Registers, guarded by the device lock for writing; read without it. */
 	_Atomic u64 ctx[PUMICE_MMU_CONTEXTS];
@@ -70,9 +80,12 @@ struct mmu {
 
 	/*
 	 * Generation of each context's TLB entries. Only ever rises, over resets
-	 * too; 64 bits, so that no guest can make an old one come back.
+	 * too; 64 bits, so that no guest can make an old one come back. What the
+	 * invalidation that made generation n dropped is in place n % MMU_RANGES, and
+	 * was written before n was.
 	 */
 	_Atomic u64 gen[PUMICE_MMU_CONTEXTS];
+	struct mmu_dropped dropped[PUMICE_MMU_CONTEXTS][MMU_RANGES];
 	const struct mem_map *map;	/* changes only while no unit runs */
 	struct inject *inject;	/* faults on request; constant, may be NULL */
 
@@ -103,6 +116,13 @@ static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
 }
 
 /*
+ * Whether an entry of an older generation is still good; it becomes one of gen, the
+ * context's present generation, then.
+ */
+bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
+		   u64 gen);
+
+/*
  * The fast path: a host pointer to va, or NULL when the TLB does not hold it
  * with these permissions. The caller has checked va < 1 TiB.
  */
@@ -110,9 +130,12 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 				 u64 va, u32 perm)
 {
 	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
+	u64 gen;
 
-	if (e->tag != mmu_tlb_tag(ctx, va) || !(e->perms & perm) ||
-	    e->gen != atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire))
+	if (e->tag != mmu_tlb_tag(ctx, va) || !(e->perms & perm))
+		return NULL;
+	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	if (e->gen != gen && !mmu_tlb_renew(mmu, e, ctx, va, gen))
 		return NULL;
 	return e->host + (va & ((1u << MMU_GRAIN_SHIFT) - 1));
 }
@@ -168,12 +191,13 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
 	       u64 len, enum pumice_unit unit, struct gpu_fault *fault);
 
 /*
- * Drop entries of all units; the caller then waits for the units' steps
- * (workers). A range invalidation drops its whole context: entries carry the
- * generation of their context and nothing finer.
+ * Drop entries of all units; the caller holds the device lock and then waits for the
+ * units' steps (workers). A range goes from the 4 KiB page of its first byte to that
+ * of its last; one that ends before it begins holds nothing.
  */
 void mmu_invalidate_all(struct mmu *mmu);
 void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx);
+void mmu_invalidate_range(struct mmu *mmu, unsigned int ctx, u64 first, u64 last);
 
 /* Registers to their reset values, and all TLB entries dropped. Map and counters stay. */
 void mmu_reset(struct mmu *mmu);

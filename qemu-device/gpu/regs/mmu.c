@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Registers of unit MMU: contexts, page-size ranges, TLB invalidation.
- *
- * A range invalidation drops the whole context (mmu.h), so INVAL_START and
- * INVAL_END only hold what was written.
- */
+/* Registers of unit MMU: contexts, page-size ranges, TLB invalidation. */
 #include "units.h"
 
 REG_READ(reg_mmu_ctx)
@@ -95,7 +90,7 @@ REG_WRITE(reg_mmu_inval)
 		trace_inval(gpu, ctx, 0, end);
 		return REG_WAIT;
 	case PUMICE_MMU_INVAL_RANGE:
-		gpu_tlb_drop(gpu, ctx);
+		gpu_tlb_drop_range(gpu, ctx, gpu->mmu.inval_start, gpu->mmu.inval_end);
 		trace_inval(gpu, ctx, gpu->mmu.inval_start,
 			    gpu->mmu.inval_end | ((1ull << MMU_GRAIN_SHIFT) - 1));
 		return REG_WAIT;

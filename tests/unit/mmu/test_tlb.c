@@ -102,6 +102,110 @@ static void a_second_level_keeps_permissions(void **state)
 	rig_destroy(rig);
 }
 
+/* The pages of a range, its two ends included, and no page beside it. */
+static void a_range_drops_its_pages_and_no_others(void **state)
+{
+	static const struct {
+		u32 first, last;	/* bytes from VA */
+		u32 page0, page1;	/* pages that go; the second one stays */
+	} cases[] = {
+		{ 0, 4095, 0, 1 },
+		{ 2 * 4096, 5 * 4096 + 4095, 2, 6 },
+		{ 2 * 4096, 5 * 4096, 2, 6 },
+		{ 3 * 4096 + 100, 3 * 4096 + 200, 3, 4 },
+		{ 7 * 4096, 7 * 4096 + 4095, 7, 8 },
+		{ 0, 8 * 4096 - 1, 0, 8 },
+	};
+	u32 i, page;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_create();
+		u8 *host = testmem_map(rig->tm, CTX, VA, 8 * 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+		for (page = 0; page < 8; page++)
+			assert_maps(rig, VA + page * 4096, READ, host + page * 4096);
+		testmem_unmap(rig->tm, CTX, VA, 8 * 4096);
+		mmu_invalidate_range(&rig->mmu, CTX, VA + cases[i].first, VA + cases[i].last);
+		for (page = 0; page < 8; page++) {
+			if (page >= cases[i].page0 && page < cases[i].page1)
+				assert_faults(rig, VA + page * 4096, READ,
+					      PUMICE_FAULT_MMU_PT_INVALID);
+			else
+				assert_maps(rig, VA + page * 4096, READ, host + page * 4096);
+		}
+		rig_destroy(rig);
+	}
+}
+
+static void a_range_of_one_context_leaves_the_others(void **state)
+{
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, 2, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	assert_ptr_equal(rig_translate(rig, 2, VA, READ), host);
+	testmem_unmap(rig->tm, 2, VA, 4096);
+	mmu_invalidate_range(&rig->mmu, 1, VA, VA + 4095);
+	assert_ptr_equal(rig_translate(rig, 2, VA, READ), host);
+	rig_destroy(rig);
+}
+
+/*
+ * Both levels: as many invalidations elsewhere as are remembered leave an entry; one in
+ * their midst that holds it does not, however long the unit did not look.
+ */
+static void an_entry_outlives_ranges_that_do_not_hold_it(void **state)
+{
+	const u64 elsewhere = VA + (1u << 30);
+	struct rig *rig = rig_create();
+	u8 *host = testmem_map(rig->tm, CTX, VA, 8192, PUMICE_PAGE_SIZE_4K, 0);
+	u32 i;
+
+	(void)state;
+	rig->tlb.far = calloc(MMU_TLB_FAR, sizeof(*rig->tlb.far));
+	assert_maps(rig, VA, READ, host);
+	assert_maps(rig, VA + 4096, READ, host + 4096);
+	testmem_unmap(rig->tm, CTX, VA, 8192);
+	for (i = 0; i < 3 * MMU_RANGES; i++) {
+		mmu_invalidate_range(&rig->mmu, CTX, elsewhere + i * 4096ull,
+				     elsewhere + i * 4096ull + 4095);
+		assert_maps(rig, VA, READ, host);
+		/* Not looked at for as long as can be. */
+		if (i % (MMU_RANGES - 1) == MMU_RANGES - 2)
+			assert_maps(rig, VA + 4096, READ, host + 4096);
+	}
+	mmu_invalidate_range(&rig->mmu, CTX, VA, VA + 4095);
+	for (i = 0; i < MMU_RANGES / 2; i++)
+		mmu_invalidate_range(&rig->mmu, CTX, elsewhere, elsewhere + 4095);
+	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	free(rig->tlb.far);
+	rig_destroy(rig);
+}
+
+/* A whole context, or everything, among ranges. */
+static void ranges_elsewhere_do_not_keep_what_the_context_dropped(void **state)
+{
+	u32 all, i;
+
+	(void)state;
+	for (all = 0; all < 2; all++) {
+		struct rig *rig = rig_create();
+		u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+		assert_maps(rig, VA, READ, host);
+		testmem_unmap(rig->tm, CTX, VA, 4096);
+		if (all)
+			mmu_invalidate_all(&rig->mmu);
+		else
+			mmu_invalidate_ctx(&rig->mmu, CTX);
+		for (i = 0; i < 3 * MMU_RANGES; i++)
+			mmu_invalidate_range(&rig->mmu, CTX, 0, 4095);
+		assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
+		rig_destroy(rig);
+	}
+}
+
 static void a_fault_is_not_remembered(void **state)
 {
 	struct rig *rig = rig_create();
@@ -281,6 +385,10 @@ int main(void)
 		cmocka_unit_test(invalidating_a_context_leaves_the_others),
 		cmocka_unit_test(a_second_level_holds_what_the_first_lost),
 		cmocka_unit_test(a_second_level_keeps_permissions),
+		cmocka_unit_test(a_range_drops_its_pages_and_no_others),
+		cmocka_unit_test(a_range_of_one_context_leaves_the_others),
+		cmocka_unit_test(an_entry_outlives_ranges_that_do_not_hold_it),
+		cmocka_unit_test(ranges_elsewhere_do_not_keep_what_the_context_dropped),
 		cmocka_unit_test(a_fault_is_not_remembered),
 		cmocka_unit_test(a_page_cached_for_reading_still_refuses_writes),
 		cmocka_unit_test(reset_drops_entries_and_registers),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Contexts, sync objects and address spaces together: order, crowds, changes of mappings. */
 #include "path.h"
+#include "pumice_formats.h"
 
 #include <pthread.h>
 
@@ -190,6 +191,46 @@ static void jobs_see_mappings_as_they_were_bound_last(void **state)
 	path_each(check_remap);
 }
 
+/*
+ * Streams, one on each of some pages, which one unit reads for all jobs: of those that are
+ * unbound after they ran none may be left in its TLB.
+ */
+static void check_unbind(struct path *p)
+{
+	enum { PAGES = 6 };
+	struct pumice_bind map = { NULL, 0, 0x40000000, PAGES * PAGE, 0 };
+	struct pumice_context_state state;
+	struct pumice_bo *bo;
+	uint32_t i;
+	void *cpu;
+
+	assert_int_equal(pumice_bo_create(p->dev, PAGES * PAGE, NULL, &bo), 0);
+	assert_int_equal(pumice_bo_map(bo, &cpu), 0);
+	for (i = 0; i < PAGES; i++)
+		pumice_cdm_halt_pack((u32 *)cpu + i * PAGE / 4, &(struct pumice_cdm_halt){ 0 });
+	map.bo = bo;
+	assert_int_equal(pumice_vm_bind(p->vm, &map, 1, NULL), 0);
+	for (i = 0; i < PAGES; i++)
+		assert_int_equal(pumice_context_run(p->context, map.va + i * PAGE, LONG, &state), 0);
+	assert_int_equal(pumice_vm_bind(p->vm, &(struct pumice_bind){
+		NULL, 0, map.va + PAGE, (PAGES - 2) * PAGE, 0 }, 1, NULL), 0);
+	for (i = 0; i < PAGES; i++) {
+		const bool bound = !i || i == PAGES - 1;
+
+		assert_int_equal(pumice_context_run(p->context, map.va + i * PAGE, LONG, &state),
+				 bound ? 0 : -EIO);
+	}
+	pumice_bo_destroy(bo);
+	assert_int_equal(pumice_vm_bind(p->vm, &(struct pumice_bind){
+		NULL, 0, map.va, PAGES * PAGE, 0 }, 1, NULL), 0);
+}
+
+static void pages_that_are_unbound_are_in_no_tlb(void **state)
+{
+	(void)state;
+	path_each(check_unbind);
+}
+
 /* Threads that each submit and wait in a context of their own. */
 struct runner {
 	struct path path;
@@ -245,6 +286,7 @@ int main(void)
 		cmocka_unit_test(a_thousand_jobs_go_through_one_context_in_order),
 		cmocka_unit_test(more_vms_than_mmu_contexts_all_work),
 		cmocka_unit_test(jobs_see_mappings_as_they_were_bound_last),
+		cmocka_unit_test(pages_that_are_unbound_are_in_no_tlb),
 		cmocka_unit_test(threads_of_the_caller_do_not_disturb_each_other),
 	};
 

@@ -243,6 +243,39 @@ static void only_what_was_mapped_before_is_dirty(struct kunit *test)
 	KUNIT_EXPECT_GE(test, dirty.end, TEST_VA + SZ_8K - 1);
 }
 
+/* Between the first and the last page that changed, over several operations and blocks. */
+static void dirty_range_holds_all_that_changed_and_no_more(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+	struct pumice_mmu_dirty dirty;
+
+	/* Misaligned to each other: pages of 4 KiB, which change in place. */
+	map(test, TEST_VA, SZ_4M, TEST_ADDR + SZ_4K, 0);
+	unmap(test, TEST_VA + SZ_64K, 4 * SZ_4K);
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	KUNIT_EXPECT_EQ(test, dirty.start, TEST_VA + SZ_64K);
+	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_64K + 4 * SZ_4K - 1);
+	map(test, TEST_VA + SZ_2M + SZ_64K, 2 * SZ_4K, TEST_ADDR, 0);
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	KUNIT_EXPECT_EQ(test, dirty.start, TEST_VA + SZ_64K);
+	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_2M + SZ_64K + 2 * SZ_4K - 1);
+	pumice_mmu_flushed(f->mmu);
+	/* A table that is replaced: all pages of its block. */
+	map(test, TEST_VA + SZ_1G, SZ_2M, TEST_ADDR, 0);
+	unmap(test, TEST_VA + SZ_1G + SZ_1M, SZ_4K);
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	KUNIT_EXPECT_EQ(test, dirty.start, TEST_VA + SZ_1G);
+	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_1G + SZ_2M - 1);
+	/* A large page that goes while others stay. */
+	map(test, TEST_VA + SZ_1G + SZ_4M, SZ_1M, TEST_ADDR, 0);
+	map(test, TEST_VA + SZ_1G + SZ_4M + SZ_1M, SZ_1M, TEST_ADDR + SZ_4M, 0);
+	pumice_mmu_flushed(f->mmu);
+	unmap(test, TEST_VA + SZ_1G + SZ_4M + SZ_1M, SZ_1M);
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	KUNIT_EXPECT_EQ(test, dirty.start, TEST_VA + SZ_1G + SZ_4M + SZ_1M);
+	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_1G + SZ_4M + SZ_2M - 1);
+}
+
 /* What operations need together: a directory and its table only where none is sure. */
 static void pool_counts_for_the_worst_case(struct kunit *test)
 {
@@ -321,6 +354,7 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
 	KUNIT_CASE(emptied_tables_go_with_the_flush),
 	KUNIT_CASE(only_what_was_mapped_before_is_dirty),
+	KUNIT_CASE(dirty_range_holds_all_that_changed_and_no_more),
 	KUNIT_CASE(pool_counts_for_the_worst_case),
 	KUNIT_CASE(random_operations_agree_with_a_model),
 	{}
