@@ -16,8 +16,27 @@ void reference_clear(struct reference_tile *tile, float out, float depth, u8 ste
 			tile->model.stencil[s][p] = stencil;
 		}
 	}
+	memset(tile->owner, 0, sizeof(tile->owner));
 	tile->primitives = 0;
 	tile->covered = 0;
+	tile->shaded = 0;
+}
+
+/* A pixel's samples of one owner are one fragment, unless that is shaded by samples. */
+void reference_flush(struct reference_tile *tile)
+{
+	u32 p, s, before;
+
+	for (p = 0; p < 1024; p++) {
+		for (s = 0; s < tile->at.samples; s++) {
+			bool first = tile->owner[s][p];
+
+			for (before = 0; before < s && first && !tile->by_sample[s][p]; before++)
+				first = tile->owner[before][p] != tile->owner[s][p];
+			tile->shaded += first;
+		}
+	}
+	memset(tile->owner, 0, sizeof(tile->owner));
 }
 
 /*
@@ -46,18 +65,22 @@ static void shade(struct reference_tile *t, const struct reference_object *o,
 			continue;
 		if (o->isp.visibility)
 			visible[o->isp.visibility_id]++;
-		if (!o->isp.no_tag)
-			t->out[s][at] = value;
+		if (o->isp.no_tag)
+			continue;
+		t->out[s][at] = value;
+		t->owner[s][at] = t->primitives;
+		t->by_sample[s][at] = o->sample_rate;
 	}
 }
 
-static void pixel(struct reference_tile *t, const struct reference_object *o,
-		  const struct scene_prim *prim, u32 x, u32 y, u64 *visible)
+/* Samples that are covered, with their depths; *pass: those that will pass, as far as is known. */
+static u32 look(const struct reference_tile *t, const struct reference_object *o,
+		const struct scene_prim *prim, u32 x, u32 y, float z[4], u32 *pass)
 {
 	static struct model untouched;
-	u32 s, covered = 0, pass = 0;
-	float z[4];
+	u32 s, covered = 0;
 
+	*pass = 0;
 	for (s = 0; s < t->at.samples; s++) {
 		if (!model_covers(&t->at, &prim->triangle, &o->isp, x, y, s))
 			continue;
@@ -67,8 +90,18 @@ static void pixel(struct reference_tile *t, const struct reference_object *o,
 		untouched.stencil[s][y * 32 + x] = t->model.stencil[s][y * 32 + x];
 		if (o->program == RIG_DEPTH_OUT ||
 		    model_test(&untouched, &o->isp, prim->back, s, y * 32 + x, z[s], true))
-			pass |= 1u << s;
+			*pass |= 1u << s;
 	}
+	return covered;
+}
+
+static void pixel(struct reference_tile *t, const struct reference_object *o,
+		  const struct scene_prim *prim, u32 x, u32 y, u64 *visible)
+{
+	u32 s, pass;
+	float z[4];
+	const u32 covered = look(t, o, prim, x, y, z, &pass);
+
 	t->covered += covered != 0;
 	if (!covered)
 		return;
@@ -81,12 +114,33 @@ static void pixel(struct reference_tile *t, const struct reference_object *o,
 			shade(t, o, prim, x, y, 1u << s, pass, z, visible);
 }
 
+/* Whether a translucent primitive is seen over something that is not shaded yet. */
+static bool reads_pending(const struct reference_tile *t, const struct reference_object *o,
+			  const struct scene_prim *prim)
+{
+	u32 x, y, pass;
+	float z[4];
+
+	if (o->isp.pass_type != PUMICE_PASS_TYPE_TRANSLUCENT)
+		return false;
+	for (y = 0; y < t->at.clip_y; y++) {
+		for (x = 0; x < t->at.clip_x; x++) {
+			look(t, o, prim, x, y, z, &pass);
+			if (pass & 1 && t->owner[0][y * 32 + x])
+				return true;
+		}
+	}
+	return false;
+}
+
 void reference_draw(struct reference_tile *t, const struct reference_object *o,
 		    const struct scene_prim *prim, u64 *visible)
 {
 	u32 x, y;
 
 	t->primitives++;
+	if (reads_pending(t, o, prim))
+		reference_flush(t);
 	for (y = 0; y < t->at.clip_y; y++)
 		for (x = 0; x < t->at.clip_x; x++)
 			pixel(t, o, prim, x, y, visible);

@@ -40,7 +40,10 @@ static void wake_core(void *opaque, unsigned int core)
 
 static void wake_usc(void *opaque, unsigned int usc)
 {
-	((struct rig *)opaque)->awake_usc[usc] = true;
+	struct rig *rig = opaque;
+
+	rig->awake_usc[usc] = true;
+	rig->usc_wakes[usc]++;
 }
 
 static void ended(void *opaque, enum dm_end end)

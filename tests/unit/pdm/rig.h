@@ -90,6 +90,7 @@ struct rig {
 	u64 clock;
 	bool locked;
 	bool awake_core[PUMICE_MAX_CORES], awake_usc[RIG_USCS];
+	u32 usc_wakes[RIG_USCS];	/* tasks, about */
 	unsigned int ends;
 	enum dm_end end;
 

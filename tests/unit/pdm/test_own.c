@@ -34,6 +34,8 @@ static void draw_secret(const struct scene_size *size)
 {
 	const struct pumice_isp_state isp = {
 		.depth_func = PUMICE_COMPARE_ALWAYS, .depth_write = true, .stencil = true,
+		.front_func = PUMICE_COMPARE_ALWAYS, .front_pass = PUMICE_STENCIL_OP_REPLACE,
+		.front_ref = 0x5a, .front_mask = 0xff, .front_write = 0xff,
 		.scissor_x1 = 8192, .scissor_y1 = 8192, .sample_mask = 15,
 	};
 	const struct scene_prim prim = {
@@ -56,6 +58,8 @@ static void run_first(const struct scene_size *size, enum ending ending, u32 tur
 	rig_start(&rig, false);
 	if (ending == ENDING_DONE) {
 		rig_run(&rig);
+		for (i = 0; i < size->width * size->height * size->samples; i++)
+			assert_float_equal(((const float *)(const void *)rig.colour)[i], SECRET, 0);
 		return;
 	}
 	for (i = 0; i < turns && !rig.ends; i++)

@@ -2,7 +2,9 @@
 /*
  * Random scenes of every pass type against an immediate-mode renderer, to the bit:
  * colours of all samples, depth, stencil, visibility counters, statistics; with any
- * number of cores, and through partial renders.
+ * number of cores, and through partial renders. And what is hidden is not shaded: the
+ * count of fragments is exactly that of a renderer which defers shading as overview.rst
+ * says.
  */
 #include <math.h>
 #include <string.h>
@@ -13,7 +15,9 @@
 #define OBJECTS		10u
 #define BLOCKS		8u
 #define MANY		400u	/* objects, in scenes that have more than the PDM remembers */
+#define CROWD		6400u	/* primitives of a tile, more than tags can name */
 #define COUNTERS	8u
+#define IN_FLIGHT	2u	/* tiles of a core */
 
 struct plan {
 	struct scene_size size;
@@ -24,6 +28,7 @@ struct plan {
 	} block[MANY];
 	u32 blocks, objects;
 	bool background;
+	bool counted;	/* only objects of which the reference counts fragments */
 	float clear_depth;
 	u8 clear_stencil;
 };
@@ -56,6 +61,17 @@ static void random_object(struct reference_object *o)
 	o->sample_rate = model_below(2);
 }
 
+/* Of those that the reference counts: see reference.h. */
+static void countable_object(struct reference_object *o)
+{
+	const bool opaque = plan.size.samples > 1 || model_below(4);
+
+	random_object(o);
+	o->isp.pass_type = opaque ? PUMICE_PASS_TYPE_OPAQUE : PUMICE_PASS_TYPE_TRANSLUCENT;
+	o->isp.no_tag = opaque && !model_below(5);
+	o->program = opaque ? RIG_PLAIN : RIG_BLEND;
+}
+
 static void random_prim(struct scene_prim *p)
 {
 	struct isp_tile whole = { .width = plan.size.width, .height = plan.size.height };
@@ -70,11 +86,12 @@ static void random_prim(struct scene_prim *p)
 	p->value[1] = (float)model_below(1200) / 1000 - 0.1f;
 }
 
-static void random_plan(void)
+static void random_plan(bool counted)
 {
 	u32 i, n;
 
 	memset(&plan, 0, sizeof(plan));
+	plan.counted = counted;
 	plan.size.width = 1 + model_below(RIG_MAX_SIZE);
 	plan.size.height = 1 + model_below(RIG_MAX_SIZE);
 	plan.size.samples = 1u << model_below(3);
@@ -83,8 +100,12 @@ static void random_plan(void)
 	plan.clear_depth = model_below(2) ? 1 : 0.5f;
 	plan.clear_stencil = (u8)model_below(256);
 	plan.objects = OBJECTS;
-	for (i = 0; i < OBJECTS; i++)
-		random_object(&plan.object[i]);
+	for (i = 0; i < OBJECTS; i++) {
+		if (counted)
+			countable_object(&plan.object[i]);
+		else
+			random_object(&plan.object[i]);
+	}
 	plan.blocks = 1 + model_below(BLOCKS);
 	for (i = 0; i < plan.blocks; i++) {
 		plan.block[i].object = model_below(OBJECTS);
@@ -115,7 +136,8 @@ static void random_crowd(void)
 
 /* ------------------------------------------------------------ what it should be */
 
-static void make_reference(void)
+/* partials: blocks between two partial renders, each of which shades what is pending; 0: none. */
+static void make_reference(u32 partials)
 {
 	const struct pm_scene *s = &rig.scene;
 	u32 x, y, i, n;
@@ -135,10 +157,14 @@ static void make_reference(void)
 			t->at.samples = s->samples;
 			reference_clear(t, plan.background ? 0.25f : 0, plan.clear_depth,
 					plan.clear_stencil);
-			for (i = 0; i < plan.blocks; i++)
+			for (i = 0; i < plan.blocks; i++) {
 				for (n = 0; n < plan.block[i].count; n++)
 					reference_draw(t, &plan.object[plan.block[i].object],
 						       &plan.block[i].prim[n], visible);
+				if (partials && !((i + 1) % partials))
+					reference_flush(t);
+			}
+			reference_flush(t);
 		}
 	}
 }
@@ -189,7 +215,8 @@ static void set_record(void)
 	r->stats_addr = RIG_STATS;
 }
 
-static void render(u32 partials)
+/* Memory, objects and record of the plan. */
+static void set_plan(void)
 {
 	u32 i;
 
@@ -203,6 +230,24 @@ static void render(u32 partials)
 				 plan.object[i].sample_rate);
 	}
 	set_record();
+}
+
+/* The whole scene, ready to be rendered. */
+static void render_begin(void)
+{
+	u32 i;
+
+	set_plan();
+	for (i = 0; i < plan.blocks; i++)
+		scene_draw(&rig, plan.block[i].object, plan.block[i].prim, plan.block[i].count);
+	scene_end(&rig, true);
+}
+
+static void render(u32 partials)
+{
+	u32 i;
+
+	set_plan();
 	for (i = 0; i < plan.blocks; i++) {
 		scene_draw(&rig, plan.block[i].object, plan.block[i].prim, plan.block[i].count);
 		if (!partials || (i + 1) % partials)
@@ -249,6 +294,8 @@ static void compare_tile(const struct reference_tile *t, u32 number)
 					 number * PUMICE_TILE_STATS_WORDS, &stats);
 	assert_int_equal(stats.primitives, t->primitives);
 	assert_int_equal(stats.covered, t->covered);
+	if (plan.counted)
+		assert_int_equal(stats.shaded, t->shaded);
 }
 
 static void compare(void)
@@ -261,18 +308,146 @@ static void compare(void)
 	assert_memory_equal(rig.visible, visible, sizeof(visible));
 }
 
-static void random_scenes(u32 cores, u32 partials)
+static void random_scenes_of(u32 cores, u32 partials, bool counted)
 {
 	u32 i;
 
 	rig_open(&rig, cores);
 	for (i = 0; i < SCENES; i++) {
-		random_plan();
+		random_plan(counted);
 		render(partials);
-		make_reference();
+		make_reference(partials);
 		compare();
 	}
 	rig_close(&rig);
+}
+
+static void random_scenes(u32 cores, u32 partials)
+{
+	random_scenes_of(cores, partials, false);
+}
+
+static void what_is_hidden_is_not_shaded(void **state)
+{
+	(void)state;
+	random_scenes_of(2, 0, true);
+	random_scenes_of(2, 3, true);
+}
+
+/* One of a pixel or three; so many cover the tile, and the next as many hide them. */
+static struct scene_prim small_prim(u32 number)
+{
+	const s32 x = (s32)(number % 32) << 8, y = (s32)(number / 32 % 32) << 8;
+
+	return (struct scene_prim){
+		.triangle = { .x = { x, x + (2 << 8), x }, .y = { y, y, y + (2 << 8) },
+			      .z = { 0.5f, 0.5f, 0.5f } },
+		.value = { (float)number, 0 },
+	};
+}
+
+/*
+ * More primitives in a tile than tags can name: those that nobody sees any more make room,
+ * and nothing is shaded for it.
+ */
+static void hidden_primitives_make_room_for_others(void **state)
+{
+	u32 i, n;
+
+	(void)state;
+	rig_open(&rig, 1);
+	memset(&plan, 0, sizeof(plan));
+	plan.counted = true;
+	plan.size = (struct scene_size){ .width = 32, .height = 32, .samples = 1 };
+	plan.clear_depth = 1;
+	plan.objects = 1;
+	plan.object[0].isp = (struct isp_state){
+		.pass_type = PUMICE_PASS_TYPE_OPAQUE, .depth_func = PUMICE_COMPARE_ALWAYS,
+		.x1 = 8192, .y1 = 8192, .sample_mask = 15,
+	};
+	plan.blocks = CROWD / 32;
+	for (i = 0; i < plan.blocks; i++) {
+		plan.block[i].count = 32;
+		for (n = 0; n < 32; n++)
+			plan.block[i].prim[n] = small_prim(i * 32 + n);
+	}
+	render(0);
+	make_reference(0);
+	compare();
+	rig_close(&rig);
+}
+
+/* A scene over all macro tiles, of one object that lies over all of it. */
+static void plain_plan(void)
+{
+	const s32 far = (s32)(4 * RIG_MAX_SIZE) << 8;
+
+	memset(&plan, 0, sizeof(plan));
+	plan.size = (struct scene_size){ .width = RIG_MAX_SIZE, .height = RIG_MAX_SIZE,
+					 .samples = 1, .tile_size = PUMICE_TILE_SIZE_16X16 };
+	plan.clear_depth = 1;
+	plan.objects = plan.blocks = 1;
+	plan.object[0].isp = (struct isp_state){
+		.pass_type = PUMICE_PASS_TYPE_OPAQUE, .depth_func = PUMICE_COMPARE_ALWAYS,
+		.x1 = 8192, .y1 = 8192, .sample_mask = 15,
+	};
+	plan.block[0].count = 1;
+	plan.block[0].prim[0] = (struct scene_prim){
+		.triangle = { .x = { 0, far, 0 }, .y = { 0, 0, far }, .z = { 0.5f, 0.5f, 0.5f } },
+		.value = { 3, 0 },
+	};
+}
+
+/* Others may need them: a geometry job that is rendered beside this one. */
+static void pages_of_a_macro_tile_are_free_when_its_tiles_are_done(void **state)
+{
+	u32 free, least, macro, done;
+
+	(void)state;
+	rig_open(&rig, 1);
+	plain_plan();
+	render_begin();
+	least = rig_free_pages(&rig);
+	rig_start(&rig, false);
+	while (!rig.ends) {
+		assert_true(rig_turn(&rig));
+		/* Tiles come macro tile by macro tile; those in flight may be done out of turn. */
+		done = (u32)pdm_status(rig.pdm)->done;
+		free = least;
+		for (macro = 0; macro < PM_MACRO_TILES; macro++) {
+			const u32 tiles = pm_macro_tile_tiles(&rig.scene, macro);
+
+			if (done < tiles + 2 * IN_FLIGHT)
+				break;
+			done -= tiles;
+			free += tiles != 0;
+		}
+		assert_true(rig_free_pages(&rig) >= free);
+	}
+	assert_int_equal(rig_free_pages(&rig), RIG_PAGES);
+	rig_close(&rig);
+}
+
+static void every_core_has_tiles(void **state)
+{
+	u32 cores, core, usc;
+
+	(void)state;
+	for (cores = 1; cores <= 4; cores++) {
+		rig_open(&rig, cores);
+		plain_plan();
+		render(0);
+		make_reference(0);
+		compare();
+		for (core = 0; core < cores; core++) {
+			u32 tasks = 0;
+
+			for (usc = 0; usc < PUMICE_USCS_PER_CORE; usc++)
+				tasks += rig.usc_wakes[core * PUMICE_USCS_PER_CORE + usc];
+			assert_true(tasks);
+		}
+		rig_close(&rig);
+	}
 }
 
 static void one_core(void **state)
@@ -310,7 +485,7 @@ static void crowds(void **state)
 	for (i = 0; i < 24; i++) {
 		random_crowd();
 		render(0);
-		make_reference();
+		make_reference(0);
 		compare();
 	}
 	rig_close(&rig);
@@ -319,6 +494,10 @@ static void crowds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_hidden_is_not_shaded),
+		cmocka_unit_test(hidden_primitives_make_room_for_others),
+		cmocka_unit_test(pages_of_a_macro_tile_are_free_when_its_tiles_are_done),
+		cmocka_unit_test(every_core_has_tiles),
 		cmocka_unit_test(one_core),
 		cmocka_unit_test(three_cores),
 		cmocka_unit_test(sixteen_cores),

@@ -314,6 +314,79 @@ static void usc_slot_registers_are_shared_by_the_waves_of_a_task(void **state)
 	assert_int_equal(temp(&r, 1, 0)[31], 11);
 }
 
+/* Again in the slot of a task before it, which left something there. */
+static void usc_slot_registers_start_at_zero(void **state)
+{
+	struct run r;
+	u32 again;
+
+	for (again = 0; again < 2; again++) {
+		begin(&r, *state);
+		put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(1)));
+		put(&r, INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM, .imm = 11));
+		run(&r, 32);
+		assert_int_equal(temp(&r, 0, 0)[0], 0);
+		assert_int_equal(r.rig->usc->slot_reg[0][1], 11);
+	}
+}
+
+/*
+ * Each wave of a task writes the same register, one after the other by barriers: all waves
+ * read what the last of them has written.
+ */
+static void usc_slot_register_has_what_its_last_writer_wrote(void **state)
+{
+	struct run r;
+	u32 wave;
+
+	begin(&r, *state);
+	put(&r, INSN(BRNZ, .src0 = SR_ELEM(WAVE_IN_GROUP), .target = 3));
+	put(&r, INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM, .imm = 11));
+	put(&r, INSN(BARRIER));
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(1)));
+	put(&r, INSN(BARRIER));
+	put(&r, INSN(BRZ, .src0 = SR_ELEM(WAVE_IN_GROUP), .target = 8));
+	put(&r, INSN(ADD, .dst = SL(1), .src0 = SL(1), .src1 = IMM, .imm = 100));
+	put(&r, INSN(BARRIER));
+	put(&r, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(1)));
+	run(&r, 64);
+	for (wave = 0; wave < 2; wave++) {
+		assert_int_equal(temp(&r, wave, 0)[31], 11);
+		assert_int_equal(temp(&r, wave, 1)[31], 111);
+	}
+	assert_int_equal(r.rig->usc->slot_reg[0][1], 111);
+}
+
+/* Two tasks of a group, each in a slot of its own: what one writes the other never reads. */
+static void usc_slot_registers_of_two_tasks_are_apart(void **state)
+{
+	const struct rig_group group = {
+		.tasks = 2, .instances = { 64, 64 }, .limits = limits, .local_bytes = 256,
+	};
+	struct run r;
+	u32 task, wave;
+
+	begin(&r, *state);
+	put(&r, INSN(ADD, .dst = SL(1), .src0 = K(ZERO), .src1 = SH(2)));
+	put(&r, INSN(BARRIER));
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(1)));
+	put(&r, INSN(END));
+	r.program = rig_program(r.rig, r.code, r.insns, &limits);
+	assert_non_null(r.program);
+	rig_clear(r.rig);
+	rig_fill(r.rig, 0, &group, r.program);
+	for (task = 0; task < 2; task++)
+		usc_shared(r.rig->usc, usc_task(r.rig->usc, task))[2] = 1000 * (task + 1);
+	usc_group_start(r.rig->usc, 0);
+	rig_run(r.rig, 10000);
+	rig_put(r.rig, r.program);
+	for (task = 0; task < 2; task++) {
+		r.task = usc_task(r.rig->usc, task);
+		for (wave = 0; wave < 2; wave++)
+			assert_int_equal(temp(&r, wave, 0)[0], 1000 * (task + 1));
+	}
+}
+
 static void usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zero(void **state)
 {
 	struct run r;
@@ -449,6 +522,9 @@ int main(void)
 		cmocka_unit_test(usc_slot_register_takes_the_value_of_the_first_active_lane),
 		cmocka_unit_test(usc_slot_register_keeps_its_value_without_an_active_lane),
 		cmocka_unit_test(usc_slot_registers_are_shared_by_the_waves_of_a_task),
+		cmocka_unit_test(usc_slot_registers_start_at_zero),
+		cmocka_unit_test(usc_slot_register_has_what_its_last_writer_wrote),
+		cmocka_unit_test(usc_slot_registers_of_two_tasks_are_apart),
 		cmocka_unit_test(usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zero),
 		cmocka_unit_test(usc_coefficients_lie_behind_the_shared_registers),
 		cmocka_unit_test(usc_dynamic_constants_are_read_from_memory_lane_by_lane),
