@@ -241,6 +241,31 @@ static void contexts_beyond_the_limit_get_no_space_until_one_is_released(void **
 	rig_destroy(r);
 }
 
+/* The host may make a new context at the address of one that it has released. */
+static void released_context_is_unknown_at_the_next_kick(void **state)
+{
+	struct rig *r = rig_booted();
+	struct rig_context c;
+	struct rig_vm vm;
+
+	(void)state;
+	rig_vm(r, &vm);
+	rig_context(r, &vm, 1, &c);
+	rig_compute(&c, RIG_STREAM_VA, 1);
+	rig_submit(r, &c);
+	assert_int_equal(c.f->cccb_read, c.write);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c), FWIF_STATUS_OK);
+	/* Of the old one; a new context begins at 0. */
+	assert_int_not_equal(c.f->cccb_read, 0);
+	assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_OK);
+	assert_int_equal(c.f->cccb_read, 0);
+	c.write = 0;
+	rig_compute(&c, RIG_STREAM_VA, 2);
+	rig_submit(r, &c);
+	assert_int_equal(rig_result(&c, 2)->seqno, 2);
+	rig_destroy(r);
+}
+
 static void answers_raise_one_interrupt_for_a_batch(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
@@ -270,6 +295,7 @@ int main(void)
 		cmocka_unit_test(kccb_answers_every_command_in_order_over_many_turns_of_the_ring),
 		cmocka_unit_test(kccb_masks_a_wild_write_index),
 		cmocka_unit_test(contexts_beyond_the_limit_get_no_space_until_one_is_released),
+		cmocka_unit_test(released_context_is_unknown_at_the_next_kick),
 		cmocka_unit_test(answers_raise_one_interrupt_for_a_batch),
 	};
 

@@ -305,6 +305,7 @@ static void killed_while_switched_out_ends_as_killed(void **state)
 	struct rig_context a, b;
 	struct rig_vm vm;
 	struct rig *r = slices_rig(&vm);
+	u64 run_ticks;
 
 	(void)state;
 	hand_over_two(r, &vm, &vm, &a, &b);
@@ -312,12 +313,14 @@ static void killed_while_switched_out_ends_as_killed(void **state)
 	run_until_active(r, &b);
 	assert_int_equal(a.f->job_seqno, 1);
 	assert_true(a.f->job_ticks > 0);
+	run_ticks = a.f->job_ticks;
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &a), FWIF_STATUS_OK);
 	rig_finish(r);
 	assert_int_equal(*a.object, 1);
 	assert_int_equal(rig_result(&a, 1)->fault, PUMICE_FAULT_KILLED);
-	assert_true(rig_result(&a, 1)->slices >= 1);
-	assert_true(rig_result(&a, 1)->run_ticks > 0);
+	/* It does not run again for its end. */
+	assert_int_equal(rig_result(&a, 1)->slices, 1);
+	assert_int_equal(rig_result(&a, 1)->run_ticks, run_ticks);
 	assert_true(rig_result(&a, 1)->time_start < rig_result(&b, 1)->time_start);
 	assert_int_equal(a.f->job_ticks, 0);
 	assert_whole(&b, 1);
@@ -434,6 +437,53 @@ static void host_sees_how_long_a_job_has_run(void **state)
 	rig_destroy(r);
 }
 
+/* The context's time goes on over all slices of all jobs; a result's is of its job. */
+static void run_time_of_a_job_is_the_sum_of_its_slices(void **state)
+{
+	struct rig_context a, b;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+	u64 first;
+
+	(void)state;
+	hand_over_two(r, &vm, &vm, &a, &b);
+	rig_finish(r);
+	assert_true(rig_result(&a, 1)->slices > 3);
+	assert_int_equal(rig_result(&a, 1)->run_ticks, a.f->run_ticks);
+	assert_int_equal(rig_result(&b, 1)->run_ticks, b.f->run_ticks);
+	first = a.f->run_ticks;
+	add_job(&a, 2);
+	add_job(&b, 2);
+	hand_over(r, &a);
+	hand_over(r, &b);
+	rig_finish(r);
+	assert_true(rig_result(&a, 2)->slices > 3);
+	assert_int_equal(rig_result(&a, 2)->run_ticks, a.f->run_ticks - first);
+	rig_destroy(r);
+}
+
+/* Fences of jobs signal by it: the kick's own interrupt was long before. */
+static void update_after_a_job_interrupts_the_host(void **state)
+{
+	struct rig_context c;
+	struct rig_vm vm;
+	struct rig *r = slices_rig(&vm);
+
+	(void)state;
+	rig_context(r, &vm, 1, &c);
+	add_job(&c, 1);
+	hand_over(r, &c);
+	run_until_active(r, &c);
+	rig_turns(r, 100);
+	assert_int_equal(*c.object, 0);
+	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
+	r->irqs = 0;
+	rig_finish(r);
+	assert_int_equal(*c.object, 1);
+	assert_int_equal(r->irqs, 1);
+	rig_destroy(r);
+}
+
 static void log_tells_of_switches_and_boosts(void **state)
 {
 	static struct rig_context c[CROWD];
@@ -478,6 +528,8 @@ int main(void)
 		cmocka_unit_test(damaged_save_faults_the_job_only),
 		cmocka_unit_test(misplaced_save_refuses_the_context),
 		cmocka_unit_test(host_sees_how_long_a_job_has_run),
+		cmocka_unit_test(run_time_of_a_job_is_the_sum_of_its_slices),
+		cmocka_unit_test(update_after_a_job_interrupts_the_host),
 		cmocka_unit_test(log_tells_of_switches_and_boosts),
 	};
 

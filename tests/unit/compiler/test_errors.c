@@ -87,6 +87,7 @@ static void every_kind_of_error_is_named_at_its_place(void **state)
 		{ "@", "t:1:1: error: expected an operation" },
 		{ ".wrong", "t:1:1: error: no such directive" },
 		{ ".group 33, 32", "t:1:14: error: a work-group has at most 1024" },
+		{ ".group 32, 32, 2", "t:1:17: error: a work-group has at most 1024" },
 		{ ".group 0", "t:1:8: error: a work-group has 1 to 1024" },
 		{ ".local 6", "t:1:8: error: local memory is a multiple of 4" },
 		{ ".temps 249", "t:1:8: error: temporary registers is a whole number" },

@@ -76,7 +76,10 @@ static void the_largest_image_boots(void **state)
 	rig_destroy(rig);
 }
 
-/* Stores a0, a1, the word behind the image, and sp to the mailbox. */
+/*
+ * Stores a0, a1, the word behind the image, and sp to the mailbox; then leaves something in
+ * that word for the next firmware to find.
+ */
 static void start_report(struct rig *rig)
 {
 	const u32 report[] = {
@@ -87,7 +90,7 @@ static void start_report(struct rig *rig)
 		LW(T0, 10 * 4, 0),
 		SW(T0, 8, S1),
 		SW(2, 12, S1),
-		SW(T0, 10 * 4, 0),
+		SW(S1, 10 * 4, 0),
 		WFI,
 		JAL(0, -4),
 	};

@@ -313,6 +313,38 @@ static void what_is_wrong_is_told(void **state)
 	world_destroy(&w);
 }
 
+/* The first primitive and the first vertex that a block does not have. */
+static void what_lies_beyond_a_block_is_refused(void **state)
+{
+	struct mmu_tlb *tlb = calloc(1, sizeof(*tlb));
+	struct pumice_prim_block header;
+	struct gpu_fault fault;
+	struct ipf_prim prim;
+	struct world w;
+	u32 ref, entry, *words;
+
+	(void)state;
+	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	entry = chunk(&w, 0, &ref)[0];
+	words = block(&w, entry);
+	assert_int_equal(pumice_prim_block_unpack(words, &header), PUMICE_UNPACK_OK);
+	assert_true(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header,
+			      header.prims - 1u, &prim, &fault));
+	assert_false(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, header.prims,
+			       &prim, &fault));
+	assert_int_equal(fault.fault, PUMICE_FAULT_IPF_BLOCK);
+	/* The first primitive's first vertex becomes the last one of the block, then one more. */
+	words[8] = (words[8] & ~0xffu) | (header.vertices - 1u);
+	assert_true(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, 0, &prim,
+			      &fault));
+	words[8]++;
+	assert_false(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, 0, &prim,
+			       &fault));
+	assert_int_equal(fault.fault, PUMICE_FAULT_IPF_BLOCK);
+	free(tlb);
+	world_destroy(&w);
+}
+
 /* Sequences that fall are damage; a limit ends streams where they reach it. */
 static void sequences_rise_and_a_limit_ends_them(void **state)
 {
@@ -351,6 +383,7 @@ int main(void)
 		cmocka_unit_test(damaged_points_fault_or_are_others),
 		cmocka_unit_test(a_stream_without_end_is_a_fault),
 		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(what_lies_beyond_a_block_is_refused),
 		cmocka_unit_test(sequences_rise_and_a_limit_ends_them),
 	};
 

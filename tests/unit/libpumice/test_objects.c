@@ -208,6 +208,21 @@ static void va_alloc_gives_disjoint_aligned_room_and_takes_it_back(void **state)
 	ASSERT_FAILS(pumice_vm_remove(vm, b), EINVAL, "nothing was placed");
 }
 
+static void va_ranges_that_are_given_back_join(void **state)
+{
+	uint64_t a, b, both;
+
+	(void)state;
+	assert_int_equal(pumice_vm_va_alloc(vm, 8192, 4096, &a), 0);
+	assert_int_equal(pumice_vm_va_alloc(vm, 8192, 4096, &b), 0);
+	assert_int_equal(b, a + 8192);
+	pumice_vm_va_free(vm, a);
+	pumice_vm_va_free(vm, b);
+	assert_int_equal(pumice_vm_va_alloc(vm, 16384, 4096, &both), 0);
+	assert_int_equal(both, a);
+	pumice_vm_va_free(vm, both);
+}
+
 static void submit_refuses_bad_jobs_and_tells_which(void **state)
 {
 	struct pumice_job jobs[65] = { 0 };
@@ -479,6 +494,7 @@ int main(void)
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
 		cmocka_unit_test(bind_refuses_bad_operations_and_tells_how_many_took_effect),
 		cmocka_unit_test(va_alloc_gives_disjoint_aligned_room_and_takes_it_back),
+		cmocka_unit_test(va_ranges_that_are_given_back_join),
 		cmocka_unit_test(submit_refuses_bad_jobs_and_tells_which),
 		cmocka_unit_test(sync_binary_and_timeline_behave_as_syncobjs),
 		cmocka_unit_test(limits_follow_the_options_and_the_size_that_is_asked_for),

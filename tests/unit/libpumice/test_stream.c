@@ -167,6 +167,18 @@ static void full_stream_refuses_and_is_unchanged(void **state)
 		pumice_stream_reset(s);
 	}
 	assert_in_range(count, 20, 40);
+	/* A stream of commands alone: all of it, and not a word more. */
+	for (count = 0; !pumice_stream_emit(s, &word, 1); count++)
+		;
+	assert_int_equal(count, 4096 / 4);
+	/* A dispatch whose uniforms find room and whose commands do not: it takes none. */
+	pumice_stream_reset(s);
+	for (count = 0; count < (4096 - 128) / 4; count++)
+		assert_int_equal(pumice_stream_emit(s, &word, 1), 0);
+	assert_int_equal(pumice_stream_dispatch(s, &d), -ENOSPC);
+	for (count = 0; !pumice_stream_emit(s, &word, 1); count++)
+		;
+	assert_int_equal(count, 128 / 4);
 	pumice_stream_destroy(s);
 }
 

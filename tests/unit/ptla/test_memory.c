@@ -48,6 +48,29 @@ static void copies_are_memmove(void **state)
 	free(expected);
 }
 
+/* The second copy finds all its pages in the TLB. */
+static void copies_cross_pages_that_lie_apart(void **state)
+{
+	enum { PAGES = 16 };
+	const u64 apart = 0x4000000;
+	u8 *page[PAGES];
+	struct rig rig;
+
+	(void)state;
+	rig_setup(&rig);
+	for (u32 n = PAGES; n--;)
+		page[n] = testmem_map(rig.tm, CTX, apart + n * 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	for (u32 round = 0; round < 2; round++) {
+		random_data(&rig);
+		rig_copy(&rig, apart, DATA, PAGES * 4096);
+		rig_halt(&rig);
+		rig_expect_done(&rig);
+		for (u32 n = 0; n < PAGES; n++)
+			assert_memory_equal(page[n], rig.data + n * 4096, 4096);
+	}
+	rig_teardown(&rig);
+}
+
 static void fills_write_words(void **state)
 {
 	u32 *expected = malloc(BYTES);
@@ -366,6 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_are_memmove),
+		cmocka_unit_test(copies_cross_pages_that_lie_apart),
 		cmocka_unit_test(fills_write_words),
 		cmocka_unit_test(commands_run_one_after_the_other),
 		cmocka_unit_test(bad_commands_fault),

@@ -6,6 +6,7 @@
 #include "job.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "../../../qemu-device/gpu/regs/regs.h"
 
@@ -140,11 +141,25 @@ static void the_firmware_reads_the_clock_in_halves_that_fit(void **state)
 	rig_destroy(rig);
 }
 
+static u64 monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
 static void the_clock_counts_from_when_the_gpu_was_made_and_survives_reset(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .manual_clock = true });
+	const u64 before = monotonic_ns();
+	struct rig *rig = rig_create(NULL);
+	u64 clock = rig_read(rig, PUMICE_SYS_CLOCK);
 
 	(void)state;
+	/* The clock that it is given began long before. */
+	assert_true(clock <= monotonic_ns() - before);
+	rig_destroy(rig);
+	rig = rig_create(&(struct rig_options){ .manual_clock = true });
 	assert_int_equal(rig_read(rig, PUMICE_SYS_CLOCK), 0);
 	atomic_store(&rig->clock, 12345);
 	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);

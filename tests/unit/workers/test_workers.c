@@ -511,6 +511,23 @@ static void park_waits_for_steps_and_holds_until_the_last_unpark(void **state)
 	bench_destroy(b);
 }
 
+static void nested_parks_hold_the_poller_until_the_last_unpark(void **state)
+{
+	struct bench *b = bench_create(0);
+
+	(void)state;
+	workers_park(b->w);
+	workers_park(b->w);
+	workers_wake(b->w, 2);
+	workers_unpark(b->w);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_int_equal(b->steps[2], 0);
+	workers_unpark(b->w);
+	assert_int_equal(poll_all(b), WORKERS_NEVER);
+	assert_int_equal(b->steps[2], 1);
+	bench_destroy(b);
+}
+
 static void a_deadline_wakes_a_sleeping_thread(void **state)
 {
 	struct bench *b = bench_create(2);
@@ -581,6 +598,7 @@ int main(void)
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
 		cmocka_unit_test(quiesce_returns_though_units_start_new_steps),
 		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
+		cmocka_unit_test(nested_parks_hold_the_poller_until_the_last_unpark),
 		cmocka_unit_test(a_deadline_wakes_a_sleeping_thread),
 		cmocka_unit_test(lines_of_the_log_are_limited_and_counted),
 		cmocka_unit_test(lines_of_one_moment_are_counted_without_wrapping),
