@@ -364,6 +364,92 @@ static void jobs_of_one_call_wait_for_each_others_points(void)
 	rig_check_words(rig.data.cpu + 8 * WORDS, 78);
 }
 
+/*
+ * The holder of the tests below shares the GPU: a job that does not wait for it runs beside
+ * it, and was submitted before those that are seen to end here.
+ */
+static void check_waits(struct rig *rig, u32 fence)
+{
+	const u32 done = need_sync(rig->fd);
+	const struct drm_pumice_sync signal = then_signal(done, 0);
+	const struct drm_pumice_job job = {
+		.context = need_context(rig->fd, rig->vm), .stream = rig_empty_stream(rig),
+		.syncs = ARRAY_OF(&signal, 1),
+	};
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+		need_wait(rig->fd, done, 0);
+		CHECK(sync_is_pending(rig->fd, fence, 0));
+	}
+	CHECK_OK(gpu_context_destroy(rig->fd, rig->context));
+	need_wait(rig->fd, fence, 0);
+}
+
+/* A grid that is never through, and gives way to others between its work-groups. */
+static u64 endless_grid(struct rig *rig)
+{
+	const struct shader shader = shader_store_one();
+	const u64 va = rig_data(rig, RIG_RUNS_WORD);
+
+	return rig_stream(rig, &(struct launch){
+		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), 1 },
+		.groups = UINT32_MAX, .size = 1,
+	});
+}
+
+static void job_waits_for_one_that_shares_the_gpu(void)
+{
+	struct rig rig = rig_open();
+	const u32 late = need_sync(rig.fd);
+	const struct drm_pumice_sync syncs[] = { wait_for(rig.sync, 0), then_signal(late, 0) };
+	const struct drm_pumice_job job = {
+		.context = need_context(rig.fd, rig.vm), .stream = rig_empty_stream(&rig),
+		.syncs = ARRAY_OF(syncs, 2),
+	};
+
+	rig_run_on(&rig);
+	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
+	check_waits(&rig, late);
+}
+
+static void job_waits_for_one_of_its_call_that_shares_the_gpu(void)
+{
+	struct rig rig = rig_open();
+	const u32 late = need_sync(rig.fd), held = need_sync(rig.fd);
+	const struct drm_pumice_sync first = then_signal(held, 0);
+	const struct drm_pumice_sync second[] = { wait_for(held, 0), then_signal(late, 0) };
+	const struct drm_pumice_job jobs[] = {
+		{ .context = rig.context, .stream = endless_grid(&rig),
+		  .syncs = ARRAY_OF(&first, 1) },
+		{ .context = need_context(rig.fd, rig.vm), .stream = rig_empty_stream(&rig),
+		  .syncs = ARRAY_OF(second, 2) },
+	};
+
+	CHECK_OK(gpu_submit(rig.fd, jobs, 2, NULL));
+	check_waits(&rig, late);
+}
+
+/* A point that the call itself signals is reached when those below it are, too. */
+static void job_waits_for_points_from_before_its_call(void)
+{
+	struct rig rig = rig_open();
+	const u32 late = need_sync(rig.fd), timeline = need_sync(rig.fd);
+	const struct drm_pumice_sync first = then_signal(timeline, 5);
+	const struct drm_pumice_sync second[] = { wait_for(timeline, 5), then_signal(late, 0) };
+	const struct drm_pumice_job jobs[] = {
+		{ .context = need_context(rig.fd, rig.vm), .stream = rig_empty_stream(&rig),
+		  .syncs = ARRAY_OF(&first, 1) },
+		{ .context = need_context(rig.fd, rig.vm), .stream = rig_empty_stream(&rig),
+		  .syncs = ARRAY_OF(second, 2) },
+	};
+
+	CHECK_OK(rig_try_points(&rig, endless_grid(&rig), timeline, 0, 3));
+	CHECK_OK(gpu_submit(rig.fd, jobs, 2, NULL));
+	check_waits(&rig, late);
+}
+
 #define THREADS 4u
 #define THREAD_JOBS 100u
 
@@ -474,6 +560,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(point_between_is_reached_with_the_next),
 	TEST_CASE(jobs_wait_for_points_across_contexts),
 	TEST_CASE(jobs_of_one_call_wait_for_each_others_points),
+	TEST_CASE(job_waits_for_one_that_shares_the_gpu),
+	TEST_CASE(job_waits_for_one_of_its_call_that_shares_the_gpu),
+	TEST_CASE(job_waits_for_points_from_before_its_call),
 	TEST_CASE(threads_may_submit_to_one_context),
 	TEST_CASE(cpu_may_wait_before_the_job_is_submitted),
 	TEST_CASE(fence_travels_as_a_sync_file),

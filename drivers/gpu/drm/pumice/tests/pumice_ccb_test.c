@@ -9,6 +9,8 @@
 
 #include <kunit/test.h>
 
+#include "pumice_fw_mem.h"
+
 /* One entry stays empty, so that a full ring differs from an empty one. */
 #define ROOM	(PUMICE_KCCB_COUNT - 1)
 
@@ -199,20 +201,37 @@ static void answer_reaches_who_waits_and_nobody_else(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, waits[0].status, FWIF_STATUS_PENDING);
 }
 
+#define MESSAGES	5u	/* on both sides of the ring's end */
+
+/* Each asks for pages of a list of its own, which nobody else holds. */
 static void messages_are_taken_across_the_end_of_the_ring(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
 	struct pumice_fw_shared *s = pdev->fw.shared;
-	u32 i;
+	struct pumice_freelist *lists = kunit_kcalloc(test, MESSAGES, sizeof(*lists), GFP_KERNEL);
+	struct pumice_fw_obj *objs = kunit_kcalloc(test, MESSAGES, sizeof(*objs), GFP_KERNEL);
+	u32 i, at;
 
-	for (i = 0; i < PUMICE_FWCCB_COUNT; i++)
-		s->fwccb[i].type = FWIF_FWCCB_JOB_FAULT;
+	KUNIT_ASSERT_NOT_NULL(test, lists);
+	KUNIT_ASSERT_NOT_NULL(test, objs);
+	spin_lock_init(&pdev->scenes_lock);
+	INIT_LIST_HEAD(&pdev->free_lists);
+	for (i = 0; i < MESSAGES; i++) {
+		at = (PUMICE_FWCCB_COUNT - 2 + i) % PUMICE_FWCCB_COUNT;
+		objs[i].addr = 4096 + 64 * i;
+		lists[i].obj = &objs[i];
+		list_add_tail(&lists[i].node, &pdev->free_lists);
+		s->fwccb[at].type = FWIF_FWCCB_FREE_LIST_GROW;
+		s->fwccb[at].code = objs[i].addr;
+	}
 	s->fwccb_ring.read = PUMICE_FWCCB_COUNT - 2;
-	s->fwccb_ring.write = 3;
+	s->fwccb_ring.write = MESSAGES - 2;
 	pumice_fwccb_drain(pdev);
-	KUNIT_EXPECT_EQ(test, s->fwccb_ring.read, 3);
+	KUNIT_EXPECT_EQ(test, s->fwccb_ring.read, MESSAGES - 2);
+	for (i = 0; i < MESSAGES; i++)
+		KUNIT_EXPECT_TRUE_MSG(test, lists[i].wanted, "message %u", i);
 	pumice_fwccb_drain(pdev);
-	KUNIT_EXPECT_EQ(test, s->fwccb_ring.read, 3);
+	KUNIT_EXPECT_EQ(test, s->fwccb_ring.read, MESSAGES - 2);
 }
 
 /* A thread in pumice_kccb_call(). */
