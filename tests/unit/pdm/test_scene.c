@@ -15,7 +15,7 @@
 #define OBJECTS		10u
 #define BLOCKS		8u
 #define MANY		400u	/* objects, in scenes that have more than the PDM remembers */
-#define CROWD		6400u	/* primitives of a tile, more than tags can name */
+#define CROWD		4608u	/* primitives of a tile: 512 more than tags can name */
 #define COUNTERS	8u
 #define IN_FLIGHT	2u	/* tiles of a core */
 
@@ -348,7 +348,7 @@ static struct scene_prim small_prim(u32 number)
 
 /*
  * More primitives in a tile than tags can name: those that nobody sees any more make room,
- * and nothing is shaded for it.
+ * and nothing is shaded for it. Some of those from before are seen in the end.
  */
 static void hidden_primitives_make_room_for_others(void **state)
 {
@@ -358,7 +358,8 @@ static void hidden_primitives_make_room_for_others(void **state)
 	rig_open(&rig, 1);
 	memset(&plan, 0, sizeof(plan));
 	plan.counted = true;
-	plan.size = (struct scene_size){ .width = 32, .height = 32, .samples = 1 };
+	plan.size = (struct scene_size){ .width = 32, .height = 32, .samples = 1,
+					 .tile_size = PUMICE_TILE_SIZE_32X32 };
 	plan.clear_depth = 1;
 	plan.objects = 1;
 	plan.object[0].isp = (struct isp_state){
