@@ -78,7 +78,7 @@ shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
 
 .PHONY: check
 check: ## the tests, about an hour the first time; check-debug, -pairs, -kernels, -qemu and -distros run more
-	@$(S)/check.sh unit tsan builds guest debug igt kernels
+	@$(S)/check.sh unit tsan builds guest debug igt kernels mutations
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan
@@ -119,6 +119,11 @@ check-qemu: ## the PCI device and the guest tests on another QEMU (QEMU_VERSION=
 .PHONY: check-distros
 check-distros: $(BUILD)/.packages-distros ## make run and make check in fresh Debian 12, 13, testing (DISTROS="trixie" DISTRO_COMMANDS="run")
 	@$(S)/check.sh distros
+
+# What the mutations' tests need of this tree; the rest they build for themselves.
+.PHONY: mutations
+mutations: $(qemu) $(BUILD)/guest/programs.cpio $(BUILD)/guest/igt.cpio $(fast) | $(BUILD)/.packages-check ## every seeded error must be found; hours (ONLY="cdm-* firmware" SHARD=1/4)
+	@$(S)/mutations.py $(ONLY) $(if $(SHARD),--shard $(SHARD))
 
 .PHONY: fuzz
 fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)

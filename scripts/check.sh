@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, pairs, igt, kernels, qemu,
-# distros) one after the other. Each closes with 'N passed, N failed'; with several parts so
-# does the whole, on the last line. A part that cannot be built counts as one failure.
+# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, pairs, igt, kernels,
+# mutations, qemu, distros) one after the other. Each closes with 'N passed, N failed'; with
+# several parts so does the whole, on the last line. A part that cannot be built counts as
+# one failure.
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -116,12 +117,17 @@ run_part() {
 		part distros "both commands of the README in fresh Debian roots" \
 			"$BUILD/.packages-distros" "$top/scripts/check-distros.py"
 		;;
+	mutations)
+		part mutations "seeded errors that tests must find, a handful" \
+			"$BUILD/.packages-check qemu $BUILD/guest/programs.cpio $BUILD/kernel/.fast" \
+			"$top/scripts/mutations.py" --handful
+		;;
 	igt)
 		igt_part fast
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "unit, tsan, builds, guest, debug, pairs, igt, kernels, qemu or distros"
+		die "no part $1" "unit, tsan, builds, guest, debug, pairs, igt, kernels, mutations, qemu or distros"
 		;;
 	esac
 }

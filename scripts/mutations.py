@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Build seeded errors into a copy of the sources and have the tests find them.
+
+    mutations.py              all mutations of tests/mutations/*.toml
+    mutations.py --handful    those that make check runs
+    mutations.py --check      only whether every mutation can still be applied
+    mutations.py PATTERN…     those whose name or file matches (shell patterns; a folder's
+                              name matches what is in it)
+    --shard I/N               of those, every N-th from the I-th on, counted from 1
+
+Each mutation replaces one text in one file and names the test that has to fail
+(tests/mutations/README.md). The named tests run once without any mutation first. A
+mutation is caught when its build succeeds and its test fails; everything else is a
+failure of this run: the test passes, the build fails, the time is up.
+
+The copy is in build/mutations/tree and keeps its build folders; every run makes it equal
+to this work tree first, so that one that was interrupted leaves no trace. The table is
+out/mutations.txt; it also has the results of earlier runs, with the commit they were made on.
+"""
+
+import argparse
+import fcntl
+import fnmatch
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import results
+from mutation_tests import UNKNOWN, Failure, runners
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+LISTS = TOP / "tests/mutations"
+KEYS = {"name", "file", "old", "new", "test"}
+OPTIONAL = {"handful"}
+# What a mutation of a folder can be tested by: see mutation_tests.py.
+KINDS = [
+    ("drivers/", {"kunit", "guest", "igt"}),
+    ("firmware/", {"unit", "guest", "igt"}),
+    ("qemu-device/gpu/", {"unit"}),
+    ("userspace/", {"unit"}),
+    ("hw/", {"unit"}),
+]
+# Where the names of cases are written.
+TEST_SOURCES = ["tests", "drivers/gpu/drm/pumice/tests"]
+
+
+class Mutation:
+    """One replaced text and the test that has to notice."""
+
+    def __init__(self, row, source):
+        missing, unknown = KEYS - set(row), set(row) - KEYS - OPTIONAL
+        if missing or unknown:
+            raise ValueError(f"{source}: {row.get('name', '?')}: "
+                             f"missing {sorted(missing)}, unknown {sorted(unknown)}")
+        self.name, self.file, self.test = row["name"], row["file"], row["test"]
+        self.old, self.new = row["old"].strip("\n"), row["new"].strip("\n")
+        self.handful = row.get("handful", False)
+        kind, *rest = self.test.split("/")
+        if len(rest) != 2:
+            raise ValueError(f"{source}: {self.name}: a test is KIND/PROGRAM/CASE")
+        self.kind, (self.program, self.case) = kind, rest
+
+    def problem(self, top, cases):
+        """Why it cannot be applied to the sources in top, or None."""
+        path = top / self.file
+        kinds = next((kinds for folder, kinds in KINDS if self.file.startswith(folder)), set())
+        if self.kind not in kinds:
+            return f"{self.file} is not tested by tests of kind {self.kind}"
+        if not path.is_file():
+            return f"there is no {self.file}"
+        found = path.read_text(encoding="utf-8").count(self.old)
+        if found != 1:
+            return f"its old text occurs {found} times in {self.file}, not once"
+        if self.old == self.new:
+            return "its new text is the old one"
+        if self.case not in cases:
+            return f"no test has a case {self.case}"
+        return None
+
+    def matches(self, patterns):
+        """Whether its name or file is asked for."""
+        return not patterns or any(
+            fnmatch.fnmatchcase(text, pattern) for pattern in patterns
+            for text in (self.name, self.file, *(str(p) for p in pathlib.Path(self.file).parents)))
+
+
+def load(folder=LISTS):
+    """All mutations, in the order of files and rows."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        with open(path, "rb") as stream:
+            found += [Mutation(row, path.name) for row in tomllib.load(stream)["mutation"]]
+    names = [mutation.name for mutation in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"two mutations have the name {', '.join(twice)}")
+    return found
+
+
+def words_of_tests(top=TOP):
+    """All words in the sources of tests: a case's name is one of them."""
+    words = set()
+    for folder in TEST_SOURCES:
+        for path in (top / folder).rglob("*"):
+            if path.suffix in (".c", ".py", ".sh"):
+                text = path.read_text(encoding="utf-8")
+                words.update("".join(c if c.isalnum() or c in "_-" else " "
+                                     for c in text).split())
+    return words
+
+
+def check(mutations, top=TOP):
+    """{name: problem} of those that cannot be applied."""
+    cases = words_of_tests(top)
+    found = {m.name: m.problem(top, cases) for m in mutations}
+    return {name: problem for name, problem in found.items() if problem}
+
+
+class Tree:
+    """The copy of the sources that mutations are built in."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.lock = open(folder.parent / f"{folder.name}.lock", "w", encoding="ascii")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+
+    def sync(self, source=TOP):
+        """Make it equal to source; only what differs is written, and so built again."""
+        names = subprocess.run(["git", "ls-files", "-zco", "--exclude-standard"], cwd=source,
+                               check=True, capture_output=True).stdout.decode().split("\0")
+        names = {name for name in names if name and os.path.lexists(source / name)}
+        for name in names:
+            self.copy(source / name, self.folder / name)
+        listing = self.folder.parent / f"{self.folder.name}.files"
+        before = set(listing.read_text("utf-8").split("\n")) if listing.exists() else set()
+        for name in before - names - {""}:
+            (self.folder / name).unlink(missing_ok=True)
+        listing.write_text("\n".join(sorted(names)), encoding="utf-8")
+
+    @staticmethod
+    def copy(source, target):
+        """One file or link, when it differs."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_symlink():
+            if not target.is_symlink() or os.readlink(target) != os.readlink(source):
+                target.unlink(missing_ok=True)
+                target.symlink_to(os.readlink(source))
+            return
+        data, mode = source.read_bytes(), source.stat().st_mode
+        if not target.is_file() or target.read_bytes() != data:
+            target.write_bytes(data)
+        if target.stat().st_mode != mode:
+            target.chmod(mode)
+
+    def replace(self, mutation, old, new):
+        """One text of the mutation's file by another; it must be there exactly once."""
+        path = self.folder / mutation.file
+        text = path.read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            raise Failure(f"its text occurs {text.count(old)} times in {mutation.file}")
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def apply(self, mutation):
+        """Build the error in; returns what undo() needs."""
+        original = (self.folder / mutation.file).read_bytes()
+        self.replace(mutation, mutation.old, mutation.new)
+        return original
+
+    def undo(self, mutation, original):
+        """The file as it was."""
+        (self.folder / mutation.file).write_bytes(original)
+
+
+def judge(case, cases, why):
+    """(caught, explanation) of a run: {case: good} and what else is known of it.
+
+    A run that ended badly before it came to the case's result is a failure of that case:
+    it was the only thing that ran, or its program crashed. The time limit of the harness
+    itself never gets here.
+    """
+    failed = sorted(name for name, good in cases.items() if not good)
+    if case in cases and not cases[case]:
+        others = len(failed) - 1
+        return True, f"{case} fails" + (f", and {others} more" if others else "")
+    if why:
+        return True, why
+    if failed:
+        return False, f"{case} passes; these fail: {', '.join(failed)}"
+    return False, f"{case} passes"
+
+
+class Run:
+    """Baselines and mutations, one after the other."""
+
+    def __init__(self, tree, kinds):
+        self.tree = tree
+        self.runners = kinds
+        self.baseline = {}
+
+    def test(self, mutation):
+        """({case: good}, why the run ended badly) of its test in the tree as it is."""
+        return self.runners[mutation.kind].run(mutation)
+
+    def sound(self, mutation):
+        """None when its test passes without it, else why not; asked once for each test."""
+        if mutation.test not in self.baseline:
+            try:
+                self.runners[mutation.kind].build(mutation)
+                cases, why = self.test(mutation)
+            except Failure as failure:
+                cases, why = {}, str(failure)
+            if mutation.case == UNKNOWN:
+                why = why or ("a case fails" if not all(cases.values()) else "")
+            elif not why and not cases.get(mutation.case):
+                why = "it fails" if mutation.case in cases else "it has no such case"
+            self.baseline[mutation.test] = why and f"without the mutation: {why}"
+        return self.baseline[mutation.test]
+
+    def one(self, mutation):
+        """(outcome, explanation) of one mutation."""
+        why = self.sound(mutation)
+        if why:
+            return "no baseline", why
+        original = self.tree.apply(mutation)
+        try:
+            try:
+                self.runners[mutation.kind].build(mutation)
+            except Failure as failure:
+                return "not built", str(failure)
+            caught, why = judge(mutation.case, *self.test(mutation))
+            return ("caught" if caught else "SURVIVED"), why
+        except Failure as failure:
+            return "no result", str(failure)
+        finally:
+            self.tree.undo(mutation, original)
+
+
+class Table:
+    """What is known of each mutation; written after each, read by the next run."""
+
+    def __init__(self, folder, mutations):
+        self.json = folder / "mutations.json"
+        self.text = folder / "mutations.txt"
+        self.mutations = mutations
+        self.rows = json.loads(self.json.read_text("utf-8")) if self.json.exists() else {}
+        commit = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"],
+                                cwd=TOP, check=False, capture_output=True, text=True)
+        self.commit = commit.stdout.strip() or "?"
+
+    def add(self, mutation, outcome, why, seconds):
+        """One result."""
+        self.rows[mutation.name] = {"outcome": outcome, "why": why, "commit": self.commit,
+                                    "test": mutation.test, "seconds": round(seconds)}
+        self.write()
+
+    def write(self):
+        """Both files, whole or not at all."""
+        lines = [("mutation", "file", "outcome", "s", "commit", "test", "explanation")]
+        for mutation in self.mutations:
+            row = self.rows.get(mutation.name)
+            if row and row["test"] == mutation.test:
+                lines.append((mutation.name, mutation.file, row["outcome"], str(row["seconds"]),
+                              row["commit"], mutation.test, row["why"]))
+            else:
+                lines.append((mutation.name, mutation.file, "not run", "", "", mutation.test, ""))
+        widths = [max(len(line[i]) for line in lines) for i in range(6)]
+        text = "".join("  ".join([*(word.ljust(width) for word, width in zip(line, widths)),
+                                  line[6]]).rstrip() + "\n" for line in lines)
+        caught = sum(line[2] == "caught" for line in lines)
+        text += f"{caught} caught, {len(lines) - 1 - caught} not caught or not run\n"
+        self.json.parent.mkdir(parents=True, exist_ok=True)
+        for path, content in ((self.json, json.dumps(self.rows, indent=1)), (self.text, text)):
+            new = path.with_suffix(".new")
+            new.write_text(content, encoding="utf-8")
+            new.replace(path)
+
+
+def select(mutations, options):
+    """What the command line asks for."""
+    chosen = [m for m in mutations if m.matches(options.pattern)
+              and (m.handful or not options.handful)]
+    if options.shard:
+        number, count = (int(word) for word in options.shard.split("/"))
+        chosen = chosen[number - 1::count]
+    return chosen
+
+
+def run_all(mutations, chosen):
+    """Run the chosen ones; the exit status."""
+    tally = results.Tally("mutations")
+    tree = Tree(BUILD / "mutations/tree")
+    # After the tree's lock: another run may just have written its results.
+    table = Table(results.OUT, mutations)
+    tree.sync()
+    run = Run(tree, runners(tree.folder, BUILD))
+    for mutation in chosen:
+        start = time.monotonic()
+        outcome, why = run.one(mutation)
+        seconds = time.monotonic() - start
+        print(f"{outcome:9} {mutation.name} ({seconds:.0f} s): {why}", flush=True)
+        table.add(mutation, outcome, why, seconds)
+        tally.add(f"mutation {mutation.name}", outcome == "caught", f"{outcome}: {why}")
+    print(f"see {table.text}")
+    return tally.close()
+
+
+def main():
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pattern", nargs="*")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--handful", action="store_true")
+    parser.add_argument("--shard")
+    parser.add_argument("--find", action="store_true",
+                        help="take rows with ? for the case, and show which cases fail")
+    options = parser.parse_args()
+    mutations = load()
+    problems = check([m for m in mutations if not (options.find and m.case == UNKNOWN)])
+    for name, problem in problems.items():
+        print(f"error: mutation {name}: {problem}", file=sys.stderr)
+    if problems:
+        sys.exit(1)
+    if options.check:
+        print(f"{len(mutations)} mutations can be applied")
+        return
+    chosen = select(mutations, options)
+    if not chosen:
+        sys.exit("error: no mutation has such a name or file")
+    # Ends as an exception, so that the file is restored and the child ends first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(run_all(mutations, chosen))
+
+
+if __name__ == "__main__":
+    main()

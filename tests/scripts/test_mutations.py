@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""The list of mutations can be applied, and what the harness says of them is true."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import mutation_tests  # noqa: E402
+import mutations  # noqa: E402
+
+ROW = {"name": "a", "file": "firmware/x.c", "test": "unit/t/rule", "old": "one", "new": "two"}
+FEWEST = 100
+NONE_IN = ("core", "levels")    # see its README
+
+
+class TheList(unittest.TestCase):
+    """tests/mutations/*.toml and the sources as they are."""
+
+    def test_every_mutation_can_be_applied(self):
+        self.assertEqual(mutations.check(mutations.load()), {})
+
+    def test_there_are_as_many_as_promised_and_each_side_has_some(self):
+        files = [mutation.file for mutation in mutations.load()]
+        self.assertGreaterEqual(len(files), FEWEST)
+        blocks = {path.name for path in (TOP / "qemu-device/gpu").iterdir()
+                  if any(path.glob("*.c")) and path.name not in NONE_IN}
+        for folder in [*(f"qemu-device/gpu/{block}/" for block in sorted(blocks)), "firmware/",
+                       "drivers/", "userspace/libpumice/", "userspace/compiler/"]:
+            with self.subTest(folder=folder):
+                self.assertTrue(any(file.startswith(folder) for file in files))
+
+    def test_the_handful_has_every_kind(self):
+        kinds = {mutation.kind for mutation in mutations.load() if mutation.handful}
+        self.assertLessEqual({"unit", "kunit", "guest"}, kinds)
+
+
+class Rows(unittest.TestCase):
+    """What makes a row unfit."""
+
+    def problem(self, text, **changes):
+        """What is wrong with a row whose file has this text."""
+        with tempfile.TemporaryDirectory() as folder:
+            top = pathlib.Path(folder)
+            (top / "firmware").mkdir()
+            (top / "firmware/x.c").write_text(text, encoding="utf-8")
+            return mutations.Mutation({**ROW, **changes}, "list").problem(top, {"rule"})
+
+    def test_text_that_occurs_once_is_fit(self):
+        self.assertIsNone(self.problem("one three"))
+
+    def test_text_that_is_gone_is_refused(self):
+        self.assertIn("occurs 0 times", self.problem("three"))
+
+    def test_text_that_occurs_twice_is_refused(self):
+        self.assertIn("occurs 2 times", self.problem("one one"))
+
+    def test_file_that_is_gone_is_refused(self):
+        self.assertIn("there is no", self.problem("one", file="firmware/y.c"))
+
+    def test_case_that_no_test_has_is_refused(self):
+        self.assertIn("no test has", self.problem("one", test="unit/t/gone"))
+
+    def test_kind_that_does_not_build_the_file_is_refused(self):
+        self.assertIn("not tested by", self.problem("one", test="kunit/t/rule"))
+
+    def test_edit_that_changes_nothing_is_refused(self):
+        self.assertIn("the old one", self.problem("one", new="one"))
+
+    def test_unknown_key_is_refused(self):
+        with self.assertRaises(ValueError):
+            mutations.Mutation({**ROW, "tset": ""}, "list")
+
+
+class FakeTree:
+    """A tree without files that remembers whether the error is built in."""
+
+    mutated = False
+
+    def apply(self, _mutation):
+        self.mutated = True
+
+    def undo(self, _mutation, _original):
+        self.mutated = False
+
+
+class FakeTests:
+    """A runner whose results are given: for the sources as they are, and mutated."""
+
+    def __init__(self, tree, plain, mutated, build=None):
+        self.tree, self.results, self.broken = tree, (plain, mutated), build
+
+    def build(self, _mutation):
+        if self.broken and self.tree.mutated:
+            raise mutation_tests.Failure(self.broken)
+
+    def run(self, _mutation):
+        result = self.results[self.tree.mutated]
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+
+class Outcomes(unittest.TestCase):
+    """What is said of a mutation, by what its test did."""
+
+    def outcome(self, mutated, plain=({"rule": True, "other": True}, ""), build=None):
+        """The word for it."""
+        tree = FakeTree()
+        run = mutations.Run(tree, {"unit": FakeTests(tree, plain, mutated, build)})
+        outcome, _ = run.one(mutations.Mutation(ROW, "list"))
+        self.assertFalse(tree.mutated)
+        return outcome
+
+    def test_named_case_that_fails_catches(self):
+        self.assertEqual(self.outcome(({"rule": False, "other": True}, "")), "caught")
+
+    def test_mutation_that_nothing_notices_survives(self):
+        self.assertEqual(self.outcome(({"rule": True, "other": True}, "")), "SURVIVED")
+
+    def test_another_case_that_fails_does_not_count(self):
+        self.assertEqual(self.outcome(({"rule": True, "other": False}, "")), "SURVIVED")
+
+    def test_crash_counts(self):
+        self.assertEqual(self.outcome(({}, "t ends with status -11")), "caught")
+
+    def test_build_error_is_no_catch(self):
+        self.assertEqual(self.outcome(({"rule": False}, ""), build="x.c:1: error"), "not built")
+
+    def test_time_limit_of_the_harness_is_no_catch(self):
+        self.assertEqual(self.outcome(mutation_tests.Failure("time is up")), "no result")
+
+    def test_test_that_fails_anyway_says_nothing(self):
+        plain = ({"rule": False}, "")
+        self.assertEqual(self.outcome(({"rule": False}, ""), plain), "no baseline")
+
+    def test_test_without_the_case_says_nothing(self):
+        self.assertEqual(self.outcome(({}, ""), ({"other": True}, "")), "no baseline")
+
+
+class Trees(unittest.TestCase):
+    """The copy that is built."""
+
+    def test_interrupted_run_leaves_no_trace_and_what_is_unchanged_is_not_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, copy = pathlib.Path(folder) / "source", pathlib.Path(folder) / "build/tree"
+            source.mkdir()
+            for name in ("x.c", "y.c"):
+                (source / name).write_text("one", encoding="utf-8")
+            names = mock.Mock(stdout=b"x.c\0y.c\0gone.c\0")
+            with mock.patch("subprocess.run", return_value=names):
+                tree = mutations.Tree(copy)
+                tree.sync(source)
+                before = (copy / "y.c").stat().st_mtime_ns
+                (copy / "x.c").write_text("two", encoding="utf-8")
+                tree.sync(source)
+            self.assertEqual((copy / "x.c").read_text(encoding="utf-8"), "one")
+            self.assertEqual((copy / "y.c").stat().st_mtime_ns, before)
+            tree.lock.close()
+
+
+class Guests(unittest.TestCase):
+    """What a guest leaves, read."""
+
+    def judge(self, status, files, test="guest/t/rule"):
+        """({case: good}, why) or Failure."""
+        with tempfile.TemporaryDirectory() as folder:
+            share = pathlib.Path(folder)
+            for name, text in files.items():
+                (share / name).write_text(text, encoding="utf-8")
+            mutation = mutations.Mutation({**ROW, "test": test}, "list")
+            return mutation_tests.Guest.judge(mutation, status, "error: it\n       oops", share)
+
+    def test_case_that_fails_is_seen(self):
+        cases, why = self.judge(0, {"test.tap": "1..1\nnot ok 1 - rule\n", "test.status": "1"})
+        self.assertEqual((cases, why), ({"rule": False}, ""))
+
+    def test_fault_of_the_kernel_is_told(self):
+        cases, why = self.judge(125, {"test.tap": "1..1\nok 1 - rule\n"})
+        self.assertEqual(cases, {})
+        self.assertIn("oops", why)
+
+    def test_guest_that_does_not_end_says_nothing(self):
+        with self.assertRaises(mutation_tests.Failure):
+            self.judge(124, {"test.tap": "1..1\nnot ok 1 - rule\n"})
+
+    def test_case_that_did_not_run_says_nothing(self):
+        with self.assertRaises(mutation_tests.Failure):
+            self.judge(0, {"test.tap": "1..0\n", "test.status": "1"})
+
+    def test_skipped_subtest_says_nothing(self):
+        with self.assertRaises(mutation_tests.Failure):
+            self.judge(0, {"test.status": "77"}, "igt/p/rule")
+
+
+if __name__ == "__main__":
+    unittest.main()
