@@ -475,36 +475,6 @@ static struct render render_with(unsigned int timeout_ms)
 	return r;
 }
 
-/* Submit a pair; its geometry job has ended when this returns. */
-static void submit_past_geometry(struct render *r, u64 geometry)
-{
-	struct drm_pumice_sync signals[2] = {
-		then_signal(need_sync(r->rig.fd), 0), then_signal(r->rig.sync, 0),
-	};
-	struct drm_pumice_job jobs[2];
-
-	render_pair(r, 0, jobs);
-	jobs[0].stream = geometry;
-	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[0], 1);
-	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[1], 1);
-	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
-	need_wait(r->rig.fd, signals[0].handle, 0);
-}
-
-/* A fragment job that never ends; when this returns its geometry job has ended. */
-static void hang_in_fragment(struct render *r)
-{
-	static const float corner[3][2] = { { -1, -1 }, { 3, -1 }, { -1, 3 } };
-	struct vertex *v = (struct vertex *)r->rig.data.cpu;
-	u32 i;
-
-	for (i = 0; i < 3; i++)
-		v[i] = (struct vertex){
-			.x = corner[i][0], .y = corner[i][1], .z = 0.5f, .w = 1,
-		};
-	submit_past_geometry(r, render_loop_stream(r, r->rig.data.va, 3));
-}
-
 /* Its waves are those of fragment programs. */
 static void time_out_in_a_fragment_program_names_it(void)
 {
@@ -512,7 +482,7 @@ static void time_out_in_a_fragment_program_names_it(void)
 	struct render r = render_with(500);
 	u32 i, looked = 0;
 
-	hang_in_fragment(&r);
+	render_hang_in_fragment(&r);
 	CHECK_EQUAL(rig_wait(&r.rig), -ETIMEDOUT);
 	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 2, &result));
 	CHECK_EQUAL(result.unit, PUMICE_UNIT_USC_CODE);
@@ -535,7 +505,7 @@ static void who_waits_for_pages_does_not_hang(void)
 	draw_reference(&g, picture);
 	use_list(&g, 80, 80, 0, true);
 	use_context(&g.r, 5000);
-	hang_in_fragment(&hanging);
+	render_hang_in_fragment(&hanging);
 	CHECK_EQUAL(draw(&g, 0), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	CHECK(need_partials(&g) > 0);
@@ -558,9 +528,9 @@ static void who_waits_for_a_partial_render_that_hangs_does_not_hang(void)
 	fill_vertices(&g);
 	use_list(&g, 40, 40, 0, true);
 	use_context(&g.r, 16000);
-	hang_in_fragment(&first);
-	hang_in_fragment(&second);
-	submit_past_geometry(&third, third.geometry);
+	render_hang_in_fragment(&first);
+	render_hang_in_fragment(&second);
+	render_submit_past_geometry(&third, third.geometry, third.fragment);
 	render_submit(&g.r, 0, render_loop_stream(&g.r, VERTICES, 3 * TRIANGLES), g.r.fragment);
 	CHECK_EQUAL(rig_wait(&first.rig), -ETIMEDOUT);
 	CHECK_EQUAL(rig_wait(&second.rig), -ETIMEDOUT);

@@ -438,14 +438,14 @@ static void gpu_reset_makes_scenes_and_lists_anew(void)
 	render_check_works(&r);
 }
 
-static void context_with_jobs_is_innocent_of_a_reset(void)
+static void context_whose_job_runs_is_innocent_of_a_reset(void)
 {
 	struct render r = fresh_render(), next;
 	struct drm_pumice_job jobs[2];
 
-	submit_held(&r, 0, 1);
-	need_in_flight(3);
+	render_block(&r);
 	need_flr();
+	CHECK_EQUAL(rig_wait(&r.rig), -ECANCELED);
 	CHECK(need_state(r.rig.fd, r.context).state & DRM_PUMICE_CONTEXT_INNOCENT);
 	render_pair(&r, 0, jobs);
 	CHECK_ERROR(gpu_submit(r.rig.fd, jobs, 2, NULL), EIO);
@@ -474,7 +474,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(objects_destroyed_under_a_job_stay_for_it),
 	TEST_CASE(process_that_leaves_leaves_nothing),
 	TEST_CASE(gpu_reset_makes_scenes_and_lists_anew),
-	TEST_CASE(context_with_jobs_is_innocent_of_a_reset),
+	TEST_CASE(context_whose_job_runs_is_innocent_of_a_reset),
 };
 
 TEST_MAIN(cases)

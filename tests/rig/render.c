@@ -98,6 +98,31 @@ void render_submit(struct render *r, u32 data, u64 geometry, u64 fragment)
 	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
 }
 
+void render_submit_past_geometry(struct render *r, u64 geometry, u64 fragment)
+{
+	struct drm_pumice_sync signals[2] = {
+		then_signal(need_sync(r->rig.fd), 0), then_signal(r->rig.sync, 0),
+	};
+	struct drm_pumice_job jobs[2];
+
+	render_pair(r, 0, jobs);
+	jobs[0].stream = geometry;
+	jobs[1].stream = fragment;
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[0], 1);
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[1], 1);
+	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
+	need_wait(r->rig.fd, signals[0].handle, 0);
+}
+
+void render_block(struct render *r)
+{
+	const u64 busy = need_stats(r->rig.fd).geometry_busy;
+
+	render_submit(r, 0, geometry_loop_stream(&r->rig), r->fragment);
+	while (need_stats(r->rig.fd).geometry_busy == busy)
+		;
+}
+
 int render_run(struct render *r, u32 data, u64 geometry, u64 fragment)
 {
 	render_submit(r, data, geometry, fragment);
@@ -210,6 +235,19 @@ u64 render_draw_stream(struct render *r, u64 va, u32 count)
 u64 render_loop_stream(struct render *r, u64 va, u32 count)
 {
 	return draw_stream(r, va, count, true);
+}
+
+void render_hang_in_fragment(struct render *r)
+{
+	static const float corner[3][2] = { { -1, -1 }, { 3, -1 }, { -1, 3 } };
+	struct vertex *v = (struct vertex *)r->rig.data.cpu;
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		v[i] = (struct vertex){
+			.x = corner[i][0], .y = corner[i][1], .z = 0.5f, .w = 1,
+		};
+	render_submit_past_geometry(r, render_loop_stream(r, r->rig.data.va, 3), r->fragment);
 }
 
 u64 render_store_record(struct render *r, u64 va)

@@ -43,6 +43,12 @@ void render_pair(const struct render *r, u32 data, struct drm_pumice_job *jobs);
 /** render_submit - submit a pair of streams that signals rig.sync at its end. */
 void render_submit(struct render *r, u32 data, u64 geometry, u64 fragment);
 
+/** render_submit_past_geometry - render_submit(); the geometry job has ended when it returns. */
+void render_submit_past_geometry(struct render *r, u64 geometry, u64 fragment);
+
+/** render_block - submit a pair whose geometry job never ends; returns when it runs. */
+void render_block(struct render *r);
+
 /** render_run - render_submit() and wait. Return: as sync_status(). */
 int render_run(struct render *r, u32 data, u64 geometry, u64 fragment);
 
@@ -60,6 +66,13 @@ u64 render_draw_stream(struct render *r, u64 va, u32 count);
 
 /** render_loop_stream - the same, with fragments that never end. */
 u64 render_loop_stream(struct render *r, u64 va, u32 count);
+
+/**
+ * render_hang_in_fragment - submit a pair whose fragment job never ends
+ *
+ * Uses the rig's data. The geometry job has ended when it returns.
+ */
+void render_hang_in_fragment(struct render *r);
 
 /** render_store_record - record that stores RGBA8 at @va, RENDER_SIZE squared. */
 u64 render_store_record(struct render *r, u64 va);

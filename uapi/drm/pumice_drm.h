@@ -31,7 +31,7 @@
  *   -EIO	the job faulted: CONTEXT_GET_STATE reports how. The context goes on.
  *   -ETIMEDOUT	the job took too long. Its context is GUILTY and takes no more jobs.
  *   -ECANCELED	the job was stopped for another reason: its context was destroyed or
- *		became GUILTY, or the GPU was reset
+ *		became GUILTY, or the GPU was reset while a job of the context ran
  *   -ESRCH	the context was destroyed while the job still waited in the kernel for
  *		the fence of another driver, or for a job that waits so
  *   -ENODEV	the device was unplugged
@@ -577,7 +577,7 @@ struct drm_pumice_context_destroy {
 /* State of a context. */
 /* A job of it timed out: it takes no more jobs, SUBMIT gives -EIO. */
 #define DRM_PUMICE_CONTEXT_GUILTY	0x1u
-/* A GPU reset for another's sake stopped a job of it: as GUILTY. */
+/* A GPU reset for another's sake stopped a job of it that ran: as GUILTY. */
 #define DRM_PUMICE_CONTEXT_INNOCENT	0x2u
 /* A job of it faulted; it goes on. */
 #define DRM_PUMICE_CONTEXT_FAULTED	0x4u

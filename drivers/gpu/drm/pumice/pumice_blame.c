@@ -21,7 +21,7 @@ struct pumice_blame {
 	struct kref ref;
 	/** @guilty: contexts with a job that took too long */
 	atomic64_t guilty;
-	/** @innocent: contexts that lost a job by the reset of another's making */
+	/** @innocent: contexts that lost a job in a reset of another's making */
 	atomic64_t innocent;
 };
 

@@ -237,7 +237,8 @@ int pumice_context_kill(struct pumice_context *ctx)
 }
 
 /*
- * Make the firmware forget a context that ends. When it returns, no job of the
+ * Make the firmware forget a context that ends. A reset that began before the context was
+ * stopped may be about to give its jobs to a new firmware: its end comes first. When it returns, no job of the
  * context is left: the firmware ended them, or a reset, or unplugging.
  */
 static void leave_firmware(struct pumice_context *ctx)
@@ -247,6 +248,7 @@ static void leave_firmware(struct pumice_context *ctx)
 	int ret, idx;
 
 	if (drm_dev_enter(&pdev->drm, &idx)) {
+		pumice_reset_and_wait(pdev, -ECANCELED);
 		ret = pumice_context_kill(ctx);
 		pumice_for_each_queue(q, ctx)
 			if (!ret && q->known)

@@ -56,6 +56,10 @@ struct pumice_job {
 	ktime_t given;
 	/** @seqno: number among the jobs of the firmware; of a refused one, the last before it */
 	u32 seqno;
+	/** @before: of a geometry job the firmware got: see pumice_pair_note_given_locked() */
+	u32 before;
+	/** @again: it was given to the firmware a second time; under the context's lock */
+	bool again;
 	/** @error: of a job in pumice_queue.refused: what its fence will carry */
 	int error;
 	/** @ended: its result was noted; under the context's lock */

@@ -134,7 +134,6 @@ static void emit_compute(struct pumice_job *job, u32 type)
 
 static void emit_render(struct pumice_job *job, u32 type)
 {
-	u32 before = pumice_pair_note_given_locked(job);
 	const struct fwif_cccb_render render = {
 		.header = { type, sizeof(render) },
 		.stream = job->stream,
@@ -142,14 +141,20 @@ static void emit_render(struct pumice_job *job, u32 type)
 		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
 		.scene = pumice_hwrt_scene(job->hwrt, job->hwrt_data),
 		.render = job->render,
-		.before = before ? job->pair->fragment->ufo->addr : 0,
-		.before_value = before,
+		.before = job->before ? job->pair->fragment->ufo->addr : 0,
+		.before_value = job->before,
 	};
 
 	emit(job->queue, &render, sizeof(render));
 }
 
-static void emit_job(struct pumice_job *job)
+/**
+ * pumice_queue_emit_locked - write a job's commands into the ring of its queue
+ * @job: job with its number, under its context's lock
+ *
+ * The firmware sees them at the next kick.
+ */
+void pumice_queue_emit_locked(struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
 	const struct fwif_cccb_update update = {
@@ -168,52 +173,71 @@ static void emit_job(struct pumice_job *job)
 	emit(q, &update, sizeof(update));
 }
 
-/* Give a job to the firmware; uses a reservation of the kernel CCB. */
-static int submit_locked(struct pumice_job *job)
+/**
+ * pumice_queue_kick_locked - show the firmware what a queue's ring has
+ * @q: queue, under its context's lock
+ *
+ * Uses a reservation of the kernel CCB. Returns 0, or -ECANCELED if the firmware is down.
+ */
+int pumice_queue_kick_locked(struct pumice_queue *q)
 {
-	struct pumice_queue *q = job->queue;
-	struct fwif_kccb_cmd kick = { .type = FWIF_KCCB_KICK, .context = q->obj->addr };
-	u32 write = q->write;
+	const struct fwif_kccb_cmd kick = {
+		.type = FWIF_KCCB_KICK,
+		.context = q->obj->addr,
+		.write = q->write,
+	};
 	int ret;
 
 	lockdep_assert_held(&q->ctx->lock);
-	job->seqno = q->seqno + 1;
-	emit_job(job);
 	dma_wmb(); /* the commands before the kick that shows them */
-	kick.write = q->write;
 	ret = pumice_kccb_push_reserved(q->ctx->pdev, &kick);
-	if (ret) {
-		q->write = write;
-		return ret;
-	}
+	if (!ret)
+		q->known = true;
+	return ret;
+}
+
+/* Put a job into its queue's ring. The firmware has it from the next kick on. */
+static void append_locked(struct pumice_job *job)
+{
+	struct pumice_queue *q = job->queue;
+
+	lockdep_assert_held(&q->ctx->lock);
+	job->seqno = q->seqno + 1;
+	if (job->pair)
+		job->before = pumice_pair_note_given_locked(job);
+	pumice_queue_emit_locked(job);
 	pumice_fence_init(job->fence, job->seqno);
 	job->fenced = true;
 	q->seqno = job->seqno;
-	q->known = true;
 	job->given = ktime_get();
 	list_add_tail(&job->node, &q->in_flight);
 	trace_pumice_job_run(q->id, job->seqno, q->dm);
-	return 0;
 }
 
+/*
+ * Give a job to the firmware. Where that does not take commands, a reset is near or under way,
+ * or the device is being unplugged: either finds the job, and gives it again or ends it.
+ *
+ * Returns 0, or -ECANCELED if the context takes no more jobs.
+ */
 static int submit(struct pumice_job *job)
 {
 	struct pumice_context *ctx = job->ctx;
-	int ret;
+	int no_room, ret = 0;
 
-	ret = pumice_kccb_reserve(ctx->pdev);
-	if (ret) {
-		if (ret == -ETIMEDOUT)
-			pumice_reset_schedule(ctx->pdev);
-		return -ECANCELED;
-	}
+	no_room = pumice_kccb_reserve(ctx->pdev);
+	if (no_room == -ETIMEDOUT)
+		pumice_reset_schedule(ctx->pdev);
 	spin_lock(&ctx->lock);
 	if (ctx->stopped) {
-		pumice_kccb_unreserve(ctx->pdev);
+		if (!no_room)
+			pumice_kccb_unreserve(ctx->pdev);
 		ret = -ECANCELED;
 	} else {
 		pumice_vm_note_use(ctx->vm);
-		ret = submit_locked(job);
+		append_locked(job);
+		if (!no_room)
+			pumice_queue_kick_locked(job->queue);
 	}
 	spin_unlock(&ctx->lock);
 	return ret;
@@ -350,7 +374,8 @@ static int init_scheduler(struct pumice_queue *q)
 	return ret;
 }
 
-static void fill_shared(struct pumice_queue *q)
+/* What a firmware that does not know the queue reads; its last job that ended was @ended. */
+static void fill_shared(struct pumice_queue *q, u32 ended)
 {
 	u32 addr = q->obj->addr;
 
@@ -366,6 +391,7 @@ static void fill_shared(struct pumice_queue *q)
 		.result_count = PUMICE_RESULT_COUNT,
 		.save = addr + offsetof(struct pumice_queue_shared, save),
 		.stuck = addr + offsetof(struct pumice_queue_shared, stuck),
+		.job_seqno = ended,
 	};
 }
 
@@ -384,7 +410,7 @@ static int make_shared(struct pumice_queue *q, struct pumice_file *file)
 		return PTR_ERR(obj);
 	q->obj = obj;
 	q->shared = obj->cpu;
-	fill_shared(q);
+	fill_shared(q, 0);
 	return 0;
 }
 
@@ -663,7 +689,21 @@ void pumice_queue_process_all(struct pumice_device *pdev)
 	dma_fence_end_signalling(cookie);
 }
 
-/* Jobs that the firmware had when it went down, and the ring as a new one knows it. */
+/**
+ * pumice_queue_renew_locked - the firmware is gone: the queue as a new one takes it
+ * @q: queue, under its context's lock
+ * @ended: number of the last job that ended; the commands of those after it have gone
+ */
+void pumice_queue_renew_locked(struct pumice_queue *q, u32 ended)
+{
+	lockdep_assert_held(&q->ctx->lock);
+	WRITE_ONCE(*(u32 *)q->ufo->cpu, ended);
+	fill_shared(q, ended);
+	q->write = 0;
+	q->known = false;
+}
+
+/* Jobs that the firmware had when it went down. */
 static void cancel_locked(struct pumice_queue *q, int error)
 {
 	struct pumice_context *ctx = q->ctx;
@@ -679,9 +719,7 @@ static void cancel_locked(struct pumice_queue *q, int error)
 		end_job_locked(job, job == ctx->guilty ? -ETIMEDOUT : error, &ctx->news.fault);
 	}
 	end_refused_locked(q);
-	WRITE_ONCE(*(u32 *)q->ufo->cpu, q->seqno);
-	q->write = 0;
-	q->known = false;
+	pumice_queue_renew_locked(q, q->seqno);
 }
 
 /**

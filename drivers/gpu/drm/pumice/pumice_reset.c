@@ -4,8 +4,8 @@
  *
  * A job that takes too long costs its context: the firmware kills it, all
  * others go on. Firmware that does not answer costs a reset of the GPU: jobs
- * that it had are lost, contexts that lost none go on with the firmware booted
- * anew. A GPU that does not come back is unplugged.
+ * that it had begun are lost, contexts that lost none go on with the firmware booted
+ * anew, and with the jobs that it had (pumice_replay.c). A GPU that does not come back is unplugged.
  *
  * Time-outs and resets run on one ordered workqueue, under reset.lock. Fences wait for
  * them, so nothing is allocated there, and no lock taken under which others allocate;
@@ -31,6 +31,7 @@
 #include "pumice_irq.h"
 #include "pumice_job.h"
 #include "pumice_queue.h"
+#include "pumice_replay.h"
 #include "pumice_reset.h"
 #include "pumice_stuck.h"
 
@@ -101,22 +102,41 @@ static void take_down(struct pumice_device *pdev)
 	dma_fence_end_signalling(cookie);
 }
 
-/* End the jobs that the firmware had; @up: it runs again. */
+/* End the jobs that the firmware had, but for those that can be given to a new one if @up. */
 static void end_jobs(struct pumice_device *pdev, bool up)
 {
 	struct pumice_context *ctx;
 
 	lockdep_assert_held(&pdev->reset.lock);
-	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		pumice_queue_cancel(ctx, -ECANCELED);
-	if (up) {
-		pumice_irq_enable(pdev);
-		pumice_gpu_trace_restore(pdev);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
+		pumice_queue_process(ctx);
+		if (!up || !pumice_replay_prepare(ctx))
+			pumice_queue_cancel(ctx, -ECANCELED);
 	}
-	resume_schedulers(pdev);
 }
 
-/* Reset the GPU, boot the firmware, end the jobs it had. */
+/* Another reset ends the jobs that the firmware does not take. */
+static void replay_jobs(struct pumice_device *pdev)
+{
+	struct pumice_context *ctx;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		if (pumice_replay_run(ctx)) {
+			pumice_reset_schedule(pdev);
+			return;
+		}
+}
+
+/* The firmware runs again. */
+static void go_on(struct pumice_device *pdev)
+{
+	pumice_irq_enable(pdev);
+	pumice_gpu_trace_restore(pdev);
+	replay_jobs(pdev);
+}
+
+/* Reset the GPU, boot the firmware, end the jobs it had, or give them to it again. */
 static int bring_up(struct pumice_device *pdev)
 {
 	int attempt, ret = -EIO;
@@ -128,6 +148,9 @@ static int bring_up(struct pumice_device *pdev)
 	for (attempt = 0; ret && attempt < BOOT_ATTEMPTS; attempt++)
 		ret = pumice_fw_boot(pdev);
 	end_jobs(pdev, !ret);
+	if (!ret)
+		go_on(pdev);
+	resume_schedulers(pdev);
 	dma_fence_end_signalling(cookie);
 	return ret;
 }
@@ -141,6 +164,7 @@ static void give_up(struct pumice_device *pdev)
 	cookie = dma_fence_begin_signalling();
 	pumice_device_halt(pdev);
 	end_jobs(pdev, false);
+	resume_schedulers(pdev);
 	dma_fence_end_signalling(cookie);
 }
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Tests of which contexts keep their jobs in a reset. Part of pumice_replay.c.
+ *
+ * The firmware is played by the test, which writes the number of the job that it began last.
+ */
+#include <kunit/test.h>
+
+#define REPLAY_JOBS	4
+
+struct replay_fixture {
+	struct pumice_device pdev;
+	struct pumice_context ctx;
+	struct pumice_queue_shared shared[PUMICE_CONTEXT_QUEUES];
+	struct pumice_job jobs[PUMICE_CONTEXT_QUEUES][REPLAY_JOBS];
+};
+
+/* A context of so many queues, which have had no job. */
+static struct replay_fixture *replay_fixture(struct kunit *test, u32 queues)
+{
+	struct replay_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->ctx.pdev = &f->pdev;
+	f->ctx.queue_count = queues;
+	spin_lock_init(&f->ctx.lock);
+	for (i = 0; i < queues; i++) {
+		f->ctx.queues[i].ctx = &f->ctx;
+		f->ctx.queues[i].shared = &f->shared[i];
+		INIT_LIST_HEAD(&f->ctx.queues[i].in_flight);
+	}
+	return f;
+}
+
+/* The firmware has jobs of a queue from this number on. */
+static void has_jobs(struct replay_fixture *f, u32 queue, u32 count, u32 first)
+{
+	u32 i;
+
+	INIT_LIST_HEAD(&f->ctx.queues[queue].in_flight);
+	for (i = 0; i < count; i++) {
+		f->jobs[queue][i].seqno = first + i;
+		list_add_tail(&f->jobs[queue][i].node, &f->ctx.queues[queue].in_flight);
+	}
+}
+
+static bool goes_on(struct replay_fixture *f)
+{
+	bool ret;
+
+	spin_lock(&f->ctx.lock);
+	ret = can_go_on_locked(&f->ctx);
+	spin_unlock(&f->ctx.lock);
+	return ret;
+}
+
+static void context_goes_on_unless_it_had_begun_a_job(struct kunit *test)
+{
+	static const struct {
+		u32 begun, first;
+		bool goes_on;
+	} rows[] = {
+		{ 0, 1, true }, { 1, 1, false }, { 6, 7, true }, { 7, 7, false },
+		{ 9, 7, false }, { U32_MAX, 0, true }, { 0, 0, false }, { U32_MAX - 1, 1, true },
+		{ 1, U32_MAX, false },
+	};
+	struct replay_fixture *f = replay_fixture(test, 1);
+	u32 i;
+
+	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		f->shared[0].context.job_seqno = rows[i].begun;
+		has_jobs(f, 0, 3, rows[i].first);
+		KUNIT_EXPECT_EQ_MSG(test, goes_on(f), rows[i].goes_on, "row %u", i);
+	}
+}
+
+static void context_that_is_stopped_does_not_go_on(struct kunit *test)
+{
+	struct replay_fixture *f = replay_fixture(test, 1);
+
+	has_jobs(f, 0, 1, 1);
+	f->ctx.stopped = true;
+	KUNIT_EXPECT_FALSE(test, goes_on(f));
+}
+
+/* The oldest counts: jobs that came since the last reset are after those from before it. */
+static void job_that_was_given_again_is_not_given_once_more(struct kunit *test)
+{
+	struct replay_fixture *f = replay_fixture(test, 1);
+
+	has_jobs(f, 0, 2, 1);
+	f->jobs[0][0].again = true;
+	KUNIT_EXPECT_FALSE(test, goes_on(f));
+	f->jobs[0][0].again = false;
+	KUNIT_EXPECT_TRUE(test, goes_on(f));
+}
+
+/* In either queue; and a fragment job needs its geometry job, given or to be given. */
+static void render_context_goes_on_with_all_its_geometry(struct kunit *test)
+{
+	static const struct {
+		u32 geometry, fragment, awaited;
+		bool goes_on;
+	} rows[] = {
+		{ 0, 0, 0, true }, { 1, 1, 0, true }, { 1, 0, 1, true }, { 3, 2, 1, true },
+		{ 0, 1, 0, false }, { 0, 0, 1, false }, { 2, 3, 0, false }, { 2, 2, 1, false },
+	};
+	struct replay_fixture *f = replay_fixture(test, 2);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		has_jobs(f, PUMICE_QUEUE_GEOMETRY, rows[i].geometry, 5);
+		has_jobs(f, PUMICE_QUEUE_FRAGMENT, rows[i].fragment, 5);
+		f->ctx.queues[PUMICE_QUEUE_FRAGMENT].awaited = rows[i].awaited;
+		KUNIT_EXPECT_EQ_MSG(test, goes_on(f), rows[i].goes_on, "row %u", i);
+	}
+	has_jobs(f, PUMICE_QUEUE_GEOMETRY, 1, 5);
+	has_jobs(f, PUMICE_QUEUE_FRAGMENT, 1, 5);
+	f->ctx.queues[PUMICE_QUEUE_FRAGMENT].awaited = 0;
+	f->shared[PUMICE_QUEUE_FRAGMENT].context.job_seqno = 5;
+	KUNIT_EXPECT_FALSE(test, goes_on(f));
+}
+
+static struct kunit_case replay_cases[] = {
+	KUNIT_CASE(context_goes_on_unless_it_had_begun_a_job),
+	KUNIT_CASE(context_that_is_stopped_does_not_go_on),
+	KUNIT_CASE(job_that_was_given_again_is_not_given_once_more),
+	KUNIT_CASE(render_context_goes_on_with_all_its_geometry),
+	{}
+};
+
+static struct kunit_suite replay_suite = {
+	.name = "pumice_replay",
+	.test_cases = replay_cases,
+};
+
+kunit_test_suite(replay_suite);
