@@ -20,16 +20,22 @@
 #include "pumice_shrinker.h"
 #include "pumice_vm.h"
 
-/* Take a buffer's pages from the device; its CPU mappings stay. */
+/*
+ * Take a buffer's pages from the device; its CPU mappings stay. The exporter of an imported
+ * one may keep its mapping for as long as the attachment is there, so that one goes as well.
+ */
 static void bo_unmap(struct pumice_bo *bo)
 {
 	struct drm_gem_shmem_object *shmem = &bo->base;
 	struct dma_buf_attachment *attach = shmem->base.import_attach;
 
 	dma_resv_lock(shmem->base.resv, NULL);
-	if (shmem->sgt && attach) {
-		dma_buf_unmap_attachment(attach, shmem->sgt, DMA_BIDIRECTIONAL);
+	if (attach) {
+		if (shmem->sgt)
+			dma_buf_unmap_attachment(attach, shmem->sgt, DMA_BIDIRECTIONAL);
 		shmem->sgt = NULL;
+		shmem->base.import_attach = NULL;
+		bo->foreign = attach->dmabuf;
 	} else if (shmem->sgt) {
 		dma_unmap_sgtable(shmem->base.dev->dev, shmem->sgt, DMA_BIDIRECTIONAL, 0);
 		sg_free_table(shmem->sgt);
@@ -38,6 +44,8 @@ static void bo_unmap(struct pumice_bo *bo)
 		pumice_gem_shmem_put_pages(shmem);
 	}
 	dma_resv_unlock(shmem->base.resv);
+	if (attach)
+		dma_buf_detach(bo->foreign, attach);
 }
 
 /*
@@ -49,6 +57,7 @@ static void bo_free(struct drm_gem_object *obj)
 	struct pumice_device *pdev = to_pumice_device(obj->dev);
 	struct pumice_bo *bo = to_pumice_bo(obj);
 	struct drm_gem_object *root = bo->root;
+	struct dma_buf *foreign;
 
 	pumice_shrinker_forget(bo);
 	bo_unmap(bo);
@@ -57,10 +66,13 @@ static void bo_free(struct drm_gem_object *obj)
 	spin_unlock(&pdev->bos_lock);
 	wake_up_all(&pdev->bos_event);
 	kfree(bo->label);
+	foreign = bo->foreign;
 	drm_gem_shmem_free(&bo->base);
-	/* Last: the reservation that was used until here is part of it. */
+	/* Last: the reservation that was used until here is part of one or the other. */
 	if (root)
 		drm_gem_object_put(root);
+	if (foreign)
+		dma_buf_put(foreign);
 	atomic_dec(&pdev->stats.bos);
 }
 

@@ -26,6 +26,11 @@ struct pumice_bo {
 	struct list_head purgeable;
 	/** @label: text of the user's, or NULL; under bos_lock */
 	char *label;
+	/**
+	 * @foreign: dma-buf of an imported buffer that was taken from the device, with the
+	 * reference of the import; else NULL
+	 */
+	struct dma_buf *foreign;
 	/** @detached: was looked at when the device went; under bos_lock */
 	bool detached;
 	/**
