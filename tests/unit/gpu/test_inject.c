@@ -64,6 +64,52 @@ static void restart(struct world *w)
 	rig_boot_proxy(w->rig);
 }
 
+/* A reset of the GPU ends what the fault did. */
+static void check_cured(struct world *w)
+{
+	restart(w);
+	check_works(w);
+}
+
+/* Start the firmware anew, without a reset of the GPU. */
+static void boot_again(struct rig *rig)
+{
+	rig_write(rig, PUMICE_FW_CTRL, 0);
+	rig_write(rig, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
+}
+
+static void kick(struct rig *rig)
+{
+	rig_write(rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+}
+
+static void wait_lockup(struct rig *rig)
+{
+	rig_wait_reg(rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
+		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
+}
+
+/* The fault that was asked for locks the firmware up at a kick. */
+static void check_locks_up_at_kick(struct world *w)
+{
+	kick(w->rig);
+	wait_lockup(w->rig);
+	check_cured(w);
+}
+
+static void check_running(struct rig *rig)
+{
+	assert_int_equal(rig_read(rig, PUMICE_FW_STATUS),
+			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
+}
+
+/* All translations are read anew. */
+static void invalidate(struct rig *rig)
+{
+	rig_write(rig, PUMICE_MMU_INVAL,
+		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_ALL));
+}
+
 static const struct rig_options usual = { .fault_injection = true };
 
 static void requests_are_read_and_written_as_text(void **state)
@@ -195,8 +241,7 @@ static void unit_that_hangs_ignores_abort_until_the_reset(void **state)
 		/* What is left of the request outlives the reset. */
 		assert_int_equal(rig_read(w.rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_UNIT_HANG)), 1);
 		job_start(w.rig, &number);
-		restart(&w);
-		check_works(&w);
+		check_cured(&w);
 		rig_destroy(w.rig);
 	}
 }
@@ -209,22 +254,18 @@ static void silent_firmware_stands_still_until_it_is_booted(void **state)
 	(void)state;
 	ask_for(w.rig, "fw-silence,where=kick");
 	instructions = rig_read(w.rig, PUMICE_FW_INSTRET);
-	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	kick(w.rig);
 	rig_drain(w.rig);
 	assert_int_equal(rig_read(w.rig, PUMICE_FW_INSTRET), instructions);
-	assert_int_equal(rig_read(w.rig, PUMICE_FW_STATUS),
-			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
+	check_running(w.rig);
 	assert_int_equal(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) &
 				 PUMICE_OS_IRQ_STATUS__LOCKUP__MASK, 0);
-	restart(&w);
-	check_works(&w);
+	check_cured(&w);
 	ask_for(w.rig, "fw-silence,where=boot");
-	rig_write(w.rig, PUMICE_FW_CTRL, 0);
-	rig_write(w.rig, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
+	boot_again(w.rig);
 	rig_drain(w.rig);
 	assert_int_equal(rig_read(w.rig, PUMICE_FW_INSTRET), 0);
-	restart(&w);
-	check_works(&w);
+	check_cured(&w);
 	rig_destroy(w.rig);
 }
 
@@ -234,20 +275,13 @@ static void firmware_locks_up_or_traps(void **state)
 
 	(void)state;
 	ask_for(w.rig, "fw-lockup,where=boot");
-	rig_write(w.rig, PUMICE_FW_CTRL, 0);
-	rig_write(w.rig, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
-	rig_wait_reg(w.rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
-		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
+	boot_again(w.rig);
+	wait_lockup(w.rig);
 	assert_true(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
-	restart(&w);
-	check_works(&w);
+	check_cured(&w);
 	/* The proxy has no trap handler: an exception locks it up, too. */
 	ask_for(w.rig, "fw-trap,where=kick");
-	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
-	rig_wait_reg(w.rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
-		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
-	restart(&w);
-	check_works(&w);
+	check_locks_up_at_kick(&w);
 	rig_destroy(w.rig);
 }
 
@@ -305,19 +339,18 @@ static void interrupts_of_the_host_get_lost_or_come_for_nothing(void **state)
 	assert_int_equal(irqs(w.rig), before + 1);
 	ask_for(w.rig, "spurious-irq,where=host-irq");
 	rig_write(w.rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
-	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	kick(w.rig);
 	assert_int_equal(irqs(w.rig), before + 2);
 	assert_int_equal(rig_read(w.rig, PUMICE_OS_IRQ_STATUS), 0);
 	rig_drain(w.rig);
 	ask_for(w.rig, "spurious-irq,where=host-lockup");
-	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	kick(w.rig);
 	assert_true(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
-	assert_int_equal(rig_read(w.rig, PUMICE_FW_STATUS),
-			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
+	check_running(w.rig);
 	rig_drain(w.rig);
 	ask_for(w.rig, "lost-irq,where=kick");
 	rig_write(w.rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
-	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	kick(w.rig);
 	rig_drain(w.rig);
 	assert_int_equal(rig_read(w.rig, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__FW__MASK,
 			 0);
@@ -361,8 +394,7 @@ static void translation_is_damaged_as_it_is_read(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		rig_write(w.rig, PUMICE_MMU_INVAL,
-			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_ALL));
+		invalidate(w.rig);
 		ask_for(w.rig, cases[i].text);
 		assert_int_equal(job_run(w.rig, &number), PUMICE_IC_PENDING__CDM_FAULT__MASK);
 		assert_int_equal(fault(w.rig), cases[i].fault);
@@ -371,13 +403,8 @@ static void translation_is_damaged_as_it_is_read(void **state)
 	}
 	/* The firmware's own: the proxy's mailbox is gone, and it locks up. */
 	ask_for(w.rig, "page-table,where=fw-table");
-	rig_write(w.rig, PUMICE_MMU_INVAL,
-		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_ALL));
-	rig_write(w.rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
-	rig_wait_reg(w.rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
-		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
-	restart(&w);
-	check_works(&w);
+	invalidate(w.rig);
+	check_locks_up_at_kick(&w);
 	rig_destroy(w.rig);
 }
 
@@ -420,8 +447,7 @@ static void nobody_waits_for_slow_memory_but_the_job(void **state)
 						.groups = GROUPS });
 		pumice_gpu_park(w.rig->gpu);
 		pumice_gpu_unpark(w.rig->gpu);
-		rig_write(w.rig, PUMICE_MMU_INVAL,
-			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_ALL));
+		invalidate(w.rig);
 		rig_fw_write(w.rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
 		restart(&w);
 	}
