@@ -18,6 +18,7 @@
 #define PUMICE_DUMPFILE_H
 
 #include "fwif.h"
+#include "pumice_regs.h"
 #include "pumice_types.h"
 
 #define PUMICE_DUMP_MAGIC	0x00504d55444d5550ull	/* the bytes P, U, M, D, U, M, P, 0 */
@@ -110,6 +111,36 @@ struct pumice_dump_walk {
 };
 
 #define PUMICE_DUMP_ALIGN	8u
+
+/*
+ * Count a wave at its place, as the firmware does for a job that it stops; of more than
+ * FWIF_STUCK_PLACES places the first are kept. Counting all waves is left to the caller.
+ */
+static inline void pumice_dump_count_wave(struct fwif_stuck *stuck,
+					  const struct pumice_dump_wave *wave)
+{
+	struct fwif_place *p = stuck->place;
+
+	for (; p < stuck->place + stuck->places; p++) {
+		if (p->code == wave->code && p->pc == wave->pc) {
+			p->waves++;
+			return;
+		}
+	}
+	if (stuck->places == FWIF_STUCK_PLACES)
+		return;
+	stuck->places++;
+	*p = (struct fwif_place){
+		.code = wave->code,
+		.pc = wave->pc,
+		.waves = 1,
+		.lanes = wave->lanes,
+		.usc = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, wave->where),
+		.slot = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__SLOT, wave->where),
+		.wave = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, wave->where),
+		.state = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, wave->where),
+	};
+}
 
 FWIF_SIZE_(struct pumice_dump_header, 32);
 FWIF_SIZE_(struct pumice_dump_section, 32);

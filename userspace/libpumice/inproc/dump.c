@@ -212,32 +212,6 @@ static bool is_of_vm(struct inproc_device *d, const struct inproc_vm *vm,
 	return (reg & PUMICE_MMU_CTX__CATALOGUE__MASK) == vm->space.tables.catalogue;
 }
 
-/* Count a wave at its place; of more than FWIF_STUCK_PLACES places the first are kept. */
-static void note_place(struct fwif_stuck *stuck, const struct pumice_dump_wave *wave)
-{
-	struct fwif_place *p = stuck->place;
-
-	for (; p < stuck->place + stuck->places; p++) {
-		if (p->code == wave->code && p->pc == wave->pc) {
-			p->waves++;
-			return;
-		}
-	}
-	if (stuck->places == FWIF_STUCK_PLACES)
-		return;
-	stuck->places++;
-	*p = (struct fwif_place){
-		.code = wave->code,
-		.pc = wave->pc,
-		.waves = 1,
-		.lanes = wave->lanes,
-		.usc = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, wave->where),
-		.slot = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__SLOT, wave->where),
-		.wave = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, wave->where),
-		.state = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, wave->where),
-	};
-}
-
 /* Where waves of this address space are, but for the places that @stuck has. */
 static void put_code_of_waves(struct inproc_device *d, const struct inproc_vm *vm,
 			      struct dump_file *f, const struct fwif_stuck *stuck,
@@ -251,7 +225,7 @@ static void put_code_of_waves(struct inproc_device *d, const struct inproc_vm *v
 	known = all.places;
 	for (i = 0; i < count; i++)
 		if (is_of_vm(d, vm, &waves[i]))
-			note_place(&all, &waves[i]);
+			pumice_dump_count_wave(&all, &waves[i]);
 	for (i = known; i < all.places; i++)
 		put_code(d, vm, f, all.place[i].code, all.place[i].pc);
 }
@@ -283,7 +257,7 @@ static void note_places(struct inproc_device *d, struct subject *s,
 		    !is_of_vm(d, vm, &waves[i]))
 			continue;
 		s->stuck.waves++;
-		note_place(&s->stuck, &waves[i]);
+		pumice_dump_count_wave(&s->stuck, &waves[i]);
 	}
 	if (!s->stuck.waves)
 		return;

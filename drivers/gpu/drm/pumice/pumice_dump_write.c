@@ -204,31 +204,6 @@ static bool is_of_job(struct pumice_device *pdev, const struct pumice_dump_wave 
 }
 
 /* What the firmware would capture, had it been able to. */
-static void note_place(struct fwif_stuck *stuck, const struct pumice_dump_wave *wave)
-{
-	struct fwif_place *p = stuck->place;
-
-	for (; p < stuck->place + stuck->places; p++) {
-		if (p->code == wave->code && p->pc == wave->pc) {
-			p->waves++;
-			return;
-		}
-	}
-	if (stuck->places == FWIF_STUCK_PLACES)
-		return;
-	stuck->places++;
-	*p = (struct fwif_place) {
-		.code = wave->code,
-		.pc = wave->pc,
-		.waves = 1,
-		.lanes = wave->lanes,
-		.usc = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, wave->where),
-		.slot = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__SLOT, wave->where),
-		.wave = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, wave->where),
-		.state = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, wave->where),
-	};
-}
-
 static void note_places(struct pumice_device *pdev, const struct pumice_dump_wave *wave, u32 count)
 {
 	struct fwif_stuck *stuck = &pdev->dump.stuck;
@@ -238,7 +213,7 @@ static void note_places(struct pumice_device *pdev, const struct pumice_dump_wav
 		if (!is_of_job(pdev, &wave[i]))
 			continue;
 		stuck->waves++;
-		note_place(stuck, &wave[i]);
+		pumice_dump_count_wave(stuck, &wave[i]);
 	}
 	if (!stuck->waves)
 		return;
