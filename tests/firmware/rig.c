@@ -394,6 +394,15 @@ void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct ri
 	c->object = rig_fw_alloc(r, 4, &c->object_addr);
 }
 
+struct rig *rig_with_context(struct rig_vm *vm, struct rig_context *c)
+{
+	struct rig *r = rig_booted();
+
+	rig_vm(r, vm);
+	rig_context(r, vm, 1, c);
+	return r;
+}
+
 void rig_context_of(struct rig *r, const struct rig_vm *vm, u32 dm, u32 priority,
 		    struct rig_context *c)
 {

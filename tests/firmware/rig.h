@@ -126,7 +126,9 @@ void rig_vm_faulty(struct rig_vm *vm);		/* an unknown command: CDM_COMMAND */
 void rig_vm_groups(struct rig_vm *vm, u32 groups, u32 turns, bool faulty);
 
 void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct rig_context *c);
-/* The same for any data master. @dm: enum fwif_dm */
+/* A rig that is booted and READY, with a VM and a context of priority 1 in it. */
+struct rig *rig_with_context(struct rig_vm *vm, struct rig_context *c);
+/* As rig_context(), for any data master. @dm: enum fwif_dm */
 void rig_context_of(struct rig *r, const struct rig_vm *vm, u32 dm, u32 priority,
 		    struct rig_context *c);
 /* Commands for its client CCB; seen by the firmware at the next kick. */

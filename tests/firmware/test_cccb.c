@@ -6,14 +6,12 @@
 
 static void cccb_job_leaves_its_result_before_the_update(void **state)
 {
-	struct rig *r = rig_booted();
 	const struct fwif_job_result *result;
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	rig_compute(&c, RIG_STREAM_VA, 7);
 	rig_update(&c, c.object_addr, 1);
 	rig_submit(r, &c);
@@ -29,14 +27,12 @@ static void cccb_job_leaves_its_result_before_the_update(void **state)
 static void cccb_pad_is_skipped_and_commands_go_round(void **state)
 {
 	struct fwif_cccb_header pad = { FWIF_CCCB_PAD, 0 };
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 	u32 seqno;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	for (seqno = 1; seqno < 400; seqno++) {
 		if (RIG_CCCB - c.write < 40) {
 			pad.bytes = RIG_CCCB - c.write;
@@ -55,14 +51,12 @@ static void cccb_pad_is_skipped_and_commands_go_round(void **state)
 
 static void cccb_full_to_the_last_free_entry_is_carried_out(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 	u32 i;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	for (i = 1; i <= (RIG_CCCB - 8) / sizeof(struct fwif_cccb_update); i++)
 		rig_update(&c, c.object_addr, i);
 	rig_submit(r, &c);
@@ -155,13 +149,11 @@ static void cccb_malformed_command_breaks_its_context_only(void **state)
 static void cccb_command_across_the_end_breaks_the_context(void **state)
 {
 	const struct fwif_cccb_header pad = { FWIF_CCCB_PAD, RIG_CCCB - 16 };
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	memcpy(c.cccb, &pad, sizeof(pad));
 	c.write = pad.bytes;
 	rig_submit(r, &c);
@@ -174,13 +166,11 @@ static void cccb_command_across_the_end_breaks_the_context(void **state)
 
 static void cccb_that_is_not_mapped_breaks_the_context(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	c.f->cccb = RIG_FW_HOLE;
 	rig_compute(&c, RIG_STREAM_VA, 1);
 	rig_submit(r, &c);
@@ -191,13 +181,11 @@ static void cccb_that_is_not_mapped_breaks_the_context(void **state)
 
 static void results_that_are_not_mapped_break_the_context_in_the_interrupt(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	c.f->results = RIG_FW_HOLE;
 	rig_compute(&c, RIG_STREAM_VA, 1);
 	rig_submit(r, &c);
@@ -209,13 +197,11 @@ static void results_that_are_not_mapped_break_the_context_in_the_interrupt(void 
 
 static void context_that_was_unmapped_after_its_first_kick_harms_nobody(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c, good;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &good);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &good);
 	/* A page of its own for the structure. */
 	r->fw_next = (r->fw_next + 4095) & ~4095u;
 	rig_context(r, &vm, 1, &c);

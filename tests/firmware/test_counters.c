@@ -90,14 +90,12 @@ static void details_are_counted_only_while_somebody_asks(void **state)
 static void misplaced_block_breaks_its_context_only(void **state)
 {
 	static const u32 bad[] = { 4, RIG_FW_HOLE, 0x80000000, PUMICE_FW_WINDOW_SIZE - 64 };
-	struct rig *r = rig_booted();
 	struct rig_context c, good;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &good);
 	u32 i;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &good);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		rig_context(r, &vm, 1, &c);
 		rig_compute_perf(&c, RIG_STREAM_VA, 1, bad[i]);

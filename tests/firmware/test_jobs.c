@@ -41,13 +41,11 @@ static void job_fault_is_told_and_the_next_job_runs(void **state)
 
 static void job_beyond_the_address_space_faults_without_being_started(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	rig_compute(&c, RIG_STREAM_VA | 1ull << 40, 1);
 	rig_update(&c, c.object_addr, 1);
 	rig_submit(r, &c);
@@ -60,14 +58,12 @@ static void job_beyond_the_address_space_faults_without_being_started(void **sta
 
 static void counters_count_jobs_and_commands(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 	u32 i, commands = r->boot->commands;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	for (i = 1; i <= 5; i++)
 		rig_compute(&c, RIG_STREAM_VA, i);
 	rig_submit(r, &c);
@@ -82,13 +78,11 @@ static void counters_count_jobs_and_commands(void **state)
 
 static void wait_holds_a_job_until_another_context_updates(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context a, b;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &a);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &a);
 	rig_context(r, &vm, 1, &b);
 	rig_wait_for(&b, a.object_addr, 2);
 	rig_compute(&b, RIG_STREAM_VA, 1);
@@ -143,14 +137,12 @@ static void wait_compares_update_objects_round_the_wrap(void **state)
 
 static void wait_sees_what_the_host_wrote_at_the_next_kick_of_anyone(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context a, b;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &a);
 	u32 object_addr, *object = rig_fw_alloc(r, 4, &object_addr);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &a);
 	rig_context(r, &vm, 1, &b);
 	rig_wait_for(&a, object_addr, 1);
 	rig_update(&a, a.object_addr, 1);
@@ -313,13 +305,11 @@ static void changed_priority_counts_for_queued_jobs(void **state)
 static void priority_that_does_not_exist_is_refused(void **state)
 {
 	struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING, .priority = 1 };
-	struct rig *r = rig_booted();
 	struct rig_context c, hole = { .addr = 0x80000000 };
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	/* The firmware does not know it yet. */
 	assert_int_equal(set_priority(r, &c, 2), FWIF_STATUS_OK);
 	assert_int_equal(set_priority(r, &c, FWIF_PRIORITIES), FWIF_STATUS_INVALID);

@@ -99,15 +99,13 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 static void kick_refuses_write_offsets_outside_or_between_commands(void **state)
 {
 	static const u32 bad[] = { 4, RIG_CCCB, RIG_CCCB + 8, 0xfffffff8 };
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 	u32 entry;
 	size_t i;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		c.write = bad[i];
 		entry = rig_put_kick(r, &c);
@@ -219,14 +217,12 @@ static void kccb_masks_a_wild_write_index(void **state)
 
 static void contexts_beyond_the_limit_get_no_space_until_one_is_released(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context first, c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &first);
 	u32 i;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &first);
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &first), FWIF_STATUS_OK);
 	for (i = 1; i <= FWIF_MAX_CONTEXTS; i++) {
 		/* They may share what lies behind; only the structures differ. */
@@ -244,13 +240,11 @@ static void contexts_beyond_the_limit_get_no_space_until_one_is_released(void **
 /* The host may make a new context at the address of one that it has released. */
 static void released_context_is_unknown_at_the_next_kick(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	rig_compute(&c, RIG_STREAM_VA, 1);
 	rig_submit(r, &c);
 	assert_int_equal(c.f->cccb_read, c.write);

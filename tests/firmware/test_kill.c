@@ -98,13 +98,11 @@ static void kill_of_a_prepared_job_leaves_the_running_one_alone(void **state)
 
 static void kill_of_an_idle_context_is_done_at_once_and_later_jobs_end_killed(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	rig_submit(r, &c);
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
 	assert_int_equal(c.f->state, FWIF_CONTEXT_KILLED);

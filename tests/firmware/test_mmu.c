@@ -108,13 +108,11 @@ static void the_vm_whose_job_is_longest_ago_loses_its_mmu_context(void **state)
 
 static void contexts_of_one_vm_share_its_mmu_context(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context a, b;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &a);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &a);
 	rig_context(r, &vm, 1, &b);
 	run(r, &a, 1);
 	run(r, &b, 1);
@@ -175,14 +173,12 @@ static void invalidate_of_other_pages_changes_nothing(void **state)
 		{ RIG_STREAM_VA + 0x1000, RIG_STREAM_VA + 0x8fff },
 		{ RIG_STREAM_VA - 0x8000, RIG_STREAM_VA - 1 },
 	};
-	struct rig *r = rig_booted();
 	struct rig_context c;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &c);
 	u32 i;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
 	assert_int_equal(run(r, &c, 1), PUMICE_FAULT_NONE);
 	remap_to_code_page(&vm);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -199,13 +195,11 @@ static void invalidate_of_other_pages_changes_nothing(void **state)
 
 static void released_vm_leaves_nothing_behind_for_the_next_at_its_address(void **state)
 {
-	struct rig *r = rig_booted();
 	struct rig_context a, b;
 	struct rig_vm vm;
+	struct rig *r = rig_with_context(&vm, &a);
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &a);
 	assert_int_equal(run(r, &a, 1), PUMICE_FAULT_NONE);
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &a), FWIF_STATUS_OK);
 	assert_int_equal(rig_call_catalogue(r, FWIF_KCCB_VM_RELEASE, vm.catalogue),
