@@ -138,6 +138,16 @@ static u32 free_entries_locked(struct pumice_device *pdev)
 	return min(ours, (read - kccb->write - 1) & KCCB_MASK);
 }
 
+/*
+ * After wait_event_timeout() with LOOK_AGAIN, which returns what was left: where it took all the
+ * time, the interrupt for what has come got lost, and none would report what comes next.
+ */
+static void look_if_late(struct pumice_device *pdev, long left)
+{
+	if (left <= 1)
+		pumice_irq_look(pdev);
+}
+
 /* -EAGAIN: full. */
 static int try_reserve(struct pumice_device *pdev)
 {
@@ -169,6 +179,7 @@ static int try_reserve(struct pumice_device *pdev)
 int pumice_kccb_reserve(struct pumice_device *pdev)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
+	long left;
 	int ret;
 
 	for (;;) {
@@ -177,8 +188,9 @@ int pumice_kccb_reserve(struct pumice_device *pdev)
 			return ret;
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		wait_event_timeout(pdev->kccb.event, (ret = try_reserve(pdev)) != -EAGAIN,
-				   LOOK_AGAIN);
+		left = wait_event_timeout(pdev->kccb.event, (ret = try_reserve(pdev)) != -EAGAIN,
+					  LOOK_AGAIN);
+		look_if_late(pdev, left);
 		if (ret != -EAGAIN)
 			return ret;
 	}
@@ -284,8 +296,8 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	/* From here on: what the wait for room took says nothing about the answer. */
 	end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
 	while (!answer_seen(pdev, &wait) && time_before(jiffies, end))
-		if (!wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN))
-			pumice_irq_look(pdev);
+		look_if_late(pdev, wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait),
+						      LOOK_AGAIN));
 	forget(pdev, &wait);
 	if (wait.aborted)
 		return -ECANCELED;

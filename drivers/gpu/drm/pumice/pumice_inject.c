@@ -22,6 +22,7 @@
 #include "pumice_pm.h"
 
 #define TEXT_BYTES	160
+#define SINCE_MINOR	1	/* of SYS_VERSION */
 #define ENDLESS		U32_MAX
 #define FIRST_ALLOWED	U32_MAX	/* where, if the text does not say */
 
@@ -193,8 +194,7 @@ static const struct file_operations inject_fops = {
 /* A GPU of an older register map has no such unit. */
 static bool can_inject(struct pumice_device *pdev)
 {
-	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >=
-		       PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, PUMICE_SYS_VERSION__RESET) &&
+	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= SINCE_MINOR &&
 	       pumice_read(pdev, PUMICE_INJ_CAPS) & PUMICE_INJ_CAPS__ENABLED__MASK;
 }
 
