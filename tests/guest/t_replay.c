@@ -59,7 +59,8 @@ static void jobs_that_had_not_begun_run_once(void)
 
 /*
  * Two contexts in turns, each job after the one before it, the first after the job that is
- * lost. Each copies what the one before it wrote.
+ * lost. Each copies what the one before it wrote. The second context has the first job, so
+ * that contexts which take turns without waits have the wrong order.
  */
 static void jobs_wait_for_each_other_after_a_reset(void)
 {
@@ -73,7 +74,7 @@ static void jobs_wait_for_each_other_after_a_reset(void)
 	rig_block(&blocker);
 	for (i = 0; i < CHAIN; i++) {
 		syncs[1] = then_signal(need_sync(rig.fd), 0);
-		job.context = contexts[i % 2];
+		job.context = contexts[(i + 1) % 2];
 		job.stream = rig_copy_stream(&rig, rig_data(&rig, (i + 1) * WORDS),
 					     rig_data(&rig, i * WORDS), 1);
 		CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
