@@ -18,6 +18,7 @@ import pathlib
 import subprocess
 import sys
 import time
+from concurrent import futures
 
 from results import Tally
 
@@ -70,35 +71,42 @@ def meson_tests(tally, name, *selection):
         tally.add_output(f"{name}: {test['name']}", output, 0 if good else 1, why)
 
 
-def memcheck(tally):
-    """A fixed set of the C tests under valgrind. One without valgrind fails."""
-    tests = BUILD / "native/tests"
-    for name, program, files, variables in MEMCHECK:
-        corpus = TOP / "tests/fuzz/corpus" / name.removeprefix("fuzz_")
-        command = ["valgrind", "--quiet", "--leak-check=no", "--track-origins=yes",
-                   "--error-exitcode=9", str(tests / program),
-                   *(str(corpus / file) for file in files)]
-        environment = dict(os.environ, **variables,
-                           PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
-        try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True,
-                                  check=False, timeout=1800)
-            output, status = done.stdout + done.stderr, done.returncode
-        except (OSError, subprocess.TimeoutExpired) as error:
-            output, status = str(error), 1
-        log = f"test-memcheck-{name}.log"
-        (OUT / "logs" / log).write_text(output)
-        tally.add_output(f"memcheck: {name}", output, status, f"see out/logs/{log}")
+def logged(name, log, output, status):
+    """What Tally.add_output() takes, with the output left in a log."""
+    (OUT / "logs" / log).write_text(output)
+    return name, output, status, f"see out/logs/{log}"
 
 
-def python_tests(tally, folder):
+def memcheck(name, program, files, variables):
+    """A C test under valgrind. One without valgrind fails."""
+    corpus = TOP / "tests/fuzz/corpus" / name.removeprefix("fuzz_")
+    command = ["valgrind", "--quiet", "--leak-check=no", "--track-origins=yes",
+               "--error-exitcode=9", str(BUILD / "native/tests" / program),
+               *(str(corpus / file) for file in files)]
+    environment = dict(os.environ, **variables,
+                       PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True,
+                              check=False, timeout=1800)
+        output, status = done.stdout + done.stderr, done.returncode
+    except (OSError, subprocess.TimeoutExpired) as error:
+        output, status = str(error), 1
+    return logged(f"memcheck: {name}", f"test-memcheck-{name}.log", output, status)
+
+
+def python_tests(folder):
     """The Python tests in a folder."""
     done = subprocess.run([sys.executable, "-B", "scripts/tap-unittest.py", folder],
                           cwd=TOP, capture_output=True, text=True, check=False)
-    output = done.stdout + done.stderr
-    log = f"test-{folder.replace('/', '-')}.log"
-    (OUT / "logs" / log).write_text(output)
-    tally.add_output(folder, output, done.returncode, f"see out/logs/{log}")
+    return logged(folder, f"test-{folder.replace('/', '-')}.log", done.stdout + done.stderr,
+                  done.returncode)
+
+
+def side_by_side(tally, run, rows):
+    """Programs that have one thread each, as many at once as there are jobs."""
+    with futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for result in pool.map(lambda row: run(*row), rows):
+            tally.add_output(*result)
 
 
 def timed(title, run, *arguments):
@@ -120,9 +128,10 @@ def main():
     if not sys.argv[1:]:
         timed("unit tests", meson_tests, tally, "native")
         timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")
-        timed("unit tests under valgrind", memcheck, tally)
-    for folder in sys.argv[1:] or PYTHON_TESTS:
-        timed(f"tests in {folder}", python_tests, tally, folder)
+        timed("unit tests under valgrind", side_by_side, tally, memcheck, MEMCHECK)
+    folders = sys.argv[1:] or PYTHON_TESTS
+    timed(f"tests in {', '.join(folders)}", side_by_side, tally, python_tests,
+          [(folder,) for folder in folders])
     sys.exit(tally.close())
 
 
