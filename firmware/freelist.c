@@ -6,6 +6,10 @@
  * when few are left; how many there may be is the host's to say, on a path of its
  * own: FREE_LIST_GROW in the firmware CCB, FREE_LIST_GROWN in the kernel CCB.
  *
+ * A request that the host does not answer, since its message was lost or the list is
+ * gone, must not keep the list from being asked for again: it is forgotten when the job
+ * that waits for it is killed, and when a scene of the list is released.
+ *
  * Limits: so many requests can be open at once; the oldest is forgotten for a new
  * one, and its list may then be asked for twice, which does no harm. Of two lists
  * that become low at the same moment only one is asked for; the other is when it
@@ -92,6 +96,26 @@ bool freelist_answered(u32 list, u32 pages)
 		return false;
 	log_event(FWIF_LOG_FREE_LIST_GROWN, list, after.pages, 0);
 	return after.pages > before.pages;
+}
+
+void freelist_forget(u32 list)
+{
+	u32 *request = list ? find(list) : NULL;
+
+	if (request)
+		*request = 0;
+}
+
+void freelist_forget_scene(u32 address)
+{
+	u32 words[PUMICE_SCENE_WORDS];
+	struct pumice_scene scene;
+
+	if (!window_read(address, words, PUMICE_SCENE_WORDS))
+		return;
+	pumice_scene_unpack(words, &scene);
+	freelist_forget(scene.free_list0);
+	freelist_forget(scene.free_list1);
 }
 
 void freelist_low(void)

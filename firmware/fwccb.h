@@ -14,7 +14,13 @@ void fwccb_init(const struct fw_ring *ring);
  */
 bool fwccb_send(const struct fwif_fwccb_msg *msg);
 
-/** host_want_irq - the host is to look at its queues; told by the next host_notify(). */
+/**
+ * fwccb_silence - a fault on request: messages are lost until the next boot, and
+ * fwccb_send() reports them as sent. Interrupts off.
+ */
+void fwccb_silence(void);
+
+/** host_want_irq - the host is to look at its queues: the next host_notify() interrupts it. */
 void host_want_irq(void);
 
 /** host_notify - raise the host's interrupt, once for all that was wanted. Any task. */

@@ -12,13 +12,15 @@
 #include "freelist.h"
 #include "fwccb.h"
 #include "irq.h"
+#include "kccb.h"
 #include "sched.h"
 
 #define EVENT_HOST	PUMICE_FIELD_PREP(PUMICE_IC_PENDING__HOST, 1)
 #define EVENT(name)	PUMICE_IC_PENDING__##name##__MASK
 #define ENDS(dm)	(EVENT(dm##_DONE) | EVENT(dm##_FAULT) | EVENT(dm##_ABORTED))
 #define EVENTS		(EVENT_HOST | ENDS(CDM) | EVENT(CDM_SWITCHED) | ENDS(VDM) | \
-			 EVENT(VDM_MEMORY) | ENDS(PDM) | ENDS(TDM) | EVENT(PM_LOW))
+			 EVENT(VDM_MEMORY) | ENDS(PDM) | ENDS(TDM) | EVENT(PM_LOW) | \
+			 EVENT(KCCB_SILENT) | EVENT(FWCCB_SILENT))
 
 void irq_init(void)
 {
@@ -49,11 +51,21 @@ static void graphics(u32 pending)
 		freelist_low();
 }
 
+/* Faults on request: registers.xml, inject_kind FW_SILENCE. */
+static void fall_silent(u32 pending)
+{
+	if (pending & EVENT(KCCB_SILENT))
+		kccb_silence();
+	if (pending & EVENT(FWCCB_SILENT))
+		fwccb_silence();
+}
+
 void irq_handle(void)
 {
 	u32 pending = reg_read(PUMICE_IC_PENDING) & EVENTS;
 
 	reg_write(PUMICE_IC_CLEAR, pending);
+	fall_silent(pending);
 	if (ended(FWIF_DM_CDM, pending & ENDS(CDM)))
 		sched_job_ended(FWIF_DM_CDM, pending & EVENT(CDM_ABORTED));
 	else if (pending & EVENT(CDM_SWITCHED))

@@ -7,8 +7,9 @@
  * answered at once, CONTEXT_KILL, stays at the head until the context's last
  * job is gone; interrupts go on meanwhile.
  *
- * A test build, TEST=DEAF, takes no more commands once it has answered the KICK of a
- * context of low priority, but goes on with all else, its heartbeat included.
+ * After kccb_silence() no more commands are read; everything else goes on, the heartbeat
+ * included. A test build, TEST=DEAF, falls silent in this way once it has answered the KICK
+ * of a context of low priority.
  */
 #include "csr.h"
 #include "freelist.h"
@@ -27,11 +28,10 @@ static volatile u32 *status_words;
 static u32 read_index;
 /* The context of the CONTEXT_KILL at the head, or NULL. */
 static struct context *killing;
+static bool silent;
 #ifdef FW_TEST_DEAF
-static bool deaf;
-#define GO_DEAF()	(deaf = true)
+#define GO_DEAF()	kccb_silence()
 #else
-#define deaf		false
 #define GO_DEAF()	((void)0)
 #endif
 
@@ -39,6 +39,11 @@ void kccb_init(const struct fw_rings *rings)
 {
 	kccb = rings->kccb;
 	status_words = rings->kccb_status;
+}
+
+void kccb_silence(void)
+{
+	silent = true;
 }
 
 static enum fwif_status do_ping(const struct fwif_kccb_cmd *cmd)
@@ -149,6 +154,7 @@ static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 		return FWIF_STATUS_INVALID;
 	if (context_uses_scene(cmd->object))
 		return FWIF_STATUS_BUSY;
+	freelist_forget_scene(cmd->object);
 	/* Every write is a release: only the half that is not 0. */
 	reg_write(PUMICE_PM_RELEASE, cmd->object);
 	return FWIF_STATUS_OK;
@@ -209,7 +215,7 @@ static void answer(enum fwif_status status)
 
 static bool available(void)
 {
-	return !deaf && (kccb.ring->write & kccb.mask) != read_index;
+	return !silent && (kccb.ring->write & kccb.mask) != read_index;
 }
 
 bool kccb_has_background_work(void)

@@ -7,6 +7,9 @@
 
 void kccb_init(const struct fw_rings *rings);
 
+/** kccb_silence - a fault on request: no command is read until the next boot. Interrupts off. */
+void kccb_silence(void);
+
 /** kccb_take_command - background task: carry out the next command, if there is one. */
 void kccb_take_command(void);
 

@@ -231,6 +231,8 @@ void partial_pdm_free(void)
 void partial_kill(void)
 {
 	killed = true;
+	if (state == GROWS)
+		freelist_forget(asked);
 	dm_abort(state == RENDERS ? FWIF_DM_PDM : FWIF_DM_VDM);
 	if (state != RENDERS)
 		state = RUNS;

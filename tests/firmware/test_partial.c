@@ -464,6 +464,27 @@ static void kill_ends_the_job_in_every_state(void **state)
 	}
 }
 
+/* What a job that did not end was doing: while its partial render is on the PDM, that. */
+static void a_killed_job_names_the_unit_that_had_it(void **state)
+{
+	static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+	struct rigged t;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
+		print_message("state %u\n", stands[i]);
+		begin(&t, true);
+		lead_to(&t, stands[i]);
+		rig_call_context(t.r, FWIF_KCCB_CONTEXT_KILL, &t.geometry);
+		rig_run(t.r);
+		assert_int_equal(rig_result(&t.geometry, 1)->fault, PUMICE_FAULT_KILLED);
+		assert_int_equal(rig_result(&t.geometry, 1)->unit,
+				 stands[i] == RENDERS ? PUMICE_UNIT_ISP : PUMICE_UNIT_VDM);
+		rig_destroy(t.r);
+	}
+}
+
 static void a_full_ring_of_messages_is_no_wait_for_ever(void **state)
 {
 	struct rigged *t = *state;
@@ -480,6 +501,46 @@ static void a_full_ring_of_messages_is_no_wait_for_ever(void **state)
 	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
 	assert_int_not_equal(t->r->fwccb_ring->dropped, 0);
+}
+
+/* The host has not seen the request: neither this list nor its jobs pay for ever. */
+static void a_request_that_is_lost_does_not_outlive_its_job(void **state)
+{
+	struct rig_context next;
+	struct rigged *t = *state;
+
+	out_of_pages(t);
+	assert_asked(t, 0);
+	assert_int_equal(rig_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
+			 FWIF_STATUS_OK);
+	assert_ended_with(t, PUMICE_FAULT_KILLED);
+	rig_context_of(t->r, &t->vm, FWIF_DM_VDM, 1, &next);
+	submit_job(t->r, &next, &t->scene, 1);
+	out_of_pages(t);
+	assert_asked(t, 0);
+	answer_grown(t->r, t->scene.list_addr[0], 20);
+	assert_int_equal(fake[FAKE_VDM].resumes, 1);
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(rig_result(&next, 1)->fault, PUMICE_FAULT_NONE);
+}
+
+/* No message counts as sent: the job waits for pages until the host's time-out kills it. */
+static void a_request_into_a_silent_ring_waits_for_the_host(void **state)
+{
+	struct rigged *t = *state;
+
+	assert_int_equal(pumice_gpu_inject(t->r->gpu, "fw-silence,where=fwccb"), 0);
+	rig_kick(t->r);
+	rig_run(t->r);
+	out_of_pages(t);
+	assert_int_equal(next_message(t->r).type, 0);
+	assert_int_equal(t->r->fwccb_ring->dropped, 0);
+	assert_int_equal(fake[FAKE_VDM].flushes, 0);
+	assert_int_equal(fake[FAKE_VDM].resumes, 0);
+	assert_int_not_equal(t->geometry.f->stop_start, 0);
+	assert_int_equal(rig_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
+			 FWIF_STATUS_OK);
+	assert_ended_with(t, PUMICE_FAULT_KILLED);
 }
 
 static u32 release_scene(struct rigged *t, u32 scene)
@@ -506,6 +567,26 @@ static void a_scene_in_use_is_not_released(void **state)
 	assert_int_equal(fake_pm.releases, 2);
 }
 
+/* Another list may come to lie where one was that the host let go without an answer. */
+static void a_request_does_not_outlive_the_scenes_of_its_list(void **state)
+{
+	struct rigged *t = *state;
+	u32 i;
+
+	for (i = 0; i < PUMICE_PM_LISTS; i++) {
+		fake_low(t->scene.list_addr[i]);
+		rig_run(t->r);
+		assert_asked(t, i);
+	}
+	end_and_run(t->r, FAKE_VDM, DM_DONE);
+	assert_int_equal(release_scene(t, t->scene.addr), FWIF_STATUS_OK);
+	for (i = 0; i < PUMICE_PM_LISTS; i++) {
+		fake_low(t->scene.list_addr[i]);
+		rig_run(t->r);
+		assert_asked(t, i);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -528,8 +609,12 @@ int main(void)
 		cmocka_unit_test(time_stopped_for_others_is_shown_apart_from_the_jobs_own),
 		TEST(a_stop_that_ended_counts_until_the_job_ends),
 		cmocka_unit_test(kill_ends_the_job_in_every_state),
+		cmocka_unit_test(a_killed_job_names_the_unit_that_had_it),
 		TEST(a_full_ring_of_messages_is_no_wait_for_ever),
+		TEST(a_request_that_is_lost_does_not_outlive_its_job),
+		TEST(a_request_into_a_silent_ring_waits_for_the_host),
 		TEST(a_scene_in_use_is_not_released),
+		TEST(a_request_does_not_outlive_the_scenes_of_its_list),
 	};
 
 	return cmocka_run_group_tests_name("partial renders", tests, NULL, NULL);

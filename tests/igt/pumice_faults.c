@@ -576,6 +576,131 @@ static void crash_at_every_boot(void)
 	check_given_up(&rig, events);
 }
 
+/* The firmware goes on, but no command reaches it. */
+static void kernel_ccb_silence(void)
+{
+	expect(&(struct expected){
+		"fw-silence,where=kccb", "fw-silence", -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT, 1,
+		TICK_MS + FW_MS, false });
+}
+
+/* A job that is on the GPU then ends by its own fault, and is reported; the next is not seen. */
+static void kernel_ccb_silence_beside_a_job(void)
+{
+	struct scene s = scene_open();
+	u32 hits = inject_hits("slow-memory");
+	u64 start, next;
+
+	need_inject("slow-memory,us=200000");
+	start = now_ns();
+	rig_submit(&s.other, rig_store_stream(&s.other, RIG_FREE, 1));
+	while (inject_hits("slow-memory") == hits && now_ns() - start < SLACK_MS * MS)
+		usleep(1000);
+	need_inject("fw-silence,where=kccb");
+	next = now_ns();
+	rig_submit(&s.culprit, rig_store_stream(&s.culprit, s.culprit.data.va, 1));
+	check_end(&s.other, start, -EIO, 200);
+	igt_assert(sync_signaled_at(s.other.fd, s.other.sync) - start >= 200 * MS);
+	check_end(&s.culprit, next, -ECANCELED, TICK_MS + FW_MS);
+	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
+}
+
+/*
+ * No JOB_FAULT, and the job's result says what it did. Firmware that stops says so by its state,
+ * so that this costs no time-out either.
+ */
+static void firmware_ccb_silence(void)
+{
+	struct scene s = scene_open();
+	u64 start;
+
+	need_inject("fw-silence,where=fwccb");
+	start = now_ns();
+	rig_submit(&s.other, rig_store_stream(&s.other, RIG_FREE, 1));
+	check_end(&s.other, start, -EIO, 0);
+	igt_assert_eq_u32(inject_left("fw-silence"), 0);
+	rig_check_works(&s.other);
+	igt_assert_eq(need_counts().resets, s.resets);
+	need_inject("fw-trap,where=job");
+	start = now_ns();
+	rig_submit(&s.culprit, rig_store_stream(&s.culprit, s.culprit.data.va, 1));
+	check_end(&s.culprit, start, -ECANCELED, 0);
+	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
+}
+
+/* A data set whose list has one page and may grow, and a stream that needs more. */
+static struct render short_of_pages(u64 *stream)
+{
+	static const struct vertex triangle[3] = {
+		{ -1, -1, .5, 1, { 1, 1, 1, 1 } }, { 3, -1, .5, 1, { 1, 1, 1, 1 } },
+		{ -1, 3, .5, 1, { 1, 1, 1, 1 } },
+	};
+	struct render r = render_open();
+	struct drm_pumice_free_list_create args = render_list_args(r.rig.vm);
+
+	args.initial_pages = 1;
+	args.threshold = 0;
+	r.list = need_free_list(r.rig.fd, args);
+	r.hwrt = need_hwrt(r.rig.fd, render_hwrt_args(r.rig.vm, r.list));
+	memcpy(r.rig.data.cpu, triangle, sizeof(triangle));
+	*stream = render_draw_stream(&r, r.rig.data.va, 3);
+	r.fragment = render_store_record(&r, rig_data(&r.rig, 4096));
+	return r;
+}
+
+/* The request for pages is lost: the pair ends by its time-out, and others go on. */
+static void request_for_pages_lost(struct scene *s, struct render *r, u64 stream)
+{
+	u64 start = now_ns();
+
+	render_submit(r, 0, stream, r->fragment);
+	start_transfer(s, 70);
+	rig_check_works(&s->idle);
+	check_transfer(s, 70);
+	igt_assert(rig_wait(&r->rig) < 0);
+	igt_assert(sync_signaled_at(r->rig.fd, r->rig.sync) - start <= (JOB_MS + SLACK_MS) * MS);
+	igt_assert_eq_u32(need_state(r->rig.fd, r->context).state, DRM_PUMICE_CONTEXT_GUILTY);
+	igt_assert_eq(need_counts().resets, s->resets);
+}
+
+/* The same list grows for the next pair. */
+static void check_list_grows(struct render *r, u64 stream)
+{
+	const int grown = need_free_lists_grown();
+
+	r->context = need_context_of(r->rig.fd, r->rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	igt_assert_eq(render_run(r, 0, stream, r->fragment), 1);
+	igt_assert_lt(grown, need_free_lists_grown());
+}
+
+static void firmware_ccb_silence_without_pages(void)
+{
+	struct scene s = scene_open();
+	u64 stream;
+	struct render r = short_of_pages(&stream);
+
+	need_inject("fw-silence,where=fwccb");
+	request_for_pages_lost(&s, &r, stream);
+	need_inject("fw-lockup,where=job");
+	igt_assert_eq(rig_run(&s.culprit, rig_empty_stream(&s.culprit)), -ECANCELED);
+	check_list_grows(&r, stream);
+	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
+}
+
+/* One request is lost, and nothing else: without a reset. */
+static void request_for_pages_damaged(void)
+{
+	struct scene s = scene_open();
+	u64 stream;
+	struct render r = short_of_pages(&stream);
+
+	need_inject("fw-message,where=message,bit=5");
+	request_for_pages_lost(&s, &r, stream);
+	igt_assert_eq_u32(inject_left("fw-message"), 0);
+	check_list_grows(&r, stream);
+	check_others_and_next(&s, 0, 0);
+}
+
 static void nonsense_is_refused(void)
 {
 	static const char *const bad[] = {
@@ -667,6 +792,17 @@ int igt_main()
 		crash_at_every_boot);
 	subtest("crash-at-every-job", "so is firmware that crashes at every job",
 		crash_at_every_job);
+	subtest("kernel-ccb-silence", "firmware that reads no commands is found out by a tick",
+		kernel_ccb_silence);
+	subtest("kernel-ccb-silence-beside-a-job", "a job that it has ends as it would have",
+		kernel_ccb_silence_beside_a_job);
+	subtest("firmware-ccb-silence", "no job needs a message of the firmware to end",
+		firmware_ccb_silence);
+	subtest("firmware-ccb-silence-without-pages",
+		"a job whose request for pages is lost is stopped without a reset",
+		firmware_ccb_silence_without_pages);
+	subtest("request-for-pages-damaged", "it does not take its free list along",
+		request_for_pages_damaged);
 	subtest("nonsense-is-refused", "the file takes nothing that the GPU would not",
 		nonsense_is_refused);
 }

@@ -64,7 +64,7 @@ static u64 window_va(u32 addr)
 	return addr - PUMICE_FW_WINDOW_BASE;
 }
 
-/* struct fwcpu_bus: the page of context 0 behind the window. */
+/* struct fwcpu_bus: the page of context 0 that an address of the window leads to. */
 static uint8_t *window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *run_len)
 {
 	struct fwctl *fw = opaque;
@@ -156,7 +156,7 @@ void fwctl_destroy(struct fwctl *fw)
 	free(fw);
 }
 
-/* Tell what the registers show of the processor. */
+/* Update what the registers show of the processor. */
 static void publish(struct fwctl *fw)
 {
 	const struct fwcpu_arch *arch = &fw->cpu.arch;
@@ -358,7 +358,7 @@ void fwctl_fail(struct fwctl *fw, enum fwctl_failure how)
 	fw->ops->wake(fw->opaque);
 }
 
-/* Serve fwctl_fail(); true if the processor stands still. */
+/* Serve fwctl_fail(); true if the processor is to execute nothing until it is booted again. */
 static bool fail(struct fwctl *fw)
 {
 	u32 how = atomic_load_explicit(&fw->failure, memory_order_relaxed);

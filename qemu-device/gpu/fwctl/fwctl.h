@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Firmware control: what stands around the firmware processor. Boot ROM, private
+ * Firmware control: what surrounds the firmware processor. Boot ROM, private
  * memory, interrupt controller and timer, and the window through which the
- * firmware sees MMU context 0.
+ * firmware reaches MMU context 0.
  *
  * Source: document 000, "Firmware Processor"; registers.xml, units FW and IC.
  *
@@ -113,7 +113,7 @@ void fwctl_window_flush(struct fwctl *fw);
 
 /*
  * The processor fails, by a fault on request, before its next instruction or the next but a
- * few: it locks up, takes an exception, or stands still until it is booted again. Device
+ * few: it locks up, takes an exception, or executes nothing until it is booted again. Device
  * lock held.
  */
 enum fwctl_failure { FWCTL_FAIL_NONE, FWCTL_FAIL_LOCKUP, FWCTL_FAIL_TRAP, FWCTL_FAIL_SILENT };

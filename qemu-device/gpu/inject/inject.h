@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults on request (unit INJ): what the tests of a driver ask for.
+ * Faults on request (unit INJ), for tests of drivers.
  *
  * Source: hw/registers.xml, unit INJ, enum inject_kind. A request is armed by the host
  * (pumice_gpu_inject()) or by the guest (the unit's registers, where the device allows it),
@@ -10,7 +10,7 @@
  * them. What a fault has done to the GPU does not: inject_reset().
  *
  * Locking: a leaf lock guards the requests; any thread, any lock held. Late events are
- * under the device lock. A kind that nobody has asked for costs one load.
+ * under the device lock. A kind without a request costs one load.
  */
 #ifndef PUMICE_GPU_INJECT_H
 #define PUMICE_GPU_INJECT_H

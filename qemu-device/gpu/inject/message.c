@@ -2,9 +2,9 @@
 /*
  * Damage to what the firmware has written for the host (FW_MESSAGE).
  *
- * Source: hw/fwif.h. This is the only place of the device that knows of the firmware
- * interface, and it believes nothing: a structure that cannot be reached, or a ring
- * without a size, is left as it is, and the request waits.
+ * Source: hw/fwif.h. No other part of the device interprets the firmware interface. Nothing
+ * of it is trusted: a structure that cannot be reached, or a ring without a valid size, is
+ * left as it is, and the request stays.
  */
 #include "message.h"
 

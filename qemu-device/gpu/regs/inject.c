@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Registers of unit INJ: faults on request, for the guest. Where the device was not given
- * the property, regs.c lets nobody reach any but CAPS.
+ * the property, regs.c lets accesses reach CAPS alone.
  */
 #include "units.h"
 

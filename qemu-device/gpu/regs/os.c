@@ -47,10 +47,22 @@ static void spurious(struct pumice_gpu *gpu)
 		gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 }
 
+/* The firmware stops using one of its rings; it does so itself, by an event. */
+static void silence_rings(struct pumice_gpu *gpu)
+{
+	struct inject *in = &gpu->inject;
+
+	if (inject_take(in, PUMICE_INJECT_KIND_FW_SILENCE, PUMICE_INJECT_WHERE_KCCB, NULL))
+		fwctl_raise(gpu->fw, PUMICE_IC_PENDING__KCCB_SILENT__MASK);
+	if (inject_take(in, PUMICE_INJECT_KIND_FW_SILENCE, PUMICE_INJECT_WHERE_FWCCB, NULL))
+		fwctl_raise(gpu->fw, PUMICE_IC_PENDING__FWCCB_SILENT__MASK);
+}
+
 /* Faults on request that happen when the host kicks; false if the kick gets lost. */
 static bool kick_arrives(struct pumice_gpu *gpu)
 {
 	gpu_fail_firmware(gpu, PUMICE_INJECT_WHERE_KICK);
+	silence_rings(gpu);
 	spurious(gpu);
 	return !inject_take(&gpu->inject, PUMICE_INJECT_KIND_LOST_IRQ, PUMICE_INJECT_WHERE_KICK,
 			    NULL);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Faults on request that the firmware obeys: one of its rings falls silent until the next
+ * boot, and everything else goes on.
+ */
+#include <string.h>
+
+#include "rig.h"
+
+/* A booted firmware whose jobs fault. */
+struct faulty {
+	struct rig *r;
+	struct rig_vm vm;
+	struct rig_context c;
+};
+
+static struct faulty faulty_booted(void)
+{
+	struct faulty f = { .r = rig_booted() };
+
+	rig_vm(f.r, &f.vm);
+	/* So long that a kick finds it running. */
+	rig_vm_groups(&f.vm, 1, 20000, true);
+	rig_context(f.r, &f.vm, 1, &f.c);
+	return f;
+}
+
+static void ask_for(struct rig *r, const char *text)
+{
+	assert_int_equal(pumice_gpu_inject(r->gpu, text), 0);
+}
+
+/* The host has seen all interrupts. Return: how many there were. */
+static u32 clear_irqs(struct rig *r)
+{
+	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
+	return r->irqs;
+}
+
+static void put_job(struct faulty *f, u32 seqno)
+{
+	rig_compute(&f->c, RIG_STREAM_VA, seqno);
+	rig_update(&f->c, f->c.object_addr, seqno);
+}
+
+/* It faulted, and all that the host needs to end it is there. */
+static void assert_ended(const struct faulty *f, u32 seqno)
+{
+	assert_int_equal(rig_result(&f->c, seqno)->fault, PUMICE_FAULT_CDM_COMMAND);
+	assert_int_equal(*f->c.object, seqno);
+}
+
+/* The GPU is reset and the firmware booted anew: it has no memory of the fault. */
+static void boot_anew(struct rig *r)
+{
+	struct fwif_boot *boot = r->boot;
+
+	pumice_gpu_reset(r->gpu);
+	boot->state = 0;
+	memset(r->kccb_ring, 0, sizeof(*r->kccb_ring));
+	memset(r->fwccb_ring, 0, sizeof(*r->fwccb_ring));
+	r->kccb_ring->count = RIG_KCCB;
+	r->fwccb_ring->count = RIG_FWCCB;
+	assert_int_equal(rig_boot(r), FWIF_STATE_READY);
+}
+
+static void silent_kernel_ccb_is_not_read_and_jobs_and_messages_go_on(void **state)
+{
+	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
+	struct faulty f = faulty_booted();
+	u32 entry, heartbeat, read, irqs;
+
+	(void)state;
+	put_job(&f, 1);
+	entry = rig_put_kick(f.r, &f.c);
+	rig_kick(f.r);
+	while (f.r->kccb_status[entry] == FWIF_STATUS_PENDING)
+		rig_turns(f.r, 1);
+	assert_int_equal(*f.c.object, 0);
+	ask_for(f.r, "fw-silence,where=kccb");
+	heartbeat = f.r->boot->heartbeat;
+	read = f.r->kccb_ring->read;
+	irqs = clear_irqs(f.r);
+	entry = rig_put(f.r, &ping);
+	rig_kick(f.r);
+	rig_finish(f.r);
+	assert_ended(&f, 1);
+	assert_int_equal(f.r->fwccb_ring->write, 1);
+	assert_int_equal(f.r->fwccb[0].type, FWIF_FWCCB_JOB_FAULT);
+	assert_int_equal(f.r->irqs, irqs + 1);
+	assert_int_not_equal(f.r->boot->heartbeat, heartbeat);
+	/* The next kick does not help. */
+	rig_kick(f.r);
+	rig_finish(f.r);
+	assert_int_equal(f.r->kccb_status[entry], FWIF_STATUS_PENDING);
+	assert_int_equal(f.r->kccb_ring->read, read);
+	assert_int_equal(f.r->boot->state, FWIF_STATE_READY);
+	boot_anew(f.r);
+	rig_assert_alive(f.r);
+	rig_destroy(f.r);
+}
+
+static void silent_firmware_ccb_is_not_written_and_jobs_and_answers_go_on(void **state)
+{
+	struct faulty f = faulty_booted();
+	u32 irqs;
+
+	(void)state;
+	ask_for(f.r, "fw-silence,where=fwccb");
+	irqs = clear_irqs(f.r);
+	put_job(&f, 1);
+	rig_submit(f.r, &f.c);
+	rig_finish(f.r);
+	assert_ended(&f, 1);
+	assert_true(f.r->irqs > irqs);
+	assert_int_equal(f.r->fwccb_ring->write, 0);
+	assert_int_equal(f.r->fwccb_ring->dropped, 0);
+	assert_int_equal(f.r->fwccb[0].type, 0);
+	rig_assert_alive(f.r);
+	boot_anew(f.r);
+	rig_context(f.r, &f.vm, 1, &f.c);
+	put_job(&f, 1);
+	rig_submit(f.r, &f.c);
+	rig_finish(f.r);
+	assert_ended(&f, 1);
+	assert_int_equal(f.r->fwccb_ring->write, 1);
+	assert_int_equal(f.r->fwccb[0].type, FWIF_FWCCB_JOB_FAULT);
+	rig_destroy(f.r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(silent_kernel_ccb_is_not_read_and_jobs_and_messages_go_on),
+		cmocka_unit_test(silent_firmware_ccb_is_not_written_and_jobs_and_answers_go_on),
+	};
+
+	return cmocka_run_group_tests_name("silence of a ring", tests, NULL, NULL);
+}
