@@ -31,6 +31,9 @@ struct bench {
 	u32 loads, stores;
 	enum fwctl_store answer;
 	u32 pieces;		/* with FWCTL_STORE_AGAIN: how often, before it is done */
+	/* The host starts the processor again while the boot ROM works, with this. */
+	const struct fwctl_boot *again;
+	u32 boots, booted_entry;	/* that the boot ROM has reported */
 };
 
 static bool load(void *opaque, u32 offset, unsigned int size, u32 *value)
@@ -69,7 +72,16 @@ static void lock(void *opaque)
 
 static void unlock(void *opaque)
 {
-	((struct bench *)opaque)->locked = false;
+	struct bench *b = opaque;
+	const struct fwctl_boot *again = b->again;
+
+	b->again = NULL;
+	if (again) {	/* another thread, as soon as it gets the lock */
+		fwctl_set_run(b->fw, false);
+		*fwctl_boot(b->fw) = *again;
+		fwctl_set_run(b->fw, true);
+	}
+	b->locked = false;
 }
 
 static void wake(void *opaque)
@@ -91,9 +103,11 @@ static u64 clock_ticks(void *opaque)
 
 static void booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error)
 {
-	(void)opaque;
+	struct bench *b = opaque;
+
 	(void)image_bytes;
-	(void)entry;
+	b->boots++;
+	b->booted_entry = entry;
 	assert_int_equal(error, PUMICE_FW_BOOT_ERROR_NONE);
 }
 
@@ -269,6 +283,34 @@ static void pages_of_the_window_are_slow(void **state)
 	end(&b);
 }
 
+/* Without the lock the boot ROM copies; what it has copied is not what the host wants then. */
+static void a_boot_during_a_boot_makes_the_first_one_void(void **state)
+{
+	const u32 image[] = { NOP, JAL(0, -4), NOP, NOP, JAL(0, -4) };
+	const _Atomic bool stop = true;
+	struct fwctl_status status;
+	struct fwctl_boot again;
+	struct bench b;
+
+	(void)state;
+	start(&b, image, WORDS(image));
+	again = *fwctl_boot(b.fw);
+	again.entry = 3 * 4;
+	b.again = &again;
+	assert_false(fwctl_step(b.fw, &stop));
+	assert_int_equal(b.boots, 0);
+	fwctl_status(b.fw, &status);
+	assert_int_equal(status.state, PUMICE_FW_STATE_OFF);
+	assert_int_equal(status.instret, 0);
+	assert_true(fwctl_step(b.fw, &stop));
+	assert_int_equal(b.boots, 1);
+	assert_int_equal(b.booted_entry, 3 * 4);
+	fwctl_status(b.fw, &status);
+	assert_int_equal(status.state, PUMICE_FW_STATE_RUNNING);
+	assert_in_range(status.pc, 3 * 4, 4 * 4);
+	end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +322,7 @@ int main(void)
 		cmocka_unit_test(a_command_in_pieces_comes_to_its_end),
 		cmocka_unit_test(fence_i_is_slow),
 		cmocka_unit_test(pages_of_the_window_are_slow),
+		cmocka_unit_test(a_boot_during_a_boot_makes_the_first_one_void),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,10 @@
 
 #define INSN_WORDS	4u
 #define PBE_STATE	(RIG_CODE + RIG_BYTES - 64)
+#define TEXTURE_STATE	(RIG_CODE + RIG_BYTES - 128)
+
+_Static_assert(TEXTURE_STATE == 0x317ff80, "as READ has it");
+#define READ		"texture v4, 0, linear, 2d, 0x317ff80\n"
 
 #define INPUT		".pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n" \
 			"mov v2, frag_x\nmov v3, frag_y\ntask code, INSNS\nend\n.endpds\n"
@@ -25,6 +29,8 @@ static const char *const texts[RIG_PROGRAMS] = {
 	[RIG_BAD_STORE] = ".stage fragment\n.pds\nldi sh0, 0\nldi sh1, 0x7f\niterate v0, 0, 2, linear\n"
 		"task code, INSNS\nend\n.endpds\n"
 		"mov r0, 0\nglobal_store32 sig0, [one], sh0 + r0, v0\nend\n",
+	[RIG_READS] = ".stage fragment\n.pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n"
+		READ READ READ READ READ READ READ READ "task code, INSNS\nend\n.endpds\n" BLEND,
 	[RIG_BACKGROUND] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\n"
 		"mov o0, 0.25\nend\n",
 	[RIG_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
@@ -103,9 +109,23 @@ static void load(struct rig *rig, enum rig_program n)
 	free(file);
 }
 
+/* A single texel, and how it is read. */
+static void write_texture(struct rig *rig)
+{
+	u32 *words = (u32 *)(void *)(rig->code + (TEXTURE_STATE - RIG_CODE));
+
+	pumice_texture_pack(words, &(struct pumice_texture){
+		.addr = RIG_COLOUR, .format = PUMICE_FORMAT_R32_FLOAT,
+		.layout = PUMICE_LAYOUT_LINEAR, .dim = PUMICE_TEXTURE_DIM_2D, .levels = 1,
+	});
+	pumice_sampler_pack(words + PUMICE_TEXTURE_WORDS, &(struct pumice_sampler){ 0 });
+}
+
 void rig_load_programs(struct rig *rig)
 {
 	u32 n;
+
+	write_texture(rig);
 
 	for (n = 0; n < RIG_PROGRAMS; n++)
 		load(rig, (enum rig_program)n);

@@ -59,6 +59,7 @@ enum rig_program {
 	RIG_DEPTH_OUT,	/* depth v1, then the same */
 	RIG_LOOP,	/* never ends */
 	RIG_BAD_STORE,	/* faults */
+	RIG_READS,	/* o0 = o0 / 2 + v0; reads ahead, so that a task is filled in pieces */
 	RIG_BACKGROUND,	/* o0 = 0.25 */
 	RIG_NOTHING,	/* writes nothing */
 	RIG_END_OF_TILE,

@@ -559,6 +559,42 @@ static void aborts_at_every_turn(void **state)
 	run_good();
 }
 
+static u32 tasks(void)
+{
+	struct pds_load load;
+
+	rig.locked = true;
+	pds_load(rig.pds, &load);
+	rig.locked = false;
+	return load.tasks;
+}
+
+/* Also one that has its room and some of its registers: it never runs, and nothing is kept. */
+static void an_abort_drops_a_task_that_is_half_filled(void **state)
+{
+	u32 turns, i, aborted = 0;
+	bool over = false;
+
+	(void)state;
+	for (turns = 0; !over; turns++) {
+		make_scene(RIG_READS);
+		rig_start(&rig, false);
+		for (i = 0; i < turns && !rig.ends; i++)
+			assert_true(rig_turn(&rig));
+		over = rig.ends;
+		if (!over) {
+			abort_now();
+			rig_run(&rig);
+			aborted += rig.end == DM_ABORTED;
+		}
+		check_end();
+		assert_int_equal(tasks(), 0);
+	}
+	assert_int_equal(rig.end, DM_DONE);
+	assert_true(aborted > 20);
+	run_good();
+}
+
 static void a_reset_forgets_the_job(void **state)
 {
 	u32 turns, i;
@@ -592,6 +628,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_faults_stops_the_job),
 		cmocka_unit_test(a_program_without_end_is_aborted),
 		cmocka_unit_test(aborts_at_every_turn),
+		cmocka_unit_test(an_abort_drops_a_task_that_is_half_filled),
 		cmocka_unit_test(a_reset_forgets_the_job),
 	};
 

@@ -295,6 +295,41 @@ static void the_list_that_can_grow_is_told_when_all_are_empty(void **state)
 }
 
 /* More lists than are remembered: what is allocated is learnt anew. */
+/* However many of its pages are in use: what is known of them is kept in words of bits. */
+static void a_forgotten_list_is_learnt_whole_at_every_size(void **state)
+{
+	static const u32 counts[] = { 1, 31, 32, 33, 50, 63, 64, 65, 100, 128 };
+	const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
+	u32 i, n, ref;
+
+	(void)state;
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct pbrig *rig = pbrig_create(128, 0);
+		struct pm_scene scene = pbrig_load(rig, 0, &small);
+		struct gpu_fault fault;
+		bool taken[128] = { false };
+
+		for (n = 0; n < counts[i]; n++)
+			assert_int_equal(pm_alloc(rig->pm, &scene, n % 2, &ref, &fault), PM_OK);
+		pm_reset(rig->pm);
+		assert_true(pm_free_macro_tile(rig->pm, &scene, 0, &fault));
+		pm_reset(rig->pm);
+		assert_true(pm_free_macro_tile(rig->pm, &scene, 1, &fault));
+		assert_int_equal(pbrig_read_list(rig, 0).free, 128);
+		for (n = 0; n < 128; n++) {
+			struct pumice_pb_ref at;
+
+			assert_int_equal(pm_alloc(rig->pm, &scene, 0, &ref, &fault), PM_OK);
+			pumice_pb_ref_unpack(&ref, &at);
+			at.offset /= PUMICE_PM_PAGE_SIZE / 16;
+			assert_in_range(at.offset, 0, 127);
+			assert_false(taken[at.offset]);
+			taken[at.offset] = true;
+		}
+		pbrig_destroy(rig);
+	}
+}
+
 static void lists_that_were_forgotten_are_learnt_anew(void **state)
 {
 	struct model *m = model_create(60, 0);
@@ -408,6 +443,7 @@ int main(void)
 		cmocka_unit_test(growth_below_what_is_there_or_beyond_the_table_does_nothing),
 		cmocka_unit_test(the_list_that_can_grow_is_told_when_all_are_empty),
 		cmocka_unit_test(lists_that_were_forgotten_are_learnt_anew),
+		cmocka_unit_test(a_forgotten_list_is_learnt_whole_at_every_size),
 		cmocka_unit_test(a_register_write_follows_a_piece_of_links),
 		cmocka_unit_test(pages_are_freed_in_pieces),
 	};

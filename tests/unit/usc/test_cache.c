@@ -628,6 +628,69 @@ static void usc_eviction_leaves_what_is_not_in_the_way(void **state)
 	usc_cache_release(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
 }
 
+/* Two are in the way, of three: not those that were made first, but that were used last. */
+static void usc_program_that_was_used_again_is_evicted_last(void **state)
+{
+	struct rig *rig = *state;
+	u32 code[2 * PUMICE_USC_WORDS], n;
+	struct usc_program *made[3], *again;
+	bool waits = false;
+	u64 one, hash[3];
+
+	for (n = 0; n < 3; n++) {
+		write_code(code, 2, n);
+		made[n] = rig_program(rig, code, 2, &limits);
+		assert_non_null(made[n]);
+		hash[n] = made[n]->hash;
+		rig_put(rig, made[n]);
+	}
+	one = made[0]->bytes;
+	write_code(code, 2, 0);
+	again = rig_program(rig, code, 2, &limits);
+	assert_ptr_equal(again, made[0]);
+	rig_put(rig, again);
+	take_share(rig, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	take_share(rig, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	assert_int_equal(usc_cache_reserve(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES - one,
+					   &waits), USC_LOAD_MORE);
+	for (n = 0; n < 3; n++) {
+		write_code(code, 2, n);
+		again = usc_cache_find(rig->cache, hash[n], code, 2, &limits);
+		assert_ptr_equal(again, n ? NULL : made[0]);
+		if (again)
+			rig_put(rig, again);
+	}
+	usc_cache_sweep(rig->cache);
+	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
+	usc_cache_release(rig->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+}
+
+/* Neither load finds the other one's program when it looks for it first. */
+static void usc_programs_that_are_loaded_at_the_same_time_have_one_body(void **state)
+{
+	struct rig *rig = *state;
+	const u32 insns = 4 * USC_FETCH_PIECE;
+	struct usc_load *under_way[2] = { NULL, NULL };
+	struct usc_program *program[2] = { NULL, NULL };
+	enum usc_load_result result[2];
+	u64 before = usc_program_cache_bytes(rig->cache);
+	u32 n;
+
+	write_code((u32 *)(void *)rig->code, insns, 3);
+	do {
+		for (n = 0; n < 2; n++)
+			result[n] = program[n] ? USC_LOAD_DONE :
+				    load(rig, insns, &under_way[n], &program[n]);
+	} while (result[0] == USC_LOAD_MORE || result[1] == USC_LOAD_MORE);
+	assert_non_null(program[0]);
+	assert_ptr_equal(program[0], program[1]);
+	assert_int_equal(usc_program_cache_bytes(rig->cache), before + program[0]->bytes);
+	rig_put(rig, program[0]);
+	assert_int_equal(usc_program_cache_idle(rig->cache), 0);
+	rig_put(rig, program[1]);
+	assert_int_equal(usc_program_cache_idle(rig->cache), program[0]->bytes);
+}
+
 /* What is reserved for a load covers its program, the shortest ones too. */
 static void usc_no_program_takes_more_than_was_reserved(void **state)
 {
@@ -725,6 +788,8 @@ int main(void)
 		RIG_TEST(usc_load_that_waits_holds_nothing),
 		RIG_TEST(usc_room_is_made_in_pieces),
 		RIG_TEST(usc_eviction_leaves_what_is_not_in_the_way),
+		RIG_TEST(usc_program_that_was_used_again_is_evicted_last),
+		RIG_TEST(usc_programs_that_are_loaded_at_the_same_time_have_one_body),
 		RIG_TEST(usc_no_program_takes_more_than_was_reserved),
 		RIG_TEST(usc_limits_do_not_multiply_memory),
 		RIG_TEST(usc_cache_is_bounded_and_keeps_programs_in_use),

@@ -7,6 +7,7 @@
 
 #include "../../../qemu-device/gpu/ta/ta.h"
 
+#define CANARY		0xbadc0de5u
 #define COORDINATE_PDS (RIG_PDS + 0x1000)
 /* Each vertex reads a word by itself: a task of some takes pieces to fill. */
 #define READ DMA(V, 2, 1, RIG_DATA, 8)
@@ -243,7 +244,11 @@ static void lock(void *opaque)
 
 static void unlock(void *opaque)
 {
-	rig_unlock(((struct bench *)opaque)->rig);
+	struct bench *b = opaque;
+
+	rig_unlock(b->rig);
+	if (b->abort_in && !--b->abort_in)
+		bench_call(b, vdm_abort);
 }
 
 static void wake(void *opaque, unsigned int core)
@@ -356,6 +361,19 @@ bool bench_start(struct bench *b, u32 split)
 	return ok;
 }
 
+/* A program finds zeros in the outputs of all its lanes, and leaves none of them so. */
+static void check_and_dirty_outputs(const struct usc_gfx *gfx, u32 instances)
+{
+	const u32 words = (instances + PUMICE_LANES - 1) / PUMICE_LANES * gfx->vo_words *
+			  PUMICE_LANES;
+	u32 i;
+
+	for (i = 0; i < words; i++) {
+		assert_int_equal(gfx->vo[i], 0);
+		gfx->vo[i] = CANARY;
+	}
+}
+
 /* Run a task of a USC to its end: outputs, or a fault. */
 static void run_task(struct bench *b, struct usc *usc, unsigned int group)
 {
@@ -366,6 +384,7 @@ static void run_task(struct bench *b, struct usc *usc, unsigned int group)
 
 	if (b->tasks++ == b->fault_task)
 		fake_usc_fault(usc, group, PUMICE_FAULT_MMU_READ_ONLY);
+	check_and_dirty_outputs(gfx, task->instances);
 	for (i = 0; !usc->aborted && i < task->instances; i++) {
 		u32 *vo = gfx->vo + i / 32 * gfx->vo_words * 32 + i % 32;
 

@@ -42,6 +42,7 @@ struct bench {
 	unsigned int cores;
 	u32 seed;
 	bool awake[PUMICE_MAX_CORES];
+	u32 abort_in;		/* the VDM unlocks before the job is aborted; 0: it is not */
 	bool stop;		/* every step is to end as soon as it can, not just some */
 	u64 clock;
 

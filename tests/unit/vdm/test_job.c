@@ -305,6 +305,55 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 	}
 }
 
+/*
+ * The host may abort the job whenever a core has dropped the device lock, in the middle of what
+ * that core does.
+ */
+static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **state)
+{
+	u32 unlocks, turns, aborted = 0, done = 0;
+
+	(void)state;
+	for (unlocks = 1; !done; unlocks++) {
+		struct bench *b = bench_create(2);
+
+		put_points(b, 300, unlocks & 1);
+		b->abort_in = unlocks;
+		assert_true(bench_start(b, 30));
+		for (turns = 0; bench_turn(b); turns++)
+			assert_true(turns < 10000);
+		done = b->abort_in;
+		b->abort_in = 0;
+		if (b->ended[DM_ABORTED]) {
+			assert_int_equal(b->ended[DM_ABORTED], 1);
+			assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
+			expect_clean(b, b->begins ? 1 : 0);
+			aborted++;
+		} else {
+			assert_int_equal(b->ended[DM_DONE], 1);
+		}
+		bench_destroy(b);
+	}
+	assert_true(aborted > 20);
+}
+
+/* On-chip memory of the last job is none of this one's business. */
+static void a_program_finds_zeros_where_the_last_job_left_its_outputs(void **state)
+{
+	struct bench *b = bench_create(2);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		put_points(b, POINTS, i & 1);
+		assert_true(bench_start(b, 50));
+		bench_run(b);
+		assert_int_equal(b->ended[DM_DONE], 1);
+		bench_render(b);
+	}
+	bench_destroy(b);
+}
+
 /* Tasks that fill registers or run. */
 static u32 tasks(struct bench *b)
 {
@@ -508,6 +557,8 @@ int main(void)
 		cmocka_unit_test(a_primitive_that_never_fits_is_a_fault),
 		cmocka_unit_test(resume_and_flush_of_a_job_that_runs_do_nothing),
 		cmocka_unit_test(an_abort_in_every_phase_leaves_nothing),
+		cmocka_unit_test(an_abort_while_a_core_has_dropped_the_lock_leaves_nothing),
+		cmocka_unit_test(a_program_finds_zeros_where_the_last_job_left_its_outputs),
 		cmocka_unit_test(a_step_that_is_to_end_starts_one_task),
 		cmocka_unit_test(memory_is_given_back_after_a_stop),
 		cmocka_unit_test(a_fault_of_any_task_stops_the_job),
