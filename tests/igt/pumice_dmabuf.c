@@ -57,7 +57,7 @@ static int need_export(int fd, u32 handle)
 	return dma_buf;
 }
 
-/* Which of POLLIN (nobody writes) and POLLOUT (nobody uses it) hold. */
+/* Which of POLLIN (no pending write) and POLLOUT (no pending use) are set. */
 static short ready(int dma_buf)
 {
 	struct pollfd in = { .fd = dma_buf, .events = POLLIN };
@@ -217,7 +217,7 @@ static void submit_after(struct rig *rig, u64 stream, int sync_file)
 	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
 }
 
-/* Producer and consumer know each other by the dma-buf alone. */
+/* Producer and consumer share nothing but the dma-buf. */
 static void job_waits_for_an_export(void)
 {
 	struct rig producer = rig_open(), consumer = rig_open();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Faults that the GPU makes on request: who pays, who goes on, and how soon. All of it is
- * in the guest's time; the list of programs has this one run where that is exact.
+ * Faults that the GPU makes on request: which jobs fail, which succeed, and how soon. All of it
+ * is in the guest's time; the list of programs has this one run where that is exact.
  */
 #include <errno.h>
 #include <poll.h>
@@ -114,7 +114,7 @@ static void check_store(struct rig *rig, u32 value, int status, u32 ms)
 		rig_check_words(rig->data.cpu, value);
 }
 
-/* What every fault must leave behind: others are as they were, the next jobs run. */
+/* After every fault: other contexts are as they were, the next jobs run. */
 static void check_others_and_next(struct scene *s, u32 state, int resets)
 {
 	struct rig *culprit = &s->culprit;
@@ -267,7 +267,7 @@ static void firmware_silence_at_kick(void)
 }
 
 /* It answers, but its background loop does not seem to go on: found by the second tick. */
-static void heartbeat_stands_still(void)
+static void heartbeat_stops(void)
 {
 	struct scene s = scene_open();
 
@@ -291,7 +291,7 @@ static void ring_index_damaged(void)
 	check_others_and_next(&s, 0, 1);
 }
 
-/* @text damages the message about a fault; the job's result says what it did. */
+/* @text damages the message about a fault; the job's result still has the fault. */
 static void message_damaged(const char *text)
 {
 	struct scene s = scene_open();
@@ -316,7 +316,7 @@ static void message_of_another_type(void)
 	message_damaged("fw-message,where=message,bit=1");
 }
 
-/* The answer to an unbind: what the GPU still knows is not known, so it is reset. The VM pays. */
+/* The answer to an unbind: what the TLBs still hold is uncertain, so the GPU is reset. */
 static void answer_damaged(void)
 {
 	struct scene s = scene_open();
@@ -354,7 +354,7 @@ static void lost_kick(void)
 		"lost-irq,where=kick", "lost-irq", 1, 0, 0, TICK_MS, false });
 }
 
-/* The job has ended, and the firmware never learns: it cannot be stopped either. */
+/* The job has ended without a report to the firmware: it cannot be stopped either. */
 static void lost_end(void)
 {
 	expect(&(struct expected){
@@ -720,7 +720,7 @@ static void nonsense_is_refused(void)
 	igt_assert_eq_u32(inject_left("unit-hang"), 0);
 }
 
-/* What the driver says of a fault is for people to read; what the kernel says still counts. */
+/* Messages of the driver about a fault are expected; other messages of the kernel count. */
 #define MESSAGES "pumice [0-9a-f:.]+: "
 #define subtest(name, proves, run) igt_pumice_subtest_logs(name, proves, run, MESSAGES)
 
@@ -742,55 +742,69 @@ int igt_main()
 		CHECK_OK(set_module_parameter("fw_timeout_ms", FW_MS));
 	}
 
-	subtest("unit-hang-cdm", "a CDM that hangs, deaf to ABORT, is reset; its job pays",
+	subtest("unit-hang-cdm",
+		"a CDM that hangs and ignores ABORT is reset; the context of its job is guilty",
 		unit_hang_cdm);
-	subtest("unit-hang-vdm", "so is a VDM", unit_hang_vdm);
-	subtest("unit-hang-pdm", "so is a PDM", unit_hang_pdm);
-	subtest("unit-hang-tdm", "so is a TDM", unit_hang_tdm);
+	subtest("unit-hang-vdm", "a VDM that hangs is reset; the context of its job is guilty",
+		unit_hang_vdm);
+	subtest("unit-hang-pdm", "a PDM that hangs is reset; the context of its job is guilty",
+		unit_hang_pdm);
+	subtest("unit-hang-tdm", "a TDM that hangs is reset; the context of its job is guilty",
+		unit_hang_tdm);
 	subtest("firmware-lockup", "firmware that locks up at a job is booted again at once",
 		firmware_lockup);
-	subtest("firmware-lockup-at-kick", "so is one that locks up before it",
+	subtest("firmware-lockup-at-kick",
+		"firmware that locks up before a job is booted again at once",
 		firmware_lockup_at_kick);
 	subtest("firmware-trap", "firmware that stops itself is booted again at once",
 		firmware_trap);
-	subtest("firmware-silence", "firmware that falls silent at a job is found out by its tick",
+	subtest("firmware-silence",
+		"firmware that stops responding at a job is found by the job's tick",
 		firmware_silence);
-	subtest("firmware-silence-at-kick", "so is one that does before it",
+	subtest("firmware-silence-at-kick",
+		"firmware that stops responding before a job is found by the tick",
 		firmware_silence_at_kick);
 	subtest("heartbeat-stands-still",
-		"firmware that answers and does nothing else is booted again",
-		heartbeat_stands_still);
-	subtest("ring-index-damaged", "a ring index out of range costs a reset, and no result",
-		ring_index_damaged);
+		"firmware that answers but does nothing else is booted again",
+		heartbeat_stops);
+	subtest("ring-index-damaged",
+		"a ring index out of range leads to a reset, and to no result", ring_index_damaged);
 	subtest("message-of-unknown-type", "a message of unknown type is ignored",
 		message_of_unknown_type);
-	subtest("message-of-another-type", "a message that names what does not exist is ignored",
+	subtest("message-of-another-type",
+		"a message that names an object that does not exist is ignored",
 		message_of_another_type);
-	subtest("answer-damaged", "an answer that makes no sense costs a reset", answer_damaged);
-	subtest("lost-interrupt", "a lost interrupt costs a tick, and only one job notices",
+	subtest("answer-damaged", "an invalid answer leads to a reset", answer_damaged);
+	subtest("lost-interrupt", "a lost interrupt delays one job by a tick, and no other",
 		lost_interrupt);
-	subtest("lost-kick", "a lost kick costs a tick", lost_kick);
-	subtest("lost-end", "a job whose end gets lost costs its context and a reset", lost_end);
-	subtest("spurious-interrupt", "interrupts without a cause do no harm", spurious_interrupt);
-	subtest("spurious-news", "nor do those without news", spurious_news);
-	subtest("spurious-lockup", "nor do reports of a lockup that was none", spurious_lockup);
-	subtest("spurious-end", "nor do reports of an end that was none", spurious_end);
-	subtest("late-end", "a job whose end is reported late ends well", late_end);
+	subtest("lost-kick", "a lost kick delays a job by a tick", lost_kick);
+	subtest("lost-end", "a job whose end is not reported times out; the GPU is reset",
+		lost_end);
+	subtest("spurious-interrupt", "interrupts without a cause have no effect",
+		spurious_interrupt);
+	subtest("spurious-news", "interrupts without new messages have no effect", spurious_news);
+	subtest("spurious-lockup", "reports of a lockup that did not happen have no effect",
+		spurious_lockup);
+	subtest("spurious-end", "reports of an end that did not happen have no effect",
+		spurious_end);
+	subtest("late-end", "a job whose end is reported late succeeds", late_end);
 	subtest("too-late-end",
-		"one whose end is reported after its time is stopped without a reset",
+		"a job whose end is reported after its time-out is stopped without a reset",
 		too_late_end);
-	subtest("page-table-bit", "a bit that flips in a page table costs one job", page_table_bit);
-	subtest("page-directory-bit", "so does one in a directory", page_directory_bit);
-	subtest("page-catalogue-bit", "so does one in a catalogue", page_catalogue_bit);
+	subtest("page-table-bit", "a flipped bit in a page table fails one job", page_table_bit);
+	subtest("page-directory-bit", "a flipped bit in a page directory fails one job",
+		page_directory_bit);
+	subtest("page-catalogue-bit", "a flipped bit in a page catalogue fails one job",
+		page_catalogue_bit);
 	subtest("firmware-table-bit", "firmware that cannot reach its memory does no lasting harm",
 		firmware_table_bit);
-	subtest("free-list-bit", "a bit that flips in a free list costs one pair", free_list_bit);
-	subtest("slow-memory", "jobs are right however slow memory is", slow_memory);
+	subtest("free-list-bit", "a flipped bit in a free list fails one pair", free_list_bit);
+	subtest("slow-memory", "results are right however slow memory is", slow_memory);
 	subtest("too-slow-memory", "a job that memory makes too slow is stopped", too_slow_memory);
 	subtest("crash-at-boot", "a boot that fails is tried again", crash_at_boot);
 	subtest("crash-at-every-boot", "a GPU that cannot be booted is given up",
 		crash_at_every_boot);
-	subtest("crash-at-every-job", "so is firmware that crashes at every job",
+	subtest("crash-at-every-job", "firmware that crashes at every job is given up",
 		crash_at_every_job);
 	subtest("kernel-ccb-silence", "firmware that reads no commands is found out by a tick",
 		kernel_ccb_silence);
@@ -803,6 +817,6 @@ int igt_main()
 		firmware_ccb_silence_without_pages);
 	subtest("request-for-pages-damaged", "it does not take its free list along",
 		request_for_pages_damaged);
-	subtest("nonsense-is-refused", "the file takes nothing that the GPU would not",
+	subtest("nonsense-is-refused", "the debugfs file refuses what the GPU would not accept",
 		nonsense_is_refused);
 }

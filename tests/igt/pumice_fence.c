@@ -237,7 +237,7 @@ static void fault_is_carried(void)
 	struct rig rig = rig_open();
 
 	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 0)), -EIO);
-	/* A wait tells that it is over, not how. */
+	/* A wait succeeds when the job has ended, whatever its result. */
 	igt_assert_eq(sync_wait(rig.fd, rig.sync, 0, 0), 0);
 }
 
@@ -701,30 +701,33 @@ int igt_main()
 			   "what a job wrote is there when its fence signals", not_before_the_data);
 	igt_pumice_subtest("in-order-of-submission", "a context's fences signal in order",
 			   in_order_of_submission);
-	igt_pumice_subtest("zero-timeout", "a wait without time tells how things stand",
+	igt_pumice_subtest("zero-timeout", "a wait without time-out returns the present state",
 			   zero_timeout);
 	igt_pumice_subtest("wait-interrupted", "a wait goes on after signals", wait_interrupted);
-	igt_pumice_subtest("wait-any", "a wait for any tells which", wait_any);
+	igt_pumice_subtest("wait-any", "a wait for any returns the one that signaled", wait_any);
 	igt_pumice_subtest("wait-all-of-many", "a wait for all waits for each", wait_all_of_many);
 	igt_pumice_subtest("wait-before-submit", "a process may wait for a job that is yet to come",
 			   wait_before_submit);
-	igt_pumice_subtest("fault-is-carried", "the fence of a job that faulted says so",
+	igt_pumice_subtest("fault-is-carried", "the fence of a job that faulted carries the error",
 			   fault_is_carried);
-	igt_pumice_subtest("fault-is-carried-by-a-merge", "so does a merged fence",
+	igt_pumice_subtest("fault-is-carried-by-a-merge",
+			   "a merged fence carries the error of a job that faulted",
 			   fault_is_carried_by_a_merge);
-	igt_pumice_subtest("fault-is-not-inherited", "who waits for a job that faulted runs",
+	igt_pumice_subtest("fault-is-not-inherited", "a job that waits for one that faulted runs",
 			   fault_is_not_inherited);
 	igt_pumice_subtest("survives-its-context",
-			   "a fence tells its story after its context and VM",
+			   "a fence keeps its status when its context and VM are destroyed",
 			   survives_its_context);
-	igt_pumice_subtest("survives-its-file", "a fence signals though its file is closed",
+	igt_pumice_subtest("survives-its-file", "a fence signals after its file is closed",
 			   survives_its_file);
 	igt_pumice_subtest("poll-sync-file", "a sync file is readable when its job has ended",
 			   poll_sync_file);
 	igt_pumice_subtest("export-signaled", "a fence can be exported after its job",
 			   export_signaled);
-	igt_pumice_subtest("export-empty", "nothing cannot be exported", export_empty);
-	igt_pumice_subtest("export-is-a-moment", "a sync file keeps the fence that it was made of",
+	igt_pumice_subtest("export-empty", "a syncobj without a fence cannot be exported",
+			   export_empty);
+	igt_pumice_subtest("export-is-a-moment",
+			   "a sync file keeps the fence that it was exported from",
 			   export_is_a_moment);
 	igt_pumice_subtest("merge-waits-for-both", "a merged fence signals with the last",
 			   merge_waits_for_both);
@@ -747,14 +750,15 @@ int igt_main()
 	igt_pumice_subtest("one-call-many-jobs",
 			   "64 jobs of one call over four contexts, with five syncs each",
 			   one_call_many_jobs);
-	igt_pumice_subtest("job-waits-for-most", "a job waits for as many fences as promised",
+	igt_pumice_subtest("job-waits-for-most",
+			   "a job waits for as many fences as the limit allows",
 			   job_waits_for_most);
 	igt_pumice_subtest("signal-twice", "a second signal takes the place of the first",
 			   signal_twice);
 	igt_pumice_subtest("signal-twice-by-one-job", "one job may signal a syncobj twice",
 			   signal_twice_by_one_job);
 	igt_pumice_subtest("wait-is-of-the-moment",
-			   "a job waits for the fence that was there when it came",
+			   "a job waits for the fence that the syncobj had at submission",
 			   wait_is_of_the_moment);
 	igt_pumice_subtest("reset-empties", "a syncobj can be emptied and used again",
 			   reset_empties);

@@ -239,15 +239,16 @@ int igt_main()
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-	igt_pumice_subtest("create-rounds-up", "a size is rounded up to pages, and told",
+	igt_pumice_subtest("create-rounds-up", "a size is rounded up to pages and returned",
 			   create_rounds_up);
-	igt_pumice_subtest("create-bad-size", "nothing and too much are refused", create_bad_size);
+	igt_pumice_subtest("create-bad-size", "sizes of zero and beyond the limit are refused",
+			   create_bad_size);
 	igt_pumice_subtest("create-bad-flags", "unknown flags are refused", create_bad_flags);
 	igt_pumice_subtest("create-zeroed", "new memory holds nothing of its last owner",
 			   create_zeroed);
-	igt_pumice_subtest("mmap-bad-handle", "a handle of nothing cannot be mapped",
+	igt_pumice_subtest("mmap-bad-handle", "an unknown handle cannot be mapped",
 			   mmap_bad_handle);
-	igt_pumice_subtest("mmap-other-file", "an offset is worth nothing on another file",
+	igt_pumice_subtest("mmap-other-file", "an offset is not valid on another file",
 			   mmap_other_file);
 	igt_pumice_subtest("mmap-beyond", "a mapping cannot be longer than the object",
 			   mmap_beyond);

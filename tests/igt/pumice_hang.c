@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Jobs that do not end: their context pays, all others go on. */
+/* Jobs that do not end: their context is stopped, all others go on. */
 #include <errno.h>
 #include <poll.h>
 
@@ -10,7 +10,7 @@
 #include "sync.h"
 #include "system.h"
 
-IGT_TEST_DESCRIPTION("Jobs that run into the time limit, and who pays for them.");
+IGT_TEST_DESCRIPTION("Jobs that run into the time limit, and which contexts it affects.");
 
 static void check_guilty(struct rig *rig)
 {
@@ -235,32 +235,34 @@ int igt_main()
 		igt_pumice_require(IGT_PUMICE_IMPATIENT);
 
 	igt_pumice_subtest_logs("endless-loop",
-				"a job that loops is stopped, and its context marked",
+				"a job that loops is stopped, and its context becomes guilty",
 				endless_loop, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("endless-grid", "so is one of endless many work-groups",
+	igt_pumice_subtest_logs("endless-grid", "a job of endlessly many work-groups is stopped",
 				endless_grid, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("endless-everywhere", "so is one that fills the GPU",
+	igt_pumice_subtest_logs("endless-everywhere",
+				"a job that fills the GPU and never ends is stopped",
 				endless_everywhere, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("guilty-takes-no-jobs", "a guilty context refuses jobs",
 				guilty_takes_no_jobs, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("new-context-works", "a new context of the same VM works",
 				new_context_works, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("queued-jobs-canceled",
-				"jobs behind the one that hangs do not run", queued_jobs_canceled,
-				IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("others-go-on", "jobs of other contexts end right", others_go_on,
-				IGT_PUMICE_TIMED_OUT);
+				"jobs queued after the one that hangs do not run",
+				queued_jobs_canceled, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("others-go-on", "jobs of other contexts end with right results",
+				others_go_on, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("dependent-runs-after",
-				"who waits for a job that hangs runs after it",
+				"a job that waits for one that hangs runs after it",
 				dependent_runs_after, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("sync-file-tells", "a sync file tells of the time-out",
+	igt_pumice_subtest_logs("sync-file-tells", "a sync file carries the time-out",
 				sync_file_tells, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("no-reset-of-the-gpu", "stopping a job takes no reset",
+	igt_pumice_subtest_logs("no-reset-of-the-gpu", "stopping a job needs no reset",
 				no_reset_of_the_gpu, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("resets-by-file", "a file reads what became of its own contexts",
+	igt_pumice_subtest_logs("resets-by-file",
+				"a file reads the resets and states of its own contexts",
 				resets_by_file, IGT_PUMICE_TIMED_OUT "|" IGT_PUMICE_RESET);
 	igt_pumice_subtest("resets-bad-arguments",
-			   "unknown flags are refused, and what is only written is not read",
+			   "unknown flags are refused, and output fields are not read",
 			   resets_bad_arguments);
 	igt_pumice_subtest_logs("many-hang", "several that hang are stopped one by one", many_hang,
 				IGT_PUMICE_TIMED_OUT);

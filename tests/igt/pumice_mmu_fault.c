@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Faults of the MMU: each access that must fault does, and is told as the CPU
+ * Faults of the MMU: each access that must fault does, and is reported as the CPU
  * predicts it: reason, unit, kind of access, address, instruction.
  */
 #include <errno.h>
@@ -14,18 +14,18 @@
 #include "pumice_names.h"
 #include "rig.h"
 
-IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, what is told of them, whom they hurt.");
+IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, how they are reported, what they affect.");
 
 #define VA RIG_FREE
 #define WORDS 32u	/* that a store or copy touches */
 
-/* Where the access stands in shader_store() and shader_copy(). */
+/* Instruction that accesses memory in shader_store() and shader_copy(). */
 #define STORE_PC 2
 #define LOAD_PC 1
 
-/** struct prediction - what the context must tell of a fault */
+/** struct prediction - what the context must report of a fault */
 struct prediction {
-	u32 fault;	/* enum pumice_fault; PT_INVALID stands for every level */
+	u32 fault;	/* enum pumice_fault; PT_INVALID: of any level */
 	u32 unit;
 	u32 access;
 	u64 va;
@@ -225,7 +225,7 @@ static void range_partly_mapped(void)
 	struct rig rig = rig_open();
 	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
 
-	/* Half of the words lie in the page, half behind it. */
+	/* Half of the words are in the page, half after it. */
 	check_store_faults(&rig, VA + PAGE - 64, VA + PAGE);
 	check_store(&rig, VA + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
 }
@@ -244,7 +244,7 @@ static void hole_between_mappings(void)
 	check_store(&rig, VA + 2 * PAGE, above.cpu);
 }
 
-/* Stores to four pages, the one at @bad unmapped: the instruction told is that one. */
+/* Stores to four pages, the one at @bad unmapped: that instruction is reported. */
 static void check_pc(struct rig *rig, u32 bad)
 {
 	struct shader shader = { .insns = 0 };
@@ -562,19 +562,20 @@ int igt_main()
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-	igt_pumice_subtest("read-unmapped", "a load from nowhere faults as predicted",
+	igt_pumice_subtest("read-unmapped", "a load from an unmapped address faults as predicted",
 			   read_unmapped);
-	igt_pumice_subtest("write-unmapped", "a store to nowhere faults as predicted",
+	igt_pumice_subtest("write-unmapped", "a store to an unmapped address faults as predicted",
 			   write_unmapped);
-	igt_pumice_subtest("exec-unmapped", "a program that is nowhere faults as predicted",
+	igt_pumice_subtest("exec-unmapped", "a program at an unmapped address faults as predicted",
 			   exec_unmapped);
 	igt_pumice_subtest("stream-unmapped",
-			   "a control stream that is nowhere faults as predicted", stream_unmapped);
+			   "a control stream at an unmapped address faults as predicted",
+			   stream_unmapped);
 	igt_pumice_subtest("stream-leaves-its-pages",
-			   "a stream that runs out of its memory faults behind it",
+			   "a stream that runs past its memory faults at the end of its pages",
 			   stream_leaves_its_pages);
 	igt_pumice_subtest("pds-program-unmapped",
-			   "a PDS program that is nowhere faults as predicted",
+			   "a PDS program at an unmapped address faults as predicted",
 			   pds_program_unmapped);
 	igt_pumice_subtest("write-read-only",
 			   "a store to read-only memory faults and changes nothing",
@@ -583,12 +584,13 @@ int igt_main()
 			   exec_no_exec);
 	igt_pumice_subtest("address-beyond-space", "addresses beyond 1 TiB do not wrap",
 			   address_beyond_space);
-	igt_pumice_subtest("address-zero", "there is nothing at address 0", address_zero);
+	igt_pumice_subtest("address-zero", "nothing is mapped at address 0", address_zero);
 	igt_pumice_subtest("range-partly-mapped",
-			   "the address told is the first that is not mapped", range_partly_mapped);
+			   "the reported address is the first that is not mapped",
+			   range_partly_mapped);
 	igt_pumice_subtest("hole-between-mappings", "a hole faults, its neighbours do not",
 			   hole_between_mappings);
-	igt_pumice_subtest("instruction-told", "of several stores the one that faults is told",
+	igt_pumice_subtest("instruction-told", "of several stores the one that faults is reported",
 			   instruction_told);
 	igt_pumice_subtest("hole-4k", "a hole of one 4 KiB page is exact", hole_4k);
 	igt_pumice_subtest("hole-16k", "a hole of one 16 KiB page is exact", hole_16k);
@@ -605,17 +607,19 @@ int igt_main()
 			   remap_no_exec);
 	igt_pumice_subtest("other-vm-isolated", "memory of one VM is a hole in another",
 			   other_vm_isolated);
-	igt_pumice_subtest("other-contexts-unhurt", "jobs beside a faulting one go on right",
+	igt_pumice_subtest("other-contexts-unhurt",
+			   "jobs beside a faulting one end with right results",
 			   other_contexts_unhurt);
-	igt_pumice_subtest("second-context-of-vm-unhurt", "a fault is its context's, not its VM's",
+	igt_pumice_subtest("second-context-of-vm-unhurt",
+			   "a fault affects its context, not other contexts of the VM",
 			   second_context_of_vm_unhurt);
 	igt_pumice_subtest("many-faults-one-report", "a job that faults everywhere faults once",
 			   many_faults_one_report);
-	igt_pumice_subtest("good-and-bad-in-turn", "each fence tells how its own job ended",
+	igt_pumice_subtest("good-and-bad-in-turn", "each fence carries the result of its own job",
 			   good_and_bad_in_turn);
-	igt_pumice_subtest("result-of-each-job", "each job's fault can be asked for later",
+	igt_pumice_subtest("result-of-each-job", "the fault of each job can be queried later",
 			   result_of_each_job);
 	igt_pumice_subtest("agree-with-model",
-			   "random accesses to pages that change do what a model says",
+			   "random accesses to pages that change agree with a model",
 			   agree_with_model);
 }

@@ -339,19 +339,19 @@ int igt_main()
 	igt_pumice_subtest("counters-describe-themselves",
 			   "names, units and texts are the contract's",
 			   counters_describe_themselves);
-	igt_pumice_subtest("counter-beyond", "there is no counter behind the last", counter_beyond);
+	igt_pumice_subtest("counter-beyond", "there is no counter after the last", counter_beyond);
 	igt_pumice_subtest("create-bad-arguments", "monitors: counters, count, flags, pointer",
 			   create_bad_arguments);
-	igt_pumice_subtest("most-monitors", "a file has as many monitors as promised",
+	igt_pumice_subtest("most-monitors", "a file has as many monitors as the limit allows",
 			   most_monitors);
-	igt_pumice_subtest("other-file", "monitors are their file's", other_file);
+	igt_pumice_subtest("other-file", "a monitor belongs to its file", other_file);
 	igt_pumice_subtest("work-by-hand", "counters agree with work counted by hand",
 			   work_by_hand);
 	igt_pumice_subtest("adds-up", "a monitor adds up over jobs and contexts", adds_up);
 	igt_pumice_subtest("others-do-not-count", "jobs that do not name it do not count",
 			   others_do_not_count);
 	igt_pumice_subtest("two-monitors", "two monitors count each their own", two_monitors);
-	igt_pumice_subtest("reset-behind-reading", "values can be taken away",
+	igt_pumice_subtest("reset-behind-reading", "values can be reset as they are read",
 			   reset_behind_reading);
 	igt_pumice_subtest("busy-while-it-counts", "there are no values before the job has ended",
 			   busy_while_it_counts);

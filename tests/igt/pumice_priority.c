@@ -97,9 +97,9 @@ static void high_needs_rights(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), context;
-	struct igt_helper_process nobody = {};
+	struct igt_helper_process unprivileged = {};
 
-	igt_fork_helper(&nobody) {
+	igt_fork_helper(&unprivileged) {
 		igt_assert_eq(setgid(NOBODY), 0);
 		igt_assert_eq(setuid(NOBODY), 0);
 		igt_assert_eq_u32(need_info(fd).priorities, 1u << LOW | 1u << NORMAL);
@@ -107,7 +107,7 @@ static void high_needs_rights(void)
 		igt_assert_eq(gpu_context_create(fd, vm, NORMAL, &context), 0);
 		igt_assert_eq(gpu_context_create(fd, vm, LOW, &context), 0);
 	}
-	igt_pumice_join(&nobody);
+	igt_pumice_join(&unprivileged);
 }
 
 /* A job each in contexts of all levels, or of the lowest, after a job of @blocker. */
@@ -183,7 +183,7 @@ static void change_bad_arguments(void)
 
 		args.id = rig.context;
 		do_ioctl_err(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
-		/* It is not known whether a context exists before the arguments are right. */
+		/* Arguments are checked before the context is looked up. */
 		args.id = UINT32_MAX;
 		do_ioctl_err(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
 	}
@@ -210,16 +210,16 @@ static void raising_needs_rights(void)
 {
 	int fd = need_gpu();
 	u32 context = need_context(fd, need_vm(fd));
-	struct igt_helper_process nobody = {};
+	struct igt_helper_process unprivileged = {};
 
-	igt_fork_helper(&nobody) {
+	igt_fork_helper(&unprivileged) {
 		igt_assert_eq(setgid(NOBODY), 0);
 		igt_assert_eq(setuid(NOBODY), 0);
 		igt_assert_eq(gpu_context_set_priority(fd, context, HIGH), -EACCES);
 		igt_assert_eq(gpu_context_set_priority(fd, context, LOW), 0);
 		igt_assert_eq(gpu_context_set_priority(fd, context, NORMAL), 0);
 	}
-	igt_pumice_join(&nobody);
+	igt_pumice_join(&unprivileged);
 }
 
 static void get_in(u32 short_priority, u32 long_priority)
@@ -429,7 +429,8 @@ int igt_main()
 	igt_pumice_subtest("unknown-level", "other priorities are refused", unknown_level);
 	igt_pumice_subtest("high-needs-rights", "high priority needs CAP_SYS_NICE",
 			   high_needs_rights);
-	igt_pumice_subtest("higher-first", "of what waits the higher runs first", higher_first);
+	igt_pumice_subtest("higher-first",
+			   "of jobs that wait the one of higher priority runs first", higher_first);
 	igt_pumice_subtest("changed-while-queued", "a changed priority counts for jobs that wait",
 			   changed_while_queued);
 	igt_pumice_subtest("change-bad-arguments",

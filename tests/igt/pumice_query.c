@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* DEV_QUERY: what the GPU says of itself. */
+/* DEV_QUERY: what the driver reports of the GPU. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "rig.h"
 #include "sync.h"
 
-IGT_TEST_DESCRIPTION("What the driver tells of the GPU, its firmware and its clock.");
+IGT_TEST_DESCRIPTION("What the driver reports of the GPU, its firmware and its clock.");
 
 #define FILL 0xa5
 
@@ -194,23 +194,23 @@ int igt_main()
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-	igt_pumice_subtest("size-probe", "a query without a buffer tells how many bytes there are",
-			   size_probe);
+	igt_pumice_subtest("size-probe", "a query without a buffer returns the size", size_probe);
 	igt_pumice_subtest("short-buffer", "a short buffer is filled as far as it goes",
 			   short_buffer);
 	igt_pumice_subtest("unknown-type", "a query that does not exist is refused", unknown_type);
-	igt_pumice_subtest("bad-pointer", "a buffer that is no memory gives EFAULT", bad_pointer);
+	igt_pumice_subtest("bad-pointer", "a buffer at an invalid address gives EFAULT",
+			   bad_pointer);
 	igt_pumice_subtest("same-for-all-files", "two files see the same GPU", same_for_all_files);
 	igt_pumice_subtest("contract", "values are those of the hardware contract", contract);
 	igt_pumice_subtest("firmware", "the firmware has a version and a build id", firmware);
 	igt_pumice_subtest("timestamp-brackets-job",
 			   "a job starts and ends between two readings of its clock",
 			   timestamp_brackets_job);
-	igt_pumice_subtest("timestamp-rate", "the GPU's clock runs at the rate that is told",
+	igt_pumice_subtest("timestamp-rate", "the GPU's clock runs at the reported rate",
 			   timestamp_rate);
 	igt_pumice_subtest("stats-count-jobs", "statistics count jobs and busy time",
 			   stats_count_jobs);
 	igt_pumice_subtest("stats-count-faults", "statistics count faults", stats_count_faults);
-	igt_pumice_subtest("stats-tell-the-moment", "statistics tell what runs at the moment",
+	igt_pumice_subtest("stats-tell-the-moment", "statistics report what runs at the moment",
 			   stats_tell_the_moment);
 }

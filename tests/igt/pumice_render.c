@@ -72,7 +72,7 @@ static void fences(void)
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&second, 1);
 	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
 	need_wait(r.rig.fd, second.handle, 3);
-	/* The fragment job ends behind its geometry job. */
+	/* The fragment job ends after its geometry job. */
 	igt_assert_eq(sync_status(r.rig.fd, first.handle, 0), 1);
 	igt_assert_eq(sync_status(r.rig.fd, second.handle, 3), 1);
 }
@@ -201,7 +201,7 @@ int igt_main()
 	igt_pumice_subtest("triangle", "a triangle covers the target", triangle);
 	igt_pumice_subtest("half-a-pair", "a geometry job comes with its fragment job",
 			   half_a_pair);
-	igt_pumice_subtest("fences", "a fragment job ends behind its geometry job", fences);
+	igt_pumice_subtest("fences", "a fragment job ends after its geometry job", fences);
 	igt_pumice_subtest("fragment-waits",
 			   "a geometry job waits for what its fragment job waits for",
 			   fragment_waits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* SUBMIT: what is taken, what is refused, and that a refused call leaves nothing behind. */
+/* SUBMIT: what is accepted, what is refused, and that a refused call has no effect. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ static void bad_pointer(void)
 	refuse(g, EFAULT);
 }
 
-/* Elements that have grown since: what is not known must be zero. */
+/* Elements of a newer interface: unknown fields must be zero. */
 static void stride_grown(void)
 {
 	struct {
@@ -183,7 +183,7 @@ static void stride_too_small(void)
 	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
 }
 
-/* The refused one is told, and those before it have not run either. */
+/* The index of the refused one is returned, and those before it have not run either. */
 static void all_or_nothing(void)
 {
 	struct ground *g = ground();
@@ -271,8 +271,9 @@ int igt_main()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
 	igt_pumice_subtest("basic", "a job runs and signals", basic);
-	igt_pumice_subtest("no-jobs", "no jobs are fine, whatever the pointer", no_jobs);
-	igt_pumice_subtest("too-many-jobs", "more jobs than promised are refused", too_many_jobs);
+	igt_pumice_subtest("no-jobs", "a call without jobs succeeds, whatever the pointer",
+			   no_jobs);
+	igt_pumice_subtest("too-many-jobs", "more jobs than the limit are refused", too_many_jobs);
 	igt_pumice_subtest("bad-flags", "unknown flags are refused", bad_flags);
 	igt_pumice_subtest("bad-padding", "padding must be zero", bad_padding);
 	igt_pumice_subtest("bad-context", "a context must be one of the file", bad_context);
@@ -280,9 +281,11 @@ int igt_main()
 	igt_pumice_subtest("bad-sync", "syncs: handle, flags, value; nothing to wait for",
 			   bad_sync);
 	igt_pumice_subtest("bad-pointer", "arrays must lie in memory", bad_pointer);
-	igt_pumice_subtest("stride-grown", "elements may have grown, by zeroes", stride_grown);
-	igt_pumice_subtest("stride-too-small", "elements may not have shrunk", stride_too_small);
-	igt_pumice_subtest("all-or-nothing", "one bad job refuses the whole call, and is told",
+	igt_pumice_subtest("stride-grown", "larger elements are accepted if the rest is zero",
+			   stride_grown);
+	igt_pumice_subtest("stride-too-small", "smaller elements are refused", stride_too_small);
+	igt_pumice_subtest("all-or-nothing",
+			   "one bad job refuses the whole call, and its index is returned",
 			   all_or_nothing);
 	igt_pumice_subtest("in-order", "jobs of a context run in order", in_order);
 	igt_pumice_subtest("more-than-the-ring-holds", "more jobs than the ring holds all run",

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Points of timeline syncobjs that jobs wait for and signal. Binary syncobjs are
- * in pumice_fence.c, which also says how a fence is held back.
+ * in pumice_fence.c, which also describes how a fence is held back.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -156,7 +156,7 @@ static void later_job_first(void)
 	igt_assert_eq_u64(need_state(early.fd, early.context).jobs_done, 1);
 }
 
-/* A point behind the last is no step back for who waits. */
+/* A point below the last makes no wait begin again. */
 static void point_out_of_order(void)
 {
 	struct rig rig = rig_open();
@@ -334,7 +334,7 @@ static void wait_before_submit(void)
 	igt_pumice_join(&waiter);
 }
 
-/* That a point will come is known before it is reached. */
+/* A point is available when its signal is submitted, before it is reached. */
 static void wait_available(void)
 {
 	struct rig rig = rig_open(), holder = rig_on(rig.fd);
@@ -452,13 +452,16 @@ int igt_main()
 
 	igt_pumice_subtest("point-reached", "a point is reached when its job has ended",
 			   point_reached);
-	igt_pumice_subtest("point-pending", "and not before", point_pending);
-	igt_pumice_subtest("point-between", "a point that nobody signals comes with the next",
+	igt_pumice_subtest("point-pending", "a point is pending until its job has ended",
+			   point_pending);
+	igt_pumice_subtest("point-between",
+			   "a point without a signal of its own is reached with the next",
 			   point_between);
 	igt_pumice_subtest("huge-points", "points are numbers of 64 bits", huge_points);
 	igt_pumice_subtest("later-job-first", "no point is reached before those below it",
 			   later_job_first);
-	igt_pumice_subtest("point-out-of-order", "a lower point after a higher one hangs nobody",
+	igt_pumice_subtest("point-out-of-order",
+			   "a lower point after a higher one keeps no wait from ending",
 			   point_out_of_order);
 	igt_pumice_subtest("many-points", "a thousand jobs along one timeline", many_points);
 	igt_pumice_subtest("ping-pong", "two contexts take turns by a timeline", ping_pong);
@@ -468,7 +471,7 @@ int igt_main()
 			   "a wait for a point of the same call includes earlier ones",
 			   points_of_earlier_calls);
 	igt_pumice_subtest("unsubmitted-point",
-			   "a job cannot wait for a point that nobody will signal",
+			   "a job cannot wait for a point without a submitted signal",
 			   unsubmitted_point);
 	igt_pumice_subtest("point-zero", "there is no point 0", point_zero);
 	igt_pumice_subtest("cpu-signals", "a job waits for a point that the CPU signals",
@@ -476,7 +479,7 @@ int igt_main()
 	igt_pumice_subtest("wait-before-submit",
 			   "a process may wait for a point that is yet to come",
 			   wait_before_submit);
-	igt_pumice_subtest("wait-available", "a wait for the promise of a point ends with it",
+	igt_pumice_subtest("wait-available", "a wait for the submission of a point ends with it",
 			   wait_available);
 	igt_pumice_subtest("other-file-waits", "a timeline joins jobs of two files",
 			   other_file_waits);

@@ -80,7 +80,7 @@ static void async_map_waits_for_job(void)
 	igt_assert(is_mapped(&rig, VA));
 }
 
-/* A job whose memory goes right behind it, and the one after, which finds none. */
+/* A job whose memory is unmapped right after it, and one after that, which faults. */
 static void async_unmap_waits_for_job(void)
 {
 	struct rig rig = rig_open(), holder = rig_on(rig.fd);
@@ -99,7 +99,7 @@ static void async_unmap_waits_for_job(void)
 	rig_check_words(mem.cpu, 90);
 }
 
-/* The second waits for nothing, but comes behind the first, which does. */
+/* The second has no waits, but follows the first, which has one. */
 static void async_in_order(void)
 {
 	struct rig rig = rig_open(), holder = rig_on(rig.fd);
@@ -226,7 +226,7 @@ static void async_vm_destroyed(void)
 	release(&holder);
 }
 
-/* What is wrong with a call is told by the call, and nothing of it is queued. */
+/* Errors are returned by the call, and nothing of it is queued. */
 static void async_bad_operation(void)
 {
 	struct rig rig = rig_open();
@@ -297,12 +297,13 @@ void vm_bind_async_subtests(void)
 			   async_job_waits_for_map);
 	igt_pumice_subtest("async-map-waits-for-job", "a mapping waits for a job",
 			   async_map_waits_for_job);
-	igt_pumice_subtest("async-unmap-waits-for-job", "memory goes behind its last job",
+	igt_pumice_subtest("async-unmap-waits-for-job", "memory is unmapped after its last job",
 			   async_unmap_waits_for_job);
 	igt_pumice_subtest("async-in-order", "binds of a VM take effect in order", async_in_order);
-	igt_pumice_subtest("async-other-vm-goes-on", "a VM's queue holds up no other's",
+	igt_pumice_subtest("async-other-vm-goes-on", "a VM's queue delays no other VM's",
 			   async_other_vm_goes_on);
-	igt_pumice_subtest("async-holds-up-no-bind-at-once", "nor a bind that does not queue",
+	igt_pumice_subtest("async-holds-up-no-bind-at-once",
+			   "a VM's queue delays no synchronous bind",
 			   async_holds_up_no_bind_at_once);
 	igt_pumice_subtest("async-without-operations", "a queue can be waited for",
 			   async_without_operations);

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-# Stands in for QEMU: counts its runs, writes a console, and ends well from run GOOD on.
+# In the place of QEMU: counts its runs, writes a console, and ends well from run GOOD on.
 QEMU = """#!/bin/sh
 for word; do
 	case $word in
@@ -52,10 +52,10 @@ class BootAgain(unittest.TestCase):
             runs = len((work / "runs").read_text().splitlines())
             return done.returncode, runs, done.stderr
 
-    def test_stale_breakpoint_at_boot_boots_again_and_says_so(self):
-        status, runs, said = self.boot(good=2)
+    def test_stale_breakpoint_at_boot_boots_again_and_reports_it(self):
+        status, runs, printed = self.boot(good=2)
         self.assertEqual((status, runs), (0, 2))
-        self.assertIn("boots again", said)
+        self.assertIn("boots again", printed)
 
     def test_second_death_is_one(self):
         status, runs, _ = self.boot(good=3)
@@ -69,13 +69,13 @@ class BootAgain(unittest.TestCase):
         status, runs, _ = self.boot(good=2, begun="yes")
         self.assertEqual((status, runs), (125, 1))
 
-    def test_with_kvm_it_is_the_kernels_own_fault(self):
+    def test_with_kvm_it_is_a_fault_of_the_kernel(self):
         status, runs, _ = self.boot(good=2, accelerator="kvm")
         self.assertEqual((status, runs), (125, 1))
 
     def test_good_guest_boots_once(self):
-        status, runs, said = self.boot(good=1)
-        self.assertEqual((status, runs, said), (0, 1, ""))
+        status, runs, printed = self.boot(good=1)
+        self.assertEqual((status, runs, printed), (0, 1, ""))
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ static void the_largest_image_boots(void **state)
 }
 
 /*
- * Stores a0, a1, the word behind the image, and sp to the mailbox; then leaves something in
+ * Stores a0, a1, the word after the image, and sp to the mailbox; then leaves something in
  * that word for the next firmware to find.
  */
 static void start_report(struct rig *rig)
@@ -340,7 +340,7 @@ static void the_timer_wakes_a_worker_too(void **state)
 
 	(void)state;
 	start_timer(rig);
-	/* 8 instructions to the WFI, 7 more behind it. */
+	/* 8 instructions to the WFI, 7 more after it. */
 	rig_wait_reg(rig, PUMICE_FW_INSTRET, UINT64_MAX, 16);
 	pumice_gpu_park(rig->gpu);
 	assert_int_equal(mail[0], 1);

@@ -246,7 +246,7 @@ static void unit_that_hangs_ignores_abort_until_the_reset(void **state)
 	}
 }
 
-static void silent_firmware_stands_still_until_it_is_booted(void **state)
+static void silent_firmware_executes_nothing_until_it_is_booted(void **state)
 {
 	struct world w = world_create(&usual);
 	u64 instructions;
@@ -434,7 +434,7 @@ static void slow_memory_delays_a_job_by_the_clock(void **state)
 }
 
 /* An hour for each step: nothing but the job waits for it. */
-static void nobody_waits_for_slow_memory_but_the_job(void **state)
+static void only_the_job_waits_for_slow_memory(void **state)
 {
 	struct world w = world_create(&(struct rig_options){ .fault_injection = true,
 							     .threads = 2 });
@@ -529,14 +529,14 @@ int main(void)
 		cmocka_unit_test(guest_arms_requests_by_registers),
 		cmocka_unit_test(fault_happens_after_what_is_skipped_as_often_as_asked),
 		cmocka_unit_test(unit_that_hangs_ignores_abort_until_the_reset),
-		cmocka_unit_test(silent_firmware_stands_still_until_it_is_booted),
+		cmocka_unit_test(silent_firmware_executes_nothing_until_it_is_booted),
 		cmocka_unit_test(firmware_locks_up_or_traps),
 		cmocka_unit_test(end_of_a_job_is_reported_late),
 		cmocka_unit_test(interrupts_of_the_host_get_lost_or_come_for_nothing),
 		cmocka_unit_test(end_is_reported_of_a_job_that_has_only_begun),
 		cmocka_unit_test(translation_is_damaged_as_it_is_read),
 		cmocka_unit_test(slow_memory_delays_a_job_by_the_clock),
-		cmocka_unit_test(nobody_waits_for_slow_memory_but_the_job),
+		cmocka_unit_test(only_the_job_waits_for_slow_memory),
 		cmocka_unit_test(messages_of_the_firmware_are_damaged_in_memory),
 	};
 

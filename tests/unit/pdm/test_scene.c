@@ -3,8 +3,8 @@
  * Random scenes of every pass type against an immediate-mode renderer, to the bit:
  * colours of all samples, depth, stencil, visibility counters, statistics; with any
  * number of cores, and through partial renders. And what is hidden is not shaded: the
- * count of fragments is exactly that of a renderer which defers shading as overview.rst
- * says.
+ * count of fragments is exactly that of a renderer which defers shading as described in
+ * overview.rst.
  */
 #include <math.h>
 #include <string.h>
@@ -347,8 +347,8 @@ static struct scene_prim small_prim(u32 number)
 }
 
 /*
- * More primitives in a tile than tags can name: those that nobody sees any more make room,
- * and nothing is shaded for it. Some of those from before are seen in the end.
+ * More primitives in a tile than tags can name: those that are no longer visible make
+ * room, and nothing is shaded for it. Some of the earlier ones are visible in the end.
  */
 static void hidden_primitives_make_room_for_others(void **state)
 {

@@ -126,7 +126,7 @@ static void answers_out_of_order_free_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM);
 }
 
-/* What is answered, but not read as the index says, is not overwritten. */
+/* An entry that is answered, but not yet read according to the index, is not overwritten. */
 static void firmware_index_is_never_overtaken(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
@@ -203,7 +203,7 @@ static void answer_reaches_who_waits_and_nobody_else(struct kunit *test)
 
 #define MESSAGES	5u	/* on both sides of the ring's end */
 
-/* Each asks for pages of a list of its own, which nobody else holds. */
+/* Each requests pages for a list of its own, to which there is no other reference. */
 static void messages_are_taken_across_the_end_of_the_ring(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
