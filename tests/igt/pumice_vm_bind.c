@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * VM_BIND at once: what jobs see of it, and what it refuses. Binds that wait are in
- * vm_bind_async.c; accesses that must fault in pumice_mmu_fault.c.
+ * vm_bind_async.c, those that lack memory in vm_bind_memory.c; accesses that must fault in
+ * pumice_mmu_fault.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "rig.h"
 #include "sync.h"
 #include "vm_bind_async.h"
+#include "vm_bind_memory.h"
 
 IGT_TEST_DESCRIPTION("Mappings of buffer objects in VMs, made at once and in the VM's queue.");
 
@@ -506,8 +508,10 @@ int igt_main()
 	igt_pumice_subtest("bad-handle", "objects and VMs are those of the file", bad_handle);
 	igt_pumice_subtest("bad-flags", "types, flags and padding are checked", bad_flags);
 	igt_pumice_subtest("error-index",
-			   "the operation that failed is told, those before it stand", error_index);
-	igt_pumice_subtest("most-operations", "as many operations as promised, and no more",
+			   "the index of the failed operation is returned; earlier ones stay",
+			   error_index);
+	igt_pumice_subtest("most-operations", "as many operations as the limit allows, and no more",
 			   most_operations);
 	vm_bind_async_subtests();
+	vm_bind_memory_subtests();
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,12 +26,35 @@ static void write_to(const char *folder, const char *name, const char *text)
 	CHECK_OK(write_file(path, text));
 }
 
+/* Return: 0 or a negative errno. */
+static int mount_root(void)
+{
+	if (!access(ROOT "/cgroup.procs", F_OK))
+		return 0;
+	return mount("none", ROOT, "cgroup2", 0, NULL) ? -errno : 0;
+}
+
+bool can_limit_memory(void)
+{
+	char text[256] = "";
+	int fd;
+
+	if (mount_root())
+		return false;
+	fd = open(ROOT "/cgroup.controllers", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return strstr(text, "memory");
+}
+
 struct cgroup need_cgroup(const char *name)
 {
 	struct cgroup cgroup;
 
-	if (access(ROOT "/cgroup.procs", F_OK))
-		CHECK_OK(mount("none", ROOT, "cgroup2", 0, NULL));
+	CHECK_OK(mount_root());
 	write_to(ROOT, "cgroup.subtree_control", "+memory");
 	snprintf(cgroup.path, sizeof(cgroup.path), ROOT "/%s", name);
 	if (rmdir(cgroup.path))
@@ -41,7 +65,16 @@ struct cgroup need_cgroup(const char *name)
 
 void cgroup_enter(const struct cgroup *cgroup)
 {
-	write_to(cgroup ? cgroup->path : ROOT, "cgroup.procs", "0");
+	static int root = -1;
+
+	/* Kept open: in a full cgroup this process is killed where it opens a file. */
+	if (root < 0)
+		root = open(ROOT "/cgroup.procs", O_WRONLY | O_CLOEXEC);
+	CHECK(root >= 0);
+	if (cgroup)
+		write_to(cgroup->path, "cgroup.procs", "0");
+	else
+		CHECK_EQUAL(write(root, "0", 1), 1);
 }
 
 void cgroup_limit(const struct cgroup *cgroup, u64 bytes)

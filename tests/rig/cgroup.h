@@ -4,12 +4,17 @@
 #ifndef RIG_CGROUP_H
 #define RIG_CGROUP_H
 
+#include <stdbool.h>
+
 #include "gpu.h"
 
 /** struct cgroup - one below the root; it goes with cgroup_remove() */
 struct cgroup {
 	char path[96];
 };
+
+/** can_limit_memory - whether the kernel has memory cgroups. */
+bool can_limit_memory(void);
 
 /** need_cgroup - make one; an empty one of the same name goes first. */
 struct cgroup need_cgroup(const char *name);

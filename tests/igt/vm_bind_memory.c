@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/*
+ * VM_BIND of objects for which memory does not suffice: pages are allocated when an object is
+ * first bound. A memory cgroup is the limit, so that the test decides where memory ends and no
+ * other process of the system runs out of it.
+ */
+#include "vm_bind_memory.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cgroup.h"
+#include "igt_pumice.h"
+#include "rig.h"
+#include "sync.h"
+#include "system.h"
+
+#define VA	RIG_FREE
+#define BIG	(32 * MIB)	/* object that does not fit */
+#define ROOM	(8 * MIB)	/* that the cgroup has left */
+#define STOCK	(2 * MIB)	/* that processors may keep charged for a while */
+
+/* What the cases start from. */
+struct scene {
+	struct rig rig;
+	struct rig holder;	/* on the same file */
+	struct cgroup cgroup;
+	u32 big;		/* object of BIG bytes */
+	struct counts counts;	/* before it was made */
+	u64 charged;		/* the same, bytes */
+};
+
+/* A bind in the cgroup; this process is in it for the call only. With @sync it is queued. */
+static int bind_limited(struct scene *s, const struct drm_pumice_bind_op *ops, u32 count,
+			u32 *failed, const struct drm_pumice_sync *sync)
+{
+	int err;
+
+	cgroup_enter(&s->cgroup);
+	if (sync)
+		err = gpu_bind_async(s->rig.fd, s->rig.vm, ops, count, sync, 1);
+	else
+		err = gpu_bind(s->rig.fd, s->rig.vm, ops, count, failed);
+	cgroup_enter(NULL);
+	return err;
+}
+
+static struct scene scene_open(void)
+{
+	struct drm_pumice_bind_op ops[2] = { [1] = bind_unmap(VA, PAGE) };
+	struct drm_pumice_sync sync;
+	struct scene s;
+
+	need_nothing_left();
+	s.rig = rig_open();
+	s.holder = rig_on(s.rig.fd);
+	s.cgroup = need_cgroup("vm_bind");
+	ops[0] = bind_map(s.rig.data.handle, 0, VA, PAGE, 0);
+	sync = then_signal(need_sync(s.rig.fd), 0);
+	/* Where this process itself lacks memory it is killed: no page may be missing then. */
+	igt_assert_eq(mlockall(MCL_CURRENT), 0);
+	CHECK_OK(bind_limited(&s, ops, 2, NULL, NULL));
+	CHECK_OK(bind_limited(&s, ops, 2, NULL, &sync));
+	need_wait(s.rig.fd, sync.handle, 0);
+	rig_check_works(&s.rig);
+	s.counts = need_counts();
+	s.charged = cgroup_charged(&s.cgroup);
+	s.big = need_bo(s.rig.fd, BIG);
+	cgroup_limit(&s.cgroup, s.charged + ROOM);
+	return s;
+}
+
+static bool is_mapped(struct rig *rig, u64 va)
+{
+	return rig_run(rig, rig_store_stream(rig, va, 1)) == 1;
+}
+
+static bool is_as_before(const struct scene *s)
+{
+	struct counts now = need_counts();
+
+	return now.bos == s->counts.bos && now.vms == s->counts.vms && !now.jobs &&
+	       cgroup_charged(&s->cgroup) <= s->charged + STOCK;
+}
+
+/* The VM goes on; pages, object and mappings of the bind that failed go with its handle. */
+static void check_nothing_left(struct scene *s)
+{
+	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
+	struct counts now;
+
+	rig_check_works(&s->rig);
+	CHECK_OK(gpu_bo_close(s->rig.fd, s->big));
+	while (!is_as_before(s) && now_ns() < deadline)
+		usleep(1000);
+	now = need_counts();
+	igt_assert_eq(now.bos, s->counts.bos);
+	igt_assert_eq(now.vms, s->counts.vms);
+	igt_assert_eq(now.jobs, 0);
+	igt_assert_lte_u64(cgroup_charged(&s->cgroup), s->charged + STOCK);
+	cgroup_remove(&s->cgroup);
+}
+
+/* The same bind, with memory for it. */
+static void check_fits(struct scene *s)
+{
+	const struct drm_pumice_bind_op map = bind_map(s->big, 0, VA, BIG, 0);
+	const u32 last = BIG - PAGE;
+	u32 *cpu = need_cpu(s->rig.fd, s->big, BIG);
+
+	cgroup_limit(&s->cgroup, s->charged + BIG + ROOM);
+	CHECK_OK(bind_limited(s, &map, 1, NULL, NULL));
+	igt_assert_eq(rig_run(&s->rig, rig_store_stream(&s->rig, VA + last, 500)), 1);
+	rig_check_words(cpu + last / 4, 500);
+	need_unmap(s->rig.fd, s->rig.vm, VA, BIG);
+	igt_assert_eq(munmap(cpu, BIG), 0);
+}
+
+/* The second of three: the first has taken effect, as with any other error. */
+static void out_of_memory(void)
+{
+	struct scene s = scene_open();
+	struct drm_pumice_bind_op ops[] = {
+		bind_map(s.rig.data.handle, 0, VA + GIB, PAGE, 0),
+		bind_map(s.big, 0, VA, BIG, 0),
+		bind_map(s.rig.data.handle, 0, VA + 2 * GIB, PAGE, 0),
+	};
+	u32 failed = ~0u, i;
+
+	for (i = 0; i < 3; i++) {
+		/* Pages that it got stay the object's; other allocations need room, too. */
+		cgroup_limit(&s.cgroup, s.charged + (i + 1) * ROOM);
+		igt_assert_eq(bind_limited(&s, ops, 3, &failed, NULL), -ENOMEM);
+		igt_assert_eq_u32(failed, 1);
+		igt_assert(is_mapped(&s.rig, VA + GIB));
+		igt_assert(!is_mapped(&s.rig, VA));
+		igt_assert(!is_mapped(&s.rig, VA + 2 * GIB));
+		need_unmap(s.rig.fd, s.rig.vm, VA + GIB, PAGE);
+	}
+	check_nothing_left(&s);
+}
+
+/* Queued, it is refused by the call; what was queued before and after takes effect. */
+static void async_out_of_memory(void)
+{
+	struct scene s = scene_open();
+	const struct drm_pumice_bind_op before = bind_map(s.rig.data.handle, 0, VA + GIB, PAGE, 0);
+	const struct drm_pumice_bind_op after =
+		bind_map(s.rig.data.handle, 0, VA + 2 * GIB, PAGE, 0);
+	const struct drm_pumice_bind_op ops[] = {
+		bind_map(s.rig.data.handle, 0, VA + 3 * GIB, PAGE, 0),
+		bind_map(s.big, 0, VA, BIG, 0),
+	};
+	u32 first = need_sync(s.rig.fd), refused = need_sync(s.rig.fd), last = need_sync(s.rig.fd);
+	struct drm_pumice_sync syncs[] = { wait_for(s.holder.sync, 0), then_signal(first, 0) };
+	struct drm_pumice_sync signal = then_signal(refused, 0);
+
+	rig_run_on(&s.holder);
+	CHECK_OK(gpu_bind_async(s.rig.fd, s.rig.vm, &before, 1, syncs, 2));
+	igt_assert_eq(bind_limited(&s, ops, 2, NULL, &signal), -ENOMEM);
+	signal = then_signal(last, 0);
+	CHECK_OK(gpu_bind_async(s.rig.fd, s.rig.vm, &after, 1, &signal, 1));
+	igt_assert(sync_is_pending(s.rig.fd, first, 0));
+	CHECK_OK(gpu_context_destroy(s.rig.fd, s.holder.context));
+	need_wait(s.rig.fd, last, 0);
+	igt_assert_eq(sync_status(s.rig.fd, first, 0), 1);
+	igt_assert_eq(sync_status(s.rig.fd, last, 0), 1);
+	/* Nothing was put into it. */
+	igt_assert_eq(sync_wait(s.rig.fd, refused, 0, 0), -EINVAL);
+	igt_assert(is_mapped(&s.rig, VA + GIB));
+	igt_assert(is_mapped(&s.rig, VA + 2 * GIB));
+	igt_assert(!is_mapped(&s.rig, VA + 3 * GIB));
+	igt_assert(!is_mapped(&s.rig, VA));
+	check_nothing_left(&s);
+}
+
+static void out_of_memory_and_again(void)
+{
+	struct scene s = scene_open();
+	const struct drm_pumice_bind_op map = bind_map(s.big, 0, VA, BIG, 0);
+
+	igt_assert_eq(bind_limited(&s, &map, 1, NULL, NULL), -ENOMEM);
+	check_fits(&s);
+	check_nothing_left(&s);
+}
+
+void vm_bind_memory_subtests(void)
+{
+	igt_subtest_group() {
+		igt_fixture()
+			igt_require_f(can_limit_memory(), "the kernel has no memory cgroups\n");
+
+		igt_pumice_subtest("out-of-memory",
+				   "a bind that lacks memory fails and leaves the VM as it was",
+				   out_of_memory);
+		igt_pumice_subtest("out-of-memory-and-again",
+				   "a bind that lacked memory works once there is some",
+				   out_of_memory_and_again);
+		igt_pumice_subtest("async-out-of-memory",
+				   "a queued bind that lacks memory fails, those beside it work",
+				   async_out_of_memory);
+	}
+}
