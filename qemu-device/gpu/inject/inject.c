@@ -155,9 +155,12 @@ static bool parse_number(const char *text, u32 *value)
 	unsigned long long number;
 	char *end;
 
+	/* strtoull() accepts spaces and a sign. */
+	if (*text < '0' || *text > '9')
+		return false;
 	errno = 0;
 	number = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || number > UINT32_MAX)
+	if (errno || *end || number > UINT32_MAX)
 		return false;
 	*value = (u32)number;
 	return true;

@@ -118,7 +118,8 @@ static void requests_are_read_and_written_as_text(void **state)
 		"", "nothing", "unit-hang,", "unit-hang,where=host-irq", "unit-hang,where",
 		"unit-hang,count=0", "unit-hang,count=-1", "unit-hang,count=1x", "unit-hang,bit=",
 		"unit-hang,us=4294967296", "unit-hang,colour=red", "fw-trap,where=boot",
-		"unit-hang where=cdm",
+		"unit-hang where=cdm", "unit-hang,skip= 1", "unit-hang,skip=+1",
+		"unit-hang,skip= -18446744073709551615",
 	};
 	struct rig *rig = rig_create(&usual);
 	char text[2048], shorter[12];
