@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <xf86drm.h>
@@ -26,11 +28,47 @@ static bool is_pumice(int fd)
 	return match;
 }
 
+/* The PCI device rather than its node, whose number changes when it is bound anew. */
 static char chosen[64];
 
-void gpu_choose(const char *node)
+/* The name of the PCI device that a link of sysfs leads to. Return: whether there is one. */
+static bool device_name(const char *link, char *name, size_t bytes)
 {
-	snprintf(chosen, sizeof(chosen), "%s", node);
+	char target[256];
+	ssize_t length = readlink(link, target, sizeof(target) - 1);
+
+	if (length < 0)
+		return false;
+	target[length] = 0;
+	snprintf(name, bytes, "%s", basename(target));
+	return true;
+}
+
+void gpu_choose(int fd)
+{
+	struct stat node;
+	char link[64];
+
+	CHECK(!fstat(fd, &node));
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", major(node.st_rdev),
+		 minor(node.st_rdev));
+	CHECK(device_name(link, chosen, sizeof(chosen)));
+}
+
+const char *gpu_chosen(void)
+{
+	return chosen[0] ? chosen : NULL;
+}
+
+/* Whether a render node belongs to the chosen device, or to any where none is. */
+static bool is_chosen(int number)
+{
+	char link[64], name[64];
+
+	if (!chosen[0])
+		return true;
+	snprintf(link, sizeof(link), "/sys/class/drm/renderD%d/device", number);
+	return device_name(link, name, sizeof(name)) && !strcmp(name, chosen);
 }
 
 /* The node's file, and its path if asked for. */
@@ -40,9 +78,9 @@ static int find_node(char *path)
 	int i, fd;
 
 	for (i = 0; i < NODES; i++) {
-		snprintf(candidate, sizeof(candidate), "/dev/dri/renderD%d", FIRST_NODE + i);
-		if (chosen[0] && strcmp(candidate, chosen))
+		if (!is_chosen(FIRST_NODE + i))
 			continue;
+		snprintf(candidate, sizeof(candidate), "/dev/dri/renderD%d", FIRST_NODE + i);
 		fd = open(candidate, O_RDWR | O_CLOEXEC);
 		if (fd < 0)
 			continue;

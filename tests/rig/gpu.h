@@ -27,10 +27,18 @@
 /** gpu_open - open the render node that the driver serves. Return: file, or a negative errno. */
 int gpu_open(void);
 
-/** gpu_choose - open this node of the driver from now on; usually it is the first. */
-void gpu_choose(const char *node);
+/**
+ * gpu_choose - use the GPU of an open file from now on; usually it is the first
+ * @fd: a node of it; may be closed afterwards
+ *
+ * Nodes, debugfs and sysfs are those of this PCI device, also when it is bound anew.
+ */
+void gpu_choose(int fd);
 
-/** gpu_node - path of that node, into a buffer of 64 bytes. Return: 0 or -ENODEV. */
+/** gpu_chosen - PCI device of that GPU, such as 0000:01:00.0, or NULL if none was chosen. */
+const char *gpu_chosen(void);
+
+/** gpu_node - path of its render node, into a buffer of 64 bytes. Return: 0 or -ENODEV. */
 int gpu_node(char *path);
 
 /** need_gpu - as gpu_open(); the case fails without. */

@@ -4,27 +4,18 @@
 #include "inject.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "check.h"
 #include "system.h"
 
-#define PATH_BYTES 128
+#define PATH_BYTES 256
 
 /* The driver's file; false if there is none. */
 static bool find_file(char *path)
 {
-	bool found;
-	glob_t files;
-
-	found = !glob("/sys/kernel/debug/dri/*/inject", 0, NULL, &files);
-	if (found) {
-		snprintf(path, PATH_BYTES, "%s", files.gl_pathv[0]);
-		globfree(&files);
-	}
-	return found;
+	return debugfs_path("inject", path, PATH_BYTES);
 }
 
 bool can_inject(void)

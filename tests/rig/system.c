@@ -23,18 +23,49 @@
 #define SETTLE_NS	(30 * 1000000000ull)	/* until what is going on has ended */
 #define POLL_US		2000
 
-/* A file of our device in debugfs: several folders may link to one device's. */
+/* Whether a folder of DRM in debugfs is that of a PCI device. */
+static bool is_folder_of(const char *folder, const char *device)
+{
+	char path[256], line[256] = "", mark[80];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/name", folder);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = 0;
+	fclose(file);
+	snprintf(mark, sizeof(mark), " dev=%s", device);
+	return strstr(line, mark);
+}
+
+/* Several folders may link to one device's. */
+bool debugfs_path(const char *name, char *path, unsigned int bytes)
+{
+	char device[64];
+	bool found = false;
+	glob_t folders;
+	size_t i;
+
+	if (gpu_pci_name(device, sizeof(device)) ||
+	    glob("/sys/kernel/debug/dri/*", 0, NULL, &folders))
+		return false;
+	for (i = 0; i < folders.gl_pathc && !found; i++) {
+		snprintf(path, bytes, "%s/%s", folders.gl_pathv[i], name);
+		found = is_folder_of(folders.gl_pathv[i], device) && !access(path, F_OK);
+	}
+	globfree(&folders);
+	return found;
+}
+
 static FILE *open_debugfs(const char *name)
 {
-	char pattern[128];
+	char path[256];
 	FILE *file = NULL;
-	glob_t found;
 
-	snprintf(pattern, sizeof(pattern), "/sys/kernel/debug/dri/*/%s", name);
-	if (!glob(pattern, 0, NULL, &found)) {
-		file = fopen(found.gl_pathv[0], "re");
-		globfree(&found);
-	}
+	if (debugfs_path(name, path, sizeof(path)))
+		file = fopen(path, "re");
 	if (!file)
 		test_fail(__FILE__, __LINE__, "no file \"%s\" of the driver in debugfs", name);
 	return file;
@@ -240,11 +271,27 @@ static unsigned long device_number(const char *device, const char *attribute)
 	return strtoul(text, NULL, 16);
 }
 
+/* The chosen device, if it is there. */
+static int chosen_pci_name(char *name, unsigned int bytes)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s", gpu_chosen());
+	if (access(path, F_OK))
+		return -ENODEV;
+	snprintf(name, bytes, "%s", gpu_chosen());
+	return 0;
+}
+
 int gpu_pci_name(char *name, unsigned int bytes)
 {
-	DIR *devices = opendir(PCI_DEVICES);
 	struct dirent *entry;
 	int err = -ENODEV;
+	DIR *devices;
+
+	if (gpu_chosen())
+		return chosen_pci_name(name, bytes);
+	devices = opendir(PCI_DEVICES);
 
 	if (!devices)
 		return -ENODEV;

@@ -61,10 +61,21 @@ long module_parameter(const char *name);
 /** set_module_parameter - write one. Return: 0 or -errno. */
 int set_module_parameter(const char *name, long value);
 
+/**
+ * debugfs_path - path of a file of the GPU in debugfs
+ *
+ * Return: whether it has such a file.
+ */
+bool debugfs_path(const char *name, char *path, unsigned int bytes);
+
 /** write_file - write a text to an existing file. Return: 0 or -errno. */
 int write_file(const char *path, const char *text);
 
-/** gpu_pci_name - the PCI device, such as 0000:01:00.0, bound or not. Return: 0 or -ENODEV. */
+/**
+ * gpu_pci_name - the chosen GPU's PCI device, such as 0000:01:00.0, bound or not
+ *
+ * Return: 0 or -ENODEV.
+ */
 int gpu_pci_name(char *name, unsigned int bytes);
 
 /** need_bound - make sure that the driver is bound to the device; wait for its node. */

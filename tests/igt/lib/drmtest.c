@@ -42,7 +42,7 @@ static unsigned int chipset_of(int fd)
 
 static int open_node(const char *path, unsigned int chipset)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = open(path, O_RDWR);
 
 	if (fd >= 0 && !(chipset_of(fd) & chipset)) {
 		close(fd);
@@ -88,19 +88,45 @@ static int open_or_load(const char *base, int first, const char *wanted, unsigne
 		load_modules(chipset);
 		fd = find_node(base, first, wanted, chipset);
 	}
-	igt_require_f(fd >= 0, "no device of drivers %#x\n", chipset);
 	return fd;
 }
 
-int drm_open_driver_render(int chipset)
+int __drm_open_driver_render(int chipset)
 {
 	return open_or_load("/dev/dri/renderD", 128, igt_layer_options.device,
 			    (unsigned int)chipset);
 }
 
+static int required(int fd, int chipset)
+{
+	igt_require_f(fd >= 0, "no device of drivers %#x\n", (unsigned int)chipset);
+	return fd;
+}
+
+/* IGT keeps a file of the first device open to the end: so does this layer. */
+static void keep_open(int fd)
+{
+	static int kept = -1;
+	char link[64];
+
+	if (kept >= 0)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	kept = open(link, O_RDWR);
+	igt_assert_fd(kept);
+}
+
+int drm_open_driver_render(int chipset)
+{
+	int fd = required(__drm_open_driver_render(chipset), chipset);
+
+	keep_open(fd);
+	return fd;
+}
+
 int drm_open_driver(int chipset)
 {
-	return open_or_load("/dev/dri/card", 0, NULL, (unsigned int)chipset);
+	return required(open_or_load("/dev/dri/card", 0, NULL, (unsigned int)chipset), chipset);
 }
 
 int drm_close_driver(int fd)

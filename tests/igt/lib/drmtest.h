@@ -19,9 +19,13 @@
  * @chipset: drivers that will do
  *
  * Opens the node that --device or IGT_DEVICE names, which must be of such a driver, or the first
- * of one. Loads the module where there is none. Skips when there is none then.
+ * of one. Loads the module where there is none. Skips when there is none then. As in IGT, the
+ * first call opens the device once more, for as long as the program runs.
  */
 int drm_open_driver_render(int chipset);
+
+/** __drm_open_driver_render - the same, but returns -1 for a skip, and keeps nothing open. */
+int __drm_open_driver_render(int chipset);
 
 /** drm_open_driver - the same with the primary node, which no --device names. */
 int drm_open_driver(int chipset);
