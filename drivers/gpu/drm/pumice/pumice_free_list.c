@@ -287,6 +287,12 @@ struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id
 	return pumice_id_lookup(&file->free_lists, id);
 }
 
+/* What a list shares with the firmware. */
+static size_t obj_bytes(u32 max_pages)
+{
+	return PAGE_ALIGN(LINKS_OFFSET + (size_t)max_pages * sizeof(u32));
+}
+
 static int check_create(const struct drm_pumice_free_list_create *args)
 {
 	if (args->flags || args->pad || !args->initial_pages || args->threshold >= 100 ||
@@ -350,8 +356,7 @@ static struct pumice_freelist *list_create(struct pumice_file *file, struct pumi
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
-		list->obj = pumice_fw_obj_create(list->pdev, file, LINKS_OFFSET +
-						 (size_t)list->max_pages * sizeof(u32));
+		list->obj = pumice_fw_obj_create(list->pdev, file, obj_bytes(list->max_pages));
 		ret = PTR_ERR_OR_ZERO(list->obj);
 		if (!ret)
 			publish(list);
@@ -376,6 +381,7 @@ int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm
 	ret = check_create(args);
 	if (ret)
 		return ret;
+	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, obj_bytes(args->max_pages));
 	vm = pumice_vm_lookup(pfile, args->vm);
 	if (!vm)
 		return -ENOENT;

@@ -28,6 +28,7 @@
 /* A scene with its chains, in words, and from one to the next, bytes. */
 #define SCENE_WORDS	(PUMICE_SCENE_WORDS + CHAINS * PUMICE_SCENE_CHAIN_WORDS)
 #define SCENE_STRIDE	ALIGN(SCENE_WORDS * sizeof(u32), 64)
+#define OBJ_BYTES	PAGE_ALIGN(DRM_PUMICE_HWRT_DATA * SCENE_STRIDE)
 
 static_assert((int)DRM_PUMICE_TILE_32X32 == (int)PUMICE_TILE_SIZE_32X32);
 static_assert((int)DRM_PUMICE_TILE_16X16 == (int)PUMICE_TILE_SIZE_16X16);
@@ -302,8 +303,7 @@ static struct pumice_hwrt *hwrt_create(struct pumice_file *file, struct pumice_v
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
-		hwrt->obj = pumice_fw_obj_create(hwrt->pdev, file,
-						 DRM_PUMICE_HWRT_DATA * SCENE_STRIDE);
+		hwrt->obj = pumice_fw_obj_create(hwrt->pdev, file, OBJ_BYTES);
 		ret = PTR_ERR_OR_ZERO(hwrt->obj);
 		if (!ret)
 			publish(hwrt);
@@ -327,6 +327,7 @@ int pumice_ioctl_hwrt_create(struct drm_device *drm, void *data, struct drm_file
 	ret = check_create(args);
 	if (ret)
 		return ret;
+	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, OBJ_BYTES);
 	vm = pumice_vm_lookup(pfile, args->vm);
 	if (!vm)
 		return -ENOENT;

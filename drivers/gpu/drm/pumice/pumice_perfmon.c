@@ -201,6 +201,7 @@ int pumice_ioctl_perfmon_create(struct drm_device *drm, void *data, struct drm_f
 	ret = pumice_array_check(&args->counters, sizeof(u32), DRM_PUMICE_MAX_PERF_COUNTERS);
 	if (ret)
 		return ret;
+	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, PAGE_ALIGN(sizeof(struct fwif_perf)));
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
 	perfmon = perfmon_create(pfile, &args->counters);

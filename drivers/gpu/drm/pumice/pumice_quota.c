@@ -17,6 +17,10 @@
  * file. Ids that a user has delegated to themselves in a user namespace count as that
  * user: the namespace's owner is charged.
  *
+ * What a user destroys is charged until a worker has freed it. A call that would be refused
+ * first waits for these workers (pumice_quota_settle()), so that one who creates and destroys
+ * in turn never reaches a limit. What jobs in flight use stays charged.
+ *
  * The driver's own memory (boot structure, rings, traces) is not charged.
  */
 #include <linux/capability.h>
@@ -166,47 +170,86 @@ bool pumice_quota_privileged(void)
 	return capable(CAP_SYS_RESOURCE) || capable(CAP_SYS_NICE);
 }
 
-static void refuse(struct pumice_device *pdev, const struct pumice_charge *charge,
-		   const char *whose, u32 used, u32 limit)
-{
-	dev_notice_ratelimited(pdev->drm.dev,
-			       "%s[%d], uid %u: limit of %s of %s: %u of %u used, %u requested\n",
-			       current->comm, task_pid_nr(current), charge->uid,
-			       limits[charge->resource].name, whose, used, limit, charge->amount);
-}
+/* A limit that a charge would exceed. */
+struct refusal {
+	const char *whose;
+	u32 used, most;
+};
 
-/* 0 or -ENOSPC. Capabilities are asked for only where they make a difference. */
-static int check_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
+/*
+ * The limit that refuses a charge; .whose is NULL if none does. Capabilities are asked for
+ * only where they make a difference.
+ */
+static struct refusal look_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
 {
 	const struct limits *limit = &limits[charge->resource];
 	const u32 r = charge->resource, amount = charge->amount;
-	const u32 all = pdev->quota.used[r];
-	const char *whose = NULL;
-	u32 used, most;
+	const u32 all = pdev->quota.used[r], open = limit->total - limit->reserve;
+	const u32 of_file = charge->file->used[r], of_user = charge->user->used[r];
+	struct refusal refusal = { 0 };
 
-	if (exceeds(charge->file->used[r], amount, limit->file)) {
-		refuse(pdev, charge, "a file", charge->file->used[r], limit->file);
-		return -ENOSPC;
-	}
-	if (exceeds(charge->user->used[r], amount, limit->user)) {
-		whose = "a user";
-		used = charge->user->used[r];
-		most = limit->user;
-	} else if (exceeds(all, amount, limit->total - limit->reserve)) {
-		whose = "all users without CAP_SYS_RESOURCE or CAP_SYS_NICE";
-		used = all;
-		most = limit->total - limit->reserve;
-	}
-	if (!whose)
+	if (exceeds(of_file, amount, limit->file))
+		return (struct refusal){ "a file", of_file, limit->file };
+	if (exceeds(of_user, amount, limit->user))
+		refusal = (struct refusal){ "a user", of_user, limit->user };
+	else if (exceeds(all, amount, open))
+		refusal = (struct refusal){ "all users without CAP_SYS_RESOURCE or CAP_SYS_NICE",
+					    all, open };
+	if (!refusal.whose || !pumice_quota_privileged())
+		return refusal;
+	if (exceeds(all, amount, limit->total))
+		return (struct refusal){ "all users", all, limit->total };
+	return (struct refusal){ 0 };
+}
+
+/* 0, or -ENOSPC with a line in the kernel's log. */
+static int check_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
+{
+	const struct refusal refusal = look_locked(pdev, charge);
+
+	if (!refusal.whose)
 		return 0;
-	if (!pumice_quota_privileged()) {
-		refuse(pdev, charge, whose, used, most);
-		return -ENOSPC;
-	}
-	if (!exceeds(all, amount, limit->total))
-		return 0;
-	refuse(pdev, charge, "all users", all, limit->total);
+	dev_notice_ratelimited(pdev->drm.dev,
+			       "%s[%d], uid %u: limit of %s of %s: %u of %u used, %u requested\n",
+			       current->comm, task_pid_nr(current), charge->uid,
+			       limits[charge->resource].name, refusal.whose, refusal.used,
+			       refusal.most, charge->amount);
 	return -ENOSPC;
+}
+
+/* Whether a charge would be refused as things are. */
+static bool is_refused(struct pumice_file *file, enum pumice_resource resource, u32 amount)
+{
+	struct pumice_quota *quota = &file->pdev->quota;
+	struct pumice_share nothing = { 0 };
+	struct pumice_charge charge = {
+		.file = file->share, .resource = resource, .amount = amount,
+	};
+	bool refused;
+
+	mutex_lock(&quota->lock);
+	charge.user = xa_load(&quota->users, charged_uid()) ?: &nothing;
+	refused = look_locked(file->pdev, &charge).whose != NULL;
+	mutex_unlock(&quota->lock);
+	return refused;
+}
+
+/**
+ * pumice_quota_settle - before a charge: let workers free what was destroyed, if it matters
+ * @file: file of the ioctl, which is the caller's
+ * @resource: what will be charged
+ * @amount: how much, not less
+ *
+ * Not between drm_dev_enter() and drm_dev_exit(), which the workers may wait for, and without
+ * locks.
+ */
+void pumice_quota_settle(struct pumice_file *file, enum pumice_resource resource, u32 amount)
+{
+	u32 i;
+
+	/* The last reference to a free list may be put by the worker that frees a data set. */
+	for (i = 0; i < 2 && is_refused(file, resource, amount); i++)
+		flush_workqueue(pumice_cleanup_wq);
 }
 
 /**

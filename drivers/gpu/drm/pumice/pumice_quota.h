@@ -64,6 +64,7 @@ void pumice_quota_fini(struct pumice_device *pdev);
 struct pumice_share *pumice_quota_open(void);
 void pumice_quota_close(struct pumice_device *pdev, struct pumice_share *share);
 
+void pumice_quota_settle(struct pumice_file *file, enum pumice_resource resource, u32 amount);
 int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource, u32 amount,
 			struct pumice_charge *charge);
 void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *charge);

@@ -59,9 +59,65 @@ static void privileged_cannot_take_more_than_there_is(struct kunit *test)
 	}
 }
 
+/* A user and a file at their limits, and a worker that frees all of it. */
+struct settle_fixture {
+	struct pumice_device pdev;
+	struct pumice_file file;
+	struct pumice_share share, user;
+	struct work_struct free_work;
+	struct delayed_work go_work;
+	struct completion go;
+};
+
+static void settle_go(struct work_struct *work)
+{
+	complete(&container_of(to_delayed_work(work), struct settle_fixture, go_work)->go);
+}
+
+static void settle_free(struct work_struct *work)
+{
+	struct settle_fixture *f = container_of(work, struct settle_fixture, free_work);
+
+	wait_for_completion(&f->go);
+	mutex_lock(&f->pdev.quota.lock);
+	f->share.used[PUMICE_RESOURCE_MEMORY] = 0;
+	f->user.used[PUMICE_RESOURCE_MEMORY] = 0;
+	mutex_unlock(&f->pdev.quota.lock);
+}
+
+/* The worker is held up, so that a call which does not wait for it finds the limit reached. */
+static void call_that_would_be_refused_waits_for_what_is_freed(struct kunit *test)
+{
+	struct settle_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	const u32 r = PUMICE_RESOURCE_MEMORY;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	pumice_quota_init(&f->pdev);
+	f->file.pdev = &f->pdev;
+	f->file.share = &f->share;
+	f->share.used[r] = limits[r].file;
+	f->user.used[r] = limits[r].file;
+	KUNIT_ASSERT_FALSE(test, xa_err(xa_store(&f->pdev.quota.users, charged_uid(), &f->user,
+						 GFP_KERNEL)));
+	init_completion(&f->go);
+	INIT_WORK(&f->free_work, settle_free);
+	INIT_DELAYED_WORK(&f->go_work, settle_go);
+	queue_work(pumice_cleanup_wq, &f->free_work);
+	/* What would fit anyway waits for nothing. */
+	pumice_quota_settle(&f->file, PUMICE_RESOURCE_CONTEXTS, 1);
+	KUNIT_EXPECT_TRUE(test, is_refused(&f->file, r, PAGE_SIZE));
+	schedule_delayed_work(&f->go_work, HZ / 2);
+	pumice_quota_settle(&f->file, r, PAGE_SIZE);
+	KUNIT_EXPECT_FALSE(test, is_refused(&f->file, r, PAGE_SIZE));
+	flush_delayed_work(&f->go_work);
+	flush_work(&f->free_work);
+	xa_destroy(&f->pdev.quota.users);
+}
+
 static struct kunit_case quota_cases[] = {
 	KUNIT_CASE(users_together_leave_the_reserve),
 	KUNIT_CASE(privileged_cannot_take_more_than_there_is),
+	KUNIT_CASE(call_that_would_be_refused_waits_for_what_is_freed),
 	{}
 };
 
