@@ -172,6 +172,55 @@ static void job_does_not_hang_while_another_is_on_its_data_master(struct kunit *
 	KUNIT_EXPECT_TRUE(test, tick(f));
 }
 
+static const char *fence_name(struct dma_fence *fence)
+{
+	return "test";
+}
+
+static const struct dma_fence_ops fence_ops = {
+	.get_driver_name = fence_name,
+	.get_timeline_name = fence_name,
+};
+
+/* Jobs of other contexts, one of which has ended; their fences stay the test's. */
+struct waits_fixture {
+	struct dma_fence ended, pending;
+	struct dma_fence *native[2];
+	spinlock_t lock;
+};
+
+static struct waits_fixture *waits_fixture(struct kunit *test, struct pumice_job *job)
+{
+	struct waits_fixture *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	spin_lock_init(&w->lock);
+	dma_fence_init(&w->ended, &fence_ops, &w->lock, dma_fence_context_alloc(1), 1);
+	dma_fence_init(&w->pending, &fence_ops, &w->lock, dma_fence_context_alloc(1), 1);
+	dma_fence_signal(&w->ended);
+	w->native[0] = &w->ended;
+	w->native[1] = &w->pending;
+	job->native = w->native;
+	job->native_count = ARRAY_SIZE(w->native);
+	return w;
+}
+
+/* The time-out begins when the last of them has ended. */
+static void job_does_not_hang_while_it_waits_for_others(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+	struct waits_fixture *w = waits_fixture(test, &f->job);
+	u32 i;
+
+	for (i = 0; i < 2 * PUMICE_TIMEOUT_TICKS; i++)
+		KUNIT_EXPECT_FALSE_MSG(test, tick(f), "tick %u", i);
+	dma_fence_signal(&w->pending);
+	/* The tick at which it still waited is the first. */
+	for (i = 2; i < PUMICE_TIMEOUT_TICKS; i++)
+		KUNIT_EXPECT_FALSE_MSG(test, tick(f), "tick %u after", i);
+	KUNIT_EXPECT_TRUE(test, tick(f));
+}
+
 /* It may end while its time-out is handled, or never have been the firmware's. */
 static void only_a_job_in_flight_makes_its_context_guilty(struct kunit *test)
 {
@@ -231,6 +280,7 @@ static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_that_the_firmware_leaves_alone_hangs),
 	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
 	KUNIT_CASE(job_does_not_hang_while_another_is_on_its_data_master),
+	KUNIT_CASE(job_does_not_hang_while_it_waits_for_others),
 	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
 	KUNIT_CASE(firmware_that_fails_again_and_again_is_given_up),
 	KUNIT_CASE(file_learns_that_the_gpu_is_lost),
