@@ -282,6 +282,54 @@ static void gpu_reset_in_the_middle_loses_no_pages(void)
 	}
 }
 
+/* The pages that drawing the reference took. */
+static u32 need_pages_taken(void)
+{
+	struct list_pages now = need_list_pages();
+
+	CHECK_EQUAL(now.free, now.pages);
+	CHECK(now.least < now.pages);
+	return (u32)(now.pages - now.least);
+}
+
+/* A scene that holds its pages: its geometry job has ended, its fragment job never does. */
+static void hold_pages(struct ground *g)
+{
+	struct drm_pumice_sync done = then_signal(g->r.rig.sync, 0);
+	struct drm_pumice_job jobs[2];
+
+	render_pair(&g->r, 0, jobs);
+	jobs[0].stream = render_loop_stream(&g->r, VERTICES, 3 * TRIANGLES);
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
+	jobs[1].stream = g->record;
+	CHECK_OK(gpu_submit(g->r.rig.fd, jobs, 2, NULL));
+	CHECK_EQUAL(rig_wait(&g->r.rig), 1);
+}
+
+/* Room for one scene and a half, no spill memory: what lacks pages faults. */
+static void gpu_reset_frees_the_pages_of_scenes_that_it_ended(void)
+{
+	static u32 picture[PIXELS];
+	struct ground g = ground();
+	u32 taken, pages;
+
+	draw_reference(&g, picture);
+	taken = need_pages_taken();
+	pages = taken + taken / 2;
+	use_list(&g, pages, pages, 0, false);
+	need_left((struct counts){ .bos = need_counts().bos, .vms = 1, .contexts = 2,
+				   .fences = need_counts().fences, .free_lists = 1, .hwrts = 1 });
+	hold_pages(&g);
+	CHECK((u32)need_list_pages().free <= pages - taken / 2);
+	need_flr();
+	CHECK_EQUAL(need_list_pages().free, (int)pages);
+	g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	CHECK_EQUAL(draw(&g, 1), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+	CHECK_EQUAL(draw(&g, 0), 1);
+	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+}
+
 static void list_that_has_grown_to_its_end_is_rendered_in_parts(void)
 {
 	static u32 picture[PIXELS];
@@ -548,6 +596,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(partial_renders_change_nothing),
 	TEST_CASE(pieces_of_any_size_give_the_same_picture),
 	TEST_CASE(gpu_reset_in_the_middle_loses_no_pages),
+	TEST_CASE(gpu_reset_frees_the_pages_of_scenes_that_it_ended),
 	TEST_CASE(list_that_has_grown_to_its_end_is_rendered_in_parts),
 	TEST_CASE(growth_is_charged_to_who_made_the_list),
 	TEST_CASE(list_whose_owner_has_no_memory_left_is_rendered_in_parts),

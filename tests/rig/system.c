@@ -133,6 +133,24 @@ int need_free_lists_grown(void)
 	return sum;
 }
 
+struct list_pages need_list_pages(void)
+{
+	FILE *file = open_debugfs("free_lists");
+	struct list_pages sum = { 0 }, list;
+	char line[256];
+
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "free list %*x: %d pages of %*d, %d free, least %d",
+			   &list.pages, &list.free, &list.least) != 3)
+			continue;
+		sum.pages += list.pages;
+		sum.free += list.free;
+		sum.least += list.least;
+	}
+	fclose(file);
+	return sum;
+}
+
 static bool same(const struct counts *a, const struct counts *b)
 {
 	return a->bos == b->bos && a->vms == b->vms && a->contexts == b->contexts &&

@@ -32,6 +32,16 @@ struct counts need_counts(void);
 /** need_free_lists_grown - how often the free lists that there are have grown, together. */
 int need_free_lists_grown(void);
 
+/** struct list_pages - of all free lists together, from debugfs */
+struct list_pages {
+	int pages;
+	int free;	/* now */
+	int least;	/* free at any time since each list was made or the GPU was reset */
+};
+
+/** need_list_pages - read them. */
+struct list_pages need_list_pages(void);
+
 /**
  * need_nothing_left - wait until all objects are gone
  *
