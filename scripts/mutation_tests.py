@@ -4,12 +4,14 @@
     unit/TEST/CASE        TEST of meson's list, built and run on this machine
     kunit/SUITE/CASE      KUnit of the driver, in a guest on the small kernel
     guest/PROGRAM/CASE    tests/guest, the same
-    igt/PROGRAM/SUBTEST   tests/igt, the same
+    igt/PROGRAM/SUBTEST   tests/igt, the same; with the device and the clock that igt.py gives
+                          the program
 
 A runner has build(mutation), which brings what the test needs up to date in the copy of
 the sources, and run(mutation): ({case: good}, why the run ended badly, or ""). Both raise
 Failure when they cannot say anything about the test, also when the time is up that the
-harness allows: a test that hangs has to end by a limit of its own.
+harness allows: a test that hangs has to end by a limit of its own. A guest that ended without
+a report of its kernel, one that QEMU's own end took along for example, is such a Failure, too.
 
 QEMU and the programs in the guest are those of the work tree itself: no mutation of the
 driver or the firmware changes them.
@@ -21,6 +23,8 @@ import pathlib
 import signal
 import subprocess
 
+import igt
+import kernel_faults
 import results
 
 BUILD_SECONDS = 1800
@@ -30,8 +34,10 @@ MESON_SECONDS = 30
 GUEST_SECONDS = 420
 PROGRAM_SECONDS = 200
 GUEST = "mutation"
-IGT = "/usr/libexec/igt-gpu-tools"
-IGT_SKIP = 77
+# What a subtest that fails ends with: by an assertion, by an abort, by a signal. The last one
+# is no failure where it is the harness's own limit.
+IGT_FAILURE, IGT_ABORT, SIGNALED = 98, 112, 128
+KILLED = SIGNALED + signal.SIGKILL
 # In the place of a case's name in a row that is being written: the run names those that fail.
 UNKNOWN = "?"
 DIED = 125
@@ -47,8 +53,9 @@ echo $? >/host/test.status
 """
 IGT_JOB = """\
 modprobe pumice || exit 1
-timeout -s KILL {seconds} {folder}/{program} --run-subtest {case} >/host/test.tap 2>&1
-echo $? >/host/test.status
+timeout -s KILL {seconds} {folder}/{program} --run-subtest {case} >/tmp/test.tap 2>&1
+echo $? >/tmp/test.status
+cp /tmp/test.tap /tmp/test.status /host
 """
 
 
@@ -200,7 +207,7 @@ class Guest:
         kind = mutation.kind
         text = {"kunit": KUNIT_JOB, "guest": GUEST_JOB, "igt": IGT_JOB}[kind]
         job = self.image.with_suffix(".job")
-        job.write_text(text.format(program=mutation.program, case=mutation.case, folder=IGT,
+        job.write_text(text.format(program=mutation.program, case=mutation.case, folder=igt.FOLDER,
                                    seconds=PROGRAM_SECONDS))
         images = [self.image, self.programs / "programs.cpio"]
         images += [self.programs / "igt.cpio"] if kind == "igt" else []
@@ -208,23 +215,43 @@ class Guest:
                    "--job", job, "--timeout", GUEST_SECONDS, "--qemu", self.qemu]
         for image in images:
             command += ["--image", image]
+        command += self.special(mutation)
         status, output = call(command, GUEST_SECONDS + 60, cwd=self.builder.tree,
                               env=self.builder.environment)
-        share = self.builder.tree / "out/guest" / GUEST
-        return self.judge(mutation, status, output, share)
+        out = self.builder.tree / "out"
+        return self.judge(mutation, status, output, out / "guest" / GUEST,
+                          out / f"logs/{GUEST}-console.log")
 
     @staticmethod
-    def judge(mutation, status, output, share):
+    def special(mutation):
+        """The options of run-guest.py by which igt.py runs this program."""
+        part = igt.PART.get(mutation.program) if mutation.kind == "igt" else None
+        options = ["--own-time"] if part in igt.OWN_TIME else []
+        return options + (["--device", igt.DEVICE[part]] if part in igt.DEVICE else [])
+
+    @staticmethod
+    def kernel_fault(share, console):
+        """The first line by which the guest's kernel reports a fault after the job began."""
+        if not (share / "job.log").exists():
+            return None
+        logs = [log.read_text(errors="replace") for log in (console, share / "dmesg")
+                if log.exists()]
+        return next((line for log in logs for line in kernel_faults.in_log(log)), None)
+
+    @classmethod
+    def judge(cls, mutation, status, output, share, console):
         """What the guest left."""
         tap, ended = share / "test.tap", share / "test.status"
         text = tap.read_text(errors="replace") if tap.exists() else ""
         code = int(ended.read_text()) if ended.exists() and ended.read_text().strip() else None
-        if status == DIED:
-            return {}, "the guest's kernel reports a fault: " + last_lines(output, "       ")
+        fault = cls.kernel_fault(share, console) if status == DIED else None
+        if fault:
+            return {}, f"the guest's kernel reports a fault: {fault}"
         if status:
             raise Failure(f"the guest ended with status {status}: {last_lines(output)}")
         if mutation.kind == "igt":
-            if code is None or code == IGT_SKIP:
+            failed = code in (IGT_FAILURE, IGT_ABORT) or (code or 0) > SIGNALED
+            if code == KILLED or not (failed or code == 0):
                 raise Failure(f"{mutation.program} ended with status {code}")
             return {mutation.case: code == 0}, ""
         cases = cases_of(text)

@@ -16,12 +16,14 @@ failure of this run: the test passes, the build fails, the time is up.
 
 The copy is in build/mutations/tree and keeps its build folders; every run makes it equal
 to this work tree first, so that one that was interrupted leaves no trace. The table is
-out/mutations.txt; it also has the results of earlier runs, with the commit they were made on.
+out/mutations.txt; it also has the results of earlier runs, with the commit they were made on,
+of rows that are what they were then. Its total keeps them apart.
 """
 
 import argparse
 import fcntl
 import fnmatch
+import hashlib
 import json
 import os
 import pathlib
@@ -62,6 +64,8 @@ class Mutation:
         self.name, self.file, self.test = row["name"], row["file"], row["test"]
         self.old, self.new = row["old"].strip("\n"), row["new"].strip("\n")
         self.handful = row.get("handful", False)
+        edit = "\0".join((self.file, self.old, self.new, self.test))
+        self.digest = hashlib.sha256(edit.encode()).hexdigest()[:16]
         kind, *rest = self.test.split("/")
         if len(rest) != 2:
             raise ValueError(f"{source}: {self.name}: a test is KIND/PROGRAM/CASE")
@@ -183,15 +187,17 @@ def judge(case, cases, why):
     """(caught, explanation) of a run: {case: good} and what else is known of it.
 
     A run that ended badly before it came to the case's result is a failure of that case:
-    it was the only thing that ran, or its program crashed. The time limit of the harness
-    itself never gets here.
+    it was the only thing that ran, or its program crashed. One that ended badly after the
+    case had passed says nothing of it. The time limit of the harness itself never gets here.
     """
     failed = sorted(name for name, good in cases.items() if not good)
     if case in cases and not cases[case]:
         others = len(failed) - 1
         return True, f"{case} fails" + (f", and {others} more" if others else "")
-    if why:
+    if why and case not in cases:
         return True, why
+    if why:
+        return False, f"{case} passes; {why}"
     if failed:
         return False, f"{case} passes; these fail: {', '.join(failed)}"
     return False, f"{case} passes"
@@ -258,24 +264,36 @@ class Table:
     def add(self, mutation, outcome, why, seconds):
         """One result."""
         self.rows[mutation.name] = {"outcome": outcome, "why": why, "commit": self.commit,
-                                    "test": mutation.test, "seconds": round(seconds)}
+                                    "edit": mutation.digest, "seconds": round(seconds)}
         self.write()
+
+    def row(self, mutation):
+        """What is known of a mutation as it is now, or None."""
+        row = self.rows.get(mutation.name)
+        return row if row and row.get("edit") == mutation.digest else None
+
+    def line(self, mutation):
+        """The columns of one mutation."""
+        row = self.row(mutation)
+        if not row:
+            return (mutation.name, mutation.file, "not run", "", "", mutation.test, "")
+        return (mutation.name, mutation.file, row["outcome"], str(row["seconds"]),
+                row["commit"], mutation.test, row["why"])
+
+    def total(self):
+        """How many were caught: at this commit, and before."""
+        rows = [row for row in map(self.row, self.mutations) if row and row["outcome"] == "caught"]
+        now = sum(row["commit"] == self.commit for row in rows)
+        return (f"{self.commit}: {now} of {len(self.mutations)} caught; {len(rows) - now} more at "
+                f"other commits; {len(self.mutations) - len(rows)} not caught or not run\n")
 
     def write(self):
         """Both files, whole or not at all."""
-        lines = [("mutation", "file", "outcome", "s", "commit", "test", "explanation")]
-        for mutation in self.mutations:
-            row = self.rows.get(mutation.name)
-            if row and row["test"] == mutation.test:
-                lines.append((mutation.name, mutation.file, row["outcome"], str(row["seconds"]),
-                              row["commit"], mutation.test, row["why"]))
-            else:
-                lines.append((mutation.name, mutation.file, "not run", "", "", mutation.test, ""))
+        lines = [("mutation", "file", "outcome", "s", "commit", "test", "explanation"),
+                 *map(self.line, self.mutations)]
         widths = [max(len(line[i]) for line in lines) for i in range(6)]
         text = "".join("  ".join([*(word.ljust(width) for word, width in zip(line, widths)),
-                                  line[6]]).rstrip() + "\n" for line in lines)
-        caught = sum(line[2] == "caught" for line in lines)
-        text += f"{caught} caught, {len(lines) - 1 - caught} not caught or not run\n"
+                                  line[6]]).rstrip() + "\n" for line in lines) + self.total()
         self.json.parent.mkdir(parents=True, exist_ok=True)
         for path, content in ((self.json, json.dumps(self.rows, indent=1)), (self.text, text)):
             new = path.with_suffix(".new")

@@ -127,6 +127,9 @@ class Outcomes(unittest.TestCase):
     def test_crash_counts(self):
         self.assertEqual(self.outcome(({}, "t ends with status -11")), "caught")
 
+    def test_crash_after_the_named_case_passed_does_not_count(self):
+        self.assertEqual(self.outcome(({"rule": True}, "t ends with status -11")), "SURVIVED")
+
     def test_build_error_is_no_catch(self):
         self.assertEqual(self.outcome(({"rule": False}, ""), build="x.c:1: error"), "not built")
 
@@ -165,23 +168,35 @@ class Trees(unittest.TestCase):
 class Guests(unittest.TestCase):
     """What a guest leaves, read."""
 
-    def judge(self, status, files, test="guest/t/rule"):
+    def judge(self, status, files, test="guest/t/rule", console=""):
         """({case: good}, why) or Failure."""
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder)
             for name, text in files.items():
                 (share / name).write_text(text, encoding="utf-8")
+            (share / "console").write_text(console, encoding="utf-8")
             mutation = mutations.Mutation({**ROW, "test": test}, "list")
-            return mutation_tests.Guest.judge(mutation, status, "error: it\n       oops", share)
+            return mutation_tests.Guest.judge(mutation, status, "error: it", share,
+                                              share / "console")
 
     def test_case_that_fails_is_seen(self):
         cases, why = self.judge(0, {"test.tap": "1..1\nnot ok 1 - rule\n", "test.status": "1"})
         self.assertEqual((cases, why), ({"rule": False}, ""))
 
-    def test_fault_of_the_kernel_is_told(self):
-        cases, why = self.judge(125, {"test.tap": "1..1\nok 1 - rule\n"})
-        self.assertEqual(cases, {})
-        self.assertIn("oops", why)
+    def test_fault_of_the_kernel_is_reported(self):
+        for console, dmesg in (("kernel BUG at x.c:1\n", ""), ("", "Oops: 0002\n")):
+            cases, why = self.judge(125, {"test.tap": "1..1\nok 1 - rule\n", "job.log": "",
+                                          "dmesg": dmesg}, console=console)
+            self.assertEqual(cases, {})
+            self.assertIn(console.strip() or dmesg.strip(), why)
+
+    def test_guest_that_is_gone_without_a_report_says_nothing(self):
+        with self.assertRaises(mutation_tests.Failure):
+            self.judge(125, {"job.log": "", "dmesg": "all is well\n"})
+
+    def test_kernel_that_dies_before_the_job_says_nothing(self):
+        with self.assertRaises(mutation_tests.Failure):
+            self.judge(125, {}, console="Oops: int3: 0000 [#1]\n")
 
     def test_guest_that_does_not_end_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
@@ -194,6 +209,44 @@ class Guests(unittest.TestCase):
     def test_skipped_subtest_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
             self.judge(0, {"test.status": "77"}, "igt/p/rule")
+
+    def test_subtest_that_fails_or_crashes_is_seen(self):
+        for status in ("98", "112", "139"):
+            cases, why = self.judge(0, {"test.status": status}, "igt/p/rule")
+            self.assertEqual((cases, why), ({"rule": False}, ""))
+
+    def test_subtest_at_the_limit_of_the_harness_says_nothing(self):
+        for status in ("124", "137", "79", "127"):
+            with self.subTest(status=status), self.assertRaises(mutation_tests.Failure):
+                self.judge(0, {"test.status": status}, "igt/p/rule")
+
+    def test_faults_on_request_have_their_device_and_clock(self):
+        options = [mutation_tests.Guest.special(mutations.Mutation({**ROW, "test": test}, "list"))
+                   for test in ("igt/pumice_faults/rule", "igt/pumice_fence/rule")]
+        self.assertIn("--own-time", options[0])
+        self.assertIn("fault-injection=on", options[0][-1])
+        self.assertEqual(options[1], [])
+
+
+class Tables(unittest.TestCase):
+    """What is kept of earlier runs."""
+
+    def table(self, folder, row, commit):
+        """A table of one row, as a run at this commit sees it."""
+        with mock.patch("subprocess.run", return_value=mock.Mock(stdout=commit)):
+            return mutations.Table(pathlib.Path(folder), [mutations.Mutation(row, "list")])
+
+    def test_result_of_a_row_that_was_edited_is_forgotten(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = self.table(folder, ROW, "one")
+            table.add(table.mutations[0], "caught", "rule fails", 1)
+            self.assertIn("one: 1 of 1 caught", table.total())
+            later = self.table(folder, ROW, "two")
+            self.assertIn("two: 0 of 1 caught; 1 more at other commits", later.total())
+            for change in ({"old": "three"}, {"new": "three"}, {"test": "unit/t/other"}):
+                edited = self.table(folder, {**ROW, **change}, "one")
+                self.assertIn("0 of 1 caught; 0 more", edited.total())
+                self.assertEqual(edited.line(edited.mutations[0])[2], "not run")
 
 
 if __name__ == "__main__":
