@@ -226,7 +226,7 @@ static void job_waits_for_an_export(void)
 	import_job(&producer, dma_buf, DMA_BUF_SYNC_WRITE);
 	submit_after(&consumer, rig_store_stream(&consumer, consumer.data.va, 7),
 		     export(dma_buf, DMA_BUF_SYNC_READ));
-	igt_assert(sync_is_pending(consumer.fd, consumer.sync, 0));
+	rig_check_held(consumer.fd, consumer.sync, 0);
 	igt_assert_eq_u32(consumer.data.cpu[1], 0);
 	release(&producer);
 	igt_assert_eq(rig_wait(&consumer), 1);
@@ -237,13 +237,16 @@ static void job_waits_for_an_export(void)
 static void fence_outlives_the_file(void)
 {
 	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig);
+	int dma_buf = busy_buffer(&rig), file;
 
 	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(ready(dma_buf), 0);
+	file = export(dma_buf, DMA_BUF_SYNC_RW);
+	igt_assert_eq(sync_file_status(file), 0);
 	rig_close(&rig);
 	while (ready(dma_buf) != BOTH)
 		usleep(1000);
+	igt_assert_eq(sync_file_status(file), -ECANCELED);
 	igt_assert_eq(sync_file_status(export(dma_buf, DMA_BUF_SYNC_RW)), 1);
 }
 

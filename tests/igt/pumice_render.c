@@ -80,7 +80,7 @@ static void fences(void)
 /* Where a fragment job has to wait, its geometry job does not begin. */
 static void fragment_waits(void)
 {
-	struct render r = render_open();
+	struct render r = render_open(), witness = render_open();
 	struct drm_pumice_sync done = then_signal(need_sync(r.rig.fd), 0), wait;
 	struct drm_pumice_job jobs[2];
 
@@ -90,6 +90,8 @@ static void fragment_waits(void)
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
 	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+	/* Data masters take jobs in turn: one that did not wait would end before a later pair. */
+	render_check_works(&witness);
 	igt_assert(sync_is_pending(r.rig.fd, done.handle, 0));
 	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
 	need_wait(r.rig.fd, done.handle, 0);
