@@ -307,7 +307,7 @@ static void fault_counts(void)
 /* A long job that others interrupt counts its own work only, and all of it. */
 static void interrupted(void)
 {
-	enum { LONG_GROUPS = 4096, LONG_SIZE = 128 };
+	enum { LONG_GROUPS = 4096, LONG_SIZE = 128, ROUNDS = 3 };
 	const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_STORE_BYTES };
 	struct rig rig = rig_open(), other = rig_on(rig.fd);
 	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, LONG_GROUPS * LONG_SIZE * 4);
@@ -316,19 +316,26 @@ static void interrupted(void)
 		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
 		.groups = LONG_GROUPS, .size = LONG_SIZE,
 	};
-	u32 perfmon = need_perfmon(rig.fd, counters, 2);
-	u64 got[2];
+	u32 perfmon = need_perfmon(rig.fd, counters, 2), slices = 0, round;
+	u64 stream = rig_stream(&rig, &launch), got[2];
+	struct drm_pumice_job_get_result result;
 
 	CHECK_OK(gpu_context_destroy(rig.fd, other.context));
 	CHECK_OK(gpu_context_create(rig.fd, other.vm, DRM_PUMICE_PRIORITY_HIGH, &other.context));
-	CHECK_OK(submit(&rig, rig_stream(&rig, &launch), perfmon));
-	do
-		rig_check_works(&other);
-	while (sync_is_pending(rig.fd, rig.sync, 0));
-	igt_assert_eq(rig_wait(&rig), 1);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
-	igt_assert_eq_u64(got[0], LONG_GROUPS);
-	igt_assert_eq_u64(got[1], LONG_GROUPS * LONG_SIZE * 4);
+	for (round = 1; round <= ROUNDS; round++) {
+		CHECK_OK(submit(&rig, stream, perfmon));
+		do
+			rig_check_works(&other);
+		while (sync_is_pending(rig.fd, rig.sync, 0));
+		igt_assert_eq(rig_wait(&rig), 1);
+		CHECK_OK(gpu_job_result(rig.fd, rig.context, 0, &result));
+		slices += result.slices;
+		CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
+		igt_assert_eq_u64(got[0], round * LONG_GROUPS);
+		igt_assert_eq_u64(got[1], round * LONG_GROUPS * LONG_SIZE * 4);
+	}
+	/* In one slice each, none would have been interrupted. */
+	igt_assert_lt_u32(ROUNDS, slices);
 }
 
 int igt_main()

@@ -18,6 +18,11 @@ IGT_TEST_DESCRIPTION("Sleep of the system while the GPU is used.");
 #define PM_TEST_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 #define JOBS		40u
 #define WORDS		32u
+/* A job that is in flight when the system goes to sleep: long enough, measured by a shorter one. */
+#define LONG_MS		800u
+#define SHORT_GROUPS	512u
+#define GROUP_SIZE	256u
+
 
 static void restore_pm(int signal)
 {
@@ -63,17 +68,65 @@ static void freeze_keeps_memory(void)
 	rig_check_words(rig.data.cpu, 6);
 }
 
-/* Jobs that are in flight or queued then all run, in order. */
+/* Of jobs of contexts that are made from here on, and so of the sleep's wait for them. */
+static void use_limit(long ms)
+{
+	CHECK_OK(set_module_parameter("job_timeout_ms", ms));
+}
+
+static u64 grid_stream(struct rig *rig, u32 groups)
+{
+	const struct shader shader = shader_store_one();
+
+	return rig_stream(rig, &(struct launch){
+		.shader = &shader, .groups = groups, .size = GROUP_SIZE,
+		.params = { (u32)rig->data.va, (u32)(rig->data.va >> 32), 1 },
+	});
+}
+
+/* A job that takes LONG_MS or so. The sleep waits for it as long as for two jobs at their limit. */
+static void start_long(struct rig *rig)
+{
+	struct drm_pumice_job_get_result result;
+	u64 groups;
+
+	igt_assert_eq(rig_run(rig, grid_stream(rig, SHORT_GROUPS)), 1);
+	CHECK_OK(gpu_job_result(rig->fd, rig->context, 0, &result));
+	groups = (u64)LONG_MS * need_info(rig->fd).clock_hz / 1000 * SHORT_GROUPS /
+		 result.run_ticks;
+	rig_submit(rig, grid_stream(rig, (u32)groups));
+}
+
+/*
+ * Sleep while a job is in flight, whose fence has not signaled. The system sleeps when the job
+ * has ended, and not before: no time is left for that after the sleep.
+ */
+static void freeze_in_flight(struct rig *busy)
+{
+	const u64 start = now_ns();
+
+	igt_assert(sync_is_pending(busy->fd, busy->sync, 0));
+	freeze();
+	igt_assert(!sync_is_pending(busy->fd, busy->sync, 0));
+	igt_assert_lt_u64(start, sync_signaled_at(busy->fd, busy->sync));
+}
+
+/* What is in flight ends, what is queued runs afterwards; all of it in order. */
 static void freeze_with_jobs(void)
 {
-	struct rig rig = rig_open();
+	struct rig rig, busy;
 	u32 syncs[JOBS], i;
 
+	use_limit(IGT_PUMICE_PATIENT);
+	rig = rig_open();
+	busy = rig_on(rig.fd);
+	start_long(&busy);
 	for (i = 0; i < JOBS; i++) {
 		rig.sync = syncs[i] = need_sync(rig.fd);
 		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), 100 * i));
 	}
-	freeze();
+	freeze_in_flight(&busy);
+	igt_assert_eq(rig_wait(&busy), 1);
 	for (i = 0; i < JOBS; i++) {
 		need_wait(rig.fd, syncs[i], 0);
 		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), 1);
@@ -84,45 +137,70 @@ static void freeze_with_jobs(void)
 /* All data masters. */
 static void freeze_with_render(void)
 {
-	struct render r = render_open();
+	struct render r;
+	struct rig busy;
 	u32 i;
 
+	use_limit(IGT_PUMICE_PATIENT);
+	r = render_open();
+	busy = rig_on(r.rig.fd);
+	start_long(&busy);
 	for (i = 0; i < 10; i++)
 		render_submit(&r, i % 2, r.geometry, r.fragment);
-	freeze();
+	freeze_in_flight(&busy);
+	igt_assert_eq(rig_wait(&busy), 1);
 	igt_assert_eq(rig_wait(&r.rig), 1);
 	render_check_works(&r);
 	rig_check_works(&r.rig);
 }
 
+/* A job that waits for a sync file; it signals its rig's sync, and stores from @value on. */
+static void submit_after(struct rig *rig, int file, u32 value)
+{
+	u32 waits = need_sync(rig->fd);
+	const struct drm_pumice_sync syncs[] = { wait_for(waits, 0), then_signal(rig->sync, 0) };
+	const struct drm_pumice_job job = {
+		.context = rig->context, .syncs = ARRAY_OF(syncs, 2),
+		.stream = rig_store_stream(rig, rig->data.va, value),
+	};
+
+	igt_assert_eq(drmSyncobjImportSyncFile(rig->fd, waits, file), 0);
+	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+}
+
+/* One that has not signaled when the system goes to sleep; jobs wait for it before and after. */
 static void freeze_with_a_fence(void)
 {
-	struct rig first = rig_open(), second = rig_open();
-	u32 waits = need_sync(second.fd);
-	const struct drm_pumice_sync syncs[] = { wait_for(waits, 0), then_signal(second.sync, 0) };
-	struct drm_pumice_job job = {
-		.context = second.context, .syncs = ARRAY_OF(syncs, 2),
-	};
+	struct rig busy, before, after;
 	int file;
 
-	job.stream = rig_store_stream(&second, second.data.va, 3);
-	rig_check_works(&first);
-	file = need_sync_file(first.fd, first.sync);
-	freeze();
+	use_limit(IGT_PUMICE_PATIENT);
+	busy = rig_open();
+	before = rig_open();
+	after = rig_open();
+	start_long(&busy);
+	file = need_sync_file(busy.fd, busy.sync);
+	submit_after(&before, file, 3);
+	igt_assert_eq(sync_file_status(file), 0);
+	freeze_in_flight(&busy);
 	igt_assert_eq(sync_file_status(file), 1);
-	igt_assert_eq(drmSyncobjImportSyncFile(second.fd, waits, file), 0);
-	CHECK_OK(gpu_submit(second.fd, &job, 1, NULL));
-	igt_assert_eq(rig_wait(&second), 1);
-	rig_check_words(second.data.cpu, 3);
+	submit_after(&after, file, 4);
+	igt_assert_eq(rig_wait(&before), 1);
+	rig_check_words(before.data.cpu, 3);
+	igt_assert_eq(rig_wait(&after), 1);
+	rig_check_words(after.data.cpu, 4);
 }
 
 /* The system waits until the job has been stopped. */
 static void freeze_with_a_job_that_hangs(void)
 {
-	struct rig rig = rig_open(), good = rig_open();
+	struct rig rig, good;
 
+	use_limit(IGT_PUMICE_IMPATIENT);
+	rig = rig_open();
+	good = rig_open();
 	rig_block(&rig);
-	freeze();
+	freeze_in_flight(&rig);
 	igt_assert_eq(rig_wait(&rig), -ETIMEDOUT);
 	rig_check_works(&good);
 }

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "igt_pumice.h"
@@ -17,6 +18,8 @@ IGT_TEST_DESCRIPTION("Others' jobs beside files that close, faults, hangs and re
 
 #define WORDS	32u
 #define HELPERS	3
+#define RESETS	10u	/* under load */
+#define MOST_RESETS 60u	/* until jobs have ended in every way */
 
 static void check_store(struct rig *rig, u32 value)
 {
@@ -169,47 +172,92 @@ static int try_submit(struct rig *rig, u64 stream)
 	return gpu_submit(rig->fd, &job, 1, NULL);
 }
 
-/* A job that a reset meets is lost with its context, and no job has a wrong result. */
-static void store_until_closed(int stop)
+/* Of all helpers; shared with them. */
+struct ends {
+	u32 well, cancelled;	/* jobs; atomic */
+};
+
+/* Groups of a job that is long enough for a reset to meet it, and all words that it stores. */
+#define LONG_GROUPS	512u
+#define LONG_SIZE	256u
+#define LONG_BYTES	(LONG_GROUPS * LONG_SIZE * 4)
+
+static u64 long_stream(struct rig *rig, const struct mem *mem, u32 value)
+{
+	const struct shader shader = shader_store();
+
+	return rig_stream(rig, &(struct launch){
+		.shader = &shader, .groups = LONG_GROUPS, .size = LONG_SIZE,
+		.params = { (u32)mem->va, (u32)(mem->va >> 32), value },
+	});
+}
+
+static void check_long(const struct mem *mem, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < LONG_BYTES / 4; i++)
+		igt_assert_eq_u32(mem->cpu[i], value + i);
+}
+
+/*
+ * A job that a reset meets after it has begun is lost with its context; one that had not begun
+ * is given to the new firmware. No job has a wrong result.
+ */
+static void store_until_closed(int stop, struct ends *ends)
 {
 	struct rig rig = rig_open();
+	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, LONG_BYTES);
 	u32 value = 1;
 	char byte;
 	int status;
 
 	while (read(stop, &byte, 1) < 0) {
-		rig.data.cpu[0] = 0;
 		value += WORDS;
 		if (need_state(rig.fd, rig.context).state) {
 			CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
 			rig.context = need_context(rig.fd, rig.vm);
 		}
 		rig.used = 0;
-		if (try_submit(&rig, rig_store_stream(&rig, rig.data.va, value)))
+		if (try_submit(&rig, long_stream(&rig, &mem, value)))
 			continue;
 		status = rig_wait(&rig);
 		if (status == 1)
-			rig_check_words(rig.data.cpu, value);
+			check_long(&mem, value);
 		else
 			igt_assert_eq(status, -ECANCELED);
+		__atomic_add_fetch(status == 1 ? &ends->well : &ends->cancelled, 1,
+				   __ATOMIC_RELAXED);
 	}
 }
 
+static bool both_ended(const struct ends *ends)
+{
+	return __atomic_load_n(&ends->well, __ATOMIC_RELAXED) &&
+	       __atomic_load_n(&ends->cancelled, __ATOMIC_RELAXED);
+}
+
+/* Goes on until jobs have ended in both ways. */
 static void resets_under_load(void)
 {
 	struct igt_helper_process helpers[HELPERS] = {};
 	struct rig rig = rig_open();
+	struct ends *ends;
 	int stop[2];
 	u32 i;
 
+	ends = mmap(NULL, sizeof(*ends), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		    0);
+	igt_assert(ends != MAP_FAILED);
 	igt_assert_eq(pipe2(stop, O_NONBLOCK), 0);
 	for (i = 0; i < HELPERS; i++) {
 		igt_fork_helper(&helpers[i]) {
 			close(stop[1]);
-			store_until_closed(stop[0]);
+			store_until_closed(stop[0], ends);
 		}
 	}
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < RESETS || !both_ended(ends); i++) {
+		igt_assert_lt_u32(i, MOST_RESETS);
 		rig.context = need_context(rig.fd, rig.vm);
 		check_store(&rig, 1000 * i);
 		need_flr();
