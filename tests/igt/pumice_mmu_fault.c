@@ -10,6 +10,7 @@
 
 #include "fault.h"
 #include "igt_pumice.h"
+#include "pages.h"
 #include "pumice_formats.h"
 #include "pumice_names.h"
 #include "rig.h"
@@ -281,16 +282,24 @@ static void instruction_told(void)
 	}
 }
 
-/* A hole as large as a page of @bits bits between two that are mapped. */
+static void restore_memory(int signal)
+{
+	(void)signal;
+	use_large_memory(false);
+}
+
+/* A hole as large as a page of @bits bits between two that are mapped, by such pages. */
 static void hole_of_page_size(u32 bits)
 {
 	struct rig rig = rig_open();
 	u64 size = 1ull << bits, hole = VA + size;
+	u32 before = gpu_blocks(bits);
 	struct mem mem = need_mem(rig.fd, rig.vm, VA, 3 * size);
 	const u32 *above = mem.cpu + 2 * size / 4;
 
 	check_store(&rig, hole, mem.cpu + size / 4);
 	need_unmap(rig.fd, rig.vm, hole, size);
+	igt_assert_lt_u32(before, gpu_blocks(bits));
 	mem.cpu[size / 4] = 4711;
 	check_store_faults(&rig, hole, hole);
 	check_store_faults(&rig, hole + size - 128, hole + size - 128);
@@ -559,8 +568,11 @@ static void agree_with_model(void)
 
 int igt_main()
 {
-	igt_fixture()
+	igt_fixture() {
 		igt_pumice_require(IGT_PUMICE_PATIENT);
+		igt_install_exit_handler(restore_memory);
+		CHECK_OK(use_large_memory(true));
+	}
 
 	igt_pumice_subtest("read-unmapped", "a load from an unmapped address faults as predicted",
 			   read_unmapped);

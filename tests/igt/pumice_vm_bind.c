@@ -13,6 +13,7 @@
 
 #include "fault.h"
 #include "igt_pumice.h"
+#include "pages.h"
 #include "rig.h"
 #include "sync.h"
 #include "vm_bind_async.h"
@@ -33,14 +34,26 @@ static void check_store(struct rig *rig, u64 va, const u32 *cpu)
 
 /* ------------------------------------------------------------------ page sizes */
 
-/* A mapping where pages of @bits bits fit, and one where they do not for @skew. */
+static void restore_memory(int signal)
+{
+	(void)signal;
+	use_large_memory(false);
+}
+
+/*
+ * A mapping where pages of @bits bits fit and no larger ones, or, for @skew, none but small ones.
+ * The upper half of a block and the lower half of the next have pages of half a block.
+ */
 static void map_of_page_size(u32 bits, u64 skew)
 {
 	struct rig rig = rig_open();
-	u64 size = 1ull << bits, va = 4 * GIB + skew, at;
+	u64 size = 1ull << bits, va = 4 * GIB + size + skew, at;
 	u32 handle = need_bo(rig.fd, 2 * size), *cpu = need_cpu(rig.fd, handle, 2 * size);
+	u32 used = skew ? 12 : bits, before = gpu_blocks(used);
 
 	need_map(rig.fd, rig.vm, handle, 0, va, 2 * size, 0);
+	igt_assert_eq_u32(gpu_blocks(used) - before,
+			  (u32)((va + 2 * size - 1) / (2 * MIB) - va / (2 * MIB) + 1));
 	for (at = 0; at < 2 * size; at += size / 4)
 		check_store(&rig, va + at, cpu + at / 4);
 	check_store(&rig, va + size - 64, cpu + (size - 64) / 4);
@@ -464,8 +477,11 @@ static void unmap_all(void)
 
 int igt_main()
 {
-	igt_fixture()
+	igt_fixture() {
 		igt_pumice_require(IGT_PUMICE_PATIENT);
+		igt_install_exit_handler(restore_memory);
+		CHECK_OK(use_large_memory(true));
+	}
 
 	igt_pumice_subtest("page-4k", "4 KiB pages map what they should", page_4k);
 	igt_pumice_subtest("page-16k", "16 KiB pages map what they should", page_16k);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "igt_pumice.h"
+#include "pages.h"
 #include "rig.h"
 #include "sync.h"
 
@@ -178,6 +179,21 @@ static void munmap_piecemeal(void)
 
 /* ------------------------------------------------------------------ large pages */
 
+static void restore_memory(int signal)
+{
+	(void)signal;
+	use_large_memory(false);
+}
+
+/* Map a buffer of large regions, which must have large pages then. */
+static void map_large(struct rig *rig, u32 handle, u64 bytes, u32 flags)
+{
+	u32 before = gpu_blocks(21);
+
+	need_map(rig->fd, rig->vm, handle, 0, LARGE_VA, bytes, flags);
+	igt_assert_eq_u32(gpu_blocks(21) - before, (u32)(bytes / LARGE));
+}
+
 /* Two large regions, mapped as one; then a range of small pages goes from them. */
 static void large_unmap(u64 first, u64 bytes)
 {
@@ -190,7 +206,7 @@ static void large_unmap(u64 first, u64 bytes)
 	u32 i, round, value;
 	u64 at;
 
-	need_map(rig.fd, rig.vm, handle, 0, LARGE_VA, 2 * LARGE, 0);
+	map_large(&rig, handle, 2 * LARGE, 0);
 	/* The large pages are in the TLB when they go. */
 	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, LARGE_VA + first, 1)), 1);
 	need_unmap(rig.fd, rig.vm, LARGE_VA + first, bytes);
@@ -251,7 +267,7 @@ static void large_split_keeps_readonly(void)
 
 	for (i = 0; i < LARGE / 4; i++)
 		cpu[i] = i;
-	need_map(rig.fd, rig.vm, handle, 0, LARGE_VA, LARGE, DRM_PUMICE_BIND_READONLY);
+	map_large(&rig, handle, LARGE, DRM_PUMICE_BIND_READONLY);
 	need_unmap(rig.fd, rig.vm, LARGE_VA + LARGE / 2, PAGE);
 	for (i = 0; i < 2; i++) {
 		u64 at = i ? LARGE / 2 + PAGE : LARGE / 2 - PAGE;
@@ -382,8 +398,11 @@ static void array_refused_in_the_middle(void)
 
 int igt_main()
 {
-	igt_fixture()
+	igt_fixture() {
 		igt_pumice_require(IGT_PUMICE_PATIENT);
+		igt_install_exit_handler(restore_memory);
+		CHECK_OK(use_large_memory(true));
+	}
 
 	igt_pumice_subtest("munmap-all", "an unmap of all leaves nothing", munmap_all);
 	igt_pumice_subtest("munmap-front", "an unmap of the front leaves the rest", munmap_front);

@@ -17,6 +17,7 @@
 #include "pumice_gem.h"
 #include "pumice_gpu_trace.h"
 #include "pumice_inject.h"
+#include "pumice_mmu.h"
 #include "pumice_names.h"
 #include "pumice_pm.h"
 #include "pumice_vm.h"
@@ -208,6 +209,17 @@ static int show_free_lists(struct seq_file *m, void *data)
 	return 0;
 }
 
+static void print_blocks(struct seq_file *m, const struct pumice_mmu *mmu)
+{
+	u32 blocks[PUMICE_PAGE_SIZE_COUNT], size;
+
+	pumice_mmu_count_blocks(mmu, blocks);
+	for (size = 0; size < PUMICE_PAGE_SIZE_COUNT; size++)
+		if (blocks[size])
+			seq_printf(m, "blocks of %s pages: %u\n", pumice_page_size_str(size),
+				   blocks[size]);
+}
+
 static int show_vms(struct seq_file *m, void *data)
 {
 	struct pumice_device *pdev = seq_device(m);
@@ -217,6 +229,8 @@ static int show_vms(struct seq_file *m, void *data)
 	list_for_each_entry(vm, &pdev->vms, node) {
 		mutex_lock(&vm->lock);
 		drm_debugfs_gpuva_info(m, &vm->base);
+		if (vm->mmu)
+			print_blocks(m, vm->mmu);
 		mutex_unlock(&vm->lock);
 	}
 	mutex_unlock(&pdev->vms_lock);

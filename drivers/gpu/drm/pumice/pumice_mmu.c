@@ -688,6 +688,25 @@ u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step
 }
 
 /**
+ * pumice_mmu_count_blocks - how many blocks of 2 MiB have pages of each size
+ * @mmu: address space
+ * @blocks: PUMICE_PAGE_SIZE_COUNT numbers, by enum pumice_page_size
+ */
+void pumice_mmu_count_blocks(const struct pumice_mmu *mmu, u32 *blocks)
+{
+	const struct directory *dir;
+	u32 i, block;
+
+	memset(blocks, 0, PUMICE_PAGE_SIZE_COUNT * sizeof(*blocks));
+	for (i = 0; i < DIRS; i++) {
+		dir = mmu->dirs[i];
+		for (block = 0; dir && block < ENTRIES; block++)
+			if (dir->blocks[block])
+				blocks[dir->blocks[block]->page_size]++;
+	}
+}
+
+/**
  * pumice_mmu_dirty - what an invalidation has to cover
  * @mmu: address space
  * @dirty: where to put it

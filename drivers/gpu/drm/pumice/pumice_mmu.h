@@ -91,6 +91,7 @@ struct pumice_mmu_step {
 	u32 index;
 };
 
+void pumice_mmu_count_blocks(const struct pumice_mmu *mmu, u32 *blocks);
 u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps);
 
 bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty);

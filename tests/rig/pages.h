@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/*
+ * Page sizes: memory that large pages can map, and the sizes that the GPU's tables have.
+ */
+#ifndef RIG_PAGES_H
+#define RIG_PAGES_H
+
+#include <stdbool.h>
+
+#include "gpu.h"
+
+/**
+ * use_large_memory - have shmem, of which buffers are made, take 2 MiB at a time
+ * @large: false: as usual
+ *
+ * For all of the system, until it is changed again. Return: 0 or -errno.
+ */
+int use_large_memory(bool large);
+
+/** gpu_blocks - blocks of 2 MiB, of all address spaces, with pages of 1 << @bits bytes. */
+u32 gpu_blocks(u32 bits);
+
+#endif
