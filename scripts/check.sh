@@ -147,7 +147,7 @@ run_part() {
 		;;
 	mutations)
 		part mutations "seeded errors that tests must find, a handful" \
-			"$BUILD/.packages-check qemu $BUILD/guest/programs.cpio $BUILD/kernel/.fast" \
+			"$BUILD/.packages-check qemu $BUILD/guest/programs.cpio $BUILD/guest/igt.cpio $BUILD/kernel/.fast" \
 			"$top/scripts/mutations.py" --handful
 		;;
 	igt)

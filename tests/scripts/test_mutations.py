@@ -14,7 +14,9 @@ import mutations  # noqa: E402
 
 ROW = {"name": "a", "file": "firmware/x.c", "test": "unit/t/rule", "old": "one", "new": "two"}
 FEWEST = 100
-NONE_IN = ("core", "levels")    # see its README
+# See its README.
+NONE_IN = ("core", "levels")
+NO_ROW = {"pumice_bench.c", "pumice_events.c", "pumice_pair.c"}
 
 
 class TheList(unittest.TestCase):
@@ -33,9 +35,17 @@ class TheList(unittest.TestCase):
             with self.subTest(folder=folder):
                 self.assertTrue(any(file.startswith(folder) for file in files))
 
+    def test_each_file_of_driver_and_firmware_has_one(self):
+        files = {mutation.file for mutation in mutations.load()}
+        for folder in ("drivers/gpu/drm/pumice", "firmware"):
+            for path in (TOP / folder).glob("*.c"):
+                name = str(path.relative_to(TOP))
+                with self.subTest(file=name):
+                    self.assertNotEqual(name in files, path.name in NO_ROW)
+
     def test_the_handful_has_every_kind(self):
         kinds = {mutation.kind for mutation in mutations.load() if mutation.handful}
-        self.assertLessEqual({"unit", "kunit", "guest"}, kinds)
+        self.assertLessEqual({"unit", "kunit", "guest", "igt"}, kinds)
 
 
 class Rows(unittest.TestCase):
