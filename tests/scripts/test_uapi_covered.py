@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every ioctl has its case of failing allocations and its call of the fuzzer."""
+"""Every ioctl has its case of failing allocations and its call of the fuzzer.
+
+Pairs of calls (tests/guest/t_pairs.c) are made of the fuzzer's.
+"""
 
 import pathlib
 import re
@@ -9,8 +12,12 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 HEADER = TOP / "uapi/drm/pumice_drm.h"
 SWEEPS = TOP / "tests/guest/t_alloc_fail.c"
 FUZZER = TOP / "tests/fuzz/ioctl/calls.c"
-# Of DRM itself, where the driver's own code runs.
+PAIRS = TOP / "tests/guest/t_pairs.c"
+# Of DRM itself, where the driver's own code runs; the fuzzer names the first two otherwise.
 CORE = ["PRIME_EXPORT", "PRIME_IMPORT", "MODE_CREATE_DUMB"]
+OF_THE_FUZZER = ["PRIME_HANDLE_TO_FD", "PRIME_FD_TO_HANDLE", "MODE_CREATE_DUMB", "GEM_CLOSE",
+                 "SYNCOBJ_CREATE", "SYNCOBJ_DESTROY", "SYNCOBJ_WAIT", "SYNCOBJ_TIMELINE_WAIT",
+                 "SYNCOBJ_TIMELINE_SIGNAL", "SYNCOBJ_TRANSFER", "closing a file"]
 
 
 def ioctls():
@@ -31,9 +38,16 @@ class Covered(unittest.TestCase):
                             f"{name}: no SWEEP in {SWEEPS}")
 
     def test_each_ioctl_has_a_call_of_the_fuzzer(self):
-        calls = re.findall(r'^\t\{ "(\w+)[^"]*", \w+, [1-9]', FUZZER.read_text(), re.M)
-        for name in ioctls():
+        calls = re.findall(r'^\t\{ "([^"]*)", \w+, [1-9]', FUZZER.read_text(), re.M)
+        for name in ioctls() + OF_THE_FUZZER:
             self.assertIn(name, calls, f"{name}: no row in {FUZZER}")
+
+    def test_pairs_are_of_all_calls_of_the_fuzzer(self):
+        text = PAIRS.read_text()
+        self.assertIn("for (a = 0; a < fuzz_call_count; a++)", text)
+        for name in re.findall(r'\{ \{ "([^"]*)", "([^"]*)" \} \}', text):
+            for call in name:
+                self.assertIn(f'{{ "{call}", ', FUZZER.read_text())
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <drm.h>
+#include <xf86drm.h>
 
 #define MOST_BO_PAGES	256u
 #define MOST_OPS	6u
@@ -176,6 +177,35 @@ static int prime_import(struct fuzz *f, struct fuzz_rng *rng)
 	return ret;
 }
 
+/*
+ * A dumb buffer. Render nodes make none: it is made on the primary node by a file of its own,
+ * which ends at once, and comes over by PRIME.
+ */
+static int dumb_create(struct fuzz *f, struct fuzz_rng *rng)
+{
+	struct drm_mode_create_dumb args = {
+		.width = 1 + fuzz_below(rng, 64), .height = 1 + fuzz_below(rng, 64),
+		.bpp = fuzz_chance(rng, 8) ? fuzz_below(rng, 40) : 32, .flags = fuzz_zero(rng),
+	};
+	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC | DRM_RDWR };
+	int card = drmOpenWithType("pumice", NULL, DRM_NODE_PRIMARY), ret;
+
+	if (card < 0)
+		return card;
+	ret = call(card, DRM_IOCTL_MODE_CREATE_DUMB, &args);
+	prime.handle = args.handle;
+	if (!ret)
+		ret = call(card, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
+	close(card);
+	if (ret)
+		return ret;
+	ret = call(f->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
+	if (!ret)
+		bo_close(f, fuzz_keep(f, rng, FUZZ_BO, prime.handle));
+	close(prime.fd);
+	return ret;
+}
+
 /* Address spaces. */
 
 static int vm_destroy(struct fuzz *f, u32 id)
@@ -293,6 +323,19 @@ static int vm_bind(struct fuzz *f, struct fuzz_rng *rng)
 	if (args.flags & DRM_PUMICE_VM_BIND_ASYNC)
 		args.syncs = FUZZ_ARRAY(rng, syncs, make_syncs(f, rng, syncs));
 	return call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
+}
+
+/* A page of a buffer, mapped and unmapped: the buffer joins the VM's list and leaves it. */
+static int bind_and_unbind(struct fuzz *f, struct fuzz_rng *rng)
+{
+	const u32 vm = fuzz_pick(f, rng, FUZZ_VM), handle = fuzz_pick(f, rng, FUZZ_BO);
+	const u64 va = fuzz_va(rng);
+	struct drm_pumice_bind_op op = bind_map(handle, 0, va, PAGE, 0);
+	struct drm_pumice_vm_bind args = { .vm = vm, .ops = ARRAY_OF(&op, 1) };
+	int ret = call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
+
+	op = bind_unmap(va, PAGE);
+	return ret ?: call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
 }
 
 /* Contexts. */
@@ -553,6 +596,13 @@ static int sync_create(struct fuzz *f, struct fuzz_rng *rng)
 	return 0;
 }
 
+static int sync_destroy_one(struct fuzz *f, struct fuzz_rng *rng)
+{
+	struct drm_syncobj_destroy args = { .handle = fuzz_take(f, rng, FUZZ_SYNC) };
+
+	return args.handle ? call(f->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &args) : -ENOENT;
+}
+
 static int sync_change(struct fuzz *f, struct fuzz_rng *rng)
 {
 	u32 handle = fuzz_pick(f, rng, FUZZ_SYNC);
@@ -574,6 +624,50 @@ static int sync_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
 	return call(f->fd, DRM_IOCTL_SYNCOBJ_WAIT, &args);
 }
 
+/* A point that there was already, or one that comes next. */
+static u64 point(struct fuzz *f, struct fuzz_rng *rng)
+{
+	return fuzz_below(rng, 2 + (u32)__atomic_load_n(&f->points, __ATOMIC_RELAXED));
+}
+
+static int timeline_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
+{
+	u32 handle = fuzz_pick(f, rng, FUZZ_SYNC);
+	u64 at = point(f, rng);
+	struct drm_syncobj_timeline_wait args = {
+		.handles = (uintptr_t)&handle, .points = (uintptr_t)&at, .count_handles = 1,
+		.timeout_nsec = (s64)(now_ns() + WAIT_NS),
+		.flags = fuzz_below(rng, 2) ? DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT : 0,
+	};
+
+	return call(f->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &args);
+}
+
+static int timeline_signal(struct fuzz *f, struct fuzz_rng *rng)
+{
+	u64 next = __atomic_add_fetch(&f->points, 1, __ATOMIC_RELAXED);
+	u32 handle = fuzz_pick(f, rng, FUZZ_SYNC);
+	struct drm_syncobj_timeline_array args = {
+		.handles = (uintptr_t)&handle, .points = (uintptr_t)&next, .count_handles = 1,
+	};
+
+	return call(f->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_SIGNAL, &args);
+}
+
+/* From a point, or a binary syncobj, to another. */
+static int sync_transfer(struct fuzz *f, struct fuzz_rng *rng)
+{
+	struct drm_syncobj_transfer args = {
+		.src_handle = fuzz_pick(f, rng, FUZZ_SYNC),
+		.dst_handle = fuzz_pick(f, rng, FUZZ_SYNC),
+		.src_point = fuzz_below(rng, 2) ? point(f, rng) : 0,
+	};
+
+	if (fuzz_below(rng, 2))
+		args.dst_point = __atomic_add_fetch(&f->points, 1, __ATOMIC_RELAXED);
+	return call(f->fd, DRM_IOCTL_SYNCOBJ_TRANSFER, &args);
+}
+
 /* A fence as a file, which outlives what it is of. */
 static int sync_export(struct fuzz *f, struct fuzz_rng *rng)
 {
@@ -586,6 +680,57 @@ static int sync_export(struct fuzz *f, struct fuzz_rng *rng)
 	if (!ret)
 		keep_file(f, rng, args.fd);
 	return ret;
+}
+
+/* A buffer of the shared file in an address space of another one. */
+static int map_in(struct fuzz *f, int to, u32 vm, u32 handle, u64 va, u64 bytes)
+{
+	struct drm_prime_handle prime = { .handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR };
+	struct drm_pumice_bind_op op;
+	int ret = call(f->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
+
+	if (ret)
+		return ret;
+	ret = call(to, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
+	close(prime.fd);
+	op = bind_map(prime.handle, 0, va, bytes, 0);
+	return ret ?: gpu_bind(to, vm, &op, 1, NULL);
+}
+
+/* A file of its own, with the memory of streams and data, and a job that may still run. */
+static int use_and_close(struct fuzz *f, int file, struct fuzz_rng *rng)
+{
+	const struct rig *rig = &f->render.rig;
+	struct drm_pumice_vm_create vm = { 0 };
+	struct drm_pumice_context_create context = {
+		.type = DRM_PUMICE_CONTEXT_COMPUTE, .priority = DRM_PUMICE_PRIORITY_NORMAL,
+	};
+	struct drm_pumice_job job = { .stream = f->streams[fuzz_below(rng, 4)] };
+	int ret = call(file, DRM_IOCTL_PUMICE_VM_CREATE, &vm);
+
+	if (!ret)
+		ret = map_in(f, file, vm.id, rig->code.handle, RIG_CODE, RIG_CODE_BYTES);
+	if (!ret)
+		ret = map_in(f, file, vm.id, rig->data.handle, RIG_DATA, RIG_DATA_BYTES);
+	context.vm = vm.id;
+	if (!ret)
+		ret = call(file, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &context);
+	job.context = context.id;
+	if (!ret)
+		ret = gpu_submit(file, &job, 1, NULL);
+	close(file);
+	return ret;
+}
+
+static int close_file(struct fuzz *f, struct fuzz_rng *rng)
+{
+	char path[64];
+	int file, ret = gpu_node(path);
+
+	if (ret)
+		return ret;
+	file = open(path, O_RDWR | O_CLOEXEC);
+	return file < 0 ? -errno : use_and_close(f, file, rng);
 }
 
 /* What looks at everything while it changes. */
@@ -616,6 +761,7 @@ const struct fuzz_call fuzz_calls[] = {
 	{ "PERF_COUNTER_GET", perf_counter_get, 1, NULL },
 	{ "BO_CREATE", bo_create, 6, NULL },
 	{ "GEM_CLOSE", bo_close_one, 3, bo_create },
+	{ "MODE_CREATE_DUMB", dumb_create, 1, NULL },
 	{ "BO_MMAP_OFFSET", bo_mmap, 3, NULL },
 	{ "BO_SET_LABEL", bo_set_label, 1, NULL },
 	{ "BO_MADVISE", bo_madvise, 3, NULL },
@@ -624,6 +770,7 @@ const struct fuzz_call fuzz_calls[] = {
 	{ "VM_CREATE", vm_create, 2, NULL },
 	{ "VM_DESTROY", vm_destroy_one, 1, vm_create },
 	{ "VM_BIND", vm_bind, 16, NULL },
+	{ "VM_BIND and back", bind_and_unbind, 4, NULL },
 	{ "VM_GET_STATE", vm_get_state, 1, NULL },
 	{ "VM_GET_FAULTS", vm_get_faults, 1, NULL },
 	{ "CONTEXT_CREATE", context_create, 4, NULL },
@@ -642,9 +789,14 @@ const struct fuzz_call fuzz_calls[] = {
 	{ "PERFMON_DESTROY", perfmon_destroy_one, 1, perfmon_create },
 	{ "PERFMON_GET_VALUES", perfmon_get_values, 2, NULL },
 	{ "SYNCOBJ_CREATE", sync_create, 2, NULL },
+	{ "SYNCOBJ_DESTROY", sync_destroy_one, 1, sync_create },
 	{ "SYNCOBJ_RESET and SIGNAL", sync_change, 2, NULL },
 	{ "SYNCOBJ_WAIT", sync_wait_a_little, 2, NULL },
+	{ "SYNCOBJ_TIMELINE_WAIT", timeline_wait_a_little, 2, NULL },
+	{ "SYNCOBJ_TIMELINE_SIGNAL", timeline_signal, 2, NULL },
+	{ "SYNCOBJ_TRANSFER", sync_transfer, 2, NULL },
 	{ "SYNCOBJ_HANDLE_TO_FD", sync_export, 2, NULL },
+	{ "closing a file", close_file, 1, NULL },
 	{ "reading files", read_file, 1, NULL },
 };
 
