@@ -94,6 +94,7 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 	c->catalogue = f->catalogue;
 	c->read = 0;
 	c->write = 0;
+	c->seqno = 0;
 	c->scene = 0;
 	c->partials = 0;
 	c->started = false;

@@ -47,26 +47,6 @@ void pumice_kccb_open(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_close - the firmware goes down: abort what waits
- * @pdev: device
- */
-void pumice_kccb_close(struct pumice_device *pdev)
-{
-	struct pumice_kccb *kccb = &pdev->kccb;
-	u32 i;
-
-	spin_lock(&kccb->lock);
-	kccb->open = false;
-	for (i = 0; i < PUMICE_KCCB_COUNT; i++) {
-		if (kccb->waiting[i])
-			kccb->waiting[i]->aborted = true;
-		kccb->waiting[i] = NULL;
-	}
-	spin_unlock(&kccb->lock);
-	wake_up_all(&kccb->event);
-}
-
-/**
  * pumice_kccb_sleep - the GPU sleeps, and has forgotten all that commands are about
  * @pdev: device; pumice_kccb_close() was called
  */
@@ -110,6 +90,42 @@ static void collect_locked(struct pumice_device *pdev)
 		__clear_bit(kccb->done, kccb->answered);
 		kccb->done = (kccb->done + 1) & KCCB_MASK;
 	}
+}
+
+/* For pumice_replay.c: a job at whose arrival the firmware fails is not given to it for ever. */
+static void note_suspect_locked(struct pumice_device *pdev)
+{
+	const struct pumice_kccb *kccb = &pdev->kccb;
+	const struct fwif_kccb_cmd *oldest;
+
+	lockdep_assert_held(&kccb->lock);
+	collect_locked(pdev);
+	pdev->kccb.suspect = 0;
+	oldest = &pdev->fw.shared->kccb[kccb->done];
+	if (kccb->done != kccb->write && READ_ONCE(oldest->type) == FWIF_KCCB_KICK)
+		pdev->kccb.suspect = READ_ONCE(oldest->context);
+}
+
+/**
+ * pumice_kccb_close - the firmware goes down: abort what waits
+ * @pdev: device
+ */
+void pumice_kccb_close(struct pumice_device *pdev)
+{
+	struct pumice_kccb *kccb = &pdev->kccb;
+	u32 i;
+
+	spin_lock(&kccb->lock);
+	if (kccb->open)
+		note_suspect_locked(pdev);
+	kccb->open = false;
+	for (i = 0; i < PUMICE_KCCB_COUNT; i++) {
+		if (kccb->waiting[i])
+			kccb->waiting[i]->aborted = true;
+		kccb->waiting[i] = NULL;
+	}
+	spin_unlock(&kccb->lock);
+	wake_up_all(&kccb->event);
 }
 
 /**
@@ -190,7 +206,8 @@ int pumice_kccb_reserve(struct pumice_device *pdev)
 			return -ETIMEDOUT;
 		left = wait_event_timeout(pdev->kccb.event, (ret = try_reserve(pdev)) != -EAGAIN,
 					  LOOK_AGAIN);
-		look_if_late(pdev, left);
+		if (ret != -ECANCELED)
+			look_if_late(pdev, left);
 		if (ret != -EAGAIN)
 			return ret;
 	}
@@ -283,6 +300,7 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 {
 	struct pumice_kccb_wait wait = { .status = FWIF_STATUS_PENDING };
 	unsigned long end;
+	long left;
 	int ret;
 
 	if (asleep(pdev))
@@ -295,9 +313,11 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 		return ret;
 	/* From here on: what the wait for room took says nothing about the answer. */
 	end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
-	while (!answer_seen(pdev, &wait) && time_before(jiffies, end))
-		look_if_late(pdev, wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait),
-						      LOOK_AGAIN));
+	while (!answer_seen(pdev, &wait) && time_before(jiffies, end)) {
+		left = wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN);
+		if (!READ_ONCE(wait.aborted))
+			look_if_late(pdev, left);
+	}
 	forget(pdev, &wait);
 	if (wait.aborted)
 		return -ECANCELED;

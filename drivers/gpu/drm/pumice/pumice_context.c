@@ -238,7 +238,7 @@ int pumice_context_kill(struct pumice_context *ctx)
 
 /*
  * Make the firmware forget a context that ends. A reset that began before the context was
- * stopped may be about to give its jobs to a new firmware: its end comes first. When it returns, no job of the
+ * stopped may give its jobs to a new firmware: its end comes first. When it returns, no job of the
  * context is left: the firmware ended them, or a reset, or unplugging.
  */
 static void leave_firmware(struct pumice_context *ctx)
@@ -304,6 +304,9 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	pumice_for_each_queue(q, ctx)
 		drm_sched_entity_fini(&q->entity);
 	mutex_lock(&pdev->reset.lock);
+	/* Only of a GPU that is lost and not yet unplugged; that no longer finds the context. */
+	if (!pumice_context_idle(ctx))
+		pumice_queue_cancel(ctx, -ENODEV);
 	spin_lock(&pdev->reset.contexts_lock);
 	list_del(&ctx->node);
 	spin_unlock(&pdev->reset.contexts_lock);

@@ -105,6 +105,11 @@ struct pumice_kccb {
 	bool asleep;
 	/** @waiting: who waits for the answer to each entry */
 	struct pumice_kccb_wait *waiting[PUMICE_KCCB_COUNT];
+	/**
+	 * @suspect: firmware address of the queue whose kick was the oldest command without an
+	 * answer when the firmware went down last; 0: none
+	 */
+	u32 suspect;
 	/** @answered: entries from @done on whose answer has been seen */
 	DECLARE_BITMAP(answered, PUMICE_KCCB_COUNT);
 	/** @event: woken when answers came or the firmware went down */
@@ -138,6 +143,8 @@ struct pumice_reset {
 	struct work_struct lost_work;
 	/** @event_work: sends the uevent of a reset, which allocates */
 	struct work_struct event_work;
+	/** @wanted: @work is to reset the firmware that runs, not the one before it */
+	bool wanted;
 	/** @lost: the GPU did not come back; it is being unplugged */
 	bool lost;
 	/** @count: resets since probe; under @lock */

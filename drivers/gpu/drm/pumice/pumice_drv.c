@@ -169,6 +169,7 @@ static const struct drm_driver driver = {
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
 	.gem_create_object = pumice_gem_create_object,
+	.prime_handle_to_fd = pumice_gem_prime_export,
 	.gem_prime_import = pumice_gem_prime_import,
 	.gem_prime_import_sg_table = pumice_gem_import,
 	.dumb_create = pumice_gem_dumb_create,

@@ -94,6 +94,18 @@ static enum drm_gem_object_status bo_status(struct drm_gem_object *obj)
 	       (READ_ONCE(bo->base.madv) > 0 ? DRM_GEM_OBJECT_PURGEABLE : 0);
 }
 
+/* An imported buffer that was taken from the device looks like one of our own, without pages. */
+static int bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	int ret, idx;
+
+	if (!drm_dev_enter(obj->dev, &idx))
+		return -ENODEV;
+	ret = drm_gem_shmem_object_mmap(obj, vma);
+	drm_dev_exit(idx);
+	return ret;
+}
+
 static const struct drm_gem_object_funcs bo_funcs = {
 	.free = bo_free,
 	.export = bo_export,
@@ -103,7 +115,7 @@ static const struct drm_gem_object_funcs bo_funcs = {
 	.get_sg_table = drm_gem_shmem_object_get_sg_table,
 	.vmap = drm_gem_shmem_object_vmap,
 	.vunmap = drm_gem_shmem_object_vunmap,
-	.mmap = drm_gem_shmem_object_mmap,
+	.mmap = bo_mmap,
 	.status = bo_status,
 	.vm_ops = &drm_gem_shmem_vm_ops,
 };
@@ -169,6 +181,28 @@ struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dm
 	obj = drm_gem_prime_import(drm, dma_buf);
 	drm_dev_exit(idx);
 	return obj;
+}
+
+/**
+ * pumice_gem_prime_export - DRM_IOCTL_PRIME_HANDLE_TO_FD
+ * @drm: device
+ * @file: file
+ * @handle: handle of a buffer
+ * @flags: flags of the descriptor
+ * @fd: where to put it
+ *
+ * Looks at the attachment of an imported buffer, which unplugging takes away.
+ */
+int pumice_gem_prime_export(struct drm_device *drm, struct drm_file *file, u32 handle, u32 flags,
+			    int *fd)
+{
+	int ret, idx;
+
+	if (!drm_dev_enter(drm, &idx))
+		return -ENODEV;
+	ret = drm_gem_prime_handle_to_fd(drm, file, handle, flags, fd);
+	drm_dev_exit(idx);
+	return ret;
 }
 
 /**

@@ -67,6 +67,8 @@ static inline bool pumice_bo_purged(const struct pumice_bo *bo)
 
 struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t size);
 struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dma_buf *dma_buf);
+int pumice_gem_prime_export(struct drm_device *drm, struct drm_file *file, u32 handle, u32 flags,
+			    int *fd);
 struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
 					 struct dma_buf_attachment *attach, struct sg_table *sgt);
 int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,

@@ -58,8 +58,8 @@ struct pumice_job {
 	u32 seqno;
 	/** @before: of a geometry job the firmware got: see pumice_pair_note_given_locked() */
 	u32 before;
-	/** @again: it was given to the firmware a second time; under the context's lock */
-	bool again;
+	/** @suspect: see pumice_replay.c; under the context's lock */
+	bool suspect;
 	/** @error: of a job in pumice_queue.refused: what its fence will carry */
 	int error;
 	/** @ended: its result was noted; under the context's lock */

@@ -215,10 +215,10 @@ static void append_locked(struct pumice_job *job)
 }
 
 /*
- * Give a job to the firmware. Where that does not take commands, a reset is near or under way,
- * or the device is being unplugged: either finds the job, and gives it again or ends it.
+ * Give a job to the firmware. Where that does not take commands, a reset is near or under way:
+ * it finds the job, and gives it again or ends it. None comes after a GPU is lost.
  *
- * Returns 0, or -ECANCELED if the context takes no more jobs.
+ * Returns 0, -ECANCELED if the context takes no more jobs, or -ENODEV.
  */
 static int submit(struct pumice_job *job)
 {
@@ -233,6 +233,8 @@ static int submit(struct pumice_job *job)
 		if (!no_room)
 			pumice_kccb_unreserve(ctx->pdev);
 		ret = -ECANCELED;
+	} else if (no_room && READ_ONCE(ctx->pdev->reset.lost)) {
+		ret = -ENODEV;
 	} else {
 		pumice_vm_note_use(ctx->vm);
 		append_locked(job);
@@ -743,6 +745,9 @@ void pumice_queue_cancel(struct pumice_context *ctx, int error)
 	process_queues_locked(ctx);
 	pumice_for_each_queue(q, ctx)
 		cancel_locked(q, error);
+	/* The scene of a fragment job that is still in the kernel has gone as well. */
+	if (ctx->queue_count > PUMICE_QUEUE_FRAGMENT && ctx->queues[PUMICE_QUEUE_FRAGMENT].awaited)
+		pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_INNOCENT);
 	spin_unlock(&ctx->lock);
 	dma_fence_end_signalling(cookie);
 }

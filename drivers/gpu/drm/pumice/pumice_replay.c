@@ -10,8 +10,10 @@
  * Which job had begun is the firmware's word: it stores a job's number before it starts the
  * data master. A firmware that lies harms the result of that context alone.
  *
- * A job is given again once at most. So one at whose arrival the firmware fails does not have
- * the GPU reset for ever.
+ * A job at whose arrival the firmware fails would fail the next one. Suspect is the queue whose
+ * kick is the oldest command without an answer; where its oldest job was suspect before, it is
+ * lost. All others are given again however often the firmware fails: pumice_reset.c gives it up
+ * in the end.
  */
 #include "pumice_ccb.h"
 #include "pumice_context.h"
@@ -25,14 +27,18 @@ static struct pumice_job *oldest(struct pumice_queue *q)
 	return list_first_entry_or_null(&q->in_flight, struct pumice_job, node);
 }
 
-/* True if none of the queue's jobs had begun, nor was given again before. */
+static bool suspect(const struct pumice_queue *q)
+{
+	return q->ctx->pdev->kccb.suspect == q->obj->addr;
+}
+
+/* True if none of the queue's jobs had begun, which they do in their order, nor fails firmware. */
 static bool untouched(struct pumice_queue *q)
 {
 	const u32 begun = READ_ONCE(q->shared->context.job_seqno);
 	const struct pumice_job *job = oldest(q);
 
-	/* Jobs begin in their order, and those given again are the oldest. */
-	return !job || (!job->again && (s32)(job->seqno - begun) > 0);
+	return !job || ((s32)(job->seqno - begun) > 0 && !(job->suspect && suspect(q)));
 }
 
 /*
@@ -66,8 +72,8 @@ static void rewind_locked(struct pumice_queue *q)
 	struct pumice_job *job = oldest(q);
 
 	pumice_queue_renew_locked(q, job ? job->seqno - 1 : q->seqno);
-	list_for_each_entry(job, &q->in_flight, node)
-		job->again = true;
+	if (job)
+		job->suspect = suspect(q);
 	q->ticks = 0;
 }
 
@@ -94,8 +100,8 @@ bool pumice_replay_prepare(struct pumice_context *ctx)
 	return ret;
 }
 
-/* Uses reservations, one for each queue. */
-static int run_locked(struct pumice_context *ctx)
+/* Write the jobs into the rings, and with @kick, which uses a reservation a queue, show them. */
+static int run_locked(struct pumice_context *ctx, bool kick)
 {
 	struct pumice_queue *q;
 	struct pumice_job *job;
@@ -108,9 +114,9 @@ static int run_locked(struct pumice_context *ctx)
 			job->given = ktime_get();
 			trace_pumice_job_run(q->id, job->seqno, q->dm);
 		}
-		if (!ret && !list_empty(&q->in_flight))
+		if (kick && !ret && !list_empty(&q->in_flight))
 			ret = pumice_queue_kick_locked(q);
-		else
+		else if (kick)
 			pumice_kccb_unreserve(ctx->pdev);
 	}
 	return ret;
@@ -142,31 +148,29 @@ static int reserve(struct pumice_context *ctx)
  * pumice_replay_run - give a context's jobs to the new firmware
  * @ctx: context, under reset.lock, between drm_dev_enter() and drm_dev_exit(). For each
  *	context pumice_replay_prepare() or pumice_queue_cancel() was called
+ * @kick: false: only write them, as the firmware is to be reset again
  *
- * Waits for room in the kernel CCB. Returns 0, or an error if the firmware does not take them:
- * then only another reset helps, and ends them.
+ * Waits for room in the kernel CCB. A context that was stopped meanwhile is no exception: who
+ * destroys it waits for the end of the reset, and others' jobs may wait for its jobs in the
+ * firmware.
+ *
+ * Returns 0, or an error if the firmware does not take them: then only another reset helps.
  */
-int pumice_replay_run(struct pumice_context *ctx)
+int pumice_replay_run(struct pumice_context *ctx, bool kick)
 {
-	bool stopped;
-	int ret;
+	int ret = 0;
 
 	lockdep_assert_held(&ctx->pdev->reset.lock);
 	if (pumice_context_idle(ctx))
 		return 0;
-	ret = reserve(ctx);
-	if (ret)
-		return ret;
+	if (kick)
+		ret = reserve(ctx);
 	spin_lock(&ctx->lock);
-	stopped = ctx->stopped;
-	if (!stopped)
-		ret = run_locked(ctx);
+	if (ret)
+		run_locked(ctx, false);
+	else
+		ret = run_locked(ctx, kick);
 	spin_unlock(&ctx->lock);
-	/* Who destroys it waits for the end of the reset, then of its jobs. */
-	if (stopped) {
-		unreserve(ctx, ctx->queue_count);
-		pumice_queue_cancel(ctx, -ECANCELED);
-	}
 	return ret;
 }
 

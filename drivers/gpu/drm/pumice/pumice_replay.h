@@ -8,6 +8,6 @@
 struct pumice_context;
 
 bool pumice_replay_prepare(struct pumice_context *ctx);
-int pumice_replay_run(struct pumice_context *ctx);
+int pumice_replay_run(struct pumice_context *ctx, bool kick);
 
 #endif

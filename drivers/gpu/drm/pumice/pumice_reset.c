@@ -22,6 +22,8 @@
  * the PDM: that time is theirs. Its partial renders are on the PDM while fragment jobs of
  * others wait: that time is its own.
  */
+#include <linux/delay.h>
+
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_events.h"
@@ -97,8 +99,6 @@ static void take_down(struct pumice_device *pdev)
 	pdev->fw.ready = false;
 	pumice_irq_disable(pdev);
 	pumice_kccb_close(pdev);
-	/* Whatever was reported until now is about the firmware that goes. */
-	cancel_work(&pdev->reset.work);
 	dma_fence_end_signalling(cookie);
 }
 
@@ -113,19 +113,21 @@ static void end_jobs(struct pumice_device *pdev, bool up)
 		if (!up || !pumice_replay_prepare(ctx))
 			pumice_queue_cancel(ctx, -ECANCELED);
 	}
+	/* Whatever was reported until now is about the firmware that went. */
+	WRITE_ONCE(pdev->reset.wanted, false);
 }
 
-/* Another reset ends the jobs that the firmware does not take. */
+/* Firmware that does not take the jobs is reset as well. */
 static void replay_jobs(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
+	int ret = 0;
 
 	lockdep_assert_held(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		if (pumice_replay_run(ctx)) {
-			pumice_reset_schedule(pdev);
-			return;
-		}
+		ret = pumice_replay_run(ctx, !ret) ?: ret;
+	if (ret)
+		pumice_reset_schedule(pdev);
 }
 
 /* The firmware runs again. */
@@ -148,7 +150,9 @@ static int bring_up(struct pumice_device *pdev)
 	for (attempt = 0; ret && attempt < BOOT_ATTEMPTS; attempt++)
 		ret = pumice_fw_boot(pdev);
 	end_jobs(pdev, !ret);
-	if (!ret)
+	if (ret)
+		WRITE_ONCE(pdev->reset.lost, true);
+	else
 		go_on(pdev);
 	resume_schedulers(pdev);
 	dma_fence_end_signalling(cookie);
@@ -164,6 +168,7 @@ static void give_up(struct pumice_device *pdev)
 	cookie = dma_fence_begin_signalling();
 	pumice_device_halt(pdev);
 	end_jobs(pdev, false);
+	WRITE_ONCE(pdev->reset.lost, true);
 	resume_schedulers(pdev);
 	dma_fence_end_signalling(cookie);
 }
@@ -224,7 +229,8 @@ static void reset_work(struct work_struct *work)
 		return;
 	}
 	mutex_lock(&pdev->reset.lock);
-	reset_locked(pdev, "firmware failed");
+	if (READ_ONCE(pdev->reset.wanted))
+		reset_locked(pdev, "firmware failed");
 	mutex_unlock(&pdev->reset.lock);
 	drm_dev_exit(idx);
 }
@@ -280,9 +286,12 @@ void pumice_reset_stop(struct pumice_device *pdev)
 /**
  * pumice_reset_schedule - reset the GPU soon
  * @pdev: device
+ *
+ * Unless one comes before it whose firmware boots later than this is called.
  */
 void pumice_reset_schedule(struct pumice_device *pdev)
 {
+	WRITE_ONCE(pdev->reset.wanted, true);
 	queue_work(pdev->reset.wq, &pdev->reset.work);
 }
 
@@ -324,16 +333,47 @@ int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 	return drm_dev_is_unplugged(&pdev->drm) ? -ENODEV : 0;
 }
 
+/* True while the firmware has or had a geometry job whose fragment job it has not got yet. */
+static bool fragments_awaited(struct pumice_device *pdev)
+{
+	struct pumice_context *ctx;
+	u32 awaited = 0;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
+		spin_lock(&ctx->lock);
+		if (ctx->queue_count > PUMICE_QUEUE_FRAGMENT)
+			awaited += ctx->queues[PUMICE_QUEUE_FRAGMENT].awaited;
+		spin_unlock(&ctx->lock);
+	}
+	return awaited;
+}
+
+/* Geometry jobs, and then their fragment jobs, which wait for nothing but to be scheduled. */
+static void pause_geometry(struct pumice_device *pdev)
+{
+	const unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
+	struct pumice_context *ctx;
+
+	lockdep_assert_held(&pdev->reset.lock);
+	list_for_each_entry(ctx, &pdev->reset.contexts, node)
+		drm_sched_wqueue_stop(&ctx->queues[0].sched);
+	while (fragments_awaited(pdev) && time_before(jiffies, end))
+		msleep(1);
+}
+
 /**
  * pumice_reset_pause - no job is given to the firmware after this
  * @pdev: device
  *
- * Until pumice_reset_continue(); resets and time-outs go on. Not nested.
+ * Until pumice_reset_continue(); resets and time-outs go on. Not nested. What the firmware has
+ * of a render context are pairs: a scene does not outlast the sleep that follows.
  */
 void pumice_reset_pause(struct pumice_device *pdev)
 {
 	mutex_lock(&pdev->reset.lock);
 	pdev->reset.paused = true;
+	pause_geometry(pdev);
 	pause_schedulers(pdev);
 	mutex_unlock(&pdev->reset.lock);
 }

@@ -12,6 +12,7 @@ struct replay_fixture {
 	struct pumice_device pdev;
 	struct pumice_context ctx;
 	struct pumice_queue_shared shared[PUMICE_CONTEXT_QUEUES];
+	struct pumice_fw_obj obj[PUMICE_CONTEXT_QUEUES];
 	struct pumice_job jobs[PUMICE_CONTEXT_QUEUES][REPLAY_JOBS];
 };
 
@@ -28,6 +29,8 @@ static struct replay_fixture *replay_fixture(struct kunit *test, u32 queues)
 	for (i = 0; i < queues; i++) {
 		f->ctx.queues[i].ctx = &f->ctx;
 		f->ctx.queues[i].shared = &f->shared[i];
+		f->obj[i].addr = (i + 1) * SZ_4K;
+		f->ctx.queues[i].obj = &f->obj[i];
 		INIT_LIST_HEAD(&f->ctx.queues[i].in_flight);
 	}
 	return f;
@@ -85,15 +88,21 @@ static void context_that_is_stopped_does_not_go_on(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, goes_on(f));
 }
 
-/* The oldest counts: jobs that came since the last reset are after those from before it. */
-static void job_that_was_given_again_is_not_given_once_more(struct kunit *test)
+/* Suspect is the queue, with its oldest job, at both resets. */
+static void job_that_is_suspect_twice_is_not_given_again(struct kunit *test)
 {
 	struct replay_fixture *f = replay_fixture(test, 1);
 
 	has_jobs(f, 0, 2, 1);
-	f->jobs[0][0].again = true;
+	f->pdev.kccb.suspect = f->obj[0].addr;
+	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	f->jobs[0][1].suspect = true;
+	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	f->jobs[0][0].suspect = true;
 	KUNIT_EXPECT_FALSE(test, goes_on(f));
-	f->jobs[0][0].again = false;
+	f->pdev.kccb.suspect = f->obj[0].addr + SZ_4K;
+	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	f->pdev.kccb.suspect = 0;
 	KUNIT_EXPECT_TRUE(test, goes_on(f));
 }
 
@@ -126,7 +135,7 @@ static void render_context_goes_on_with_all_its_geometry(struct kunit *test)
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(context_goes_on_unless_it_had_begun_a_job),
 	KUNIT_CASE(context_that_is_stopped_does_not_go_on),
-	KUNIT_CASE(job_that_was_given_again_is_not_given_once_more),
+	KUNIT_CASE(job_that_is_suspect_twice_is_not_given_again),
 	KUNIT_CASE(render_context_goes_on_with_all_its_geometry),
 	{}
 };
