@@ -48,10 +48,14 @@ static void map_of_page_size(u32 bits, u64 skew)
 {
 	struct rig rig = rig_open();
 	u64 size = 1ull << bits, va = 4 * GIB + size + skew, at;
-	u32 handle = need_bo(rig.fd, 2 * size), *cpu = need_cpu(rig.fd, handle, 2 * size);
-	u32 used = skew ? 12 : bits, before = gpu_blocks(used);
+	u32 used = skew ? 12 : bits, before = gpu_blocks(used), handle, *cpu;
 
+	/* Not in other subtests, which limit memory. */
+	CHECK_OK(use_large_memory(true));
+	handle = need_bo(rig.fd, 2 * size);
+	cpu = need_cpu(rig.fd, handle, 2 * size);
 	need_map(rig.fd, rig.vm, handle, 0, va, 2 * size, 0);
+	CHECK_OK(use_large_memory(false));
 	igt_assert_eq_u32(gpu_blocks(used) - before,
 			  (u32)((va + 2 * size - 1) / (2 * MIB) - va / (2 * MIB) + 1));
 	for (at = 0; at < 2 * size; at += size / 4)
@@ -480,7 +484,6 @@ int igt_main()
 	igt_fixture() {
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 		igt_install_exit_handler(restore_memory);
-		CHECK_OK(use_large_memory(true));
 	}
 
 	igt_pumice_subtest("page-4k", "4 KiB pages map what they should", page_4k);
