@@ -732,6 +732,40 @@ static void restore(int signal)
 	set_module_parameter("fw_timeout_ms", usual_fw_timeout_ms);
 }
 
+static void interrupt_subtests(void)
+{
+	subtest("lost-interrupt", "a lost interrupt delays one job by a tick, and no other",
+		lost_interrupt);
+	subtest("lost-kick", "a lost kick delays a job by a tick", lost_kick);
+	subtest("lost-end", "a job whose end is not reported times out; the GPU is reset",
+		lost_end);
+	subtest("spurious-interrupt", "interrupts without a cause have no effect",
+		spurious_interrupt);
+	subtest("spurious-news", "interrupts without new messages have no effect", spurious_news);
+	subtest("spurious-lockup", "reports of a lockup that did not happen have no effect",
+		spurious_lockup);
+	subtest("spurious-end", "reports of an end that did not happen have no effect",
+		spurious_end);
+	subtest("late-end", "a job whose end is reported late succeeds", late_end);
+	subtest("too-late-end",
+		"a job whose end is reported after its time-out is stopped without a reset",
+		too_late_end);
+}
+
+static void memory_subtests(void)
+{
+	subtest("page-table-bit", "a flipped bit in a page table fails one job", page_table_bit);
+	subtest("page-directory-bit", "a flipped bit in a page directory fails one job",
+		page_directory_bit);
+	subtest("page-catalogue-bit", "a flipped bit in a page catalogue fails one job",
+		page_catalogue_bit);
+	subtest("firmware-table-bit", "firmware that cannot reach its memory does no lasting harm",
+		firmware_table_bit);
+	subtest("free-list-bit", "a flipped bit in a free list fails one pair", free_list_bit);
+	subtest("slow-memory", "results are right however slow memory is", slow_memory);
+	subtest("too-slow-memory", "a job that memory makes too slow is stopped", too_slow_memory);
+}
+
 int igt_main()
 {
 	igt_fixture() {
@@ -775,47 +809,25 @@ int igt_main()
 		"a message that names an object that does not exist is ignored",
 		message_of_another_type);
 	subtest("answer-damaged", "an invalid answer leads to a reset", answer_damaged);
-	subtest("lost-interrupt", "a lost interrupt delays one job by a tick, and no other",
-		lost_interrupt);
-	subtest("lost-kick", "a lost kick delays a job by a tick", lost_kick);
-	subtest("lost-end", "a job whose end is not reported times out; the GPU is reset",
-		lost_end);
-	subtest("spurious-interrupt", "interrupts without a cause have no effect",
-		spurious_interrupt);
-	subtest("spurious-news", "interrupts without new messages have no effect", spurious_news);
-	subtest("spurious-lockup", "reports of a lockup that did not happen have no effect",
-		spurious_lockup);
-	subtest("spurious-end", "reports of an end that did not happen have no effect",
-		spurious_end);
-	subtest("late-end", "a job whose end is reported late succeeds", late_end);
-	subtest("too-late-end",
-		"a job whose end is reported after its time-out is stopped without a reset",
-		too_late_end);
-	subtest("page-table-bit", "a flipped bit in a page table fails one job", page_table_bit);
-	subtest("page-directory-bit", "a flipped bit in a page directory fails one job",
-		page_directory_bit);
-	subtest("page-catalogue-bit", "a flipped bit in a page catalogue fails one job",
-		page_catalogue_bit);
-	subtest("firmware-table-bit", "firmware that cannot reach its memory does no lasting harm",
-		firmware_table_bit);
-	subtest("free-list-bit", "a flipped bit in a free list fails one pair", free_list_bit);
-	subtest("slow-memory", "results are right however slow memory is", slow_memory);
-	subtest("too-slow-memory", "a job that memory makes too slow is stopped", too_slow_memory);
+	interrupt_subtests();
+	memory_subtests();
 	subtest("crash-at-boot", "a boot that fails is tried again", crash_at_boot);
 	subtest("crash-at-every-boot", "a GPU that cannot be booted is given up",
 		crash_at_every_boot);
 	subtest("crash-at-every-job", "firmware that crashes at every job is given up",
 		crash_at_every_job);
-	subtest("kernel-ccb-silence", "firmware that reads no commands is found out by a tick",
+	subtest("kernel-ccb-silence", "firmware that reads no commands is detected by a tick",
 		kernel_ccb_silence);
-	subtest("kernel-ccb-silence-beside-a-job", "a job that it has ends as it would have",
+	subtest("kernel-ccb-silence-beside-a-job",
+		"a job on the GPU ends as usual while no commands are read",
 		kernel_ccb_silence_beside_a_job);
-	subtest("firmware-ccb-silence", "no job needs a message of the firmware to end",
+	subtest("firmware-ccb-silence", "jobs end although the firmware writes no messages",
 		firmware_ccb_silence);
 	subtest("firmware-ccb-silence-without-pages",
 		"a job whose request for pages is lost is stopped without a reset",
 		firmware_ccb_silence_without_pages);
-	subtest("request-for-pages-damaged", "it does not take its free list along",
+	subtest("request-for-pages-damaged",
+		"a free list whose request for pages is damaged grows for the next pair",
 		request_for_pages_damaged);
 	subtest("nonsense-is-refused", "the debugfs file refuses what the GPU would not accept",
 		nonsense_is_refused);
