@@ -5,10 +5,16 @@
  * makes the n-th one of this process fail (debug kernel); binding by sysfs probes in the process
  * that writes. The same for every ioctl: tests/guest/t_alloc_fail.c.
  *
- * The allocations are dealt out to several subtests, each of which takes every STEP-th.
+ * The allocations are distributed over several subtests, each of which takes every STEP-th.
+ *
+ * Those of two parts of the probe are left out, because up to Linux 6.12 at least the kernel's
+ * own error paths are wrong there: drm_minor_alloc_release() puts an error pointer where the
+ * device of a node could not be allocated, and the kernel warns where MSI-X vectors could not.
+ * Their limits are counted in probes that fail at known places.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,11 +28,19 @@ IGT_TEST_DESCRIPTION("A probe that runs out of memory fails as a whole, and the 
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
 #define DEBUGFS		"/sys/kernel/debug/"
 #define PCI_DRIVER	"/sys/bus/pci/drivers/pumice"
+#define PCI_DEVICES	"/sys/bus/pci/devices/"
+#define PCI_BAR0	0x10	/* of 64 bits */
+#define FIRMWARE	"/lib/firmware/pumice/pumice_fw.bin"
+#define NEVER		1000000u
 #define STEP		6u
 #define MIN_FAILURES	5u	/* of a subtest; a probe allocates more often */
 
-/* Said by the driver, the driver core and the firmware loader of a probe that failed. */
-#define MESSAGES	"failed with error|cannot be|\\*ERROR\\*|pumice"
+/*
+ * Driver, driver core, firmware loader and page allocator report a probe that failed, the last
+ * one with the state of all memory: any line is expected. Defects that the kernel reports taint
+ * it, and fail the guest (scripts/kernel_faults.py).
+ */
+#define MESSAGES	"."
 
 /* Without these, only allocations that may not wait would fail. */
 static const struct setting {
@@ -49,6 +63,7 @@ static void restore_settings(int signal)
 	(void)signal;
 	for (i = 0; i < SETTINGS; i++)
 		write_file(settings[i].path, settings[i].usual);
+	rename(FIRMWARE ".away", FIRMWARE);
 }
 
 static void need_settings(void)
@@ -61,8 +76,8 @@ static void need_settings(void)
 		CHECK_OK(write_file(settings[i].path, settings[i].value));
 }
 
-/* Bind the device with the @nth allocation failing. Return: whether there was one to fail. */
-static bool bind_with_failure(u32 nth, int *err)
+/* Bind the device with the @nth allocation failing. Return: how many there were too few. */
+static u32 bind_with_failure(u32 nth, int *err)
 {
 	char text[32] = "", name[64];
 	int fd = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
@@ -74,10 +89,84 @@ static bool bind_with_failure(u32 nth, int *err)
 	*err = write_file(PCI_DRIVER "/bind", name);
 	memset(text, 0, sizeof(text));
 	igt_assert_lt(0, (int)pread(fd, text, sizeof(text) - 1, 0));
-	if (atoi(text))
+	/* Copying it into the kernel is one of the things that fail. */
+	if (atoi(text) && pwrite(fd, "0", 1, 0) != 1)
 		igt_assert_eq((int)pwrite(fd, "0", 1, 0), 1);
 	close(fd);
-	return !atoi(text);
+	return (u32)atoi(text);
+}
+
+/** struct range - allocations of a probe, counted from 1 */
+struct range {
+	u32 first, last;
+};
+
+/* Allocations of a probe that fails, as something is missing that it needs. */
+static u32 count_until_it_fails(void)
+{
+	int err;
+	u32 left = bind_with_failure(NEVER, &err);
+
+	igt_assert_lt(err, 0);
+	return NEVER - left;
+}
+
+/* The GPU does not decode its BAR. */
+static u32 count_without_registers(const char *name)
+{
+	const u64 nowhere = 0;
+	char path[128];
+	u64 bar;
+	u32 count;
+	int fd;
+
+	snprintf(path, sizeof(path), PCI_DEVICES "%s/config", name);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	igt_assert_fd(fd);
+	igt_assert_eq((int)pread(fd, &bar, sizeof(bar), PCI_BAR0), (int)sizeof(bar));
+	igt_assert_eq((int)pwrite(fd, &nowhere, sizeof(nowhere), PCI_BAR0), (int)sizeof(nowhere));
+	count = count_until_it_fails();
+	igt_assert_eq((int)pwrite(fd, &bar, sizeof(bar), PCI_BAR0), (int)sizeof(bar));
+	close(fd);
+	return count;
+}
+
+static u32 count_without_msix(const char *name)
+{
+	char path[128];
+	u32 count;
+
+	snprintf(path, sizeof(path), PCI_DEVICES "%s/msi_bus", name);
+	CHECK_OK(write_file(path, "0"));
+	count = count_until_it_fails();
+	CHECK_OK(write_file(path, "1"));
+	return count;
+}
+
+static u32 count_without_firmware(void)
+{
+	u32 count;
+
+	igt_assert_eq(rename(FIRMWARE, FIRMWARE ".away"), 0);
+	count = count_until_it_fails();
+	igt_assert_eq(rename(FIRMWARE ".away", FIRMWARE), 0);
+	return count;
+}
+
+/* From the first look at the GPU to its vectors, and from its firmware to the end. */
+static void find_ranges(struct range ranges[2])
+{
+	char name[64];
+
+	CHECK_OK(gpu_pci_name(name, sizeof(name)));
+	ranges[0].first = count_without_registers(name) + 1;
+	ranges[0].last = count_without_msix(name);
+	ranges[1].first = count_without_firmware() + 1;
+	ranges[1].last = NEVER;
+	igt_info("allocations %u to %u, and from %u on\n", ranges[0].first, ranges[0].last,
+		 ranges[1].first);
+	igt_assert_lt_u32(ranges[0].first, ranges[0].last);
+	igt_assert_lt_u32(ranges[0].last, ranges[1].first);
 }
 
 static void check_works(void)
@@ -90,25 +179,42 @@ static void check_works(void)
 	rig_close(&rig);
 }
 
-/* Fail allocations @first, @first + STEP, ... of the probe, to the last that it makes. */
+/* A probe whose @nth allocation fails; it may succeed. Return: as bind_with_failure(). */
+static u32 fail_nth(u32 nth, u32 *failed)
+{
+	int err, fd;
+	u32 left = bind_with_failure(nth, &err);
+
+	if (left) {
+		CHECK_OK(err);
+	} else if (err) {
+		fd = gpu_open();
+		igt_assert_lt(fd, 0);
+		(*failed)++;
+		return left;
+	}
+	need_unbound();
+	return left;
+}
+
+/* Fail allocations @first, @first + STEP, ... of each range, to the last that there is. */
 static void fail_from(u32 first)
 {
-	u32 nth = first, failed = 0;
-	int err, fd;
+	struct range ranges[2];
+	u32 i, nth, probes = 0, failed = 0;
 
-	for (;; nth += STEP) {
-		need_unbound();
-		if (!bind_with_failure(nth, &err))
-			break;
-		/* A driver can do without some things that it wants. */
-		if (err) {
-			fd = gpu_open();
-			igt_assert_lt(fd, 0);
-			failed++;
+	/* A subtest that failed may have left the device without its driver. */
+	need_bound();
+	need_unbound();
+	find_ranges(ranges);
+	for (i = 0; i < 2; i++) {
+		for (nth = ranges[i].first + first - 1; nth <= ranges[i].last; nth += STEP) {
+			probes++;
+			if (fail_nth(nth, &failed))
+				break;
 		}
 	}
-	CHECK_OK(err);
-	igt_info("%u of %u probes failed\n", failed, (nth - first) / STEP);
+	igt_info("%u of %u probes failed\n", failed, probes);
 	igt_assert_lte_u32(MIN_FAILURES, failed);
 	check_works();
 	need_nothing_left();
