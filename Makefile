@@ -259,8 +259,8 @@ docs: $(gen) $(BUILD)/.packages-lint ## the documentation, as a site in build/do
 	@echo "open $(BUILD)/docs/index.html"
 
 .PHONY: igt-in-tree
-igt-in-tree: $(gen) ## our IGT tests into an IGT source tree (IGT_SRC=DIR)
-	@$(S)/igt-in-tree.py "$(IGT_SRC)"
+igt-in-tree: $(gen) ## our IGT tests into an IGT source tree, and build that (IGT_SRC=DIR)
+	@$(S)/igt-in-tree.py --build "$(IGT_SRC)"
 
 ##@ Care
 

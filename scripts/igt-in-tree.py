@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Put our IGT tests into an IGT source tree, as a driver's tests lie there:
 
-    igt-in-tree.py IGT_SRC
+    igt-in-tree.py [--build] IGT_SRC
 
     tests/pumice/        the programs, a meson.build
     lib/igt_pumice.[ch]  what they share; lib/pumice/ what that is made of
@@ -10,7 +10,8 @@
     lib/drmtest.[ch]     DRIVER_PUMICE, for --device, IGT_DEVICE and the module's loading
     meson.build (three)  install folder, library, the tests before test-list.txt is made
 
-Then build IGT as usual. Run again, it brings all of this up to date. Sources are copied as they
+--build then builds IGT in IGT_SRC/build, and lists our subtests. Run again, it brings all of
+this up to date. It is for IGT trees whose blocks are written igt_main(), as in 2.4. Sources are copied as they
 are but for the name of the uapi header's folder, and a copyright line where there is none.
 """
 
@@ -18,6 +19,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -181,18 +183,44 @@ def add_build(src):
             edit.insert("subdir('pumice')\n\n", rf"subdir\('{NEIGHBOUR}'\)")
 
 
+def need_blocks(src):
+    """Refuse a tree whose blocks are written otherwise than ours."""
+    core = (src / "lib/igt_core.h").read_text(encoding="utf-8")
+    for block in ("igt_main", "igt_fixture", "igt_subtest_group"):
+        if not re.search(rf"^#define {block}\(\)", core, re.M):
+            fail(f"{src} is too old: its lib/igt_core.h has no {block}() with parentheses")
+
+
+def build(src):
+    """Build the tree, and list our subtests."""
+    folder = src / "build"
+    if not (folder / "build.ninja").exists():
+        subprocess.run(["meson", "setup", folder, src], check=True)
+    subprocess.run(["ninja", "-C", folder, "-j", os.environ.get("JOBS", "2")], check=True)
+    for program in sorted((folder / "tests").glob("**/pumice_*")):
+        if program.is_file() and os.access(program, os.X_OK):
+            done = subprocess.run([program, "--list-subtests"], check=True, capture_output=True,
+                                  text=True)
+            print("".join(f"igt@pumice/{program.name}@{name}\n" for name in done.stdout.split()),
+                  end="")
+
+
 def main():
     """Command line."""
-    if len(sys.argv) != 2 or not sys.argv[1]:
+    arguments = [argument for argument in sys.argv[1:] if argument != "--build"]
+    if len(arguments) != 1 or not arguments[0]:
         fail("no IGT source tree named: make igt-in-tree IGT_SRC=DIR")
-    src = pathlib.Path(sys.argv[1])
+    src = pathlib.Path(arguments[0])
     if not all((src / name).exists() for name in ("lib/igt_core.h", "tests/meson.build")):
         fail(f"{src} is no IGT source tree: it has no lib/igt_core.h or tests/meson.build")
+    need_blocks(src)
     add_driver(src)
     add_build(src)
     put_library(src)
     count = put_tests(src)
-    print(f"put {count} programs into {src}/tests/pumice")
+    print(f"put {count} programs into {src}/tests/pumice", flush=True)
+    if len(arguments) + 1 != len(sys.argv):
+        build(src)
 
 
 if __name__ == "__main__":

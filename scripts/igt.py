@@ -7,12 +7,12 @@
                                        what follows -- goes to run-guest.py
 
 On the debug kernel, where time is another, upstream's tests of DRM's core prove nothing
-more: it runs our own programs, and core_hotunplug.
+more: it runs our own programs, pumice_faults as on the others, and core_hotunplug.
 
 The part with IGT comes last: its C library is the newer one and serves our own
 programs too.
 
-Five guests run one after the other:
+A guest for each of these that has something to run on the kernel, one after the other:
   timed  the programs that test moments in time, on a processor whose clock
          counts instructions, so that a busy machine does not spoil them
   apart  core_hotunplug, because a failure there can abort all that follows,
@@ -44,7 +44,7 @@ PART = {"core_hotunplug": "apart", "syncobj_wait": "timed", "syncobj_timeline": 
 TIMEOUT = {"main": 600, "timed": 900, "apart": 300, "own": 900, "faults": 600}
 PER_TEST = 120
 DEBUG_FACTOR = 6        # so many times longer may it take on the debug kernel
-DEBUG_PARTS = ("own", "apart")
+DEBUG_PARTS = ("own", "apart", "faults")
 # On a processor whose clock counts instructions.
 OWN_TIME = ("timed", "faults")
 # There the GPU runs on the same clock, and makes faults on request.

@@ -3,6 +3,10 @@
 /* What the driver's IGT tests share. See igt_pumice.h. */
 #include "igt_pumice.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include "system.h"
 
 /* Time limit of a subtest: below the one that scripts/igt.py gives the runner. */
@@ -53,6 +57,19 @@ void igt_pumice_require(long timeout_ms)
 	CHECK_OK(set_module_parameter("job_timeout_ms", timeout_ms));
 }
 
+/* Of the process that may fork. */
+static pid_t parent;
+
+bool igt_pumice_end_with_parent(void)
+{
+	CHECK(!prctl(PR_SET_PDEATHSIG, SIGKILL));
+	/* It may have ended before that. */
+	if (getppid() != parent)
+		_exit(IGT_EXIT_FAILURE);
+	parent = getpid();
+	return true;
+}
+
 void igt_pumice_join(struct igt_helper_process *helper)
 {
 	int status = igt_wait_helper(helper);
@@ -68,7 +85,10 @@ static unsigned int limit(void)
 
 void igt_pumice_alone(const char *name, void (*run)(void))
 {
-	igt_fork(child, 1)
+	parent = getpid();
+	igt_fork(child, 1) {
+		igt_pumice_end_with_parent();
 		run();
+	}
 	igt_waitchildren_timeout(limit(), name);
 }

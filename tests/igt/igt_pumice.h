@@ -5,8 +5,8 @@
  *
  * Every subtest runs in a process of its own, so that the kernel cleans up after one that
  * failed in the middle: an endless job that a failed subtest left would hold up all that
- * follow. A subtest that needs more processes has helpers (igt_fork_helper()), as IGT lets no
- * child have children.
+ * follow. A subtest that needs more processes has helpers (igt_pumice_fork_helper()), as IGT
+ * lets no child have children.
  */
 #ifndef IGT_PUMICE_H
 #define IGT_PUMICE_H
@@ -16,9 +16,20 @@
 #include "check.h"
 #include "gpu.h"
 
-/* Messages of the driver, at the level of a warning and above, that subtests provoke. */
+/*
+ * Messages of the driver, at the level of a warning and above, that subtests provoke: regular
+ * expressions for what follows the driver's prefix.
+ */
 #define IGT_PUMICE_TIMED_OUT	"context [0-9]+ job [0-9]+ timed out"
-#define IGT_PUMICE_RESET	"resetting the GPU"
+#define IGT_PUMICE_RESET	"resetting the GPU: "
+
+/*
+ * The prefix, so that a report of the kernel that names one of our functions still counts.
+ * Without backslashes, which the runner reads from the kernel's log as \x5c.
+ */
+#define IGT_PUMICE_LOGS(messages) \
+	"pumice [0-9a-f]{4}:[0-9a-f:.]+: " \
+	"([[]drm] ([*]ERROR[*] )?|error -[A-Z0-9]+: )?(" messages ")"
 
 /**
  * igt_pumice_subtest - a subtest in a process of its own
@@ -33,12 +44,16 @@
 			igt_pumice_alone(name, run); \
 	} while (0)
 
-/** igt_pumice_subtest_logs - the same; @messages: regular expression of what the driver logs */
+/** igt_pumice_subtest_logs - the same; @messages: what the driver logs, as IGT_PUMICE_RESET */
 #define igt_pumice_subtest_logs(name, proves, run, messages) \
+	igt_pumice_subtest_regex(name, proves, run, IGT_PUMICE_LOGS(messages))
+
+/** igt_pumice_subtest_regex - the same; @regex: of all lines of the kernel that are expected */
+#define igt_pumice_subtest_regex(name, proves, run, regex) \
 	do { \
 		igt_describe(proves); \
 		igt_subtest(name) { \
-			igt_emit_ignore_dmesg_regex(messages); \
+			igt_emit_ignore_dmesg_regex(regex); \
 			igt_pumice_alone(name, run); \
 		} \
 	} while (0)
@@ -52,6 +67,19 @@
  * @timeout_ms: time limit of a job for contexts of this program, until it ends
  */
 void igt_pumice_require(long timeout_ms);
+
+/** igt_pumice_end_with_parent - this process of a subtest is killed when its parent ends. */
+bool igt_pumice_end_with_parent(void);
+
+/**
+ * igt_pumice_fork_helper - a block that runs in a process beside the subtest's
+ *
+ * As igt_fork_helper(), but it does not outlive a subtest that is killed at its time limit.
+ */
+#define igt_pumice_fork_helper(helper) \
+	igt_fork_helper(helper) \
+		for (bool igt_pumice_once = igt_pumice_end_with_parent(); igt_pumice_once; \
+		     igt_pumice_once = false)
 
 /** igt_pumice_join - wait for a helper; it must end well. */
 void igt_pumice_join(struct igt_helper_process *helper);

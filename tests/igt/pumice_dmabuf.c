@@ -141,7 +141,7 @@ static void poll_wakes_another_process(void)
 
 	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(pipe(waits), 0);
-	igt_fork_helper(&poller) {
+	igt_pumice_fork_helper(&poller) {
 		igt_assert_eq(poll(&both, 1, 0), 0);
 		igt_assert_eq(write(waits[1], &byte, 1), 1);
 		igt_assert_eq(poll(&both, 1, POLL_MS), 1);

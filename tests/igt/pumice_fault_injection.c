@@ -88,12 +88,8 @@ static u32 bind_with_failure(u32 nth, int *err)
 	igt_assert_lt(0, (int)pwrite(fd, text, strlen(text), 0));
 	*err = write_file(PCI_DRIVER "/bind", name);
 	memset(text, 0, sizeof(text));
-	/* Copies from and to the kernel fail the same way: this one, if it is the next. */
-	if (pread(fd, text, sizeof(text) - 1, 0) < 0) {
-		igt_assert_eq(errno, EFAULT);
-		close(fd);
-		return 1;
-	}
+	igt_assert_lt(0, (int)pread(fd, text, sizeof(text) - 1, 0));
+	/* Copying it into the kernel is one of the things that fail. */
 	if (atoi(text) && pwrite(fd, "0", 1, 0) != 1)
 		igt_assert_eq((int)pwrite(fd, "0", 1, 0), 1);
 	close(fd);
@@ -261,10 +257,10 @@ int igt_main()
 		need_settings();
 	}
 
-	igt_pumice_subtest_logs("probe-1", "allocations 1, 7, 13, ... fail", probe_1, MESSAGES);
-	igt_pumice_subtest_logs("probe-2", "allocations 2, 8, 14, ... fail", probe_2, MESSAGES);
-	igt_pumice_subtest_logs("probe-3", "allocations 3, 9, 15, ... fail", probe_3, MESSAGES);
-	igt_pumice_subtest_logs("probe-4", "allocations 4, 10, 16, ... fail", probe_4, MESSAGES);
-	igt_pumice_subtest_logs("probe-5", "allocations 5, 11, 17, ... fail", probe_5, MESSAGES);
-	igt_pumice_subtest_logs("probe-6", "allocations 6, 12, 18, ... fail", probe_6, MESSAGES);
+	igt_pumice_subtest_regex("probe-1", "allocations 1, 7, 13, ... fail", probe_1, MESSAGES);
+	igt_pumice_subtest_regex("probe-2", "allocations 2, 8, 14, ... fail", probe_2, MESSAGES);
+	igt_pumice_subtest_regex("probe-3", "allocations 3, 9, 15, ... fail", probe_3, MESSAGES);
+	igt_pumice_subtest_regex("probe-4", "allocations 4, 10, 16, ... fail", probe_4, MESSAGES);
+	igt_pumice_subtest_regex("probe-5", "allocations 5, 11, 17, ... fail", probe_5, MESSAGES);
+	igt_pumice_subtest_regex("probe-6", "allocations 6, 12, 18, ... fail", probe_6, MESSAGES);
 }

@@ -1,133 +1,31 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Faults that the GPU makes on request: which jobs fail, which succeed, and how soon. All of it
- * is in the guest's time; the list of programs has this one run where that is exact.
+ * Faults that the GPU makes on request: who pays, who goes on, and how soon. All of it is
+ * in the guest's time; the list of programs has this one run where that is exact.
  */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "igt_pumice.h"
-#include "inject.h"
-#include "pumice_regs.h"
-#include "render.h"
-#include "rig.h"
+#include "fault_scene.h"
 #include "sync.h"
 #include "system.h"
 #include "uevent.h"
 
 IGT_TEST_DESCRIPTION("Recovery from faults of the GPU and its firmware, made on request.");
 
-#define JOB_MS		IGT_PUMICE_IMPATIENT	/* job_timeout_ms of this program */
-#define FW_MS		400	/* fw_timeout_ms */
-#define TICK_MS		(JOB_MS / 4)
-#define SLACK_MS	100	/* recovery may take so much more than the time-outs in it */
 #define FAILURES	5	/* in a row, after which firmware is given up */
-#define MS		1000000ull
-#define WORDS		1024u	/* of a transfer */
 
 static long usual_fw_timeout_ms;
 
-/* Who asks for the fault, and others: files of their own, contexts that have had jobs. */
-struct scene {
-	struct rig culprit, idle;
-	struct rig other;	/* with a transfer context */
-	u32 transfer;
-	int resets;
+/* When the fault is asked for, and what others have in flight at it. */
+enum when {
+	BEFORE,		/* before the job is submitted; another user's waits behind it */
+	AT_ITS_START,	/* the same, and both wait for a third to end */
+	AT_ITS_KICK,	/* while another's job is on the CDM and another's waits */
+	BESIDE,		/* before the job is submitted; another's is on the TDM */
 };
-
-static struct scene scene_open(void)
-{
-	struct scene s = { .culprit = rig_open(), .idle = rig_open(), .other = rig_open() };
-
-	need_inject("none");
-	s.transfer = need_context_of(s.other.fd, s.other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	rig_check_works(&s.culprit);
-	rig_check_works(&s.idle);
-	rig_check_works(&s.other);
-	s.resets = need_counts().resets;
-	return s;
-}
-
-/* A transfer of another file; signals its rig's sync. */
-static void start_transfer(struct scene *s, u32 value)
-{
-	struct drm_pumice_sync sync = then_signal(s->other.sync, 0);
-	struct drm_pumice_job job = {
-		.context = s->transfer, .syncs = ARRAY_OF(&sync, 1),
-		.stream = transfer_fill_stream(&s->other, s->other.data.va, value, WORDS),
-	};
-
-	CHECK_OK(gpu_submit(s->other.fd, &job, 1, NULL));
-}
-
-static void check_transfer(struct scene *s, u32 value)
-{
-	u32 i;
-
-	igt_assert_eq(rig_wait(&s->other), 1);
-	for (i = 0; i < WORDS; i++)
-		igt_assert_eq_u32(s->other.data.cpu[i], value);
-	igt_assert_eq_u32(need_state(s->other.fd, s->transfer).state, 0);
-}
-
-/* The last job of a rig, submitted at @start, has ended, and took no more than @ms + SLACK_MS. */
-static void check_in_time(struct rig *rig, u64 start, u32 ms)
-{
-	const u64 took = sync_signaled_at(rig->fd, rig->sync) - start;
-
-	igt_info("ended after %llu us\n", (unsigned long long)took / 1000);
-	igt_assert_f(took <= (ms + SLACK_MS) * MS, "took %llu us, more than %u ms\n",
-		     (unsigned long long)took / 1000, ms + SLACK_MS);
-}
-
-/* It ends with this status, and in time. */
-static void check_end(struct rig *rig, u64 start, int status, u32 ms)
-{
-	igt_assert_eq(rig_wait(rig), status);
-	check_in_time(rig, start, ms);
-}
-
-/* Return: the time before the job was submitted. */
-static u64 submit(struct rig *rig, u64 stream)
-{
-	const u64 start = now_ns();
-
-	rig_submit(rig, stream);
-	return start;
-}
-
-static u64 store_stream(struct rig *rig, u32 value)
-{
-	return rig_store_stream(rig, rig->data.va, value);
-}
-
-/* A job that stores words ends with this status, and in time; one that ends well stored them. */
-static void check_store(struct rig *rig, u32 value, int status, u32 ms)
-{
-	const u64 start = submit(rig, store_stream(rig, value));
-
-	check_end(rig, start, status, ms);
-	if (status == 1)
-		rig_check_words(rig->data.cpu, value);
-}
-
-/* After every fault: other contexts are as they were, the next jobs run. */
-static void check_others_and_next(struct scene *s, u32 state, int resets)
-{
-	struct rig *culprit = &s->culprit;
-
-	need_inject("none");
-	igt_assert_eq_u32(need_state(culprit->fd, culprit->context).state, state);
-	igt_assert_eq_u32(need_state(s->idle.fd, s->idle.context).state, 0);
-	if (state & (DRM_PUMICE_CONTEXT_GUILTY | DRM_PUMICE_CONTEXT_INNOCENT))
-		culprit->context = need_context(culprit->fd, culprit->vm);
-	rig_check_works(culprit);
-	rig_check_works(&s->idle);
-	igt_assert_eq(need_counts().resets, s->resets + resets);
-}
 
 /* A fault at which one compute job is on the GPU. */
 struct expected {
@@ -137,172 +35,378 @@ struct expected {
 	u32 state;	/* of its context, flags */
 	int resets;
 	u32 ms;		/* time-outs in the recovery */
+	enum when when;
 	bool transfers;	/* a transfer of others runs meanwhile */
+	bool lasts;	/* a time-out must end it: others' jobs are in flight until then */
+	const char *log;	/* what the driver reports, or NULL */
 };
+
+/* Return: when the culprit's job had all that it waited for. */
+static u64 cause(struct scene *s, const struct expected *e, u64 stream)
+{
+	u64 start;
+
+	switch (e->when) {
+	case AT_ITS_START:
+		scene_hold(s);
+		rig_submit(&s->culprit, stream);
+		scene_behind(s);
+		need_in_flight(3);
+		need_inject(e->text);
+		igt_assert(sync_is_pending(s->ahead.fd, s->ahead.sync, 0));
+		return scene_ahead_ends(s);
+	case AT_ITS_KICK:
+		scene_hold(s);
+		scene_behind(s);
+		need_in_flight(2);
+		need_inject(e->text);
+		return submit_at(&s->culprit, stream);
+	case BESIDE:
+		scene_hold_transfer(s, 0xbe51de, 2 * TICK_MS);
+		need_inject(e->text);
+		return submit_at(&s->culprit, stream);
+	default:
+		need_inject(e->text);
+		start = submit_at(&s->culprit, stream);
+		scene_behind(s);
+		return start;
+	}
+}
+
+/* The jobs of others that cause() has submitted. */
+static void check_others(struct scene *s, const struct expected *e)
+{
+	if (e->when == BESIDE) {
+		igt_assert(sync_is_pending(s->other.fd, s->other.sync, 0));
+		scene_check_transfer(s, 0xbe51de);
+		return;
+	}
+	if (e->when == AT_ITS_KICK)
+		scene_ahead_is_lost(s);
+	scene_check_behind(s);
+}
 
 static void expect(const struct expected *e)
 {
 	struct scene s = scene_open();
 	u32 hits = inject_hits(e->kind);
-	u64 start, stream = rig_store_stream(&s.culprit, rig_data(&s.culprit, 64), 1000);
+	int log = need_log();
+	u64 start, stream = store_stream(&s.culprit, 1000);
 
-	need_inject(e->text);
-	start = submit(&s.culprit, stream);
+	start = cause(&s, e, stream);
+	if (e->lasts)
+		need_in_flight(2);
 	if (e->transfers) {
-		start_transfer(&s, 0xabcd);
-		check_transfer(&s, 0xabcd);
+		scene_transfer(&s, 0xabcd);
+		scene_check_transfer(&s, 0xabcd);
 	}
 	check_end(&s.culprit, start, e->status, e->ms);
 	igt_assert_lt_u32(hits, inject_hits(e->kind));
 	if (e->status == 1)
-		rig_check_words(s.culprit.data.cpu + 64, 1000);
-	check_others_and_next(&s, e->state, e->resets);
+		check_stored(&s.culprit, 1000);
+	check_others(&s, e);
+	if (e->log)
+		igt_assert_f(log_has(log, e->log), "\"%s\" is not in the log\n", e->log);
+	close(log);
+	scene_end(&s, e->state, e->resets);
 }
 
 /* The reset comes when CONTEXT_KILL is not answered. */
 static void unit_hang_cdm(void)
 {
 	expect(&(struct expected){
-		"unit-hang,where=cdm", "unit-hang", -ETIMEDOUT, DRM_PUMICE_CONTEXT_GUILTY, 1,
-		JOB_MS + FW_MS, true });
+		.text = "unit-hang,where=cdm", .kind = "unit-hang", .status = -ETIMEDOUT,
+		.state = DRM_PUMICE_CONTEXT_GUILTY, .resets = 1, .ms = JOB_MS + FW_MS,
+		.when = BEFORE, .transfers = true, .lasts = true });
 }
 
+/* Another user's transfer waits behind the one that hangs; compute jobs go on. */
 static void unit_hang_tdm(void)
 {
 	struct scene s = scene_open();
+	const u32 context = need_context_of(s.behind.fd, s.behind.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	struct drm_pumice_sync sync = then_signal(s.behind.sync, 0);
+	const struct drm_pumice_job job = {
+		.context = context, .syncs = ARRAY_OF(&sync, 1),
+		.stream = transfer_fill_stream(&s.behind, s.behind.data.va, 3, WORDS),
+	};
 	u64 start;
+	u32 i;
 
 	need_inject("unit-hang,where=tdm");
 	start = now_ns();
-	start_transfer(&s, 1);
-	/* Compute jobs of others go on. */
-	rig_check_works(&s.idle);
+	scene_transfer(&s, 1);
+	CHECK_OK(gpu_submit(s.behind.fd, &job, 1, NULL));
+	rig_check_works(&s.ahead);
+	need_in_flight(2);
 	check_end(&s.other, start, -ETIMEDOUT, JOB_MS + FW_MS);
+	igt_assert_eq(rig_wait(&s.behind), 1);
+	for (i = 0; i < WORDS; i++)
+		igt_assert_eq_u32(s.behind.data.cpu[i], 3);
+	igt_assert_eq_u32(need_state(s.behind.fd, context).state, 0);
 	igt_assert_eq_u32(need_state(s.other.fd, s.transfer).state, DRM_PUMICE_CONTEXT_GUILTY);
 	s.transfer = need_context_of(s.other.fd, s.other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	start_transfer(&s, 2);
-	check_transfer(&s, 2);
-	check_others_and_next(&s, 0, 1);
-}
-
-/* A pair of a file of its own, at which @fault happens. Return: the time before it. */
-static u64 submit_pair(struct render *r, const char *fault)
-{
-	u64 start;
-
-	render_check_works(r);
-	need_inject(fault);
-	start = now_ns();
-	render_submit(r, 0, r->geometry, r->fragment);
-	return start;
-}
-
-/* It fails in time, and leaves its context in @state. */
-static void check_pair_fails(struct render *r, u64 start, u32 state, u32 ms)
-{
-	igt_assert(rig_wait(&r->rig) < 0);
-	check_in_time(&r->rig, start, ms);
-	igt_assert_eq_u32(need_state(r->rig.fd, r->context).state, state);
-}
-
-static void unit_hangs_in_a_pair(const char *text)
-{
-	struct scene s = scene_open();
-	struct render r = render_open();
-	u64 start = submit_pair(&r, text);
-
-	rig_check_works(&s.idle);
-	check_pair_fails(&r, start, DRM_PUMICE_CONTEXT_GUILTY, JOB_MS + FW_MS);
-	need_inject("none");
-	r = render_open();
-	render_check_works(&r);
-	check_others_and_next(&s, 0, 1);
+	scene_end(&s, 0, 1);
 }
 
 static void unit_hang_vdm(void)
 {
-	unit_hangs_in_a_pair("unit-hang,where=vdm");
+	struct scene s = scene_open();
+	struct pair culprit = open_pair(), behind = open_pair();
+	u64 start;
+
+	need_inject("unit-hang,where=vdm");
+	start = now_ns();
+	submit_pair(&culprit);
+	submit_pair(&behind);
+	rig_check_works(&s.ahead);
+	need_in_flight(4);
+	need_wait(culprit.r.rig.fd, culprit.geometry, 0);
+	igt_assert(now_ns() - start <= (JOB_MS + FW_MS + SLACK_MS) * MS);
+	check_pair(&culprit, -ETIMEDOUT, -ECANCELED, DRM_PUMICE_CONTEXT_GUILTY);
+	check_pair(&behind, 1, 1, 0);
+	scene_end(&s, 0, 1);
 }
 
+/* The geometry job of the pair behind it has ended: what it left goes with the reset. */
 static void unit_hang_pdm(void)
 {
-	unit_hangs_in_a_pair("unit-hang,where=pdm");
+	struct scene s = scene_open();
+	struct pair culprit = open_pair(), behind = open_pair();
+	u64 start;
+
+	need_inject("unit-hang,where=pdm");
+	start = now_ns();
+	submit_pair(&culprit);
+	submit_pair(&behind);
+	rig_check_works(&s.ahead);
+	need_in_flight(2);
+	need_wait(culprit.r.rig.fd, culprit.r.rig.sync, 0);
+	check_in_time(&culprit.r.rig, start, JOB_MS + FW_MS);
+	check_pair(&culprit, 1, -ETIMEDOUT, DRM_PUMICE_CONTEXT_GUILTY);
+	check_pair(&behind, 1, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
+	scene_end(&s, 0, 1);
 }
 
 /* Reported by interrupts: no time-out is in it. */
 static void firmware_lockup(void)
 {
 	expect(&(struct expected){
-		"fw-lockup,where=job", "fw-lockup", -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT, 1,
-		0, false });
+		.text = "fw-lockup,where=job", .kind = "fw-lockup", .status = -ECANCELED,
+		.state = DRM_PUMICE_CONTEXT_INNOCENT, .resets = 1, .when = AT_ITS_START,
+		.log = "firmware processor stopped: mcause" });
 }
 
+/* The job has not begun, so it runs after the reset. */
 static void firmware_lockup_at_kick(void)
 {
 	expect(&(struct expected){
-		"fw-lockup,where=kick", "fw-lockup", -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT, 1,
-		0, false });
+		.text = "fw-lockup,where=kick", .kind = "fw-lockup", .status = 1, .resets = 1,
+		.when = AT_ITS_KICK, .log = "firmware processor stopped: mcause" });
 }
 
+/* It is given to the new firmware once, and not again. */
+static void firmware_lockup_at_every_kick(void)
+{
+	struct scene s = scene_open();
+	u64 start;
+
+	memset(s.culprit.data.cpu, 0, RIG_DATA_BYTES);
+	need_inject("fw-lockup,where=kick,count=2");
+	start = submit_at(&s.culprit, store_stream(&s.culprit, 77));
+	check_end(&s.culprit, start, -ECANCELED, 0);
+	igt_assert_eq_u32(inject_left("fw-lockup"), 0);
+	igt_assert_eq_u32(s.culprit.data.cpu[64], 0);
+	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 2);
+}
+
+/* It reports the reason itself. */
 static void firmware_trap(void)
 {
 	expect(&(struct expected){
-		"fw-trap,where=job", "fw-trap", -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT, 1, 0,
-		false });
+		.text = "fw-trap,where=job", .kind = "fw-trap", .status = -ECANCELED,
+		.state = DRM_PUMICE_CONTEXT_INNOCENT, .resets = 1, .when = AT_ITS_START,
+		.log = "firmware stopped: unexpected trap" });
+}
+
+static void firmware_trap_at_kick(void)
+{
+	expect(&(struct expected){
+		.text = "fw-trap,where=kick", .kind = "fw-trap", .status = 1, .resets = 1,
+		.when = AT_ITS_KICK, .log = "firmware stopped: unexpected trap" });
 }
 
 /* Found by the first tick of the job's time-out: the firmware does not answer. */
 static void firmware_silence(void)
 {
 	expect(&(struct expected){
-		"fw-silence,where=job", "fw-silence", -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT, 1,
-		TICK_MS + FW_MS, false });
+		.text = "fw-silence,where=job", .kind = "fw-silence", .status = -ECANCELED,
+		.state = DRM_PUMICE_CONTEXT_INNOCENT, .resets = 1, .ms = TICK_MS + FW_MS,
+		.when = BEFORE, .lasts = true });
 }
 
 static void firmware_silence_at_kick(void)
 {
 	expect(&(struct expected){
-		"fw-silence,where=kick", "fw-silence", -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT, 1,
-		TICK_MS + FW_MS, false });
+		.text = "fw-silence,where=kick", .kind = "fw-silence", .status = 1, .resets = 1,
+		.ms = TICK_MS + FW_MS, .when = AT_ITS_KICK });
 }
 
 /* It answers, but its background loop does not seem to go on: found by the second tick. */
-static void heartbeat_stops(void)
-{
-	struct scene s = scene_open();
-
-	need_inject("fw-message,where=heartbeat,count=endless");
-	need_inject("unit-hang,where=cdm");
-	check_store(&s.culprit, 1, -ECANCELED, 2 * TICK_MS);
-	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
-}
-
-/* At the answer to a command that ends a context; no job is on the GPU. */
-static void ring_index_damaged(void)
+static void heartbeat_stands_still(void)
 {
 	struct scene s = scene_open();
 	u64 start;
 
-	need_inject("fw-message,where=ring,bit=20");
-	start = now_ns();
-	CHECK_OK(gpu_context_destroy(s.other.fd, s.other.context));
-	while (need_counts().resets == s.resets && now_ns() - start < SLACK_MS * MS)
-		usleep(1000);
-	check_others_and_next(&s, 0, 1);
+	need_inject("fw-message,where=heartbeat,count=endless");
+	need_inject("unit-hang,where=cdm");
+	start = submit_at(&s.culprit, store_stream(&s.culprit, 1));
+	scene_behind(&s);
+	need_in_flight(2);
+	check_end(&s.culprit, start, -ECANCELED, 2 * TICK_MS);
+	scene_check_behind(&s);
+	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
-/* @text damages the message about a fault; the job's result still has the fault. */
+/* What the firmware has done counts, although its message of it leads to a reset. */
+static void ring_index_damaged(void)
+{
+	struct scene s = scene_open();
+	u64 start, stream = store_stream(&s.culprit, 90);
+
+	need_inject("fw-message,where=ring,bit=20");
+	start = submit_at(&s.culprit, stream);
+	check_end(&s.culprit, start, 1, 0);
+	check_stored(&s.culprit, 90);
+	while (need_counts().resets == s.resets && now_ns() - start < SLACK_MS * MS)
+		usleep(1000);
+	scene_end(&s, 0, 1);
+}
+
+/*
+ * Jobs are in flight, of which one has begun, when what the firmware writes at an answer is
+ * damaged: that one is lost by the reset.
+ */
+struct damage {
+	struct scene s;
+	u64 start;
+};
+
+static struct damage damage_begins(const char *text)
+{
+	struct damage d = { .s = scene_open() };
+
+	scene_hold(&d.s);
+	scene_behind(&d.s);
+	need_in_flight(2);
+	need_inject(text);
+	d.start = now_ns();
+	return d;
+}
+
+/* @err: what the ioctl that had the command sent is to return, and @ret returned */
+static void check_damage(struct damage *d, int ret, int err)
+{
+	struct scene *s = &d->s;
+
+	igt_assert_eq(ret, err);
+	while (need_counts().resets == s->resets && now_ns() - d->start < SLACK_MS * MS)
+		usleep(1000);
+	igt_assert_eq_u32(inject_left("fw-message"), 0);
+	scene_ahead_is_lost(s);
+	check_in_time(&s->ahead, d->start, 0);
+	scene_check_behind(s);
+	scene_end(s, 0, 1);
+}
+
+/* At the answer to the command that ends a context. */
+static void damaged_at_the_end_of_a_context(const char *text)
+{
+	struct damage d = damage_begins(text);
+	int ret = gpu_context_destroy(d.s.culprit.fd, d.s.culprit.context);
+
+	d.s.culprit.context = need_context(d.s.culprit.fd, d.s.culprit.vm);
+	check_damage(&d, ret, 0);
+}
+
+static void ring_index_damaged_at_an_answer(void)
+{
+	damaged_at_the_end_of_a_context("fw-message,where=ring,bit=20");
+}
+
+#define DAMAGED_ANSWER "fw-message,where=status,bit=2"
+
+/* What the GPU still knows of a context, a VM, a scene is not known, so it is reset. */
+static void answer_damaged_context(void)
+{
+	damaged_at_the_end_of_a_context(DAMAGED_ANSWER);
+}
+
+static void answer_damaged_vm(void)
+{
+	struct rig rig = rig_open();
+	const int contexts = need_counts().contexts;
+	struct damage d;
+
+	rig_check_works(&rig);
+	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	while (need_counts().contexts == contexts)
+		usleep(1000);
+	d = damage_begins(DAMAGED_ANSWER);
+	check_damage(&d, gpu_vm_destroy(rig.fd, rig.vm), 0);
+}
+
+static void answer_damaged_scene(void)
+{
+	struct render r = render_open();
+	struct damage d;
+
+	render_check_works(&r);
+	d = damage_begins(DAMAGED_ANSWER);
+	check_damage(&d, gpu_hwrt_destroy(r.rig.fd, r.hwrt), 0);
+}
+
+static void answer_damaged_priority(void)
+{
+	struct damage d = damage_begins(DAMAGED_ANSWER);
+
+	check_damage(&d, gpu_context_set_priority(d.s.culprit.fd, d.s.culprit.context,
+						  DRM_PUMICE_PRIORITY_LOW), -EIO);
+}
+
+/* An answer to an unbind: the VM pays. */
+static void answer_damaged_unbind(void)
+{
+	const struct drm_pumice_bind_op unmap = bind_unmap(RIG_FREE, PAGE);
+	struct rig rig = rig_open();
+	u32 handle = need_bo(rig.fd, PAGE), state;
+	struct damage d;
+
+	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, PAGE, 0);
+	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 1)), 1);
+	d = damage_begins(DAMAGED_ANSWER);
+	check_damage(&d, gpu_bind(rig.fd, rig.vm, &unmap, 1, NULL), -EIO);
+	CHECK_OK(gpu_vm_state(rig.fd, rig.vm, &state));
+	igt_assert_neq_u32(state, 0);
+}
+
+/* @text damages the message about a fault; the job's result says what it did. */
 static void message_damaged(const char *text)
 {
 	struct scene s = scene_open();
 	u32 hits = inject_hits("fw-message");
 	u64 start;
 
+	scene_hold(&s);
+	rig_submit(&s.culprit, rig_store_stream(&s.culprit, RIG_FREE, 1));
+	scene_behind(&s);
+	need_in_flight(3);
 	need_inject(text);
-	start = submit(&s.culprit, rig_store_stream(&s.culprit, RIG_FREE, 1));
+	start = scene_ahead_ends(&s);
 	check_end(&s.culprit, start, -EIO, 0);
+	scene_check_behind(&s);
 	igt_assert_eq_u32(inject_hits("fw-message"), hits + 1);
-	check_others_and_next(&s, DRM_PUMICE_CONTEXT_FAULTED, 0);
+	scene_end(&s, DRM_PUMICE_CONTEXT_FAULTED, 0);
 }
 
 static void message_of_unknown_type(void)
@@ -316,108 +420,136 @@ static void message_of_another_type(void)
 	message_damaged("fw-message,where=message,bit=1");
 }
 
-/* The answer to an unbind: what the TLBs still hold is uncertain, so the GPU is reset. */
-static void answer_damaged(void)
+/* A request for pages becomes a report of an error. */
+static void message_becomes_an_error(void)
 {
 	struct scene s = scene_open();
-	const struct drm_pumice_bind_op unmap = bind_unmap(RIG_FREE, PAGE);
-	u32 handle = need_bo(s.culprit.fd, PAGE);
-	u64 start;
+	struct pair p = open_pair(), drawn = short_of_pages(p);
+	int log = need_log();
 
-	need_map(s.culprit.fd, s.culprit.vm, handle, 0, RIG_FREE, PAGE, 0);
-	igt_assert_eq(rig_run(&s.culprit, rig_store_stream(&s.culprit, RIG_FREE, 1)), 1);
-	need_inject("fw-message,where=status,bit=2");
-	start = now_ns();
-	igt_assert_eq(gpu_bind(s.culprit.fd, s.culprit.vm, &unmap, 1, NULL), -EIO);
-	igt_assert(now_ns() - start <= SLACK_MS * MS);
-	rig_close(&s.culprit);
-	s.culprit = rig_open();
-	check_others_and_next(&s, 0, 1);
+	scene_hold(&s);
+	scene_behind(&s);
+	need_inject("fw-message,where=message,bit=0");
+	submit_pair(&drawn);
+	need_wait(p.r.rig.fd, p.r.rig.sync, 0);
+	igt_assert_eq_u32(inject_left("fw-message"), 0);
+	igt_assert(log_has(log, "firmware error: "));
+	close(log);
+	/* The context works with the list that it had before. */
+	p.r.rig.used = drawn.r.rig.used;
+	check_pair(&p, -ECANCELED, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
+	scene_ahead_is_lost(&s);
+	scene_check_behind(&s);
+	scene_end(&s, 0, 1);
 }
 
 /* Nothing but the tick of the time-out finds the end; after that interrupts come again. */
 static void lost_interrupt(void)
 {
 	struct scene s = scene_open();
+	u64 start, stream = store_stream(&s.culprit, 7);
 
 	need_inject("lost-irq,where=host-irq");
-	check_store(&s.culprit, 7, 1, TICK_MS + 50);
+	start = submit_at(&s.culprit, stream);
+	scene_behind(&s);
+	check_end(&s.culprit, start, 1, TICK_MS + 50);
+	check_stored(&s.culprit, 7);
+	scene_check_behind(&s);
+	check_in_time(&s.behind, start, TICK_MS + 50);
 	igt_assert_eq_u32(inject_left("lost-irq"), 0);
-	check_store(&s.culprit, 8, 1, 0);
-	check_others_and_next(&s, 0, 0);
+	start = submit_at(&s.culprit, store_stream(&s.culprit, 8));
+	check_end(&s.culprit, start, 1, 0);
+	scene_end(&s, 0, 0);
 }
 
 /* The firmware is not woken for the job, but by the tick. */
 static void lost_kick(void)
 {
 	expect(&(struct expected){
-		"lost-irq,where=kick", "lost-irq", 1, 0, 0, TICK_MS, false });
+		.text = "lost-irq,where=kick", .kind = "lost-irq", .status = 1, .ms = TICK_MS,
+		.when = BESIDE });
 }
 
-/* The job has ended without a report to the firmware: it cannot be stopped either. */
+/* The job has ended, and the firmware never learns: it cannot be stopped either. */
 static void lost_end(void)
 {
 	expect(&(struct expected){
-		"lost-irq,where=cdm", "lost-irq", -ETIMEDOUT, DRM_PUMICE_CONTEXT_GUILTY, 1,
-		JOB_MS + FW_MS, true });
+		.text = "lost-irq,where=cdm", .kind = "lost-irq", .status = -ETIMEDOUT,
+		.state = DRM_PUMICE_CONTEXT_GUILTY, .resets = 1, .ms = JOB_MS + FW_MS,
+		.when = BEFORE, .transfers = true, .lasts = true });
 }
 
 static void spurious_interrupt(void)
 {
 	expect(&(struct expected){
-		"spurious-irq,where=host-irq,count=3", "spurious-irq", 1, 0, 0, 0, true });
+		.text = "spurious-irq,where=host-irq,count=3", .kind = "spurious-irq", .status = 1,
+		.when = BEFORE, .transfers = true });
 }
 
 static void spurious_news(void)
 {
 	expect(&(struct expected){
-		"spurious-irq,where=host-news,count=3", "spurious-irq", 1, 0, 0, 0, true });
+		.text = "spurious-irq,where=host-news,count=3", .kind = "spurious-irq",
+		.status = 1, .when = BEFORE, .transfers = true });
 }
 
 static void spurious_lockup(void)
 {
 	expect(&(struct expected){
-		"spurious-irq,where=host-lockup,count=3", "spurious-irq", 1, 0, 0, 0, true });
+		.text = "spurious-irq,where=host-lockup,count=3", .kind = "spurious-irq",
+		.status = 1, .when = BEFORE, .transfers = true });
 }
 
 /* While memory is slow the job is not done: its fence must not signal before. */
 static void spurious_end(void)
 {
 	struct scene s = scene_open();
+	u32 hits = inject_hits("spurious-irq");
+	u64 start, stream = store_stream(&s.culprit, 30);
 
 	need_inject("slow-memory,us=50000,count=2");
 	need_inject("spurious-irq,where=cdm");
-	check_store(&s.culprit, 30, 1, 2 * 50);
-	check_others_and_next(&s, 0, 0);
+	start = submit_at(&s.culprit, stream);
+	scene_behind(&s);
+	check_end(&s.culprit, start, 1, 2 * 50);
+	check_stored(&s.culprit, 30);
+	scene_check_behind(&s);
+	igt_assert_eq_u32(inject_hits("spurious-irq"), hits + 1);
+	scene_end(&s, 0, 0);
 }
 
 static void late_end(void)
 {
 	struct scene s = scene_open();
-	u64 start;
+	u64 start, stream = store_stream(&s.culprit, 40);
 
 	need_inject("late-end,where=cdm,us=200000");
-	start = submit(&s.culprit, store_stream(&s.culprit, 40));
-	start_transfer(&s, 41);
-	check_transfer(&s, 41);
+	start = submit_at(&s.culprit, stream);
+	scene_behind(&s);
+	scene_transfer(&s, 41);
+	scene_check_transfer(&s, 41);
+	need_in_flight(2);
 	check_end(&s.culprit, start, 1, 200);
 	igt_assert(sync_signaled_at(s.culprit.fd, s.culprit.sync) - start >= 200 * MS);
-	rig_check_words(s.culprit.data.cpu, 40);
-	check_others_and_next(&s, 0, 0);
+	check_stored(&s.culprit, 40);
+	scene_check_behind(&s);
+	scene_end(&s, 0, 0);
 }
 
 /* Later than the time-out, but before the firmware's: stopped without a reset. */
 static void too_late_end(void)
 {
 	expect(&(struct expected){
-		"late-end,where=cdm,us=700000", "late-end", 1, DRM_PUMICE_CONTEXT_GUILTY, 0,
-		JOB_MS + FW_MS, true });
+		.text = "late-end,where=cdm,us=700000", .kind = "late-end", .status = 1,
+		.state = DRM_PUMICE_CONTEXT_GUILTY, .ms = JOB_MS + FW_MS, .when = BEFORE,
+		.transfers = true, .lasts = true });
 }
 
 static void page_table(const char *text)
 {
 	expect(&(struct expected){
-		text, "page-table", -EIO, DRM_PUMICE_CONTEXT_FAULTED, 0, 0, false });
+		.text = text, .kind = "page-table", .status = -EIO,
+		.state = DRM_PUMICE_CONTEXT_FAULTED, .when = AT_ITS_START });
 }
 
 static void page_table_bit(void)
@@ -435,65 +567,63 @@ static void page_catalogue_bit(void)
 	page_table("page-table,where=catalogue");
 }
 
-/* The firmware cannot reach what it shares with the host. */
+/*
+ * The firmware cannot reach what it shares with the host: it goes on, but without the job, which
+ * it cannot stop either. Those that it had before end well.
+ */
 static void firmware_table_bit(void)
 {
 	struct scene s = scene_open();
-	u64 start;
+	u64 start, stream = store_stream(&s.culprit, 1);
 
+	scene_hold(&s);
+	scene_behind(&s);
+	need_in_flight(2);
 	need_inject("page-table,where=fw-table");
 	/* Maps memory for the firmware, so that its translations are read anew. */
 	s.culprit.context = need_context(s.culprit.fd, s.culprit.vm);
-	start = submit(&s.culprit, store_stream(&s.culprit, 1));
-	need_wait(s.culprit.fd, s.culprit.sync, 0);
-	check_in_time(&s.culprit, start, JOB_MS + FW_MS);
+	start = submit_at(&s.culprit, stream);
+	check_end(&s.culprit, start, -ETIMEDOUT, JOB_MS + FW_MS);
 	igt_assert_eq_u32(inject_left("page-table"), 0);
-	s.culprit.context = need_context(s.culprit.fd, s.culprit.vm);
-	rig_check_works(&s.culprit);
-	rig_check_works(&s.idle);
+	scene_ahead_ends(&s);
+	scene_check_behind(&s);
+	scene_end(&s, DRM_PUMICE_CONTEXT_GUILTY, 1);
 }
 
 static void free_list_bit(void)
 {
 	struct scene s = scene_open();
-	struct render r = render_open();
-	u64 start = submit_pair(&r, "free-list,bit=96");
+	struct pair culprit = open_pair(), behind = open_pair();
+	u64 start;
 
-	start_transfer(&s, 50);
-	check_transfer(&s, 50);
-	check_pair_fails(&r, start, DRM_PUMICE_CONTEXT_FAULTED, 0);
+	need_inject("free-list,bit=96");
+	start = now_ns();
+	submit_pair(&culprit);
+	submit_pair(&behind);
+	scene_transfer(&s, 50);
+	scene_check_transfer(&s, 50);
+	need_wait(culprit.r.rig.fd, culprit.r.rig.sync, 0);
+	check_in_time(&culprit.r.rig, start, 0);
+	check_pair(&culprit, -EIO, -EIO, DRM_PUMICE_CONTEXT_FAULTED);
 	igt_assert_eq_u32(inject_left("free-list"), 0);
-	render_check_works(&r);
-	check_others_and_next(&s, 0, 0);
+	check_pair(&behind, 1, 1, 0);
+	scene_end(&s, 0, 0);
 }
 
 static void slow_memory(void)
 {
 	expect(&(struct expected){
-		"slow-memory,us=100000", "slow-memory", 1, 0, 0, 100, true });
+		.text = "slow-memory,us=100000", .kind = "slow-memory", .status = 1, .ms = 100,
+		.when = BEFORE, .transfers = true, .lasts = true });
 }
 
 /* So slow that the job is stopped, which needs no reset. */
 static void too_slow_memory(void)
 {
 	expect(&(struct expected){
-		"slow-memory,us=700000", "slow-memory", -ETIMEDOUT, DRM_PUMICE_CONTEXT_GUILTY, 0,
-		JOB_MS + FW_MS, true });
-}
-
-/*
- * A job during which the GPU is given up, after a time-out: its file refuses calls then, so ask
- * a sync file.
- */
-static void run_to_the_end(struct rig *rig, int status)
-{
-	struct pollfd done = { .events = POLLIN };
-
-	rig_submit(rig, store_stream(rig, 1));
-	done.fd = need_sync_file(rig->fd, rig->sync);
-	igt_assert_eq(poll(&done, 1, WAIT_SECONDS * 1000), 1);
-	igt_assert_eq(sync_file_status(done.fd), status);
-	close(done.fd);
+		.text = "slow-memory,us=700000", .kind = "slow-memory", .status = -ETIMEDOUT,
+		.state = DRM_PUMICE_CONTEXT_GUILTY, .ms = JOB_MS + FW_MS, .when = BEFORE,
+		.transfers = true, .lasts = true });
 }
 
 /* The GPU has been given up, and is bound again. */
@@ -510,12 +640,24 @@ static void need_gpu_again(void)
 	need_inject("none");
 }
 
-/* The GPU is given up at a job of this rig, and works when it is bound again. */
+/* The GPU is given up at a silence of the firmware, and works when it is bound again. */
 static void check_given_up(struct rig *rig, int events)
 {
-	run_to_the_end(rig, -ECANCELED);
+	struct rig behind = rig_open();
+	u64 start = now_ns(), took;
+	int files[2];
+
+	files[0] = submit_for_file(rig);
+	files[1] = submit_for_file(&behind);
+	check_file(files[0], -ECANCELED);
+	took = now_ns() - start;
+	igt_assert_f(took <= (TICK_MS + FW_MS + SLACK_MS) * MS, "took %llu us\n",
+		     (unsigned long long)took / 1000);
+	/* No firmware comes to which it could be given. */
+	check_file(files[1], -ECANCELED);
 	check_wedged(events, "WEDGED=rebind,bus-reset");
 	rig_close(rig);
+	rig_close(&behind);
 	need_gpu_again();
 	*rig = rig_open();
 	rig_check_works(rig);
@@ -524,12 +666,14 @@ static void check_given_up(struct rig *rig, int events)
 /* As often as the firmware may fail without being given up. */
 static void crash_in_a_row(struct rig *rig, const char *fault)
 {
+	u64 start;
 	int i;
 
 	for (i = 0; i < FAILURES - 1; i++) {
 		if (fault)
 			need_inject(fault);
-		igt_assert_eq(rig_run(rig, store_stream(rig, 1)), -ECANCELED);
+		start = submit_at(rig, store_stream(rig, 1));
+		check_end(rig, start, -ECANCELED, 0);
 		rig->context = need_context(rig->fd, rig->vm);
 	}
 }
@@ -538,7 +682,7 @@ static void crash_in_a_row(struct rig *rig, const char *fault)
 static void crash_at_every_job(void)
 {
 	struct rig rig = rig_open();
-	int events;
+	int events, resets = need_counts().resets;
 
 	need_inject("none");
 	crash_in_a_row(&rig, "fw-lockup,where=job");
@@ -546,21 +690,30 @@ static void crash_at_every_job(void)
 	need_inject("fw-lockup,where=job,count=endless");
 	events = need_uevents();
 	crash_in_a_row(&rig, NULL);
+	igt_assert_eq(need_counts().resets, resets + 2 * (FAILURES - 1));
 	/* The last time it falls silent, so that there is time to ask for the sync file. */
 	need_inject("none");
 	need_inject("fw-silence,where=job,count=endless");
 	check_given_up(&rig, events);
 }
 
+/* The first boot after the reset takes the firmware's time-out to fail. */
 static void crash_at_boot(void)
 {
 	struct scene s = scene_open();
+	u64 start;
 
+	scene_hold(&s);
+	rig_submit(&s.culprit, store_stream(&s.culprit, 1));
+	scene_behind(&s);
+	need_in_flight(3);
 	need_inject("fw-lockup,where=job");
 	need_inject("fw-silence,where=boot");
-	igt_assert_eq(rig_run(&s.culprit, store_stream(&s.culprit, 1)), -ECANCELED);
+	start = scene_ahead_ends(&s);
+	check_end(&s.culprit, start, -ECANCELED, FW_MS);
 	igt_assert_eq_u32(inject_left("fw-silence"), 0);
-	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
+	scene_check_behind(&s);
+	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
 static void crash_at_every_boot(void)
@@ -572,19 +725,19 @@ static void crash_at_every_boot(void)
 	rig_check_works(&rig);
 	events = need_uevents();
 	need_inject("fw-lockup,where=boot,count=2");
-	need_inject("fw-silence,where=kick");
+	need_inject("fw-silence,where=job");
 	check_given_up(&rig, events);
 }
 
-/* The firmware goes on, but no command reaches it. */
+/* The firmware goes on, but no command reaches it: the job does not begin. */
 static void kernel_ccb_silence(void)
 {
 	expect(&(struct expected){
-		"fw-silence,where=kccb", "fw-silence", -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT, 1,
-		TICK_MS + FW_MS, false });
+		.text = "fw-silence,where=kccb", .kind = "fw-silence", .status = 1, .resets = 1,
+		.ms = TICK_MS + FW_MS, .when = BEFORE, .lasts = true });
 }
 
-/* A job that is on the GPU then ends by its own fault, and is reported; the next is not seen. */
+/* A job that is on the GPU then ends by its own fault; the next is seen after the reset. */
 static void kernel_ccb_silence_beside_a_job(void)
 {
 	struct scene s = scene_open();
@@ -601,8 +754,9 @@ static void kernel_ccb_silence_beside_a_job(void)
 	rig_submit(&s.culprit, rig_store_stream(&s.culprit, s.culprit.data.va, 1));
 	check_end(&s.other, start, -EIO, 200);
 	igt_assert(sync_signaled_at(s.other.fd, s.other.sync) - start >= 200 * MS);
-	check_end(&s.culprit, next, -ECANCELED, TICK_MS + FW_MS);
-	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
+	check_end(&s.culprit, next, 1, TICK_MS + FW_MS);
+	s.other.context = need_context(s.other.fd, s.other.vm);
+	scene_end(&s, 0, 1);
 }
 
 /*
@@ -625,27 +779,8 @@ static void firmware_ccb_silence(void)
 	start = now_ns();
 	rig_submit(&s.culprit, rig_store_stream(&s.culprit, s.culprit.data.va, 1));
 	check_end(&s.culprit, start, -ECANCELED, 0);
-	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
-}
-
-/* A data set whose list has one page and may grow, and a stream that needs more. */
-static struct render short_of_pages(u64 *stream)
-{
-	static const struct vertex triangle[3] = {
-		{ -1, -1, .5, 1, { 1, 1, 1, 1 } }, { 3, -1, .5, 1, { 1, 1, 1, 1 } },
-		{ -1, 3, .5, 1, { 1, 1, 1, 1 } },
-	};
-	struct render r = render_open();
-	struct drm_pumice_free_list_create args = render_list_args(r.rig.vm);
-
-	args.initial_pages = 1;
-	args.threshold = 0;
-	r.list = need_free_list(r.rig.fd, args);
-	r.hwrt = need_hwrt(r.rig.fd, render_hwrt_args(r.rig.vm, r.list));
-	memcpy(r.rig.data.cpu, triangle, sizeof(triangle));
-	*stream = render_draw_stream(&r, r.rig.data.va, 3);
-	r.fragment = render_store_record(&r, rig_data(&r.rig, 4096));
-	return r;
+	s.other.context = need_context(s.other.fd, s.other.vm);
+	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
 /* The request for pages is lost: the pair ends by its time-out, and others go on. */
@@ -654,9 +789,9 @@ static void request_for_pages_lost(struct scene *s, struct render *r, u64 stream
 	u64 start = now_ns();
 
 	render_submit(r, 0, stream, r->fragment);
-	start_transfer(s, 70);
-	rig_check_works(&s->idle);
-	check_transfer(s, 70);
+	scene_transfer(s, 70);
+	rig_check_works(&s->ahead);
+	scene_check_transfer(s, 70);
 	igt_assert(rig_wait(&r->rig) < 0);
 	igt_assert(sync_signaled_at(r->rig.fd, r->rig.sync) - start <= (JOB_MS + SLACK_MS) * MS);
 	igt_assert_eq_u32(need_state(r->rig.fd, r->context).state, DRM_PUMICE_CONTEXT_GUILTY);
@@ -677,14 +812,14 @@ static void firmware_ccb_silence_without_pages(void)
 {
 	struct scene s = scene_open();
 	u64 stream;
-	struct render r = short_of_pages(&stream);
+	struct render r = open_short_of_pages(&stream);
 
 	need_inject("fw-silence,where=fwccb");
 	request_for_pages_lost(&s, &r, stream);
 	need_inject("fw-lockup,where=job");
 	igt_assert_eq(rig_run(&s.culprit, rig_empty_stream(&s.culprit)), -ECANCELED);
 	check_list_grows(&r, stream);
-	check_others_and_next(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
+	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
 /* One request is lost, and nothing else: without a reset. */
@@ -692,13 +827,13 @@ static void request_for_pages_damaged(void)
 {
 	struct scene s = scene_open();
 	u64 stream;
-	struct render r = short_of_pages(&stream);
+	struct render r = open_short_of_pages(&stream);
 
 	need_inject("fw-message,where=message,bit=5");
 	request_for_pages_lost(&s, &r, stream);
 	igt_assert_eq_u32(inject_left("fw-message"), 0);
 	check_list_grows(&r, stream);
-	check_others_and_next(&s, 0, 0);
+	scene_end(&s, 0, 0);
 }
 
 static void nonsense_is_refused(void)
@@ -720,9 +855,19 @@ static void nonsense_is_refused(void)
 	igt_assert_eq_u32(inject_left("unit-hang"), 0);
 }
 
-/* Messages of the driver about a fault are expected; other messages of the kernel count. */
-#define MESSAGES "pumice [0-9a-f:.]+: "
-#define subtest(name, proves, run) igt_pumice_subtest_logs(name, proves, run, MESSAGES)
+/* What the driver reports. */
+#define LOCKUP		"firmware processor stopped: |" IGT_PUMICE_RESET "firmware failed"
+#define TRAP		"firmware stopped: unexpected trap|" IGT_PUMICE_RESET "firmware failed"
+#define SILENCE		IGT_PUMICE_RESET "firmware does not answer"
+#define NOT_STOPPED	IGT_PUMICE_TIMED_OUT "|" IGT_PUMICE_RESET "firmware did not stop a job"
+#define HEARTBEAT	IGT_PUMICE_RESET "firmware answers, but does nothing else"
+#define RING_INDEX	"firmware ring index [0-9]+ out of range|" \
+			IGT_PUMICE_RESET "firmware failed"
+#define REFUSED		"firmware command failed|" IGT_PUMICE_RESET "firmware failed"
+#define GIVEN_UP	"unplugging it"
+
+#define subtest igt_pumice_subtest
+#define subtest_logs igt_pumice_subtest_logs
 
 /* Also after a subtest that was ended. */
 static void restore(int signal)
@@ -732,38 +877,32 @@ static void restore(int signal)
 	set_module_parameter("fw_timeout_ms", usual_fw_timeout_ms);
 }
 
-static void interrupt_subtests(void)
+static void interrupt_and_memory_subtests(void)
 {
-	subtest("lost-interrupt", "a lost interrupt delays one job by a tick, and no other",
+	subtest("lost-interrupt", "a lost interrupt costs a tick, and only one job notices",
 		lost_interrupt);
-	subtest("lost-kick", "a lost kick delays a job by a tick", lost_kick);
-	subtest("lost-end", "a job whose end is not reported times out; the GPU is reset",
-		lost_end);
-	subtest("spurious-interrupt", "interrupts without a cause have no effect",
-		spurious_interrupt);
-	subtest("spurious-news", "interrupts without new messages have no effect", spurious_news);
-	subtest("spurious-lockup", "reports of a lockup that did not happen have no effect",
-		spurious_lockup);
-	subtest("spurious-end", "reports of an end that did not happen have no effect",
-		spurious_end);
-	subtest("late-end", "a job whose end is reported late succeeds", late_end);
-	subtest("too-late-end",
-		"a job whose end is reported after its time-out is stopped without a reset",
-		too_late_end);
-}
-
-static void memory_subtests(void)
-{
-	subtest("page-table-bit", "a flipped bit in a page table fails one job", page_table_bit);
-	subtest("page-directory-bit", "a flipped bit in a page directory fails one job",
-		page_directory_bit);
-	subtest("page-catalogue-bit", "a flipped bit in a page catalogue fails one job",
-		page_catalogue_bit);
-	subtest("firmware-table-bit", "firmware that cannot reach its memory does no lasting harm",
-		firmware_table_bit);
-	subtest("free-list-bit", "a flipped bit in a free list fails one pair", free_list_bit);
-	subtest("slow-memory", "results are right however slow memory is", slow_memory);
-	subtest("too-slow-memory", "a job that memory makes too slow is stopped", too_slow_memory);
+	subtest("lost-kick", "a lost kick costs a tick", lost_kick);
+	subtest_logs("lost-end", "a job whose end gets lost costs its context and a reset",
+		lost_end, NOT_STOPPED);
+	subtest("spurious-interrupt", "interrupts without a cause do no harm", spurious_interrupt);
+	subtest("spurious-news", "nor do those without news", spurious_news);
+	subtest_logs("spurious-lockup", "nor do reports of a lockup that was none", spurious_lockup,
+		"firmware processor is reported to have stopped, but runs");
+	subtest("spurious-end", "nor do reports of an end that was none", spurious_end);
+	subtest("late-end", "a job whose end is reported late ends well", late_end);
+	subtest_logs("too-late-end",
+		"one whose end is reported after its time is stopped without a reset", too_late_end,
+		IGT_PUMICE_TIMED_OUT);
+	subtest("page-table-bit", "a bit that flips in a page table costs one job", page_table_bit);
+	subtest("page-directory-bit", "so does one in a directory", page_directory_bit);
+	subtest("page-catalogue-bit", "so does one in a catalogue", page_catalogue_bit);
+	subtest_logs("firmware-table-bit",
+		"firmware that cannot reach its memory does no lasting harm", firmware_table_bit,
+		"firmware refused command|" NOT_STOPPED);
+	subtest("free-list-bit", "a bit that flips in a free list costs one pair", free_list_bit);
+	subtest("slow-memory", "jobs are right however slow memory is", slow_memory);
+	subtest_logs("too-slow-memory", "a job that memory makes too slow is stopped",
+		too_slow_memory, IGT_PUMICE_TIMED_OUT);
 }
 
 int igt_main()
@@ -776,59 +915,74 @@ int igt_main()
 		CHECK_OK(set_module_parameter("fw_timeout_ms", FW_MS));
 	}
 
-	subtest("unit-hang-cdm",
-		"a CDM that hangs and ignores ABORT is reset; the context of its job is guilty",
-		unit_hang_cdm);
-	subtest("unit-hang-vdm", "a VDM that hangs is reset; the context of its job is guilty",
-		unit_hang_vdm);
-	subtest("unit-hang-pdm", "a PDM that hangs is reset; the context of its job is guilty",
-		unit_hang_pdm);
-	subtest("unit-hang-tdm", "a TDM that hangs is reset; the context of its job is guilty",
-		unit_hang_tdm);
-	subtest("firmware-lockup", "firmware that locks up at a job is booted again at once",
-		firmware_lockup);
-	subtest("firmware-lockup-at-kick",
-		"firmware that locks up before a job is booted again at once",
-		firmware_lockup_at_kick);
-	subtest("firmware-trap", "firmware that stops itself is booted again at once",
-		firmware_trap);
-	subtest("firmware-silence",
-		"firmware that stops responding at a job is found by the job's tick",
-		firmware_silence);
-	subtest("firmware-silence-at-kick",
-		"firmware that stops responding before a job is found by the tick",
-		firmware_silence_at_kick);
-	subtest("heartbeat-stands-still",
-		"firmware that answers but does nothing else is booted again",
-		heartbeat_stops);
-	subtest("ring-index-damaged",
-		"a ring index out of range leads to a reset, and to no result", ring_index_damaged);
-	subtest("message-of-unknown-type", "a message of unknown type is ignored",
-		message_of_unknown_type);
-	subtest("message-of-another-type",
-		"a message that names an object that does not exist is ignored",
+	subtest_logs("unit-hang-cdm", "a CDM that hangs, deaf to ABORT, is reset; its job pays",
+		unit_hang_cdm, NOT_STOPPED);
+	subtest_logs("unit-hang-vdm", "so is a VDM", unit_hang_vdm, NOT_STOPPED);
+	subtest_logs("unit-hang-pdm", "so is a PDM", unit_hang_pdm, NOT_STOPPED);
+	subtest_logs("unit-hang-tdm", "so is a TDM", unit_hang_tdm, NOT_STOPPED);
+	subtest_logs("firmware-lockup", "firmware that locks up at a job is booted again at once",
+		firmware_lockup, LOCKUP);
+	subtest_logs("firmware-lockup-at-kick",
+		"at one that locks up before, the job runs afterwards", firmware_lockup_at_kick,
+		LOCKUP);
+	subtest_logs("firmware-lockup-at-every-kick",
+		"a job at whose arrival the firmware fails twice is lost",
+		firmware_lockup_at_every_kick, LOCKUP);
+	subtest_logs("firmware-trap", "firmware that stops itself is booted again at once",
+		firmware_trap, TRAP);
+	subtest_logs("firmware-trap-at-kick", "so is one that does before a job",
+		firmware_trap_at_kick, TRAP);
+	subtest_logs("firmware-silence",
+		"firmware that falls silent at a job is found out by its tick", firmware_silence,
+		SILENCE);
+	subtest_logs("firmware-silence-at-kick", "at one that does before, the job runs afterwards",
+		firmware_silence_at_kick, SILENCE);
+	subtest_logs("heartbeat-stands-still",
+		"firmware that answers and does nothing else is booted again",
+		heartbeat_stands_still, HEARTBEAT);
+	subtest_logs("ring-index-damaged", "a ring index out of range costs a reset, and no result",
+		ring_index_damaged, RING_INDEX);
+	subtest_logs("ring-index-damaged-at-an-answer", "and jobs that had not begun run",
+		ring_index_damaged_at_an_answer, RING_INDEX);
+	subtest_logs("message-of-unknown-type", "a message of unknown type is ignored",
+		message_of_unknown_type, "firmware message of unknown type");
+	subtest("message-of-another-type", "a message that names what does not exist is ignored",
 		message_of_another_type);
-	subtest("answer-damaged", "an invalid answer leads to a reset", answer_damaged);
-	interrupt_subtests();
-	memory_subtests();
-	subtest("crash-at-boot", "a boot that fails is tried again", crash_at_boot);
-	subtest("crash-at-every-boot", "a GPU that cannot be booted is given up",
-		crash_at_every_boot);
-	subtest("crash-at-every-job", "firmware that crashes at every job is given up",
-		crash_at_every_job);
-	subtest("kernel-ccb-silence", "firmware that reads no commands is detected by a tick",
-		kernel_ccb_silence);
-	subtest("kernel-ccb-silence-beside-a-job",
+	subtest_logs("message-becomes-an-error", "an error that the firmware reports costs a reset",
+		message_becomes_an_error, "firmware error: |" IGT_PUMICE_RESET "firmware failed");
+	subtest_logs("answer-damaged-context", "an answer that makes no sense costs a reset",
+		answer_damaged_context, REFUSED);
+	subtest_logs("answer-damaged-vm", "so it does at the end of a VM", answer_damaged_vm,
+		REFUSED);
+	subtest_logs("answer-damaged-scene", "and of a scene", answer_damaged_scene, REFUSED);
+	subtest_logs("answer-damaged-priority", "and where a priority changes",
+		answer_damaged_priority, REFUSED);
+	subtest_logs("answer-damaged-unbind", "and at an unbind, whose VM pays",
+		answer_damaged_unbind, REFUSED);
+	interrupt_and_memory_subtests();
+	subtest_logs("crash-at-boot", "a boot that fails is tried again", crash_at_boot,
+		LOCKUP "|firmware does not answer at boot");
+	subtest_logs("crash-at-every-boot", "a GPU that cannot be booted is given up",
+		crash_at_every_boot,
+		SILENCE "|firmware did not start: |the GPU does not come back; " GIVEN_UP);
+	subtest_logs("crash-at-every-job", "so is firmware that crashes at every job",
+		crash_at_every_job,
+		LOCKUP "|" SILENCE "|the firmware fails again and again; " GIVEN_UP);
+	subtest_logs("kernel-ccb-silence",
+		"firmware that reads no commands is detected by a tick; the job runs afterwards",
+		kernel_ccb_silence, SILENCE);
+	subtest_logs("kernel-ccb-silence-beside-a-job",
 		"a job on the GPU ends as usual while no commands are read",
-		kernel_ccb_silence_beside_a_job);
-	subtest("firmware-ccb-silence", "jobs end although the firmware writes no messages",
-		firmware_ccb_silence);
-	subtest("firmware-ccb-silence-without-pages",
+		kernel_ccb_silence_beside_a_job, SILENCE);
+	subtest_logs("firmware-ccb-silence", "jobs end although the firmware writes no messages",
+		firmware_ccb_silence, TRAP);
+	subtest_logs("firmware-ccb-silence-without-pages",
 		"a job whose request for pages is lost is stopped without a reset",
-		firmware_ccb_silence_without_pages);
-	subtest("request-for-pages-damaged",
+		firmware_ccb_silence_without_pages, LOCKUP "|" IGT_PUMICE_TIMED_OUT);
+	subtest_logs("request-for-pages-damaged",
 		"a free list whose request for pages is damaged grows for the next pair",
-		request_for_pages_damaged);
-	subtest("nonsense-is-refused", "the debugfs file refuses what the GPU would not accept",
+		request_for_pages_damaged,
+		"firmware message of unknown type|" IGT_PUMICE_TIMED_OUT);
+	subtest("nonsense-is-refused", "the file takes nothing that the GPU would not",
 		nonsense_is_refused);
 }

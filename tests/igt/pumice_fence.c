@@ -219,7 +219,7 @@ static void wait_before_submit(void)
 	char byte = 1;
 
 	igt_assert_eq(pipe(ready), 0);
-	igt_fork_helper(&waiter) {
+	igt_pumice_fork_helper(&waiter) {
 		igt_assert_eq(write(ready[1], &byte, 1), 1);
 		igt_assert_eq(drmSyncobjWait(fd, &sync, 1, deadline,
 					     DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT, NULL), 0);
@@ -396,7 +396,7 @@ static void other_process_polls(void)
 	rig_block(&rig);
 	file = need_sync_file(rig.fd, rig.sync);
 	igt_assert_eq(pipe(ready), 0);
-	igt_fork_helper(&poller) {
+	igt_pumice_fork_helper(&poller) {
 		igt_assert(!file_is_ready(file, 0));
 		igt_assert_eq(write(ready[1], &byte, 1), 1);
 		igt_assert(file_is_ready(file, POLL_MS));
@@ -417,7 +417,7 @@ static void other_process_waits_on_gpu(void)
 	rig_run_on(&parent);
 	file = need_sync_file(parent.fd, parent.sync);
 	igt_assert_eq(pipe(waits), 0);
-	igt_fork_helper(&child) {
+	igt_pumice_fork_helper(&child) {
 		struct rig rig = rig_open();
 
 		submit(&rig, rig_store_stream(&rig, rig.data.va, 44),
@@ -442,7 +442,7 @@ static void other_process_shares_syncobj(void)
 	struct igt_helper_process child = {};
 
 	igt_assert_eq(drmSyncobjHandleToFD(parent.fd, parent.sync, &shared), 0);
-	igt_fork_helper(&child) {
+	igt_pumice_fork_helper(&child) {
 		struct rig rig = rig_open();
 
 		igt_assert_eq(drmSyncobjFDToHandle(rig.fd, shared, &rig.sync), 0);
@@ -462,7 +462,7 @@ static void dead_process_lets_go(void)
 
 	igt_assert_eq(drmSyncobjHandleToFD(rig.fd, rig.sync, &shared), 0);
 	igt_assert_eq(pipe(ready), 0);
-	igt_fork_helper(&child) {
+	igt_pumice_fork_helper(&child) {
 		struct rig doomed = rig_open();
 
 		igt_assert_eq(drmSyncobjFDToHandle(doomed.fd, shared, &doomed.sync), 0);

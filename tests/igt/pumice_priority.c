@@ -100,7 +100,7 @@ static void high_needs_rights(void)
 	u32 vm = need_vm(fd), context;
 	struct igt_helper_process unprivileged = {};
 
-	igt_fork_helper(&unprivileged) {
+	igt_pumice_fork_helper(&unprivileged) {
 		igt_assert_eq(setgid(NOBODY), 0);
 		igt_assert_eq(setuid(NOBODY), 0);
 		igt_assert_eq_u32(need_info(fd).priorities, 1u << LOW | 1u << NORMAL);
@@ -213,7 +213,7 @@ static void raising_needs_rights(void)
 	u32 context = need_context(fd, need_vm(fd));
 	struct igt_helper_process unprivileged = {};
 
-	igt_fork_helper(&unprivileged) {
+	igt_pumice_fork_helper(&unprivileged) {
 		igt_assert_eq(setgid(NOBODY), 0);
 		igt_assert_eq(setuid(NOBODY), 0);
 		igt_assert_eq(gpu_context_set_priority(fd, context, HIGH), -EACCES);

@@ -103,7 +103,7 @@ static void faults_in_parallel(void)
 	u32 i, k;
 
 	for (i = 0; i < HELPERS; i++) {
-		igt_fork_helper(&helpers[i]) {
+		igt_pumice_fork_helper(&helpers[i]) {
 			rig = rig_open();
 			for (k = 0; k < 40; k++) {
 				igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, k)),
@@ -251,7 +251,7 @@ static void resets_under_load(void)
 	igt_assert(ends != MAP_FAILED);
 	igt_assert_eq(pipe2(stop, O_NONBLOCK), 0);
 	for (i = 0; i < HELPERS; i++) {
-		igt_fork_helper(&helpers[i]) {
+		igt_pumice_fork_helper(&helpers[i]) {
 			close(stop[1]);
 			store_until_closed(stop[0], ends);
 		}

@@ -144,7 +144,7 @@ static void many_processes(void)
 	u32 i, k;
 
 	for (i = 0; i < 4; i++) {
-		igt_fork_helper(&helpers[i]) {
+		igt_pumice_fork_helper(&helpers[i]) {
 			r = render_open();
 			for (k = 0; k < 50; k++)
 				igt_assert_eq(render_run(&r, k % 2, r.geometry, r.fragment), 1);

@@ -252,7 +252,7 @@ static void many_processes(void)
 	u32 i, k;
 
 	for (i = 0; i < 4; i++) {
-		igt_fork_helper(&helpers[i]) {
+		igt_pumice_fork_helper(&helpers[i]) {
 			rig = rig_open();
 			for (k = 0; k < 50; k++) {
 				igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, rig.data.va,

@@ -321,7 +321,7 @@ static void wait_before_submit(void)
 	char byte = 1;
 
 	igt_assert_eq(pipe(ready), 0);
-	igt_fork_helper(&waiter) {
+	igt_pumice_fork_helper(&waiter) {
 		igt_assert_eq(write(ready[1], &byte, 1), 1);
 		igt_assert_eq(wait_flags(rig.fd, timeline, 2, WAIT_SECONDS * 1000000000ull,
 					 DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT), 0);

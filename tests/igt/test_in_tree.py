@@ -89,9 +89,10 @@ class InTree(unittest.TestCase):
 
     def build(self):
         """Put, build and install; the folder with the programs."""
-        self.put()
-        status, output = run("meson", "setup", "--prefix", self.tree / "usr",
-                             "--libexecdir", "libexec", self.tree / "build", self.tree)
+        status, self.listed = run(SCRIPT, "--build", self.tree)
+        self.assertEqual(status, 0, self.listed)
+        status, output = run("meson", "configure", "-Dprefix=" + str(self.tree / "usr"),
+                             "-Dlibexecdir=libexec", self.tree / "build")
         self.assertEqual(status, 0, output)
         jobs = os.environ.get("JOBS", "2")
         status, output = run("ninja", "-C", self.tree / "build", "-j", jobs, "install")
@@ -110,6 +111,8 @@ class InTree(unittest.TestCase):
                 self.assertNotIn("NO DOCUMENTATION", described)
                 places = re.findall(r"^SUB (\S+) (\S+\.c:\d+):$", described, re.M)
                 self.assertEqual([name for name, _place in places], output.split())
+                for name, _place in places:
+                    self.assertIn(f"igt@pumice/{program}@{name}\n", self.listed)
                 # Each where it is written, and none where a macro is defined.
                 self.assertEqual(len({place for _name, place in places}), len(places))
         # Made before the list is: the runner finds them there.
@@ -167,6 +170,14 @@ class InTree(unittest.TestCase):
         status, output = run(SCRIPT, self.tree)
         self.assertNotEqual(status, 0)
         self.assertIn("tests/meson.build has no line like", output)
+
+    def test_tree_with_blocks_of_old_is_refused(self):
+        path = self.tree / "lib/igt_core.h"
+        path.write_text(path.read_text().replace("#define igt_fixture()", "#define igt_fixture"))
+        status, output = run(SCRIPT, self.tree)
+        self.assertNotEqual(status, 0)
+        self.assertIn("too old", output)
+        self.assertFalse((self.tree / "tests/pumice").exists())
 
     def test_other_folders_are_refused(self):
         status, output = run(SCRIPT, self.tree / "lib")

@@ -368,7 +368,8 @@ void need_unbound(void)
 	char name[64];
 
 	CHECK_OK(gpu_pci_name(name, sizeof(name)));
-	CHECK_OK(write_file(PCI_DRIVER "/unbind", name));
+	if (is_bound(name))
+		CHECK_OK(write_file(PCI_DRIVER "/unbind", name));
 	CHECK(!is_bound(name));
 }
 

@@ -91,7 +91,7 @@ int gpu_pci_name(char *name, unsigned int bytes);
 /** need_bound - make sure that the driver is bound to the device; wait for its node. */
 void need_bound(void);
 
-/** need_unbound - take the device away from the driver. */
+/** need_unbound - make sure that no driver is bound to the device. */
 void need_unbound(void);
 
 /**

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/* The users of a GPU at which a fault happens. See fault_scene.h. */
+#include "fault_scene.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sync.h"
+#include "system.h"
+
+#define AHEAD		0xa4ead000u	/* words that the jobs of the others store */
+#define BEHIND		0xbe41d000u
+
+static struct rig open_rig(u32 priority)
+{
+	struct rig rig = rig_with(need_gpu(), priority, JOB_MS);
+
+	rig_check_works(&rig);
+	return rig;
+}
+
+struct scene scene_open(void)
+{
+	struct scene s = { .resets = 0 };
+
+	need_inject("none");
+	s.culprit = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
+	s.ahead = open_rig(DRM_PUMICE_PRIORITY_HIGH);
+	s.behind = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
+	s.other = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
+	s.transfer = need_context_of(s.other.fd, s.other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	s.resets = need_counts().resets;
+	return s;
+}
+
+void scene_transfer(struct scene *s, u32 value)
+{
+	struct drm_pumice_sync sync = then_signal(s->other.sync, 0);
+	struct drm_pumice_job job = {
+		.context = s->transfer, .syncs = ARRAY_OF(&sync, 1),
+		.stream = transfer_fill_stream(&s->other, s->other.data.va, value, WORDS),
+	};
+
+	CHECK_OK(gpu_submit(s->other.fd, &job, 1, NULL));
+}
+
+void scene_check_transfer(struct scene *s, u32 value)
+{
+	u32 i;
+
+	igt_assert_eq(rig_wait(&s->other), 1);
+	for (i = 0; i < WORDS; i++)
+		igt_assert_eq_u32(s->other.data.cpu[i], value);
+	igt_assert_eq_u32(need_state(s->other.fd, s->transfer).state, 0);
+}
+
+/* Until the end of a job is held back. */
+static void wait_for_late_end(void)
+{
+	u64 deadline = now_ns() + HOLD_MS * MS;
+
+	while (inject_left("late-end") && now_ns() < deadline)
+		;
+	igt_assert_eq_u32(inject_left("late-end"), 0);
+}
+
+void scene_hold_transfer(struct scene *s, u32 value, u32 ms)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "late-end,where=tdm,us=%u", ms * 1000);
+	need_inject(text);
+	scene_transfer(s, value);
+	wait_for_late_end();
+}
+
+void scene_hold(struct scene *s)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "late-end,where=cdm,us=%u", HOLD_MS * 1000);
+	need_inject(text);
+	rig_submit(&s->ahead, store_stream(&s->ahead, AHEAD));
+	wait_for_late_end();
+}
+
+u64 scene_ahead_ends(struct scene *s)
+{
+	igt_assert_eq(rig_wait(&s->ahead), 1);
+	check_stored(&s->ahead, AHEAD);
+	return sync_signaled_at(s->ahead.fd, s->ahead.sync);
+}
+
+void scene_ahead_is_lost(struct scene *s)
+{
+	struct rig *ahead = &s->ahead;
+
+	igt_assert_eq(rig_wait(ahead), -ECANCELED);
+	igt_assert_eq_u32(need_state(ahead->fd, ahead->context).state,
+			  DRM_PUMICE_CONTEXT_INNOCENT);
+	CHECK_OK(gpu_context_create(ahead->fd, ahead->vm, DRM_PUMICE_PRIORITY_HIGH,
+				    &ahead->context));
+}
+
+void scene_behind(struct scene *s)
+{
+	rig_submit(&s->behind, store_stream(&s->behind, BEHIND));
+}
+
+void scene_check_behind(struct scene *s)
+{
+	igt_assert_eq(rig_wait(&s->behind), 1);
+	check_stored(&s->behind, BEHIND);
+}
+
+void scene_end(struct scene *s, u32 state, int resets)
+{
+	struct rig *culprit = &s->culprit;
+
+	need_inject("none");
+	igt_assert_eq_u32(need_state(culprit->fd, culprit->context).state, state);
+	igt_assert_eq_u32(need_state(s->ahead.fd, s->ahead.context).state, 0);
+	igt_assert_eq_u32(need_state(s->behind.fd, s->behind.context).state, 0);
+	igt_assert_eq_u32(need_state(s->other.fd, s->other.context).state, 0);
+	if (state & STOPPED)
+		culprit->context = need_context(culprit->fd, culprit->vm);
+	rig_check_works(culprit);
+	rig_check_works(&s->ahead);
+	rig_check_works(&s->behind);
+	scene_transfer(s, 0x600d);
+	scene_check_transfer(s, 0x600d);
+	igt_assert_eq(need_counts().resets, s->resets + resets);
+}
+
+void check_in_time(struct rig *rig, u64 start, u32 ms)
+{
+	/* May be below 0: one interrupt reports the ends of several jobs. */
+	const s64 took = (s64)(sync_signaled_at(rig->fd, rig->sync) - start) / 1000;
+
+	igt_info("ended after %lld us\n", (long long)took);
+	igt_assert_f(took <= (ms + SLACK_MS) * 1000ll, "took %lld us, more than %u ms\n",
+		     (long long)took, ms + SLACK_MS);
+}
+
+void check_end(struct rig *rig, u64 start, int status, u32 ms)
+{
+	igt_assert_eq(rig_wait(rig), status);
+	check_in_time(rig, start, ms);
+}
+
+u64 submit_at(struct rig *rig, u64 stream)
+{
+	const u64 start = now_ns();
+
+	rig_submit(rig, stream);
+	return start;
+}
+
+u64 store_stream(struct rig *rig, u32 value)
+{
+	return rig_store_stream(rig, rig_data(rig, 64), value);
+}
+
+void check_stored(const struct rig *rig, u32 value)
+{
+	rig_check_words(rig->data.cpu + 64, value);
+}
+
+int need_log(void)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	igt_assert_fd(log);
+	igt_assert(lseek(log, 0, SEEK_END) >= 0);
+	return log;
+}
+
+bool log_has(int log, const char *text)
+{
+	char line[1024];
+	bool found = false;
+	ssize_t bytes;
+
+	while (!found) {
+		bytes = read(log, line, sizeof(line) - 1);
+		if (bytes < 0 && errno == EPIPE)
+			continue;
+		if (bytes <= 0)
+			break;
+		line[bytes] = 0;
+		found = strstr(line, text);
+	}
+	return found;
+}
+
+struct pair open_pair(void)
+{
+	struct pair p = { .r = render_open() };
+
+	p.geometry = need_sync(p.r.rig.fd);
+	render_check_works(&p.r);
+	return p;
+}
+
+void submit_pair(struct pair *p)
+{
+	struct drm_pumice_sync signals[2] = {
+		then_signal(p->geometry, 0), then_signal(p->r.rig.sync, 0),
+	};
+	struct drm_pumice_job jobs[2];
+
+	render_pair(&p->r, 0, jobs);
+	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[0], 1);
+	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[1], 1);
+	CHECK_OK(gpu_submit(p->r.rig.fd, jobs, 2, NULL));
+}
+
+void check_pair(struct pair *p, int geometry, int fragment, u32 state)
+{
+	igt_assert_eq(rig_wait(&p->r.rig), fragment);
+	igt_assert_eq(sync_status(p->r.rig.fd, p->geometry, 0), geometry);
+	igt_assert_eq_u32(need_state(p->r.rig.fd, p->r.context).state, state);
+	if (state & STOPPED)
+		p->r.context = need_context_of(p->r.rig.fd, p->r.rig.vm,
+					       DRM_PUMICE_CONTEXT_RENDER);
+	render_check_works(&p->r);
+}
+
+struct pair short_of_pages(struct pair p)
+{
+	static const float corner[3][2] = { { -1, -1 }, { 3, -1 }, { -1, 3 } };
+	struct drm_pumice_free_list_create args = render_list_args(p.r.rig.vm);
+	struct vertex *v = (struct vertex *)p.r.rig.data.cpu;
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		v[i] = (struct vertex){
+			.x = corner[i][0], .y = corner[i][1], .z = 0.5f, .w = 1,
+		};
+	args.initial_pages = 1;
+	p.r.list = need_free_list(p.r.rig.fd, args);
+	p.r.hwrt = need_hwrt(p.r.rig.fd, render_hwrt_args(p.r.rig.vm, p.r.list));
+	p.r.geometry = render_draw_stream(&p.r, p.r.rig.data.va, 3);
+	return p;
+}
+
+struct render open_short_of_pages(u64 *stream)
+{
+	static const struct vertex triangle[3] = {
+		{ -1, -1, .5, 1, { 1, 1, 1, 1 } }, { 3, -1, .5, 1, { 1, 1, 1, 1 } },
+		{ -1, 3, .5, 1, { 1, 1, 1, 1 } },
+	};
+	struct render r = render_open();
+	struct drm_pumice_free_list_create args = render_list_args(r.rig.vm);
+
+	args.initial_pages = 1;
+	args.threshold = 0;
+	r.list = need_free_list(r.rig.fd, args);
+	r.hwrt = need_hwrt(r.rig.fd, render_hwrt_args(r.rig.vm, r.list));
+	memcpy(r.rig.data.cpu, triangle, sizeof(triangle));
+	*stream = render_draw_stream(&r, r.rig.data.va, 3);
+	r.fragment = render_store_record(&r, rig_data(&r.rig, 4096));
+	return r;
+}
+
+int submit_for_file(struct rig *rig)
+{
+	rig_submit(rig, store_stream(rig, 1));
+	return need_sync_file(rig->fd, rig->sync);
+}
+
+void check_file(int file, int status)
+{
+	struct pollfd done = { .fd = file, .events = POLLIN };
+
+	igt_assert_eq(poll(&done, 1, WAIT_SECONDS * 1000), 1);
+	igt_assert_eq(sync_file_status(file), status);
+	close(file);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/*
+ * The users of a GPU at which a fault happens: one whose job meets it, and others, each with a
+ * file of its own and jobs that must not suffer.
+ */
+#ifndef FAULT_SCENE_H
+#define FAULT_SCENE_H
+
+#include "igt_pumice.h"
+#include "inject.h"
+#include "render.h"
+#include "rig.h"
+
+#define JOB_MS		IGT_PUMICE_IMPATIENT	/* job_timeout_ms of pumice_faults */
+#define FW_MS		400	/* fw_timeout_ms */
+#define TICK_MS		(JOB_MS / 4)
+#define SLACK_MS	100	/* recovery may take so much more than the time-outs in it */
+#define HOLD_MS		50	/* for which scene_hold() holds: less than a tick */
+#define MS		1000000ull	/* ns */
+#define WORDS		1024u	/* of a transfer */
+
+/* State flags of a context that takes no more jobs. */
+#define STOPPED		(DRM_PUMICE_CONTEXT_GUILTY | DRM_PUMICE_CONTEXT_INNOCENT)
+
+struct scene {
+	struct rig culprit;
+	struct rig ahead;	/* of high priority: its job has the CDM first */
+	struct rig behind;	/* its job waits for the culprit's to end */
+	struct rig other;	/* with a transfer context */
+	u32 transfer;
+	int resets;
+};
+
+/** scene_open - users whose contexts have had jobs, and no request for a fault. */
+struct scene scene_open(void);
+
+/** scene_transfer - submit a transfer of the user s->other. */
+void scene_transfer(struct scene *s, u32 value);
+
+/** scene_check_transfer - it must end well. */
+void scene_check_transfer(struct scene *s, u32 value);
+
+/** scene_hold_transfer - the same; its end is reported after @ms; the TDM runs it on return. */
+void scene_hold_transfer(struct scene *s, u32 value, u32 ms);
+
+/**
+ * scene_hold - keep the CDM busy with a job of s->ahead for HOLD_MS
+ *
+ * The job has begun on return, and is not held longer by requests that follow. Jobs that are
+ * submitted meanwhile are in the firmware and do not begin.
+ */
+void scene_hold(struct scene *s);
+
+/** scene_ahead_ends - the job of scene_hold() must end well. Return: when it did. */
+u64 scene_ahead_ends(struct scene *s);
+
+/** scene_ahead_is_lost - as it had begun when the GPU was reset; its context goes on anew. */
+void scene_ahead_is_lost(struct scene *s);
+
+/** scene_behind - submit a job of s->behind. */
+void scene_behind(struct scene *s);
+
+/** scene_check_behind - it must end well. */
+void scene_check_behind(struct scene *s);
+
+/** scene_end - what every fault leaves: others are as they were, the next jobs run. */
+void scene_end(struct scene *s, u32 state, int resets);
+
+/* The last job of a rig, submitted at @start, took no more than @ms and the slack. */
+void check_in_time(struct rig *rig, u64 start, u32 ms);
+
+/* It ends with this status, and in time. */
+void check_end(struct rig *rig, u64 start, int status, u32 ms);
+
+/* Return: the time before the job was submitted. */
+u64 submit_at(struct rig *rig, u64 stream);
+
+/** store_stream - stream that stores @value and up into the words that check_stored() reads. */
+u64 store_stream(struct rig *rig, u32 value);
+void check_stored(const struct rig *rig, u32 value);
+
+/** need_log - reader of the kernel's log from here on. */
+int need_log(void);
+
+/** log_has - whether a text was logged since; up to now. */
+bool log_has(int log, const char *text);
+
+/* A pair of which each job has a fence of its own. */
+struct pair {
+	struct render r;
+	u32 geometry;	/* syncobj; that of the fragment job is r.rig.sync */
+};
+
+/** open_pair - a user whose pairs work. */
+struct pair open_pair(void);
+
+/** submit_pair - submit both jobs. */
+void submit_pair(struct pair *p);
+
+/** check_pair - how its jobs end, and its context; the next pair works. */
+void check_pair(struct pair *p, int geometry, int fragment, u32 state);
+
+/** short_of_pages - the same pair drawing a triangle, with a free list of a single page. */
+struct pair short_of_pages(struct pair p);
+
+/** open_short_of_pages - one whose list has one page and may grow. @stream: it needs more. */
+struct render open_short_of_pages(u64 *stream);
+
+/** submit_for_file - a job's fence as a file: the GPU's own refuse calls when it is given up. */
+int submit_for_file(struct rig *rig);
+
+/** check_file - it ends with this status. */
+void check_file(int file, int status);
+
+#endif
