@@ -447,6 +447,7 @@ int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_f
 	ret = check_create(args, file);
 	if (ret)
 		return ret;
+	pumice_quota_settle(file->driver_priv, PUMICE_RESOURCE_MEMORY, pumice_queue_memory());
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;

@@ -416,6 +416,13 @@ static int make_shared(struct pumice_queue *q, struct pumice_file *file)
 	return 0;
 }
 
+/* The most that the queues of a context have of the memory shared with the firmware, bytes. */
+u32 pumice_queue_memory(void)
+{
+	return PUMICE_CONTEXT_QUEUES *
+	       (PAGE_ALIGN(sizeof(struct pumice_queue_shared)) + PAGE_ALIGN(sizeof(u32)));
+}
+
 /* An id of the firmware's, charged to the file. */
 static int make_id(struct pumice_queue *q, struct pumice_file *file)
 {

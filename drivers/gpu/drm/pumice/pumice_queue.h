@@ -102,6 +102,7 @@ int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct p
 		      u32 dm);
 void pumice_queue_release_shared(struct pumice_queue *q);
 void pumice_queue_fini(struct pumice_queue *q);
+u32 pumice_queue_memory(void);
 u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits);
 bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits);
 u64 pumice_queue_live_ticks(struct pumice_queue *q);

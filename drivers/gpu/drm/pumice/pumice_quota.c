@@ -229,7 +229,7 @@ static bool is_refused(struct pumice_file *file, enum pumice_resource resource, 
 
 	mutex_lock(&quota->lock);
 	charge.user = xa_load(&quota->users, charged_uid()) ?: &nothing;
-	refused = look_locked(file->pdev, &charge).whose != NULL;
+	refused = look_locked(file->pdev, &charge).whose;
 	mutex_unlock(&quota->lock);
 	return refused;
 }

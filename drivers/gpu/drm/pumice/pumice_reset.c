@@ -5,7 +5,8 @@
  * A job that takes too long costs its context: the firmware kills it, all
  * others go on. Firmware that does not answer costs a reset of the GPU: jobs
  * that it had begun are lost, contexts that lost none go on with the firmware booted
- * anew, and with the jobs that it had (pumice_replay.c). A GPU that does not come back is unplugged.
+ * anew, and with the jobs that it had (pumice_replay.c). A GPU that does not come back is
+ * unplugged.
  *
  * Time-outs and resets run on one ordered workqueue, under reset.lock. Fences wait for
  * them, so nothing is allocated there, and no lock taken under which others allocate;
@@ -359,7 +360,7 @@ static void pause_geometry(struct pumice_device *pdev)
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
 		drm_sched_wqueue_stop(&ctx->queues[0].sched);
 	while (fragments_awaited(pdev) && time_before(jiffies, end))
-		msleep(1);
+		usleep_range(1000, 2000);
 }
 
 /**

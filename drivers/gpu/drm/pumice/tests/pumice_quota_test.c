@@ -36,7 +36,8 @@ static void users_together_leave_the_reserve(struct kunit *test)
 	for (r = 0; r < PUMICE_RESOURCE_COUNT; r++) {
 		const struct limits *limit = &limits[r];
 		const u32 left = 5;
-		struct quota_fixture *f = quota_fixture(test, r, limit->total - limit->reserve - left);
+		const u32 used = limit->total - limit->reserve - left;
+		struct quota_fixture *f = quota_fixture(test, r, used);
 
 		KUNIT_ASSERT_GE_MSG(test, limit->reserve, left, "resource %u", r);
 		before = become_unprivileged(test);

@@ -186,7 +186,7 @@ static const struct dma_fence_ops fence_ops = {
 struct waits_fixture {
 	struct dma_fence ended, pending;
 	struct dma_fence *native[2];
-	spinlock_t lock;
+	spinlock_t lock;	/* of both */
 };
 
 static struct waits_fixture *waits_fixture(struct kunit *test, struct pumice_job *job)
