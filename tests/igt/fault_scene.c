@@ -281,3 +281,73 @@ void check_file(int file, int status)
 	igt_assert_eq(sync_file_status(file), status);
 	close(file);
 }
+
+/* Return: when the culprit's job had all that it waited for. */
+static u64 cause(struct scene *s, const struct expected *e, u64 stream)
+{
+	u64 start;
+
+	switch (e->when) {
+	case AT_ITS_START:
+		scene_hold(s);
+		rig_submit(&s->culprit, stream);
+		scene_behind(s);
+		need_in_flight(3);
+		need_inject(e->text);
+		igt_assert(sync_is_pending(s->ahead.fd, s->ahead.sync, 0));
+		return scene_ahead_ends(s);
+	case AT_ITS_KICK:
+		scene_hold(s);
+		scene_behind(s);
+		need_in_flight(2);
+		need_inject(e->text);
+		return submit_at(&s->culprit, stream);
+	case BESIDE:
+		scene_hold_transfer(s, 0xbe51de, 2 * TICK_MS);
+		need_inject(e->text);
+		return submit_at(&s->culprit, stream);
+	default:
+		need_inject(e->text);
+		start = submit_at(&s->culprit, stream);
+		scene_behind(s);
+		return start;
+	}
+}
+
+/* The jobs of others that cause() has submitted. */
+static void check_others(struct scene *s, const struct expected *e)
+{
+	if (e->when == BESIDE) {
+		igt_assert(sync_is_pending(s->other.fd, s->other.sync, 0));
+		scene_check_transfer(s, 0xbe51de);
+		return;
+	}
+	if (e->when == AT_ITS_KICK)
+		scene_ahead_is_lost(s);
+	scene_check_behind(s);
+}
+
+void expect(const struct expected *e)
+{
+	struct scene s = scene_open();
+	u32 hits = inject_hits(e->kind);
+	int log = need_log();
+	u64 start, stream = store_stream(&s.culprit, 1000);
+
+	start = cause(&s, e, stream);
+	if (e->lasts)
+		need_in_flight(2);
+	if (e->transfers) {
+		scene_transfer(&s, 0xabcd);
+		scene_check_transfer(&s, 0xabcd);
+	}
+	check_end(&s.culprit, start, e->status, e->ms);
+	igt_assert_lt_u32(hits, inject_hits(e->kind));
+	if (e->status == 1)
+		check_stored(&s.culprit, 1000);
+	check_others(&s, e);
+	if (e->log)
+		igt_assert_f(log_has(log, e->log), "\"%s\" is not in the log\n", e->log);
+	close(log);
+	scene_end(&s, e->state, e->resets);
+}

@@ -23,6 +23,9 @@
 /* State flags of a context that takes no more jobs. */
 #define STOPPED		(DRM_PUMICE_CONTEXT_GUILTY | DRM_PUMICE_CONTEXT_INNOCENT)
 
+/* What the driver reports where a job cannot be stopped. */
+#define NOT_STOPPED	IGT_PUMICE_TIMED_OUT "|" IGT_PUMICE_RESET "firmware did not stop a job"
+
 struct scene {
 	struct rig culprit;
 	struct rig ahead;	/* of high priority: its job has the CDM first */
@@ -85,6 +88,31 @@ int need_log(void);
 
 /** log_has - whether a text was logged since; up to now. */
 bool log_has(int log, const char *text);
+
+/* When the fault is asked for, and what others have in flight at it. */
+enum when {
+	BEFORE,		/* before the job is submitted; another user's waits behind it */
+	AT_ITS_START,	/* the same, and both wait for a third to end */
+	AT_ITS_KICK,	/* while another's job is on the CDM and another's waits */
+	BESIDE,		/* before the job is submitted; another's is on the TDM */
+};
+
+/* A fault at which one compute job is on the GPU. */
+struct expected {
+	const char *text;
+	const char *kind;
+	int status;	/* of its fence */
+	u32 state;	/* of its context, flags */
+	int resets;
+	u32 ms;		/* time-outs in the recovery */
+	enum when when;
+	bool transfers;	/* a transfer of others runs meanwhile */
+	bool lasts;	/* a time-out must end it: others' jobs are in flight until then */
+	const char *log;	/* what the driver reports, or NULL */
+};
+
+/** expect - have the fault happen to a job of a new scene, and check how all end. */
+void expect(const struct expected *e);
 
 /* A pair of which each job has a fence of its own. */
 struct pair {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault_interrupts.h"
 #include "fault_scene.h"
 #include "sync.h"
 #include "system.h"
@@ -18,98 +19,6 @@ IGT_TEST_DESCRIPTION("Recovery from faults of the GPU and its firmware, made on 
 #define FAILURES	5	/* in a row, after which firmware is given up */
 
 static long usual_fw_timeout_ms;
-
-/* When the fault is asked for, and what others have in flight at it. */
-enum when {
-	BEFORE,		/* before the job is submitted; another user's waits behind it */
-	AT_ITS_START,	/* the same, and both wait for a third to end */
-	AT_ITS_KICK,	/* while another's job is on the CDM and another's waits */
-	BESIDE,		/* before the job is submitted; another's is on the TDM */
-};
-
-/* A fault at which one compute job is on the GPU. */
-struct expected {
-	const char *text;
-	const char *kind;
-	int status;	/* of its fence */
-	u32 state;	/* of its context, flags */
-	int resets;
-	u32 ms;		/* time-outs in the recovery */
-	enum when when;
-	bool transfers;	/* a transfer of others runs meanwhile */
-	bool lasts;	/* a time-out must end it: others' jobs are in flight until then */
-	const char *log;	/* what the driver reports, or NULL */
-};
-
-/* Return: when the culprit's job had all that it waited for. */
-static u64 cause(struct scene *s, const struct expected *e, u64 stream)
-{
-	u64 start;
-
-	switch (e->when) {
-	case AT_ITS_START:
-		scene_hold(s);
-		rig_submit(&s->culprit, stream);
-		scene_behind(s);
-		need_in_flight(3);
-		need_inject(e->text);
-		igt_assert(sync_is_pending(s->ahead.fd, s->ahead.sync, 0));
-		return scene_ahead_ends(s);
-	case AT_ITS_KICK:
-		scene_hold(s);
-		scene_behind(s);
-		need_in_flight(2);
-		need_inject(e->text);
-		return submit_at(&s->culprit, stream);
-	case BESIDE:
-		scene_hold_transfer(s, 0xbe51de, 2 * TICK_MS);
-		need_inject(e->text);
-		return submit_at(&s->culprit, stream);
-	default:
-		need_inject(e->text);
-		start = submit_at(&s->culprit, stream);
-		scene_behind(s);
-		return start;
-	}
-}
-
-/* The jobs of others that cause() has submitted. */
-static void check_others(struct scene *s, const struct expected *e)
-{
-	if (e->when == BESIDE) {
-		igt_assert(sync_is_pending(s->other.fd, s->other.sync, 0));
-		scene_check_transfer(s, 0xbe51de);
-		return;
-	}
-	if (e->when == AT_ITS_KICK)
-		scene_ahead_is_lost(s);
-	scene_check_behind(s);
-}
-
-static void expect(const struct expected *e)
-{
-	struct scene s = scene_open();
-	u32 hits = inject_hits(e->kind);
-	int log = need_log();
-	u64 start, stream = store_stream(&s.culprit, 1000);
-
-	start = cause(&s, e, stream);
-	if (e->lasts)
-		need_in_flight(2);
-	if (e->transfers) {
-		scene_transfer(&s, 0xabcd);
-		scene_check_transfer(&s, 0xabcd);
-	}
-	check_end(&s.culprit, start, e->status, e->ms);
-	igt_assert_lt_u32(hits, inject_hits(e->kind));
-	if (e->status == 1)
-		check_stored(&s.culprit, 1000);
-	check_others(&s, e);
-	if (e->log)
-		igt_assert_f(log_has(log, e->log), "\"%s\" is not in the log\n", e->log);
-	close(log);
-	scene_end(&s, e->state, e->resets);
-}
 
 /* The reset comes when CONTEXT_KILL is not answered. */
 static void unit_hang_cdm(void)
@@ -443,108 +352,6 @@ static void message_becomes_an_error(void)
 	scene_end(&s, 0, 1);
 }
 
-/* Nothing but the tick of the time-out finds the end; after that interrupts come again. */
-static void lost_interrupt(void)
-{
-	struct scene s = scene_open();
-	u64 start, stream = store_stream(&s.culprit, 7);
-
-	need_inject("lost-irq,where=host-irq");
-	start = submit_at(&s.culprit, stream);
-	scene_behind(&s);
-	check_end(&s.culprit, start, 1, TICK_MS + 50);
-	check_stored(&s.culprit, 7);
-	scene_check_behind(&s);
-	check_in_time(&s.behind, start, TICK_MS + 50);
-	igt_assert_eq_u32(inject_left("lost-irq"), 0);
-	start = submit_at(&s.culprit, store_stream(&s.culprit, 8));
-	check_end(&s.culprit, start, 1, 0);
-	scene_end(&s, 0, 0);
-}
-
-/* The firmware is not woken for the job, but by the tick. */
-static void lost_kick(void)
-{
-	expect(&(struct expected){
-		.text = "lost-irq,where=kick", .kind = "lost-irq", .status = 1, .ms = TICK_MS,
-		.when = BESIDE });
-}
-
-/* The job has ended, and the firmware never learns: it cannot be stopped either. */
-static void lost_end(void)
-{
-	expect(&(struct expected){
-		.text = "lost-irq,where=cdm", .kind = "lost-irq", .status = -ETIMEDOUT,
-		.state = DRM_PUMICE_CONTEXT_GUILTY, .resets = 1, .ms = JOB_MS + FW_MS,
-		.when = BEFORE, .transfers = true, .lasts = true });
-}
-
-static void spurious_interrupt(void)
-{
-	expect(&(struct expected){
-		.text = "spurious-irq,where=host-irq,count=3", .kind = "spurious-irq", .status = 1,
-		.when = BEFORE, .transfers = true });
-}
-
-static void spurious_news(void)
-{
-	expect(&(struct expected){
-		.text = "spurious-irq,where=host-news,count=3", .kind = "spurious-irq",
-		.status = 1, .when = BEFORE, .transfers = true });
-}
-
-static void spurious_lockup(void)
-{
-	expect(&(struct expected){
-		.text = "spurious-irq,where=host-lockup,count=3", .kind = "spurious-irq",
-		.status = 1, .when = BEFORE, .transfers = true });
-}
-
-/* While memory is slow the job is not done: its fence must not signal before. */
-static void spurious_end(void)
-{
-	struct scene s = scene_open();
-	u32 hits = inject_hits("spurious-irq");
-	u64 start, stream = store_stream(&s.culprit, 30);
-
-	need_inject("slow-memory,us=50000,count=2");
-	need_inject("spurious-irq,where=cdm");
-	start = submit_at(&s.culprit, stream);
-	scene_behind(&s);
-	check_end(&s.culprit, start, 1, 2 * 50);
-	check_stored(&s.culprit, 30);
-	scene_check_behind(&s);
-	igt_assert_eq_u32(inject_hits("spurious-irq"), hits + 1);
-	scene_end(&s, 0, 0);
-}
-
-static void late_end(void)
-{
-	struct scene s = scene_open();
-	u64 start, stream = store_stream(&s.culprit, 40);
-
-	need_inject("late-end,where=cdm,us=200000");
-	start = submit_at(&s.culprit, stream);
-	scene_behind(&s);
-	scene_transfer(&s, 41);
-	scene_check_transfer(&s, 41);
-	need_in_flight(2);
-	check_end(&s.culprit, start, 1, 200);
-	igt_assert(sync_signaled_at(s.culprit.fd, s.culprit.sync) - start >= 200 * MS);
-	check_stored(&s.culprit, 40);
-	scene_check_behind(&s);
-	scene_end(&s, 0, 0);
-}
-
-/* Later than the time-out, but before the firmware's: stopped without a reset. */
-static void too_late_end(void)
-{
-	expect(&(struct expected){
-		.text = "late-end,where=cdm,us=700000", .kind = "late-end", .status = 1,
-		.state = DRM_PUMICE_CONTEXT_GUILTY, .ms = JOB_MS + FW_MS, .when = BEFORE,
-		.transfers = true, .lasts = true });
-}
-
 static void page_table(const char *text)
 {
 	expect(&(struct expected){
@@ -859,7 +666,6 @@ static void nonsense_is_refused(void)
 #define LOCKUP		"firmware processor stopped: |" IGT_PUMICE_RESET "firmware failed"
 #define TRAP		"firmware stopped: unexpected trap|" IGT_PUMICE_RESET "firmware failed"
 #define SILENCE		IGT_PUMICE_RESET "firmware does not answer"
-#define NOT_STOPPED	IGT_PUMICE_TIMED_OUT "|" IGT_PUMICE_RESET "firmware did not stop a job"
 #define HEARTBEAT	IGT_PUMICE_RESET "firmware answers, but does nothing else"
 #define RING_INDEX	"firmware ring index [0-9]+ out of range|" \
 			IGT_PUMICE_RESET "firmware failed"
@@ -877,22 +683,8 @@ static void restore(int signal)
 	set_module_parameter("fw_timeout_ms", usual_fw_timeout_ms);
 }
 
-static void interrupt_and_memory_subtests(void)
+static void memory_subtests(void)
 {
-	subtest("lost-interrupt", "a lost interrupt costs a tick, and only one job notices",
-		lost_interrupt);
-	subtest("lost-kick", "a lost kick costs a tick", lost_kick);
-	subtest_logs("lost-end", "a job whose end gets lost costs its context and a reset",
-		lost_end, NOT_STOPPED);
-	subtest("spurious-interrupt", "interrupts without a cause do no harm", spurious_interrupt);
-	subtest("spurious-news", "nor do those without news", spurious_news);
-	subtest_logs("spurious-lockup", "nor do reports of a lockup that was none", spurious_lockup,
-		"firmware processor is reported to have stopped, but runs");
-	subtest("spurious-end", "nor do reports of an end that was none", spurious_end);
-	subtest("late-end", "a job whose end is reported late ends well", late_end);
-	subtest_logs("too-late-end",
-		"one whose end is reported after its time is stopped without a reset", too_late_end,
-		IGT_PUMICE_TIMED_OUT);
 	subtest("page-table-bit", "a bit that flips in a page table costs one job", page_table_bit);
 	subtest("page-directory-bit", "so does one in a directory", page_directory_bit);
 	subtest("page-catalogue-bit", "so does one in a catalogue", page_catalogue_bit);
@@ -959,7 +751,8 @@ int igt_main()
 		answer_damaged_priority, REFUSED);
 	subtest_logs("answer-damaged-unbind", "and at an unbind, whose VM pays",
 		answer_damaged_unbind, REFUSED);
-	interrupt_and_memory_subtests();
+	fault_interrupt_subtests();
+	memory_subtests();
 	subtest_logs("crash-at-boot", "a boot that fails is tried again", crash_at_boot,
 		LOCKUP "|firmware does not answer at boot");
 	subtest_logs("crash-at-every-boot", "a GPU that cannot be booted is given up",
@@ -983,6 +776,6 @@ int igt_main()
 		"a free list whose request for pages is damaged grows for the next pair",
 		request_for_pages_damaged,
 		"firmware message of unknown type|" IGT_PUMICE_TIMED_OUT);
-	subtest("nonsense-is-refused", "the file takes nothing that the GPU would not",
+	subtest("nonsense-is-refused", "the debugfs file refuses what the GPU would not accept",
 		nonsense_is_refused);
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
+/* Interrupts of the firmware and of the host that get lost, are spurious, or come late. */
+#include <errno.h>
+
+#include "fault_interrupts.h"
+#include "fault_scene.h"
+#include "sync.h"
+#include "system.h"
+
+/* Nothing but the tick of the time-out finds the end; after that interrupts come again. */
+static void lost_interrupt(void)
+{
+	struct scene s = scene_open();
+	u64 start, stream = store_stream(&s.culprit, 7);
+
+	need_inject("lost-irq,where=host-irq");
+	start = submit_at(&s.culprit, stream);
+	scene_behind(&s);
+	check_end(&s.culprit, start, 1, TICK_MS + 50);
+	check_stored(&s.culprit, 7);
+	scene_check_behind(&s);
+	check_in_time(&s.behind, start, TICK_MS + 50);
+	igt_assert_eq_u32(inject_left("lost-irq"), 0);
+	start = submit_at(&s.culprit, store_stream(&s.culprit, 8));
+	check_end(&s.culprit, start, 1, 0);
+	scene_end(&s, 0, 0);
+}
+
+/* The firmware is not woken for the job, but by the tick. */
+static void lost_kick(void)
+{
+	expect(&(struct expected){
+		.text = "lost-irq,where=kick", .kind = "lost-irq", .status = 1, .ms = TICK_MS,
+		.when = BESIDE });
+}
+
+/* The job has ended, and the firmware never learns: it cannot be stopped either. */
+static void lost_end(void)
+{
+	expect(&(struct expected){
+		.text = "lost-irq,where=cdm", .kind = "lost-irq", .status = -ETIMEDOUT,
+		.state = DRM_PUMICE_CONTEXT_GUILTY, .resets = 1, .ms = JOB_MS + FW_MS,
+		.when = BEFORE, .transfers = true, .lasts = true });
+}
+
+static void spurious_interrupt(void)
+{
+	expect(&(struct expected){
+		.text = "spurious-irq,where=host-irq,count=3", .kind = "spurious-irq", .status = 1,
+		.when = BEFORE, .transfers = true });
+}
+
+static void spurious_news(void)
+{
+	expect(&(struct expected){
+		.text = "spurious-irq,where=host-news,count=3", .kind = "spurious-irq",
+		.status = 1, .when = BEFORE, .transfers = true });
+}
+
+static void spurious_lockup(void)
+{
+	expect(&(struct expected){
+		.text = "spurious-irq,where=host-lockup,count=3", .kind = "spurious-irq",
+		.status = 1, .when = BEFORE, .transfers = true });
+}
+
+/* While memory is slow the job is not done: its fence must not signal before. */
+static void spurious_end(void)
+{
+	struct scene s = scene_open();
+	u32 hits = inject_hits("spurious-irq");
+	u64 start, stream = store_stream(&s.culprit, 30);
+
+	need_inject("slow-memory,us=50000,count=2");
+	need_inject("spurious-irq,where=cdm");
+	start = submit_at(&s.culprit, stream);
+	scene_behind(&s);
+	check_end(&s.culprit, start, 1, 2 * 50);
+	check_stored(&s.culprit, 30);
+	scene_check_behind(&s);
+	igt_assert_eq_u32(inject_hits("spurious-irq"), hits + 1);
+	scene_end(&s, 0, 0);
+}
+
+static void late_end(void)
+{
+	struct scene s = scene_open();
+	u64 start, stream = store_stream(&s.culprit, 40);
+
+	need_inject("late-end,where=cdm,us=200000");
+	start = submit_at(&s.culprit, stream);
+	scene_behind(&s);
+	scene_transfer(&s, 41);
+	scene_check_transfer(&s, 41);
+	need_in_flight(2);
+	check_end(&s.culprit, start, 1, 200);
+	igt_assert(sync_signaled_at(s.culprit.fd, s.culprit.sync) - start >= 200 * MS);
+	check_stored(&s.culprit, 40);
+	scene_check_behind(&s);
+	scene_end(&s, 0, 0);
+}
+
+/* Later than the time-out, but before the firmware's: stopped without a reset. */
+static void too_late_end(void)
+{
+	expect(&(struct expected){
+		.text = "late-end,where=cdm,us=700000", .kind = "late-end", .status = 1,
+		.state = DRM_PUMICE_CONTEXT_GUILTY, .ms = JOB_MS + FW_MS, .when = BEFORE,
+		.transfers = true, .lasts = true });
+}
+
+#define subtest igt_pumice_subtest
+#define subtest_logs igt_pumice_subtest_logs
+
+void fault_interrupt_subtests(void)
+{
+	subtest("lost-interrupt", "a lost interrupt costs a tick, and only one job notices",
+		lost_interrupt);
+	subtest("lost-kick", "a lost kick costs a tick", lost_kick);
+	subtest_logs("lost-end", "a job whose end gets lost costs its context and a reset",
+		lost_end, NOT_STOPPED);
+	subtest("spurious-interrupt", "interrupts without a cause do no harm", spurious_interrupt);
+	subtest("spurious-news", "nor do those without news", spurious_news);
+	subtest_logs("spurious-lockup", "nor do reports of a lockup that was none", spurious_lockup,
+		"firmware processor is reported to have stopped, but runs");
+	subtest("spurious-end", "nor do reports of an end that was none", spurious_end);
+	subtest("late-end", "a job whose end is reported late ends well", late_end);
+	subtest_logs("too-late-end",
+		"one whose end is reported after its time is stopped without a reset", too_late_end,
+		IGT_PUMICE_TIMED_OUT);
+}
