@@ -436,19 +436,26 @@ static void a_stop_that_ended_counts_until_the_job_ends(void **state)
 	assert_int_equal(f->stop_ticks, 0);
 }
 
+static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+
+/* A geometry job is led to a state and killed there. */
+static void begin_killed(struct rigged *t, enum stand stand)
+{
+	print_message("state %u\n", stand);
+	begin(t, true);
+	lead_to(t, stand);
+	assert_int_equal(rig_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
+			 FWIF_STATUS_OK);
+}
+
 static void kill_ends_the_job_in_every_state(void **state)
 {
-	static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
 	struct rigged t;
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
-		print_message("state %u\n", stands[i]);
-		begin(&t, true);
-		lead_to(&t, stands[i]);
-		assert_int_equal(rig_call_context(t.r, FWIF_KCCB_CONTEXT_KILL, &t.geometry),
-				 FWIF_STATUS_OK);
+		begin_killed(&t, stands[i]);
 		assert_int_equal(fake[FAKE_PDM].aborts, stands[i] == RENDERS);
 		assert_int_equal(fake[FAKE_VDM].aborts, 1);
 		assert_ended_with(&t, PUMICE_FAULT_KILLED);
@@ -467,16 +474,12 @@ static void kill_ends_the_job_in_every_state(void **state)
 /* What a job that did not end was doing: while its partial render is on the PDM, that. */
 static void a_killed_job_names_the_unit_that_had_it(void **state)
 {
-	static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
 	struct rigged t;
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
-		print_message("state %u\n", stands[i]);
-		begin(&t, true);
-		lead_to(&t, stands[i]);
-		rig_call_context(t.r, FWIF_KCCB_CONTEXT_KILL, &t.geometry);
+		begin_killed(&t, stands[i]);
 		rig_run(t.r);
 		assert_int_equal(rig_result(&t.geometry, 1)->fault, PUMICE_FAULT_KILLED);
 		assert_int_equal(rig_result(&t.geometry, 1)->unit,
