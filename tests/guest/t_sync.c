@@ -95,12 +95,15 @@ static void more_jobs_than_the_ring_holds_all_run(void)
 {
 	struct rig rig = rig_open();
 	u64 stream = rig_empty_stream(&rig);
+	const int resets = need_counts().resets;
 	u32 i;
 
 	for (i = 0; i < 4000; i++)
 		submit_link(&rig, rig.context, stream, 0, 0);
 	CHECK_EQUAL(rig_run(&rig, stream), 1);
 	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_done, 4001);
+	/* A reset would write what the firmware could not read anew. */
+	CHECK_EQUAL(need_counts().resets, resets);
 }
 
 static void as_many_jobs_as_promised_run_from_one_call(void)
