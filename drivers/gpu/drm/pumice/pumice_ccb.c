@@ -95,15 +95,15 @@ static void collect_locked(struct pumice_device *pdev)
 /* For pumice_replay.c: a job at whose arrival the firmware fails is not given to it for ever. */
 static void note_suspect_locked(struct pumice_device *pdev)
 {
-	const struct pumice_kccb *kccb = &pdev->kccb;
+	struct pumice_kccb *kccb = &pdev->kccb;
 	const struct fwif_kccb_cmd *oldest;
 
 	lockdep_assert_held(&kccb->lock);
 	collect_locked(pdev);
-	pdev->kccb.suspect = 0;
+	kccb->suspect = 0;
 	oldest = &pdev->fw.shared->kccb[kccb->done];
 	if (kccb->done != kccb->write && READ_ONCE(oldest->type) == FWIF_KCCB_KICK)
-		pdev->kccb.suspect = READ_ONCE(oldest->context);
+		kccb->suspect = READ_ONCE(oldest->context);
 }
 
 /**

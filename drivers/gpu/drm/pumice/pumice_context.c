@@ -248,7 +248,7 @@ static void leave_firmware(struct pumice_context *ctx)
 	int ret, idx;
 
 	if (drm_dev_enter(&pdev->drm, &idx)) {
-		pumice_reset_and_wait(pdev, -ECANCELED);
+		pumice_reset_wait(pdev);
 		ret = pumice_context_kill(ctx);
 		pumice_for_each_queue(q, ctx)
 			if (!ret && q->known)

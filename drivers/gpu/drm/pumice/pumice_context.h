@@ -122,6 +122,15 @@ struct pumice_context {
 #define pumice_for_each_queue(q, ctx) \
 	for ((q) = (ctx)->queues; (q) < (ctx)->queues + (ctx)->queue_count; (q)++)
 
+/* Fragment jobs that the firmware has not got, while it has or had their geometry jobs. */
+static inline u32 pumice_context_awaited_locked(const struct pumice_context *ctx)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->queue_count <= PUMICE_QUEUE_FRAGMENT)
+		return 0;
+	return ctx->queues[PUMICE_QUEUE_FRAGMENT].awaited;
+}
+
 struct pumice_context *pumice_context_get(struct pumice_context *ctx);
 void pumice_context_put(struct pumice_context *ctx);
 struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,

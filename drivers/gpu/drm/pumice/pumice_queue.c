@@ -753,7 +753,7 @@ void pumice_queue_cancel(struct pumice_context *ctx, int error)
 	pumice_for_each_queue(q, ctx)
 		cancel_locked(q, error);
 	/* The scene of a fragment job that is still in the kernel has gone as well. */
-	if (ctx->queue_count > PUMICE_QUEUE_FRAGMENT && ctx->queues[PUMICE_QUEUE_FRAGMENT].awaited)
+	if (pumice_context_awaited_locked(ctx))
 		pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_INNOCENT);
 	spin_unlock(&ctx->lock);
 	dma_fence_end_signalling(cookie);

@@ -158,20 +158,16 @@ static int reserve(struct pumice_context *ctx)
  */
 int pumice_replay_run(struct pumice_context *ctx, bool kick)
 {
-	int ret = 0;
+	int no_room, ret;
 
 	lockdep_assert_held(&ctx->pdev->reset.lock);
 	if (pumice_context_idle(ctx))
 		return 0;
-	if (kick)
-		ret = reserve(ctx);
+	no_room = kick ? reserve(ctx) : 0;
 	spin_lock(&ctx->lock);
-	if (ret)
-		run_locked(ctx, false);
-	else
-		ret = run_locked(ctx, kick);
+	ret = run_locked(ctx, kick && !no_room);
 	spin_unlock(&ctx->lock);
-	return ret;
+	return no_room ?: ret;
 }
 
 #ifdef CONFIG_DRM_PUMICE_KUNIT_TEST

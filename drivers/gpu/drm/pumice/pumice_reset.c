@@ -308,6 +308,15 @@ static bool round_ended(struct pumice_device *pdev, u32 rounds)
 }
 
 /**
+ * pumice_reset_wait - let a reset that is under way come to its end
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(); not under reset.lock
+ */
+void pumice_reset_wait(struct pumice_device *pdev)
+{
+	wait_event(pdev->reset.over, none_under_way(pdev));
+}
+
+/**
  * pumice_reset_and_wait - after a failed command: have the GPU forget all it knew
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); not under reset.lock
  * @error: what pumice_kccb_call() returned: -ECANCELED says that a reset is
@@ -329,7 +338,7 @@ int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 		pumice_reset_schedule(pdev);
 		wait_event(pdev->reset.over, round_ended(pdev, rounds));
 	} else {
-		wait_event(pdev->reset.over, none_under_way(pdev));
+		pumice_reset_wait(pdev);
 	}
 	return drm_dev_is_unplugged(&pdev->drm) ? -ENODEV : 0;
 }
@@ -343,8 +352,7 @@ static bool fragments_awaited(struct pumice_device *pdev)
 	lockdep_assert_held(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node) {
 		spin_lock(&ctx->lock);
-		if (ctx->queue_count > PUMICE_QUEUE_FRAGMENT)
-			awaited += ctx->queues[PUMICE_QUEUE_FRAGMENT].awaited;
+		awaited += pumice_context_awaited_locked(ctx);
 		spin_unlock(&ctx->lock);
 	}
 	return awaited;

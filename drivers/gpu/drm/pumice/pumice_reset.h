@@ -20,6 +20,7 @@ void pumice_reset_pause(struct pumice_device *pdev);
 void pumice_reset_continue(struct pumice_device *pdev);
 void pumice_reset_sleep(struct pumice_device *pdev);
 int pumice_reset_wake(struct pumice_device *pdev);
+void pumice_reset_wait(struct pumice_device *pdev);
 int pumice_reset_and_wait(struct pumice_device *pdev, int error);
 enum drm_gpu_sched_stat pumice_reset_job_timed_out(struct drm_sched_job *base);
 void pumice_reset_pci_prepare(struct pci_dev *pci);
