@@ -367,6 +367,8 @@ static void a_fault_of_the_partial_render_is_the_geometry_jobs(void **state)
 /* States in which a geometry job can stand. */
 enum stand { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
 
+static const enum stand every_state[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+
 static void lead_to(struct rigged *t, enum stand stand)
 {
 	if (stand > GROWS)
@@ -390,21 +392,21 @@ static void lead_to(struct rigged *t, enum stand stand)
 /* What the host's time-outs go by. */
 static void time_stopped_for_others_is_shown_apart_from_the_jobs_own(void **state)
 {
-	static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
 	const struct fwif_context *f;
 	struct rigged t;
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
-		const bool stopped = stands[i] == GROWS || stands[i] == WAITS || stands[i] == QUEUES;
+	for (i = 0; i < sizeof(every_state) / sizeof(every_state[0]); i++) {
+		const enum stand at = every_state[i];
+		const bool stopped = at == GROWS || at == WAITS || at == QUEUES;
 
-		print_message("state %u\n", stands[i]);
+		print_message("state %u\n", at);
 		begin(&t, true);
 		f = t.geometry.f;
-		lead_to(&t, stands[i]);
+		lead_to(&t, at);
 		assert_int_equal(!!f->stop_start, stopped);
-		assert_int_equal(f->renders_partial, stands[i] == FLUSHES || stands[i] == RENDERS);
+		assert_int_equal(f->renders_partial, at == FLUSHES || at == RENDERS);
 		assert_int_not_equal(f->slice_start, 0);
 		if (stopped)
 			assert_in_range(f->stop_start, f->slice_start, rig_clock(t.r));
@@ -436,8 +438,6 @@ static void a_stop_that_ended_counts_until_the_job_ends(void **state)
 	assert_int_equal(f->stop_ticks, 0);
 }
 
-static const enum stand stands[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
-
 /* A geometry job is led to a state and killed there. */
 static void begin_killed(struct rigged *t, enum stand stand)
 {
@@ -454,15 +454,15 @@ static void kill_ends_the_job_in_every_state(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
-		begin_killed(&t, stands[i]);
-		assert_int_equal(fake[FAKE_PDM].aborts, stands[i] == RENDERS);
+	for (i = 0; i < sizeof(every_state) / sizeof(every_state[0]); i++) {
+		begin_killed(&t, every_state[i]);
+		assert_int_equal(fake[FAKE_PDM].aborts, every_state[i] == RENDERS);
 		assert_int_equal(fake[FAKE_VDM].aborts, 1);
 		assert_ended_with(&t, PUMICE_FAULT_KILLED);
 		assert_int_equal(t.r->boot->partials, 0);
-		if (stands[i] == WAITS || stands[i] == QUEUES) {
+		if (every_state[i] == WAITS || every_state[i] == QUEUES) {
 			end_and_run(t.r, FAKE_PDM, DM_DONE);
-			assert_int_equal(*t.fragment.object, stands[i] == WAITS ? 1 : 2);
+			assert_int_equal(*t.fragment.object, every_state[i] == WAITS ? 1 : 2);
 		}
 		submit_job(t.r, &t.fragment, &t.other, 3);
 		assert_true(fake[FAKE_PDM].status.busy);
@@ -478,12 +478,12 @@ static void a_killed_job_names_the_unit_that_had_it(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
-		begin_killed(&t, stands[i]);
+	for (i = 0; i < sizeof(every_state) / sizeof(every_state[0]); i++) {
+		begin_killed(&t, every_state[i]);
 		rig_run(t.r);
 		assert_int_equal(rig_result(&t.geometry, 1)->fault, PUMICE_FAULT_KILLED);
 		assert_int_equal(rig_result(&t.geometry, 1)->unit,
-				 stands[i] == RENDERS ? PUMICE_UNIT_ISP : PUMICE_UNIT_VDM);
+				 every_state[i] == RENDERS ? PUMICE_UNIT_ISP : PUMICE_UNIT_VDM);
 		rig_destroy(t.r);
 	}
 }

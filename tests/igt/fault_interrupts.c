@@ -16,11 +16,11 @@ static void lost_interrupt(void)
 
 	need_inject("lost-irq,where=host-irq");
 	start = submit_at(&s.culprit, stream);
-	scene_behind(&s);
+	scene_after(&s);
 	check_end(&s.culprit, start, 1, TICK_MS + 50);
 	check_stored(&s.culprit, 7);
-	scene_check_behind(&s);
-	check_in_time(&s.behind, start, TICK_MS + 50);
+	scene_check_after(&s);
+	check_in_time(&s.after, start, TICK_MS + 50);
 	igt_assert_eq_u32(inject_left("lost-irq"), 0);
 	start = submit_at(&s.culprit, store_stream(&s.culprit, 8));
 	check_end(&s.culprit, start, 1, 0);
@@ -75,10 +75,10 @@ static void spurious_end(void)
 	need_inject("slow-memory,us=50000,count=2");
 	need_inject("spurious-irq,where=cdm");
 	start = submit_at(&s.culprit, stream);
-	scene_behind(&s);
+	scene_after(&s);
 	check_end(&s.culprit, start, 1, 2 * 50);
 	check_stored(&s.culprit, 30);
-	scene_check_behind(&s);
+	scene_check_after(&s);
 	igt_assert_eq_u32(inject_hits("spurious-irq"), hits + 1);
 	scene_end(&s, 0, 0);
 }
@@ -90,14 +90,14 @@ static void late_end(void)
 
 	need_inject("late-end,where=cdm,us=200000");
 	start = submit_at(&s.culprit, stream);
-	scene_behind(&s);
+	scene_after(&s);
 	scene_transfer(&s, 41);
 	scene_check_transfer(&s, 41);
 	need_in_flight(2);
 	check_end(&s.culprit, start, 1, 200);
 	igt_assert(sync_signaled_at(s.culprit.fd, s.culprit.sync) - start >= 200 * MS);
 	check_stored(&s.culprit, 40);
-	scene_check_behind(&s);
+	scene_check_after(&s);
 	scene_end(&s, 0, 0);
 }
 

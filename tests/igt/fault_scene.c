@@ -13,7 +13,7 @@
 #include "system.h"
 
 #define AHEAD		0xa4ead000u	/* words that the jobs of the others store */
-#define BEHIND		0xbe41d000u
+#define AFTER		0xbe41d000u
 
 static struct rig open_rig(u32 priority)
 {
@@ -30,7 +30,7 @@ struct scene scene_open(void)
 	need_inject("none");
 	s.culprit = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
 	s.ahead = open_rig(DRM_PUMICE_PRIORITY_HIGH);
-	s.behind = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
+	s.after = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
 	s.other = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
 	s.transfer = need_context_of(s.other.fd, s.other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	s.resets = need_counts().resets;
@@ -106,15 +106,15 @@ void scene_ahead_is_lost(struct scene *s)
 				    &ahead->context));
 }
 
-void scene_behind(struct scene *s)
+void scene_after(struct scene *s)
 {
-	rig_submit(&s->behind, store_stream(&s->behind, BEHIND));
+	rig_submit(&s->after, store_stream(&s->after, AFTER));
 }
 
-void scene_check_behind(struct scene *s)
+void scene_check_after(struct scene *s)
 {
-	igt_assert_eq(rig_wait(&s->behind), 1);
-	check_stored(&s->behind, BEHIND);
+	igt_assert_eq(rig_wait(&s->after), 1);
+	check_stored(&s->after, AFTER);
 }
 
 void scene_end(struct scene *s, u32 state, int resets)
@@ -124,13 +124,13 @@ void scene_end(struct scene *s, u32 state, int resets)
 	need_inject("none");
 	igt_assert_eq_u32(need_state(culprit->fd, culprit->context).state, state);
 	igt_assert_eq_u32(need_state(s->ahead.fd, s->ahead.context).state, 0);
-	igt_assert_eq_u32(need_state(s->behind.fd, s->behind.context).state, 0);
+	igt_assert_eq_u32(need_state(s->after.fd, s->after.context).state, 0);
 	igt_assert_eq_u32(need_state(s->other.fd, s->other.context).state, 0);
 	if (state & STOPPED)
 		culprit->context = need_context(culprit->fd, culprit->vm);
 	rig_check_works(culprit);
 	rig_check_works(&s->ahead);
-	rig_check_works(&s->behind);
+	rig_check_works(&s->after);
 	scene_transfer(s, 0x600d);
 	scene_check_transfer(s, 0x600d);
 	igt_assert_eq(need_counts().resets, s->resets + resets);
@@ -291,14 +291,14 @@ static u64 cause(struct scene *s, const struct expected *e, u64 stream)
 	case AT_ITS_START:
 		scene_hold(s);
 		rig_submit(&s->culprit, stream);
-		scene_behind(s);
+		scene_after(s);
 		need_in_flight(3);
 		need_inject(e->text);
 		igt_assert(sync_is_pending(s->ahead.fd, s->ahead.sync, 0));
 		return scene_ahead_ends(s);
 	case AT_ITS_KICK:
 		scene_hold(s);
-		scene_behind(s);
+		scene_after(s);
 		need_in_flight(2);
 		need_inject(e->text);
 		return submit_at(&s->culprit, stream);
@@ -309,7 +309,7 @@ static u64 cause(struct scene *s, const struct expected *e, u64 stream)
 	default:
 		need_inject(e->text);
 		start = submit_at(&s->culprit, stream);
-		scene_behind(s);
+		scene_after(s);
 		return start;
 	}
 }
@@ -324,7 +324,7 @@ static void check_others(struct scene *s, const struct expected *e)
 	}
 	if (e->when == AT_ITS_KICK)
 		scene_ahead_is_lost(s);
-	scene_check_behind(s);
+	scene_check_after(s);
 }
 
 void expect(const struct expected *e)

@@ -29,7 +29,7 @@
 struct scene {
 	struct rig culprit;
 	struct rig ahead;	/* of high priority: its job has the CDM first */
-	struct rig behind;	/* its job waits for the culprit's to end */
+	struct rig after;	/* its job waits for the culprit's to end */
 	struct rig other;	/* with a transfer context */
 	u32 transfer;
 	int resets;
@@ -61,11 +61,11 @@ u64 scene_ahead_ends(struct scene *s);
 /** scene_ahead_is_lost - as it had begun when the GPU was reset; its context goes on anew. */
 void scene_ahead_is_lost(struct scene *s);
 
-/** scene_behind - submit a job of s->behind. */
-void scene_behind(struct scene *s);
+/** scene_after - submit a job of s->after. */
+void scene_after(struct scene *s);
 
-/** scene_check_behind - it must end well. */
-void scene_check_behind(struct scene *s);
+/** scene_check_after - it must end well. */
+void scene_check_after(struct scene *s);
 
 /** scene_end - what every fault leaves: others are as they were, the next jobs run. */
 void scene_end(struct scene *s, u32 state, int resets);
@@ -91,7 +91,7 @@ bool log_has(int log, const char *text);
 
 /* When the fault is asked for, and what others have in flight at it. */
 enum when {
-	BEFORE,		/* before the job is submitted; another user's waits behind it */
+	BEFORE,		/* before the job is submitted; another user's is queued after it */
 	AT_ITS_START,	/* the same, and both wait for a third to end */
 	AT_ITS_KICK,	/* while another's job is on the CDM and another's waits */
 	BESIDE,		/* before the job is submitted; another's is on the TDM */

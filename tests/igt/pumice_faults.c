@@ -29,15 +29,15 @@ static void unit_hang_cdm(void)
 		.when = BEFORE, .transfers = true, .lasts = true });
 }
 
-/* Another user's transfer waits behind the one that hangs; compute jobs go on. */
+/* Another user's transfer is queued after the one that hangs; compute jobs go on. */
 static void unit_hang_tdm(void)
 {
 	struct scene s = scene_open();
-	const u32 context = need_context_of(s.behind.fd, s.behind.vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	struct drm_pumice_sync sync = then_signal(s.behind.sync, 0);
+	const u32 context = need_context_of(s.after.fd, s.after.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	struct drm_pumice_sync sync = then_signal(s.after.sync, 0);
 	const struct drm_pumice_job job = {
 		.context = context, .syncs = ARRAY_OF(&sync, 1),
-		.stream = transfer_fill_stream(&s.behind, s.behind.data.va, 3, WORDS),
+		.stream = transfer_fill_stream(&s.after, s.after.data.va, 3, WORDS),
 	};
 	u64 start;
 	u32 i;
@@ -45,14 +45,14 @@ static void unit_hang_tdm(void)
 	need_inject("unit-hang,where=tdm");
 	start = now_ns();
 	scene_transfer(&s, 1);
-	CHECK_OK(gpu_submit(s.behind.fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(s.after.fd, &job, 1, NULL));
 	rig_check_works(&s.ahead);
 	need_in_flight(2);
 	check_end(&s.other, start, -ETIMEDOUT, JOB_MS + FW_MS);
-	igt_assert_eq(rig_wait(&s.behind), 1);
+	igt_assert_eq(rig_wait(&s.after), 1);
 	for (i = 0; i < WORDS; i++)
-		igt_assert_eq_u32(s.behind.data.cpu[i], 3);
-	igt_assert_eq_u32(need_state(s.behind.fd, context).state, 0);
+		igt_assert_eq_u32(s.after.data.cpu[i], 3);
+	igt_assert_eq_u32(need_state(s.after.fd, context).state, 0);
 	igt_assert_eq_u32(need_state(s.other.fd, s.transfer).state, DRM_PUMICE_CONTEXT_GUILTY);
 	s.transfer = need_context_of(s.other.fd, s.other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	scene_end(&s, 0, 1);
@@ -61,39 +61,39 @@ static void unit_hang_tdm(void)
 static void unit_hang_vdm(void)
 {
 	struct scene s = scene_open();
-	struct pair culprit = open_pair(), behind = open_pair();
+	struct pair culprit = open_pair(), after = open_pair();
 	u64 start;
 
 	need_inject("unit-hang,where=vdm");
 	start = now_ns();
 	submit_pair(&culprit);
-	submit_pair(&behind);
+	submit_pair(&after);
 	rig_check_works(&s.ahead);
 	need_in_flight(4);
 	need_wait(culprit.r.rig.fd, culprit.geometry, 0);
 	igt_assert(now_ns() - start <= (JOB_MS + FW_MS + SLACK_MS) * MS);
 	check_pair(&culprit, -ETIMEDOUT, -ECANCELED, DRM_PUMICE_CONTEXT_GUILTY);
-	check_pair(&behind, 1, 1, 0);
+	check_pair(&after, 1, 1, 0);
 	scene_end(&s, 0, 1);
 }
 
-/* The geometry job of the pair behind it has ended: what it left goes with the reset. */
+/* The geometry job of the pair after it has ended: what it left goes with the reset. */
 static void unit_hang_pdm(void)
 {
 	struct scene s = scene_open();
-	struct pair culprit = open_pair(), behind = open_pair();
+	struct pair culprit = open_pair(), after = open_pair();
 	u64 start;
 
 	need_inject("unit-hang,where=pdm");
 	start = now_ns();
 	submit_pair(&culprit);
-	submit_pair(&behind);
+	submit_pair(&after);
 	rig_check_works(&s.ahead);
 	need_in_flight(2);
 	need_wait(culprit.r.rig.fd, culprit.r.rig.sync, 0);
 	check_in_time(&culprit.r.rig, start, JOB_MS + FW_MS);
 	check_pair(&culprit, 1, -ETIMEDOUT, DRM_PUMICE_CONTEXT_GUILTY);
-	check_pair(&behind, 1, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
+	check_pair(&after, 1, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
 	scene_end(&s, 0, 1);
 }
 
@@ -170,10 +170,10 @@ static void heartbeat_stands_still(void)
 	need_inject("fw-message,where=heartbeat,count=endless");
 	need_inject("unit-hang,where=cdm");
 	start = submit_at(&s.culprit, store_stream(&s.culprit, 1));
-	scene_behind(&s);
+	scene_after(&s);
 	need_in_flight(2);
 	check_end(&s.culprit, start, -ECANCELED, 2 * TICK_MS);
-	scene_check_behind(&s);
+	scene_check_after(&s);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
@@ -206,7 +206,7 @@ static struct damage damage_begins(const char *text)
 	struct damage d = { .s = scene_open() };
 
 	scene_hold(&d.s);
-	scene_behind(&d.s);
+	scene_after(&d.s);
 	need_in_flight(2);
 	need_inject(text);
 	d.start = now_ns();
@@ -224,7 +224,7 @@ static void check_damage(struct damage *d, int ret, int err)
 	igt_assert_eq_u32(inject_left("fw-message"), 0);
 	scene_ahead_is_lost(s);
 	check_in_time(&s->ahead, d->start, 0);
-	scene_check_behind(s);
+	scene_check_after(s);
 	scene_end(s, 0, 1);
 }
 
@@ -308,12 +308,12 @@ static void message_damaged(const char *text)
 
 	scene_hold(&s);
 	rig_submit(&s.culprit, rig_store_stream(&s.culprit, RIG_FREE, 1));
-	scene_behind(&s);
+	scene_after(&s);
 	need_in_flight(3);
 	need_inject(text);
 	start = scene_ahead_ends(&s);
 	check_end(&s.culprit, start, -EIO, 0);
-	scene_check_behind(&s);
+	scene_check_after(&s);
 	igt_assert_eq_u32(inject_hits("fw-message"), hits + 1);
 	scene_end(&s, DRM_PUMICE_CONTEXT_FAULTED, 0);
 }
@@ -337,7 +337,7 @@ static void message_becomes_an_error(void)
 	int log = need_log();
 
 	scene_hold(&s);
-	scene_behind(&s);
+	scene_after(&s);
 	need_inject("fw-message,where=message,bit=0");
 	submit_pair(&drawn);
 	need_wait(p.r.rig.fd, p.r.rig.sync, 0);
@@ -348,7 +348,7 @@ static void message_becomes_an_error(void)
 	p.r.rig.used = drawn.r.rig.used;
 	check_pair(&p, -ECANCELED, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
 	scene_ahead_is_lost(&s);
-	scene_check_behind(&s);
+	scene_check_after(&s);
 	scene_end(&s, 0, 1);
 }
 
@@ -384,7 +384,7 @@ static void firmware_table_bit(void)
 	u64 start, stream = store_stream(&s.culprit, 1);
 
 	scene_hold(&s);
-	scene_behind(&s);
+	scene_after(&s);
 	need_in_flight(2);
 	need_inject("page-table,where=fw-table");
 	/* Maps memory for the firmware, so that its translations are read anew. */
@@ -393,27 +393,27 @@ static void firmware_table_bit(void)
 	check_end(&s.culprit, start, -ETIMEDOUT, JOB_MS + FW_MS);
 	igt_assert_eq_u32(inject_left("page-table"), 0);
 	scene_ahead_ends(&s);
-	scene_check_behind(&s);
+	scene_check_after(&s);
 	scene_end(&s, DRM_PUMICE_CONTEXT_GUILTY, 1);
 }
 
 static void free_list_bit(void)
 {
 	struct scene s = scene_open();
-	struct pair culprit = open_pair(), behind = open_pair();
+	struct pair culprit = open_pair(), after = open_pair();
 	u64 start;
 
 	need_inject("free-list,bit=96");
 	start = now_ns();
 	submit_pair(&culprit);
-	submit_pair(&behind);
+	submit_pair(&after);
 	scene_transfer(&s, 50);
 	scene_check_transfer(&s, 50);
 	need_wait(culprit.r.rig.fd, culprit.r.rig.sync, 0);
 	check_in_time(&culprit.r.rig, start, 0);
 	check_pair(&culprit, -EIO, -EIO, DRM_PUMICE_CONTEXT_FAULTED);
 	igt_assert_eq_u32(inject_left("free-list"), 0);
-	check_pair(&behind, 1, 1, 0);
+	check_pair(&after, 1, 1, 0);
 	scene_end(&s, 0, 0);
 }
 
@@ -450,12 +450,12 @@ static void need_gpu_again(void)
 /* The GPU is given up at a silence of the firmware, and works when it is bound again. */
 static void check_given_up(struct rig *rig, int events)
 {
-	struct rig behind = rig_open();
+	struct rig after = rig_open();
 	u64 start = now_ns(), took;
 	int files[2];
 
 	files[0] = submit_for_file(rig);
-	files[1] = submit_for_file(&behind);
+	files[1] = submit_for_file(&after);
 	check_file(files[0], -ECANCELED);
 	took = now_ns() - start;
 	igt_assert_f(took <= (TICK_MS + FW_MS + SLACK_MS) * MS, "took %llu us\n",
@@ -464,7 +464,7 @@ static void check_given_up(struct rig *rig, int events)
 	check_file(files[1], -ECANCELED);
 	check_wedged(events, "WEDGED=rebind,bus-reset");
 	rig_close(rig);
-	rig_close(&behind);
+	rig_close(&after);
 	need_gpu_again();
 	*rig = rig_open();
 	rig_check_works(rig);
@@ -512,14 +512,14 @@ static void crash_at_boot(void)
 
 	scene_hold(&s);
 	rig_submit(&s.culprit, store_stream(&s.culprit, 1));
-	scene_behind(&s);
+	scene_after(&s);
 	need_in_flight(3);
 	need_inject("fw-lockup,where=job");
 	need_inject("fw-silence,where=boot");
 	start = scene_ahead_ends(&s);
 	check_end(&s.culprit, start, -ECANCELED, FW_MS);
 	igt_assert_eq_u32(inject_left("fw-silence"), 0);
-	scene_check_behind(&s);
+	scene_check_after(&s);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
