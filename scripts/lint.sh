@@ -78,6 +78,7 @@ check() {
 	fi
 }
 
+check language "words and citations of added lines" "$top/scripts/lint_language.py"
 check files "licence and length of every file" "$top/scripts/lint-files.py"
 check checkpatch "kernel style (checkpatch)" kernel_style
 check module "the module under W=1 and sparse" kernel_module

@@ -3,7 +3,7 @@
  * Render-target data sets: two scenes, so that one frame is binned while another
  * is rendered.
  *
- * Source: document 004, "Render Target Data"; formats.xml, scene.
+ * Source: formats.xml, scene.
  *
  * A scene is written by the GPU from the start of a geometry job to the end of its
  * fragment job. The next geometry job waits for that end. What a scene holds of

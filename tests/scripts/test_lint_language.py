@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What lint_language.py reports, and what it leaves alone."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import lint_language  # noqa: E402
+
+WORDS = lint_language.replaced_words()
+
+
+def found(name, content, wanted=None):
+    """The line numbers that are reported."""
+    return [int(problem.split(":")[1])
+            for problem in lint_language.problems(name, content, WORDS, wanted)]
+
+
+class Words(unittest.TestCase):
+    """Lines of single files."""
+
+    def test_a_word_of_the_list_is_found_in_prose(self):
+        self.assertEqual(found("a.rst", "fine\nThe unit tells the firmware.\n"), [2])
+
+    def test_part_of_another_word_is_not(self):
+        self.assertEqual(found("a.rst", "teller, foretold, belies, understands\n"), [])
+
+    def test_in_c_comments_and_strings_count_and_identifiers_do_not(self):
+        content = 'int told;\n/* one\n * nobody\n */\ntold = f("behind");\n'
+        self.assertEqual(found("a.c", content), [3, 5])
+
+    def test_the_marker_excepts_a_line(self):
+        self.assertEqual(found("a.rst", "the triangle behind .. lint: word\n"), [])
+
+    def test_lines_that_were_not_added_are_left_alone(self):
+        self.assertEqual(found("a.rst", "told\ntold\n", {2}), [2])
+
+    def test_the_list_reports_each_word_that_it_names(self):
+        for pattern, _ in WORDS:
+            self.assertTrue(pattern.pattern.startswith(r"\b(?:"))
+        self.assertEqual(found("a.md", "whoever dealt\n"), [1, 1])
+
+
+class Citations(unittest.TestCase):
+    """Sections of source documents."""
+
+    def test_a_section_that_is_not_listed_is_reported(self):
+        self.assertEqual(len(list(lint_language.citations(
+            "a.c", '/* document 004, "Render Target Data" */', "Master DPM"))), 1)
+
+    def test_a_section_that_is_listed_is_not(self):
+        self.assertEqual(list(lint_language.citations(
+            "a.c", '/* document 004, "Master DPM" */', "Master DPM")), [])
+
+
+class Changes(unittest.TestCase):
+    """Which lines of a work tree count."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        for patch in (mock.patch.object(lint_language, "TOP", self.top),
+                      mock.patch("builtins.print")):
+            self.printed = patch.start()
+            self.addCleanup(patch.stop)
+        self.git("init", "-q", "-b", "main")
+        self.write("old.rst", "told\n")
+        self.commit()
+
+    def git(self, *arguments):
+        """Run git in the tree."""
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *arguments],
+                       cwd=self.top, check=True)
+
+    def write(self, name, text):
+        """A file of the tree."""
+        (self.top / name).write_text(text, encoding="utf-8")
+
+    def commit(self):
+        """All that is there."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "x")
+
+    def report(self, *arguments):
+        """What main() prints."""
+        lint_language.main(arguments, None)
+        return self.printed.call_args.args[0]
+
+    def test_old_lines_are_left_alone_and_new_ones_are_not(self):
+        self.write("old.rst", "told\nnobody\n")
+        self.commit()
+        self.assertNotIn("old.rst:1", self.report())
+        self.assertIn("old.rst:2", self.report())
+
+    def test_what_is_not_committed_counts(self):
+        self.commit_something()
+        self.write("old.rst", "told\nnobody\n")
+        self.write("new.rst", "behind\n")
+        self.assertIn("old.rst:2", self.report())
+        self.assertIn("new.rst:1", self.report())
+
+    def test_all_lines_count_on_request(self):
+        self.commit_something()
+        self.assertEqual(self.report(), "")
+        self.assertIn("old.rst:1", self.report("--all"))
+
+    def commit_something(self):
+        """A commit without words of the list."""
+        self.write("fine.rst", "fine\n")
+        self.commit()
+
+
+if __name__ == "__main__":
+    unittest.main()
