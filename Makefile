@@ -232,7 +232,8 @@ $(BUILD)/guest/stock.cpio: $(stock_module) $(firmware) $(firmware_tests) $(image
 		$(image_firmware) --kmod vgem
 $(BUILD)/guest/fast.cpio: $(fast_module) $(firmware) $(firmware_tests) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/fast --module $(fast_module) \
-		$(image_firmware) $(addprefix --kmod ,vgem dmabuf_selftests drm_mm_test drm_buddy_test)
+		$(image_firmware) $(addprefix --kmod ,vgem dmabuf_selftests drm_mm_test) \
+		--kmod-if-built drm_buddy_test
 $(BUILD)/guest/debug.cpio: $(debug_module) $(kunit_module) $(firmware) $(firmware_tests) \
 		$(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/debug --module $(debug_module) \

@@ -6,7 +6,7 @@ A guest boots from several archives one after the other, each made when its own
 inputs change:
 
     make-image.py base OUT --kernel DIR [--module KO] [--firmware BIN]
-                       [--test-firmware NAME=BIN]… [--kmod NAME]… [--kunit KO]
+                       [--test-firmware NAME=BIN]… [--kmod NAME]… [--kmod-if-built NAME]… [--kunit KO]
         busybox, /init, kernel modules, the driver, its firmware; others that tests may choose;
         as /lib/kunit/pumice.ko the driver with its KUnit tests
     make-image.py programs OUT FOLDER…
@@ -63,6 +63,7 @@ def make_base(options):
                 archive.link(f"bin/{applet}", "busybox")
         archive.link("sbin/modprobe", "/bin/busybox")
         present = [name for name in SHARE_MODULES if name not in kernel.builtin]
+        present += [name for name in options.kmod_if_built if name in kernel.paths]
         modules.add(archive, kernel, present + options.kmod, options.module)
         if options.kunit:
             archive.file("lib/kunit/pumice.ko", options.kunit)
@@ -109,6 +110,7 @@ def main():
     base.add_argument("--firmware")
     base.add_argument("--test-firmware", metavar="NAME=BIN", action="append", default=[])
     base.add_argument("--kmod", action="append", default=[])
+    base.add_argument("--kmod-if-built", action="append", default=[])
     base.set_defaults(make=make_base)
     programs = parts.add_parser("programs")
     programs.add_argument("out")

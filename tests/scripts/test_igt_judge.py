@@ -117,5 +117,24 @@ class Lists(unittest.TestCase):
                 igt.expectations(name, kernel)
 
 
+class Chosen(unittest.TestCase):
+    """Which programs run on a kernel."""
+
+    def run_on_fast(self, module):
+        """The subtests of part main, on a kernel that has one module of tests."""
+        lists = {name: [f"igt@{name}"] for name, *_ in igt.programs()}
+        with mock.patch.object(igt.modules, "Kernel") as kernel, mock.patch("builtins.print"):
+            kernel.return_value.paths = {module: "x.ko"}
+            return igt.chosen(lists, "fast")["main"]
+
+    def test_a_program_runs_where_the_kernel_has_the_module_that_it_loads(self):
+        self.assertIn("igt@drm_buddy", self.run_on_fast("drm_buddy_test"))
+
+    def test_it_does_not_where_the_kernel_has_renamed_it_and_the_others_do(self):
+        tests = self.run_on_fast("gpu_buddy_tests")
+        self.assertNotIn("igt@drm_buddy", tests)
+        self.assertIn("igt@drm_mm", tests)
+
+
 if __name__ == "__main__":
     unittest.main()
