@@ -263,6 +263,18 @@ docs: $(gen) $(BUILD)/.packages-lint ## the documentation, as a site in build/do
 igt-in-tree: $(gen) ## our IGT tests into an IGT source tree, and build that (IGT_SRC=DIR)
 	@$(S)/igt-in-tree.py --build "$(IGT_SRC)"
 
+##@ Install
+
+export PREFIX ?= /usr/local
+export DESTDIR
+
+.PHONY: install
+install: $(gen) $(firmware) ## library, tools, firmware, driver sources for DKMS (PREFIX=/usr/local DESTDIR=)
+	@$(S)/install.sh
+.PHONY: install-qemu
+install-qemu: $(qemu) ## QEMU with the device, as the command pumice-qemu (PREFIX= DESTDIR=)
+	@$(S)/install.sh qemu
+
 ##@ Care
 
 .PHONY: clean

@@ -110,7 +110,8 @@ run_part() {
 
 	case $1 in
 	unit)
-		part unit "tests without a guest" "$BUILD/.packages-check firmware native asan qemu" "$top/scripts/unit.py"
+		part unit "tests without a guest" "$BUILD/.packages-check firmware native asan qemu $BUILD/kernel/.stock" \
+			"$top/scripts/unit.py"
 		;;
 	tsan)
 		part tsan "tests of threads under ThreadSanitizer" \

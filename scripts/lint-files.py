@@ -22,6 +22,8 @@ LONGEST_FUNCTION = 80
 IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$")
 NO_TEXT = (".png", ".bin", ".svgz")
 OPENING_LINES = 4
+# Formats without comments, and the list of licences itself.
+NO_LICENCE_LINE = ("debian/changelog", "debian/copyright", "debian/source/format")
 LICENCES = [
     (re.compile(r"drivers/|Kbuild$"), {"GPL-2.0 OR MIT"}),
     (re.compile(r"uapi/"), {"((GPL-2.0 WITH Linux-syscall-note) OR MIT)"}),
@@ -71,7 +73,7 @@ def check(name):
     if name.endswith(NO_TEXT):
         return
     lines = (TOP / name).read_text(encoding="utf-8").splitlines()
-    problem = licence_problem(name, lines)
+    problem = None if name in NO_LICENCE_LINE else licence_problem(name, lines)
     if problem:
         yield f"{name}:1: {problem}"
     if len(lines) > LONGEST_FILE:

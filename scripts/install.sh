@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# install.sh [qemu]: install below $DESTDIR$PREFIX (default /usr/local).
+#
+# Without an argument: library, headers, tools, demos, manual pages, completion, the firmware
+# where the kernel looks for it, the udev rule, and the driver's sources for DKMS. With "qemu":
+# QEMU with the device, as the command pumice-qemu. Firmware, udev rule and sources have fixed
+# places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
+
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+: "${PREFIX:=/usr/local}"
+: "${DESTDIR:=}"
+version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$top/meson.build")
+native=$BUILD/install
+
+# fill TEMPLATE FILE MODE NAME VALUE: a file of packaging/ with one value filled in.
+fill() {
+	mkdir -p "$(dirname "$2")"
+	sed "s|@$4@|$5|g" "$top/packaging/$1" >"$2"
+	chmod "$3" "$2"
+}
+
+# A build folder of its own, since the prefix is compiled into the library; the flags are those of
+# build/native, so that ccache has the objects.
+native_part() {
+	"$top/scripts/build-native.sh" install --buildtype=debugoptimized -Dtests=false --prefix="$PREFIX"
+	meson configure --prefix="$PREFIX" "$native"
+	ninja -C "$native" -j"$JOBS"
+	DESTDIR=$DESTDIR meson install -C "$native" --no-rebuild
+	install -D -m 644 "$top/packaging/completion.bash" \
+		"$DESTDIR$PREFIX/share/bash-completion/completions/pumice-run"
+	for tool in as dis decode dump frame info top trace; do
+		ln -sf pumice-run "$DESTDIR$PREFIX/share/bash-completion/completions/pumice-$tool"
+	done
+	install -D -m 644 "$top/Documentation/versions.rst" "$DESTDIR$PREFIX/share/doc/pumice/versions.rst"
+}
+
+# What the guest's kernel needs: firmware, module sources, permissions.
+kernel_part() {
+	local src=$DESTDIR/usr/src/pumice-$version
+
+	install -D -m 644 "$BUILD/firmware/pumice_fw.bin" \
+		"$DESTDIR/lib/firmware/pumice/pumice_fw.bin"
+	install -D -m 644 "$top/packaging/60-pumice.rules" \
+		"$DESTDIR/usr/lib/udev/rules.d/60-pumice.rules"
+	rm -rf "$src"
+	mkdir -p "$src/drivers/gpu/drm" "$src/hw" "$src/build/gen"
+	cp -r "$top/Kbuild" "$top/uapi" "$top/LICENSES" "$src/"
+	cp -r "$top/drivers/gpu/drm/pumice" "$src/drivers/gpu/drm/"
+	cp "$top"/hw/*.h "$src/hw/"
+	cp "$BUILD"/gen/*.h "$src/build/gen/"
+	fill dkms.conf.in "$src/dkms.conf" 644 VERSION "$version"
+}
+
+qemu_part() {
+	install -D -m 755 "$PUMICE_QEMU" "$DESTDIR$PREFIX/libexec/pumice/qemu-system-x86_64"
+	fill pumice-qemu.in "$DESTDIR$PREFIX/bin/pumice-qemu" 755 LIBEXEC "$PREFIX/libexec/pumice"
+}
+
+case ${1:-} in
+'')
+	step install-native "installing the library and tools in $DESTDIR$PREFIX" native_part
+	step install-kernel "installing firmware and driver sources" kernel_part
+	say "installed version $version. Build the module: dkms install pumice/$version"
+	;;
+qemu)
+	step install-qemu "installing QEMU in $DESTDIR$PREFIX" qemu_part
+	say "installed. Start it: pumice-qemu -device pumice …"
+	;;
+*)
+	die "install.sh: unknown word $1" "install.sh [qemu]"
+	;;
+esac
