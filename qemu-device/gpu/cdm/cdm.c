@@ -17,7 +17,7 @@
 #include "perf.h"
 #include "state.h"
 
-#define COST_LOAD 16u	/* of a piece of a load, in units of a command */
+#define COST_LOAD 16u	/* one piece of a load, in units of one command */
 
 struct cdm *cdm_create(const struct cdm_config *config)
 {
@@ -70,7 +70,7 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 	cdm->pc = job->stream;
 	cdm->depth = 0;
 	cdm->has_state = false;
-	cdm->dealing = false;
+	cdm->dispatching = false;
 	cdm->announce = false;
 	if (cdm->config.trace)
 		trace_set_context(cdm->config.trace, (u32)job->tag);
@@ -90,11 +90,11 @@ bool cdm_resume(struct cdm *cdm, const struct cdm_job *job)
 	return begin(cdm, job, CDM_RESTORE);
 }
 
-/* The job is to end in another way than by its HALT. */
+/* Make the job end in another way than by its HALT. */
 static void stop(struct cdm *cdm, enum cdm_end end)
 {
-	/* A launch that the PDS works for ends when it is back: walk.c. */
-	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DEAL) && !cdm->unlocked)
+	/* The launch for which the PDS runs unlocked ends when that call returns: walk.c. */
+	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) && !cdm->unlocked)
 		pds_launch_end(cdm->pds);
 	cdm->phase = CDM_DRAIN;
 	cdm->end = end;
@@ -135,12 +135,12 @@ void cdm_switch_out(struct cdm *cdm)
 }
 
 /*
- * A switch that was asked for begins between two groups or commands. A command
- * that waits has done nothing yet: the resumed job fetches it again.
+ * A requested switch begins between two groups or commands. A waiting command has had no
+ * effect yet: the resumed job fetches it again.
  */
 static void begin_switch(struct cdm *cdm)
 {
-	if (cdm->phase == CDM_LOAD || cdm->phase == CDM_DEAL)
+	if (cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH)
 		pds_launch_end(cdm->pds);
 	cdm->phase = CDM_SWITCH;
 }
@@ -158,7 +158,7 @@ static void end_job(struct cdm *cdm)
 	cdm->config.ops->ended(cdm->config.opaque, cdm->end);
 }
 
-/* All groups of a job that is switched out are done: the job is saved, or was stopped. */
+/* All groups of the job are done: save it, unless it was stopped. */
 static void finish_switch(struct cdm *cdm)
 {
 	if (!cdm_save(cdm))
@@ -167,12 +167,12 @@ static void finish_switch(struct cdm *cdm)
 	end_job(cdm);
 }
 
-/* One step of the walk; *cost becomes what it took of the budget. False when it cannot go on. */
+/* Do one step of the walk; *cost becomes its share of the budget. False when it must wait. */
 static bool step(struct cdm *cdm, unsigned int *cost)
 {
 	*cost = 1;
 	if (cdm->switch_wanted &&
-	    (cdm->phase == CDM_FETCH || cdm->phase == CDM_LOAD || cdm->phase == CDM_DEAL ||
+	    (cdm->phase == CDM_FETCH || cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH ||
 	     cdm->phase == CDM_WAIT))
 		begin_switch(cdm);
 	switch (cdm->phase) {
@@ -187,9 +187,9 @@ static bool step(struct cdm *cdm, unsigned int *cost)
 	case CDM_LOAD:
 		*cost = COST_LOAD;
 		return cdm_walk_load(cdm);
-	case CDM_DEAL:
+	case CDM_DISPATCH:
 		*cost = pds_launch_cost(cdm->pds);
-		return cdm_walk_deal(cdm);
+		return cdm_walk_dispatch(cdm);
 	case CDM_WAIT:
 		if (pds_groups(cdm->pds))
 			return false;
@@ -232,7 +232,7 @@ void cdm_counters_add(const struct cdm *cdm, u64 *value)
 	if (cdm->status.busy)
 		value[PUMICE_PERF_CDM_BUSY] += now(cdm) - cdm->status.time_start;
 	value[PUMICE_PERF_CDM_COMMANDS] += cdm->commands;
-	value[PUMICE_PERF_CDM_GROUPS] += cdm->dealt;
+	value[PUMICE_PERF_CDM_GROUPS] += cdm->dispatched;
 }
 
 static void pds_group_done(void *opaque)
@@ -241,8 +241,8 @@ static void pds_group_done(void *opaque)
 
 	if (cdm->end == CDM_END_DONE)
 		cdm->status.groups++;
-	/* Room matters while dealing; everything else waits for the last one. */
-	if (cdm->phase == CDM_DEAL || !pds_groups(cdm->pds))
+	/* Freed room matters while dispatching; all other phases wait for the last group. */
+	if (cdm->phase == CDM_DISPATCH || !pds_groups(cdm->pds))
 		wake(cdm);
 }
 
@@ -255,7 +255,7 @@ static void pds_room_left(void *opaque)
 {
 	struct cdm *cdm = opaque;
 
-	if (cdm->phase == CDM_DEAL)
+	if (cdm->phase == CDM_DISPATCH)
 		wake(cdm);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compute data master (CDM): walks the control stream of one compute job and
- * hands its work-groups to the PDS.
+ * Compute data master (CDM): walks the control stream of one compute job and dispatches its
+ * work-groups to the PDS.
  *
  * Source: document 000, "Compute Workload". One job at a time; sub-lists nest
- * PUMICE_CDM_MAX_DEPTH deep. A job can be switched out at a work-group boundary
- * and resumed later (formats.xml, cdm_save).
+ * PUMICE_CDM_MAX_DEPTH deep. A job can be switched out at a work-group boundary and resumed
+ * later (formats.xml, cdm_save).
  *
  * Locking: every function is called with the device lock held.
  */
@@ -21,7 +21,7 @@
 
 struct cdm;
 
-/* How a job ended; each comes after all its groups have drained. */
+/* How a job ended. Each is reported after all its groups have drained. */
 enum cdm_end { CDM_END_DONE, CDM_END_FAULT, CDM_END_ABORTED, CDM_END_SWITCHED };
 
 struct cdm_ops {
@@ -37,7 +37,7 @@ struct cdm_config {
 	struct trace *trace;	/* or NULL */
 };
 
-/* What is latched when a job is started. */
+/* Values latched when a job is started. */
 struct cdm_job {
 	unsigned int ctx;	/* MMU context of stream and groups */
 	u64 stream;		/* GPU virtual address; not used by a job that is resumed */
@@ -45,45 +45,45 @@ struct cdm_job {
 	u64 tag;		/* CDM_TAG */
 };
 
-/* State that the registers show. */
+/* State visible in registers. */
 struct cdm_status {
 	bool busy;
 	struct gpu_fault fault;	/* of the running or last job */
 	u64 time_start, time_end;	/* GPU clock; of the running or last job */
-	/* Work-groups that finished, those of a stopped job until it stopped; over switches. */
+	/* Finished work-groups of the job, also those before a switch or a stop. */
 	u64 groups;
 };
 
-/* Make an idle CDM. NULL when memory lacks. */
+/* Allocate an idle CDM. Returns NULL when out of memory. */
 struct cdm *cdm_create(const struct cdm_config *config);
 void cdm_destroy(struct cdm *cdm);
-/* The PDS whose ops (cdm_pds_ops, opaque this CDM) lead back here. */
+/* Connect the PDS whose ops (cdm_pds_ops) have this CDM as opaque. */
 void cdm_connect(struct cdm *cdm, struct pds *pds);
-/* Back to idle at once, without callbacks; the PDS is reset beside it. */
+/* Return to idle at once, without callbacks; the caller resets the PDS as well. */
 void cdm_reset(struct cdm *cdm);
 
 /*
- * Start a job: walk its control stream, or go on from what a switch saved at
- * job->save. Returns false and does nothing while busy, or for a context that
- * does not exist. ops->ended comes from cdm_step() only.
+ * Start a job: walk its control stream, or resume the state that a switch saved at job->save.
+ * Returns false and does nothing while busy, or for a context that does not exist. Only
+ * cdm_step() calls ops->ended.
  */
 bool cdm_start(struct cdm *cdm, const struct cdm_job *job);
 bool cdm_resume(struct cdm *cdm, const struct cdm_job *job);
-/* Stop the job; ignored while idle. What stopped a job first is how it ends. */
+/* Stop the job; ignored while idle. The first reason to stop a job determines how it ends. */
 void cdm_abort(struct cdm *cdm);
 /*
- * Switch the job out: no more groups are dealt; when those that run are done its
- * state is saved and it ends as CDM_END_SWITCHED, unless it came to its end, or
- * was stopped, before that. Ignored while idle.
+ * Switch the job out: dispatch no more groups; when the running ones are done, save the state
+ * and end as CDM_END_SWITCHED, unless the job completes or is stopped before that. Ignored
+ * while idle.
  */
 void cdm_switch_out(struct cdm *cdm);
 /*
- * Walk on: about budget commands or ordinary work-groups, and at most one
- * launch's beginning. True while it could go on at once; after false, ops->wake
- * tells when to call again.
+ * Continue the walk: about budget commands or ordinary work-groups, and at most the beginning
+ * of one launch. True while more can be done at once; after false, ops->wake requests the
+ * next call.
  */
 bool cdm_step(struct cdm *cdm, unsigned int budget);
-/* What the registers show; good until the next call of any function. */
+/* State visible in registers; valid until the next call of any function. */
 const struct cdm_status *cdm_status(const struct cdm *cdm);
 /* Add the counters CDM_* to value[], by enum pumice_perf_counter. */
 void cdm_counters_add(const struct cdm *cdm, u64 *value);

@@ -2,7 +2,7 @@
 /* Commands of the compute control stream. See command.h. */
 #include "command.h"
 
-/* Every command has its type at the same place. */
+/* Every command has its type in the same bits. */
 u32 cdm_command_type(u32 first)
 {
 	return (u32)PUMICE_FIELD_GET(PUMICE_CDM_HALT__TYPE, first);
@@ -38,7 +38,10 @@ static enum pumice_fault check_state(const struct pumice_cdm_state *state)
 								  PUMICE_FAULT_CDM_GROUP_SIZE;
 }
 
-/* Bytes to which the address in a command's second word is aligned, by a fault of its own. */
+/*
+ * Alignment in bytes of the address in a command's second word, where a misaligned one has a
+ * fault of its own.
+ */
 static u32 address_align(enum pumice_cdm_type type)
 {
 	switch (type) {

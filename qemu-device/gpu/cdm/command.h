@@ -2,8 +2,8 @@
 /*
  * Commands of the compute control stream: fetched, checked, unpacked.
  *
- * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm". Each
- * word is read from memory once; everything after works on the copy.
+ * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm". Each word is read
+ * from memory once; all further code uses the copy.
  */
 #ifndef PUMICE_GPU_CDM_COMMAND_H
 #define PUMICE_GPU_CDM_COMMAND_H
@@ -16,7 +16,7 @@
 
 #define CDM_MAX_WORDS 7u	/* of the longest command */
 
-/* One command, checked. */
+/* One validated command. */
 struct cdm_command {
 	u8 type;	/* enum pumice_cdm_type */
 	u8 words;
@@ -31,30 +31,28 @@ struct cdm_command {
 	};
 };
 
-/* What kind of command a first word is of, enum pumice_cdm_type if there is such. */
+/* Type field of a command's first word; need not be a valid enum pumice_cdm_type. */
 u32 cdm_command_type(u32 first);
 
-/* Words of the command whose first word this is; 0 when there is no such command. */
+/* Words of the command with this first word; 0 when there is no such command. */
 u32 cdm_command_words(u32 first);
 
 /*
- * Check and unpack one command from its words, of which there are as many as
- * its first word says. Returns PUMICE_FAULT_NONE with *out filled, or the
- * reason.
+ * Check and unpack one command; words has as many words as the first one indicates. Returns
+ * PUMICE_FAULT_NONE with *out filled, or the reason.
  */
 enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out);
 
 /*
- * Fetch and decode the command at GPU virtual address addr. False with *fault
- * filled in wholly.
+ * Fetch and decode the command at GPU virtual address addr. Returns false with all of *fault
+ * filled in.
  */
 bool cdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		       struct cdm_command *out, struct gpu_fault *fault);
 
 /*
- * Work-groups of a launch. Returns PUMICE_FAULT_NONE with *groups filled, or
- * PUMICE_FAULT_CDM_GRID when a count and its base, or the product of the
- * counts, overflow.
+ * Count the work-groups of a launch. Returns PUMICE_FAULT_NONE with *groups filled, or
+ * PUMICE_FAULT_CDM_GRID when a count and its base, or the product of the counts, overflow.
  */
 enum pumice_fault cdm_launch_groups(const struct pumice_cdm_launch *launch, u64 *groups);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Compute data master: a job that is switched out, and its return.
+ * Compute data master: saving and restoring a switched-out job.
  *
- * Source: hw/formats.xml, cdm_save. The saved state lies in memory that is not
- * the device's, so what is read back is trusted no more than a control stream:
- * it is read once, its command words go through the stream's own decoder, and
- * whatever cannot have been written by cdm_save() is a fault.
+ * Source: hw/formats.xml, cdm_save. The saved state is stored in memory that the guest can
+ * write, so it is validated like a control stream: it is read once, its command words pass
+ * the stream's own decoder, and values that cdm_save() cannot have written are a fault.
  *
- * The one state that has no saved form is a stream that ran past the last GPU
- * virtual address. Such a job can only fault, and does so instead.
+ * A stream that ran past the last GPU virtual address cannot be saved. Such a job can only
+ * fault, and faults instead of being saved.
  */
 #include <string.h>
 
@@ -22,7 +21,7 @@ static bool aligned(const struct cdm *cdm)
 bool cdm_save(struct cdm *cdm)
 {
 	struct pumice_cdm_save save = {
-		.dealing = cdm->dealing, .has_state = cdm->has_state, .depth = (u8)cdm->depth,
+		.dealing = cdm->dispatching, .has_state = cdm->has_state, .depth = (u8)cdm->depth,
 		.pc = cdm->pc, .groups = cdm->status.groups,
 	};
 	u32 words[PUMICE_CDM_SAVE_WORDS];
@@ -39,7 +38,7 @@ bool cdm_save(struct cdm *cdm)
 	memcpy(save.return_pc, cdm->return_pc, cdm->depth * sizeof(save.return_pc[0]));
 	if (cdm->has_state)
 		pumice_cdm_state_pack(save.state, &cdm->launch.state);
-	if (cdm->dealing) {
+	if (cdm->dispatching) {
 		pumice_cdm_launch_pack(save.launch, &cdm->launch.grid);
 		save.linear = cdm->linear;
 	}
@@ -61,7 +60,7 @@ static bool all_zero(const u32 *words, u32 count)
 	return !any;
 }
 
-/* Sub-lists that were entered return to words; of those that were not nothing is kept. */
+/* Return addresses of entered sub-lists are word aligned, all others 0. */
 static bool check_returns(const struct pumice_cdm_save *save)
 {
 	u32 i;
@@ -75,7 +74,7 @@ static bool check_returns(const struct pumice_cdm_save *save)
 	return true;
 }
 
-/* A saved command: one of this type that the stream's decoder takes, or nothing at all. */
+/* A saved command is of this type and passes the stream's decoder, or is all zero. */
 static bool check_command(const u32 *words, u32 count, bool present, enum pumice_cdm_type type,
 			  struct cdm_command *out)
 {
@@ -85,8 +84,8 @@ static bool check_command(const u32 *words, u32 count, bool present, enum pumice
 	       cdm_command_decode(words, out) == PUMICE_FAULT_NONE;
 }
 
-/* Check what was read and take it over. False when it is malformed. */
-static bool take(struct cdm *cdm, const u32 *words)
+/* Check the saved words and restore the state from them. False when they are malformed. */
+static bool restore_fields(struct cdm *cdm, const u32 *words)
 {
 	struct cdm_command state = { 0 }, launch = { 0 };
 	struct pumice_cdm_save save;
@@ -107,7 +106,7 @@ static bool take(struct cdm *cdm, const u32 *words)
 	cdm->has_state = save.has_state;
 	cdm->launch.state = state.state;
 	cdm->launch.grid = launch.launch;
-	cdm->dealing = save.dealing;
+	cdm->dispatching = save.dealing;
 	cdm->linear = save.linear;
 	cdm->status.groups = save.groups;
 	return true;
@@ -127,11 +126,11 @@ void cdm_restore(struct cdm *cdm)
 		cdm_stop_fault(cdm, &fault);
 		return;
 	}
-	if (!take(cdm, words)) {
+	if (!restore_fields(cdm, words)) {
 		cdm_stop_at(cdm, PUMICE_FAULT_CDM_SAVE, 0, cdm->job.save);
 		return;
 	}
 	cdm->phase = CDM_FETCH;
-	if (cdm->dealing)
-		cdm_walk_deal_from(cdm, cdm->linear);
+	if (cdm->dispatching)
+		cdm_walk_dispatch_from(cdm, cdm->linear);
 }

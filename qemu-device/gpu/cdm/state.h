@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CDM's state, shared by its files: cdm.c (a job's beginning and end), walk.c
- * (commands), save.c (switching out). Nobody else includes this.
+ * The CDM's state, shared by its files: cdm.c (a job's beginning and end), walk.c (commands),
+ * save.c (switching out). No other file includes this.
  *
- * Plain data but for the pointers of the configuration, so that a snapshot is a
- * copy. Device lock.
+ * Plain data except the pointers of the configuration, so that a snapshot is a copy. Device
+ * lock.
  */
 #ifndef PUMICE_GPU_CDM_STATE_H
 #define PUMICE_GPU_CDM_STATE_H
@@ -14,13 +14,13 @@
 
 enum cdm_phase {
 	CDM_IDLE,
-	CDM_RESTORE,	/* reads the saved state of the job */
-	CDM_FETCH,	/* the next command */
-	CDM_LOAD,	/* programs of a launch */
-	CDM_DEAL,	/* work-groups of a launch */
-	CDM_WAIT,	/* until all groups are done: then the command that waits */
-	CDM_SWITCH,	/* the same, then the job is saved */
-	CDM_DRAIN,	/* the same, then the job ends */
+	CDM_RESTORE,	/* read the saved state of the job */
+	CDM_FETCH,	/* fetch the next command */
+	CDM_LOAD,	/* load programs of a launch */
+	CDM_DISPATCH,	/* dispatch work-groups of a launch */
+	CDM_WAIT,	/* wait for all groups, then do the waiting command */
+	CDM_SWITCH,	/* wait for all groups, then save the job */
+	CDM_DRAIN,	/* wait for all groups, then end the job */
 };
 
 struct cdm {
@@ -28,57 +28,61 @@ struct cdm {
 	struct cdm_config config;
 	struct pds *pds;
 
-	/* What the registers show. */
+	/* State visible in registers. */
 	struct cdm_status status;
 
-	/* Running state. */
+	/* State of the running job. */
 	enum cdm_phase phase;
-	enum cdm_end end;	/* how the job ends: DONE until something stops it */
+	enum cdm_end end;	/* how the job ends: DONE until it is stopped */
 	struct cdm_job job;
-	bool switch_wanted;	/* at the next work-group boundary */
-	u64 pc;			/* GPU virtual address of the command; behind it while it deals */
+	bool switch_wanted;	/* switch out at the next work-group boundary */
+	u64 pc;			/* GPU virtual address of the command; of the next one while
+				 * dispatching */
 	u32 depth;
 	u64 return_pc[PUMICE_CDM_MAX_DEPTH];
 	bool has_state;
-	struct cdm_command waiting;	/* the command of CDM_WAIT */
-	bool unlocked;		/* the PDS works for the launch without the device lock */
-	bool announce;		/* the launch is new: its event is to be written */
-	u64 command;		/* where it is in the stream */
-	bool dealing;		/* groups of the launch are left to deal */
+	struct cdm_command waiting;	/* the waiting command of CDM_WAIT */
+	bool unlocked;		/* the PDS begins the launch without the device lock */
+	bool announce;		/* the launch is new: write its trace event */
+	u64 command;		/* its address in the stream */
+	bool dispatching;	/* the launch has groups to dispatch */
 	struct pds_launch launch;	/* its state is that of the last STATE command */
 	u64 groups;		/* work-groups of the launch */
-	u64 linear;		/* the next of them */
+	u64 linear;		/* number of the next one */
 	u32 next[3];		/* its id, base not included */
 	struct mmu_tlb tlb;
 
 	/* Performance counters. */
 	u64 busy_ns;		/* of jobs that have ended */
 	u64 commands;
-	u64 dealt;		/* work-groups */
+	u64 dispatched;		/* work-groups */
 };
 
-/* The job is to end by this fault, unless something else stopped it before. */
+/* End the job with this fault, unless it was stopped before. */
 void cdm_stop_fault(struct cdm *cdm, const struct gpu_fault *fault);
-/* The same for a fault of the CDM itself at an address of its own choice. */
+/* End it with a fault that the CDM itself detected, at address addr. */
 void cdm_stop_at(struct cdm *cdm, enum pumice_fault reason, unsigned int ctx, u64 addr);
 
-/* walk.c: fetch a command and do or begin it; *cost becomes what it took of the budget. */
+/* walk.c: fetch a command and execute or begin it; *cost becomes its share of the budget. */
 void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost);
-/* All groups are done: do the command that waited for it. */
+/* All groups are done: execute the waiting command. */
 void cdm_walk_waited(struct cdm *cdm, unsigned int *cost);
 /*
- * Begin to deal the groups of cdm->launch from number linear on, of which there are
- * more: go to LOAD, or further.
+ * Begin to dispatch the groups of cdm->launch from number linear, which is less than their
+ * count: go to LOAD, or further.
  */
-void cdm_walk_deal_from(struct cdm *cdm, u64 linear);
-/* Load a piece of the launch's programs, then go to DEAL. False when it must wait for memory. */
+void cdm_walk_dispatch_from(struct cdm *cdm, u64 linear);
+/*
+ * Load a piece of the launch's programs, then go to DISPATCH. False when it must wait for
+ * memory.
+ */
 bool cdm_walk_load(struct cdm *cdm);
-/* Deal one work-group, or a piece of it. False when it must wait for room. */
-bool cdm_walk_deal(struct cdm *cdm);
+/* Dispatch one work-group, or a piece of one. False when it must wait for room. */
+bool cdm_walk_dispatch(struct cdm *cdm);
 
-/* save.c: write the state of a job without running groups. False when the job was stopped. */
+/* save.c: save the state of a job without running groups. False when the job was stopped. */
 bool cdm_save(struct cdm *cdm);
-/* Read it back; the job goes on, or is stopped. */
+/* Restore it; the job continues, or is stopped. */
 void cdm_restore(struct cdm *cdm);
 
 #endif

@@ -4,24 +4,24 @@
  *
  * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm".
  *
- * Commands that wait for the launches before them are kept, decoded, until the
- * last group is done. What a command writes to memory is one atomic store.
+ * A command that waits for the launches before it is kept, decoded, until the last group is
+ * done. A command that writes to memory does one atomic store.
  *
- * Limits: nothing here caches data or code beyond a launch (each launch fetches
- * its programs anew), so all that FLUSH has to do is to wait.
+ * Limits: no data or code is cached beyond a launch (each launch fetches its programs again),
+ * so FLUSH only has to wait.
  */
 #include <limits.h>
 #include <string.h>
 
 #include "state.h"
 
-/* A fault of the CDM at the current command. */
+/* End the job with a fault of the CDM at the current command. */
 static void stop_here(struct cdm *cdm, enum pumice_fault reason)
 {
 	cdm_stop_at(cdm, reason, cdm->job.ctx, cdm->pc);
 }
 
-static u64 behind(const struct cdm *cdm, const struct cdm_command *cmd)
+static u64 next_addr(const struct cdm *cdm, const struct cdm_command *cmd)
 {
 	return cdm->pc + cmd->words * sizeof(u32);
 }
@@ -41,12 +41,12 @@ bool cdm_walk_load(struct cdm *cdm)
 	}
 	switch (result) {
 	case PDS_LOAD_FAULT:
-		cdm->dealing = false;
-		cdm->phase = CDM_FETCH;	/* of no launch */
+		cdm->dispatching = false;
+		cdm->phase = CDM_FETCH;	/* the fault is not a launch's */
 		cdm_stop_fault(cdm, &fault);
 		break;
 	case PDS_LOADED:
-		cdm->phase = CDM_DEAL;
+		cdm->phase = CDM_DISPATCH;
 		if (cdm->announce)
 			trace_event(cdm->config.trace, PUMICE_TRACE_KIND_LAUNCH, cdm->job.ctx, 0,
 				    cdm->groups, cdm->command);
@@ -60,7 +60,7 @@ bool cdm_walk_load(struct cdm *cdm)
 	return true;
 }
 
-void cdm_walk_deal_from(struct cdm *cdm, u64 linear)
+void cdm_walk_dispatch_from(struct cdm *cdm, u64 linear)
 {
 	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
 
@@ -69,12 +69,12 @@ void cdm_walk_deal_from(struct cdm *cdm, u64 linear)
 	cdm->next[0] = (u32)(linear % grid->groups_x);
 	cdm->next[1] = (u32)(linear / grid->groups_x % grid->groups_y);
 	cdm->next[2] = (u32)(linear / grid->groups_x / grid->groups_y);
-	cdm->dealing = true;
+	cdm->dispatching = true;
 	cdm->phase = CDM_LOAD;
 	cdm_walk_load(cdm);
 }
 
-/* A launch fetches and checks programs: *cost says that it was enough for one step. */
+/* Begin a launch, which fetches and checks programs: *cost fills one step. */
 static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		       const struct pumice_cdm_launch *grid, unsigned int *cost)
 {
@@ -90,7 +90,7 @@ static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		stop_here(cdm, reason);
 		return;
 	}
-	cdm->pc = behind(cdm, cmd);
+	cdm->pc = next_addr(cdm, cmd);
 	cdm->phase = CDM_FETCH;
 	if (!cdm->groups)
 		return;
@@ -98,10 +98,10 @@ static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 	cdm->launch.grid = *grid;
 	cdm->announce = true;
 	cdm->command = command;
-	cdm_walk_deal_from(cdm, 0);
+	cdm_walk_dispatch_from(cdm, 0);
 }
 
-/* The counts are read once, all of them, and checked as a LAUNCH's. */
+/* All counts are read once and checked like those of a LAUNCH. */
 static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigned int *cost)
 {
 	const struct pumice_cdm_launch_indirect *ind = &cmd->indirect;
@@ -130,7 +130,7 @@ static void run_call(struct cdm *cdm, const struct cdm_command *cmd)
 		stop_here(cdm, PUMICE_FAULT_CDM_DEPTH);
 		return;
 	}
-	cdm->return_pc[cdm->depth++] = behind(cdm, cmd);
+	cdm->return_pc[cdm->depth++] = next_addr(cdm, cmd);
 	cdm->pc = cmd->call.addr;
 }
 
@@ -143,7 +143,10 @@ static void run_return(struct cdm *cdm)
 	cdm->pc = cdm->return_pc[--cdm->depth];
 }
 
-/* Memory that a command writes to, aligned, or NULL with the job stopped. */
+/*
+ * Translate the aligned address that a command writes to, or return NULL with the job
+ * stopped.
+ */
 static void *target(struct cdm *cdm, u64 addr)
 {
 	struct gpu_fault fault = { 0 };
@@ -162,7 +165,7 @@ static void run_timestamp(struct cdm *cdm, const struct cdm_command *cmd)
 	if (!host)
 		return;
 	__atomic_store_n(host, cdm->config.ops->now(cdm->config.opaque), __ATOMIC_SEQ_CST);
-	cdm->pc = behind(cdm, cmd);
+	cdm->pc = next_addr(cdm, cmd);
 	cdm->phase = CDM_FETCH;
 }
 
@@ -173,7 +176,7 @@ static void run_marker(struct cdm *cdm, const struct cdm_command *cmd)
 	if (!host)
 		return;
 	__atomic_store_n(host, cmd->marker.value, __ATOMIC_SEQ_CST);
-	cdm->pc = behind(cdm, cmd);
+	cdm->pc = next_addr(cdm, cmd);
 	cdm->phase = CDM_FETCH;
 }
 
@@ -200,7 +203,7 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 	case PUMICE_CDM_TYPE_STATE:
 		cdm->launch.state = cmd->state;
 		cdm->has_state = true;
-		cdm->pc = behind(cdm, cmd);
+		cdm->pc = next_addr(cdm, cmd);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH:
 		run_launch(cdm, cmd, &cmd->launch, cost);
@@ -219,7 +222,7 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 		break;
 	case PUMICE_CDM_TYPE_FENCE:
 	case PUMICE_CDM_TYPE_FLUSH:
-		cdm->pc = behind(cdm, cmd);
+		cdm->pc = next_addr(cdm, cmd);
 		cdm->phase = CDM_FETCH;
 		break;
 	case PUMICE_CDM_TYPE_TIMESTAMP:
@@ -267,7 +270,7 @@ static void advance(struct cdm *cdm)
 
 	if (++cdm->linear == cdm->groups) {
 		pds_launch_end(cdm->pds);
-		cdm->dealing = false;
+		cdm->dispatching = false;
 		cdm->phase = CDM_FETCH;
 		return;
 	}
@@ -280,7 +283,7 @@ static void advance(struct cdm *cdm)
 	cdm->next[2]++;
 }
 
-bool cdm_walk_deal(struct cdm *cdm)
+bool cdm_walk_dispatch(struct cdm *cdm)
 {
 	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
 	const u32 id[3] = {
@@ -293,8 +296,8 @@ bool cdm_walk_deal(struct cdm *cdm)
 	cdm->unlocked = true;
 	result = pds_group(cdm->pds, id, cdm->linear, &fault);
 	cdm->unlocked = false;
-	if (cdm->phase != CDM_DEAL) {	/* the job was stopped meanwhile */
-		cdm->dealt += result == PDS_STARTED;
+	if (cdm->phase != CDM_DISPATCH) {	/* the job was stopped meanwhile */
+		cdm->dispatched += result == PDS_STARTED;
 		pds_launch_end(cdm->pds);
 		pds_abort(cdm->pds);
 		return true;
@@ -303,7 +306,7 @@ bool cdm_walk_deal(struct cdm *cdm)
 	case PDS_MORE:
 		return true;
 	case PDS_STARTED:
-		cdm->dealt++;
+		cdm->dispatched++;
 		advance(cdm);
 		return true;
 	case PDS_WAIT:

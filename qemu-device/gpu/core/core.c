@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The unit of one core. See core.h.
+ * Unit of one core. See core.h.
  *
- * The PDM goes first: what it finishes frees pages that the VDM might wait for.
+ * The PDM is stepped first: finished tiles free pages that the VDM may be stalled on.
  */
 #include "core.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unit of one core: its share of the geometry and of the fragment phase.
+ * Unit of one core: its share of the geometry and the fragment phase.
  *
- * Source: document 004, "DMS": vertex and fragment work share a core. Each step
- * gives both data masters a turn, so that the geometry of a frame runs beside the
- * fragments of the one before.
+ * Source: document 004, "DMS": vertex and fragment work share a core. Each step runs both
+ * data masters, so that the geometry of a frame overlaps with the fragments of the previous
+ * frame.
  */
 #ifndef PUMICE_GPU_CORE_H
 #define PUMICE_GPU_CORE_H
@@ -12,7 +12,7 @@
 #include "../pdm/pdm.h"
 #include "../vdm/vdm.h"
 
-/* One turn of each data master on a core. True while there is more to do at once. */
+/* Step each data master on a core once. True while more can be done at once. */
 bool core_step(struct vdm *vdm, struct pdm *pdm, unsigned int core, const _Atomic bool *stop);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the data masters VDM, PDM and TDM have in common: the registers that
- * start a job and tell how it ended (hw/registers.xml, units VDM, PDM, TDM).
+ * Common definitions of the data masters VDM, PDM and TDM: the registers that start a job and
+ * report how it ended (hw/registers.xml, units VDM, PDM, TDM).
  */
 #ifndef PUMICE_GPU_DM_H
 #define PUMICE_GPU_DM_H
@@ -10,9 +10,9 @@
 
 #include "../fault.h"
 
-/* What is latched when a job is started. */
+/* Values latched when a job is started. */
 struct dm_job {
-	unsigned int ctx;	/* MMU context of everything but the scene */
+	unsigned int ctx;	/* MMU context of all accesses but the scene's */
 	u64 stream;		/* GPU virtual address: STREAM_BASE */
 	u64 scene;		/* GPU virtual address in context 0: SCENE_BASE; 0 for the TDM */
 	u64 tag;		/* TAG */
@@ -20,7 +20,7 @@ struct dm_job {
 	bool partial;		/* PDM: a partial render */
 };
 
-/* What the registers show. */
+/* State visible in registers. */
 struct dm_status {
 	bool busy;
 	struct gpu_fault fault;	/* of the running or last job */
@@ -28,7 +28,9 @@ struct dm_status {
 	u64 done;		/* primitives, tiles or commands */
 };
 
-/* How a job ended, or that it stands still (DM_MEMORY, of the VDM, which stays busy). */
+/*
+ * How a job ended, or that it is stalled on memory (DM_MEMORY, VDM only, which stays busy).
+ */
 enum dm_end { DM_DONE, DM_FAULT, DM_ABORTED, DM_MEMORY };
 
 struct dm_ops {
@@ -36,7 +38,7 @@ struct dm_ops {
 	u64 (*now)(void *opaque);			/* GPU clock */
 	void (*lock)(void *opaque);			/* the device lock */
 	void (*unlock)(void *opaque);
-	/* The unit of this core has something to do; the TDM's own unit has number 0. */
+	/* Wake the unit of this core; the TDM's own unit has number 0. */
 	void (*wake)(void *opaque, unsigned int core);
 };
 
@@ -45,7 +47,7 @@ struct pds;
 struct pm;
 struct trace;
 
-/* What the VDM and the PDM are made with. */
+/* Configuration of the VDM and the PDM. */
 struct dm_config {
 	unsigned int cores;
 	struct mmu *mmu;

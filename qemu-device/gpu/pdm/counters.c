@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: what a tile adds to counters in memory.
+ * PDM: counters in memory that a tile adds to.
  *
- * Source: hw/formats.xml, pdm_render.visibility_addr, tile_stats. Visibility
- * counters are shared by tiles, and so by cores: 64-bit atomic additions.
+ * Source: hw/formats.xml, pdm_render.visibility_addr, tile_stats. Visibility counters are
+ * shared by tiles, and so by cores: 64-bit atomic additions.
  */
 #include "state.h"
 
@@ -27,7 +27,7 @@ bool pdm_visibility_add(struct pdm_tile *tile, struct gpu_fault *fault)
 						    PUMICE_UNIT_ISP, fault);
 		if (!host)
 			return false;
-		/* Aligned to 16 bytes, so it lies in one grain. */
+		/* Aligned to 16 bytes, so it is within one grain. */
 		__atomic_fetch_add(host, o->visible, __ATOMIC_RELAXED);
 		o->visible = 0;
 	}

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: state of objects, read and decoded once for as long as a tile knows it.
+ * PDM: state of objects, read and decoded once while a tile caches it.
  *
- * Source: document 004, "TSP Parameter Fetch"; hw/formats.xml, isp_state,
- * tsp_state. A hash table of pairs of addresses for each tile in flight, so that
- * it needs no lock. It stays from tile to tile of a job.
+ * Source: document 004, "TSP Parameter Fetch"; hw/formats.xml, isp_state, tsp_state. A hash
+ * table of pairs of addresses for each tile in flight, so that it needs no lock. It is kept
+ * for the following tiles of a job.
  *
- * Limits: PDM_MAX_OBJECTS pairs; when there are more, the tile shades what is
- * pending and forgets them all.
+ * Limits: PDM_MAX_OBJECTS pairs; when there are more, the tile shades all pending spans and
+ * drops all pairs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
 
-/* Linear probing would need empty places: the table is searched whole where it must be. */
-static u32 place_of(u64 isp_addr, u64 tsp_addr)
+/* Linear probing would need empty entries, so the whole table is searched where necessary. */
+static u32 hash_of(u64 isp_addr, u64 tsp_addr)
 {
 	const u64 mixed = (isp_addr * 31 + tsp_addr) >> 4;
 
@@ -30,7 +30,7 @@ static bool check_visibility(struct pdm_tile *tile, const struct pdm_object *o)
 	return false;
 }
 
-/* Read the states. False: the job was stopped. */
+/* Read the states. Returns false when the job was stopped. */
 static bool read_states(struct pdm_tile *tile, struct pdm_object *o)
 {
 	struct pdm *pdm = tile->pdm;
@@ -46,7 +46,7 @@ static bool read_states(struct pdm_tile *tile, struct pdm_object *o)
 	return check_visibility(tile, o);
 }
 
-/* A piece of loading an object. */
+/* Do a piece of loading an object. */
 static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 {
 	struct pdm *pdm = tile->pdm;
@@ -78,7 +78,7 @@ static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out)
 {
-	u32 place = place_of(isp_addr, tsp_addr), tries;
+	u32 place = hash_of(isp_addr, tsp_addr), tries;
 	struct pdm_object *o;
 	enum pdm_step step;
 
@@ -96,7 +96,7 @@ enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, 
 	if (!o)
 		o = malloc(sizeof(*o));
 	if (!o) {
-		/* As if the table were full; with nothing in it the host is out of memory. */
+		/* Treat as a full table; when it is empty the host is out of memory. */
 		if (!tile->object_count)
 			pdm_fault_at(tile->pdm, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_TSP,
 				     tsp_addr);
@@ -105,7 +105,7 @@ enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, 
 	if (o != tile->objects[place])
 		memset(o, 0, sizeof(*o));
 	tile->objects[place] = o;
-	/* One that is being loaded, and may be for another tile that was given up. */
+	/* Another load is in progress, perhaps for another tile that was cancelled. */
 	if (!o->stage.load || o->isp_addr != isp_addr || o->tsp_addr != tsp_addr) {
 		pds_stage_drop(tile->pdm->config.pds, &o->stage);
 		memset(o, 0, sizeof(*o));
@@ -120,7 +120,7 @@ enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, 
 	return PDM_STEP_DONE;
 }
 
-void pdm_objects_forget(struct pdm_tile *tile)
+void pdm_objects_drop(struct pdm_tile *tile)
 {
 	u32 i;
 

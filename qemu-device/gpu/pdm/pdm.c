@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pixel data master: the beginning and the end of a job, and which tile goes to
- * which core.
+ * Pixel data master: the beginning and the end of a job, and dispatch of tiles to cores.
  *
- * Source: document 004, "PDM", "Master IPF", "Master DPM"; hw/formats.xml,
- * pdm_render, scene. Tiles are handed out macro tile by macro tile; when the last
- * one of a macro tile is done its pages are freed.
+ * Source: document 004, "PDM", "Master IPF", "Master DPM"; hw/formats.xml, pdm_render, scene.
+ * Tiles are dispatched macro tile by macro tile; when the last one of a macro tile is done
+ * its pages are freed.
  *
- * A job is read and checked in the step of core 0, and ended in the step of the
- * core that finds nothing left: both without the device lock, which the data
- * master's registers need. Whatever stops a job before its last tile only
- * chooses how it will end: the first reason wins.
+ * A job is read and checked in the step of core 0, and ended in the step of the first core
+ * that finds no more work: both without the device lock, which accesses to the data master's
+ * registers need. A reason to stop a job before its last tile only selects how it ends: the
+ * first reason wins.
  */
 #include "pdm.h"
 
@@ -24,9 +23,9 @@
 
 #define RENDER_ALIGN	16u
 #define BUDGET		4096u	/* of a step, in units of about 50 ns */
-#define COST_PIECE	512u	/* of a piece of what the PM has to do */
+#define COST_PIECE	512u	/* of one piece of the PM's work */
 #define LOAD_PARTS	4u	/* of a job */
-#define TRACE_UNIT	2u	/* in the place of a USC's number: the PDM */
+#define TRACE_UNIT	2u	/* instead of a USC's number: the PDM */
 
 static void lock(struct pdm *pdm)
 {
@@ -46,7 +45,7 @@ static void wake_all(struct pdm *pdm)
 		pdm->config.ops->wake(pdm->config.opaque, i);
 }
 
-/* ------------------------------------------------------------ making */
+/* ------------------------------------------------------------ allocation */
 
 static bool create_core(struct pdm *pdm, unsigned int number)
 {
@@ -55,7 +54,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 
 	core->number = number;
 	core->tag = tag_create(pdm->config.mmu);
-	/* A tile's primitives lie all over the parameter buffer. */
+	/* A tile's primitives are spread over the whole parameter buffer. */
 	core->tlb.far = calloc(MMU_TLB_FAR, sizeof(*core->tlb.far));
 	for (i = 0; i < PDM_TILES; i++) {
 		core->tile[i] = aligned_alloc(64, (sizeof(*core->tile[i]) + 63) / 64 * 64);
@@ -94,7 +93,7 @@ static void drop_stages(struct pdm *pdm)
 	for (i = 0; i < pdm->config.cores; i++)
 		for (t = 0; t < PDM_TILES; t++)
 			if (pdm->core[i].tile[t])
-				pdm_objects_forget(pdm->core[i].tile[t]);
+				pdm_objects_drop(pdm->core[i].tile[t]);
 	pds_stage_drop(pdm->config.pds, &pdm->background);
 	pds_stage_drop(pdm->config.pds, &pdm->end_of_tile);
 	pdm->has_background = false;
@@ -175,7 +174,7 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 	return true;
 }
 
-/* The job is to end in another way. Device lock held. */
+/* Make the job end in another way. Device lock held. */
 static void stop(struct pdm *pdm, enum dm_end end)
 {
 	pdm->end = end;
@@ -234,15 +233,15 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 
 /* ------------------------------------------------------------ reading a job */
 
-/* How a part of the job that is read went. */
+/* Result of reading a part of the job. */
 enum load {
 	LOAD_DONE,
-	LOAD_MORE,	/* a piece of it was done */
-	LOAD_WAIT,	/* there is no memory for programs now */
+	LOAD_MORE,	/* a piece was done */
+	LOAD_WAIT,	/* no memory for programs at present */
 	LOAD_FAULT,
 };
 
-/* Rows of a buffer do not overlap, or tiles would depend on each other. */
+/* Check that rows of a buffer do not overlap, or tiles would depend on each other. */
 static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_render *r)
 {
 	const u32 samples = pdm->scene.width * pdm->scene.samples;
@@ -334,7 +333,7 @@ static enum load load_scene(struct pdm *pdm, struct gpu_fault *fault)
 	return LOAD_DONE;
 }
 
-/* Whether the job needs spill memory that is not there. */
+/* Check that spill memory exists if the job needs it. */
 static bool spill_suffices(const struct pdm *pdm, struct gpu_fault *fault)
 {
 	if (!pdm->job.partial && !pdm->scene_state.spilled)
@@ -354,7 +353,7 @@ static void count_tiles(struct pdm *pdm)
 		pdm->left[macro] = pm_macro_tile_tiles(&pdm->scene, macro);
 }
 
-/* First tile of a macro tile. */
+/* Start at the first tile of a macro tile. */
 static void enter_macro(struct pdm *pdm, u32 macro)
 {
 	pdm->next_macro = macro;
@@ -383,14 +382,14 @@ static enum load load_part(struct pdm *pdm, struct gpu_fault *fault)
 	return ok ? LOAD_DONE : LOAD_FAULT;
 }
 
-/* Read a piece of the job. False: it must wait. */
+/* Read a piece of the job. Returns false when it must wait. */
 static bool load_job(struct pdm *pdm)
 {
 	struct gpu_fault fault = { 0 };
 	enum load result = LOAD_FAULT;
 	bool ok;
 
-	/* Of a job that is stopped too: the pages of its scene are given back. */
+	/* Also for a stopped job: the pages of its scene are freed. */
 	if (!atomic_load(&pdm->stopping) || !pdm->loaded) {
 		result = load_part(pdm, &fault);
 		if (result == LOAD_FAULT)
@@ -410,7 +409,7 @@ static bool load_job(struct pdm *pdm)
 	return true;
 }
 
-/* ------------------------------------------------------------ handing out tiles */
+/* ------------------------------------------------------------ dispatch of tiles */
 
 /* Columns and rows of tiles at which the macro tile ends. */
 static u32 macro_end_x(const struct pdm *pdm)
@@ -427,7 +426,7 @@ static u32 macro_end_y(const struct pdm *pdm)
 	return end < pdm->scene.tiles_y ? end : pdm->scene.tiles_y;
 }
 
-/* The next tile, row by row in its macro tile. Device lock held. */
+/* Return the next tile, row by row in its macro tile. Device lock held. */
 static bool next_tile(struct pdm *pdm, u32 *x, u32 *y, u32 *macro)
 {
 	while (pdm->next_macro < PM_MACRO_TILES) {
@@ -447,16 +446,16 @@ static bool next_tile(struct pdm *pdm, u32 *x, u32 *y, u32 *macro)
 	return false;
 }
 
-/* Programs that will not run again are in the way of tiles that wait for memory. */
-static void forget_objects(struct pdm *pdm, struct pdm_tile *tile)
+/* Drop objects whose programs do not run again: they use memory that other tiles wait for. */
+static void drop_objects(struct pdm *pdm, struct pdm_tile *tile)
 {
-	pdm_objects_forget(tile);
+	pdm_objects_drop(tile);
 	lock(pdm);
 	pdm->active--;
 	unlock(pdm);
 }
 
-static bool take_tile(struct pdm *pdm, struct pdm_tile *tile)
+static bool claim_tile(struct pdm *pdm, struct pdm_tile *tile)
 {
 	bool taken = false, last = false;
 
@@ -465,16 +464,16 @@ static bool take_tile(struct pdm *pdm, struct pdm_tile *tile)
 		taken = next_tile(pdm, &tile->number_x, &tile->number_y, &tile->macro);
 		last = !taken && tile->object_count;
 	}
-	pdm->active += taken || last;	/* until then the job cannot end */
+	pdm->active += taken || last;	/* keeps the job from ending until then */
 	unlock(pdm);
 	if (last)
-		forget_objects(pdm, tile);
+		drop_objects(pdm, tile);
 	if (taken)
 		pdm_tile_begin(tile);
 	return taken;
 }
 
-static void leave_tile(struct pdm *pdm, struct pdm_tile *tile)
+static void release_tile(struct pdm *pdm, struct pdm_tile *tile)
 {
 	tile->phase = PDM_TILE_NONE;
 	lock(pdm);
@@ -482,7 +481,7 @@ static void leave_tile(struct pdm *pdm, struct pdm_tile *tile)
 	unlock(pdm);
 }
 
-/* A tile is done; the last one of a macro tile frees its pages. */
+/* Complete a tile; the last one of a macro tile frees its pages. */
 static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 {
 	bool last;
@@ -500,10 +499,10 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 	if (last)
 		tile->phase = PDM_TILE_LEAVE;
 	else
-		leave_tile(pdm, tile);
+		release_tile(pdm, tile);
 }
 
-/* A piece of freeing the macro tile's pages. */
+/* Free a piece of the macro tile's pages. */
 static void free_pages(struct pdm *pdm, struct pdm_tile *tile)
 {
 	struct gpu_fault fault;
@@ -517,12 +516,12 @@ static void free_pages(struct pdm *pdm, struct pdm_tile *tile)
 	default:
 		break;
 	}
-	leave_tile(pdm, tile);
+	release_tile(pdm, tile);
 }
 
 /* ------------------------------------------------------------ the end */
 
-/* What becomes of the scene. */
+/* Update the scene at the end of the job. */
 static enum pm_result end_scene(struct pdm *pdm, struct gpu_fault *fault)
 {
 	struct pm_scene_state *state = &pdm->scene_state;
@@ -543,7 +542,10 @@ static enum pm_result end_scene(struct pdm *pdm, struct gpu_fault *fault)
 	return result;
 }
 
-/* All tiles are done, or the job was stopped and has drained. Phase FINISH. False: not yet. */
+/*
+ * Finish the job when all tiles are done, or when it was stopped and has drained. Phase
+ * FINISH. Returns false when called too early.
+ */
 static bool finish(struct pdm *pdm)
 {
 	struct gpu_fault fault = { 0 };
@@ -557,7 +559,7 @@ static bool finish(struct pdm *pdm)
 		pdm->status.fault = fault;
 		pdm->end = DM_FAULT;
 	}
-	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);	/* no claim of the job waits any more */
+	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);	/* cancels waiting claims of the job */
 	pdm->status.busy = false;
 	pdm->status.time_end = pdm->config.ops->now(pdm->config.opaque);
 	pdm->busy_ns += pdm->status.time_end - pdm->status.time_start;
@@ -569,7 +571,7 @@ static bool finish(struct pdm *pdm)
 	return true;
 }
 
-/* True for the one core that is to end the job. */
+/* Return true for the one core that ends the job. */
 static bool claim_finish(struct pdm *pdm, unsigned int core)
 {
 	bool mine;
@@ -585,21 +587,22 @@ static bool claim_finish(struct pdm *pdm, unsigned int core)
 	return mine;
 }
 
-/* ------------------------------------------------------------ a core's turn */
+/* ------------------------------------------------------------ step of a core */
 
-/* Go on with a tile, or take one. True while it could go on at once. */
-static bool turn(struct pdm *pdm, struct pdm_tile *tile, u32 *budget, const _Atomic bool *stop_flag)
+/* Continue a tile, or start one. True while more can be done at once. */
+static bool step_tile(struct pdm *pdm, struct pdm_tile *tile, u32 *budget,
+		      const _Atomic bool *stop_flag)
 {
 	enum pdm_step step = PDM_STEP_ON;
 	u32 cost;
 
 	while (*budget && !atomic_load_explicit(stop_flag, memory_order_relaxed)) {
-		if (tile->phase == PDM_TILE_NONE && !take_tile(pdm, tile))
+		if (tile->phase == PDM_TILE_NONE && !claim_tile(pdm, tile))
 			return false;
 		if (atomic_load(&pdm->stopping)) {
 			if (!pdm_tile_cancel(tile))
 				return false;
-			leave_tile(pdm, tile);
+			release_tile(pdm, tile);
 			continue;
 		}
 		if (tile->phase == PDM_TILE_LEAVE) {
@@ -631,7 +634,7 @@ bool pdm_core_step(struct pdm *pdm, unsigned int core, const _Atomic bool *stop_
 	if (phase != PDM_RUN)
 		return false;
 	for (i = 0; i < PDM_TILES; i++)
-		more |= turn(pdm, pdm->core[core].tile[i], &budget, stop_flag);
+		more |= step_tile(pdm, pdm->core[core].tile[i], &budget, stop_flag);
 	if (!more && claim_finish(pdm, core))
 		more = !finish(pdm);
 	return more;

@@ -2,10 +2,9 @@
 /*
  * Pixel data master (PDM): the fragment phase of one job over all cores.
  *
- * Source: document 004, "PDM", "ISP", "TSP", "Master IPF"; hw/formats.xml,
- * pdm_render. Tiles go to cores, macro tile by macro tile, and each is rendered
- * wholly on its core; when the last tile of a macro tile is done its pages are
- * freed.
+ * Source: document 004, "PDM", "ISP", "TSP", "Master IPF"; hw/formats.xml, pdm_render. Tiles
+ * go to cores, macro tile by macro tile, and each is rendered entirely by its core; when the
+ * last tile of a macro tile is done its pages are freed.
  */
 #ifndef PUMICE_GPU_PDM_H
 #define PUMICE_GPU_PDM_H
@@ -30,7 +29,7 @@ void pdm_abort(struct pdm *pdm);
 const struct dm_status *pdm_status(const struct pdm *pdm);
 void pdm_counters_add(const struct pdm *pdm, u64 *value);
 
-/* Work of one core for about a quantum; true while it could go on at once. */
+/* Run one core for about a quantum; true while more can be done at once. */
 bool pdm_core_step(struct pdm *pdm, unsigned int core, const _Atomic bool *stop);
 
 #endif

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: visible pixels become spans, sorted by object.
+ * PDM: gather visible pixels in spans, sorted by object.
  *
- * Source: document 004, "PDS" ("All fragments in a span are visible and use the
- * same fragment program"). Tags of a tile are read quad by quad; each primitive
- * that owns samples of a quad is a span. Objects come in the order in which they
- * were met: within a pass no sample has two owners, so any order gives the same
- * picture.
+ * Source: document 004, "PDS" ("All fragments in a span are visible and use the same fragment
+ * program"). Tags of a tile are read quad by quad; each primitive that owns samples of a quad
+ * is a span. Objects are in the order of their first span: within a pass no sample has two
+ * owners, so any order gives the same picture.
  */
 #include <string.h>
 
 #include "state.h"
 
-/* Tags of one quad: sample s of place p is bit 4 p + s of a span's samples. */
+/* Tags of one quad: sample s of pixel p is bit 4 p + s of a span's samples. */
 #define QUAD_TAGS (USC_SPAN_LANES * PUMICE_MAX_SAMPLES)
 
 static u32 quads_of_row(const struct pdm_tile *tile)
@@ -33,7 +32,7 @@ static void add_span(struct pdm_tile *tile, u32 tag, u32 quad, u32 samples)
 	};
 }
 
-/* The owners of a quad's samples, one after the other. */
+/* The owners of a quad's samples, one at a time. */
 static void split_quad(struct pdm_tile *tile, u32 quad)
 {
 	u32 tag[QUAD_TAGS], left = 0, s, p;
@@ -71,7 +70,7 @@ static void find_in_quad(struct pdm_tile *tile, u32 quad)
 	split_quad(tile, quad);
 }
 
-/* By object, each in the order of quads. */
+/* Sort spans by object, each object's in the order of quads. */
 static void sort_spans(struct pdm_tile *tile)
 {
 	struct pdm_shade *shade = &tile->shade;
@@ -105,7 +104,7 @@ static void begin(struct pdm_tile *tile, const struct pds_stage *fixed, enum pdm
 	shade->at_object = 0;
 	shade->at_span = 0;
 	shade->at_sample = 0;
-	/* Planes of earlier passes are of other primitives. */
+	/* Planes of earlier passes belong to other primitives. */
 	tile->planes += PDM_PLANES;
 	tile->phase = PDM_TILE_SHADE;
 	tile->after = after;

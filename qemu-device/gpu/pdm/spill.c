@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: tiles of partial renders in memory.
+ * PDM: store and load tiles of partial renders.
  *
- * Source: document 004, "DPM" (partial render); hw/formats.xml, scene.spill. A tile
- * is stored raw, all samples: each output register's row of pixels, then depth,
- * then stencil, sample by sample. Tiles follow each other row by row, each
- * rounded up to 256 bytes.
+ * Source: document 004, "DPM" (partial render); hw/formats.xml, scene.spill. A tile is stored
+ * raw, all samples: each output register's row of pixels, then depth, then stencil, sample by
+ * sample. Tiles follow each other row by row, each rounded up to 256 bytes.
  */
 #include "state.h"
 
@@ -28,7 +27,7 @@ u64 pdm_spill_bytes(const struct pdm *pdm)
 	return tile_bytes(pdm) * pdm->scene.tiles_x * pdm->scene.tiles_y;
 }
 
-/* Read or write one array, and go on behind it. */
+/* Load or store one array and advance past its end. */
 static bool move(struct pdm_tile *tile, bool to_memory, u64 *at, void *data, u64 bytes,
 		 struct gpu_fault *fault)
 {
@@ -59,7 +58,7 @@ static bool move_tile(struct pdm_tile *tile, bool to_memory, struct gpu_fault *f
 	for (i = 0; i < samples; i++) {
 		if (!move(tile, to_memory, &at, tile->isp.depth[i], pixels * sizeof(float), fault))
 			return false;
-		/* Others than the PDM may have written there. */
+		/* Memory may have been modified since the PDM stored it. */
 		if (!to_memory)
 			isp_clamp_depth(tile->isp.depth[i], pixels);
 	}

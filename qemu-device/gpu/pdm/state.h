@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PDM's state, shared by its files: pdm.c (a job's beginning and end, which
- * tile goes to which core), tile.c (a tile from clear to store), walk.c (its
- * primitives through the ISP), shade.c (visible pixels become spans), task.c
- * (spans become tasks), object.c (state of objects), spill.c (memory for partial
- * renders, visibility, statistics). Nobody else includes this.
+ * The PDM's state, shared by its files: pdm.c (a job's beginning and end, dispatch of tiles
+ * to cores), tile.c (a tile from clear to store), walk.c (primitives of a tile), shade.c
+ * (spans of visible pixels), task.c (tasks of spans), object.c (state of objects), spill.c
+ * (memory for partial renders, visibility, statistics). No other file includes this.
  *
- * A core has PDM_TILES tiles in flight, so that it sets up one while the programs
- * of another run.
+ * A core has PDM_TILES tiles in flight, so that it sets up one while the programs of another
+ * run.
  */
 #ifndef PUMICE_GPU_PDM_STATE_H
 #define PUMICE_GPU_PDM_STATE_H
@@ -20,15 +19,15 @@
 #include "../tsp/tsp.h"
 #include "pdm.h"
 
-#define PDM_TILES	2u	/* of a core */
-#define PDM_TASKS	64u	/* of a tile at a time */
+#define PDM_TILES	2u	/* tiles of a core */
+#define PDM_TASKS	64u	/* concurrent tasks of a tile */
 #define PDM_TASK_SPANS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)
-#define PDM_MAX_PRIMS	4096u	/* that tags of a tile can name */
-#define PDM_MAX_OBJECTS	128u	/* pairs of ISP and TSP state that a tile knows at a time */
+#define PDM_MAX_PRIMS	4096u	/* primitives that tags of a tile can refer to */
+#define PDM_MAX_OBJECTS	128u	/* pairs of ISP and TSP state that a tile caches */
 #define PDM_MAX_SPANS	(PUMICE_TILE_PIXELS * PUMICE_MAX_SAMPLES)
-#define PDM_PLANES	64u	/* primitives whose planes a tile keeps */
+#define PDM_PLANES	64u	/* primitives whose planes a tile caches */
 
-/* State of objects, decoded, and what shading a tile counts for it. */
+/* Decoded state of an object, and counts of the current tile for it. */
 struct pdm_object {
 	u64 isp_addr, tsp_addr;
 	struct isp_state isp;
@@ -36,18 +35,18 @@ struct pdm_object {
 	struct pds_stage stage;
 	u32 max_prims;		/* of a task */
 	u64 visible;		/* samples of this tile, for its visibility counter */
-	u32 spans, first;	/* of the pass that is shaded */
+	u32 spans, first;	/* of the pass being shaded */
 };
 
-/* A primitive that tags can name. */
+/* A primitive that tags can refer to. */
 struct pdm_prim {
 	struct ipf_prim prim;
 	struct pumice_prim_block header;
 	u32 block;		/* pb_ref */
 	u16 object;
-	u8 half;		/* which of its triangles */
+	u8 half;		/* index of its triangle */
 	bool back;
-	u32 planes;		/* where its planes are, a count: see shade.c */
+	u32 planes;		/* number of its planes: see shade.c */
 };
 
 /* Visible pixels of one primitive in a quad. */
@@ -67,27 +66,27 @@ struct pdm_task {
 	u16 object;
 	u32 spans, prims, fragments;
 	u16 prim[PDM_TASK_SPANS];
-	u64 visible;		/* samples that passed operation depth */
+	u64 visible;		/* samples that operation depth let pass */
 	struct usc_span span[PDM_TASK_SPANS];
 };
 
 enum pdm_phase {
 	PDM_TILE_NONE,		/* no tile */
 	PDM_TILE_BEGIN,		/* clear or load */
-	PDM_TILE_WALK,		/* primitives */
-	PDM_TILE_SHADE,		/* start tasks; then drain, then go on in after */
+	PDM_TILE_WALK,		/* draw primitives */
+	PDM_TILE_SHADE,		/* start tasks, drain, then continue with phase after */
 	PDM_TILE_DRAIN,
-	PDM_TILE_END,		/* spill, or the end-of-tile program */
-	PDM_TILE_STORE,		/* depth, stencil, counters */
-	PDM_TILE_LEAVE,		/* was the last one of its macro tile: its pages are freed */
+	PDM_TILE_END,		/* spill, or run the end-of-tile program */
+	PDM_TILE_STORE,		/* store depth, stencil, counters */
+	PDM_TILE_LEAVE,		/* last tile of its macro tile: free the pages */
 };
 
-/* What is being shaded. */
+/* State of shading. */
 struct pdm_shade {
-	const struct pds_stage *fixed;	/* background or end of tile: of no object */
+	const struct pds_stage *fixed;	/* background or end of tile: no object */
 	u32 spans;
 	u32 order[PDM_MAX_OBJECTS];	/* objects by first use */
-	u32 objects;			/* there */
+	u32 objects;			/* entries of order */
 	u32 at_object, at_span, at_sample;
 	struct pdm_span found[PDM_MAX_SPANS], sorted[PDM_MAX_SPANS];
 };
@@ -97,43 +96,43 @@ struct pdm_tile {
 	struct pdm *pdm;
 	struct pdm_core *core;
 
-	/* Running state; the thread of the core's unit. */
+	/* Written by the thread of the core's unit. */
 	enum pdm_phase phase, after;
 	u32 number_x, number_y, macro;
 	struct ipf_tile ipf;
-	struct ipf_prims prims;		/* that are being walked */
-	u32 mask;			/* left of them */
-	u16 object;			/* theirs */
+	struct ipf_prims prims;		/* the current block */
+	u32 mask;			/* primitives not drawn yet */
+	u16 object;			/* their object */
 	bool object_known;
-	struct ipf_prim prim;		/* the one that is being drawn, */
+	struct ipf_prim prim;		/* the current primitive */
 	u32 prim_number;
 	struct isp_triangle triangle[2];
 	struct isp_setup setup;
-	u32 triangles, at_triangle;	/* and its triangles */
+	u32 triangles, at_triangle;	/* its triangles */
 	bool finished;			/* no more primitives */
-	bool forget;			/* drop all objects when nothing is pending */
+	bool drop_objects;		/* drop all objects when nothing is pending */
 	struct pumice_tile_stats stats;
 	u32 tasks;			/* started */
 	struct pdm_shade shade;
-	struct pdm_task *built;		/* waits for room, or is being filled: */
-	bool filling;			/* it has room, */
-	struct pds_place place;		/* here, */
-	u32 fill_pc;			/* and the PDS program is here */
+	struct pdm_task *built;		/* task that waits for room, or is being filled */
+	bool filling;			/* it has room */
+	struct pds_place place;		/* the room */
+	u32 fill_pc;			/* next instruction of the PDS program */
 	struct pdm_object *objects[PDM_MAX_OBJECTS];
 	u32 object_count;
 	u32 prim_count;
-	u32 planes;			/* sets of planes made so far */
+	u32 planes;			/* sets of planes computed so far */
 
 	/* Shared with the threads of USCs. */
-	struct isp_tile isp;		/* by ops->depth, of pixels that nobody else touches */
+	struct isp_tile isp;		/* by ops->depth, at pixels of that task only */
 	struct usc_tile usc;
 	struct mmu_tlb pbe_tlb;		/* of ops->pbe: one task at a time */
 	_Atomic u32 running;		/* tasks that have not ended */
 	_Atomic bool starved;		/* waits for any task to end */
 
-	/* Large. */
+	/* Large arrays. */
 	struct pdm_task task[PDM_TASKS];
-	struct pdm_prim record[PDM_MAX_PRIMS];	/* tag n names n - 1 */
+	struct pdm_prim record[PDM_MAX_PRIMS];	/* tag n refers to n - 1 */
 	struct tsp_plane plane[PDM_PLANES][TSP_MAX_PLANES];
 	u32 outputs[PUMICE_MAX_SAMPLES * PUMICE_USC_MAX_OUTPUTS * PUMICE_TILE_PIXELS]
 		__attribute__((aligned(64)));
@@ -156,12 +155,12 @@ struct pdm {
 	/* Configuration. */
 	struct dm_config config;
 
-	/* What the registers show; device lock. */
+	/* State visible in registers; device lock. */
 	struct dm_status status;
 
 	/*
-	 * The job. Written in phase LOAD by core 0, and in FINISH by the core that
-	 * found nothing left to do; between them constant, read by all cores.
+	 * The job. Written in phase LOAD by core 0, and in FINISH by the core that ends the
+	 * job; constant in between, read by all cores.
 	 */
 	struct dm_job job;
 	struct pm_scene scene;
@@ -169,15 +168,15 @@ struct pdm {
 	struct pumice_pdm_render render;
 	struct pds_stage background, end_of_tile;
 	bool has_background, has_end_of_tile;
-	bool scene_known;		/* and so its pages are this job's to free */
-	u8 loaded;			/* parts of the job that are read; core 0 */
+	bool scene_known;		/* so this job frees its pages */
+	u8 loaded;			/* number of parts of the job read so far; core 0 */
 	unsigned int finisher;		/* the core that ends the job */
 
-	/* Running state; device lock. */
-	_Atomic u8 phase;		/* enum pdm_job_phase; read without the lock, too */
-	_Atomic bool stopping;		/* fault or abort; the same */
+	/* Progress; device lock. */
+	_Atomic u8 phase;		/* enum pdm_job_phase; also read without the lock */
+	_Atomic bool stopping;		/* fault or abort; also read without the lock */
 	enum dm_end end;
-	u32 next_macro, next_x, next_y;	/* tile that is next; macro PM_MACRO_TILES: none */
+	u32 next_macro, next_x, next_y;	/* next tile; macro PM_MACRO_TILES: none */
 	u32 left[PM_MACRO_TILES];	/* tiles of each macro tile that are not done */
 	u32 active;			/* tiles in flight, over all cores */
 	struct pdm_counts counts;
@@ -187,46 +186,46 @@ struct pdm {
 	struct pdm_core core[PUMICE_MAX_CORES];
 };
 
-/* How a step of a tile went. LATER: when there may be memory for programs. */
+/* Result of a step of a tile. LATER: retry when memory for programs may be available. */
 enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE, PDM_STEP_LATER };
 
 #define PDM_COST_PIECE	1024u	/* of a piece of loading or filling, in units of about 50 ns */
 
-/* pdm.c: stop the job by a fault; the first one counts. No lock held. */
+/* pdm.c: stop the job with a fault; the first one is reported. No lock held. */
 void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault);
-/* The same for a fault that a unit finds itself. */
+/* The same for a fault that the given unit detects. */
 void pdm_fault_at(struct pdm *pdm, enum pumice_fault reason, enum pumice_unit unit, u64 addr);
 
-/* tile.c: a tile begins; do a piece of it; *cost becomes what it took of the budget. */
+/* tile.c: begin a tile; do a piece of it; *cost becomes its share of the budget. */
 void pdm_tile_begin(struct pdm_tile *tile);
 enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost);
-/* The job stops: true when the tile has no task left. */
+/* The job stops: return true when the tile has no running task. */
 bool pdm_tile_cancel(struct pdm_tile *tile);
 
-/* walk.c: draw the next primitive. WAIT is none of its answers; DONE: there are no more. */
+/* walk.c: draw the next primitive. Never returns WAIT; DONE: there are no more. */
 enum pdm_step pdm_walk(struct pdm_tile *tile, u32 *cost);
 
-/* shade.c: what is pending becomes spans; the tile goes to SHADE, and then to after. */
+/* shade.c: make spans of the pending pixels; the tile enters SHADE, and then phase after. */
 void pdm_shade_pending(struct pdm_tile *tile, enum pdm_phase after);
-/* All pixels by one program, or one task without pixels for the tile. */
+/* Shade all pixels with one program, or run one task without pixels for the tile. */
 void pdm_shade_all(struct pdm_tile *tile, const struct pds_stage *stage, enum pdm_phase after);
 void pdm_shade_end(struct pdm_tile *tile, const struct pds_stage *stage, enum pdm_phase after);
-/* Drop records of primitives that no tag names. Returns how many are left. */
+/* Drop records of primitives that no tag refers to. Returns the number of the others. */
 u32 pdm_compact(struct pdm_tile *tile);
 
-/* task.c: start one more task of what is shaded. DONE: all are started. */
+/* task.c: start one more task of the current pass. DONE: all are started. */
 enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost);
-/* Finish tasks that have ended: late tests, counts. */
+/* Complete tasks that have ended: late tests, counts. */
 void pdm_tasks_reap(struct pdm_tile *tile);
 extern const struct pds_task_ops pdm_task_ops;
 
 /*
- * object.c: number of the object with these states. WAIT: no room, forget all first. DONE:
- * *out. ON: a piece of loading it was done, or the job was stopped.
+ * object.c: number of the object with these states. WAIT: no room, drop all first. DONE: *out
+ * is set. ON: a piece of the load was done, or the job was stopped.
  */
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
-void pdm_objects_forget(struct pdm_tile *tile);
-/* Free them too. */
+void pdm_objects_drop(struct pdm_tile *tile);
+/* Drop and free all objects. */
 void pdm_objects_destroy(struct pdm_tile *tile);
 
 /* spill.c */

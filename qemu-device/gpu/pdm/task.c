@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: spans become tasks.
+ * PDM: tasks of spans.
  *
- * Source: document 004, "PDS", "TSP". A task holds up to 32 spans of one object,
- * of as many primitives as its coefficient registers have room for; at sample
- * rate, of one sample. Background and end-of-tile programs are tasks of a fixed
- * stage with a primitive that has no varyings.
+ * Source: document 004, "PDS", "TSP". A task holds up to 32 spans of one object, of at most
+ * the primitives for which it has coefficient registers; at sample rate, of one sample.
+ * Background and end-of-tile programs are tasks of a fixed stage with a primitive that has no
+ * varyings.
  *
- * A task belongs to the core's thread while it is built and when it is done; to
- * its USC's thread while it runs. What a program discards or gives a depth to is
- * settled when the task is reaped, before anything else is drawn over it.
+ * A task belongs to the core's thread while it is built and when it is done; to its USC's
+ * thread while it runs. Discards and depths that a program writes are applied when the task
+ * is reaped, before any other primitive is drawn over its pixels.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define COST_TASK	64u	/* in units of about 50 ns */
 #define MAX_ATTEMPTS	1u
 
-/* ------------------------------------------------------------ while it runs */
+/* ------------------------------------------------------------ running tasks */
 
 static struct pdm_task *task_of(const struct usc_gfx *gfx)
 {
@@ -92,9 +92,9 @@ const struct pds_task_ops pdm_task_ops = {
 	.room = room,
 };
 
-/* ------------------------------------------------------------ when it is done */
+/* ------------------------------------------------------------ finished tasks */
 
-/* The triangle that a record names, set up again. */
+/* Set up the triangle of a record again. */
 static bool set_up_again(const struct pdm_tile *tile, const struct pdm_prim *r,
 			 struct isp_triangle *triangle, struct isp_setup *setup)
 {
@@ -107,7 +107,7 @@ static bool set_up_again(const struct pdm_tile *tile, const struct pdm_prim *r,
 	return isp_set_up(triangle, &tile->objects[r->object]->isp, setup);
 }
 
-/* Depth and stencil of what a punch-through program has left. */
+/* Write depth and stencil of the samples that a punch-through program kept. */
 static void write_late(struct pdm_tile *tile, struct pdm_task *task)
 {
 	struct pdm_object *o = tile->objects[task->object];
@@ -148,9 +148,9 @@ void pdm_tasks_reap(struct pdm_tile *tile)
 	}
 }
 
-/* ------------------------------------------------------------ while it is built */
+/* ------------------------------------------------------------ building tasks */
 
-/* A free place; where there is none the core is woken when a task ends. */
+/* Find a free task; if there is none the core is woken when a task ends. */
 static struct pdm_task *find_free(struct pdm_tile *tile)
 {
 	u32 attempt, i;
@@ -160,42 +160,42 @@ static struct pdm_task *find_free(struct pdm_tile *tile)
 		for (i = 0; i < PDM_TASKS; i++)
 			if (atomic_load(&tile->task[i].state) == PDM_TASK_FREE)
 				return &tile->task[i];
-		/* One may have ended before it saw this: look again. */
+		/* A task may have ended before it read the flag: search again. */
 		atomic_store(&tile->starved, true);
 	}
 	return NULL;
 }
 
-/* Samples of a span that the task's program runs for, by rate. */
+/* Samples of a span that the task's program is run for, by rate. */
 static u32 samples_at(const struct pdm_span *span, u32 sample)
 {
 	return sample == USC_PIXEL_RATE ? span->samples : span->samples & 0x1111u << sample;
 }
 
-/* Pixels in a set of samples. */
+/* Count the pixels in a set of samples. */
 static u32 pixels_of(u32 samples)
 {
 	samples |= samples >> 1;
 	samples |= samples >> 2;
-	/* The sum of the four nibbles stands in the highest. */
+	/* The sum of the four nibbles is in the highest nibble. */
 	return (samples & 0x1111) * 0x1111 >> 12 & 0xf;
 }
 
-/* Number of a primitive in the task; PDM_TASK_SPANS where it has no room. */
-static u32 prim_in_task(struct pdm_task *task, u16 prim, u32 most)
+/* Number of a primitive in the task; PDM_TASK_SPANS when the task has no room. */
+static u32 prim_in_task(struct pdm_task *task, u16 prim, u32 max)
 {
 	u32 i;
 
 	for (i = task->prims; i; i--)
 		if (task->prim[i - 1] == prim)
 			return i - 1;
-	if (task->prims == most)
+	if (task->prims == max)
 		return PDM_TASK_SPANS;
 	task->prim[task->prims] = prim;
 	return task->prims++;
 }
 
-/* Samples that failed their tests, of an object that runs for those as well. */
+/* Samples that failed their tests, for an object whose program also runs for those. */
 static u16 failing(const struct pdm_tile *tile, const struct pdm_span *span, u32 samples)
 {
 	const struct pdm_prim *r = &tile->record[span->prim];
@@ -218,15 +218,15 @@ static u16 coverage(const struct pdm_tile *tile, const struct pdm_span *span)
 	struct isp_triangle triangle;
 	struct isp_setup setup;
 
-	/* One sample has no centroid but itself. */
+	/* One sample is its own centroid. */
 	if (tile->shade.fixed || tile->isp.samples == 1 || span->samples == all ||
 	    !set_up_again(tile, r, &triangle, &setup))
 		return span->samples;
 	return isp_coverage(&tile->isp, &setup, &tile->objects[r->object]->isp, span->quad);
 }
 
-/* Take spans, from at_span on to end, as long as there is room. */
-static void take_spans(struct pdm_tile *tile, struct pdm_task *task, u32 end, u32 most)
+/* Add spans from at_span to end while there is room. */
+static void add_spans(struct pdm_tile *tile, struct pdm_task *task, u32 end, u32 max)
 {
 	struct pdm_shade *shade = &tile->shade;
 
@@ -237,7 +237,7 @@ static void take_spans(struct pdm_tile *tile, struct pdm_task *task, u32 end, u3
 
 		if (!samples)
 			continue;
-		prim = prim_in_task(task, from->prim, most);
+		prim = prim_in_task(task, from->prim, max);
 		if (prim == PDM_TASK_SPANS)
 			return;
 		task->span[task->spans++] = (struct usc_span){
@@ -263,7 +263,7 @@ static void init_task(struct pdm_tile *tile, struct pdm_task *task, const struct
 	};
 }
 
-/* The next task of an object. False: there is none. */
+/* Build the next task of an object. Returns false when there is none. */
 static bool build_object(struct pdm_tile *tile, struct pdm_task *task)
 {
 	struct pdm_shade *shade = &tile->shade;
@@ -281,7 +281,7 @@ static bool build_object(struct pdm_tile *tile, struct pdm_task *task)
 				     o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH;
 		if (shade->at_span < o->first)
 			shade->at_span = o->first;
-		take_spans(tile, task, o->first + o->spans, o->max_prims);
+		add_spans(tile, task, o->first + o->spans, o->max_prims);
 		if (task->spans)
 			return true;
 		shade->at_span = o->first;
@@ -298,11 +298,14 @@ static bool build_fixed(struct pdm_tile *tile, struct pdm_task *task)
 	struct pdm_shade *shade = &tile->shade;
 
 	init_task(tile, task, shade->fixed, USC_PIXEL_RATE);
-	take_spans(tile, task, shade->spans, 1);
+	add_spans(tile, task, shade->spans, 1);
 	return task->spans;
 }
 
-/* The planes of a primitive, made now unless an earlier task of the pass had them. */
+/*
+ * Return the planes of a primitive, computed here unless an earlier task of the pass needed
+ * them.
+ */
 static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim *r,
 					 struct gpu_fault *fault)
 {
@@ -316,7 +319,10 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 		.x0 = tile->isp.x0, .y0 = tile->isp.y0,
 	};
 
-	/* Those of the last 32 primitives stay while a task is filled with as many new ones. */
+	/*
+	 * The planes of the last 32 primitives are kept while a task is filled with as many
+	 * new ones.
+	 */
 	if (r->planes && tile->planes - r->planes < PDM_PLANES - PDM_TASK_SPANS)
 		return tile->plane[r->planes % PDM_PLANES];
 	if (!set_up_again(tile, r, &triangle, &setup) ||
@@ -345,7 +351,7 @@ static bool gather_prims(struct pdm_tile *tile, struct pdm_task *task, struct pd
 	return true;
 }
 
-/* Fill a piece of a claimed task's registers. */
+/* Fill a claimed task's registers, one piece. */
 static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault *fault)
 {
 	const struct tsp_plane flat[2] = {
@@ -363,7 +369,7 @@ static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault 
 				  tile->core->tag, &tile->core->tlb, &tile->fill_pc, fault);
 }
 
-/* Claim room for the task that is built. DONE: it has some. */
+/* Claim room for the built task. DONE: claimed. */
 static enum pdm_step claim(struct pdm_tile *tile, struct pdm_task *task)
 {
 	struct pds *pds = tile->pdm->config.pds;
@@ -384,7 +390,7 @@ static enum pdm_step claim(struct pdm_tile *tile, struct pdm_task *task)
 	}
 }
 
-/* Claim room for the task that is built, fill and start it. */
+/* Claim room for the built task, fill and start it. */
 static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *cost)
 {
 	struct pds *pds = tile->pdm->config.pds;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: a tile, from clear or load to store.
+ * PDM: rendering of a tile, from clear or load to store.
  *
- * Source: document 004, "PDM", "ISP", "PBE"; hw/formats.xml, pdm_render. Nothing in
- * here waits: a tile whose tasks run says so, and the core's unit is woken when
- * they have ended.
+ * Source: document 004, "PDM", "ISP", "PBE"; hw/formats.xml, pdm_render. Nothing here blocks:
+ * a tile with running tasks returns PDM_STEP_WAIT, and the core's unit is woken when they
+ * have ended.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	tile->triangles = 0;
 	tile->at_triangle = 0;
 	tile->finished = false;
-	tile->forget = false;
+	tile->drop_objects = false;
 	tile->object_known = false;
 	tile->prim_count = 0;
 	tile->built = NULL;
@@ -56,7 +56,7 @@ static struct isp_zs zs_of(const struct pdm *pdm)
 	};
 }
 
-/* Depth, stencil and outputs to begin with. */
+/* Initialise depth, stencil and outputs. */
 static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 {
 	struct pdm *pdm = tile->pdm;
@@ -67,8 +67,8 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
 	/*
-	 * Also where there is a background program: it is not known which outputs it
-	 * writes, and what it leaves would be of the job that had the tile last.
+	 * Also before a background program: the outputs that it writes are not known, and the
+	 * others would keep values of the job that used the tile before.
 	 */
 	memset(tile->outputs, 0,
 	       (size_t)tile->isp.samples * r->outputs * PUMICE_TILE_PIXELS * sizeof(u32));
@@ -97,8 +97,8 @@ static enum pdm_step begin(struct pdm_tile *tile)
 	return PDM_STEP_ON;
 }
 
-/* Drop all objects, when what they counted has been added. */
-static enum pdm_step forget(struct pdm_tile *tile)
+/* Drop all objects after their counts have been added. */
+static enum pdm_step drop_objects(struct pdm_tile *tile)
 {
 	struct gpu_fault fault;
 
@@ -106,13 +106,13 @@ static enum pdm_step forget(struct pdm_tile *tile)
 		pdm_fault(tile->pdm, &fault);
 		return PDM_STEP_ON;
 	}
-	pdm_objects_forget(tile);
-	tile->forget = false;
+	pdm_objects_drop(tile);
+	tile->drop_objects = false;
 	tile->phase = tile->after;
 	return PDM_STEP_ON;
 }
 
-/* All tasks have been started: wait for them, then go on. */
+/* All tasks are started: wait for them, then continue. */
 static enum pdm_step drain(struct pdm_tile *tile)
 {
 	if (atomic_load(&tile->running))
@@ -120,8 +120,8 @@ static enum pdm_step drain(struct pdm_tile *tile)
 	pdm_tasks_reap(tile);
 	if (!tile->shade.fixed)
 		tile->prim_count = 0;
-	if (tile->forget)
-		return forget(tile);
+	if (tile->drop_objects)
+		return drop_objects(tile);
 	tile->phase = tile->after;
 	return PDM_STEP_ON;
 }
@@ -196,7 +196,7 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
 	case PDM_TILE_STORE:
 		return store(tile);
 	case PDM_TILE_NONE:
-	case PDM_TILE_LEAVE:	/* pdm.c */
+	case PDM_TILE_LEAVE:	/* done in pdm.c */
 		break;
 	}
 	return PDM_STEP_WAIT;
@@ -207,7 +207,7 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 	struct pdm *pdm = tile->pdm;
 
 	if (atomic_load(&tile->running)) {
-		/* One may have been started after the others were stopped. */
+		/* A task may have been started after the others were stopped. */
 		pdm->config.ops->lock(pdm->config.opaque);
 		pds_dm_abort(pdm->config.pds, PDS_DM_PDM);
 		pdm->config.ops->unlock(pdm->config.opaque);

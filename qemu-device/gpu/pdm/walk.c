@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: the primitives of a tile go through the ISP.
+ * PDM: draw the primitives of a tile with the ISP.
  *
- * Source: document 004, "ISP Parameter Fetch", "ISP". A primitive that reads what
- * is under it, or lies over one whose depth is not known yet, makes what is
- * pending be shaded first; then it is drawn.
+ * Source: document 004, "ISP Parameter Fetch", "ISP". Before a primitive that reads the
+ * pixels below it, or covers one whose depth is not known yet, all pending pixels are shaded;
+ * then it is drawn.
  */
 #include "state.h"
 
-/* What a step costs, in units of about 50 ns. */
+/* Cost of a step, in units of about 50 ns. */
 #define COST_PRIM	2u
-#define COST_TILE	8u	/* of a primitive that fills it */
+#define COST_TILE	8u	/* of a primitive that fills the tile */
 
-/* Shade what is pending, then come back. */
+/* Shade the pending pixels, then continue the walk. */
 static enum pdm_step flush(struct pdm_tile *tile)
 {
 	pdm_shade_pending(tile, PDM_TILE_WALK);
@@ -24,7 +24,7 @@ static bool pending(const struct pdm_tile *tile)
 	return tile->isp.row0 < tile->isp.row1;
 }
 
-/* The object of the block that comes. DONE: it is there. */
+/* Look up the object of the next block. DONE: found. */
 static enum pdm_step find_object(struct pdm_tile *tile)
 {
 	const struct pumice_prim_block *header = &tile->prims.header;
@@ -33,12 +33,12 @@ static enum pdm_step find_object(struct pdm_tile *tile)
 
 	step = pdm_object_get(tile, header->isp_state, header->tsp_state, &tile->object);
 	if (step == PDM_STEP_WAIT) {
-		tile->forget = true;
+		tile->drop_objects = true;
 		return flush(tile);
 	}
-	/* The tile may itself have the memory: it waits with nothing in its hands. */
+	/* The tile's own objects may occupy the memory: it drops them before it waits. */
 	if (step == PDM_STEP_LATER && tile->object_count) {
-		tile->forget = true;
+		tile->drop_objects = true;
 		return flush(tile);
 	}
 	if (step != PDM_STEP_DONE)
@@ -52,7 +52,7 @@ static enum pdm_step find_object(struct pdm_tile *tile)
 	return PDM_STEP_DONE;
 }
 
-/* The next entry of the tile's streams. DONE: there is one. */
+/* Advance to the next entry of the tile's streams. DONE: there is one. */
 static enum pdm_step next_block(struct pdm_tile *tile)
 {
 	struct gpu_fault fault;
@@ -71,7 +71,7 @@ static enum pdm_step next_block(struct pdm_tile *tile)
 	}
 }
 
-/* Set up the triangle that comes; false where it has no area. */
+/* Set up the next triangle; false if it has no area. */
 static bool set_up(struct pdm_tile *tile)
 {
 	const struct pdm_object *o = tile->objects[tile->object];
@@ -79,7 +79,7 @@ static bool set_up(struct pdm_tile *tile)
 	return isp_set_up(&tile->triangle[tile->at_triangle], &o->isp, &tile->setup);
 }
 
-/* The next primitive of the block. DONE: it is set up. */
+/* Advance to the next primitive of the block. DONE: it is set up. */
 static enum pdm_step next_prim(struct pdm_tile *tile)
 {
 	struct pdm *pdm = tile->pdm;
@@ -103,7 +103,7 @@ static enum pdm_step next_prim(struct pdm_tile *tile)
 	return PDM_STEP_DONE;
 }
 
-/* Remember the primitive that tags are about to name. */
+/* Record the primitive that tags are about to refer to. */
 static void record(struct pdm_tile *tile)
 {
 	struct pdm_prim *r = &tile->record[tile->prim_count];
@@ -117,7 +117,7 @@ static void record(struct pdm_tile *tile)
 	r->planes = 0;
 }
 
-/* Draw the triangle that is set up. DONE: drawn. */
+/* Draw the current triangle. DONE: drawn. */
 static enum pdm_step draw(struct pdm_tile *tile, u32 *cost)
 {
 	struct pdm_object *o = tile->objects[tile->object];
@@ -126,7 +126,7 @@ static enum pdm_step draw(struct pdm_tile *tile, u32 *cost)
 
 	if (pending(tile) && isp_must_flush(&tile->isp, &tile->setup, &o->isp, back))
 		return flush(tile);
-	/* Tags can name no more: let go of those that nobody sees, or shade all. */
+	/* No tag is free: drop invisible primitives, or shade all. */
 	if (!o->isp.no_tag) {
 		if (tile->prim_count == PDM_MAX_PRIMS &&
 		    pdm_compact(tile) > PDM_MAX_PRIMS / 4 * 3)

@@ -2,8 +2,8 @@
 /*
  * Allocator of one store of one USC: a sorted list of free extents.
  *
- * Source: document 000, "Programmable Data Sequencer". A few dozen extents at
- * most, so a linear search is the fast one.
+ * Source: document 000, "Programmable Data Sequencer". A few dozen extents at most, so a
+ * linear search is fast.
  */
 #include "alloc.h"
 

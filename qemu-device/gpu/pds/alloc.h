@@ -2,13 +2,12 @@
 /*
  * Allocator of one store of one USC.
  *
- * Source: document 000, "Programmable Data Sequencer" (the resource controller)
- * and "USC Register Stores". Hands out contiguous pieces, first fit, and joins
- * free neighbours, so a store that everybody has left is one piece again.
+ * Source: document 000, "Programmable Data Sequencer" (the resource controller) and "USC
+ * Register Stores". Allocates contiguous pieces, first fit, and joins free neighbours, so an
+ * empty store is one piece again.
  *
- * Limits: counts units and knows nothing of their size; as many live pieces as
- * a USC has slots, because every piece belongs to a task or to a group, and a
- * group has at least one task.
+ * Limits: counts units, whatever their size; at most as many live pieces as a USC has slots,
+ * because every piece belongs to a task or to a group, and a group has at least one task.
  */
 #ifndef PUMICE_GPU_PDS_ALLOC_H
 #define PUMICE_GPU_PDS_ALLOC_H
@@ -18,32 +17,32 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
-/* Live pieces cut the store into at most one free piece more than there are of them. */
+/* n live pieces divide the store into at most n + 1 free pieces. */
 #define PDS_STORE_EXTENTS (PUMICE_USC_SLOTS + 1u)
 
 struct pds_extent {
 	u32 start, count;	/* units */
 };
 
-/* Plain data. */
+/* Plain data, no pointers. */
 struct pds_store {
-	u32 size;	/* units in all */
+	u32 size;	/* total units */
 	u32 free;	/* units in the extents below */
-	u32 extents;	/* how many of them are in use */
-	struct pds_extent extent[PDS_STORE_EXTENTS];	/* free; by rising start, none touch */
+	u32 extents;	/* number of extents in use */
+	struct pds_extent extent[PDS_STORE_EXTENTS];	/* free extents by ascending start;
+							 * no two are adjacent */
 };
 
 /* Make all size units free. */
 void pds_store_init(struct pds_store *store, u32 size);
 
 /*
- * Take count units that lie together; the lowest place where they fit. False,
- * and nothing changed, when there is no such place now. No units are always to
- * be had, at 0.
+ * Allocate count contiguous units at the lowest possible position. Returns false without a
+ * change when no free extent is large enough. A count of 0 always succeeds, with *start 0.
  */
 bool pds_store_alloc(struct pds_store *store, u32 count, u32 *start);
 
-/* Give back what pds_store_alloc() gave, whole. */
+/* Free a whole piece of pds_store_alloc(). */
 void pds_store_free(struct pds_store *store, u32 start, u32 count);
 
 #endif

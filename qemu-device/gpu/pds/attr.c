@@ -2,12 +2,12 @@
 /*
  * Vertex attributes: fetched from memory and converted, a wave at a time.
  *
- * Source: document 004, "PDS" (de-indexing, DMA of attributes); hw/isa.xml,
- * operation attr; hw/formats.xml, enum attr_kind.
+ * Source: document 004, "PDS" (de-indexing, DMA of attributes); hw/isa.xml, operation attr;
+ * hw/formats.xml, enum attr_kind.
  *
- * Elements are read once, whole, to a buffer; neighbours mostly lie in one grain of
- * the MMU, which is looked up once. Normalised values are one division of whole
- * numbers in f32, which rounds correctly.
+ * Whole elements are read once to a buffer; neighbours are mostly in one grain of the MMU,
+ * which is looked up once. Normalised values are one division of whole numbers in f32, which
+ * rounds correctly.
  */
 #include "attr.h"
 
@@ -19,7 +19,7 @@
 #define GRAIN_BYTES	(1u << MMU_GRAIN_SHIFT)
 #define F32_ONE		0x3f800000u
 
-/* Elements of a wave as memory holds them. */
+/* Elements of a wave as stored in memory. */
 struct elements {
 	u8 byte[PUMICE_LANES][ELEMENT_BYTES];
 };
@@ -48,8 +48,8 @@ static bool packed(enum pumice_attr_kind kind)
 	return kind >= PUMICE_ATTR_KIND_UNORM10_2 && kind <= PUMICE_ATTR_KIND_SINT10_2;
 }
 
-/* What a fourth component is that memory does not hold. */
-static u32 one_of(enum pumice_attr_kind kind)
+/* Value of a fourth component that is not in memory. */
+static u32 default_w(enum pumice_attr_kind kind)
 {
 	switch (kind) {
 	case PUMICE_ATTR_KIND_UINT8:
@@ -74,7 +74,7 @@ static u32 bits(float value)
 	return word;
 }
 
-/* bytes is a constant where it matters: the common sizes are one or two moves then. */
+/* bytes is a constant for the common sizes, which then need one or two moves. */
 static inline __attribute__((always_inline)) bool
 fetch_sized(struct pds_fill *fill, const struct pumice_pds_insn *insn, const u32 *index, u32 lanes,
 	    struct elements *out, u32 bytes, struct gpu_fault *fault)
@@ -132,7 +132,7 @@ static bool fetch(struct pds_fill *fill, const struct pumice_pds_insn *insn, con
 	}
 }
 
-/* f16 to f32, exactly; a NaN stays one. */
+/* f16 to f32, exactly; a NaN stays a NaN. */
 static u32 half_to_float(u32 half)
 {
 	u32 sign = (half & 0x8000) << 16, exponent = half >> 10 & 31, mantissa = half & 0x3ff;
@@ -144,20 +144,20 @@ static u32 half_to_float(u32 half)
 	return sign | bits((float)mantissa * 0x1p-24f);
 }
 
-static u32 snorm(s32 value, float most)
+static u32 snorm(s32 value, float max)
 {
-	float f = (float)value / most;
+	float f = (float)value / max;
 
 	return bits(f < -1.0f ? -1.0f : f);
 }
 
-/* The low width bits of a value, with sign. */
+/* Sign-extend the low width bits of a value. */
 static s32 signed_bits(u32 value, u32 width)
 {
 	return (s32)(value << (32 - width)) >> (32 - width);
 }
 
-/* One component of a kind that is not packed, from its bytes with zeroes above. */
+/* Convert one component of a kind that is not packed, from its bytes with zeroes above. */
 static inline __attribute__((always_inline)) u32 convert(enum pumice_attr_kind kind, u32 raw)
 {
 	switch (kind) {
@@ -180,7 +180,7 @@ static inline __attribute__((always_inline)) u32 convert(enum pumice_attr_kind k
 	}
 }
 
-/* One component of a packed element: 10, 10, 10 and 2 bits. */
+/* Convert one component of a packed element: 10, 10, 10 and 2 bits. */
 static u32 convert_packed(enum pumice_attr_kind kind, u32 word, u32 comp)
 {
 	const u32 width = comp == 3 ? 2 : 10;
@@ -198,7 +198,7 @@ static u32 convert_packed(enum pumice_attr_kind kind, u32 word, u32 comp)
 	}
 }
 
-/* One component of all lanes; size is a constant where it is used. */
+/* Convert one component of all lanes; callers pass a constant size. */
 static inline __attribute__((always_inline)) void
 convert_row(enum pumice_attr_kind kind, const struct elements *in, u32 comp, u32 size, u32 lanes,
 	    u32 *row)
@@ -250,7 +250,7 @@ bool pds_attr_wave(struct pds_fill *fill, const struct pumice_pds_insn *insn, co
 		return false;
 	for (comp = 0; comp < PDS_ATTR_COMPS; comp++) {
 		u32 *row = rows + comp * USC_ROW_WORDS;
-		u32 missing = comp == 3 ? one_of(kind) : 0;
+		u32 missing = comp == 3 ? default_w(kind) : 0;
 
 		if (comp < insn->comps) {
 			convert_component(kind, &elements, comp, lanes, row);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What operands of PDS instructions may be, by stage.
+ * Valid operands of PDS instructions, by stage.
  *
- * Source: hw/isa.xml, isa "pds". Compute programs have ldi, mov and dma of every
- * bank; vertex programs those of SH and V, and attr; fragment programs ldi of SH
- * and V, dma of SH, coeff, iterate and texture; programs of whole tiles ldi of SH
- * and V, and dma of SH. Each has its own sources of mov.
+ * Source: hw/isa.xml, isa "pds". Compute programs have ldi, mov and dma of every bank; vertex
+ * programs those of SH and V, and attr; fragment programs ldi of SH and V, dma of SH, coeff,
+ * iterate and texture; programs of whole tiles ldi of SH and V, and dma of SH. Each has its
+ * own sources of mov.
  */
 #include "../usc/gfx.h"
 #include "check.h"
@@ -65,7 +65,7 @@ static bool stage_has_op(u32 stage, enum pumice_pds_op op)
 	}
 }
 
-/* Whether ldi or dma may write a bank. Coefficients of graphics programs are coeff's to write. */
+/* Whether ldi or dma may write a bank. Only coeff writes coefficients of graphics programs. */
 static bool stage_writes_bank(u32 stage, enum pumice_pds_op op, u32 bank)
 {
 	if (stage == USC_STAGE_COMPUTE || bank == PUMICE_PDS_BANK_SH)
@@ -92,7 +92,7 @@ static enum pumice_fault check_dma(const struct pumice_pds_insn *insn,
 	return PUMICE_FAULT_NONE;
 }
 
-/* Registers of the one bank that an operation writes. */
+/* Check the registers of the one bank that an operation writes. */
 static enum pumice_fault check_registers(const struct pumice_pds_insn *insn, u32 bank, u32 count,
 					 const struct pds_program_limits *limits)
 {
@@ -106,7 +106,7 @@ static bool comps_valid(u32 comps)
 	return comps >= 1 && comps <= ATTR_REGS;
 }
 
-/* Whether there are count varyings from first on, or planes of 1/w and depth. */
+/* Whether there are count varyings from first, or planes of 1/w and depth. */
 static bool varyings_valid(u32 first, u32 count, const struct pds_program_limits *limits)
 {
 	if (first >= PDS_VARYING_RW)

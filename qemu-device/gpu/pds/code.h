@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References to USC programs: one for the launch that is dealt, one for each
- * group that runs.
+ * References to USC programs: one for the launch being dispatched, one for each running
+ * group.
  *
- * All groups of a launch run one program. It is fetched once, and goes back to
- * the cache when the launch is over and its last group is done.
+ * All groups of a launch run one program. It is fetched once, and released to the cache when
+ * the launch is over and its last group is done.
  */
 #ifndef PUMICE_GPU_PDS_CODE_H
 #define PUMICE_GPU_PDS_CODE_H
@@ -26,13 +26,13 @@ struct pds_code_table {
 	u16 free;		/* first free one, or PDS_CODE_NONE */
 };
 
-/* Room for count programs, the most there can ever be. False when memory lacks. */
+/* Allocate room for count programs, the maximum. Returns false when out of memory. */
 bool pds_code_init(struct pds_code_table *table, struct usc_program_cache *cache, u32 count);
 void pds_code_fini(struct pds_code_table *table);
-/* Give every program back to the cache. */
+/* Release every program to the cache. */
 void pds_code_reset(struct pds_code_table *table);
 
-/* Take over the caller's reference to a program. The table is never full: see count above. */
+/* Store a program with the caller's reference. The table is never full: see pds_code_init(). */
 u16 pds_code_add(struct pds_code_table *table, struct usc_program *program);
 struct usc_program *pds_code_program(const struct pds_code_table *table, u16 code);
 void pds_code_ref(struct pds_code_table *table, u16 code);

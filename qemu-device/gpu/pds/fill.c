@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Filling a task's registers: what PDS programs of every data master have in common.
+ * Filling a task's registers: operations common to PDS programs of all data masters.
  *
  * Source: hw/isa.xml, isa "pds", operations ldi and dma.
  */
@@ -17,13 +17,13 @@ void pds_fill_zero(const struct pds_fill *fill)
 		memset(usc_shared(fill->usc, task), 0, task->shared * sizeof(u32));
 	if (task->coeffs)
 		memset(usc_coeffs(fill->usc, task), 0, task->coeffs * sizeof(u32));
-	/* The attribute rows of a wave lie together. */
+	/* The attribute rows of a wave are contiguous. */
 	for (wave = 0; task->attrs && wave < task->waves; wave++)
 		memset(usc_attr(fill->usc, task, wave, 0), 0,
 		       task->attrs * USC_ROW_WORDS * sizeof(u32));
 }
 
-/* First register of a bank that has one value for the task. */
+/* First register of a bank that the task's instances share. */
 static u32 *task_bank(const struct pds_fill *fill, u32 bank)
 {
 	return bank == PUMICE_PDS_BANK_CF ? usc_coeffs(fill->usc, fill->task) :
@@ -58,9 +58,9 @@ bool pds_fill_burst(struct pds_fill *fill, u64 addr, u32 *words, u32 count,
 }
 
 /*
- * Read the words of each lane of a wave, the first lane's from addr on. *step
- * becomes the distance between two lanes' words in buf. Where the lanes' words
- * leave no gap one burst fetches all of them; a gap must not be touched.
+ * Read the words of each lane of a wave, the first lane's from addr. *step becomes the
+ * distance between two lanes' words in buf. Where the lanes' words leave no gap one burst
+ * fetches all of them; a gap must not be touched.
  */
 static bool gather(struct pds_fill *fill, const struct pumice_pds_insn *insn, u64 addr, u32 lanes,
 		   u32 *buf, u32 *step, struct gpu_fault *fault)

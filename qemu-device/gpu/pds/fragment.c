@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDS: the registers of a fragment task, and of a task of a whole tile.
+ * PDS: fill the registers of a fragment task, and of a task of a whole tile.
  *
- * Source: document 004, "PDS", "UITR" and "TITR"; Documentation/precision.rst,
- * "Varyings"; hw/isa.xml, isa "pds".
+ * Source: document 004, "PDS", "UITR" and "TITR"; Documentation/precision.rst, "Varyings";
+ * hw/isa.xml, isa "pds".
  *
- * Positions and 1/w of all pixels are computed when the first instruction asks
- * for them, once at pixel or sample and once at the centroid.
+ * Positions and 1/w of all pixels are computed when the first instruction needs them, once at
+ * pixel or sample and once at the centroid.
  */
 #include <string.h>
 
@@ -15,9 +15,9 @@
 #include "state.h"
 
 #define LANES PUMICE_TASK_INSTANCES
-#define TEXEL_REGS 4u	/* registers that a read ahead of the program writes */
+#define TEXEL_REGS 4u	/* registers that a texture read ahead of the program writes */
 
-/* Where the pixels of a task are: of instance n, [n]. */
+/* Positions of the pixels of a task: of instance n, [n]. */
 struct positions {
 	bool known, rw_known;
 	float x[LANES], y[LANES];	/* from the tile's corner */
@@ -37,7 +37,7 @@ static const struct usc_span *span_of(const struct fragments *f, u32 instance)
 	return &f->in->gfx->span[instance / USC_SPAN_LANES];
 }
 
-/* The plane of a varying by its number in instructions. */
+/* Return the plane of a varying, by its number in instructions. */
 static const struct tsp_plane *plane_of(const struct fragments *f, u32 prim, u32 varying)
 {
 	u32 n = varying < PDS_VARYING_RW ? varying : f->in->varyings + varying - PDS_VARYING_RW;
@@ -136,7 +136,7 @@ static void run_iterate(struct fragments *f, const struct pumice_pds_insn *insn)
 	}
 }
 
-/* Round to a float of 24 bits, 15 behind the leading one, to nearest even. */
+/* Round to a float of 24 bits, 15 after the leading one, to nearest even. */
 static span_f32 round_24(span_f32 value)
 {
 	const span_u32 word = (span_u32)value;
@@ -157,8 +157,8 @@ static void zero_rest(const struct usc_task *task, u32 wave, u32 rows, u32 *out)
 }
 
 /*
- * Coordinates of a read ahead of the program: rows for each wave follow each other.
- * The texture unit computes with all lanes of them, also where there is no instance.
+ * Compute coordinates of a texture read ahead of the program: rows for each wave follow each
+ * other. The texture unit uses all lanes of them, also those without an instance.
  */
 static void texture_coords(struct fragments *f, const struct pumice_pds_insn *insn, u32 rows,
 			   u32 *out)

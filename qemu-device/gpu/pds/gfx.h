@@ -2,12 +2,12 @@
 /*
  * PDS, for the vertex and the pixel data master: tasks of a core's USCs.
  *
- * Source: document 004, "PDS" and "DMS". A data master loads a stage once, and
- * then for each task: claims room on a USC of its core, lets the PDS program
- * fill the registers, and starts it. Claim, start and end take the device lock
- * for a moment; the filling does not hold it, so that cores work side by side.
+ * Source: document 004, "PDS" and "DMS". A data master loads a stage once, and then for each
+ * task: claims room on a USC of its core, lets the PDS program fill the registers, and starts
+ * it. Claim, start and end take the device lock for a moment; the filling does not hold it,
+ * so that cores work in parallel.
  *
- * DMS: who waits for room on a core goes before compute work there.
+ * DMS: a data master that waits for room on a core precedes compute work there.
  */
 #ifndef PUMICE_GPU_PDS_GFX_H
 #define PUMICE_GPU_PDS_GFX_H
@@ -17,14 +17,14 @@
 #include "program.h"
 #include "resource.h"
 
-/* A stage, fetched and checked: good for any number of tasks of one job. */
+/* A fetched and checked stage: valid for any number of tasks of one job. */
 struct pds_stage {
 	struct pumice_stage state;
 	u8 stage;			/* enum usc_stage */
 	unsigned int ctx;
 	u64 code_addr;			/* of the USC program */
-	struct usc_program *code;	/* counted */
-	struct usc_load *load;		/* of that, while it is being loaded */
+	struct usc_program *code;	/* with a reference */
+	struct usc_load *load;		/* state of loading it */
 	struct pds_program program;
 };
 
@@ -42,7 +42,7 @@ static inline enum pds_load_result pds_load_result_of(enum usc_load_result resul
 	}
 }
 
-/* What a stage's programs are checked against. */
+/* Limits that a stage's programs are checked against. */
 struct pds_stage_limits {
 	u8 stage;		/* enum usc_stage */
 	u32 vo;			/* VERTEX: vertex output registers */
@@ -52,14 +52,20 @@ struct pds_stage_limits {
 
 /*
  * Fetch and check the PDS and USC program, a piece in each call; *out is zero before the
- * first one. Any thread, with the caller's TLB, no lock held. Given up by pds_stage_drop().
+ * first one. Any thread, with the caller's TLB, no lock held. Released by pds_stage_drop().
  */
 enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		    const struct pumice_stage *state, const struct pds_stage_limits *limits,
 		    struct pds_stage *out, struct gpu_fault *fault);
-/* When its last task is done. A stage that was never loaded but is zero may be dropped, too. */
+/*
+ * Release a stage when its last task is done. A zeroed stage that was never loaded may be
+ * released, too.
+ */
 void pds_stage_drop(struct pds *pds, struct pds_stage *stage);
-/* Most primitives that one task of a loaded fragment stage has room for; at least 1. */
+/*
+ * Maximum number of primitives that one task of a loaded fragment stage has room for; at
+ * least 1.
+ */
 u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage);
 
 /* Room for one task. */
@@ -69,16 +75,16 @@ struct pds_place {
 };
 
 /*
- * Claim room for a task of so many instances (1 to 128) and, of a fragment task,
- * so many primitives (1 to pds_stage_max_prims()). PDS_STARTED: claimed. PDS_WAIT:
- * no room; ops->room comes when there may be some, and until a claim succeeds no
- * compute work-group goes to the core. PDS_FAULT: it can never fit.
+ * Claim room for a task of this number of instances (1 to 128) and, for a fragment task, of
+ * primitives (1 to pds_stage_max_prims()). PDS_STARTED: claimed. PDS_WAIT: no room; ops->room
+ * is called when there may be some, and until a claim succeeds no compute work-group is
+ * dispatched to the core. PDS_FAULT: it can never fit.
  */
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
 			       const struct pds_stage *stage, u32 instances, u32 prims,
 			       struct pds_place *place, struct gpu_fault *fault);
 
-/* Inputs of a vertex task: of each instance, its vertex and instance number. */
+/* Inputs of a vertex task: vertex and instance number of each instance. */
 struct pds_vertices {
 	const u32 *vertex;
 	u32 instance;		/* base_instance included */
@@ -86,8 +92,9 @@ struct pds_vertices {
 	u32 count;
 };
 /*
- * Memory may be slow and programs long, so a program is run in pieces, from instruction *pc
- * on: it is called until *pc is stage->program.insns. *pc is 0 at first.
+ * Fill the registers of a vertex task. Memory may be slow and programs long, so the program
+ * is run in pieces, starting at instruction *pc, which is 0 at first: call again until *pc is
+ * stage->program.insns.
  */
 bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		       const struct pds_stage *stage, const struct pds_vertices *in,
@@ -104,7 +111,7 @@ struct pds_prim {
 	bool front;
 };
 
-/* Inputs of a fragment task: the spans of gfx, whose prim counts in prims[]. */
+/* Inputs of a fragment task: the spans of gfx, whose prim is an index of prims[]. */
 struct pds_fragments {
 	const struct usc_gfx *gfx;
 	const struct pds_prim *prim;
@@ -113,36 +120,36 @@ struct pds_fragments {
 };
 struct tag;
 /*
- * Texture reads take long, so the program is run in pieces, as that of vertices. There is no
- * other limit: bursts of fragment tasks are read once a task.
+ * Texture reads take long, so the program is run in pieces, like that of vertices. No other
+ * limit is needed: bursts of fragment tasks are read once per task.
  */
 #define PDS_PIECE_TEXTURES 2u
 bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 			const struct pds_stage *stage, const struct pds_fragments *in,
 			struct tag *tag, struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
 
-/* Told by any thread. */
+/* Called by any thread. */
 struct pds_task_ops {
-	/* A task has left; no lock held. */
+	/* A task has ended; no lock held. */
 	void (*task_done)(void *opaque, unsigned int core, const struct usc_gfx *gfx);
 	/* A task faulted, task_done follows; no lock held. */
 	void (*task_fault)(void *opaque, unsigned int core, const struct usc_gfx *gfx,
 			   const struct gpu_fault *fault);
-	/* There may be room on the core, where a claim was told to wait. Device lock held or not. */
+	/* The core, where a claim returned PDS_WAIT, may have room. Device lock held or not. */
 	void (*room)(void *opaque, unsigned int core);
 };
-/* Before the first task of the data master. */
+/* Call before the first task of the data master. */
 void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops *ops,
 		      void *opaque);
 
 /* Start a filled task. */
 void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
 		    const struct pds_stage *stage, const struct usc_gfx *gfx);
-/* Give up a claimed task that was not started. */
+/* Release a claimed task that was not started. */
 void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place);
 /*
- * Stop the data master's running tasks; task_done comes for each. Its claims wait no
- * more. Device lock held.
+ * Stop the data master's running tasks; task_done is called for each. Its waiting claims are
+ * cancelled. Device lock held.
  */
 void pds_dm_abort(struct pds *pds, enum pds_dm dm);
 

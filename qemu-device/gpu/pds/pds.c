@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programmable data sequencer: launches, the choice of a USC, groups.
+ * Programmable data sequencer: launches, selection of a USC, groups.
  *
- * Source: document 000, "Programmable Data Sequencer". Accounts are in
- * resource.c, programs in program.c and run.c.
+ * Source: document 000, "Programmable Data Sequencer". Accounts are in resource.c, programs
+ * in program.c and run.c.
  *
- * The USC with the fewest waves gets the next group; among equals they take
- * turns. That depends on nothing but what ran before, so a GPU without threads
- * repeats itself exactly.
+ * The USC with the fewest waves gets the next group, round robin among equals. This depends
+ * only on earlier groups, so a GPU without threads is deterministic.
  *
- * What a group held is released when it ends, or, in order, when those before it
- * on its USC have ended too. Fences and the end of a job wait for groups, not for
- * releases: with the last group to end the last resources are released.
+ * The resources of a group are released when it ends, or, in order, when those before it on
+ * its USC have ended too. Fences and the end of a job wait for groups, not for releases: the
+ * end of the last group releases the last resources.
  */
 #include "pds.h"
 
@@ -24,9 +23,9 @@
 #include "perf.h"
 #include "state.h"
 
-#define COST_WORDS 4096u	/* words that an ordinary group's PDS programs write, at most */
-#define COST_CLEARED 4u		/* words that are cleared in the time in which one is written */
-#define COST_READS 8u		/* reads of memory that it makes, at most */
+#define COST_WORDS 4096u	/* words that PDS programs of an ordinary group write at most */
+#define COST_CLEARED 4u		/* words cleared in the time to write one */
+#define COST_READS 8u		/* memory reads of an ordinary group at most */
 #define FAST_COST 8u		/* groups up to this cost are filled with the device lock held */
 
 struct pds *pds_create(const struct pds_config *config)
@@ -45,7 +44,10 @@ struct pds *pds_create(const struct pds_config *config)
 		.local_rows = config->local_bytes / PDS_LOCAL_ROW_BYTES,
 	};
 	pds->unit = calloc(config->uscs, sizeof(*pds->unit));
-	/* Every slot can hold a group of another launch; one more for the launch that is dealt. */
+	/*
+	 * Every slot can hold a group of another launch; one more for the launch being
+	 * dispatched.
+	 */
 	if (!pds->unit ||
 	    !pds_code_init(&pds->codes, config->programs, config->uscs * PUMICE_USC_SLOTS + 1)) {
 		pds_destroy(pds);
@@ -65,7 +67,7 @@ void pds_destroy(struct pds *pds)
 	free(pds);
 }
 
-/* A register's limit in units of a store; 0 is none. */
+/* A register's limit in units of a store; 0: no limit. */
 static u32 limit_of(u32 value, u32 unit)
 {
 	return value ? value / unit : UINT32_MAX;
@@ -121,7 +123,7 @@ static u64 now(const struct pds *pds)
 	return pds->config.now(pds->config.opaque);
 }
 
-/* Before tasks come or go: count those that were there until now. */
+/* Update the occupancy counter; call before tasks start or end. */
 void pds_tick(struct pds *pds)
 {
 	u64 time = now(pds);
@@ -145,7 +147,7 @@ void pds_group_start(struct pds *pds, unsigned int usc, unsigned int group)
 		pds->config.wake_usc(pds->config.opaque, usc);
 }
 
-/* Give back what ended groups of a USC hold, as far as the order allows. */
+/* Release the resources of ended groups of a USC, as far as the order allows. */
 static void release_ended(struct pds *pds, struct pds_unit *unit)
 {
 	unsigned int group;
@@ -193,7 +195,7 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 	value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&pds->dma_bytes);
 }
 
-/* Whether the state asks for no more than there can be, and a group fits on an empty USC. */
+/* Whether the state's resources are within the maximum, and a group fits on an empty USC. */
 static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_state *state,
 			      const struct pds_need *need)
 {
@@ -202,7 +204,7 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_sta
 	       pds_need_fits(need, &pds->capacity);
 }
 
-/* A piece of fetching the USC program that the launch's task instruction names. No lock. */
+/* Fetch a piece of the USC program of the launch's task instruction. No lock. */
 static enum pds_load_result load_code(struct pds *pds, struct usc_program **program,
 				      struct gpu_fault *fault)
 {
@@ -230,7 +232,7 @@ static unsigned int launch_cost(const struct current *cur)
 	for (task = 0; task < cur->need.tasks; task++) {
 		const u32 instances = pds_task_instances(&cur->need, task);
 
-		/* Registers are cleared, whatever the program writes. */
+		/* All registers are cleared, also those that the program writes. */
 		cleared += state->shared + state->coeffs +
 			   state->attrs * pds_task_waves(&cur->need, task) * USC_ROW_WORDS;
 		words += pds_program_words(&cur->program, instances);
@@ -241,7 +243,7 @@ static unsigned int launch_cost(const struct current *cur)
 	return cost > UINT_MAX ? UINT_MAX : (unsigned int)cost;
 }
 
-/* The first look at a launch; no lock. */
+/* Fetch and check the PDS program of a launch; no lock. */
 static bool load_pds_program(struct pds *pds, struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
@@ -306,7 +308,7 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->current.cost;
 }
 
-/* Give up the group that is being filled. */
+/* Drop the group that is being filled. */
 static void drop_group(struct pds *pds)
 {
 	struct current *cur = &pds->current;
@@ -333,22 +335,22 @@ void pds_launch_end(struct pds *pds)
 bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
 		      unsigned int next, u32 tried, unsigned int *usc)
 {
-	u32 least = UINT32_MAX;
+	u32 fewest = UINT32_MAX;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
 		unsigned int n = first + (next + i) % count;
 		u32 waves = pds->unit[n].accounts.waves;
 
-		if (tried >> n & 1 || waves >= least)
+		if (tried >> n & 1 || waves >= fewest)
 			continue;
-		least = waves;
+		fewest = waves;
 		*usc = n;
 	}
-	return least != UINT32_MAX;
+	return fewest != UINT32_MAX;
 }
 
-/* USCs of cores where another data master waits (document 004, DMS). */
+/* Mask of USCs of cores where another data master waits (document 004, DMS). */
 static u32 reserved_uscs(const struct pds *pds)
 {
 	u32 reserved = 0;
@@ -360,7 +362,7 @@ static u32 reserved_uscs(const struct pds *pds)
 }
 
 /* Find room for one group of the launch. */
-static bool place(struct pds *pds, unsigned int *usc, unsigned int *group)
+static bool find_room(struct pds *pds, unsigned int *usc, unsigned int *group)
 {
 	u32 tried = reserved_uscs(pds);
 
@@ -413,7 +415,7 @@ static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int nu
 
 /*
  * Run the PDS program for the tasks of the group that is being filled: all of it, or a piece.
- * PDS_STARTED: it is filled.
+ * PDS_STARTED: the group is filled.
  */
 static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
 				    struct gpu_fault *fault)
@@ -445,7 +447,7 @@ static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
 	return PDS_STARTED;
 }
 
-/* A group that waits is counted once, however often it is tried. */
+/* Count a waiting group once, however often it is tried. */
 static void note_wait(struct pds *pds)
 {
 	if (pds->current.waits)
@@ -486,7 +488,7 @@ static void note_start(struct pds *pds, unsigned int usc, unsigned int group, u6
 		    linear, need->waves);
 }
 
-/* Fill the group; what takes long in pieces, without the device lock. */
+/* Fill the group; a slow one in pieces, without the device lock. */
 static enum pds_result fill(struct pds *pds, const u32 id[3], struct gpu_fault *fault)
 {
 	enum pds_result result;
@@ -505,7 +507,7 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 	enum pds_result result;
 
 	if (!cur->filling) {
-		if (!place(pds, &cur->usc, &cur->group)) {
+		if (!find_room(pds, &cur->usc, &cur->group)) {
 			note_wait(pds);
 			return PDS_WAIT;
 		}
@@ -543,7 +545,7 @@ unsigned int pds_groups(const struct pds *pds)
 	return pds->groups;
 }
 
-/* A work-group of the CDM has left. */
+/* A work-group of the CDM has ended. */
 static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
 {
 	struct unit *unit = &pds->unit[usc];
@@ -566,7 +568,10 @@ static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
 	pds->config.unlock(pds->config.opaque);
 }
 
-/* Whose a running group is was settled before it was started, so no lock is needed to ask. */
+/*
+ * Return the data master of a running group. It was set before the group was started, so no
+ * lock is needed.
+ */
 static enum pds_dm group_dm(const struct pds *pds, unsigned int usc, unsigned int group)
 {
 	return (enum pds_dm)pds->unit[usc].accounts.claim[group].need.dm;

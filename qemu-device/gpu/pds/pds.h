@@ -2,19 +2,18 @@
 /*
  * Programmable data sequencer (PDS): turns work-groups into tasks.
  *
- * Source: document 000, "Programmable Data Sequencer". For each work-group it
- * finds a USC with room, allocates slots, unified store, common store and local
- * memory, runs the PDS program once per task to fill the registers, and starts
- * the group. A group that can never fit is a fault; one that must wait waits.
+ * Source: document 000, "Programmable Data Sequencer". For each work-group it finds a USC
+ * with room, allocates slots, unified store, common store and local memory, runs the PDS
+ * program once per task to fill the registers, and starts the group. A group that can never
+ * fit is a fault; others wait for room.
  *
- * Locking: all functions are called with the device lock held, except those of
- * pds_usc_ops, which take it. Only the CDM calls the launch functions.
+ * Locking: all functions are called with the device lock held, except those of pds_usc_ops,
+ * which take it. Only the CDM calls the launch functions.
  *
- * Tasks of the VDM and the PDM: gfx.h. Limits are counted for each data master
- * apart.
+ * Tasks of the VDM and the PDM: gfx.h. Limits apply to each data master separately.
  *
- * Limits: one launch is dealt at a time; groups of earlier launches may still
- * run beside it. Groups start in the order in which they are dealt.
+ * Limits: one launch is dispatched at a time; groups of earlier launches may still run in
+ * parallel. Groups start in the order of dispatch.
  */
 #ifndef PUMICE_GPU_PDS_H
 #define PUMICE_GPU_PDS_H
@@ -31,7 +30,7 @@
 
 struct pds;
 
-/* One launch, checked by the CDM; read by the PDS for every group of it. */
+/* A launch, validated by the CDM; read by the PDS for each of its groups. */
 struct pds_launch {
 	unsigned int ctx;		/* MMU context */
 	struct pumice_cdm_state state;	/* resources and work-group size */
@@ -41,31 +40,31 @@ struct pds_launch {
 enum pds_result {
 	PDS_STARTED,	/* the group runs */
 	PDS_WAIT,	/* no room now; try again when a group is done */
-	PDS_FAULT,	/* *fault says why; the job is to be stopped */
+	PDS_FAULT,	/* the reason is in *fault; stop the job */
 	PDS_MORE,	/* a piece was done; call again with the same arguments */
 };
 
-/* How the loading of programs went. */
+/* Result of loading programs. */
 enum pds_load_result {
-	PDS_LOAD_FAULT,	/* *fault says why, wholly */
+	PDS_LOAD_FAULT,	/* all of *fault is filled in */
 	PDS_LOADED,
 	PDS_LOAD_MORE,	/* a piece was done; call again with the same arguments */
-	PDS_LOAD_WAIT,	/* the same, but when there may be memory for programs: usc_cache_ops */
+	PDS_LOAD_WAIT,	/* the same, after memory for programs may be available: usc_cache_ops */
 };
 
 /* Called by the PDS with the device lock held. */
 struct pds_ops {
-	/* A group of the job left; there may be room now. */
+	/* A group of the job ended; there may be room now. */
 	void (*group_done)(void *opaque);
 	/* A group of the job faulted while it ran. */
 	void (*fault)(void *opaque, const struct gpu_fault *fault);
-	/* Another data master left room that a group waits for. */
+	/* Another data master released room that a group waits for. */
 	void (*room)(void *opaque);
 };
 
 struct pds_config {
 	unsigned int uscs;		/* over all cores, at most PDS_MAX_USCS */
-	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch on. */
+	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch. */
 	struct usc *const *usc;
 	u32 unified_bytes, common_bytes, local_bytes;	/* stores of one USC */
 	u32 slot_regs;			/* slot registers of a slot */
@@ -82,56 +81,59 @@ struct pds_config {
 };
 
 /*
- * Make a PDS for USCs that are empty. Stores are counted in whole rows: 128
- * bytes of unified store or local memory, 4 bytes of common store. NULL when
- * memory lacks or there are more USCs than PDS_MAX_USCS.
+ * Allocate a PDS for empty USCs. Stores are counted in whole rows: 128 bytes of unified store
+ * or local memory, 4 bytes of common store. Returns NULL when out of memory or when there are
+ * more USCs than PDS_MAX_USCS.
  */
 struct pds *pds_create(const struct pds_config *config);
 void pds_destroy(struct pds *pds);
-/* Forget every group, without callbacks; the USCs are reset beside it. */
+/* Drop every group, without callbacks; the caller resets the USCs as well. */
 void pds_reset(struct pds *pds);
 
 /*
- * A launch begins: check that one group can ever fit, fetch and check its PDS
- * program and the USC program that this starts. All results but PDS_LOAD_FAULT must be
- * followed by pds_launch_end() before the next launch begins.
+ * Begin a launch: check that one group can ever fit, fetch and check its PDS program and the
+ * USC program that it starts. All results but PDS_LOAD_FAULT must be followed by
+ * pds_launch_end() before the next launch begins.
  *
  * This function and pds_group() drop the device lock while they fetch, check and fill for
- * long: what that lock guards may be another then, and the caller checks whether the
- * launch is still wanted. No other launch function is called meanwhile.
+ * long: state guarded by the lock may change meanwhile, and the caller must check that the
+ * launch is still wanted. No other launch function may be called meanwhile.
  */
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault);
 /*
- * What starting one group of the launch costs, in units of an ordinary group's
- * cost; at least 1. Grows with the words that its PDS program writes.
+ * Cost of starting one group of the launch, in units of an ordinary group's cost; at least 1.
+ * Grows with the words that its PDS program writes.
  */
 unsigned int pds_launch_cost(const struct pds *pds);
 /*
- * Start one group of the launch: id is its work-group id, base included; linear
- * its number in the grid, x fastest. A group that takes long to fill is filled in
- * pieces; pds_launch_end() drops it if it is not started. Nothing else remains.
+ * Start one group of the launch: id is its work-group id, base included; linear its number in
+ * the grid, x fastest. A group that is slow to fill is filled in pieces; pds_launch_end()
+ * drops it if it is not started.
  */
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault);
-/* Some groups are about to be started: the time for all of them, so that not each reads a clock. */
+/* Read the clock once before several groups are started. */
 void pds_tick(struct pds *pds);
-/* The last group of the launch was dealt, or the launch is given up; its groups run on. */
+/*
+ * End the launch: its last group was dispatched, or it is cancelled. Its running groups
+ * continue.
+ */
 void pds_launch_end(struct pds *pds);
 
-/* Stop every running work-group of the CDM; group_done still comes for each. */
+/* Stop every running work-group of the CDM; group_done is still called for each. */
 void pds_abort(struct pds *pds);
 /* Work-groups of the CDM on all USCs that have not ended. */
 unsigned int pds_groups(const struct pds *pds);
 
 /*
- * How resources are given: what the registers of unit PDS say. Limits are of one
- * USC; 0 is no limit. They count for groups that start later.
+ * Control of resources: values of the registers of unit PDS. Limits are for one USC; 0 is no
+ * limit. They apply to groups that start later.
  */
 struct pds_dm_control {
 	u32 tasks, unified_bytes, common_bytes;
 };
 struct pds_control {
-	bool out_of_order;	/* of the CDM; others' tasks give back what they hold at once */
+	bool out_of_order;	/* CDM only; tasks of other data masters release at once */
 	u32 tasks, unified_bytes, common_bytes, local_bytes;	/* of the CDM */
 	struct pds_dm_control vdm, pdm;
 };
@@ -141,9 +143,9 @@ const struct pds_control *pds_control(const struct pds *pds);
 /* Occupancy over all USCs, now. */
 struct pds_load {
 	u32 tasks;	/* in slots */
-	u32 held;	/* of these, tasks that have ended and wait for their turn to be released */
+	u32 held;	/* of these, ended tasks that wait for release in order */
 	u32 waves;	/* in flight */
-	u32 peak_tasks;	/* most tasks at once since pds_reset_peak() */
+	u32 peak_tasks;	/* maximum of tasks since pds_reset_peak() */
 };
 void pds_load(const struct pds *pds, struct pds_load *load);
 void pds_reset_peak(struct pds *pds);

@@ -2,10 +2,9 @@
 /*
  * PDS programs: fetch, check, decode.
  *
- * Source: hw/isa.xml, isa "pds". The encoding is checked by the generated
- * tables; what depends on stage and launch stands in check.c: register numbers
- * against the allocation, sources against the bank, bursts against the address
- * space.
+ * Source: hw/isa.xml, isa "pds". The generated tables check the encoding; check.c checks the
+ * rules that depend on stage and launch: register numbers against the allocation, sources
+ * against the bank, bursts against the address space.
  */
 #include "check.h"
 
@@ -62,7 +61,7 @@ enum pumice_fault pds_decode(const u32 *dw, const struct pds_program_limits *lim
 	return fault ? fault : pds_check_operands(out, limits);
 }
 
-/* Decode up to end; *pc is the instruction that a fault is about. */
+/* Decode up to end; *pc becomes the faulting instruction. */
 static enum pumice_fault load(struct pds_program *program, const u32 *words, u32 insns,
 			      const struct pds_program_limits *limits, u32 *pc)
 {

@@ -2,12 +2,11 @@
 /*
  * PDS programs: fetched, checked and decoded once for a launch.
  *
- * Source: document 000, "PDS Compute Workload Programs"; hw/isa.xml, isa "pds".
- * A program has no branches, so everything but memory can be checked before
- * the first group: what pds_program_load() lets through can only fault by an
- * MMU fault of a burst.
+ * Source: document 000, "PDS Compute Workload Programs"; hw/isa.xml, isa "pds". A program has
+ * no branches, so everything except memory can be checked before the first group: a program
+ * that passes pds_program_load() can only fault by an MMU fault of a burst.
  *
- * Limits: instructions behind the first end are not looked at.
+ * Limits: instructions after the first end are ignored.
  */
 #ifndef PUMICE_GPU_PDS_PROGRAM_H
 #define PUMICE_GPU_PDS_PROGRAM_H
@@ -20,36 +19,36 @@
 #include "pumice_isa.h"
 
 struct pds_program {
-	u32 insns;	/* that run, end included */
+	u32 insns;	/* executed ones, end included */
 	u32 task;	/* the one that starts the USC program */
 	struct pumice_pds_insn insn[PUMICE_PDS_MAX_INSNS];
 };
 
-/* What the operands of a program are checked against. */
+/* Limits that the operands of a program are checked against. */
 struct pds_program_limits {
 	u32 shared, coeffs, attrs;	/* registers of the allocation; coeffs of one primitive */
-	u32 instances;		/* of a work-group, or the most of a task */
+	u32 instances;		/* of a work-group, or the maximum of a task */
 	u32 stage;		/* enum usc_stage */
-	u32 varyings;		/* FRAGMENT: planes that a primitive brings, but for those below */
+	u32 varyings;		/* FRAGMENT: planes of a primitive, except those below */
 };
 
 /* Varying numbers of the planes that every primitive has. */
 #define PDS_VARYING_RW		PUMICE_MAX_VARYINGS		/* 1/w */
 #define PDS_VARYING_DEPTH	(PUMICE_MAX_VARYINGS + 1u)
 
-/* Whether a known source differs from instance to instance, and so exists for bank V only. */
+/* Whether a valid source differs between instances, and so is valid for bank V only. */
 bool pds_source_per_instance(u32 source);
 
 /*
- * Check and decode one instruction from its words. Returns PUMICE_FAULT_NONE
- * with *out filled, or the reason why it is none.
+ * Check and decode one instruction from its words. Returns PUMICE_FAULT_NONE with *out
+ * filled, or the reason to refuse it.
  */
 enum pumice_fault pds_decode(const u32 *dw, const struct pds_program_limits *limits,
 			     struct pumice_pds_insn *out);
 
 /*
- * Fetch the program of insns instructions at addr and check it whole. False
- * with *fault filled in wholly.
+ * Fetch the program of insns instructions at addr and check all of it. Returns false with all
+ * of *fault filled in.
  */
 bool pds_program_load(struct pds_program *program, struct mmu *mmu, struct mmu_tlb *tlb,
 		      unsigned int ctx, u64 addr, u32 insns,
@@ -57,12 +56,18 @@ bool pds_program_load(struct pds_program *program, struct mmu *mmu, struct mmu_t
 
 #define PDS_ATTR_COMPS	4u	/* registers that operation attr writes */
 
-/* Words that one run of the program for a task of so many instances writes, at most. */
+/*
+ * Maximum number of words that one run of the program for a task with this number of
+ * instances writes.
+ */
 u64 pds_program_words(const struct pds_program *program, u32 instances);
-/* The same of one instruction, and its reads of memory; lanes whose words leave no gap share one. */
+/*
+ * The same for one instruction, and its memory reads; lanes whose words leave no gap share
+ * one.
+ */
 u32 pds_insn_words(const struct pumice_pds_insn *insn, u32 instances);
 u32 pds_insn_reads(const struct pumice_pds_insn *insn, u32 instances);
-/* Reads of memory that one run of the program makes, at most. */
+/* Maximum number of memory reads of one run of the program. */
 u64 pds_program_reads(const struct pds_program *program, u32 instances);
 
 #endif

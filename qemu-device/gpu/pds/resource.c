@@ -74,7 +74,7 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
 	pds_store_init(&unit->local, capacity->local_rows);
 }
 
-/* Whether the totals allow it; says nothing of whether the free pieces do. */
+/* Whether the totals suffice; the free pieces may still be too small. */
 static bool totals_suffice(const struct pds_unit *unit, const struct pds_need *need)
 {
 	return need->tasks <= PUMICE_USC_SLOTS - unit->tasks &&
@@ -86,7 +86,7 @@ static bool totals_suffice(const struct pds_unit *unit, const struct pds_need *n
 static bool claim_stores(struct pds_unit *unit, struct pds_claim *claim)
 {
 	const struct pds_need *need = &claim->need;
-	u32 rows = 0, words = 0;	/* tasks that have theirs */
+	u32 rows = 0, words = 0;	/* tasks with an allocation */
 
 	if (!pds_store_alloc(&unit->local, need->local_rows, &claim->local_row))
 		return false;
@@ -122,11 +122,11 @@ static bool limits_allow(const struct pds_unit *unit, const struct pds_need *nee
 	       (u64)share->local_rows + need->local_rows <= limits->local_rows;
 }
 
-/* Count a need in its data master's share, or no longer. */
+/* Add a need to its data master's share, or subtract it. */
 static void count_share(struct pds_unit *unit, const struct pds_need *need, bool add)
 {
 	struct pds_share *share = &unit->share[need->dm];
-	u32 sign = add ? 1 : UINT32_MAX;	/* -1 */
+	u32 sign = add ? 1 : UINT32_MAX;	/* UINT32_MAX is -1 */
 
 	share->groups += sign;
 	share->tasks += sign * need->tasks;
@@ -143,7 +143,7 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 
 	if (!totals_suffice(unit, need) || !limits_allow(unit, need, limits))
 		return false;
-	/* A free slot means a free claim: a live one has at least one slot. */
+	/* A free slot implies a free claim: a live claim has at least one slot. */
 	while (claim->live)
 		claim++;
 	*claim = (struct pds_claim){ .live = false, .need = *need };

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resources of one USC: what a work-group needs, and who has what.
+ * Resources of one USC: needs of a work-group, and current owners.
  *
- * Source: document 000, "Programmable Data Sequencer" and "USC Register
- * Stores". A work-group of n instances has ceil(n / 128) tasks, at least one.
- * Every task takes a slot, rows of the unified store (a register of a wave is a
- * row) and words of the common store (shared registers, coefficients behind
- * them); the group takes local memory. All of a group lies on one USC, because it
- * shares local memory and barriers.
+ * Source: document 000, "Programmable Data Sequencer" and "USC Register Stores". A work-group
+ * of n instances has ceil(n / 128) tasks, at least one. Every task takes a slot, rows of the
+ * unified store (a register of a wave is a row) and words of the common store (shared
+ * registers, followed by coefficients); the group takes local memory. A group is allocated on
+ * one USC, because it shares local memory and barriers.
  */
 #ifndef PUMICE_GPU_PDS_RESOURCE_H
 #define PUMICE_GPU_PDS_RESOURCE_H
@@ -17,10 +16,10 @@
 #include "alloc.h"
 #include "pumice_formats.h"
 
-/* Data masters, whose shares of a USC are counted apart. */
+/* Data masters, each with its own share of a USC. */
 enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
 
-/* Local memory is handed out in rows of one word of each of its 32 banks. */
+/* Local memory is allocated in rows of one word of each of its 32 banks. */
 #define PDS_LOCAL_ROW_BYTES (PUMICE_LANES * 4u)
 
 /* Sizes of the stores of an empty USC. */
@@ -31,8 +30,8 @@ struct pds_capacity {
 };
 
 /*
- * What one work-group needs, the same for every group of a launch; or one task of
- * the VDM or PDM, which is a group of its own.
+ * Needs of one work-group, equal for all groups of a launch; or of one task of the VDM or
+ * PDM, which is a group of its own.
  */
 struct pds_need {
 	u8 dm;		/* enum pds_dm */
@@ -44,16 +43,16 @@ struct pds_need {
 	u32 local_rows;
 };
 
-/* Most of a USC's resources that a data master may hold at a time; UINT32_MAX is no limit. */
+/* Limits of a data master's share of a USC; UINT32_MAX is no limit. */
 struct pds_limits {
 	u32 tasks, rows, words, local_rows;
 };
 
-/* What one work-group holds. */
+/* Resources of one work-group. */
 struct pds_claim {
 	bool live;
-	bool ended;	/* the group has ended; the claim waits for its turn to be released */
-	u64 order;	/* claims of a USC are numbered as they are made */
+	bool ended;	/* the group has ended; the claim waits to be released in order */
+	u64 order;	/* claims of a USC are numbered in order of allocation */
 	struct pds_need need;
 	u8 slot[PUMICE_GROUP_TASKS];
 	u32 row[PUMICE_GROUP_TASKS];	/* first row of each task */
@@ -61,16 +60,16 @@ struct pds_claim {
 	u32 local_row;
 };
 
-/* What a data master holds of a USC. */
+/* A data master's share of a USC. */
 struct pds_share {
 	u32 groups, tasks, rows, words, local_rows;
 };
 
 /* Accounts of one USC. Plain data. */
 struct pds_unit {
-	u64 slots;	/* bit n: slot n is taken */
-	u64 claims;	/* made so far */
-	u32 tasks;	/* slots taken */
+	u64 slots;	/* bit n: slot n is in use */
+	u64 claims;	/* total so far */
+	u32 tasks;	/* slots in use */
 	u32 held;	/* of these, tasks of groups that have ended */
 	u32 groups;	/* claims that are live */
 	u32 waves;	/* of groups that have not ended */
@@ -86,12 +85,12 @@ u32 pds_task_instances(const struct pds_need *need, u32 task);
 u32 pds_task_waves(const struct pds_need *need, u32 task);
 
 /*
- * What a work-group of this state needs. The state's work-group has at most
+ * Compute the needs of a work-group of this state. The state's work-group has at most
  * PUMICE_GROUP_INSTANCES instances.
  */
 void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need);
 
-/* What a task of a stage needs; of the PDM with so many primitives, else 1. */
+/* Compute the needs of a task of a stage; prims is 1 except for the PDM. */
 void pds_need_of_stage(const struct pumice_stage *stage, enum pds_dm dm, u32 instances, u32 prims,
 		       struct pds_need *need);
 
@@ -101,24 +100,24 @@ bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capac
 void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
 
 /*
- * Take all that a group needs; *group becomes its number. False, and nothing
- * taken, when some of it is not to be had now or would go over its data master's
- * limits. The limits do not count for a USC of which the data master holds nothing.
+ * Allocate all needs of a group; *group becomes its number. Returns false without a change
+ * when a resource is not available now or would exceed its data master's limits. The limits
+ * do not apply to a USC on which the data master has no resources.
  */
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 		    const struct pds_limits *limits, unsigned int *group);
 
-/* A live group has ended: its waves are gone, what it holds is still held. */
+/* Mark a live group as ended: its waves are released, its other resources are still allocated. */
 void pds_unit_end(struct pds_unit *unit, unsigned int group);
 
 /*
- * The next ended work-group of the CDM that may give back what it holds: any, or in
- * order only the one that was claimed before all its live ones. False when there is
- * none. Tasks of other data masters give back at once.
+ * Find the next ended work-group of the CDM to release: any, or if in_order only the one that
+ * was claimed before all live ones. Returns false when there is none. Tasks of other data
+ * masters are released at once.
  */
 bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *group);
 
-/* Give back all that an ended group has. */
+/* Free all resources of an ended group. */
 void pds_unit_release(struct pds_unit *unit, unsigned int group);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Running a PDS program.
+ * Execution of PDS programs.
  *
- * Source: hw/isa.xml, isa "pds". The program was checked by pds_program_load():
- * registers, sources and addresses are in range here.
+ * Source: hw/isa.xml, isa "pds". The program was checked by pds_program_load(): registers,
+ * sources and addresses are in range here.
  */
 #include "run.h"
 
@@ -24,7 +24,7 @@ void pds_number_instances(const struct pumice_cdm_state *state, struct pds_local
 	}
 }
 
-/* A source that is the same for every instance of the task. */
+/* Value of a source that is equal for all instances of the task. */
 static u32 task_value(const struct pds_run *run, const struct usc_task *task, u32 source)
 {
 	const struct pumice_cdm_launch *grid = &run->launch->grid;
@@ -56,7 +56,7 @@ static u32 task_value(const struct pds_run *run, const struct usc_task *task, u3
 	}
 }
 
-/* A source that differs between instances: of instance first and those behind it. */
+/* Values of a source that differs between instances, for lanes instances from first. */
 static void instance_values(const struct pds_run *run, u32 source, u32 first, u32 lanes, u32 *out)
 {
 	const struct pumice_cdm_state *state = &run->launch->state;
@@ -137,11 +137,12 @@ bool pds_run_task(const struct pds_run *run, struct usc *usc, const struct usc_t
 			*fault = (struct gpu_fault){ .pc = *pc };
 			ok = pds_fill_dma(&fill, insn, fault);
 			break;
-		case PUMICE_PDS_OP_ATTR:	/* not of compute programs */
+		case PUMICE_PDS_OP_ATTR:	/* not valid in compute programs */
 		case PUMICE_PDS_OP_COEFF:
 		case PUMICE_PDS_OP_ITERATE:
 		case PUMICE_PDS_OP_TEXTURE:
-		case PUMICE_PDS_OP_TASK:	/* starts with its group, when all tasks are filled */
+		case PUMICE_PDS_OP_TASK:	/* the task starts with its group, when all
+						 * tasks are filled */
 		case PUMICE_PDS_OP_END:
 			break;
 		}

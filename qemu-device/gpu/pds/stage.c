@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDS: stages, the programs of the vertex and the pixel data master.
+ * PDS: stages (programs) of the vertex and the pixel data master.
  *
  * Source: document 004, "PDS"; hw/formats.xml, stage.
  */
@@ -8,7 +8,7 @@
 
 #include "state.h"
 
-/* Whether the stage asks for no more than there can be, and a full task fits on an empty USC. */
+/* Whether the stage's resources are within the maximum, and a full task fits on an empty USC. */
 static bool resources_suffice(const struct pds *pds, const struct pumice_stage *state)
 {
 	struct pds_need need;
@@ -20,7 +20,7 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_stage *
 	return pds_need_fits(&need, &pds->capacity);
 }
 
-/* The part of the stage that is done at once: what it asks for, and its PDS program. */
+/* Do the part of the load that is not divided: check the resources, load the PDS program. */
 static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		  const struct pumice_stage *state, const struct pds_stage_limits *limits,
 		  struct pds_stage *out, struct gpu_fault *fault)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PDS's state, shared by its files: pds.c (launches and groups of the CDM),
- * task.c (tasks of the VDM and PDM), stage.c and those that fill. Nobody else
- * includes this.
+ * The PDS's state, shared by its files: pds.c (launches and groups of the CDM), task.c (tasks
+ * of the VDM and PDM), stage.c and the files that fill registers. No other file includes
+ * this.
  *
- * Locking: what changes while jobs run is guarded by the device lock, but for what
- * is atomic. Registers of a task belong to who claimed it until it is started.
+ * Locking: the device lock guards fields that change while jobs run, except atomic ones.
+ * Registers of a task belong to its claimer until it is started.
  */
 #ifndef PUMICE_GPU_PDS_STATE_H
 #define PUMICE_GPU_PDS_STATE_H
@@ -20,24 +20,24 @@
 
 _Static_assert(PDS_MAX_USCS <= 32, "USCs that were tried are bits of a u32");
 
-/* One USC as the PDS sees it. */
+/* The PDS's state of one USC. */
 struct unit {
 	struct pds_unit accounts;
-	u16 code[PUMICE_USC_SLOTS];	/* program of each work-group that runs */
-	u64 linear[PUMICE_USC_SLOTS];	/* its number in its launch */
+	u16 code[PUMICE_USC_SLOTS];	/* program of each running work-group */
+	u64 linear[PUMICE_USC_SLOTS];	/* the group's number in its launch */
 	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of each task of another data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 };
 
-/* The launch that is being dealt. */
+/* The launch being dispatched. */
 struct current {
 	bool begun;	/* its programs are loaded */
-	bool loading;	/* the PDS program is, the USC program is not */
+	bool loading;	/* the PDS program is loaded, the USC program is not */
 	struct usc_load *load;
 	u16 code;
 	bool slow;	/* groups are filled in pieces, without the device lock */
 	unsigned int cost;
-	bool waits;	/* the next group has found no room */
+	bool waits;	/* the next group waits for room */
 	struct pds_launch launch;
 	struct pds_need need;
 	struct pds_program program;
@@ -50,7 +50,7 @@ struct current {
 	u32 pc;
 };
 
-/* Who is told of tasks. */
+/* Receiver of task events. */
 struct pds_task_owner {
 	const struct pds_task_ops *ops;
 	void *opaque;
@@ -62,17 +62,17 @@ struct pds {
 
 	/* Registers. */
 	struct pds_control control;
-	struct pds_limits limits[PDS_DM_COUNT];	/* what they say, of each USC */
+	struct pds_limits limits[PDS_DM_COUNT];	/* limits from the registers, for each USC */
 
 	/* Running state. */
 	struct unit *unit;		/* config.uscs of them */
 	struct pds_code_table codes;
 	struct current current;
-	unsigned int next;		/* USC whose turn it is among equals, for groups */
-	u8 core_next[PUMICE_MAX_CORES];	/* the same in a core, for tasks */
+	unsigned int next;		/* next USC of the round robin, for groups */
+	u8 core_next[PUMICE_MAX_CORES];	/* next USC of the round robin in a core, for tasks */
 	u8 waiting[PUMICE_MAX_CORES];	/* bit n: data master n waits for room there (DMS) */
 	struct pds_task_owner owner[PDS_DM_COUNT];
-	unsigned int groups;		/* of the CDM that have not ended, on all USCs */
+	unsigned int groups;		/* groups of the CDM that have not ended, on all USCs */
 	u32 tasks, peak_tasks, held, waves;	/* see struct pds_load */
 	struct mmu_tlb tlb;
 
@@ -80,27 +80,27 @@ struct pds {
 	u64 started, waited;
 	_Atomic u64 dma_bytes;
 	u64 occupancy;			/* tasks * ns up to time */
-	u64 time;			/* GPU clock, when tasks last came or went */
+	u64 time;			/* GPU clock, when tasks last started or ended */
 };
 
 /*
- * The USC with the fewest waves of count from first on, that is not among those
- * tried; from the one at next on among equals. False when all were tried.
+ * Find the USC with the fewest waves of count USCs from first, except those tried; among
+ * equals the first from next. Returns false when all were tried.
  */
 bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
 		      unsigned int next, u32 tried, unsigned int *usc);
-/* Count a claim that begins to run, or that has ended; its slots are still held then. */
+/* Count a claim that begins to run, or that has ended and still has its slots. */
 void pds_count_start(struct pds *pds, const struct pds_need *need);
 void pds_count_end(struct pds *pds, const struct pds_need *need);
-/* Give back what an ended claim holds. */
+/* Release the resources of an ended claim. */
 void pds_release(struct pds *pds, struct pds_unit *unit, unsigned int group);
-/* Hand a filled group to its USC, and wake that if it has no other. Device lock held. */
+/* Start a filled group on its USC, and wake the USC if it was idle. Device lock held. */
 void pds_group_start(struct pds *pds, unsigned int usc, unsigned int group);
 
-/* task.c: a task of the VDM or PDM has left, or faulted. Takes the device lock. */
+/* task.c: a task of the VDM or PDM has ended, or faulted. Takes the device lock. */
 void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);
 void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault);
-/* Something was given back on a core: tell those that wait there. Device lock held. */
+/* Resources of a core were released: notify data masters that wait there. Device lock held. */
 void pds_room(struct pds *pds, unsigned int core);
 
 #endif

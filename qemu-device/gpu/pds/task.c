@@ -2,13 +2,13 @@
 /*
  * PDS: tasks of the vertex and the pixel data master.
  *
- * Source: document 004, "PDS" and "DMS". A task is a group of its own, on the USC
- * of its core that has the fewest waves; among equals they take turns.
+ * Source: document 004, "PDS" and "DMS". A task is a group of its own, on the USC of its core
+ * that has the fewest waves; round robin among equals.
  *
- * DMS: a data master that found no room on a core is remembered there, and no
- * compute work-group goes to that core until it has got some. Compute that waits
- * is told when a core is free for it again, because none of its own groups might
- * be left to wake it.
+ * DMS: a data master that found no room on a core is recorded there, and no compute
+ * work-group is dispatched to that core until its claim succeeds. Waiting compute is notified
+ * when a core is available to it again, because it may have no group of its own that would
+ * wake it.
  */
 #include "state.h"
 
@@ -16,7 +16,8 @@ _Static_assert(PUMICE_TASK_INSTANCES <= UINT16_MAX, "struct usc_task");
 
 /* One task's coefficients are counted in usc_task.coeffs, its primitives in usc_span.prim. */
 #define MAX_COEFFS	UINT16_MAX
-#define MAX_PRIMS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)	/* each has a span at least */
+#define MAX_PRIMS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)	/* each has at least
+									 * one span */
 
 static void lock(struct pds *pds)
 {
@@ -34,8 +35,8 @@ void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops
 	pds->owner[dm] = (struct pds_task_owner){ .ops = ops, .opaque = opaque };
 }
 
-/* Compute waits and might find room now. */
-static void tell_compute(struct pds *pds)
+/* Notify waiting compute work, which may have room now. */
+static void notify_compute(struct pds *pds)
 {
 	if (pds->current.begun && pds->current.waits && pds->config.ops->room)
 		pds->config.ops->room(pds->config.ops_opaque);
@@ -115,14 +116,14 @@ static bool claim_on_core(struct pds *pds, const struct pds_need *need, unsigned
 	return false;
 }
 
-/* The data master waits on the core no longer. */
+/* Clear the mark that the data master waits on the core. */
 static void stop_waiting(struct pds *pds, enum pds_dm dm, unsigned int core)
 {
 	if (!(pds->waiting[core] >> dm & 1))
 		return;
 	pds->waiting[core] &= (u8)~(1u << dm);
 	if (!pds->waiting[core])
-		tell_compute(pds);
+		notify_compute(pds);
 }
 
 static void start_waiting(struct pds *pds, enum pds_dm dm, unsigned int core, unsigned int ctx)
@@ -167,8 +168,8 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 	return PDS_STARTED;
 }
 
-/* Give back what a task holds, which may be what somebody waits for. Device lock held. */
-static void give_back(struct pds *pds, unsigned int usc, unsigned int group)
+/* Release the resources of a task and notify waiting data masters. Device lock held. */
+static void release_task(struct pds *pds, unsigned int usc, unsigned int group)
 {
 	struct unit *unit = &pds->unit[usc];
 
@@ -177,14 +178,14 @@ static void give_back(struct pds *pds, unsigned int usc, unsigned int group)
 	pds_unit_end(&unit->accounts, group);
 	pds_release(pds, &unit->accounts, group);
 	pds_room(pds, usc / PUMICE_USCS_PER_CORE);
-	tell_compute(pds);
+	notify_compute(pds);
 }
 
 void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place)
 {
 	(void)dm;
 	lock(pds);
-	give_back(pds, place->usc, place->group);
+	release_task(pds, place->usc, place->group);
 	unlock(pds);
 }
 
@@ -210,7 +211,7 @@ void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
 
 	lock(pds);
 	unit->started[unit->accounts.claim[group].need.dm] &= ~(1ull << group);
-	give_back(pds, usc, group);
+	release_task(pds, usc, group);
 	unlock(pds);
 	owner->ops->task_done(owner->opaque, usc / PUMICE_USCS_PER_CORE, gfx);
 }

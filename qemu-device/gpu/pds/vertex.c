@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDS: the registers of a vertex task.
+ * PDS: fill the registers of a vertex task.
  *
  * Source: document 004, "PDS"; hw/isa.xml, isa "pds".
  */
 #include "attr.h"
 #include "state.h"
 
-/* mov of vertex or instance number, to every instance. */
+/* Execute mov of the vertex or instance number, for every instance. */
 static void run_mov(const struct pds_fill *fill, const struct pds_vertices *in,
 		    const struct pumice_pds_insn *insn)
 {
@@ -22,7 +22,7 @@ static void run_mov(const struct pds_fill *fill, const struct pds_vertices *in,
 	}
 }
 
-/* An attribute that is the same for all vertices of an instance. */
+/* Fetch an attribute that is equal for all vertices of an instance. */
 static bool attr_of_instance(struct pds_fill *fill, const struct pds_vertices *in,
 			     const struct pumice_pds_insn *insn, struct gpu_fault *fault)
 {
@@ -93,7 +93,7 @@ bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 
 	if (!*pc)
 		pds_fill_zero(&fill);
-	for (; ok && *pc < stage->program.insns && pds_piece_goes_on(&fill, written); ++*pc) {
+	for (; ok && *pc < stage->program.insns && pds_piece_continues(&fill, written); ++*pc) {
 		const struct pumice_pds_insn *insn = &stage->program.insn[*pc];
 
 		*fault = (struct gpu_fault){ .pc = *pc };

@@ -2,23 +2,24 @@
 /*
  * Cache of predecoded programs, shared by all USCs of a GPU.
  *
- * A program is found by its content, its length and its stage, never by its address: code
- * that was overwritten is another program. It serves all limits that it fits (program.h).
- * Idle programs stay until room is needed, the longest unused goes first.
+ * The key of a program is its content, its length and its stage, never its address:
+ * overwritten code is another program. It can be used with all limits that it fits
+ * (program.h). Idle programs are kept until room is needed, then evicted least recently used
+ * first.
  *
- * Each data master has a share of the memory, which its programs in use and its loads
- * cannot exceed. A master runs one job at a time, so a job that fills the share delays only
- * itself. The stage identifies the master, and no program is of two stages. An idle
- * program counts towards no share; it makes room for any load.
+ * Each data master has a share of the memory, which its programs in use and its loads cannot
+ * exceed. A master runs one job at a time, so a job that fills the share delays only itself.
+ * The stage identifies the master, and no program belongs to two stages. An idle program
+ * counts towards no share; it makes room for any load.
  *
- * The lock is held for moments, since holders of the device lock take it: at most
- * USC_CACHE_PIECE programs are evicted at a time. They are freed later, as many in a call
- * and with no lock; code is compared outside, too. Hashes are seeded, so that a job
- * cannot choose programs that all lie in one bucket.
+ * The lock is held only briefly, since it is taken under the device lock: at most
+ * USC_CACHE_PIECE programs are evicted at a time. They are freed later, at most as many per
+ * call and with no lock; code is also compared without it. Hashes are seeded, so that a job
+ * cannot choose programs that all hash to one bucket.
  *
- * Limits: USC_CACHE_BYTES of host memory for all programs, those that are being decoded
- * and those that wait to be freed included; USC_CACHE_IDLE_BYTES of it, and a little more
- * for moments, for idle programs. Refused programs are not kept.
+ * Limits: USC_CACHE_BYTES of host memory for all programs, including those being decoded and
+ * those not freed yet; USC_CACHE_IDLE_BYTES of it, briefly a little more, for idle programs.
+ * Refused programs are not cached.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 #include "program.h"
 
 #define USC_CACHE_BUCKETS 1024u
-#define SWEEP_BYTES (1u << 20)	/* that a call frees, or one program */
+#define SWEEP_BYTES (1u << 20)	/* freed per call, or one program */
 
 static const u64 share_bytes[PUMICE_WAVE_MASTER_COUNT] = {
 	[PUMICE_WAVE_MASTER_CDM] = USC_CACHE_CDM_BYTES,
@@ -43,17 +44,17 @@ struct usc_program_cache {
 	void *opaque;
 	u64 seed;
 
-	pthread_mutex_t lock;	/* guards all the rest and the programs' last group */
+	pthread_mutex_t lock;	/* guards all other fields, and the cache state of programs */
 	struct usc_program *bucket[USC_CACHE_BUCKETS];
-	/* Programs without references, by when they lost the last one. */
+	/* Programs without references, in the order of losing the last one. */
 	struct usc_program *oldest, *newest;
 	struct usc_program *dead;	/* evicted, to be freed */
 	u64 idle_bytes;
-	u64 live_bytes[PUMICE_WAVE_MASTER_COUNT];	/* of programs in use, and of loads */
-	u64 bytes;		/* of all of these, and of the dead */
-	u64 ended[PUMICE_WAVE_MASTER_COUNT];	/* programs that became idle, ever */
+	u64 live_bytes[PUMICE_WAVE_MASTER_COUNT];	/* programs in use, and loads */
+	u64 bytes;		/* all of these, and evicted programs */
+	u64 ended[PUMICE_WAVE_MASTER_COUNT];	/* total programs that became idle */
 	u32 waiting;		/* loads that wait for memory */
-	u64 decoded;	/* programs, ever */
+	u64 decoded;	/* total programs */
 };
 
 struct usc_program_cache *usc_program_cache_create(void)
@@ -113,8 +114,8 @@ static u64 *live_of(struct usc_program_cache *cache, u32 stage)
 	return &cache->live_bytes[usc_cache_master(stage)];
 }
 
-/* Whether limits allow what the program uses, and its form is right for them. */
-static bool serves(const struct usc_program *p, const struct usc_program_limits *limits)
+/* Whether the program's needs are within limits and its form is valid for them. */
+static bool fits_limits(const struct usc_program *p, const struct usc_program_limits *limits)
 {
 	const struct usc_program_limits *made = &p->limits, *needs = &p->needs;
 
@@ -146,12 +147,12 @@ static void idle_remove_locked(struct usc_program_cache *cache, struct usc_progr
 	cache->idle_bytes -= p->bytes;
 }
 
-/* The first program from p on that may be the one, with a reference. */
+/* Return the first program from p that may match, with a reference. */
 static struct usc_program *candidate_locked(struct usc_program_cache *cache, struct usc_program *p,
 					    u64 hash, u32 insns,
 					    const struct usc_program_limits *limits)
 {
-	while (p && (p->hash != hash || p->insns != insns || !serves(p, limits)))
+	while (p && (p->hash != hash || p->insns != insns || !fits_limits(p, limits)))
 		p = p->next;
 	if (p && p->refs++ == 0) {
 		idle_remove_locked(cache, p);
@@ -172,13 +173,13 @@ static void notify_room(struct usc_program_cache *cache, bool room)
 		cache->ops.room(cache->opaque);
 }
 
-static void bury_locked(struct usc_program_cache *cache, struct usc_program *p)
+static void free_later_locked(struct usc_program_cache *cache, struct usc_program *p)
 {
 	p->next = cache->dead;
 	cache->dead = p;
 }
 
-/* The oldest idle program goes; it is freed later. */
+/* Evict the oldest idle program; it is freed later. */
 static void evict_locked(struct usc_program_cache *cache)
 {
 	struct usc_program *p = cache->oldest;
@@ -187,24 +188,25 @@ static void evict_locked(struct usc_program_cache *cache)
 	if (p->next)
 		p->next->link = p->link;
 	idle_remove_locked(cache, p);
-	bury_locked(cache, p);
+	free_later_locked(cache, p);
 }
 
-void usc_cache_bury(struct usc_program_cache *cache, struct usc_program *program, u64 reserved)
+void usc_cache_free_later(struct usc_program_cache *cache, struct usc_program *program,
+			  u64 reserved)
 {
 	bool room;
 
 	pthread_mutex_lock(&cache->lock);
 	program->bytes = reserved;
 	*live_of(cache, program->limits.stage) -= reserved;
-	bury_locked(cache, program);
+	free_later_locked(cache, program);
 	room = cache->waiting;
 	pthread_mutex_unlock(&cache->lock);
 	notify_room(cache, room);
 }
 
-/* Take some of the dead, *bytes of them. */
-static struct usc_program *take_dead(struct usc_program_cache *cache, u64 *bytes)
+/* Remove *bytes of evicted programs from the list. */
+static struct usc_program *remove_dead(struct usc_program_cache *cache, u64 *bytes)
 {
 	struct usc_program *dead, **end = &cache->dead;
 
@@ -226,7 +228,7 @@ static struct usc_program *take_dead(struct usc_program_cache *cache, u64 *bytes
 void usc_cache_sweep(struct usc_program_cache *cache)
 {
 	u64 bytes;
-	struct usc_program *dead = take_dead(cache, &bytes);
+	struct usc_program *dead = remove_dead(cache, &bytes);
 	bool room;
 
 	if (!dead)
@@ -262,7 +264,7 @@ void usc_program_put(struct usc_program_cache *cache, struct usc_program *progra
 	notify_room(cache, room);
 }
 
-/* Room for bytes of host memory; what is in the way is evicted, a piece in each call. */
+/* Make room for bytes of host memory: evict idle programs, a piece in each call. */
 static enum usc_load_result make_room_locked(struct usc_program_cache *cache, u64 bytes)
 {
 	u64 evicted = 0;
@@ -291,7 +293,7 @@ enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stag
 		*live += bytes;
 		cache->bytes += bytes;
 	}
-	/* With the lock that found no room, so that no room goes unnoticed. */
+	/* Still under the lock of the failed search, so that no release of memory is missed. */
 	cache->waiting -= *waits;
 	*waits = result == USC_LOAD_WAIT;
 	cache->waiting += *waits;
@@ -378,7 +380,7 @@ struct usc_program *usc_cache_find(struct usc_program_cache *cache, u64 hash, co
 	pthread_mutex_lock(&cache->lock);
 	p = candidate_locked(cache, *bucket_of(cache, hash), hash, insns, limits);
 	pthread_mutex_unlock(&cache->lock);
-	/* It stays where it is as long as it has a reference. */
+	/* It stays in the list while it has a reference. */
 	while (p && !same_words(p, words)) {
 		pthread_mutex_lock(&cache->lock);
 		next = candidate_locked(cache, p->next, hash, insns, limits);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counting what hw/perf.h calls detailed: instructions by class, bytes, bank
- * conflicts of local memory.
+ * Detailed counters of hw/perf.h: instructions by class, bytes, bank conflicts of local
+ * memory.
  *
- * Source: hw/perf.h; document 002, "Local memory", for the 32 banks. An
- * instruction is counted when it is complete: not where it faults, and a wait
- * once, however often it was put off.
+ * Source: hw/perf.h; document 002, "Local memory", for the 32 banks. An instruction is
+ * counted when it is complete: not if it faults, and a wait once, however often it was
+ * deferred.
  *
- * Texture reads and what the PBE is handed count as instructions of global memory;
- * their bytes are not the USC's.
+ * Texture reads and stores through the PBE count as instructions of global memory; their
+ * bytes are not the USC's.
  *
- * Limits: this way of running takes every instruction alone, so it is slower.
- * Bytes are those of system memory; a work-group copy counts as the words that
- * the wave moved, an atomic operation loads and stores.
+ * Limits: instructions are run one at a time, which is slower. Bytes are those of system
+ * memory; a work-group copy counts as the words that the wave moved, an atomic operation
+ * loads and stores.
  */
 #include "exec.h"
 
 #define LOCAL_BANKS 32u
 
-/* What an instruction does to memory. */
+/* Memory access of an instruction. */
 struct access {
 	bool local, load, store;
 	u32 bytes;	/* of each active lane */
@@ -83,7 +83,7 @@ static enum pumice_perf_counter vector_class(const struct usc_insn *insn)
 	}
 }
 
-/* Loads and stores; false for everything else. */
+/* Describe loads and stores; false for all other instructions. */
 static bool access_of(const struct usc_insn *insn, struct access *a)
 {
 	switch (insn->op) {
@@ -160,12 +160,12 @@ static u32 active_lanes_of(const struct exec *x, const struct usc_insn *i)
 }
 
 /*
- * Further cycles of one access of at most a word a lane: every bank serves one
- * word a cycle, to all lanes that want it.
+ * Count the additional cycles of one access of at most a word per lane: every bank serves one
+ * word per cycle, to all lanes that access it.
  */
 static u32 conflicts(const u32 *off, u32 plus, u32 lanes)
 {
-	u32 words[LOCAL_BANKS][PUMICE_LANES], count[LOCAL_BANKS] = { 0 }, most = 1;
+	u32 words[LOCAL_BANKS][PUMICE_LANES], count[LOCAL_BANKS] = { 0 }, max = 1;
 
 	for (; lanes; lanes &= lanes - 1) {
 		u32 word = (off[__builtin_ctz(lanes)] + plus) / 4, bank = word % LOCAL_BANKS;
@@ -176,12 +176,12 @@ static u32 conflicts(const u32 *off, u32 plus, u32 lanes)
 		if (n < count[bank])
 			continue;
 		words[bank][count[bank]++] = word;
-		most = count[bank] > most ? count[bank] : most;
+		max = count[bank] > max ? count[bank] : max;
 	}
-	return most - 1;
+	return max - 1;
 }
 
-/* What an instruction that is about to run will be counted as. */
+/* Counts of an instruction, taken before it runs. */
 struct tally {
 	u64 load_bytes, store_bytes, conflicts;
 };
@@ -215,7 +215,7 @@ static void tally_copy(const struct exec *x, const struct usc_insn *i, struct ta
 	*(i->op == PUMICE_USC_OP_GROUP_LOAD ? &t->load_bytes : &t->store_bytes) = share.words * 4;
 }
 
-/* Dynamic constants are loaded in valid lanes, whatever the mask says. */
+/* Dynamic constants are loaded in all valid lanes, whatever the mask. */
 static void tally_constants(const struct exec *x, const struct usc_insn *i, struct tally *t)
 {
 	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
@@ -243,7 +243,7 @@ const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *
 		tally_access(x, i, &t);
 		tally_copy(x, i, &t);
 		tally_constants(x, i, &t);
-		x->limit = i + 1;	/* this instruction alone */
+		x->limit = i + 1;	/* only this instruction */
 		i = i->run(x, i);
 		/* A jump has begun a new run of instructions, as far as the slice allows. */
 		going = x->limit && !x->pause && x->done + (u32)(i - x->from) < x->slice;

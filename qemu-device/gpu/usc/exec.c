@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Interpreter: the loop, the choice of the host's vector level, faults.
+ * Interpreter: the loop, selection of the host's vector level, faults.
  *
  * Source: documents 002 and 003; exec.h for how the parts fit together.
  *
- * Limits: one wave at a time; who runs is decided in wave.c.
+ * Limits: one wave at a time; wave.c selects it.
  */
 #include <string.h>
 
 #include "exec.h"
 
-#define NO_LEVEL GPU_LEVELS	/* the best usable one */
+#define NO_LEVEL GPU_LEVELS	/* use the best usable one */
 
 static _Atomic int chosen_level = NO_LEVEL;
 
@@ -71,7 +71,7 @@ void usc_exec_bind_pair(struct usc_insn *insn)
 		insn->run = pair;
 }
 
-/* Which part of the USC refuses. */
+/* Return the part of the USC that detects a fault. */
 static enum pumice_unit fault_unit(enum pumice_fault fault)
 {
 	switch (fault) {
@@ -86,7 +86,7 @@ static enum pumice_unit fault_unit(enum pumice_fault fault)
 	}
 }
 
-/* What every fault tells: where the wave was. */
+/* Fill in the position of the wave, common to all faults. */
 static const struct usc_insn *stop_at(struct exec *x, const struct usc_insn *i)
 {
 	x->fault.usc = (u16)x->usc->config.number;
@@ -119,7 +119,7 @@ static void fill_row(u32 *row, u32 value)
 		row[l] = value;
 }
 
-/* The rows of USC_BASE_SPECIAL that the program reads. */
+/* Fill the rows of USC_BASE_SPECIAL that the program reads. */
 static void fill_specials(struct exec *x)
 {
 	const struct usc_wave *wave = x->wave;
@@ -179,7 +179,7 @@ void usc_exec_count(struct exec *x)
 	x->tlb_hits = 0;
 }
 
-u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
+u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool exclusive)
 {
 	const struct usc_insn *i = &x->program->insn[wave->pc];
 	u32 issued;
@@ -190,7 +190,7 @@ u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone)
 	x->base[USC_BASE_SHARED] = (u8 *)(x->usc->common + wave->shared);
 	x->base[USC_BASE_OWN] = (u8 *)(x->usc->own + (wave - x->usc->wave) * USC_OWN_WORDS);
 	x->base[USC_BASE_SLOT] = (u8 *)x->usc->slot_reg[wave->slot];
-	x->alone = alone;
+	x->exclusive = exclusive;
 	x->pause = false;
 	x->exit = USC_EXIT_SLICE;
 	x->done = 0;

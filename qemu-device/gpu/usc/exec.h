@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interpreter of USC programs: what its parts share.
+ * Interpreter of USC programs: definitions shared by its files.
  *
- * Each instruction has a function that runs it for a whole wave and returns the
- * next. They are spread over files by what they do:
+ * Each instruction has a function that runs it for a whole wave and returns the next. The
+ * files:
  *
  *   exec_scalar.c   scalar forms
  *   exec_reduce.c   reductions, first_where_true
  *   exec_flow.c     branches, barrier, end, signals
  *   exec_copy.c     work-group copies, the window of dynamic constants
- *   exec_gfx.c      graphics: textures, pixels that are dropped, the tile
+ *   exec_gfx.c      graphics: textures, dropped pixels, the tile
  *   vec_*.h         lane-parallel work, compiled once per vector level of the
- *                   host (level_*.c); every level gives the same bits
+ *                   host (level_*.c); results are equal on every level
  *
- * Limits: a struct exec lives during one turn of a group; nothing in it is kept.
+ * Limits: a struct exec exists for one quantum of a group; nothing in it is kept.
  */
 #ifndef PUMICE_GPU_USC_EXEC_H
 #define PUMICE_GPU_USC_EXEC_H
@@ -25,49 +25,50 @@
 
 #define USC_F32_NAN 0x7fc00000u	/* the canonical NaN */
 
-/* Why a wave left the interpreter. */
+/* Reason for a wave to leave the interpreter. */
 enum usc_exit {
 	USC_EXIT_SLICE,		/* the slice is used up */
 	USC_EXIT_YIELD,		/* waits for a signal; others may run */
 	USC_EXIT_BARRIER,
 	USC_EXIT_END,
-	USC_EXIT_FAULT,		/* x->fault says why */
+	USC_EXIT_FAULT,		/* reason in x->fault */
 };
 
 struct exec {
-	/* Where operands count from. */
+	/* Base addresses of operands. */
 	u8 *base[USC_BASES];
 
-	/* Of the wave's slice. */
-	const struct usc_insn *limit;	/* it ends here */
-	const struct usc_insn *from;	/* where the present run of instructions began */
+	/* The wave's slice. */
+	const struct usc_insn *limit;	/* end of the slice */
+	const struct usc_insn *from;	/* start of the current run of instructions */
 	u32 done;			/* instructions before that */
 	u32 slice;			/* instructions allowed */
 	u32 valid;			/* lanes with an instance */
-	bool alone;			/* no other wave of the group could run */
-	bool detail;			/* count what hw/perf.h calls detailed */
-	bool pause;			/* the slice ends after this instruction: see exec_attend() */
+	bool exclusive;			/* no other wave of the group can run */
+	bool detail;			/* count the detailed counters of hw/perf.h */
+	bool pause;			/* end the slice here: see exec_check_stop() */
 	u8 exit;			/* enum usc_exit */
 	struct usc_wave *wave;
-	u64 wait;			/* issue slots that it waits for, behind USC_EXIT_YIELD */
+	u64 wait;			/* issue slots to wait for, after USC_EXIT_YIELD */
 
-	/* Of the step: its end is waited for; or NULL. */
+	/* The step: set when it should end; or NULL. */
 	const _Atomic bool *stop;
-	u32 slow;			/* calls of exec_attend() that the budget has not paid */
+	u32 slow;			/* calls of exec_check_stop() not yet charged to the
+					 * budget */
 
-	/* Of the group's turn: what performance counters get behind it. */
+	/* The group's quantum: added to performance counters after it. */
 	u64 issued, stalled;
 	u64 tlb_hits;
 
-	/* Of the wave, where gfx is there: see usc_gfx_exec(). */
+	/* The wave, if gfx is set: see usc_gfx_exec(). */
 	u32 *vo;			/* VERTEX: its output registers */
 	struct usc_span *span;		/* FRAGMENT, TILE: its first span */
 	u32 spans;			/* of the wave */
 	bool direct, in_line, one_prim;	/* as in struct usc_wave */
-	u8 positions;			/* bit 0: position[0] is known, bit 1: position[1] */
-	bool prims_known;		/* prim_offset is known */
+	u8 positions;			/* bit 0: position[0] is valid, bit 1: position[1] */
+	bool prims_known;		/* prim_offset is valid */
 
-	/* Of the group. */
+	/* The group. */
 	const struct usc_gfx *gfx;	/* or NULL */
 	u8 ctx;				/* MMU context */
 	u32 local_bytes;
@@ -77,15 +78,18 @@ struct exec {
 	const struct usc_program *program;
 	struct usc *usc;
 
-	struct gpu_fault fault;		/* filled in wholly where exit is USC_EXIT_FAULT */
+	struct gpu_fault fault;		/* completely filled in if exit is USC_EXIT_FAULT */
 	u32 special[USC_SPECIAL_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
 	u32 scratch[USC_PLACES][USC_ROW_WORDS] __attribute__((aligned(128)));
-	/* x and y of each lane, of modes without and with centroid; bytes to its coefficients. */
+	/*
+	 * x and y of each lane, for modes without and with centroid; byte offset of its
+	 * coefficients.
+	 */
 	float position[2][2][USC_ROW_WORDS] __attribute__((aligned(128)));
 	u32 prim_offset[USC_ROW_WORDS] __attribute__((aligned(128)));
 };
 
-/* Where an operand is: a row of 32 words, or one word. */
+/* Return the address of an operand: a row of 32 words, or one word. */
 static inline u32 *exec_operand(const struct exec *x, const struct usc_insn *i, enum usc_place place)
 {
 	return (u32 *)(void *)(x->base[i->base[place]] + i->offset[place]);
@@ -110,9 +114,9 @@ static inline const struct usc_mask *exec_mask(const struct exec *x, const struc
 }
 
 /*
- * Go on behind instruction i. Where the compiler makes this a jump, instructions
- * follow each other without a loop between them; where it does not, the stack
- * grows by a frame for each, at most USC_WAVE_QUANTUM of them.
+ * Continue after instruction i. If the compiler makes this a tail call, instructions are
+ * chained without a loop between them; otherwise the stack grows by a frame for each, at most
+ * USC_WAVE_QUANTUM.
  */
 static inline const struct usc_insn *exec_next(struct exec *x, const struct usc_insn *i)
 {
@@ -126,7 +130,7 @@ static inline u64 exec_clock(const struct exec *x, const struct usc_insn *i)
 	return x->wave->clock + x->done + (u64)(i - x->from);
 }
 
-/* Leave the interpreter; the wave goes on at next. */
+/* Leave the interpreter; the wave continues at next. */
 static inline const struct usc_insn *exec_leave(struct exec *x, const struct usc_insn *next,
 						enum usc_exit why)
 {
@@ -145,15 +149,14 @@ static inline void exec_run_from(struct exec *x, const struct usc_insn *next)
 	x->limit = next + (left < there ? left : there);
 }
 
-/* Not NULL, and yet any instruction compares as being past it. */
+/* Not NULL, and every instruction compares as being past it. */
 #define EXEC_PAUSE ((const struct usc_insn *)(uintptr_t)1)
 
 /*
- * In an instruction that takes long: it costs the step more, and if the step is to end, so
- * does the slice after this instruction. That changes only how much is run in
- * one step.
+ * Call in a slow instruction: charge the step for it, and if the step should end, end the
+ * slice after this instruction. This affects only how much is run in one step.
  */
-static inline void exec_attend(struct exec *x)
+static inline void exec_check_stop(struct exec *x)
 {
 	x->slow++;
 	if (!x->stop || !atomic_load_explicit(x->stop, memory_order_relaxed))
@@ -178,7 +181,7 @@ static inline u64 exec_base(const struct exec *x, const struct usc_insn *i)
 	u64 base = 0;
 
 	if (!i->no_base) {
-		/* The pair lies in neighbouring words, or in element 0 of neighbouring rows. */
+		/* The pair is in neighbouring words, or in element 0 of neighbouring rows. */
 		u32 step = i->base[USC_SRC2] == USC_BASE_SHARED ? 1 : USC_ROW_WORDS;
 		const u32 *pair = exec_operand(x, i, USC_SRC2);
 
@@ -187,13 +190,13 @@ static inline u64 exec_base(const struct exec *x, const struct usc_insn *i)
 	return base + i->value;
 }
 
-/* An access to memory has begun at instruction i: its signal will be done. */
+/* An access to memory has begun at instruction i: its signal becomes done. */
 static inline void exec_signal(struct exec *x, const struct usc_insn *i)
 {
 	x->wave->done[i->sig[0]] = exec_clock(x, i) + 1 + USC_GLOBAL_LATENCY;
 }
 
-/* The host's address of va, good to the end of its grain, or NULL with x->fault. */
+/* Return the host's address of va, valid to the end of its grain, or NULL with x->fault set. */
 static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 {
 	struct usc *usc = x->usc;
@@ -206,34 +209,37 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 		x->tlb_hits++;
 		return host;
 	}
-	exec_attend(x);
+	exec_check_stop(x);
 	x->fault = (struct gpu_fault){ 0 };
 	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va,
 			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
 			     PUMICE_UNIT_USC_DATA, &x->fault);
 }
 
-/* Fault of instruction i itself. */
+/* Report a fault of instruction i itself. */
 const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault);
-/* Fault that the MMU has put into x->fault. */
+/* Report the fault that the MMU stored in x->fault. */
 const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
 
 /*
- * Words of the dynamic constants to the valid lanes of row, zero to the others:
- * those that the lookup of the operand names. False with x->exit set on a fault.
+ * Load the words of the dynamic constants that lookup selects to the valid lanes of row, zero
+ * to the others. Returns false with x->exit set on a fault.
  */
 bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
 		  u32 *row);
 
 /* Set up x for a wave of a group with gfx. */
 void usc_gfx_exec(struct exec *x, u32 in_task);
-/* A pixel output register of all lanes, 0 in those that are not valid; and to some lanes' live samples. */
+/*
+ * Read a pixel output register of all lanes, 0 in lanes that are not valid; write one to the
+ * live samples of some lanes.
+ */
 void exec_outputs_read(const struct exec *x, u32 number, u32 *row);
 void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 lanes);
-/* The pixels of these lanes, which are valid, are dropped. */
+/* Drop the pixels of these lanes, which are valid. */
 void exec_drop(struct exec *x, u32 lanes);
 
-/* What a wave moves of a work-group copy. */
+/* A wave's share of a work-group copy. */
 struct usc_share {
 	u32 first, words;
 };
@@ -243,22 +249,22 @@ struct usc_share usc_copy_share(const struct exec *x, const struct usc_insn *i);
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
 /*
- * Run a wave from i until it leaves, an instruction at a time, and count what
- * hw/perf.h calls detailed (count.c).
+ * Run a wave from i until it leaves, an instruction at a time, and count the detailed
+ * counters of hw/perf.h (count.c).
  */
 const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *i);
-/* Count what the group's turn came to since the last call. */
+/* Update counters with the group's quantum since the last call. */
 void usc_exec_count(struct exec *x);
 /* Run one of its waves for at most slice instructions; returns how many it issued. */
-u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool alone);
+u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool exclusive);
 
-/* What one level supplies. */
+/* Functions of one level. */
 struct usc_level_ops {
 	/* The function for an instruction with lane-parallel work, or NULL for others. */
 	usc_exec_fn *(*find)(const struct usc_insn *insn);
-	/* The function for an instruction that writes a pixel output, or NULL: lookups does it. */
+	/* The function for an instruction that writes a pixel output, or NULL: use lookups. */
 	usc_exec_fn *(*find_output)(const struct usc_insn *insn);
-	/* A function for an instruction together with the one behind it, or NULL. */
+	/* A function for an instruction and the next one together, or NULL. */
 	usc_exec_fn *(*find_pair)(const struct usc_insn *insn);
 	/* Write masks that are used as values, then run the instruction. */
 	usc_exec_fn *values;
@@ -274,7 +280,7 @@ void usc_level_choose(enum gpu_level level);
 /* Set insn->run, and insn->then if it needs that; all the rest must be set. */
 void usc_exec_bind(struct usc_insn *insn);
 
-/* The same, once all are set, for one that has another behind it. */
+/* The same for an instruction that is followed by another, when both are set. */
 void usc_exec_bind_pair(struct usc_insn *insn);
 
 usc_exec_fn *usc_exec_scalar_find(const struct usc_insn *insn);
@@ -282,7 +288,7 @@ usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_copy_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_gfx_find(const struct usc_insn *insn);
-/* Stands behind the last instruction. */
+/* Placed after the last instruction. */
 usc_exec_fn usc_exec_past_end;
 
 #endif

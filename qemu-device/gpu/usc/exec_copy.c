@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies between memory and local memory by a whole work-group, and the window
- * of dynamic constants.
+ * Copies between memory and local memory by a whole work-group, and the window of dynamic
+ * constants.
  *
- * Source: document 000, "System Memory Access"; document 003, "Dynamic Constant
- * Registers". Each wave moves its share when it issues the copy. The whole of the
- * copy must be within the allocation of local memory, for every wave alike.
+ * Source: document 000, "System Memory Access"; document 003, "Dynamic Constant Registers".
+ * Each wave moves its share when it issues the copy. The whole copy must be within the
+ * allocation of local memory; every wave checks this.
  *
- * Limits: memory is copied word by word or in vectors of words, each accessed
- * once; a wave whose share faults has copied what lies before the faulting grain.
+ * Limits: memory is copied word by word or in vectors of words, each accessed once; a wave
+ * whose share faults has copied the words before the faulting grain.
  */
 #include "exec.h"
 
 #define GRAIN (1u << MMU_GRAIN_SHIFT)
 #define QUAD 4u
 
-/* Four words anywhere in memory. */
+/* Four words at any word address. */
 typedef u32 quad __attribute__((vector_size(QUAD * 4), may_alias, aligned(4)));
 
 static void copy_words(u32 *to, const u32 *from, u32 words)
@@ -48,7 +48,7 @@ static u32 group_instances(const struct exec *x)
 	return instances;
 }
 
-/* Why the copy may not be. */
+/* Return the fault of an invalid copy. */
 static enum pumice_fault copy_fault(const struct exec *x, const struct usc_insn *i, u32 local, u64 va)
 {
 	if (group_instances(x) < PUMICE_USC_COPY_INSTANCES)
@@ -60,7 +60,10 @@ static enum pumice_fault copy_fault(const struct exec *x, const struct usc_insn 
 	return PUMICE_FAULT_NONE;
 }
 
-/* Words between local memory and va, a grain at a time. False with x->fault on a fault. */
+/*
+ * Copy words between local memory and va, a grain at a time. Returns false with x->fault set
+ * on a fault.
+ */
 static bool copy_grains(struct exec *x, u32 *local, u64 va, u32 words, bool store)
 {
 	while (words) {

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * Dynamic constants: read-only registers that lie in memory.
+ * Dynamic constants: read-only registers in memory.
  *
- * Source: document 003, "Dynamic Constant Registers": windows of 16 registers at
- * a time. Here each 64 bytes of memory that lanes want are translated once.
+ * Source: document 003, "Dynamic Constant Registers": windows of 16 registers at a time. Each
+ * 64 bytes of memory that lanes read are translated once.
  *
- * Limits: nothing is kept between instructions; what a read sees is what memory
- * holds then.
+ * Limits: nothing is kept between instructions; a read returns the current contents of
+ * memory.
  */
 #include "exec.h"
 
 #define WINDOW_BYTES (PUMICE_USC_DC_WINDOW * 4u)
 
-/* All lanes at once; false with x->fault at the first window that faults, that of the lowest lane first. */
+/*
+ * Read all lanes at once, the window of the lowest lane first; false with x->fault set at the
+ * first window that faults.
+ */
 static bool read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
 {
 	while (lanes) {
@@ -50,7 +53,7 @@ bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_loo
 			continue;
 		if (number >= x->wave->dc_words) {
 			beyond = 1u << l;
-			break;	/* lanes below this one may fault before it */
+			break;	/* lower lanes may fault first */
 		}
 		va[l] = x->wave->dc_base + number * 4;
 		lanes |= 1u << l;

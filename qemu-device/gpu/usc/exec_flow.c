@@ -4,10 +4,9 @@
  *
  * Source: document 002, "Control flow" and "Global (async) memory".
  *
- * Limits: br_all, br_any need lanes and stand in vec_move.h. Data moves when a
- * global access is issued; its signal is done USC_GLOBAL_LATENCY of the wave's
- * issue slots later. So an access is complete when the wave ends, whatever its
- * signals say.
+ * Limits: br_all, br_any need lanes and are in vec_move.h. Data moves when a global access is
+ * issued; its signal is done USC_GLOBAL_LATENCY of the wave's issue slots later. So an access
+ * is complete when the wave ends, even if its signal is not done.
  */
 #include "exec.h"
 
@@ -41,7 +40,7 @@ const struct usc_insn *usc_exec_past_end(struct exec *x, const struct usc_insn *
 	return exec_fault(x, i, PUMICE_FAULT_USC_END);
 }
 
-/* When all the signals of the instruction are done, by the wave's clock. */
+/* Return the wave's clock at which all signals of the instruction are done. */
 static u64 signals_done(const struct exec *x, const struct usc_insn *i)
 {
 	u64 when = 0;
@@ -61,17 +60,17 @@ static const struct usc_insn *sig_done(struct exec *x, const struct usc_insn *i)
 }
 
 /*
- * A wave that must wait lets its clock pass. Where others could run meanwhile it
- * gives way, and issues the wait anew on its next turn; then the result is false.
+ * Wait by advancing the wave's clock. If other waves can run meanwhile it yields, and issues
+ * the wait again in its next quantum; then the result is false.
  */
 static bool wait_until(struct exec *x, u64 when, u64 now)
 {
 	x->wave->clock += when - now;
-	if (x->alone)
+	if (x->exclusive)
 		x->stalled += when - now;
 	else
 		x->wait = when - now;
-	return x->alone;
+	return x->exclusive;
 }
 
 static const struct usc_insn *sig_wait(struct exec *x, const struct usc_insn *i)
@@ -85,8 +84,8 @@ static const struct usc_insn *sig_wait(struct exec *x, const struct usc_insn *i)
 }
 
 /*
- * The wave's accesses have been made when they were issued, so to wait for all
- * signals and to order what was done for other threads is enough in every scope.
+ * The wave's accesses were done when they were issued, so in every scope it is sufficient to
+ * wait for all signals and to order the accesses for other threads.
  */
 static const struct usc_insn *mem_fence(struct exec *x, const struct usc_insn *i)
 {

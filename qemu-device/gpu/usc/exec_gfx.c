@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Interpreter: what vertex, fragment and end-of-tile programs have besides.
+ * Interpreter: operations of vertex, fragment and end-of-tile programs.
  *
- * Source: document 003, pixel output registers; document 004, spans; hw/isa.xml,
- * "Graphics". Here is what goes lane by lane or calls others; vec_gfx.h has the rest.
+ * Source: document 003, pixel output registers; document 004, spans; hw/isa.xml, "Graphics".
+ * This file has operations that go lane by lane or call other blocks; vec_gfx.h has the
+ * others.
  *
- * A lane of a fragment program is valid while its pixel is: covered and not
- * dropped. Lanes that are not compute all the same, so that there are derivatives;
- * they read 0 from pixel outputs, since their pixels may be another wave's.
+ * A lane of a fragment program is valid while its pixel is: covered and not dropped. Invalid
+ * lanes compute as well, for derivatives; they read 0 from pixel outputs, since their pixels
+ * may be another wave's.
  *
- * Limits: the spans are the data master's and hold no sample that the tile lacks.
+ * Limits: the data master owns the spans, whose samples all exist in the tile.
  */
 #include <string.h>
 
@@ -30,8 +31,8 @@ static u32 samples_of(u32 pixels)
 	return (pixels | pixels << 3 | pixels << 6 | pixels << 9) & 0x1111;
 }
 
-/* Samples for which the program runs: a bit of each nibble, or all of them. */
-static u32 samples_at_hand(const struct usc_gfx *gfx)
+/* Return the samples for which the program runs: a bit of each nibble, or all of them. */
+static u32 program_samples(const struct usc_gfx *gfx)
 {
 	return gfx->sample == USC_PIXEL_RATE ? 0xffff : 0x1111u << gfx->sample;
 }
@@ -53,7 +54,7 @@ void usc_gfx_wave_begin(const struct usc_gfx *gfx, struct usc_wave *wave, u32 in
 		return;
 	spans = wave_spans(gfx, in_task);
 	span = gfx->span + in_task * USC_WAVE_SPANS;
-	mine = samples_at_hand(gfx);
+	mine = program_samples(gfx);
 	wave->direct = gfx->tile->samples == 1;
 	wave->in_line = spans == USC_WAVE_SPANS;
 	wave->one_prim = true;
@@ -87,7 +88,7 @@ void usc_gfx_exec(struct exec *x, u32 in_task)
 	x->spans = wave_spans(gfx, in_task);
 }
 
-/* The word of an output register of a sample; lane counts in the wave. */
+/* Return the word of an output register of a sample; lane is relative to the wave. */
 static u32 *output_word(const struct exec *x, u32 number, u32 lane, u32 sample)
 {
 	const struct usc_tile *tile = x->gfx->tile;
@@ -122,14 +123,14 @@ void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 la
 {
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = (u32)__builtin_ctz(lanes);
-		u32 live = x->span[lane / USC_SPAN_LANES].live & samples_at_hand(x->gfx);
+		u32 live = x->span[lane / USC_SPAN_LANES].live & program_samples(x->gfx);
 
 		for (u32 s = samples_of_lane(live, lane); s; s &= s - 1)
 			*output_word(x, number, lane, (u32)__builtin_ctz(s)) = row[lane];
 	}
 }
 
-/* The lanes that are left. */
+/* Set the lanes that are still valid. */
 static void set_valid(struct exec *x, u32 valid)
 {
 	x->valid = valid;
@@ -142,7 +143,7 @@ static void set_valid(struct exec *x, u32 valid)
 
 void exec_drop(struct exec *x, u32 lanes)
 {
-	u32 mine = samples_at_hand(x->gfx);
+	u32 mine = program_samples(x->gfx);
 
 	for (u32 n = 0; n < x->spans; n++) {
 		u32 pixels = lanes >> n * USC_SPAN_LANES & 0xf;
@@ -155,7 +156,7 @@ void exec_drop(struct exec *x, u32 lanes)
 
 static const struct usc_insn *depth(struct exec *x, const struct usc_insn *i)
 {
-	u32 mine = samples_at_hand(x->gfx), left = 0;
+	u32 mine = program_samples(x->gfx), left = 0;
 
 	if (!x->gfx->depth_writes)
 		return exec_fault(x, i, PUMICE_FAULT_USC_STAGE);
@@ -170,14 +171,14 @@ static const struct usc_insn *pbe(struct exec *x, const struct usc_insn *i)
 {
 	u32 state[PUMICE_PBE_STATE_WORDS];
 
-	exec_attend(x);
+	exec_check_stop(x);
 	memcpy(state, exec_operand(x, i, USC_SRC0), sizeof(state));
 	if (!x->gfx->ops->pbe(x->gfx, state, &x->fault))
 		return exec_mmu_fault(x, i);
 	return exec_next(x, i);
 }
 
-/* Lanes that read textures: with one of a span go the others. */
+/* Lanes that read textures: all lanes of a span if one of them is valid. */
 static u32 texture_lanes(const struct exec *x)
 {
 	u32 any = x->valid;
@@ -195,11 +196,11 @@ static bool apart(const u32 *a, u32 a_rows, const u32 *b, u32 b_rows)
 }
 
 #define TEXEL_ROWS 4u
-#define EXTRA_ROWS 6u	/* most rows of a further operand */
+#define EXTRA_ROWS 6u	/* maximum rows of a further operand */
 
 /*
- * The result goes to its registers at once, unless it would overwrite what is
- * still read, or lanes that do not read have registers to keep.
+ * The result is written to its registers directly, unless it would overwrite operands that
+ * are still read, or lanes that do not read keep their registers.
  */
 static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 {
@@ -226,7 +227,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 	if (request.lanes == UINT32_MAX && (!extra || apart(dst, TEXEL_ROWS, request.extra, extra)) &&
 	    apart(dst, TEXEL_ROWS, request.coord, pumice_usc_texture_coords(i->func)))
 		out = dst;
-	exec_attend(x);
+	exec_check_stop(x);
 	x->fault = (struct gpu_fault){ 0 };
 	if (!tag_read(x->usc->tag, &request, out, &x->fault))
 		return exec_mmu_fault(x, i);

@@ -2,10 +2,10 @@
 /*
  * Reductions: over chunks of 8 lanes, and of the chunks' results into element 0.
  *
- * Source: document 002, "Mathematics"; hw/isa.xml for the order of operations,
- * which decides the rounding of f32 sums.
+ * Source: document 002, "Mathematics"; hw/isa.xml for the order of operations, which
+ * determines the rounding of f32 sums.
  *
- * Limits: lane by lane; a program has few of these.
+ * Limits: lane by lane, since programs have few of these.
  */
 #include "scalar.h"
 
@@ -14,7 +14,7 @@
 
 typedef u32 reduce_fn(u32 a, u32 b);
 
-/* An operator on one type, with the value that leaves every other as it is. */
+/* An operator on one type, with its identity. */
 struct reducer {
 	reduce_fn *apply;
 	u32 identity;

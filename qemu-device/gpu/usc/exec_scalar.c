@@ -4,7 +4,7 @@
  *
  * Source: document 002, "Scalar unit"; hw/isa.xml for each operation.
  *
- * Limits: operands are words wherever they lie; nothing here depends on lanes.
+ * Limits: operands are words in any store; nothing here depends on lanes.
  */
 #include "scalar.h"
 

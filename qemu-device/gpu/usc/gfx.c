@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pixels and samples: where they stand.
+ * Positions of pixels and samples.
  *
  * Source: Documentation/precision.rst, "Coverage" and "Varyings".
  */

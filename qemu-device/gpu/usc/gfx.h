@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs of the vertex and the pixel data master have that compute
- * programs have not: where their outputs go, which pixel a lane is.
+ * Data of vertex and pixel programs that compute programs lack: location of outputs, pixels
+ * of lanes.
  *
- * Source: document 003 (Vertex Output, Pixel Output and Coefficient Registers),
- * document 004 (spans of 2x2 pixels). The data master owns all of this, fills it
- * before usc_group_start() and keeps it until the group is done.
+ * Source: document 003 (Vertex Output, Pixel Output and Coefficient Registers), document 004
+ * (spans of 2x2 pixels). The data master owns all of this, fills it before usc_group_start()
+ * and keeps it until the group is done.
  */
 #ifndef PUMICE_GPU_USC_GFX_H
 #define PUMICE_GPU_USC_GFX_H
@@ -14,7 +14,7 @@
 
 #include "../fault.h"
 
-/* Which data master a program is of: what operations and banks it has. */
+/* Data master of a program, which determines its operations and banks. */
 enum usc_stage { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_TILE };
 
 #define USC_SPAN_LANES	4u
@@ -29,16 +29,17 @@ struct usc_span {
 	u8 quad;	/* in the tile, row by row of quads */
 	u8 prim;	/* primitive in the task: its coefficients */
 	u16 covered;	/* by the primitive, hidden samples too: for centroid positions */
-	u16 samples;	/* covered, and visible but for the failed ones */
+	u16 samples;	/* covered, and visible except the failed ones */
 	/*
-	 * Of these, what has failed its tests and runs only because failing does
-	 * something, unless the program drops it: it takes no output.
+	 * Of these, samples that failed their tests. They run only because failing has an
+	 * effect unless the program drops them; they receive no output.
 	 */
 	u16 failed;
-	u16 live;	/* of these, what the program has not dropped; the USC writes it when the wave ends */
+	u16 live;	/* of these, samples that the program did not drop; the USC writes it
+			 * when the wave ends */
 };
 
-/* The tile that is being rendered; pixel p is quad * 4 + place in the span. */
+/* The tile that is being rendered; pixel p is quad * 4 + index in the span. */
 struct usc_tile {
 	/* Word n of sample s of pixel p is outputs[(s * words + n) * PUMICE_TILE_PIXELS + p]. */
 	u32 *outputs;
@@ -52,39 +53,43 @@ struct usc_gfx;
 
 struct usc_gfx_ops {
 	/*
-	 * Operation depth: test and write depth and stencil of the wave's spans
-	 * with these depths, f32 of each lane, and clear what fails in span->live.
-	 * Pixels of one pass are not in two waves, so no lock is needed.
+	 * Operation depth: test and write depth and stencil of the wave's spans with these
+	 * depths, f32 of each lane, and clear failing samples in span->live. Pixels of one
+	 * pass are not in two waves, so no lock is needed.
 	 */
 	void (*depth)(const struct usc_gfx *gfx, struct usc_span *span, const u32 *depth);
-	/* Operation pbe: convert and store the tile. False with *fault filled in wholly but for usc and pc. */
+	/*
+	 * Operation pbe: convert and store the tile. Returns false with *fault filled in
+	 * except usc and pc.
+	 */
 	bool (*pbe)(const struct usc_gfx *gfx, const u32 state[8], struct gpu_fault *fault);
 };
 
-/* Of one group, which is one task. */
+/* Data of one group, which is one task. */
 struct usc_gfx {
 	u8 stage;		/* enum usc_stage */
 	u8 sample;		/* sample that the program runs for, or USC_PIXEL_RATE */
 	bool discards;		/* discard is allowed */
 	bool depth_writes;	/* so is depth */
 	const struct usc_gfx_ops *ops;
-	void *opaque;		/* of the owner of ops */
+	void *opaque;		/* private data of the owner of ops */
 
 	/* VERTEX: register n of wave w is the row at vo + (w * vo_words + n) * PUMICE_LANES. */
 	u32 *vo;
 	u32 vo_words;
 
-	/* FRAGMENT and TILE. Lanes behind the last span are not valid. */
+	/* FRAGMENT and TILE. Lanes after the last span are not valid. */
 	const struct usc_tile *tile;
 	struct usc_span *span;	/* of lane l of wave w: span[w * USC_WAVE_SPANS + l / 4] */
 	u32 spans;
-	u32 coeffs;		/* coefficient registers of one primitive; those of primitive n follow n - 1's */
+	u32 coeffs;		/* coefficient registers of one primitive; primitive n's
+				 * follow those of n - 1 */
 };
 
 /* Offset of a lane's sample position from the tile's corner, pixels; for itr and the PDS. */
 void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u32 pixel,
 		      bool centroid, float *x, float *y);
-/* The same of all lanes of some spans, as many as four times that. */
+/* The same for all lanes of spans spans, four per span. */
 void usc_gfx_positions(const struct usc_gfx *gfx, const struct usc_span *span, u32 spans,
 		       bool centroid, float *x, float *y);
 /* Position of a sample in its pixel, 1/16 pixel: of 1, 2 or 4 samples (Documentation/precision.rst). */

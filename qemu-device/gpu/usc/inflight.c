@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waves in flight, for a debugger: who is where (registers.xml, unit WAVE).
+ * Waves in flight, for a debugger (registers.xml, unit WAVE).
  *
- * Limits: work-groups that were handed to the USC but have not had a step yet have
- * no waves.
+ * Limits: work-groups that were started but not stepped yet have no waves.
  */
 #include "gfx.h"
 #include "state.h"
@@ -23,7 +22,7 @@ static struct usc_wave_info describe(const struct usc *usc, const struct usc_gro
 
 	return (struct usc_wave_info){
 		.code = group->code_addr,
-		/* A wave at a barrier goes on after it. */
+		/* A wave at a barrier continues after it. */
 		.pc = wave->pc - barrier,
 		.lanes = wave->valid,
 		.usc = (u8)usc->config.number,

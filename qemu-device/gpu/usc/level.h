@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One vector level: all lane-parallel functions, and how to find them.
+ * One vector level: all lane-parallel functions, and their lookup.
  *
- * Included by level_*.c, which define USC_VEC_BYTES and USC_LEVEL_OPS (the name
- * of the table) and set the compiler to that level.
+ * Included by level_*.c, which define USC_VEC_BYTES and USC_LEVEL_OPS (the name of the table)
+ * and set the compiler to that level.
  */
 #include <string.h>
 
 #ifdef __clang__
-/* A loop that its unroller leaves alone is only slower. */
+/* A loop that the compiler does not unroll is only slower. */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 

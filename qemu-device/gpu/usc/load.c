@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loads of USC programs: fetch, look for it in the cache, check and predecode; a piece in
- * each call.
+ * Loads of USC programs: fetch, look up in the cache, check and predecode; a piece in each
+ * call.
  *
- * The words are copied once, and the copy is what is hashed, checked and run. Memory for
- * the copy is reserved before, and, unless the program is known, memory for the largest
- * form that so many instructions can have; what was not needed is returned afterwards. So
- * loads count, too, and a program that is in use can be loaded again when it fills all.
+ * The words are copied once, and the copy is what is hashed, checked and run. Memory for the
+ * copy is reserved first, and, unless the program is in the cache, memory for the largest
+ * form of this number of instructions; unused memory is returned afterwards. So loads are
+ * charged, too, and a program in use can be loaded again even if it occupies all memory.
  *
- * Nothing is held while a load waits: one that finds no room for the second part drops
- * its copy, and then needs room for both at once.
+ * A waiting load has no memory: one without room for the second part drops its copy, and then
+ * needs room for both at once.
  *
- * Limits: two units that load the same program at the same time both decode it; the
- * second one takes the first one's.
+ * Limits: two units that load the same program at the same time both decode it; the second
+ * one uses the first one's result.
  */
 #include <stdlib.h>
 
@@ -20,19 +20,19 @@
 
 struct usc_load {
 	u64 reserved;		/* bytes, 0: none yet */
-	bool whole;		/* no less than for the program, too */
+	bool whole;		/* for the program, too */
 	u32 stage;
-	bool waits;		/* for them; the cache knows of it */
+	bool waits;		/* waits for memory; recorded in the cache */
 	u64 deadline;		/* of the wait, or 0 */
-	u64 ended;		/* programs that had become idle when the wait began */
-	u32 *words;		/* the copy; a program's once that is complete */
-	u32 fetched;		/* instructions */
-	u64 seed, hash;		/* of those */
+	u64 ended;		/* programs that had become idle at the start of the wait */
+	u32 *words;		/* the copy; owned by the program once that is complete */
+	u32 fetched;		/* fetched instructions */
+	u64 seed, hash;		/* hash of those */
 	struct usc_program *program;	/* under construction */
-	u32 decoded;		/* instructions */
+	u32 decoded;		/* decoded instructions */
 };
 
-/* Mixes every word into 64 bits; only spreads, equality is always compared in full. */
+/* Mix every word into 64 bits. The hash only spreads: equality is always compared in full. */
 static u64 hash_words(u64 hash, const u32 *words, size_t count)
 {
 	for (size_t n = 0; n < count; n++) {
@@ -53,10 +53,10 @@ void usc_load_drop(struct usc_program_cache *cache, struct usc_load *load)
 		return;
 	if (load->waits)
 		usc_cache_wait_end(cache);
-	/* The device lock may be held: what is large is freed later. */
+	/* The device lock may be held: large memory is freed later. */
 	if (load->program) {
 		load->program->words = load->words;
-		usc_cache_bury(cache, load->program, load->reserved);
+		usc_cache_free_later(cache, load->program, load->reserved);
 	} else {
 		free(load->words);
 		if (load->reserved)
@@ -71,7 +71,7 @@ static enum usc_load_result refuse(struct gpu_fault *fault, enum pumice_fault wh
 	return USC_LOAD_FAULT;
 }
 
-/* Have memory for the copy of the words, and the copy. MORE without: call again. */
+/* Reserve and allocate the copy of the words. MORE: call again. */
 static enum usc_load_result reserve(struct usc_program_cache *cache, struct usc_load *load,
 				    u32 insns, struct gpu_fault *fault)
 {
@@ -80,7 +80,7 @@ static enum usc_load_result reserve(struct usc_program_cache *cache, struct usc_
 	enum usc_load_result result;
 	bool late;
 
-	/* The job proceeds: the memory may have gone to another core, or not suffice yet. */
+	/* The job proceeds: another core may have got the memory, or it may not suffice yet. */
 	if (ended != load->ended)
 		load->deadline = 0;
 	load->ended = ended;
@@ -101,7 +101,10 @@ static enum usc_load_result reserve(struct usc_program_cache *cache, struct usc_
 	return load->words ? USC_LOAD_MORE : refuse(fault, PUMICE_FAULT_USC_MEMORY);
 }
 
-/* Have memory for the program beside its words. DONE, or MORE: call again, from the start. */
+/*
+ * Reserve memory for the program in addition to its words. DONE, or MORE: call again, from
+ * the start.
+ */
 static enum usc_load_result reserve_rest(struct usc_program_cache *cache, struct usc_load *load,
 					 u32 insns)
 {
@@ -115,7 +118,7 @@ static enum usc_load_result reserve_rest(struct usc_program_cache *cache, struct
 		load->whole = true;
 		return USC_LOAD_DONE;
 	case USC_LOAD_WAIT:
-		/* It does not wait yet: the next call does. */
+		/* It does not wait yet; the next call waits. */
 		usc_cache_wait_end(cache);
 		load->waits = false;
 		free(load->words);
@@ -168,7 +171,7 @@ static enum usc_load_result decode(struct usc_load *load, const struct place *at
 	return refuse(fault, why);
 }
 
-/* The whole code is there: it is known, or decoding begins. */
+/* The whole code is fetched: look it up in the cache, else begin decoding. */
 static enum usc_load_result look_up(struct usc_program_cache *cache, struct usc_load *load,
 				    const struct place *at,
 				    const struct usc_program_limits *limits,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * From checked instruction words to the predecoded form.
+ * Predecoding of checked instruction words.
  *
  * Source: hw/isa.xml; program.h for the form.
  *
@@ -18,14 +18,14 @@
 #define ROW_BYTES (USC_ROW_WORDS * 4u)
 _Static_assert(ROW_BYTES == 1u << ROW_SHIFT, "a register of a wave is one row");
 
-#define PAIR_REACH 2u	/* instructions after an instruction that decide how it is run */
+#define PAIR_REACH 2u	/* following instructions that determine how an instruction is run */
 
-/* What is being built; the arrays have room for the whole program. */
+/* Program under construction; the arrays have room for the whole program. */
 struct builder {
 	struct usc_program *program;
-	struct usc_insn *insn;		/* the instruction at hand */
-	bool has_masks;			/* it has its masks and lookups already */
-	u32 dim;			/* log2 of its index registers' dimension */
+	struct usc_insn *insn;		/* the current instruction */
+	bool has_masks;			/* its masks and lookups are allocated */
+	u32 dim;			/* log2 of the dimension of its index registers */
 };
 
 static void set_ref(struct usc_insn *insn, enum usc_place place, enum usc_base base, u32 offset)
@@ -34,7 +34,7 @@ static void set_ref(struct usc_insn *insn, enum usc_place place, enum usc_base b
 	insn->offset[place] = offset;
 }
 
-/* A word that every lane sees. */
+/* Add a word that all lanes read to the pool. */
 static void set_pool(struct builder *b, enum usc_place place, u32 word)
 {
 	struct usc_program *p = b->program;
@@ -56,7 +56,7 @@ static void constant_ref(struct usc_program *p, u32 number, u8 *base, u32 *offse
 	}
 }
 
-/* One of the two registers of a mask; returns whether it is the same in every wave. */
+/* Set one of the two registers of a mask; returns whether it is equal in every wave. */
 static bool mask_register(struct usc_program *p, struct usc_mask *mask, u32 n, u32 number, bool invert)
 {
 	mask->invert[n] = invert;
@@ -80,8 +80,8 @@ static u32 constant_bits(u32 number, bool invert)
 	return invert ? ~bits : bits;
 }
 
-/* Room for the instruction's masks and lookups. */
-static void take_masks(struct builder *b)
+/* Allocate the instruction's masks and lookups. */
+static void alloc_masks(struct builder *b)
 {
 	if (b->has_masks)
 		return;
@@ -90,7 +90,7 @@ static void take_masks(struct builder *b)
 	b->has_masks = true;
 }
 
-/* The write mask, or a mask used as value. Only the former may be known beforehand. */
+/* Set the write mask, or a mask used as value. Only the former may be constant. */
 static void set_mask(struct builder *b, u32 which, u32 raw)
 {
 	struct usc_program *p = b->program;
@@ -98,7 +98,7 @@ static void set_mask(struct builder *b, u32 which, u32 raw)
 	struct usc_mask *mask;
 	bool known;
 
-	take_masks(b);
+	alloc_masks(b);
 	if (which == USC_MASK_OF_LANES)
 		b->insn->masked = true;
 	mask = &p->mask[b->insn->mask + which];
@@ -111,14 +111,14 @@ static void set_mask(struct builder *b, u32 which, u32 raw)
 	}
 }
 
-/* Make the operand that set_bank() has placed one that is looked up. */
+/* Turn the operand set by set_bank() into one that is looked up. */
 static struct usc_lookup *set_lookup(struct builder *b, enum usc_place place,
 				     enum usc_lookup_kind kind)
 {
 	struct usc_insn *insn = b->insn;
 	struct usc_lookup *l;
 
-	take_masks(b);
+	alloc_masks(b);
 	l = &b->program->lookup[insn->mask + place];
 	l->kind = kind;
 	l->base = insn->base[place];
@@ -128,7 +128,7 @@ static struct usc_lookup *set_lookup(struct builder *b, enum usc_place place,
 	return l;
 }
 
-/* The greatest index depends on how many registers there are. */
+/* Record that the greatest index depends on the number of registers. */
 static void depend_on_bank(struct usc_program *p, enum pumice_usc_bank bank)
 {
 	switch (bank) {
@@ -145,11 +145,11 @@ static void depend_on_bank(struct usc_program *p, enum pumice_usc_bank bank)
 		p->exact |= USC_EXACT_COEFFS;
 		break;
 	default:
-		break;	/* the slot's are the same for all programs of a GPU */
+		break;	/* slot registers: equal for all programs of a GPU */
 	}
 }
 
-/* An index register is added to the operand's number. */
+/* Set an operand with an index register added to its number. */
 static void set_indexed(struct builder *b, enum usc_place place,
 			const struct pumice_usc_operand *opnd)
 {
@@ -175,14 +175,14 @@ static void set_own(struct builder *b, enum usc_place place, u32 row)
 	b->program->own = true;
 }
 
-/* A word of the common store, or a slot register. */
+/* Set an operand that is a word of the common store, or a slot register. */
 static void set_word(struct builder *b, enum usc_place place, enum usc_base base, u32 number)
 {
 	set_ref(b->insn, place, base, number * 4);
 	b->insn->scalars |= 1u << place;
 }
 
-/* The operand where its bank and number say. */
+/* Set an operand from its bank and number. */
 static void set_bank(struct builder *b, enum usc_place place, const struct pumice_usc_operand *at,
 		     u32 imm)
 {
@@ -223,7 +223,7 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		set_own(b, place, USC_OWN_INDEX + opnd.num);
 		break;
 	case PUMICE_USC_BANK_DC:
-		break;	/* set_indexed() says where */
+		break;	/* set by set_indexed() */
 	case PUMICE_USC_BANK_K:
 		constant_ref(p, opnd.num, &insn->base[place], &insn->offset[place]);
 		break;
@@ -244,7 +244,7 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		insn->values |= 1u << place;
 		break;
 	default:
-		insn->no_base = true;	/* NONE: an operand that may be left out */
+		insn->no_base = true;	/* NONE: an omitted optional operand */
 	}
 }
 
@@ -262,7 +262,7 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 	} else if (opnd.bank == PUMICE_USC_BANK_O) {
 		set_lookup(b, place, USC_LOOKUP_OUTPUT);
 	} else if (opnd.bank == PUMICE_USC_BANK_SL && !cls->elem) {
-		/* Only vectors stand here. */
+		/* Only vectors are valid here. */
 		set_lookup(b, place, USC_LOOKUP_SLOT);
 		b->insn->scalars &= (u8)~(1u << place);
 	}
@@ -343,7 +343,7 @@ u64 usc_predecode_bytes(u32 insns)
 	const u64 each = sizeof(*p->insn) + USC_PLACES * (sizeof(*p->mask) + sizeof(*p->lookup)) +
 			 (USC_PLACES - 1) * sizeof(*p->pool) + PUMICE_USC_WORDS * sizeof(u32);
 
-	/* One entry more of each array: see trim(). */
+	/* One more entry of each array: see trim(). */
 	return sizeof(*p) + sizeof(*p->insn) + sizeof(*p->mask) + sizeof(*p->lookup) +
 	       sizeof(*p->pool) + insns * each;
 }
@@ -367,7 +367,7 @@ struct usc_program *usc_predecode_begin(u32 insns, const struct usc_program_limi
 	return p;
 }
 
-/* Give back what the worst case needed and this program does not. */
+/* Release memory of the worst case that this program does not need. */
 static void trim(struct usc_program *p)
 {
 	void *mask = realloc(p->mask, (p->masks + 1u) * sizeof(*p->mask));
@@ -400,7 +400,10 @@ enum pumice_fault usc_predecode(struct usc_program *p, const u32 *words, u32 *at
 		if (!p->insn[*at].run)
 			return PUMICE_FAULT_USC_OPCODE;
 	}
-	/* A pair looks at the instructions after it; the last ones come with the next piece. */
+	/*
+	 * A pair depends on the following instructions; the last ones are bound with the next
+	 * piece.
+	 */
 	for (; n + PAIR_REACH < end; n++)
 		usc_exec_bind_pair(&p->insn[n]);
 	return PUMICE_FAULT_NONE;

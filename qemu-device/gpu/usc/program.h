@@ -2,15 +2,15 @@
 /*
  * USC programs in predecoded form.
  *
- * Source: hw/isa.xml. Every instruction has been unpacked, checked and its
- * operands resolved to an offset from one of a few base addresses that a wave
- * brings along, so that running it looks at no bit field any more.
+ * Source: hw/isa.xml. Every instruction has been unpacked, checked and its operands resolved
+ * to an offset from one of a few base addresses of a wave, so that no bit field is decoded at
+ * run time.
  *
- * The form is the same for every way of running it. Only the member run belongs
- * to the interpreter; a tier that compiles reads op, type, form and operands.
+ * The form does not depend on the executor. Only the member run belongs to the interpreter; a
+ * compiling tier reads op, type, form and operands.
  *
- * Limits: a program never changes once it is built. It serves any limits that allow all
- * it uses, and are equal where its form depends on them.
+ * Limits: a program is constant once it is built. It can be used with any limits that include
+ * its needs, and are equal where its form depends on them.
  */
 #ifndef PUMICE_GPU_USC_PROGRAM_H
 #define PUMICE_GPU_USC_PROGRAM_H
@@ -20,37 +20,37 @@
 #include "usc.h"
 
 /*
- * Host memory of decoded programs: of idle ones; the share of each data
- * master; and of all of them. A share holds the longest programs that a job must have at
- * the same time, 13.3 MiB each: one, a state's two, or background, end of tile and object.
+ * Host memory of decoded programs: idle ones; the share of each data master; all of them. A
+ * share has room for the longest programs that a job must have at the same time, 13.3 MiB
+ * each: one, a state's two, or background, end of tile and object.
  */
 #define USC_CACHE_IDLE_BYTES	(16u << 20)
 #define USC_CACHE_CDM_BYTES	(24u << 20)
 #define USC_CACHE_VDM_BYTES	(28u << 20)
 #define USC_CACHE_PDM_BYTES	(44u << 20)
 #define USC_CACHE_BYTES		(USC_CACHE_CDM_BYTES + USC_CACHE_VDM_BYTES + USC_CACHE_PDM_BYTES)
-/* Programs that are evicted, or freed, at a time. */
+/* Programs evicted, or freed, at a time. */
 #define USC_CACHE_PIECE		64u
 
 /* Instructions of one piece of a load: each takes some 50 us. */
 #define USC_FETCH_PIECE		4096u
 #define USC_DECODE_PIECE	256u
 /*
- * GPU clock ticks that a load waits for memory, at most, since a program of its data master
- * became idle. Above the kernel driver's time-out for jobs, which reports more.
+ * Maximum wait of a load for memory, in GPU clock ticks, since a program of its data master
+ * became idle. Longer than the kernel driver's time-out for jobs, which reports more.
  */
 #define USC_LOAD_PATIENCE_NS	10000000000ull
 
-/* What the offset of an operand counts from; the wave supplies the addresses. */
+/* Base of an operand's offset; the wave supplies the addresses. */
 enum usc_base {
 	USC_BASE_REG,		/* the wave's rows in the unified store: temporaries, attributes */
-	USC_BASE_SHARED,	/* the task's shared registers, behind them its coefficients */
-	USC_BASE_OWN,		/* the wave's internal registers, behind them its index registers */
+	USC_BASE_SHARED,	/* the task's shared registers, followed by its coefficients */
+	USC_BASE_OWN,		/* the wave's internal registers, followed by its index registers */
 	USC_BASE_SLOT,		/* the task's slot registers */
 	USC_BASE_CONST,		/* rows of the predefined constants, by number */
 	USC_BASE_SPECIAL,	/* rows of the wave's own values, enum usc_special_row */
 	USC_BASE_POOL,		/* the program's immediates and special constants */
-	USC_BASE_SCRATCH,	/* rows by operand: masks used as values, operands looked up */
+	USC_BASE_SCRATCH,	/* a row per operand: masks used as values, operands looked up */
 	USC_BASES
 };
 
@@ -73,22 +73,23 @@ struct usc_mask {
 	u8 invert[2];	/* 1 to invert bit 0 */
 };
 
-/* Why an operand is not simply where its offset says. */
+/* Kinds of operands that are not simply at their offset. */
 enum usc_lookup_kind {
 	USC_LOOKUP_ROWS,	/* indexed vector registers, lane by lane */
 	USC_LOOKUP_WORD,	/* an indexed scalar, by lane 0's index */
 	USC_LOOKUP_DC,		/* dynamic constants */
-	USC_LOOKUP_SLOT,	/* a slot register where a row is meant */
+	USC_LOOKUP_SLOT,	/* a slot register used as a row */
 	USC_LOOKUP_OUTPUT,	/* a pixel output register */
 };
 
 /*
- * An operand that stands in a scratch row while its instruction runs: fetched
- * before, and if it is the destination put back behind it.
+ * An operand that is kept in a scratch row while its instruction runs: fetched before, and if
+ * it is the destination, written back after.
  */
 struct usc_lookup {
 	u32 offset;	/* bytes: the register numbered in the instruction; of outputs its number */
-	u32 last;	/* greatest index that is within the allocation; of dynamic constants that number */
+	u32 last;	/* greatest index that is within the allocation; of dynamic constants the
+			 * number of the register */
 	u32 index;	/* bytes: the row of the index register in USC_BASE_OWN */
 	u8 base;	/* enum usc_base */
 	u8 kind;	/* enum usc_lookup_kind */
@@ -107,12 +108,13 @@ typedef const struct usc_insn *usc_exec_fn(struct exec *x, const struct usc_insn
 
 struct usc_insn {
 	usc_exec_fn *run;	/* interpreter's function for it */
-	usc_exec_fn *then;	/* the same, where scratch rows are to be filled before */
+	usc_exec_fn *then;	/* the same, if scratch rows must be filled first */
 	u32 offset[USC_PLACES];	/* operands: bytes from their base */
 	u8 base[USC_PLACES];	/* enum usc_base */
 	u32 value;		/* branch target; displacement in bytes; vertex output register */
-	u32 mask;		/* first of USC_PLACES in the program's masks and lookups */
-	u32 lanes;		/* where the double mask is true, if lanes_known; bit l is lane l */
+	u32 mask;		/* first of USC_PLACES entries in the program's masks and lookups */
+	u32 lanes;		/* lanes where the double mask is true, if lanes_known; bit l
+				 * is lane l */
 	u8 op;			/* enum pumice_usc_op */
 	u8 type;		/* enum pumice_usc_type */
 	u8 form;		/* enum pumice_usc_form */
@@ -121,16 +123,17 @@ struct usc_insn {
 	u8 sig[4];		/* completion signals, unused ones repeat the first */
 	u8 scalars;		/* bit n: operand n is one word, not a row */
 	u8 values;		/* bit n: operand n is a mask used as value */
-	bool lanes_known;	/* the double mask is the same in every wave */
-	bool no_base;		/* an optional operand is left out: a base, a texture's further one */
+	bool lanes_known;	/* the double mask is equal in every wave */
+	bool no_base;		/* an optional operand is omitted: a base, a texture's
+				 * further one */
 	bool masked;		/* has a double mask */
 	u8 lookups;		/* bit n: operand n is looked up */
-	u8 outputs;		/* bit n: and is a pixel output register */
-	u16 words;		/* of a burst, a copy or a window; components; component */
+	u8 outputs;		/* bit n: operand n is a pixel output register */
+	u16 words;		/* words of a burst, a copy or a window; components; component */
 };
 
 struct usc_program {
-	/* The code. insn[insns] stands for running past the end. */
+	/* The code. insn[insns] handles running past the end. */
 	struct usc_insn *insn;
 	u32 insns;
 	struct usc_mask *mask;
@@ -141,50 +144,50 @@ struct usc_program {
 	u32 specials;		/* bit n: row n of USC_BASE_SPECIAL is read */
 	bool own;		/* rows of USC_BASE_OWN are used */
 
-	/* What it was made from: the key in the cache. */
+	/* The source words: the key in the cache. */
 	u32 *words;
 	u64 hash;
 	struct usc_program_limits limits;
-	struct usc_program_limits needs;	/* registers that it uses of each bank */
+	struct usc_program_limits needs;	/* registers of each bank that it uses */
 	u32 exact;		/* banks whose limit its form depends on: bits of enum usc_exact */
 
-	/* Held by the cache, under its lock. */
+	/* Cache state, under its lock. */
 	u32 refs;
 	u64 bytes;		/* host memory */
-	struct usc_program *next, **link;	/* in its bucket, and what points to it there */
-	struct usc_program *older, *newer;	/* among those without references */
+	struct usc_program *next, **link;	/* in its bucket */
+	struct usc_program *older, *newer;	/* in the list of idle programs */
 };
 
 enum usc_exact {
-	USC_EXACT_TEMPS = 1,	/* attributes follow the temporaries */
+	USC_EXACT_TEMPS = 1,	/* position of attributes, after the temporaries */
 	USC_EXACT_ATTRS = 2,
-	USC_EXACT_SHARED = 4,	/* coefficients follow the shared registers */
+	USC_EXACT_SHARED = 4,	/* position of coefficients, after the shared registers */
 	USC_EXACT_COEFFS = 8,
 };
 
-/* Registers of a bank whose number is a matter of allocation; 0 for other banks. */
+/* Number of registers in a bank whose size is allocated; 0 for other banks. */
 u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limits *limits);
 
-/* Why an instruction is refused: a fault code, or PUMICE_FAULT_NONE. */
+/* Check an instruction. Returns the fault code of a refused one, or PUMICE_FAULT_NONE. */
 enum pumice_fault usc_validate(const u32 *words, u32 insns,
 			       const struct usc_program_limits *limits,
 			       struct usc_program_limits *needs, struct pumice_usc_insn *insn);
 
 /*
- * The predecoded form of a program is begun, then built from words piece by piece up to
- * insns, then ended: it owns the words from then on. Each returns false, or NULL, when
- * memory lacks; usc_predecode() returns the fault of instruction *at, which is refused.
+ * Begin the predecoded form of a program, build it from words in pieces up to insns, then end
+ * it: from then on it owns the words. Each returns false, or NULL, when out of memory;
+ * usc_predecode() returns the fault of the refused instruction *at.
  */
 struct usc_program *usc_predecode_begin(u32 insns, const struct usc_program_limits *limits);
 enum pumice_fault usc_predecode(struct usc_program *program, const u32 *words, u32 *at, u32 end);
 void usc_predecode_end(struct usc_program *program, u32 *words);
 void usc_program_free(struct usc_program *program);
-/* Host memory that predecoding so many instructions takes at most, words included. */
+/* Maximum host memory to predecode insns instructions, words included. */
 u64 usc_predecode_bytes(u32 insns);
 
 /* cache.c, for load.c. */
 
-/* Whose programs are of a stage. */
+/* Return the data master of a stage. */
 static inline enum pumice_wave_master usc_cache_master(u32 stage)
 {
 	switch ((enum usc_stage)stage) {
@@ -202,37 +205,41 @@ static inline enum pumice_wave_master usc_cache_master(u32 stage)
 /* Find a program and take a reference; NULL when there is none. */
 struct usc_program *usc_cache_find(struct usc_program_cache *cache, u64 hash, const u32 *words,
 				   u32 insns, const struct usc_program_limits *limits);
-/* Add a new program with one reference, unless another load was faster: then that one is returned. */
+/*
+ * Add a new program with one reference, unless another load already added it: then that one
+ * is returned.
+ */
 struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc_program *made,
 				     u64 reserved);
 /*
- * Take memory out of the share of the stage's data master. DONE: it is taken. MORE: idle
- * programs are in the way, and a piece of them was evicted; usc_cache_sweep(), then call
- * again. WAIT: there is not so much now; *waits, at first false, says that room is to be
- * reported, until a later call returns another result or usc_cache_wait_end() is called.
+ * Reserve memory of the share of the stage's data master. DONE: reserved. MORE: idle programs
+ * occupy the memory, and a piece of them was evicted; usc_cache_sweep(), then call again.
+ * WAIT: not available now; *waits, at first false, is set while room is to be reported, until
+ * a later call returns another result or usc_cache_wait_end() is called.
  */
 enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,
 				       bool *waits);
 void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes);
-/* How many programs of the stage's data master have become idle, ever. */
+/* Total number of programs of the stage's data master that became idle. */
 u64 usc_cache_ended(struct usc_program_cache *cache, u32 stage);
 /* Wake a waiter at its deadline. Returns the deadline, a new one for 0; 0: there is no waiter. */
 u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline);
 void usc_cache_wait_end(struct usc_program_cache *cache);
 bool usc_cache_late(const struct usc_program_cache *cache, u64 deadline);
 /*
- * A program that was not completed is to be freed by usc_cache_sweep(); until then it
- * keeps the memory that was reserved, but for the share.
+ * Let usc_cache_sweep() free a program that was not completed; until then its reservation is
+ * kept, but not charged to the share.
  */
-void usc_cache_bury(struct usc_program_cache *cache, struct usc_program *program, u64 reserved);
-/* Free some of what was evicted. No lock held. */
+void usc_cache_free_later(struct usc_program_cache *cache, struct usc_program *program,
+			  u64 reserved);
+/* Free some evicted programs. No lock held. */
 void usc_cache_sweep(struct usc_program_cache *cache);
-/* Where hashes begin: not known to those who write programs. */
+/* Initial value of hashes, secret from authors of programs. */
 u64 usc_cache_seed(const struct usc_program_cache *cache);
 /* Host memory of all programs and loads. */
 u64 usc_program_cache_bytes(struct usc_program_cache *cache);
 
-/* Bytes of the programs in the cache that nobody runs. */
+/* Bytes of the idle programs in the cache. */
 u64 usc_program_cache_idle(struct usc_program_cache *cache);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One lane's arithmetic where C leaves it open or says something else.
+ * Arithmetic of one lane where C leaves it undefined or defines it differently.
  *
- * Source: hw/isa.xml, the meaning of each operation. Used by the scalar forms
- * and by the reductions.
+ * Source: hw/isa.xml, the meaning of each operation. Used by the scalar forms and by the
+ * reductions.
  */
 #ifndef PUMICE_GPU_USC_SCALAR_H
 #define PUMICE_GPU_USC_SCALAR_H
@@ -13,7 +13,7 @@
 #include "../number.h"
 #include "exec.h"
 
-/* An arithmetic result. */
+/* Return an arithmetic result: any NaN becomes the canonical one. */
 static inline u32 f32_result(float f)
 {
 	return f != f ? USC_F32_NAN : f32_bits(f);
@@ -24,7 +24,7 @@ static inline bool f32_is_nan(u32 bits)
 	return f32_of(bits) != f32_of(bits);
 }
 
-/* If one is NaN the other; of zeroes the negative one. */
+/* Minimum: if one operand is NaN the other one; of zeroes the negative one. */
 static inline u32 f32_min(u32 a, u32 b)
 {
 	if (f32_is_nan(a))
@@ -34,7 +34,7 @@ static inline u32 f32_min(u32 a, u32 b)
 	return f32_of(b) < f32_of(a) ? b : a | b;
 }
 
-/* If one is NaN the other; of zeroes the positive one. */
+/* Maximum: if one operand is NaN the other one; of zeroes the positive one. */
 static inline u32 f32_max(u32 a, u32 b)
 {
 	if (f32_is_nan(a))
@@ -45,8 +45,8 @@ static inline u32 f32_max(u32 a, u32 b)
 }
 
 /*
- * An angle in radians, at least 2^20 and finite: returns its quarter turns modulo
- * 4, to nearest, with the rest in radians.
+ * Reduce a finite angle of at least 2^20 radians: returns its quarter turns modulo 4, rounded
+ * to nearest, with the remainder in radians.
  */
 u32 usc_reduce_angle(float angle, double *rest);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * State of one USC. Only files of this folder see it.
+ * State of one USC. Only files of this folder include it.
  *
- * All of it but the configuration and the addresses of the stores is plain data
- * with indices, so that a snapshot is a copy.
+ * All of it except the configuration and the addresses of the stores is plain data with
+ * indices, so that a snapshot is a copy.
  */
 #ifndef PUMICE_GPU_USC_STATE_H
 #define PUMICE_GPU_USC_STATE_H
@@ -14,18 +14,17 @@
 
 #define USC_GROUP_WAVES (PUMICE_GROUP_TASKS * USC_MAX_WAVES)
 
-/* Wave instructions that a wave runs before the next of its group, and a group before the next. */
+/* Quantum of a wave within its group, and of a group, in wave instructions. */
 #define USC_WAVE_QUANTUM 256u
 #define USC_GROUP_QUANTUM 8192u
 /*
- * Issue slots of a wave from a global access to its completion. A wave's own
- * slots are counted, so that what a program sees of its signals depends on the
- * program alone, not on what else runs.
+ * Issue slots of a wave from a global access to its completion. A wave's own slots are
+ * counted, so that the state of signals depends on the program only, not on other waves.
  */
 #define USC_GLOBAL_LATENCY 64u
 
-/* Behind the local memory: what a wave-wide load may read without using it. */
-#define USC_LOCAL_SLACK 192u	/* a row, and the words behind it */
+/* Slack after the local memory: a wave-wide load may read it without using it. */
+#define USC_LOCAL_SLACK 192u	/* a row, and the words after it */
 
 /* Rows of a wave outside the unified store: its internal registers, then its index registers. */
 #define USC_OWN_INDEX PUMICE_USC_OWN_REGS	/* row of IDX0 */
@@ -41,23 +40,24 @@ struct usc_wave {
 	u32 shared;		/* first word of its task's shared registers in the common store */
 	u8 slot;
 	u8 in_group;		/* number in its work-group */
-	bool direct;		/* FRAGMENT, TILE: one sample a pixel, of which none failed its tests */
-	bool in_line;		/* and 8 spans side by side in the tile */
-	bool one_prim;		/* and all spans are of one primitive */
-	u32 dc_words;		/* dynamic constants; 0 before the first window */
-	u64 dc_base;		/* where they are: GPU virtual address */
+	bool direct;		/* FRAGMENT, TILE: one sample per pixel, none of which failed
+				 * its tests */
+	bool in_line;		/* and 8 adjacent spans in the tile */
+	bool one_prim;		/* and all spans belong to one primitive */
+	u32 dc_words;		/* size of dynamic constants; 0 before the first window */
+	u64 dc_base;		/* their GPU virtual address */
 	u64 clock;		/* issue slots used */
-	u64 resume;		/* slot of the group at which what it waits for is there */
+	u64 resume;		/* slot of the group at which its wait ends */
 	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
 };
 
-/* How far a running group is. Sets of waves by number in the group. */
+/* Progress of a running group. Sets of waves are by number in the group. */
 struct usc_run {
 	u32 runnable, barrier, ended;
 	u8 waves;
-	u8 current;		/* wave whose turn it is */
-	u32 left;		/* of its quantum */
-	u64 slots;		/* issue slots that the group used or let pass */
+	u8 current;		/* wave that runs next */
+	u32 left;		/* rest of its quantum */
+	u64 slots;		/* issue slots that the group used or left idle */
 	u8 wave[USC_GROUP_WAVES];	/* index in usc->wave */
 };
 
@@ -66,7 +66,7 @@ struct usc {
 	struct usc_config config;
 	u32 *unified;		/* rows of USC_ROW_WORDS */
 	u32 *common;
-	u8 *local;		/* with USC_LOCAL_SLACK bytes behind it */
+	u8 *local;		/* followed by USC_LOCAL_SLACK bytes */
 	u32 *constants;		/* rows of bank K, by number */
 	u32 *own;		/* USC_OWN_WORDS for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
@@ -74,17 +74,17 @@ struct usc {
 
 	/* Shared with the PDS: bit g is group g. */
 	_Atomic u64 live;	/* started and not done */
-	_Atomic u64 abort;	/* to be abandoned */
+	_Atomic u64 abort;	/* to be aborted */
 
 	/* Performance counters: written by the thread that steps, read by any. */
 	_Atomic u64 count[PUMICE_PERF_NUMBER];
-	_Atomic bool detail;	/* count what hw/perf.h calls detailed */
+	_Atomic bool detail;	/* count the detailed counters of hw/perf.h */
 
-	/* Of the thread that steps. */
-	u64 busy_since;		/* host's time from which it ran waves in this step, or 0 */
+	/* Owned by the thread that steps. */
+	u64 busy_since;		/* host time at which it began to run waves in this step, or 0 */
 	u64 running;		/* groups with waves */
-	u8 current;		/* group whose turn it is */
-	u32 left;		/* of its quantum */
+	u8 current;		/* group that runs next */
+	u32 left;		/* rest of its quantum */
 	struct mmu_tlb tlb;
 	struct usc_task task[PUMICE_USC_SLOTS];
 	struct usc_group group[PUMICE_USC_SLOTS];
@@ -98,7 +98,7 @@ static inline u32 usc_wave_regs(const struct usc_task *task, unsigned int wave)
 	return (task->us_row + wave * ((u32)task->temps + task->attrs)) * USC_ROW_WORDS;
 }
 
-/* Count n. By the thread that steps only. */
+/* Count n. Only for the thread that steps. */
 static inline void usc_count(struct usc *usc, enum pumice_perf_counter counter, u64 n)
 {
 	u64 before = atomic_load_explicit(&usc->count[counter], memory_order_relaxed);
@@ -106,16 +106,19 @@ static inline void usc_count(struct usc *usc, enum pumice_perf_counter counter, 
 	atomic_store_explicit(&usc->count[counter], before + n, memory_order_relaxed);
 }
 
-/* Around the running of waves: count the time. */
+/* Count the time between both calls, while waves run. */
 void usc_busy_begin(struct usc *usc);
 void usc_busy_end(struct usc *usc);
 
-/* Lanes and spans of a wave that begins. */
+/* Initialise lanes and spans of a new wave. */
 void usc_gfx_wave_begin(const struct usc_gfx *gfx, struct usc_wave *wave, u32 in_task);
 
-/* Take up a started group: waves to their first instruction, temporaries and local memory zeroed. */
+/*
+ * Begin a started group: set waves to their first instruction, zero temporaries and local
+ * memory.
+ */
 void usc_group_begin(struct usc *usc, unsigned int group);
-/* The group leaves; tells the PDS. */
+/* End the group and notify the PDS. */
 void usc_group_finish(struct usc *usc, unsigned int group);
 
 #endif

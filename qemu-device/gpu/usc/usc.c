@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Unified shading cluster: its stores, and how a work-group comes and goes.
+ * Unified shading cluster: its stores, start and end of work-groups.
  *
  * Source: document 000, "Unified Shading Cluster" and "USC Register Stores".
  *
- * Limits: attribute, shared and coefficient registers are the PDS's to fill, all
- * of them; the other registers and local memory are zeroed here.
+ * Limits: the PDS fills all attribute, shared and coefficient registers; the other registers
+ * and local memory are zeroed here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void *store_create(size_t bytes)
 	return store;
 }
 
-/* Rows of the predefined constants, so that they are operands like any other. */
+/* Rows of the predefined constants, so that they are used like other operands. */
 static u32 *constants_create(void)
 {
 	const struct pumice_isa_info *isa = &pumice_usc_isa;
@@ -158,7 +158,7 @@ void usc_counters_add(const struct usc *usc, u64 *value)
 	value[PUMICE_PERF_TAG_READS] += tag_reads(usc->tag);
 }
 
-/* One wave to the first instruction. Its instances are what is left of the task's. */
+/* Set one wave to the first instruction. Its instances are the task's remaining ones. */
 static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, unsigned int in_task,
 		       u32 instance, const struct usc_group *group)
 {
@@ -230,7 +230,7 @@ void usc_group_finish(struct usc *usc, unsigned int group)
 {
 	usc->running &= ~(1ull << group);
 	if (!usc->running)
-		usc_busy_end(usc);	/* before anyone hears that the last group is done */
+		usc_busy_end(usc);	/* before the end of the last group is reported */
 	atomic_store_explicit(&usc->group[group].state, USC_GROUP_FREE, memory_order_relaxed);
 	atomic_fetch_and(&usc->live, ~(1ull << group));
 	usc->config.ops->group_done(usc->config.opaque, usc->config.number, group);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unified shading cluster (USC): holds tasks in slots and runs their waves.
+ * Unified shading cluster (USC): keeps tasks in slots and runs their waves.
  *
- * Source: document 000, "Unified Shading Cluster" and "USC Register Stores";
- * document 002 for waves and instructions; document 003 for register banks.
+ * Source: document 000, "Unified Shading Cluster" and "USC Register Stores"; document 002 for
+ * waves and instructions; document 003 for register banks.
  *
- * The PDS owns the allocation of slots and stores. It fills a free group with
- * its tasks, writes shared and attribute registers, and publishes it with
- * usc_group_start(). From then on the group belongs to the USC until
- * ops->group_done. A USC's step runs on one thread at a time.
+ * The PDS owns the allocation of slots and stores. It fills a free group with its tasks,
+ * writes shared and attribute registers, and publishes it with usc_group_start(). From then
+ * on the group belongs to the USC until ops->group_done. A USC's step runs on one thread at a
+ * time.
  */
 #ifndef PUMICE_GPU_USC_H
 #define PUMICE_GPU_USC_H
@@ -23,7 +23,7 @@
 #define USC_ROW_WORDS PUMICE_LANES	/* unified store row: one register of one wave */
 
 struct usc;
-struct usc_program;	/* predecoded, see program.h */
+struct usc_program;	/* predecoded program, see program.h */
 struct usc_gfx;		/* see gfx.h */
 
 /* State of a group; PDS to READY, USC to FREE. */
@@ -38,7 +38,7 @@ struct usc_task {
 	u8 attrs;		/* attribute registers of an instance */
 	u16 instances;		/* 0 to 128 */
 	u16 shared;		/* shared registers, words */
-	u16 coeffs;		/* coefficient registers, words: behind the shared ones */
+	u16 coeffs;		/* coefficient registers, words: after the shared ones */
 	u32 us_row;		/* first row in the unified store; see usc_attr() for the layout */
 	u32 cs_word;		/* first word in the common store */
 };
@@ -58,11 +58,14 @@ struct usc_group {
 	const struct usc_gfx *gfx;	/* of the vertex and pixel data master, see gfx.h; else NULL */
 };
 
-/* What the USC tells its neighbours; called from the USC's step. */
+/* Callbacks of the USC, from its step. */
 struct usc_ops {
-	/* The group left; its resources may be given to others. */
+	/* The group ended; its resources may be reused. */
 	void (*group_done)(void *opaque, unsigned int usc, unsigned int group);
-	/* The group faulted; group_done follows when all its waves are gone. Filled in wholly. */
+	/*
+	 * The group faulted; group_done follows when all its waves have ended. All of *fault
+	 * is filled in.
+	 */
 	void (*fault)(void *opaque, unsigned int group, const struct gpu_fault *fault);
 };
 
@@ -75,55 +78,52 @@ struct usc_config {
 	void *opaque;
 };
 
-/* Make a USC with its stores. NULL when memory lacks. */
+/* Allocate a USC with its stores. Returns NULL when out of memory. */
 struct usc *usc_create(const struct usc_config *config);
 void usc_destroy(struct usc *usc);
 /* Drop all tasks at once, without callbacks; only while no step runs. */
 void usc_reset(struct usc *usc);
 
-/* For the PDS: tasks and groups to fill; index < PUMICE_USC_SLOTS. */
+/* For the PDS: return a task or group to fill; index < PUMICE_USC_SLOTS. */
 struct usc_task *usc_task(struct usc *usc, unsigned int slot);
 struct usc_group *usc_group(struct usc *usc, unsigned int group);
 /*
- * The task's shared registers; task->shared words. These and the attribute
- * registers hold what the last owner left there: the PDS fills or zeroes all of
- * them, in every lane.
+ * The task's shared registers; task->shared words. These and the attribute registers keep the
+ * values of the previous owner: the PDS must fill or zero all of them, in every lane.
  */
 u32 *usc_shared(struct usc *usc, const struct usc_task *task);
 /* The task's coefficient registers; task->coeffs words, to be filled like the shared ones. */
 u32 *usc_coeffs(struct usc *usc, const struct usc_task *task);
 /*
- * One attribute register of one wave: 32 words. Rows of a task are, for each
- * wave, its temporaries and then its attributes: row = us_row + wave * (temps +
- * attrs) + temps + reg.
+ * Return one attribute register of one wave: 32 words. Rows of a task are, for each wave, its
+ * temporaries and then its attributes: row = us_row + wave * (temps + attrs) + temps + reg.
  */
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg);
 
 /*
- * Hand a filled group to the USC. Zeroes its temporaries and local memory when it
- * starts. True when the USC had none: it is to be woken. One that has others will
- * find this one too before its step returns false.
+ * Start a filled group. Its temporaries and local memory are zeroed when it starts. True when
+ * the USC had no group: wake it. A USC with other groups starts this one before its step
+ * returns false.
  */
 bool usc_group_start(struct usc *usc, unsigned int group);
 
 /*
- * Run waves for about budget wave instructions. Returns true while there is
- * more to run. Looks at *stop (park, invalidation wait) every few hundred
- * instructions, and after each one that reads textures, stores a tile or misses the
- * TLB, and returns early when it is set.
+ * Run waves for about budget wave instructions. Returns true while more can be run. Checks
+ * *stop (park, invalidation wait) every few hundred instructions, and after each one that
+ * reads textures, stores a tile or misses the TLB, and returns early when it is set.
  */
 bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop);
-/* True when a step would find something to do. Any thread. */
+/* True when a step has work to do. Any thread. */
 bool usc_has_work(struct usc *usc);
-/* Abandon every group at the next step: waves stop, group_done comes for each. Any thread. */
+/* Abort every group at the next step: waves stop, group_done is called for each. Any thread. */
 void usc_abort(struct usc *usc);
-/* The same for groups alone whose bits are set. Groups that are not started do not matter. */
+/* The same for the groups whose bits are set. Groups that are not started are ignored. */
 void usc_abort_groups(struct usc *usc, u64 groups);
 
-/* One wave in flight, as a debugger sees it. */
+/* State of one wave in flight, for a debugger. */
 struct usc_wave_info {
 	u64 code;	/* GPU virtual address of its program */
-	u32 pc;		/* next instruction, or the barrier at which it waits */
+	u32 pc;		/* next instruction, or the barrier that it waits at */
 	u32 lanes;	/* bit l: lane l has an instance that was not dropped */
 	u8 usc, slot, wave;	/* USC over all cores, slot, wave of the task */
 	u8 state;	/* enum pumice_wave_state */
@@ -131,52 +131,53 @@ struct usc_wave_info {
 	u8 ctx;		/* MMU context */
 };
 
-/* Most waves of one USC. */
+/* Maximum waves of one USC. */
 #define USC_WAVES (PUMICE_USC_SLOTS * USC_MAX_WAVES)
 
 /*
- * Copy the waves in flight of data masters, bit n for enum pumice_wave_master n, to
- * out, which has room for USC_WAVES; returns how many. Only while no step runs.
+ * Copy the waves in flight of the data masters in mask masters (bit n: enum
+ * pumice_wave_master n) to out, which has room for USC_WAVES; returns their number. Only
+ * while no step runs.
  */
 u32 usc_waves(const struct usc *usc, u32 masters, struct usc_wave_info *out);
 
 /*
- * Predecoded programs, cached by content over all USCs of a GPU. Checks every
- * instruction: an encoding that can never run faults here. One lock inside;
- * any thread.
+ * Predecoded programs, cached by content for all USCs of a GPU. Checks every instruction: an
+ * encoding that can never run faults here. One lock inside; any thread.
  */
 struct usc_program_cache;
 struct usc_program_cache *usc_program_cache_create(void);
-/* Who is there for loads that wait for memory. Without, such a load faults at once. */
+/* Callbacks for loads that wait for memory. Without them, such a load faults at once. */
 struct usc_cache_ops {
 	u64 (*now)(void *opaque);	/* GPU clock */
-	/* Loads wait: they are to go on at the deadline, and when room() comes. No lock held. */
+	/* Loads wait: continue them at the deadline, and on room(). No lock held. */
 	void (*wait)(void *opaque, u64 deadline);
-	/* There may be memory for a load that waits. The device lock may be held. */
+	/* There may be memory for a waiting load. The device lock may be held. */
 	void (*room)(void *opaque);
 };
 void usc_program_cache_set_ops(struct usc_program_cache *cache, const struct usc_cache_ops *ops,
 			       void *opaque);
 void usc_program_cache_destroy(struct usc_program_cache *cache);
-/* Resources a program's register operands are checked against. */
+/* Limits that a program's register operands are checked against. */
 struct usc_program_limits {
 	u32 temps, attrs, shared;
 	u32 coeffs;	/* of a fragment program: of one primitive */
-	u32 slot_regs;	/* of a slot, at most PUMICE_USC_OWN_REGS; the rest of these are internal registers */
+	u32 slot_regs;	/* of a slot, at most PUMICE_USC_OWN_REGS; the others of these are
+			 * internal registers */
 	u32 stage;	/* enum usc_stage, see gfx.h */
 	u32 vo;		/* VERTEX: vertex output registers */
 	u32 outputs;	/* FRAGMENT, TILE: pixel output registers */
 };
 /*
- * Fetch, check and predecode the program at addr (insns instructions), a piece in each
- * call, so that a program of 65536 instructions delays no one else. *load is NULL
- * before the first call, and again after USC_LOAD_DONE and USC_LOAD_FAULT; in between it
- * is called with the same arguments, or given up by usc_load_drop(). No lock held.
+ * Fetch, check and predecode the program at addr (insns instructions), a piece in each call,
+ * so that a program of 65536 instructions does not delay other work. *load is NULL before the
+ * first call, and again after USC_LOAD_DONE and USC_LOAD_FAULT; in between call with the same
+ * arguments, or cancel with usc_load_drop(). No lock held.
  *
- * USC_LOAD_DONE: *program is a counted reference. USC_LOAD_FAULT: *fault is filled in
- * wholly but for usc. USC_LOAD_WAIT: decoded programs take all the memory that there is
- * for them, see usc_cache_ops; that becomes a fault when no program of the data master has
- * become idle for USC_LOAD_PATIENCE_NS.
+ * USC_LOAD_DONE: *program is a counted reference. USC_LOAD_FAULT: *fault is filled in except
+ * usc. USC_LOAD_WAIT: decoded programs use all memory available to them, see usc_cache_ops;
+ * this becomes a fault when no program of the data master has become idle for
+ * USC_LOAD_PATIENCE_NS.
  */
 struct usc_load;
 enum usc_load_result { USC_LOAD_FAULT, USC_LOAD_DONE, USC_LOAD_MORE, USC_LOAD_WAIT };
@@ -186,7 +187,10 @@ enum usc_load_result usc_program_load(struct usc_program_cache *cache, struct mm
 				      struct usc_load **load, struct usc_program **program,
 				      struct gpu_fault *fault);
 void usc_load_drop(struct usc_program_cache *cache, struct usc_load *load);
-/* All pieces at once, for tests and tools; NULL with *fault. Does not wait for memory. */
+/*
+ * Do all pieces at once, for tests and tools; NULL with *fault on a fault. Does not wait for
+ * memory.
+ */
 struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu *mmu,
 				    struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
 				    const struct usc_program_limits *limits,
@@ -194,10 +198,10 @@ struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu 
 void usc_program_put(struct usc_program_cache *cache, struct usc_program *program);
 
 /*
- * Performance counters, hw/perf.h. Any thread; exact while no step runs. The
- * counts outlive usc_reset().
+ * Performance counters, hw/perf.h. Any thread; exact while no step runs. The counts are kept
+ * over usc_reset().
  */
-/* Count what hw/perf.h calls detailed, or no longer; from the waves' next turns on. */
+/* Enable or disable the detailed counters of hw/perf.h, from the waves' next quantum. */
 void usc_set_detail(struct usc *usc, bool detail);
 /* Add this USC's counts to value[], by enum pumice_perf_counter. */
 void usc_counters_add(const struct usc *usc, u64 *value);

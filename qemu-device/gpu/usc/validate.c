@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Checks of one USC instruction, before anything else looks at it.
+ * Checks of one USC instruction, before any other use.
  *
- * Source: hw/isa.xml. Whether an encoding is legal at all is asked of the
- * generated tables (pumice_isa_check); what is added here depends on the
- * allocation of the task, on the length of the program, and on the stage that it
- * is of.
+ * Source: hw/isa.xml. The generated tables (pumice_isa_check) check that an encoding is
+ * legal; the checks here depend on the allocation of the task, on the length of the program,
+ * and on its stage.
  *
- * Limits: where an index register leads is known only when the instruction runs;
- * here the register without it must exist.
+ * Limits: the value of an index register is known only at run time; here the register at
+ * index 0 must exist.
  */
 #include "gfx.h"
 #include "program.h"
@@ -35,7 +34,7 @@ static enum pumice_fault encoding_fault(enum pumice_isa_unpack result)
 	return PUMICE_FAULT_USC_OPERAND;
 }
 
-/* A program needs so many registers. */
+/* Raise the number of registers that a program needs. */
 static void need(u32 *needs, u32 registers)
 {
 	if (*needs < registers)
@@ -83,7 +82,7 @@ static void need_of_bank(enum pumice_usc_bank bank, u32 registers, struct usc_pr
 		need(&needs->outputs, registers);
 		break;
 	default:
-		break;	/* the slot's are the same for all programs of a GPU */
+		break;	/* slot registers: equal for all programs of a GPU */
 	}
 }
 
@@ -114,7 +113,7 @@ static bool has_outputs(u32 stage)
 	return stage == USC_STAGE_FRAGMENT || stage == USC_STAGE_TILE;
 }
 
-/* A register operand against the allocation; count registers from its number on. */
+/* Check a register operand against the allocation: count registers from its number. */
 static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_program_limits *limits,
 					struct usc_program_limits *needs)
 {
@@ -142,7 +141,7 @@ static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_pro
 		ok = mask_allocated(opnd.num, limits, needs);
 		break;
 	default:
-		ok = true;	/* the tables know every number of the others */
+		ok = true;	/* the tables check the numbers of other banks */
 	}
 	return ok ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_REGISTER;
 }
@@ -164,7 +163,7 @@ static bool stage_has(u32 stage, u32 op)
 	}
 }
 
-/* Modes with perspective, and they alone, name a plane of 1/w. */
+/* Only modes with perspective have a plane of 1/w. */
 static bool plane_fits(u32 raw, u32 mode)
 {
 	bool perspective = mode == PUMICE_USC_ITERATE_PERSPECTIVE ||
@@ -175,9 +174,9 @@ static bool plane_fits(u32 raw, u32 mode)
 	return perspective == (opnd.bank != PUMICE_USC_BANK_NONE);
 }
 
-static enum pumice_fault check_words(u32 words, u32 most)
+static enum pumice_fault check_words(u32 words, u32 max)
 {
-	return words && words <= most ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_BURST;
+	return words && words <= max ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_BURST;
 }
 
 static enum pumice_fault check_operand(const struct pumice_isa_operand *operand, u32 value,
@@ -226,12 +225,10 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 }
 
 /**
- * usc_validate - unpack one instruction and say whether a wave may ever run it
- * @words: the encoded instruction
- * @insns: length of its program, for branch targets
- * @limits: registers that its tasks have
- * @needs: registers of each bank that its program uses; raised to what this one does
- * @insn: filled in if the result is PUMICE_FAULT_NONE
+ * usc_validate - unpack one instruction and check that a wave may run it @words: the encoded
+ * instruction @insns: length of its program, for branch targets @limits: registers that its
+ * tasks have @needs: registers of each bank that its program uses; raised to the needs of
+ * this one @insn: filled in if the result is PUMICE_FAULT_NONE
  */
 enum pumice_fault usc_validate(const u32 *words, u32 insns,
 			       const struct usc_program_limits *limits,

@@ -2,9 +2,9 @@
 /*
  * A row of 32 lanes as a few vectors of the host's size.
  *
- * Included once per vector level (level_*.c), which defines USC_VEC_BYTES. All
- * arithmetic is the compiler's vector extensions, so that every level computes
- * the same; what the extensions cannot say (lane masks to bits) is here, per level.
+ * Included once per vector level (level_*.c), which defines USC_VEC_BYTES. All arithmetic is
+ * the compiler's vector extensions, so that results are equal on every level; operations that
+ * the extensions lack (lane masks to bits) are here, per level.
  *
  * Limits: little endian; rows are aligned to a row's size.
  */
@@ -18,7 +18,7 @@
 typedef u32 vu __attribute__((vector_size(USC_VEC_BYTES), may_alias));
 typedef s32 vs __attribute__((vector_size(USC_VEC_BYTES), may_alias));
 typedef float vf __attribute__((vector_size(USC_VEC_BYTES), may_alias));
-/* The same anywhere in memory. */
+/* The same at any word address. */
 typedef u32 vu_any __attribute__((vector_size(USC_VEC_BYTES), may_alias, aligned(4)));
 
 static inline vu splat(u32 word)
@@ -26,15 +26,13 @@ static inline vu splat(u32 word)
 	return (vu){ 0 } + word;
 }
 
-/* Lanes of t where m is all ones, of f where it is zero. */
-static inline vu pick(vu m, vu t, vu f)
+/* Select lanes of t where m is all ones, of f where it is zero. */
+static inline vu vu_select(vu m, vu t, vu f)
 {
 	return (m & t) | (~m & f);
 }
 
-/*
- * vm: a condition on the lanes of one vector, in the host's own form.
- */
+/* vm: a condition on the lanes of one vector, in the host's native form. */
 #if USC_VEC_BYTES == 64
 typedef __mmask16 vm;
 
@@ -68,8 +66,8 @@ static inline vm vm_of_bits(u32 bits)
 	return (vm)bits;
 }
 
-/* Lanes of t where m holds, of f elsewhere. */
-static inline vu vm_pick(vm m, vu t, vu f)
+/* Select lanes of t where m is true, of f elsewhere. */
+static inline vu vm_select(vm m, vu t, vu f)
 {
 	return (vu)_mm512_mask_mov_epi32((__m512i)f, m, (__m512i)t);
 }
@@ -120,9 +118,9 @@ static inline vm vm_of_bits(u32 bits)
 	return vm_test(splat(bits), lane);
 }
 
-static inline vu vm_pick(vm m, vu t, vu f)
+static inline vu vm_select(vm m, vu t, vu f)
 {
-	return pick(m, t, f);
+	return vu_select(m, t, f);
 }
 #endif
 
@@ -131,13 +129,13 @@ static inline vu *row_of(const struct exec *x, const struct usc_insn *i, enum us
 	return (vu *)(void *)exec_operand(x, i, place);
 }
 
-/* The same of an operand among the wave's registers in the unified store, where most are. */
+/* The same for an operand among the wave's registers in the unified store, where most are. */
 static inline vu *reg_of(const struct exec *x, const struct usc_insn *i, enum usc_place place)
 {
 	return (vu *)(void *)(x->base[USC_BASE_REG] + i->offset[place]);
 }
 
-/* Vector k of lane numbers. */
+/* Return vector k of the lane numbers. */
 static inline vu lane_numbers(unsigned int k)
 {
 	vu n;
@@ -147,16 +145,16 @@ static inline vu lane_numbers(unsigned int k)
 	return n;
 }
 
-/* Bits of a row of lanes from those of its vectors: for use behind EACH(k). */
+/* Bits of a row of lanes from those of its vectors: for use after EACH(k). */
 #define ROW_BITS(m, k) (vm_bits(m) << ((k) * VEC_LANES))
 
-/* The lanes of vector k whose bit is set. */
+/* Return the lanes of vector k whose bit is set. */
 static inline vm vector_mask(u32 bits, unsigned int k)
 {
 	return vm_of_bits(bits >> (k * VEC_LANES));
 }
 
-/* Vector k of a double mask. */
+/* Return vector k of a double mask. */
 static inline vm mask_vector(const struct exec *x, const struct usc_mask *mask, unsigned int k)
 {
 	const vu *a = (const vu *)(const void *)exec_mask_row(x, mask, 0);
@@ -166,8 +164,8 @@ static inline vm mask_vector(const struct exec *x, const struct usc_mask *mask, 
 }
 
 /*
- * The valid lanes where the instruction's mask is true. Functions come in two
- * kinds, for masks that are known when the program is built and for others.
+ * Return the valid lanes where the instruction's mask is true. Functions have two variants,
+ * for masks that are constant when the program is built and for others.
  */
 static inline u32 active_lanes(const struct exec *x, const struct usc_insn *i, bool known)
 {
@@ -209,7 +207,7 @@ permute(vu *d, const vu_any *s, const vu *idx)
 	const __m256i s0 = (__m256i)s[0], s1 = (__m256i)s[1], s2 = (__m256i)s[2],
 		      s3 = (__m256i)s[3];
 
-	/* Of the four vectors the bits 3 and 4 of the index choose, moved to the sign. */
+	/* Bits 3 and 4 of the index, moved to the sign bit, select one of the four vectors. */
 	EACH(k) {
 		__m256i at = (__m256i)idx[k];
 		__m256 bit3 = (__m256)(idx[k] << 28), bit4 = (__m256)(idx[k] << 27);

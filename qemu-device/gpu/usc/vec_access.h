@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes of a row to and from memory: those that follow each other in one go,
- * others word by word.
+ * Loads and stores of the lanes of a row: consecutive lanes in one operation, others word by
+ * word.
  *
- * Included by level_*.c behind vec.h.
+ * Included by level_*.c after vec.h.
  *
- * Limits: the caller has checked every address. Guest memory may be changed by
- * others at any time: each word is accessed once, aligned, and so never torn.
+ * Limits: the caller has checked every address. The guest may change its memory at any time:
+ * each word is accessed once, aligned, and so never torn.
  */
 
-#define MANY_RUNS 6	/* from here on lane by lane is faster */
+#define MANY_RUNS 6	/* with this many runs lane by lane is faster */
 
-/* The last lane of a vector and all but the last of the next. */
+/* Return the last lane of a vector and all but the last lane of the next. */
 #if USC_VEC_BYTES == 64
 #define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, \
 					       26, 27, 28, 29, 30)
@@ -21,7 +21,10 @@
 #define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 3, 4, 5, 6)
 #endif
 
-/* Lanes whose offset is step above that of the lane before, modulo 2^32; never lane 0. */
+/*
+ * Return the lanes whose offset is step above that of the previous lane, modulo 2^32; never
+ * lane 0.
+ */
 static inline u32 lanes_in_step(const vu *off, u32 step)
 {
 	vu last = off[0];
@@ -39,14 +42,14 @@ static inline u32 following_lanes(const vu *off)
 	return lanes_in_step(off, 4);
 }
 
-/* Whether all lanes are active and their offsets rise by step, from lane to lane without a wrap. */
+/* Whether all lanes are active and their offsets ascend by step, without a wrap. */
 static inline bool all_in_step(const vu *off, u32 active, u32 step)
 {
 	return (active & (lanes_in_step(off, step) | 1)) == UINT32_MAX &&
 	       *(const u32 *)(const void *)off <= UINT32_MAX - (PUMICE_LANES - 1) * step;
 }
 
-/* The lanes from the lowest on that follow each other. */
+/* Return the first run of consecutive lanes. */
 static inline u32 first_run(u32 lanes, u32 following)
 {
 	unsigned int start = (unsigned int)__builtin_ctz(lanes);
@@ -56,7 +59,7 @@ static inline u32 first_run(u32 lanes, u32 following)
 }
 
 #if USC_VEC_BYTES != 64
-/* count words, in vectors as far as they go. */
+/* Copy count words, in whole vectors where possible. */
 static inline void copy_words(u32 *to, const u32 *from, u32 count)
 {
 	for (; count >= VEC_LANES; count -= VEC_LANES, to += VEC_LANES, from += VEC_LANES)
@@ -66,7 +69,7 @@ static inline void copy_words(u32 *to, const u32 *from, u32 count)
 }
 #endif
 
-/* Words p[l] to the lanes whose bit is set; these follow each other. */
+/* Load words p[l] to the lanes whose bit is set, which are consecutive. */
 static inline void load_run(vu *d, const u32 *p, u32 lanes)
 {
 #if USC_VEC_BYTES == 64
@@ -93,7 +96,7 @@ static inline void store_run(u32 *p, const vu *s, u32 lanes)
 #endif
 }
 
-/* Words at base + off - less, which is below 2^31, to the lanes whose bit is set. */
+/* Load words at base + off - less, which is below 2^31, to the lanes whose bit is set. */
 static inline void gather(vu *d, const u8 *base, const vu *off, u32 less, u32 lanes)
 {
 #if USC_VEC_BYTES == 64
@@ -117,7 +120,7 @@ static inline void gather(vu *d, const u8 *base, const vu *off, u32 less, u32 la
 #endif
 }
 
-/* Of lanes with one address the highest is stored last. */
+/* Of lanes with the same address the highest is stored last. */
 static inline void scatter(u8 *base, const vu *off, u32 less, const vu *s, u32 lanes)
 {
 	for (; lanes; lanes &= lanes - 1) {
@@ -129,7 +132,7 @@ static inline void scatter(u8 *base, const vu *off, u32 less, const vu *s, u32 l
 	}
 }
 
-/* The first lane of each run of lanes that follow each other. */
+/* Return the first lane of each run of consecutive lanes. */
 static inline u32 run_starts(u32 lanes, u32 following)
 {
 	return lanes & ~(following & lanes << 1);
@@ -141,8 +144,8 @@ static inline bool few_runs(u32 lanes, u32 following)
 }
 
 /*
- * Where lane 0's word would be, if that of the lowest lane is at base + off -
- * less and the others follow it. Nothing below that lane's is accessed.
+ * Return the address of lane 0's word, if that of the lowest lane is at base + off - less and
+ * the others follow it. No word below that lane's is accessed.
  */
 static inline u32 *row_at(const u8 *base, const vu *off, u32 less, u32 lanes)
 {
@@ -152,7 +155,10 @@ static inline u32 *row_at(const u8 *base, const vu *off, u32 less, u32 lanes)
 	return (u32 *)((uintptr_t)base + at - l * sizeof(u32));
 }
 
-/* Words at base + off - less to the lanes whose bit is set; following_lanes(off) is known. */
+/*
+ * Load words at base + off - less to the lanes whose bit is set; the caller passes
+ * following_lanes(off).
+ */
 static inline void load_lanes(vu *d, const u8 *base, const vu *off, u32 less, u32 lanes,
 			      u32 following)
 {
@@ -168,7 +174,7 @@ static inline void load_lanes(vu *d, const u8 *base, const vu *off, u32 less, u3
 	}
 }
 
-/* The other way. */
+/* Store them. */
 static inline void store_lanes(u8 *base, const vu *off, u32 less, const vu *s, u32 lanes,
 			       u32 following)
 {

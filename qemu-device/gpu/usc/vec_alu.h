@@ -2,10 +2,10 @@
 /*
  * Lane-parallel arithmetic, logic and comparison.
  *
- * Source: hw/isa.xml for each operation. Included by level_*.c behind vec.h.
+ * Source: hw/isa.xml for each operation. Included by level_*.c after vec.h.
  *
- * Each operation of two sources has a function for a second source in a row and
- * one for a second source that is one word for all lanes.
+ * Each operation of two sources has one function for a second source in a row, and one for a
+ * second source of one word for all lanes.
  *
  * Limits: no f32 operation spans two instructions, so nothing can be contracted.
  */
@@ -25,14 +25,17 @@ static inline vu f_mul(vu a, vu b)
 	return f_result((vf)a * (vf)b);
 }
 
-/* Which of two, where neither decides: the other where one is NaN, else the zero that is asked for. */
+/*
+ * min/max with IEEE NaN and signed-zero rules: the other operand if one is NaN, else the
+ * selected zero.
+ */
 static inline vu f_extreme(vu a, vu b, vu a_wins, vu b_wins, vu equal)
 {
 	vu a_nan = (vu)((vf)a != (vf)a), b_nan = (vu)((vf)b != (vf)b);
-	vu r = pick(a_wins, a, pick(b_wins, b, equal));
+	vu r = vu_select(a_wins, a, vu_select(b_wins, b, equal));
 
-	r = pick(a_nan, b, pick(b_nan, a, r));
-	return pick(a_nan & b_nan, splat(USC_F32_NAN), r);
+	r = vu_select(a_nan, b, vu_select(b_nan, a, r));
+	return vu_select(a_nan & b_nan, splat(USC_F32_NAN), r);
 }
 
 static inline vu f_min(vu a, vu b)
@@ -47,22 +50,22 @@ static inline vu f_max(vu a, vu b)
 
 static inline vu u_min(vu a, vu b)
 {
-	return pick((vu)(a < b), a, b);
+	return vu_select((vu)(a < b), a, b);
 }
 
 static inline vu u_max(vu a, vu b)
 {
-	return pick((vu)(a > b), a, b);
+	return vu_select((vu)(a > b), a, b);
 }
 
 static inline vu s_min(vu a, vu b)
 {
-	return pick((vu)((vs)a < (vs)b), a, b);
+	return vu_select((vu)((vs)a < (vs)b), a, b);
 }
 
 static inline vu s_max(vu a, vu b)
 {
-	return pick((vu)((vs)a > (vs)b), a, b);
+	return vu_select((vu)((vs)a > (vs)b), a, b);
 }
 
 static inline vu s_abs(vu a)
@@ -239,7 +242,7 @@ static const struct alu_fns alu_table[][PUMICE_USC_TYPE_COUNT] = {
 	[PUMICE_USC_OP_GE] = { ROW_WORD(ge_uint), ROW_WORD(ge_int), ROW_WORD(ge_f32) },
 };
 
-/* Operands that are not there count from the registers too. */
+/* Absent operands also have the register base. */
 static bool rows_are_registers(const struct usc_insn *insn)
 {
 	for (enum usc_place place = USC_DST; place < USC_PLACES; place++) {

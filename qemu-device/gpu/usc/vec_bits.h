@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Integer arithmetic and bits of one vector: wide products, fields, counts,
- * reversals.
+ * Integer arithmetic and bits of one vector: wide products, fields, counts, reversals.
  *
- * Source: hw/isa.xml, "Rounding, scaling and helpers of division" and "Bits".
- * Included by level_*.c behind vec_double.h.
+ * Source: hw/isa.xml, "Rounding, scaling and helpers of division" and "Bits". Included by
+ * level_*.c after vec_double.h.
  */
 
 /* High words of the products: those of the even lanes, then of the odd ones. */
@@ -16,7 +15,7 @@ static inline vu u_mulhi(vu a, vu b)
 	return (vu)((even >> 32) | (odd & 0xffffffff00000000ull));
 }
 
-/* A negative factor counts 2^32 too much. */
+/* A negative factor is 2^32 too large as unsigned. */
 static inline vu s_mulhi(vu a, vu b)
 {
 	vu a_sign = (vu)((vs)a >> 31), b_sign = (vu)((vs)b >> 31);
@@ -25,8 +24,8 @@ static inline vu s_mulhi(vu a, vu b)
 }
 
 /*
- * 2^32 / a, rounded down. The quotient of doubles is near an integer that it is
- * not by no less than 2^-32 of its size, so rounding does not reach it.
+ * 2^32 / a, rounded down. A quotient of doubles that is not an integer differs from the
+ * nearest one by at least 2^-32 of its size, so rounding does not reach it.
  */
 static inline vq d_udiv_rcp(vq a)
 {
@@ -38,13 +37,13 @@ static inline vq d_udiv_rcp(vq a)
 
 static inline vu u_udiv_rcp(vu a)
 {
-	vu small = (vu)(a < 2);	/* the quotient takes more than 32 bits */
-	vu safe = pick(small, splat(2), a);
+	vu small = (vu)(a < 2);	/* the quotient exceeds 32 bits */
+	vu safe = vu_select(small, splat(2), a);
 
 	return u_narrow(d_udiv_rcp(u_wide_low(safe)), d_udiv_rcp(u_wide_high(safe))) | small;
 }
 
-/* What a field operand says: the lowest bit, and the width, at most 32. */
+/* Decode a field operand: the lowest bit, and the width, at most 32. */
 static inline vu field_low(vu where)
 {
 	return where & 31;
@@ -54,13 +53,13 @@ static inline vu field_width(vu where)
 {
 	vu width = (where >> 8) & 63;
 
-	return pick((vu)(width > 32), splat(32), width);
+	return vu_select((vu)(width > 32), splat(32), width);
 }
 
-/* As many ones as the width says. */
+/* Return a mask of width ones. */
 static inline vu field_ones(vu width)
 {
-	return pick((vu)(width > 31), splat(UINT32_MAX), (splat(1) << (width & 31)) - 1);
+	return vu_select((vu)(width > 31), splat(UINT32_MAX), (splat(1) << (width & 31)) - 1);
 }
 
 static inline vu u_bfe(vu a, vu where)
@@ -80,7 +79,7 @@ static inline vu u_bfi(vu a, vu b, vu where)
 {
 	vu low = field_low(where), m = field_ones(field_width(where)) << low;
 
-	return pick(m, b << low, a);
+	return vu_select(m, b << low, a);
 }
 
 static inline vu u_popcount(vu a)

@@ -2,13 +2,12 @@
 /*
  * Conversions of one vector: f32 to and from integers, f16, 8 and 16 bits.
  *
- * Source: hw/isa.xml, "Arithmetic" and "Bits". Included by level_*.c behind
- * vec_float.h.
+ * Source: hw/isa.xml, "Arithmetic" and "Bits". Included by level_*.c after vec_float.h.
  *
- * Limits: f16 by integer arithmetic, which every host has.
+ * Limits: f16 conversions use integer arithmetic, which every host has.
  */
 
-/* Towards zero, of values within the range of s32. */
+/* Round towards zero; values must be within the range of s32. */
 static inline vu truncate(vf f)
 {
 	return (vu)__builtin_convertvector(f, vs);
@@ -23,7 +22,7 @@ static inline vu f_to_s32(vu a)
 	return truncate((vf)(a & fits)) | (high & 0x7fffffffu) | (low & 0x80000000u);
 }
 
-/* The upper half of the range is converted 2^31 lower: exact there. */
+/* The upper half of the range is converted after subtracting 2^31, which is exact. */
 static inline vu f_to_u32(vu a)
 {
 	vf f = (vf)a;
@@ -38,51 +37,51 @@ static inline vu f_to_u32(vu a)
 #define H_INFINITY 0x7c00u
 
 /*
- * f32 to f16, to nearest even. What is normal in f16 loses 13 bits of fraction;
- * a carry runs into the exponent as it should. What is denormal there counts
- * units of 2^-24, which the sum with 1/2 leaves in its lowest bits.
+ * f32 to f16, to nearest even. Values that are normal in f16 lose 13 bits of fraction; a
+ * carry correctly increments the exponent. Denormal results are in units of 2^-24, which the
+ * sum with 1/2 has in its lowest bits.
  */
 static inline vu f_to_f16(vu a)
 {
 	vu size = a & ~F_SIGN, sign = (a & F_SIGN) >> 16;
 	vu normal = (size + 0xfff + ((size >> 13) & 1) - ((127u - 15) << 23)) >> 13;
 	vu small = (vu)((vf)size + 0.5f) - 0x3f000000u;
-	vu r = pick((vu)(size < (127u - 14) << 23), small, normal);
+	vu r = vu_select((vu)(size < (127u - 14) << 23), small, normal);
 
-	r = pick((vu)(size >= 0x477ff000u), splat(H_INFINITY), r);	/* from 65520 on */
-	return pick((vu)(size > F_INFINITY), splat(H_NAN), r | sign);
+	r = vu_select((vu)(size >= 0x477ff000u), splat(H_INFINITY), r);	/* 65520 and above */
+	return vu_select((vu)(size > F_INFINITY), splat(H_NAN), r | sign);
 }
 
-/* The low half as f16, to f32: exact. */
+/* Convert the low half as f16 to f32: exact. */
 static inline vu f_of_f16(vu a)
 {
 	vu sign = (a & 0x8000) << 16, size = a & 0x7fff;
 	vu normal = (size << 13) + ((127u - 15) << 23);
 	vu small = (vu)(__builtin_convertvector((vs)size, vf) * 0x1p-24f);
-	vu r = pick((vu)(size < 0x400), small, normal);
+	vu r = vu_select((vu)(size < 0x400), small, normal);
 
-	r = pick((vu)(size == H_INFINITY), splat(F_INFINITY), r);
-	return pick((vu)(size > H_INFINITY), splat(USC_F32_NAN), r | sign);
+	r = vu_select((vu)(size == H_INFINITY), splat(F_INFINITY), r);
+	return vu_select((vu)(size > H_INFINITY), splat(USC_F32_NAN), r | sign);
 }
 
-static inline vu u_at_most(vu a, u32 most)
+static inline vu u_at_most(vu a, u32 max)
 {
-	return pick((vu)(a > most), splat(most), a);
+	return vu_select((vu)(a > max), splat(max), a);
 }
 
-static inline vu s_within(vu a, s32 least, s32 most)
+static inline vu s_within(vu a, s32 min, s32 max)
 {
-	vu r = pick((vu)((vs)a < least), splat((u32)least), a);
+	vu r = vu_select((vu)((vs)a < min), splat((u32)min), a);
 
-	return pick((vu)((vs)a > most), splat((u32)most), r);
+	return vu_select((vu)((vs)a > max), splat((u32)max), r);
 }
 
-static inline vu f_within(vu a, s32 least, s32 most)
+static inline vu f_within(vu a, s32 min, s32 max)
 {
-	return s_within(f_to_s32(a), least, most);
+	return s_within(f_to_s32(a), min, max);
 }
 
-/* The low bits with their sign. */
+/* Sign-extend the low bits. */
 static inline vu s_extend(vu a, u32 bits)
 {
 	return (vu)((vs)(a << (32 - bits)) >> (32 - bits));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes of twice the width: the two halves of a vector as doubles or 64-bit
- * integers, for what needs more than 32 bits on the way to a result of 32.
+ * Lanes of twice the width: the two halves of a vector as doubles or 64-bit integers, for
+ * intermediate results of more than 32 bits.
  *
- * Included by level_*.c behind vec.h.
+ * Included by level_*.c after vec.h.
  *
- * Limits: only operations whose result IEEE 754 or C fixes to the bit, so every
- * level computes the same; nothing is contracted (see meson.build).
+ * Limits: only operations whose result IEEE 754 or C defines to the bit, so results are equal
+ * on every level; nothing is contracted (see meson.build).
  */
 
 typedef u64 vq __attribute__((vector_size(USC_VEC_BYTES), may_alias));
@@ -28,7 +28,7 @@ typedef float vf_half __attribute__((vector_size(USC_VEC_BYTES / 2), may_alias))
 #define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)
 #endif
 
-/* Doubles of f32 lanes, exactly. */
+/* Convert f32 lanes to double, exactly. */
 static inline vd wide_low(vu a)
 {
 	return __builtin_convertvector((vf_half)LOW_HALF(a), vd);
@@ -39,7 +39,7 @@ static inline vd wide_high(vu a)
 	return __builtin_convertvector((vf_half)HIGH_HALF(a), vd);
 }
 
-/* And back, with one rounding. */
+/* Convert back, with one rounding. */
 static inline vu narrow(vd low, vd high)
 {
 	vu_half l = (vu_half)__builtin_convertvector(low, vf_half);
@@ -48,7 +48,7 @@ static inline vu narrow(vd low, vd high)
 	return JOIN(l, h);
 }
 
-/* 64-bit integers of u32 lanes, and the low words of such. */
+/* Convert u32 lanes to 64-bit integers, and back to their low words. */
 static inline vq u_wide_low(vu a)
 {
 	return __builtin_convertvector(LOW_HALF(a), vq);
@@ -72,16 +72,16 @@ static inline vd d_splat(double value)
 	return (vd){ 0 } + value;
 }
 
-static inline vd d_pick(vq m, vd t, vd f)
+static inline vd d_select(vq m, vd t, vd f)
 {
 	return (vd)((m & (vq)t) | (~m & (vq)f));
 }
 
 #define D_ONE_BITS 0x3ff0000000000000ull
-#define D_TWO_52_BITS 0x4330000000000000ull	/* 2^52: the low bits are an integer behind it */
-#define D_ROUNDER 0x1.8p52	/* what is added to it becomes an integer, to nearest even */
+#define D_TWO_52_BITS 0x4330000000000000ull	/* 2^52: its low bits are an integer */
+#define D_ROUNDER 0x1.8p52	/* adding it rounds to an integer, to nearest even */
 
-/* The double of an integer below 2^32. */
+/* Convert an integer below 2^32 to double. */
 static inline vd d_of_word(vq word)
 {
 	return (vd)(word | D_TWO_52_BITS) - 0x1p52;

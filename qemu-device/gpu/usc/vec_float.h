@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * f32 arithmetic of one vector beyond sums and products: fused, rounding to
- * integers, scaling, the last step of a division.
+ * f32 arithmetic of one vector beyond sums and products: fused, rounding to integers,
+ * scaling, the last step of a division.
  *
- * Source: hw/isa.xml, "Three operands" and "Rounding, scaling and helpers of
- * division". Included by level_*.c behind vec_double.h.
+ * Source: hw/isa.xml, "Three operands" and "Rounding, scaling and helpers of division".
+ * Included by level_*.c after vec_double.h.
  */
 
 #define F_SIGN 0x80000000u
 #define F_INFINITY 0x7f800000u
 #define F_FRACTION 0x007fffffu
 
-/* An arithmetic result: every NaN becomes the canonical one. */
+/* Return an arithmetic result: every NaN becomes the canonical one. */
 static inline vu f_result(vf r)
 {
-	return vm_pick(vm_nan(r), splat(USC_F32_NAN), (vu)r);
+	return vm_select(vm_nan(r), splat(USC_F32_NAN), (vu)r);
 }
 
 #if USC_VEC_BYTES == 16
 /*
- * Without the host's help: the product is exact in double, and the sum is
- * rounded to odd, so that the rounding to f32 behind it is the only one that
- * counts (53 >= 24 + 2 bits).
+ * Fused without support of the host: the product is exact in double, and the sum is rounded
+ * to odd, so that only the following rounding to f32 has an effect (53 >= 24 + 2 bits).
  */
 static inline vd d_fused(vd a, vd b, vd c)
 {
@@ -35,7 +34,7 @@ static inline vd d_fused(vd a, vd b, vd c)
 }
 #endif
 
-/* With any NaN: for sums that go on. */
+/* NaN is not made canonical: for intermediate sums. */
 static inline vf f_fma_any_nan(vu a, vu b, vu c)
 {
 #if USC_VEC_BYTES == 64
@@ -60,22 +59,22 @@ static inline vu f_div_fixup(vu q, vu a, vu b)
 	vu special = (vu)(a_size == 0) | (vu)(b_size == 0) | (vu)(a_size >= F_INFINITY) |
 		     (vu)(b_size >= F_INFINITY);
 
-	return f_result((vf)pick(special, (vu)((vf)a / (vf)b), q));
+	return f_result((vf)vu_select(special, (vu)((vf)a / (vf)b), q));
 }
 
-/* Lanes that have a fraction to lose; never NaN. */
+/* Return the lanes with a fraction; never NaN. */
 static inline vu f_has_fraction(vu a)
 {
 	return (vu)((vf)(a & ~F_SIGN) < 0x1p23f);
 }
 
-/* Towards zero, with the sign kept. */
+/* Round towards zero and keep the sign. */
 static inline vu f_trunc(vu a)
 {
 	vu small = f_has_fraction(a);
 	vf whole = __builtin_convertvector(__builtin_convertvector((vf)(a & small), vs), vf);
 
-	return f_result((vf)pick(small, (vu)whole | (a & F_SIGN), a));
+	return f_result((vf)vu_select(small, (vu)whole | (a & F_SIGN), a));
 }
 
 static inline vu f_floor(vu a)
@@ -83,7 +82,7 @@ static inline vu f_floor(vu a)
 	vf t = (vf)f_trunc(a);
 	vu lower = (vu)(t - 1.0f);
 
-	return pick((vu)(t > (vf)a), lower, (vu)t);
+	return vu_select((vu)(t > (vf)a), lower, (vu)t);
 }
 
 static inline vu f_ceil(vu a)
@@ -91,18 +90,18 @@ static inline vu f_ceil(vu a)
 	vf t = (vf)f_trunc(a);
 	vu higher = (vu)(t + 1.0f);
 
-	return pick((vu)(t < (vf)a), higher, (vu)t);
+	return vu_select((vu)(t < (vf)a), higher, (vu)t);
 }
 
-/* To nearest even: the sum with 2^23 has no room for a fraction. */
+/* Round to nearest even: the sum with 2^23 has no bits for a fraction. */
 static inline vu f_rint(vu a)
 {
 	vf whole = ((vf)(a & ~F_SIGN) + 0x1p23f) - 0x1p23f;
 
-	return f_result((vf)pick(f_has_fraction(a), (vu)whole | (a & F_SIGN), a));
+	return f_result((vf)vu_select(f_has_fraction(a), (vu)whole | (a & F_SIGN), a));
 }
 
-/* Exponents beyond these only lead to zero or infinity all the more. */
+/* Larger exponents also result in zero or infinity. */
 #define LDEXP_MOST 300
 
 static inline vu f_ldexp(vu a, vu n)
@@ -110,14 +109,14 @@ static inline vu f_ldexp(vu a, vu n)
 	vs by = (vs)n;
 	vu k;
 
-	by = (vs)pick((vu)(by > LDEXP_MOST), splat(LDEXP_MOST), (vu)by);
-	by = (vs)pick((vu)(by < -LDEXP_MOST), splat((u32)-LDEXP_MOST), (vu)by);
+	by = (vs)vu_select((vu)(by > LDEXP_MOST), splat(LDEXP_MOST), (vu)by);
+	by = (vs)vu_select((vu)(by < -LDEXP_MOST), splat((u32)-LDEXP_MOST), (vu)by);
 	k = (vu)(by + 1023);
 	return f_result((vf)narrow(wide_low(a) * (vd)(u_wide_low(k) << 52),
 				   wide_high(a) * (vd)(u_wide_high(k) << 52)));
 }
 
-/* Where the value has an exponent and a mantissa: neither zero, infinite nor NaN. */
+/* Return the lanes whose value has an exponent and a mantissa: neither zero, infinite nor NaN. */
 static inline vu f_is_finite(vu a)
 {
 	vu size = a & ~F_SIGN;
@@ -125,10 +124,10 @@ static inline vu f_is_finite(vu a)
 	return (vu)(size != 0) & (vu)(size < F_INFINITY);
 }
 
-/* Bits of the value, of a denormal those of 2^24 times it. */
+/* Return the bits of the value, of a denormal those of 2^24 times it. */
 static inline vu f_normal(vu a, vu denormal)
 {
-	return pick(denormal, (vu)((vf)a * 0x1p24f), a);
+	return vu_select(denormal, (vu)((vf)a * 0x1p24f), a);
 }
 
 static inline vu f_frexp_exp(vu a)
@@ -144,5 +143,5 @@ static inline vu f_frexp_mant(vu a)
 	vu bits = f_normal(a, (vu)((a & F_INFINITY) == 0));
 	vu half = (bits & (F_SIGN | F_FRACTION)) | 0x3f000000u;
 
-	return f_result((vf)pick(f_is_finite(a), half, a));
+	return f_result((vf)vu_select(f_is_finite(a), half, a));
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the arithmetic of one vector to the functions of an instruction.
+ * Functions of instructions from the arithmetic of one vector.
  *
- * Included by level_*.c behind vec.h. An operation is written once, as an
- * expression of vectors a, b and c; its forms differ in where those come from:
- * rows, one word for all lanes, or (scalar form) words alone.
+ * Included by level_*.c after vec.h. An operation is written once, as an expression of
+ * vectors a, b and c; its forms differ in the source of those: rows, one word for all lanes,
+ * or (scalar form) only words.
  *
- * Limits: sources of one word are read before the destination is written, since
- * they may be element 0 of it.
+ * Limits: sources of one word are read before the destination is written, since they may be
+ * element 0 of it.
  */
 
-/* at is row_of, or reg_of where all rows are the wave's registers: that is faster. */
+/* at is row_of, or reg_of if all rows are the wave's registers, which is faster. */
 #define UNARY_AT(name, at, result)							\
 	static const struct usc_insn *name(struct exec *x, const struct usc_insn *i)	\
 	{										\
@@ -100,7 +100,7 @@
 		return exec_next(x, i);							\
 	}
 
-/* With the scalar form too, for operations that exec_scalar.c does not have. */
+/* Also with the scalar form, for operations that are not in exec_scalar.c. */
 #define UNARY_BOTH(name, result)							\
 	UNARY(name, result)								\
 	static const struct usc_insn *name##_one(struct exec *x, const struct usc_insn *i) \
@@ -126,7 +126,7 @@
 struct alu_fns {
 	/* By bit: 0 if source 1 is one word, 1 if source 2 is, 2 if all rows are registers. */
 	usc_exec_fn *vector[8];
-	usc_exec_fn *scalar;	/* NULL where exec_scalar.c has it */
+	usc_exec_fn *scalar;	/* NULL if exec_scalar.c has it */
 };
 
 #define ALL_REGISTERS 4u

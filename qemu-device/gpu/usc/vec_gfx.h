@@ -2,14 +2,14 @@
 /*
  * Graphics: vertex outputs, varyings, derivatives, pixel outputs.
  *
- * Source: document 003, vertex output, pixel output and coefficient registers;
- * document 004, UITR; Documentation/precision.rst, "Varyings".
- * Included by level_*.c behind vec_memory.h and vec_float.h.
+ * Source: document 003, vertex output, pixel output and coefficient registers; document 004,
+ * UITR; Documentation/precision.rst, "Varyings". Included by level_*.c after vec_memory.h and
+ * vec_float.h.
  *
- * Limits: pixel outputs go fast where the wave's spans lie side by side in a tile
- * of one sample a pixel, as in the inside of large primitives; else span by span,
- * and with more samples lane by lane (exec_gfx.c). Words of pixels that are not
- * valid in this wave are not touched: another wave may have them.
+ * Limits: pixel outputs are fast if the wave's spans are adjacent in a tile of one sample per
+ * pixel, as inside large primitives; else they go span by span, and with more samples lane by
+ * lane (exec_gfx.c). Words of pixels that are not valid in this wave are not accessed: they
+ * may belong to another wave.
  */
 
 static const struct usc_insn *uvsw(struct exec *x, const struct usc_insn *i)
@@ -18,7 +18,7 @@ static const struct usc_insn *uvsw(struct exec *x, const struct usc_insn *i)
 	return exec_next(x, i);
 }
 
-/* Each lane less its neighbour: in x the lanes of a pair, in y those two apart. */
+/* Subtract neighbouring lanes: in x those of a pair, in y those two apart. */
 FAMILY
 derivative(struct exec *x, const struct usc_insn *i, bool in_y)
 {
@@ -65,7 +65,7 @@ discard(struct exec *x, const struct usc_insn *i, bool known)
 
 MASKED(discard)
 
-/* Positions of all lanes, from the tile's corner; once in a turn of the wave. */
+/* Positions of all lanes, from the tile's corner; computed once per quantum of the wave. */
 static const vf *positions(struct exec *x, bool centroid)
 {
 	float (*at)[USC_ROW_WORDS] = x->position[centroid];
@@ -95,7 +95,7 @@ static const vu *prim_offsets(struct exec *x)
 	return (const vu *)(const void *)x->prim_offset;
 }
 
-/* One plane, A, B, C at cf of the first primitive, at the positions: a row. */
+/* Evaluate one plane, A, B, C at cf of the first primitive, at the positions: a row. */
 static inline __attribute__((always_inline)) void
 plane_one(const u32 *cf, const vf *at, vf *out)
 {
@@ -149,7 +149,7 @@ VARIANT(iterate_perspective, iterate(x, i, true, false))
 VARIANT(iterate_linear_centroid, iterate(x, i, false, true))
 VARIANT(iterate_perspective_centroid, iterate(x, i, true, true))
 
-/* Words side by side to those whose bit is set, no other is written. */
+/* Store adjacent words whose bit is set; no other is written. */
 static inline void store_some(u32 *p, const vu *s, u32 lanes)
 {
 #if USC_VEC_BYTES == 32
@@ -170,7 +170,7 @@ static inline void store_some(u32 *p, const vu *s, u32 lanes)
 
 typedef u32 span_words __attribute__((vector_size(16), may_alias, aligned(4)));
 
-/* Words of an output register in a tile of one sample a pixel. */
+/* Words of an output register in a tile of one sample per pixel. */
 static inline u32 *output_words(const struct exec *x, u32 number)
 {
 	return x->gfx->tile->outputs + number * PUMICE_TILE_PIXELS;
@@ -227,7 +227,10 @@ static void read_output(const struct exec *x, u32 number, vu *row)
 	}
 }
 
-/* Lanes that the instruction writes: its mask may be of another kind, and some write few. */
+/*
+ * Return the lanes that the instruction writes: its mask may be of another kind, and some
+ * instructions write few lanes.
+ */
 static u32 written_lanes(const struct exec *x, const struct usc_insn *i)
 {
 	if (i->op == PUMICE_USC_OP_REDUCE_PART)
@@ -237,7 +240,7 @@ static u32 written_lanes(const struct exec *x, const struct usc_insn *i)
 	return active_lanes(x, i, i->lanes_known);
 }
 
-/* mov to an output, which is mostly what writes them. */
+/* mov to an output, the most common way to write one. */
 FAMILY
 mov_output(struct exec *x, const struct usc_insn *i, bool word)
 {
@@ -258,7 +261,10 @@ mov_output(struct exec *x, const struct usc_insn *i, bool word)
 VARIANT(mov_output_row, mov_output(x, i, false))
 VARIANT(mov_output_word, mov_output(x, i, true))
 
-/* For an instruction whose only operand that is looked up is an output as destination. */
+/*
+ * Find the function of an instruction whose only looked-up operand is an output as
+ * destination.
+ */
 static usc_exec_fn *find_output(const struct usc_insn *insn)
 {
 	if (insn->op != PUMICE_USC_OP_MOV || insn->values || insn->lookups != 1u << USC_DST ||

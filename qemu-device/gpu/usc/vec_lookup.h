@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operands that are looked up: indexed registers, dynamic constants, slot
- * registers where a row is meant, and pixel outputs.
+ * Operands that are looked up: indexed registers, dynamic constants, slot registers used as
+ * rows, and pixel outputs.
  *
- * Source: document 003; hw/formats.xml, usc_operand and usc_dim.
- * Included by level_*.c behind vec_access.h, vec_move.h and vec_gfx.h.
+ * Source: document 003; hw/formats.xml, usc_operand and usc_dim. Included by level_*.c after
+ * vec_access.h, vec_move.h and vec_gfx.h.
  *
- * Such an operand stands in a scratch row while its instruction runs. A
- * destination is fetched too before and put back whole behind it, so that lanes
- * which the instruction does not write keep their values without anyone asking
- * which they are. Pixel outputs are put back only where they are written: a word
- * stands for every sample of its pixel.
+ * Such an operand is in a scratch row while its instruction runs. A destination is also
+ * fetched before and written back entirely after, so that lanes which the instruction does
+ * not write keep their values without being determined. Pixel outputs are written back only
+ * in written lanes: one word represents all samples of its pixel.
  *
- * Limits: an index that leads beyond the registers is a fault in a valid lane,
- * whatever the instruction's mask says; in another lane it reads 0 and writes
- * nothing.
+ * Limits: an index beyond the registers is a fault in a valid lane, whatever the
+ * instruction's mask; in another lane it reads 0 and writes nothing.
  */
 
-/* Lanes of an index row whose register exists. */
+/* Return the lanes of an index row whose register exists. */
 static inline u32 lanes_within(const vu *index, const struct usc_lookup *l)
 {
 	u32 beyond = 0;
@@ -32,14 +30,14 @@ static inline const vu *index_row(const struct exec *x, const struct usc_lookup 
 	return (const vu *)(const void *)(x->base[USC_BASE_OWN] + l->index);
 }
 
-/* Each lane's word of the rows, in bytes from the first of them. */
+/* Compute the offset of each lane's word in the rows, in bytes from the first row. */
 static inline void lane_offsets(vu *off, const vu *index, const struct usc_lookup *l)
 {
 	EACH(k)
 		off[k] = (index[k] << (l->shift + l->dim)) + lane_numbers(k) * 4;
 }
 
-/* Vector registers by each lane's index. False where a valid lane's is beyond. */
+/* Fetch vector registers by each lane's index. False if a valid lane's is out of range. */
 static bool fetch_rows(struct exec *x, const struct usc_lookup *l, vu *row)
 {
 	const vu *index = index_row(x, l);
@@ -55,7 +53,7 @@ static bool fetch_rows(struct exec *x, const struct usc_lookup *l, vu *row)
 	return true;
 }
 
-static void put_back_rows(struct exec *x, const struct usc_lookup *l, const vu *row)
+static void write_back_rows(struct exec *x, const struct usc_lookup *l, const vu *row)
 {
 	const vu *index = index_row(x, l);
 	vu off[VECS];
@@ -64,7 +62,7 @@ static void put_back_rows(struct exec *x, const struct usc_lookup *l, const vu *
 	scatter(x->base[l->base] + l->offset, off, 0, row, lanes_within(index, l));
 }
 
-/* A scalar by lane 0's index, or NULL where that is beyond. */
+/* Return the address of a scalar by lane 0's index, or NULL if that is out of range. */
 static u32 *indexed_word(struct exec *x, const struct usc_lookup *l)
 {
 	u32 index = *(const u32 *)(const void *)index_row(x, l);
@@ -110,9 +108,12 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 	return false;
 }
 
-/* A slot register takes the value of the first active lane; without any it keeps its own. */
-static void put_back_slot(struct exec *x, const struct usc_insn *i, const struct usc_lookup *l,
-			  const vu *row)
+/*
+ * Write the first active lane's value to a slot register; without an active lane it is
+ * unchanged.
+ */
+static void write_back_slot(struct exec *x, const struct usc_insn *i, const struct usc_lookup *l,
+			    const vu *row)
 {
 	u32 lanes = x->valid;
 
@@ -122,19 +123,19 @@ static void put_back_slot(struct exec *x, const struct usc_insn *i, const struct
 		*slot_word(x, l) = ((const u32 *)(const void *)row)[__builtin_ctz(lanes)];
 }
 
-static void put_back(struct exec *x, const struct usc_insn *i)
+static void write_back(struct exec *x, const struct usc_insn *i)
 {
 	const struct usc_lookup *l = exec_lookup(x, i, USC_DST);
 	const vu *row = row_of(x, i, USC_DST);
 
 	if (l->kind == USC_LOOKUP_SLOT)
-		put_back_slot(x, i, l, row);
+		write_back_slot(x, i, l, row);
 	else if (l->kind == USC_LOOKUP_OUTPUT)
 		write_output(x, l->offset, row, written_lanes(x, i));
 	else if (l->kind == USC_LOOKUP_WORD)
 		*indexed_word(x, l) = *(const u32 *)(const void *)row;
 	else
-		put_back_rows(x, l, row);
+		write_back_rows(x, l, row);
 }
 
 static const struct usc_insn *run_lookups(struct exec *x, const struct usc_insn *i)
@@ -151,12 +152,12 @@ static const struct usc_insn *run_lookups(struct exec *x, const struct usc_insn 
 		return i->then(x, i);
 	if (!fetch(x, i, USC_DST))
 		return i;
-	/* This instruction alone, so that control comes back here. */
+	/* Run this instruction only, so that control returns here. */
 	x->limit = i + 1;
 	next = i->then(x, i);
 	if (!x->limit)
 		return next;
 	x->limit = x->pause ? EXEC_PAUSE : limit;
-	put_back(x, i);
+	write_back(x, i);
 	return (uintptr_t)next < (uintptr_t)x->limit ? next->run(x, next) : next;
 }

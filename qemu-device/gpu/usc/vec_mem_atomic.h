@@ -2,21 +2,21 @@
 /*
  * Atomic operations on local and global memory, 32 bits in each active lane.
  *
- * Source: hw/isa.xml, usc_atomic. Included by level_*.c behind vec_memory.h.
+ * Source: hw/isa.xml, usc_atomic. Included by level_*.c after vec_memory.h.
  *
- * Lanes follow each other, the lower first, since each is to see what those
- * before it left. Local memory belongs to the thread that runs the work-group;
- * global memory is shared with other threads and the guest's processors, so
- * there the host's own atomic instructions do it.
+ * Lanes are done in order, the lowest first, since each must read the results of those before
+ * it. Local memory belongs to the thread that runs the work-group; global memory is shared
+ * with other threads and the guest's processors, so the host's atomic instructions are used
+ * there.
  *
  * Limits: faults as in vec_memory.h; lanes below the one that faults are done.
  */
 #include "scalar.h"
 
-/* What each lane brings along and gets. */
+/* Inputs and result of each lane. */
 enum { ATOMIC_OLD, ATOMIC_VALUE, ATOMIC_EXPECTED, ATOMIC_ROWS };
 
-/* What memory holds behind the operation. */
+/* Return the value of memory after the operation. */
 static inline u32 atomic_result(const struct usc_insn *i, u32 old, u32 value, u32 expected)
 {
 	bool is_s32 = i->type == PUMICE_USC_TYPE_I32;
@@ -42,7 +42,7 @@ static inline u32 atomic_result(const struct usc_insn *i, u32 old, u32 value, u3
 	}
 }
 
-/* For operations that the host has no instruction for. */
+/* Operations without an instruction of the host. */
 static inline u32 atomic_try(const struct usc_insn *i, u32 *at, u32 value)
 {
 	u32 old = __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -53,7 +53,7 @@ static inline u32 atomic_try(const struct usc_insn *i, u32 *at, u32 value)
 	return old;
 }
 
-/* One lane on memory that others use; returns what was there. */
+/* Do one lane's operation on shared memory; returns the previous value. */
 static inline u32 atomic_shared(const struct usc_insn *i, u32 *at, u32 value, u32 expected)
 {
 	switch (i->func) {
@@ -77,7 +77,7 @@ static inline u32 atomic_shared(const struct usc_insn *i, u32 *at, u32 value, u3
 	}
 }
 
-/* The rows as they are before the operation: it may overwrite its own operands. */
+/* Copy the rows before the operation: it may overwrite its own operands. */
 static inline void atomic_operands(const struct exec *x, const struct usc_insn *i, vu *data)
 {
 	const vu *value = row_of(x, i, USC_SRC1);
@@ -94,7 +94,7 @@ static const struct usc_insn *local_atomic(struct exec *x, const struct usc_insn
 {
 	const vu *off = row_of(x, i, USC_SRC0);
 	u32 active = active_lanes(x, i, i->lanes_known), lanes;
-	u32 refused = local_refused(x, i, off, active, 4, 3);
+	u32 refused = local_faulting(x, i, off, active, 4, 3);
 	vu data[ATOMIC_ROWS * VECS];
 	const u32 *v = (const u32 *)(const void *)data;
 
@@ -124,7 +124,7 @@ static inline void atomic_in_grain(const struct usc_insn *i, const struct grain 
 		u32 l = first_lane(lanes);
 		u8 *at = g->host + (((const u32 *)(const void *)off)[l] - g->low);
 
-		/* A null page holds zero, whatever was written to it. */
+		/* A null page reads as zero, whatever was written to it. */
 		if (g->sink)
 			*(u32 *)(void *)at = 0;
 		v[l] = atomic_shared(i, (u32 *)(void *)at, v[ATOMIC_VALUE * PUMICE_LANES + l],

@@ -2,17 +2,16 @@
 /*
  * Local and global memory: 8 and 16 bits in each active lane.
  *
- * Source: document 000, "System Memory Access", for the alignment; hw/isa.xml.
- * Included by level_*.c behind vec_memory.h.
+ * Source: document 000, "System Memory Access", for the alignment; hw/isa.xml. Included by
+ * level_*.c after vec_memory.h.
  *
- * Lanes side by side are one block of memory. Else loads take the aligned word
- * around each lane's bytes, so that all lanes are gathered at once; stores touch
- * no byte but their own.
+ * Adjacent lanes are one block of memory. Otherwise loads read the aligned word around each
+ * lane's bytes, so that all lanes are gathered at once; stores access only their own bytes.
  *
  * Limits: faults and the order of lanes as in vec_memory.h.
  */
 
-/* Parts of words side by side, anywhere in memory: unsigned and signed. */
+/* Adjacent parts of words at any address: unsigned and signed. */
 typedef u8 vb_any __attribute__((vector_size(VEC_LANES), may_alias, aligned(1)));
 typedef s8 vsb_any __attribute__((vector_size(VEC_LANES), may_alias, aligned(1)));
 typedef u16 vh_any __attribute__((vector_size(VEC_LANES * 2), may_alias, aligned(1)));
@@ -48,7 +47,7 @@ store_parts_row(u8 *p, const vu *s, u32 bytes)
 	}
 }
 
-/* The part of each word that is at its lane's byte, extended to 32 bits. */
+/* Extract the part of each word that is at its lane's byte, extended to 32 bits. */
 static inline vu part_of(vu word, vu at, u32 bytes, bool sign)
 {
 	u32 drop = 32 - bytes * 8;
@@ -57,7 +56,7 @@ static inline vu part_of(vu word, vu at, u32 bytes, bool sign)
 	return sign ? (vu)((vs)v >> drop) : v >> drop;
 }
 
-/* The lanes whose bit is set, at base + at: base is aligned to a word. */
+/* Load the lanes whose bit is set, at base + at: base is word aligned. */
 static inline void gather_parts(vu *d, const u8 *base, const vu *at, u32 lanes, u32 bytes, bool sign)
 {
 	vu words[VECS], word_at[VECS];
@@ -68,10 +67,11 @@ static inline void gather_parts(vu *d, const u8 *base, const vu *at, u32 lanes, 
 	}
 	gather(words, base, word_at, 0, lanes);
 	EACH(k)
-		d[k] = vm_pick(vector_mask(lanes, k), part_of(words[k], at[k], bytes, sign), d[k]);
+		d[k] = vm_select(vector_mask(lanes, k), part_of(words[k], at[k], bytes, sign),
+				 d[k]);
 }
 
-/* Of lanes with one address the highest is stored last. */
+/* Of lanes with the same address the highest is stored last. */
 static inline __attribute__((always_inline)) void
 scatter_parts(u8 *base, const vu *off, u32 less, const vu *s, u32 lanes, u32 bytes)
 {
@@ -97,7 +97,7 @@ local_load_part(struct exec *x, const struct usc_insn *i, u32 bytes)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
 	u32 active = active_lanes(x, i, i->lanes_known);
-	u32 refused = local_refused(x, i, off, active, bytes, bytes - 1);
+	u32 refused = local_faulting(x, i, off, active, bytes, bytes - 1);
 	vu at[VECS];
 
 	if (refused)
@@ -114,7 +114,7 @@ local_store_part(struct exec *x, const struct usc_insn *i, u32 bytes)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
 	u32 active = active_lanes(x, i, i->lanes_known);
-	u32 refused = local_refused(x, i, off, active, bytes, bytes - 1);
+	u32 refused = local_faulting(x, i, off, active, bytes, bytes - 1);
 	const vu *s = row_of(x, i, USC_SRC1);
 
 	if (refused)
@@ -129,7 +129,7 @@ local_store_part(struct exec *x, const struct usc_insn *i, u32 bytes)
 static inline void load_parts_in_grain(const struct usc_insn *i, const struct grain *g,
 				       const vu *off, vu *data, u32 lanes, u32 bytes)
 {
-	/* The grain begins at a word; so does its place in this process. */
+	/* The grain begins at a word boundary, also in this process. */
 	u32 above = (u32)((uintptr_t)g->host % 4);
 	vu at[VECS];
 
@@ -145,7 +145,7 @@ static inline void store_parts_in_grain(const struct usc_insn *i, const struct g
 	scatter_parts(g->host, off, g->low, data, lanes, bytes);
 }
 
-/* All lanes side by side in one grain. Returns false, with nothing done, where they are not. */
+/* Access all lanes, adjacent in one grain. Returns false without effect otherwise. */
 static inline __attribute__((always_inline)) bool
 global_parts_row(struct exec *x, const struct usc_insn *i, u64 va, const vu *off, vu *row,
 		 u32 active, u32 bytes, bool store)

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Local and global memory: several consecutive words in each active lane, that
- * is 64 and 128 bits, and bursts of up to 16 words.
+ * Local and global memory: several consecutive words in each active lane, that is 64 and 128
+ * bits, and bursts of up to 16 words.
  *
- * Source: document 000, "System Memory Access", for bursts and the alignment;
- * hw/isa.xml. Included by level_*.c behind vec_memory.h.
+ * Source: document 000, "System Memory Access", for bursts and the alignment; hw/isa.xml.
+ * Included by level_*.c after vec_memory.h.
  *
- * Word n of every lane is row n of the data. Lanes one behind the other are a
- * block of memory that is these rows transposed; for 2, 4, 8, 16 words this is
- * a few rounds of telling even words from odd ones.
+ * Word n of every lane is row n of the data. Consecutive lanes are a block of memory that is
+ * these rows transposed; for 2, 4, 8, 16 words this is a few rounds of separating even words
+ * from odd ones.
  *
- * A word that several lanes store gets the value of the highest, whichever of
- * its words that is: stores go lane by lane. Faults as in vec_memory.h, of a
- * lane's words the first.
+ * A word that several lanes store gets the value of the highest lane, whichever of its words
+ * that is: stores go lane by lane. Faults as in vec_memory.h, of a lane's words the first.
  */
 
 #define MAX_VECS (PUMICE_USC_BURST_WORDS * VECS)
 #define UNROLLED _Pragma("GCC unroll 32")
 
-/* The even and the odd words of two vectors; the words of both halves in turn. */
+/* The even and the odd words of two vectors; the words of both halves alternately. */
 #if USC_VEC_BYTES == 64
 #define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, \
 					   26, 28, 30)
@@ -45,7 +44,7 @@ static inline bool is_power_of_two(u32 words)
 	return !(words & (words - 1));
 }
 
-/* All lanes' words from a block of memory; words is a power of two. */
+/* Load all lanes' words from a block of memory; words is a power of two. */
 static inline __attribute__((always_inline)) void
 load_block(vu *rows, const u8 *p, u32 words)
 {
@@ -71,7 +70,7 @@ load_block(vu *rows, const u8 *p, u32 words)
 		rows[v] = from[v];
 }
 
-/* The other way. */
+/* Store them. */
 static inline __attribute__((always_inline)) void
 store_block(u8 *p, const vu *rows, u32 words)
 {
@@ -97,7 +96,7 @@ store_block(u8 *p, const vu *rows, u32 words)
 		((vu_any *)(void *)p)[v] = from[v];
 }
 
-/* The words of each lane at base + off - less. */
+/* Load the words of each lane at base + off - less. */
 static inline void gather_words(vu *rows, const u8 *base, const vu *off, u32 less, u32 lanes,
 				u32 words)
 {
@@ -132,7 +131,7 @@ local_words(struct exec *x, const struct usc_insn *i, u32 words, bool store)
 	if (!store && active && local_load_near(x, i, active, words))
 		return exec_next(x, i);
 	copy_row(off, row_of(x, i, USC_SRC0));	/* a load may overwrite it row by row */
-	refused = local_refused(x, i, off, active, words * 4, 3);
+	refused = local_faulting(x, i, off, active, words * 4, 3);
 	if (refused)
 		return local_fault(x, i, refused, 3);
 	first = x->local + i->value + *(const u32 *)(const void *)off;
@@ -163,7 +162,7 @@ static inline void store_words_in_grain(const struct usc_insn *i, const struct g
 	scatter_words(g->host, off, g->low, data, lanes, words);
 }
 
-/* Lanes some of which cross the end of a grain: one after the other. */
+/* Access lanes some of which cross the end of a grain: one at a time. */
 static bool global_each_word(struct exec *x, const struct usc_insn *i, u64 base, const vu *off,
 			     vu *rows, u32 active, u32 words, bool store)
 {
@@ -188,7 +187,7 @@ static bool global_each_word(struct exec *x, const struct usc_insn *i, u64 base,
 	return true;
 }
 
-/* Active lanes whose words do not end in the grain where they begin. */
+/* Return the active lanes whose words do not end in the grain where they begin. */
 static inline u32 crossing_lanes(const vu *off, u64 base, u32 active, u32 words)
 {
 	u32 grain = 1u << MMU_GRAIN_SHIFT, bits = 0;
@@ -199,7 +198,7 @@ static inline u32 crossing_lanes(const vu *off, u64 base, u32 active, u32 words)
 	return bits & active;
 }
 
-/* Lanes anywhere. Returns false with x->exit set on a fault. */
+/* Access lanes at any addresses. Returns false with x->exit set on a fault. */
 static __attribute__((noinline)) bool
 global_words_any(struct exec *x, const struct usc_insn *i, u64 base, vu *rows, u32 active,
 		 u32 words, bool store)
@@ -222,7 +221,7 @@ global_words_any(struct exec *x, const struct usc_insn *i, u64 base, vu *rows, u
 	return ok && !bad;
 }
 
-/* All lanes one behind the other in one grain. Returns false, with nothing done, where they are not. */
+/* Access all lanes, consecutive in one grain. Returns false without effect otherwise. */
 static inline __attribute__((always_inline)) bool
 global_block(struct exec *x, u64 va, const vu *off, vu *rows, u32 active, u32 words, bool store)
 {
@@ -271,7 +270,7 @@ VARIANT(burst_store, global_words(x, i, i->words, true))
 VARIANT(burst_load_whole, global_words(x, i, PUMICE_USC_BURST_WORDS, false))
 VARIANT(burst_store_whole, global_words(x, i, PUMICE_USC_BURST_WORDS, true))
 
-/* Where the count is known when it is compiled it is faster. */
+/* A count that is a constant when compiled is faster. */
 static usc_exec_fn *burst_find(u32 words, bool store)
 {
 	switch (words) {

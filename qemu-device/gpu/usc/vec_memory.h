@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Local and global memory: 32 bits in each active lane, and what the other
- * widths (vec_narrow.h, vec_wide.h, vec_atomic.h) share with that.
+ * Local and global memory: 32 bits in each active lane, and code shared with the other widths
+ * (vec_mem_narrow.h, vec_mem_wide.h, vec_mem_atomic.h).
  *
- * Source: document 002, "Local memory" and "Global (async) memory".
- * Included by level_*.c behind vec_access.h.
+ * Source: document 002, "Local memory" and "Global (async) memory". Included by level_*.c
+ * after vec_access.h.
  *
- * Of several lanes that fault the lowest is reported. Lanes below it may have
- * stored already. Of lanes that store to one address the highest wins.
+ * Of several lanes that fault the lowest is reported. Lanes below it may have stored already.
+ * Of lanes that store to the same address the highest wins.
  *
- * Limits: a wave's lanes are taken in order of the 4 KiB grains that they reach.
+ * Limits: a wave's lanes are done in the order of the 4 KiB grains that they access.
  */
 
 #define ROW_BYTES (PUMICE_LANES * 4u)
@@ -26,7 +26,7 @@ static inline void copy_row(vu *d, const vu *s)
 		d[k] = s[k];
 }
 
-/* The same to and from anywhere in memory. */
+/* The same to and from any word address. */
 static inline void copy_row_to(u8 *d, const vu *s)
 {
 	EACH(k)
@@ -39,7 +39,7 @@ static inline void copy_row_from(vu *d, const u8 *s)
 		d[k] = ((const vu_any *)(const void *)s)[k];
 }
 
-/* Lanes whose value, less something, is above limit. */
+/* Return the lanes whose value minus less is above limit. */
 static inline u32 lanes_above(const vu *v, u32 less, u32 limit)
 {
 	u32 bits = 0;
@@ -49,7 +49,7 @@ static inline u32 lanes_above(const vu *v, u32 less, u32 limit)
 	return bits;
 }
 
-/* Lanes whose value plus something has one of the bits set. */
+/* Return the lanes whose value plus plus has a bit of test set. */
 static inline u32 lanes_with(const vu *v, u32 plus, u32 test)
 {
 	u32 bits = 0;
@@ -59,9 +59,12 @@ static inline u32 lanes_with(const vu *v, u32 plus, u32 test)
 	return bits;
 }
 
-/* Active lanes that may not access local memory, bytes at their offset, aligned as align's bits say. */
-static inline u32 local_refused(const struct exec *x, const struct usc_insn *i, const vu *off,
-				u32 active, u32 bytes, u32 align)
+/*
+ * Return the active lanes whose access of bytes at their offset exceeds local memory or is
+ * misaligned, by the bits of align.
+ */
+static inline u32 local_faulting(const struct exec *x, const struct usc_insn *i, const vu *off,
+				  u32 active, u32 bytes, u32 align)
 {
 	u32 need = i->value + bytes;
 
@@ -80,13 +83,13 @@ static const struct usc_insn *local_fault(struct exec *x, const struct usc_insn 
 							   PUMICE_FAULT_USC_LOCAL_BOUNDS);
 }
 
-/* Lanes anywhere, or a fault. */
+/* Access lanes at any addresses, or fault. */
 static __attribute__((noinline)) const struct usc_insn *
 local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
 	vu *d = row_of(x, i, USC_DST);
-	u32 refused = local_refused(x, i, off, active, 4, 3);
+	u32 refused = local_faulting(x, i, off, active, 4, 3);
 	vu r[VECS];
 
 	if (refused)
@@ -98,8 +101,8 @@ local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 }
 
 /*
- * Mostly the lanes lie close together, the first lowest: then the word of each is in
- * the row of bytes that begins there. Which of these it is; false where it is not.
+ * Usually the lanes are close together, the first one lowest: then the word of each is in the
+ * row of bytes that begins there. Find its index; false if one is outside.
  */
 static inline __attribute__((always_inline)) bool
 near_words(const vu *off, u32 first, u32 active, vu *idx)
@@ -109,7 +112,7 @@ near_words(const vu *off, u32 first, u32 active, vu *idx)
 	EACH(k) {
 		idx[k] = off[k] - first;
 		if (active != UINT32_MAX)
-			idx[k] = vm_pick(vector_mask(active, k), idx[k], splat(0));
+			idx[k] = vm_select(vector_mask(active, k), idx[k], splat(0));
 		far |= idx[k];
 	}
 	if (vm_bits(vm_test(far, splat(~IN_ROW))))
@@ -119,7 +122,7 @@ near_words(const vu *off, u32 first, u32 active, vu *idx)
 	return true;
 }
 
-/* Whether words from idx on, in the row of bytes that begins at at, are in local memory. */
+/* Whether words from idx, in the row of bytes that begins at at, are in local memory. */
 static inline bool near_in_local(const struct exec *x, u64 at, const vu *idx, u32 words)
 {
 	u64 end = at + ROW_BYTES + (words - 1) * 4u;
@@ -129,7 +132,7 @@ static inline bool near_in_local(const struct exec *x, u64 at, const vu *idx, u3
 		!lanes_above(idx, 0, (x->local_bytes - words * 4u - (u32)at) / 4));
 }
 
-/* One word of each active lane out of such a row. */
+/* Select one word of each active lane from such a row. */
 static inline __attribute__((always_inline)) void
 load_near_word(const struct exec *x, u64 at, const vu *idx, u32 active, vu *d)
 {
@@ -138,12 +141,12 @@ load_near_word(const struct exec *x, u64 at, const vu *idx, u32 active, vu *d)
 	permute(r, (const vu_any *)(const void *)(x->local + at), idx);
 	if (active != UINT32_MAX) {
 		EACH(k)
-			r[k] = vm_pick(vector_mask(active, k), r[k], d[k]);
+			r[k] = vm_select(vector_mask(active, k), r[k], d[k]);
 	}
 	copy_row(d, r);
 }
 
-/* Words of lanes close together. Returns false, with nothing done, where they are not. */
+/* Load words of lanes that are close together. Returns false without effect otherwise. */
 static inline __attribute__((always_inline)) bool
 local_load_near(struct exec *x, const struct usc_insn *i, u32 active, u32 words)
 {
@@ -174,7 +177,7 @@ static __attribute__((noinline)) const struct usc_insn *
 local_store_any(struct exec *x, const struct usc_insn *i, u32 active)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
-	u32 refused = local_refused(x, i, off, active, 4, 3);
+	u32 refused = local_faulting(x, i, off, active, 4, 3);
 
 	if (refused)
 		return local_fault(x, i, refused, 3);
@@ -183,7 +186,7 @@ local_store_any(struct exec *x, const struct usc_insn *i, u32 active)
 	return exec_next(x, i);
 }
 
-/* Mostly the lanes are all there and follow each other. */
+/* Usually all lanes are active and consecutive. */
 FAMILY
 local_store(struct exec *x, const struct usc_insn *i, bool known)
 {
@@ -198,11 +201,11 @@ local_store(struct exec *x, const struct usc_insn *i, bool known)
 	return exec_next(x, i);
 }
 
-/* The offsets that fall into the 4 KiB grain of va = base + first: a range that does not wrap. */
+/* Offsets within the 4 KiB grain of va = base + first: a range that does not wrap. */
 struct grain {
-	u32 low, span;	/* the lowest offset, and how far the highest is above it */
+	u32 low, span;	/* the lowest offset, and the distance to the highest */
 	u8 *host;	/* the byte at the lowest offset */
-	bool sink;	/* of a null page: not to be read */
+	bool sink;	/* a null page: not to be read */
 };
 
 static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, struct grain *g)
@@ -224,15 +227,15 @@ static inline bool find_grain(struct exec *x, u64 base, u32 first, bool store, s
 }
 
 /*
- * An access of some lanes that fall into one grain: words or parts of words at
- * off - g->low bytes from g->host. arg is what the kind of access needs besides.
+ * Access by lanes within one grain: words or parts of words at off - g->low bytes from
+ * g->host. arg is private to the kind of access.
  */
 typedef void grain_fn(const struct usc_insn *i, const struct grain *g, const vu *off, vu *data,
 		      u32 lanes, u32 arg);
 
 /*
- * All lanes of an access, a grain at a time, that of the lowest lane first.
- * Returns false with x->exit set at the first grain that faults.
+ * Do all lanes of an access, a grain at a time, that of the lowest lane first. Returns false
+ * with x->exit set at the first grain that faults.
  */
 static inline __attribute__((always_inline)) bool
 each_grain(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu *data,
@@ -254,7 +257,10 @@ each_grain(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu
 	return true;
 }
 
-/* Active lanes that are not aligned as align's bits say; of the others only those below stay. */
+/*
+ * Return the active lanes that are misaligned, by the bits of align; of the others only lower
+ * ones stay in *active.
+ */
 static inline u32 misaligned_lanes(const vu *off, u64 base, u32 align, u32 *active)
 {
 	u32 bad = lanes_with(off, (u32)base, align) & *active;
@@ -265,7 +271,7 @@ static inline u32 misaligned_lanes(const vu *off, u64 base, u32 align, u32 *acti
 }
 
 /*
- * Lanes anywhere, none of which crosses the end of a grain. Returns false with
+ * Access lanes at any addresses, none of which crosses the end of a grain. Returns false with
  * x->exit set on a fault, that of the lowest lane.
  */
 static inline __attribute__((always_inline)) bool
@@ -281,7 +287,7 @@ global_any(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu
 	return !bad;
 }
 
-/* All lanes side by side in one grain. Returns false, with nothing done, where they are not. */
+/* Access all lanes, adjacent in one grain. Returns false without effect otherwise. */
 static inline bool global_row(struct exec *x, u64 va, const vu *off, vu *row, u32 active, bool store)
 {
 	u8 *host;
@@ -314,24 +320,24 @@ static inline void store_in_grain(const struct usc_insn *i, const struct grain *
 }
 
 /*
- * Lanes that follow the one before in memory, none across the end of a grain: runs
- * of them are contiguous on the host, too.
+ * Return the lanes that follow the previous one in memory, none across the end of a grain:
+ * runs of them are contiguous on the host, too.
  */
 static inline u32 following_in_grain(const vu *off, u64 base)
 {
 	u32 inside = lanes_with(off, (u32)base, (1u << MMU_GRAIN_SHIFT) - 1);
 
-	/* An offset that wrapped to 0 is not behind the one before. */
+	/* An offset that wrapped to 0 does not follow the previous one. */
 	return following_lanes(off) & inside & lanes_with(off, 0, UINT32_MAX);
 }
 
-/* Lanes in a few runs, run by run from the lowest lane on. */
+/* Access lanes in a few runs, from the lowest lane up. */
 static inline __attribute__((always_inline)) bool
 global_runs(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu *data,
 	    u32 active, u32 starts, bool store)
 {
 	u64 grain = UINT64_MAX;
-	u8 *host = NULL;	/* of the grain */
+	u8 *host = NULL;	/* address of the grain */
 
 	while (starts) {
 		u32 lane = first_lane(starts), first = starts & -starts;
@@ -359,7 +365,10 @@ global_runs(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, v
 	return true;
 }
 
-/* Words in lanes anywhere. Returns false with x->exit set on a fault, that of the lowest lane. */
+/*
+ * Access words of lanes at any addresses. Returns false with x->exit set on a fault, that of
+ * the lowest lane.
+ */
 static inline __attribute__((always_inline)) bool
 global_words32(struct exec *x, const struct usc_insn *i, u64 base, vu *data, u32 active, bool store)
 {

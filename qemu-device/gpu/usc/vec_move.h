@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data movement between lanes, under masks, and the conditions over all lanes.
+ * Data movement between lanes, under masks, and conditions over all lanes.
  *
- * Source: document 002, "Data Movement", "Control flow" and operand [M].
- * Included by level_*.c behind vec.h.
+ * Source: document 002, "Data Movement", "Control flow" and operand [M]. Included by
+ * level_*.c after vec.h.
  *
- * Limits: a source that is one word is read before the destination is written,
- * since it may be element 0 of that destination.
+ * Limits: a source that is one word is read before the destination is written, since it may
+ * be element 0 of that destination.
  */
 
 /* A source: a row, or one word for all lanes. */
@@ -41,7 +41,7 @@ mov_lanes(struct exec *x, const struct usc_insn *i, bool masked,
 	EACH(k) {
 		vu a = lanes_of(&s, word, k);
 
-		d[k] = masked ? vm_pick(mask_vector(x, mask, k), a, d[k]) : a;
+		d[k] = masked ? vm_select(mask_vector(x, mask, k), a, d[k]) : a;
 	}
 	return exec_next(x, i);
 }
@@ -56,7 +56,7 @@ select_lanes(struct exec *x, const struct usc_insn *i,
 	vu *d = row_of(x, i, USC_DST);
 
 	EACH(k)
-		d[k] = vm_pick(mask_vector(x, mask, k), lanes_of(&t, word1, k),
+		d[k] = vm_select(mask_vector(x, mask, k), lanes_of(&t, word1, k),
 			       lanes_of(&s, word0, k));
 	return exec_next(x, i);
 }
@@ -98,7 +98,7 @@ static const struct usc_insn *shuffle_row(struct exec *x, const struct usc_insn 
 	return exec_next(x, i);
 }
 
-/* Every lane reads the same one. */
+/* All lanes read the same source lane. */
 static inline vu shuffled_word(struct exec *x, const struct usc_insn *i)
 {
 	u32 lane = *exec_operand(x, i, USC_SRC1) % PUMICE_LANES;
@@ -155,14 +155,14 @@ MASKED(ballot)
 MASKED(br_all)
 MASKED(br_any)
 
-/* Operands that are masks: write them out as rows of 0 and 1, then run the instruction. */
+/* Operands that are masks: expand them to rows of 0 and 1, then run the instruction. */
 static inline void write_value(struct exec *x, const struct usc_insn *i, enum usc_place place)
 {
 	const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF(place));
 	vu *d = row_of(x, i, place);
 
 	EACH(k)
-		d[k] = vm_pick(mask_vector(x, mask, k), splat(1), splat(0));
+		d[k] = vm_select(mask_vector(x, mask, k), splat(1), splat(0));
 }
 
 static const struct usc_insn *run_values(struct exec *x, const struct usc_insn *i)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs of instructions that inner loops are made of, run by one function.
+ * Pairs of instructions that are common in inner loops, run by one function.
  *
- * Included by level_*.c behind the others. The second instruction stays what it
- * is: it may be a branch target, and a slice may end in front of it.
+ * Included by level_*.c after the others. The second instruction is unchanged: it may be a
+ * branch target, and a slice may end before it.
  *
- * Limits: the results, the faults and the count of instructions are those of the
- * two one after the other; in particular a product is rounded before it is added.
+ * Limits: results, faults and the count of instructions equal those of separate execution; in
+ * particular a product is rounded before it is added.
  */
 
-static inline bool goes_on(const struct exec *x, const struct usc_insn *next)
+static inline bool continues(const struct exec *x, const struct usc_insn *next)
 {
 	return (uintptr_t)next < (uintptr_t)x->limit;
 }
@@ -21,10 +21,10 @@ static const struct usc_insn *local_load_twice(struct exec *x, const struct usc_
 	if (active && !local_load_near(x, i, active, 1))
 		return local_load_any(x, i, active);
 	i++;
-	return goes_on(x, i) ? local_load(x, i, true) : i;
+	return continues(x, i) ? local_load(x, i, true) : i;
 }
 
-/* As many as there are with the same offsets: which words those are is found once. */
+/* Run all consecutive loads with the same offsets: their words are located once. */
 static const struct usc_insn *local_load_chain(struct exec *x, const struct usc_insn *i)
 {
 	const vu *off = row_of(x, i, USC_SRC0);
@@ -43,7 +43,7 @@ static const struct usc_insn *local_load_chain(struct exec *x, const struct usc_
 		if (!near_in_local(x, at, idx, 1))
 			return local_load_any(x, i, active);
 		load_near_word(x, at, idx, active, row_of(x, i, USC_DST));
-		more = i->run == local_load_chain && goes_on(x, i + 1);
+		more = i->run == local_load_chain && continues(x, i + 1);
 	}
 	return exec_next(x, i - 1);
 }
@@ -57,7 +57,7 @@ mul_add(struct exec *x, const struct usc_insn *i, enum usc_place addend)
 	const vu *other = row_of(x, add, addend);
 	vu *product = row_of(x, i, USC_DST), *sum = row_of(x, add, USC_DST);
 
-	if (!goes_on(x, add))
+	if (!continues(x, add))
 		return mul_f32_row(x, i);
 	EACH(k) {
 		vu p = f_mul(s[k], t[k]), a = other[k];
@@ -81,20 +81,20 @@ static inline void fma_regs(struct exec *x, const struct usc_insn *i)
 		d[k] = f_fma(s[k], t[k], u[k]);
 }
 
-/* Sums of products, of which inner loops have many side by side. */
+/* Sums of products, many of which are consecutive in inner loops. */
 static const struct usc_insn *fma_twice(struct exec *x, const struct usc_insn *i)
 {
 	fma_regs(x, i);
 	i++;
-	if (!goes_on(x, i))
+	if (!continues(x, i))
 		return i;
 	fma_regs(x, i);
 	return exec_next(x, i);
 }
 
 /*
- * Products summed in one register, as many as follow each other: the sum stays in
- * the host's registers, and becomes the canonical NaN at the end if it is one.
+ * Sum all consecutive products of one register: the sum stays in the host's registers, and
+ * becomes the canonical NaN at the end if it is one.
  */
 static const struct usc_insn *fma_chain(struct exec *x, const struct usc_insn *i)
 {
@@ -110,14 +110,14 @@ static const struct usc_insn *fma_chain(struct exec *x, const struct usc_insn *i
 
 		EACH(k)
 			sum[k] = f_fma_any_nan(s[k], t[k], (vu)sum[k]);
-		more = i->run == fma_chain && goes_on(x, i + 1);
+		more = i->run == fma_chain && continues(x, i + 1);
 	}
 	EACH(k)
 		d[k] = f_result(sum[k]);
 	return exec_next(x, i - 1);
 }
 
-/* One whose first factor is a in all lanes. */
+/* Run one whose first factor is a in all lanes. */
 static inline void fma_of_word(struct exec *x, const struct usc_insn *i, vu a)
 {
 	const vu *t = reg_of(x, i, USC_SRC1), *u = reg_of(x, i, USC_SRC2);
@@ -127,7 +127,10 @@ static inline void fma_of_word(struct exec *x, const struct usc_insn *i, vu a)
 		d[k] = f_fma(a, t[k], u[k]);
 }
 
-/* One lane's value for all, and two products with it: it need not come back from memory. */
+/*
+ * Broadcast one lane's value and compute two products with it, without reading it back from
+ * memory.
+ */
 static const struct usc_insn *shuffle_fma_twice(struct exec *x, const struct usc_insn *i)
 {
 	vu a = shuffled_word(x, i);
@@ -136,11 +139,11 @@ static const struct usc_insn *shuffle_fma_twice(struct exec *x, const struct usc
 	EACH(k)
 		d[k] = a;
 	i++;
-	if (!goes_on(x, i))
+	if (!continues(x, i))
 		return i;
 	fma_of_word(x, i, a);
 	i++;
-	if (!goes_on(x, i))
+	if (!continues(x, i))
 		return i;
 	fma_of_word(x, i, a);
 	return exec_next(x, i);
@@ -153,7 +156,7 @@ static bool same_row(const struct usc_insn *a, enum usc_place pa, const struct u
 	       !((b->scalars | b->values) >> pb & 1);
 }
 
-/* Of two loads: the same offsets in the same lanes, and the first does not change them. */
+/* Whether two loads have equal offsets in the same lanes, and the first does not change them. */
 static bool is_load_chain(const struct usc_insn *insn)
 {
 	const struct usc_insn *next = insn + 1;
@@ -176,13 +179,13 @@ static bool is_fma_of_registers(const struct usc_insn *insn)
 	       insn->base[USC_SRC2] == USC_BASE_REG;
 }
 
-/* The one behind the last instruction is none, so there is always one to look at. */
+/* insn[insns] is not an fma, so the next instruction can always be read. */
 static bool is_fma_twice(const struct usc_insn *insn)
 {
 	return is_fma_of_registers(insn) && is_fma_of_registers(insn + 1);
 }
 
-/* The next one adds to the sum of this one, and reads it for nothing else. */
+/* Whether the next one adds to this one's sum, and does not use it otherwise. */
 static bool is_fma_chain(const struct usc_insn *insn)
 {
 	const struct usc_insn *next = insn + 1;
@@ -192,7 +195,7 @@ static bool is_fma_chain(const struct usc_insn *insn)
 	       !same_row(insn, USC_DST, next, USC_SRC0) && !same_row(insn, USC_DST, next, USC_SRC1);
 }
 
-/* The result of insn is the first factor, and stays what it is. */
+/* Whether the result of insn is the first factor, and is not overwritten. */
 static bool is_fma_of(const struct usc_insn *insn, const struct usc_insn *fma)
 {
 	return is_fma_of_registers(fma) && same_row(insn, USC_DST, fma, USC_SRC0) &&

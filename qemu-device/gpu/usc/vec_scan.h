@@ -2,11 +2,11 @@
 /*
  * Scans over the lanes.
  *
- * Source: hw/isa.xml, "Reductions", which gives the order of operations.
- * Included by level_*.c behind the arithmetic of one vector.
+ * Source: hw/isa.xml, "Reductions", which gives the order of operations. Included by
+ * level_*.c after the arithmetic of one vector.
  */
 
-/* The row as seen from lanes that stand by lanes higher. */
+/* Shift the row up by by lanes. */
 static __attribute__((noinline)) void lower_lanes(vu *d, const vu *s, u32 by)
 {
 	vu idx[VECS];
@@ -16,13 +16,13 @@ static __attribute__((noinline)) void lower_lanes(vu *d, const vu *s, u32 by)
 	permute(d, (const vu_any *)s, idx);
 }
 
-/* Lanes that are not valid count as the identity. */
+/* Load the row; invalid lanes become the identity. */
 static inline void scan_begin(const struct exec *x, const struct usc_insn *i, vu *r, u32 identity)
 {
 	const vu *s = row_of(x, i, USC_SRC0);
 
 	EACH(k)
-		r[k] = vm_pick(vector_mask(x->valid, k), s[k], splat(identity));
+		r[k] = vm_select(vector_mask(x->valid, k), s[k], splat(identity));
 }
 
 static inline const struct usc_insn *scan_end(struct exec *x, const struct usc_insn *i, vu *r,
@@ -32,7 +32,7 @@ static inline const struct usc_insn *scan_end(struct exec *x, const struct usc_i
 
 	if (i->op == PUMICE_USC_OP_SCAN_EXCL) {
 		lower_lanes(r, r, 1);
-		r[0] = vm_pick(vector_mask(1, 0), splat(identity), r[0]);
+		r[0] = vm_select(vector_mask(1, 0), splat(identity), r[0]);
 	}
 	EACH(k)
 		d[k] = r[k];
@@ -51,7 +51,7 @@ static inline const struct usc_insn *scan_end(struct exec *x, const struct usc_i
 				vu a = lower[k], b = r[k];				\
 				vm takes = vector_mask(UINT32_MAX << by, k);		\
 											\
-				r[k] = vm_pick(takes, (vu)(result), b);			\
+				r[k] = vm_select(takes, (vu)(result), b);			\
 			}								\
 		}									\
 		return scan_end(x, i, r, identity);					\

@@ -2,12 +2,11 @@
 /*
  * Reciprocal, roots, exponential, logarithm, sine and cosine of one vector.
  *
- * Source: hw/isa.xml, "Transcendental". Included by level_*.c behind
- * vec_float.h.
+ * Source: hw/isa.xml, "Transcendental". Included by level_*.c after vec_float.h.
  *
- * Everything but the reciprocal and the square root is computed in double by a
- * power series that is good to 2^-40 or better, and rounded to f32 once: so the
- * error stays within 0.51 ulp, and every host gives the same bits. Measured by
+ * All functions except the reciprocal and the square root are computed in double by a power
+ * series with an error of at most 2^-40, and rounded to f32 once: so the error stays within
+ * 0.51 ulp, and results are equal on every host. Measured by
  * tests/unit/usc/test_transcendental.c.
  */
 
@@ -26,7 +25,7 @@ static inline vu f_rsqrt(vu a)
 	return f_result((vf)narrow(1.0 / d_sqrt(wide_low(a)), 1.0 / d_sqrt(wide_high(a))));
 }
 
-/* A power series in x, the lowest coefficient first. */
+/* Evaluate a power series in x, the lowest coefficient first. */
 static inline vd d_series(vd x, const double *coefficient, u32 count)
 {
 	vd sum = d_splat(coefficient[count - 1]);
@@ -41,7 +40,7 @@ static inline vd d_series(vd x, const double *coefficient, u32 count)
 /* Beyond this every result is zero or infinity. */
 #define EXP2_MOST 200.0
 
-/* 2^x = 2^k 2^f, k an integer and |f| at most 1/2; the latter as the series of e^(f ln 2). */
+/* 2^x = 2^k 2^f, k an integer and |f| at most 1/2; 2^f by the series of e^(f ln 2). */
 static inline vd d_exp2(vd x)
 {
 	static const double series[] = {
@@ -52,8 +51,8 @@ static inline vd d_exp2(vd x)
 	};
 	vd k;
 
-	x = d_pick((vq)(x > EXP2_MOST), d_splat(EXP2_MOST), x);
-	x = d_pick((vq)(x < -EXP2_MOST), d_splat(-EXP2_MOST), x);
+	x = d_select((vq)(x > EXP2_MOST), d_splat(EXP2_MOST), x);
+	x = d_select((vq)(x < -EXP2_MOST), d_splat(-EXP2_MOST), x);
 	k = x + D_ROUNDER;
 	return SERIES(x - (k - D_ROUNDER), series) * d_power((vq)k);
 }
@@ -62,7 +61,7 @@ static inline vu f_exp2(vu a)
 {
 	vu r = narrow(d_exp2(wide_low(a)), d_exp2(wide_high(a)));
 
-	return f_result((vf)pick((vu)((vf)a != (vf)a), a, r));
+	return f_result((vf)vu_select((vu)((vf)a != (vf)a), a, r));
 }
 
 #define D_EXPONENT 0xfff0000000000000ull
@@ -90,19 +89,22 @@ static inline vd d_log2(vd x)
 static inline vu f_log2(vu a)
 {
 	vu usual = f_is_finite(a) & (vu)((vs)a >= 0);
-	vu safe = pick(usual, a, splat(0x3f800000u));
+	vu safe = vu_select(usual, a, splat(0x3f800000u));
 	vu r = narrow(d_log2(wide_low(safe)), d_log2(wide_high(safe)));
-	/* Infinity and NaN give themselves, zero minus infinity, the negative ones NaN. */
-	vu other = pick((vu)(a < F_SIGN), a, splat(USC_F32_NAN));
+	/*
+	 * Infinity and NaN are returned unchanged, zero results in minus infinity, negative
+	 * values in NaN.
+	 */
+	vu other = vu_select((vu)(a < F_SIGN), a, splat(USC_F32_NAN));
 
-	other = pick((vu)((a & ~F_SIGN) == 0), splat(F_SIGN | F_INFINITY), other);
-	return f_result((vf)pick(usual, r, other));
+	other = vu_select((vu)((a & ~F_SIGN) == 0), splat(F_SIGN | F_INFINITY), other);
+	return f_result((vf)vu_select(usual, r, other));
 }
 
-/* Up to here pi / 2 in three parts is enough: products with the first two are exact. */
+/* Up to this angle pi / 2 in three parts is sufficient: products with the first two are exact. */
 #define CIRCLE_NEAR 0x1p20
 
-/* An angle as quarter turns and the rest, at most an eighth of a turn. */
+/* An angle as quarter turns and a remainder of at most an eighth of a turn. */
 struct circle {
 	vd rest;	/* radians */
 	vq quarters;	/* in the low two bits */
@@ -129,7 +131,7 @@ static inline struct circle d_reduce(vd x)
 	return c;
 }
 
-/* Sine of the angle, which is not negative, with more quarter turns added. */
+/* Sine of the non-negative angle plus quarters quarter turns. */
 static inline vd d_sin(vd x, u32 quarters)
 {
 	static const double sine[] = {	/* of sin(r) / r in r^2 */
@@ -143,15 +145,15 @@ static inline vd d_sin(vd x, u32 quarters)
 	struct circle c = d_reduce(x);
 	vd square = c.rest * c.rest;
 	vq turn = c.quarters + quarters, odd = -(turn & 1);
-	vd r = d_pick(odd, SERIES(square, cosine), c.rest * SERIES(square, sine));
+	vd r = d_select(odd, SERIES(square, cosine), c.rest * SERIES(square, sine));
 
 	return (vd)((vq)r ^ ((turn & 2) << 62));
 }
 
-/* What has no angle. */
+/* Results for arguments that are not angles: infinity and NaN. */
 static inline vu f_of_angle(vu a, vu r)
 {
-	return pick((vu)((a & ~F_SIGN) >= F_INFINITY), splat(USC_F32_NAN), r);
+	return vu_select((vu)((a & ~F_SIGN) >= F_INFINITY), splat(USC_F32_NAN), r);
 }
 
 static inline vu f_sin(vu a)

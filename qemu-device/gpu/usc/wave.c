@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which wave runs: groups take turns, and within a group its waves.
+ * Scheduling of waves: round robin over groups, and within a group over its waves.
  *
  * Source: document 002, "Waves"; document 000, "Unified Shading Cluster".
  *
- * A wave's turn ends after USC_WAVE_QUANTUM instructions, at a barrier, when it
- * must wait for a signal while others of its group can run, and when it ends. A
- * group's turn ends after USC_GROUP_QUANTUM. So nothing that loops keeps others
- * from running, and the registers of few waves at a time need the host's cache.
- * Turns are part of the state: the order of execution does not depend on how
- * much is run in one step.
+ * A wave's quantum ends after USC_WAVE_QUANTUM instructions, at a barrier, when it must wait
+ * for a signal while others of its group can run, and when it ends. A group's ends after
+ * USC_GROUP_QUANTUM. So a loop cannot keep other work from running, and the registers of only
+ * few waves at a time need the host's cache. Quanta are part of the state: the order of
+ * execution does not depend on how much is run in one step.
  *
- * Limits: waves are run one after the other. A fault stops its group at once;
- * what the group's waves had stored by then stays stored.
+ * Limits: waves are run one at a time. A fault stops its group at once; earlier stores of its
+ * waves remain.
  */
 #include <fenv.h>
 
 #include "exec.h"
 
 /*
- * What an instruction that takes long costs a step besides, in instructions: a texture
- * instruction takes up to 20 us, so that a step of 8192 instructions could take 160 ms, in
- * which nothing else runs where there are no threads.
+ * Additional cost of a slow instruction for a step, in instructions: a texture instruction
+ * takes up to 20 us, so that a step of 8192 instructions could take 160 ms, in which no other
+ * work runs without threads.
  */
 #define SLOW_COST	64u
 
-/* The first member of a set at or behind position from, going round. The set is not empty. */
+/*
+ * Return the first member of a set at or after position from, cyclically. The set is not
+ * empty.
+ */
 static unsigned int next_in(u64 set, unsigned int from)
 {
 	u64 behind = from < 64 ? set & ~0ull << from : 0;
@@ -39,13 +41,13 @@ static void fault_group(struct usc *usc, unsigned int group, const struct gpu_fa
 	usc_group_finish(usc, group);
 }
 
-/* Waves wait at a barrier that others, which have ended, never reach. */
+/* Report that waves wait at a barrier which ended waves never reach. */
 static void fault_barrier(struct usc *usc, unsigned int group)
 {
 	const struct usc_group *g = &usc->group[group];
 	const struct usc_run *run = &usc->run[group];
 	const struct usc_wave *wave = &usc->wave[run->wave[__builtin_ctz(run->barrier)]];
-	u32 pc = wave->pc - 1;	/* it goes on behind the barrier */
+	u32 pc = wave->pc - 1;	/* it continues after the barrier */
 	const struct gpu_fault fault = {
 		.fault = PUMICE_FAULT_USC_BARRIER,
 		.unit = PUMICE_UNIT_USC_CODE,
@@ -59,8 +61,8 @@ static void fault_barrier(struct usc *usc, unsigned int group)
 	fault_group(usc, group, &fault);
 }
 
-/* No wave of the group can run: it is done, or all are at the barrier. */
-static void settle(struct usc *usc, unsigned int group)
+/* Called when no wave of the group can run: end it, or pass the barrier if all are there. */
+static void finish_or_release(struct usc *usc, unsigned int group)
 {
 	struct usc_run *run = &usc->run[group];
 
@@ -75,7 +77,7 @@ static void settle(struct usc *usc, unsigned int group)
 	}
 }
 
-/* The group whose turn it is. */
+/* Select the next group to run. */
 static unsigned int choose_group(struct usc *usc)
 {
 	if (!usc->left || !(usc->running >> usc->current & 1)) {
@@ -85,7 +87,7 @@ static unsigned int choose_group(struct usc *usc)
 	return usc->current;
 }
 
-/* The wave of a group whose turn it is. */
+/* Select the next wave of a group to run. */
 static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
 {
 	if (!run->left || !(run->runnable >> run->current & 1)) {
@@ -95,18 +97,18 @@ static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
 	return &usc->wave[run->wave[run->current]];
 }
 
-static u32 least(u32 a, u32 b)
+static u32 min_u32(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
 
-/* A wave left the interpreter for another reason than that its slice was used up. */
+/* Handle a wave that left the interpreter before the end of its slice. */
 static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 {
 	struct usc_run *run = &usc->run[group];
 	u32 bit = 1u << run->current;
 
-	/* Where the group may be done, before anyone hears of it. */
+	/* Before the group can be reported as done. */
 	if (x->exit == USC_EXIT_END || x->exit == USC_EXIT_FAULT || run->ended)
 		usc_exec_count(x);
 	switch (x->exit) {
@@ -125,13 +127,12 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 	}
 	run->runnable &= ~bit;
 	if (!run->runnable)
-		settle(usc, group);
+		finish_or_release(usc, group);
 }
 
 /*
- * One turn of a wave; returns the issue slots it used. Its turn comes only when
- * the others have had theirs, so if what it waits for is not there yet they all
- * wait.
+ * Run a quantum of a wave; returns the issue slots it used. It is selected only after all
+ * other waves ran, so if its wait is not over yet, all waves wait.
  */
 static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, u32 slice)
 {
@@ -141,12 +142,12 @@ static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, 
 	if (wave->resume > run->slots)
 		x->stalled += wave->resume - run->slots;
 	used = usc_exec(x, wave, slice, !(run->runnable & (run->runnable - 1)));
-	used = used ? used : 1;	/* a wait that was put off costs its slot */
+	used = used ? used : 1;	/* a deferred wait costs its slot */
 	run->slots += used + (x->stalled - stalled);
 	return used;
 }
 
-/* Continue one group until its turn or the budget ends; returns what is left of the budget. */
+/* Continue one group until its quantum or the budget ends; returns the rest of the budget. */
 static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic bool *stop)
 {
 	unsigned int group = choose_group(usc);
@@ -156,9 +157,9 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 	usc_exec_group(x, usc, group);
 	while (budget && usc->left && (usc->running & bit)) {
 		struct usc_wave *wave = choose_wave(usc, run);
-		u32 used = run_wave(run, x, wave, least(budget, least(usc->left, run->left)));
+		u32 used = run_wave(run, x, wave, min_u32(budget, min_u32(usc->left, run->left)));
 
-		budget -= least(budget, used + x->slow * SLOW_COST);
+		budget -= min_u32(budget, used + x->slow * SLOW_COST);
 		x->slow = 0;
 		usc->left -= used;
 		run->left -= used;
@@ -171,8 +172,8 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 	return budget;
 }
 
-/* Groups that were started since the last look. One without instances is done at once. */
-static void take_started(struct usc *usc)
+/* Begin the groups started since the last call. One without instances is done at once. */
+static void begin_started(struct usc *usc)
 {
 	u64 fresh = atomic_load(&usc->live) & ~usc->running;
 
@@ -200,13 +201,13 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 
 	x.stop = stop;
 	x.slow = 0;
-	/* Denormals are kept and rounding is to nearest, whatever this thread was set to. */
+	/* Keep denormals and round to nearest, whatever the settings of this thread. */
 	fegetenv(&host);
 	fesetenv(FE_DFL_ENV);
 	while (budget) {
 		if (atomic_load_explicit(&usc->abort, memory_order_relaxed))
 			drop_aborted(usc);
-		take_started(usc);
+		begin_started(usc);
 		if (!usc->running)
 			break;
 		usc_busy_begin(usc);

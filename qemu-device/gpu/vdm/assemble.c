@@ -2,16 +2,16 @@
 /*
  * Assembly of primitives. See assemble.h.
  *
- * A strip's triangles of odd number are turned round so that all of them face the
- * same way, and the provoking vertex stays where it is: first or last.
+ * The winding of odd triangles of a strip is reversed so that all of them face the same way;
+ * the provoking vertex keeps its position, first or last.
  */
 #include "assemble.h"
 
 #include <string.h>
 
 #define HASH_FACTOR	2654435761u	/* 2^32 over the golden ratio: spreads neighbours */
-#define HASH_SHIFT	20u		/* leaves 12 bits */
-#define LEAD_MAX	2u		/* places before the first that a piece needs */
+#define HASH_SHIFT	20u		/* keeps 12 bits */
+#define LEAD_MAX	2u		/* positions before the first one that a piece needs */
 
 _Static_assert(VDM_CACHE_ENTRIES == 1u << (32 - HASH_SHIFT), "a hash is an entry");
 _Static_assert(VDM_PIECE_VERTICES % PUMICE_LANES == 0, "whole waves");
@@ -53,7 +53,7 @@ enum pumice_prim_kind vdm_topology_kind(u32 topology)
 	}
 }
 
-/* Read count indices from place at on; those beyond the buffer are 0. */
+/* Read count indices from position at; those beyond the buffer are 0. */
 static bool read_indices(struct vdm_reader *reader, const struct vdm_draw *draw, u64 at, u32 count,
 			 u32 *out, struct gpu_fault *fault)
 {
@@ -68,7 +68,7 @@ static bool read_indices(struct vdm_reader *reader, const struct vdm_draw *draw,
 			       (u64)there << draw->index_shift, PUMICE_ACCESS_READ,
 			       PUMICE_UNIT_VDM, fault))
 		return false;
-	/* Widen in place, from the last on. */
+	/* Widen in place, from the last one backwards. */
 	while (draw->index_shift < 2 && n--) {
 		u16 wide;
 
@@ -84,7 +84,7 @@ static bool read_indices(struct vdm_reader *reader, const struct vdm_draw *draw,
 	return true;
 }
 
-/* The index that ends a run. */
+/* Return the index that restarts primitives. */
 static u32 restart_index(const struct vdm_draw *draw)
 {
 	return UINT32_MAX >> (32 - (8u << draw->index_shift));
@@ -96,7 +96,7 @@ bool vdm_find_run(struct vdm_reader *reader, const struct vdm_draw *draw, u64 be
 	const u32 restart = restart_index(draw);
 	u32 index[VDM_PIECE_PRIMS];
 
-	/* Backwards: the last one counts. */
+	/* Search backwards: only the last restart matters. */
 	while (end > begin) {
 		u32 count = end - begin < VDM_PIECE_PRIMS ? (u32)(end - begin) : VDM_PIECE_PRIMS;
 
@@ -121,7 +121,7 @@ static void cache_empty(struct vdm_cache *cache)
 	}
 }
 
-/* The place of a vertex in the piece, by its index; a new one is appended. */
+/* Find a vertex of the piece by its index; append a new one. Returns its number. */
 static inline u16 cached(struct vdm_cache *cache, struct vdm_piece *piece, u32 index, u32 base)
 {
 	u32 n = index * HASH_FACTOR >> HASH_SHIFT;
@@ -137,7 +137,9 @@ static inline u16 cached(struct vdm_cache *cache, struct vdm_piece *piece, u32 i
 	return (u16)piece->vertices++;
 }
 
-/* Places of the vertices of the primitive that is complete at the k-th of a run; false for none. */
+/*
+ * Find the vertices of the primitive that the k-th index of a run completes; false for none.
+ */
 static inline bool primitive_at(enum pumice_topology topology, u64 k, bool provoking_last,
 				u32 back[3])
 {
@@ -169,7 +171,7 @@ static inline bool primitive_at(enum pumice_topology topology, u64 k, bool provo
 	return false;
 }
 
-/* The first place that a piece looks at. */
+/* First position that a piece reads. */
 static u64 first_place(const struct vdm_draw *draw, const struct vdm_place *place)
 {
 	const bool list = vdm_topology_step(draw->topology) == vdm_topology_vertices(draw->topology);
@@ -182,13 +184,13 @@ static u64 first_place(const struct vdm_draw *draw, const struct vdm_place *plac
 	return place->at - place->run < lead ? place->run : place->at - lead;
 }
 
-/* Vertices that a primitive does not have are its first. */
+/* Vertices that a primitive does not have equal its first. */
 static inline u32 place_of(const u32 back[3], u32 n, u32 vertices)
 {
 	return back[n < vertices ? n : 0];
 }
 
-/* Consecutive vertices: their places are their numbers, and no vertex comes twice. */
+/* Consecutive vertices: their positions are their numbers, and no vertex occurs twice. */
 static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
 			   const struct vdm_place *place, u64 end, struct vdm_piece *piece)
 {
@@ -197,7 +199,7 @@ static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
 	u32 back[3], extra = 0, n;
 	u64 at;
 
-	/* A fan's first vertex goes before those of the piece. */
+	/* A fan's first vertex precedes those of the piece. */
 	if (draw->topology == PUMICE_TOPOLOGY_TRIANGLE_FAN && low > place->run) {
 		piece->vertex[0] = draw->first + (u32)place->run;
 		extra = 1;
@@ -216,7 +218,7 @@ static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
 	}
 }
 
-/* Vertices by index, runs included. index[0] is that of place low. */
+/* Vertices by index, runs included. index[0] is that of position low. */
 static void assemble_indexed(const struct vdm_draw *draw, bool provoking_last,
 			     struct vdm_place *place, u64 low, u64 end, const u32 *index, u32 first,
 			     struct vdm_cache *cache, struct vdm_piece *piece)
@@ -277,7 +279,7 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 
 void vdm_piece_keep(struct vdm_piece *piece, const bool *keep)
 {
-	u16 moved[VDM_PIECE_VERTICES];	/* new place and 1, or 0 */
+	u16 moved[VDM_PIECE_VERTICES];	/* new number plus 1, or 0 */
 	u32 prims = 0, vertices = 0, n, v;
 
 	memset(moved, 0, sizeof(moved));

@@ -4,15 +4,15 @@
 
 #include "../number.h"
 
-#define COUNTS_DRAW	4u	/* words in memory of an indirect draw */
+#define COUNTS_DRAW	4u	/* words of an indirect draw's record */
 #define COUNTS_INDEXED	5u
 
-/* Sizes of points and lines: least and most, pixels. */
+/* Minimum and maximum size of points and lines, in pixels. */
 #define SIZE_MIN	0.0625f
 #define POINT_MAX	256.0f
 #define LINE_MAX	64.0f
 
-/* Every command has its type at the same place. */
+/* Every command has its type in the same bits. */
 static u32 command_type(u32 first)
 {
 	return (u32)PUMICE_FIELD_GET(PUMICE_VDM_HALT__TYPE, first);
@@ -99,7 +99,7 @@ static enum pumice_fault decode_indexed_indirect(const u32 *words, struct vdm_co
 	return check_draw(&out->draw, in.index_size);
 }
 
-/* Commands that hold an address and nothing else. */
+/* Decode commands that hold an address and nothing else. */
 static enum pumice_fault decode_address(const u32 *words, struct vdm_command *out)
 {
 	struct pumice_vdm_state_cmd state;
@@ -120,7 +120,10 @@ static enum pumice_fault decode_address(const u32 *words, struct vdm_command *ou
 	return result == PUMICE_UNPACK_OK ? PUMICE_FAULT_NONE : PUMICE_FAULT_VDM_RESERVED;
 }
 
-/* Bytes to which the address in a command is aligned, by a fault of its own, and its word. */
+/*
+ * Alignment in bytes of the address in a command, where a misaligned one has a fault of its
+ * own, and the index of its word.
+ */
 static u32 address_align(enum pumice_vdm_type type, u32 *word)
 {
 	*word = type == PUMICE_VDM_TYPE_DRAW_INDEXED_INDIRECT ? 4 : 1;
@@ -174,7 +177,7 @@ enum pumice_fault vdm_command_decode(const u32 *words, struct vdm_command *out)
 	return PUMICE_FAULT_VDM_COMMAND;
 }
 
-/* Read words of a job as the VDM. */
+/* Read words in the job's context, with faults of the VDM. */
 static bool read_words(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 *words,
 		       u32 count, struct gpu_fault *fault)
 {
@@ -227,10 +230,10 @@ bool vdm_command_counts(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 	return true;
 }
 
-/* NaN is in no range. */
-static bool in_range(u32 bits, float least, float most)
+/* NaN is outside every range. */
+static bool in_range(u32 bits, float min, float max)
 {
-	return f32_of(bits) >= least && f32_of(bits) <= most;
+	return f32_of(bits) >= min && f32_of(bits) <= max;
 }
 
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out)

@@ -2,8 +2,8 @@
 /*
  * Commands of the vertex control stream, and draw state: fetched, checked, unpacked.
  *
- * Source: document 001; hw/formats.xml, stream "vdm" and vdm_state. Each word is
- * read from memory once; everything after works on the copy.
+ * Source: document 001; hw/formats.xml, stream "vdm" and vdm_state. Each word is read from
+ * memory once; all further code uses the copy.
  */
 #ifndef PUMICE_GPU_VDM_COMMAND_H
 #define PUMICE_GPU_VDM_COMMAND_H
@@ -16,46 +16,49 @@
 
 #define VDM_MAX_WORDS 10u	/* of the longest command */
 
-/* A draw, checked; its counts may still have to be read from memory. */
+/* A validated draw; the counts of an indirect one are not read yet. */
 struct vdm_draw {
 	u8 topology;		/* enum pumice_topology */
 	bool indexed, restart;
-	u8 index_shift;		/* bytes of an index are 1 << this */
+	u8 index_shift;		/* log2 of the bytes of an index */
 	u64 indices;		/* GPU virtual address */
-	u32 index_count;	/* in the buffer; those beyond read as 0 */
+	u32 index_count;	/* in the buffer; indices beyond read as 0 */
 	u32 count;		/* vertices or indices to draw */
-	u32 first;		/* vertex, or place in the index buffer */
+	u32 first;		/* vertex, or position in the index buffer */
 	u32 base_vertex;	/* added to indices, modulo 2^32 */
 	u32 instances, base_instance;
 };
 
-/* One command, checked. */
+/* One validated command. */
 struct vdm_command {
 	u8 type;		/* enum pumice_vdm_type */
 	u8 words;
-	u64 addr;		/* of a record, counts, or the stream that follows */
+	u64 addr;		/* of a record, of counts, or of the stream to continue at */
 	struct vdm_draw draw;	/* of draws */
 };
 
-/* Words of the command whose first word this is; 0 when there is no such command. */
+/* Words of the command with this first word; 0 when there is no such command. */
 u32 vdm_command_words(u32 first);
 /* Check and unpack one command. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */
 enum pumice_fault vdm_command_decode(const u32 *words, struct vdm_command *out);
-/* Fetch and decode the command at addr. False with *fault filled in wholly. */
+/* Fetch and decode the command at addr. Returns false with all of *fault filled in. */
 bool vdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		       struct vdm_command *out, struct gpu_fault *fault);
-/* Read the counts of an indirect draw into cmd->draw. False with *fault filled in wholly. */
+/*
+ * Read the counts of an indirect draw into cmd->draw. Returns false with all of *fault filled
+ * in.
+ */
 bool vdm_command_counts(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 			struct vdm_command *cmd, struct gpu_fault *fault);
 
-/* Draw state: a record and the stages that stand in it. */
+/* Draw state: a record and its stages. */
 struct vdm_record {
 	struct pumice_vdm_state state;
-	struct pumice_stage vertex, coordinate;	/* the latter with pds_insns 0 if there is none */
+	struct pumice_stage vertex, coordinate;	/* coordinate.pds_insns is 0 if there is none */
 };
 /* Check and unpack a record. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out);
-/* Fetch and decode the record at addr. False with *fault filled in wholly. */
+/* Fetch and decode the record at addr. Returns false with all of *fault filled in. */
 bool vdm_record_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		      struct vdm_record *out, struct gpu_fault *fault);
 

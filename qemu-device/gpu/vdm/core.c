@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Vertex data master: the work of one core.
+ * Vertex data master: work of one core.
  *
  * Source: document 004, "VDM" and "PDS"; document 001 for the coordinate program.
  *
- * A core takes a chunk and goes through it piece by piece: assembles primitives,
- * shades their vertices in tasks on its USCs, waits for these, and gives the
- * primitives to its TA. Where there is a coordinate program, that runs first and
- * only what the TA does not cull goes on.
+ * A core processes a chunk in pieces: it assembles primitives, shades their vertices in tasks
+ * on its USCs, waits for the tasks, and passes the primitives to its TA. A coordinate program
+ * runs first, and only primitives that the TA does not cull are shaded by the vertex program.
  *
- * Whoever parks the GPU waits for a turn, so that does a bounded piece of the work, below
- * a millisecond of it: one of a PDS program, of the TA's primitives or of its headers.
+ * Parking the GPU waits for the current step, so each step is bounded, below a millisecond: a
+ * piece of a PDS program, of the TA's primitives or of its headers.
  *
  * Registers that a program does not write read as 0: outputs are zeroed before.
  */
@@ -18,11 +17,11 @@
 
 #include "state.h"
 
-#define TURNS		16u	/* in a step: a quantum at most */
+#define STEPS		16u	/* per call: one quantum at most */
 #define POSITION_WORDS	4u
 
-/* A turn went on, or waits for a wake-up. */
-enum turn { TURN_ON, TURN_WAIT };
+/* Whether another step can follow at once. */
+enum step_result { STEP_ON, STEP_WAIT };
 
 static void lock(struct vdm *vdm)
 {
@@ -34,12 +33,12 @@ static void unlock(struct vdm *vdm)
 	vdm->config.ops->unlock(vdm->config.opaque);
 }
 
-static enum turn stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
+static enum step_result stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
 {
 	lock(vdm);
 	vdm_stop_fault(vdm, fault);
 	unlock(vdm);
-	return TURN_ON;
+	return STEP_ON;
 }
 
 static void count(_Atomic u64 *counter, u64 n)
@@ -49,16 +48,16 @@ static void count(_Atomic u64 *counter, u64 n)
 			      memory_order_relaxed);
 }
 
-static enum turn chunk_done(struct vdm_core *core)
+static enum step_result chunk_done(struct vdm_core *core)
 {
 	lock(core->vdm);
-	vdm_deal_done(core->vdm, core);
+	vdm_dispatch_done(core->vdm, core);
 	unlock(core->vdm);
-	return TURN_ON;
+	return STEP_ON;
 }
 
 /* Assemble the next piece of the chunk. */
-static enum turn assemble(struct vdm_core *core)
+static enum step_result assemble(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 	const struct vdm_chunk *chunk = &core->chunk;
@@ -78,11 +77,11 @@ static enum turn assemble(struct vdm_core *core)
 	if (core->piece.prims)
 		core->phase = chunk->shared->coordinate.code ? VDM_CORE_COORDINATE :
 							       VDM_CORE_VERTEX;
-	return TURN_ON;
+	return STEP_ON;
 }
 
-/* Claim room for a task of so many vertices. */
-static enum turn claim(struct vdm_core *core, const struct pds_stage *stage, u32 vertices)
+/* Claim room for a task of this number of vertices. */
+static enum step_result claim(struct vdm_core *core, const struct pds_stage *stage, u32 vertices)
 {
 	struct vdm *vdm = core->vdm;
 	struct gpu_fault fault;
@@ -92,15 +91,15 @@ static enum turn claim(struct vdm_core *core, const struct pds_stage *stage, u32
 	case PDS_STARTED:
 		core->filling = true;
 		core->fill_pc = 0;
-		return TURN_ON;
+		return STEP_ON;
 	case PDS_WAIT:
-		return TURN_WAIT;
+		return STEP_WAIT;
 	default:
 		return stop_fault(vdm, &fault);
 	}
 }
 
-/* Start the task that is filled, of so many vertices. */
+/* Start the filled task of this number of vertices. */
 static void start_task(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words,
 		       u32 vertices)
 {
@@ -120,15 +119,16 @@ static void start_task(struct vdm_core *core, const struct pds_stage *stage, u32
 	count(&core->vertices, vertices);
 	atomic_fetch_add(&core->outstanding, 1);
 	pds_task_start(pds, PDS_DM_VDM, &core->room, stage, gfx);
-	if (atomic_load(&vdm->stopping)) {	/* it may have missed the abort */
+	if (atomic_load(&vdm->stopping)) {	/* it may have started after the abort */
 		lock(vdm);
 		pds_dm_abort(pds, PDS_DM_VDM);
 		unlock(vdm);
 	}
 }
 
-/* A piece of filling a task for the next vertices; it is started when it is filled. */
-static enum turn fill_task(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words)
+/* Do a piece of filling a task for the next vertices; start it when it is filled. */
+static enum step_result fill_task(struct vdm_core *core, const struct pds_stage *stage,
+				  u32 vo_words)
 {
 	struct vdm *vdm = core->vdm;
 	struct pds *pds = vdm->config.pds;
@@ -141,29 +141,29 @@ static enum turn fill_task(struct vdm_core *core, const struct pds_stage *stage,
 	struct gpu_fault fault;
 
 	if (!core->filling) {
-		const enum turn turn = claim(core, stage, in.count);
+		const enum step_result result = claim(core, stage, in.count);
 
 		if (!core->filling)
-			return turn;
+			return result;
 	}
 	if (!pds_fill_vertices(pds, &core->room, stage, &in, &core->tlb, &core->fill_pc, &fault))
 		return stop_fault(vdm, &fault);
 	if (core->fill_pc == stage->program.insns)
 		start_task(core, stage, vo_words, in.count);
-	return TURN_ON;
+	return STEP_ON;
 }
 
-/* A piece of shading the piece's vertices; *done becomes whether all are. */
-static enum turn shade(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words,
-		       bool *done)
+/* Do a piece of shading the piece's vertices; *done becomes true when all are shaded. */
+static enum step_result shade(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words,
+			      bool *done)
 {
 	*done = false;
 	if (core->next < core->piece.vertices)
 		return fill_task(core, stage, vo_words);
 	if (atomic_load(&core->outstanding))
-		return TURN_WAIT;
+		return STEP_WAIT;
 	*done = true;
-	return TURN_ON;
+	return STEP_ON;
 }
 
 static struct ta_draw ta_draw_of(const struct vdm_core *core)
@@ -175,7 +175,7 @@ static struct ta_draw ta_draw_of(const struct vdm_core *core)
 	};
 }
 
-/* The TA of a core begins when its first primitives come. */
+/* The TA of a core begins with the first primitives. */
 static bool begin_ta(struct vdm_core *core)
 {
 	if (core->begun)
@@ -189,7 +189,7 @@ static bool begin_ta(struct vdm_core *core)
 	return core->begun;
 }
 
-static enum turn coordinate(struct vdm_core *core)
+static enum step_result coordinate(struct vdm_core *core)
 {
 	struct vdm_piece *piece = &core->piece;
 	const struct ta_vertices vertices = {
@@ -197,47 +197,47 @@ static enum turn coordinate(struct vdm_core *core)
 	};
 	const struct ta_draw draw = ta_draw_of(core);
 	bool keep[VDM_PIECE_PRIMS];
-	enum turn turn;
+	enum step_result result;
 	bool done;
 
-	turn = shade(core, &core->chunk.shared->coordinate, POSITION_WORDS, &done);
+	result = shade(core, &core->chunk.shared->coordinate, POSITION_WORDS, &done);
 	if (!done)
-		return turn;
+		return result;
 	if (!begin_ta(core))
-		return TURN_ON;
+		return STEP_ON;
 	memset(keep, true, piece->prims * sizeof(*keep));
 	ta_cull(core->ta, &draw, &vertices, piece->prim, piece->prims, keep);
 	vdm_piece_keep(piece, keep);
 	core->next = core->tasks = 0;
 	core->phase = piece->prims ? VDM_CORE_VERTEX : VDM_CORE_ASSEMBLE;
-	return TURN_ON;
+	return STEP_ON;
 }
 
-static enum turn vertex(struct vdm_core *core)
+static enum step_result vertex(struct vdm_core *core)
 {
 	const struct vdm_shared *shared = core->chunk.shared;
 	bool done;
-	enum turn turn = shade(core, &shared->vertex, shared->vo_words, &done);
+	enum step_result result = shade(core, &shared->vertex, shared->vo_words, &done);
 
 	if (done)
 		core->phase = VDM_CORE_BIN;
-	return turn;
+	return result;
 }
 
-/* No page for the next primitive: stand still, with the place in the piece. */
-static enum turn stand(struct vdm_core *core)
+/* No page for the next primitive: stall; core->binned keeps the position in the piece. */
+static enum step_result stall(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 
 	lock(vdm);
-	atomic_store(&core->stands, true);
+	atomic_store(&core->stalled, true);
 	vdm->short_of_pages = true;
-	vdm_deal_memory(vdm);
+	vdm_dispatch_memory(vdm);
 	unlock(vdm);
-	return TURN_WAIT;
+	return STEP_WAIT;
 }
 
-static enum turn bin(struct vdm_core *core)
+static enum step_result bin(struct vdm_core *core)
 {
 	const struct vdm_piece *piece = &core->piece;
 	const struct ta_vertices vertices = {
@@ -249,19 +249,19 @@ static enum turn bin(struct vdm_core *core)
 	enum ta_result result;
 
 	if (!begin_ta(core))
-		return TURN_ON;
+		return STEP_ON;
 	result = ta_primitives(core->ta, &draw, &vertices, piece->prim, piece->prims,
 			       &core->binned, &fault);
-	core->moved |= core->binned != before;
+	core->progressed |= core->binned != before;
 	switch (result) {
 	case TA_OK:
 		core->phase = VDM_CORE_ASSEMBLE;
-		core->moved = true;
-		return TURN_ON;
+		core->progressed = true;
+		return STEP_ON;
 	case TA_MORE:
-		return TURN_ON;
+		return STEP_ON;
 	case TA_MEMORY:
-		return stand(core);
+		return stall(core);
 	case TA_FAULT:
 		break;
 	}
@@ -269,10 +269,9 @@ static enum turn bin(struct vdm_core *core)
 }
 
 /*
- * Write some region headers of what the core has binned. Device lock held on entry and
- * return.
+ * Write some region headers of the binned primitives. Device lock held on entry and return.
  */
-static enum turn write_headers(struct vdm_core *core)
+static enum step_result write_headers(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 	enum ta_result result;
@@ -281,33 +280,33 @@ static enum turn write_headers(struct vdm_core *core)
 
 	if (!vdm->pending) {
 		vdm_headers_done(vdm);
-		return TURN_ON;
+		return STEP_ON;
 	}
 	if (!core->begun)
-		return TURN_WAIT;
+		return STEP_WAIT;
 	core->writing = true;
 	unlock(vdm);
 	result = ta_finish(core->ta, &any, &fault);
 	lock(vdm);
 	core->writing = false;
 	if (result == TA_MORE)
-		return TURN_ON;
+		return STEP_ON;
 	core->begun = false;
 	if (result != TA_OK) {
 		vdm_stop_fault(vdm, &fault);
-		return TURN_ON;
+		return STEP_ON;
 	}
 	vdm->used |= (u32)any << core->number;
 	if ((vdm->phase == VDM_FLUSH || vdm->phase == VDM_FINISH) && !--vdm->pending)
 		vdm_headers_done(vdm);
-	return TURN_ON;
+	return STEP_ON;
 }
 
 /*
- * The job was stopped: let go of the chunk when its tasks are gone. Device lock held on
- * entry and return.
+ * The job was stopped: release the chunk when its tasks have ended. Device lock held on entry
+ * and return.
  */
-static enum turn drain(struct vdm_core *core)
+static enum step_result drain(struct vdm_core *core)
 {
 	if (core->filling) {	/* the core is busy, so the job does not end meanwhile */
 		core->filling = false;
@@ -316,91 +315,91 @@ static enum turn drain(struct vdm_core *core)
 		lock(core->vdm);
 	}
 	if (atomic_load(&core->outstanding))
-		return TURN_WAIT;
+		return STEP_WAIT;
 	core->busy = false;
 	core->phase = VDM_CORE_IDLE;
-	atomic_store(&core->stands, false);
+	atomic_store(&core->stalled, false);
 	vdm_try_end(core->vdm, core->number);
-	return core->vdm->phase == VDM_FREE ? TURN_ON : TURN_WAIT;
+	return core->vdm->phase == VDM_FREE ? STEP_ON : STEP_WAIT;
 }
 
 /*
- * The first steps of a job, and the last ones of a job that was stopped, follow the free
- * lists' links. That is done in pieces without the device lock, which registers need; the
- * core counts as writing meanwhile. Device lock held on entry and return.
+ * The first steps of a job, and the last ones of a stopped job, follow the free lists' links.
+ * This is done in pieces without the device lock, which register accesses need; the core
+ * counts as writing meanwhile. Device lock held on entry and return.
  */
-static enum turn begin(struct vdm_core *core)
+static enum step_result begin(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 	enum pm_result result;
 	struct gpu_fault fault;
 
 	if (core->number)
-		return TURN_WAIT;
+		return STEP_WAIT;
 	core->writing = true;
 	unlock(vdm);
 	result = vdm_begin_piece(vdm, &fault);
 	lock(vdm);
 	core->writing = false;
 	if (vdm->phase != VDM_BEGIN)
-		return TURN_ON;
+		return STEP_ON;
 	if (result == PM_FAULT)
 		vdm_stop_fault(vdm, &fault);
 	else if (result == PM_OK)
 		vdm_run(vdm);
-	return TURN_ON;
+	return STEP_ON;
 }
 
-static enum turn free_scene(struct vdm_core *core)
+static enum step_result free_scene(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 	enum pm_result result;
 
-	if (core->number != vdm->freer)
-		return TURN_WAIT;
+	if (core->number != vdm->freeing_core)
+		return STEP_WAIT;
 	unlock(vdm);
 	result = vdm_free_piece(vdm);
 	lock(vdm);
 	if (result == PM_MORE)
-		return TURN_ON;
+		return STEP_ON;
 	vdm_freed(vdm);
-	return TURN_WAIT;
+	return STEP_WAIT;
 }
 
-/* What the job as a whole asks of the core. Device lock held. */
-static enum turn attend(struct vdm_core *core)
+/* Do what the phase of the job requires of the core. Device lock held. */
+static enum step_result step_job(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 
 	switch (vdm->phase) {
 	case VDM_IDLE:
 	case VDM_MEMORY:
-		return TURN_WAIT;
+		return STEP_WAIT;
 	case VDM_BEGIN:
 		return begin(core);
 	case VDM_FREE:
 		return free_scene(core);
 	case VDM_RUN:
 		if (core->busy)
-			return atomic_load(&core->stands) ? TURN_WAIT : TURN_ON;
+			return atomic_load(&core->stalled) ? STEP_WAIT : STEP_ON;
 		if (core->number >= vdm->cores)
-			return TURN_WAIT;
-		return vdm_deal(vdm, core) == VDM_DEAL_WAIT ? TURN_WAIT : TURN_ON;
+			return STEP_WAIT;
+		return vdm_dispatch(vdm, core) == VDM_DISPATCH_WAIT ? STEP_WAIT : STEP_ON;
 	case VDM_FLUSH:
 	case VDM_FINISH:
 		return write_headers(core);
 	case VDM_DRAIN:
 		return drain(core);
 	}
-	return TURN_WAIT;
+	return STEP_WAIT;
 }
 
-static enum turn turn(struct vdm_core *core)
+static enum step_result step(struct vdm_core *core)
 {
-	enum turn turn;
+	enum step_result result;
 	bool idle;
 
-	if (!atomic_load(&core->vdm->stopping) && !atomic_load(&core->stands)) {
+	if (!atomic_load(&core->vdm->stopping) && !atomic_load(&core->stalled)) {
 		switch (core->phase) {
 		case VDM_CORE_IDLE:
 			break;
@@ -415,21 +414,23 @@ static enum turn turn(struct vdm_core *core)
 		}
 	}
 	lock(core->vdm);
-	turn = attend(core);
+	result = step_job(core);
 	idle = core->vdm->phase == VDM_IDLE;
 	unlock(core->vdm);
-	/* After a job that was stopped. The TA begins in this thread, so not meanwhile. */
+	/*
+	 * After a stopped job. Only this thread begins the TA, so it cannot begin meanwhile.
+	 */
 	if (idle)
 		ta_trim(core->ta);
-	return turn;
+	return result;
 }
 
 bool vdm_core_step(struct vdm *vdm, unsigned int number, const _Atomic bool *stop)
 {
 	unsigned int n;
 
-	for (n = 0; n < TURNS; n++) {
-		if (turn(&vdm->core[number]) == TURN_WAIT)
+	for (n = 0; n < STEPS; n++) {
+		if (step(&vdm->core[number]) == STEP_WAIT)
 			return false;
 		if (atomic_load_explicit(stop, memory_order_relaxed))
 			break;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Vertex data master: chunks are given to cores, and taken back.
+ * Vertex data master: dispatch of chunks to cores, and their withdrawal.
  *
- * Source: document 004, "Master VDM". See state.h for what keeps their order.
+ * Source: document 004, "Master VDM". See state.h for how their order is kept.
  *
- * After a flush the lowest chunk is alone until it is done: so the next one that
- * runs out of pages has got on, whatever the other cores would have taken.
+ * After a flush the lowest chunk runs exclusively until it is done. This guarantees progress
+ * before pages run out again: other cores cannot take the pages it needs.
  */
 #include "state.h"
 
-#define BUDGET 64u	/* commands and chunks that a call looks at, about */
+#define BUDGET 64u	/* approximate number of commands and chunks per call */
 
 static struct vdm_chunk *chunk_of(struct vdm *vdm, u32 sequence)
 {
@@ -17,8 +17,8 @@ static struct vdm_chunk *chunk_of(struct vdm *vdm, u32 sequence)
 }
 
 /*
- * Chunks are done from the lowest on: count and forget those. So nothing is counted
- * that is dealt once more, and the figure in the register only rises.
+ * Retire done chunks in order from the lowest. So no chunk that is dispatched again is
+ * counted twice, and the figure in the register never decreases.
  */
 static void advance(struct vdm *vdm)
 {
@@ -34,10 +34,10 @@ static void advance(struct vdm *vdm)
 }
 
 /*
- * A piece of loading the programs of a STATE, by one core; the lock is dropped meanwhile,
- * and the core counts as writing, so that the job does not end.
+ * Load a piece of the programs of a STATE on one core. The lock is dropped meanwhile, and the
+ * core counts as writing, so that the job does not end.
  */
-static enum vdm_deal_result load(struct vdm *vdm, struct vdm_core *core)
+static enum vdm_dispatch_result load(struct vdm *vdm, struct vdm_core *core)
 {
 	const struct dm_ops *ops = vdm->config.ops;
 	enum pds_load_result result;
@@ -45,7 +45,7 @@ static enum vdm_deal_result load(struct vdm *vdm, struct vdm_core *core)
 
 	if (vdm->walking) {
 		vdm->walk_wanted = true;
-		return VDM_DEAL_WAIT;
+		return VDM_DISPATCH_WAIT;
 	}
 	vdm->walking = core->writing = true;
 	ops->unlock(vdm->config.opaque);
@@ -60,12 +60,12 @@ static enum vdm_deal_result load(struct vdm *vdm, struct vdm_core *core)
 		vdm->walk_wanted = false;
 		vdm_wake_all(vdm);
 	}
-	return result == PDS_LOAD_WAIT && !atomic_load(&vdm->stopping) ? VDM_DEAL_WAIT :
-									 VDM_DEAL_AGAIN;
+	return result == PDS_LOAD_WAIT && !atomic_load(&vdm->stopping) ? VDM_DISPATCH_WAIT :
+									 VDM_DISPATCH_AGAIN;
 }
 
-/* Make chunks until there is one to deal. */
-static enum vdm_deal_result make(struct vdm *vdm, struct vdm_core *core)
+/* Make chunks until there is one to dispatch. */
+static enum vdm_dispatch_result make(struct vdm *vdm, struct vdm_core *core)
 {
 	u32 budget = BUDGET, cost;
 
@@ -73,21 +73,21 @@ static enum vdm_deal_result make(struct vdm *vdm, struct vdm_core *core)
 		switch (vdm_walk(vdm, chunk_of(vdm, vdm->made), &cost)) {
 		case VDM_WALK_CHUNK:
 			vdm->made++;
-			return VDM_DEAL_CHUNK;
+			return VDM_DISPATCH_CHUNK;
 		case VDM_WALK_ON:
 			break;
 		case VDM_WALK_LOAD:
 			return load(vdm, core);
 		case VDM_WALK_END:
-			return VDM_DEAL_WAIT;
+			return VDM_DISPATCH_WAIT;
 		case VDM_WALK_STOPPED:
-			return VDM_DEAL_AGAIN;
+			return VDM_DISPATCH_AGAIN;
 		}
 	}
-	return VDM_DEAL_AGAIN;
+	return VDM_DISPATCH_AGAIN;
 }
 
-/* All that the stream drew is in tile lists: cores write their headers. */
+/* All primitives of the stream are in tile lists: cores write their headers. */
 static void finish(struct vdm *vdm)
 {
 	unsigned int i;
@@ -102,34 +102,34 @@ static void finish(struct vdm *vdm)
 		vdm_wake_all(vdm);
 }
 
-enum vdm_deal_result vdm_deal(struct vdm *vdm, struct vdm_core *core)
+enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core)
 {
-	enum vdm_deal_result result = VDM_DEAL_CHUNK;
+	enum vdm_dispatch_result result = VDM_DISPATCH_CHUNK;
 
-	if (vdm->short_of_pages || vdm->alone || vdm->deal - vdm->lowest >= VDM_RING)
-		return VDM_DEAL_WAIT;
-	if (vdm->deal == vdm->made)
+	if (vdm->short_of_pages || vdm->exclusive || vdm->next_dispatch - vdm->lowest >= VDM_RING)
+		return VDM_DISPATCH_WAIT;
+	if (vdm->next_dispatch == vdm->made)
 		result = make(vdm, core);
 	if (vdm->phase != VDM_RUN)
-		return VDM_DEAL_AGAIN;
-	if (result == VDM_DEAL_WAIT && vdm->lowest == vdm->made && vdm->walk.halted) {
+		return VDM_DISPATCH_AGAIN;
+	if (result == VDM_DISPATCH_WAIT && vdm->lowest == vdm->made && vdm->walk.halted) {
 		finish(vdm);
-		return VDM_DEAL_AGAIN;
+		return VDM_DISPATCH_AGAIN;
 	}
-	if (result != VDM_DEAL_CHUNK)
+	if (result != VDM_DISPATCH_CHUNK)
 		return result;
-	core->chunk = *chunk_of(vdm, vdm->deal++);
+	core->chunk = *chunk_of(vdm, vdm->next_dispatch++);
 	core->place = core->chunk.from;
 	core->prims = 0;
 	core->busy = true;
 	core->phase = VDM_CORE_ASSEMBLE;
-	return VDM_DEAL_CHUNK;
+	return VDM_DISPATCH_CHUNK;
 }
 
-void vdm_deal_done(struct vdm *vdm, struct vdm_core *core)
+void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core)
 {
 	struct vdm_chunk *chunk = chunk_of(vdm, core->chunk.sequence);
-	const bool full = vdm->deal - vdm->lowest >= VDM_RING;
+	const bool full = vdm->next_dispatch - vdm->lowest >= VDM_RING;
 
 	chunk->done = true;
 	chunk->prims = core->prims;
@@ -137,18 +137,18 @@ void vdm_deal_done(struct vdm *vdm, struct vdm_core *core)
 	core->busy = false;
 	vdm->progress = true;
 	advance(vdm);
-	if (vdm->alone && vdm->lowest > vdm->alone_at) {
-		vdm->alone = false;
+	if (vdm->exclusive && vdm->lowest > vdm->exclusive_at) {
+		vdm->exclusive = false;
 		vdm_wake_all(vdm);
 	} else if (full) {
 		vdm_wake_all(vdm);
 	}
-	vdm_deal_memory(vdm);
+	vdm_dispatch_memory(vdm);
 }
 
-void vdm_deal_memory(struct vdm *vdm)
+void vdm_dispatch_memory(struct vdm *vdm)
 {
-	bool stands = false;
+	bool stalled = false;
 	unsigned int i;
 
 	if (vdm->phase != VDM_RUN || !vdm->short_of_pages)
@@ -156,16 +156,16 @@ void vdm_deal_memory(struct vdm *vdm)
 	for (i = 0; i < vdm->cores; i++) {
 		struct vdm_core *core = &vdm->core[i];
 
-		if (core->busy && !atomic_load(&core->stands))
+		if (core->busy && !atomic_load(&core->stalled))
 			return;
-		stands |= core->busy;
+		stalled |= core->busy;
 		if (core->busy && core->chunk.sequence == vdm->lowest)
 			vdm->status.done = vdm->before + core->prims - core->piece.prims +
 					   core->binned;
-		vdm->progress |= core->moved;
-		core->moved = false;
+		vdm->progress |= core->progressed;
+		core->progressed = false;
 	}
-	if (!stands) {	/* they got what they needed after all */
+	if (!stalled) {	/* all of them got pages after all */
 		vdm->short_of_pages = false;
 		vdm_wake_all(vdm);
 		return;
@@ -178,12 +178,12 @@ void vdm_deal_memory(struct vdm *vdm)
 	vdm->config.ops->ended(vdm->config.opaque, DM_MEMORY);
 }
 
-void vdm_deal_rewind(struct vdm *vdm)
+void vdm_dispatch_rewind(struct vdm *vdm)
 {
 	unsigned int i;
 	u32 n;
 
-	for (n = vdm->lowest + 1; n != vdm->deal; n++)
+	for (n = vdm->lowest + 1; n != vdm->next_dispatch; n++)
 		chunk_of(vdm, n)->done = false;
 	for (i = 0; i < vdm->cores; i++) {
 		struct vdm_core *core = &vdm->core[i];
@@ -192,18 +192,18 @@ void vdm_deal_rewind(struct vdm *vdm)
 			continue;
 		core->phase = VDM_CORE_IDLE;
 		core->busy = false;
-		atomic_store(&core->stands, false);
+		atomic_store(&core->stalled, false);
 	}
-	vdm->deal = vdm->lowest + 1;
-	vdm->alone = true;
-	vdm->alone_at = vdm->lowest;
+	vdm->next_dispatch = vdm->lowest + 1;
+	vdm->exclusive = true;
+	vdm->exclusive_at = vdm->lowest;
 }
 
-void vdm_deal_forget(struct vdm *vdm)
+void vdm_dispatch_clear(struct vdm *vdm)
 {
 	for (; vdm->lowest != vdm->made; vdm->lowest++)
 		vdm_shared_put(vdm, chunk_of(vdm, vdm->lowest)->shared);
-	vdm->lowest = vdm->deal = vdm->made = 0;
+	vdm->lowest = vdm->next_dispatch = vdm->made = 0;
 	vdm_shared_put(vdm, vdm->walk.shared);
 	vdm_shared_put(vdm, vdm->walk.loading);
 	vdm->walk.shared = vdm->walk.loading = NULL;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The VDM's state, shared by its files: vdm.c (a job's beginning and end), walk.c
- * (the control stream), deal.c (chunks), core.c (work of a core). Nobody else includes this.
+ * The VDM's state, shared by its files: vdm.c (a job's beginning and end), walk.c (the
+ * control stream), core.c (work of a core), and the dispatch of chunks. No other file includes
+ * this.
  *
- * Locking: the device lock guards all of struct vdm, and of a core what stands under
- * "device lock"; the rest of a core belongs to the thread of its unit. The scene
- * does not change while a job runs.
+ * Locking: the device lock guards all of struct vdm, and the fields of a core under "Device
+ * lock"; the other fields of a core belong to the thread of its unit. The scene does not
+ * change while a job runs.
  *
- * Order. Chunks are numbered as they are made and given to cores in that order, so
- * those given out are always the first ones of the scene. The ring remembers them
- * from the lowest that is not done: when memory ends cores stand at different
- * chunks, and what lies behind the lowest one is left out of the partial render and
- * dealt once more (hw/formats.xml, scene.limit).
+ * Order. Chunks are numbered as they are made and dispatched in that order, so dispatched
+ * chunks are always the first ones of the scene. The ring keeps them from the lowest that is
+ * not done: when memory runs out, cores are stalled in different chunks, and those after the
+ * lowest one are left out of the partial render and dispatched again (hw/formats.xml,
+ * scene.limit).
  */
 #ifndef PUMICE_GPU_VDM_STATE_H
 #define PUMICE_GPU_VDM_STATE_H
@@ -19,10 +20,10 @@
 #include "assemble.h"
 #include "vdm.h"
 
-#define VDM_RING	(4u * PUMICE_MAX_CORES)	/* chunks that may be given out and remembered */
-#define VDM_TASKS	(VDM_PIECE_VERTICES / PUMICE_TASK_INSTANCES)	/* of a piece */
+#define VDM_RING	(4u * PUMICE_MAX_CORES)	/* chunks that may be dispatched and not retired */
+#define VDM_TASKS	(VDM_PIECE_VERTICES / PUMICE_TASK_INSTANCES)	/* tasks of a piece */
 
-/* State of draws with its programs; counted. */
+/* Draw state with its programs; reference counted. */
 struct vdm_shared {
 	u32 refs;
 	struct vdm_record record;
@@ -37,30 +38,30 @@ struct vdm_chunk {
 	struct vdm_shared *shared;	/* the ring's reference */
 	u32 instance;			/* base_instance included */
 	struct vdm_place from;
-	u64 end;			/* place behind the last */
-	/* How it is. */
+	u64 end;			/* position after the last */
+	/* Completion. */
 	bool done;
-	u64 prims;			/* of a done one */
+	u64 prims;			/* valid if done */
 };
 
 enum vdm_phase {
 	VDM_IDLE,
 	VDM_BEGIN,	/* the scene is not read yet */
 	VDM_RUN,
-	VDM_MEMORY,	/* all cores stand still: RESUME, FLUSH or ABORT is to come */
+	VDM_MEMORY,	/* all cores are stalled until RESUME, FLUSH or ABORT */
 	VDM_FLUSH,	/* cores write region headers, then MEMORY again */
 	VDM_FINISH,	/* cores write region headers, then the job is done */
-	VDM_DRAIN,	/* until no core has anything of the job: then it ends */
-	VDM_FREE,	/* a stopped job's pages are given back, then it ends */
+	VDM_DRAIN,	/* wait until no core has work of the job, then it ends */
+	VDM_FREE,	/* a stopped job's pages are freed, then it ends */
 };
 
-/* What a core is about. */
+/* Next step of a core. */
 enum vdm_core_phase {
 	VDM_CORE_IDLE,		/* has no chunk */
-	VDM_CORE_ASSEMBLE,	/* the next piece of its chunk */
-	VDM_CORE_COORDINATE,	/* coordinate program of the piece's vertices */
-	VDM_CORE_VERTEX,	/* vertex program */
-	VDM_CORE_BIN,		/* primitives to the TA */
+	VDM_CORE_ASSEMBLE,	/* assemble the next piece of its chunk */
+	VDM_CORE_COORDINATE,	/* run the coordinate program of the piece's vertices */
+	VDM_CORE_VERTEX,	/* run the vertex program */
+	VDM_CORE_BIN,		/* pass primitives to the TA */
 };
 
 struct vdm_core {
@@ -71,17 +72,17 @@ struct vdm_core {
 	bool busy;		/* has a chunk */
 	bool writing;		/* writes region headers */
 	bool begun;		/* its TA has begun; written by its own thread while busy */
-	_Atomic bool stands;	/* has no memory; read without the lock by its own thread */
-	bool moved;		/* has binned something since it last told */
+	_Atomic bool stalled;	/* on memory; its own thread reads it without the lock */
+	bool progressed;	/* has binned since the last report */
 
-	/* Its own thread; device lock too while it stands. */
+	/* Its own thread; also under the device lock while it is stalled. */
 	enum vdm_core_phase phase;
 	struct vdm_chunk chunk;
-	struct vdm_place place;	/* behind the piece */
-	u32 next;		/* first vertex of the piece without a task that was started */
+	struct vdm_place place;	/* after the piece */
+	u32 next;		/* first vertex of the piece without a started task */
 	u32 tasks;		/* of the piece, so far */
-	bool filling;		/* the next one has room, and runs its PDS program */
-	struct pds_place room;	/* of that */
+	bool filling;		/* the next task has room and runs its PDS program */
+	struct pds_place room;	/* of that task */
 	u32 fill_pc;		/* its next instruction */
 	u32 binned;		/* primitives of the piece */
 	u64 prims;		/* of the chunk, so far */
@@ -91,9 +92,9 @@ struct vdm_core {
 	struct vdm_cache cache;
 	struct vdm_piece piece;
 	struct usc_gfx gfx[VDM_TASKS];
-	u32 *vo;		/* of the piece's vertices: rows of waves */
+	u32 *vo;		/* outputs of the piece's vertices: rows of waves */
 
-	_Atomic u32 outstanding;	/* tasks that have not left */
+	_Atomic u32 outstanding;	/* tasks that have not ended */
 	_Atomic u64 indices, vertices;	/* counters; written by its thread */
 };
 
@@ -107,9 +108,9 @@ struct vdm_walk {
 	struct vdm_shared *loading;	/* of a STATE whose programs are not loaded yet, or NULL */
 	bool drawing;
 	struct vdm_draw draw;
-	u64 draw_pc;			/* of its command */
+	u64 draw_pc;			/* address of its command */
 	u32 instance;			/* of the draw, from 0 */
-	u64 count;			/* places of it that matter */
+	u64 count;			/* positions that complete primitives */
 	struct vdm_place place;		/* of the next chunk */
 	struct mmu_tlb tlb;
 };
@@ -119,31 +120,31 @@ struct vdm {
 	struct vdm_core *core;		/* config.cores of them */
 	struct dm_status status;
 
-	/* The running job. */
+	/* Running job. */
 	enum vdm_phase phase;
-	_Atomic bool stopping;		/* it drains; read without the lock */
+	_Atomic bool stopping;		/* the job drains; read without the lock */
 	enum dm_end end;
 	struct dm_job job;
 	struct pm_scene scene;
-	bool scene_open;		/* read, and its chains are begun */
-	u8 begun;			/* parts of the beginning that are done; core 0 */
-	unsigned int freer;		/* the core that gives the pages back */
-	unsigned int cores;		/* that work for it: the scene has room for */
+	bool scene_open;		/* its record is read and its chains are begun */
+	u8 begun;			/* finished parts of the beginning; core 0 */
+	unsigned int freeing_core;	/* the core that frees the pages */
+	unsigned int cores;		/* used by the job: those the scene has room for */
 	struct vdm_walk walk;
 	bool walking;			/* a core loads programs without the lock */
-	bool walk_wanted;		/* others wait for that */
+	bool walk_wanted;		/* other cores wait for that */
 
-	/* Chunks: number n is ring[n % VDM_RING], from lowest on. */
+	/* Chunks: number n, from lowest, is ring[n % VDM_RING]. */
 	struct vdm_chunk ring[VDM_RING];
-	u32 lowest;	/* first that is not done */
-	u32 deal;	/* next to be given to a core */
-	u32 made;	/* next to be made */
-	u64 before;	/* primitives of chunks below the lowest */
+	u32 lowest;		/* first one that is not done */
+	u32 next_dispatch;	/* next one to dispatch */
+	u32 made;		/* next one to make */
+	u64 before;		/* primitives of chunks below the lowest */
 
-	/* Running out of memory. */
-	bool short_of_pages;	/* no more chunks are given out */
-	bool alone;		/* no chunk is given out until alone_at is done */
-	u32 alone_at;
+	/* Shortage of memory. */
+	bool short_of_pages;	/* no chunk is dispatched */
+	bool exclusive;		/* no chunk is dispatched until exclusive_at is done */
+	u32 exclusive_at;
 	bool flushed, progress;	/* since the last flush */
 	u32 pending;		/* cores that have not written their headers */
 	u32 used;		/* cores that have */
@@ -153,50 +154,53 @@ struct vdm {
 	u64 primitives;
 };
 
-/* vdm.c, device lock held: the job ends by this fault, unless something stopped it before. */
+/* vdm.c, device lock held: end the job with this fault, unless it was stopped before. */
 void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault);
 void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr);
 /*
- * The first steps of a job, of core 0: read the scene and empty its chains, a piece at a
- * time. No lock held. PM_OK: vdm_run() follows, with the device lock held.
+ * Do the first steps of a job, on core 0: read the scene and empty its chains, a piece per
+ * call. No lock held. After PM_OK call vdm_run() with the device lock held.
  */
 enum pm_result vdm_begin_piece(struct vdm *vdm, struct gpu_fault *fault);
 void vdm_run(struct vdm *vdm);
 /*
- * In DRAIN: end the job if no core is busy, or go to FREE with this core. Device lock
- * held. In FREE: give a piece of the pages back, no lock held; then vdm_freed() ends the
- * job, with the device lock held.
+ * In DRAIN: end the job if no core is busy, or enter FREE on this core. Device lock held. In
+ * FREE: free a piece of the pages, no lock held; then vdm_freed() ends the job, with the
+ * device lock held.
  */
 void vdm_try_end(struct vdm *vdm, unsigned int core);
 enum pm_result vdm_free_piece(struct vdm *vdm);
 void vdm_freed(struct vdm *vdm);
-/* A core has written its headers, or all have: go on. Device lock held. */
+/* Continue after a core, or all of them, has written its headers. Device lock held. */
 void vdm_headers_done(struct vdm *vdm);
 void vdm_wake_all(const struct vdm *vdm);
 
-/* walk.c: do one command, or make a chunk of the current draw. Device lock held. */
+/* walk.c: execute one command, or make a chunk of the current draw. Device lock held. */
 enum vdm_walk_result {
 	VDM_WALK_CHUNK, VDM_WALK_ON, VDM_WALK_END, VDM_WALK_STOPPED,
-	VDM_WALK_LOAD,	/* not before vdm_walk_loaded() */
+	VDM_WALK_LOAD,	/* continue after vdm_walk_loaded() */
 };
 enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost);
 void vdm_walk_begin(struct vdm *vdm);
-/* A piece of loading the programs of a STATE; no lock held. Then it becomes the state of draws. */
+/*
+ * Load a piece of the programs of a STATE; no lock held. vdm_walk_loaded() makes it the draw
+ * state.
+ */
 enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault);
 void vdm_walk_loaded(struct vdm *vdm);
 void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared);
 
-/* deal.c: device lock held. */
-enum vdm_deal_result { VDM_DEAL_CHUNK, VDM_DEAL_AGAIN, VDM_DEAL_WAIT };
-/* The next chunk for a core. The lock is dropped while programs are loaded. */
-enum vdm_deal_result vdm_deal(struct vdm *vdm, struct vdm_core *core);
-/* A core's chunk is done. */
-void vdm_deal_done(struct vdm *vdm, struct vdm_core *core);
-/* Whether all cores stand still or are idle, after the pages ran out: the job reports it. */
-void vdm_deal_memory(struct vdm *vdm);
-/* Leave out what lies behind the lowest chunk; it becomes dealt again. */
-void vdm_deal_rewind(struct vdm *vdm);
-/* Forget all chunks. */
-void vdm_deal_forget(struct vdm *vdm);
+/* Dispatch of chunks: device lock held. */
+enum vdm_dispatch_result { VDM_DISPATCH_CHUNK, VDM_DISPATCH_AGAIN, VDM_DISPATCH_WAIT };
+/* Dispatch the next chunk to a core. The lock is dropped while programs are loaded. */
+enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core);
+/* Complete a core's chunk. */
+void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core);
+/* After pages ran out: if every core is stalled or idle, the job reports it. */
+void vdm_dispatch_memory(struct vdm *vdm);
+/* Withdraw the chunks after the lowest one; they are dispatched again. */
+void vdm_dispatch_rewind(struct vdm *vdm);
+/* Drop all chunks. */
+void vdm_dispatch_clear(struct vdm *vdm);
 
 #endif

@@ -2,12 +2,11 @@
 /*
  * Vertex data master: the beginning and the end of a job.
  *
- * Source: document 004, "Master VDM". The control stream is in walk.c, chunks in
- * deal.c, the work of a core in core.c.
+ * Source: document 004, "Master VDM". walk.c has the control stream, core.c the work of a
+ * core; state.h describes the rest.
  *
- * A job ends in the step of a core, when no core has anything of it left. What stops
- * it before its HALT only chooses how it will end: the first reason wins. A job that
- * was stopped leaves no pages behind.
+ * A job ends in the step of a core, when no core has work of it. A reason to stop before its
+ * HALT only selects how it ends: the first reason wins. A stopped job keeps no pages.
  */
 #include "vdm.h"
 
@@ -19,7 +18,7 @@
 
 #define VO_ALIGN	128u	/* a row */
 #define VO_BYTES	(VDM_PIECE_VERTICES * PUMICE_USC_MAX_VO * sizeof(u32))
-#define TRACE_VDM	1u	/* the data master in events of jobs */
+#define TRACE_VDM	1u	/* number of the data master in job events */
 
 static void task_done(void *opaque, unsigned int number, const struct usc_gfx *gfx)
 {
@@ -96,7 +95,7 @@ void vdm_destroy(struct vdm *vdm)
 
 	if (!vdm)
 		return;
-	vdm_deal_forget(vdm);
+	vdm_dispatch_clear(vdm);
 	for (i = 0; vdm->core && i < vdm->config.cores; i++) {
 		ta_destroy(vdm->core[i].ta);
 		free(vdm->core[i].vo);
@@ -105,11 +104,11 @@ void vdm_destroy(struct vdm *vdm)
 	free(vdm);
 }
 
-/* A core has nothing of any job. */
-static void core_forget(struct vdm_core *core)
+/* Clear all state of a job from a core. */
+static void core_clear(struct vdm_core *core)
 {
-	core->busy = core->writing = core->begun = core->moved = core->filling = false;
-	atomic_store(&core->stands, false);
+	core->busy = core->writing = core->begun = core->progressed = core->filling = false;
+	atomic_store(&core->stalled, false);
 	core->phase = VDM_CORE_IDLE;
 }
 
@@ -117,10 +116,10 @@ void vdm_reset(struct vdm *vdm)
 {
 	unsigned int i;
 
-	vdm_deal_forget(vdm);
+	vdm_dispatch_clear(vdm);
 	for (i = 0; i < vdm->config.cores; i++) {
-		core_forget(&vdm->core[i]);
-		if (ta_is_large(vdm->core[i].ta))	/* it gives that back in a turn */
+		core_clear(&vdm->core[i]);
+		if (ta_is_large(vdm->core[i].ta))	/* a step frees its memory */
 			vdm->config.ops->wake(vdm->config.opaque, i);
 		atomic_store(&vdm->core[i].outstanding, 0);
 		memset(&vdm->core[i].tlb, 0, sizeof(vdm->core[i].tlb));
@@ -159,7 +158,7 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 	vdm->scene_open = false;
 	vdm->begun = 0;
 	vdm->before = 0;
-	vdm->short_of_pages = vdm->alone = vdm->flushed = vdm->progress = false;
+	vdm->short_of_pages = vdm->exclusive = vdm->flushed = vdm->progress = false;
 	vdm_walk_begin(vdm);
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, TRACE_VDM,
 		    job->stream, 0);
@@ -192,7 +191,7 @@ void vdm_run(struct vdm *vdm)
 	vdm_wake_all(vdm);
 }
 
-/* The job is to end in another way than by its HALT. */
+/* Make the job end in another way than by its HALT. */
 static void stop(struct vdm *vdm, enum dm_end end)
 {
 	vdm->phase = VDM_DRAIN;
@@ -233,7 +232,7 @@ void vdm_resume(struct vdm *vdm)
 	if (vdm->phase != VDM_MEMORY)
 		return;
 	for (i = 0; i < vdm->cores; i++)
-		atomic_store(&vdm->core[i].stands, false);
+		atomic_store(&vdm->core[i].stalled, false);
 	vdm->short_of_pages = false;
 	vdm->phase = VDM_RUN;
 	vdm_wake_all(vdm);
@@ -249,7 +248,7 @@ void vdm_flush(struct vdm *vdm)
 		vdm_stop_at(vdm, PUMICE_FAULT_PM_MEMORY, 0, vdm->scene.addr);
 		return;
 	}
-	vdm_deal_rewind(vdm);
+	vdm_dispatch_rewind(vdm);
 	vdm->phase = VDM_FLUSH;
 	vdm->used = vdm->pending = 0;
 	for (i = 0; i < vdm->cores; i++)
@@ -261,10 +260,12 @@ static void end_job(struct vdm *vdm)
 {
 	unsigned int i;
 
-	vdm_deal_forget(vdm);
-	/* All are idle; what belongs to their own threads they have put in order. */
+	vdm_dispatch_clear(vdm);
+	/*
+	 * All cores are idle; their own threads have cleared the fields that belong to them.
+	 */
 	for (i = 0; i < vdm->config.cores; i++)
-		vdm->core[i].begun = vdm->core[i].moved = false;
+		vdm->core[i].begun = vdm->core[i].progressed = false;
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
 	vdm->status.busy = false;
@@ -273,7 +274,7 @@ static void end_job(struct vdm *vdm)
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, vdm->job.ctx, TRACE_VDM,
 		    vdm->status.fault.fault, vdm->end);
 	if (vdm->end != DM_DONE)
-		vdm_wake_all(vdm);	/* their TAs give back memory */
+		vdm_wake_all(vdm);	/* so that their TAs free memory */
 	vdm->config.ops->ended(vdm->config.opaque, vdm->end);
 }
 
@@ -308,7 +309,7 @@ void vdm_try_end(struct vdm *vdm, unsigned int number)
 		return;
 	}
 	vdm->phase = VDM_FREE;
-	vdm->freer = number;
+	vdm->freeing_core = number;
 }
 
 void vdm_headers_done(struct vdm *vdm)

@@ -4,15 +4,15 @@
  *
  * Source: document 004, "Master VDM"; document 001; hw/formats.xml, stream "vdm".
  *
- * Only draws with restart have their indices looked at here: a chunk must know
- * where the run began in which it begins.
+ * Only the indices of draws with primitive restart are read here: a chunk stores where the
+ * run that it begins in started.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
 
-/* A fault of the VDM at an address of the stream. */
+/* End the job with a fault of the VDM at an address of the stream. */
 static enum vdm_walk_result stop_here(struct vdm *vdm, enum pumice_fault reason, u64 addr)
 {
 	vdm_stop_at(vdm, reason, vdm->job.ctx, addr);
@@ -45,7 +45,7 @@ enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault)
 					&shared->record.vertex, &limits, &shared->vertex, fault);
 	if (result != PDS_LOADED || !shared->record.coordinate.pds_insns)
 		return result;
-	limits.vo = 4;	/* the position */
+	limits.vo = 4;	/* position only */
 	return pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx,
 			      &shared->record.coordinate, &limits, &shared->coordinate, fault);
 }
@@ -69,7 +69,7 @@ static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 		vdm_shared_put(vdm, shared);
 		return stop_fault(vdm, &fault);
 	}
-	/* No draw to come needs the last state: its programs would be in the way of these. */
+	/* No later draw uses the last state: release its programs before these are loaded. */
 	vdm_shared_put(vdm, vdm->walk.shared);
 	vdm->walk.shared = NULL;
 	shared->vo_words = 4u + shared->record.state.point_size + shared->record.state.varyings;
@@ -77,7 +77,7 @@ static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 	return VDM_WALK_LOAD;
 }
 
-/* A draw begins. Places behind the last whole primitive of a list do not matter. */
+/* Begin a draw. Positions after the last whole primitive of a list are ignored. */
 static enum vdm_walk_result run_draw(struct vdm *vdm, const struct vdm_draw *draw)
 {
 	struct vdm_walk *walk = &vdm->walk;
@@ -117,7 +117,7 @@ static enum vdm_walk_result run_return(struct vdm *vdm)
 	return VDM_WALK_ON;
 }
 
-/* Fetch a command and do it. */
+/* Fetch and execute a command. */
 static enum vdm_walk_result run_command(struct vdm *vdm)
 {
 	struct vdm_walk *walk = &vdm->walk;
@@ -153,7 +153,7 @@ static enum vdm_walk_result run_command(struct vdm *vdm)
 	return VDM_WALK_ON;
 }
 
-/* Places that a chunk of the draw takes: split primitives, if none of them is cut short. */
+/* Positions in a chunk of the draw: split primitives, if restart shortens none of them. */
 static u64 chunk_places(const struct vdm *vdm, const struct vdm_walk *walk)
 {
 	const u32 step = vdm_topology_step(walk->draw.topology);
@@ -164,7 +164,7 @@ static u64 chunk_places(const struct vdm *vdm, const struct vdm_walk *walk)
 	return places < walk->count - walk->place.at ? places : walk->count - walk->place.at;
 }
 
-/* Cut the next chunk off the draw. */
+/* Split the next chunk off the draw. */
 static enum vdm_walk_result make_chunk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost)
 {
 	struct vdm_walk *walk = &vdm->walk;
@@ -174,7 +174,7 @@ static enum vdm_walk_result make_chunk(struct vdm *vdm, struct vdm_chunk *chunk,
 	const u64 places = chunk_places(vdm, walk);
 	struct gpu_fault fault = { 0 };
 
-	if (vdm->made == UINT32_MAX - 1)	/* one more, and scene.limit could not name it */
+	if (vdm->made == UINT32_MAX - 1)	/* scene.limit could not hold one more */
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, walk->draw_pc);
 	*chunk = (struct vdm_chunk){
 		.sequence = vdm->made, .draw = walk->draw, .shared = walk->shared,
