@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Primitive blocks, read back.
+ * Fetch of primitive blocks.
  *
- * Source: hw/formats.xml, prim_block, prim_index, prim_vertex. A block lies in one
- * page. The header is checked with the place where the block lies; what is
- * fetched later is checked against that header.
+ * Source: hw/formats.xml, prim_block, prim_index, prim_vertex. A block is within one page.
+ * The header is checked against the block's position; later fetches are checked against that
+ * header.
  */
 #include "internal.h"
 
@@ -51,14 +51,14 @@ static u32 vertex_words(const struct pumice_prim_block *header)
 	return PUMICE_PRIM_VERTEX_WORDS + header->varyings;
 }
 
-/* Vertices of a primitive. */
+/* Return the number of vertices of a primitive. */
 static u32 kind_vertices(u8 kind)
 {
 	return kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 : kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
 }
 
-/* What the header says is possible, and fits into the page that the block begins in. */
-static bool is_sound(u64 va, const struct pumice_prim_block *header)
+/* Whether the header is valid and the block fits into the page that it begins in. */
+static bool header_valid(u64 va, const struct pumice_prim_block *header)
 {
 	const u32 room = PUMICE_PM_PAGE_SIZE - (u32)(va % PUMICE_PM_PAGE_SIZE);
 
@@ -78,14 +78,15 @@ bool ipf_read_block(const struct ipf_source *source, u32 block, struct pumice_pr
 		return ipf_fault(source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!ipf_read(source, va, words, PUMICE_PRIM_BLOCK_WORDS, fault))
 		return false;
-	if (pumice_prim_block_unpack(words, header) != PUMICE_UNPACK_OK || !is_sound(va, header))
+	if (pumice_prim_block_unpack(words, header) != PUMICE_UNPACK_OK ||
+	    !header_valid(va, header))
 		return ipf_fault(source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	return true;
 }
 
-/* Vertices that the primitive uses are there, and what it does not use is 0. */
-static bool index_is_sound(const struct pumice_prim_block *header,
-			   const struct pumice_prim_index *index)
+/* Whether vertices that the primitive uses exist, and unused indices are 0. */
+static bool index_valid(const struct pumice_prim_block *header,
+			const struct pumice_prim_index *index)
 {
 	const u32 count = kind_vertices(header->kind);
 	const u8 v[3] = { index->v0, index->v1, index->v2 };
@@ -107,14 +108,14 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	u32 words[PUMICE_PRIM_VERTEX_WORDS], i;
 	const u32 *host;
 
-	if (!va || !is_sound(va, header) || prim >= header->prims)
+	if (!va || !header_valid(va, header) || prim >= header->prims)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	host = ipf_host(&source, va, fault);
 	if (!host)
 		return false;
 	ipf_copy(words, host + INDEX_AT / 4 + prim, 1);
 	if (pumice_prim_index_unpack(words, &out->index) != PUMICE_UNPACK_OK ||
-	    !index_is_sound(header, &out->index))
+	    !index_valid(header, &out->index))
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	memset(out->vertex, 0, sizeof(out->vertex));
 	for (i = 0; i < count; i++) {
@@ -138,7 +139,7 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	const u32 *host;
 	u32 i;
 
-	if (!va || !is_sound(va, header) || !index_is_sound(header, index))
+	if (!va || !header_valid(va, header) || !index_valid(header, index))
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!header->varyings)
 		return true;
@@ -150,7 +151,10 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 		const u32 *from = host + VERTEX_AT / 4 + v * vertex_words(header) +
 				  PUMICE_PRIM_VERTEX_WORDS;
 
-		/* Any words are varyings: nothing is checked, so nothing is read again. */
+		/*
+		 * All words are valid varyings: they are not checked, so they need not be
+		 * read once.
+		 */
 		memcpy(out + i * header->varyings, from, header->varyings * sizeof(float));
 	}
 	return true;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * ISP parameter fetch: tile streams of the cores, merged.
+ * ISP parameter fetch: merge of the cores' tile streams.
  *
- * Source: document 004, "Master IPF" and "ISP Parameter Fetch"; hw/formats.xml,
- * region, tile_chunk, tile_entry. Each stream has the entry that is next at hand;
- * the one of the least sequence number comes first. Those of one core never fall.
+ * Source: document 004, "Master IPF" and "ISP Parameter Fetch"; hw/formats.xml, region,
+ * tile_chunk, tile_entry. Each stream keeps its next entry; the one with the lowest sequence
+ * number is first. Those of one core never decrease.
  *
- * A stream without end is found when a chunk is the one that was remembered: number
- * 1, 2, 4, 8 and so on of the stream (Brent's way), so after at most three rounds.
+ * An endless stream is detected when a chunk equals the recorded one: number 1, 2, 4, 8 and
+ * so on of the stream (Brent's algorithm), so after at most three rounds.
  */
 #include "internal.h"
 
@@ -17,14 +17,14 @@
 #define CHUNKS_PAGE	(PUMICE_PM_PAGE_SIZE / CHUNK_BYTES)
 #define ENTRIES		7u
 #define NEXT_WORD	14u
-#define AHEAD		2u	/* entries that are looked at early */
+#define AHEAD		2u	/* entries read ahead */
 
 static struct ipf_source source_of(const struct ipf_tile *tile)
 {
 	return (struct ipf_source){ tile->scene, tile->mmu, tile->tlb, PUMICE_UNIT_IPF };
 }
 
-/* Address of a chunk, or 0 if none can be there. */
+/* Return the address of a chunk, or 0 if it is invalid. */
 static u64 chunk_address(const struct pm_scene *scene, u32 ref)
 {
 	const u64 va = pm_address(scene, ref);
@@ -41,14 +41,14 @@ static bool bad_stream(const struct ipf_tile *tile, const struct ipf_stream *s,
 			 pm_address(tile->scene, s->chunk));
 }
 
-/* Go to another chunk. */
+/* Enter another chunk. */
 static bool enter_chunk(struct ipf_tile *tile, struct ipf_stream *s, u32 chunk,
 			struct gpu_fault *fault)
 {
-	const u64 most = ((u64)tile->scene->list_pages[0] + tile->scene->list_pages[1]) *
+	const u64 max = ((u64)tile->scene->list_pages[0] + tile->scene->list_pages[1]) *
 			 CHUNKS_PAGE;
 
-	if (!chunk_address(tile->scene, chunk) || chunk == s->mark || s->chunks >= most)
+	if (!chunk_address(tile->scene, chunk) || chunk == s->mark || s->chunks >= max)
 		return bad_stream(tile, s, fault);
 	s->chunk = chunk;
 	s->entry = 0;
@@ -58,7 +58,7 @@ static bool enter_chunk(struct ipf_tile *tile, struct ipf_stream *s, u32 chunk,
 	return true;
 }
 
-/* The next chunk, behind the last entry: *ended if there is none. */
+/* Enter the next chunk after the last entry; set *ended if there is none. */
 static bool next_chunk(struct ipf_tile *tile, struct ipf_stream *s, bool *ended,
 		       struct gpu_fault *fault)
 {
@@ -75,9 +75,9 @@ static bool next_chunk(struct ipf_tile *tile, struct ipf_stream *s, bool *ended,
 }
 
 /*
- * Of small primitives each lies in another block, which this tile has not seen: so look
- * at the entries behind this one, two away, and at the first of a chunk at both. They
- * are read again, and checked, when it is their turn.
+ * Small primitives are in different blocks, which this tile has not accessed: so read the
+ * entry two ahead, and at the first entry of a chunk both following ones. They are read
+ * again, and checked, when they are processed.
  */
 static void look_ahead(const struct ipf_source *source, const struct ipf_stream *s,
 		       const u32 *entry)
@@ -94,7 +94,7 @@ static void look_ahead(const struct ipf_source *source, const struct ipf_stream 
 	}
 }
 
-/* Read and check the entry that comes next, and its block's header; *ended if there is none. */
+/* Read and check the next entry and its block's header; set *ended if there is none. */
 static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, bool *ended,
 		    struct gpu_fault *fault)
 {
@@ -114,7 +114,10 @@ static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, boo
 	ipf_copy(words, host, PUMICE_TILE_ENTRY_WORDS);
 	pumice_tile_entry_unpack(words, &entry);
 	if (!entry.block) {
-		/* A stream, and each chunk of it, has at least one entry; what ends it is all 0. */
+		/*
+		 * A stream, and each chunk of it, has at least one entry; the end marker is
+		 * all 0.
+		 */
 		*ended = true;
 		return s->entry && !entry.mask ? true : bad_stream(tile, s, fault);
 	}
@@ -126,7 +129,7 @@ static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, boo
 	if (!s->mask || (u64)s->mask >> s->header.prims ||
 	    (!first && s->header.sequence < sequence))
 		return bad_stream(tile, s, fault);
-	/* What comes behind has no lesser sequence. */
+	/* Later entries have no lower sequence. */
 	*ended = tile->limit && s->header.sequence >= tile->limit;
 	look_ahead(&source, s, host);
 	return true;
@@ -191,7 +194,7 @@ enum ipf_result ipf_next(struct ipf_tile *tile, struct ipf_prims *prims, struct 
 	if (!advance(tile, s, false, &ended, fault))
 		return IPF_FAULT;
 	if (ended) {
-		/* The others keep their order: the lowest core first among equals. */
+		/* The others keep their order, so that among equals the lowest core is first. */
 		tile->cores--;
 		memmove(s, s + 1, (size_t)(&tile->stream[tile->cores] - s) * sizeof(*s));
 	}

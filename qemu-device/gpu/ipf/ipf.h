@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ISP parameter fetch (IPF): the parameter buffer, read back tile by tile.
+ * ISP parameter fetch (IPF): reads the parameter buffer tile by tile.
  *
- * Source: document 004, "Master IPF" and "ISP Parameter Fetch". Each core has
- * written tile streams of its own; they are merged by the sequence numbers of
- * their blocks, so that a tile's primitives come in the order of submission.
+ * Source: document 004, "Master IPF" and "ISP Parameter Fetch". Each core has written tile
+ * streams of its own; they are merged by the sequence numbers of their blocks, so that a
+ * tile's primitives are in submission order.
  *
- * Everything read is checked: a damaged region header, stream or block is a
- * fault, and so is a stream whose chunks come round again, or of which there are
- * more than the free lists have room for: it has no end. Each word is read once;
- * host pointers are not kept beyond a call.
+ * Everything read is checked: a damaged region header, stream or block is a fault, and so is
+ * an endless stream: one whose chunks repeat, or that has more chunks than the free lists
+ * have room for. Each word is read once; host pointers are not kept beyond a call.
  */
 #ifndef PUMICE_GPU_IPF_H
 #define PUMICE_GPU_IPF_H
@@ -26,20 +25,20 @@ struct ipf_tile {
 	const struct pm_scene *scene;
 	struct mmu *mmu;
 	struct mmu_tlb *tlb;
-	u32 limit;		/* sequence that is not rendered any more, or 0 */
-	u32 cores;		/* streams that have primitives left */
+	u32 limit;		/* first sequence that is not rendered, or 0 */
+	u32 cores;		/* streams with more primitives */
 	struct ipf_stream {
 		u32 chunk;	/* pb_ref */
 		u32 entry;	/* next in the chunk */
-		u32 chunks;	/* so far */
-		u32 mark;	/* the chunk that was number 1, 2, 4, 8 and so on */
-		u32 block, mask;	/* the entry that is next */
+		u32 chunks;	/* chunks so far */
+		u32 mark;	/* recorded chunk: number 1, 2, 4, 8 and so on */
+		u32 block, mask;	/* the next entry */
 		struct pumice_prim_block header;	/* of its block */
 		u8 core;
 	} stream[PUMICE_MAX_CORES];
 };
 
-/* Primitives of one block that touch the tile: a tile_entry and its block's header, checked. */
+/* Primitives of one block that touch the tile: a validated tile_entry and its block's header. */
 struct ipf_prims {
 	u32 block;		/* pb_ref */
 	u32 mask;		/* primitives of the block */
@@ -47,9 +46,9 @@ struct ipf_prims {
 };
 
 /*
- * Begin a tile. used: cores that have written region headers; limit: a stream ends
- * where a block's sequence is not below it, 0 for none (both of pm_scene_state).
- * False with *fault filled in wholly.
+ * Begin a tile. used: cores that have written region headers; limit: a stream ends at the
+ * first block whose sequence is not below it, 0 for none (both of pm_scene_state). Returns
+ * false with all of *fault filled in.
  */
 bool ipf_tile_open(struct ipf_tile *tile, const struct pm_scene *scene, struct mmu *mmu,
 		   struct mmu_tlb *tlb, u32 used, u32 limit, u32 tile_x, u32 tile_y,
@@ -66,7 +65,7 @@ struct ipf_prim {
 bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb, u32 block,
 	       const struct pumice_prim_block *header, u32 prim, struct ipf_prim *out,
 	       struct gpu_fault *fault);
-/* Varyings of its vertices: out[v * header->varyings + n], for the TSP. */
+/* Fetch the varyings of its vertices: out[v * header->varyings + n], for the TSP. */
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
 			u32 block, const struct pumice_prim_block *header,
 			const struct pumice_prim_index *index, float *out,

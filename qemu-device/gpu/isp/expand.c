@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ISP FPU, first half: primitives become triangles.
+ * ISP FPU, first half: triangles of primitives.
  *
  * Source: document 004, "ISP FPU"; Documentation/precision.rst, "Lines", "Points".
  */
@@ -13,7 +13,7 @@
 #define LEAST_SIZE	0.0625f
 #define MOST_SIZE	256.0f
 
-static bool sane(const struct pumice_prim_vertex *v)
+static bool within_limit(const struct pumice_prim_vertex *v)
 {
 	const s32 x = (s32)v->x, y = (s32)v->y;
 
@@ -21,7 +21,7 @@ static bool sane(const struct pumice_prim_vertex *v)
 	       y <= ISP_MAX_POSITION;
 }
 
-/* Half of a size in 1/256 pixel; NaN is the largest. */
+/* Half of a size in 1/256 pixel; NaN becomes the largest. */
 static double half_size(u32 bits)
 {
 	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, f32_of(bits))) * (SUBPIXELS / 2);
@@ -36,7 +36,7 @@ static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,
 	t->vertex[corner] = vertex;
 }
 
-/* A rectangle of corners A, B, C, D: triangles A B C and A C D. */
+/* Set a rectangle of corners A, B, C, D: triangles A B C and A C D. */
 static void set_rectangle(struct isp_triangle out[2], const s32 x[4], const s32 y[4],
 			  const u8 vertex[4], const struct ipf_prim *prim)
 {
@@ -85,19 +85,19 @@ bool isp_expand(u32 kind, const struct ipf_prim *prim, struct isp_triangle out[2
 	u8 i;
 
 	*count = 0;
-	if (!sane(&prim->vertex[0]))
+	if (!within_limit(&prim->vertex[0]))
 		return false;
 	if (kind == PUMICE_PRIM_KIND_POINT) {
 		*count = expand_point(prim, out);
 		return true;
 	}
-	if (!sane(&prim->vertex[1]))
+	if (!within_limit(&prim->vertex[1]))
 		return false;
 	if (kind == PUMICE_PRIM_KIND_LINE) {
 		*count = expand_line(prim, out);
 		return true;
 	}
-	if (!sane(&prim->vertex[2]))
+	if (!within_limit(&prim->vertex[2]))
 		return false;
 	for (i = 0; i < 3; i++)
 		set_corner(&out[0], i, (s32)prim->vertex[i].x, (s32)prim->vertex[i].y, prim, i);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * ISP: a triangle meets a tile.
+ * ISP: rasterisation of a triangle in a tile.
  *
- * Source: document 004, "ISP"; Documentation/precision.rst. Finds the chunks of
- * the tile that the triangle can touch and the edges that matter there, and
- * leaves the rest to the vector loops.
+ * Source: document 004, "ISP"; Documentation/precision.rst. Determines the chunks of the tile
+ * that the triangle may touch and the edges that cross them; the vector loops do the rest.
  */
 #include "isp.h"
 
@@ -74,7 +73,7 @@ static void raster(struct isp_tile *tile, const struct isp_draw *draw, struct is
 	fn(tile, draw, done);
 }
 
-/* Pixels of the tile, the second ones outside. */
+/* Pixels of the tile, x1 and y1 exclusive. */
 struct bounds {
 	s32 x0, x1, y0, y1;
 };
@@ -90,7 +89,7 @@ static s32 min_of(s32 a, s32 b)
 }
 
 /*
- * Pixels whose samples may lie in the triangle's box; no sample stands nearer to a
+ * Return the pixels whose samples may be in the triangle's box; no sample is closer to a
  * pixel's edge than 2/16.
  */
 static struct bounds box_of(const struct isp_tile *tile, const struct isp_setup *s)
@@ -117,7 +116,10 @@ static void add_edge(struct isp_draw *d, s32 a, s32 b, s32 c)
 		d->c[s][n] = c;
 }
 
-/* Target and scissor, as edges where they cut what the chunks hold. False: nothing is left. */
+/*
+ * Clip to target and scissor, adding edges where they cross the chunks. False: no pixel
+ * remains.
+ */
 static bool clip(const struct isp_tile *tile, const struct isp_state *state, struct bounds *box,
 		 struct isp_draw *d)
 {
@@ -150,9 +152,8 @@ static bool clip(const struct isp_tile *tile, const struct isp_state *state, str
 }
 
 /*
- * One edge over the chunks' pixels: whether it can hold anywhere. It is left out
- * where it holds everywhere; else its values there fit 32 bits: at most a change
- * of sign over 32 x 32 pixels.
+ * Add one edge for the chunks' pixels; false if no pixel is inside. It is omitted if it is
+ * true everywhere; else its values there fit 32 bits: it changes sign within 32 x 32 pixels.
  */
 static bool add_triangle_edge(struct isp_draw *d, const struct isp_tile *tile,
 			      const struct isp_setup *s, u32 edge)
@@ -177,8 +178,8 @@ static bool add_triangle_edge(struct isp_draw *d, const struct isp_tile *tile,
 	d->a[d->edges] = (s32)a;
 	d->b[d->edges] = (s32)b;
 	/*
-	 * A sample that is wholly in or out may lie far beyond the others' range by
-	 * less than a pixel's step; the sum still fits.
+	 * A sample that is inside or outside everywhere may exceed the others' range by less
+	 * than a pixel's step; the sum still fits.
 	 */
 	for (i = 0; i < tile->samples; i++)
 		d->c[i][d->edges] = (s32)c[i];
@@ -186,7 +187,7 @@ static bool add_triangle_edge(struct isp_draw *d, const struct isp_tile *tile,
 	return true;
 }
 
-/* Chunks, edges and depth plane. False when the triangle covers nothing of the tile. */
+/* Set up chunks, edges and depth plane. False when the triangle covers no part of the tile. */
 static bool prepare(const struct isp_tile *tile, const struct isp_setup *s,
 		    const struct isp_state *state, struct isp_draw *d)
 {
@@ -246,9 +247,9 @@ bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,
 }
 
 /*
- * Whether the object must be shaded before anything else is drawn over it: where its
- * tests wait, and where a program that runs once for several samples reads what
- * is under the first of them, which must not depend on what hides it later.
+ * Whether the object must be shaded before any other is drawn over it: if its tests are late,
+ * and if a program that runs once for several samples reads the first of them, which must not
+ * depend on later occlusion.
  */
 static bool shade_first(const struct isp_tile *tile, const struct isp_state *state)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * ISP, sample by sample: what is tested and written after a program has run.
+ * ISP, sample by sample: tests and writes after a program has run.
  *
- * Source: Documentation/precision.rst; document 004 (objects whose depth is known
- * late). The same rules as raster.h, in plain C: few pixels come this way.
+ * Source: Documentation/precision.rst; document 004 (objects whose depth is known late). The
+ * same rules as raster.h, in plain C: few pixels need it.
  */
 #include "isp.h"
 
@@ -48,7 +48,7 @@ static double clamped(double z)
 	return z < 1 ? z : 1;
 }
 
-/* Pixel of the tile that place of a quad is. */
+/* Return the pixel of the tile for an index in a quad. */
 static u32 column(const struct isp_tile *tile, u32 quad, u32 place)
 {
 	return quad % (tile->width / 2) * 2 + place % 2;
@@ -70,13 +70,13 @@ bool isp_tests_late(const struct isp_state *state)
 	       (fails_visibly(&state->face[0]) || fails_visibly(&state->face[1]));
 }
 
-/* A sample: its bit of a span, its pixel's place in the quad and in the tile. */
+/* A sample: its bit in a span, its pixel's index in the quad and in the tile. */
 struct sample {
 	u32 bit, place, s, p;
 };
 
-/* The first of a set, as in usc_span. */
-static struct sample first_of(u32 samples, u32 quad)
+/* Return the first sample of a set, as in usc_span. */
+static struct sample first_sample(u32 samples, u32 quad)
 {
 	const u32 bit = (u32)__builtin_ctz(samples), place = bit / PUMICE_MAX_SAMPLES;
 
@@ -126,7 +126,7 @@ static bool stencil_passes(const struct isp_stencil *face, u8 stencil)
 	return compare(face->func, face->ref & face->mask, stencil & face->mask);
 }
 
-/* Test one sample with its depth; what failing and passing do is done. */
+/* Test one sample with its depth and apply the effects of failing or passing. */
 static bool test_one(struct isp_tile *tile, const struct isp_state *state,
 		     const struct isp_stencil *face, u32 s, u32 p, float z)
 {
@@ -152,7 +152,7 @@ u16 isp_late_failing(const struct isp_tile *tile, const struct isp_setup *setup,
 	u32 failing = 0;
 
 	for (; samples; samples &= samples - 1) {
-		const struct sample at = first_of(samples, quad);
+		const struct sample at = first_sample(samples, quad);
 		const double z = (double)depth_at(tile, setup, quad, at.place, at.s);
 
 		if (!compare(state->depth_func, z, (double)tile->depth[at.s][at.p]) ||
@@ -169,7 +169,7 @@ u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
 	u32 left = (span->live | span->failed) & span->samples, count = 0;
 
 	for (; left; left &= left - 1) {
-		const struct sample at = first_of(left, span->quad);
+		const struct sample at = first_sample(left, span->quad);
 
 		if (span->failed >> at.bit & 1) {
 			test_one(tile, state, face, at.s, at.p,
@@ -192,7 +192,7 @@ u32 isp_late_depth(struct isp_tile *tile, const struct isp_state *state, bool ba
 	u32 live = span->live & span->samples, count = 0;
 
 	for (; live; live &= live - 1) {
-		const struct sample at = first_of(live, span->quad);
+		const struct sample at = first_sample(live, span->quad);
 
 		if (test_one(tile, state, &state->face[back], at.s, at.p,
 			     (float)clamped((double)depth[at.place])))

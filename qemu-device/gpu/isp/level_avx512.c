@@ -2,8 +2,8 @@
 /*
  * Raster loops of x86-64 hosts with AVX-512 (F, BW, DQ, VL).
  *
- * Source: raster.h. The file sets its own target; isp.c asks the processor before
- * it calls this.
+ * Source: raster.h. The file sets its own target; isp.c checks the processor before it calls
+ * this.
  */
 #ifdef __x86_64__
 #include "draw.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Raster loops for every host: whatever vectors the compiler's target has.
+ * Raster loops for every host: with any vectors of the compiler's target.
  *
  * Source: raster.h.
  */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loops over a triangle's chunks of eight pixels: coverage, depth, stencil,
- * tags.
+ * Loops over a triangle's chunks of eight pixels: coverage, depth, stencil, tags.
  *
- * Source: Documentation/precision.rst. Included by level_*.c, which define
- * ISP_RASTER (the name of the function) and set the compiler to a vector level.
- * Each operation on f64 is rounded by itself, in the order of the text, so that
- * all levels and any other implementation get the same bits.
+ * Source: Documentation/precision.rst. Included by level_*.c, which define ISP_RASTER (the
+ * name of the function) and set the compiler to a vector level. Each operation on f64 is
+ * rounded separately, in source order, so that results are equal on all levels and in any
+ * other implementation.
  */
 typedef s32 vi __attribute__((vector_size(32), may_alias));
 typedef u32 vu __attribute__((vector_size(32), may_alias));
@@ -17,7 +16,7 @@ typedef u8 vb __attribute__((vector_size(8), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Where the lanes of a chunk stand. */
+/* Pixel positions of the lanes of a chunk. */
 #define LANES_X { 0, 1, 0, 1, 2, 3, 2, 3 }
 #define LANES_Y { 0, 0, 1, 1, 0, 0, 1, 1 }
 #define CHUNK_W 4
@@ -27,7 +26,10 @@ INLINE vi select_bits(vi mask, vi yes, vi no)
 	return (yes & mask) | (no & ~mask);
 }
 
-/* A comparison is the set of orders that it is true for: one bit each. Nothing here is a NaN. */
+/*
+ * A comparison is the set of orders for which it is true, one bit each. Operands are never
+ * NaN.
+ */
 INLINE vi compare(u32 func, vi less, vi equal, vi greater)
 {
 	return (less & -(s32)!!(func & PUMICE_COMPARE_LESS)) |
@@ -75,7 +77,7 @@ INLINE vf clamp_depth(vd z)
 	return __builtin_convertvector(z, vf);
 }
 
-/* Stencil of a chunk: what passes of covered; the stencil is written. */
+/* Test and write the stencil of a chunk; returns the passing lanes of covered. */
 INLINE vi test_stencil(u8 *at, const struct isp_draw *d, vi covered, vi depth, bool write)
 {
 	const struct isp_stencil *f = &d->face;
@@ -110,7 +112,7 @@ struct sums {
 	vi covered, passed, overlap;
 };
 
-/* One sample of a chunk, covered where covered says. */
+/* Process one sample of a chunk, in the lanes of covered. */
 INLINE void chunk(struct isp_tile *t, const struct isp_draw *d, u32 s, u32 p, vi covered, vd z64,
 		  bool probe, bool plain, struct sums *sums)
 {
@@ -139,7 +141,7 @@ INLINE void chunk(struct isp_tile *t, const struct isp_draw *d, u32 s, u32 p, vi
 		*tag = select_bits(pass, (vi){ 0 } + (s32)d->tag, *tag);
 }
 
-/* Depth at each column of chunks, without the part of the row. */
+/* Compute the depth at each column of chunks, without the part of the row. */
 INLINE void columns(const struct isp_draw *d, vd z[][PUMICE_MAX_SAMPLES])
 {
 	const vd lane = LANES_X;
@@ -150,7 +152,7 @@ INLINE void columns(const struct isp_draw *d, vd z[][PUMICE_MAX_SAMPLES])
 			z[col][s] = d->z0 + d->dzdx * (lane + (d->x[s] + col * CHUNK_W));
 }
 
-/* Edges at the first column of a row. */
+/* Compute the edges at the first column of a row. */
 INLINE void edges_of_row(const struct isp_draw *d, u32 row, vi e[][ISP_MAX_EDGES])
 {
 	const vi x = (vi)LANES_X + (s32)(d->col0 * CHUNK_W), y = (vi)LANES_Y + (s32)(row * 2);
@@ -164,7 +166,7 @@ INLINE void edges_of_row(const struct isp_draw *d, u32 row, vi e[][ISP_MAX_EDGES
 	}
 }
 
-/* Where all edges hold; they go on to the next column. */
+/* Return the lanes where all edges are true, and advance them to the next column. */
 INLINE vi inside(const struct isp_draw *d, vi e[ISP_MAX_EDGES])
 {
 	vi outside = { 0 };
@@ -177,7 +179,7 @@ INLINE vi inside(const struct isp_draw *d, vi e[ISP_MAX_EDGES])
 	return outside >= 0;
 }
 
-/* plain: a test with depth alone, that is written at once, of one sample. */
+/* plain: only a depth test, written at once, of one sample. */
 INLINE void raster(struct isp_tile *t, const struct isp_draw *d, bool probe, bool plain,
 		   struct sums *sums)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Records of the fragment phase: read once, refused in one way. See record.h. */
+/* Records of the fragment phase: read and refuse. See record.h. */
 #include "record.h"
 
 bool isp_record_read(const struct isp_record *r, u32 *words, u32 count, struct gpu_fault *fault)

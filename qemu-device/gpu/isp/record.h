@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record in the job's memory that the fragment phase reads once: render record,
- * ISP state, TSP state.
+ * Records in the job's memory that the fragment phase reads once: render record, ISP state,
+ * TSP state.
  */
 #ifndef PUMICE_GPU_ISP_RECORD_H
 #define PUMICE_GPU_ISP_RECORD_H
@@ -11,7 +11,7 @@
 #include "../fault.h"
 #include "../mmu/mmu.h"
 
-/* Where it is, and who reads it. */
+/* Address of a record, and the unit that reads it. */
 struct isp_record {
 	struct mmu *mmu;
 	struct mmu_tlb *tlb;
@@ -20,10 +20,10 @@ struct isp_record {
 	enum pumice_unit unit;
 };
 
-/* Copy its words. False with *fault filled in wholly. */
+/* Copy its words. Returns false with all of *fault filled in. */
 bool isp_record_read(const struct isp_record *record, u32 *words, u32 count,
 		     struct gpu_fault *fault);
-/* *fault becomes one at the record; returns false. */
+/* Set *fault to a fault at the record; returns false. */
 bool isp_record_refuse(const struct isp_record *record, enum pumice_fault why,
 		       struct gpu_fault *fault);
 

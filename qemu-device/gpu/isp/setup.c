@@ -8,21 +8,21 @@
 
 #include "isp.h"
 
-static s32 least(const s32 v[3])
+static s32 min_of(const s32 v[3])
 {
 	const s32 m = v[0] < v[1] ? v[0] : v[1];
 
 	return m < v[2] ? m : v[2];
 }
 
-static s32 greatest(const s32 v[3])
+static s32 max_of(const s32 v[3])
 {
 	const s32 m = v[0] > v[1] ? v[0] : v[1];
 
 	return m > v[2] ? m : v[2];
 }
 
-/* The edge from one corner to another of a triangle of positive area. */
+/* Set the edge from one corner to another of a triangle of positive area. */
 static void set_edge(struct isp_setup *out, u32 n, const struct isp_triangle *t, u32 from, u32 to)
 {
 	const s32 dx = t->x[to] - t->x[from], dy = t->y[to] - t->y[from];
@@ -65,10 +65,10 @@ bool isp_set_up(const struct isp_triangle *t, const struct isp_state *state, str
 	set_edge(out, 0, t, 0, second);
 	set_edge(out, 1, t, second, third);
 	set_edge(out, 2, t, third, 0);
-	out->min_x = least(t->x);
-	out->max_x = greatest(t->x);
-	out->min_y = least(t->y);
-	out->max_y = greatest(t->y);
+	out->min_x = min_of(t->x);
+	out->max_x = max_of(t->x);
+	out->min_y = min_of(t->y);
+	out->max_y = max_of(t->y);
 	out->x0 = t->x[0] * per_pixel;
 	out->y0 = t->y[0] * per_pixel;
 	out->z0 = (double)t->z[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ISP state: read from memory once, checked, unpacked.
+ * ISP state: read once from memory, check, unpack.
  *
  * Source: hw/formats.xml, isp_state.
  */

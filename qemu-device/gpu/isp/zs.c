@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Depth and stencil buffers in memory: a tile loaded and stored.
+ * Depth and stencil buffers in memory: load and store of a tile.
  *
- * Source: hw/formats.xml, depth_format and pdm_render; Documentation/precision.rst,
- * "Depth". Samples of a pixel stand side by side. Pixels beyond the target are
- * neither read nor written.
+ * Source: hw/formats.xml, depth_format and pdm_render; Documentation/precision.rst, "Depth".
+ * Samples of a pixel are adjacent. Pixels beyond the target are neither read nor written.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "../number.h"
 #include "isp.h"
 
-/* Samples of a row of the largest tile. */
+/* Maximum number of samples in a row of a tile. */
 #define ROW_SAMPLES	(32u * PUMICE_MAX_SAMPLES)
 #define D16_MAX		65535.0
 #define D24_MASK	0xffffffu
@@ -23,7 +22,7 @@ u32 isp_depth_bytes(u32 format)
 	return format == PUMICE_DEPTH_FORMAT_D16 ? 2 : 4;
 }
 
-/* Pixel of the tile's arrays. */
+/* Return the index of a pixel in the tile's arrays. */
 static u32 pixel_at(const struct isp_tile *tile, u32 x, u32 y)
 {
 	return (y / 2 * (tile->width / 2) + x / 2) * USC_SPAN_LANES + y % 2 * 2 + x % 2;
@@ -41,7 +40,7 @@ static u32 pack_depth(u32 format, float z)
 	}
 }
 
-/* What memory holds may be any f32; in the tile it is between 0 and 1, and no NaN. */
+/* Memory may contain any f32; in the tile depth is between 0 and 1, never NaN. */
 static float unpack_depth(u32 format, u32 bits)
 {
 	float z;
@@ -74,7 +73,7 @@ static u32 get(const u8 *at, u32 bytes)
 	return v;
 }
 
-/* A row of the tile in memory, as the transfers of a row need it. */
+/* Description of a row of the tile in memory, for transfers. */
 struct row {
 	u64 depth, stencil;
 	u32 depth_bytes, count;	/* samples */
@@ -173,7 +172,7 @@ bool isp_store(const struct isp_tile *tile, const struct isp_zs *zs, bool depth,
 		const struct row r = row_of(tile, zs, y);
 
 		if (depth || (stencil && packed)) {
-			/* What is not stored of a word keeps what memory holds. */
+			/* The part of a word that is not stored keeps its value in memory. */
 			if (packed && depth != stencil &&
 			    !mmu_read(mmu, tlb, zs->ctx, r.depth, data, r.count * r.depth_bytes,
 				      PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))

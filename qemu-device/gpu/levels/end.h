@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Behind a level's functions. See levels.h. */
+/* Include after a level's functions. See levels.h. */
 #ifdef __clang__
 #pragma clang attribute pop
 #else

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vector levels: what vectors a host has, for loops that are compiled once for
- * each and chosen when the program runs.
+ * Vector levels of hosts, for loops that are compiled once per level and selected at run
+ * time.
  *
- * A block's file of a level includes the plain headers that it needs, then
- * avx2.h or avx512.h of this folder, its loops, and end.h; none for the level of
- * every host. So the rest of the GPU runs on any x86-64.
+ * A block's file for a level includes the common headers, then avx2.h or avx512.h of this
+ * folder, its loops, and end.h; neither for the base level. So the rest of the GPU runs on
+ * any x86-64.
  */
 #ifndef PUMICE_GPU_LEVELS_H
 #define PUMICE_GPU_LEVELS_H
@@ -14,7 +14,7 @@
 
 enum gpu_level { GPU_LEVEL_BASE, GPU_LEVEL_AVX2, GPU_LEVEL_AVX512, GPU_LEVELS };
 
-/* Whether this host has a level. */
+/* Whether this host supports a level. */
 static inline bool gpu_level_usable(enum gpu_level level)
 {
 	switch (level) {

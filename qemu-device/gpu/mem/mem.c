@@ -21,7 +21,7 @@ static bool region_valid(const struct pumice_mem_region *r)
 	       !((uintptr_t)r->host % MEM_ALIGN) && r->size - 1 <= UINT64_MAX - r->addr;
 }
 
-/* Every region sound, and behind the one before it. */
+/* Whether every region is valid and after the previous one. */
 static bool table_valid(const struct pumice_mem_region *table, unsigned int count)
 {
 	unsigned int i;
@@ -65,7 +65,7 @@ int mem_map_set(struct mem_map *map, const struct pumice_mem_region *regions,
 	return 0;
 }
 
-/* The region that holds addr, or NULL. */
+/* Return the region that contains addr, or NULL. */
 static const struct pumice_mem_region *find_region(const struct mem_map *map, u64 addr)
 {
 	unsigned int low = 0, high = map->count;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory map: which bus addresses are memory, and where that memory lies in
- * this process.
+ * Memory map: which bus addresses are memory, and its addresses in this process.
  *
- * Source: pumice_gpu.h, struct pumice_mem_region. The map is a table sorted by
- * bus address. It changes only while no unit runs (pumice_gpu_set_memory()), so
- * readers take no lock.
+ * Source: pumice_gpu.h, struct pumice_mem_region. The map is a table sorted by bus address.
+ * It changes only while no unit runs (pumice_gpu_set_memory()), so readers take no lock.
  *
- * Limits: regions begin and end at 4 KiB boundaries, in the bus address space
- * and in this process; two regions that touch stay two regions.
+ * Limits: regions begin and end at 4 KiB boundaries, in the bus address space and in this
+ * process; adjacent regions are not merged.
  */
 #ifndef PUMICE_GPU_MEM_H
 #define PUMICE_GPU_MEM_H
@@ -16,7 +14,7 @@
 #include "../pumice_gpu.h"
 #include "pumice_types.h"
 
-#define MEM_ALIGN 4096u	/* of regions, in both address spaces */
+#define MEM_ALIGN 4096u	/* alignment of regions, in both address spaces */
 
 struct mem_map {
 	struct pumice_mem_region *region;	/* sorted by addr; owned */
@@ -35,14 +33,14 @@ int mem_map_set(struct mem_map *map, const struct pumice_mem_region *regions,
 void mem_map_clear(struct mem_map *map);
 
 /*
- * Host pointer to len bytes at bus address addr, all inside one region, or NULL.
- * *readonly tells whether stores are refused there; may be NULL.
+ * Return a host pointer to len bytes at bus address addr, all inside one region, or NULL.
+ * *readonly becomes true if stores are refused there; readonly may be NULL.
  */
 u8 *mem_map_lookup(const struct mem_map *map, u64 addr, u64 len, bool *readonly);
 
 /*
- * Copy len bytes at bus address addr to buf, over touching regions. False, with
- * part of buf written, when some of it is no memory.
+ * Copy len bytes at bus address addr to buf, across adjacent regions. Returns false, with
+ * part of buf written, when some of it is not memory.
  */
 bool mem_map_read(const struct mem_map *map, u64 addr, void *buf, u64 len);
 

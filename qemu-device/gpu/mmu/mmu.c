@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory management unit: the walk through three levels of tables, and copies
- * through it.
+ * Memory management unit: the walk through three levels of tables, and copies through it.
  *
- * Source: document 000, "Memory Hierarchy"; formats.xml for the entries. Each
- * entry is read once, with one 64-bit load, and the copy is what is checked. An
- * entry that is not valid is only that: its other bits are not looked at.
+ * Source: document 000, "Memory Hierarchy"; formats.xml for the entries. Each entry is read
+ * once, with one 64-bit load, and the copy is checked. The other bits of an invalid entry are
+ * ignored.
  *
- * A null page is memory of the device's own: one page of zeros for reads, and a sink of
- * the TLB's for writes, so that units use both as any other page. A TLB entry of it
- * serves one kind of access only.
+ * A null page is memory of the device: one page of zeros for reads, and a sink of the TLB's
+ * for writes, so that units use both like any other page. A TLB entry of it serves one kind
+ * of access only.
  *
- * What faults is never cached, so that a page mapped after a fault is found
- * without an invalidation.
+ * Faulting translations are never cached, so that a page mapped after a fault is used without
+ * an invalidation.
  */
 #include "mmu.h"
 
@@ -24,12 +23,12 @@
 
 #define GRAIN		(1ull << MMU_GRAIN_SHIFT)
 
-/* Address bits that each level translates (formats.xml): 1 GiB and 2 MiB entries. */
+/* First address bit that each level translates (formats.xml): 1 GiB and 2 MiB entries. */
 #define PC_SHIFT	30
 #define PD_SHIFT	MMU_BLOCK_SHIFT
 #define PD_ENTRIES	512u
 
-/* What a walk found: one grain. */
+/* Result of a walk: one grain. */
 struct walk {
 	u8 *host;	/* first byte of the grain; NULL for a null page */
 	u32 perms;	/* MMU_TLB_* */
@@ -49,8 +48,8 @@ static unsigned int page_shift(enum pumice_page_size size)
 }
 
 /*
- * The largest page size that the range registers allow at va. A range whose
- * size field holds no known value allows 4 KiB.
+ * Return the largest page size that the range registers allow at va. A range whose size field
+ * has no valid value allows 4 KiB.
  */
 static enum pumice_page_size range_limit(const struct mmu *mmu, u64 va)
 {
@@ -72,15 +71,16 @@ static enum pumice_page_size range_limit(const struct mmu *mmu, u64 va)
 	return PUMICE_PAGE_SIZE_4K;
 }
 
-/* What is translated, for whom. */
+/* A translation and its requester. */
 struct request {
 	unsigned int ctx;
 	u64 va;
 	enum pumice_unit unit;	/* NONE: for debugging or tracing; no fault on request */
 };
 
-/* Bits of an entry that a fault on request inverts. */
-static u64 damage(const struct mmu *mmu, const struct request *r, enum pumice_inject_where level)
+/* Return the bits of an entry to invert for an injected fault. */
+static u64 inject_bits(const struct mmu *mmu, const struct request *r,
+		       enum pumice_inject_where level)
 {
 	struct inject_request request;
 
@@ -103,13 +103,16 @@ static bool read_entry(const struct mmu *mmu, const struct request *r,
 
 	if (!host)
 		return false;
-	/* Whoever publishes a table by the entry that names it has written the table before. */
+	/*
+	 * Pairs with the publisher's write order: a table is written before the entry that
+	 * points to it.
+	 */
 	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_ACQUIRE);
-	*entry ^= damage(mmu, r, level);
+	*entry ^= inject_bits(mmu, r, level);
 	return true;
 }
 
-/* Context and catalogue: *table becomes the page directory of va. */
+/* Walk context and catalogue: *table becomes the page directory of va. */
 static enum pumice_fault walk_catalogue(const struct mmu *mmu, const struct request *r,
 					u64 *table)
 {
@@ -130,7 +133,10 @@ static enum pumice_fault walk_catalogue(const struct mmu *mmu, const struct requ
 	return PUMICE_FAULT_NONE;
 }
 
-/* Directory: *table goes from the page directory to the page table; *shift is the page's. */
+/*
+ * Walk the directory: *table changes from the page directory to the page table; *shift
+ * becomes that of the page size.
+ */
 static enum pumice_fault walk_directory(const struct mmu *mmu, const struct request *r,
 					u64 *table, unsigned int *shift)
 {
@@ -151,7 +157,7 @@ static enum pumice_fault walk_directory(const struct mmu *mmu, const struct requ
 	return PUMICE_FAULT_NONE;
 }
 
-/* Page table: the grain and what may be done with it. */
+/* Walk the page table: return the grain and its permissions. */
 static enum pumice_fault walk_table(const struct mmu *mmu, const struct request *r, u64 table,
 				    unsigned int shift, struct walk *out)
 {
@@ -183,9 +189,9 @@ static enum pumice_fault walk_table(const struct mmu *mmu, const struct request 
 }
 
 /*
- * Units that may access pages of the parameter management: those all of whose
- * addresses come from scenes, free lists and what the device wrote there. A unit
- * that follows an address of the job's own must never be one of them.
+ * Whether a unit may access pages of the parameter management: only units all of whose
+ * addresses come from scenes, free lists and data that the device wrote. A unit that uses
+ * addresses supplied by the job must never be one of them.
  */
 static bool tiling_unit(enum pumice_unit unit)
 {
@@ -200,7 +206,7 @@ static bool tiling_unit(enum pumice_unit unit)
 	}
 }
 
-/* Permissions any of which lets the access through. */
+/* Return the permissions any of which allows the access. */
 static u32 access_perms(enum pumice_access access, enum pumice_unit unit)
 {
 	switch (access) {
@@ -213,8 +219,8 @@ static u32 access_perms(enum pumice_access access, enum pumice_unit unit)
 	}
 }
 
-/* Why an access that the permissions do not let through is refused. */
-static enum pumice_fault refusal(u32 perms, enum pumice_access access, enum pumice_unit unit)
+/* Return the fault of an access that the permissions do not allow. */
+static enum pumice_fault access_fault(u32 perms, enum pumice_access access, enum pumice_unit unit)
 {
 	if (perms & MMU_TLB_PM_READ && (!tiling_unit(unit) || access == PUMICE_ACCESS_EXEC))
 		return PUMICE_FAULT_MMU_PM_OWNED;
@@ -238,10 +244,10 @@ static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
 	if (fault)
 		return fault;
 	return out->perms & access_perms(access, unit) ? PUMICE_FAULT_NONE :
-							refusal(out->perms, access, unit);
+							access_fault(out->perms, access, unit);
 }
 
-/* A null page that was found gets the memory that this kind of access uses. */
+/* Set the host memory of a null page for this kind of access. */
 static void use_null_page(struct mmu_tlb *tlb, enum pumice_access access, struct walk *found)
 {
 	if (access == PUMICE_ACCESS_WRITE) {
@@ -270,7 +276,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		}
 		tlb->misses++;
 		atomic_fetch_add_explicit(&mmu->misses, 1, memory_order_relaxed);
-		/* Before the walk: an invalidation during it must drop what it found. */
+		/* Before the walk: an invalidation during it must drop the result. */
 		gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
 		why = walk(mmu, ctx, va, access, unit, &found);
 		if (mmu->event)
@@ -313,7 +319,7 @@ u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_acces
 	return found.host + (va & (GRAIN - 1));
 }
 
-/* Bytes from va to the end of its grain, at most len. */
+/* Return the bytes from va to the end of its grain, at most len. */
 static u64 grain_part(u64 va, u64 len)
 {
 	u64 part = GRAIN - (va & (GRAIN - 1));
@@ -360,8 +366,9 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
 }
 
 /*
- * A place that is written anew while it is read: whoever sees anything of the new range
- * sees the generation before it, too, and so that the old one is gone.
+ * The ring entry may be rewritten while it is read: a reader that reads part of the new range
+ * also reads the generation stored before it, and so detects that the old range was
+ * overwritten.
  */
 bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
 		   u64 gen)
@@ -384,7 +391,7 @@ bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned 
 	return true;
 }
 
-/* Only the device lock keeps two from using the same place. */
+/* The device lock prevents two invalidations from using the same entry. */
 static void drop(struct mmu *mmu, unsigned int ctx, u64 first, u64 last)
 {
 	u64 gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_relaxed) + 1;

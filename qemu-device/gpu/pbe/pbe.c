@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pixel back end: a tile's outputs to a surface.
+ * Pixel back end: stores a tile's outputs to a surface.
  *
- * Source: document 004, "PBE"; Documentation/formats.rst, "Storing". Two lines of
- * pixels at a time, which are one line of quads: values are gathered, resolved and
- * packed in the order of the outputs, then put in the order of pixels.
+ * Source: document 004, "PBE"; Documentation/formats.rst, "Storing". Two lines of pixels at a
+ * time, which are one line of quads: values are gathered, resolved and packed in the order of
+ * the outputs, then put in the order of pixels.
  *
- * Limits: a surface is one level and one layer; with all samples stored it is as
- * many times as wide.
+ * Limits: a surface is one level and one layer; with all samples stored it is wider by the
+ * number of samples.
  */
 #include "pbe.h"
 
@@ -20,14 +20,14 @@
 #define LINE_PIXELS 64u
 #define TILE_SIDE 32u
 
-/* A store, checked. */
+/* A validated store. */
 struct store {
 	const struct usc_tile *tile;
 	struct pumice_pbe_state state;
 	const struct pumice_pixel_info *info;
 	struct pumice_level plane;
-	u32 samples;		/* stored for each pixel */
-	u32 width, height;	/* of the tile's part that is inside of the surface, pixels */
+	u32 samples;		/* samples stored for each pixel */
+	u32 width, height;	/* size of the tile's part inside the surface, pixels */
 	bool dither;
 };
 
@@ -68,7 +68,7 @@ static const u32 *output(const struct store *s, u32 sample, u32 component, u32 p
 	       pixel;
 }
 
-/* The average of the samples: pairs first, so that each sum has one order. */
+/* Average the samples: pairs first, so that the order of additions is defined. */
 static void resolve(const struct store *s, u32 component, u32 pixel, u32 *out)
 {
 	const float *a = (const float *)(const void *)output(s, 0, component, pixel);
@@ -83,7 +83,7 @@ static void resolve(const struct store *s, u32 component, u32 pixel, u32 *out)
 	memcpy(out, sum, sizeof(sum));
 }
 
-/* A row of 32 pixels' components, in the order of the outputs. */
+/* Gather a row of 32 pixels' components, in the order of the outputs. */
 static void gather(const struct store *s, u32 sample, u32 pixel, struct texel_rows *rows)
 {
 	bool average = s->state.resolve && s->tile->samples > 1 && !texel_integer(s->info);
@@ -97,8 +97,8 @@ static void gather(const struct store *s, u32 sample, u32 pixel, struct texel_ro
 }
 
 /*
- * The dither of 32 pixels in the order of the outputs: four of a quad follow each
- * other, and the matrix has a period of two quads, which differ: it is given twice.
+ * Dither of 32 pixels in the order of the outputs: four of a quad are consecutive, and the
+ * matrix has a period of two different quads: so there are two.
  */
 static void line_dither(const struct store *s, u32 y, struct texel_dither dither[2])
 {
@@ -114,7 +114,7 @@ static void line_dither(const struct store *s, u32 y, struct texel_dither dither
 	}
 }
 
-/* Words of 32 pixels of the line of quads at y (of the surface). */
+/* Pack words of 32 pixels of the line of quads at y (of the surface). */
 static void pack_row(const struct store *s, const struct texel_ops *ops, u32 y,
 		     const struct texel_rows *rows, struct texel_rows *words)
 {
@@ -134,7 +134,7 @@ static void pack_row(const struct store *s, const struct texel_ops *ops, u32 y,
 	}
 }
 
-/* Blocks of one sample of a line of quads to two lines of the buffer. */
+/* Copy blocks of one sample of a line of quads to two lines of the buffer. */
 static void put_lines(const struct store *s, u32 sample, const u8 *blocks, u8 *upper, u8 *lower)
 {
 	const u32 bytes = s->info->bytes, step = bytes * s->samples, quads = s->tile->width / 2;
@@ -158,7 +158,7 @@ static void put_lines_of_words(const struct store *s, const u8 *blocks, u8 *uppe
 	}
 }
 
-/* Two lines of pixels, from line y of the tile on. */
+/* Convert two lines of pixels, from line y of the tile. */
 static void convert_lines(const struct store *s, const struct texel_ops *ops, u32 y, u8 *upper,
 			  u8 *lower)
 {

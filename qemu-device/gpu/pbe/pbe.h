@@ -12,7 +12,10 @@
 #include "../mmu/mmu.h"
 #include "../usc/gfx.h"
 
-/* Convert and store a tile; words: a pbe_state. False with *fault filled in but for usc and pc. */
+/*
+ * Convert and store a tile; words: a pbe_state. Returns false with *fault filled in except
+ * usc and pc.
+ */
 bool pbe_store(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, const struct usc_tile *tile,
 	       const u32 words[8], struct gpu_fault *fault);
 

@@ -2,17 +2,16 @@
 /*
  * Free lists of the parameter management.
  *
- * Source: hw/formats.xml, free_list. Free pages that were used before are
- * linked, from head on; those from fresh to pages were never used, and so are
- * free too.
+ * Source: hw/formats.xml, free_list. Free pages that were used before are linked, starting at
+ * head; those from fresh to pages were never used, and are also free.
  *
- * A list is new where fresh is 0, and then nothing of it is allocated. A list
- * that is not new but not known either, after a reset, is learnt by following its
- * free pages: all others below fresh are allocated.
+ * A list is new if fresh is 0; then none of its pages is allocated. A list that is not new
+ * but has no shadow, after a reset, is scanned by following its free pages: all others below
+ * fresh are allocated.
  *
- * A list can have PM_MAX_PAGES links. Whatever follows them does it in pieces of
- * PM_PIECE and keeps its place in the shadow, so that the lock is never held for long
- * and a step of a unit can be interrupted between two pieces.
+ * A list can have PM_MAX_PAGES links. They are followed in pieces of PM_PIECE, with the
+ * position in the shadow, so that the lock is never held for long and a step of a unit can be
+ * interrupted between two pieces.
  */
 #include "internal.h"
 
@@ -31,7 +30,7 @@ bool pm_fault(struct gpu_fault *fault, enum pumice_fault why, u64 addr)
 	return false;
 }
 
-/* Host pointer to a word of context 0, or NULL with *fault. */
+/* Return a host pointer to a word of context 0, or NULL with *fault. */
 static u32 *word(struct pm *pm, u64 addr, enum pumice_access access, struct gpu_fault *fault)
 {
 	u8 *host;
@@ -88,7 +87,7 @@ bool pm_list_is_allocated(const struct pm_shadow *s, u32 page)
 	return page < s->list.fresh && (s->allocated[page / 64] >> (page % 64) & 1);
 }
 
-/* A page that lies in the chain of free ones. */
+/* Whether a page is in the chain of free ones. */
 static bool is_linked_free(const struct pm_shadow *s, u32 page)
 {
 	return page < s->list.fresh && !(s->allocated[page / 64] >> (page % 64) & 1);
@@ -104,8 +103,8 @@ static void mark(struct pm_shadow *s, u32 page, bool allocated)
 		s->allocated[page / 64] &= ~bit;
 }
 
-/* What can be said of a list by its own words. */
-static bool list_is_sound(const struct pumice_free_list *list)
+/* Whether the words of a list are consistent. */
+static bool list_consistent(const struct pumice_free_list *list)
 {
 	const u32 unused = list->pages - list->fresh;
 
@@ -152,8 +151,8 @@ void pm_list_forget_all(struct pm *pm)
 		forget(&pm->shadow[i]);
 }
 
-/* Remember a list, in the place of the one that was not used for longest. */
-static struct pm_shadow *remember(struct pm *pm, u32 addr, const struct pumice_free_list *list)
+/* Allocate the shadow of a list, replacing the least recently used one. */
+static struct pm_shadow *shadow_alloc(struct pm *pm, u32 addr, const struct pumice_free_list *list)
 {
 	struct pm_shadow *s = find(pm, addr);
 	u32 i;
@@ -173,7 +172,7 @@ static struct pm_shadow *remember(struct pm *pm, u32 addr, const struct pumice_f
 	return s;
 }
 
-/* Follow links for a piece: pages that are allocated become free. */
+/* Follow links for one piece and mark their allocated pages as free. */
 static enum pm_result walk(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 {
 	struct pm_walk *w = &s->walk;
@@ -191,8 +190,8 @@ static enum pm_result walk(struct pm *pm, struct pm_shadow *s, struct gpu_fault 
 	return w->left ? PM_MORE : PM_OK;
 }
 
-/* Begin to find out which pages of an unknown list are allocated: those that are not linked. */
-static void learn_begin(struct pm_shadow *s)
+/* Begin to scan a list without shadow: pages that are not linked are allocated. */
+static void scan_begin(struct pm_shadow *s)
 {
 	const u32 fresh = s->list.fresh;
 
@@ -203,10 +202,10 @@ static void learn_begin(struct pm_shadow *s)
 		.page = s->list.head, .left = s->list.free - (s->list.pages - fresh),
 		.last = NO_PAGE,
 	};
-	s->learning = true;
+	s->scanning = true;
 }
 
-static enum pm_result learn(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+static enum pm_result scan(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 {
 	enum pm_result result = walk(pm, s, fault);
 
@@ -214,12 +213,12 @@ static enum pm_result learn(struct pm *pm, struct pm_shadow *s, struct gpu_fault
 		pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 		result = PM_FAULT;
 	}
-	s->learning = result == PM_MORE;
+	s->scanning = result == PM_MORE;
 	return result;
 }
 
-/* A fault on request: a bit of the list is not what memory holds. */
-static void damage(struct pm *pm, u32 words[PUMICE_FREE_LIST_WORDS])
+/* Injected fault: invert a bit of the list that was read. */
+static void inject_bit(struct pm *pm, u32 words[PUMICE_FREE_LIST_WORDS])
 {
 	struct inject_request request;
 	u32 bit;
@@ -243,22 +242,22 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 		goto damaged;
 	if (!pm_read_words(pm, addr, words, PUMICE_FREE_LIST_WORDS, fault))
 		return PM_FAULT;
-	damage(pm, words);
-	if (pumice_free_list_unpack(words, &list) != PUMICE_UNPACK_OK || !list_is_sound(&list))
+	inject_bit(pm, words);
+	if (pumice_free_list_unpack(words, &list) != PUMICE_UNPACK_OK || !list_consistent(&list))
 		goto damaged;
 	s = find(pm, addr);
 	if (!s || !list.fresh) {
-		s = remember(pm, addr, &list);
+		s = shadow_alloc(pm, addr, &list);
 		if (!s)
-			goto damaged;	/* no memory on the host for what must be known of it */
-		learn_begin(s);
+			goto damaged;	/* the host is out of memory for the shadow */
+		scan_begin(s);
 	} else if (!list_is_as_left(&list, &s->list)) {
 		goto damaged;
 	}
 	s->list = list;
 	s->stamp = ++pm->stamp;
-	if (s->learning)
-		result = learn(pm, s, fault);
+	if (s->scanning)
+		result = scan(pm, s, fault);
 	if (result == PM_FAULT)
 		forget(s);
 	*out = s;
@@ -278,7 +277,7 @@ bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 	return pm_write_words(pm, s->addr, words, PUMICE_FREE_LIST_WORDS, fault);
 }
 
-bool pm_list_take(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault)
+bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault)
 {
 	struct pumice_free_list *list = &s->list;
 	const bool last = list->free - 1 == list->pages - list->fresh;
@@ -307,7 +306,7 @@ void pm_list_free_begin(struct pm_shadow *s, u64 addr, const struct pumice_scene
 	s->walk = (struct pm_walk){ .page = chain->head, .left = chain->pages, .last = NO_PAGE };
 }
 
-/* All pages of the chain are marked free: link them, and empty the chain. */
+/* Finish freeing, when all pages of the chain are marked free: link them, and empty the chain. */
 static bool free_end(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 {
 	const struct pumice_scene_chain none = { .head = NO_PAGE, .tail = NO_PAGE };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * Parameter management: pages allocated for macro tiles and given back.
+ * Parameter management: allocation and release of pages for macro tiles.
  *
- * Source: document 004, "Master DPM" and "DPM". A page is taken from the local
- * list, or from the global one when that is empty, and put in front of the chain
- * that its macro tile has of that list. A chain is given back whole: it is
- * followed once, to check that all of it is allocated, and two links change.
+ * Source: document 004, "Master DPM" and "DPM". A page is allocated from the local list, or
+ * from the global one when that is empty, and becomes the head of its macro tile's chain of
+ * that list. A chain is freed as a whole: it is followed once, to check that all of it is
+ * allocated, and two links change.
  *
- * What follows links is bounded: it returns PM_MORE and is called again. It keeps no
- * place of its own between two calls. What is done is seen in memory, and how far a
- * chain has been followed is in the list's shadow; so a caller that never comes back
- * leaves nothing locked, and whoever frees the next chain of the list goes on with
- * the one that was begun.
+ * Functions that follow links are bounded: they return PM_MORE and are called again. They
+ * keep no state of their own between two calls. Finished work is visible in memory, and the
+ * progress in a chain is in the list's shadow; so a caller that never calls again leaves no
+ * lock held, and the next caller that frees a chain of the list continues the one that was
+ * begun.
  *
- * Limits: see internal.h. What a fault leaves behind is a list that says other
- * than the PM knows; the driver makes lists anew after that.
+ * Limits: see internal.h. After a fault the list differs from the PM's shadow; the driver
+ * creates lists again after that.
  */
 #include "internal.h"
 
@@ -53,7 +53,7 @@ void pm_reset(struct pm *pm)
 	pthread_mutex_unlock(&pm->lock);
 }
 
-/* Free what a macro tile has of list l. */
+/* Free a macro tile's pages of list l. */
 static enum pm_result free_chain(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
 				 u32 l, struct gpu_fault *fault)
 {
@@ -72,7 +72,7 @@ static enum pm_result free_chain(struct pm *pm, const struct pm_scene *scene, u3
 	result = pm_list_open(pm, scene->list[l], &s, fault);
 	if (result != PM_OK)
 		return result;
-	/* Another chain was begun: its owner sees by the chain in memory how it ended. */
+	/* Another chain was begun: its owner reads the result from the chain in memory. */
 	while (s->freeing && s->freeing != addr)
 		if (pm_list_free_piece(pm, s, &ignored) == PM_MORE)
 			return PM_MORE;
@@ -98,7 +98,7 @@ static enum pm_result free_macro_tile_locked(struct pm *pm, const struct pm_scen
 	return result;
 }
 
-/* A chain that is damaged does not keep the others from being freed. */
+/* Free all chains of a scene. A damaged chain does not prevent freeing the others. */
 static enum pm_result free_scene_locked(struct pm *pm, const struct pm_scene *scene,
 					struct gpu_fault *fault)
 {
@@ -176,9 +176,9 @@ bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_faul
 	return pm_free_scene(pm, scene, fault);
 }
 
-/* Put a new page of an open list into the macro tile's chain. */
-static bool take_page(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
-		      struct pm_shadow *s, u32 *ref, struct gpu_fault *fault)
+/* Add a new page of an open list to the macro tile's chain. */
+static bool alloc_page(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
+		       struct pm_shadow *s, u32 *ref, struct gpu_fault *fault)
 {
 	struct pumice_scene_chain chain;
 	struct pumice_pb_ref at;
@@ -191,7 +191,7 @@ static bool take_page(struct pm *pm, const struct pm_scene *scene, u32 macro_til
 			     !pm_list_is_allocated(s, chain.tail))))
 		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
 				pm_chain_addr(scene, macro_tile, l));
-	if (!pm_list_take(pm, s, &page, fault) ||
+	if (!pm_list_alloc(pm, s, &page, fault) ||
 	    !pm_link_write(pm, s, page, chain.head, fault))
 		return false;
 	if (!chain.pages)
@@ -217,7 +217,7 @@ static void check_low(struct pm *pm, struct pm_shadow *s)
 static enum pm_result alloc_locked(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
 				   u32 *ref, struct gpu_fault *fault)
 {
-	u32 grows = 0;	/* the list that ran empty and that pages could help */
+	u32 grows = 0;	/* the empty list that can grow */
 	u32 l;
 
 	for (l = 0; l < PUMICE_PM_LISTS; l++) {
@@ -234,7 +234,7 @@ static enum pm_result alloc_locked(struct pm *pm, const struct pm_scene *scene, 
 				grows = s->addr;
 			continue;
 		}
-		if (!take_page(pm, scene, macro_tile, l, s, ref, fault))
+		if (!alloc_page(pm, scene, macro_tile, l, s, ref, fault))
 			return PM_FAULT;
 		check_low(pm, s);
 		if (!pm_list_close(pm, s, fault))

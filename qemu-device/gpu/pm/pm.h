@@ -3,19 +3,19 @@
  * Parameter management (PM, the master DPM): pages of the parameter buffer.
  *
  * Source: document 004, "Master DPM" and "DPM"; hw/formats.xml, free_list, scene,
- * scene_chain. MTE and TE ask for pages, for a macro tile; rendering gives back
- * all pages of a macro tile when its last tile is done. Free pages and the pages
- * of a macro tile are chains, linked by number in the free list's table, so
- * that a chain is given back by changing two links, once it has been checked.
+ * scene_chain. MTE and TE request pages for a macro tile; rendering frees all pages of a
+ * macro tile when its last tile is done. Free pages and the pages of a macro tile are chains,
+ * linked by number in the free list's table, so that a chain is freed by changing two links,
+ * once it has been checked.
  *
- * Free lists, scenes and links lie in memory that the host writes: everything is
- * checked when it is read. A link that leads out of the list, or a page that is
- * not free, is a fault of the job.
+ * Free lists, scenes and links are in memory that the host writes: everything is checked when
+ * it is read. A link that points outside the list, or a page that is not free, is a fault of
+ * the job.
  *
- * Locking: the PM has a lock of its own, a leaf; any thread. It is held for
- * microseconds: what follows links, of which a list can have 262144, does some of it and
- * returns PM_MORE; it is called again, with the same arguments, until it returns
- * something else. The caller may look at its stop flag between two calls.
+ * Locking: the PM has a lock of its own, a leaf; any thread. It is held for microseconds:
+ * functions that follow links, of which a list can have 262144, do a piece of the work and
+ * return PM_MORE; call them again with the same arguments until they return another result.
+ * The caller may check its stop flag between two calls.
  */
 #ifndef PUMICE_GPU_PM_H
 #define PUMICE_GPU_PM_H
@@ -42,18 +42,18 @@ struct pm_scene {
 	u32 macro_w, macro_h;	/* tiles of a macro tile */
 	u32 cores;
 	u64 regions, spill, spill_bytes;
-	/* Of a list that is not there 0. */
+	/* 0 for a list that does not exist. */
 	u64 list_base[PUMICE_PM_LISTS];	/* GPU virtual address of page 0 */
-	u32 list_pages[PUMICE_PM_LISTS];	/* a bound for places: max_pages */
+	u32 list_pages[PUMICE_PM_LISTS];	/* bound of page numbers: max_pages */
 	u32 list[PUMICE_PM_LISTS];	/* free_list in context 0, or 0 */
 };
 
 struct pm_config {
 	struct mmu *mmu;
-	/* A free list fell below its threshold; no lock held but the PM's. */
+	/* A free list fell below its threshold; only the PM's lock is held. */
 	void (*low)(void *opaque);
 	void *opaque;
-	struct inject *inject;	/* faults on request, or NULL */
+	struct inject *inject;	/* fault injection, or NULL */
 };
 
 struct pm *pm_create(const struct pm_config *config);
@@ -62,18 +62,18 @@ void pm_reset(struct pm *pm);
 
 enum pm_result { PM_OK, PM_EMPTY, PM_FAULT, PM_MORE };
 
-/* Read and check a scene. PM_FAULT with *fault filled in wholly. */
+/* Read and check a scene. PM_FAULT: all of *fault is filled in. */
 enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
 				   struct pm_scene *scene, struct gpu_fault *fault);
-/* All of it at once, for callers without a stop flag. */
+/* Do all of it at once, for callers without a stop flag. */
 bool pm_scene_load(struct pm *pm, u64 addr, unsigned int ctx, struct pm_scene *scene,
 		   struct gpu_fault *fault);
-/* What the device writes of a scene: see formats.xml. */
+/* Fields of a scene that the device writes: see formats.xml. */
 struct pm_scene_state {
 	bool valid, spilled;
 	u32 used;		/* cores with region headers */
 	u32 partials;
-	u32 limit;		/* blocks of sequences below it are rendered; 0: all */
+	u32 limit;		/* render blocks with lower sequences; 0: all */
 };
 bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_scene_state *state,
 			 struct gpu_fault *fault);
@@ -81,8 +81,8 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 			  const struct pm_scene_state *state, struct gpu_fault *fault);
 
 /*
- * A page for a macro tile: *ref becomes a pb_ref to its first 16 bytes, which
- * stay unused, so that no place in it has offset 0. PM_EMPTY: no list has one.
+ * Allocate a page for a macro tile: *ref becomes a pb_ref to its first 16 bytes, which stay
+ * unused, so that no item in it has offset 0. PM_EMPTY: no list has a page.
  */
 enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 *ref,
 			struct gpu_fault *fault);
@@ -93,20 +93,23 @@ enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
 				    struct gpu_fault *fault);
 enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 				   struct gpu_fault *fault);
-/* All of it at once, for callers without a stop flag. */
+/* Do all of it at once, for callers without a stop flag. */
 bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
 bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
 			struct gpu_fault *fault);
 bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
 
-/* GPU virtual address of a place in the parameter buffer; 0 if the scene has no such place. */
+/*
+ * Return the GPU virtual address of a reference to the parameter buffer; 0 if it is not
+ * within the scene's lists.
+ */
 u64 pm_address(const struct pm_scene *scene, u32 ref);
-/* Macro tile of a tile. */
+/* Return the macro tile of a tile. */
 u32 pm_macro_tile(const struct pm_scene *scene, u32 tile_x, u32 tile_y);
-/* How many tiles a macro tile has. */
+/* Return the number of tiles of a macro tile. */
 u32 pm_macro_tile_tiles(const struct pm_scene *scene, u32 macro_tile);
 
-/* Registers of unit PM. False: there is more to do, call it again. */
+/* Registers of unit PM. Returns false when there is more to do: call it again. */
 bool pm_grow(struct pm *pm, u64 list, u32 pages);
 bool pm_release(struct pm *pm, u64 scene);
 u64 pm_low_list(const struct pm *pm);

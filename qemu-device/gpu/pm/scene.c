@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Scenes of the parameter management: render target data and the chains of pages
- * of their macro tiles.
+ * Scenes of the parameter management: render target data and the chains of pages of their
+ * macro tiles.
  *
- * Source: hw/formats.xml, scene, scene_chain. A scene is read once for a job, and
- * checked; what the device itself writes there is read and written on its own.
+ * Source: hw/formats.xml, scene, scene_chain. A scene is read once for a job, and checked;
+ * the fields that the device writes are read and written separately.
  */
 #include "internal.h"
 
@@ -18,7 +18,7 @@ static u32 divide_up(u32 a, u32 b)
 	return (a + b - 1) / b;
 }
 
-/* Sizes, in pixels and tiles. False where they are none. */
+/* Set sizes, in pixels and tiles. False if they are invalid. */
 static bool set_size(struct pm_scene *scene, const struct pumice_scene *in)
 {
 	static const u32 width[] = {
@@ -47,7 +47,7 @@ static bool set_size(struct pm_scene *scene, const struct pumice_scene *in)
 	return true;
 }
 
-/* A range of the job's address space: not empty, not at 0, inside. */
+/* Whether a range is in the job's address space, not empty and not at 0. */
 static bool is_range(u64 addr, u64 bytes)
 {
 	return addr && (addr + bytes) >> PUMICE_MMU_VA_BITS == 0;
@@ -171,7 +171,7 @@ bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_
 	pthread_mutex_unlock(&pm->lock);
 	if (!ok)
 		return false;
-	/* Cores that the headers have no room for cannot have written any. */
+	/* Cores without room for headers cannot have written any. */
 	if (pumice_scene_unpack(words, &in) == PUMICE_UNPACK_RESERVED ||
 	    (u32)in.used >> scene->cores)
 		return pm_fault(fault, PUMICE_FAULT_PM_SCENE, scene->addr);
@@ -217,7 +217,10 @@ u32 pm_macro_tile(const struct pm_scene *scene, u32 tile_x, u32 tile_y)
 	return tile_y / scene->macro_h * PUMICE_MACRO_TILES_X + tile_x / scene->macro_w;
 }
 
-/* Tiles of a row, or column, in the macro tile at a position; those at the end have fewer. */
+/*
+ * Return the tiles of a row, or column, in the macro tile at a position; the last ones have
+ * fewer.
+ */
 static u32 tiles_at(u32 tiles, u32 macro, u32 position)
 {
 	const u32 before = position * macro;

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-/* Where a command and its structures are read, and what is wrong with them. */
+/* Fetch of a command and its structures, and its fault. */
 struct fetch {
 	struct mmu *mmu;
 	struct mmu_tlb *tlb;
 	unsigned int ctx;
-	u64 addr;		/* of the command */
+	u64 addr;		/* address of the command */
 	struct gpu_fault *fault;
 };
 
@@ -70,7 +70,7 @@ static bool ranges_meet(u64 a, u64 a_bytes, u64 b, u64 b_bytes)
 	return a < b + b_bytes && b < a + a_bytes;
 }
 
-/* A surface's level and one of its layers (or slices). */
+/* Fetch a surface's level and one of its layers (or slices). */
 static bool fetch_surface(const struct fetch *f, u64 addr, u32 level, u32 layer,
 			  struct ptla_surface *s)
 {
@@ -102,14 +102,14 @@ static bool rect_inside(const struct pumice_level *l, u32 x, u32 y, u32 width, u
 	return width && height && x + width <= l->width && y + height <= l->height;
 }
 
-/* Whether a rectangle of compressed texels is one of whole blocks. */
+/* Whether a rectangle of compressed texels consists of whole blocks. */
 static bool rect_of_blocks(const struct pumice_level *l, u32 x, u32 y, u32 width, u32 height)
 {
 	return x % 4 == 0 && y % 4 == 0 && (width % 4 == 0 || x + width == l->width) &&
 	       (height % 4 == 0 || y + height == l->height);
 }
 
-/* Whether texels of src can become texels of dst. */
+/* Whether texels of src can be converted to texels of dst. */
 static bool convertible(const struct ptla_surface *src, const struct ptla_surface *dst)
 {
 	if (dst->info->flags & PUMICE_FORMAT_BLOCKS ||
@@ -126,8 +126,8 @@ static bool same_order(const struct pumice_texture *t)
 	       t->swizzle_b == PUMICE_SWIZZLE_B && t->swizzle_a == PUMICE_SWIZZLE_A;
 }
 
-/* Two rectangles of the same layer that meet: there is no order that does them right. */
-static bool blit_meets(const struct ptla_command *c)
+/* Whether two rectangles of the same layer overlap, so that no order of copying is correct. */
+static bool blit_overlaps(const struct ptla_command *c)
 {
 	const struct pumice_tdm_blit *b = &c->blit;
 
@@ -150,7 +150,8 @@ static bool check_blit(const struct fetch *f, struct ptla_command *c)
 	if (!c->raw && !convertible(&c->src, &c->dst))
 		return fail(f, PUMICE_FAULT_TDM_SURFACE, b->dst);
 	if (!rect_inside(&c->src.level, b->src_x, b->src_y, b->width, b->height) ||
-	    !rect_inside(&c->dst.level, b->dst_x, b->dst_y, b->width, b->height) || blit_meets(c))
+	    !rect_inside(&c->dst.level, b->dst_x, b->dst_y, b->width, b->height) ||
+	    blit_overlaps(c))
 		return fail(f, PUMICE_FAULT_TDM_RECT, f->addr);
 	block = c->raw ? c->src.info->block : 1;
 	if (block > 1 &&

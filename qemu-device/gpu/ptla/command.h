@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands of the transfer control stream: read once, checked, cut into pieces.
+ * Commands of the transfer control stream: read once, check, divide into pieces.
  *
- * Source: hw/formats.xml, stream "tdm". What works on a command afterwards sees
- * this copy only.
+ * Source: hw/formats.xml, stream "tdm". Later code uses only this copy.
  */
 #ifndef PUMICE_GPU_PTLA_COMMAND_H
 #define PUMICE_GPU_PTLA_COMMAND_H
@@ -14,7 +13,7 @@
 #include "../texel/texel.h"
 
 #define PTLA_MAX_WORDS 10u
-/* What a piece is: so many bytes, or so many lines of a rectangle (a square's of TILED). */
+/* Size of a piece: bytes, or lines of a rectangle (of a square of TILED). */
 #define PTLA_PIECE_BYTES 0x10000u
 #define PTLA_PIECE_LINES 8u
 
@@ -24,7 +23,7 @@ struct ptla_surface {
 	const struct pumice_pixel_info *info;
 	struct pumice_surface surface;
 	struct pumice_level level;
-	u64 addr;		/* of the level's layer that the command names; else of layer 0 */
+	u64 addr;		/* address of the level's layer in the command; else of layer 0 */
 };
 
 struct ptla_command {
@@ -38,18 +37,18 @@ struct ptla_command {
 		struct pumice_tdm_downscale downscale;
 		struct pumice_tdm_link link;
 	};
-	struct ptla_surface src, dst;	/* of BLIT, CLEAR (dst), DOWNSCALE */
-	bool raw;		/* BLIT: blocks as they are */
-	/* BLIT and CLEAR: in blocks where raw, else in texels; DOWNSCALE: a layer of dst. */
+	struct ptla_surface src, dst;	/* for BLIT, CLEAR (dst), DOWNSCALE */
+	bool raw;		/* BLIT: copy blocks unconverted */
+	/* BLIT and CLEAR: in blocks if raw, else in texels; DOWNSCALE: a layer of dst. */
 	u32 src_x, src_y, dst_x, dst_y, width, height;
 	u64 pieces;
-	bool serial;		/* one piece after the other: what is read may have been written */
+	bool serial;		/* one piece at a time: a piece may read data written by another */
 	bool downwards;		/* COPY: from the last byte to the first */
 };
 
 /*
- * Read and check the command at addr, and the structures that it names. False with
- * *fault filled in.
+ * Read and check the command at addr, and the structures that it refers to. Returns false
+ * with *fault filled in.
  */
 bool ptla_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 			struct ptla_command *out, struct gpu_fault *fault);

@@ -11,10 +11,10 @@
 #include "../texel/blocks.h"
 #include "state.h"
 
-/* Columns of a part: of blocks as they are, and of texels that are converted. */
+/* Columns of a part: of unconverted blocks, and of converted texels. */
 #define RAW_COLUMNS 256u
 #define COLUMNS PUMICE_LANES
-#define MAX_BYTES 16u	/* of a block */
+#define MAX_BYTES 16u	/* bytes of a block */
 
 _Static_assert(RAW_COLUMNS * PTLA_PIECE_LINES * MAX_BYTES <= PTLA_BUFFER, "a part fits");
 
@@ -28,7 +28,7 @@ static struct texel_memory memory_of(struct ptla_piece *p)
 	return m;
 }
 
-static u32 least(u32 a, u32 b)
+static u32 min_u32(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
@@ -53,7 +53,7 @@ static bool blit_raw(struct ptla_piece *p, u32 y, u32 lines)
 	for (u32 x = 0; x < c->width; x += RAW_COLUMNS) {
 		struct texel_rect from = {
 			.level = &c->src.level, .addr = c->src.addr, .x = c->src_x + x,
-			.y = c->src_y + y, .width = least(RAW_COLUMNS, c->width - x),
+			.y = c->src_y + y, .width = min_u32(RAW_COLUMNS, c->width - x),
 			.height = lines,
 		};
 		struct texel_rect to = from;
@@ -70,8 +70,8 @@ static bool blit_raw(struct ptla_piece *p, u32 y, u32 lines)
 }
 
 /*
- * Texels of a rectangle of at most 64 x 16, in the format's own words (of compressed
- * formats RGBA8), to the buffer, pitch bytes from line to line.
+ * Load texels of a rectangle of at most 64 x 16, as words of the format (RGBA8 for compressed
+ * ones), to the buffer with pitch bytes per line.
  */
 static bool load_texels(struct ptla_piece *p, const struct ptla_surface *s, struct texel_rect *at,
 			u32 pitch)
@@ -103,7 +103,7 @@ static bool load_texels(struct ptla_piece *p, const struct ptla_surface *s, stru
 	return true;
 }
 
-/* Bytes of a texel in the buffer. */
+/* Return the bytes of a texel in the buffer. */
 static u32 buffer_bytes(const struct ptla_surface *s)
 {
 	return s->info->flags & PUMICE_FORMAT_BLOCKS ? 4 : s->info->bytes;
@@ -144,7 +144,7 @@ static bool blit_converted(struct ptla_piece *p, u32 y, u32 lines)
 	const u32 pitch = COLUMNS * MAX_BYTES;
 
 	for (u32 x = 0; x < c->width; x += COLUMNS) {
-		u32 columns = least(COLUMNS, c->width - x);
+		u32 columns = min_u32(COLUMNS, c->width - x);
 		struct texel_rect from = {
 			.level = &c->src.level, .addr = c->src.addr, .x = c->src_x + x,
 			.y = c->src_y + y, .width = columns, .height = lines,
@@ -169,12 +169,12 @@ bool ptla_blit_piece(struct ptla_piece *p)
 {
 	const struct ptla_command *c = p->command;
 	u32 y = (u32)p->number * PTLA_PIECE_LINES;
-	u32 lines = least(PTLA_PIECE_LINES, c->height - y);
+	u32 lines = min_u32(PTLA_PIECE_LINES, c->height - y);
 
 	return c->raw ? blit_raw(p, y, lines) : blit_converted(p, y, lines);
 }
 
-/* A row of texels of the clear value. Stencil beside depth is the second component. */
+/* Make a row of texels of the clear value. Stencil of a depth format is the second component. */
 static void clear_words(const struct ptla_command *c, struct texel_rows *words)
 {
 	struct texel_rows rows;
@@ -187,7 +187,7 @@ static void clear_words(const struct ptla_command *c, struct texel_rows *words)
 	if (c->dst.texture.format != PUMICE_FORMAT_D24_S8)
 		return;
 	for (u32 l = 0; l < COLUMNS; l++)
-		words->row[0][l] |= least(c->clear.value[1], 255) << c->dst.info->shift[1];
+		words->row[0][l] |= min_u32(c->clear.value[1], 255) << c->dst.info->shift[1];
 }
 
 bool ptla_clear_piece(struct ptla_piece *p)
@@ -203,25 +203,25 @@ bool ptla_clear_piece(struct ptla_piece *p)
 	for (u32 x = 0; x < c->width; x += RAW_COLUMNS) {
 		const struct texel_rect to = {
 			.level = &c->dst.level, .addr = c->dst.addr, .x = c->dst_x + x,
-			.y = c->dst_y + y, .width = least(RAW_COLUMNS, c->width - x),
-			.height = least(PTLA_PIECE_LINES, c->height - y),
+			.y = c->dst_y + y, .width = min_u32(RAW_COLUMNS, c->width - x),
+			.height = min_u32(PTLA_PIECE_LINES, c->height - y),
 		};
 
-		/* The same line again and again: all texels are alike. */
+		/* Store the same line repeatedly: all texels are equal. */
 		if (!store(p, &c->dst, &to, p->unit->buffer, 0))
 			return false;
 	}
 	return true;
 }
 
-/* Sums of texels: what a box holds so far. */
+/* Sums of the texels of a box so far. */
 struct box {
 	float sum[4][COLUMNS];
 };
 
 /*
- * Add to each of count boxes the texels of a line: two next to each other, or one
- * where the level is one texel wide.
+ * Add the texels of a line to each of count boxes: two adjacent ones, or one if the level is
+ * one texel wide.
  */
 static void add_line(const struct ptla_surface *s, const u8 *line, u32 wide, u32 count,
 		     struct box *box)
@@ -229,7 +229,7 @@ static void add_line(const struct ptla_surface *s, const u8 *line, u32 wide, u32
 	struct texel_rows words = { 0 }, rows;
 
 	for (u32 half = 0; half * COLUMNS < count * wide; half++) {
-		u32 texels = least(COLUMNS, count * wide - half * COLUMNS);
+		u32 texels = min_u32(COLUMNS, count * wide - half * COLUMNS);
 
 		texel_words_load(s->info->bytes, line + half * COLUMNS * s->info->bytes, texels,
 				 &words);
@@ -244,7 +244,7 @@ static void add_line(const struct ptla_surface *s, const u8 *line, u32 wide, u32
 	}
 }
 
-/* Boxes of lines of one slice: sums of lines to box[], from the source's line y on. */
+/* Add lines of one slice to box[], from the source's line y. */
 static bool add_slice(struct ptla_piece *p, u32 slice, struct texel_rect at, u32 wide, u32 high,
 		      struct box *box)
 {
@@ -282,13 +282,13 @@ bool ptla_downscale_piece(struct ptla_piece *p)
 	const u32 bands = (c->height + PTLA_PIECE_LINES - 1) / PTLA_PIECE_LINES;
 	const u32 layer = (u32)(p->number / bands);
 	const u32 y = (u32)(p->number % bands) * PTLA_PIECE_LINES;
-	const u32 lines = least(PTLA_PIECE_LINES, c->height - y);
+	const u32 lines = min_u32(PTLA_PIECE_LINES, c->height - y);
 	const u32 wide = src->width > 1 ? 2 : 1, high = src->height > 1 ? 2 : 1;
 	const u32 deep = src->layers > c->dst.level.layers ? 2 : 1;
 	const u32 pitch = COLUMNS * MAX_BYTES;
 
 	for (u32 x = 0; x < c->width; x += COLUMNS) {
-		u32 columns = least(COLUMNS, c->width - x);
+		u32 columns = min_u32(COLUMNS, c->width - x);
 		struct box box[PTLA_PIECE_LINES] = { 0 };
 		const struct texel_rect from = {
 			.level = src, .x = x * wide, .y = y * high, .width = columns * wide,

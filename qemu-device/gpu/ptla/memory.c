@@ -2,8 +2,8 @@
 /*
  * Transfers of bytes: COPY and FILL.
  *
- * Source: hw/formats.xml, tdm_copy, tdm_fill. Both sides of a copy are translated
- * before it, grain by grain, and what lies together is copied at once.
+ * Source: hw/formats.xml, tdm_copy, tdm_fill. Both sides of a copy are translated before it,
+ * grain by grain, and contiguous bytes are copied at once.
  */
 #include <string.h>
 
@@ -21,14 +21,14 @@ static u64 to_grain_end(u64 va)
 	return GRAIN - (va & (GRAIN - 1));
 }
 
-static u64 least(u64 a, u64 b)
+static u64 min_u64(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
 
 /*
- * Bytes from va on, at most max, that lie behind each other in the host's memory,
- * as far as the TLB knows: host is where they begin, in a grain that was translated.
+ * Return the number of bytes from va, at most max, that are contiguous in the host's memory,
+ * as far as the TLB has entries: host is their beginning, in a translated grain.
  */
 static u64 run_of(struct ptla_piece *p, u64 va, const u8 *host, u64 max, u32 perm)
 {
@@ -37,7 +37,7 @@ static u64 run_of(struct ptla_piece *p, u64 va, const u8 *host, u64 max, u32 per
 	while (run < max && !((va + run) >> PUMICE_MMU_VA_BITS) &&
 	       mmu_tlb_find(p->mmu, &p->unit->tlb, p->ctx, va + run, perm) == host + run)
 		run += GRAIN;
-	return least(run, max);
+	return min_u64(run, max);
 }
 
 static bool copy_forwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
@@ -60,12 +60,12 @@ static bool copy_forwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
 	return true;
 }
 
-/* From the end on, so that nothing is overwritten that is still to be read. */
+/* Copy from the end, so that no byte is overwritten before it is read. */
 static bool copy_backwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
 {
 	while (bytes) {
 		u64 last_dst = dst + bytes - 1, last_src = src + bytes - 1;
-		u64 part = least(bytes, least(last_dst % GRAIN, last_src % GRAIN) + 1);
+		u64 part = min_u64(bytes, min_u64(last_dst % GRAIN, last_src % GRAIN) + 1);
 		const u8 *from = translate(p, last_src - part + 1, PUMICE_ACCESS_READ);
 		u8 *to = from ? translate(p, last_dst - part + 1, PUMICE_ACCESS_WRITE) : NULL;
 
@@ -83,7 +83,7 @@ bool ptla_copy_piece(struct ptla_piece *p)
 	const struct ptla_command *c = p->command;
 	u64 number = c->downwards ? c->pieces - 1 - p->number : p->number;
 	u64 offset = number * PTLA_PIECE_BYTES;
-	u64 bytes = least(c->copy.bytes - offset, PTLA_PIECE_BYTES);
+	u64 bytes = min_u64(c->copy.bytes - offset, PTLA_PIECE_BYTES);
 
 	if (c->downwards)
 		return copy_backwards(p, c->copy.dst + offset, c->copy.src + offset, bytes);
@@ -94,11 +94,11 @@ bool ptla_fill_piece(struct ptla_piece *p)
 {
 	const struct pumice_tdm_fill *f = &p->command->fill;
 	u64 offset = p->number * PTLA_PIECE_BYTES;
-	u64 bytes = least((u64)f->words * sizeof(u32) - offset, PTLA_PIECE_BYTES);
+	u64 bytes = min_u64((u64)f->words * sizeof(u32) - offset, PTLA_PIECE_BYTES);
 	u64 va = f->dst + offset;
 
 	while (bytes) {
-		u64 part = least(bytes, to_grain_end(va));
+		u64 part = min_u64(bytes, to_grain_end(va));
 		u8 *to = translate(p, va, PUMICE_ACCESS_WRITE);
 
 		if (!to)

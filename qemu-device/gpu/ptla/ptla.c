@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * PTLA: a transfer job from its start to its end.
+ * PTLA: execution of a transfer job.
  *
- * Source: document 004, "PTLA". Commands run one after the other. A command is cut
- * into pieces, and the units take pieces in order until there are no more; the unit
- * that ends the last one fetches the next command. Of pieces that fault the first
- * counts, so that a fault is the same however many units there are.
+ * Source: document 004, "PTLA". Commands are run one at a time. A command is divided into
+ * pieces, which the units process in order; the unit that ends the last one fetches the next
+ * command. The fault of the first faulting piece is reported, so that it does not depend on
+ * the number of units.
  *
  * Locking: the device lock guards struct ptla. A piece runs without it.
  */
@@ -17,7 +17,7 @@
 #include "perf.h"
 #include "state.h"
 
-/* What a step may cost: pieces of 64 KiB, of which memory takes some 10 us each. */
+/* Budget of a step: pieces of 64 KiB, each of which takes memory some 10 us. */
 #define STEP_COST 8u
 
 static void connect_tlbs(struct ptla *ptla)
@@ -101,7 +101,7 @@ void ptla_counters_add(const struct ptla *ptla, u64 *value)
 	value[PUMICE_PERF_TDM_BYTES] += ptla->bytes;
 }
 
-/* The job ends by this fault, unless it ends for another reason already. */
+/* End the job with this fault, unless it already ends for another reason. */
 static void stop(struct ptla *ptla, const struct gpu_fault *fault)
 {
 	ptla->phase = PTLA_DRAIN;
@@ -120,8 +120,8 @@ static void end_job(struct ptla *ptla)
 	ptla->ops->ended(ptla->opaque, ptla->end);
 }
 
-/* The command is done. */
-static void go_on(struct ptla *ptla)
+/* Complete the command. */
+static void complete_command(struct ptla *ptla)
 {
 	const struct ptla_command *c = &ptla->command;
 
@@ -148,7 +148,7 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 		return;
 	}
 	if (!c->pieces) {
-		go_on(ptla);
+		complete_command(ptla);
 		return;
 	}
 	ptla->phase = PTLA_WORK;
@@ -173,7 +173,7 @@ static bool run_piece(struct ptla_piece *piece)
 	}
 }
 
-/* A piece has faulted. Those before it have been taken, and may fault, too. */
+/* Record the fault of a piece. Earlier pieces are in progress, and may fault, too. */
 static void piece_fault(struct ptla *ptla, const struct ptla_piece *piece)
 {
 	if (ptla->end == DM_FAULT && piece->number < ptla->fault_piece)
@@ -203,10 +203,10 @@ static void work(struct ptla *ptla, struct ptla_unit *unit)
 	if (!done)
 		piece_fault(ptla, &piece);
 	else if (ptla->phase == PTLA_WORK && ptla->next == ptla->command.pieces && !ptla->running)
-		go_on(ptla);
+		complete_command(ptla);
 }
 
-/* One step of the job, with the lock. False when this unit can do nothing. */
+/* Do one step of the job, with the lock. False when this unit has no work. */
 static bool advance(struct ptla *ptla, struct ptla_unit *unit)
 {
 	switch (ptla->phase) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PTLA, the transfer data master: copies, fills and converts beside the cores.
+ * PTLA, the transfer data master: copies, fills and converts in parallel with the cores.
  *
- * Source: document 004, "PTLA"; hw/formats.xml, stream "tdm". A worker unit of
- * its own. Commands run one after the other, in pieces that fit a step.
+ * Source: document 004, "PTLA"; hw/formats.xml, stream "tdm". It has worker units of its own.
+ * Commands run one at a time, in pieces that fit a step.
  */
 #ifndef PUMICE_GPU_PTLA_H
 #define PUMICE_GPU_PTLA_H
@@ -26,8 +26,8 @@ const struct dm_status *ptla_status(const struct ptla *ptla);
 void ptla_counters_add(const struct ptla *ptla, u64 *value);
 
 /*
- * Work for about WORKERS_QUANTUM_NS, less when *stop becomes true. True while there
- * is more. The unit with number unit: there are PTLA_UNITS, which share a command's work.
+ * Run unit number unit for about WORKERS_QUANTUM_NS, less when *stop becomes true. True while
+ * there is more. PTLA_UNITS units share a command's work.
  */
 #define PTLA_UNITS 2u
 bool ptla_step(struct ptla *ptla, unsigned int unit, const _Atomic bool *stop);

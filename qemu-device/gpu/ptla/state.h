@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PTLA's state, shared by its files: ptla.c (a job), command.c (its commands),
- * memory.c and image.c (pieces of them). Nobody else includes this.
+ * The PTLA's state, shared by its files: ptla.c (a job), command.c (its commands), memory.c
+ * and image.c (pieces of them). No other file includes this.
  */
 #ifndef PUMICE_GPU_PTLA_STATE_H
 #define PUMICE_GPU_PTLA_STATE_H
@@ -12,14 +12,14 @@
 
 enum ptla_phase {
 	PTLA_IDLE,
-	PTLA_FETCH,	/* the next command */
-	PTLA_WORK,	/* pieces of the command */
-	PTLA_DRAIN,	/* pieces that still run; then the job ends */
+	PTLA_FETCH,	/* fetch the next command */
+	PTLA_WORK,	/* run pieces of the command */
+	PTLA_DRAIN,	/* wait for running pieces; then the job ends */
 };
 
 #define PTLA_BUFFER 0x10000u	/* bytes */
 
-/* What a unit alone touches, in its step. */
+/* State of a unit, accessed only in its step. */
 struct ptla_unit {
 	struct mmu_tlb tlb;
 	struct mmu_tlb_entry far[MMU_TLB_FAR];	/* its second level: transfers are long */
@@ -27,25 +27,25 @@ struct ptla_unit {
 	u8 other[PTLA_BUFFER];
 };
 
-/* Everything but the units: device lock. The command does not change while pieces run. */
+/* All fields except the units: device lock. The command does not change while pieces run. */
 struct ptla {
 	/* Configuration. */
 	struct mmu *mmu;
 	const struct dm_ops *ops;
 	void *opaque;
 
-	/* What the registers show. */
+	/* State visible in registers. */
 	struct dm_status status;
 
-	/* Running state. */
+	/* State of the running job. */
 	enum ptla_phase phase;
 	enum dm_end end;	/* how the job ends */
 	struct dm_job job;
-	u64 pc;			/* of the command */
+	u64 pc;			/* address of the command */
 	struct ptla_command command;
-	u64 next;		/* piece */
-	u64 fault_piece;	/* of status.fault: the first one counts */
-	u32 running;		/* pieces */
+	u64 next;		/* next piece */
+	u64 fault_piece;	/* piece of status.fault: the lowest one */
+	u32 running;		/* running pieces */
 
 	/* Performance counters. */
 	u64 busy_ns;		/* of jobs that have ended */
@@ -54,7 +54,10 @@ struct ptla {
 	struct ptla_unit unit[PTLA_UNITS];
 };
 
-/* A piece of the command; *bytes becomes what it wrote. False with *fault filled in. */
+/*
+ * A piece of the command; *bytes becomes the number of bytes written. False with *fault
+ * filled in.
+ */
 struct ptla_piece {
 	struct mmu *mmu;
 	struct ptla_unit *unit;

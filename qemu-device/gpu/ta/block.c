@@ -2,10 +2,10 @@
 /*
  * Primitive blocks of the macro tiling engine.
  *
- * Source: hw/formats.xml, prim_block. Each macro tile has an open block, to which
- * primitives that touch it are added until it is full, or the draw changes in what
- * a block has in common. A block lies in one page; the next begins behind it.
- * Vertices that primitives of a call share are found again in a small cache.
+ * Source: hw/formats.xml, prim_block. Each macro tile has an open block, to which primitives
+ * that touch it are added until it is full, or the draw changes in state that is common to a
+ * block. A block is within one page; the next one begins after it. Vertices that primitives
+ * of a call share are found in a small cache.
  */
 #include "internal.h"
 
@@ -16,7 +16,7 @@
 #define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS * 4)
 #define CHUNK_BYTES	(PUMICE_TILE_CHUNK_WORDS * 4)
 #define CHUNKS_PAGE	((PAGE - TA_PAGE_LOW) / CHUNK_BYTES)
-#define LEAST_VERTICES	12u	/* a block is not begun at a page's end for fewer */
+#define MIN_VERTICES	12u	/* do not begin a block at a page's end for fewer vertices */
 
 static u32 vertex_bytes(const struct ta *ta)
 {
@@ -50,15 +50,15 @@ u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
 			     fault);
 }
 
-struct ta_page block_take_spare(struct ta_macro *macro)
+struct ta_page block_use_spare(struct ta_macro *macro)
 {
 	return (struct ta_page){
 		.ref = macro->spare[--macro->spares], .low = TA_PAGE_LOW, .high = PAGE,
 	};
 }
 
-/* Have at least count spare pages. */
-static enum ta_result want_spares(struct ta *ta, u32 m, u32 count, struct gpu_fault *fault)
+/* Allocate pages until count are spare. */
+static enum ta_result alloc_spares(struct ta *ta, u32 m, u32 count, struct gpu_fault *fault)
 {
 	struct ta_macro *macro = &ta->macro[m];
 
@@ -83,7 +83,7 @@ static enum ta_result want_spares(struct ta *ta, u32 m, u32 count, struct gpu_fa
 	return TA_OK;
 }
 
-/* The open block takes ta.poly, none of its vertices shared. */
+/* Whether the open block has room for ta.poly, without sharing vertices. */
 static bool has_room(const struct ta *ta, const struct ta_macro *macro)
 {
 	const struct ta_page *page = &macro->page[macro->block_page];
@@ -102,7 +102,10 @@ static void close_block(struct ta_macro *macro)
 	macro->block = 0;
 }
 
-/* Have a page for a block of so many bytes: this one, the one of the chunks, or a new one. */
+/*
+ * Find a page for a block of bytes bytes: the current one, the one of the chunks, or a new
+ * one.
+ */
 static enum ta_result find_page(struct ta *ta, u32 m, u32 bytes, struct gpu_fault *fault)
 {
 	struct ta_macro *macro = &ta->macro[m];
@@ -116,19 +119,19 @@ static enum ta_result find_page(struct ta *ta, u32 m, u32 bytes, struct gpu_faul
 		macro->block_page = macro->chunk_page;
 		return TA_OK;
 	}
-	result = want_spares(ta, m, 1, fault);
+	result = alloc_spares(ta, m, 1, fault);
 	if (result != TA_OK)
 		return result;
 	macro->block_page = !macro->chunk_page;
-	macro->page[macro->block_page] = block_take_spare(macro);
+	macro->page[macro->block_page] = block_use_spare(macro);
 	return TA_OK;
 }
 
-/* Open a block that takes ta.poly. */
+/* Open a block with room for ta.poly. */
 static enum ta_result open_block(struct ta *ta, u32 m, struct gpu_fault *fault)
 {
-	const u32 least = ta->poly.corners > LEAST_VERTICES ? ta->poly.corners : LEAST_VERTICES;
-	const enum ta_result result = find_page(ta, m, block_bytes(ta, least), fault);
+	const u32 min = ta->poly.corners > MIN_VERTICES ? ta->poly.corners : MIN_VERTICES;
+	const enum ta_result result = find_page(ta, m, block_bytes(ta, min), fault);
 	struct ta_macro *macro = &ta->macro[m];
 	const struct ta_page *page = &macro->page[macro->block_page];
 
@@ -143,7 +146,10 @@ static enum ta_result open_block(struct ta *ta, u32 m, struct gpu_fault *fault)
 	return TA_OK;
 }
 
-/* Chunks that the pages of a macro tile have room for when its block has taken ta.poly. */
+/*
+ * Return the number of chunks that the pages of a macro tile have room for after adding
+ * ta.poly to its block.
+ */
 static u32 chunk_room(const struct ta *ta, const struct ta_macro *macro)
 {
 	const struct ta_page *page = &macro->page[macro->block_page];
@@ -156,7 +162,7 @@ static u32 chunk_room(const struct ta *ta, const struct ta_macro *macro)
 	return room;
 }
 
-/* Have an open block that takes ta.poly in each macro tile; those that do are left alone. */
+/* Open a block with room for ta.poly in each macro tile that has none. */
 static enum ta_result reserve_blocks(struct ta *ta, struct gpu_fault *fault)
 {
 	u32 left;
@@ -176,7 +182,7 @@ static enum ta_result reserve_blocks(struct ta *ta, struct gpu_fault *fault)
 	return TA_OK;
 }
 
-/* Have pages for the chunks that were counted. */
+/* Allocate pages for the counted chunks. */
 static enum ta_result reserve_chunks(struct ta *ta, struct gpu_fault *fault)
 {
 	u32 left;
@@ -187,8 +193,9 @@ static enum ta_result reserve_chunks(struct ta *ta, struct gpu_fault *fault)
 		enum ta_result result = TA_OK;
 
 		if (chunks > room)
-			result = want_spares(ta, m, (chunks - room + CHUNKS_PAGE - 1) / CHUNKS_PAGE,
-					     fault);
+			result = alloc_spares(ta, m, (chunks - room + CHUNKS_PAGE - 1) /
+					      CHUNKS_PAGE,
+					      fault);
 		if (result != TA_OK)
 			return result;
 	}
@@ -202,7 +209,7 @@ enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
 
 	if (result != TA_OK)
 		return result;
-	/* What a tile needs hangs on the block that is open, which is settled now. */
+	/* The needs of a tile depend on the open block, which does not change from here. */
 	end = ta_spend(ta);
 	for (i = ta->at; i < end; i++)
 		ta->chunks[ta->touch[i].macro] += stream_chunks_needed(ta, i);
@@ -234,7 +241,10 @@ static void write_vertex(const struct ta *ta, u8 *block, u32 slot, u32 corner)
 		words[n] = *row;
 }
 
-/* Slot of a corner in a macro tile's open block; it is written if it is not there yet. */
+/*
+ * Return the slot of a corner in a macro tile's open block; write the corner if it is not in
+ * the block yet.
+ */
 static u8 place_corner(const struct ta *ta, struct ta_macro *macro, u8 *block, u32 corner)
 {
 	const u32 source = ta->poly.corner[corner].source;
@@ -253,7 +263,7 @@ static u8 place_corner(const struct ta *ta, struct ta_macro *macro, u8 *block, u
 	return slot;
 }
 
-/* Put ta.poly into a macro tile's open block. */
+/* Add ta.poly to a macro tile's open block. */
 static void put(struct ta *ta, struct ta_macro *macro, u8 *block)
 {
 	const struct ta_poly *poly = &ta->poly;

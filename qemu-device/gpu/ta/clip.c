@@ -2,12 +2,12 @@
 /*
  * Clipping of triangles and lines.
  *
- * Source: Documentation/precision.rst, "Clipping": plane by plane, in f32, new
- * vertices always from the inside one, so that primitives that share an edge get
- * the same ones.
+ * Source: Documentation/precision.rst, "Clipping": plane by plane, in f32, new vertices
+ * always computed from the inside one, so that primitives that share an edge get the same
+ * ones.
  *
- * A vertex made here belongs to one primitive alone; so its flat varyings are those
- * of the provoking vertex, which may be gone. Which are flat stands in the TSP state.
+ * A new vertex belongs to one primitive only; so its flat varyings are those of the provoking
+ * vertex, which may have been clipped. The TSP state has the mask of flat varyings.
  */
 #include "internal.h"
 
@@ -22,7 +22,7 @@ struct clip_vertex {
 
 struct polygon {
 	u32 count;
-	struct clip_vertex vertex[TA_POLYGON + 1];	/* one more while a plane cuts */
+	struct clip_vertex vertex[TA_POLYGON + 1];	/* one more while clipping by a plane */
 };
 
 static float distance(const struct ta_view *view, const float *pos, u32 plane)
@@ -47,7 +47,7 @@ static float distance(const struct ta_view *view, const float *pos, u32 plane)
 	}
 }
 
-/* The vertex on the plane between a, inside, and b, outside. */
+/* Compute the vertex on the plane between a, inside, and b, outside. */
 static void cut(struct clip_vertex *out, const struct clip_vertex *a, float da,
 		const struct clip_vertex *b, float db, u32 varyings)
 {
@@ -62,8 +62,8 @@ static void cut(struct clip_vertex *out, const struct clip_vertex *a, float da,
 }
 
 /*
- * Cut by one plane. A polygon that rounding made a little concave might be cut more
- * than twice; what there is no room for is left out.
+ * Clip by one plane. A polygon that is slightly concave after rounding might be crossed more
+ * than twice; vertices without room are omitted.
  */
 static void clip_plane(const struct ta_view *view, u32 plane, const struct polygon *in,
 		       struct polygon *out)
@@ -102,7 +102,7 @@ static bool is_outside(const struct ta_view *view, const struct polygon *p, u32 
 	return false;
 }
 
-/* Which varyings are flat: once a draw. */
+/* Read which varyings are flat, once per draw. */
 static bool read_flat(struct ta *ta, struct gpu_fault *fault)
 {
 	u32 words[PUMICE_TSP_STATE_WORDS];
@@ -114,7 +114,7 @@ static bool read_flat(struct ta *ta, struct gpu_fault *fault)
 	if (!mmu_read(ta->config.mmu, &ta->mte, ta->scene.ctx, ta->view.tsp_state, words,
 		      sizeof(words), PUMICE_ACCESS_READ, PUMICE_UNIT_MTE, fault))
 		return false;
-	/* Whether it is sound is the TSP's to say. */
+	/* The TSP checks that it is valid. */
 	pumice_tsp_state_unpack(words, &state);
 	ta->view.flat = state.flat;
 	ta->view.flat_known = true;
@@ -144,8 +144,8 @@ static void load(const struct ta *ta, const struct ta_prim *prim, u32 count, str
 	}
 }
 
-/* The polygon becomes the corners of ta.poly; none if one of them is nowhere. */
-static void unload(struct ta *ta, u32 provoking, const struct polygon *p)
+/* Set the corners of ta.poly from the polygon; none if one of them has no valid position. */
+static void store_corners(struct ta *ta, u32 provoking, const struct polygon *p)
 {
 	const struct ta_view *view = &ta->view;
 	struct ta_poly *poly = &ta->poly;
@@ -199,6 +199,6 @@ enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 cou
 		now = !now;
 	}
 	if (polygon[now].count >= count)
-		unload(ta, prim->v[ta->view.provoking], &polygon[now]);
+		store_corners(ta, prim->v[ta->view.provoking], &polygon[now]);
 	return TA_OK;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tiling accelerator, inside: what the MTE makes of a primitive (mte.c, clip.c), the
- * tiles that it touches (te.c), and how both get into the parameter buffer
- * (block.c, stream.c).
+ * Tiling accelerator, internals: transform, cull and clip primitives (mte.c, clip.c), find
+ * the tiles that they touch (te.c), and write both to the parameter buffer (block.c,
+ * stream.c).
  *
- * Source: document 004, "MTE" and "TE"; hw/formats.xml. A primitive is put into
- * the parameter buffer in two steps: block_reserve() gets all the pages that it
- * takes, and may stop there, then nothing but a fault of the MMU keeps it out.
+ * Source: document 004, "MTE" and "TE"; hw/formats.xml. A primitive is written to the
+ * parameter buffer in two steps: block_reserve() allocates all pages that it needs, and may
+ * stop there; after that only a fault of the MMU can prevent it.
  *
- * Each step is done in pieces, as far as ta.budget goes: what spends it finds in struct
- * ta how far the primitive is.
+ * Each step is done in pieces limited by ta.budget; struct ta has the progress of the
+ * primitive.
  */
 #ifndef PUMICE_GPU_TA_INTERNAL_H
 #define PUMICE_GPU_TA_INTERNAL_H
@@ -19,16 +19,16 @@
 #include "ta.h"
 
 #define TA_PLANES	7u
-#define TA_POLYGON	(3u + TA_PLANES)	/* most vertices of a clipped triangle */
-#define TA_SUBS		(TA_POLYGON - 2u)	/* most triangles of it */
+#define TA_POLYGON	(3u + TA_PLANES)	/* maximum vertices of a clipped triangle */
+#define TA_SUBS		(TA_POLYGON - 2u)	/* maximum triangles of it */
 #define TA_NEW		0xffffffffu		/* ta_corner.source of a vertex made by clipping */
 #define TA_BAD		(1u << TA_PLANES)	/* ta_vertex.out: no usable position */
-/* Pixels; nothing stands farther out. */
+/* Pixels; no position is farther out. */
 #define TA_LIMIT	((float)PUMICE_GUARD_BAND + 256.0f)
 
-#define BLOCK_CACHE	64u	/* vertices of a block that are found again */
+#define BLOCK_CACHE	64u	/* vertices of a block in the cache */
 
-/* A vertex on the screen: what prim_vertex holds, and the planes it is outside of. */
+/* A screen vertex: fields of prim_vertex, and the planes it is outside of. */
 struct ta_vertex {
 	s32 x, y;	/* 1/256 pixel */
 	float z, rw, size;
@@ -65,24 +65,24 @@ struct ta_poly {
 	float varyings[TA_POLYGON][PUMICE_MAX_VARYINGS];
 };
 
-/* The draw as the loops want it. */
+/* State of the draw, prepared for the loops. */
 struct ta_view {
 	float scale[3], offset[3];
 	float low[2], high[2];	/* offset + G and G - offset, for the guard band */
 	bool depth_clip, minus_w, front_ccw, cull_front, cull_back, small_cull;
 	u8 kind;
-	u8 provoking;		/* which vertex of a primitive */
+	u8 provoking;		/* index of the provoking vertex */
 	u32 varyings;
 	u32 first;		/* output of the first varying */
 	float line_width;
 	bool point_size;
 	float point_width;
 	u64 tsp_state;
-	bool flat_known;	/* flat holds what the TSP state says */
+	bool flat_known;	/* flat is read from the TSP state */
 	u64 flat;
 };
 
-/* A tile that a primitive touches, and by which of its subs. */
+/* A tile that a primitive touches, and the subs that touch it. */
 struct ta_touch {
 	u32 tile;
 	u8 macro;
@@ -91,16 +91,16 @@ struct ta_touch {
 
 #define TA_CHUNK_ENTRIES	7u
 
-/* What is done next for the primitive of a call. */
+/* Next step for the primitive of a call. */
 enum ta_step {
-	TA_STEP_BEGIN,		/* nothing of it is done */
-	TA_STEP_TILES,		/* rows of tiles from ta.row on */
-	TA_STEP_RESERVE,	/* chunks for touches from ta.at on, then pages */
-	TA_STEP_PUT,		/* entries for touches from ta.at on */
+	TA_STEP_BEGIN,		/* not begun */
+	TA_STEP_TILES,		/* rows of tiles from ta.row */
+	TA_STEP_RESERVE,	/* chunks for touches from ta.at, then pages */
+	TA_STEP_PUT,		/* entries for touches from ta.at */
 };
 
 /* Units of ta.budget. */
-#define TA_COST_PRIMITIVE	8	/* culled, and put into a few tiles */
+#define TA_COST_PRIMITIVE	8	/* culled, and added to a few tiles */
 #define TA_FEW			8u
 #define TA_COST_CLIP		16
 #define TA_COST_ROW		4	/* of tiles, for each part of the primitive */
@@ -108,7 +108,7 @@ enum ta_step {
 #define TA_COST_MACRO		2
 #define TA_COST_HEADER		2	/* of a region, with its last chunk */
 #define TA_UNIT_WORDS		16u	/* of vertices, written for one */
-#define TA_UNIT_CLEAR		2u	/* tile lists emptied for one */
+#define TA_UNIT_CLEAR		2u	/* tile lists cleared for one */
 
 /* Tail of a tile's control stream: the last chunk, which is not in memory yet. */
 struct ta_tile {
@@ -117,27 +117,27 @@ struct ta_tile {
 	struct pumice_tile_entry entry[TA_CHUNK_ENTRIES];
 };
 
-/* A page of the parameter buffer: blocks are put in from below, chunks from above. */
+/* A page of the parameter buffer: blocks are allocated from the bottom, chunks from the top. */
 struct ta_page {
-	u32 ref;	/* of its beginning */
-	u32 low, high;	/* bytes; what lies between is free, but for the open block */
+	u32 ref;	/* pb_ref of its beginning */
+	u32 low, high;	/* bytes; the range between is free, except the open block */
 };
 
-#define TA_PAGE_LOW	16u	/* first byte that is used: no place has offset 0 */
+#define TA_PAGE_LOW	16u	/* first used byte: no item has offset 0 */
 
-/* What a macro tile writes to. */
+/* Pages and block that a macro tile writes to. */
 struct ta_macro {
-	/* Blocks go into one page, chunks into one; often it is the same. */
+	/* One page for blocks, one for chunks; often the same. */
 	struct ta_page page[2];
 	u8 block_page, chunk_page;
 
 	/* The open block. */
 	u32 block;		/* pb_ref; 0: none is open */
-	u64 serial;		/* ta.serial of it */
+	u64 serial;		/* ta.serial when it was opened */
 	u32 prims, vertices;
 	u32 open_bytes;		/* 0 without primitives */
 
-	u32 spares;		/* pages allocated and not used */
+	u32 spares;		/* allocated and unused pages */
 	u32 *spare;		/* pb_refs of their beginnings; ta.spare_room of them */
 
 	/* Vertices of the open block, by number: tag is ta.batch << 16 | number. */
@@ -153,34 +153,34 @@ struct ta {
 
 	/* Scene so far. */
 	struct ta_tile *tile;		/* of all tiles, row by row */
-	struct ta_touch *touch;		/* scratch, as many */
+	struct ta_touch *touch;		/* scratch, of the same size */
 	u32 touches;
-	u32 touched;			/* bit n: macro tile n is among them */
+	u32 touched;			/* bit n: macro tile n is touched */
 	u8 macro_x[PUMICE_MAX_RENDER_SIZE / 16], macro_y[PUMICE_MAX_RENDER_SIZE / 16];
 	struct ta_macro macro[PM_MACRO_TILES];
 	u32 *spares;			/* memory of ta_macro.spare */
 	u32 spare_room;
-	bool any;			/* something is in a tile */
+	bool any;			/* a tile has an entry */
 	u32 tiles_room;			/* tiles that tile and touch have room for */
-	u32 cleared;			/* tiles whose list is valid, from the first on */
-	u32 headers;			/* region headers that are written */
+	u32 cleared;			/* number of tiles, from the first, whose list is valid */
+	u32 headers;			/* region headers written so far */
 
-	/* The running call, and its primitive. */
-	s32 budget;			/* left for this piece */
-	bool open;			/* vertices are transformed, the header is set */
+	/* Current call, and its primitive. */
+	s32 budget;			/* remainder for this piece */
+	bool open;			/* vertices are transformed and the header is set */
 	enum ta_step step;
 	s32 row;
 	u32 at;
-	u32 chunks[PM_MACRO_TILES];	/* that touches below at need */
+	u32 chunks[PM_MACRO_TILES];	/* chunks that touches below at need */
 	u8 first[PM_MACRO_TILES];	/* number of its first sub in the blocks */
 	s32 sample_x[PUMICE_MAX_SAMPLES], sample_y[PUMICE_MAX_SAMPLES];	/* 1/256 pixel */
 
-	/* Draw of the open blocks: a serial number for what a block has in common. */
+	/* Draw of the open blocks: a serial number for the state that a block has in common. */
 	u64 serial;
 	struct pumice_prim_block header;
 	bool have_header;
 
-	/* Vertices of the running call. */
+	/* Vertices of the current call. */
 	struct ta_view view;
 	u64 batch;
 	const struct ta_vertices *in;
@@ -189,7 +189,7 @@ struct ta {
 	struct ta_poly poly;
 };
 
-/* Output n of vertex v. */
+/* Return output n of vertex v. */
 static inline u32 ta_vo(const struct ta_vertices *in, u32 v, u32 n)
 {
 	return in->vo[(v / PUMICE_LANES * in->vo_words + n) * PUMICE_LANES + v % PUMICE_LANES];
@@ -200,7 +200,10 @@ static inline u32 ta_min(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-/* The end of a piece of the touches from ta.at on, of a unit each; a few are not counted. */
+/*
+ * Return the end of a piece of the touches from ta.at, charging a unit for each; a few are
+ * free.
+ */
 static inline u32 ta_spend(struct ta *ta)
 {
 	const u32 left = ta->budget > 0 ? (u32)ta->budget : 0;
@@ -218,19 +221,19 @@ static inline u32 ta_spend(struct ta *ta)
 void mte_view(struct ta_view *view, const struct ta_draw *draw);
 void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
 		   struct ta_vertex *out);
-/* ta.poly becomes what a primitive is: TA_OK, and *kept false if it was culled. */
+/* Set ta.poly from a primitive: TA_OK, and *kept false if it was culled. */
 enum ta_result mte_primitive(struct ta *ta, const struct ta_prim *prim, bool *kept,
 			     struct gpu_fault *fault);
 struct ta_vertex mte_project(const struct ta_view *view, const float pos[4]);
 
 /*
- * clip.c. Clip a primitive of count vertices; ta.poly's corners become what is
- * left, none if nothing is.
+ * clip.c. Clip a primitive of count vertices; ta.poly's corners become the result, none if it
+ * is empty.
  */
 enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 count,
 			      struct gpu_fault *fault);
 
-/* te.c: ta.touch becomes the tiles of ta.poly. False: there is more to do. */
+/* te.c: set ta.touch to the tiles of ta.poly. False: call again. */
 static inline void te_begin(struct ta *ta)
 {
 	ta->touches = 0;
@@ -239,7 +242,7 @@ static inline void te_begin(struct ta *ta)
 }
 bool te_tiles(struct ta *ta);
 
-/* block.c: pages and blocks for ta.poly in the macro tiles of ta.touch; then put it there. */
+/* block.c: pages and blocks for ta.poly in the macro tiles of ta.touch; then write it there. */
 static inline void block_begin(struct ta *ta)
 {
 	memset(ta->chunks, 0, sizeof(ta->chunks));
@@ -247,8 +250,8 @@ static inline void block_begin(struct ta *ta)
 }
 enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault);
 bool block_put(struct ta *ta, struct gpu_fault *fault);
-/* A spare page of a macro tile, which has one. */
-struct ta_page block_take_spare(struct ta_macro *macro);
+/* Use a spare page of a macro tile, which must have one. */
+struct ta_page block_use_spare(struct ta_macro *macro);
 
 /*
  * stream.c: entries for ta.poly in the tiles of ta.touch; the region headers. TA_OK,
@@ -258,7 +261,10 @@ u32 stream_chunks_needed(const struct ta *ta, u32 touch);
 enum ta_result stream_put(struct ta *ta, struct gpu_fault *fault);
 enum ta_result stream_finish(struct ta *ta, struct gpu_fault *fault);
 
-/* Host pointer to a place in the parameter buffer, to the end of its page; NULL with *fault. */
+/*
+ * Return a host pointer for a reference to the parameter buffer, valid to the end of its
+ * page; NULL with *fault.
+ */
 u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
 	    struct gpu_fault *fault);
 

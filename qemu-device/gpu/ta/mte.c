@@ -2,12 +2,12 @@
 /*
  * Macro tiling engine: viewport transform and culling.
  *
- * Source: document 004, "MTE"; Documentation/precision.rst, "Clipping", "Screen
- * positions" and "Faces". All vertices of a call are transformed first, a wave's
- * rows at a time; then each primitive is culled, or becomes ta.poly.
+ * Source: document 004, "MTE"; Documentation/precision.rst, "Clipping", "Screen positions"
+ * and "Faces". All vertices of a call are transformed first, a wave's rows at a time; then
+ * each primitive is culled, or stored in ta.poly.
  *
- * Limits: a vertex that clipping made where w is all but 0 can lie far beyond the guard
- * band, by rounding; it is brought to 256 pixels from it. A viewport that gives a NaN drops the
+ * Limits: a vertex made by clipping where w is nearly 0 can be far beyond the guard band, by
+ * rounding; it is clamped to 256 pixels from it. A viewport that results in NaN drops the
  * primitive.
  */
 #include "internal.h"
@@ -46,7 +46,7 @@ void mte_view(struct ta_view *view, const struct ta_draw *draw)
 	}
 }
 
-/* Rows of a wave's positions on their way. */
+/* Intermediate rows of a wave's positions. */
 struct rows {
 	float x[LANES], y[LANES], z[LANES], w[LANES];
 	float sx[LANES], sy[LANES], sz[LANES], rw[LANES];
@@ -82,8 +82,8 @@ static void outcodes(const struct ta_view *view, struct rows *r)
 }
 
 /*
- * Nearest integer to position times 256, ties to even: the low bits of a sum that
- * has no binary places left.
+ * Nearest integer to position times 256, ties to even: the low bits of a sum without binary
+ * places.
  */
 static u64 fixed(float position)
 {
@@ -94,7 +94,7 @@ static u64 fixed(float position)
 	return bits;
 }
 
-/* A NaN stays one. */
+/* Clamp a position; a NaN stays a NaN. */
 static float limit(float position)
 {
 	position = position < -TA_LIMIT ? -TA_LIMIT : position;
@@ -115,7 +115,7 @@ static void project(const struct ta_view *view, struct rows *r)
 		r->fx[i] = fixed(r->sx[i]);
 		r->fy[i] = fixed(r->sy[i]);
 	}
-	/* Inside of all planes but nowhere: see Limits. */
+	/* Inside all planes but without a valid position: see Limits. */
 	for (i = 0; i < LANES; i++)
 		if (!r->out[i] && isnan(r->sx[i] + r->sy[i]))
 			r->out[i] = TA_BAD;
@@ -170,7 +170,7 @@ void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
 	set_sizes(view, in, out);
 }
 
-/* One vertex, made by clipping: it lies inside, or nearly so. */
+/* Project one vertex made by clipping: it is inside, or nearly so. */
 struct ta_vertex mte_project(const struct ta_view *view, const float pos[4])
 {
 	const float x = limit(pos[0] / pos[3] * view->scale[0] + view->offset[0]);
@@ -207,7 +207,7 @@ static bool is_off_screen(const struct ta *ta, const struct ta_shape *s)
 	       s->y0 >= (s32)ta->scene.height * 256;
 }
 
-/* No sample lies in the rectangle around it, edges included: so it covers none. */
+/* Whether no sample is in the bounding rectangle, edges included: then it covers none. */
 static bool is_between_samples(const struct ta *ta, const struct ta_shape *s)
 {
 	u32 i;
@@ -268,7 +268,7 @@ static void add_rectangle(struct ta *ta, const struct shape_corners *corners)
 	};
 }
 
-/* Of a clipped triangle's part: a corner that has the provoking vertex's flat varyings. */
+/* Return a corner of a clipped triangle's part that has the provoking vertex's flat varyings. */
 static u8 provoking_corner(const struct ta *ta, const struct ta_sub *sub, u32 provoking)
 {
 	u8 i;
@@ -282,7 +282,7 @@ static u8 provoking_corner(const struct ta *ta, const struct ta_sub *sub, u32 pr
 	return 0;
 }
 
-/* Corners to triangles, or to the one rectangle of a line or point. */
+/* Add the triangles of the corners, or the one rectangle of a line or point. */
 static void add_subs(struct ta *ta, const struct ta_prim *prim)
 {
 	struct ta_poly *poly = &ta->poly;

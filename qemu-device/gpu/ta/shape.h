@@ -2,8 +2,8 @@
 /*
  * Lines and points as rectangles.
  *
- * Source: Documentation/precision.rst, "Coverage". Corners A, B, C, D go round; the
- * rectangle is the triangles A B C and A C D.
+ * Source: Documentation/precision.rst, "Coverage". Corners A, B, C, D are in cyclic order;
+ * the rectangle is the triangles A B C and A C D.
  */
 #ifndef PUMICE_GPU_TA_SHAPE_H
 #define PUMICE_GPU_TA_SHAPE_H
@@ -22,13 +22,13 @@ struct shape_corners {
 	s32 x[4], y[4];
 };
 
-/* Size of a point, or width of a line, brought into what there is. */
-static inline float shape_size(float size, float most)
+/* Clamp the size of a point, or width of a line, to the supported range. */
+static inline float shape_size(float size, float max)
 {
-	return fmaxf(SHAPE_POINT_MIN, fminf(most, size));
+	return fmaxf(SHAPE_POINT_MIN, fminf(max, size));
 }
 
-/* False: it has no length. */
+/* Returns false if the line has no length. */
 static inline bool shape_line(s32 x0, s32 y0, s32 x1, s32 y1, float width,
 			      struct shape_corners *out)
 {

@@ -2,9 +2,9 @@
 /*
  * Tile control streams and region headers of the tiling engine.
  *
- * Source: hw/formats.xml, tile_chunk, tile_entry, region. The last chunk of a stream is
- * kept on the host, and written when the next one begins or the scene ends: so
- * memory is written once a chunk, and most primitives only add a bit to a mask.
+ * Source: hw/formats.xml, tile_chunk, tile_entry, region. The last chunk of a stream is kept
+ * on the host, and written when the next one begins or the scene ends: so memory is written
+ * once per chunk, and most primitives only add a bit to a mask.
  */
 #include "internal.h"
 
@@ -18,7 +18,7 @@ static bool needs_chunk(const struct ta_tile *tile)
 	return !tile->chunk || tile->entries == TA_CHUNK_ENTRIES;
 }
 
-/* The last entry of a tile, if it names this block; else NULL. */
+/* Return the last entry of a tile if it is for this block, else NULL. */
 static struct pumice_tile_entry *entry_of(struct ta_tile *tile, u32 block)
 {
 	struct pumice_tile_entry *last;
@@ -37,7 +37,7 @@ u32 stream_chunks_needed(const struct ta *ta, u32 touch)
 	return needs_chunk(tile) && !entry_of(tile, ta->macro[t->macro].block);
 }
 
-/* Write the last chunk of a tile, which goes on in next, or nowhere if that is 0. */
+/* Write the last chunk of a tile, followed by chunk next, or by none if next is 0. */
 static bool flush(struct ta *ta, const struct ta_tile *tile, u32 next, struct gpu_fault *fault)
 {
 	u32 *words, i;
@@ -55,8 +55,8 @@ static bool flush(struct ta *ta, const struct ta_tile *tile, u32 next, struct gp
 }
 
 /*
- * Take a chunk's place, for which block_reserve() has seen to pages, from the top of a
- * page: the chunks' own, the blocks', or a new one.
+ * Allocate a chunk, for which block_reserve() has reserved pages, from the top of a page: the
+ * chunks' own, the blocks', or a new one.
  */
 static u32 place_chunk(struct ta_macro *macro)
 {
@@ -71,7 +71,7 @@ static u32 place_chunk(struct ta_macro *macro)
 		}
 		if (shared) {
 			macro->chunk_page = !macro->block_page;
-			macro->page[macro->chunk_page] = block_take_spare(macro);
+			macro->page[macro->chunk_page] = block_use_spare(macro);
 		} else {
 			macro->chunk_page = macro->block_page;
 		}

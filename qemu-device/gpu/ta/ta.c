@@ -32,8 +32,8 @@ void ta_destroy(struct ta *ta)
 }
 
 /*
- * Room for the tiles of a scene, and for the spare pages of a macro tile: a chunk for
- * each of its tiles, and a block.
+ * Allocate room for the tiles of a scene, and for the spare pages of a macro tile: a chunk
+ * for each of its tiles, and a block.
  */
 static bool make_room(struct ta *ta, const struct pm_scene *scene)
 {
@@ -72,7 +72,7 @@ void ta_trim(struct ta *ta)
 	ta->tiles_room = 0;
 }
 
-/* Empty tile lists of the scene; false when the budget ends before the last one. */
+/* Clear tile lists of the scene; false when the budget ends before the last one. */
 static bool clear_tiles(struct ta *ta)
 {
 	const u32 tiles = ta->scene.tiles_x * ta->scene.tiles_y;
@@ -113,7 +113,7 @@ bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 	return true;
 }
 
-/* Blocks go on where the draw has the same of what they have in common. */
+/* Continue open blocks if the draw's common state is unchanged. */
 static void set_header(struct ta *ta, const struct ta_draw *draw)
 {
 	const struct pumice_prim_block header = {
@@ -131,8 +131,11 @@ static void set_header(struct ta *ta, const struct ta_draw *draw)
 	ta->serial++;
 }
 
-/* Transform the vertices of a call. False: there is no memory, or the draw makes no sense. */
-static bool take_vertices(struct ta *ta, const struct ta_vertices *vertices)
+/*
+ * Transform the vertices of a call. Returns false when out of memory, or if the draw is
+ * invalid.
+ */
+static bool transform_vertices(struct ta *ta, const struct ta_vertices *vertices)
 {
 	if (vertices->count > ta->vertex_room) {
 		free(ta->vertex);
@@ -159,12 +162,13 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 	u32 i;
 
 	mte_view(&ta->view, draw);
-	/* There are positions and no more. A point may have any size. */
+	/* There are only positions. A point may have any size. */
 	ta->view.varyings = 0;
 	if (ta->view.point_size)
 		ta->view.point_width = SHAPE_POINT_MAX;
 	ta->view.point_size = false;
-	if (!is_known_kind(draw->kind) || vertices->vo_words < 4 || !take_vertices(ta, vertices))
+	if (!is_known_kind(draw->kind) || vertices->vo_words < 4 ||
+	    !transform_vertices(ta, vertices))
 		return;
 	for (i = 0; i < count; i++) {
 		bool kept = false;
@@ -175,15 +179,15 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 	}
 }
 
-/* The primitive is not done: what comes next. */
-static enum ta_result leave(struct ta *ta, enum ta_step step, enum ta_result result)
+/* Suspend the primitive and store its next step. */
+static enum ta_result suspend(struct ta *ta, enum ta_step step, enum ta_result result)
 {
 	ta->step = step;
 	return result;
 }
 
-/* The primitive is in all of its tiles, or in none. */
-static enum ta_result done_with(struct ta *ta, bool culled)
+/* Complete the primitive: it is in all of its tiles, or in none. */
+static enum ta_result complete(struct ta *ta, bool culled)
 {
 	ta->counters.culled += culled;
 	ta->step = TA_STEP_BEGIN;
@@ -191,11 +195,11 @@ static enum ta_result done_with(struct ta *ta, bool culled)
 }
 
 /*
- * Take one primitive, from the step on that it has come to. It gets into tiles in the last
- * step alone, which no lack of memory ends.
+ * Process one primitive from its current step. It is added to tiles only in the last step,
+ * which cannot run out of memory.
  */
-static inline enum ta_result take_primitive(struct ta *ta, const struct ta_prim *prim,
-					    struct gpu_fault *fault)
+static inline enum ta_result process_primitive(struct ta *ta, const struct ta_prim *prim,
+					       struct gpu_fault *fault)
 {
 	enum ta_result result;
 	bool kept;
@@ -207,20 +211,20 @@ static inline enum ta_result take_primitive(struct ta *ta, const struct ta_prim 
 			return result;
 		ta->budget -= TA_COST_PRIMITIVE;
 		if (!kept)
-			return done_with(ta, true);
+			return complete(ta, true);
 		te_begin(ta);
 		/* fall through */
 	case TA_STEP_TILES:
 		if (!te_tiles(ta))
-			return leave(ta, TA_STEP_TILES, TA_MORE);
+			return suspend(ta, TA_STEP_TILES, TA_MORE);
 		if (!ta->touches)
-			return done_with(ta, true);
+			return complete(ta, true);
 		block_begin(ta);
 		/* fall through */
 	case TA_STEP_RESERVE:
 		result = block_reserve(ta, fault);
 		if (result != TA_OK)
-			return leave(ta, TA_STEP_RESERVE, result);
+			return suspend(ta, TA_STEP_RESERVE, result);
 		ta->counters.clipped += ta->poly.clipped;
 		if (!block_put(ta, fault))
 			return TA_FAULT;
@@ -228,9 +232,9 @@ static inline enum ta_result take_primitive(struct ta *ta, const struct ta_prim 
 	case TA_STEP_PUT:
 		result = stream_put(ta, fault);
 		if (result != TA_OK)
-			return leave(ta, TA_STEP_PUT, result);
+			return suspend(ta, TA_STEP_PUT, result);
 	}
-	return done_with(ta, false);
+	return complete(ta, false);
 }
 
 static enum ta_result bad_draw(struct gpu_fault *fault)
@@ -239,28 +243,28 @@ static enum ta_result bad_draw(struct gpu_fault *fault)
 	return TA_FAULT;
 }
 
-/* The first piece of a call. False: there is no memory, or the draw makes no sense. */
+/* Do the first piece of a call. Returns false when out of memory, or if the draw is invalid. */
 static bool open_call(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices)
 {
 	mte_view(&ta->view, draw);
 	if (!is_known_kind(draw->kind) || ta->view.varyings > PUMICE_MAX_VARYINGS ||
 	    vertices->vo_words < ta->view.first + ta->view.varyings ||
-	    !take_vertices(ta, vertices))
+	    !transform_vertices(ta, vertices))
 		return false;
 	set_header(ta, draw);
 	ta->step = TA_STEP_BEGIN;
 	return true;
 }
 
-/* Primitives as far as the budget goes. */
-static enum ta_result take_primitives(struct ta *ta, const struct ta_prim *prims, u32 count,
-				      u32 *done, struct gpu_fault *fault)
+/* Process primitives within the budget. */
+static enum ta_result process_primitives(struct ta *ta, const struct ta_prim *prims, u32 count,
+					 u32 *done, struct gpu_fault *fault)
 {
 	enum ta_result result = TA_OK;
 	u32 n;
 
 	for (n = *done; n < count; n++) {
-		result = ta->budget > 0 ? take_primitive(ta, &prims[n], fault) : TA_MORE;
+		result = ta->budget > 0 ? process_primitive(ta, &prims[n], fault) : TA_MORE;
 		if (result != TA_OK)
 			break;
 	}
@@ -285,7 +289,7 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 	if (!ta->open && !open_call(ta, draw, vertices))
 		return bad_draw(fault);
 	ta->in = vertices;
-	result = take_primitives(ta, prims, count, done, fault);
+	result = process_primitives(ta, prims, count, done, fault);
 	ta->open = result == TA_MORE || result == TA_MEMORY;
 	return result;
 }

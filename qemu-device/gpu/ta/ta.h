@@ -2,18 +2,18 @@
 /*
  * Tiling accelerator (TA) of one core: MTE and TE.
  *
- * Source: document 004, "Tiling Accelerator". The MTE takes shaded vertices and
- * indices: viewport transform, culling, clipping, primitive blocks by macro tile.
- * The TE computes the tiles that a primitive touches and appends it to their
- * control streams. Both write the parameter buffer through the MMU, as units MTE
- * and TE. Layouts: hw/formats.xml, prim_block, tile_chunk, region.
+ * Source: document 004, "Tiling Accelerator". The MTE processes shaded vertices and indices:
+ * viewport transform, culling, clipping, primitive blocks by macro tile. The TE computes the
+ * tiles that a primitive touches and appends it to their control streams. Both write the
+ * parameter buffer through the MMU, as units MTE and TE. Layouts: hw/formats.xml, prim_block,
+ * tile_chunk, region.
  *
  * Used by the thread of its core's unit.
  *
- * One primitive can touch every tile of the target, up to 262144 of them, so what follows
- * tiles or pages does about TA_PIECE units of work and returns TA_MORE; it is called again
- * with the same arguments until it returns something else, or ta_begin() gives the scene
- * up. The caller may look at its stop flag between two calls.
+ * One primitive can touch every tile of the target, up to 262144 of them, so functions that
+ * loop over tiles or pages do about TA_PIECE units of work and return TA_MORE; call them
+ * again with the same arguments until they return another result, or drop the scene with
+ * ta_begin(). The caller may check its stop flag between two calls.
  */
 #ifndef PUMICE_GPU_TA_H
 #define PUMICE_GPU_TA_H
@@ -35,11 +35,11 @@ struct ta_config {
 struct ta *ta_create(const struct ta_config *config);
 void ta_destroy(struct ta *ta);
 
-/* What primitives are drawn with. */
+/* State of a draw. */
 struct ta_draw {
 	struct pumice_vdm_state state;
 	u8 kind;		/* enum pumice_prim_kind */
-	u32 sequence;		/* of the chunk; never falls on a core */
+	u32 sequence;		/* of the chunk; never decreases on a core */
 };
 
 /*
@@ -58,51 +58,51 @@ struct ta_prim {
 };
 
 /*
- * Work of a call, about; a unit is some 100 ns. One is a tile that is touched, reserved for
- * or appended to; what else takes time is counted in these.
+ * Approximate work of a call; a unit is some 100 ns. Touching a tile, reserving for it or
+ * appending to it is one unit each; other slow work is charged in these units.
  */
 #define TA_PIECE	4096u
 
 /*
- * Begin, or go on with empty tile lists after ta_finish(). False: no memory on the host.
- * The lists are emptied by the first calls of ta_primitives().
+ * Begin a scene, or continue with empty tile lists after ta_finish(). False: the host is out
+ * of memory. The first calls of ta_primitives() clear the lists.
  */
 bool ta_begin(struct ta *ta, const struct pm_scene *scene);
 
 /*
- * Which primitives are not culled, by VO0 to VO3 alone: for a coordinate program.
- * keep[n] becomes false for those that are.
+ * Cull primitives by VO0 to VO3 only, for a coordinate program. keep[n] becomes false for
+ * culled ones.
  */
 void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
 	     const struct ta_prim *prims, u32 count, bool *keep);
 
 enum ta_result {
 	TA_OK,
-	TA_MEMORY,	/* no page for primitive *done; nothing of it is in any tile */
-	TA_MORE,	/* there is more to do for it; see above */
+	TA_MEMORY,	/* no page for primitive *done; it is not in any tile */
+	TA_MORE,	/* call again; see above */
 	TA_FAULT,
 };
-/* Take primitives from *done on; it rises with each that is done. */
+/* Process primitives from *done, which is incremented for each finished one. */
 enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			     const struct ta_vertices *vertices, const struct ta_prim *prims,
 			     u32 count, u32 *done, struct gpu_fault *fault);
 
 /*
- * Write the region headers: the end of the scene, or what there is for a partial
- * render. *any becomes whether the core has put anything into a tile; without, no
- * headers are written. TA_OK, TA_MORE or TA_FAULT; after TA_OK the tile lists are gone.
+ * Write the region headers: at the end of the scene, or so far for a partial render. *any
+ * becomes whether any tile has an entry of the core; if not, no headers are written. TA_OK,
+ * TA_MORE or TA_FAULT; after TA_OK the tile lists are invalid.
  */
 enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault);
 
 /*
- * Give back the memory of tile lists on the host where it is more than TA_KEEP: between
- * scenes, ta_begin() follows.
+ * Free the host memory of tile lists if it is more than TA_KEEP. Call between scenes, before
+ * ta_begin().
  */
 #define TA_KEEP		(1u << 20)
 bool ta_is_large(const struct ta *ta);
 void ta_trim(struct ta *ta);
 
-/* Counters since the TA was made. */
+/* Counters since the TA was created. */
 struct ta_counters {
 	u64 culled, clipped, blocks, tile_entries;
 };

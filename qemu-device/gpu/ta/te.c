@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tiling engine: which tiles a primitive touches.
+ * Tiling engine: find the tiles that a primitive touches.
  *
- * Source: document 004, "TE". A shape touches a tile when it has a point inside the
- * tile's part of the render target, edges of the tile not included: no sample
- * lies on them. All in integers, so the list is exact: none is missing, none is
- * too many.
+ * Source: document 004, "TE". A shape touches a tile when it has a point inside the tile's
+ * part of the render target, edges of the tile not included: no sample is on them. All
+ * arithmetic is on integers, so the list is exact.
  *
- * A convex shape touches an interval of the tiles in a row. It is found from where
- * the shape's edges lie in the row: each end of an edge in it, or where the edge
- * crosses the row's limits, gives a position; the least and the greatest of these are
- * the interval's.
+ * A convex shape touches an interval of the tiles in a row. It is computed from the parts of
+ * the shape's edges in the row: each end of an edge in the row, and each crossing of the
+ * row's limits, is a position; the interval is from the lowest to the highest of them.
  */
 #include "internal.h"
 
@@ -23,9 +21,9 @@ struct span {
 
 /* One row of tiles; positions in 1/256 pixel. */
 struct row {
-	s32 top, bottom;	/* of its part of the target */
-	s32 tile_w, width;	/* of a tile, of the target */
-	bool inside;		/* something lies left of the target's right edge */
+	s32 top, bottom;	/* limits of its part of the target */
+	s32 tile_w, width;	/* width of a tile, of the target */
+	bool inside;		/* a position is left of the target's right edge */
 };
 
 static s64 floor_div(s64 a, s64 b)
@@ -35,7 +33,7 @@ static s64 floor_div(s64 a, s64 b)
 	return a % b < 0 ? q - 1 : q;
 }
 
-/* Count a position x = num / den, den > 0, in. */
+/* Extend the span to position x = num / den, den > 0. */
 static void include(struct row *row, struct span *span, s64 num, s64 den)
 {
 	/* Tile t has points right of x where (t + 1) * w > x, left of x where t * w < x. */
@@ -50,7 +48,7 @@ static void include(struct row *row, struct span *span, s64 num, s64 den)
 		row->inside = true;
 }
 
-/* Count in where the edge from a to b, a above b, crosses the height y. */
+/* Extend the span to the crossing of the edge from a to b, a above b, with height y. */
 static void cross(struct row *row, struct span *span, const struct ta_shape *s, u32 a, u32 b, s32 y)
 {
 	const s64 dy = (s64)s->y[b] - s->y[a], dx = (s64)s->x[b] - s->x[a];
@@ -89,7 +87,7 @@ static void touch(struct ta *ta, u32 tx, u32 ty, u32 mask)
 	};
 }
 
-/* Columns or rows that lie between two positions, on the target. */
+/* Return the columns or rows between two positions, on the target. */
 static struct span limits(s32 low, s32 high, s32 size, u32 tiles)
 {
 	struct span span = {
@@ -102,7 +100,7 @@ static struct span limits(s32 low, s32 high, s32 size, u32 tiles)
 	return span;
 }
 
-/* Tiles of one row, for all parts of the primitive. */
+/* Add the tiles of one row, for all parts of the primitive. */
 static void add_row(struct ta *ta, const struct span *column, s32 ty)
 {
 	const struct ta_poly *poly = &ta->poly;
@@ -145,8 +143,8 @@ static void add_row(struct ta *ta, const struct span *column, s32 ty)
 }
 
 /*
- * The shape is all on the target: then, if it lies in one row or one column, it touches
- * all tiles there that the rectangle around it does.
+ * Whether the whole shape is on the target: then, if it is in one row or one column, it
+ * touches all tiles of its bounding rectangle.
  */
 static bool is_inside(const struct ta *ta, const struct ta_shape *s)
 {
@@ -154,7 +152,7 @@ static bool is_inside(const struct ta *ta, const struct ta_shape *s)
 	       s->y1 <= (s32)ta->scene.height * 256;
 }
 
-/* Rows of the primitive from ta.row on; false when the budget ends before them. */
+/* Add rows of the primitive from ta.row; false when the budget ends first. */
 static bool add_rows(struct ta *ta, const struct span *column, const struct span *rows)
 {
 	const s32 cost = TA_COST_ROW * (s32)ta->poly.subs;
@@ -172,7 +170,7 @@ static bool add_rows(struct ta *ta, const struct span *column, const struct span
 	return t > rows->to;
 }
 
-/* A row or a column of tiles is a piece at most. */
+/* A row or a column of tiles is at most one piece. */
 bool te_tiles(struct ta *ta)
 {
 	const struct ta_poly *poly = &ta->poly;

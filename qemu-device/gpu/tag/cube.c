@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Cubes: directions become places on faces, and filters go on behind a face's edge.
+ * Cubes: positions of directions on faces, and filters across a face's edge.
  *
  * Source: Documentation/formats.rst, "Cubes".
  *
- * Limits: lane by lane. Of a wave whose filters stay on their faces only the look for
- * edges comes on top of what a 2D texture takes.
+ * Limits: lane by lane. A wave whose filters stay on their faces costs only the check for
+ * edges more than a 2D texture.
  */
 #include <math.h>
 #include <string.h>
 
 #include "state.h"
 
-/* How a face lies: the axes of its u, of its v and the major one, and which way they go. */
+/* Orientation of a face: the axes of its u, of its v and the major one, and their signs. */
 static const struct {
 	u8 axis[3];
 	float sign[3];
@@ -33,13 +33,13 @@ static u32 face_of(const float d[3])
 	return d[0] < 0 ? 1 : 0;
 }
 
-/* Component n of a vector as a face has it: along its u, its v, out of the cube. */
+/* Return component n of a vector in a face's system: along its u, its v, out of the cube. */
 static float along(const float d[3], u32 f, u32 n)
 {
 	return d[face[f].axis[n]] * face[f].sign[n];
 }
 
-/* A place on a face of a direction's component; on the face even if that is no number. */
+/* Return the position on a face of a direction's component; on the face even if that is NaN. */
 static float on_face(float a, float m)
 {
 	float c = 0.5f * (a / m + 1.0f);
@@ -54,7 +54,7 @@ static float quotient(float a, float da, float m, float dm)
 	return 0.5f * (da * m - a * dm) / (m * m);
 }
 
-/* Directions become places on faces; so do their derivatives, each lane on its own face. */
+/* Project directions to positions on faces, and their derivatives, each lane on its own face. */
 void tag_cube_project(struct tag_wave *w, bool derivatives)
 {
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
@@ -76,8 +76,11 @@ void tag_cube_project(struct tag_wave *w, bool derivatives)
 	}
 }
 
-/* Places beyond an edge, on the plane of their face, go to where their directions meet the cube. */
-void tag_cube_bend(struct tag_wave *w, float (*coord)[PUMICE_LANES])
+/*
+ * Move positions beyond an edge, on the plane of their face, to the face that their
+ * directions intersect.
+ */
+void tag_cube_wrap(struct tag_wave *w, float (*coord)[PUMICE_LANES])
 {
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		float u = coord[0][l], v = coord[1][l], d[3];
@@ -110,7 +113,7 @@ u32 tag_cube_lanes(const struct tag_wave *w, const struct tf_taps *t)
 }
 
 /*
- * The texel behind the high or low end of u (axis 0) or v (1), beside the one at at[].
+ * Step to the texel past the high or low end of u (axis 0) or v (1), next to the one at at[].
  * Counted in half texels from the middle of a cube of n texels a side: faces are n away,
  * centres of texels odd or even as n is not; the two texels at an edge mirror each other.
  */
@@ -157,7 +160,7 @@ void tag_cube_tap(const struct tag_wave *w, const u32 *level, const struct tf_ta
 	}
 }
 
-/* Of the lanes in corner, texel n becomes the average of the three others. */
+/* Set texel n to the average of the three others, in the lanes of corner. */
 static void fill_corner(struct texel_rows texel[4], u32 n, u32 corner)
 {
 	for (; corner; corner &= corner - 1) {

@@ -10,13 +10,13 @@
 #include "pumice_isa_enums.h"
 #include "state.h"
 
-/* Nearest whole number, halves to even, of what is kept within 0 and most. */
-static u32 layer_of(float f, u32 most)
+/* Return the nearest integer, halves to even, clamped to 0 and max. */
+static u32 layer_of(float f, u32 max)
 {
 	if (!(f > 0.0f))
 		return 0;
-	if (f >= (float)most)
-		return most;
+	if (f >= (float)max)
+		return max;
 	return (u32)(f + 0x1p23f) - 0x800000u;
 }
 
@@ -33,8 +33,8 @@ static void read_layers(struct tag_wave *w, const u32 *row)
 	}
 }
 
-/* Whether levels of detail or anisotropy matter to this read. */
-static bool wants_derivatives(const struct tag_wave *w)
+/* Whether levels of detail or anisotropy are needed by this read. */
+static bool needs_derivatives(const struct tag_wave *w)
 {
 	const struct pumice_sampler *p = &w->state->sampler;
 
@@ -57,7 +57,7 @@ void tag_coordinates(struct tag_wave *w)
 	const struct tag_request *r = w->request;
 	const struct tag_state *s = w->state;
 	u32 rows = s->cube ? 3 : s->dims;
-	bool derivatives = wants_derivatives(w);
+	bool derivatives = needs_derivatives(w);
 
 	memcpy(w->coord, r->coord, rows * sizeof(w->coord[0]));
 	if (s->array)
@@ -81,25 +81,25 @@ void tag_coordinates(struct tag_wave *w)
 }
 
 /*
- * The longer of the two derivatives decides on the level; where it is much longer than
- * the shorter, several samples along it take a finer level.
+ * The longer of the two derivatives determines the level; if it is much longer than the
+ * shorter, several samples along it use a finer level.
  */
 static void anisotropy(struct tag_wave *w, const float *x2, const float *y2, float *squares)
 {
-	const float most = (float)(1u << w->state->sampler.aniso_log2);
+	const float max = (float)(1u << w->state->sampler.aniso_log2);
 
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		bool along_x = x2[l] >= y2[l];
 		float big = along_x ? x2[l] : y2[l], small = along_x ? y2[l] : x2[l];
 		float ratio = big > 1.0f ? sqrtf(big / small) : 1.0f;
-		float steps = ratio > 1.0f ? (ratio < most ? ceilf(ratio) : most) : 1.0f;
+		float steps = ratio > 1.0f ? (ratio < max ? ceilf(ratio) : max) : 1.0f;
 
 		w->steps[l] = steps;
 		squares[l] = big / (steps * steps);
 		for (u32 a = 0; a < 2; a++)
 			w->axis[a][l] = along_x ? w->dx[a][l] : w->dy[a][l];
-		if (steps > (float)w->most_steps)
-			w->most_steps = (u32)steps;
+		if (steps > (float)w->max_steps)
+			w->max_steps = (u32)steps;
 	}
 }
 
@@ -162,17 +162,17 @@ void tag_levels(struct tag_wave *w)
 	const struct pumice_sampler *p = &s->sampler;
 	const struct tag_request *r = w->request;
 	bool bias = r->op == PUMICE_USC_OP_SAMPLE_BIAS, lod = r->op == PUMICE_USC_OP_SAMPLE_LOD;
-	bool derivatives = wants_derivatives(w) &&
+	bool derivatives = needs_derivatives(w) &&
 			   (r->spans || r->op == PUMICE_USC_OP_SAMPLE_GRAD);
 
-	w->most_steps = 1;
+	w->max_steps = 1;
 	w->two_levels = false;
 	memset(w->level, 0, sizeof(w->level));
 	if (r->op == PUMICE_USC_OP_GATHER || r->op == PUMICE_USC_OP_GATHER_CMP) {
 		w->linear = ~0u;
 		return;
 	}
-	/* Nothing depends on it. */
+	/* Not used. */
 	if (r->op != PUMICE_USC_OP_QUERY_LOD && p->mip_filter == PUMICE_MIP_FILTER_NONE &&
 	    p->min_linear == p->mag_linear && !derivatives) {
 		w->linear = p->min_linear ? ~0u : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texels out of memory: the TCU's part.
+ * Reads of texels from memory: the TCU's part.
  *
- * Source: document 004, "TCU". Each block is read once and lies in one 4 KiB grain;
- * a grain is translated at its first use in a request.
+ * Source: document 004, "TCU". Each block is read once and is within one 4 KiB grain; a grain
+ * is translated at its first use in a request.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ read_rows(struct tag_wave *w, const u64 *row, const u32 *column, u32 bytes,
 	return true;
 }
 
-/* The texels of a block; what was decoded last with the same hash makes room. */
+/* Return the texels of a block, replacing the last decoded one with the same hash. */
 static const u32 *decoded(struct tag *tag, u32 format, const u8 *host, u32 bytes)
 {
 	u64 bits[2] = { 0 };
@@ -107,7 +107,7 @@ bool tag_read_words(struct tag_wave *w, const u64 *row, const u32 *column, const
 	}
 }
 
-/* Texels beside each other are mostly in one grain: the second needs no window then. */
+/* Adjacent texels are mostly in one grain: then the second needs no window look-up. */
 static inline __attribute__((always_inline)) bool
 read_pair(struct tag_wave *w, u64 row, u32 first, u32 second, u32 bytes,
 			     u32 *left, u32 *right)

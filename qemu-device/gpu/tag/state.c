@@ -2,8 +2,8 @@
 /*
  * Texture and sampler structures, decoded and checked.
  *
- * Source: hw/formats.xml, texture, sampler. Decoded state is found again by its
- * words, so that nothing needs to be told when shaders change them.
+ * Source: hw/formats.xml, texture, sampler. Decoded state is cached with its words as key, so
+ * that no invalidation is needed when shaders change them.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static bool decode_texture(const u32 *words, struct tag_state *s)
 	return true;
 }
 
-/* What coordinates that count texels go without. */
+/* Whether the state is valid for coordinates in texels. */
 static bool texels_valid(const struct tag_state *s)
 {
 	if (s->sampler.mip_filter != PUMICE_MIP_FILTER_NONE || s->sampler.aniso_log2 || s->cube)
@@ -54,7 +54,7 @@ static bool texels_valid(const struct tag_state *s)
 	return true;
 }
 
-/* The border colour as a texel of the format: what the format lacks is 0, 0, 1 here, too. */
+/* Decode the border colour as a texel of the format: missing components are 0, 0, 1 here, too. */
 static void decode_border(struct tag_state *s)
 {
 	for (u32 c = 0; c < 4; c++) {

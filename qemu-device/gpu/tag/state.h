@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texture unit's state, shared by its files: tag.c (a read from request to
- * result), state.c (texture and sampler structures), lod.c (levels of detail),
- * cube.c (faces of cubes), read.c (texels out of memory). Nobody else includes this.
+ * The texture unit's state, shared by its files: tag.c (a read from request to result),
+ * state.c (texture and sampler structures), lod.c (levels of detail), cube.c (faces of
+ * cubes), read.c (texels from memory). No other file includes this.
  */
 #ifndef PUMICE_GPU_TAG_STATE_H
 #define PUMICE_GPU_TAG_STATE_H
@@ -10,9 +10,9 @@
 #include "../tf/tf.h"
 #include "tag.h"
 
-/* A texture and a sampler structure, decoded. */
+/* Decoded texture and sampler structure. */
 struct tag_state {
-	u32 words[TAG_STATE_WORDS];	/* what they were decoded from */
+	u32 words[TAG_STATE_WORDS];	/* source words */
 	bool used;
 	bool texture_valid, sampler_valid;
 	struct pumice_texture texture;
@@ -20,14 +20,15 @@ struct tag_state {
 	const struct pumice_pixel_info *info;
 	struct pumice_surface surface;
 	struct pumice_level level[PUMICE_MAX_LEVELS];
-	u32 dims;		/* coordinates but layers: 1 to 3; 2 of a cube's face */
+	u32 dims;		/* coordinates except layers: 1 to 3; 2 for a cube's face */
 	bool cube, array;
-	bool filters;		/* the sampler asks for filtering of some kind */
-	bool plain;		/* UNORM in one word, no curve: the short way to a bilinear texel */
+	bool filters;		/* the sampler has any filtering */
+	bool plain;		/* UNORM in one word, no curve: has the fast path to a bilinear
+				 * texel */
 	bool same;		/* the swizzle is R, G, B, A */
 	u8 swizzle[4];
-	u8 wrap[3];		/* of cubes BORDER, which tells texels of other faces */
-	bool border;		/* some axis has one; of cubes none */
+	u8 wrap[3];		/* BORDER for cubes, to detect texels of other faces */
+	bool border;		/* an axis has one; never for cubes */
 	float scale[4];
 	float lod_bias, min_lod, max_lod;
 	u32 border_colour[4];	/* f32 before scaling, or integers */
@@ -36,7 +37,7 @@ struct tag_state {
 #define TAG_STATES 16u
 #define TAG_BLOCKS 128u		/* powers of two */
 
-/* A decoded compressed block, found by what it holds: always right, whoever writes memory. */
+/* A decoded compressed block with its contents as key: never stale when memory is written. */
 struct tag_block {
 	u64 bits[2];
 	u32 format;
@@ -48,7 +49,7 @@ struct tag {
 	struct mmu *mmu;
 	const struct texel_ops *ops;
 
-	/* Running state. */
+	/* State. */
 	struct mmu_tlb tlb;
 	struct tag_state state[TAG_STATES];
 	struct tag_block block[TAG_BLOCKS];
@@ -56,14 +57,14 @@ struct tag {
 	_Atomic u64 reads;	/* written by the owner's thread */
 };
 
-/* Grains that a read has used: found again without a look-up in the TLB. */
+/* Grains that a read has used, to save look-ups in the TLB. */
 #define TAG_WINDOWS 16u
 struct tag_windows {
 	u64 grain[TAG_WINDOWS];	/* address >> 12; all ones: none */
 	const u8 *host[TAG_WINDOWS];
 };
 
-/* One request on its way. Rows of lanes. */
+/* A request in progress. Rows of lanes. */
 struct tag_wave {
 	struct tag *tag;
 	const struct tag_request *request;
@@ -82,10 +83,10 @@ struct tag_wave {
 	u32 linear;			/* lanes that filter in a level */
 	float steps[PUMICE_LANES];	/* samples along the axis of anisotropy */
 	float axis[2][PUMICE_LANES];	/* that axis, in coordinates */
-	u32 most_steps;
+	u32 max_steps;
 } __attribute__((aligned(64)));
 
-/* Address of the row of blocks that texel row y is in, and what x adds to it. */
+/* Address of the row of blocks that texel row y is in, and the offset for x. */
 static inline u64 tag_row_address(const struct tag_state *s, u32 level, u32 layer, u32 y)
 {
 	const struct pumice_level *v = &s->level[level];
@@ -99,37 +100,44 @@ static inline u32 tag_column_bytes(const struct tag_state *s, u32 level, u32 x)
 	return (u32)pumice_level_column(&s->level[level], x / s->info->block);
 }
 
-/* state.c: the decoded state of these words. */
+/* state.c: return the decoded state of these words. */
 const struct tag_state *tag_state_get(struct tag *tag, const u32 *words);
 
-/* lod.c: coordinates of the request to w->coord, w->layer, w->dx, w->dy. */
+/* lod.c: set coordinates of the request: w->coord, w->layer, w->dx, w->dy. */
 void tag_coordinates(struct tag_wave *w);
-/* Levels, weights, filters and anisotropy of each lane. */
+/* Compute levels, weights, filters and anisotropy of each lane. */
 void tag_levels(struct tag_wave *w);
 
-/* cube.c: directions in w->coord to places on faces, which w->layer gets; w->dx and w->dy, too. */
+/*
+ * cube.c: project directions in w->coord to positions on faces, w->layer; w->dx and w->dy,
+ * too.
+ */
 void tag_cube_project(struct tag_wave *w, bool derivatives);
-/* Places on the planes of w->layer's faces to places on the faces that they belong to. */
-void tag_cube_bend(struct tag_wave *w, float (*coord)[PUMICE_LANES]);
-/* The lanes whose filter leaves its face. */
+/* Move positions on the planes of w->layer's faces to the faces that they belong to. */
+void tag_cube_wrap(struct tag_wave *w, float (*coord)[PUMICE_LANES]);
+/* Return the lanes whose filter crosses the edge of its face. */
 u32 tag_cube_lanes(const struct tag_wave *w, const struct tf_taps *t);
 
-/* One texel of each lane's filter: what tag_read_words() takes. */
+/* One texel of each lane's filter: arguments of tag_read_words(). */
 struct tag_tap {
 	u64 row[PUMICE_LANES];
 	u32 column[PUMICE_LANES], x[PUMICE_LANES], y[PUMICE_LANES];
-	u32 corner;	/* lanes whose cube has none there: theirs is the nearest on the face */
+	u32 corner;	/* lanes without a texel at a cube's corner: the nearest one on the face is
+			 * used */
 } __attribute__((aligned(64)));
 
-/* Texel n (y * 2 + x) of filters that leave their faces in some lanes. */
+/* Read texel n (y * 2 + x) of filters that cross edges of faces in some lanes. */
 void tag_cube_tap(const struct tag_wave *w, const u32 *level, const struct tf_taps *t,
 		  u32 lanes, u32 n, struct tag_tap *tap);
-/* The fourth texel where a cube has three; corner: tag_tap's, of each texel. */
+/*
+ * Compute the fourth texel at corners of a cube, which have three; corner: tag_tap's, of each
+ * texel.
+ */
 void tag_cube_corners(struct texel_rows texel[4], const u32 corner[4]);
 
 /*
- * read.c: words of one texel of each lane: row[] and column[] give the address of its
- * block, x and y its place for compressed formats. False with the fault filled in.
+ * read.c: read words of one texel of each lane: row[] and column[] are the address of its
+ * block, x and y its position for compressed formats. Returns false with the fault filled in.
  */
 bool tag_read_words(struct tag_wave *w, const u64 *row, const u32 *column, const u32 *x,
 		    const u32 *y, struct texel_rows *words);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture unit: a request from state and coordinates to texels.
+ * Texture unit: processing of requests.
  *
- * Source: document 004, "TAG" and "TF"; Documentation/formats.rst for the rules.
- * Everything is done for 32 lanes at a time. Lanes that do not read follow the
- * first one that does, so that no address is theirs alone.
+ * Source: document 004, "TAG" and "TF"; Documentation/formats.rst for the rules. Everything
+ * is done for 32 lanes at a time. Lanes that do not read use the address of the first one
+ * that does, so that they add no address.
  *
- * Limits: the levels that the lanes of a wave read are done one after the other
- * where they differ.
+ * Limits: different levels of the lanes of a wave are processed one at a time.
  */
 #include "tag.h"
 
@@ -51,7 +50,7 @@ static bool compares(u32 op)
 	       op == PUMICE_USC_OP_GATHER_CMP;
 }
 
-/* Whether texture and sampler suit the operation. */
+/* Whether texture and sampler are valid for the operation. */
 static bool request_valid(const struct tag_request *r, const struct tag_state *s)
 {
 	bool gathers = r->op == PUMICE_USC_OP_GATHER || r->op == PUMICE_USC_OP_GATHER_CMP;
@@ -72,7 +71,7 @@ static bool request_valid(const struct tag_request *r, const struct tag_state *s
 	return !s->filters || !texel_integer(s->info);
 }
 
-/* The lanes that do not read become the first that does. */
+/* Copy the inputs of the first reading lane to lanes that do not read. */
 static void follow_lanes(struct tag_wave *w)
 {
 	u32 first = (u32)__builtin_ctz(w->request->lanes);
@@ -90,7 +89,7 @@ static void follow_lanes(struct tag_wave *w)
 		w->level[0][l] = w->level[0][first];
 		w->level[1][l] = w->level[1][first];
 		w->level_weight[l] = w->level_weight[first];
-		if (w->most_steps == 1)
+		if (w->max_steps == 1)
 			continue;
 		w->steps[l] = w->steps[first];
 		for (u32 a = 0; a < 2; a++)
@@ -115,8 +114,8 @@ static void place_level(const struct tag_wave *w, u32 level,
 	w->tag->ops->place(&place, taps);
 }
 
-/* Take a lane's part of other. */
-static void take_lane(const struct tag_state *s, u32 l, const struct tf_taps *other,
+/* Copy a lane's part of other. */
+static void copy_lane(const struct tag_state *s, u32 l, const struct tf_taps *other,
 		      struct tf_taps *taps)
 {
 	for (u32 a = 0; a < s->dims; a++) {
@@ -133,7 +132,7 @@ static void take_lane(const struct tag_state *s, u32 l, const struct tf_taps *ot
 	}
 }
 
-/* Addresses and weights of all lanes, level by level. */
+/* Compute addresses and weights of all lanes, level by level. */
 static void place_lanes(const struct tag_wave *w, const u32 *level,
 			const float (*coord)[PUMICE_LANES], struct tf_taps *taps)
 {
@@ -150,13 +149,13 @@ static void place_lanes(const struct tag_wave *w, const u32 *level,
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			if (level[l] != next)
 				continue;
-			take_lane(w->state, l, &other, taps);
+			copy_lane(w->state, l, &other, taps);
 			left &= ~(1u << l);
 		}
 	}
 }
 
-/* Words of the texel at place n (z * 4 + y * 2 + x). */
+/* Read the words of texel n (z * 4 + y * 2 + x) of the filter. */
 static bool read_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct texel_rows *words)
 {
 	u32 x = n & 1, y = n >> 1 & 1, z = n >> 2;
@@ -203,7 +202,7 @@ static bool compare(enum pumice_compare func, float a, float b)
 	}
 }
 
-/* Depths become 1 where the reference compares true with them, else 0. */
+/* Set depths to 1 if their comparison with the reference is true, else to 0. */
 static void compare_texels(const struct tag_wave *w, struct texel_rows *texel)
 {
 	const struct tag_state *s = w->state;
@@ -225,7 +224,7 @@ static void compare_texels(const struct tag_wave *w, struct texel_rows *texel)
 	}
 }
 
-/* What was read as place n of a filter, as numbers before scaling. */
+/* Expand the words of texel n of a filter to numbers before scaling. */
 static inline void expand(struct tag_wave *w, const struct tf_taps *t, u32 n,
 			  const struct texel_rows *words, struct texel_rows *texel)
 {
@@ -238,7 +237,7 @@ static inline void expand(struct tag_wave *w, const struct tf_taps *t, u32 n,
 		compare_texels(w, texel);
 }
 
-/* Texel at place n. */
+/* Read and expand texel n. */
 static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct texel_rows *texel)
 {
 	struct texel_rows words;
@@ -249,13 +248,13 @@ static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struc
 	return true;
 }
 
-/* What a float texel without weight holds must not count. */
-static bool guards(const struct tag_wave *w)
+/* Whether texels must be ignored at weight 0: float formats may have infinity or NaN. */
+static bool needs_guard(const struct tag_wave *w)
 {
 	return w->state->info->kind == PUMICE_KIND_FLOAT && !compares(w->request->op);
 }
 
-/* The same of a cube whose filters leave their faces in some lanes. */
+/* The same for a cube whose filters cross edges of faces in some lanes. */
 static bool expand_cube_tap(struct tag_wave *w, const u32 *level, const struct tf_taps *t,
 			    u32 lanes, u32 n, struct texel_rows *texel, u32 *corner)
 {
@@ -282,11 +281,11 @@ sample_faces(struct tag_wave *w, const u32 *level, const struct tf_taps *t, u32 
 			return false;
 	}
 	tag_cube_corners(texel, corner);
-	w->tag->ops->blend(2, guards(w), t, texel, out);
+	w->tag->ops->blend(2, needs_guard(w), t, texel, out);
 	return true;
 }
 
-/* One sample of one level. */
+/* Compute one sample of one level. */
 static bool sample_level(struct tag_wave *w, const u32 *level, const float (*coord)[PUMICE_LANES],
 			 struct texel_rows *out)
 {
@@ -316,11 +315,11 @@ static bool sample_level(struct tag_wave *w, const u32 *level, const float (*coo
 		if (!expand_tap(w, &taps, n, &texel[n]))
 			return false;
 	}
-	w->tag->ops->blend(s->dims, guards(w), &taps, texel, out);
+	w->tag->ops->blend(s->dims, needs_guard(w), &taps, texel, out);
 	return true;
 }
 
-/* One sample of the one or two levels of each lane. */
+/* Compute one sample of the one or two levels of each lane. */
 static bool sample_levels(struct tag_wave *w, const float (*coord)[PUMICE_LANES],
 			  struct texel_rows *out)
 {
@@ -332,7 +331,7 @@ static bool sample_levels(struct tag_wave *w, const float (*coord)[PUMICE_LANES]
 		return true;
 	if (!sample_level(w, w->level[1], coord, &finer))
 		return false;
-	w->tag->ops->mix(guards(w), w->level_weight, &finer, out);
+	w->tag->ops->mix(needs_guard(w), w->level_weight, &finer, out);
 	return true;
 }
 
@@ -353,7 +352,7 @@ static void add_samples(const struct texel_rows *one, u32 step, const float *ste
 	}
 }
 
-/* The average of samples along the axis of anisotropy, each lane's number of them. */
+/* Average each lane's samples along the axis of anisotropy. */
 static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
 {
 	float coord[3][PUMICE_LANES] __attribute__((aligned(64)));
@@ -361,7 +360,7 @@ static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
 	struct texel_rows one;
 
 	memcpy(layer, w->layer, sizeof(layer));
-	for (u32 step = 0; step < w->most_steps; step++) {
+	for (u32 step = 0; step < w->max_steps; step++) {
 		for (u32 a = 0; a < 2; a++) {
 			for (u32 l = 0; l < PUMICE_LANES; l++) {
 				float at = ((float)step + 0.5f) / w->steps[l] - 0.5f;
@@ -373,7 +372,7 @@ static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
 		}
 		if (w->state->cube) {
 			memcpy(w->layer, layer, sizeof(layer));
-			tag_cube_bend(w, coord);
+			tag_cube_wrap(w, coord);
 		}
 		if (!sample_levels(w, (const float (*)[PUMICE_LANES])coord, &one))
 			return false;
@@ -391,7 +390,7 @@ static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
 	return true;
 }
 
-/* Numbers to what the program gets; into four rows. */
+/* Convert numbers to the results of the program, in four rows. */
 static void finish(const struct tag_wave *w, struct texel_rows *texel, u32 *out)
 {
 	const struct tag_state *s = w->state;
@@ -416,7 +415,7 @@ static bool sample(struct tag_wave *w, u32 *out)
 {
 	struct texel_rows texel;
 
-	if (w->most_steps > 1) {
+	if (w->max_steps > 1) {
 		if (!sample_axis(w, &texel))
 			return false;
 	} else if (!sample_levels(w, (const float (*)[PUMICE_LANES])w->coord, &texel)) {
@@ -460,7 +459,7 @@ static void query_lod(const struct tag_wave *w, u32 *out)
 	memset(out + 2 * PUMICE_LANES, 0, 2 * sizeof(w->lod));
 }
 
-/* Address of a lane's texel by whole coordinates; false when there is no such texel. */
+/* Compute the address of a lane's texel by integer coordinates; false if it is out of range. */
 static bool fetch_lane(const struct tag_wave *w, u32 l, struct tf_taps *t)
 {
 	const struct tag_request *r = w->request;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texture unit of one USC: TAG (addresses and weights), TCU, TF (expansion and
- * filtering).
+ * Texture unit of one USC: TAG (addresses and weights), TCU, TF (expansion and filtering).
  *
- * Source: document 004, "TAG", "TF" and "TCU"; hw/formats.xml, texture, sampler;
- * hw/surface.h for where texels lie. Works on a wave at a time. Used by one thread
- * at a time; it owns its TLB.
+ * Source: document 004, "TAG", "TF" and "TCU"; hw/formats.xml, texture, sampler; hw/surface.h
+ * for layouts. Processes a wave at a time. Used by one thread at a time; it owns its TLB.
  */
 #ifndef PUMICE_GPU_TAG_H
 #define PUMICE_GPU_TAG_H
@@ -20,7 +18,7 @@ struct tag;
 
 struct tag *tag_create(struct mmu *mmu);
 void tag_destroy(struct tag *tag);
-/* Forget TLB and decoded state. */
+/* Clear TLB and decoded state. */
 void tag_reset(struct tag *tag);
 
 #define TAG_STATE_WORDS 12u	/* a texture structure, a sampler structure */
@@ -33,20 +31,21 @@ struct tag_request {
 	unsigned int ctx;	/* MMU context */
 	const u32 *state;	/* TAG_STATE_WORDS */
 	u32 lanes;		/* lanes that read: the others' results are undefined */
-	bool spans;		/* four lanes are 2x2 pixels: levels of detail come from them */
+	bool spans;		/* four lanes are 2x2 pixels, from which levels of detail are
+				 * computed */
 	/* Rows of 32 lanes, f32 or for FETCH u32. */
 	const u32 *coord;	/* rows follow each other */
 	const u32 *extra;	/* bias, level, reference or derivatives; or NULL */
 };
 
 /*
- * Read for a wave: out is four rows of 32 lanes. False with *fault filled in but
- * for usc and pc: TAG_STATE (addr 0) or an MMU fault.
+ * Read for a wave: out is four rows of 32 lanes. Returns false with *fault filled in except
+ * usc and pc: TAG_STATE (addr 0) or an MMU fault.
  */
 bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	      struct gpu_fault *fault);
 
-/* Reads so far; any thread. */
+/* Return the number of reads so far; any thread. */
 u64 tag_reads(const struct tag *tag);
 
 #endif

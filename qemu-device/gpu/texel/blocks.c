@@ -37,13 +37,13 @@ static u64 big_endian(const u8 *block)
 	return v;
 }
 
-/* size bits from bit low on. */
+/* Extract size bits from bit low. */
 static u32 bits_of(u64 v, u32 low, u32 size)
 {
 	return (u32)(v >> low) & ((1u << size) - 1);
 }
 
-/* The two-bit number of the pixel. */
+/* Return the two-bit number of the pixel. */
 static u32 etc_index(u64 v, u32 x, u32 y)
 {
 	u32 pixel = x * 4 + y;
@@ -74,7 +74,7 @@ static void etc_halves(u64 v, const struct rgb base[2], bool clear, u32 out[16])
 	}
 }
 
-/* Four colours, one of which each pixel names. */
+/* Four colours, one of which is selected per pixel. */
 static void etc_paint(u64 v, const u32 paint[4], bool clear, u32 out[16])
 {
 	for (u32 y = 0; y < 4; y++) {
@@ -111,7 +111,10 @@ static void etc_h(u64 v, bool clear, u32 out[16])
 	struct rgb one = rgb4(bits_of(v, 59, 4), bits_of(v, 56, 3) << 1 | bits_of(v, 52, 1),
 			      bits_of(v, 51, 1) << 3 | bits_of(v, 47, 3));
 	struct rgb two = rgb4(bits_of(v, 43, 4), bits_of(v, 39, 4), bits_of(v, 35, 4));
-	/* The order of the colours is the last bit; R is the highest byte for this. */
+	/*
+	 * The order of the colours encodes the last bit; R is the highest byte in this
+	 * comparison.
+	 */
 	bool order = (one.c[0] << 16 | one.c[1] << 8 | one.c[2]) >=
 		     (two.c[0] << 16 | two.c[1] << 8 | two.c[2]);
 	s32 d = etc_distance[bits_of(v, 34, 1) << 2 | bits_of(v, 32, 1) << 1 | (u32)order];
@@ -150,7 +153,7 @@ static void etc_planar(u64 v, u32 out[16])
 	}
 }
 
-/* alpha: blocks with transparent texels, which have no pair of independent colours. */
+/* alpha: blocks with transparent texels, which have no mode with two independent colours. */
 static void etc_colour(const u8 *block, bool alpha, u32 out[16])
 {
 	u64 v = big_endian(block);
@@ -213,7 +216,7 @@ static struct rgb rgb565(u32 v)
 	return (struct rgb){ { widen(v >> 11, 5), widen(v >> 5 & 63, 6), widen(v & 31, 5) } };
 }
 
-/* Parts of a and b: (ma * a + mb * b) / (ma + mb), to nearest. */
+/* Interpolate a and b: (ma * a + mb * b) / (ma + mb), to nearest. */
 static s32 between(s32 a, s32 ma, s32 b, s32 mb)
 {
 	s32 sum = ma + mb;
@@ -230,7 +233,7 @@ static u32 rgb_between(const struct rgb *a, s32 ma, const struct rgb *b, s32 mb)
 	return pack_rgb(&r, 0);
 }
 
-/* transparent: the order of the colours may ask for three colours and a transparent one. */
+/* transparent: the order of the colours may select three colours and a transparent one. */
 static void bc_colour(const u8 *block, bool transparent, u32 out[16])
 {
 	u32 first = block[0] | (u32)block[1] << 8, second = block[2] | (u32)block[3] << 8;
@@ -256,12 +259,12 @@ static void bc2_alpha(const u8 *block, u32 out[16])
 
 static void bc3_alpha(const u8 *block, u32 out[16])
 {
-	s32 a = block[0], b = block[1], most = a > b ? 7 : 5;
+	s32 a = block[0], b = block[1], max = a > b ? 7 : 5;
 	u32 paint[8] = { (u32)a, (u32)b, 0, 0, 0, 0, 0, 255 };
 	u64 indices = 0;
 
-	for (s32 n = 1; n < most; n++)
-		paint[n + 1] = (u32)between(a, most - n, b, n);
+	for (s32 n = 1; n < max; n++)
+		paint[n + 1] = (u32)between(a, max - n, b, n);
 	memcpy(&indices, block + 2, 6);
 	for (u32 n = 0; n < 16; n++)
 		out[n] = (out[n] & 0xffffff) | paint[indices >> (3 * n) & 7] << 24;

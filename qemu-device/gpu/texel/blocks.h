@@ -11,7 +11,10 @@
 
 #include "pumice_types.h"
 
-/* Texel x, y becomes out[y * 4 + x]: R in the low byte, then G, B, A. Any bits are a block. */
+/*
+ * Texel x, y becomes out[y * 4 + x]: R in the low byte, then G, B, A. All bit patterns are
+ * valid blocks.
+ */
 void texel_block_decode(u32 format, const u8 *block, u32 out[16]);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Components of a row of texels, from words and to words.
+ * Conversion of a row of texels between words and components.
  *
- * Source: Documentation/formats.rst. Included by level_*.c behind vec.h. A format
- * is a table of shifts and sizes (hw/surface.h): the same few loops do all of
- * them.
+ * Source: Documentation/formats.rst. Included by level_*.c after vec.h. A format is a table
+ * of shifts and sizes (hw/surface.h): the same few loops do all of them.
  *
  * Limits: no component crosses a word.
  */
@@ -12,23 +11,23 @@
 #define F_INF 0x7f800000u
 #define F_QNAN 0x7fc00000u
 
-/* Small floats: e exponent bits as f16 has (5), m fraction bits, in the low bits; no sign. */
+/* Small floats: 5 exponent bits like f16, m fraction bits, in the low bits; no sign. */
 static inline vu f_of_small(vu size, u32 m)
 {
 	u32 up = 23 - m, inf = 31u << m;
 	vu normal = (size << up) + ((127u - 15) << 23);
 	vu small = (vu)(f_of_s((vs)size) * (1.0f / (float)(1u << (14 + m))));
-	vu r = u_pick((vu)(size < (1u << m)), small, normal);
+	vu r = u_select((vu)(size < (1u << m)), small, normal);
 
-	r = u_pick((vu)(size == inf), u_splat(F_INF), r);
-	return u_pick((vu)(size > inf), u_splat(F_QNAN), r);
+	r = u_select((vu)(size == inf), u_splat(F_INF), r);
+	return u_select((vu)(size > inf), u_splat(F_QNAN), r);
 }
 
 /*
- * The reverse, of a value without a sign, to nearest even. Normal numbers lose
- * fraction bits, with a carry into the exponent; denormal ones are counted by the
- * sum with a power of two whose last bit is their unit. Not yet checked for
- * infinity: what is too large gives something at least as large as infinity.
+ * The reverse, of a value without a sign, to nearest even. Normal numbers lose fraction bits,
+ * with a carry into the exponent; denormal ones are rounded by the sum with a power of two
+ * whose last bit is their unit. Not clamped: a value that is too large results in infinity or
+ * more.
  */
 static inline vu f_to_small(vu size, u32 m)
 {
@@ -38,7 +37,7 @@ static inline vu f_to_small(vu size, u32 m)
 	float unit = (float)(1u << (23 - m)) * 0x1p-14f;
 	vu small = (vu)((vf)size + unit) - (vu)f_splat(unit);
 
-	return u_pick((vu)(size < ((127u - 14) << 23)), small, normal);
+	return u_select((vu)(size < ((127u - 14) << 23)), small, normal);
 }
 
 static inline vu f_of_half(vu a)
@@ -51,22 +50,22 @@ static inline vu f_to_half(vu a)
 	vu size = a & ~F_SIGN;
 	vu r = f_to_small(size, 10);
 
-	r = u_pick((vu)(size >= 0x477ff000u), u_splat(0x7c00), r);	/* from 65520 on */
-	return u_pick((vu)(size > F_INF), u_splat(0x7e00), r | (a >> 16 & 0x8000));
+	r = u_select((vu)(size >= 0x477ff000u), u_splat(0x7c00), r);	/* 65520 and above */
+	return u_select((vu)(size > F_INF), u_splat(0x7e00), r | (a >> 16 & 0x8000));
 }
 
-/* 10 or 11 bits, m of them fraction: negative is 0, finite stays finite. */
+/* Convert to 10 or 11 bits, m of them fraction: negative becomes 0, finite stays finite. */
 static inline vu f_to_tiny(vu a, u32 m)
 {
 	u32 inf = 31u << m;
 	vu size = a & ~F_SIGN;
 	vu r = f_to_small(size, m);
 
-	/* 2^16 less half a unit of the last binary place before it. */
-	r = u_pick((vu)(r >= inf) | (vu)(size >= 0x47800000u), u_splat(inf - 1), r);
-	r = u_pick((vu)(size == F_INF), u_splat(inf), r);
-	r = u_pick((vu)((vs)a < 0), u_splat(0), r);
-	return u_pick((vu)(size > F_INF), u_splat(inf | 1u << (m - 1)), r);
+	/* Limit: 2^16 minus half a unit of the last binary place before it. */
+	r = u_select((vu)(r >= inf) | (vu)(size >= 0x47800000u), u_splat(inf - 1), r);
+	r = u_select((vu)(size == F_INF), u_splat(inf), r);
+	r = u_select((vu)((vs)a < 0), u_splat(0), r);
+	return u_select((vu)(size > F_INF), u_splat(inf | 1u << (m - 1)), r);
 }
 
 static inline vu expand_float(vu v, u32 bits)
@@ -76,7 +75,7 @@ static inline vu expand_float(vu v, u32 bits)
 	return bits == 16 ? f_of_half(v) : f_of_small(v, bits - 5);
 }
 
-/* A component's bits, at the low end; with the sign where there is one. */
+/* Extract a component's bits, sign-extended if signed. */
 static inline vu component_bits(const struct pumice_pixel_info *info, u32 c, vu word)
 {
 	u32 bits = info->bits[c];
@@ -90,14 +89,14 @@ static inline vu component_bits(const struct pumice_pixel_info *info, u32 c, vu 
 static inline vu expand_vector(const struct pumice_pixel_info *info, u32 c, vu word)
 {
 	vu v = component_bits(info, c, word);
-	s32 most;
+	s32 max;
 
 	switch (info->kind) {
 	case PUMICE_KIND_UNORM:
 		return (vu)f_of_s((vs)v);
 	case PUMICE_KIND_SNORM:
-		most = (s32)((1u << (info->bits[c] - 1)) - 1);
-		return (vu)f_of_s(s_max((vs)v, (vs)u_splat((u32)-most)));
+		max = (s32)((1u << (info->bits[c] - 1)) - 1);
+		return (vu)f_of_s(s_max((vs)v, (vs)u_splat((u32)-max)));
 	case PUMICE_KIND_FLOAT:
 		return expand_float(v, info->bits[c]);
 	default:
@@ -138,7 +137,7 @@ static void scale(const float by[4], struct texel_rows *rows)
 	}
 }
 
-/* 0 to 1, and 0 for what is no number. */
+/* Clamp to 0 to 1; NaN becomes 0. */
 static inline vf f_unit(vf a)
 {
 	return f_min(f_max(a, f_splat(0.0f)), f_splat(1.0f));
@@ -146,36 +145,36 @@ static inline vf f_unit(vf a)
 
 static inline vu pack_unorm(vf a, u32 bits, const vf *dither)
 {
-	float most = (float)((1u << bits) - 1);
-	vf scaled = f_unit(a) * most;
+	float max = (float)((1u << bits) - 1);
+	vf scaled = f_unit(a) * max;
 
 	if (dither)
 		return (vu)s_of_f(scaled + *dither);
-	/* The sum's last bit is worth 1: rounded to nearest even. */
+	/* The sum's last bit has the value 1: rounded to nearest even. */
 	return (vu)(scaled + 0x1p23f) - 0x4b000000u;
 }
 
 static inline vu pack_snorm(vf a, u32 bits)
 {
-	float most = (float)((1u << (bits - 1)) - 1);
+	float max = (float)((1u << (bits - 1)) - 1);
 	vf number = (vf)((vu)a & (vu)(a == a));
 	vf unit = f_min(f_max(number, f_splat(-1.0f)), f_splat(1.0f));
 
-	return (vu)(unit * most + 0x1.8p23f) - 0x4b400000u;
+	return (vu)(unit * max + 0x1.8p23f) - 0x4b400000u;
 }
 
 static inline vu pack_uint(vu a, u32 bits)
 {
-	u32 most = bits == 32 ? ~0u : (1u << bits) - 1;
+	u32 max = bits == 32 ? ~0u : (1u << bits) - 1;
 
-	return u_pick((vu)(a > most), u_splat(most), a);
+	return u_select((vu)(a > max), u_splat(max), a);
 }
 
 static inline vu pack_sint(vu a, u32 bits)
 {
-	s32 most = (s32)((1u << (bits - 1)) - 1);
+	s32 max = (s32)((1u << (bits - 1)) - 1);
 
-	return (vu)s_min(s_max((vs)a, (vs)u_splat((u32)(-most - 1))), (vs)u_splat((u32)most));
+	return (vu)s_min(s_max((vs)a, (vs)u_splat((u32)(-max - 1))), (vs)u_splat((u32)max));
 }
 
 static inline vu pack_float(vu a, u32 bits)
@@ -203,10 +202,13 @@ static inline vu pack_vector(const struct pumice_pixel_info *info, u32 c, vu a, 
 	}
 }
 
-/* What a vector level gains nothing from: a curve, and depths, rounded as the ISP does in f64. */
+/*
+ * Components that vectors do not accelerate: the sRGB curve, and depths, rounded in f64 like
+ * the ISP.
+ */
 static void pack_lanes(const struct pumice_pixel_info *info, u32 c, const u32 *in, u32 *word)
 {
-	double most = (double)((1u << info->bits[c]) - 1);
+	double max = (double)((1u << info->bits[c]) - 1);
 
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		float f;
@@ -216,7 +218,7 @@ static void pack_lanes(const struct pumice_pixel_info *info, u32 c, const u32 *i
 		if (info->flags & PUMICE_FORMAT_SRGB)
 			v = texel_srgb_code(f);
 		else
-			v = f > 0.0f ? (u32)((f < 1.0f ? f : 1.0f) * most + 0x1p52 - 0x1p52) : 0;
+			v = f > 0.0f ? (u32)((f < 1.0f ? f : 1.0f) * max + 0x1p52 - 0x1p52) : 0;
 		word[l] |= v << info->shift[c] % 32;
 	}
 }
@@ -234,7 +236,7 @@ static void pack(const struct pumice_pixel_info *info, const struct texel_rows *
 		EACH(k) VU(words->row[n])[k] = u_splat(0);
 	for (u32 c = 0; c < info->components; c++) {
 		u32 *word = words->row[info->shift[c] / 32];
-		u32 shift = info->shift[c] % 32, most = ~0u >> (32 - info->bits[c]);
+		u32 shift = info->shift[c] % 32, max = ~0u >> (32 - info->bits[c]);
 		const vf *adds = dither && dither->on ? &add : NULL;
 
 		if ((info->flags & PUMICE_FORMAT_SRGB && c < 3) ||
@@ -243,7 +245,7 @@ static void pack(const struct pumice_pixel_info *info, const struct texel_rows *
 			continue;
 		}
 		EACH(k)
-			VU(word)[k] |= (pack_vector(info, c, CVU(in->row[c])[k], adds) & most)
+			VU(word)[k] |= (pack_vector(info, c, CVU(in->row[c])[k], adds) & max)
 				       << shift;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The vector levels that there are. Included by this folder's sources only. */
+/* Table of vector levels. Included by this folder's sources only. */
 #ifndef PUMICE_GPU_TEXEL_INTERNAL_H
 #define PUMICE_GPU_TEXEL_INTERNAL_H
 

@@ -2,13 +2,13 @@
 /*
  * Vector level of x86-64 hosts with AVX2: 256-bit vectors.
  *
- * Source: see level.h. The file sets its own target, so that the rest of the GPU
- * runs on any x86-64; texel.c asks the processor before it uses this.
+ * Source: see level.h. The file sets its own target, so that the rest of the GPU runs on any
+ * x86-64; texel.c checks the processor before it uses this level.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
 
-/* Plain headers first: their functions belong to every level. */
+/* Common headers first: their functions must not be compiled for this level only. */
 #include "../tf/tf.h"
 #include "internal.h"
 #include "srgb.h"

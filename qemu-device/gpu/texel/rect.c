@@ -2,8 +2,8 @@
 /*
  * Rectangles of blocks. See rect.h.
  *
- * A row is cut into runs of blocks that lie side by side in memory, and these at
- * the borders of grains.
+ * A row is divided into runs of blocks that are contiguous in memory, and these at the
+ * borders of grains.
  */
 #include "rect.h"
 
@@ -11,7 +11,7 @@
 
 #define GRAIN (1ull << MMU_GRAIN_SHIFT)
 
-/* The last grain, so that runs in it cost no look-up. */
+/* The last grain, so that runs in it need no look-up. */
 struct window {
 	u64 grain;	/* address of its first byte; GRAIN - 1 for none */
 	u8 *host;
@@ -32,16 +32,16 @@ static u8 *window_at(const struct texel_memory *m, struct window *w, u64 va,
 	return host;
 }
 
-/* How many blocks from column x on follow each other in memory. */
-static u32 run_blocks(const struct pumice_level *level, u32 x, u32 most)
+/* Return how many blocks from column x are contiguous in memory. */
+static u32 run_blocks(const struct pumice_level *level, u32 x, u32 max)
 {
-	u32 run = most;
+	u32 run = max;
 
 	if (level->layout == PUMICE_LAYOUT_TILED)
 		run = 8 - x % 8;
 	else if (level->layout == PUMICE_LAYOUT_TWIDDLED && level->squares)
 		run = 2 - x % 2;
-	return run < most ? run : most;
+	return run < max ? run : max;
 }
 
 static void merge(u8 *to, const u8 *from, u64 bytes, const u8 *mask, u32 block)
@@ -55,7 +55,7 @@ static void merge(u8 *to, const u8 *from, u64 bytes, const u8 *mask, u32 block)
 
 enum direction { LOAD, STORE };
 
-/* Runs are short in most layouts: the sizes that matter are constants for the compiler. */
+/* Runs are short in most layouts: the common sizes are constants for the compiler. */
 static inline void copy(u8 *to, const u8 *from, u64 bytes)
 {
 	switch (bytes) {

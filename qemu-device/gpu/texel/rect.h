@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rectangles of a layer's blocks between GPU memory and a buffer, in every layout.
+ * Transfers of rectangles of a layer's blocks between GPU memory and a buffer, in every
+ * layout.
  *
- * Source: hw/surface.h. For the PBE and the PTLA. Each 4 KiB grain is translated by
- * itself; a block never crosses one.
+ * Source: hw/surface.h. For the PBE and the PTLA. Each 4 KiB grain is translated separately;
+ * a block never crosses one.
  */
 #ifndef PUMICE_GPU_TEXEL_RECT_H
 #define PUMICE_GPU_TEXEL_RECT_H
@@ -13,16 +14,16 @@
 #include "../mmu/mmu.h"
 #include "surface.h"
 
-/* Whose accesses they are. */
+/* Requester of the accesses. */
 struct texel_memory {
 	struct mmu *mmu;
 	struct mmu_tlb *tlb;
 	unsigned int ctx;
 	enum pumice_unit unit;
-	struct gpu_fault *fault;	/* as mmu_translate() fills it */
+	struct gpu_fault *fault;	/* filled in by mmu_translate() */
 };
 
-/* Blocks, inside of the layer. */
+/* Blocks, inside the layer. */
 struct texel_rect {
 	const struct pumice_level *level;
 	u64 addr;		/* GPU virtual address of the layer */
@@ -30,12 +31,12 @@ struct texel_rect {
 };
 
 /*
- * Row n of the rectangle is at n * pitch in the buffer. False on a fault, with all
- * in front of it done.
+ * Row n of the rectangle is at n * pitch in the buffer. Returns false on a fault; the blocks
+ * before it are done.
  */
 bool texel_rect_load(const struct texel_memory *memory, const struct texel_rect *rect, u8 *to,
 		     u32 pitch);
-/* Of each block only the bits that are set in mask; NULL: all. */
+/* Store only the bits of each block that are set in mask; NULL: all. */
 bool texel_rect_store(const struct texel_memory *memory, const struct texel_rect *rect,
 		      const u8 *from, u32 pitch, const u8 *mask);
 

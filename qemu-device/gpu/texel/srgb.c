@@ -2,9 +2,9 @@
 /*
  * Tables of the sRGB curve.
  *
- * Source: IEC 61966-2-1: c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055)^2.4.
- * Numbers instead of a formula, so that every host has the same; the tests compute
- * them again in f64.
+ * Source: IEC 61966-2-1: c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055)^2.4. Numbers
+ * instead of a formula, so that they are equal on every host; the tests compute them again in
+ * f64.
  */
 #include "srgb.h"
 
@@ -55,8 +55,11 @@ const float texel_srgb_to_linear[256] = {
 	0x1.f2676cp-1f, 0x1.f6e98cp-1f, 0x1.fb71bcp-1f, 0x1.000000p+0f,
 };
 
-/* Number n is the least f32 whose nearest code is n: that of (n - 0.5) / 255, rounded up. */
-const float texel_srgb_least[257] = {
+/*
+ * Number n is the lowest f32 whose nearest code is n: the linear value of (n - 0.5) / 255,
+ * rounded up.
+ */
+const float texel_srgb_min[257] = {
 	0x0p+0f, 0x1.3e4568p-13f, 0x1.dd681cp-12f, 0x1.8dd6c2p-11f, 0x1.167cbcp-10f, 0x1.660e16p-10f,
 	0x1.b59f70p-10f, 0x1.029866p-9f, 0x1.2a6112p-9f, 0x1.5229bep-9f, 0x1.79f26cp-9f, 0x1.a1e5a2p-9f,
 	0x1.cbf736p-9f, 0x1.f86806p-9f, 0x1.13a0c0p-8f, 0x1.2c4666p-8f, 0x1.46297ap-8f, 0x1.614e62p-8f,
@@ -103,7 +106,7 @@ const float texel_srgb_least[257] = {
 	2.0f,
 };
 
-/* Code of the least value with these upper 16 bits, from 2^-13 on. */
+/* Code of the lowest value with these upper 16 bits, from 2^-13. */
 const u8 texel_srgb_first[TEXEL_SRGB_SLOTS] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1,

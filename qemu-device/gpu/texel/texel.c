@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Texels: the host's vector level, and what needs none. See texel.h.
- */
+/* Texels: the host's vector level, and functions that need none. See texel.h. */
 #include "texel.h"
 
 #include <stdatomic.h>
@@ -58,8 +56,8 @@ bool texel_dithers(const struct pumice_pixel_info *info)
 }
 
 /*
- * Thresholds of the 4x4 matrix, in 16ths less 1/2: those of an ordered dither after
- * Bayer, where numbers that follow each other lie as far apart as can be.
+ * Thresholds of the 4x4 matrix, in 16ths less 1/2: those of an ordered dither after Bayer, in
+ * which consecutive numbers are as far apart as possible.
  */
 struct texel_dither texel_dither_row(u32 x, u32 y)
 {

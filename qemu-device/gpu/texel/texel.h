@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texels of 32 lanes at a time: from memory's bits to components and back.
+ * Conversion of texels between bits in memory and components, 32 lanes at a time.
  *
- * Source: hw/surface.h for the formats, Documentation/formats.rst for the rules. A
- * row has 32 words. The words of a row of texels: row n holds word n of each; of
- * texels smaller than a word, it stands in the low bits.
+ * Source: hw/surface.h for the formats, Documentation/formats.rst for the rules. A row has 32
+ * words. Words of a row of texels: row n has word n of each; texels smaller than a word are
+ * in the low bits.
  *
- * The functions exist once per vector level; texel_ops() has those for this host.
- * All levels give the same bits.
+ * The functions exist once per vector level; texel_ops() has those for this host. Results are
+ * equal on all levels.
  */
 #ifndef PUMICE_GPU_TEXEL_H
 #define PUMICE_GPU_TEXEL_H
@@ -21,7 +21,7 @@ struct texel_rows {
 	u32 row[4][PUMICE_LANES];
 } __attribute__((aligned(64)));
 
-/* What is added to a value before it is rounded down: an ordered dither, or 1/2. */
+/* Added to a value before it is rounded down: an ordered dither, or 1/2. */
 struct texel_dither {
 	bool on;
 	float add[4];		/* of texel n of a row: add[n % 4] */
@@ -32,14 +32,14 @@ struct tf_taps;
 
 struct texel_ops {
 	/*
-	 * Components as numbers: f32, of UNORM and SNORM still to be divided by
-	 * texel_scale(), or integers. Those that the format lacks are 0, 0, 0, 1.
+	 * Expand components to numbers: f32, for UNORM and SNORM to be divided by
+	 * texel_scale(), or integers. Missing components are 0, 0, 0, 1.
 	 */
 	void (*expand)(const struct pumice_pixel_info *info, const struct texel_rows *words,
 		       struct texel_rows *out);
 	/* Divide the components of UNORM and SNORM; scale: texel_scale() of each. */
 	void (*scale)(const float scale[4], struct texel_rows *rows);
-	/* Components to words. dither may be NULL. */
+	/* Pack components to words. dither may be NULL. */
 	void (*pack)(const struct pumice_pixel_info *info, const struct texel_rows *in,
 		     const struct texel_dither *dither, struct texel_rows *words);
 	/* Addresses and weights, filters: tf/tf.h. */
@@ -56,33 +56,33 @@ struct texel_ops {
 
 const struct texel_ops *texel_ops(void);
 
-/* For tests: the functions of a level; NULL when the host lacks it. */
+/* For tests: the functions of a level; NULL if the host does not support it. */
 enum texel_level { TEXEL_LEVEL_BASE, TEXEL_LEVEL_AVX2, TEXEL_LEVELS };
 const struct texel_ops *texel_level_ops(enum texel_level level);
 
-/* What a component's number is divided by: 1 where it is not UNORM or SNORM, or is sRGB. */
+/* Return the divisor of a component's number: 1 if it is not UNORM or SNORM, or is sRGB. */
 float texel_scale(const struct pumice_pixel_info *info, u32 component);
 
-/* Integers, which cannot be filtered or averaged. */
+/* Whether components are integers, which cannot be filtered or averaged. */
 static inline bool texel_integer(const struct pumice_pixel_info *info)
 {
 	return info->kind == PUMICE_KIND_UINT || info->kind == PUMICE_KIND_SINT;
 }
 
-/* Whether the dither changes anything in this format. */
+/* Whether the dither has an effect in this format. */
 bool texel_dithers(const struct pumice_pixel_info *info);
-/* The dither of the row of texels that begins at x, y of a surface. */
+/* Return the dither of the row of texels that begins at x, y of a surface. */
 struct texel_dither texel_dither_row(u32 x, u32 y);
 
-/* expand and scale. */
+/* Expand and scale. */
 void texel_unpack(const struct pumice_pixel_info *info, const struct texel_rows *words,
 		  struct texel_rows *out);
 
-/* A row of texels between words and memory as it is: count of them. */
+/* Copy count texels of a row between words and memory, unconverted. */
 void texel_words_load(u32 bytes, const u8 *from, u32 count, struct texel_rows *words);
 void texel_words_store(u32 bytes, const struct texel_rows *words, u32 count, u8 *to);
 
-/* Bits of a texel that the components in a mask (bit 0: R) take; 16 bytes. */
+/* Return the bits of a texel that the components in a mask (bit 0: R) occupy; 16 bytes. */
 void texel_component_bits(const struct pumice_pixel_info *info, u32 components, u8 bits[16]);
 
 #endif

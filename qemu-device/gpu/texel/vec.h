@@ -2,9 +2,8 @@
 /*
  * A row of 32 lanes as a few vectors of the host's size.
  *
- * Included once per vector level (level_*.c), which defines TEXEL_VEC_BYTES. All
- * arithmetic is the compiler's vector extensions, so that every level computes
- * the same.
+ * Included once per vector level (level_*.c), which defines TEXEL_VEC_BYTES. All arithmetic
+ * is the compiler's vector extensions, so that results are equal on every level.
  *
  * Limits: little endian; rows are aligned to 32 bytes.
  */
@@ -17,7 +16,7 @@ typedef u32 vu __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
 typedef s32 vs __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
 typedef float vf __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
 
-/* As many lanes as a vector has of 64 bits, of these and of 32 bits. */
+/* Vectors with the number of 64-bit lanes of a vector: of 64-bit lanes, and of 32-bit ones. */
 typedef u64 vl __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
 typedef u32 vh __attribute__((vector_size(TEXEL_VEC_BYTES / 2), may_alias));
 
@@ -37,8 +36,8 @@ static inline vf f_splat(float f)
 	return (vf){ 0 } + f;
 }
 
-/* Lanes of t where m is all ones, of f where it is zero. */
-static inline vu u_pick(vu m, vu t, vu f)
+/* Select lanes of t where m is all ones, of f where it is zero. */
+static inline vu u_select(vu m, vu t, vu f)
 {
 #if TEXEL_VEC_BYTES == 32
 	return (vu)_mm256_blendv_epi8((__m256i)f, (__m256i)t, (__m256i)m);
@@ -47,12 +46,12 @@ static inline vu u_pick(vu m, vu t, vu f)
 #endif
 }
 
-static inline vf f_pick(vu m, vf t, vf f)
+static inline vf f_select(vu m, vf t, vf f)
 {
-	return (vf)u_pick(m, (vu)t, (vu)f);
+	return (vf)u_select(m, (vu)t, (vu)f);
 }
 
-/* The greater and the lesser; b where one is not a number. */
+/* Maximum and minimum; b if one is NaN. */
 static inline vf f_max(vf a, vf b)
 {
 #if TEXEL_VEC_BYTES == 32
@@ -60,7 +59,7 @@ static inline vf f_max(vf a, vf b)
 #elif defined(__SSE2__)
 	return (vf)_mm_max_ps((__m128)a, (__m128)b);
 #else
-	return f_pick((vu)(a > b), a, b);
+	return f_select((vu)(a > b), a, b);
 #endif
 }
 
@@ -71,18 +70,18 @@ static inline vf f_min(vf a, vf b)
 #elif defined(__SSE2__)
 	return (vf)_mm_min_ps((__m128)a, (__m128)b);
 #else
-	return f_pick((vu)(a < b), a, b);
+	return f_select((vu)(a < b), a, b);
 #endif
 }
 
 static inline vs s_max(vs a, vs b)
 {
-	return (vs)u_pick((vu)(a > b), (vu)a, (vu)b);
+	return (vs)u_select((vu)(a > b), (vu)a, (vu)b);
 }
 
 static inline vs s_min(vs a, vs b)
 {
-	return (vs)u_pick((vu)(a < b), (vu)a, (vu)b);
+	return (vs)u_select((vu)(a < b), (vu)a, (vu)b);
 }
 
 static inline vf f_of_s(vs a)
@@ -90,13 +89,13 @@ static inline vf f_of_s(vs a)
 	return __builtin_convertvector(a, vf);
 }
 
-/* Towards zero; a is within the range of s32. */
+/* Round towards zero; a must be within the range of s32. */
 static inline vs s_of_f(vf a)
 {
 	return __builtin_convertvector(a, vs);
 }
 
-/* Largest whole number that is not above a, which is within the range of s32. */
+/* Return the largest integer not above a, which must be within the range of s32. */
 static inline vf f_floor(vf a)
 {
 	vf t = f_of_s(s_of_f(a));
@@ -109,7 +108,7 @@ static inline vf f_abs(vf a)
 	return (vf)((vu)a & 0x7fffffffu);
 }
 
-/* All ones in the lanes whose bit is set; vector k. */
+/* Return all ones in the lanes of vector k whose bit is set. */
 static inline vu u_lanes(u32 bits, u32 k)
 {
 	vu lane;
@@ -119,7 +118,7 @@ static inline vu u_lanes(u32 bits, u32 k)
 	return (vu)((u_splat(bits >> (k * VEC_LANES)) & lane) != 0);
 }
 
-/* All ones or all zeros. */
+/* Return all ones or all zeros. */
 static inline vu u_mask(bool on)
 {
 	return u_splat(on ? ~0u : 0u);

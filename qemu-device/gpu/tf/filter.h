@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From texels to one value: linear interpolation, and levels of detail.
+ * Filtering: linear interpolation, and levels of detail.
  *
- * Source: Documentation/formats.rst, "Filtering". Included by texel/level_*.c
- * behind format.h.
+ * Source: Documentation/formats.rst, "Filtering". Included by texel/level_*.c after format.h.
  */
 
 /*
- * a at weight 0, b at 1. With guard, b does not count at weight 0 even when it is
- * infinite or no number; else that comes by itself.
+ * Interpolate: a at weight 0, b at 1. With guard, b is ignored at weight 0 even if it is
+ * infinite or NaN; for finite values this needs no guard.
  */
 static inline vf lerp(vf a, vf b, vf weight, bool guard)
 {
 	vf r = a + (b - a) * weight;
 
-	return guard ? f_pick((vu)(weight == 0.0f), a, r) : r;
+	return guard ? f_select((vu)(weight == 0.0f), a, r) : r;
 }
 
-/* Texels z * 4 + y * 2 + x become one, along x, y and z; the texels are used up. */
+/* Blend texels z * 4 + y * 2 + x to one, along x, y and z; the texels are overwritten. */
 static void blend(u32 dims, bool guard, const struct tf_taps *t, struct texel_rows *texel,
 		  struct texel_rows *out)
 {
@@ -38,7 +37,7 @@ static void blend(u32 dims, bool guard, const struct tf_taps *t, struct texel_ro
 	}
 }
 
-/* The same for four texels of a UNORM format of at most a word, out of their words. */
+/* The same for four texels of a UNORM format of at most a word, from their words. */
 static void bilinear(const struct pumice_pixel_info *info, const struct tf_taps *t,
 		     const u32 (*words)[PUMICE_LANES], struct texel_rows *out)
 {
@@ -61,7 +60,7 @@ static void bilinear(const struct pumice_pixel_info *info, const struct tf_taps 
 	}
 }
 
-/* Go from rows to other by a weight. */
+/* Interpolate from rows to other by a weight. */
 static void mix(bool guard, const float *weight, const struct texel_rows *other,
 		struct texel_rows *rows)
 {
@@ -73,9 +72,9 @@ static void mix(bool guard, const float *weight, const struct texel_rows *other,
 }
 
 /*
- * log2 of the root of a number that is not negative: exponent, and of the rest, m in
- * 0.7 to 1.42, 2 artanh((m - 1) / (m + 1)) / ln 2 by four terms of its series.
- * Within 1e-6; 0 gives -63.5 or less, infinity and what is no number 64 or more.
+ * log2 of the square root of a non-negative number: the exponent, and for the mantissa m in
+ * 0.7 to 1.42, 2 artanh((m - 1) / (m + 1)) / ln 2 by four terms of its series. Error below
+ * 1e-6; 0 results in -63.5 or less, infinity and NaN in 64 or more.
  */
 static void half_log2(const float *squares, float *out)
 {
@@ -99,7 +98,7 @@ static void half_log2(const float *squares, float *out)
 #define SPAN_OF(v, n) __builtin_shufflevector(v, v, n, n, n, n)
 #endif
 
-/* Differences in a span, the same for its four lanes: along its upper and its left edge. */
+/* Compute differences in a span, equal for its four lanes: along its upper and its left edge. */
 static void spans(const u32 *row, float *dx, float *dy)
 {
 	EACH(k) {

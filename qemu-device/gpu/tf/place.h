@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From coordinates to addresses and weights.
+ * Addresses and weights of coordinates.
  *
- * Source: Documentation/formats.rst, "Filtering"; hw/surface.h for the layouts.
- * Included by texel/level_*.c behind vec.h.
+ * Source: Documentation/formats.rst, "Filtering"; hw/surface.h for the layouts. Included by
+ * texel/level_*.c after vec.h.
  */
 
-/* What is farther out reads as if it were here; also what is no number. */
+/* Clamp of coordinates; also used for NaN. */
 #define COORD_MAX 1e9f
 
-/* A coordinate as a position along an axis of n texels, near enough to be converted. */
+/*
+ * Return a coordinate as a position along an axis of n texels, clamped for conversion to an
+ * integer.
+ */
 static inline vf axis_position(vf c, enum pumice_wrap wrap, bool texels, float n)
 {
 	c = f_min(f_max(c, f_splat(-COORD_MAX)), f_splat(COORD_MAX));
@@ -25,7 +28,7 @@ static inline vf axis_position(vf c, enum pumice_wrap wrap, bool texels, float n
 	}
 }
 
-/* A texel number that may lie beyond the edge, inside. */
+/* Wrap a texel number that may be out of range. */
 static inline vs axis_wrap(vs i, enum pumice_wrap wrap, s32 n)
 {
 	const vs last = (vs)u_splat((u32)n - 1), zero = { 0 };
@@ -36,11 +39,11 @@ static inline vs axis_wrap(vs i, enum pumice_wrap wrap, s32 n)
 		i -= (vs)((vu)(i > last) & (u32)n);
 		break;
 	case PUMICE_WRAP_MIRROR:
-		i = (vs)u_pick((vu)(i < zero), (vu)~i, (vu)i);
-		i = (vs)u_pick((vu)(i > last), (vu)(2 * last + 1 - i), (vu)i);
+		i = (vs)u_select((vu)(i < zero), (vu)~i, (vu)i);
+		i = (vs)u_select((vu)(i > last), (vu)(2 * last + 1 - i), (vu)i);
 		break;
 	case PUMICE_WRAP_MIRROR_ONCE:
-		i = (vs)u_pick((vu)(i < zero), (vu)~i, (vu)i);
+		i = (vs)u_select((vu)(i < zero), (vu)~i, (vu)i);
 		break;
 	default:
 		break;
@@ -61,7 +64,7 @@ static inline void place_axis(const struct tf_place *p, u32 a, struct tf_taps *t
 		if (p->linear != ~0u) {
 			vu linear = u_lanes(p->linear, k);
 
-			low = f_pick(linear, low, f_floor(x));
+			low = f_select(linear, low, f_floor(x));
 			part = (vf)((vu)part & linear);
 		}
 		first = s_of_f(low);
@@ -83,7 +86,7 @@ static inline vu spread(vu n)
 	return (n | n << 1) & 0x55555555;
 }
 
-/* What pumice_level_column() says, in blocks. */
+/* Equivalent of pumice_level_column(), in blocks. */
 static inline vu column_blocks(const struct pumice_level *level, vu x)
 {
 	u32 bits = level->squares;
@@ -98,7 +101,7 @@ static inline vu column_blocks(const struct pumice_level *level, vu x)
 	}
 }
 
-/* What pumice_level_row() says, in blocks; of LINEAR in rows. */
+/* Equivalent of pumice_level_row(), in blocks; for LINEAR in rows. */
 static inline vu row_blocks(const struct pumice_level *level, vu y)
 {
 	u32 bits = level->squares;
@@ -113,7 +116,7 @@ static inline vu row_blocks(const struct pumice_level *level, vu y)
 	}
 }
 
-/* Addresses of the rows of blocks at place y of slice place z. */
+/* Compute addresses of the rows of blocks at tap y of slice tap z. */
 static inline void place_rows(const struct tf_place *p, u32 z, u32 y, struct tf_taps *t)
 {
 	const struct pumice_level *level = p->level;

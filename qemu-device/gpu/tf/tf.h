@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where 32 lanes find their texels, and how these become one: what the TAG hands to
- * the TF.
+ * Addresses of the texels of 32 lanes, and filtering: interface of the TAG and the TF.
  *
  * Source: document 004, "TAG", "TF"; Documentation/formats.rst, "Filtering".
  */
@@ -16,20 +15,20 @@ struct tf_place {
 	u8 wrap[3];		/* enum pumice_wrap */
 	bool texels;		/* coordinates count texels */
 	u32 linear;		/* lanes that filter; the others take the nearest texel */
-	u32 size[3];		/* of the level */
+	u32 size[3];		/* size of the level */
 	u32 block_shift;	/* log2 of a block's width */
-	u64 addr;		/* of the level's layer 0 */
+	u64 addr;		/* address of the level's layer 0 */
 	const struct pumice_level *level;
 	const float (*coord)[PUMICE_LANES];	/* dims rows */
 	const u32 *layer;	/* of each lane, or NULL */
 };
 
-/* Up to eight texels of each lane: x, y, z each at place 0 or 1. */
+/* Up to eight texels of each lane: x, y, z each 0 or 1. */
 struct tf_taps {
-	float weight[3][PUMICE_LANES];	/* of place 1 along each axis */
-	u32 index[3][2][PUMICE_LANES];	/* texel coordinates, inside of the level */
-	u32 beyond[3][2][PUMICE_LANES];	/* all ones: the border instead; axes with BORDER only */
-	u32 column[2][PUMICE_LANES];	/* bytes that x adds to an address */
+	float weight[3][PUMICE_LANES];	/* weight of tap 1 along each axis */
+	u32 index[3][2][PUMICE_LANES];	/* texel coordinates, inside the level */
+	u32 beyond[3][2][PUMICE_LANES];	/* all ones: use the border; only axes with BORDER */
+	u32 column[2][PUMICE_LANES];	/* byte offset for x */
 	u64 row[2][2][PUMICE_LANES];	/* address of [z][y]'s row of blocks */
 } __attribute__((aligned(64)));
 

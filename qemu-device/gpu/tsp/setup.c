@@ -9,7 +9,7 @@
 
 #include "../number.h"
 
-/* What all planes of a triangle share: how values at the corners become slopes. */
+/* Common to all planes of a triangle: coefficients of slopes from values at the corners. */
 struct frame {
 	double x1, x2;		/* slope in x is x1 (v1 - v0) + x2 (v2 - v0) */
 	double y1, y2;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * TSP state: read from memory once, checked, unpacked.
+ * TSP state: read once from memory, check, unpack.
  *
- * Source: hw/formats.xml, tsp_state. Every object has a fragment program, if only
- * an empty one.
+ * Source: hw/formats.xml, tsp_state. Every object has a fragment program, which may be empty.
  */
 #include "tsp.h"
 

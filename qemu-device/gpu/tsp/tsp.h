@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texture and shader set-up (TSP): what fragment programs need of a visible
- * primitive.
+ * Texture and shader set-up (TSP): inputs of fragment programs for a visible primitive.
  *
- * Source: document 004, "TSP"; Documentation/precision.rst, "Varyings";
- * hw/formats.xml, tsp_state. State is read once for a job and tile slot; planes are set
- * up for primitives that are visible, and for no others.
+ * Source: document 004, "TSP"; Documentation/precision.rst, "Varyings"; hw/formats.xml,
+ * tsp_state. State is read once for a job and tile slot; planes are set up only for visible
+ * primitives.
  */
 #ifndef PUMICE_GPU_TSP_H
 #define PUMICE_GPU_TSP_H
@@ -20,7 +19,7 @@
 /* Planes of a primitive: of its varyings, of 1/w, of depth. */
 #define TSP_MAX_PLANES	(PUMICE_MAX_VARYINGS + 2u)
 
-/* tsp_state, checked but for its programs. */
+/* tsp_state, validated except its programs. */
 struct tsp_state {
 	struct pumice_stage fragment;
 	u8 varyings;
@@ -28,11 +27,11 @@ struct tsp_state {
 	u64 flat, linear;	/* bit n: varying n */
 };
 
-/* Read and check. False with *fault filled in wholly. */
+/* Read and check. Returns false with all of *fault filled in. */
 bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		    struct tsp_state *state, struct gpu_fault *fault);
 
-/* What the planes of a triangle are made from. */
+/* Inputs of the planes of a triangle. */
 struct tsp_input {
 	const struct isp_triangle *triangle;
 	const struct isp_setup *setup;
@@ -40,7 +39,7 @@ struct tsp_input {
 	const float *value;	/* [vertex * varyings + n] */
 	u32 x0, y0;		/* pixel of the tile's corner */
 };
-/* Planes from the tile's corner: state->varyings + 2 of them. */
+/* Compute planes relative to the tile's corner: state->varyings + 2 of them. */
 void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struct tsp_plane *out);
 
 #endif

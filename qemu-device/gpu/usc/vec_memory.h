@@ -64,7 +64,7 @@ static inline u32 lanes_with(const vu *v, u32 plus, u32 test)
  * misaligned, by the bits of align.
  */
 static inline u32 local_faulting(const struct exec *x, const struct usc_insn *i, const vu *off,
-				  u32 active, u32 bytes, u32 align)
+				 u32 active, u32 bytes, u32 align)
 {
 	u32 need = i->value + bytes;
 
