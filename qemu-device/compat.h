@@ -2,9 +2,9 @@
 /*
  * Pumice GPU: differences between QEMU versions, all in one place.
  *
- * Written against QEMU 10.0. What this QEMU has is found by its headers, not by
- * its version: __has_include() here, and pumice_config.h, in which meson.build
- * notes what it reads in them.
+ * Written against QEMU 10.0. Features are detected from QEMU's headers, not
+ * from its version: by __has_include() here, and in pumice_config.h, which
+ * meson.build writes.
  */
 #ifndef HW_PUMICE_COMPAT_H
 #define HW_PUMICE_COMPAT_H
@@ -13,7 +13,7 @@
 
 #include "pumice_config.h"
 
-/* 10.1 moved exec/memory.h and kin to system/. */
+/* 10.1 moved exec/memory.h and related headers to system/. */
 #if __has_include("system/memory.h")
 #include "system/memory.h"
 #else
@@ -35,8 +35,8 @@
 #endif
 
 /*
- * Call @cb(@opaque, running, state) when the machine starts or stops. 10.2 takes
- * a second callback, one that may fail.
+ * Call @cb(@opaque, running, state) when the machine starts or stops. 10.2
+ * added a second callback, which may fail.
  */
 static inline VMChangeStateEntry *
 pumice_add_vm_change_state_handler(DeviceState *dev, VMChangeStateHandler *cb,

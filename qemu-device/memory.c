@@ -4,16 +4,17 @@
  *
  * The core reads and writes guest RAM through plain pointers, from threads that
  * never take the big lock. A listener on the device's bus-master address space
- * collects every RAM section and hands the core a new map when it changes; the
- * core stops its threads for the moment of the change. While the bus-master bit
- * is off that address space is empty, and so is the map.
+ * collects every RAM section and passes a new map to the core when it changes;
+ * the core stops its threads during the change. While the bus-master bit is off
+ * that address space is empty, and so is the map.
  *
- * The old sections are released only after the core has let go of them.
+ * The old sections are released only after the core has stopped using them.
  *
  * Limits: RAM only. Other devices' registers, mapped host devices and ROM
- * devices are no memory for the GPU and fault there. The GPU's stores do not
- * enter QEMU's dirty logs: the device is unmigratable, and code or display
- * memory that a GPU writes is not noticed by the translator or the display.
+ * devices are not memory for the GPU; accesses to them fault. The GPU's stores
+ * do not enter QEMU's dirty logs: the device is unmigratable, and code or
+ * display memory that a GPU writes is not detected by the translator or the
+ * display.
  */
 
 #include "qemu/osdep.h"
@@ -32,7 +33,7 @@ static bool pumice_section_usable(const MemoryRegionSection *section)
     return memory_region_is_ram(mr) && !memory_region_is_ram_device(mr);
 }
 
-/* The whole 4 KiB pages of a section; false when there is none. */
+/* Return the whole 4 KiB pages of a section; false when there is none. */
 static bool pumice_section_region(const MemoryRegionSection *section,
                                   struct pumice_mem_region *region)
 {
@@ -68,9 +69,9 @@ static void pumice_sections_free(GArray *sections)
 }
 
 /*
- * Whether two sections are the same memory at the same place. Not
- * MemoryRegionSection_eq(): that compares the flat view, too, which is another
- * one after every change of the memory map, wherever that was.
+ * Whether two sections are the same memory at the same address.
+ * MemoryRegionSection_eq() cannot be used: it also compares the flat view,
+ * which differs after every change of the memory map.
  */
 static bool pumice_section_equal(const MemoryRegionSection *a,
                                  const MemoryRegionSection *b)
@@ -117,7 +118,7 @@ static void pumice_memory_add(MemoryListener *listener,
     }
 }
 
-/* Hand the sections of @m to the core. */
+/* Set the sections of @m as memory map of the core. */
 static void pumice_memory_publish(PumiceMemory *m)
 {
     g_autofree struct pumice_mem_region *regions =

@@ -25,24 +25,25 @@
  *   registers of each instance.
  *
  * - `fault-injection`
- *   Whether the guest finds unit INJ, by which it may ask the GPU for faults.
+ *   Whether the guest has unit INJ, by which it may inject faults.
  *   Default off.
  *
  * - `inject`
- *   Ask for a fault, at run time: KIND[,where=WHERE][,bit=N][,us=N][,skip=N]
+ *   Request a fault, at run time: KIND[,where=WHERE][,bit=N][,us=N][,skip=N]
  *   [,count=N|endless], or none. See enum inject_kind of hw/registers.xml.
  *
  *     { "execute": "qom-set", "arguments": { "path": "/machine/peripheral/gpu",
  *       "property": "inject", "value": "unit-hang,where=cdm" } }
  *
- * What the guest finds: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0
+ * Interface to the guest: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0
  * is one 64 KiB page of registers for each of 8 virtual GPUs, of which the
  * first is active; BAR 4 holds the MSI-X table, one vector for each.
- * Function-level reset; power states D0 and D3hot, which lose nothing.
+ * Function-level reset; power states D0 and D3hot, which keep all state.
  *
- * This file and memory.c are all that knows QEMU. The GPU itself is behind
- * gpu/pumice_gpu.h; its threads never take the big lock. They reach this file
- * through PumiceOps only: an interrupt is left in a bit mask for a bottom half.
+ * Only this file and memory.c depend on QEMU. gpu/pumice_gpu.h is the interface
+ * of the GPU itself; its threads never take the big lock. They call this file
+ * through PumiceOps only: an interrupt is stored in a bit mask for a bottom
+ * half.
  *
  * Limits: not migratable. A virtual IOMMU between the GPU and guest RAM hides
  * that RAM from it.
@@ -72,15 +73,16 @@
 #define PUMICE_PM_OFFSET    0x60
 #define PUMICE_EXP_OFFSET   0x80
 #define PUMICE_MAX_THREADS  64
-#define PUMICE_INJECT_BYTES 2048    /* of the text of all requests */
+#define PUMICE_INJECT_BYTES 2048    /* size of the text of all requests */
 
-/* threads=0: what one run of the GPU may take, and how long others then run. */
+/*
+ * threads=0: maximum time of one run of the GPU, and minimum time until the
+ * next.
+ */
 #define PUMICE_POLL_BUDGET_NS   1000000
 #define PUMICE_POLL_GAP_NS      20000
 
-/*
- * What the core asks of QEMU. Any thread, with or without the big lock.
- */
+/* Services of QEMU for the core. Any thread, with or without the big lock. */
 static void pumice_raise_irq(void *opaque, unsigned int os)
 {
     PumiceState *s = opaque;
@@ -102,7 +104,7 @@ static void pumice_kick(void *opaque)
     timer_mod(s->poll_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
 }
 
-/* A guest can cause millions of lines in a second: some are logged. */
+/* Rate limited: a guest can cause millions of lines per second. */
 static void pumice_log_guest_error(PumiceState *s, const char *text)
 {
     uint64_t now = qemu_clock_get_ns(QEMU_CLOCK_REALTIME);
@@ -135,7 +137,7 @@ static void pumice_log(void *opaque, enum pumice_log_level level,
     }
 }
 
-/* The log is found under RCU, and traces go to the log. */
+/* QEMU's log is accessed under RCU, and traces are written to it. */
 static void pumice_thread_start(void *opaque)
 {
     rcu_register_thread();
@@ -151,7 +153,7 @@ static void pumice_trace_line(void *opaque, u64 offset, const char *line)
     trace_pumice_decode(offset, line);
 }
 
-/* One register access, as numbers and in words. */
+/* Trace one register access, as numbers and as text. */
 static void pumice_trace_mmio(bool write, uint64_t offset, uint64_t value,
                               unsigned int os, unsigned int size)
 {
@@ -171,7 +173,7 @@ static const char *pumice_render_str(uint64_t partial)
     return partial ? "partial render" : "render";
 }
 
-/* Starts and ends of jobs. */
+/* Trace starts and ends of jobs. */
 static void pumice_trace_job(enum pumice_trace_event event, uint64_t a,
                              uint64_t b, uint64_t c)
 {
@@ -260,7 +262,7 @@ static const struct pumice_gpu_ops pumice_ops = {
     .thread_end = pumice_thread_end,
 };
 
-/* Signal the vectors that pumice_raise_irq() left. */
+/* Signal the vectors that pumice_raise_irq() stored. */
 static void pumice_irq_bh(void *opaque)
 {
     PumiceState *s = opaque;
@@ -274,7 +276,7 @@ static void pumice_irq_bh(void *opaque)
     }
 }
 
-/* threads=0: run the GPU, and come back when it wants. */
+/* threads=0: run the GPU, and set the timer for its next run. */
 static void pumice_poll(void *opaque)
 {
     PumiceState *s = opaque;
@@ -289,9 +291,9 @@ static void pumice_poll(void *opaque)
 }
 
 /*
- * A processor may have found the region before the device was unplugged, and
- * get the big lock only after that: then there is no GPU any more, and it reads
- * what it would from an empty slot.
+ * A processor may have looked up the region before the device was unplugged,
+ * and take the big lock only after that: then the GPU does not exist any more,
+ * and reads return the value of an empty slot.
  */
 static uint64_t pumice_mmio_read(void *opaque, hwaddr addr, unsigned size)
 {
@@ -323,7 +325,10 @@ static const MemoryRegionOps pumice_mmio_ops = {
     .impl = { .min_access_size = 4, .max_access_size = 8 },
 };
 
-/* The virtual clock stands while the machine is stopped; so must the GPU. */
+/*
+ * The virtual clock is stopped with the machine, so the GPU must be stopped as
+ * well.
+ */
 static void pumice_vm_state_change(void *opaque, bool running, RunState state)
 {
     PumiceState *s = opaque;
@@ -408,7 +413,7 @@ static bool pumice_init_caps(PCIDevice *pdev, Error **errp)
                  PCI_PM_CTRL_STATE_MASK);
 
     if (pcie_endpoint_cap_init(pdev, PUMICE_EXP_OFFSET) < 0) {
-        error_setg(errp, "pumice: no room for the express capability");
+        error_setg(errp, "pumice: no space for the PCI Express capability");
         return false;
     }
     pcie_cap_flr_init(pdev);
@@ -421,7 +426,7 @@ static void pumice_exit(PCIDevice *pdev)
 
     qemu_del_vm_change_state_handler(s->vm_state);
     pumice_memory_exit(&s->memory);
-    /* From here on no thread of the GPU calls back. */
+    /* After this no thread of the GPU calls back. */
     pumice_gpu_destroy(s->gpu);
     s->gpu = NULL;
     timer_free(s->poll_timer);
@@ -436,7 +441,7 @@ static void pumice_realize(PCIDevice *pdev, Error **errp)
 {
     PumiceState *s = PUMICE(pdev);
 
-    /* What the core may call back needs to be there before the core is. */
+    /* State that callbacks of the core use must exist before the core. */
     qemu_mutex_init(&s->log_lock);
     s->irq_bh = qemu_bh_new_guarded(pumice_irq_bh, s,
                                     &DEVICE(s)->mem_reentrancy_guard);
@@ -473,7 +478,7 @@ free_callbacks:
     qemu_mutex_destroy(&s->log_lock);
 }
 
-/* Bus reset, FLR, and power-on: the core's threads are stopped meanwhile. */
+/* Bus reset, FLR, and power-on: the core's threads are stopped during it. */
 static void pumice_reset_hold(Object *obj, ResetType type)
 {
     PumiceState *s = PUMICE(obj);
@@ -510,7 +515,7 @@ static const VMStateDescription pumice_vmstate = {
     .unmigratable = 1,
 };
 
-/* What "-device pumice,help" says. */
+/* Descriptions for "-device pumice,help". */
 static void pumice_describe_properties(ObjectClass *klass)
 {
     object_class_property_set_description(klass, "cores", "GPU cores, 1 to 16");
@@ -525,12 +530,12 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "slot-registers",
         "slot registers of a task slot, 0 to 8; the rest are internal registers");
     object_class_property_set_description(klass, "fault-injection",
-        "whether the guest may ask the GPU for faults");
+        "whether the guest may inject faults");
     object_class_property_set_description(klass, "inject",
-        "ask the GPU for a fault, at run time, or for none");
+        "inject a fault, at run time, or none");
 }
 
-/* What has been asked for and has not happened yet. */
+/* Return the pending requests. */
 static char *pumice_get_inject(Object *obj, Error **errp)
 {
     PumiceState *s = PUMICE(obj);
@@ -547,9 +552,9 @@ static void pumice_set_inject(Object *obj, const char *value, Error **errp)
     PumiceState *s = PUMICE(obj);
 
     if (!s->gpu) {
-        error_setg(errp, "pumice: faults can be asked for at run time only");
+        error_setg(errp, "pumice: faults can be injected at run time only");
     } else if (pumice_gpu_inject(s->gpu, value)) {
-        error_setg(errp, "pumice: '%s' asks for no fault that there is", value);
+        error_setg(errp, "pumice: '%s' is not a valid fault request", value);
     }
 }
 

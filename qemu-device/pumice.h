@@ -16,11 +16,11 @@
 #define TYPE_PUMICE "pumice"
 OBJECT_DECLARE_SIMPLE_TYPE(PumiceState, PUMICE)
 
-/* Guest RAM as the device sees it, gathered by a listener (memory.c). */
+/* Guest RAM of the device, collected by a listener (memory.c). */
 typedef struct PumiceMemory {
     MemoryListener listener;
     struct pumice_gpu *gpu;
-    GArray *sections;       /* MemoryRegionSection: the map that the GPU has */
+    GArray *sections;       /* MemoryRegionSection: the GPU's current map */
     GArray *next;           /* the map under construction */
 } PumiceMemory;
 
@@ -44,12 +44,12 @@ struct PumiceState {
     struct pumice_gpu *gpu;
     PumiceMemory memory;
 
-    /* Virtual GPUs whose vector is to be signalled by the bottom half. */
+    /* Virtual GPUs whose vector the bottom half must signal. */
     uint32_t irq_pending;
     QEMUBH *irq_bh;
 
     QEMUTimer *poll_timer;  /* threads=0: runs the GPU */
-    /* Lines that the guest makes the GPU log; any thread. */
+    /* Lines logged because of the guest; any thread. */
     QemuMutex log_lock;
     struct log_limit log_limit;
 
@@ -58,12 +58,12 @@ struct PumiceState {
 };
 
 /*
- * Give the GPU the RAM of an address space, and keep it up to date. The GPU
+ * Map the RAM of an address space to the GPU, and track its changes. The GPU
  * must outlive the listener. Under the big lock.
  */
 void pumice_memory_init(PumiceMemory *memory, struct pumice_gpu *gpu,
                         AddressSpace *as);
-/* Take all RAM from the GPU again. */
+/* Unmap all RAM from the GPU. */
 void pumice_memory_exit(PumiceMemory *memory);
 
 #endif

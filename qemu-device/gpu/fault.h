@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fault: why a job was stopped, and where. The reasons are those of
- * hw/registers.xml, enum fault; the device, the firmware, the driver and the
- * library use the same words.
+ * A fault: the reason to stop a job, and its position. The reasons are those of
+ * hw/registers.xml, enum fault; the device, the firmware, the driver and the library use the
+ * same names.
  */
 #ifndef PUMICE_GPU_FAULT_H
 #define PUMICE_GPU_FAULT_H
@@ -15,10 +15,10 @@ struct gpu_fault {
 	u8 unit;	/* enum pumice_unit */
 	u8 access;	/* enum pumice_access, of MMU faults */
 	u8 ctx;		/* MMU context of the request */
-	u16 usc;	/* USC number over all cores, of USC faults */
+	u16 usc;	/* USC number over all cores, USC number over all cores, for USC faults */
 	u32 pc;		/* instruction index in the USC or PDS program */
 	u64 addr;	/* GPU virtual address, see CDM_FAULT_ADDR */
-	u64 code;	/* GPU virtual address of the USC program; 0 where the fault is in none */
+	u64 code;	/* GPU virtual address of the USC program; 0 if the fault is not in one */
 };
 
 #endif

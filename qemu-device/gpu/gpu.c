@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The Pumice GPU core: makes the blocks, wires them together, and parks, resets
- * and feeds them for the host. See pumice_gpu.h for the host's view and gpu.h for
- * the locks.
+ * The Pumice GPU core: allocates and connects the blocks, and parks and resets them for the
+ * host. See pumice_gpu.h for the interface to the host and gpu.h for the locks.
  */
 #include "gpu.h"
 
@@ -15,11 +14,11 @@
 #include "pumice_names.h"
 #include "regs/regs.h"
 
-/* What one step may do; each is about WORKERS_QUANTUM_NS or less. */
+/* Limits of one step; each is about WORKERS_QUANTUM_NS or less. */
 #define CDM_BUDGET	64u	/* commands or work-groups */
-#define CDM_LOOK	8u	/* of them, between two looks at who waits */
+#define CDM_LOOK	8u	/* of them, between two checks for waiters */
 #define USC_BUDGET	8192u	/* wave instructions */
-#define USC_SLOW_BUDGET	64u	/* the same, where memory is slow on request */
+#define USC_SLOW_BUDGET	64u	/* the same, while slow memory is injected */
 
 #define LOG_BYTES	256
 
@@ -60,7 +59,7 @@ void gpu_tlb_drop(struct pumice_gpu *gpu, unsigned int ctx)
 void gpu_tlb_drop_range(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last)
 {
 	mmu_invalidate_range(&gpu->mmu, ctx, first, last);
-	/* What the window asks for again is in the TLB, unless it is in the range. */
+	/* Pages that the window translates again are in the TLB, unless they are in the range. */
 	if (!ctx)
 		fwctl_window_flush(gpu->fw);
 }
@@ -91,8 +90,8 @@ void gpu_set_detail(struct pumice_gpu *gpu, bool detail)
 		usc_set_detail(gpu->usc[i], detail);
 }
 
-void gpu_take_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
-		    unsigned int self)
+void gpu_snapshot_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
+			unsigned int self)
 {
 	unsigned int i;
 
@@ -105,7 +104,7 @@ void gpu_take_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters
 	workers_unpark(gpu->workers);
 }
 
-/* Services that the blocks ask of the whole; opaque is the GPU. */
+/* Services for the blocks; opaque is the GPU. */
 
 void gpu_lock(struct pumice_gpu *gpu)
 {
@@ -188,7 +187,7 @@ static void programs_wait(void *opaque, u64 deadline)
 	struct pumice_gpu *gpu = opaque;
 	unsigned int i;
 
-	/* Loads wait in all of them: none may put off another one's. */
+	/* Loads wait in all of these units: none may delay another's deadline. */
 	workers_add_deadline(gpu->workers, GPU_UNIT_CDM, deadline);
 	for (i = 0; i < gpu->config.cores; i++)
 		workers_add_deadline(gpu->workers, GPU_UNIT_CORE0 + i, deadline);
@@ -205,7 +204,7 @@ static void mmu_event(void *opaque, enum pumice_trace_kind kind, unsigned int ct
 	trace_event(&((struct pumice_gpu *)opaque)->trace, kind, ctx, 0, arg0, arg1);
 }
 
-/* Faults on request: where they act on the whole. */
+/* Fault injection that affects the whole GPU. */
 
 void gpu_raise_end(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 event)
 {
@@ -360,7 +359,7 @@ static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 	return more;
 }
 
-/* Raise the events that faults on request have held back and that are due. */
+/* Raise the events delayed by fault injection that are due. */
 static bool step_late(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct pumice_gpu *gpu = opaque;
@@ -379,8 +378,8 @@ static bool step_late(void *opaque, unsigned int index, const _Atomic bool *stop
 }
 
 /*
- * A USC whose memory is slow: a pause in which the unit sleeps and no thread does, then a few
- * instructions. Returns as usc_step().
+ * Step a USC with slow memory: a pause in which the unit but no thread sleeps, then a few
+ * instructions. Returns like usc_step().
  */
 static bool step_slow_usc(struct pumice_gpu *gpu, unsigned int usc, const _Atomic bool *stop)
 {
@@ -410,9 +409,9 @@ static bool step_usc(void *opaque, unsigned int index, const _Atomic bool *stop)
 	return usc_step(gpu->usc[index], USC_BUDGET, stop);
 }
 
-/* Making and freeing. */
+/* Allocation and release. */
 
-/* Fill in defaults and check; returns what is wrong, or NULL. */
+/* Fill in defaults and check; returns the error, or NULL. */
 static const char *check_config(struct pumice_gpu_config *c)
 {
 	c->cores = c->cores ? c->cores : 4;
@@ -559,9 +558,9 @@ static bool create_workers(struct pumice_gpu *gpu)
 }
 
 /*
- * Held for less time than it takes to sleep: a fragment task of a few microseconds
- * passes it three times. Whoever finds it taken looks again for a moment before the
- * host's kernel is asked to wait.
+ * The lock is held for less time than it takes to sleep: a fragment task of a few
+ * microseconds takes it three times. So a waiter spins briefly before it sleeps in the host's
+ * kernel.
  */
 static void init_device_lock(pthread_mutex_t *lock)
 {
@@ -607,7 +606,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	pthread_mutex_init(&gpu->control, NULL);
 	pthread_mutex_init(&gpu->gate, NULL);
 	init_device_lock(&gpu->lock);
-	/* The workers last: nothing runs before all is there. */
+	/* The workers last: no unit runs before all blocks exist. */
 	if (!create_fw(gpu) || !create_data_masters(gpu) || !create_uscs(gpu) ||
 	    !create_waves(gpu) || !create_workers(gpu)) {
 		pumice_gpu_destroy(gpu);
@@ -641,7 +640,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	free(gpu);
 }
 
-/* The host's view. */
+/* Interface to the host. */
 
 uint64_t pumice_gpu_mmio_read(struct pumice_gpu *gpu, unsigned int os, uint32_t offset,
 			      unsigned int size)
@@ -662,7 +661,7 @@ int pumice_gpu_set_memory(struct pumice_gpu *gpu, const struct pumice_mem_region
 
 	pthread_mutex_lock(&gpu->control);
 	workers_park(gpu->workers);
-	/* Register accesses go on; what they trace goes to memory. */
+	/* Register accesses continue while parked; their trace events are written to memory. */
 	device_lock(gpu);
 	ret = mem_map_set(&gpu->mem, regions, count);
 	gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
@@ -682,7 +681,7 @@ void pumice_gpu_unpark(struct pumice_gpu *gpu)
 	workers_unpark(gpu->workers);
 }
 
-/* Everything to its reset value; parked, device lock held. */
+/* Set all state to its reset value; parked, device lock held. */
 static void reset_locked(struct pumice_gpu *gpu)
 {
 	unsigned int i;
@@ -714,8 +713,8 @@ void pumice_gpu_reset(struct pumice_gpu *gpu)
 	atomic_store(&gpu->resetting, true);
 	workers_park(gpu->workers);
 	device_lock(gpu);
-	/* First: a wake-up by a register write in between must not be lost. */
-	workers_forget(gpu->workers);
+	/* This must be first: a wake-up by a concurrent register write must not be lost. */
+	workers_clear(gpu->workers);
 	reset_locked(gpu);
 	atomic_store(&gpu->resetting, false);
 	device_unlock(gpu);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole GPU: what gpu.c wires together and the registers reach into.
- * No block includes this header; blocks know their neighbours by theirs.
+ * The whole GPU, for gpu.c, which connects the blocks, and for the registers. No block
+ * includes this header; blocks include the headers of other blocks.
  *
  * Locks, outermost first:
  *   control   resets and changes of the memory map, one at a time
- *   gate      who wants the device lock for an access of the host; see gpu_host_lock()
+ *   gate      waiters for the device lock for an access of the host; see gpu_host_lock()
  *   lock      the device lock: registers, firmware control, data masters, PDS
- *   (PM)      inside pm/, a leaf but for the events it raises
+ *   (PM)      inside pm/, a leaf except for the events it raises
  *   (program cache)  inside usc/
  *   (workers)        inside workers/, a leaf
- * Steps of units take the device lock, so nobody waits for a step while holding
+ * Steps of units take the device lock, so never wait for a step while holding
  * it; steps never take the control lock.
  */
 #ifndef PUMICE_GPU_INTERNAL_H
@@ -38,11 +38,11 @@
 
 #define GPU_MAX_USCS (PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
 
-/* Units of the workers, in the order of workers_config.unit; the USCs stand behind the cores. */
+/* Units of the workers, in the order of workers_config.unit; the USCs follow the cores. */
 enum gpu_unit {
 	GPU_UNIT_FW,
 	GPU_UNIT_CDM,
-	GPU_UNIT_LATE,	/* events that a fault on request holds back */
+	GPU_UNIT_LATE,	/* events delayed by fault injection */
 	GPU_UNIT_TDM0,
 	GPU_UNIT_CORE0 = GPU_UNIT_TDM0 + PTLA_UNITS,
 };
@@ -56,7 +56,7 @@ struct gpu_os {
 
 /* Snapshot of the waves in flight, of one bus (unit WAVE). */
 struct gpu_waves {
-	struct usc_wave_info *wave;	/* room for all */
+	struct usc_wave_info *wave;	/* room for all waves */
 	u32 count;
 	u32 select;
 };
@@ -75,7 +75,7 @@ struct pumice_gpu {
 	void *opaque;
 	unsigned int uscs;
 	u32 slot_registers;	/* of a slot */
-	u64 clock_base;		/* ops.now() when the GPU was made */
+	u64 clock_base;		/* ops.now() when the GPU was created */
 
 	pthread_mutex_t control;
 	pthread_mutex_t gate;
@@ -87,14 +87,14 @@ struct pumice_gpu {
 
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];
-	struct cdm_job cdm_job;	/* the next one */
+	struct cdm_job cdm_job;	/* next job */
 	struct gpu_master master[GPU_MASTERS];
 	u64 pm_list;		/* PM_LIST */
-	u64 partials;		/* partial renders, ever */
+	u64 partials;		/* total partial renders */
 	bool perf_detail;
-	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* the counters at the last reset */
+	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* counters at the last reset */
 	struct gpu_waves waves[GPU_WAVE_BUSES];
-	u32 clock_high;		/* what the firmware reads as SYS_CLOCK's high half */
+	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */
 	struct gpu_inject_regs inject_regs;
 	u64 slow_until[GPU_MAX_USCS];	/* GPU clock; of the USC's step, or while parked */
 	_Atomic bool resetting;
@@ -115,40 +115,40 @@ struct pumice_gpu {
 	struct workers *workers;
 };
 
-/* The worker unit of a USC. */
+/* Return the worker unit of a USC. */
 static inline unsigned int gpu_usc_unit(const struct pumice_gpu *gpu, unsigned int usc)
 {
 	return GPU_UNIT_CORE0 + gpu->config.cores + usc;
 }
 
 /*
- * The device lock, and the same for an access of the host to a register. Whoever wants it for a
- * step of a unit lets such an access pass first, so that a unit that takes the lock again
- * and again does not keep it from the host: an access waits for those that had the lock
- * or waited for it already, each of which holds it for some microseconds.
+ * Take the device lock, and the same for an access of the host to a register. Such an access
+ * precedes steps of units, so that a unit that takes the lock repeatedly does not starve the
+ * host: an access waits only for earlier owners and waiters, each of which holds the lock for
+ * some microseconds.
  */
 void gpu_lock(struct pumice_gpu *gpu);
 void gpu_unlock(struct pumice_gpu *gpu);
 void gpu_host_lock(struct pumice_gpu *gpu);
 void gpu_host_unlock(struct pumice_gpu *gpu);
 
-/* Ticks of the GPU clock. Any thread. */
+/* Return ticks of the GPU clock. Any thread. */
 u64 gpu_clock(const struct pumice_gpu *gpu);
 
 /* Set causes (bits of OS_IRQ_STATUS) of virtual GPU os; device lock held. */
 void gpu_os_raise(struct pumice_gpu *gpu, unsigned int os, u32 causes);
 
 /*
- * The end of a job of a data master, as an event of the firmware (bits of IC_PENDING); a fault
- * on request may lose it or hold it back. Device lock held.
+ * Report the end of a job of a data master as an event to the firmware (bits of IC_PENDING);
+ * fault injection may drop or delay it. Device lock held.
  */
 void gpu_raise_end(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 event);
 
-/* Where faults on request of the firmware happen: BOOT, KICK, JOB. Device lock held. */
+/* Inject faults of the firmware: on BOOT, KICK, JOB. Device lock held. */
 void gpu_fail_firmware(struct pumice_gpu *gpu, enum pumice_inject_where where);
 
 /*
- * The firmware starts a job of a data master: an occasion for faults on request. done: the
+ * The firmware starts a job of a data master: an occasion for injected faults. done: the
  * master's DONE event. Device lock held, in the firmware's step.
  */
 void gpu_job_starts(struct pumice_gpu *gpu, enum pumice_inject_where master, u32 done);
@@ -164,15 +164,15 @@ void gpu_tlb_drop_range(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64
  * Take a snapshot of the waves of data masters, bits of WAVE_CTRL. self is the
  * worker unit in whose step the caller is, or WORKERS_OUTSIDE. No lock.
  */
-void gpu_take_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
-		    unsigned int self);
+void gpu_snapshot_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
+			unsigned int self);
 
-/* Performance counters as the blocks count them, by enum pumice_perf_counter; device lock held. */
+/* Return the counters of the blocks, by enum pumice_perf_counter; device lock held. */
 void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_COUNT]);
-/* Count what hw/perf.h calls detailed, or no longer; device lock held. */
+/* Enable or disable the detailed counters of hw/perf.h; device lock held. */
 void gpu_set_detail(struct pumice_gpu *gpu, bool detail);
 
-/* Tell the host's log or trace. */
+/* Write to the host's log or trace. */
 __attribute__((format(printf, 3, 4))) void gpu_log(struct pumice_gpu *gpu,
 						   enum pumice_log_level level,
 						   const char *format, ...);

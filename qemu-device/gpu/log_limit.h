@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many lines a guest can write to the host's log: LOG_LIMIT_LINES in a second, the others
- * are counted. Plain data; the caller has a lock.
+ * Rate limit of lines that a guest can cause in the host's log: LOG_LIMIT_LINES per second,
+ * the others are counted. Plain data; the caller locks.
  */
 #ifndef PUMICE_GPU_LOG_LIMIT_H
 #define PUMICE_GPU_LOG_LIMIT_H
@@ -14,13 +14,13 @@
 
 struct log_limit {
 	uint64_t since;		/* when the second began, ns */
-	uint32_t lines;		/* of it */
-	uint32_t dropped;	/* since the last line that was let through */
+	uint32_t lines;		/* lines in that second */
+	uint32_t dropped;	/* lines dropped since the last logged one */
 };
 
 /*
- * Whether a line may be logged now. If so, *dropped becomes the number of lines that were
- * left out before it.
+ * Whether a line may be logged now. If so, *dropped becomes the number of lines dropped
+ * before it.
  */
 static inline bool log_limit_allow(struct log_limit *limit, uint64_t now, uint32_t *dropped)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The data masters VDM, PDM and TDM, wired to the rest: how their ends become
- * events of the firmware, and which worker units are theirs. See masters.h.
+ * The data masters VDM, PDM and TDM: connection to the other blocks, events for the firmware
+ * at ends of jobs, worker units. See masters.h.
  */
 #include "masters.h"
 
@@ -9,7 +9,7 @@
 #include "gpu.h"
 #include "pumice_names.h"
 
-/* struct dm_ops; opaque is the struct gpu_master. The device lock is held where a job ends. */
+/* struct dm_ops; opaque is the struct gpu_master. Called with the device lock held. */
 
 static void log_fault(struct pumice_gpu *gpu, const char *name, const struct gpu_fault *f)
 {
@@ -97,7 +97,7 @@ static const struct dm_ops ops = {
 	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
 };
 
-/* struct pm_config; comes with the PM's lock held. */
+/* struct pm_config; called with the PM's lock held. */
 static void pm_low(void *opaque)
 {
 	fwctl_raise(((struct pumice_gpu *)opaque)->fw, PUMICE_IC_PENDING__PM_LOW__MASK);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data masters VDM, PDM and TDM and the parameter management, as the rest of
- * the GPU sees them: made, reset and counted together, started and stopped by
- * number. What they have in common is dm/dm.h.
+ * The data masters VDM, PDM and TDM and the parameter management, interface to the rest of
+ * the GPU: allocated, reset and counted together, started and stopped by number. dm/dm.h has
+ * their common definitions.
  *
- * Locking: the device lock, unless told otherwise.
+ * Locking: the device lock, unless noted otherwise.
  */
 #ifndef PUMICE_GPU_MASTERS_H
 #define PUMICE_GPU_MASTERS_H
@@ -16,21 +16,24 @@ struct pumice_gpu;
 
 enum gpu_master_number { GPU_VDM, GPU_PDM, GPU_TDM, GPU_MASTERS };
 
-/* One of them: the job that its registers describe, and whose it is. */
+/* A data master and the job in its registers. */
 struct gpu_master {
 	struct pumice_gpu *gpu;
 	enum gpu_master_number number;
-	struct dm_job job;	/* the next one */
+	struct dm_job job;	/* next job */
 };
 
-/* Make them all, behind MMU, PDS and firmware control. False: out of memory. No lock. */
+/*
+ * Allocate all, after MMU, PDS and firmware control. Returns false when out of memory. No
+ * lock.
+ */
 bool masters_create(struct pumice_gpu *gpu);
 void masters_destroy(struct pumice_gpu *gpu);
-/* Registers and blocks; only while no step runs. */
+/* Reset registers and blocks; only while no step runs. */
 void masters_reset(struct pumice_gpu *gpu);
 void masters_counters_add(const struct pumice_gpu *gpu, u64 *value);
 
-/* Start the job of the registers; false while busy. */
+/* Start the job in the registers; false while busy. */
 bool master_start(struct gpu_master *m);
 void master_abort(struct gpu_master *m);
 const struct dm_status *master_status(const struct gpu_master *m);

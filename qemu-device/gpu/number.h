@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as they stand in words of memory and registers. */
+/* Floats in words of memory and registers. */
 #ifndef PUMICE_GPU_NUMBER_H
 #define PUMICE_GPU_NUMBER_H
 
@@ -7,7 +7,7 @@
 
 #include "pumice_types.h"
 
-static inline float f32_of(u32 bits)
+static inline float u32_as_f32(u32 bits)
 {
 	float f;
 
@@ -15,7 +15,7 @@ static inline float f32_of(u32 bits)
 	return f;
 }
 
-static inline u32 f32_bits(float f)
+static inline u32 f32_as_u32(float f)
 {
 	u32 bits;
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Pumice GPU core: the one header that stands between the GPU and whoever
- * hosts it (the QEMU front end, or a plain process: tests, benchmarks,
- * libpumice in process).
+ * The Pumice GPU core: the only header between the GPU and its host (the QEMU front end, or a
+ * plain process: tests, benchmarks, libpumice in process).
  *
- * The host owns guest memory, interrupts and the clock; the core owns
- * everything else. All calls may come from any thread unless told otherwise,
- * but only one thread at a time may call create, destroy, set_memory, park,
- * unpark and reset (in QEMU: the holder of the big lock).
+ * The host owns guest memory, interrupts and the clock; the core owns all other state. All
+ * functions may be called from any thread unless noted otherwise, but only one thread at a
+ * time may call create, destroy, set_memory, park, unpark and reset (in QEMU: the holder of
+ * the big lock).
  *
- * Limits: little-endian hosts with 64-bit pointers. Snapshots (save, load) come
- * later; all state is plain data with indices so that they can.
+ * Limits: little-endian hosts with 64-bit pointers. Snapshots (save, load) are not
+ * implemented yet; all state is plain data with indices to allow them.
  */
 #ifndef PUMICE_GPU_H
 #define PUMICE_GPU_H
@@ -24,7 +23,7 @@ struct pumice_gpu;
 /* No slot registers, as opposed to the default number. */
 #define PUMICE_NO_REGISTERS UINT32_MAX
 
-/* What the host chooses when it makes a GPU. Zero means the default. */
+/* Configuration of a GPU by the host. Zero means the default. */
 struct pumice_gpu_config {
 	unsigned int cores;	/* 1 to PUMICE_MAX_CORES; default 4 */
 	unsigned int threads;	/* host threads, at most 64; 0 runs everything inside pumice_gpu_poll() */
@@ -33,12 +32,12 @@ struct pumice_gpu_config {
 	unsigned int common_kib;	/* common store of one USC, KiB; default 64 */
 	unsigned int local_kib;		/* local memory of one USC, KiB; default 64 */
 	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS; default 4 */
-	bool fault_injection;	/* the guest may ask for faults, too: unit INJ */
+	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 
 enum pumice_log_level {
-	PUMICE_LOG_GUEST_ERROR,	/* the guest did what the hardware does not allow */
-	PUMICE_LOG_TRACE,	/* for people who trace */
+	PUMICE_LOG_GUEST_ERROR,	/* the guest did an invalid access */
+	PUMICE_LOG_TRACE,	/* for tracing */
 };
 
 /* Points of the core that a host may trace; names are those of QEMU's trace events. */
@@ -73,7 +72,7 @@ struct pumice_gpu_ops {
 	void (*log)(void *opaque, enum pumice_log_level level, const char *text);
 	/* May be NULL. */
 	void (*trace)(void *opaque, enum pumice_trace_event ev, uint64_t a, uint64_t b, uint64_t c);
-	/* The first and the last that a thread of the GPU calls; may be NULL. */
+	/* Called first and last by each thread of the GPU; may be NULL. */
 	void (*thread_start)(void *opaque);
 	void (*thread_end)(void *opaque);
 };
@@ -82,13 +81,13 @@ struct pumice_gpu_ops {
 struct pumice_mem_region {
 	uint64_t addr;		/* bus address, 4 KiB aligned */
 	uint64_t size;		/* bytes, a multiple of 4 KiB, not 0 */
-	uint8_t *host;		/* where it is in this process, 4 KiB aligned */
+	uint8_t *host;		/* its address in this process, 4 KiB aligned */
 	bool readonly;		/* stores fault */
 };
 
 /*
- * Make a GPU, in reset and with no memory. Returns NULL and sets *error to a
- * constant text when the configuration is refused or memory lacks.
+ * Create a GPU, in reset and without memory. Returns NULL and sets *error to a constant text
+ * when the configuration is refused or on out of memory.
  */
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
@@ -97,11 +96,11 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 void pumice_gpu_destroy(struct pumice_gpu *gpu);
 
 /*
- * Register access of virtual GPU os; offset inside its page, size 4 or 8 bytes
- * (8 for 64-bit registers only), naturally aligned. Anything else reads as 0, is
- * ignored, and is logged. Never runs work of the GPU inline; a write to MMU_INVAL
- * or SYS_RESET, or one that stops the firmware, waits for units to reach an
- * instruction boundary. Not from inside ops.
+ * Register access of virtual GPU os; offset inside its page, size 4 or 8 bytes (8 for 64-bit
+ * registers only), naturally aligned. Other accesses read as 0, are ignored, and are logged.
+ * Work of the GPU is never run inline; a write to MMU_INVAL or SYS_RESET, or one that stops
+ * the firmware, waits for units to reach an instruction boundary. Must not be called from
+ * ops.
  */
 uint64_t pumice_gpu_mmio_read(struct pumice_gpu *gpu, unsigned int os, uint32_t offset,
 			      unsigned int size);
@@ -118,29 +117,28 @@ int pumice_gpu_set_memory(struct pumice_gpu *gpu, const struct pumice_mem_region
 			  unsigned int count);
 
 /*
- * Stop at the next instruction boundary and hold; nests. While parked no thread
- * touches guest memory, and registers may still be read and written.
+ * Stop at the next instruction boundary until unparked; nests. While parked no thread
+ * accesses guest memory, and registers may still be read and written.
  */
 void pumice_gpu_park(struct pumice_gpu *gpu);
 void pumice_gpu_unpark(struct pumice_gpu *gpu);
 
-/* Power-on reset of all state but the clock and the memory map. */
+/* Power-on reset of all state except the clock and the memory map. */
 void pumice_gpu_reset(struct pumice_gpu *gpu);
 
 /*
- * Ask for a fault, for tests of drivers: "KIND[,where=WHERE][,bit=N][,us=N][,skip=N]
+ * Request a fault, for tests of drivers: "KIND[,where=WHERE][,bit=N][,us=N][,skip=N]
  * [,count=N|endless]", or "none" to drop all requests. hw/registers.xml, enum inject_kind,
- * says what there is. Any thread. Returns 0, or -EINVAL for a text that asks for nothing
- * that there is.
+ * lists the kinds. Any thread. Returns 0, or -EINVAL for an invalid text.
  */
 int pumice_gpu_inject(struct pumice_gpu *gpu, const char *text);
-/* What has been asked for and has not happened yet, a line each; cut off at bytes, not 0. */
+/* List the pending requests, a line each; truncated at bytes, which is not 0. */
 void pumice_gpu_injected(struct pumice_gpu *gpu, char *text, size_t bytes);
 
 /*
- * threads=0: run for about budget_ns, or until nothing is left to do. Returns
- * how many ns from now it wants to be called again: 0 at once, UINT64_MAX when
- * only an event from outside can make work (then ops->kick tells).
+ * threads=0: run for about budget_ns, or until no work is left. Returns the time in ns until
+ * the next call: 0 at once, UINT64_MAX when only an external event can cause work (reported
+ * by ops->kick).
  */
 uint64_t pumice_gpu_poll(struct pumice_gpu *gpu, uint64_t budget_ns);
 

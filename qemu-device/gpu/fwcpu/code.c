@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Cache of decoded instructions: one record for each halfword of private RAM,
- * filled when the halfword is first executed.
+ * Cache of decoded instructions: one record for each halfword of private RAM, filled when the
+ * halfword is first executed.
  *
- * Stores must find out cheaply whether they hit decoded code, so RAM is divided
- * into granules; code_map has a byte for each, set while one store starting in
- * the granule could reach a decoded instruction. A store into a marked granule
- * drops the few records that its bytes belong to.
+ * Stores need a cheap check whether they hit decoded code, so RAM is divided into granules;
+ * code_map has a byte for each, set while a store starting in the granule could reach a
+ * decoded instruction. A store into a marked granule drops the few records that contain its
+ * bytes.
  *
- * The record after the last halfword is an end mark: running off RAM reaches it
+ * The record after the last halfword is an end mark: running past the end of RAM reaches it
  * and faults, without a bounds check on every instruction.
  */
 #include <errno.h>
@@ -76,13 +76,13 @@ void fwcpu_code_fill(struct fwcpu *cpu, uint32_t at)
 	}
 }
 
-/* Forget records @first to @last, both inside RAM. */
+/* Drop records @first to @last, both inside RAM. */
 static void drop(struct fwcpu *cpu, uint32_t first, uint32_t last)
 {
 	memset(&cpu->code[first], 0, (size_t)(last - first + 1) * sizeof(*cpu->code));
 }
 
-/* Forget everything; costs what has been decoded, not what RAM could hold. */
+/* Drop all records; the cost depends on the decoded instructions, not on the size of RAM. */
 void fwcpu_code_flush(struct fwcpu *cpu)
 {
 	uint32_t per_granule = 1u << (FWCPU_GRANULE_SHIFT - 1);
@@ -101,8 +101,8 @@ void fwcpu_code_flush(struct fwcpu *cpu)
 }
 
 /*
- * @len > 0 bytes of RAM at @addr have new values. The instruction that starts
- * one halfword before them may be 4 bytes long and hold the first.
+ * Drop records after a write of @len > 0 bytes of RAM at @addr. The instruction that starts
+ * one halfword before them may be 4 bytes long and contain the first.
  */
 void fwcpu_code_written(struct fwcpu *cpu, uint32_t addr, uint32_t len)
 {

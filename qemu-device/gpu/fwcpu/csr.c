@@ -2,13 +2,13 @@
 /*
  * Control and status registers, and the instructions that access them.
  *
- * Sources: privileged ISA 20211203, chapter 2 and section 3.1; unprivileged ISA
- * 20191213, chapters 9 (Zicsr) and 10 (Zicntr). One table binds each number to
- * its behaviour; the decoder turns the number into a row of it.
+ * Sources: privileged ISA 20211203, chapter 2 and section 3.1; unprivileged ISA 20191213,
+ * chapters 9 (Zicsr) and 10 (Zicntr). One table binds each number to its behaviour; the
+ * decoder turns the number into a row of it.
  *
- * Limits: no user mode, so mcounteren is held at 0 and takes writes silently; no
- * event counters beyond cycle and instret, which count together except that an
- * instruction that traps does not retire; mcountinhibit is held at 0.
+ * Limits: no user mode, so mcounteren is 0 and ignores writes; no event counters beyond cycle
+ * and instret, which count together except that an instruction that traps does not retire;
+ * mcountinhibit is 0.
  */
 #include "internal.h"
 
@@ -154,8 +154,8 @@ static uint32_t read_timeh(const struct fwcpu *cpu)
 }
 
 /*
- * A written counter has the written value at the next instruction (3.1.10), so
- * the count of the writing instruction itself, still to come, is taken off.
+ * A written counter has the written value at the next instruction (3.1.10), so the following
+ * count of the writing instruction itself is subtracted.
  */
 static uint64_t with_low(uint64_t counter, uint32_t val)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Decoder for 4-byte instructions: RV32I, M, Zicsr, Zifencei and the
- * machine-mode instructions.
+ * Decoder for 4-byte instructions: RV32I, M, Zicsr, Zifencei and the machine-mode
+ * instructions.
  *
- * Sources: unprivileged ISA 20191213, chapters 2, 3, 7, 9 and 24; privileged ISA
- * 20211203, section 3.3. Whatever is not listed there is illegal. The fields
- * that FENCE and FENCE.I reserve are ignored, as chapters 2.7 and 3 ask for.
+ * Sources: unprivileged ISA 20191213, chapters 2, 3, 7, 9 and 24; privileged ISA 20211203,
+ * section 3.3. All other encodings are illegal. The fields that FENCE and FENCE.I reserve are
+ * ignored, as required by chapters 2.7 and 3.
  */
 #include "internal.h"
 
@@ -137,7 +137,7 @@ static uint8_t op_misc_mem(uint32_t raw)
 	}
 }
 
-/* An unknown register and a write to a read-only one are found out here. */
+/* Unknown registers and writes to read-only ones are detected here. */
 static uint8_t op_system(uint32_t raw, struct fwcpu_insn *in)
 {
 	uint32_t funct3 = bits(raw, 14, 12);

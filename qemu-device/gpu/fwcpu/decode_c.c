@@ -8,18 +8,18 @@
  */
 #include "internal.h"
 
-/* The registers a compressed instruction names without saying so. */
+/* Implicit registers of compressed instructions. */
 enum { REG_ZERO = 0, REG_RA = 1, REG_SP = 2 };
 
 static const struct fwcpu_insn illegal = { .op = FWCPU_OP_ILLEGAL };
 
-/* Bit @from of @raw, moved to bit @to. */
+/* Move bit @from of @raw to bit @to. */
 static uint32_t bit(uint32_t raw, unsigned int from, unsigned int to)
 {
 	return ((raw >> from) & 1) << to;
 }
 
-/* @width bits of @raw starting at @from, moved to start at @to. */
+/* Move the @width bits of @raw at @from to @to. */
 static uint32_t field(uint32_t raw, unsigned int from, unsigned int width, unsigned int to)
 {
 	return ((raw >> from) & ((1u << width) - 1)) << to;
@@ -46,7 +46,7 @@ static uint32_t r_low(uint32_t raw)
 	return 8 + field(raw, 2, 3, 0);
 }
 
-/* Immediates, named after the instructions that use them (section 16.2 on). */
+/* Immediates, named after the instructions that use them (section 16.2 and later). */
 static uint32_t imm_6(uint32_t raw)
 {
 	return fwcpu_sext(bit(raw, 12, 5) | field(raw, 2, 5, 0), 6);
@@ -221,7 +221,7 @@ struct fwcpu_insn fwcpu_decode16(uint16_t raw)
 		return quadrant1(raw);
 	case 2:
 		return quadrant2(raw);
-	default: /* the first half of something longer */
+	default: /* the first half of a longer instruction */
 		return illegal;
 	}
 }

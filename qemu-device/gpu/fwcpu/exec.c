@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * Interpreter: executes decoded instructions, each jumping straight to the code
- * of the next (labels as values).
+ * Interpreter: executes decoded instructions, each jumps directly to the code of the next
+ * (labels as values).
  *
- * Sources: unprivileged ISA 20191213, chapters 2, 3, 7 and 9. The code of the
- * operations stands in exec_alu.h, exec_memory.h, exec_flow.h and exec_system.h,
- * which are included into fwcpu_exec() and use its locals:
+ * Sources: unprivileged ISA 20191213, chapters 2, 3, 7 and 9. The code of the operations is
+ * in exec_alu.h, exec_memory.h, exec_flow.h and exec_system.h, which are included into
+ * fwcpu_exec() and use its locals:
  *
  *   x     registers, with a sink for x0
  *   in    the instruction being executed
- *   at    its address in halfwords; may lie anywhere after a jump
+ *   at    its address in halfwords; may be out of range after a jump
  *   end   halfwords of RAM; code[end] is the end mark
- *   left  units of budget not used yet
+ *   left  unused units of budget
  *
- * An operation ends with NEXT (fall through), JUMP, RAISE, or goto leave.
+ * An operation ends with NEXT (fall through), JUMP, RAISE, or goto done.
  */
 #include "internal.h"
 
-/* Book @used units as executed and retired. */
+/* Account @used units as executed and retired. */
 static void account(struct fwcpu *cpu, uint32_t used)
 {
 	cpu->executed += used;
@@ -60,7 +60,7 @@ static inline uint32_t rem_signed(uint32_t a, uint32_t b)
 	return (uint32_t)((int32_t)a % (int32_t)b);
 }
 
-/* The bits of the instruction at @at, for mtval; it is inside RAM. */
+/* Return the bits of the instruction at @at, for mtval; it must be inside RAM. */
 static uint32_t raw_insn(const struct fwcpu *cpu, uint32_t at)
 {
 	const uint8_t *p = cpu->cfg.ram + (size_t)at * 2;
@@ -80,14 +80,14 @@ static uint32_t raw_insn(const struct fwcpu *cpu, uint32_t at)
 #define NEXT(length) do {						\
 	at += (length) / 2;						\
 	if (fwcpu_unlikely(--left == 0))				\
-		goto leave;						\
+		goto done;						\
 	DISPATCH();							\
 } while (0)
 
 #define JUMP(to) do {							\
 	at = (to);							\
 	if (fwcpu_unlikely(--left == 0))				\
-		goto leave;						\
+		goto done;						\
 	if (fwcpu_unlikely(at >= end))					\
 		RAISE(RV_CAUSE_FETCH_ACCESS, at * 2);			\
 	DISPATCH();							\
@@ -102,7 +102,7 @@ static uint32_t raw_insn(const struct fwcpu *cpu, uint32_t at)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"	/* labels as values */
 
-/* Where the loop falls against cache lines decides over almost half of its speed. */
+/* The alignment of the loop to cache lines affects up to almost half of its speed. */
 __attribute__((aligned(64)))
 void fwcpu_exec(struct fwcpu *cpu, uint32_t count)
 {
@@ -139,7 +139,7 @@ raise:
 	fwcpu_exception(cpu, cause, tval);
 	return;
 
-leave:
+done:
 	account(cpu, count - left);
 	cpu->arch.pc = at * 2;
 }

@@ -27,7 +27,7 @@ op_##name:								\
 	x[in->rd] = at * 2 + (length);					\
 	JUMP(at + in->imm);
 
-/* The target is taken before the link is written: rd and rs1 may be the same. */
+/* The target is read before the link is written: rd and rs1 may be the same. */
 #define CALL_REGISTER(name, length)					\
 op_##name: {								\
 	uint32_t target = x[in->rs1] + in->imm;				\

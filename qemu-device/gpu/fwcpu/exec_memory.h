@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads and stores (unprivileged ISA 20191213, section 2.6). Part of
- * fwcpu_exec(), exec.c; no header of its own. RAM is served here, at any
- * alignment; everything else in mem.c.
+ * Loads and stores (unprivileged ISA 20191213, section 2.6). Part of fwcpu_exec(), exec.c; no
+ * header of its own. Accesses to RAM are done here, at any alignment; others in mem.c.
  *
- * A store may hit decoded code, which is then forgotten. A store outside RAM
- * may have changed the interrupt lines, so it ends the stretch and they are
- * looked at. So does a store that is to be executed again, with nothing retired.
+ * A store may hit decoded code, whose records are then dropped. A store outside RAM may
+ * change the interrupt lines, so it ends the current run and they are polled. So does a store
+ * that must be executed again, without retiring it.
  */
 #define LOAD(name, length, size, get, type)				\
 op_##name: {								\
@@ -34,10 +33,10 @@ op_##name: {								\
 	if (!fwcpu_store_outside(cpu, addr, size, x[in->rs2]))		\
 		goto fault;						\
 	if (fwcpu_unlikely(cpu->retry))					\
-		goto leave;						\
+		goto done;						\
 	at += (length) / 2;						\
 	left--;								\
-	goto leave;							\
+	goto done;							\
 }
 
 #define GET8(p)		(*(p))

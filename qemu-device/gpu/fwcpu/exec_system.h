@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fences, traps, CSR instructions (unprivileged ISA 20191213, sections 2.7, 2.8,
- * chapters 3 and 9; privileged ISA 20211203, section 3.3), and the records that
- * are no instruction. Part of fwcpu_exec(), exec.c; no header of its own.
+ * Fences, traps, CSR instructions (unprivileged ISA 20191213, sections 2.7, 2.8, chapters 3
+ * and 9; privileged ISA 20211203, section 3.3), and records that are not instructions. Part
+ * of fwcpu_exec(), exec.c; no header of its own.
  */
 op_DECODE:
 	fwcpu_code_fill(cpu, at);
@@ -11,7 +11,7 @@ op_DECODE:
 op_ILLEGAL:
 	RAISE(RV_CAUSE_ILLEGAL, raw_insn(cpu, at));
 
-/* The end mark, or a 4-byte instruction of which RAM holds only the first half. */
+/* The end mark, or a 4-byte instruction whose second half is past the end of RAM. */
 op_FETCH_FAULT:
 	RAISE(RV_CAUSE_FETCH_ACCESS, ram_size);
 
@@ -24,7 +24,7 @@ op_FENCE_I:
 	fwcpu_code_flush(cpu);
 	at += 2;
 	left--;
-	goto leave;
+	goto done;
 
 op_ECALL:
 	RAISE(RV_CAUSE_ECALL_M, 0);
@@ -36,15 +36,15 @@ op_MRET:
 	fwcpu_mret(cpu);
 	at = cpu->arch.pc / 2;
 	left--;
-	goto leave;
+	goto done;
 
 op_WFI:
 	cpu->arch.state = FWCPU_STATE_WAITING;
 	at += 2;
 	left--;
-	goto leave;
+	goto done;
 
-/* Counters must be true when they are read; interrupts may be due after a write. */
+/* Counters must be up to date when they are read; interrupts may become due after a write. */
 op_CSR:
 	account(cpu, count - left);
 	count = left;
@@ -52,4 +52,4 @@ op_CSR:
 		NEXT(4);
 	at += 2;
 	left--;
-	goto leave;
+	goto done;

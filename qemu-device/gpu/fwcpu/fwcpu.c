@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Firmware processor: set-up, reset, the run loop, and what other threads may ask.
+ * Firmware processor: set-up, reset, the run loop, and requests of other threads.
  *
  * See fwcpu.h for the machine and its limits.
  */
@@ -89,7 +89,7 @@ enum fwcpu_stop fwcpu_run(struct fwcpu *cpu, uint32_t budget, uint64_t now)
 	cpu->executed = 0;
 	cpu->slow = 0;
 	cpu->retry = false;
-	while (fwcpu_attend(cpu) && cpu->executed < budget && cpu->slow < FWCPU_SLOW_MAX &&
+	while (fwcpu_poll(cpu) && cpu->executed < budget && cpu->slow < FWCPU_SLOW_MAX &&
 	       !cpu->retry) {
 		uint32_t left = budget - cpu->executed;
 

@@ -2,29 +2,29 @@
 /*
  * Firmware processor (RV32IMC + Zicsr + Zifencei + Zicntr, machine mode only).
  *
- * The one processor of the GPU: it runs the firmware that starts the data
- * masters. Sources: The RISC-V Instruction Set Manual, volume I (unprivileged,
- * 20191213) and volume II (privileged, 20211203), cited by section below.
+ * The one processor of the GPU: it runs the firmware that starts the data masters. Sources:
+ * The RISC-V Instruction Set Manual, volume I (unprivileged, 20191213) and volume II
+ * (privileged, 20211203), cited by section below.
  *
- * Address map, as the owner gives it in struct fwcpu_config:
- *   0 .. ram_size-1               private RAM; the only memory code runs from
+ * Address map, as configured in struct fwcpu_config:
+ *   0 .. ram_size-1               private RAM; the only executable memory
  *   mmio_base .. +mmio_size-1     firmware bus, through fwcpu_bus.load/store
  *   window_base .. 0xffffffff     window onto GPU memory, host pointers by page
- * Everything else is an access fault.
+ * All other addresses are access faults.
  *
  * Limits and choices:
  * - A misaligned load or store works inside private RAM and is an
  *   address-misaligned exception everywhere else.
- * - Private RAM is coherent with instruction fetch: a store is seen by the
- *   next instruction. FENCE.I is still honoured, for writes by the host.
- * - mtime stands still during one fwcpu_run(); the caller passes it in.
+ * - Private RAM is coherent with instruction fetch: a store is visible to the
+ *   next instruction. FENCE.I is still executed, for writes by the host.
+ * - mtime is constant during one fwcpu_run(); the caller passes it.
  * - One unit of budget is one instruction executed or one exception taken, and
- *   mcycle counts these units; taking an interrupt is free.
- * - The processor locks up, instead of spinning, when a trap finds no handler
+ *   mcycle counts these units; taking an interrupt costs none.
+ * - The processor locks up, instead of spinning, when a trap has no handler
  *   (mtvec.BASE is 0) or when an exception repeats at the same pc with the same
  *   cause while its handler is still open: no MRET and no write to mepc between.
- *   A handler that alternates between two faults is not recognised; it costs
- *   its budget and is left to the watchdog of the host.
+ *   A handler that alternates between two faults is not recognised; it uses
+ *   its budget until the watchdog of the host stops it.
  */
 #ifndef PUMICE_FWCPU_H
 #define PUMICE_FWCPU_H
@@ -32,39 +32,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Registers x0..x31, and one more that takes what is written to x0. */
+/* Registers x0..x31, and a sink for writes to x0. */
 #define FWCPU_REG_SINK		32
 #define FWCPU_REG_COUNT		33
 
-/* Interrupts, timer and halt requests are seen at least this often (instructions). */
+/* Interrupts, timer and halt requests are polled at least this often (instructions). */
 #define FWCPU_POLL_INTERVAL	64
 
 /*
- * Slow operations that one fwcpu_run() does at most before it returns, whatever is left of
- * its budget, and FWCPU_POLL_INTERVAL more: accesses to the firmware bus, pages of the
- * window that are looked up, flushes of the decoded code. Each takes up to some
- * microseconds, an instruction nanoseconds.
+ * Maximum number of slow operations of one fwcpu_run() before it returns, even with budget
+ * remaining; it may do FWCPU_POLL_INTERVAL more. They are accesses to the firmware bus,
+ * look-ups of window pages, flushes of the decoded code. Each takes up to some microseconds,
+ * an instruction nanoseconds.
  */
 #define FWCPU_SLOW_MAX		64
 
-/* The window is handed out in pages of this size (bytes). */
+/* The window is mapped in pages of this size (bytes). */
 #define FWCPU_WINDOW_PAGE	4096u
 #define FWCPU_TLB_ENTRIES	64
 
-/* fwcpu_next_deadline() when no timer interrupt can come. */
+/* fwcpu_next_deadline() when no timer interrupt can occur. */
 #define FWCPU_NO_DEADLINE	UINT64_MAX
 
 struct fwcpu_insn;
 
-/* What the processor is doing between two calls of fwcpu_run(). */
+/* State of the processor between two calls of fwcpu_run(). */
 enum fwcpu_state {
 	FWCPU_STATE_STOPPED,	/* before fwcpu_start(), or after fwcpu_halt() */
 	FWCPU_STATE_RUNNING,
 	FWCPU_STATE_WAITING,	/* in WFI */
-	FWCPU_STATE_LOCKUP,	/* dead until fwcpu_reset(); see fwcpu_arch.lockup_* */
+	FWCPU_STATE_LOCKUP,	/* stopped until fwcpu_reset(); see fwcpu_arch.lockup_* */
 };
 
-/* Why fwcpu_run() returned. */
+/* Reason for fwcpu_run() to return. */
 enum fwcpu_stop {
 	FWCPU_STOP_BUDGET,	/* budget used up, more to do */
 	FWCPU_STOP_WFI,		/* sleeps until an interrupt or fwcpu_next_deadline() */
@@ -73,27 +73,26 @@ enum fwcpu_stop {
 };
 
 /*
- * The world outside private RAM. Called on the thread inside fwcpu_run() only.
- * The functions may call fwcpu_set_irq(), fwcpu_set_timer(), fwcpu_halt(),
- * fwcpu_window_flush(), fwcpu_code_changed(), fwcpu_slow() and fwcpu_retry(), and
- * no other function of this header.
+ * Accesses outside private RAM. Called only on the thread inside fwcpu_run(). The functions
+ * may call fwcpu_set_irq(), fwcpu_set_timer(), fwcpu_halt(), fwcpu_window_flush(),
+ * fwcpu_code_changed(), fwcpu_slow() and fwcpu_retry(), and no other function of this header.
  */
 struct fwcpu_bus {
 	void *opaque;
 	/*
-	 * Read or write @size (1, 2, 4) bytes at @addr, naturally aligned, little
-	 * endian in the low bits of the value. False is an access fault. Called
-	 * for the firmware bus, and for window pages that @window_ptr refused.
+	 * Read or write @size (1, 2, 4) bytes at @addr, naturally aligned, little endian in
+	 * the low bits of the value. False: access fault. Called for the firmware bus, and
+	 * for window pages that @window_ptr refused.
 	 */
 	bool (*load)(void *opaque, uint32_t addr, unsigned int size, uint32_t *val);
 	bool (*store)(void *opaque, uint32_t addr, unsigned int size, uint32_t val);
 	/*
-	 * Host address of the window page at @addr (a multiple of
-	 * FWCPU_WINDOW_PAGE), readable, and writable too when @write. *@run_len
-	 * takes the bytes usable from there. NULL, less than one page, or an
-	 * address that is no multiple of 4 sends the access to load/store. The
-	 * pointer is kept and used until fwcpu_window_flush(): a page handed out
-	 * for writing counts as dirty until then. May be NULL.
+	 * Host address of the window page at @addr (a multiple of FWCPU_WINDOW_PAGE),
+	 * readable, and writable too when @write. *@run_len becomes the number of bytes
+	 * usable from there. NULL, less than one page, or an address that is not a multiple
+	 * of 4 redirects the access to load/store. The pointer is kept and used until
+	 * fwcpu_window_flush(): a page mapped for writing is considered dirty until then. May
+	 * be NULL.
 	 */
 	uint8_t *(*window_ptr)(void *opaque, uint32_t addr, bool write, uint32_t *run_len);
 };
@@ -109,7 +108,7 @@ struct fwcpu_config {
 	struct fwcpu_bus bus;
 };
 
-/* Architectural state: plain data, all that a snapshot holds besides RAM. */
+/* Architectural state: plain data, complete for a snapshot together with RAM. */
 struct fwcpu_arch {
 	uint32_t x[FWCPU_REG_COUNT];
 	uint32_t pc;
@@ -129,13 +128,13 @@ struct fwcpu_arch {
 	uint32_t state;		/* enum fwcpu_state */
 	uint32_t trap_open;	/* 1 from trap entry to MRET or a write to mepc */
 
-	/* The trap that could not be taken, valid in FWCPU_STATE_LOCKUP. */
+	/* The trap that caused the lockup, valid in FWCPU_STATE_LOCKUP. */
 	uint32_t lockup_pc;
 	uint32_t lockup_cause;
 	uint32_t lockup_tval;
 };
 
-/* One page of the window, as last handed out by fwcpu_bus.window_ptr. */
+/* One page of the window, as last returned by fwcpu_bus.window_ptr. */
 struct fwcpu_tlb_entry {
 	uint32_t read_page;	/* window address of the page; 0 = none */
 	uint32_t write_page;
@@ -143,8 +142,8 @@ struct fwcpu_tlb_entry {
 };
 
 /*
- * The processor. Callers use the functions below; of the fields they may read
- * arch and executed, on the thread that calls fwcpu_run().
+ * The processor. Callers use the functions below, and may read the fields arch and executed
+ * on the thread that calls fwcpu_run().
  */
 struct fwcpu {
 	struct fwcpu_arch arch;
@@ -156,18 +155,18 @@ struct fwcpu {
 	/* Written by any thread, atomically. */
 	uint32_t irq_line;	/* level of the external interrupt */
 	uint32_t halt_request;
-	uint32_t window_stale;	/* the TLB is to be emptied before its next use */
+	uint32_t window_stale;	/* clear the TLB before its next use */
 
 	/* Inside one fwcpu_run(). */
 	uint64_t now;		/* mtime, GPU clock ticks */
-	uint32_t fault_cause;	/* of the load or store that has just failed */
+	uint32_t fault_cause;	/* of the last failed load or store */
 	uint32_t fault_tval;
 	uint32_t slow;		/* slow operations so far */
-	bool retry;		/* the store that is being executed is to be executed again */
+	bool retry;		/* execute the current store again */
 
 	/* Derived from RAM and the window; never saved. */
-	struct fwcpu_insn *code;	/* one a halfword of RAM, and an end mark */
-	uint8_t *code_map;		/* 1 for granules of RAM that hold decoded code */
+	struct fwcpu_insn *code;	/* one per halfword of RAM, and an end mark */
+	uint8_t *code_map;		/* 1 for granules of RAM with decoded code */
 	struct fwcpu_tlb_entry tlb[FWCPU_TLB_ENTRIES];
 };
 
@@ -200,33 +199,31 @@ void fwcpu_start(struct fwcpu *cpu, uint32_t entry);
 void fwcpu_restore(struct fwcpu *cpu, const struct fwcpu_arch *arch);
 
 /**
- * fwcpu_run - execute for at most @budget units.
- * @now: mtime for this call, GPU clock ticks
+ * fwcpu_run - execute for at most @budget units. @now: mtime for this call, GPU clock ticks
  *
- * Returns early when the processor sleeps, locks up or is halted, after
- * FWCPU_SLOW_MAX slow operations, and after fwcpu_retry(). An interrupt
- * that is due is taken before the first and after the last instruction, so
- * the returned reason is true at the moment of return. fwcpu.executed tells
- * the units used.
+ * Returns early when the processor sleeps, locks up or is halted, after FWCPU_SLOW_MAX slow
+ * operations, and after fwcpu_retry(). An interrupt that is due is taken before the first and
+ * after the last instruction, so the returned reason is valid at the time of return.
+ * fwcpu.executed is the number of units used.
  */
 enum fwcpu_stop fwcpu_run(struct fwcpu *cpu, uint32_t budget, uint64_t now);
 
 /**
- * fwcpu_slow - the bus access at hand takes as long as @count slow operations.
- * Inside fwcpu_bus only.
+ * fwcpu_slow - charge the current bus access as @count slow operations. Inside fwcpu_bus
+ * only.
  */
 void fwcpu_slow(struct fwcpu *cpu, uint32_t count);
 
 /**
- * fwcpu_retry - the store at hand is not complete: fwcpu_run() returns before its
- * instruction, and the next call executes it again, unless an interrupt comes
- * first. Inside fwcpu_bus.store only.
+ * fwcpu_retry - the current store is not complete: fwcpu_run() returns before its
+ * instruction, and the next call executes it again, unless an interrupt is taken first.
+ * Inside fwcpu_bus.store only.
  */
 void fwcpu_retry(struct fwcpu *cpu);
 
 /**
- * fwcpu_set_irq - drive the external interrupt line. Any thread. Whoever raises
- * it wakes the thread that sleeps on FWCPU_STOP_WFI.
+ * fwcpu_set_irq - drive the external interrupt line. Any thread. The caller that raises it
+ * must wake the thread that sleeps on FWCPU_STOP_WFI.
  */
 void fwcpu_set_irq(struct fwcpu *cpu, bool level);
 
@@ -244,26 +241,26 @@ uint64_t fwcpu_next_deadline(const struct fwcpu *cpu);
 
 /**
  * fwcpu_fail - fail, between two calls of fwcpu_run(): lock up, or take the exception of an
- * illegal instruction at the next one. Nothing happens to one that is stopped.
+ * illegal instruction at the next one. No effect on a stopped processor.
  */
 void fwcpu_fail(struct fwcpu *cpu, bool lock_up);
 
 /**
- * fwcpu_wakeable - whether fwcpu_run() at @now would do more than return its
- * last stop reason. To be asked, after raising flags, before going to sleep.
+ * fwcpu_wakeable - whether fwcpu_run() at @now would do more than return its last stop
+ * reason. Check it after raising flags, before sleeping.
  */
 bool fwcpu_wakeable(const struct fwcpu *cpu, uint64_t now);
 
 /**
- * fwcpu_window_flush - forget all window pages before the next access through
- * the window. Any thread.
+ * fwcpu_window_flush - drop all window pages before the next access through the window. Any
+ * thread.
  */
 void fwcpu_window_flush(struct fwcpu *cpu);
 
 /**
- * fwcpu_code_changed - someone else than the processor wrote @len bytes of
- * private RAM at @addr: forget the instructions decoded from there. A range
- * that reaches past the end is cut. Thread of fwcpu_run() only.
+ * fwcpu_code_changed - @len bytes of private RAM at @addr were written by another writer than
+ * the processor: drop the instructions decoded from there. A range that extends past the end
+ * is truncated. Thread of fwcpu_run() only.
  */
 void fwcpu_code_changed(struct fwcpu *cpu, uint32_t addr, uint32_t len);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decoded instruction: what decode.c makes and exec.c runs.
+ * The decoded instruction: output of decode.c, executed by exec.c.
  *
- * One 8-byte record for each halfword of private RAM. Compressed instructions
- * become the base operation they stand for; where a length matters for the
- * next pc the operation exists twice, FWCPU_OP_x and FWCPU_OP_C_x, so that the
- * interpreter never waits for a length to be loaded.
+ * One 8-byte record for each halfword of private RAM. Compressed instructions become the
+ * equivalent base operation; if the length is needed for the next pc the operation exists
+ * twice, FWCPU_OP_x and FWCPU_OP_C_x, so that the interpreter never waits for a length to be
+ * loaded.
  */
 #ifndef PUMICE_FWCPU_INSN_H
 #define PUMICE_FWCPU_INSN_H
@@ -18,7 +18,7 @@
 	X(ADD) X(SUB) X(XOR) X(OR) X(AND) \
 	X(LW) X(SW) X(BEQ) X(BNE) X(JAL) X(JALR)
 
-/* Operations of one length, or of none because they never fall through. */
+/* Operations of one length, or without one because they never fall through. */
 #define FWCPU_OPS_SINGLE(X) \
 	X(ILLEGAL) X(FETCH_FAULT) \
 	X(SLTI) X(SLTIU) X(XORI) X(ORI) \
@@ -39,11 +39,9 @@ enum fwcpu_op {
 };
 
 /*
- * CONST is LUI, AUIPC and the load of an immediate: imm is the result.
- * Branches and JAL hold in imm the distance in halfwords.
- * CSR holds in imm the row of the register table, in rs2 the funct3, and in
- * rs1 a register or the operand.
- * An rd of x0 is stored as FWCPU_REG_SINK.
+ * CONST is LUI, AUIPC and the load of an immediate: imm is the result. imm of branches and
+ * JAL is the distance in halfwords. For CSR imm is the row of the register table, rs2 the
+ * funct3, and rs1 a register or the operand. An rd of x0 is stored as FWCPU_REG_SINK.
  */
 struct fwcpu_insn {
 	uint8_t op;		/* enum fwcpu_op */
@@ -54,10 +52,9 @@ struct fwcpu_insn {
 };
 
 /**
- * fwcpu_decode32 - decode a 4-byte instruction.
- * @pc: its address, bytes
+ * fwcpu_decode32 - decode a 4-byte instruction. @pc: its address, bytes
  *
- * Return: the record; FWCPU_OP_ILLEGAL for what is reserved or not implemented.
+ * Return: the record; FWCPU_OP_ILLEGAL for reserved and unimplemented encodings.
  */
 struct fwcpu_insn fwcpu_decode32(uint32_t raw, uint32_t pc);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the files of the firmware processor share and nobody else sees.
- */
+/* Internal definitions of the files of the firmware processor. */
 #ifndef PUMICE_FWCPU_INTERNAL_H
 #define PUMICE_FWCPU_INTERNAL_H
 
@@ -14,7 +12,7 @@
 #define fwcpu_likely(c)		__builtin_expect(!!(c), 1)
 #define fwcpu_unlikely(c)	__builtin_expect(!!(c), 0)
 
-/* RAM is watched for stores into decoded code in granules of this size. */
+/* Size of the granules in which stores into decoded code are detected. */
 #define FWCPU_GRANULE_SHIFT	8
 
 /* The longest store; a granule is marked when one could reach its code. */
@@ -36,7 +34,7 @@ static inline uint32_t fwcpu_sext(uint32_t val, unsigned int width)
 	return (val ^ sign) - sign;
 }
 
-/* A distance in bytes as one in halfwords, keeping its sign. */
+/* Convert a distance in bytes to halfwords, keeping its sign. */
 static inline uint32_t fwcpu_halfwords(uint32_t distance)
 {
 	return (uint32_t)((int32_t)distance >> 1);
@@ -84,9 +82,8 @@ void fwcpu_code_flush(struct fwcpu *cpu);
 void fwcpu_code_written(struct fwcpu *cpu, uint32_t addr, uint32_t len);
 
 /*
- * mem.c: loads and stores that do not lie wholly in RAM. False leaves the
- * exception in fault_cause and fault_tval. Of a loaded value only the low @size
- * bytes count.
+ * mem.c: loads and stores that are not entirely in RAM. On false the exception is in
+ * fault_cause and fault_tval. Only the low @size bytes of a loaded value are valid.
  */
 bool fwcpu_load_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uint32_t *val);
 bool fwcpu_store_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uint32_t val);
@@ -94,15 +91,15 @@ void fwcpu_tlb_clear(struct fwcpu *cpu);
 
 /* csr.c: row of a register for an access, or -1 when that access is illegal. */
 int fwcpu_csr_row(uint32_t number, bool write);
-/* Execute a CSR instruction; true when it wrote, so that interrupts are due a look. */
+/* Execute a CSR instruction; true when it wrote, so that interrupts must be polled. */
 bool fwcpu_csr_execute(struct fwcpu *cpu, const struct fwcpu_insn *in);
-/* Put registers that hold fewer bits than their field into a legal state. */
+/* Clear bits of registers that do not exist. */
 void fwcpu_csr_legalise(struct fwcpu_arch *arch);
 
 /* trap.c */
 void fwcpu_exception(struct fwcpu *cpu, uint32_t cause, uint32_t tval);
 void fwcpu_mret(struct fwcpu *cpu);
 uint32_t fwcpu_pending(const struct fwcpu *cpu, uint64_t now);
-bool fwcpu_attend(struct fwcpu *cpu);
+bool fwcpu_poll(struct fwcpu *cpu);
 
 #endif

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loads and stores that do not lie wholly inside private RAM: the end of RAM,
- * the firmware bus, and the window onto GPU memory.
+ * Loads and stores that are not entirely inside private RAM: the end of RAM, the firmware
+ * bus, and the window onto GPU memory.
  *
- * The window goes through a small direct-mapped TLB of host pointers, because
- * the firmware reads its command rings there. Accesses through it are single
- * relaxed atomics: the driver and other units work on the same memory. FENCE
- * orders them (exec_system.h).
+ * The window uses a small direct-mapped TLB of host pointers, because the firmware reads its
+ * command rings there. Accesses through it are single relaxed atomics: the driver and other
+ * units work on the same memory. FENCE orders them (exec_system.h).
  *
- * Faults follow the privileged ISA, section 3.1.16: mtval is the address of the
- * part of the access that failed.
+ * Faults follow the privileged ISA, section 3.1.16: mtval is the address of the part of the
+ * access that failed.
  */
 #include "internal.h"
 
@@ -20,13 +19,13 @@ static bool fault(struct fwcpu *cpu, enum rv_cause cause, uint32_t tval)
 	return false;
 }
 
-/* Refuse what neither the bus nor the window is asked for. */
+/* Refuse accesses that belong to neither the bus nor the window. */
 static bool check_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size,
 			  enum rv_cause misaligned, enum rv_cause access)
 {
 	const struct fwcpu_config *cfg = &cpu->cfg;
 
-	/* Begins in RAM and is still here: it runs past the end. */
+	/* An access that begins in RAM and was not done there crosses its end. */
 	if (addr < cfg->ram_size)
 		return fault(cpu, access, cfg->ram_size);
 	if (addr & (size - 1))
@@ -41,7 +40,7 @@ void fwcpu_tlb_clear(struct fwcpu *cpu)
 	memset(cpu->tlb, 0, sizeof(cpu->tlb));
 }
 
-/* Ask the owner for the page at window address @page. */
+/* Request the page at window address @page from the owner. */
 static uint8_t *tlb_fill(struct fwcpu *cpu, struct fwcpu_tlb_entry *entry, uint32_t page,
 			 bool write)
 {
@@ -62,7 +61,7 @@ static uint8_t *tlb_fill(struct fwcpu *cpu, struct fwcpu_tlb_entry *entry, uint3
 	return host;
 }
 
-/* Host address of @addr in the window, NULL when it goes through the bus. */
+/* Return the host address of @addr in the window, NULL when the bus must be used. */
 static uint8_t *window_host(struct fwcpu *cpu, uint32_t addr, bool write)
 {
 	uint32_t offset = addr & (FWCPU_WINDOW_PAGE - 1);
@@ -82,9 +81,9 @@ static uint8_t *window_host(struct fwcpu *cpu, uint32_t addr, bool write)
 }
 
 /*
- * What orders the firmware's accesses to memory is its fence instruction, a fence
- * of the host's processor. ThreadSanitizer does not know fences that stand alone,
- * so for it every access orders.
+ * The firmware's accesses to memory are ordered by its fence instruction, a fence of the
+ * host's processor. ThreadSanitizer does not support standalone fences, so for it every
+ * access is ordered.
  */
 #ifdef __SANITIZE_THREAD__
 #define ORDER_LOAD __ATOMIC_ACQUIRE
@@ -124,7 +123,7 @@ static void host_store(uint8_t *p, unsigned int size, uint32_t val)
 	}
 }
 
-/* The bus sees no more bits than the store is wide. */
+/* Limit the value to the width of the store. */
 static uint32_t low_bytes(uint32_t val, unsigned int size)
 {
 	return val & (0xffffffffu >> (32 - 8 * size));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for the RISC-V encodings that the firmware processor understands.
+ * Names of the RISC-V encodings that the firmware processor supports.
  *
- * Sources: RISC-V unprivileged ISA 20191213, chapters 2, 7, 9, 16 and 24;
- * privileged ISA 20211203, chapters 2 and 3. Immediates and the compressed
- * formats are taken apart in decode.c and decode_c.c.
+ * Sources: RISC-V unprivileged ISA 20191213, chapters 2, 7, 9, 16 and 24; privileged ISA
+ * 20211203, chapters 2 and 3. Immediates and the compressed formats are decoded in decode.c
+ * and decode_c.c.
  */
 #ifndef PUMICE_FWCPU_RV_H
 #define PUMICE_FWCPU_RV_H

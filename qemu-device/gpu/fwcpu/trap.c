@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Traps: exceptions, interrupts, the way back, and lockup.
+ * Traps: exceptions, interrupts, return, and lockup.
  *
- * Source: privileged ISA 20211203, sections 3.1.6.1 (MIE, MPIE), 3.1.7 (mtvec),
- * 3.1.9 (interrupts and their priority), 3.3.2 (MRET), 3.3.3 (WFI). Lockup is
- * our own: fwcpu.h says when, and why.
+ * Source: privileged ISA 20211203, sections 3.1.6.1 (MIE, MPIE), 3.1.7 (mtvec), 3.1.9
+ * (interrupts and their priority), 3.3.2 (MRET), 3.3.3 (WFI). Lockup is specific to this
+ * processor: see fwcpu.h.
  */
 #include "internal.h"
 
@@ -38,7 +38,7 @@ static void enter(struct fwcpu *cpu, uint32_t cause, uint32_t tval)
 		arch->pc += 4 * (cause & ~RV_CAUSE_INTERRUPT);
 }
 
-/* The instruction at arch.pc cannot complete. */
+/* Take an exception: the instruction at arch.pc cannot complete. */
 void fwcpu_exception(struct fwcpu *cpu, uint32_t cause, uint32_t tval)
 {
 	struct fwcpu_arch *arch = &cpu->arch;
@@ -71,7 +71,7 @@ void fwcpu_mret(struct fwcpu *cpu)
 	arch->pc = arch->mepc;
 }
 
-/* The value of mip at @now. */
+/* Return the value of mip at @now. */
 uint32_t fwcpu_pending(const struct fwcpu *cpu, uint64_t now)
 {
 	uint32_t pending = 0;
@@ -84,11 +84,10 @@ uint32_t fwcpu_pending(const struct fwcpu *cpu, uint64_t now)
 }
 
 /*
- * Between two instructions: do what the outside asked for. Returns whether there
- * is an instruction to execute. WFI ends for any enabled interrupt, also while
- * mstatus.MIE holds it back.
+ * Serve external requests between two instructions. Returns whether to execute an
+ * instruction. Any enabled interrupt ends WFI, also while mstatus.MIE masks it.
  */
-bool fwcpu_attend(struct fwcpu *cpu)
+bool fwcpu_poll(struct fwcpu *cpu)
 {
 	struct fwcpu_arch *arch = &cpu->arch;
 	uint32_t due = fwcpu_pending(cpu, cpu->now) & arch->mie;

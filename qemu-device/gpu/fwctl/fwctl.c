@@ -2,9 +2,9 @@
 /*
  * Firmware control. See fwctl.h.
  *
- * The host's writes only leave requests; the processor itself is touched in
- * fwctl_step(), by one thread at a time, or by those of its functions that any
- * thread may call (the interrupt line, halt, window flush).
+ * The host's writes only store requests; the processor itself is accessed in fwctl_step(), by
+ * one thread at a time, or through functions that any thread may call (the interrupt line,
+ * halt, window flush).
  */
 #include "fwctl.h"
 
@@ -15,7 +15,7 @@
 #include "../fwcpu/fwcpu.h"
 #include "../mem/mem.h"
 
-/* Of one step: instructions, and slow operations or pieces of commands. */
+/* Limits of one step: instructions, and slow operations or pieces of commands. */
 #define STEP_INSNS	(4u * FWCTL_SLICE_INSNS)
 #define STEP_SLOW	1024u
 
@@ -37,23 +37,23 @@ struct fwctl {
 	pthread_mutex_t ic_lock;
 	u32 ic_pending, ic_enable;
 
-	/* The request that RUN left, with the boot registers of that moment; device lock. */
+	/* Request stored by RUN, with the boot registers at that time; device lock. */
 	bool boot_wanted;
 	struct fwctl_boot latched;
-	bool booting;	/* the boot ROM copies the image, and nothing has made that void */
+	bool booting;	/* the boot ROM copies the image and the request is not cancelled */
 
 	/* State; device lock. */
 	enum pumice_fw_state state;
 	enum pumice_fw_boot_error boot_error;
 	u32 mcause;
-	_Atomic u32 failure;	/* enum fwctl_failure, that the step has to serve; read by it */
+	_Atomic u32 failure;	/* enum fwctl_failure, a request to the step */
 
-	/* Written by the step, read by anyone. */
+	/* Written by the step, read by any thread. */
 	_Atomic u32 pc;
 	_Atomic u64 instret;
 	_Atomic u64 timer;
 
-	/* The processor and what only its step touches. */
+	/* The processor and fields that only its step accesses. */
 	struct fwcpu cpu;
 	struct mmu_tlb tlb;
 	u8 *ram;
@@ -64,7 +64,7 @@ static u64 window_va(u32 addr)
 	return addr - PUMICE_FW_WINDOW_BASE;
 }
 
-/* struct fwcpu_bus: the page of context 0 that an address of the window leads to. */
+/* struct fwcpu_bus: return the page of context 0 at an address of the window. */
 static uint8_t *window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *run_len)
 {
 	struct fwctl *fw = opaque;
@@ -77,8 +77,8 @@ static uint8_t *window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *ru
 }
 
 /*
- * struct fwcpu_bus. A window address comes here only after window_ptr() has
- * refused its page: an access fault.
+ * struct fwcpu_bus. A window address is passed here only if window_ptr() refused its page: an
+ * access fault.
  */
 static bool bus_load(void *opaque, uint32_t addr, unsigned int size, uint32_t *val)
 {
@@ -156,7 +156,7 @@ void fwctl_destroy(struct fwctl *fw)
 	free(fw);
 }
 
-/* Update what the registers show of the processor. */
+/* Update the processor state that is visible in registers. */
 static void publish(struct fwctl *fw)
 {
 	const struct fwcpu_arch *arch = &fw->cpu.arch;
@@ -222,8 +222,8 @@ void fwctl_status(const struct fwctl *fw, struct fwctl_status *status)
 }
 
 /*
- * Change what is pending and what is enabled; the external interrupt line follows. The
- * processor is woken with the lock dropped.
+ * Change pending and enabled events, and update the external interrupt line. The processor is
+ * woken with the lock dropped.
  */
 static void change_events(struct fwctl *fw, u32 clear, u32 set, const u32 *enable)
 {
@@ -302,10 +302,10 @@ static enum pumice_fw_boot_error load_image(struct fwctl *fw, const struct fwctl
 }
 
 /*
- * Serve the request that RUN left; device lock held but while what the last firmware was
- * decoded to is dropped and the image is copied, which takes long. Only the step touches
- * the processor and private memory. The host may stop the processor or start it again
- * meanwhile: then this request has come to nothing.
+ * Serve the request of RUN; device lock held, except while the decoded code of the previous
+ * firmware is dropped and the image is copied, which is slow. Only the step accesses the
+ * processor and private memory. The host may stop the processor or start it again meanwhile,
+ * which cancels this request.
  */
 static void boot_rom(struct fwctl *fw)
 {
@@ -338,7 +338,7 @@ static void boot_rom(struct fwctl *fw)
 	fw->ops->booted(fw->opaque, boot->image_size, boot->entry, fw->boot_error);
 }
 
-/* A lockup counts unless the host has stopped or restarted the processor meanwhile. */
+/* Report a lockup unless the host has stopped or restarted the processor meanwhile. */
 static void report_lockup(struct fwctl *fw)
 {
 	const struct fwcpu_arch *arch = &fw->cpu.arch;
@@ -358,7 +358,7 @@ void fwctl_fail(struct fwctl *fw, enum fwctl_failure how)
 	fw->ops->wake(fw->opaque);
 }
 
-/* Serve fwctl_fail(); true if the processor is to execute nothing until it is booted again. */
+/* Serve fwctl_fail(); true if the processor must not execute until it is booted again. */
 static bool fail(struct fwctl *fw)
 {
 	u32 how = atomic_load_explicit(&fw->failure, memory_order_relaxed);
@@ -398,7 +398,7 @@ bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 		}
 		if (why == FWCPU_STOP_LOCKUP)
 			report_lockup(fw);
-		/* Never, unless it sleeps with its timer interrupt enabled. */
+		/* No deadline unless it sleeps with its timer interrupt enabled. */
 		fw->ops->set_deadline(fw->opaque, why == FWCPU_STOP_WFI ?
 							  fwcpu_next_deadline(&fw->cpu) :
 							  FWCPU_NO_DEADLINE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Faults on request. See inject.h. */
+/* Fault injection. See inject.h. */
 #include "inject.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define MASTERS		(WHERE(CDM) | WHERE(VDM) | WHERE(PDM) | WHERE(TDM))
 #define TEXT_BYTES	160u
 
-/* Where each kind may happen. */
+/* Units that each kind is valid for. */
 static const u32 allowed[PUMICE_INJECT_KIND_COUNT] = {
 	[PUMICE_INJECT_KIND_UNIT_HANG] = MASTERS,
 	[PUMICE_INJECT_KIND_FW_LOCKUP] = WHERE(KICK) | WHERE(JOB) | WHERE(BOOT),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Damage to what the firmware has written for the host (FW_MESSAGE).
+ * Damage to data that the firmware has written for the host (FW_MESSAGE).
  *
- * Source: hw/fwif.h. No other part of the device interprets the firmware interface. Nothing
- * of it is trusted: a structure that cannot be reached, or a ring without a valid size, is
- * left as it is, and the request stays.
+ * Source: hw/fwif.h. No other part of the device interprets the firmware interface. It is not
+ * trusted: a structure that cannot be read, or a ring without a valid size, is not changed,
+ * and the request is kept.
  */
 #include "message.h"
 
@@ -12,16 +12,16 @@
 
 #include "fwif.h"
 
-/* Any number but 0, which is what a driver may begin with. */
+/* Any number except 0, a possible initial value of a driver. */
 #define HEARTBEAT	1u
 
-/* A word of context 0 in guest memory, or NULL. */
+/* Return a word of context 0 in guest memory, or NULL. */
 static u32 *word_at(const struct mmu *mmu, u64 va)
 {
 	return va % sizeof(u32) ? NULL : (u32 *)(void *)mmu_probe(mmu, 0, va, PUMICE_ACCESS_WRITE);
 }
 
-/* Its value; 0 if there is none, which is no address, and no size of a ring. */
+/* Return its value; 0 if there is none, which is not a valid address or ring size. */
 static u32 read_word(const struct mmu *mmu, u64 va)
 {
 	const u32 *word = word_at(mmu, va);
@@ -32,7 +32,7 @@ static u32 read_word(const struct mmu *mmu, u64 va)
 #define BOOT(member)	(boot + offsetof(struct fwif_boot, member))
 #define RING(member)	(ring + offsetof(struct fwif_ring, member))
 
-/* The word before index of a ring of elements, or NULL without any. */
+/* Return the word before index of a ring of elements, or NULL if the ring is empty. */
 static u32 *newest(const struct mmu *mmu, u64 elements, u32 bytes, u32 index, u32 count)
 {
 	if (!elements || !count || count > FWIF_RING_MAX || count & (count - 1))
@@ -40,7 +40,7 @@ static u32 *newest(const struct mmu *mmu, u64 elements, u32 bytes, u32 index, u3
 	return word_at(mmu, elements + (u64)((index - 1) & (count - 1)) * bytes);
 }
 
-/* The type of the newest message; NULL if the host has read it. */
+/* Return the type of the newest message; NULL if the host has read it. */
 static u32 *message(const struct mmu *mmu, u64 boot)
 {
 	const u64 ring = read_word(mmu, BOOT(fwccb_ring));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Damage to what the firmware has written for the host; see message.c. */
+/* Damage to data that the firmware has written for the host; see message.c. */
 #ifndef PUMICE_GPU_INJECT_MESSAGE_H
 #define PUMICE_GPU_INJECT_MESSAGE_H
 
@@ -7,10 +7,10 @@
 #include "inject.h"
 
 /*
- * The firmware raises the host's interrupt: an occasion for FW_MESSAGE.
- * @boot: FW_BOOT_ARG, the boot structure in context 0
+ * The firmware raises the host's interrupt: an occasion for FW_MESSAGE. @boot: FW_BOOT_ARG,
+ * the boot structure in context 0
  *
- * In the firmware's own step.
+ * Called in the firmware's own step.
  */
 void inject_message(struct inject *in, const struct mmu *mmu, u64 boot);
 

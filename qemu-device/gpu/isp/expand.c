@@ -24,7 +24,7 @@ static bool within_limit(const struct pumice_prim_vertex *v)
 /* Half of a size in 1/256 pixel; NaN becomes the largest. */
 static double half_size(u32 bits)
 {
-	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, f32_of(bits))) * (SUBPIXELS / 2);
+	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, u32_as_f32(bits))) * (SUBPIXELS / 2);
 }
 
 static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,
@@ -32,7 +32,7 @@ static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,
 {
 	t->x[corner] = x;
 	t->y[corner] = y;
-	t->z[corner] = f32_of(prim->vertex[vertex].z);
+	t->z[corner] = u32_as_f32(prim->vertex[vertex].z);
 	t->vertex[corner] = vertex;
 }
 

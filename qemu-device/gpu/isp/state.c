@@ -30,9 +30,9 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 			     s->front_ref, s->front_mask, s->front_write },
 		.face[1] = { s->back_func, s->back_sfail, s->back_zfail, s->back_pass,
 			     s->back_ref, s->back_mask, s->back_write },
-		.bias_constant = f32_of(s->bias_constant),
-		.bias_slope = f32_of(s->bias_slope),
-		.bias_clamp = f32_of(s->bias_clamp),
+		.bias_constant = u32_as_f32(s->bias_constant),
+		.bias_slope = u32_as_f32(s->bias_slope),
+		.bias_clamp = u32_as_f32(s->bias_clamp),
 	};
 }
 

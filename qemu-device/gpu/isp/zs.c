@@ -34,7 +34,7 @@ static u32 pack_depth(u32 format, float z)
 	case PUMICE_DEPTH_FORMAT_D16:
 		return (u32)rint((double)z * D16_MAX);
 	case PUMICE_DEPTH_FORMAT_D32F:
-		return f32_bits(z);
+		return f32_as_u32(z);
 	default:
 		return (u32)rint((double)z * D24_MASK);
 	}
@@ -49,7 +49,7 @@ static float unpack_depth(u32 format, u32 bits)
 	case PUMICE_DEPTH_FORMAT_D16:
 		return (float)(bits / D16_MAX);
 	case PUMICE_DEPTH_FORMAT_D32F:
-		z = f32_of(bits);
+		z = u32_as_f32(bits);
 		return z > 0 ? z < 1 ? z : 1 : 0;
 	default:
 		return (float)((double)(bits & D24_MASK) / D24_MASK);
@@ -62,7 +62,7 @@ void isp_clamp_depth(float *z, u32 count)
 
 	for (n = 0; n < count; n++)
 		if (!(z[n] >= 0 && z[n] <= 1))
-			z[n] = unpack_depth(PUMICE_DEPTH_FORMAT_D32F, f32_bits(z[n]));
+			z[n] = unpack_depth(PUMICE_DEPTH_FORMAT_D32F, f32_as_u32(z[n]));
 }
 
 static u32 get(const u8 *at, u32 bytes)

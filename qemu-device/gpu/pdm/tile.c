@@ -63,7 +63,7 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	const struct pumice_pdm_render *r = &pdm->render;
 	const struct isp_zs zs = zs_of(pdm);
 
-	isp_tile_clear(&tile->isp, f32_of(r->clear_depth), r->clear_stencil);
+	isp_tile_clear(&tile->isp, u32_as_f32(r->clear_depth), r->clear_stencil);
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
 	/*

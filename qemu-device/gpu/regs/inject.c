@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Registers of unit INJ: faults on request, for the guest. Where the device was not given
- * the property, regs.c lets accesses reach CAPS alone.
+ * Registers of unit INJ: fault injection, for the guest. Without the device's property,
+ * regs.c allows access to CAPS only.
  */
 #include "units.h"
 
@@ -14,7 +14,7 @@ REG_READ(reg_inj_caps)
 	       PUMICE_FIELD_PREP(PUMICE_INJ_CAPS__KINDS, PUMICE_INJECT_KIND_COUNT);
 }
 
-/* The field of a register that is only written and read. */
+/* Return the field of a register without side effects. */
 static u32 *field_of(struct pumice_gpu *gpu, const struct reg_access *at)
 {
 	struct gpu_inject_regs *regs = &gpu->inject_regs;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Registers of units VDM, PDM and TDM, which have the same fields at the same
- * offsets, of unit PM, and what unit DBG mirrors of them.
+ * Registers of units VDM, PDM and TDM, which have the same fields at the same offsets, of
+ * unit PM, and their mirrors in unit DBG.
  */
 #include "units.h"
 
-/* The data master that a register is of. */
+/* Return the data master of a register. */
 static struct gpu_master *master_of(struct pumice_gpu *gpu, const struct reg_access *at)
 {
 	if (at->info->offset >= PUMICE_TDM_UNIT_BASE)
@@ -70,7 +70,7 @@ REG_WRITE(reg_vdm_split_write)
 	return REG_DONE;
 }
 
-/* A job starts: an occasion for faults on request. */
+/* A job starts: an occasion for injected faults. */
 static void job_starts(struct gpu_master *m)
 {
 	static const enum pumice_inject_where where[GPU_MASTERS] = {
@@ -87,7 +87,7 @@ static void job_starts(struct gpu_master *m)
 	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
 }
 
-/* START and ABORT stand at the same bits in all of them. */
+/* START and ABORT are the same bits in all of them. */
 static void start_or_abort(struct gpu_master *m, u64 value)
 {
 	if (value & PUMICE_VDM_CTRL__ABORT__MASK)
@@ -157,7 +157,7 @@ REG_READ(reg_dbg_tdm_status)
 	return status_bits(&gpu->master[GPU_TDM]);
 }
 
-/* Element 0 of DBG's arrays is the CDM's, which is described apart. */
+/* Element 0 of DBG's arrays is the CDM's, which has its own registers. */
 
 REG_READ(reg_dbg_job_stream)
 {

@@ -7,7 +7,7 @@ REG_READ(reg_mmu_ctx)
 	return atomic_load(&gpu->mmu.ctx[at->index]);
 }
 
-/* The host has context 0, the firmware all of them. */
+/* The host may write context 0, the firmware all. */
 REG_WRITE(reg_mmu_ctx_write)
 {
 	if (at->index && at->bus == PUMICE_REG_BUS_HOST)
@@ -66,7 +66,7 @@ REG_WRITE(reg_mmu_inval_end_write)
 	return REG_DONE;
 }
 
-/* The trace tells one invalidation of everything, in a context beyond the last. */
+/* An invalidation of all contexts is one event, with a context number past the last. */
 static void trace_inval(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last)
 {
 	trace_event(&gpu->trace, PUMICE_TRACE_KIND_MMU_INVALIDATE, ctx, 0, first, last);

@@ -2,13 +2,13 @@
 /*
  * Registers of unit OS: a virtual GPU's doorbell and interrupt line.
  *
- * Source: document 000, "Firmware Processor" (thread scheduler, interrupt line).
- * The line is raised when a cause becomes pending and enabled that was not both
- * before; so clearing a cause before looking at the queues loses nothing.
+ * Source: document 000, "Firmware Processor" (thread scheduler, interrupt line). The line is
+ * raised when a cause becomes pending and enabled that was not both before; so a handler that
+ * clears a cause before it reads the queues loses no event.
  */
 #include "units.h"
 
-/* Causes that raise the vector. */
+/* Return the causes that raise the vector. */
 static u32 active(const struct gpu_os *os)
 {
 	return os->irq_status & os->irq_enable;
@@ -18,7 +18,7 @@ static void update(struct pumice_gpu *gpu, unsigned int os, u32 before)
 {
 	if (!(active(&gpu->os[os]) & ~before))
 		return;
-	/* The causes stay pending, and so none of them will raise the line again. */
+	/* The causes stay pending, so none of them raises the line again. */
 	if (!os && inject_take(&gpu->inject, PUMICE_INJECT_KIND_LOST_IRQ,
 			       PUMICE_INJECT_WHERE_HOST_IRQ, NULL))
 		return;
@@ -34,7 +34,7 @@ void gpu_os_raise(struct pumice_gpu *gpu, unsigned int os, u32 causes)
 	update(gpu, os, before);
 }
 
-/* Interrupts of the host for nothing. */
+/* Inject interrupts of the host without a cause. */
 static void spurious(struct pumice_gpu *gpu)
 {
 	struct inject *in = &gpu->inject;
@@ -47,7 +47,7 @@ static void spurious(struct pumice_gpu *gpu)
 		gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 }
 
-/* The firmware stops using one of its rings; it does so itself, by an event. */
+/* Make the firmware stop using one of its rings, by an event to it. */
 static void silence_rings(struct pumice_gpu *gpu)
 {
 	struct inject *in = &gpu->inject;
@@ -58,8 +58,8 @@ static void silence_rings(struct pumice_gpu *gpu)
 		fwctl_raise(gpu->fw, PUMICE_IC_PENDING__FWCCB_SILENT__MASK);
 }
 
-/* Faults on request that happen when the host kicks; false if the kick gets lost. */
-static bool kick_arrives(struct pumice_gpu *gpu)
+/* Inject faults on a kick of the host; false if the kick is dropped. */
+static bool inject_kick_faults(struct pumice_gpu *gpu)
 {
 	gpu_fail_firmware(gpu, PUMICE_INJECT_WHERE_KICK);
 	silence_rings(gpu);
@@ -70,7 +70,7 @@ static bool kick_arrives(struct pumice_gpu *gpu)
 
 REG_WRITE(reg_os_schedule)
 {
-	if (value & PUMICE_OS_SCHEDULE__KICK__MASK && (at->os || kick_arrives(gpu)))
+	if (value & PUMICE_OS_SCHEDULE__KICK__MASK && (at->os || inject_kick_faults(gpu)))
 		fwctl_raise(gpu->fw, PUMICE_FIELD_PREP(PUMICE_IC_PENDING__HOST, 1u << at->os));
 	return REG_DONE;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Registers of unit PDS: how resources are given, and how much of them is taken.
- */
+/* Registers of unit PDS: control of resources, and their current use. */
 #include "units.h"
 
 REG_READ(reg_pds_ctrl)
@@ -21,7 +19,7 @@ REG_WRITE(reg_pds_ctrl_write)
 	return REG_DONE;
 }
 
-/* The limit that a register holds. */
+/* Return the limit in a register. */
 static u32 *limit(struct pds_control *control, const struct reg_access *at)
 {
 	switch (at->info->offset) {

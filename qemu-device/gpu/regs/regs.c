@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Register file: finds the register, applies what all registers have in common,
- * and calls its binding. See regs.h.
+ * Register file: finds the register, applies the common rules, and calls its binding. See
+ * regs.h.
  */
 #include "regs.h"
 
@@ -28,8 +28,8 @@ static void unlock(struct pumice_gpu *gpu, enum pumice_reg_bus bus)
 		gpu_unlock(gpu);
 }
 
-/* What is wrong with the form of an access, or NULL. */
-static const char *bad_form(u32 offset, unsigned int size)
+/* Return the error in the form of an access, or NULL. */
+static const char *form_error(u32 offset, unsigned int size)
 {
 	if (size != 4 && size != 8)
 		return "is neither 4 nor 8 bytes";
@@ -38,39 +38,42 @@ static const char *bad_form(u32 offset, unsigned int size)
 	return NULL;
 }
 
-/* Registers of unit INJ, but for the one that says so, are there on request only. */
-static bool left_out(const struct pumice_gpu *gpu, const struct pumice_reg_info *info)
+/*
+ * Registers of unit INJ, except the one that reports this, exist only with the device's
+ * property.
+ */
+static bool is_hidden(const struct pumice_gpu *gpu, const struct pumice_reg_info *info)
 {
 	return !gpu->config.fault_injection && info->offset > PUMICE_INJ_CAPS &&
 	       info->offset - PUMICE_INJ_UNIT_BASE < PUMICE_INJ_UNIT_SIZE;
 }
 
-/* What keeps an access from the register, or NULL. */
-static const char *out_of_reach(const struct pumice_gpu *gpu, const struct reg_access *at,
+/* Return the reason why a register is not accessible, or NULL. */
+static const char *access_error(const struct pumice_gpu *gpu, const struct reg_access *at,
 				unsigned int size)
 {
-	if (!at->info || left_out(gpu, at->info))
-		return "hits no register";
+	if (!at->info || is_hidden(gpu, at->info))
+		return "does not match a register";
 	if (at->os >= gpu->config.oses)
 		return "is to a virtual GPU that is not active";
 	if (at->os && !at->info->per_os)
 		return "is to a register of page 0 only";
 	if (!(at->info->bus & at->bus))
-		return "comes from the wrong bus";
+		return "is from the wrong bus";
 	if (size * 8 > at->info->bits)
 		return "is wider than the register";
 	return NULL;
 }
 
-/* Find the register; false, and a line in the log, when there is none to be had. */
+/* Find the register; false, with a line in the log, when none is accessible. */
 static bool find(struct pumice_gpu *gpu, struct reg_access *at, u32 offset, unsigned int size,
 		 const char *what)
 {
-	const char *why = bad_form(offset, size);
+	const char *why = form_error(offset, size);
 
 	if (!why) {
 		at->info = pumice_reg_find(offset, &at->index);
-		why = out_of_reach(gpu, at, size);
+		why = access_error(gpu, at, size);
 	}
 	if (!why)
 		return true;
@@ -79,7 +82,7 @@ static bool find(struct pumice_gpu *gpu, struct reg_access *at, u32 offset, unsi
 	return false;
 }
 
-/* How far the accessed bytes are from bit 0 of the register. */
+/* Return the distance of the accessed bytes from bit 0 of the register, in bits. */
 static unsigned int half_shift(const struct reg_access *at, u32 offset)
 {
 	return (offset - at->info->offset - at->index * at->info->stride) * 8;
@@ -115,7 +118,7 @@ u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, 
 	return value;
 }
 
-/* The register's new value after a write of size bytes at offset. */
+/* Return the register's new value after a write of size bytes at offset. */
 static u64 merge(struct pumice_gpu *gpu, const struct reg_access *at, u32 offset, u64 value,
 		 unsigned int size)
 {
@@ -152,7 +155,7 @@ enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsig
 		workers_quiesce(gpu->workers, self);
 		break;
 	case REG_WAVES:
-		gpu_take_waves(gpu, reg_waves(gpu, &at), (u32)value & (u32)at.info->writable,
+		gpu_snapshot_waves(gpu, reg_waves(gpu, &at), (u32)value & (u32)at.info->writable,
 			       self);
 		break;
 	case REG_RESET:

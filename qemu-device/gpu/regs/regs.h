@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Register file: every access to a register, from the host's bus or from the
- * firmware's, comes in here.
+ * Register file: all accesses to registers, from the host's bus and from the firmware's.
  *
- * Source: hw/registers.xml. What a register is (offset, width, access, bus,
- * scope, writable bits) comes from the generated table; what it does stands in
- * one table of bindings (table.c).
+ * Source: hw/registers.xml. The generated table has the properties of a register (offset,
+ * width, access, bus, scope, writable bits); one table of bindings (table.c) has its
+ * functions.
  *
  * Rules for every register:
  * - An access is 4 or 8 bytes, naturally aligned. 8 bytes are for 64-bit
  *   registers only; 4 bytes of a 64-bit register are one half of it, and a
- *   write to a half leaves the other half alone.
- * - What cannot be reached from a bus, or does not exist, reads as 0 and ignores
+ *   write to a half does not change the other half.
+ * - A register that a bus cannot access, or that does not exist, reads as 0 and ignores
  *   writes; so do the pages of virtual GPUs that are not active.
  * - Bits that are not writable are ignored.
  * - The firmware reads SYS_CLOCK in halves, low first: the low half latches the
@@ -26,7 +25,7 @@ struct pumice_gpu;
 
 u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
 	      unsigned int size);
-/* One access to one register, as its binding sees it. */
+/* One access to one register, passed to its binding. */
 struct reg_access {
 	const struct pumice_reg_info *info;
 	u32 index;		/* element of a register array */
@@ -34,23 +33,23 @@ struct reg_access {
 	enum pumice_reg_bus bus;	/* HOST or FW */
 };
 
-/* What is left to do after a write, when the device lock has been dropped. */
+/* Action after a write, when the device lock has been dropped. */
 enum reg_after {
 	REG_DONE,
-	REG_WAIT,	/* every unit passes the end of a step */
-	REG_WAVES,	/* a snapshot of the waves in flight is taken: value says of whom */
-	REG_RESET,	/* the whole GPU is reset */
-	REG_AGAIN,	/* a piece was done: the write is to be repeated; for the firmware's bus only */
+	REG_WAIT,	/* wait until every unit has passed the end of a step */
+	REG_WAVES,	/* take a snapshot of the waves in flight of the data masters in value */
+	REG_RESET,	/* reset the whole GPU */
+	REG_AGAIN,	/* a piece was done: repeat the write; only for the firmware's bus */
 };
 
-/* Returns what the write came to; all but REG_AGAIN has been seen to. */
+/* Returns the action after the write; all except REG_AGAIN are already done. */
 enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
 			  u32 offset, u64 value, unsigned int size);
 
 /*
- * What a register does; called with the device lock held. write gets the whole
- * register's new value, bits that are not writable cleared; for a w1c register
- * the bits to clear.
+ * Functions of a register; called with the device lock held. write receives the whole
+ * register's new value, bits that are not writable cleared; for a w1c register the bits to
+ * clear.
  */
 struct reg_binding {
 	u32 offset;

@@ -33,7 +33,7 @@ REG_READ(reg_sys_status)
 	return PUMICE_FIELD_PREP(PUMICE_SYS_STATUS__RESETTING, atomic_load(&gpu->resetting));
 }
 
-/* For the host only: the firmware cannot reset the processor that it runs on. */
+/* Host only: the firmware cannot reset the processor that it runs on. */
 REG_WRITE(reg_sys_reset)
 {
 	if (value != PUMICE_SYS_RESET_KEY || at->bus != PUMICE_REG_BUS_HOST)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every register and what it does. The order is that of the generated table; the
- * tests compare the two.
+ * Every register and its functions. The order is that of the generated table; the tests
+ * compare the two.
  */
 #include "units.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the registers do, by unit of registers.xml: the functions that table.c
- * binds. Each is a thin step from register bits to a block's own functions. All
- * are called with the device lock held; see struct reg_binding.
+ * Functions of the registers, by unit of registers.xml, bound by table.c. Each is a thin step
+ * from register bits to a block's own functions. All are called with the device lock held;
+ * see struct reg_binding.
  */
 #ifndef PUMICE_GPU_REGS_UNITS_H
 #define PUMICE_GPU_REGS_UNITS_H
@@ -14,7 +14,7 @@
 #define REG_WRITE(name) \
 	enum reg_after name(struct pumice_gpu *gpu, const struct reg_access *at, u64 value)
 
-/* The reset value, of a register that is constant. */
+/* Return the reset value of a constant register. */
 REG_READ(reg_constant);
 
 /* os.c */
@@ -139,7 +139,7 @@ REG_WRITE(reg_perf_ctrl_write);
 REG_READ(reg_perf_counter);
 
 /* wave.c */
-/* The snapshot of the bus that an access comes from. */
+/* Return the snapshot of the bus that an access comes from. */
 struct gpu_waves *reg_waves(struct pumice_gpu *gpu, const struct reg_access *at);
 REG_WRITE(reg_wave_ctrl);
 REG_READ(reg_wave_count);

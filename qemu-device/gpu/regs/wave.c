@@ -9,7 +9,7 @@ struct gpu_waves *reg_waves(struct pumice_gpu *gpu, const struct reg_access *at)
 	return &gpu->waves[at->bus == PUMICE_REG_BUS_FW];
 }
 
-/* The wave that is selected; one of all zeros beyond the last. */
+/* Return the selected wave; zeros past the last. */
 static const struct usc_wave_info *selected(struct pumice_gpu *gpu, const struct reg_access *at)
 {
 	static const struct usc_wave_info none;

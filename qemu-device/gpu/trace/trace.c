@@ -5,13 +5,13 @@
 #include <string.h>
 
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * (u32)sizeof(u32))
-#define LAST_WORD	(PUMICE_TRACE_RECORD_WORDS - 1u)	/* holds the sequence */
+#define LAST_WORD	(PUMICE_TRACE_RECORD_WORDS - 1u)	/* contains the sequence */
 #define MIN_LOG		1u
 #define MAX_LOG		20u
-#define LOG_MASK	(RECORD_BYTES - 1ull)	/* address bits of the ring that hold its log2 */
+#define LOG_MASK	(RECORD_BYTES - 1ull)	/* address bits of the ring that contain its log2 */
 
 _Static_assert(MAX_LOG <= LOG_MASK, "address and size of a ring fit one word");
-_Static_assert((1u << MMU_GRAIN_SHIFT) % RECORD_BYTES == 0, "a record lies in one grain");
+_Static_assert((1u << MMU_GRAIN_SHIFT) % RECORD_BYTES == 0, "a record is within one grain");
 
 void trace_init(struct trace *trace, const struct trace_config *config)
 {
@@ -26,7 +26,7 @@ void trace_reset(struct trace *trace)
 	trace_init(trace, &config);
 }
 
-/* What trace->ring holds for these registers; 0 when they make no ring. */
+/* Return the value of trace->ring for these registers; 0 when they do not describe a ring. */
 static u64 ring_of(const struct trace_regs *regs)
 {
 	u32 log = MIN_LOG;
@@ -68,8 +68,8 @@ void trace_set_context(struct trace *trace, u32 context)
 }
 
 /*
- * Put a record in its place. While its body changes the sequence is one that
- * this place never has: the number before, which stands in the neighbour.
+ * Write a record. While its body changes, its sequence is one that this entry never has: the
+ * previous number, which belongs to the neighbouring entry.
  */
 static void put(u32 *to, const u32 *words, u64 number)
 {

@@ -2,21 +2,19 @@
 /*
  * Event trace: a ring of records in MMU context 0 that every unit writes to.
  *
- * Source: hw/registers.xml, unit TRACE; hw/formats.xml, trace_record. What an
- * event means stands there, in enum trace_kind.
+ * Source: hw/registers.xml, unit TRACE; hw/formats.xml, trace_record. The meaning of events
+ * is documented there, in enum trace_kind.
  *
- * Locking: trace_event() is called in the step of a unit, or with the device lock
- * held; with any other lock held too. It takes none. The other functions are
- * called with the device lock held.
+ * Locking: trace_event() is called in the step of a unit, or with the device lock held; with
+ * any other lock held too. It takes none. The other functions are called with the device lock
+ * held.
  *
- * Writers do not wait for each other. Each takes a number, and writes the record
- * at that number's place with the sequence last. An event whose place another
- * writer, held up, has not left yet is lost rather than written into the same
- * record.
+ * Writers do not wait for each other. Each allocates a number, and writes the record of that
+ * number, with the sequence last. An event is dropped if a delayed writer has not finished
+ * the same record yet.
  *
- * Limits: translates anew for every event (no TLB knows of the ring), so it needs
- * no invalidation and leaves no trace of its own. A trace that is off costs a
- * load and a branch.
+ * Limits: translates for every event (no TLB entry for the ring), so it needs no invalidation
+ * and adds no events itself. A disabled trace costs a load and a branch.
  */
 #ifndef PUMICE_GPU_TRACE_H
 #define PUMICE_GPU_TRACE_H
@@ -48,33 +46,32 @@ struct trace {
 	/* Registers; device lock. */
 	struct trace_regs regs;
 
-	/* Running state; any thread. */
+	/* State; any thread. */
 	_Atomic u32 kinds;	/* bit n: events of enum trace_kind n are written */
 	_Atomic u64 ring;	/* address of the ring, and log2 of its entries in the low bits */
 	_Atomic u64 next;	/* number of the next event */
-	_Atomic u32 context;	/* of the job that runs */
-	_Atomic bool writing[TRACE_WRITERS];	/* places, modulo their number */
+	_Atomic u32 context;	/* of the running job */
+	_Atomic bool writing[TRACE_WRITERS];	/* records being written, modulo their number */
 };
 
 void trace_init(struct trace *trace, const struct trace_config *config);
 void trace_reset(struct trace *trace);
 
 /*
- * TRACE_CTRL. Going from 0 to not 0 latches the ring. Returns true when the
- * caller must wait for the units' steps (workers_quiesce()) before the ring can
- * be taken for left alone.
+ * TRACE_CTRL. Going from 0 to not 0 latches the ring. Returns true when the caller must wait
+ * for the units' steps (workers_quiesce()) until the ring is no longer written.
  */
 bool trace_set_enable(struct trace *trace, u32 enable);
 /* TRACE_WRITTEN. */
 u64 trace_written(const struct trace *trace);
-/* The context whose job runs, low half of CDM_TAG; 0 for none. */
+/* Set the context whose job runs, low half of CDM_TAG; 0 for none. */
 void trace_set_context(struct trace *trace, u32 context);
 
 /* Write one event; kind is enum pumice_trace_kind. */
 void trace_write(struct trace *trace, u32 kind, unsigned int ctx, unsigned int usc, u64 arg0,
 		 u64 arg1);
 
-/* The same if such events are wanted; trace may be NULL. */
+/* The same if such events are enabled; trace may be NULL. */
 static inline void trace_event(struct trace *trace, u32 kind, unsigned int ctx, unsigned int usc,
 			       u64 arg0, u64 arg1)
 {

@@ -52,7 +52,7 @@ void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struc
 		const u32 vertex = in->triangle->vertex[i];
 
 		v[i] = in->value + vertex * count;
-		w[i] = (double)f32_of(in->prim->vertex[vertex].rw);
+		w[i] = (double)u32_as_f32(in->prim->vertex[vertex].rw);
 	}
 	for (n = 0; n < count; n++) {
 		if (state->flat >> n & 1)

@@ -30,7 +30,7 @@ static u32 bits_from(u32 bit)
 
 u32 usc_reduce_angle(float angle, double *rest)
 {
-	u32 bits = f32_bits(angle), exponent = bits >> FRACTION_BITS;
+	u32 bits = f32_as_u32(angle), exponent = bits >> FRACTION_BITS;
 	u64 mantissa = (bits & ((1u << FRACTION_BITS) - 1)) | 1u << FRACTION_BITS;
 	/* The angle is mantissa * 2^e; the first bit used has the value 2 * 2^-e. */
 	u32 first = 30 + exponent - (127 + FRACTION_BITS);

@@ -27,7 +27,7 @@ struct reducer {
 	}
 
 REDUCER(add_int, a + b)
-REDUCER(add_f32, f32_result(f32_of(a) + f32_of(b)))
+REDUCER(add_f32, f32_result(u32_as_f32(a) + u32_as_f32(b)))
 REDUCER(min_uint, a < b ? a : b)
 REDUCER(min_int, s32_min(a, b))
 REDUCER(min_f32, f32_min(a, b))

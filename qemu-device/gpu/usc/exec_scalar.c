@@ -55,7 +55,7 @@ static u32 shr_i32(u32 a, u32 b)
 
 static u32 f32_to_u32(u32 bits)
 {
-	float f = f32_of(bits);
+	float f = u32_as_f32(bits);
 
 	if (!(f > 0))
 		return 0;
@@ -64,7 +64,7 @@ static u32 f32_to_u32(u32 bits)
 
 static u32 f32_to_s32(u32 bits)
 {
-	float f = f32_of(bits);
+	float f = u32_as_f32(bits);
 
 	if (f != f)
 		return 0;
@@ -75,14 +75,14 @@ static u32 f32_to_s32(u32 bits)
 
 SCALAR(mov, a)
 SCALAR(add_int, a + b)
-SCALAR(add_f32, f32_result(f32_of(a) + f32_of(b)))
+SCALAR(add_f32, f32_result(u32_as_f32(a) + u32_as_f32(b)))
 SCALAR(sub_int, a - b)
-SCALAR(sub_f32, f32_result(f32_of(a) - f32_of(b)))
+SCALAR(sub_f32, f32_result(u32_as_f32(a) - u32_as_f32(b)))
 SCALAR(mul_int, a * b)
-SCALAR(mul_f32, f32_result(f32_of(a) * f32_of(b)))
+SCALAR(mul_f32, f32_result(u32_as_f32(a) * u32_as_f32(b)))
 SCALAR(div_uint, div_u32(a, b))
 SCALAR(div_int, div_i32(a, b))
-SCALAR(div_f32, f32_result(f32_of(a) / f32_of(b)))
+SCALAR(div_f32, f32_result(u32_as_f32(a) / u32_as_f32(b)))
 SCALAR(rem_uint, rem_u32(a, b))
 SCALAR(rem_int, rem_i32(a, b))
 SCALAR(min_uint, a < b ? a : b)
@@ -95,8 +95,8 @@ SCALAR(neg_int, 0u - a)
 SCALAR(neg_f32, a ^ 0x80000000u)
 SCALAR(abs_int, abs_i32(a))
 SCALAR(abs_f32, a & 0x7fffffffu)
-SCALAR(cvt_f32_uint, f32_bits((float)a))
-SCALAR(cvt_f32_int, f32_bits((float)(s32)a))
+SCALAR(cvt_f32_uint, f32_as_u32((float)a))
+SCALAR(cvt_f32_int, f32_as_u32((float)(s32)a))
 SCALAR(cvt_uint, f32_to_u32(a))
 SCALAR(cvt_int, f32_to_s32(a))
 SCALAR(and_bits, a & b)
@@ -107,21 +107,21 @@ SCALAR(shl_bits, a << (b & 31))
 SCALAR(shr_uint, a >> (b & 31))
 SCALAR(shr_int, shr_i32(a, b))
 SCALAR(eq_int, a == b)
-SCALAR(eq_f32, f32_of(a) == f32_of(b))
+SCALAR(eq_f32, u32_as_f32(a) == u32_as_f32(b))
 SCALAR(ne_int, a != b)
-SCALAR(ne_f32, f32_of(a) != f32_of(b))
+SCALAR(ne_f32, u32_as_f32(a) != u32_as_f32(b))
 SCALAR(lt_uint, a < b)
 SCALAR(lt_int, (s32)a < (s32)b)
-SCALAR(lt_f32, f32_of(a) < f32_of(b))
+SCALAR(lt_f32, u32_as_f32(a) < u32_as_f32(b))
 SCALAR(le_uint, a <= b)
 SCALAR(le_int, (s32)a <= (s32)b)
-SCALAR(le_f32, f32_of(a) <= f32_of(b))
+SCALAR(le_f32, u32_as_f32(a) <= u32_as_f32(b))
 SCALAR(gt_uint, a > b)
 SCALAR(gt_int, (s32)a > (s32)b)
-SCALAR(gt_f32, f32_of(a) > f32_of(b))
+SCALAR(gt_f32, u32_as_f32(a) > u32_as_f32(b))
 SCALAR(ge_uint, a >= b)
 SCALAR(ge_int, (s32)a >= (s32)b)
-SCALAR(ge_f32, f32_of(a) >= f32_of(b))
+SCALAR(ge_f32, u32_as_f32(a) >= u32_as_f32(b))
 
 /* By type: u32, i32, f32. */
 static usc_exec_fn *const table[][PUMICE_USC_TYPE_COUNT] = {

@@ -16,12 +16,12 @@
 /* Return an arithmetic result: any NaN becomes the canonical one. */
 static inline u32 f32_result(float f)
 {
-	return f != f ? USC_F32_NAN : f32_bits(f);
+	return f != f ? USC_F32_NAN : f32_as_u32(f);
 }
 
 static inline bool f32_is_nan(u32 bits)
 {
-	return f32_of(bits) != f32_of(bits);
+	return u32_as_f32(bits) != u32_as_f32(bits);
 }
 
 /* Minimum: if one operand is NaN the other one; of zeroes the negative one. */
@@ -29,9 +29,9 @@ static inline u32 f32_min(u32 a, u32 b)
 {
 	if (f32_is_nan(a))
 		return f32_is_nan(b) ? USC_F32_NAN : b;
-	if (f32_is_nan(b) || f32_of(a) < f32_of(b))
+	if (f32_is_nan(b) || u32_as_f32(a) < u32_as_f32(b))
 		return a;
-	return f32_of(b) < f32_of(a) ? b : a | b;
+	return u32_as_f32(b) < u32_as_f32(a) ? b : a | b;
 }
 
 /* Maximum: if one operand is NaN the other one; of zeroes the positive one. */
@@ -39,9 +39,9 @@ static inline u32 f32_max(u32 a, u32 b)
 {
 	if (f32_is_nan(a))
 		return f32_is_nan(b) ? USC_F32_NAN : b;
-	if (f32_is_nan(b) || f32_of(a) > f32_of(b))
+	if (f32_is_nan(b) || u32_as_f32(a) > u32_as_f32(b))
 		return a;
-	return f32_of(b) > f32_of(a) ? b : a & b;
+	return u32_as_f32(b) > u32_as_f32(a) ? b : a & b;
 }
 
 /*

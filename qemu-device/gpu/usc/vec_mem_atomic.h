@@ -23,8 +23,8 @@ static inline u32 atomic_result(const struct usc_insn *i, u32 old, u32 value, u3
 
 	switch (i->func) {
 	case PUMICE_USC_ATOMIC_ADD:
-		return i->type == PUMICE_USC_TYPE_F32 ? f32_result(f32_of(old) + f32_of(value)) :
-							old + value;
+		return i->type == PUMICE_USC_TYPE_F32 ?
+			       f32_result(u32_as_f32(old) + u32_as_f32(value)) : old + value;
 	case PUMICE_USC_ATOMIC_MIN:
 		return is_s32 ? s32_min(old, value) : old < value ? old : value;
 	case PUMICE_USC_ATOMIC_MAX:

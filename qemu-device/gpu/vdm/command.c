@@ -233,7 +233,7 @@ bool vdm_command_counts(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 /* NaN is outside every range. */
 static bool in_range(u32 bits, float min, float max)
 {
-	return f32_of(bits) >= min && f32_of(bits) <= max;
+	return u32_as_f32(bits) >= min && u32_as_f32(bits) <= max;
 }
 
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Workers: the queue of units and the threads that run it. See workers.h.
+ * Workers: queue of units and threads that run them. See workers.h.
  *
- * A step's end is the only event anybody waits for: quiesce and park set the
- * stop flags of running units and sleep until their step counters have moved.
- * The flag is cleared when the unit is claimed for its next step, under the
- * lock, so no request is lost.
+ * The end of a step is the only event that is waited for: quiesce and park set the stop flags
+ * of running units and sleep until their step counters have changed. The flag is cleared when
+ * the unit is claimed for its next step, under the lock, so no request is lost.
  */
 #include "workers.h"
 
@@ -16,22 +15,22 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The shortest sleep for a deadline: the clock need not run with the host's. */
+/* Minimum sleep for a deadline: the clock may differ from the host's. */
 #define MIN_SLEEP_NS	20000u
-/* The longest, so that a deadline far away is no overflow. */
+/* Maximum, so that a distant deadline does not overflow. */
 #define MAX_SLEEP_NS	1000000000u
 
 /*
- * How long a thread that runs out of work looks out for more before it sleeps: a
- * job passes from unit to unit within microseconds, and to wake a sleeping thread
- * takes longer. One thread at a time does; the others sleep at once.
+ * Time that a thread without work polls before it sleeps: a job passes from unit to unit
+ * within microseconds, and waking a sleeping thread takes longer. One thread at a time polls;
+ * the others sleep at once.
  */
 #define SPIN_NS		20000u
-#define SPIN_LOOKS	16u	/* looks between two looks at the clock */
+#define SPIN_LOOKS	16u	/* polls between two reads of the clock */
 
 #define NO_UNIT		WORKERS_MAX_UNITS
 
-/* Guarded by workers.lock, but for stop. */
+/* Guarded by workers.lock, except stop. */
 struct unit {
 	struct workers_unit cfg;
 	bool queued, running;
@@ -60,7 +59,7 @@ struct workers {
 	void *thread_opaque;
 	struct thread thread[WORKERS_MAX_THREADS];
 
-	/* Guards what follows. */
+	/* Guards the following fields. */
 	pthread_mutex_t lock;
 	pthread_cond_t work;	/* queue, deadlines, parks or exit changed */
 	pthread_cond_t ended;	/* a step ended */
@@ -68,10 +67,11 @@ struct workers {
 	unsigned int idle;	/* threads that wait on work */
 	unsigned int parks;
 	bool exit, polling;
-	bool spinning;		/* a thread looks out for work, and nobody has stopped it */
-	_Atomic u32 news;	/* changes when it is stopped; read without the lock */
+	bool spinning;		/* a thread polls for work, and was not stopped */
+	_Atomic u32 spin_stops;	/* changes when the polling thread is stopped; read without the
+				 * lock */
 	unsigned int head, tail;	/* queue of units */
-	unsigned int skips;	/* units taken from behind the head since it is the head */
+	unsigned int skips;	/* units dequeued before the head since it became the head */
 	struct unit unit[WORKERS_MAX_UNITS];
 };
 
@@ -93,7 +93,7 @@ static void enqueue(struct workers *w, unsigned int index, bool first)
 	}
 }
 
-/* Queue the unit, or remember the wake-up until its step has ended. */
+/* Queue the unit, or record the wake-up until its step has ended. */
 static void make_runnable(struct workers *w, unsigned int index)
 {
 	struct unit *u = &w->unit[index];
@@ -115,7 +115,7 @@ static u64 earliest_deadline(const struct workers *w)
 	return first;
 }
 
-/* Queue the units whose deadline has come. Returns ns until the next, or WORKERS_NEVER. */
+/* Queue the units whose deadline has passed. Returns ns until the next, or WORKERS_NEVER. */
 static u64 check_deadlines(struct workers *w)
 {
 	u64 first = earliest_deadline(w), now;
@@ -136,28 +136,31 @@ static u64 check_deadlines(struct workers *w)
 	return first == WORKERS_NEVER ? first : first - now;
 }
 
-static bool at_home(const struct workers *w, unsigned int index, unsigned int thread)
+static bool is_home(const struct workers *w, unsigned int index, unsigned int thread)
 {
 	const unsigned int home = w->unit[index].cfg.home;
 
 	return !home || home % w->threads == thread;
 }
 
-/* The unit in the queue before the one that the thread is to take; NO_UNIT: the head. */
+/*
+ * Return the unit in the queue before the one for the thread to run; NO_UNIT: the head is
+ * next.
+ */
 static unsigned int before_next(const struct workers *w, unsigned int thread)
 {
 	unsigned int before = NO_UNIT, index = w->head;
 
 	if (!w->threads || w->skips >= WORKERS_MAX_SKIPS)
 		return NO_UNIT;
-	while (index != NO_UNIT && !at_home(w, index, thread)) {
+	while (index != NO_UNIT && !is_home(w, index, thread)) {
 		before = index;
 		index = w->unit[index].next;
 	}
 	return index == NO_UNIT ? NO_UNIT : before;
 }
 
-/* The first unit out of the queue, or the one behind another. */
+/* Remove the first unit from the queue, or the one after another. */
 static unsigned int dequeue(struct workers *w, unsigned int before)
 {
 	unsigned int *link = before == NO_UNIT ? &w->head : &w->unit[before].next;
@@ -170,7 +173,7 @@ static unsigned int dequeue(struct workers *w, unsigned int before)
 	return index;
 }
 
-/* Take the next unit for a step; NO_UNIT when none may run. */
+/* Claim the next unit for a step; NO_UNIT when none may run. */
 static unsigned int claim(struct workers *w, unsigned int thread)
 {
 	unsigned int index;
@@ -187,7 +190,7 @@ static unsigned int claim(struct workers *w, unsigned int thread)
 	return index;
 }
 
-/* One step of a claimed unit; called and returns with the lock held. */
+/* Run one step of a claimed unit; called and returns with the lock held. */
 static void run_step(struct workers *w, unsigned int index)
 {
 	struct unit *u = &w->unit[index];
@@ -199,8 +202,8 @@ static void run_step(struct workers *w, unsigned int index)
 	u->running = false;
 	u->steps++;
 	/*
-	 * No signal: this thread is going to look at the queue at once. A unit
-	 * that only goes on lines up behind the others, urgent or not.
+	 * No signal: this thread checks the queue next. A unit that only continues is queued
+	 * after the others, urgent or not.
 	 */
 	if (more || u->again)
 		enqueue(w, index, !more && u->cfg.urgent);
@@ -223,13 +226,13 @@ static void relax(void)
 }
 
 /*
- * Look out for work, without the lock; called and returns with it held. Returns
- * true when it was stopped, since there may be some; false when there was none, or
- * when another thread looks out already.
+ * Poll for work without the lock; called and returns with it held. Returns true when it was
+ * stopped because there may be work; false when there was none, or when another thread polls
+ * already.
  */
 static bool spin_for_work(struct workers *w)
 {
-	u32 seen = atomic_load_explicit(&w->news, memory_order_relaxed);
+	u32 seen = atomic_load_explicit(&w->spin_stops, memory_order_relaxed);
 	bool found = false;
 	u64 end;
 
@@ -242,12 +245,12 @@ static bool spin_for_work(struct workers *w)
 		sched_yield();
 		for (u32 i = 0; i < SPIN_LOOKS && !found; i++) {
 			relax();
-			found = atomic_load_explicit(&w->news, memory_order_relaxed) != seen;
+			found = atomic_load_explicit(&w->spin_stops, memory_order_relaxed) != seen;
 		}
 	}
 	pthread_mutex_lock(&w->lock);
-	/* It may have been stopped since it looked last. */
-	found = atomic_load_explicit(&w->news, memory_order_relaxed) != seen;
+	/* It may have been stopped since the last poll. */
+	found = atomic_load_explicit(&w->spin_stops, memory_order_relaxed) != seen;
 	if (!found)
 		w->spinning = false;
 	return found;
@@ -277,18 +280,18 @@ static void sleep_for_work(struct workers *w, u64 ns)
 	w->idle--;
 }
 
-/* Send the thread that looks out for work to look at the queue. False when there is none. */
+/* Make the polling thread check the queue. False when there is none. */
 static bool stop_spinning(struct workers *w)
 {
 	bool spinning = w->spinning;
 
 	w->spinning = false;
 	if (spinning)
-		atomic_fetch_add_explicit(&w->news, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&w->spin_stops, 1, memory_order_relaxed);
 	return spinning;
 }
 
-/* A thread for urgent work: an idle one, or one whose step we cut short. */
+/* Find a thread for urgent work: an idle one, or one whose step is stopped early. */
 static void find_thread(struct workers *w, bool urgent)
 {
 	unsigned int i;
@@ -318,7 +321,7 @@ static void *thread_main(void *arg)
 		w->thread_start(w->thread_opaque);
 	pthread_mutex_lock(&w->lock);
 	while (!w->exit) {
-		/* While parked the clock may stand still: no deadlines then. */
+		/* While parked the clock may be stopped: no deadlines then. */
 		u64 ns = w->parks ? WORKERS_NEVER : check_deadlines(w);
 		unsigned int index = claim(w, self->number);
 
@@ -333,7 +336,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* Tell whoever polls, after the lock was dropped. */
+/* Notify the caller of workers_poll(), after the lock was dropped. */
 static void kick_poller(struct workers *w, bool kick)
 {
 	if (kick && w->kick)
@@ -377,7 +380,7 @@ void workers_add_deadline(struct workers *w, unsigned int unit, u64 deadline)
 	set_deadline(w, unit, deadline, false);
 }
 
-void workers_forget(struct workers *w)
+void workers_clear(struct workers *w)
 {
 	unsigned int i;
 
@@ -475,7 +478,7 @@ static bool start_threads(struct workers *w)
 	sigset_t all, old;
 	bool ok = true;
 
-	/* Signals are the host program's business. */
+	/* Signals are handled by the host program. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (ok && w->started < w->threads) {

@@ -297,7 +297,7 @@ static void forget_drops_wake_ups_and_deadlines(void **state)
 	workers_wake(b->w, 1);
 	workers_set_deadline(b->w, 2, 0);
 	workers_park(b->w);
-	workers_forget(b->w);
+	workers_clear(b->w);
 	workers_unpark(b->w);
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_string_equal(b->order, "");
