@@ -2,13 +2,13 @@
 /*
  * Boot handshake.
  *
- * The host hands over one structure with versions and the places of the rings.
- * All of it is checked here once; the places are probed for both reading and
- * writing, so that the rings can be used through pointers afterwards. Without a
- * boot structure there is nowhere to tell an error: the processor then locks
- * up, which the host sees in its own register.
+ * The host passes one structure with versions and the addresses of the rings.
+ * All of it is checked here once; the rings are probed for both reading and
+ * writing, so that they can be accessed through pointers afterwards. Without a
+ * boot structure an error cannot be reported: the processor then locks up,
+ * which the host reads in a register of the processor.
  *
- * A test build, TEST=REFUSE, refuses to boot while the host asks for time slices of 1 us.
+ * A test build, TEST=REFUSE, refuses to boot if the host requests time slices of 1 us.
  */
 #include "boot.h"
 #include "build_id.h"
@@ -18,7 +18,7 @@
 
 volatile struct fwif_boot *fw_boot;
 
-/* Locks the processor up: a trap that finds no handler. */
+/* Lock the processor up: take a trap without a handler. */
 static _Noreturn void lock_up(void)
 {
 	__asm__ volatile("csrw mtvec, zero\n\tebreak" : : : "memory");
@@ -52,7 +52,7 @@ static _Noreturn void refuse(enum fwif_error error)
 	boot_stop(FWIF_STATE_REFUSED, error, 0, 0);
 }
 
-/* True if the word at @addr can be read and written. */
+/* Return true if the word at @addr can be read and written. */
 static bool probe_word(u32 addr)
 {
 	u32 value;
@@ -60,7 +60,7 @@ static bool probe_word(u32 addr)
 	return window_read32(addr, &value) && window_write32(addr, value);
 }
 
-/* True if every page of an array can be read and written. */
+/* Return true if every page of an array can be read and written. */
 static bool probe(u32 addr, u32 bytes, u32 align)
 {
 	u32 at;
@@ -74,7 +74,7 @@ static bool probe(u32 addr, u32 bytes, u32 align)
 }
 
 /* Check one ring and its entries; both indices start at 0. */
-static void take_ring(struct fw_ring *ring, u32 addr, u32 entries, u32 entry_bytes)
+static void init_ring(struct fw_ring *ring, u32 addr, u32 entries, u32 entry_bytes)
 {
 	u32 count;
 
@@ -90,14 +90,14 @@ static void take_ring(struct fw_ring *ring, u32 addr, u32 entries, u32 entry_byt
 	ring->mask = count - 1;
 }
 
-static void take_rings(struct fw_rings *rings)
+static void init_rings(struct fw_rings *rings)
 {
 	u32 status = fw_boot->kccb_status;
 
-	take_ring(&rings->kccb, fw_boot->kccb_ring, fw_boot->kccb, sizeof(struct fwif_kccb_cmd));
-	take_ring(&rings->fwccb, fw_boot->fwccb_ring, fw_boot->fwccb,
+	init_ring(&rings->kccb, fw_boot->kccb_ring, fw_boot->kccb, sizeof(struct fwif_kccb_cmd));
+	init_ring(&rings->fwccb, fw_boot->fwccb_ring, fw_boot->fwccb,
 		  sizeof(struct fwif_fwccb_msg));
-	take_ring(&rings->log, fw_boot->log_ring, fw_boot->log, sizeof(struct fwif_log_entry));
+	init_ring(&rings->log, fw_boot->log_ring, fw_boot->log, sizeof(struct fwif_log_entry));
 	if (!probe(status, (rings->kccb.mask + 1) * sizeof(u32), 4))
 		refuse(FWIF_ERROR_RING);
 	rings->kccb_status = window_ptr(status);
@@ -107,7 +107,7 @@ static void take_rings(struct fw_rings *rings)
 	rings->log.ring->write = 0;
 }
 
-static bool device_fits(void)
+static bool device_matches(void)
 {
 	u32 version = reg_read(PUMICE_SYS_VERSION);
 
@@ -116,8 +116,8 @@ static bool device_fits(void)
 	       PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, PUMICE_SYS_VERSION__RESET);
 }
 
-/* See the head of this file. */
-static bool refuses_to_start(void)
+/* True in the test build that the head of this file describes. */
+static bool refusal_requested(void)
 {
 #ifdef FW_TEST_REFUSE
 	return fw_boot->slice_us == 1;
@@ -126,8 +126,8 @@ static bool refuses_to_start(void)
 #endif
 }
 
-/* What the host may want to know even when it is refused. */
-static void introduce(void)
+/* Publish version and build id, which the host reads even after a refusal. */
+static void publish_version(void)
 {
 	static const char id[FWIF_BUILD_ID_BYTES] = FW_BUILD_ID;
 	u32 i;
@@ -145,12 +145,12 @@ void boot_handshake(u32 addr_low, u32 addr_high, struct fw_rings *rings)
 	fw_boot = window_ptr(addr_low);
 	if (fw_boot->magic != FWIF_BOOT_MAGIC)
 		refuse(FWIF_ERROR_MAGIC);
-	introduce();
+	publish_version();
 	if (fw_boot->version >> 16 != FWIF_VERSION_MAJOR)
 		refuse(FWIF_ERROR_VERSION);
-	if (!device_fits() || refuses_to_start())
+	if (!device_matches() || refusal_requested())
 		refuse(FWIF_ERROR_DEVICE);
-	take_rings(rings);
+	init_rings(rings);
 }
 
 void boot_ready(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The boot structure: handshake with the host, counters, and the end. */
+/* The boot structure: handshake with the host, counters, fatal stop. */
 #ifndef FW_BOOT_H
 #define FW_BOOT_H
 
@@ -8,7 +8,7 @@
 /* The host's boot structure; set once, by boot_handshake(). */
 extern volatile struct fwif_boot *fw_boot;
 
-/* A ring that was checked at boot. */
+/* A ring whose structure and entries were validated at boot. */
 struct fw_ring {
 	volatile struct fwif_ring *ring;
 	u32 entries;	/* fw address of the entries */
@@ -22,7 +22,7 @@ struct fw_rings {
 };
 
 /**
- * boot_handshake - find and check what the host placed before boot.
+ * boot_handshake - validate the boot structure and the rings.
  * @addr_low: low word of FW_BOOT_ARG
  * @addr_high: high word
  * @rings: out
@@ -31,15 +31,15 @@ struct fw_rings {
  */
 void boot_handshake(u32 addr_low, u32 addr_high, struct fw_rings *rings);
 
-/** boot_ready - tell the host that commands are taken now. */
+/** boot_ready - notify the host that commands are accepted from now on. */
 void boot_ready(void);
 
 /**
- * boot_stop - tell the host why the firmware runs no more, and stop.
+ * boot_stop - report an error to the host, and stop.
  * @state: FWIF_STATE_REFUSED or _FATAL
  * @error: reason
- * @info: more about it
- * @pc: of a trap, else 0
+ * @info: depends on the reason: the cause of a trap, else 0
+ * @pc: address of the trapping instruction, else 0
  */
 _Noreturn void boot_stop(enum fwif_state state, enum fwif_error error, u32 info, u32 pc);
 

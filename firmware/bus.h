@@ -19,7 +19,7 @@ static inline void reg_write(u32 offset, u32 value)
 	*(volatile u32 *)(PUMICE_FW_BUS_BASE + offset) = value;
 }
 
-/** reg_read64 - for registers that stand still meanwhile. */
+/** reg_read64 - read a register that does not change between the two accesses. */
 static inline u64 reg_read64(u32 offset)
 {
 	return (u64)reg_read(offset + 4) << 32 | reg_read(offset);
@@ -31,7 +31,7 @@ static inline void reg_write64(u32 offset, u64 value)
 	reg_write(offset, (u32)value);
 }
 
-/** reg_read64_moving - for registers that count: the high half is read again in case it moved. */
+/** reg_read64_moving - read a counting register: repeat if the high half changed meanwhile. */
 static inline u64 reg_read64_moving(u32 offset)
 {
 	u32 high, low;
@@ -43,7 +43,7 @@ static inline u64 reg_read64_moving(u32 offset)
 	return (u64)high << 32 | low;
 }
 
-/** clock_now - the GPU clock, ticks. */
+/** clock_now - read the GPU clock, ticks. */
 static inline u64 clock_now(void)
 {
 	return reg_read64_moving(PUMICE_SYS_CLOCK);

@@ -2,9 +2,9 @@
 /*
  * Client CCB.
  *
- * A command is copied once, checked, and carried out from the copy. What breaks
- * the rules breaks its own context only: where a command is malformed nobody
- * can tell where the next one starts, so all that is left goes unread.
+ * A command is copied once, validated, and executed from the copy. An invalid
+ * command breaks its own context only: the start of the command that follows a
+ * malformed one is unknown, so all remaining commands are dropped.
  */
 #include "boot.h"
 #include "bus.h"
@@ -16,12 +16,12 @@
 #include "ufo.h"
 #include "window.h"
 
-/* Commands of one context before others have a turn. */
+/* Commands of one context before other contexts are served. */
 #define BATCH	16u
 
 /*
- * The largest command but PAD, which is not copied whole. Commands of jobs begin
- * alike, with stream, seqno and perf: as compute does.
+ * The largest command except PAD, which is not copied whole. Job commands start
+ * with the same fields (stream, seqno, perf), laid out as in fwif_cccb_compute.
  */
 union command {
 	struct fwif_cccb_header header;
@@ -38,7 +38,7 @@ _Static_assert(__builtin_offsetof(struct fwif_cccb_render, perf) ==
 #define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + PUMICE_SCENE_CHAIN_WORDS * PUMICE_PM_LISTS * \
 			      PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y))
 
-/* Exact size of a command, or 0 for PAD and what is unknown. */
+/* Exact size of a command, or 0 for PAD and unknown types. */
 static u32 command_bytes(u32 type)
 {
 	switch (type) {
@@ -57,7 +57,7 @@ static u32 command_bytes(u32 type)
 	}
 }
 
-/* Copy and check the command at c->read; its type is left in any case. */
+/* Copy and validate the command at c->read; cmd->header.type is set even on failure. */
 static bool fetch(struct context *c, union command *cmd)
 {
 	u32 addr = c->cccb + c->read;
@@ -100,14 +100,14 @@ static enum cccb_progress break_context(struct context *c, u32 type)
 	return CCCB_EMPTY;
 }
 
-/* False where the results of the context cannot be written. */
+/* Write a result. Return false if the context's results cannot be written. */
 static bool write_result(struct context *c, const struct fwif_job_result *result)
 {
 	return window_write(c->results + (result->seqno & c->result_mask) * sizeof(*result),
 			    result, sizeof(*result) / 4);
 }
 
-/* End a job that is not on the data master: it never started, or was switched out. */
+/* End a job that is not on the data master: not started, or switched out. */
 static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u8 fault)
 {
 	const u64 now = clock_now();
@@ -123,7 +123,7 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 		.partials = c->partials,
 	};
 
-	dm_job_gone(c);
+	dm_job_reset(c);
 	if (fault == PUMICE_FAULT_KILLED)
 		fw_boot->jobs_killed++;
 	else
@@ -131,7 +131,7 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 	return write_result(c, &result);
 }
 
-/* What a command of a job says, but that of its data master. */
+/* Validate the fields of a render job that do not depend on the state of its context. */
 static bool scene_valid(const union command *cmd)
 {
 	const struct fwif_cccb_render *r = &cmd->render;
@@ -153,7 +153,7 @@ static bool scene_valid(const union command *cmd)
 	       window_read32(r->scene, &probe);
 }
 
-/* The command of jobs of the context's data master. */
+/* Type of the job commands of the context's data master. */
 static u32 job_type(const struct context *c)
 {
 	static const u8 job[FWIF_DM_COUNT] = {
@@ -166,8 +166,8 @@ static u32 job_type(const struct context *c)
 	return job[c->dm];
 }
 
-/* Prepare a job, or end it at once. False: malformed. */
-static bool take_job(struct context *c, const union command *cmd, bool *prepared)
+/* Prepare a job, or end it at once. Return false if the command is malformed. */
+static bool prepare_job(struct context *c, const union command *cmd, bool *prepared)
 {
 	const struct fwif_cccb_compute *job = &cmd->compute;
 	const bool renders = job->header.bytes == sizeof(cmd->render);
@@ -196,16 +196,16 @@ static bool take_job(struct context *c, const union command *cmd, bool *prepared
 	return true;
 }
 
-static bool take_update(const struct fwif_cccb_update *cmd)
+static bool do_update(const struct fwif_cccb_update *cmd)
 {
 	if (!ufo_update(cmd->object, cmd->value))
 		return false;
-	host_want_irq();
+	host_request_irq();
 	return true;
 }
 
-/* False: malformed. */
-static bool take_wait(struct context *c, const struct fwif_cccb_wait *cmd, bool *blocked)
+/* Evaluate a wait command. Return false if the command is malformed. */
+static bool check_wait(struct context *c, const struct fwif_cccb_wait *cmd, bool *blocked)
 {
 	enum ufo_state ufo = ufo_check(cmd->object, cmd->value);
 
@@ -215,25 +215,25 @@ static bool take_wait(struct context *c, const struct fwif_cccb_wait *cmd, bool 
 	return ufo != UFO_BAD_ADDRESS;
 }
 
-/* Carry out one command that was fetched. False: malformed. */
-static bool carry_out(struct context *c, const union command *cmd, enum cccb_progress *progress)
+/* Execute one fetched command. Return false if it is malformed. */
+static bool execute(struct context *c, const union command *cmd, enum cccb_progress *progress)
 {
 	bool stays = false, good = true;
 
 	switch (cmd->header.type) {
 	case FWIF_CCCB_WAIT:
-		good = take_wait(c, &cmd->wait, &stays);
+		good = check_wait(c, &cmd->wait, &stays);
 		*progress = CCCB_BLOCKED;
 		break;
 	case FWIF_CCCB_COMPUTE:
 	case FWIF_CCCB_GEOMETRY:
 	case FWIF_CCCB_FRAGMENT:
 	case FWIF_CCCB_TRANSFER:
-		good = take_job(c, cmd, &stays);
+		good = prepare_job(c, cmd, &stays);
 		*progress = CCCB_JOB;
 		break;
 	case FWIF_CCCB_UPDATE:
-		good = take_update(&cmd->update);
+		good = do_update(&cmd->update);
 		break;
 	}
 	if (good && !stays) {
@@ -253,7 +253,7 @@ enum cccb_progress cccb_advance(struct context *c)
 	for (i = 0; i < BATCH && progress == CCCB_MORE; i++) {
 		if (c->read == c->write)
 			progress = CCCB_EMPTY;
-		else if (!fetch(c, &cmd) || !carry_out(c, &cmd, &progress))
+		else if (!fetch(c, &cmd) || !execute(c, &cmd, &progress))
 			progress = break_context(c, cmd.header.type);
 	}
 	if (c->read != before)
@@ -263,7 +263,7 @@ enum cccb_progress cccb_advance(struct context *c)
 
 void cccb_job_ended(struct context *c, const struct fwif_job_result *result)
 {
-	dm_job_gone(c);
+	dm_job_reset(c);
 	if (write_result(c, result)) {
 		consume(c, c->job_bytes);
 		context_publish_read(c);

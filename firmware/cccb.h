@@ -5,24 +5,24 @@
 
 #include "context.h"
 
-/* How far a context came. */
+/* Result of cccb_advance(). */
 enum cccb_progress {
-	CCCB_EMPTY,	/* nothing left */
-	CCCB_MORE,	/* there is more; others shall have a turn first */
+	CCCB_EMPTY,	/* no command is queued */
+	CCCB_MORE,	/* more commands; other contexts are served first */
 	CCCB_BLOCKED,	/* waits for an update object */
 	CCCB_JOB,	/* a job is prepared: c->stream, seqno, job_bytes */
 };
 
 /**
- * cccb_advance - carry out a context's commands up to the next job.
+ * cccb_advance - execute a context's commands up to the next job.
  *
- * Waits that are fulfilled are passed, updates are made. Of a killed context
- * waits are passed too and jobs end as KILLED. A malformed command breaks the
- * context and drops all its commands.
+ * Waits whose value is reached are skipped, updates are written. If the context
+ * was killed, all waits are skipped and jobs end as KILLED. A malformed command
+ * breaks the context and drops all its commands.
  */
 enum cccb_progress cccb_advance(struct context *c);
 
-/** cccb_job_ended - leave the result of the context's job and go past its command. */
+/** cccb_job_ended - write the result of the context's job and consume its command. */
 void cccb_job_ended(struct context *c, const struct fwif_job_result *result);
 
 #endif

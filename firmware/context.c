@@ -2,9 +2,9 @@
 /*
  * Table of contexts.
  *
- * Contexts are found by the fw address of their structure, through a small hash
- * table. What the host wrote there is copied and checked once, when the context
- * is new; the copy is used ever after.
+ * Contexts are looked up by the fw address of their structure, in a small hash
+ * table. The fields that the host wrote are copied and validated once, when the
+ * context is created; only the copy is used afterwards.
  */
 #include "boot.h"
 #include "context.h"
@@ -60,7 +60,7 @@ static bool power_of_two(u32 v)
 	return v && !(v & (v - 1));
 }
 
-/* Check the host's part of a context. */
+/* Validate the host's part of a context. */
 static bool host_part_valid(const struct fwif_context *f)
 {
 	u32 i;
@@ -132,7 +132,7 @@ enum fwif_status context_new(u32 addr, struct context **context)
 	return FWIF_STATUS_OK;
 }
 
-void context_forget(struct context *c)
+void context_release(struct context *c)
 {
 	u16 *link = bucket_of(c->addr);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts (document 000, "Device Driver"): the table of those the firmware
- * knows, and lists of them.
+ * Contexts (document 000, "Device Driver"): the table of contexts, and lists
+ * of them.
  *
- * A context stands on one list at most, which its place tells. All functions
+ * A context is on one list at most, which its place identifies. All functions
  * are called with interrupts off.
  */
 #ifndef FW_CONTEXT_H
@@ -18,15 +18,15 @@
 enum context_place {
 	PLACE_FREE,	/* not a context */
 	PLACE_IDLE,	/* no work */
-	PLACE_CHECK,	/* has commands to look at */
+	PLACE_CHECK,	/* has commands to execute */
 	PLACE_BLOCKED,	/* waits for an update object */
 	PLACE_READY,	/* its job is prepared */
 	PLACE_RUNNING,	/* its job is on the data master */
 };
 
 struct context {
-	/* From struct fwif_context, checked. */
-	u32 addr;		/* fw address of it */
+	/* From struct fwif_context, validated. */
+	u32 addr;		/* fw address of struct fwif_context */
 	u32 id;
 	u32 dm;			/* enum fwif_dm */
 	u32 priority;
@@ -35,14 +35,14 @@ struct context {
 	u32 results;		/* fw address */
 	u32 result_mask;	/* count - 1 */
 	u32 stuck;		/* fw address of struct fwif_stuck, or 0 */
-	u32 save;		/* fw address for a job that is switched out, or 0: it never is */
+	u32 save;		/* fw address for the state of a job, or 0: never switched out */
 	u64 catalogue;
 
 	/* Client CCB, offsets in bytes. */
 	u32 read;
 	u32 write;
 
-	/* The job that is prepared or runs. */
+	/* The prepared or running job. */
 	u64 stream;
 	u64 render;		/* geometry: pdm_render of a partial render */
 	u32 before, before_value;	/* of partial renders: struct fwif_cccb_render */
@@ -51,14 +51,14 @@ struct context {
 	u32 seqno;
 	u32 job_bytes;		/* of its command */
 	u32 perf;		/* fw address of struct fwif_perf, or 0 */
-	bool started;		/* it has had a slice: it resumes */
+	bool started;		/* had a slice before: is resumed */
 	u32 job_slices;
 	u64 job_ticks;		/* GPU clock ticks on the data master */
-	u64 stop_ticks;		/* of these, or of the running slice, stopped for want of pages */
-	u64 stop_start;		/* GPU clock of the present stop, or 0 */
+	u64 stop_ticks;		/* of these and of the running slice: stalled on pages */
+	u64 stop_start;		/* GPU clock of the present stall, or 0 */
 	bool renders_partial;	/* see struct fwif_context */
 	u64 first_start;	/* GPU clock, if started */
-	u64 ready_since;	/* GPU clock when it came to a list of ready contexts */
+	u64 ready_since;	/* GPU clock when it was appended to a list of ready contexts */
 
 	/* Of all its jobs. */
 	u64 run_ticks;
@@ -66,7 +66,7 @@ struct context {
 
 	u32 state;		/* enum fwif_context_state */
 	u8 place;		/* enum context_place */
-	u8 mmu;			/* MMU context it had last; a hint */
+	u8 mmu;			/* MMU context it was bound to last; a hint */
 	u16 next;		/* on its list */
 	u16 hash_next;		/* in its bucket of the address table */
 };
@@ -81,11 +81,11 @@ struct context_list {
 
 void context_init(void);
 
-/** context_find - the context at a fw address, or NULL. */
+/** context_find - look up the context at a fw address, or NULL. */
 struct context *context_find(u32 addr);
 
 /**
- * context_new - learn of a context.
+ * context_new - validate and register a context.
  * @addr: fw address of its struct fwif_context, valid for 8-byte alignment
  * @context: out
  *
@@ -93,45 +93,45 @@ struct context *context_find(u32 addr);
  */
 enum fwif_status context_new(u32 addr, struct context **context);
 
-/** context_forget - drop an idle context. */
-void context_forget(struct context *c);
+/** context_release - release an idle context. */
+void context_release(struct context *c);
 
-/** context_is_dead - it runs nothing any more. */
+/** context_is_dead - whether the context was killed or is broken: it runs no more jobs. */
 static inline bool context_is_dead(const struct context *c)
 {
 	return c->state != FWIF_CONTEXT_OK;
 }
 
-/** context_has_work - it has commands that are not finished. */
+/** context_has_work - whether the context has unfinished commands. */
 static inline bool context_has_work(const struct context *c)
 {
 	return c->place != PLACE_IDLE;
 }
 
-/** context_uses - whether a context with work belongs to a VM. @catalogue: of the VM */
+/** context_uses - whether a context with work uses a VM. @catalogue: of the VM */
 bool context_uses(u64 catalogue);
 
-/** context_uses_scene - whether a prepared or running job has this scene. @scene: fw address */
+/** context_uses_scene - whether a prepared or running job uses a scene. @scene: fw address */
 bool context_uses_scene(u32 scene);
 
-/** context_set_state - tell the host of a new state. */
+/** context_set_state - set the state and publish it to the host. */
 void context_set_state(struct context *c, enum fwif_context_state state);
 
-/** context_publish_read - tell the host which bytes of the client CCB are free. */
+/** context_publish_read - publish the read offset of the client CCB to the host. */
 void context_publish_read(struct context *c);
 
-/** context_number - its place in the table, and back. */
+/** context_number - index in the table; context_at() is the inverse. */
 u32 context_number(const struct context *c);
 struct context *context_at(u32 number);
 
 bool context_list_empty(const struct context_list *list);
 void context_list_push(struct context_list *list, struct context *c);
 struct context *context_list_pop(struct context_list *list);
-/** context_list_insert - add to a list of ready contexts, by the time since when they are. */
+/** context_list_insert - insert into a list of ready contexts, sorted by ready_since. */
 void context_list_insert(struct context_list *list, struct context *c);
-/** context_list_remove - take out one from anywhere; it must be on the list. */
+/** context_list_remove - remove a context, which must be on the list. */
 void context_list_remove(struct context_list *list, struct context *c);
-/** context_list_move - append all of @from to @to. @place: what they get */
+/** context_list_move - append all of @from to @to. @place: new place of the moved contexts */
 void context_list_move(struct context_list *to, struct context_list *from, u8 place);
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Performance counters: the difference that one slice makes.
+ * Performance counters: count the difference over each slice.
  *
- * The device's counters run for ever and know no job. A data master has one job at
- * a time, so what its own blocks count in the slice is the job's own. Source:
- * hw/perf.h.
+ * The device's counters run continuously, without regard to jobs. A data master
+ * runs one job at a time, so the counts of its own blocks during a slice belong
+ * to that job. Source: hw/perf.h.
  *
- * The PM works for both: what it hands out is the geometry jobs', what it gets back
- * the fragment jobs'.
+ * The PM serves two data masters: pages that it allocates count for geometry jobs,
+ * pages that are freed for fragment jobs.
  *
- * Limits: what data masters share (PUMICE_PERF_SHARED) counts for all jobs that run
- * side by side; the kernel decides who may read it. Translation misses of the firmware itself are among
- * MMU_TLB_MISSES.
+ * Limits: counters shared by data masters (PUMICE_PERF_SHARED) include all jobs that
+ * run in parallel; the kernel decides who may read them. Translation misses of the
+ * firmware itself are included in MMU_TLB_MISSES.
  */
 #include "bus.h"
 #include "counters.h"
@@ -23,7 +23,7 @@ _Static_assert(sizeof(struct fwif_perf) / sizeof(u64) >= PUMICE_PERF_NUMBER, "st
 
 #define BIT(category)	(1u << PUMICE_PERF_##category)
 
-/* Categories that count for jobs of a data master. */
+/* Categories that count for the jobs of each data master. */
 static const u16 counts[FWIF_DM_COUNT] = {
 	[FWIF_DM_CDM] = BIT(CDM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_VDM] = BIT(VDM) | BIT(TA) | BIT(PM) | PUMICE_PERF_SHARED,
@@ -42,8 +42,8 @@ static bool counts_for(u32 dm, u32 counter)
 }
 
 static u64 before[FWIF_DM_COUNT][PUMICE_PERF_NUMBER];
-static u32 counted;		/* jobs that are counted now */
-static u32 ctrl_before;		/* before the first of them */
+static u32 counted;		/* running jobs with performance counters */
+static u32 ctrl_before;		/* PERF_CTRL before the first of them */
 
 void counters_begin(u32 dm)
 {

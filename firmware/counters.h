@@ -5,10 +5,10 @@
 
 #include "pumice_types.h"
 
-/** counters_begin - a slice of a job that is counted begins. @dm: enum fwif_dm */
+/** counters_begin - start counting for a slice. @dm: enum fwif_dm */
 void counters_begin(u32 dm);
 
-/** counters_end - it is over: add what was counted. @addr: fw address of struct fwif_perf */
+/** counters_end - stop counting and add the difference. @addr: fw address of struct fwif_perf */
 void counters_end(u32 dm, u32 addr);
 
 #endif

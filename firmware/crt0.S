@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Start of the firmware: the boot ROM enters here with the address of the boot
- * structure in a0 (low) and a1 (high), private memory cleared behind the image.
+ * structure in a0 (low) and a1 (high). Private memory after the image is cleared.
  */
 	.section .text.start
 	.globl _start

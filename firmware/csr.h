@@ -2,8 +2,8 @@
 /*
  * Control and status registers of the firmware processor.
  *
- * Source: The RISC-V Instruction Set Manual, volume II, chapter 3. Bits that the
- * manual fixes are named here because they belong to no file of hw/.
+ * Source: The RISC-V Instruction Set Manual, volume II, chapter 3. The manual's
+ * bits are defined here because no file of hw/ defines them.
  */
 #ifndef FW_CSR_H
 #define FW_CSR_H
@@ -18,7 +18,7 @@
 
 #include "pumice_types.h"
 
-/** irq_off - disable interrupts. Return: what irq_restore() takes. */
+/** irq_off - disable interrupts. Return: argument for irq_restore(). */
 static inline u32 irq_off(void)
 {
 	u32 old;
@@ -39,19 +39,19 @@ static inline void irq_on(void)
 	__asm__ volatile("csrsi mstatus, %0" : : "i"(MSTATUS_MIE) : "memory");
 }
 
-/** wait_for_interrupt - sleep until one is pending, whether enabled in mstatus or not. */
+/** wait_for_interrupt - sleep until an interrupt is pending, even if mstatus disables it. */
 static inline void wait_for_interrupt(void)
 {
 	__asm__ volatile("wfi" : : : "memory");
 }
 
-/** fence_writes - what was written before is seen before what is written after. */
+/** fence_writes - order all earlier writes before all later writes. */
 static inline void fence_writes(void)
 {
 	__asm__ volatile("fence w, w" : : : "memory");
 }
 
-/** fence_reads - what was read before was read before what is read after. */
+/** fence_reads - order all earlier reads before all later reads. */
 static inline void fence_reads(void)
 {
 	__asm__ volatile("fence r, r" : : : "memory");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * The data masters: slices of jobs (document 000, "Compute Workload"; document
- * 004 for the others). They have the same registers at the same offsets, but for
- * what only one of them does. Only the CDM switches jobs out; the others' run to
- * their end in one slice.
+ * 004 for the others). Registers that several of them have are at the same
+ * offsets. Only the CDM switches jobs out; jobs of the others run to completion
+ * in one slice.
  *
- * What a job has used is counted here, slice by slice, and told to the host
- * while the job goes on: the host's time-outs count the time on the data
- * master, not the waiting for others.
+ * The resources that a job has used are accumulated here, slice by slice, and
+ * published to the host while the job runs: the host's time-outs count the time
+ * on the data master only, without the time spent waiting for other jobs.
  */
 #include "boot.h"
 #include "bus.h"
@@ -18,8 +18,8 @@
 #include "stuck.h"
 #include "window.h"
 
-/* The host's view of the slices: neighbours in struct fwif_context. */
-struct shown {
+/* The slice fields that the host reads: adjacent in struct fwif_context. */
+struct host_view {
 	u64 run_ticks;
 	u64 slice_start;
 	u64 job_ticks;
@@ -31,10 +31,11 @@ struct shown {
 	u32 reserved;
 };
 
-#define SHOWN_AT	__builtin_offsetof(struct fwif_context, run_ticks)
-_Static_assert(__builtin_offsetof(struct fwif_context, renders_partial) - SHOWN_AT ==
-	       __builtin_offsetof(struct shown, renders_partial), "struct shown");
-_Static_assert(sizeof(struct fwif_context) - SHOWN_AT == sizeof(struct shown), "struct shown");
+#define HOST_VIEW_OFFSET	__builtin_offsetof(struct fwif_context, run_ticks)
+_Static_assert(__builtin_offsetof(struct fwif_context, renders_partial) - HOST_VIEW_OFFSET ==
+	       __builtin_offsetof(struct host_view, renders_partial), "struct host_view");
+_Static_assert(sizeof(struct fwif_context) - HOST_VIEW_OFFSET == sizeof(struct host_view),
+	       "struct host_view");
 
 static const u32 unit_base[FWIF_DM_COUNT] = {
 	[FWIF_DM_CDM] = PUMICE_CDM_UNIT_BASE,
@@ -43,7 +44,7 @@ static const u32 unit_base[FWIF_DM_COUNT] = {
 	[FWIF_DM_TDM] = PUMICE_TDM_UNIT_BASE,
 };
 
-/* A register of a data master, by the name that it has in the CDM or, of scenes, in the VDM. */
+/* A register of a data master, by its name in the CDM or, for scenes, in the VDM. */
 #define DM_REG(dm, name)	(unit_base[dm] + PUMICE_CDM_##name - PUMICE_CDM_UNIT_BASE)
 #define DM_SCENE(dm)		(unit_base[dm] + PUMICE_VDM_SCENE_BASE - PUMICE_VDM_UNIT_BASE)
 
@@ -68,13 +69,13 @@ ALL_SAME_AS_CDM(VDM);
 ALL_SAME_AS_CDM(PDM);
 ALL_SAME_AS_CDM(TDM);
 
-/* The slice that runs, or ran last, on each. */
+/* The running or last slice of each. */
 static u64 slice_start[FWIF_DM_COUNT];
 static u8 mmu_context[FWIF_DM_COUNT];
 
-static void show(const struct context *c, u64 start)
+static void publish(const struct context *c, u64 start)
 {
-	const struct shown shown = {
+	const struct host_view view = {
 		.run_ticks = c->run_ticks,
 		.slice_start = start,
 		.job_ticks = c->job_ticks,
@@ -85,10 +86,10 @@ static void show(const struct context *c, u64 start)
 		.renders_partial = c->renders_partial,
 	};
 
-	window_write(c->addr + SHOWN_AT, &shown, sizeof(shown) / 4);
+	window_write(c->addr + HOST_VIEW_OFFSET, &view, sizeof(view) / 4);
 }
 
-/* What all jobs have: whose it is, where it is. */
+/* Program the registers that all data masters have: stream, owner, MMU context. */
 static void load_job(u32 dm, const struct context *c, u64 stream, u32 mmu)
 {
 	reg_write64(DM_REG(dm, STREAM_BASE), stream);
@@ -97,8 +98,8 @@ static void load_job(u32 dm, const struct context *c, u64 stream, u32 mmu)
 	reg_write(DM_REG(dm, MMU_CTX), PUMICE_FIELD_PREP(PUMICE_CDM_MMU_CTX__ID, mmu));
 }
 
-/* What only some have. */
-static void load_own(const struct context *c)
+/* Program the registers of one data master only. */
+static void load_private(const struct context *c)
 {
 	u32 split = fw_boot->split_prims ? fw_boot->split_prims : PUMICE_SPLIT_PRIMS;
 
@@ -124,11 +125,11 @@ void dm_start(struct context *c)
 
 	mmu_context[c->dm] = (u8)mmu;
 	load_job(c->dm, c, c->stream, mmu);
-	load_own(c);
+	load_private(c);
 	if (c->perf)
 		counters_begin(c->dm);
 	slice_start[c->dm] = clock_now();
-	show(c, slice_start[c->dm]);
+	publish(c, slice_start[c->dm]);
 	if (c->started) {
 		log_event(FWIF_LOG_JOB_RESUME, c->id, c->seqno, mmu);
 		reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__RESUME__MASK);
@@ -169,7 +170,7 @@ void dm_stop(struct context *c, bool stopped, bool renders_partial)
 	end_stop(c);
 	c->stop_start = stopped ? clock_now() : 0;
 	c->renders_partial = renders_partial;
-	show(c, slice_start[c->dm]);
+	publish(c, slice_start[c->dm]);
 }
 
 void dm_slice_end(struct context *c)
@@ -188,7 +189,7 @@ void dm_slice_end(struct context *c)
 	mmu_unbind(mmu_context[c->dm]);
 	if (c->perf)
 		counters_end(c->dm, c->perf);
-	show(c, 0);
+	publish(c, 0);
 	if (c->dm == FWIF_DM_CDM)
 		fw_boot->active_context = FWIF_NO_CONTEXT;
 }
@@ -235,14 +236,14 @@ void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)
 	}
 }
 
-void dm_job_gone(struct context *c)
+void dm_job_reset(struct context *c)
 {
 	c->started = false;
 	c->job_ticks = 0;
 	c->stop_ticks = 0;
 	c->job_slices = 0;
 	c->partials = 0;
-	show(c, 0);
+	publish(c, 0);
 }
 
 u64 dm_slice_start(u32 dm)

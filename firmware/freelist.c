@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * Free lists: requests for pages, one a list at a time.
+ * Free lists: requests for pages, one per list at a time.
  *
- * The parameter management (document 004, "Master DPM") hands pages out and tells
- * when few are left; how many there may be is the host's to say, on a path of its
- * own: FREE_LIST_GROW in the firmware CCB, FREE_LIST_GROWN in the kernel CCB.
+ * The parameter management (document 004, "Master DPM") allocates pages and
+ * interrupts when few remain; the host decides how many a list may have, and is
+ * requested for more by messages: FREE_LIST_GROW in the firmware CCB, answered by
+ * FREE_LIST_GROWN in the kernel CCB.
  *
- * A request that the host does not answer, since its message was lost or the list is
- * gone, must not keep the list from being asked for again: it is forgotten when the job
- * that waits for it is killed, and when a scene of the list is released.
+ * A request without a reply, because its message was lost or the list was released, must
+ * not block later requests for that list: it is cancelled when the job that waits for it
+ * is killed, and when a scene of the list is released.
  *
- * Limits: so many requests can be open at once; the oldest is forgotten for a new
- * one, and its list may then be asked for twice, which does no harm. Of two lists
- * that become low at the same moment only one is asked for; the other is when it
- * is empty.
+ * Limits: REQUESTS requests can be open at once; a further one replaces the oldest, whose
+ * list may then be requested for twice, which is harmless. If two lists become low at the
+ * same time, pages are requested for one only; for the other when it is empty.
  */
 #include <stddef.h>
 
@@ -26,7 +26,7 @@
 
 #define REQUESTS	16u
 
-/* Lists that the host has been asked about and has not answered; 0: none. */
+/* Lists with a request that the host has not answered; 0: none. */
 static u32 open_request[REQUESTS];
 static u32 next_request;
 
@@ -48,7 +48,7 @@ static bool read_list(u32 list, struct pumice_free_list *f)
 	return true;
 }
 
-/* The open request of a list, or NULL. */
+/* Return the open request of a list, or NULL. */
 static u32 *find(u32 list)
 {
 	u32 i;
@@ -59,7 +59,7 @@ static u32 *find(u32 list)
 	return NULL;
 }
 
-bool freelist_ask(u32 list)
+bool freelist_request(u32 list)
 {
 	const struct fwif_fwccb_msg msg = {
 		.type = FWIF_FWCCB_FREE_LIST_GROW,
@@ -81,7 +81,7 @@ bool freelist_ask(u32 list)
 	return true;
 }
 
-bool freelist_answered(u32 list, u32 pages)
+bool freelist_handle_reply(u32 list, u32 pages)
 {
 	u32 *request = find(list);
 	struct pumice_free_list before, after;
@@ -98,7 +98,7 @@ bool freelist_answered(u32 list, u32 pages)
 	return after.pages > before.pages;
 }
 
-void freelist_forget(u32 list)
+void freelist_cancel(u32 list)
 {
 	u32 *request = list ? find(list) : NULL;
 
@@ -106,7 +106,7 @@ void freelist_forget(u32 list)
 		*request = 0;
 }
 
-void freelist_forget_scene(u32 address)
+void freelist_cancel_scene(u32 address)
 {
 	u32 words[PUMICE_SCENE_WORDS];
 	struct pumice_scene scene;
@@ -114,13 +114,13 @@ void freelist_forget_scene(u32 address)
 	if (!window_read(address, words, PUMICE_SCENE_WORDS))
 		return;
 	pumice_scene_unpack(words, &scene);
-	freelist_forget(scene.free_list0);
-	freelist_forget(scene.free_list1);
+	freelist_cancel(scene.free_list0);
+	freelist_cancel(scene.free_list1);
 }
 
 void freelist_low(void)
 {
-	freelist_ask((u32)reg_read64(PUMICE_PM_LOW_LIST));
+	freelist_request((u32)reg_read64(PUMICE_PM_LOW_LIST));
 }
 
 u64 freelist_freed(void)

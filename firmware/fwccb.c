@@ -2,8 +2,8 @@
 /*
  * Firmware CCB, and the host's interrupt.
  *
- * The firmware never waits for the host: a message that finds no room is
- * counted and lost. What the host needs to end a job is in the job's result.
+ * The firmware never waits for the host: a message that does not fit is counted
+ * and dropped. All that the host needs to end a job is in the job's result.
  */
 #include "bus.h"
 #include "csr.h"
@@ -41,11 +41,11 @@ bool fwccb_send(const struct fwif_fwccb_msg *msg)
 	fence_writes();
 	fwccb_write = next;
 	fwccb.ring->write = next;
-	host_want_irq();
+	host_request_irq();
 	return true;
 }
 
-void host_want_irq(void)
+void host_request_irq(void)
 {
 	irq_wanted = true;
 }

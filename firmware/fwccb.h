@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Firmware CCB and host interrupt: news for the host. */
+/* Firmware CCB and host interrupt: messages to the host. */
 #ifndef FW_FWCCB_H
 #define FW_FWCCB_H
 
@@ -15,15 +15,15 @@ void fwccb_init(const struct fw_ring *ring);
 bool fwccb_send(const struct fwif_fwccb_msg *msg);
 
 /**
- * fwccb_silence - a fault on request: messages are lost until the next boot, and
- * fwccb_send() reports them as sent. Interrupts off.
+ * fwccb_silence - fault injection: drop messages until the next boot, while
+ * fwccb_send() reports success. Interrupts off.
  */
 void fwccb_silence(void);
 
-/** host_want_irq - the host is to look at its queues: the next host_notify() interrupts it. */
-void host_want_irq(void);
+/** host_request_irq - the host has to read its queues: request an interrupt from host_notify(). */
+void host_request_irq(void);
 
-/** host_notify - raise the host's interrupt, once for all that was wanted. Any task. */
+/** host_notify - raise the host's interrupt once for all requests since the last. Any task. */
 void host_notify(void);
 
 #endif

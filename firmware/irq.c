@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Interrupt tasks: what hardware waits for. Finishing, switching and starting
- * jobs, their faults, and what they lack. The host's kick has no task of its own:
- * it ends the sleep of the background loop, which then looks at the kernel CCB.
+ * Interrupt tasks: finishing, switching and starting jobs, their faults, and their
+ * requests for memory. The host's kick has no task of its own: it ends the sleep of
+ * the background loop, which then reads the kernel CCB.
  *
  * Limits: serves virtual GPU 0.
  */
@@ -30,15 +30,15 @@ void irq_init(void)
 }
 
 /*
- * Whether the job of a data master has ended, as an event reports: while the data master is
- * busy it has not, and the event is an error of the hardware.
+ * Whether the job of a data master has ended. An end that is reported while the data master
+ * is busy is an error of the hardware and is ignored.
  */
 static bool ended(u32 dm, u32 events)
 {
 	return events && !dm_busy(dm);
 }
 
-/* A job that has ended stands still no more: an older event about that is void. */
+/* A stall that was reported before the job ended is void. */
 static void graphics(u32 pending)
 {
 	if (ended(FWIF_DM_PDM, pending & ENDS(PDM)))
@@ -51,8 +51,8 @@ static void graphics(u32 pending)
 		freelist_low();
 }
 
-/* Faults on request: registers.xml, inject_kind FW_SILENCE. */
-static void fall_silent(u32 pending)
+/* Injected faults: registers.xml, inject_kind FW_SILENCE. */
+static void inject_silence(u32 pending)
 {
 	if (pending & EVENT(KCCB_SILENT))
 		kccb_silence();
@@ -65,7 +65,7 @@ void irq_handle(void)
 	u32 pending = reg_read(PUMICE_IC_PENDING) & EVENTS;
 
 	reg_write(PUMICE_IC_CLEAR, pending);
-	fall_silent(pending);
+	inject_silence(pending);
 	if (ended(FWIF_DM_CDM, pending & ENDS(CDM)))
 		sched_job_ended(FWIF_DM_CDM, pending & EVENT(CDM_ABORTED));
 	else if (pending & EVENT(CDM_SWITCHED))

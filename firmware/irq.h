@@ -3,10 +3,10 @@
 #ifndef FW_IRQ_H
 #define FW_IRQ_H
 
-/** irq_init - let the events that have a task raise interrupts. */
+/** irq_init - enable the interrupts of all events that have a task. */
 void irq_init(void);
 
-/** irq_handle - carry out the tasks of the events that are pending. Interrupts off. */
+/** irq_handle - run the tasks of all pending events. Interrupts off. */
 void irq_handle(void);
 
 #endif

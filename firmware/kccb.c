@@ -2,14 +2,14 @@
 /*
  * Kernel CCB.
  *
- * Commands are carried out in order and answered each with a status word, which
- * is written before the ring's read index moves. The one that cannot be
- * answered at once, CONTEXT_KILL, stays at the head until the context's last
- * job is gone; interrupts go on meanwhile.
+ * Commands are executed in order, each completed by a status word, which is
+ * written before the ring's read index moves. The only command that cannot
+ * complete at once, CONTEXT_KILL, remains at the head until the context's last
+ * job has ended; interrupts are served meanwhile.
  *
- * After kccb_silence() no more commands are read; everything else goes on, the heartbeat
- * included. A test build, TEST=DEAF, falls silent in this way once it has answered the KICK
- * of a context of low priority.
+ * After kccb_silence() no more commands are read; everything else continues, the heartbeat
+ * included. A test build, TEST=DEAF, enters this state after it has completed the KICK of a
+ * context of low priority.
  */
 #include "csr.h"
 #include "freelist.h"
@@ -52,7 +52,7 @@ static enum fwif_status do_ping(const struct fwif_kccb_cmd *cmd)
 	return FWIF_STATUS_OK;
 }
 
-/* The context a command names, or NULL with *status saying whether it is merely unknown. */
+/* Look up a command's context, or return NULL; *status: OK if it is unknown, else INVALID. */
 static struct context *named_context(const struct fwif_kccb_cmd *cmd, enum fwif_status *status)
 {
 	if (!window_valid(cmd->context, sizeof(struct fwif_context), 8)) {
@@ -124,7 +124,7 @@ static enum fwif_status do_context_release(const struct fwif_kccb_cmd *cmd)
 		return status;
 	if (context_has_work(c))
 		return FWIF_STATUS_BUSY;
-	context_forget(c);
+	context_release(c);
 	return FWIF_STATUS_OK;
 }
 
@@ -144,7 +144,7 @@ static enum fwif_status do_free_list_grown(const struct fwif_kccb_cmd *cmd)
 {
 	if (!freelist_valid(cmd->object))
 		return FWIF_STATUS_INVALID;
-	partial_grown(cmd->object, freelist_answered(cmd->object, cmd->pages));
+	partial_grown(cmd->object, freelist_handle_reply(cmd->object, cmd->pages));
 	return FWIF_STATUS_OK;
 }
 
@@ -154,8 +154,8 @@ static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 		return FWIF_STATUS_INVALID;
 	if (context_uses_scene(cmd->object))
 		return FWIF_STATUS_BUSY;
-	freelist_forget_scene(cmd->object);
-	/* Every write is a release: only the half that is not 0. */
+	freelist_cancel_scene(cmd->object);
+	/* Every write releases a scene: write only the low half, which is not 0. */
 	reg_write(PUMICE_PM_RELEASE, cmd->object);
 	return FWIF_STATUS_OK;
 }
@@ -190,7 +190,7 @@ static bool reserved_clear(const struct fwif_kccb_cmd *cmd)
 	return !all;
 }
 
-static enum fwif_status carry_out(const struct fwif_kccb_cmd *cmd)
+static enum fwif_status execute(const struct fwif_kccb_cmd *cmd)
 {
 	enum fwif_status status = FWIF_STATUS_INVALID;
 
@@ -202,15 +202,15 @@ static enum fwif_status carry_out(const struct fwif_kccb_cmd *cmd)
 	return status;
 }
 
-/* Answer the command at the head and go past it. */
-static void answer(enum fwif_status status)
+/* Complete the command at the head with a status, and consume it. */
+static void complete_command(enum fwif_status status)
 {
 	status_words[read_index] = status;
 	fence_writes();
 	read_index = (read_index + 1) & kccb.mask;
 	kccb.ring->read = read_index;
 	fw_boot->commands++;
-	host_want_irq();
+	host_request_irq();
 }
 
 static bool available(void)
@@ -223,7 +223,7 @@ bool kccb_has_background_work(void)
 	return killing ? !context_has_work(killing) : available();
 }
 
-void kccb_take_command(void)
+void kccb_process_command(void)
 {
 	u32 irq = irq_off();
 	enum fwif_status status = FWIF_STATUS_PENDING;
@@ -237,9 +237,9 @@ void kccb_take_command(void)
 	} else if (available()) {
 		fence_reads();
 		window_read(kccb.entries + read_index * sizeof(cmd), &cmd, sizeof(cmd) / 4);
-		status = carry_out(&cmd);
+		status = execute(&cmd);
 	}
 	if (status != FWIF_STATUS_PENDING)
-		answer(status);
+		complete_command(status);
 	irq_restore(irq);
 }

@@ -7,13 +7,13 @@
 
 void kccb_init(const struct fw_rings *rings);
 
-/** kccb_silence - a fault on request: no command is read until the next boot. Interrupts off. */
+/** kccb_silence - fault injection: read no command until the next boot. Interrupts off. */
 void kccb_silence(void);
 
-/** kccb_take_command - background task: carry out the next command, if there is one. */
-void kccb_take_command(void);
+/** kccb_process_command - background task: execute the next command, if there is one. */
+void kccb_process_command(void);
 
-/** kccb_has_background_work - a command could be taken at once. Interrupts off. */
+/** kccb_has_background_work - whether a command can be processed now. Interrupts off. */
 bool kccb_has_background_work(void);
 
 #endif

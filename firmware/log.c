@@ -2,9 +2,9 @@
 /*
  * Log ring.
  *
- * The oldest entries are overwritten; the host recognises a whole entry by its
- * sequence number, which is cleared before and written after the rest. Entries
- * carry numbers only: the texts stand in fwif.h, for the host.
+ * The oldest entries are overwritten; the host recognises a complete entry by its
+ * sequence number, which is cleared before and written after the other fields.
+ * Entries contain numbers only; the texts are defined in fwif.h, for the host.
  */
 #include "bus.h"
 #include "csr.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * Pumice firmware: boot, and the background tasks (document 000, "Firmware
- * Processor"): new host commands, dependency checks, preparing work. The
+ * Processor"): new host commands, dependency checks, preparation of jobs. The
  * interrupt tasks are in irq.c.
  *
- * No memory is allocated and nothing recurses. What background and interrupt
- * tasks share is touched with interrupts off, for one command or one context at
- * a time.
+ * No memory is allocated and nothing recurses. State shared by background and
+ * interrupt tasks is accessed with interrupts off, for one command or one context
+ * at a time.
  */
 #include "boot.h"
 #include "context.h"
@@ -17,7 +17,7 @@
 #include "log.h"
 #include "sched.h"
 
-/* Sleep unless there is something to do; an event that comes in between ends the sleep at once. */
+/* Sleep unless there is work; an event after the check ends the sleep at once. */
 static void sleep_until_work(void)
 {
 	irq_off();
@@ -30,7 +30,7 @@ static _Noreturn void background_loop(void)
 {
 	for (;;) {
 		fw_boot->heartbeat++;
-		kccb_take_command();
+		kccb_process_command();
 		sched_check_dependencies();
 		host_notify();
 		sleep_until_work();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The functions that a freestanding compiler may call by itself: copying and
- * clearing structures. Built so that it does not call them here, too.
+ * The functions that a freestanding compiler may call implicitly: copying and
+ * clearing structures. Compiled so that they do not call themselves.
  */
 #include <stddef.h>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * MMU contexts lent to VMs.
+ * Assignment of MMU contexts to VMs.
  *
- * There may be more VMs than MMU contexts. A VM keeps the one it has until
- * another needs it; then the one whose job started longest ago goes, with what
- * the TLBs hold of it. As many jobs run at a time as there are data masters, and
- * a context is bound just before its job starts, so there is always one to take.
+ * There may be more VMs than MMU contexts. A VM keeps its MMU context until
+ * another VM needs one; the context whose last job started longest ago is then
+ * reassigned and its TLB entries are invalidated. At most one job per data master
+ * runs at a time, and a context is bound just before its job starts, so an unused
+ * one always exists.
  */
 #include "context.h"
 #include "log.h"
@@ -15,10 +16,10 @@
 
 /* VM of each MMU context; 0 for none. */
 static u64 bound[PUMICE_MMU_CONTEXTS];
-/* Age of the last start in it; unsigned distance to the present counts. */
+/* Value of starts at its last use; compare the unsigned distance to the present value. */
 static u32 used_at[PUMICE_MMU_CONTEXTS];
 static u32 starts;
-/* Jobs on data masters that use it now. */
+/* Running jobs that use it. */
 static u8 users[PUMICE_MMU_CONTEXTS];
 
 _Static_assert(PUMICE_MMU_CONTEXTS - FIRST > FWIF_DM_COUNT, "one is free for every job");
@@ -30,7 +31,7 @@ static void drop_tlb(u32 ctx)
 		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, ctx));
 }
 
-/* The MMU context that a VM has, or 0. */
+/* Return the MMU context of a VM, or 0. */
 static u32 find(u64 catalogue)
 {
 	u32 i;
@@ -41,8 +42,8 @@ static u32 find(u64 catalogue)
 	return 0;
 }
 
-/* One that is free, or, of those that no job uses, the one used longest ago. */
-static u32 choose(void)
+/* Select a free one, or the min recently used of those without a running job. */
+static u32 select_free(void)
 {
 	u32 best = 0, i;
 
@@ -55,9 +56,9 @@ static u32 choose(void)
 	return best;
 }
 
-static u32 lend(struct context *c)
+static u32 assign(struct context *c)
 {
-	u32 ctx = choose();
+	u32 ctx = select_free();
 
 	bound[ctx] = c->catalogue;
 	reg_write64(PUMICE_MMU_CTX(ctx), c->catalogue | PUMICE_MMU_CTX__ENABLE__MASK);
@@ -73,7 +74,7 @@ u32 mmu_bind(struct context *c)
 	if (bound[ctx] != c->catalogue) {
 		ctx = find(c->catalogue);
 		if (!ctx)
-			ctx = lend(c);
+			ctx = assign(c);
 		c->mmu = (u8)ctx;
 	}
 	used_at[ctx] = starts++;

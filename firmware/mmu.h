@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MMU contexts 1 to 31, lent to VMs (document 000, "Memory Hierarchy"). All
+ * MMU contexts 1 to 31, assigned to VMs (document 000, "Memory Hierarchy"). All
  * functions are called with interrupts off; catalogues are bus addresses that
  * mmu_catalogue_valid() accepts.
  */
@@ -17,23 +17,23 @@ static inline bool mmu_catalogue_valid(u64 catalogue)
 }
 
 /**
- * mmu_bind - give a context's VM an MMU context, taking the one that rested
- * longest. It stays the VM's until mmu_unbind().
+ * mmu_bind - bind an MMU context to a context's VM; if none is free, reassign the
+ * min recently used. It remains bound until mmu_unbind() at min.
  */
 u32 mmu_bind(struct context *c);
 
-/** mmu_unbind - the job is off its data master. @ctx: what mmu_bind() gave */
+/** mmu_unbind - release after the job has left its data master. @ctx: returned by mmu_bind() */
 void mmu_unbind(u32 ctx);
 
 /**
- * mmu_invalidate - a VM's tables changed.
+ * mmu_invalidate - invalidate TLB entries after a change of a VM's tables.
  * @catalogue: the VM
  * @start: first GPU virtual address, 4 KiB aligned
  * @end: last byte; start > end: everything
  */
 void mmu_invalidate(u64 catalogue, u64 start, u64 end);
 
-/** mmu_release - take a VM's MMU context away, if it has one. No job may use it. */
+/** mmu_release - unbind a VM's MMU context, if it has one. No job may use it. */
 void mmu_release(u64 catalogue);
 
 #endif

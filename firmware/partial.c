@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Partial renders (document 004, "Master DPM"): a geometry job for which there
- * are no pages.
+ * Partial renders (document 004, "Master DPM"): geometry jobs that are stalled on
+ * pages.
  *
- *   RUNS -> GROWS            the host was asked for pages of its lists, one by one
- *        -> WAITS            a fragment job runs, which will free pages, or must come first
- *        -> FLUSHES          the region headers of the scene so far are written
- *        -> QUEUES           the PDM has to become free
- *        -> RENDERS -> RUNS  the PDM has rendered the scene so far, its pages are free
+ *   RUNNING -> GROWING       the host was requested to grow its lists, one by one
+ *     -> WAITING             a fragment job runs that will free pages, or that precedes this job
+ *     -> FLUSHING            the region headers of the scene so far are written
+ *     -> QUEUED              waits until the PDM is idle
+ *     -> RENDERING -> RUNNING  the PDM has rendered the scene so far, its pages are freed
  *
- * From GROWS and WAITS the job goes on as soon as pages may have come. What has
- * gone on and stops again with no primitive finished since takes the next way in
- * turn, so that no two jobs pass pages to and fro for ever. A partial render that
- * lets nothing go on, with no other scene being rendered, is the end: PM_MEMORY.
+ * From GROWING and WAITING the job is resumed as soon as pages may be available. If it
+ * stalls again without having finished a primitive, the next of these measures is
+ * used, so that two jobs cannot pass pages to each other forever. If the job stalls
+ * after a partial render, and no other scene is being rendered, it fails: PM_MEMORY.
  */
 #include "boot.h"
 #include "bus.h"
@@ -25,52 +25,52 @@
 #include "ufo.h"
 #include "window.h"
 
-static enum state { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS } state;
-static struct context *job;	/* on the VDM, once it has stopped */
+static enum state { RUNNING, GROWING, WAITING, FLUSHING, QUEUED, RENDERING } state;
+static struct context *job;	/* on the VDM, after its first stall */
 
-/* Of the job's present stop. */
+/* Of the job's present stall. */
 static u64 freed_at_stop;
-static u32 list[PUMICE_PM_LISTS];	/* its scene's; 0: none, or asked for */
-static u32 asked;			/* the one that the host was asked for */
+static u32 list[PUMICE_PM_LISTS];	/* of its scene; 0: none, or requested already */
+static u32 requested;			/* the list that was requested to grow last */
 
-/* What was tried since the job finished its last primitive. */
+/* Measures used since the job finished its last primitive. */
 static u64 groups_at_stop;
 static bool waited, rendered;
 
-static bool killed;			/* while RENDERS: the VDM's turn comes behind the PDM's */
-static struct fwif_job_result failure;	/* why the job is stopped, if it has a fault */
+static bool killed;			/* while RENDERING: the VDM is aborted after the PDM */
+static struct fwif_job_result failure;	/* the fault for which the job is aborted, if any */
 
-/* The next state of a job that is on the VDM, for the host to see. */
+/* Change the state of a job on the VDM and publish it to the host. */
 static void enter(enum state next)
 {
 	state = next;
-	dm_stop(job, next == GROWS || next == WAITS || next == QUEUES,
-		next == FLUSHES || next == RENDERS);
+	dm_stop(job, next == GROWING || next == WAITING || next == QUEUED,
+		next == FLUSHING || next == RENDERING);
 }
 
-static void go_on(void)
+static void resume(void)
 {
-	enter(RUNS);
+	enter(RUNNING);
 	dm_vdm_resume();
 }
 
-/* Stop the job with a fault of the firmware's own. */
+/* Abort the job with a fault of the firmware's own. */
 static void fail(enum pumice_fault fault)
 {
 	failure = (struct fwif_job_result){
 		.fault = (u8)fault, .unit = PUMICE_UNIT_PM, .addr = job->scene,
 	};
-	enter(RUNS);
+	enter(RUNNING);
 	dm_abort(FWIF_DM_VDM);
 }
 
 static void render(void)
 {
-	enter(RENDERS);
+	enter(RENDERING);
 	dm_partial_start(job);
 }
 
-/* Whether the scene has memory for a partial render, and the job a record of one. */
+/* Whether the scene has memory for a partial render, and the job a pdm_render. */
 static bool can_render(void)
 {
 	u32 words[PUMICE_SCENE_WORDS];
@@ -82,43 +82,43 @@ static bool can_render(void)
 	return scene.spill;
 }
 
-/* Whether fragment jobs have to end first: what they render may be read by this one. */
-static bool comes_later(void)
+/* Whether earlier fragment jobs must end first, since their targets may be read by this job. */
+static bool has_pending_deps(void)
 {
 	return job->before && ufo_check(job->before, job->before_value) == UFO_WAITING;
 }
 
-/* No list grows: pages of others, or a partial render. */
-static void do_without(void)
+/* No list can grow: wait for pages of other jobs, or do a partial render. */
+static void on_grow_failed(void)
 {
 	if (freelist_freed() != freed_at_stop) {
-		go_on();
-	} else if (comes_later() || (sched_runs(FWIF_DM_PDM) && (!waited || rendered))) {
+		resume();
+	} else if (has_pending_deps() || (sched_runs(FWIF_DM_PDM) && (!waited || rendered))) {
 		waited = true;
-		enter(WAITS);
+		enter(WAITING);
 	} else if (rendered || !can_render()) {
 		fail(PUMICE_FAULT_PM_MEMORY);
 	} else {
-		enter(FLUSHES);
+		enter(FLUSHING);
 		dm_vdm_flush();
 	}
 }
 
-/* Ask for the next list that may grow. */
-static void ask(void)
+/* Request pages for the next list that may grow. */
+static void request_pages(void)
 {
 	u32 i;
 
 	for (i = 0; i < PUMICE_PM_LISTS; i++) {
-		asked = list[i];
+		requested = list[i];
 		list[i] = 0;
-		if (asked && freelist_ask(asked)) {
-			enter(GROWS);
+		if (requested && freelist_request(requested)) {
+			enter(GROWING);
 			return;
 		}
 	}
-	asked = 0;
-	do_without();
+	requested = 0;
+	on_grow_failed();
 }
 
 static void find_lists(void)
@@ -132,7 +132,7 @@ static void find_lists(void)
 	list[1] = scene.free_list1;
 }
 
-/* The job has run out of pages. */
+/* The job has run out of pages: start with the first measure. */
 static void stopped(void)
 {
 	u64 groups = dm_groups(FWIF_DM_VDM);
@@ -144,7 +144,7 @@ static void stopped(void)
 	groups_at_stop = groups;
 	freed_at_stop = freelist_freed();
 	find_lists();
-	ask();
+	request_pages();
 }
 
 void partial_memory(struct context *c)
@@ -153,12 +153,12 @@ void partial_memory(struct context *c)
 		return;
 	job = c;
 	switch (state) {
-	case RUNS:
+	case RUNNING:
 		stopped();
 		break;
-	case FLUSHES:
+	case FLUSHING:
 		if (sched_runs(FWIF_DM_PDM))
-			enter(QUEUES);
+			enter(QUEUED);
 		else
 			render();
 		break;
@@ -169,22 +169,22 @@ void partial_memory(struct context *c)
 
 void partial_grown(u32 grown, bool grew)
 {
-	if (state == GROWS && grew)
-		go_on();
-	else if (state == GROWS && grown == asked)
-		ask();
-	else if (state == WAITS && grew)
-		go_on();
+	if (state == GROWING && grew)
+		resume();
+	else if (state == GROWING && grown == requested)
+		request_pages();
+	else if (state == WAITING && grew)
+		resume();
 }
 
 bool partial_wants_pdm(void)
 {
-	return state == FLUSHES || state == QUEUES || state == RENDERS;
+	return state == FLUSHING || state == QUEUED || state == RENDERING;
 }
 
 bool partial_on_pdm(void)
 {
-	return state == RENDERS;
+	return state == RENDERING;
 }
 
 static void count_partial(void)
@@ -201,26 +201,26 @@ void partial_pdm_ended(bool aborted)
 
 	dm_fault(FWIF_DM_PDM, &r);
 	if (killed || aborted) {
-		enter(RUNS);
+		enter(RUNNING);
 		dm_abort(FWIF_DM_VDM);
 	} else if (r.fault) {
-		enter(RUNS);
+		enter(RUNNING);
 		failure = r;
 		dm_abort(FWIF_DM_VDM);
 	} else {
 		count_partial();
-		go_on();
+		resume();
 	}
 }
 
 void partial_pdm_free(void)
 {
 	switch (state) {
-	case GROWS:
-	case WAITS:
-		go_on();
+	case GROWING:
+	case WAITING:
+		resume();
 		break;
-	case QUEUES:
+	case QUEUED:
 		render();
 		break;
 	default:
@@ -231,11 +231,11 @@ void partial_pdm_free(void)
 void partial_kill(void)
 {
 	killed = true;
-	if (state == GROWS)
-		freelist_forget(asked);
-	dm_abort(state == RENDERS ? FWIF_DM_PDM : FWIF_DM_VDM);
-	if (state != RENDERS)
-		state = RUNS;
+	if (state == GROWING)
+		freelist_cancel(requested);
+	dm_abort(state == RENDERING ? FWIF_DM_PDM : FWIF_DM_VDM);
+	if (state != RENDERING)
+		state = RUNNING;
 }
 
 void partial_vdm_ended(struct fwif_job_result *r)
@@ -250,7 +250,7 @@ void partial_vdm_ended(struct fwif_job_result *r)
 		r->usc = failure.usc;
 	}
 	failure.fault = PUMICE_FAULT_NONE;
-	state = RUNS;
+	state = RUNNING;
 	killed = false;
 	waited = false;
 	rendered = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Partial renders: what becomes of a geometry job that finds no pages. Called
+ * Partial renders: measures for a geometry job that has run out of pages. Called
  * with interrupts off.
  */
 #ifndef FW_PARTIAL_H
@@ -8,30 +8,30 @@
 
 #include "context.h"
 
-/** partial_memory - interrupt task: the VDM's job stands still. @c: whose it is */
+/** partial_memory - interrupt task: the VDM's job is stalled. @c: its owner */
 void partial_memory(struct context *c);
 
-/** partial_grown - the host has answered about a list. */
+/** partial_grown - process the host's reply about a list. @grew: it has more pages */
 void partial_grown(u32 list, bool grew);
 
-/** partial_wants_pdm - the next fragment job must not be started: a partial render comes first. */
+/** partial_wants_pdm - whether the PDM is reserved for a partial render. */
 bool partial_wants_pdm(void);
 
-/** partial_on_pdm - what the PDM renders is a partial render. */
+/** partial_on_pdm - whether the PDM runs a partial render. */
 bool partial_on_pdm(void);
 
 /** partial_pdm_ended - interrupt task: the partial render stopped. */
 void partial_pdm_ended(bool aborted);
 
-/** partial_pdm_free - a fragment job has left the PDM. */
+/** partial_pdm_free - a fragment job has ended. */
 void partial_pdm_free(void);
 
-/** partial_kill - stop the VDM's job, whatever it waits for. */
+/** partial_kill - stop the VDM's job, whatever it is stalled on. */
 void partial_kill(void);
 
 /**
- * partial_vdm_ended - the VDM's job is gone.
- * @r: its result; becomes the fault that the job was stopped for, if it was
+ * partial_vdm_ended - the VDM's job has ended.
+ * @r: its result; set to the fault for which the firmware aborted the job, if any
  */
 void partial_vdm_ended(struct fwif_job_result *r);
 

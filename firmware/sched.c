@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 /*
- * Scheduling: where a context stands, and which job runs next.
+ * Scheduling: states of contexts, and selection of the next job.
  *
- *   IDLE -> CHECK -> READY -> RUNNING -> (CHECK's question) -> ...
+ *   IDLE -> CHECK -> READY -> RUNNING -> (as from CHECK) -> ...
  *             \        ^         |
  *              \       +---------+ switched out at the end of its slice
  *               \-> BLOCKED -> CHECK when an update object changed
  *
- * The end of a job asks CHECK's question in the interrupt already, so that the
- * next job starts without a turn of the background loop.
+ * When a job ends, the interrupt task executes the context's next commands, so
+ * that the next job starts without an iteration of the background loop.
  *
- * Each data master has a job of its own, and its own lists of those that are
- * ready. Only the CDM's jobs have slices: those of the others run to their end.
+ * Each data master has a running job and lists of ready contexts of its own.
+ * Only the CDM's jobs have slices: jobs of the others run to completion.
  *
- * One deadline is kept for the job on the CDM: when another that is ready has to
- * have its turn. It is looked at again whenever a context becomes ready, and when
- * the timer says that it has come.
+ * There is one deadline, for the job on the CDM: when it has to be switched out
+ * for another ready one. It is computed again whenever a context becomes ready,
+ * and when the timer expires.
  *
- * Limits: a compute job leaves at a work-group boundary. One whose work-groups do
- * not end, or any other that does not end, keeps its data master until the host
- * kills it.
+ * Limits: a compute job is switched out at a work-group boundary. A job whose
+ * work-groups do not end, or a job of another data master that does not end, keeps
+ * its data master until the host kills it.
  */
 #include "boot.h"
 #include "bus.h"
@@ -36,13 +36,13 @@
 static struct context_list check = CONTEXT_LIST_EMPTY;
 static struct context_list blocked = CONTEXT_LIST_EMPTY;
 
-/* Of each data master. */
+/* Per data master. */
 static struct {
 	struct context_list ready[FWIF_PRIORITIES];
-	struct context *running;	/* whose job is on it, or NULL */
-	bool boosted;			/* it runs before higher priorities, for one slice */
+	struct context *running;	/* owner of its job, or NULL */
+	bool boosted;			/* runs before higher priorities, for one slice */
 } master[FWIF_DM_COUNT];
-static bool leaving;	/* the job on the CDM was asked to leave */
+static bool switching_out;	/* a switch of the job on the CDM was requested */
 
 #define NEVER		(~0ull)
 #define TICKS_PER_US	(PUMICE_SYS_CLOCK_HZ__RESET / 1000000)
@@ -74,8 +74,8 @@ static void to_ready(struct context *c)
 	context_list_push(&master[c->dm].ready[c->priority], c);
 }
 
-/* Let a context that is on no list go on, and put it where it belongs. */
-static void go_on(struct context *c)
+/* Execute commands of a context that is on no list, and append it to the list of its new state. */
+static void advance(struct context *c)
 {
 	switch (cccb_advance(c)) {
 	case CCCB_EMPTY:
@@ -97,7 +97,7 @@ static void go_on(struct context *c)
 
 void sched_kick(struct context *c, u32 write)
 {
-	ufo_note_change();
+	ufo_set_changed();
 	c->write = write;
 	if (c->state == FWIF_CONTEXT_BROKEN) {
 		c->read = write;
@@ -121,15 +121,15 @@ void sched_check_dependencies(void)
 
 	if (ufo_changed())
 		context_list_move(&check, &blocked, PLACE_CHECK);
-	ufo_changes_seen();
+	ufo_clear_changed();
 	c = context_list_pop(&check);
 	if (c)
-		go_on(c);
+		advance(c);
 	sched_start_next();
 	irq_restore(irq);
 }
 
-/* The slice that the host asks for, ticks. */
+/* Slice duration requested by the host, ticks. */
 static u64 slice_ticks(void)
 {
 	u32 us = fw_boot->slice_us;
@@ -143,26 +143,26 @@ static u64 slice_ticks(void)
 	return (u64)us * TICKS_PER_US;
 }
 
-/* For the log; what is beyond 4 s counts as that. */
+/* Microseconds for the log; durations above 4 s are reported as 4 s. */
 static u32 us_of(u64 ticks)
 {
 	return (ticks >> 32 ? 0xffffffffu : (u32)ticks) / TICKS_PER_US;
 }
 
-static u64 least(u64 a, u64 b)
+static u64 min(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
 
-/* When the first of a list has waited so long that priorities count no more. */
-static u64 starves_at(const struct context_list *list)
+/* When the first context of a list has waited so long that it precedes higher priorities. */
+static u64 starvation_time(const struct context_list *list)
 {
 	const struct context *first = context_at(list->head);
 
 	return first->ready_since + FWIF_STARVE_SLICES * slice_ticks();
 }
 
-/* When the job on the CDM has to go for another that is ready. */
+/* When the job on the CDM has to be switched out for another ready context. */
 static u64 slice_deadline(void)
 {
 	const struct context_list *ready = master[FWIF_DM_CDM].ready;
@@ -177,10 +177,10 @@ static u64 slice_deadline(void)
 		if (p > running->priority && !boosted)
 			return 0;
 		if (p >= running->priority || boosted) {
-			deadline = least(deadline, end);
+			deadline = min(deadline, end);
 		} else {
-			starved = starves_at(&ready[p]);
-			deadline = least(deadline, starved > end ? starved : end);
+			starved = starvation_time(&ready[p]);
+			deadline = min(deadline, starved > end ? starved : end);
 		}
 	}
 	return deadline;
@@ -201,10 +201,10 @@ void sched_review(void)
 	const struct context *running = master[FWIF_DM_CDM].running;
 	u64 deadline = NEVER;
 
-	if (running && running->save && !leaving) {
+	if (running && running->save && !switching_out) {
 		deadline = slice_deadline();
 		if (deadline != NEVER && deadline <= clock_now()) {
-			leaving = true;
+			switching_out = true;
 			dm_switch_out();
 			deadline = NEVER;
 		}
@@ -212,7 +212,7 @@ void sched_review(void)
 	set_timer(deadline);
 }
 
-/* The list to take from: the highest, unless a lower one has waited too long. */
+/* Select the highest priority, unless a context of a lower one is starved. */
 static s32 choose_priority(const struct context_list *ready)
 {
 	s32 highest = FWIF_PRIORITIES - 1, p;
@@ -222,12 +222,12 @@ static s32 choose_priority(const struct context_list *ready)
 		highest--;
 	now = highest > 0 ? clock_now() : 0;
 	for (p = 0; p < highest; p++)
-		if (!context_list_empty(&ready[p]) && starves_at(&ready[p]) <= now)
+		if (!context_list_empty(&ready[p]) && starvation_time(&ready[p]) <= now)
 			return p;
 	return highest;
 }
 
-/* A context goes before those of a higher priority. */
+/* Record whether a context runs before ready contexts of a higher priority. */
 static void note_boost(const struct context *c)
 {
 	const struct context_list *ready = master[c->dm].ready;
@@ -243,7 +243,7 @@ static void note_boost(const struct context *c)
 	log_event(FWIF_LOG_CONTEXT_BOOST, c->id, us_of(waited), highest);
 }
 
-/* Start a prepared job on a data master that is free. */
+/* Start a prepared job on a data master if it is idle. */
 static void start_on(u32 dm)
 {
 	struct context *c;
@@ -270,7 +270,7 @@ void sched_start_next(void)
 	sched_review();
 }
 
-static void tell_fault(const struct context *c, const struct fwif_job_result *r)
+static void report_fault(const struct context *c, const struct fwif_job_result *r)
 {
 	const struct fwif_fwccb_msg msg = {
 		.type = FWIF_FWCCB_JOB_FAULT,
@@ -294,20 +294,20 @@ static void account(const struct context *c, const struct fwif_job_result *r)
 	if (r->fault == PUMICE_FAULT_KILLED)
 		fw_boot->jobs_killed++;
 	else if (r->fault)
-		tell_fault(c, r);
+		report_fault(c, r);
 	else
 		log_event(FWIF_LOG_JOB_DONE, c->id, r->seqno, 0);
 }
 
-/* The data master is free. */
-static struct context *take_running(u32 dm)
+/* Account for the end of a slice; return the owner of the job, or NULL. */
+static struct context *end_slice(u32 dm)
 {
 	struct context *c = master[dm].running;
 
 	master[dm].running = NULL;
 	master[dm].boosted = false;
 	if (dm == FWIF_DM_CDM)
-		leaving = false;
+		switching_out = false;
 	if (c)
 		dm_slice_end(c);
 	return c;
@@ -315,7 +315,7 @@ static struct context *take_running(u32 dm)
 
 void sched_job_ended(u32 dm, bool aborted)
 {
-	struct context *c = take_running(dm);
+	struct context *c = end_slice(dm);
 	struct fwif_job_result result;
 
 	if (!c)
@@ -325,7 +325,7 @@ void sched_job_ended(u32 dm, bool aborted)
 		partial_vdm_ended(&result);
 	account(c, &result);
 	cccb_job_ended(c, &result);
-	go_on(c);
+	advance(c);
 	if (dm == FWIF_DM_PDM)
 		partial_pdm_free();
 	sched_start_next();
@@ -333,7 +333,7 @@ void sched_job_ended(u32 dm, bool aborted)
 
 void sched_job_switched(void)
 {
-	struct context *c = take_running(FWIF_DM_CDM);
+	struct context *c = end_slice(FWIF_DM_CDM);
 
 	if (!c)
 		return;
@@ -371,7 +371,7 @@ void sched_set_priority(struct context *c, u32 priority)
 	if (c->place == PLACE_READY)
 		context_list_remove(&master[c->dm].ready[c->priority], c);
 	c->priority = priority;
-	/* It has waited since it became ready, whatever its priority was. */
+	/* It has waited since it became ready, independent of its priority. */
 	if (c->place == PLACE_READY)
 		context_list_insert(&master[c->dm].ready[priority], c);
 	sched_review();

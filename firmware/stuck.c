@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where a running job that is about to be killed has got to.
+ * Position of a running job that is about to be killed.
  *
  * Its waves are read from a snapshot (registers.xml, unit WAVE), which stops all
- * USCs for a moment; each data master runs one job, so the waves of its data
- * master are the job's. Waves at the same instruction become one place.
+ * USCs briefly; each data master runs one job, so the waves of its data master are
+ * the job's. Waves at the same instruction are merged into one place.
  *
- * Limits: looks at FWIF_STUCK_LOOK waves at most, so that the time with interrupts
- * off is bounded.
+ * Limits: reads FWIF_STUCK_LOOK waves at most, to bound the time with interrupts
+ * off.
  */
 #include "bus.h"
 #include "csr.h"
@@ -16,7 +16,7 @@
 #include "stuck.h"
 #include "window.h"
 
-/* What the result of the job captured last on each data master is to say. */
+/* For the result of the job captured last on each data master. */
 static struct {
 	const struct context *context;
 	u32 seqno;
@@ -26,7 +26,7 @@ static struct {
 
 static struct fwif_stuck stuck;
 
-/* The data master whose waves are the job's, as WAVE_CTRL names it. */
+/* Mask of WAVE_CTRL for the data master that runs the job's waves. */
 static u32 wave_masters(const struct context *c, bool partial)
 {
 	switch (c->dm) {
@@ -41,7 +41,7 @@ static u32 wave_masters(const struct context *c, bool partial)
 	}
 }
 
-/* Who has the job while no wave of it is in flight. */
+/* The unit that processes a job without waves in flight. */
 static u32 unit_of_master(const struct context *c, bool partial)
 {
 	static const u8 unit[FWIF_DM_COUNT] = {
@@ -54,7 +54,7 @@ static u32 unit_of_master(const struct context *c, bool partial)
 	return unit[partial ? FWIF_DM_PDM : c->dm];
 }
 
-/* The place of the wave that is selected: a known one, a new one, or NULL for no room. */
+/* Return the place of the selected wave, adding it if it is new; NULL if the table is full. */
 static struct fwif_place *place_of_wave(u32 pc, u64 code)
 {
 	struct fwif_place *p = stuck.place;
@@ -79,7 +79,7 @@ static struct fwif_place *place_of_wave(u32 pc, u64 code)
 	return p;
 }
 
-static void look_at_waves(void)
+static void read_waves(void)
 {
 	struct fwif_place *place;
 	u32 i;
@@ -108,7 +108,7 @@ static u32 busy_masters(void)
 	return busy;
 }
 
-/* The sequence number last: what the host sees of this job is whole. */
+/* Write the sequence number last: it marks the structure as complete. */
 static void publish(const struct context *c)
 {
 	const u32 head = sizeof(stuck.seqno) / 4;
@@ -133,7 +133,7 @@ void stuck_capture(const struct context *c, bool partial)
 		.waves = reg_read(PUMICE_WAVE_COUNT),
 		.busy = busy_masters(),
 	};
-	look_at_waves();
+	read_waves();
 	stuck.unit = stuck.places ? PUMICE_UNIT_USC_CODE : unit_of_master(c, partial);
 	captured[c->dm].context = c;
 	captured[c->dm].seqno = c->seqno;

@@ -3,9 +3,9 @@
  * Traps.
  *
  * An access through the window that fails makes its function return false; an
- * external interrupt runs the interrupt tasks, one of the timer ends a time
- * slice; anything else is an error of the firmware itself: it tells the host and
- * stops.
+ * external interrupt runs the interrupt tasks, a timer interrupt ends a time
+ * slice; any other trap is an error of the firmware itself: it is reported to the
+ * host, and the firmware stops.
  */
 #include "boot.h"
 #include "csr.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traps: window accesses that failed, interrupts, and the end of everything else. */
+/* Traps: failed window accesses, interrupts, and fatal errors. */
 #ifndef FW_TRAP_H
 #define FW_TRAP_H
 
@@ -11,7 +11,7 @@
  * @pc: mepc
  * @value: mtval
  *
- * Return: where to go on.
+ * Return: address to continue at.
  */
 u32 trap_handle(u32 cause, u32 pc, u32 value);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trap entry: saves what a C function may destroy and calls
- * trap_handle(cause, pc, value), which returns where to go on.
+ * Trap entry: saves the registers that a C function may clobber and calls
+ * trap_handle(cause, pc, value), which returns the address to continue at.
  *
- * A trap inside the handler (an access through the window that fails) destroys
- * mepc, which the C side therefore keeps. It leaves mstatus good: its MRET sets
- * MPIE, and only interrupts, taken with MIE set, have handlers in which it happens.
+ * A trap inside the handler (a failed access through the window) overwrites mepc,
+ * which the C side therefore passes as a value. mstatus remains valid: the MRET of
+ * the inner trap sets MPIE, and it occurs only in handlers of interrupts, which are
+ * taken with MIE set.
  */
 	.section .text
 	.globl trap_entry

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Update objects: see fwif.h for what "reached" means. */
+/* Update objects: fwif.h defines when a value is reached. */
 #include "csr.h"
 #include "ufo.h"
 #include "window.h"
 
 static bool changed;
 
-void ufo_note_change(void)
+void ufo_set_changed(void)
 {
 	changed = true;
 }
@@ -16,7 +16,7 @@ bool ufo_changed(void)
 	return changed;
 }
 
-void ufo_changes_seen(void)
+void ufo_clear_changed(void)
 {
 	changed = false;
 }
@@ -34,7 +34,7 @@ bool ufo_update(u32 object, u32 value)
 {
 	if (!window_valid(object, sizeof(u32), 4))
 		return false;
-	ufo_note_change();
+	ufo_set_changed();
 	fence_writes();
 	return window_write32(object, value);
 }

@@ -7,18 +7,18 @@
 
 enum ufo_state { UFO_BAD_ADDRESS, UFO_WAITING, UFO_REACHED };
 
-/** ufo_check - look whether an object has reached a value. @object: fw address */
+/** ufo_check - test whether an object has reached a value. @object: fw address */
 enum ufo_state ufo_check(u32 object, u32 value);
 
-/** ufo_update - write an object, behind all that was written before. False: bad address. */
+/** ufo_update - write an object, ordered after all earlier writes. False: bad address. */
 bool ufo_update(u32 object, u32 value);
 
 /*
- * Whether objects may have changed since those who wait looked last: by an
- * update, or by the host, which kicks after it. Interrupts off.
+ * Whether objects may have changed since the blocked contexts were checked last: by
+ * an update, or by the host, which kicks after it. Interrupts off.
  */
-void ufo_note_change(void);
+void ufo_set_changed(void);
 bool ufo_changed(void);
-void ufo_changes_seen(void);
+void ufo_clear_changed(void);
 
 #endif

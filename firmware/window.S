@@ -2,8 +2,8 @@
 /*
  * Window accesses that may fail: see window.h.
  *
- * Leaf functions that hold nothing on the stack, so that the trap handler can
- * end any of them by going on at window_failed, which returns false.
+ * Leaf functions that do not use the stack, so that the trap handler can end any
+ * of them by continuing at window_failed, which returns false.
  */
 #include "pumice_regs.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The window onto MMU context 0: where the host's structures lie.
+ * The window onto MMU context 0, which maps the host's structures.
  *
- * Addresses that come from the host may lie anywhere. They are checked once
- * with window_valid() at the door, and used with the functions of window.S,
- * which return false instead of trapping where nothing is mapped, so that a bad
- * address costs its sender and not the firmware. Only the boot structure and
- * the rings it names, probed at boot, are used through pointers.
+ * Addresses from the host are untrusted. They are checked once with window_valid()
+ * when they are received, and accessed by the functions of window.S, which return
+ * false instead of trapping if the address is not mapped, so that a bad address
+ * fails its command only. Pointers are used for the boot structure and its rings
+ * only, which are probed at boot.
  */
 #ifndef FW_WINDOW_H
 #define FW_WINDOW_H
@@ -26,23 +26,23 @@ static inline bool window_valid(u32 addr, u32 bytes, u32 align)
 	       bytes <= PUMICE_FW_WINDOW_SIZE - addr;
 }
 
-/** window_ptr - where the processor sees a fw address that was probed at boot. */
+/** window_ptr - processor address of a fw address that was probed at boot. */
 static inline volatile void *window_ptr(u32 addr)
 {
 	return (volatile void *)(PUMICE_FW_WINDOW_BASE + addr);
 }
 
 /*
- * Accesses that may fail. All take fw addresses that window_valid() accepted
- * with an alignment of 4; counts are in words, not 0. False when nothing is
- * mapped; memory before the failing word has then been accessed.
+ * Accesses that may fail. All expect fw addresses that window_valid() accepted
+ * with an alignment of 4; counts are in words, not 0. Return false if a word is not
+ * mapped; the words before it have then been accessed.
  */
 bool window_read32(u32 addr, u32 *value);
 bool window_write32(u32 addr, u32 value);
 bool window_read(u32 addr, void *to, u32 words);
 bool window_write(u32 addr, const void *from, u32 words);
 
-/* Bounds of the code in window.S, and where a trap in it goes on. */
+/* Bounds of the code in window.S, and the address where a trap in it continues. */
 extern const char window_code_start[], window_code_end[], window_failed[];
 
 #endif
