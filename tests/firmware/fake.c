@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Data masters that do nothing: see fake.h. */
+/* Fake data masters: see fake.h. */
 #include "fake.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static bool start(unsigned int number, const struct dm_job *job)
 	return true;
 }
 
-/* Aborts are done at once: the event comes from inside of the register access. */
+/* Aborts complete at once: the event is raised during the register access. */
 static void finish(unsigned int number, enum dm_end end)
 {
 	struct fake *f = &fake[number];
@@ -252,7 +252,7 @@ void pm_reset(struct pm *pm)
 	(void)pm;
 }
 
-/* As the PM: more pages, and not more than the table has. */
+/* Grow a list as the PM does: never shrink it, never exceed its table. */
 bool pm_grow(struct pm *pm, u64 list, u32 pages)
 {
 	static struct mmu_tlb tlb;

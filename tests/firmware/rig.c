@@ -14,8 +14,8 @@
 #define MEM_BYTES	(32ull << 20)
 #define MAX_TURNS	8000u	/* of rig_run() */
 #define FINISH_TURNS	1000000u
-#define LOOK_NS		100u	/* and what it moves when somebody looks */
-#define TURN_NS		2000u	/* what a turn takes on the GPU clock */
+#define LOOK_NS		100u	/* added by each read of the clock */
+#define TURN_NS		2000u	/* added by each turn */
 #define MOMENT_NS	20000
 
 static void raise_irq(void *opaque, unsigned int os)
@@ -26,7 +26,7 @@ static void raise_irq(void *opaque, unsigned int os)
 	__atomic_fetch_add(&r->irqs, 1, __ATOMIC_RELAXED);
 }
 
-/* A clock that moves by itself, so that runs are the same each time; with threads, the host's. */
+/* GPU clock: simulated, so that runs are reproducible; with threads, the host's. */
 static uint64_t now(void *opaque)
 {
 	struct rig *r = opaque;
@@ -80,7 +80,7 @@ static void load_image(struct rig *r)
 		die("PUMICE_FIRMWARE names no firmware file");
 	r->image_bus = testmem_alloc(r->tm, r->image.payload_bytes, 4096);
 	if (fread(testmem_host(r->tm, r->image_bus), r->image.payload_bytes, 1, f) != 1)
-		die("firmware file is cut off");
+		die("firmware file is truncated");
 	fclose(f);
 }
 
@@ -157,7 +157,7 @@ void rig_destroy(struct rig *r)
 	free(r);
 }
 
-/* One step of one unit, or with threads a moment. False when there was none to do. */
+/* Run one step of one unit; with threads, sleep briefly. Return false if no unit had work. */
 static bool turn(struct rig *r)
 {
 	const struct timespec moment = { .tv_nsec = MOMENT_NS };
@@ -203,7 +203,7 @@ struct rig *rig_booted(void)
 	struct rig *r = rig_create();
 
 	if (rig_boot(r) != FWIF_STATE_READY)
-		die("the firmware does not boot");
+		die("the firmware did not reach READY");
 	return r;
 }
 
@@ -233,7 +233,7 @@ bool rig_run(struct rig *r)
 void rig_finish(struct rig *r)
 {
 	if (!turns(r, FINISH_TURNS))
-		die("the GPU does not come to an end");
+		die("the GPU did not become idle");
 }
 
 u32 rig_put(struct rig *r, const struct fwif_kccb_cmd *cmd)
@@ -315,7 +315,7 @@ void rig_vm_faulty(struct rig_vm *vm)
 	vm->stream[0] = 0;
 }
 
-/* A launch of a program at RIG_CODE_VA; returns where the stream goes on. */
+/* Write a launch of a program at RIG_CODE_VA; return the next word of the stream. */
 static u32 *put_launch(struct rig_vm *vm, u32 insns, u32 groups)
 {
 	const struct pumice_pds_insn task = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A host for the firmware: the real image on the real GPU core, in this process,
- * most often without threads, with the test in the place of the driver.
+ * usually without threads; the test takes the role of the driver.
  *
- * The rig speaks hw/fwif.h itself and shares no code with the library or the
- * driver. What cannot work aborts the test program.
+ * The fixture implements hw/fwif.h itself and shares no code with the library or
+ * the driver. Errors of the fixture itself abort the test program.
  */
 #ifndef FW_RIG_H
 #define FW_RIG_H
@@ -26,7 +26,7 @@
 #define RIG_LOG		64u
 #define RIG_CCCB	4096u	/* bytes */
 #define RIG_RESULTS	16u
-#define RIG_STREAM_VA	0x10000000ull	/* a VM's only page but for its code */
+#define RIG_STREAM_VA	0x10000000ull	/* a VM's only page except its code */
 #define RIG_CODE_VA	(RIG_STREAM_VA + 0x1000)
 
 struct rig {
@@ -48,7 +48,7 @@ struct rig {
 
 	unsigned int irqs;	/* interrupts raised */
 	unsigned int threads;	/* of the GPU; then its clock is the host's */
-	u64 clock;		/* the GPU clock, ns; moves with turns only, so that runs are the same */
+	u64 clock;		/* the GPU clock, ns; advances with turns only: reproducible runs */
 };
 
 /* A virtual machine of jobs: a stream page and a code page. */
@@ -79,66 +79,66 @@ struct rig_write {
 
 #define RIG_BOOT_WRITES	7u
 
-/* GPU and boot structure, good to be booted; not booted. */
+/* Create GPU and boot structure, ready to boot. */
 struct rig *rig_create(void);
-/* The same with a GPU that has threads: a turn is a moment of waiting for it. */
+/* As rig_create(), for a GPU with threads: a turn is a short sleep. */
 struct rig *rig_create_threads(unsigned int threads);
-/* The same without threads, with its memory at another bus address. */
+/* As rig_create(), with the memory at another bus address. */
 struct rig *rig_create_at(u64 base);
 void rig_destroy(struct rig *r);
-/* One that is booted and READY. */
+/* Create one, boot it and wait for READY. */
 struct rig *rig_booted(void);
-/* What a host writes to start the firmware, in order. */
+/* The register writes that start the firmware, in order. */
 void rig_boot_writes(struct rig *r, struct rig_write writes[RIG_BOOT_WRITES]);
-/* Start the firmware and run it until it says something. Returns boot->state. */
+/* Start the firmware and run it until it reports a state. Returns boot->state. */
 u32 rig_boot(struct rig *r);
 
-/* Let the GPU run until it has nothing to do, or for a good while. Returns false for the latter. */
+/* Run until no unit has work (true), or for a limited number of turns (false). */
 bool rig_run(struct rig *r);
-/* Let it run for a number of turns only: steps of one unit each. */
+/* Run a number of turns: steps of one unit each. */
 void rig_turns(struct rig *r, unsigned int count);
-/* Let it run until it has nothing to do, however long that is. */
+/* Run until no unit has work, without a limit. */
 void rig_finish(struct rig *r);
 u32 rig_reg(struct rig *r, u32 offset);
 u64 rig_clock(struct rig *r);
 
-/* Memory that the firmware sees: @bytes at a multiple of 64. */
+/* Allocate memory in the firmware's window: @bytes, aligned to 64. */
 void *rig_fw_alloc(struct rig *r, u32 bytes, u32 *addr);
-/* A fw address at which nothing is mapped. */
+/* A fw address that is not mapped. */
 #define RIG_FW_HOLE	0x40000000u
 
-/* Put a command into the kernel CCB; kick and run; and what it was answered. */
+/* Write a command to the kernel CCB; kick and run; and read its status. */
 u32 rig_put(struct rig *r, const struct fwif_kccb_cmd *cmd);
 void rig_kick(struct rig *r);
 u32 rig_call(struct rig *r, const struct fwif_kccb_cmd *cmd);
-/* PING, to see that the firmware lives. */
+/* Assert that PING succeeds. */
 void rig_assert_alive(struct rig *r);
-/* Commands of one field. */
+/* Commands with one field. */
 u32 rig_call_context(struct rig *r, u32 type, const struct rig_context *c);
 u32 rig_call_catalogue(struct rig *r, u32 type, u64 catalogue);
 
-/* A VM whose stream halts at once. */
+/* Create a VM whose stream halts at once. */
 void rig_vm(struct rig *r, struct rig_vm *vm);
-/* Streams to choose for it. */
+/* Other streams for it. */
 void rig_vm_endless(struct rig_vm *vm);		/* a program that never ends */
 void rig_vm_faulty(struct rig_vm *vm);		/* an unknown command: CDM_COMMAND */
-/* Work-groups of one instance that each go round a loop; then, if told so, an unknown command. */
+/* Work-groups of one instance, each with a loop; then, if @faulty, an unknown command. */
 void rig_vm_groups(struct rig_vm *vm, u32 groups, u32 turns, bool faulty);
 
 void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct rig_context *c);
-/* A rig that is booted and READY, with a VM and a context of priority 1 in it. */
+/* A booted fixture, with a VM and a context of priority 1. */
 struct rig *rig_with_context(struct rig_vm *vm, struct rig_context *c);
 /* As rig_context(), for any data master. @dm: enum fwif_dm */
 void rig_context_of(struct rig *r, const struct rig_vm *vm, u32 dm, u32 priority,
 		    struct rig_context *c);
-/* Commands for its client CCB; seen by the firmware at the next kick. */
+/* Append commands to its client CCB; the firmware reads them after the next kick. */
 void rig_wait_for(struct rig_context *c, u32 object, u32 value);
 void rig_compute(struct rig_context *c, u64 stream, u32 seqno);
-/* The same, counted. @perf: fw address of struct fwif_perf */
+/* The same with performance counters. @perf: fw address of struct fwif_perf */
 void rig_compute_perf(struct rig_context *c, u64 stream, u32 seqno, u32 perf);
 void rig_update(struct rig_context *c, u32 object, u32 value);
 void rig_bytes(struct rig_context *c, const void *cmd, u32 bytes);
-/* KICK up to what was written, without running. */
+/* KICK with the present write offset, without running. */
 u32 rig_put_kick(struct rig *r, const struct rig_context *c);
 /* KICK and run; asserts OK. */
 void rig_submit(struct rig *r, const struct rig_context *c);

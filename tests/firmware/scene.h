@@ -23,19 +23,19 @@ void scene_make(struct rig *r, bool spill, struct scene *s);
 u32 list_pages(const struct scene *s, u32 list);
 void list_set_max(struct scene *s, u32 list, u32 max);
 
-/* Commands; a geometry job's partial renders have the record RENDER_VA. */
+/* Commands; partial renders of a geometry job use the record at RENDER_VA. */
 void put_geometry(struct rig_context *c, const struct scene *s, u32 seqno);
 void put_fragment(struct rig_context *c, const struct scene *s, u32 seqno);
 void put_transfer(struct rig_context *c, u32 seqno);
-/* Put a job of the context's data master, its update, and submit them. */
+/* Append a job of the context's data master and its update, and submit them. */
 void submit_job(struct rig *r, struct rig_context *c, const struct scene *s, u32 seqno);
 
-/* The job of a fake ends, and the firmware sees to it. */
+/* End the job of a fake and run the firmware's reaction. */
 void end_and_run(struct rig *r, unsigned int number, enum dm_end end);
 
-/* The next message of the firmware, taken; type 0 if there is none. */
+/* Consume the next message of the firmware; type 0 if there is none. */
 struct fwif_fwccb_msg next_message(struct rig *r);
-/* The host's answer about a list; asserts OK. */
+/* Send the host's reply about a list; assert OK. */
 void answer_grown(struct rig *r, u32 list, u32 pages);
 
 #endif

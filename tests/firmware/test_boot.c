@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Boot handshake: what the firmware tells, and what it refuses. */
+/* Boot handshake: published fields, and boot structures that are refused. */
 #include <string.h>
 
 #include "rig.h"
 
-static void boot_says_ready_with_version_and_the_build_id_of_the_file(void **state)
+static void boot_reports_ready_with_version_and_build_id_of_the_file(void **state)
 {
 	struct rig *r = rig_create();
 
@@ -30,7 +30,7 @@ static void boot_accepts_another_minor_version(void **state)
 	rig_destroy(r);
 }
 
-/* Boot what @r holds; it must be refused for @error, and nothing be served after. */
+/* Boot @r: it must be refused with @error, and serve no command afterwards. */
 static void assert_refused(struct rig *r, u32 error)
 {
 	assert_int_equal(rig_boot(r), FWIF_STATE_REFUSED);
@@ -53,7 +53,7 @@ static void boot_refuses_a_wrong_magic(void **state)
 	assert_refused(r, FWIF_ERROR_MAGIC);
 }
 
-static void boot_refuses_another_major_version_but_tells_its_own(void **state)
+static void boot_refuses_another_major_version_and_reports_its_own(void **state)
 {
 	struct rig *r = rig_create();
 
@@ -72,20 +72,20 @@ static void boot_refuses_a_bad_ring(void **state)
 		size_t field;	/* of struct fwif_boot */
 		u32 value;
 	} cases[] = {
-		{ "kccb ring nowhere", offsetof(struct fwif_boot, kccb_ring), 0 },
+		{ "kccb ring at 0", offsetof(struct fwif_boot, kccb_ring), 0 },
 		{ "kccb ring unmapped", offsetof(struct fwif_boot, kccb_ring), RIG_FW_HOLE },
 		{ "kccb ring misaligned", offsetof(struct fwif_boot, kccb_ring), 0x200002 },
 		{ "kccb ring past the window", offsetof(struct fwif_boot, kccb_ring), 0x80000000 },
 		{ "kccb ring across the end", offsetof(struct fwif_boot, kccb_ring), 0x7ffffff8 },
-		{ "kccb nowhere", offsetof(struct fwif_boot, kccb), 0 },
+		{ "kccb at 0", offsetof(struct fwif_boot, kccb), 0 },
 		{ "kccb unmapped", offsetof(struct fwif_boot, kccb), RIG_FW_HOLE },
 		{ "kccb misaligned", offsetof(struct fwif_boot, kccb), 0x200004 },
 		{ "kccb mapped in part", offsetof(struct fwif_boot, kccb), 0x5fffc0 },
-		{ "status nowhere", offsetof(struct fwif_boot, kccb_status), 0 },
+		{ "status at 0", offsetof(struct fwif_boot, kccb_status), 0 },
 		{ "status unmapped", offsetof(struct fwif_boot, kccb_status), RIG_FW_HOLE },
-		{ "fwccb ring nowhere", offsetof(struct fwif_boot, fwccb_ring), 0 },
+		{ "fwccb ring at 0", offsetof(struct fwif_boot, fwccb_ring), 0 },
 		{ "fwccb unmapped", offsetof(struct fwif_boot, fwccb), RIG_FW_HOLE },
-		{ "log ring nowhere", offsetof(struct fwif_boot, log_ring), 0 },
+		{ "log ring at 0", offsetof(struct fwif_boot, log_ring), 0 },
 		{ "log unmapped", offsetof(struct fwif_boot, log), RIG_FW_HOLE },
 	};
 	size_t i;
@@ -100,7 +100,7 @@ static void boot_refuses_a_bad_ring(void **state)
 	}
 }
 
-static void boot_refuses_a_count_that_is_no_power_of_two_or_out_of_range(void **state)
+static void boot_refuses_a_ring_count_not_a_power_of_two_or_out_of_range(void **state)
 {
 	static const u32 bad[] = { 0, 1, 3, 24, 2 * FWIF_RING_MAX, 0x80000000, 0xffffffff };
 	size_t i, which;
@@ -137,7 +137,7 @@ static void boot_without_a_boot_structure_locks_up(void **state)
 	}
 }
 
-static void firmware_that_loses_its_boot_structure_locks_up(void **state)
+static void unmapped_boot_structure_locks_the_firmware_up(void **state)
 {
 	struct rig *r = rig_booted();
 
@@ -151,13 +151,13 @@ static void firmware_that_loses_its_boot_structure_locks_up(void **state)
 	rig_destroy(r);
 }
 
-static void firmware_that_loses_a_ring_stops_and_says_where(void **state)
+static void unmapped_ring_stops_the_firmware_with_its_error_address(void **state)
 {
 	struct rig *r = rig_create();
 	struct fwif_ring *ring;
 
 	(void)state;
-	/* A page of its own for the ring. */
+	/* The ring is alone in its page. */
 	r->fw_next = (r->fw_next + 4095) & ~4095u;
 	ring = rig_fw_alloc(r, 4096, &r->boot->kccb_ring);
 	ring->count = RIG_KCCB;
@@ -175,7 +175,7 @@ static void firmware_that_loses_a_ring_stops_and_says_where(void **state)
 	rig_destroy(r);
 }
 
-static void boot_again_after_a_stop_starts_anew(void **state)
+static void boot_after_a_stop_starts_again(void **state)
 {
 	struct rig *r = rig_booted();
 
@@ -195,16 +195,16 @@ static void boot_again_after_a_stop_starts_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(boot_says_ready_with_version_and_the_build_id_of_the_file),
+		cmocka_unit_test(boot_reports_ready_with_version_and_build_id_of_the_file),
 		cmocka_unit_test(boot_accepts_another_minor_version),
 		cmocka_unit_test(boot_refuses_a_wrong_magic),
-		cmocka_unit_test(boot_refuses_another_major_version_but_tells_its_own),
+		cmocka_unit_test(boot_refuses_another_major_version_and_reports_its_own),
 		cmocka_unit_test(boot_refuses_a_bad_ring),
-		cmocka_unit_test(boot_refuses_a_count_that_is_no_power_of_two_or_out_of_range),
+		cmocka_unit_test(boot_refuses_a_ring_count_not_a_power_of_two_or_out_of_range),
 		cmocka_unit_test(boot_without_a_boot_structure_locks_up),
-		cmocka_unit_test(firmware_that_loses_its_boot_structure_locks_up),
-		cmocka_unit_test(firmware_that_loses_a_ring_stops_and_says_where),
-		cmocka_unit_test(boot_again_after_a_stop_starts_anew),
+		cmocka_unit_test(unmapped_boot_structure_locks_the_firmware_up),
+		cmocka_unit_test(unmapped_ring_stops_the_firmware_with_its_error_address),
+		cmocka_unit_test(boot_after_a_stop_starts_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Client CCB: what is carried out, and what breaks a context and no other. */
+/* Client CCB: execution of commands, and malformed ones, which break their context only. */
 #include <string.h>
 
 #include "rig.h"
 
-static void cccb_job_leaves_its_result_before_the_update(void **state)
+static void cccb_job_writes_its_result_before_the_update(void **state)
 {
 	const struct fwif_job_result *result;
 	struct rig_context c;
@@ -24,7 +24,7 @@ static void cccb_job_leaves_its_result_before_the_update(void **state)
 	rig_destroy(r);
 }
 
-static void cccb_pad_is_skipped_and_commands_go_round(void **state)
+static void cccb_pad_is_skipped_and_commands_wrap_around(void **state)
 {
 	struct fwif_cccb_header pad = { FWIF_CCCB_PAD, 0 };
 	struct rig_context c;
@@ -49,7 +49,7 @@ static void cccb_pad_is_skipped_and_commands_go_round(void **state)
 	rig_destroy(r);
 }
 
-static void cccb_full_to_the_last_free_entry_is_carried_out(void **state)
+static void cccb_full_to_the_last_free_entry_is_executed(void **state)
 {
 	struct rig_context c;
 	struct rig_vm vm;
@@ -70,7 +70,7 @@ struct malformed {
 	const char *what;
 	u32 words[6];
 	u32 bytes;
-	bool last;	/* nothing is written behind it */
+	bool last;	/* no command follows it */
 };
 
 static const struct malformed malformed[] = {
@@ -80,11 +80,11 @@ static const struct malformed malformed[] = {
 	{ "pad of no bytes", { FWIF_CCCB_PAD, 0 }, 8, false },
 	{ "pad of 4 bytes", { FWIF_CCCB_PAD, 4 }, 8, false },
 	{ "pad of 12 bytes", { FWIF_CCCB_PAD, 12 }, 16, false },
-	{ "pad beyond what was written", { FWIF_CCCB_PAD, 64 }, 16, true },
+	{ "pad beyond the write offset", { FWIF_CCCB_PAD, 64 }, 16, true },
 	{ "pad beyond the end", { FWIF_CCCB_PAD, 0xfffffff8 }, 16, false },
 	{ "wait too short", { FWIF_CCCB_WAIT, 8 }, 8, false },
 	{ "wait too long", { FWIF_CCCB_WAIT, 24, 0x200000, 0 }, 24, false },
-	{ "wait on nothing", { FWIF_CCCB_WAIT, 16, 0, 0 }, 16, false },
+	{ "wait on address 0", { FWIF_CCCB_WAIT, 16, 0, 0 }, 16, false },
 	{ "wait misaligned", { FWIF_CCCB_WAIT, 16, 0x200002, 0 }, 16, false },
 	{ "wait unmapped", { FWIF_CCCB_WAIT, 16, RIG_FW_HOLE, 0 }, 16, false },
 	{ "wait past the window", { FWIF_CCCB_WAIT, 16, 0x80000000, 0 }, 16, false },
@@ -93,7 +93,7 @@ static const struct malformed malformed[] = {
 	{ "update too short", { FWIF_CCCB_UPDATE, 8 }, 8, false },
 	{ "compute too short", { FWIF_CCCB_COMPUTE, 16, 0, 0 }, 16, false },
 	{ "compute reserved", { FWIF_CCCB_COMPUTE, 24, RIG_STREAM_VA, 0, 1, 1 }, 24, false },
-	{ "compute cut off", { FWIF_CCCB_COMPUTE, 24, RIG_STREAM_VA, 0 }, 16, true },
+	{ "compute truncated", { FWIF_CCCB_COMPUTE, 24, RIG_STREAM_VA, 0 }, 16, true },
 };
 
 static void assert_only_broken(struct rig *r, const struct malformed *m)
@@ -119,7 +119,7 @@ static void assert_only_broken(struct rig *r, const struct malformed *m)
 	assert_int_equal(r->fwccb[message].addr, sizeof(struct fwif_cccb_update));
 	r->fwccb_ring->read = r->fwccb_ring->write;
 
-	/* What comes later goes unread; it can be released. */
+	/* Later commands are dropped; the context can be released. */
 	rig_update(&bad, bad.object_addr, 3);
 	rig_submit(r, &bad);
 	assert_int_equal(*bad.object, 1);
@@ -195,14 +195,14 @@ static void results_that_are_not_mapped_break_the_context_in_the_interrupt(void 
 	rig_destroy(r);
 }
 
-static void context_that_was_unmapped_after_its_first_kick_harms_nobody(void **state)
+static void unmapped_context_affects_no_other_context(void **state)
 {
 	struct rig_context c, good;
 	struct rig_vm vm;
 	struct rig *r = rig_with_context(&vm, &good);
 
 	(void)state;
-	/* A page of its own for the structure. */
+	/* The structure is alone in its page. */
 	r->fw_next = (r->fw_next + 4095) & ~4095u;
 	rig_context(r, &vm, 1, &c);
 	rig_submit(r, &c);
@@ -221,14 +221,14 @@ static void context_that_was_unmapped_after_its_first_kick_harms_nobody(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cccb_job_leaves_its_result_before_the_update),
-		cmocka_unit_test(cccb_pad_is_skipped_and_commands_go_round),
-		cmocka_unit_test(cccb_full_to_the_last_free_entry_is_carried_out),
+		cmocka_unit_test(cccb_job_writes_its_result_before_the_update),
+		cmocka_unit_test(cccb_pad_is_skipped_and_commands_wrap_around),
+		cmocka_unit_test(cccb_full_to_the_last_free_entry_is_executed),
 		cmocka_unit_test(cccb_malformed_command_breaks_its_context_only),
 		cmocka_unit_test(cccb_command_across_the_end_breaks_the_context),
 		cmocka_unit_test(cccb_that_is_not_mapped_breaks_the_context),
 		cmocka_unit_test(results_that_are_not_mapped_break_the_context_in_the_interrupt),
-		cmocka_unit_test(context_that_was_unmapped_after_its_first_kick_harms_nobody),
+		cmocka_unit_test(unmapped_context_affects_no_other_context),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

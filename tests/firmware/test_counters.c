@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Performance counters of jobs: added up over jobs and slices, and nobody else's. */
+/* Performance counters of jobs: summed over jobs and slices, without those of other jobs. */
 #include "perf.h"
 #include "rig.h"
 
@@ -11,7 +11,7 @@ static struct fwif_perf *perf_block(struct rig *r, u32 *addr)
 	return rig_fw_alloc(r, sizeof(struct fwif_perf), addr);
 }
 
-static void jobs_with_one_block_add_up(void **state)
+static void counters_of_jobs_with_one_block_are_summed(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c;
@@ -37,7 +37,7 @@ static void jobs_with_one_block_add_up(void **state)
 	rig_destroy(r);
 }
 
-static void slices_of_others_are_not_counted(void **state)
+static void slices_of_other_contexts_are_not_counted(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context a, b;
@@ -62,14 +62,14 @@ static void slices_of_others_are_not_counted(void **state)
 	assert_int_equal(rig_result(&b, 1)->groups, GROUPS);
 	assert_int_equal(perf->value[PUMICE_PERF_CDM_GROUPS], GROUPS);
 	assert_int_equal(perf->value[PUMICE_PERF_USC_WAVES], GROUPS);
-	/* add, lt and brnz in each turn, and end. */
+	/* add, lt and brnz in each iteration, and end. */
 	assert_int_equal(perf->value[PUMICE_PERF_USC_ISSUED], GROUPS * (3 * TURNS + 1));
 	assert_int_equal(perf->value[PUMICE_PERF_USC_INSN_SCALAR], GROUPS * 2 * TURNS);
 	assert_int_equal(perf->value[PUMICE_PERF_USC_INSN_FLOW], GROUPS * (TURNS + 1));
 	rig_destroy(r);
 }
 
-static void details_are_counted_only_while_somebody_asks(void **state)
+static void details_are_counted_only_during_jobs_with_counters(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c;
@@ -87,7 +87,7 @@ static void details_are_counted_only_while_somebody_asks(void **state)
 	rig_destroy(r);
 }
 
-static void misplaced_block_breaks_its_context_only(void **state)
+static void invalid_counter_address_breaks_its_context_only(void **state)
 {
 	static const u32 bad[] = { 4, RIG_FW_HOLE, 0x80000000, PUMICE_FW_WINDOW_SIZE - 64 };
 	struct rig_context c, good;
@@ -112,10 +112,10 @@ static void misplaced_block_breaks_its_context_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jobs_with_one_block_add_up),
-		cmocka_unit_test(slices_of_others_are_not_counted),
-		cmocka_unit_test(details_are_counted_only_while_somebody_asks),
-		cmocka_unit_test(misplaced_block_breaks_its_context_only),
+		cmocka_unit_test(counters_of_jobs_with_one_block_are_summed),
+		cmocka_unit_test(slices_of_other_contexts_are_not_counted),
+		cmocka_unit_test(details_are_counted_only_during_jobs_with_counters),
+		cmocka_unit_test(invalid_counter_address_breaks_its_context_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 #include "rig.h"
 
-static void job_fault_is_told_and_the_next_job_runs(void **state)
+static void job_fault_is_reported_and_the_next_job_runs(void **state)
 {
 	struct rig *r = rig_booted();
 	const struct fwif_job_result *result;
@@ -76,7 +76,7 @@ static void counters_count_jobs_and_commands(void **state)
 	rig_destroy(r);
 }
 
-static void wait_holds_a_job_until_another_context_updates(void **state)
+static void wait_blocks_a_job_until_another_context_updates(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -103,7 +103,7 @@ static void wait_holds_a_job_until_another_context_updates(void **state)
 	rig_destroy(r);
 }
 
-static void wait_compares_update_objects_round_the_wrap(void **state)
+static void wait_compares_update_objects_across_wrap_around(void **state)
 {
 	static const struct {
 		u32 object, value;
@@ -135,7 +135,7 @@ static void wait_compares_update_objects_round_the_wrap(void **state)
 	rig_destroy(r);
 }
 
-static void wait_sees_what_the_host_wrote_at_the_next_kick_of_anyone(void **state)
+static void wait_reads_values_of_the_host_at_the_next_kick_of_any_context(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -165,7 +165,7 @@ static void chain_of_waits_through_all_contexts_resolves(void **state)
 	rig_vm(r, &vm);
 	for (i = 0; i < 40; i++)
 		rig_context(r, &vm, i % 3, &c[i]);
-	/* The last first: everyone waits for the one before. */
+	/* In reverse: each context waits for the previous one. */
 	for (i = 40; i-- > 0;) {
 		if (i)
 			rig_wait_for(&c[i], c[i - 1].object_addr, 1);
@@ -180,7 +180,7 @@ static void chain_of_waits_through_all_contexts_resolves(void **state)
 	rig_destroy(r);
 }
 
-static void contexts_that_wait_for_each_other_do_not_stop_the_rest(void **state)
+static void contexts_that_wait_for_each_other_do_not_block_others(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context a, b, c;
@@ -212,7 +212,7 @@ static void release(struct rig *r, const struct rig_context *blocker)
 	assert_true(rig_run(r));
 }
 
-/* Jobs that pile up behind one that does not end: five contexts, two jobs each. */
+/* Jobs queued while an endless one runs: five contexts, two jobs each. */
 static void pile_up(struct rig *r, struct rig_context *blocker, struct rig_context *c,
 		    const u32 *priority)
 {
@@ -242,7 +242,7 @@ static void assert_order(const struct rig_context *c, const u32 *priority, const
 
 	for (i = 1; i < 5; i++) {
 		u32 before = order[i - 1], after = order[i];
-		/* All jobs of a higher priority; of the same, the first before the first. */
+		/* Higher priorities first; within a priority, all first jobs before the second. */
 		u32 last = priority[before] > priority[after] ? 2 : 1;
 
 		assert_true(rig_result(&c[before], last)->time_end <=
@@ -274,10 +274,10 @@ static u32 set_priority(struct rig *r, const struct rig_context *c, u32 priority
 }
 
 /*
- * Those of one priority run in the order in which they became ready, whatever they had. The
- * commands come all at once: who waits for long runs before a higher priority.
+ * Contexts of one priority run in the order in which they became ready, independent of earlier
+ * jobs. All commands are sent together: a context that waits long runs before a higher priority.
  */
-static void changed_priority_counts_for_queued_jobs(void **state)
+static void changed_priority_applies_to_queued_jobs(void **state)
 {
 	static const u32 before[5] = { 2, 1, 1, 0, 0 }, after[5] = { 0, 1, 2, 2, 1 };
 	static const u32 order[5] = { 2, 3, 1, 4, 0 };
@@ -302,7 +302,7 @@ static void changed_priority_counts_for_queued_jobs(void **state)
 	rig_destroy(r);
 }
 
-static void priority_that_does_not_exist_is_refused(void **state)
+static void priority_out_of_range_is_refused(void **state)
 {
 	struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING, .priority = 1 };
 	struct rig_context c, hole = { .addr = 0x80000000 };
@@ -310,7 +310,7 @@ static void priority_that_does_not_exist_is_refused(void **state)
 	struct rig *r = rig_with_context(&vm, &c);
 
 	(void)state;
-	/* The firmware does not know it yet. */
+	/* The firmware has not registered the context yet. */
 	assert_int_equal(set_priority(r, &c, 2), FWIF_STATUS_OK);
 	assert_int_equal(set_priority(r, &c, FWIF_PRIORITIES), FWIF_STATUS_INVALID);
 	rig_compute(&c, RIG_STREAM_VA, 1);
@@ -324,7 +324,7 @@ static void priority_that_does_not_exist_is_refused(void **state)
 	rig_destroy(r);
 }
 
-static void contexts_of_one_priority_take_turns_job_by_job(void **state)
+static void contexts_of_one_priority_run_round_robin_by_job(void **state)
 {
 	static const u32 priority[5] = { 1, 1, 1, 1, 1 };
 	struct rig *r = rig_booted();
@@ -344,18 +344,18 @@ static void contexts_of_one_priority_take_turns_job_by_job(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(job_fault_is_told_and_the_next_job_runs),
+		cmocka_unit_test(job_fault_is_reported_and_the_next_job_runs),
 		cmocka_unit_test(job_beyond_the_address_space_faults_without_being_started),
 		cmocka_unit_test(counters_count_jobs_and_commands),
-		cmocka_unit_test(wait_holds_a_job_until_another_context_updates),
-		cmocka_unit_test(wait_compares_update_objects_round_the_wrap),
-		cmocka_unit_test(wait_sees_what_the_host_wrote_at_the_next_kick_of_anyone),
+		cmocka_unit_test(wait_blocks_a_job_until_another_context_updates),
+		cmocka_unit_test(wait_compares_update_objects_across_wrap_around),
+		cmocka_unit_test(wait_reads_values_of_the_host_at_the_next_kick_of_any_context),
 		cmocka_unit_test(chain_of_waits_through_all_contexts_resolves),
-		cmocka_unit_test(contexts_that_wait_for_each_other_do_not_stop_the_rest),
+		cmocka_unit_test(contexts_that_wait_for_each_other_do_not_block_others),
 		cmocka_unit_test(high_priority_runs_before_normal_before_low),
-		cmocka_unit_test(contexts_of_one_priority_take_turns_job_by_job),
-		cmocka_unit_test(changed_priority_counts_for_queued_jobs),
-		cmocka_unit_test(priority_that_does_not_exist_is_refused),
+		cmocka_unit_test(contexts_of_one_priority_run_round_robin_by_job),
+		cmocka_unit_test(changed_priority_applies_to_queued_jobs),
+		cmocka_unit_test(priority_out_of_range_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Kernel CCB: each command good and bad; a bad one is refused and nothing else happens. */
+/* Kernel CCB: each command, valid and invalid; an invalid one is refused without side effects. */
 #include <string.h>
 
 #include "rig.h"
@@ -30,10 +30,10 @@ static void kccb_refuses_unknown_types_and_reserved_fields(void **state)
 	rig_destroy(r);
 }
 
-/* Addresses that cannot hold a context. */
+/* Addresses that are invalid for a context. */
 static const u32 bad_addresses[] = { 0, 2, 4, RIG_FW_HOLE, 0x7fffffc0, 0x80000000, 0xfffffff8 };
 
-static void kick_refuses_context_addresses_that_lead_nowhere(void **state)
+static void kick_refuses_invalid_context_addresses(void **state)
 {
 	struct rig *r = rig_booted();
 	size_t i;
@@ -62,13 +62,13 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		{ "priority", offsetof(struct fwif_context, priority), FWIF_PRIORITIES },
 		{ "catalogue misaligned", offsetof(struct fwif_context, catalogue), 0x1000 },
 		{ "catalogue too high", offsetof(struct fwif_context, catalogue) + 4, 0x10000 },
-		{ "cccb nowhere", offsetof(struct fwif_context, cccb), 0 },
+		{ "cccb at 0", offsetof(struct fwif_context, cccb), 0 },
 		{ "cccb misaligned", offsetof(struct fwif_context, cccb), 0x200004 },
 		{ "cccb outside", offsetof(struct fwif_context, cccb), 0x7ffffff8 },
 		{ "cccb too small", offsetof(struct fwif_context, cccb_bytes), FWIF_CCCB_MIN / 2 },
 		{ "cccb too large", offsetof(struct fwif_context, cccb_bytes), FWIF_CCCB_MAX * 2 },
 		{ "cccb no power of two", offsetof(struct fwif_context, cccb_bytes), 4104 },
-		{ "results nowhere", offsetof(struct fwif_context, results), 0 },
+		{ "results at 0", offsetof(struct fwif_context, results), 0 },
 		{ "results outside", offsetof(struct fwif_context, results), 0x7fffffc8 },
 		{ "no results", offsetof(struct fwif_context, result_count), 0 },
 		{ "results no power of two", offsetof(struct fwif_context, result_count), 3 },
@@ -119,7 +119,7 @@ static void kick_refuses_write_offsets_outside_or_between_commands(void **state)
 	rig_destroy(r);
 }
 
-static void context_commands_refuse_addresses_and_accept_the_unknown(void **state)
+static void context_commands_refuse_bad_addresses_and_accept_unknown_contexts(void **state)
 {
 	static const u32 types[] = { FWIF_KCCB_CONTEXT_KILL, FWIF_KCCB_CONTEXT_RELEASE };
 	struct rig *r = rig_booted();
@@ -131,7 +131,7 @@ static void context_commands_refuse_addresses_and_accept_the_unknown(void **stat
 
 		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
 		for (i = 0; i < sizeof(bad_addresses) / sizeof(bad_addresses[0]); i++) {
-			/* The hole is a good address, of nothing the firmware knows. */
+			/* The hole is a valid address, without a registered context. */
 			u32 expect = bad_addresses[i] == RIG_FW_HOLE ? FWIF_STATUS_OK :
 									 FWIF_STATUS_INVALID;
 
@@ -180,7 +180,7 @@ static void vm_commands_check_catalogue_and_range(void **state)
 	rig_destroy(r);
 }
 
-static void kccb_answers_every_command_in_order_over_many_turns_of_the_ring(void **state)
+static void kccb_completes_commands_in_order_across_wrap_around(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	const struct fwif_kccb_cmd bad = { .type = 99 };
@@ -225,7 +225,7 @@ static void contexts_beyond_the_limit_get_no_space_until_one_is_released(void **
 	(void)state;
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &first), FWIF_STATUS_OK);
 	for (i = 1; i <= FWIF_MAX_CONTEXTS; i++) {
-		/* They may share what lies behind; only the structures differ. */
+	/* Only the structures must differ; they may share their CCB and results. */
 		c.f = rig_fw_alloc(r, sizeof(*c.f), &c.addr);
 		*c.f = *first.f;
 		c.f->state = 0;
@@ -237,8 +237,8 @@ static void contexts_beyond_the_limit_get_no_space_until_one_is_released(void **
 	rig_destroy(r);
 }
 
-/* The host may make a new context at the address of one that it has released. */
-static void released_context_is_unknown_at_the_next_kick(void **state)
+/* The host may create a context at the address of a released one. */
+static void released_context_is_registered_again_at_the_next_kick(void **state)
 {
 	struct rig_context c;
 	struct rig_vm vm;
@@ -249,7 +249,7 @@ static void released_context_is_unknown_at_the_next_kick(void **state)
 	rig_submit(r, &c);
 	assert_int_equal(c.f->cccb_read, c.write);
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c), FWIF_STATUS_OK);
-	/* Of the old one; a new context begins at 0. */
+	/* Of the old one; a new context starts at 0. */
 	assert_int_not_equal(c.f->cccb_read, 0);
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_OK);
 	assert_int_equal(c.f->cccb_read, 0);
@@ -260,7 +260,7 @@ static void released_context_is_unknown_at_the_next_kick(void **state)
 	rig_destroy(r);
 }
 
-static void answers_raise_one_interrupt_for_a_batch(void **state)
+static void batch_of_commands_raises_one_interrupt(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	struct rig *r = rig_booted();
@@ -281,16 +281,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kccb_refuses_unknown_types_and_reserved_fields),
-		cmocka_unit_test(kick_refuses_context_addresses_that_lead_nowhere),
+		cmocka_unit_test(kick_refuses_invalid_context_addresses),
 		cmocka_unit_test(kick_refuses_a_context_with_a_bad_field),
 		cmocka_unit_test(kick_refuses_write_offsets_outside_or_between_commands),
-		cmocka_unit_test(context_commands_refuse_addresses_and_accept_the_unknown),
+		cmocka_unit_test(context_commands_refuse_bad_addresses_and_accept_unknown_contexts),
 		cmocka_unit_test(vm_commands_check_catalogue_and_range),
-		cmocka_unit_test(kccb_answers_every_command_in_order_over_many_turns_of_the_ring),
+		cmocka_unit_test(kccb_completes_commands_in_order_across_wrap_around),
 		cmocka_unit_test(kccb_masks_a_wild_write_index),
 		cmocka_unit_test(contexts_beyond_the_limit_get_no_space_until_one_is_released),
-		cmocka_unit_test(released_context_is_unknown_at_the_next_kick),
-		cmocka_unit_test(answers_raise_one_interrupt_for_a_batch),
+		cmocka_unit_test(released_context_is_registered_again_at_the_next_kick),
+		cmocka_unit_test(batch_of_commands_raises_one_interrupt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

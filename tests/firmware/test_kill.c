@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Killing contexts: what runs stops, what waits ends as KILLED, who depends goes on. */
+/* Killing contexts: running jobs stop, waiting ones end as KILLED, dependents continue. */
 #include "rig.h"
 
 static void submit_jobs(struct rig *r, struct rig_context *c, u32 count)
@@ -26,7 +26,7 @@ static void assert_killed(const struct rig_context *c, u32 first, u32 last)
 	}
 }
 
-static void kill_stops_an_endless_job_and_all_behind_it(void **state)
+static void kill_stops_an_endless_job_and_all_that_follow(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c, next;
@@ -52,7 +52,7 @@ static void kill_stops_an_endless_job_and_all_behind_it(void **state)
 	rig_destroy(r);
 }
 
-static void kill_of_a_waiting_context_lets_those_go_on_that_wait_for_it(void **state)
+static void kill_of_a_waiting_context_releases_its_dependents(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c, dependent;
@@ -76,7 +76,7 @@ static void kill_of_a_waiting_context_lets_those_go_on_that_wait_for_it(void **s
 	rig_destroy(r);
 }
 
-static void kill_of_a_prepared_job_leaves_the_running_one_alone(void **state)
+static void kill_of_a_prepared_job_does_not_affect_the_running_one(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context running, c;
@@ -96,7 +96,7 @@ static void kill_of_a_prepared_job_leaves_the_running_one_alone(void **state)
 	rig_destroy(r);
 }
 
-static void kill_of_an_idle_context_is_done_at_once_and_later_jobs_end_killed(void **state)
+static void kill_of_an_idle_context_completes_at_once_and_later_jobs_end_killed(void **state)
 {
 	struct rig_context c;
 	struct rig_vm vm;
@@ -113,7 +113,7 @@ static void kill_of_an_idle_context_is_done_at_once_and_later_jobs_end_killed(vo
 	rig_destroy(r);
 }
 
-static void kill_answers_before_the_commands_behind_it(void **state)
+static void kill_completes_before_the_commands_that_follow(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	struct rig *r = rig_booted();
@@ -134,7 +134,7 @@ static void kill_answers_before_the_commands_behind_it(void **state)
 	entry[2] = rig_put(r, &ping);
 	rig_kick(r);
 	assert_true(rig_run(r));
-	/* The release behind it finds no work any more. */
+	/* The release that follows finds no unfinished work. */
 	assert_int_equal(r->kccb_status[entry[0]], FWIF_STATUS_OK);
 	assert_int_equal(r->kccb_status[entry[1]], FWIF_STATUS_OK);
 	assert_int_equal(r->kccb_status[entry[2]], FWIF_STATUS_OK);
@@ -190,7 +190,7 @@ static void release_is_busy_while_there_is_work(void **state)
 	rig_destroy(r);
 }
 
-/* A killed loop of one instruction, and what the firmware leaves of it at @stuck. */
+/* Kill a loop of one instruction; return the report written to @stuck. */
 static void kill_with_stuck(u32 stuck)
 {
 	struct rig *r = rig_booted();
@@ -204,7 +204,7 @@ static void kill_with_stuck(u32 stuck)
 	submit_jobs(r, &c, 2);
 	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
 	assert_killed(&c, 1, 2);
-	/* The job that ran, and the one that never did. */
+	/* The job that ran, and the one that never started. */
 	assert_int_equal(rig_result(&c, 1)->unit, PUMICE_UNIT_USC_CODE);
 	assert_int_equal(rig_result(&c, 1)->addr, RIG_CODE_VA);
 	assert_int_equal(rig_result(&c, 2)->unit, PUMICE_UNIT_FW);
@@ -212,14 +212,14 @@ static void kill_with_stuck(u32 stuck)
 	rig_destroy(r);
 }
 
-static void kill_harms_nobody_where_its_report_has_no_memory(void **state)
+static void kill_with_an_unmapped_report_affects_no_other_context(void **state)
 {
 	(void)state;
 	kill_with_stuck(0);
 	kill_with_stuck(RIG_FW_HOLE);
 }
 
-static void kill_reports_where_the_waves_were(void **state)
+static void kill_reports_the_position_of_the_waves(void **state)
 {
 	struct rig *r = rig_booted();
 	struct fwif_stuck *stuck;
@@ -252,15 +252,15 @@ static void kill_reports_where_the_waves_were(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kill_stops_an_endless_job_and_all_behind_it),
-		cmocka_unit_test(kill_of_a_waiting_context_lets_those_go_on_that_wait_for_it),
-		cmocka_unit_test(kill_of_a_prepared_job_leaves_the_running_one_alone),
-		cmocka_unit_test(kill_of_an_idle_context_is_done_at_once_and_later_jobs_end_killed),
-		cmocka_unit_test(kill_answers_before_the_commands_behind_it),
+		cmocka_unit_test(kill_stops_an_endless_job_and_all_that_follow),
+		cmocka_unit_test(kill_of_a_waiting_context_releases_its_dependents),
+		cmocka_unit_test(kill_of_a_prepared_job_does_not_affect_the_running_one),
+		cmocka_unit_test(kill_of_an_idle_context_completes_at_once_and_later_jobs_end_killed),
+		cmocka_unit_test(kill_completes_before_the_commands_that_follow),
 		cmocka_unit_test(kill_flushes_a_full_client_ccb),
 		cmocka_unit_test(release_is_busy_while_there_is_work),
-		cmocka_unit_test(kill_harms_nobody_where_its_report_has_no_memory),
-		cmocka_unit_test(kill_reports_where_the_waves_were),
+		cmocka_unit_test(kill_with_an_unmapped_report_affects_no_other_context),
+		cmocka_unit_test(kill_reports_the_position_of_the_waves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

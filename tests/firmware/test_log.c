@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Log ring and firmware CCB: what is told, what is lost, and that it is counted. */
+/* Log ring and firmware CCB: entries, dropped messages, and their count. */
 #include "rig.h"
 
-static void log_entries_are_numbered_and_rise_in_time(void **state)
+static void log_entries_are_numbered_with_ascending_times(void **state)
 {
 	struct rig *r = rig_booted();
 	u32 i;
@@ -66,7 +66,7 @@ static void log_level_filters_and_may_change_at_run_time(void **state)
 	rig_destroy(r);
 }
 
-static void fwccb_counts_what_it_drops_and_goes_on_when_there_is_room(void **state)
+static void fwccb_counts_dropped_messages_and_continues_when_read(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c;
@@ -81,7 +81,7 @@ static void fwccb_counts_what_it_drops_and_goes_on_when_there_is_room(void **sta
 		rig_compute(&c, RIG_STREAM_VA, i);
 		rig_submit(r, &c);
 	}
-	/* One entry stays free. */
+	/* One entry of the ring is always unused. */
 	assert_int_equal(r->fwccb_ring->write, RIG_FWCCB - 1);
 	assert_int_equal(r->fwccb_ring->dropped, 3);
 	assert_int_equal(r->boot->jobs_faulted, RIG_FWCCB + 2);
@@ -131,10 +131,10 @@ static void sleeping_firmware_executes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(log_entries_are_numbered_and_rise_in_time),
+		cmocka_unit_test(log_entries_are_numbered_with_ascending_times),
 		cmocka_unit_test(log_overwrites_the_oldest_and_never_waits_for_the_host),
 		cmocka_unit_test(log_level_filters_and_may_change_at_run_time),
-		cmocka_unit_test(fwccb_counts_what_it_drops_and_goes_on_when_there_is_room),
+		cmocka_unit_test(fwccb_counts_dropped_messages_and_continues_when_read),
 		cmocka_unit_test(wild_read_index_of_the_fwccb_is_masked),
 		cmocka_unit_test(sleeping_firmware_executes_nothing),
 	};

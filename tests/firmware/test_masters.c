@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs on all data masters: side by side, each with its own queue and its own end;
- * commands that do not suit; kills; MMU contexts. VDM, PDM and TDM are fakes.
+ * Jobs on all data masters: parallel execution, each with its own queue and its own
+ * end; invalid commands; kills; MMU contexts. VDM, PDM and TDM are fakes.
  */
 #include "scene.h"
 
 #include <string.h>
 
-/* One context on each data master, of one VM, and a scene. */
+/* One context on each data master, all of one VM, and a scene. */
 struct four {
 	struct rig *r;
 	struct rig_vm vm;
@@ -36,7 +36,7 @@ static void make_four(struct four *f)
 		rig_context_of(f->r, &f->vm, dm, 1, &f->c[dm]);
 }
 
-/* Around each test. */
+/* Setup and teardown of each test. */
 static int set_up(void **state)
 {
 	static struct four f;
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void jobs_run_side_by_side_and_end_in_any_order(void **state)
+static void jobs_run_in_parallel_and_end_in_any_order(void **state)
 {
 	struct four *f = *state;
 	u32 dm;
@@ -80,7 +80,7 @@ static void jobs_run_side_by_side_and_end_in_any_order(void **state)
 	assert_int_equal(f->r->boot->jobs_done, 4);
 }
 
-static void what_a_job_says_reaches_its_data_master(void **state)
+static void fields_of_a_job_reach_its_data_master(void **state)
 {
 	const u64 tag_of_seqno_9 = 9ull << PUMICE_VDM_TAG__SEQNO__SHIFT;
 	struct four *f = *state;
@@ -109,7 +109,7 @@ static void what_a_job_says_reaches_its_data_master(void **state)
 	assert_int_equal(fake[FAKE_VDM].job.split, 0xffff);
 }
 
-static void a_fault_of_any_data_master_stands_in_the_result(void **state)
+static void fault_of_any_data_master_is_reported_in_the_result(void **state)
 {
 	const struct fwif_job_result *result;
 	struct four *f = *state;
@@ -127,7 +127,7 @@ static void a_fault_of_any_data_master_stands_in_the_result(void **state)
 		assert_int_equal(result->pc, 7);
 		assert_int_equal(result->usc, 1);
 		assert_int_equal(*f->c[dm].object, 1);
-		/* The context goes on. */
+		/* The context continues. */
 		submit_job(f->r, &f->c[dm], &f->scene, 2);
 		end_and_run(f->r, fake_of(dm), DM_DONE);
 		assert_int_equal(rig_result(&f->c[dm], 2)->fault, PUMICE_FAULT_NONE);
@@ -135,7 +135,7 @@ static void a_fault_of_any_data_master_stands_in_the_result(void **state)
 	assert_int_equal(f->r->boot->jobs_faulted, 3);
 }
 
-static void fragments_wait_for_their_geometry_and_the_next_geometry_runs_beside(void **state)
+static void fragments_wait_for_their_geometry_and_run_parallel_to_the_next(void **state)
 {
 	struct rig_context *geometry, *fragment;
 	struct four *f = *state;
@@ -289,7 +289,7 @@ static void kill_aborts_the_job_of_that_data_master_alone(void **state)
 	}
 }
 
-static void priorities_hold_on_each_data_master(void **state)
+static void priorities_apply_on_each_data_master(void **state)
 {
 	struct rig_context low, high;
 	struct four *f = *state;
@@ -307,7 +307,7 @@ static void priorities_hold_on_each_data_master(void **state)
 			 low.f->id);
 }
 
-/* There are 31 MMU contexts for VMs: with more VMs than that all are lent anew, but this one. */
+/* There are 31 MMU contexts for VMs: with more VMs, all but this one's are reassigned. */
 static void a_vm_in_use_keeps_its_mmu_context(void **state)
 {
 	enum { VMS = 40 };
@@ -338,15 +338,15 @@ static void a_vm_in_use_keeps_its_mmu_context(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(jobs_run_side_by_side_and_end_in_any_order),
-		TEST(what_a_job_says_reaches_its_data_master),
-		TEST(a_fault_of_any_data_master_stands_in_the_result),
-		TEST(fragments_wait_for_their_geometry_and_the_next_geometry_runs_beside),
+		TEST(jobs_run_in_parallel_and_end_in_any_order),
+		TEST(fields_of_a_job_reach_its_data_master),
+		TEST(fault_of_any_data_master_is_reported_in_the_result),
+		TEST(fragments_wait_for_their_geometry_and_run_parallel_to_the_next),
 		TEST(commands_of_another_data_master_break_the_context),
 		TEST(malformed_render_commands_break_the_context),
 		TEST(addresses_beyond_the_address_space_fault_the_job),
 		TEST(kill_aborts_the_job_of_that_data_master_alone),
-		TEST(priorities_hold_on_each_data_master),
+		TEST(priorities_apply_on_each_data_master),
 		TEST(a_vm_in_use_keeps_its_mmu_context),
 	};
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* MMU contexts lent to VMs: each job sees its own VM, and no old translation. */
+/* MMU contexts of VMs: each job accesses its own VM, without stale translations. */
 #include "rig.h"
 
 #include "pumice_formats.h"
 
 #define VMS	40u	/* more than the 31 MMU contexts */
 
-/* Run the context's stream once and give the fault. */
+/* Run the context's stream once and return the fault. */
 static u32 run(struct rig *r, struct rig_context *c, u32 seqno)
 {
 	rig_compute(c, RIG_STREAM_VA, seqno);
@@ -17,7 +17,7 @@ static u32 run(struct rig *r, struct rig_context *c, u32 seqno)
 	return rig_result(c, seqno)->fault;
 }
 
-static void more_vms_than_mmu_contexts_each_see_their_own_memory(void **state)
+static void more_vms_than_mmu_contexts_each_access_their_own_memory(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c[VMS];
@@ -39,10 +39,10 @@ static void more_vms_than_mmu_contexts_each_see_their_own_memory(void **state)
 }
 
 /*
- * Each VM's stream lies at an address that no other VM uses until one comes to
- * its MMU context: what a TLB holds of the old VM is still there then.
+ * Each VM's stream is at an address that no other VM uses until one is assigned
+ * the same MMU context: the TLB still has translations of the old VM then.
  */
-static void vm_that_gets_anothers_mmu_context_sees_nothing_of_it(void **state)
+static void vm_with_a_reassigned_mmu_context_has_no_stale_translations(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c[VMS];
@@ -66,7 +66,7 @@ static void vm_that_gets_anothers_mmu_context_sees_nothing_of_it(void **state)
 	rig_destroy(r);
 }
 
-/* How often the context's VM was given an MMU context, by the log since *@from. */
+/* Number of times an MMU context was assigned to the context's VM, in the log since *@from. */
 static u32 count_binds(struct rig *r, const struct rig_context *c, u32 *from)
 {
 	u32 binds = 0;
@@ -79,7 +79,7 @@ static u32 count_binds(struct rig *r, const struct rig_context *c, u32 *from)
 	return binds;
 }
 
-static void the_vm_whose_job_is_longest_ago_loses_its_mmu_context(void **state)
+static void least_recently_used_mmu_context_is_reassigned(void **state)
 {
 	struct rig *r = rig_booted();
 	struct rig_context c[VMS];
@@ -98,7 +98,7 @@ static void the_vm_whose_job_is_longest_ago_loses_its_mmu_context(void **state)
 		binds += count_binds(r, &c[0], &log);
 	}
 	assert_int_equal(binds, 1);
-	/* The last 30 others have theirs still; the ninth had to go. */
+	/* The last 30 others still have theirs; the ninth was reassigned. */
 	run(r, &c[VMS - 30], 2);
 	assert_int_equal(count_binds(r, &c[VMS - 30], &log), 0);
 	run(r, &c[VMS - 31], 2);
@@ -120,13 +120,13 @@ static void contexts_of_one_vm_share_its_mmu_context(void **state)
 	rig_destroy(r);
 }
 
-/* Map the stream's address to a page that holds no command. */
+/* Map the stream's address to a page without a valid command. */
 static void remap_to_code_page(struct rig_vm *vm)
 {
 	vm->pt[0] = vm->pt[1];
 }
 
-static void invalidate_makes_jobs_see_a_changed_mapping(void **state)
+static void invalidate_makes_jobs_use_a_changed_mapping(void **state)
 {
 	static const struct {
 		const char *what;
@@ -155,7 +155,7 @@ static void invalidate_makes_jobs_see_a_changed_mapping(void **state)
 		rig_context(r, &vm, 1, &c);
 		assert_int_equal(run(r, &c, 1), PUMICE_FAULT_NONE);
 		remap_to_code_page(&vm);
-		/* TLBs hold what they hold until they are told. */
+		/* TLB entries remain until they are invalidated. */
 		assert_int_equal(run(r, &c, 2), PUMICE_FAULT_NONE);
 		cmd.catalogue = vm.catalogue;
 		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
@@ -164,7 +164,7 @@ static void invalidate_makes_jobs_see_a_changed_mapping(void **state)
 	}
 }
 
-/* Only what is asked for: the pages beside it are still known to the TLB. */
+/* Only the requested range is invalidated: the pages around it remain in the TLB. */
 static void invalidate_of_other_pages_changes_nothing(void **state)
 {
 	static const struct {
@@ -193,7 +193,7 @@ static void invalidate_of_other_pages_changes_nothing(void **state)
 	rig_destroy(r);
 }
 
-static void released_vm_leaves_nothing_behind_for_the_next_at_its_address(void **state)
+static void released_vm_leaves_no_translations_for_the_next_at_its_address(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -213,13 +213,13 @@ static void released_vm_leaves_nothing_behind_for_the_next_at_its_address(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_vms_than_mmu_contexts_each_see_their_own_memory),
-		cmocka_unit_test(vm_that_gets_anothers_mmu_context_sees_nothing_of_it),
-		cmocka_unit_test(the_vm_whose_job_is_longest_ago_loses_its_mmu_context),
+		cmocka_unit_test(more_vms_than_mmu_contexts_each_access_their_own_memory),
+		cmocka_unit_test(vm_with_a_reassigned_mmu_context_has_no_stale_translations),
+		cmocka_unit_test(least_recently_used_mmu_context_is_reassigned),
 		cmocka_unit_test(contexts_of_one_vm_share_its_mmu_context),
-		cmocka_unit_test(invalidate_makes_jobs_see_a_changed_mapping),
+		cmocka_unit_test(invalidate_makes_jobs_use_a_changed_mapping),
 		cmocka_unit_test(invalidate_of_other_pages_changes_nothing),
-		cmocka_unit_test(released_vm_leaves_nothing_behind_for_the_next_at_its_address),
+		cmocka_unit_test(released_vm_leaves_no_translations_for_the_next_at_its_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A geometry job that finds no pages: growth that the host grants or denies, pages
- * that others free, partial renders, and the end where nothing helps; kills in each
+ * A geometry job that has run out of pages: growth granted and denied by the host, pages
+ * freed by other jobs, partial renders, and failure if none of these helps; kills in each
  * of these states. VDM, PDM and PM are fakes.
  */
 #include "scene.h"
 
-/* A render context of two, a second context for others' fragments, and a scene. */
+/* A render context of two kinds, a second one for other fragment jobs, and a scene. */
 struct rigged {
 	struct rig *r;
 	struct rig_vm vm, other_vm;
@@ -27,7 +27,7 @@ static void begin(struct rigged *t, bool spill)
 	assert_int_equal(fake[FAKE_VDM].starts, 1);
 }
 
-/* Around each test: a geometry job runs. */
+/* Setup and teardown of each test: a geometry job runs. */
 static int set_up(void **state)
 {
 	static struct rigged t;
@@ -45,7 +45,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Lists that have all the pages they may have. */
+/* Set both lists to their maximum of pages. */
 static void cannot_grow(struct rigged *t)
 {
 	u32 i;
@@ -59,7 +59,7 @@ static void out_of_pages(struct rigged *t)
 	end_and_run(t->r, FAKE_VDM, DM_MEMORY);
 }
 
-/* Its scene so far is being rendered. */
+/* Bring the job to a partial render of its scene so far. */
 static void to_partial_render(struct rigged *t)
 {
 	cannot_grow(t);
@@ -78,7 +78,7 @@ static void assert_asked(struct rigged *t, u32 list)
 	assert_int_equal(next_message(t->r).type, 0);
 }
 
-/* The job ends well after so many partial renders. */
+/* End the job without a fault; check the number of partial renders. */
 static void assert_ends_well(struct rigged *t, u32 partials)
 {
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
@@ -94,7 +94,7 @@ static void assert_ended_with(struct rigged *t, u32 fault)
 	assert_false(fake[FAKE_VDM].status.busy);
 	assert_int_equal(rig_result(&t->geometry, 1)->fault, fault);
 	assert_int_equal(*t->geometry.object, 1);
-	/* The next job begins with nothing of it. */
+	/* The next job starts without state of this one. */
 	submit_job(t->r, &t->geometry, &t->scene, 2);
 	if (t->geometry.f->state != FWIF_CONTEXT_OK)
 		return;
@@ -103,7 +103,7 @@ static void assert_ended_with(struct rigged *t, u32 fault)
 	assert_int_equal(rig_result(&t->geometry, 2)->partials, 0);
 }
 
-static void growth_that_is_granted_lets_the_job_go_on(void **state)
+static void granted_growth_resumes_the_job(void **state)
 {
 	struct rigged *t = *state;
 
@@ -117,7 +117,7 @@ static void growth_that_is_granted_lets_the_job_go_on(void **state)
 	assert_ends_well(t, 0);
 }
 
-static void the_second_list_is_asked_for_when_the_first_does_not_grow(void **state)
+static void second_list_is_requested_if_the_first_cannot_grow(void **state)
 {
 	struct rigged *t = *state;
 
@@ -131,7 +131,7 @@ static void the_second_list_is_asked_for_when_the_first_does_not_grow(void **sta
 	assert_ends_well(t, 0);
 }
 
-static void a_list_is_asked_for_once_until_it_is_answered(void **state)
+static void a_list_has_one_open_request(void **state)
 {
 	struct rigged *t = *state;
 
@@ -149,7 +149,7 @@ static void a_list_is_asked_for_once_until_it_is_answered(void **state)
 	assert_asked(t, 0);
 }
 
-static void a_low_list_grows_without_a_stop(void **state)
+static void a_low_list_grows_without_a_stall(void **state)
 {
 	struct rigged *t = *state;
 
@@ -159,7 +159,7 @@ static void a_low_list_grows_without_a_stop(void **state)
 	answer_grown(t->r, t->scene.list_addr[1], 12);
 	assert_int_equal(list_pages(&t->scene, 1), 12);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
-	/* One that has all its pages, and what is no list, are not asked for. */
+	/* No request for a list with all its pages, nor for an address that is no list. */
 	list_set_max(&t->scene, 1, 12);
 	fake_low(t->scene.list_addr[1]);
 	fake_low(RIG_FW_HOLE);
@@ -170,7 +170,7 @@ static void a_low_list_grows_without_a_stop(void **state)
 	rig_assert_alive(t->r);
 }
 
-static void answers_about_what_is_no_list_are_refused(void **state)
+static void replies_about_invalid_lists_are_refused(void **state)
 {
 	static const u32 bad[] = { 0, 0x200002, RIG_FW_HOLE, 0x80000000, 0x7ffffffc };
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN, .pages = 20 };
@@ -182,7 +182,7 @@ static void answers_about_what_is_no_list_are_refused(void **state)
 		assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
 	}
 	assert_int_equal(fake_pm.grows, 0);
-	/* Fields that a command has not must be zero. */
+	/* Fields that a command does not have must be zero. */
 	cmd.type = FWIF_KCCB_PING;
 	cmd.object = 0;
 	assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
@@ -191,7 +191,7 @@ static void answers_about_what_is_no_list_are_refused(void **state)
 	assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
 }
 
-static void a_partial_render_lets_the_job_go_on(void **state)
+static void a_partial_render_resumes_the_job(void **state)
 {
 	struct rigged *t = *state;
 	u32 i;
@@ -217,7 +217,7 @@ static void a_partial_render_lets_the_job_go_on(void **state)
 	assert_int_equal(t->r->boot->jobs_started, 1);
 }
 
-static void growth_that_is_denied_leads_to_a_partial_render(void **state)
+static void denied_growth_leads_to_a_partial_render(void **state)
 {
 	struct rigged *t = *state;
 
@@ -232,7 +232,7 @@ static void growth_that_is_denied_leads_to_a_partial_render(void **state)
 	assert_ends_well(t, 1);
 }
 
-static void pages_that_a_fragment_job_frees_come_first(void **state)
+static void pages_freed_by_a_fragment_job_precede_a_partial_render(void **state)
 {
 	struct rigged *t = *state;
 
@@ -242,7 +242,7 @@ static void pages_that_a_fragment_job_frees_come_first(void **state)
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
-	/* Freed while it stops: it goes on at once. */
+	/* Pages were freed while it stalled: it is resumed at once. */
 	submit_job(t->r, &t->fragment, &t->other, 2);
 	fake[FAKE_VDM].status.done = 1;
 	out_of_pages(t);
@@ -254,14 +254,14 @@ static void pages_that_a_fragment_job_frees_come_first(void **state)
 	assert_ends_well(t, 0);
 }
 
-static void a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next_waits(void **state)
+static void partial_render_follows_the_running_fragment_job_and_precedes_the_next(void **state)
 {
 	struct rigged *t = *state;
 
 	cannot_grow(t);
 	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
-	/* Submitted while the flush goes on: it may not come in between. */
+	/* Submitted during the flush: it must not start before the partial render. */
 	submit_job(t->r, &t->fragment, &t->other, 1);
 	assert_int_equal(fake[FAKE_PDM].starts, 0);
 	out_of_pages(t);
@@ -277,7 +277,7 @@ static void a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next
 	assert_ends_well(t, 1);
 }
 
-static void no_progress_waits_once_for_others_and_then_renders(void **state)
+static void no_progress_waits_once_for_other_jobs_and_then_renders(void **state)
 {
 	struct rigged *t = *state;
 
@@ -287,7 +287,7 @@ static void no_progress_waits_once_for_others_and_then_renders(void **state)
 	out_of_pages(t);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
-	/* The second one runs now, but this job has come no further. */
+	/* The second one runs now, but this job has made no progress. */
 	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
 	out_of_pages(t);
@@ -299,7 +299,7 @@ static void no_progress_waits_once_for_others_and_then_renders(void **state)
 	assert_ends_well(t, 1);
 }
 
-static void a_partial_render_waits_for_what_its_fragment_job_waits_for(void **state)
+static void a_partial_render_waits_for_the_dependencies_of_its_fragment_job(void **state)
 {
 	struct fwif_cccb_render *cmd;
 	struct rigged *t = *state;
@@ -325,7 +325,7 @@ static void a_partial_render_waits_for_what_its_fragment_job_waits_for(void **st
 	assert_int_equal(rig_result(&t->geometry, 2)->partials, 1);
 }
 
-static void a_partial_render_that_helps_nothing_ends_the_job(void **state)
+static void a_partial_render_without_progress_fails_the_job(void **state)
 {
 	struct rigged *t = *state;
 
@@ -339,7 +339,7 @@ static void a_partial_render_that_helps_nothing_ends_the_job(void **state)
 	assert_int_equal(rig_result(&t->geometry, 1)->partials, 1);
 }
 
-static void a_scene_without_memory_for_it_has_no_partial_render(void **state)
+static void a_scene_without_spill_memory_has_no_partial_render(void **state)
 {
 	struct rigged t;
 
@@ -352,7 +352,7 @@ static void a_scene_without_memory_for_it_has_no_partial_render(void **state)
 	rig_destroy(t.r);
 }
 
-static void a_fault_of_the_partial_render_is_the_geometry_jobs(void **state)
+static void fault_of_a_partial_render_is_reported_for_the_geometry_job(void **state)
 {
 	struct rigged *t = *state;
 
@@ -364,33 +364,35 @@ static void a_fault_of_the_partial_render_is_the_geometry_jobs(void **state)
 	assert_int_equal(t->r->boot->partials, 0);
 }
 
-/* States in which a geometry job can stand. */
-enum stand { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+/* States of a geometry job. */
+enum job_state { RUNNING, GROWING, WAITING, FLUSHING, QUEUED, RENDERING };
 
-static const enum stand every_state[] = { RUNS, GROWS, WAITS, FLUSHES, QUEUES, RENDERS };
+static const enum job_state every_state[] = {
+	RUNNING, GROWING, WAITING, FLUSHING, QUEUED, RENDERING,
+};
 
-static void lead_to(struct rigged *t, enum stand stand)
+static void bring_to(struct rigged *t, enum job_state state)
 {
-	if (stand > GROWS)
+	if (state > GROWING)
 		cannot_grow(t);
-	if (stand == WAITS || stand == QUEUES)
+	if (state == WAITING || state == QUEUED)
 		submit_job(t->r, &t->fragment, &t->other, 1);
-	if (stand == QUEUES) {
-		/* It waits for one fragment job, and finds the next when it stops again. */
+	if (state == QUEUED) {
+		/* It waits for one fragment job, and for the next when it stalls again. */
 		submit_job(t->r, &t->fragment, &t->other, 2);
 		out_of_pages(t);
 		end_and_run(t->r, FAKE_PDM, DM_DONE);
 		out_of_pages(t);
 		fake[FAKE_VDM].resumes = 0;
 	}
-	if (stand > RUNS)
+	if (state > RUNNING)
 		out_of_pages(t);
-	if (stand == RENDERS)
+	if (state == RENDERING)
 		out_of_pages(t);
 }
 
-/* What the host's time-outs go by. */
-static void time_stopped_for_others_is_shown_apart_from_the_jobs_own(void **state)
+/* The times that the host's time-outs use. */
+static void stall_time_is_published_separately_from_run_time(void **state)
 {
 	const struct fwif_context *f;
 	struct rigged t;
@@ -398,15 +400,15 @@ static void time_stopped_for_others_is_shown_apart_from_the_jobs_own(void **stat
 
 	(void)state;
 	for (i = 0; i < sizeof(every_state) / sizeof(every_state[0]); i++) {
-		const enum stand at = every_state[i];
-		const bool stopped = at == GROWS || at == WAITS || at == QUEUES;
+		const enum job_state at = every_state[i];
+		const bool stopped = at == GROWING || at == WAITING || at == QUEUED;
 
 		print_message("state %u\n", at);
 		begin(&t, true);
 		f = t.geometry.f;
-		lead_to(&t, at);
+		bring_to(&t, at);
 		assert_int_equal(!!f->stop_start, stopped);
-		assert_int_equal(f->renders_partial, at == FLUSHES || at == RENDERS);
+		assert_int_equal(f->renders_partial, at == FLUSHING || at == RENDERING);
 		assert_int_not_equal(f->slice_start, 0);
 		if (stopped)
 			assert_in_range(f->stop_start, f->slice_start, rig_clock(t.r));
@@ -420,7 +422,7 @@ static void time_stopped_for_others_is_shown_apart_from_the_jobs_own(void **stat
 	}
 }
 
-static void a_stop_that_ended_counts_until_the_job_ends(void **state)
+static void ended_stalls_are_counted_until_the_job_ends(void **state)
 {
 	const struct rigged *t = *state;
 	const struct fwif_context *f = t->geometry.f;
@@ -438,12 +440,12 @@ static void a_stop_that_ended_counts_until_the_job_ends(void **state)
 	assert_int_equal(f->stop_ticks, 0);
 }
 
-/* A geometry job is led to a state and killed there. */
-static void begin_killed(struct rigged *t, enum stand stand)
+/* Bring a geometry job to a state and kill it there. */
+static void begin_killed(struct rigged *t, enum job_state state)
 {
-	print_message("state %u\n", stand);
+	print_message("state %u\n", state);
 	begin(t, true);
-	lead_to(t, stand);
+	bring_to(t, state);
 	assert_int_equal(rig_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
 			 FWIF_STATUS_OK);
 }
@@ -456,13 +458,13 @@ static void kill_ends_the_job_in_every_state(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(every_state) / sizeof(every_state[0]); i++) {
 		begin_killed(&t, every_state[i]);
-		assert_int_equal(fake[FAKE_PDM].aborts, every_state[i] == RENDERS);
+		assert_int_equal(fake[FAKE_PDM].aborts, every_state[i] == RENDERING);
 		assert_int_equal(fake[FAKE_VDM].aborts, 1);
 		assert_ended_with(&t, PUMICE_FAULT_KILLED);
 		assert_int_equal(t.r->boot->partials, 0);
-		if (every_state[i] == WAITS || every_state[i] == QUEUES) {
+		if (every_state[i] == WAITING || every_state[i] == QUEUED) {
 			end_and_run(t.r, FAKE_PDM, DM_DONE);
-			assert_int_equal(*t.fragment.object, every_state[i] == WAITS ? 1 : 2);
+			assert_int_equal(*t.fragment.object, every_state[i] == WAITING ? 1 : 2);
 		}
 		submit_job(t.r, &t.fragment, &t.other, 3);
 		assert_true(fake[FAKE_PDM].status.busy);
@@ -471,8 +473,8 @@ static void kill_ends_the_job_in_every_state(void **state)
 	}
 }
 
-/* What a job that did not end was doing: while its partial render is on the PDM, that. */
-static void a_killed_job_names_the_unit_that_had_it(void **state)
+/* The unit in the result of a killed job: of the PDM during its partial render. */
+static void killed_job_reports_the_unit_that_processed_it(void **state)
 {
 	struct rigged t;
 	u32 i;
@@ -483,17 +485,17 @@ static void a_killed_job_names_the_unit_that_had_it(void **state)
 		rig_run(t.r);
 		assert_int_equal(rig_result(&t.geometry, 1)->fault, PUMICE_FAULT_KILLED);
 		assert_int_equal(rig_result(&t.geometry, 1)->unit,
-				 every_state[i] == RENDERS ? PUMICE_UNIT_ISP : PUMICE_UNIT_VDM);
+				 every_state[i] == RENDERING ? PUMICE_UNIT_ISP : PUMICE_UNIT_VDM);
 		rig_destroy(t.r);
 	}
 }
 
-static void a_full_ring_of_messages_is_no_wait_for_ever(void **state)
+static void full_message_ring_does_not_stall_a_job_forever(void **state)
 {
 	struct rigged *t = *state;
 	u32 i;
 
-	/* Other lists fill the ring, which nobody reads. */
+	/* Requests for other lists fill the ring, which the host does not read. */
 	for (i = 0; i < RIG_FWCCB; i++) {
 		struct scene more;
 
@@ -506,8 +508,8 @@ static void a_full_ring_of_messages_is_no_wait_for_ever(void **state)
 	assert_int_not_equal(t->r->fwccb_ring->dropped, 0);
 }
 
-/* The host has not seen the request: neither this list nor its jobs pay for ever. */
-static void a_request_that_is_lost_does_not_outlive_its_job(void **state)
+/* A lost request must not block this list or its jobs forever. */
+static void lost_request_is_cancelled_with_its_job(void **state)
 {
 	struct rig_context next;
 	struct rigged *t = *state;
@@ -527,8 +529,8 @@ static void a_request_that_is_lost_does_not_outlive_its_job(void **state)
 	assert_int_equal(rig_result(&next, 1)->fault, PUMICE_FAULT_NONE);
 }
 
-/* No message counts as sent: the job waits for pages until the host's time-out kills it. */
-static void a_request_into_a_silent_ring_waits_for_the_host(void **state)
+/* A message that is not sent counts as sent: the job waits until the host's time-out kills it. */
+static void request_into_a_silent_ring_waits_for_the_host(void **state)
 {
 	struct rigged *t = *state;
 
@@ -570,8 +572,8 @@ static void a_scene_in_use_is_not_released(void **state)
 	assert_int_equal(fake_pm.releases, 2);
 }
 
-/* Another list may come to lie where one was that the host let go without an answer. */
-static void a_request_does_not_outlive_the_scenes_of_its_list(void **state)
+/* Another list may be created at the address of one that was released with an open request. */
+static void request_is_cancelled_with_the_scenes_of_its_list(void **state)
 {
 	struct rigged *t = *state;
 	u32 i;
@@ -595,29 +597,29 @@ static void a_request_does_not_outlive_the_scenes_of_its_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(growth_that_is_granted_lets_the_job_go_on),
-		TEST(the_second_list_is_asked_for_when_the_first_does_not_grow),
-		TEST(a_list_is_asked_for_once_until_it_is_answered),
-		TEST(a_low_list_grows_without_a_stop),
-		TEST(answers_about_what_is_no_list_are_refused),
-		TEST(a_partial_render_lets_the_job_go_on),
-		TEST(growth_that_is_denied_leads_to_a_partial_render),
-		TEST(pages_that_a_fragment_job_frees_come_first),
-		TEST(a_fragment_job_that_runs_ends_before_the_partial_render_and_the_next_waits),
-		TEST(no_progress_waits_once_for_others_and_then_renders),
-		TEST(a_partial_render_waits_for_what_its_fragment_job_waits_for),
-		TEST(a_partial_render_that_helps_nothing_ends_the_job),
-		cmocka_unit_test(a_scene_without_memory_for_it_has_no_partial_render),
-		TEST(a_fault_of_the_partial_render_is_the_geometry_jobs),
-		cmocka_unit_test(time_stopped_for_others_is_shown_apart_from_the_jobs_own),
-		TEST(a_stop_that_ended_counts_until_the_job_ends),
+		TEST(granted_growth_resumes_the_job),
+		TEST(second_list_is_requested_if_the_first_cannot_grow),
+		TEST(a_list_has_one_open_request),
+		TEST(a_low_list_grows_without_a_stall),
+		TEST(replies_about_invalid_lists_are_refused),
+		TEST(a_partial_render_resumes_the_job),
+		TEST(denied_growth_leads_to_a_partial_render),
+		TEST(pages_freed_by_a_fragment_job_precede_a_partial_render),
+		TEST(partial_render_follows_the_running_fragment_job_and_precedes_the_next),
+		TEST(no_progress_waits_once_for_other_jobs_and_then_renders),
+		TEST(a_partial_render_waits_for_the_dependencies_of_its_fragment_job),
+		TEST(a_partial_render_without_progress_fails_the_job),
+		cmocka_unit_test(a_scene_without_spill_memory_has_no_partial_render),
+		TEST(fault_of_a_partial_render_is_reported_for_the_geometry_job),
+		cmocka_unit_test(stall_time_is_published_separately_from_run_time),
+		TEST(ended_stalls_are_counted_until_the_job_ends),
 		cmocka_unit_test(kill_ends_the_job_in_every_state),
-		cmocka_unit_test(a_killed_job_names_the_unit_that_had_it),
-		TEST(a_full_ring_of_messages_is_no_wait_for_ever),
-		TEST(a_request_that_is_lost_does_not_outlive_its_job),
-		TEST(a_request_into_a_silent_ring_waits_for_the_host),
+		cmocka_unit_test(killed_job_reports_the_unit_that_processed_it),
+		TEST(full_message_ring_does_not_stall_a_job_forever),
+		TEST(lost_request_is_cancelled_with_its_job),
+		TEST(request_into_a_silent_ring_waits_for_the_host),
 		TEST(a_scene_in_use_is_not_released),
-		TEST(a_request_does_not_outlive_the_scenes_of_its_list),
+		TEST(request_is_cancelled_with_the_scenes_of_its_list),
 	};
 
 	return cmocka_run_group_tests_name("partial renders", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Faults on request that the firmware obeys: one of its rings falls silent until the next
- * boot, and everything else goes on.
+ * Injected faults of the firmware: one of its rings falls silent until the next boot, and
+ * everything else continues.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static struct faulty faulty_booted(void)
 	struct faulty f = { .r = rig_booted() };
 
 	rig_vm(f.r, &f.vm);
-	/* So long that a kick finds it running. */
+	/* Long enough that the kick finds it running. */
 	rig_vm_groups(&f.vm, 1, 20000, true);
 	rig_context(f.r, &f.vm, 1, &f.c);
 	return f;
@@ -30,7 +30,7 @@ static void ask_for(struct rig *r, const char *text)
 	assert_int_equal(pumice_gpu_inject(r->gpu, text), 0);
 }
 
-/* The host has seen all interrupts. Return: how many there were. */
+/* Clear the host's interrupts. Return: how many there were. */
 static u32 clear_irqs(struct rig *r)
 {
 	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
@@ -43,14 +43,14 @@ static void put_job(struct faulty *f, u32 seqno)
 	rig_update(&f->c, f->c.object_addr, seqno);
 }
 
-/* It faulted, and all that the host needs to end it is there. */
+/* It faulted, and its result has all that the host needs to end it. */
 static void assert_ended(const struct faulty *f, u32 seqno)
 {
 	assert_int_equal(rig_result(&f->c, seqno)->fault, PUMICE_FAULT_CDM_COMMAND);
 	assert_int_equal(*f->c.object, seqno);
 }
 
-/* The GPU is reset and the firmware booted anew: it has no memory of the fault. */
+/* Reset the GPU and boot the firmware again: the fault does not persist. */
 static void boot_anew(struct rig *r)
 {
 	struct fwif_boot *boot = r->boot;
@@ -64,7 +64,7 @@ static void boot_anew(struct rig *r)
 	assert_int_equal(rig_boot(r), FWIF_STATE_READY);
 }
 
-static void silent_kernel_ccb_is_not_read_and_jobs_and_messages_go_on(void **state)
+static void silent_kernel_ccb_is_not_read_while_jobs_and_messages_continue(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	struct faulty f = faulty_booted();
@@ -100,7 +100,7 @@ static void silent_kernel_ccb_is_not_read_and_jobs_and_messages_go_on(void **sta
 	rig_destroy(f.r);
 }
 
-static void silent_firmware_ccb_is_not_written_and_jobs_and_answers_go_on(void **state)
+static void silent_firmware_ccb_is_not_written_while_jobs_and_replies_continue(void **state)
 {
 	struct faulty f = faulty_booted();
 	u32 irqs;
@@ -131,8 +131,8 @@ static void silent_firmware_ccb_is_not_written_and_jobs_and_answers_go_on(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(silent_kernel_ccb_is_not_read_and_jobs_and_messages_go_on),
-		cmocka_unit_test(silent_firmware_ccb_is_not_written_and_jobs_and_answers_go_on),
+		cmocka_unit_test(silent_kernel_ccb_is_not_read_while_jobs_and_messages_continue),
+		cmocka_unit_test(silent_firmware_ccb_is_not_written_while_jobs_and_replies_continue),
 	};
 
 	return cmocka_run_group_tests_name("silence of a ring", tests, NULL, NULL);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* Time slices: who runs when, with jobs that leave at work-group boundaries. */
+/* Time slices: order of contexts whose jobs are switched out at work-group boundaries. */
 #include <string.h>
 
 #include "rig.h"
 
-#define GROUPS	6000u	/* of a job that takes many slices */
+#define GROUPS	6000u	/* of a job that needs many slices */
 #define TURNS	40u	/* of the loop in each */
 #define SLICE_NS (FWIF_SLICE_MIN_US * 1000ull)
-/* Work-groups that are on the way when a job has to leave end first. */
+/* Work-groups in flight when a job is switched out end first. */
 #define DRAIN_NS SLICE_NS
 
-/* A rig with the shortest slices, and a VM with a job of many of them. */
+/* A fixture with the shortest slices, and a VM with a job of many slices. */
 static struct rig *slices_rig(struct rig_vm *vm)
 {
 	struct rig *r = rig_booted();
@@ -27,14 +27,14 @@ static void add_job(struct rig_context *c, u32 seqno)
 	rig_update(c, c->object_addr, seqno);
 }
 
-/* Hand a context to the firmware without running it to the end. */
+/* Submit a context's commands without running them to the end. */
 static void hand_over(struct rig *r, const struct rig_context *c)
 {
 	rig_put_kick(r, c);
 	rig_kick(r);
 }
 
-/* Two contexts of one priority, with a job each, handed over. */
+/* Submit two contexts of one priority, with a job each. */
 static void hand_over_two(struct rig *r, const struct rig_vm *vm_a, const struct rig_vm *vm_b,
 			  struct rig_context *a, struct rig_context *b)
 {
@@ -63,7 +63,7 @@ static void assert_whole(const struct rig_context *c, u32 seqno)
 	assert_int_equal(rig_result(c, seqno)->groups, GROUPS);
 }
 
-static void job_alone_is_never_switched_out(void **state)
+static void only_ready_job_is_never_switched_out(void **state)
 {
 	struct rig_context c;
 	struct rig_vm vm;
@@ -80,7 +80,7 @@ static void job_alone_is_never_switched_out(void **state)
 	rig_destroy(r);
 }
 
-static void jobs_of_one_priority_take_turns_slice_by_slice(void **state)
+static void jobs_of_one_priority_run_round_robin_by_slice(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -96,7 +96,7 @@ static void jobs_of_one_priority_take_turns_slice_by_slice(void **state)
 			rig_result(&a, 1)->slices + 1);
 	assert_int_equal(r->boot->switches,
 			 rig_result(&a, 1)->slices + rig_result(&b, 1)->slices - 2);
-	/* Both were there from the beginning to nearly the end. */
+	/* Both were queued from the beginning to nearly the end. */
 	assert_true(rig_result(&b, 1)->time_start < rig_result(&a, 1)->time_end);
 	assert_true(rig_result(&a, 1)->run_ticks + rig_result(&b, 1)->run_ticks <=
 		    rig_result(&b, 1)->time_end - rig_result(&a, 1)->time_start);
@@ -130,7 +130,7 @@ static void high_priority_starts_within_one_slice_of_a_long_job(void **state)
 	rig_destroy(r);
 }
 
-static void raised_priority_takes_the_data_master_from_a_long_job(void **state)
+static void raised_priority_preempts_a_long_job(void **state)
 {
 	struct fwif_kccb_cmd raise = { .type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = 2 };
 	struct rig_context running, ready;
@@ -157,7 +157,7 @@ static void raised_priority_takes_the_data_master_from_a_long_job(void **state)
 	rig_destroy(r);
 }
 
-static void lowered_priority_gives_the_data_master_away(void **state)
+static void lowered_priority_is_preempted(void **state)
 {
 	struct fwif_kccb_cmd lower = { .type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = 0 };
 	struct rig_context running, ready;
@@ -183,7 +183,7 @@ static void lowered_priority_gives_the_data_master_away(void **state)
 	rig_destroy(r);
 }
 
-static void lower_priority_does_not_take_a_slice_from_a_higher_one(void **state)
+static void lower_priority_does_not_preempt_a_higher_one(void **state)
 {
 	struct rig_context low, high;
 	struct rig_vm vm, empty;
@@ -191,7 +191,7 @@ static void lower_priority_does_not_take_a_slice_from_a_higher_one(void **state)
 
 	(void)state;
 	rig_vm(r, &empty);
-	/* So long that nobody starves meanwhile. */
+	/* Long enough that no context starves meanwhile. */
 	r->boot->slice_us = FWIF_SLICE_MAX_US;
 	rig_context(r, &vm, 2, &high);
 	rig_context(r, &empty, 0, &low);
@@ -208,7 +208,7 @@ static void lower_priority_does_not_take_a_slice_from_a_higher_one(void **state)
 	rig_destroy(r);
 }
 
-static void context_without_a_place_to_save_keeps_the_data_master(void **state)
+static void context_without_save_area_is_never_switched_out(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -263,14 +263,14 @@ static void none_of_64_contexts_starves(void **state)
 		wait = rig_result(&c[i], 1)->time_start - rig_result(&c[0], 1)->time_start;
 		longest = wait > longest ? wait : longest;
 	}
-	/* Each starts within what starving allows and one round of all others, drained. */
+	/* Each starts within the starvation limit and one round of all others, drained. */
 	print_message("longest wait for the first slice: %llu us\n",
 		      (unsigned long long)longest / 1000);
 	assert_true(longest < (FWIF_STARVE_SLICES + CROWD) * (SLICE_NS + DRAIN_NS));
 	rig_destroy(r);
 }
 
-static void crowd_of_one_priority_gets_equal_time(void **state)
+static void many_contexts_of_one_priority_share_time_equally(void **state)
 {
 	static struct rig_context c[CROWD];
 	struct rig_vm vm;
@@ -300,7 +300,7 @@ static void crowd_of_one_priority_gets_equal_time(void **state)
 	rig_destroy(r);
 }
 
-static void killed_while_switched_out_ends_as_killed(void **state)
+static void context_killed_while_switched_out_ends_as_killed(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -318,7 +318,7 @@ static void killed_while_switched_out_ends_as_killed(void **state)
 	rig_finish(r);
 	assert_int_equal(*a.object, 1);
 	assert_int_equal(rig_result(&a, 1)->fault, PUMICE_FAULT_KILLED);
-	/* It does not run again for its end. */
+	/* It is not resumed in order to end. */
 	assert_int_equal(rig_result(&a, 1)->slices, 1);
 	assert_int_equal(rig_result(&a, 1)->run_ticks, run_ticks);
 	assert_true(rig_result(&a, 1)->time_start < rig_result(&b, 1)->time_start);
@@ -327,7 +327,7 @@ static void killed_while_switched_out_ends_as_killed(void **state)
 	rig_destroy(r);
 }
 
-static void fault_behind_a_switch_is_reported_and_others_go_on(void **state)
+static void fault_after_a_switch_is_reported_and_others_continue(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm, faulty;
@@ -345,7 +345,7 @@ static void fault_behind_a_switch_is_reported_and_others_go_on(void **state)
 	rig_destroy(r);
 }
 
-static void unmapped_place_to_save_faults_the_job_only(void **state)
+static void unmapped_save_area_faults_the_job_only(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -370,7 +370,7 @@ static void unmapped_place_to_save_faults_the_job_only(void **state)
 	rig_destroy(r);
 }
 
-static void damaged_save_faults_the_job_only(void **state)
+static void corrupt_save_area_faults_the_job_only(void **state)
 {
 	struct rig_context a, b;
 	struct rig_vm vm;
@@ -388,7 +388,7 @@ static void damaged_save_faults_the_job_only(void **state)
 	rig_destroy(r);
 }
 
-static void misplaced_save_refuses_the_context(void **state)
+static void misaligned_save_area_refuses_the_context(void **state)
 {
 	static const u32 bad[] = { 4, 0x80000000, PUMICE_FW_WINDOW_SIZE - 64, 0xfffffff8 };
 	struct rig *r = rig_booted();
@@ -411,7 +411,7 @@ static void misplaced_save_refuses_the_context(void **state)
 	rig_destroy(r);
 }
 
-static void host_sees_how_long_a_job_has_run(void **state)
+static void run_time_of_a_job_is_published_to_the_host(void **state)
 {
 	struct rig_context c;
 	struct rig_vm vm;
@@ -437,7 +437,7 @@ static void host_sees_how_long_a_job_has_run(void **state)
 	rig_destroy(r);
 }
 
-/* The context's time goes on over all slices of all jobs; a result's is of its job. */
+/* The context's time is summed over all slices of all jobs; a result's over its own job. */
 static void run_time_of_a_job_is_the_sum_of_its_slices(void **state)
 {
 	struct rig_context a, b;
@@ -462,7 +462,7 @@ static void run_time_of_a_job_is_the_sum_of_its_slices(void **state)
 	rig_destroy(r);
 }
 
-/* Fences of jobs signal by it: the kick's own interrupt was long before. */
+/* Fences of jobs are signalled by it: the kick's own interrupt was much earlier. */
 static void update_after_a_job_interrupts_the_host(void **state)
 {
 	struct rig_context c;
@@ -484,7 +484,7 @@ static void update_after_a_job_interrupts_the_host(void **state)
 	rig_destroy(r);
 }
 
-static void log_tells_of_switches_and_boosts(void **state)
+static void log_records_switches_and_boosts(void **state)
 {
 	static struct rig_context c[CROWD];
 	bool seen[FWIF_LOG_EVENT_COUNT] = { false };
@@ -513,24 +513,24 @@ static void log_tells_of_switches_and_boosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(job_alone_is_never_switched_out),
-		cmocka_unit_test(jobs_of_one_priority_take_turns_slice_by_slice),
+		cmocka_unit_test(only_ready_job_is_never_switched_out),
+		cmocka_unit_test(jobs_of_one_priority_run_round_robin_by_slice),
 		cmocka_unit_test(high_priority_starts_within_one_slice_of_a_long_job),
-		cmocka_unit_test(raised_priority_takes_the_data_master_from_a_long_job),
-		cmocka_unit_test(lowered_priority_gives_the_data_master_away),
-		cmocka_unit_test(lower_priority_does_not_take_a_slice_from_a_higher_one),
-		cmocka_unit_test(context_without_a_place_to_save_keeps_the_data_master),
+		cmocka_unit_test(raised_priority_preempts_a_long_job),
+		cmocka_unit_test(lowered_priority_is_preempted),
+		cmocka_unit_test(lower_priority_does_not_preempt_a_higher_one),
+		cmocka_unit_test(context_without_save_area_is_never_switched_out),
 		cmocka_unit_test(none_of_64_contexts_starves),
-		cmocka_unit_test(crowd_of_one_priority_gets_equal_time),
-		cmocka_unit_test(killed_while_switched_out_ends_as_killed),
-		cmocka_unit_test(fault_behind_a_switch_is_reported_and_others_go_on),
-		cmocka_unit_test(unmapped_place_to_save_faults_the_job_only),
-		cmocka_unit_test(damaged_save_faults_the_job_only),
-		cmocka_unit_test(misplaced_save_refuses_the_context),
-		cmocka_unit_test(host_sees_how_long_a_job_has_run),
+		cmocka_unit_test(many_contexts_of_one_priority_share_time_equally),
+		cmocka_unit_test(context_killed_while_switched_out_ends_as_killed),
+		cmocka_unit_test(fault_after_a_switch_is_reported_and_others_continue),
+		cmocka_unit_test(unmapped_save_area_faults_the_job_only),
+		cmocka_unit_test(corrupt_save_area_faults_the_job_only),
+		cmocka_unit_test(misaligned_save_area_refuses_the_context),
+		cmocka_unit_test(run_time_of_a_job_is_published_to_the_host),
 		cmocka_unit_test(run_time_of_a_job_is_the_sum_of_its_slices),
 		cmocka_unit_test(update_after_a_job_interrupts_the_host),
-		cmocka_unit_test(log_tells_of_switches_and_boosts),
+		cmocka_unit_test(log_records_switches_and_boosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

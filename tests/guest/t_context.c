@@ -314,7 +314,7 @@ static void changed_priority_counts_for_later_jobs(void)
 	check_change(BEFORE_JOBS);
 }
 
-static void changed_priority_counts_for_queued_jobs(void)
+static void changed_priority_applies_to_queued_jobs(void)
 {
 	check_change(WHILE_QUEUED);
 }
@@ -486,7 +486,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(high_priority_needs_rights),
 	TEST_CASE(higher_priority_runs_first),
 	TEST_CASE(changed_priority_counts_for_later_jobs),
-	TEST_CASE(changed_priority_counts_for_queued_jobs),
+	TEST_CASE(changed_priority_applies_to_queued_jobs),
 	TEST_CASE(changed_priority_stays_after_a_reset),
 	TEST_CASE(changed_priority_must_be_known),
 	TEST_CASE(raising_a_priority_needs_rights),
