@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a CDM needs around it in a test. See bench.h. */
+/* Fixture for tests of the CDM. See bench.h. */
 #include "bench.h"
 
 #include <limits.h>
@@ -223,7 +223,7 @@ void bench_finish(struct bench *b)
 		if (b->ended != ended)
 			break;
 		assert_true(b->pds.running > 0);
-		/* Nobody steps the CDM again unless it asks; only the last group must make it ask. */
+		/* The CDM is stepped on request only; the last group alone must request it. */
 		while (b->wakes == wakes)
 			fake_pds_finish(&b->pds);
 	}

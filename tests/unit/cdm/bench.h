@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a CDM needs around it in a test: guest memory behind the real MMU, a
- * clock that the test moves, a fake PDS, and a control stream to write.
+ * Fixture for tests of the CDM: guest memory mapped by the real MMU, a clock that
+ * the test sets, a fake PDS, and a control stream to write.
  */
 #ifndef PUMICE_CDM_BENCH_H
 #define PUMICE_CDM_BENCH_H
@@ -10,7 +10,7 @@
 #include "fake_pds.h"
 #include "testmem.h"
 
-/* Mapped in context BENCH_CTX: the stream, four pages; nothing before and behind. */
+/* Mapped in context BENCH_CTX: the stream, four pages; unmapped before and after. */
 #define BENCH_CTX	9u
 #define BENCH_STREAM	0x200000ull
 #define BENCH_BYTES	0x4000u
@@ -19,7 +19,7 @@
 /* Data that commands read and write, in context BENCH_CTX. */
 #define BENCH_DATA	0x300000ull
 #define BENCH_DATA_BYTES 0x2000u
-/* Where jobs are saved, in context 0; two pages and nothing behind. */
+/* Where jobs are saved, in context 0; two pages, unmapped after them. */
 #define BENCH_SAVE	0x40000ull
 #define BENCH_SAVE_BYTES 0x2000u
 
@@ -43,7 +43,7 @@ struct bench {
 struct bench *bench_create(void);
 void bench_destroy(struct bench *b);
 
-/* Write a command where b->at stands. */
+/* Write a command at b->at. */
 void put_words(struct bench *b, const u32 *words, u32 count);
 void put_state(struct bench *b, u16 x, u16 y, u16 z);
 void put_launch(struct bench *b, u32 x, u32 y, u32 z);
@@ -60,11 +60,11 @@ void put_marker(struct bench *b, u64 addr, u32 value, bool wait);
 
 /* Start the job at BENCH_STREAM. */
 void bench_start(struct bench *b);
-/* Step with a small budget until the CDM can not go on. */
+/* Step with a small budget until the CDM stalls. */
 void bench_walk(struct bench *b);
-/* Go on with the job that was switched out. */
+/* Resume the job that was switched out. */
 void bench_resume(struct bench *b);
-/* Walk and let groups go, in turn, until the job has ended. */
+/* Alternate between steps and ends of groups until the job has ended. */
 void bench_finish(struct bench *b);
 
 /* Assert that the job has ended with this fault of the CDM at addr, a read if it has an access. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A PDS that writes down what the CDM asks of it. See fake_pds.h. */
+/* A fake PDS that records the calls of the CDM. See fake_pds.h. */
 #include "fake_pds.h"
 
 #include <string.h>

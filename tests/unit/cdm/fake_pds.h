@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PDS that writes down what the CDM asks of it, for tests of the CDM alone.
+ * A fake PDS that records the calls of the CDM, for tests of the CDM alone.
  *
- * It implements pds.h. Groups run until the test lets them go. A call that the
+ * It implements pds.h. Groups run until the test ends them. A call that the
  * contract forbids (a group outside of a launch, a launch inside of one) fails
  * the test.
  */
@@ -11,7 +11,7 @@
 
 #include "../../../qemu-device/gpu/cdm/cdm.h"
 
-#define FAKE_GROUPS 4096u	/* that are written down */
+#define FAKE_GROUPS 4096u	/* that are recorded */
 
 struct fake_group {
 	u32 id[3];
@@ -22,21 +22,21 @@ struct fake_group {
 };
 
 struct pds {
-	/* What the test chooses. */
+	/* Set by the test. */
 	unsigned int room;		/* groups that can run at a time */
 	unsigned int cost;		/* pds_launch_cost() */
 	enum pumice_fault begin_fault;	/* pds_launch_begin() refuses with this */
-	u64 fault_linear;		/* group that faults when it is dealt, with group_fault */
+	u64 fault_linear;		/* faults at dispatch, with group_fault */
 	enum pumice_fault group_fault;
 	u32 load_pieces;		/* calls until a launch is loaded, from 1 on; 0: one */
 	bool load_waits;		/* between them it waits for memory */
 	u32 fill_pieces;		/* calls before the one that starts a group */
-	/* Something happens while the device lock is dropped. */
+	/* Called while the device lock is dropped. */
 	void (*during_load)(struct pds *pds);
 	void (*during_fill)(struct pds *pds);
 	void *during_opaque;
 
-	/* What happened. */
+	/* Recorded calls. */
 	bool in_launch;
 	u32 launches, aborts, loads;
 	u32 pieces_left, fills_left;
@@ -49,7 +49,7 @@ struct pds {
 	void *opaque;
 };
 
-/* Let one running group go. */
+/* End one running group. */
 void fake_pds_finish(struct pds *pds);
 void fake_pds_finish_all(struct pds *pds);
 /* A running group faults. */

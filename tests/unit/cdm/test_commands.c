@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Commands that read or write memory, or lead elsewhere: indirect launches,
- * chained streams, flushes, time stamps, markers. What is malformed in their
- * words stands in test_stop.c.
+ * Commands that read or write memory, or branch: indirect launches, chained
+ * streams, flushes, time stamps, markers. Malformed commands are tested in
+ * test_stop.c.
  */
 #include "bench.h"
 
@@ -48,7 +48,7 @@ static void an_indirect_launch_takes_its_counts_from_memory(void **state)
 	bench_destroy(b);
 }
 
-/* A launch before it may write the counts. */
+/* An earlier launch may write the counts. */
 static void counts_are_read_when_all_launches_before_have_finished(void **state)
 {
 	struct bench *b = bench_create();
@@ -142,7 +142,7 @@ static void counts_that_cannot_be_read_are_a_fault(void **state)
 	bench_destroy(b);
 }
 
-/* A chain does not come back, and leaves the nesting alone. */
+/* A chain does not return, and does not change the nesting. */
 static void a_link_goes_on_in_another_stream(void **state)
 {
 	struct bench *b = bench_create();
@@ -177,7 +177,7 @@ static void a_link_to_nowhere_is_a_fault_there(void **state)
 	bench_destroy(b);
 }
 
-/* A stream that leads back to itself takes no more than its steps, and can be ended. */
+/* A stream that branches to itself uses no more than its budget, and can be aborted. */
 static void an_endless_chain_keeps_to_its_budget_and_can_be_ended(void **state)
 {
 	u32 how;
@@ -261,7 +261,7 @@ static void time_stamps_and_markers_wait_if_told_to(void **state)
 	bench_walk(b);
 	assert_int_equal(b->data[WORD(BENCH_DATA + 0x1ffc)], 0xcafe);
 	assert_int_equal(stamp[1], 0x200000000000);
-	/* Neighbours are left alone. */
+	/* Adjacent words are not changed. */
 	assert_int_equal(b->data[0], 0);
 	assert_int_equal(b->data[6], 0);
 	assert_int_equal(b->end, CDM_END_DONE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * CDM and PDS together, over USCs that run nothing: whole jobs from a control
+ * CDM and PDS together, over fake USCs: whole jobs from a control
  * stream in memory to groups with their registers filled.
  */
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "../../../qemu-device/gpu/pds/gfx.h"
 #include "rig.h"
 
-/* The stream lies in the rig's PDS pages, behind the program. */
+/* The stream is stored in the fixture's PDS pages, after the program. */
 #define STREAM (RIG_PDS + 0x2000)
 
 struct job {
 	struct rig *rig;
 	struct cdm *cdm;
-	u64 at;			/* where the next command goes */
+	u64 at;			/* where the next command is written */
 	unsigned int ended;
 	enum cdm_end end;
 	bool wake;
@@ -123,7 +123,7 @@ static void job_start(struct job *job)
 	rig_unlock(job->rig);
 }
 
-/* What the workers do: step the CDM while it wants to be stepped. */
+/* Step the CDM as the workers do, while it requests steps. */
 static void job_walk(struct job *job)
 {
 	while (job->wake) {
@@ -205,7 +205,7 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 	job_destroy(&job);
 }
 
-/* More groups than room: the PDS makes the CDM wait, and every group comes in the end. */
+/* More groups than room: the PDS stalls the CDM, and every group is started eventually. */
 static void a_job_larger_than_the_gpu_runs_to_its_end(void **state)
 {
 	struct pds_launch launch = rig_launch(128, 1, 1);
@@ -230,7 +230,7 @@ static void a_job_larger_than_the_gpu_runs_to_its_end(void **state)
 	job_destroy(&job);
 }
 
-/* Stopped while it waits for room: nothing more starts, and all of it comes back. */
+/* Stopped while it waits for room: nothing more starts, and all resources are freed. */
 static void abort_and_fault_give_everything_back(void **state)
 {
 	u32 fault;
@@ -262,7 +262,7 @@ static void abort_and_fault_give_everything_back(void **state)
 	}
 }
 
-/* None of the job's own groups is there to wake it: room comes from a vertex task. */
+/* None of the job's own groups runs: a vertex task frees the room that wakes it. */
 static void a_job_that_found_a_full_gpu_goes_on_when_a_task_leaves(void **state)
 {
 	const struct pds_stage stage = { .stage = USC_STAGE_VERTEX, .ctx = RIG_CTX };
@@ -323,7 +323,7 @@ static void a_burst_fault_between_running_groups_stops_the_job(void **state)
 	job_destroy(&job);
 }
 
-/* TLBs are real: without an invalidation the PDS and the CDM go on with what they hold. */
+/* TLBs are real: without an invalidation the PDS and the CDM use stale entries. */
 static void tlbs_hold_until_they_are_invalidated(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What stops a job: every fault of the CDM with the address it names, faults of
- * memory, PDS and USC, and abort at any point. Whatever it is, the job ends
- * once, after its last group, and the first reason is the one that stays.
+ * memory, PDS and USC, and abort at any point. In all cases the job ends
+ * once, after its last group, and the first reason is reported.
  */
 #include <string.h>
 
@@ -10,10 +10,10 @@
 
 #define WORD0(type) ((u32)PUMICE_CDM_TYPE_##type << PUMICE_CDM_HALT__TYPE__SHIFT)
 
-/* The last word of a STATE command; the layout is written out here, apart from the packer. */
+/* The last word of a STATE command; the layout is written out here, independent of the packer. */
 #define SIZE(x, y, z) ((u32)(z) << 22 | (u32)(y) << 11 | (x))
 
-/* One malformed command behind a good launch of a group that still runs. */
+/* One malformed command after a valid launch of a group that still runs. */
 struct bad {
 	const char *what;
 	u32 words[7];
@@ -70,7 +70,7 @@ static const struct bad bad_commands[] = {
 	  PUMICE_FAULT_CDM_GROUP_SIZE },
 	{ "2 * 513 instances", { WORD0(STATE), 0, 0, 0, 0, SIZE(513, 2, 1) },
 	  PUMICE_FAULT_CDM_GROUP_SIZE },
-	{ "all there can be", { WORD0(STATE), 0, 0, 0, 0, 0xffffffff },
+	{ "maximum in all dimensions", { WORD0(STATE), 0, 0, 0, 0, 0xffffffff },
 	  PUMICE_FAULT_CDM_GROUP_SIZE },
 
 	{ "x beyond 32 bits", { WORD0(LAUNCH), 2, 1, 1, 0xffffffff, 0, 0 },
@@ -194,7 +194,7 @@ static void one_call_more_than_the_depth_stops_the_job(void **state)
 	bench_destroy(b);
 }
 
-/* The stream's own memory: not mapped at all, cut off within a command, run past its end. */
+/* The stream's own memory: not mapped at all, truncated within a command, run past its end. */
 static void memory_faults_name_the_address_of_the_word(void **state)
 {
 	const u64 last = 1ull << PUMICE_MMU_VA_BITS;
@@ -281,7 +281,7 @@ static void a_group_that_faults_when_dealt_stops_the_job(void **state)
 	bench_destroy(b);
 }
 
-/* Where a job can stand when something from outside stops it. */
+/* States of a job when it is stopped from outside. */
 enum place { AT_START, IN_STREAM, IN_LAUNCH, WAITING_FOR_ROOM, AT_FENCE, DRAINING, PLACES };
 
 static struct bench *bench_at(enum place place)
@@ -433,7 +433,7 @@ static u32 next_random(u64 *state)
 	return (u32)(*state >> 33);
 }
 
-/* Random words as a stream: the job always ends, and never reads outside of what is mapped. */
+/* Random words as a stream: the job always ends, and never reads outside of mapped memory. */
 static void random_streams_end(void **state)
 {
 	u64 rnd = 0x5eed0004;
@@ -492,7 +492,7 @@ static void abort_job(struct pds *pds)
 	cdm_abort(pds->during_opaque);
 }
 
-/* The PDS drops the device lock while it loads and fills: then anything may happen. */
+/* The PDS drops the device lock while it loads and fills: other calls may intervene. */
 static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
 {
 	unsigned int fill;
@@ -517,7 +517,7 @@ static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
 	}
 }
 
-/* Loading and filling in pieces changes nothing of what is dealt. */
+/* Loading and filling in pieces does not change the dispatched groups. */
 static void launches_in_pieces_are_dealt_whole(void **state)
 {
 	struct bench *b = bench_create();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The walk through a control stream: each command, sub-lists, fences, grids,
- * the budget, and the times and counts that the registers show.
+ * the budget, and the times and counts in the registers.
  */
 #include "bench.h"
 
@@ -111,7 +111,7 @@ static void state_does_not_outlive_the_job(void **state)
 	bench_destroy(b);
 }
 
-/* Sub-lists: calls nest, return behind the call, and keep the state they set. */
+/* Sub-lists: calls nest, return to the word after the call, and keep the state they set. */
 static void sub_lists_nest_and_return_behind_their_call(void **state)
 {
 	struct bench *b = bench_create();
@@ -136,7 +136,7 @@ static void sub_lists_nest_and_return_behind_their_call(void **state)
 	bench_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.started, 1 + 2 + 3 + 4 + 13 + 12 + 11 + 10 + 50);
-	/* The order tells that each list went on where it had called. */
+	/* The order proves that each list continued after its call. */
 	assert_int_equal(b->pds.group[10].launch, 5);
 	assert_int_equal(b->pds.group[10 + 13].launch, 6);
 	assert_int_equal(b->pds.group[10 + 13 + 12 + 11 + 10].launch, 9);
@@ -144,7 +144,7 @@ static void sub_lists_nest_and_return_behind_their_call(void **state)
 	bench_destroy(b);
 }
 
-/* One list called again and again is no nesting. */
+/* Repeated calls of one list do not nest. */
 static void a_sub_list_can_be_called_any_number_of_times(void **state)
 {
 	struct bench *b = bench_create();
@@ -176,7 +176,7 @@ static void halt_ends_the_job_inside_a_sub_list(void **state)
 	put_launch(b, 1, 1, 1);
 	b->at = BENCH_STREAM + 0x100;
 	put_halt(b);
-	/* The depth does not outlive the job either. */
+	/* The depth is not kept for the next job either. */
 	for (i = 1; i <= 2 * PUMICE_CDM_MAX_DEPTH; i++) {
 		bench_start(b);
 		bench_walk(b);
@@ -264,7 +264,7 @@ static void a_fence_holds_back_launches_until_the_last_group_has_left(void **sta
 	bench_destroy(b);
 }
 
-/* A full PDS: each group that leaves wakes the CDM, which deals one more. */
+/* A full PDS: each group that ends wakes the CDM, which dispatches one more. */
 static void a_launch_waits_for_room_and_goes_on_in_order(void **state)
 {
 	struct bench *b = bench_create();
@@ -309,7 +309,7 @@ static void a_step_keeps_to_its_budget(void **state)
 	assert_int_equal(b->pds.started, 7);
 	assert_true(cdm_step(b->cdm, 1));
 	assert_int_equal(b->pds.started, 8);
-	/* A launch whose groups cost more gets fewer of them, but at least one. */
+	/* A launch with more expensive groups dispatches fewer per step, but at least one. */
 	b->pds.cost = 10;
 	assert_true(cdm_step(b->cdm, 25));
 	assert_int_equal(b->pds.started, 8 + 3);
@@ -323,7 +323,7 @@ static void a_step_keeps_to_its_budget(void **state)
 	bench_destroy(b);
 }
 
-/* The largest grids: the walk does not wrap where 32 bits end. */
+/* The largest grids: the walk does not wrap at 32 bits. */
 static void large_grids_are_taken(void **state)
 {
 	static const struct {
@@ -378,7 +378,7 @@ static void times_and_counts_are_those_of_the_job(void **state)
 	assert_int_equal(cdm_status(b->cdm)->time_start, 5000);
 	assert_int_equal(cdm_status(b->cdm)->time_end, 7000);
 	assert_int_equal(cdm_status(b->cdm)->groups, 2);
-	/* They stay until the next job starts. */
+	/* They are kept until the next job starts. */
 	b->clock = 8000;
 	bench_start(b);
 	assert_int_equal(cdm_status(b->cdm)->time_start, 8000);
@@ -410,7 +410,7 @@ static void start_while_busy_does_nothing(void **state)
 	bench_destroy(b);
 }
 
-/* Whoever is told that a job ended may start the next one at once. */
+/* The callback for the end of a job may start the next one at once. */
 static void a_job_can_be_started_from_the_end_of_another(void **state)
 {
 	struct bench *b = bench_create();

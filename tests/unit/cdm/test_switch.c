@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Jobs that are switched out and resumed: at every boundary, with the same work
- * done as without; what is saved, what is refused when it is read back, and who
- * wins when a job ends in more than one way.
+ * done as without; what is saved, what is refused when it is read back, and which
+ * reason is reported if a job ends in more than one way.
  */
 #include "bench.h"
 
@@ -18,7 +18,7 @@
 #define COUNTS	(BENCH_DATA + 0x100)
 #define GROUPS	(6 + 4 + 4 + 12 + 1 + 3)
 
-/* A stream with everything in it: launches, nesting, a chain, fences, counts in memory. */
+/* A stream with every kind of command: launches, nesting, a chain, fences, counts in memory. */
 static void put_everything(struct bench *b)
 {
 	b->data[(COUNTS - BENCH_DATA) / 4] = 2;
@@ -61,7 +61,7 @@ static struct bench *everything_bench(unsigned int room)
 	return b;
 }
 
-/* Switch out, let the groups that run end, and see the job gone. */
+/* Switch out, end the running groups, and check that the job was switched out. */
 static void switch_out(struct bench *b)
 {
 	unsigned int ended = b->ended;
@@ -73,7 +73,7 @@ static void switch_out(struct bench *b)
 	assert_int_equal(b->ended, ended + 1);
 }
 
-/* The groups of a job that ran in pieces are those of one that ran in one. */
+/* A job that ran in slices dispatches the same groups as one that was not switched. */
 static void expect_same_work(const struct bench *b, const struct bench *whole)
 {
 	u32 i;
@@ -105,7 +105,7 @@ static struct bench *run_whole(void)
 	return b;
 }
 
-/* After each number of steps there is, with groups running or not. */
+/* After every possible number of steps, with and without running groups. */
 static void a_job_goes_on_unchanged_from_every_boundary(void **state)
 {
 	struct bench *whole = run_whole();
@@ -143,8 +143,8 @@ static void a_job_goes_on_unchanged_from_every_boundary(void **state)
 }
 
 /*
- * Cut in slices of a few steps each, over and over, on CDMs that know nothing of
- * each other. Less than three steps can be too few to get over a command that waits.
+ * Switched out after a few steps each, repeatedly, and resumed on separate CDMs.
+ * Less than three steps can be too few to pass a command that waits.
  */
 static void a_job_goes_on_unchanged_over_many_switches(void **state)
 {
@@ -222,7 +222,7 @@ static void switching_out_an_idle_cdm_does_nothing(void **state)
 	bench_destroy(b);
 }
 
-/* Behind its HALT a job has nothing to be saved. */
+/* After its HALT a job has no state to save. */
 static void a_job_that_drains_ends_as_it_would_have(void **state)
 {
 	struct bench *b = bench_create();
@@ -239,7 +239,7 @@ static void a_job_that_drains_ends_as_it_would_have(void **state)
 	bench_destroy(b);
 }
 
-/* While the groups of a switched job drain, a fault or an abort comes first. */
+/* While the groups of a switched job drain, a fault or an abort takes precedence. */
 static void a_fault_or_an_abort_during_the_switch_is_how_the_job_ends(void **state)
 {
 	u32 abort;
@@ -264,7 +264,7 @@ static void a_fault_or_an_abort_during_the_switch_is_how_the_job_ends(void **sta
 	}
 }
 
-/* Asked for before the first step of a resumed job: saved again as it was. */
+/* Requested before the first step of a resumed job: saved again unchanged. */
 static void a_job_can_be_switched_out_before_it_goes_on(void **state)
 {
 	struct bench *whole = run_whole();
@@ -389,8 +389,8 @@ static const struct damage damages[] = {
 	{ "as deep as the field goes", SAVE_FLAGS, 3 | 7 << 2 },
 	{ "less deep than it has returns", SAVE_FLAGS, 3 | 1 << 2 },
 	{ "a launch without state", SAVE_FLAGS, 1 | 2 << 2 },
-	{ "state that is not there", SAVE_FLAGS, 0 | 2 << 2 },
-	{ "a launch that is not there", SAVE_FLAGS, 2 | 2 << 2 },
+	{ "missing state", SAVE_FLAGS, 0 | 2 << 2 },
+	{ "missing launch", SAVE_FLAGS, 2 | 2 << 2 },
 	{ "address, bit 40", 3, 0x100 },
 	{ "misaligned return", SAVE_RETURN(1), 0x202 },
 	{ "return of a list that was not entered", SAVE_RETURN(2), 4 },
@@ -405,14 +405,14 @@ static const struct damage damages[] = {
 	{ "launch beyond 32 bits", SAVE_LAUNCH + 4, 0xffffffff },
 	{ "launch of no groups", SAVE_LAUNCH + 2, 0 },
 	{ "reserved word 25", 25, 1 },
-	{ "all groups dealt", SAVE_LINEAR, 4 },
-	{ "more than all groups dealt", SAVE_LINEAR, 0xffffffff },
-	{ "far more than all groups dealt", SAVE_LINEAR + 1, 1 },
+	{ "all groups dispatched", SAVE_LINEAR, 4 },
+	{ "more than all groups dispatched", SAVE_LINEAR, 0xffffffff },
+	{ "far more than all groups dispatched", SAVE_LINEAR + 1, 1 },
 	{ "reserved word 30", 30, 0x80000000 },
 	{ "reserved word 31", 31, 1 },
 };
 
-/* Leaves the CDM switched out in LIST_B, with one of four groups dealt. */
+/* Switch the CDM out in LIST_B, with one of four groups dispatched. */
 static struct bench *deep_bench(void)
 {
 	struct bench *b = everything_bench(1);
@@ -449,7 +449,7 @@ static void a_damaged_save_area_is_refused(void **state)
 	}
 }
 
-/* Whatever single bit flips, the job runs, is refused, or faults: never anything else. */
+/* For each single flipped bit, the job runs, is refused, or faults. */
 static void every_flipped_bit_of_a_save_area_is_survived(void **state)
 {
 	struct bench *b = deep_bench();
@@ -462,7 +462,7 @@ static void every_flipped_bit_of_a_save_area_is_survived(void **state)
 		b->save[bit / 32] ^= 1u << bit % 32;
 		b->ended = 0;
 		bench_resume(b);
-		/* A grid may have become huge: that is what ABORT is for. */
+		/* A grid may have become huge: end it by ABORT. */
 		cdm_step(b->cdm, 8);
 		cdm_abort(b->cdm);
 		bench_walk(b);
@@ -476,7 +476,7 @@ static void every_flipped_bit_of_a_save_area_is_survived(void **state)
 	bench_destroy(b);
 }
 
-/* The PDS may refuse a launch that it took before: its memory has changed. */
+/* The PDS may refuse a launch that it accepted before: its memory has changed. */
 static void a_resumed_launch_is_checked_by_the_pds_again(void **state)
 {
 	struct bench *b = deep_bench();
@@ -491,7 +491,7 @@ static void a_resumed_launch_is_checked_by_the_pds_again(void **state)
 	bench_destroy(b);
 }
 
-/* The largest address has nothing behind it to go on at. */
+/* No command can follow the largest address. */
 static void a_stream_at_the_end_of_the_address_space_faults_instead_of_being_saved(void **state)
 {
 	const u64 end = 1ull << PUMICE_MMU_VA_BITS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bad input: every kind of error is found where it stands and named, nothing is
- * written, and damaged program files are refused.
+ * Invalid input: every kind of error is reported at its position, nothing is
+ * written, and corrupt program files are refused.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include "asm.h"
 
-/* What was reported: the first error, and how many there were. */
+/* Reported errors: the first one, and their number. */
 struct reports {
 	char first[1024];
 	unsigned int count;
@@ -29,7 +29,7 @@ static void collect(void *data, const char *text)
 		snprintf(reports->first, sizeof(reports->first), "%s", text);
 }
 
-/* Check a table of texts and how their first error starts. */
+/* Check a table of texts and the start of their first error. */
 struct error_case {
 	const char *text;
 	const char *expected;
@@ -46,7 +46,7 @@ static void check_errors(const struct error_case *cases, size_t count)
 						 &bytes), -EINVAL);
 		assert_null(file);
 		if (strncmp(reports.first, cases[i].expected, strlen(cases[i].expected)))
-			fail_msg("%s\ngave: %s\ninstead of: %s", cases[i].text, reports.first,
+			fail_msg("%s\ngave: %s\nexpected: %s", cases[i].text, reports.first,
 				 cases[i].expected);
 	}
 }
@@ -79,7 +79,7 @@ static void every_kind_of_error_is_named_at_its_place(void **state)
 		{ "local_load32 r1, [one], sh0 + r2", "t:1:31: error: expected a displacement" },
 		{ "global_load32 sig0, r1, [one], r0 + r2",
 		  "t:1:32: error: a scalar is needed here: r0[0]" },
-		{ "jump nowhere\nend", "t:1:6: error: no label nowhere" },
+		{ "jump missing\nend", "t:1:6: error: no label missing" },
 		{ "jump at_end\nend\nat_end:", "t:1:6: error: label at_end has no instruction" },
 		{ "x: end\nx: end", "t:2:1: error: x is defined twice" },
 		{ "r1: end", "t:1:1: error: r1 means something else" },
@@ -369,7 +369,7 @@ static void a_damaged_file_is_refused_with_a_reason(void **state)
 		char error[256] = "", *text;
 
 		file[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		/* Resources and sizes in the header are the file's own to say: not guarded by the sum. */
+		/* The checksum does not cover the header: other sizes may be accepted. */
 		if (pumice_disassemble(file, bytes, &text, error, sizeof(error))) {
 			assert_true(error[0]);
 		} else {

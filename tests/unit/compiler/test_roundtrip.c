@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Round trip: what the disassembler writes, the assembler reads back to the same
- * bytes, for every operation, form and type with random legal operands, for
- * words that are no instructions, and for every PDS operation.
+ * Round trip: the assembler reads the disassembler's text back to the same bytes,
+ * for every operation, form and type with random legal operands, for words that
+ * are no instructions, and for every PDS operation.
  *
- * The first file of each pair is made of .word lines, so that neither the
- * parser of instructions nor the tables decide what is under test.
+ * The first file of each pair consists of .word lines, so that neither the
+ * parser of instructions nor the tables select the tested words.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define WORDS 4
 #define TRIES 80000	/* random encodings tried for one operation, form and type */
-#define WANTED 40	/* legal ones among them that are used */
+#define WANTED 40	/* number of legal ones that are used */
 #define MAX_INSNS (64 * WANTED)
 
 static uint64_t rng = 0x9e3779b97f4a7c15u;
@@ -41,7 +41,7 @@ static void print_report(void *data, const char *text)
 	print_error("%s", text);
 }
 
-/* Assemble; the test fails where that fails. */
+/* Assemble; an error fails the test. */
 static uint8_t *assemble(const char *text, size_t *bytes)
 {
 	uint8_t *file = NULL;
@@ -67,7 +67,7 @@ static char *round_trip(const char *text)
 	return dis;
 }
 
-/* A stage whose programs have an operation, as the language calls it. */
+/* Name of a stage whose programs may use an operation. */
 static const char *stage_of(uint32_t opcode)
 {
 	switch (opcode) {
@@ -100,7 +100,7 @@ static char *words_text(const char *stage, const uint32_t *words, size_t insns)
 }
 
 /*
- * Operand bits that have a chance to be legal: mostly a bank that the class takes,
+ * Operand bits that are often legal: mostly a bank that the class accepts,
  * small numbers, mostly no index.
  */
 static uint32_t random_operand(const struct pumice_isa_class *cls)
@@ -115,7 +115,7 @@ static uint32_t random_operand(const struct pumice_isa_class *cls)
 	       elem << 19;
 }
 
-/* Fields that operands use have values then, and rarely otherwise. */
+/* Set fields that operands use; others rarely. */
 static void random_shared_fields(const struct pumice_isa_op_info *op, bool immediate, bool indexed,
 				 uint32_t *words)
 {
@@ -198,7 +198,7 @@ static void every_operation_form_and_type_round_trips(void **state)
 	assert_in_range(kinds, 250, 400);
 }
 
-/* Whether a text has an example as a line; labels of branches have other names there. */
+/* Whether a text contains an example as a line; labels of branches are renamed there. */
 static bool has_line(const char *text, const char *example)
 {
 	char line[256];
@@ -217,7 +217,7 @@ static void every_example_of_the_reference_comes_back_as_written(void **state)
 
 		snprintf(text, sizeof(text), "%s\ndone:\nloop: end\n", op->example);
 		dis = round_trip(text);
-		/* Hexadecimal, and a second immediate, come back otherwise. */
+		/* Hexadecimal numbers and a second immediate are printed differently. */
 		if ((op->types > 1 || op->opcode >= PUMICE_USC_OP_UVSW) && !strstr(op->example, "0x") &&
 		    op->opcode != PUMICE_USC_OP_CLAMP && !has_line(dis, op->example))
 			fail_msg("%s came back as\n%s", op->example, dis);

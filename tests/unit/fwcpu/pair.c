@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A firmware processor and its reference, started alike and compared; see pair.h.
+ * A firmware processor and its reference, started in the same state and compared; see pair.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -221,16 +221,16 @@ enum fwcpu_stop pair_run(struct pair *p, uint32_t budget)
 	enum fwcpu_stop stop;
 	uint32_t left = budget;
 
-	/* It returns early after slow operations. */
+	/* fwcpu_run() returns early after slow operations. */
 	do {
 		stop = fwcpu_run(&p->cpu, left, p->now);
 		left -= p->cpu.executed;
 	} while (stop == FWCPU_STOP_BUDGET && left);
 	p->ref.mtime = p->now;
-	/* The reference stands still by itself when it waits or is locked up. */
+	/* The reference does not advance while it waits or is locked up. */
 	for (uint32_t i = 0; i < budget; i++)
 		ref_step(&p->ref);
-	/* An interrupt that came due with the last instruction has been taken. */
+	/* An interrupt that became due with the last instruction was taken. */
 	ref_interrupts(&p->ref);
 	pair_compare(p);
 	return stop;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A firmware processor and its reference, started alike and compared.
+ * A firmware processor and its reference, started in the same state and compared.
  *
  * Also usable for the processor alone: pair.cpu is a complete machine.
  */
@@ -18,7 +18,7 @@
 #include "ref.h"
 #include "world.h"
 
-/* Where tests put their code and their handler, and the hart they run on. */
+/* Addresses of the tests' code and handler, and the hart id. */
 #define PAIR_CODE	0x1000u
 #define PAIR_HANDLER	0x2000u
 #define PAIR_HART	5u
@@ -39,11 +39,11 @@ int pair_teardown(void **state);
 /* Both machines as after fwcpu_start(PAIR_CODE), mtvec = PAIR_HANDLER, RAM zero. */
 void pair_restart(struct pair *p);
 
-/* Set RAM in both machines; the processor is told. */
+/* Set RAM in both machines, and notify the processor. */
 void pair_put16(struct pair *p, uint32_t addr, uint32_t val);
 void pair_put32(struct pair *p, uint32_t addr, uint32_t val);
 
-/* The same code at PAIR_CODE, a word an instruction. */
+/* The same code at PAIR_CODE, one word per instruction. */
 void pair_code(struct pair *p, const uint32_t *words, size_t count);
 #define PAIR_PROGRAM(p, ...) \
 	pair_code(p, (const uint32_t[]) { __VA_ARGS__ }, \
@@ -54,22 +54,22 @@ void pair_set_pc(struct pair *p, uint32_t pc);
 void pair_set_irq(struct pair *p, bool level);
 void pair_set_timer(struct pair *p, uint64_t mtimecmp);
 
-/* Run both for @budget units at p->now, and demand that they agree in all. */
+/* Run both for @budget units at p->now, and assert that their states are equal. */
 enum fwcpu_stop pair_run(struct pair *p, uint32_t budget);
 
-/* Demand that the processor agrees with the reference; memory as well. */
+/* Assert that processor and reference are equal, memory included. */
 void pair_compare(struct pair *p);
 
 /* A 32-bit word of the processor's RAM. */
 uint32_t pair_word(const struct pair *p, uint32_t addr);
 
-/* A small generator of numbers; the same seed gives the same numbers. */
+/* A random number generator; the same seed gives the same sequence. */
 struct random {
 	uint64_t state;
 };
 
 uint32_t random_next(struct random *r);
-/* One of the values at which arithmetic goes wrong, or any other. */
+/* An edge value of arithmetic, or a random one. */
 uint32_t random_operand(struct random *r);
 /* The seed for a test: FWCPU_SEED from the environment, else the time; printed. */
 uint64_t random_seed(const char *test);

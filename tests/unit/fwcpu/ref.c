@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reference model: the machine itself, RV32I and M. See ref.h.
+ * Reference model: the machine, RV32I and M. See ref.h.
  */
 #include "ref.h"
 
@@ -60,7 +60,7 @@ void ref_raise(struct ref *r, uint32_t cause, uint32_t tval)
 	enter_trap(r, cause, tval);
 }
 
-/* RAM takes any alignment; the rest only natural alignment. */
+/* RAM accepts any alignment; other regions natural alignment only. */
 static bool reachable(struct ref *r, uint32_t addr, unsigned int size, uint32_t align_cause,
 		      uint32_t access_cause)
 {
@@ -147,7 +147,7 @@ DO(sra, RD = (uint32_t)((int64_t)S1 >> U2 % 32))
 DO(or, RD = U1 | U2)
 DO(and, RD = U1 & U2)
 
-/* 64-bit arithmetic has room for every product and for INT_MIN / -1. */
+/* 64-bit arithmetic can represent every product and for INT_MIN / -1. */
 DO(mul, RD = (uint32_t)((uint64_t)U1 * U2))
 DO(mulhu, RD = (uint32_t)((uint64_t)U1 * U2 >> 32))
 DO(mulhsu, RD = (uint32_t)((uint64_t)U1 * U2 >> 32) - (S1 < 0 ? U2 : 0))
@@ -306,7 +306,7 @@ const struct ref_op *ref_find32(uint32_t raw)
 	return NULL;
 }
 
-/* Fetch at r->pc; false when that raised an exception. */
+/* Fetch at r->pc; return false if that raised an exception. */
 static bool fetch(struct ref *r, uint32_t *raw, bool *compressed)
 {
 	const uint8_t *ram = r->world->ram;

@@ -3,10 +3,10 @@
  * Reference model of the firmware processor, for tests only.
  *
  * Written from the RISC-V manuals (unprivileged 20191213, privileged 20211203)
- * apart from the processor, and built in another way: each instruction is found
- * by mask and match in a table, executed as the manual words it, one at a time,
- * and compressed instructions are executed as such, without expansion. It
- * shares no code and no header with the processor.
+ * independent of the processor, and built in another way: each instruction is looked
+ * up by mask and match in a table, executed as the manual specifies, one at a time,
+ * and compressed instructions are executed without expansion. It shares no code and
+ * no header with the processor.
  */
 #ifndef PUMICE_TEST_FWCPU_REF_H
 #define PUMICE_TEST_FWCPU_REF_H
@@ -39,7 +39,7 @@ struct ref {
 	bool wrote_mcycle, wrote_minstret;
 };
 
-/* Operand layout, so that a test can make instructions of every kind. */
+/* Operand layout, so that a test can generate instructions of every kind. */
 enum ref_format {
 	REF_R,		/* rd, rs1, rs2 */
 	REF_I,		/* rd, rs1, imm[11:0] */
@@ -50,7 +50,7 @@ enum ref_format {
 	REF_U,		/* rd, imm[31:12] */
 	REF_J,		/* rd, distance */
 	REF_CSR,	/* rd, csr, rs1 or uimm */
-	REF_FIXED,	/* no operand a test would vary */
+	REF_FIXED,	/* no operands to vary */
 };
 
 struct ref_op {
@@ -66,14 +66,14 @@ extern const size_t ref_ops32_count;
 extern const struct ref_op ref_ops16[];
 extern const size_t ref_ops16_count;
 
-/* The instruction that @raw is, or NULL for an illegal one. */
+/* Decode @raw; NULL for an illegal instruction. */
 const struct ref_op *ref_find32(uint32_t raw);
 const struct ref_op *ref_find16(uint32_t raw);
 
 /* Take a due interrupt, wake from WFI; then execute one instruction if running. */
 void ref_step(struct ref *r);
 
-/* Only the first half of that. */
+/* Take a due interrupt and wake from WFI only. */
 void ref_interrupts(struct ref *r);
 
 /* For ref_c.c and ref_csr.c. */
@@ -84,7 +84,7 @@ bool ref_csr_read(struct ref *r, uint32_t number, uint32_t *val);
 bool ref_csr_write(struct ref *r, uint32_t number, uint32_t val);
 
 /*
- * Put together an immediate as the manual's figures print it: @map names the
+ * Assemble an immediate as the manual's figures print it: @map lists the
  * immediate bit of each instruction bit from @top downwards.
  */
 uint32_t ref_gather(uint32_t raw, unsigned int top, const uint8_t *map, size_t count);

@@ -95,10 +95,10 @@ static void do_c_jalr(struct ref *r, uint32_t raw)
 }
 
 #define OP(name, mask, match)		{ "c." #name, mask, match, REF_FIXED, do_c_##name }
-/* A code point that the manual reserves within a wider one. */
+/* A reserved encoding within that of another instruction. */
 #define RESERVED(mask, match)		{ "reserved", mask, match, REF_FIXED, NULL }
 
-/* The first row that matches counts. */
+/* The first matching row applies. */
 const struct ref_op ref_ops16[] = {
 	RESERVED(0xffe3, 0x0000),		/* c.addi4spn, 0 */
 	OP(addi4spn,	0xe003, 0x0000),

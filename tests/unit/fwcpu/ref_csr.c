@@ -14,7 +14,7 @@ static bool is_event_counter(uint32_t number)
 	return index >= 3 && (group == 0xb00 || group == 0xb80 || group == 0x320);
 }
 
-/* The trap registers; false for another one. */
+/* The trap registers; return false for any other. */
 static bool read_trap_register(const struct ref *r, uint32_t number, uint32_t *val)
 {
 	switch (number) {
@@ -124,7 +124,7 @@ static void write_counter(struct ref *r, uint32_t number, uint32_t val)
 		write_high(counter, val);
 }
 
-/* Only called for a register that ref_csr_read() knows. */
+/* Only called for registers that ref_csr_read() accepts. */
 bool ref_csr_write(struct ref *r, uint32_t number, uint32_t val)
 {
 	if (number / 0x400 == 3)

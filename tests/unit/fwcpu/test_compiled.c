@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A compiled program: what a C compiler makes of C for RV32IMC computes the same
- * as what another makes of it for this machine. Neither compiler nor linker has
- * heard of our decoder.
+ * A compiled program computes the same on the firmware processor, compiled for
+ * RV32IMC, as on this machine, compiled by another compiler. Neither compiler nor
+ * linker depends on our decoder.
  *
  * Arguments: the ELF files to run, compiled from compiled/.
  */
@@ -15,7 +15,7 @@
 
 static const char *image_name;
 
-/* Put the segments of the ELF file @elf, @size bytes long, into RAM. */
+/* Load the segments of the ELF file @elf, @size bytes long, into RAM. */
 static void load_segments(struct pair *p, const uint8_t *elf, size_t size)
 {
 	Elf32_Ehdr header;
@@ -81,7 +81,7 @@ static void interrupts_at_any_instruction_leave_its_results_alone(void **state)
 
 	load_image(p);
 	while (pair_run(p, 1 + random_next(&rnd) % 500) == FWCPU_STOP_BUDGET) {
-		/* Only when it can be taken: the program counts what it handles. */
+		/* Raised only while it can be taken: the program counts handled interrupts. */
 		if (p->cpu.irq_line || !p->ref.mie_bit)
 			continue;
 		pair_set_irq(p, true);

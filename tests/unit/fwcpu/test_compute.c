@@ -3,8 +3,8 @@
  * Integer computation: every register-register, register-immediate, shift and
  * upper-immediate instruction of RV32I and M.
  *
- * Twice: swept over edge operands against the reference, and against results
- * written down here from the manual (unprivileged 20191213, chapters 2 and 7).
+ * Two ways: over edge operands against the reference, and against results
+ * listed here from the manual (unprivileged 20191213, chapters 2 and 7).
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Control and status registers: which bits each holds, what the access
- * instructions do, how the counters count.
+ * Control and status registers: implemented bits of each, effects of the access
+ * instructions, counting of the counters.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every encoding: what is legal executes as the reference says, everything else
- * is an illegal instruction with the instruction's bits in mtval.
+ * Every encoding: legal ones execute as in the reference, all others raise an
+ * illegal-instruction exception with the instruction's bits in mtval.
  *
  * All 49152 compressed halfwords; of 4-byte instructions every combination of
  * major opcode, funct3 and funct7, every CSR number with every CSR
@@ -12,7 +12,7 @@
 #include "pair.h"
 #include "rvasm.h"
 
-/* Registers that make loads and stores work as often as not. */
+/* Register values with which about half of the loads and stores succeed. */
 static void set_registers(struct pair *p, struct random *rnd)
 {
 	for (unsigned int i = 1; i < 32; i++) {
@@ -24,7 +24,7 @@ static void set_registers(struct pair *p, struct random *rnd)
 	}
 }
 
-/* Back to PAIR_CODE with no trap open, counters and CSRs left as they are. */
+/* Back to PAIR_CODE with no trap open; counters and CSRs are not changed. */
 static void rewind_to_code(struct pair *p)
 {
 	pair_set_pc(p, PAIR_CODE);
@@ -68,7 +68,7 @@ static void every_compressed_halfword_agrees_with_the_reference(void **state)
 		}
 	}
 	/*
-	 * Counted by hand from tables 16.5 to 16.7:
+	 * Counted manually from tables 16.5 to 16.7:
 	 * quadrant 0: C.ADDI4SPN 8 * 255, C.LW and C.SW 2048 each
 	 * quadrant 1: C.ADDI, C.JAL, C.LI, C.J, C.BEQZ, C.BNEZ 2048 each, C.LUI and
 	 * C.ADDI16SP 32 * 63, C.SRLI and C.SRAI 256 each, C.ANDI 512, four of 64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Branches, jumps, and where code may run: only in private RAM, to its last
+ * Branches, jumps, and valid addresses of code: only in private RAM, to its last
  * halfword.
  */
 #include <stdio.h>
@@ -180,7 +180,7 @@ static void an_instruction_cut_by_the_end_of_ram_faults_at_the_end(void **state)
 	assert_int_equal(p->cpu.arch.mepc, LAST_HALFWORD);
 	assert_int_equal(p->cpu.arch.mtval, WORLD_RAM_SIZE);
 
-	/* Made whole by a compressed instruction in its place. */
+	/* A compressed instruction at the same address is complete. */
 	pair_put16(p, LAST_HALFWORD, C_NOP);
 	run_at(p, LAST_HALFWORD, "c.nop");
 	assert_int_equal(p->cpu.arch.pc, WORLD_RAM_SIZE);

@@ -23,7 +23,7 @@ static uint32_t access_at(struct pair *p, uint32_t raw, uint32_t address)
 	return p->cpu.arch.pc == PAIR_HANDLER ? p->cpu.arch.mcause : 0;
 }
 
-/* A new pair for each: a trap of the last must not be open still. */
+/* A new pair for each: a trap of the previous one may still be open. */
 static uint32_t fresh_access(struct pair *p, uint32_t raw, uint32_t address)
 {
 	pair_restart(p);
@@ -205,7 +205,7 @@ static void a_flush_hides_the_old_page_from_the_next_access(void **state)
 	access_at(p, LB(7, 0, 5), PAGE(0));
 	assert_int_equal(p->cpu.arch.x[7], 1);
 
-	/* Unmapped behind the TLB's back: seen after the flush only. */
+	/* Unmapped without notifying the TLB: effective after the flush only. */
 	p->cpu_world.no_direct = true;
 	access_at(p, LB(7, 0, 5), PAGE(0));
 	assert_int_equal(p->cpu_world.bus_accesses, 0);

@@ -3,7 +3,7 @@
  * Random instruction sequences: processor against reference.
  *
  * RAM is filled with legal instructions of every kind, with random halfwords
- * and with garbage; code, data and trap handler are all the same memory, so
+ * and with garbage; code, data and trap handler share one memory, so
  * programs overwrite themselves. Interrupts, timer and budget change at random.
  * Limits: lockup and a WFI without a wake-up end a sequence early.
  */
@@ -19,7 +19,7 @@ static uint32_t random_insn32(struct random *rnd)
 	const struct ref_op *op = &ref_ops32[random_next(rnd) % ref_ops32_count];
 	uint32_t raw = (random_next(rnd) & ~op->mask) | op->match;
 
-	/* Half of the CSR accesses name a register that can be written. */
+	/* Half of the CSR accesses use a writable register. */
 	if (op->format == REF_CSR && random_next(rnd) % 2) {
 		static const uint16_t csrs[] = {
 			0x300, 0x304, 0x305, 0x340, 0x341, 0x342, 0x343, 0x344, 0xb00, 0xb02,
@@ -29,7 +29,7 @@ static uint32_t random_insn32(struct random *rnd)
 
 		raw = (raw & 0x000fffff) | csr << 20;
 	}
-	/* Near targets, so that jumps stay inside RAM now and then. */
+	/* Near targets, so that some jumps stay inside RAM. */
 	if ((op->format == REF_B || op->format == REF_J) && random_next(rnd) % 4)
 		raw &= op->format == REF_B ? 0x01fff1ff : 0x03f00fff;
 	return raw;

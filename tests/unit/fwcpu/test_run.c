@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Running: set-up, budget, halt, saved state; and code that changes under way.
+ * Running: set-up, budget, halt, saved state; and self-modifying code.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -97,7 +97,7 @@ static void exceptions_use_budget_too(void **state)
 {
 	struct pair *p = *state;
 
-	/* Nothing retires but MRET: still no endless run. */
+	/* Only MRET retires: the run still ends. */
 	PAIR_PROGRAM(p, ECALL);
 	pair_put32(p, PAIR_HANDLER, MRET);
 	pair_run(p, 101);
@@ -229,7 +229,7 @@ static void saved_state_is_not_trusted(void **state)
 	assert_int_equal(p->cpu.arch.mtvec, 0xfffffffd);
 	assert_int_equal(p->cpu.arch.mepc, 0xfffffffe);
 
-	/* A pc out of RAM is a fault when it runs, and no more. */
+	/* A pc outside of RAM faults when it runs, without other effects. */
 	bad.state = FWCPU_STATE_RUNNING;
 	fwcpu_restore(&p->cpu, &bad);
 	assert_int_equal(fwcpu_run(&p->cpu, 10, 0), FWCPU_STOP_LOCKUP);
@@ -240,7 +240,7 @@ static void a_store_is_seen_by_the_next_instruction(void **state)
 {
 	struct pair *p = *state;
 
-	/* Twice through: decoded and run as x7 += 1, then overwritten by x7 += 16. */
+	/* Two iterations: decoded and run as x7 += 1, then overwritten by x7 += 16. */
 	pair_set_x(p, 5, PAIR_CODE);
 	pair_set_x(p, 6, ADDI(7, 7, 16));
 	PAIR_PROGRAM(p, ADDI(7, 7, 1), SW(6, 0, 5), JAL(0, -8));

@@ -93,7 +93,7 @@ static void an_interrupt_saves_the_next_instruction_and_shuts_the_door(void **st
 	assert_int_equal(p->cpu.arch.pc, PAIR_HANDLER);
 	assert_int_equal(p->cpu.arch.mstatus, BIT_MPIE);
 
-	/* Level still high: nothing more until the handler opens again. */
+	/* Level still high: no further interrupt until the handler enables them. */
 	pair_put32(p, PAIR_HANDLER, NOP);
 	pair_run(p, 1);
 	assert_int_equal(p->cpu.arch.pc, PAIR_HANDLER + 4);
@@ -126,7 +126,7 @@ static void external_comes_before_timer(void **state)
 	pair_run(p, 0);
 	assert_int_equal(p->cpu.arch.mcause, CAUSE_EXTERNAL_IRQ);
 
-	/* The handler returns with the line low: the timer is next, same mepc. */
+	/* The handler returns with the line low: the timer interrupt follows, same mepc. */
 	pair_set_irq(p, false);
 	pair_put32(p, PAIR_HANDLER, MRET);
 	pair_run(p, 1);
@@ -174,7 +174,7 @@ static void a_handler_that_reopens_interrupts_is_interrupted(void **state)
 	pair_run(p, 1);
 	pair_set_timer(p, 1000);
 	pair_set_irq(p, true);
-	/* Taken right after the write that opens the door, in the same run. */
+	/* Taken right after the write that enables interrupts, in the same run. */
 	pair_run(p, 2);
 	assert_int_equal(p->cpu.arch.x[7], 0);
 	assert_int_equal(p->cpu.arch.mcause, CAUSE_EXTERNAL_IRQ);
@@ -385,7 +385,7 @@ static void a_nested_exception_that_makes_progress_does_not_lock_up(void **state
 {
 	struct pair *p = *state;
 
-	/* The handler faults once itself, repairs mepc by hand and returns twice. */
+	/* The handler faults once itself, restores mepc explicitly and returns twice. */
 	PAIR_PROGRAM(p, ECALL, JAL(0, 0));
 	pair_put32(p, PAIR_HANDLER, BNE(7, 0, 12));
 	pair_put32(p, PAIR_HANDLER + 4, ADDI(7, 0, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The surroundings of a firmware processor under test; see world.h.
+ * Fixture of a firmware processor; see world.h.
  */
 #include "world.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The surroundings of a firmware processor under test: RAM, a few firmware-bus
- * registers and a few window pages. The processor and the reference each get
- * one of their own, so that everything they do can be compared.
+ * Fixture of a firmware processor: RAM, a few firmware-bus registers and a few
+ * window pages. The processor and the reference have one each, so that all their
+ * effects can be compared.
  */
 #ifndef PUMICE_TEST_FWCPU_WORLD_H
 #define PUMICE_TEST_FWCPU_WORLD_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* RAM is no power of two, so that its end is nowhere special. */
+/* The size of RAM is no power of two, so that its end has no special alignment. */
 #define WORLD_RAM_SIZE		0x3004u
 #define WORLD_MMIO_BASE		0x10000000u
 #define WORLD_MMIO_REGS		16u
@@ -18,7 +18,7 @@
 #define WORLD_WINDOW_BASE	0x80000000u
 #define WORLD_PAGE_SIZE		4096u
 
-/* Registers with an effect; the others only keep their value. Words only. */
+/* Registers with an effect; the others only store their value. Words only. */
 enum world_reg {
 	WORLD_REG_IRQ,		/* bit 0 drives the external interrupt */
 	WORLD_REG_TIMER,	/* mtimecmp, high half 0 */
@@ -26,10 +26,10 @@ enum world_reg {
 
 /* Window pages, from WORLD_WINDOW_BASE on; past them nothing is mapped. */
 enum world_page {
-	WORLD_PAGE_DIRECT,	/* handed out as a host pointer */
+	WORLD_PAGE_DIRECT,	/* accessible by host pointer */
 	WORLD_PAGE_DIRECT2,
-	WORLD_PAGE_READ_ONLY,	/* handed out for reading; stores fault */
-	WORLD_PAGE_BUS,		/* not handed out; served by load and store */
+	WORLD_PAGE_READ_ONLY,	/* by host pointer for reading; stores fault */
+	WORLD_PAGE_BUS,		/* without host pointer; served by load and store */
 	WORLD_PAGES
 };
 
@@ -43,8 +43,8 @@ struct world {
 	void (*set_irq)(void *target, bool level);
 	void (*set_timer)(void *target, uint64_t mtimecmp);
 
-	/* What a test wants changed, or wants to know. */
-	bool no_direct;		/* hand out no page at all */
+	/* Settings of the test, and records for it. */
+	bool no_direct;		/* give no host pointer at all */
 	uint32_t short_run;	/* when not 0, the run length that is reported */
 	unsigned int handed_out;
 	unsigned int bus_accesses;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much work firmware does between two looks at the stop flag of its step. Parking,
+ * How much work firmware does between two checks of the stop flag of its step. Parking,
  * resets and changes of the memory map wait for the end of a step with QEMU's big lock
- * held, so whatever the firmware is, that must be little.
+ * held, so the amount must be small for any firmware.
  *
- * The stop flag is set before the step begins: what the step does then is what it does
- * between two looks.
+ * The stop flag is set before the step begins: the work of the step is then the work
+ * between two checks.
  */
 #include "cmocka_all.h"
 
@@ -30,10 +30,10 @@ struct bench {
 	bool locked;
 	u32 loads, stores;
 	enum fwctl_store answer;
-	u32 pieces;		/* with FWCTL_STORE_AGAIN: how often, before it is done */
+	u32 pieces;		/* with FWCTL_STORE_AGAIN: number of times before it is done */
 	/* The host starts the processor again while the boot ROM works, with this. */
 	const struct fwctl_boot *again;
-	u32 boots, booted_entry;	/* that the boot ROM has reported */
+	u32 boots, booted_entry;	/* reported by the boot ROM */
 };
 
 static bool load(void *opaque, u32 offset, unsigned int size, u32 *value)
@@ -147,7 +147,7 @@ static void end(struct bench *b)
 	testmem_destroy(b->tm);
 }
 
-/* A step that is to stop at its first look; returns the instructions that it retired. */
+/* Run a step that has to stop at its first check; return the number of retired instructions. */
 static u64 stopped_step(struct bench *b)
 {
 	const _Atomic bool stop = true;
@@ -265,7 +265,7 @@ static void fence_i_is_slow(void **state)
 	end(&b);
 }
 
-/* Each load is of a page that the processor's own TLB has lost: all of them have one entry. */
+/* Each load misses the processor's own TLB: all pages share one entry. */
 static void pages_of_the_window_are_slow(void **state)
 {
 	const u32 image[] = {
@@ -283,7 +283,7 @@ static void pages_of_the_window_are_slow(void **state)
 	end(&b);
 }
 
-/* Without the lock the boot ROM copies; what it has copied is not what the host wants then. */
+/* Without the lock the boot ROM copies; the host changes the image meanwhile. */
 static void a_boot_during_a_boot_makes_the_first_one_void(void **state)
 {
 	const u32 image[] = { NOP, JAL(0, -4), NOP, NOP, JAL(0, -4) };

@@ -13,7 +13,7 @@ struct memory {
 	u32 *stream, *pds, *code;
 };
 
-/* Host memory behind the fixed addresses; the pages were mapped by job_map(). */
+/* Host memory of the fixed addresses; the pages were mapped by job_map(). */
 static struct memory memory_of(struct rig *rig)
 {
 	struct pumice_mmu_pt_entry pt;

@@ -10,7 +10,7 @@
 
 #define JOB_CTX		5u
 
-/* Where things are in context JOB_CTX. */
+/* Addresses in context JOB_CTX. */
 #define JOB_STREAM	0x0000100000ull
 #define JOB_PDS		0x0000110000ull
 #define JOB_CODE	0x0000120000ull
@@ -22,7 +22,7 @@ enum job_program {
 	JOB_FOREVER,	/* never ends */
 	JOB_WILD,	/* stores to an address that is not mapped */
 	JOB_TOUCH,	/* stores to data[i] again and again; never ends */
-	JOB_COUNT,	/* data[i]++ for each instance i of the grid: twice is not once */
+	JOB_COUNT,	/* data[i]++ for each instance i of the grid: shows repeated execution */
 };
 
 struct job {
@@ -31,13 +31,13 @@ struct job {
 	u32 groups;	/* work-groups, in x */
 };
 
-/* Map the job's memory, once for each rig; returns the data. */
+/* Map the job's memory, once for each fixture; return the data. */
 u32 *job_map(struct rig *rig);
 /* Write programs and stream, and start; the proxy runs. */
 void job_start(struct rig *rig, const struct job *job);
-/* Start, wait for its end, and return the event it ended with. */
+/* Start, wait for its end, and return the event that ended it. */
 u32 job_run(struct rig *rig, const struct job *job);
-/* What data[i] holds after JOB_NUMBER. */
+/* The value of data[i] after JOB_NUMBER. */
 u32 job_number(u32 i);
 
 /*

@@ -83,7 +83,7 @@ static const struct pumice_gpu_ops ops = {
 	.trace = trace,
 };
 
-/* Making and freeing. */
+/* Creation and destruction. */
 
 void rig_setup_mmu(struct rig *rig)
 {
@@ -117,7 +117,7 @@ struct rig *rig_create(const struct rig_options *options)
 	rig->tm = testmem_create(TESTMEM_SIZE);
 	rig->gpu = pumice_gpu_create(&config, &ops, rig, &why);
 	if (!rig->gpu)
-		fail_msg("no GPU: %s", why);
+		fail_msg("cannot create the GPU: %s", why);
 	assert_int_equal(pumice_gpu_set_memory(rig->gpu, testmem_region(rig->tm), 1), 0);
 	rig_setup_mmu(rig);
 	return rig;
@@ -164,12 +164,12 @@ u64 rig_drain(struct rig *rig)
 	do {
 		wait = pumice_gpu_poll(rig->gpu, 1000000);
 		if (host_ns() > give_up)
-			fail_msg("the GPU never comes to rest");
+			fail_msg("the GPU does not become idle");
 	} while (!wait);
 	return wait;
 }
 
-/* Let something happen: run the GPU, or sleep until its interrupt or a moment has passed. */
+/* Run the GPU, or sleep until its interrupt or a short time-out. */
 static void let_run(struct rig *rig)
 {
 	struct timespec until;
@@ -206,7 +206,7 @@ void rig_wait_word(struct rig *rig, const u32 *word, u32 value)
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
 		let_run(rig);
 		if (host_ns() > give_up)
-			fail_msg("memory holds 0x%x, not 0x%x; log: %s", *word, value, rig->log);
+			fail_msg("memory contains 0x%x, not 0x%x; log: %s", *word, value, rig->log);
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole GPU in this process, as the host sees it: guest memory, interrupts, a
- * clock, and a small firmware that does register accesses on the firmware's bus
- * when the test asks for them. So a test can do by itself what firmware does,
- * and still nothing starts a job but the firmware processor.
+ * A whole GPU in this process, as the host accesses it: guest memory, interrupts, a
+ * clock, and a small firmware that performs register accesses on the firmware's bus
+ * on request of the test. Tests can so do what firmware does, and still only the
+ * firmware processor starts jobs.
  *
  *	struct rig *rig = rig_create(&(struct rig_options){ .cores = 2 });
  *
@@ -12,7 +12,7 @@
  *	rig_fw_wait(rig, PUMICE_IC_PENDING__CDM_DONE__MASK);
  *	rig_destroy(rig);
  *
- * Waiting never depends on how long things take: it polls the GPU (no threads) or
+ * Waiting does not depend on timing: it polls the GPU (no threads) or
  * sleeps until its interrupt; after RIG_PATIENCE seconds the test fails.
  */
 #ifndef PUMICE_TEST_GPU_RIG_H
@@ -33,13 +33,13 @@ struct rig_options {
 	bool manual_clock;	/* the clock is rig->clock, else the host's */
 };
 
-/* What the host's trace was told of a job. */
+/* Record of a call of the host's trace for a job. */
 struct rig_traced {
 	enum pumice_trace_event event;
 	u64 a, b, c;
 };
 
-#define RIG_TRACED	16u	/* kept */
+#define RIG_TRACED	16u	/* recorded calls */
 
 struct rig {
 	struct pumice_gpu *gpu;
@@ -48,7 +48,7 @@ struct rig {
 	bool manual_clock;
 	_Atomic u64 clock;
 
-	pthread_mutex_t lock;	/* guards what follows */
+	pthread_mutex_t lock;	/* protects the following fields */
 	pthread_cond_t change;
 	unsigned int irqs[PUMICE_OS_COUNT];
 	unsigned int kicks;
@@ -77,17 +77,17 @@ void rig_wait_reg(struct rig *rig, u32 offset, u64 mask, u64 value);
 void rig_wait_word(struct rig *rig, const u32 *word, u32 value);
 /* threads=0: run a little. */
 void rig_poll(struct rig *rig, u64 budget_ns);
-/* threads=0: run until nothing is left to do; returns ns to the next deadline. */
+/* threads=0: run until no unit has work; returns ns to the next deadline. */
 u64 rig_drain(struct rig *rig);
 
-/* Boot the proxy, and use it: registers as the firmware sees them, 32 bits at a time. */
+/* Boot the proxy, and use it: registers as the firmware accesses them, 32 bits at a time. */
 void rig_boot_proxy(struct rig *rig);
 u32 rig_fw_read(struct rig *rig, u32 offset);
 void rig_fw_write(struct rig *rig, u32 offset, u32 value);
 /* Both halves, the high one first. */
 void rig_fw_write64(struct rig *rig, u32 offset, u64 value);
 u64 rig_fw_read64(struct rig *rig, u32 offset);
-/* Wait for one of these events of the interrupt controller, and clear what came. */
+/* Wait for one of these events of the interrupt controller, and clear them. */
 u32 rig_fw_wait(struct rig *rig, u32 events);
 
 #endif

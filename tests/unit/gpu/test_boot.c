@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Boot ROM, run control, lockup, timer and window of the firmware processor, as
- * the host sees them.
+ * accessed by the host.
  */
 #include "rig.h"
 
@@ -15,7 +15,7 @@
 
 enum { T0 = 5, T1 = 6, A0 = 10, A1 = 11, S1 = 9 };
 
-/* Firmware that sleeps for good. */
+/* Firmware that sleeps forever. */
 static void start_sleeper(struct rig *rig)
 {
 	const u32 sleeper[] = { WFI, JAL(0, -4) };
@@ -26,7 +26,7 @@ static void start_sleeper(struct rig *rig)
 static void unsound_images_are_refused_by_name(void **state)
 {
 	static const struct {
-		u64 addr;	/* 0: a sound one */
+		u64 addr;	/* 0: a valid one */
 		u32 size, entry;
 		u64 status;
 	} cases[] = {
@@ -77,8 +77,8 @@ static void the_largest_image_boots(void **state)
 }
 
 /*
- * Stores a0, a1, the word after the image, and sp to the mailbox; then leaves something in
- * that word for the next firmware to find.
+ * Stores a0, a1, the word after the image, and sp to the mailbox; then writes to that word,
+ * which must not be visible to the next firmware.
  */
 static void start_report(struct rig *rig)
 {
@@ -190,7 +190,7 @@ static void a_lockup_tells_where_and_why_and_interrupts_the_host(void **state)
 	assert_int_equal(rig_read(rig, PUMICE_FW_CAUSE), CAUSE_ILLEGAL);
 	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 	assert_int_equal(rig->irqs[0], 1);
-	/* Events do not wake the dead, and it is reported once. */
+	/* Events do not wake a locked-up processor, and the lockup is reported once. */
 	rig_write(rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__LOCKUP__MASK);
 	rig_write(rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
 	rig_drain(rig);
@@ -271,7 +271,7 @@ static void the_window_is_translated_anew_after_invalidation_only(void **state)
 		rig_write(rig, PUMICE_OS_SCHEDULE, 1);
 		rig_drain(rig);
 		assert_int_equal(mail[0], 100 + i - 1);
-		/* Another context's entries are another matter. */
+		/* Another context's entries are not affected. */
 		rig_write(rig, PUMICE_MMU_INVAL,
 			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
 				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, 1));
@@ -327,7 +327,7 @@ static void the_timer_wakes_the_processor_and_the_host_is_told_when(void **state
 	assert_int_equal(rig_drain(rig), 1);
 	assert_int_equal(mail[0], 0);
 	atomic_store(&rig->clock, 5000);
-	/* It sleeps until 2^64 - 1 - something: as good as forever, and nothing overflows. */
+	/* It sleeps until about 2^64 - 1, which must not overflow. */
 	assert_true(rig_drain(rig) > 1ull << 62);
 	assert_int_equal(mail[0], 1);
 	rig_destroy(rig);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Faults on request on the whole GPU: each happens where and as often as it was asked for,
- * a reset of the GPU cures what it did, and the next job is right.
+ * Fault injection on the whole GPU: each fault occurs at the requested place and as often as
+ * requested, a reset of the GPU ends its effects, and the next job is correct.
  */
 #include <errno.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void check_data(const struct world *w)
 		assert_int_equal(w->data[i], job_number(i));
 }
 
-/* A job runs and computes what it should. */
+/* A job runs and computes the correct result. */
 static void check_works(struct world *w)
 {
 	memset(w->data, 0, GROUP * GROUPS * sizeof(u32));
@@ -64,14 +64,14 @@ static void restart(struct world *w)
 	rig_boot_proxy(w->rig);
 }
 
-/* A reset of the GPU ends what the fault did. */
+/* A reset of the GPU ends the effects of the fault. */
 static void check_cured(struct world *w)
 {
 	restart(w);
 	check_works(w);
 }
 
-/* Start the firmware anew, without a reset of the GPU. */
+/* Restart the firmware, without a reset of the GPU. */
 static void boot_again(struct rig *rig)
 {
 	rig_write(rig, PUMICE_FW_CTRL, 0);
@@ -89,7 +89,7 @@ static void wait_lockup(struct rig *rig)
 		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
 }
 
-/* The fault that was asked for locks the firmware up at a kick. */
+/* The injected fault locks the firmware up at a kick. */
 static void check_locks_up_at_kick(struct world *w)
 {
 	kick(w->rig);
@@ -103,7 +103,7 @@ static void check_running(struct rig *rig)
 			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
 }
 
-/* All translations are read anew. */
+/* Invalidate all translations. */
 static void invalidate(struct rig *rig)
 {
 	rig_write(rig, PUMICE_MMU_INVAL,
@@ -183,7 +183,7 @@ static void guest_arms_requests_by_registers(void **state)
 	assert_int_equal(rig_read(rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_PAGE_TABLE)), 10);
 	pumice_gpu_injected(rig->gpu, text, sizeof(text));
 	assert_string_equal(text, "page-table,where=directory,bit=7,us=8,skip=9,count=10");
-	/* Where it may not happen: refused, and what is armed stays. */
+	/* Invalid places are refused, and the armed request is kept. */
 	rig_write(rig, PUMICE_INJ_WHERE, PUMICE_INJECT_WHERE_CDM);
 	rig_write(rig, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
 	assert_int_equal(rig_read(rig, PUMICE_INJ_STATUS), 0);
@@ -239,7 +239,7 @@ static void unit_that_hangs_ignores_abort_until_the_reset(void **state)
 		pumice_gpu_park(w.rig->gpu);
 		pumice_gpu_unpark(w.rig->gpu);
 		restart(&w);
-		/* What is left of the request outlives the reset. */
+		/* The rest of the request survives the reset. */
 		assert_int_equal(rig_read(w.rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_UNIT_HANG)), 1);
 		job_start(w.rig, &number);
 		check_cured(&w);
@@ -303,7 +303,7 @@ static void end_of_a_job_is_reported_late(void **state)
 	w.rig->clock += 1;
 	rig_drain(w.rig);
 	assert_int_equal(rig_fw_read(w.rig, PUMICE_IC_PENDING) & DONE, DONE);
-	/* An event that is held back does not outlive a reset. */
+	/* A delayed event does not survive a reset. */
 	rig_fw_write(w.rig, PUMICE_IC_CLEAR, DONE);
 	ask_for(w.rig, "late-end,where=cdm,us=5000");
 	job_start(w.rig, &number);
@@ -372,7 +372,7 @@ static void end_is_reported_of_a_job_that_has_only_begun(void **state)
 	rig_destroy(w.rig);
 }
 
-/* Fault of the job that ran last. */
+/* Fault of the last job. */
 static u32 fault(struct rig *rig)
 {
 	return PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, rig_fw_read(rig, PUMICE_CDM_STATUS));
@@ -402,7 +402,7 @@ static void translation_is_damaged_as_it_is_read(void **state)
 		assert_int_equal(*testmem_pt_entry(w.rig->tm, JOB_CTX, JOB_DATA), entry);
 		check_works(&w);
 	}
-	/* The firmware's own: the proxy's mailbox is gone, and it locks up. */
+	/* In the firmware's context: the proxy's mailbox is unmapped, and it locks up. */
 	ask_for(w.rig, "page-table,where=fw-table");
 	invalidate(w.rig);
 	check_locks_up_at_kick(&w);
@@ -434,7 +434,7 @@ static void slow_memory_delays_a_job_by_the_clock(void **state)
 	rig_destroy(w.rig);
 }
 
-/* An hour for each step: nothing but the job waits for it. */
+/* One hour per step: only the job waits for it. */
 static void only_the_job_waits_for_slow_memory(void **state)
 {
 	struct world w = world_create(&(struct rig_options){ .fault_injection = true,
@@ -460,7 +460,7 @@ static void only_the_job_waits_for_slow_memory(void **state)
 #define BOOT_VA	0x20000u	/* in context 0 */
 #define BOOT(member)	(boot[offsetof(struct fwif_boot, member) / 4])
 
-/* What firmware has written for the host: a message that is not read, an answer. */
+/* Writes of the firmware for the host: an unread message, a reply. */
 static u32 *write_interface(struct rig *rig)
 {
 	u32 *boot = testmem_map(rig->tm, 0, BOOT_VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
@@ -504,7 +504,7 @@ static void messages_of_the_firmware_are_damaged_in_memory(void **state)
 		assert_memory_equal(copy, boot, sizeof(copy));
 		boot[cases[i].word] ^= cases[i].flipped;
 	}
-	/* Nothing unread, nowhere, no size: the request waits. */
+	/* Nothing unread, no address, no size: the request stays armed. */
 	ask_for(w.rig, "fw-message,where=message");
 	((struct fwif_ring *)(void *)(boot + 256))[1].read = 3;
 	rig_fw_read(w.rig, PUMICE_IC_PENDING);
@@ -541,5 +541,5 @@ int main(void)
 		cmocka_unit_test(messages_of_the_firmware_are_damaged_in_memory),
 	};
 
-	return cmocka_run_group_tests_name("faults on request", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fault injection", tests, NULL, NULL);
 }

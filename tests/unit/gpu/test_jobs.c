@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs through the whole GPU: they end, fault and abort as told, their results do
- * not depend on cores and threads, and park, reset, invalidation and a changing
- * memory map may come in the middle.
+ * Jobs through the whole GPU: they end, fault and abort as requested, their results do
+ * not depend on cores and threads; park, reset, invalidation and a changed memory map
+ * may occur while they run.
  */
 #include "../../../qemu-device/gpu/gpu.h"
 #include "../../../qemu-device/gpu/usc/program.h"
@@ -89,7 +89,7 @@ static void a_faulting_job_says_why_and_the_next_one_runs(void **state)
 	}
 }
 
-/* Where things are in the page at JOB_CODE of the job below, in bytes. */
+/* Offsets in the page at JOB_CODE of the job below, in bytes. */
 enum { WRITER_PDS = 0, READER_PDS = 256, WRITER = 512, READER = 1024 };
 
 /* A PDS program that gives SH0, SH1 = base and starts three instructions at code. */
@@ -107,7 +107,7 @@ static void put_pds(u32 *at, u64 base, u32 code)
 		pumice_pds_pack(at + i * PUMICE_PDS_WORDS, &insns[i]);
 }
 
-/* A program that stores value at offset of the base. */
+/* A program that stores value at an offset from the base. */
 static void put_store(u32 *code, u32 value, u32 offset)
 {
 	usc_put(code, 0, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = IMM, .imm = value));
@@ -128,7 +128,7 @@ static u32 *put_launch(u32 *at, u32 pds)
 	return at + PUMICE_CDM_LAUNCH_WORDS;
 }
 
-/* One launch changes the immediate of another's program, which has run before. */
+/* One launch changes the immediate of another's program, which ran before. */
 static void code_that_a_launch_has_written_runs_behind_a_flush(void **state)
 {
 	struct rig *rig = rig_create(NULL);
@@ -228,7 +228,7 @@ static void parked_the_gpu_touches_no_memory(void **state)
 			pumice_gpu_park(rig->gpu);
 			pumice_gpu_park(rig->gpu);
 			pumice_gpu_unpark(rig->gpu);
-			/* Whoever still ran would write job_number(5) again. */
+			/* A wave that still ran would write job_number(5) again. */
 			data[5] = 0;
 			rig_read(rig, PUMICE_FW_STATUS);
 			assert_int_equal(*(volatile u32 *)&data[5], 0);
@@ -248,10 +248,10 @@ static void the_memory_map_changes_under_a_running_job(void **state)
 	rig_boot_proxy(rig);
 	job_start(rig, &touch);
 	rig_wait_word(rig, data, job_number(0));
-	/* The same memory: nothing happens to the job. */
+	/* The same memory: the job is not affected. */
 	assert_int_equal(pumice_gpu_set_memory(rig->gpu, testmem_region(rig->tm), 1), 0);
 	assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_STATUS), PUMICE_DBG_CDM_STATUS__BUSY__MASK);
-	/* No memory: the job faults, and the firmware locks up at its next look at its window. */
+	/* No memory: the job faults, and the firmware locks up at its next access of its window. */
 	assert_int_equal(pumice_gpu_set_memory(rig->gpu, NULL, 0), 0);
 	rig_wait_reg(rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_DBG_CDM_STATUS__FAULT,
@@ -374,7 +374,7 @@ static void an_invalidation_is_over_before_the_write_completes(void **state)
 		rig_write(rig, PUMICE_MMU_INVAL,
 			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
 				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
-		/* From here on every store goes to the other page. */
+		/* All later stores must write to the other page. */
 		gone[7] = 0;
 		rig_fw_read(rig, PUMICE_SYS_ID);
 		pumice_gpu_park(rig->gpu);
@@ -384,7 +384,7 @@ static void an_invalidation_is_over_before_the_write_completes(void **state)
 	rig_destroy(rig);
 }
 
-/* A load that waits for memory gives up in time, though another one begins to wait later. */
+/* A load that waits for memory times out, even if another one starts to wait later. */
 static void each_wait_for_memory_of_programs_has_its_own_deadline(void **state)
 {
 	struct rig *rig = rig_create(&(struct rig_options){ .manual_clock = true });

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the whole GPU tells of itself: counters against known work, the event ring
- * filled by all units, limits and sizes of the stores as registers and properties
- * say.
+ * Observation of the whole GPU: counters against known work, the event ring filled by all
+ * units, limits and sizes of the stores as configured by registers and properties.
  */
 #include "job.h"
 
@@ -57,7 +56,7 @@ static void counters_count_known_work(void **state)
 		assert_int_equal(counter(rig, PUMICE_PERF_MMU_FAULTS), 0);
 		rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
 		assert_int_equal(counter(rig, PUMICE_PERF_MMU_INVALIDATIONS), 1);
-		/* Both buses see the same. */
+		/* Both buses read the same values. */
 		assert_int_equal(rig_fw_read64(rig, PUMICE_PERF_COUNTER(PUMICE_PERF_PDS_TASKS)),
 				 100);
 		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
@@ -106,7 +105,7 @@ static struct pumice_trace_record record(const u32 *ring, u64 n)
 	return r;
 }
 
-/* Events of one kind in the ring; *last becomes the last of them. */
+/* Events of one kind in the ring; *last is set to the last of them. */
 static u32 count_kind(struct rig *rig, const u32 *ring, u32 kind, struct pumice_trace_record *last)
 {
 	u64 n, written = rig_read(rig, PUMICE_TRACE_WRITTEN);
@@ -211,7 +210,7 @@ static void faults_walks_and_invalidations_are_traced(void **state)
 	rig_destroy(rig);
 }
 
-/* A ring that is switched off is left alone from then on, whoever was writing. */
+/* A ring that is switched off is not written any more, by any unit. */
 static void no_event_is_written_after_the_write_that_stops(void **state)
 {
 	const struct job touch = { .program = JOB_TOUCH, .group = 1, .groups = 100000 };
@@ -254,7 +253,7 @@ static void check_traced(const struct rig_traced *t, enum pumice_trace_event eve
 	assert_int_equal(t->c, c);
 }
 
-/* Geometry, a partial render and a transfer; without scenes the first two fault. */
+/* Geometry, a partial render and a transfer; the first two have no scene and fault. */
 static void run_masters(struct rig *rig)
 {
 	pumice_tdm_halt_pack(job_stream(rig), &(struct pumice_tdm_halt){ 0 });
@@ -307,7 +306,7 @@ static void the_host_is_told_of_jobs_of_each_data_master(void **state)
 	}
 }
 
-/* Results are the same whatever is traced, where, and with the ring taken away meanwhile. */
+/* Results do not depend on traced events, the ring's address, or its removal meanwhile. */
 static void tracing_changes_no_result(void **state)
 {
 	unsigned int threads, i;
@@ -370,7 +369,7 @@ static void limits_and_order_change_no_result(void **state)
 	}
 }
 
-/* One launch of one group with these needs; returns the event it ends with. */
+/* One launch of one group with these needs; return the event that ends it. */
 static u32 run_state(struct rig *rig, const struct pumice_cdm_state *state)
 {
 	u32 *at = job_stream(rig);

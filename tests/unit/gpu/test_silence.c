@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Silence of one ring, on request: the device asks the firmware for it by an event at the
- * host's kick, once, and a reset of the GPU leaves nothing of it. What the firmware does then
- * is proven by tests/firmware/test_silence.c.
+ * Injected silence of one ring: the device requests it from the firmware by an event at the
+ * host's kick, once, and a reset of the GPU clears it. tests/firmware/test_silence.c proves
+ * the firmware's behaviour.
  */
 #include "job.h"
 
@@ -31,7 +31,7 @@ static void check_event(const char *text, u32 event)
 	rig_write(rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
 	assert_int_equal(rig_read(rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_FW_SILENCE)), 0);
 	assert_int_equal(rig_read(rig, PUMICE_INJ_HITS(PUMICE_INJECT_KIND_FW_SILENCE)), 1);
-	/* The processor goes on. */
+	/* The processor continues. */
 	assert_int_equal(silent(rig), event);
 	assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
 	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * How long the host waits for a GPU that does the worst: a register access while a job loads
- * programs as long as there are, and parking while firmware gives the slowest commands.
+ * Latency of host accesses in the worst cases: a register access while a job loads the longest
+ * possible programs, and parking while firmware issues the slowest commands.
  *
- * What is asserted is that all of it comes to its end, and that work is done in pieces; how
- * long it took is printed, since that depends on the machine. The work of a piece is
- * counted by the tests of the blocks: fwctl_bounds, pm_pages, pds_deal, usc-cache.
+ * The assertions are that all of it completes, and that work is done in pieces; durations are
+ * printed only, since they depend on the machine. The amount of work per piece is counted by
+ * the tests of the blocks: fwctl_bounds, pm_pages, pds_deal, usc-cache.
  */
 #include <string.h>
 #include <time.h>
 
 #include "../fwcpu/rvasm.h"
-#undef SH	/* a store there, a register here */
+#undef SH	/* an instruction in the header, a register here */
 #include "../usc/enc.h"
 #include "job.h"
 
-#define CODE		0x10000000ull	/* a program of the greatest length */
+#define CODE		0x10000000ull	/* a program of maximum length */
 #define LAUNCHES	12u
-#define LISTS		40u		/* more than the PM remembers */
+#define LISTS		40u		/* more than the PM caches */
 #define LIST_PAGES	262144u
 #define LIST_VA		0x10000u	/* in context 0 */
 #define LINKS_VA	0x1000000u
@@ -65,7 +65,7 @@ static void park(struct rig *rig, struct times *times)
 	pumice_gpu_unpark(rig->gpu);
 }
 
-/* Launches of one program, each with another allocation that its form depends on. */
+/* Launches of one program, each with another allocation, which changes its decoded form. */
 static void write_job(struct rig *rig)
 {
 	const struct pumice_pds_insn pds[2] = {
@@ -123,7 +123,7 @@ static void registers_are_read_while_long_programs_are_loaded(void **state)
 	rig_destroy(rig);
 }
 
-/* Firmware that grows one list after another: each has to be learnt anew. */
+/* Firmware that grows one list after another: each must be read again. */
 static void start_grower(struct rig *rig)
 {
 	enum { T0 = 5, T1 = 6, S1 = 9 };

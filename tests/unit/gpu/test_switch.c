@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that are switched out and resumed on the whole GPU. Every instance counts
- * one word up, so a group that is lost or runs twice shows; the commands behind
- * it write memory too. Whatever the moment of the switch, memory is the same.
+ * Jobs that are switched out and resumed on the whole GPU. Every instance increments one
+ * word, so lost or repeated groups are detected; the commands after the launch write memory
+ * too. The final memory must not depend on when the switch occurs.
  */
 #include "job.h"
 
@@ -65,7 +65,7 @@ static void write_lists(const struct place *p)
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
 }
 
-/* local_bytes decides how many groups run beside each other. */
+/* local_bytes determines how many groups run in parallel. */
 static void write_stream(const struct place *p, u32 local_bytes)
 {
 	struct pumice_cdm_state state = job_state(GROUP);
@@ -129,7 +129,7 @@ static u32 switch_out(struct rig *rig)
 	return rig_fw_wait(rig, JOB_EVENTS);
 }
 
-/* One group a USC, so that there are many boundaries; a switch after every number of steps. */
+/* One group per USC, so that there are many boundaries; a switch after every number of steps. */
 static void a_job_switched_out_after_any_step_does_all_its_work_once(void **state)
 {
 	struct place p;
@@ -184,7 +184,7 @@ static void a_job_switched_out_again_and_again_does_all_its_work_once(void **sta
 	}
 }
 
-/* A job saved on one GPU goes on on another, of another size, with the same memory. */
+/* A job saved on one GPU is resumed on another, of another size, with the same memory. */
 static void a_saved_job_goes_on_on_another_gpu(void **state)
 {
 	struct place p, q;
@@ -204,7 +204,7 @@ static void a_saved_job_goes_on_on_another_gpu(void **state)
 	rig_destroy(to);
 }
 
-/* Another job runs in between, as firmware does it. */
+/* Another job runs in between, as with firmware. */
 static void other_jobs_run_while_one_is_switched_out(void **state)
 {
 	static const u64 save[2] = { SAVE, SAVE + 0x100 };
@@ -251,7 +251,7 @@ static void a_damaged_save_area_is_a_fault_of_the_job(void **state)
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status), PUMICE_FAULT_CDM_SAVE);
 	assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_FAULT_ADDR), SAVE);
 	assert_non_null(strstr(rig->log, "cdm-save"));
-	/* Nothing is left of it. */
+	/* No state of it remains. */
 	clear(&p);
 	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
 	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), DONE);
@@ -259,7 +259,7 @@ static void a_damaged_save_area_is_a_fault_of_the_job(void **state)
 	rig_destroy(rig);
 }
 
-/* A group that never ends is no boundary: the switch waits, and ABORT ends the job. */
+/* A group that never ends has no boundary: the switch waits, and ABORT ends the job. */
 static void a_job_that_never_reaches_a_boundary_is_aborted(void **state)
 {
 	const struct job forever = { .program = JOB_FOREVER, .group = 64, .groups = 5 };
@@ -282,7 +282,7 @@ static void a_job_that_never_reaches_a_boundary_is_aborted(void **state)
 	}
 }
 
-/* A stream that goes round in a circle lets everything else run. */
+/* A cyclic stream does not block other work. */
 static void an_endless_chain_starves_nobody_and_is_switched_out(void **state)
 {
 	unsigned int threads, i;
@@ -305,7 +305,7 @@ static void an_endless_chain_starves_nobody_and_is_switched_out(void **state)
 	}
 }
 
-/* With START in one write START counts; SWITCH_OUT in the same write is for the job before. */
+/* A write of START and SWITCH_OUT starts; SWITCH_OUT is for the previous job. */
 static void start_counts_before_resume(void **state)
 {
 	struct place p;

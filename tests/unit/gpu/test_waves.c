@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The window onto the waves in flight (unit WAVE): each wave once, where it is, while
- * the USCs run on; from either bus, and nothing of what was before a reset.
+ * The window onto the waves in flight (unit WAVE): each wave once, with its position, while
+ * the USCs run; from either bus, and without data from before a reset.
  */
 #include "job.h"
 
@@ -47,7 +47,7 @@ static void wait_for_waves(struct rig *rig, u32 waves)
 
 static void assert_loops(const struct wave *w)
 {
-	/* shl, and the jump back to it; before them what is run once */
+	/* shl, and the jump back to it; before them the code that runs once */
 	assert_in_range(w->pc, 0, 3);
 	assert_true(w->lanes == UINT32_MAX || w->lanes == 0xffff);
 	assert_int_equal(w->code, JOB_CODE);
@@ -91,7 +91,7 @@ static void each_wave_is_shown_once_at_its_instruction(void **state)
 	}
 }
 
-/* Instances below 32 loop at instruction 4, the others come to a barrier at 2, or end there. */
+/* Instances below 32 loop at instruction 4, the others wait at a barrier at 2, or end there. */
 static void write_uneven_code(struct rig *rig, bool barrier)
 {
 	struct pumice_mmu_pt_entry pt;
@@ -109,7 +109,7 @@ static void write_uneven_code(struct rig *rig, bool barrier)
 	usc_put(code, n++, INSN(JUMP, .target = 4));
 }
 
-/* A work-group of two waves of that code; both have come to where they stay. */
+/* A work-group of two waves of that code; both have reached their final position. */
 static struct rig *rig_with_uneven_waves(bool barrier)
 {
 	struct pumice_cdm_state s = job_state(64);
@@ -187,7 +187,7 @@ static void only_waves_of_the_masters_asked_for_are_shown(void **state)
 	rig_destroy(rig);
 }
 
-/* A snapshot is kept until the next one of its bus, whatever becomes of the waves. */
+/* A snapshot is kept until the next one of its bus, even if the waves end. */
 static void each_bus_has_a_snapshot_of_its_own(void **state)
 {
 	unsigned int threads;
@@ -237,7 +237,7 @@ static void a_reset_forgets_the_snapshot(void **state)
 	rig_destroy(rig);
 }
 
-/* All slots of all USCs full: as many waves as the GPU can hold are shown, each elsewhere. */
+/* All slots of all USCs full: the maximum number of waves is reported, each at another position. */
 static void a_full_gpu_is_shown_whole(void **state)
 {
 	const struct job full = { .program = JOB_FOREVER, .group = 128, .groups = 1000 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Region headers, chunks and blocks that are damaged: word by word, in many ways. A tile is
- * read to its end or to a fault of the IPF, in a bounded number of steps, and nothing is read
- * beyond a block's page. And streams that come round again.
+ * Region headers, chunks and blocks with corrupted words, in many ways. A tile is read to
+ * its end or to a fault of the IPF, in a bounded number of steps, without reads beyond a
+ * block's page. Also streams with cycles.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 
 #define PRIMS	600u
 #define PAGES	60u
-#define MOST	20000u	/* entries that a tile can have here, many times over */
+#define MOST	20000u	/* far more entries than a tile has here */
 
 static const struct pumice_scene target = { .width = 128, .height = 128, .cores = 2 };
 
 struct world {
 	struct tarig *rig;
 	u32 used;
-	u8 *good;		/* the parameter buffer as it was */
+	u8 *good;		/* the undamaged parameter buffer */
 	u32 regions[2 * 16 * 2];
 	u64 entries, faults;
 };
@@ -95,7 +95,7 @@ static bool read_prims(struct world *w, struct mmu_tlb *tlb, struct ipf_prims *p
 	return true;
 }
 
-/* Read a tile to its end, true, or to a fault. */
+/* Read a tile to its end (true), or to a fault. */
 static bool read_tile(struct world *w, u32 t, enum pumice_fault *why)
 {
 	const struct tarig *rig = w->rig;
@@ -133,7 +133,7 @@ static void restore(struct world *w)
 	memcpy(w->rig->pb->regions, w->regions, sizeof(w->regions));
 }
 
-/* A reference to a place that the list has. */
+/* A reference to an existing place of the list. */
 static u32 any_place(struct world *w)
 {
 	return pbrig_random(w->rig->pb, PAGES * PUMICE_PM_PAGE_SIZE / 16);
@@ -174,7 +174,7 @@ static void damage_all(u8 kind)
 	for (i = 0; i < pages * PUMICE_PM_PAGE_SIZE / 4; i++) {
 		u32 *word = (u32 *)(void *)w.rig->pb->pages[0] + i;
 
-		/* Varyings and positions are only data: some of them will do. */
+		/* Varyings and positions are not interpreted: test some of them. */
 		if (*word && (i % 29 == 0 || i % 1024 < 48 || i % 1024 > 960))
 			damage(&w, word, *word);
 	}
@@ -241,7 +241,7 @@ static void a_stream_without_end_is_a_fault(void **state)
 			chunk(&w, to, &target_ref);
 			words = chunk(&w, from, &ref);
 			words[14] = target_ref;
-			/* All of one sequence, so that nothing but the round can be noticed. */
+			/* All of one sequence number, so that only the cycle can be detected. */
 			for (n = 0; n <= from; n++) {
 				const u32 *entries = chunk(&w, n, &ref);
 
@@ -255,7 +255,7 @@ static void a_stream_without_end_is_a_fault(void **state)
 	world_destroy(&w);
 }
 
-/* One thing wrong at a time, and what it is called. */
+/* One wrong field each, and the expected fault. */
 static void what_is_wrong_is_told(void **state)
 {
 	static const struct {
@@ -267,12 +267,12 @@ static void what_is_wrong_is_told(void **state)
 		{ 1, 0, PUMICE_FAULT_IPF_REGION },
 		{ 1, 0x7fffffff, PUMICE_FAULT_IPF_REGION },	/* beyond the list */
 		{ 1, 5, PUMICE_FAULT_IPF_REGION },		/* no multiple of 64 bytes */
-		{ 1, 0x80000010, PUMICE_FAULT_IPF_REGION },	/* a list that is not there */
+		{ 1, 0x80000010, PUMICE_FAULT_IPF_REGION },	/* a missing list */
 		{ 10, 0, PUMICE_FAULT_IPF_STREAM },		/* empty */
 		{ 10, 0x7fffffff, PUMICE_FAULT_IPF_BLOCK },
 		{ 10, 0xf8, PUMICE_FAULT_IPF_BLOCK },		/* too near the page's end */
 		{ 11, 0, PUMICE_FAULT_IPF_STREAM },		/* no primitive */
-		{ 11, 0xffffffff, PUMICE_FAULT_IPF_STREAM },	/* more than there are */
+		{ 11, 0xffffffff, PUMICE_FAULT_IPF_STREAM },	/* more than the block has */
 		{ 24, 3, PUMICE_FAULT_IPF_STREAM },		/* next */
 		{ 25, 1, PUMICE_FAULT_IPF_STREAM },		/* reserved */
 		{ 100, 0, PUMICE_FAULT_IPF_BLOCK },
@@ -333,7 +333,7 @@ static void what_lies_beyond_a_block_is_refused(void **state)
 	assert_false(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, header.prims,
 			       &prim, &fault));
 	assert_int_equal(fault.fault, PUMICE_FAULT_IPF_BLOCK);
-	/* The first primitive's first vertex becomes the last one of the block, then one more. */
+	/* The first primitive's first vertex is set to the block's last one, then to one more. */
 	words[8] = (words[8] & ~0xffu) | (header.vertices - 1u);
 	assert_true(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, 0, &prim,
 			      &fault));
@@ -345,7 +345,7 @@ static void what_lies_beyond_a_block_is_refused(void **state)
 	world_destroy(&w);
 }
 
-/* Sequences that fall are damage; a limit ends streams where they reach it. */
+/* Descending sequence numbers fault; a limit ends streams that reach it. */
 static void sequences_rise_and_a_limit_ends_them(void **state)
 {
 	static struct mmu_tlb tlb;

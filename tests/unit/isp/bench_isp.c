@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * How long the ISP takes: a tile filled by opaque layers, back to front, and small
+ * Benchmark of the ISP: a tile filled by opaque layers, back to front, and small
  * triangles. Prints ns; not a test.
  */
 #include <stdio.h>

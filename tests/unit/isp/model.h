@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scalar ISP, written from Documentation/precision.rst: one sample after the
- * other, exact integers of 128 bits for coverage, f64 for depth. Shares only the
+ * A scalar ISP, written from Documentation/precision.rst: one sample at a time,
+ * exact integers of 128 bits for coverage, f64 for depth. Shares only the
  * structures with the device.
  */
 #ifndef PUMICE_TEST_ISP_MODEL_H
@@ -15,7 +15,7 @@ struct model {
 	u32 tag[4][32 * 32];
 };
 
-/* What drawing would do. */
+/* Results of drawing. */
 struct model_result {
 	u32 covered, passed;
 	bool overlap;

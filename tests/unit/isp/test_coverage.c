@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Triangles that share edges: every sample once, none twice, over more than a
- * million edges of random meshes.
+ * Triangles that share edges: every sample is covered exactly once, over more than
+ * a million edges of random meshes.
  *
- * A mesh is a grid whose vertices are moved by less than a quarter of its
- * spacing, so that no triangle turns over; each cell has one of its two
- * diagonals. Drawn as a translucent object it would have to be flushed wherever
- * a sample is covered twice.
+ * A mesh is a grid whose vertices are moved by less than a quarter of its spacing,
+ * so that no triangle changes its orientation; each cell has one of its two
+ * diagonals. If it is drawn as a translucent object, a sample that is covered twice
+ * requires a flush.
  */
 #include "../support/cmocka_all.h"
 
@@ -40,7 +40,7 @@ static void make_mesh(u32 spacing)
 				vx[j][i] += (s32)model_below(2 * (u32)most + 1) - most;
 				vy[j][i] += (s32)model_below(2 * (u32)most + 1) - most;
 			}
-			/* Onto sample positions, where the rule decides. */
+			/* On sample positions, where the fill rule applies. */
 			if (aligned && spacing >= 256 && most > 64) {
 				vx[j][i] = (vx[j][i] + 32) & ~31;
 				vy[j][i] = (vy[j][i] + 32) & ~31;
@@ -75,7 +75,7 @@ static u32 draw_mesh(void)
 				triangles += draw(j, i, j, i + 1, j + 1, i + 1);
 				triangles += draw(j + 1, i + 1, j + 1, i, j, i);
 			} else {
-				/* Either direction: the rule must not care. */
+				/* Both directions: the fill rule must not depend on it. */
 				triangles += draw(j, i, j + 1, i, j, i + 1);
 				triangles += draw(j, i + 1, j + 1, i, j + 1, i + 1);
 			}
@@ -84,7 +84,7 @@ static u32 draw_mesh(void)
 	return triangles;
 }
 
-/* Samples that lie well inside of the mesh are all covered. */
+/* All samples well inside the mesh are covered. */
 static void check_inside(u32 spacing)
 {
 	const s32 x1 = vx[0][CELLS] < vx[CELLS][CELLS] ? vx[0][CELLS] : vx[CELLS][CELLS];

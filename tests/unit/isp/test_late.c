@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is settled after a program has run, against the scalar model: punch-through
- * objects, objects that give their own depth, and which samples a span's primitive
- * covers.
+ * Tests done after a program has run, against the scalar model: punch-through objects,
+ * objects that write their own depth, and the samples that a span's primitive covers.
  */
 #include "../support/cmocka_all.h"
 
@@ -13,7 +12,7 @@
 static struct isp_tile tile;
 static struct model model;
 
-/* Where place p of a quad is. */
+/* Position of pixel p of a quad. */
 static u32 column(u32 quad, u32 place)
 {
 	return quad % (tile.width / 2) * 2 + place % 2;
@@ -34,7 +33,7 @@ static struct usc_span random_span(void)
 	return span;
 }
 
-/* A tile, a triangle, the n-th, and a state; the model has what the tile has. False: no area. */
+/* Create tile, n-th triangle and state; the model gets a copy of the tile. False: no area. */
 static bool random_case(u32 n, struct isp_triangle *t, struct isp_state *s,
 			struct isp_setup *setup)
 {
@@ -78,7 +77,7 @@ static void punch_through_writes_what_is_left(void **state)
 	}
 }
 
-/* What fails is found without a trace, and changes the stencil where it was not dropped. */
+/* Failing samples are only detected; they change the stencil unless they were dropped. */
 static void punch_through_that_fails_changes_the_stencil(void **state)
 {
 	static struct model copy;

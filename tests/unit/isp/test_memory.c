@@ -73,7 +73,7 @@ static void state_is_unpacked(void **state)
 	assert_true(out.bias_slope == 2);
 }
 
-/* Flip each bit of a good record: it loads only if the bit belongs to a field that may have it. */
+/* Flip each bit of a good record: it loads only if the bit is valid for its field. */
 static void reserved_bits_and_bad_scissors_fault(void **state)
 {
 	const struct pumice_isp_state in = { .scissor_x1 = 8192, .scissor_y1 = 8192 };

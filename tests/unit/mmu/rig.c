@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the MMU tests share. See rig.h.
+ * Fixture of the MMU tests. See rig.h.
  */
 #include "rig.h"
 

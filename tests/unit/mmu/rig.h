@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the MMU tests share: guest memory, an MMU bound to it, one TLB, and
- * checks of one translation. Each test makes its own and leaves nothing behind.
+ * Fixture of the MMU tests: guest memory, an MMU bound to it, one TLB, and checks
+ * of one translation. Each test creates and destroys its own.
  */
 #ifndef PUMICE_TEST_MMU_RIG_H
 #define PUMICE_TEST_MMU_RIG_H
@@ -9,7 +9,7 @@
 #include "cmocka_all.h"
 #include "testmem.h"
 
-#define CTX 3u	/* any context will do */
+#define CTX 3u	/* an arbitrary context */
 
 struct rig {
 	struct testmem *tm;
@@ -24,11 +24,11 @@ void rig_destroy(struct rig *rig);
 /* Translate; NULL with rig->fault on a fault. */
 u8 *rig_translate(struct rig *rig, unsigned int ctx, u64 va, enum pumice_access access);
 
-/* The translation gives this host pointer. */
+/* Assert that the translation returns this host pointer. */
 #define assert_maps(rig, va, access, expected) \
 	assert_ptr_equal(rig_translate(rig, CTX, va, access), expected)
 
-/* The translation faults so, and the fault tells everything about the request. */
+/* Assert that the translation faults, and that the fault describes the request. */
 #define assert_faults(rig, va, access, expected) \
 	rig_assert_fault(rig, CTX, va, access, expected, __FILE__, __LINE__)
 void rig_assert_fault(struct rig *rig, unsigned int ctx, u64 va, enum pumice_access access,

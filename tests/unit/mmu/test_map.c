@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory map: what is memory, where, and which maps are refused.
+ * Memory map: lookup of addresses, and maps that are refused.
  */
 #include "cmocka_all.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Page-size ranges: which page sizes a directory may name, by address.
+ * Page-size ranges: page sizes that a directory may use, by address.
  */
 #include "rig.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * TLBs hold what they hold until it is invalidated; and copies through them.
+ * TLB entries are kept until they are invalidated; copies through TLBs.
  */
 #include "rig.h"
 
@@ -59,7 +59,7 @@ static void invalidating_a_context_leaves_the_others(void **state)
 	rig_destroy(rig);
 }
 
-/* Many pages: the second level has what the first lost, without a walk, until it is invalidated. */
+/* Many pages: the second level still has entries that the first evicted, until invalidated. */
 static void a_second_level_holds_what_the_first_lost(void **state)
 {
 	const u32 pages = 4 * MMU_TLB_ENTRIES;
@@ -86,7 +86,7 @@ static void a_second_level_holds_what_the_first_lost(void **state)
 	rig_destroy(rig);
 }
 
-/* It does not let through what the page refuses. */
+/* It enforces the page's permissions. */
 static void a_second_level_keeps_permissions(void **state)
 {
 	struct rig *rig = rig_create();
@@ -102,12 +102,12 @@ static void a_second_level_keeps_permissions(void **state)
 	rig_destroy(rig);
 }
 
-/* The pages of a range, its two ends included, and no page beside it. */
+/* The pages of a range, its two ends included, and no adjacent page. */
 static void a_range_drops_its_pages_and_no_others(void **state)
 {
 	static const struct {
 		u32 first, last;	/* bytes from VA */
-		u32 page0, page1;	/* pages that go; the second one stays */
+		u32 page0, page1;	/* invalidated pages; the second one is kept */
 	} cases[] = {
 		{ 0, 4095, 0, 1 },
 		{ 2 * 4096, 5 * 4096 + 4095, 2, 6 },
@@ -152,8 +152,8 @@ static void a_range_of_one_context_leaves_the_others(void **state)
 }
 
 /*
- * Both levels: as many invalidations elsewhere as are remembered leave an entry; one in
- * their midst that holds it does not, however long the unit did not look.
+ * Both levels: as many invalidations of other addresses as are recorded keep an entry; one
+ * among them that contains it does not, however long the unit made no access.
  */
 static void an_entry_outlives_ranges_that_do_not_hold_it(void **state)
 {
@@ -171,7 +171,7 @@ static void an_entry_outlives_ranges_that_do_not_hold_it(void **state)
 		mmu_invalidate_range(&rig->mmu, CTX, elsewhere + i * 4096ull,
 				     elsewhere + i * 4096ull + 4095);
 		assert_maps(rig, VA, READ, host);
-		/* Not looked at for as long as can be. */
+		/* Not accessed for the longest possible time. */
 		if (i % (MMU_RANGES - 1) == MMU_RANGES - 2)
 			assert_maps(rig, VA + 4096, READ, host + 4096);
 	}
@@ -227,10 +227,10 @@ static void a_page_cached_for_reading_still_refuses_writes(void **state)
 	(void)state;
 	assert_maps(rig, VA, READ, host);
 	assert_faults(rig, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
-	/* What the TLB refuses is walked for again: more rights need no invalidation. */
+	/* A refused access repeats the walk: adding permissions needs no invalidation. */
 	testmem_map_bus(rig->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	assert_maps(rig, VA, WRITE, host);
-	/* Fewer rights do. */
+	/* Removing permissions does. */
 	testmem_map_bus(rig->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 	assert_maps(rig, VA, WRITE, host);
 	mmu_invalidate_ctx(&rig->mmu, CTX);

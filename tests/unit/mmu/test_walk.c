@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The walk through the tables: what each level may hold, and what comes out.
+ * The walk through the tables: valid entries of each level, and the resulting translation.
  * Tables are built by tests/unit/support, from formats.xml alone.
  */
 #include <string.h>
@@ -11,7 +11,7 @@
 #define WRITE	PUMICE_ACCESS_WRITE
 #define EXEC	PUMICE_ACCESS_EXEC
 #define LAST_VA	((1ull << PUMICE_MMU_VA_BITS) - 1)
-#define NOWHERE	0x10000000ull	/* a bus address that is no memory */
+#define NOWHERE	0x10000000ull	/* a bus address without memory */
 
 static void every_page_size_maps_every_byte_of_its_pages(void **state)
 {
@@ -109,7 +109,7 @@ static void permissions_hold_for_every_page_size(void **state)
 	}
 }
 
-/* What each unit gets, with one TLB for all: what one may read must not let another in. */
+/* Each unit's permissions, with one TLB for all: an entry of one unit must not permit another. */
 static void pages_of_the_parameter_manager_are_for_the_tiling_pipeline(void **state)
 {
 	static const struct {
@@ -185,7 +185,7 @@ static void other_bits_of_an_invalid_entry_are_not_looked_at(void **state)
 	}
 }
 
-/* The formats say which bits are reserved. */
+/* formats.xml defines the reserved bits. */
 static bool reserved(unsigned int level, u64 raw)
 {
 	struct pumice_mmu_pc_entry pc;
@@ -225,7 +225,7 @@ static void every_reserved_bit_of_a_valid_entry_faults(void **state)
 			tried++;
 		}
 	}
-	/* 16 bits above the address in each, and what lies between the flags and it. */
+	/* 16 bits above the address in each, and the bits between the flags and the address. */
 	assert_int_equal(tried, 3 * 16 + 11 + 8 + 7);
 	rig_destroy(rig);
 }
@@ -303,7 +303,7 @@ static void read_only_memory_refuses_writes_whatever_the_page_says(void **state)
 	rig_destroy(rig);
 }
 
-/* Whatever the address of the entry: there is no memory. */
+/* For any address of the entry, there is no memory. */
 static void null_page_reads_as_zero_and_drops_writes(void **state)
 {
 	static const u8 zero[4096];
@@ -344,7 +344,7 @@ static void null_page_keeps_its_permissions(void **state)
 	rig_destroy(rig);
 }
 
-/* What was got for writing is known as such; what was got for reading never is. */
+/* Pages translated for writing are marked as written; those for reading never are. */
 static void sink_of_a_null_page_is_known(void **state)
 {
 	struct rig *rig = rig_create();

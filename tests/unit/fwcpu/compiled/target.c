@@ -4,7 +4,7 @@
  */
 #include "workload.h"
 
-/* Firmware-bus words of the test's world; word 0 lowers the interrupt. */
+/* Firmware-bus words of the test's fixture; word 0 lowers the interrupt. */
 static volatile uint32_t *const regs = (volatile uint32_t *)0x10000000;
 
 __asm__(".section .text.start, \"ax\"\n"
@@ -23,7 +23,7 @@ __asm__(".section .text.start, \"ax\"\n"
 void on_interrupt(void);
 void run_workloads(void);
 
-/* Compilers call these by themselves, freestanding or not. */
+/* Compilers call these implicitly, freestanding or not. */
 void *memset(void *to, int value, __SIZE_TYPE__ size);
 void *memcpy(void *to, const void *from, __SIZE_TYPE__ size);
 

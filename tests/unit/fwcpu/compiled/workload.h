@@ -9,12 +9,12 @@
 
 #define WORKLOADS	8u
 
-/* The processor puts its results into the firmware-bus words from here on. */
+/* The processor stores its results in the firmware-bus words from this one on. */
 #define WORKLOAD_FIRST_REG	4u
-/* It counts the interrupts it handled in this one. */
+/* Number of handled interrupts. */
 #define WORKLOAD_IRQ_REG	(WORKLOAD_FIRST_REG + WORKLOADS)
 
-/* Do workload @n < WORKLOADS; the result depends on every step of it. */
+/* Run workload @n < WORKLOADS; the result depends on every step of it. */
 uint32_t workload(uint32_t n);
 
 #endif
