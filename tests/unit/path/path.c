@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The whole path: see path.h. */
+/* Fixture of the tests of the whole path: see path.h. */
 #include "path.h"
 
 #include <stdio.h>

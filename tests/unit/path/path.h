@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a call of the library through firmware, MMU and waves to a result: one
- * device for each number of cores and threads, and what every test needs.
+ * Fixture of the tests from a call of the library through firmware, MMU and waves to a
+ * result: one device for each number of cores and threads.
  */
 #ifndef TEST_PATH_H
 #define TEST_PATH_H
@@ -19,7 +19,7 @@
 #include "pumice/pumice.h"
 
 #define SECOND		1000000000ull
-/* Nothing here takes this long; a test that waits for it has failed. */
+/* Time-out of waits that must succeed. */
 #ifdef __SANITIZE_THREAD__
 #define LONG		(600 * SECOND)	/* many times slower */
 #else
@@ -37,7 +37,7 @@ struct path {
 	unsigned int cores, threads;
 };
 
-/* Open what p->cores and p->threads say; and close it again. */
+/* Open a device with p->cores and p->threads; close it. */
 void path_open(struct path *p);
 void path_close(struct path *p);
 /* Call @fn with a device of each of cores {1,2,4,16} and threads {0,1,2}. */
@@ -50,14 +50,14 @@ struct pumice_kernel *path_kernel(struct path *p, const void *file, size_t bytes
 /* Add a dispatch of groups in x. */
 void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t groups,
 		   const uint32_t *uniforms, uint32_t words);
-/* Run what the stream holds in p->context, and empty it. Returns what pumice_context_run() does. */
+/* Run the stream in p->context, and empty it. Returns the value of pumice_context_run(). */
 int path_run(struct path *p, struct pumice_context_state *state);
-/* Let the GPU work for a moment: without threads it does so in waits alone. */
+/* Let the GPU work briefly: without threads it works during waits only. */
 void path_go_on(struct path *p);
-/* Run store.pasm in the context and check every word, to see that all is well. */
+/* Run store.pasm in the context and check every word. */
 void path_assert_works(struct path *p, struct pumice_context *context);
 
-/* The address as the two words that uniforms hold. */
+/* The address as two words of uniforms. */
 #define VA_WORDS(va) (uint32_t)(va), (uint32_t)((va) >> 32)
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Atomic operations of all cores on the same few words: nothing is lost, nothing comes twice. */
+/* Atomic operations of all cores on the same few words: no result is lost or repeated. */
 #include "path.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define GROUPS	512u
 #define N	(GROUP * GROUPS)
 
-/* What atomics.pasm works on, in this order. */
+/* Words that atomics.pasm accesses, in this order. */
 enum { COUNT, DOWN, LEAST, MOST, AND, OR, XOR, XCHG, FLOAT, LEAST_SIGNED, MOST_UNSIGNED, CMPXCHG,
        LOCAL, LOCAL_MOST, WORDS };
 
@@ -49,7 +49,7 @@ static void check_words(const uint32_t *w)
 	assert_int_equal(w[LOCAL_MOST], GROUPS * (GROUP - 1));
 }
 
-/* Each of 0 to count - 1 is in there once; one may stand apart. */
+/* Each of 0 to count - 1 occurs once; one of them may be stored elsewhere. */
 static void check_each_once(const uint32_t *list, uint32_t apart, uint32_t count)
 {
 	char *seen = calloc(count, 1);
@@ -79,7 +79,7 @@ static void check_contention(struct path *p)
 		fail_msg("%s", pumice_device_error(p->dev));
 	check_words(p->out_cpu);
 	check_each_once(p->out_cpu + TICKETS, 0, N);
-	/* Every value but the last was taken out again, and so was the 0 of the beginning. */
+	/* Every value except the last was exchanged for another, as was the initial 0. */
 	check_each_once(p->out_cpu + EXCHANGED, p->out_cpu[XCHG], N + 1);
 	pumice_kernel_destroy(k);
 }

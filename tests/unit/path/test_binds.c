@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Asynchronous binds: when they take effect, in which order, and what becomes of
- * them and of those that wait for them when they fail or their VM goes.
+ * Asynchronous binds: when they take effect, their order, and the effects of their failure
+ * or the release of their VM on them and on jobs that wait for them.
  */
 #include "path.h"
 
@@ -10,9 +10,9 @@
 #include "pumice/pumice_capture.h"
 #include "store.pasm.h"
 
-#define AT	0x40000000ull	/* an address that nothing else has */
+#define AT	0x40000000ull	/* an address that is not used otherwise */
 
-/* What these tests need beside the path: memory to be bound, and objects to wait for. */
+/* Additions to the fixture: memory to bind, and sync objects. */
 struct binds {
 	struct path *p;
 	struct pumice_kernel *kernel;
@@ -42,7 +42,7 @@ static void binds_close(struct binds *t)
 	pumice_sync_destroy(t->b);
 }
 
-/* Submit a job that stores @value to one group's words at @va. Returns what submission does. */
+/* Submit a job that stores @value to one group's words at @va. Returns its error. */
 static int submit_store(struct binds *t, struct pumice_stream *stream, uint64_t va, uint32_t value,
 			const struct pumice_job_sync *syncs, uint32_t count)
 {
@@ -74,7 +74,7 @@ static uint64_t faulted(struct path *p)
 	return state.jobs_faulted;
 }
 
-/* Job, bind that waits for it, job that waits for the bind: only in this order all goes well. */
+/* Job, bind that waits for it, job that waits for the bind: succeeds in this order only. */
 static void order_of_jobs_and_binds(struct path *p)
 {
 	const struct pumice_bind map = { .va = AT, .size = 65536 };
@@ -167,7 +167,7 @@ static void a_bind_takes_no_effect_before_its_wait(void **state)
 	path_one(1, 0, bind_is_late);
 }
 
-/* What is bound at once is there before a bind that waits for it can be. */
+/* A synchronous bind precedes a bind that waits for it. */
 static void plain_bind_overtakes(struct path *p)
 {
 	struct pumice_bind late = { .va = AT, .size = 4096 };
@@ -216,7 +216,7 @@ static void later_bind_wins(struct path *p)
 		.sync = t.a, .signal = true }, 1), 0);
 	assert_int_equal(pumice_vm_bind_async(p->vm, &ops[0], 1, &(struct pumice_job_sync){
 		.sync = t.a }, 1), 0);
-	/* Nothing to wait for, but behind the one before. */
+	/* Without waits, but after the previous one. */
 	assert_int_equal(pumice_vm_bind_async(p->vm, &ops[1], 2, NULL, 0), 0);
 	assert_int_equal(pumice_vm_bind_async(p->vm, NULL, 0, &(struct pumice_job_sync){
 		.sync = t.b, .signal = true }, 1), 0);
@@ -282,7 +282,7 @@ static void bad_calls(struct path *p)
 	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 2), -EINVAL);
 	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 1), -EINVAL);
 	assert_non_null(strstr(pumice_device_error(p->dev), "nobody was asked"));
-	/* Nothing of it was done. */
+	/* No part of it was executed. */
 	assert_int_equal(submit_store(&t, p->stream, AT, 1, &(struct pumice_job_sync){
 		.sync = t.a, .signal = true }, 1), 0);
 	wait_for(t.a);
@@ -298,7 +298,7 @@ static void a_call_that_is_refused_queues_nothing(void **state)
 	path_one(1, 0, bad_calls);
 }
 
-/* Take all GPU memory there is, so that tables have none. */
+/* Allocate all GPU memory, so that none is left for tables. */
 static uint32_t take_all(struct pumice_device *dev, struct pumice_bo **bos, uint32_t max)
 {
 	uint32_t count = 0;
@@ -319,7 +319,7 @@ static void late_failure(struct path *p)
 
 	binds_open(p, &t);
 	op.bo = t.bo;
-	/* What the queue itself needs is there. */
+	/* The queue's own memory was allocated before. */
 	assert_int_equal(pumice_vm_bind_async(p->vm, NULL, 0, NULL, 0), 0);
 	count = take_all(p->dev, bos, 2048);
 	assert_int_equal(pumice_vm_bind_async(p->vm, &op, 1, &(struct pumice_job_sync){
@@ -341,7 +341,7 @@ static void a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals(void 
 	struct path p = { .cores = 1 };
 
 	(void)state;
-	/* Nothing can be unbound in the end, so the VM goes with all that is bound. */
+	/* Nothing can be unbound at the end: the VM is released with its mappings. */
 	path_open(&p);
 	late_failure(&p);
 	pumice_stream_destroy(p.stream);
@@ -351,7 +351,7 @@ static void a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals(void 
 	pumice_device_close(p.dev);
 }
 
-/* A job of one VM waits for a bind of another, which waits for a job; then that VM goes. */
+/* A job of one VM waits for a bind of another, which waits for a job; then that VM is released. */
 static void vm_goes(struct path *p)
 {
 	struct pumice_job_sync done = { .signal = true };
@@ -418,7 +418,7 @@ static void thousands_of_binds_are_queued_and_done(void **state)
 	path_one(2, 1, many_binds);
 }
 
-/* One thread's work: its own VM, whose window moves before each job. */
+/* One thread's work: a VM of its own, whose mapping changes before each job. */
 struct mover {
 	struct path *p;
 	pthread_t thread;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Dumps of a GPU in process, and what pumice-dump shows of them: of a job that faulted,
- * that was killed, that runs, of each kind of context; and that a damaged file never
- * harms the reader (under ASan in make check-unit).
+ * Dumps of a GPU in process, as printed by pumice-dump: of jobs that faulted, were
+ * killed, or run, of each kind of context; a corrupt file must not crash the reader
+ * (under ASan in make check-unit).
  */
 #include "path.h"
 
@@ -24,7 +24,7 @@ struct file {
 	size_t bytes;
 };
 
-/* Write a dump of a context and read it again; the file goes. */
+/* Write a dump of a context, read it and delete the file. */
 static struct file take_dump(struct pumice_context *context)
 {
 	char path[] = "/tmp/pumice-dump-XXXXXX";
@@ -45,7 +45,7 @@ static struct file take_dump(struct pumice_context *context)
 	return f;
 }
 
-/* What the views print, to be freed; NULL: it is thrown away. */
+/* Output of the views, to be freed; NULL: discard it. */
 static char *show(const struct dump *dump, bool all, bool keep)
 {
 	char path[] = "/tmp/pumice-text-XXXXXX", *text = NULL;
@@ -102,8 +102,8 @@ static void assert_has(const char *text, const char *format, ...)
 }
 
 /*
- * store.pasm to where nothing is mapped, its neighbour page being mapped. The dump shows
- * the program, so that the kernel goes only after it.
+ * store.pasm to an unmapped address, with a mapped page before it. The dump shows
+ * the program, so that the kernel is released after it only.
  */
 static struct pumice_kernel *run_fault(struct path *p)
 {
@@ -151,7 +151,7 @@ static void check_fault(struct path *p)
 	assert_has(text, "firmware interface: %u.%u\n", FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR);
 	assert_has(text, "jobs: 1 started, 1 done, 1 faulted, 0 killed;");
 	assert_has(text, " (read later): compute, priority %u, state", PUMICE_PRIORITY_NORMAL);
-	/* The GPU has gone on since the fault. */
+	/* The GPU has continued since the fault. */
 	assert_has(text, "waves in flight (read later): 0\n");
 	assert_has(text, "registers (read later):\n");
 	assert_has(text, "firmware (read later): build ");
@@ -299,7 +299,7 @@ static size_t bytes_in_dump(struct pumice_context *context, uint64_t va, size_t 
 	return had;
 }
 
-/* Waves of one VM, seen from idle contexts: of that VM, and of one with memory at their code. */
+/* Waves of one VM in dumps of idle contexts: of that VM, and of one that maps their code. */
 static void check_foreign(struct path *p)
 {
 	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
@@ -347,7 +347,7 @@ static uint32_t occurrences(const char *text, const char *what)
 	return n;
 }
 
-/* The log is where the firmware says which priorities it was given. */
+/* The firmware logs the priorities that it was given. */
 static void check_priorities(struct path *p)
 {
 	struct pumice_context *render;
@@ -475,7 +475,7 @@ static void a_job_killed_before_it_ran_has_no_instruction(void **state)
 static void read_damaged(const unsigned char *data, size_t bytes)
 {
 	struct dump *dump = malloc(sizeof(*dump));
-	/* Memory of its own, so that a step beyond the end is seen. */
+	/* Separate memory, so that an access beyond the end is detected. */
 	unsigned char *copy = malloc(bytes ? bytes : 1);
 	const char *error;
 

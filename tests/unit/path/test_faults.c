@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Bad jobs: each faults with its reason and stops nothing else; the context's next job runs. */
+/* Invalid jobs: each faults with its reason only; the context's next job runs. */
 #include "path.h"
 
 #include "store.pasm.h"
 
 #define PAGE	4096ull
 
-/* Run @stream, which must fault as told; the context goes on. */
+/* Run @stream, which must fault as given; the context continues. */
 static void assert_faults(struct path *p, uint64_t stream, uint32_t fault, uint32_t unit,
 			  struct pumice_context_state *state)
 {
@@ -24,14 +24,14 @@ static void assert_faults(struct path *p, uint64_t stream, uint32_t fault, uint3
 	path_assert_works(p, p->context);
 }
 
-/* The same for what the builder holds. */
+/* The same for the builder's stream. */
 static void assert_built_faults(struct path *p, uint32_t fault, uint32_t unit,
 				struct pumice_context_state *state)
 {
 	uint64_t va;
 
 	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
-	/* path_assert_works() builds anew. */
+	/* path_assert_works() builds a new stream. */
 	pumice_stream_reset(p->stream);
 	assert_faults(p, va, fault, unit, state);
 }
@@ -42,7 +42,7 @@ static void check_streams(struct path *p)
 	const uint32_t bare_launch[PUMICE_CDM_LAUNCH_WORDS] = {
 		PUMICE_CDM_TYPE_LAUNCH << 28, 1, 1, 1,
 	};
-	/* One page of the second GiB: its neighbours lack an entry of each level. */
+	/* One page of the second GiB: adjacent addresses lack an entry of each level. */
 	const struct pumice_bind map = { .bo = p->out, .va = 1ull << 30, .size = PAGE };
 	struct pumice_context_state s;
 
@@ -136,7 +136,7 @@ static void illegal_instructions_and_branches_fault_and_the_next_job_runs(void *
 	path_each(check_instructions);
 }
 
-/* store.pasm to an address of ours. */
+/* store.pasm to a given address. */
 static void dispatch_store(struct path *p, struct pumice_kernel *k, uint64_t va)
 {
 	const uint32_t uniforms[3] = { VA_WORDS(va), 1 };
@@ -196,7 +196,7 @@ static void programs_on_a_no_execute_page_fault(void **state)
 	path_each(check_no_exec);
 }
 
-/* A loop without end: times out, is killed, and another context goes on. */
+/* An endless loop times out and is killed; another context continues. */
 static void check_endless(struct path *p)
 {
 	const struct pumice_usc_insn jump = { .opcode = PUMICE_USC_OP_JUMP };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Mappings without memory, and unmapping all: what jobs see, through library and tables. */
+/* Mappings without memory, and unmapping all: values that jobs read, through library and tables. */
 #include "path.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define GROUP	64u
 #define GROUPS	16u
 #define N	(GROUP * GROUPS)
-#define AT	0x40000000ull	/* an address that nothing else has */
+#define AT	0x40000000ull	/* an address that is not used otherwise */
 #define MIB	(1ull << 20)
 #define PAGE	4096u
 
@@ -21,7 +21,7 @@ static int bind(struct path *p, uint64_t va, uint64_t size, struct pumice_bo *bo
 	return pumice_vm_bind(p->vm, &op, 1, NULL);
 }
 
-/* Run null.pasm on the words at @va. Returns what running a job does. */
+/* Run null.pasm on the words at @va. Returns the value of running a job. */
 static int run_at(struct path *p, struct pumice_kernel *k, uint64_t va)
 {
 	const uint32_t uniforms[5] = { VA_WORDS(va), VA_WORDS(p->out_va), 0x1000 };

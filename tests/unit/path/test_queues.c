@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Contexts, sync objects and address spaces together: order, crowds, changes of mappings. */
+/* Contexts, sync objects and address spaces together: order, many at once, changes of mappings. */
 #include "path.h"
 #include "pumice_formats.h"
 
@@ -31,7 +31,7 @@ static void make_step(struct path *p, struct pumice_kernel *k, uint64_t from, ui
 
 #define STEPS	30u
 
-/* Each job adds 1 to what the one before left, in another context, by points of one timeline. */
+/* Each job adds 1 to the result of the previous one, in another context, through one timeline. */
 static void check_chain(struct path *p)
 {
 	struct pumice_kernel *k = path_kernel(p, add_program, sizeof(add_program));
@@ -73,7 +73,7 @@ static void jobs_of_three_contexts_follow_a_timeline(void **state)
 	path_each(check_chain);
 }
 
-/* More jobs than the rings of a context hold. */
+/* More jobs than fit into the rings of a context. */
 static void check_many_jobs(struct path *p)
 {
 	struct pumice_kernel *k = path_kernel(p, add_program, sizeof(add_program));
@@ -178,7 +178,7 @@ static void check_remap(struct path *p)
 	}
 	pumice_bo_destroy(a);
 	pumice_bo_destroy(b);
-	/* Still bound, so still there. */
+	/* Still bound, so still accessible. */
 	path_assert_works(p, p->context);
 	map = (struct pumice_bind){ NULL, 0, va, bytes, 0 };
 	assert_int_equal(pumice_vm_bind(p->vm, &map, 1, NULL), 0);
@@ -192,8 +192,8 @@ static void jobs_see_mappings_as_they_were_bound_last(void **state)
 }
 
 /*
- * Streams, one on each of some pages, which one unit reads for all jobs: of those that are
- * unbound after they ran none may be left in its TLB.
+ * Streams, one on each of some pages, which one unit reads for all jobs: its TLB must not
+ * keep pages that are unbound after they ran.
  */
 static void check_unbind(struct path *p)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Results: right, and the same to the bit on any number of cores and threads. */
+/* Results: correct, and bit-identical on any number of cores and threads. */
 #include "path.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void job_writes_its_results(void **state)
 	path_each(check_job);
 }
 
-/* What mix.pasm computes, for one group, in plain C. */
+/* The computation of mix.pasm for one group, in plain C. */
 static float reduce_wave(const float *v)
 {
 	float chunk[4];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A job that is killed: its result says in which unit and at which instructions its waves were. */
+/* A job that is killed: its result reports the unit and the instructions of its waves. */
 #include "path.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define GROUP		96u
 #define WAVES		(GROUPS * 3)
 
-/* Run the job until all its waves have stored, and a while on. */
+/* Run the job until all its waves have stored, and some time longer. */
 static void run_until_stuck(struct path *p, uint64_t va)
 {
 	volatile uint32_t *out = p->out_cpu;
@@ -43,7 +43,7 @@ static struct pumice_job_result kill_and_ask(struct path *p)
 	return r;
 }
 
-/* Every place is one where such a wave can be; returns the waves at one of them. */
+/* Check that every place is possible for such a wave; return the number of waves at one of them. */
 static uint32_t waves_at(const struct pumice_job_result *r, uint64_t code, uint32_t pc,
 			 uint32_t *total)
 {
@@ -56,7 +56,7 @@ static uint32_t waves_at(const struct pumice_job_result *r, uint64_t code, uint3
 		assert_int_equal(place->code, code);
 		assert_true(place->pc >= PC_STORED && place->pc <= PC_SPIN);
 		assert_int_not_equal(place->pc, PC_BARRIER + 1);
-		/* One that is about to come to the barrier is not at it. */
+		/* One that has not reached the barrier yet is not at it. */
 		if (place->barrier)
 			assert_int_equal(place->pc, PC_BARRIER);
 		assert_true(place->waves > 0);
@@ -94,7 +94,7 @@ static void check_waves(struct path *p)
 		assert_int_equal(spin, GROUPS);
 		assert_int_equal(barrier, 2 * GROUPS);
 	}
-	/* What older users look at says the same. */
+	/* The fields for older users contain the same. */
 	assert_int_equal(r.unit, PUMICE_UNIT_USC_CODE);
 	assert_int_equal(r.pc, r.places[0].pc);
 	assert_int_equal(r.usc, r.places[0].usc);
@@ -111,7 +111,7 @@ static void a_killed_job_shows_where_its_waves_were(void **state)
 	path_each(check_waves);
 }
 
-/* More waves than are looked at: a part that is spread over all, which fills all USCs. */
+/* More waves than are read, on all USCs: the part that is read is spread over all. */
 static void check_many(struct path *p)
 {
 	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
@@ -147,7 +147,7 @@ static void of_many_waves_a_part_is_looked_at(void **state)
 	path_one(4, 2, check_many);
 }
 
-/* A stream that goes round for ever has no waves: the data master itself is named. */
+/* A cyclic stream has no waves: the data master itself is reported. */
 static void check_stream(struct path *p)
 {
 	const struct pumice_cdm_link link = { .addr = pumice_stream_va(p->stream) };
@@ -171,7 +171,7 @@ static void an_endless_stream_names_its_data_master(void **state)
 	path_one(2, 2, check_stream);
 }
 
-/* One that never came to its data master shows no place. */
+/* A job that never started has no place. */
 static void check_waiting(struct path *p)
 {
 	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The faults that a VM keeps: what they say of jobs that failed in it, in which order, how
- * many, and which jobs that ended badly are not among them.
+ * Faults that a VM records: their fields, order and number, and failed jobs that are not
+ * among them.
  */
 #include "path.h"
 
@@ -19,7 +19,7 @@ struct faults {
 	uint64_t lost;
 };
 
-/* Those after @after, at most @room. */
+/* Read those after @after, at most @room. */
 static struct faults get_faults(struct path *p, uint64_t after, uint32_t room)
 {
 	struct faults all = { .count = room, .lost = 99 };
@@ -52,7 +52,7 @@ static void check_fields(struct path *p)
 
 	assert_int_equal(all.count, 0);
 	assert_int_equal(all.lost, 0);
-	/* Job 1 is good. */
+	/* Job 1 is valid. */
 	path_assert_works(p, p->context);
 	fail_jobs(p, 1);
 	assert_int_equal(pumice_context_get_job_result(p->context, 2, &r, sizeof(r)), 0);
@@ -134,7 +134,7 @@ static void check_after(struct path *p)
 	struct faults all;
 
 	fail_jobs(p, KEPT + 3);
-	/* The first that is kept is number 4. */
+	/* The first recorded one is number 4. */
 	all = get_faults(p, 2, KEPT);
 	assert_int_equal(all.count, KEPT);
 	assert_int_equal(all.lost, 1);
@@ -186,7 +186,7 @@ static void room_for_fewer_takes_the_oldest(void **state)
 	path_one(1, 0, check_room);
 }
 
-/* The fragment job of a render context, which has a queue of its own, and its record nowhere. */
+/* The fragment job of a render context, which has a queue of its own, with an unmapped record. */
 static void check_render(struct path *p)
 {
 	const struct pumice_freelist_desc pages = { 64, 64, 0, 0 };
@@ -238,7 +238,7 @@ static void each_vm_keeps_its_own(void **state)
 	path_one(1, 0, check_own);
 }
 
-/* Submit a job that never ends and one after it; the first is in its waves on return. */
+/* Submit a job that never ends and one after it; waves of the first run on return. */
 static void run_two(struct path *p, struct pumice_kernel *k)
 {
 	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };

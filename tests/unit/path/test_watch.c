@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What users see of their jobs: results by number, performance counters,
- * statistics, the event trace, time slices; and the commands that write to memory.
+ * Observation of jobs by users: results by number, performance counters, statistics, the
+ * event trace, time slices; and the commands that write to memory.
  */
 #include "path.h"
 
@@ -231,7 +231,7 @@ static void statistics_count_all_jobs(void **state)
 	path_one(4, 2, statistics);
 }
 
-/* How many records of a kind there are. */
+/* Number of records of a kind. */
 static uint32_t count_kind(const struct pumice_event_record *r, uint32_t count, uint32_t kind)
 {
 	uint32_t n = 0, i;
@@ -306,7 +306,7 @@ static void what_a_trace_has_no_room_for_is_counted_as_lost(void **state)
 	path_one(1, 0, trace_overflows);
 }
 
-/* Counts in memory, a marker, two time stamps, and a second stream behind a link. */
+/* Counts in memory, a marker, two time stamps, and a second stream after a link. */
 static void commands(struct path *p)
 {
 	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
@@ -347,7 +347,7 @@ static void commands_read_and_write_memory(void **state)
 	path_one(4, 2, commands);
 }
 
-/* Two contexts whose jobs take many slices each, beside the same work alone. */
+/* Two contexts whose jobs need many slices each, compared with the same work alone. */
 static void slices(struct path *p)
 {
 	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pixel back end: tiles of random outputs, stored in every way, against the scalar
+ * Pixel back end: tiles of random outputs, stored in all modes, against the scalar
  * model, byte by byte.
  */
 #include "cmocka_all.h"
@@ -80,7 +80,7 @@ static void random_outputs(struct rig *rig)
 	}
 }
 
-/* The output word of a pixel of the tile, wherever the contract puts it. */
+/* The output word of a pixel of the tile, at the position that the contract defines. */
 static u32 output(const struct rig *rig, u32 sample, u32 word, u32 x, u32 y)
 {
 	u32 quad = y / 2 * (rig->tile.width / 2u) + x / 2, pixel = quad * 4 + y % 2 * 2 + x % 2;
@@ -98,7 +98,7 @@ static double as_number(u32 format, u32 bits)
 	return pumice_pixel_info(format)->kind == PUMICE_KIND_SINT ? (double)(s32)bits : bits;
 }
 
-/* The value of a pixel's component; samples averaged in f32, in pairs, as the rule says. */
+/* The value of a pixel's component; samples averaged in f32, in pairs, as specified. */
 static double value_of(const struct rig *rig, u32 sample, u32 c, u32 x, u32 y)
 {
 	u32 format = rig->state.format, word = rig->state.source + c, n = rig->tile.samples;
@@ -143,7 +143,7 @@ static void check_texel(const struct rig *rig, u32 sample, u32 x, u32 y, u64 at)
 		else
 			good = model_stores(p->format, c, v, now);
 		if (!good)
-			fail_msg("format %u layout %u pixel %u, %u component %u: %.9g became %x",
+			fail_msg("format %u layout %u pixel %u, %u component %u: %.9g stored as %x",
 				 p->format, p->layout, px, py, c, v, now);
 	}
 }
@@ -295,7 +295,7 @@ static void pages_that_are_missing_or_read_only_fault(void **state)
 	(void)state;
 	setup(&rig);
 	random_outputs(&rig);
-	rig.state.width = 1023;	/* a page a row */
+	rig.state.width = 1023;	/* one page per row */
 	testmem_unmap(rig.tm, CTX, VA + 20 * 4096, 4096);
 	assert_false(store(&rig));
 	assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
@@ -308,7 +308,7 @@ static void pages_that_are_missing_or_read_only_fault(void **state)
 	assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_READ_ONLY);
 	rig.state.addr = (1ull << 40) - 16;
 	assert_false(store(&rig));
-	/* A tile outside of the surface, and a mask of nothing, store nothing. */
+	/* A tile outside of the surface, or an empty mask, store nothing. */
 	rig.tile.x0 = 1024;
 	assert_true(store(&rig));
 	rig.tile.x0 = 0;

@@ -12,7 +12,7 @@
 #define PBE_STATE	(RIG_CODE + RIG_BYTES - 64)
 #define TEXTURE_STATE	(RIG_CODE + RIG_BYTES - 128)
 
-_Static_assert(TEXTURE_STATE == 0x317ff80, "as READ has it");
+_Static_assert(TEXTURE_STATE == 0x317ff80, "as in READ");
 #define READ		"texture v4, 0, linear, 2d, 0x317ff80\n"
 
 #define INPUT		".pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n" \
@@ -44,7 +44,7 @@ static void report(void *data, const char *text)
 	fputs(text, stderr);
 }
 
-/* The text with a few words put in. */
+/* The text with placeholders replaced. */
 static void replace(char *text, const char *word, const char *by)
 {
 	char *at = strstr(text, word), rest[1024];

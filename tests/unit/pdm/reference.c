@@ -22,7 +22,7 @@ void reference_clear(struct reference_tile *tile, float out, float depth, u8 ste
 	tile->shaded = 0;
 }
 
-/* A pixel's samples of one owner are one fragment, unless that is shaded by samples. */
+/* A pixel's samples of one owner are one fragment, unless it is shaded per sample. */
 void reference_flush(struct reference_tile *tile)
 {
 	u32 p, s, before;
@@ -40,7 +40,7 @@ void reference_flush(struct reference_tile *tile)
 }
 
 /*
- * The program, for the samples in run; of those in pass, if there are any, the first
+ * The program, for the samples in run; of of those in pass, if there are any, the first
  * is read. Then the tests.
  */
 static void shade(struct reference_tile *t, const struct reference_object *o,
@@ -73,7 +73,7 @@ static void shade(struct reference_tile *t, const struct reference_object *o,
 	}
 }
 
-/* Samples that are covered, with their depths; *pass: those that will pass, as far as is known. */
+/* Samples that are covered, with their depths; *pass: those that will pass, if known already. */
 static u32 look(const struct reference_tile *t, const struct reference_object *o,
 		const struct scene_prim *prim, u32 x, u32 y, float z[4], u32 *pass)
 {
@@ -114,7 +114,7 @@ static void pixel(struct reference_tile *t, const struct reference_object *o,
 			shade(t, o, prim, x, y, 1u << s, pass, z, visible);
 }
 
-/* Whether a translucent primitive is seen over something that is not shaded yet. */
+/* Whether a translucent primitive is visible over a sample that is not shaded yet. */
 static bool reads_pending(const struct reference_tile *t, const struct reference_object *o,
 			  const struct scene_prim *prim)
 {

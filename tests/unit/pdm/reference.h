@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a scene should look like: primitives one after the other, each sample tested
+ * Expected image of a scene: primitives in order, each sample tested
  * and shaded at once, nothing deferred. Coverage, depth and tests are those of the
  * ISP's model.
  */
@@ -36,7 +36,7 @@ void reference_clear(struct reference_tile *tile, float out, float depth, u8 ste
 void reference_draw(struct reference_tile *tile, const struct reference_object *object,
 		    const struct scene_prim *prim, u64 *visible);
 
-/* What is pending is shaded: at the end of the tile, or because it must be seen. */
+/* Shade pending samples: at the end of the tile, or because their colour is needed. */
 void reference_flush(struct reference_tile *tile);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The device of the tests: see rig.h. */
+/* Fixture of the tests of the PDM: see rig.h. */
 #include "rig.h"
 
 #include <string.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PDM with all that is behind it, and a parameter buffer that is written by hand.
+ * Fixture: a PDM with the real blocks that it uses, and a parameter buffer written by the test.
  *
- * Cores and USCs are stepped only when they were woken, so a wake-up that is
- * missing is a test that fails. The device lock knows whether it is held.
+ * Cores and USCs are stepped only when they were woken, so that a missing wake-up fails
+ * the test. The device lock records whether it is held.
  *
  * A frame:
  *
  *	rig_open(&rig, cores);
- *	scene_begin(&rig, &scene);		what is drawn to
+ *	scene_begin(&rig, &scene);		the target
  *	scene_draw(&rig, object, prims, count);	blocks, in order
  *	scene_end(&rig, true);			tile streams, region headers
  *	rig_start(&rig, partial);
@@ -32,7 +32,7 @@
 #define RIG_SCENE	0x10000ull
 #define RIG_LIST	0x20000ull
 #define RIG_LINKS	0x30000ull
-/* Context RIG_CTX; each area is mapped with unmapped memory behind it. */
+/* Context RIG_CTX; each area is followed by unmapped memory. */
 #define RIG_PB		0x1000000ull
 #define RIG_PAGES	1024u
 #define RIG_REGIONS	0x2000000ull
@@ -51,7 +51,7 @@
 #define RIG_MAX_SIZE	96u		/* pixels of a target */
 #define RIG_MAX_TILES	(6u * 6u)
 
-/* What is drawn with. */
+/* Programs. */
 enum rig_program {
 	RIG_PLAIN,	/* o0 = v0 */
 	RIG_BLEND,	/* o0 = o0 / 2 + v0 */
@@ -59,7 +59,7 @@ enum rig_program {
 	RIG_DEPTH_OUT,	/* depth v1, then the same */
 	RIG_LOOP,	/* never ends */
 	RIG_BAD_STORE,	/* faults */
-	RIG_READS,	/* o0 = o0 / 2 + v0; reads ahead, so that a task is filled in pieces */
+	RIG_READS,	/* o0 = o0 / 2 + v0; a task is filled in pieces (texture reads) */
 	RIG_BACKGROUND,	/* o0 = 0.25 */
 	RIG_NOTHING,	/* writes nothing */
 	RIG_END_OF_TILE,
@@ -91,7 +91,7 @@ struct rig {
 	u64 clock;
 	bool locked;
 	bool awake_core[PUMICE_MAX_CORES], awake_usc[RIG_USCS];
-	u32 usc_wakes[RIG_USCS];	/* tasks, about */
+	u32 usc_wakes[RIG_USCS];	/* about the number of tasks */
 	unsigned int ends;
 	enum dm_end end;
 
@@ -104,7 +104,7 @@ struct rig {
 	/* The scene that is written. */
 	struct pm_scene scene;
 	u32 sequence;
-	u64 isp_at, tsp_at;	/* where blocks look for states instead, or 0 */
+	u64 isp_at, tsp_at;	/* addresses of states in blocks instead, or 0 */
 	struct rig_stream stream[PUMICE_MAX_CORES][RIG_MAX_TILES];
 	u32 chunk_page[16], chunk_used[16];
 	struct pumice_pdm_render record;
@@ -115,17 +115,17 @@ void rig_close(struct rig *rig);
 /* Start the job that record describes, in RIG_CTX or another context. */
 void rig_start(struct rig *rig, bool partial);
 void rig_start_in(struct rig *rig, unsigned int ctx, bool partial);
-/* Reset of the device, at any time. */
+/* Reset the device, at any time. */
 void rig_reset(struct rig *rig);
-/* One turn of everybody who is awake. False when nobody is. */
+/* Step all units that are awake. Return false if none is. */
 bool rig_turn(struct rig *rig);
-/* To the end of the job. */
+/* Run to the end of the job. */
 void rig_run(struct rig *rig);
-/* Pages of the free list that are free. */
+/* Number of free pages of the free list. */
 u32 rig_free_pages(const struct rig *rig);
 struct pumice_scene rig_scene(const struct rig *rig);
 
-/* program.c: load all programs; they stay. */
+/* program.c: load all programs; they remain loaded. */
 void rig_load_programs(struct rig *rig);
 /* Write the end-of-tile program's state: store every sample of output 0 as R32_FLOAT. */
 void rig_set_target(struct rig *rig, u32 width, u32 height);
@@ -135,7 +135,7 @@ struct scene_size {
 	u32 width, height, samples, tile_size;	/* enum pumice_tile_size */
 };
 void scene_begin(struct rig *rig, const struct scene_size *size);
-/* The tiles begin anew, behind a partial render. */
+/* Start new tiles after a partial render. */
 void scene_again(struct rig *rig);
 
 /* State records, numbered; the caller fills them in. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A parameter buffer by hand: blocks, streams and region headers as hw/formats.xml
- * says, without the TA. A block is written once for each macro tile; blocks go to
- * the cores in turn.
+ * A parameter buffer written without the TA: blocks, streams and region headers as defined
+ * in hw/formats.xml. A block is written once for each macro tile; blocks are distributed to
+ * the cores round robin.
  */
 #include <string.h>
 
@@ -170,7 +170,7 @@ static u32 new_chunk(struct rig *rig, u32 macro)
 	return rig->chunk_page[macro] + rig->chunk_used[macro]++ * CHUNK_UNITS;
 }
 
-/* Write a stream; returns its first chunk. */
+/* Write a stream; return its first chunk. */
 static u32 write_stream(struct rig *rig, const struct rig_stream *s, u32 macro)
 {
 	u32 ref = new_chunk(rig, macro);

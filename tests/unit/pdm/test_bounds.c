@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a job may take: memory of decoded programs that is short, and the device lock.
+ * Resources of a job: scarce memory for decoded programs, and the device lock.
  */
 #include <string.h>
 
@@ -95,8 +95,8 @@ static const struct usc_cache_ops cache_ops = {
 };
 
 /*
- * Room for the end of tile and one program more, the longest one. Tiles that wait have let go
- * of what they have, and tiles that are done of all, or this would never end.
+ * Room for the end of tile and one more program, the longest one. Tiles that wait have released
+ * their programs, and finished tiles all of theirs, else this would never end.
  */
 static void render_with_room_for_one_program(u32 cores)
 {
@@ -147,7 +147,7 @@ static void tiles_of_all_cores_share_memory_for_one_program(void **state)
 u32 __real_pm_macro_tile(const struct pm_scene *scene, u32 x, u32 y);
 u32 __wrap_pm_macro_tile(const struct pm_scene *scene, u32 x, u32 y);
 
-/* Divides: not to be done for each of a quarter of a million tiles with the lock held. */
+/* Divide instead of counting a quarter of a million tiles with the lock held. */
 u32 __wrap_pm_macro_tile(const struct pm_scene *scene, u32 x, u32 y)
 {
 	assert_false(rig.locked);
@@ -164,7 +164,7 @@ static void tiles_are_not_counted_one_by_one_with_the_device_lock_held(void **st
 	rig_close(&rig);
 }
 
-/* For every size: what is computed is what counting gives. */
+/* For every size, the computed number equals the counted one. */
 static void the_tiles_of_a_macro_tile_are_counted_right(void **state)
 {
 	struct pm_scene scene = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a job finds in a tile is its own: nothing that a job of another context drew,
- * whatever that job came to, and whatever the render's programs leave unwritten.
+ * Isolation of jobs: a tile has no contents of another context's job, however that job
+ * ended, and even if the render's programs do not write all outputs.
  */
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Random scenes of every pass type against an immediate-mode renderer, to the bit:
  * colours of all samples, depth, stencil, visibility counters, statistics; with any
- * number of cores, and through partial renders. And what is hidden is not shaded: the
+ * number of cores, and through partial renders. Hidden fragments are not shaded: the
  * count of fragments is exactly that of a renderer which defers shading as described in
  * overview.rst.
  */
@@ -14,8 +14,8 @@
 #define SCENES		160u
 #define OBJECTS		10u
 #define BLOCKS		8u
-#define MANY		400u	/* objects, in scenes that have more than the PDM remembers */
-#define CROWD		4608u	/* primitives of a tile: 512 more than tags can name */
+#define MANY		400u	/* objects, in scenes with more than the PDM caches */
+#define CROWD		4608u	/* primitives of a tile: 512 more than tags can number */
 #define COUNTERS	8u
 #define IN_FLIGHT	2u	/* tiles of a core */
 
@@ -47,7 +47,7 @@ static void random_object(struct reference_object *o)
 	struct isp_tile whole = { .width = plan.size.width, .height = plan.size.height };
 
 	model_random_state(&whole, &o->isp);
-	/* Mostly opaque, and mostly a test that lets something through. */
+	/* Mostly opaque, and mostly a test that some samples pass. */
 	if (model_below(2))
 		o->isp.pass_type = PUMICE_PASS_TYPE_OPAQUE;
 	if (model_below(2))
@@ -61,7 +61,7 @@ static void random_object(struct reference_object *o)
 	o->sample_rate = model_below(2);
 }
 
-/* Of those that the reference counts: see reference.h. */
+/* For objects that the reference counts: see reference.h. */
 static void countable_object(struct reference_object *o)
 {
 	const bool opaque = plan.size.samples > 1 || model_below(4);
@@ -334,7 +334,7 @@ static void what_is_hidden_is_not_shaded(void **state)
 	random_scenes_of(2, 3, true);
 }
 
-/* One of a pixel or three; so many cover the tile, and the next as many hide them. */
+/* One of a pixel or three; as many as cover the tile, then the same number that hide them. */
 static struct scene_prim small_prim(u32 number)
 {
 	const s32 x = (s32)(number % 32) << 8, y = (s32)(number / 32 % 32) << 8;
@@ -347,8 +347,8 @@ static struct scene_prim small_prim(u32 number)
 }
 
 /*
- * More primitives in a tile than tags can name: those that are no longer visible make
- * room, and nothing is shaded for it. Some of the earlier ones are visible in the end.
+ * More primitives in a tile than tags can number: those that are no longer visible free
+ * their tags, without extra shading. Some of the earlier ones are visible in the end.
  */
 static void hidden_primitives_make_room_for_others(void **state)
 {
@@ -378,7 +378,7 @@ static void hidden_primitives_make_room_for_others(void **state)
 	rig_close(&rig);
 }
 
-/* A scene over all macro tiles, of one object that lies over all of it. */
+/* A scene over all macro tiles, of one object that covers all of it. */
 static void plain_plan(void)
 {
 	const s32 far = (s32)(4 * RIG_MAX_SIZE) << 8;
@@ -399,7 +399,7 @@ static void plain_plan(void)
 	};
 }
 
-/* Others may need them: a geometry job that is rendered beside this one. */
+/* A geometry job that runs in parallel may need them. */
 static void pages_of_a_macro_tile_are_free_when_its_tiles_are_done(void **state)
 {
 	u32 free, least, macro, done;
@@ -412,7 +412,7 @@ static void pages_of_a_macro_tile_are_free_when_its_tiles_are_done(void **state)
 	rig_start(&rig, false);
 	while (!rig.ends) {
 		assert_true(rig_turn(&rig));
-		/* Tiles come macro tile by macro tile; those in flight may be done out of turn. */
+		/* Tiles are started by macro tile; those in flight may end out of order. */
 		done = (u32)pdm_status(rig.pdm)->done;
 		free = least;
 		for (macro = 0; macro < PM_MACRO_TILES; macro++) {
@@ -476,7 +476,7 @@ static void partial_renders(void **state)
 	random_scenes(2, 3);
 }
 
-/* More objects than a tile remembers, and more tasks than it has at a time. */
+/* More objects than a tile caches, and more tasks than it runs at a time. */
 static void crowds(void **state)
 {
 	u32 i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that stop: bad records of every field, damaged parameter buffers, programs that
- * fault or never end, aborts in every phase. The job ends once, all pages are free,
- * and the next job runs.
+ * Jobs that stop: invalid records of every field, corrupt parameter buffers, programs that
+ * fault or never end, aborts in every phase. The job ends once, all pages are freed, and
+ * the next job runs.
  */
 #include <math.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void set_record(void)
 	r->stats_addr = RIG_STATS;
 }
 
-/* Three objects: opaque, blending, punch-through; the middle one by a program of choice. */
+/* Three objects: opaque, blending, punch-through; the middle one with a given program. */
 static void make_scene(enum rig_program middle)
 {
 	struct pumice_isp_state isp = good_isp();
@@ -246,7 +246,7 @@ static void expect_pm_owned(const u32 *page, enum pumice_access access, u64 addr
 
 static void user_addresses_reach_no_page_of_the_parameter_management(void **state)
 {
-	/* The last page: no job takes so many. Tiles may be drawn in any order: one has it all. */
+	/* The last page: no job uses so many. Order of tiles is free: one state for all. */
 	const u64 addr = RIG_PB + (RIG_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
 	u32 *page = (u32 *)(void *)(rig.pb + (addr - RIG_PB));
 	struct pumice_pdm_render *r = &rig.record;
@@ -339,7 +339,7 @@ static void states_of_objects_are_checked(void **state)
 	scene_set_object(&rig, 1, &isp, RIG_BLEND, false);
 	expect(PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP);
 
-	/* Varyings that are not those of the block. */
+	/* Varyings that do not match the block's. */
 	make_scene(RIG_BLEND);
 	tsp = (u32 *)(void *)(rig.states + (scene_tsp_address(2) - RIG_STATES));
 	tsp[4] = SCENE_VARYINGS + 1;
@@ -368,7 +368,7 @@ static void a_scene_must_be_finished(void **state)
 	rig_run(&rig);
 	assert_int_equal(rig.end, DM_FAULT);
 	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PM_NO_SCENE);
-	/* The pages belong to whoever is writing the scene. */
+	/* The pages are owned by the job that writes the scene. */
 	assert_true(rig_free_pages(&rig) < RIG_PAGES);
 	run_good();
 }
@@ -401,13 +401,13 @@ static void a_partial_render_needs_memory(void **state)
 	assert_int_equal(rig.end, DM_DONE);
 }
 
-/* The depth that is expected of what lies in the spill memory. */
+/* The depth expected for the contents of the spill memory. */
 static u32 expected_d24(float z)
 {
 	return z >= 1 ? 0xffffff : z > 0 ? (u32)((double)z * 0xffffff + 0.5) : 0;
 }
 
-/* Spilled tiles lie in memory of the user, who may write there what he wants. */
+/* Spilled tiles are stored in user memory, which the user may overwrite. */
 static void spilled_depth_may_be_anything(void **state)
 {
 	static const float any[] = { NAN, -NAN, INFINITY, -INFINITY, 1e30f, -1e30f, 2, 1.0000001f,
@@ -444,7 +444,7 @@ static void spilled_depth_may_be_anything(void **state)
 	}
 }
 
-/* Any word of the streams, blocks or region headers, or of the states, may be anything. */
+/* Any word of streams, blocks, region headers or states may have any value. */
 static void damaged_memory_ends_the_job(void **state)
 {
 	u32 i, faults = 0;
@@ -462,7 +462,7 @@ static void damaged_memory_ends_the_job(void **state)
 			u32 *words = (u32 *)(void *)area;
 
 			at = model_below(bytes / 4);
-			/* Most of a page is empty: rather what is not. */
+			/* Most of a page is empty: prefer words in use. */
 			while (i % 3 == 1 && !words[at] && model_below(50))
 				at = model_below(bytes / 4);
 			words[at] = model_below(2) ? (u32)model_random() :
@@ -569,7 +569,7 @@ static u32 tasks(void)
 	return load.tasks;
 }
 
-/* Also one that has its room and some of its registers: it never runs, and nothing is kept. */
+/* Also a task that has its room and some registers: it never runs, and all is freed. */
 static void an_abort_drops_a_task_that_is_half_filled(void **state)
 {
 	u32 turns, i, aborted = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What fragment tasks need around the PDS, for tests. See fake_gfx.h. */
+/* Fake neighbours of the PDS for fragment tasks. See fake_gfx.h. */
 #include "fake_gfx.h"
 
 #include <string.h>

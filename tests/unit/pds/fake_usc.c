@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A USC that runs nothing, for tests. See fake_usc.h. */
+/* A fake USC. See fake_usc.h. */
 #include "fake_usc.h"
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static void hand_over(u16 *owner, u32 size, u32 start, u32 count, unsigned int f
 	}
 }
 
-/* The group's resources go from one owner to another. */
+/* Change the owner of the group's resources. */
 static void move_group(struct usc *usc, unsigned int number, unsigned int from, unsigned int to)
 {
 	struct usc_group *group = &usc->group[number];
@@ -168,7 +168,7 @@ void usc_abort_groups(struct usc *usc, u64 groups)
 	usc->aborted_groups |= groups;
 }
 
-/* Poison what the group had, so that the next owner shows what it leaves unwritten. */
+/* Poison the group's resources, to detect words that the next owner does not write. */
 static void poison_group(struct usc *usc, unsigned int number)
 {
 	const struct usc_group *group = &usc->group[number];

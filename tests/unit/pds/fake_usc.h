@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A USC that runs nothing: stands in for qemu-device/gpu/usc in tests of the
- * PDS and the CDM.
+ * A fake USC, which executes nothing, for tests of the PDS and the CDM.
  *
- * It implements what the PDS calls of usc.h, and does the accounts of its
- * stores a second time, unit by unit: a group that starts with something
- * another group holds, or beyond the end of a store, fails the test. Stores
- * are full of FAKE_POISON but for what the PDS wrote.
+ * It implements the functions of usc.h that the PDS calls, and accounts for its stores
+ * independently, unit by unit: a group that starts with resources of another group, or
+ * beyond the end of a store, fails the test. Stores are filled with FAKE_POISON except
+ * for words that the PDS wrote.
  *
  * Limits: a group runs until the test finishes it.
  */
@@ -25,10 +24,10 @@ struct usc_program {
 	struct usc_program_limits limits;
 };
 
-/* Programs are not shared: each get makes one. */
+/* Programs are not shared: each get creates one. */
 struct usc_program_cache {
 	unsigned int live;	/* programs with references */
-	unsigned int gets;	/* programs ever made */
+	unsigned int gets;	/* programs ever created */
 	unsigned int loads;	/* that are under way */
 	unsigned int pieces;	/* calls of a load before the one that ends it */
 	bool waits;		/* between them it waits for memory */
@@ -50,9 +49,9 @@ struct usc {
 	u64 aborted_groups;	/* by the latter: bit n is group n */
 };
 
-/* Take everything back from a running group and tell the PDS. */
+/* End a running group: free its resources and notify the PDS. */
 void fake_usc_finish(struct usc *usc, unsigned int group);
-/* A running group faults: tell the PDS; it stays until it is finished. */
+/* Report a fault of a running group to the PDS; it remains until it is finished. */
 void fake_usc_fault(struct usc *usc, unsigned int group, enum pumice_fault reason);
 bool fake_usc_running(const struct usc *usc, unsigned int group);
 /* The running group that started first on this USC, or FAKE_NOBODY. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a PDS needs around it in a test. See rig.h. */
+/* Fixture of the tests of the PDS. See rig.h. */
 #include "rig.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a PDS needs around it in a test: guest memory behind the real MMU, fake
- * USCs, a device lock that knows whether it is held, and a program to launch.
+ * Fixture of the tests of the PDS: guest memory mapped by the real MMU, fake USCs, a
+ * device lock that records whether it is held, and a program to launch.
  *
  *	struct rig *rig = rig_create(2, NULL);
  *	struct pds_launch launch = rig_launch(64, 1, 1);
@@ -21,7 +21,7 @@
 #include "pumice_isa.h"
 #include "testmem.h"
 
-/* What is mapped in context RIG_CTX: PDS programs, a USC program, data; nothing behind them. */
+/* What is mapped in context RIG_CTX: PDS programs, a USC program, data; unmapped after them. */
 #define RIG_CTX		5u
 #define RIG_PDS		0x10000ull
 #define RIG_PDS_BYTES	0x4000u
@@ -54,16 +54,16 @@ struct rig {
 	struct usc *usc[PDS_MAX_USCS];
 	struct pds *pds;
 	u8 *data;		/* host memory of RIG_DATA */
-	u64 clock;		/* GPU clock; the test moves it */
+	u64 clock;		/* GPU clock; set by the test */
 
 	bool locked;		/* the device lock, */
-	u32 locks;		/* and how often it was taken */
+	u32 locks;		/* and how often it was acquired */
 	bool begun;		/* a launch that rig_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
-	unsigned int done;	/* group_done that arrived at the PDS's neighbour */
-	unsigned int room;	/* how often it was told of room */
+	unsigned int done;	/* calls of group_done */
+	unsigned int room;	/* calls of room */
 	unsigned int faults;
-	struct gpu_fault fault;	/* the last one, of either way */
+	struct gpu_fault fault;	/* the last one, of either kind */
 };
 
 /* Sizes of the stores; NULL for those above. */
@@ -72,27 +72,27 @@ struct rig_stores {
 };
 
 struct rig *rig_create(unsigned int uscs, const struct rig_stores *stores);
-/* The same with other ops behind the PDS; opaque is theirs. */
+/* The same with other ops for the PDS; opaque is passed to them. */
 struct rig *rig_create_for(unsigned int uscs, const struct rig_stores *stores,
 			   const struct pds_ops *ops, void *opaque);
-/* Finish all groups and free everything; fails the test when something is left. */
+/* Finish all groups and free everything; fails the test if a resource is leaked. */
 void rig_destroy(struct rig *rig);
 
-/* The device lock; rig is the rig. Taking it twice, or giving it back twice, fails the test. */
+/* The device lock; rig is the rig. Acquiring or releasing it twice fails the test. */
 void rig_lock(void *rig);
 void rig_unlock(void *rig);
 
-/* A launch of one group of this size: no registers, the program at RIG_PDS. */
+/* Initialise a launch of one group of this size: no registers, the program at RIG_PDS. */
 struct pds_launch rig_launch(u16 x, u16 y, u16 z);
 /* Write a PDS program at RIG_PDS and make launch run it. */
 void rig_program(struct rig *rig, struct pds_launch *launch, const struct pumice_pds_insn *insns,
 		 u16 count);
-/* The same from raw words, four an instruction. */
+/* The same from raw words, four per instruction. */
 void rig_program_words(struct rig *rig, struct pds_launch *launch, const u32 *words, u16 count);
-/* A program that starts a task and does nothing else. */
+/* Write a program that only starts a task. */
 void rig_program_empty(struct rig *rig, struct pds_launch *launch);
 
-/* Calls into the PDS with the lock held; a fault is left in rig->fault. */
+/* Calls into the PDS with the lock held; a fault is stored in rig->fault. */
 bool rig_begin(struct rig *rig, const struct pds_launch *launch);
 /* Does nothing when no launch is begun. */
 void rig_end(struct rig *rig);
@@ -111,7 +111,7 @@ u64 rig_counter(struct rig *rig, unsigned int counter);
 bool rig_finish_oldest(struct rig *rig);
 void rig_finish_all(struct rig *rig);
 
-/* Assert what rig->fault says. */
+/* Assert the contents of rig->fault. */
 void rig_expect_fault(const struct rig *rig, enum pumice_fault fault, enum pumice_unit unit,
 		      u64 addr, u32 pc);
 

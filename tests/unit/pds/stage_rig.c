@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Stages and tasks of the vertex and the pixel data master, for tests. See stage_rig.h. */
+/* Stages and tasks of the vertex and the pixel data master, fixture. See stage_rig.h. */
 #include "stage_rig.h"
 
 #include <string.h>

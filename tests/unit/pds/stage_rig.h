@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stages and tasks of the vertex and the pixel data master, for tests: on a rig, with
- * owners that write down what they are told.
+ * Stages and tasks of the vertex and the pixel data master: an addition to the fixture,
+ * with owners that record calls.
  */
 #ifndef PUMICE_PDS_STAGE_RIG_H
 #define PUMICE_PDS_STAGE_RIG_H
@@ -21,7 +21,7 @@
 	.reg = (r), .varying = (v), .mode = PUMICE_USC_ITERATE_##m, \
 	.dim = PUMICE_TEXTURE_DIM_##d, .addr = (a) }
 
-/* What the owner of a data master's tasks was told. */
+/* Recorded calls to the owner of a data master's tasks. */
 struct stage_owner {
 	struct rig *rig;
 	unsigned int done[PUMICE_MAX_CORES], room[PUMICE_MAX_CORES], faults;
@@ -31,7 +31,7 @@ struct stage_owner {
 
 /* Make owner the owner of a data master's tasks. */
 void stage_own(struct rig *rig, enum pds_dm dm, struct stage_owner *owner);
-/* Write the program and load it as a stage of these registers. A fault is left in rig->fault. */
+/* Write the program and load it as a stage of these registers. A fault is stored in rig->fault. */
 bool stage_load(struct rig *rig, const struct pumice_stage *registers,
 		const struct pds_stage_limits *limits, const struct pumice_pds_insn *insns,
 		u16 count, struct pds_stage *stage);

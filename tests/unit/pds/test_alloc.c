@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The store allocator: nothing is lost, nothing handed out twice, and the place
- * is the lowest that fits. The reference is a map with one flag a unit.
+ * The store allocator: no unit is lost or allocated twice, and the allocation is the
+ * lowest that fits. The reference is a map with one flag per unit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void alloc_refuses_when_only_pieces_are_left(void **state)
 	assert_int_equal(start, 0);
 }
 
-/* Four neighbours come back in each of the 24 orders. */
+/* Four adjacent pieces are freed in each of the 24 orders. */
 static void free_joins_neighbours_in_any_order(void **state)
 {
 	u32 order;
@@ -87,7 +87,7 @@ static void free_joins_neighbours_in_any_order(void **state)
 	}
 }
 
-/* The most fragmented store: every live piece has free neighbours. */
+/* The most fragmented store: every live piece is between free ones. */
 static void alloc_holds_as_many_pieces_as_a_usc_has_slots(void **state)
 {
 	struct pds_store store;

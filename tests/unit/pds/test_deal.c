@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work-groups over USCs: who gets the next one, when a group waits, what can
- * never fit, and that everything comes back. The fake USCs check that no two
- * groups hold the same unit of a store.
+ * Dispatch of work-groups to USCs: which USC gets the next one, when a group waits, groups
+ * that never fit, and that all resources are freed. The fake USCs check that no two groups
+ * own the same unit of a store.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void groups_go_to_the_usc_with_the_fewest_waves_in_turn(void **state)
 		/* One that has groups needs no other wake-up. */
 		assert_int_equal(rig->wakes[i % 4], 1);
 	}
-	/* Two leave USC 2: the next two go there. */
+	/* Two end on USC 2: the next two are dispatched there. */
 	fake_usc_finish(rig->usc[2], fake_usc_oldest(rig->usc[2]));
 	fake_usc_finish(rig->usc[2], fake_usc_oldest(rig->usc[2]));
 	assert_int_equal(rig_group(rig, 12, 0, 0, 12), PDS_STARTED);
@@ -47,7 +47,7 @@ static void groups_go_to_the_usc_with_the_fewest_waves_in_turn(void **state)
 	rig_destroy(rig);
 }
 
-/* A GPU that is idle between two groups does not give all of them to USC 0. */
+/* If the GPU is idle between two groups, not all of them are dispatched to USC 0. */
 static void equal_uscs_take_turns_and_a_reset_starts_over(void **state)
 {
 	struct rig *rig = rig_create(3, NULL);
@@ -157,7 +157,7 @@ static void local_memory_starts_at_the_first_bank(void **state)
 	rig_destroy(rig);
 }
 
-/* Each resource alone makes a group wait; one group less of it lets the next one in. */
+/* Each resource alone makes a group wait; the end of one group admits the next. */
 static void a_group_waits_for_the_resource_that_lacks(void **state)
 {
 	static const struct {
@@ -208,14 +208,14 @@ static void what_can_never_fit_is_refused(void **state)
 	} cases[] = {
 		/* Small stores: 64 rows, 256 words, 4096 bytes. */
 		{ "all rows", 64, 0, 30, 2, 0, true },
-		{ "a row more a wave", 64, 0, 30, 3, 0, false },
-		{ "a wave more", 65, 0, 30, 2, 0, false },
+		{ "one more row per wave", 64, 0, 30, 3, 0, false },
+		{ "one more wave", 65, 0, 30, 2, 0, false },
 		{ "all words", 128, 256, 0, 0, 0, true },
-		{ "a word more", 128, 257, 0, 0, 0, false },
-		{ "a task more", 129, 256, 0, 0, 0, false },
+		{ "one more word", 128, 257, 0, 0, 0, false },
+		{ "one more task", 129, 256, 0, 0, 0, false },
 		{ "all local memory", 1, 0, 0, 0, 4096, true },
 		{ "local memory", 1, 0, 0, 0, 4100, false },
-		{ "the most local memory that the format holds", 1, 0, 0, 0, 0xffffc, false },
+		{ "maximum local memory of the format", 1, 0, 0, 0, 0xffffc, false },
 	};
 	u32 i;
 
@@ -240,7 +240,7 @@ static void what_can_never_fit_is_refused(void **state)
 	}
 }
 
-/* The register file ends where document 003 says, whatever the stores could hold. */
+/* The register file ends as document 003 specifies, even if the stores have more room. */
 static void more_registers_than_an_instance_can_have_are_refused(void **state)
 {
 	static const struct {
@@ -271,7 +271,7 @@ static void more_registers_than_an_instance_can_have_are_refused(void **state)
 	rig_destroy(rig);
 }
 
-/* A group takes what another USC has left when the emptiest cannot hold it. */
+/* A group that does not fit on the emptiest USC is dispatched to another. */
 static void a_group_is_placed_where_it_fits(void **state)
 {
 	struct rig *rig = rig_create(2, &small_stores);
@@ -315,7 +315,7 @@ static void a_group_without_instances_sequences(void **state)
 	rig_destroy(rig);
 }
 
-/* One program a launch, held until the launch is over and its last group has left. */
+/* One program per launch, referenced until the launch and its last group have ended. */
 static void a_launch_gets_its_usc_program_once_and_gives_it_back(void **state)
 {
 	struct rig *rig = rig_create(2, NULL);
@@ -338,7 +338,7 @@ static void a_launch_gets_its_usc_program_once_and_gives_it_back(void **state)
 	rig_destroy(rig);
 }
 
-/* As many launches as slots run beside each other, a group each, and one more is begun. */
+/* As many launches as slots run in parallel, one group each, and one more is begun. */
 static void every_slot_can_belong_to_another_launch(void **state)
 {
 	struct rig *rig = rig_create(2, NULL);
@@ -378,7 +378,7 @@ static void abort_reaches_the_uscs_with_groups_and_no_other(void **state)
 	assert_int_equal(rig->wakes[0], 2);
 	assert_int_equal(rig->wakes[1], 2);
 	assert_int_equal(rig->wakes[2], 0);
-	assert_int_equal(pds_groups(rig->pds), 2);	/* until the USCs let them go */
+	assert_int_equal(pds_groups(rig->pds), 2);	/* until the USCs end them */
 	rig_destroy(rig);
 }
 
@@ -402,7 +402,7 @@ static void a_usc_fault_is_passed_on_whole(void **state)
 	rig_destroy(rig);
 }
 
-/* Full of groups, each of its own launch, and another begun: all can be had again. */
+/* Full of groups, each of its own launch, and another begun: all resources are freed. */
 static void reset_forgets_groups_and_gives_programs_back(void **state)
 {
 	struct rig *rig = rig_create(2, &small_stores);
@@ -430,7 +430,7 @@ static void reset_forgets_groups_and_gives_programs_back(void **state)
 		assert_int_equal(rig->cache.live, 0);
 		assert_int_equal(rig->done, 0);
 	}
-	/* Without local memory it is the slots that end. */
+	/* Without local memory the slots are the limit. */
 	launch.state.local_bytes = 0;
 	assert_true(rig_begin(rig, &launch));
 	assert_int_equal(fill(rig), 2 * PUMICE_USC_SLOTS);
@@ -447,7 +447,7 @@ static void reset_empties_the_tlb(void **state)
 	assert_true(rig_begin(rig, &launch));
 	rig_end(rig);
 	testmem_unmap(rig->tm, RIG_CTX, RIG_PDS, 0x1000);
-	assert_true(rig_begin(rig, &launch));	/* the TLB still holds the page */
+	assert_true(rig_begin(rig, &launch));	/* the TLB still has the page */
 	rig->begun = false;
 	pds_reset(rig->pds);
 	assert_false(rig_begin(rig, &launch));
@@ -474,7 +474,7 @@ static u32 next_random(u64 *state)
 	return (u32)(*state >> 33);
 }
 
-/* Launches of every shape, groups that leave in any order, some that fault: the fakes check. */
+/* Launches of every shape, groups that end in any order, some that fault: the fakes check. */
 static void random_launches_lose_and_overlap_nothing(void **state)
 {
 	static const struct pumice_pds_insn good[] = { MOV(SH, 0, TASK), MOV(V, 0, LOCAL_LINEAR),
@@ -540,7 +540,7 @@ static void a_group_that_reads_much_is_filled_in_pieces(void **state)
 	/* The last piece of a task runs to the end of the program; that of the group starts it. */
 	assert_int_equal(pieces, PUMICE_GROUP_TASKS * 4 - 1);
 
-	/* One that is given up half way leaves all room. */
+	/* A cancelled one frees all its resources. */
 	assert_int_equal(rig_group_piece(rig, 1, 0, 0, 1), PDS_MORE);
 	rig_end(rig);
 	fake_usc_finish(rig->usc[0], fake_usc_oldest(rig->usc[0]));
@@ -550,7 +550,7 @@ static void a_group_that_reads_much_is_filled_in_pieces(void **state)
 	rig_destroy(rig);
 }
 
-/* One whose registers are many is filled task by task, whatever its program does. */
+/* A group with many registers is filled task by task, for any program. */
 static void a_group_of_many_registers_is_filled_without_the_device_lock(void **state)
 {
 	static const struct rig_stores stores = {
@@ -575,7 +575,7 @@ static void a_group_of_many_registers_is_filled_without_the_device_lock(void **s
 	rig_destroy(rig);
 }
 
-/* A launch whose program is loaded in pieces begins once, and can be given up between two. */
+/* A launch whose program is loaded in pieces begins once, and can be cancelled between two. */
 static void a_launch_begins_when_its_program_is_loaded(void **state)
 {
 	struct rig *rig = rig_create(1, NULL);

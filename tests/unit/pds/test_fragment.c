@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What PDS programs of fragment tasks write: planes, interpolated varyings, reads
- * ahead of the program, sources. The model computes each value by itself, in the
- * operations that hw/isa.xml names, from random planes; positions are those of
- * fake_gfx.c.
+ * Values written by PDS programs of fragment tasks: planes, interpolated varyings, texture
+ * reads, sources. The model computes each value independently, with the operations that
+ * hw/isa.xml specifies, from random planes; positions are those of fake_gfx.c.
  */
 #include "stage_rig.h"
 
@@ -118,7 +117,7 @@ static u32 bits(float value)
 	return word;
 }
 
-/* A plane at a lane; each operation rounds on its own. */
+/* A plane at a lane; each operation rounds separately. */
 static float at(const struct fragment_bench *b, u32 lane, u32 plane, bool centroid)
 {
 	const struct usc_span *span = &b->span[lane / 4];
@@ -150,7 +149,7 @@ static void planes_go_to_the_coefficients_of_each_primitive(void **state)
 			const u32 part = (n + 3 - first) % 3;
 			u32 want = bits(part == 0 ? p->a : part == 1 ? p->b : p->c);
 
-			if (n == 0 || n == 7)	/* nobody writes these */
+			if (n == 0 || n == 7)	/* not written */
 				want = 0;
 			assert_int_equal(fake_usc_coeff(b.rig->usc[b.place.usc], b.place.group, 0,
 							prim * 14 + n), want);
@@ -192,7 +191,7 @@ static void varyings_are_interpolated_in_every_mode(void **state)
 	rig_destroy(b.rig);
 }
 
-/* To 16 significant bits, nearest, ties to even: by way of whole numbers. */
+/* To 16 significant bits, nearest, ties to even: computed in integers. */
 static float short_float(float value)
 {
 	double scale = 1, v = value < 0 ? -(double)value : value;
@@ -258,7 +257,7 @@ static void reads_ahead_get_coordinates_of_24_bits(void **state)
 	rig_destroy(b.rig);
 }
 
-/* Leave words that are not 0 where the next calls have their variables. */
+/* Write words that are not 0 to the stack of the next calls. */
 static __attribute__((noinline)) void soil_stack(void)
 {
 	volatile u32 words[16384];
@@ -268,7 +267,7 @@ static __attribute__((noinline)) void soil_stack(void)
 	(void)words[0];
 }
 
-/* Neither what the host's stack held nor what the texture unit makes of such lanes. */
+/* Neither old contents of the host's stack nor the texture unit's results for such lanes. */
 static void lanes_without_an_instance_read_zero(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {

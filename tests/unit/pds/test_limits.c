@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How resources are given: limits of each resource, order of release, and the
- * figures that tell of them. The reference of the random test keeps a list of
- * groups in the order in which they started.
+ * Allocation limits of each resource, order of release, and the occupancy figures. The
+ * reference of the random test keeps a list of groups in the order in which they started.
  */
 #include <string.h>
 
@@ -60,7 +59,7 @@ static const struct limit_case limit_cases[] = {
 	{ "words of four groups less a byte", { .common_bytes = 4 * WORDS * 4 - 1 }, 3 },
 	{ "local rows of two groups", { .local_bytes = 2 * LOCAL_ROWS * 128 }, 2 },
 	{ "local rows of two groups less a byte", { .local_bytes = 2 * LOCAL_ROWS * 128 - 1 }, 1 },
-	{ "the least of all counts",
+	{ "the minimum of all counts",
 	  { .tasks = 6 * TASKS, .unified_bytes = 4 * ROWS * 128, .common_bytes = 5 * WORDS * 4 },
 	  4 },
 	/* Below the need of a group: still one at a time. */
@@ -79,11 +78,11 @@ static void a_limit_bounds_what_runs_on_each_usc(void **state)
 		struct rig *rig = limits_rig(3);
 		struct pds_control control = limit_cases[i].control;
 
-		control.out_of_order = i & 1;	/* makes no difference here */
+		control.out_of_order = i & 1;	/* has no effect here */
 		rig_control(rig, control);
 		if (fill(rig) != 3 * limit_cases[i].groups)
 			fail_msg("%s: %u groups", limit_cases[i].what, pds_groups(rig->pds));
-		/* One leaves, one starts. */
+		/* One ends, one starts. */
 		assert_true(rig_finish_oldest(rig));
 		assert_int_equal(fill(rig), 1);
 		rig_destroy(rig);
@@ -109,7 +108,7 @@ static void a_limit_counts_for_groups_that_start_later(void **state)
 	rig_destroy(rig);
 }
 
-/* What never fits is refused by the sizes of the stores, whatever the limits are. */
+/* Groups that never fit are refused by the sizes of the stores, independent of the limits. */
 static void a_limit_never_refuses_a_launch(void **state)
 {
 	struct rig *rig = limits_rig(1);
@@ -182,7 +181,7 @@ static void in_order_each_usc_has_its_own_order(void **state)
 	(void)state;
 	rig_control(rig, (struct pds_control){ .out_of_order = false });
 	assert_int_equal(fill(rig), 2 * ROOM);
-	/* The first group of all runs on; USC 1 releases its own. */
+	/* The first group continues to run; USC 1 releases its own. */
 	fake_usc_finish(rig->usc[1], fake_usc_oldest(rig->usc[1]));
 	assert_int_equal(rig_load(rig).held, 0);
 	assert_int_equal(fill(rig), 1);
@@ -201,7 +200,7 @@ static void what_is_held_counts_against_the_limits(void **state)
 	finish_nth(rig, 0);
 	assert_int_equal(fill(rig), 1);
 	finish_nth(rig, 0);
-	assert_int_equal(rig_load(rig).held, 0);	/* numbers 1 and 2 went together */
+	assert_int_equal(rig_load(rig).held, 0);	/* 1 and 2 were released together */
 	assert_int_equal(fill(rig), 2);
 	rig_destroy(rig);
 }
@@ -252,7 +251,7 @@ struct reference {
 	u32 count;
 };
 
-/* Strike what the order lets go. */
+/* Remove groups that the order releases. */
 static void settle(struct reference *ref, bool out_of_order)
 {
 	u32 i = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDS programs that are refused: each reason, with the instruction it names,
- * before any group starts. And those at the edge that are not.
+ * PDS programs that are refused: each reason, with the instruction that it reports,
+ * before any group starts; and valid programs at the limits.
  */
 #include <string.h>
 
@@ -27,12 +27,12 @@ static struct pds_launch launch_with_registers(void)
 struct bad {
 	const char *what;
 	struct pumice_pds_insn insn;
-	u32 flip_word, flip;	/* bits turned over after packing */
+	u32 flip_word, flip;	/* bits inverted after packing */
 	enum pumice_fault fault;
 };
 
 static const struct bad bad_insns[] = {
-	/* Opcodes: no operation, the first behind the last, the greatest. */
+	/* Opcodes: no operation, the first after the last, the maximum. */
 	{ "opcode 0", END, 0, 0x05, PUMICE_FAULT_PDS_OPCODE },
 	{ "opcode 10", END, 0, 0x0f, PUMICE_FAULT_PDS_OPCODE },
 	{ "opcode 255", END, 0, 0xfa, PUMICE_FAULT_PDS_OPCODE },
@@ -105,7 +105,7 @@ static const struct bad bad_insns[] = {
 	  DMA(V, 0, 2, VA_END - 4 - 16 * (GROUP - 1), 16), 0, 0, PUMICE_FAULT_PDS_DMA },
 };
 
-/* Each bad instruction stands second, behind a good one. */
+/* Each invalid instruction is the second, after a valid one. */
 static void bad_instructions_are_refused_by_name(void **state)
 {
 	struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), END, TASK, END };
@@ -158,7 +158,7 @@ static void operands_at_the_edge_are_taken(void **state)
 	}
 }
 
-/* Whole programs: how they end and start a task. pc and nothing else tells where. */
+/* Whole programs: how they end and start a task. Only the pc is reported. */
 static void programs_end_behind_exactly_one_task(void **state)
 {
 	static const struct {
@@ -190,7 +190,7 @@ static void programs_end_behind_exactly_one_task(void **state)
 	}
 }
 
-/* Nothing runs behind end, so nothing there is checked. */
+/* Instructions after end are not executed and not checked. */
 static void what_stands_behind_end_is_not_looked_at(void **state)
 {
 	const struct pumice_pds_insn insns[] = { TASK, END, { .opcode = PUMICE_PDS_OP_END } };
@@ -281,7 +281,7 @@ static void program_fetch_faults_name_address_and_instruction(void **state)
 	rig_destroy(rig);
 }
 
-/* What the USC says of its program stops the launch, and nothing is left of it. */
+/* An error of the USC's program stops the launch, and all resources are freed. */
 static void a_refused_usc_program_refuses_the_launch(void **state)
 {
 	struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), TASK, END };
@@ -302,7 +302,7 @@ static void a_refused_usc_program_refuses_the_launch(void **state)
 	rig_destroy(rig);
 }
 
-/* The USC checks its program against the registers that the state gives. */
+/* The USC checks its program against the registers of the state. */
 static void the_usc_program_gets_the_states_limits(void **state)
 {
 	struct rig *rig = rig_create(1, NULL);

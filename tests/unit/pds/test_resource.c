@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Accounts of one USC: what a group needs, what can ever fit, and that claims
- * take all or nothing. The reference counts owners unit by unit.
+ * Resource accounting of one USC: needs of a group, limits that can never be met, and
+ * claims that succeed completely or fail. The reference counts owners unit by unit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct pds_capacity capacity = { .rows = ROWS, .words = WORDS, .loc
 
 static const struct pds_limits unlimited = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
 
-/* An ended group gives back at once. */
+/* An ended group is released at once. */
 static void end_and_release(struct pds_unit *unit, unsigned int group)
 {
 	pds_unit_end(unit, group);
@@ -67,7 +67,7 @@ static void groups_are_cut_into_tasks_of_128_and_waves_of_32(void **state)
 	}
 }
 
-/* Each store is filled to the last unit, and then asked for one more. */
+/* Each store is filled to the last unit, then one more is requested. */
 static void a_group_fits_up_to_the_last_unit_of_each_store(void **state)
 {
 	struct pumice_cdm_state s = size(1024, 1, 1);
@@ -90,7 +90,7 @@ static void a_group_fits_up_to_the_last_unit_of_each_store(void **state)
 	pds_need_of(&s, &need);
 	assert_false(pds_need_fits(&need, &capacity));
 
-	/* Coefficients come out of the same store. */
+	/* Coefficients are allocated in the same store. */
 	s.shared = 2000;
 	s.coeffs = 48;
 	pds_need_of(&s, &need);
@@ -106,7 +106,7 @@ static void a_group_fits_up_to_the_last_unit_of_each_store(void **state)
 	assert_false(pds_need_fits(&need, &capacity));
 }
 
-/* What fits on an empty USC can be claimed on an empty USC: no cutting up stands in its way. */
+/* Groups that fit by size can be claimed on an empty USC, despite fragmentation of tasks. */
 static void what_fits_an_empty_usc_can_be_claimed_there(void **state)
 {
 	static struct pds_unit unit;
@@ -130,11 +130,11 @@ static void what_fits_an_empty_usc_can_be_claimed_there(void **state)
 	end_and_release(&unit, group);
 }
 
-/* A refused claim leaves the accounts as they were, whatever it was that lacked. */
+/* A refused claim does not change the accounts, whichever resource was exhausted. */
 static void a_refused_claim_takes_nothing(void **state)
 {
 	static const struct {
-		u32 rows, words, locals;	/* taken before */
+		u32 rows, words, locals;	/* allocated before */
 	} cases[] = {
 		{ ROWS - 5 * 10 + 1, 0, 0 },
 		{ 0, WORDS - 2 * 100 + 1, 0 },
@@ -167,7 +167,7 @@ static void a_refused_claim_takes_nothing(void **state)
 	}
 }
 
-/* Free units that do not lie together are as good as none: the claim is undone half-way. */
+/* Free units that are not contiguous do not suffice: the claim is rolled back. */
 static void a_claim_that_fails_in_pieces_gives_back_what_it_took(void **state)
 {
 	static struct pds_unit unit;
@@ -179,7 +179,7 @@ static void a_claim_that_fails_in_pieces_gives_back_what_it_took(void **state)
 
 	(void)state;
 	pds_unit_init(&unit, &capacity);
-	/* Leave pieces of 1000, 999 and 1 words: the second task's 1000 are not in one place. */
+	/* Leave pieces of 1000, 999 and 1 words: the second task's 1000 are not contiguous. */
 	for (i = 0; i < 7; i++) {
 		static const u32 piece[7] = { 1000, 1, 999, 1, 1, 1, WORDS - 1000 - 1 - 999 - 3 };
 
@@ -233,10 +233,10 @@ static u32 next_random(u64 *state)
 	return (u32)(*state >> 33);
 }
 
-/* Who has each unit; group number + 1, 0 for nobody. */
+/* Owner of each unit: group number + 1, or 0 for none. */
 struct owners {
 	u8 row[ROWS], word[WORDS], local[LOCALS], slot[PUMICE_USC_SLOTS];
-	u32 rows, words, locals, slots;	/* taken */
+	u32 rows, words, locals, slots;	/* allocated */
 };
 
 static void own(u8 *owner, u32 start, u32 count, u8 from, u8 to)
@@ -247,7 +247,7 @@ static void own(u8 *owner, u32 start, u32 count, u8 from, u8 to)
 	}
 }
 
-/* Hand a claim's resources from nobody to the group, or back. */
+/* Assign a claim's resources to the group, or free them. */
 static void own_claim(struct owners *o, const struct pds_claim *claim, u8 group, bool take)
 {
 	const struct pds_need *need = &claim->need;
@@ -311,7 +311,7 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 		assert_int_equal(unit.local.free, LOCALS - o.locals);
 		assert_int_equal(unit.tasks, o.slots);
 	}
-	assert_true(refused > 1000);	/* the USC was full again and again */
+	assert_true(refused > 1000);	/* the USC was full many times */
 	for (group = 0; group < PUMICE_USC_SLOTS; group++) {
 		if (unit.claim[group].live)
 			end_and_release(&unit, group);

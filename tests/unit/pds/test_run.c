@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What PDS programs write: every operation, every source, both banks, for
- * every instance of the group; and bursts that fault half-way. Expected values
- * come from the instance's place, counted here with three loops.
+ * Values written by PDS programs: every operation, every source, both banks, for every
+ * instance of the group; and bursts that fault half-way. Expected values are computed
+ * from the instance's position, counted here with three loops.
  */
 #include <string.h>
 
@@ -127,7 +127,7 @@ static void sources_of_the_task_reach_its_shared_registers(void **state)
 	rig_destroy(rig);
 }
 
-/* Behind the shared registers of the same task, and of no other. */
+/* After the shared registers of the same task only. */
 static void values_of_the_task_reach_its_coefficient_registers(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
@@ -156,7 +156,7 @@ static void values_of_the_task_reach_its_coefficient_registers(void **state)
 	rig_destroy(rig);
 }
 
-/* Registers without a write, and lanes without an instance, are zero; never what was there. */
+/* Registers without a write, and lanes without an instance, are zero, not stale. */
 static void nothing_of_an_earlier_task_is_left(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
@@ -187,7 +187,7 @@ static void nothing_of_an_earlier_task_is_left(void **state)
 	rig_destroy(rig);
 }
 
-/* The PDS leaves temporaries to the USC, and touches nothing beside the group's own. */
+/* The PDS does not write temporaries, nor resources of other groups. */
 static void a_program_writes_only_its_own_registers(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { LDI(V, 0, 1), LDI(SH, 0, 1), TASK, END };
@@ -219,12 +219,12 @@ static void later_writes_win(void **state)
 	assert_int_equal(fake_usc_shared(rig->usc[0], 0, 0, 3), SX);
 	assert_int_equal(fake_usc_attr(rig->usc[0], 0, 205, 3), 205 / SX % SY);
 	assert_int_equal(fake_usc_attr(rig->usc[0], 0, 0, 4), 2);
-	/* The task starts when the program is through, so writes behind task count. */
+	/* The task starts at the end of the program, so writes after the task instruction apply. */
 	assert_int_equal(fake_usc_shared(rig->usc[0], 0, 0, 5), 6);
 	rig_destroy(rig);
 }
 
-/* Give every word of the data a value of its own. */
+/* Write a distinct value to every word of the data. */
 static void number_data(struct rig *rig)
 {
 	u32 i, word;
@@ -318,7 +318,7 @@ static void attribute_bursts_read_each_instances_own_words(void **state)
 	}
 }
 
-/* The longest stride over a whole wave: all of it is one page, mapped again and again. */
+/* The longest stride over a whole wave: all of it is one page, mapped repeatedly. */
 static void attribute_bursts_take_the_longest_stride(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
@@ -349,7 +349,7 @@ static void attribute_bursts_take_the_longest_stride(void **state)
 	rig_destroy(rig);
 }
 
-/* Only the words of instances are touched: not the gaps, not what a 211th would read. */
+/* Only the words of instances are read: not the gaps, nor those of a 211th. */
 static void attribute_bursts_touch_nothing_between_the_instances_words(void **state)
 {
 	/* The words of instances 0 and 1 end the pages 0 and 2; a third would be on page 4. */
@@ -372,7 +372,7 @@ static void attribute_bursts_touch_nothing_between_the_instances_words(void **st
 	rig_destroy(rig);
 }
 
-/* Up to the last mapped byte a burst works; a word more faults at the first byte behind it. */
+/* Up to the last mapped byte a burst works; one more word faults at the first byte after it. */
 static void bursts_fault_at_the_first_address_that_is_not_mapped(void **state)
 {
 	const u64 end = RIG_DATA + RIG_DATA_BYTES;
@@ -413,7 +413,7 @@ static void bursts_fault_at_the_first_address_that_is_not_mapped(void **state)
 	}
 }
 
-/* Memory is read again for each group: what the guest writes between two groups counts. */
+/* Memory is read again for each group: writes of the guest between two groups take effect. */
 static void bursts_read_memory_for_every_group(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };
@@ -428,7 +428,7 @@ static void bursts_read_memory_for_every_group(void **state)
 	rig_destroy(rig);
 }
 
-/* The program is checked once: what the guest writes there later is not run. */
+/* The program is checked once: later writes of the guest are not executed. */
 static void a_program_that_changes_under_way_is_not_read_again(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), TASK, END };
@@ -443,7 +443,7 @@ static void a_program_that_changes_under_way_is_not_read_again(void **state)
 	rig_destroy(rig);
 }
 
-/* What a launch costs follows what is filled, so a step stays short. */
+/* The cost of a launch is proportional to the filled registers, to bound a step. */
 static void cost_grows_with_the_words_written(void **state)
 {
 	static struct pumice_pds_insn heavy[202];

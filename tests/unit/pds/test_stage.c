@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which operations and sources the programs of each data master have, and what else
- * is refused of them. The table of who has what is written down here once more,
- * by name.
+ * Operations and sources that the programs of each data master may use, and other reasons
+ * for which they are refused. The table of permissions is repeated here, by name.
  */
 #include "stage_rig.h"
 
@@ -22,8 +21,8 @@
 struct insn_case {
 	const char *what;
 	struct pumice_pds_insn insn;
-	u32 stages;		/* that have it */
-	enum pumice_fault fault;	/* there; 0: it is allowed */
+	u32 stages;		/* that may use it */
+	enum pumice_fault fault;	/* for those; 0: it is allowed */
 };
 
 static const struct insn_case cases[] = {
@@ -76,7 +75,7 @@ static const struct insn_case cases[] = {
 	{ "texture past the varyings", TEXTURE(0, VARYINGS - 2, LINEAR, 3D, RIG_DATA), FRAGMENT,
 	  PUMICE_FAULT_PDS_SOURCE },
 	{ "texture of 1/w", TEXTURE(0, 64, LINEAR, 1D, RIG_DATA), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
-	{ "texture state askew", TEXTURE(0, 0, LINEAR, 2D, RIG_DATA + 2), FRAGMENT,
+	{ "texture state misaligned", TEXTURE(0, 0, LINEAR, 2D, RIG_DATA + 2), FRAGMENT,
 	  PUMICE_FAULT_PDS_DMA },
 	{ "texture state at the end", TEXTURE(0, 0, LINEAR, 2D, (1ull << 40) - 44), FRAGMENT,
 	  PUMICE_FAULT_PDS_DMA },
@@ -153,7 +152,7 @@ static void a_stage_is_loaded_with_its_limits(void **state)
 	assert_int_equal(stage.code->limits.coeffs, 9);
 	assert_int_equal(stage.code->limits.temps, 4);
 	pds_stage_drop(rig->pds, &stage);
-	pds_stage_drop(rig->pds, &stage);	/* once more does no harm */
+	pds_stage_drop(rig->pds, &stage);	/* a second call is harmless */
 	rig_destroy(rig);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tasks of the vertex and the pixel data master: where they go, what bounds them,
- * who goes first, and who is told what.
+ * Tasks of the vertex and the pixel data master: the USC they are dispatched to, their
+ * limits, priorities between data masters, and calls of their owners.
  */
 #include "stage_rig.h"
 
@@ -29,7 +29,7 @@ static struct bench make(unsigned int cores, const struct rig_stores *stores,
 	return b;
 }
 
-/* Owners are told by address, so the bench must not move any more. */
+/* Owners are called by address, so the fixture must not move any more. */
 static void own(struct bench *b)
 {
 	stage_own(b->rig, PDS_DM_VDM, &b->vdm);
@@ -109,7 +109,7 @@ static void a_task_is_described_to_its_usc(void **state)
 	assert_int_equal(task->shared, 10);
 	assert_int_equal(task->coeffs, 30);
 	assert_int_equal(b.rig->wakes[place.usc], 1);
-	assert_int_equal(pds_groups(b.rig->pds), 0);	/* those of the CDM alone */
+	assert_int_equal(pds_groups(b.rig->pds), 0);	/* counts those of the CDM only */
 	assert_int_equal(rig_load(b.rig).tasks, 1);
 	fake_usc_finish(usc, place.group);
 	assert_int_equal(b.pdm.done[0], 1);
@@ -155,7 +155,7 @@ static void limits_are_counted_for_each_data_master(void **state)
 	for (n = 0; start(&b, PDS_DM_PDM, 0, 128, NULL) == PDS_STARTED; n++)
 		;
 	assert_int_equal(n, 2 * PER_CORE);
-	/* One below a task's need still lets one run. */
+	/* A limit below a task's need still admits one. */
 	rig_control(b.rig, (struct pds_control){ .out_of_order = true, .vdm = { .common_bytes = 4 } });
 	rig_finish_all(b.rig);
 	for (n = 0; start(&b, PDS_DM_VDM, 0, 128, NULL) == PDS_STARTED; n++)
@@ -164,7 +164,7 @@ static void limits_are_counted_for_each_data_master(void **state)
 	destroy(&b);
 }
 
-/* In-order release is the CDM's: a task behind a group that runs gives its room back at once. */
+/* Only the CDM releases in order: a task after a running group is released at once. */
 static void tasks_give_back_out_of_order(void **state)
 {
 	struct bench b = make(1, NULL, (struct pumice_stage){ .temps = 4 });
@@ -203,7 +203,7 @@ static void compute_leaves_a_core_on_which_others_wait(void **state)
 		n++;
 	assert_int_equal(n, 2 * PER_CORE * PUMICE_USC_SLOTS);
 	assert_int_equal(claim(&b, PDS_DM_VDM, 1, 128, 1, &place), PDS_WAIT);
-	/* Room on both cores: compute takes that of core 0 alone. */
+	/* Room on both cores: compute uses that of core 0 only. */
 	fake_usc_finish(b.rig->usc[0], fake_usc_oldest(b.rig->usc[0]));
 	assert_int_equal(b.vdm.room[0] + b.vdm.room[1], 0);
 	fake_usc_finish(b.rig->usc[PER_CORE], fake_usc_oldest(b.rig->usc[PER_CORE]));
@@ -212,10 +212,10 @@ static void compute_leaves_a_core_on_which_others_wait(void **state)
 	assert_int_equal(rig_group(b.rig, 0, 0, 0, 0), PDS_WAIT);
 	assert_int_equal(claim(&b, PDS_DM_VDM, 1, 128, 1, &place), PDS_STARTED);
 	assert_int_equal(place.usc, PER_CORE);
-	assert_int_equal(b.rig->room, 1);	/* compute is told: the core is free for it again */
+	assert_int_equal(b.rig->room, 1);	/* compute is notified of room */
 	pds_task_start(b.rig->pds, PDS_DM_VDM, &place, &b.vertex, NULL);
 	assert_int_equal(rig_group(b.rig, 0, 0, 0, 0), PDS_WAIT);
-	/* A task that leaves is room for compute, which nothing else might wake. */
+	/* The end of a task wakes compute, which might not be woken otherwise. */
 	fake_usc_finish(b.rig->usc[PER_CORE], place.group);
 	assert_int_equal(b.rig->room, 2);
 	for (i = 0; i < 2; i++)

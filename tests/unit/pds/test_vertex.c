@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What PDS programs of vertex tasks write: attributes of every kind, size and
- * alignment against a model that takes them apart bit by bit in f64, bounds,
- * divisors, sources, bursts, and what is left zero.
+ * Values written by PDS programs of vertex tasks: attributes of every kind, size and
+ * alignment against a model that decodes them bit by bit in f64, bounds, divisors, sources,
+ * bursts, and registers that remain zero.
  */
 #include "stage_rig.h"
 
@@ -22,7 +22,7 @@ struct vertex_bench {
 	struct mmu_tlb tlb;
 	u32 vertex[INSTANCES];
 	struct pds_vertices in;
-	u32 pieces;		/* that the last program took */
+	u32 pieces;		/* of the last program */
 };
 
 static u32 seed = 1;
@@ -48,7 +48,7 @@ static void setup(struct vertex_bench *b)
 				       .count = INSTANCES };
 }
 
-/* Fill one task by a program; its registers can be read until finish(). */
+/* Fill one task with a program; its registers can be read until finish(). */
 static bool fill(struct vertex_bench *b, const struct pumice_pds_insn *insns, u16 count)
 {
 	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
@@ -122,7 +122,7 @@ static double half(u64 h)
 
 enum number { FLOATING, UNORM, SNORM, UINT, SINT };
 
-/* What each kind is: how numbers are held and how wide they are; 0 for 10, 10, 10, 2. */
+/* Each kind: type and width of its numbers; 0 for 10, 10, 10, 2. */
 static const struct {
 	enum number number;
 	u32 width;
@@ -137,7 +137,7 @@ static const struct {
 	[PUMICE_ATTR_KIND_UINT10_2] = { UINT, 0 }, [PUMICE_ATTR_KIND_SINT10_2] = { SINT, 0 },
 };
 
-/* Component comp of an element of so many. */
+/* Component comp of an element with comps components. */
 static u32 model(u32 kind, u32 comps, u32 comp, const u8 *bytes)
 {
 	const enum number number = kinds[kind].number;
@@ -251,7 +251,7 @@ static void every_number_is_converted(void **state)
 	rig_destroy(b.rig);
 }
 
-/* The element that crosses a page is read from both; nothing behind the last element is touched. */
+/* The element that crosses a page is read from both; nothing after the last element is read. */
 static void elements_may_lie_across_pages_and_at_the_end_of_memory(void **state)
 {
 	struct vertex_bench b;
@@ -269,7 +269,7 @@ static void elements_may_lie_across_pages_and_at_the_end_of_memory(void **state)
 
 		for (i = 0; i < INSTANCES; i++)
 			b.vertex[i] = i * 4 + 3 + (i == 0);
-		b.vertex[7] = 300;	/* one beyond the array, where nothing is mapped */
+		b.vertex[7] = 300;	/* one beyond the array, unmapped */
 		b.vertex[8] = UINT32_MAX;
 		assert_true(fill(&b, insns, 3));
 		check_attr(&b, &insns[0]);
@@ -294,7 +294,7 @@ static void a_fault_says_where_and_which_instruction(void **state)
 	rig_expect_fault(b.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
 			 RIG_DATA + RIG_DATA_BYTES, 1);
 	finish(&b);
-	/* Half of the element is there. */
+	/* Half of the element is mapped. */
 	insns[1].addr = RIG_DATA + RIG_DATA_BYTES - 8;
 	memset(b.vertex, 0, sizeof(b.vertex));
 	assert_false(fill(&b, insns, 4));
@@ -358,13 +358,13 @@ static void sources_bursts_and_what_nobody_writes(void **state)
 		word = n < 4 ? word : n == 5 ? GARBAGE + 1 : 0;
 		assert_int_equal(fake_usc_shared(usc, b.place.group, 0, n), word);
 	}
-	/* 16 bytes, and two words of each instance, one burst a wave: gaps are not read. */
+	/* 16 bytes, and two words of each instance, one burst per wave: gaps are not read. */
 	assert_int_equal(rig_counter(b.rig, PUMICE_PERF_PDS_DMA_BYTES), 16 + INSTANCES * 8);
 	finish(&b);
 	rig_destroy(b.rig);
 }
 
-/* Programs of random fields: those that are let through write nothing but their own registers. */
+/* Programs of random fields: accepted ones write their own registers only. */
 static void random_programs_stay_within_their_registers(void **state)
 {
 	static const u8 ops[] = { PUMICE_PDS_OP_LDI, PUMICE_PDS_OP_MOV, PUMICE_PDS_OP_DMA,
@@ -403,9 +403,9 @@ static void random_programs_stay_within_their_registers(void **state)
 }
 
 /*
- * Programs of many instructions that read each element from a page of its own, or write
- * much: no piece does more than its share and an instruction, and what they write is what
- * it would be in one.
+ * Programs of many instructions that read each element from a separate page, or write many
+ * registers: no piece exceeds its share by more than an instruction, and the result is the
+ * same as without pieces.
  */
 static void long_programs_are_run_in_pieces(void **state)
 {
