@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A parameter buffer for tests. See pbrig.h. */
+/* Fixture: a parameter buffer. See pbrig.h. */
 #include "pbrig.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A parameter buffer for the tests of PM, TA and IPF: guest memory behind the real
- * MMU, two free lists, scenes, region headers, and a PM on top.
+ * Fixture of the tests of PM, TA and IPF, a parameter buffer: guest memory mapped by the
+ * real MMU, two free lists, scenes, region headers, and a PM.
  *
  *	struct pbrig *rig = pbrig_create(100, 0);
  *
@@ -34,22 +34,22 @@
 struct pbrig {
 	struct testmem *tm;
 	struct mmu mmu;
-	struct inject inject;		/* faults on request */
+	struct inject inject;		/* injected faults */
 	struct pm *pm;
 	u32 *list[PUMICE_PM_LISTS], *links[PUMICE_PM_LISTS];
 	u32 *scene[PBRIG_SCENES];
 	u8 *pages[PUMICE_PM_LISTS];	/* the parameter buffer */
 	u32 max_pages[PUMICE_PM_LISTS];
 	u32 *regions, *state;
-	unsigned int lows;		/* times that PM_LOW came */
+	unsigned int lows;		/* number of PM_LOW events */
 	u64 seed;
 };
 
-/* max_pages of either list, all of them there; 0: no such list. */
+/* Max_pages of either list, all of them present; 0: no such list. */
 struct pbrig *pbrig_create(u32 max_pages0, u32 max_pages1);
 void pbrig_destroy(struct pbrig *rig);
 
-/* Make a list new: pages of its max_pages are there. */
+/* Write a new list with a number of pages, of its max_pages. */
 void pbrig_list(struct pbrig *rig, u32 l, u32 pages, u32 threshold);
 struct pumice_free_list pbrig_read_list(const struct pbrig *rig, u32 l);
 /* Write a scene with empty chains; region headers and free lists are filled in. */
@@ -58,7 +58,7 @@ void pbrig_scene(struct pbrig *rig, u32 n, const struct pumice_scene *scene);
 struct pm_scene pbrig_load(struct pbrig *rig, u32 n, const struct pumice_scene *scene);
 struct pumice_scene_chain pbrig_read_chain(const struct pbrig *rig, u32 n, u32 macro_tile, u32 l);
 
-/* Host pointer to a place in the parameter buffer. */
+/* Host pointer to an offset in the parameter buffer. */
 u8 *pbrig_host(const struct pbrig *rig, u32 ref);
 
 /* Random numbers, the same in every run. */

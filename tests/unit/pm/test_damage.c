@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Free lists, links, scenes and chains that the host has damaged: a fault of the PM, and
- * in no case a page that is handed out while a scene holds it.
+ * Free lists, links, scenes and chains with corrupted words: a fault of the PM, and never
+ * a page that is allocated while a scene owns it.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
 
-/* Lists, links and scenes as they were. */
+/* Lists, links and scenes before the corruption. */
 struct snapshot {
 	u32 list[2][PUMICE_FREE_LIST_WORDS], links[2][PAGES];
 	u32 scene[2][PUMICE_SCENE_WORDS + 32 * PUMICE_SCENE_CHAIN_WORDS];
@@ -37,7 +37,7 @@ static void copy(struct pbrig *rig, struct snapshot *s, bool back)
 	}
 }
 
-/* Two scenes with pages in some macro tiles, pages that were used before, and fresh ones. */
+/* Two scenes with pages in some macro tiles, reused pages, and fresh ones. */
 static void world_make(struct world *w)
 {
 	struct gpu_fault fault;
@@ -54,14 +54,14 @@ static void world_make(struct world *w)
 	copy(w->rig, &w->good, false);
 }
 
-/* Go back to what was; the PM learns it from memory, or is told by use, as asked for. */
+/* Restore the memory; the PM reads the lists again, or caches them by use, as requested. */
 static void world_restore(struct world *w)
 {
 	copy(w->rig, &w->good, true);
 	pm_reset(w->rig->pm);
 }
 
-/* Make the PM know the lists. */
+/* Make the PM cache the lists. */
 static void world_know(struct world *w)
 {
 	struct pm_scene scene;
@@ -80,9 +80,9 @@ static void is_pm_fault(const struct gpu_fault *fault)
 }
 
 /*
- * Allocate all that there is, then free all. Returns whether a fault came. If the PM knew
- * the list, no page comes that a scene holds, or twice. (A list that it must learn from
- * damaged memory may name a scene's page as free; that is noticed when the scene is freed.)
+ * Allocate all pages, then free all. Returns whether a fault occurred. If the PM had cached
+ * the list, no page is allocated that a scene owns, or twice. (A list that it must read from
+ * corrupted memory may contain a scene's page as free; this is detected when the scene is freed.)
  */
 static bool use_everything(struct world *w, bool known)
 {
@@ -133,7 +133,7 @@ static bool use_everything(struct world *w, bool known)
 	return faulted;
 }
 
-/* Damage one word in several ways; returns how many were noticed, of *tries. */
+/* Corrupt one word in several ways; return how many were detected, of *tries. */
 static u32 damage(struct world *w, u32 *word, u32 *tries)
 {
 	const u32 was = *word;
@@ -161,7 +161,7 @@ static u32 damage(struct world *w, u32 *word, u32 *tries)
 
 static void a_damaged_free_list_faults(void **state)
 {
-	/* Words whose damage must be seen: pages, head, fresh, free; reserved. */
+	/* Words whose corruption must be detected: pages, head, fresh, free; reserved. */
 	static const bool must[PUMICE_FREE_LIST_WORDS] = { 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1 };
 	struct world w;
 	u32 l, i, tries, noticed;
@@ -178,7 +178,7 @@ static void a_damaged_free_list_faults(void **state)
 	pbrig_destroy(w.rig);
 }
 
-/* Whatever the device wrote or took over stays: so for a list that it knows. */
+/* The device's own writes have precedence: also for a list that it has cached. */
 static void a_known_list_keeps_its_place(void **state)
 {
 	static const u32 word[] = { 0, 1, 3, 7, 8 };
@@ -233,7 +233,7 @@ static void damaged_chains_fault(void **state)
 			const bool empty = !words[i / 4 * 4 + 2];
 			const u32 noticed = damage(&w, &words[i], &tries);
 
-			/* The last page of a chain that has none does not matter. */
+			/* The last page of an empty chain is not used. */
 			if (!(empty && i % 4 == 1))
 				assert_int_equal(noticed, tries);
 		}
@@ -257,7 +257,7 @@ static void damaged_scenes_fault_or_are_other_scenes(void **state)
 	pbrig_destroy(w.rig);
 }
 
-/* What of a scene is refused, one thing at a time. */
+/* Invalid fields of a scene, one at a time. */
 static void a_malformed_scene_is_refused(void **state)
 {
 	struct pbrig *rig = pbrig_create(4, 4);
@@ -308,7 +308,7 @@ static void state_of_a_scene_is_kept_and_checked(void **state)
 	assert_true(pm_scene_state_read(rig->pm, &scene, &out, &fault));
 	assert_true(out.valid == in.valid && out.spilled == in.spilled && out.used == in.used &&
 		    out.partials == in.partials);
-	rig->scene[0][9] |= 1u << 19;	/* a core that there is no room for */
+	rig->scene[0][9] |= 1u << 19;	/* a core without room */
 	assert_false(pm_scene_state_read(rig->pm, &scene, &out, &fault));
 	assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
 	pm_release(rig->pm, PBRIG_SCENE(0));
@@ -317,7 +317,7 @@ static void state_of_a_scene_is_kept_and_checked(void **state)
 	pbrig_destroy(rig);
 }
 
-/* A fault on request: memory keeps what it holds, so that the next use is right. */
+/* An injected fault does not change memory, so that the next use succeeds. */
 static void a_bit_that_flips_in_a_read_faults_once(void **state)
 {
 	struct inject_request request = {
@@ -343,7 +343,7 @@ static void a_bit_that_flips_in_a_read_faults_once(void **state)
 		assert_int_equal(inject_left(&w.rig->inject, PUMICE_INJECT_KIND_FREE_LIST), 0);
 		assert_int_equal(pm_alloc(w.rig->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
 	}
-	/* All bits but those of statistics and of when PM_LOW comes. */
+	/* All bits except those of statistics and of the threshold of PM_LOW. */
 	assert_true(faults >= 9 * 32);
 	pbrig_destroy(w.rig);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pages of the parameter buffer: against a model that knows the owner of each page, over
- * long random sequences, and by what memory then says.
+ * Pages of the parameter buffer: against a model that stores the owner of each page, over
+ * long random sequences, and by the resulting contents of memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void model_alloc(struct model *m, u32 scene, u32 macro)
 	m->allocated++;
 }
 
-/* Pages of macro tiles from to to belong to nobody any more. */
+/* Pages of macro tiles from to to have no owner any more. */
 static void model_freed(struct model *m, u32 scene, u32 from, u32 to)
 {
 	u32 l, i;
@@ -92,7 +92,7 @@ static void take(u8 *seen, u32 page, u32 pages)
 	seen[page] = 1;
 }
 
-/* Follow all that memory says: every page is in one place, and in the right one. */
+/* Walk all lists and chains in memory: every page is in exactly one, the right one. */
 static void model_check(const struct model *m)
 {
 	u32 l, n, t, i, page;
@@ -197,7 +197,7 @@ static void no_page_is_lost_or_given_twice(void **state)
 			if (i % 997 == 0)
 				model_check(m);
 			if (i % 4999 == 4998) {
-				/* All that it knew is in memory too. */
+				/* All cached state is in memory too. */
 				pm_reset(m->rig->pm);
 				m->allocated = m->freed = 0;
 			}
@@ -210,7 +210,7 @@ static void no_page_is_lost_or_given_twice(void **state)
 	}
 }
 
-/* Exhaustion at every point: whatever number of pages there is, all of them and no more. */
+/* Exhaustion at every point: for any number of pages, all of them and no more are allocated. */
 static void every_page_is_given_before_it_is_empty(void **state)
 {
 	u32 pages;
@@ -294,8 +294,8 @@ static void the_list_that_can_grow_is_told_when_all_are_empty(void **state)
 	model_destroy(m);
 }
 
-/* More lists than are remembered: what is allocated is learnt anew. */
-/* However many of its pages are in use: what is known of them is kept in words of bits. */
+/* More lists than are cached: allocated pages are read again. */
+/* For any number of pages in use: their state is cached in words of bits. */
 static void a_forgotten_list_is_learnt_whole_at_every_size(void **state)
 {
 	static const u32 counts[] = { 1, 31, 32, 33, 50, 63, 64, 65, 100, 128 };
@@ -345,7 +345,7 @@ static void lists_that_were_forgotten_are_learnt_anew(void **state)
 	model_destroy(m);
 }
 
-/* A list of pieces * PM_PIECE pages that are all free, linked, and not known to the PM. */
+/* A list of pieces * PM_PIECE pages that are all free, linked, and not cached by the PM. */
 static void unknown_list(struct pbrig *rig, u32 pieces)
 {
 	const u32 pages = pieces * PM_PIECE;
@@ -360,7 +360,7 @@ static void unknown_list(struct pbrig *rig, u32 pieces)
 	pumice_free_list_pack(rig->list[0], &list);
 }
 
-/* Registers are waited for with QEMU's big lock held. */
+/* Register accesses wait with QEMU's big lock held. */
 static void a_register_write_follows_a_piece_of_links(void **state)
 {
 	const u32 pieces = 10;
@@ -372,7 +372,7 @@ static void a_register_write_follows_a_piece_of_links(void **state)
 	while (!pm_grow(rig->pm, PBRIG_LIST(0), 0))
 		writes++;
 	assert_int_equal(writes, pieces);
-	assert_true(pm_grow(rig->pm, PBRIG_LIST(0), 0));	/* now it is known */
+	assert_true(pm_grow(rig->pm, PBRIG_LIST(0), 0));	/* now it is cached */
 	pm_reset(rig->pm);
 	pbrig_scene(rig, 0, &(struct pumice_scene){ .width = 64, .height = 64, .cores = 1 });
 	for (writes = 1; !pm_release(rig->pm, PBRIG_SCENE(0)); writes++)
@@ -381,7 +381,7 @@ static void a_register_write_follows_a_piece_of_links(void **state)
 	pbrig_destroy(rig);
 }
 
-/* Give a macro tile so many pages. */
+/* Allocate a number of pages for a macro tile. */
 static void take_pages(struct pbrig *rig, const struct pm_scene *scene, u32 macro, u32 pages)
 {
 	struct gpu_fault fault;
@@ -419,7 +419,7 @@ static void pages_are_freed_in_pieces(void **state)
 	assert_int_equal(calls_to_free(rig, &scene, 1), 6);
 	take_pages(rig, &scene, 1, 6 * PM_PIECE);
 
-	/* Begun and left alone: whoever frees the next chain ends it. */
+	/* Started and not continued: freeing the next chain completes it. */
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pm_free_macro_tile_piece(rig->pm, &scene, 1, &fault), PM_MORE);
 	assert_int_equal(pbrig_read_list(rig, 0).free, 0);
@@ -428,7 +428,7 @@ static void pages_are_freed_in_pieces(void **state)
 	assert_int_equal(pbrig_read_list(rig, 0).free, 10 * PM_PIECE);
 	assert_int_equal(pm_freed(rig->pm), 16 * PM_PIECE);
 
-	/* Nothing is lost: each page can be had again. */
+	/* Nothing is lost: each page can be allocated again. */
 	take_pages(rig, &scene, 3, 10 * PM_PIECE);
 	assert_int_equal(pm_alloc(rig->pm, &scene, 3, &i, &fault), PM_EMPTY);
 	pbrig_destroy(rig);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Cores ask for pages while others give theirs back: threads with a scene each, two lists
- * between them, a third that grows them. In the end every page is in one place.
+ * Cores allocate pages while others free theirs: threads with a scene each, two shared
+ * lists, a third thread that grows them. At the end every page is in exactly one list or chain.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void *run(void *opaque)
 	return NULL;
 }
 
-/* Count what the chains of all scenes and the free pages of a list hold: each page once. */
+/* Count the pages in the chains of all scenes and in a list's free pages: each once. */
 static u32 count_all(const struct pbrig *rig, u32 l)
 {
 	const struct pumice_free_list list = pbrig_read_list(rig, l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the tests of the PTLA share. See rig.h. */
+/* Fixture of the tests of the PTLA. See rig.h. */
 #include "rig.h"
 
 #include <string.h>

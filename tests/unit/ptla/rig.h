@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the PTLA share: a PTLA, memory, a stream, and a device lock that is watched. */
+/* Fixture of the tests of the PTLA: a PTLA, memory, a stream, and a checked device lock. */
 #ifndef PUMICE_TEST_PTLA_RIG_H
 #define PUMICE_TEST_PTLA_RIG_H
 
@@ -27,7 +27,7 @@ struct rig {
 	u8 *data;
 	u32 words;		/* of the stream so far */
 
-	/* What the callbacks saw. */
+	/* Recorded callbacks. */
 	pthread_mutex_t mutex;
 	bool locked;
 	u32 wakes[PTLA_UNITS];
@@ -39,21 +39,21 @@ struct rig {
 void rig_setup(struct rig *rig);
 void rig_teardown(struct rig *rig);
 
-/* A command behind those before; HALT ends the stream. */
+/* Append a command; HALT ends the stream. */
 u32 *rig_command(struct rig *rig, u32 words);
 void rig_halt(struct rig *rig);
 void rig_copy(struct rig *rig, u64 dst, u64 src, u32 bytes);
-/* Texture structure number n; its address. */
+/* Write texture structure number n; return its address. */
 u64 rig_texture(struct rig *rig, u32 n, const struct pumice_texture *texture);
 
 /* Start the stream. */
 void rig_start(struct rig *rig);
-/* Step the units in turn until the job has ended; then the stream is empty again. */
+/* Step the units round robin until the job has ended; then empty the stream. */
 void rig_run(struct rig *rig);
 const struct gpu_fault *rig_fault(const struct rig *rig);
 /* Run and expect a fault of the PTLA. */
 void rig_expect(struct rig *rig, enum pumice_fault fault, u64 addr, const char *what);
-/* Run and expect that all goes well. */
+/* Run and expect success. */
 void rig_expect_done(struct rig *rig);
 
 #endif

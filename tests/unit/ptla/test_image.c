@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * PTLA: blits, clears and downscales against the scalar model, byte by byte, and every
- * way in which their commands can be wrong.
+ * kind of invalid command.
  */
 #include "rig.h"
 
@@ -48,7 +48,7 @@ static struct pumice_texture random_texture(struct rig *rig, u32 format, u64 add
 	return t;
 }
 
-/* Bytes that are modest numbers in every format. */
+/* Bytes that are small numbers in every format. */
 static void random_data(struct rig *rig, u32 format)
 {
 	u32 *words = (u32 *)(void *)rig->data, low;
@@ -76,7 +76,7 @@ static u32 bits_at(const u8 *bytes, u32 low, u32 count)
 	return v;
 }
 
-/* Each component of the texel stands for what the value asks for. */
+/* Each component of the texel represents the requested value. */
 static bool texel_holds(u32 format, const u8 *at, const double value[4], bool dither, u32 x, u32 y)
 {
 	bool dithers = dither && ((format >= PUMICE_FORMAT_R5G6B5_UNORM &&
@@ -130,7 +130,7 @@ static struct pumice_tdm_blit random_blit(struct rig *rig, const struct pumice_t
 	return b;
 }
 
-static u8 *before;	/* what memory held */
+static u8 *before;	/* previous contents of memory */
 
 static void check_blit(struct rig *rig, const struct pumice_tdm_blit *b,
 		       const struct pumice_texture *src, const struct pumice_texture *dst)
@@ -148,7 +148,7 @@ static void check_blit(struct rig *rig, const struct pumice_tdm_blit *b,
 
 			for (u32 c = 0; c < 4; c++)
 				value[c] = swizzle[c] < 4 ? t.c[swizzle[c]] : swizzle[c] == 5;
-			/* Between the formats stands f32. */
+			/* Conversions pass through f32. */
 			for (u32 c = 0; c < 4 && !model_integer(dst->format); c++)
 				value[c] = (float)value[c];
 			if (!texel_holds(dst->format, rig->data + at, value, b->dither, b->dst_x + x,
@@ -160,7 +160,7 @@ static void check_blit(struct rig *rig, const struct pumice_tdm_blit *b,
 	assert_memory_equal(rig->data, before, IMAGES);
 }
 
-/* Which pairs of formats a blit converts. */
+/* Pairs of formats that a blit converts. */
 static bool convertible(u32 src, u32 dst)
 {
 	char a = 0, b = 0;
@@ -175,7 +175,7 @@ static bool convertible(u32 src, u32 dst)
 	return true;
 }
 
-/* For cases that look at all images, before and after. */
+/* For cases that compare all images before and after. */
 static void setup(struct rig *rig)
 {
 	rig_setup(rig);
@@ -206,7 +206,7 @@ static void blits_convert_every_format_to_every_other(void **state)
 			random_data(&rig, from);
 		src = random_texture(&rig, from, DATA);
 		dst = random_texture(&rig, to, DATA + HALF);
-		/* Of the same format blocks are copied as they are: see below. */
+		/* Between equal formats blocks are copied unchanged: see below. */
 		if (rand_below(&rig.seed, 4) == 0 || from == to) {
 			src.swizzle_r = (u8)rand_below(&rig.seed, 6);
 			src.swizzle_g = 0;
@@ -338,7 +338,7 @@ static void clears_fill_rectangles(void **state)
 	teardown(&rig);
 }
 
-/* The mean of what a texel of the next level covers. */
+/* The mean of the texels that a texel of the next level covers. */
 static void mean_of(const struct model_surface *s, u32 level, u32 layer, u32 x, u32 y,
 		    double value[4])
 {
@@ -356,7 +356,7 @@ static void mean_of(const struct model_surface *s, u32 level, u32 layer, u32 x, 
 	}
 }
 
-/* Nearest but for what f32 sums lose: 1e-6 of the range. */
+/* Nearest, except for rounding of f32 sums: 1e-6 of the range. */
 static bool about(u32 format, const u8 *at, const double value[4])
 {
 	char kind;
@@ -516,7 +516,7 @@ static void rectangles_beyond_are_refused(void **state)
 	REFUSED(src_layer, 3);
 	REFUSED(dst_layer, 4095);
 #undef REFUSED
-	/* Rectangles of one layer that meet, and some that do not. */
+	/* Rectangles of one layer, overlapping or not. */
 	good.dst = good.src;
 	good.dst_x = 29;
 	good.dst_level = 0;
@@ -586,7 +586,7 @@ static void clears_beyond_are_refused(void **state)
 	rig_teardown(&rig);
 }
 
-/* Every bit of the three commands that no field has. */
+/* Every bit of the three commands outside of fields. */
 static void reserved_bits_are_refused(void **state)
 {
 	static const u8 types[3] = { PUMICE_TDM_TYPE_BLIT, PUMICE_TDM_TYPE_CLEAR,
@@ -626,7 +626,7 @@ static void reserved_bits_are_refused(void **state)
 	rig_teardown(&rig);
 }
 
-/* A page that is missing below a rectangle: the lines in front of its piece are there. */
+/* A missing page within a rectangle: the lines before its piece are written. */
 static void faults_in_rectangles_tell_where(void **state)
 {
 	const struct pumice_texture t = {

@@ -100,7 +100,7 @@ static void fills_write_words(void **state)
 	free(expected);
 }
 
-/* Each command sees what those before it did; links lead on; counters count. */
+/* Each command reads the results of earlier ones; links; counters. */
 static void commands_run_one_after_the_other(void **state)
 {
 	struct pumice_tdm_fill fill = { .dst = DATA, .words = 100000, .value = 0x11111111 };
@@ -167,9 +167,9 @@ static void bad_commands_fault(void **state)
 	rig.stream[2] = 1u << 31;
 	rig_expect(&rig, PUMICE_FAULT_TDM_RESERVED, STREAM, "address of LINK");
 	rig.stream[2] = 0;
-	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, 0, "LINK to nowhere");
+	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, 0, "LINK to an unmapped address");
 	assert_int_equal(rig_fault(&rig)->access, PUMICE_ACCESS_READ);
-	/* A command that the end of memory cuts off. */
+	/* A command truncated by the end of memory. */
 	rig.words = 1023;
 	rig.stream[1023] = (u32)PUMICE_TDM_TYPE_COPY << 28;
 	{
@@ -203,7 +203,7 @@ static void streams_begin_at_words(void **state)
 	rig_teardown(&rig);
 }
 
-/* Of several faults the first counts, and what is in front of it has been written. */
+/* The first of several faults is reported, and the bytes before it have been written. */
 static void faults_in_the_middle_tell_where(void **state)
 {
 	struct rig rig;
@@ -264,14 +264,14 @@ static void aborts_stop_endless_streams(void **state)
 	assert_int_equal(rig.ends, 1);
 	assert_int_equal(rig.end, DM_ABORTED);
 	assert_false(ptla_status(rig.ptla)->busy);
-	/* While idle an abort is nothing; the next job runs. */
+	/* An abort while idle has no effect; the next job runs. */
 	rig.locked = true;
 	ptla_abort(rig.ptla);
 	rig.locked = false;
 	rig.words = 0;
 	rig_halt(&rig);
 	rig_expect_done(&rig);
-	/* A reset in the middle leaves nothing. */
+	/* A reset during a job leaves no state. */
 	rig_copy(&rig, DATA, DATA + 3000000, 1000000);
 	pumice_tdm_link_pack(rig_command(&rig, PUMICE_TDM_LINK_WORDS), &link);
 	rig_start(&rig);
@@ -283,7 +283,7 @@ static void aborts_stop_endless_streams(void **state)
 	rig_teardown(&rig);
 }
 
-/* A step that is asked to stop does one piece. */
+/* A step that is requested to stop does one piece. */
 static void steps_are_bounded(void **state)
 {
 	static const _Atomic bool stop = true;
@@ -322,7 +322,7 @@ static void random_structures(struct rig *rig)
 	}
 }
 
-/* A command of a type, with addresses of something and numbers that are small. */
+/* A command of a type, with mapped addresses and small numbers. */
 static u32 random_command(struct rig *rig, u32 type, u32 *at)
 {
 	static const u8 words[] = {
@@ -353,7 +353,7 @@ static u32 random_command(struct rig *rig, u32 type, u32 *at)
 	return words[type];
 }
 
-/* Streams and structures that are anything: they end, fault or are aborted. */
+/* Random streams and structures: they end, fault or are aborted. */
 static void random_streams_do_no_harm(void **state)
 {
 	static const _Atomic bool stop;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * PTLA: the units in threads of their own. What comes out is what one unit makes, and so
- * is the fault.
+ * PTLA: the units in separate threads. Results and faults are the same as with one unit.
  */
 #include "rig.h"
 
@@ -40,7 +39,7 @@ static void run_in_threads(struct rig *rig)
 	rig->words = 0;
 }
 
-/* Fills, copies that overlap and do not, clears, blits and levels, each out of the one before. */
+/* Fills, copies with and without overlap, clears, blits, levels: each reads the previous result. */
 static void put_commands(struct rig *rig)
 {
 	static const struct pumice_texture t = {

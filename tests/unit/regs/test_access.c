@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rules that hold for every register, checked over the whole generated table: who
- * reaches it, which bits keep what is written, halves, reset values, and what
- * becomes of accesses that hit nothing.
+ * Rules for every register, checked over the whole generated table: buses that may access
+ * it, writable bits, halves, reset values, and accesses that match no register.
  */
 #include "rig.h"
 
@@ -25,7 +24,7 @@ static bool readable(const struct pumice_reg_info *info)
 	return info->access == PUMICE_REG_RO || info->access == PUMICE_REG_RW;
 }
 
-/* The bus that may do everything with a register; the host's only where it must be. */
+/* The bus with full access to a register; the host's only if required. */
 static enum pumice_reg_bus master(const struct pumice_reg_info *info)
 {
 	return info->bus & FW ? FW : HOST;
@@ -52,7 +51,7 @@ static void each(struct rig *rig,
 			f(rig, &pumice_reg_table[i], offset_of(&pumice_reg_table[i], index));
 }
 
-/* A GPU as create() leaves it: the rig's own settings undone. */
+/* A GPU in the state after create(): the fixture's settings are undone. */
 static struct rig *fresh_rig(void)
 {
 	struct rig *rig = rig_create(&(struct rig_options){ .fault_injection = true });
@@ -120,7 +119,7 @@ static void check_writable_bits(struct rig *rig, const struct pumice_reg_info *i
 {
 	unsigned int bytes = info->bits / 8;
 
-	/* A write to PEAK_TASKS takes the present number, whatever is written. */
+	/* A write to PEAK_TASKS stores the present number, for any value. */
 	if (info->access != PUMICE_REG_RW || info->offset == PUMICE_PDS_PEAK_TASKS)
 		return;
 	regs_write(rig->gpu, master(info), 0, offset, ONES, bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What single registers do: pages of virtual GPUs, interrupt lines, the clock,
- * contexts, reset; and that no sequence of accesses hurts the device.
+ * Behaviour of single registers: pages of virtual GPUs, interrupt lines, the clock,
+ * contexts, reset; and that no sequence of accesses breaks the device.
  */
 #include "job.h"
 
@@ -116,7 +116,7 @@ static void a_line_rises_when_a_cause_becomes_pending_and_enabled(void **state)
 	rig_write(rig, PUMICE_OS_IRQ_ENABLE, 0);
 	rig_write(rig, PUMICE_OS_IRQ_ENABLE, fw);
 	assert_int_equal(rig->irqs[0], 2);
-	/* Cleared, then set anew. */
+	/* Cleared, then set again. */
 	rig_write(rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), fw);
 	rig_write(rig, PUMICE_OS_IRQ_CLEAR, fw);
@@ -156,7 +156,7 @@ static void the_clock_counts_from_when_the_gpu_was_made_and_survives_reset(void 
 	u64 clock = rig_read(rig, PUMICE_SYS_CLOCK);
 
 	(void)state;
-	/* The clock that it is given began long before. */
+	/* The clock that it uses started long before. */
 	assert_true(clock <= monotonic_ns() - before);
 	rig_destroy(rig);
 	rig = rig_create(&(struct rig_options){ .manual_clock = true });
@@ -299,7 +299,7 @@ static void the_pm_adds_pages_up_to_what_a_list_may_have(void **state)
 		assert_int_equal(list.pages, cases[i].pages);
 		assert_int_equal(list.free, cases[i].pages);
 	}
-	/* Where no list is, nothing happens. */
+	/* Without a list there is no effect. */
 	fw_write(rig, PUMICE_PM_LIST, 0x900000);
 	fw_write(rig, PUMICE_PM_GROW, 20);
 	fw_write(rig, PUMICE_PM_RELEASE, 0x900000);
@@ -327,7 +327,7 @@ static void limits_of_each_data_master_are_kept_apart(void **state)
 	rig_destroy(rig);
 }
 
-/* Half by half, as the firmware does. */
+/* By halves, as the firmware does. */
 static void fw_write64(struct rig *rig, u32 offset, u64 value)
 {
 	fw_write(rig, offset + 4, (u32)(value >> 32));
@@ -362,7 +362,7 @@ static void the_host_reads_which_job_each_data_master_has(void **state)
 	rig_destroy(rig);
 }
 
-/* A guest thread that reads and writes anything, anywhere, in any size. */
+/* A guest thread with accesses of random offset, value and size. */
 struct vandal {
 	struct rig *rig;
 	unsigned int seed;

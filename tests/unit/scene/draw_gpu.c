@@ -12,7 +12,7 @@
 #define INDIRECT_AT	(768u << 10)
 #define CENTROID_MODE	PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID
 
-/* Clip position; each instance stands a little further right. */
+/* Clip position; each instance is drawn a little further right. */
 #define POSITION \
 	"cvt_f32.u32 r0, v16\n" \
 	"mul.f32 r0, r0, 0.125\n" \
@@ -245,7 +245,7 @@ static void put_render(struct rig *rig, const struct scene *s, struct pumice_ima
 	rig_check(rig, "render", pumice_stream_render(rig->stream, &r, va));
 }
 
-/* Depths as memory has them; D24_S8 has the stencil, too. */
+/* Depths as stored in memory; D24_S8 contains the stencil, too. */
 static void read_depth(struct rig *rig, const struct scene *s, struct picture *out)
 {
 	const uint32_t row = s->width * s->samples, bytes = depth_bytes(s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A scene, drawn by the reference rasteriser. Output 5 is what the colours may be
- * off by.
+ * A scene, drawn by the reference rasteriser. Output 5 is the permitted error of the
+ * colours.
  */
 #include <math.h>
 
@@ -122,14 +122,14 @@ static void set_state(const struct scene_draw *d, struct ref_state *s)
 		.bias_slope = number(isp->bias_slope), .bias_clamp = number(isp->bias_clamp),
 		.scissor = { isp->scissor_x0, isp->scissor_x1, isp->scissor_y0, isp->scissor_y1 },
 		.sample_mask = isp->sample_mask,
-		/* What writes no colour leaves that of each sample. */
+		/* Objects that write no colour keep that of each sample. */
 		.sample_rate = d->sample_rate || isp->no_tag,
 		.shader_depth = d->shading == SHADE_DEPTH, .shade = shade,
 	};
 	set_stencil(isp, s);
 }
 
-/* What the vertex program makes of a vertex. */
+/* Result of the vertex program for a vertex. */
 static void shade_vertex(const struct scene_draw *d, uint32_t index, uint32_t instance,
 			 struct ref_vertex *out)
 {
@@ -164,7 +164,7 @@ static void draw_primitive(const struct run *run, const uint32_t *index, uint32_
 	ref_draw(run->target, run->state, v, count);
 }
 
-/* One of odd number is turned round; the provoking vertex stays where it is. */
+/* The orientation of odd ones is reversed; the provoking vertex keeps its position. */
 static void draw_strip_triangle(const struct run *run, const uint32_t *v, bool odd)
 {
 	const uint32_t first[3] = { v[0], v[2], v[1] }, last[3] = { v[1], v[0], v[2] };
@@ -172,7 +172,7 @@ static void draw_strip_triangle(const struct run *run, const uint32_t *v, bool o
 	draw_primitive(run, !odd ? v : run->state->provoking_last ? last : first, 3);
 }
 
-/* Primitives of indices without a restart among them. */
+/* Primitives of a run of indices without restart. */
 static void draw_run(const struct run *run, const uint32_t *v, uint32_t count)
 {
 	uint32_t n;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* Texels and depths of scenes, by a table of its own: nothing of hw/surface.h. */
+/* Texels and depths of scenes, by a table of its own, independent of hw/surface.h. */
 #include <math.h>
 
 #include "scene.h"
 
-/* Components from the lowest bit on, as the format's name has them. */
+/* Components from the lowest bit on, in the order of the format's name. */
 struct packing {
 	uint32_t format;
 	bool srgb;
 	bool floats;		/* of 16 bits */
 	uint8_t bits[4];
-	uint8_t place[4];	/* which of R, G, B, A it is */
+	uint8_t place[4];	/* index in R, G, B, A */
 };
 
 static const struct packing packings[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Scenes out of seeds: primitives of every kind and size, on and off the grid of
- * pixels, in front of, behind and across every plane; every state.
+ * Scenes generated from seeds: primitives of every kind and size, on and off the grid of
+ * pixels, in front of, past and across every plane; every state.
  */
 #include <math.h>
 

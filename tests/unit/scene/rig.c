@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A device for scenes: see scene.h. */
+/* Fixture: a device for scenes. See scene.h. */
 #include <stdio.h>
 
 #include "scene.h"

@@ -3,9 +3,9 @@
  * Scenes: small random pictures, drawn by the GPU through the library and by the
  * reference rasteriser, and compared.
  *
- * A scene is plain data (gen.c makes it of a seed). Every fragment program writes
- * five outputs: R, G, B, A and the number of its draw, by which it is seen to the
- * pixel what covers what.
+ * A scene is plain data (gen.c generates it from a seed). Every fragment program writes
+ * five outputs: R, G, B, A and the number of its draw, which identifies the visible draw
+ * of each pixel.
  */
 #ifndef TEST_SCENE_H
 #define TEST_SCENE_H
@@ -35,20 +35,20 @@
 #define LONG	(60 * SECOND)
 #endif
 
-/* What a fragment program does. */
+/* Kinds of fragment programs. */
 enum shading {
 	SHADE_PLAIN,	/* the interpolated colour */
-	SHADE_BLEND,	/* over what is there, by its alpha */
-	SHADE_DISCARD,	/* not every pixel */
-	SHADE_DEPTH,	/* with a depth of its own */
+	SHADE_BLEND,	/* over the previous colour, by its alpha */
+	SHADE_DISCARD,	/* discards some pixels */
+	SHADE_DEPTH,	/* writes its depth */
 	SHADE_TEXTURE,	/* colour times texture, bilinear, read by the program */
-	SHADE_PREFETCH,	/* the same, read ahead */
+	SHADE_PREFETCH,	/* the same, read by the PDS */
 	SHADE_COUNT
 };
 
 enum interpolation { INTERP_PERSPECTIVE, INTERP_LINEAR, INTERP_FLAT, INTERP_CENTROID };
 
-/* How a vertex lies in memory. */
+/* Layout of a vertex in memory. */
 struct scene_vertex {
 	float position[4];
 	uint8_t colour[4];
@@ -64,7 +64,7 @@ struct scene_draw {
 	struct scene_vertex vertex[SCENE_VERTICES];
 	uint32_t index[SCENE_INDICES];
 	bool sample_rate, point_size, coordinate;
-	/* All but stages and addresses. */
+	/* All fields except stages and addresses. */
 	struct pumice_draw_state state;
 };
 
@@ -78,14 +78,14 @@ struct scene {
 	uint8_t clear_stencil;
 };
 
-/* What is drawn: every sample of every pixel. */
+/* Result of drawing: every sample of every pixel. */
 struct picture {
 	float colour[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4][4];
 	float id[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
-	/* Reference: as it is in the tile; GPU: as memory has it, f32 or an integer. */
+	/* Reference: as in the tile; GPU: as stored in memory, f32 or an integer. */
 	float depth[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
 	uint8_t stencil[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
-	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: what colours may be off by */
+	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: error bound of colours */
 	uint64_t visible[SCENE_DRAWS];
 	uint8_t packed[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 16];	/* GPU: texels of the further target */
 };
@@ -108,14 +108,14 @@ struct rig {
 	struct pumice_freelist *list;
 	struct rig_buffer vertices, depth, stencil, visible;
 	struct pumice_image *texture;
-	struct pumice_kernel *program[RIG_PROGRAMS];	/* as they are wanted */
+	struct pumice_kernel *program[RIG_PROGRAMS];	/* loaded on demand */
 	struct pumice_perfmon *perfmon;	/* counts partial renders */
 };
 
 /* A device of the library's in-process kind; @options such as "cores=4,threads=0". */
 void rig_open(struct rig *rig, const char *options, uint32_t pages);
 void rig_close(struct rig *rig);
-/* Partial renders so far. */
+/* Number of partial renders so far. */
 uint64_t rig_partials(struct rig *rig);
 void rig_buffer(struct rig *rig, uint64_t bytes, struct rig_buffer *buffer);
 void rig_buffer_free(struct rig *rig, struct rig_buffer *buffer);
@@ -126,27 +126,27 @@ uint32_t rig_f32(float value);
 
 /* ------------------------------------------------------------------ others */
 
-/* gen.c: a scene of a seed. */
+/* gen.c: generate a scene from a seed. */
 void scene_make(struct scene *scene, uint32_t seed);
 uint32_t scene_random(uint32_t *state);
 /* Texel of the texture that all scenes use. */
 void scene_texel(uint32_t x, uint32_t y, uint8_t rgba[4]);
 
-/* formats.c: formats that the further target has, one by one. */
+/* formats.c: formats of the further target, one by one. */
 uint32_t scene_format(uint32_t n);
-/* Whether a texel is what a colour becomes that may be off by @error. */
+/* Whether a texel is the conversion of a colour with a permitted error of @error. */
 bool scene_texel_is(uint32_t format, const uint8_t *texel, const double colour[4], double error);
 uint32_t scene_texel_bytes(uint32_t format);
-/* A depth as memory has it. */
+/* A depth as stored in memory. */
 uint32_t scene_depth(uint32_t depth_format, float depth);
 
 /* draw_gpu.c */
-/* A frame with what it is stored to. */
+/* A frame and the buffers that it is stored to. */
 struct scene_frame {
 	struct pumice_frame frame;
 	struct pumice_image *image[3];
 };
-/* Put a scene's jobs into the rig's stream; the scene's vertices replace those of the one before. */
+/* Append a scene's jobs to the fixture's stream; its vertices replace the previous scene's. */
 void scene_put(struct rig *rig, const struct scene *scene, struct scene_frame *frame);
 void scene_free(struct scene_frame *frame);
 void scene_draw_gpu(struct rig *rig, const struct scene *scene, struct picture *out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What runs beside what: the geometry of a frame beside the fragments of the one
- * before, compute and transfers beside both. The GPU's own clock tells; without
- * threads the order of everything is a function of the jobs.
+ * Parallel execution: the geometry of a frame in parallel with the fragments of the previous
+ * one, compute and transfers in parallel with both. Measured by the GPU's own clock; without
+ * threads the order of all events depends on the jobs only.
  */
 #include <stdlib.h>
 
@@ -94,7 +94,7 @@ static void geometry_runs_beside_the_fragments_of_the_frame_before(void **state)
 	pumice_sync_destroy(signal.sync);
 }
 
-/* A compute job that lasts. */
+/* A long compute job. */
 static uint64_t put_loop(struct pumice_stream *stream, struct pumice_kernel **kernel)
 {
 	static const char text[] =

@@ -2,7 +2,7 @@
 /*
  * Free lists and data sets in process: lists that grow while a scene is binned, a
  * second list, no memory at all, and contexts that are killed meanwhile. A scene that
- * needs many pages is drawn each time, and must be the picture that enough pages give.
+ * needs many pages is drawn each time, and must equal the picture with enough pages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void assert_right(void)
 	assert_memory_equal(now.visible, right.visible, sizeof(now.visible));
 }
 
-/* Another list in the place of the rig's. */
+/* Replace the fixture's list. */
 static void set_list(struct rig *rig, const struct pumice_freelist_desc *desc)
 {
 	pumice_freelist_destroy(rig->list);
@@ -81,7 +81,7 @@ static void a_list_grows_in_time_and_nothing_is_rendered_before_the_end(void **s
 	draw_without_partials(&desc);
 }
 
-/* Without a threshold a list is asked for when it is empty: the job stands still for it. */
+/* Without a threshold pages are requested when the list is empty: the job stalls. */
 static void an_empty_list_grows_by_a_page_at_a_time(void **state)
 {
 	const struct pumice_freelist_desc desc = {
@@ -136,7 +136,7 @@ static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **st
 	rig_close(&rig);
 }
 
-/* The frame's data set, made anew of these lists. */
+/* Create the frame's data set again, with these lists. */
 static void set_lists(struct rig *rig, struct scene_frame *f, struct pumice_freelist *local,
 		      struct pumice_freelist *global, uint32_t spill_outputs)
 {
@@ -194,7 +194,7 @@ static void without_pages_and_memory_for_partial_renders_the_job_faults_alone(vo
 	rig_check(&rig, "result",
 		  pumice_context_get_job_result(rig.context, 2, &result, sizeof(result)));
 	assert_int_equal(result.fault, PUMICE_FAULT_PM_NO_SCENE);
-	/* The same frame, where partial renders have memory. */
+	/* The same frame, with memory for partial renders. */
 	set_lists(&rig, &f, rig.list, NULL, SCENE_OUTPUTS);
 	assert_int_equal(pumice_render(rig.context, &f.frame, LONG, NULL), 0);
 	assert_true(rig_partials(&rig) > 0);

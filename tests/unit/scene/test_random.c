@@ -2,7 +2,7 @@
 /*
  * Random scenes against the reference rasteriser: coverage (by the number that
  * each draw writes), depth, stencil and visibility counts to the bit; colours
- * within the error that f32 planes have.
+ * within the error of f32 planes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "scene.h"
 
-/* Of the sanitizers' runs, which are many times slower, the first ones. */
+/* Sanitizers are many times slower: run the first ones only. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SCENES	1000u
 #else
@@ -18,7 +18,7 @@
 #endif
 #define PAGES	2048u
 
-/* What the draws of a scene that went wrong were. */
+/* Print the draws of a failed scene. */
 static void describe(const struct scene *s)
 {
 	uint32_t i;
@@ -52,7 +52,7 @@ static void differ(const struct scene *s, size_t n, const struct picture *a,
 
 	describe(s);
 	fail_msg("scene %u (%u x %u, %u samples, tile %u, %u draws): pixel %u, %u sample %u: "
-		 "draw %g depth %.9g stencil %u colour %.6f %.6f %.6f %.6f instead of "
+		 "draw %g depth %.9g stencil %u colour %.6f %.6f %.6f %.6f expected "
 		 "%g %.9g %u %.6f %.6f %.6f %.6f, error %g",
 		 s->seed, s->width, s->height, s->samples, s->tile_size, s->draws,
 		 pixel % s->width, pixel / s->width, (uint32_t)(n % s->samples),

@@ -28,7 +28,7 @@ static void scene_assert_same(const struct scene *s, const struct picture *a,
 }
 
 /*
- * @times: as many instances. @keep: what is drawn is what others must be.
+ * @times: factor for instances. @keep: the result is the reference for the others.
  * Return: partial renders.
  */
 static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bool keep)

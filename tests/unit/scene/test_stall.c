@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * How long the host waits for geometry that does the worst: primitives over all tiles of
- * the largest target, and vertices that read each attribute from a page of its own. Beside
- * it a register is read, the GPU parked, and a page unmapped, which stops every unit.
+ * Latency of host accesses with the worst geometry: primitives over all tiles of the
+ * largest target, and vertices that read each attribute from a separate page. Meanwhile a
+ * register is read, the GPU parked, and a page unmapped, which stops every unit.
  *
- * What is asserted is that the jobs come to their end and what they do; how long the host
- * waited is printed, since that depends on the machine. The work of a piece is counted by
- * the tests of the blocks: ta_pieces, pds_vertex, vdm_job.
+ * The assertions are that the jobs complete, and their results; latencies are printed
+ * only, since they depend on the machine. The amount of work per piece is counted by the
+ * tests of the blocks: ta_pieces, pds_vertex, vdm_job.
  */
 #include <errno.h>
 #include <time.h>
@@ -19,7 +19,7 @@
 #define PRIMS	4u
 #define VERTICES 1536u
 #define READS	240u		/* attributes of a vertex */
-#define BYTES	(4u << 20)	/* of what they read */
+#define BYTES	(4u << 20)	/* of their data */
 
 static struct rig rig;
 static struct rig_buffer buffer;
@@ -77,7 +77,7 @@ static void print(const char *what, const struct times *t)
 			      (unsigned long long)t->count);
 }
 
-/* Each of what the host may want meanwhile. */
+/* Each of the host's accesses. */
 static void disturb(struct times *reads, struct times *parks, struct times *unmaps)
 {
 	struct pumice_gpu *gpu = inproc_device(rig.dev)->gpu;
@@ -100,7 +100,7 @@ static void disturb(struct times *reads, struct times *parks, struct times *unma
 	pumice_bo_destroy(page.bo);
 }
 
-/* Run a frame, and disturb it until its end. */
+/* Run a frame with accesses of the host until its end. */
 static void run(const struct pumice_frame *frame)
 {
 	const uint64_t first = pumice_context_jobs(rig.context) + 1;
@@ -174,7 +174,7 @@ static void draw(const struct pumice_input *inputs, uint32_t count, uint32_t ver
 	pumice_kernel_destroy(fragment);
 }
 
-/* A triangle over the whole target, again and again. */
+/* A triangle over the whole target, repeatedly. */
 static void put_triangles(float (*at)[4], uint32_t vertices)
 {
 	static const float corner[3][4] = { { -1, -1, 0.5f, 1 }, { 3, -1, 0.5f, 1 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The smallest picture: one triangle, every sample as the reference has it. */
+/* The smallest picture: one triangle, every sample equal to the reference. */
 #include <stdio.h>
 
 #include "scene.h"

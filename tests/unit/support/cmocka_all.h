@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka and the headers that must stand before it. */
+/* cmocka and the headers that it requires before it. */
 #ifndef PUMICE_TEST_CMOCKA_ALL_H
 #define PUMICE_TEST_CMOCKA_ALL_H
 

@@ -2,7 +2,7 @@
 /*
  * Guest memory and translation tables for unit tests. See testmem.h.
  *
- * The geometry below is that of formats.xml, written a second time on purpose:
+ * The geometry below repeats that of formats.xml on purpose:
  * the tests compare the MMU with it.
  */
 #include "testmem.h"
@@ -18,7 +18,7 @@
 struct testmem {
 	struct pumice_mem_region region;
 	struct mem_map map;
-	u64 used;			/* bytes taken by testmem_alloc() */
+	u64 used;			/* bytes allocated by testmem_alloc() */
 	u64 catalogue[PUMICE_MMU_CONTEXTS];	/* bus addresses, 0 = none yet */
 };
 
@@ -35,8 +35,8 @@ __attribute__((format(printf, 1, 2), noreturn)) static void mistake(const char *
 }
 
 /*
- * Zeroed memory that costs nothing before it is touched, with a page on either
- * side that nothing may touch.
+ * Allocate zeroed memory that is backed on first access, with an inaccessible page before
+ * and after it.
  */
 static u8 *map_between_guards(u64 size)
 {
@@ -62,7 +62,7 @@ struct testmem *testmem_create_at(u64 base, u64 size)
 	tm->region.size = size;
 	tm->region.host = map_between_guards(size);
 	if (mem_map_set(&tm->map, &tm->region, 1))
-		mistake("the region is refused");
+		mistake("the MMU refused the region");
 	return tm;
 }
 
@@ -109,7 +109,7 @@ u64 testmem_used(const struct testmem *tm)
 void *testmem_host(const struct testmem *tm, u64 bus)
 {
 	if (bus < tm->region.addr || bus - tm->region.addr >= tm->region.size)
-		mistake("bus address %#llx is no memory", (unsigned long long)bus);
+		mistake("bus address %#llx has no memory", (unsigned long long)bus);
 	return tm->region.host + (bus - tm->region.addr);
 }
 
@@ -185,7 +185,7 @@ static void set_entry(u64 *to, u64 value)
 	__atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 
-/* Make the directory and the table of va, the latter for pages of page_size. */
+/* Create the directory and the table of va, the latter for pages of page_size. */
 static void make_tables(struct testmem *tm, unsigned int ctx, u64 va,
 			enum pumice_page_size page_size)
 {
@@ -215,7 +215,7 @@ void testmem_map_bus(struct testmem *tm, unsigned int ctx, u64 va, u64 bus, u64 
 	u64 page = testmem_page_bytes(page_size), at;
 
 	if (va % page || size % page)
-		mistake("%#llx is no whole page", (unsigned long long)va);
+		mistake("%#llx is not page aligned", (unsigned long long)va);
 	for (at = 0; at < size; at += page) {
 		struct pumice_mmu_pt_entry pt = {
 			.valid = true,

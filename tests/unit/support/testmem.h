@@ -3,9 +3,9 @@
  * Guest memory and translation tables for unit tests.
  *
  * One region of memory at a bus address that is not zero, with a simple
- * allocator, and a builder of translation tables that knows only hw/formats.xml
- * (never the driver's table code). What cannot work aborts the test program:
- * these are mistakes of the test.
+ * allocator, and a builder of translation tables that uses hw/formats.xml only
+ * (never the driver's table code). Errors abort the test program: they are
+ * mistakes of the test.
  *
  * A test of one block:
  *
@@ -17,7 +17,7 @@
  *	... mmu_translate(&mmu, &tlb, 1, 0x10000, ...) ...
  *	testmem_destroy(tm);
  *
- * A test of the whole GPU gives testmem_region() to pumice_gpu_set_memory() and
+ * A test of the whole GPU passes testmem_region() to pumice_gpu_set_memory() and
  * writes testmem_ctx_reg() to the MMU's context register.
  */
 #ifndef PUMICE_TESTMEM_H
@@ -47,24 +47,24 @@ const struct pumice_mem_region *testmem_region(const struct testmem *tm);
 /* Set the map of mmu to this memory, enable all contexts, and allow all page sizes everywhere. */
 void testmem_bind(struct testmem *tm, struct mmu *mmu);
 
-/* Take size bytes of memory; returns their bus address, a multiple of align (a power of two). */
+/* Allocate size bytes of memory; return their bus address, a multiple of align (a power of two). */
 u64 testmem_alloc(struct testmem *tm, u64 size, u64 align);
-/* Bytes from the first one to the end of what was taken last. */
+/* Bytes from the first one to the end of the last allocation. */
 u64 testmem_used(const struct testmem *tm);
 /* Host pointer to a bus address, and back. */
 void *testmem_host(const struct testmem *tm, u64 bus);
 u64 testmem_bus(const struct testmem *tm, const void *host);
 
-/* Bus address of a context's catalogue, and what its MMU_CTX register is to hold. */
+/* Bus address of a context's catalogue, and the value for its MMU_CTX register. */
 u64 testmem_catalogue(struct testmem *tm, unsigned int ctx);
 u64 testmem_ctx_reg(struct testmem *tm, unsigned int ctx);
 
 /*
  * Map size bytes at va with pages of page_size; both are multiples of the page.
- * testmem_map() takes new contiguous memory for them and returns its host
- * pointer; testmem_map_bus() maps what is at bus, in memory or not. A 2 MiB
- * block has one page size: naming another for it later changes the directory
- * entry and so the meaning of its table.
+ * testmem_map() allocates contiguous memory for them and returns its host pointer;
+ * testmem_map_bus() maps the address bus, with or without memory. A 2 MiB block has
+ * one page size: using another for it later changes the directory entry and so the
+ * meaning of its table.
  */
 void *testmem_map(struct testmem *tm, unsigned int ctx, u64 va, u64 size,
 		  enum pumice_page_size page_size, unsigned int flags);
@@ -73,7 +73,7 @@ void testmem_map_bus(struct testmem *tm, unsigned int ctx, u64 va, u64 bus, u64 
 /* Clear the page-table entries of size bytes at va. */
 void testmem_unmap(struct testmem *tm, unsigned int ctx, u64 va, u64 size);
 
-/* Entries of an address, to damage them. The levels above must exist. */
+/* Entries of an address, to corrupt them. The levels above must exist. */
 u64 *testmem_pc_entry(struct testmem *tm, unsigned int ctx, u64 va);
 u64 *testmem_pd_entry(struct testmem *tm, unsigned int ctx, u64 va);
 u64 *testmem_pt_entry(struct testmem *tm, unsigned int ctx, u64 va);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Sample positions, which are the USC's to know in the device. */
+/* Sample positions, which the USC defines in the device. */
 #include "../../../qemu-device/gpu/usc/gfx.h"
 #include "geometry.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exact geometry for tests, by other ways than the device's: separating axes for what
- * touches what, and the coverage rule sample by sample. Source: Documentation/precision.rst.
+ * Exact geometry for tests, by other methods than the device's: separating axes for
+ * intersections, and the coverage rule sample by sample. Source: Documentation/precision.rst.
  */
 #ifndef PUMICE_TA_GEOMETRY_H
 #define PUMICE_TA_GEOMETRY_H
@@ -15,13 +15,13 @@ struct geo {
 	unsigned int n;
 };
 
-/* Twice the area, positive if clockwise as seen. */
+/* Twice the area, positive if clockwise on the screen. */
 int64_t geo_area(const struct geo *g);
-/* The interior of g meets that of the rectangle. */
+/* Whether the interior of g intersects that of the rectangle. */
 bool geo_meets(const struct geo *g, int64_t x0, int64_t y0, int64_t x1, int64_t y1);
-/* The sample at x, y is covered: triangles only. */
+/* Whether the sample at x, y is covered: triangles only. */
 bool geo_covers(const struct geo *g, int64_t x, int64_t y);
-/* Line and point as the rules say. False: nothing is left. */
+/* Line and point as specified. False: empty. */
 bool geo_line(struct geo *g, int64_t x0, int64_t y0, int64_t x1, int64_t y1, double width);
 void geo_point(struct geo *g, int64_t x, int64_t y, double size);
 /* Position of a sample in its pixel, 1/256 pixel. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Tiling accelerators in a test. See tarig.h. */
+/* Fixture of the tests of the TA. See tarig.h. */
 #include "tarig.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tiling accelerators over a parameter buffer, primitives to give to them, and what
- * they have written, read back tile by tile without the IPF.
+ * Fixture of the tests of the TA: tiling accelerators over a parameter buffer, primitives for
+ * them, and their output, read back tile by tile without the IPF.
  *
- * The provoking vertex of a primitive carries its number in its first varying, which is flat:
- * so the primitive is known again, however it was clipped.
+ * The provoking vertex of a primitive has its number in its first varying, which is flat,
+ * so that the primitive is identified even after clipping.
  */
 #ifndef PUMICE_TARIG_H
 #define PUMICE_TARIG_H
@@ -14,7 +14,7 @@
 #include "pbrig.h"
 
 #define TARIG_TILES	4096u
-#define TARIG_CHUNK	256u	/* primitives of a call, as of a chunk of the VDM */
+#define TARIG_CHUNK	256u	/* primitives of a call, as in a chunk of the VDM */
 
 /* A primitive with vertices of its own. */
 struct tarig_prim {
@@ -54,23 +54,23 @@ void tarig_destroy(struct tarig *rig);
 /* Vertices of the draw's kind. */
 u32 tarig_vertices(const struct tarig *rig);
 /*
- * Give primitives first to first + count - 1 of prims to a core. What stops it, and *done
- * of them; a fault fails the test.
+ * Pass primitives first to first + count - 1 of prims to a core. Returns the reason of a
+ * stop, with *done of them processed; a fault fails the test.
  */
 enum ta_result tarig_give(struct tarig *rig, u32 core, const struct tarig_prim *prims, u32 first,
 			  u32 count, u32 *done);
 /* All of them, in chunks with rising sequences, to core 0; memory must be enough. */
 void tarig_give_all(struct tarig *rig, const struct tarig_prim *prims, u32 count);
-/* Finish the scene of one core: whether it has put anything into a tile. */
+/* Finish the scene of one core: return whether any tile is not empty. */
 bool tarig_write_headers(struct tarig *rig, u32 core);
-/* Finish the scene of one core, and append what it wrote to rig->tile. */
+/* Finish the scene of one core, and append its output to rig->tile. */
 void tarig_finish(struct tarig *rig, u32 core);
 void tarig_begin(struct tarig *rig, u32 core);
-/* Forget what was found. */
+/* Clear the results. */
 void tarig_clear(struct tarig *rig);
-/* The same parts of primitives were found in the same order: numbers and positions. */
+/* Assert that the same parts of primitives are in the same order: numbers and positions. */
 bool tarig_same(const struct tarig *a, const struct tarig *b);
-/* Whether a tile holds the primitive. */
+/* Whether a tile contains the primitive. */
 bool tarig_holds(const struct tarig *rig, u32 tile, u32 number);
 
 /* A number in pixels, a multiple of 1/256, from low to high - 1/256. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Clipping: to the bit what the reference rasteriser says, which was written from the rules
- * alone, and in area what a clipper in double precision leaves.
+ * Clipping: bit-identical to the reference rasteriser, which was written from the rules
+ * alone, and equal in area to a clipper in double precision.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static float wide(struct tarig *rig, float most)
 	return ((float)pbrig_random(rig->pb, 1u << 24) / (1 << 23) - 1) * most;
 }
 
-/* Clip-space positions, inside, outside, far outside, behind the eye. */
+/* Clip-space positions, inside, outside, far outside, negative w. */
 static void make(struct tarig *rig, struct tarig_prim *p)
 {
 	static const float most[] = { 0.9f, 1.5f, 5, 200, 3000 };
@@ -59,7 +59,7 @@ static void set_view(struct tarig *rig, struct ref_state *s, u32 mode)
 	v->cull_back = s->cull_back;
 }
 
-/* What a tile was found to hold is this vertex. */
+/* Whether an entry of a tile is this vertex. */
 static void is_vertex(const struct tarig_found *f, u32 i, const struct ref_screen *s)
 {
 	assert_int_equal(f->vertex[i].x, s->x);
@@ -69,7 +69,7 @@ static void is_vertex(const struct tarig_found *f, u32 i, const struct ref_scree
 	assert_true(f->v[i][1] == s->v[1] && f->v[i][2] == s->v[2]);
 }
 
-/* One of the entries of the primitive in the one tile is this triangle, facing this way. */
+/* Whether an entry of the primitive in the only tile is this triangle with this facing. */
 static void is_found(const struct tarig *rig, u32 number, const struct ref_screen *s[3], bool back)
 {
 	const struct tarig_tile *tile = &rig->tile[0];
@@ -107,7 +107,7 @@ static bool on_screen(const struct tarig *rig, const struct ref_screen *s[3])
 	       y0 < (s64)rig->scene.height * 256;
 }
 
-/* Separating axes: whether the interior of the triangle meets the target's. */
+/* Separating axes: whether the interior of the triangle intersects the target's. */
 static bool meets_target(const struct tarig *rig, const struct ref_screen *s[3], s64 area)
 {
 	const s64 w = (s64)rig->scene.width * 256, h = (s64)rig->scene.height * 256;
@@ -126,7 +126,7 @@ static bool meets_target(const struct tarig *rig, const struct ref_screen *s[3],
 	return true;
 }
 
-/* All triangles of the reference's polygon are there, and no others. */
+/* Assert that the triangles are exactly those of the reference's polygon. */
 static u32 check_triangles(const struct tarig *rig, const struct ref_state *state,
 			   const struct ref_polygon *polygon, u32 number)
 {
@@ -164,7 +164,7 @@ static void load(const struct tarig_prim *p, u32 number, struct ref_vertex v[3])
 	}
 }
 
-/* One tile, so that every part of a primitive is in it once. */
+/* One tile, so that it contains every part of a primitive once. */
 static const struct pumice_scene one_tile = { .width = 32, .height = 32, .cores = 1 };
 
 static void run(struct tarig *rig, const struct ref_state *state, u64 *parts)
@@ -213,7 +213,7 @@ static void clipped_triangles_are_to_the_bit_what_the_rules_say(void **state)
 	tarig_destroy(rig);
 }
 
-/* Lines: both ends, as the reference has them. */
+/* Lines: both ends, as in the reference. */
 static void clipped_lines_are_to_the_bit_what_the_rules_say(void **state)
 {
 	struct tarig *rig = tarig_create(2000, &one_tile);
@@ -257,7 +257,7 @@ static void clipped_lines_are_to_the_bit_what_the_rules_say(void **state)
 	tarig_destroy(rig);
 }
 
-/* A clipper in f64, planes in another order and form: the area that is left on the screen. */
+/* A clipper in f64, planes in another order and form: the remaining area on the screen. */
 struct exact {
 	double pos[16][4];
 	u32 n;
@@ -278,7 +278,7 @@ static double far_from(const double *p, u32 plane, bool minus_w)
 	}
 }
 
-/* Area of the part of a polygon, in pixels, that lies on the target, 0 to 32 in x and y. */
+/* Area of the part of a polygon, in pixels, on the target, 0 to 32 in x and y. */
 static double target_area(struct exact *e)
 {
 	struct exact out;
@@ -344,7 +344,7 @@ static double exact_area(const struct tarig_prim *p, bool minus_w)
 	return target_area(&e);
 }
 
-/* What a batch of primitives covers of the target, by what is in its one tile. */
+/* Area of the target that a batch of primitives covers, by the contents of its tile. */
 static void found_areas(const struct tarig *rig, double area[BATCH])
 {
 	u32 f, i;
@@ -361,7 +361,7 @@ static void found_areas(const struct tarig *rig, double area[BATCH])
 	}
 }
 
-/* The area on the target is that of exact clipping, but for the grid of 1/256 pixel. */
+/* The area on the target equals exact clipping, except for the grid of 1/256 pixel. */
 static void clipped_area_is_that_of_exact_clipping(void **state)
 {
 	struct tarig *rig = tarig_create(2000, &one_tile);
@@ -432,7 +432,7 @@ static void what_is_not_finite_is_dropped(void **state)
 	tarig_destroy(rig);
 }
 
-/* Viewports that no screen position can come from: nothing, or something, but no crash. */
+/* Viewports without valid screen positions: any result, but no crash. */
 static void any_viewport_is_survived(void **state)
 {
 	struct tarig *rig = tarig_create(500, &one_tile);

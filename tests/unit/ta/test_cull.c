@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Culling: never of what covers a sample, always of what the rules name. Tiles hold every
- * primitive that covers one of their samples.
+ * Culling: never of primitives that cover a sample, always of those that the rules name.
+ * Tiles contain every primitive that covers one of their samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static struct geo shape_of(const struct tarig_prim *p)
 	return g;
 }
 
-/* Every sample of the target that the primitive covers lies in a tile that holds it. */
+/* Assert that each tile with a sample that the primitive covers contains it. */
 static u32 check_samples(const struct tarig *rig, const struct tarig_prim *p, u32 number)
 {
 	const struct pm_scene *s = &rig->scene;
@@ -80,7 +80,7 @@ static u32 check_samples(const struct tarig *rig, const struct tarig_prim *p, u3
 				covered++;
 				if (!tarig_holds(rig, (u32)py / s->tile_h * s->tiles_x +
 							      (u32)px / s->tile_w, number))
-					fail_msg("primitive %u is not where it covers a sample",
+					fail_msg("primitive %u: a tile with a sample lacks it",
 						 number);
 			}
 	return covered;
@@ -128,7 +128,7 @@ static void small_culling_drops_nothing_that_covers_a_sample(void **state)
 	}
 }
 
-/* Faces: what is kept, and as what, for all states and both ways round. */
+/* Faces: kept primitives and their facing, for all states and both orientations. */
 static void faces_are_culled_as_the_state_says(void **state)
 {
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
@@ -158,7 +158,7 @@ static void faces_are_culled_as_the_state_says(void **state)
 	tarig_destroy(rig);
 }
 
-/* Area 0, no length, off the target by a hair, and the last step that is still on it. */
+/* Area 0, no length, barely off the target, and the last step that is still on it. */
 static void edges_of_culling(void **state)
 {
 	static const struct {
@@ -173,7 +173,7 @@ static void edges_of_culling(void **state)
 		{ 0, { 32, 40, 32 }, { 1, 5, 9 }, 1, false },
 		{ 0, { 31.99609375f, 40, 32 }, { 1, 5, 9 }, 1, true },
 		{ 0, { 1, 5, 9 }, { 32, 40, 32 }, 1, false },
-		/* Only the rectangle around it meets the target. */
+		/* Only the rectangle around it intersects the target. */
 		{ 0, { -40, 30, -40 }, { 20, -40, -40 }, 1, false },
 		{ 1, { 5, 5 }, { 5, 5 }, 1, false },
 		{ 1, { 5, 6 }, { 5, 5 }, 1, true },
@@ -208,7 +208,7 @@ static void edges_of_culling(void **state)
 	tarig_destroy(rig);
 }
 
-/* What a coordinate program is asked about is what the whole vertices then say. */
+/* The result for the coordinate program equals that for the complete vertices. */
 static void culling_by_positions_alone_agrees(void **state)
 {
 	const struct pumice_scene scene = { .width = 64, .height = 64, .cores = 1 };
@@ -261,7 +261,7 @@ static void culling_by_positions_alone_agrees(void **state)
 	tarig_destroy(rig);
 }
 
-/* Vertices that triangles share are written once a block, and the triangles are whole. */
+/* Vertices that triangles share are written once a block, and the triangles are complete. */
 static void shared_vertices_are_written_once(void **state)
 {
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
@@ -309,7 +309,7 @@ static void shared_vertices_are_written_once(void **state)
 		if (i % 32 == 31)
 			written += last + 1;
 	}
-	assert_int_equal(written, 3 * 27);	/* two rows of squares a block: three of vertices */
+	assert_int_equal(written, 3 * 27);	/* rows per block: 2 of squares, 3 of vertices */
 	tarig_destroy(rig);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Running out of pages, at every page: what the tiles hold in the end is what they hold
- * with memory enough, in the same order, nothing lost and nothing twice; whether pages are
- * added, or what there is is rendered and the scene goes on with empty tile lists. And cores:
- * their streams, merged by the IPF, are the order of submission.
+ * Running out of pages, at every page: the final contents of the tiles equal those with
+ * enough memory, in the same order, nothing lost or repeated; whether pages are added, or
+ * the scene is rendered and continues with empty tile lists. And cores: their streams,
+ * merged by the IPF, are in submission order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static struct tarig_prim *make(struct tarig *rig, u32 count)
 	return prims;
 }
 
-/* Write out what there is, free all pages, go on. */
+/* Write the scene so far, free all pages, continue. */
 static void partial_render(struct tarig *rig)
 {
 	struct gpu_fault fault;
@@ -56,8 +56,8 @@ static void partial_render(struct tarig *rig)
 }
 
 /*
- * Draw all with what memory there is; grow: a page more at each stop, as long as there are
- * some. Returns stops; ~0: one primitive takes more pages than there are.
+ * Draw all with limited memory; grow: one more page at each stop, as long as there are
+ * some. Returns stops; ~0: one primitive needs more pages than there are.
  */
 static u32 draw(struct tarig *rig, const struct tarig_prim *prims, u32 grow_every)
 {
@@ -192,7 +192,7 @@ static void cores_merged_give_the_order_of_submission(void **state)
 	tarig_destroy(one);
 }
 
-/* Nothing drawn: no headers. A core that there is no room for: a fault. */
+/* Nothing drawn: no headers. A core without room: a fault. */
 static void finish_tells_whether_there_is_anything(void **state)
 {
 	struct tarig *rig = tarig_create(100, &target);

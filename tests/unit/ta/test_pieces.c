@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work in pieces. What a call does is counted, not timed: tiles that get an entry, pages,
- * region headers, and the calls that the rest takes. Pages that run out, and scenes that
- * are given up, between any two pieces of primitives that touch all tiles.
+ * Work in pieces. The work of a call is counted, not timed: tiles that get an entry, pages,
+ * region headers, and the number of further calls. Exhausted pages, and cancelled scenes,
+ * between any two pieces of primitives that touch all tiles.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tarig.h"
 
-#define LARGE		24u	/* primitives that take pieces */
+#define LARGE		24u	/* primitives that need several pieces */
 #define SIZE		1024u	/* of their target; a piece is as many units as it has tiles */
 #define WORDS		8u	/* of a vertex */
 
@@ -38,7 +38,7 @@ static void cover(u32 *vo, float size)
 	}
 }
 
-/* What calls have done, at most in one and all together. */
+/* Work of the calls, maximum of one and total. */
 struct tally {
 	u64 entries, pages;	/* at most */
 	u32 calls;
@@ -70,7 +70,7 @@ static void tally_prims(struct tarig *rig, const u32 *vo, u32 count, struct tall
 	assert_int_equal(done, count);
 }
 
-/* The largest scene there is, and a primitive on each of its tiles: no call does all of it. */
+/* The largest scene there is, and a primitive on each of its tiles: no call does all work. */
 static void a_call_does_a_piece_of_the_largest_scene(void **state)
 {
 	const u32 tiles = (PUMICE_MAX_RENDER_SIZE / 16) * (PUMICE_MAX_RENDER_SIZE / 16);
@@ -89,7 +89,7 @@ static void a_call_does_a_piece_of_the_largest_scene(void **state)
 	assert_in_range(tally.pages, 1, TA_PIECE / 8 + PM_MACRO_TILES);
 	/* Lists are emptied two a unit; tiles are found, then counted: a unit each. */
 	assert_true(tally.before >= (tiles / 2 + tiles + tiles) / TA_PIECE);
-	/* Of the second one, there are entries already. */
+	/* The second one has entries already. */
 	tally_prims(rig, vo, 2, &tally);
 	memset(rig->pb->regions, 0xff, tiles * PUMICE_REGION_WORDS * 4);
 	do {
@@ -112,7 +112,7 @@ static void a_call_does_a_piece_of_the_largest_scene(void **state)
 	tarig_destroy(rig);
 }
 
-/* Many primitives that touch little are a piece as well. */
+/* Many small primitives are split into pieces as well. */
 static void a_call_does_some_of_many_primitives(void **state)
 {
 	struct tarig *rig = tarig_create(100, &small);
@@ -163,8 +163,8 @@ static struct tarig_prim *make(struct tarig *rig, u32 count, float size)
 }
 
 /*
- * Draw all in pieces with what pages there are; grow: one more at a stop, as long as there
- * are some, else what there is is rendered. Returns stops; ~0: one primitive never fits.
+ * Draw all in pieces with a limited number of pages; grow: one more at a stop, as long as
+ * there are some, else the scene so far is rendered. Returns stops; ~0: one primitive never fits.
  */
 static u32 draw(struct tarig *rig, const struct tarig_prim *prims, bool grow)
 {
@@ -224,7 +224,7 @@ static void a_stop_at_any_page_loses_nothing_of_large_primitives(void **state)
 	tarig_destroy(whole);
 }
 
-/* The scene is given up after any number of pieces; the next one is like any other. */
+/* The scene is cancelled after any number of pieces; the next one is not affected. */
 static void a_scene_given_up_between_pieces_leaves_nothing(void **state)
 {
 	static const struct ta_prim prims[2] = { { { 0, 1, 2 } }, { { 0, 1, 2 } } };
@@ -264,7 +264,7 @@ static void a_scene_given_up_between_pieces_leaves_nothing(void **state)
 	tarig_destroy(fresh);
 }
 
-/* What a scene of many tiles takes on the host is there while it lasts; a small one keeps its. */
+/* Host memory of a scene of many tiles is freed at its end; that of a small one is kept. */
 static void memory_of_large_scenes_is_given_back(void **state)
 {
 	struct tarig *rig = tarig_create_bare(100, &largest);
@@ -277,7 +277,7 @@ static void memory_of_large_scenes_is_given_back(void **state)
 	assert_false(ta_is_large(rig->ta[0]));
 	tarig_begin(rig, 0);
 	assert_true(ta_is_large(rig->ta[0]));
-	ta_trim(rig->ta[0]);				/* it was given up */
+	ta_trim(rig->ta[0]);				/* it was cancelled */
 	assert_false(ta_is_large(rig->ta[0]));
 	rig->scene = pbrig_load(rig->pb, 0, &small);
 	tarig_begin(rig, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tile lists against exact geometry: no tile is missing, and, as a share that is printed and
- * must be all, none is too many.
+ * Tile lists against exact geometry: no tile is missing, and none is superfluous (a share
+ * that is printed and must be 100 %).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void make(struct tarig *rig, struct tarig_prim *p)
 	p->size[0] = (float)(1 + pbrig_random(rig->pb, 1023)) / 16;
 }
 
-/* What the rules make of it. False: nothing. */
+/* Shape of the primitive by the rules. False: empty. */
 static bool shape_of(const struct tarig *rig, const struct tarig_prim *p, struct geo *g)
 {
 	u32 i;
@@ -137,7 +137,7 @@ static void run(u8 kind, const struct pumice_scene *scene, u32 batches, struct c
 	tarig_destroy(rig);
 }
 
-/* Over tile sizes and targets whose last tiles are cut. */
+/* Over tile sizes, and targets with partial last tiles. */
 static void run_all(u8 kind)
 {
 	static const struct pumice_scene scenes[] = {
@@ -175,7 +175,7 @@ static void points_are_in_the_tiles_they_touch_and_no_others(void **state)
 	run_all(PUMICE_PRIM_KIND_POINT);
 }
 
-/* Tiles keep the order of submission, and a primitive comes once. */
+/* Tiles keep the order of submission, and contain a primitive once. */
 static void tiles_keep_the_order_of_submission(void **state)
 {
 	struct pumice_scene scene = { .width = 200, .height = 150, .cores = 1 };

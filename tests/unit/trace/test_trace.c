@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The event ring: records, wrapping, what is wanted, damaged addresses, and
- * writers and a reader at the same time.
+ * The event ring: records, wrapping, selected events, invalid addresses, and writers in
+ * parallel with a reader.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cmocka_all.h"
 #include "testmem.h"
 
-/* Mapped in context 0, two pages and nothing behind. */
+/* Mapped in context 0, two pages, unmapped after them. */
 #define RING		0x200000ull
 #define RING_BYTES	0x2000u
 #define PER_PAGE	(0x1000u / 32)
@@ -58,7 +58,7 @@ static struct rig *rig_create(void)
 
 static void rig_destroy(struct rig *rig)
 {
-	/* Tracing never faults, and never tells of itself. */
+	/* Tracing never faults, and never records itself. */
 	assert_int_equal(rig->events, 0);
 	assert_int_equal(atomic_load(&rig->mmu.fault_count), 0);
 	testmem_destroy(rig->tm);
@@ -148,14 +148,14 @@ static void the_ring_wraps_over_the_oldest(void **state)
 			assert_int_equal(record(rig, n % sizes[i]).arg0, n);
 			assert_int_equal(record(rig, n % sizes[i]).sequence, n + 1);
 		}
-		/* Nothing beside the ring. */
+		/* No write outside of the ring. */
 		for (n = sizes[i] * PUMICE_TRACE_RECORD_WORDS; n < RING_BYTES / 4; n++)
 			assert_int_equal(rig->ring[n], 0);
 		rig_destroy(rig);
 	}
 }
 
-/* The low 16 bits, so that they come round. */
+/* The low 16 bits, so that they wrap. */
 static void sequences_come_round(void **state)
 {
 	struct rig *rig = rig_create();
@@ -177,12 +177,12 @@ static void the_ring_is_latched_when_the_trace_goes_on(void **state)
 	(void)state;
 	enable(rig, RING, 4, 1u << STALL);
 	stall(rig, 10);
-	/* On already: another address, size and choice of events; only the last counts. */
+	/* On already: another address, size and choice of events; only the last is used. */
 	enable(rig, RING + 0x1000, 8, ALL_KINDS);
 	stall(rig, 11);
 	assert_int_equal(record(rig, 1).arg0, 11);
 	assert_int_equal(trace_written(&rig->trace), 2);
-	assert_true(trace_set_enable(&rig->trace, 0));	/* whoever stops has to wait */
+	assert_true(trace_set_enable(&rig->trace, 0));	/* stopping has to wait */
 	assert_false(trace_set_enable(&rig->trace, 0));
 	trace_set_enable(&rig->trace, ALL_KINDS);
 	assert_int_equal(trace_written(&rig->trace), 0);
@@ -233,7 +233,7 @@ static void events_without_memory_are_lost_and_counted(void **state)
 		assert_int_equal(trace_written(&rig->trace), 4);
 		trace_set_enable(&rig->trace, 0);
 	}
-	/* The first ring's later events lie in the mapped pages. */
+	/* The first ring's later events are stored in the mapped pages. */
 	assert_int_equal(record(rig, 0).sequence, 2);
 	assert_int_equal(record(rig, 2).sequence, 4);
 	assert_int_equal(record(rig, 3).sequence, 0);
@@ -256,7 +256,7 @@ static void a_ring_that_is_read_only_or_off_is_left_alone(void **state)
 	rig_destroy(rig);
 }
 
-/* Pages that move are found at once: no TLB knows of the ring. */
+/* Remapped pages take effect at once: no TLB caches the ring. */
 static void a_ring_that_is_mapped_anew_needs_no_invalidation(void **state)
 {
 	struct rig *rig = rig_create();
@@ -300,7 +300,7 @@ struct writer {
 	u32 number;
 };
 
-/* Every word of a record can be computed from arg0, so a mixed one shows. */
+/* Every word of a record can be computed from arg0, so a mixed one is detected. */
 static u64 other_arg(u64 arg0)
 {
 	return arg0 * 0x9e3779b97f4a7c15 >> 16;
@@ -320,7 +320,7 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-/* Read as the contract says: the sequence, the record, the sequence again. */
+/* Read as specified: the sequence, the record, the sequence again. */
 static bool read_whole(const u32 *at, u64 number, struct pumice_trace_record *r)
 {
 	u32 words[PUMICE_TRACE_RECORD_WORDS], i, last;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A race, to see that ThreadSanitizer reports one: two threads count in the same
- * word without telling each other. Only built with it, and expected to fail.
+ * A race, to prove that ThreadSanitizer reports one: two threads increment the same
+ * word without synchronisation. Only built with it, and expected to fail.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Planes against 128-bit floats: each coefficient is within half a unit in the last
- * place of f32, and what f64 loses, of the exact one.
+ * place of f32, plus the rounding of f64, of the exact one.
  */
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static float value(void)
 	return ((float)below(2000001) - 1000000) / (float)(1 + below(1000));
 }
 
-/* A case: a triangle near a tile, its values, what is computed from them. */
+/* A case: a triangle near a tile, its values, results. */
 static struct isp_triangle triangle;
 static struct isp_setup setup;
 static struct ipf_prim prim;
@@ -48,7 +48,7 @@ static bool make_case(void)
 		triangle.x[i] = (s32)(in.x0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
 		triangle.y[i] = (s32)(in.y0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
 		triangle.z[i] = (float)below(1000) / 1000;
-		/* Any vertex may be at any corner, as in lines and points. */
+		/* Any vertex may be used for any corner, as in lines and points. */
 		triangle.vertex[i] = (u8)below(3);
 		prim.vertex[i].rw = number_bits((float)(1 + below(1000)) / (float)(1 + below(1000)));
 	}
@@ -135,7 +135,7 @@ static void planes_are_exact(void **state)
 	}
 }
 
-/* Without varyings there are the planes of 1/w and of depth alone. */
+/* Without varyings there are only the planes of 1/w and of depth. */
 static void no_varyings(void **state)
 {
 	struct tsp_state tsp = { 0 };
@@ -150,7 +150,7 @@ static void no_varyings(void **state)
 	assert_int_not_equal(number_bits(planes[1].c), 0x55555555);
 }
 
-/* Values that are no numbers stay where they are. */
+/* NaNs remain in their own planes. */
 static void odd_values_do_not_spread(void **state)
 {
 	struct tsp_state tsp = { .varyings = VARYINGS };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a VDM needs around it in a test. See bench.h. */
+/* Fixture of the tests of the VDM. See bench.h. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 
 #define CANARY		0xbadc0de5u
 #define COORDINATE_PDS (RIG_PDS + 0x1000)
-/* Each vertex reads a word by itself: a task of some takes pieces to fill. */
+/* Each vertex reads a word by itself: a task of several is filled in pieces. */
 #define READ DMA(V, 2, 1, RIG_DATA, 8)
 #define READS READ, READ, READ, READ, READ, READ, READ, READ
 
-/* The same program for both stages: which of them a task is shows in its outputs. */
+/* The same program for both stages: its outputs identify the stage of a task. */
 static const struct pumice_pds_insn program[] = {
 	MOV(V, 0, VERTEX), MOV(V, 1, INSTANCE), READS, READS, TASK, END,
 };
@@ -28,8 +28,8 @@ struct ta {
 	struct bench *b;
 	unsigned int core;
 	bool begun, finishing;
-	u32 least;	/* sequence that may come next */
-	const struct ta_prim *more;	/* what the next call has to be of; NULL: any */
+	u32 least;	/* smallest valid next sequence */
+	const struct ta_prim *more;	/* primitives of the next call; NULL: any */
 	struct ta_counters counters;
 };
 
@@ -83,7 +83,7 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 	return true;
 }
 
-/* The first piece is never all of it. */
+/* The first piece never completes. */
 enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 				   struct gpu_fault *fault)
 {
@@ -199,7 +199,7 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 	return TA_OK;
 }
 
-/* The first piece is never all of it. */
+/* The first piece never completes. */
 enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 {
 	(void)fault;
@@ -361,7 +361,7 @@ bool bench_start(struct bench *b, u32 split)
 	return ok;
 }
 
-/* A program finds zeros in the outputs of all its lanes, and leaves none of them so. */
+/* Outputs of all lanes are zero before a program, and not zero after it. */
 static void check_and_dirty_outputs(const struct usc_gfx *gfx, u32 instances)
 {
 	const u32 words = (instances + PUMICE_LANES - 1) / PUMICE_LANES * gfx->vo_words *
@@ -395,7 +395,7 @@ static void run_task(struct bench *b, struct usc *usc, unsigned int group)
 	fake_usc_finish(usc, group);
 }
 
-/* Some task of some USC. False when none runs. */
+/* Step a random task. Return false if none runs. */
 static bool run_some_task(struct bench *b)
 {
 	const u32 uscs = b->rig->uscs, first = bench_random(b, uscs);
@@ -416,7 +416,7 @@ static bool run_some_task(struct bench *b)
 bool bench_turn(struct bench *b)
 {
 	const u32 first = bench_random(b, b->cores);
-	/* Steps end where the GPU is parked: anywhere between two turns. */
+	/* Steps end when the GPU is parked, between any two pieces. */
 	const _Atomic bool stop = b->stop || bench_random(b, 2);
 	u32 i;
 
@@ -448,7 +448,7 @@ void bench_render(struct bench *b)
 	u32 n, sequence = 0;
 
 	assert_true(b->state.valid);
-	/* Sequence by sequence, each in the order in which it came. */
+	/* Sequence by sequence, each in its own order. */
 	while (sequence < limit) {
 		u32 next = UINT32_MAX;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a VDM needs around it in a test: the real PDS on the rig of tests/unit/pds,
- * whose USCs run a vertex program that this file plays, a TA that writes down what
- * it is given, and a PM that keeps one scene.
+ * Fixture of the tests of the VDM: the real PDS on the fixture of tests/unit/pds, whose
+ * USCs run a vertex program that is emulated here, a fake TA that records primitives, and
+ * a fake PM with one scene.
  *
- * Cores and USCs take turns in an order that a seed chooses.
+ * Cores and USCs are stepped in an order that depends on a seed.
  *
- * The vertex program puts its vertex and its instance number to VO0 and VO1; so
- * primitives in the TA's list name the vertices that they are made of.
+ * The vertex program writes its vertex and its instance number to VO0 and VO1, so that
+ * primitives in the TA's list identify their vertices.
  */
 #ifndef PUMICE_VDM_BENCH_H
 #define PUMICE_VDM_BENCH_H
@@ -24,7 +24,7 @@
 #define BENCH_INDEX_BYTES (RIG_DATA_BYTES - 0x1000u)
 #define BENCH_PRIMS	65536u
 
-/* A primitive as the TA was given it. */
+/* A primitive as passed to the TA. */
 struct bench_prim {
 	u32 sequence;
 	u8 kind;
@@ -42,24 +42,24 @@ struct bench {
 	unsigned int cores;
 	u32 seed;
 	bool awake[PUMICE_MAX_CORES];
-	u32 abort_in;		/* the VDM unlocks before the job is aborted; 0: it is not */
-	bool stop;		/* every step is to end as soon as it can, not just some */
+	u32 abort_in;		/* unlocks of the VDM before the job is aborted; 0: not aborted */
+	bool stop;		/* every step has to end as soon as possible, not just some */
 	u64 clock;
 
-	/* How jobs ended. */
+	/* Ends of jobs. */
 	unsigned int ended[DM_MEMORY + 1];
 
-	/* Scene, as the PM keeps it. */
+	/* Scene of the PM. */
 	struct pm_scene scene;
 	struct pm_scene_state state;
-	bool scene_bad, state_fails;	/* to fault the next time */
+	bool scene_bad, state_fails;	/* the next call faults */
 	unsigned int begins, frees, free_pieces;
 
 	/* TAs. */
 	struct ta *ta[PUMICE_MAX_CORES];
-	u32 pages;		/* primitives that there is room for; UINT32_MAX: no bound */
-	bool large;		/* they hold much memory */
-	u32 trims;		/* times that one was to give memory back */
+	u32 pages;		/* room in primitives; UINT32_MAX: no limit */
+	bool large;		/* they use much memory */
+	u32 trims;		/* calls that request a TA to free memory */
 	u32 fault_at;		/* primitive, over all, at which a TA faults; UINT32_MAX: none */
 	u32 given;		/* primitives so far */
 	struct bench_list list;	/* in tile lists now, core by core */
@@ -82,11 +82,11 @@ void bench_put(struct bench *b, u64 addr, const u32 *words, u32 count);
 
 /* Start the stream at BENCH_STREAM. */
 bool bench_start(struct bench *b, u32 split);
-/* One turn of somebody. False when nobody has anything to do. */
+/* Step a random unit that has work. Return false if none has. */
 bool bench_turn(struct bench *b);
-/* Until nobody has anything to do. */
+/* Step until no unit has work. */
 void bench_run(struct bench *b);
-/* What a render does: primitives of sequences below the limit are drawn in order; all are freed. */
+/* Render: draw primitives of sequences below the limit in order; free all. */
 void bench_render(struct bench *b);
 /* One call with the device lock held. */
 void bench_call(struct bench *b, void (*call)(struct vdm *vdm));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Draws become the right primitives: every topology, index size, restart, count and
- * split, against an expander that knows no chunks: it cuts the list of vertices
- * into runs and writes each run's primitives down by the book.
+ * Primitives of draws: every topology, index size, restart, count and split, against an
+ * expander without chunks, which cuts the list of vertices into runs and lists each run's
+ * primitives as specified.
  */
 #include "bench.h"
 
@@ -158,7 +158,7 @@ static void check(struct bench *b, const struct draw *d, u32 draws, bool last, u
 	}
 }
 
-/* Random indices, a tenth of them restarts; of few values, so that vertices come again. */
+/* Random indices, a tenth of them restarts; of few values, so that vertices repeat. */
 static void put_indices(struct bench *b, u32 size, bool restarts)
 {
 	u32 i;
@@ -255,7 +255,7 @@ static void small_and_empty_draws_in_a_row(void **state)
 	bench_destroy(b);
 }
 
-/* Beyond index_count nothing is read, whether it is mapped or not. */
+/* Nothing beyond index_count is read, mapped or not. */
 static void indices_beyond_the_buffer_are_0(void **state)
 {
 	struct bench *b = bench_create(2);
@@ -297,7 +297,7 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Vertices that the expected primitives have, each once. */
+/* Unique vertices of the expected primitives. */
 static u32 unique(void)
 {
 	static u32 all[3 * 4096];
@@ -362,7 +362,7 @@ static void only_what_is_not_culled_goes_on_behind_a_coordinate_program(void **s
 	for (i = 0; i < expected.count; i++) {
 		const u32 *v = expected.prim[i].vertex;
 
-		if ((v[0] * 5 + v[1] + v[2]) % 3)	/* as the bench's ta_cull() */
+		if ((v[0] * 5 + v[1] + v[2]) % 3)	/* as the fixture's ta_cull() */
 			expected.prim[kept++] = expected.prim[i];
 	}
 	expected.count = kept;

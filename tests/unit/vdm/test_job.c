@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A job's course: pages that run out, resume, flush and partial renders with the
- * order of submission kept; faults and aborts in every phase; what is left behind.
+ * Course of a job: exhausted pages, resume, flush and partial renders in submission order;
+ * faults and aborts in every phase; no remaining state.
  */
 #include "bench.h"
 
@@ -11,7 +11,7 @@
 
 #define POINTS 900u
 
-/* A stream of points 0, 1, 2...: the number of each is its place in the order. */
+/* A stream of points 0, 1, 2...: the number of each is its position in the order. */
 static void put_points(struct bench *b, u32 count, bool coordinate)
 {
 	const struct pumice_vdm_state record = bench_state(coordinate);
@@ -36,7 +36,7 @@ static void expect_points(const struct bench *b, u32 count)
 		assert_int_equal(b->drawn.prim[i].vertex[0], i);
 }
 
-/* What the coordinate program and ta_cull() of the bench leave. */
+/* Points that the coordinate program and the fixture's ta_cull() keep. */
 static void expect_culled_points(const struct bench *b, u32 count)
 {
 	u32 i;
@@ -66,7 +66,7 @@ static void a_job_ends_with_a_valid_scene(void **state)
 	assert_true(b->state.valid);
 	assert_false(b->state.spilled);
 	assert_int_equal(b->state.limit, 0);
-	/* So many chunks that each core gets some. */
+	/* Enough chunks for every core. */
 	assert_int_equal(b->state.used, 15);
 	bench_render(b);
 	expect_points(b, POINTS);
@@ -132,7 +132,7 @@ static void pages_that_come_let_the_job_go_on(void **state)
 		stops++;
 		assert_true(vdm_status(b->vdm)->busy);
 		assert_int_equal(b->list.count, b->pages);
-		/* Sometimes nothing comes, and it asks again. */
+		/* Sometimes no page is added, and it requests again. */
 		b->pages += bench_random(b, 40);
 		bench_call(b, vdm_resume);
 	}
@@ -143,7 +143,7 @@ static void pages_that_come_let_the_job_go_on(void **state)
 	bench_destroy(b);
 }
 
-/* Partial renders whenever there is room for so few: nothing is lost, doubled or out of order. */
+/* Partial renders with little room: no primitive is lost, repeated or out of order. */
 static void partial_renders_keep_the_order(void **state)
 {
 	u32 cores, pages, split, round;
@@ -252,7 +252,7 @@ static void resume_and_flush_of_a_job_that_runs_do_nothing(void **state)
 	bench_destroy(b);
 }
 
-/* Whatever was stopped: nothing is left, and the next job is a job like any other. */
+/* After any stop no state remains, and the next job is not affected. */
 static void expect_clean(struct bench *b, u32 frees)
 {
 	assert_false(vdm_status(b->vdm)->busy);
@@ -306,8 +306,8 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 }
 
 /*
- * The host may abort the job whenever a core has dropped the device lock, in the middle of what
- * that core does.
+ * The host may abort the job whenever a core has dropped the device lock, in the middle of
+ * that core's work.
  */
 static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **state)
 {
@@ -337,7 +337,7 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 	assert_true(aborted > 20);
 }
 
-/* On-chip memory of the last job is none of this one's business. */
+/* On-chip memory of the last job must not be visible to this one. */
 static void a_program_finds_zeros_where_the_last_job_left_its_outputs(void **state)
 {
 	struct bench *b = bench_create(2);
@@ -361,8 +361,8 @@ static u32 tasks(struct bench *b)
 }
 
 /*
- * Who parks the GPU waits for a step that has seen the stop flag: it starts a task at most,
- * though the piece has several.
+ * Parking waits for a step that has read the stop flag: it starts one task at most,
+ * although the piece has several.
  */
 static void a_step_that_is_to_end_starts_one_task(void **state)
 {
@@ -388,7 +388,7 @@ static void a_step_that_is_to_end_starts_one_task(void **state)
 	bench_destroy(b);
 }
 
-/* A TA that holds much is to give it back after a job that was stopped, and after a reset. */
+/* A TA with much memory must free it after a stopped job, and after a reset. */
 static void memory_is_given_back_after_a_stop(void **state)
 {
 	struct bench *b = bench_create(3);
@@ -495,7 +495,7 @@ static void a_bad_scene_is_a_fault(void **state)
 	bench_destroy(b);
 }
 
-/* So many chunks cannot be made here: the count is set close to its end. */
+/* Too many chunks to generate here: the count is set close to its maximum. */
 static void a_scene_has_so_many_chunks_and_no_more(void **state)
 {
 	struct bench *b = bench_create(1);

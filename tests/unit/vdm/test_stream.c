@@ -118,7 +118,7 @@ static void expect_fault(struct bench *b, enum pumice_fault fault, enum pumice_u
 	assert_false(b->state.valid);
 }
 
-/* Words of a stream behind a state, and what they bring. */
+/* Words of a stream after a state, and the expected fault. */
 struct bad {
 	const char *what;
 	u32 word[10];
@@ -133,7 +133,7 @@ static const struct bad bad_commands[] = {
 	{ "type 15", { 15u << 28 }, PUMICE_FAULT_VDM_COMMAND },
 	{ "state bit 0", { TYPE(STATE) | 1, 0x800 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "state high", { TYPE(STATE), 0x800, 0x100 }, PUMICE_FAULT_VDM_RESERVED },
-	{ "state askew", { TYPE(STATE), 0x808 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "state misaligned", { TYPE(STATE), 0x808 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "draw topology 6", { TYPE(DRAW) | 6 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "draw bit 3", { TYPE(DRAW) | 8 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "draw word 5", { TYPE(DRAW), 3, 0, 1, 0, 1 }, PUMICE_FAULT_VDM_RESERVED },
@@ -143,16 +143,16 @@ static const struct bad bad_commands[] = {
 	{ "indexed word 9", { TYPE(DRAW_INDEXED), [9] = 1 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "u16 askew", { TYPE(DRAW_INDEXED) | 1 << 3, 0x1001 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "u32 askew", { TYPE(DRAW_INDEXED) | 2 << 3, 0x1002 }, PUMICE_FAULT_VDM_ALIGN },
-	{ "indirect askew", { TYPE(DRAW_INDIRECT), 0x902 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "indirect misaligned", { TYPE(DRAW_INDIRECT), 0x902 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "indirect topology", { TYPE(DRAW_INDIRECT) | 7, 0x900 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "indirect word 3", { TYPE(DRAW_INDIRECT), 0x900, 0, 1 }, PUMICE_FAULT_VDM_RESERVED },
-	{ "indexed indirect askew", { TYPE(DRAW_INDEXED_INDIRECT), 0, 0, 0, 0x901 },
+	{ "indexed indirect misaligned", { TYPE(DRAW_INDEXED_INDIRECT), 0, 0, 0, 0x901 },
 	  PUMICE_FAULT_VDM_ALIGN },
 	{ "indexed indirect size", { TYPE(DRAW_INDEXED_INDIRECT) | 3 << 3 },
 	  PUMICE_FAULT_VDM_RESERVED },
-	{ "call askew", { TYPE(CALL), 2 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "call misaligned", { TYPE(CALL), 2 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "call bit 5", { TYPE(CALL) | 32, 4 }, PUMICE_FAULT_VDM_RESERVED },
-	{ "link askew", { TYPE(LINK), 1 }, PUMICE_FAULT_VDM_ALIGN },
+	{ "link misaligned", { TYPE(LINK), 1 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "link high", { TYPE(LINK), 0, 1u << 31 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "return bit 27", { TYPE(RETURN) | 1u << 27 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "return outside", { TYPE(RETURN) }, PUMICE_FAULT_VDM_RETURN },
@@ -213,7 +213,7 @@ static void bad_records_fault(void **unused)
 {
 	static const struct {
 		const char *what;
-		u32 word, value;	/* that is put there; float bits are below */
+		u32 word, value;	/* value to write; float bits are below */
 		enum pumice_fault fault;
 	} cases[] = {
 		{ "no vertex program", 1, 0, PUMICE_FAULT_VDM_STATE },
@@ -222,19 +222,19 @@ static void bad_records_fault(void **unused)
 		{ "65 varyings", 8, 65, PUMICE_FAULT_VDM_STATE },
 		{ "word 8 bit 7", 8, 1u << 7, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 8 bit 17", 8, 1u << 17, PUMICE_FAULT_VDM_RESERVED },
-		{ "isp_state askew", 17, 8, PUMICE_FAULT_VDM_RESERVED },
+		{ "isp_state misaligned", 17, 8, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 18", 18, 1u << 8, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 22", 22, 1, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 23", 23, 1u << 31, PUMICE_FAULT_VDM_RESERVED },
 		{ "point of NaN", 15, 0x7fc00000, PUMICE_FAULT_VDM_STATE },
-		{ "endless point", 15, 0x7f800000, PUMICE_FAULT_VDM_STATE },
+		{ "infinite point", 15, 0x7f800000, PUMICE_FAULT_VDM_STATE },
 		{ "point of 0", 15, 0, PUMICE_FAULT_VDM_STATE },
 		{ "line of NaN", 16, 0xffc00000, PUMICE_FAULT_VDM_STATE },
 		{ "line of -1", 16, 0xbf800000, PUMICE_FAULT_VDM_STATE },
 		{ "line of 65", 16, 0x42820000, PUMICE_FAULT_VDM_STATE },
-		/* Whatever a viewport is, it is no fault here. */
+		/* No viewport causes a fault here. */
 		{ "scale of NaN", 9, 0x7fc00000, 0 },
-		{ "endless offset", 13, 0xff800000, 0 },
+		{ "infinite offset", 13, 0xff800000, 0 },
 		{ "line of 64", 16, 0x42800000, 0 },
 		{ "point of 256", 15, 0x43800000, 0 },
 	};
@@ -277,7 +277,7 @@ static void programs_of_a_record_are_checked_with_it(void **unused)
 	for (which = 0; which < 2; which++) {
 		record = bench_state(true);
 		pumice_stage_unpack(which ? record.coordinate : record.vertex, &stage);
-		stage.attrs = 1;	/* instance_id goes to the second */
+		stage.attrs = 1;	/* instance_id is written to the second */
 		pumice_stage_pack(which ? record.coordinate : record.vertex, &stage);
 		bench_put_state(b, &record);
 		run(b, &s);
@@ -435,7 +435,7 @@ static void a_stream_without_an_end_can_be_stopped(void **unused)
 	bench_destroy(b);
 }
 
-/* Random words, mostly of legal types: whatever a stream says, the job can be ended. */
+/* Random words, mostly of legal types: for any stream, the job can be ended. */
 static void noise_does_no_harm(void **unused)
 {
 	struct bench *b = make();
@@ -452,7 +452,7 @@ static void noise_does_no_harm(void **unused)
 			const u64 addr = RIG_DATA + i * 4;
 			u32 word = bench_random(b, 1u << 28) & bench_random(b, 1u << 28);
 
-			/* Commands with few bits set, and addresses that lie in the data. */
+			/* Commands with few bits set, and addresses within the data. */
 			if (bench_random(b, 2))
 				word = (1 + bench_random(b, 10)) << 28 | bench_random(b, 64) >> 3;
 			else if (bench_random(b, 2))
@@ -460,7 +460,7 @@ static void noise_does_no_harm(void **unused)
 			if (addr < BENCH_STATE || addr >= BENCH_STATE + sizeof(words))
 				bench_put(b, addr, &word, 1);
 		}
-		if (round % 3) {	/* at least one command that is right */
+		if (round % 3) {	/* at least one valid command */
 			struct stream s = { .words = 0 };
 
 			state(&s, BENCH_STATE);

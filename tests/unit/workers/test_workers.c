@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The workers alone, with units that only record what is done to them.
+ * The workers alone, with units that only record calls.
  *
- * Threads are held and released by gates, so that nothing depends on how fast
- * anything is.
+ * Threads are blocked and released by gates, so that nothing depends on timing.
  */
 #include "cmocka_all.h"
 
@@ -28,17 +27,17 @@ struct bench {
 
 	/* Of each unit. */
 	_Atomic unsigned int steps[UNITS];
-	_Atomic unsigned int more[UNITS];	/* steps that shall ask for another */
+	_Atomic unsigned int more[UNITS];	/* steps that request another */
 	_Atomic int inside[UNITS];
 	_Atomic bool held[UNITS];	/* the step waits at its gate until this is false... */
-	_Atomic bool heeds_stop[UNITS];	/* ...or until it is told to stop */
-	_Atomic bool stopped[UNITS];	/* it saw stop */
+	_Atomic bool heeds_stop[UNITS];	/* ...or until it is requested to stop */
+	_Atomic bool stopped[UNITS];	/* it read the stop flag as true */
 	_Atomic bool overlap;		/* some unit was in two steps at once */
 	u64 deadline[UNITS];		/* set in the next step, if not 0 */
 
-	char order[256];		/* steps in order, a letter each; no threads only */
+	char order[256];		/* steps in order, one letter each; without threads only */
 
-	/* Who ran a unit last, and what unit 5 had done when unit 4 first ran. */
+	/* Thread that ran a unit last, and steps of unit 5 when unit 4 first ran. */
 	_Atomic unsigned int thread[UNITS];
 	_Atomic unsigned int before_4;
 };
@@ -139,7 +138,7 @@ static void bench_destroy(struct bench *b)
 {
 	workers_destroy(b->w);
 	assert_false(atomic_load(&b->overlap));
-	/* The host knew of each thread for as long as it ran. */
+	/* The host was notified of each thread before and after it ran. */
 	assert_int_equal(atomic_load(&b->begun), b->threads);
 	assert_int_equal(atomic_load(&b->ended), b->threads);
 	free(b);
@@ -272,7 +271,7 @@ static void a_later_deadline_replaces_the_first(void **state)
 	bench_destroy(b);
 }
 
-/* Two who wait in one unit: the earlier one is woken in time, whoever came first. */
+/* Two waits in one unit: the earlier deadline wakes in time, in either order. */
 static void an_added_deadline_puts_off_no_earlier_one(void **state)
 {
 	struct bench *b = bench_create(0);
@@ -334,7 +333,7 @@ static void a_unit_is_stepped_by_one_thread_at_a_time(void **state)
 		workers_wake(b->w, i % UNITS);
 	for (i = 0; i < UNITS; i++)
 		until_steps(b, i, 20000);
-	bench_destroy(b);	/* looks at overlap */
+	bench_destroy(b);	/* checks overlap */
 }
 
 static void units_run_side_by_side(void **state)
@@ -369,7 +368,7 @@ static void an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle(void **state
 	bench_destroy(b);
 }
 
-/* Two threads in units 1 and 2. Returns the unit whose thread has the number. */
+/* Run two threads in units 1 and 2. Return the unit of the thread with a number. */
 static unsigned int hold_both(struct bench *b, unsigned int thread)
 {
 	b->held[1] = b->held[2] = true;
@@ -386,7 +385,7 @@ static void a_thread_prefers_units_at_home_and_others_do_not_starve(void **state
 	unsigned int first, other;
 
 	(void)state;
-	/* Unit 4 came first, and is at home with the thread that is held. */
+	/* Unit 4 was queued first, and its home is the blocked thread. */
 	first = hold_both(b, 1);
 	other = 3 - first;
 	b->more[5] = 100;
@@ -539,7 +538,7 @@ static void a_deadline_wakes_a_sleeping_thread(void **state)
 	bench_destroy(b);
 }
 
-/* Lines that a guest causes: so many in a second, the others are counted. */
+/* Log lines caused by a guest: a limited number per second, others are counted. */
 static void lines_of_the_log_are_limited_and_counted(void **state)
 {
 	struct log_limit limit = { 0 };
@@ -558,7 +557,7 @@ static void lines_of_the_log_are_limited_and_counted(void **state)
 	assert_int_equal(dropped, 0);
 }
 
-/* All at one clock value; the count of those left out stops at its largest. */
+/* All at one clock value; the count of suppressed ones saturates. */
 static void lines_of_one_moment_are_counted_without_wrapping(void **state)
 {
 	struct log_limit limit = { 0 };
