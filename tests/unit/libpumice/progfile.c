@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Program files made by hand: see progfile.h. The checksum is zlib's. */
+/* Program files written by tests: see progfile.h. The checksum is zlib's. */
 #include "progfile.h"
 
 #include <stdlib.h>

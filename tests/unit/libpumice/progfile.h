@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Program files made by hand, without the assembler or the library: for tests
- * that need programs no assembler would write.
+ * Program files written without the assembler or the library, for tests of programs that
+ * an assembler would not produce.
  */
 #ifndef PROGFILE_H
 #define PROGFILE_H
@@ -29,9 +29,9 @@ void progfile_pds(struct progfile *p, const struct pumice_pds_insn *insn);
 void progfile_reloc(struct progfile *p, u32 insn, enum pumice_pds_reloc kind);
 /* The PDS program's end: task and end, with the relocation of the code's address. */
 void progfile_start(struct progfile *p);
-/* The file's bytes; at @words, which holds @max of them. Returns its size. */
+/* The file's bytes; at @words, which has room for @max. Return its size. */
 size_t progfile_write(struct progfile *p, u32 *words, size_t max);
-/* Make the checksum of a file right again that was changed. */
+/* Correct the checksum of a changed file. */
 void progfile_seal(u32 *words, size_t bytes);
 
 #endif

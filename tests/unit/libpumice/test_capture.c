@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Captures: what is written is what comes back, whatever was bound over whatever;
- * and every field of a file that is wrong is refused.
+ * Captures: the written contents are read back, for any sequence of bindings; and every
+ * wrong field of a file is refused.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static struct pumice_bo *make_bo(uint32_t pages, uint8_t value)
 	return bo;
 }
 
-/* What stands in a capture at a page: its first byte, and -1 where there is nothing. */
+/* First byte of a page in a capture, or -1 if the page is not captured. */
 static int byte_at(const struct pumice_capture *c, uint64_t va)
 {
 	struct pumice_capture_range r;
@@ -211,7 +211,7 @@ static uint8_t *small_file(size_t *bytes)
 	return file;
 }
 
-/* The CRC is put right, so that the damage itself is what is refused. */
+/* The CRC is corrected, so that the changed field is refused. */
 static void seal(uint8_t *file, size_t bytes)
 {
 	((uint32_t *)(void *)file)[4] = (uint32_t)crc32_z(0, file + HEADER, bytes - HEADER);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The builders of graphics: images and their layouts, stages as PDS programs, the
- * records of draws and renders read back field by field, and what is refused.
+ * records of draws and renders read back field by field, and refused arguments.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static struct pumice_image *image(uint32_t format, uint32_t layout, uint32_t wid
 	return out;
 }
 
-/* Every layer of every level keeps what is put there, whatever the layout. */
+/* Every layer of every level keeps its contents, for any layout. */
 static void images_keep_their_texels(void **state)
 {
 	struct pumice_image_desc desc = {
@@ -261,7 +261,7 @@ static void states_and_draws_are_joined_by_addresses(void **state)
 	assert_int_equal(isp.depth_func, PUMICE_COMPARE_GREATER);
 	assert_int_equal(isp.scissor_x1, 320);
 	assert_int_equal(isp.scissor_y1, 200);
-	/* Clip space goes up, the screen down. */
+	/* The y axis of clip space points up, of the screen down. */
 	assert_true(f32(vdm.scale_x) == 160 && f32(vdm.offset_x) == 160);
 	assert_true(f32(vdm.scale_y) == -100 && f32(vdm.offset_y) == 100);
 	assert_true(f32(vdm.scale_z) == 1 && f32(vdm.offset_z) == 0);

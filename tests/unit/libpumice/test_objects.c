@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Arguments of the library's calls: what is refused, and with which words. */
+/* Arguments of the library's calls: refused ones, and their messages. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

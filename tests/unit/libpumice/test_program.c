@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Program files: what is read out of a good one, and why each bad one is refused. */
+/* Program files: contents of valid ones, and the error of each invalid one. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void program_tells_what_stands_in_the_file(void **state)
 	pumice_program_destroy(program);
 }
 
-/* A damaged word of the header or behind it, with a checksum that is right. */
+/* A changed word of the header or after it, with a correct checksum. */
 static void program_refuses_each_bad_field_with_its_reason(void **state)
 {
 	static const struct {

@@ -19,7 +19,7 @@
 #define GROUP	64u
 #define COUNT	(1024u * GROUP)	/* pairs of inputs of one run */
 
-/* Every kernel: a[i] is r0, b[i] is r1, the result r2. */
+/* In every kernel a[i] is r0, b[i] is r1, the result r2. */
 #define KERNEL(body) \
 	PUMICE_LINE(.group 64) \
 	PUMICE_LINE(.uniforms sh0, 6) \
@@ -140,7 +140,7 @@ static float value_of(uint32_t word)
 	return value;
 }
 
-/* NaN of any kind as the GPU's one. */
+/* Replace any NaN by the GPU's. */
 static uint32_t word_of(float value)
 {
 	return isnan(value) ? 0x7fc00000 : PUMICE_WORD_F32(value);

@@ -49,7 +49,7 @@ static int make_kernel(void **state)
 				 0) ||
 	    pumice_kernel_create(vm, program, &kernel))
 		return 1;
-	/* The kernel keeps what it needs. */
+	/* The kernel copies its program. */
 	pumice_program_destroy(program);
 	return 0;
 }
@@ -63,7 +63,7 @@ static int drop_kernel(void **state)
 	return 0;
 }
 
-/* The stream's memory, found through a piece of data of its end. */
+/* The stream's memory, located through data at its end. */
 static u8 *stream_memory(struct pumice_stream *s, uint64_t va)
 {
 	uint64_t data_va;
@@ -156,7 +156,7 @@ static void full_stream_refuses_and_is_unchanged(void **state)
 		at = pumice_stream_va(s);
 		assert_int_equal(pumice_stream_dispatch(s, &d), -ENOSPC);
 		assert_int_equal(pumice_stream_va(s), at);
-		/* What is left takes single words still, to the last. */
+		/* The remaining room accepts single words, to the last. */
 		while (!pumice_stream_emit(s, &word, 1))
 			at += 4;
 		assert_int_equal(pumice_stream_va(s), at);
@@ -167,11 +167,11 @@ static void full_stream_refuses_and_is_unchanged(void **state)
 		pumice_stream_reset(s);
 	}
 	assert_in_range(count, 20, 40);
-	/* A stream of commands alone: all of it, and not a word more. */
+	/* A stream of commands alone: to the last word, and no more. */
 	for (count = 0; !pumice_stream_emit(s, &word, 1); count++)
 		;
 	assert_int_equal(count, 4096 / 4);
-	/* A dispatch whose uniforms find room and whose commands do not: it takes none. */
+	/* A dispatch whose uniforms fit but whose commands do not: it uses no room. */
 	pumice_stream_reset(s);
 	for (count = 0; count < (4096 - 128) / 4; count++)
 		assert_int_equal(pumice_stream_emit(s, &word, 1), 0);
@@ -202,7 +202,7 @@ static void data_is_aligned_and_checked(void **state)
 	pumice_stream_destroy(s);
 }
 
-/* What was built since the stream was empty. */
+/* Commands since the stream was empty. */
 static const u32 *built_words(struct pumice_stream *s, uint64_t start)
 {
 	return (const u32 *)stream_memory(s, start);

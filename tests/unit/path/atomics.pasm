@@ -20,7 +20,7 @@
 .alias    bit, r5
 .alias    left, r6		; lanes that have not counted yet
 .alias    want, r8		; compare-exchange: the new value,
-.alias    seen, r9		; and behind it what it must still be
+.alias    seen, r9		; and after it the expected old value
 .alias    found, r10
 .alias    at, r11
 .alias    unused, r12

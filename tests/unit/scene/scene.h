@@ -85,7 +85,7 @@ struct picture {
 	/* Reference: as in the tile; GPU: as stored in memory, f32 or an integer. */
 	float depth[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
 	uint8_t stencil[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
-	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: error bound of colours */
+	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: error bound */
 	uint64_t visible[SCENE_DRAWS];
 	uint8_t packed[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 16];	/* GPU: texels of the further target */
 };

@@ -149,7 +149,7 @@ double model_to_srgb(double c)
 	return c <= 0.0031308 ? c * 12.92 : 1.055 * pow(c, 1 / 2.4) - 0.055;
 }
 
-/* A float of e exponent and m fraction bits; sign as a bit above if there is one. */
+/* A float of e exponent and m fraction bits; a sign bit above it if the format has one. */
 static double small_float(u32 v, u32 e, u32 m, bool has_sign)
 {
 	double sign = has_sign && v >> (e + m) & 1 ? -1 : 1;
@@ -212,7 +212,7 @@ double model_pattern(u32 format, u32 component, u32 v)
 	return model_decode(format, (const u8 *)words).c[component];
 }
 
-/* What a value is brought to before it is rounded. */
+/* Clamp and convert a value before rounding. */
 static double brought(char kind, u32 bits, double v)
 {
 	switch (kind) {
@@ -262,7 +262,7 @@ bool model_stores(u32 format, u32 component, double value, u32 pattern)
 
 bool model_stores_dithered(u32 format, u32 component, double value, u32 pattern, u32 x, u32 y)
 {
-	/* The matrix of 2x2, in itself. */
+	/* The 2x2 matrix, repeated. */
 	static const int two[2][2] = { { 0, 2 }, { 3, 1 } };
 	int order = 4 * two[y % 2][x % 2] + two[y / 2 % 2][x / 2 % 2];
 	char kind = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scalar model of surfaces and texture reads in f64, apart from the GPU's code: its
+ * A scalar model of surfaces and texture reads in f64, independent of the GPU's code: its
  * own table of formats, its own layouts, one texel at a time. Written from
- * Documentation/formats.rst. Nothing here is fast.
+ * Documentation/formats.rst. Not optimised.
  */
 #ifndef PUMICE_TEST_TAG_MODEL_H
 #define PUMICE_TEST_TAG_MODEL_H
@@ -15,7 +15,7 @@ struct model_texel {
 	double c[4];	/* R, G, B, A; integers exactly */
 };
 
-/* A format's bytes of a block, width of a block, and whether it is of integers, floats, depth. */
+/* A format's bytes per block, width of a block, and whether it has integers, floats, depth. */
 u32 model_bytes(u32 format);
 u32 model_block(u32 format);
 bool model_integer(u32 format);
@@ -26,10 +26,10 @@ u32 model_component(u32 format, u32 component, char *kind, u32 *low);
 
 /* A texel of a format that is not compressed; missing components are 0, 0, 0, 1. */
 struct model_texel model_decode(u32 format, const u8 *bytes);
-/* The number that a pattern of one component stands for. */
+/* The number that a pattern of one component represents. */
 double model_pattern(u32 format, u32 component, u32 pattern);
 /*
- * Whether a pattern is what a value may be stored as: none is nearer. UNORM and SNORM may
+ * Whether a pattern is a valid conversion of a value: none is nearer. UNORM and SNORM may
  * be off by 0.005 of a step, sRGB by half a step and 1e-6.
  */
 bool model_stores(u32 format, u32 component, double value, u32 pattern);
@@ -70,12 +70,12 @@ struct model_texel model_sample(const struct model_read *r, u32 level, u32 layer
 /* The texels of a linear filter, in the order of gather; 2D. */
 void model_gather(const struct model_read *r, u32 layer, const double coord[3],
 		  struct model_texel out[4]);
-/* How near a position is to where the texels of a sample change, in texels: 0 to 0.5. */
+/* Distance of a position to where the texels of a sample change, in texels: 0 to 0.5. */
 double model_margin(const struct model_read *r, u32 level, const double coord[3], bool linear);
 
-/* Face of a direction and the place on it. */
+/* Face of a direction and the position on it. */
 u32 model_face(const double dir[3], double *u, double *v);
-/* A direction through a place on the plane of a face, which may lie beyond its edges. */
+/* A direction through a point on the plane of a face, which may be beyond its edges. */
 void model_direction(u32 face, double u, double v, double dir[3]);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Compressed blocks, one texel at a time: the scalar model's own decoder.
  *
- * Bits of an ETC2 block are named as the Khronos Data Format Specification does: 63 is
+ * Bits of an ETC2 block are numbered as in the Khronos Data Format Specification: 63 is
  * the first bit of the first byte.
  */
 #include <math.h>
@@ -36,7 +36,7 @@ static const int modifiers[8][2] = {
 };
 static const int distances[8] = { 3, 6, 11, 16, 23, 32, 41, 64 };
 
-/* Two colours of 4 bits a component, a distance, and which of them have it added. */
+/* Two colours of 4 bits a component, a distance, and the ones that it is added to. */
 static void paint(const int first[3], const int second[3], bool h_mode, int d, int which,
 		  double out[3])
 {
@@ -83,7 +83,7 @@ static void planar(const u8 *p, int x, int y, double out[3])
 		out[c] = clamp255(floor((x * (h[c] - o[c]) + y * (v[c] - o[c]) + 4 * o[c] + 2) / 4.0));
 }
 
-/* Colour and, of punch-through blocks, whether the texel is there at all. */
+/* Colour and, of punch-through blocks, whether the texel is opaque. */
 static bool etc_texel(const u8 *p, bool punch, int x, int y, double out[3])
 {
 	int n = x * 4 + y, which = field(p, 16 + n, 16 + n) * 2 + field(p, n, n);
@@ -119,7 +119,7 @@ static bool etc_texel(const u8 *p, bool punch, int x, int y, double out[3])
 
 static double eac_alpha(const u8 *p, int x, int y)
 {
-	/* The four steps down of each table; up they are one less, but for the order. */
+	/* The four steps down of each table; upwards they are one less, in another order. */
 	static const int table[16][4] = {
 		{ 3, 6, 9, 15 }, { 3, 7, 10, 13 }, { 2, 5, 8, 13 }, { 2, 4, 6, 13 },
 		{ 3, 6, 8, 12 }, { 3, 7, 9, 11 }, { 4, 7, 8, 11 }, { 3, 5, 8, 11 },

@@ -56,11 +56,11 @@ static bool compare(u32 func, double a, double b)
 {
 	bool less = a < b, equal = a == b, greater = a > b;
 
-	/* The three bits of a function's number say for which of these it is true. */
+	/* The three bits of a function's number select the cases for which it is true. */
 	return (func & 1 && less) || (func & 2 && equal) || (func & 4 && greater);
 }
 
-/* A texel, or what comparing it gives. */
+/* A texel, or the result of its comparison. */
 static struct model_texel judged(const struct model_read *r, struct model_texel t)
 {
 	double reference = r->reference;
@@ -74,7 +74,7 @@ static struct model_texel judged(const struct model_read *r, struct model_texel 
 	return t;
 }
 
-/* A texel by whole coordinates beyond the edges, too. */
+/* A texel by integer coordinates, which may be beyond the edges. */
 static struct model_texel tap(const struct model_read *r, u32 level, u32 layer, const s32 at[3])
 {
 	const struct model_surface *s = &r->surface;
@@ -92,8 +92,8 @@ static struct model_texel tap(const struct model_read *r, u32 level, u32 layer, 
 }
 
 /*
- * Texel of a cube that lies beyond an edge of a face: where the line from the cube's
- * middle through the centre that it would have on this face's plane meets the cube.
+ * Texel of a cube beyond an edge of a face: the intersection of the cube with the line from
+ * its centre through the texel's centre on the extended plane of this face.
  */
 static struct model_texel across(const struct model_read *r, u32 level, u32 layer,
 				 const s32 at[3])
@@ -109,7 +109,7 @@ static struct model_texel across(const struct model_read *r, u32 level, u32 laye
 
 /*
  * The four texels of a cube's filter from first on. At the cube's corner there are only
- * three: the fourth is their average, of a gather the one that is nearest on the face.
+ * three: the fourth is their average, or, for a gather, the nearest one on the face.
  */
 static void cube_taps(const struct model_read *r, u32 level, u32 layer, const s32 first[3],
 		      bool gather, struct model_texel t[4])
@@ -209,7 +209,7 @@ double model_margin(const struct model_read *r, u32 level, const double coord[3]
 	return least;
 }
 
-/* The common table of faces: which axis is major, what u and v are. */
+/* The common table of faces: major axis, u and v. */
 u32 model_face(const double dir[3], double *u, double *v)
 {
 	double x = dir[0], y = dir[1], z = dir[2], major, s, t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that look random and are the same in every run: splitmix64. */
+/* Reproducible random numbers: splitmix64. */
 #ifndef PUMICE_TEST_TAG_RAND_H
 #define PUMICE_TEST_TAG_RAND_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the tests of the texture unit share. See rig.h. */
+/* Fixture of the tests of the texture unit. See rig.h. */
 #include "rig.h"
 
 #include <string.h>

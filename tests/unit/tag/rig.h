@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the texture unit share: a unit, memory for a texture, requests. */
+/* Fixture of the tests of the texture unit: a unit, memory for a texture, requests. */
 #ifndef PUMICE_TEST_TAG_RIG_H
 #define PUMICE_TEST_TAG_RIG_H
 
@@ -33,18 +33,18 @@ struct rig {
 
 void rig_setup(struct rig *rig);
 void rig_teardown(struct rig *rig);
-/* A texture of at most side texels a side, with all its levels. */
+/* A texture of at most side texels per side, with all its levels. */
 void rig_texture(struct rig *rig, u32 format, u32 layout, u32 dim, u32 side);
 struct model_surface rig_surface(const struct rig *rig);
-/* Random texels that are numbers of modest size. */
+/* Random texels that are small numbers. */
 void rig_fill(struct rig *rig);
-/* Run an operation with what stands in the rig: all lanes, no spans, unless set. */
+/* Run an operation with the fixture's state: all lanes, no spans, unless set. */
 bool rig_read(struct rig *rig, u32 op);
 /* Component of a lane's result as a number. */
 double rig_result(const struct rig *rig, u32 c, u32 lane);
-/* The component that the swizzle makes of a texel. */
+/* The component of a texel after the swizzle. */
 double rig_swizzled(const struct rig *rig, const struct model_texel *t, u32 c);
-/* A model read with the rig's state; nearest. */
+/* A model read with the fixture's state; nearest. */
 struct model_read rig_model(const struct rig *rig);
 
 #endif

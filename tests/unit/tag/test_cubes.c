@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Filters of cubes at the edges and corners of faces: against the scalar model, which
- * finds texels of other faces by directions, and against the cube itself: from whichever
- * side an edge is approached, the value is the same.
+ * computes texels of other faces by directions, and against the cube itself: the value is
+ * the same from both sides of an edge.
  */
 #include "rig.h"
 
@@ -16,7 +16,7 @@
 #define BOUND 0x1p-14	/* as in test_reads.c */
 #define MARGIN 0x1p-13
 
-/* Where a filter of a face leaves it: at u's low end (0), nowhere (1), high end (2); v alike. */
+/* Where a filter exceeds its face: at u's low end (0), not at all (1), high end (2); same for v. */
 struct zones {
 	u32 seen[6][3][3];
 };
@@ -31,7 +31,7 @@ static u32 as_bits(float f)
 	return bits;
 }
 
-/* A cube or several, n texels a side, with all levels and random texels. */
+/* A cube or several, n texels per side, with all levels and random texels. */
 static void random_cube(struct rig *rig, u32 format, u32 layout, bool array, u32 n)
 {
 	struct pumice_surface s;
@@ -54,7 +54,7 @@ static void linear_sampler(struct rig *rig)
 	};
 }
 
-/* A place along a face of n texels: within 0.6 texels of an end, or anywhere. */
+/* A position along a face of n texels: within 0.6 texels of an end, or anywhere. */
 static double random_place(u64 *seed, u32 n)
 {
 	double at = rand_float(seed, 0, 1);
@@ -83,7 +83,7 @@ static void random_directions(struct rig *rig, u32 n)
 	}
 }
 
-/* Face and place of a lane. */
+/* Face and position of a lane. */
 static u32 lane_place(const struct rig *rig, u32 l, double at[3])
 {
 	const double dir[3] = { rig->coord[0][l], rig->coord[1][l], rig->coord[2][l] };
@@ -103,7 +103,7 @@ static void count_zone(struct zones *z, u32 layer, const double at[3], u32 n)
 	z->seen[layer % 6][zone(at[0], n)][zone(at[1], n)]++;
 }
 
-/* Every edge and every corner of every face was met; of one texel a face there are corners only. */
+/* Check that every edge and corner of every face was tested; 1x1 faces have corners only. */
 static void assert_all_zones(const struct zones *z, bool one)
 {
 	for (u32 n = 0; n < 6 * 9; n++) {
@@ -136,7 +136,7 @@ static void assert_texel(const struct rig *rig, u32 l, const struct model_texel 
 	}
 }
 
-/* What two levels give together. */
+/* Combined result of two levels. */
 static struct model_texel model_levels(const struct model_read *m, u32 layer,
 				       const double at[3], double lod)
 {
@@ -150,7 +150,7 @@ static struct model_texel model_levels(const struct model_read *m, u32 layer,
 
 static void filters_go_on_on_the_next_face(void **state)
 {
-	struct zones zones[3] = { 0 };	/* of 1, of 2, of more texels a side */
+	struct zones zones[3] = { 0 };	/* of 1, of 2, of more texels per side */
 	struct rig rig;
 
 	(void)state;
@@ -187,7 +187,7 @@ static void filters_go_on_on_the_next_face(void **state)
 	rig_teardown(&rig);
 }
 
-/* A gather's texels, exactly, of every format; and what comparing them gives. */
+/* A gather's texels, exactly, of every format; and the results of comparisons. */
 static void gathers_go_on_on_the_next_face(void **state)
 {
 	struct zones zones = { 0 };
@@ -275,8 +275,8 @@ static void comparisons_go_on_on_the_next_face(void **state)
 }
 
 /*
- * Two directions a hair apart, on either side of an edge: texels are random, so that
- * only a filter of the same texels gives the same.
+ * Two directions barely apart, on either side of an edge: texels are random, so that only
+ * a filter of the same texels has the same result.
  */
 static void an_edge_is_the_same_from_both_sides(void **state)
 {
@@ -318,7 +318,7 @@ static void an_edge_is_the_same_from_both_sides(void **state)
 	rig_teardown(&rig);
 }
 
-/* The average of the samples of lane 0 along the derivative, as the model has it. */
+/* The average of the samples of lane 0 along the derivative, by the model. */
 static struct model_texel model_axis(const struct rig *rig, u32 most, double *margin)
 {
 	double at[3], moved[2][2], length[2], steps, lod;
@@ -360,7 +360,7 @@ static struct model_texel model_axis(const struct rig *rig, u32 most, double *ma
 	return sum;
 }
 
-/* Samples of anisotropy lie on the face that they reach, also far behind the edge. */
+/* Samples of anisotropy are on the face that they reach, also far beyond the edge. */
 static void anisotropy_goes_on_on_the_next_face(void **state)
 {
 	u32 compared = 0, n;
@@ -392,7 +392,7 @@ static void anisotropy_goes_on_on_the_next_face(void **state)
 	rig_teardown(&rig);
 }
 
-/* Of every vector level, and alone or among others that stay on their faces. */
+/* At every vector level, alone and among lanes whose filters do not exceed their faces. */
 static void edges_have_the_same_bits_in_any_company(void **state)
 {
 	static const u32 formats[] = { PUMICE_FORMAT_RGBA8_UNORM, PUMICE_FORMAT_RGBA8_SRGB,
@@ -432,7 +432,7 @@ static void edges_have_the_same_bits_in_any_company(void **state)
 	rig_teardown(&rig);
 }
 
-/* Which faces the filter of a place reaches, as bits. */
+/* Faces that the filter at a position reaches, as bits. */
 static u32 faces_reached(u32 layer, const double at[3], u32 n)
 {
 	u32 faces = 1u << layer;
@@ -451,8 +451,8 @@ static u32 faces_reached(u32 layer, const double at[3], u32 n)
 }
 
 /*
- * Reads of one lane at a time, of a cube whose faces take a page each and one of which is
- * missing: how many were refused, which those that reach that face must be, and no others.
+ * Read one lane at a time, from a cube whose faces have one page each and one of which is
+ * missing. Return the number of faults, which must be exactly those that reach that face.
  */
 static u32 refused_without(struct rig *rig, u32 gone)
 {
@@ -465,7 +465,7 @@ static u32 refused_without(struct rig *rig, u32 gone)
 
 		random_directions(rig, 32);
 		rig->request.lanes = 1u << lane;
-		/* The others' directions, derivatives and with them filters do not count. */
+		/* The other lanes' directions, derivatives and filters have no effect. */
 		rig->sampler.mag_linear = n % 2;
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 e = 0; e < 6; e++)
@@ -504,7 +504,7 @@ static void a_filter_reads_no_face_but_those_it_reaches(void **state)
 	}
 }
 
-/* A place that is no number is 0: on the face of +z, as x and y of -1 and 1 give it. */
+/* A NaN coordinate is 0: on the face of +z, as for x and y of -1 and 1. */
 static void no_direction_is_a_corner(void **state)
 {
 	static const float odd[] = { 0, INFINITY };

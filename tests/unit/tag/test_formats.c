@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Formats: every one to numbers and back, against the scalar model, at every vector
+ * Formats: conversion to numbers and back, against the scalar model, at every vector
  * level.
  */
 #include "cmocka_all.h"
@@ -48,7 +48,7 @@ static void unpack(const struct texel_ops *ops, u32 format, const struct texel_r
 	ops->scale(scale, out);
 }
 
-/* 32 texels of a format: as the model says, rounded to f32, and the same at all levels. */
+/* 32 texels of a format: as in the model, rounded to f32, and the same at all levels. */
 static void check_unpack(u32 format, const struct texel_rows *words)
 {
 	struct texel_rows out, first;
@@ -119,7 +119,7 @@ static bool kept(u32 format, const struct texel_rows *a, const struct texel_rows
 	return true;
 }
 
-/* What a format can hold comes back as it was. */
+/* Representable values are converted back unchanged. */
 static void what_is_unpacked_packs_again(void **state)
 {
 	u64 seed = 2;
@@ -199,7 +199,7 @@ static void any_number_packs_to_the_nearest(void **state)
 					u32 got = stored(format, c, &words[0], l);
 
 					if (!model_stores(format, c, v[c][l], got))
-						fail_msg("format %u component %u: %.9g became %u",
+						fail_msg("format %u component %u: %.9g gave %u",
 							 format, c, v[c][l], got);
 				}
 			}
@@ -256,7 +256,7 @@ static void the_srgb_tables_are_the_curve(void **state)
 		assert_int_equal(texel_srgb_code(texel_srgb_to_linear[n]), n);
 		if (!n)
 			continue;
-		/* The least float of a code, and the one below it. */
+		/* The smallest float of a code, and the one below it. */
 		assert_int_equal(texel_srgb_code(texel_srgb_min[n]), n);
 		assert_int_equal(texel_srgb_code(nextafterf(texel_srgb_min[n], 0)), n - 1);
 		assert_true(fabs(model_to_srgb(texel_srgb_min[n]) * 255 - (n - 0.5)) < 1e-4);

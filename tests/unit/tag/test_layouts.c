@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Layouts: where texels lie. No two share a byte, all lie inside, and each is where the
- * scalar model has it; what is no surface is refused.
+ * Layouts: addresses of texels. No two share a byte, all are within the surface, and each
+ * equals the scalar model's; invalid surfaces are refused.
  */
 #include "cmocka_all.h"
 

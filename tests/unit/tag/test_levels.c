@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Levels of detail and anisotropy, told by a texture whose levels and places have
- * colours of their own.
+ * Levels of detail and anisotropy, tested with a texture that has distinct colours per
+ * level and position.
  */
 #include "rig.h"
 
@@ -21,7 +21,7 @@ static u32 as_bits(float f)
 	return bits;
 }
 
-/* Every texel of level n holds n. */
+/* Every texel of level n is n. */
 static void fill_levels(struct rig *rig)
 {
 	const struct pumice_surface s = pumice_surface_of_texture(&rig->texture);
@@ -87,7 +87,7 @@ static void spans_give_the_level_of_detail(void **state)
 		set_spans(&rig, d[0], d[1], d[2], d[3]);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			rig.extra[0][l] = bias;
-		/* What the lanes hold is what f32 made of it. */
+		/* Compare the lanes with the result after rounding to f32. */
 		lod = model_lod(rig.coord[0][29] - rig.coord[0][28], rig.coord[1][29] - rig.coord[1][28],
 				rig.coord[0][30] - rig.coord[0][28], rig.coord[1][30] - rig.coord[1][28]);
 		assert_true(rig_read(&rig, PUMICE_USC_OP_QUERY_LOD));
@@ -128,7 +128,7 @@ static void given_derivatives_count_lane_by_lane(void **state)
 	rig_teardown(&rig);
 }
 
-/* What their registers hold has no effect, and no memory of the host shows. */
+/* Their registers' contents have no effect, and no host memory is disclosed. */
 static void lanes_that_do_not_read_have_the_result_of_the_first_that_does(void **state)
 {
 	const u32 first = 2;
@@ -230,7 +230,7 @@ static void cubes_take_derivatives_on_the_face(void **state)
 	rig_teardown(&rig);
 }
 
-/* A sample of level 0 as the model has it: bilinear. */
+/* A sample of level 0 by the model: bilinear. */
 static double plane_at(const struct rig *rig, u32 level, double u, double v)
 {
 	struct model_read m = rig_model(rig);
@@ -241,8 +241,8 @@ static double plane_at(const struct rig *rig, u32 level, double u, double v)
 }
 
 /*
- * Anisotropy: as many samples along the longer derivative as it is longer than the
- * shorter, of the level that their number makes right.
+ * Anisotropy: the number of samples along the longer derivative is its ratio to the shorter
+ * one; the level is selected for that number.
  */
 static void anisotropy_averages_along_the_longer_derivative(void **state)
 {

@@ -2,10 +2,10 @@
 /*
  * Reads of textures against the scalar model: random state, random coordinates.
  *
- * The bound: textures have up to 24 texels a side and coordinates go to 3, so that a
- * position is right to 2^-17 texels; a filtered value is right to 2^-14 of the format's
- * range. Where the nearest texel or the level changes within 2^-13 the model does not
- * say which it is, and the lane is not compared.
+ * The bound: textures have up to 24 texels per side and coordinates up to 3, so that a
+ * position is accurate to 2^-17 texels; a filtered value is accurate to 2^-14 of the format's
+ * range. If the nearest texel or the level changes within 2^-13, the model is ambiguous, and
+ * the lane is not compared.
  */
 #include "rig.h"
 
@@ -102,7 +102,7 @@ static void random_coordinates(struct rig *rig)
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		for (u32 a = 0; a < 4; a++)
 			rig->coord[a][l] = rand_float(&rig->seed, -far, far);
-		/* Layers lie behind the coordinates. */
+		/* Layers follow the coordinates. */
 		if (rig->texture.dim >= PUMICE_TEXTURE_DIM_1D_ARRAY)
 			rig->coord[is_cube(rig->texture.dim) ? 3 : dims_of(rig->texture.dim)][l] =
 				rand_float(&rig->seed, -1, (float)rig->texture.depth + 1);
@@ -110,8 +110,8 @@ static void random_coordinates(struct rig *rig)
 }
 
 /*
- * The place of a lane in f64: coordinates, layer. False where two faces of a cube are
- * about as near.
+ * The position of a lane in f64: coordinates, layer. False if two faces of a cube are
+ * equally near.
  */
 static bool lane_place(const struct rig *rig, u32 l, double coord[3], u32 *layer)
 {
@@ -136,7 +136,7 @@ static bool lane_place(const struct rig *rig, u32 l, double coord[3], u32 *layer
 	       fabs(a[0] - a[2]) > MARGIN;
 }
 
-/* What a level of detail selects. False where it is about to change. */
+/* Levels selected by a level of detail. False close to a change. */
 struct choice {
 	u32 level[2];
 	double weight;
@@ -177,7 +177,7 @@ static double range_of(const struct rig *rig)
 	return kind == 'f' ? 2 : 1;
 }
 
-/* Compare a lane with the model; false when the model cannot say. */
+/* Compare a lane with the model; false if the model is ambiguous. */
 static bool check_lane(const struct rig *rig, struct model_read *m, u32 l, double lod)
 {
 	struct model_texel sum = { { 0 } };
@@ -264,7 +264,7 @@ static void comparisons_filter_ones_and_zeros(void **state)
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			struct model_surface s = rig_surface(&rig);
 
-			/* Often a depth that is there, so that equality matters. */
+			/* Often a depth of the texture, to test equality. */
 			rig.extra[0][l] = l % 2 ? rand_float(&rig.seed, -0.5f, 1.5f) :
 				(float)model_texel_at(&s, rig.memory, 0, 0,
 						      rand_below(&rig.seed, s.width), 0).c[0];
@@ -363,7 +363,7 @@ static void fetches_take_whole_coordinates(void **state)
 		}
 		memcpy(rig.coord, at, sizeof(at));
 		memcpy(rig.extra, level, sizeof(level));
-		/* Not looked at: */
+		/* Not used: */
 		rig.sampler.mip_filter = 3;
 		rig.sampler.wrap_u = 7;
 		rig.request.lanes = n % 3 ? ~0u : rand_u32(&rig.seed);
@@ -397,7 +397,7 @@ static void fetches_take_whole_coordinates(void **state)
 	rig_teardown(&rig);
 }
 
-/* Coordinates that no texture has: something inside is read, and nothing faults. */
+/* Coordinates outside of any texture: texels inside are read, without a fault. */
 static void odd_coordinates_stay_inside(void **state)
 {
 	static const float odd[] = { INFINITY, -INFINITY, NAN, 1e30f, -1e30f, 1e9f, 2147483648.0f,

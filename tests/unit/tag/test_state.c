@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The texture unit's edges: malformed state, faults, lanes that do not read, and that a
- * lane's result does not depend on the lanes beside it.
+ * Edge cases of the texture unit: malformed state, faults, lanes that do not read, and
+ * independence of a lane's result from other lanes.
  */
 #include "rig.h"
 
@@ -71,7 +71,7 @@ static void malformed_textures_are_refused(void **state)
 	rig_teardown(&rig);
 }
 
-/* Every bit that no field has. */
+/* Every bit outside of fields. */
 static void reserved_bits_are_refused(void **state)
 {
 	struct pumice_texture t;
@@ -199,7 +199,7 @@ static void rows_that_operations_take(void **state)
 	assert_int_equal(pumice_usc_texture_coords(7), 0);
 }
 
-/* Whatever page of a texture is missing, the read of a texel in it tells so, and only that. */
+/* For any missing page of a texture, exactly the reads of its texels fault. */
 static void missing_pages_fault_with_their_address(void **state)
 {
 	struct rig rig;
@@ -225,7 +225,7 @@ static void missing_pages_fault_with_their_address(void **state)
 		assert_int_equal(rig.fault.ctx, RIG_CTX);
 		assert_int_equal(rig.fault.addr, RIG_VA + y * 1024);
 	}
-	/* A linear filter reads the row beside, too. */
+	/* A linear filter reads the adjacent row, too. */
 	rig.sampler.min_linear = rig.sampler.mag_linear = true;
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		rig.coord[1][l] = 19.75f / 64;
@@ -276,7 +276,7 @@ static void idle_lanes_cause_no_access(void **state)
 		}
 		rig.sampler.aniso_log2 = 0;
 		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
-		/* Nor whatever derivatives they have. */
+		/* Also for any derivatives. */
 		rig.sampler.aniso_log2 = 4;
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 e = 0; e < 4; e++)
@@ -288,7 +288,7 @@ static void idle_lanes_cause_no_access(void **state)
 	rig_teardown(&rig);
 }
 
-/* A lane alone has the bits that it has among others; texels hold infinities, too. */
+/* A lane has the same bits alone and among others; texels include infinities. */
 static void a_lane_has_the_same_bits_in_any_company(void **state)
 {
 	static const u32 formats[] = { PUMICE_FORMAT_RGBA8_UNORM, PUMICE_FORMAT_RGBA8_SRGB,
@@ -330,7 +330,7 @@ static void a_lane_has_the_same_bits_in_any_company(void **state)
 	rig_teardown(&rig);
 }
 
-/* What memory holds counts at once; a new translation after the TLB is told. */
+/* Changes of memory are effective at once; a new translation after invalidation. */
 static void memory_is_read_afresh(void **state)
 {
 	struct rig rig;
@@ -356,7 +356,7 @@ static void memory_is_read_afresh(void **state)
 	rig_teardown(&rig);
 }
 
-/* Words that are anything: read or refused, within bounds and within memory. */
+/* Random words: read or refused, within bounds and within memory. */
 static void random_state_does_no_harm(void **state)
 {
 	static const u8 ops[] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEMPS (PUMICE_USC_BURST_WORDS + 1)	/* the last for what sig_wait gives */
+#define TEMPS (PUMICE_USC_BURST_WORDS + 1)	/* the last for the result of sig_wait */
 
 static const struct rig_group one_wave = {
 	.tasks = 1,

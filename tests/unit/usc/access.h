@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One access to memory by one wave, and what came of it: for the tests of loads,
- * stores, bursts and atomics.
+ * One access to memory by one wave, and its results: for the tests of loads, stores,
+ * bursts and atomics.
  *
- * The access is instruction 1 of its program. It finds the lanes' offsets in V0,
- * what it stores in V1 and behind, and the base address in SH0 and SH1; it loads
- * to R0 and behind.
+ * The access is instruction 1 of its program. It reads the lanes' offsets from V0, stores
+ * V1 and following registers, has its base address in SH0 and SH1, and loads into R0 and
+ * following registers.
  */
 #ifndef PUMICE_TESTS_USC_ACCESS_H
 #define PUMICE_TESTS_USC_ACCESS_H
@@ -29,7 +29,7 @@ struct access {
 	u32 local_bytes;	/* 0: LOCAL_BYTES */
 	u64 base;
 	u32 off[PUMICE_LANES], data[PUMICE_USC_BURST_WORDS][PUMICE_LANES];
-	u32 result[PUMICE_USC_BURST_WORDS][PUMICE_LANES];	/* R0 and behind, afterwards */
+	u32 result[PUMICE_USC_BURST_WORDS][PUMICE_LANES];	/* R0 and following, afterwards */
 };
 
 #define LOAD(width, ...)							\
@@ -49,15 +49,15 @@ struct access {
 
 /* Run the access; results in it, rig->faults, rig->fault. Local memory begins as zero. */
 void access_run(struct rig *rig, struct access *a);
-/* Get its program; NULL with rig->fault where it is refused. The caller puts it. */
+/* Get its program; NULL with rig->fault if it is refused. The caller releases it. */
 struct usc_program *access_program(struct rig *rig, const struct access *a);
-/* Word n of the data holds n; lane l's offset is l * step; data word w of lane l is 1000 w + l + 1. */
+/* Word n of the data is n; lane l's offset is l * step; data word w of lane l is 1000 w + l + 1. */
 void access_plain(struct rig *rig, struct access *a, u32 step);
 /* A test for each vector level of this host, with DATA_BYTES of data. */
 void at_each_level(void (*test)(struct rig *rig));
-/* The fault of an access: nothing but this group's, told once, wholly. */
+/* Assert the fault of an access: of this group only, reported once, with all fields. */
 void check_fault(const struct rig *rig, enum pumice_fault fault, enum pumice_access access, u64 addr);
-/* The same where it is the instruction's, not the MMU's. */
+/* The same for a fault of the instruction, not of the MMU. */
 void check_own_fault(const struct rig *rig, enum pumice_fault fault);
 u32 *data_words(struct rig *rig);
 

@@ -16,7 +16,7 @@
 
 #define NOISE_WORDS (BOTH_GROUP_BYTES / 2)
 
-/* What memory holds at first: a stretch of this. */
+/* Initial contents of memory: a part of this. */
 static u32 noise[NOISE_WORDS];
 
 void both_begin(void)

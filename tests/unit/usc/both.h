@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One work-group for the USC and for the reference model: the same registers and
- * memory in both, and whether they have the same behind it.
+ * One work-group for the USC and for the reference model: both start with the same
+ * registers and memory, and must end with the same.
  */
 #ifndef PUMICE_TESTS_USC_BOTH_H
 #define PUMICE_TESTS_USC_BOTH_H
@@ -15,13 +15,13 @@
 /* Once, before the first group. */
 void both_begin(void);
 /*
- * Fill group number with random registers and memory; what is random follows from
- * rng. ref->memory is to be freed by the caller.
+ * Fill group number with random registers and memory; random values depend on
+ * rng. The caller frees ref->memory.
  */
 void both_set_up(struct gen_rng *rng, struct rig *rig, unsigned int number,
 		 const struct gen_program *prog, struct rig_group *shape,
 		 struct usc_program *program, struct ref_group *ref);
-/* Words in both; tells the first that differs. */
+/* Compare words of both; print the first difference. */
 bool both_same(const char *what, u32 number, u32 index, const void *got, const void *want,
 	       size_t bytes);
 /* Registers, local and global memory. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * In the place of the texture unit: what is read is a mix of all that was asked
- * with, so that a wrong word shows. See fake_tag.h.
+ * A fake texture unit: the result mixes all words of the request, so that a wrong word is
+ * detected. See fake_tag.h.
  */
 #include "fake_tag.h"
 
@@ -46,7 +46,7 @@ u64 tag_reads(const struct tag *tag)
 	return tag->reads;
 }
 
-/* Spoils lanes that are not asked for, and writes row by row while it reads. */
+/* Corrupts lanes that were not requested, and writes row by row while it reads. */
 bool tag_read(struct tag *tag, const struct tag_request *r, u32 *out, struct gpu_fault *fault)
 {
 	u32 coords = pumice_usc_texture_coords(r->dim), extra = pumice_usc_texture_extra(r->op, r->dim);

@@ -114,7 +114,7 @@ void gen_wait_all(struct gen *g)
 				     .sig1 = sig[1], .sig2 = sig[2]));
 			gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[3]));
 			break;
-		default:	/* asks until it is done, then waits for the others */
+		default:	/* polls until it is done, then waits for the others */
 			at = g->out->insns;
 			gen_emit(g, INSN(SIG_DONE2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
 				     .sig1 = sig[1]));
@@ -168,7 +168,7 @@ static void emit_branch(struct gen *g)
 	usc_put(g->out->code, at, insn);
 }
 
-/* From writing one's own to reading everybody's, or back. All waves pass here alike. */
+/* Change from writing own memory to reading all, or back. All waves execute this. */
 static void emit_barrier(struct gen *g)
 {
 	gen_wait_all(g);

@@ -3,10 +3,9 @@
  * Random programs over the whole USC instruction set whose results are defined.
  *
  * A program is straight code with bounded loops and forward branches. Waves
- * write local and global memory in their own part only; behind a barrier they
- * read everywhere, and another barrier ends that. Data of a global load is
- * touched only after a wait for its signal. Copies by a whole work-group stand
- * between two barriers.
+ * write local and global memory in their own part only; after a barrier they read all
+ * parts, and another barrier ends that. Data of a global load is accessed only after a wait
+ * for its signal. Copies by a whole work-group are enclosed by two barriers.
  */
 #ifndef PUMICE_TESTS_USC_GEN_H
 #define PUMICE_TESTS_USC_GEN_H
@@ -16,7 +15,7 @@
 
 #define GEN_MAX_INSNS 512u
 
-/* What every program expects in its shared registers. */
+/* Shared registers that every program expects. */
 enum { GEN_SH_MEMORY = 0 /* pair: GPU virtual address of the group's memory */, GEN_SH_FREE = 2 };
 
 /* The memory of a group: read-only words, then each wave's part. */
@@ -38,13 +37,13 @@ struct gen_program {
 u32 gen_random(struct gen_rng *rng);
 /* 0 to n - 1. */
 u32 gen_below(struct gen_rng *rng, u32 n);
-/* A word as arithmetic likes it least: special floats, extreme integers, small numbers, noise. */
+/* An edge value of arithmetic: special floats, extreme integers, small numbers, random words. */
 u32 gen_word(struct gen_rng *rng);
 
-/* Words of an instruction: noise, or a known opcode with small fields, of which more is legal. */
+/* Words of an instruction: random, or a known opcode with small fields, often legal. */
 void gen_noise(struct gen_rng *rng, u32 *words);
 
-/* one_wave_tasks: no two waves share shared registers, so these may be written. */
+/* one_wave_tasks: no two waves share shared registers, which may then be written. */
 void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out);
 /* The same of a stage of graphics, enum usc_stage. */
 void gen_gfx_program(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct gen_program *out);

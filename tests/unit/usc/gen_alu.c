@@ -3,8 +3,8 @@
  * Random USC programs: operands, and operations without memory, signals or
  * control flow. See gen.h.
  *
- * An operand that an index register chooses gets that register set right before
- * it, to values with which it leads to registers that may be used.
+ * Before an operand that an index register selects, that register is set to a value for
+ * which the operand is a permitted register.
  */
 #include "gen_state.h"
 
@@ -84,7 +84,7 @@ static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, 
 	default:
 		return false;
 	}
-	/* What the waves of a task share is written by one wave alone. */
+	/* Registers shared by the waves of a task are written by one wave only. */
 	return *count > 0 && (!written || bank == PUMICE_USC_BANK_V || g->write_shared);
 }
 
@@ -116,7 +116,7 @@ static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
 	}
 }
 
-/* A number from which every index leads to a register that may be used; false where chance found none. */
+/* A number for which every index selects a permitted register; false if no attempt found one. */
 static bool pick_indexed(struct gen *g, struct indices *x, u32 bank, bool written, u32 which,
 			 u32 *num)
 {
@@ -172,7 +172,7 @@ u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool writte
 	return pick_operand(g, class, written, NULL);
 }
 
-/* Index registers and the window of dynamic constants, as the instruction behind needs them. */
+/* Index registers and the window of dynamic constants, as the following instruction needs them. */
 static void emit_indices(struct gen *g, const struct indices *x)
 {
 	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++) {
@@ -218,7 +218,7 @@ static void pick_operands(struct gen *g, const struct pumice_isa_form *form,
 	}
 }
 
-/* What compute programs have not. */
+/* Operands that compute programs lack. */
 static bool is_graphics(u32 opcode)
 {
 	return opcode == PUMICE_USC_OP_UVSW || opcode == PUMICE_USC_OP_DEPTH ||

@@ -6,9 +6,9 @@
 
 #include "gfx.h"
 
-#define TRIES 20u	/* for registers side by side that no load is under way to */
+#define TRIES 20u	/* for adjacent registers without a pending load */
 
-/* The first of some registers side by side in R or V; false where chance found none. */
+/* The first of some adjacent registers in R or V; false if no attempt found any. */
 static bool rows(struct gen *g, u32 count, u32 *raw)
 {
 	for (u32 t = 0; t < TRIES; t++) {
@@ -90,7 +90,7 @@ static void emit_fragment(struct gen *g)
 	}
 }
 
-/* An output takes what some operation gives; most often a plain copy, under a mask or not. */
+/* Write an output by some operation; most often a plain copy, with or without a mask. */
 static void emit_output(struct gen *g)
 {
 	struct pumice_usc_insn insn = INSN(MOV, .mask = (u16)gen_mask(g));

@@ -23,7 +23,7 @@ static const enum pumice_usc_op global_store[WIDTHS] = {
 	PUMICE_USC_OP_GLOBAL_STORE64, PUMICE_USC_OP_GLOBAL_STORE128,
 };
 
-/* What one access moves in each lane. */
+/* Words that one access moves in each lane. */
 struct shape {
 	u32 bytes, regs, align;
 };
@@ -55,8 +55,8 @@ static bool pick_span(struct gen *g, u32 lowest, u32 count, u32 *start)
 
 /*
  * Byte offsets in the temporary KEEP_ADDR, all of whose accesses end below size,
- * a power of two, and a displacement: noise, or a few lanes to an address, or
- * lanes one behind the other.
+ * a power of two, and a displacement: random, or a few lanes per address, or
+ * consecutive lanes.
  */
 static void emit_offsets(struct gen *g, u32 size, u32 part, const struct shape *s)
 {
@@ -97,7 +97,7 @@ static void pick_atomic(struct gen *g, struct pumice_usc_insn *insn)
 		     insn->func <= PUMICE_USC_ATOMIC_MAX ? gen_below(g->rng, I32 + 1) : U32;
 }
 
-/* On the wave's own memory, at KEEP_ADDR; sometimes with the value that is there to compare with. */
+/* On the wave's own memory, at KEEP_ADDR; sometimes with the present value to compare with. */
 static void emit_local_atomic(struct gen *g, u16 disp)
 {
 	struct pumice_usc_insn insn = INSN(LOCAL_ATOMIC, .dst = R(gen_temp(g)),
@@ -122,7 +122,7 @@ void gen_local(struct gen *g)
 	struct shape s = shape_of_width(width);
 	u32 disp = gen_below(g->rng, 64 / s.align) * s.align;
 
-	/* Reading phase: local memory is twice what the waves own. */
+	/* Reading phase: local memory is twice the waves' own parts. */
 	emit_offsets(g, GEN_LOCAL_WAVE_BYTES / 2, g->read_phase ? 0 : gen_keep(g, KEEP_LOCAL), &s);
 	if (write && s.align == 4 && gen_below(g->rng, 2)) {
 		emit_local_atomic(g, (u16)(disp & ~3u));
@@ -193,7 +193,7 @@ static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 		emit_load(g, insn, dst, 1);
 }
 
-/* A burst or a plain access; the rest of the instruction is there. */
+/* A burst or a plain access; the rest of the instruction is set already. */
 static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct shape *s,
 		       u32 width, bool store)
 {
@@ -247,7 +247,7 @@ void gen_copy(struct gen *g)
 	bool load = gen_below(g->rng, 2);
 	u32 words = 1 + gen_below(g->rng, 128), at = gen_below(g->rng, 512) * 4;
 
-	/* From what is only read, or to the first wave's part. */
+	/* From read-only memory, or to the first wave's part. */
 	at += load ? 0 : GEN_READ_BYTES;
 	gen_wait_all(g);
 	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = local, .src0 = IMM,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random USC programs: what the generator's files share. See gen.h.
+ * Random USC programs: declarations shared by the generator's files. See gen.h.
  */
 #ifndef PUMICE_TESTS_USC_GEN_STATE_H
 #define PUMICE_TESTS_USC_GEN_STATE_H
@@ -11,14 +11,14 @@
 /* Temporaries at the end of the allocation that random code does not touch. */
 enum { KEEP_LOOP0, KEEP_LOOP1, KEEP_GLOBAL, KEEP_LOCAL, KEEP_ADDR, KEEP_BASE, KEEP_BASE_HIGH, KEEP };
 
-/* The first temporaries are never loaded, so there is always one to pick. */
+/* The first temporaries are never loaded, so that one is always available. */
 #define GEN_UNLOADED 4u
 
 struct gen {
 	struct gen_rng *rng;
 	struct gen_program *out;
 	bool write_shared;
-	bool read_phase;	/* everybody reads, nobody writes */
+	bool read_phase;	/* all waves read, none writes */
 	u32 depth;		/* of loops and branches */
 	u32 temps;		/* open to random code */
 	u32 busy_temps[8];	/* bit sets: destinations of loads under way */
@@ -40,23 +40,26 @@ void gen_emit(struct gen *g, struct pumice_usc_insn insn);
 u32 gen_temp(struct gen *g);
 u32 gen_mask(struct gen *g);
 u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool written);
-/* Wait for everything under way, in a random one of the ways to wait. */
+/* Wait for all pending loads, by a random method. */
 void gen_wait_all(struct gen *g);
 
 /* One operation without memory, signals or control flow, with random operands. */
 void gen_alu(struct gen *g);
-/* A product and a sum with it, as inner loops have them; registers may well coincide. */
+/* A product and a sum with it, as in inner loops; registers may be the same. */
 void gen_product_sum(struct gen *g);
-/* Fused ones, behind a lane's value for all or not. */
+/* Fused ones, with or without a preceding broadcast of a lane's value. */
 void gen_fused_sums(struct gen *g);
 
 /* One operation of the program's stage, or a texture read (gen_gfx.c). */
 void gen_gfx(struct gen *g);
 
-/* Memory: one access, or a few that belong together. */
+/* Memory: one access, or a related sequence. */
 void gen_local(struct gen *g);
 void gen_global(struct gen *g);
-/* A copy by the whole group between two barriers; where all waves pass alike, while they write. */
+/*
+ * A copy by the whole group between two barriers: in the writing phase, in code that all
+ * waves execute.
+ */
 void gen_copy(struct gen *g);
 
 #endif

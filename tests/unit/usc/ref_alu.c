@@ -4,7 +4,7 @@
  *
  * Source: hw/isa.xml. f32 sums, differences and products are computed in double,
  * where they are exact or round innocuously (53 >= 2 * 24 + 2 bits), and rounded
- * once; so they do not depend on how the compiler treats float.
+ * once; therefore they do not depend on the compiler's treatment of float.
  */
 #include <math.h>
 #include <string.h>
@@ -159,7 +159,7 @@ static u32 alu_bits(enum pumice_usc_op op, u32 a, u32 b)
 	return out;
 }
 
-/* What IEEE 754 says of a division with a zero, an infinity or a NaN. */
+/* Division with a zero, an infinity or a NaN, as specified by IEEE 754. */
 static u32 fix_up(u32 quotient, u32 a, u32 b)
 {
 	double x = number(a), y = number(b);

@@ -17,7 +17,7 @@ static bool has_pixels(const struct ref_gfx *gfx)
 	return gfx->stage == STAGE_FRAGMENT || gfx->stage == STAGE_TILE;
 }
 
-/* The lane's span, or NULL behind the last. Tasks of graphics are alone in their group. */
+/* The lane's span, or NULL after the last. Tasks of graphics are alone in their group. */
 static struct ref_span *span_of(const struct ref_step *s, u32 lane)
 {
 	u32 n = s->w->number_in_group * 8 + lane / 4;
@@ -148,7 +148,7 @@ static void run_itr(struct ref_step *s)
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		const struct ref_span *span = span_of(s, l);
 
-		/* What lanes without a pixel get is not said: the first span's. */
+		/* Values of lanes without a pixel are unspecified: use the first span's. */
 		span = span ? span : span_of(s, 0);
 		for (u32 c = 0; c < s->in.comps; c++) {
 			struct pumice_usc_operand to = dst;
@@ -175,7 +175,7 @@ static u32 gather_words(const struct ref_step *s, u32 raw, u32 rows, u32 lane, u
 	return rows;
 }
 
-/* By hand, not from the tables: coordinates, and of them those with derivatives. */
+/* Not from the tables: number of coordinates, and of those with derivatives. */
 static u32 coordinates(u32 dim, bool layer)
 {
 	static const u32 axes[] = { 1, 2, 3, 3, 1, 2, 3 };

@@ -2,14 +2,14 @@
 /*
  * Reference model of the USC: memory. See ref_model.h.
  *
- * One lane after the other, one word of it after the other, through bytes.
+ * Lane by lane, word by word, through bytes.
  */
 #include "ref_step.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a load or store moves in each lane. */
+/* Elements that a load or store moves in each lane. */
 struct ref_access {
 	bool local, store;
 	u32 bytes;	/* of one element: 1, 2 or 4 */
@@ -25,7 +25,7 @@ static const char *name_of(u32 opcode)
 	return op->name;
 }
 
-/* Read off the operation's name: local_ or global_, load or store, and its bits. */
+/* Derived from the operation's name: local_ or global_, load or store, and its bits. */
 static bool plain_access(u32 opcode, struct ref_access *a)
 {
 	const char *name = name_of(opcode), *bits;
@@ -95,7 +95,7 @@ static u64 base_address(const struct ref_step *s)
 	return high << 32 | low;
 }
 
-/* Register number n behind the one that the operand names. */
+/* Register number n after the operand's. */
 static u32 behind(u32 raw, u32 n)
 {
 	struct pumice_usc_operand o;

@@ -136,7 +136,7 @@ static void run_reduce(struct ref_step *s)
 			      combine(s, combine(s, c[0], c[1]), combine(s, c[2], c[3])));
 }
 
-/* Each of five steps adds what stands 1, 2, 4, 8 and 16 lanes lower. */
+/* Five steps add the values 1, 2, 4, 8 and 16 lanes lower. */
 static void run_scan(struct ref_step *s)
 {
 	u32 a[PUMICE_LANES], before[PUMICE_LANES];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reference model of the USC: what the instruction set means, lane by lane.
+ * Reference model of the USC: semantics of the instruction set, lane by lane.
  *
- * Written from hw/isa.xml and document 002 alone and apart from the interpreter:
- * it shares no code with it, works on the encoded words, and knows nothing of
- * vectors, turns or caches. Waves run one after the other from barrier to
- * barrier, so it is right for programs whose waves do not race.
+ * Written from hw/isa.xml and document 002 alone, independent of the interpreter: it shares
+ * no code with it, works on the encoded words, and has no vectors, scheduling or caches.
+ * Waves run one at a time from barrier to barrier, so it is valid for programs whose waves
+ * do not race.
  *
- * Limits: a global access outside of the memory given is reported as an error,
+ * Limits: a global access outside of the given memory is reported as an error,
  * not translated; signals are always done.
  */
 #ifndef PUMICE_TESTS_USC_REF_MODEL_H
@@ -39,12 +39,12 @@ struct ref_gfx {
 	u32 vo[REF_MAX_WAVES][PUMICE_USC_MAX_VO][PUMICE_LANES];
 	/* The depth test: whether a sample passes. Called once for each live sample. */
 	bool (*depth)(u32 pixel, u32 sample, u32 depth);
-	/* What a texture read gives; coordinates, further operand and state as words. */
+	/* Result of a texture read; coordinates, further operand and state as words. */
 	u32 (*texture)(u32 op, u32 type, u32 dim, u32 comp, bool spans, const u32 *words, u32 count,
 		       u32 component);
 };
 
-/* What a run came to. */
+/* Result of a run. */
 enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
 
 struct ref_wave {
@@ -59,7 +59,7 @@ struct ref_wave {
 };
 
 struct ref_group {
-	/* The program and what its tasks have. */
+	/* The program and the registers of its tasks. */
 	const u32 *code;
 	u32 insns;
 	u32 temps, attrs, shared_words, coeffs;
@@ -86,7 +86,7 @@ struct ref_group {
 
 /* Add a task's waves; their registers are zero. */
 void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 first_instance);
-/* What is valid in the waves of a group with gfx: after its tasks have been added. */
+/* Set the valid lanes of a group with gfx, after its tasks have been added. */
 void ref_begin_gfx(struct ref_group *g);
 /* Run all waves to their end; REF_STUCK after max_steps instructions of one wave between barriers. */
 enum ref_end ref_run(struct ref_group *g, u32 max_steps);
@@ -95,13 +95,13 @@ enum ref_end ref_run(struct ref_group *g, u32 max_steps);
 u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b);
 u32 ref_alu3(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u32 c);
 
-/* Rounding, scaling, conversions, bits (ref_more.c): false where the operation is none of these. */
+/* Rounding, scaling, conversions, bits (ref_more.c): false if the operation is none of these. */
 bool ref_more(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u32 *out);
-/* The transcendental operations, correctly rounded: false where the operation is none of these. */
+/* The transcendental operations, correctly rounded: false if the operation is none of these. */
 bool ref_transcendental(enum pumice_usc_op op, u32 a, u32 *out);
 /*
- * How often a transcendental result was nearer to the middle of two floats than
- * 2^-20 of their distance, where a correct USC may give either.
+ * Number of transcendental results nearer to the middle of two floats than
+ * 2^-20 of their distance, where a correct USC may return either.
  */
 extern u32 ref_undecided;
 

@@ -4,7 +4,7 @@
  * operations of one lane.
  *
  * Source: hw/isa.xml. Floating point is the C library's, in double or long
- * double; bits are counted and moved one by one.
+ * double; bits are counted and moved individually.
  */
 #include <math.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static u32 from_f16(u32 h)
 	return rounded(h & 0x8000 ? -size : size);
 }
 
-/* The named type's value, cut to a range. */
+/* The value of a type, clamped to a range. */
 static u32 saturated(enum pumice_usc_type type, u32 a, s32 least, s32 greatest)
 {
 	double x = type == PUMICE_USC_TYPE_F32 ? trunc(number(a)) :
@@ -194,7 +194,7 @@ static u32 extract(bool is_signed, u32 a, u32 where)
 	return out;
 }
 
-/* Looks at every bit. */
+/* Tests every bit. */
 static u32 survey(enum pumice_usc_op op, u32 a)
 {
 	u32 high = 0, low = 32, count = 0, reverse = 0;
@@ -247,7 +247,7 @@ bool ref_more(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b, u3
 	       round_and_scale(op, a, b, out) || bits(op, type, a, b, out);
 }
 
-/* To nearest; a result in the middle of two floats, or as good as, is counted. */
+/* Round to nearest; a result at or close to the middle of two floats is counted. */
 static u32 nearest(long double exact)
 {
 	float f = (float)exact;

@@ -78,7 +78,7 @@ static u32 special_constant(u32 number)
 	return out;
 }
 
-/* Shared by all lanes, or an element: one value, so lane 0's index counts. */
+/* Shared by all lanes, or an element: one value, so lane 0's index is used. */
 static bool is_scalar(const struct pumice_usc_operand *o)
 {
 	return o->elem || o->bank == PUMICE_USC_BANK_SH || o->bank == PUMICE_USC_BANK_CF;
@@ -150,7 +150,7 @@ static u32 dynamic_constant(const struct ref_step *s, u64 number, u32 lane)
 	return word;
 }
 
-/* An operand whose index leads beyond its bank in a lane that counts. */
+/* Whether an operand's index exceeds its bank in a relevant lane. */
 static bool leads_beyond(const struct ref_step *s, u32 raw)
 {
 	struct pumice_usc_operand o;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reference model of the USC: what its files share about one instruction of one
- * wave. See ref_model.h.
+ * Reference model of the USC: state of one instruction of one
+ * wave, shared by its files. See ref_model.h.
  */
 #ifndef PUMICE_TESTS_USC_REF_STEP_H
 #define PUMICE_TESTS_USC_REF_STEP_H
@@ -15,7 +15,7 @@ struct ref_step {
 	struct ref_group *g;
 	struct ref_wave *w;
 	struct pumice_usc_insn in;
-	u32 next;		/* pc behind it */
+	u32 next;		/* pc after it */
 };
 
 static inline bool ref_valid(const struct ref_wave *w, u32 lane)
@@ -23,25 +23,25 @@ static inline bool ref_valid(const struct ref_wave *w, u32 lane)
 	return w->valid >> lane & 1;
 }
 
-/* Where a register's word is, of banks that are storage. */
+/* Address of a register's word, for banks that are storage. */
 u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane);
 /* A double mask in one lane. */
 bool ref_mask(const struct ref_step *s, u32 raw, u32 lane);
-/* Operands as they stand in the instruction: one lane's, all lanes', element 0; and the destination. */
+/* Operands as encoded: one lane's, all lanes', element 0; and the destination. */
 void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES]);
 u32 ref_read_scalar(const struct ref_step *s, u32 raw);
 void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value);
 /* Whether the instruction has an operand in a field. */
 bool ref_has(const struct ref_step *s, u32 field);
-/* False, with the fault, where an index register leads beyond its operand's registers. */
+/* False, with the fault, if an index register exceeds its operand's registers. */
 bool ref_indices_lead_somewhere(struct ref_step *s);
-/* Note a fault of this instruction; returns false. */
+/* Record a fault of this instruction; returns false. */
 bool ref_fault(struct ref_step *s, enum pumice_fault why);
 
 /* A pixel output register in one lane, read and written (ref_gfx.c). */
 u32 ref_output(const struct ref_step *s, u32 number, u32 lane);
 void ref_set_output(struct ref_step *s, u32 number, u32 lane, u32 value);
-/* Operations of graphics: false in *done where the operation is none of these; else false on a fault. */
+/* Operations of graphics: *done is false if it is none of these; return false on a fault. */
 bool ref_run_gfx(struct ref_step *s, bool *done);
 
 /* Loads, stores, atomics, bursts, copies, windows, fences; false on a fault. */

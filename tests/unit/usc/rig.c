@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * One USC with memory and a program cache. See rig.h.
+ * Fixture: one USC with memory and a program cache. See rig.h.
  */
 #include "rig.h"
 

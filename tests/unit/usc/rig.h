@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One USC with memory and a program cache, and the PDS's part played by hand.
+ * Fixture: one USC with memory and a program cache, in the role of the PDS.
  *
- * Work-groups are described by a struct rig_group, given to the USC as the PDS
- * would, and run to their end. What the USC tells the PDS is recorded.
+ * Work-groups are described by a struct rig_group, passed to the USC as by the PDS, and run
+ * to their end. Calls of the USC to the PDS are recorded.
  */
 #ifndef PUMICE_TESTS_USC_RIG_H
 #define PUMICE_TESTS_USC_RIG_H
@@ -40,12 +40,12 @@ struct rig {
 	u8 *data;		/* host view of RIG_DATA */
 	u64 data_bytes;
 
-	/* What the USC told. */
+	/* Recorded calls of the USC. */
 	u32 done[PUMICE_USC_SLOTS];
 	u32 faults;
 	struct gpu_fault fault;	/* the last one */
 
-	/* What is in use. */
+	/* Allocated resources. */
 	u32 next_slot, next_row, next_word, next_local;
 };
 
@@ -57,23 +57,23 @@ void rig_destroy(struct rig *rig);
 #define RIG_DATA_BYTES	8192u
 int rig_setup(void **state);
 int rig_teardown(void **state);
-/* A case with a rig of its own. */
+/* A case with a fixture of its own. */
 #define RIG_TEST(name)	cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
-/* Put a program at RIG_CODE and get it; NULL with rig->fault when it is refused. */
+/* Write a program at RIG_CODE and get it; NULL with rig->fault if it is refused. */
 struct usc_program *rig_program(struct rig *rig, const u32 *code, u32 insns,
 				const struct usc_program_limits *limits);
 void rig_put(struct rig *rig, struct usc_program *program);
 
-/* Forget slots, stores and what was told. */
+/* Reset slots, stores and recorded calls. */
 void rig_clear(struct rig *rig);
 /*
- * Fill group number with tasks behind those already there; registers are zero.
+ * Fill group number with tasks after existing ones; registers are zero.
  * Set them with usc_shared(), usc_attr(), then call usc_group_start().
  */
 void rig_fill(struct rig *rig, unsigned int number, const struct rig_group *group,
 	      struct usc_program *program);
-/* Step until nothing is left, budget instructions at a time. */
+/* Step until no wave runs, budget instructions at a time. */
 void rig_run(struct rig *rig, u32 budget);
 /* Fill, start and run one group from a clear state. */
 void rig_run_group(struct rig *rig, const struct rig_group *group, struct usc_program *program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One instruction on one wave: sources in attribute registers, the result in a
- * temporary that held a mark before.
+ * One instruction on one wave: sources in attribute registers, the result in a temporary
+ * that is set to a mark before.
  */
 #ifndef PUMICE_TESTS_USC_SINGLE_H
 #define PUMICE_TESTS_USC_SINGLE_H
@@ -18,7 +18,7 @@ typedef const u32 *single_sources[SINGLE_SOURCES];
 /* Run insn on so many instances; out is R0 afterwards. It must not fault. */
 void single_run(struct rig *rig, struct pumice_usc_insn insn, u32 instances, single_sources v,
 		u32 *out);
-/* The test at every vector level that this host has, each with a rig of its own. */
+/* The test at every vector level of this host, each with a fixture of its own. */
 void single_at_each_level(void (*test)(struct rig *rig));
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Atomic operations: what each leaves and gives, which exist, in which order
- * lanes go, faults, and that nothing is lost between the USC and the host.
+ * Atomic operations: stored and returned values, supported operations, order of lanes,
+ * faults, and atomicity between the USC and the host.
  */
 #include "access.h"
 
@@ -28,7 +28,7 @@ struct result {
 
 #define RESULT(f, t, ...) { PUMICE_USC_ATOMIC_##f, t, __VA_ARGS__ }
 
-/* Worked out by hand. */
+/* Computed manually. */
 static const struct result results[] = {
 	RESULT(ADD, U32, 0xffffffff, 2, 0, 1),
 	RESULT(ADD, I32, 0x7fffffff, 1, 0, 0x80000000),
@@ -69,7 +69,7 @@ static void run_result(struct rig *rig, const struct result *r)
 	assert_int_equal(rig->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		if (data_words(rig)[l] != r->left || a.result[0][l] != r->old)
-			fail_msg("operation %u of type %u on %#x with %#x: %#x is left, %#x given",
+			fail_msg("operation %u of type %u on %#x with %#x: stored %#x, gave %#x",
 				 r->func, r->type, r->old, r->value, data_words(rig)[l],
 				 a.result[0][l]);
 	}
@@ -151,7 +151,7 @@ static void usc_atomic_of_a_type_that_does_not_exist_is_refused(void **state)
 	rig_destroy(rig);
 }
 
-/* All lanes on one word: each sees what the lanes below it left. */
+/* All lanes on one word: each reads the result of the lanes below it. */
 static void check_order(struct rig *rig)
 {
 	for (u32 local = 0; local < 2; local++) {
@@ -199,7 +199,7 @@ static void usc_atomic_lanes_go_in_ascending_order(void **state)
 	at_each_level(check_chain);
 }
 
-/* Lanes that the mask or the task leaves out neither access nor get anything. */
+/* Lanes excluded by the mask or the task neither access memory nor get a result. */
 static void check_left_out(struct rig *rig)
 {
 	struct access a = { .insn = ATOMIC(ADD, U32), .instances = 20 };
@@ -252,7 +252,7 @@ static void usc_atomic_faults_as_other_accesses_do(void **state)
 	at_each_level(check_faults);
 }
 
-/* An atomic operation writes: a page that may only be read faults, even where nothing would change. */
+/* An atomic operation writes: a read-only page faults, even if nothing would change. */
 static void usc_atomic_on_a_read_only_page_faults_as_a_write(void **state)
 {
 	const u64 va = RIG_DATA + 0x100000;

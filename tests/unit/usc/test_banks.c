@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Register banks beyond temporaries, attributes and shared registers, and the
- * operands that an index register chooses: document 003.
+ * operands that an index register selects: document 003.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static u32 indexed(enum pumice_usc_bank bank, u32 num, bool elem, u32 idx)
 #define SL(n) usc_operand(PUMICE_USC_BANK_SL, (n), false)
 #define CF(n) usc_operand(PUMICE_USC_BANK_CF, (n), false)
 
-/* A program on one task, and what its rows hold before and after. */
+/* A program on one task, and the contents of its rows before and after. */
 struct run {
 	struct rig *rig;
 	struct usc_program *program;
@@ -100,7 +100,7 @@ static void must_fault(const struct run *r, enum pumice_fault fault, u32 pc)
 	assert_int_equal(r->rig->fault.pc, pc);
 }
 
-/* R0 to R39 hold their number times 100 plus the lane's. */
+/* R0 to R39 are their number times 100 plus the lane's. */
 static void put_numbered_temps(struct run *r, u32 count)
 {
 	for (u32 n = 0; n < count; n++)
@@ -147,7 +147,7 @@ static void usc_scalar_operand_is_indexed_by_lane_0(void **state)
 
 	begin(&r, *state);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		r.v[0][l] = l ? 0xffffffff : 5;	/* the others would lead far away */
+		r.v[0][l] = l ? 0xffffffff : 5;	/* the others would be far out of range */
 	put_numbered_temps(&r, 8);
 	put(&r, INSN(ADD, .dst = R(20), .src0 = K(ZERO),
 		     .src1 = indexed(PUMICE_USC_BANK_SH, 3, false, 1)));
@@ -190,7 +190,7 @@ static void usc_indexed_destination_changes_only_in_lanes_that_are_written(void 
 	}
 }
 
-/* Put an instruction with operand o as source or destination behind the copy to IDX0. */
+/* Write an instruction with operand o as source or destination after the copy to IDX0. */
 static void put_use(struct run *r, u32 o, bool dst, u8 dim)
 {
 	if (dst)
@@ -201,7 +201,7 @@ static void put_use(struct run *r, u32 o, bool dst, u8 dim)
 
 static void usc_index_beyond_the_allocation_faults(void **state)
 {
-	/* The last good index of R3[IDX0, D] and V1[IDX0, D], and what it is near when it overflows. */
+	/* The last valid index of R3[IDX0, D] and V1[IDX0, D], and overflowing ones. */
 	static const struct { u8 bank, dim; u32 num, last; } cases[] = {
 		{ PUMICE_USC_BANK_R, PUMICE_USC_DIM_1, 3, 36 },
 		{ PUMICE_USC_BANK_R, PUMICE_USC_DIM_4, 3, 9 },
@@ -314,7 +314,7 @@ static void usc_slot_registers_are_shared_by_the_waves_of_a_task(void **state)
 	assert_int_equal(temp(&r, 1, 0)[31], 11);
 }
 
-/* Again in the slot of a task before it, which left something there. */
+/* Again in the slot of an earlier task, which wrote to it. */
 static void usc_slot_registers_start_at_zero(void **state)
 {
 	struct run r;
@@ -331,8 +331,8 @@ static void usc_slot_registers_start_at_zero(void **state)
 }
 
 /*
- * Each wave of a task writes the same register, one after the other by barriers: all waves
- * read what the last of them has written.
+ * Each wave of a task writes the same register, in an order set by barriers: all waves
+ * read the last value.
  */
 static void usc_slot_register_has_what_its_last_writer_wrote(void **state)
 {
@@ -357,7 +357,7 @@ static void usc_slot_register_has_what_its_last_writer_wrote(void **state)
 	assert_int_equal(r.rig->usc->slot_reg[0][1], 111);
 }
 
-/* Two tasks of a group, each in a slot of its own: what one writes the other never reads. */
+/* Two tasks of a group, each in a slot of its own: no task reads the other's values. */
 static void usc_slot_registers_of_two_tasks_are_apart(void **state)
 {
 	const struct rig_group group = {
@@ -495,7 +495,7 @@ static void usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_la
 	struct run r;
 
 	begin(&r, *state);
-	r.v[0][5] = 3000;	/* behind the data */
+	r.v[0][5] = 3000;	/* after the data */
 	r.v[0][6] = 16000;
 	r.v[0][7] = 16384;	/* beyond the window, but a higher lane */
 	put_window(&r, 16384);
@@ -504,7 +504,7 @@ static void usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_la
 	must_fault(&r, PUMICE_FAULT_MMU_PT_INVALID, 2);
 	assert_int_equal(r.rig->fault.unit, PUMICE_UNIT_USC_DATA);
 	assert_int_equal(r.rig->fault.access, PUMICE_ACCESS_READ);
-	/* The 64 bytes around the word are what is asked for. */
+	/* The 64 bytes around the word are requested. */
 	assert_int_equal(r.rig->fault.addr, (RIG_DATA + WINDOW_DISP + 3000 * 4) & ~63ull);
 }
 

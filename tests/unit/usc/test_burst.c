@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Accesses of several words a lane: 64 and 128 bits, bursts. Patterns, who wins
- * where lanes overlap, alignment, page ends, faults, and what is refused.
+ * Accesses of several words per lane: 64 and 128 bits, bursts. Patterns, the winning lane
+ * of overlaps, alignment, page ends, faults, and refused encodings.
  */
 #include "access.h"
 
 #include <string.h>
 
-/* One of the ways to move words: 2 and 4 have instructions of their own. */
+/* A method to move words: 2 and 4 have instructions of their own. */
 static struct pumice_usc_insn moves(u32 words, bool burst, bool store)
 {
 	if (words == 2 && !burst)
@@ -17,7 +17,7 @@ static struct pumice_usc_insn moves(u32 words, bool burst, bool store)
 	return store ? BURST_STORE(words) : BURST_LOAD(words);
 }
 
-/* What memory must hold: lane by lane, word by word. */
+/* Expected contents of memory: lane by lane, word by word. */
 static void store_expected(const struct access *a, u32 words, u32 *expected)
 {
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
@@ -51,14 +51,14 @@ static void check_patterns(struct rig *rig)
 	for (u32 n = 0; n < 2 * PUMICE_USC_BURST_WORDS; n++) {
 		u32 words = n / 2 + 1, step = words * 4;
 		const struct { u32 start, step; bool down; } patterns[] = {
-			{ 0, step, false },	/* one behind the other */
+			{ 0, step, false },	/* consecutive */
 			{ 64, step, true },	/* from the last lane on */
 			{ 4096 - 5 * step - 4, step, false },	/* a lane across the end of a page */
 			{ 4096 - 5 * step, step, false },	/* between two lanes */
 			{ 0, step + 4, false },	/* gaps */
 			{ 100, 4, false },	/* overlapping: the highest lane wins each word */
 			{ 4000, 4, true },
-			{ 4096 - 8, 0, false },	/* all in one place, across the end of a page */
+			{ 4096 - 8, 0, false },	/* all at one address, across the end of a page */
 			{ 12, 660, false },	/* far apart, some across ends */
 		};
 
@@ -104,7 +104,7 @@ static void usc_local_words_go_where_they_belong(void **state)
 	at_each_level(check_local);
 }
 
-/* Stores, then loads back, in one program: both ways of local memory agree. */
+/* Stores, then loads back, in one program: both directions of local memory agree. */
 static void check_local_back(struct rig *rig)
 {
 	const struct rig_group group = {
@@ -177,7 +177,7 @@ static void usc_words_and_bursts_must_be_4_byte_aligned(void **state)
 	at_each_level(check_alignment);
 }
 
-/* The last word of lane 3 lies on a page that is not there, lane 9 begins on one. */
+/* The last word of lane 3 is on a missing page, lane 9 begins on one. */
 static void check_faults(struct rig *rig)
 {
 	for (u32 n = 0; n < 6; n++) {
@@ -195,7 +195,7 @@ static void check_faults(struct rig *rig)
 		/* Lanes 0 to 2 came before it, those above did not. */
 		for (u32 w = 4 * words; w < 9 * words; w++)
 			assert_int_equal(data_words(rig)[w], w);
-		/* Without the crossing lane it is the next one's turn. */
+		/* Without the crossing lane the next one faults. */
 		a.off[3] = 3 * words * 4;
 		access_run(rig, &a);
 		check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID,
@@ -243,7 +243,7 @@ static void usc_local_words_end_within_the_allocation(void **state)
 	at_each_level(check_local_faults);
 }
 
-/* A load to registers among which its offsets are. */
+/* A load to registers that include its offsets. */
 static void check_own_offsets(struct rig *rig)
 {
 	for (u32 n = 0; n < 3; n++) {
@@ -268,7 +268,7 @@ static void usc_burst_may_overwrite_its_offsets(void **state)
 	at_each_level(check_own_offsets);
 }
 
-/* Inactive lanes of all registers stay; partial waves. */
+/* Inactive lanes of all registers are not changed; partial waves. */
 static void check_left_out(struct rig *rig)
 {
 	struct access a = { .insn = BURST_LOAD(3), .instances = 30 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The cache of predecoded programs: what makes two programs the same, and what
- * stays in it.
+ * The cache of predecoded programs: when two programs are the same, and which are
+ * kept.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static bool shared(struct rig *rig, const struct pumice_usc_insn *insn, u32 numb
 	struct usc_program *a, *b;
 	bool same;
 
-	/* The number makes it a program that is not known yet. */
+	/* The number makes it a program that is not cached yet. */
 	usc_put(code, 0, *insn);
 	usc_put(code, 1, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = IMM, .imm = number));
 	usc_put(code, 2, INSN(END));
@@ -98,7 +98,7 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 {
 	const struct {
 		struct pumice_usc_insn insn;
-		/* Whether a register more or fewer of the bank makes another program. */
+		/* Whether one more or fewer register of the bank makes another program. */
 		bool temps, attrs, shared, coeffs;
 	} cases[] = {
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7), 0, 0, 0, 0 },
@@ -107,7 +107,7 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = V(1)), 1, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS,
 		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 1, false)), 0, 0, 1, 0 },
-		/* An index may reach the last register that there is. */
+		/* An index may reach the last existing register. */
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_R)),
 		  1, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_V)),
@@ -144,7 +144,7 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 	}
 }
 
-/* One that is there for more registers is no reason to let it run with fewer. */
+/* A cached program for more registers must not be used with fewer. */
 static void usc_program_that_does_not_fit_is_refused_though_it_is_known(void **state)
 {
 	struct usc_program_limits fewer = limits;
@@ -241,7 +241,7 @@ static void usc_long_program_is_loaded_in_pieces(void **state)
 	assert_null(under_way);
 	/* The last piece of the code and the first one that is decoded are one call. */
 	assert_int_equal(calls, fetches + decodes - 1);
-	/* It is known now: only fetched. */
+	/* It is cached now: only fetched. */
 	for (calls = 1; load(rig, PUMICE_USC_MAX_INSNS, &under_way, &again) == USC_LOAD_MORE; calls++)
 		;
 	assert_ptr_equal(again, program);
@@ -270,7 +270,7 @@ static void usc_load_that_is_given_up_leaves_nothing(void **state)
 	}
 }
 
-/* A clock, and who is notified of memory. */
+/* A clock, and callbacks for free memory. */
 struct host {
 	u64 now, deadline;
 	u32 waits, rooms;
@@ -342,7 +342,7 @@ static void usc_programs_in_use_are_bounded(void **state)
 	print_message("%u programs of 256 KiB in use: %llu MiB accounted, %ld MiB resident\n",
 		      count, (unsigned long long)usc_program_cache_bytes(rig->cache) >> 20,
 		      resident_mib() - before);
-	/* It waits as long as nothing changes, and goes on when one has left. */
+	/* It waits until a program is released, then continues. */
 	host.now += USC_LOAD_PATIENCE_NS - 1;
 	assert_int_equal(load(rig, insns, &under_way, &more), USC_LOAD_WAIT);
 	assert_int_equal(host.rooms, 0);
@@ -355,7 +355,7 @@ static void usc_programs_in_use_are_bounded(void **state)
 	assert_int_equal(result, USC_LOAD_DONE);
 	held[count++] = more;
 
-	/* None ends: a fault with a name. */
+	/* None is released: a specific fault. */
 	do {
 		write_code((u32 *)(void *)rig->code, insns, 1000 + count);
 		do
@@ -371,7 +371,7 @@ static void usc_programs_in_use_are_bounded(void **state)
 		rig_put(rig, held[--count]);
 }
 
-/* A load that finds too little room whenever a program ends waits on: the job proceeds. */
+/* A load waits on if each ending program frees too little: the job proceeds. */
 static void usc_load_waits_as_long_as_programs_end(void **state)
 {
 	const u32 insns = PUMICE_USC_MAX_INSNS / 4;
@@ -402,7 +402,7 @@ static void usc_load_waits_as_long_as_programs_end(void **state)
 	usc_cache_release(rig->cache, USC_STAGE_COMPUTE, rest);
 }
 
-/* All of a share. */
+/* A complete share. */
 static void take_share(struct rig *rig, u32 stage, u64 bytes)
 {
 	bool waits = false;
@@ -411,7 +411,7 @@ static void take_share(struct rig *rig, u32 stage, u64 bytes)
 	assert_false(waits);
 }
 
-/* Complete loads of a stage's programs of the greatest length, each another one. */
+/* Load distinct programs of maximum length for a stage. */
 static u32 load_longest(struct rig *rig, u32 stage, struct usc_program **held, u32 most)
 {
 	enum usc_load_result result = USC_LOAD_DONE;
@@ -428,7 +428,7 @@ static u32 load_longest(struct rig *rig, u32 stage, struct usc_program **held, u
 	return n;
 }
 
-/* Whoever holds as much as it can get: the others have room for all they need at a time. */
+/* If one stage uses all it can get, the others still have room for their needs. */
 static void usc_programs_of_one_data_master_leave_the_others_their_shares(void **state)
 {
 	static const u32 stage[] = { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT };
@@ -451,7 +451,7 @@ static void usc_programs_of_one_data_master_leave_the_others_their_shares(void *
 			assert_int_equal(host.waits, n != last);
 			assert_true(usc_program_cache_bytes(rig->cache) <= USC_CACHE_BYTES);
 		}
-		/* And a program of the end of a tile is the PDM's. */
+		/* End-of-tile programs count for the PDM. */
 		host.waits = 0;
 		if (last != 2)
 			load_longest(rig, USC_STAGE_TILE, held[last] + count[last], 1);
@@ -462,7 +462,7 @@ static void usc_programs_of_one_data_master_leave_the_others_their_shares(void *
 	}
 }
 
-/* Who finds no room hears of room that comes before he has begun to wait. */
+/* A load without room is notified of room freed before it starts to wait. */
 static void usc_room_is_reported_to_all_who_found_none(void **state)
 {
 	struct host host = { .now = 1000 };
@@ -523,8 +523,8 @@ static void usc_load_that_waits_holds_nothing(void **state)
 #define SMALL 2000u
 
 /*
- * Many small programs are in the way of one reservation. What a call evicts and what it
- * frees is counted, since holders of the device lock wait for it.
+ * A reservation requires the eviction of many small programs. The numbers evicted and freed per
+ * call are counted, since holders of the device lock wait for it.
  */
 static void usc_room_is_made_in_pieces(void **state)
 {
@@ -554,7 +554,7 @@ static void usc_room_is_made_in_pieces(void **state)
 		result = usc_cache_reserve(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES, &waits);
 		assert_true(idle - usc_program_cache_idle(rig->cache) <= USC_CACHE_PIECE * one);
 		calls++;
-		/* Those that were used last stay longest, and are found. */
+		/* The most recently used ones are kept longest, and are found. */
 		if (calls == SMALL / USC_CACHE_PIECE / 2) {
 			assert_ptr_equal(usc_cache_find(rig->cache, newest->hash, newest->words, 2,
 							&limits), newest);
@@ -570,8 +570,8 @@ static void usc_room_is_made_in_pieces(void **state)
 }
 
 /*
- * What is in the way is evicted, and no more; here those that were made last, which are
- * the first ones in their buckets. They are freed in pieces, however many there are.
+ * Only as many as necessary are evicted; here the most recently created ones, which are
+ * the first in their buckets. They are freed in pieces, for any number of them.
  */
 static void usc_eviction_leaves_what_is_not_in_the_way(void **state)
 {
@@ -593,7 +593,7 @@ static void usc_eviction_leaves_what_is_not_in_the_way(void **state)
 		rig_put(rig, made[n]);
 	take_share(rig, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	take_share(rig, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
-	/* 10 are in the way. */
+	/* 10 have to be evicted. */
 	result = usc_cache_reserve(rig->cache, USC_STAGE_TILE,
 				   USC_CACHE_PDM_BYTES - (SMALL - 10) * one, &waits);
 	assert_int_equal(result, USC_LOAD_MORE);
@@ -614,7 +614,7 @@ static void usc_eviction_leaves_what_is_not_in_the_way(void **state)
 		assert_ptr_equal(usc_cache_find(rig->cache, hash[n], code, 2, &limits), made[n]);
 		rig_put(rig, made[n]);
 	}
-	/* The other half goes too. */
+	/* The other half is evicted too. */
 	while (usc_cache_reserve(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES, &waits) ==
 	       USC_LOAD_MORE)
 		usc_cache_sweep(rig->cache);
@@ -628,7 +628,7 @@ static void usc_eviction_leaves_what_is_not_in_the_way(void **state)
 	usc_cache_release(rig->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
 }
 
-/* Two are in the way, of three: not those that were made first, but that were used last. */
+/* Two of three are evicted: by last use, not by creation. */
 static void usc_program_that_was_used_again_is_evicted_last(void **state)
 {
 	struct rig *rig = *state;
@@ -665,7 +665,7 @@ static void usc_program_that_was_used_again_is_evicted_last(void **state)
 	usc_cache_release(rig->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 }
 
-/* Neither load finds the other one's program when it looks for it first. */
+/* Neither load finds the other's program in its first lookup. */
 static void usc_programs_that_are_loaded_at_the_same_time_have_one_body(void **state)
 {
 	struct rig *rig = *state;
@@ -752,7 +752,7 @@ static void usc_cache_is_bounded_and_keeps_programs_in_use(void **state)
 	write_code(code, insns, 0);
 	held = rig_program(rig, code, insns, &limits);
 	assert_non_null(held);
-	/* Several times what the cache keeps; it must keep some, and no more. */
+	/* Several times the capacity of the cache, which must keep some, and not exceed it. */
 	for (u32 n = 1; n < 20; n++) {
 		struct usc_program *p;
 

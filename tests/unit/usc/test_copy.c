@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies by a whole work-group, the window of dynamic constants, fences: shares,
- * sizes, alignment, bounds, faults, and what is refused.
+ * sizes, alignment, bounds, faults, and refused encodings.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static struct usc_program *copy_program(struct rig *rig, const struct copy *c)
 	return rig_program(rig, code, 5, &limits);
 }
 
-/* Run it; local memory of the group begins 512 bytes behind the store's beginning. */
+/* Run it; local memory of the group begins 512 bytes after the store's beginning. */
 static void run_copy(struct rig *rig, struct copy *c)
 {
 	struct usc_program *program = copy_program(rig, c);
@@ -84,7 +84,7 @@ static struct rig *create(void)
 	return rig;
 }
 
-/* Every word arrives, and none else changes, whatever the number of waves: across a page too. */
+/* Every word is copied, and no other changes, for any number of waves: across a page too. */
 static void usc_group_load_brings_every_word(void **state)
 {
 	static const struct rig_group shapes[] = {
@@ -114,7 +114,7 @@ static void usc_group_load_brings_every_word(void **state)
 	rig_destroy(rig);
 }
 
-/* Local memory is 1 in its first word and 0 behind. */
+/* Local memory is 1 in its first word and 0 after it. */
 static void usc_group_store_takes_every_word(void **state)
 {
 	struct rig *rig = create();
@@ -132,7 +132,7 @@ static void usc_group_store_takes_every_word(void **state)
 	rig_destroy(rig);
 }
 
-/* Each wave moves words n w / W to n (w + 1) / W: a group whose other waves leave the copy out. */
+/* Each wave moves words n w / W to n (w + 1) / W: the group's other waves skip the copy. */
 static void usc_group_copy_is_shared_out_by_wave(void **state)
 {
 	/* 11 words, 3 waves. */
@@ -285,7 +285,7 @@ static void usc_group_copy_stays_within_local_memory(void **state)
 	rig_destroy(rig);
 }
 
-/* One wave; the second grain is not there. What lies before it has been copied. */
+/* One wave; the second grain is not mapped. The words before it have been copied. */
 static void usc_group_copy_reports_the_first_word_that_faults(void **state)
 {
 	struct copy c = {
@@ -353,7 +353,7 @@ static void usc_window_is_4_byte_aligned(void **state)
 	rig_destroy(rig);
 }
 
-/* Behind a fence every signal is done, whichever its scope. */
+/* After a fence every signal is done, for any scope. */
 static void usc_fence_waits_for_every_signal(void **state)
 {
 	const struct rig_group group = { .tasks = 1, .instances = { 32 }, .limits = limits };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Performance counters against programs whose work is counted by hand, and bank
+ * Performance counters against manually counted work of programs, and bank
  * conflicts against a count by sorting.
  */
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 static const struct usc_program_limits limits = { .temps = 12, .attrs = 1, .shared = 2 };
 
-/* Everything that is counted here. */
+/* All counters of this test. */
 struct counts {
 	u64 of[PUMICE_PERF_NUMBER];
 };
@@ -83,7 +83,7 @@ static struct rig *create(bool detail)
 	return rig;
 }
 
-/* One counter and what it must be. */
+/* One counter and its expected value. */
 struct expect {
 	enum pumice_perf_counter counter;
 	u64 count;
@@ -120,7 +120,7 @@ static u32 classes_code(struct pumice_usc_insn *code)
 {
 	const struct pumice_usc_insn body[] = {
 		INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = IMM, .imm = 3),
-		/* Three times from here. */
+		/* The loop, three iterations. */
 		INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = K(SID)),
 		INSN(CVT_F32, .dst = R(2), .src0 = R(1)),
 		INSN(PACK16, .type = F32, .dst = R(3), .src0 = R(2), .src1 = R(2)),
@@ -188,7 +188,7 @@ static void usc_detailed_counters_know_each_class(void **state)
 	rig_destroy(rig);
 }
 
-/* The same program: what is always counted is the same, the rest stays 0. */
+/* The same program: counters that are always on are the same, the others remain 0. */
 static void usc_detailed_counters_rest_while_detail_is_off(void **state)
 {
 	struct pumice_usc_insn code[64];
@@ -239,7 +239,7 @@ static void usc_bytes_are_those_of_active_lanes(void **state)
 	rig_destroy(rig);
 }
 
-/* Two operands, 9 instances; the mask does not count. */
+/* Two operands, 9 instances; the mask is not counted. */
 static void usc_bytes_of_dynamic_constants_are_those_of_valid_lanes(void **state)
 {
 	const struct pumice_usc_operand constant = { .bank = PUMICE_USC_BANK_DC, .idx = 1 };
@@ -261,7 +261,7 @@ static void usc_bytes_of_dynamic_constants_are_those_of_valid_lanes(void **state
 	rig_destroy(rig);
 }
 
-/* Both directions of a work-group copy: each word once, whatever the waves. */
+/* Both directions of a work-group copy: each word once, for any number of waves. */
 static void usc_bytes_of_a_copy_are_its_words(void **state)
 {
 	const struct pumice_usc_insn code[] = {
@@ -286,7 +286,7 @@ static void usc_bytes_of_a_copy_are_its_words(void **state)
 	rig_destroy(rig);
 }
 
-/* A load and a wait for it; latency is 64 slots behind the load's own. */
+/* A load and a wait for it; latency is 64 slots after the load's own. */
 static const struct rig_group waves_of[] = {
 	{ .tasks = 1, .instances = { 32 } },
 	{ .tasks = 1, .instances = { 64 } },
@@ -330,7 +330,7 @@ static void usc_work_hides_latency(void **state)
 	c = run(rig, &waves_of[0], code, insns);
 	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], 65 - 32);
 	/*
-	 * The other wave's 32 slots come between: one is left. That wave waits from
+	 * The other wave's 32 slots intervene: one remains. That wave waits from
 	 * slot 64 on, for slot 97; the first one's last two instructions end at 67.
 	 */
 	c = run(rig, &waves_of[1], code, insns);
@@ -356,7 +356,7 @@ static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
 	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_MISSES], 8 + 1);
 	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_HITS], 8 + 8);
 	assert_int_equal(c.of[PUMICE_PERF_MMU_FAULTS], 1);
-	/* What faults is not complete. */
+	/* Faulting instructions are not complete. */
 	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 2);
 	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 256);
 	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 3);
@@ -386,7 +386,7 @@ static u64 now(void)
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-/* Steps without work take no time that is counted; counts outlive a reset. */
+/* Steps without work count no time; counts survive a reset. */
 static void usc_busy_time_is_that_of_steps_with_waves(void **state)
 {
 	struct pumice_usc_insn code[64];
@@ -485,11 +485,11 @@ static void usc_bank_conflicts_agree_with_a_count_by_sorting(void **state)
 	rig_destroy(rig);
 }
 
-/* The cases everybody knows. */
+/* The well-known cases. */
 static void usc_bank_conflicts_of_well_known_patterns(void **state)
 {
 	static const struct { u32 step, further; } patterns[] = {
-		{ 4, 0 },	/* side by side */
+		{ 4, 0 },	/* consecutive */
 		{ 0, 0 },	/* one word for all */
 		{ 8, 1 },	/* every other bank */
 		{ 128, 31 },	/* a column */

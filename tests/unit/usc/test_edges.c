@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Three-operand arithmetic, rounding, conversions, transcendental operations and
- * bits at the edges of their operands, against values worked out by hand from
+ * bits at the edges of their operands, against values computed manually from
  * IEEE 754 and hw/isa.xml: in vector and scalar form, with sources in registers
  * and as one word for all lanes, at each vector level of this host.
  */
@@ -17,7 +17,7 @@
 #define INF0 0x7f800000u
 #define ONE 0x3f800000u
 
-/* Sources and what must come out; operations of fewer sources ignore the rest. */
+/* Sources and the expected result; operations of fewer sources ignore the rest. */
 struct edge {
 	u8 op, type, sources;
 	u32 v[SINGLE_SOURCES], want;
@@ -373,7 +373,7 @@ static void usc_every_f16_survives_the_way_to_f32_and_back(void **state)
 	single_at_each_level(check_f16_round_trip);
 }
 
-/* Of so many valid lanes; V0 holds the lane's number plus one. */
+/* With a number of valid lanes; V0 is the lane's number plus one. */
 static void check_scan(struct rig *rig)
 {
 	u32 row[PUMICE_LANES], out[PUMICE_LANES];
@@ -400,7 +400,7 @@ static void usc_scans_take_lanes_that_are_not_valid_as_identity(void **state)
 	single_at_each_level(check_scan);
 }
 
-/* 1e8, 1, -1e8, 1: the pair (2, 3) is summed before it meets the pair (0, 1). */
+/* 1e8, 1, -1e8, 1: the pair (2, 3) is summed before it is added to the pair (0, 1). */
 static void check_scan_order(struct rig *rig)
 {
 	u32 row[PUMICE_LANES] = { 0x4cbebc20, 0x3f800000, 0xccbebc20, 0x3f800000 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waves in time: turns, budgets, signals, barriers, ends, faults that end a
- * group, groups that come and go.
+ * Timing of waves: scheduling, budgets, signals, barriers, ends, faults that end a group,
+ * groups that start and end.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static u32 put(struct code *c, struct pumice_usc_insn insn)
 	return c->n++;
 }
 
-/* Offsets of the lanes, a word each behind byte first, in R7. */
+/* Offsets of the lanes, a word each from byte first on, in R7. */
 static void put_offsets(struct code *c, u32 first)
 {
 	put(c, INSN(SHL, .dst = R(7), .src0 = K(SID), .src1 = IMM, .imm = 2));
@@ -139,7 +139,7 @@ static void usc_abort_spares_groups_started_behind_it(void **state)
 	put(&c, INSN(END));
 	program = build(rig, &c);
 	usc_abort(rig->usc);
-	/* One that found the group just before it ended, and noted it just behind. */
+	/* A fault recorded just after the end of a group that was looked up just before. */
 	atomic_store(&rig->usc->abort, 1);
 	start(rig, 0, 32, program);
 	rig_run(rig, 100);
@@ -158,7 +158,7 @@ static void usc_step_returns_early_when_told_to_stop(void **state)
 	rig_put(rig, loop);
 }
 
-/* Instructions that the interpreter runs by twos, in steps of one. */
+/* Instructions that the interpreter runs in pairs, in steps of one. */
 static void usc_step_issues_no_more_than_its_budget(void **state)
 {
 	struct rig *rig = *state;
@@ -258,14 +258,14 @@ static void usc_group_without_instances_is_done_at_once(void **state)
 	rig_put(rig, loop);
 }
 
-/* Each wave stores its number before the barrier, and reads its neighbour's behind it. */
+/* Each wave stores its number before the barrier, and reads the next wave's after it. */
 static void usc_barrier_holds_until_every_wave_is_there(void **state)
 {
 	struct rig *rig = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
-	/* The first wave comes late. */
+	/* The first wave is late. */
 	put(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = IMM, .imm = 5000));
 	put(&c, INSN(BRNZ, .target = 4, .src0 = SR_ELEM(WAVE_IN_GROUP)));
 	put(&c, INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = R_ELEM(1), .src1 = IMM,
@@ -311,7 +311,7 @@ static void usc_barrier_that_an_ended_wave_never_reaches_faults(void **state)
 	rig_put(rig, program);
 }
 
-/* A poll right behind the load, one much later; and how often a poll loop turns. */
+/* A poll right after the load, one much later; and the number of iterations of a poll loop. */
 static void usc_signal_is_pending_at_first_and_done_in_the_end(void **state)
 {
 	struct rig *rig = *state;
@@ -343,7 +343,7 @@ static void usc_signal_is_pending_at_first_and_done_in_the_end(void **state)
 	rig_put(rig, program);
 }
 
-/* Turns of a poll loop, alone on the USC or among others, in large steps or small. */
+/* Iterations of a poll loop, alone on the USC or among others, in large or small steps. */
 static u32 poll_turns(struct rig *rig, u32 others, u32 budget)
 {
 	struct code c = { .n = 0 };
@@ -379,8 +379,8 @@ static void usc_what_a_poll_sees_depends_on_the_program_alone(void **state)
 }
 
 /*
- * Wave 0 waits for a load; wave 1 stores a word as its first act and then turns
- * for long. Wave 0 goes on behind the wait and finds the word.
+ * Wave 0 waits for a load; wave 1 first stores a word and then loops
+ * for long. Wave 0 continues after the wait and reads the word.
  */
 static void usc_wait_lets_other_waves_of_the_group_run(void **state)
 {
@@ -414,7 +414,7 @@ static void usc_waves_of_a_group_take_turns_in_long_loops(void **state)
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
-	/* Wave 0 turns until wave 1 has stored: without turns it would turn for ever. */
+	/* Wave 0 loops until wave 1 has stored: without round robin it would never end. */
 	put(&c, INSN(BRNZ, .target = 4, .src0 = SR_ELEM(WAVE_IN_GROUP)));
 	put(&c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(7)));
 	put(&c, INSN(BRZ, .target = 1, .src0 = R_ELEM(1)));
@@ -429,7 +429,7 @@ static void usc_waves_of_a_group_take_turns_in_long_loops(void **state)
 	rig_put(rig, program);
 }
 
-/* What a wave, a task and a group are told about themselves. */
+/* Special registers of a wave, a task and a group. */
 static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state)
 {
 	struct rig *rig = *state;

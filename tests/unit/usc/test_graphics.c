@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Random vertex, fragment and end-of-tile programs: the USC against the reference
- * model, to the bit: registers, memory, vertex outputs, the tile, what is left of
+ * model, to the bit: registers, memory, vertex outputs, the tile, live samples of
  * each span.
  *
  * PUMICE_TEST_SEED and PUMICE_TEST_PROGRAMS in the environment override the seed
@@ -35,7 +35,7 @@ struct scene {
 	struct ref_gfx ref;
 	u32 outputs[4 * MAX_WORDS * PUMICE_TILE_PIXELS];
 	u32 ref_outputs[4 * MAX_WORDS][REF_TILE_PIXELS];
-	/* One word beyond a row's alignment: nobody promises one. */
+	/* One word beyond a row's alignment, which is not guaranteed. */
 	u32 vo[1 + USC_MAX_WAVES * MAX_WORDS * PUMICE_LANES];
 };
 
@@ -76,7 +76,7 @@ static void random_tile(struct gen_rng *rng, const struct gen_program *prog, str
 	memcpy(t->ref_outputs, t->outputs, sizeof(t->outputs));
 }
 
-/* Spans that share no sample; side by side and whole, or anywhere with holes. */
+/* Spans without common samples; adjacent and full, or anywhere with holes. */
 static void random_spans(struct gen_rng *rng, struct scene *t)
 {
 	u32 quads = t->tile.width * t->tile.height / 4u, all = (1u << t->tile.samples) - 1;
@@ -155,7 +155,7 @@ static bool same_outputs(const struct scene *t, const struct ref_group *ref)
 	}
 	for (u32 n = 0; n < t->gfx.spans; n++) {
 		if (t->span[n].live != t->ref.span[n].live) {
-			print_error("span %u has %#x left, must be %#x\n", n, t->span[n].live,
+			print_error("span %u: live %#x, must be %#x\n", n, t->span[n].live,
 				    t->ref.span[n].live);
 			return false;
 		}

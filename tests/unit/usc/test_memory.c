@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Local and global memory of the USC: addresses, faults and what they report,
+ * Local and global memory of the USC: addresses, faults and their fields,
  * the order of lanes.
  */
 #include "access.h"
@@ -20,13 +20,13 @@ static const struct rig_group one_wave = {
 static void check_patterns(struct rig *rig)
 {
 	static const struct { u32 stride, group, jump, start; } patterns[] = {
-		{ 4, 32, 0, 0 },	/* side by side */
+		{ 4, 32, 0, 0 },	/* consecutive */
 		{ 4, 32, 0, 4060 },	/* over the end of a page */
 		{ 0, 32, 0, 64 },	/* all the same word */
 		{ 4, 8, 2048, 40 },	/* rows of 8 */
 		{ 8, 32, 0, 4 },	/* every other word */
 		{ 4, 31, 8192, 12 },	/* the last lane alone */
-		{ 4, 1, 516, 4 },	/* none beside another */
+		{ 4, 1, 516, 4 },	/* not adjacent */
 	};
 
 	for (u32 p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
@@ -80,7 +80,7 @@ static void check_wrap(struct rig *rig)
 	access_run(rig, &a);
 	check_fault(rig, PUMICE_FAULT_MMU_PC_INVALID, PUMICE_ACCESS_READ,
 		    RIG_DATA + 8 + 0xfffffffcull);
-	/* The other way round: lane 1's address is 2^32 lower than lane 0's page seems to say. */
+	/* The opposite: lane 1's address is 2^32 lower than lane 0's page suggests. */
 	access_plain(rig, &a, 4);
 	a.base = RIG_DATA + 64 - 0xfffffffcull;
 	a.off[0] = 0xfffffffcu;
@@ -119,7 +119,7 @@ static void check_lowest_lane(struct rig *rig)
 	a.off[25] = DATA_BYTES + 0x3000;
 	access_run(rig, &a);
 	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE, RIG_DATA + a.off[9]);
-	/* Of the lanes above nothing was stored but what shares a page with those below. */
+	/* Lanes above stored only words that share a page with those below. */
 	a.off[9] = 36;
 	access_run(rig, &a);
 	check_own_fault(rig, PUMICE_FAULT_USC_GLOBAL_ALIGN);
@@ -153,7 +153,7 @@ static void usc_lanes_outside_the_mask_neither_access_nor_fault(void **state)
 	at_each_level(check_masked_lanes);
 }
 
-/* Load, then store: the translation is in the TLB, and not good for the store. */
+/* Load, then store: the translation is in the TLB, without permission for the store. */
 static void usc_store_to_a_read_only_page_faults_as_a_write(void **state)
 {
 	const u64 va = RIG_DATA + 0x100000;
@@ -215,7 +215,7 @@ static void check_local_bounds(struct rig *rig)
 	access_run(rig, &a);
 	assert_int_equal(rig->faults, 0);
 	assert_int_equal(a.result[0][0], 0);
-	/* Side by side, the last one beyond. */
+	/* Consecutive, the last one beyond. */
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		a.off[l] = SMALL_LOCAL - 31 * 4 + l * 4;
 	access_run(rig, &a);
@@ -283,7 +283,7 @@ static void usc_highest_lane_wins_where_lanes_store_to_one_word(void **state)
 	at_each_level(check_local_order);
 }
 
-/* Two groups one after the other in the same local memory and registers. */
+/* Two groups in sequence in the same local memory and registers. */
 static void usc_group_starts_with_zero_in_temporaries_and_local_memory(void **state)
 {
 	struct rig *rig = rig_create(DATA_BYTES);

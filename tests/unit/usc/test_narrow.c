@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Loads and stores of 8 and 16 bits: extension, every byte of a word, the ends
- * of pages and of local memory, neighbours that stay, alignment.
+ * of pages and of local memory, unchanged adjacent bytes, alignment.
  */
 #include "access.h"
 
 #include <string.h>
 
-/* Byte n of the data: both signs, and no two neighbours alike. */
+/* Byte n of the data: both signs, and no two adjacent ones equal. */
 static u8 byte_at(u32 n)
 {
 	return (u8)(n * 151 + n / 256 + 100);
@@ -61,10 +61,10 @@ static void check_patterns(struct rig *rig)
 {
 	for (u32 bytes = 1; bytes <= 2; bytes++) {
 		const struct { u32 start, step; } patterns[] = {
-			{ 0, bytes }, { bytes, bytes }, { 3 * bytes, bytes },	/* side by side */
+			{ 0, bytes }, { bytes, bytes }, { 3 * bytes, bytes },	/* consecutive */
 			{ 4096 - 7 * bytes, bytes },		/* across the end of a page */
 			{ DATA_BYTES - 32 * bytes, bytes },	/* up to the last byte there is */
-			{ 6, 0 },		/* all in one place */
+			{ 6, 0 },		/* all at one address */
 			{ 10, 3 * bytes * 2 },
 			{ 4094, 514 },
 			{ DATA_BYTES - bytes, (u32)-(int)bytes },	/* backwards */
@@ -89,7 +89,7 @@ static void usc_bytes_and_halves_go_where_they_belong_and_nowhere_else(void **st
 	at_each_level(check_patterns);
 }
 
-/* A base that is no multiple of 4, which bytes may have. */
+/* A base that is no multiple of 4, which is valid for bytes. */
 static void check_odd_base(struct rig *rig)
 {
 	for (u32 odd = 1; odd < 4; odd++) {
@@ -172,7 +172,7 @@ static void usc_local_bytes_end_where_the_allocation_ends(void **state)
 	at_each_level(check_local_end);
 }
 
-/* Stored as halves, read as bytes of either sign, scattered and side by side. */
+/* Stored as halves, read as bytes of either sign, scattered and consecutive. */
 static void check_local_back(struct rig *rig)
 {
 	const struct rig_group group = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Single operations at the edges of their operands, against values worked out by
- * hand from IEEE 754 and hw/isa.xml. Every operation runs in each of its forms
+ * Single operations at the edges of their operands, against values computed
+ * manually from IEEE 754 and hw/isa.xml. Every operation runs in each of its forms
  * and at each vector level of this host.
  */
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define NAN0 0x7fc00000u
 
-/* Two sources and what must come out. Operations of one source ignore b. */
+/* Two sources and the expected result. Operations of one source ignore b. */
 struct sum {
 	u8 op, type;
 	u32 a, b, want;
@@ -330,7 +330,7 @@ static void usc_first_where_true_sees_valid_lanes_and_else_keeps_the_destination
 	single_at_each_level(check_first);
 }
 
-/* 1e8, 1, -1e8, 1 and four zeroes a chunk: in the order of pairs the ones are lost. */
+/* 1e8, 1, -1e8, 1 and four zeroes per chunk: in the order of pairs the ones are lost. */
 static void check_reduce_order(struct rig *rig)
 {
 	static const u32 chunk[8] = { 0x4cbebc20, 0x3f800000, 0xccbebc20, 0x3f800000 };
@@ -357,7 +357,7 @@ static void usc_reductions_add_pairs_first(void **state)
 	single_at_each_level(check_reduce_order);
 }
 
-/* What an empty reduction gives, and what a lone lane gives, for each operator and type. */
+/* Results of reductions without lanes and with one lane, for each operator and type. */
 static void check_reduce_identity(struct rig *rig)
 {
 	static const struct { u8 func, type; u32 identity; } table[] = {

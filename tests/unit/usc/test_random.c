@@ -50,8 +50,8 @@ static struct rig_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u
 }
 
 /*
- * One program, in one to three work-groups that run at the same time. One whose
- * transcendental results the model cannot tell to the bit is counted, not compared.
+ * One program, in one to three work-groups that run at the same time. If its
+ * transcendental results are ambiguous to the last bit, it is counted, not compared.
  */
 static bool try_program(struct rig *rig, u64 seed, u64 *undecided)
 {

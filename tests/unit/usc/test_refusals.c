@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a program may not hold: every reason for which the USC refuses an
- * encoding, with the place it reports; and that noise never does harm.
+ * Invalid programs: every reason for which the USC refuses an encoding, with the reported
+ * position; and that random words do no harm.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static const struct usc_program_limits limits = {
 	.temps = 8, .attrs = 3, .shared = 5, .coeffs = 2, .slot_regs = 3,
 };
 
-/* One instruction between two good ones, and what it must be refused with. */
+/* One instruction between two valid ones, and the expected fault. */
 struct refusal {
 	const char *rule;
 	struct pumice_usc_insn insn;
@@ -73,7 +73,7 @@ static struct refusal refusals[] = {
 	NO("scalar source is no vector", USC_OPERAND, BRZ, .src0 = BANK(R, 1, 0)),
 	NO("shared registers have no elements", USC_OPERAND, BRZ, .src0 = BANK(SH, 1, 1)),
 	NO("immediate has no number", USC_OPERAND, BRZ, .src0 = BANK(IMM, 1, 0)),
-	NO("no bank behind the last", USC_OPERAND, BRZ, .src0 = PUMICE_USC_BANK_COUNT),
+	NO("no bank after the last", USC_OPERAND, BRZ, .src0 = PUMICE_USC_BANK_COUNT),
 	NO("no constant 12", USC_OPERAND, ADD, .dst = BANK(R, 0, 0), .src0 = BANK(K, 12, 0),
 	   .src1 = BANK(R, 2, 0)),
 	NO("no special register 7", USC_OPERAND, ADD, .dst = BANK(R, 0, 0), .src0 = BANK(SR, 7, 0),
@@ -159,7 +159,7 @@ static struct refusal refusals[] = {
 	NO("no such atomic operation", USC_OPERAND, LOCAL_ATOMIC,
 	   .func = PUMICE_USC_ATOMIC_COUNT, .mask = RAW_MASK(1, 1), .dst = BANK(R, 0, 0),
 	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),
-	NO("what is compared with lies beyond", USC_REGISTER, LOCAL_ATOMIC,
+	NO("comparison value beyond the allocation", USC_REGISTER, LOCAL_ATOMIC,
 	   .func = PUMICE_USC_ATOMIC_CMPXCHG, .mask = RAW_MASK(1, 1), .dst = BANK(R, 0, 0),
 	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 7, 0)),
 	NO("second register of a load beyond", USC_REGISTER, LOCAL_LOAD64, .mask = RAW_MASK(1, 1),
@@ -170,7 +170,7 @@ static struct refusal refusals[] = {
 	   .mask = RAW_MASK(1, 1), .dst = BANK(R, 5, 0), .src0 = BANK(R, 1, 0)),
 	NO("fourth register of a store beyond", USC_REGISTER, LOCAL_STORE128,
 	   .mask = RAW_MASK(1, 1), .src0 = BANK(R, 1, 0), .src1 = BANK(V, 0, 0)),
-	NO("internal registers take no burst", USC_OPERAND, BURST_LOAD, .mask = RAW_MASK(1, 1),
+	NO("no bursts to internal registers", USC_OPERAND, BURST_LOAD, .mask = RAW_MASK(1, 1),
 	   .dst = BANK(I, 0, 0), .src0 = BANK(R, 1, 0), .words = 1),
 	NO("a burst of no words", USC_BURST, BURST_LOAD, .mask = RAW_MASK(1, 1),
 	   .dst = BANK(R, 2, 0), .src0 = BANK(R, 1, 0)),
@@ -186,13 +186,13 @@ static struct refusal refusals[] = {
 	NO("16385 dynamic constants", USC_BURST, DC_WINDOW, .src2 = BANK(SH, 0, 0),
 	   .words = 16385),
 	NO("no such scope", USC_OPERAND, MEM_FENCE, .func = PUMICE_USC_SCOPE_COUNT),
-	NO("branch behind the program", USC_BRANCH, JUMP, .target = 3),
+	NO("branch past the program", USC_BRANCH, JUMP, .target = 3),
 	NO("branch far away", USC_BRANCH, BR_ANY, .mask = RAW_MASK(1, 1), .target = 0xfffff),
 };
 
 #define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
 
-/* Put words between a mov and an end; the program, or NULL with rig->fault. */
+/* Write words between a mov and an end; the program, or NULL with rig->fault. */
 static struct usc_program *try_words(struct rig *rig, const u32 *words)
 {
 	u32 code[3 * PUMICE_USC_WORDS];
@@ -327,7 +327,7 @@ static bool is_program_fault(u32 fault)
 	       fault == PUMICE_FAULT_USC_BURST || fault == PUMICE_FAULT_USC_STAGE;
 }
 
-/* Run what was accepted, with little enough budget that loops do not matter. */
+/* Run an accepted program, with a small budget to end loops. */
 static void run_noise(struct rig *rig, struct usc_program *program)
 {
 	const struct rig_group group = {
@@ -364,7 +364,7 @@ static void usc_noise_is_refused_by_name_or_runs_without_harm(void **state)
 			assert_int_equal(rig->fault.pc, 1);
 		}
 	}
-	/* Else the noise proves nothing about running. */
+	/* Otherwise the random words do not test execution. */
 	assert_true(accepted > NOISE / 1000);
 }
 

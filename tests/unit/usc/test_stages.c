@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What each stage may use, and how graphics programs stop: refusals by name, rules
- * that are known only when a task runs, faults of the texture unit and of the PBE.
+ * Permissions of each stage, and how graphics programs stop: refusals by name, rules that
+ * are checked only when a task runs, faults of the texture unit and of the PBE.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static struct usc_program_limits limits_of(u32 stage)
 	};
 }
 
-/* An instruction, the stages that have it, and what the others say. */
+/* An instruction, the stages that may use it, and the fault of the others. */
 static const struct {
 	const char *rule;
 	struct pumice_usc_insn insn;
@@ -61,7 +61,7 @@ static const struct {
 	     .src2 = BANK(SH, 0)),
 };
 
-/* What no stage has: all faults are of the stage that comes nearest. */
+/* Invalid in all stages: the fault is that of the nearest stage. */
 static const struct {
 	const char *rule;
 	u32 stage;
@@ -242,7 +242,7 @@ static void start_program(struct rig *rig, struct task *t, u32 stage, struct usc
 static void run_program(struct rig *rig, struct task *t, u32 stage, struct usc_program *program)
 {
 	start_program(rig, t, stage, program, 1);
-	/* Loops of noise end here. */
+	/* Random loops end here. */
 	usc_step(rig->usc, 200, NULL);
 	usc_abort(rig->usc);
 	usc_step(rig->usc, 1, NULL);
@@ -425,7 +425,7 @@ static void usc_detailed_counters_know_the_operations_of_graphics(void **state)
 
 #define NOISE 60000u
 
-/* The rig's memory and stores are all that may change: a sanitizer watches. */
+/* Only the fixture's memory and stores may change: checked by sanitizers. */
 static void usc_noise_in_every_stage_does_no_harm(void **state)
 {
 	struct gen_rng rng = { 11 };

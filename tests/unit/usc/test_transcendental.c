@@ -63,7 +63,7 @@ static const struct function functions[] = {
 
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-/* What one function came to. */
+/* Results of one function. */
 struct outcome {
 	double error;	/* the largest, ulp */
 	u32 at;		/* its input */
@@ -136,7 +136,7 @@ static double error_of(u32 result, long double exact)
 	long double value = float_of(result);
 	int exponent;
 
-	/* What would round to 2^128 is infinity, as IEEE 754 has it. */
+	/* Values that would round to 2^128 are infinity, as in IEEE 754. */
 	if (isinf(value) && fabsl(exact) >= 0x1.ffffffp127l && signbit(value) == signbit(exact))
 		return 0;
 	if (value == exact)
@@ -167,9 +167,9 @@ static void judge(const struct function *f, u32 input, u32 result, struct outcom
 	}
 }
 
-/* A function with its programs at every level, and inputs on their way. */
+/* A function with its programs at every level, and queued inputs. */
 struct bench {
-	/* By level, each with programs of its own; NULL where the host lacks it. */
+	/* By level, each with programs of its own; NULL if the host lacks it. */
 	struct rig *rig[GPU_LEVELS];
 	struct usc_program *program[GPU_LEVELS];
 	const struct function *function;
