@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-bench: figures of the GPU in this process, against PoCL, llvmpipe and
- * memcpy(), and against itself with fewer threads.
+ * pumice-bench: figures of the GPU in this process, compared with PoCL, llvmpipe and
+ * memcpy(), and with itself on fewer threads.
  *
  * Writes its rows as a list of JSON objects; scripts/bench.py joins them with
  * those of the guest and prints the table. See README.md for the rules.
@@ -16,8 +16,8 @@
 
 static const char usage[] =
 	"usage: pumice-bench [-o FILE] [-r ROUNDS] [-t THREADS] [-n NAME]\n"
-	"  -o FILE     where the rows go (default: standard output)\n"
-	"  -r ROUNDS   of which the best counts (default 9)\n"
+	"  -o FILE     output file of the rows (default: standard output)\n"
+	"  -r ROUNDS   of which the best is used (default 9)\n"
 	"  -t THREADS  host threads of the GPU (default 2)\n"
 	"  -n NAME     only rows with this in their name\n";
 

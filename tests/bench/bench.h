@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rows of the benchmark share: contests between two sides, workloads
- * that become contests, and the list of results.
+ * Shared declarations of the rows: contests between two sides, workloads
+ * from which contests are generated, and the list of results.
  *
- * A contest runs both sides in turn, round after round, and takes the best round
- * of each: other load on the host falls on both alike, and only makes a round
- * slower. Where a run is as short as a thread's wake-up, the best is luck, and the
- * median of many rounds is taken. Both sides have been checked against the CPU
- * before the first round counts.
+ * A contest runs both sides alternately, and uses the best round
+ * of each: other load on the host affects both sides, and can only make a round
+ * slower. Where a run is as short as a thread's wake-up, the best is random, and the
+ * median of many rounds is used. Both sides have been checked against the CPU
+ * before the first round.
  *
  * A result's ratio is always "higher is better for us": ours / peer of rates,
  * peer / ours of times.
@@ -21,22 +21,22 @@
 #include "gpu.h"
 #include "pocl.h"
 
-/* How a run's seconds become a figure. */
+/* Conversion of a run's seconds to a figure. */
 enum bench_figure {
 	BENCH_RATE,	/* scale / seconds */
 	BENCH_TIME,	/* scale * seconds */
 };
 
-/* Two ways to the same end. */
+/* Two implementations of the same task. */
 struct bench_contest {
 	const char *name;
 	const char *unit;
 	const char *peer_name;
 	enum bench_figure figure;
 	double scale;
-	double goal;		/* least ratio; 0: none */
-	unsigned int repeats;	/* runs of a round, whose mean counts */
-	unsigned int median_of;	/* the median of so many times the rounds; 0: the best round */
+	double goal;		/* minimum ratio; 0: none */
+	unsigned int repeats;	/* runs of a round, whose mean is used */
+	unsigned int median_of;	/* factor of rounds for the median; 0: use the best round */
 	void (*ours)(void *data);	/* one run, from submission to the end */
 	void (*peer)(void *data);
 	/* Instead of the two, where a run's figure is not its length: runs, returns seconds. */
@@ -62,14 +62,14 @@ struct bench_workload {
 	uint64_t bytes[BENCH_BUFFERS];	/* 0 for none */
 	/* Fill the buffers before the run that is checked. */
 	void (*fill)(void *const buffers[BENCH_BUFFERS]);
-	/* What was found after one run; returns an element that is wrong, or -1. */
+	/* Check the buffers after one run; return a wrong element, or -1. */
 	long (*check)(void *const buffers[BENCH_BUFFERS]);
 	/* Arguments and range. */
 	void (*ours)(struct gpu_work *work, const struct gpu_buffer *buffers);
 	void (*peer)(struct pocl_work *work, const struct pocl_buffer *buffers);
 };
 
-/* Where results go, and on what they are found. */
+/* Output of results, and the GPUs to measure. */
 struct bench {
 	FILE *json;
 	unsigned int rounds;
@@ -96,7 +96,7 @@ _Noreturn void bench_fail(const char *format, ...) __attribute__((format(printf,
 /* Small whole numbers, so that sums of products are exact in any order. */
 void bench_fill(float *values, uint32_t count, uint32_t seed);
 
-/* The rows, a file each. */
+/* The rows, one file each. */
 void bench_matmul(struct bench *bench);
 void bench_mandelbrot(struct bench *bench);
 void bench_saxpy(struct bench *bench);

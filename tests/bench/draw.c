@@ -2,9 +2,9 @@
 /*
  * Our side of drawing. See draw.h.
  *
- * As a driver would for a scene that does not change: streams and records are
- * built once, and a run submits both jobs and waits. The texture is read ahead of
- * the program, which has nothing to do but store.
+ * As in a driver for a static scene, streams and records are built once, and a run submits
+ * both jobs and waits. The texture is read by the PDS, before the program, which only
+ * stores.
  */
 #include "draw.h"
 

@@ -21,12 +21,12 @@ struct draw_work {
 	struct pumice_frame frame;
 };
 
-/* All exit with a message where they fail. */
+/* All exit with a message if they fail. */
 void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work);
 void draw_work_free(struct draw_work *work);
 /* Clear, draw and wait until it is done. */
 void draw_run(struct draw_work *work);
-/* The picture, as gl_read() gives it. */
+/* The picture, as returned by gl_read(). */
 void draw_read(struct draw_work *work, uint32_t *pixels);
 /* Fragments that primitives covered and that programs ran for, in one frame. */
 void draw_count(struct draw_work *work, uint64_t *covered, uint64_t *shaded);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Benchmark of the firmware processor: instructions a second of one thread.
+ * Benchmark of the firmware processor: instructions per second of one thread.
  *
- * The loop mixes what firmware does: byte and word loads and stores, a call and
+ * The loop mixes typical operations of firmware: byte and word loads and stores, a call and
  * a return, a multiplication, shifts, compares and branches, half of it
  * compressed. Usage: fwcpu_bench [millions of instructions, default 300]
  */
@@ -48,7 +48,7 @@ static const uint16_t program[] = {
 	0xe111, 0x0505, 0x8082,
 };
 
-/* Nothing lies outside RAM here. */
+/* There is only RAM here. */
 static bool no_load(void *opaque, uint32_t addr, unsigned int size, uint32_t *val)
 {
 	(void)opaque, (void)addr, (void)size, (void)val;
@@ -77,7 +77,7 @@ static void load_program(uint8_t *ram)
 	}
 }
 
-/* Run @total instructions in slices; false when the program went astray. */
+/* Run @total instructions in slices; false if the program left its loop. */
 static bool measure(struct fwcpu *cpu, uint64_t total)
 {
 	uint64_t done = 0;
@@ -90,7 +90,7 @@ static bool measure(struct fwcpu *cpu, uint64_t total)
 		done += cpu->executed;
 	}
 	took = seconds() - start;
-	printf("fwcpu: %.0f million instructions in %.3f s: %.1f million a second\n",
+	printf("fwcpu: %.0f million instructions in %.3f s: %.1f million per second\n",
 	       (double)done * 1e-6, took, (double)done * 1e-6 / took);
 	return cpu->arch.minstret == done;
 }

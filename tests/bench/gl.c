@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * OpenGL ES 3 without a window: EGL's surfaceless platform, a framebuffer object,
- * two small shaders that do what the GPU's programs do.
+ * two small shaders equivalent to the GPU's programs.
  *
- * Limits: one context; llvmpipe is asked for by LIBGL_ALWAYS_SOFTWARE, and
- * gl_renderer() tells whether it came.
+ * Limits: one context; llvmpipe is selected by LIBGL_ALWAYS_SOFTWARE, and
+ * gl_renderer() returns the renderer in use.
  */
 #include <stdlib.h>
 
@@ -165,7 +165,7 @@ void gl_work(const struct draw_scene *scene, struct gl_work *work)
 	make_vertices(scene, work);
 	work->program = make_program(scene->texture ? texture_text : colour_text);
 	if (glGetError() != GL_NO_ERROR)
-		bench_fail("OpenGL cannot take the scene");
+		bench_fail("OpenGL cannot load the scene");
 }
 
 void gl_work_free(struct gl_work *work)
@@ -179,7 +179,7 @@ void gl_work_free(struct gl_work *work)
 	glDeleteFramebuffers(1, &work->framebuffer);
 }
 
-/* llvmpipe flips nothing in a framebuffer object: y goes down here as it goes up there. */
+/* llvmpipe does not flip framebuffer objects: y points down here, and up there. */
 void gl_run(struct gl_work *work)
 {
 	glBindFramebuffer(GL_FRAMEBUFFER, work->framebuffer);
@@ -204,5 +204,5 @@ void gl_read(struct gl_work *work, uint32_t *pixels)
 	glBindFramebuffer(GL_FRAMEBUFFER, work->framebuffer);
 	glReadPixels(0, 0, (int)work->size, (int)work->size, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 	if (glGetError() != GL_NO_ERROR)
-		bench_fail("OpenGL gives no picture");
+		bench_fail("OpenGL returns no picture");
 }

@@ -8,13 +8,13 @@
 
 #include <EGL/egl.h>
 
-/* One vertex: clip position with w = 1, and what the fragment is made of. */
+/* One vertex: clip position with w = 1, and the inputs of the fragment. */
 struct draw_vertex {
 	float x, y, z;
 	float a, b, c;	/* texture coordinates a, b; or red, green, blue */
 };
 
-/* What both sides draw: triangles on a cleared square, RGBA8. */
+/* The scene of both sides: triangles on a cleared square, RGBA8. */
 struct draw_scene {
 	uint32_t size;			/* of the target, pixels */
 	const struct draw_vertex *vertex;
@@ -36,10 +36,10 @@ struct gl_work {
 	bool tests_depth;
 };
 
-/* All exit with a message where they fail. */
+/* All exit with a message if they fail. */
 void gl_open(struct gl *gl);
 void gl_close(struct gl *gl);
-/* What draws: the renderer's name. */
+/* The renderer's name. */
 const char *gl_renderer(void);
 void gl_work(const struct draw_scene *scene, struct gl_work *work);
 void gl_work_free(struct gl_work *work);

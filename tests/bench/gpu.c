@@ -2,8 +2,8 @@
 /*
  * Our side of a contest. See gpu.h.
  *
- * A run does what a program does that launches a kernel once: it builds a control
- * stream, submits it, sleeps until the fence signals and looks how the job ended.
+ * A run does the same as a program that launches a kernel once: it builds a control
+ * stream, submits it, sleeps until the fence signals and reads the job's result.
  */
 #include "gpu.h"
 

@@ -7,7 +7,7 @@
 
 #include "pumice_regs.h"
 
-/* A GPU with what one stream of jobs needs. */
+/* A GPU with the objects of one stream of jobs. */
 struct gpu {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
@@ -15,7 +15,7 @@ struct gpu {
 	struct pumice_stream *stream;
 };
 
-/* Memory that both sides see. */
+/* Memory shared by both sides. */
 struct gpu_buffer {
 	struct pumice_bo *bo;
 	void *cpu;
@@ -34,7 +34,7 @@ struct gpu_work {
 	uint32_t words;		/* of uniforms */
 };
 
-/* All exit with a message where they fail. */
+/* All exit with a message if they fail. */
 void gpu_open(struct gpu *gpu, unsigned int threads);
 void gpu_close(struct gpu *gpu);
 void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct gpu_buffer *buffer);
@@ -48,7 +48,7 @@ void gpu_work_free(struct gpu_work *work);
 /* Build the control stream, submit it, and wait until it is done. */
 void gpu_run(struct gpu_work *work);
 
-/* A control stream that launches each of the works; returns its address. */
+/* Build a control stream that launches each of the works; return its address. */
 uint64_t gpu_build(const struct gpu_work *works, unsigned int count, struct pumice_stream *stream);
 /* Submit jobs, without syncs, with calls of look() until the last is done. */
 void gpu_watch(struct gpu *gpu, const struct pumice_gfx_job *jobs, unsigned int count,

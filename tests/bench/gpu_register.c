@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Registers of the GPU in this process, past the library, whose users have no
- * business with them.
+ * Registers of the GPU in this process, which the library does not make accessible to its
+ * users.
  */
 #include "gpu.h"
 

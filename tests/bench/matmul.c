@@ -4,7 +4,7 @@
  * addition for each inner step).
  *
  * The first is document 002's kernel, tiles of 8 x 8 in local memory, on both
- * sides. The second is the same sums with tiles in registers, on both sides too.
+ * sides. The second computes the same sums with tiles in registers, also on both sides.
  */
 #include <string.h>
 

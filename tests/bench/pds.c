@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rows: what the PDS's limits and its order of allocation do to throughput, in
- * thousands of work-groups a second. Both sides are our GPU, with other registers.
+ * Rows: effect of the PDS's limits and its order of allocation on throughput, in
+ * thousands of work-groups per second. Both sides are our GPU, with other registers.
  *
- * Small groups: how many may be on a USC at once is how often the CDM must be asked
- * for more. Unequal groups: in order, what short groups held comes back only when a
+ * Small groups: the number of groups on a USC determines how often the CDM must be stepped
+ * for more. Unequal groups: in order, resources of short groups are freed only when a
  * long one that started before them has ended.
  */
 #include <string.h>
@@ -15,9 +15,9 @@
 #define GROUPS		16384u
 #define SHORT		4u	/* rounds of a group's loop */
 #define LONG		20000u
-#define EVERY		256u	/* groups, of which one is long */
+#define EVERY		256u	/* groups, one of which is long */
 
-#define FEW	16u	/* tasks of a USC, so that order counts */
+#define FEW	16u	/* tasks of a USC, so that the order matters */
 
 /* A setting of the PDS's registers, with the work that runs under it. */
 struct setting {

@@ -2,7 +2,7 @@
 /*
  * The peer's side of a contest. See pocl.h.
  *
- * Limits: kernels are read from where this program was built.
+ * Limits: kernels are read from the source tree of the build.
  */
 #include "pocl.h"
 
@@ -84,7 +84,7 @@ void pocl_buffer(struct pocl *pocl, size_t bytes, struct pocl_buffer *buffer)
 	buffer->cpu = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
 	if (!buffer->cpu)
 		bench_fail("out of memory");
-	/* As our side's memory is. */
+	/* As on our side. */
 	madvise(buffer->cpu, bytes, MADV_HUGEPAGE);
 	memset(buffer->cpu, 0, bytes);
 	buffer->mem = clCreateBuffer(pocl->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes,

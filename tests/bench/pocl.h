@@ -15,7 +15,7 @@ struct pocl {
 	cl_program program;
 };
 
-/* Memory that both sides see, without copies. */
+/* Memory shared by both sides, without copies. */
 struct pocl_buffer {
 	cl_mem mem;
 	void *cpu;
@@ -31,7 +31,7 @@ struct pocl_work {
 	size_t local[2];	/* 0: PoCL chooses */
 };
 
-/* All exit with a message where they fail. */
+/* All exit with a message if they fail. */
 void pocl_open(struct pocl *pocl);
 void pocl_close(struct pocl *pocl);
 void pocl_buffer(struct pocl *pocl, size_t bytes, struct pocl_buffer *buffer);

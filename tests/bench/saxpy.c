@@ -2,7 +2,7 @@
 /*
  * Row: y = a x + y over 16 Mi floats, in GB/s of loads and stores.
  *
- * Values are small whole numbers, and stay exact however often y is added to.
+ * Values are small whole numbers, and remain exact for any number of additions.
  */
 #include "bench.h"
 #include "saxpy.pasm.h"

@@ -69,7 +69,7 @@ static void compare(const struct row *row, struct draw_work *ours, struct gl_wor
 		bench_fail("%s: %u of %u pixels differ from llvmpipe's", row->name, wrong, PIXELS);
 }
 
-/* What hidden-surface removal saves: a row without a peer. */
+/* Saving by hidden-surface removal: a row without a peer. */
 static void put_removal(struct bench *bench, const struct row *row, struct draw_work *work)
 {
 	uint64_t covered, shaded;

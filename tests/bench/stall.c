@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rows: the longest that a register read waits while a job does its worst, in ms.
+ * Rows: longest latency of a register read during the worst jobs, in ms.
  *
  * A guest's processor that reads a register is stalled, and QEMU's big lock is held, until
- * the GPU's lock is free. What holds that lock must be bounded, whatever a job asks for. The
- * peer is a job that needs nothing of the lock but to be launched: what its reads wait for is
- * the host's scheduler. Reads follow each other from submission to the job's end, so that
- * what a job does once falls on one of them, and the median of the rounds counts: the best
- * would hide what does not happen in each. The GPU has one thread, so that the reader has a
- * processor of its own on a host of two.
+ * the GPU's lock is free. The time that the lock is held must be bounded for any job. The
+ * peer is a job that needs the lock for its launch only: its reads wait for the host's
+ * scheduler. Reads are continuous from submission to the job's end, so that an operation
+ * that a job does once delays one of them, and the median of the rounds is used: the best
+ * would hide operations that do not occur in each. The GPU has one thread, so that the
+ * reader has a processor of its own on a host of two.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 
-#define PROGRAMS	6u	/* more than the CDM's share of the program memory holds */
+#define PROGRAMS	6u	/* more than fit into the CDM's share of the program memory */
 #define CLEARING	2000u	/* work-groups */
 #define LOOPS		"400000"	/* of the peer's waves */
-#define READS		64u	/* between two looks at the job */
+#define READS		64u	/* between two checks of the job */
 #define LINE		32u	/* bytes of an instruction's text, at most */
 #define STREAM_BYTES	(1u << 20)
 

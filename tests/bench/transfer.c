@@ -2,9 +2,9 @@
 /*
  * Rows: copies by the PTLA, against memcpy() and against one thread.
  *
- * 8 MiB, a large texture, as often as makes a job of 64: at that size two threads
- * of memcpy() are twice as fast as one, so that a row about threads tells of the
- * PTLA and not of the memory, of which one thread of memcpy() takes most here.
+ * 8 MiB, a large texture, copied often enough for a job of 64: at that size two threads of
+ * memcpy() are twice as fast as one, so that a row about threads measures the PTLA and not
+ * the memory, most of whose bandwidth one thread of memcpy() uses here.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static void run_memcpy(void *data)
 
 	for (uint32_t i = 0; i < COPIES; i++) {
 		memcpy(side->to.cpu, side->from.cpu, BYTES);
-		/* Nobody may find that it is not needed. */
+		/* Prevent the compiler from removing the copy. */
 		__asm__ volatile("" : : "r"(side->to.cpu) : "memory");
 	}
 }

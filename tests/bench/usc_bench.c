@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * How fast one USC multiplies matrices: the tiled matmul of document 002, hand
+ * Matrix product on one USC: the tiled matmul of document 002, hand
  * compiled, run by one thread directly on the USC, without PDS and firmware.
  *
- *	usc_bench [N [LEVEL]]	N a multiple of 8, 512 if left out; LEVEL a name, else all
+ *	usc_bench [N [LEVEL]]	N a multiple of 8, default 512; LEVEL a name, default all
  *
  * Prints GFLOP/s (a multiplication and an addition per inner step, as two
  * instructions and as one) for every vector level of this host, and checks the
@@ -30,7 +30,7 @@ enum { V_A, V_B, V_C, V_ROW, V_COL, V_SELF, V_COUNT };
 /* Temporaries. */
 enum { T_SUM, T_A, T_B, T_MUL, T_LEFT, T_ADDR_A, T_ADDR_B, T_COUNT };
 
-#define LOCAL_B (TILE * TILE * 4)	/* the tile of B stands behind that of A */
+#define LOCAL_B (TILE * TILE * 4)	/* the tile of B follows that of A */
 #define LOCAL_BYTES (2 * LOCAL_B)
 
 struct writer {
@@ -95,7 +95,7 @@ static void set_pair(u32 *shared, u64 addr)
 	shared[1] = (u32)(addr >> 32);
 }
 
-/* The PDS's part for one work-group of the grid. */
+/* Set up one work-group of the grid, as the PDS does. */
 static void start_group(struct rig *rig, unsigned int number, const struct rig_group *group,
 			struct usc_program *program, u32 n, u32 gx, u32 gy)
 {
@@ -127,7 +127,7 @@ static void start_group(struct rig *rig, unsigned int number, const struct rig_g
 	usc_group_start(rig->usc, number);
 }
 
-/* Time that this thread ran: other load on the host does not count. */
+/* Time that this thread ran: without other load on the host. */
 static double seconds(void)
 {
 	struct timespec t;
@@ -136,7 +136,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Run the whole grid; returns seconds. */
+/* Run the whole grid; return seconds. */
 static double run_matmul(struct rig *rig, struct usc_program *program, u32 n)
 {
 	const struct rig_group group = {
@@ -176,7 +176,7 @@ static bool check(const float *a, const float *b, const float *c, u32 n, bool fu
 	return true;
 }
 
-/* Measure and check one way to multiply at one level. */
+/* Measure and check one variant at one level. */
 static void measure(struct rig *rig, u32 n, enum gpu_level level, bool fused)
 {
 	const struct usc_program_limits limits = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The contests of a workload: the same buffers and the same kernel on our GPU, on
- * our GPU with one thread, and in PoCL; each is checked once before any is timed.
+ * our GPU with one thread, and in PoCL; each is checked once before measuring.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-What the generator's tests share: a small sound contract, and running the generator on it.
+Fixture of the generator's tests: a small valid contract, and running the generator on it.
 
-Limits: knows the generator's command line only, nothing of its insides.
+Limits: uses the generator's command line only, not its code.
 """
 
 import os
@@ -112,7 +112,7 @@ def run_generator(hw, out, *args):
 
 
 def decoder_sources(out):
-    """Sources of the decoder library, generated into `out` and written by hand."""
+    """Sources of the decoder library, generated into `out` and handwritten."""
     return [os.path.join(where, name) for where in (out, os.path.join(HW, "decode"))
             for name in os.listdir(where) if name.endswith(".c")]
 
@@ -181,13 +181,13 @@ class ContractCase(unittest.TestCase):
         self.refuse("registers.xml", REGISTERS % (body, ""), message)
 
     def refuse_unit(self, body, message):
-        """Refuse what is added behind unit A."""
+        """Refuse text that is added after unit A."""
         self.refuse("registers.xml", REGISTERS % ("", body), message)
 
     def refuse_format(self, body, message):
-        """Refuse what is added to the formats."""
+        """Refuse text that is added to the formats."""
         self.refuse("formats.xml", FORMATS % body, message)
 
     def refuse_isa(self, body, message):
-        """Refuse what is added to the instruction set."""
+        """Refuse text that is added to the instruction set."""
         self.refuse("isa.xml", ISA % body, message)

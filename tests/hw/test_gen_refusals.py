@@ -310,7 +310,7 @@ class Isa(ContractCase):
 
 
 class Sound(ContractCase):
-    """The contract that all other tests spoil is itself accepted."""
+    """The contract that all other tests invalidate is itself accepted."""
 
     def test_sound_contract_is_accepted(self):
         done = self.generate()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-The generated pack and unpack functions do what the XML says, bit for bit.
+The generated pack and unpack functions follow the XML, bit for bit.
 
 The expected words come from reference.py, a reading of the XML that shares no code with the
 generator. The seed is printed with every failure.

@@ -66,7 +66,7 @@ static struct ref_vertex cut(const struct ref_state *s, const struct ref_vertex 
 	return v;
 }
 
-/* Cut a polygon, or a line, by one plane. */
+/* Clip a polygon, or a line, by one plane. */
 static void clip_plane(const struct ref_state *s, struct ref_polygon *p, unsigned int plane)
 {
 	const struct ref_polygon in = *p;

@@ -8,7 +8,7 @@
 
 #include "reference.h"
 
-/* A triangle to be filled: its own vertices, and which of the primitive's is provoking. */
+/* A triangle to be filled: its own vertices, and the provoking one of the primitive. */
 struct triangle {
 	struct ref_screen s[3];
 	const float *flat;	/* varyings of the provoking vertex */
@@ -112,7 +112,7 @@ static void weights(const struct triangle *t, int64_t x, int64_t y, double w[3])
 }
 
 /*
- * What a plane of f32 coefficients may be off by: they are rounded, and so are two
+ * Error bound of a plane of f32 coefficients: they are rounded, and so are two
  * products and two sums, all below |value| + |slope| * 32 pixels.
  */
 static double plane_error(double value, double dx, double dy)
@@ -187,7 +187,7 @@ static bool would_pass(const struct draw *d, uint32_t at, float z)
 		compare(st->func, st->ref & st->mask, d->target->stencil[at] & st->mask));
 }
 
-/* Depth and stencil of one sample: whether it passes. What failing does is done. */
+/* Depth and stencil of one sample: return whether it passes. Effects of failing are applied. */
 static bool test(const struct draw *d, uint32_t at, float z)
 {
 	const struct ref_state *s = d->state;
@@ -222,8 +222,8 @@ static void passed(const struct draw *d, uint32_t at, float z, const double *out
 }
 
 /*
- * Shade a pixel for some of its samples, of which those in pass will pass their tests
- * as far as is known; then test and write them.
+ * Shade a pixel for some of its samples, of which those in pass are known to pass
+ * their tests; then test and write them.
  */
 static void shade(const struct draw *d, uint32_t px, uint32_t py, uint32_t covered, uint32_t run,
 		  uint32_t pass, const float *z, uint32_t sample)
@@ -274,7 +274,7 @@ static void fill_pixel(const struct draw *d, uint32_t px, uint32_t py)
 		if (d->state->shader_depth || would_pass(d, at + i, z[i]))
 			pass |= 1u << i;
 	}
-	/* Failing changes nothing but the stencil. */
+	/* Failing changes the stencil only. */
 	if (!pass && !(covered && d->state->stencil_test))
 		return;
 	if (!d->state->sample_rate) {

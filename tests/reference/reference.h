@@ -2,9 +2,9 @@
 /*
  * Reference rasteriser: an immediate-mode renderer in f64, independent of the GPU.
  *
- * Source: Documentation/precision.rst. Slow and plain on purpose. Nothing here
- * includes a header of the GPU or of the hardware contract; enumerations are
- * its own.
+ * Source: Documentation/precision.rst. Simple on purpose, not fast. No file
+ * includes a header of the GPU or of the hardware contract; enumerations
+ * are separate.
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H
@@ -40,20 +40,20 @@ struct ref_target {
 	double *out;		/* [(pixel * samples + sample) * words + word] */
 };
 
-/* A vertex as its program left it. */
+/* Outputs of a vertex program. */
 struct ref_vertex {
 	float pos[4];
 	float size;		/* of a point */
 	float v[REF_VARYINGS];
 };
 
-/* What a shading callback gets, and fills in. */
+/* Inputs and outputs of a shading callback. */
 struct ref_fragment {
 	uint32_t x, y, sample;	/* sample: 0 at pixel rate */
 	bool front;
 	double z;		/* at the position of v[] */
 	double v[REF_VARYINGS];
-	double error[REF_VARYINGS];	/* what planes in f32 may make of it */
+	double error[REF_VARYINGS];	/* error bound of planes in f32 */
 	double out[REF_WORDS];	/* in: the pixel's outputs (at pixel rate its first covered sample); out: new ones */
 	double depth;		/* out, if the object writes depth */
 };
@@ -103,10 +103,10 @@ struct ref_polygon {
 	struct ref_vertex vertex[REF_POLYGON];
 };
 
-/* Cut a primitive; false when nothing is left. */
+/* Cut a primitive; false if the result is empty. */
 bool ref_clip(const struct ref_state *state, const struct ref_vertex *vertices, unsigned int count,
 	      struct ref_polygon *polygon);
-/* Divide, and apply the viewport. False where that is nowhere: the primitive is dropped. */
+/* Divide, and apply the viewport. False if that is impossible: drop the primitive. */
 bool ref_project(const struct ref_state *state, const struct ref_vertex *vertex,
 		 struct ref_screen *out);
 /* Position of a sample in its pixel, 1/256 pixel. */

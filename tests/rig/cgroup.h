@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Memory cgroups (version 2): who is charged for memory, and what a full one does. */
+/* Memory cgroups (version 2): accounting of memory, and the effect of limits. */
 #ifndef RIG_CGROUP_H
 #define RIG_CGROUP_H
 
@@ -8,7 +8,7 @@
 
 #include "gpu.h"
 
-/** struct cgroup - one below the root; it goes with cgroup_remove() */
+/** struct cgroup - one below the root; removed by cgroup_remove() */
 struct cgroup {
 	char path[96];
 };
@@ -16,19 +16,19 @@ struct cgroup {
 /** can_limit_memory - whether the kernel has memory cgroups. */
 bool can_limit_memory(void);
 
-/** need_cgroup - make one; an empty one of the same name goes first. */
+/** need_cgroup - create one; an empty one of the same name is removed first. */
 struct cgroup need_cgroup(const char *name);
 
 /** cgroup_enter - move this process into it. @cgroup: or NULL for the root */
 void cgroup_enter(const struct cgroup *cgroup);
 
-/** cgroup_limit - bytes that may be charged to it from now on; what is charged stays. */
+/** cgroup_limit - bytes that may be charged to it from now on; existing charges remain. */
 void cgroup_limit(const struct cgroup *cgroup, u64 bytes);
 
 /** cgroup_charged - bytes that are charged to it. */
 u64 cgroup_charged(const struct cgroup *cgroup);
 
-/** cgroup_remove - of one without processes. */
+/** cgroup_remove - remove one without processes. */
 void cgroup_remove(const struct cgroup *cgroup);
 
 #endif

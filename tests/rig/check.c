@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Checks that say what the values were. See check.h. */
+/* Checks that report the compared values. See check.h. */
 #include "check.h"
 
 #include <string.h>

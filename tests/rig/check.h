@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Checks for what is shared between test programs of different harnesses.
+ * Checks for code shared by test programs of different harnesses.
  *
- * A check that fails ends the test as failed. Each harness says what that means
- * by its own test_fail(): tests/guest/harness.c, tests/igt/check.c.
+ * A check that fails ends the test as failed. Each harness defines this
+ * with its own test_fail(): tests/guest/harness.c, tests/igt/check.c.
  */
 #ifndef RIG_CHECK_H
 #define RIG_CHECK_H
 
 #include <stdint.h>
 
-/** test_fail - end the test as failed; say why. */
+/** test_fail - end the test as failed, with a message. */
 void test_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 

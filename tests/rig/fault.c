@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* What every fault must leave behind. See fault.h. */
+/* Required effects of every fault. See fault.h. */
 #include "fault.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * What every fault must leave behind, for tests that provoke one.
+ * Required effects of every fault, for tests that provoke one.
  */
 #ifndef RIG_FAULT_H
 #define RIG_FAULT_H
@@ -9,15 +9,15 @@
 #include "pumice_regs.h"
 #include "rig.h"
 
-/** fault_is_unmapped - whether a fault says that nothing is mapped, at whichever level. */
+/** fault_is_unmapped - whether a fault is that of an unmapped address, at any level. */
 bool fault_is_unmapped(u32 fault);
 
 /**
- * expect_fault - a job that must fault
- * @fault: enum pumice_fault; PUMICE_FAULT_MMU_PT_INVALID stands for all levels
+ * expect_fault - check a job that must fault
+ * @fault: enum pumice_fault; PUMICE_FAULT_MMU_PT_INVALID matches all levels
  * @unit: enum pumice_unit
  *
- * Checks that its fence carries -EIO, that the context tells this fault and
+ * Checks that its fence has -EIO, that the context reports this fault and
  * unit and is marked, that the next job of the same context and a job of
  * another context work.
  *

@@ -28,10 +28,10 @@ static bool is_pumice(int fd)
 	return match;
 }
 
-/* The PCI device rather than its node, whose number changes when it is bound anew. */
+/* The PCI device, because the number of its node changes when it is bound again. */
 static char chosen[64];
 
-/* The name of the PCI device that a link of sysfs leads to. Return: whether there is one. */
+/* The name of the PCI device that a link of sysfs points to. Return: whether there is one. */
 static bool device_name(const char *link, char *name, size_t bytes)
 {
 	char target[256];
@@ -60,7 +60,7 @@ const char *gpu_chosen(void)
 	return chosen[0] ? chosen : NULL;
 }
 
-/* Whether a render node belongs to the chosen device, or to any where none is. */
+/* Whether a render node belongs to the chosen device, or to any if none was chosen. */
 static bool is_chosen(int number)
 {
 	char link[64], name[64];
@@ -71,7 +71,7 @@ static bool is_chosen(int number)
 	return device_name(link, name, sizeof(name)) && !strcmp(name, chosen);
 }
 
-/* The node's file, and its path if asked for. */
+/* The node's file, and its path if requested. */
 static int find_node(char *path)
 {
 	char candidate[64];

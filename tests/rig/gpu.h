@@ -4,8 +4,8 @@
  * Raw ioctls of the driver, and memory, for the guest's tests.
  *
  * gpu_* functions return 0 or a negative errno and check nothing, so that a
- * test can ask for nonsense. need_* functions end the case as failed when they
- * fail. Nothing here goes through libpumice: what is tested is the kernel.
+ * test can pass invalid arguments. need_* functions end the case as failed when they
+ * fail. libpumice is not used: the kernel is tested.
  */
 #ifndef RIG_GPU_H
 #define RIG_GPU_H
@@ -21,7 +21,7 @@
 #define MIB	(1ull << 20)
 #define GIB	(1ull << 30)
 
-/* Handles and ids that nobody has been given. */
+/* Handles and ids that the driver never returned. */
 #define NO_HANDLE	0x7fffffffu
 
 /** gpu_open - open the render node that the driver serves. Return: file, or a negative errno. */
@@ -31,7 +31,7 @@ int gpu_open(void);
  * gpu_choose - use the GPU of an open file from now on; usually it is the first
  * @fd: a node of it; may be closed afterwards
  *
- * Nodes, debugfs and sysfs are those of this PCI device, also when it is bound anew.
+ * Nodes, debugfs and sysfs are those of this PCI device, also after it is bound again.
  */
 void gpu_choose(int fd);
 
@@ -61,17 +61,17 @@ int gpu_context_state(int fd, u32 context, struct drm_pumice_context_get_state *
 int gpu_context_set_priority(int fd, u32 context, u32 priority);
 int gpu_resets(int fd, struct drm_pumice_file_get_resets *resets);
 
-/** gpu_bind - change a VM. @failed: out on failure: index that the kernel told; may be NULL. */
+/** gpu_bind - change a VM. @failed: out on failure: index returned by the kernel; may be NULL. */
 int gpu_bind(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count, u32 *failed);
 
 /** gpu_bind_async - queue a change of a VM with waits and signals. */
 int gpu_bind_async(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count,
 		   const struct drm_pumice_sync *syncs, u32 sync_count);
 
-/** gpu_job_result - how job @job of a context ended; 0 is the last that did. */
+/** gpu_job_result - read the result of job @job of a context; 0 is the last that ended. */
 int gpu_job_result(int fd, u32 context, u64 job, struct drm_pumice_job_get_result *result);
 
-/** gpu_context_create_of - a context of any type, with usual priority. */
+/** gpu_context_create_of - create a context of any type, with normal priority. */
 int gpu_context_create_of(int fd, u32 vm, u32 type, u32 *context);
 
 int gpu_perfmon_create(int fd, const u32 *counters, u32 count, u32 *id);
@@ -80,7 +80,7 @@ int gpu_perfmon_destroy(int fd, u32 id);
 /** gpu_perfmon_values - read a monitor. @values: one for each of its counters. */
 int gpu_perfmon_values(int fd, u32 id, u32 flags, u64 *values);
 
-/** gpu_free_list_create, gpu_hwrt_create - the ioctl as it is; @args.id is out. */
+/** gpu_free_list_create, gpu_hwrt_create - the ioctl without changes; @args.id is out. */
 int gpu_free_list_create(int fd, struct drm_pumice_free_list_create *args);
 int gpu_free_list_destroy(int fd, u32 id);
 int gpu_hwrt_create(int fd, struct drm_pumice_hwrt_create *args);
@@ -109,13 +109,13 @@ struct drm_pumice_context_get_state need_state(int fd, u32 context);
 void need_map(int fd, u32 vm, u32 handle, u64 bo_offset, u64 va, u64 size, u32 flags);
 void need_unmap(int fd, u32 vm, u64 va, u64 size);
 
-/** gpu_cpu - see a BO on the CPU, read and write. @cpu: out; NULL on failure. */
+/** gpu_cpu - map a BO on the CPU, read and write. @cpu: out; NULL on failure. */
 int gpu_cpu(int fd, u32 handle, u64 size, void **cpu);
 
 /** need_cpu - as gpu_cpu(). */
 void *need_cpu(int fd, u32 handle, u64 size);
 
-/** struct mem - a BO that CPU and GPU see */
+/** struct mem - a BO mapped on CPU and GPU */
 struct mem {
 	u32 handle;
 	u64 size;	/* bytes */
@@ -123,7 +123,7 @@ struct mem {
 	u32 *cpu;
 };
 
-/** gpu_mem_create - make a BO, map all of it into a VM at @va, and see it on the CPU. */
+/** gpu_mem_create - create a BO, map all of it into a VM at @va, and on the CPU. */
 int gpu_mem_create(int fd, u32 vm, u64 va, u64 size, struct mem *mem);
 
 /** need_mem - as gpu_mem_create(). */

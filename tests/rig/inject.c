@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Faults on request. See inject.h. */
+/* Fault injection. See inject.h. */
 #include "inject.h"
 
 #include <errno.h>

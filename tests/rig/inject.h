@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Faults that the GPU makes on request, by the driver's file in debugfs. */
+/* Fault injection, by the driver's file in debugfs. */
 #ifndef RIG_INJECT_H
 #define RIG_INJECT_H
 
@@ -8,22 +8,22 @@
 
 #include "pumice_types.h"
 
-/** can_inject - whether this GPU makes faults on request. */
+/** can_inject - whether this GPU supports fault injection. */
 bool can_inject(void);
 
 /**
- * need_inject - ask for a fault
- * @text: as Documentation/faults.rst describes: "unit-hang,where=cdm"; "none" for no more
+ * need_inject - request a fault
+ * @text: as Documentation/faults.rst describes: "unit-hang,where=cdm"; "none" to cancel
  */
 void need_inject(const char *text);
 
 /** inject - as need_inject(). Return: 0 or a negative errno. */
 int inject(const char *text);
 
-/** inject_hits - how often a kind has happened since the machine was started. */
+/** inject_hits - number of faults of a kind since the machine was started. */
 u32 inject_hits(const char *kind);
 
-/** inject_left - occasions left at which a kind will happen. */
+/** inject_left - number of faults of a kind that remain armed. */
 u32 inject_left(const char *kind);
 
 #endif

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "system.h"
 
-/* Also of what the kernel makes for itself; not so the mode "always". */
+/* Also for the kernel's own files, unlike the mode "always". */
 #define SHMEM_MODE	"/sys/kernel/mm/transparent_hugepage/shmem_enabled"
 
 int use_large_memory(bool large)
@@ -18,7 +18,7 @@ int use_large_memory(bool large)
 	return write_file(SHMEM_MODE, large ? "force" : "never");
 }
 
-/* As the driver names a page size; bytes are those of formats.xml. */
+/* The driver's name of a page size; bytes are those of formats.xml. */
 static const char *name_of(u32 bits)
 {
 	static const struct {

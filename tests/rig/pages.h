@@ -11,10 +11,10 @@
 #include "gpu.h"
 
 /**
- * use_large_memory - have shmem, of which buffers are made, take 2 MiB at a time
+ * use_large_memory - let shmem, which backs buffers, allocate 2 MiB at a time
  * @large: false: as usual
  *
- * For all of the system, until it is changed again. Return: 0 or -errno.
+ * For the whole system, until it is changed again. Return: 0 or -errno.
  */
 int use_large_memory(bool large);
 

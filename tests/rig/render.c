@@ -168,7 +168,7 @@ static u64 place_isp_state(struct rig *rig)
 	return rig_place(rig, words, PUMICE_ISP_STATE_WORDS);
 }
 
-/* Fragments of the colour that is iterated, or endless ones. */
+/* Fragments with the interpolated colour, or endless ones. */
 static u64 place_tsp_state(struct rig *rig, bool endless)
 {
 	const struct pumice_pds_insn iterate = {
@@ -299,13 +299,13 @@ u64 transfer_fill_stream(struct rig *rig, u64 to, u32 value, u32 count)
 			 halt_transfer(words + PUMICE_TDM_FILL_WORDS));
 }
 
-/* Where rig_place() puts what comes next. */
+/* Address that the next rig_place() uses. */
 static u64 next_place(struct rig *rig)
 {
 	return rig_place(rig, NULL, 0);
 }
 
-/* A stream of fills and a link back: a link alone might be told from its own address. */
+/* A stream of fills and a link back: a link alone could be detected by its own address. */
 u64 transfer_loop_stream(struct rig *rig)
 {
 	u32 words[PUMICE_TDM_FILL_WORDS + PUMICE_TDM_LINK_WORDS];

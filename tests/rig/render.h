@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * A rig for render and transfer contexts: a free list, a data set, pairs of jobs.
+ * Fixture for render and transfer contexts: a free list, a data set, pairs of jobs.
  *
- * Most streams draw nothing, for what a context does with its jobs does not depend
- * on what they draw. render_draw_stream() draws triangles.
+ * Most streams draw nothing, since the behaviour of a context does not depend on them.
+ * render_draw_stream() draws triangles.
  */
 #ifndef RIG_RENDER_H
 #define RIG_RENDER_H
@@ -13,7 +13,7 @@
 
 #define RENDER_SIZE	64u	/* pixels of the target, square */
 
-/** struct render - what cases start from */
+/** struct render - initial state of cases */
 struct render {
 	struct rig rig;		/* its context is of the compute data master */
 	u32 context;		/* render context */
@@ -23,17 +23,17 @@ struct render {
 	u64 fragment;		/* a record that stores nothing */
 };
 
-/** render_open - make one on a file of its own. */
+/** render_open - create one on a new file. */
 struct render render_open(void);
 
-/** render_on - the same in a rig. */
+/** render_on - the same in an existing fixture. */
 struct render render_on(const struct rig *rig);
 
-/** render_list_args, render_hwrt_args - what makes a free list, a data set of RENDER_SIZE. */
+/** render_list_args, render_hwrt_args - arguments of a free list, a data set of RENDER_SIZE. */
 struct drm_pumice_free_list_create render_list_args(u32 vm);
 struct drm_pumice_hwrt_create render_hwrt_args(u32 vm, u32 list);
 
-/** need_free_list, need_hwrt - make one. */
+/** need_free_list, need_hwrt - create one. */
 u32 need_free_list(int fd, struct drm_pumice_free_list_create args);
 u32 need_hwrt(int fd, struct drm_pumice_hwrt_create args);
 
@@ -52,7 +52,7 @@ void render_block(struct render *r);
 /** render_run - render_submit() and wait. Return: as sync_status(). */
 int render_run(struct render *r, u32 data, u64 geometry, u64 fragment);
 
-/** render_check_works - an empty pair must run. */
+/** render_check_works - check that an empty pair runs. */
 void render_check_works(struct render *r);
 
 /** struct vertex - in clip space, with a colour of 0 to 1 */
@@ -61,7 +61,7 @@ struct vertex {
 	float colour[4];
 };
 
-/** render_draw_stream - triangles of @count vertices at @va, one over the other. */
+/** render_draw_stream - triangles of @count vertices at @va, in order. */
 u64 render_draw_stream(struct render *r, u64 va, u32 count);
 
 /** render_loop_stream - the same, with fragments that never end. */
@@ -70,7 +70,7 @@ u64 render_loop_stream(struct render *r, u64 va, u32 count);
 /**
  * render_hang_in_fragment - submit a pair whose fragment job never ends
  *
- * Uses the rig's data. The geometry job has ended when it returns.
+ * Uses the fixture's data. The geometry job has ended when it returns.
  */
 void render_hang_in_fragment(struct render *r);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* A test rig. See rig.h. */
+/* Fixture of tests through ioctls. See rig.h. */
 #include "rig.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #define ALIGN		16u	/* programs */
 #define USUAL_SIZE	32u
-#define WITNESSES	2u	/* jobs that have their turns before a fence is looked at */
-#define RUNS		0x52554e53u	/* what an endless job leaves behind */
+#define WITNESSES	2u	/* jobs that run before a fence is checked */
+#define RUNS		0x52554e53u	/* written by an endless job */
 
 int rig_try(struct rig *rig, int fd)
 {
@@ -88,7 +88,7 @@ u64 rig_place(struct rig *rig, const u32 *words, u32 count)
 	return rig->code.va + at;
 }
 
-/* The PDS program of a launch: parameters, the instance's number, the task. */
+/* Write the PDS program of a launch: parameters, the instance's number, the task. */
 static u64 place_pds(struct rig *rig, const struct launch *launch, u32 *insns)
 {
 	u32 words[(LAUNCH_PARAMS + 3) * 4] = { 0 };
@@ -274,7 +274,7 @@ void rig_run_on(struct rig *rig)
 	wait_until_runs(rig);
 }
 
-/* On a file of its own: nothing of it is left. */
+/* On a separate file, which frees everything. */
 void rig_check_held(int fd, u32 sync, u64 point)
 {
 	struct rig witness = rig_open();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * A test rig: one VM with one context, memory for programs and control streams,
- * and memory that jobs write to.
+ * Fixture of tests through ioctls: one VM with one context, memory for programs and
+ * control streams, and memory that jobs write to.
  *
- * Programs and streams are placed one behind the other and never overwritten,
- * so that jobs in flight keep theirs.
+ * Programs and streams are placed consecutively and never overwritten,
+ * so that those of jobs in flight remain valid.
  */
 #ifndef RIG_RIG_H
 #define RIG_RIG_H
@@ -14,20 +14,20 @@
 #include "shader.h"
 #include "sync.h"
 
-/* Where a rig's memory lies; everything from RIG_FREE on is the test's. */
+/* Addresses of a fixture's memory; the test may use all from RIG_FREE on. */
 #define RIG_CODE	0x01000000ull
 #define RIG_CODE_BYTES	MIB
 #define RIG_DATA	0x02000000ull
 #define RIG_DATA_BYTES	(64 * 1024ull)
 #define RIG_FREE	0x40000000ull
 
-/* First of the 32 words of the data in which endless jobs say that they run. */
+/* First of the 32 words of the data that endless jobs write when they run. */
 #define RIG_RUNS_WORD	(RIG_DATA_BYTES / 4 - 32)
 
 /* Parameters of a launch: shared registers sh0 and up. */
 #define LAUNCH_PARAMS	8
 
-/** struct rig - what most cases start from */
+/** struct rig - initial state of most cases */
 struct rig {
 	int fd;
 	u32 vm;
@@ -38,36 +38,36 @@ struct rig {
 	struct mem data;	/* RIG_DATA_BYTES that jobs may write to */
 };
 
-/** struct launch - a grid in x of one shader; zero fields take what is usual */
+/** struct launch - a grid in x of one shader; zero fields select the default */
 struct launch {
 	const struct shader *shader;
 	u32 params[LAUNCH_PARAMS];
-	u32 groups;		/* work-groups; usually 1 */
-	u32 size;		/* instances of a group; usually 32 */
+	u32 groups;		/* work-groups; default 1 */
+	u32 size;		/* instances of a group; default 32 */
 	u32 local_bytes;
-	u32 shared;		/* shared registers; usually LAUNCH_PARAMS */
-	u64 code;		/* where the shader lies already; usually it is placed */
+	u32 shared;		/* shared registers; default LAUNCH_PARAMS */
+	u64 code;		/* address of the shader if it was placed before, or 0 */
 };
 
-/** rig_open - make a rig on a file of its own. */
+/** rig_open - create a fixture on a new file. */
 struct rig rig_open(void);
 
-/** rig_on - make a rig on an open file. */
+/** rig_on - create a fixture on an open file. */
 struct rig rig_on(int fd);
 
 /** rig_with - as rig_on(), with a context of another priority and time-out. */
 struct rig rig_with(int fd, u32 priority, unsigned int timeout_ms);
 
-/** rig_try - as rig_on(), for who can do without. Return: 0 or a negative errno. */
+/** rig_try - as rig_on(), for callers that handle errors. Return: 0 or a negative errno. */
 int rig_try(struct rig *rig, int fd);
 
-/** rig_close - unmap a rig's memory and close its file. */
+/** rig_close - unmap a fixture's memory and close its file. */
 void rig_close(struct rig *rig);
 
-/** rig_data - address of word @index of the rig's data. */
+/** rig_data - address of word @index of the fixture's data. */
 u64 rig_data(const struct rig *rig, u32 index);
 
-/** rig_place - put words into the rig's code memory, 16-byte aligned. Return: their address. */
+/** rig_place - append words to the code memory, 16-byte aligned. Returns their address. */
 u64 rig_place(struct rig *rig, const u32 *words, u32 count);
 
 /** rig_launch_words - STATE and LAUNCH for a grid. @words: room for 16. Return: words. */
@@ -106,30 +106,30 @@ int rig_wait(struct rig *rig);
 /** rig_run - rig_submit() and rig_wait(). */
 int rig_run(struct rig *rig, u64 stream);
 
-/** rig_check_words - the 32 words from @cpu on must be @value and up. */
+/** rig_check_words - check that the 32 words from @cpu on are @value and up. */
 void rig_check_words(const u32 *cpu, u32 value);
 
-/** rig_check_works - a job must run and write what it should. */
+/** rig_check_works - check that a job runs and writes the correct values. */
 void rig_check_works(struct rig *rig);
 
 /** rig_block - keep the GPU busy with an endless job; returns when it runs. */
 void rig_block(struct rig *rig);
 
 /**
- * rig_run_on - keep the GPU busy with a grid that is never through
+ * rig_run_on - keep the GPU busy with a grid that never completes
  *
- * It ends between any two work-groups when another job is to run, and goes on
- * after it. Returns when it runs.
+ * It is switched out between any two work-groups for another job, and resumed
+ * after that. Returns when it runs.
  */
 void rig_run_on(struct rig *rig);
 
 /**
- * rig_check_held - a fence must still be pending after later jobs of others had their turns
+ * rig_check_held - check that a fence is pending after later jobs of other contexts ran
  * @fd: file of @sync
  * @point: 0 for a binary syncobj
  *
  * For jobs that wait for one of rig_run_on(), which shares the GPU: contexts of one priority
- * take turns, so that a job which did not wait would end before these do.
+ * run round robin, so that a job which did not wait would end before these do.
  */
 void rig_check_held(int fd, u32 sync, u64 point);
 

@@ -48,7 +48,7 @@ u32 immediate(void)
 	return operand(PUMICE_USC_BANK_IMM, 0);
 }
 
-/* Element 0 of a register: where signal waits leave their result. */
+/* Element 0 of a register: which receives the result of signal waits. */
 static u32 element(u32 number)
 {
 	const struct pumice_usc_operand fields = {
@@ -60,7 +60,7 @@ static u32 element(u32 number)
 	return word;
 }
 
-/* A single mask stands for itself and one. */
+/* A single mask is encoded as itself and one. */
 static u16 mask(u32 a)
 {
 	const struct pumice_usc_mask fields = { .a = (u8)a, .b = PUMICE_USC_K_ONE };

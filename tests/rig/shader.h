@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Small USC programs for the guest's tests, written with the generated pack
- * functions: neither assembler nor library is needed, and nonsense can be
- * written as easily as sense.
+ * functions: neither assembler nor library is needed, and invalid encodings
+ * can be written, too.
  *
- * Launch convention (see rig.h): shared registers hold the launch's parameters,
+ * Launch convention (see rig.h): shared registers contain the launch's parameters,
  * v0 is the instance's global number in x.
  */
 #ifndef RIG_SHADER_H
@@ -31,7 +31,7 @@ u32 reg_vo(u32 number);
 u32 reg_o(u32 number);
 u32 immediate(void);
 
-/** mask_all - the mask that is true everywhere. */
+/** mask_all - the mask that is true in all lanes. */
 u16 mask_all(void);
 
 /** mask_register - the mask in temporary register @number, below 16. */
@@ -40,7 +40,7 @@ u16 mask_register(u32 number);
 /** emit - add an instruction. */
 void emit(struct shader *shader, struct pumice_usc_insn insn);
 
-/** emit_raw - add four words as they are. */
+/** emit_raw - add four words without changes. */
 void emit_raw(struct shader *shader, const u32 *words);
 
 void emit_end(struct shader *shader);
@@ -51,7 +51,7 @@ void emit_store(struct shader *shader, u32 value_reg, u16 displacement);
 /** shader_store - memory[sh0:sh1 + 4 * v0] = sh2 + v0. */
 struct shader shader_store(void);
 
-/** shader_store_one - memory[sh0:sh1] = sh2, by every instance. sh3 must be 0. */
+/** shader_store_one - memory[sh0:sh1] = sh2, written by every instance. sh3 must be 0. */
 struct shader shader_store_one(void);
 
 /** shader_copy - memory[sh0:sh1 + 4 * v0] = memory[sh2:sh3 + 4 * v0] + sh4. */
@@ -63,7 +63,7 @@ struct shader shader_loop(void);
 /** shader_spin - never ends, and does nothing; of any stage. */
 struct shader shader_spin(void);
 
-/** shader_store_loop - memory[sh0:sh1 + 4 * v0] = sh2, over and over. */
+/** shader_store_loop - memory[sh0:sh1 + 4 * v0] = sh2, repeatedly. */
 struct shader shader_store_loop(void);
 
 /** shader_end - ends at once. */

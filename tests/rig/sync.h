@@ -3,8 +3,8 @@
 /*
  * Synchronisation objects for the guest's tests, on libdrm's calls.
  *
- * Waits have a limit that no job of a test comes near; running into it is a
- * failure of what is tested.
+ * Waits have a limit far above the duration of any test's job; reaching it is a
+ * failure of the tested code.
  */
 #ifndef RIG_SYNC_H
 #define RIG_SYNC_H
@@ -18,25 +18,25 @@
 /** now_ns - CLOCK_MONOTONIC. */
 u64 now_ns(void);
 
-/** need_sync - an empty syncobj. */
+/** need_sync - create an empty syncobj. */
 u32 need_sync(int fd);
 
-/** need_signaled_sync - a binary syncobj with a signaled fence. */
+/** need_signaled_sync - create a binary syncobj with a signaled fence. */
 u32 need_signaled_sync(int fd);
 
 /** sync_wait - wait for a point; 0 is binary. Return: 0, -ETIME, -EINVAL for one that is empty. */
 int sync_wait(int fd, u32 sync, u64 point, u64 timeout_ns);
 
-/** need_wait - as sync_wait(), for as long as it may take. */
+/** need_wait - as sync_wait(), with the limit of all waits. */
 void need_wait(int fd, u32 sync, u64 point);
 
 /** sync_is_pending - whether the point has not been reached yet. */
 bool sync_is_pending(int fd, u32 sync, u64 point);
 
 /**
- * sync_status - how the fence of a point ended.
+ * sync_status - status of the fence of a point.
  *
- * Return: 1 well, 0 not yet, a negative errno: the fence's error.
+ * Return: 1: signaled without error, 0: pending, a negative errno: the fence's error.
  */
 int sync_status(int fd, u32 sync, u64 point);
 

@@ -20,7 +20,7 @@
 #define PCI_DEVICES	"/sys/bus/pci/devices"
 #define PCI_DRIVER	"/sys/bus/pci/drivers/pumice"
 #define MODULE		"/sys/module/pumice"
-#define SETTLE_NS	(30 * 1000000000ull)	/* until what is going on has ended */
+#define SETTLE_NS	(30 * 1000000000ull)	/* until running work has ended */
 #define POLL_US		2000
 
 /* Whether a folder of DRM in debugfs is that of a PCI device. */
@@ -40,7 +40,7 @@ static bool is_folder_of(const char *folder, const char *device)
 	return strstr(line, mark);
 }
 
-/* Several folders may link to one device's. */
+/* Several folders may point to one device's. */
 bool debugfs_path(const char *name, char *path, unsigned int bytes)
 {
 	char device[64];
@@ -289,7 +289,7 @@ static unsigned long device_number(const char *device, const char *attribute)
 	return strtoul(text, NULL, 16);
 }
 
-/* The chosen device, if it is there. */
+/* The chosen device, if it exists. */
 static int chosen_pci_name(char *name, unsigned int bytes)
 {
 	char path[512];
@@ -342,7 +342,7 @@ static bool is_bound(const char *name)
 	return !access(path, F_OK);
 }
 
-/* The node appears a little after the device is bound. */
+/* The node appears shortly after the device is bound. */
 static void need_node(void)
 {
 	u64 deadline = now_ns() + SETTLE_NS;
@@ -373,7 +373,7 @@ void need_unbound(void)
 	CHECK(!is_bound(name));
 }
 
-/* The build id of one with a defect ends with its name. */
+/* The build id of a build with a defect ends with its name. */
 static bool has_firmware(const char *name)
 {
 	struct drm_pumice_query_fw fw;
@@ -388,8 +388,8 @@ static bool has_firmware(const char *name)
 }
 
 /*
- * While a device that is gone still has a firmware of this file name, as one whose last
- * reference is dropped late, the kernel gives that to the next one, too.
+ * While a removed device still has a firmware of this file name, because its last reference
+ * is dropped late, the kernel returns that firmware for the next device, too.
  */
 void need_firmware(const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * What the system around the GPU tells and takes: debugfs counters, module
+ * Interfaces of the system: debugfs counters, module
  * parameters, the PCI device in sysfs.
  */
 #ifndef RIG_SYSTEM_H
@@ -26,43 +26,43 @@ struct counts {
 /** need_in_flight - wait until the firmware has this many jobs of all contexts together. */
 void need_in_flight(int jobs);
 
-/** need_counts - read them; nothing of the GPU is opened for it. */
+/** need_counts - read them, without opening the GPU. */
 struct counts need_counts(void);
 
-/** need_free_lists_grown - how often the free lists that there are have grown, together. */
+/** need_free_lists_grown - number of growths of all existing free lists together. */
 int need_free_lists_grown(void);
 
 /** struct list_pages - of all free lists together, from debugfs */
 struct list_pages {
 	int pages;
 	int free;	/* now */
-	int least;	/* free at any time since each list was made or the GPU was reset */
+	int least;	/* minimum since each list was created or the GPU was reset */
 };
 
 /** need_list_pages - read them. */
 struct list_pages need_list_pages(void);
 
 /**
- * need_nothing_left - wait until all objects are gone
+ * need_nothing_left - wait until all objects are released
  *
- * The driver frees some of them a little after the call that ended their use.
+ * The driver frees some of them shortly after the call that ended their use.
  */
 void need_nothing_left(void);
 
-/** need_left - as need_nothing_left(), for given numbers; .resets is not looked at. */
+/** need_left - as need_nothing_left(), for given numbers; .resets is ignored. */
 void need_left(struct counts want);
 
 /**
- * need_module_unused - wait until nothing keeps the module from being unloaded
+ * need_module_unused - wait until the module can be unloaded
  *
- * Counts what a device that is gone can no longer count.
+ * Includes objects that an unplugged device no longer counts.
  */
 void need_module_unused(void);
 
 /** fdinfo_number - the number after "@key:" in the fdinfo of an open file of this process. */
 u64 fdinfo_number(int fd, const char *key);
 
-/** fdinfo_bytes - the same for an amount of memory, which is shown with its unit. */
+/** fdinfo_bytes - the same for an amount of memory, which is printed with its unit. */
 u64 fdinfo_bytes(int fd, const char *key);
 
 /** module_parameter - read a parameter of the driver. Return: its value, or -errno. */
@@ -95,7 +95,7 @@ void need_bound(void);
 void need_unbound(void);
 
 /**
- * need_firmware - bind the device anew, with a build of the firmware that has a defect
+ * need_firmware - bind the device again, with a build of the firmware that has a defect
  * @name: the defect (TEST of firmware/Makefile); NULL for the usual firmware
  *
  * Not within ten seconds of a sleep of the system, when the kernel has the file in a cache.
@@ -103,9 +103,9 @@ void need_unbound(void);
 void need_firmware(const char *name);
 
 /**
- * need_firmware_stopped - stop the firmware processor; the driver is not informed
+ * need_firmware_stopped - stop the firmware processor without notifying the driver
  *
- * What the GPU runs goes on. The driver finds out at the next time-out of a job, or when a
+ * Running jobs continue. The driver detects it at the next time-out of a job, or when a
  * command is not answered.
  */
 void need_firmware_stopped(void);

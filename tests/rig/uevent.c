@@ -15,7 +15,7 @@
 
 #define WAIT_MS 30000
 
-/* Whether the kernel can announce it: has the function, in a module or its own. */
+/* Whether the kernel has the function that sends it, built in or in a module. */
 static bool kernel_announces(void)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");
@@ -40,7 +40,7 @@ int need_uevents(void)
 	return fd;
 }
 
-/* Whether one with this text comes, in at most @ms. */
+/* Whether one with this text is received within @ms. */
 static bool uevent_comes(int fd, const char *text, int ms)
 {
 	struct pollfd readable = { .fd = fd, .events = POLLIN };

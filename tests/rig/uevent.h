@@ -4,15 +4,15 @@
 #ifndef RIG_UEVENT_H
 #define RIG_UEVENT_H
 
-/** need_uevents - a socket that receives all uevents from now on. */
+/** need_uevents - open a socket that receives all uevents from now on. */
 int need_uevents(void);
 
 /**
- * check_wedged - drm_dev_wedged_event() must have been called since need_uevents()
+ * check_wedged - check that drm_dev_wedged_event() was called since need_uevents()
  * @fd: from need_uevents()
- * @text: what it announced, such as "WEDGED=none"
+ * @text: its contents, such as "WEDGED=none"
  *
- * On kernels without that function no such event may come.
+ * On kernels without that function no such event may occur.
  */
 void check_wedged(int fd, const char *text);
 

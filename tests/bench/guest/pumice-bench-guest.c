@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-bench-guest: what a job and a mapping cost through the kernel driver.
+ * pumice-bench-guest: cost of a job and of a mapping through the kernel driver.
  *
  * Prints rows as pumice-bench does, for scripts/bench.py. The peer of an empty
- * job is what no job can do without in the same guest: one register write that
+ * job is the minimum of any job in the same guest: one register write that
  * raises the device's interrupt, until the waiting thread runs again. The driver
  * measures that itself, in debugfs (pumice_bench.c).
  *
- * Both are taken in turn, and the medians are compared: in an emulated guest the
- * least of many is luck.
+ * Both are measured alternately, and the medians are compared: in an emulated guest the
+ * minimum of many is random.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -25,7 +25,7 @@
 #define QUEUED		64u	/* jobs in a row */
 #define ROWS		50u	/* rounds of those */
 #define BIND_VA		RIG_FREE
-#define GOAL		0.25	/* a job may take four times what it cannot do without */
+#define GOAL		0.25	/* a job may take four times the minimum */
 
 struct samples {
 	double us[ROUNDS];

@@ -1,12 +1,12 @@
 ; SPDX-License-Identifier: MIT
 ;
 ; C = A * B for N x N matrices of f32, row by row in memory: the tiled kernel of
-; document 002, compiled by hand. A work-group of 8 x 8 instances (two waves)
+; document 002, compiled manually. A work-group of 8 x 8 instances (two waves)
 ; computes one 8 x 8 tile of C; in each step it loads one tile of A and one of B
 ; into local memory, between two barriers.
 ;
-; Any N works: what lies outside of a matrix counts as zero. Only the last step can
-; meet the end of a row of A or a column of B, so only that one looks at k.
+; Any N is valid: elements outside of a matrix are zero. Only the last step can
+; reach the end of a row of A or a column of B, so only that one checks k.
 ;
 ; Uniforms: A, B, C (64-bit addresses), N.
 
@@ -30,7 +30,7 @@
 .alias    b_value, r8
 .alias    sum, r9
 .alias    steps, r10		; [0]: whole ones that remain
-.alias    rest, r29		; [0]: columns of A behind them
+.alias    rest, r29		; [0]: columns of A after them
 .alias    b_step, r11		; [0]: bytes from one tile of B to the one below
 .alias    ready, r12
 				; r13 to r20: a row of Asub; r21 to r28: a column of Bsub

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; y = a x + y over f32: a wave takes blocks of 256 elements, one behind the other; an
+; y = a x + y over f32: a wave processes consecutive blocks of 256 elements; an
 ; instance has 4 of each 128.
 ;
 ; Uniforms: x, y (64-bit addresses), a, blocks that a wave takes.

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh BUILD EXAMPLES FIRMWARE FLAGS VERSION: the library as users get it. Installs into a
-# folder, builds the examples there with nothing but what pkg-config says, runs
-# them on a GPU in the process, and looks at what else was installed.
+# install.sh BUILD EXAMPLES FIRMWARE FLAGS VERSION: the library as installed for users. Installs into a
+# folder, builds the examples there with the flags of pkg-config only, runs
+# them on a GPU in the process, and checks the other installed files.
 
 # Functions are called by check; names of functions have no blanks.
 # shellcheck disable=SC2317,SC2013
@@ -74,7 +74,7 @@ cpp_program() {
 		-o "$room/header" $(pkg-config --libs pumice)
 }
 
-# The compiler and make choose for themselves, whatever the surroundings say.
+# The compiler and make use their defaults, for any environment.
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 
 check install_goes_into_a_folder meson install -C "$build" --no-rebuild --destdir "$room/root"

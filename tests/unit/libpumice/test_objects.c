@@ -67,7 +67,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:slice-us=1000001", EINVAL, "slice-us must be" },
 		{ "inproc:local-memory-kib=x", EINVAL, "not understood" },
 		{ "drm:/dev/null", ENODEV, "/dev/null" },
-		{ "drm:/nowhere", ENOENT, "/nowhere" },
+		{ "drm:/missing", ENOENT, "/missing" },
 	};
 	char error[PUMICE_ERROR_BYTES];
 	struct pumice_device *d;
@@ -105,9 +105,9 @@ static void open_refuses_a_missing_or_damaged_firmware(void **state)
 	struct pumice_device *d;
 
 	(void)state;
-	setenv("PUMICE_FIRMWARE", "/nowhere.bin", 1);
+	setenv("PUMICE_FIRMWARE", "/missing.bin", 1);
 	assert_int_equal(pumice_device_open("inproc", &d, error, sizeof(error)), -ENOENT);
-	assert_non_null(strstr(error, "/nowhere.bin"));
+	assert_non_null(strstr(error, "/missing.bin"));
 	setenv("PUMICE_FIRMWARE", "/dev/zero", 1);
 	assert_int_equal(pumice_device_open("inproc", &d, error, sizeof(error)), -EINVAL);
 	assert_non_null(strstr(error, "no firmware file"));

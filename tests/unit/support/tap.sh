@@ -2,14 +2,14 @@
 # shellcheck shell=sh
 #
 # Shell tests in TAP. Source it, call check for each case and tap_end at the end.
-# $room is a folder of the test's own.
+# $room is a private folder of the test.
 
 room=$(mktemp -d) || exit 1
 trap 'rm -rf "$room"' EXIT
 tap_cases=0
 tap_failed=0
 
-# check NAME COMMAND…: passes when the command does; shows what it printed when not.
+# check NAME COMMAND…: passes when the command does; else prints its output.
 check() {
 	tap_name=$1
 	shift

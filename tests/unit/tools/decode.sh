@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pumice-decode PROGRAM: what it shows for known words, and how it refuses bad
-# input. The expected texts follow from hw/*.xml by hand.
+# pumice-decode PROGRAM: its output for known words, and refusals of bad
+# input. The expected texts were derived manually from hw/*.xml.
 
 decode=$1
 # shellcheck source-path=SCRIPTDIR source=../support/tap.sh

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-pumice-run against computations of its own: run.py PUMICE-RUN MATMUL.pasm
+pumice-run against computations of this test: run.py PUMICE-RUN MATMUL.pasm
 
-What files hold is made and read with struct alone, so that numpy's format is
-checked against its description and not against another reader. Output: TAP.
+Files are written and read with struct only, so that numpy's format is
+checked against its specification and not against another reader. Output: TAP.
 """
 import json
 import os
@@ -116,7 +116,7 @@ def scalars_become_words_in_their_order():
 
 @test
 def generators_fill_buffers_of_every_type():
-    # The kernel copies nothing: inout shows what was generated.
+    # The kernel copies nothing: inout returns the generated values.
     for kind, source, shown in [
             ("u8", "iota:4:254", "254 255 0 1"), ("i8", "const:2:-128", "-128 -128"),
             ("u16", "iota:3:65535:2", "65535 1 3"), ("i16", "iota:3:-1:-1", "-1 -2 -3"),
@@ -181,7 +181,7 @@ def a_trace_has_the_jobs_work_groups():
     trace = json.loads(text)
     events = trace if isinstance(trace, list) else trace["traceEvents"]
     assert len([e for e in events if "group" in e.get("name", "")]) >= 8, text[:2000]
-    refused("nowhere/t.json: No such file", "--trace", "nowhere/t.json", "--groups", "0", "--arg",
+    refused("missing/t.json: No such file", "--trace", "missing/t.json", "--groups", "0", "--arg",
             "u64:0", "--arg", "u64:0", "--arg", "u32:0", "--arg", "u32:0", SAXPY)
 
 
@@ -290,7 +290,7 @@ def bad_options_have_their_own_errors():
     args = ["--arg", "buf:f32:zero:4", "--arg", "inout:f32:zero:4", "--arg", "u32:4",
             "--arg", "f32:1", SAXPY]
     refused("there is no counter 'tea'", "--perf", "tea", *args)
-    refused("nowhere/z.npy: No such file", "--arg", "out:f32:4:nowhere/z.npy", "--arg", "u64:0",
+    refused("missing/z.npy: No such file", "--arg", "out:f32:4:missing/z.npy", "--arg", "u64:0",
             "--groups", "0", "--arg", "u32:4", "--arg", "f32:1", SAXPY)
 
 
