@@ -25,7 +25,7 @@ static void expect_access_fault(const struct bench *b, enum pumice_fault fault,
 	assert_int_equal(got->addr, addr);
 }
 
-static void an_indirect_launch_takes_its_counts_from_memory(void **state)
+static void an_indirect_launch_reads_its_counts_from_memory(void **state)
 {
 	const u64 counts = BENCH_DATA + 0x1000 - 8;	/* across pages */
 	struct bench *b = bench_create();
@@ -49,7 +49,7 @@ static void an_indirect_launch_takes_its_counts_from_memory(void **state)
 }
 
 /* An earlier launch may write the counts. */
-static void counts_are_read_when_all_launches_before_have_finished(void **state)
+static void counts_are_read_after_all_earlier_launches_have_finished(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -143,7 +143,7 @@ static void counts_that_cannot_be_read_are_a_fault(void **state)
 }
 
 /* A chain does not return, and does not change the nesting. */
-static void a_link_goes_on_in_another_stream(void **state)
+static void a_link_continues_in_another_stream(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -165,7 +165,7 @@ static void a_link_goes_on_in_another_stream(void **state)
 	bench_destroy(b);
 }
 
-static void a_link_to_nowhere_is_a_fault_there(void **state)
+static void a_link_to_an_unmapped_address_faults_there(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -178,7 +178,7 @@ static void a_link_to_nowhere_is_a_fault_there(void **state)
 }
 
 /* A stream that branches to itself uses no more than its budget, and can be aborted. */
-static void an_endless_chain_keeps_to_its_budget_and_can_be_ended(void **state)
+static void an_endless_chain_respects_its_budget_and_can_be_aborted(void **state)
 {
 	u32 how;
 
@@ -233,7 +233,7 @@ static void a_flush_waits_as_a_fence_does(void **state)
 	}
 }
 
-static void time_stamps_and_markers_wait_if_told_to(void **state)
+static void time_stamps_and_markers_wait_if_requested(void **state)
 {
 	struct bench *b = bench_create();
 	u64 *stamp = (u64 *)(void *)(b->data + 2);
@@ -268,7 +268,7 @@ static void time_stamps_and_markers_wait_if_told_to(void **state)
 	bench_destroy(b);
 }
 
-static void what_cannot_be_written_is_a_fault_of_writing(void **state)
+static void unwritable_pages_are_a_write_fault(void **state)
 {
 	static const struct {
 		u64 addr;
@@ -330,18 +330,18 @@ static void counters_count_commands_groups_and_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_indirect_launch_takes_its_counts_from_memory),
-		cmocka_unit_test(counts_are_read_when_all_launches_before_have_finished),
+		cmocka_unit_test(an_indirect_launch_reads_its_counts_from_memory),
+		cmocka_unit_test(counts_are_read_after_all_earlier_launches_have_finished),
 		cmocka_unit_test(zero_counts_in_memory_launch_none),
 		cmocka_unit_test(counts_in_memory_are_checked_as_those_of_a_launch),
 		cmocka_unit_test(an_indirect_launch_needs_state),
 		cmocka_unit_test(counts_that_cannot_be_read_are_a_fault),
-		cmocka_unit_test(a_link_goes_on_in_another_stream),
-		cmocka_unit_test(a_link_to_nowhere_is_a_fault_there),
-		cmocka_unit_test(an_endless_chain_keeps_to_its_budget_and_can_be_ended),
+		cmocka_unit_test(a_link_continues_in_another_stream),
+		cmocka_unit_test(a_link_to_an_unmapped_address_faults_there),
+		cmocka_unit_test(an_endless_chain_respects_its_budget_and_can_be_aborted),
 		cmocka_unit_test(a_flush_waits_as_a_fence_does),
-		cmocka_unit_test(time_stamps_and_markers_wait_if_told_to),
-		cmocka_unit_test(what_cannot_be_written_is_a_fault_of_writing),
+		cmocka_unit_test(time_stamps_and_markers_wait_if_requested),
+		cmocka_unit_test(unwritable_pages_are_a_write_fault),
 		cmocka_unit_test(counters_count_commands_groups_and_time),
 	};
 

@@ -206,7 +206,7 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 }
 
 /* More groups than room: the PDS stalls the CDM, and every group is started eventually. */
-static void a_job_larger_than_the_gpu_runs_to_its_end(void **state)
+static void a_job_larger_than_the_gpu_completes(void **state)
 {
 	struct pds_launch launch = rig_launch(128, 1, 1);
 	struct job job;
@@ -231,7 +231,7 @@ static void a_job_larger_than_the_gpu_runs_to_its_end(void **state)
 }
 
 /* Stopped while it waits for room: nothing more starts, and all resources are freed. */
-static void abort_and_fault_give_everything_back(void **state)
+static void abort_and_fault_free_all_resources(void **state)
 {
 	u32 fault;
 
@@ -263,7 +263,7 @@ static void abort_and_fault_give_everything_back(void **state)
 }
 
 /* None of the job's own groups runs: a vertex task frees the room that wakes it. */
-static void a_job_that_found_a_full_gpu_goes_on_when_a_task_leaves(void **state)
+static void a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends(void **state)
 {
 	const struct pds_stage stage = { .stage = USC_STAGE_VERTEX, .ctx = RIG_CTX };
 	struct pds_place place[PUMICE_USC_SLOTS];
@@ -324,7 +324,7 @@ static void a_burst_fault_between_running_groups_stops_the_job(void **state)
 }
 
 /* TLBs are real: without an invalidation the PDS and the CDM use stale entries. */
-static void tlbs_hold_until_they_are_invalidated(void **state)
+static void tlb_entries_are_kept_until_invalidated(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };
 	struct pds_launch launch = rig_launch(1, 1, 1);
@@ -358,11 +358,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_group_of_a_grid_runs_once_with_its_id),
-		cmocka_unit_test(a_job_larger_than_the_gpu_runs_to_its_end),
-		cmocka_unit_test(abort_and_fault_give_everything_back),
-		cmocka_unit_test(a_job_that_found_a_full_gpu_goes_on_when_a_task_leaves),
+		cmocka_unit_test(a_job_larger_than_the_gpu_completes),
+		cmocka_unit_test(abort_and_fault_free_all_resources),
+		cmocka_unit_test(a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends),
 		cmocka_unit_test(a_burst_fault_between_running_groups_stops_the_job),
-		cmocka_unit_test(tlbs_hold_until_they_are_invalidated),
+		cmocka_unit_test(tlb_entries_are_kept_until_invalidated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

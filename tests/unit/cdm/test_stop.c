@@ -89,7 +89,7 @@ static const struct bad bad_commands[] = {
 	{ "return outside of a sub-list", { WORD0(RETURN) }, PUMICE_FAULT_CDM_RETURN },
 };
 
-static void malformed_commands_stop_the_job_by_name(void **state)
+static void malformed_commands_stop_the_job_with_their_fault(void **state)
 {
 	u32 i;
 
@@ -116,7 +116,7 @@ static void malformed_commands_stop_the_job_by_name(void **state)
 	}
 }
 
-static void the_largest_group_is_taken(void **state)
+static void the_largest_group_is_accepted(void **state)
 {
 	static const u16 sizes[][3] = { { 1024, 1, 1 }, { 1, 1024, 1 }, { 1, 1, 1023 },
 					{ 32, 32, 1 }, { 16, 8, 8 } };
@@ -195,7 +195,7 @@ static void one_call_more_than_the_depth_stops_the_job(void **state)
 }
 
 /* The stream's own memory: not mapped at all, truncated within a command, run past its end. */
-static void memory_faults_name_the_address_of_the_word(void **state)
+static void memory_faults_report_the_address_of_the_word(void **state)
 {
 	const u64 last = 1ull << PUMICE_MMU_VA_BITS;
 	const struct {
@@ -259,7 +259,7 @@ static void a_refused_launch_stops_the_job_with_the_pds_reason(void **state)
 	bench_destroy(b);
 }
 
-static void a_group_that_faults_when_dealt_stops_the_job(void **state)
+static void a_group_that_faults_at_dispatch_stops_the_job(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -315,7 +315,7 @@ static struct bench *bench_at(enum place place)
 	return b;
 }
 
-static void abort_at_any_point_ends_once_and_deals_no_more(void **state)
+static void abort_at_any_point_ends_once_and_dispatches_no_more(void **state)
 {
 	enum place place;
 
@@ -371,7 +371,7 @@ static void a_usc_fault_at_any_point_stops_the_job(void **state)
 	}
 }
 
-static void the_first_reason_wins(void **state)
+static void the_first_reason_is_reported(void **state)
 {
 	struct bench *b = bench_at(DRAINING);
 
@@ -406,7 +406,7 @@ static void abort_while_idle_does_nothing(void **state)
 	bench_destroy(b);
 }
 
-static void a_job_behind_a_stopped_one_runs(void **state)
+static void a_job_after_a_stopped_one_runs(void **state)
 {
 	enum place place;
 
@@ -518,7 +518,7 @@ static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
 }
 
 /* Loading and filling in pieces does not change the dispatched groups. */
-static void launches_in_pieces_are_dealt_whole(void **state)
+static void launches_in_pieces_are_dispatched_completely(void **state)
 {
 	struct bench *b = bench_create();
 	u32 i;
@@ -565,24 +565,24 @@ static void a_launch_without_memory_waits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(malformed_commands_stop_the_job_by_name),
-		cmocka_unit_test(the_largest_group_is_taken),
+		cmocka_unit_test(malformed_commands_stop_the_job_with_their_fault),
+		cmocka_unit_test(the_largest_group_is_accepted),
 		cmocka_unit_test(a_launch_without_state_stops_the_job),
 		cmocka_unit_test(a_misaligned_stream_stops_the_job),
 		cmocka_unit_test(a_sub_list_that_calls_itself_stops_the_job),
 		cmocka_unit_test(one_call_more_than_the_depth_stops_the_job),
-		cmocka_unit_test(memory_faults_name_the_address_of_the_word),
+		cmocka_unit_test(memory_faults_report_the_address_of_the_word),
 		cmocka_unit_test(a_context_that_is_off_stops_the_job),
 		cmocka_unit_test(a_refused_launch_stops_the_job_with_the_pds_reason),
-		cmocka_unit_test(a_group_that_faults_when_dealt_stops_the_job),
-		cmocka_unit_test(abort_at_any_point_ends_once_and_deals_no_more),
+		cmocka_unit_test(a_group_that_faults_at_dispatch_stops_the_job),
+		cmocka_unit_test(abort_at_any_point_ends_once_and_dispatches_no_more),
 		cmocka_unit_test(a_usc_fault_at_any_point_stops_the_job),
-		cmocka_unit_test(the_first_reason_wins),
+		cmocka_unit_test(the_first_reason_is_reported),
 		cmocka_unit_test(abort_while_idle_does_nothing),
-		cmocka_unit_test(a_job_behind_a_stopped_one_runs),
+		cmocka_unit_test(a_job_after_a_stopped_one_runs),
 		cmocka_unit_test(random_streams_end),
 		cmocka_unit_test(a_job_is_stopped_while_the_pds_works_for_it),
-		cmocka_unit_test(launches_in_pieces_are_dealt_whole),
+		cmocka_unit_test(launches_in_pieces_are_dispatched_completely),
 		cmocka_unit_test(a_launch_without_memory_waits),
 	};
 

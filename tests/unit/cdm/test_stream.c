@@ -22,7 +22,7 @@ static void an_empty_stream_ends_done(void **state)
 	bench_destroy(b);
 }
 
-static void a_launch_hands_the_state_and_every_group_to_the_pds(void **state)
+static void a_launch_passes_the_state_and_every_group_to_the_pds(void **state)
 {
 	struct bench *b = bench_create();
 	u32 x, y, z, n = 0;
@@ -92,7 +92,7 @@ static void state_stays_until_the_next_state(void **state)
 }
 
 /* State belongs to a job: the next one starts without. */
-static void state_does_not_outlive_the_job(void **state)
+static void state_does_not_survive_the_job(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -112,7 +112,7 @@ static void state_does_not_outlive_the_job(void **state)
 }
 
 /* Sub-lists: calls nest, return to the word after the call, and keep the state they set. */
-static void sub_lists_nest_and_return_behind_their_call(void **state)
+static void sub_lists_nest_and_return_after_their_call(void **state)
 {
 	struct bench *b = bench_create();
 	const u64 list[PUMICE_CDM_MAX_DEPTH] = { BENCH_STREAM + 0x400, BENCH_STREAM + 0x800,
@@ -187,7 +187,7 @@ static void halt_ends_the_job_inside_a_sub_list(void **state)
 	bench_destroy(b);
 }
 
-static void commands_lie_across_pages(void **state)
+static void commands_may_cross_pages(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -208,7 +208,7 @@ static void commands_lie_across_pages(void **state)
 	bench_destroy(b);
 }
 
-static void launches_run_side_by_side_without_a_fence(void **state)
+static void launches_run_in_parallel_without_a_fence(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -230,7 +230,7 @@ static void launches_run_side_by_side_without_a_fence(void **state)
 	bench_destroy(b);
 }
 
-static void a_fence_holds_back_launches_until_the_last_group_has_left(void **state)
+static void a_fence_delays_launches_until_the_last_group_ends(void **state)
 {
 	struct bench *b = bench_create();
 	unsigned int wakes;
@@ -265,7 +265,7 @@ static void a_fence_holds_back_launches_until_the_last_group_has_left(void **sta
 }
 
 /* A full PDS: each group that ends wakes the CDM, which dispatches one more. */
-static void a_launch_waits_for_room_and_goes_on_in_order(void **state)
+static void a_launch_waits_for_room_and_continues_in_order(void **state)
 {
 	struct bench *b = bench_create();
 	u32 i;
@@ -294,7 +294,7 @@ static void a_launch_waits_for_room_and_goes_on_in_order(void **state)
 	bench_destroy(b);
 }
 
-static void a_step_keeps_to_its_budget(void **state)
+static void a_step_does_not_exceed_its_budget(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -324,7 +324,7 @@ static void a_step_keeps_to_its_budget(void **state)
 }
 
 /* The largest grids: the walk does not wrap at 32 bits. */
-static void large_grids_are_taken(void **state)
+static void large_grids_are_accepted(void **state)
 {
 	static const struct {
 		struct pumice_cdm_launch grid;
@@ -430,7 +430,7 @@ static void a_job_can_be_started_from_the_end_of_another(void **state)
 	bench_destroy(b);
 }
 
-static void reset_drops_the_job_without_a_word(void **state)
+static void reset_drops_the_job_without_an_event(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -456,23 +456,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_stream_ends_done),
-		cmocka_unit_test(a_launch_hands_the_state_and_every_group_to_the_pds),
+		cmocka_unit_test(a_launch_passes_the_state_and_every_group_to_the_pds),
 		cmocka_unit_test(a_zero_count_launches_none),
 		cmocka_unit_test(state_stays_until_the_next_state),
-		cmocka_unit_test(state_does_not_outlive_the_job),
-		cmocka_unit_test(sub_lists_nest_and_return_behind_their_call),
+		cmocka_unit_test(state_does_not_survive_the_job),
+		cmocka_unit_test(sub_lists_nest_and_return_after_their_call),
 		cmocka_unit_test(a_sub_list_can_be_called_any_number_of_times),
 		cmocka_unit_test(halt_ends_the_job_inside_a_sub_list),
-		cmocka_unit_test(commands_lie_across_pages),
-		cmocka_unit_test(launches_run_side_by_side_without_a_fence),
-		cmocka_unit_test(a_fence_holds_back_launches_until_the_last_group_has_left),
-		cmocka_unit_test(a_launch_waits_for_room_and_goes_on_in_order),
-		cmocka_unit_test(a_step_keeps_to_its_budget),
-		cmocka_unit_test(large_grids_are_taken),
+		cmocka_unit_test(commands_may_cross_pages),
+		cmocka_unit_test(launches_run_in_parallel_without_a_fence),
+		cmocka_unit_test(a_fence_delays_launches_until_the_last_group_ends),
+		cmocka_unit_test(a_launch_waits_for_room_and_continues_in_order),
+		cmocka_unit_test(a_step_does_not_exceed_its_budget),
+		cmocka_unit_test(large_grids_are_accepted),
 		cmocka_unit_test(times_and_counts_are_those_of_the_job),
 		cmocka_unit_test(start_while_busy_does_nothing),
 		cmocka_unit_test(a_job_can_be_started_from_the_end_of_another),
-		cmocka_unit_test(reset_drops_the_job_without_a_word),
+		cmocka_unit_test(reset_drops_the_job_without_an_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

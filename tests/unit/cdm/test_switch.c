@@ -106,7 +106,7 @@ static struct bench *run_whole(void)
 }
 
 /* After every possible number of steps, with and without running groups. */
-static void a_job_goes_on_unchanged_from_every_boundary(void **state)
+static void a_job_resumes_unchanged_from_every_boundary(void **state)
 {
 	struct bench *whole = run_whole();
 	u32 steps, room, switches = 0;
@@ -146,7 +146,7 @@ static void a_job_goes_on_unchanged_from_every_boundary(void **state)
  * Switched out after a few steps each, repeatedly, and resumed on separate CDMs.
  * Less than three steps can be too few to pass a command that waits.
  */
-static void a_job_goes_on_unchanged_over_many_switches(void **state)
+static void a_job_resumes_unchanged_over_many_switches(void **state)
 {
 	struct bench *whole = run_whole();
 	u32 slice;
@@ -175,7 +175,7 @@ static void a_job_goes_on_unchanged_over_many_switches(void **state)
 	bench_destroy(whole);
 }
 
-static void a_switched_job_saves_where_it_is(void **state)
+static void a_switched_job_saves_its_position(void **state)
 {
 	struct bench *b = everything_bench(3);
 	struct pumice_cdm_save save;
@@ -223,7 +223,7 @@ static void switching_out_an_idle_cdm_does_nothing(void **state)
 }
 
 /* After its HALT a job has no state to save. */
-static void a_job_that_drains_ends_as_it_would_have(void **state)
+static void a_draining_job_ends_normally(void **state)
 {
 	struct bench *b = bench_create();
 
@@ -240,7 +240,7 @@ static void a_job_that_drains_ends_as_it_would_have(void **state)
 }
 
 /* While the groups of a switched job drain, a fault or an abort takes precedence. */
-static void a_fault_or_an_abort_during_the_switch_is_how_the_job_ends(void **state)
+static void a_fault_or_abort_during_the_switch_ends_the_job(void **state)
 {
 	u32 abort;
 
@@ -265,7 +265,7 @@ static void a_fault_or_an_abort_during_the_switch_is_how_the_job_ends(void **sta
 }
 
 /* Requested before the first step of a resumed job: saved again unchanged. */
-static void a_job_can_be_switched_out_before_it_goes_on(void **state)
+static void a_job_can_be_switched_out_before_it_resumes(void **state)
 {
 	struct bench *whole = run_whole();
 	struct bench *b = everything_bench(3);
@@ -351,7 +351,7 @@ static void a_misaligned_save_area_is_a_fault(void **state)
 	}
 }
 
-static void a_save_area_lies_across_pages(void **state)
+static void a_save_area_may_cross_pages(void **state)
 {
 	struct bench *whole = run_whole();
 	struct bench *b = everything_bench(3);
@@ -427,7 +427,7 @@ static struct bench *deep_bench(void)
 	return b;
 }
 
-static void a_damaged_save_area_is_refused(void **state)
+static void a_corrupt_save_area_is_refused(void **state)
 {
 	u32 i;
 
@@ -450,7 +450,7 @@ static void a_damaged_save_area_is_refused(void **state)
 }
 
 /* For each single flipped bit, the job runs, is refused, or faults. */
-static void every_flipped_bit_of_a_save_area_is_survived(void **state)
+static void no_flipped_bit_of_a_save_area_crashes(void **state)
 {
 	struct bench *b = deep_bench();
 	u32 good[PUMICE_CDM_SAVE_WORDS], bit, refused = 0;
@@ -516,18 +516,18 @@ static void a_stream_at_the_end_of_the_address_space_faults_instead_of_being_sav
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_job_goes_on_unchanged_from_every_boundary),
-		cmocka_unit_test(a_job_goes_on_unchanged_over_many_switches),
-		cmocka_unit_test(a_switched_job_saves_where_it_is),
+		cmocka_unit_test(a_job_resumes_unchanged_from_every_boundary),
+		cmocka_unit_test(a_job_resumes_unchanged_over_many_switches),
+		cmocka_unit_test(a_switched_job_saves_its_position),
 		cmocka_unit_test(switching_out_an_idle_cdm_does_nothing),
-		cmocka_unit_test(a_job_that_drains_ends_as_it_would_have),
-		cmocka_unit_test(a_fault_or_an_abort_during_the_switch_is_how_the_job_ends),
-		cmocka_unit_test(a_job_can_be_switched_out_before_it_goes_on),
+		cmocka_unit_test(a_draining_job_ends_normally),
+		cmocka_unit_test(a_fault_or_abort_during_the_switch_ends_the_job),
+		cmocka_unit_test(a_job_can_be_switched_out_before_it_resumes),
 		cmocka_unit_test(a_save_area_that_cannot_be_written_is_a_fault_of_the_job),
 		cmocka_unit_test(a_misaligned_save_area_is_a_fault),
-		cmocka_unit_test(a_save_area_lies_across_pages),
-		cmocka_unit_test(a_damaged_save_area_is_refused),
-		cmocka_unit_test(every_flipped_bit_of_a_save_area_is_survived),
+		cmocka_unit_test(a_save_area_may_cross_pages),
+		cmocka_unit_test(a_corrupt_save_area_is_refused),
+		cmocka_unit_test(no_flipped_bit_of_a_save_area_crashes),
 		cmocka_unit_test(a_resumed_launch_is_checked_by_the_pds_again),
 		cmocka_unit_test(
 			a_stream_at_the_end_of_the_address_space_faults_instead_of_being_saved),

@@ -51,7 +51,7 @@ static void check_errors(const struct error_case *cases, size_t count)
 	}
 }
 
-static void every_kind_of_error_is_named_at_its_place(void **state)
+static void every_kind_of_error_is_reported_at_its_position(void **state)
 {
 	static const struct error_case cases[] = {
 		{ "foo r1", "t:1:1: error: no such operation\nfoo r1\n^~~\n" },
@@ -119,7 +119,7 @@ static void every_kind_of_error_is_named_at_its_place(void **state)
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void a_register_that_is_not_there_is_named_with_the_last_that_is(void **state)
+static void a_missing_register_is_reported_with_the_last_existing_one(void **state)
 {
 	static const struct error_case cases[] = {
 		{ "mov v248, [one], r1", "t:1:5: error: v248 does not exist: the last is v247" },
@@ -234,7 +234,7 @@ static void bursts_atomics_and_types_are_checked(void **state)
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void what_a_stage_has_not_is_refused(void **state)
+static void operations_that_a_stage_lacks_are_refused(void **state)
 {
 	static const struct error_case cases[] = {
 		{ ".stage compute\nuvsw vo0, r1", "t:2:1: error: uvsw is not for compute programs" },
@@ -321,7 +321,7 @@ static void twenty_errors_are_reported_and_no_more(void **state)
 	assert_int_equal(reports.count, 20);
 }
 
-static void the_caret_stands_below_the_place_behind_tabs(void **state)
+static void the_caret_is_printed_below_the_position_after_tabs(void **state)
 {
 	struct reports reports = { .count = 0 };
 	uint8_t *file;
@@ -357,7 +357,7 @@ static void random_text_never_crashes_the_assembler(void **state)
 	}
 }
 
-static void a_damaged_file_is_refused_with_a_reason(void **state)
+static void a_corrupt_file_is_refused_with_a_reason(void **state)
 {
 	uint8_t *file;
 	size_t bytes;
@@ -390,17 +390,17 @@ static void a_damaged_file_is_refused_with_a_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_error_is_named_at_its_place),
-		cmocka_unit_test(a_register_that_is_not_there_is_named_with_the_last_that_is),
+		cmocka_unit_test(every_kind_of_error_is_reported_at_its_position),
+		cmocka_unit_test(a_missing_register_is_reported_with_the_last_existing_one),
 		cmocka_unit_test(indices_are_checked),
 		cmocka_unit_test(bursts_atomics_and_types_are_checked),
-		cmocka_unit_test(what_a_stage_has_not_is_refused),
+		cmocka_unit_test(operations_that_a_stage_lacks_are_refused),
 		cmocka_unit_test(varyings_and_texture_reads_are_checked),
 		cmocka_unit_test(the_pds_program_is_checked),
 		cmocka_unit_test(twenty_errors_are_reported_and_no_more),
-		cmocka_unit_test(the_caret_stands_below_the_place_behind_tabs),
+		cmocka_unit_test(the_caret_is_printed_below_the_position_after_tabs),
 		cmocka_unit_test(random_text_never_crashes_the_assembler),
-		cmocka_unit_test(a_damaged_file_is_refused_with_a_reason),
+		cmocka_unit_test(a_corrupt_file_is_refused_with_a_reason),
 	};
 
 	return cmocka_run_group_tests_name("compiler-errors", tests, NULL, NULL);

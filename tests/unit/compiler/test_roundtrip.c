@@ -207,7 +207,7 @@ static bool has_line(const char *text, const char *example)
 	return strstr(text, line);
 }
 
-static void every_example_of_the_reference_comes_back_as_written(void **state)
+static void every_example_of_the_reference_round_trips(void **state)
 {
 	(void)state;
 	for (size_t o = 0; o < pumice_usc_isa.nr_ops; o++) {
@@ -259,7 +259,7 @@ static void indexed_operands_round_trip_with_bank_dimension_and_element(void **s
 	}
 }
 
-static void an_index_may_leave_out_dimension_and_number(void **state)
+static void an_index_may_omit_dimension_and_number(void **state)
 {
 	char *dis = round_trip(".alias table, sh[idx1 * 8 + 16]\nadd.u32 r1, r[idx0], 0\n"
 			       "add.u32 r1, r2, table\nadd.u32 r1, r[idx0 + 2], 0\nend\n");
@@ -271,7 +271,7 @@ static void an_index_may_leave_out_dimension_and_number(void **state)
 	free(dis);
 }
 
-static void a_second_immediate_becomes_a_special_constant_where_one_holds_it(void **state)
+static void a_second_immediate_uses_a_special_constant_with_its_value(void **state)
 {
 	char *dis = round_trip("clamp.f32 r1, r2, 0.25, 1.0\nbfi.u32 r1[0], 7, 1, 7\nend\n");
 
@@ -310,7 +310,7 @@ static void stages_outputs_and_texture_reads_round_trip(void **state)
 	}
 }
 
-static void a_stage_that_nothing_tells_is_the_directives(void **state)
+static void a_stage_that_cannot_be_inferred_is_kept_as_directive(void **state)
 {
 	char *dis = round_trip(".stage vertex\n.vo 4\nend\n");
 
@@ -368,7 +368,7 @@ static void an_address_without_base_is_its_displacement(void **state)
 }
 
 /* Header words 7 and 8 of a program file: registers as hw/formats.xml packs them. */
-static void registers_behind_the_first_count(void **state)
+static void registers_after_the_first_are_counted(void **state)
 {
 	size_t bytes;
 	uint8_t *file = assemble("burst_load sig0, r4, [one], cf2 + v2, 16\nend\n", &bytes);
@@ -396,7 +396,7 @@ static void words_that_are_no_instruction_round_trip(void **state)
 	free(text);
 }
 
-static void registers_beyond_the_allocation_come_back_as_words(void **state)
+static void registers_beyond_the_allocation_are_printed_as_words(void **state)
 {
 	size_t bytes;
 	uint8_t *file = assemble("add.u32 r5, r2, r3\nend\n", &bytes);
@@ -429,7 +429,7 @@ static void a_program_of_all_directives_round_trips(void **state)
 	free(dis);
 }
 
-static void a_pds_program_by_hand_round_trips(void **state)
+static void a_handwritten_pds_program_round_trips(void **state)
 {
 	char *dis = round_trip(".group 8\n.pds\ndma v2, 3, uniforms + 16, 12\ndma sh0, 2, 0x12345678\n"
 			       "dma sh4, 4092, 0\n.word 1, 2, 3, 4\nldi v0, 0xffffffff\n"
@@ -439,7 +439,7 @@ static void a_pds_program_by_hand_round_trips(void **state)
 	free(dis);
 }
 
-static void what_no_line_can_say_of_the_pds_becomes_words(void **state)
+static void pds_instructions_without_syntax_are_printed_as_words(void **state)
 {
 	/* A burst of no words and a task of no instructions, in a program without registers. */
 	char *dis = round_trip(".pds\ntask code\n.word 3, 0, 0, 0\n.word 4, 0, 0, 0\nend\n"
@@ -455,21 +455,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_operation_form_and_type_round_trips),
-		cmocka_unit_test(every_example_of_the_reference_comes_back_as_written),
+		cmocka_unit_test(every_example_of_the_reference_round_trips),
 		cmocka_unit_test(indexed_operands_round_trip_with_bank_dimension_and_element),
-		cmocka_unit_test(an_index_may_leave_out_dimension_and_number),
-		cmocka_unit_test(a_second_immediate_becomes_a_special_constant_where_one_holds_it),
+		cmocka_unit_test(an_index_may_omit_dimension_and_number),
+		cmocka_unit_test(a_second_immediate_uses_a_special_constant_with_its_value),
 		cmocka_unit_test(stages_outputs_and_texture_reads_round_trip),
-		cmocka_unit_test(a_stage_that_nothing_tells_is_the_directives),
+		cmocka_unit_test(a_stage_that_cannot_be_inferred_is_kept_as_directive),
 		cmocka_unit_test(a_mov_without_a_mask_writes_all_lanes),
 		cmocka_unit_test(the_pds_programs_of_graphics_round_trip),
 		cmocka_unit_test(an_address_without_base_is_its_displacement),
-		cmocka_unit_test(registers_behind_the_first_count),
+		cmocka_unit_test(registers_after_the_first_are_counted),
 		cmocka_unit_test(words_that_are_no_instruction_round_trip),
-		cmocka_unit_test(registers_beyond_the_allocation_come_back_as_words),
+		cmocka_unit_test(registers_beyond_the_allocation_are_printed_as_words),
 		cmocka_unit_test(a_program_of_all_directives_round_trips),
-		cmocka_unit_test(a_pds_program_by_hand_round_trips),
-		cmocka_unit_test(what_no_line_can_say_of_the_pds_becomes_words),
+		cmocka_unit_test(a_handwritten_pds_program_round_trips),
+		cmocka_unit_test(pds_instructions_without_syntax_are_printed_as_words),
 	};
 
 	return cmocka_run_group_tests_name("compiler-roundtrip", tests, NULL, NULL);

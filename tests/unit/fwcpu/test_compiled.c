@@ -73,7 +73,7 @@ static void a_compiled_program_computes_what_the_host_computes(void **state)
 	check_results(p);
 }
 
-static void interrupts_at_any_instruction_leave_its_results_alone(void **state)
+static void interrupts_at_any_instruction_do_not_change_its_results(void **state)
 {
 	struct pair *p = *state;
 	struct random rnd = { random_seed(__func__) };
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_compiled_program_computes_what_the_host_computes,
 						pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			interrupts_at_any_instruction_leave_its_results_alone,
+			interrupts_at_any_instruction_do_not_change_its_results,
 			pair_setup, pair_teardown),
 	};
 	int failed = 0;

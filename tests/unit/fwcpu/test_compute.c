@@ -158,19 +158,19 @@ static void check_known(struct pair *p, const struct known *k)
 		fail_msg("%s: %#x, should be %#x", k->what, p->cpu.arch.x[7], k->result);
 }
 
-static void base_computation_gives_the_results_of_the_manual(void **state)
+static void base_computation_has_the_results_of_the_manual(void **state)
 {
 	for (size_t i = 0; i < sizeof(knowns) / sizeof(knowns[0]); i++)
 		check_known(*state, &knowns[i]);
 }
 
-static void multiplication_and_division_give_the_results_of_the_manual(void **state)
+static void multiplication_and_division_have_the_results_of_the_manual(void **state)
 {
 	for (size_t i = 0; i < sizeof(muldiv) / sizeof(muldiv[0]); i++)
 		check_known(*state, &muldiv[i]);
 }
 
-static void x0_stays_zero_whatever_is_written_to_it(void **state)
+static void x0_remains_zero_after_any_write(void **state)
 {
 	struct pair *p = *state;
 
@@ -187,12 +187,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_computation_agrees_with_the_reference,
 						pair_setup, pair_teardown),
-		cmocka_unit_test_setup_teardown(base_computation_gives_the_results_of_the_manual,
+		cmocka_unit_test_setup_teardown(base_computation_has_the_results_of_the_manual,
 						pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			multiplication_and_division_give_the_results_of_the_manual,
+			multiplication_and_division_have_the_results_of_the_manual,
 			pair_setup, pair_teardown),
-		cmocka_unit_test_setup_teardown(x0_stays_zero_whatever_is_written_to_it,
+		cmocka_unit_test_setup_teardown(x0_remains_zero_after_any_write,
 						pair_setup, pair_teardown),
 	};
 

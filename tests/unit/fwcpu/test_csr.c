@@ -24,7 +24,7 @@ static uint32_t x(const struct pair *p, unsigned int reg)
 	return p->cpu.arch.x[reg];
 }
 
-static void registers_hold_the_bits_they_have(void **state)
+static void registers_store_their_implemented_bits(void **state)
 {
 	static const struct {
 		uint32_t csr, ones, zeros;
@@ -161,7 +161,7 @@ static void a_trapping_instruction_takes_a_cycle_and_does_not_retire(void **stat
 	assert_int_equal(p->cpu.arch.minstret, 2);
 }
 
-static void time_is_what_the_caller_says(void **state)
+static void time_is_set_by_the_caller(void **state)
 {
 	struct pair *p = *state;
 
@@ -196,7 +196,7 @@ static void mip_shows_lines_and_timer_whether_enabled_or_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(registers_hold_the_bits_they_have),
+		TEST(registers_store_their_implemented_bits),
 		TEST(set_and_clear_change_the_named_bits_and_return_the_old_value),
 		TEST(a_register_is_read_before_the_same_register_is_written),
 		TEST(identity_registers_can_be_read_and_not_written),
@@ -205,7 +205,7 @@ int main(void)
 		TEST(a_written_counter_has_that_value_at_the_next_instruction),
 		TEST(counters_carry_into_their_high_half),
 		TEST(a_trapping_instruction_takes_a_cycle_and_does_not_retire),
-		TEST(time_is_what_the_caller_says),
+		TEST(time_is_set_by_the_caller),
 		TEST(mip_shows_lines_and_timer_whether_enabled_or_not),
 	};
 

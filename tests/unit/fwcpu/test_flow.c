@@ -40,7 +40,7 @@ static void every_branch_agrees_for_every_pair_of_operands(void **state)
 	assert_int_equal(seen, 6);
 }
 
-static void branches_compare_as_their_names_say(void **state)
+static void branches_compare_according_to_their_names(void **state)
 {
 	static const struct {
 		uint32_t match;
@@ -90,7 +90,7 @@ static void jumps_link_the_next_instruction(void **state)
 	assert_int_equal(p->cpu.arch.x[1], PAIR_CODE + 2);
 }
 
-static void jalr_takes_its_target_before_it_links_and_drops_bit_0(void **state)
+static void jalr_reads_its_target_before_it_links_and_clears_bit_0(void **state)
 {
 	struct pair *p = *state;
 
@@ -149,7 +149,7 @@ static void a_jump_out_of_ram_faults_in_the_same_run_too(void **state)
 	assert_int_equal(p->cpu.arch.mtval, 0xfffffffe);
 }
 
-static void code_runs_to_the_last_halfword_and_faults_behind_it(void **state)
+static void code_runs_to_the_last_halfword_and_faults_after_it(void **state)
 {
 	struct pair *p = *state;
 
@@ -204,12 +204,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_branch_agrees_for_every_pair_of_operands),
-		TEST(branches_compare_as_their_names_say),
+		TEST(branches_compare_according_to_their_names),
 		TEST(jumps_link_the_next_instruction),
-		TEST(jalr_takes_its_target_before_it_links_and_drops_bit_0),
+		TEST(jalr_reads_its_target_before_it_links_and_clears_bit_0),
 		TEST(a_jump_out_of_ram_faults_at_its_target),
 		TEST(a_jump_out_of_ram_faults_in_the_same_run_too),
-		TEST(code_runs_to_the_last_halfword_and_faults_behind_it),
+		TEST(code_runs_to_the_last_halfword_and_faults_after_it),
 		TEST(an_instruction_cut_by_the_end_of_ram_faults_at_the_end),
 		TEST(four_byte_instructions_need_only_halfword_alignment),
 	};

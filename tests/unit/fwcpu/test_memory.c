@@ -62,7 +62,7 @@ static void every_load_and_store_agrees_at_every_edge(void **state)
 	assert_int_equal(seen, 8);
 }
 
-static void narrow_loads_extend_as_their_name_says(void **state)
+static void narrow_loads_extend_according_to_their_name(void **state)
 {
 	struct pair *p = *state;
 
@@ -114,7 +114,7 @@ static void access_across_the_end_of_ram_faults_at_the_end(void **state)
 	assert_int_equal(p->cpu.arch.mtval, WORLD_RAM_SIZE);
 }
 
-static void holes_fault_without_asking_the_bus(void **state)
+static void holes_fault_without_a_bus_access(void **state)
 {
 	static const uint32_t holes[] = {
 		WORLD_RAM_SIZE, 0x0ffffffc, WORLD_MMIO_BASE + WORLD_MMIO_SIZE, 0x7ffffffc,
@@ -153,7 +153,7 @@ static bool store_nowhere(void *opaque, uint32_t addr, unsigned int size, uint32
 	return addr != 0 && size != 0;
 }
 
-static void the_bus_sees_and_gives_no_more_bits_than_the_access_has(void **state)
+static void bus_values_have_no_more_bits_than_the_access(void **state)
 {
 	struct pair *p = *state;
 	uint32_t seen = 0;
@@ -183,7 +183,7 @@ static void the_window_reads_and_writes_gpu_memory(void **state)
 	assert_int_equal(p->cpu_world.bus_accesses, 0);
 }
 
-static void a_window_page_is_asked_for_once_until_the_flush(void **state)
+static void a_window_page_is_requested_once_until_the_flush(void **state)
 {
 	struct pair *p = *state;
 
@@ -214,7 +214,7 @@ static void a_flush_hides_the_old_page_from_the_next_access(void **state)
 	assert_int_equal(p->cpu_world.bus_accesses, 1);
 }
 
-static void a_page_read_before_is_asked_for_again_to_be_written(void **state)
+static void a_page_translated_for_reading_is_requested_again_for_writing(void **state)
 {
 	struct pair *p = *state;
 
@@ -246,7 +246,7 @@ static void pages_that_share_a_tlb_entry_do_not_mix(void **state)
 	assert_int_equal(p->cpu.arch.mtval, far);
 }
 
-static void a_page_handed_out_in_part_goes_through_the_bus(void **state)
+static void a_page_with_a_partial_host_pointer_uses_the_bus(void **state)
 {
 	struct pair *p = *state;
 
@@ -255,7 +255,7 @@ static void a_page_handed_out_in_part_goes_through_the_bus(void **state)
 	assert_int_equal(p->cpu_world.bus_accesses, 1);
 }
 
-static void without_window_pointers_everything_goes_through_the_bus(void **state)
+static void without_window_pointers_all_accesses_use_the_bus(void **state)
 {
 	struct pair *p = *state;
 
@@ -267,7 +267,7 @@ static void without_window_pointers_everything_goes_through_the_bus(void **state
 	assert_int_equal(p->cpu_world.bus_accesses, 2);
 }
 
-static void reset_forgets_the_window(void **state)
+static void reset_drops_the_window(void **state)
 {
 	struct pair *p = *state;
 
@@ -283,22 +283,22 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_load_and_store_agrees_at_every_edge),
-		TEST(narrow_loads_extend_as_their_name_says),
+		TEST(narrow_loads_extend_according_to_their_name),
 		TEST(misaligned_access_works_in_ram),
 		TEST(misaligned_access_traps_outside_ram),
 		TEST(access_across_the_end_of_ram_faults_at_the_end),
-		TEST(holes_fault_without_asking_the_bus),
+		TEST(holes_fault_without_a_bus_access),
 		TEST(the_bus_may_refuse_an_access_width),
-		TEST(the_bus_sees_and_gives_no_more_bits_than_the_access_has),
+		TEST(bus_values_have_no_more_bits_than_the_access),
 		TEST(the_window_reads_and_writes_gpu_memory),
-		TEST(a_window_page_is_asked_for_once_until_the_flush),
+		TEST(a_window_page_is_requested_once_until_the_flush),
 		TEST(a_flush_hides_the_old_page_from_the_next_access),
-		TEST(a_page_read_before_is_asked_for_again_to_be_written),
+		TEST(a_page_translated_for_reading_is_requested_again_for_writing),
 		TEST(a_read_only_page_can_be_read_and_refuses_stores),
 		TEST(pages_that_share_a_tlb_entry_do_not_mix),
-		TEST(a_page_handed_out_in_part_goes_through_the_bus),
-		TEST(without_window_pointers_everything_goes_through_the_bus),
-		TEST(reset_forgets_the_window),
+		TEST(a_page_with_a_partial_host_pointer_uses_the_bus),
+		TEST(without_window_pointers_all_accesses_use_the_bus),
+		TEST(reset_drops_the_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,7 +168,7 @@ static bool halting_store(void *opaque, uint32_t addr, unsigned int size, uint32
 	return true;
 }
 
-static void a_store_can_halt_the_processor_that_makes_it(void **state)
+static void a_store_can_halt_its_own_processor(void **state)
 {
 	struct pair *p = *state;
 
@@ -236,7 +236,7 @@ static void saved_state_is_not_trusted(void **state)
 	assert_int_equal(p->cpu.arch.lockup_cause, CAUSE_FETCH_ACCESS);
 }
 
-static void a_store_is_seen_by_the_next_instruction(void **state)
+static void a_store_is_visible_to_the_next_instruction(void **state)
 {
 	struct pair *p = *state;
 
@@ -279,7 +279,7 @@ static void a_store_of_any_width_at_any_offset_changes_the_code_it_touches(void 
 	}
 }
 
-static void fence_i_shows_what_the_host_wrote(void **state)
+static void fence_i_makes_writes_of_the_host_visible(void **state)
 {
 	struct pair *p = *state;
 
@@ -291,7 +291,7 @@ static void fence_i_shows_what_the_host_wrote(void **state)
 	assert_int_equal(p->cpu.arch.x[7], 257);
 }
 
-static void the_host_can_name_what_it_wrote(void **state)
+static void the_host_can_report_its_writes(void **state)
 {
 	struct pair *p = *state;
 
@@ -334,14 +334,14 @@ int main(void)
 		TEST(exceptions_use_budget_too),
 		TEST(halt_stops_a_running_and_a_sleeping_processor),
 		TEST(other_threads_reach_a_running_processor),
-		TEST(a_store_can_halt_the_processor_that_makes_it),
+		TEST(a_store_can_halt_its_own_processor),
 		TEST(reset_clears_registers_and_keeps_ram_and_line),
 		TEST(saved_state_continues_where_it_was_saved),
 		TEST(saved_state_is_not_trusted),
-		TEST(a_store_is_seen_by_the_next_instruction),
+		TEST(a_store_is_visible_to_the_next_instruction),
 		TEST(a_store_of_any_width_at_any_offset_changes_the_code_it_touches),
-		TEST(fence_i_shows_what_the_host_wrote),
-		TEST(the_host_can_name_what_it_wrote),
+		TEST(fence_i_makes_writes_of_the_host_visible),
+		TEST(the_host_can_report_its_writes),
 		TEST(running_off_ram_faults_also_after_a_flush),
 	};
 

@@ -78,7 +78,7 @@ static void a_trap_with_interrupts_off_returns_with_them_off(void **state)
 	assert_int_equal(p->cpu.arch.mstatus, BIT_MPIE);
 }
 
-static void an_interrupt_saves_the_next_instruction_and_shuts_the_door(void **state)
+static void an_interrupt_saves_the_next_instruction_and_disables_interrupts(void **state)
 {
 	struct pair *p = *state;
 
@@ -99,7 +99,7 @@ static void an_interrupt_saves_the_next_instruction_and_shuts_the_door(void **st
 	assert_int_equal(p->cpu.arch.pc, PAIR_HANDLER + 4);
 }
 
-static void interrupts_wait_for_mie_and_for_their_enable_bit(void **state)
+static void interrupts_require_mie_and_their_enable_bit(void **state)
 {
 	struct pair *p = *state;
 
@@ -116,7 +116,7 @@ static void interrupts_wait_for_mie_and_for_their_enable_bit(void **state)
 	assert_int_equal(p->cpu.arch.pc, PAIR_CODE + 12);
 }
 
-static void external_comes_before_timer(void **state)
+static void external_interrupt_precedes_the_timer(void **state)
 {
 	struct pair *p = *state;
 
@@ -182,7 +182,7 @@ static void a_handler_that_reopens_interrupts_is_interrupted(void **state)
 	assert_int_equal(p->cpu.arch.mstatus, BIT_MPIE);
 }
 
-static void an_interrupt_that_waited_comes_right_after_mret(void **state)
+static void a_pending_interrupt_is_taken_right_after_mret(void **state)
 {
 	struct pair *p = *state;
 
@@ -214,7 +214,7 @@ static void an_interrupt_raised_by_a_store_comes_before_the_next_instruction(voi
 	assert_int_equal(p->cpu.arch.x[7], 0);
 }
 
-static void an_endless_loop_sees_the_interrupt_within_the_poll_interval(void **state)
+static void an_endless_loop_takes_the_interrupt_within_the_poll_interval(void **state)
 {
 	struct pair *p = *state;
 
@@ -247,7 +247,7 @@ static void wfi_sleeps_until_an_enabled_interrupt(void **state)
 	assert_int_equal(p->cpu.arch.pc, PAIR_HANDLER);
 }
 
-static void wfi_with_interrupts_off_goes_on_behind_itself(void **state)
+static void wfi_with_interrupts_off_continues_after_itself(void **state)
 {
 	struct pair *p = *state;
 
@@ -414,16 +414,16 @@ int main(void)
 		TEST(exceptions_report_cause_address_and_value),
 		TEST(mret_returns_and_restores_the_interrupt_enable),
 		TEST(a_trap_with_interrupts_off_returns_with_them_off),
-		TEST(an_interrupt_saves_the_next_instruction_and_shuts_the_door),
-		TEST(interrupts_wait_for_mie_and_for_their_enable_bit),
-		TEST(external_comes_before_timer),
+		TEST(an_interrupt_saves_the_next_instruction_and_disables_interrupts),
+		TEST(interrupts_require_mie_and_their_enable_bit),
+		TEST(external_interrupt_precedes_the_timer),
 		TEST(vectored_mode_spreads_interrupts_and_not_exceptions),
 		TEST(a_handler_that_reopens_interrupts_is_interrupted),
-		TEST(an_interrupt_that_waited_comes_right_after_mret),
+		TEST(a_pending_interrupt_is_taken_right_after_mret),
 		TEST(an_interrupt_raised_by_a_store_comes_before_the_next_instruction),
-		TEST(an_endless_loop_sees_the_interrupt_within_the_poll_interval),
+		TEST(an_endless_loop_takes_the_interrupt_within_the_poll_interval),
 		TEST(wfi_sleeps_until_an_enabled_interrupt),
-		TEST(wfi_with_interrupts_off_goes_on_behind_itself),
+		TEST(wfi_with_interrupts_off_continues_after_itself),
 		TEST(wfi_does_not_sleep_when_an_interrupt_is_already_due),
 		TEST(a_disabled_interrupt_does_not_wake),
 		TEST(the_deadline_is_mtimecmp_when_the_timer_is_enabled),

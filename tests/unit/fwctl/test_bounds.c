@@ -188,7 +188,7 @@ static void stores_to_registers_are_counted_one_by_one(void **state)
 }
 
 /* A stretch of FWCPU_POLL_INTERVAL instructions is half loads here. */
-static void loads_of_registers_are_counted_by_the_stretch(void **state)
+static void loads_of_registers_are_counted_by_the_interval(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), LW(T0, 0, S0), JAL(0, -4) };
 	struct bench b;
@@ -237,7 +237,7 @@ static void a_command_in_pieces_is_one_piece_at_a_time(void **state)
 }
 
 /* Without a request to stop it is done in a few steps. */
-static void a_command_in_pieces_comes_to_its_end(void **state)
+static void a_command_in_pieces_completes(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), WFI };
 	const _Atomic bool stop = false;
@@ -284,7 +284,7 @@ static void pages_of_the_window_are_slow(void **state)
 }
 
 /* Without the lock the boot ROM copies; the host changes the image meanwhile. */
-static void a_boot_during_a_boot_makes_the_first_one_void(void **state)
+static void a_boot_during_a_boot_cancels_the_first(void **state)
 {
 	const u32 image[] = { NOP, JAL(0, -4), NOP, NOP, JAL(0, -4) };
 	const _Atomic bool stop = true;
@@ -316,13 +316,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_instructions_are_a_slice),
 		cmocka_unit_test(stores_to_registers_are_counted_one_by_one),
-		cmocka_unit_test(loads_of_registers_are_counted_by_the_stretch),
+		cmocka_unit_test(loads_of_registers_are_counted_by_the_interval),
 		cmocka_unit_test(a_store_that_waits_for_other_units_is_the_last),
 		cmocka_unit_test(a_command_in_pieces_is_one_piece_at_a_time),
-		cmocka_unit_test(a_command_in_pieces_comes_to_its_end),
+		cmocka_unit_test(a_command_in_pieces_completes),
 		cmocka_unit_test(fence_i_is_slow),
 		cmocka_unit_test(pages_of_the_window_are_slow),
-		cmocka_unit_test(a_boot_during_a_boot_makes_the_first_one_void),
+		cmocka_unit_test(a_boot_during_a_boot_cancels_the_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void start_sleeper(struct rig *rig)
 	rig_start(rig, sleeper, WORDS(sleeper), 0);
 }
 
-static void unsound_images_are_refused_by_name(void **state)
+static void invalid_images_are_refused_with_their_error(void **state)
 {
 	static const struct {
 		u64 addr;	/* 0: a valid one */
@@ -176,7 +176,7 @@ static void a_stopped_processor_runs_no_further(void **state)
 	}
 }
 
-static void a_lockup_tells_where_and_why_and_interrupts_the_host(void **state)
+static void a_lockup_reports_address_and_cause_and_interrupts_the_host(void **state)
 {
 	const u32 bad[] = { NOP, NOP, ILLEGAL };
 	struct rig *rig = rig_create(NULL);
@@ -247,7 +247,7 @@ static void start_reader(struct rig *rig)
 	rig_start(rig, reader, WORDS(reader), 0);
 }
 
-static void the_window_is_translated_anew_after_invalidation_only(void **state)
+static void the_window_is_translated_again_after_invalidation_only(void **state)
 {
 	static const u32 ops[] = { PUMICE_MMU_INVAL_ALL, PUMICE_MMU_INVAL_CONTEXT,
 				   PUMICE_MMU_INVAL_RANGE };
@@ -313,7 +313,7 @@ static void start_timer(struct rig *rig)
 	rig_start(rig, timer, WORDS(timer), 0);
 }
 
-static void the_timer_wakes_the_processor_and_the_host_is_told_when(void **state)
+static void the_timer_wakes_the_processor_and_its_deadline_is_reported(void **state)
 {
 	struct rig *rig;
 	u32 *mail;
@@ -351,16 +351,16 @@ static void the_timer_wakes_a_worker_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unsound_images_are_refused_by_name),
+		cmocka_unit_test(invalid_images_are_refused_with_their_error),
 		cmocka_unit_test(the_largest_image_boots),
 		cmocka_unit_test(firmware_starts_at_its_entry_with_the_argument_and_clear_memory),
 		cmocka_unit_test(run_latches_the_boot_registers),
 		cmocka_unit_test(writing_run_starts_nothing_inline),
 		cmocka_unit_test(a_stopped_processor_runs_no_further),
-		cmocka_unit_test(a_lockup_tells_where_and_why_and_interrupts_the_host),
+		cmocka_unit_test(a_lockup_reports_address_and_cause_and_interrupts_the_host),
 		cmocka_unit_test(unmapped_window_addresses_are_access_faults),
-		cmocka_unit_test(the_window_is_translated_anew_after_invalidation_only),
-		cmocka_unit_test(the_timer_wakes_the_processor_and_the_host_is_told_when),
+		cmocka_unit_test(the_window_is_translated_again_after_invalidation_only),
+		cmocka_unit_test(the_timer_wakes_the_processor_and_its_deadline_is_reported),
 		cmocka_unit_test(the_timer_wakes_a_worker_too),
 	};
 

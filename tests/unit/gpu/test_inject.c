@@ -198,7 +198,7 @@ static void guest_arms_requests_by_registers(void **state)
 	rig_destroy(rig);
 }
 
-static void fault_happens_after_what_is_skipped_as_often_as_asked(void **state)
+static void injected_fault_honours_skip_and_count(void **state)
 {
 	struct world w = world_create(&usual);
 	u32 i;
@@ -326,7 +326,7 @@ static unsigned int irqs(struct rig *rig)
 	return count;
 }
 
-static void interrupts_of_the_host_get_lost_or_come_for_nothing(void **state)
+static void injected_interrupts_are_lost_or_spurious(void **state)
 {
 	struct world w = world_create(&usual);
 	unsigned int before = irqs(w.rig);
@@ -378,7 +378,7 @@ static u32 fault(struct rig *rig)
 	return PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, rig_fw_read(rig, PUMICE_CDM_STATUS));
 }
 
-static void translation_is_damaged_as_it_is_read(void **state)
+static void translation_is_corrupted_when_it_is_read(void **state)
 {
 	static const struct {
 		const char *text;
@@ -478,7 +478,7 @@ static u32 *write_interface(struct rig *rig)
 	return boot;
 }
 
-static void messages_of_the_firmware_are_damaged_in_memory(void **state)
+static void messages_of_the_firmware_are_corrupted_in_memory(void **state)
 {
 	struct world w = world_create(&usual);
 	u32 *boot = write_interface(w.rig), copy[1024], i;
@@ -528,17 +528,17 @@ int main(void)
 		cmocka_unit_test(requests_are_read_and_written_as_text),
 		cmocka_unit_test(without_the_property_the_guest_finds_no_registers),
 		cmocka_unit_test(guest_arms_requests_by_registers),
-		cmocka_unit_test(fault_happens_after_what_is_skipped_as_often_as_asked),
+		cmocka_unit_test(injected_fault_honours_skip_and_count),
 		cmocka_unit_test(unit_that_hangs_ignores_abort_until_the_reset),
 		cmocka_unit_test(silent_firmware_executes_nothing_until_it_is_booted),
 		cmocka_unit_test(firmware_locks_up_or_traps),
 		cmocka_unit_test(end_of_a_job_is_reported_late),
-		cmocka_unit_test(interrupts_of_the_host_get_lost_or_come_for_nothing),
+		cmocka_unit_test(injected_interrupts_are_lost_or_spurious),
 		cmocka_unit_test(end_is_reported_of_a_job_that_has_only_begun),
-		cmocka_unit_test(translation_is_damaged_as_it_is_read),
+		cmocka_unit_test(translation_is_corrupted_when_it_is_read),
 		cmocka_unit_test(slow_memory_delays_a_job_by_the_clock),
 		cmocka_unit_test(only_the_job_waits_for_slow_memory),
-		cmocka_unit_test(messages_of_the_firmware_are_damaged_in_memory),
+		cmocka_unit_test(messages_of_the_firmware_are_corrupted_in_memory),
 	};
 
 	return cmocka_run_group_tests_name("fault injection", tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void results_are_the_same_for_any_cores_and_threads(void **state)
 	}
 }
 
-static void a_faulting_job_says_why_and_the_next_one_runs(void **state)
+static void a_faulting_job_reports_the_reason_and_the_next_one_runs(void **state)
 {
 	const struct job wild = { .program = JOB_WILD, .group = 64, .groups = 10 };
 	unsigned int threads;
@@ -129,7 +129,7 @@ static u32 *put_launch(u32 *at, u32 pds)
 }
 
 /* One launch changes the immediate of another's program, which ran before. */
-static void code_that_a_launch_has_written_runs_behind_a_flush(void **state)
+static void code_written_by_a_launch_runs_after_a_flush(void **state)
 {
 	struct rig *rig = rig_create(NULL);
 	u32 *data = job_map(rig), *stream = job_stream(rig), *at = stream, word;
@@ -211,7 +211,7 @@ static void a_second_start_is_ignored_while_busy(void **state)
 	rig_destroy(rig);
 }
 
-static void parked_the_gpu_touches_no_memory(void **state)
+static void a_parked_gpu_accesses_no_memory(void **state)
 {
 	unsigned int threads, i;
 
@@ -322,7 +322,7 @@ static void *pest_main(void *arg)
 	return NULL;
 }
 
-static void invalidations_of_host_and_firmware_meet_without_deadlock(void **state)
+static void concurrent_invalidations_of_host_and_firmware_do_not_deadlock(void **state)
 {
 	const struct rig_options options = { .cores = 2, .threads = 2 };
 	struct rig *rig = rig_create(&options);
@@ -352,7 +352,7 @@ static void invalidations_of_host_and_firmware_meet_without_deadlock(void **stat
 	rig_destroy(rig);
 }
 
-static void an_invalidation_is_over_before_the_write_completes(void **state)
+static void an_invalidation_completes_before_the_write(void **state)
 {
 	const struct rig_options options = { .cores = 1, .threads = 2 };
 	struct rig *rig = rig_create(&options);
@@ -414,7 +414,7 @@ static void each_wait_for_memory_of_programs_has_its_own_deadline(void **state)
 	rig_destroy(rig);
 }
 
-static void unsound_configurations_are_refused_with_a_reason(void **state)
+static void invalid_configurations_are_refused_with_a_reason(void **state)
 {
 	static const struct pumice_gpu_config bad[] = {
 		{ .cores = PUMICE_MAX_CORES + 1 },
@@ -441,18 +441,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_are_the_same_for_any_cores_and_threads),
-		cmocka_unit_test(a_faulting_job_says_why_and_the_next_one_runs),
-		cmocka_unit_test(code_that_a_launch_has_written_runs_behind_a_flush),
+		cmocka_unit_test(a_faulting_job_reports_the_reason_and_the_next_one_runs),
+		cmocka_unit_test(code_written_by_a_launch_runs_after_a_flush),
 		cmocka_unit_test(an_endless_job_ends_by_abort),
 		cmocka_unit_test(firmware_is_served_while_a_job_fills_every_usc),
 		cmocka_unit_test(a_second_start_is_ignored_while_busy),
-		cmocka_unit_test(parked_the_gpu_touches_no_memory),
+		cmocka_unit_test(a_parked_gpu_accesses_no_memory),
 		cmocka_unit_test(the_memory_map_changes_under_a_running_job),
 		cmocka_unit_test(reset_in_the_middle_of_a_job_leaves_a_new_gpu),
-		cmocka_unit_test(invalidations_of_host_and_firmware_meet_without_deadlock),
-		cmocka_unit_test(an_invalidation_is_over_before_the_write_completes),
+		cmocka_unit_test(concurrent_invalidations_of_host_and_firmware_do_not_deadlock),
+		cmocka_unit_test(an_invalidation_completes_before_the_write),
 		cmocka_unit_test(each_wait_for_memory_of_programs_has_its_own_deadline),
-		cmocka_unit_test(unsound_configurations_are_refused_with_a_reason),
+		cmocka_unit_test(invalid_configurations_are_refused_with_a_reason),
 	};
 
 	return cmocka_run_group_tests_name("gpu jobs", tests, NULL, NULL);

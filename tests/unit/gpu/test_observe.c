@@ -66,7 +66,7 @@ static void counters_count_known_work(void **state)
 	}
 }
 
-static void details_are_counted_only_when_asked_for(void **state)
+static void details_are_counted_on_request_only(void **state)
 {
 	struct rig *rig = rig_create(NULL);
 
@@ -123,7 +123,7 @@ static u32 count_kind(struct rig *rig, const u32 *ring, u32 kind, struct pumice_
 	return count;
 }
 
-static void a_job_leaves_its_events_in_the_ring(void **state)
+static void a_job_writes_its_events_to_the_ring(void **state)
 {
 	unsigned int threads;
 
@@ -273,7 +273,7 @@ static void run_masters(struct rig *rig)
 	rig_fw_wait(rig, PUMICE_IC_PENDING__TDM_DONE__MASK);
 }
 
-static void the_host_is_told_of_jobs_of_each_data_master(void **state)
+static void the_host_is_notified_of_jobs_of_each_data_master(void **state)
 {
 	unsigned int threads;
 
@@ -307,7 +307,7 @@ static void the_host_is_told_of_jobs_of_each_data_master(void **state)
 }
 
 /* Results do not depend on traced events, the ring's address, or its removal meanwhile. */
-static void tracing_changes_no_result(void **state)
+static void tracing_does_not_change_results(void **state)
 {
 	unsigned int threads, i;
 
@@ -338,7 +338,7 @@ static void tracing_changes_no_result(void **state)
 	}
 }
 
-static void limits_and_order_change_no_result(void **state)
+static void limits_and_order_do_not_change_results(void **state)
 {
 	static const u32 limit[][4] = { { 0 }, { 1 }, { 3 }, { 0, 1 }, { 0, 5000 }, { 0, 0, 1 },
 					{ 7, 4000, 100, 1 } };
@@ -436,7 +436,7 @@ static void stores_are_as_large_as_configured(void **state)
 	}
 }
 
-static void registers_tell_how_the_own_registers_are_shared_out(void **state)
+static void registers_report_how_wave_registers_are_divided(void **state)
 {
 	static const unsigned int config[] = { 0, PUMICE_NO_REGISTERS, 1, 5, 8 };
 	static const unsigned int slot[] = { 4, 0, 1, 5, 8 };
@@ -458,15 +458,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_count_known_work),
-		cmocka_unit_test(details_are_counted_only_when_asked_for),
-		cmocka_unit_test(a_job_leaves_its_events_in_the_ring),
+		cmocka_unit_test(details_are_counted_on_request_only),
+		cmocka_unit_test(a_job_writes_its_events_to_the_ring),
 		cmocka_unit_test(faults_walks_and_invalidations_are_traced),
-		cmocka_unit_test(the_host_is_told_of_jobs_of_each_data_master),
+		cmocka_unit_test(the_host_is_notified_of_jobs_of_each_data_master),
 		cmocka_unit_test(no_event_is_written_after_the_write_that_stops),
-		cmocka_unit_test(tracing_changes_no_result),
-		cmocka_unit_test(limits_and_order_change_no_result),
+		cmocka_unit_test(tracing_does_not_change_results),
+		cmocka_unit_test(limits_and_order_do_not_change_results),
 		cmocka_unit_test(stores_are_as_large_as_configured),
-		cmocka_unit_test(registers_tell_how_the_own_registers_are_shared_out),
+		cmocka_unit_test(registers_report_how_wave_registers_are_divided),
 	};
 
 	return cmocka_run_group_tests_name("gpu observation", tests, NULL, NULL);

@@ -158,7 +158,7 @@ static void a_job_switched_out_after_any_step_does_all_its_work_once(void **stat
 	rig_destroy(rig);
 }
 
-static void a_job_switched_out_again_and_again_does_all_its_work_once(void **state)
+static void a_job_switched_out_repeatedly_does_all_its_work_once(void **state)
 {
 	static const u32 local[] = { 65536, 20000, 0 };
 	u32 threads, i, round;
@@ -185,7 +185,7 @@ static void a_job_switched_out_again_and_again_does_all_its_work_once(void **sta
 }
 
 /* A job saved on one GPU is resumed on another, of another size, with the same memory. */
-static void a_saved_job_goes_on_on_another_gpu(void **state)
+static void a_saved_job_resumes_on_another_gpu(void **state)
 {
 	struct place p, q;
 	struct rig *from = make(&(struct rig_options){ .cores = 1 }, 65536, &p);
@@ -235,7 +235,7 @@ static void other_jobs_run_while_one_is_switched_out(void **state)
 	rig_destroy(rig);
 }
 
-static void a_damaged_save_area_is_a_fault_of_the_job(void **state)
+static void a_corrupt_save_area_is_a_fault_of_the_job(void **state)
 {
 	struct place p;
 	struct rig *rig = make(&(struct rig_options){ .cores = 1 }, 65536, &p);
@@ -283,7 +283,7 @@ static void a_job_that_never_reaches_a_boundary_is_aborted(void **state)
 }
 
 /* A cyclic stream does not block other work. */
-static void an_endless_chain_starves_nobody_and_is_switched_out(void **state)
+static void an_endless_chain_starves_no_job_and_is_switched_out(void **state)
 {
 	unsigned int threads, i;
 
@@ -306,7 +306,7 @@ static void an_endless_chain_starves_nobody_and_is_switched_out(void **state)
 }
 
 /* A write of START and SWITCH_OUT starts; SWITCH_OUT is for the previous job. */
-static void start_counts_before_resume(void **state)
+static void start_precedes_resume_in_one_write(void **state)
 {
 	struct place p;
 	struct rig *rig = make(NULL, 0, &p);
@@ -323,13 +323,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_switched_out_after_any_step_does_all_its_work_once),
-		cmocka_unit_test(a_job_switched_out_again_and_again_does_all_its_work_once),
-		cmocka_unit_test(a_saved_job_goes_on_on_another_gpu),
+		cmocka_unit_test(a_job_switched_out_repeatedly_does_all_its_work_once),
+		cmocka_unit_test(a_saved_job_resumes_on_another_gpu),
 		cmocka_unit_test(other_jobs_run_while_one_is_switched_out),
-		cmocka_unit_test(a_damaged_save_area_is_a_fault_of_the_job),
+		cmocka_unit_test(a_corrupt_save_area_is_a_fault_of_the_job),
 		cmocka_unit_test(a_job_that_never_reaches_a_boundary_is_aborted),
-		cmocka_unit_test(an_endless_chain_starves_nobody_and_is_switched_out),
-		cmocka_unit_test(start_counts_before_resume),
+		cmocka_unit_test(an_endless_chain_starves_no_job_and_is_switched_out),
+		cmocka_unit_test(start_precedes_resume_in_one_write),
 	};
 
 	return cmocka_run_group_tests_name("gpu switch", tests, NULL, NULL);

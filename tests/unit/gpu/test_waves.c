@@ -59,7 +59,7 @@ static void assert_loops(const struct wave *w)
 	assert_in_range(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, w->where), 0, 3);
 }
 
-static void each_wave_is_shown_once_at_its_instruction(void **state)
+static void each_wave_is_reported_once_at_its_instruction(void **state)
 {
 	unsigned int threads, i, n, m;
 
@@ -134,7 +134,7 @@ static struct rig *rig_with_uneven_waves(bool barrier)
 	return rig;
 }
 
-static void a_wave_at_a_barrier_is_shown_there(void **state)
+static void a_wave_at_a_barrier_is_reported_there(void **state)
 {
 	struct rig *rig = rig_with_uneven_waves(true);
 	u32 seen = 0, n;
@@ -154,7 +154,7 @@ static void a_wave_at_a_barrier_is_shown_there(void **state)
 	rig_destroy(rig);
 }
 
-static void a_wave_that_has_ended_is_not_shown(void **state)
+static void a_wave_that_has_ended_is_not_reported(void **state)
 {
 	struct rig *rig = rig_with_uneven_waves(false);
 	struct wave w;
@@ -167,7 +167,7 @@ static void a_wave_that_has_ended_is_not_shown(void **state)
 	rig_destroy(rig);
 }
 
-static void only_waves_of_the_masters_asked_for_are_shown(void **state)
+static void only_waves_of_the_selected_masters_are_reported(void **state)
 {
 	struct rig *rig = rig_create(NULL);
 
@@ -219,7 +219,7 @@ static void each_bus_has_a_snapshot_of_its_own(void **state)
 	}
 }
 
-static void a_reset_forgets_the_snapshot(void **state)
+static void a_reset_drops_the_snapshot(void **state)
 {
 	struct rig *rig = rig_create(NULL);
 
@@ -238,7 +238,7 @@ static void a_reset_forgets_the_snapshot(void **state)
 }
 
 /* All slots of all USCs full: the maximum number of waves is reported, each at another position. */
-static void a_full_gpu_is_shown_whole(void **state)
+static void all_waves_of_a_full_gpu_are_reported(void **state)
 {
 	const struct job full = { .program = JOB_FOREVER, .group = 128, .groups = 1000 };
 	struct rig *rig = rig_create(&(struct rig_options){ .cores = 1, .unified_kib = 4095 });
@@ -264,13 +264,13 @@ static void a_full_gpu_is_shown_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_wave_is_shown_once_at_its_instruction),
-		cmocka_unit_test(a_wave_at_a_barrier_is_shown_there),
-		cmocka_unit_test(a_wave_that_has_ended_is_not_shown),
-		cmocka_unit_test(only_waves_of_the_masters_asked_for_are_shown),
+		cmocka_unit_test(each_wave_is_reported_once_at_its_instruction),
+		cmocka_unit_test(a_wave_at_a_barrier_is_reported_there),
+		cmocka_unit_test(a_wave_that_has_ended_is_not_reported),
+		cmocka_unit_test(only_waves_of_the_selected_masters_are_reported),
 		cmocka_unit_test(each_bus_has_a_snapshot_of_its_own),
-		cmocka_unit_test(a_reset_forgets_the_snapshot),
-		cmocka_unit_test(a_full_gpu_is_shown_whole),
+		cmocka_unit_test(a_reset_drops_the_snapshot),
+		cmocka_unit_test(all_waves_of_a_full_gpu_are_reported),
 	};
 
 	return cmocka_run_group_tests_name("waves in flight", tests, NULL, NULL);

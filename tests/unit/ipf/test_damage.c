@@ -184,19 +184,19 @@ static void damage_all(u8 kind)
 	world_destroy(&w);
 }
 
-static void damaged_triangles_fault_or_are_others(void **state)
+static void corrupt_triangles_fault_or_are_others(void **state)
 {
 	(void)state;
 	damage_all(PUMICE_PRIM_KIND_TRIANGLE);
 }
 
-static void damaged_lines_fault_or_are_others(void **state)
+static void corrupt_lines_fault_or_are_others(void **state)
 {
 	(void)state;
 	damage_all(PUMICE_PRIM_KIND_LINE);
 }
 
-static void damaged_points_fault_or_are_others(void **state)
+static void corrupt_points_fault_or_are_others(void **state)
 {
 	(void)state;
 	damage_all(PUMICE_PRIM_KIND_POINT);
@@ -256,7 +256,7 @@ static void a_stream_without_end_is_a_fault(void **state)
 }
 
 /* One wrong field each, and the expected fault. */
-static void what_is_wrong_is_told(void **state)
+static void invalid_fields_are_reported(void **state)
 {
 	static const struct {
 		u32 word, value;	/* of the region (0, 1), chunk (10 on), block (100 on) */
@@ -314,7 +314,7 @@ static void what_is_wrong_is_told(void **state)
 }
 
 /* The first primitive and the first vertex that a block does not have. */
-static void what_lies_beyond_a_block_is_refused(void **state)
+static void references_beyond_a_block_are_refused(void **state)
 {
 	struct mmu_tlb *tlb = calloc(1, sizeof(*tlb));
 	struct pumice_prim_block header;
@@ -346,7 +346,7 @@ static void what_lies_beyond_a_block_is_refused(void **state)
 }
 
 /* Descending sequence numbers fault; a limit ends streams that reach it. */
-static void sequences_rise_and_a_limit_ends_them(void **state)
+static void sequences_ascend_and_a_limit_ends_them(void **state)
 {
 	static struct mmu_tlb tlb;
 	struct ipf_tile tile;
@@ -378,13 +378,13 @@ static void sequences_rise_and_a_limit_ends_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damaged_triangles_fault_or_are_others),
-		cmocka_unit_test(damaged_lines_fault_or_are_others),
-		cmocka_unit_test(damaged_points_fault_or_are_others),
+		cmocka_unit_test(corrupt_triangles_fault_or_are_others),
+		cmocka_unit_test(corrupt_lines_fault_or_are_others),
+		cmocka_unit_test(corrupt_points_fault_or_are_others),
 		cmocka_unit_test(a_stream_without_end_is_a_fault),
-		cmocka_unit_test(what_is_wrong_is_told),
-		cmocka_unit_test(what_lies_beyond_a_block_is_refused),
-		cmocka_unit_test(sequences_rise_and_a_limit_ends_them),
+		cmocka_unit_test(invalid_fields_are_reported),
+		cmocka_unit_test(references_beyond_a_block_are_refused),
+		cmocka_unit_test(sequences_ascend_and_a_limit_ends_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void random_draws(isp_raster_fn *fn)
 	isp_use_raster(NULL);
 }
 
-static void random_triangles_and_states_do_what_the_model_does(void **state)
+static void random_triangles_and_states_equal_the_model(void **state)
 {
 	(void)state;
 	random_draws(NULL);
@@ -120,7 +120,7 @@ static void every_function_and_operation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_triangles_and_states_do_what_the_model_does),
+		cmocka_unit_test(random_triangles_and_states_equal_the_model),
 		cmocka_unit_test(plain_vectors_do_the_same),
 		cmocka_unit_test(avx2_does_the_same),
 		cmocka_unit_test(every_function_and_operation),

@@ -44,7 +44,7 @@ static bool random_case(u32 n, struct isp_triangle *t, struct isp_state *s,
 	return isp_set_up(t, s, setup);
 }
 
-static void punch_through_writes_what_is_left(void **state)
+static void punch_through_writes_the_remaining_samples(void **state)
 {
 	u32 n, bit;
 
@@ -78,7 +78,7 @@ static void punch_through_writes_what_is_left(void **state)
 }
 
 /* Failing samples are only detected; they change the stencil unless they were dropped. */
-static void punch_through_that_fails_changes_the_stencil(void **state)
+static void failing_punch_through_changes_the_stencil(void **state)
 {
 	static struct model copy;
 	u32 n, bit, failed = 0;
@@ -188,8 +188,8 @@ static void coverage_of_a_span_is_the_primitive_s(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(punch_through_writes_what_is_left),
-		cmocka_unit_test(punch_through_that_fails_changes_the_stencil),
+		cmocka_unit_test(punch_through_writes_the_remaining_samples),
+		cmocka_unit_test(failing_punch_through_changes_the_stencil),
 		cmocka_unit_test(depth_of_the_program_is_tested_and_written),
 		cmocka_unit_test(coverage_of_a_span_is_the_primitive_s),
 	};

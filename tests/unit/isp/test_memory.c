@@ -216,7 +216,7 @@ static void stored_words_are_as_documented(void **state)
 	}
 }
 
-static void loading_gives_back_what_was_stored(void **state)
+static void loading_returns_the_stored_values(void **state)
 {
 	static const double steps[] = { 65535, 16777215, 16777215, 0 };
 	u32 n, x, y, s;
@@ -252,7 +252,7 @@ static void loading_gives_back_what_was_stored(void **state)
 	}
 }
 
-static void odd_floats_become_depths(void **state)
+static void special_floats_are_converted_to_depths(void **state)
 {
 	static const u32 bits[] = { 0x7fc00000, 0xbf800000, 0x7f800000, 0x40000000, 0x80000000,
 				    0xffffffff, 0x00000001 };
@@ -296,8 +296,8 @@ int main(void)
 		cmocka_unit_test(only_opaque_objects_may_be_without_tags),
 		cmocka_unit_test(state_outside_of_memory_faults),
 		cmocka_unit_test(stored_words_are_as_documented),
-		cmocka_unit_test(loading_gives_back_what_was_stored),
-		cmocka_unit_test(odd_floats_become_depths),
+		cmocka_unit_test(loading_returns_the_stored_values),
+		cmocka_unit_test(special_floats_are_converted_to_depths),
 		cmocka_unit_test(buffers_outside_of_memory_fault),
 	};
 

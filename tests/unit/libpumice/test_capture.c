@@ -83,7 +83,7 @@ static struct pumice_capture *write_and_load(void)
 	return c;
 }
 
-static void a_capture_holds_what_random_binds_leave(void **state)
+static void a_capture_contains_the_result_of_random_binds(void **state)
 {
 	struct pumice_bo *bo[3] = { make_bo(PAGES, 1), make_bo(PAGES, 80), make_bo(PAGES, 160) };
 	int model[PAGES];
@@ -119,7 +119,7 @@ static void a_capture_holds_what_random_binds_leave(void **state)
 	pumice_capture_destroy(c);
 }
 
-static void a_capture_holds_the_frame(void **state)
+static void a_capture_contains_the_frame(void **state)
 {
 	struct pumice_capture *c = write_and_load();
 
@@ -217,7 +217,7 @@ static void seal(uint8_t *file, size_t bytes)
 	((uint32_t *)(void *)file)[4] = (uint32_t)crc32_z(0, file + HEADER, bytes - HEADER);
 }
 
-static void damaged_files_are_refused(void **state)
+static void corrupt_files_are_refused(void **state)
 {
 	static const struct {
 		uint32_t word, value;
@@ -265,7 +265,7 @@ static void damaged_files_are_refused(void **state)
 	}
 }
 
-static void files_that_are_cut_off_are_refused(void **state)
+static void truncated_files_are_refused(void **state)
 {
 	struct pumice_capture *c;
 	size_t bytes;
@@ -283,12 +283,12 @@ static void files_that_are_cut_off_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_capture_holds_what_random_binds_leave),
-		cmocka_unit_test(a_capture_holds_the_frame),
+		cmocka_unit_test(a_capture_contains_the_result_of_random_binds),
+		cmocka_unit_test(a_capture_contains_the_frame),
 		cmocka_unit_test(a_capture_can_be_placed_in_another_vm),
 		cmocka_unit_test(null_mappings_are_captured_without_data),
-		cmocka_unit_test(damaged_files_are_refused),
-		cmocka_unit_test(files_that_are_cut_off_are_refused),
+		cmocka_unit_test(corrupt_files_are_refused),
+		cmocka_unit_test(truncated_files_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, open_device, close_device);

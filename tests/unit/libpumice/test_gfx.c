@@ -110,7 +110,7 @@ static void images_keep_their_texels(void **state)
 	}
 }
 
-static void images_that_cannot_be_are_refused(void **state)
+static void impossible_images_are_refused(void **state)
 {
 	static const struct pumice_image_desc bad[] = {
 		{ .format = 0, .dim = PUMICE_TEXTURE_DIM_2D, .width = 4, .height = 4 },
@@ -142,7 +142,7 @@ static void images_that_cannot_be_are_refused(void **state)
 	pumice_image_destroy(img);
 }
 
-static void a_stage_is_a_pds_program_with_what_it_needs(void **state)
+static void a_stage_is_a_pds_program_with_its_resources(void **state)
 {
 	const u32 uniforms[3] = { 11, 22, 33 };
 	const struct pumice_input in[] = {
@@ -272,7 +272,7 @@ static void states_and_draws_are_joined_by_addresses(void **state)
 	assert_int_equal(read.instances, 4);
 }
 
-static void render_records_name_background_and_end_of_tile(void **state)
+static void render_records_contain_background_and_end_of_tile(void **state)
 {
 	struct pumice_image *img = image(PUMICE_FORMAT_RGBA8_UNORM, PUMICE_LAYOUT_TILED, 64);
 	struct pumice_render_desc desc = { .pdm = { .outputs = 6 }, .target_count = 2 };
@@ -360,7 +360,7 @@ static void objects_with_bad_numbers_are_refused(void **state)
 	pumice_freelist_destroy(list);
 }
 
-static void jobs_of_a_frame_come_together(void **state)
+static void jobs_of_a_frame_are_submitted_together(void **state)
 {
 	const struct pumice_freelist_desc pages = { 64, 64, 0, 0 };
 	struct pumice_hwrt_desc set = { .width = 64, .height = 64, .samples = 1 };
@@ -454,13 +454,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(images_keep_their_texels),
-		cmocka_unit_test(images_that_cannot_be_are_refused),
-		cmocka_unit_test(a_stage_is_a_pds_program_with_what_it_needs),
+		cmocka_unit_test(impossible_images_are_refused),
+		cmocka_unit_test(a_stage_is_a_pds_program_with_its_resources),
 		cmocka_unit_test(inputs_out_of_range_are_refused),
 		cmocka_unit_test(states_and_draws_are_joined_by_addresses),
-		cmocka_unit_test(render_records_name_background_and_end_of_tile),
+		cmocka_unit_test(render_records_contain_background_and_end_of_tile),
 		cmocka_unit_test(objects_with_bad_numbers_are_refused),
-		cmocka_unit_test(jobs_of_a_frame_come_together),
+		cmocka_unit_test(jobs_of_a_frame_are_submitted_together),
 		cmocka_unit_test(transfers_go_through_the_ptla),
 	};
 

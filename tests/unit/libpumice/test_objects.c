@@ -82,7 +82,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 	}
 }
 
-static void open_takes_the_name_from_the_environment(void **state)
+static void open_reads_the_name_from_the_environment(void **state)
 {
 	struct pumice_device_info info;
 	struct pumice_device *d;
@@ -98,7 +98,7 @@ static void open_takes_the_name_from_the_environment(void **state)
 	pumice_device_close(d);
 }
 
-static void open_refuses_a_missing_or_damaged_firmware(void **state)
+static void open_refuses_a_missing_or_corrupt_firmware(void **state)
 {
 	const char *good = getenv("PUMICE_FIRMWARE");
 	char *kept = good ? strdup(good) : NULL, error[PUMICE_ERROR_BYTES];
@@ -144,7 +144,7 @@ static void bo_is_zeroed_and_rounded_to_pages(void **state)
 	}
 }
 
-static void bind_refuses_bad_operations_and_tells_how_many_took_effect(void **state)
+static void bind_refuses_bad_operations_and_returns_how_many_took_effect(void **state)
 {
 	struct pumice_bo *bo;
 	uint32_t done;
@@ -184,7 +184,7 @@ static void bind_refuses_bad_operations_and_tells_how_many_took_effect(void **st
 	pumice_bo_destroy(bo);
 }
 
-static void va_alloc_gives_disjoint_aligned_room_and_takes_it_back(void **state)
+static void va_alloc_returns_disjoint_aligned_ranges_and_frees_them(void **state)
 {
 	uint64_t a, b, c, again;
 
@@ -208,7 +208,7 @@ static void va_alloc_gives_disjoint_aligned_room_and_takes_it_back(void **state)
 	ASSERT_FAILS(pumice_vm_remove(vm, b), EINVAL, "nothing was placed");
 }
 
-static void va_ranges_that_are_given_back_join(void **state)
+static void freed_va_ranges_are_merged(void **state)
 {
 	uint64_t a, b, both;
 
@@ -223,7 +223,7 @@ static void va_ranges_that_are_given_back_join(void **state)
 	pumice_vm_va_free(vm, both);
 }
 
-static void submit_refuses_bad_jobs_and_tells_which(void **state)
+static void submit_refuses_bad_jobs_and_returns_their_index(void **state)
 {
 	struct pumice_job jobs[65] = { 0 };
 	struct pumice_context *context;
@@ -290,7 +290,7 @@ static void sync_binary_and_timeline_behave_as_syncobjs(void **state)
 	pumice_sync_destroy(sync);
 }
 
-static void limits_follow_the_options_and_the_size_that_is_asked_for(void **state)
+static void limits_depend_on_the_options_and_the_requested_size(void **state)
 {
 	static const struct {
 		const char *name;
@@ -318,7 +318,7 @@ static void limits_follow_the_options_and_the_size_that_is_asked_for(void **stat
 	}
 }
 
-static void stores_have_the_sizes_that_the_name_asks_for(void **state)
+static void stores_have_the_sizes_given_by_the_name(void **state)
 {
 	struct pumice_device_info info;
 	struct pumice_device *d;
@@ -334,7 +334,7 @@ static void stores_have_the_sizes_that_the_name_asks_for(void **state)
 	pumice_device_close(d);
 }
 
-static void a_label_is_kept_until_the_next_and_has_a_longest_length(void **state)
+static void a_label_is_kept_until_the_next_and_has_a_maximum_length(void **state)
 {
 	char text[PUMICE_LABEL_BYTES + 1];
 	struct pumice_bo *bo;
@@ -413,7 +413,7 @@ static void memory_of_a_process_is_retained(void **state)
 	pumice_bo_destroy(bo);
 }
 
-static void counters_describe_themselves(void **state)
+static void counters_have_descriptions(void **state)
 {
 	struct pumice_perf_info info;
 	uint32_t i, found;
@@ -489,21 +489,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open_refuses_names_it_does_not_understand),
-		cmocka_unit_test(open_takes_the_name_from_the_environment),
-		cmocka_unit_test(open_refuses_a_missing_or_damaged_firmware),
+		cmocka_unit_test(open_reads_the_name_from_the_environment),
+		cmocka_unit_test(open_refuses_a_missing_or_corrupt_firmware),
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
-		cmocka_unit_test(bind_refuses_bad_operations_and_tells_how_many_took_effect),
-		cmocka_unit_test(va_alloc_gives_disjoint_aligned_room_and_takes_it_back),
-		cmocka_unit_test(va_ranges_that_are_given_back_join),
-		cmocka_unit_test(submit_refuses_bad_jobs_and_tells_which),
+		cmocka_unit_test(bind_refuses_bad_operations_and_returns_how_many_took_effect),
+		cmocka_unit_test(va_alloc_returns_disjoint_aligned_ranges_and_frees_them),
+		cmocka_unit_test(freed_va_ranges_are_merged),
+		cmocka_unit_test(submit_refuses_bad_jobs_and_returns_their_index),
 		cmocka_unit_test(sync_binary_and_timeline_behave_as_syncobjs),
-		cmocka_unit_test(limits_follow_the_options_and_the_size_that_is_asked_for),
-		cmocka_unit_test(stores_have_the_sizes_that_the_name_asks_for),
-		cmocka_unit_test(a_label_is_kept_until_the_next_and_has_a_longest_length),
+		cmocka_unit_test(limits_depend_on_the_options_and_the_requested_size),
+		cmocka_unit_test(stores_have_the_sizes_given_by_the_name),
+		cmocka_unit_test(a_label_is_kept_until_the_next_and_has_a_maximum_length),
 		cmocka_unit_test(priority_of_a_context_can_be_changed_to_one_that_exists),
 		cmocka_unit_test(killed_contexts_are_counted_as_guilty),
 		cmocka_unit_test(memory_of_a_process_is_retained),
-		cmocka_unit_test(counters_describe_themselves),
+		cmocka_unit_test(counters_have_descriptions),
 		cmocka_unit_test(perfmons_are_checked_and_limited),
 		cmocka_unit_test(a_trace_is_checked_and_there_is_one_only),
 		cmocka_unit_test(names_are_those_of_the_contract),

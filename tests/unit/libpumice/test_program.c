@@ -46,7 +46,7 @@ static int make_file(void **state)
 	return 0;
 }
 
-static void program_tells_what_stands_in_the_file(void **state)
+static void program_returns_the_contents_of_the_file(void **state)
 {
 	struct pumice_program_info info;
 	struct pumice_program *program;
@@ -126,7 +126,7 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 	}
 }
 
-static void program_refuses_any_single_bit_error_behind_the_header(void **state)
+static void program_refuses_any_single_bit_error_after_the_header(void **state)
 {
 	struct pumice_program *program;
 	u32 copy[MAX_WORDS];
@@ -180,9 +180,9 @@ static void program_file_that_is_missing_or_empty_has_a_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(program_tells_what_stands_in_the_file),
+		cmocka_unit_test(program_returns_the_contents_of_the_file),
 		cmocka_unit_test(program_refuses_each_bad_field_with_its_reason),
-		cmocka_unit_test(program_refuses_any_single_bit_error_behind_the_header),
+		cmocka_unit_test(program_refuses_any_single_bit_error_after_the_header),
 		cmocka_unit_test(program_refuses_every_shorter_and_longer_file),
 		cmocka_unit_test(program_file_that_is_missing_or_empty_has_a_reason),
 	};

@@ -283,7 +283,7 @@ static void a_wave_reduces_to_one_value(void **state)
 	}
 }
 
-static void assembling_gives_the_first_error_with_its_place(void **state)
+static void assembling_reports_the_first_error_with_its_position(void **state)
 {
 	struct pumice_program *program;
 	char error[PUMICE_ERROR_BYTES];
@@ -305,7 +305,7 @@ int main(void)
 		cmocka_unit_test(saturate_mix_and_hypot_equal_the_cpus),
 		cmocka_unit_test(exp_and_log_keep_their_bounds),
 		cmocka_unit_test(a_wave_reduces_to_one_value),
-		cmocka_unit_test(assembling_gives_the_first_error_with_its_place),
+		cmocka_unit_test(assembling_reports_the_first_error_with_its_position),
 	};
 
 	return cmocka_run_group_tests_name("libpumice-shader", tests, open_device, close_device);

@@ -236,7 +236,7 @@ static void an_indirect_dispatch_emits_state_and_the_address_of_its_counts(void 
 	pumice_stream_destroy(s);
 }
 
-static void link_flush_timestamp_and_marker_hold_what_was_asked_for(void **state)
+static void link_flush_timestamp_and_marker_contain_their_arguments(void **state)
 {
 	struct pumice_cdm_timestamp timestamp;
 	struct pumice_cdm_marker marker;
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(full_stream_refuses_and_is_unchanged),
 		cmocka_unit_test(data_is_aligned_and_checked),
 		cmocka_unit_test(an_indirect_dispatch_emits_state_and_the_address_of_its_counts),
-		cmocka_unit_test(link_flush_timestamp_and_marker_hold_what_was_asked_for),
+		cmocka_unit_test(link_flush_timestamp_and_marker_contain_their_arguments),
 		cmocka_unit_test(commands_refuse_addresses_and_flags_out_of_range),
 	};
 

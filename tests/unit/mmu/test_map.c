@@ -18,7 +18,7 @@ static u8 *page(unsigned int n)
 	return host + n * MEM_ALIGN;
 }
 
-static void regions_are_found_whatever_their_order(void **state)
+static void regions_are_found_in_any_order(void **state)
 {
 	const struct pumice_mem_region regions[] = {
 		{ .addr = 0x900000000, .size = MEM_ALIGN, .host = page(5) },
@@ -47,7 +47,7 @@ static void regions_are_found_whatever_their_order(void **state)
 	assert_null(mem_map_lookup(&map, 0x1000, 1, NULL));
 }
 
-static void a_read_runs_over_touching_regions_and_stops_at_a_gap(void **state)
+static void a_read_crosses_adjacent_regions_and_stops_at_a_gap(void **state)
 {
 	const struct pumice_mem_region regions[] = {
 		{ .addr = 0x2000, .size = MEM_ALIGN, .host = page(0) },
@@ -71,7 +71,7 @@ static void a_read_runs_over_touching_regions_and_stops_at_a_gap(void **state)
 	mem_map_clear(&map);
 }
 
-static void unsound_maps_are_refused_and_leave_an_empty_one(void **state)
+static void invalid_maps_are_refused_and_leave_an_empty_one(void **state)
 {
 	static const struct pumice_mem_region good = { .addr = 0x1000, .size = MEM_ALIGN,
 						       .host = host };
@@ -102,9 +102,9 @@ static void unsound_maps_are_refused_and_leave_an_empty_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(regions_are_found_whatever_their_order),
-		cmocka_unit_test(a_read_runs_over_touching_regions_and_stops_at_a_gap),
-		cmocka_unit_test(unsound_maps_are_refused_and_leave_an_empty_one),
+		cmocka_unit_test(regions_are_found_in_any_order),
+		cmocka_unit_test(a_read_crosses_adjacent_regions_and_stops_at_a_gap),
+		cmocka_unit_test(invalid_maps_are_refused_and_leave_an_empty_one),
 	};
 
 	return cmocka_run_group_tests_name("memory map", tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void outside_of_all_ranges_only_4k_pages_work(void **state)
 	rig_destroy(rig);
 }
 
-static void first_and_last_block_belong_to_the_range(void **state)
+static void range_includes_its_first_and_last_block(void **state)
 {
 	struct rig *rig = rig_create();
 	u64 bus = testmem_alloc(rig->tm, BLOCK, BLOCK), block;
@@ -87,7 +87,7 @@ static void first_and_last_block_belong_to_the_range(void **state)
 	rig_destroy(rig);
 }
 
-static void where_ranges_overlap_the_lowest_number_counts(void **state)
+static void lowest_number_wins_in_overlapping_ranges(void **state)
 {
 	struct rig *rig = rig_create();
 
@@ -105,7 +105,7 @@ static void where_ranges_overlap_the_lowest_number_counts(void **state)
 	rig_destroy(rig);
 }
 
-static void a_range_that_ends_before_it_begins_holds_nothing(void **state)
+static void a_range_that_ends_before_it_begins_is_empty(void **state)
 {
 	struct rig *rig = rig_create();
 
@@ -130,7 +130,7 @@ static void a_range_of_unknown_size_allows_4k(void **state)
 	rig_destroy(rig);
 }
 
-static void a_directory_naming_an_unknown_size_faults(void **state)
+static void a_directory_with_an_unknown_page_size_faults(void **state)
 {
 	struct rig *rig = rig_create();
 	unsigned int size;
@@ -154,11 +154,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_range_allows_sizes_up_to_its_own),
 		cmocka_unit_test(outside_of_all_ranges_only_4k_pages_work),
-		cmocka_unit_test(first_and_last_block_belong_to_the_range),
-		cmocka_unit_test(where_ranges_overlap_the_lowest_number_counts),
-		cmocka_unit_test(a_range_that_ends_before_it_begins_holds_nothing),
+		cmocka_unit_test(range_includes_its_first_and_last_block),
+		cmocka_unit_test(lowest_number_wins_in_overlapping_ranges),
+		cmocka_unit_test(a_range_that_ends_before_it_begins_is_empty),
 		cmocka_unit_test(a_range_of_unknown_size_allows_4k),
-		cmocka_unit_test(a_directory_naming_an_unknown_size_faults),
+		cmocka_unit_test(a_directory_with_an_unknown_page_size_faults),
 	};
 
 	return cmocka_run_group_tests_name("mmu ranges", tests, NULL, NULL);

@@ -13,7 +13,7 @@
 #define WRITE	PUMICE_ACCESS_WRITE
 #define VA	0x40000000ull
 
-static void a_mapping_taken_away_works_until_it_is_invalidated(void **state)
+static void a_removed_mapping_works_until_it_is_invalidated(void **state)
 {
 	struct rig *rig = rig_create();
 	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
@@ -41,7 +41,7 @@ static void switching_a_context_off_drops_nothing(void **state)
 	rig_destroy(rig);
 }
 
-static void invalidating_a_context_leaves_the_others(void **state)
+static void invalidating_a_context_does_not_affect_others(void **state)
 {
 	struct rig *rig = rig_create();
 	u8 *host[2];
@@ -60,7 +60,7 @@ static void invalidating_a_context_leaves_the_others(void **state)
 }
 
 /* Many pages: the second level still has entries that the first evicted, until invalidated. */
-static void a_second_level_holds_what_the_first_lost(void **state)
+static void a_second_level_keeps_entries_evicted_from_the_first(void **state)
 {
 	const u32 pages = 4 * MMU_TLB_ENTRIES;
 	struct rig *rig = rig_create();
@@ -103,7 +103,7 @@ static void a_second_level_keeps_permissions(void **state)
 }
 
 /* The pages of a range, its two ends included, and no adjacent page. */
-static void a_range_drops_its_pages_and_no_others(void **state)
+static void a_range_invalidates_its_pages_only(void **state)
 {
 	static const struct {
 		u32 first, last;	/* bytes from VA */
@@ -138,7 +138,7 @@ static void a_range_drops_its_pages_and_no_others(void **state)
 	}
 }
 
-static void a_range_of_one_context_leaves_the_others(void **state)
+static void a_range_of_one_context_does_not_affect_others(void **state)
 {
 	struct rig *rig = rig_create();
 	u8 *host = testmem_map(rig->tm, 2, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
@@ -155,7 +155,7 @@ static void a_range_of_one_context_leaves_the_others(void **state)
  * Both levels: as many invalidations of other addresses as are recorded keep an entry; one
  * among them that contains it does not, however long the unit made no access.
  */
-static void an_entry_outlives_ranges_that_do_not_hold_it(void **state)
+static void an_entry_survives_ranges_that_do_not_contain_it(void **state)
 {
 	const u64 elsewhere = VA + (1u << 30);
 	struct rig *rig = rig_create();
@@ -184,7 +184,7 @@ static void an_entry_outlives_ranges_that_do_not_hold_it(void **state)
 }
 
 /* A whole context, or everything, among ranges. */
-static void ranges_elsewhere_do_not_keep_what_the_context_dropped(void **state)
+static void ranges_elsewhere_do_not_restore_invalidated_entries(void **state)
 {
 	u32 all, i;
 
@@ -206,7 +206,7 @@ static void ranges_elsewhere_do_not_keep_what_the_context_dropped(void **state)
 	}
 }
 
-static void a_fault_is_not_remembered(void **state)
+static void a_fault_is_not_cached(void **state)
 {
 	struct rig *rig = rig_create();
 	u8 *host;
@@ -284,7 +284,7 @@ static void hits_and_misses_are_counted(void **state)
 }
 
 /* Over all units: a second TLB has misses of its own. Beyond 1 TiB is a fault without a walk. */
-static void counters_are_of_all_units_and_outlive_a_reset(void **state)
+static void counters_include_all_units_and_survive_a_reset(void **state)
 {
 	struct rig *rig = rig_create();
 	u64 before[PUMICE_PERF_NUMBER] = { 0 }, after[PUMICE_PERF_NUMBER] = { 0 };
@@ -310,7 +310,7 @@ static void counters_are_of_all_units_and_outlive_a_reset(void **state)
 	rig_destroy(rig);
 }
 
-static void copies_cross_pages_that_lie_apart(void **state)
+static void copies_cross_pages_that_are_not_contiguous(void **state)
 {
 	struct rig *rig = rig_create();
 	u64 va = VA - 4096;	/* the third page begins a new directory */
@@ -337,7 +337,7 @@ static void copies_cross_pages_that_lie_apart(void **state)
 	rig_destroy(rig);
 }
 
-static void a_copy_stops_at_the_page_that_faults_and_names_it(void **state)
+static void a_copy_stops_at_the_faulting_page_and_reports_it(void **state)
 {
 	struct rig *rig = rig_create();
 	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
@@ -380,23 +380,23 @@ static void a_copy_does_not_wrap_around_the_address_space(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mapping_taken_away_works_until_it_is_invalidated),
+		cmocka_unit_test(a_removed_mapping_works_until_it_is_invalidated),
 		cmocka_unit_test(switching_a_context_off_drops_nothing),
-		cmocka_unit_test(invalidating_a_context_leaves_the_others),
-		cmocka_unit_test(a_second_level_holds_what_the_first_lost),
+		cmocka_unit_test(invalidating_a_context_does_not_affect_others),
+		cmocka_unit_test(a_second_level_keeps_entries_evicted_from_the_first),
 		cmocka_unit_test(a_second_level_keeps_permissions),
-		cmocka_unit_test(a_range_drops_its_pages_and_no_others),
-		cmocka_unit_test(a_range_of_one_context_leaves_the_others),
-		cmocka_unit_test(an_entry_outlives_ranges_that_do_not_hold_it),
-		cmocka_unit_test(ranges_elsewhere_do_not_keep_what_the_context_dropped),
-		cmocka_unit_test(a_fault_is_not_remembered),
+		cmocka_unit_test(a_range_invalidates_its_pages_only),
+		cmocka_unit_test(a_range_of_one_context_does_not_affect_others),
+		cmocka_unit_test(an_entry_survives_ranges_that_do_not_contain_it),
+		cmocka_unit_test(ranges_elsewhere_do_not_restore_invalidated_entries),
+		cmocka_unit_test(a_fault_is_not_cached),
 		cmocka_unit_test(a_page_cached_for_reading_still_refuses_writes),
 		cmocka_unit_test(reset_drops_entries_and_registers),
 		cmocka_unit_test(one_tlb_does_not_hold_another_contexts_page),
 		cmocka_unit_test(hits_and_misses_are_counted),
-		cmocka_unit_test(counters_are_of_all_units_and_outlive_a_reset),
-		cmocka_unit_test(copies_cross_pages_that_lie_apart),
-		cmocka_unit_test(a_copy_stops_at_the_page_that_faults_and_names_it),
+		cmocka_unit_test(counters_include_all_units_and_survive_a_reset),
+		cmocka_unit_test(copies_cross_pages_that_are_not_contiguous),
+		cmocka_unit_test(a_copy_stops_at_the_faulting_page_and_reports_it),
 		cmocka_unit_test(a_copy_does_not_wrap_around_the_address_space),
 	};
 

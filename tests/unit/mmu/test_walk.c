@@ -35,7 +35,7 @@ static void every_page_size_maps_every_byte_of_its_pages(void **state)
 	}
 }
 
-static void pages_meet_at_every_boundary_of_the_tables(void **state)
+static void pages_are_adjacent_at_every_boundary_of_the_tables(void **state)
 {
 	static const u64 boundary[] = { 2ull << 20, 1ull << 30, 512ull << 30 };
 	struct rig *rig = rig_create();
@@ -148,7 +148,7 @@ static void pages_of_the_parameter_manager_are_for_the_tiling_pipeline(void **st
 	rig_destroy(rig);
 }
 
-static void each_level_that_is_not_there_faults_by_its_own_name(void **state)
+static void each_missing_level_has_its_own_fault(void **state)
 {
 	struct rig *rig = rig_create();
 	u64 va = 5ull << 30;
@@ -163,7 +163,7 @@ static void each_level_that_is_not_there_faults_by_its_own_name(void **state)
 	rig_destroy(rig);
 }
 
-static void other_bits_of_an_invalid_entry_are_not_looked_at(void **state)
+static void other_bits_of_an_invalid_entry_are_ignored(void **state)
 {
 	static const enum pumice_fault fault[] = { PUMICE_FAULT_MMU_PC_INVALID,
 						   PUMICE_FAULT_MMU_PD_INVALID,
@@ -268,7 +268,7 @@ static void tables_that_are_not_in_memory_fault(void **state)
 	rig_destroy(rig);
 }
 
-static void a_page_works_as_far_as_it_lies_in_memory(void **state)
+static void a_page_works_for_its_part_within_memory(void **state)
 {
 	struct rig *rig = rig_create();
 	const struct pumice_mem_region *region = testmem_region(rig->tm);
@@ -285,7 +285,7 @@ static void a_page_works_as_far_as_it_lies_in_memory(void **state)
 	rig_destroy(rig);
 }
 
-static void read_only_memory_refuses_writes_whatever_the_page_says(void **state)
+static void read_only_memory_refuses_writes_for_any_page_permissions(void **state)
 {
 	struct rig *rig = rig_create();
 	struct pumice_mem_region region = *testmem_region(rig->tm);
@@ -384,17 +384,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_page_size_maps_every_byte_of_its_pages),
-		cmocka_unit_test(pages_meet_at_every_boundary_of_the_tables),
+		cmocka_unit_test(pages_are_adjacent_at_every_boundary_of_the_tables),
 		cmocka_unit_test(addresses_end_at_one_tebibyte),
 		cmocka_unit_test(permissions_hold_for_every_page_size),
 		cmocka_unit_test(pages_of_the_parameter_manager_are_for_the_tiling_pipeline),
-		cmocka_unit_test(each_level_that_is_not_there_faults_by_its_own_name),
-		cmocka_unit_test(other_bits_of_an_invalid_entry_are_not_looked_at),
+		cmocka_unit_test(each_missing_level_has_its_own_fault),
+		cmocka_unit_test(other_bits_of_an_invalid_entry_are_ignored),
 		cmocka_unit_test(every_reserved_bit_of_a_valid_entry_faults),
 		cmocka_unit_test(a_page_is_aligned_to_its_size),
 		cmocka_unit_test(tables_that_are_not_in_memory_fault),
-		cmocka_unit_test(a_page_works_as_far_as_it_lies_in_memory),
-		cmocka_unit_test(read_only_memory_refuses_writes_whatever_the_page_says),
+		cmocka_unit_test(a_page_works_for_its_part_within_memory),
+		cmocka_unit_test(read_only_memory_refuses_writes_for_any_page_permissions),
 		cmocka_unit_test(null_page_reads_as_zero_and_drops_writes),
 		cmocka_unit_test(null_page_keeps_its_permissions),
 		cmocka_unit_test(sink_of_a_null_page_is_known),

@@ -84,7 +84,7 @@ static void check_contention(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void atomics_of_all_cores_on_one_word_lose_nothing(void **state)
+static void atomics_of_all_cores_on_one_word_are_all_applied(void **state)
 {
 	unsigned int threads;
 
@@ -97,7 +97,7 @@ static void atomics_of_all_cores_on_one_word_lose_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(atomics_of_all_cores_on_one_word_lose_nothing),
+		cmocka_unit_test(atomics_of_all_cores_on_one_word_are_all_applied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void all_goes(struct path *p)
 	binds_close(&t);
 }
 
-static void unmap_all_leaves_what_is_mapped_after_it(void **state)
+static void unmap_all_does_not_affect_later_mappings(void **state)
 {
 	(void)state;
 	path_one(1, 0, all_goes);
@@ -161,7 +161,7 @@ static void bind_is_late(struct path *p)
 	binds_close(&t);
 }
 
-static void a_bind_takes_no_effect_before_its_wait(void **state)
+static void a_bind_has_no_effect_before_its_wait(void **state)
 {
 	(void)state;
 	path_one(1, 0, bind_is_late);
@@ -260,7 +260,7 @@ static void memory_outlives(struct path *p)
 	binds_close(&t);
 }
 
-static void a_bind_keeps_the_memory_that_it_names(void **state)
+static void a_bind_references_its_memory(void **state)
 {
 	(void)state;
 	path_one(1, 0, memory_outlives);
@@ -379,7 +379,7 @@ static void vm_goes(struct path *p)
 	binds_close(&t);
 }
 
-static void destroying_a_vm_ends_its_binds_and_frees_who_waits_for_them(void **state)
+static void destroying_a_vm_ends_its_binds_and_releases_their_waiters(void **state)
 {
 	(void)state;
 	path_one(1, 0, vm_goes);
@@ -509,14 +509,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_waits_for_a_bind_and_a_bind_for_a_job),
-		cmocka_unit_test(unmap_all_leaves_what_is_mapped_after_it),
-		cmocka_unit_test(a_bind_takes_no_effect_before_its_wait),
+		cmocka_unit_test(unmap_all_does_not_affect_later_mappings),
+		cmocka_unit_test(a_bind_has_no_effect_before_its_wait),
 		cmocka_unit_test(a_plain_bind_waits_for_no_asynchronous_one),
 		cmocka_unit_test(binds_of_a_vm_take_effect_in_order),
-		cmocka_unit_test(a_bind_keeps_the_memory_that_it_names),
+		cmocka_unit_test(a_bind_references_its_memory),
 		cmocka_unit_test(a_call_that_is_refused_queues_nothing),
 		cmocka_unit_test(a_bind_that_fails_late_makes_the_vm_unusable_and_still_signals),
-		cmocka_unit_test(destroying_a_vm_ends_its_binds_and_frees_who_waits_for_them),
+		cmocka_unit_test(destroying_a_vm_ends_its_binds_and_releases_their_waiters),
 		cmocka_unit_test(threads_bind_and_submit_without_disturbing_each_other),
 		cmocka_unit_test(thousands_of_binds_are_queued_and_done),
 	};

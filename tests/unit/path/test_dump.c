@@ -329,7 +329,7 @@ static void check_foreign(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void code_of_waves_is_shown_of_the_own_vm_only(void **state)
+static void code_of_waves_is_dumped_for_the_own_vm_only(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_foreign);
@@ -407,7 +407,7 @@ static void check_success(struct path *p)
 	free(f.data);
 }
 
-static void a_job_that_went_well_has_no_fault(void **state)
+static void a_successful_job_has_no_fault(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_success);
@@ -441,7 +441,7 @@ static char *show_small(u32 dm, struct fwif_job_result result)
 	return show_file(&(struct file){ (unsigned char *)&small, sizeof(small) });
 }
 
-static void what_is_finished_is_named_by_the_data_master(void **state)
+static void finished_work_is_named_for_the_data_master(void **state)
 {
 	static const char *const words[FWIF_DM_COUNT] = {
 		[FWIF_DM_CDM] = "work-groups", [FWIF_DM_VDM] = "primitives",
@@ -534,13 +534,13 @@ static void check_damage(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void a_damaged_file_is_refused_or_shown_in_part(void **state)
+static void a_corrupt_file_is_refused_or_printed_in_part(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_damage);
 }
 
-static void what_is_no_dump_is_named(void **state)
+static void files_that_are_no_dump_are_reported(void **state)
 {
 	struct pumice_dump_header h = {
 		.magic = PUMICE_DUMP_MAGIC, .version = PUMICE_DUMP_VERSION,
@@ -574,14 +574,14 @@ int main(void)
 		cmocka_unit_test(a_fault_shows_instruction_walk_and_stream),
 		cmocka_unit_test(memory_of_a_null_mapping_is_shown_as_zeros),
 		cmocka_unit_test(a_job_that_does_not_end_shows_its_loop),
-		cmocka_unit_test(code_of_waves_is_shown_of_the_own_vm_only),
+		cmocka_unit_test(code_of_waves_is_dumped_for_the_own_vm_only),
 		cmocka_unit_test(both_queues_of_a_render_context_change_their_priority),
 		cmocka_unit_test(a_context_without_jobs_can_be_dumped),
-		cmocka_unit_test(a_job_that_went_well_has_no_fault),
-		cmocka_unit_test(what_is_finished_is_named_by_the_data_master),
+		cmocka_unit_test(a_successful_job_has_no_fault),
+		cmocka_unit_test(finished_work_is_named_for_the_data_master),
 		cmocka_unit_test(a_job_killed_before_it_ran_has_no_instruction),
-		cmocka_unit_test(a_damaged_file_is_refused_or_shown_in_part),
-		cmocka_unit_test(what_is_no_dump_is_named),
+		cmocka_unit_test(a_corrupt_file_is_refused_or_printed_in_part),
+		cmocka_unit_test(files_that_are_no_dump_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,7 +225,7 @@ static void check_endless(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void endless_loop_is_killed_and_another_context_goes_on(void **state)
+static void endless_loop_is_killed_and_another_context_continues(void **state)
 {
 	(void)state;
 	path_each(check_endless);
@@ -239,7 +239,7 @@ int main(void)
 		cmocka_unit_test(illegal_instructions_and_branches_fault_and_the_next_job_runs),
 		cmocka_unit_test(bad_memory_accesses_fault_with_their_address),
 		cmocka_unit_test(programs_on_a_no_execute_page_fault),
-		cmocka_unit_test(endless_loop_is_killed_and_another_context_goes_on),
+		cmocka_unit_test(endless_loop_is_killed_and_another_context_continues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

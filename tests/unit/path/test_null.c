@@ -114,7 +114,7 @@ static void everything(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void unmap_all_leaves_what_is_mapped_after_it(void **state)
+static void unmap_all_does_not_affect_later_mappings(void **state)
 {
 	(void)state;
 	path_one(1, 0, everything);
@@ -158,7 +158,7 @@ static void refusals(struct path *p)
 	path_assert_works(p, p->context);
 }
 
-static void flags_that_do_not_go_together_are_refused(void **state)
+static void contradictory_flags_are_refused(void **state)
 {
 	(void)state;
 	path_one(1, 0, refusals);
@@ -169,8 +169,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(null_mapping_is_zero_for_loads_and_atomics),
 		cmocka_unit_test(parts_of_a_null_mapping_may_be_bound_and_unmapped),
-		cmocka_unit_test(unmap_all_leaves_what_is_mapped_after_it),
-		cmocka_unit_test(flags_that_do_not_go_together_are_refused),
+		cmocka_unit_test(unmap_all_does_not_affect_later_mappings),
+		cmocka_unit_test(contradictory_flags_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("path-null", tests, NULL, NULL);

@@ -185,7 +185,7 @@ static void check_remap(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void jobs_see_mappings_as_they_were_bound_last(void **state)
+static void jobs_use_the_mappings_bound_last(void **state)
 {
 	(void)state;
 	path_each(check_remap);
@@ -285,7 +285,7 @@ int main(void)
 		cmocka_unit_test(jobs_of_three_contexts_follow_a_timeline),
 		cmocka_unit_test(a_thousand_jobs_go_through_one_context_in_order),
 		cmocka_unit_test(more_vms_than_mmu_contexts_all_work),
-		cmocka_unit_test(jobs_see_mappings_as_they_were_bound_last),
+		cmocka_unit_test(jobs_use_the_mappings_bound_last),
 		cmocka_unit_test(pages_that_are_unbound_are_in_no_tlb),
 		cmocka_unit_test(threads_of_the_caller_do_not_disturb_each_other),
 	};

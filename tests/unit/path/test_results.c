@@ -106,7 +106,7 @@ static void check_fence(struct path *p)
 	pumice_kernel_destroy(store);
 }
 
-static void launches_behind_a_fence_see_the_stores_before_it(void **state)
+static void launches_after_a_fence_read_the_stores_before_it(void **state)
 {
 	(void)state;
 	path_each(check_fence);
@@ -117,7 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_writes_its_results),
 		cmocka_unit_test(results_are_the_same_bits_for_any_cores_and_threads),
-		cmocka_unit_test(launches_behind_a_fence_see_the_stores_before_it),
+		cmocka_unit_test(launches_after_a_fence_read_the_stores_before_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

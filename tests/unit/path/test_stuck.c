@@ -105,7 +105,7 @@ static void check_waves(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void a_killed_job_shows_where_its_waves_were(void **state)
+static void a_killed_job_reports_the_positions_of_its_waves(void **state)
 {
 	(void)state;
 	path_each(check_waves);
@@ -140,7 +140,7 @@ static void check_many(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void of_many_waves_a_part_is_looked_at(void **state)
+static void a_part_of_many_waves_is_read(void **state)
 {
 	(void)state;
 	path_one(4, 0, check_many);
@@ -164,7 +164,7 @@ static void check_stream(struct path *p)
 	assert_int_equal(r.place_count, 0);
 }
 
-static void an_endless_stream_names_its_data_master(void **state)
+static void an_endless_stream_reports_its_data_master(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_stream);
@@ -198,7 +198,7 @@ static void check_waiting(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void a_job_that_never_ran_shows_no_other_ones_waves(void **state)
+static void a_job_that_never_ran_reports_no_waves_of_others(void **state)
 {
 	(void)state;
 	path_one(2, 0, check_waiting);
@@ -231,7 +231,7 @@ static void check_queued(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void a_job_killed_in_the_queue_shows_no_places_of_the_one_before(void **state)
+static void a_job_killed_in_the_queue_reports_no_places_of_the_previous(void **state)
 {
 	(void)state;
 	path_one(2, 0, check_queued);
@@ -241,11 +241,11 @@ static void a_job_killed_in_the_queue_shows_no_places_of_the_one_before(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_killed_job_shows_where_its_waves_were),
-		cmocka_unit_test(of_many_waves_a_part_is_looked_at),
-		cmocka_unit_test(an_endless_stream_names_its_data_master),
-		cmocka_unit_test(a_job_that_never_ran_shows_no_other_ones_waves),
-		cmocka_unit_test(a_job_killed_in_the_queue_shows_no_places_of_the_one_before),
+		cmocka_unit_test(a_killed_job_reports_the_positions_of_its_waves),
+		cmocka_unit_test(a_part_of_many_waves_is_read),
+		cmocka_unit_test(an_endless_stream_reports_its_data_master),
+		cmocka_unit_test(a_job_that_never_ran_reports_no_waves_of_others),
+		cmocka_unit_test(a_job_killed_in_the_queue_reports_no_places_of_the_previous),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void check_fields(struct path *p)
 	assert_int_equal(all.f[0].usc, r.usc);
 }
 
-static void a_fault_says_where_and_which_job(void **state)
+static void a_fault_reports_position_and_job(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_fields);
@@ -100,7 +100,7 @@ static void check_uscs(struct path *p)
 	assert_true(used);
 }
 
-static void faults_name_the_usc(void **state)
+static void faults_report_the_usc(void **state)
 {
 	(void)state;
 	path_one(2, 0, check_uscs);
@@ -180,7 +180,7 @@ static void check_room(struct path *p)
 	assert_int_equal(all.count, 0);
 }
 
-static void room_for_fewer_takes_the_oldest(void **state)
+static void limited_room_returns_the_oldest(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_room);
@@ -215,7 +215,7 @@ static void check_render(struct path *p)
 	pumice_freelist_destroy(list);
 }
 
-static void a_fault_of_a_fragment_job_names_the_render_context(void **state)
+static void a_fault_of_a_fragment_job_reports_the_render_context(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_render);
@@ -232,7 +232,7 @@ static void check_own(struct path *p)
 	pumice_vm_destroy(other.vm);
 }
 
-static void each_vm_keeps_its_own(void **state)
+static void each_vm_keeps_its_own_faults(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_own);
@@ -295,7 +295,7 @@ static void check_destroyed(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void jobs_that_go_with_their_context_are_not_listed(void **state)
+static void jobs_that_end_with_their_context_are_not_listed(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_destroyed);
@@ -305,15 +305,15 @@ static void jobs_that_go_with_their_context_are_not_listed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fault_says_where_and_which_job),
-		cmocka_unit_test(faults_name_the_usc),
+		cmocka_unit_test(a_fault_reports_position_and_job),
+		cmocka_unit_test(faults_report_the_usc),
 		cmocka_unit_test(the_last_faults_are_kept_in_order),
 		cmocka_unit_test(faults_after_a_number_are_returned_alone),
-		cmocka_unit_test(room_for_fewer_takes_the_oldest),
-		cmocka_unit_test(a_fault_of_a_fragment_job_names_the_render_context),
-		cmocka_unit_test(each_vm_keeps_its_own),
+		cmocka_unit_test(limited_room_returns_the_oldest),
+		cmocka_unit_test(a_fault_of_a_fragment_job_reports_the_render_context),
+		cmocka_unit_test(each_vm_keeps_its_own_faults),
 		cmocka_unit_test(a_killed_job_is_listed_and_the_canceled_one_after_it_is_not),
-		cmocka_unit_test(jobs_that_go_with_their_context_are_not_listed),
+		cmocka_unit_test(jobs_that_end_with_their_context_are_not_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

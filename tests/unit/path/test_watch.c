@@ -149,7 +149,7 @@ static void counters(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void a_monitor_counts_the_jobs_that_name_it_and_no_others(void **state)
+static void a_monitor_counts_only_jobs_that_use_it(void **state)
 {
 	(void)state;
 	path_one(1, 0, counters);
@@ -178,7 +178,7 @@ static void monitor_life(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void a_monitor_is_busy_until_its_jobs_end_and_may_go_before(void **state)
+static void a_monitor_is_busy_until_its_jobs_end_and_may_be_destroyed_before(void **state)
 {
 	(void)state;
 	path_one(1, 0, monitor_life);
@@ -300,7 +300,7 @@ static void trace_overflows(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void what_a_trace_has_no_room_for_is_counted_as_lost(void **state)
+static void events_without_room_in_a_trace_are_counted_as_lost(void **state)
 {
 	(void)state;
 	path_one(1, 0, trace_overflows);
@@ -398,11 +398,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_64_jobs_of_a_context_have_results_by_number),
-		cmocka_unit_test(a_monitor_counts_the_jobs_that_name_it_and_no_others),
-		cmocka_unit_test(a_monitor_is_busy_until_its_jobs_end_and_may_go_before),
+		cmocka_unit_test(a_monitor_counts_only_jobs_that_use_it),
+		cmocka_unit_test(a_monitor_is_busy_until_its_jobs_end_and_may_be_destroyed_before),
 		cmocka_unit_test(statistics_count_all_jobs),
 		cmocka_unit_test(the_trace_has_a_jobs_events),
-		cmocka_unit_test(what_a_trace_has_no_room_for_is_counted_as_lost),
+		cmocka_unit_test(events_without_room_in_a_trace_are_counted_as_lost),
 		cmocka_unit_test(commands_read_and_write_memory),
 		cmocka_unit_test(jobs_of_two_contexts_share_the_gpu_in_slices),
 	};

@@ -122,7 +122,7 @@ static void render_with_room_for_one_program(u32 cores)
 	rig_close(&rig);
 }
 
-static void a_tile_gives_up_its_programs_before_it_waits_for_memory(void **state)
+static void a_tile_releases_its_programs_before_it_waits_for_memory(void **state)
 {
 	(void)state;
 	waits = 0;
@@ -165,7 +165,7 @@ static void tiles_are_not_counted_one_by_one_with_the_device_lock_held(void **st
 }
 
 /* For every size, the computed number equals the counted one. */
-static void the_tiles_of_a_macro_tile_are_counted_right(void **state)
+static void the_tiles_of_a_macro_tile_are_counted_correctly(void **state)
 {
 	struct pm_scene scene = { 0 };
 	u32 x, y, macro;
@@ -191,10 +191,10 @@ static void the_tiles_of_a_macro_tile_are_counted_right(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tile_gives_up_its_programs_before_it_waits_for_memory),
+		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_memory),
 		cmocka_unit_test(tiles_of_all_cores_share_memory_for_one_program),
 		cmocka_unit_test(tiles_are_not_counted_one_by_one_with_the_device_lock_held),
-		cmocka_unit_test(the_tiles_of_a_macro_tile_are_counted_right),
+		cmocka_unit_test(the_tiles_of_a_macro_tile_are_counted_correctly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

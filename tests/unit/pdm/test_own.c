@@ -126,7 +126,7 @@ static void check_all(bool background)
 	}
 }
 
-static void a_background_that_writes_nothing_shows_nothing(void **state)
+static void a_background_without_outputs_discloses_nothing(void **state)
 {
 	(void)state;
 	check_all(true);
@@ -141,7 +141,7 @@ static void a_tile_without_background_begins_at_zero(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_background_that_writes_nothing_shows_nothing),
+		cmocka_unit_test(a_background_without_outputs_discloses_nothing),
 		cmocka_unit_test(a_tile_without_background_begins_at_zero),
 	};
 

@@ -327,7 +327,7 @@ static void random_scenes(u32 cores, u32 partials)
 	random_scenes_of(cores, partials, false);
 }
 
-static void what_is_hidden_is_not_shaded(void **state)
+static void hidden_fragments_are_not_shaded(void **state)
 {
 	(void)state;
 	random_scenes_of(2, 0, true);
@@ -477,7 +477,7 @@ static void partial_renders(void **state)
 }
 
 /* More objects than a tile caches, and more tasks than it runs at a time. */
-static void crowds(void **state)
+static void many_objects_and_tasks_per_tile(void **state)
 {
 	u32 i;
 
@@ -495,7 +495,7 @@ static void crowds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_hidden_is_not_shaded),
+		cmocka_unit_test(hidden_fragments_are_not_shaded),
 		cmocka_unit_test(hidden_primitives_make_room_for_others),
 		cmocka_unit_test(pages_of_a_macro_tile_are_free_when_its_tiles_are_done),
 		cmocka_unit_test(every_core_has_tiles),
@@ -503,7 +503,7 @@ int main(void)
 		cmocka_unit_test(three_cores),
 		cmocka_unit_test(sixteen_cores),
 		cmocka_unit_test(partial_renders),
-		cmocka_unit_test(crowds),
+		cmocka_unit_test(many_objects_and_tasks_per_tile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,7 +213,7 @@ static void a_misaligned_record_faults(void **state)
 	check_end();
 }
 
-static void buffers_that_are_not_there_fault(void **state)
+static void missing_buffers_fault(void **state)
 {
 	u64 *const addr[] = { &rig.record.depth_addr, &rig.record.stencil_addr,
 			      &rig.record.visibility_addr, &rig.record.stats_addr };
@@ -408,7 +408,7 @@ static u32 expected_d24(float z)
 }
 
 /* Spilled tiles are stored in user memory, which the user may overwrite. */
-static void spilled_depth_may_be_anything(void **state)
+static void spilled_depth_may_have_any_value(void **state)
 {
 	static const float any[] = { NAN, -NAN, INFINITY, -INFINITY, 1e30f, -1e30f, 2, 1.0000001f,
 				     -1, 256, 0.25f, 1, 0, -0.0f };
@@ -445,7 +445,7 @@ static void spilled_depth_may_be_anything(void **state)
 }
 
 /* Any word of streams, blocks, region headers or states may have any value. */
-static void damaged_memory_ends_the_job(void **state)
+static void corrupt_memory_ends_the_job(void **state)
 {
 	u32 i, faults = 0;
 
@@ -531,7 +531,7 @@ static void a_program_without_end_is_aborted(void **state)
 	run_good();
 }
 
-static void aborts_at_every_turn(void **state)
+static void aborts_at_every_step(void **state)
 {
 	u32 turns, i, aborted = 0;
 	bool over = false;
@@ -595,7 +595,7 @@ static void an_abort_drops_a_task_that_is_half_filled(void **state)
 	run_good();
 }
 
-static void a_reset_forgets_the_job(void **state)
+static void a_reset_drops_the_job(void **state)
 {
 	u32 turns, i;
 
@@ -616,20 +616,20 @@ int main(void)
 		cmocka_unit_test(every_bit_of_the_render_record),
 		cmocka_unit_test(fields_of_the_render_record),
 		cmocka_unit_test(a_misaligned_record_faults),
-		cmocka_unit_test(buffers_that_are_not_there_fault),
+		cmocka_unit_test(missing_buffers_fault),
 		cmocka_unit_test(user_addresses_reach_no_page_of_the_parameter_management),
 		cmocka_unit_test(user_states_are_not_read_from_pages_of_the_parameter_management),
 		cmocka_unit_test(states_of_objects_are_checked),
 		cmocka_unit_test(a_scene_must_be_finished),
 		cmocka_unit_test(a_partial_render_needs_memory),
-		cmocka_unit_test(spilled_depth_may_be_anything),
-		cmocka_unit_test(damaged_memory_ends_the_job),
+		cmocka_unit_test(spilled_depth_may_have_any_value),
+		cmocka_unit_test(corrupt_memory_ends_the_job),
 		cmocka_unit_test(a_stream_without_end_faults),
 		cmocka_unit_test(a_program_that_faults_stops_the_job),
 		cmocka_unit_test(a_program_without_end_is_aborted),
-		cmocka_unit_test(aborts_at_every_turn),
+		cmocka_unit_test(aborts_at_every_step),
 		cmocka_unit_test(an_abort_drops_a_task_that_is_half_filled),
-		cmocka_unit_test(a_reset_forgets_the_job),
+		cmocka_unit_test(a_reset_drops_the_job),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

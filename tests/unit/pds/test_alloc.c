@@ -18,7 +18,7 @@ static u32 next_random(u64 *state)
 	return (u32)(*state >> 33);
 }
 
-static void alloc_no_units_are_always_to_be_had(void **state)
+static void alloc_of_no_units_always_succeeds(void **state)
 {
 	struct pds_store store;
 	u32 start;
@@ -31,7 +31,7 @@ static void alloc_no_units_are_always_to_be_had(void **state)
 	assert_false(pds_store_alloc(&store, 1, &start));
 }
 
-static void alloc_takes_everything_and_not_one_more(void **state)
+static void alloc_can_use_every_unit_and_no_more(void **state)
 {
 	struct pds_store store;
 	u32 start;
@@ -46,7 +46,7 @@ static void alloc_takes_everything_and_not_one_more(void **state)
 	assert_true(pds_store_alloc(&store, SIZE, &start));
 }
 
-static void alloc_refuses_when_only_pieces_are_left(void **state)
+static void alloc_refuses_if_fragmented(void **state)
 {
 	struct pds_store store;
 	u32 start, i;
@@ -64,7 +64,7 @@ static void alloc_refuses_when_only_pieces_are_left(void **state)
 }
 
 /* Four adjacent pieces are freed in each of the 24 orders. */
-static void free_joins_neighbours_in_any_order(void **state)
+static void free_merges_adjacent_units_in_any_order(void **state)
 {
 	u32 order;
 
@@ -88,7 +88,7 @@ static void free_joins_neighbours_in_any_order(void **state)
 }
 
 /* The most fragmented store: every live piece is between free ones. */
-static void alloc_holds_as_many_pieces_as_a_usc_has_slots(void **state)
+static void alloc_supports_as_many_pieces_as_a_usc_has_slots(void **state)
 {
 	struct pds_store store;
 	u32 start, i;
@@ -193,11 +193,11 @@ static void random_sequences_lose_and_overlap_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alloc_no_units_are_always_to_be_had),
-		cmocka_unit_test(alloc_takes_everything_and_not_one_more),
-		cmocka_unit_test(alloc_refuses_when_only_pieces_are_left),
-		cmocka_unit_test(free_joins_neighbours_in_any_order),
-		cmocka_unit_test(alloc_holds_as_many_pieces_as_a_usc_has_slots),
+		cmocka_unit_test(alloc_of_no_units_always_succeeds),
+		cmocka_unit_test(alloc_can_use_every_unit_and_no_more),
+		cmocka_unit_test(alloc_refuses_if_fragmented),
+		cmocka_unit_test(free_merges_adjacent_units_in_any_order),
+		cmocka_unit_test(alloc_supports_as_many_pieces_as_a_usc_has_slots),
 		cmocka_unit_test(random_sequences_lose_and_overlap_nothing),
 	};
 

@@ -22,7 +22,7 @@ static u32 fill(struct rig *rig)
 	return n;
 }
 
-static void groups_go_to_the_usc_with_the_fewest_waves_in_turn(void **state)
+static void groups_are_dispatched_to_the_usc_with_the_fewest_waves(void **state)
 {
 	struct rig *rig = rig_create(4, NULL);
 	struct pds_launch launch = rig_launch(64, 1, 1);
@@ -48,7 +48,7 @@ static void groups_go_to_the_usc_with_the_fewest_waves_in_turn(void **state)
 }
 
 /* If the GPU is idle between two groups, not all of them are dispatched to USC 0. */
-static void equal_uscs_take_turns_and_a_reset_starts_over(void **state)
+static void equal_uscs_are_used_round_robin_and_a_reset_starts_over(void **state)
 {
 	struct rig *rig = rig_create(3, NULL);
 	struct pds_launch launch = rig_launch(64, 1, 1);
@@ -70,7 +70,7 @@ static void equal_uscs_take_turns_and_a_reset_starts_over(void **state)
 	rig_destroy(rig);
 }
 
-static void dealing_repeats_itself_exactly(void **state)
+static void dispatch_is_reproducible(void **state)
 {
 	u32 first[2][64], run, i;
 
@@ -158,7 +158,7 @@ static void local_memory_starts_at_the_first_bank(void **state)
 }
 
 /* Each resource alone makes a group wait; the end of one group admits the next. */
-static void a_group_waits_for_the_resource_that_lacks(void **state)
+static void a_group_waits_for_the_exhausted_resource(void **state)
 {
 	static const struct {
 		const char *what;
@@ -197,7 +197,7 @@ static void a_group_waits_for_the_resource_that_lacks(void **state)
 	}
 }
 
-static void what_can_never_fit_is_refused(void **state)
+static void groups_that_can_never_fit_are_refused(void **state)
 {
 	static const struct {
 		const char *what;
@@ -241,7 +241,7 @@ static void what_can_never_fit_is_refused(void **state)
 }
 
 /* The register file ends as document 003 specifies, even if the stores have more room. */
-static void more_registers_than_an_instance_can_have_are_refused(void **state)
+static void too_many_registers_per_instance_are_refused(void **state)
 {
 	static const struct {
 		u16 shared;
@@ -316,7 +316,7 @@ static void a_group_without_instances_sequences(void **state)
 }
 
 /* One program per launch, referenced until the launch and its last group have ended. */
-static void a_launch_gets_its_usc_program_once_and_gives_it_back(void **state)
+static void a_launch_gets_its_usc_program_once_and_releases_it(void **state)
 {
 	struct rig *rig = rig_create(2, NULL);
 	struct pds_launch launch = rig_launch(32, 1, 1);
@@ -339,7 +339,7 @@ static void a_launch_gets_its_usc_program_once_and_gives_it_back(void **state)
 }
 
 /* As many launches as slots run in parallel, one group each, and one more is begun. */
-static void every_slot_can_belong_to_another_launch(void **state)
+static void every_slot_can_run_another_launch(void **state)
 {
 	struct rig *rig = rig_create(2, NULL);
 	struct pds_launch launch = rig_launch(1, 1, 1);
@@ -361,7 +361,7 @@ static void every_slot_can_belong_to_another_launch(void **state)
 	rig_destroy(rig);
 }
 
-static void abort_reaches_the_uscs_with_groups_and_no_other(void **state)
+static void abort_reaches_only_uscs_with_groups(void **state)
 {
 	struct rig *rig = rig_create(3, NULL);
 	struct pds_launch launch = rig_launch(1, 1, 1);
@@ -382,7 +382,7 @@ static void abort_reaches_the_uscs_with_groups_and_no_other(void **state)
 	rig_destroy(rig);
 }
 
-static void a_usc_fault_is_passed_on_whole(void **state)
+static void a_usc_fault_is_reported_with_all_fields(void **state)
 {
 	struct rig *rig = rig_create(2, NULL);
 	struct pds_launch launch = rig_launch(1, 1, 1);
@@ -403,7 +403,7 @@ static void a_usc_fault_is_passed_on_whole(void **state)
 }
 
 /* Full of groups, each of its own launch, and another begun: all resources are freed. */
-static void reset_forgets_groups_and_gives_programs_back(void **state)
+static void reset_drops_groups_and_releases_programs(void **state)
 {
 	struct rig *rig = rig_create(2, &small_stores);
 	struct pds_launch launch = rig_launch(1, 1, 1);
@@ -519,7 +519,7 @@ static void random_launches_lose_and_overlap_nothing(void **state)
  * A program of reads that no burst joins, for 1024 instances: a piece is one instruction of
  * one task, and the device lock is not held meanwhile.
  */
-static void a_group_that_reads_much_is_filled_in_pieces(void **state)
+static void a_group_with_many_reads_is_filled_in_pieces(void **state)
 {
 	const struct pumice_pds_insn insns[] = {
 		DMA(V, 0, 1, RIG_DATA, 8), DMA(V, 0, 1, RIG_DATA, 8), DMA(V, 0, 1, RIG_DATA, 8),
@@ -601,25 +601,25 @@ static void a_launch_begins_when_its_program_is_loaded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups_go_to_the_usc_with_the_fewest_waves_in_turn),
-		cmocka_unit_test(equal_uscs_take_turns_and_a_reset_starts_over),
-		cmocka_unit_test(dealing_repeats_itself_exactly),
+		cmocka_unit_test(groups_are_dispatched_to_the_usc_with_the_fewest_waves),
+		cmocka_unit_test(equal_uscs_are_used_round_robin_and_a_reset_starts_over),
+		cmocka_unit_test(dispatch_is_reproducible),
 		cmocka_unit_test(a_group_is_described_to_its_usc),
 		cmocka_unit_test(local_memory_starts_at_the_first_bank),
-		cmocka_unit_test(a_group_waits_for_the_resource_that_lacks),
-		cmocka_unit_test(what_can_never_fit_is_refused),
-		cmocka_unit_test(more_registers_than_an_instance_can_have_are_refused),
+		cmocka_unit_test(a_group_waits_for_the_exhausted_resource),
+		cmocka_unit_test(groups_that_can_never_fit_are_refused),
+		cmocka_unit_test(too_many_registers_per_instance_are_refused),
 		cmocka_unit_test(a_group_is_placed_where_it_fits),
 		cmocka_unit_test(a_group_without_instances_sequences),
-		cmocka_unit_test(a_launch_gets_its_usc_program_once_and_gives_it_back),
-		cmocka_unit_test(every_slot_can_belong_to_another_launch),
-		cmocka_unit_test(abort_reaches_the_uscs_with_groups_and_no_other),
-		cmocka_unit_test(a_usc_fault_is_passed_on_whole),
-		cmocka_unit_test(reset_forgets_groups_and_gives_programs_back),
+		cmocka_unit_test(a_launch_gets_its_usc_program_once_and_releases_it),
+		cmocka_unit_test(every_slot_can_run_another_launch),
+		cmocka_unit_test(abort_reaches_only_uscs_with_groups),
+		cmocka_unit_test(a_usc_fault_is_reported_with_all_fields),
+		cmocka_unit_test(reset_drops_groups_and_releases_programs),
 		cmocka_unit_test(reset_empties_the_tlb),
 		cmocka_unit_test(a_pds_has_one_to_thirty_two_uscs),
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
-		cmocka_unit_test(a_group_that_reads_much_is_filled_in_pieces),
+		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
 		cmocka_unit_test(a_launch_begins_when_its_program_is_loaded),
 	};

@@ -130,7 +130,7 @@ static float at(const struct fragment_bench *b, u32 lane, u32 plane, bool centro
 	return sum + p->c;
 }
 
-static void planes_go_to_the_coefficients_of_each_primitive(void **state)
+static void planes_are_written_to_the_coefficients_of_each_primitive(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		COEFF(1, 7, 2), COEFF(8, 64, 2), TASK, END,
@@ -322,7 +322,7 @@ static void a_read_that_faults_stops_the_task(void **state)
 	rig_destroy(b.rig);
 }
 
-static void sources_tell_of_the_pixel(void **state)
+static void sources_contain_the_pixel(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		MOV(V, 0, FRAG_X), MOV(V, 1, FRAG_Y), MOV(V, 2, FRAG_Z), MOV(V, 3, FRAG_W),
@@ -377,12 +377,12 @@ static void a_task_of_a_tile_may_have_one_instance(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(planes_go_to_the_coefficients_of_each_primitive),
+		cmocka_unit_test(planes_are_written_to_the_coefficients_of_each_primitive),
 		cmocka_unit_test(varyings_are_interpolated_in_every_mode),
 		cmocka_unit_test(reads_ahead_get_coordinates_of_24_bits),
 		cmocka_unit_test(lanes_without_an_instance_read_zero),
 		cmocka_unit_test(a_read_that_faults_stops_the_task),
-		cmocka_unit_test(sources_tell_of_the_pixel),
+		cmocka_unit_test(sources_contain_the_pixel),
 		cmocka_unit_test(a_task_of_a_tile_may_have_one_instance),
 	};
 

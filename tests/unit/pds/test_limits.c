@@ -69,7 +69,7 @@ static const struct limit_case limit_cases[] = {
 	{ "a byte of local memory", { .local_bytes = 1 }, 1 },
 };
 
-static void a_limit_bounds_what_runs_on_each_usc(void **state)
+static void a_limit_bounds_the_groups_on_each_usc(void **state)
 {
 	u32 i;
 
@@ -89,7 +89,7 @@ static void a_limit_bounds_what_runs_on_each_usc(void **state)
 	}
 }
 
-static void a_limit_counts_for_groups_that_start_later(void **state)
+static void a_limit_applies_to_groups_that_start_later(void **state)
 {
 	struct rig *rig = limits_rig(1);
 
@@ -150,7 +150,7 @@ static void finish_nth(struct rig *rig, u32 n)
 	fake_usc_finish(usc, best);
 }
 
-static void in_order_a_group_holds_on_until_those_before_it_have_ended(void **state)
+static void in_order_a_group_is_held_until_earlier_ones_have_ended(void **state)
 {
 	struct rig *rig = limits_rig(1);
 	u32 i;
@@ -188,7 +188,7 @@ static void in_order_each_usc_has_its_own_order(void **state)
 	rig_destroy(rig);
 }
 
-static void what_is_held_counts_against_the_limits(void **state)
+static void held_groups_count_against_the_limits(void **state)
 {
 	struct rig *rig = limits_rig(1);
 
@@ -205,7 +205,7 @@ static void what_is_held_counts_against_the_limits(void **state)
 	rig_destroy(rig);
 }
 
-static void going_out_of_order_releases_what_is_held(void **state)
+static void switching_to_out_of_order_releases_held_groups(void **state)
 {
 	struct rig *rig = limits_rig(1);
 
@@ -221,7 +221,7 @@ static void going_out_of_order_releases_what_is_held(void **state)
 	rig_destroy(rig);
 }
 
-static void a_reset_takes_limits_and_order_back(void **state)
+static void a_reset_restores_limits_and_order(void **state)
 {
 	struct rig *rig = limits_rig(1);
 
@@ -366,7 +366,7 @@ static void occupancy_is_the_sum_of_tasks_over_time(void **state)
 	rig_destroy(rig);
 }
 
-static void the_peak_is_kept_until_it_is_taken_back(void **state)
+static void the_peak_is_kept_until_it_is_reset(void **state)
 {
 	struct rig *rig = limits_rig(1);
 	u32 i;
@@ -408,18 +408,18 @@ static void bytes_of_bursts_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_limit_bounds_what_runs_on_each_usc),
-		cmocka_unit_test(a_limit_counts_for_groups_that_start_later),
+		cmocka_unit_test(a_limit_bounds_the_groups_on_each_usc),
+		cmocka_unit_test(a_limit_applies_to_groups_that_start_later),
 		cmocka_unit_test(a_limit_never_refuses_a_launch),
-		cmocka_unit_test(in_order_a_group_holds_on_until_those_before_it_have_ended),
+		cmocka_unit_test(in_order_a_group_is_held_until_earlier_ones_have_ended),
 		cmocka_unit_test(in_order_each_usc_has_its_own_order),
-		cmocka_unit_test(what_is_held_counts_against_the_limits),
-		cmocka_unit_test(going_out_of_order_releases_what_is_held),
-		cmocka_unit_test(a_reset_takes_limits_and_order_back),
+		cmocka_unit_test(held_groups_count_against_the_limits),
+		cmocka_unit_test(switching_to_out_of_order_releases_held_groups),
+		cmocka_unit_test(a_reset_restores_limits_and_order),
 		cmocka_unit_test(random_starts_and_ends_keep_order_and_limits),
 		cmocka_unit_test(a_wait_is_counted_once_however_often_it_is_tried),
 		cmocka_unit_test(occupancy_is_the_sum_of_tasks_over_time),
-		cmocka_unit_test(the_peak_is_kept_until_it_is_taken_back),
+		cmocka_unit_test(the_peak_is_kept_until_it_is_reset),
 		cmocka_unit_test(bytes_of_bursts_are_counted),
 	};
 

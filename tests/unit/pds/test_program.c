@@ -106,7 +106,7 @@ static const struct bad bad_insns[] = {
 };
 
 /* Each invalid instruction is the second, after a valid one. */
-static void bad_instructions_are_refused_by_name(void **state)
+static void invalid_instructions_are_refused_with_their_error(void **state)
 {
 	struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), END, TASK, END };
 	u32 i;
@@ -131,7 +131,7 @@ static void bad_instructions_are_refused_by_name(void **state)
 	}
 }
 
-static void operands_at_the_edge_are_taken(void **state)
+static void operands_at_the_limit_are_accepted(void **state)
 {
 	static const struct pumice_pds_insn edge[] = {
 		LDI(SH, SHARED - 1, 1),
@@ -159,7 +159,7 @@ static void operands_at_the_edge_are_taken(void **state)
 }
 
 /* Whole programs: how they end and start a task. Only the pc is reported. */
-static void programs_end_behind_exactly_one_task(void **state)
+static void programs_end_after_exactly_one_task(void **state)
 {
 	static const struct {
 		struct pumice_pds_insn insn[5];
@@ -191,7 +191,7 @@ static void programs_end_behind_exactly_one_task(void **state)
 }
 
 /* Instructions after end are not executed and not checked. */
-static void what_stands_behind_end_is_not_looked_at(void **state)
+static void instructions_after_end_are_not_checked(void **state)
 {
 	const struct pumice_pds_insn insns[] = { TASK, END, { .opcode = PUMICE_PDS_OP_END } };
 	struct rig *rig = rig_create(1, NULL);
@@ -253,7 +253,7 @@ static void the_longest_program_runs(void **state)
 }
 
 /* The program's pages: missing, not executable, the second one missing. */
-static void program_fetch_faults_name_address_and_instruction(void **state)
+static void program_fetch_faults_report_address_and_instruction(void **state)
 {
 	const struct pumice_pds_insn insns[] = { TASK, END };
 	struct rig *rig = rig_create(1, NULL);
@@ -325,13 +325,13 @@ static void the_usc_program_gets_the_states_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_instructions_are_refused_by_name),
-		cmocka_unit_test(operands_at_the_edge_are_taken),
-		cmocka_unit_test(programs_end_behind_exactly_one_task),
-		cmocka_unit_test(what_stands_behind_end_is_not_looked_at),
+		cmocka_unit_test(invalid_instructions_are_refused_with_their_error),
+		cmocka_unit_test(operands_at_the_limit_are_accepted),
+		cmocka_unit_test(programs_end_after_exactly_one_task),
+		cmocka_unit_test(instructions_after_end_are_not_checked),
 		cmocka_unit_test(program_address_and_length_are_checked),
 		cmocka_unit_test(the_longest_program_runs),
-		cmocka_unit_test(program_fetch_faults_name_address_and_instruction),
+		cmocka_unit_test(program_fetch_faults_report_address_and_instruction),
 		cmocka_unit_test(a_refused_usc_program_refuses_the_launch),
 		cmocka_unit_test(the_usc_program_gets_the_states_limits),
 	};

@@ -68,7 +68,7 @@ static void groups_are_cut_into_tasks_of_128_and_waves_of_32(void **state)
 }
 
 /* Each store is filled to the last unit, then one more is requested. */
-static void a_group_fits_up_to_the_last_unit_of_each_store(void **state)
+static void a_group_may_use_the_last_unit_of_each_store(void **state)
 {
 	struct pumice_cdm_state s = size(1024, 1, 1);
 	struct pds_need need;
@@ -107,7 +107,7 @@ static void a_group_fits_up_to_the_last_unit_of_each_store(void **state)
 }
 
 /* Groups that fit by size can be claimed on an empty USC, despite fragmentation of tasks. */
-static void what_fits_an_empty_usc_can_be_claimed_there(void **state)
+static void groups_that_fit_can_be_claimed_on_an_empty_usc(void **state)
 {
 	static struct pds_unit unit;
 	struct pumice_cdm_state s = size(1000, 1, 1);
@@ -131,7 +131,7 @@ static void what_fits_an_empty_usc_can_be_claimed_there(void **state)
 }
 
 /* A refused claim does not change the accounts, whichever resource was exhausted. */
-static void a_refused_claim_takes_nothing(void **state)
+static void a_refused_claim_allocates_nothing(void **state)
 {
 	static const struct {
 		u32 rows, words, locals;	/* allocated before */
@@ -168,7 +168,7 @@ static void a_refused_claim_takes_nothing(void **state)
 }
 
 /* Free units that are not contiguous do not suffice: the claim is rolled back. */
-static void a_claim_that_fails_in_pieces_gives_back_what_it_took(void **state)
+static void a_failed_claim_frees_its_pieces(void **state)
 {
 	static struct pds_unit unit;
 	struct pumice_cdm_state s = size(256, 1, 1);
@@ -203,7 +203,7 @@ static void a_claim_that_fails_in_pieces_gives_back_what_it_took(void **state)
 	assert_int_equal(unit.slots, 0);
 }
 
-static void a_usc_holds_as_many_tasks_as_slots(void **state)
+static void a_usc_runs_as_many_tasks_as_it_has_slots(void **state)
 {
 	static struct pds_unit unit;
 	struct pumice_cdm_state s = size(384, 1, 1);	/* 3 tasks */
@@ -330,11 +330,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_cut_into_tasks_of_128_and_waves_of_32),
-		cmocka_unit_test(a_group_fits_up_to_the_last_unit_of_each_store),
-		cmocka_unit_test(what_fits_an_empty_usc_can_be_claimed_there),
-		cmocka_unit_test(a_refused_claim_takes_nothing),
-		cmocka_unit_test(a_claim_that_fails_in_pieces_gives_back_what_it_took),
-		cmocka_unit_test(a_usc_holds_as_many_tasks_as_slots),
+		cmocka_unit_test(a_group_may_use_the_last_unit_of_each_store),
+		cmocka_unit_test(groups_that_fit_can_be_claimed_on_an_empty_usc),
+		cmocka_unit_test(a_refused_claim_allocates_nothing),
+		cmocka_unit_test(a_failed_claim_frees_its_pieces),
+		cmocka_unit_test(a_usc_runs_as_many_tasks_as_it_has_slots),
 		cmocka_unit_test(random_claims_lose_and_overlap_nothing),
 	};
 

@@ -157,7 +157,7 @@ static void values_of_the_task_reach_its_coefficient_registers(void **state)
 }
 
 /* Registers without a write, and lanes without an instance, are zero, not stale. */
-static void nothing_of_an_earlier_task_is_left(void **state)
+static void no_state_of_an_earlier_task_remains(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		LDI(V, 29, 0x1234), MOV(V, 28, LOCAL_LINEAR), MOV(V, 27, GLOBAL_Y),
@@ -319,7 +319,7 @@ static void attribute_bursts_read_each_instances_own_words(void **state)
 }
 
 /* The longest stride over a whole wave: all of it is one page, mapped repeatedly. */
-static void attribute_bursts_take_the_longest_stride(void **state)
+static void attribute_bursts_accept_the_longest_stride(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		DMA(V, 0, 2, 0x10000000, 65532), TASK, END,
@@ -350,7 +350,7 @@ static void attribute_bursts_take_the_longest_stride(void **state)
 }
 
 /* Only the words of instances are read: not the gaps, nor those of a 211th. */
-static void attribute_bursts_touch_nothing_between_the_instances_words(void **state)
+static void attribute_bursts_read_only_the_instances_words(void **state)
 {
 	/* The words of instances 0 and 1 end the pages 0 and 2; a third would be on page 4. */
 	static const struct pumice_pds_insn insns[] = {
@@ -429,7 +429,7 @@ static void bursts_read_memory_for_every_group(void **state)
 }
 
 /* The program is checked once: later writes of the guest are not executed. */
-static void a_program_that_changes_under_way_is_not_read_again(void **state)
+static void a_program_that_changes_while_running_is_not_read_again(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), TASK, END };
 	static const u32 garbage[3 * PUMICE_PDS_WORDS] = { 0xffffffff };
@@ -487,16 +487,16 @@ int main(void)
 		cmocka_unit_test(every_source_reaches_every_instance),
 		cmocka_unit_test(sources_of_the_task_reach_its_shared_registers),
 		cmocka_unit_test(values_of_the_task_reach_its_coefficient_registers),
-		cmocka_unit_test(nothing_of_an_earlier_task_is_left),
+		cmocka_unit_test(no_state_of_an_earlier_task_remains),
 		cmocka_unit_test(a_program_writes_only_its_own_registers),
 		cmocka_unit_test(later_writes_win),
 		cmocka_unit_test(shared_bursts_read_consecutive_words_across_pages),
 		cmocka_unit_test(attribute_bursts_read_each_instances_own_words),
-		cmocka_unit_test(attribute_bursts_take_the_longest_stride),
-		cmocka_unit_test(attribute_bursts_touch_nothing_between_the_instances_words),
+		cmocka_unit_test(attribute_bursts_accept_the_longest_stride),
+		cmocka_unit_test(attribute_bursts_read_only_the_instances_words),
 		cmocka_unit_test(bursts_fault_at_the_first_address_that_is_not_mapped),
 		cmocka_unit_test(bursts_read_memory_for_every_group),
-		cmocka_unit_test(a_program_that_changes_under_way_is_not_read_again),
+		cmocka_unit_test(a_program_that_changes_while_running_is_not_read_again),
 		cmocka_unit_test(cost_grows_with_the_words_written),
 	};
 

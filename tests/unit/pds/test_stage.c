@@ -81,7 +81,7 @@ static const struct insn_case cases[] = {
 	  PUMICE_FAULT_PDS_DMA },
 };
 
-static void each_stage_has_its_operations_and_no_others(void **state)
+static void each_stage_supports_only_its_operations(void **state)
 {
 	struct pds_program_limits limits = {
 		.shared = SHARED, .attrs = ATTRS, .coeffs = COEFFS, .instances = 128,
@@ -204,7 +204,7 @@ static void bad_programs_are_refused_by_address(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_stage_has_its_operations_and_no_others),
+		cmocka_unit_test(each_stage_supports_only_its_operations),
 		cmocka_unit_test(banks_of_graphics_operations_are_fixed),
 		cmocka_unit_test(a_stage_is_loaded_with_its_limits),
 		cmocka_unit_test(a_stage_that_can_never_fit_is_refused),

@@ -165,7 +165,7 @@ static void limits_are_counted_for_each_data_master(void **state)
 }
 
 /* Only the CDM releases in order: a task after a running group is released at once. */
-static void tasks_give_back_out_of_order(void **state)
+static void tasks_are_released_out_of_order(void **state)
 {
 	struct bench b = make(1, NULL, (struct pumice_stage){ .temps = 4 });
 	struct pds_launch launch = rig_launch(32, 1, 1);
@@ -188,7 +188,7 @@ static void tasks_give_back_out_of_order(void **state)
 }
 
 /* DMS. */
-static void compute_leaves_a_core_on_which_others_wait(void **state)
+static void compute_frees_a_core_on_which_others_wait(void **state)
 {
 	struct bench b = make(2, NULL, (struct pumice_stage){ .temps = 4 });
 	struct pds_launch launch = rig_launch(32, 1, 1);
@@ -301,8 +301,8 @@ int main(void)
 		cmocka_unit_test(a_task_is_described_to_its_usc),
 		cmocka_unit_test(primitives_are_bound_by_store_and_count),
 		cmocka_unit_test(limits_are_counted_for_each_data_master),
-		cmocka_unit_test(tasks_give_back_out_of_order),
-		cmocka_unit_test(compute_leaves_a_core_on_which_others_wait),
+		cmocka_unit_test(tasks_are_released_out_of_order),
+		cmocka_unit_test(compute_frees_a_core_on_which_others_wait),
 		cmocka_unit_test(an_abort_stops_tasks_of_one_data_master),
 		cmocka_unit_test(an_abort_ends_the_wait_for_room),
 		cmocka_unit_test(a_fault_goes_to_the_owner_of_the_task),

@@ -252,7 +252,7 @@ static void every_number_is_converted(void **state)
 }
 
 /* The element that crosses a page is read from both; nothing after the last element is read. */
-static void elements_may_lie_across_pages_and_at_the_end_of_memory(void **state)
+static void elements_may_cross_pages_and_end_at_the_end_of_memory(void **state)
 {
 	struct vertex_bench b;
 	u32 i, kind;
@@ -278,7 +278,7 @@ static void elements_may_lie_across_pages_and_at_the_end_of_memory(void **state)
 	rig_destroy(b.rig);
 }
 
-static void a_fault_says_where_and_which_instruction(void **state)
+static void a_fault_reports_position_and_instruction(void **state)
 {
 	struct vertex_bench b;
 	struct pumice_pds_insn insns[] = {
@@ -330,7 +330,7 @@ static void a_divisor_counts_instances_from_the_base(void **state)
 	rig_destroy(b.rig);
 }
 
-static void sources_bursts_and_what_nobody_writes(void **state)
+static void sources_bursts_and_unwritten_registers(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		MOV(V, 1, VERTEX), MOV(V, 2, INSTANCE), LDI(V, 3, GARBAGE), LDI(SH, 5, GARBAGE + 1),
@@ -445,10 +445,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_and_size_is_converted),
 		cmocka_unit_test(every_number_is_converted),
-		cmocka_unit_test(elements_may_lie_across_pages_and_at_the_end_of_memory),
-		cmocka_unit_test(a_fault_says_where_and_which_instruction),
+		cmocka_unit_test(elements_may_cross_pages_and_end_at_the_end_of_memory),
+		cmocka_unit_test(a_fault_reports_position_and_instruction),
 		cmocka_unit_test(a_divisor_counts_instances_from_the_base),
-		cmocka_unit_test(sources_bursts_and_what_nobody_writes),
+		cmocka_unit_test(sources_bursts_and_unwritten_registers),
 		cmocka_unit_test(random_programs_stay_within_their_registers),
 		cmocka_unit_test(long_programs_are_run_in_pieces),
 	};

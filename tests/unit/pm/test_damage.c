@@ -159,7 +159,7 @@ static u32 damage(struct world *w, u32 *word, u32 *tries)
 	return noticed;
 }
 
-static void a_damaged_free_list_faults(void **state)
+static void a_corrupt_free_list_faults(void **state)
 {
 	/* Words whose corruption must be detected: pages, head, fresh, free; reserved. */
 	static const bool must[PUMICE_FREE_LIST_WORDS] = { 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1 };
@@ -179,7 +179,7 @@ static void a_damaged_free_list_faults(void **state)
 }
 
 /* The device's own writes have precedence: also for a list that it has cached. */
-static void a_known_list_keeps_its_place(void **state)
+static void a_cached_list_keeps_its_entry(void **state)
 {
 	static const u32 word[] = { 0, 1, 3, 7, 8 };
 	struct pm_scene scene;
@@ -204,7 +204,7 @@ static void a_known_list_keeps_its_place(void **state)
 	pbrig_destroy(w.rig);
 }
 
-static void damaged_links_fault(void **state)
+static void corrupt_links_fault(void **state)
 {
 	struct world w;
 	u32 l, i, tries;
@@ -220,7 +220,7 @@ static void damaged_links_fault(void **state)
 	pbrig_destroy(w.rig);
 }
 
-static void damaged_chains_fault(void **state)
+static void corrupt_chains_fault(void **state)
 {
 	struct world w;
 	u32 n, i, tries;
@@ -240,7 +240,7 @@ static void damaged_chains_fault(void **state)
 	pbrig_destroy(w.rig);
 }
 
-static void damaged_scenes_fault_or_are_other_scenes(void **state)
+static void corrupt_scenes_fault_or_are_other_scenes(void **state)
 {
 	struct world w;
 	u32 i, tries;
@@ -318,7 +318,7 @@ static void state_of_a_scene_is_kept_and_checked(void **state)
 }
 
 /* An injected fault does not change memory, so that the next use succeeds. */
-static void a_bit_that_flips_in_a_read_faults_once(void **state)
+static void a_flipped_bit_of_a_read_faults_once(void **state)
 {
 	struct inject_request request = {
 		.kind = PUMICE_INJECT_KIND_FREE_LIST, .where = PUMICE_INJECT_WHERE_LIST,
@@ -351,12 +351,12 @@ static void a_bit_that_flips_in_a_read_faults_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_damaged_free_list_faults),
-		cmocka_unit_test(a_known_list_keeps_its_place),
-		cmocka_unit_test(a_bit_that_flips_in_a_read_faults_once),
-		cmocka_unit_test(damaged_links_fault),
-		cmocka_unit_test(damaged_chains_fault),
-		cmocka_unit_test(damaged_scenes_fault_or_are_other_scenes),
+		cmocka_unit_test(a_corrupt_free_list_faults),
+		cmocka_unit_test(a_cached_list_keeps_its_entry),
+		cmocka_unit_test(a_flipped_bit_of_a_read_faults_once),
+		cmocka_unit_test(corrupt_links_fault),
+		cmocka_unit_test(corrupt_chains_fault),
+		cmocka_unit_test(corrupt_scenes_fault_or_are_other_scenes),
 		cmocka_unit_test(a_malformed_scene_is_refused),
 		cmocka_unit_test(state_of_a_scene_is_kept_and_checked),
 	};

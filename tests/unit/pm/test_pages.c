@@ -178,7 +178,7 @@ static void model_step(struct model *m, u32 busy)
 }
 
 /* 10^5 operations at each of several sizes, most of the time near exhaustion. */
-static void no_page_is_lost_or_given_twice(void **state)
+static void no_page_is_lost_or_allocated_twice(void **state)
 {
 	static const u32 sizes[][2] = { { 1, 0 }, { 7, 0 }, { 100, 40 }, { 2500, 1 } };
 	u32 s, i;
@@ -211,7 +211,7 @@ static void no_page_is_lost_or_given_twice(void **state)
 }
 
 /* Exhaustion at every point: for any number of pages, all of them and no more are allocated. */
-static void every_page_is_given_before_it_is_empty(void **state)
+static void every_page_is_allocated_before_a_list_is_empty(void **state)
 {
 	u32 pages;
 
@@ -230,7 +230,7 @@ static void every_page_is_given_before_it_is_empty(void **state)
 	}
 }
 
-static void low_comes_once_until_pages_are_added(void **state)
+static void low_is_raised_once_until_pages_are_added(void **state)
 {
 	struct model *m = model_create(20, 0);
 	struct pbrig *rig = m->rig;
@@ -261,7 +261,7 @@ static void low_comes_once_until_pages_are_added(void **state)
 	model_destroy(m);
 }
 
-static void growth_below_what_is_there_or_beyond_the_table_does_nothing(void **state)
+static void growth_below_the_present_size_or_beyond_the_table_is_ignored(void **state)
 {
 	struct model *m = model_create(20, 0);
 	static const u32 refused[] = { 0, 9, 10, 21, 0x80000000, 0xffffffff };
@@ -281,7 +281,7 @@ static void growth_below_what_is_there_or_beyond_the_table_does_nothing(void **s
 	model_destroy(m);
 }
 
-static void the_list_that_can_grow_is_told_when_all_are_empty(void **state)
+static void the_list_that_can_grow_is_reported_when_all_are_empty(void **state)
 {
 	struct model *m = model_create(4, 8);
 
@@ -296,7 +296,7 @@ static void the_list_that_can_grow_is_told_when_all_are_empty(void **state)
 
 /* More lists than are cached: allocated pages are read again. */
 /* For any number of pages in use: their state is cached in words of bits. */
-static void a_forgotten_list_is_learnt_whole_at_every_size(void **state)
+static void an_evicted_list_is_read_completely_at_every_size(void **state)
 {
 	static const u32 counts[] = { 1, 31, 32, 33, 50, 63, 64, 65, 100, 128 };
 	const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
@@ -330,7 +330,7 @@ static void a_forgotten_list_is_learnt_whole_at_every_size(void **state)
 	}
 }
 
-static void lists_that_were_forgotten_are_learnt_anew(void **state)
+static void evicted_lists_are_read_again(void **state)
 {
 	struct model *m = model_create(60, 0);
 	u32 i;
@@ -437,13 +437,13 @@ static void pages_are_freed_in_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_page_is_lost_or_given_twice),
-		cmocka_unit_test(every_page_is_given_before_it_is_empty),
-		cmocka_unit_test(low_comes_once_until_pages_are_added),
-		cmocka_unit_test(growth_below_what_is_there_or_beyond_the_table_does_nothing),
-		cmocka_unit_test(the_list_that_can_grow_is_told_when_all_are_empty),
-		cmocka_unit_test(lists_that_were_forgotten_are_learnt_anew),
-		cmocka_unit_test(a_forgotten_list_is_learnt_whole_at_every_size),
+		cmocka_unit_test(no_page_is_lost_or_allocated_twice),
+		cmocka_unit_test(every_page_is_allocated_before_a_list_is_empty),
+		cmocka_unit_test(low_is_raised_once_until_pages_are_added),
+		cmocka_unit_test(growth_below_the_present_size_or_beyond_the_table_is_ignored),
+		cmocka_unit_test(the_list_that_can_grow_is_reported_when_all_are_empty),
+		cmocka_unit_test(evicted_lists_are_read_again),
+		cmocka_unit_test(an_evicted_list_is_read_completely_at_every_size),
 		cmocka_unit_test(a_register_write_follows_a_piece_of_links),
 		cmocka_unit_test(pages_are_freed_in_pieces),
 	};

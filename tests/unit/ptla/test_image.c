@@ -627,7 +627,7 @@ static void reserved_bits_are_refused(void **state)
 }
 
 /* A missing page within a rectangle: the lines before its piece are written. */
-static void faults_in_rectangles_tell_where(void **state)
+static void faults_in_rectangles_report_the_address(void **state)
 {
 	const struct pumice_texture t = {
 		.addr = DATA, .format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D,
@@ -662,7 +662,7 @@ int main(void)
 		cmocka_unit_test(rectangles_beyond_are_refused),
 		cmocka_unit_test(clears_beyond_are_refused),
 		cmocka_unit_test(reserved_bits_are_refused),
-		cmocka_unit_test(faults_in_rectangles_tell_where),
+		cmocka_unit_test(faults_in_rectangles_report_the_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

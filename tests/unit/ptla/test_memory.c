@@ -49,7 +49,7 @@ static void copies_are_memmove(void **state)
 }
 
 /* The second copy finds all its pages in the TLB. */
-static void copies_cross_pages_that_lie_apart(void **state)
+static void copies_cross_pages_that_are_not_contiguous(void **state)
 {
 	enum { PAGES = 16 };
 	const u64 apart = 0x4000000;
@@ -101,7 +101,7 @@ static void fills_write_words(void **state)
 }
 
 /* Each command reads the results of earlier ones; links; counters. */
-static void commands_run_one_after_the_other(void **state)
+static void commands_run_in_sequence(void **state)
 {
 	struct pumice_tdm_fill fill = { .dst = DATA, .words = 100000, .value = 0x11111111 };
 	const struct pumice_tdm_link link = { .addr = STREAM + 256 * 4 };
@@ -204,7 +204,7 @@ static void streams_begin_at_words(void **state)
 }
 
 /* The first of several faults is reported, and the bytes before it have been written. */
-static void faults_in_the_middle_tell_where(void **state)
+static void faults_within_copies_report_the_address(void **state)
 {
 	struct rig rig;
 
@@ -389,12 +389,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_are_memmove),
-		cmocka_unit_test(copies_cross_pages_that_lie_apart),
+		cmocka_unit_test(copies_cross_pages_that_are_not_contiguous),
 		cmocka_unit_test(fills_write_words),
-		cmocka_unit_test(commands_run_one_after_the_other),
+		cmocka_unit_test(commands_run_in_sequence),
 		cmocka_unit_test(bad_commands_fault),
 		cmocka_unit_test(streams_begin_at_words),
-		cmocka_unit_test(faults_in_the_middle_tell_where),
+		cmocka_unit_test(faults_within_copies_report_the_address),
 		cmocka_unit_test(aborts_stop_endless_streams),
 		cmocka_unit_test(steps_are_bounded),
 		cmocka_unit_test(random_streams_do_no_harm),

@@ -75,7 +75,7 @@ static void fill_data(struct rig *rig)
 		((u32 *)(void *)rig->data)[n] = rand_u32(&seed);
 }
 
-static void units_share_the_work_and_change_nothing(void **state)
+static void sharing_work_between_units_does_not_change_results(void **state)
 {
 	u8 *expected = malloc(BYTES);
 	struct rig rig;
@@ -98,7 +98,7 @@ static void units_share_the_work_and_change_nothing(void **state)
 	free(expected);
 }
 
-static void the_first_fault_counts(void **state)
+static void the_first_fault_is_reported(void **state)
 {
 	struct rig rig;
 
@@ -119,8 +119,8 @@ static void the_first_fault_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units_share_the_work_and_change_nothing),
-		cmocka_unit_test(the_first_fault_counts),
+		cmocka_unit_test(sharing_work_between_units_does_not_change_results),
+		cmocka_unit_test(the_first_fault_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

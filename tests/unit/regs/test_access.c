@@ -85,7 +85,7 @@ static void check_reset_value(struct rig *rig, const struct pumice_reg_info *inf
 		assert_int_equal(value, info->reset);
 }
 
-static void registers_begin_with_their_reset_values(void **state)
+static void registers_have_their_reset_values_first(void **state)
 {
 	struct rig *rig = fresh_rig();
 
@@ -100,7 +100,7 @@ static void scribble(struct rig *rig, const struct pumice_reg_info *info, u32 of
 	regs_write(rig->gpu, FW, 0, offset, ONES, info->bits / 8);
 }
 
-static void reset_restores_every_register_whatever_was_written(void **state)
+static void reset_restores_every_register_after_any_write(void **state)
 {
 	struct rig *rig = fresh_rig();
 
@@ -129,7 +129,7 @@ static void check_writable_bits(struct rig *rig, const struct pumice_reg_info *i
 	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, bytes), 0);
 }
 
-static void writable_bits_keep_what_is_written_and_others_read_zero(void **state)
+static void writable_bits_store_writes_and_others_read_zero(void **state)
 {
 	struct rig *rig = fresh_rig();
 
@@ -155,7 +155,7 @@ static void check_halves(struct rig *rig, const struct pumice_reg_info *info, u3
 	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 8), low);
 }
 
-static void halves_of_wide_registers_are_written_and_read_apart(void **state)
+static void halves_of_wide_registers_are_accessed_separately(void **state)
 {
 	struct rig *rig = fresh_rig();
 
@@ -245,10 +245,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_register_is_bound_to_what_its_access_kind_needs),
-		cmocka_unit_test(registers_begin_with_their_reset_values),
-		cmocka_unit_test(reset_restores_every_register_whatever_was_written),
-		cmocka_unit_test(writable_bits_keep_what_is_written_and_others_read_zero),
-		cmocka_unit_test(halves_of_wide_registers_are_written_and_read_apart),
+		cmocka_unit_test(registers_have_their_reset_values_first),
+		cmocka_unit_test(reset_restores_every_register_after_any_write),
+		cmocka_unit_test(writable_bits_store_writes_and_others_read_zero),
+		cmocka_unit_test(halves_of_wide_registers_are_accessed_separately),
 		cmocka_unit_test(the_wrong_bus_reads_zero_and_changes_nothing),
 		cmocka_unit_test(read_only_registers_ignore_writes),
 		cmocka_unit_test(malformed_accesses_read_zero_and_change_nothing),

@@ -33,7 +33,7 @@ static void os_write(struct rig *rig, unsigned int os, u32 offset, u32 value)
 	pumice_gpu_mmio_write(rig->gpu, os, offset, value, 4);
 }
 
-static void configuration_registers_say_what_was_configured(void **state)
+static void configuration_registers_contain_the_configuration(void **state)
 {
 	struct rig *rig = rig_create(&(struct rig_options){ .cores = 7, .oses = 3 });
 	u32 config = (u32)rig_read(rig, PUMICE_SYS_CONFIG);
@@ -149,7 +149,7 @@ static u64 monotonic_ns(void)
 	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
 }
 
-static void the_clock_counts_from_when_the_gpu_was_made_and_survives_reset(void **state)
+static void the_clock_starts_at_creation_and_survives_reset(void **state)
 {
 	const u64 before = monotonic_ns();
 	struct rig *rig = rig_create(NULL);
@@ -231,7 +231,7 @@ static const struct master {
 /* The same register of any of them. */
 #define MASTER_REG(m, name) ((m)->base + PUMICE_VDM_##name - PUMICE_VDM_UNIT_BASE)
 
-static void a_data_master_tells_its_fault_to_firmware_and_host(void **state)
+static void a_data_master_reports_its_fault_to_firmware_and_host(void **state)
 {
 	struct rig *rig = rig_create(NULL);
 	const struct master *m;
@@ -262,7 +262,7 @@ static void a_data_master_tells_its_fault_to_firmware_and_host(void **state)
 	rig_destroy(rig);
 }
 
-static void what_an_idle_data_master_is_told_to_stop_or_go_on_with_is_nothing(void **state)
+static void abort_and_resume_of_an_idle_data_master_are_ignored(void **state)
 {
 	struct rig *rig = rig_create(NULL);
 	const struct master *m;
@@ -277,7 +277,7 @@ static void what_an_idle_data_master_is_told_to_stop_or_go_on_with_is_nothing(vo
 }
 
 /* A free list at a fw address, and PM_GROW. */
-static void the_pm_adds_pages_up_to_what_a_list_may_have(void **state)
+static void the_pm_adds_pages_up_to_the_maximum_of_a_list(void **state)
 {
 	static const struct {
 		u32 grow, pages;
@@ -308,7 +308,7 @@ static void the_pm_adds_pages_up_to_what_a_list_may_have(void **state)
 	rig_destroy(rig);
 }
 
-static void limits_of_each_data_master_are_kept_apart(void **state)
+static void limits_of_data_masters_are_independent(void **state)
 {
 	static const u32 limits[] = {
 		PUMICE_PDS_CDM_TASKS, PUMICE_PDS_CDM_UNIFIED, PUMICE_PDS_CDM_COMMON,
@@ -428,19 +428,19 @@ static void no_sequence_of_accesses_keeps_a_reset_gpu_from_working(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(configuration_registers_say_what_was_configured),
+		cmocka_unit_test(configuration_registers_contain_the_configuration),
 		cmocka_unit_test(each_active_page_has_its_own_doorbell_and_line),
 		cmocka_unit_test(pages_that_are_not_active_do_nothing),
 		cmocka_unit_test(a_line_rises_when_a_cause_becomes_pending_and_enabled),
 		cmocka_unit_test(the_firmware_reads_the_clock_in_halves_that_fit),
-		cmocka_unit_test(the_clock_counts_from_when_the_gpu_was_made_and_survives_reset),
+		cmocka_unit_test(the_clock_starts_at_creation_and_survives_reset),
 		cmocka_unit_test(the_host_has_context_0_and_the_firmware_all),
 		cmocka_unit_test(only_the_key_resets_and_only_from_the_host),
 		cmocka_unit_test(an_unknown_invalidation_is_logged_and_ignored),
-		cmocka_unit_test(a_data_master_tells_its_fault_to_firmware_and_host),
-		cmocka_unit_test(what_an_idle_data_master_is_told_to_stop_or_go_on_with_is_nothing),
-		cmocka_unit_test(the_pm_adds_pages_up_to_what_a_list_may_have),
-		cmocka_unit_test(limits_of_each_data_master_are_kept_apart),
+		cmocka_unit_test(a_data_master_reports_its_fault_to_firmware_and_host),
+		cmocka_unit_test(abort_and_resume_of_an_idle_data_master_are_ignored),
+		cmocka_unit_test(the_pm_adds_pages_up_to_the_maximum_of_a_list),
+		cmocka_unit_test(limits_of_data_masters_are_independent),
 		cmocka_unit_test(the_host_reads_which_job_each_data_master_has),
 		cmocka_unit_test(no_sequence_of_accesses_keeps_a_reset_gpu_from_working),
 	};

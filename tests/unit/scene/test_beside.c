@@ -68,7 +68,7 @@ static void wait_for(struct pumice_sync *sync)
 	rig_check(&rig, "wait", pumice_sync_wait(&wait, 1, 0, LONG));
 }
 
-static void geometry_runs_beside_the_fragments_of_the_frame_before(void **state)
+static void geometry_runs_in_parallel_with_fragments_of_the_previous_frame(void **state)
 {
 	const uint64_t first = pumice_context_jobs(rig.context) + 1;
 	struct pumice_job_result geometry[4], fragment[4];
@@ -110,7 +110,7 @@ static uint64_t put_loop(struct pumice_stream *stream, struct pumice_kernel **ke
 	return va;
 }
 
-static void compute_and_transfers_run_beside_a_frame(void **state)
+static void compute_and_transfers_run_in_parallel_with_a_frame(void **state)
 {
 	const uint64_t first = pumice_context_jobs(rig.context) + 1;
 	struct pumice_context *compute, *transfer;
@@ -168,8 +168,8 @@ static void compute_and_transfers_run_beside_a_frame(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(geometry_runs_beside_the_fragments_of_the_frame_before),
-		cmocka_unit_test(compute_and_transfers_run_beside_a_frame),
+		cmocka_unit_test(geometry_runs_in_parallel_with_fragments_of_the_previous_frame),
+		cmocka_unit_test(compute_and_transfers_run_in_parallel_with_a_frame),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

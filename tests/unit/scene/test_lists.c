@@ -108,7 +108,7 @@ static uint32_t partials_of(struct rig *rig, uint64_t job)
 	return r.partial_renders;
 }
 
-static void a_list_that_has_all_its_pages_is_used_with_partial_renders(void **state)
+static void a_list_at_its_maximum_is_used_with_partial_renders(void **state)
 {
 	const struct pumice_freelist_desc desc = {
 		.initial_pages = FEW, .max_pages = 2 * FEW, .grow_pages = 5, .threshold = 90,
@@ -203,7 +203,7 @@ static void without_pages_and_memory_for_partial_renders_the_job_faults_alone(vo
 }
 
 /* Frames of a context that is killed at once are CANCELED; those of another are drawn. */
-static void a_context_that_is_killed_leaves_pages_and_others_alone(void **state)
+static void a_killed_context_does_not_affect_pages_or_other_contexts(void **state)
 {
 	struct pumice_context *victim;
 	struct pumice_gfx_job jobs[2];
@@ -248,10 +248,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_grows_in_time_and_nothing_is_rendered_before_the_end),
 		cmocka_unit_test(an_empty_list_grows_by_a_page_at_a_time),
-		cmocka_unit_test(a_list_that_has_all_its_pages_is_used_with_partial_renders),
+		cmocka_unit_test(a_list_at_its_maximum_is_used_with_partial_renders),
 		cmocka_unit_test(the_global_list_serves_when_the_local_one_is_empty),
 		cmocka_unit_test(without_pages_and_memory_for_partial_renders_the_job_faults_alone),
-		cmocka_unit_test(a_context_that_is_killed_leaves_pages_and_others_alone),
+		cmocka_unit_test(a_killed_context_does_not_affect_pages_or_other_contexts),
 	};
 
 	return cmocka_run_group_tests_name("free lists", tests, draw_right, NULL);

@@ -125,7 +125,7 @@ static void range(uint32_t *first, uint32_t *count)
 	*count = *end == ',' ? (uint32_t)strtoul(end + 1, NULL, 0) : 1;
 }
 
-static void scenes_are_as_the_rules_say(void **state)
+static void scenes_equal_the_rules(void **state)
 {
 	static struct picture gpu, ref;
 	static struct scene scene;
@@ -147,7 +147,7 @@ static void scenes_are_as_the_rules_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scenes_are_as_the_rules_say),
+		cmocka_unit_test(scenes_equal_the_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

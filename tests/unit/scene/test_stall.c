@@ -209,7 +209,7 @@ static void primitives_over_all_tiles_of_the_largest_target(void **state)
 	assert_int_equal((entries() - before) % TILES, 0);
 }
 
-static void vertices_that_read_a_page_an_attribute(void **state)
+static void vertices_that_read_one_page_per_attribute(void **state)
 {
 	struct pumice_input in[READS + 1];
 	uint32_t i;
@@ -234,7 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(primitives_over_all_tiles_of_the_largest_target),
-		cmocka_unit_test(vertices_that_read_a_page_an_attribute),
+		cmocka_unit_test(vertices_that_read_one_page_per_attribute),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

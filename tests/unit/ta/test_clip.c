@@ -193,7 +193,7 @@ static void run(struct tarig *rig, const struct ref_state *state, u64 *parts)
 	free(prims);
 }
 
-static void clipped_triangles_are_to_the_bit_what_the_rules_say(void **state)
+static void clipped_triangles_equal_the_rules_to_the_bit(void **state)
 {
 	struct tarig *rig = tarig_create(2000, &one_tile);
 	struct ref_state s;
@@ -214,7 +214,7 @@ static void clipped_triangles_are_to_the_bit_what_the_rules_say(void **state)
 }
 
 /* Lines: both ends, as in the reference. */
-static void clipped_lines_are_to_the_bit_what_the_rules_say(void **state)
+static void clipped_lines_equal_the_rules_to_the_bit(void **state)
 {
 	struct tarig *rig = tarig_create(2000, &one_tile);
 	struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
@@ -362,7 +362,7 @@ static void found_areas(const struct tarig *rig, double area[BATCH])
 }
 
 /* The area on the target equals exact clipping, except for the grid of 1/256 pixel. */
-static void clipped_area_is_that_of_exact_clipping(void **state)
+static void clipped_area_equals_exact_clipping(void **state)
 {
 	struct tarig *rig = tarig_create(2000, &one_tile);
 	struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
@@ -401,7 +401,7 @@ static void clipped_area_is_that_of_exact_clipping(void **state)
 	tarig_destroy(rig);
 }
 
-static void what_is_not_finite_is_dropped(void **state)
+static void primitives_that_are_not_finite_are_dropped(void **state)
 {
 	const float bad[] = { NAN, INFINITY, -INFINITY, 3.4e38f, -3.4e38f };
 	struct tarig *rig = tarig_create(100, &one_tile);
@@ -433,7 +433,7 @@ static void what_is_not_finite_is_dropped(void **state)
 }
 
 /* Viewports without valid screen positions: any result, but no crash. */
-static void any_viewport_is_survived(void **state)
+static void no_viewport_crashes(void **state)
 {
 	struct tarig *rig = tarig_create(500, &one_tile);
 	struct gpu_fault fault;
@@ -463,11 +463,11 @@ static void any_viewport_is_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clipped_triangles_are_to_the_bit_what_the_rules_say),
-		cmocka_unit_test(clipped_lines_are_to_the_bit_what_the_rules_say),
-		cmocka_unit_test(clipped_area_is_that_of_exact_clipping),
-		cmocka_unit_test(what_is_not_finite_is_dropped),
-		cmocka_unit_test(any_viewport_is_survived),
+		cmocka_unit_test(clipped_triangles_equal_the_rules_to_the_bit),
+		cmocka_unit_test(clipped_lines_equal_the_rules_to_the_bit),
+		cmocka_unit_test(clipped_area_equals_exact_clipping),
+		cmocka_unit_test(primitives_that_are_not_finite_are_dropped),
+		cmocka_unit_test(no_viewport_crashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,7 +129,7 @@ static void small_culling_drops_nothing_that_covers_a_sample(void **state)
 }
 
 /* Faces: kept primitives and their facing, for all states and both orientations. */
-static void faces_are_culled_as_the_state_says(void **state)
+static void faces_are_culled_according_to_the_state(void **state)
 {
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
 	struct tarig *rig = tarig_create(100, &scene);
@@ -314,7 +314,7 @@ static void shared_vertices_are_written_once(void **state)
 }
 
 /* Calls with the same numbers of vertices, but not the same vertices. */
-static void vertices_of_two_calls_are_not_taken_for_one(void **state)
+static void vertices_of_two_calls_are_not_confused(void **state)
 {
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
 	struct tarig *rig = tarig_create(100, &scene);
@@ -340,11 +340,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_culling_drops_nothing_that_covers_a_sample),
-		cmocka_unit_test(faces_are_culled_as_the_state_says),
+		cmocka_unit_test(faces_are_culled_according_to_the_state),
 		cmocka_unit_test(edges_of_culling),
 		cmocka_unit_test(culling_by_positions_alone_agrees),
 		cmocka_unit_test(shared_vertices_are_written_once),
-		cmocka_unit_test(vertices_of_two_calls_are_not_taken_for_one),
+		cmocka_unit_test(vertices_of_two_calls_are_not_confused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

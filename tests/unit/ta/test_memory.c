@@ -152,7 +152,7 @@ static void merge(const struct tarig *rig, u32 used, u32 t, u32 *number, u32 *co
 	assert_int_equal(result, IPF_END);
 }
 
-static void cores_merged_give_the_order_of_submission(void **state)
+static void merged_cores_are_in_submission_order(void **state)
 {
 	static u32 number[PRIMS * 8];
 	struct tarig *one = tarig_create(2000, &target);
@@ -193,7 +193,7 @@ static void cores_merged_give_the_order_of_submission(void **state)
 }
 
 /* Nothing drawn: no headers. A core without room: a fault. */
-static void finish_tells_whether_there_is_anything(void **state)
+static void finish_reports_whether_the_scene_is_empty(void **state)
 {
 	struct tarig *rig = tarig_create(100, &target);
 	struct tarig_prim p = { .pos = { { 1, 1, 0, 1 }, { 9, 1, 0, 1 }, { 1, 9, 0, 1 } } };
@@ -217,7 +217,7 @@ static void finish_tells_whether_there_is_anything(void **state)
  * A page of the parameter buffer, of the regions or of the TSP state that is not mapped;
  * and a TSP state, whose address is the user's, in a page of the parameter management.
  */
-static void faults_of_the_mmu_are_told(void **state)
+static void faults_of_the_mmu_are_reported(void **state)
 {
 	static const u64 gone[] = { PBRIG_BASE(0), PBRIG_REGIONS, PBRIG_STATE, PBRIG_STATE };
 	static const u8 unit[] = { PUMICE_UNIT_PB, PUMICE_UNIT_TE, PUMICE_UNIT_MTE,
@@ -262,9 +262,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stop_at_any_page_loses_nothing),
-		cmocka_unit_test(cores_merged_give_the_order_of_submission),
-		cmocka_unit_test(finish_tells_whether_there_is_anything),
-		cmocka_unit_test(faults_of_the_mmu_are_told),
+		cmocka_unit_test(merged_cores_are_in_submission_order),
+		cmocka_unit_test(finish_reports_whether_the_scene_is_empty),
+		cmocka_unit_test(faults_of_the_mmu_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

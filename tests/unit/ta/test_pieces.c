@@ -225,7 +225,7 @@ static void a_stop_at_any_page_loses_nothing_of_large_primitives(void **state)
 }
 
 /* The scene is cancelled after any number of pieces; the next one is not affected. */
-static void a_scene_given_up_between_pieces_leaves_nothing(void **state)
+static void a_scene_cancelled_between_pieces_leaves_no_state(void **state)
 {
 	static const struct ta_prim prims[2] = { { { 0, 1, 2 } }, { { 0, 1, 2 } } };
 	struct tarig *fresh = tarig_create(500, &small);
@@ -265,7 +265,7 @@ static void a_scene_given_up_between_pieces_leaves_nothing(void **state)
 }
 
 /* Host memory of a scene of many tiles is freed at its end; that of a small one is kept. */
-static void memory_of_large_scenes_is_given_back(void **state)
+static void memory_of_large_scenes_is_freed(void **state)
 {
 	struct tarig *rig = tarig_create_bare(100, &largest);
 	u32 vo[WORDS * PUMICE_LANES];
@@ -294,8 +294,8 @@ int main(void)
 		cmocka_unit_test(a_call_does_a_piece_of_the_largest_scene),
 		cmocka_unit_test(a_call_does_some_of_many_primitives),
 		cmocka_unit_test(a_stop_at_any_page_loses_nothing_of_large_primitives),
-		cmocka_unit_test(a_scene_given_up_between_pieces_leaves_nothing),
-		cmocka_unit_test(memory_of_large_scenes_is_given_back),
+		cmocka_unit_test(a_scene_cancelled_between_pieces_leaves_no_state),
+		cmocka_unit_test(memory_of_large_scenes_is_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

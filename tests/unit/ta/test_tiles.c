@@ -157,19 +157,19 @@ static void run_all(u8 kind)
 	assert_int_equal(count.listed, count.touched);
 }
 
-static void triangles_are_in_the_tiles_they_touch_and_no_others(void **state)
+static void triangles_are_only_in_the_tiles_they_touch(void **state)
 {
 	(void)state;
 	run_all(PUMICE_PRIM_KIND_TRIANGLE);
 }
 
-static void lines_are_in_the_tiles_they_touch_and_no_others(void **state)
+static void lines_are_only_in_the_tiles_they_touch(void **state)
 {
 	(void)state;
 	run_all(PUMICE_PRIM_KIND_LINE);
 }
 
-static void points_are_in_the_tiles_they_touch_and_no_others(void **state)
+static void points_are_only_in_the_tiles_they_touch(void **state)
 {
 	(void)state;
 	run_all(PUMICE_PRIM_KIND_POINT);
@@ -201,9 +201,9 @@ static void tiles_keep_the_order_of_submission(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(triangles_are_in_the_tiles_they_touch_and_no_others),
-		cmocka_unit_test(lines_are_in_the_tiles_they_touch_and_no_others),
-		cmocka_unit_test(points_are_in_the_tiles_they_touch_and_no_others),
+		cmocka_unit_test(triangles_are_only_in_the_tiles_they_touch),
+		cmocka_unit_test(lines_are_only_in_the_tiles_they_touch),
+		cmocka_unit_test(points_are_only_in_the_tiles_they_touch),
 		cmocka_unit_test(tiles_keep_the_order_of_submission),
 	};
 

@@ -148,7 +148,7 @@ static struct model_texel model_levels(const struct model_read *m, u32 layer,
 	return low;
 }
 
-static void filters_go_on_on_the_next_face(void **state)
+static void filters_continue_on_the_next_face(void **state)
 {
 	struct zones zones[3] = { 0 };	/* of 1, of 2, of more texels per side */
 	struct rig rig;
@@ -188,7 +188,7 @@ static void filters_go_on_on_the_next_face(void **state)
 }
 
 /* A gather's texels, exactly, of every format; and the results of comparisons. */
-static void gathers_go_on_on_the_next_face(void **state)
+static void gathers_continue_on_the_next_face(void **state)
 {
 	struct zones zones = { 0 };
 	struct rig rig;
@@ -236,7 +236,7 @@ static void gathers_go_on_on_the_next_face(void **state)
 	rig_teardown(&rig);
 }
 
-static void comparisons_go_on_on_the_next_face(void **state)
+static void comparisons_continue_on_the_next_face(void **state)
 {
 	static const u32 formats[] = { PUMICE_FORMAT_D16_UNORM, PUMICE_FORMAT_D24_UNORM,
 				       PUMICE_FORMAT_D24_S8, PUMICE_FORMAT_D32_FLOAT };
@@ -361,7 +361,7 @@ static struct model_texel model_axis(const struct rig *rig, u32 most, double *ma
 }
 
 /* Samples of anisotropy are on the face that they reach, also far beyond the edge. */
-static void anisotropy_goes_on_on_the_next_face(void **state)
+static void anisotropy_continues_on_the_next_face(void **state)
 {
 	u32 compared = 0, n;
 	struct rig rig;
@@ -393,7 +393,7 @@ static void anisotropy_goes_on_on_the_next_face(void **state)
 }
 
 /* At every vector level, alone and among lanes whose filters do not exceed their faces. */
-static void edges_have_the_same_bits_in_any_company(void **state)
+static void edges_do_not_depend_on_other_lanes(void **state)
 {
 	static const u32 formats[] = { PUMICE_FORMAT_RGBA8_UNORM, PUMICE_FORMAT_RGBA8_SRGB,
 				       PUMICE_FORMAT_RGBA16_FLOAT, PUMICE_FORMAT_D24_UNORM,
@@ -487,7 +487,7 @@ static u32 refused_without(struct rig *rig, u32 gone)
 	return refused;
 }
 
-static void a_filter_reads_no_face_but_those_it_reaches(void **state)
+static void a_filter_reads_only_the_faces_it_reaches(void **state)
 {
 	(void)state;
 	for (u32 gone = 0; gone < 6; gone++) {
@@ -531,13 +531,13 @@ static void no_direction_is_a_corner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filters_go_on_on_the_next_face),
-		cmocka_unit_test(gathers_go_on_on_the_next_face),
-		cmocka_unit_test(comparisons_go_on_on_the_next_face),
+		cmocka_unit_test(filters_continue_on_the_next_face),
+		cmocka_unit_test(gathers_continue_on_the_next_face),
+		cmocka_unit_test(comparisons_continue_on_the_next_face),
 		cmocka_unit_test(an_edge_is_the_same_from_both_sides),
-		cmocka_unit_test(anisotropy_goes_on_on_the_next_face),
-		cmocka_unit_test(edges_have_the_same_bits_in_any_company),
-		cmocka_unit_test(a_filter_reads_no_face_but_those_it_reaches),
+		cmocka_unit_test(anisotropy_continues_on_the_next_face),
+		cmocka_unit_test(edges_do_not_depend_on_other_lanes),
+		cmocka_unit_test(a_filter_reads_only_the_faces_it_reaches),
 		cmocka_unit_test(no_direction_is_a_corner),
 	};
 

@@ -80,7 +80,7 @@ static void check_unpack(u32 format, const struct texel_rows *words)
 }
 
 /* All patterns of a component of up to 16 bits, the other bits at random; else samples. */
-static void every_pattern_becomes_its_number(void **state)
+static void every_pattern_is_converted_to_its_number(void **state)
 {
 	u64 seed = 1;
 
@@ -120,7 +120,7 @@ static bool kept(u32 format, const struct texel_rows *a, const struct texel_rows
 }
 
 /* Representable values are converted back unchanged. */
-static void what_is_unpacked_packs_again(void **state)
+static void unpacked_values_pack_again(void **state)
 {
 	u64 seed = 2;
 
@@ -272,7 +272,7 @@ static void the_srgb_tables_are_the_curve(void **state)
 	assert_int_equal(texel_srgb_code(INFINITY), 255);
 }
 
-static void compressed_blocks_decode_as_the_model_does(void **state)
+static void compressed_blocks_decode_as_in_the_model(void **state)
 {
 	static const u32 formats[] = {
 		PUMICE_FORMAT_ETC2_RGB8, PUMICE_FORMAT_ETC2_RGB8A1, PUMICE_FORMAT_ETC2_RGBA8,
@@ -305,12 +305,12 @@ static void compressed_blocks_decode_as_the_model_does(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_pattern_becomes_its_number),
-		cmocka_unit_test(what_is_unpacked_packs_again),
+		cmocka_unit_test(every_pattern_is_converted_to_its_number),
+		cmocka_unit_test(unpacked_values_pack_again),
 		cmocka_unit_test(any_number_packs_to_the_nearest),
 		cmocka_unit_test(integers_saturate),
 		cmocka_unit_test(the_srgb_tables_are_the_curve),
-		cmocka_unit_test(compressed_blocks_decode_as_the_model_does),
+		cmocka_unit_test(compressed_blocks_decode_as_in_the_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,7 @@ static void the_largest_surfaces_fit_their_numbers(void **state)
 	}
 }
 
-static void what_is_no_surface_is_refused(void **state)
+static void invalid_surfaces_are_refused(void **state)
 {
 	const struct pumice_surface good = {
 		.format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D, .width = 20,
@@ -179,7 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texels_share_no_bytes),
 		cmocka_unit_test(the_largest_surfaces_fit_their_numbers),
-		cmocka_unit_test(what_is_no_surface_is_refused),
+		cmocka_unit_test(invalid_surfaces_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static double model_lod(double ux, double vx, double uy, double vy)
 	return log2(fmax(hypot(ux * 64, vx * 32), hypot(uy * 64, vy * 32)));
 }
 
-static void spans_give_the_level_of_detail(void **state)
+static void spans_determine_the_level_of_detail(void **state)
 {
 	struct rig rig;
 
@@ -293,7 +293,7 @@ static void anisotropy_averages_along_the_longer_derivative(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spans_give_the_level_of_detail),
+		cmocka_unit_test(spans_determine_the_level_of_detail),
 		cmocka_unit_test(given_derivatives_count_lane_by_lane),
 		cmocka_unit_test(lanes_that_do_not_read_have_the_result_of_the_first_that_does),
 		cmocka_unit_test(the_sampler_biases_and_clamps),

@@ -210,7 +210,7 @@ static bool check_lane(const struct rig *rig, struct model_read *m, u32 l, doubl
 	return true;
 }
 
-static void random_reads_are_what_the_model_reads(void **state)
+static void random_reads_equal_the_model(void **state)
 {
 	struct rig rig;
 	u32 compared = 0, lanes = 0;
@@ -293,7 +293,7 @@ static void comparisons_filter_ones_and_zeros(void **state)
 	rig_teardown(&rig);
 }
 
-static void gathers_take_the_four_texels_in_order(void **state)
+static void gathers_return_the_four_texels_in_order(void **state)
 {
 	struct rig rig;
 
@@ -334,7 +334,7 @@ static void gathers_take_the_four_texels_in_order(void **state)
 	rig_teardown(&rig);
 }
 
-static void fetches_take_whole_coordinates(void **state)
+static void fetches_use_integer_coordinates(void **state)
 {
 	struct rig rig;
 
@@ -475,10 +475,10 @@ static void all_vector_levels_read_the_same_bits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_reads_are_what_the_model_reads),
+		cmocka_unit_test(random_reads_equal_the_model),
 		cmocka_unit_test(comparisons_filter_ones_and_zeros),
-		cmocka_unit_test(gathers_take_the_four_texels_in_order),
-		cmocka_unit_test(fetches_take_whole_coordinates),
+		cmocka_unit_test(gathers_return_the_four_texels_in_order),
+		cmocka_unit_test(fetches_use_integer_coordinates),
 		cmocka_unit_test(odd_coordinates_stay_inside),
 		cmocka_unit_test(all_vector_levels_read_the_same_bits),
 	};

@@ -137,7 +137,7 @@ static void malformed_samplers_are_refused(void **state)
 	rig_teardown(&rig);
 }
 
-static void state_must_suit_the_operation(void **state)
+static void state_must_match_the_operation(void **state)
 {
 	struct rig rig;
 
@@ -184,7 +184,7 @@ static void state_must_suit_the_operation(void **state)
 	rig_teardown(&rig);
 }
 
-static void rows_that_operations_take(void **state)
+static void operations_use_the_right_number_of_rows(void **state)
 {
 	static const u8 coords[] = { 1, 2, 3, 3, 2, 3, 4 }, grads[] = { 2, 4, 6, 6, 2, 4, 6 };
 
@@ -289,7 +289,7 @@ static void idle_lanes_cause_no_access(void **state)
 }
 
 /* A lane has the same bits alone and among others; texels include infinities. */
-static void a_lane_has_the_same_bits_in_any_company(void **state)
+static void a_lane_does_not_depend_on_other_lanes(void **state)
 {
 	static const u32 formats[] = { PUMICE_FORMAT_RGBA8_UNORM, PUMICE_FORMAT_RGBA8_SRGB,
 				       PUMICE_FORMAT_RGBA16_FLOAT, PUMICE_FORMAT_RGB10A2_UNORM,
@@ -331,7 +331,7 @@ static void a_lane_has_the_same_bits_in_any_company(void **state)
 }
 
 /* Changes of memory are effective at once; a new translation after invalidation. */
-static void memory_is_read_afresh(void **state)
+static void memory_is_read_again_for_each_group(void **state)
 {
 	struct rig rig;
 
@@ -416,13 +416,13 @@ int main(void)
 		cmocka_unit_test(malformed_textures_are_refused),
 		cmocka_unit_test(reserved_bits_are_refused),
 		cmocka_unit_test(malformed_samplers_are_refused),
-		cmocka_unit_test(state_must_suit_the_operation),
-		cmocka_unit_test(rows_that_operations_take),
+		cmocka_unit_test(state_must_match_the_operation),
+		cmocka_unit_test(operations_use_the_right_number_of_rows),
 		cmocka_unit_test(missing_pages_fault_with_their_address),
 		cmocka_unit_test(a_texture_beyond_the_address_space_faults),
 		cmocka_unit_test(idle_lanes_cause_no_access),
-		cmocka_unit_test(a_lane_has_the_same_bits_in_any_company),
-		cmocka_unit_test(memory_is_read_afresh),
+		cmocka_unit_test(a_lane_does_not_depend_on_other_lanes),
+		cmocka_unit_test(memory_is_read_again_for_each_group),
 		cmocka_unit_test(random_state_does_no_harm),
 	};
 

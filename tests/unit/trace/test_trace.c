@@ -85,7 +85,7 @@ static void stall(struct rig *rig, u64 number)
 	trace_event(&rig->trace, STALL, 1, 0, number, 0);
 }
 
-static void a_record_holds_the_event(void **state)
+static void a_record_contains_the_event(void **state)
 {
 	struct rig *rig = rig_create();
 	struct pumice_trace_record r;
@@ -109,7 +109,7 @@ static void a_record_holds_the_event(void **state)
 	rig_destroy(rig);
 }
 
-static void only_events_that_are_wanted_are_written(void **state)
+static void only_selected_events_are_written(void **state)
 {
 	struct rig *rig = rig_create();
 	u32 kind, wanted;
@@ -156,7 +156,7 @@ static void the_ring_wraps_over_the_oldest(void **state)
 }
 
 /* The low 16 bits, so that they wrap. */
-static void sequences_come_round(void **state)
+static void sequences_wrap_around(void **state)
 {
 	struct rig *rig = rig_create();
 	u32 n;
@@ -192,7 +192,7 @@ static void the_ring_is_latched_when_the_trace_goes_on(void **state)
 	rig_destroy(rig);
 }
 
-static void what_is_no_ring_leaves_the_trace_off(void **state)
+static void invalid_rings_leave_the_trace_off(void **state)
 {
 	static const struct {
 		u64 base;
@@ -240,7 +240,7 @@ static void events_without_memory_are_lost_and_counted(void **state)
 	rig_destroy(rig);
 }
 
-static void a_ring_that_is_read_only_or_off_is_left_alone(void **state)
+static void a_ring_that_is_read_only_or_off_is_not_written(void **state)
 {
 	struct rig *rig = rig_create();
 
@@ -257,7 +257,7 @@ static void a_ring_that_is_read_only_or_off_is_left_alone(void **state)
 }
 
 /* Remapped pages take effect at once: no TLB caches the ring. */
-static void a_ring_that_is_mapped_anew_needs_no_invalidation(void **state)
+static void a_remapped_ring_needs_no_invalidation(void **state)
 {
 	struct rig *rig = rig_create();
 	u64 bus = testmem_alloc(rig->tm, 0x1000, 0x1000);
@@ -384,15 +384,15 @@ static void records_of_many_threads_are_whole_or_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_record_holds_the_event),
-		cmocka_unit_test(only_events_that_are_wanted_are_written),
+		cmocka_unit_test(a_record_contains_the_event),
+		cmocka_unit_test(only_selected_events_are_written),
 		cmocka_unit_test(the_ring_wraps_over_the_oldest),
-		cmocka_unit_test(sequences_come_round),
+		cmocka_unit_test(sequences_wrap_around),
 		cmocka_unit_test(the_ring_is_latched_when_the_trace_goes_on),
-		cmocka_unit_test(what_is_no_ring_leaves_the_trace_off),
+		cmocka_unit_test(invalid_rings_leave_the_trace_off),
 		cmocka_unit_test(events_without_memory_are_lost_and_counted),
-		cmocka_unit_test(a_ring_that_is_read_only_or_off_is_left_alone),
-		cmocka_unit_test(a_ring_that_is_mapped_anew_needs_no_invalidation),
+		cmocka_unit_test(a_ring_that_is_read_only_or_off_is_not_written),
+		cmocka_unit_test(a_remapped_ring_needs_no_invalidation),
 		cmocka_unit_test(a_reset_stops_the_trace),
 		cmocka_unit_test(records_of_many_threads_are_whole_or_lost),
 	};

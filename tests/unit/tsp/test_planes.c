@@ -151,7 +151,7 @@ static void no_varyings(void **state)
 }
 
 /* NaNs remain in their own planes. */
-static void odd_values_do_not_spread(void **state)
+static void special_values_do_not_spread(void **state)
 {
 	struct tsp_state tsp = { .varyings = VARYINGS };
 	u32 n;
@@ -171,7 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(planes_are_exact),
 		cmocka_unit_test(no_varyings),
-		cmocka_unit_test(odd_values_do_not_spread),
+		cmocka_unit_test(special_values_do_not_spread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void write_good(void)
 	pumice_tsp_state_pack(mem, &raw);
 }
 
-static void a_good_record_is_unpacked(void **state)
+static void a_valid_record_is_unpacked(void **state)
 {
 	struct gpu_fault fault;
 	struct tsp_state out;
@@ -59,7 +59,7 @@ static void a_good_record_is_unpacked(void **state)
 	assert_memory_equal(&out.fragment, &stage, sizeof(stage));
 }
 
-static void every_bit_is_taken_or_refused(void **state)
+static void every_bit_is_accepted_or_refused(void **state)
 {
 	u32 bit;
 
@@ -113,8 +113,8 @@ static void a_record_outside_of_memory_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_record_is_unpacked),
-		cmocka_unit_test(every_bit_is_taken_or_refused),
+		cmocka_unit_test(a_valid_record_is_unpacked),
+		cmocka_unit_test(every_bit_is_accepted_or_refused),
 		cmocka_unit_test(an_object_needs_a_program),
 		cmocka_unit_test(a_record_outside_of_memory_faults),
 	};

@@ -114,7 +114,7 @@ static void check_results(struct rig *rig)
 	}
 }
 
-static void usc_atomic_leaves_the_result_and_gives_the_old_value(void **state)
+static void usc_atomic_stores_the_result_and_returns_the_old_value(void **state)
 {
 	(void)state;
 	at_each_level(check_results);
@@ -192,7 +192,7 @@ static void check_chain(struct rig *rig)
 	}
 }
 
-static void usc_atomic_lanes_go_in_ascending_order(void **state)
+static void usc_atomic_lanes_run_in_ascending_order(void **state)
 {
 	(void)state;
 	at_each_level(check_order);
@@ -313,7 +313,7 @@ static void *add_on_host(void *opaque)
 #define ROUNDS 20000u
 
 /* Every lane adds 1 and the f32 1.0, ROUNDS times. */
-static void usc_atomic_loses_nothing_against_the_host(void **state)
+static void usc_atomic_is_atomic_with_the_host(void **state)
 {
 	const struct rig_group group = {
 		.tasks = 1, .instances = { PUMICE_LANES },
@@ -364,14 +364,14 @@ static void usc_atomic_loses_nothing_against_the_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_atomic_leaves_the_result_and_gives_the_old_value),
+		cmocka_unit_test(usc_atomic_stores_the_result_and_returns_the_old_value),
 		cmocka_unit_test(usc_atomic_of_a_type_that_does_not_exist_is_refused),
-		cmocka_unit_test(usc_atomic_lanes_go_in_ascending_order),
+		cmocka_unit_test(usc_atomic_lanes_run_in_ascending_order),
 		cmocka_unit_test(usc_atomic_touches_active_lanes_only),
 		cmocka_unit_test(usc_atomic_faults_as_other_accesses_do),
 		cmocka_unit_test(usc_atomic_on_a_read_only_page_faults_as_a_write),
 		cmocka_unit_test(usc_atomic_may_overwrite_its_operands),
-		cmocka_unit_test(usc_atomic_loses_nothing_against_the_host),
+		cmocka_unit_test(usc_atomic_is_atomic_with_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,7 +334,7 @@ static void usc_slot_registers_start_at_zero(void **state)
  * Each wave of a task writes the same register, in an order set by barriers: all waves
  * read the last value.
  */
-static void usc_slot_register_has_what_its_last_writer_wrote(void **state)
+static void usc_slot_register_has_the_value_written_last(void **state)
 {
 	struct run r;
 	u32 wave;
@@ -358,7 +358,7 @@ static void usc_slot_register_has_what_its_last_writer_wrote(void **state)
 }
 
 /* Two tasks of a group, each in a slot of its own: no task reads the other's values. */
-static void usc_slot_registers_of_two_tasks_are_apart(void **state)
+static void usc_slot_registers_of_two_tasks_are_separate(void **state)
 {
 	const struct rig_group group = {
 		.tasks = 2, .instances = { 64, 64 }, .limits = limits, .local_bytes = 256,
@@ -409,7 +409,7 @@ static void usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zer
 	}
 }
 
-static void usc_coefficients_lie_behind_the_shared_registers(void **state)
+static void usc_coefficients_follow_the_shared_registers(void **state)
 {
 	struct run r;
 
@@ -523,10 +523,10 @@ int main(void)
 		cmocka_unit_test(usc_slot_register_keeps_its_value_without_an_active_lane),
 		cmocka_unit_test(usc_slot_registers_are_shared_by_the_waves_of_a_task),
 		cmocka_unit_test(usc_slot_registers_start_at_zero),
-		cmocka_unit_test(usc_slot_register_has_what_its_last_writer_wrote),
-		cmocka_unit_test(usc_slot_registers_of_two_tasks_are_apart),
+		cmocka_unit_test(usc_slot_register_has_the_value_written_last),
+		cmocka_unit_test(usc_slot_registers_of_two_tasks_are_separate),
 		cmocka_unit_test(usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zero),
-		cmocka_unit_test(usc_coefficients_lie_behind_the_shared_registers),
+		cmocka_unit_test(usc_coefficients_follow_the_shared_registers),
 		cmocka_unit_test(usc_dynamic_constants_are_read_from_memory_lane_by_lane),
 		cmocka_unit_test(usc_dynamic_constants_end_where_their_window_ends),
 		cmocka_unit_test(usc_has_no_dynamic_constants_before_the_first_window),

@@ -74,7 +74,7 @@ static void check_patterns(struct rig *rig)
 	}
 }
 
-static void usc_words_of_lanes_go_where_they_belong_in_every_pattern(void **state)
+static void usc_words_of_lanes_are_stored_at_their_addresses_in_every_pattern(void **state)
 {
 	(void)state;
 	at_each_level(check_patterns);
@@ -98,7 +98,7 @@ static void check_local(struct rig *rig)
 	}
 }
 
-static void usc_local_words_go_where_they_belong(void **state)
+static void usc_local_words_are_stored_at_their_addresses(void **state)
 {
 	(void)state;
 	at_each_level(check_local);
@@ -144,7 +144,7 @@ static void check_local_back(struct rig *rig)
 	}
 }
 
-static void usc_local_words_come_back(void **state)
+static void usc_local_words_are_read_back(void **state)
 {
 	(void)state;
 	at_each_level(check_local_back);
@@ -283,7 +283,7 @@ static void check_left_out(struct rig *rig)
 	}
 }
 
-static void usc_burst_leaves_inactive_lanes_alone(void **state)
+static void usc_burst_does_not_change_inactive_lanes(void **state)
 {
 	(void)state;
 	at_each_level(check_left_out);
@@ -331,14 +331,14 @@ static void usc_bursts_have_1_to_16_words_and_registers_for_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_words_of_lanes_go_where_they_belong_in_every_pattern),
-		cmocka_unit_test(usc_local_words_go_where_they_belong),
-		cmocka_unit_test(usc_local_words_come_back),
+		cmocka_unit_test(usc_words_of_lanes_are_stored_at_their_addresses_in_every_pattern),
+		cmocka_unit_test(usc_local_words_are_stored_at_their_addresses),
+		cmocka_unit_test(usc_local_words_are_read_back),
 		cmocka_unit_test(usc_words_and_bursts_must_be_4_byte_aligned),
 		cmocka_unit_test(usc_fault_is_that_of_the_first_word_of_the_lowest_lane),
 		cmocka_unit_test(usc_local_words_end_within_the_allocation),
 		cmocka_unit_test(usc_burst_may_overwrite_its_offsets),
-		cmocka_unit_test(usc_burst_leaves_inactive_lanes_alone),
+		cmocka_unit_test(usc_burst_does_not_change_inactive_lanes),
 		cmocka_unit_test(usc_bursts_have_1_to_16_words_and_registers_for_them),
 	};
 

@@ -26,7 +26,7 @@ static void write_code(u32 *code, u32 insns, u32 value)
 	usc_put(code, insns - 1, INSN(END));
 }
 
-static void usc_program_is_found_by_content_wherever_it_lies(void **state)
+static void usc_program_is_found_by_content_at_any_address(void **state)
 {
 	struct rig *rig = *state;
 	u32 code[2 * PUMICE_USC_WORDS];
@@ -145,7 +145,7 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 }
 
 /* A cached program for more registers must not be used with fewer. */
-static void usc_program_that_does_not_fit_is_refused_though_it_is_known(void **state)
+static void usc_cached_program_that_does_not_fit_is_refused(void **state)
 {
 	struct usc_program_limits fewer = limits;
 	struct rig *rig = *state;
@@ -162,7 +162,7 @@ static void usc_program_that_does_not_fit_is_refused_though_it_is_known(void **s
 }
 
 /* The same for each bank: with one register too few. */
-static void usc_known_program_is_refused_without_its_last_register(void **state)
+static void usc_cached_program_is_refused_without_its_last_register(void **state)
 {
 	const struct {
 		u32 stage;
@@ -250,7 +250,7 @@ static void usc_long_program_is_loaded_in_pieces(void **state)
 	rig_put(rig, again);
 }
 
-static void usc_load_that_is_given_up_leaves_nothing(void **state)
+static void usc_cancelled_load_leaves_no_state(void **state)
 {
 	struct rig *rig = *state;
 	struct usc_load *under_way = NULL;
@@ -429,7 +429,7 @@ static u32 load_longest(struct rig *rig, u32 stage, struct usc_program **held, u
 }
 
 /* If one stage uses all it can get, the others still have room for their needs. */
-static void usc_programs_of_one_data_master_leave_the_others_their_shares(void **state)
+static void usc_programs_of_one_data_master_do_not_use_shares_of_others(void **state)
 {
 	static const u32 stage[] = { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT };
 	static const u32 longest[] = { 1, 2, 3 };
@@ -463,7 +463,7 @@ static void usc_programs_of_one_data_master_leave_the_others_their_shares(void *
 }
 
 /* A load without room is notified of room freed before it starts to wait. */
-static void usc_room_is_reported_to_all_who_found_none(void **state)
+static void usc_room_is_reported_to_all_failed_loads(void **state)
 {
 	struct host host = { .now = 1000 };
 	bool first = false, second = false;
@@ -493,7 +493,7 @@ static void usc_room_is_reported_to_all_who_found_none(void **state)
 }
 
 /* Room for the words, not for the program: others could have the room for words. */
-static void usc_load_that_waits_holds_nothing(void **state)
+static void usc_waiting_load_reserves_nothing(void **state)
 {
 	const u64 taken = USC_CACHE_CDM_BYTES - (2u << 20);
 	struct host host = { .now = 1000 };
@@ -526,7 +526,7 @@ static void usc_load_that_waits_holds_nothing(void **state)
  * A reservation requires the eviction of many small programs. The numbers evicted and freed per
  * call are counted, since holders of the device lock wait for it.
  */
-static void usc_room_is_made_in_pieces(void **state)
+static void usc_memory_is_evicted_in_pieces(void **state)
 {
 	struct rig *rig = *state;
 	u32 code[2 * PUMICE_USC_WORDS], calls = 0, n;
@@ -573,7 +573,7 @@ static void usc_room_is_made_in_pieces(void **state)
  * Only as many as necessary are evicted; here the most recently created ones, which are
  * the first in their buckets. They are freed in pieces, for any number of them.
  */
-static void usc_eviction_leaves_what_is_not_in_the_way(void **state)
+static void usc_eviction_is_limited_to_the_necessary_programs(void **state)
 {
 	struct rig *rig = *state;
 	struct usc_program *made[SMALL];
@@ -692,7 +692,7 @@ static void usc_programs_that_are_loaded_at_the_same_time_have_one_body(void **s
 }
 
 /* What is reserved for a load covers its program, the shortest ones too. */
-static void usc_no_program_takes_more_than_was_reserved(void **state)
+static void usc_no_program_exceeds_its_reservation(void **state)
 {
 	const struct pumice_usc_insn insns[] = {
 		INSN(END),
@@ -774,23 +774,23 @@ static void usc_cache_is_bounded_and_keeps_programs_in_use(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(usc_program_is_found_by_content_wherever_it_lies),
+		RIG_TEST(usc_program_is_found_by_content_at_any_address),
 		RIG_TEST(usc_overwritten_code_is_another_program),
 		RIG_TEST(usc_program_serves_all_limits_that_it_fits),
-		RIG_TEST(usc_program_that_does_not_fit_is_refused_though_it_is_known),
-		RIG_TEST(usc_known_program_is_refused_without_its_last_register),
+		RIG_TEST(usc_cached_program_that_does_not_fit_is_refused),
+		RIG_TEST(usc_cached_program_is_refused_without_its_last_register),
 		RIG_TEST(usc_long_program_is_loaded_in_pieces),
-		RIG_TEST(usc_load_that_is_given_up_leaves_nothing),
+		RIG_TEST(usc_cancelled_load_leaves_no_state),
 		RIG_TEST(usc_programs_in_use_are_bounded),
 		RIG_TEST(usc_load_waits_as_long_as_programs_end),
-		RIG_TEST(usc_programs_of_one_data_master_leave_the_others_their_shares),
-		RIG_TEST(usc_room_is_reported_to_all_who_found_none),
-		RIG_TEST(usc_load_that_waits_holds_nothing),
-		RIG_TEST(usc_room_is_made_in_pieces),
-		RIG_TEST(usc_eviction_leaves_what_is_not_in_the_way),
+		RIG_TEST(usc_programs_of_one_data_master_do_not_use_shares_of_others),
+		RIG_TEST(usc_room_is_reported_to_all_failed_loads),
+		RIG_TEST(usc_waiting_load_reserves_nothing),
+		RIG_TEST(usc_memory_is_evicted_in_pieces),
+		RIG_TEST(usc_eviction_is_limited_to_the_necessary_programs),
 		RIG_TEST(usc_program_that_was_used_again_is_evicted_last),
 		RIG_TEST(usc_programs_that_are_loaded_at_the_same_time_have_one_body),
-		RIG_TEST(usc_no_program_takes_more_than_was_reserved),
+		RIG_TEST(usc_no_program_exceeds_its_reservation),
 		RIG_TEST(usc_limits_do_not_multiply_memory),
 		RIG_TEST(usc_cache_is_bounded_and_keeps_programs_in_use),
 	};

@@ -85,7 +85,7 @@ static struct rig *create(void)
 }
 
 /* Every word is copied, and no other changes, for any number of waves: across a page too. */
-static void usc_group_load_brings_every_word(void **state)
+static void usc_group_load_copies_every_word(void **state)
 {
 	static const struct rig_group shapes[] = {
 		{ .tasks = 1, .instances = { 17 } },
@@ -115,7 +115,7 @@ static void usc_group_load_brings_every_word(void **state)
 }
 
 /* Local memory is 1 in its first word and 0 after it. */
-static void usc_group_store_takes_every_word(void **state)
+static void usc_group_store_copies_every_word(void **state)
 {
 	struct rig *rig = create();
 	struct copy c = {
@@ -133,7 +133,7 @@ static void usc_group_store_takes_every_word(void **state)
 }
 
 /* Each wave moves words n w / W to n (w + 1) / W: the group's other waves skip the copy. */
-static void usc_group_copy_is_shared_out_by_wave(void **state)
+static void usc_group_copy_is_divided_by_wave(void **state)
 {
 	/* 11 words, 3 waves. */
 	static const u32 first[] = { 0, 3, 7, 11 };
@@ -174,7 +174,7 @@ static void usc_group_copy_is_shared_out_by_wave(void **state)
 }
 
 /* The last wave ends between the copy and the barrier that the others wait at. */
-static void usc_barrier_behind_a_copy_that_a_wave_never_reaches_faults(void **state)
+static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **state)
 {
 	const struct rig_group group = {
 		.tasks = 1, .instances = { 96 }, .limits = limits, .local_bytes = LOCAL_BYTES,
@@ -394,10 +394,10 @@ static void usc_fence_waits_for_every_signal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_group_load_brings_every_word),
-		cmocka_unit_test(usc_group_store_takes_every_word),
-		cmocka_unit_test(usc_group_copy_is_shared_out_by_wave),
-		cmocka_unit_test(usc_barrier_behind_a_copy_that_a_wave_never_reaches_faults),
+		cmocka_unit_test(usc_group_load_copies_every_word),
+		cmocka_unit_test(usc_group_store_copies_every_word),
+		cmocka_unit_test(usc_group_copy_is_divided_by_wave),
+		cmocka_unit_test(usc_barrier_after_a_copy_that_a_wave_never_reaches_faults),
 		cmocka_unit_test(usc_group_copy_needs_17_instances),
 		cmocka_unit_test(usc_group_copy_addresses_are_4_byte_aligned),
 		cmocka_unit_test(usc_group_copy_stays_within_local_memory),

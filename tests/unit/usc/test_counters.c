@@ -172,7 +172,7 @@ static const struct expect class_counts[] = {
 	EXPECT(MMU_TLB_HITS, 3 * 2 - 1),
 };
 
-static void usc_detailed_counters_know_each_class(void **state)
+static void usc_detailed_counters_count_each_class(void **state)
 {
 	struct pumice_usc_insn code[64];
 	u32 insns = classes_code(code);
@@ -189,7 +189,7 @@ static void usc_detailed_counters_know_each_class(void **state)
 }
 
 /* The same program: counters that are always on are the same, the others remain 0. */
-static void usc_detailed_counters_rest_while_detail_is_off(void **state)
+static void usc_detailed_counters_stop_while_detail_is_off(void **state)
 {
 	struct pumice_usc_insn code[64];
 	u32 insns = classes_code(code);
@@ -387,7 +387,7 @@ static u64 now(void)
 }
 
 /* Steps without work count no time; counts survive a reset. */
-static void usc_busy_time_is_that_of_steps_with_waves(void **state)
+static void usc_busy_time_counts_steps_with_waves(void **state)
 {
 	struct pumice_usc_insn code[64];
 	u32 insns = classes_code(code);
@@ -512,8 +512,8 @@ static void usc_bank_conflicts_of_well_known_patterns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_detailed_counters_know_each_class),
-		cmocka_unit_test(usc_detailed_counters_rest_while_detail_is_off),
+		cmocka_unit_test(usc_detailed_counters_count_each_class),
+		cmocka_unit_test(usc_detailed_counters_stop_while_detail_is_off),
 		cmocka_unit_test(usc_bytes_are_those_of_active_lanes),
 		cmocka_unit_test(usc_bytes_of_dynamic_constants_are_those_of_valid_lanes),
 		cmocka_unit_test(usc_bytes_of_a_copy_are_its_words),
@@ -521,7 +521,7 @@ int main(void)
 		cmocka_unit_test(usc_work_hides_latency),
 		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),
 		cmocka_unit_test(usc_programs_are_counted_when_they_are_decoded),
-		cmocka_unit_test(usc_busy_time_is_that_of_steps_with_waves),
+		cmocka_unit_test(usc_busy_time_counts_steps_with_waves),
 		cmocka_unit_test(usc_bank_conflicts_agree_with_a_count_by_sorting),
 		cmocka_unit_test(usc_bank_conflicts_of_well_known_patterns),
 	};

@@ -367,7 +367,7 @@ static void check_f16_round_trip(struct rig *rig)
 	}
 }
 
-static void usc_every_f16_survives_the_way_to_f32_and_back(void **state)
+static void usc_every_f16_survives_conversion_to_f32_and_back(void **state)
 {
 	(void)state;
 	single_at_each_level(check_f16_round_trip);
@@ -394,7 +394,7 @@ static void check_scan(struct rig *rig)
 		assert_int_equal(out[l], l ? 1 : 0xffffffffu);
 }
 
-static void usc_scans_take_lanes_that_are_not_valid_as_identity(void **state)
+static void usc_scans_treat_invalid_lanes_as_identity(void **state)
 {
 	(void)state;
 	single_at_each_level(check_scan);
@@ -435,7 +435,7 @@ static void check_ballot(struct rig *rig)
 	assert_int_equal(out[0], 0x0000030f);
 }
 
-static void usc_ballot_counts_valid_lanes_alone(void **state)
+static void usc_ballot_counts_valid_lanes_only(void **state)
 {
 	(void)state;
 	single_at_each_level(check_ballot);
@@ -445,10 +445,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usc_more_arithmetic_gives_the_defined_bits_in_every_form),
-		cmocka_unit_test(usc_every_f16_survives_the_way_to_f32_and_back),
-		cmocka_unit_test(usc_scans_take_lanes_that_are_not_valid_as_identity),
+		cmocka_unit_test(usc_every_f16_survives_conversion_to_f32_and_back),
+		cmocka_unit_test(usc_scans_treat_invalid_lanes_as_identity),
 		cmocka_unit_test(usc_scan_sums_in_steps_of_powers_of_two),
-		cmocka_unit_test(usc_ballot_counts_valid_lanes_alone),
+		cmocka_unit_test(usc_ballot_counts_valid_lanes_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

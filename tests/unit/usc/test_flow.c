@@ -129,7 +129,7 @@ static void usc_abort_ends_every_group_once_and_without_fault(void **state)
 	rig_put(rig, loop);
 }
 
-static void usc_abort_spares_groups_started_behind_it(void **state)
+static void usc_abort_does_not_affect_groups_started_after_it(void **state)
 {
 	struct rig *rig = *state;
 	struct code c = { .n = 0 };
@@ -147,7 +147,7 @@ static void usc_abort_spares_groups_started_behind_it(void **state)
 	rig_put(rig, program);
 }
 
-static void usc_step_returns_early_when_told_to_stop(void **state)
+static void usc_step_returns_early_when_requested_to_stop(void **state)
 {
 	const _Atomic bool stop = true;
 	struct rig *rig = *state;
@@ -182,7 +182,7 @@ static void usc_step_issues_no_more_than_its_budget(void **state)
 	rig_put(rig, program);
 }
 
-static void usc_reset_drops_everything_without_telling(void **state)
+static void usc_reset_drops_everything_without_reports(void **state)
 {
 	struct rig *rig = *state;
 	struct usc_program *loop = endless(rig);
@@ -218,7 +218,7 @@ static void usc_running_past_the_last_instruction_faults_there(void **state)
 	rig_put(rig, program);
 }
 
-static void usc_fault_of_one_group_leaves_others_alone(void **state)
+static void usc_fault_of_one_group_does_not_affect_others(void **state)
 {
 	struct rig *rig = *state;
 	struct code bad = { .n = 0 }, good = { .n = 0 };
@@ -259,7 +259,7 @@ static void usc_group_without_instances_is_done_at_once(void **state)
 }
 
 /* Each wave stores its number before the barrier, and reads the next wave's after it. */
-static void usc_barrier_holds_until_every_wave_is_there(void **state)
+static void usc_barrier_blocks_until_every_wave_has_reached_it(void **state)
 {
 	struct rig *rig = *state;
 	struct code c = { .n = 0 };
@@ -312,7 +312,7 @@ static void usc_barrier_that_an_ended_wave_never_reaches_faults(void **state)
 }
 
 /* A poll right after the load, one much later; and the number of iterations of a poll loop. */
-static void usc_signal_is_pending_at_first_and_done_in_the_end(void **state)
+static void usc_signal_is_first_pending_and_finally_done(void **state)
 {
 	struct rig *rig = *state;
 	struct code c = { .n = 0 };
@@ -368,7 +368,7 @@ static u32 poll_turns(struct rig *rig, u32 others, u32 budget)
 	return turns;
 }
 
-static void usc_what_a_poll_sees_depends_on_the_program_alone(void **state)
+static void usc_result_of_a_poll_depends_on_the_program_only(void **state)
 {
 	struct rig *rig = *state;
 	u32 turns = poll_turns(rig, 0, 1u << 20);
@@ -408,7 +408,7 @@ static void usc_wait_lets_other_waves_of_the_group_run(void **state)
 	rig_put(rig, program);
 }
 
-static void usc_waves_of_a_group_take_turns_in_long_loops(void **state)
+static void usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops(void **state)
 {
 	struct rig *rig = *state;
 	struct code c = { .n = 0 };
@@ -471,19 +471,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(usc_endless_loop_leaves_the_step_and_lets_other_groups_end),
 		RIG_TEST(usc_abort_ends_every_group_once_and_without_fault),
-		RIG_TEST(usc_abort_spares_groups_started_behind_it),
-		RIG_TEST(usc_step_returns_early_when_told_to_stop),
+		RIG_TEST(usc_abort_does_not_affect_groups_started_after_it),
+		RIG_TEST(usc_step_returns_early_when_requested_to_stop),
 		RIG_TEST(usc_step_issues_no_more_than_its_budget),
-		RIG_TEST(usc_reset_drops_everything_without_telling),
+		RIG_TEST(usc_reset_drops_everything_without_reports),
 		RIG_TEST(usc_running_past_the_last_instruction_faults_there),
-		RIG_TEST(usc_fault_of_one_group_leaves_others_alone),
+		RIG_TEST(usc_fault_of_one_group_does_not_affect_others),
 		RIG_TEST(usc_group_without_instances_is_done_at_once),
-		RIG_TEST(usc_barrier_holds_until_every_wave_is_there),
+		RIG_TEST(usc_barrier_blocks_until_every_wave_has_reached_it),
 		RIG_TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
-		RIG_TEST(usc_signal_is_pending_at_first_and_done_in_the_end),
-		RIG_TEST(usc_what_a_poll_sees_depends_on_the_program_alone),
+		RIG_TEST(usc_signal_is_first_pending_and_finally_done),
+		RIG_TEST(usc_result_of_a_poll_depends_on_the_program_only),
 		RIG_TEST(usc_wait_lets_other_waves_of_the_group_run),
-		RIG_TEST(usc_waves_of_a_group_take_turns_in_long_loops),
+		RIG_TEST(usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops),
 		RIG_TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
 	};
 

@@ -50,7 +50,7 @@ static void check_patterns(struct rig *rig)
 	}
 }
 
-static void usc_global_memory_takes_every_pattern_of_lanes(void **state)
+static void usc_global_memory_supports_every_pattern_of_lanes(void **state)
 {
 	(void)state;
 	at_each_level(check_patterns);
@@ -277,7 +277,7 @@ static void check_local_order(struct rig *rig)
 		assert_int_equal(local[n], 500 + 16 + n);
 }
 
-static void usc_highest_lane_wins_where_lanes_store_to_one_word(void **state)
+static void usc_highest_lane_wins_if_lanes_store_to_one_word(void **state)
 {
 	(void)state;
 	at_each_level(check_local_order);
@@ -312,14 +312,14 @@ static void usc_group_starts_with_zero_in_temporaries_and_local_memory(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_global_memory_takes_every_pattern_of_lanes),
+		cmocka_unit_test(usc_global_memory_supports_every_pattern_of_lanes),
 		cmocka_unit_test(usc_global_address_is_the_64_bit_sum_and_below_1_tib),
 		cmocka_unit_test(usc_global_fault_is_that_of_the_lowest_lane),
 		cmocka_unit_test(usc_lanes_outside_the_mask_neither_access_nor_fault),
 		cmocka_unit_test(usc_store_to_a_read_only_page_faults_as_a_write),
 		cmocka_unit_test(usc_load_may_overwrite_its_offsets),
 		cmocka_unit_test(usc_local_memory_ends_where_the_allocation_ends),
-		cmocka_unit_test(usc_highest_lane_wins_where_lanes_store_to_one_word),
+		cmocka_unit_test(usc_highest_lane_wins_if_lanes_store_to_one_word),
 		cmocka_unit_test(usc_group_starts_with_zero_in_temporaries_and_local_memory),
 	};
 

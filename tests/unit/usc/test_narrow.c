@@ -83,7 +83,7 @@ static void check_patterns(struct rig *rig)
 	}
 }
 
-static void usc_bytes_and_halves_go_where_they_belong_and_nowhere_else(void **state)
+static void usc_bytes_and_halves_are_stored_at_their_addresses_only(void **state)
 {
 	(void)state;
 	at_each_level(check_patterns);
@@ -132,7 +132,7 @@ static void check_faults(struct rig *rig)
 	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, RIG_DATA + DATA_BYTES + 1);
 }
 
-static void usc_halves_must_be_2_byte_aligned_and_pages_be_there(void **state)
+static void usc_halves_must_be_2_byte_aligned_and_mapped(void **state)
 {
 	(void)state;
 	at_each_level(check_faults);
@@ -210,7 +210,7 @@ static void check_local_back(struct rig *rig)
 	rig_put(rig, program);
 }
 
-static void usc_local_halves_come_back_as_bytes(void **state)
+static void usc_local_halves_are_read_back_as_bytes(void **state)
 {
 	(void)state;
 	at_each_level(check_local_back);
@@ -219,11 +219,11 @@ static void usc_local_halves_come_back_as_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_bytes_and_halves_go_where_they_belong_and_nowhere_else),
+		cmocka_unit_test(usc_bytes_and_halves_are_stored_at_their_addresses_only),
 		cmocka_unit_test(usc_bytes_may_be_at_any_address),
-		cmocka_unit_test(usc_halves_must_be_2_byte_aligned_and_pages_be_there),
+		cmocka_unit_test(usc_halves_must_be_2_byte_aligned_and_mapped),
 		cmocka_unit_test(usc_local_bytes_end_where_the_allocation_ends),
-		cmocka_unit_test(usc_local_halves_come_back_as_bytes),
+		cmocka_unit_test(usc_local_halves_are_read_back_as_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,7 +324,7 @@ static void check_first(struct rig *rig)
 	assert_int_equal(out[0], SINGLE_MARK);
 }
 
-static void usc_first_where_true_sees_valid_lanes_and_else_keeps_the_destination(void **state)
+static void usc_first_where_true_uses_valid_lanes_or_keeps_the_destination(void **state)
 {
 	(void)state;
 	single_at_each_level(check_first);
@@ -389,7 +389,7 @@ static void check_reduce_identity(struct rig *rig)
 	}
 }
 
-static void usc_reductions_take_lanes_that_are_not_valid_as_identity(void **state)
+static void usc_reductions_treat_invalid_lanes_as_identity(void **state)
 {
 	(void)state;
 	single_at_each_level(check_reduce_identity);
@@ -449,9 +449,9 @@ int main(void)
 		cmocka_unit_test(usc_arithmetic_gives_the_defined_bits_in_every_form),
 		cmocka_unit_test(usc_cross_lane_reads_wrap_at_32_lanes),
 		cmocka_unit_test(usc_double_mask_is_true_where_both_registers_are),
-		cmocka_unit_test(usc_first_where_true_sees_valid_lanes_and_else_keeps_the_destination),
+		cmocka_unit_test(usc_first_where_true_uses_valid_lanes_or_keeps_the_destination),
 		cmocka_unit_test(usc_reductions_add_pairs_first),
-		cmocka_unit_test(usc_reductions_take_lanes_that_are_not_valid_as_identity),
+		cmocka_unit_test(usc_reductions_treat_invalid_lanes_as_identity),
 		cmocka_unit_test(usc_scalar_source_may_be_element_0_of_the_destination),
 		cmocka_unit_test(usc_step_ignores_and_restores_the_floating_point_mode_of_its_thread),
 	};

@@ -219,7 +219,7 @@ static void check_refused(struct rig *rig, const char *rule, const u32 *words,
 	assert_int_equal(rig->fault.addr, RIG_CODE + 16);
 }
 
-static void usc_refuses_every_illegal_encoding_by_name(void **state)
+static void usc_refuses_every_illegal_encoding_with_its_fault(void **state)
 {
 	struct rig *rig = *state;
 	u32 words[PUMICE_USC_WORDS];
@@ -344,7 +344,7 @@ static void run_noise(struct rig *rig, struct usc_program *program)
 	assert_true(rig->faults <= 1);
 }
 
-static void usc_noise_is_refused_by_name_or_runs_without_harm(void **state)
+static void usc_random_words_are_refused_or_run_without_harm(void **state)
 {
 	struct gen_rng rng = { 7 };
 	struct rig *rig = *state;
@@ -371,12 +371,12 @@ static void usc_noise_is_refused_by_name_or_runs_without_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_refuses_every_illegal_encoding_by_name),
+		cmocka_unit_test(usc_refuses_every_illegal_encoding_with_its_fault),
 		cmocka_unit_test(usc_refuses_unknown_opcodes_and_reserved_bits),
 		cmocka_unit_test(usc_accepts_the_last_register_of_each_allocation),
 		cmocka_unit_test(usc_refuses_misaligned_empty_and_too_long_programs),
 		cmocka_unit_test(usc_fetch_is_an_access_for_execution),
-		cmocka_unit_test(usc_noise_is_refused_by_name_or_runs_without_harm),
+		cmocka_unit_test(usc_random_words_are_refused_or_run_without_harm),
 	};
 
 	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);

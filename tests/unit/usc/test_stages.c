@@ -153,7 +153,7 @@ static void usc_stages_have_their_own_operations_and_banks(void **state)
 	}
 }
 
-static void usc_refuses_what_no_stage_has(void **state)
+static void usc_refuses_operations_of_no_stage(void **state)
 {
 	struct rig *rig = *state;
 
@@ -263,7 +263,7 @@ static void must_fault(const struct rig *rig, enum pumice_fault fault)
 	assert_int_equal(rig->fault.usc, RIG_NUMBER);
 }
 
-static void usc_discard_and_depth_are_for_the_objects_that_say_so(void **state)
+static void usc_discard_and_depth_require_an_object_with_them(void **state)
 {
 	struct rig *rig = *state;
 	struct task t = { 0 };
@@ -278,7 +278,7 @@ static void usc_discard_and_depth_are_for_the_objects_that_say_so(void **state)
 	assert_int_equal(t.span.live, 0);
 }
 
-static void usc_hands_the_tile_to_the_pbe_with_its_state(void **state)
+static void usc_passes_the_tile_to_the_pbe_with_its_state(void **state)
 {
 	struct rig *rig = *state;
 	struct task t = { 0 };
@@ -295,7 +295,7 @@ static void usc_hands_the_tile_to_the_pbe_with_its_state(void **state)
 	assert_int_equal(rig->fault.addr, 0x1234);
 }
 
-static void usc_texture_fault_stops_the_group_and_names_the_instruction(void **state)
+static void usc_texture_fault_stops_the_group_and_reports_the_instruction(void **state)
 {
 	const struct pumice_usc_insn sample = INSN(SAMPLE, .type = F32, .dst = BANK(R, 0),
 						   .src0 = BANK(R, 4), .src2 = BANK(SH, 0));
@@ -340,7 +340,7 @@ static u64 slow_done(struct rig *rig, const struct task *t)
 	return t->pbe_calls + count[PUMICE_PERF_TAG_READS];
 }
 
-static void usc_step_that_is_to_end_does_so_after_one_slow_instruction(void **state)
+static void usc_step_requested_to_end_runs_one_slow_instruction(void **state)
 {
 	static const u32 stages[] = { USC_STAGE_FRAGMENT, USC_STAGE_TILE };
 	const _Atomic bool stop = true;
@@ -384,7 +384,7 @@ static void usc_slow_instructions_cost_the_step_more(void **state)
 	}
 }
 
-static void usc_detailed_counters_know_the_operations_of_graphics(void **state)
+static void usc_detailed_counters_count_the_operations_of_graphics(void **state)
 {
 	static const struct {
 		u32 stage;
@@ -426,7 +426,7 @@ static void usc_detailed_counters_know_the_operations_of_graphics(void **state)
 #define NOISE 60000u
 
 /* Only the fixture's memory and stores may change: checked by sanitizers. */
-static void usc_noise_in_every_stage_does_no_harm(void **state)
+static void usc_random_words_in_every_stage_do_no_harm(void **state)
 {
 	struct gen_rng rng = { 11 };
 	struct rig *rig = *state;
@@ -451,7 +451,7 @@ static void usc_noise_in_every_stage_does_no_harm(void **state)
 	assert_true(accepted > NOISE / 1000);
 }
 
-static void usc_samples_stand_where_the_precision_rules_say(void **state)
+static void usc_samples_are_positioned_by_the_precision_rules(void **state)
 {
 	static const u8 at[5][4][2] = {
 		[1] = { { 8, 8 } },
@@ -475,16 +475,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(usc_stages_have_their_own_operations_and_banks),
-		RIG_TEST(usc_refuses_what_no_stage_has),
+		RIG_TEST(usc_refuses_operations_of_no_stage),
 		RIG_TEST(usc_same_code_of_two_stages_is_two_programs),
-		RIG_TEST(usc_discard_and_depth_are_for_the_objects_that_say_so),
-		RIG_TEST(usc_hands_the_tile_to_the_pbe_with_its_state),
-		RIG_TEST(usc_texture_fault_stops_the_group_and_names_the_instruction),
-		RIG_TEST(usc_step_that_is_to_end_does_so_after_one_slow_instruction),
+		RIG_TEST(usc_discard_and_depth_require_an_object_with_them),
+		RIG_TEST(usc_passes_the_tile_to_the_pbe_with_its_state),
+		RIG_TEST(usc_texture_fault_stops_the_group_and_reports_the_instruction),
+		RIG_TEST(usc_step_requested_to_end_runs_one_slow_instruction),
 		RIG_TEST(usc_slow_instructions_cost_the_step_more),
-		RIG_TEST(usc_detailed_counters_know_the_operations_of_graphics),
-		RIG_TEST(usc_noise_in_every_stage_does_no_harm),
-		RIG_TEST(usc_samples_stand_where_the_precision_rules_say),
+		RIG_TEST(usc_detailed_counters_count_the_operations_of_graphics),
+		RIG_TEST(usc_random_words_in_every_stage_do_no_harm),
+		RIG_TEST(usc_samples_are_positioned_by_the_precision_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

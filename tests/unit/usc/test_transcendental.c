@@ -259,7 +259,7 @@ static void measure(struct rig **rig, const struct function *f, struct outcome *
 	*o = b.outcome;
 }
 
-static void usc_transcendental_operations_keep_their_stated_errors(void **state)
+static void usc_transcendental_operations_are_within_their_stated_errors(void **state)
 {
 	struct outcome outcome[FUNCTIONS];
 	struct rig *rig[GPU_LEVELS] = { NULL };
@@ -287,7 +287,7 @@ static void usc_transcendental_operations_keep_their_stated_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usc_transcendental_operations_keep_their_stated_errors),
+		cmocka_unit_test(usc_transcendental_operations_are_within_their_stated_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,7 +345,7 @@ static void each_unique_vertex_of_a_chunk_is_shaded_once(void **state)
 	bench_destroy(b);
 }
 
-static void only_what_is_not_culled_goes_on_behind_a_coordinate_program(void **state)
+static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **state)
 {
 	struct bench *b = bench_create(1);
 	const struct pumice_vdm_state record = bench_state(true);
@@ -388,7 +388,7 @@ int main(void)
 		cmocka_unit_test(indices_beyond_the_buffer_are_0),
 		cmocka_unit_test(instances_count_from_their_base),
 		cmocka_unit_test(each_unique_vertex_of_a_chunk_is_shaded_once),
-		cmocka_unit_test(only_what_is_not_culled_goes_on_behind_a_coordinate_program),
+		cmocka_unit_test(only_kept_primitives_are_shaded_after_a_coordinate_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static void a_job_ends_with_a_valid_scene(void **state)
 	bench_destroy(b);
 }
 
-static void an_empty_stream_is_a_valid_scene_of_nobody(void **state)
+static void an_empty_stream_is_a_valid_empty_scene(void **state)
 {
 	struct bench *b = bench_create(2);
 
@@ -119,7 +119,7 @@ static void a_scene_uses_no_more_cores_than_it_has_room_for(void **state)
 	bench_destroy(b);
 }
 
-static void pages_that_come_let_the_job_go_on(void **state)
+static void added_pages_resume_the_job(void **state)
 {
 	struct bench *b = bench_create(3);
 	u32 stops = 0;
@@ -229,7 +229,7 @@ static void a_primitive_that_never_fits_is_a_fault(void **state)
 	bench_destroy(b);
 }
 
-static void resume_and_flush_of_a_job_that_runs_do_nothing(void **state)
+static void resume_and_flush_of_a_running_job_do_nothing(void **state)
 {
 	struct bench *b = bench_create(3);
 	u32 i;
@@ -338,7 +338,7 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 }
 
 /* On-chip memory of the last job must not be visible to this one. */
-static void a_program_finds_zeros_where_the_last_job_left_its_outputs(void **state)
+static void outputs_of_the_last_job_are_zero_for_the_next(void **state)
 {
 	struct bench *b = bench_create(2);
 	u32 i;
@@ -364,7 +364,7 @@ static u32 tasks(struct bench *b)
  * Parking waits for a step that has read the stop flag: it starts one task at most,
  * although the piece has several.
  */
-static void a_step_that_is_to_end_starts_one_task(void **state)
+static void a_step_requested_to_end_starts_one_task(void **state)
 {
 	struct bench *b = bench_create(1);
 	u32 most = 0, before;
@@ -389,7 +389,7 @@ static void a_step_that_is_to_end_starts_one_task(void **state)
 }
 
 /* A TA with much memory must free it after a stopped job, and after a reset. */
-static void memory_is_given_back_after_a_stop(void **state)
+static void memory_is_freed_after_a_stop(void **state)
 {
 	struct bench *b = bench_create(3);
 	u32 i;
@@ -451,7 +451,7 @@ static void a_fault_of_the_ta_stops_the_job(void **state)
 	bench_destroy(b);
 }
 
-static void the_first_reason_to_stop_wins(void **state)
+static void the_first_reason_to_stop_is_reported(void **state)
 {
 	struct bench *b = bench_create(2);
 	const struct gpu_fault late = { .fault = PUMICE_FAULT_PM_MEMORY };
@@ -496,7 +496,7 @@ static void a_bad_scene_is_a_fault(void **state)
 }
 
 /* Too many chunks to generate here: the count is set close to its maximum. */
-static void a_scene_has_so_many_chunks_and_no_more(void **state)
+static void a_scene_has_a_maximum_number_of_chunks(void **state)
 {
 	struct bench *b = bench_create(1);
 
@@ -515,7 +515,7 @@ static void a_scene_has_so_many_chunks_and_no_more(void **state)
 	bench_destroy(b);
 }
 
-static void a_reset_forgets_the_job(void **state)
+static void a_reset_drops_the_job(void **state)
 {
 	struct bench *b = bench_create(2);
 	unsigned int i;
@@ -548,25 +548,25 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_ends_with_a_valid_scene),
-		cmocka_unit_test(an_empty_stream_is_a_valid_scene_of_nobody),
+		cmocka_unit_test(an_empty_stream_is_a_valid_empty_scene),
 		cmocka_unit_test(a_start_is_refused_while_busy_and_for_contexts_that_are_not),
 		cmocka_unit_test(a_scene_uses_no_more_cores_than_it_has_room_for),
-		cmocka_unit_test(pages_that_come_let_the_job_go_on),
+		cmocka_unit_test(added_pages_resume_the_job),
 		cmocka_unit_test(partial_renders_keep_the_order),
 		cmocka_unit_test(without_spill_memory_a_flush_is_a_fault),
 		cmocka_unit_test(a_primitive_that_never_fits_is_a_fault),
-		cmocka_unit_test(resume_and_flush_of_a_job_that_runs_do_nothing),
+		cmocka_unit_test(resume_and_flush_of_a_running_job_do_nothing),
 		cmocka_unit_test(an_abort_in_every_phase_leaves_nothing),
 		cmocka_unit_test(an_abort_while_a_core_has_dropped_the_lock_leaves_nothing),
-		cmocka_unit_test(a_program_finds_zeros_where_the_last_job_left_its_outputs),
-		cmocka_unit_test(a_step_that_is_to_end_starts_one_task),
-		cmocka_unit_test(memory_is_given_back_after_a_stop),
+		cmocka_unit_test(outputs_of_the_last_job_are_zero_for_the_next),
+		cmocka_unit_test(a_step_requested_to_end_starts_one_task),
+		cmocka_unit_test(memory_is_freed_after_a_stop),
 		cmocka_unit_test(a_fault_of_any_task_stops_the_job),
 		cmocka_unit_test(a_fault_of_the_ta_stops_the_job),
-		cmocka_unit_test(the_first_reason_to_stop_wins),
+		cmocka_unit_test(the_first_reason_to_stop_is_reported),
 		cmocka_unit_test(a_bad_scene_is_a_fault),
-		cmocka_unit_test(a_scene_has_so_many_chunks_and_no_more),
-		cmocka_unit_test(a_reset_forgets_the_job),
+		cmocka_unit_test(a_scene_has_a_maximum_number_of_chunks),
+		cmocka_unit_test(a_reset_drops_the_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

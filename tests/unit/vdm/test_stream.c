@@ -292,7 +292,7 @@ static void programs_of_a_record_are_checked_with_it(void **unused)
 	bench_destroy(b);
 }
 
-static void memory_that_is_not_there_faults(void **unused)
+static void missing_memory_faults(void **unused)
 {
 	struct bench *b = make();
 	const u64 end = RIG_DATA + RIG_DATA_BYTES;
@@ -326,7 +326,7 @@ static void memory_that_is_not_there_faults(void **unused)
 	bench_destroy(b);
 }
 
-static void sub_lists_nest_so_deep_and_no_deeper(void **unused)
+static void sub_lists_nest_to_a_maximum_depth(void **unused)
 {
 	struct bench *b = make();
 	u32 depth, i;
@@ -436,7 +436,7 @@ static void a_stream_without_an_end_can_be_stopped(void **unused)
 }
 
 /* Random words, mostly of legal types: for any stream, the job can be ended. */
-static void noise_does_no_harm(void **unused)
+static void random_commands_do_no_harm(void **unused)
 {
 	struct bench *b = make();
 	const struct pumice_vdm_state good = bench_state(false);
@@ -485,11 +485,11 @@ int main(void)
 		cmocka_unit_test(a_draw_needs_state),
 		cmocka_unit_test(bad_records_fault),
 		cmocka_unit_test(programs_of_a_record_are_checked_with_it),
-		cmocka_unit_test(memory_that_is_not_there_faults),
-		cmocka_unit_test(sub_lists_nest_so_deep_and_no_deeper),
+		cmocka_unit_test(missing_memory_faults),
+		cmocka_unit_test(sub_lists_nest_to_a_maximum_depth),
 		cmocka_unit_test(counts_are_read_when_they_are_reached),
 		cmocka_unit_test(a_stream_without_an_end_can_be_stopped),
-		cmocka_unit_test(noise_does_no_harm),
+		cmocka_unit_test(random_commands_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

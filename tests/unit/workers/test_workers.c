@@ -181,7 +181,7 @@ static void units_run_in_the_order_of_their_wake_ups_urgent_ones_first(void **st
 	bench_destroy(b);
 }
 
-static void a_unit_with_more_to_do_lines_up_behind_the_others(void **state)
+static void a_unit_with_more_work_is_queued_after_the_others(void **state)
 {
 	struct bench *b = bench_create(0);
 
@@ -196,7 +196,7 @@ static void a_unit_with_more_to_do_lines_up_behind_the_others(void **state)
 	bench_destroy(b);
 }
 
-static void a_poll_ends_after_its_budget_and_says_so(void **state)
+static void a_poll_ends_after_its_budget_and_reports_it(void **state)
 {
 	struct bench *b = bench_create(0);
 
@@ -232,7 +232,7 @@ static void the_poller_is_kicked_for_work_and_not_while_parked(void **state)
 	bench_destroy(b);
 }
 
-static void a_deadline_wakes_its_unit_once_and_the_poller_hears_of_it(void **state)
+static void a_deadline_wakes_its_unit_once_and_is_reported_to_the_poller(void **state)
 {
 	struct bench *b = bench_create(0);
 
@@ -272,7 +272,7 @@ static void a_later_deadline_replaces_the_first(void **state)
 }
 
 /* Two waits in one unit: the earlier deadline wakes in time, in either order. */
-static void an_added_deadline_puts_off_no_earlier_one(void **state)
+static void an_added_deadline_does_not_delay_an_earlier_one(void **state)
 {
 	struct bench *b = bench_create(0);
 
@@ -336,7 +336,7 @@ static void a_unit_is_stepped_by_one_thread_at_a_time(void **state)
 	bench_destroy(b);	/* checks overlap */
 }
 
-static void units_run_side_by_side(void **state)
+static void units_run_in_parallel(void **state)
 {
 	struct bench *b = bench_create(3);
 
@@ -379,7 +379,7 @@ static unsigned int hold_both(struct bench *b, unsigned int thread)
 	return atomic_load(&b->thread[1]) == thread ? 1 : 2;
 }
 
-static void a_thread_prefers_units_at_home_and_others_do_not_starve(void **state)
+static void a_thread_prefers_its_home_units_and_others_do_not_starve(void **state)
 {
 	struct bench *b = bench_create(2);
 	unsigned int first, other;
@@ -400,7 +400,7 @@ static void a_thread_prefers_units_at_home_and_others_do_not_starve(void **state
 	bench_destroy(b);
 }
 
-static void a_thread_without_units_at_home_takes_others(void **state)
+static void a_thread_without_home_units_runs_others(void **state)
 {
 	struct bench *b = bench_create(2);
 	unsigned int first;
@@ -463,7 +463,7 @@ static void quiesce_waits_for_running_steps_and_not_for_its_own(void **state)
 	bench_destroy(b);
 }
 
-static void quiesce_returns_though_units_start_new_steps(void **state)
+static void quiesce_returns_although_units_start_new_steps(void **state)
 {
 	struct bench *b = bench_create(2);
 	unsigned int i;
@@ -581,21 +581,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(units_run_in_the_order_of_their_wake_ups_urgent_ones_first),
-		cmocka_unit_test(a_unit_with_more_to_do_lines_up_behind_the_others),
-		cmocka_unit_test(a_poll_ends_after_its_budget_and_says_so),
+		cmocka_unit_test(a_unit_with_more_work_is_queued_after_the_others),
+		cmocka_unit_test(a_poll_ends_after_its_budget_and_reports_it),
 		cmocka_unit_test(the_poller_is_kicked_for_work_and_not_while_parked),
-		cmocka_unit_test(a_deadline_wakes_its_unit_once_and_the_poller_hears_of_it),
+		cmocka_unit_test(a_deadline_wakes_its_unit_once_and_is_reported_to_the_poller),
 		cmocka_unit_test(a_later_deadline_replaces_the_first),
-		cmocka_unit_test(an_added_deadline_puts_off_no_earlier_one),
+		cmocka_unit_test(an_added_deadline_does_not_delay_an_earlier_one),
 		cmocka_unit_test(forget_drops_wake_ups_and_deadlines),
 		cmocka_unit_test(a_wake_up_during_a_step_leads_to_another),
 		cmocka_unit_test(a_unit_is_stepped_by_one_thread_at_a_time),
-		cmocka_unit_test(units_run_side_by_side),
+		cmocka_unit_test(units_run_in_parallel),
 		cmocka_unit_test(an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle),
-		cmocka_unit_test(a_thread_prefers_units_at_home_and_others_do_not_starve),
-		cmocka_unit_test(a_thread_without_units_at_home_takes_others),
+		cmocka_unit_test(a_thread_prefers_its_home_units_and_others_do_not_starve),
+		cmocka_unit_test(a_thread_without_home_units_runs_others),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
-		cmocka_unit_test(quiesce_returns_though_units_start_new_steps),
+		cmocka_unit_test(quiesce_returns_although_units_start_new_steps),
 		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
 		cmocka_unit_test(nested_parks_hold_the_poller_until_the_last_unpark),
 		cmocka_unit_test(a_deadline_wakes_a_sleeping_thread),
