@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "exec.h"
-#include "rig.h"
+#include "fixture.h"
 
 static const char *const names[GPU_LEVELS] = { "base", "avx2", "avx512" };
 
@@ -96,18 +96,18 @@ static void set_pair(u32 *shared, u64 addr)
 }
 
 /* Set up one work-group of the grid, as the PDS does. */
-static void start_group(struct rig *rig, unsigned int number, const struct rig_group *group,
+static void start_group(struct fixture *fx, unsigned int number, const struct fx_group *group,
 			struct usc_program *program, u32 n, u32 gx, u32 gy)
 {
 	struct usc_task *task;
 	u32 *sh;
 
-	rig_fill(rig, number, group, program);
-	task = usc_task(rig->usc, usc_group(rig->usc, number)->slot[0]);
-	sh = usc_shared(rig->usc, task);
-	set_pair(&sh[S_A], RIG_DATA);
-	set_pair(&sh[S_B], RIG_DATA + (u64)n * n * 4);
-	set_pair(&sh[S_C], RIG_DATA + (u64)n * n * 8);
+	fx_fill(fx, number, group, program);
+	task = usc_task(fx->usc, usc_group(fx->usc, number)->slot[0]);
+	sh = usc_shared(fx->usc, task);
+	set_pair(&sh[S_A], FX_DATA);
+	set_pair(&sh[S_B], FX_DATA + (u64)n * n * 4);
+	set_pair(&sh[S_C], FX_DATA + (u64)n * n * 8);
 	sh[S_STEP_B] = TILE * n * 4;
 	sh[S_TILES] = n / TILE;
 	for (u32 i = 0; i < TILE * TILE; i++) {
@@ -122,9 +122,9 @@ static void start_group(struct rig *rig, unsigned int number, const struct rig_g
 		};
 
 		for (u32 r = 0; r < V_COUNT; r++)
-			usc_attr(rig->usc, task, i / PUMICE_LANES, r)[i % PUMICE_LANES] = value[r];
+			usc_attr(fx->usc, task, i / PUMICE_LANES, r)[i % PUMICE_LANES] = value[r];
 	}
-	usc_group_start(rig->usc, number);
+	usc_group_start(fx->usc, number);
 }
 
 /* Time that this thread ran: without other load on the host. */
@@ -137,9 +137,9 @@ static double seconds(void)
 }
 
 /* Run the whole grid; return seconds. */
-static double run_matmul(struct rig *rig, struct usc_program *program, u32 n)
+static double run_matmul(struct fixture *fx, struct usc_program *program, u32 n)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1,
 		.instances = { TILE * TILE },
 		.limits = { .temps = T_COUNT, .attrs = V_COUNT, .shared = S_COUNT },
@@ -149,11 +149,11 @@ static double run_matmul(struct rig *rig, struct usc_program *program, u32 n)
 	double begin = seconds();
 
 	while (started < groups) {
-		rig_clear(rig);
+		fx_clear(fx);
 		for (u32 g = 0; g < FLIGHT && started < groups; g++, started++)
-			start_group(rig, g, &group, program, n, started % (n / TILE),
+			start_group(fx, g, &group, program, n, started % (n / TILE),
 				    started / (n / TILE));
-		rig_run(rig, 1u << 20);
+		fx_run(fx, 1u << 20);
 	}
 	return seconds() - begin;
 }
@@ -177,23 +177,23 @@ static bool check(const float *a, const float *b, const float *c, u32 n, bool fu
 }
 
 /* Measure and check one variant at one level. */
-static void measure(struct rig *rig, u32 n, enum gpu_level level, bool fused)
+static void measure(struct fixture *fx, u32 n, enum gpu_level level, bool fused)
 {
 	const struct usc_program_limits limits = {
 		.temps = T_COUNT, .attrs = V_COUNT, .shared = S_COUNT,
 	};
-	const float *m = (const float *)(const void *)rig->data;
+	const float *m = (const float *)(const void *)fx->data;
 	struct writer w = { .n = 0 };
 	struct usc_program *program;
 	double best = 1e9;
 
 	put_matmul(&w, fused);
 	usc_level_choose(level);
-	usc_program_cache_destroy(rig->cache);
-	rig->cache = usc_program_cache_create();
-	program = rig_program(rig, w.code, w.n, &limits);
+	usc_program_cache_destroy(fx->cache);
+	fx->cache = usc_program_cache_create();
+	program = fx_program(fx, w.code, w.n, &limits);
 	for (int run = 0; run < 3; run++) {
-		double t = run_matmul(rig, program, n);
+		double t = run_matmul(fx, program, n);
 
 		best = t < best ? t : best;
 	}
@@ -201,29 +201,29 @@ static void measure(struct rig *rig, u32 n, enum gpu_level level, bool fused)
 	       fused ? "fma" : "mul+add", best * 1e3, 2.0 * n * n * n / best * 1e-9,
 	       check(m, m + n * n, m + 2 * n * n, n, fused) ? "product correct" :
 							      "WRONG PRODUCT");
-	rig_put(rig, program);
+	fx_put(fx, program);
 }
 
 int main(int argc, char **argv)
 {
 	u32 n = argc > 1 ? (u32)strtoul(argv[1], NULL, 0) : 512;
-	struct rig *rig;
+	struct fixture *fx;
 	float *m;
 
 	if (n % TILE || !n || n > 2048) {
 		fprintf(stderr, "usc_bench: N must be a multiple of %u up to 2048\n", TILE);
 		return 1;
 	}
-	rig = rig_create(((u64)n * n * 12 + 4095) & ~4095ull);
-	m = (float *)(void *)rig->data;
+	fx = fx_create(((u64)n * n * 12 + 4095) & ~4095ull);
+	m = (float *)(void *)fx->data;
 	for (u32 i = 0; i < 2 * n * n; i++)
 		m[i] = (float)((i * 2654435761u >> 20) % 1000) / 500.0f - 1.0f;
 	for (enum gpu_level level = GPU_LEVEL_BASE; level < GPU_LEVELS; level++) {
 		if (!gpu_level_usable(level) || (argc > 2 && strcmp(argv[2], names[level])))
 			continue;
-		measure(rig, n, level, false);
-		measure(rig, n, level, true);
+		measure(fx, n, level, false);
+		measure(fx, n, level, true);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /* Scenes and jobs for tests on fake data masters: see scene.h. */
 #include "scene.h"
 
-void scene_make(struct rig *r, bool spill, struct scene *s)
+void scene_make(struct fixture *r, bool spill, struct scene *s)
 {
 	struct pumice_scene scene = {
 		.width = 64, .height = 64, .cores = 1, .regions = 0x100000,
@@ -15,10 +15,10 @@ void scene_make(struct rig *r, bool spill, struct scene *s)
 	u32 i;
 
 	for (i = 0; i < PUMICE_PM_LISTS; i++) {
-		s->list[i] = rig_fw_alloc(r, PUMICE_FREE_LIST_WORDS * 4, &s->list_addr[i]);
+		s->list[i] = fx_fw_alloc(r, PUMICE_FREE_LIST_WORDS * 4, &s->list_addr[i]);
 		pumice_free_list_pack(s->list[i], &list);
 	}
-	s->words = rig_fw_alloc(r, SCENE_BYTES, &s->addr);
+	s->words = fx_fw_alloc(r, SCENE_BYTES, &s->addr);
 	scene.free_list0 = s->list_addr[0];
 	scene.free_list1 = s->list_addr[1];
 	pumice_scene_pack(s->words, &scene);
@@ -41,37 +41,37 @@ void list_set_max(struct scene *s, u32 list, u32 max)
 	pumice_free_list_pack(s->list[list], &f);
 }
 
-void put_geometry(struct rig_context *c, const struct scene *s, u32 seqno)
+void put_geometry(struct fx_context *c, const struct scene *s, u32 seqno)
 {
 	const struct fwif_cccb_render cmd = {
 		.header = { FWIF_CCCB_GEOMETRY, sizeof(cmd) },
-		.stream = RIG_STREAM_VA, .seqno = seqno, .scene = s->addr, .render = RENDER_VA,
+		.stream = FX_STREAM_VA, .seqno = seqno, .scene = s->addr, .render = RENDER_VA,
 	};
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-void put_fragment(struct rig_context *c, const struct scene *s, u32 seqno)
+void put_fragment(struct fx_context *c, const struct scene *s, u32 seqno)
 {
 	const struct fwif_cccb_render cmd = {
 		.header = { FWIF_CCCB_FRAGMENT, sizeof(cmd) },
-		.stream = RIG_STREAM_VA, .seqno = seqno, .scene = s->addr,
+		.stream = FX_STREAM_VA, .seqno = seqno, .scene = s->addr,
 	};
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-void put_transfer(struct rig_context *c, u32 seqno)
+void put_transfer(struct fx_context *c, u32 seqno)
 {
 	const struct fwif_cccb_compute cmd = {
 		.header = { FWIF_CCCB_TRANSFER, sizeof(cmd) },
-		.stream = RIG_STREAM_VA, .seqno = seqno,
+		.stream = FX_STREAM_VA, .seqno = seqno,
 	};
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-void submit_job(struct rig *r, struct rig_context *c, const struct scene *s, u32 seqno)
+void submit_job(struct fixture *r, struct fx_context *c, const struct scene *s, u32 seqno)
 {
 	switch (c->f->dm) {
 	case FWIF_DM_VDM:
@@ -84,20 +84,20 @@ void submit_job(struct rig *r, struct rig_context *c, const struct scene *s, u32
 		put_transfer(c, seqno);
 		break;
 	default:
-		rig_compute(c, RIG_STREAM_VA, seqno);
+		fx_compute(c, FX_STREAM_VA, seqno);
 		break;
 	}
-	rig_update(c, c->object_addr, seqno);
-	rig_submit(r, c);
+	fx_update(c, c->object_addr, seqno);
+	fx_submit(r, c);
 }
 
-void end_and_run(struct rig *r, unsigned int number, enum dm_end end)
+void end_and_run(struct fixture *r, unsigned int number, enum dm_end end)
 {
 	fake_end(number, end);
-	rig_run(r);
+	fx_run(r);
 }
 
-struct fwif_fwccb_msg next_message(struct rig *r)
+struct fwif_fwccb_msg next_message(struct fixture *r)
 {
 	u32 read = r->fwccb_ring->read;
 	struct fwif_fwccb_msg msg = { .type = 0 };
@@ -105,15 +105,15 @@ struct fwif_fwccb_msg next_message(struct rig *r)
 	if (read == r->fwccb_ring->write)
 		return msg;
 	msg = r->fwccb[read];
-	r->fwccb_ring->read = (read + 1) % RIG_FWCCB;
+	r->fwccb_ring->read = (read + 1) % FX_FWCCB;
 	return msg;
 }
 
-void answer_grown(struct rig *r, u32 list, u32 pages)
+void answer_grown(struct fixture *r, u32 list, u32 pages)
 {
 	const struct fwif_kccb_cmd cmd = {
 		.type = FWIF_KCCB_FREE_LIST_GROWN, .object = list, .pages = pages,
 	};
 
-	assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
+	assert_int_equal(fx_call(r, &cmd), FWIF_STATUS_OK);
 }

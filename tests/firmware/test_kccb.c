@@ -2,12 +2,12 @@
 /* Kernel CCB: each command, valid and invalid; an invalid one is refused without side effects. */
 #include <string.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 static void kccb_refuses_unknown_types_and_reserved_fields(void **state)
 {
 	static const u32 types[] = { 0, 7, 100, 0x80000001, 0xffffffff };
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	struct fwif_kccb_cmd cmd;
 	size_t i;
 
@@ -15,7 +15,7 @@ static void kccb_refuses_unknown_types_and_reserved_fields(void **state)
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		memset(&cmd, 0, sizeof(cmd));
 		cmd.type = types[i];
-		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_INVALID);
+		assert_int_equal(fx_call(r, &cmd), FWIF_STATUS_INVALID);
 	}
 	for (i = 0; i < 3; i++) {
 		memset(&cmd, 0, sizeof(cmd));
@@ -24,18 +24,18 @@ static void kccb_refuses_unknown_types_and_reserved_fields(void **state)
 			cmd.priority = 1;
 		else
 			cmd.reserved2[i] = 1ull << 40;
-		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_INVALID);
+		assert_int_equal(fx_call(r, &cmd), FWIF_STATUS_INVALID);
 	}
-	rig_assert_alive(r);
-	rig_destroy(r);
+	fx_assert_alive(r);
+	fx_destroy(r);
 }
 
 /* Addresses that are invalid for a context. */
-static const u32 bad_addresses[] = { 0, 2, 4, RIG_FW_HOLE, 0x7fffffc0, 0x80000000, 0xfffffff8 };
+static const u32 bad_addresses[] = { 0, 2, 4, FX_FW_HOLE, 0x7fffffc0, 0x80000000, 0xfffffff8 };
 
 static void kick_refuses_invalid_context_addresses(void **state)
 {
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	size_t i;
 
 	(void)state;
@@ -44,10 +44,10 @@ static void kick_refuses_invalid_context_addresses(void **state)
 			.type = FWIF_KCCB_KICK, .context = bad_addresses[i],
 		};
 
-		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_INVALID);
-		rig_assert_alive(r);
+		assert_int_equal(fx_call(r, &cmd), FWIF_STATUS_INVALID);
+		fx_assert_alive(r);
 	}
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void kick_refuses_a_context_with_a_bad_field(void **state)
@@ -78,69 +78,69 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		{ "reserved", offsetof(struct fwif_context, reserved[3]), 1 },
 		{ "misaligned stuck", offsetof(struct fwif_context, stuck), 0x10004 },
 	};
-	struct rig *r = rig_booted();
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fixture *r = fx_booted();
+	struct fx_context c;
+	struct fx_vm vm;
 	size_t i;
 
 	(void)state;
-	rig_vm(r, &vm);
+	fx_vm(r, &vm);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		print_message("%s\n", cases[i].what);
-		rig_context(r, &vm, 1, &c);
+		fx_context(r, &vm, 1, &c);
 		memcpy((u8 *)c.f + cases[i].field, &cases[i].value, 4);
-		assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_INVALID);
+		assert_int_equal(fx_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_INVALID);
 		assert_int_equal(c.f->state, FWIF_CONTEXT_UNKNOWN);
 	}
-	rig_assert_alive(r);
-	rig_destroy(r);
+	fx_assert_alive(r);
+	fx_destroy(r);
 }
 
 static void kick_refuses_write_offsets_outside_or_between_commands(void **state)
 {
-	static const u32 bad[] = { 4, RIG_CCCB, RIG_CCCB + 8, 0xfffffff8 };
-	struct rig_context c;
-	struct rig_vm vm;
-	struct rig *r = rig_with_context(&vm, &c);
+	static const u32 bad[] = { 4, FX_CCCB, FX_CCCB + 8, 0xfffffff8 };
+	struct fx_context c;
+	struct fx_vm vm;
+	struct fixture *r = fx_with_context(&vm, &c);
 	u32 entry;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		c.write = bad[i];
-		entry = rig_put_kick(r, &c);
-		rig_kick(r);
-		rig_run(r);
+		entry = fx_put_kick(r, &c);
+		fx_kick(r);
+		fx_run(r);
 		assert_int_equal(r->kccb_status[entry], FWIF_STATUS_INVALID);
 	}
 	c.write = 0;
-	rig_submit(r, &c);
+	fx_submit(r, &c);
 	assert_int_equal(c.f->state, FWIF_CONTEXT_OK);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void context_commands_refuse_bad_addresses_and_accept_unknown_contexts(void **state)
 {
 	static const u32 types[] = { FWIF_KCCB_CONTEXT_KILL, FWIF_KCCB_CONTEXT_RELEASE };
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	size_t i, t;
 
 	(void)state;
 	for (t = 0; t < 2; t++) {
 		struct fwif_kccb_cmd cmd = { .type = types[t], .context = 0x200000 };
 
-		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
+		assert_int_equal(fx_call(r, &cmd), FWIF_STATUS_OK);
 		for (i = 0; i < sizeof(bad_addresses) / sizeof(bad_addresses[0]); i++) {
 			/* The hole is a valid address, without a registered context. */
-			u32 expect = bad_addresses[i] == RIG_FW_HOLE ? FWIF_STATUS_OK :
+			u32 expect = bad_addresses[i] == FX_FW_HOLE ? FWIF_STATUS_OK :
 									 FWIF_STATUS_INVALID;
 
 			cmd.context = bad_addresses[i];
-			assert_int_equal(rig_call(r, &cmd), expect);
+			assert_int_equal(fx_call(r, &cmd), expect);
 		}
 	}
-	rig_assert_alive(r);
-	rig_destroy(r);
+	fx_assert_alive(r);
+	fx_destroy(r);
 }
 
 static void vm_commands_check_catalogue_and_range(void **state)
@@ -164,7 +164,7 @@ static void vm_commands_check_catalogue_and_range(void **state)
 		{ FWIF_KCCB_MMU_INVALIDATE, 0x2000, 0, UINT64_MAX, FWIF_STATUS_INVALID },
 		{ FWIF_KCCB_MMU_INVALIDATE, 0x2000, 1, 0, FWIF_STATUS_OK },
 	};
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	size_t i;
 
 	(void)state;
@@ -175,106 +175,106 @@ static void vm_commands_check_catalogue_and_range(void **state)
 		};
 
 		print_message("case %zu\n", i);
-		assert_int_equal(rig_call(r, &cmd), cases[i].status);
+		assert_int_equal(fx_call(r, &cmd), cases[i].status);
 	}
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void kccb_completes_commands_in_order_across_wrap_around(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	const struct fwif_kccb_cmd bad = { .type = 99 };
-	struct rig *r = rig_booted();
-	u32 commands = r->boot->commands, turn, i, entry[RIG_KCCB];
+	struct fixture *r = fx_booted();
+	u32 commands = r->boot->commands, turn, i, entry[FX_KCCB];
 
 	(void)state;
 	for (turn = 0; turn < 5; turn++) {
-		for (i = 0; i < RIG_KCCB - 1; i++)
-			entry[i] = rig_put(r, i % 3 ? &ping : &bad);
-		rig_kick(r);
-		assert_true(rig_run(r));
-		for (i = 0; i < RIG_KCCB - 1; i++)
+		for (i = 0; i < FX_KCCB - 1; i++)
+			entry[i] = fx_put(r, i % 3 ? &ping : &bad);
+		fx_kick(r);
+		assert_true(fx_run(r));
+		for (i = 0; i < FX_KCCB - 1; i++)
 			assert_int_equal(r->kccb_status[entry[i]],
 					 i % 3 ? FWIF_STATUS_OK : FWIF_STATUS_INVALID);
 		assert_int_equal(r->kccb_ring->read, r->kccb_ring->write);
 	}
-	assert_int_equal(r->boot->commands - commands, 5 * (RIG_KCCB - 1));
-	rig_destroy(r);
+	assert_int_equal(r->boot->commands - commands, 5 * (FX_KCCB - 1));
+	fx_destroy(r);
 }
 
 static void kccb_masks_a_wild_write_index(void **state)
 {
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 
 	(void)state;
 	r->kccb_ring->write = 0xfffffff0 + r->kccb_ring->read;
-	rig_kick(r);
-	assert_true(rig_run(r));
+	fx_kick(r);
+	assert_true(fx_run(r));
 	r->kccb_ring->write = r->kccb_ring->read;
-	rig_assert_alive(r);
-	rig_destroy(r);
+	fx_assert_alive(r);
+	fx_destroy(r);
 }
 
 static void contexts_beyond_the_limit_get_no_space_until_one_is_released(void **state)
 {
-	struct rig_context first, c;
-	struct rig_vm vm;
-	struct rig *r = rig_with_context(&vm, &first);
+	struct fx_context first, c;
+	struct fx_vm vm;
+	struct fixture *r = fx_with_context(&vm, &first);
 	u32 i;
 
 	(void)state;
-	assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &first), FWIF_STATUS_OK);
+	assert_int_equal(fx_call_context(r, FWIF_KCCB_KICK, &first), FWIF_STATUS_OK);
 	for (i = 1; i <= FWIF_MAX_CONTEXTS; i++) {
 	/* Only the structures must differ; they may share their CCB and results. */
-		c.f = rig_fw_alloc(r, sizeof(*c.f), &c.addr);
+		c.f = fx_fw_alloc(r, sizeof(*c.f), &c.addr);
 		*c.f = *first.f;
 		c.f->state = 0;
-		assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &c),
+		assert_int_equal(fx_call_context(r, FWIF_KCCB_KICK, &c),
 				 i < FWIF_MAX_CONTEXTS ? FWIF_STATUS_OK : FWIF_STATUS_NO_SPACE);
 	}
-	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &first), FWIF_STATUS_OK);
-	assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_OK);
-	rig_destroy(r);
+	assert_int_equal(fx_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &first), FWIF_STATUS_OK);
+	assert_int_equal(fx_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_OK);
+	fx_destroy(r);
 }
 
 /* The host may create a context at the address of a released one. */
 static void released_context_is_registered_again_at_the_next_kick(void **state)
 {
-	struct rig_context c;
-	struct rig_vm vm;
-	struct rig *r = rig_with_context(&vm, &c);
+	struct fx_context c;
+	struct fx_vm vm;
+	struct fixture *r = fx_with_context(&vm, &c);
 
 	(void)state;
-	rig_compute(&c, RIG_STREAM_VA, 1);
-	rig_submit(r, &c);
+	fx_compute(&c, FX_STREAM_VA, 1);
+	fx_submit(r, &c);
 	assert_int_equal(c.f->cccb_read, c.write);
-	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c), FWIF_STATUS_OK);
+	assert_int_equal(fx_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c), FWIF_STATUS_OK);
 	/* Of the old one; a new context starts at 0. */
 	assert_int_not_equal(c.f->cccb_read, 0);
-	assert_int_equal(rig_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_OK);
+	assert_int_equal(fx_call_context(r, FWIF_KCCB_KICK, &c), FWIF_STATUS_OK);
 	assert_int_equal(c.f->cccb_read, 0);
 	c.write = 0;
-	rig_compute(&c, RIG_STREAM_VA, 2);
-	rig_submit(r, &c);
-	assert_int_equal(rig_result(&c, 2)->seqno, 2);
-	rig_destroy(r);
+	fx_compute(&c, FX_STREAM_VA, 2);
+	fx_submit(r, &c);
+	assert_int_equal(fx_result(&c, 2)->seqno, 2);
+	fx_destroy(r);
 }
 
 static void batch_of_commands_raises_one_interrupt(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	u32 i;
 
 	(void)state;
 	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
 	r->irqs = 0;
 	for (i = 0; i < 10; i++)
-		rig_put(r, &ping);
-	rig_kick(r);
-	rig_run(r);
+		fx_put(r, &ping);
+	fx_kick(r);
+	fx_run(r);
 	assert_int_equal(r->irqs, 1);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 int main(void)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* Log ring and firmware CCB: entries, dropped messages, and their count. */
-#include "rig.h"
+#include "fixture.h"
 
 static void log_entries_are_numbered_with_ascending_times(void **state)
 {
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	u32 i;
 
 	(void)state;
-	rig_assert_alive(r);
+	fx_assert_alive(r);
 	assert_true(r->log_ring->write > 0);
 	assert_int_equal(r->log[0].event, FWIF_LOG_BOOT);
 	assert_int_equal(r->log[0].args[0], FWIF_VERSION_MAJOR);
@@ -17,115 +17,115 @@ static void log_entries_are_numbered_with_ascending_times(void **state)
 		if (i)
 			assert_true(r->log[i].time > r->log[i - 1].time);
 	}
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void log_overwrites_the_oldest_and_never_waits_for_the_host(void **state)
 {
 	const struct fwif_kccb_cmd bad = { .type = 99 };
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	u32 i, n;
 
 	(void)state;
-	for (i = 0; i < 3 * RIG_LOG; i++)
-		rig_call(r, &bad);
+	for (i = 0; i < 3 * FX_LOG; i++)
+		fx_call(r, &bad);
 	n = r->log_ring->write;
-	assert_true(n >= 3 * RIG_LOG);
-	for (i = n - RIG_LOG; i < n; i++) {
-		assert_int_equal(r->log[i % RIG_LOG].sequence, i + 1);
-		assert_int_equal(r->log[i % RIG_LOG].event, FWIF_LOG_KCCB_INVALID);
-		assert_int_equal(r->log[i % RIG_LOG].args[1], 99);
+	assert_true(n >= 3 * FX_LOG);
+	for (i = n - FX_LOG; i < n; i++) {
+		assert_int_equal(r->log[i % FX_LOG].sequence, i + 1);
+		assert_int_equal(r->log[i % FX_LOG].event, FWIF_LOG_KCCB_INVALID);
+		assert_int_equal(r->log[i % FX_LOG].args[1], 99);
 	}
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void log_level_filters_and_may_change_at_run_time(void **state)
 {
 	const struct fwif_kccb_cmd bad = { .type = 99 };
-	struct rig *r = rig_create();
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fixture *r = fx_create();
+	struct fx_context c;
+	struct fx_vm vm;
 
 	(void)state;
 	r->boot->log_level = FWIF_LOG_ERROR;
-	rig_boot(r);
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
-	rig_compute(&c, RIG_STREAM_VA, 1);
-	rig_submit(r, &c);
+	fx_boot(r);
+	fx_vm(r, &vm);
+	fx_context(r, &vm, 1, &c);
+	fx_compute(&c, FX_STREAM_VA, 1);
+	fx_submit(r, &c);
 	assert_int_equal(r->log_ring->write, 0);
-	rig_call(r, &bad);
+	fx_call(r, &bad);
 	assert_int_equal(r->log_ring->write, 1);
 	r->boot->log_level = FWIF_LOG_DEBUG;
-	rig_compute(&c, RIG_STREAM_VA, 2);
-	rig_submit(r, &c);
+	fx_compute(&c, FX_STREAM_VA, 2);
+	fx_submit(r, &c);
 	assert_int_equal(r->log_ring->write, 3);
 	assert_int_equal(r->log[1].event, FWIF_LOG_JOB_START);
 	assert_int_equal(r->log[2].event, FWIF_LOG_JOB_DONE);
 	assert_int_equal(r->log[2].args[1], 2);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void fwccb_counts_dropped_messages_and_continues_when_read(void **state)
 {
-	struct rig *r = rig_booted();
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fixture *r = fx_booted();
+	struct fx_context c;
+	struct fx_vm vm;
 	u32 i;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_vm_faulty(&vm);
-	rig_context(r, &vm, 1, &c);
-	for (i = 1; i <= RIG_FWCCB + 2; i++) {
-		rig_compute(&c, RIG_STREAM_VA, i);
-		rig_submit(r, &c);
+	fx_vm(r, &vm);
+	fx_vm_faulty(&vm);
+	fx_context(r, &vm, 1, &c);
+	for (i = 1; i <= FX_FWCCB + 2; i++) {
+		fx_compute(&c, FX_STREAM_VA, i);
+		fx_submit(r, &c);
 	}
 	/* One entry of the ring is always unused. */
-	assert_int_equal(r->fwccb_ring->write, RIG_FWCCB - 1);
+	assert_int_equal(r->fwccb_ring->write, FX_FWCCB - 1);
 	assert_int_equal(r->fwccb_ring->dropped, 3);
-	assert_int_equal(r->boot->jobs_faulted, RIG_FWCCB + 2);
+	assert_int_equal(r->boot->jobs_faulted, FX_FWCCB + 2);
 	r->fwccb_ring->read = r->fwccb_ring->write;
-	rig_compute(&c, RIG_STREAM_VA, 50);
-	rig_submit(r, &c);
-	assert_int_equal(r->fwccb[RIG_FWCCB - 1].seqno, 50);
+	fx_compute(&c, FX_STREAM_VA, 50);
+	fx_submit(r, &c);
+	assert_int_equal(r->fwccb[FX_FWCCB - 1].seqno, 50);
 	assert_int_equal(r->fwccb_ring->write, 0);
 	assert_int_equal(r->fwccb_ring->dropped, 3);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void wild_read_index_of_the_fwccb_is_masked(void **state)
 {
-	struct rig *r = rig_booted();
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fixture *r = fx_booted();
+	struct fx_context c;
+	struct fx_vm vm;
 	u32 i;
 
 	(void)state;
-	rig_vm(r, &vm);
-	rig_vm_faulty(&vm);
-	rig_context(r, &vm, 1, &c);
+	fx_vm(r, &vm);
+	fx_vm_faulty(&vm);
+	fx_context(r, &vm, 1, &c);
 	r->fwccb_ring->read = 0xdeadbeef;
-	for (i = 1; i <= 3 * RIG_FWCCB; i++) {
-		rig_compute(&c, RIG_STREAM_VA, i);
-		rig_submit(r, &c);
+	for (i = 1; i <= 3 * FX_FWCCB; i++) {
+		fx_compute(&c, FX_STREAM_VA, i);
+		fx_submit(r, &c);
 	}
-	assert_true(r->fwccb_ring->write < RIG_FWCCB);
-	rig_assert_alive(r);
-	rig_destroy(r);
+	assert_true(r->fwccb_ring->write < FX_FWCCB);
+	fx_assert_alive(r);
+	fx_destroy(r);
 }
 
 static void sleeping_firmware_executes_nothing(void **state)
 {
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	u64 before;
 
 	(void)state;
-	rig_assert_alive(r);
+	fx_assert_alive(r);
 	before = pumice_gpu_mmio_read(r->gpu, 0, PUMICE_FW_INSTRET, 8);
-	assert_true(rig_run(r));
+	assert_true(fx_run(r));
 	assert_int_equal(pumice_gpu_mmio_read(r->gpu, 0, PUMICE_FW_INSTRET, 8), before);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 int main(void)

@@ -9,10 +9,10 @@
 
 /* One context on each data master, all of one VM, and a scene. */
 struct four {
-	struct rig *r;
-	struct rig_vm vm;
+	struct fixture *r;
+	struct fx_vm vm;
 	struct scene scene;
-	struct rig_context c[FWIF_DM_COUNT];
+	struct fx_context c[FWIF_DM_COUNT];
 };
 
 /* Number of the fake of a data master. */
@@ -29,11 +29,11 @@ static void make_four(struct four *f)
 {
 	u32 dm;
 
-	f->r = rig_booted();
-	rig_vm(f->r, &f->vm);
+	f->r = fx_booted();
+	fx_vm(f->r, &f->vm);
 	scene_make(f->r, true, &f->scene);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		rig_context_of(f->r, &f->vm, dm, 1, &f->c[dm]);
+		fx_context_of(f->r, &f->vm, dm, 1, &f->c[dm]);
 }
 
 /* Setup and teardown of each test. */
@@ -50,7 +50,7 @@ static int tear_down(void **state)
 {
 	struct four *f = *state;
 
-	rig_destroy(f->r);
+	fx_destroy(f->r);
 	return 0;
 }
 
@@ -59,7 +59,7 @@ static void jobs_run_in_parallel_and_end_in_any_order(void **state)
 	struct four *f = *state;
 	u32 dm;
 
-	rig_vm_endless(&f->vm);
+	fx_vm_endless(&f->vm);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
 		submit_job(f->r, &f->c[dm], &f->scene, 1);
 	assert_int_equal(f->r->boot->jobs_started, 4);
@@ -70,13 +70,13 @@ static void jobs_run_in_parallel_and_end_in_any_order(void **state)
 		fake[fake_of(dm)].status.done = 100 + dm;
 		end_and_run(f->r, fake_of(dm), DM_DONE);
 		assert_int_equal(*f->c[dm].object, 1);
-		assert_int_equal(rig_result(&f->c[dm], 1)->fault, PUMICE_FAULT_NONE);
-		assert_int_equal(rig_result(&f->c[dm], 1)->groups, 100 + dm);
-		assert_int_equal(rig_result(&f->c[dm], 1)->slices, 1);
+		assert_int_equal(fx_result(&f->c[dm], 1)->fault, PUMICE_FAULT_NONE);
+		assert_int_equal(fx_result(&f->c[dm], 1)->groups, 100 + dm);
+		assert_int_equal(fx_result(&f->c[dm], 1)->slices, 1);
 		assert_int_equal(f->c[dm].f->slice_start, 0);
 		assert_int_equal(*f->c[FWIF_DM_CDM].object, 0);
 	}
-	assert_int_equal(rig_call_context(f->r, FWIF_KCCB_CONTEXT_KILL, &f->c[0]), FWIF_STATUS_OK);
+	assert_int_equal(fx_call_context(f->r, FWIF_KCCB_CONTEXT_KILL, &f->c[0]), FWIF_STATUS_OK);
 	assert_int_equal(f->r->boot->jobs_done, 4);
 }
 
@@ -92,7 +92,7 @@ static void fields_of_a_job_reach_its_data_master(void **state)
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++) {
 		const struct dm_job *job = &fake[fake_of(dm)].job;
 
-		assert_int_equal(job->stream, RIG_STREAM_VA);
+		assert_int_equal(job->stream, FX_STREAM_VA);
 		assert_int_equal(job->ctx, fake[FAKE_VDM].job.ctx);
 		assert_int_equal(job->tag, tag_of_seqno_9 | f->c[dm].f->id);
 		assert_int_equal(job->scene, dm == FWIF_DM_TDM ? 0 : f->scene.addr);
@@ -118,8 +118,8 @@ static void fault_of_any_data_master_is_reported_in_the_result(void **state)
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++) {
 		submit_job(f->r, &f->c[dm], &f->scene, 1);
 		fake_fault(fake_of(dm), PUMICE_FAULT_IPF_BLOCK, 0x123456789a);
-		rig_run(f->r);
-		result = rig_result(&f->c[dm], 1);
+		fx_run(f->r);
+		result = fx_result(&f->c[dm], 1);
 		assert_int_equal(result->fault, PUMICE_FAULT_IPF_BLOCK);
 		assert_int_equal(result->unit, PUMICE_UNIT_IPF);
 		assert_int_equal(result->access, PUMICE_ACCESS_WRITE);
@@ -130,19 +130,19 @@ static void fault_of_any_data_master_is_reported_in_the_result(void **state)
 		/* The context continues. */
 		submit_job(f->r, &f->c[dm], &f->scene, 2);
 		end_and_run(f->r, fake_of(dm), DM_DONE);
-		assert_int_equal(rig_result(&f->c[dm], 2)->fault, PUMICE_FAULT_NONE);
+		assert_int_equal(fx_result(&f->c[dm], 2)->fault, PUMICE_FAULT_NONE);
 	}
 	assert_int_equal(f->r->boot->jobs_faulted, 3);
 }
 
 static void fragments_wait_for_their_geometry_and_run_parallel_to_the_next(void **state)
 {
-	struct rig_context *geometry, *fragment;
+	struct fx_context *geometry, *fragment;
 	struct four *f = *state;
 
 	geometry = &f->c[FWIF_DM_VDM];
 	fragment = &f->c[FWIF_DM_PDM];
-	rig_wait_for(fragment, geometry->object_addr, 1);
+	fx_wait_for(fragment, geometry->object_addr, 1);
 	submit_job(f->r, fragment, &f->scene, 1);
 	submit_job(f->r, geometry, &f->scene, 1);
 	submit_job(f->r, geometry, &f->scene, 2);
@@ -153,9 +153,9 @@ static void fragments_wait_for_their_geometry_and_run_parallel_to_the_next(void 
 	assert_true(fake[FAKE_VDM].status.busy && fake[FAKE_PDM].status.busy);
 }
 
-static void assert_broken(struct four *f, struct rig_context *c)
+static void assert_broken(struct four *f, struct fx_context *c)
 {
-	rig_submit(f->r, c);
+	fx_submit(f->r, c);
 	assert_int_equal(c->f->state, FWIF_CONTEXT_BROKEN);
 	assert_int_equal(c->f->cccb_read, c->write);
 	assert_int_equal(*c->object, 0);
@@ -168,7 +168,7 @@ static void commands_of_another_data_master_break_the_context(void **state)
 	static const u32 type[] = {
 		FWIF_CCCB_COMPUTE, FWIF_CCCB_GEOMETRY, FWIF_CCCB_FRAGMENT, FWIF_CCCB_TRANSFER,
 	};
-	struct rig_context c;
+	struct fx_context c;
 	struct four *f = *state;
 	u32 dm, i;
 
@@ -176,10 +176,10 @@ static void commands_of_another_data_master_break_the_context(void **state)
 		for (i = 0; i < 4; i++) {
 			if (i == dm)
 				continue;
-			rig_context_of(f->r, &f->vm, dm, 1, &c);
+			fx_context_of(f->r, &f->vm, dm, 1, &c);
 			switch (type[i]) {
 			case FWIF_CCCB_COMPUTE:
-				rig_compute(&c, RIG_STREAM_VA, 1);
+				fx_compute(&c, FX_STREAM_VA, 1);
 				break;
 			case FWIF_CCCB_GEOMETRY:
 				put_geometry(&c, &f->scene, 1);
@@ -195,7 +195,7 @@ static void commands_of_another_data_master_break_the_context(void **state)
 		}
 	}
 	assert_int_equal(f->r->boot->jobs_started, 0);
-	rig_assert_alive(f->r);
+	fx_assert_alive(f->r);
 }
 
 static void malformed_render_commands_break_the_context(void **state)
@@ -212,7 +212,7 @@ static void malformed_render_commands_break_the_context(void **state)
 		{ "chains beyond the window", FWIF_CCCB_FRAGMENT,
 		  offsetof(struct fwif_cccb_render, scene), 0x7ffffff0 },
 		{ "scene not mapped", FWIF_CCCB_FRAGMENT,
-		  offsetof(struct fwif_cccb_render, scene), RIG_FW_HOLE },
+		  offsetof(struct fwif_cccb_render, scene), FX_FW_HOLE },
 		{ "reserved", FWIF_CCCB_GEOMETRY, offsetof(struct fwif_cccb_render, reserved), 1 },
 		{ "fragment with a record", FWIF_CCCB_FRAGMENT,
 		  offsetof(struct fwif_cccb_render, render), 16 },
@@ -221,26 +221,26 @@ static void malformed_render_commands_break_the_context(void **state)
 		{ "object misaligned", FWIF_CCCB_GEOMETRY,
 		  offsetof(struct fwif_cccb_render, before), 0x200002 },
 		{ "object not mapped", FWIF_CCCB_GEOMETRY,
-		  offsetof(struct fwif_cccb_render, before), RIG_FW_HOLE },
+		  offsetof(struct fwif_cccb_render, before), FX_FW_HOLE },
 		{ "perf misaligned", FWIF_CCCB_GEOMETRY,
 		  offsetof(struct fwif_cccb_render, perf), 0x200004 },
 		{ "too short", FWIF_CCCB_GEOMETRY, offsetof(struct fwif_cccb_header, bytes), 40 },
 		{ "too long", FWIF_CCCB_FRAGMENT, offsetof(struct fwif_cccb_header, bytes), 56 },
 	};
-	struct rig_context c;
+	struct fx_context c;
 	struct four *f = *state;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		print_message("%s\n", cases[i].what);
-		rig_context_of(f->r, &f->vm, cases[i].type == FWIF_CCCB_GEOMETRY ? FWIF_DM_VDM :
+		fx_context_of(f->r, &f->vm, cases[i].type == FWIF_CCCB_GEOMETRY ? FWIF_DM_VDM :
 									   FWIF_DM_PDM, 1, &c);
 		if (cases[i].type == FWIF_CCCB_GEOMETRY)
 			put_geometry(&c, &f->scene, 1);
 		else
 			put_fragment(&c, &f->scene, 1);
 		memcpy(c.cccb + cases[i].offset, &cases[i].value, 4);
-		rig_update(&c, c.object_addr, 1);
+		fx_update(&c, c.object_addr, 1);
 		assert_broken(f, &c);
 	}
 	assert_int_equal(f->r->boot->jobs_started, 0);
@@ -253,7 +253,7 @@ static void addresses_beyond_the_address_space_fault_the_job(void **state)
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		struct rig_context *c = &f->c[FWIF_DM_VDM];
+		struct fx_context *c = &f->c[FWIF_DM_VDM];
 
 		cmd = (struct fwif_cccb_render *)(void *)(c->cccb + c->write);
 		put_geometry(c, &f->scene, i + 1);
@@ -261,10 +261,10 @@ static void addresses_beyond_the_address_space_fault_the_job(void **state)
 			cmd->render = 1ull << PUMICE_MMU_VA_BITS;
 		else
 			cmd->stream = 1ull << PUMICE_MMU_VA_BITS;
-		rig_update(c, c->object_addr, i + 1);
-		rig_submit(f->r, c);
+		fx_update(c, c->object_addr, i + 1);
+		fx_submit(f->r, c);
 		assert_int_equal(*c->object, i + 1);
-		assert_int_equal(rig_result(c, i + 1)->fault, PUMICE_FAULT_MMU_ADDRESS);
+		assert_int_equal(fx_result(c, i + 1)->fault, PUMICE_FAULT_MMU_ADDRESS);
 	}
 	assert_int_equal(fake[FAKE_VDM].starts, 0);
 }
@@ -277,25 +277,25 @@ static void kill_aborts_the_job_of_that_data_master_alone(void **state)
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++)
 		submit_job(f->r, &f->c[dm], &f->scene, 1);
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++) {
-		assert_int_equal(rig_call_context(f->r, FWIF_KCCB_CONTEXT_KILL, &f->c[dm]),
+		assert_int_equal(fx_call_context(f->r, FWIF_KCCB_CONTEXT_KILL, &f->c[dm]),
 				 FWIF_STATUS_OK);
 		assert_int_equal(fake[fake_of(dm)].aborts, 1);
-		assert_int_equal(rig_result(&f->c[dm], 1)->fault, PUMICE_FAULT_KILLED);
+		assert_int_equal(fx_result(&f->c[dm], 1)->fault, PUMICE_FAULT_KILLED);
 		assert_int_equal(*f->c[dm].object, 1);
 		if (dm + 1 < FWIF_DM_COUNT)
 			assert_int_equal(*f->c[dm + 1].object, 0);
-		assert_int_equal(rig_call_context(f->r, FWIF_KCCB_CONTEXT_RELEASE, &f->c[dm]),
+		assert_int_equal(fx_call_context(f->r, FWIF_KCCB_CONTEXT_RELEASE, &f->c[dm]),
 				 FWIF_STATUS_OK);
 	}
 }
 
 static void priorities_apply_on_each_data_master(void **state)
 {
-	struct rig_context low, high;
+	struct fx_context low, high;
 	struct four *f = *state;
 
-	rig_context_of(f->r, &f->vm, FWIF_DM_PDM, 0, &low);
-	rig_context_of(f->r, &f->vm, FWIF_DM_PDM, 2, &high);
+	fx_context_of(f->r, &f->vm, FWIF_DM_PDM, 0, &low);
+	fx_context_of(f->r, &f->vm, FWIF_DM_PDM, 2, &high);
 	submit_job(f->r, &f->c[FWIF_DM_PDM], &f->scene, 1);
 	submit_job(f->r, &low, &f->scene, 2);
 	submit_job(f->r, &high, &f->scene, 3);
@@ -311,25 +311,25 @@ static void priorities_apply_on_each_data_master(void **state)
 static void a_vm_in_use_keeps_its_mmu_context(void **state)
 {
 	enum { VMS = 40 };
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fx_context c;
+	struct fx_vm vm;
 	struct four *f = *state;
 	u32 i;
 
 	submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, 1);
 	for (i = 0; i < VMS; i++) {
-		rig_vm(f->r, &vm);
-		rig_context_of(f->r, &vm, FWIF_DM_TDM, 1, &c);
+		fx_vm(f->r, &vm);
+		fx_context_of(f->r, &vm, FWIF_DM_TDM, 1, &c);
 		submit_job(f->r, &c, NULL, 1);
 		assert_int_not_equal(fake[FAKE_TDM].job.ctx, fake[FAKE_VDM].job.ctx);
 		assert_int_not_equal(fake[FAKE_TDM].job.ctx, 0);
 		end_and_run(f->r, FAKE_TDM, DM_DONE);
 		assert_int_equal(*c.object, 1);
 	}
-	assert_int_equal(rig_call_catalogue(f->r, FWIF_KCCB_VM_RELEASE, f->vm.catalogue),
+	assert_int_equal(fx_call_catalogue(f->r, FWIF_KCCB_VM_RELEASE, f->vm.catalogue),
 			 FWIF_STATUS_BUSY);
 	end_and_run(f->r, FAKE_VDM, DM_DONE);
-	assert_int_equal(rig_call_catalogue(f->r, FWIF_KCCB_VM_RELEASE, f->vm.catalogue),
+	assert_int_equal(fx_call_catalogue(f->r, FWIF_KCCB_VM_RELEASE, f->vm.catalogue),
 			 FWIF_STATUS_OK);
 }
 

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 /* MMU contexts of VMs: each job accesses its own VM, without stale translations. */
-#include "rig.h"
+#include "fixture.h"
 
 #include "pumice_formats.h"
 
 #define VMS	40u	/* more than the 31 MMU contexts */
 
 /* Run the context's stream once and return the fault. */
-static u32 run(struct rig *r, struct rig_context *c, u32 seqno)
+static u32 run(struct fixture *r, struct fx_context *c, u32 seqno)
 {
-	rig_compute(c, RIG_STREAM_VA, seqno);
-	rig_update(c, c->object_addr, seqno);
-	rig_submit(r, c);
+	fx_compute(c, FX_STREAM_VA, seqno);
+	fx_update(c, c->object_addr, seqno);
+	fx_submit(r, c);
 	assert_int_equal(*c->object, seqno);
-	assert_int_equal(rig_result(c, seqno)->seqno, seqno);
-	return rig_result(c, seqno)->fault;
+	assert_int_equal(fx_result(c, seqno)->seqno, seqno);
+	return fx_result(c, seqno)->fault;
 }
 
 static void more_vms_than_mmu_contexts_each_access_their_own_memory(void **state)
 {
-	struct rig *r = rig_booted();
-	struct rig_context c[VMS];
-	struct rig_vm vm[VMS];
+	struct fixture *r = fx_booted();
+	struct fx_context c[VMS];
+	struct fx_vm vm[VMS];
 	u32 i, round;
 
 	(void)state;
 	for (i = 0; i < VMS; i++) {
-		rig_vm(r, &vm[i]);
+		fx_vm(r, &vm[i]);
 		if (i % 2)
-			rig_vm_faulty(&vm[i]);
-		rig_context(r, &vm[i], 1, &c[i]);
+			fx_vm_faulty(&vm[i]);
+		fx_context(r, &vm[i], 1, &c[i]);
 	}
 	for (round = 1; round <= 3; round++)
 		for (i = 0; i < VMS; i++)
 			assert_int_equal(run(r, &c[i], round),
 					 i % 2 ? PUMICE_FAULT_CDM_COMMAND : PUMICE_FAULT_NONE);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 /*
@@ -44,35 +44,35 @@ static void more_vms_than_mmu_contexts_each_access_their_own_memory(void **state
  */
 static void vm_with_a_reassigned_mmu_context_has_no_stale_translations(void **state)
 {
-	struct rig *r = rig_booted();
-	struct rig_context c[VMS];
-	struct rig_vm vm[VMS];
+	struct fixture *r = fx_booted();
+	struct fx_context c[VMS];
+	struct fx_vm vm[VMS];
 	u32 i, page;
 
 	(void)state;
 	for (i = 0; i < VMS; i++) {
 		page = 2 + i % (PUMICE_MMU_CONTEXTS - 1);
-		rig_vm(r, &vm[i]);
+		fx_vm(r, &vm[i]);
 		if (i % 2)
-			rig_vm_faulty(&vm[i]);
+			fx_vm_faulty(&vm[i]);
 		vm[i].pt[page] = vm[i].pt[0];
-		rig_context(r, &vm[i], 1, &c[i]);
-		rig_compute(&c[i], RIG_STREAM_VA + page * 4096, 1);
-		rig_submit(r, &c[i]);
-		assert_int_equal(rig_result(&c[i], 1)->seqno, 1);
-		assert_int_equal(rig_result(&c[i], 1)->fault,
+		fx_context(r, &vm[i], 1, &c[i]);
+		fx_compute(&c[i], FX_STREAM_VA + page * 4096, 1);
+		fx_submit(r, &c[i]);
+		assert_int_equal(fx_result(&c[i], 1)->seqno, 1);
+		assert_int_equal(fx_result(&c[i], 1)->fault,
 				 i % 2 ? PUMICE_FAULT_CDM_COMMAND : PUMICE_FAULT_NONE);
 	}
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 /* Number of times an MMU context was assigned to the context's VM, in the log since *@from. */
-static u32 count_binds(struct rig *r, const struct rig_context *c, u32 *from)
+static u32 count_binds(struct fixture *r, const struct fx_context *c, u32 *from)
 {
 	u32 binds = 0;
 
 	for (; *from != r->log_ring->write; ++*from) {
-		const struct fwif_log_entry *e = &r->log[*from % RIG_LOG];
+		const struct fwif_log_entry *e = &r->log[*from % FX_LOG];
 
 		binds += e->event == FWIF_LOG_MMU_BIND && e->args[1] == c->f->id;
 	}
@@ -81,15 +81,15 @@ static u32 count_binds(struct rig *r, const struct rig_context *c, u32 *from)
 
 static void least_recently_used_mmu_context_is_reassigned(void **state)
 {
-	struct rig *r = rig_booted();
-	struct rig_context c[VMS];
-	struct rig_vm vm[VMS];
+	struct fixture *r = fx_booted();
+	struct fx_context c[VMS];
+	struct fx_vm vm[VMS];
 	u32 i, log = 0, binds = 0;
 
 	(void)state;
 	for (i = 0; i < VMS; i++) {
-		rig_vm(r, &vm[i]);
-		rig_context(r, &vm[i], 1, &c[i]);
+		fx_vm(r, &vm[i]);
+		fx_context(r, &vm[i], 1, &c[i]);
 	}
 	for (i = 1; i < VMS; i++) {
 		run(r, &c[0], i);
@@ -103,25 +103,25 @@ static void least_recently_used_mmu_context_is_reassigned(void **state)
 	assert_int_equal(count_binds(r, &c[VMS - 30], &log), 0);
 	run(r, &c[VMS - 31], 2);
 	assert_int_equal(count_binds(r, &c[VMS - 31], &log), 1);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void contexts_of_one_vm_share_its_mmu_context(void **state)
 {
-	struct rig_context a, b;
-	struct rig_vm vm;
-	struct rig *r = rig_with_context(&vm, &a);
+	struct fx_context a, b;
+	struct fx_vm vm;
+	struct fixture *r = fx_with_context(&vm, &a);
 
 	(void)state;
-	rig_context(r, &vm, 1, &b);
+	fx_context(r, &vm, 1, &b);
 	run(r, &a, 1);
 	run(r, &b, 1);
-	assert_int_equal(rig_result(&a, 1)->mmu_context, rig_result(&b, 1)->mmu_context);
-	rig_destroy(r);
+	assert_int_equal(fx_result(&a, 1)->mmu_context, fx_result(&b, 1)->mmu_context);
+	fx_destroy(r);
 }
 
 /* Map the stream's address to a page without a valid command. */
-static void remap_to_code_page(struct rig_vm *vm)
+static void remap_to_code_page(struct fx_vm *vm)
 {
 	vm->pt[0] = vm->pt[1];
 }
@@ -132,35 +132,35 @@ static void invalidate_makes_jobs_use_a_changed_mapping(void **state)
 		const char *what;
 		u64 start, end;
 	} cases[] = {
-		{ "the page", RIG_STREAM_VA, RIG_STREAM_VA + 0xfff },
-		{ "a range around it", RIG_STREAM_VA - 0x4000, RIG_STREAM_VA + 0x3fff },
-		{ "a range that ends with it", RIG_STREAM_VA - 0x4000, RIG_STREAM_VA + 0xfff },
-		{ "a range that begins with it", RIG_STREAM_VA, RIG_STREAM_VA + 0x7fff },
+		{ "the page", FX_STREAM_VA, FX_STREAM_VA + 0xfff },
+		{ "a range around it", FX_STREAM_VA - 0x4000, FX_STREAM_VA + 0x3fff },
+		{ "a range that ends with it", FX_STREAM_VA - 0x4000, FX_STREAM_VA + 0xfff },
+		{ "a range that begins with it", FX_STREAM_VA, FX_STREAM_VA + 0x7fff },
 		{ "everything", 1, 0 },
 	};
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rig *r = rig_booted();
+		struct fixture *r = fx_booted();
 		struct fwif_kccb_cmd cmd = {
 			.type = FWIF_KCCB_MMU_INVALIDATE,
 			.start = cases[i].start, .end = cases[i].end,
 		};
-		struct rig_context c;
-		struct rig_vm vm;
+		struct fx_context c;
+		struct fx_vm vm;
 
 		print_message("%s\n", cases[i].what);
-		rig_vm(r, &vm);
-		rig_context(r, &vm, 1, &c);
+		fx_vm(r, &vm);
+		fx_context(r, &vm, 1, &c);
 		assert_int_equal(run(r, &c, 1), PUMICE_FAULT_NONE);
 		remap_to_code_page(&vm);
 		/* TLB entries remain until they are invalidated. */
 		assert_int_equal(run(r, &c, 2), PUMICE_FAULT_NONE);
 		cmd.catalogue = vm.catalogue;
-		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
+		assert_int_equal(fx_call(r, &cmd), FWIF_STATUS_OK);
 		assert_int_equal(run(r, &c, 3), PUMICE_FAULT_CDM_COMMAND);
-		rig_destroy(r);
+		fx_destroy(r);
 	}
 }
 
@@ -170,12 +170,12 @@ static void invalidate_of_other_pages_changes_nothing(void **state)
 	static const struct {
 		u64 start, end;
 	} cases[] = {
-		{ RIG_STREAM_VA + 0x1000, RIG_STREAM_VA + 0x8fff },
-		{ RIG_STREAM_VA - 0x8000, RIG_STREAM_VA - 1 },
+		{ FX_STREAM_VA + 0x1000, FX_STREAM_VA + 0x8fff },
+		{ FX_STREAM_VA - 0x8000, FX_STREAM_VA - 1 },
 	};
-	struct rig_context c;
-	struct rig_vm vm;
-	struct rig *r = rig_with_context(&vm, &c);
+	struct fx_context c;
+	struct fx_vm vm;
+	struct fixture *r = fx_with_context(&vm, &c);
 	u32 i;
 
 	(void)state;
@@ -187,27 +187,27 @@ static void invalidate_of_other_pages_changes_nothing(void **state)
 			.start = cases[i].start, .end = cases[i].end,
 		};
 
-		assert_int_equal(rig_call(r, &cmd), FWIF_STATUS_OK);
+		assert_int_equal(fx_call(r, &cmd), FWIF_STATUS_OK);
 		assert_int_equal(run(r, &c, 2 + i), PUMICE_FAULT_NONE);
 	}
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 static void released_vm_leaves_no_translations_for_the_next_at_its_address(void **state)
 {
-	struct rig_context a, b;
-	struct rig_vm vm;
-	struct rig *r = rig_with_context(&vm, &a);
+	struct fx_context a, b;
+	struct fx_vm vm;
+	struct fixture *r = fx_with_context(&vm, &a);
 
 	(void)state;
 	assert_int_equal(run(r, &a, 1), PUMICE_FAULT_NONE);
-	assert_int_equal(rig_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &a), FWIF_STATUS_OK);
-	assert_int_equal(rig_call_catalogue(r, FWIF_KCCB_VM_RELEASE, vm.catalogue),
+	assert_int_equal(fx_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &a), FWIF_STATUS_OK);
+	assert_int_equal(fx_call_catalogue(r, FWIF_KCCB_VM_RELEASE, vm.catalogue),
 			 FWIF_STATUS_OK);
 	remap_to_code_page(&vm);
-	rig_context(r, &vm, 1, &b);
+	fx_context(r, &vm, 1, &b);
 	assert_int_equal(run(r, &b, 1), PUMICE_FAULT_CDM_COMMAND);
-	rig_destroy(r);
+	fx_destroy(r);
 }
 
 int main(void)

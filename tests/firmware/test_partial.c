@@ -7,22 +7,22 @@
 #include "scene.h"
 
 /* A render context of two kinds, a second one for other fragment jobs, and a scene. */
-struct rigged {
-	struct rig *r;
-	struct rig_vm vm, other_vm;
+struct partial_fixture {
+	struct fixture *r;
+	struct fx_vm vm, other_vm;
 	struct scene scene, other;
-	struct rig_context geometry, fragment;
+	struct fx_context geometry, fragment;
 };
 
-static void begin(struct rigged *t, bool spill)
+static void begin(struct partial_fixture *t, bool spill)
 {
-	t->r = rig_booted();
-	rig_vm(t->r, &t->vm);
-	rig_vm(t->r, &t->other_vm);
+	t->r = fx_booted();
+	fx_vm(t->r, &t->vm);
+	fx_vm(t->r, &t->other_vm);
 	scene_make(t->r, spill, &t->scene);
 	scene_make(t->r, spill, &t->other);
-	rig_context_of(t->r, &t->vm, FWIF_DM_VDM, 1, &t->geometry);
-	rig_context_of(t->r, &t->other_vm, FWIF_DM_PDM, 1, &t->fragment);
+	fx_context_of(t->r, &t->vm, FWIF_DM_VDM, 1, &t->geometry);
+	fx_context_of(t->r, &t->other_vm, FWIF_DM_PDM, 1, &t->fragment);
 	submit_job(t->r, &t->geometry, &t->scene, 1);
 	assert_int_equal(fake[FAKE_VDM].starts, 1);
 }
@@ -30,7 +30,7 @@ static void begin(struct rigged *t, bool spill)
 /* Setup and teardown of each test: a geometry job runs. */
 static int set_up(void **state)
 {
-	static struct rigged t;
+	static struct partial_fixture t;
 
 	begin(&t, true);
 	*state = &t;
@@ -39,14 +39,14 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
-	rig_destroy(t->r);
+	fx_destroy(t->r);
 	return 0;
 }
 
 /* Set both lists to their maximum of pages. */
-static void cannot_grow(struct rigged *t)
+static void cannot_grow(struct partial_fixture *t)
 {
 	u32 i;
 
@@ -54,13 +54,13 @@ static void cannot_grow(struct rigged *t)
 		list_set_max(&t->scene, i, 10);
 }
 
-static void out_of_pages(struct rigged *t)
+static void out_of_pages(struct partial_fixture *t)
 {
 	end_and_run(t->r, FAKE_VDM, DM_MEMORY);
 }
 
 /* Bring the job to a partial render of its scene so far. */
-static void to_partial_render(struct rigged *t)
+static void to_partial_render(struct partial_fixture *t)
 {
 	cannot_grow(t);
 	out_of_pages(t);
@@ -69,7 +69,7 @@ static void to_partial_render(struct rigged *t)
 	assert_true(fake[FAKE_PDM].job.partial);
 }
 
-static void assert_asked(struct rigged *t, u32 list)
+static void assert_asked(struct partial_fixture *t, u32 list)
 {
 	const struct fwif_fwccb_msg msg = next_message(t->r);
 
@@ -79,33 +79,33 @@ static void assert_asked(struct rigged *t, u32 list)
 }
 
 /* End the job without a fault; check the number of partial renders. */
-static void assert_ends_well(struct rigged *t, u32 partials)
+static void assert_ends_well(struct partial_fixture *t, u32 partials)
 {
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
-	assert_int_equal(rig_result(&t->geometry, 1)->fault, PUMICE_FAULT_NONE);
-	assert_int_equal(rig_result(&t->geometry, 1)->partials, partials);
+	assert_int_equal(fx_result(&t->geometry, 1)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(fx_result(&t->geometry, 1)->partials, partials);
 	assert_int_equal(*t->geometry.object, 1);
 	assert_int_equal(t->r->boot->partials, partials);
 }
 
-static void assert_ended_with(struct rigged *t, u32 fault)
+static void assert_ended_with(struct partial_fixture *t, u32 fault)
 {
-	rig_run(t->r);
+	fx_run(t->r);
 	assert_false(fake[FAKE_VDM].status.busy);
-	assert_int_equal(rig_result(&t->geometry, 1)->fault, fault);
+	assert_int_equal(fx_result(&t->geometry, 1)->fault, fault);
 	assert_int_equal(*t->geometry.object, 1);
 	/* The next job starts without state of this one. */
 	submit_job(t->r, &t->geometry, &t->scene, 2);
 	if (t->geometry.f->state != FWIF_CONTEXT_OK)
 		return;
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
-	assert_int_equal(rig_result(&t->geometry, 2)->fault, PUMICE_FAULT_NONE);
-	assert_int_equal(rig_result(&t->geometry, 2)->partials, 0);
+	assert_int_equal(fx_result(&t->geometry, 2)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(fx_result(&t->geometry, 2)->partials, 0);
 }
 
 static void granted_growth_resumes_the_job(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	out_of_pages(t);
 	assert_asked(t, 0);
@@ -119,7 +119,7 @@ static void granted_growth_resumes_the_job(void **state)
 
 static void second_list_is_requested_if_the_first_cannot_grow(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	out_of_pages(t);
 	assert_asked(t, 0);
@@ -133,10 +133,10 @@ static void second_list_is_requested_if_the_first_cannot_grow(void **state)
 
 static void a_list_has_one_open_request(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	fake_low(t->scene.list_addr[0]);
-	rig_run(t->r);
+	fx_run(t->r);
 	assert_asked(t, 0);
 	fake_low(t->scene.list_addr[0]);
 	out_of_pages(t);
@@ -145,16 +145,16 @@ static void a_list_has_one_open_request(void **state)
 	answer_grown(t->r, t->scene.list_addr[0], 30);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	fake_low(t->scene.list_addr[0]);
-	rig_run(t->r);
+	fx_run(t->r);
 	assert_asked(t, 0);
 }
 
 static void a_low_list_grows_without_a_stall(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	fake_low(t->scene.list_addr[1]);
-	rig_run(t->r);
+	fx_run(t->r);
 	assert_asked(t, 1);
 	answer_grown(t->r, t->scene.list_addr[1], 12);
 	assert_int_equal(list_pages(&t->scene, 1), 12);
@@ -162,38 +162,38 @@ static void a_low_list_grows_without_a_stall(void **state)
 	/* No request for a list with all its pages, nor for an address that is no list. */
 	list_set_max(&t->scene, 1, 12);
 	fake_low(t->scene.list_addr[1]);
-	fake_low(RIG_FW_HOLE);
+	fake_low(FX_FW_HOLE);
 	fake_low(0);
 	fake_low(0x80000000);
-	rig_run(t->r);
+	fx_run(t->r);
 	assert_int_equal(next_message(t->r).type, 0);
-	rig_assert_alive(t->r);
+	fx_assert_alive(t->r);
 }
 
 static void replies_about_invalid_lists_are_refused(void **state)
 {
-	static const u32 bad[] = { 0, 0x200002, RIG_FW_HOLE, 0x80000000, 0x7ffffffc };
+	static const u32 bad[] = { 0, 0x200002, FX_FW_HOLE, 0x80000000, 0x7ffffffc };
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN, .pages = 20 };
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 	u32 i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		cmd.object = bad[i];
-		assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
+		assert_int_equal(fx_call(t->r, &cmd), FWIF_STATUS_INVALID);
 	}
 	assert_int_equal(fake_pm.grows, 0);
 	/* Fields that a command does not have must be zero. */
 	cmd.type = FWIF_KCCB_PING;
 	cmd.object = 0;
-	assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
+	assert_int_equal(fx_call(t->r, &cmd), FWIF_STATUS_INVALID);
 	cmd.pages = 0;
 	cmd.object = t->scene.addr;
-	assert_int_equal(rig_call(t->r, &cmd), FWIF_STATUS_INVALID);
+	assert_int_equal(fx_call(t->r, &cmd), FWIF_STATUS_INVALID);
 }
 
 static void a_partial_render_resumes_the_job(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 	u32 i;
 
 	cannot_grow(t);
@@ -219,7 +219,7 @@ static void a_partial_render_resumes_the_job(void **state)
 
 static void denied_growth_leads_to_a_partial_render(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	list_set_max(&t->scene, 1, 10);
 	out_of_pages(t);
@@ -234,7 +234,7 @@ static void denied_growth_leads_to_a_partial_render(void **state)
 
 static void pages_freed_by_a_fragment_job_precede_a_partial_render(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	cannot_grow(t);
 	submit_job(t->r, &t->fragment, &t->other, 1);
@@ -256,7 +256,7 @@ static void pages_freed_by_a_fragment_job_precede_a_partial_render(void **state)
 
 static void partial_render_follows_the_running_fragment_job_and_precedes_the_next(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	cannot_grow(t);
 	out_of_pages(t);
@@ -279,7 +279,7 @@ static void partial_render_follows_the_running_fragment_job_and_precedes_the_nex
 
 static void no_progress_waits_once_for_other_jobs_and_then_renders(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	cannot_grow(t);
 	submit_job(t->r, &t->fragment, &t->other, 1);
@@ -302,7 +302,7 @@ static void no_progress_waits_once_for_other_jobs_and_then_renders(void **state)
 static void a_partial_render_waits_for_the_dependencies_of_its_fragment_job(void **state)
 {
 	struct fwif_cccb_render *cmd;
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	cannot_grow(t);
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
@@ -310,7 +310,7 @@ static void a_partial_render_waits_for_the_dependencies_of_its_fragment_job(void
 	put_geometry(&t->geometry, &t->scene, 2);
 	cmd->before = t->fragment.object_addr;
 	cmd->before_value = 1;
-	rig_submit(t->r, &t->geometry);
+	fx_submit(t->r, &t->geometry);
 	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
 	submit_job(t->r, &t->fragment, &t->other, 1);
@@ -322,26 +322,26 @@ static void a_partial_render_waits_for_the_dependencies_of_its_fragment_job(void
 	out_of_pages(t);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
-	assert_int_equal(rig_result(&t->geometry, 2)->partials, 1);
+	assert_int_equal(fx_result(&t->geometry, 2)->partials, 1);
 }
 
 static void a_partial_render_without_progress_fails_the_job(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	to_partial_render(t);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].aborts, 1);
 	assert_ended_with(t, PUMICE_FAULT_PM_MEMORY);
-	assert_int_equal(rig_result(&t->geometry, 1)->unit, PUMICE_UNIT_PM);
-	assert_int_equal(rig_result(&t->geometry, 1)->addr, t->scene.addr);
-	assert_int_equal(rig_result(&t->geometry, 1)->partials, 1);
+	assert_int_equal(fx_result(&t->geometry, 1)->unit, PUMICE_UNIT_PM);
+	assert_int_equal(fx_result(&t->geometry, 1)->addr, t->scene.addr);
+	assert_int_equal(fx_result(&t->geometry, 1)->partials, 1);
 }
 
 static void a_scene_without_spill_memory_has_no_partial_render(void **state)
 {
-	struct rigged t;
+	struct partial_fixture t;
 
 	(void)state;
 	begin(&t, false);
@@ -349,18 +349,18 @@ static void a_scene_without_spill_memory_has_no_partial_render(void **state)
 	out_of_pages(&t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
 	assert_ended_with(&t, PUMICE_FAULT_PM_MEMORY);
-	rig_destroy(t.r);
+	fx_destroy(t.r);
 }
 
 static void fault_of_a_partial_render_is_reported_for_the_geometry_job(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	to_partial_render(t);
 	fake_fault(FAKE_PDM, PUMICE_FAULT_IPF_REGION, 0x77000);
 	assert_ended_with(t, PUMICE_FAULT_IPF_REGION);
-	assert_int_equal(rig_result(&t->geometry, 1)->unit, PUMICE_UNIT_IPF);
-	assert_int_equal(rig_result(&t->geometry, 1)->addr, 0x77000);
+	assert_int_equal(fx_result(&t->geometry, 1)->unit, PUMICE_UNIT_IPF);
+	assert_int_equal(fx_result(&t->geometry, 1)->addr, 0x77000);
 	assert_int_equal(t->r->boot->partials, 0);
 }
 
@@ -371,7 +371,7 @@ static const enum job_state every_state[] = {
 	RUNNING, GROWING, WAITING, FLUSHING, QUEUED, RENDERING,
 };
 
-static void bring_to(struct rigged *t, enum job_state state)
+static void bring_to(struct partial_fixture *t, enum job_state state)
 {
 	if (state > GROWING)
 		cannot_grow(t);
@@ -395,7 +395,7 @@ static void bring_to(struct rigged *t, enum job_state state)
 static void stall_time_is_published_separately_from_run_time(void **state)
 {
 	const struct fwif_context *f;
-	struct rigged t;
+	struct partial_fixture t;
 	u32 i;
 
 	(void)state;
@@ -411,20 +411,20 @@ static void stall_time_is_published_separately_from_run_time(void **state)
 		assert_int_equal(f->renders_partial, at == FLUSHING || at == RENDERING);
 		assert_int_not_equal(f->slice_start, 0);
 		if (stopped)
-			assert_in_range(f->stop_start, f->slice_start, rig_clock(t.r));
-		rig_call_context(t.r, FWIF_KCCB_CONTEXT_KILL, &t.geometry);
-		rig_run(t.r);
+			assert_in_range(f->stop_start, f->slice_start, fx_clock(t.r));
+		fx_call_context(t.r, FWIF_KCCB_CONTEXT_KILL, &t.geometry);
+		fx_run(t.r);
 		assert_int_equal(f->slice_start, 0);
 		assert_int_equal(f->stop_start, 0);
 		assert_int_equal(f->stop_ticks, 0);
 		assert_int_equal(f->renders_partial, 0);
-		rig_destroy(t.r);
+		fx_destroy(t.r);
 	}
 }
 
 static void ended_stalls_are_counted_until_the_job_ends(void **state)
 {
-	const struct rigged *t = *state;
+	const struct partial_fixture *t = *state;
 	const struct fwif_context *f = t->geometry.f;
 	u64 start, now;
 
@@ -433,7 +433,7 @@ static void ended_stalls_are_counted_until_the_job_ends(void **state)
 	assert_int_not_equal(start, 0);
 	assert_int_equal(f->stop_ticks, 0);
 	answer_grown(t->r, t->scene.list_addr[0], 20);
-	now = rig_clock(t->r);
+	now = fx_clock(t->r);
 	assert_int_equal(f->stop_start, 0);
 	assert_in_range(f->stop_ticks, 1, now - start);
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
@@ -441,18 +441,18 @@ static void ended_stalls_are_counted_until_the_job_ends(void **state)
 }
 
 /* Bring a geometry job to a state and kill it there. */
-static void begin_killed(struct rigged *t, enum job_state state)
+static void begin_killed(struct partial_fixture *t, enum job_state state)
 {
 	print_message("state %u\n", state);
 	begin(t, true);
 	bring_to(t, state);
-	assert_int_equal(rig_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
+	assert_int_equal(fx_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
 			 FWIF_STATUS_OK);
 }
 
 static void kill_ends_the_job_in_every_state(void **state)
 {
-	struct rigged t;
+	struct partial_fixture t;
 	u32 i;
 
 	(void)state;
@@ -469,39 +469,39 @@ static void kill_ends_the_job_in_every_state(void **state)
 		submit_job(t.r, &t.fragment, &t.other, 3);
 		assert_true(fake[FAKE_PDM].status.busy);
 		assert_int_equal(fake[FAKE_VDM].resumes, 0);
-		rig_destroy(t.r);
+		fx_destroy(t.r);
 	}
 }
 
 /* The unit in the result of a killed job: of the PDM during its partial render. */
 static void killed_job_reports_the_unit_that_processed_it(void **state)
 {
-	struct rigged t;
+	struct partial_fixture t;
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(every_state) / sizeof(every_state[0]); i++) {
 		begin_killed(&t, every_state[i]);
-		rig_run(t.r);
-		assert_int_equal(rig_result(&t.geometry, 1)->fault, PUMICE_FAULT_KILLED);
-		assert_int_equal(rig_result(&t.geometry, 1)->unit,
+		fx_run(t.r);
+		assert_int_equal(fx_result(&t.geometry, 1)->fault, PUMICE_FAULT_KILLED);
+		assert_int_equal(fx_result(&t.geometry, 1)->unit,
 				 every_state[i] == RENDERING ? PUMICE_UNIT_ISP : PUMICE_UNIT_VDM);
-		rig_destroy(t.r);
+		fx_destroy(t.r);
 	}
 }
 
 static void full_message_ring_does_not_stall_a_job_forever(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 	u32 i;
 
 	/* Requests for other lists fill the ring, which the host does not read. */
-	for (i = 0; i < RIG_FWCCB; i++) {
+	for (i = 0; i < FX_FWCCB; i++) {
 		struct scene more;
 
 		scene_make(t->r, true, &more);
 		fake_low(more.list_addr[0]);
-		rig_run(t->r);
+		fx_run(t->r);
 	}
 	out_of_pages(t);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
@@ -511,53 +511,53 @@ static void full_message_ring_does_not_stall_a_job_forever(void **state)
 /* A lost request must not block this list or its jobs forever. */
 static void lost_request_is_cancelled_with_its_job(void **state)
 {
-	struct rig_context next;
-	struct rigged *t = *state;
+	struct fx_context next;
+	struct partial_fixture *t = *state;
 
 	out_of_pages(t);
 	assert_asked(t, 0);
-	assert_int_equal(rig_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
+	assert_int_equal(fx_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
 			 FWIF_STATUS_OK);
 	assert_ended_with(t, PUMICE_FAULT_KILLED);
-	rig_context_of(t->r, &t->vm, FWIF_DM_VDM, 1, &next);
+	fx_context_of(t->r, &t->vm, FWIF_DM_VDM, 1, &next);
 	submit_job(t->r, &next, &t->scene, 1);
 	out_of_pages(t);
 	assert_asked(t, 0);
 	answer_grown(t->r, t->scene.list_addr[0], 20);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
-	assert_int_equal(rig_result(&next, 1)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(fx_result(&next, 1)->fault, PUMICE_FAULT_NONE);
 }
 
 /* A message that is not sent counts as sent: the job waits until the host's time-out kills it. */
 static void request_into_a_silent_ring_waits_for_the_host(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	assert_int_equal(pumice_gpu_inject(t->r->gpu, "fw-silence,where=fwccb"), 0);
-	rig_kick(t->r);
-	rig_run(t->r);
+	fx_kick(t->r);
+	fx_run(t->r);
 	out_of_pages(t);
 	assert_int_equal(next_message(t->r).type, 0);
 	assert_int_equal(t->r->fwccb_ring->dropped, 0);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
 	assert_int_not_equal(t->geometry.f->stop_start, 0);
-	assert_int_equal(rig_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
+	assert_int_equal(fx_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
 			 FWIF_STATUS_OK);
 	assert_ended_with(t, PUMICE_FAULT_KILLED);
 }
 
-static u32 release_scene(struct rigged *t, u32 scene)
+static u32 release_scene(struct partial_fixture *t, u32 scene)
 {
 	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_SCENE_RELEASE, .object = scene };
 
-	return rig_call(t->r, &cmd);
+	return fx_call(t->r, &cmd);
 }
 
 static void a_scene_in_use_is_not_released(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 
 	assert_int_equal(release_scene(t, t->scene.addr), FWIF_STATUS_BUSY);
 	assert_int_equal(fake_pm.releases, 0);
@@ -575,19 +575,19 @@ static void a_scene_in_use_is_not_released(void **state)
 /* Another list may be created at the address of one that was released with an open request. */
 static void request_is_cancelled_with_the_scenes_of_its_list(void **state)
 {
-	struct rigged *t = *state;
+	struct partial_fixture *t = *state;
 	u32 i;
 
 	for (i = 0; i < PUMICE_PM_LISTS; i++) {
 		fake_low(t->scene.list_addr[i]);
-		rig_run(t->r);
+		fx_run(t->r);
 		assert_asked(t, i);
 	}
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
 	assert_int_equal(release_scene(t, t->scene.addr), FWIF_STATUS_OK);
 	for (i = 0; i < PUMICE_PM_LISTS; i++) {
 		fake_low(t->scene.list_addr[i]);
-		rig_run(t->r);
+		fx_run(t->r);
 		assert_asked(t, i);
 	}
 }

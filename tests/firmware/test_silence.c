@@ -5,33 +5,33 @@
  */
 #include <string.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 /* A booted firmware whose jobs fault. */
 struct faulty {
-	struct rig *r;
-	struct rig_vm vm;
-	struct rig_context c;
+	struct fixture *r;
+	struct fx_vm vm;
+	struct fx_context c;
 };
 
 static struct faulty faulty_booted(void)
 {
-	struct faulty f = { .r = rig_booted() };
+	struct faulty f = { .r = fx_booted() };
 
-	rig_vm(f.r, &f.vm);
+	fx_vm(f.r, &f.vm);
 	/* Long enough that the kick finds it running. */
-	rig_vm_groups(&f.vm, 1, 20000, true);
-	rig_context(f.r, &f.vm, 1, &f.c);
+	fx_vm_groups(&f.vm, 1, 20000, true);
+	fx_context(f.r, &f.vm, 1, &f.c);
 	return f;
 }
 
-static void ask_for(struct rig *r, const char *text)
+static void ask_for(struct fixture *r, const char *text)
 {
 	assert_int_equal(pumice_gpu_inject(r->gpu, text), 0);
 }
 
 /* Clear the host's interrupts. Return: how many there were. */
-static u32 clear_irqs(struct rig *r)
+static u32 clear_irqs(struct fixture *r)
 {
 	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
 	return r->irqs;
@@ -39,19 +39,19 @@ static u32 clear_irqs(struct rig *r)
 
 static void put_job(struct faulty *f, u32 seqno)
 {
-	rig_compute(&f->c, RIG_STREAM_VA, seqno);
-	rig_update(&f->c, f->c.object_addr, seqno);
+	fx_compute(&f->c, FX_STREAM_VA, seqno);
+	fx_update(&f->c, f->c.object_addr, seqno);
 }
 
 /* It faulted, and its result has all that the host needs to end it. */
 static void assert_ended(const struct faulty *f, u32 seqno)
 {
-	assert_int_equal(rig_result(&f->c, seqno)->fault, PUMICE_FAULT_CDM_COMMAND);
+	assert_int_equal(fx_result(&f->c, seqno)->fault, PUMICE_FAULT_CDM_COMMAND);
 	assert_int_equal(*f->c.object, seqno);
 }
 
 /* Reset the GPU and boot the firmware again: the fault does not persist. */
-static void boot_anew(struct rig *r)
+static void boot_anew(struct fixture *r)
 {
 	struct fwif_boot *boot = r->boot;
 
@@ -59,9 +59,9 @@ static void boot_anew(struct rig *r)
 	boot->state = 0;
 	memset(r->kccb_ring, 0, sizeof(*r->kccb_ring));
 	memset(r->fwccb_ring, 0, sizeof(*r->fwccb_ring));
-	r->kccb_ring->count = RIG_KCCB;
-	r->fwccb_ring->count = RIG_FWCCB;
-	assert_int_equal(rig_boot(r), FWIF_STATE_READY);
+	r->kccb_ring->count = FX_KCCB;
+	r->fwccb_ring->count = FX_FWCCB;
+	assert_int_equal(fx_boot(r), FWIF_STATE_READY);
 }
 
 static void silent_kernel_ccb_is_not_read_while_jobs_and_messages_continue(void **state)
@@ -72,32 +72,32 @@ static void silent_kernel_ccb_is_not_read_while_jobs_and_messages_continue(void 
 
 	(void)state;
 	put_job(&f, 1);
-	entry = rig_put_kick(f.r, &f.c);
-	rig_kick(f.r);
+	entry = fx_put_kick(f.r, &f.c);
+	fx_kick(f.r);
 	while (f.r->kccb_status[entry] == FWIF_STATUS_PENDING)
-		rig_turns(f.r, 1);
+		fx_turns(f.r, 1);
 	assert_int_equal(*f.c.object, 0);
 	ask_for(f.r, "fw-silence,where=kccb");
 	heartbeat = f.r->boot->heartbeat;
 	read = f.r->kccb_ring->read;
 	irqs = clear_irqs(f.r);
-	entry = rig_put(f.r, &ping);
-	rig_kick(f.r);
-	rig_finish(f.r);
+	entry = fx_put(f.r, &ping);
+	fx_kick(f.r);
+	fx_finish(f.r);
 	assert_ended(&f, 1);
 	assert_int_equal(f.r->fwccb_ring->write, 1);
 	assert_int_equal(f.r->fwccb[0].type, FWIF_FWCCB_JOB_FAULT);
 	assert_int_equal(f.r->irqs, irqs + 1);
 	assert_int_not_equal(f.r->boot->heartbeat, heartbeat);
 	/* The next kick does not help. */
-	rig_kick(f.r);
-	rig_finish(f.r);
+	fx_kick(f.r);
+	fx_finish(f.r);
 	assert_int_equal(f.r->kccb_status[entry], FWIF_STATUS_PENDING);
 	assert_int_equal(f.r->kccb_ring->read, read);
 	assert_int_equal(f.r->boot->state, FWIF_STATE_READY);
 	boot_anew(f.r);
-	rig_assert_alive(f.r);
-	rig_destroy(f.r);
+	fx_assert_alive(f.r);
+	fx_destroy(f.r);
 }
 
 static void silent_firmware_ccb_is_not_written_while_jobs_and_replies_continue(void **state)
@@ -109,23 +109,23 @@ static void silent_firmware_ccb_is_not_written_while_jobs_and_replies_continue(v
 	ask_for(f.r, "fw-silence,where=fwccb");
 	irqs = clear_irqs(f.r);
 	put_job(&f, 1);
-	rig_submit(f.r, &f.c);
-	rig_finish(f.r);
+	fx_submit(f.r, &f.c);
+	fx_finish(f.r);
 	assert_ended(&f, 1);
 	assert_true(f.r->irqs > irqs);
 	assert_int_equal(f.r->fwccb_ring->write, 0);
 	assert_int_equal(f.r->fwccb_ring->dropped, 0);
 	assert_int_equal(f.r->fwccb[0].type, 0);
-	rig_assert_alive(f.r);
+	fx_assert_alive(f.r);
 	boot_anew(f.r);
-	rig_context(f.r, &f.vm, 1, &f.c);
+	fx_context(f.r, &f.vm, 1, &f.c);
 	put_job(&f, 1);
-	rig_submit(f.r, &f.c);
-	rig_finish(f.r);
+	fx_submit(f.r, &f.c);
+	fx_finish(f.r);
 	assert_ended(&f, 1);
 	assert_int_equal(f.r->fwccb_ring->write, 1);
 	assert_int_equal(f.r->fwccb[0].type, FWIF_FWCCB_JOB_FAULT);
-	rig_destroy(f.r);
+	fx_destroy(f.r);
 }
 
 int main(void)

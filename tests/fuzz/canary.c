@@ -48,12 +48,12 @@
 
 struct user {
 	struct frame frame;
-	struct rig_context compute;
+	struct fx_context compute;
 	u32 seqno;
 };
 
 struct canary {
-	struct rig *r;
+	struct fixture *r;
 	struct user first, second;
 	bool filling;		/* the first user's jobs have not ended */
 };
@@ -451,11 +451,11 @@ static void make_user(struct canary *c, struct user *u, u32 priority, u32 word)
 	memset(u, 0, sizeof(*u));
 	frame_make(c->r, &u->frame, FRAME_PAGES);
 	u->frame.geometry.f->priority = u->frame.fragment.f->priority = priority;
-	rig_context(c->r, &u->frame.vm, priority, &u->compute);
+	fx_context(c->r, &u->frame.vm, priority, &u->compute);
 	set_texture(&u->frame, word);
 }
 
-static void release_context(struct canary *c, struct rig_context *context)
+static void release_context(struct canary *c, struct fx_context *context)
 {
 	FUZZ_CHECK(host_call_context(c->r, FWIF_KCCB_CONTEXT_RELEASE, context) == FWIF_STATUS_OK,
 		   "a context is not released");
@@ -478,7 +478,7 @@ struct canary *canary_open(void)
 	struct canary *c = calloc(1, sizeof(*c));
 
 	FUZZ_CHECK(c, "no memory");
-	c->r = rig_booted();
+	c->r = fx_booted();
 	return c;
 }
 
@@ -486,18 +486,18 @@ struct canary *canary_open(void)
 
 static void submit_compute(struct canary *c, struct user *u)
 {
-	rig_compute(&u->compute, RIG_STREAM_VA + STREAM_AT, 1);
-	rig_update(&u->compute, u->compute.object_addr, 1);
-	rig_put_kick(c->r, &u->compute);
-	rig_kick(c->r);
+	fx_compute(&u->compute, FX_STREAM_VA + STREAM_AT, 1);
+	fx_update(&u->compute, u->compute.object_addr, 1);
+	fx_put_kick(c->r, &u->compute);
+	fx_kick(c->r);
 }
 
 /* Its end is good, unless the job was made to end badly. */
-static void finish(struct canary *c, struct rig_context *context, bool good)
+static void finish(struct canary *c, struct fx_context *context, bool good)
 {
 	frame_finish(c->r, context, good ? PATIENCE : 1);
-	FUZZ_CHECK(!good || !rig_result(context, 1)->fault, "a good job faults: %u of unit %u",
-		   rig_result(context, 1)->fault, rig_result(context, 1)->unit);
+	FUZZ_CHECK(!good || !fx_result(context, 1)->fault, "a good job faults: %u of unit %u",
+		   fx_result(context, 1)->fault, fx_result(context, 1)->unit);
 }
 
 static void finish_first(struct canary *c, bool good)
@@ -520,14 +520,14 @@ static void zero_ring(struct fwif_ring *ring)
 /* A reset in the middle of everything, and the firmware anew. */
 static void reset(struct canary *c)
 {
-	struct rig *r = c->r;
+	struct fixture *r = c->r;
 
 	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY, 4);
 	zero_ring(r->kccb_ring);
 	zero_ring(r->fwccb_ring);
 	zero_ring(r->log_ring);
 	r->boot->state = 0;
-	FUZZ_CHECK(rig_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
+	FUZZ_CHECK(fx_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
 	c->filling = false;
 }
 
@@ -550,11 +550,11 @@ void canary_fill(struct canary *c, enum canary_end end, u32 variant, u32 turns)
 		finish_first(c, false);
 		break;
 	case CANARY_RESET:
-		rig_turns(c->r, turns);
+		fx_turns(c->r, turns);
 		reset(c);
 		break;
 	default:
-		rig_turns(c->r, turns);
+		fx_turns(c->r, turns);
 		if (end == CANARY_KILLED)
 			finish_first(c, false);
 	}
@@ -600,6 +600,6 @@ void canary_close(struct canary *c)
 {
 	finish_first(c, false);
 	host_check_job(c->r);
-	rig_destroy(c->r);
+	fx_destroy(c->r);
 	free(c);
 }

@@ -27,7 +27,7 @@ u32 *frame_record(struct frame *f, u32 record)
 	return (u32 *)(void *)(f->page[FRAME_STATE] + record * FRAME_RECORD_BYTES);
 }
 
-static void map_pages(struct rig *r, struct frame *f)
+static void map_pages(struct fixture *r, struct frame *f)
 {
 	u64 bus = testmem_alloc(r->tm, (FRAME_ALL_PAGES - 2) * 4096ull, 4096);
 	u32 i;
@@ -50,7 +50,7 @@ struct pumice_stage frame_stage(struct frame *f, u32 number, struct pumice_pds_i
 				const struct pumice_usc_insn *insns, u32 count)
 {
 	u8 *at = f->page[FRAME_CODE] + number * PROGRAM_BYTES;
-	const u64 va = RIG_CODE_VA + number * PROGRAM_BYTES;
+	const u64 va = FX_CODE_VA + number * PROGRAM_BYTES;
 	const struct pumice_pds_insn task = {
 		.opcode = PUMICE_PDS_OP_TASK, .addr = va + USC_AT, .insns = count + 1,
 	};
@@ -190,7 +190,7 @@ static void put_stream(struct frame *f)
 		(u32)PUMICE_VDM_TYPE_HALT << PUMICE_VDM_HALT__TYPE__SHIFT;
 }
 
-static void put_scene(struct rig *r, struct frame *f, u32 pages)
+static void put_scene(struct fixture *r, struct frame *f, u32 pages)
 {
 	struct pumice_free_list list = {
 		.base = LIST_VA, .pages = pages, .head = PUMICE_PM_NO_PAGE, .free = pages,
@@ -207,20 +207,20 @@ static void put_scene(struct rig *r, struct frame *f, u32 pages)
 	const u32 chains = PUMICE_PM_LISTS * PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y;
 	u32 i;
 
-	f->links = rig_fw_alloc(r, FRAME_PAGES * 4, &list.links);
-	f->list = rig_fw_alloc(r, PUMICE_FREE_LIST_WORDS * 4, &scene.free_list0);
+	f->links = fx_fw_alloc(r, FRAME_PAGES * 4, &list.links);
+	f->list = fx_fw_alloc(r, PUMICE_FREE_LIST_WORDS * 4, &scene.free_list0);
 	pumice_free_list_pack(f->list, &list);
-	f->scene = rig_fw_alloc(r, (PUMICE_SCENE_WORDS + chains * PUMICE_SCENE_CHAIN_WORDS) * 4,
-				&f->scene_addr);
+	f->scene = fx_fw_alloc(r, (PUMICE_SCENE_WORDS + chains * PUMICE_SCENE_CHAIN_WORDS) * 4,
+			       &f->scene_addr);
 	pumice_scene_pack(f->scene, &scene);
 	for (i = 0; i < chains; i++)
 		pumice_scene_chain_pack(f->scene + PUMICE_SCENE_WORDS +
 					i * PUMICE_SCENE_CHAIN_WORDS, &chain);
 }
 
-void frame_make(struct rig *r, struct frame *f, u32 pages)
+void frame_make(struct fixture *r, struct frame *f, u32 pages)
 {
-	rig_vm(r, &f->vm);
+	fx_vm(r, &f->vm);
 	map_pages(r, f);
 	put_geometry_state(f);
 	put_object_state(f);
@@ -229,56 +229,56 @@ void frame_make(struct rig *r, struct frame *f, u32 pages)
 	put_data(f);
 	put_stream(f);
 	put_scene(r, f, pages);
-	rig_context_of(r, &f->vm, FWIF_DM_VDM, 1, &f->geometry);
-	rig_context_of(r, &f->vm, FWIF_DM_PDM, 1, &f->fragment);
-	f->gate = rig_fw_alloc(r, 4, &f->gate_addr);
+	fx_context_of(r, &f->vm, FWIF_DM_VDM, 1, &f->geometry);
+	fx_context_of(r, &f->vm, FWIF_DM_PDM, 1, &f->fragment);
+	f->gate = fx_fw_alloc(r, 4, &f->gate_addr);
 }
 
-void frame_submit(struct rig *r, struct frame *f)
+void frame_submit(struct fixture *r, struct frame *f)
 {
 	struct fwif_cccb_render cmd = {
 		.header = { FWIF_CCCB_GEOMETRY, sizeof(cmd) },
-		.stream = RIG_STREAM_VA, .seqno = 1, .scene = f->scene_addr,
+		.stream = FX_STREAM_VA, .seqno = 1, .scene = f->scene_addr,
 		.render = FRAME_RECORD_VA(FRAME_RENDER),
 	};
 
-	rig_bytes(&f->geometry, &cmd, sizeof(cmd));
-	rig_update(&f->geometry, f->geometry.object_addr, 1);
-	rig_wait_for(&f->fragment, f->geometry.object_addr, 1);
-	rig_wait_for(&f->fragment, f->gate_addr, 1);
+	fx_bytes(&f->geometry, &cmd, sizeof(cmd));
+	fx_update(&f->geometry, f->geometry.object_addr, 1);
+	fx_wait_for(&f->fragment, f->geometry.object_addr, 1);
+	fx_wait_for(&f->fragment, f->gate_addr, 1);
 	cmd.header.type = FWIF_CCCB_FRAGMENT;
 	cmd.stream = cmd.render;
 	cmd.render = 0;
-	rig_bytes(&f->fragment, &cmd, sizeof(cmd));
-	rig_update(&f->fragment, f->fragment.object_addr, 1);
-	rig_put_kick(r, &f->geometry);
-	rig_put_kick(r, &f->fragment);
-	rig_kick(r);
+	fx_bytes(&f->fragment, &cmd, sizeof(cmd));
+	fx_update(&f->fragment, f->fragment.object_addr, 1);
+	fx_put_kick(r, &f->geometry);
+	fx_put_kick(r, &f->fragment);
+	fx_kick(r);
 }
 
-void frame_open(struct rig *r, struct frame *f)
+void frame_open(struct fixture *r, struct frame *f)
 {
 	*(volatile u32 *)f->gate = 1;
-	rig_put_kick(r, &f->fragment);
-	rig_kick(r);
+	fx_put_kick(r, &f->fragment);
+	fx_kick(r);
 }
 
 /* The firmware asks for pages: there are as many as before. */
-static void deny_growth(struct rig *r)
+static void deny_growth(struct fixture *r)
 {
 	struct fwif_kccb_cmd grown = { .type = FWIF_KCCB_FREE_LIST_GROWN };
 
 	while (r->fwccb_ring->read != r->fwccb_ring->write) {
-		const struct fwif_fwccb_msg *msg = &r->fwccb[r->fwccb_ring->read % RIG_FWCCB];
+		const struct fwif_fwccb_msg *msg = &r->fwccb[r->fwccb_ring->read % FX_FWCCB];
 
 		grown.object = msg->code;
 		if (msg->type == FWIF_FWCCB_FREE_LIST_GROW)
 			host_call(r, &grown);
-		r->fwccb_ring->read = (r->fwccb_ring->read + 1) % RIG_FWCCB;
+		r->fwccb_ring->read = (r->fwccb_ring->read + 1) % FX_FWCCB;
 	}
 }
 
-void frame_finish(struct rig *r, struct rig_context *c, unsigned int patience)
+void frame_finish(struct fixture *r, struct fx_context *c, unsigned int patience)
 {
 	const struct fwif_job_result *result = host_end_job(r, c, 1, patience, deny_growth);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A frame for fuzz targets: everything that a geometry and a fragment job need, in the
- * rig's memory, all of it good until a target changes it. A target of 64 x 64 pixels,
+ * fixture's memory, all of it good until a target changes it. A target of 64 x 64 pixels,
  * two triangles with a texture and depth, a free list, a scene with memory for
  * partial renders.
  */
@@ -14,7 +14,7 @@
 #define FRAME_SIZE	64u	/* pixels, both ways */
 #define FRAME_PAGES	32u	/* of the free list's table */
 
-/* Pages of the VM, from RIG_STREAM_VA on; the first two are the rig's own. */
+/* Pages of the VM, from FX_STREAM_VA on; the first two are the fixture's own. */
 enum {
 	FRAME_STREAM,
 	FRAME_CODE,
@@ -35,7 +35,7 @@ enum {
 /* Programs in the page FRAME_CODE; there is room for one more. */
 enum { FRAME_VERTEX, FRAME_FRAGMENT, FRAME_END_OF_TILE, FRAME_BACKGROUND };
 
-#define FRAME_VA(page)	(RIG_STREAM_VA + (u64)(page) * 4096)
+#define FRAME_VA(page)	(FX_STREAM_VA + (u64)(page) * 4096)
 
 /* Records in the page FRAME_STATE, 128 bytes each; the sampler stands behind the texture. */
 enum {
@@ -51,16 +51,16 @@ enum {
 #define FRAME_INDIRECT_AT	2048u
 
 struct frame {
-	struct rig_vm vm;
+	struct fx_vm vm;
 	u8 *page[FRAME_ALL_PAGES];	/* in host memory */
 	u32 *list, *links, *scene;	/* in context 0 */
 	u32 scene_addr;
-	struct rig_context geometry, fragment;
+	struct fx_context geometry, fragment;
 	u32 *gate, gate_addr;		/* what the fragment job waits for besides */
 };
 
 /* Make it; @pages of the free list to begin with, at most FRAME_PAGES. */
-void frame_make(struct rig *r, struct frame *f, u32 pages);
+void frame_make(struct fixture *r, struct frame *f, u32 pages);
 /* A record of the page FRAME_STATE. */
 u32 *frame_record(struct frame *f, u32 record);
 /*
@@ -70,13 +70,13 @@ u32 *frame_record(struct frame *f, u32 record);
 struct pumice_stage frame_stage(struct frame *f, u32 number, struct pumice_pds_insn first,
 				const struct pumice_usc_insn *insns, u32 count);
 /* Submit both jobs, seqno 1; does not run. The fragment job waits for frame_open(). */
-void frame_submit(struct rig *r, struct frame *f);
-void frame_open(struct rig *r, struct frame *f);
+void frame_submit(struct fixture *r, struct frame *f);
+void frame_open(struct fixture *r, struct frame *f);
 
 /*
  * Let a job come to its end, or kill it; its result must be one of the enumeration.
  * @patience: polls before it is killed
  */
-void frame_finish(struct rig *r, struct rig_context *c, unsigned int patience);
+void frame_finish(struct fixture *r, struct fx_context *c, unsigned int patience);
 
 #endif

@@ -32,9 +32,9 @@
 enum { ZERO, RA, SP, GP, TP, T0, T1, T2, S0, S1, T6 = 31 };
 
 struct bus {
-	struct rig *r;
+	struct fixture *r;
 	struct frame frame;
-	struct rig_vm compute;
+	struct fx_vm compute;
 	u32 save;
 	u64 image;	/* bus address */
 	u32 *words, *at;
@@ -151,7 +151,7 @@ static void op_master(struct bus *b, struct fuzz *f)
 	};
 	static const u32 command[] = { 1, 1, 1, 2, 4, 8, 16, 17 };
 	const u32 n = fuzz_below(f, 4), unit = base[n] - PUMICE_CDM_UNIT_BASE;
-	u64 stream = n == 2 ? FRAME_RECORD_VA(FRAME_RENDER) : RIG_STREAM_VA;
+	u64 stream = n == 2 ? FRAME_RECORD_VA(FRAME_RENDER) : FX_STREAM_VA;
 
 	if (fuzz_below(f, 16) == 1)
 		stream = value(b, f);
@@ -246,7 +246,7 @@ static void write_reg(struct bus *b, u32 offset, u64 v, unsigned int size)
 
 static void boot(struct bus *b)
 {
-	struct rig *r = b->r;
+	struct fixture *r = b->r;
 
 	write_reg(b, PUMICE_MMU_CTX(0), testmem_ctx_reg(r->tm, 0), 8);
 	write_reg(b, PUMICE_MMU_CTX(CTX_FRAME),
@@ -262,15 +262,15 @@ static void boot(struct bus *b)
 
 static void create(struct bus *b, struct fuzz *f)
 {
-	b->r = rig_create();
+	b->r = fx_create();
 	put_lists(b);
 	frame_make(b->r, &b->frame, FRAME_PAGES);
-	rig_vm(b->r, &b->compute);
+	fx_vm(b->r, &b->compute);
 	if (fuzz_below(f, 4))
-		rig_vm_groups(&b->compute, 1 + fuzz_u8(f), fuzz_u16(f), false);
+		fx_vm_groups(&b->compute, 1 + fuzz_u8(f), fuzz_u16(f), false);
 	else
-		rig_vm_endless(&b->compute);
-	rig_fw_alloc(b->r, PUMICE_CDM_SAVE_WORDS * 4, &b->save);
+		fx_vm_endless(&b->compute);
+	fx_fw_alloc(b->r, PUMICE_CDM_SAVE_WORDS * 4, &b->save);
 	b->image = testmem_alloc(b->r->tm, IMAGE_WORDS * 4, 4096);
 	b->words = testmem_host(b->r->tm, b->image);
 }
@@ -279,7 +279,7 @@ static void create(struct bus *b, struct fuzz *f)
 static void host_does(struct bus *b, struct fuzz *f)
 {
 	const struct pumice_reg_info *reg = &pumice_reg_table[fuzz_below(f, PUMICE_REG_TABLE_SIZE)];
-	struct rig *r = b->r;
+	struct fixture *r = b->r;
 
 	switch (fuzz_below(f, 10)) {
 	case 0:
@@ -318,12 +318,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	create(&b, &f);
 	write_firmware(&b, &f);
 	boot(&b);
-	rig_turns(b.r, 32);
+	fx_turns(b.r, 32);
 	while (fuzz_more(&f)) {
 		host_does(&b, &f);
-		rig_turns(b.r, fuzz_u8(&f));
+		fx_turns(b.r, fuzz_u8(&f));
 	}
 	host_check_recovery(b.r->gpu, 0);
-	rig_destroy(b.r);
+	fx_destroy(b.r);
 	return 0;
 }

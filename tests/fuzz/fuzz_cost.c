@@ -15,24 +15,24 @@
 
 /* Pages of the VM that are all the same memory: a program as long as there are. */
 #define LONG_PAGE	256u
-#define LONG_VA		(RIG_STREAM_VA + LONG_PAGE * 4096ull)
+#define LONG_VA		(FX_STREAM_VA + LONG_PAGE * 4096ull)
 #define LONG_INSNS	(4096u / (PUMICE_USC_WORDS * 4u))	/* in a page */
 #define LONG_PAGES	(PUMICE_USC_MAX_INSNS / LONG_INSNS)
 #define READS_PAGE	2u
-#define READS_VA	(RIG_STREAM_VA + READS_PAGE * 4096ull)
+#define READS_VA	(FX_STREAM_VA + READS_PAGE * 4096ull)
 #define DATA_PAGE	3u	/* what they read: one memory again */
-#define DATA_VA		(RIG_STREAM_VA + DATA_PAGE * 4096ull)
+#define DATA_VA		(FX_STREAM_VA + DATA_PAGE * 4096ull)
 #define DATA_PAGES	128u
 
 #define SAMPLE_PAGE	(DATA_PAGE + DATA_PAGES)	/* a program of texture instructions */
-#define SAMPLE_VA	(RIG_STREAM_VA + SAMPLE_PAGE * 4096ull)
+#define SAMPLE_VA	(FX_STREAM_VA + SAMPLE_PAGE * 4096ull)
 #define SAMPLE_INSNS	200u
 
 #define MAX_LAUNCHES	24u
 #define PATIENCE	4000u	/* polls of the job before it is killed */
 #define TASK_WORDS	(2 * PUMICE_PDS_WORDS)
 
-static u64 map_page(struct rig *r, struct rig_vm *vm, u32 page, u32 count)
+static u64 map_page(struct fixture *r, struct fx_vm *vm, u32 page, u32 count)
 {
 	const u64 bus = testmem_alloc(r->tm, 4096, 4096);
 	const struct pumice_mmu_pt_entry entry = { .valid = true, .addr = bus };
@@ -43,7 +43,7 @@ static u64 map_page(struct rig *r, struct rig_vm *vm, u32 page, u32 count)
 }
 
 /* An endless loop, and what is never reached but has to be loaded. */
-static void put_long_program(struct rig *r, struct rig_vm *vm)
+static void put_long_program(struct fixture *r, struct fx_vm *vm)
 {
 	u32 *code = testmem_host(r->tm, map_page(r, vm, LONG_PAGE, LONG_PAGES)), i;
 
@@ -71,7 +71,7 @@ static void put_texture(u32 *at)
 }
 
 /* Texture instructions, after a PDS program that loads the state. */
-static void put_samples(struct rig *r, struct rig_vm *vm)
+static void put_samples(struct fixture *r, struct fx_vm *vm)
 {
 	const struct pumice_pds_insn pds[] = {
 		{ .opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH,
@@ -97,10 +97,10 @@ static void put_samples(struct rig *r, struct rig_vm *vm)
 }
 
 /* As many instructions as there may be, of which each reads a word for each instance. */
-static void put_reads(struct rig *r, struct rig_vm *vm, struct fuzz *f)
+static void put_reads(struct fixture *r, struct fx_vm *vm, struct fuzz *f)
 {
 	const struct pumice_pds_insn task = {
-		.opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA, .insns = 1,
+		.opcode = PUMICE_PDS_OP_TASK, .addr = FX_CODE_VA, .insns = 1,
 	};
 	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 	u32 *pds = testmem_host(r->tm, map_page(r, vm, READS_PAGE, 1)), i;
@@ -133,7 +133,7 @@ static u32 *put_launch(u32 *at, const struct pumice_cdm_state *state, u32 groups
 }
 
 /* Loads the long program, a little shorter than ever before. */
-static u32 *launch_long(struct rig_vm *vm, struct fuzz *f, u32 *at, u32 n)
+static u32 *launch_long(struct fx_vm *vm, struct fuzz *f, u32 *at, u32 n)
 {
 	const u32 words = PUMICE_USC_WORDS + n * TASK_WORDS;
 	const struct pumice_pds_insn task = {
@@ -142,7 +142,7 @@ static u32 *launch_long(struct rig_vm *vm, struct fuzz *f, u32 *at, u32 n)
 	};
 	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 	const struct pumice_cdm_state state = {
-		.pds_addr = RIG_CODE_VA + words * 4, .pds_insns = 2,
+		.pds_addr = FX_CODE_VA + words * 4, .pds_insns = 2,
 		.temps = (u8)(1 + fuzz_below(f, 4)), .size_x = 1, .size_y = 1, .size_z = 1,
 	};
 
@@ -172,7 +172,7 @@ static u32 *launch_samples(u32 *at)
 	return put_launch(at, &state, 1);
 }
 
-static u32 *put_any(struct rig_vm *vm, struct fuzz *f, u32 *at, u32 n)
+static u32 *put_any(struct fx_vm *vm, struct fuzz *f, u32 *at, u32 n)
 {
 	switch (fuzz_below(f, 4)) {
 	case 0:
@@ -187,15 +187,15 @@ static u32 *put_any(struct rig_vm *vm, struct fuzz *f, u32 *at, u32 n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz f = { data, size };
-	struct rig *r = rig_booted();
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fixture *r = fx_booted();
+	struct fx_context c;
+	struct fx_vm vm;
 	u32 launches, *at, i;
 
 	/* No other data master has programs here. */
 	oracle_limit_memory(USC_CACHE_CDM_BYTES + USC_CACHE_IDLE_BYTES + ORACLE_REST_BYTES);
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
+	fx_vm(r, &vm);
+	fx_context(r, &vm, 1, &c);
 	put_long_program(r, &vm);
 	put_reads(r, &vm, &f);
 	put_samples(r, &vm);
@@ -204,12 +204,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < launches; i++)
 		at = put_any(&vm, &f, at, i);
 	*at = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
-	rig_compute(&c, RIG_STREAM_VA, 1);
-	rig_update(&c, c.object_addr, 1);
-	rig_put_kick(r, &c);
-	rig_kick(r);
+	fx_compute(&c, FX_STREAM_VA, 1);
+	fx_update(&c, c.object_addr, 1);
+	fx_put_kick(r, &c);
+	fx_kick(r);
 	host_end_job(r, &c, 1, PATIENCE, NULL);
 	host_check_job(r);
-	rig_destroy(r);
+	fx_destroy(r);
 	return 0;
 }

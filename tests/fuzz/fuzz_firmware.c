@@ -17,9 +17,9 @@
 #define VMS		3u
 
 struct host {
-	struct rig *r;
-	struct rig_vm vm[VMS];
-	struct rig_context c[CONTEXTS];
+	struct fixture *r;
+	struct fx_vm vm[VMS];
+	struct fx_context c[CONTEXTS];
 	u32 objects;	/* fw address of words for updates, of which there are 256 */
 	u32 shared_end;	/* fw address behind rings and contexts */
 };
@@ -31,45 +31,45 @@ static u32 target(struct host *h, struct fuzz *f)
 
 	if (fuzz_below(f, 8))
 		return h->objects + fuzz_u8(f) * 4;
-	addr = fuzz_below(f, 2) ? RIG_FW_HOLE + fuzz_u16(f) : (u32)fuzz_number(f);
-	/* Neither the rig's structures, nor what looks like the head of an UPDATE. */
+	addr = fuzz_below(f, 2) ? FX_FW_HOLE + fuzz_u16(f) : (u32)fuzz_number(f);
+	/* Neither the fixture's structures, nor what looks like the head of an UPDATE. */
 	if (addr < 4096 || (addr >= h->r->boot_addr && addr < h->shared_end))
 		return 0;
 	return addr;
 }
 
-static void put_wait(struct host *h, struct fuzz *f, struct rig_context *c)
+static void put_wait(struct host *h, struct fuzz *f, struct fx_context *c)
 {
 	const struct fwif_cccb_wait cmd = {
 		{ fuzz_mutate(f, FWIF_CCCB_WAIT), fuzz_mutate(f, sizeof(cmd)) },
 		target(h, f), fuzz_mutate(f, 0),
 	};
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-static void put_update(struct host *h, struct fuzz *f, struct rig_context *c)
+static void put_update(struct host *h, struct fuzz *f, struct fx_context *c)
 {
 	const struct fwif_cccb_update cmd = {
 		{ FWIF_CCCB_UPDATE, fuzz_mutate(f, sizeof(cmd)) }, target(h, f), fuzz_u8(f),
 	};
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-static void put_compute(struct host *h, struct fuzz *f, struct rig_context *c)
+static void put_compute(struct host *h, struct fuzz *f, struct fx_context *c)
 {
 	const struct fwif_cccb_compute cmd = {
 		{ fuzz_mutate(f, FWIF_CCCB_COMPUTE), fuzz_mutate(f, sizeof(cmd)) },
-		fuzz_below(f, 8) ? RIG_STREAM_VA : fuzz_number(f) & ~4ull,
+		fuzz_below(f, 8) ? FX_STREAM_VA : fuzz_number(f) & ~4ull,
 		fuzz_mutate(f, fuzz_u8(f)), fuzz_mutate(f, 0) ? 1 : 0,
 	};
 
 	(void)h;
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-static void put_raw(struct host *h, struct fuzz *f, struct rig_context *c)
+static void put_raw(struct host *h, struct fuzz *f, struct fx_context *c)
 {
 	u32 words[8] = { 0 };
 	u32 n = fuzz_below(f, 5) * 2, i;
@@ -80,15 +80,15 @@ static void put_raw(struct host *h, struct fuzz *f, struct rig_context *c)
 	for (i = 0; i < n; i += 2)
 		if (words[i] == FWIF_CCCB_UPDATE)
 			words[i] = FWIF_CCCB_PAD;
-	rig_bytes(c, words, n * 4);
+	fx_bytes(c, words, n * 4);
 }
 
 static void client_command(struct host *h, struct fuzz *f)
 {
-	static void (*const put[])(struct host *h, struct fuzz *f, struct rig_context *c) = {
+	static void (*const put[])(struct host *h, struct fuzz *f, struct fx_context *c) = {
 		put_wait, put_update, put_compute, put_compute, put_raw,
 	};
-	struct rig_context *c = &h->c[fuzz_below(f, CONTEXTS)];
+	struct fx_context *c = &h->c[fuzz_below(f, CONTEXTS)];
 
 	put[fuzz_below(f, sizeof(put) / sizeof(put[0]))](h, f, c);
 }
@@ -96,14 +96,14 @@ static void client_command(struct host *h, struct fuzz *f)
 /* The ring has room for another command, PING and the good job's among them. */
 static bool room(const struct host *h)
 {
-	u32 used = (h->r->kccb_ring->write - h->r->kccb_ring->read) % RIG_KCCB;
+	u32 used = (h->r->kccb_ring->write - h->r->kccb_ring->read) % FX_KCCB;
 
-	return used < RIG_KCCB / 2;
+	return used < FX_KCCB / 2;
 }
 
 static void kernel_command(struct host *h, struct fuzz *f)
 {
-	const struct rig_context *c = &h->c[fuzz_below(f, CONTEXTS)];
+	const struct fx_context *c = &h->c[fuzz_below(f, CONTEXTS)];
 	struct fwif_kccb_cmd cmd = {
 		.type = fuzz_mutate(f, fuzz_below(f, 8)),
 		.context = fuzz_mutate(f, c->addr),
@@ -120,16 +120,16 @@ static void kernel_command(struct host *h, struct fuzz *f)
 		cmd.reserved2[fuzz_below(f, 3) % 2] = fuzz_u8(f);
 	if (!room(h))
 		return;
-	rig_put(h->r, &cmd);
-	rig_kick(h->r);
+	fx_put(h->r, &cmd);
+	fx_kick(h->r);
 }
 
 static void kick(struct host *h, struct fuzz *f)
 {
 	if (!room(h))
 		return;
-	rig_put_kick(h->r, &h->c[fuzz_below(f, CONTEXTS)]);
-	rig_kick(h->r);
+	fx_put_kick(h->r, &h->c[fuzz_below(f, CONTEXTS)]);
+	fx_kick(h->r);
 }
 
 /* What the host wrote into a context, changed. */
@@ -146,16 +146,16 @@ static void change_context(struct host *h, struct fuzz *f)
 						  fuzz_number(f);
 		break;
 	case 2:
-		c->cccb = fuzz_below(f, 2) ? RIG_FW_HOLE : fuzz_u8(f);
+		c->cccb = fuzz_below(f, 2) ? FX_FW_HOLE : fuzz_u8(f);
 		break;
 	case 3:
-		c->cccb_bytes = (u32)fuzz_number(f) % (RIG_CCCB + 1);
+		c->cccb_bytes = (u32)fuzz_number(f) % (FX_CCCB + 1);
 		break;
 	case 4:
-		c->results = fuzz_below(f, 2) ? RIG_FW_HOLE : fuzz_u8(f);
+		c->results = fuzz_below(f, 2) ? FX_FW_HOLE : fuzz_u8(f);
 		break;
 	case 5:
-		c->result_count = (u32)fuzz_number(f) % (RIG_RESULTS + 1);
+		c->result_count = (u32)fuzz_number(f) % (FX_RESULTS + 1);
 		break;
 	case 6:
 		c->dm = fuzz_mutate(f, 0);
@@ -169,14 +169,14 @@ static void change_context(struct host *h, struct fuzz *f)
 /* What the jobs do: end, fault, run for ever, or anything. */
 static void change_job(struct host *h, struct fuzz *f)
 {
-	struct rig_vm *vm = &h->vm[fuzz_below(f, VMS)];
+	struct fx_vm *vm = &h->vm[fuzz_below(f, VMS)];
 
 	switch (fuzz_below(f, 4)) {
 	case 0:
-		rig_vm_faulty(vm);
+		fx_vm_faulty(vm);
 		break;
 	case 1:
-		rig_vm_endless(vm);
+		fx_vm_endless(vm);
 		break;
 	case 2:
 		vm->stream[0] = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
@@ -188,7 +188,7 @@ static void change_job(struct host *h, struct fuzz *f)
 }
 
 /* All commands in the ring are answered, in the end. */
-static void drain(struct rig *r)
+static void drain(struct fixture *r)
 {
 	const volatile u32 *read = &r->kccb_ring->read;
 	unsigned int i;
@@ -201,15 +201,15 @@ static void drain(struct rig *r)
 /* What the host owns of the rings, and what only the firmware or nobody may write. */
 static void change_ring(struct host *h, struct fuzz *f)
 {
-	struct rig *r = h->r;
+	struct fixture *r = h->r;
 
 	switch (fuzz_below(f, 4)) {
 	case 0:
 		/* Old entries run again. */
 		r->kccb_ring->write = (u32)fuzz_number(f);
-		rig_kick(r);
+		fx_kick(r);
 		host_run(r, fuzz_below(f, 8));
-		r->kccb_ring->write %= RIG_KCCB;
+		r->kccb_ring->write %= FX_KCCB;
 		drain(r);
 		break;
 	case 1:
@@ -234,13 +234,13 @@ static void run(struct host *h, struct fuzz *f)
 /* Kill whatever a command in the ring may wait for, so that all are answered. */
 static void check_answers(struct host *h)
 {
-	struct rig *r = h->r;
+	struct fixture *r = h->r;
 	u32 i;
 
 	drain(r);
 	for (i = 0; i < CONTEXTS; i++)
 		host_call_context(r, FWIF_KCCB_CONTEXT_KILL, &h->c[i]);
-	for (i = 0; i < RIG_KCCB; i++)
+	for (i = 0; i < FX_KCCB; i++)
 		FUZZ_CHECK(r->kccb_status[i] <= FWIF_STATUS_NO_SPACE, "status %u",
 			   r->kccb_status[i]);
 }
@@ -265,21 +265,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		client_command, client_command, kernel_command, kick, kick, change_context,
 		change_job, change_ring, run,
 	};
-	struct host h = { .r = rig_booted() };
+	struct host h = { .r = fx_booted() };
 	struct fuzz f = { data, size };
 	u32 i;
 
 	for (i = 0; i < VMS; i++)
-		rig_vm(h.r, &h.vm[i]);
+		fx_vm(h.r, &h.vm[i]);
 	for (i = 0; i < CONTEXTS; i++)
-		rig_context(h.r, &h.vm[i % VMS], i % 3, &h.c[i]);
+		fx_context(h.r, &h.vm[i % VMS], i % 3, &h.c[i]);
 	h.shared_end = h.r->fw_next;
-	rig_fw_alloc(h.r, 0x10000, &i);
-	rig_fw_alloc(h.r, 1024, &h.objects);
+	fx_fw_alloc(h.r, 0x10000, &i);
+	fx_fw_alloc(h.r, 1024, &h.objects);
 	while (fuzz_more(&f))
 		step[fuzz_below(&f, sizeof(step) / sizeof(step[0]))](&h, &f);
 	check_answers(&h);
 	check_alive(&h);
-	rig_destroy(h.r);
+	fx_destroy(h.r);
 	return 0;
 }

@@ -82,7 +82,7 @@ static u32 put_indirect(struct fuzz *f, u32 *at)
 
 static u32 put_branch(struct fuzz *f, u32 *at)
 {
-	const u64 to = fuzz_below(f, 8) ? RIG_STREAM_VA + SUBLIST * 4 : address(f);
+	const u64 to = fuzz_below(f, 8) ? FX_STREAM_VA + SUBLIST * 4 : address(f);
 	const struct pumice_vdm_call call = { .addr = to };
 	const struct pumice_vdm_link link = { .addr = to };
 
@@ -196,12 +196,12 @@ static void change_page(struct fuzz *f, struct frame *frame)
 }
 
 /* Let it run, and change something every now and then. */
-static void disturb(struct rig *r, struct fuzz *f, struct frame *frame)
+static void disturb(struct fixture *r, struct fuzz *f, struct frame *frame)
 {
 	u32 n = fuzz_below(f, 6);
 
 	while (n--) {
-		rig_turns(r, fuzz_u8(f));
+		fx_turns(r, fuzz_u8(f));
 		if (fuzz_below(f, 16) == 1)
 			change_page(f, frame);
 		else
@@ -209,7 +209,7 @@ static void disturb(struct rig *r, struct fuzz *f, struct frame *frame)
 	}
 }
 
-static void release(struct rig *r, struct frame *frame)
+static void release(struct fixture *r, struct frame *frame)
 {
 	const struct fwif_kccb_cmd scene = {
 		.type = FWIF_KCCB_SCENE_RELEASE, .object = frame->scene_addr,
@@ -228,8 +228,8 @@ static void check_picture(struct frame *frame)
 	const float *pixel = (const float *)(void *)frame->page[FRAME_TARGET];
 	u32 i;
 
-	FUZZ_CHECK(!rig_result(&frame->geometry, 1)->fault &&
-		   !rig_result(&frame->fragment, 1)->fault, "a good frame faults");
+	FUZZ_CHECK(!fx_result(&frame->geometry, 1)->fault &&
+		   !fx_result(&frame->fragment, 1)->fault, "a good frame faults");
 	for (i = 0; i < 1024; i++)
 		FUZZ_CHECK(pixel[i] > 0.333f && pixel[i] < 0.334f, "pixel %u is %g", i,
 			   (double)pixel[i]);
@@ -238,7 +238,7 @@ static void check_picture(struct frame *frame)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz f = { data, size };
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 	struct frame frame;
 
 	memset(&frame, 0, sizeof(frame));
@@ -260,6 +260,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_picture(&frame);
 	release(r, &frame);
 	host_check_job(r);
-	rig_destroy(r);
+	fx_destroy(r);
 	return 0;
 }

@@ -33,10 +33,10 @@ struct area {
 };
 
 struct race {
-	struct rig *r;
+	struct fixture *r;
 	struct frame frame;
-	struct rig_vm vm[JOBS];
-	struct rig_context job[JOBS];
+	struct fx_vm vm[JOBS];
+	struct fx_context job[JOBS];
 	struct area area[AREAS];
 	u32 areas;
 	u64 random;
@@ -121,16 +121,16 @@ static void add_all(struct race *race)
 }
 
 /* A command, if there is room; the ring may hold anything by now. */
-static void put(struct rig *r, const struct fwif_kccb_cmd *cmd)
+static void put(struct fixture *r, const struct fwif_kccb_cmd *cmd)
 {
-	const u32 entry = __atomic_load_n(&r->kccb_ring->write, __ATOMIC_RELAXED) % RIG_KCCB;
-	const u32 next = (entry + 1) % RIG_KCCB;
+	const u32 entry = __atomic_load_n(&r->kccb_ring->write, __ATOMIC_RELAXED) % FX_KCCB;
+	const u32 next = (entry + 1) % FX_KCCB;
 
 	if (next == __atomic_load_n(&r->kccb_ring->read, __ATOMIC_ACQUIRE))
 		return;
 	r->kccb[entry] = *cmd;
 	__atomic_store_n(&r->kccb_ring->write, next, __ATOMIC_RELEASE);
-	rig_kick(r);
+	fx_kick(r);
 }
 
 static void nap(u32 times)
@@ -143,19 +143,19 @@ static void nap(u32 times)
 /* One more job of a context, or its end. */
 static void command(struct race *race, struct fuzz *f)
 {
-	struct rig_context *c = &race->job[fuzz_below(f, JOBS)];
+	struct fx_context *c = &race->job[fuzz_below(f, JOBS)];
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_KICK, .context = c->addr };
 
 	if (fuzz_below(f, 8) == 1) {
 		cmd.type = FWIF_KCCB_CONTEXT_KILL;
 	} else {
-		rig_compute(c, RIG_STREAM_VA, fuzz_u8(f));
+		fx_compute(c, FX_STREAM_VA, fuzz_u8(f));
 		cmd.write = c->write;
 	}
 	put(race->r, &cmd);
 }
 
-static void boot(struct rig *r)
+static void boot(struct fixture *r)
 {
 	const u32 off = 0, run = PUMICE_FW_CTRL__RUN__MASK;
 
@@ -165,7 +165,7 @@ static void boot(struct rig *r)
 
 static void host_does(struct race *race, struct fuzz *f)
 {
-	struct rig *r = race->r;
+	struct fixture *r = race->r;
 
 	switch (fuzz_below(f, 12)) {
 	case 0:
@@ -201,20 +201,20 @@ static void host_does(struct race *race, struct fuzz *f)
 static void create(struct race *race, struct fuzz *f)
 {
 	const u32 threads = 1 + fuzz_below(f, 3);
-	struct rig *r = rig_create_threads(threads);
+	struct fixture *r = fx_create_threads(threads);
 	u32 i;
 
 	race->r = r;
 	race->random = fuzz_u32(f) | 1;
-	FUZZ_CHECK(rig_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
+	FUZZ_CHECK(fx_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
 	frame_make(r, &race->frame, FRAME_PAGES);
 	for (i = 0; i < JOBS; i++) {
-		rig_vm(r, &race->vm[i]);
+		fx_vm(r, &race->vm[i]);
 		if (i)
-			rig_vm_groups(&race->vm[i], 64, fuzz_u8(f), fuzz_below(f, 4) == 1);
+			fx_vm_groups(&race->vm[i], 64, fuzz_u8(f), fuzz_below(f, 4) == 1);
 		else
-			rig_vm_endless(&race->vm[i]);
-		rig_context(r, &race->vm[i], fuzz_below(f, 3), &race->job[i]);
+			fx_vm_endless(&race->vm[i]);
+		fx_context(r, &race->vm[i], fuzz_below(f, 3), &race->job[i]);
 	}
 	add_all(race);
 }
@@ -235,6 +235,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	atomic_store(&race.stop, true);
 	pthread_join(race.mutator, NULL);
 	host_check_recovery(race.r->gpu, race.r->threads);
-	rig_destroy(race.r);
+	fx_destroy(race.r);
 	return 0;
 }

@@ -33,9 +33,9 @@ static u64 address(struct fuzz *f)
 	case 0:
 		return fuzz_number(f);
 	case 1:
-		return RIG_STREAM_VA + (fuzz_u16(f) & ~3u);
+		return FX_STREAM_VA + (fuzz_u16(f) & ~3u);
 	default:
-		return RIG_STREAM_VA + 2048 + fuzz_u8(f) * 16u;
+		return FX_STREAM_VA + 2048 + fuzz_u8(f) * 16u;
 	}
 }
 
@@ -156,7 +156,7 @@ static void pds_program(struct fuzz *f, u32 *at, struct job *job)
 	};
 	const struct pumice_pds_insn task = {
 		.opcode = fuzz_mutate(f, PUMICE_PDS_OP_TASK) & 0xff,
-		.addr = RIG_CODE_VA + fuzz_mutate(f, USC_AT * 4),
+		.addr = FX_CODE_VA + fuzz_mutate(f, USC_AT * 4),
 		.insns = fuzz_mutate(f, job->usc_insns),
 	};
 	const struct pumice_pds_insn end = { .opcode = fuzz_mutate(f, PUMICE_PDS_OP_END) & 0xff };
@@ -174,7 +174,7 @@ static void pds_program(struct fuzz *f, u32 *at, struct job *job)
 static u32 put_state(struct fuzz *f, u32 *at, const struct job *job)
 {
 	const struct pumice_cdm_state state = {
-		.pds_addr = RIG_CODE_VA + fuzz_mutate(f, PDS_AT * 4),
+		.pds_addr = FX_CODE_VA + fuzz_mutate(f, PDS_AT * 4),
 		.pds_insns = (u16)fuzz_mutate(f, job->pds_insns),
 		.shared = (u16)fuzz_mutate(f, 8), .coeffs = (u16)fuzz_mutate(f, 4),
 		.attrs = (u8)fuzz_mutate(f, 8),
@@ -229,7 +229,7 @@ static u32 put_memory_command(struct fuzz *f, u32 *at)
 static u32 put_command(struct fuzz *f, u32 *at, const struct job *job)
 {
 	const struct pumice_cdm_call call = {
-		.addr = RIG_STREAM_VA + fuzz_mutate(f, SUBLIST * 4),
+		.addr = FX_STREAM_VA + fuzz_mutate(f, SUBLIST * 4),
 	};
 	const struct pumice_cdm_link link = { .addr = call.addr };
 
@@ -273,7 +273,7 @@ static void stream(struct fuzz *f, u32 *at, const struct job *job, enum pumice_c
 }
 
 /* Bits of the two pages, and now and then the flags of one of them, change. */
-static void damage(struct fuzz *f, struct rig_vm *vm)
+static void damage(struct fuzz *f, struct fx_vm *vm)
 {
 	u32 n = fuzz_below(f, 4);
 
@@ -288,7 +288,7 @@ static void damage(struct fuzz *f, struct rig_vm *vm)
 }
 
 /* Wait for the job, else kill it. */
-static void finish(struct rig *r, struct rig_context *c)
+static void finish(struct fixture *r, struct fx_context *c)
 {
 	const struct fwif_job_result *result = host_end_job(r, c, 1, PATIENCE, NULL);
 
@@ -299,24 +299,24 @@ static void finish(struct rig *r, struct rig_context *c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz f = { data, size };
-	struct rig *r = rig_booted();
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fixture *r = fx_booted();
+	struct fx_context c;
+	struct fx_vm vm;
 	struct job job;
 
-	rig_vm(r, &vm);
-	rig_context(r, &vm, 1, &c);
+	fx_vm(r, &vm);
+	fx_context(r, &vm, 1, &c);
 	usc_program(&f, vm.code + USC_AT, &job);
 	pds_program(&f, vm.code + PDS_AT, &job);
 	stream(&f, vm.stream, &job, PUMICE_CDM_TYPE_HALT);
 	stream(&f, vm.stream + SUBLIST, &job, PUMICE_CDM_TYPE_RETURN);
 	damage(&f, &vm);
-	rig_compute(&c, RIG_STREAM_VA, 1);
-	rig_update(&c, c.object_addr, 1);
-	rig_put_kick(r, &c);
-	rig_kick(r);
+	fx_compute(&c, FX_STREAM_VA, 1);
+	fx_update(&c, c.object_addr, 1);
+	fx_put_kick(r, &c);
+	fx_kick(r);
 	finish(r, &c);
 	host_check_job(r);
-	rig_destroy(r);
+	fx_destroy(r);
 	return 0;
 }

@@ -29,7 +29,7 @@
 #define GROUP		32u
 #define POLLS		20000u		/* more than any job here takes */
 
-struct world {
+struct switch_fixture {
 	struct pumice_gpu *gpu;
 	struct testmem *tm;
 	u32 *stream, *data, *save, *ring;
@@ -46,7 +46,7 @@ static void raise_irq(void *opaque, unsigned int os)
 
 static uint64_t now(void *opaque)
 {
-	return ((struct world *)opaque)->clock += 100;
+	return ((struct switch_fixture *)opaque)->clock += 100;
 }
 
 static void kick(void *opaque)
@@ -56,7 +56,7 @@ static void kick(void *opaque)
 
 static const struct pumice_gpu_ops ops = { .raise_irq = raise_irq, .now = now, .kick = kick };
 
-static void reg(struct world *w, u32 offset, u64 value)
+static void reg(struct switch_fixture *w, u32 offset, u64 value)
 {
 	u32 index;
 
@@ -64,7 +64,7 @@ static void reg(struct world *w, u32 offset, u64 value)
 		   pumice_reg_find(offset, &index)->bits / 8);
 }
 
-static u32 events(struct world *w)
+static u32 events(struct switch_fixture *w)
 {
 	u32 pending = (u32)regs_read(w->gpu, PUMICE_REG_BUS_FW, 0, PUMICE_IC_PENDING, 4);
 
@@ -72,13 +72,13 @@ static u32 events(struct world *w)
 	return pending;
 }
 
-static bool busy(struct world *w)
+static bool busy(struct switch_fixture *w)
 {
 	return regs_read(w->gpu, PUMICE_REG_BUS_FW, 0, PUMICE_CDM_STATUS, 4) &
 	       PUMICE_CDM_STATUS__BUSY__MASK;
 }
 
-static void run(struct world *w, u32 polls)
+static void run(struct switch_fixture *w, u32 polls)
 {
 	while (polls-- && busy(w))
 		pumice_gpu_poll(w->gpu, 0);
@@ -121,7 +121,7 @@ static u32 *put_state(u32 *at, u32 local_bytes)
 }
 
 /* Some groups, each with instances that no other group has. */
-static u32 *put_launch(struct world *w, struct fuzz *f, u32 *at)
+static u32 *put_launch(struct switch_fixture *w, struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_launch launch = {
 		.groups_x = fuzz_below(f, 12), .groups_y = 1, .groups_z = 1, .base_x = w->groups,
@@ -134,7 +134,7 @@ static u32 *put_launch(struct world *w, struct fuzz *f, u32 *at)
 	return at + PUMICE_CDM_LAUNCH_WORDS;
 }
 
-static u32 *put_command(struct world *w, struct fuzz *f, u32 *at)
+static u32 *put_command(struct switch_fixture *w, struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_marker marker = {
 		.addr = DATA + DATA_WORDS * 4 - 4, .value = 1, .wait = fuzz_below(f, 2),
@@ -164,7 +164,7 @@ static u32 *put_command(struct world *w, struct fuzz *f, u32 *at)
 }
 
 /* Good commands, and now and then something else among them. */
-static void write_stream(struct world *w, struct fuzz *f)
+static void write_stream(struct switch_fixture *w, struct fuzz *f)
 {
 	u32 n = fuzz_below(f, 24), *at = put_state(w->stream, 16384);
 
@@ -181,7 +181,7 @@ static void write_stream(struct world *w, struct fuzz *f)
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
 }
 
-static void expect_all_work(const struct world *w)
+static void expect_all_work(const struct switch_fixture *w)
 {
 	u32 i;
 
@@ -191,7 +191,7 @@ static void expect_all_work(const struct world *w)
 }
 
 /* What changes no result: limits, order, what is traced and where to. */
-static void set_observers(struct world *w, struct fuzz *f)
+static void set_observers(struct switch_fixture *w, struct fuzz *f)
 {
 	static const u32 pds[] = { PUMICE_PDS_CTRL, PUMICE_PDS_CDM_TASKS, PUMICE_PDS_CDM_UNIFIED,
 				   PUMICE_PDS_CDM_COMMON, PUMICE_PDS_CDM_LOCAL,
@@ -213,7 +213,7 @@ static void set_observers(struct world *w, struct fuzz *f)
 	}
 }
 
-static void start(struct world *w, u64 save, u32 ctrl)
+static void start(struct switch_fixture *w, u64 save, u32 ctrl)
 {
 	reg(w, PUMICE_CDM_STREAM_BASE, STREAM);
 	reg(w, PUMICE_CDM_MMU_CTX, CTX);
@@ -222,7 +222,7 @@ static void start(struct world *w, u64 save, u32 ctrl)
 }
 
 /* A word of the saved state becomes something else. */
-static void damage(struct world *w, struct fuzz *f)
+static void damage(struct switch_fixture *w, struct fuzz *f)
 {
 	u32 word = fuzz_below(f, PUMICE_CDM_SAVE_WORDS);
 
@@ -233,7 +233,7 @@ static void damage(struct world *w, struct fuzz *f)
 	w->good = false;
 }
 
-static void job(struct world *w, struct fuzz *f)
+static void job(struct switch_fixture *w, struct fuzz *f)
 {
 	u64 save = fuzz_below(f, 32) == 1 ? fuzz_number(f) & PUMICE_CDM_SAVE_BASE__WRITABLE : SAVE;
 	u32 switches = fuzz_below(f, 8), event = 0;
@@ -276,7 +276,7 @@ static void job(struct world *w, struct fuzz *f)
 	FUZZ_CHECK(!pumice_gpu_mmio_read(w->gpu, 0, PUMICE_PDS_TASKS, 4), "tasks are left");
 }
 
-static void create(struct world *w)
+static void create(struct switch_fixture *w)
 {
 	const struct pumice_gpu_config config = { .cores = 1 };
 	const char *error;
@@ -298,7 +298,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz f = { data, size };
 	struct fuzz nothing = { data, 0 };
-	struct world w = { 0 };
+	struct switch_fixture w = { 0 };
 
 	create(&w);
 	do

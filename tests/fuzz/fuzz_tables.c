@@ -21,7 +21,7 @@
 #define PAGES		8u	/* of a region */
 #define COPY_BYTES	(3 * GRAIN)
 
-struct world {
+struct table_fixture {
 	struct mem_map map;
 	struct mmu mmu;
 	struct mmu_tlb tlb;
@@ -29,7 +29,7 @@ struct world {
 };
 
 /* The first two touch on the bus, but not in this process; the last may not be written. */
-static void make_regions(struct world *w)
+static void make_regions(struct table_fixture *w)
 {
 	static const u64 addr[REGIONS] = { 0x100000, 0x100000 + PAGES * GRAIN, 0xfffffff00000 };
 	u32 i;
@@ -48,7 +48,7 @@ static void make_regions(struct world *w)
 }
 
 /* A bus address near one of the regions, or anywhere. */
-static u64 bus_address(struct world *w, struct fuzz *f)
+static u64 bus_address(struct table_fixture *w, struct fuzz *f)
 {
 	u32 i = fuzz_below(f, REGIONS);
 
@@ -58,7 +58,7 @@ static u64 bus_address(struct world *w, struct fuzz *f)
 }
 
 /* An entry of any level: flags and page size in the low bits. */
-static u64 entry(struct world *w, struct fuzz *f)
+static u64 entry(struct table_fixture *w, struct fuzz *f)
 {
 	u64 v = bus_address(w, f) | 1;
 
@@ -68,7 +68,7 @@ static u64 entry(struct world *w, struct fuzz *f)
 	return v | (fuzz_below(f, 4) ? 0 : fuzz_u8(f) & 0x1e);
 }
 
-static void write_entries(struct world *w, struct fuzz *f)
+static void write_entries(struct table_fixture *w, struct fuzz *f)
 {
 	struct pumice_mem_region *r = &w->region[fuzz_below(f, REGIONS)];
 	u32 at = fuzz_below(f, PAGES) * GRAIN + fuzz_below(f, 4) * 8;
@@ -90,13 +90,13 @@ static u64 near_address(struct fuzz *f)
 	       (u64)(v >> 4 & 1) << 20;
 }
 
-static void put_entry(struct world *w, u32 page, u64 index, u64 value)
+static void put_entry(struct table_fixture *w, u32 page, u64 index, u64 value)
 {
 	memcpy(w->region[0].host + page * GRAIN + index % 512 * 8, &value, 8);
 }
 
 /* Three entries that lead somewhere, in the first region, for an address that is met again. */
-static void map_page(struct world *w, struct fuzz *f)
+static void map_page(struct table_fixture *w, struct fuzz *f)
 {
 	static const u8 shift[] = { 12, 14, 16, 18, 20, 21, 12, 12 };
 	u64 va = near_address(f);
@@ -110,7 +110,7 @@ static void map_page(struct world *w, struct fuzz *f)
 	put_entry(w, table, (va & 0x1fffff) >> shift[size], entry(w, f));
 }
 
-static void write_registers(struct world *w, struct fuzz *f)
+static void write_registers(struct table_fixture *w, struct fuzz *f)
 {
 	u32 i = fuzz_below(f, PUMICE_MMU_RANGES);
 
@@ -136,7 +136,7 @@ static void write_registers(struct world *w, struct fuzz *f)
 }
 
 /* Another map: some of the regions. Whoever changes it drops the TLBs, as gpu.c does. */
-static void change_map(struct world *w, struct fuzz *f)
+static void change_map(struct table_fixture *w, struct fuzz *f)
 {
 	bool some = fuzz_below(f, 4) == 1;
 	u32 first = some ? fuzz_below(f, REGIONS) : 0;
@@ -154,7 +154,7 @@ static u64 virtual_address(struct fuzz *f)
 }
 
 /* The region of the map that holds the grain of a host pointer. */
-static const struct pumice_mem_region *home(const struct world *w, const u8 *host)
+static const struct pumice_mem_region *home(const struct table_fixture *w, const u8 *host)
 {
 	const u8 *grain = (const u8 *)((uintptr_t)host & ~(uintptr_t)(GRAIN - 1));
 	u32 i;
@@ -177,7 +177,7 @@ static void check_fault(const struct gpu_fault *fault, u32 ctx, enum pumice_acce
 }
 
 /* The first byte of what a null page is for this kind of access, or NULL if it is none. */
-static const u8 *null_page(const struct world *w, const u8 *host, enum pumice_access access)
+static const u8 *null_page(const struct table_fixture *w, const u8 *host, enum pumice_access access)
 {
 	if (access == PUMICE_ACCESS_WRITE)
 		return mmu_in_sink(&w->tlb, host) ? w->tlb.sink : NULL;
@@ -185,7 +185,7 @@ static const u8 *null_page(const struct world *w, const u8 *host, enum pumice_ac
 	       (uintptr_t)host - (uintptr_t)mmu_zeros < GRAIN ? mmu_zeros : NULL;
 }
 
-static void translate(struct world *w, struct fuzz *f)
+static void translate(struct table_fixture *w, struct fuzz *f)
 {
 	enum pumice_access access = fuzz_below(f, 3);
 	u32 ctx = fuzz_below(f, 4) ? 0 : fuzz_below(f, PUMICE_MMU_CONTEXTS);
@@ -214,7 +214,7 @@ static void translate(struct world *w, struct fuzz *f)
 }
 
 /* Without a TLB: what a translation by an empty one says, and no other trace of it. */
-static void probe(struct world *w, struct fuzz *f)
+static void probe(struct table_fixture *w, struct fuzz *f)
 {
 	enum pumice_access access = fuzz_below(f, 3);
 	u64 va = virtual_address(f);
@@ -230,7 +230,7 @@ static void probe(struct world *w, struct fuzz *f)
 		   "a probe and a translation differ");
 }
 
-static void copy(struct world *w, struct fuzz *f)
+static void copy(struct table_fixture *w, struct fuzz *f)
 {
 	static u8 buf[COPY_BYTES];
 	struct gpu_fault fault = { 0 };
@@ -258,11 +258,11 @@ static void copy(struct world *w, struct fuzz *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const step[])(struct world *w, struct fuzz *f) = {
+	static void (*const step[])(struct table_fixture *w, struct fuzz *f) = {
 		map_page, map_page, map_page, write_entries, write_registers, translate,
 		translate, translate, copy, change_map, probe,
 	};
-	struct world *w = calloc(1, sizeof(*w));
+	struct table_fixture *w = calloc(1, sizeof(*w));
 	struct fuzz f = { data, size };
 	u32 i;
 

@@ -113,7 +113,7 @@ static u32 put_surface_command(struct fuzz *f, u32 *at)
 static u32 put_command(struct fuzz *f, u32 *at)
 {
 	const struct pumice_tdm_link link = {
-		.addr = fuzz_below(f, 4) ? RIG_STREAM_VA + 4 * fuzz_u8(f) : memory(f),
+		.addr = fuzz_below(f, 4) ? FX_STREAM_VA + 4 * fuzz_u8(f) : memory(f),
 	};
 
 	switch (fuzz_below(f, 8)) {
@@ -137,27 +137,27 @@ static u32 put_command(struct fuzz *f, u32 *at)
 	}
 }
 
-static void put_job(struct rig_context *c)
+static void put_job(struct fx_context *c)
 {
 	const struct fwif_cccb_compute cmd = {
-		.header = { FWIF_CCCB_TRANSFER, sizeof(cmd) }, .stream = RIG_STREAM_VA, .seqno = 1,
+		.header = { FWIF_CCCB_TRANSFER, sizeof(cmd) }, .stream = FX_STREAM_VA, .seqno = 1,
 	};
 
-	rig_bytes(c, &cmd, sizeof(cmd));
-	rig_update(c, c->object_addr, 1);
+	fx_bytes(c, &cmd, sizeof(cmd));
+	fx_update(c, c->object_addr, 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz f = { data, size };
-	struct rig *r = rig_booted();
-	struct rig_context c;
+	struct fixture *r = fx_booted();
+	struct fx_context c;
 	struct frame frame;
 	u32 i, n, *at;
 
 	memset(&frame, 0, sizeof(frame));
 	frame_make(r, &frame, FRAME_PAGES);
-	rig_context_of(r, &frame.vm, FWIF_DM_TDM, 1, &c);
+	fx_context_of(r, &frame.vm, FWIF_DM_TDM, 1, &c);
 	for (i = 0; i < SURFACES; i++)
 		put_surface(&f, &frame, i);
 	at = frame.vm.stream;
@@ -165,10 +165,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += put_command(&f, at);
 	*at = (u32)PUMICE_TDM_TYPE_HALT << PUMICE_TDM_HALT__TYPE__SHIFT;
 	put_job(&c);
-	rig_put_kick(r, &c);
-	rig_kick(r);
+	fx_put_kick(r, &c);
+	fx_kick(r);
 	if (fuzz_below(&f, 4) == 1) {
-		rig_turns(r, fuzz_u8(&f));
+		fx_turns(r, fuzz_u8(&f));
 		/* But for the PM's pages, whose owner shall be the PM. */
 		frame.vm.pt[fuzz_below(&f, FRAME_REGIONS)] ^= fuzz_below(&f, 16);
 	}
@@ -178,6 +178,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (n = 0; n < 4096; n++)
 			FUZZ_CHECK(!frame.page[i][n], "a transfer wrote to the PM's page %u", i);
 	host_check_job(r);
-	rig_destroy(r);
+	fx_destroy(r);
 	return 0;
 }

@@ -12,16 +12,16 @@
 #define JOB_OUT		512u	/* where it stores, words from the start of its code page */
 #define JOB_VALUE	0x600dca11u
 
-void host_run(struct rig *r, unsigned int polls)
+void host_run(struct fixture *r, unsigned int polls)
 {
 	if (r->threads)
-		rig_turns(r, 1);
+		fx_turns(r, 1);
 	else
 		while (polls-- && pumice_gpu_poll(r->gpu, POLL_NS) != UINT64_MAX)
 			;
 }
 
-bool host_wait(struct rig *r, const u32 *word, u32 not)
+bool host_wait(struct fixture *r, const u32 *word, u32 not)
 {
 	unsigned int i;
 
@@ -31,28 +31,28 @@ bool host_wait(struct rig *r, const u32 *word, u32 not)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) != not;
 }
 
-u32 host_call(struct rig *r, const struct fwif_kccb_cmd *cmd)
+u32 host_call(struct fixture *r, const struct fwif_kccb_cmd *cmd)
 {
-	u32 entry = rig_put(r, cmd);
+	u32 entry = fx_put(r, cmd);
 
-	rig_kick(r);
+	fx_kick(r);
 	FUZZ_CHECK(host_wait(r, &r->kccb_status[entry], FWIF_STATUS_PENDING),
 		   "no answer to command %u; firmware state %u, error %u", cmd->type,
 		   r->boot->state, r->boot->error);
 	return r->kccb_status[entry];
 }
 
-u32 host_call_context(struct rig *r, u32 type, const struct rig_context *c)
+u32 host_call_context(struct fixture *r, u32 type, const struct fx_context *c)
 {
 	const struct fwif_kccb_cmd cmd = { .type = type, .context = c->addr };
 
 	return host_call(r, &cmd);
 }
 
-const struct fwif_job_result *host_end_job(struct rig *r, struct rig_context *c, u32 seqno,
-					   unsigned int polls, void (*each)(struct rig *r))
+const struct fwif_job_result *host_end_job(struct fixture *r, struct fx_context *c, u32 seqno,
+					   unsigned int polls, void (*each)(struct fixture *r))
 {
-	const struct fwif_job_result *result = rig_result(c, seqno);
+	const struct fwif_job_result *result = fx_result(c, seqno);
 
 	while (polls-- && !*(volatile u32 *)c->object) {
 		host_run(r, 1);
@@ -72,17 +72,17 @@ const struct fwif_job_result *host_end_job(struct rig *r, struct rig_context *c,
 }
 
 /* One instance that stores JOB_VALUE. */
-static void write_job(struct rig_vm *vm)
+static void write_job(struct fx_vm *vm)
 {
-	const u64 out = RIG_CODE_VA + JOB_OUT * 4;
+	const u64 out = FX_CODE_VA + JOB_OUT * 4;
 	const struct pumice_pds_insn pds[JOB_PDS] = {
 		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 0, .imm = (u32)out },
 		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 1, .imm = (u32)(out >> 32) },
-		{ .opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA + JOB_PDS * 16, .insns = 3 },
+		{ .opcode = PUMICE_PDS_OP_TASK, .addr = FX_CODE_VA + JOB_PDS * 16, .insns = 3 },
 		{ .opcode = PUMICE_PDS_OP_END },
 	};
 	const struct pumice_cdm_state state = {
-		.pds_addr = RIG_CODE_VA, .pds_insns = JOB_PDS, .shared = 2, .temps = 2,
+		.pds_addr = FX_CODE_VA, .pds_insns = JOB_PDS, .shared = 2, .temps = 2,
 		.size_x = 1, .size_y = 1, .size_z = 1,
 	};
 	const struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
@@ -102,24 +102,24 @@ static void write_job(struct rig_vm *vm)
 	vm->code[JOB_OUT] = 0;
 }
 
-void host_check_job(struct rig *r)
+void host_check_job(struct fixture *r)
 {
-	struct rig_context c;
-	struct rig_vm vm;
+	struct fx_context c;
+	struct fx_vm vm;
 	u32 entry;
 
-	rig_vm(r, &vm);
+	fx_vm(r, &vm);
 	write_job(&vm);
-	rig_context(r, &vm, 2, &c);
-	rig_compute(&c, RIG_STREAM_VA, 7);
-	rig_update(&c, c.object_addr, 1);
-	entry = rig_put_kick(r, &c);
-	rig_kick(r);
+	fx_context(r, &vm, 2, &c);
+	fx_compute(&c, FX_STREAM_VA, 7);
+	fx_update(&c, c.object_addr, 1);
+	entry = fx_put_kick(r, &c);
+	fx_kick(r);
 	FUZZ_CHECK(host_wait(r, &r->kccb_status[entry], FWIF_STATUS_PENDING) &&
 		   r->kccb_status[entry] == FWIF_STATUS_OK, "the good job is refused");
 	FUZZ_CHECK(host_wait(r, c.object, 0), "the good job does not end");
-	FUZZ_CHECK(rig_result(&c, 7)->fault == PUMICE_FAULT_NONE, "the good job: fault %u",
-		   rig_result(&c, 7)->fault);
+	FUZZ_CHECK(fx_result(&c, 7)->fault == PUMICE_FAULT_NONE, "the good job: fault %u",
+		   fx_result(&c, 7)->fault);
 	FUZZ_CHECK(vm.code[JOB_OUT] == JOB_VALUE, "the good job stored 0x%x", vm.code[JOB_OUT]);
 	FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c) == FWIF_STATUS_OK,
 		   "the good job's context is not released");
@@ -129,16 +129,16 @@ void host_check_job(struct rig *r)
 void host_check_recovery(struct pumice_gpu *gpu, unsigned int threads)
 {
 	/* Its clock is the GPU's; the other GPU is idle. */
-	struct rig *r = rig_create_threads(threads);
+	struct fixture *r = fx_create_threads(threads);
 	struct pumice_gpu *spare = r->gpu;
 
 	pumice_gpu_mmio_write(gpu, 0, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY, 4);
 	FUZZ_CHECK(!pumice_gpu_mmio_read(gpu, 0, PUMICE_SYS_STATUS, 4), "the reset hangs");
 	r->gpu = gpu;
 	FUZZ_CHECK(!pumice_gpu_set_memory(r->gpu, testmem_region(r->tm), 1), "no memory");
-	FUZZ_CHECK(rig_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
+	FUZZ_CHECK(fx_boot(r) == FWIF_STATE_READY, "the firmware does not boot");
 	host_check_job(r);
 	pumice_gpu_set_memory(r->gpu, NULL, 0);
 	r->gpu = spare;
-	rig_destroy(r);
+	fx_destroy(r);
 }

@@ -15,15 +15,15 @@
 #include <stdlib.h>
 
 #include "enc.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define GROUPS		16u	/* more than there are shading clusters */
 #define SEQNO		1u
 #define PDS_INSNS	4u
 #define USC_INSNS	4u
-#define COUNTERS_VA	(RIG_CODE_VA + 0x1000)
+#define COUNTERS_VA	(FX_CODE_VA + 0x1000)
 
-static void map_counters(struct rig_vm *vm, u64 bus)
+static void map_counters(struct fx_vm *vm, u64 bus)
 {
 	const struct pumice_mmu_pt_entry pte = { .valid = true, .no_exec = true, .addr = bus };
 
@@ -36,7 +36,7 @@ static void write_programs(u32 *code)
 	const struct pumice_pds_insn pds[PDS_INSNS] = {
 		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 0, .imm = (u32)COUNTERS_VA },
 		{ .opcode = PUMICE_PDS_OP_LDI, .reg = 1, .imm = (u32)(COUNTERS_VA >> 32) },
-		{ .opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA + PDS_INSNS * 16,
+		{ .opcode = PUMICE_PDS_OP_TASK, .addr = FX_CODE_VA + PDS_INSNS * 16,
 		  .insns = USC_INSNS },
 		{ .opcode = PUMICE_PDS_OP_END },
 	};
@@ -54,7 +54,7 @@ static void write_programs(u32 *code)
 static void write_stream(u32 *at)
 {
 	const struct pumice_cdm_state state = {
-		.pds_addr = RIG_CODE_VA, .pds_insns = PDS_INSNS, .shared = 2, .temps = 2,
+		.pds_addr = FX_CODE_VA, .pds_insns = PDS_INSNS, .shared = 2, .temps = 2,
 		.size_x = 32, .size_y = 1, .size_z = 1,
 	};
 	const struct pumice_cdm_launch launch = {
@@ -69,45 +69,45 @@ static void write_stream(u32 *at)
 }
 
 /* The job in the queues; the firmware finds it there when it starts. */
-static void queue_job(struct rig *r, u64 counters, struct rig_context *c)
+static void queue_job(struct fixture *r, u64 counters, struct fx_context *c)
 {
-	struct rig_vm vm;
+	struct fx_vm vm;
 
-	rig_vm(r, &vm);
+	fx_vm(r, &vm);
 	map_counters(&vm, counters);
 	write_programs(vm.code);
 	write_stream(vm.stream);
-	rig_context(r, &vm, 1, c);
-	rig_compute(c, RIG_STREAM_VA, SEQNO);
-	rig_put_kick(r, c);
+	fx_context(r, &vm, 1, c);
+	fx_compute(c, FX_STREAM_VA, SEQNO);
+	fx_put_kick(r, c);
 }
 
-static void print_address(struct rig *r, const char *name, const void *host)
+static void print_address(struct fixture *r, const char *name, const void *host)
 {
 	printf("\"%s\": %" PRIu64 ", ", name, testmem_bus(r->tm, host));
 }
 
-static void print_places(struct rig *r, const struct rig_context *c)
+static void print_places(struct fixture *r, const struct fx_context *c)
 {
-	struct rig_write writes[RIG_BOOT_WRITES];
+	struct fx_write writes[FX_BOOT_WRITES];
 	u32 i;
 
 	printf("{");
 	print_address(r, "state", &r->boot->state);
 	print_address(r, "jobs_started", &r->boot->jobs_started);
 	print_address(r, "jobs_faulted", &r->boot->jobs_faulted);
-	print_address(r, "fault", &rig_result(c, SEQNO)->fault);
-	print_address(r, "fault_address", &rig_result(c, SEQNO)->addr);
+	print_address(r, "fault", &fx_result(c, SEQNO)->fault);
+	print_address(r, "fault_address", &fx_result(c, SEQNO)->addr);
 	printf("\"counters_va\": %" PRIu64 ", ", (u64)COUNTERS_VA);
-	rig_boot_writes(r, writes);
+	fx_boot_writes(r, writes);
 	printf("\"writes\": [");
-	for (i = 0; i < RIG_BOOT_WRITES; i++)
+	for (i = 0; i < FX_BOOT_WRITES; i++)
 		printf("%s[%u, %" PRIu64 ", %u]", i ? ", " : "", writes[i].offset,
 		       writes[i].value, writes[i].size);
 	printf("]}\n");
 }
 
-static bool write_memory(struct rig *r, u64 base, const char *path)
+static bool write_memory(struct fixture *r, u64 base, const char *path)
 {
 	FILE *f = fopen(path, "wb");
 	bool good;
@@ -120,8 +120,8 @@ static bool write_memory(struct rig *r, u64 base, const char *path)
 
 int main(int argc, char **argv)
 {
-	struct rig_context c;
-	struct rig *r;
+	struct fx_context c;
+	struct fixture *r;
 	u64 base;
 
 	if (argc != 4) {
@@ -129,13 +129,13 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	base = strtoull(argv[2], NULL, 0);
-	r = rig_create_at(base);
+	r = fx_create_at(base);
 	queue_job(r, strtoull(argv[3], NULL, 0), &c);
 	print_places(r, &c);
 	if (!write_memory(r, base, argv[1])) {
 		perror(argv[1]);
 		return 1;
 	}
-	rig_destroy(r);
+	fx_destroy(r);
 	return 0;
 }

@@ -4,15 +4,15 @@
  * streams, flushes, time stamps, markers. Malformed commands are tested in
  * test_stop.c.
  */
-#include "bench.h"
+#include "cdm_fixture.h"
 
 #include "perf.h"
 #include "pumice_names.h"
 
-#define WORD(addr) (((addr) - BENCH_DATA) / 4)
+#define WORD(addr) (((addr) - CDMFX_DATA) / 4)
 
 /* A fault of an access of the CDM in the job's context. */
-static void expect_access_fault(const struct bench *b, enum pumice_fault fault,
+static void expect_access_fault(const struct cdm_fixture *b, enum pumice_fault fault,
 				enum pumice_access access, u64 addr)
 {
 	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
@@ -21,14 +21,14 @@ static void expect_access_fault(const struct bench *b, enum pumice_fault fault,
 	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
 	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
 	assert_int_equal(got->access, access);
-	assert_int_equal(got->ctx, BENCH_CTX);
+	assert_int_equal(got->ctx, CDMFX_CTX);
 	assert_int_equal(got->addr, addr);
 }
 
 static void an_indirect_launch_reads_its_counts_from_memory(void **state)
 {
-	const u64 counts = BENCH_DATA + 0x1000 - 8;	/* across pages */
-	struct bench *b = bench_create();
+	const u64 counts = CDMFX_DATA + 0x1000 - 8;	/* across pages */
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	b->data[WORD(counts)] = 2;
@@ -37,55 +37,55 @@ static void an_indirect_launch_reads_its_counts_from_memory(void **state)
 	put_state(b, 5, 1, 1);
 	put_indirect(b, counts, 10, 20, 30);
 	put_halt(b);
-	bench_start(b);
-	bench_finish(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.started, 24);
 	assert_int_equal(b->pds.launch.grid.groups_z, 4);
 	assert_int_equal(b->pds.group[23].id[0], 11);
 	assert_int_equal(b->pds.group[23].id[1], 22);
 	assert_int_equal(b->pds.group[23].id[2], 33);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* An earlier launch may write the counts. */
 static void counts_are_read_after_all_earlier_launches_have_finished(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	b->data[0] = b->data[1] = b->data[2] = 1;
 	put_state(b, 1, 1, 1);
 	put_launch(b, 2, 1, 1);
-	put_indirect(b, BENCH_DATA, 0, 0, 0);
+	put_indirect(b, CDMFX_DATA, 0, 0, 0);
 	put_halt(b);
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	fake_pds_finish(&b->pds);
-	bench_walk(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->pds.launches, 1);
 	b->data[0] = 7;
 	fake_pds_finish(&b->pds);
-	bench_walk(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->pds.started, 2 + 7);
-	bench_finish(b);
-	bench_destroy(b);
+	cdmfx_finish(b);
+	cdmfx_destroy(b);
 }
 
 static void zero_counts_in_memory_launch_none(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	b->data[0] = b->data[1] = 5;
 	put_state(b, 1, 1, 1);
-	put_indirect(b, BENCH_DATA, 0, 0, 0);
+	put_indirect(b, CDMFX_DATA, 0, 0, 0);
 	put_halt(b);
-	bench_start(b);
-	bench_finish(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.launches, 0);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 static void counts_in_memory_are_checked_as_those_of_a_launch(void **state)
@@ -100,7 +100,7 @@ static void counts_in_memory_are_checked_as_those_of_a_launch(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 		u64 at;
 
 		b->data[0] = cases[i].counts[0];
@@ -108,73 +108,73 @@ static void counts_in_memory_are_checked_as_those_of_a_launch(void **state)
 		b->data[2] = cases[i].counts[2];
 		put_state(b, 1, 1, 1);
 		at = b->at;
-		put_indirect(b, BENCH_DATA, cases[i].base_x, 0, 0);
-		bench_start(b);
-		bench_walk(b);
-		bench_expect_fault(b, PUMICE_FAULT_CDM_GRID, at);
-		bench_destroy(b);
+		put_indirect(b, CDMFX_DATA, cases[i].base_x, 0, 0);
+		cdmfx_start(b);
+		cdmfx_walk(b);
+		cdmfx_expect_fault(b, PUMICE_FAULT_CDM_GRID, at);
+		cdmfx_destroy(b);
 	}
 }
 
 static void an_indirect_launch_needs_state(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
-	put_indirect(b, BENCH_DATA, 0, 0, 0);
-	bench_start(b);
-	bench_walk(b);
-	bench_expect_fault(b, PUMICE_FAULT_CDM_STATE, BENCH_STREAM);
-	bench_destroy(b);
+	put_indirect(b, CDMFX_DATA, 0, 0, 0);
+	cdmfx_start(b);
+	cdmfx_walk(b);
+	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_STATE, CDMFX_STREAM);
+	cdmfx_destroy(b);
 }
 
 static void counts_that_cannot_be_read_are_a_fault(void **state)
 {
-	const u64 end = BENCH_DATA + BENCH_DATA_BYTES;
-	struct bench *b = bench_create();
+	const u64 end = CDMFX_DATA + CDMFX_DATA_BYTES;
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	put_state(b, 1, 1, 1);
 	put_indirect(b, end - 8, 0, 0, 0);
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	expect_access_fault(b, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, end);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* A chain does not return, and does not change the nesting. */
 static void a_link_continues_in_another_stream(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	put_state(b, 3, 1, 1);
-	put_call(b, BENCH_STREAM + 0x400);
+	put_call(b, CDMFX_STREAM + 0x400);
 	put_launch(b, 4, 1, 1);
 	put_halt(b);
-	b->at = BENCH_STREAM + 0x400;
-	put_link(b, BENCH_STREAM + 0x800);
+	b->at = CDMFX_STREAM + 0x400;
+	put_link(b, CDMFX_STREAM + 0x800);
 	put_launch(b, 100, 1, 1);	/* never reached */
-	b->at = BENCH_STREAM + 0x800;
+	b->at = CDMFX_STREAM + 0x800;
 	put_launch(b, 2, 1, 1);
 	put_return(b);
-	bench_start(b);
-	bench_finish(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.started, 6);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 static void a_link_to_an_unmapped_address_faults_there(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
-	put_link(b, BENCH_END);
-	bench_start(b);
-	bench_walk(b);
-	bench_expect_fault(b, PUMICE_FAULT_MMU_PT_INVALID, BENCH_END);
-	bench_destroy(b);
+	put_link(b, CDMFX_END);
+	cdmfx_start(b);
+	cdmfx_walk(b);
+	cdmfx_expect_fault(b, PUMICE_FAULT_MMU_PT_INVALID, CDMFX_END);
+	cdmfx_destroy(b);
 }
 
 /* A stream that branches to itself uses no more than its budget, and can be aborted. */
@@ -184,13 +184,13 @@ static void an_endless_chain_respects_its_budget_and_can_be_aborted(void **state
 
 	(void)state;
 	for (how = 0; how < 2; how++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 		u64 value[PUMICE_PERF_COUNTER_COUNT] = { 0 };
 		u32 i;
 
-		put_marker(b, BENCH_DATA, 9, false);
-		put_link(b, BENCH_STREAM);
-		bench_start(b);
+		put_marker(b, CDMFX_DATA, 9, false);
+		put_link(b, CDMFX_STREAM);
+		cdmfx_start(b);
 		for (i = 0; i < 10; i++)
 			assert_true(cdm_step(b->cdm, 100));
 		cdm_counters_add(b->cdm, value);
@@ -199,10 +199,10 @@ static void an_endless_chain_respects_its_budget_and_can_be_aborted(void **state
 			cdm_switch_out(b->cdm);
 		else
 			cdm_abort(b->cdm);
-		bench_walk(b);
+		cdmfx_walk(b);
 		assert_int_equal(b->ended, 1);
 		assert_int_equal(b->end, how ? CDM_END_SWITCHED : CDM_END_ABORTED);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
@@ -212,60 +212,60 @@ static void a_flush_waits_as_a_fence_does(void **state)
 
 	(void)state;
 	for (bits = 0; bits < 4; bits++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 
 		put_state(b, 1, 1, 1);
 		put_launch(b, 2, 1, 1);
 		put_flush(b, bits & 1, bits & 2);
 		put_launch(b, 1, 1, 1);
 		put_halt(b);
-		bench_start(b);
-		bench_walk(b);
+		cdmfx_start(b);
+		cdmfx_walk(b);
 		fake_pds_finish(&b->pds);
-		bench_walk(b);
+		cdmfx_walk(b);
 		assert_int_equal(b->pds.started, 2);
 		fake_pds_finish(&b->pds);
-		bench_walk(b);
+		cdmfx_walk(b);
 		assert_int_equal(b->pds.started, 3);
-		bench_finish(b);
+		cdmfx_finish(b);
 		assert_int_equal(b->end, CDM_END_DONE);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 static void time_stamps_and_markers_wait_if_requested(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 	u64 *stamp = (u64 *)(void *)(b->data + 2);
 
 	(void)state;
 	put_state(b, 1, 1, 1);
 	put_launch(b, 2, 1, 1);
-	put_timestamp(b, BENCH_DATA + 8, false);
-	put_marker(b, BENCH_DATA + 4, 0xdeadbeef, false);
-	put_marker(b, BENCH_DATA + 0x1ffc, 0xcafe, true);
-	put_timestamp(b, BENCH_DATA + 16, true);
+	put_timestamp(b, CDMFX_DATA + 8, false);
+	put_marker(b, CDMFX_DATA + 4, 0xdeadbeef, false);
+	put_marker(b, CDMFX_DATA + 0x1ffc, 0xcafe, true);
+	put_timestamp(b, CDMFX_DATA + 16, true);
 	put_halt(b);
 	b->clock = 0x123456789a;
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->pds.running, 2);
 	assert_int_equal(stamp[0], 0x123456789a);
 	assert_int_equal(b->data[1], 0xdeadbeef);
-	assert_int_equal(b->data[WORD(BENCH_DATA + 0x1ffc)], 0);
+	assert_int_equal(b->data[WORD(CDMFX_DATA + 0x1ffc)], 0);
 	fake_pds_finish(&b->pds);
-	bench_walk(b);
-	assert_int_equal(b->data[WORD(BENCH_DATA + 0x1ffc)], 0);
+	cdmfx_walk(b);
+	assert_int_equal(b->data[WORD(CDMFX_DATA + 0x1ffc)], 0);
 	b->clock = 0x200000000000;
 	fake_pds_finish(&b->pds);
-	bench_walk(b);
-	assert_int_equal(b->data[WORD(BENCH_DATA + 0x1ffc)], 0xcafe);
+	cdmfx_walk(b);
+	assert_int_equal(b->data[WORD(CDMFX_DATA + 0x1ffc)], 0xcafe);
 	assert_int_equal(stamp[1], 0x200000000000);
 	/* Adjacent words are not changed. */
 	assert_int_equal(b->data[0], 0);
 	assert_int_equal(b->data[6], 0);
 	assert_int_equal(b->end, CDM_END_DONE);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 static void unwritable_pages_are_a_write_fault(void **state)
@@ -274,15 +274,15 @@ static void unwritable_pages_are_a_write_fault(void **state)
 		u64 addr;
 		enum pumice_fault fault;
 	} cases[] = {
-		{ BENCH_STREAM + 0x3000, PUMICE_FAULT_MMU_READ_ONLY },
-		{ BENCH_DATA + BENCH_DATA_BYTES, PUMICE_FAULT_MMU_PT_INVALID },
+		{ CDMFX_STREAM + 0x3000, PUMICE_FAULT_MMU_READ_ONLY },
+		{ CDMFX_DATA + CDMFX_DATA_BYTES, PUMICE_FAULT_MMU_PT_INVALID },
 		{ (1ull << PUMICE_MMU_VA_BITS) - 8, PUMICE_FAULT_MMU_PC_INVALID },
 	};
 	u32 i, wait, marker;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]) * 4; i++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 
 		wait = i & 1;
 		marker = i & 2;
@@ -291,16 +291,16 @@ static void unwritable_pages_are_a_write_fault(void **state)
 		else
 			put_timestamp(b, cases[i / 4].addr, wait);
 		put_halt(b);
-		bench_start(b);
-		bench_walk(b);
+		cdmfx_start(b);
+		cdmfx_walk(b);
 		expect_access_fault(b, cases[i / 4].fault, PUMICE_ACCESS_WRITE, cases[i / 4].addr);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 static void counters_count_commands_groups_and_time(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 	u64 value[PUMICE_PERF_COUNTER_COUNT] = { 0 };
 
 	(void)state;
@@ -309,14 +309,14 @@ static void counters_count_commands_groups_and_time(void **state)
 	put_fence(b);
 	put_halt(b);
 	b->clock = 1000;
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	b->clock = 1500;
 	cdm_counters_add(b->cdm, value);
 	assert_int_equal(value[PUMICE_PERF_CDM_BUSY], 500);
 	assert_int_equal(value[PUMICE_PERF_CDM_GROUPS], 3);
 	b->clock = 2000;
-	bench_finish(b);
+	cdmfx_finish(b);
 	b->clock = 9000;
 	value[PUMICE_PERF_CDM_BUSY] = 7;
 	value[PUMICE_PERF_CDM_COMMANDS] = value[PUMICE_PERF_CDM_GROUPS] = 0;
@@ -324,7 +324,7 @@ static void counters_count_commands_groups_and_time(void **state)
 	assert_int_equal(value[PUMICE_PERF_CDM_BUSY], 1007);	/* added */
 	assert_int_equal(value[PUMICE_PERF_CDM_COMMANDS], 4);
 	assert_int_equal(value[PUMICE_PERF_CDM_GROUPS], 3);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 int main(void)

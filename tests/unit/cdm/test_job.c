@@ -7,13 +7,13 @@
 
 #include "../../../qemu-device/gpu/cdm/cdm.h"
 #include "../../../qemu-device/gpu/pds/gfx.h"
-#include "rig.h"
+#include "fixture.h"
 
 /* The stream is stored in the fixture's PDS pages, after the program. */
-#define STREAM (RIG_PDS + 0x2000)
+#define STREAM (FX_PDS + 0x2000)
 
 struct job {
-	struct rig *rig;
+	struct fixture *fx;
 	struct cdm *cdm;
 	u64 at;			/* where the next command is written */
 	unsigned int ended;
@@ -25,8 +25,8 @@ static void job_ended(void *opaque, enum cdm_end end)
 {
 	struct job *job = opaque;
 
-	assert_true(job->rig->locked);
-	assert_int_equal(pds_groups(job->rig->pds), 0);
+	assert_true(job->fx->locked);
+	assert_int_equal(pds_groups(job->fx->pds), 0);
 	job->ended++;
 	job->end = end;
 }
@@ -62,22 +62,22 @@ static const struct pds_ops job_pds_ops = {
 	.group_done = job_group_done, .fault = job_fault, .room = job_room,
 };
 
-static void job_create(struct job *job, unsigned int uscs, const struct rig_stores *stores)
+static void job_create(struct job *job, unsigned int uscs, const struct fx_stores *stores)
 {
 	struct cdm_config config = { .ops = &job_ops, .opaque = job };
 
 	memset(job, 0, sizeof(*job));
-	job->rig = rig_create_for(uscs, stores, &job_pds_ops, job);
-	config.mmu = &job->rig->mmu;
+	job->fx = fx_create_for(uscs, stores, &job_pds_ops, job);
+	config.mmu = &job->fx->mmu;
 	job->cdm = cdm_create(&config);
 	assert_non_null(job->cdm);
-	cdm_connect(job->cdm, job->rig->pds);
+	cdm_connect(job->cdm, job->fx->pds);
 	job->at = STREAM;
 }
 
 static void job_destroy(struct job *job)
 {
-	rig_destroy(job->rig);
+	fx_destroy(job->fx);
 	cdm_destroy(job->cdm);
 }
 
@@ -88,7 +88,7 @@ static void put(struct job *job, const u32 *words, u32 count)
 	u32 i;
 
 	for (i = 0; i < count; i++, job->at += 4) {
-		u8 *host = mmu_translate(&job->rig->mmu, &tlb, RIG_CTX, job->at,
+		u8 *host = mmu_translate(&job->fx->mmu, &tlb, FX_CTX, job->at,
 					 PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault);
 
 		assert_non_null(host);
@@ -116,37 +116,37 @@ static void put_halt(struct job *job)
 
 static void job_start(struct job *job)
 {
-	const struct cdm_job start = { .ctx = RIG_CTX, .stream = STREAM };
+	const struct cdm_job start = { .ctx = FX_CTX, .stream = STREAM };
 
-	rig_lock(job->rig);
+	fx_lock(job->fx);
 	assert_true(cdm_start(job->cdm, &start));
-	rig_unlock(job->rig);
+	fx_unlock(job->fx);
 }
 
 /* Step the CDM as the workers do, while it requests steps. */
 static void job_walk(struct job *job)
 {
 	while (job->wake) {
-		rig_lock(job->rig);
+		fx_lock(job->fx);
 		job->wake = cdm_step(job->cdm, 5);
-		rig_unlock(job->rig);
+		fx_unlock(job->fx);
 	}
 }
 
 static void job_abort(struct job *job)
 {
-	rig_lock(job->rig);
+	fx_lock(job->fx);
 	cdm_abort(job->cdm);
-	rig_unlock(job->rig);
+	fx_unlock(job->fx);
 }
 
 static void job_finish(struct job *job)
 {
 	for (job_walk(job); !job->ended; job_walk(job))
-		assert_true(rig_finish_oldest(job->rig));
+		assert_true(fx_finish_oldest(job->fx));
 }
 
-static const struct rig_stores small_stores = {
+static const struct fx_stores small_stores = {
 	.unified_bytes = 128 * 128, .common_bytes = 2048, .local_bytes = 4096,
 };
 
@@ -157,7 +157,7 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 		MOV(SH, 0, GROUP_X), MOV(SH, 1, GROUP_Y), MOV(SH, 2, GROUP_Z),
 		MOV(V, 0, GLOBAL_X), TASK, END,
 	};
-	struct pds_launch launch = rig_launch(9, 5, 2);	/* 90: three waves */
+	struct pds_launch launch = fx_launch(9, 5, 2);	/* 90: three waves */
 	bool seen[7][5][3] = { { { false } } };
 	struct job job;
 	u32 total = 0;
@@ -169,7 +169,7 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 	launch.state.temps = 6;
 	launch.state.local_bytes = 700;
 	launch.grid = (struct pumice_cdm_launch){ 7, 5, 3, 10, 20, 30 };
-	rig_program(job.rig, &launch, insns, 6);
+	fx_program(job.fx, &launch, insns, 6);
 	put_launch(&job, &launch);
 	put_halt(&job);
 	job_start(&job);
@@ -178,7 +178,7 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 
 		job_walk(&job);
 		for (i = 0; i < 3; i++) {
-			struct usc *usc = job.rig->usc[i];
+			struct usc *usc = job.fx->usc[i];
 
 			for (g = 0; g < PUMICE_USC_SLOTS; g++) {
 				u32 x, y, z;
@@ -208,25 +208,25 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 /* More groups than room: the PDS stalls the CDM, and every group is started eventually. */
 static void a_job_larger_than_the_gpu_completes(void **state)
 {
-	struct pds_launch launch = rig_launch(128, 1, 1);
+	struct pds_launch launch = fx_launch(128, 1, 1);
 	struct job job;
 
 	(void)state;
 	job_create(&job, 2, &small_stores);
 	launch.state.temps = 20;	/* 80 of 128 rows */
 	launch.grid.groups_x = 100;
-	rig_program_empty(job.rig, &launch);
+	fx_program_empty(job.fx, &launch);
 	put_launch(&job, &launch);
 	put_launch(&job, &launch);
 	put_halt(&job);
 	job_start(&job);
 	job_walk(&job);
-	assert_int_equal(pds_groups(job.rig->pds), 2);
+	assert_int_equal(pds_groups(job.fx->pds), 2);
 	job_finish(&job);
 	assert_int_equal(job.end, CDM_END_DONE);
 	assert_int_equal(cdm_status(job.cdm)->groups, 200);
-	assert_int_equal(job.rig->usc[0]->started, 100);
-	assert_int_equal(job.rig->cache.gets, 2);
+	assert_int_equal(job.fx->usc[0]->started, 100);
+	assert_int_equal(job.fx->cache.gets, 2);
 	job_destroy(&job);
 }
 
@@ -237,27 +237,27 @@ static void abort_and_fault_free_all_resources(void **state)
 
 	(void)state;
 	for (fault = 0; fault < 2; fault++) {
-		struct pds_launch launch = rig_launch(128, 1, 1);
+		struct pds_launch launch = fx_launch(128, 1, 1);
 		struct job job;
 
 		job_create(&job, 2, &small_stores);
 		launch.state.temps = 10;
 		launch.grid.groups_x = 100;
-		rig_program_empty(job.rig, &launch);
+		fx_program_empty(job.fx, &launch);
 		put_launch(&job, &launch);
 		put_halt(&job);
 		job_start(&job);
 		job_walk(&job);
-		assert_int_equal(pds_groups(job.rig->pds), 6);
+		assert_int_equal(pds_groups(job.fx->pds), 6);
 		if (fault)
-			fake_usc_fault(job.rig->usc[1], 2, PUMICE_FAULT_USC_BRANCH);
+			fake_usc_fault(job.fx->usc[1], 2, PUMICE_FAULT_USC_BRANCH);
 		else
 			job_abort(&job);
-		assert_true(job.rig->usc[0]->aborted && job.rig->usc[1]->aborted);
+		assert_true(job.fx->usc[0]->aborted && job.fx->usc[1]->aborted);
 		job_finish(&job);
 		assert_int_equal(job.end, fault ? CDM_END_FAULT : CDM_END_ABORTED);
-		assert_int_equal(job.rig->usc[0]->started + job.rig->usc[1]->started, 6);
-		assert_int_equal(job.rig->cache.live, 0);
+		assert_int_equal(job.fx->usc[0]->started + job.fx->usc[1]->started, 6);
+		assert_int_equal(job.fx->cache.live, 0);
 		job_destroy(&job);
 	}
 }
@@ -265,9 +265,9 @@ static void abort_and_fault_free_all_resources(void **state)
 /* None of the job's own groups runs: a vertex task frees the room that wakes it. */
 static void a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends(void **state)
 {
-	const struct pds_stage stage = { .stage = USC_STAGE_VERTEX, .ctx = RIG_CTX };
+	const struct pds_stage stage = { .stage = USC_STAGE_VERTEX, .ctx = FX_CTX };
 	struct pds_place place[PUMICE_USC_SLOTS];
-	struct pds_launch launch = rig_launch(128, 1, 1);
+	struct pds_launch launch = fx_launch(128, 1, 1);
 	struct gpu_fault fault;
 	struct job job;
 	u32 i;
@@ -275,20 +275,20 @@ static void a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends(void **state)
 	(void)state;
 	job_create(&job, 1, NULL);
 	launch.grid.groups_x = 3;
-	rig_program_empty(job.rig, &launch);
+	fx_program_empty(job.fx, &launch);
 	put_launch(&job, &launch);
 	put_halt(&job);
 	for (i = 0; i < PUMICE_USC_SLOTS; i++)
-		assert_int_equal(pds_task_claim(job.rig->pds, PDS_DM_VDM, 0, &stage, 128, 1,
+		assert_int_equal(pds_task_claim(job.fx->pds, PDS_DM_VDM, 0, &stage, 128, 1,
 						&place[i], &fault), PDS_STARTED);
 	job_start(&job);
 	job_walk(&job);
-	assert_int_equal(pds_groups(job.rig->pds), 0);
+	assert_int_equal(pds_groups(job.fx->pds), 0);
 	for (i = 0; i < PUMICE_USC_SLOTS; i++) {
-		pds_task_drop(job.rig->pds, PDS_DM_VDM, &place[i]);
+		pds_task_drop(job.fx->pds, PDS_DM_VDM, &place[i]);
 		assert_int_equal(job.wake, i < 3);
 		job_walk(&job);
-		assert_int_equal(pds_groups(job.rig->pds), i < 3 ? i + 1 : 3);
+		assert_int_equal(pds_groups(job.fx->pds), i < 3 ? i + 1 : 3);
 	}
 	job_finish(&job);
 	assert_int_equal(job.end, CDM_END_DONE);
@@ -298,8 +298,8 @@ static void a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends(void **state)
 /* A burst that faults in the middle of a launch, while other groups of it run. */
 static void a_burst_fault_between_running_groups_stops_the_job(void **state)
 {
-	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };
-	struct pds_launch launch = rig_launch(128, 1, 1);
+	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, FX_DATA, 0), TASK, END };
+	struct pds_launch launch = fx_launch(128, 1, 1);
 	struct job job;
 
 	(void)state;
@@ -307,50 +307,50 @@ static void a_burst_fault_between_running_groups_stops_the_job(void **state)
 	launch.state.shared = 1;
 	launch.state.temps = 20;
 	launch.grid.groups_x = 3;
-	rig_program(job.rig, &launch, insns, 3);
+	fx_program(job.fx, &launch, insns, 3);
 	put_launch(&job, &launch);
 	put_halt(&job);
 	job_start(&job);
 	job_walk(&job);
-	assert_int_equal(job.rig->usc[0]->started, 1);
-	testmem_unmap(job.rig->tm, RIG_CTX, RIG_DATA, 0x1000);
-	mmu_invalidate_ctx(&job.rig->mmu, RIG_CTX);
+	assert_int_equal(job.fx->usc[0]->started, 1);
+	testmem_unmap(job.fx->tm, FX_CTX, FX_DATA, 0x1000);
+	mmu_invalidate_ctx(&job.fx->mmu, FX_CTX);
 	job_finish(&job);
 	assert_int_equal(job.end, CDM_END_FAULT);
-	assert_int_equal(job.rig->usc[0]->started, 1);
-	job.rig->fault = cdm_status(job.cdm)->fault;
-	rig_expect_fault(job.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS, RIG_DATA, 0);
+	assert_int_equal(job.fx->usc[0]->started, 1);
+	job.fx->fault = cdm_status(job.cdm)->fault;
+	fx_expect_fault(job.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS, FX_DATA, 0);
 	job_destroy(&job);
 }
 
 /* TLBs are real: without an invalidation the PDS and the CDM use stale entries. */
 static void tlb_entries_are_kept_until_invalidated(void **state)
 {
-	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, FX_DATA, 0), TASK, END };
+	struct pds_launch launch = fx_launch(1, 1, 1);
 	struct job job;
 
 	(void)state;
 	job_create(&job, 1, &small_stores);
 	launch.state.shared = 1;
-	rig_program(job.rig, &launch, insns, 3);
+	fx_program(job.fx, &launch, insns, 3);
 	put_launch(&job, &launch);
 	put_halt(&job);
 	job_start(&job);
 	job_finish(&job);
-	testmem_unmap(job.rig->tm, RIG_CTX, STREAM, 0x1000);
-	testmem_unmap(job.rig->tm, RIG_CTX, RIG_DATA, 0x1000);
+	testmem_unmap(job.fx->tm, FX_CTX, STREAM, 0x1000);
+	testmem_unmap(job.fx->tm, FX_CTX, FX_DATA, 0x1000);
 	job.ended = 0;
 	job_start(&job);
 	job_finish(&job);
 	assert_int_equal(job.end, CDM_END_DONE);
-	mmu_invalidate_ctx(&job.rig->mmu, RIG_CTX);
+	mmu_invalidate_ctx(&job.fx->mmu, FX_CTX);
 	job.ended = 0;
 	job_start(&job);
 	job_finish(&job);
 	assert_int_equal(job.end, CDM_END_FAULT);
-	job.rig->fault = cdm_status(job.cdm)->fault;
-	rig_expect_fault(job.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_CDM, STREAM, 0);
+	job.fx->fault = cdm_status(job.cdm)->fault;
+	fx_expect_fault(job.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_CDM, STREAM, 0);
 	job_destroy(&job);
 }
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "bench.h"
+#include "cdm_fixture.h"
 
 #define WORD0(type) ((u32)PUMICE_CDM_TYPE_##type << PUMICE_CDM_HALT__TYPE__SHIFT)
 
@@ -95,24 +95,24 @@ static void malformed_commands_stop_the_job_with_their_fault(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(bad_commands) / sizeof(bad_commands[0]); i++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 		u64 at;
 
 		put_state(b, 1, 1, 1);
 		put_launch(b, 1, 1, 1);
 		at = b->at;
 		put_words(b, bad_commands[i].words, 7);
-		bench_start(b);
-		bench_walk(b);
+		cdmfx_start(b);
+		cdmfx_walk(b);
 		if (cdm_status(b->cdm)->fault.fault != bad_commands[i].fault)
 			fail_msg("%s: fault %u", bad_commands[i].what,
 				 cdm_status(b->cdm)->fault.fault);
 		assert_int_equal(b->ended, 0);
 		assert_int_equal(b->pds.aborts, 1);
-		bench_finish(b);
-		bench_expect_fault(b, bad_commands[i].fault, at);
+		cdmfx_finish(b);
+		cdmfx_expect_fault(b, bad_commands[i].fault, at);
 		assert_int_equal(b->pds.launches, 1);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
@@ -124,29 +124,29 @@ static void the_largest_group_is_accepted(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 
 		put_state(b, sizes[i][0], sizes[i][1], sizes[i][2]);
 		put_halt(b);
-		bench_start(b);
-		bench_finish(b);
+		cdmfx_start(b);
+		cdmfx_finish(b);
 		assert_int_equal(b->end, CDM_END_DONE);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 static void a_launch_without_state_stops_the_job(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	put_fence(b);
 	put_launch(b, 0, 0, 0);
 	put_halt(b);
-	bench_start(b);
-	bench_finish(b);
-	bench_expect_fault(b, PUMICE_FAULT_CDM_STATE, BENCH_STREAM + 4);
-	bench_destroy(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
+	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_STATE, CDMFX_STREAM + 4);
+	cdmfx_destroy(b);
 }
 
 static void a_misaligned_stream_stops_the_job(void **state)
@@ -155,43 +155,43 @@ static void a_misaligned_stream_stops_the_job(void **state)
 
 	(void)state;
 	for (off = 1; off < 4; off++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 
 		assert_true(cdm_start(
-			b->cdm, &(struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM + off }));
-		bench_finish(b);
-		bench_expect_fault(b, PUMICE_FAULT_CDM_ALIGN, BENCH_STREAM + off);
-		bench_destroy(b);
+			b->cdm, &(struct cdm_job){ .ctx = CDMFX_CTX, .stream = CDMFX_STREAM + off }));
+		cdmfx_finish(b);
+		cdmfx_expect_fault(b, PUMICE_FAULT_CDM_ALIGN, CDMFX_STREAM + off);
+		cdmfx_destroy(b);
 	}
 }
 
 static void a_sub_list_that_calls_itself_stops_the_job(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
-	put_call(b, BENCH_STREAM);
-	bench_start(b);
-	bench_finish(b);
-	bench_expect_fault(b, PUMICE_FAULT_CDM_DEPTH, BENCH_STREAM);
-	bench_destroy(b);
+	put_call(b, CDMFX_STREAM);
+	cdmfx_start(b);
+	cdmfx_finish(b);
+	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_DEPTH, CDMFX_STREAM);
+	cdmfx_destroy(b);
 }
 
 static void one_call_more_than_the_depth_stops_the_job(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 	u32 i;
 
 	(void)state;
 	for (i = 0; i <= PUMICE_CDM_MAX_DEPTH; i++) {
-		b->at = BENCH_STREAM + i * 0x100;
-		put_call(b, BENCH_STREAM + (i + 1) * 0x100);
+		b->at = CDMFX_STREAM + i * 0x100;
+		put_call(b, CDMFX_STREAM + (i + 1) * 0x100);
 	}
-	bench_start(b);
-	bench_finish(b);
-	bench_expect_fault(b, PUMICE_FAULT_CDM_DEPTH,
-			   BENCH_STREAM + PUMICE_CDM_MAX_DEPTH * 0x100);
-	bench_destroy(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
+	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_DEPTH,
+			   CDMFX_STREAM + PUMICE_CDM_MAX_DEPTH * 0x100);
+	cdmfx_destroy(b);
 }
 
 /* The stream's own memory: not mapped at all, truncated within a command, run past its end. */
@@ -203,65 +203,65 @@ static void memory_faults_report_the_address_of_the_word(void **state)
 		u32 word;	/* the last one that is mapped */
 		enum pumice_fault fault;
 	} cases[] = {
-		{ BENCH_STREAM - 4, BENCH_STREAM - 4, 0, PUMICE_FAULT_MMU_PD_INVALID },
+		{ CDMFX_STREAM - 4, CDMFX_STREAM - 4, 0, PUMICE_FAULT_MMU_PD_INVALID },
 		{ 0x8000000000, 0x8000000000, 0, PUMICE_FAULT_MMU_PC_INVALID },
 		{ last, last, 0, PUMICE_FAULT_MMU_ADDRESS },
-		{ BENCH_END - 4, BENCH_END, WORD0(LAUNCH), PUMICE_FAULT_MMU_PT_INVALID },
-		{ BENCH_END - 8, BENCH_END, WORD0(FENCE), PUMICE_FAULT_MMU_PT_INVALID },
+		{ CDMFX_END - 4, CDMFX_END, WORD0(LAUNCH), PUMICE_FAULT_MMU_PT_INVALID },
+		{ CDMFX_END - 8, CDMFX_END, WORD0(FENCE), PUMICE_FAULT_MMU_PT_INVALID },
 	};
 	const u32 fence = WORD0(FENCE);
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 
-		b->at = BENCH_END - 8;
+		b->at = CDMFX_END - 8;
 		put_words(b, &fence, 1);
 		put_words(b, &cases[i].word, 1);
 		assert_true(cdm_start(
-			b->cdm, &(struct cdm_job){ .ctx = BENCH_CTX, .stream = cases[i].stream }));
-		bench_finish(b);
-		bench_expect_fault(b, cases[i].fault, cases[i].fault_addr);
-		bench_destroy(b);
+			b->cdm, &(struct cdm_job){ .ctx = CDMFX_CTX, .stream = cases[i].stream }));
+		cdmfx_finish(b);
+		cdmfx_expect_fault(b, cases[i].fault, cases[i].fault_addr);
+		cdmfx_destroy(b);
 	}
 }
 
 static void a_context_that_is_off_stops_the_job(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
-	atomic_store(&b->mmu.ctx[BENCH_CTX], 0);
+	atomic_store(&b->mmu.ctx[CDMFX_CTX], 0);
 	put_halt(b);
-	bench_start(b);
-	bench_finish(b);
-	bench_expect_fault(b, PUMICE_FAULT_MMU_CONTEXT_OFF, BENCH_STREAM);
-	bench_destroy(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
+	cdmfx_expect_fault(b, PUMICE_FAULT_MMU_CONTEXT_OFF, CDMFX_STREAM);
+	cdmfx_destroy(b);
 }
 
 static void a_refused_launch_stops_the_job_with_the_pds_reason(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	b->pds.begin_fault = PUMICE_FAULT_PDS_RESOURCE;
 	put_state(b, 1, 1, 1);
 	put_launch(b, 1, 1, 1);
 	put_halt(b);
-	bench_start(b);
-	bench_finish(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_FAULT);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_RESOURCE);
 	assert_int_equal(cdm_status(b->cdm)->fault.unit, PUMICE_UNIT_PDS);
 	assert_int_equal(cdm_status(b->cdm)->fault.addr, 0xabcd0);
 	assert_int_equal(cdm_status(b->cdm)->fault.pc, 4);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 static void a_group_that_faults_at_dispatch_stops_the_job(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	b->pds.group_fault = PUMICE_FAULT_MMU_PT_INVALID;
@@ -269,24 +269,24 @@ static void a_group_that_faults_at_dispatch_stops_the_job(void **state)
 	put_state(b, 1, 1, 1);
 	put_launch(b, 10, 1, 1);
 	put_halt(b);
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->pds.started, 5);
 	assert_int_equal(b->pds.aborts, 1);
 	assert_false(b->pds.in_launch);
-	bench_finish(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_FAULT);
 	assert_int_equal(b->pds.started, 5);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* States of a job when it is stopped from outside. */
 enum place { AT_START, IN_STREAM, IN_LAUNCH, WAITING_FOR_ROOM, AT_FENCE, DRAINING, PLACES };
 
-static struct bench *bench_at(enum place place)
+static struct cdm_fixture *cdmfx_at(enum place place)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	if (place == WAITING_FOR_ROOM)
 		b->pds.room = 2;
@@ -296,7 +296,7 @@ static struct bench *bench_at(enum place place)
 		put_fence(b);
 	put_launch(b, 4, 1, 1);
 	put_halt(b);
-	bench_start(b);
+	cdmfx_start(b);
 	switch (place) {
 	case AT_START:
 		break;
@@ -309,7 +309,7 @@ static struct bench *bench_at(enum place place)
 		cdm_step(b->cdm, 2);
 		break;
 	default:
-		bench_walk(b);
+		cdmfx_walk(b);
 	}
 	assert_int_equal(b->ended, 0);
 	return b;
@@ -321,7 +321,7 @@ static void abort_at_any_point_ends_once_and_dispatches_no_more(void **state)
 
 	(void)state;
 	for (place = AT_START; place < PLACES; place++) {
-		struct bench *b = bench_at(place);
+		struct cdm_fixture *b = cdmfx_at(place);
 		u64 started = b->pds.started;
 		unsigned int wakes = b->wakes;
 
@@ -332,18 +332,18 @@ static void abort_at_any_point_ends_once_and_dispatches_no_more(void **state)
 		assert_false(b->pds.in_launch);
 		cdm_abort(b->cdm);
 		assert_int_equal(b->pds.aborts, 1);
-		bench_walk(b);
+		cdmfx_walk(b);
 		assert_int_equal(b->ended, b->pds.running == 0);
 		if (b->pds.running) {
 			assert_true(cdm_status(b->cdm)->busy);
-			bench_finish(b);
+			cdmfx_finish(b);
 		}
 		assert_int_equal(b->ended, 1);
 		assert_int_equal(b->end, CDM_END_ABORTED);
 		assert_int_equal(b->pds.started, started);
 		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
 		assert_int_equal(cdm_status(b->cdm)->groups, 0);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
@@ -353,13 +353,13 @@ static void a_usc_fault_at_any_point_stops_the_job(void **state)
 
 	(void)state;
 	for (place = IN_STREAM; place < PLACES; place++) {
-		struct bench *b = bench_at(place);
+		struct cdm_fixture *b = cdmfx_at(place);
 		u64 started = b->pds.started;
 
 		fake_pds_finish(&b->pds);
 		fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
 		assert_int_equal(b->pds.aborts, 1);
-		bench_finish(b);
+		cdmfx_finish(b);
 		assert_int_equal(b->ended, 1);
 		assert_int_equal(b->end, CDM_END_FAULT);
 		assert_int_equal(b->pds.started, started);
@@ -367,43 +367,43 @@ static void a_usc_fault_at_any_point_stops_the_job(void **state)
 		assert_int_equal(cdm_status(b->cdm)->fault.usc, 3);
 		assert_int_equal(cdm_status(b->cdm)->fault.pc, 9);
 		assert_int_equal(cdm_status(b->cdm)->groups, 1);	/* the one before the fault */
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 static void the_first_reason_is_reported(void **state)
 {
-	struct bench *b = bench_at(DRAINING);
+	struct cdm_fixture *b = cdmfx_at(DRAINING);
 
 	(void)state;
 	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
 	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_END);
 	cdm_abort(b->cdm);
 	assert_int_equal(b->pds.aborts, 1);
-	bench_finish(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_FAULT);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 
-	b = bench_at(DRAINING);
+	b = cdmfx_at(DRAINING);
 	cdm_abort(b->cdm);
 	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
-	bench_finish(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_ABORTED);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 static void abort_while_idle_does_nothing(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	cdm_abort(b->cdm);
 	assert_int_equal(b->pds.aborts, 0);
 	assert_false(cdm_step(b->cdm, 10));
 	assert_int_equal(b->ended, 0);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 static void a_job_after_a_stopped_one_runs(void **state)
@@ -412,18 +412,18 @@ static void a_job_after_a_stopped_one_runs(void **state)
 
 	(void)state;
 	for (place = IN_STREAM; place < PLACES; place++) {
-		struct bench *b = bench_at(place);
+		struct cdm_fixture *b = cdmfx_at(place);
 
 		fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
-		bench_finish(b);
+		cdmfx_finish(b);
 		b->pds.started = 0;
-		bench_start(b);
+		cdmfx_start(b);
 		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
-		bench_finish(b);
+		cdmfx_finish(b);
 		assert_int_equal(b->end, CDM_END_DONE);
 		assert_int_equal(b->pds.started, 8);
 		assert_int_equal(cdm_status(b->cdm)->groups, 8);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
@@ -442,10 +442,10 @@ static void random_streams_end(void **state)
 	(void)state;
 	print_message("seed 0x%llx\n", (unsigned long long)rnd);
 	for (run = 0; run < 2000; run++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 
 		b->pds.room = 50;
-		while (b->at < BENCH_STREAM + 0x400) {
+		while (b->at < CDMFX_STREAM + 0x400) {
 			u32 word = next_random(&rnd);
 
 			switch (next_random(&rnd) % 8) {
@@ -456,7 +456,7 @@ static void random_streams_end(void **state)
 				put_launch(b, word % 5, word >> 8 & 3, word >> 16 & 3);
 				break;
 			case 2:
-				put_call(b, BENCH_STREAM + (word % 0x400 & ~3u));
+				put_call(b, CDMFX_STREAM + (word % 0x400 & ~3u));
 				break;
 			case 3:
 				put_return(b);
@@ -471,18 +471,18 @@ static void random_streams_end(void **state)
 				put_state(b, 1, 1, 1);
 			}
 		}
-		bench_start(b);
+		cdmfx_start(b);
 		for (i = 0; i < 100000 && !b->ended; i++) {
 			if (!cdm_step(b->cdm, 10) && b->pds.running)
 				fake_pds_finish(&b->pds);
 		}
 		if (!b->ended) {
 			cdm_abort(b->cdm);
-			bench_finish(b);
+			cdmfx_finish(b);
 		}
 		assert_int_equal(b->ended, 1);
 		faults += b->end == CDM_END_FAULT;
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 	assert_true(faults > 1000);
 }
@@ -499,7 +499,7 @@ static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
 
 	(void)state;
 	for (fill = 0; fill < 2; fill++) {
-		struct bench *b = bench_create();
+		struct cdm_fixture *b = cdmfx_create();
 
 		b->pds.load_pieces = 3;
 		b->pds.fill_pieces = 2;
@@ -508,19 +508,19 @@ static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
 		put_state(b, 1, 1, 1);
 		put_launch(b, 4, 1, 1);
 		put_halt(b);
-		bench_start(b);
-		bench_finish(b);
+		cdmfx_start(b);
+		cdmfx_finish(b);
 		assert_int_equal(b->end, CDM_END_ABORTED);
 		assert_false(b->pds.in_launch);
 		assert_int_equal(b->pds.started, 0);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 /* Loading and filling in pieces does not change the dispatched groups. */
 static void launches_in_pieces_are_dispatched_completely(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 	u32 i;
 
 	(void)state;
@@ -530,21 +530,21 @@ static void launches_in_pieces_are_dispatched_completely(void **state)
 	put_launch(b, 4, 2, 1);
 	put_launch(b, 3, 1, 1);
 	put_halt(b);
-	bench_start(b);
-	bench_finish(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.launches, 2);
 	assert_int_equal(b->pds.loads, 10);
 	assert_int_equal(b->pds.started, 11);
 	for (i = 0; i < 11; i++)
 		assert_int_equal(b->pds.group[i].linear, i < 8 ? i : i - 8);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* The CDM sleeps while there is no memory for programs. */
 static void a_launch_without_memory_waits(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	b->pds.load_pieces = 2;
@@ -552,14 +552,14 @@ static void a_launch_without_memory_waits(void **state)
 	put_state(b, 1, 1, 1);
 	put_launch(b, 1, 1, 1);
 	put_halt(b);
-	bench_start(b);
+	cdmfx_start(b);
 	while (!b->pds.loads)
 		assert_true(cdm_step(b->cdm, 1));
 	assert_true(cdm_step(b->cdm, 1));	/* there is some now */
-	bench_finish(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.started, 1);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 int main(void)

@@ -4,26 +4,26 @@
  * done as without; what is saved, what is refused when it is read back, and which
  * reason is reported if a job ends in more than one way.
  */
-#include "bench.h"
+#include "cdm_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pumice_names.h"
 
-#define LIST_A	(BENCH_STREAM + 0x400)
-#define LIST_B	(BENCH_STREAM + 0x800)
-#define CHAIN	(BENCH_STREAM + 0xc00)
-#define MARK	BENCH_DATA
-#define COUNTS	(BENCH_DATA + 0x100)
+#define LIST_A	(CDMFX_STREAM + 0x400)
+#define LIST_B	(CDMFX_STREAM + 0x800)
+#define CHAIN	(CDMFX_STREAM + 0xc00)
+#define MARK	CDMFX_DATA
+#define COUNTS	(CDMFX_DATA + 0x100)
 #define GROUPS	(6 + 4 + 4 + 12 + 1 + 3)
 
 /* A stream with every kind of command: launches, nesting, a chain, fences, counts in memory. */
-static void put_everything(struct bench *b)
+static void put_everything(struct cdm_fixture *b)
 {
-	b->data[(COUNTS - BENCH_DATA) / 4] = 2;
-	b->data[(COUNTS - BENCH_DATA) / 4 + 1] = 3;
-	b->data[(COUNTS - BENCH_DATA) / 4 + 2] = 2;
+	b->data[(COUNTS - CDMFX_DATA) / 4] = 2;
+	b->data[(COUNTS - CDMFX_DATA) / 4 + 1] = 3;
+	b->data[(COUNTS - CDMFX_DATA) / 4 + 2] = 2;
 	put_state(b, 4, 1, 1);
 	put_launch(b, 3, 2, 1);
 	put_fence(b);
@@ -52,9 +52,9 @@ static void put_everything(struct bench *b)
 	put_halt(b);
 }
 
-static struct bench *everything_bench(unsigned int room)
+static struct cdm_fixture *everything_fixture(unsigned int room)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	b->pds.room = room;
 	put_everything(b);
@@ -62,19 +62,19 @@ static struct bench *everything_bench(unsigned int room)
 }
 
 /* Switch out, end the running groups, and check that the job was switched out. */
-static void switch_out(struct bench *b)
+static void switch_out(struct cdm_fixture *b)
 {
 	unsigned int ended = b->ended;
 
 	cdm_switch_out(b->cdm);
-	bench_walk(b);
+	cdmfx_walk(b);
 	if (b->ended == ended)
-		bench_finish(b);
+		cdmfx_finish(b);
 	assert_int_equal(b->ended, ended + 1);
 }
 
 /* A job that ran in slices dispatches the same groups as one that was not switched. */
-static void expect_same_work(const struct bench *b, const struct bench *whole)
+static void expect_same_work(const struct cdm_fixture *b, const struct cdm_fixture *whole)
 {
 	u32 i;
 
@@ -89,15 +89,15 @@ static void expect_same_work(const struct bench *b, const struct bench *whole)
 		assert_memory_equal(&got->grid, &want->grid, sizeof(want->grid));
 	}
 	assert_int_equal(cdm_status(b->cdm)->groups, cdm_status(whole->cdm)->groups);
-	assert_memory_equal(b->data, whole->data, BENCH_DATA_BYTES);
+	assert_memory_equal(b->data, whole->data, CDMFX_DATA_BYTES);
 }
 
-static struct bench *run_whole(void)
+static struct cdm_fixture *run_whole(void)
 {
-	struct bench *b = everything_bench(3);
+	struct cdm_fixture *b = everything_fixture(3);
 
-	bench_start(b);
-	bench_finish(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->pds.started, GROUPS);
 	assert_int_equal(b->data[0], 1);
@@ -108,7 +108,7 @@ static struct bench *run_whole(void)
 /* After every possible number of steps, with and without running groups. */
 static void a_job_resumes_unchanged_from_every_boundary(void **state)
 {
-	struct bench *whole = run_whole();
+	struct cdm_fixture *whole = run_whole();
 	u32 steps, room, switches = 0;
 
 	(void)state;
@@ -116,10 +116,10 @@ static void a_job_resumes_unchanged_from_every_boundary(void **state)
 		bool done = false;
 
 		for (steps = 0; !done; steps++) {
-			struct bench *b = everything_bench(room);
+			struct cdm_fixture *b = everything_fixture(room);
 			u32 i;
 
-			bench_start(b);
+			cdmfx_start(b);
 			for (i = 0; i < steps && !b->ended; i++) {
 				if (!cdm_step(b->cdm, 1) && b->pds.running)
 					fake_pds_finish(&b->pds);
@@ -130,16 +130,16 @@ static void a_job_resumes_unchanged_from_every_boundary(void **state)
 				assert_true(b->end == CDM_END_SWITCHED || b->end == CDM_END_DONE);
 				if (b->end == CDM_END_SWITCHED) {
 					switches++;
-					bench_resume(b);
-					bench_finish(b);
+					cdmfx_resume(b);
+					cdmfx_finish(b);
 				}
 			}
 			expect_same_work(b, whole);
-			bench_destroy(b);
+			cdmfx_destroy(b);
 		}
 	}
 	assert_true(switches > 3 * GROUPS);
-	bench_destroy(whole);
+	cdmfx_destroy(whole);
 }
 
 /*
@@ -148,15 +148,15 @@ static void a_job_resumes_unchanged_from_every_boundary(void **state)
  */
 static void a_job_resumes_unchanged_over_many_switches(void **state)
 {
-	struct bench *whole = run_whole();
+	struct cdm_fixture *whole = run_whole();
 	u32 slice;
 
 	(void)state;
 	for (slice = 3; slice < 12; slice++) {
-		struct bench *b = everything_bench(2);
+		struct cdm_fixture *b = everything_fixture(2);
 		u32 i;
 
-		bench_start(b);
+		cdmfx_start(b);
 		for (;;) {
 			for (i = 0; i < slice && cdm_status(b->cdm)->busy; i++) {
 				if (!cdm_step(b->cdm, 1) && b->pds.running)
@@ -167,30 +167,30 @@ static void a_job_resumes_unchanged_over_many_switches(void **state)
 			if (b->end != CDM_END_SWITCHED)
 				break;
 			cdm_reset(b->cdm);
-			bench_resume(b);
+			cdmfx_resume(b);
 		}
 		expect_same_work(b, whole);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
-	bench_destroy(whole);
+	cdmfx_destroy(whole);
 }
 
 static void a_switched_job_saves_its_position(void **state)
 {
-	struct bench *b = everything_bench(3);
+	struct cdm_fixture *b = everything_fixture(3);
 	struct pumice_cdm_save save;
 	u32 words[PUMICE_CDM_STATE_WORDS];
 
 	(void)state;
-	bench_start(b);
-	bench_walk(b);		/* three of six groups */
+	cdmfx_start(b);
+	cdmfx_walk(b);		/* three of six groups */
 	cdm_switch_out(b->cdm);
-	bench_walk(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->ended, 0);	/* groups still run */
 	assert_false(b->pds.in_launch);
 	assert_int_equal(b->save[0], 0);
 	fake_pds_finish_all(&b->pds);
-	bench_walk(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->end, CDM_END_SWITCHED);
 	assert_int_equal(b->pds.started, 3);
 	assert_int_equal(b->pds.aborts, 0);
@@ -200,43 +200,43 @@ static void a_switched_job_saves_its_position(void **state)
 	assert_int_equal(save.depth, 0);
 	assert_int_equal(save.linear, 3);
 	assert_int_equal(save.groups, 3);
-	assert_int_equal(save.pc, BENCH_STREAM + (PUMICE_CDM_STATE_WORDS +
+	assert_int_equal(save.pc, CDMFX_STREAM + (PUMICE_CDM_STATE_WORDS +
 						  PUMICE_CDM_LAUNCH_WORDS) * 4);
 	memcpy(words, b->stream, sizeof(words));
 	assert_memory_equal(save.state, words, sizeof(words));
 	assert_memory_equal(save.launch, b->stream + PUMICE_CDM_STATE_WORDS, 7 * 4);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 static void switching_out_an_idle_cdm_does_nothing(void **state)
 {
-	struct bench *b = everything_bench(3);
+	struct cdm_fixture *b = everything_fixture(3);
 
 	(void)state;
 	cdm_switch_out(b->cdm);
-	bench_walk(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->ended, 0);
-	bench_start(b);
-	bench_finish(b);
+	cdmfx_start(b);
+	cdmfx_finish(b);
 	assert_int_equal(b->end, CDM_END_DONE);	/* it was not kept for the next job */
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* After its HALT a job has no state to save. */
 static void a_draining_job_ends_normally(void **state)
 {
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
 	put_state(b, 1, 1, 1);
 	put_launch(b, 3, 1, 1);
 	put_halt(b);
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	switch_out(b);
 	assert_int_equal(b->end, CDM_END_DONE);
 	assert_int_equal(b->save[0], 0);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* While the groups of a switched job drain, a fault or an abort takes precedence. */
@@ -246,48 +246,48 @@ static void a_fault_or_abort_during_the_switch_ends_the_job(void **state)
 
 	(void)state;
 	for (abort = 0; abort < 2; abort++) {
-		struct bench *b = everything_bench(3);
+		struct cdm_fixture *b = everything_fixture(3);
 
-		bench_start(b);
-		bench_walk(b);
+		cdmfx_start(b);
+		cdmfx_walk(b);
 		cdm_switch_out(b->cdm);
-		bench_walk(b);
+		cdmfx_walk(b);
 		if (abort)
 			cdm_abort(b->cdm);
 		else
 			fake_pds_fault(&b->pds, PUMICE_FAULT_USC_BRANCH);
 		assert_int_equal(b->pds.aborts, 1);
-		bench_finish(b);
+		cdmfx_finish(b);
 		assert_int_equal(b->end, abort ? CDM_END_ABORTED : CDM_END_FAULT);
 		assert_int_equal(b->save[0], 0);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 /* Requested before the first step of a resumed job: saved again unchanged. */
 static void a_job_can_be_switched_out_before_it_resumes(void **state)
 {
-	struct bench *whole = run_whole();
-	struct bench *b = everything_bench(3);
+	struct cdm_fixture *whole = run_whole();
+	struct cdm_fixture *b = everything_fixture(3);
 	u32 words[PUMICE_CDM_SAVE_WORDS];
 
 	(void)state;
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	switch_out(b);
 	memcpy(words, b->save, sizeof(words));
-	bench_resume(b);
+	cdmfx_resume(b);
 	switch_out(b);
 	assert_int_equal(b->end, CDM_END_SWITCHED);
 	assert_memory_equal(b->save, words, sizeof(words));
-	bench_resume(b);
-	bench_finish(b);
+	cdmfx_resume(b);
+	cdmfx_finish(b);
 	expect_same_work(b, whole);
-	bench_destroy(b);
-	bench_destroy(whole);
+	cdmfx_destroy(b);
+	cdmfx_destroy(whole);
 }
 
-static void expect_save_fault(const struct bench *b, enum pumice_fault fault,
+static void expect_save_fault(const struct cdm_fixture *b, enum pumice_fault fault,
 			      enum pumice_access access, u64 addr)
 {
 	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
@@ -306,9 +306,9 @@ static void a_save_area_that_cannot_be_written_is_a_fault_of_the_job(void **stat
 		u64 save, addr;
 		enum pumice_fault fault;
 	} cases[] = {
-		{ BENCH_SAVE - 4, BENCH_SAVE - 4, PUMICE_FAULT_MMU_PT_INVALID },
+		{ CDMFX_SAVE - 4, CDMFX_SAVE - 4, PUMICE_FAULT_MMU_PT_INVALID },
 		/* Its last word is beyond the mapping. */
-		{ BENCH_SAVE + BENCH_SAVE_BYTES - 124, BENCH_SAVE + BENCH_SAVE_BYTES,
+		{ CDMFX_SAVE + CDMFX_SAVE_BYTES - 124, CDMFX_SAVE + CDMFX_SAVE_BYTES,
 		  PUMICE_FAULT_MMU_PT_INVALID },
 		{ (1ull << PUMICE_MMU_VA_BITS) - 4, (1ull << PUMICE_MMU_VA_BITS) - 4,
 		  PUMICE_FAULT_MMU_PC_INVALID },
@@ -317,17 +317,17 @@ static void a_save_area_that_cannot_be_written_is_a_fault_of_the_job(void **stat
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct bench *b = everything_bench(3);
+		struct cdm_fixture *b = everything_fixture(3);
 
 		b->job.save = cases[i].save;
-		bench_start(b);
-		bench_walk(b);
+		cdmfx_start(b);
+		cdmfx_walk(b);
 		switch_out(b);
 		expect_save_fault(b, cases[i].fault, PUMICE_ACCESS_WRITE, cases[i].addr);
-		bench_resume(b);
-		bench_walk(b);
+		cdmfx_resume(b);
+		cdmfx_walk(b);
 		expect_save_fault(b, cases[i].fault, PUMICE_ACCESS_READ, cases[i].addr);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
@@ -337,36 +337,36 @@ static void a_misaligned_save_area_is_a_fault(void **state)
 
 	(void)state;
 	for (off = 1; off < 4; off++) {
-		struct bench *b = everything_bench(3);
+		struct cdm_fixture *b = everything_fixture(3);
 
-		b->job.save = BENCH_SAVE + off;
-		bench_start(b);
+		b->job.save = CDMFX_SAVE + off;
+		cdmfx_start(b);
 		switch_out(b);
 		expect_save_fault(b, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, b->job.save);
 		assert_int_equal(b->save[0], 0);
-		bench_resume(b);
-		bench_walk(b);
+		cdmfx_resume(b);
+		cdmfx_walk(b);
 		expect_save_fault(b, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, b->job.save);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 static void a_save_area_may_cross_pages(void **state)
 {
-	struct bench *whole = run_whole();
-	struct bench *b = everything_bench(3);
+	struct cdm_fixture *whole = run_whole();
+	struct cdm_fixture *b = everything_fixture(3);
 
 	(void)state;
-	b->job.save = BENCH_SAVE + 0x1000 - 60;
-	bench_start(b);
-	bench_walk(b);
+	b->job.save = CDMFX_SAVE + 0x1000 - 60;
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	switch_out(b);
 	assert_int_equal(b->end, CDM_END_SWITCHED);
-	bench_resume(b);
-	bench_finish(b);
+	cdmfx_resume(b);
+	cdmfx_finish(b);
 	expect_same_work(b, whole);
-	bench_destroy(b);
-	bench_destroy(whole);
+	cdmfx_destroy(b);
+	cdmfx_destroy(whole);
 }
 
 /* One word of a good save, damaged. The save is of a job two lists deep in a launch. */
@@ -413,11 +413,11 @@ static const struct damage damages[] = {
 };
 
 /* Switch the CDM out in LIST_B, with one of four groups dispatched. */
-static struct bench *deep_bench(void)
+static struct cdm_fixture *deep_fixture(void)
 {
-	struct bench *b = everything_bench(1);
+	struct cdm_fixture *b = everything_fixture(1);
 
-	bench_start(b);
+	cdmfx_start(b);
 	while (b->pds.started < 6 + 4 + 1) {
 		if (!cdm_step(b->cdm, 1))
 			fake_pds_finish(&b->pds);
@@ -433,26 +433,26 @@ static void a_corrupt_save_area_is_refused(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
-		struct bench *b = deep_bench();
+		struct cdm_fixture *b = deep_fixture();
 		u64 started = b->pds.started;
 
 		assert_int_equal(b->save[SAVE_FLAGS], 3 | 2 << 2);
 		b->save[damages[i].word] = damages[i].value;
-		bench_resume(b);
-		bench_walk(b);
+		cdmfx_resume(b);
+		cdmfx_walk(b);
 		if (cdm_status(b->cdm)->fault.fault != PUMICE_FAULT_CDM_SAVE)
 			fail_msg("%s: fault %u", damages[i].what,
 				 cdm_status(b->cdm)->fault.fault);
-		expect_save_fault(b, PUMICE_FAULT_CDM_SAVE, PUMICE_ACCESS_READ, BENCH_SAVE);
+		expect_save_fault(b, PUMICE_FAULT_CDM_SAVE, PUMICE_ACCESS_READ, CDMFX_SAVE);
 		assert_int_equal(b->pds.started, started);
-		bench_destroy(b);
+		cdmfx_destroy(b);
 	}
 }
 
 /* For each single flipped bit, the job runs, is refused, or faults. */
 static void no_flipped_bit_of_a_save_area_crashes(void **state)
 {
-	struct bench *b = deep_bench();
+	struct cdm_fixture *b = deep_fixture();
 	u32 good[PUMICE_CDM_SAVE_WORDS], bit, refused = 0;
 
 	(void)state;
@@ -461,56 +461,56 @@ static void no_flipped_bit_of_a_save_area_crashes(void **state)
 		memcpy(b->save, good, sizeof(good));
 		b->save[bit / 32] ^= 1u << bit % 32;
 		b->ended = 0;
-		bench_resume(b);
+		cdmfx_resume(b);
 		/* A grid may have become huge: end it by ABORT. */
 		cdm_step(b->cdm, 8);
 		cdm_abort(b->cdm);
-		bench_walk(b);
+		cdmfx_walk(b);
 		if (!b->ended)
-			bench_finish(b);
+			cdmfx_finish(b);
 		assert_int_equal(b->ended, 1);
 		refused += b->end == CDM_END_FAULT &&
 			   cdm_status(b->cdm)->fault.fault == PUMICE_FAULT_CDM_SAVE;
 	}
 	assert_true(refused > PUMICE_CDM_SAVE_WORDS * 32 / 3);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* The PDS may refuse a launch that it accepted before: its memory has changed. */
 static void a_resumed_launch_is_checked_by_the_pds_again(void **state)
 {
-	struct bench *b = deep_bench();
+	struct cdm_fixture *b = deep_fixture();
 
 	(void)state;
 	b->pds.begin_fault = PUMICE_FAULT_PDS_OPCODE;
-	bench_resume(b);
-	bench_walk(b);
+	cdmfx_resume(b);
+	cdmfx_walk(b);
 	assert_int_equal(b->end, CDM_END_FAULT);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_OPCODE);
 	assert_int_equal(cdm_status(b->cdm)->groups, b->pds.started);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 /* No command can follow the largest address. */
 static void a_stream_at_the_end_of_the_address_space_faults_instead_of_being_saved(void **state)
 {
 	const u64 end = 1ull << PUMICE_MMU_VA_BITS;
-	struct bench *b = bench_create();
+	struct cdm_fixture *b = cdmfx_create();
 
 	(void)state;
-	testmem_map_bus(b->tm, BENCH_CTX, end - 0x1000, testmem_bus(b->tm, b->stream), 0x1000,
+	testmem_map_bus(b->tm, CDMFX_CTX, end - 0x1000, testmem_bus(b->tm, b->stream), 0x1000,
 			PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	b->at = BENCH_STREAM + 0x1000 - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
+	b->at = CDMFX_STREAM + 0x1000 - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
 	b->job.stream = end - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
 	put_state(b, 1, 1, 1);
 	put_launch(b, 9, 1, 1);
 	b->pds.room = 2;
-	bench_start(b);
-	bench_walk(b);
+	cdmfx_start(b);
+	cdmfx_walk(b);
 	switch_out(b);
-	bench_expect_fault(b, PUMICE_FAULT_MMU_ADDRESS, end);
+	cdmfx_expect_fault(b, PUMICE_FAULT_MMU_ADDRESS, end);
 	assert_int_equal(b->save[0], 0);
-	bench_destroy(b);
+	cdmfx_destroy(b);
 }
 
 int main(void)

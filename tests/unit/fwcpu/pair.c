@@ -38,22 +38,22 @@ int pair_setup(void **state)
 {
 	struct pair *p = calloc(1, sizeof(*p));
 	struct fwcpu_config cfg = {
-		.ram_size = WORLD_RAM_SIZE,
-		.mmio_base = WORLD_MMIO_BASE,
-		.mmio_size = WORLD_MMIO_SIZE,
-		.window_base = WORLD_WINDOW_BASE,
+		.ram_size = FX_RAM_SIZE,
+		.mmio_base = FX_MMIO_BASE,
+		.mmio_size = FX_MMIO_SIZE,
+		.window_base = FX_WINDOW_BASE,
 		.hart_id = PAIR_HART,
 		.bus = {
-			.load = world_load,
-			.store = world_store,
-			.window_ptr = world_window_ptr,
+			.load = fx_load,
+			.store = fx_store,
+			.window_ptr = fx_window_ptr,
 		},
 	};
 
 	if (!p)
 		return -1;
-	cfg.ram = p->cpu_world.ram;
-	cfg.bus.opaque = &p->cpu_world;
+	cfg.ram = p->cpu_fixture.ram;
+	cfg.bus.opaque = &p->cpu_fixture;
 	if (fwcpu_init(&p->cpu, &cfg)) {
 		free(p);
 		return -1;
@@ -74,23 +74,23 @@ int pair_teardown(void **state)
 
 void pair_restart(struct pair *p)
 {
-	memset(&p->cpu_world, 0, sizeof(p->cpu_world));
-	memset(&p->ref_world, 0, sizeof(p->ref_world));
+	memset(&p->cpu_fixture, 0, sizeof(p->cpu_fixture));
+	memset(&p->ref_fixture, 0, sizeof(p->ref_fixture));
 	memset(&p->ref, 0, sizeof(p->ref));
 	p->now = 0;
 
-	p->cpu_world.target = &p->cpu;
-	p->cpu_world.set_irq = cpu_set_irq;
-	p->cpu_world.set_timer = cpu_set_timer;
+	p->cpu_fixture.target = &p->cpu;
+	p->cpu_fixture.set_irq = cpu_set_irq;
+	p->cpu_fixture.set_timer = cpu_set_timer;
 	fwcpu_reset(&p->cpu);
 	fwcpu_set_irq(&p->cpu, false);
 	fwcpu_start(&p->cpu, PAIR_CODE);
 	p->cpu.arch.mtvec = PAIR_HANDLER;
 
-	p->ref_world.target = &p->ref;
-	p->ref_world.set_irq = ref_set_irq;
-	p->ref_world.set_timer = ref_set_timer;
-	p->ref.world = &p->ref_world;
+	p->ref_fixture.target = &p->ref;
+	p->ref_fixture.set_irq = ref_set_irq;
+	p->ref_fixture.set_timer = ref_set_timer;
+	p->ref.fixture = &p->ref_fixture;
 	p->ref.hart_id = PAIR_HART;
 	p->ref.mtimecmp = UINT64_MAX;
 	p->ref.mtvec = PAIR_HANDLER;
@@ -100,8 +100,8 @@ void pair_restart(struct pair *p)
 void pair_put16(struct pair *p, uint32_t addr, uint32_t val)
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		p->cpu_world.ram[addr + i] = (uint8_t)(val >> (8 * i));
-		p->ref_world.ram[addr + i] = (uint8_t)(val >> (8 * i));
+		p->cpu_fixture.ram[addr + i] = (uint8_t)(val >> (8 * i));
+		p->ref_fixture.ram[addr + i] = (uint8_t)(val >> (8 * i));
 	}
 	fwcpu_code_changed(&p->cpu, addr, 2);
 }
@@ -161,13 +161,13 @@ static unsigned int compare_memory(const struct pair *p)
 {
 	unsigned int bad = 0;
 
-	for (uint32_t i = 0; i < WORLD_RAM_SIZE; i++) {
-		if (p->cpu_world.ram[i] != p->ref_world.ram[i])
-			bad += differ(p, "RAM", i, p->ref_world.ram[i]);
+	for (uint32_t i = 0; i < FX_RAM_SIZE; i++) {
+		if (p->cpu_fixture.ram[i] != p->ref_fixture.ram[i])
+			bad += differ(p, "RAM", i, p->ref_fixture.ram[i]);
 	}
-	for (uint32_t i = 0; i < WORLD_MMIO_REGS; i++)
-		bad += differ(p, "register", p->cpu_world.mmio[i], p->ref_world.mmio[i]);
-	if (memcmp(p->cpu_world.pages, p->ref_world.pages, sizeof(p->cpu_world.pages)))
+	for (uint32_t i = 0; i < FX_MMIO_REGS; i++)
+		bad += differ(p, "register", p->cpu_fixture.mmio[i], p->ref_fixture.mmio[i]);
+	if (memcmp(p->cpu_fixture.pages, p->ref_fixture.pages, sizeof(p->cpu_fixture.pages)))
 		bad += differ(p, "window", 0, 1);
 	return bad;
 }
@@ -208,9 +208,9 @@ void pair_compare(struct pair *p)
 
 	bad += differ(p, "state", p->cpu.arch.state, states[p->ref.state]);
 	bad += compare_registers(p);
-	if (memcmp(p->cpu_world.ram, p->ref_world.ram, WORLD_RAM_SIZE) ||
-	    memcmp(p->cpu_world.mmio, p->ref_world.mmio, sizeof(p->ref_world.mmio)) ||
-	    memcmp(p->cpu_world.pages, p->ref_world.pages, sizeof(p->ref_world.pages)))
+	if (memcmp(p->cpu_fixture.ram, p->ref_fixture.ram, FX_RAM_SIZE) ||
+	    memcmp(p->cpu_fixture.mmio, p->ref_fixture.mmio, sizeof(p->ref_fixture.mmio)) ||
+	    memcmp(p->cpu_fixture.pages, p->ref_fixture.pages, sizeof(p->ref_fixture.pages)))
 		bad += compare_memory(p);
 	if (bad)
 		fail_msg("%s: processor and reference differ", p->what);
@@ -238,7 +238,7 @@ enum fwcpu_stop pair_run(struct pair *p, uint32_t budget)
 
 uint32_t pair_word(const struct pair *p, uint32_t addr)
 {
-	const uint8_t *ram = p->cpu_world.ram + addr;
+	const uint8_t *ram = p->cpu_fixture.ram + addr;
 
 	return ram[0] | (uint32_t)ram[1] << 8 | (uint32_t)ram[2] << 16 | (uint32_t)ram[3] << 24;
 }

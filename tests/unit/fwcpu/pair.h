@@ -16,7 +16,7 @@
 
 #include "fwcpu.h"
 #include "ref.h"
-#include "world.h"
+#include "fixture.h"
 
 /* Addresses of the tests' code and handler, and the hart id. */
 #define PAIR_CODE	0x1000u
@@ -25,9 +25,9 @@
 
 struct pair {
 	struct fwcpu cpu;
-	struct world cpu_world;
+	struct fixture cpu_fixture;
 	struct ref ref;
-	struct world ref_world;
+	struct fixture ref_fixture;
 	uint64_t now;
 	char what[128];		/* names the case when a comparison fails */
 };

@@ -64,10 +64,10 @@ void ref_raise(struct ref *r, uint32_t cause, uint32_t tval)
 static bool reachable(struct ref *r, uint32_t addr, unsigned int size, uint32_t align_cause,
 		      uint32_t access_cause)
 {
-	if (addr < WORLD_RAM_SIZE) {
-		if ((uint64_t)addr + size <= WORLD_RAM_SIZE)
+	if (addr < FX_RAM_SIZE) {
+		if ((uint64_t)addr + size <= FX_RAM_SIZE)
 			return true;
-		ref_raise(r, access_cause, WORLD_RAM_SIZE);
+		ref_raise(r, access_cause, FX_RAM_SIZE);
 		return false;
 	}
 	if (addr % size != 0) {
@@ -82,12 +82,12 @@ bool ref_load(struct ref *r, uint32_t addr, unsigned int size, uint32_t *val)
 	if (!reachable(r, addr, size, LOAD_ALIGN, LOAD_ACCESS))
 		return false;
 	*val = 0;
-	if (addr < WORLD_RAM_SIZE) {
+	if (addr < FX_RAM_SIZE) {
 		for (unsigned int i = size; i-- > 0;)
-			*val = *val << 8 | r->world->ram[addr + i];
+			*val = *val << 8 | r->fixture->ram[addr + i];
 		return true;
 	}
-	if (world_load(r->world, addr, size, val))
+	if (fx_load(r->fixture, addr, size, val))
 		return true;
 	ref_raise(r, LOAD_ACCESS, addr);
 	return false;
@@ -97,14 +97,14 @@ void ref_store(struct ref *r, uint32_t addr, unsigned int size, uint32_t val)
 {
 	if (!reachable(r, addr, size, STORE_ALIGN, STORE_ACCESS))
 		return;
-	if (addr < WORLD_RAM_SIZE) {
+	if (addr < FX_RAM_SIZE) {
 		for (unsigned int i = 0; i < size; i++, val >>= 8)
-			r->world->ram[addr + i] = val & 0xff;
+			r->fixture->ram[addr + i] = val & 0xff;
 		return;
 	}
 	if (size < 4)
 		val &= size == 1 ? 0xff : 0xffff;
-	if (!world_store(r->world, addr, size, val))
+	if (!fx_store(r->fixture, addr, size, val))
 		ref_raise(r, STORE_ACCESS, addr);
 }
 
@@ -309,10 +309,10 @@ const struct ref_op *ref_find32(uint32_t raw)
 /* Fetch at r->pc; return false if that raised an exception. */
 static bool fetch(struct ref *r, uint32_t *raw, bool *compressed)
 {
-	const uint8_t *ram = r->world->ram;
+	const uint8_t *ram = r->fixture->ram;
 	uint32_t pc = r->pc;
 
-	if (pc >= WORLD_RAM_SIZE) {
+	if (pc >= FX_RAM_SIZE) {
 		ref_raise(r, FETCH_ACCESS, pc);
 		return false;
 	}
@@ -320,7 +320,7 @@ static bool fetch(struct ref *r, uint32_t *raw, bool *compressed)
 	*compressed = *raw % 4 != 3;
 	if (*compressed)
 		return true;
-	if (pc + 2 >= WORLD_RAM_SIZE) {
+	if (pc + 2 >= FX_RAM_SIZE) {
 		ref_raise(r, FETCH_ACCESS, pc + 2);
 		return false;
 	}

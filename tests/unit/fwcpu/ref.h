@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "world.h"
+#include "fixture.h"
 
 enum ref_state { REF_RUNNING, REF_WAITING, REF_LOCKUP };
 
@@ -31,7 +31,7 @@ struct ref {
 	bool irq;			/* level of the external interrupt */
 	enum ref_state state;
 	bool handler_open;		/* since trap entry: no MRET, no write to mepc */
-	struct world *world;
+	struct fixture *fixture;
 
 	/* Of the instruction being executed. */
 	uint32_t next_pc;

@@ -30,13 +30,13 @@ static void load_segments(struct pair *p, const uint8_t *elf, size_t size)
 		if (segment.p_type != PT_LOAD)
 			continue;
 		assert_true(segment.p_offset + segment.p_filesz <= size);
-		assert_true(segment.p_vaddr + segment.p_memsz <= WORLD_RAM_SIZE);
-		memcpy(p->cpu_world.ram + segment.p_vaddr, elf + segment.p_offset,
+		assert_true(segment.p_vaddr + segment.p_memsz <= FX_RAM_SIZE);
+		memcpy(p->cpu_fixture.ram + segment.p_vaddr, elf + segment.p_offset,
 		       segment.p_filesz);
-		memcpy(p->ref_world.ram + segment.p_vaddr, elf + segment.p_offset,
+		memcpy(p->ref_fixture.ram + segment.p_vaddr, elf + segment.p_offset,
 		       segment.p_filesz);
 	}
-	fwcpu_code_changed(&p->cpu, 0, WORLD_RAM_SIZE);
+	fwcpu_code_changed(&p->cpu, 0, FX_RAM_SIZE);
 	pair_set_pc(p, header.e_entry);
 }
 
@@ -56,7 +56,7 @@ static void load_image(struct pair *p)
 static void check_results(const struct pair *p)
 {
 	for (uint32_t i = 0; i < WORKLOADS; i++)
-		assert_int_equal(p->cpu_world.mmio[WORKLOAD_FIRST_REG + i], workload(i));
+		assert_int_equal(p->cpu_fixture.mmio[WORKLOAD_FIRST_REG + i], workload(i));
 }
 
 static void a_compiled_program_computes_what_the_host_computes(void **state)
@@ -89,7 +89,7 @@ static void interrupts_at_any_instruction_do_not_change_its_results(void **state
 	}
 	assert_int_equal(p->cpu.arch.state, FWCPU_STATE_WAITING);
 	assert_true(raised > 100);
-	assert_int_equal(p->cpu_world.mmio[WORKLOAD_IRQ_REG], raised);
+	assert_int_equal(p->cpu_fixture.mmio[WORKLOAD_IRQ_REG], raised);
 	check_results(p);
 }
 

@@ -10,7 +10,7 @@
 
 /* C.NOP, as a halfword. */
 #define C_NOP		0x0001u
-#define LAST_HALFWORD	(WORLD_RAM_SIZE - 2)
+#define LAST_HALFWORD	(FX_RAM_SIZE - 2)
 
 static void run_at(struct pair *p, uint32_t pc, const char *what)
 {
@@ -109,7 +109,7 @@ static void jalr_reads_its_target_before_it_links_and_clears_bit_0(void **state)
 static void a_jump_out_of_ram_faults_at_its_target(void **state)
 {
 	static const uint32_t targets[] = {
-		WORLD_RAM_SIZE, WORLD_RAM_SIZE + 2, WORLD_MMIO_BASE, WORLD_WINDOW_BASE, 0x7ffffffe,
+		FX_RAM_SIZE, FX_RAM_SIZE + 2, FX_MMIO_BASE, FX_WINDOW_BASE, 0x7ffffffe,
 		0xfffffffe,
 	};
 	struct pair *p = *state;
@@ -134,12 +134,12 @@ static void a_jump_out_of_ram_faults_in_the_same_run_too(void **state)
 {
 	struct pair *p = *state;
 
-	pair_set_x(p, 5, WORLD_WINDOW_BASE);
+	pair_set_x(p, 5, FX_WINDOW_BASE);
 	PAIR_PROGRAM(p, JALR(1, 5, 0));
 	snprintf(p->what, sizeof(p->what), "jalr");
 	pair_run(p, 2);
 	assert_int_equal(p->cpu.arch.mcause, CAUSE_FETCH_ACCESS);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_WINDOW_BASE);
+	assert_int_equal(p->cpu.arch.mtval, FX_WINDOW_BASE);
 
 	pair_restart(p);
 	pair_put32(p, 0, JAL(1, -2));
@@ -155,18 +155,18 @@ static void code_runs_to_the_last_halfword_and_faults_after_it(void **state)
 
 	pair_put16(p, LAST_HALFWORD, C_NOP);
 	run_at(p, LAST_HALFWORD, "c.nop");
-	assert_int_equal(p->cpu.arch.pc, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.pc, FX_RAM_SIZE);
 	pair_run(p, 1);
 	assert_int_equal(p->cpu.arch.mcause, CAUSE_FETCH_ACCESS);
-	assert_int_equal(p->cpu.arch.mepc, WORLD_RAM_SIZE);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mepc, FX_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mtval, FX_RAM_SIZE);
 
 	/* The same without a stop between. */
 	pair_restart(p);
 	pair_put16(p, LAST_HALFWORD, C_NOP);
 	pair_set_pc(p, LAST_HALFWORD);
 	pair_run(p, 2);
-	assert_int_equal(p->cpu.arch.mepc, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mepc, FX_RAM_SIZE);
 	assert_int_equal(p->cpu.arch.minstret, 1);
 }
 
@@ -178,12 +178,12 @@ static void an_instruction_cut_by_the_end_of_ram_faults_at_the_end(void **state)
 	run_at(p, LAST_HALFWORD, "half a nop");
 	assert_int_equal(p->cpu.arch.mcause, CAUSE_FETCH_ACCESS);
 	assert_int_equal(p->cpu.arch.mepc, LAST_HALFWORD);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mtval, FX_RAM_SIZE);
 
 	/* A compressed instruction at the same address is complete. */
 	pair_put16(p, LAST_HALFWORD, C_NOP);
 	run_at(p, LAST_HALFWORD, "c.nop");
-	assert_int_equal(p->cpu.arch.pc, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.pc, FX_RAM_SIZE);
 }
 
 static void four_byte_instructions_need_only_halfword_alignment(void **state)

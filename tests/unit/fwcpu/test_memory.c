@@ -9,8 +9,8 @@
 #include "pair.h"
 #include "rvasm.h"
 
-#define LAST_WORD	(WORLD_RAM_SIZE - 4)
-#define PAGE(n)		(WORLD_WINDOW_BASE + (n) * WORLD_PAGE_SIZE)
+#define LAST_WORD	(FX_RAM_SIZE - 4)
+#define PAGE(n)		(FX_WINDOW_BASE + (n) * FX_PAGE_SIZE)
 
 /* Run @raw alone with x5 = @address; returns mcause, 0 when there was no trap. */
 static uint32_t access_at(struct pair *p, uint32_t raw, uint32_t address)
@@ -34,8 +34,8 @@ static void every_load_and_store_agrees_at_every_edge(void **state)
 {
 	static const uint32_t bases[] = {
 		0, 4, 0x100, 0xfff, LAST_WORD - 4, LAST_WORD, LAST_WORD + 4, LAST_WORD + 8,
-		0x0ffffffc, WORLD_MMIO_BASE, WORLD_MMIO_BASE + 8,
-		WORLD_MMIO_BASE + WORLD_MMIO_SIZE - 4, WORLD_MMIO_BASE + WORLD_MMIO_SIZE,
+		0x0ffffffc, FX_MMIO_BASE, FX_MMIO_BASE + 8,
+		FX_MMIO_BASE + FX_MMIO_SIZE - 4, FX_MMIO_BASE + FX_MMIO_SIZE,
 		0x7ffffffc, PAGE(0), PAGE(1) - 4, PAGE(1), PAGE(2), PAGE(3), PAGE(4) - 4, PAGE(4),
 		0xfffffff8, 0xfffffffc,
 	};
@@ -53,7 +53,7 @@ static void every_load_and_store_agrees_at_every_edge(void **state)
 							      : rv_s(op->match, 6, 5, -3);
 
 			pair_restart(p);
-			for (uint32_t at = 0; at < WORLD_RAM_SIZE; at += 4)
+			for (uint32_t at = 0; at < FX_RAM_SIZE; at += 4)
 				pair_put32(p, at, at * 0x01030507 + 0x80);
 			pair_set_x(p, 6, 0x8081f2f3);
 			access_at(p, raw, bases[n / 8] + n % 8);
@@ -92,12 +92,12 @@ static void misaligned_access_traps_outside_ram(void **state)
 {
 	struct pair *p = *state;
 
-	assert_int_equal(fresh_access(p, LW(7, 0, 5), WORLD_MMIO_BASE + 2), CAUSE_LOAD_MISALIGNED);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_MMIO_BASE + 2);
+	assert_int_equal(fresh_access(p, LW(7, 0, 5), FX_MMIO_BASE + 2), CAUSE_LOAD_MISALIGNED);
+	assert_int_equal(p->cpu.arch.mtval, FX_MMIO_BASE + 2);
 	assert_int_equal(fresh_access(p, SW(6, 0, 5), PAGE(0) + 1), CAUSE_STORE_MISALIGNED);
 	assert_int_equal(p->cpu.arch.mtval, PAGE(0) + 1);
 	assert_int_equal(fresh_access(p, SH(6, 0, 5), 0xffffffff), CAUSE_STORE_MISALIGNED);
-	assert_int_equal(p->cpu_world.bus_accesses, 0);
+	assert_int_equal(p->cpu_fixture.bus_accesses, 0);
 }
 
 static void access_across_the_end_of_ram_faults_at_the_end(void **state)
@@ -106,18 +106,18 @@ static void access_across_the_end_of_ram_faults_at_the_end(void **state)
 
 	assert_int_equal(fresh_access(p, LW(7, 0, 5), LAST_WORD), 0);
 	assert_int_equal(fresh_access(p, LW(7, 0, 5), LAST_WORD + 1), CAUSE_LOAD_ACCESS);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mtval, FX_RAM_SIZE);
 	assert_int_equal(fresh_access(p, SH(6, 0, 5), LAST_WORD + 3), CAUSE_STORE_ACCESS);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mtval, FX_RAM_SIZE);
 	assert_int_equal(fresh_access(p, SB(6, 0, 5), LAST_WORD + 3), 0);
 	assert_int_equal(fresh_access(p, SB(6, 0, 5), LAST_WORD + 4), CAUSE_STORE_ACCESS);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mtval, FX_RAM_SIZE);
 }
 
 static void holes_fault_without_a_bus_access(void **state)
 {
 	static const uint32_t holes[] = {
-		WORLD_RAM_SIZE, 0x0ffffffc, WORLD_MMIO_BASE + WORLD_MMIO_SIZE, 0x7ffffffc,
+		FX_RAM_SIZE, 0x0ffffffc, FX_MMIO_BASE + FX_MMIO_SIZE, 0x7ffffffc,
 	};
 	struct pair *p = *state;
 
@@ -125,7 +125,7 @@ static void holes_fault_without_a_bus_access(void **state)
 		assert_int_equal(fresh_access(p, LW(7, 0, 5), holes[i]), CAUSE_LOAD_ACCESS);
 		assert_int_equal(p->cpu.arch.mtval, holes[i]);
 		assert_int_equal(fresh_access(p, SW(6, 0, 5), holes[i]), CAUSE_STORE_ACCESS);
-		assert_int_equal(p->cpu_world.bus_accesses, 0);
+		assert_int_equal(p->cpu_fixture.bus_accesses, 0);
 	}
 }
 
@@ -133,10 +133,10 @@ static void the_bus_may_refuse_an_access_width(void **state)
 {
 	struct pair *p = *state;
 
-	assert_int_equal(fresh_access(p, SW(6, 0, 5), WORLD_MMIO_BASE + 8), 0);
-	assert_int_equal(fresh_access(p, SB(6, 0, 5), WORLD_MMIO_BASE + 8), CAUSE_STORE_ACCESS);
-	assert_int_equal(fresh_access(p, LB(7, 0, 5), WORLD_MMIO_BASE + 8), CAUSE_LOAD_ACCESS);
-	assert_int_equal(p->cpu.arch.mtval, WORLD_MMIO_BASE + 8);
+	assert_int_equal(fresh_access(p, SW(6, 0, 5), FX_MMIO_BASE + 8), 0);
+	assert_int_equal(fresh_access(p, SB(6, 0, 5), FX_MMIO_BASE + 8), CAUSE_STORE_ACCESS);
+	assert_int_equal(fresh_access(p, LB(7, 0, 5), FX_MMIO_BASE + 8), CAUSE_LOAD_ACCESS);
+	assert_int_equal(p->cpu.arch.mtval, FX_MMIO_BASE + 8);
 	assert_int_equal(p->cpu.arch.x[7], 0);
 }
 
@@ -162,7 +162,7 @@ static void bus_values_have_no_more_bits_than_the_access(void **state)
 	p->cpu.cfg.bus.store = store_nowhere;
 	p->cpu.cfg.bus.opaque = &seen;
 	PAIR_PROGRAM(p, rv_i(0x4003, 7, 5, 0), rv_i(0x5003, 8, 5, 0), SB(7, 0, 5), SB(6, 0, 5));
-	p->cpu.arch.x[5] = WORLD_MMIO_BASE;
+	p->cpu.arch.x[5] = FX_MMIO_BASE;
 	p->cpu.arch.x[6] = 0x12345678;
 	fwcpu_run(&p->cpu, 4, 0);
 	assert_int_equal(p->cpu.arch.x[7], 0xff);
@@ -176,11 +176,11 @@ static void the_window_reads_and_writes_gpu_memory(void **state)
 
 	pair_set_x(p, 6, 0xcafef00d);
 	assert_int_equal(access_at(p, SW(6, 0, 5), PAGE(1) + 0xffc), 0);
-	assert_int_equal(p->cpu_world.pages[1][0xffc], 0x0d);
-	assert_int_equal(p->cpu_world.pages[1][0xfff], 0xca);
+	assert_int_equal(p->cpu_fixture.pages[1][0xffc], 0x0d);
+	assert_int_equal(p->cpu_fixture.pages[1][0xfff], 0xca);
 	assert_int_equal(access_at(p, LW(7, 0, 5), PAGE(1) + 0xffc), 0);
 	assert_int_equal(p->cpu.arch.x[7], 0xcafef00d);
-	assert_int_equal(p->cpu_world.bus_accesses, 0);
+	assert_int_equal(p->cpu_fixture.bus_accesses, 0);
 }
 
 static void a_window_page_is_requested_once_until_the_flush(void **state)
@@ -189,29 +189,29 @@ static void a_window_page_is_requested_once_until_the_flush(void **state)
 
 	for (uint32_t i = 0; i < 10; i++)
 		access_at(p, LW(7, 0, 5), PAGE(0) + 4 * i);
-	assert_int_equal(p->cpu_world.handed_out, 1);
+	assert_int_equal(p->cpu_fixture.handed_out, 1);
 	fwcpu_window_flush(&p->cpu);
 	for (uint32_t i = 0; i < 10; i++)
 		access_at(p, LW(7, 0, 5), PAGE(0) + 4 * i);
-	assert_int_equal(p->cpu_world.handed_out, 2);
+	assert_int_equal(p->cpu_fixture.handed_out, 2);
 }
 
 static void a_flush_hides_the_old_page_from_the_next_access(void **state)
 {
 	struct pair *p = *state;
 
-	p->cpu_world.pages[0][0] = 1;
-	p->ref_world.pages[0][0] = 1;
+	p->cpu_fixture.pages[0][0] = 1;
+	p->ref_fixture.pages[0][0] = 1;
 	access_at(p, LB(7, 0, 5), PAGE(0));
 	assert_int_equal(p->cpu.arch.x[7], 1);
 
 	/* Unmapped without notifying the TLB: effective after the flush only. */
-	p->cpu_world.no_direct = true;
+	p->cpu_fixture.no_direct = true;
 	access_at(p, LB(7, 0, 5), PAGE(0));
-	assert_int_equal(p->cpu_world.bus_accesses, 0);
+	assert_int_equal(p->cpu_fixture.bus_accesses, 0);
 	fwcpu_window_flush(&p->cpu);
 	access_at(p, LB(7, 0, 5), PAGE(0));
-	assert_int_equal(p->cpu_world.bus_accesses, 1);
+	assert_int_equal(p->cpu_fixture.bus_accesses, 1);
 }
 
 static void a_page_translated_for_reading_is_requested_again_for_writing(void **state)
@@ -220,20 +220,20 @@ static void a_page_translated_for_reading_is_requested_again_for_writing(void **
 
 	access_at(p, LW(7, 0, 5), PAGE(0));
 	access_at(p, SW(6, 0, 5), PAGE(0));
-	assert_int_equal(p->cpu_world.handed_out, 2);
+	assert_int_equal(p->cpu_fixture.handed_out, 2);
 	access_at(p, SW(6, 4, 5), PAGE(0));
 	access_at(p, LW(7, 4, 5), PAGE(0));
-	assert_int_equal(p->cpu_world.handed_out, 2);
+	assert_int_equal(p->cpu_fixture.handed_out, 2);
 }
 
 static void a_read_only_page_can_be_read_and_refuses_stores(void **state)
 {
 	struct pair *p = *state;
 
-	assert_int_equal(access_at(p, LW(7, 0, 5), PAGE(WORLD_PAGE_READ_ONLY)), 0);
-	assert_int_equal(access_at(p, SW(6, 0, 5), PAGE(WORLD_PAGE_READ_ONLY)),
+	assert_int_equal(access_at(p, LW(7, 0, 5), PAGE(FX_PAGE_READ_ONLY)), 0);
+	assert_int_equal(access_at(p, SW(6, 0, 5), PAGE(FX_PAGE_READ_ONLY)),
 			 CAUSE_STORE_ACCESS);
-	assert_int_equal(p->cpu.arch.mtval, PAGE(WORLD_PAGE_READ_ONLY));
+	assert_int_equal(p->cpu.arch.mtval, PAGE(FX_PAGE_READ_ONLY));
 }
 
 static void pages_that_share_a_tlb_entry_do_not_mix(void **state)
@@ -250,9 +250,9 @@ static void a_page_with_a_partial_host_pointer_uses_the_bus(void **state)
 {
 	struct pair *p = *state;
 
-	p->cpu_world.short_run = WORLD_PAGE_SIZE - 1;
+	p->cpu_fixture.short_run = FX_PAGE_SIZE - 1;
 	assert_int_equal(access_at(p, LW(7, 0, 5), PAGE(0)), 0);
-	assert_int_equal(p->cpu_world.bus_accesses, 1);
+	assert_int_equal(p->cpu_fixture.bus_accesses, 1);
 }
 
 static void without_window_pointers_all_accesses_use_the_bus(void **state)
@@ -264,7 +264,7 @@ static void without_window_pointers_all_accesses_use_the_bus(void **state)
 	assert_int_equal(access_at(p, SW(6, 0, 5), PAGE(0)), 0);
 	assert_int_equal(access_at(p, LW(7, 0, 5), PAGE(0)), 0);
 	assert_int_equal(p->cpu.arch.x[7], 0x1234);
-	assert_int_equal(p->cpu_world.bus_accesses, 2);
+	assert_int_equal(p->cpu_fixture.bus_accesses, 2);
 }
 
 static void reset_drops_the_window(void **state)
@@ -274,7 +274,7 @@ static void reset_drops_the_window(void **state)
 	access_at(p, LW(7, 0, 5), PAGE(0));
 	pair_restart(p);
 	access_at(p, LW(7, 0, 5), PAGE(0));
-	assert_int_equal(p->cpu_world.handed_out, 1);
+	assert_int_equal(p->cpu_fixture.handed_out, 1);
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)

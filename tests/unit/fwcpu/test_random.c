@@ -39,7 +39,7 @@ static void fill_ram(struct pair *p, struct random *rnd)
 {
 	uint32_t at = 0;
 
-	while (at + 4 <= WORLD_RAM_SIZE) {
+	while (at + 4 <= FX_RAM_SIZE) {
 		switch (random_next(rnd) % 16) {
 		case 0:
 			pair_put16(p, at, random_next(rnd) & 0xffff);
@@ -65,13 +65,13 @@ static void fill_registers(struct pair *p, struct random *rnd)
 
 		switch (random_next(rnd) % 8) {
 		case 0: case 1: case 2:
-			val = random_next(rnd) % WORLD_RAM_SIZE & ~3u;
+			val = random_next(rnd) % FX_RAM_SIZE & ~3u;
 			break;
 		case 3:
-			val = WORLD_WINDOW_BASE + random_next(rnd) % (5 * WORLD_PAGE_SIZE);
+			val = FX_WINDOW_BASE + random_next(rnd) % (5 * FX_PAGE_SIZE);
 			break;
 		case 4:
-			val = WORLD_MMIO_BASE + (random_next(rnd) % WORLD_MMIO_SIZE & ~3u);
+			val = FX_MMIO_BASE + (random_next(rnd) % FX_MMIO_SIZE & ~3u);
 			break;
 		}
 		pair_set_x(p, i, val);
@@ -83,7 +83,7 @@ static void fill_csrs(struct pair *p, struct random *rnd)
 {
 	uint32_t mie = random_next(rnd) & 0x880;
 	bool open = random_next(rnd) % 2;
-	uint32_t mtvec = random_next(rnd) % 16 ? random_next(rnd) % WORLD_RAM_SIZE & ~2u : 0;
+	uint32_t mtvec = random_next(rnd) % 16 ? random_next(rnd) % FX_RAM_SIZE & ~2u : 0;
 
 	p->cpu.arch.mie = mie;
 	p->ref.mie = mie;

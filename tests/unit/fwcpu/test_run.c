@@ -10,15 +10,15 @@
 #include "pair.h"
 #include "rvasm.h"
 
-static struct fwcpu_config good_config(struct world *w)
+static struct fwcpu_config good_config(struct fixture *w)
 {
 	return (struct fwcpu_config) {
 		.ram = w->ram,
-		.ram_size = WORLD_RAM_SIZE,
-		.mmio_base = WORLD_MMIO_BASE,
-		.mmio_size = WORLD_MMIO_SIZE,
-		.window_base = WORLD_WINDOW_BASE,
-		.bus = { .opaque = w, .load = world_load, .store = world_store },
+		.ram_size = FX_RAM_SIZE,
+		.mmio_base = FX_MMIO_BASE,
+		.mmio_size = FX_MMIO_SIZE,
+		.window_base = FX_WINDOW_BASE,
+		.bus = { .opaque = w, .load = fx_load, .store = fx_store },
 	};
 }
 
@@ -33,18 +33,18 @@ static void refuse(const struct fwcpu_config *cfg)
 static void impossible_configurations_are_refused(void **state)
 {
 	struct pair *p = *state;
-	const struct fwcpu_config good = good_config(&p->cpu_world);
+	const struct fwcpu_config good = good_config(&p->cpu_fixture);
 	struct fwcpu_config cfg;
 
 #define REFUSE(field, value) (cfg = good, cfg.field = (value), refuse(&cfg))
 	REFUSE(ram, NULL);
 	REFUSE(ram_size, 0);
 	REFUSE(ram_size, 1022);
-	REFUSE(ram_size, WORLD_MMIO_BASE + 4);
-	REFUSE(mmio_base, WORLD_MMIO_BASE + 2);
+	REFUSE(ram_size, FX_MMIO_BASE + 4);
+	REFUSE(mmio_base, FX_MMIO_BASE + 2);
 	REFUSE(mmio_size, 6);
 	REFUSE(mmio_size, 0xfffffffc);
-	REFUSE(window_base, WORLD_WINDOW_BASE + 4);
+	REFUSE(window_base, FX_WINDOW_BASE + 4);
 	REFUSE(window_base, 0);
 	REFUSE(bus.load, NULL);
 	REFUSE(bus.store, NULL);
@@ -54,7 +54,7 @@ static void impossible_configurations_are_refused(void **state)
 static void the_smallest_ram_works(void **state)
 {
 	struct pair *p = *state;
-	struct fwcpu_config cfg = good_config(&p->cpu_world);
+	struct fwcpu_config cfg = good_config(&p->cpu_fixture);
 	struct fwcpu cpu;
 
 	cfg.ram_size = 4;
@@ -147,7 +147,7 @@ static void other_threads_reach_a_running_processor(void **state)
 	PAIR_PROGRAM(p, JAL(0, 0));
 	pair_put32(p, PAIR_HANDLER, LW(7, 0, 5));
 	pair_put32(p, PAIR_HANDLER + 4, JAL(0, -4));
-	p->cpu.arch.x[5] = WORLD_WINDOW_BASE;
+	p->cpu.arch.x[5] = FX_WINDOW_BASE;
 
 	assert_int_equal(pthread_create(&thread, NULL, raise_line, &p->cpu), 0);
 	while (p->cpu.arch.pc == PAIR_CODE)
@@ -174,7 +174,7 @@ static void a_store_can_halt_its_own_processor(void **state)
 
 	p->cpu.cfg.bus.store = halting_store;
 	p->cpu.cfg.bus.opaque = &p->cpu;
-	p->cpu.arch.x[5] = WORLD_MMIO_BASE;
+	p->cpu.arch.x[5] = FX_MMIO_BASE;
 	PAIR_PROGRAM(p, SW(5, 0, 5), ADDI(7, 0, 1));
 	assert_int_equal(fwcpu_run(&p->cpu, 100, 0), FWCPU_STOP_HALT);
 	assert_int_equal(p->cpu.executed, 1);
@@ -285,7 +285,7 @@ static void fence_i_makes_writes_of_the_host_visible(void **state)
 
 	PAIR_PROGRAM(p, ADDI(7, 0, 1), FENCE_I, JAL(0, -8));
 	fwcpu_run(&p->cpu, 3, 0);
-	p->cpu_world.ram[PAIR_CODE + 3] = 0x10;	/* the immediate becomes 257 */
+	p->cpu_fixture.ram[PAIR_CODE + 3] = 0x10;	/* the immediate becomes 257 */
 	fwcpu_run(&p->cpu, 2, 0);
 	fwcpu_run(&p->cpu, 2, 0);
 	assert_int_equal(p->cpu.arch.x[7], 257);
@@ -297,14 +297,14 @@ static void the_host_can_report_its_writes(void **state)
 
 	PAIR_PROGRAM(p, ADDI(7, 0, 1), JAL(0, -4));
 	fwcpu_run(&p->cpu, 2, 0);
-	p->cpu_world.ram[PAIR_CODE + 3] = 0x10;
+	p->cpu_fixture.ram[PAIR_CODE + 3] = 0x10;
 	fwcpu_code_changed(&p->cpu, PAIR_CODE + 3, 1);
 	fwcpu_run(&p->cpu, 1, 0);
 	assert_int_equal(p->cpu.arch.x[7], 257);
 
 	/* Ranges that end, or begin, beyond RAM. */
-	fwcpu_code_changed(&p->cpu, WORLD_RAM_SIZE - 2, 0xffffffff);
-	fwcpu_code_changed(&p->cpu, WORLD_RAM_SIZE, 4);
+	fwcpu_code_changed(&p->cpu, FX_RAM_SIZE - 2, 0xffffffff);
+	fwcpu_code_changed(&p->cpu, FX_RAM_SIZE, 4);
 	fwcpu_code_changed(&p->cpu, 0, 0);
 	fwcpu_code_changed(&p->cpu, 0, 0xffffffff);
 }
@@ -313,13 +313,13 @@ static void running_off_ram_faults_also_after_a_flush(void **state)
 {
 	struct pair *p = *state;
 
-	pair_put16(p, WORLD_RAM_SIZE - 2, 0x0001);
-	fwcpu_code_changed(&p->cpu, 0, WORLD_RAM_SIZE);
+	pair_put16(p, FX_RAM_SIZE - 2, 0x0001);
+	fwcpu_code_changed(&p->cpu, 0, FX_RAM_SIZE);
 	PAIR_PROGRAM(p, FENCE_I, JALR(0, 5, 0));
-	pair_set_x(p, 5, WORLD_RAM_SIZE - 2);
+	pair_set_x(p, 5, FX_RAM_SIZE - 2);
 	pair_run(p, 4);
 	assert_int_equal(p->cpu.arch.mcause, CAUSE_FETCH_ACCESS);
-	assert_int_equal(p->cpu.arch.mepc, WORLD_RAM_SIZE);
+	assert_int_equal(p->cpu.arch.mepc, FX_RAM_SIZE);
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)

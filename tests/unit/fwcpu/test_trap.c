@@ -206,9 +206,9 @@ static void an_interrupt_raised_by_a_store_comes_before_the_next_instruction(voi
 	struct pair *p = *state;
 
 	enable(p, BIT_EXTERNAL);
-	pair_set_x(p, 5, WORLD_MMIO_BASE);
+	pair_set_x(p, 5, FX_MMIO_BASE);
 	pair_set_x(p, 6, 1);
-	PAIR_PROGRAM(p, SW(6, 4 * WORLD_REG_IRQ, 5), ADDI(7, 0, 1));
+	PAIR_PROGRAM(p, SW(6, 4 * FX_REG_IRQ, 5), ADDI(7, 0, 1));
 	pair_run(p, 1);
 	assert_int_equal(p->cpu.arch.mepc, PAIR_CODE + 4);
 	assert_int_equal(p->cpu.arch.x[7], 0);
@@ -362,11 +362,11 @@ static void a_handler_outside_ram_locks_up(void **state)
 {
 	struct pair *p = *state;
 
-	p->cpu.arch.mtvec = WORLD_WINDOW_BASE;
-	p->ref.mtvec = WORLD_WINDOW_BASE;
+	p->cpu.arch.mtvec = FX_WINDOW_BASE;
+	p->ref.mtvec = FX_WINDOW_BASE;
 	PAIR_PROGRAM(p, ECALL);
 	assert_int_equal(pair_run(p, 100), FWCPU_STOP_LOCKUP);
-	lockup(p, CAUSE_FETCH_ACCESS, WORLD_WINDOW_BASE, WORLD_WINDOW_BASE);
+	lockup(p, CAUSE_FETCH_ACCESS, FX_WINDOW_BASE, FX_WINDOW_BASE);
 }
 
 static void a_handler_that_faults_on_its_broken_stack_locks_up(void **state)

@@ -22,7 +22,7 @@
 
 enum { T0 = 5, S0 = 8, S1 = 9 };
 
-struct bench {
+struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct fwctl *fw;
@@ -38,7 +38,7 @@ struct bench {
 
 static bool load(void *opaque, u32 offset, unsigned int size, u32 *value)
 {
-	struct bench *b = opaque;
+	struct fixture *b = opaque;
 
 	(void)offset;
 	(void)size;
@@ -50,7 +50,7 @@ static bool load(void *opaque, u32 offset, unsigned int size, u32 *value)
 
 static enum fwctl_store store(void *opaque, u32 offset, unsigned int size, u32 value)
 {
-	struct bench *b = opaque;
+	struct fixture *b = opaque;
 
 	(void)offset;
 	(void)size;
@@ -64,7 +64,7 @@ static enum fwctl_store store(void *opaque, u32 offset, unsigned int size, u32 v
 
 static void lock(void *opaque)
 {
-	struct bench *b = opaque;
+	struct fixture *b = opaque;
 
 	assert_false(b->locked);
 	b->locked = true;
@@ -72,7 +72,7 @@ static void lock(void *opaque)
 
 static void unlock(void *opaque)
 {
-	struct bench *b = opaque;
+	struct fixture *b = opaque;
 	const struct fwctl_boot *again = b->again;
 
 	b->again = NULL;
@@ -103,7 +103,7 @@ static u64 clock_ticks(void *opaque)
 
 static void booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error)
 {
-	struct bench *b = opaque;
+	struct fixture *b = opaque;
 
 	(void)image_bytes;
 	b->boots++;
@@ -123,7 +123,7 @@ static const struct fwctl_ops ops = {
 };
 
 /* A processor that runs the image from its next step on. */
-static void start(struct bench *b, const u32 *image, u32 words)
+static void start(struct fixture *b, const u32 *image, u32 words)
 {
 	struct fwctl_config config = { .mmu = &b->mmu, .ops = &ops, .opaque = b };
 	u64 bus;
@@ -141,14 +141,14 @@ static void start(struct bench *b, const u32 *image, u32 words)
 	fwctl_set_run(b->fw, true);
 }
 
-static void end(struct bench *b)
+static void end(struct fixture *b)
 {
 	fwctl_destroy(b->fw);
 	testmem_destroy(b->tm);
 }
 
 /* Run a step that has to stop at its first check; return the number of retired instructions. */
-static u64 stopped_step(struct bench *b)
+static u64 stopped_step(struct fixture *b)
 {
 	const _Atomic bool stop = true;
 	struct fwctl_status before, after;
@@ -163,7 +163,7 @@ static u64 stopped_step(struct bench *b)
 static void plain_instructions_are_a_slice(void **state)
 {
 	const u32 image[] = { NOP, JAL(0, -4) };
-	struct bench b;
+	struct fixture b;
 
 	(void)state;
 	start(&b, image, WORDS(image));
@@ -175,7 +175,7 @@ static void plain_instructions_are_a_slice(void **state)
 static void stores_to_registers_are_counted_one_by_one(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), JAL(0, -4) };
-	struct bench b;
+	struct fixture b;
 	u32 i;
 
 	(void)state;
@@ -191,7 +191,7 @@ static void stores_to_registers_are_counted_one_by_one(void **state)
 static void loads_of_registers_are_counted_by_the_interval(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), LW(T0, 0, S0), JAL(0, -4) };
-	struct bench b;
+	struct fixture b;
 
 	(void)state;
 	start(&b, image, WORDS(image));
@@ -203,7 +203,7 @@ static void loads_of_registers_are_counted_by_the_interval(void **state)
 static void a_store_that_waits_for_other_units_is_the_last(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), JAL(0, -4) };
-	struct bench b;
+	struct fixture b;
 
 	(void)state;
 	start(&b, image, WORDS(image));
@@ -219,7 +219,7 @@ static void a_command_in_pieces_is_one_piece_at_a_time(void **state)
 	const u32 image[] = {
 		LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), NOP, NOP, NOP, JAL(0, -4 * 4),
 	};
-	struct bench b;
+	struct fixture b;
 	u32 i;
 
 	(void)state;
@@ -241,7 +241,7 @@ static void a_command_in_pieces_completes(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), WFI };
 	const _Atomic bool stop = false;
-	struct bench b;
+	struct fixture b;
 	u32 steps = 0;
 
 	(void)state;
@@ -257,7 +257,7 @@ static void a_command_in_pieces_completes(void **state)
 static void fence_i_is_slow(void **state)
 {
 	const u32 image[] = { FENCE_I, JAL(0, -4) };
-	struct bench b;
+	struct fixture b;
 
 	(void)state;
 	start(&b, image, WORDS(image));
@@ -273,7 +273,7 @@ static void pages_of_the_window_are_slow(void **state)
 		LUI(S1, (PUMICE_FW_WINDOW_BASE + WINDOW_VA + FWCPU_TLB_ENTRIES * 4096) >> 12),
 		LW(T0, 0, S0), LW(T0, 0, S1), JAL(0, -2 * 4),
 	};
-	struct bench b;
+	struct fixture b;
 	u64 insns;
 
 	(void)state;
@@ -290,7 +290,7 @@ static void a_boot_during_a_boot_cancels_the_first(void **state)
 	const _Atomic bool stop = true;
 	struct fwctl_status status;
 	struct fwctl_boot again;
-	struct bench b;
+	struct fixture b;
 
 	(void)state;
 	start(&b, image, WORDS(image));

@@ -14,26 +14,26 @@ struct memory {
 };
 
 /* Host memory of the fixed addresses; the pages were mapped by job_map(). */
-static struct memory memory_of(struct rig *rig)
+static struct memory memory_of(struct fixture *fx)
 {
 	struct pumice_mmu_pt_entry pt;
 	struct memory m;
 
-	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_STREAM), &pt);
-	m.stream = testmem_host(rig->tm, pt.addr);
-	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_PDS), &pt);
-	m.pds = testmem_host(rig->tm, pt.addr);
-	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_CODE), &pt);
-	m.code = testmem_host(rig->tm, pt.addr);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_STREAM), &pt);
+	m.stream = testmem_host(fx->tm, pt.addr);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_PDS), &pt);
+	m.pds = testmem_host(fx->tm, pt.addr);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_CODE), &pt);
+	m.code = testmem_host(fx->tm, pt.addr);
 	return m;
 }
 
-u32 *job_map(struct rig *rig)
+u32 *job_map(struct fixture *fx)
 {
-	testmem_map(rig->tm, JOB_CTX, JOB_STREAM, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	testmem_map(rig->tm, JOB_CTX, JOB_PDS, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	testmem_map(rig->tm, JOB_CTX, JOB_CODE, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	return testmem_map(rig->tm, JOB_CTX, JOB_DATA, JOB_DATA_BYTES, PUMICE_PAGE_SIZE_2M,
+	testmem_map(fx->tm, JOB_CTX, JOB_STREAM, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	testmem_map(fx->tm, JOB_CTX, JOB_PDS, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	testmem_map(fx->tm, JOB_CTX, JOB_CODE, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	return testmem_map(fx->tm, JOB_CTX, JOB_DATA, JOB_DATA_BYTES, PUMICE_PAGE_SIZE_2M,
 			   TESTMEM_NX);
 }
 
@@ -85,16 +85,16 @@ static void write_pds(u32 *pds, enum job_program program, u32 insns)
 		pumice_pds_pack(pds + i * PUMICE_PDS_WORDS, &program_insns[i]);
 }
 
-void job_write_programs(struct rig *rig, enum job_program program)
+void job_write_programs(struct fixture *fx, enum job_program program)
 {
-	struct memory m = memory_of(rig);
+	struct memory m = memory_of(fx);
 
 	write_pds(m.pds, program, write_code(m.code, program));
 }
 
-u32 *job_stream(struct rig *rig)
+u32 *job_stream(struct fixture *fx)
 {
-	return memory_of(rig).stream;
+	return memory_of(fx).stream;
 }
 
 struct pumice_cdm_state job_state(u32 group)
@@ -105,32 +105,32 @@ struct pumice_cdm_state job_state(u32 group)
 	};
 }
 
-void job_control(struct rig *rig, u32 ctrl)
+void job_control(struct fixture *fx, u32 ctrl)
 {
-	rig_fw_write64(rig, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(rig->tm, JOB_CTX));
-	rig_fw_write64(rig, PUMICE_CDM_STREAM_BASE, JOB_STREAM);
-	rig_fw_write(rig, PUMICE_CDM_MMU_CTX, JOB_CTX);
-	rig_fw_write(rig, PUMICE_CDM_CTRL, ctrl);
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+	fx_fw_write64(fx, PUMICE_CDM_STREAM_BASE, JOB_STREAM);
+	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, JOB_CTX);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, ctrl);
 }
 
-void job_start(struct rig *rig, const struct job *job)
+void job_start(struct fixture *fx, const struct job *job)
 {
 	const struct pumice_cdm_state state = job_state(job->group);
 	const struct pumice_cdm_launch launch = { .groups_x = job->groups, .groups_y = 1,
 						  .groups_z = 1 };
-	u32 *at = job_stream(rig);
+	u32 *at = job_stream(fx);
 
-	job_write_programs(rig, job->program);
+	job_write_programs(fx, job->program);
 	pumice_cdm_state_pack(at, &state);
 	at += PUMICE_CDM_STATE_WORDS;
 	pumice_cdm_launch_pack(at, &launch);
 	at += PUMICE_CDM_LAUNCH_WORDS;
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
 }
 
-u32 job_run(struct rig *rig, const struct job *job)
+u32 job_run(struct fixture *fx, const struct job *job)
 {
-	job_start(rig, job);
-	return rig_fw_wait(rig, JOB_EVENTS);
+	job_start(fx, job);
+	return fx_fw_wait(fx, JOB_EVENTS);
 }

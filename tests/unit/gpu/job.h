@@ -6,7 +6,7 @@
 #ifndef PUMICE_TEST_GPU_JOB_H
 #define PUMICE_TEST_GPU_JOB_H
 
-#include "rig.h"
+#include "fixture.h"
 
 #define JOB_CTX		5u
 
@@ -32,11 +32,11 @@ struct job {
 };
 
 /* Map the job's memory, once for each fixture; return the data. */
-u32 *job_map(struct rig *rig);
+u32 *job_map(struct fixture *fx);
 /* Write programs and stream, and start; the proxy runs. */
-void job_start(struct rig *rig, const struct job *job);
+void job_start(struct fixture *fx, const struct job *job);
 /* Start, wait for its end, and return the event that ended it. */
-u32 job_run(struct rig *rig, const struct job *job);
+u32 job_run(struct fixture *fx, const struct job *job);
 /* The value of data[i] after JOB_NUMBER. */
 u32 job_number(u32 i);
 
@@ -45,10 +45,10 @@ u32 job_number(u32 i);
  * memory of the page at JOB_STREAM; the STATE of a group; and CDM_CTRL written
  * with the registers set for JOB_STREAM in JOB_CTX.
  */
-void job_write_programs(struct rig *rig, enum job_program program);
-u32 *job_stream(struct rig *rig);
+void job_write_programs(struct fixture *fx, enum job_program program);
+u32 *job_stream(struct fixture *fx);
 struct pumice_cdm_state job_state(u32 group);
-void job_control(struct rig *rig, u32 ctrl);
+void job_control(struct fixture *fx, u32 ctrl);
 
 #define JOB_EVENTS (PUMICE_IC_PENDING__CDM_DONE__MASK | PUMICE_IC_PENDING__CDM_FAULT__MASK | \
 		    PUMICE_IC_PENDING__CDM_ABORTED__MASK | \

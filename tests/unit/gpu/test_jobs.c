@@ -34,22 +34,22 @@ static void results_are_the_same_for_any_cores_and_threads(void **state)
 	(void)state;
 	for (i = 0; i < 4; i++) {
 		for (threads = 0; threads < 3; threads++) {
-			const struct rig_options options = { .cores = cores[i],
+			const struct fx_options options = { .cores = cores[i],
 							     .threads = threads };
-			struct rig *rig = rig_create(&options);
-			u32 *data = job_map(rig);
+			struct fixture *fx = fx_create(&options);
+			u32 *data = job_map(fx);
 
-			rig_boot_proxy(rig);
-			assert_int_equal(job_run(rig, &number),
+			fx_boot_proxy(fx);
+			assert_int_equal(job_run(fx, &number),
 					 PUMICE_IC_PENDING__CDM_DONE__MASK);
-			assert_int_equal(rig_fw_read(rig, PUMICE_CDM_STATUS), 0);
-			assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_GROUPS), number.groups);
-			assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_GROUPS), number.groups);
-			assert_int_equal(rig_read(rig, PUMICE_DBG_TASKS), 0);
-			assert_true(rig_fw_read64(rig, PUMICE_CDM_TIME_START) <=
-				    rig_fw_read64(rig, PUMICE_CDM_TIME_END));
+			assert_int_equal(fx_fw_read(fx, PUMICE_CDM_STATUS), 0);
+			assert_int_equal(fx_fw_read64(fx, PUMICE_CDM_GROUPS), number.groups);
+			assert_int_equal(fx_read(fx, PUMICE_DBG_CDM_GROUPS), number.groups);
+			assert_int_equal(fx_read(fx, PUMICE_DBG_TASKS), 0);
+			assert_true(fx_fw_read64(fx, PUMICE_CDM_TIME_START) <=
+				    fx_fw_read64(fx, PUMICE_CDM_TIME_END));
 			assert_numbers(data, &number);
-			rig_destroy(rig);
+			fx_destroy(fx);
 		}
 	}
 }
@@ -61,12 +61,12 @@ static void a_faulting_job_reports_the_reason_and_the_next_one_runs(void **state
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
-		u32 *data = job_map(rig), status;
+		struct fixture *fx = fx_create(&(struct fx_options){ .threads = threads });
+		u32 *data = job_map(fx), status;
 
-		rig_boot_proxy(rig);
-		assert_int_equal(job_run(rig, &wild), PUMICE_IC_PENDING__CDM_FAULT__MASK);
-		status = rig_fw_read(rig, PUMICE_CDM_STATUS);
+		fx_boot_proxy(fx);
+		assert_int_equal(job_run(fx, &wild), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+		status = fx_fw_read(fx, PUMICE_CDM_STATUS);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status),
 				 PUMICE_FAULT_MMU_PC_INVALID);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__UNIT, status),
@@ -75,17 +75,17 @@ static void a_faulting_job_reports_the_reason_and_the_next_one_runs(void **state
 				 PUMICE_ACCESS_WRITE);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__BUSY, status), 0);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__CTX,
-						  rig_fw_read64(rig, PUMICE_CDM_FAULT_INFO)),
+						  fx_fw_read64(fx, PUMICE_CDM_FAULT_INFO)),
 				 JOB_CTX);
-		assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_FAULT_ADDR) >> 32, 0x50);
-		assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_STATUS), status);
-		assert_non_null(strstr(rig->log, "mmu-pc-invalid"));
-		assert_true(rig_read(rig, PUMICE_MMU_FAULT_COUNT) > 0);
+		assert_int_equal(fx_fw_read64(fx, PUMICE_CDM_FAULT_ADDR) >> 32, 0x50);
+		assert_int_equal(fx_read(fx, PUMICE_DBG_CDM_STATUS), status);
+		assert_non_null(strstr(fx->log, "mmu-pc-invalid"));
+		assert_true(fx_read(fx, PUMICE_MMU_FAULT_COUNT) > 0);
 
-		assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
-		assert_int_equal(rig_fw_read(rig, PUMICE_CDM_STATUS), 0);
+		assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		assert_int_equal(fx_fw_read(fx, PUMICE_CDM_STATUS), 0);
 		assert_numbers(data, &number);
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
@@ -131,13 +131,13 @@ static u32 *put_launch(u32 *at, u32 pds)
 /* One launch changes the immediate of another's program, which ran before. */
 static void code_written_by_a_launch_runs_after_a_flush(void **state)
 {
-	struct rig *rig = rig_create(NULL);
-	u32 *data = job_map(rig), *stream = job_stream(rig), *at = stream, word;
-	u64 bus = testmem_alloc(rig->tm, 4096, 4096);
-	u32 *code = testmem_host(rig->tm, bus);
+	struct fixture *fx = fx_create(NULL);
+	u32 *data = job_map(fx), *stream = job_stream(fx), *at = stream, word;
+	u64 bus = testmem_alloc(fx->tm, 4096, 4096);
+	u32 *code = testmem_host(fx->tm, bus);
 
 	(void)state;
-	testmem_map_bus(rig->tm, JOB_CTX, JOB_CODE, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	testmem_map_bus(fx->tm, JOB_CTX, JOB_CODE, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	put_pds(code + WRITER_PDS / 4, JOB_CODE + READER, WRITER);
 	put_pds(code + READER_PDS / 4, JOB_DATA, READER);
 	put_store(code + READER / 4, 0x11111111, 0);
@@ -151,12 +151,12 @@ static void code_written_by_a_launch_runs_after_a_flush(void **state)
 	pumice_cdm_flush_pack(at++, &(struct pumice_cdm_flush){ .data = true, .code = true });
 	at = put_launch(at, READER_PDS);
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
-	rig_boot_proxy(rig);
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
-	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	fx_boot_proxy(fx);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
 	assert_int_equal(data[2], 1);
 	assert_int_equal(data[0], 0x22222222);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void an_endless_job_ends_by_abort(void **state)
@@ -165,50 +165,50 @@ static void an_endless_job_ends_by_abort(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
-		u32 *data = job_map(rig);
+		struct fixture *fx = fx_create(&(struct fx_options){ .threads = threads });
+		u32 *data = job_map(fx);
 
-		rig_boot_proxy(rig);
-		job_start(rig, &forever);
-		rig_wait_reg(rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK,
-			     PUMICE_DBG_CDM_STATUS__BUSY__MASK);
-		rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
-		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS),
+		fx_boot_proxy(fx);
+		job_start(fx, &forever);
+		fx_wait_reg(fx, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK,
+			    PUMICE_DBG_CDM_STATUS__BUSY__MASK);
+		fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+		assert_int_equal(fx_fw_wait(fx, JOB_EVENTS),
 				 PUMICE_IC_PENDING__CDM_ABORTED__MASK);
-		assert_int_equal(rig_read(rig, PUMICE_DBG_TASKS), 0);
-		assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		assert_int_equal(fx_read(fx, PUMICE_DBG_TASKS), 0);
+		assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
 		assert_numbers(data, &number);
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
 static void firmware_is_served_while_a_job_fills_every_usc(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .cores = 2, .threads = 1 });
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .threads = 1 });
 	unsigned int i;
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
-	job_start(rig, &forever);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	job_start(fx, &forever);
 	for (i = 0; i < 100; i++)
-		assert_int_equal(rig_fw_read(rig, PUMICE_SYS_ID), PUMICE_SYS_ID__RESET);
-	rig_destroy(rig);
+		assert_int_equal(fx_fw_read(fx, PUMICE_SYS_ID), PUMICE_SYS_ID__RESET);
+	fx_destroy(fx);
 }
 
 static void a_second_start_is_ignored_while_busy(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
-	job_start(rig, &forever);
-	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
-	assert_non_null(strstr(rig->log, "busy"));
-	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
-	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
-	rig_destroy(rig);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	job_start(fx, &forever);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+	assert_non_null(strstr(fx->log, "busy"));
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+	fx_destroy(fx);
 }
 
 static void a_parked_gpu_accesses_no_memory(void **state)
@@ -217,50 +217,50 @@ static void a_parked_gpu_accesses_no_memory(void **state)
 
 	(void)state;
 	for (threads = 1; threads < 4; threads++) {
-		const struct rig_options options = { .cores = 2, .threads = threads };
-		struct rig *rig = rig_create(&options);
-		u32 *data = job_map(rig);
+		const struct fx_options options = { .cores = 2, .threads = threads };
+		struct fixture *fx = fx_create(&options);
+		u32 *data = job_map(fx);
 
-		rig_boot_proxy(rig);
-		job_start(rig, &touch);
+		fx_boot_proxy(fx);
+		job_start(fx, &touch);
 		for (i = 0; i < 20; i++) {
-			rig_wait_word(rig, &data[5], job_number(5));
-			pumice_gpu_park(rig->gpu);
-			pumice_gpu_park(rig->gpu);
-			pumice_gpu_unpark(rig->gpu);
+			fx_wait_word(fx, &data[5], job_number(5));
+			pumice_gpu_park(fx->gpu);
+			pumice_gpu_park(fx->gpu);
+			pumice_gpu_unpark(fx->gpu);
 			/* A wave that still ran would write job_number(5) again. */
 			data[5] = 0;
-			rig_read(rig, PUMICE_FW_STATUS);
+			fx_read(fx, PUMICE_FW_STATUS);
 			assert_int_equal(*(volatile u32 *)&data[5], 0);
-			pumice_gpu_unpark(rig->gpu);
+			pumice_gpu_unpark(fx->gpu);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
 static void the_memory_map_changes_under_a_running_job(void **state)
 {
-	const struct rig_options options = { .cores = 2, .threads = 2 };
-	struct rig *rig = rig_create(&options);
-	u32 *data = job_map(rig);
+	const struct fx_options options = { .cores = 2, .threads = 2 };
+	struct fixture *fx = fx_create(&options);
+	u32 *data = job_map(fx);
 
 	(void)state;
-	rig_boot_proxy(rig);
-	job_start(rig, &touch);
-	rig_wait_word(rig, data, job_number(0));
+	fx_boot_proxy(fx);
+	job_start(fx, &touch);
+	fx_wait_word(fx, data, job_number(0));
 	/* The same memory: the job is not affected. */
-	assert_int_equal(pumice_gpu_set_memory(rig->gpu, testmem_region(rig->tm), 1), 0);
-	assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_STATUS), PUMICE_DBG_CDM_STATUS__BUSY__MASK);
+	assert_int_equal(pumice_gpu_set_memory(fx->gpu, testmem_region(fx->tm), 1), 0);
+	assert_int_equal(fx_read(fx, PUMICE_DBG_CDM_STATUS), PUMICE_DBG_CDM_STATUS__BUSY__MASK);
 	/* No memory: the job faults, and the firmware locks up at its next access of its window. */
-	assert_int_equal(pumice_gpu_set_memory(rig->gpu, NULL, 0), 0);
-	rig_wait_reg(rig, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
+	assert_int_equal(pumice_gpu_set_memory(fx->gpu, NULL, 0), 0);
+	fx_wait_reg(fx, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_DBG_CDM_STATUS__FAULT,
-					  rig_read(rig, PUMICE_DBG_CDM_STATUS)),
+					  fx_read(fx, PUMICE_DBG_CDM_STATUS)),
 			 PUMICE_FAULT_MMU_TABLE_BUS);
-	rig_write(rig, PUMICE_OS_SCHEDULE, 1);
-	rig_wait_reg(rig, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
-		     PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
-	rig_destroy(rig);
+	fx_write(fx, PUMICE_OS_SCHEDULE, 1);
+	fx_wait_reg(fx, PUMICE_FW_STATUS, PUMICE_FW_STATUS__STATE__MASK,
+		    PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_LOCKUP));
+	fx_destroy(fx);
 }
 
 static void reset_in_the_middle_of_a_job_leaves_a_new_gpu(void **state)
@@ -269,41 +269,41 @@ static void reset_in_the_middle_of_a_job_leaves_a_new_gpu(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
-		u64 clock = rig_read(rig, PUMICE_SYS_CLOCK);
-		u32 *data = job_map(rig);
+		struct fixture *fx = fx_create(&(struct fx_options){ .threads = threads });
+		u64 clock = fx_read(fx, PUMICE_SYS_CLOCK);
+		u32 *data = job_map(fx);
 
 		for (i = 0; i < 5; i++) {
-			rig_setup_mmu(rig);
+			fx_setup_mmu(fx);
 			data[5] = 0;
-			rig_boot_proxy(rig);
-			job_start(rig, &touch);
-			rig_wait_word(rig, &data[5], job_number(5));
-			rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-			assert_int_equal(rig_read(rig, PUMICE_SYS_STATUS), 0);
-			assert_int_equal(rig_read(rig, PUMICE_FW_STATUS), 0);
-			assert_int_equal(rig_read(rig, PUMICE_FW_CTRL), 0);
-			assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(0)), 0);
-			assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(JOB_CTX)), 0);
-			assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_STATUS), 0);
-			assert_int_equal(rig_read(rig, PUMICE_DBG_TASKS), 0);
-			assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_ENABLE), 0);
+			fx_boot_proxy(fx);
+			job_start(fx, &touch);
+			fx_wait_word(fx, &data[5], job_number(5));
+			fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+			assert_int_equal(fx_read(fx, PUMICE_SYS_STATUS), 0);
+			assert_int_equal(fx_read(fx, PUMICE_FW_STATUS), 0);
+			assert_int_equal(fx_read(fx, PUMICE_FW_CTRL), 0);
+			assert_int_equal(fx_read(fx, PUMICE_MMU_CTX(0)), 0);
+			assert_int_equal(fx_read(fx, PUMICE_MMU_CTX(JOB_CTX)), 0);
+			assert_int_equal(fx_read(fx, PUMICE_DBG_CDM_STATUS), 0);
+			assert_int_equal(fx_read(fx, PUMICE_DBG_TASKS), 0);
+			assert_int_equal(fx_read(fx, PUMICE_OS_IRQ_ENABLE), 0);
 			data[5] = 0;
 			if (!threads)
-				assert_int_equal(rig_drain(rig), UINT64_MAX);
-			pumice_gpu_park(rig->gpu);
-			pumice_gpu_unpark(rig->gpu);
+				assert_int_equal(fx_drain(fx), UINT64_MAX);
+			pumice_gpu_park(fx->gpu);
+			pumice_gpu_unpark(fx->gpu);
 			assert_int_equal(*(volatile u32 *)&data[5], 0);
 		}
-		assert_true(rig_read(rig, PUMICE_SYS_CLOCK) >= clock);
-		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY ^ 1);
-		rig_destroy(rig);
+		assert_true(fx_read(fx, PUMICE_SYS_CLOCK) >= clock);
+		fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY ^ 1);
+		fx_destroy(fx);
 	}
 }
 
 /* A thread of the guest that invalidates and parks as fast as it can. */
 struct pest {
-	struct rig *rig;
+	struct fixture *fx;
 	_Atomic bool stop;
 	unsigned int rounds;
 };
@@ -314,8 +314,8 @@ static void *pest_main(void *arg)
 	u32 op = 0;
 
 	while (!atomic_load(&pest->stop)) {
-		rig_write(pest->rig, PUMICE_MMU_INVAL,
-			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, op++ % PUMICE_MMU_INVAL_COUNT) |
+		fx_write(pest->fx, PUMICE_MMU_INVAL,
+			 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, op++ % PUMICE_MMU_INVAL_COUNT) |
 				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
 		pest->rounds++;
 	}
@@ -324,94 +324,94 @@ static void *pest_main(void *arg)
 
 static void concurrent_invalidations_of_host_and_firmware_do_not_deadlock(void **state)
 {
-	const struct rig_options options = { .cores = 2, .threads = 2 };
-	struct rig *rig = rig_create(&options);
-	u32 *data = job_map(rig);
-	struct pest pest[2] = { { .rig = rig }, { .rig = rig } };
+	const struct fx_options options = { .cores = 2, .threads = 2 };
+	struct fixture *fx = fx_create(&options);
+	u32 *data = job_map(fx);
+	struct pest pest[2] = { { .fx = fx }, { .fx = fx } };
 	pthread_t thread[2];
 	unsigned int i;
 
 	(void)state;
-	rig_boot_proxy(rig);
+	fx_boot_proxy(fx);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, pest_main, &pest[i]), 0);
 	for (i = 0; i < 5; i++) {
 		memset(data, 0, JOB_DATA_BYTES);
-		job_start(rig, &number);
-		rig_fw_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
-		pumice_gpu_park(rig->gpu);
-		pumice_gpu_unpark(rig->gpu);
-		assert_int_equal(pumice_gpu_set_memory(rig->gpu, testmem_region(rig->tm), 1), 0);
-		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		job_start(fx, &number);
+		fx_fw_write(fx, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+		pumice_gpu_park(fx->gpu);
+		pumice_gpu_unpark(fx->gpu);
+		assert_int_equal(pumice_gpu_set_memory(fx->gpu, testmem_region(fx->tm), 1), 0);
+		assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
 		assert_numbers(data, &number);
 	}
 	for (i = 0; i < 2; i++) {
 		atomic_store(&pest[i].stop, true);
 		pthread_join(thread[i], NULL);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void an_invalidation_completes_before_the_write(void **state)
 {
-	const struct rig_options options = { .cores = 1, .threads = 2 };
-	struct rig *rig = rig_create(&options);
+	const struct fx_options options = { .cores = 1, .threads = 2 };
+	struct fixture *fx = fx_create(&options);
 	u64 page = 2ull << 20, old_bus, new_bus;
-	u32 *old = job_map(rig), *fresh, i;
+	u32 *old = job_map(fx), *fresh, i;
 
 	(void)state;
-	rig_boot_proxy(rig);
-	job_start(rig, &touch);
-	old_bus = testmem_bus(rig->tm, old);
-	new_bus = testmem_alloc(rig->tm, page, page);
-	fresh = testmem_host(rig->tm, new_bus);
+	fx_boot_proxy(fx);
+	job_start(fx, &touch);
+	old_bus = testmem_bus(fx->tm, old);
+	new_bus = testmem_alloc(fx->tm, page, page);
+	fresh = testmem_host(fx->tm, new_bus);
 	for (i = 0; i < 20; i++) {
 		u32 *gone = i & 1 ? fresh : old;
 
-		rig_wait_word(rig, &gone[7], job_number(7));
-		testmem_map_bus(rig->tm, JOB_CTX, JOB_DATA, i & 1 ? old_bus : new_bus, page,
+		fx_wait_word(fx, &gone[7], job_number(7));
+		testmem_map_bus(fx->tm, JOB_CTX, JOB_DATA, i & 1 ? old_bus : new_bus, page,
 				PUMICE_PAGE_SIZE_2M, TESTMEM_NX);
-		rig_write(rig, PUMICE_MMU_INVAL,
-			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
+		fx_write(fx, PUMICE_MMU_INVAL,
+			 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
 				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
 		/* All later stores must write to the other page. */
 		gone[7] = 0;
-		rig_fw_read(rig, PUMICE_SYS_ID);
-		pumice_gpu_park(rig->gpu);
+		fx_fw_read(fx, PUMICE_SYS_ID);
+		pumice_gpu_park(fx->gpu);
 		assert_int_equal(*(volatile u32 *)&gone[7], 0);
-		pumice_gpu_unpark(rig->gpu);
+		pumice_gpu_unpark(fx->gpu);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* A load that waits for memory times out, even if another one starts to wait later. */
 static void each_wait_for_memory_of_programs_has_its_own_deadline(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .manual_clock = true });
-	struct usc_program_cache *programs = rig->gpu->programs;
+	struct fixture *fx = fx_create(&(struct fx_options){ .manual_clock = true });
+	struct usc_program_cache *programs = fx->gpu->programs;
 	bool waits = false;
 	u64 later;
 	u32 status;
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
+	job_map(fx);
+	fx_boot_proxy(fx);
 	usc_cache_reserve(programs, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES, &waits);
 	assert_false(waits);
-	job_start(rig, &number);
-	assert_int_equal(rig_drain(rig), USC_LOAD_PATIENCE_NS);
-	rig->clock += USC_LOAD_PATIENCE_NS / 4;
+	job_start(fx, &number);
+	assert_int_equal(fx_drain(fx), USC_LOAD_PATIENCE_NS);
+	fx->clock += USC_LOAD_PATIENCE_NS / 4;
 	later = usc_cache_wait(programs, 0);
-	assert_int_equal(rig_drain(rig), USC_LOAD_PATIENCE_NS / 4 * 3);
-	rig->clock += USC_LOAD_PATIENCE_NS / 4 * 3;
-	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_FAULT__MASK);
-	assert_true(gpu_clock(rig->gpu) < later);
-	status = rig_fw_read(rig, PUMICE_CDM_STATUS);
+	assert_int_equal(fx_drain(fx), USC_LOAD_PATIENCE_NS / 4 * 3);
+	fx->clock += USC_LOAD_PATIENCE_NS / 4 * 3;
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+	assert_true(gpu_clock(fx->gpu) < later);
+	status = fx_fw_read(fx, PUMICE_CDM_STATUS);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status),
 			 PUMICE_FAULT_USC_MEMORY);
 	usc_cache_release(programs, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
-	assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
-	rig_destroy(rig);
+	assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	fx_destroy(fx);
 }
 
 static void invalid_configurations_are_refused_with_a_reason(void **state)

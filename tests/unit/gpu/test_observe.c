@@ -18,9 +18,9 @@
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 50 };
 
-static u64 counter(struct rig *rig, unsigned int n)
+static u64 counter(struct fixture *fx, unsigned int n)
 {
-	return rig_read(rig, PUMICE_PERF_COUNTER(n));
+	return fx_read(fx, PUMICE_PERF_COUNTER(n));
 }
 
 static void counters_count_known_work(void **state)
@@ -29,70 +29,70 @@ static void counters_count_known_work(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
+		struct fixture *fx = fx_create(&(struct fx_options){ .threads = threads });
 		u64 time;
 		u32 n;
 
-		job_map(rig);
-		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-		rig_setup_mmu(rig);
-		rig_boot_proxy(rig);
-		rig_write(rig, PUMICE_PERF_CTRL, PUMICE_PERF_CTRL__DETAIL__MASK);
-		assert_int_equal(job_run(rig, &number), DONE);
-		time = rig_fw_read64(rig, PUMICE_CDM_TIME_END) -
-		       rig_fw_read64(rig, PUMICE_CDM_TIME_START);
-		assert_int_equal(counter(rig, PUMICE_PERF_CDM_BUSY), time);
-		assert_int_equal(counter(rig, PUMICE_PERF_CDM_COMMANDS), 3);
-		assert_int_equal(counter(rig, PUMICE_PERF_CDM_GROUPS), 50);
-		assert_int_equal(counter(rig, PUMICE_PERF_PDS_TASKS), 100);
-		assert_int_equal(counter(rig, PUMICE_PERF_USC_WAVES), 7 * 50);
+		job_map(fx);
+		fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+		fx_setup_mmu(fx);
+		fx_boot_proxy(fx);
+		fx_write(fx, PUMICE_PERF_CTRL, PUMICE_PERF_CTRL__DETAIL__MASK);
+		assert_int_equal(job_run(fx, &number), DONE);
+		time = fx_fw_read64(fx, PUMICE_CDM_TIME_END) -
+		       fx_fw_read64(fx, PUMICE_CDM_TIME_START);
+		assert_int_equal(counter(fx, PUMICE_PERF_CDM_BUSY), time);
+		assert_int_equal(counter(fx, PUMICE_PERF_CDM_COMMANDS), 3);
+		assert_int_equal(counter(fx, PUMICE_PERF_CDM_GROUPS), 50);
+		assert_int_equal(counter(fx, PUMICE_PERF_PDS_TASKS), 100);
+		assert_int_equal(counter(fx, PUMICE_PERF_USC_WAVES), 7 * 50);
 		/* mul, add, shl, store, end */
-		assert_int_equal(counter(rig, PUMICE_PERF_USC_ISSUED), 5 * 7 * 50);
-		assert_int_equal(counter(rig, PUMICE_PERF_USC_INSN_INTEGER), 3 * 7 * 50);
-		assert_int_equal(counter(rig, PUMICE_PERF_USC_STORE_BYTES), 200 * 50 * 4);
-		assert_int_equal(counter(rig, PUMICE_PERF_USC_PROGRAMS), 1);
-		assert_true(counter(rig, PUMICE_PERF_PDS_OCCUPANCY) > 0);
-		assert_true(counter(rig, PUMICE_PERF_MMU_TLB_MISSES) > 0);
-		assert_int_equal(counter(rig, PUMICE_PERF_MMU_FAULTS), 0);
-		rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
-		assert_int_equal(counter(rig, PUMICE_PERF_MMU_INVALIDATIONS), 1);
+		assert_int_equal(counter(fx, PUMICE_PERF_USC_ISSUED), 5 * 7 * 50);
+		assert_int_equal(counter(fx, PUMICE_PERF_USC_INSN_INTEGER), 3 * 7 * 50);
+		assert_int_equal(counter(fx, PUMICE_PERF_USC_STORE_BYTES), 200 * 50 * 4);
+		assert_int_equal(counter(fx, PUMICE_PERF_USC_PROGRAMS), 1);
+		assert_true(counter(fx, PUMICE_PERF_PDS_OCCUPANCY) > 0);
+		assert_true(counter(fx, PUMICE_PERF_MMU_TLB_MISSES) > 0);
+		assert_int_equal(counter(fx, PUMICE_PERF_MMU_FAULTS), 0);
+		fx_write(fx, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+		assert_int_equal(counter(fx, PUMICE_PERF_MMU_INVALIDATIONS), 1);
 		/* Both buses read the same values. */
-		assert_int_equal(rig_fw_read64(rig, PUMICE_PERF_COUNTER(PUMICE_PERF_PDS_TASKS)),
+		assert_int_equal(fx_fw_read64(fx, PUMICE_PERF_COUNTER(PUMICE_PERF_PDS_TASKS)),
 				 100);
-		rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+		fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
 		for (n = 0; n < PUMICE_PERF_COUNTER_COUNT; n++)
-			assert_int_equal(counter(rig, n), 0);
-		rig_destroy(rig);
+			assert_int_equal(counter(fx, n), 0);
+		fx_destroy(fx);
 	}
 }
 
 static void details_are_counted_on_request_only(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
-	assert_int_equal(job_run(rig, &number), DONE);
-	assert_int_equal(counter(rig, PUMICE_PERF_USC_INSN_INTEGER), 0);
-	assert_int_equal(counter(rig, PUMICE_PERF_USC_WAVES), 7 * 50);
-	rig_write(rig, PUMICE_PERF_CTRL, PUMICE_PERF_CTRL__DETAIL__MASK);
-	assert_int_equal(job_run(rig, &number), DONE);
-	rig_write(rig, PUMICE_PERF_CTRL, 0);
-	assert_int_equal(job_run(rig, &number), DONE);
-	assert_int_equal(counter(rig, PUMICE_PERF_USC_INSN_INTEGER), 3 * 7 * 50);
-	assert_int_equal(counter(rig, PUMICE_PERF_USC_WAVES), 3 * 7 * 50);
-	rig_destroy(rig);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(job_run(fx, &number), DONE);
+	assert_int_equal(counter(fx, PUMICE_PERF_USC_INSN_INTEGER), 0);
+	assert_int_equal(counter(fx, PUMICE_PERF_USC_WAVES), 7 * 50);
+	fx_write(fx, PUMICE_PERF_CTRL, PUMICE_PERF_CTRL__DETAIL__MASK);
+	assert_int_equal(job_run(fx, &number), DONE);
+	fx_write(fx, PUMICE_PERF_CTRL, 0);
+	assert_int_equal(job_run(fx, &number), DONE);
+	assert_int_equal(counter(fx, PUMICE_PERF_USC_INSN_INTEGER), 3 * 7 * 50);
+	assert_int_equal(counter(fx, PUMICE_PERF_USC_WAVES), 3 * 7 * 50);
+	fx_destroy(fx);
 }
 
 /* The ring, mapped and switched on. */
-static u32 *ring_on(struct rig *rig, u32 kinds)
+static u32 *ring_on(struct fixture *fx, u32 kinds)
 {
-	u32 *ring = testmem_map(rig->tm, 0, RING, ENTRIES * 32, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	u32 *ring = testmem_map(fx->tm, 0, RING, ENTRIES * 32, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
 
-	rig_write(rig, PUMICE_TRACE_BASE, RING);
-	rig_write(rig, PUMICE_TRACE_ENTRIES, ENTRIES);
-	rig_write(rig, PUMICE_TRACE_CTRL, kinds);
+	fx_write(fx, PUMICE_TRACE_BASE, RING);
+	fx_write(fx, PUMICE_TRACE_ENTRIES, ENTRIES);
+	fx_write(fx, PUMICE_TRACE_CTRL, kinds);
 	return ring;
 }
 
@@ -106,9 +106,10 @@ static struct pumice_trace_record record(const u32 *ring, u64 n)
 }
 
 /* Events of one kind in the ring; *last is set to the last of them. */
-static u32 count_kind(struct rig *rig, const u32 *ring, u32 kind, struct pumice_trace_record *last)
+static u32 count_kind(struct fixture *fx, const u32 *ring, u32 kind,
+		      struct pumice_trace_record *last)
 {
-	u64 n, written = rig_read(rig, PUMICE_TRACE_WRITTEN);
+	u64 n, written = fx_read(fx, PUMICE_TRACE_WRITTEN);
 	u32 count = 0;
 
 	assert_true(written <= ENTRIES);
@@ -129,38 +130,38 @@ static void a_job_writes_its_events_to_the_ring(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		const struct rig_options options = { .cores = 2, .threads = threads };
-		struct rig *rig = rig_create(&options);
+		const struct fx_options options = { .cores = 2, .threads = threads };
+		struct fixture *fx = fx_create(&options);
 		struct pumice_trace_record r = { 0 };
 		u64 start, end, seen = 0;
 		u32 *ring, n;
 
-		job_map(rig);
-		rig_boot_proxy(rig);
-		ring = ring_on(rig, ALL_KINDS & ~(1u << PUMICE_TRACE_KIND_MMU_WALK));
-		rig_fw_write64(rig, PUMICE_CDM_TAG, 0x1122334455667788);
-		assert_int_equal(job_run(rig, &number), DONE);
-		start = rig_fw_read64(rig, PUMICE_CDM_TIME_START);
-		end = rig_fw_read64(rig, PUMICE_CDM_TIME_END);
-		rig_write(rig, PUMICE_TRACE_CTRL, 0);
+		job_map(fx);
+		fx_boot_proxy(fx);
+		ring = ring_on(fx, ALL_KINDS & ~(1u << PUMICE_TRACE_KIND_MMU_WALK));
+		fx_fw_write64(fx, PUMICE_CDM_TAG, 0x1122334455667788);
+		assert_int_equal(job_run(fx, &number), DONE);
+		start = fx_fw_read64(fx, PUMICE_CDM_TIME_START);
+		end = fx_fw_read64(fx, PUMICE_CDM_TIME_END);
+		fx_write(fx, PUMICE_TRACE_CTRL, 0);
 
-		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_JOB_START, &r), 1);
+		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_START, &r), 1);
 		assert_int_equal(r.arg0, JOB_STREAM);
 		assert_int_equal(r.arg1, 0);
 		assert_int_equal(r.context, 0x55667788);
 		assert_int_equal(r.mmu_ctx, JOB_CTX);
-		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_LAUNCH, &r), 1);
+		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_LAUNCH, &r), 1);
 		assert_int_equal(r.arg0, number.groups);
 		assert_int_equal(r.arg1, JOB_STREAM + PUMICE_CDM_STATE_WORDS * 4);
-		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_GROUP_START, &r), 50);
+		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_GROUP_START, &r), 50);
 		assert_int_equal(r.arg0, 49);
 		assert_int_equal(r.arg1, 7);
-		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_GROUP_END, &r), 50);
+		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_GROUP_END, &r), 50);
 		assert_true(r.usc < 4);
-		assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
+		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
 		assert_int_equal(r.arg0, PUMICE_FAULT_NONE);
 		assert_int_equal(r.arg1, 0);
-		for (n = 0; n < rig_read(rig, PUMICE_TRACE_WRITTEN); n++) {
+		for (n = 0; n < fx_read(fx, PUMICE_TRACE_WRITTEN); n++) {
 			r = record(ring, n);
 			if (r.kind == PUMICE_TRACE_KIND_GROUP_END)
 				seen |= 1ull << r.arg0;
@@ -168,46 +169,46 @@ static void a_job_writes_its_events_to_the_ring(void **state)
 				assert_true(r.time >= start && r.time <= end + 1000000000);
 		}
 		assert_int_equal(seen, (1ull << 50) - 1);
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
 static void faults_walks_and_invalidations_are_traced(void **state)
 {
 	const struct job wild = { .program = JOB_WILD, .group = 1, .groups = 1 };
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	struct pumice_trace_record r = { 0 };
 	u32 *ring;
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
-	ring = ring_on(rig, ALL_KINDS);
-	assert_int_equal(job_run(rig, &wild), FAULT);
-	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_FAULT, &r), 1);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	ring = ring_on(fx, ALL_KINDS);
+	assert_int_equal(job_run(fx, &wild), FAULT);
+	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_FAULT, &r), 1);
 	assert_int_equal(r.arg0, 0x5000000000);
 	assert_int_equal(r.arg1, PUMICE_FAULT_MMU_PC_INVALID | PUMICE_UNIT_USC_DATA << 8);
 	assert_int_equal(r.mmu_ctx, JOB_CTX);
-	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
+	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
 	assert_int_equal(r.arg0, PUMICE_FAULT_MMU_PC_INVALID);
 	assert_int_equal(r.arg1, 1);
 	/* Stream, PDS program, code, the fault's own; and the firmware's window. */
-	assert_true(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_WALK, &r) >= 4);
+	assert_true(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_WALK, &r) >= 4);
 
-	rig_write(rig, PUMICE_MMU_INVAL_START, 0x123456000);
-	rig_write(rig, PUMICE_MMU_INVAL_END, 0x123459000);
-	rig_write(rig, PUMICE_MMU_INVAL,
-		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_RANGE) |
+	fx_write(fx, PUMICE_MMU_INVAL_START, 0x123456000);
+	fx_write(fx, PUMICE_MMU_INVAL_END, 0x123459000);
+	fx_write(fx, PUMICE_MMU_INVAL,
+		 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_RANGE) |
 			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
-	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 1);
+	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 1);
 	assert_int_equal(r.arg0, 0x123456000);
 	assert_int_equal(r.arg1, 0x123459fff);
 	assert_int_equal(r.mmu_ctx, JOB_CTX);
-	rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
-	assert_int_equal(count_kind(rig, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 2);
+	fx_write(fx, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 2);
 	assert_int_equal(r.arg1, 0xffffffffff);
 	assert_int_equal(r.mmu_ctx, PUMICE_MMU_CONTEXTS);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* A ring that is switched off is not written any more, by any unit. */
@@ -218,33 +219,33 @@ static void no_event_is_written_after_the_write_that_stops(void **state)
 
 	(void)state;
 	for (threads = 1; threads < 4; threads++) {
-		const struct rig_options options = { .cores = 2, .threads = threads };
-		struct rig *rig = rig_create(&options);
+		const struct fx_options options = { .cores = 2, .threads = threads };
+		struct fixture *fx = fx_create(&options);
 		u32 *ring, sum;
 
-		job_map(rig);
-		rig_boot_proxy(rig);
-		ring = ring_on(rig, ALL_KINDS);
-		job_start(rig, &touch);
+		job_map(fx);
+		fx_boot_proxy(fx);
+		ring = ring_on(fx, ALL_KINDS);
+		job_start(fx, &touch);
 		for (i = 0; i < 10; i++) {
 			u64 written;
 
-			rig_write(rig, PUMICE_TRACE_CTRL, ALL_KINDS);
-			rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
-			rig_write(rig, PUMICE_TRACE_CTRL, 0);
-			written = rig_read(rig, PUMICE_TRACE_WRITTEN);
+			fx_write(fx, PUMICE_TRACE_CTRL, ALL_KINDS);
+			fx_write(fx, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+			fx_write(fx, PUMICE_TRACE_CTRL, 0);
+			written = fx_read(fx, PUMICE_TRACE_WRITTEN);
 			memset(ring, 0xee, ENTRIES * 32);
-			rig_write(rig, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
-			rig_fw_read(rig, PUMICE_SYS_ID);
-			assert_int_equal(rig_read(rig, PUMICE_TRACE_WRITTEN), written);
+			fx_write(fx, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+			fx_fw_read(fx, PUMICE_SYS_ID);
+			assert_int_equal(fx_read(fx, PUMICE_TRACE_WRITTEN), written);
 			for (sum = 0; sum < ENTRIES * 8; sum++)
 				assert_int_equal(((volatile u32 *)ring)[sum], 0xeeeeeeee);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
-static void check_traced(const struct rig_traced *t, enum pumice_trace_event event, u64 a, u64 b,
+static void check_traced(const struct fx_traced *t, enum pumice_trace_event event, u64 a, u64 b,
 			 u64 c)
 {
 	assert_int_equal(t->event, event);
@@ -254,23 +255,23 @@ static void check_traced(const struct rig_traced *t, enum pumice_trace_event eve
 }
 
 /* Geometry, a partial render and a transfer; the first two have no scene and fault. */
-static void run_masters(struct rig *rig)
+static void run_masters(struct fixture *fx)
 {
-	pumice_tdm_halt_pack(job_stream(rig), &(struct pumice_tdm_halt){ 0 });
-	rig_fw_write64(rig, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(rig->tm, JOB_CTX));
-	rig_fw_write64(rig, PUMICE_VDM_STREAM_BASE, JOB_STREAM);
-	rig_fw_write(rig, PUMICE_VDM_MMU_CTX, JOB_CTX);
-	rig_fw_write(rig, PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__START__MASK);
-	rig_fw_wait(rig, PUMICE_IC_PENDING__VDM_FAULT__MASK);
-	rig_fw_write64(rig, PUMICE_PDM_STREAM_BASE, JOB_DATA);
-	rig_fw_write(rig, PUMICE_PDM_MMU_CTX, JOB_CTX);
-	rig_fw_write(rig, PUMICE_PDM_CTRL,
-		     PUMICE_PDM_CTRL__START__MASK | PUMICE_PDM_CTRL__PARTIAL__MASK);
-	rig_fw_wait(rig, PUMICE_IC_PENDING__PDM_FAULT__MASK);
-	rig_fw_write64(rig, PUMICE_TDM_STREAM_BASE, JOB_STREAM);
-	rig_fw_write(rig, PUMICE_TDM_MMU_CTX, JOB_CTX);
-	rig_fw_write(rig, PUMICE_TDM_CTRL, PUMICE_TDM_CTRL__START__MASK);
-	rig_fw_wait(rig, PUMICE_IC_PENDING__TDM_DONE__MASK);
+	pumice_tdm_halt_pack(job_stream(fx), &(struct pumice_tdm_halt){ 0 });
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+	fx_fw_write64(fx, PUMICE_VDM_STREAM_BASE, JOB_STREAM);
+	fx_fw_write(fx, PUMICE_VDM_MMU_CTX, JOB_CTX);
+	fx_fw_write(fx, PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__START__MASK);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__VDM_FAULT__MASK);
+	fx_fw_write64(fx, PUMICE_PDM_STREAM_BASE, JOB_DATA);
+	fx_fw_write(fx, PUMICE_PDM_MMU_CTX, JOB_CTX);
+	fx_fw_write(fx, PUMICE_PDM_CTRL,
+		    PUMICE_PDM_CTRL__START__MASK | PUMICE_PDM_CTRL__PARTIAL__MASK);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__PDM_FAULT__MASK);
+	fx_fw_write64(fx, PUMICE_TDM_STREAM_BASE, JOB_STREAM);
+	fx_fw_write(fx, PUMICE_TDM_MMU_CTX, JOB_CTX);
+	fx_fw_write(fx, PUMICE_TDM_CTRL, PUMICE_TDM_CTRL__START__MASK);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__TDM_DONE__MASK);
 }
 
 static void the_host_is_notified_of_jobs_of_each_data_master(void **state)
@@ -279,20 +280,20 @@ static void the_host_is_notified_of_jobs_of_each_data_master(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
-		const struct rig_traced *t = rig->traced;
+		struct fixture *fx = fx_create(&(struct fx_options){ .threads = threads });
+		const struct fx_traced *t = fx->traced;
 		u64 fault[2];
 
-		job_map(rig);
-		rig_boot_proxy(rig);
-		assert_int_equal(job_run(rig, &number), DONE);
-		run_masters(rig);
+		job_map(fx);
+		fx_boot_proxy(fx);
+		assert_int_equal(job_run(fx, &number), DONE);
+		run_masters(fx);
 		fault[0] = PUMICE_FIELD_GET(PUMICE_VDM_STATUS__FAULT,
-					    rig_fw_read(rig, PUMICE_VDM_STATUS));
+					    fx_fw_read(fx, PUMICE_VDM_STATUS));
 		fault[1] = PUMICE_FIELD_GET(PUMICE_PDM_STATUS__FAULT,
-					    rig_fw_read(rig, PUMICE_PDM_STATUS));
+					    fx_fw_read(fx, PUMICE_PDM_STATUS));
 		assert_true(fault[0] && fault[1]);
-		assert_int_equal(rig->traced_count, 8);
+		assert_int_equal(fx->traced_count, 8);
 		check_traced(t, PUMICE_TRACE_CDM_START, JOB_STREAM, JOB_CTX, 0);
 		check_traced(t + 1, PUMICE_TRACE_CDM_END, 0, 50, 0);
 		check_traced(t + 2, PUMICE_TRACE_VDM_START, JOB_STREAM, JOB_CTX, 0);
@@ -301,8 +302,8 @@ static void the_host_is_notified_of_jobs_of_each_data_master(void **state)
 		check_traced(t + 5, PUMICE_TRACE_PDM_END, fault[1], 0, 1);
 		check_traced(t + 6, PUMICE_TRACE_TDM_START, JOB_STREAM, JOB_CTX, 0);
 		check_traced(t + 7, PUMICE_TRACE_TDM_END, 0,
-			     rig_fw_read64(rig, PUMICE_TDM_GROUPS), 0);
-		rig_destroy(rig);
+			     fx_fw_read64(fx, PUMICE_TDM_GROUPS), 0);
+		fx_destroy(fx);
 	}
 }
 
@@ -313,28 +314,28 @@ static void tracing_does_not_change_results(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		const struct rig_options options = { .cores = 2, .threads = threads };
-		struct rig *rig = rig_create(&options);
-		u32 *data = job_map(rig), n;
+		const struct fx_options options = { .cores = 2, .threads = threads };
+		struct fixture *fx = fx_create(&options);
+		u32 *data = job_map(fx), n;
 
-		rig_boot_proxy(rig);
-		ring_on(rig, ALL_KINDS);
+		fx_boot_proxy(fx);
+		ring_on(fx, ALL_KINDS);
 		for (i = 0; i < 5; i++) {
 			memset(data, 0, JOB_DATA_BYTES);
-			job_start(rig, &number);
+			job_start(fx, &number);
 			if (i == 2)
-				testmem_unmap(rig->tm, 0, RING, ENTRIES * 16);
+				testmem_unmap(fx->tm, 0, RING, ENTRIES * 16);
 			if (i == 3) {
-				rig_write(rig, PUMICE_TRACE_CTRL, 0);
-				rig_write(rig, PUMICE_TRACE_BASE, 0xffffffffe0);
-				rig_write(rig, PUMICE_TRACE_CTRL, ALL_KINDS);
+				fx_write(fx, PUMICE_TRACE_CTRL, 0);
+				fx_write(fx, PUMICE_TRACE_BASE, 0xffffffffe0);
+				fx_write(fx, PUMICE_TRACE_CTRL, ALL_KINDS);
 			}
-			assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), DONE);
+			assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), DONE);
 			for (n = 0; n < number.group * number.groups; n++)
 				assert_int_equal(data[n], job_number(n));
 		}
-		assert_int_equal(rig_read(rig, PUMICE_MMU_FAULT_COUNT), 0);
-		rig_destroy(rig);
+		assert_int_equal(fx_read(fx, PUMICE_MMU_FAULT_COUNT), 0);
+		fx_destroy(fx);
 	}
 }
 
@@ -346,49 +347,49 @@ static void limits_and_order_do_not_change_results(void **state)
 
 	(void)state;
 	for (i = 0; i < 2 * sizeof(limit) / sizeof(limit[0]); i++) {
-		const struct rig_options options = { .cores = 1, .threads = i % 3 };
-		struct rig *rig = rig_create(&options);
-		u32 *data = job_map(rig), n;
+		const struct fx_options options = { .cores = 1, .threads = i % 3 };
+		struct fixture *fx = fx_create(&options);
+		u32 *data = job_map(fx), n;
 
-		rig_boot_proxy(rig);
-		rig_write(rig, PUMICE_PDS_CTRL, i & 1);
-		rig_write(rig, PUMICE_PDS_CDM_TASKS, limit[i / 2][0]);
-		rig_write(rig, PUMICE_PDS_CDM_UNIFIED, limit[i / 2][1]);
-		rig_write(rig, PUMICE_PDS_CDM_COMMON, limit[i / 2][2]);
-		rig_write(rig, PUMICE_PDS_CDM_LOCAL, limit[i / 2][3]);
-		assert_int_equal(job_run(rig, &number), DONE);
+		fx_boot_proxy(fx);
+		fx_write(fx, PUMICE_PDS_CTRL, i & 1);
+		fx_write(fx, PUMICE_PDS_CDM_TASKS, limit[i / 2][0]);
+		fx_write(fx, PUMICE_PDS_CDM_UNIFIED, limit[i / 2][1]);
+		fx_write(fx, PUMICE_PDS_CDM_COMMON, limit[i / 2][2]);
+		fx_write(fx, PUMICE_PDS_CDM_LOCAL, limit[i / 2][3]);
+		assert_int_equal(job_run(fx, &number), DONE);
 		for (n = 0; n < number.group * number.groups; n++)
 			assert_int_equal(data[n], job_number(n));
-		assert_int_equal(rig_read(rig, PUMICE_PDS_TASKS), 0);
-		assert_int_equal(rig_read(rig, PUMICE_PDS_HELD), 0);
+		assert_int_equal(fx_read(fx, PUMICE_PDS_TASKS), 0);
+		assert_int_equal(fx_read(fx, PUMICE_PDS_HELD), 0);
 		if (limit[i / 2][0] == 1)
-			assert_int_equal(rig_read(rig, PUMICE_PDS_PEAK_TASKS), 2 * 2);
-		rig_write(rig, PUMICE_PDS_PEAK_TASKS, 99);
-		assert_int_equal(rig_read(rig, PUMICE_PDS_PEAK_TASKS), 0);
-		rig_destroy(rig);
+			assert_int_equal(fx_read(fx, PUMICE_PDS_PEAK_TASKS), 2 * 2);
+		fx_write(fx, PUMICE_PDS_PEAK_TASKS, 99);
+		assert_int_equal(fx_read(fx, PUMICE_PDS_PEAK_TASKS), 0);
+		fx_destroy(fx);
 	}
 }
 
 /* One launch of one group with these needs; return the event that ends it. */
-static u32 run_state(struct rig *rig, const struct pumice_cdm_state *state)
+static u32 run_state(struct fixture *fx, const struct pumice_cdm_state *state)
 {
-	u32 *at = job_stream(rig);
+	u32 *at = job_stream(fx);
 
-	job_write_programs(rig, JOB_NUMBER);
+	job_write_programs(fx, JOB_NUMBER);
 	pumice_cdm_state_pack(at, state);
 	at += PUMICE_CDM_STATE_WORDS;
 	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
 	at += PUMICE_CDM_LAUNCH_WORDS;
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
-	return rig_fw_wait(rig, JOB_EVENTS);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	return fx_fw_wait(fx, JOB_EVENTS);
 }
 
 /* Each store at the smallest and at another size: full to the last unit, and one more. */
 static void stores_are_as_large_as_configured(void **state)
 {
 	static const struct {
-		struct rig_options options;
+		struct fx_options options;
 		u32 field;		/* 0 temps, 1 shared, 2 coeffs, 3 local bytes */
 		u32 most, more;
 	} cases[] = {
@@ -405,10 +406,10 @@ static void stores_are_as_large_as_configured(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rig *rig = rig_create(&cases[i].options);
+		struct fixture *fx = fx_create(&cases[i].options);
 
-		job_map(rig);
-		rig_boot_proxy(rig);
+		job_map(fx);
+		fx_boot_proxy(fx);
 		for (over = 0; over < 2; over++) {
 			struct pumice_cdm_state s = job_state(32);
 			u32 value = over ? cases[i].more : cases[i].most;
@@ -427,12 +428,12 @@ static void stores_are_as_large_as_configured(void **state)
 				s.local_bytes = value;
 				break;
 			}
-			assert_int_equal(run_state(rig, &s), over ? FAULT : DONE);
+			assert_int_equal(run_state(fx, &s), over ? FAULT : DONE);
 			assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT,
-							  rig_fw_read(rig, PUMICE_CDM_STATUS)),
+							  fx_fw_read(fx, PUMICE_CDM_STATUS)),
 					 over ? PUMICE_FAULT_PDS_RESOURCE : PUMICE_FAULT_NONE);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
@@ -444,13 +445,13 @@ static void registers_report_how_wave_registers_are_divided(void **state)
 
 	(void)state;
 	for (i = 0; i < 5; i++) {
-		struct rig *rig = rig_create(&(struct rig_options){ .slot_registers = config[i] });
-		u64 value = rig_read(rig, PUMICE_SYS_REGISTERS);
+		struct fixture *fx = fx_create(&(struct fx_options){ .slot_registers = config[i] });
+		u64 value = fx_read(fx, PUMICE_SYS_REGISTERS);
 
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__SLOT, value), slot[i]);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__INTERNAL, value),
 				 PUMICE_USC_OWN_REGS - slot[i]);
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 

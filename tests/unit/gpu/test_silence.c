@@ -11,35 +11,35 @@
 
 static const struct job number = { .program = JOB_NUMBER, .group = 64, .groups = 8 };
 
-static u32 silent(struct rig *rig)
+static u32 silent(struct fixture *fx)
 {
-	return rig_fw_read(rig, PUMICE_IC_PENDING) & (KCCB | FWCCB);
+	return fx_fw_read(fx, PUMICE_IC_PENDING) & (KCCB | FWCCB);
 }
 
 /* @text: with skip=1 */
 static void check_event(const char *text, u32 event)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .fault_injection = true });
+	struct fixture *fx = fx_create(&(struct fx_options){ .fault_injection = true });
 
-	job_map(rig);
-	rig_boot_proxy(rig);
-	assert_int_equal(silent(rig), 0);
-	assert_int_equal(pumice_gpu_inject(rig->gpu, text), 0);
-	rig_write(rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
-	assert_int_equal(rig_read(rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_FW_SILENCE)), 1);
-	assert_int_equal(rig_read(rig, PUMICE_INJ_HITS(PUMICE_INJECT_KIND_FW_SILENCE)), 0);
-	rig_write(rig, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
-	assert_int_equal(rig_read(rig, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_FW_SILENCE)), 0);
-	assert_int_equal(rig_read(rig, PUMICE_INJ_HITS(PUMICE_INJECT_KIND_FW_SILENCE)), 1);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(silent(fx), 0);
+	assert_int_equal(pumice_gpu_inject(fx->gpu, text), 0);
+	fx_write(fx, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	assert_int_equal(fx_read(fx, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_FW_SILENCE)), 1);
+	assert_int_equal(fx_read(fx, PUMICE_INJ_HITS(PUMICE_INJECT_KIND_FW_SILENCE)), 0);
+	fx_write(fx, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+	assert_int_equal(fx_read(fx, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_FW_SILENCE)), 0);
+	assert_int_equal(fx_read(fx, PUMICE_INJ_HITS(PUMICE_INJECT_KIND_FW_SILENCE)), 1);
 	/* The processor continues. */
-	assert_int_equal(silent(rig), event);
-	assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
-	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-	rig_setup_mmu(rig);
-	rig_boot_proxy(rig);
-	assert_int_equal(silent(rig), 0);
-	assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
-	rig_destroy(rig);
+	assert_int_equal(silent(fx), event);
+	assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	fx_setup_mmu(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(silent(fx), 0);
+	assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	fx_destroy(fx);
 }
 
 static void kernel_ccb_falls_silent_by_an_event_at_the_kick(void **state)

@@ -48,37 +48,37 @@ static void print(const char *what, const struct times *t)
 		      (double)t->sum / 1e6 / (double)t->count, (unsigned long long)t->count);
 }
 
-static void read_register(struct rig *rig, struct times *times)
+static void read_register(struct fixture *fx, struct times *times)
 {
 	u64 start = host_ns();
 
-	rig_read(rig, PUMICE_OS_IRQ_STATUS);
+	fx_read(fx, PUMICE_OS_IRQ_STATUS);
 	add(times, host_ns() - start);
 }
 
-static void park(struct rig *rig, struct times *times)
+static void park(struct fixture *fx, struct times *times)
 {
 	u64 start = host_ns();
 
-	pumice_gpu_park(rig->gpu);
+	pumice_gpu_park(fx->gpu);
 	add(times, host_ns() - start);
-	pumice_gpu_unpark(rig->gpu);
+	pumice_gpu_unpark(fx->gpu);
 }
 
 /* Launches of one program, each with another allocation, which changes its decoded form. */
-static void write_job(struct rig *rig)
+static void write_job(struct fixture *fx)
 {
 	const struct pumice_pds_insn pds[2] = {
 		{ .opcode = PUMICE_PDS_OP_TASK, .addr = CODE, .insns = PUMICE_USC_MAX_INSNS },
 		{ .opcode = PUMICE_PDS_OP_END },
 	};
-	u32 *code = testmem_map(rig->tm, JOB_CTX, CODE, PUMICE_USC_MAX_INSNS * 16ull,
+	u32 *code = testmem_map(fx->tm, JOB_CTX, CODE, PUMICE_USC_MAX_INSNS * 16ull,
 				PUMICE_PAGE_SIZE_4K, 0);
 	struct pumice_mmu_pt_entry pt;
-	u32 *at = job_stream(rig), *words, i;
+	u32 *at = job_stream(fx), *words, i;
 
-	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_PDS), &pt);
-	words = testmem_host(rig->tm, pt.addr);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_PDS), &pt);
+	words = testmem_host(fx->tm, pt.addr);
 	for (i = 0; i < 2; i++)
 		pumice_pds_pack(words + i * PUMICE_PDS_WORDS, &pds[i]);
 	usc_put(code, 0, INSN(END));
@@ -101,30 +101,30 @@ static void write_job(struct rig *rig)
 
 static void registers_are_read_while_long_programs_are_loaded(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .cores = 1, .threads = 2 });
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .threads = 2 });
 	struct times reads = { 0 }, parks = { 0 };
 
 	(void)state;
-	job_map(rig);
-	write_job(rig);
-	rig_boot_proxy(rig);
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
-	while (rig_read(rig, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK) {
-		read_register(rig, &reads);
+	job_map(fx);
+	write_job(fx);
+	fx_boot_proxy(fx);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	while (fx_read(fx, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK) {
+		read_register(fx, &reads);
 		if (reads.count % 64 == 0)
-			park(rig, &parks);
+			park(fx, &parks);
 	}
-	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
-	assert_int_equal(rig_read(rig, PUMICE_DBG_CDM_GROUPS), LAUNCHES);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_int_equal(fx_read(fx, PUMICE_DBG_CDM_GROUPS), LAUNCHES);
 	assert_true(reads.count > 0);
 	print("register read", &reads);
 	if (parks.count)
 		print("parking", &parks);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Firmware that grows one list after another: each must be read again. */
-static void start_grower(struct rig *rig)
+static void start_grower(struct fixture *fx)
 {
 	enum { T0 = 5, T1 = 6, S1 = 9 };
 	const u32 grower[] = {
@@ -142,14 +142,14 @@ static void start_grower(struct rig *rig)
 		JAL(0, -10 * 4),
 	};
 
-	rig_start(rig, grower, sizeof(grower) / sizeof(*grower), 0);
+	fx_start(fx, grower, sizeof(grower) / sizeof(*grower), 0);
 }
 
 static void parking_does_not_wait_for_commands_of_the_firmware(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .cores = 1, .threads = 2 });
-	u32 *links = testmem_map(rig->tm, 0, LINKS_VA, LIST_PAGES * 4, PUMICE_PAGE_SIZE_4K, 0);
-	u32 *lists = testmem_map(rig->tm, 0, LIST_VA, 4096, PUMICE_PAGE_SIZE_4K, 0), i;
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .threads = 2 });
+	u32 *links = testmem_map(fx->tm, 0, LINKS_VA, LIST_PAGES * 4, PUMICE_PAGE_SIZE_4K, 0);
+	u32 *lists = testmem_map(fx->tm, 0, LIST_VA, 4096, PUMICE_PAGE_SIZE_4K, 0), i;
 	const struct pumice_free_list list = {
 		.base = 0x10000000, .pages = LIST_PAGES, .fresh = LIST_PAGES, .free = LIST_PAGES,
 		.max_pages = LIST_PAGES, .links = LINKS_VA,
@@ -162,18 +162,18 @@ static void parking_does_not_wait_for_commands_of_the_firmware(void **state)
 		links[i] = i + 1 < LIST_PAGES ? i + 1 : PUMICE_PM_NO_PAGE;
 	for (i = 0; i < LISTS; i++)
 		pumice_free_list_pack(lists + i * 16, &list);
-	start_grower(rig);
+	start_grower(fx);
 	for (i = 0; i < PARKS; i++) {
-		before = rig_read(rig, PUMICE_FW_INSTRET);
-		while (rig_read(rig, PUMICE_FW_INSTRET) - before < 12)
-			read_register(rig, &reads);
-		park(rig, &parks);
+		before = fx_read(fx, PUMICE_FW_INSTRET);
+		while (fx_read(fx, PUMICE_FW_INSTRET) - before < 12)
+			read_register(fx, &reads);
+		park(fx, &parks);
 	}
-	assert_int_equal(rig_read(rig, PUMICE_FW_STATUS),
+	assert_int_equal(fx_read(fx, PUMICE_FW_STATUS),
 			 PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
 	print("register read", &reads);
 	print("parking", &parks);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 int main(void)

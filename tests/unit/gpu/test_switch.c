@@ -92,22 +92,22 @@ static void clear(const struct place *p)
 	p->data[(COUNTS - JOB_DATA) / 4 + 2] = 1;
 }
 
-static struct rig *make(const struct rig_options *options, u32 local_bytes, struct place *p)
+static struct fixture *make(const struct fx_options *options, u32 local_bytes, struct place *p)
 {
-	struct rig *rig = rig_create(options);
+	struct fixture *fx = fx_create(options);
 
-	p->data = job_map(rig);
-	p->stream = job_stream(rig);
-	p->save = testmem_map(rig->tm, 0, SAVE, 0x1000, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
-	job_write_programs(rig, JOB_COUNT);
+	p->data = job_map(fx);
+	p->stream = job_stream(fx);
+	p->save = testmem_map(fx->tm, 0, SAVE, 0x1000, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	job_write_programs(fx, JOB_COUNT);
 	write_stream(p, local_bytes);
 	clear(p);
-	rig_boot_proxy(rig);
-	rig_fw_write64(rig, PUMICE_CDM_SAVE_BASE, SAVE);
-	return rig;
+	fx_boot_proxy(fx);
+	fx_fw_write64(fx, PUMICE_CDM_SAVE_BASE, SAVE);
+	return fx;
 }
 
-static void expect_all_work_once(struct rig *rig, const struct place *p)
+static void expect_all_work_once(struct fixture *fx, const struct place *p)
 {
 	u32 i;
 
@@ -118,44 +118,44 @@ static void expect_all_work_once(struct rig *rig, const struct place *p)
 	assert_int_equal(p->data[i], 0);
 	assert_int_equal(p->data[(MARKER - JOB_DATA) / 4], MARK);
 	assert_true(p->data[(STAMP - JOB_DATA) / 4] || p->data[(STAMP - JOB_DATA) / 4 + 1]);
-	assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_GROUPS), GROUPS);
-	assert_int_equal(rig_read(rig, PUMICE_PDS_TASKS), 0);
-	assert_int_equal(rig_read(rig, PUMICE_PDS_WAVES), 0);
+	assert_int_equal(fx_fw_read64(fx, PUMICE_CDM_GROUPS), GROUPS);
+	assert_int_equal(fx_read(fx, PUMICE_PDS_TASKS), 0);
+	assert_int_equal(fx_read(fx, PUMICE_PDS_WAVES), 0);
 }
 
-static u32 switch_out(struct rig *rig)
+static u32 switch_out(struct fixture *fx)
 {
-	rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
-	return rig_fw_wait(rig, JOB_EVENTS);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
+	return fx_fw_wait(fx, JOB_EVENTS);
 }
 
 /* One group per USC, so that there are many boundaries; a switch after every number of steps. */
 static void a_job_switched_out_after_any_step_does_all_its_work_once(void **state)
 {
 	struct place p;
-	struct rig *rig = make(&(struct rig_options){ .cores = 1 }, 65536, &p);
+	struct fixture *fx = make(&(struct fx_options){ .cores = 1 }, 65536, &p);
 	u32 steps, i, switched = 0, event = SWITCHED;
 
 	(void)state;
 	for (steps = 0; event == SWITCHED; steps++) {
 		clear(&p);
-		job_control(rig, PUMICE_CDM_CTRL__START__MASK);
+		job_control(fx, PUMICE_CDM_CTRL__START__MASK);
 		for (i = 0; i < steps; i++)
-			rig_poll(rig, 0);
-		event = switch_out(rig);
+			fx_poll(fx, 0);
+		event = switch_out(fx);
 		if (event == SWITCHED) {
 			switched++;
-			assert_int_equal(rig_read(rig, PUMICE_DBG_TASKS), 0);
+			assert_int_equal(fx_read(fx, PUMICE_DBG_TASKS), 0);
 			assert_int_equal(p.save[0], PUMICE_CDM_SAVE__MAGIC__VALUE);
-			job_control(rig, PUMICE_CDM_CTRL__RESUME__MASK);
-			assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), DONE);
+			job_control(fx, PUMICE_CDM_CTRL__RESUME__MASK);
+			assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), DONE);
 		} else {
 			assert_int_equal(event, DONE);
 		}
-		expect_all_work_once(rig, &p);
+		expect_all_work_once(fx, &p);
 	}
 	assert_true(switched > 20);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void a_job_switched_out_repeatedly_does_all_its_work_once(void **state)
@@ -165,22 +165,22 @@ static void a_job_switched_out_repeatedly_does_all_its_work_once(void **state)
 
 	(void)state;
 	for (i = 0; i < 3 * 4; i++) {
-		const struct rig_options options = { .cores = 1 + i % 2, .threads = i % 4 };
+		const struct fx_options options = { .cores = 1 + i % 2, .threads = i % 4 };
 		struct place p;
-		struct rig *rig = make(&options, local[i / 4], &p);
+		struct fixture *fx = make(&options, local[i / 4], &p);
 
 		threads = options.threads;
 		for (round = 0; round < (threads ? 10 : 3); round++) {
 			u32 event;
 
 			clear(&p);
-			job_control(rig, PUMICE_CDM_CTRL__START__MASK);
-			while ((event = switch_out(rig)) == SWITCHED)
-				rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__RESUME__MASK);
+			job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+			while ((event = switch_out(fx)) == SWITCHED)
+				fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__RESUME__MASK);
 			assert_int_equal(event, DONE);
-			expect_all_work_once(rig, &p);
+			expect_all_work_once(fx, &p);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
@@ -188,20 +188,20 @@ static void a_job_switched_out_repeatedly_does_all_its_work_once(void **state)
 static void a_saved_job_resumes_on_another_gpu(void **state)
 {
 	struct place p, q;
-	struct rig *from = make(&(struct rig_options){ .cores = 1 }, 65536, &p);
-	struct rig *to = make(&(struct rig_options){ .cores = 4, .threads = 2 }, 65536, &q);
+	struct fixture *from = make(&(struct fx_options){ .cores = 1 }, 65536, &p);
+	struct fixture *to = make(&(struct fx_options){ .cores = 4, .threads = 2 }, 65536, &q);
 
 	(void)state;
 	job_control(from, PUMICE_CDM_CTRL__START__MASK);
 	assert_int_equal(switch_out(from), SWITCHED);
-	assert_true(rig_fw_read64(from, PUMICE_CDM_GROUPS) < GROUPS);
+	assert_true(fx_fw_read64(from, PUMICE_CDM_GROUPS) < GROUPS);
 	memcpy(q.data, p.data, JOB_DATA_BYTES);
 	memcpy(q.save, p.save, PUMICE_CDM_SAVE_WORDS * 4);
 	job_control(to, PUMICE_CDM_CTRL__RESUME__MASK);
-	assert_int_equal(rig_fw_wait(to, JOB_EVENTS), DONE);
+	assert_int_equal(fx_fw_wait(to, JOB_EVENTS), DONE);
 	expect_all_work_once(to, &q);
-	rig_destroy(from);
-	rig_destroy(to);
+	fx_destroy(from);
+	fx_destroy(to);
 }
 
 /* Another job runs in between, as with firmware. */
@@ -209,7 +209,7 @@ static void other_jobs_run_while_one_is_switched_out(void **state)
 {
 	static const u64 save[2] = { SAVE, SAVE + 0x100 };
 	struct place p;
-	struct rig *rig = make(&(struct rig_options){ .cores = 1, .threads = 2 }, 65536, &p);
+	struct fixture *fx = make(&(struct fx_options){ .cores = 1, .threads = 2 }, 65536, &p);
 	u32 open = 3, turn = 0, started = 0, i;
 
 	(void)state;
@@ -219,44 +219,44 @@ static void other_jobs_run_while_one_is_switched_out(void **state)
 
 		if (!(open >> which & 1))
 			continue;
-		rig_fw_write64(rig, PUMICE_CDM_SAVE_BASE, save[which]);
-		job_control(rig, started >> which & 1 ? PUMICE_CDM_CTRL__RESUME__MASK :
+		fx_fw_write64(fx, PUMICE_CDM_SAVE_BASE, save[which]);
+		job_control(fx, started >> which & 1 ? PUMICE_CDM_CTRL__RESUME__MASK :
 							PUMICE_CDM_CTRL__START__MASK);
 		started |= 1u << which;
-		event = switch_out(rig);
+		event = switch_out(fx);
 		if (event == SWITCHED)
 			continue;
 		assert_int_equal(event, DONE);
-		assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_GROUPS), GROUPS);
+		assert_int_equal(fx_fw_read64(fx, PUMICE_CDM_GROUPS), GROUPS);
 		open &= ~(1u << which);
 	}
 	for (i = 0; i < GROUP * GROUPS; i++)
 		assert_int_equal(p.data[i], 2);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void a_corrupt_save_area_is_a_fault_of_the_job(void **state)
 {
 	struct place p;
-	struct rig *rig = make(&(struct rig_options){ .cores = 1 }, 65536, &p);
+	struct fixture *fx = make(&(struct fx_options){ .cores = 1 }, 65536, &p);
 	u32 status;
 
 	(void)state;
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
-	assert_int_equal(switch_out(rig), SWITCHED);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	assert_int_equal(switch_out(fx), SWITCHED);
 	p.save[0] ^= 0x100;
-	job_control(rig, PUMICE_CDM_CTRL__RESUME__MASK);
-	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_FAULT__MASK);
-	status = rig_fw_read(rig, PUMICE_CDM_STATUS);
+	job_control(fx, PUMICE_CDM_CTRL__RESUME__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+	status = fx_fw_read(fx, PUMICE_CDM_STATUS);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status), PUMICE_FAULT_CDM_SAVE);
-	assert_int_equal(rig_fw_read64(rig, PUMICE_CDM_FAULT_ADDR), SAVE);
-	assert_non_null(strstr(rig->log, "cdm-save"));
+	assert_int_equal(fx_fw_read64(fx, PUMICE_CDM_FAULT_ADDR), SAVE);
+	assert_non_null(strstr(fx->log, "cdm-save"));
 	/* No state of it remains. */
 	clear(&p);
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
-	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), DONE);
-	expect_all_work_once(rig, &p);
-	rig_destroy(rig);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), DONE);
+	expect_all_work_once(fx, &p);
+	fx_destroy(fx);
 }
 
 /* A group that never ends has no boundary: the switch waits, and ABORT ends the job. */
@@ -267,18 +267,18 @@ static void a_job_that_never_reaches_a_boundary_is_aborted(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		struct rig *rig = rig_create(&(struct rig_options){ .threads = threads });
+		struct fixture *fx = fx_create(&(struct fx_options){ .threads = threads });
 
-		job_map(rig);
-		rig_boot_proxy(rig);
-		job_start(rig, &forever);
-		rig_wait_reg(rig, PUMICE_PDS_TASKS, 0xff, forever.groups);
-		rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
-		assert_int_equal(rig_fw_read(rig, PUMICE_CDM_STATUS) & 1, 1);
-		rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
-		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS),
+		job_map(fx);
+		fx_boot_proxy(fx);
+		job_start(fx, &forever);
+		fx_wait_reg(fx, PUMICE_PDS_TASKS, 0xff, forever.groups);
+		fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
+		assert_int_equal(fx_fw_read(fx, PUMICE_CDM_STATUS) & 1, 1);
+		fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+		assert_int_equal(fx_fw_wait(fx, JOB_EVENTS),
 				 PUMICE_IC_PENDING__CDM_ABORTED__MASK);
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
@@ -290,18 +290,18 @@ static void an_endless_chain_starves_no_job_and_is_switched_out(void **state)
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
 		struct place p;
-		struct rig *rig = make(&(struct rig_options){ .threads = threads }, 0, &p);
+		struct fixture *fx = make(&(struct fx_options){ .threads = threads }, 0, &p);
 
 		pumice_cdm_link_pack(p.stream, &(struct pumice_cdm_link){ .addr = JOB_STREAM });
-		job_control(rig, PUMICE_CDM_CTRL__START__MASK);
+		job_control(fx, PUMICE_CDM_CTRL__START__MASK);
 		for (i = 0; i < 100; i++)
-			assert_int_equal(rig_fw_read(rig, PUMICE_SYS_ID), PUMICE_SYS_ID__RESET);
-		assert_int_equal(switch_out(rig), SWITCHED);
-		job_control(rig, PUMICE_CDM_CTRL__RESUME__MASK);
-		rig_fw_write(rig, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
-		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS),
+			assert_int_equal(fx_fw_read(fx, PUMICE_SYS_ID), PUMICE_SYS_ID__RESET);
+		assert_int_equal(switch_out(fx), SWITCHED);
+		job_control(fx, PUMICE_CDM_CTRL__RESUME__MASK);
+		fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+		assert_int_equal(fx_fw_wait(fx, JOB_EVENTS),
 				 PUMICE_IC_PENDING__CDM_ABORTED__MASK);
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
@@ -309,14 +309,14 @@ static void an_endless_chain_starves_no_job_and_is_switched_out(void **state)
 static void start_precedes_resume_in_one_write(void **state)
 {
 	struct place p;
-	struct rig *rig = make(NULL, 0, &p);
+	struct fixture *fx = make(NULL, 0, &p);
 
 	(void)state;
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK | PUMICE_CDM_CTRL__RESUME__MASK |
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK | PUMICE_CDM_CTRL__RESUME__MASK |
 				 PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
-	assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), DONE);
-	expect_all_work_once(rig, &p);
-	rig_destroy(rig);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), DONE);
+	expect_all_work_once(fx, &p);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -20,29 +20,29 @@ struct wave {
 	u64 code;
 };
 
-static u32 take(struct rig *rig, u32 masters)
+static u32 take(struct fixture *fx, u32 masters)
 {
-	rig_write(rig, PUMICE_WAVE_CTRL, masters);
-	return (u32)rig_read(rig, PUMICE_WAVE_COUNT);
+	fx_write(fx, PUMICE_WAVE_CTRL, masters);
+	return (u32)fx_read(fx, PUMICE_WAVE_COUNT);
 }
 
-static struct wave look_at(struct rig *rig, u32 index)
+static struct wave look_at(struct fixture *fx, u32 index)
 {
-	rig_write(rig, PUMICE_WAVE_SELECT, index);
+	fx_write(fx, PUMICE_WAVE_SELECT, index);
 	return (struct wave){
-		.pc = (u32)rig_read(rig, PUMICE_WAVE_PC),
-		.lanes = (u32)rig_read(rig, PUMICE_WAVE_LANES),
-		.where = (u32)rig_read(rig, PUMICE_WAVE_WHERE),
-		.code = rig_read(rig, PUMICE_WAVE_CODE),
+		.pc = (u32)fx_read(fx, PUMICE_WAVE_PC),
+		.lanes = (u32)fx_read(fx, PUMICE_WAVE_LANES),
+		.where = (u32)fx_read(fx, PUMICE_WAVE_WHERE),
+		.code = fx_read(fx, PUMICE_WAVE_CODE),
 	};
 }
 
 /* Without threads the GPU works only when it is polled. */
-static void wait_for_waves(struct rig *rig, u32 waves)
+static void wait_for_waves(struct fixture *fx, u32 waves)
 {
-	while (take(rig, ALL_MASTERS) != waves)
-		if (!rig->threads)
-			rig_poll(rig, 1000000);
+	while (take(fx, ALL_MASTERS) != waves)
+		if (!fx->threads)
+			fx_poll(fx, 1000000);
 }
 
 static void assert_loops(const struct wave *w)
@@ -65,19 +65,19 @@ static void each_wave_is_reported_once_at_its_instruction(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		const struct rig_options options = { .cores = 2, .threads = threads };
-		struct rig *rig = rig_create(&options);
+		const struct fx_options options = { .cores = 2, .threads = threads };
+		struct fixture *fx = fx_create(&options);
 		struct wave w[FOREVER_WAVES];
 		u32 partial;
 
-		job_map(rig);
-		rig_boot_proxy(rig);
-		job_start(rig, &forever);
-		wait_for_waves(rig, FOREVER_WAVES);
+		job_map(fx);
+		fx_boot_proxy(fx);
+		job_start(fx, &forever);
+		wait_for_waves(fx, FOREVER_WAVES);
 		for (i = 0; i < 50; i++) {
-			assert_int_equal(take(rig, ALL_MASTERS), FOREVER_WAVES);
+			assert_int_equal(take(fx, ALL_MASTERS), FOREVER_WAVES);
 			for (n = 0, partial = 0; n < FOREVER_WAVES; n++) {
-				w[n] = look_at(rig, n);
+				w[n] = look_at(fx, n);
 				assert_loops(&w[n]);
 				partial += w[n].lanes == 0xffff;
 				for (m = 0; m < n; m++)
@@ -85,20 +85,20 @@ static void each_wave_is_reported_once_at_its_instruction(void **state)
 			}
 			assert_int_equal(partial, 3);
 			if (!threads)
-				rig_poll(rig, 1000000);
+				fx_poll(fx, 1000000);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
 /* Instances below 32 loop at instruction 4, the others wait at a barrier at 2, or end there. */
-static void write_uneven_code(struct rig *rig, bool barrier)
+static void write_uneven_code(struct fixture *fx, bool barrier)
 {
 	struct pumice_mmu_pt_entry pt;
 	u32 *code, n = 0;
 
-	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(rig->tm, JOB_CTX, JOB_CODE), &pt);
-	code = testmem_host(rig->tm, pt.addr);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_CODE), &pt);
+	code = testmem_host(fx->tm, pt.addr);
 	usc_put(code, n++, INSN(LT, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 32));
 	usc_put(code, n++, INSN(BR_ANY, .mask = IF(MASK_R(0)), .target = 4));
 	if (barrier)
@@ -110,39 +110,39 @@ static void write_uneven_code(struct rig *rig, bool barrier)
 }
 
 /* A work-group of two waves of that code; both have reached their final position. */
-static struct rig *rig_with_uneven_waves(bool barrier)
+static struct fixture *fx_with_uneven_waves(bool barrier)
 {
 	struct pumice_cdm_state s = job_state(64);
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	u32 *at, n;
 
-	job_map(rig);
-	rig_boot_proxy(rig);
-	job_write_programs(rig, JOB_NUMBER);	/* of as many instructions */
-	write_uneven_code(rig, barrier);
-	at = job_stream(rig);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	job_write_programs(fx, JOB_NUMBER);	/* of as many instructions */
+	write_uneven_code(fx, barrier);
+	at = job_stream(fx);
 	pumice_cdm_state_pack(at, &s);
 	pumice_cdm_launch_pack(at + PUMICE_CDM_STATE_WORDS,
 			       &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
 	pumice_cdm_halt_pack(at + PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS,
 			     &(struct pumice_cdm_halt){ 0 });
-	job_control(rig, PUMICE_CDM_CTRL__START__MASK);
-	while (!take(rig, ALL_MASTERS))
-		rig_poll(rig, 1000000);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	while (!take(fx, ALL_MASTERS))
+		fx_poll(fx, 1000000);
 	for (n = 0; n < 20; n++)
-		rig_poll(rig, 1000000);
-	return rig;
+		fx_poll(fx, 1000000);
+	return fx;
 }
 
 static void a_wave_at_a_barrier_is_reported_there(void **state)
 {
-	struct rig *rig = rig_with_uneven_waves(true);
+	struct fixture *fx = fx_with_uneven_waves(true);
 	u32 seen = 0, n;
 
 	(void)state;
-	assert_int_equal(take(rig, ALL_MASTERS), 2);
+	assert_int_equal(take(fx, ALL_MASTERS), 2);
 	for (n = 0; n < 2; n++) {
-		struct wave w = look_at(rig, n);
+		struct wave w = look_at(fx, n);
 		bool barrier = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__STATE, w.where) ==
 			       PUMICE_WAVE_STATE_BARRIER;
 
@@ -151,40 +151,40 @@ static void a_wave_at_a_barrier_is_reported_there(void **state)
 		seen |= 1u << barrier;
 	}
 	assert_int_equal(seen, 3);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void a_wave_that_has_ended_is_not_reported(void **state)
 {
-	struct rig *rig = rig_with_uneven_waves(false);
+	struct fixture *fx = fx_with_uneven_waves(false);
 	struct wave w;
 
 	(void)state;
-	assert_int_equal(take(rig, ALL_MASTERS), 1);
-	w = look_at(rig, 0);
+	assert_int_equal(take(fx, ALL_MASTERS), 1);
+	w = look_at(fx, 0);
 	assert_int_equal(w.pc, 4);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, w.where), 0);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void only_waves_of_the_selected_masters_are_reported(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
-	job_start(rig, &forever);
-	wait_for_waves(rig, FOREVER_WAVES);
-	assert_int_equal(take(rig, PUMICE_WAVE_CTRL__CDM__MASK), FOREVER_WAVES);
-	assert_int_equal(take(rig, PUMICE_WAVE_CTRL__VDM__MASK), 0);
-	assert_int_equal(take(rig, PUMICE_WAVE_CTRL__PDM__MASK), 0);
-	assert_int_equal(take(rig, 0), 0);
-	assert_int_equal(take(rig, UINT32_MAX), FOREVER_WAVES);
-	assert_int_equal(look_at(rig, FOREVER_WAVES).code, 0);
-	assert_int_equal(look_at(rig, FOREVER_WAVES).where, 0);
-	assert_int_equal(look_at(rig, UINT16_MAX).code, 0);
-	rig_destroy(rig);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	job_start(fx, &forever);
+	wait_for_waves(fx, FOREVER_WAVES);
+	assert_int_equal(take(fx, PUMICE_WAVE_CTRL__CDM__MASK), FOREVER_WAVES);
+	assert_int_equal(take(fx, PUMICE_WAVE_CTRL__VDM__MASK), 0);
+	assert_int_equal(take(fx, PUMICE_WAVE_CTRL__PDM__MASK), 0);
+	assert_int_equal(take(fx, 0), 0);
+	assert_int_equal(take(fx, UINT32_MAX), FOREVER_WAVES);
+	assert_int_equal(look_at(fx, FOREVER_WAVES).code, 0);
+	assert_int_equal(look_at(fx, FOREVER_WAVES).where, 0);
+	assert_int_equal(look_at(fx, UINT16_MAX).code, 0);
+	fx_destroy(fx);
 }
 
 /* A snapshot is kept until the next one of its bus, even if the waves end. */
@@ -194,71 +194,71 @@ static void each_bus_has_a_snapshot_of_its_own(void **state)
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		const struct rig_options options = { .cores = 2, .threads = threads };
-		struct rig *rig = rig_create(&options);
+		const struct fx_options options = { .cores = 2, .threads = threads };
+		struct fixture *fx = fx_create(&options);
 
-		job_map(rig);
-		rig_boot_proxy(rig);
-		job_start(rig, &forever);
-		wait_for_waves(rig, FOREVER_WAVES);
-		rig_fw_write(rig, PUMICE_WAVE_CTRL, ALL_MASTERS);
-		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
-		rig_fw_write(rig, PUMICE_WAVE_SELECT, 5);
-		assert_int_equal(rig_fw_read64(rig, PUMICE_WAVE_CODE), JOB_CODE);
-		assert_int_equal(take(rig, 0), 0);
-		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
-		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_SELECT), 5);
-		assert_int_equal(take(rig, ALL_MASTERS), FOREVER_WAVES);
+		job_map(fx);
+		fx_boot_proxy(fx);
+		job_start(fx, &forever);
+		wait_for_waves(fx, FOREVER_WAVES);
+		fx_fw_write(fx, PUMICE_WAVE_CTRL, ALL_MASTERS);
+		assert_int_equal(fx_fw_read(fx, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		fx_fw_write(fx, PUMICE_WAVE_SELECT, 5);
+		assert_int_equal(fx_fw_read64(fx, PUMICE_WAVE_CODE), JOB_CODE);
+		assert_int_equal(take(fx, 0), 0);
+		assert_int_equal(fx_fw_read(fx, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		assert_int_equal(fx_fw_read(fx, PUMICE_WAVE_SELECT), 5);
+		assert_int_equal(take(fx, ALL_MASTERS), FOREVER_WAVES);
 
-		job_control(rig, PUMICE_CDM_CTRL__ABORT__MASK);
-		assert_int_equal(rig_fw_wait(rig, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
-		assert_int_equal(rig_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
-		assert_int_equal(take(rig, ALL_MASTERS), 0);
-		assert_int_equal(rig_fw_read(rig, PUMICE_WAVE_COUNT), FOREVER_WAVES);
-		rig_destroy(rig);
+		job_control(fx, PUMICE_CDM_CTRL__ABORT__MASK);
+		assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+		assert_int_equal(fx_read(fx, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		assert_int_equal(take(fx, ALL_MASTERS), 0);
+		assert_int_equal(fx_fw_read(fx, PUMICE_WAVE_COUNT), FOREVER_WAVES);
+		fx_destroy(fx);
 	}
 }
 
 static void a_reset_drops_the_snapshot(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
-	job_start(rig, &forever);
-	wait_for_waves(rig, FOREVER_WAVES);
-	look_at(rig, 3);
-	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-	assert_int_equal(rig_read(rig, PUMICE_WAVE_COUNT), 0);
-	assert_int_equal(rig_read(rig, PUMICE_WAVE_SELECT), 0);
-	assert_int_equal(rig_read(rig, PUMICE_WAVE_CODE), 0);
-	assert_int_equal(take(rig, ALL_MASTERS), 0);
-	rig_destroy(rig);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	job_start(fx, &forever);
+	wait_for_waves(fx, FOREVER_WAVES);
+	look_at(fx, 3);
+	fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(fx_read(fx, PUMICE_WAVE_COUNT), 0);
+	assert_int_equal(fx_read(fx, PUMICE_WAVE_SELECT), 0);
+	assert_int_equal(fx_read(fx, PUMICE_WAVE_CODE), 0);
+	assert_int_equal(take(fx, ALL_MASTERS), 0);
+	fx_destroy(fx);
 }
 
 /* All slots of all USCs full: the maximum number of waves is reported, each at another position. */
 static void all_waves_of_a_full_gpu_are_reported(void **state)
 {
 	const struct job full = { .program = JOB_FOREVER, .group = 128, .groups = 1000 };
-	struct rig *rig = rig_create(&(struct rig_options){ .cores = 1, .unified_kib = 4095 });
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .unified_kib = 4095 });
 	const u32 most = PUMICE_USCS_PER_CORE * USC_WAVES;
 	u32 where[PUMICE_USCS_PER_CORE * USC_WAVES], n, m;
 
 	(void)state;
-	job_map(rig);
-	rig_boot_proxy(rig);
-	job_start(rig, &full);
-	wait_for_waves(rig, most);
+	job_map(fx);
+	fx_boot_proxy(fx);
+	job_start(fx, &full);
+	wait_for_waves(fx, most);
 	for (n = 0; n < most; n++) {
-		const struct wave w = look_at(rig, n);
+		const struct wave w = look_at(fx, n);
 
 		assert_int_equal(w.code, JOB_CODE);
 		where[n] = w.where;
 		for (m = 0; m < n; m++)
 			assert_int_not_equal(where[n], where[m]);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/ipf/ipf.h"
-#include "tarig.h"
+#include "ta_fixture.h"
 
 #define PRIMS	600u
 #define PAGES	60u
@@ -16,53 +16,53 @@
 
 static const struct pumice_scene target = { .width = 128, .height = 128, .cores = 2 };
 
-struct world {
-	struct tarig *rig;
+struct damage_fixture {
+	struct ta_fixture *fx;
 	u32 used;
 	u8 *good;		/* the undamaged parameter buffer */
 	u32 regions[2 * 16 * 2];
 	u64 entries, faults;
 };
 
-static void world_make(struct world *w, u8 kind)
+static void damage_make(struct damage_fixture *w, u8 kind)
 {
-	struct tarig_prim *prims = calloc(PRIMS, sizeof(*prims));
-	struct tarig *rig = tarig_create(PAGES, &target);
+	struct tafx_prim *prims = calloc(PRIMS, sizeof(*prims));
+	struct ta_fixture *fx = tafx_create(PAGES, &target);
 	u32 p, i, done;
 
-	*w = (struct world){ .rig = rig };
-	rig->draw.kind = kind;
+	*w = (struct damage_fixture){ .fx = fx };
+	fx->draw.kind = kind;
 	for (p = 0; p < PRIMS; p++)
 		for (i = 0; i < 3; i++) {
-			prims[p].pos[i][0] = tarig_pixel(rig, 0, p % 8 ? 32 : 128);
-			prims[p].pos[i][1] = tarig_pixel(rig, 0, p % 8 ? 32 : 128);
+			prims[p].pos[i][0] = tafx_pixel(fx, 0, p % 8 ? 32 : 128);
+			prims[p].pos[i][1] = tafx_pixel(fx, 0, p % 8 ? 32 : 128);
 			prims[p].pos[i][3] = 1;
 			prims[p].size[i] = 2;
 		}
 	for (p = 0; p < PRIMS; p += 30) {
 		done = 0;
-		rig->draw.sequence++;
-		assert_int_equal(tarig_give(rig, p / 30 % 2, prims, p, 30, &done), TA_OK);
+		fx->draw.sequence++;
+		assert_int_equal(tafx_give(fx, p / 30 % 2, prims, p, 30, &done), TA_OK);
 	}
 	for (i = 0; i < 2; i++)
-		w->used |= (u32)tarig_write_headers(rig, i) << i;
+		w->used |= (u32)tafx_write_headers(fx, i) << i;
 	assert_int_equal(w->used, 3);
 	w->good = malloc(PAGES * PUMICE_PM_PAGE_SIZE);
-	memcpy(w->good, rig->pb->pages[0], PAGES * PUMICE_PM_PAGE_SIZE);
-	memcpy(w->regions, rig->pb->regions, sizeof(w->regions));
+	memcpy(w->good, fx->pb->pages[0], PAGES * PUMICE_PM_PAGE_SIZE);
+	memcpy(w->regions, fx->pb->regions, sizeof(w->regions));
 	free(prims);
 }
 
-static void world_destroy(struct world *w)
+static void damage_destroy(struct damage_fixture *w)
 {
 	free(w->good);
-	tarig_destroy(w->rig);
+	tafx_destroy(w->fx);
 }
 
 static void is_ipf_fault(const struct gpu_fault *fault, enum pumice_unit unit)
 {
 	assert_true(fault->unit == unit || fault->unit == PUMICE_UNIT_IPF);
-	assert_int_equal(fault->ctx, PBRIG_CTX);
+	assert_int_equal(fault->ctx, PBFX_CTX);
 	assert_true((fault->fault >= PUMICE_FAULT_IPF_REGION &&
 		     fault->fault <= PUMICE_FAULT_IPF_BLOCK) ||
 		    (fault->fault >= PUMICE_FAULT_MMU_CONTEXT_OFF &&
@@ -70,23 +70,23 @@ static void is_ipf_fault(const struct gpu_fault *fault, enum pumice_unit unit)
 }
 
 /* Fetch all primitives of an entry. */
-static bool read_prims(struct world *w, struct mmu_tlb *tlb, struct ipf_prims *prims,
+static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf_prims *prims,
 		       struct gpu_fault *fault)
 {
-	const struct tarig *rig = w->rig;
+	const struct ta_fixture *fx = w->fx;
 	float v[3 * PUMICE_MAX_VARYINGS];
 	struct ipf_prim prim;
 
 	assert_true(prims->header.prims <= PUMICE_BLOCK_PRIMS);
 	assert_int_equal((u64)prims->mask >> prims->header.prims, 0);
 	for (; prims->mask; prims->mask &= prims->mask - 1) {
-		if (!ipf_fetch(&rig->scene, &rig->pb->mmu, tlb, prims->block, &prims->header,
+		if (!ipf_fetch(&fx->scene, &fx->pb->mmu, tlb, prims->block, &prims->header,
 			       (u32)__builtin_ctz(prims->mask), &prim, fault)) {
 			is_ipf_fault(fault, PUMICE_UNIT_IPF);
 			return false;
 		}
 		assert_true(prim.index.provoking < 3);
-		if (!ipf_fetch_varyings(&rig->scene, &rig->pb->mmu, tlb, prims->block,
+		if (!ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, tlb, prims->block,
 					&prims->header, &prim.index, v, fault)) {
 			is_ipf_fault(fault, PUMICE_UNIT_PB);
 			return false;
@@ -96,9 +96,9 @@ static bool read_prims(struct world *w, struct mmu_tlb *tlb, struct ipf_prims *p
 }
 
 /* Read a tile to its end (true), or to a fault. */
-static bool read_tile(struct world *w, u32 t, enum pumice_fault *why)
+static bool read_tile(struct damage_fixture *w, u32 t, enum pumice_fault *why)
 {
-	const struct tarig *rig = w->rig;
+	const struct ta_fixture *fx = w->fx;
 	struct mmu_tlb *tlb = calloc(1, sizeof(*tlb));
 	struct gpu_fault fault = { 0 };
 	u32 entries = 0, sequence = 0;
@@ -106,8 +106,8 @@ static bool read_tile(struct world *w, u32 t, enum pumice_fault *why)
 	enum ipf_result result = IPF_FAULT;
 	struct ipf_tile tile;
 
-	if (ipf_tile_open(&tile, &rig->scene, &rig->pb->mmu, tlb, w->used, 0,
-			  t % rig->scene.tiles_x, t / rig->scene.tiles_x, &fault))
+	if (ipf_tile_open(&tile, &fx->scene, &fx->pb->mmu, tlb, w->used, 0,
+			  t % fx->scene.tiles_x, t / fx->scene.tiles_x, &fault))
 		while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS) {
 			assert_true(prims.header.sequence >= sequence);
 			sequence = prims.header.sequence;
@@ -127,31 +127,31 @@ static bool read_tile(struct world *w, u32 t, enum pumice_fault *why)
 	return false;
 }
 
-static void restore(struct world *w)
+static void restore(struct damage_fixture *w)
 {
-	memcpy(w->rig->pb->pages[0], w->good, PAGES * PUMICE_PM_PAGE_SIZE);
-	memcpy(w->rig->pb->regions, w->regions, sizeof(w->regions));
+	memcpy(w->fx->pb->pages[0], w->good, PAGES * PUMICE_PM_PAGE_SIZE);
+	memcpy(w->fx->pb->regions, w->regions, sizeof(w->regions));
 }
 
 /* A reference to an existing place of the list. */
-static u32 any_place(struct world *w)
+static u32 any_place(struct damage_fixture *w)
 {
-	return pbrig_random(w->rig->pb, PAGES * PUMICE_PM_PAGE_SIZE / 16);
+	return pbfx_random(w->fx->pb, PAGES * PUMICE_PM_PAGE_SIZE / 16);
 }
 
-static void damage(struct world *w, u32 *word, u32 was)
+static void damage(struct damage_fixture *w, u32 *word, u32 was)
 {
 	const u32 values[] = {
-		0, ~0u, was + 1, was - 1, was ^ 1u << pbrig_random(w->rig->pb, 32),
-		was ^ 1u << pbrig_random(w->rig->pb, 32), was ^ 0x80000000, any_place(w),
-		any_place(w) & ~3u, pbrig_random(w->rig->pb, ~0u), was & 0xffff, was << 4,
+		0, ~0u, was + 1, was - 1, was ^ 1u << pbfx_random(w->fx->pb, 32),
+		was ^ 1u << pbfx_random(w->fx->pb, 32), was ^ 0x80000000, any_place(w),
+		any_place(w) & ~3u, pbfx_random(w->fx->pb, ~0u), was & 0xffff, was << 4,
 	};
 	enum pumice_fault why;
 	u32 i, t;
 
 	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		*word = values[i];
-		for (t = 0; t < 16; t += 1 + pbrig_random(w->rig->pb, 9))
+		for (t = 0; t < 16; t += 1 + pbfx_random(w->fx->pb, 9))
 			read_tile(w, t, &why);
 		read_tile(w, 0, &why);
 	}
@@ -160,19 +160,19 @@ static void damage(struct world *w, u32 *word, u32 was)
 
 static void damage_all(u8 kind)
 {
-	struct world w;
+	struct damage_fixture w;
 	enum pumice_fault why;
 	u32 i, pages;
 
-	world_make(&w, kind);
+	damage_make(&w, kind);
 	for (i = 0; i < 16; i++)
 		assert_true(read_tile(&w, i, &why));
 	assert_true(w.entries > 100);
 	for (i = 0; i < sizeof(w.regions) / 4; i++)
-		damage(&w, &w.rig->pb->regions[i], w.regions[i]);
-	pages = pbrig_read_list(w.rig->pb, 0).fresh;
+		damage(&w, &w.fx->pb->regions[i], w.regions[i]);
+	pages = pbfx_read_list(w.fx->pb, 0).fresh;
 	for (i = 0; i < pages * PUMICE_PM_PAGE_SIZE / 4; i++) {
-		u32 *word = (u32 *)(void *)w.rig->pb->pages[0] + i;
+		u32 *word = (u32 *)(void *)w.fx->pb->pages[0] + i;
 
 		/* Varyings and positions are not interpreted: test some of them. */
 		if (*word && (i % 29 == 0 || i % 1024 < 48 || i % 1024 > 960))
@@ -181,7 +181,7 @@ static void damage_all(u8 kind)
 	print_message("%llu entries read, %llu faults\n", (unsigned long long)w.entries,
 		      (unsigned long long)w.faults);
 	assert_true(w.faults > 1000);
-	world_destroy(&w);
+	damage_destroy(&w);
 }
 
 static void corrupt_triangles_fault_or_are_others(void **state)
@@ -203,13 +203,13 @@ static void corrupt_points_fault_or_are_others(void **state)
 }
 
 /* Host pointer to a chunk of tile 0 of core 0, number n; its pb_ref in *ref. */
-static u32 *chunk(struct world *w, u32 n, u32 *ref)
+static u32 *chunk(struct damage_fixture *w, u32 n, u32 *ref)
 {
 	u32 *words;
 
 	*ref = w->regions[1];
 	for (;;) {
-		words = (u32 *)(void *)pbrig_host(w->rig->pb, *ref);
+		words = (u32 *)(void *)pbfx_host(w->fx->pb, *ref);
 		if (!n--)
 			return words;
 		assert_int_not_equal(words[14], 0);
@@ -217,19 +217,19 @@ static u32 *chunk(struct world *w, u32 n, u32 *ref)
 	}
 }
 
-static u32 *block(struct world *w, u32 ref)
+static u32 *block(struct damage_fixture *w, u32 ref)
 {
-	return (u32 *)(void *)pbrig_host(w->rig->pb, ref);
+	return (u32 *)(void *)pbfx_host(w->fx->pb, ref);
 }
 
 static void a_stream_without_end_is_a_fault(void **state)
 {
-	struct world w;
+	struct damage_fixture w;
 	enum pumice_fault why;
 	u32 from, to, ref, last;
 
 	(void)state;
-	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	damage_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
 	for (last = 0; chunk(&w, last, &ref)[14]; last++)
 		;
 	assert_true(last >= 2);
@@ -252,7 +252,7 @@ static void a_stream_without_end_is_a_fault(void **state)
 			assert_int_equal(why, PUMICE_FAULT_IPF_STREAM);
 			restore(&w);
 		}
-	world_destroy(&w);
+	damage_destroy(&w);
 }
 
 /* One wrong field each, and the expected fault. */
@@ -288,11 +288,11 @@ static void invalid_fields_are_reported(void **state)
 		{ 108, 1u << 27, PUMICE_FAULT_IPF_BLOCK },	/* reserved */
 	};
 	enum pumice_fault why;
-	struct world w;
+	struct damage_fixture w;
 	u32 c, ref;
 
 	(void)state;
-	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	damage_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
 	for (c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
 		const u32 word = cases[c].word;
 		u32 *words = chunk(&w, 0, &ref);
@@ -304,13 +304,13 @@ static void invalid_fields_are_reported(void **state)
 		else if (word >= 10)
 			words[word - 10] = cases[c].value;
 		else
-			w.rig->pb->regions[word] = cases[c].value;
+			w.fx->pb->regions[word] = cases[c].value;
 		if (read_tile(&w, 0, &why) || why != cases[c].why)
 			fail_msg("case %u", c);
 		restore(&w);
 		assert_true(read_tile(&w, 0, &why));
 	}
-	world_destroy(&w);
+	damage_destroy(&w);
 }
 
 /* The first primitive and the first vertex that a block does not have. */
@@ -320,29 +320,29 @@ static void references_beyond_a_block_are_refused(void **state)
 	struct pumice_prim_block header;
 	struct gpu_fault fault;
 	struct ipf_prim prim;
-	struct world w;
+	struct damage_fixture w;
 	u32 ref, entry, *words;
 
 	(void)state;
-	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	damage_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
 	entry = chunk(&w, 0, &ref)[0];
 	words = block(&w, entry);
 	assert_int_equal(pumice_prim_block_unpack(words, &header), PUMICE_UNPACK_OK);
-	assert_true(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header,
+	assert_true(ipf_fetch(&w.fx->scene, &w.fx->pb->mmu, tlb, entry, &header,
 			      header.prims - 1u, &prim, &fault));
-	assert_false(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, header.prims,
+	assert_false(ipf_fetch(&w.fx->scene, &w.fx->pb->mmu, tlb, entry, &header, header.prims,
 			       &prim, &fault));
 	assert_int_equal(fault.fault, PUMICE_FAULT_IPF_BLOCK);
 	/* The first primitive's first vertex is set to the block's last one, then to one more. */
 	words[8] = (words[8] & ~0xffu) | (header.vertices - 1u);
-	assert_true(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, 0, &prim,
+	assert_true(ipf_fetch(&w.fx->scene, &w.fx->pb->mmu, tlb, entry, &header, 0, &prim,
 			      &fault));
 	words[8]++;
-	assert_false(ipf_fetch(&w.rig->scene, &w.rig->pb->mmu, tlb, entry, &header, 0, &prim,
+	assert_false(ipf_fetch(&w.fx->scene, &w.fx->pb->mmu, tlb, entry, &header, 0, &prim,
 			       &fault));
 	assert_int_equal(fault.fault, PUMICE_FAULT_IPF_BLOCK);
 	free(tlb);
-	world_destroy(&w);
+	damage_destroy(&w);
 }
 
 /* Descending sequence numbers fault; a limit ends streams that reach it. */
@@ -353,13 +353,13 @@ static void sequences_ascend_and_a_limit_ends_them(void **state)
 	struct ipf_prims prims;
 	struct gpu_fault fault;
 	enum pumice_fault why;
-	struct world w;
+	struct damage_fixture w;
 	u32 limit, ref, all = 0, n;
 
 	(void)state;
-	world_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	damage_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
 	for (limit = 0; limit < 22; limit++) {
-		assert_true(ipf_tile_open(&tile, &w.rig->scene, &w.rig->pb->mmu, &tlb, w.used,
+		assert_true(ipf_tile_open(&tile, &w.fx->scene, &w.fx->pb->mmu, &tlb, w.used,
 					  limit, 0, 0, &fault));
 		for (n = 0; ipf_next(&tile, &prims, &fault) == IPF_PRIMS; n++)
 			assert_true(!limit || prims.header.sequence < limit);
@@ -372,7 +372,7 @@ static void sequences_ascend_and_a_limit_ends_them(void **state)
 	block(&w, chunk(&w, 0, &ref)[0])[1] = 1000;
 	assert_false(read_tile(&w, 0, &why));
 	assert_int_equal(why, PUMICE_FAULT_IPF_STREAM);
-	world_destroy(&w);
+	damage_destroy(&w);
 }
 
 int main(void)

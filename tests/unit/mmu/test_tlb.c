@@ -2,7 +2,7 @@
 /*
  * TLB entries are kept until they are invalidated; copies through TLBs.
  */
-#include "rig.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,91 +15,91 @@
 
 static void a_removed_mapping_works_until_it_is_invalidated(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 
 	(void)state;
-	assert_maps(rig, VA, READ, host);
-	testmem_unmap(rig->tm, CTX, VA, 4096);
-	assert_maps(rig, VA + 100, READ, host + 100);
-	mmu_invalidate_ctx(&rig->mmu, CTX);
-	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
-	rig_destroy(rig);
+	assert_maps(fx, VA, READ, host);
+	testmem_unmap(fx->tm, CTX, VA, 4096);
+	assert_maps(fx, VA + 100, READ, host + 100);
+	mmu_invalidate_ctx(&fx->mmu, CTX);
+	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	fx_destroy(fx);
 }
 
 static void switching_a_context_off_drops_nothing(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 
 	(void)state;
-	assert_maps(rig, VA, READ, host);
-	atomic_store(&rig->mmu.ctx[CTX], 0);
-	assert_maps(rig, VA, READ, host);
-	mmu_invalidate_all(&rig->mmu);
-	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
-	rig_destroy(rig);
+	assert_maps(fx, VA, READ, host);
+	atomic_store(&fx->mmu.ctx[CTX], 0);
+	assert_maps(fx, VA, READ, host);
+	mmu_invalidate_all(&fx->mmu);
+	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
+	fx_destroy(fx);
 }
 
 static void invalidating_a_context_does_not_affect_others(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u8 *host[2];
 
 	(void)state;
-	host[0] = testmem_map(rig->tm, 1, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	host[1] = testmem_map(rig->tm, 2, VA + 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	assert_ptr_equal(rig_translate(rig, 1, VA, READ), host[0]);
-	assert_ptr_equal(rig_translate(rig, 2, VA + 4096, READ), host[1]);
-	testmem_unmap(rig->tm, 1, VA, 4096);
-	testmem_unmap(rig->tm, 2, VA + 4096, 4096);
-	mmu_invalidate_ctx(&rig->mmu, 1);
-	rig_assert_fault(rig, 1, VA, READ, PUMICE_FAULT_MMU_PT_INVALID, __FILE__, __LINE__);
-	assert_ptr_equal(rig_translate(rig, 2, VA + 4096, READ), host[1]);
-	rig_destroy(rig);
+	host[0] = testmem_map(fx->tm, 1, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	host[1] = testmem_map(fx->tm, 2, VA + 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_ptr_equal(fx_translate(fx, 1, VA, READ), host[0]);
+	assert_ptr_equal(fx_translate(fx, 2, VA + 4096, READ), host[1]);
+	testmem_unmap(fx->tm, 1, VA, 4096);
+	testmem_unmap(fx->tm, 2, VA + 4096, 4096);
+	mmu_invalidate_ctx(&fx->mmu, 1);
+	fx_assert_fault(fx, 1, VA, READ, PUMICE_FAULT_MMU_PT_INVALID, __FILE__, __LINE__);
+	assert_ptr_equal(fx_translate(fx, 2, VA + 4096, READ), host[1]);
+	fx_destroy(fx);
 }
 
 /* Many pages: the second level still has entries that the first evicted, until invalidated. */
 static void a_second_level_keeps_entries_evicted_from_the_first(void **state)
 {
 	const u32 pages = 4 * MMU_TLB_ENTRIES;
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u8 *host;
 	u64 walks;
 	u32 i;
 
 	(void)state;
-	rig->tlb.far = calloc(MMU_TLB_FAR, sizeof(*rig->tlb.far));
-	assert_non_null(rig->tlb.far);
-	host = testmem_map(rig->tm, CTX, VA, pages * 4096ull, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	fx->tlb.far = calloc(MMU_TLB_FAR, sizeof(*fx->tlb.far));
+	assert_non_null(fx->tlb.far);
+	host = testmem_map(fx->tm, CTX, VA, pages * 4096ull, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 	for (i = 0; i < pages; i++)
-		assert_maps(rig, VA + i * 4096ull, READ, host + i * 4096ull);
-	walks = atomic_load(&rig->mmu.misses);
-	testmem_unmap(rig->tm, CTX, VA, pages * 4096ull);
+		assert_maps(fx, VA + i * 4096ull, READ, host + i * 4096ull);
+	walks = atomic_load(&fx->mmu.misses);
+	testmem_unmap(fx->tm, CTX, VA, pages * 4096ull);
 	for (i = 0; i < pages; i++)
-		assert_maps(rig, VA + i * 4096ull + 8, READ, host + i * 4096ull + 8);
-	assert_int_equal(atomic_load(&rig->mmu.misses), walks);
-	mmu_invalidate_ctx(&rig->mmu, CTX);
+		assert_maps(fx, VA + i * 4096ull + 8, READ, host + i * 4096ull + 8);
+	assert_int_equal(atomic_load(&fx->mmu.misses), walks);
+	mmu_invalidate_ctx(&fx->mmu, CTX);
 	for (i = 0; i < pages; i++)
-		assert_faults(rig, VA + i * 4096ull, READ, PUMICE_FAULT_MMU_PT_INVALID);
-	free(rig->tlb.far);
-	rig_destroy(rig);
+		assert_faults(fx, VA + i * 4096ull, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	free(fx->tlb.far);
+	fx_destroy(fx);
 }
 
 /* It enforces the page's permissions. */
 static void a_second_level_keeps_permissions(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 
 	(void)state;
-	rig->tlb.far = calloc(MMU_TLB_FAR, sizeof(*rig->tlb.far));
-	assert_maps(rig, VA, READ, host);
-	memset(rig->tlb.entry, 0, sizeof(rig->tlb.entry));
-	assert_faults(rig, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
-	assert_maps(rig, VA, READ, host);
-	free(rig->tlb.far);
-	rig_destroy(rig);
+	fx->tlb.far = calloc(MMU_TLB_FAR, sizeof(*fx->tlb.far));
+	assert_maps(fx, VA, READ, host);
+	memset(fx->tlb.entry, 0, sizeof(fx->tlb.entry));
+	assert_faults(fx, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	assert_maps(fx, VA, READ, host);
+	free(fx->tlb.far);
+	fx_destroy(fx);
 }
 
 /* The pages of a range, its two ends included, and no adjacent page. */
@@ -120,35 +120,35 @@ static void a_range_invalidates_its_pages_only(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rig *rig = rig_create();
-		u8 *host = testmem_map(rig->tm, CTX, VA, 8 * 4096, PUMICE_PAGE_SIZE_4K, 0);
+		struct fixture *fx = fx_create();
+		u8 *host = testmem_map(fx->tm, CTX, VA, 8 * 4096, PUMICE_PAGE_SIZE_4K, 0);
 
 		for (page = 0; page < 8; page++)
-			assert_maps(rig, VA + page * 4096, READ, host + page * 4096);
-		testmem_unmap(rig->tm, CTX, VA, 8 * 4096);
-		mmu_invalidate_range(&rig->mmu, CTX, VA + cases[i].first, VA + cases[i].last);
+			assert_maps(fx, VA + page * 4096, READ, host + page * 4096);
+		testmem_unmap(fx->tm, CTX, VA, 8 * 4096);
+		mmu_invalidate_range(&fx->mmu, CTX, VA + cases[i].first, VA + cases[i].last);
 		for (page = 0; page < 8; page++) {
 			if (page >= cases[i].page0 && page < cases[i].page1)
-				assert_faults(rig, VA + page * 4096, READ,
+				assert_faults(fx, VA + page * 4096, READ,
 					      PUMICE_FAULT_MMU_PT_INVALID);
 			else
-				assert_maps(rig, VA + page * 4096, READ, host + page * 4096);
+				assert_maps(fx, VA + page * 4096, READ, host + page * 4096);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
 static void a_range_of_one_context_does_not_affect_others(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, 2, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, 2, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 
 	(void)state;
-	assert_ptr_equal(rig_translate(rig, 2, VA, READ), host);
-	testmem_unmap(rig->tm, 2, VA, 4096);
-	mmu_invalidate_range(&rig->mmu, 1, VA, VA + 4095);
-	assert_ptr_equal(rig_translate(rig, 2, VA, READ), host);
-	rig_destroy(rig);
+	assert_ptr_equal(fx_translate(fx, 2, VA, READ), host);
+	testmem_unmap(fx->tm, 2, VA, 4096);
+	mmu_invalidate_range(&fx->mmu, 1, VA, VA + 4095);
+	assert_ptr_equal(fx_translate(fx, 2, VA, READ), host);
+	fx_destroy(fx);
 }
 
 /*
@@ -158,29 +158,29 @@ static void a_range_of_one_context_does_not_affect_others(void **state)
 static void an_entry_survives_ranges_that_do_not_contain_it(void **state)
 {
 	const u64 elsewhere = VA + (1u << 30);
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, CTX, VA, 8192, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 8192, PUMICE_PAGE_SIZE_4K, 0);
 	u32 i;
 
 	(void)state;
-	rig->tlb.far = calloc(MMU_TLB_FAR, sizeof(*rig->tlb.far));
-	assert_maps(rig, VA, READ, host);
-	assert_maps(rig, VA + 4096, READ, host + 4096);
-	testmem_unmap(rig->tm, CTX, VA, 8192);
+	fx->tlb.far = calloc(MMU_TLB_FAR, sizeof(*fx->tlb.far));
+	assert_maps(fx, VA, READ, host);
+	assert_maps(fx, VA + 4096, READ, host + 4096);
+	testmem_unmap(fx->tm, CTX, VA, 8192);
 	for (i = 0; i < 3 * MMU_RANGES; i++) {
-		mmu_invalidate_range(&rig->mmu, CTX, elsewhere + i * 4096ull,
+		mmu_invalidate_range(&fx->mmu, CTX, elsewhere + i * 4096ull,
 				     elsewhere + i * 4096ull + 4095);
-		assert_maps(rig, VA, READ, host);
+		assert_maps(fx, VA, READ, host);
 		/* Not accessed for the longest possible time. */
 		if (i % (MMU_RANGES - 1) == MMU_RANGES - 2)
-			assert_maps(rig, VA + 4096, READ, host + 4096);
+			assert_maps(fx, VA + 4096, READ, host + 4096);
 	}
-	mmu_invalidate_range(&rig->mmu, CTX, VA, VA + 4095);
+	mmu_invalidate_range(&fx->mmu, CTX, VA, VA + 4095);
 	for (i = 0; i < MMU_RANGES / 2; i++)
-		mmu_invalidate_range(&rig->mmu, CTX, elsewhere, elsewhere + 4095);
-	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
-	free(rig->tlb.far);
-	rig_destroy(rig);
+		mmu_invalidate_range(&fx->mmu, CTX, elsewhere, elsewhere + 4095);
+	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	free(fx->tlb.far);
+	fx_destroy(fx);
 }
 
 /* A whole context, or everything, among ranges. */
@@ -190,191 +190,191 @@ static void ranges_elsewhere_do_not_restore_invalidated_entries(void **state)
 
 	(void)state;
 	for (all = 0; all < 2; all++) {
-		struct rig *rig = rig_create();
-		u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+		struct fixture *fx = fx_create();
+		u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 
-		assert_maps(rig, VA, READ, host);
-		testmem_unmap(rig->tm, CTX, VA, 4096);
+		assert_maps(fx, VA, READ, host);
+		testmem_unmap(fx->tm, CTX, VA, 4096);
 		if (all)
-			mmu_invalidate_all(&rig->mmu);
+			mmu_invalidate_all(&fx->mmu);
 		else
-			mmu_invalidate_ctx(&rig->mmu, CTX);
+			mmu_invalidate_ctx(&fx->mmu, CTX);
 		for (i = 0; i < 3 * MMU_RANGES; i++)
-			mmu_invalidate_range(&rig->mmu, CTX, 0, 4095);
-		assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
-		rig_destroy(rig);
+			mmu_invalidate_range(&fx->mmu, CTX, 0, 4095);
+		assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
+		fx_destroy(fx);
 	}
 }
 
 static void a_fault_is_not_cached(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u8 *host;
 
 	(void)state;
-	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_PC_INVALID);
-	host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	assert_maps(rig, VA, READ, host);
-	rig_destroy(rig);
+	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_PC_INVALID);
+	host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_maps(fx, VA, READ, host);
+	fx_destroy(fx);
 }
 
 static void a_page_cached_for_reading_still_refuses_writes(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	u64 bus = testmem_bus(rig->tm, host);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	u64 bus = testmem_bus(fx->tm, host);
 
 	(void)state;
-	assert_maps(rig, VA, READ, host);
-	assert_faults(rig, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	assert_maps(fx, VA, READ, host);
+	assert_faults(fx, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
 	/* A refused access repeats the walk: adding permissions needs no invalidation. */
-	testmem_map_bus(rig->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	assert_maps(rig, VA, WRITE, host);
+	testmem_map_bus(fx->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_maps(fx, VA, WRITE, host);
 	/* Removing permissions does. */
-	testmem_map_bus(rig->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	assert_maps(rig, VA, WRITE, host);
-	mmu_invalidate_ctx(&rig->mmu, CTX);
-	assert_faults(rig, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
-	rig_destroy(rig);
+	testmem_map_bus(fx->tm, CTX, VA, bus, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	assert_maps(fx, VA, WRITE, host);
+	mmu_invalidate_ctx(&fx->mmu, CTX);
+	assert_faults(fx, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
+	fx_destroy(fx);
 }
 
 static void reset_drops_entries_and_registers(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	unsigned int i;
 
 	(void)state;
-	assert_maps(rig, VA, READ, host);
-	mmu_reset(&rig->mmu);
+	assert_maps(fx, VA, READ, host);
+	mmu_reset(&fx->mmu);
 	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
-		assert_int_equal(atomic_load(&rig->mmu.ctx[i]), 0);
+		assert_int_equal(atomic_load(&fx->mmu.ctx[i]), 0);
 	for (i = 0; i < PUMICE_MMU_RANGES; i++)
-		assert_int_equal(atomic_load(&rig->mmu.range_end[i]), 0);
-	assert_faults(rig, VA, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
-	assert_int_equal(atomic_load(&rig->mmu.fault_count), 1);
-	rig_destroy(rig);
+		assert_int_equal(atomic_load(&fx->mmu.range_end[i]), 0);
+	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
+	assert_int_equal(atomic_load(&fx->mmu.fault_count), 1);
+	fx_destroy(fx);
 }
 
 static void one_tlb_does_not_hold_another_contexts_page(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *one = testmem_map(rig->tm, 1, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	u8 *two = testmem_map(rig->tm, 2, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create();
+	u8 *one = testmem_map(fx->tm, 1, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	u8 *two = testmem_map(fx->tm, 2, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 
 	(void)state;
-	assert_ptr_equal(rig_translate(rig, 1, VA, READ), one);
-	assert_ptr_equal(rig_translate(rig, 2, VA, READ), two);
-	assert_ptr_equal(rig_translate(rig, 1, VA, READ), one);
-	rig_destroy(rig);
+	assert_ptr_equal(fx_translate(fx, 1, VA, READ), one);
+	assert_ptr_equal(fx_translate(fx, 2, VA, READ), two);
+	assert_ptr_equal(fx_translate(fx, 1, VA, READ), one);
+	fx_destroy(fx);
 }
 
 static void hits_and_misses_are_counted(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	unsigned int i;
 
 	(void)state;
-	testmem_map(rig->tm, CTX, VA, 8192, PUMICE_PAGE_SIZE_4K, 0);
+	testmem_map(fx->tm, CTX, VA, 8192, PUMICE_PAGE_SIZE_4K, 0);
 	for (i = 0; i < 8; i++)
-		assert_non_null(rig_translate(rig, CTX, VA + i * 1024, READ));
-	assert_int_equal(rig->tlb.misses, 2);
-	assert_int_equal(rig->tlb.hits, 6);
-	rig_destroy(rig);
+		assert_non_null(fx_translate(fx, CTX, VA + i * 1024, READ));
+	assert_int_equal(fx->tlb.misses, 2);
+	assert_int_equal(fx->tlb.hits, 6);
+	fx_destroy(fx);
 }
 
 /* Over all units: a second TLB has misses of its own. Beyond 1 TiB is a fault without a walk. */
 static void counters_include_all_units_and_survive_a_reset(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u64 before[PUMICE_PERF_NUMBER] = { 0 }, after[PUMICE_PERF_NUMBER] = { 0 };
 	struct mmu_tlb other = { 0 };
 
 	(void)state;
-	testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	mmu_counters_add(&rig->mmu, before);
-	assert_non_null(rig_translate(rig, CTX, VA, READ));
-	assert_non_null(rig_translate(rig, CTX, VA, READ));
-	assert_non_null(mmu_translate(&rig->mmu, &other, CTX, VA, READ, PUMICE_UNIT_CDM,
-				      &rig->fault));
-	assert_null(rig_translate(rig, CTX, VA + 4096, READ));
-	assert_null(rig_translate(rig, CTX, 1ull << 40, READ));
-	mmu_invalidate_ctx(&rig->mmu, CTX);
-	mmu_invalidate_all(&rig->mmu);
-	mmu_reset(&rig->mmu);
-	mmu_counters_add(&rig->mmu, after);
+	testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	mmu_counters_add(&fx->mmu, before);
+	assert_non_null(fx_translate(fx, CTX, VA, READ));
+	assert_non_null(fx_translate(fx, CTX, VA, READ));
+	assert_non_null(mmu_translate(&fx->mmu, &other, CTX, VA, READ, PUMICE_UNIT_CDM,
+				      &fx->fault));
+	assert_null(fx_translate(fx, CTX, VA + 4096, READ));
+	assert_null(fx_translate(fx, CTX, 1ull << 40, READ));
+	mmu_invalidate_ctx(&fx->mmu, CTX);
+	mmu_invalidate_all(&fx->mmu);
+	mmu_reset(&fx->mmu);
+	mmu_counters_add(&fx->mmu, after);
 	assert_int_equal(after[PUMICE_PERF_MMU_TLB_MISSES] - before[PUMICE_PERF_MMU_TLB_MISSES], 3);
 	assert_int_equal(after[PUMICE_PERF_MMU_FAULTS] - before[PUMICE_PERF_MMU_FAULTS], 2);
 	assert_int_equal(after[PUMICE_PERF_MMU_INVALIDATIONS] -
 			 before[PUMICE_PERF_MMU_INVALIDATIONS], 2);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void copies_cross_pages_that_are_not_contiguous(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u64 va = VA - 4096;	/* the third page begins a new directory */
 	u8 *page[3], out[12000], in[12000];
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
-		page[2 - i] = testmem_map(rig->tm, CTX, va + (2 - i) * 4096, 4096,
+		page[2 - i] = testmem_map(fx->tm, CTX, va + (2 - i) * 4096, 4096,
 					  PUMICE_PAGE_SIZE_4K, 0);
 	}
 	for (i = 0; i < sizeof(out); i++)
 		out[i] = (u8)(i * 7 + i / 256);
-	assert_true(mmu_write(&rig->mmu, &rig->tlb, CTX, va + 77, out, sizeof(out),
-			      PUMICE_UNIT_USC_DATA, &rig->fault));
+	assert_true(mmu_write(&fx->mmu, &fx->tlb, CTX, va + 77, out, sizeof(out),
+			      PUMICE_UNIT_USC_DATA, &fx->fault));
 	assert_memory_equal(page[0] + 77, out, 4096 - 77);
 	assert_memory_equal(page[1], out + 4096 - 77, 4096);
 	assert_memory_equal(page[2], out + 8192 - 77, sizeof(out) - 8192 + 77);
 	assert_int_equal(page[0][76], 0);
 	assert_int_equal(page[2][sizeof(out) - 8192 + 77], 0);
-	assert_true(mmu_read(&rig->mmu, &rig->tlb, CTX, va + 77, in, sizeof(in), READ,
-			     PUMICE_UNIT_USC_DATA, &rig->fault));
+	assert_true(mmu_read(&fx->mmu, &fx->tlb, CTX, va + 77, in, sizeof(in), READ,
+			     PUMICE_UNIT_USC_DATA, &fx->fault));
 	assert_memory_equal(in, out, sizeof(out));
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void a_copy_stops_at_the_faulting_page_and_reports_it(void **state)
 {
-	struct rig *rig = rig_create();
-	u8 *host = testmem_map(rig->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	u8 buf[4096];
 
 	(void)state;
 	memset(buf, 0x5a, sizeof(buf));
-	assert_false(mmu_write(&rig->mmu, &rig->tlb, CTX, VA + 4000, buf, sizeof(buf),
-			       PUMICE_UNIT_PDS, &rig->fault));
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-	assert_int_equal(rig->fault.addr, VA + 4096);
-	assert_int_equal(rig->fault.access, WRITE);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_PDS);
+	assert_false(mmu_write(&fx->mmu, &fx->tlb, CTX, VA + 4000, buf, sizeof(buf),
+			       PUMICE_UNIT_PDS, &fx->fault));
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(fx->fault.addr, VA + 4096);
+	assert_int_equal(fx->fault.access, WRITE);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_PDS);
 	assert_int_equal(host[4095], 0x5a);
-	assert_false(mmu_read(&rig->mmu, &rig->tlb, CTX, VA + 4000, buf, sizeof(buf), READ,
-			      PUMICE_UNIT_CDM, &rig->fault));
-	assert_int_equal(rig->fault.addr, VA + 4096);
-	rig_destroy(rig);
+	assert_false(mmu_read(&fx->mmu, &fx->tlb, CTX, VA + 4000, buf, sizeof(buf), READ,
+			      PUMICE_UNIT_CDM, &fx->fault));
+	assert_int_equal(fx->fault.addr, VA + 4096);
+	fx_destroy(fx);
 }
 
 static void a_copy_does_not_wrap_around_the_address_space(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u64 end = 1ull << PUMICE_MMU_VA_BITS;
 	u8 buf[64];
 
 	(void)state;
-	testmem_map(rig->tm, CTX, end - 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	testmem_map(rig->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
-	assert_false(mmu_read(&rig->mmu, &rig->tlb, CTX, end - 32, buf, sizeof(buf), READ,
-			      PUMICE_UNIT_CDM, &rig->fault));
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_ADDRESS);
-	assert_int_equal(rig->fault.addr, end);
-	assert_false(mmu_read(&rig->mmu, &rig->tlb, CTX, UINT64_MAX - 3, buf, sizeof(buf), READ,
-			      PUMICE_UNIT_CDM, &rig->fault));
-	assert_int_equal(rig->fault.addr, UINT64_MAX - 3);
-	rig_destroy(rig);
+	testmem_map(fx->tm, CTX, end - 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	testmem_map(fx->tm, CTX, 0, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_false(mmu_read(&fx->mmu, &fx->tlb, CTX, end - 32, buf, sizeof(buf), READ,
+			      PUMICE_UNIT_CDM, &fx->fault));
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_ADDRESS);
+	assert_int_equal(fx->fault.addr, end);
+	assert_false(mmu_read(&fx->mmu, &fx->tlb, CTX, UINT64_MAX - 3, buf, sizeof(buf), READ,
+			      PUMICE_UNIT_CDM, &fx->fault));
+	assert_int_equal(fx->fault.addr, UINT64_MAX - 3);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -20,7 +20,7 @@
 #define BYTES (1u << 20)
 #define WORDS 8u	/* output registers */
 
-struct rig {
+struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct mmu_tlb tlb;
@@ -32,60 +32,60 @@ struct rig {
 	struct gpu_fault fault;
 };
 
-static void setup(struct rig *rig)
+static void setup(struct fixture *fx)
 {
-	memset(rig, 0, sizeof(*rig));
-	rig->tm = testmem_create(TESTMEM_SIZE);
-	testmem_bind(rig->tm, &rig->mmu);
-	rig->memory = testmem_map(rig->tm, CTX, VA, BYTES, PUMICE_PAGE_SIZE_4K, 0);
-	rig->before = malloc(BYTES);
-	rig->outputs = malloc(sizeof(u32) * 4 * WORDS * PUMICE_TILE_PIXELS);
-	assert_true(rig->before && rig->outputs);
-	rig->seed = 1;
-	rig->tile = (struct usc_tile){
-		.outputs = rig->outputs, .words = WORDS, .samples = 1, .width = 32, .height = 32,
+	memset(fx, 0, sizeof(*fx));
+	fx->tm = testmem_create(TESTMEM_SIZE);
+	testmem_bind(fx->tm, &fx->mmu);
+	fx->memory = testmem_map(fx->tm, CTX, VA, BYTES, PUMICE_PAGE_SIZE_4K, 0);
+	fx->before = malloc(BYTES);
+	fx->outputs = malloc(sizeof(u32) * 4 * WORDS * PUMICE_TILE_PIXELS);
+	assert_true(fx->before && fx->outputs);
+	fx->seed = 1;
+	fx->tile = (struct usc_tile){
+		.outputs = fx->outputs, .words = WORDS, .samples = 1, .width = 32, .height = 32,
 	};
-	rig->state = (struct pumice_pbe_state){
+	fx->state = (struct pumice_pbe_state){
 		.addr = VA, .format = PUMICE_FORMAT_RGBA8_UNORM, .width = 63, .height = 63,
 		.write_mask = 15,
 	};
 }
 
-static void teardown(struct rig *rig)
+static void teardown(struct fixture *fx)
 {
-	testmem_destroy(rig->tm);
-	free(rig->before);
-	free(rig->outputs);
+	testmem_destroy(fx->tm);
+	free(fx->before);
+	free(fx->outputs);
 }
 
-static bool store(struct rig *rig)
+static bool store(struct fixture *fx)
 {
 	u32 words[8];
 
-	pumice_pbe_state_pack(words, &rig->state);
-	memset(&rig->fault, 0, sizeof(rig->fault));
-	return pbe_store(&rig->mmu, &rig->tlb, CTX, &rig->tile, words, &rig->fault);
+	pumice_pbe_state_pack(words, &fx->state);
+	memset(&fx->fault, 0, sizeof(fx->fault));
+	return pbe_store(&fx->mmu, &fx->tlb, CTX, &fx->tile, words, &fx->fault);
 }
 
-static void random_outputs(struct rig *rig)
+static void random_outputs(struct fixture *fx)
 {
-	bool integer = model_integer(rig->state.format);
+	bool integer = model_integer(fx->state.format);
 
 	for (u32 n = 0; n < 4 * WORDS * PUMICE_TILE_PIXELS; n++) {
-		float f = rand_float(&rig->seed, -0.25f, 1.25f);
+		float f = rand_float(&fx->seed, -0.25f, 1.25f);
 
-		memcpy(&rig->outputs[n], &f, sizeof(f));
+		memcpy(&fx->outputs[n], &f, sizeof(f));
 		if (integer)
-			rig->outputs[n] = rand_u32(&rig->seed) >> rand_below(&rig->seed, 32);
+			fx->outputs[n] = rand_u32(&fx->seed) >> rand_below(&fx->seed, 32);
 	}
 }
 
 /* The output word of a pixel of the tile, at the position that the contract defines. */
-static u32 output(const struct rig *rig, u32 sample, u32 word, u32 x, u32 y)
+static u32 output(const struct fixture *fx, u32 sample, u32 word, u32 x, u32 y)
 {
-	u32 quad = y / 2 * (rig->tile.width / 2u) + x / 2, pixel = quad * 4 + y % 2 * 2 + x % 2;
+	u32 quad = y / 2 * (fx->tile.width / 2u) + x / 2, pixel = quad * 4 + y % 2 * 2 + x % 2;
 
-	return rig->outputs[(sample * rig->tile.words + word) * PUMICE_TILE_PIXELS + pixel];
+	return fx->outputs[(sample * fx->tile.words + word) * PUMICE_TILE_PIXELS + pixel];
 }
 
 static double as_number(u32 format, u32 bits)
@@ -99,15 +99,15 @@ static double as_number(u32 format, u32 bits)
 }
 
 /* The value of a pixel's component; samples averaged in f32, in pairs, as specified. */
-static double value_of(const struct rig *rig, u32 sample, u32 c, u32 x, u32 y)
+static double value_of(const struct fixture *fx, u32 sample, u32 c, u32 x, u32 y)
 {
-	u32 format = rig->state.format, word = rig->state.source + c, n = rig->tile.samples;
+	u32 format = fx->state.format, word = fx->state.source + c, n = fx->tile.samples;
 	float v[4] = { 0 };
 
-	if (!rig->state.resolve || model_integer(format))
-		return as_number(format, output(rig, sample, word, x, y));
+	if (!fx->state.resolve || model_integer(format))
+		return as_number(format, output(fx, sample, word, x, y));
 	for (u32 s = 0; s < n; s++)
-		v[s] = (float)as_number(format, output(rig, s, word, x, y));
+		v[s] = (float)as_number(format, output(fx, s, word, x, y));
 	return ((v[0] + v[1]) + (v[2] + v[3])) / (float)n;
 }
 
@@ -120,10 +120,10 @@ static u32 bits_at(const u8 *bytes, u32 low, u32 count)
 	return v;
 }
 
-static void check_texel(const struct rig *rig, u32 sample, u32 x, u32 y, u64 at)
+static void check_texel(const struct fixture *fx, u32 sample, u32 x, u32 y, u64 at)
 {
-	const struct pumice_pbe_state *p = &rig->state;
-	u32 px = rig->tile.x0 + x, py = rig->tile.y0 + y, low;
+	const struct pumice_pbe_state *p = &fx->state;
+	u32 px = fx->tile.x0 + x, py = fx->tile.y0 + y, low;
 	bool dither = p->dither && (p->format == PUMICE_FORMAT_R5G6B5_UNORM ||
 				    p->format == PUMICE_FORMAT_RGBA4_UNORM ||
 				    p->format == PUMICE_FORMAT_RGB5A1_UNORM ||
@@ -132,12 +132,12 @@ static void check_texel(const struct rig *rig, u32 sample, u32 x, u32 y, u64 at)
 
 	for (u32 c = 0; c < model_components(p->format); c++) {
 		u32 count = model_component(p->format, c, &kind, &low);
-		u32 now = bits_at(rig->memory + at, low, count);
-		double v = value_of(rig, sample, c, x, y);
+		u32 now = bits_at(fx->memory + at, low, count);
+		double v = value_of(fx, sample, c, x, y);
 		bool good;
 
 		if (!(p->write_mask >> c & 1))
-			good = now == bits_at(rig->before + at, low, count);
+			good = now == bits_at(fx->before + at, low, count);
 		else if (dither)
 			good = model_stores_dithered(p->format, c, v, now, px, py);
 		else
@@ -149,30 +149,30 @@ static void check_texel(const struct rig *rig, u32 sample, u32 x, u32 y, u64 at)
 }
 
 /* All pixels of the tile that are inside, and nothing else. */
-static void check_surface(struct rig *rig)
+static void check_surface(struct fixture *fx)
 {
-	const struct pumice_pbe_state *p = &rig->state;
-	u32 samples = p->samples ? rig->tile.samples : 1, bytes = model_bytes(p->format);
+	const struct pumice_pbe_state *p = &fx->state;
+	u32 samples = p->samples ? fx->tile.samples : 1, bytes = model_bytes(p->format);
 	const struct model_surface s = {
 		.format = p->format, .layout = p->layout, .dim = PUMICE_TEXTURE_DIM_2D,
 		.width = (p->width + 1u) * samples, .height = p->height + 1u, .depth = 1,
 		.levels = 1, .stride = p->stride,
 	};
 
-	for (u32 y = 0; y < rig->tile.height; y++) {
-		for (u32 x = 0; x < rig->tile.width; x++) {
-			u32 px = rig->tile.x0 + x, py = rig->tile.y0 + y;
+	for (u32 y = 0; y < fx->tile.height; y++) {
+		for (u32 x = 0; x < fx->tile.width; x++) {
+			u32 px = fx->tile.x0 + x, py = fx->tile.y0 + y;
 
 			for (u32 n = 0; n < samples && px <= p->width && py <= p->height; n++) {
 				u64 at = model_offset(&s, 0, 0, px * samples + n, py);
 
 				assert_true(at + bytes <= BYTES);
-				check_texel(rig, n, x, y, at);
-				memcpy(rig->before + at, rig->memory + at, bytes);
+				check_texel(fx, n, x, y, at);
+				memcpy(fx->before + at, fx->memory + at, bytes);
 			}
 		}
 	}
-	assert_memory_equal(rig->memory, rig->before, BYTES);
+	assert_memory_equal(fx->memory, fx->before, BYTES);
 }
 
 static bool stored_format(u32 format)
@@ -181,79 +181,79 @@ static bool stored_format(u32 format)
 	       format != PUMICE_FORMAT_S8_UINT;
 }
 
-static void random_store(struct rig *rig, u32 format)
+static void random_store(struct fixture *fx, u32 format)
 {
 	static const u8 sizes[3][2] = { { 32, 32 }, { 16, 16 }, { 32, 16 } };
-	u64 *seed = &rig->seed;
+	u64 *seed = &fx->seed;
 	u32 size = rand_below(seed, 3), samples = 1u << rand_below(seed, 3);
 
-	rig->tile.width = sizes[size][0];
-	rig->tile.height = sizes[size][1];
-	rig->tile.samples = (u8)samples;
-	rig->tile.x0 = (u16)(rig->tile.width * rand_below(seed, 3));
-	rig->tile.y0 = (u16)(rig->tile.height * rand_below(seed, 3));
-	rig->state = (struct pumice_pbe_state){
+	fx->tile.width = sizes[size][0];
+	fx->tile.height = sizes[size][1];
+	fx->tile.samples = (u8)samples;
+	fx->tile.x0 = (u16)(fx->tile.width * rand_below(seed, 3));
+	fx->tile.y0 = (u16)(fx->tile.height * rand_below(seed, 3));
+	fx->state = (struct pumice_pbe_state){
 		.addr = VA, .format = (u8)format, .layout = (u8)rand_below(seed, 3),
 		.width = (u16)rand_below(seed, 100), .height = (u16)rand_below(seed, 100),
 		.source = (u8)rand_below(seed, WORDS - 3),
 		.write_mask = (u8)(rand_below(seed, 2) ? 15 : rand_below(seed, 16)),
 		.dither = rand_below(seed, 2), .resolve = rand_below(seed, 3) == 0,
 	};
-	if (!rig->state.resolve)
-		rig->state.samples = rand_below(seed, 3) == 0;
+	if (!fx->state.resolve)
+		fx->state.samples = rand_below(seed, 3) == 0;
 	/* Twiddled squares of many samples are the largest; those of 128 bit do not fit. */
-	if (model_bytes(format) == 16 && rig->state.samples)
-		rig->state.width = rig->state.height = 20;
-	if (rig->state.layout == PUMICE_LAYOUT_LINEAR && rand_below(seed, 2))
-		rig->state.stride = model_bytes(format) *
-			((rig->state.width + 1u) * (rig->state.samples ? samples : 1) + 5);
+	if (model_bytes(format) == 16 && fx->state.samples)
+		fx->state.width = fx->state.height = 20;
+	if (fx->state.layout == PUMICE_LAYOUT_LINEAR && rand_below(seed, 2))
+		fx->state.stride = model_bytes(format) *
+			((fx->state.width + 1u) * (fx->state.samples ? samples : 1) + 5);
 }
 
 static void tiles_are_stored_as_the_model_stores_them(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	for (u32 n = 0; n < 24 * PUMICE_FORMAT_COUNT; n++) {
 		if (!stored_format(n % PUMICE_FORMAT_COUNT))
 			continue;
-		random_store(&rig, n % PUMICE_FORMAT_COUNT);
-		random_outputs(&rig);
+		random_store(&fx, n % PUMICE_FORMAT_COUNT);
+		random_outputs(&fx);
 		for (u32 b = 0; b < BYTES / 4; b++)
-			((u32 *)(void *)rig.memory)[b] = b * 0x9e3779b1u + n;
-		memcpy(rig.before, rig.memory, BYTES);
-		if (!store(&rig))
-			fail_msg("format %u: fault %u", rig.state.format, rig.fault.fault);
-		check_surface(&rig);
+			((u32 *)(void *)fx.memory)[b] = b * 0x9e3779b1u + n;
+		memcpy(fx.before, fx.memory, BYTES);
+		if (!store(&fx))
+			fail_msg("format %u: fault %u", fx.state.format, fx.fault.fault);
+		check_surface(&fx);
 	}
-	teardown(&rig);
+	teardown(&fx);
 }
 
-static void assert_refused(struct rig *rig, const char *what)
+static void assert_refused(struct fixture *fx, const char *what)
 {
-	if (store(rig) || rig->fault.fault != PUMICE_FAULT_PBE_STATE)
-		fail_msg("%s: fault %u", what, rig->fault.fault);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_PBE);
-	assert_int_equal(rig->fault.ctx, CTX);
+	if (store(fx) || fx->fault.fault != PUMICE_FAULT_PBE_STATE)
+		fail_msg("%s: fault %u", what, fx->fault.fault);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_PBE);
+	assert_int_equal(fx->fault.ctx, CTX);
 }
 
 static void malformed_state_is_refused(void **state)
 {
 	struct pumice_pbe_state good;
-	struct rig rig;
+	struct fixture fx;
 	u32 words[8];
 
 	(void)state;
-	setup(&rig);
-	random_outputs(&rig);
-	good = rig.state;
-	assert_true(store(&rig));
+	setup(&fx);
+	random_outputs(&fx);
+	good = fx.state;
+	assert_true(store(&fx));
 #define REFUSED(field, value) \
 	do { \
-		rig.state = good; \
-		rig.state.field = value; \
-		assert_refused(&rig, #field); \
+		fx.state = good; \
+		fx.state.field = value; \
+		assert_refused(&fx, #field); \
 	} while (0)
 	for (u32 format = 0; format < 256; format++) {
 		if (format >= PUMICE_FORMAT_COUNT || !stored_format(format))
@@ -267,54 +267,54 @@ static void malformed_state_is_refused(void **state)
 	REFUSED(source, WORDS - 3);
 	REFUSED(source, 31);
 #undef REFUSED
-	rig.state = good;
-	rig.state.layout = PUMICE_LAYOUT_TILED;
-	rig.state.stride = 256;
-	assert_refused(&rig, "stride of a tiled surface");
-	rig.state = good;
-	rig.state.resolve = rig.state.samples = true;
-	assert_refused(&rig, "resolved and all samples");
+	fx.state = good;
+	fx.state.layout = PUMICE_LAYOUT_TILED;
+	fx.state.stride = 256;
+	assert_refused(&fx, "stride of a tiled surface");
+	fx.state = good;
+	fx.state.resolve = fx.state.samples = true;
+	assert_refused(&fx, "resolved and all samples");
 	pumice_pbe_state_pack(words, &good);
 	for (u32 bit = 0; bit < 256; bit++) {
 		struct pumice_pbe_state back;
 
 		words[bit / 32] ^= 1u << bit % 32;
 		if (pumice_pbe_state_unpack(words, &back) != PUMICE_UNPACK_OK) {
-			assert_false(pbe_store(&rig.mmu, &rig.tlb, CTX, &rig.tile, words, &rig.fault));
-			assert_int_equal(rig.fault.fault, PUMICE_FAULT_PBE_STATE);
+			assert_false(pbe_store(&fx.mmu, &fx.tlb, CTX, &fx.tile, words, &fx.fault));
+			assert_int_equal(fx.fault.fault, PUMICE_FAULT_PBE_STATE);
 		}
 		words[bit / 32] ^= 1u << bit % 32;
 	}
-	teardown(&rig);
+	teardown(&fx);
 }
 
 static void pages_that_are_missing_or_read_only_fault(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
-	random_outputs(&rig);
-	rig.state.width = 1023;	/* one page per row */
-	testmem_unmap(rig.tm, CTX, VA + 20 * 4096, 4096);
-	assert_false(store(&rig));
-	assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-	assert_int_equal(rig.fault.unit, PUMICE_UNIT_PBE);
-	assert_int_equal(rig.fault.access, PUMICE_ACCESS_WRITE);
-	assert_int_equal(rig.fault.addr, VA + 20 * 4096);
-	testmem_map(rig.tm, CTX, 0x40000000, 0x200000, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	rig.state.addr = 0x40000000;
-	assert_false(store(&rig));
-	assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_READ_ONLY);
-	rig.state.addr = (1ull << 40) - 16;
-	assert_false(store(&rig));
+	setup(&fx);
+	random_outputs(&fx);
+	fx.state.width = 1023;	/* one page per row */
+	testmem_unmap(fx.tm, CTX, VA + 20 * 4096, 4096);
+	assert_false(store(&fx));
+	assert_int_equal(fx.fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(fx.fault.unit, PUMICE_UNIT_PBE);
+	assert_int_equal(fx.fault.access, PUMICE_ACCESS_WRITE);
+	assert_int_equal(fx.fault.addr, VA + 20 * 4096);
+	testmem_map(fx.tm, CTX, 0x40000000, 0x200000, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	fx.state.addr = 0x40000000;
+	assert_false(store(&fx));
+	assert_int_equal(fx.fault.fault, PUMICE_FAULT_MMU_READ_ONLY);
+	fx.state.addr = (1ull << 40) - 16;
+	assert_false(store(&fx));
 	/* A tile outside of the surface, or an empty mask, store nothing. */
-	rig.tile.x0 = 1024;
-	assert_true(store(&rig));
-	rig.tile.x0 = 0;
-	rig.state.write_mask = 0;
-	assert_true(store(&rig));
-	teardown(&rig);
+	fx.tile.x0 = 1024;
+	assert_true(store(&fx));
+	fx.tile.x0 = 0;
+	fx.state.write_mask = 0;
+	assert_true(store(&fx));
+	teardown(&fx);
 }
 
 int main(void)

@@ -6,11 +6,11 @@
 
 #include "asm.h"
 #include "pumice_isa.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define INSN_WORDS	4u
-#define PBE_STATE	(RIG_CODE + RIG_BYTES - 64)
-#define TEXTURE_STATE	(RIG_CODE + RIG_BYTES - 128)
+#define PBE_STATE	(FX_CODE + FX_BYTES - 64)
+#define TEXTURE_STATE	(FX_CODE + FX_BYTES - 128)
 
 _Static_assert(TEXTURE_STATE == 0x317ff80, "as in READ");
 #define READ		"texture v4, 0, linear, 2d, 0x317ff80\n"
@@ -19,22 +19,22 @@ _Static_assert(TEXTURE_STATE == 0x317ff80, "as in READ");
 			"mov v2, frag_x\nmov v3, frag_y\ntask code, INSNS\nend\n.endpds\n"
 #define BLEND		"mul.f32 r0, o0, 0.5\nadd.f32 r0, r0, v0\nmov o0, r0\nend\n"
 
-static const char *const texts[RIG_PROGRAMS] = {
-	[RIG_PLAIN] = ".stage fragment\n" INPUT "mov o0, v0\nend\n",
-	[RIG_BLEND] = ".stage fragment\n" INPUT BLEND,
-	[RIG_PUNCH] = ".stage fragment\n" INPUT
+static const char *const texts[FX_PROGRAMS] = {
+	[FX_PLAIN] = ".stage fragment\n" INPUT "mov o0, v0\nend\n",
+	[FX_BLEND] = ".stage fragment\n" INPUT BLEND,
+	[FX_PUNCH] = ".stage fragment\n" INPUT
 		"xor r1, v2, v3\nxor r1, r1, 1\nand r1, r1, 1\ndiscard [r1]\n" BLEND,
-	[RIG_DEPTH_OUT] = ".stage fragment\n" INPUT "depth.f32 v1\n" BLEND,
-	[RIG_LOOP] = ".stage fragment\n" INPUT "again:\nadd.u32 r0, v0, 1\njump again\nend\n",
-	[RIG_BAD_STORE] = ".stage fragment\n.pds\nldi sh0, 0\nldi sh1, 0x7f\niterate v0, 0, 2, linear\n"
+	[FX_DEPTH_OUT] = ".stage fragment\n" INPUT "depth.f32 v1\n" BLEND,
+	[FX_LOOP] = ".stage fragment\n" INPUT "again:\nadd.u32 r0, v0, 1\njump again\nend\n",
+	[FX_BAD_STORE] = ".stage fragment\n.pds\nldi sh0, 0\nldi sh1, 0x7f\niterate v0, 0, 2, linear\n"
 		"task code, INSNS\nend\n.endpds\n"
 		"mov r0, 0\nglobal_store32 sig0, [one], sh0 + r0, v0\nend\n",
-	[RIG_READS] = ".stage fragment\n.pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n"
+	[FX_READS] = ".stage fragment\n.pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n"
 		READ READ READ READ READ READ READ READ "task code, INSNS\nend\n.endpds\n" BLEND,
-	[RIG_BACKGROUND] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\n"
+	[FX_BACKGROUND] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\n"
 		"mov o0, 0.25\nend\n",
-	[RIG_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
-	[RIG_END_OF_TILE] = ".stage tile\n.pds\ndma sh0, 8, PBE\ntask code, INSNS\nend\n.endpds\n"
+	[FX_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
+	[FX_END_OF_TILE] = ".stage tile\n.pds\ndma sh0, 8, PBE\ntask code, INSNS\nend\n.endpds\n"
 		"pbe sh0\nend\n",
 };
 
@@ -65,7 +65,7 @@ static u32 count_lines(const char *text)
 	return lines - (strstr(text, "again:") != NULL);
 }
 
-static void load(struct rig *rig, enum rig_program n)
+static void load(struct fixture *fx, enum fx_program n)
 {
 	struct pumice_program_header header;
 	struct pumice_program_reloc reloc;
@@ -86,13 +86,13 @@ static void load(struct rig *rig, enum rig_program n)
 	words = (const u32 *)(const void *)file;
 	assert_int_equal(pumice_program_header_unpack(words, &header), PUMICE_UNPACK_OK);
 	words += PUMICE_PROGRAM_HEADER_WORDS;
-	usc_va = RIG_CODE + rig->code_used;
-	memcpy(rig->code + rig->code_used, words, header.usc_insns * 16);
-	rig->code_used += header.usc_insns * 16;
-	pds_va = RIG_CODE + rig->code_used;
-	pds = (u32 *)(void *)(rig->code + rig->code_used);
+	usc_va = FX_CODE + fx->code_used;
+	memcpy(fx->code + fx->code_used, words, header.usc_insns * 16);
+	fx->code_used += header.usc_insns * 16;
+	pds_va = FX_CODE + fx->code_used;
+	pds = (u32 *)(void *)(fx->code + fx->code_used);
 	memcpy(pds, words + header.usc_insns * INSN_WORDS, header.pds_insns * 16);
-	rig->code_used += header.pds_insns * 16;
+	fx->code_used += header.pds_insns * 16;
 	words += (header.usc_insns + header.pds_insns) * INSN_WORDS;
 	for (i = 0; i < header.relocs; i++) {
 		struct pumice_pds_insn insn;
@@ -102,7 +102,7 @@ static void load(struct rig *rig, enum rig_program n)
 		insn.addr += usc_va;
 		pumice_pds_pack(pds + reloc.insn * INSN_WORDS, &insn);
 	}
-	rig->stage[n] = (struct pumice_stage){
+	fx->stage[n] = (struct pumice_stage){
 		.pds_addr = pds_va, .pds_insns = (u16)header.pds_insns, .shared = header.shared,
 		.attrs = header.attrs, .temps = header.temps, .coeffs = header.coeffs,
 	};
@@ -110,34 +110,34 @@ static void load(struct rig *rig, enum rig_program n)
 }
 
 /* A single texel, and how it is read. */
-static void write_texture(struct rig *rig)
+static void write_texture(struct fixture *fx)
 {
-	u32 *words = (u32 *)(void *)(rig->code + (TEXTURE_STATE - RIG_CODE));
+	u32 *words = (u32 *)(void *)(fx->code + (TEXTURE_STATE - FX_CODE));
 
 	pumice_texture_pack(words, &(struct pumice_texture){
-		.addr = RIG_COLOUR, .format = PUMICE_FORMAT_R32_FLOAT,
+		.addr = FX_COLOUR, .format = PUMICE_FORMAT_R32_FLOAT,
 		.layout = PUMICE_LAYOUT_LINEAR, .dim = PUMICE_TEXTURE_DIM_2D, .levels = 1,
 	});
 	pumice_sampler_pack(words + PUMICE_TEXTURE_WORDS, &(struct pumice_sampler){ 0 });
 }
 
-void rig_load_programs(struct rig *rig)
+void fx_load_programs(struct fixture *fx)
 {
 	u32 n;
 
-	write_texture(rig);
+	write_texture(fx);
 
-	for (n = 0; n < RIG_PROGRAMS; n++)
-		load(rig, (enum rig_program)n);
+	for (n = 0; n < FX_PROGRAMS; n++)
+		load(fx, (enum fx_program)n);
 }
 
-void rig_set_target(struct rig *rig, u32 width, u32 height)
+void fx_set_target(struct fixture *fx, u32 width, u32 height)
 {
 	const struct pumice_pbe_state pbe = {
-		.addr = RIG_COLOUR, .format = PUMICE_FORMAT_R32_FLOAT,
+		.addr = FX_COLOUR, .format = PUMICE_FORMAT_R32_FLOAT,
 		.layout = PUMICE_LAYOUT_LINEAR, .width = (u16)(width - 1),
 		.height = (u16)(height - 1), .write_mask = 1, .samples = true,
 	};
 
-	pumice_pbe_state_pack((u32 *)(void *)(rig->code + (PBE_STATE - RIG_CODE)), &pbe);
+	pumice_pbe_state_pack((u32 *)(void *)(fx->code + (PBE_STATE - FX_CODE)), &pbe);
 }

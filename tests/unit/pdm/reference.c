@@ -52,12 +52,12 @@ static void shade(struct reference_tile *t, const struct reference_object *o,
 	u32 s;
 
 	value += prim->value[0];
-	if (o->program == RIG_PLAIN)
+	if (o->program == FX_PLAIN)
 		value = prim->value[0];
-	if (o->program == RIG_PUNCH && !(((t->at.x0 + x) ^ (t->at.y0 + y)) & 1))
+	if (o->program == FX_PUNCH && !(((t->at.x0 + x) ^ (t->at.y0 + y)) & 1))
 		return;
 	for (s = 0; s < t->at.samples; s++) {
-		const float depth = o->program == RIG_DEPTH_OUT ?
+		const float depth = o->program == FX_DEPTH_OUT ?
 					    fminf(fmaxf(prim->value[1], 0), 1) : z[s];
 
 		if (!(run >> s & 1) ||
@@ -88,7 +88,7 @@ static u32 look(const struct reference_tile *t, const struct reference_object *o
 		z[s] = model_depth(&t->at, &prim->triangle, &o->isp, x, y, s);
 		untouched.depth[s][y * 32 + x] = t->model.depth[s][y * 32 + x];
 		untouched.stencil[s][y * 32 + x] = t->model.stencil[s][y * 32 + x];
-		if (o->program == RIG_DEPTH_OUT ||
+		if (o->program == FX_DEPTH_OUT ||
 		    model_test(&untouched, &o->isp, prim->back, s, y * 32 + x, z[s], true))
 			*pass |= 1u << s;
 	}

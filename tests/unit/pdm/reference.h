@@ -8,11 +8,11 @@
 #define PUMICE_PDM_REFERENCE_H
 
 #include "model.h"
-#include "rig.h"
+#include "fixture.h"
 
 struct reference_object {
 	struct isp_state isp;
-	enum rig_program program;
+	enum fx_program program;
 	bool sample_rate;
 };
 

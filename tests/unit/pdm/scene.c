@@ -6,74 +6,74 @@
  */
 #include <string.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 #define STATE_BYTES	64u
 #define CHUNK_UNITS	4u	/* 64 bytes in units of 16 */
 #define CHUNK_ENTRIES	7u
 
-static u8 *host(const struct rig *rig, u32 ref)
+static u8 *host(const struct fixture *fx, u32 ref)
 {
-	const u64 va = pm_address(&rig->scene, ref);
+	const u64 va = pm_address(&fx->scene, ref);
 
-	assert_true(va >= RIG_PB);
-	return rig->pb + (va - RIG_PB);
+	assert_true(va >= FX_PB);
+	return fx->pb + (va - FX_PB);
 }
 
-static u32 alloc(struct rig *rig, u32 macro)
+static u32 alloc(struct fixture *fx, u32 macro)
 {
 	struct gpu_fault fault;
 	u32 ref;
 
-	assert_int_equal(pm_alloc(rig->pm, &rig->scene, macro, &ref, &fault), PM_OK);
+	assert_int_equal(pm_alloc(fx->pm, &fx->scene, macro, &ref, &fault), PM_OK);
 	return ref;
 }
 
-void scene_again(struct rig *rig)
+void scene_again(struct fixture *fx)
 {
 	struct gpu_fault fault;
 
-	memset(rig->stream, 0, sizeof(rig->stream));
-	memset(rig->chunk_page, 0, sizeof(rig->chunk_page));
-	memset(rig->regions, 0, RIG_BYTES);
+	memset(fx->stream, 0, sizeof(fx->stream));
+	memset(fx->chunk_page, 0, sizeof(fx->chunk_page));
+	memset(fx->regions, 0, FX_BYTES);
 	(void)fault;
 }
 
-void scene_begin(struct rig *rig, const struct scene_size *size)
+void scene_begin(struct fixture *fx, const struct scene_size *size)
 {
 	const struct pumice_free_list list = {
-		.base = RIG_PB, .pages = RIG_PAGES, .head = PUMICE_PM_NO_PAGE,
-		.free = RIG_PAGES, .max_pages = RIG_PAGES, .links = RIG_LINKS,
-		.least_free = RIG_PAGES,
+		.base = FX_PB, .pages = FX_PAGES, .head = PUMICE_PM_NO_PAGE,
+		.free = FX_PAGES, .max_pages = FX_PAGES, .links = FX_LINKS,
+		.least_free = FX_PAGES,
 	};
 	const struct pumice_scene scene = {
 		.width = (u16)size->width, .height = (u16)size->height,
 		.samples_log2 = size->samples == 4 ? 2 : size->samples == 2,
-		.tile_size = (u8)size->tile_size, .regions = RIG_REGIONS,
-		.cores = (u8)rig->cores, .free_list0 = RIG_LIST, .spill = RIG_SPILL,
-		.spill_bytes = RIG_SPILL_BYTES / 256,
+		.tile_size = (u8)size->tile_size, .regions = FX_REGIONS,
+		.cores = (u8)fx->cores, .free_list0 = FX_LIST, .spill = FX_SPILL,
+		.spill_bytes = FX_SPILL_BYTES / 256,
 	};
 	struct pumice_scene_chain none = { .head = PUMICE_PM_NO_PAGE, .tail = PUMICE_PM_NO_PAGE };
-	u32 *words = (u32 *)(void *)rig->scene_mem, i;
+	u32 *words = (u32 *)(void *)fx->scene_mem, i;
 	struct gpu_fault fault;
 
-	pumice_free_list_pack((u32 *)(void *)rig->list_mem, &list);
+	pumice_free_list_pack((u32 *)(void *)fx->list_mem, &list);
 	pumice_scene_pack(words, &scene);
 	for (i = 0; i < PM_MACRO_TILES * PUMICE_PM_LISTS; i++)
 		pumice_scene_chain_pack(words + PUMICE_SCENE_WORDS +
 						i * PUMICE_SCENE_CHAIN_WORDS, &none);
-	assert_true(pm_scene_load(rig->pm, RIG_SCENE, RIG_CTX, &rig->scene, &fault));
-	assert_true(pm_scene_begin(rig->pm, &rig->scene, &fault));
-	rig->sequence = 0;
-	scene_again(rig);
-	rig->record = (struct pumice_pdm_render){ .outputs = 1, .clear_depth = 0x3f800000 };
-	pumice_stage_pack(rig->record.end_of_tile, &rig->stage[RIG_END_OF_TILE]);
-	rig_set_target(rig, size->width, size->height);
+	assert_true(pm_scene_load(fx->pm, FX_SCENE, FX_CTX, &fx->scene, &fault));
+	assert_true(pm_scene_begin(fx->pm, &fx->scene, &fault));
+	fx->sequence = 0;
+	scene_again(fx);
+	fx->record = (struct pumice_pdm_render){ .outputs = 1, .clear_depth = 0x3f800000 };
+	pumice_stage_pack(fx->record.end_of_tile, &fx->stage[FX_END_OF_TILE]);
+	fx_set_target(fx, size->width, size->height);
 }
 
 u64 scene_isp_address(u32 object)
 {
-	return RIG_STATES + object * 2 * STATE_BYTES;
+	return FX_STATES + object * 2 * STATE_BYTES;
 }
 
 u64 scene_tsp_address(u32 object)
@@ -81,28 +81,28 @@ u64 scene_tsp_address(u32 object)
 	return scene_isp_address(object) + STATE_BYTES;
 }
 
-void scene_set_object(struct rig *rig, u32 object, const struct pumice_isp_state *isp,
-		      enum rig_program program, bool sample_rate)
+void scene_set_object(struct fixture *fx, u32 object, const struct pumice_isp_state *isp,
+		      enum fx_program program, bool sample_rate)
 {
 	struct pumice_tsp_state tsp = { .varyings = SCENE_VARYINGS, .sample_rate = sample_rate,
 					.flat = 3 };
-	u8 *at = rig->states + object * 2 * STATE_BYTES;
+	u8 *at = fx->states + object * 2 * STATE_BYTES;
 
-	pumice_stage_pack(tsp.fragment, &rig->stage[program]);
+	pumice_stage_pack(tsp.fragment, &fx->stage[program]);
 	pumice_isp_state_pack((u32 *)(void *)at, isp);
 	pumice_tsp_state_pack((u32 *)(void *)(at + STATE_BYTES), &tsp);
 }
 
-static void write_block(const struct rig *rig, u32 ref, u32 object,
+static void write_block(const struct fixture *fx, u32 ref, u32 object,
 			const struct scene_prim *prims, u32 count)
 {
 	const struct pumice_prim_block header = {
 		.prims = (u8)count, .vertices = (u8)(count * 3), .varyings = SCENE_VARYINGS,
-		.kind = PUMICE_PRIM_KIND_TRIANGLE, .sequence = rig->sequence,
-		.isp_state = rig->isp_at ? rig->isp_at : scene_isp_address(object),
-		.tsp_state = rig->tsp_at ? rig->tsp_at : scene_tsp_address(object),
+		.kind = PUMICE_PRIM_KIND_TRIANGLE, .sequence = fx->sequence,
+		.isp_state = fx->isp_at ? fx->isp_at : scene_isp_address(object),
+		.tsp_state = fx->tsp_at ? fx->tsp_at : scene_tsp_address(object),
 	};
-	u32 *words = (u32 *)(void *)host(rig, ref), n, v;
+	u32 *words = (u32 *)(void *)host(fx, ref), n, v;
 	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS;
 
 	pumice_prim_block_pack(words, &header);
@@ -132,48 +132,48 @@ static void write_block(const struct rig *rig, u32 ref, u32 object,
 	}
 }
 
-void scene_draw(struct rig *rig, u32 object, const struct scene_prim *prims, u32 count)
+void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count)
 {
-	const u32 core = rig->sequence % rig->cores;
+	const u32 core = fx->sequence % fx->cores;
 	const u32 mask = count == 32 ? UINT32_MAX : (1u << count) - 1;
 	u32 macro, x, y;
 
 	for (macro = 0; macro < PM_MACRO_TILES; macro++) {
 		u32 ref = 0;
 
-		for (y = 0; y < rig->scene.tiles_y; y++) {
-			for (x = 0; x < rig->scene.tiles_x; x++) {
-				struct rig_stream *s;
+		for (y = 0; y < fx->scene.tiles_y; y++) {
+			for (x = 0; x < fx->scene.tiles_x; x++) {
+				struct fx_stream *s;
 
-				if (pm_macro_tile(&rig->scene, x, y) != macro)
+				if (pm_macro_tile(&fx->scene, x, y) != macro)
 					continue;
 				if (!ref) {
-					ref = alloc(rig, macro) + 1;
-					write_block(rig, ref, object, prims, count);
+					ref = alloc(fx, macro) + 1;
+					write_block(fx, ref, object, prims, count);
 				}
-				s = &rig->stream[core][y * rig->scene.tiles_x + x];
-				assert_true(s->count < RIG_ENTRIES);
-				s->entry[s->count++] = (struct rig_entry){ ref, mask };
+				s = &fx->stream[core][y * fx->scene.tiles_x + x];
+				assert_true(s->count < FX_ENTRIES);
+				s->entry[s->count++] = (struct fx_entry){ ref, mask };
 			}
 		}
 	}
-	rig->sequence++;
+	fx->sequence++;
 }
 
-static u32 new_chunk(struct rig *rig, u32 macro)
+static u32 new_chunk(struct fixture *fx, u32 macro)
 {
-	if (!rig->chunk_page[macro] ||
-	    rig->chunk_used[macro] == PUMICE_PM_PAGE_SIZE / 64) {
-		rig->chunk_page[macro] = alloc(rig, macro);
-		rig->chunk_used[macro] = 1;
+	if (!fx->chunk_page[macro] ||
+	    fx->chunk_used[macro] == PUMICE_PM_PAGE_SIZE / 64) {
+		fx->chunk_page[macro] = alloc(fx, macro);
+		fx->chunk_used[macro] = 1;
 	}
-	return rig->chunk_page[macro] + rig->chunk_used[macro]++ * CHUNK_UNITS;
+	return fx->chunk_page[macro] + fx->chunk_used[macro]++ * CHUNK_UNITS;
 }
 
 /* Write a stream; return its first chunk. */
-static u32 write_stream(struct rig *rig, const struct rig_stream *s, u32 macro)
+static u32 write_stream(struct fixture *fx, const struct fx_stream *s, u32 macro)
 {
-	u32 ref = new_chunk(rig, macro);
+	u32 ref = new_chunk(fx, macro);
 	const u32 first = ref;
 	u32 i = 0, n;
 
@@ -183,33 +183,33 @@ static u32 write_stream(struct rig *rig, const struct rig_stream *s, u32 macro)
 		for (n = 0; n < CHUNK_ENTRIES && i < s->count; n++, i++)
 			chunk.entries[n] = s->entry[i].block | (u64)s->entry[i].mask << 32;
 		if (i < s->count)
-			chunk.next = new_chunk(rig, macro);
-		pumice_tile_chunk_pack((u32 *)(void *)host(rig, ref), &chunk);
+			chunk.next = new_chunk(fx, macro);
+		pumice_tile_chunk_pack((u32 *)(void *)host(fx, ref), &chunk);
 		if (i == s->count)
 			return first;
 		ref = chunk.next;
 	}
 }
 
-void scene_end(struct rig *rig, bool final)
+void scene_end(struct fixture *fx, bool final)
 {
-	const u32 tiles = rig->scene.tiles_x * rig->scene.tiles_y;
+	const u32 tiles = fx->scene.tiles_x * fx->scene.tiles_y;
 	struct pm_scene_state state;
 	struct gpu_fault fault;
 	u32 core, x, y;
 
-	assert_true(pm_scene_state_read(rig->pm, &rig->scene, &state, &fault));
-	for (core = 0; core < rig->cores; core++) {
-		for (y = 0; y < rig->scene.tiles_y; y++) {
-			for (x = 0; x < rig->scene.tiles_x; x++) {
-				const u32 tile = y * rig->scene.tiles_x + x;
-				struct rig_stream *s = &rig->stream[core][tile];
+	assert_true(pm_scene_state_read(fx->pm, &fx->scene, &state, &fault));
+	for (core = 0; core < fx->cores; core++) {
+		for (y = 0; y < fx->scene.tiles_y; y++) {
+			for (x = 0; x < fx->scene.tiles_x; x++) {
+				const u32 tile = y * fx->scene.tiles_x + x;
+				struct fx_stream *s = &fx->stream[core][tile];
 				struct pumice_region region = { .present = s->count != 0 };
 
 				if (s->count)
 					region.stream = write_stream(
-						rig, s, pm_macro_tile(&rig->scene, x, y));
-				pumice_region_pack((u32 *)(void *)rig->regions +
+						fx, s, pm_macro_tile(&fx->scene, x, y));
+				pumice_region_pack((u32 *)(void *)fx->regions +
 							   (core * tiles + tile) *
 								   PUMICE_REGION_WORDS,
 						   &region);
@@ -218,5 +218,5 @@ void scene_end(struct rig *rig, bool final)
 		state.used |= 1u << core;
 	}
 	state.valid = final;
-	assert_true(pm_scene_state_write(rig->pm, &rig->scene, &state, &fault));
+	assert_true(pm_scene_state_write(fx->pm, &fx->scene, &state, &fault));
 }

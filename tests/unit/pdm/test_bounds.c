@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/usc/program.h"
-#include "rig.h"
+#include "fixture.h"
 
-static struct rig rig;
+static struct fixture fx;
 static u32 waits;
 
 /* ------------------------------------------------------------ a scene of several programs */
@@ -22,31 +22,31 @@ static void draw(u32 object, float z)
 		.value = { 3 + z, 0.5f },
 	};
 
-	scene_draw(&rig, object, &prim, 1);
+	scene_draw(&fx, object, &prim, 1);
 }
 
 static void make_scene(void)
 {
-	static const enum rig_program program[] = { RIG_PLAIN, RIG_BLEND, RIG_PUNCH };
+	static const enum fx_program program[] = { FX_PLAIN, FX_BLEND, FX_PUNCH };
 	struct pumice_isp_state isp = {
 		.depth_func = PUMICE_COMPARE_LESS_EQUAL, .depth_write = true,
 		.scissor_x1 = 8192, .scissor_y1 = 8192, .sample_mask = 15, .visibility = true,
 		.visibility_id = 1,
 	};
-	struct pumice_pdm_render *r = &rig.record;
+	struct pumice_pdm_render *r = &fx.record;
 	const float far = 1;
 	u32 i;
 
-	memset(rig.visible, 0, 0x1000);
-	memset(rig.colour, 0xee, RIG_BYTES);
-	scene_begin(&rig, &size);
+	memset(fx.visible, 0, 0x1000);
+	memset(fx.colour, 0xee, FX_BYTES);
+	scene_begin(&fx, &size);
 	memcpy(&r->clear_depth, &far, 4);
-	r->visibility_addr = RIG_VISIBLE;
+	r->visibility_addr = FX_VISIBLE;
 	r->visibility_count = 4;
 	for (i = 0; i < 3; i++) {
 		isp.pass_type = i == 2 ? PUMICE_PASS_TYPE_PUNCH_THROUGH :
 			        i ? PUMICE_PASS_TYPE_TRANSLUCENT : PUMICE_PASS_TYPE_OPAQUE;
-		scene_set_object(&rig, i, &isp, program[i], false);
+		scene_set_object(&fx, i, &isp, program[i], false);
 	}
 	draw(0, 0.9f);
 	draw(1, 0.8f);
@@ -54,16 +54,16 @@ static void make_scene(void)
 	draw(1, 0.6f);
 	draw(0, 0.5f);
 	draw(2, 0.4f);
-	scene_end(&rig, true);
+	scene_end(&fx, true);
 }
 
 static void run_scene(void)
 {
 	make_scene();
-	rig_start(&rig, false);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_DONE);
-	assert_int_equal(rig_free_pages(&rig), RIG_PAGES);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
 }
 
 /* ------------------------------------------------------------ memory of programs */
@@ -86,8 +86,8 @@ static void cache_room(void *opaque)
 	u32 i;
 
 	(void)opaque;
-	for (i = 0; i < rig.cores; i++)
-		rig.awake_core[i] = true;
+	for (i = 0; i < fx.cores; i++)
+		fx.awake_core[i] = true;
 }
 
 static const struct usc_cache_ops cache_ops = {
@@ -100,26 +100,26 @@ static const struct usc_cache_ops cache_ops = {
  */
 static void render_with_room_for_one_program(u32 cores)
 {
-	static u8 colour[RIG_BYTES], visible[0x1000];
+	static u8 colour[FX_BYTES], visible[0x1000];
 	const u64 room = usc_predecode_bytes(2) + usc_predecode_bytes(8);
 	bool short_of = false;
 
-	rig_open(&rig, cores);
-	usc_program_cache_set_ops(rig.programs, &cache_ops, NULL);
+	fx_open(&fx, cores);
+	usc_program_cache_set_ops(fx.programs, &cache_ops, NULL);
 	run_scene();
 	assert_int_equal(waits, 0);
-	memcpy(colour, rig.colour, sizeof(colour));
-	memcpy(visible, rig.visible, sizeof(visible));
-	rig_close(&rig);
+	memcpy(colour, fx.colour, sizeof(colour));
+	memcpy(visible, fx.visible, sizeof(visible));
+	fx_close(&fx);
 
-	rig_open(&rig, cores);
-	usc_program_cache_set_ops(rig.programs, &cache_ops, NULL);
-	assert_int_equal(usc_cache_reserve(rig.programs, USC_STAGE_FRAGMENT,
+	fx_open(&fx, cores);
+	usc_program_cache_set_ops(fx.programs, &cache_ops, NULL);
+	assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_FRAGMENT,
 					   USC_CACHE_PDM_BYTES - room, &short_of), USC_LOAD_DONE);
 	run_scene();
-	assert_memory_equal(rig.colour, colour, sizeof(colour));
-	assert_memory_equal(rig.visible, visible, sizeof(visible));
-	rig_close(&rig);
+	assert_memory_equal(fx.colour, colour, sizeof(colour));
+	assert_memory_equal(fx.visible, visible, sizeof(visible));
+	fx_close(&fx);
 }
 
 static void a_tile_releases_its_programs_before_it_waits_for_memory(void **state)
@@ -150,7 +150,7 @@ u32 __wrap_pm_macro_tile(const struct pm_scene *scene, u32 x, u32 y);
 /* Divide instead of counting a quarter of a million tiles with the lock held. */
 u32 __wrap_pm_macro_tile(const struct pm_scene *scene, u32 x, u32 y)
 {
-	assert_false(rig.locked);
+	assert_false(fx.locked);
 	return __real_pm_macro_tile(scene, x, y);
 }
 
@@ -158,10 +158,10 @@ static void tiles_are_not_counted_one_by_one_with_the_device_lock_held(void **st
 {
 	(void)state;
 	waits = 0;
-	rig_open(&rig, 2);
+	fx_open(&fx, 2);
 	run_scene();
-	assert_int_equal(pdm_status(rig.pdm)->done, 6);
-	rig_close(&rig);
+	assert_int_equal(pdm_status(fx.pdm)->done, 6);
+	fx_close(&fx);
 }
 
 /* For every size, the computed number equals the counted one. */

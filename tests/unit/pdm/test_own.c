@@ -5,27 +5,27 @@
  */
 #include <string.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 #define SECRET	1234.5f
 #define TURNS	24u	/* of the first job before it is stopped */
 
-static struct rig rig;
+static struct fixture fx;
 
 /* How the first job ends. */
 enum ending { ENDING_DONE, ENDING_ABORT, ENDING_RESET, ENDINGS };
 
-static int open_rig(void **state)
+static int open_fixture(void **state)
 {
 	(void)state;
-	rig_open(&rig, 2);
+	fx_open(&fx, 2);
 	return 0;
 }
 
-static int close_rig(void **state)
+static int close_fixture(void **state)
 {
 	(void)state;
-	rig_close(&rig);
+	fx_close(&fx);
 	return 0;
 }
 
@@ -44,10 +44,10 @@ static void draw_secret(const struct scene_size *size)
 		.value = { SECRET, 0.5f },
 	};
 
-	scene_begin(&rig, size);
-	scene_set_object(&rig, 0, &isp, RIG_PLAIN, false);
-	scene_draw(&rig, 0, &prim, 1);
-	scene_end(&rig, true);
+	scene_begin(&fx, size);
+	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
+	scene_draw(&fx, 0, &prim, 1);
+	scene_end(&fx, true);
 }
 
 static void run_first(const struct scene_size *size, enum ending ending, u32 turns)
@@ -55,24 +55,24 @@ static void run_first(const struct scene_size *size, enum ending ending, u32 tur
 	u32 i;
 
 	draw_secret(size);
-	rig_start(&rig, false);
+	fx_start(&fx, false);
 	if (ending == ENDING_DONE) {
-		rig_run(&rig);
+		fx_run(&fx);
 		for (i = 0; i < size->width * size->height * size->samples; i++)
-			assert_float_equal(((const float *)(const void *)rig.colour)[i], SECRET, 0);
+			assert_float_equal(((const float *)(const void *)fx.colour)[i], SECRET, 0);
 		return;
 	}
-	for (i = 0; i < turns && !rig.ends; i++)
-		rig_turn(&rig);
+	for (i = 0; i < turns && !fx.ends; i++)
+		fx_turn(&fx);
 	if (ending == ENDING_RESET) {
-		rig_reset(&rig);
+		fx_reset(&fx);
 		return;
 	}
-	if (!rig.ends) {
-		rig.locked = true;
-		pdm_abort(rig.pdm);
-		rig.locked = false;
-		rig_run(&rig);
+	if (!fx.ends) {
+		fx.locked = true;
+		pdm_abort(fx.pdm);
+		fx.locked = false;
+		fx_run(&fx);
 	}
 }
 
@@ -80,30 +80,30 @@ static void run_first(const struct scene_size *size, enum ending ending, u32 tur
 static void check_second(const struct scene_size *size, bool background)
 {
 	const u32 words = size->width * size->height * size->samples;
-	const u32 *colour = (const u32 *)(const void *)rig.colour;
-	const float *depth = (const float *)(const void *)rig.depth;
+	const u32 *colour = (const u32 *)(const void *)fx.colour;
+	const float *depth = (const float *)(const void *)fx.depth;
 	u32 i;
 
-	scene_begin(&rig, size);
-	scene_end(&rig, true);
+	scene_begin(&fx, size);
+	scene_end(&fx, true);
 	if (background)
-		pumice_stage_pack(rig.record.background, &rig.stage[RIG_NOTHING]);
-	rig.record.clear_stencil = 7;
-	rig.record.depth_store = true;
-	rig.record.stencil_store = true;
-	rig.record.depth_format = PUMICE_DEPTH_FORMAT_D32F;
-	rig.record.depth_addr = RIG_DEPTH;
-	rig.record.depth_stride = size->width * size->samples * 4;
-	rig.record.stencil_addr = RIG_STENCIL;
-	rig.record.stencil_stride = size->width * size->samples;
-	memset(rig.colour, 0xee, RIG_BYTES);
-	rig_start_in(&rig, RIG_OTHER_CTX, false);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_DONE);
+		pumice_stage_pack(fx.record.background, &fx.stage[FX_NOTHING]);
+	fx.record.clear_stencil = 7;
+	fx.record.depth_store = true;
+	fx.record.stencil_store = true;
+	fx.record.depth_format = PUMICE_DEPTH_FORMAT_D32F;
+	fx.record.depth_addr = FX_DEPTH;
+	fx.record.depth_stride = size->width * size->samples * 4;
+	fx.record.stencil_addr = FX_STENCIL;
+	fx.record.stencil_stride = size->width * size->samples;
+	memset(fx.colour, 0xee, FX_BYTES);
+	fx_start_in(&fx, FX_OTHER_CTX, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
 	for (i = 0; i < words; i++) {
 		assert_int_equal(colour[i], 0);
 		assert_float_equal(depth[i], 1.0f, 0.0f);
-		assert_int_equal(rig.stencil[i], 7);
+		assert_int_equal(fx.stencil[i], 7);
 	}
 }
 
@@ -145,5 +145,5 @@ int main(void)
 		cmocka_unit_test(a_tile_without_background_begins_at_zero),
 	};
 
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
+	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -33,17 +33,17 @@ struct plan {
 	u8 clear_stencil;
 };
 
-static struct rig rig;
+static struct fixture fx;
 static struct plan plan;
-static struct reference_tile want[RIG_MAX_TILES];
+static struct reference_tile want[FX_MAX_TILES];
 static u64 visible[COUNTERS];
 
 /* ------------------------------------------------------------ a random scene */
 
 static void random_object(struct reference_object *o)
 {
-	static const enum rig_program program[] = { RIG_PLAIN, RIG_BLEND, RIG_PUNCH,
-						    RIG_DEPTH_OUT };
+	static const enum fx_program program[] = { FX_PLAIN, FX_BLEND, FX_PUNCH,
+						    FX_DEPTH_OUT };
 	struct isp_tile whole = { .width = plan.size.width, .height = plan.size.height };
 
 	model_random_state(&whole, &o->isp);
@@ -69,7 +69,7 @@ static void countable_object(struct reference_object *o)
 	random_object(o);
 	o->isp.pass_type = opaque ? PUMICE_PASS_TYPE_OPAQUE : PUMICE_PASS_TYPE_TRANSLUCENT;
 	o->isp.no_tag = opaque && !model_below(5);
-	o->program = opaque ? RIG_PLAIN : RIG_BLEND;
+	o->program = opaque ? FX_PLAIN : FX_BLEND;
 }
 
 static void random_prim(struct scene_prim *p)
@@ -92,8 +92,8 @@ static void random_plan(bool counted)
 
 	memset(&plan, 0, sizeof(plan));
 	plan.counted = counted;
-	plan.size.width = 1 + model_below(RIG_MAX_SIZE);
-	plan.size.height = 1 + model_below(RIG_MAX_SIZE);
+	plan.size.width = 1 + model_below(FX_MAX_SIZE);
+	plan.size.height = 1 + model_below(FX_MAX_SIZE);
 	plan.size.samples = 1u << model_below(3);
 	plan.size.tile_size = model_below(PUMICE_TILE_SIZE_COUNT);
 	plan.background = model_below(2);
@@ -139,7 +139,7 @@ static void random_crowd(void)
 /* partials: blocks between two partial renders, each of which shades what is pending; 0: none. */
 static void make_reference(u32 partials)
 {
-	const struct pm_scene *s = &rig.scene;
+	const struct pm_scene *s = &fx.scene;
 	u32 x, y, i, n;
 
 	memset(visible, 0, sizeof(visible));
@@ -197,22 +197,22 @@ static struct pumice_isp_state pack_isp(const struct isp_state *s)
 
 static void set_record(void)
 {
-	struct pumice_pdm_render *r = &rig.record;
+	struct pumice_pdm_render *r = &fx.record;
 
 	if (plan.background)
-		pumice_stage_pack(r->background, &rig.stage[RIG_BACKGROUND]);
+		pumice_stage_pack(r->background, &fx.stage[FX_BACKGROUND]);
 	memcpy(&r->clear_depth, &plan.clear_depth, 4);
 	r->clear_stencil = plan.clear_stencil;
 	r->depth_store = true;
 	r->stencil_store = true;
 	r->depth_format = PUMICE_DEPTH_FORMAT_D32F;
-	r->depth_addr = RIG_DEPTH;
+	r->depth_addr = FX_DEPTH;
 	r->depth_stride = plan.size.width * plan.size.samples * 4;
-	r->stencil_addr = RIG_STENCIL;
+	r->stencil_addr = FX_STENCIL;
 	r->stencil_stride = plan.size.width * plan.size.samples;
-	r->visibility_addr = RIG_VISIBLE;
+	r->visibility_addr = FX_VISIBLE;
 	r->visibility_count = COUNTERS;
-	r->stats_addr = RIG_STATS;
+	r->stats_addr = FX_STATS;
 }
 
 /* Memory, objects and record of the plan. */
@@ -220,13 +220,13 @@ static void set_plan(void)
 {
 	u32 i;
 
-	memset(rig.visible, 0, 0x1000);
-	memset(rig.colour, 0xee, RIG_BYTES);
-	scene_begin(&rig, &plan.size);
+	memset(fx.visible, 0, 0x1000);
+	memset(fx.colour, 0xee, FX_BYTES);
+	scene_begin(&fx, &plan.size);
 	for (i = 0; i < plan.objects; i++) {
 		const struct pumice_isp_state isp = pack_isp(&plan.object[i].isp);
 
-		scene_set_object(&rig, i, &isp, plan.object[i].program,
+		scene_set_object(&fx, i, &isp, plan.object[i].program,
 				 plan.object[i].sample_rate);
 	}
 	set_record();
@@ -239,8 +239,8 @@ static void render_begin(void)
 
 	set_plan();
 	for (i = 0; i < plan.blocks; i++)
-		scene_draw(&rig, plan.block[i].object, plan.block[i].prim, plan.block[i].count);
-	scene_end(&rig, true);
+		scene_draw(&fx, plan.block[i].object, plan.block[i].prim, plan.block[i].count);
+	scene_end(&fx, true);
 }
 
 static void render(u32 partials)
@@ -249,26 +249,26 @@ static void render(u32 partials)
 
 	set_plan();
 	for (i = 0; i < plan.blocks; i++) {
-		scene_draw(&rig, plan.block[i].object, plan.block[i].prim, plan.block[i].count);
+		scene_draw(&fx, plan.block[i].object, plan.block[i].prim, plan.block[i].count);
 		if (!partials || (i + 1) % partials)
 			continue;
-		scene_end(&rig, false);
-		rig_start(&rig, true);
-		rig_run(&rig);
-		assert_int_equal(rig.end, DM_DONE);
-		assert_int_equal(rig_free_pages(&rig), RIG_PAGES);
-		assert_true(rig_scene(&rig).spilled);
-		assert_int_equal(rig_scene(&rig).partials, (i + 1) / partials);
-		scene_again(&rig);
+		scene_end(&fx, false);
+		fx_start(&fx, true);
+		fx_run(&fx);
+		assert_int_equal(fx.end, DM_DONE);
+		assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+		assert_true(fx_scene(&fx).spilled);
+		assert_int_equal(fx_scene(&fx).partials, (i + 1) / partials);
+		scene_again(&fx);
 	}
-	scene_end(&rig, true);
-	rig_start(&rig, false);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_DONE);
-	assert_int_equal(rig_free_pages(&rig), RIG_PAGES);
-	assert_false(rig_scene(&rig).valid);
-	assert_false(rig_scene(&rig).spilled);
-	assert_int_equal(pdm_status(rig.pdm)->done, rig.scene.tiles_x * rig.scene.tiles_y);
+	scene_end(&fx, true);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+	assert_false(fx_scene(&fx).valid);
+	assert_false(fx_scene(&fx).spilled);
+	assert_int_equal(pdm_status(fx.pdm)->done, fx.scene.tiles_x * fx.scene.tiles_y);
 }
 
 static void compare_tile(const struct reference_tile *t, u32 number)
@@ -284,13 +284,13 @@ static void compare_tile(const struct reference_tile *t, u32 number)
 					      (t->at.x0 + x) * t->at.samples + s;
 				const u32 at = y * 32 + x;
 
-				assert_memory_equal(rig.colour + n * 4, &t->out[s][at], 4);
-				assert_memory_equal(rig.depth + n * 4, &t->model.depth[s][at], 4);
-				assert_int_equal(rig.stencil[n], t->model.stencil[s][at]);
+				assert_memory_equal(fx.colour + n * 4, &t->out[s][at], 4);
+				assert_memory_equal(fx.depth + n * 4, &t->model.depth[s][at], 4);
+				assert_int_equal(fx.stencil[n], t->model.stencil[s][at]);
 			}
 		}
 	}
-	pumice_tile_stats_unpack((const u32 *)(const void *)rig.stats +
+	pumice_tile_stats_unpack((const u32 *)(const void *)fx.stats +
 					 number * PUMICE_TILE_STATS_WORDS, &stats);
 	assert_int_equal(stats.primitives, t->primitives);
 	assert_int_equal(stats.covered, t->covered);
@@ -300,26 +300,26 @@ static void compare_tile(const struct reference_tile *t, u32 number)
 
 static void compare(void)
 {
-	const u32 tiles = rig.scene.tiles_x * rig.scene.tiles_y;
+	const u32 tiles = fx.scene.tiles_x * fx.scene.tiles_y;
 	u32 i;
 
 	for (i = 0; i < tiles; i++)
 		compare_tile(&want[i], i);
-	assert_memory_equal(rig.visible, visible, sizeof(visible));
+	assert_memory_equal(fx.visible, visible, sizeof(visible));
 }
 
 static void random_scenes_of(u32 cores, u32 partials, bool counted)
 {
 	u32 i;
 
-	rig_open(&rig, cores);
+	fx_open(&fx, cores);
 	for (i = 0; i < SCENES; i++) {
 		random_plan(counted);
 		render(partials);
 		make_reference(partials);
 		compare();
 	}
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 static void random_scenes(u32 cores, u32 partials)
@@ -355,7 +355,7 @@ static void hidden_primitives_make_room_for_others(void **state)
 	u32 i, n;
 
 	(void)state;
-	rig_open(&rig, 1);
+	fx_open(&fx, 1);
 	memset(&plan, 0, sizeof(plan));
 	plan.counted = true;
 	plan.size = (struct scene_size){ .width = 32, .height = 32, .samples = 1,
@@ -375,16 +375,16 @@ static void hidden_primitives_make_room_for_others(void **state)
 	render(0);
 	make_reference(0);
 	compare();
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 /* A scene over all macro tiles, of one object that covers all of it. */
 static void plain_plan(void)
 {
-	const s32 far = (s32)(4 * RIG_MAX_SIZE) << 8;
+	const s32 far = (s32)(4 * FX_MAX_SIZE) << 8;
 
 	memset(&plan, 0, sizeof(plan));
-	plan.size = (struct scene_size){ .width = RIG_MAX_SIZE, .height = RIG_MAX_SIZE,
+	plan.size = (struct scene_size){ .width = FX_MAX_SIZE, .height = FX_MAX_SIZE,
 					 .samples = 1, .tile_size = PUMICE_TILE_SIZE_16X16 };
 	plan.clear_depth = 1;
 	plan.objects = plan.blocks = 1;
@@ -405,28 +405,28 @@ static void pages_of_a_macro_tile_are_free_when_its_tiles_are_done(void **state)
 	u32 free, least, macro, done;
 
 	(void)state;
-	rig_open(&rig, 1);
+	fx_open(&fx, 1);
 	plain_plan();
 	render_begin();
-	least = rig_free_pages(&rig);
-	rig_start(&rig, false);
-	while (!rig.ends) {
-		assert_true(rig_turn(&rig));
+	least = fx_free_pages(&fx);
+	fx_start(&fx, false);
+	while (!fx.ends) {
+		assert_true(fx_turn(&fx));
 		/* Tiles are started by macro tile; those in flight may end out of order. */
-		done = (u32)pdm_status(rig.pdm)->done;
+		done = (u32)pdm_status(fx.pdm)->done;
 		free = least;
 		for (macro = 0; macro < PM_MACRO_TILES; macro++) {
-			const u32 tiles = pm_macro_tile_tiles(&rig.scene, macro);
+			const u32 tiles = pm_macro_tile_tiles(&fx.scene, macro);
 
 			if (done < tiles + 2 * IN_FLIGHT)
 				break;
 			done -= tiles;
 			free += tiles != 0;
 		}
-		assert_true(rig_free_pages(&rig) >= free);
+		assert_true(fx_free_pages(&fx) >= free);
 	}
-	assert_int_equal(rig_free_pages(&rig), RIG_PAGES);
-	rig_close(&rig);
+	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+	fx_close(&fx);
 }
 
 static void every_core_has_tiles(void **state)
@@ -435,7 +435,7 @@ static void every_core_has_tiles(void **state)
 
 	(void)state;
 	for (cores = 1; cores <= 4; cores++) {
-		rig_open(&rig, cores);
+		fx_open(&fx, cores);
 		plain_plan();
 		render(0);
 		make_reference(0);
@@ -444,10 +444,10 @@ static void every_core_has_tiles(void **state)
 			u32 tasks = 0;
 
 			for (usc = 0; usc < PUMICE_USCS_PER_CORE; usc++)
-				tasks += rig.usc_wakes[core * PUMICE_USCS_PER_CORE + usc];
+				tasks += fx.usc_wakes[core * PUMICE_USCS_PER_CORE + usc];
 			assert_true(tasks);
 		}
-		rig_close(&rig);
+		fx_close(&fx);
 	}
 }
 
@@ -482,14 +482,14 @@ static void many_objects_and_tasks_per_tile(void **state)
 	u32 i;
 
 	(void)state;
-	rig_open(&rig, 1);
+	fx_open(&fx, 1);
 	for (i = 0; i < 24; i++) {
 		random_crowd();
 		render(0);
 		make_reference(0);
 		compare();
 	}
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 int main(void)

@@ -8,23 +8,23 @@
 #include <string.h>
 
 #include "model.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define DAMAGES	400u
 
-static struct rig rig;
+static struct fixture fx;
 
-static int open_rig(void **state)
+static int open_fixture(void **state)
 {
 	(void)state;
-	rig_open(&rig, 2);
+	fx_open(&fx, 2);
 	return 0;
 }
 
-static int close_rig(void **state)
+static int close_fixture(void **state)
 {
 	(void)state;
-	rig_close(&rig);
+	fx_close(&fx);
 	return 0;
 }
 
@@ -52,75 +52,75 @@ static void draw_both(u32 object, float z)
 				.z = { z, z, z } }, .value = { 4, 0.5f } },
 	};
 
-	scene_draw(&rig, object, prims, 2);
+	scene_draw(&fx, object, prims, 2);
 }
 
 static void set_record(void)
 {
-	struct pumice_pdm_render *r = &rig.record;
+	struct pumice_pdm_render *r = &fx.record;
 
-	pumice_stage_pack(r->background, &rig.stage[RIG_BACKGROUND]);
+	pumice_stage_pack(r->background, &fx.stage[FX_BACKGROUND]);
 	r->depth_load = true;
 	r->depth_store = true;
 	r->stencil_load = true;
 	r->stencil_store = true;
 	r->depth_format = PUMICE_DEPTH_FORMAT_D32F;
-	r->depth_addr = RIG_DEPTH;
+	r->depth_addr = FX_DEPTH;
 	r->depth_stride = size.width * 4;
-	r->stencil_addr = RIG_STENCIL;
+	r->stencil_addr = FX_STENCIL;
 	r->stencil_stride = size.width;
-	r->visibility_addr = RIG_VISIBLE;
+	r->visibility_addr = FX_VISIBLE;
 	r->visibility_count = 4;
-	r->stats_addr = RIG_STATS;
+	r->stats_addr = FX_STATS;
 }
 
 /* Three objects: opaque, blending, punch-through; the middle one with a given program. */
-static void make_scene(enum rig_program middle)
+static void make_scene(enum fx_program middle)
 {
 	struct pumice_isp_state isp = good_isp();
 	u32 i;
 
-	for (i = 0; i < RIG_BYTES / 4; i++)
-		((float *)(void *)rig.depth)[i] = 1;
-	scene_begin(&rig, &size);
+	for (i = 0; i < FX_BYTES / 4; i++)
+		((float *)(void *)fx.depth)[i] = 1;
+	scene_begin(&fx, &size);
 	set_record();
-	scene_set_object(&rig, 0, &isp, RIG_PLAIN, false);
+	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 	isp.pass_type = PUMICE_PASS_TYPE_TRANSLUCENT;
-	scene_set_object(&rig, 1, &isp, middle, false);
+	scene_set_object(&fx, 1, &isp, middle, false);
 	isp.pass_type = PUMICE_PASS_TYPE_PUNCH_THROUGH;
-	scene_set_object(&rig, 2, &isp, RIG_PUNCH, false);
+	scene_set_object(&fx, 2, &isp, FX_PUNCH, false);
 	draw_both(0, 0.9f);
 	draw_both(1, 0.8f);
 	draw_both(2, 0.7f);
 	draw_both(1, 0.6f);
-	scene_end(&rig, true);
+	scene_end(&fx, true);
 }
 
 static void check_end(void)
 {
-	assert_int_equal(rig_free_pages(&rig), RIG_PAGES);
-	assert_false(rig_scene(&rig).valid);
-	if (rig.end == DM_DONE)
-		assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_NONE);
+	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+	assert_false(fx_scene(&fx).valid);
+	if (fx.end == DM_DONE)
+		assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_NONE);
 }
 
 static void run_good(void)
 {
-	make_scene(RIG_BLEND);
-	rig_start(&rig, false);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_DONE);
+	make_scene(FX_BLEND);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
 	check_end();
 }
 
 /* Run what has been set up: it must end by this fault. */
 static void expect(enum pumice_fault fault, enum pumice_unit unit)
 {
-	const struct gpu_fault *f = &pdm_status(rig.pdm)->fault;
+	const struct gpu_fault *f = &pdm_status(fx.pdm)->fault;
 
-	rig_start(&rig, false);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_FAULT);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_FAULT);
 	assert_int_equal(f->fault, fault);
 	assert_int_equal(f->unit, unit);
 	check_end();
@@ -136,21 +136,21 @@ static void every_bit_of_the_render_record(void **state)
 	(void)state;
 	for (bit = 0; bit < words * 32; bit++) {
 		struct pumice_pdm_render back;
-		u32 *record = (u32 *)(void *)rig.render;
+		u32 *record = (u32 *)(void *)fx.render;
 		bool reserved;
 
-		make_scene(RIG_BLEND);
-		rig_start(&rig, false);
+		make_scene(FX_BLEND);
+		fx_start(&fx, false);
 		record[bit / 32] ^= 1u << bit % 32;
 		reserved = pumice_pdm_render_unpack(record, &back) != PUMICE_UNPACK_OK;
-		rig_run(&rig);
+		fx_run(&fx);
 		check_end();
-		assert_int_not_equal(rig.end, DM_ABORTED);
+		assert_int_not_equal(fx.end, DM_ABORTED);
 		if (reserved) {
-			assert_int_equal(rig.end, DM_FAULT);
-			assert_int_equal(pdm_status(rig.pdm)->fault.fault,
+			assert_int_equal(fx.end, DM_FAULT);
+			assert_int_equal(pdm_status(fx.pdm)->fault.fault,
 					 PUMICE_FAULT_PDM_RENDER);
-			assert_int_equal(pdm_status(rig.pdm)->fault.addr, RIG_RENDER);
+			assert_int_equal(pdm_status(fx.pdm)->fault.addr, FX_RENDER);
 		}
 	}
 	run_good();
@@ -163,28 +163,28 @@ static void fields_of_the_render_record(void **state)
 
 	(void)state;
 	for (i = 0; i < 10; i++) {
-		make_scene(RIG_BLEND);
+		make_scene(FX_BLEND);
 		switch (i) {
 		case 0:
-			rig.record.outputs = 0;
+			fx.record.outputs = 0;
 			break;
 		case 1:
-			rig.record.outputs = 33;
+			fx.record.outputs = 33;
 			break;
 		case 2:
-			rig.record.depth_stride = size.width * 4 - 4;
+			fx.record.depth_stride = size.width * 4 - 4;
 			break;
 		case 3:
-			rig.record.depth_stride += 2;
+			fx.record.depth_stride += 2;
 			break;
 		case 4:
-			rig.record.stencil_stride = size.width - 1;
+			fx.record.stencil_stride = size.width - 1;
 			break;
 		case 5:
-			rig.record.background[1] |= 1u << 31;
+			fx.record.background[1] |= 1u << 31;
 			break;
 		default:
-			rig.record.clear_depth = depths[i - 6];
+			fx.record.clear_depth = depths[i - 6];
 			break;
 		}
 		expect(PUMICE_FAULT_PDM_RENDER, PUMICE_UNIT_ISP);
@@ -195,33 +195,33 @@ static void fields_of_the_render_record(void **state)
 /* Run a job whose render record is at an address. */
 static void run_record_at(u64 addr)
 {
-	const struct dm_job job = { .ctx = RIG_CTX, .stream = addr, .scene = RIG_SCENE };
+	const struct dm_job job = { .ctx = FX_CTX, .stream = addr, .scene = FX_SCENE };
 
-	make_scene(RIG_BLEND);
-	rig.ends = 0;
-	rig.locked = true;
-	assert_true(pdm_start(rig.pdm, &job));
-	rig.locked = false;
-	rig_run(&rig);
+	make_scene(FX_BLEND);
+	fx.ends = 0;
+	fx.locked = true;
+	assert_true(pdm_start(fx.pdm, &job));
+	fx.locked = false;
+	fx_run(&fx);
 }
 
 static void a_misaligned_record_faults(void **state)
 {
 	(void)state;
-	run_record_at(RIG_RENDER + 4);
-	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PDM_RENDER);
+	run_record_at(FX_RENDER + 4);
+	assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_PDM_RENDER);
 	check_end();
 }
 
 static void missing_buffers_fault(void **state)
 {
-	u64 *const addr[] = { &rig.record.depth_addr, &rig.record.stencil_addr,
-			      &rig.record.visibility_addr, &rig.record.stats_addr };
+	u64 *const addr[] = { &fx.record.depth_addr, &fx.record.stencil_addr,
+			      &fx.record.visibility_addr, &fx.record.stats_addr };
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
-		make_scene(RIG_BLEND);
+		make_scene(FX_BLEND);
 		*addr[i] = 0xff00000000ull;
 		expect(PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_ISP);
 	}
@@ -233,12 +233,12 @@ static void missing_buffers_fault(void **state)
 /* The job follows an address of its own record into pages of the parameter management. */
 static void expect_pm_owned(const u32 *page, enum pumice_access access, u64 addr)
 {
-	const struct gpu_fault *f = &pdm_status(rig.pdm)->fault;
+	const struct gpu_fault *f = &pdm_status(fx.pdm)->fault;
 	u32 n;
 
 	expect(PUMICE_FAULT_MMU_PM_OWNED, PUMICE_UNIT_ISP);
 	assert_int_equal(f->access, access);
-	assert_int_equal(f->ctx, RIG_CTX);
+	assert_int_equal(f->ctx, FX_CTX);
 	assert_int_equal(f->addr & ~4095ull, addr);
 	for (n = 0; n < 1024; n++)
 		assert_int_equal(page[n], SECRET);
@@ -247,9 +247,9 @@ static void expect_pm_owned(const u32 *page, enum pumice_access access, u64 addr
 static void user_addresses_reach_no_page_of_the_parameter_management(void **state)
 {
 	/* The last page: no job uses so many. Order of tiles is free: one state for all. */
-	const u64 addr = RIG_PB + (RIG_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
-	u32 *page = (u32 *)(void *)(rig.pb + (addr - RIG_PB));
-	struct pumice_pdm_render *r = &rig.record;
+	const u64 addr = FX_PB + (FX_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
+	u32 *page = (u32 *)(void *)(fx.pb + (addr - FX_PB));
+	struct pumice_pdm_render *r = &fx.record;
 	struct pumice_scene scene;
 	u32 n;
 
@@ -257,7 +257,7 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 	for (n = 0; n < 1024; n++)
 		page[n] = SECRET;
 	for (n = 0; n < 6; n++) {
-		make_scene(RIG_BLEND);
+		make_scene(FX_BLEND);
 		r->depth_load = n == 0;
 		r->depth_store = n == 1;
 		r->stencil_load = n == 2;
@@ -276,22 +276,22 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 	}
 	/* Memory for partial renders is the user's, too: to write, and to read again. */
 	for (n = 0; n < 2; n++) {
-		make_scene(RIG_BLEND);
+		make_scene(FX_BLEND);
 		if (n == 1) {
-			rig_start(&rig, true);
-			rig_run(&rig);
-			assert_int_equal(rig.end, DM_DONE);
-			scene_again(&rig);
-			scene_end(&rig, true);
+			fx_start(&fx, true);
+			fx_run(&fx);
+			assert_int_equal(fx.end, DM_DONE);
+			scene_again(&fx);
+			scene_end(&fx, true);
 		}
-		pumice_scene_unpack((u32 *)(void *)rig.scene_mem, &scene);
+		pumice_scene_unpack((u32 *)(void *)fx.scene_mem, &scene);
 		scene.spill = addr;
-		pumice_scene_pack((u32 *)(void *)rig.scene_mem, &scene);
-		rig_start(&rig, n == 0);
-		rig_run(&rig);
-		assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
-		assert_int_equal(pdm_status(rig.pdm)->fault.unit, PUMICE_UNIT_ISP);
-		assert_int_equal(pdm_status(rig.pdm)->fault.access,
+		pumice_scene_pack((u32 *)(void *)fx.scene_mem, &scene);
+		fx_start(&fx, n == 0);
+		fx_run(&fx);
+		assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
+		assert_int_equal(pdm_status(fx.pdm)->fault.unit, PUMICE_UNIT_ISP);
+		assert_int_equal(pdm_status(fx.pdm)->fault.access,
 				 n == 0 ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ);
 	}
 	for (n = 0; n < 1024; n++)
@@ -301,24 +301,24 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 
 static void user_states_are_not_read_from_pages_of_the_parameter_management(void **state)
 {
-	const u64 addr = RIG_PB + (RIG_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
+	const u64 addr = FX_PB + (FX_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
 	u32 i;
 
 	(void)state;
 	run_record_at(addr);
-	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
-	assert_int_equal(pdm_status(rig.pdm)->fault.unit, PUMICE_UNIT_ISP);
-	assert_int_equal(pdm_status(rig.pdm)->fault.addr, addr);
+	assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_MMU_PM_OWNED);
+	assert_int_equal(pdm_status(fx.pdm)->fault.unit, PUMICE_UNIT_ISP);
+	assert_int_equal(pdm_status(fx.pdm)->fault.addr, addr);
 	check_end();
 	for (i = 0; i < 2; i++) {
-		rig.isp_at = i ? 0 : addr;
-		rig.tsp_at = i ? addr : 0;
-		make_scene(RIG_BLEND);
+		fx.isp_at = i ? 0 : addr;
+		fx.tsp_at = i ? addr : 0;
+		make_scene(FX_BLEND);
 		expect(PUMICE_FAULT_MMU_PM_OWNED, i ? PUMICE_UNIT_TSP : PUMICE_UNIT_ISP);
-		assert_int_equal(pdm_status(rig.pdm)->fault.addr, addr);
+		assert_int_equal(pdm_status(fx.pdm)->fault.addr, addr);
 	}
-	rig.isp_at = 0;
-	rig.tsp_at = 0;
+	fx.isp_at = 0;
+	fx.tsp_at = 0;
 	run_good();
 }
 
@@ -328,25 +328,25 @@ static void states_of_objects_are_checked(void **state)
 	u32 *tsp;
 
 	(void)state;
-	make_scene(RIG_BLEND);
+	make_scene(FX_BLEND);
 	isp.scissor_x1 = 8193;
-	scene_set_object(&rig, 1, &isp, RIG_BLEND, false);
+	scene_set_object(&fx, 1, &isp, FX_BLEND, false);
 	expect(PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP);
 
-	make_scene(RIG_BLEND);
+	make_scene(FX_BLEND);
 	isp = good_isp();
 	isp.visibility_id = 4;
-	scene_set_object(&rig, 1, &isp, RIG_BLEND, false);
+	scene_set_object(&fx, 1, &isp, FX_BLEND, false);
 	expect(PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP);
 
 	/* Varyings that do not match the block's. */
-	make_scene(RIG_BLEND);
-	tsp = (u32 *)(void *)(rig.states + (scene_tsp_address(2) - RIG_STATES));
+	make_scene(FX_BLEND);
+	tsp = (u32 *)(void *)(fx.states + (scene_tsp_address(2) - FX_STATES));
 	tsp[4] = SCENE_VARYINGS + 1;
 	expect(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP);
 
 	/* An object without a program. */
-	make_scene(RIG_BLEND);
+	make_scene(FX_BLEND);
 	memset(tsp, 0, 16);
 	expect(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP);
 	run_good();
@@ -360,16 +360,16 @@ static void a_scene_must_be_finished(void **state)
 	struct gpu_fault fault;
 
 	(void)state;
-	make_scene(RIG_BLEND);
-	assert_true(pm_scene_state_read(rig.pm, &rig.scene, &s, &fault));
+	make_scene(FX_BLEND);
+	assert_true(pm_scene_state_read(fx.pm, &fx.scene, &s, &fault));
 	s.valid = false;
-	assert_true(pm_scene_state_write(rig.pm, &rig.scene, &s, &fault));
-	rig_start(&rig, false);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_FAULT);
-	assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PM_NO_SCENE);
+	assert_true(pm_scene_state_write(fx.pm, &fx.scene, &s, &fault));
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_FAULT);
+	assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_PM_NO_SCENE);
 	/* The pages are owned by the job that writes the scene. */
-	assert_true(rig_free_pages(&rig) < RIG_PAGES);
+	assert_true(fx_free_pages(&fx) < FX_PAGES);
 	run_good();
 }
 
@@ -379,26 +379,26 @@ static void a_partial_render_needs_memory(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		u32 *words = (u32 *)(void *)rig.scene_mem;
+		u32 *words = (u32 *)(void *)fx.scene_mem;
 		struct pumice_scene scene;
 
-		make_scene(RIG_BLEND);
+		make_scene(FX_BLEND);
 		pumice_scene_unpack(words, &scene);
 		if (i)
 			scene.spill = 0;
 		/* Six tiles of 1024 pixels, 9 bytes each, are 216 units. */
 		scene.spill_bytes = 215;
 		pumice_scene_pack(words, &scene);
-		rig_start(&rig, true);
-		rig_run(&rig);
-		assert_int_equal(rig.end, DM_FAULT);
-		assert_int_equal(pdm_status(rig.pdm)->fault.fault, PUMICE_FAULT_PM_MEMORY);
+		fx_start(&fx, true);
+		fx_run(&fx);
+		assert_int_equal(fx.end, DM_FAULT);
+		assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_PM_MEMORY);
 		check_end();
 	}
-	make_scene(RIG_BLEND);
-	rig_start(&rig, true);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_DONE);
+	make_scene(FX_BLEND);
+	fx_start(&fx, true);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
 }
 
 /* The depth expected for the contents of the spill memory. */
@@ -418,26 +418,26 @@ static void spilled_depth_may_have_any_value(void **state)
 
 	(void)state;
 	for (i = 0; i < count; i++) {
-		make_scene(RIG_BLEND);
-		rig_start(&rig, true);
-		rig_run(&rig);
-		assert_int_equal(rig.end, DM_DONE);
+		make_scene(FX_BLEND);
+		fx_start(&fx, true);
+		fx_run(&fx);
+		assert_int_equal(fx.end, DM_DONE);
 		for (n = 0; n < 6; n++) {
 			for (x = 0; x < 1024; x++)
-				memcpy(rig.spill + n * tile + 1024 * 4 + x * 4, &any[i], 4);
-			memset(rig.spill + n * tile + 1024 * 8, 0x5a, 1024);
+				memcpy(fx.spill + n * tile + 1024 * 4 + x * 4, &any[i], 4);
+			memset(fx.spill + n * tile + 1024 * 8, 0x5a, 1024);
 		}
-		scene_again(&rig);
-		scene_end(&rig, true);
-		rig.record.depth_format = PUMICE_DEPTH_FORMAT_D24_S8;
-		rig_start(&rig, false);
-		rig_run(&rig);
-		assert_int_equal(rig.end, DM_DONE);
+		scene_again(&fx);
+		scene_end(&fx, true);
+		fx.record.depth_format = PUMICE_DEPTH_FORMAT_D24_S8;
+		fx_start(&fx, false);
+		fx_run(&fx);
+		assert_int_equal(fx.end, DM_DONE);
 		for (y = 0; y < size.height; y++) {
 			for (x = 0; x < size.width; x++) {
 				u32 word;
 
-				memcpy(&word, rig.depth + (y * size.width + x) * 4, 4);
+				memcpy(&word, fx.depth + (y * size.width + x) * 4, 4);
 				assert_int_equal(word, 0x5a000000 | expected_d24(any[i]));
 			}
 		}
@@ -453,10 +453,10 @@ static void corrupt_memory_ends_the_job(void **state)
 	for (i = 0; i < DAMAGES; i++) {
 		u32 used, at, n;
 
-		make_scene(RIG_BLEND);
-		used = RIG_PAGES - rig_free_pages(&rig);
+		make_scene(FX_BLEND);
+		used = FX_PAGES - fx_free_pages(&fx);
 		for (n = 0; n < 1 + i % 4; n++) {
-			u8 *area = i % 3 == 0 ? rig.regions : i % 3 == 1 ? rig.pb : rig.states;
+			u8 *area = i % 3 == 0 ? fx.regions : i % 3 == 1 ? fx.pb : fx.states;
 			const u32 bytes = i % 3 == 0 ? 2 * 6 * 8 :
 					  i % 3 == 1 ? used * PUMICE_PM_PAGE_SIZE : 6 * 64;
 			u32 *words = (u32 *)(void *)area;
@@ -468,9 +468,9 @@ static void corrupt_memory_ends_the_job(void **state)
 			words[at] = model_below(2) ? (u32)model_random() :
 						     words[at] ^ 1u << model_below(32);
 		}
-		rig_start(&rig, false);
-		rig_run(&rig);
-		faults += rig.end == DM_FAULT;
+		fx_start(&fx, false);
+		fx_run(&fx);
+		faults += fx.end == DM_FAULT;
 		check_end();
 	}
 	assert_true(faults > DAMAGES / 4);
@@ -485,9 +485,9 @@ static void a_stream_without_end_faults(void **state)
 	u32 *words, i;
 
 	(void)state;
-	make_scene(RIG_BLEND);
-	pumice_region_unpack((const u32 *)(const void *)rig.regions, &region);
-	words = (u32 *)(void *)(rig.pb + (pm_address(&rig.scene, region.stream) - RIG_PB));
+	make_scene(FX_BLEND);
+	pumice_region_unpack((const u32 *)(const void *)fx.regions, &region);
+	words = (u32 *)(void *)(fx.pb + (pm_address(&fx.scene, region.stream) - FX_PB));
 	pumice_tile_chunk_unpack(words, &chunk);
 	for (i = 1; i < 7; i++)
 		chunk.entries[i] = chunk.entries[0];
@@ -502,16 +502,16 @@ static void a_stream_without_end_faults(void **state)
 static void a_program_that_faults_stops_the_job(void **state)
 {
 	(void)state;
-	make_scene(RIG_BAD_STORE);
+	make_scene(FX_BAD_STORE);
 	expect(PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_USC_DATA);
 	run_good();
 }
 
 static void abort_now(void)
 {
-	rig.locked = true;
-	pdm_abort(rig.pdm);
-	rig.locked = false;
+	fx.locked = true;
+	pdm_abort(fx.pdm);
+	fx.locked = false;
 }
 
 static void a_program_without_end_is_aborted(void **state)
@@ -519,14 +519,14 @@ static void a_program_without_end_is_aborted(void **state)
 	u32 i;
 
 	(void)state;
-	make_scene(RIG_LOOP);
-	rig_start(&rig, false);
+	make_scene(FX_LOOP);
+	fx_start(&fx, false);
 	for (i = 0; i < 3000; i++)
-		assert_true(rig_turn(&rig));
-	assert_int_equal(rig.ends, 0);
+		assert_true(fx_turn(&fx));
+	assert_int_equal(fx.ends, 0);
 	abort_now();
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_ABORTED);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_ABORTED);
 	check_end();
 	run_good();
 }
@@ -538,24 +538,24 @@ static void aborts_at_every_step(void **state)
 
 	(void)state;
 	for (turns = 0; !over; turns++) {
-		make_scene(RIG_BLEND);
-		rig_start(&rig, turns % 3 == 2);
-		for (i = 0; i < turns && !rig.ends; i++)
-			assert_true(rig_turn(&rig));
-		over = rig.ends;
+		make_scene(FX_BLEND);
+		fx_start(&fx, turns % 3 == 2);
+		for (i = 0; i < turns && !fx.ends; i++)
+			assert_true(fx_turn(&fx));
+		over = fx.ends;
 		if (!over) {
 			abort_now();
 			abort_now();
-			rig_run(&rig);
-			aborted += rig.end == DM_ABORTED;
+			fx_run(&fx);
+			aborted += fx.end == DM_ABORTED;
 		}
 		check_end();
 	}
 	assert_true(aborted > 4);
 	/* Idle: ignored. */
-	rig.ends = 0;
+	fx.ends = 0;
 	abort_now();
-	assert_int_equal(rig.ends, 0);
+	assert_int_equal(fx.ends, 0);
 	run_good();
 }
 
@@ -563,9 +563,9 @@ static u32 tasks(void)
 {
 	struct pds_load load;
 
-	rig.locked = true;
-	pds_load(rig.pds, &load);
-	rig.locked = false;
+	fx.locked = true;
+	pds_load(fx.pds, &load);
+	fx.locked = false;
 	return load.tasks;
 }
 
@@ -577,20 +577,20 @@ static void an_abort_drops_a_task_that_is_half_filled(void **state)
 
 	(void)state;
 	for (turns = 0; !over; turns++) {
-		make_scene(RIG_READS);
-		rig_start(&rig, false);
-		for (i = 0; i < turns && !rig.ends; i++)
-			assert_true(rig_turn(&rig));
-		over = rig.ends;
+		make_scene(FX_READS);
+		fx_start(&fx, false);
+		for (i = 0; i < turns && !fx.ends; i++)
+			assert_true(fx_turn(&fx));
+		over = fx.ends;
 		if (!over) {
 			abort_now();
-			rig_run(&rig);
-			aborted += rig.end == DM_ABORTED;
+			fx_run(&fx);
+			aborted += fx.end == DM_ABORTED;
 		}
 		check_end();
 		assert_int_equal(tasks(), 0);
 	}
-	assert_int_equal(rig.end, DM_DONE);
+	assert_int_equal(fx.end, DM_DONE);
 	assert_true(aborted > 20);
 	run_good();
 }
@@ -601,11 +601,11 @@ static void a_reset_drops_the_job(void **state)
 
 	(void)state;
 	for (turns = 0; turns < 12; turns++) {
-		make_scene(RIG_BLEND);
-		rig_start(&rig, false);
-		for (i = 0; i < turns && !rig.ends; i++)
-			rig_turn(&rig);
-		rig_reset(&rig);
+		make_scene(FX_BLEND);
+		fx_start(&fx, false);
+		for (i = 0; i < turns && !fx.ends; i++)
+			fx_turn(&fx);
+		fx_reset(&fx);
 		run_good();
 	}
 }
@@ -632,5 +632,5 @@ int main(void)
 		cmocka_unit_test(a_reset_drops_the_job),
 	};
 
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
+	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

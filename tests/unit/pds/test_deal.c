@@ -6,68 +6,68 @@
  */
 #include <string.h>
 
-#include "rig.h"
+#include "fixture.h"
 
-static const struct rig_stores small_stores = {
+static const struct fx_stores small_stores = {
 	.unified_bytes = 64 * 128, .common_bytes = 1024, .local_bytes = 4096,
 };
 
 /* Groups of the launch that start before one has to wait. */
-static u32 fill(struct rig *rig)
+static u32 fill(struct fixture *fx)
 {
 	u32 n = 0;
 
-	while (rig_group(rig, n, 0, 0, n) == PDS_STARTED)
+	while (fx_group(fx, n, 0, 0, n) == PDS_STARTED)
 		n++;
 	return n;
 }
 
 static void groups_are_dispatched_to_the_usc_with_the_fewest_waves(void **state)
 {
-	struct rig *rig = rig_create(4, NULL);
-	struct pds_launch launch = rig_launch(64, 1, 1);
+	struct fixture *fx = fx_create(4, NULL);
+	struct pds_launch launch = fx_launch(64, 1, 1);
 	u32 i;
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
 	for (i = 0; i < 12; i++) {
-		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
-		assert_int_equal(rig->usc[i % 4]->started, i / 4 + 1);
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(fx->usc[i % 4]->started, i / 4 + 1);
 		/* One that has groups needs no other wake-up. */
-		assert_int_equal(rig->wakes[i % 4], 1);
+		assert_int_equal(fx->wakes[i % 4], 1);
 	}
 	/* Two end on USC 2: the next two are dispatched there. */
-	fake_usc_finish(rig->usc[2], fake_usc_oldest(rig->usc[2]));
-	fake_usc_finish(rig->usc[2], fake_usc_oldest(rig->usc[2]));
-	assert_int_equal(rig_group(rig, 12, 0, 0, 12), PDS_STARTED);
-	assert_int_equal(rig_group(rig, 13, 0, 0, 13), PDS_STARTED);
-	assert_int_equal(rig->usc[2]->started, 5);
-	assert_int_equal(rig->usc[0]->started + rig->usc[1]->started + rig->usc[3]->started, 9);
-	rig_destroy(rig);
+	fake_usc_finish(fx->usc[2], fake_usc_oldest(fx->usc[2]));
+	fake_usc_finish(fx->usc[2], fake_usc_oldest(fx->usc[2]));
+	assert_int_equal(fx_group(fx, 12, 0, 0, 12), PDS_STARTED);
+	assert_int_equal(fx_group(fx, 13, 0, 0, 13), PDS_STARTED);
+	assert_int_equal(fx->usc[2]->started, 5);
+	assert_int_equal(fx->usc[0]->started + fx->usc[1]->started + fx->usc[3]->started, 9);
+	fx_destroy(fx);
 }
 
 /* If the GPU is idle between two groups, not all of them are dispatched to USC 0. */
 static void equal_uscs_are_used_round_robin_and_a_reset_starts_over(void **state)
 {
-	struct rig *rig = rig_create(3, NULL);
-	struct pds_launch launch = rig_launch(64, 1, 1);
+	struct fixture *fx = fx_create(3, NULL);
+	struct pds_launch launch = fx_launch(64, 1, 1);
 	u32 i;
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
 	for (i = 0; i < 8; i++) {
-		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
-		assert_int_equal(rig->usc[i % 3]->running, 1);
-		assert_true(rig_finish_oldest(rig));
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(fx->usc[i % 3]->running, 1);
+		assert_true(fx_finish_oldest(fx));
 	}
-	rig->begun = false;
-	pds_reset(rig->pds);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(rig->usc[0]->running, 1);
-	rig_destroy(rig);
+	fx->begun = false;
+	pds_reset(fx->pds);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx->usc[0]->running, 1);
+	fx_destroy(fx);
 }
 
 static void dispatch_is_reproducible(void **state)
@@ -76,25 +76,25 @@ static void dispatch_is_reproducible(void **state)
 
 	(void)state;
 	for (run = 0; run < 2; run++) {
-		struct rig *rig = rig_create(3, NULL);
-		struct pds_launch launch = rig_launch(100, 1, 1);
+		struct fixture *fx = fx_create(3, NULL);
+		struct pds_launch launch = fx_launch(100, 1, 1);
 
-		rig_program_empty(rig, &launch);
-		assert_true(rig_begin(rig, &launch));
+		fx_program_empty(fx, &launch);
+		assert_true(fx_begin(fx, &launch));
 		for (i = 0; i < 64; i++) {
 			u32 u, before[3];
 
 			for (u = 0; u < 3; u++)
-				before[u] = rig->usc[u]->started;
-			assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+				before[u] = fx->usc[u]->started;
+			assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
 			for (u = 0; u < 3; u++) {
-				if (rig->usc[u]->started != before[u])
+				if (fx->usc[u]->started != before[u])
 					first[run][i] = u;
 			}
 			if (i % 5 == 4)
-				rig_finish_oldest(rig);
+				fx_finish_oldest(fx);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 	assert_memory_equal(first[0], first[1], sizeof(first[0]));
 }
@@ -102,8 +102,8 @@ static void dispatch_is_reproducible(void **state)
 static void a_group_is_described_to_its_usc(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { TASK, END };
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(30, 7, 1);	/* 210: 7 waves, 2 tasks */
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(30, 7, 1);	/* 210: 7 waves, 2 tasks */
 	const struct usc_group *group;
 	const struct usc_task *task;
 
@@ -112,49 +112,49 @@ static void a_group_is_described_to_its_usc(void **state)
 	launch.state.attrs = 4;
 	launch.state.shared = 17;
 	launch.state.local_bytes = 1000;
-	rig_program(rig, &launch, insns, 2);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(rig_group(rig, 1, 0, 0, 0x123456789abull), PDS_STARTED);
-	assert_int_equal(pds_groups(rig->pds), 2);
-	assert_int_equal(rig_load(rig).tasks, 4);
+	fx_program(fx, &launch, insns, 2);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx_group(fx, 1, 0, 0, 0x123456789abull), PDS_STARTED);
+	assert_int_equal(pds_groups(fx->pds), 2);
+	assert_int_equal(fx_load(fx).tasks, 4);
 
-	group = &rig->usc[0]->group[1];
+	group = &fx->usc[0]->group[1];
 	assert_int_equal(group->tasks, 2);
-	assert_int_equal(group->ctx, RIG_CTX);
+	assert_int_equal(group->ctx, FX_CTX);
 	assert_int_equal(group->waves, 7);
 	assert_int_equal(group->first_wave, (u32)(0x123456789abull * 7));
 	assert_int_equal(group->local_bytes, 1000);
-	assert_int_equal(group->code_addr, RIG_CODE);
-	task = &rig->usc[0]->task[group->slot[0]];
+	assert_int_equal(group->code_addr, FX_CODE);
+	task = &fx->usc[0]->task[group->slot[0]];
 	assert_int_equal(task->waves, 4);
 	assert_int_equal(task->instances, 128);
 	assert_int_equal(task->temps, 9);
 	assert_int_equal(task->attrs, 4);
 	assert_int_equal(task->shared, 17);
-	task = &rig->usc[0]->task[group->slot[1]];
+	task = &fx->usc[0]->task[group->slot[1]];
 	assert_int_equal(task->index, 1);
 	assert_int_equal(task->waves, 3);
 	assert_int_equal(task->instances, 82);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Bank 0 for every group, so that bank conflicts do not depend on neighbours. */
 static void local_memory_starts_at_the_first_bank(void **state)
 {
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
 	u32 i;
 
 	(void)state;
 	launch.state.local_bytes = 36;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
 	for (i = 0; i < 4; i++) {
-		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
-		assert_int_equal(rig->usc[0]->group[i].local_byte % 128, 0);
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(fx->usc[0]->group[i].local_byte % 128, 0);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Each resource alone makes a group wait; the end of one group admits the next. */
@@ -176,24 +176,24 @@ static void a_group_waits_for_the_exhausted_resource(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rig *rig = rig_create(2, &small_stores);
-		struct pds_launch launch = rig_launch(cases[i].size, 1, 1);
+		struct fixture *fx = fx_create(2, &small_stores);
+		struct pds_launch launch = fx_launch(cases[i].size, 1, 1);
 
 		launch.state.shared = cases[i].shared;
 		launch.state.temps = cases[i].temps;
 		launch.state.local_bytes = cases[i].local;
-		rig_program_empty(rig, &launch);
-		assert_true(rig_begin(rig, &launch));
-		if (fill(rig) != 2 * cases[i].fit)
-			fail_msg("%s: %u groups run", cases[i].what, pds_groups(rig->pds));
+		fx_program_empty(fx, &launch);
+		assert_true(fx_begin(fx, &launch));
+		if (fill(fx) != 2 * cases[i].fit)
+			fail_msg("%s: %u groups run", cases[i].what, pds_groups(fx->pds));
 		for (n = 0; n < 10; n++) {
-			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
-			assert_true(rig_finish_oldest(rig));
-			assert_int_equal(rig->done, n + 1);
-			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+			assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_WAIT);
+			assert_true(fx_finish_oldest(fx));
+			assert_int_equal(fx->done, n + 1);
+			assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 		}
-		assert_int_equal(pds_groups(rig->pds), 2 * cases[i].fit);
-		rig_destroy(rig);
+		assert_int_equal(pds_groups(fx->pds), 2 * cases[i].fit);
+		fx_destroy(fx);
 	}
 }
 
@@ -221,22 +221,22 @@ static void groups_that_can_never_fit_are_refused(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rig *rig = rig_create(2, &small_stores);
-		struct pds_launch launch = rig_launch(cases[i].x, 1, 1);
+		struct fixture *fx = fx_create(2, &small_stores);
+		struct pds_launch launch = fx_launch(cases[i].x, 1, 1);
 
 		launch.state.shared = cases[i].shared;
 		launch.state.temps = cases[i].temps;
 		launch.state.attrs = cases[i].attrs;
 		launch.state.local_bytes = cases[i].local;
-		rig_program_empty(rig, &launch);
-		if (rig_begin(rig, &launch) != cases[i].fits)
+		fx_program_empty(fx, &launch);
+		if (fx_begin(fx, &launch) != cases[i].fits)
 			fail_msg("%s", cases[i].what);
 		if (cases[i].fits)
-			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+			assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 		else
-			rig_expect_fault(rig, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, RIG_PDS,
-					 0);
-		rig_destroy(rig);
+			fx_expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS,
+					0);
+		fx_destroy(fx);
 	}
 }
 
@@ -251,208 +251,208 @@ static void too_many_registers_per_instance_are_refused(void **state)
 		{ 4096, 248, 248, true }, { 4097, 0, 0, false }, { 0, 249, 0, false },
 		{ 0, 0, 249, false }, { 0, 255, 0, false }, { 8191, 0, 0, false },
 	};
-	struct rig *rig = rig_create(1, NULL);
+	struct fixture *fx = fx_create(1, NULL);
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct pds_launch launch = rig_launch(1, 1, 1);
+		struct pds_launch launch = fx_launch(1, 1, 1);
 
 		launch.state.shared = cases[i].shared;
 		launch.state.temps = cases[i].temps;
 		launch.state.attrs = cases[i].attrs;
-		rig_program_empty(rig, &launch);
-		assert_int_equal(rig_begin(rig, &launch), cases[i].fits);
-		rig_end(rig);
+		fx_program_empty(fx, &launch);
+		assert_int_equal(fx_begin(fx, &launch), cases[i].fits);
+		fx_end(fx);
 		if (!cases[i].fits)
-			rig_expect_fault(rig, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, RIG_PDS,
-					 0);
+			fx_expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS,
+					0);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* A group that does not fit on the emptiest USC is dispatched to another. */
 static void a_group_is_placed_where_it_fits(void **state)
 {
-	struct rig *rig = rig_create(2, &small_stores);
-	struct pds_launch big = rig_launch(32, 1, 1), wide = rig_launch(96, 1, 1);
+	struct fixture *fx = fx_create(2, &small_stores);
+	struct pds_launch big = fx_launch(32, 1, 1), wide = fx_launch(96, 1, 1);
 
 	(void)state;
 	big.state.local_bytes = 4096;
-	rig_program_empty(rig, &big);
-	assert_true(rig_begin(rig, &big));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);	/* USC 0, one wave */
-	rig_end(rig);
+	fx_program_empty(fx, &big);
+	assert_true(fx_begin(fx, &big));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);	/* USC 0, one wave */
+	fx_end(fx);
 	wide.state = (struct pumice_cdm_state){
-		.pds_addr = RIG_PDS, .pds_insns = 2, .size_x = 96, .size_y = 1, .size_z = 1,
+		.pds_addr = FX_PDS, .pds_insns = 2, .size_x = 96, .size_y = 1, .size_z = 1,
 	};
-	assert_true(rig_begin(rig, &wide));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);	/* USC 1, three waves */
-	rig_end(rig);
-	assert_true(rig_begin(rig, &big));
-	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
-	assert_int_equal(rig->usc[1]->started, 2);
-	assert_int_equal(rig_group(rig, 2, 0, 0, 2), PDS_WAIT);
-	rig_destroy(rig);
+	assert_true(fx_begin(fx, &wide));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);	/* USC 1, three waves */
+	fx_end(fx);
+	assert_true(fx_begin(fx, &big));
+	assert_int_equal(fx_group(fx, 1, 0, 0, 1), PDS_STARTED);
+	assert_int_equal(fx->usc[1]->started, 2);
+	assert_int_equal(fx_group(fx, 2, 0, 0, 2), PDS_WAIT);
+	fx_destroy(fx);
 }
 
 static void a_group_without_instances_sequences(void **state)
 {
-	static const struct pumice_pds_insn insns[] = { LDI(V, 0, 1), DMA(V, 0, 1, RIG_DATA, 4),
+	static const struct pumice_pds_insn insns[] = { LDI(V, 0, 1), DMA(V, 0, 1, FX_DATA, 4),
 							TASK, END };
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(0, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(0, 1, 1);
 
 	(void)state;
 	launch.state.attrs = 1;
-	rig_program(rig, &launch, insns, 4);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 5), PDS_STARTED);
-	assert_int_equal(rig->usc[0]->group[0].tasks, 1);
-	assert_int_equal(rig->usc[0]->group[0].waves, 0);
-	assert_int_equal(rig->usc[0]->task[rig->usc[0]->group[0].slot[0]].instances, 0);
-	assert_int_equal(rig_load(rig).tasks, 1);
-	rig_destroy(rig);
+	fx_program(fx, &launch, insns, 4);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 5), PDS_STARTED);
+	assert_int_equal(fx->usc[0]->group[0].tasks, 1);
+	assert_int_equal(fx->usc[0]->group[0].waves, 0);
+	assert_int_equal(fx->usc[0]->task[fx->usc[0]->group[0].slot[0]].instances, 0);
+	assert_int_equal(fx_load(fx).tasks, 1);
+	fx_destroy(fx);
 }
 
 /* One program per launch, referenced until the launch and its last group have ended. */
 static void a_launch_gets_its_usc_program_once_and_releases_it(void **state)
 {
-	struct rig *rig = rig_create(2, NULL);
-	struct pds_launch launch = rig_launch(32, 1, 1);
+	struct fixture *fx = fx_create(2, NULL);
+	struct pds_launch launch = fx_launch(32, 1, 1);
 	u32 i;
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
 	for (i = 0; i < 10; i++)
-		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
-	assert_int_equal(rig->cache.gets, 1);
-	rig_finish_all(rig);
-	assert_int_equal(rig->cache.live, 1);	/* the launch goes on */
-	assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
-	rig_end(rig);
-	assert_int_equal(rig->cache.live, 1);	/* a group runs */
-	rig_finish_all(rig);
-	assert_int_equal(rig->cache.live, 0);
-	rig_destroy(rig);
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+	assert_int_equal(fx->cache.gets, 1);
+	fx_finish_all(fx);
+	assert_int_equal(fx->cache.live, 1);	/* the launch goes on */
+	assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+	fx_end(fx);
+	assert_int_equal(fx->cache.live, 1);	/* a group runs */
+	fx_finish_all(fx);
+	assert_int_equal(fx->cache.live, 0);
+	fx_destroy(fx);
 }
 
 /* As many launches as slots run in parallel, one group each, and one more is begun. */
 static void every_slot_can_run_another_launch(void **state)
 {
-	struct rig *rig = rig_create(2, NULL);
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct fixture *fx = fx_create(2, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
 	u32 i;
 
 	(void)state;
-	rig_program_empty(rig, &launch);
+	fx_program_empty(fx, &launch);
 	for (i = 0; i < 2 * PUMICE_USC_SLOTS; i++) {
-		assert_true(rig_begin(rig, &launch));
-		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-		rig_end(rig);
+		assert_true(fx_begin(fx, &launch));
+		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+		fx_end(fx);
 	}
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig->cache.live, 2 * PUMICE_USC_SLOTS + 1);
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
-	assert_true(rig_finish_oldest(rig));
-	assert_int_equal(rig->cache.live, 2 * PUMICE_USC_SLOTS);
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	rig_destroy(rig);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx->cache.live, 2 * PUMICE_USC_SLOTS + 1);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_true(fx_finish_oldest(fx));
+	assert_int_equal(fx->cache.live, 2 * PUMICE_USC_SLOTS);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_destroy(fx);
 }
 
 static void abort_reaches_only_uscs_with_groups(void **state)
 {
-	struct rig *rig = rig_create(3, NULL);
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct fixture *fx = fx_create(3, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
-	rig_abort(rig);
-	assert_true(rig->usc[0]->aborted);
-	assert_true(rig->usc[1]->aborted);
-	assert_false(rig->usc[2]->aborted);
-	assert_int_equal(rig->wakes[0], 2);
-	assert_int_equal(rig->wakes[1], 2);
-	assert_int_equal(rig->wakes[2], 0);
-	assert_int_equal(pds_groups(rig->pds), 2);	/* until the USCs end them */
-	rig_destroy(rig);
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx_group(fx, 1, 0, 0, 1), PDS_STARTED);
+	fx_abort(fx);
+	assert_true(fx->usc[0]->aborted);
+	assert_true(fx->usc[1]->aborted);
+	assert_false(fx->usc[2]->aborted);
+	assert_int_equal(fx->wakes[0], 2);
+	assert_int_equal(fx->wakes[1], 2);
+	assert_int_equal(fx->wakes[2], 0);
+	assert_int_equal(pds_groups(fx->pds), 2);	/* until the USCs end them */
+	fx_destroy(fx);
 }
 
 static void a_usc_fault_is_reported_with_all_fields(void **state)
 {
-	struct rig *rig = rig_create(2, NULL);
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct fixture *fx = fx_create(2, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
-	fake_usc_fault(rig->usc[1], 0, PUMICE_FAULT_USC_LOCAL_BOUNDS);
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_LOCAL_BOUNDS);
-	assert_int_equal(rig->fault.usc, 1);
-	assert_int_equal(rig->fault.pc, 3);
-	assert_int_equal(rig->fault.addr, RIG_CODE + 48);
-	assert_int_equal(pds_groups(rig->pds), 2);
-	rig_destroy(rig);
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx_group(fx, 1, 0, 0, 1), PDS_STARTED);
+	fake_usc_fault(fx->usc[1], 0, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	assert_int_equal(fx->fault.usc, 1);
+	assert_int_equal(fx->fault.pc, 3);
+	assert_int_equal(fx->fault.addr, FX_CODE + 48);
+	assert_int_equal(pds_groups(fx->pds), 2);
+	fx_destroy(fx);
 }
 
 /* Full of groups, each of its own launch, and another begun: all resources are freed. */
 static void reset_drops_groups_and_releases_programs(void **state)
 {
-	struct rig *rig = rig_create(2, &small_stores);
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct fixture *fx = fx_create(2, &small_stores);
+	struct pds_launch launch = fx_launch(1, 1, 1);
 	u32 round, i;
 
 	(void)state;
 	launch.state.shared = 5;
 	launch.state.local_bytes = 4;
-	rig_program_empty(rig, &launch);
+	fx_program_empty(fx, &launch);
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < 2 * 32; i++) {	/* the local memory of 32 groups on each */
-			assert_true(rig_begin(rig, &launch));
-			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-			rig_end(rig);
+			assert_true(fx_begin(fx, &launch));
+			assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+			fx_end(fx);
 		}
-		assert_true(rig_begin(rig, &launch));
-		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
+		assert_true(fx_begin(fx, &launch));
+		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_WAIT);
 		for (i = 0; i < 2; i++)
-			usc_reset(rig->usc[i]);
-		rig->begun = false;
-		pds_reset(rig->pds);
-		assert_int_equal(pds_groups(rig->pds), 0);
-		assert_int_equal(rig_load(rig).tasks, 0);
-		assert_int_equal(rig->cache.live, 0);
-		assert_int_equal(rig->done, 0);
+			usc_reset(fx->usc[i]);
+		fx->begun = false;
+		pds_reset(fx->pds);
+		assert_int_equal(pds_groups(fx->pds), 0);
+		assert_int_equal(fx_load(fx).tasks, 0);
+		assert_int_equal(fx->cache.live, 0);
+		assert_int_equal(fx->done, 0);
 	}
 	/* Without local memory the slots are the limit. */
 	launch.state.local_bytes = 0;
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(fill(rig), 2 * PUMICE_USC_SLOTS);
-	rig_destroy(rig);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fill(fx), 2 * PUMICE_USC_SLOTS);
+	fx_destroy(fx);
 }
 
 static void reset_empties_the_tlb(void **state)
 {
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
-	rig_end(rig);
-	testmem_unmap(rig->tm, RIG_CTX, RIG_PDS, 0x1000);
-	assert_true(rig_begin(rig, &launch));	/* the TLB still has the page */
-	rig->begun = false;
-	pds_reset(rig->pds);
-	assert_false(rig_begin(rig, &launch));
-	rig_expect_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS, RIG_PDS, 0);
-	rig_destroy(rig);
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	fx_end(fx);
+	testmem_unmap(fx->tm, FX_CTX, FX_PDS, 0x1000);
+	assert_true(fx_begin(fx, &launch));	/* the TLB still has the page */
+	fx->begun = false;
+	pds_reset(fx->pds);
+	assert_false(fx_begin(fx, &launch));
+	fx_expect_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS, FX_PDS, 0);
+	fx_destroy(fx);
 }
 
 static void a_pds_has_one_to_thirty_two_uscs(void **state)
@@ -480,25 +480,25 @@ static void random_launches_lose_and_overlap_nothing(void **state)
 	static const struct pumice_pds_insn good[] = { MOV(SH, 0, TASK), MOV(V, 0, LOCAL_LINEAR),
 						       TASK, END };
 	static const struct pumice_pds_insn faulty[] = { DMA(SH, 0, 1, 0x8000, 0), TASK, END };
-	struct rig *rig = rig_create(5, NULL);
+	struct fixture *fx = fx_create(5, NULL);
 	u64 rnd = 0x5eed0003;
 	u32 launches, waits = 0, faults = 0, n;
 
 	(void)state;
 	print_message("seed 0x%llx\n", (unsigned long long)rnd);
 	for (launches = 0; launches < 300; launches++) {
-		struct pds_launch launch = rig_launch((u16)(next_random(&rnd) % 1024 + 1), 1, 1);
+		struct pds_launch launch = fx_launch((u16)(next_random(&rnd) % 1024 + 1), 1, 1);
 		bool fault = next_random(&rnd) % 8 == 0;
 
 		launch.state.shared = (u16)(next_random(&rnd) % 1500 + 1);
 		launch.state.attrs = (u8)(next_random(&rnd) % 30 + 1);
 		launch.state.temps = (u8)(next_random(&rnd) % 50);
 		launch.state.local_bytes = next_random(&rnd) % 20000 & ~3u;
-		rig_program(rig, &launch, fault ? faulty : good, fault ? 3 : 4);
-		assert_true(rig_begin(rig, &launch));
+		fx_program(fx, &launch, fault ? faulty : good, fault ? 3 : 4);
+		assert_true(fx_begin(fx, &launch));
 		for (n = next_random(&rnd) % 30; n; n--) {
-			enum pds_result result = rig_group(rig, n, 0, 0, n);
-			struct usc *usc = rig->usc[next_random(&rnd) % 5];
+			enum pds_result result = fx_group(fx, n, 0, 0, n);
+			struct usc *usc = fx->usc[next_random(&rnd) % 5];
 			unsigned int group = next_random(&rnd) % PUMICE_USC_SLOTS;
 
 			waits += result == PDS_WAIT;
@@ -507,12 +507,12 @@ static void random_launches_lose_and_overlap_nothing(void **state)
 			if (fake_usc_running(usc, group))
 				fake_usc_finish(usc, group);
 			if (result == PDS_WAIT)
-				rig_finish_oldest(rig);
+				fx_finish_oldest(fx);
 		}
-		rig_end(rig);
+		fx_end(fx);
 	}
 	assert_true(waits > 100 && faults > 100);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /*
@@ -522,80 +522,80 @@ static void random_launches_lose_and_overlap_nothing(void **state)
 static void a_group_with_many_reads_is_filled_in_pieces(void **state)
 {
 	const struct pumice_pds_insn insns[] = {
-		DMA(V, 0, 1, RIG_DATA, 8), DMA(V, 0, 1, RIG_DATA, 8), DMA(V, 0, 1, RIG_DATA, 8),
+		DMA(V, 0, 1, FX_DATA, 8), DMA(V, 0, 1, FX_DATA, 8), DMA(V, 0, 1, FX_DATA, 8),
 		TASK, END,
 	};
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(PUMICE_GROUP_INSTANCES, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(PUMICE_GROUP_INSTANCES, 1, 1);
 	enum pds_result result;
 	u32 pieces = 0;
 
 	(void)state;
 	launch.state.attrs = 1;
-	rig_program(rig, &launch, insns, 5);
-	assert_true(rig_begin(rig, &launch));
-	while ((result = rig_group_piece(rig, 0, 0, 0, 0)) == PDS_MORE)
+	fx_program(fx, &launch, insns, 5);
+	assert_true(fx_begin(fx, &launch));
+	while ((result = fx_group_piece(fx, 0, 0, 0, 0)) == PDS_MORE)
 		pieces++;
 	assert_int_equal(result, PDS_STARTED);
 	/* The last piece of a task runs to the end of the program; that of the group starts it. */
 	assert_int_equal(pieces, PUMICE_GROUP_TASKS * 4 - 1);
 
 	/* A cancelled one frees all its resources. */
-	assert_int_equal(rig_group_piece(rig, 1, 0, 0, 1), PDS_MORE);
-	rig_end(rig);
-	fake_usc_finish(rig->usc[0], fake_usc_oldest(rig->usc[0]));
-	assert_int_equal(rig_load(rig).held, 0);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	rig_destroy(rig);
+	assert_int_equal(fx_group_piece(fx, 1, 0, 0, 1), PDS_MORE);
+	fx_end(fx);
+	fake_usc_finish(fx->usc[0], fake_usc_oldest(fx->usc[0]));
+	assert_int_equal(fx_load(fx).held, 0);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_destroy(fx);
 }
 
 /* A group with many registers is filled task by task, for any program. */
 static void a_group_of_many_registers_is_filled_without_the_device_lock(void **state)
 {
-	static const struct rig_stores stores = {
+	static const struct fx_stores stores = {
 		.unified_bytes = 1u << 20, .common_bytes = 1024, .local_bytes = 4096,
 	};
-	struct rig *rig = rig_create(1, &stores);
-	struct pds_launch launch = rig_launch(PUMICE_GROUP_INSTANCES, 1, 1);
+	struct fixture *fx = fx_create(1, &stores);
+	struct pds_launch launch = fx_launch(PUMICE_GROUP_INSTANCES, 1, 1);
 	enum pds_result result;
 	u32 pieces = 0, locks;
 
 	(void)state;
 	launch.state.attrs = 128;	/* 512 KiB */
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
-	locks = rig->locks;
-	while ((result = rig_group_piece(rig, 0, 0, 0, 0)) == PDS_MORE)
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	locks = fx->locks;
+	while ((result = fx_group_piece(fx, 0, 0, 0, 0)) == PDS_MORE)
 		pieces++;
 	assert_int_equal(result, PDS_STARTED);
 	assert_int_equal(pieces, PUMICE_GROUP_TASKS - 1);
 	/* By the caller for each piece, and again after it. */
-	assert_int_equal(rig->locks - locks, 2 * PUMICE_GROUP_TASKS);
-	rig_destroy(rig);
+	assert_int_equal(fx->locks - locks, 2 * PUMICE_GROUP_TASKS);
+	fx_destroy(fx);
 }
 
 /* A launch whose program is loaded in pieces begins once, and can be cancelled between two. */
 static void a_launch_begins_when_its_program_is_loaded(void **state)
 {
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(1, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
 	u32 calls;
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	rig->cache.pieces = 7;
-	for (calls = 1; !rig_begin(rig, &launch); calls++)
-		assert_int_equal(rig->cache.loads, 1);
+	fx_program_empty(fx, &launch);
+	fx->cache.pieces = 7;
+	for (calls = 1; !fx_begin(fx, &launch); calls++)
+		assert_int_equal(fx->cache.loads, 1);
 	assert_int_equal(calls, 8);
-	assert_int_equal(rig->cache.loads, 0);
-	rig_end(rig);
-	assert_false(rig_begin(rig, &launch));
-	assert_int_equal(rig->cache.loads, 1);
-	rig->begun = true;
-	rig_end(rig);
-	assert_int_equal(rig->cache.loads, 0);
-	rig_destroy(rig);
+	assert_int_equal(fx->cache.loads, 0);
+	fx_end(fx);
+	assert_false(fx_begin(fx, &launch));
+	assert_int_equal(fx->cache.loads, 1);
+	fx->begun = true;
+	fx_end(fx);
+	assert_int_equal(fx->cache.loads, 0);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
  * reads, sources. The model computes each value independently, with the operations that
  * hw/isa.xml specifies, from random planes; positions are those of fake_gfx.c.
  */
-#include "stage_rig.h"
+#include "stage_fixture.h"
 
 #include <string.h>
 
@@ -13,10 +13,10 @@
 #define PRIMS	5u
 #define VARYINGS 9u
 #define PLANES	(VARYINGS + 2)
-#define STATE_AT (RIG_DATA + 4096 - 16)	/* across pages */
+#define STATE_AT (FX_DATA + 4096 - 16)	/* across pages */
 
-struct fragment_bench {
-	struct rig *rig;
+struct fragment_fixture {
+	struct fixture *fx;
 	struct stage_owner owner;
 	struct pds_stage stage;
 	struct pds_place place;
@@ -43,13 +43,13 @@ static float rnd_float(void)
 	return (float)(s32)(rnd() % 20001 - 10000) / 777.0f;
 }
 
-static void setup(struct fragment_bench *b)
+static void setup(struct fragment_fixture *b)
 {
 	u32 i, n;
 
 	memset(b, 0, sizeof(*b));
-	b->rig = rig_create(PUMICE_USCS_PER_CORE, NULL);
-	stage_own(b->rig, PDS_DM_PDM, &b->owner);
+	b->fx = fx_create(PUMICE_USCS_PER_CORE, NULL);
+	stage_own(b->fx, PDS_DM_PDM, &b->owner);
 	for (i = 0; i < PRIMS; i++) {
 		for (n = 0; n < PLANES; n++)
 			b->plane[i][n] = (struct tsp_plane){ rnd_float(), rnd_float(), rnd_float() };
@@ -73,7 +73,7 @@ static void setup(struct fragment_bench *b)
 					.varyings = VARYINGS };
 }
 
-static bool fill(struct fragment_bench *b, const struct pumice_pds_insn *insns, u16 count,
+static bool fill(struct fragment_fixture *b, const struct pumice_pds_insn *insns, u16 count,
 		 u32 stage, u32 instances)
 {
 	const struct pumice_stage registers = { .attrs = 12, .temps = 1, .shared = 4,
@@ -83,30 +83,30 @@ static bool fill(struct fragment_bench *b, const struct pumice_pds_insn *insns, 
 	bool ok;
 	u32 pc = 0;
 
-	if (!stage_load(b->rig, &registers, &limits, insns, count, &b->stage))
-		fail_msg("refused: %u", b->rig->fault.fault);
-	assert_int_equal(pds_task_claim(b->rig->pds, PDS_DM_PDM, 0, &b->stage, instances, PRIMS,
-					&b->place, &b->rig->fault), PDS_STARTED);
+	if (!stage_load(b->fx, &registers, &limits, insns, count, &b->stage))
+		fail_msg("refused: %u", b->fx->fault.fault);
+	assert_int_equal(pds_task_claim(b->fx->pds, PDS_DM_PDM, 0, &b->stage, instances, PRIMS,
+					&b->place, &b->fx->fault), PDS_STARTED);
 	do
-		ok = pds_fill_fragments(b->rig->pds, &b->place, &b->stage, &b->in, &b->tag, &b->tlb,
-					&pc, &b->rig->fault);
+		ok = pds_fill_fragments(b->fx->pds, &b->place, &b->stage, &b->in, &b->tag, &b->tlb,
+					&pc, &b->fx->fault);
 	while (ok && pc < b->stage.program.insns);
 	if (ok)
-		pds_task_start(b->rig->pds, PDS_DM_PDM, &b->place, &b->stage, &b->gfx);
+		pds_task_start(b->fx->pds, PDS_DM_PDM, &b->place, &b->stage, &b->gfx);
 	else
-		pds_task_drop(b->rig->pds, PDS_DM_PDM, &b->place);
+		pds_task_drop(b->fx->pds, PDS_DM_PDM, &b->place);
 	return ok;
 }
 
-static void finish(struct fragment_bench *b)
+static void finish(struct fragment_fixture *b)
 {
-	rig_finish_all(b->rig);
-	pds_stage_drop(b->rig->pds, &b->stage);
+	fx_finish_all(b->fx);
+	pds_stage_drop(b->fx->pds, &b->stage);
 }
 
-static u32 reg(struct fragment_bench *b, u32 instance, u32 n)
+static u32 reg(struct fragment_fixture *b, u32 instance, u32 n)
 {
-	return fake_usc_attr(b->rig->usc[b->place.usc], b->place.group, instance, n);
+	return fake_usc_attr(b->fx->usc[b->place.usc], b->place.group, instance, n);
 }
 
 static u32 bits(float value)
@@ -118,7 +118,7 @@ static u32 bits(float value)
 }
 
 /* A plane at a lane; each operation rounds separately. */
-static float at(const struct fragment_bench *b, u32 lane, u32 plane, bool centroid)
+static float at(const struct fragment_fixture *b, u32 lane, u32 plane, bool centroid)
 {
 	const struct usc_span *span = &b->span[lane / 4];
 	const struct tsp_plane *p = &b->plane[span->prim][plane];
@@ -135,7 +135,7 @@ static void planes_are_written_to_the_coefficients_of_each_primitive(void **stat
 	static const struct pumice_pds_insn insns[] = {
 		COEFF(1, 7, 2), COEFF(8, 64, 2), TASK, END,
 	};
-	struct fragment_bench b;
+	struct fragment_fixture b;
 	u32 prim, n;
 
 	(void)state;
@@ -151,12 +151,12 @@ static void planes_are_written_to_the_coefficients_of_each_primitive(void **stat
 
 			if (n == 0 || n == 7)	/* not written */
 				want = 0;
-			assert_int_equal(fake_usc_coeff(b.rig->usc[b.place.usc], b.place.group, 0,
+			assert_int_equal(fake_usc_coeff(b.fx->usc[b.place.usc], b.place.group, 0,
 							prim * 14 + n), want);
 		}
 	}
 	finish(&b);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 static void varyings_are_interpolated_in_every_mode(void **state)
@@ -166,7 +166,7 @@ static void varyings_are_interpolated_in_every_mode(void **state)
 		ITERATE(7, 2, 1, LINEAR_CENTROID), ITERATE(8, 3, 2, PERSPECTIVE_CENTROID),
 		ITERATE(10, 64, 2, LINEAR), TASK, END,
 	};
-	struct fragment_bench b;
+	struct fragment_fixture b;
 	u32 lane, n;
 
 	(void)state;
@@ -188,7 +188,7 @@ static void varyings_are_interpolated_in_every_mode(void **state)
 		assert_int_equal(reg(&b, lane, 11), bits(at(&b, lane, VARYINGS + 1, false)));
 	}
 	finish(&b);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 /* To 16 significant bits, nearest, ties to even: computed in integers. */
@@ -216,13 +216,13 @@ static void reads_ahead_get_coordinates_of_24_bits(void **state)
 	static const u8 dims[] = { PUMICE_TEXTURE_DIM_1D, PUMICE_TEXTURE_DIM_2D,
 				   PUMICE_TEXTURE_DIM_3D, PUMICE_TEXTURE_DIM_CUBE_ARRAY };
 	static const u8 rows[] = { 1, 2, 3, 4 };
-	struct fragment_bench b;
+	struct fragment_fixture b;
 	u32 mode, dim, lane, n;
 
 	(void)state;
 	setup(&b);
 	for (n = 0; n < 48; n++)
-		b.rig->data[STATE_AT - RIG_DATA + n] = (u8)(n * 3);
+		b.fx->data[STATE_AT - FX_DATA + n] = (u8)(n * 3);
 	for (mode = 0; mode < PUMICE_USC_ITERATE_COUNT; mode++) {
 		for (dim = 0; dim < 4; dim++) {
 			struct pumice_pds_insn insns[] = {
@@ -237,10 +237,10 @@ static void reads_ahead_get_coordinates_of_24_bits(void **state)
 			assert_int_equal(b.tag.reads, 3);
 			assert_int_equal(b.tag.request.op, PUMICE_USC_OP_SAMPLE);
 			assert_int_equal(b.tag.request.dim, dims[dim]);
-			assert_int_equal(b.tag.request.ctx, RIG_CTX);
+			assert_int_equal(b.tag.request.ctx, FX_CTX);
 			assert_true(b.tag.request.spans);
 			assert_int_equal(b.tag.request.lanes, (1u << LANES % 32) - 1);
-			assert_memory_equal(b.tag.state, b.rig->data + (STATE_AT - RIG_DATA), 48);
+			assert_memory_equal(b.tag.state, b.fx->data + (STATE_AT - FX_DATA), 48);
 			for (lane = 0; lane < LANES; lane++) {
 				for (n = 0; n < 4; n++) {
 					float want = short_float(at(&b, lane, 1 + n, mode >= 2));
@@ -254,7 +254,7 @@ static void reads_ahead_get_coordinates_of_24_bits(void **state)
 			finish(&b);
 		}
 	}
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 /* Write words that are not 0 to the stack of the next calls. */
@@ -273,7 +273,7 @@ static void lanes_without_an_instance_read_zero(void **state)
 	static const struct pumice_pds_insn insns[] = {
 		TEXTURE(4, 1, PERSPECTIVE, CUBE_ARRAY, STATE_AT), TASK, END,
 	};
-	struct fragment_bench b;
+	struct fragment_fixture b;
 	u32 instances, lane, n;
 
 	(void)state;
@@ -286,13 +286,13 @@ static void lanes_without_an_instance_read_zero(void **state)
 		assert_true(b.tag.rest_known);
 		for (lane = instances; lane % PUMICE_LANES; lane++)
 			for (n = 0; n < 12; n++)
-				assert_int_equal(fake_usc_attr_lane(b.rig->usc[b.place.usc],
+				assert_int_equal(fake_usc_attr_lane(b.fx->usc[b.place.usc],
 								    b.place.group, 0,
 								    lane / PUMICE_LANES,
 								    lane % PUMICE_LANES, n), 0);
 		finish(&b);
 	}
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 static void a_read_that_faults_stops_the_task(void **state)
@@ -300,26 +300,26 @@ static void a_read_that_faults_stops_the_task(void **state)
 	struct pumice_pds_insn insns[] = {
 		LDI(V, 0, 1), TEXTURE(4, 1, LINEAR, 2D, STATE_AT), TASK, END,
 	};
-	struct fragment_bench b;
+	struct fragment_fixture b;
 
 	(void)state;
 	setup(&b);
 	b.tag.rows = 2;
 	b.tag.faults = true;
 	assert_false(fill(&b, insns, 4, USC_STAGE_FRAGMENT, LANES));
-	assert_int_equal(b.rig->fault.fault, PUMICE_FAULT_TAG_STATE);
-	assert_int_equal(b.rig->fault.pc, 1);
-	assert_int_equal(b.rig->fault.usc, b.place.usc);
+	assert_int_equal(b.fx->fault.fault, PUMICE_FAULT_TAG_STATE);
+	assert_int_equal(b.fx->fault.pc, 1);
+	assert_int_equal(b.fx->fault.usc, b.place.usc);
 	finish(&b);
 	b.tag.faults = false;
-	insns[1].addr = RIG_DATA + RIG_DATA_BYTES - 44;
+	insns[1].addr = FX_DATA + FX_DATA_BYTES - 44;
 	assert_false(fill(&b, insns, 4, USC_STAGE_FRAGMENT, LANES));
-	assert_int_equal(b.rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-	assert_int_equal(b.rig->fault.unit, PUMICE_UNIT_PDS);
-	assert_int_equal(b.rig->fault.addr, RIG_DATA + RIG_DATA_BYTES);
-	assert_int_equal(b.rig->fault.pc, 1);
+	assert_int_equal(b.fx->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(b.fx->fault.unit, PUMICE_UNIT_PDS);
+	assert_int_equal(b.fx->fault.addr, FX_DATA + FX_DATA_BYTES);
+	assert_int_equal(b.fx->fault.pc, 1);
 	finish(&b);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 static void sources_contain_the_pixel(void **state)
@@ -328,7 +328,7 @@ static void sources_contain_the_pixel(void **state)
 		MOV(V, 0, FRAG_X), MOV(V, 1, FRAG_Y), MOV(V, 2, FRAG_Z), MOV(V, 3, FRAG_W),
 		MOV(V, 4, FRONT), MOV(V, 5, SAMPLE), MOV(V, 6, COVERAGE), TASK, END,
 	};
-	struct fragment_bench b;
+	struct fragment_fixture b;
 	u32 lane, rate;
 
 	(void)state;
@@ -350,28 +350,28 @@ static void sources_contain_the_pixel(void **state)
 		}
 		finish(&b);
 	}
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 /* The end of a tile: one instance, no primitive. */
 static void a_task_of_a_tile_may_have_one_instance(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
-		DMA(SH, 0, 4, RIG_DATA, 0), MOV(V, 0, FRAG_X), TASK, END,
+		DMA(SH, 0, 4, FX_DATA, 0), MOV(V, 0, FRAG_X), TASK, END,
 	};
-	struct fragment_bench b;
+	struct fragment_fixture b;
 
 	(void)state;
 	setup(&b);
 	b.gfx.stage = USC_STAGE_TILE;
 	b.gfx.spans = 1;
 	b.span[0] = (struct usc_span){ .samples = 1 };
-	memset(b.rig->data, 0x42, 16);
+	memset(b.fx->data, 0x42, 16);
 	assert_true(fill(&b, insns, 4, USC_STAGE_TILE, 1));
 	assert_int_equal(reg(&b, 0, 0), 96);
-	assert_int_equal(fake_usc_shared(b.rig->usc[b.place.usc], b.place.group, 0, 3), 0x42424242);
+	assert_int_equal(fake_usc_shared(b.fx->usc[b.place.usc], b.place.group, 0, 3), 0x42424242);
 	finish(&b);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 int main(void)

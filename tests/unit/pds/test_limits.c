@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 /* Every group of these tests: 2 tasks of 5 waves, 20 rows a wave, 30 words a task, 2 local rows. */
 #define INSTANCES	160
@@ -16,27 +16,27 @@
 #define LOCAL_ROWS	2u
 #define ROOM		(PUMICE_USC_SLOTS / TASKS)	/* groups on a USC: slots run out first */
 
-static struct rig *limits_rig(unsigned int uscs)
+static struct fixture *limits_fixture(unsigned int uscs)
 {
 	static const struct pumice_pds_insn insns[] = { TASK, END };
-	struct rig *rig = rig_create(uscs, NULL);
-	struct pds_launch launch = rig_launch(INSTANCES, 1, 1);
+	struct fixture *fx = fx_create(uscs, NULL);
+	struct pds_launch launch = fx_launch(INSTANCES, 1, 1);
 
 	launch.state.temps = 20;
 	launch.state.shared = 20;
 	launch.state.coeffs = 10;
 	launch.state.local_bytes = 200;
-	rig_program(rig, &launch, insns, 2);
-	assert_true(rig_begin(rig, &launch));
-	return rig;
+	fx_program(fx, &launch, insns, 2);
+	assert_true(fx_begin(fx, &launch));
+	return fx;
 }
 
 /* Groups that start before one has to wait. */
-static u32 fill(struct rig *rig)
+static u32 fill(struct fixture *fx)
 {
 	u32 n = 0;
 
-	while (rig_group(rig, n, 0, 0, n) == PDS_STARTED)
+	while (fx_group(fx, n, 0, 0, n) == PDS_STARTED)
 		n++;
 	return n;
 }
@@ -75,63 +75,63 @@ static void a_limit_bounds_the_groups_on_each_usc(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(limit_cases) / sizeof(limit_cases[0]); i++) {
-		struct rig *rig = limits_rig(3);
+		struct fixture *fx = limits_fixture(3);
 		struct pds_control control = limit_cases[i].control;
 
 		control.out_of_order = i & 1;	/* has no effect here */
-		rig_control(rig, control);
-		if (fill(rig) != 3 * limit_cases[i].groups)
-			fail_msg("%s: %u groups", limit_cases[i].what, pds_groups(rig->pds));
+		fx_control(fx, control);
+		if (fill(fx) != 3 * limit_cases[i].groups)
+			fail_msg("%s: %u groups", limit_cases[i].what, pds_groups(fx->pds));
 		/* One ends, one starts. */
-		assert_true(rig_finish_oldest(rig));
-		assert_int_equal(fill(rig), 1);
-		rig_destroy(rig);
+		assert_true(fx_finish_oldest(fx));
+		assert_int_equal(fill(fx), 1);
+		fx_destroy(fx);
 	}
 }
 
 static void a_limit_applies_to_groups_that_start_later(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 
 	(void)state;
-	assert_int_equal(fill(rig), ROOM);
-	rig_control(rig, (struct pds_control){ .out_of_order = true, .tasks = 3 * TASKS });
-	assert_int_equal(pds_groups(rig->pds), ROOM);
-	while (pds_groups(rig->pds) > 3) {
-		assert_true(rig_finish_oldest(rig));
-		assert_int_equal(fill(rig), 0);
+	assert_int_equal(fill(fx), ROOM);
+	fx_control(fx, (struct pds_control){ .out_of_order = true, .tasks = 3 * TASKS });
+	assert_int_equal(pds_groups(fx->pds), ROOM);
+	while (pds_groups(fx->pds) > 3) {
+		assert_true(fx_finish_oldest(fx));
+		assert_int_equal(fill(fx), 0);
 	}
-	assert_true(rig_finish_oldest(rig));
-	assert_int_equal(fill(rig), 1);
-	rig_control(rig, (struct pds_control){ .out_of_order = true });
-	assert_int_equal(fill(rig), ROOM - 3);
-	rig_destroy(rig);
+	assert_true(fx_finish_oldest(fx));
+	assert_int_equal(fill(fx), 1);
+	fx_control(fx, (struct pds_control){ .out_of_order = true });
+	assert_int_equal(fill(fx), ROOM - 3);
+	fx_destroy(fx);
 }
 
 /* Groups that never fit are refused by the sizes of the stores, independent of the limits. */
 static void a_limit_never_refuses_a_launch(void **state)
 {
-	struct rig *rig = limits_rig(1);
-	struct pds_launch launch = rig_launch(1024, 1, 1);
+	struct fixture *fx = limits_fixture(1);
+	struct pds_launch launch = fx_launch(1024, 1, 1);
 	struct pumice_pds_insn insns[] = { TASK, END };
 
 	(void)state;
-	rig_end(rig);
-	rig_control(rig, (struct pds_control){ .tasks = 1, .unified_bytes = 1, .common_bytes = 1,
+	fx_end(fx);
+	fx_control(fx, (struct pds_control){ .tasks = 1, .unified_bytes = 1, .common_bytes = 1,
 					       .local_bytes = 1 });
 	launch.state.temps = 128;
 	launch.state.shared = 2048;
-	launch.state.local_bytes = RIG_LOCAL;
-	rig_program(rig, &launch, insns, 2);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(fill(rig), 1);
-	rig_destroy(rig);
+	launch.state.local_bytes = FX_LOCAL;
+	fx_program(fx, &launch, insns, 2);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fill(fx), 1);
+	fx_destroy(fx);
 }
 
 /* Finish the running group that is number n by its start. */
-static void finish_nth(struct rig *rig, u32 n)
+static void finish_nth(struct fixture *fx, u32 n)
 {
-	struct usc *usc = rig->usc[0];
+	struct usc *usc = fx->usc[0];
 	u64 order = 0;
 	u32 best = FAKE_NOBODY, g;
 
@@ -152,88 +152,88 @@ static void finish_nth(struct rig *rig, u32 n)
 
 static void in_order_a_group_is_held_until_earlier_ones_have_ended(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 	u32 i;
 
 	(void)state;
-	rig_control(rig, (struct pds_control){ .out_of_order = false });
-	assert_int_equal(fill(rig), ROOM);
+	fx_control(fx, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fill(fx), ROOM);
 	/* All but the first end: nothing is released. */
 	for (i = ROOM - 1; i > 0; i--) {
-		finish_nth(rig, i);
-		assert_int_equal(rig_load(rig).held, (ROOM - i) * TASKS);
-		assert_int_equal(rig_load(rig).tasks, PUMICE_USC_SLOTS);
-		assert_int_equal(rig_load(rig).waves, i * WAVES);
-		assert_int_equal(fill(rig), 0);
+		finish_nth(fx, i);
+		assert_int_equal(fx_load(fx).held, (ROOM - i) * TASKS);
+		assert_int_equal(fx_load(fx).tasks, PUMICE_USC_SLOTS);
+		assert_int_equal(fx_load(fx).waves, i * WAVES);
+		assert_int_equal(fill(fx), 0);
 	}
-	assert_int_equal(pds_groups(rig->pds), 1);
-	finish_nth(rig, 0);
-	assert_int_equal(rig_load(rig).held, 0);
-	assert_int_equal(rig_load(rig).tasks, 0);
-	assert_int_equal(fill(rig), ROOM);
-	rig_destroy(rig);
+	assert_int_equal(pds_groups(fx->pds), 1);
+	finish_nth(fx, 0);
+	assert_int_equal(fx_load(fx).held, 0);
+	assert_int_equal(fx_load(fx).tasks, 0);
+	assert_int_equal(fill(fx), ROOM);
+	fx_destroy(fx);
 }
 
 static void in_order_each_usc_has_its_own_order(void **state)
 {
-	struct rig *rig = limits_rig(2);
+	struct fixture *fx = limits_fixture(2);
 
 	(void)state;
-	rig_control(rig, (struct pds_control){ .out_of_order = false });
-	assert_int_equal(fill(rig), 2 * ROOM);
+	fx_control(fx, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fill(fx), 2 * ROOM);
 	/* The first group continues to run; USC 1 releases its own. */
-	fake_usc_finish(rig->usc[1], fake_usc_oldest(rig->usc[1]));
-	assert_int_equal(rig_load(rig).held, 0);
-	assert_int_equal(fill(rig), 1);
-	rig_destroy(rig);
+	fake_usc_finish(fx->usc[1], fake_usc_oldest(fx->usc[1]));
+	assert_int_equal(fx_load(fx).held, 0);
+	assert_int_equal(fill(fx), 1);
+	fx_destroy(fx);
 }
 
 static void held_groups_count_against_the_limits(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 
 	(void)state;
-	rig_control(rig, (struct pds_control){ .tasks = 4 * TASKS });
-	assert_int_equal(fill(rig), 4);
-	finish_nth(rig, 2);
-	assert_int_equal(fill(rig), 0);
-	finish_nth(rig, 0);
-	assert_int_equal(fill(rig), 1);
-	finish_nth(rig, 0);
-	assert_int_equal(rig_load(rig).held, 0);	/* 1 and 2 were released together */
-	assert_int_equal(fill(rig), 2);
-	rig_destroy(rig);
+	fx_control(fx, (struct pds_control){ .tasks = 4 * TASKS });
+	assert_int_equal(fill(fx), 4);
+	finish_nth(fx, 2);
+	assert_int_equal(fill(fx), 0);
+	finish_nth(fx, 0);
+	assert_int_equal(fill(fx), 1);
+	finish_nth(fx, 0);
+	assert_int_equal(fx_load(fx).held, 0);	/* 1 and 2 were released together */
+	assert_int_equal(fill(fx), 2);
+	fx_destroy(fx);
 }
 
 static void switching_to_out_of_order_releases_held_groups(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 
 	(void)state;
-	rig_control(rig, (struct pds_control){ .out_of_order = false });
-	assert_int_equal(fill(rig), ROOM);
-	finish_nth(rig, 5);
-	finish_nth(rig, 9);
-	assert_int_equal(rig_load(rig).held, 2 * TASKS);
-	rig_control(rig, (struct pds_control){ .out_of_order = true });
-	assert_int_equal(rig_load(rig).held, 0);
-	assert_int_equal(fill(rig), 2);
-	rig_destroy(rig);
+	fx_control(fx, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fill(fx), ROOM);
+	finish_nth(fx, 5);
+	finish_nth(fx, 9);
+	assert_int_equal(fx_load(fx).held, 2 * TASKS);
+	fx_control(fx, (struct pds_control){ .out_of_order = true });
+	assert_int_equal(fx_load(fx).held, 0);
+	assert_int_equal(fill(fx), 2);
+	fx_destroy(fx);
 }
 
 static void a_reset_restores_limits_and_order(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 
 	(void)state;
-	rig_control(rig, (struct pds_control){ .tasks = 1 });
-	rig_end(rig);
-	rig_lock(rig);
-	pds_reset(rig->pds);
-	assert_true(pds_control(rig->pds)->out_of_order);
-	assert_int_equal(pds_control(rig->pds)->tasks, 0);
-	rig_unlock(rig);
-	rig_destroy(rig);
+	fx_control(fx, (struct pds_control){ .tasks = 1 });
+	fx_end(fx);
+	fx_lock(fx);
+	pds_reset(fx->pds);
+	assert_true(pds_control(fx->pds)->out_of_order);
+	assert_int_equal(pds_control(fx->pds)->tasks, 0);
+	fx_unlock(fx);
+	fx_destroy(fx);
 }
 
 static u32 next_random(u64 *state)
@@ -283,7 +283,7 @@ static u32 newest_group(const struct usc *usc)
 
 static void random_starts_and_ends_keep_order_and_limits(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 	struct reference ref = { .count = 0 };
 	struct pds_control control = { .out_of_order = true };
 	u64 rnd = 0x5eed0031;
@@ -297,112 +297,112 @@ static void random_starts_and_ends_keep_order_and_limits(void **state)
 		if (what == 0) {
 			control.out_of_order = next_random(&rnd) & 1;
 			control.tasks = next_random(&rnd) % 40;
-			rig_control(rig, control);
+			fx_control(fx, control);
 			settle(&ref, control.out_of_order);
 		} else if (what < 52) {
 			bool fits = ref.count < ROOM &&
 				    (!control.tasks || !ref.count ||
 				     (ref.count + 1) * TASKS <= control.tasks);
-			bool started = rig_group(rig, 0, 0, 0, step) == PDS_STARTED;
+			bool started = fx_group(fx, 0, 0, 0, step) == PDS_STARTED;
 
 			assert_int_equal(started, fits);
 			refused += !fits;
 			if (started) {
-				ref.list[ref.count].group = newest_group(rig->usc[0]);
+				ref.list[ref.count].group = newest_group(fx->usc[0]);
 				ref.list[ref.count++].ended = false;
 			}
 		} else if (ref.count) {
 			u32 n = next_random(&rnd) % ref.count;
 
 			if (!ref.list[n].ended)
-				fake_usc_finish(rig->usc[0], ref.list[n].group);
+				fake_usc_finish(fx->usc[0], ref.list[n].group);
 			ref.list[n].ended = true;
 			settle(&ref, control.out_of_order);
 		}
-		assert_int_equal(rig_load(rig).tasks, ref.count * TASKS);
-		held += rig_load(rig).held > 0;
+		assert_int_equal(fx_load(fx).tasks, ref.count * TASKS);
+		held += fx_load(fx).held > 0;
 	}
 	assert_true(refused > 1000 && held > 1000);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void a_wait_is_counted_once_however_often_it_is_tried(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 	u32 i;
 
 	(void)state;
-	fill(rig);
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 1);
+	fill(fx);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_WAITS), 1);
 	for (i = 0; i < 5; i++)
-		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 1);
-	rig_finish_oldest(rig);
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 1);
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_WAIT);
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_WAITS), 2);
-	rig_destroy(rig);
+		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_WAITS), 1);
+	fx_finish_oldest(fx);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_WAITS), 1);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_WAITS), 2);
+	fx_destroy(fx);
 }
 
 static void occupancy_is_the_sum_of_tasks_over_time(void **state)
 {
-	struct rig *rig = limits_rig(2);
+	struct fixture *fx = limits_fixture(2);
 
 	(void)state;
-	rig->clock = 1000;
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	rig->clock = 1100;	/* 2 tasks for 100 */
-	assert_int_equal(rig_group(rig, 1, 0, 0, 1), PDS_STARTED);
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_OCCUPANCY), 200);
-	rig->clock = 1150;	/* 4 for 50 */
-	rig_finish_oldest(rig);
-	rig->clock = 1157;	/* 2 for 7 */
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_OCCUPANCY), 200 + 200 + 14);
-	rig_finish_oldest(rig);
-	rig->clock = 9999;	/* none */
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_OCCUPANCY), 200 + 200 + 14);
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_TASKS), 4);
-	rig_destroy(rig);
+	fx->clock = 1000;
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	fx->clock = 1100;	/* 2 tasks for 100 */
+	assert_int_equal(fx_group(fx, 1, 0, 0, 1), PDS_STARTED);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_OCCUPANCY), 200);
+	fx->clock = 1150;	/* 4 for 50 */
+	fx_finish_oldest(fx);
+	fx->clock = 1157;	/* 2 for 7 */
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_OCCUPANCY), 200 + 200 + 14);
+	fx_finish_oldest(fx);
+	fx->clock = 9999;	/* none */
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_OCCUPANCY), 200 + 200 + 14);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_TASKS), 4);
+	fx_destroy(fx);
 }
 
 static void the_peak_is_kept_until_it_is_reset(void **state)
 {
-	struct rig *rig = limits_rig(1);
+	struct fixture *fx = limits_fixture(1);
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < 5; i++)
-		assert_int_equal(rig_group(rig, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
 	for (i = 0; i < 3; i++)
-		rig_finish_oldest(rig);
-	assert_int_equal(rig_load(rig).peak_tasks, 5 * TASKS);
-	assert_int_equal(rig_load(rig).tasks, 2 * TASKS);
-	assert_int_equal(rig_load(rig).waves, 2 * WAVES);
-	rig_lock(rig);
-	pds_reset_peak(rig->pds);
-	rig_unlock(rig);
-	assert_int_equal(rig_load(rig).peak_tasks, 2 * TASKS);
-	rig_destroy(rig);
+		fx_finish_oldest(fx);
+	assert_int_equal(fx_load(fx).peak_tasks, 5 * TASKS);
+	assert_int_equal(fx_load(fx).tasks, 2 * TASKS);
+	assert_int_equal(fx_load(fx).waves, 2 * WAVES);
+	fx_lock(fx);
+	pds_reset_peak(fx->pds);
+	fx_unlock(fx);
+	assert_int_equal(fx_load(fx).peak_tasks, 2 * TASKS);
+	fx_destroy(fx);
 }
 
 static void bytes_of_bursts_are_counted(void **state)
 {
-	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 5, RIG_DATA, 0),
-							DMA(CF, 0, 3, RIG_DATA, 0),
-							DMA(V, 0, 2, RIG_DATA, 8), TASK, END };
-	struct pds_launch launch = rig_launch(40, 1, 1);
-	struct rig *rig = rig_create(1, NULL);
+	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 5, FX_DATA, 0),
+							DMA(CF, 0, 3, FX_DATA, 0),
+							DMA(V, 0, 2, FX_DATA, 8), TASK, END };
+	struct pds_launch launch = fx_launch(40, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
 
 	(void)state;
 	launch.state.shared = 5;
 	launch.state.coeffs = 3;
 	launch.state.attrs = 2;
-	rig_program(rig, &launch, insns, 5);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(rig_counter(rig, PUMICE_PERF_PDS_DMA_BYTES), (5 + 3 + 2 * 40) * 4);
-	rig_destroy(rig);
+	fx_program(fx, &launch, insns, 5);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_DMA_BYTES), (5 + 3 + 2 * 40) * 4);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 #define SX 10u
 #define SY 7u
@@ -17,7 +17,7 @@ static const u32 id[3] = { 0x80000001, 5, 0xfffffffe };
 
 static struct pds_launch launch_3d(void)
 {
-	struct pds_launch launch = rig_launch(SX, SY, SZ);
+	struct pds_launch launch = fx_launch(SX, SY, SZ);
 
 	launch.state.shared = 40;
 	launch.state.attrs = 30;
@@ -30,14 +30,15 @@ static struct pds_launch launch_3d(void)
 }
 
 /* Launch one group of the program; it runs as group 0 of USC 0. */
-static struct rig *run(struct pds_launch *launch, const struct pumice_pds_insn *insns, u16 count)
+static struct fixture *run(struct pds_launch *launch, const struct pumice_pds_insn *insns,
+			   u16 count)
 {
-	struct rig *rig = rig_create(1, NULL);
+	struct fixture *fx = fx_create(1, NULL);
 
-	rig_program(rig, launch, insns, count);
-	assert_true(rig_begin(rig, launch));
-	assert_int_equal(rig_group(rig, id[0], id[1], id[2], 77), PDS_STARTED);
-	return rig;
+	fx_program(fx, launch, insns, count);
+	assert_true(fx_begin(fx, launch));
+	assert_int_equal(fx_group(fx, id[0], id[1], id[2], 77), PDS_STARTED);
+	return fx;
 }
 
 /* The value of a source for an instance. */
@@ -74,7 +75,7 @@ static void every_source_reaches_every_instance(void **state)
 	struct pumice_pds_insn insns[PUMICE_PDS_SOURCE_COUNT + 2] = { 0 };
 	struct pds_launch launch = launch_3d();
 	u32 source, instance;
-	struct rig *rig;
+	struct fixture *fx;
 	u16 n = 0;
 
 	(void)state;
@@ -89,10 +90,10 @@ static void every_source_reaches_every_instance(void **state)
 	}
 	insns[n++] = (struct pumice_pds_insn)TASK;
 	insns[n++] = (struct pumice_pds_insn)END;
-	rig = run(&launch, insns, n);
+	fx = run(&launch, insns, n);
 	for (source = 0; source < PUMICE_PDS_SOURCE_VERTEX; source++) {
 		for (instance = 0; instance < INSTANCES; instance++) {
-			u32 got = fake_usc_attr(rig->usc[0], 0, instance, source);
+			u32 got = fake_usc_attr(fx->usc[0], 0, instance, source);
 
 			if (!pumice_pds_source_valid(source))
 				assert_int_equal(got, 0);
@@ -100,7 +101,7 @@ static void every_source_reaches_every_instance(void **state)
 				fail_msg("source %u instance %u: 0x%x", source, instance, got);
 		}
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void sources_of_the_task_reach_its_shared_registers(void **state)
@@ -112,7 +113,7 @@ static void sources_of_the_task_reach_its_shared_registers(void **state)
 		LDI(SH, 39, 0xcafef00d), TASK, END,
 	};
 	struct pds_launch launch = launch_3d();
-	struct rig *rig = run(&launch, insns, sizeof(insns) / sizeof(insns[0]));
+	struct fixture *fx = run(&launch, insns, sizeof(insns) / sizeof(insns[0]));
 	u32 task, reg;
 
 	(void)state;
@@ -121,10 +122,10 @@ static void sources_of_the_task_reach_its_shared_registers(void **state)
 			u32 want = reg <= 9 ? expect(reg, task * 128) :
 				   reg == 39 ? 0xcafef00d : 0;
 
-			assert_int_equal(fake_usc_shared(rig->usc[0], 0, task * 128, reg), want);
+			assert_int_equal(fake_usc_shared(fx->usc[0], 0, task * 128, reg), want);
 		}
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* After the shared registers of the same task only. */
@@ -132,28 +133,28 @@ static void values_of_the_task_reach_its_coefficient_registers(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		MOV(CF, 0, GROUP_X), MOV(CF, 24, TASK), LDI(CF, 1, 0x3f800000),
-		LDI(SH, 39, 7), DMA(CF, 2, 4, RIG_DATA, 0), TASK, END,
+		LDI(SH, 39, 7), DMA(CF, 2, 4, FX_DATA, 0), TASK, END,
 	};
 	struct pds_launch launch = launch_3d();
-	struct rig *rig = rig_create(1, NULL);
+	struct fixture *fx = fx_create(1, NULL);
 	u32 task, reg;
 
 	(void)state;
 	launch.state.coeffs = 25;
-	memset(rig->data, 0x55, 16);
-	rig_program(rig, &launch, insns, sizeof(insns) / sizeof(insns[0]));
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, id[0], id[1], id[2], 0), PDS_STARTED);
+	memset(fx->data, 0x55, 16);
+	fx_program(fx, &launch, insns, sizeof(insns) / sizeof(insns[0]));
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, id[0], id[1], id[2], 0), PDS_STARTED);
 	for (task = 0; task < 2; task++) {
 		for (reg = 0; reg < 25; reg++) {
 			u32 want = reg == 0 ? id[0] : reg == 1 ? 0x3f800000 :
 				   reg < 6 ? 0x55555555 : reg == 24 ? task : 0;
 
-			assert_int_equal(fake_usc_coeff(rig->usc[0], 0, task * 128, reg), want);
+			assert_int_equal(fake_usc_coeff(fx->usc[0], 0, task * 128, reg), want);
 		}
-		assert_int_equal(fake_usc_shared(rig->usc[0], 0, task * 128, 39), 7);
+		assert_int_equal(fake_usc_shared(fx->usc[0], 0, task * 128, 39), 7);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Registers without a write, and lanes without an instance, are zero, not stale. */
@@ -161,30 +162,30 @@ static void no_state_of_an_earlier_task_remains(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		LDI(V, 29, 0x1234), MOV(V, 28, LOCAL_LINEAR), MOV(V, 27, GLOBAL_Y),
-		MOV(V, 26, SIZE_X), DMA(V, 25, 1, RIG_DATA, 4), TASK, END,
+		MOV(V, 26, SIZE_X), DMA(V, 25, 1, FX_DATA, 4), TASK, END,
 	};
 	struct pds_launch launch = launch_3d();
-	struct rig *rig = rig_create(1, NULL);
+	struct fixture *fx = fx_create(1, NULL);
 	u32 reg, lane;
 
-	memset(rig->data, 0x77, RIG_DATA_BYTES);
-	rig_program(rig, &launch, insns, sizeof(insns) / sizeof(insns[0]));
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 1, 1, 1, 0), PDS_STARTED);
+	memset(fx->data, 0x77, FX_DATA_BYTES);
+	fx_program(fx, &launch, insns, sizeof(insns) / sizeof(insns[0]));
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 1, 1, 1, 0), PDS_STARTED);
 
 	(void)state;
 	for (reg = 0; reg < 40; reg++)
-		assert_int_equal(fake_usc_shared(rig->usc[0], 0, 0, reg), 0);
+		assert_int_equal(fake_usc_shared(fx->usc[0], 0, 0, reg), 0);
 	for (reg = 0; reg < 30; reg++) {
 		for (lane = 0; lane < 32; lane++) {
 			/* The last wave: instances 192 to 209. */
 			bool written = reg >= 25 && lane < 18;
-			u32 got = fake_usc_attr_lane(rig->usc[0], 0, 1, 2, lane, reg);
+			u32 got = fake_usc_attr_lane(fx->usc[0], 0, 1, 2, lane, reg);
 
 			assert_true(written ? got != 0 && got != FAKE_POISON : got == 0);
 		}
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* The PDS does not write temporaries, nor resources of other groups. */
@@ -192,8 +193,8 @@ static void a_program_writes_only_its_own_registers(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { LDI(V, 0, 1), LDI(SH, 0, 1), TASK, END };
 	struct pds_launch launch = launch_3d();
-	struct rig *rig = run(&launch, insns, 4);
-	struct usc *usc = rig->usc[0];
+	struct fixture *fx = run(&launch, insns, 4);
+	struct usc *usc = fx->usc[0];
 	u32 i, rows = 0, words = 0;
 
 	(void)state;
@@ -203,7 +204,7 @@ static void a_program_writes_only_its_own_registers(void **state)
 		words += usc->common[i] != FAKE_POISON;
 	assert_int_equal(rows, 7 * 30 * 32);	/* 7 waves, 30 attributes */
 	assert_int_equal(words, 2 * 40);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void later_writes_win(void **state)
@@ -213,31 +214,31 @@ static void later_writes_win(void **state)
 		LDI(V, 4, 2), TASK, LDI(SH, 5, 6), END,
 	};
 	struct pds_launch launch = launch_3d();
-	struct rig *rig = run(&launch, insns, sizeof(insns) / sizeof(insns[0]));
+	struct fixture *fx = run(&launch, insns, sizeof(insns) / sizeof(insns[0]));
 
 	(void)state;
-	assert_int_equal(fake_usc_shared(rig->usc[0], 0, 0, 3), SX);
-	assert_int_equal(fake_usc_attr(rig->usc[0], 0, 205, 3), 205 / SX % SY);
-	assert_int_equal(fake_usc_attr(rig->usc[0], 0, 0, 4), 2);
+	assert_int_equal(fake_usc_shared(fx->usc[0], 0, 0, 3), SX);
+	assert_int_equal(fake_usc_attr(fx->usc[0], 0, 205, 3), 205 / SX % SY);
+	assert_int_equal(fake_usc_attr(fx->usc[0], 0, 0, 4), 2);
 	/* The task starts at the end of the program, so writes after the task instruction apply. */
-	assert_int_equal(fake_usc_shared(rig->usc[0], 0, 0, 5), 6);
-	rig_destroy(rig);
+	assert_int_equal(fake_usc_shared(fx->usc[0], 0, 0, 5), 6);
+	fx_destroy(fx);
 }
 
 /* Write a distinct value to every word of the data. */
-static void number_data(struct rig *rig)
+static void number_data(struct fixture *fx)
 {
 	u32 i, word;
 
-	for (i = 0; i < RIG_DATA_BYTES; i += 4) {
+	for (i = 0; i < FX_DATA_BYTES; i += 4) {
 		word = 0xd0000000 | i;
-		memcpy(rig->data + i, &word, 4);
+		memcpy(fx->data + i, &word, 4);
 	}
 }
 
 static u32 data_word(u64 addr)
 {
-	return 0xd0000000 | (u32)(addr - RIG_DATA);
+	return 0xd0000000 | (u32)(addr - FX_DATA);
 }
 
 /* Shared bursts: within a page, over the 2 MiB and 1 GiB boundary, 4096 words. */
@@ -247,8 +248,8 @@ static void shared_bursts_read_consecutive_words_across_pages(void **state)
 		u16 reg, count;
 		u64 addr;
 	} cases[] = {
-		{ 0, 1, RIG_DATA }, { 7, 33, RIG_DATA + 4 }, { 0, 2, RIG_DATA + 0xffc },
-		{ 100, 3000, RIG_DATA + 0xff8 }, { 0, 4096, RIG_DATA + 0x800 },
+		{ 0, 1, FX_DATA }, { 7, 33, FX_DATA + 4 }, { 0, 2, FX_DATA + 0xffc },
+		{ 100, 3000, FX_DATA + 0xff8 }, { 0, 4096, FX_DATA + 0x800 },
 	};
 	u32 i, reg;
 
@@ -257,22 +258,22 @@ static void shared_bursts_read_consecutive_words_across_pages(void **state)
 		const struct pumice_pds_insn insns[] = {
 			DMA(SH, cases[i].reg, cases[i].count, cases[i].addr, 0), TASK, END,
 		};
-		struct rig *rig = rig_create(1, NULL);
-		struct pds_launch launch = rig_launch(1, 1, 1);
+		struct fixture *fx = fx_create(1, NULL);
+		struct pds_launch launch = fx_launch(1, 1, 1);
 
-		number_data(rig);
+		number_data(fx);
 		launch.state.shared = 4096;
-		rig_program(rig, &launch, insns, 3);
-		assert_true(rig_begin(rig, &launch));
-		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+		fx_program(fx, &launch, insns, 3);
+		assert_true(fx_begin(fx, &launch));
+		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 		for (reg = 0; reg < 4096; reg++) {
 			bool in = reg >= cases[i].reg && reg < cases[i].reg + cases[i].count;
 
-			assert_int_equal(fake_usc_shared(rig->usc[0], 0, 0, reg),
+			assert_int_equal(fake_usc_shared(fx->usc[0], 0, 0, reg),
 					 in ? data_word(cases[i].addr + 4 * (reg - cases[i].reg)) :
 					      0);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
@@ -283,10 +284,10 @@ static void attribute_bursts_read_each_instances_own_words(void **state)
 		u16 reg, count, stride;
 		u64 addr;
 	} cases[] = {
-		{ 0, 1, 0, RIG_DATA + 8 }, { 5, 25, 0, RIG_DATA + 0xff0 },
-		{ 0, 1, 4, RIG_DATA + 0xf80 }, { 0, 8, 4, RIG_DATA },
-		{ 2, 3, 12, RIG_DATA + 0xff4 }, { 0, 30, 120, RIG_DATA + 0x1000 },
-		{ 29, 1, 8, RIG_DATA + 0x804 }, { 1, 2, 148, RIG_DATA + 0xffc },
+		{ 0, 1, 0, FX_DATA + 8 }, { 5, 25, 0, FX_DATA + 0xff0 },
+		{ 0, 1, 4, FX_DATA + 0xf80 }, { 0, 8, 4, FX_DATA },
+		{ 2, 3, 12, FX_DATA + 0xff4 }, { 0, 30, 120, FX_DATA + 0x1000 },
+		{ 29, 1, 8, FX_DATA + 0x804 }, { 1, 2, 148, FX_DATA + 0xffc },
 	};
 	u32 i, instance, reg;
 
@@ -296,13 +297,13 @@ static void attribute_bursts_read_each_instances_own_words(void **state)
 			DMA(V, cases[i].reg, cases[i].count, cases[i].addr, cases[i].stride),
 			TASK, END,
 		};
-		struct rig *rig = rig_create(1, NULL);
+		struct fixture *fx = fx_create(1, NULL);
 		struct pds_launch launch = launch_3d();
 
-		number_data(rig);
-		rig_program(rig, &launch, insns, 3);
-		assert_true(rig_begin(rig, &launch));
-		assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+		number_data(fx);
+		fx_program(fx, &launch, insns, 3);
+		assert_true(fx_begin(fx, &launch));
+		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 		for (instance = 0; instance < INSTANCES; instance++) {
 			for (reg = 0; reg < 30; reg++) {
 				bool in = reg >= cases[i].reg &&
@@ -310,11 +311,11 @@ static void attribute_bursts_read_each_instances_own_words(void **state)
 				u64 at = cases[i].addr + (u64)instance * cases[i].stride +
 					 4u * (reg - cases[i].reg);
 
-				assert_int_equal(fake_usc_attr(rig->usc[0], 0, instance, reg),
+				assert_int_equal(fake_usc_attr(fx->usc[0], 0, instance, reg),
 						 in ? data_word(at) : 0);
 			}
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
@@ -324,29 +325,29 @@ static void attribute_bursts_accept_the_longest_stride(void **state)
 	static const struct pumice_pds_insn insns[] = {
 		DMA(V, 0, 2, 0x10000000, 65532), TASK, END,
 	};
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(64, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(64, 1, 1);
 	u32 instance;
 	u64 va;
 
 	(void)state;
-	number_data(rig);
+	number_data(fx);
 	for (va = 0x10000000; va < 0x10400000; va += 0x1000)
-		testmem_map_bus(rig->tm, RIG_CTX, va, testmem_bus(rig->tm, rig->data), 0x1000,
+		testmem_map_bus(fx->tm, FX_CTX, va, testmem_bus(fx->tm, fx->data), 0x1000,
 				PUMICE_PAGE_SIZE_4K, 0);
 	launch.state.attrs = 2;
-	rig_program(rig, &launch, insns, 3);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+	fx_program(fx, &launch, insns, 3);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 	for (instance = 0; instance < 64; instance++) {
 		u32 at = instance * 65532 % 0x1000;
 
-		assert_int_equal(fake_usc_attr(rig->usc[0], 0, instance, 0),
-				 data_word(RIG_DATA + at));
-		assert_int_equal(fake_usc_attr(rig->usc[0], 0, instance, 1),
-				 data_word(RIG_DATA + (at + 4) % 0x1000));
+		assert_int_equal(fake_usc_attr(fx->usc[0], 0, instance, 0),
+				 data_word(FX_DATA + at));
+		assert_int_equal(fake_usc_attr(fx->usc[0], 0, instance, 1),
+				 data_word(FX_DATA + (at + 4) % 0x1000));
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Only the words of instances are read: not the gaps, nor those of a 211th. */
@@ -354,28 +355,28 @@ static void attribute_bursts_read_only_the_instances_words(void **state)
 {
 	/* The words of instances 0 and 1 end the pages 0 and 2; a third would be on page 4. */
 	static const struct pumice_pds_insn insns[] = {
-		DMA(V, 0, 1, RIG_DATA + 0xffc, 0x2000), TASK, END,
+		DMA(V, 0, 1, FX_DATA + 0xffc, 0x2000), TASK, END,
 	};
-	struct rig *rig = rig_create(1, NULL);
-	struct pds_launch launch = rig_launch(2, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(2, 1, 1);
 
 	(void)state;
-	number_data(rig);
-	testmem_unmap(rig->tm, RIG_CTX, RIG_DATA + 0x1000, 0x1000);
-	testmem_unmap(rig->tm, RIG_CTX, RIG_DATA + 0x3000, 0x2000);
+	number_data(fx);
+	testmem_unmap(fx->tm, FX_CTX, FX_DATA + 0x1000, 0x1000);
+	testmem_unmap(fx->tm, FX_CTX, FX_DATA + 0x3000, 0x2000);
 	launch.state.attrs = 1;
-	rig_program(rig, &launch, insns, 3);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(fake_usc_attr(rig->usc[0], 0, 0, 0), data_word(RIG_DATA + 0xffc));
-	assert_int_equal(fake_usc_attr(rig->usc[0], 0, 1, 0), data_word(RIG_DATA + 0x2ffc));
-	rig_destroy(rig);
+	fx_program(fx, &launch, insns, 3);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fake_usc_attr(fx->usc[0], 0, 0, 0), data_word(FX_DATA + 0xffc));
+	assert_int_equal(fake_usc_attr(fx->usc[0], 0, 1, 0), data_word(FX_DATA + 0x2ffc));
+	fx_destroy(fx);
 }
 
 /* Up to the last mapped byte a burst works; one more word faults at the first byte after it. */
 static void bursts_fault_at_the_first_address_that_is_not_mapped(void **state)
 {
-	const u64 end = RIG_DATA + RIG_DATA_BYTES;
+	const u64 end = FX_DATA + FX_DATA_BYTES;
 	const struct {
 		struct pumice_pds_insn insn;
 		u64 addr;	/* 0: no fault */
@@ -394,38 +395,38 @@ static void bursts_fault_at_the_first_address_that_is_not_mapped(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), cases[i].insn, TASK, END };
-		struct rig *rig = rig_create(1, NULL);
+		struct fixture *fx = fx_create(1, NULL);
 
-		rig_program(rig, &launch, insns, 4);
-		assert_true(rig_begin(rig, &launch));
+		fx_program(fx, &launch, insns, 4);
+		assert_true(fx_begin(fx, &launch));
 		if (!cases[i].addr) {
-			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_STARTED);
+			assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 		} else {
-			assert_int_equal(rig_group(rig, 0, 0, 0, 0), PDS_FAULT);
-			rig_expect_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
-					 cases[i].addr, 1);
-			assert_int_equal(rig->fault.access, PUMICE_ACCESS_READ);
-			assert_int_equal(pds_groups(rig->pds), 0);
-			assert_int_equal(rig_load(rig).tasks, 0);
-			assert_int_equal(rig->usc[0]->started, 0);
+			assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_FAULT);
+			fx_expect_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
+					cases[i].addr, 1);
+			assert_int_equal(fx->fault.access, PUMICE_ACCESS_READ);
+			assert_int_equal(pds_groups(fx->pds), 0);
+			assert_int_equal(fx_load(fx).tasks, 0);
+			assert_int_equal(fx->usc[0]->started, 0);
 		}
-		rig_destroy(rig);
+		fx_destroy(fx);
 	}
 }
 
 /* Memory is read again for each group: writes of the guest between two groups take effect. */
 static void bursts_read_memory_for_every_group(void **state)
 {
-	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, RIG_DATA, 0), TASK, END };
+	static const struct pumice_pds_insn insns[] = { DMA(SH, 0, 1, FX_DATA, 0), TASK, END };
 	struct pds_launch launch = launch_3d();
-	struct rig *rig = run(&launch, insns, 3);
+	struct fixture *fx = run(&launch, insns, 3);
 
 	(void)state;
-	number_data(rig);
-	assert_int_equal(rig_group(rig, 0, 0, 0, 1), PDS_STARTED);
-	assert_int_equal(fake_usc_shared(rig->usc[0], 0, 0, 0), 0);
-	assert_int_equal(fake_usc_shared(rig->usc[0], 1, 0, 0), data_word(RIG_DATA));
-	rig_destroy(rig);
+	number_data(fx);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 1), PDS_STARTED);
+	assert_int_equal(fake_usc_shared(fx->usc[0], 0, 0, 0), 0);
+	assert_int_equal(fake_usc_shared(fx->usc[0], 1, 0, 0), data_word(FX_DATA));
+	fx_destroy(fx);
 }
 
 /* The program is checked once: later writes of the guest are not executed. */
@@ -434,51 +435,51 @@ static void a_program_that_changes_while_running_is_not_read_again(void **state)
 	static const struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), TASK, END };
 	static const u32 garbage[3 * PUMICE_PDS_WORDS] = { 0xffffffff };
 	struct pds_launch launch = launch_3d();
-	struct rig *rig = run(&launch, insns, 3);
+	struct fixture *fx = run(&launch, insns, 3);
 
 	(void)state;
-	rig_program_words(rig, &launch, garbage, 3);
-	assert_int_equal(rig_group(rig, 0, 0, 0, 1), PDS_STARTED);
-	assert_int_equal(fake_usc_shared(rig->usc[0], 1, 0, 0), 1);
-	rig_destroy(rig);
+	fx_program_words(fx, &launch, garbage, 3);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 1), PDS_STARTED);
+	assert_int_equal(fake_usc_shared(fx->usc[0], 1, 0, 0), 1);
+	fx_destroy(fx);
 }
 
 /* The cost of a launch is proportional to the filled registers, to bound a step. */
 static void cost_grows_with_the_words_written(void **state)
 {
 	static struct pumice_pds_insn heavy[202];
-	struct pds_launch launch = rig_launch(1024, 1, 1);
-	struct rig *rig = rig_create(1, NULL);
+	struct pds_launch launch = fx_launch(1024, 1, 1);
+	struct fixture *fx = fx_create(1, NULL);
 	u32 i;
 
 	(void)state;
-	rig_program_empty(rig, &launch);
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(pds_launch_cost(rig->pds), 1);
-	rig_end(rig);
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(pds_launch_cost(fx->pds), 1);
+	fx_end(fx);
 	/* Registers that the program does not write are cleared: 8 tasks of 128 instances. */
 	launch.state.attrs = 100;
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(pds_launch_cost(rig->pds), 1 + 8 * 100 * 128 / 4 / 4096);
-	rig_end(rig);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(pds_launch_cost(fx->pds), 1 + 8 * 100 * 128 / 4 / 4096);
+	fx_end(fx);
 	launch.state.shared = 2000;
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(pds_launch_cost(rig->pds), 2 + 8 * 100 * 128 / 4 / 4096);
-	rig_end(rig);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(pds_launch_cost(fx->pds), 2 + 8 * 100 * 128 / 4 / 4096);
+	fx_end(fx);
 	launch.state.shared = 0;
 	launch.state.coeffs = 2000;
-	assert_true(rig_begin(rig, &launch));
-	assert_int_equal(pds_launch_cost(rig->pds), 2 + 8 * 100 * 128 / 4 / 4096);
-	rig_end(rig);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(pds_launch_cost(fx->pds), 2 + 8 * 100 * 128 / 4 / 4096);
+	fx_end(fx);
 	launch.state.coeffs = 0;
 	for (i = 0; i < 200; i++)
-		heavy[i] = (struct pumice_pds_insn)DMA(V, 0, 100, RIG_DATA, 0);
+		heavy[i] = (struct pumice_pds_insn)DMA(V, 0, 100, FX_DATA, 0);
 	heavy[200] = (struct pumice_pds_insn)TASK;
 	heavy[201] = (struct pumice_pds_insn)END;
-	rig_program(rig, &launch, heavy, 202);
-	assert_true(rig_begin(rig, &launch));
-	assert_in_range(pds_launch_cost(rig->pds), 200 * 100 * 1024 / 4096, 200 * 100 * 1024 / 1024);
-	rig_destroy(rig);
+	fx_program(fx, &launch, heavy, 202);
+	assert_true(fx_begin(fx, &launch));
+	assert_in_range(pds_launch_cost(fx->pds), 200 * 100 * 1024 / 4096, 200 * 100 * 1024 / 1024);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * Operations and sources that the programs of each data master may use, and other reasons
  * for which they are refused. The table of permissions is repeated here, by name.
  */
-#include "stage_rig.h"
+#include "stage_fixture.h"
 
 #include <string.h>
 
@@ -29,9 +29,9 @@ static const struct insn_case cases[] = {
 	{ "ldi sh", LDI(SH, SHARED - 1, 1), ALL, 0 },
 	{ "ldi v", LDI(V, ATTRS - 1, 1), ALL, 0 },
 	{ "ldi cf", LDI(CF, 0, 1), COMPUTE, 0 },
-	{ "dma sh", DMA(SH, 0, SHARED, RIG_DATA, 0), ALL, 0 },
-	{ "dma v", DMA(V, 0, 2, RIG_DATA, 8), COMPUTE | VERTEX, 0 },
-	{ "dma cf", DMA(CF, 0, 2, RIG_DATA, 0), COMPUTE, 0 },
+	{ "dma sh", DMA(SH, 0, SHARED, FX_DATA, 0), ALL, 0 },
+	{ "dma v", DMA(V, 0, 2, FX_DATA, 8), COMPUTE | VERTEX, 0 },
+	{ "dma cf", DMA(CF, 0, 2, FX_DATA, 0), COMPUTE, 0 },
 	{ "mov group_x", MOV(SH, 0, GROUP_X), COMPUTE, 0 },
 	{ "mov task", MOV(V, 0, TASK), COMPUTE, 0 },
 	{ "mov local_x", MOV(V, 0, LOCAL_X), COMPUTE, 0 },
@@ -45,21 +45,21 @@ static const struct insn_case cases[] = {
 	{ "mov frag_w", MOV(V, 0, FRAG_W), FRAGMENT, 0 },
 	{ "mov front", MOV(V, 0, FRONT), FRAGMENT, 0 },
 	{ "mov coverage", MOV(V, 0, COVERAGE), FRAGMENT, 0 },
-	{ "attr", ATTR(ATTRS - 4, PUMICE_ATTR_KIND_F32, 4, RIG_DATA, 16, 9, 0), VERTEX, 0 },
+	{ "attr", ATTR(ATTRS - 4, PUMICE_ATTR_KIND_F32, 4, FX_DATA, 16, 9, 0), VERTEX, 0 },
 	{ "attr odd address", ATTR(0, PUMICE_ATTR_KIND_SINT10_2, 1, 0x10001, 3, ~0u, 255), VERTEX, 0 },
 	{ "coeff", COEFF(0, VARYINGS - 4, 4), FRAGMENT, 0 },
 	{ "coeff of 1/w and depth", COEFF(6, 64, 2), FRAGMENT, 0 },
 	{ "iterate", ITERATE(ATTRS - 4, VARYINGS - 4, 4, PERSPECTIVE), FRAGMENT, 0 },
 	{ "iterate depth", ITERATE(0, 65, 1, LINEAR), FRAGMENT, 0 },
-	{ "texture", TEXTURE(ATTRS - 4, VARYINGS - 2, PERSPECTIVE_CENTROID, 2D, RIG_DATA), FRAGMENT, 0 },
+	{ "texture", TEXTURE(ATTRS - 4, VARYINGS - 2, PERSPECTIVE_CENTROID, 2D, FX_DATA), FRAGMENT, 0 },
 
 	{ "vertex to sh", MOV(SH, 0, VERTEX), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "instance_id to sh", MOV(SH, 0, INSTANCE), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "front to sh", MOV(SH, 0, FRONT), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
 	{ "vertex beyond", MOV(V, ATTRS, VERTEX), VERTEX, PUMICE_FAULT_PDS_REGISTER },
-	{ "attr beyond", ATTR(ATTRS - 3, 0, 1, RIG_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_REGISTER },
-	{ "attr of none", ATTR(0, 0, 0, RIG_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
-	{ "attr of five", ATTR(0, 0, 5, RIG_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "attr beyond", ATTR(ATTRS - 3, 0, 1, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_REGISTER },
+	{ "attr of none", ATTR(0, 0, 0, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "attr of five", ATTR(0, 0, 5, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "coeff beyond", COEFF(COEFFS - 2, 0, 1), FRAGMENT, PUMICE_FAULT_PDS_REGISTER },
 	{ "coeff of none", COEFF(0, 0, 0), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
 	{ "coeff past the varyings", COEFF(0, VARYINGS - 1, 2), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
@@ -70,12 +70,12 @@ static const struct insn_case cases[] = {
 	{ "iterate of five", ITERATE(0, 0, 5, LINEAR), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
 	{ "iterate past the varyings", ITERATE(0, VARYINGS, 1, LINEAR), FRAGMENT,
 	  PUMICE_FAULT_PDS_SOURCE },
-	{ "texture beyond", TEXTURE(ATTRS - 3, 0, LINEAR, 2D, RIG_DATA), FRAGMENT,
+	{ "texture beyond", TEXTURE(ATTRS - 3, 0, LINEAR, 2D, FX_DATA), FRAGMENT,
 	  PUMICE_FAULT_PDS_REGISTER },
-	{ "texture past the varyings", TEXTURE(0, VARYINGS - 2, LINEAR, 3D, RIG_DATA), FRAGMENT,
+	{ "texture past the varyings", TEXTURE(0, VARYINGS - 2, LINEAR, 3D, FX_DATA), FRAGMENT,
 	  PUMICE_FAULT_PDS_SOURCE },
-	{ "texture of 1/w", TEXTURE(0, 64, LINEAR, 1D, RIG_DATA), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
-	{ "texture state misaligned", TEXTURE(0, 0, LINEAR, 2D, RIG_DATA + 2), FRAGMENT,
+	{ "texture of 1/w", TEXTURE(0, 64, LINEAR, 1D, FX_DATA), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "texture state misaligned", TEXTURE(0, 0, LINEAR, 2D, FX_DATA + 2), FRAGMENT,
 	  PUMICE_FAULT_PDS_DMA },
 	{ "texture state at the end", TEXTURE(0, 0, LINEAR, 2D, (1ull << 40) - 44), FRAGMENT,
 	  PUMICE_FAULT_PDS_DMA },
@@ -115,8 +115,8 @@ static void banks_of_graphics_operations_are_fixed(void **state)
 		.varyings = VARYINGS,
 	};
 	struct pumice_pds_insn insn[4] = {
-		ATTR(0, 0, 1, RIG_DATA, 4, 9, 0), COEFF(0, 0, 1), ITERATE(0, 0, 1, LINEAR),
-		TEXTURE(0, 0, LINEAR, 1D, RIG_DATA),
+		ATTR(0, 0, 1, FX_DATA, 4, 9, 0), COEFF(0, 0, 1), ITERATE(0, 0, 1, LINEAR),
+		TEXTURE(0, 0, LINEAR, 1D, FX_DATA),
 	};
 	static const u8 bank[4] = { PUMICE_PDS_BANK_V, PUMICE_PDS_BANK_CF, PUMICE_PDS_BANK_V,
 				    PUMICE_PDS_BANK_V };
@@ -140,20 +140,20 @@ static void a_stage_is_loaded_with_its_limits(void **state)
 	const struct pumice_stage registers = { .shared = 2, .attrs = 3, .temps = 4, .coeffs = 9 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_FRAGMENT, .outputs = 7, .vo = 0,
 						 .varyings = 3 };
-	struct rig *rig = rig_create(1, NULL);
+	struct fixture *fx = fx_create(1, NULL);
 	struct pds_stage stage;
 
 	(void)state;
-	assert_true(stage_load(rig, &registers, &limits, insns, 3, &stage));
+	assert_true(stage_load(fx, &registers, &limits, insns, 3, &stage));
 	assert_int_equal(stage.stage, USC_STAGE_FRAGMENT);
-	assert_int_equal(stage.code_addr, RIG_CODE);
+	assert_int_equal(stage.code_addr, FX_CODE);
 	assert_int_equal(stage.code->limits.stage, USC_STAGE_FRAGMENT);
 	assert_int_equal(stage.code->limits.outputs, 7);
 	assert_int_equal(stage.code->limits.coeffs, 9);
 	assert_int_equal(stage.code->limits.temps, 4);
-	pds_stage_drop(rig->pds, &stage);
-	pds_stage_drop(rig->pds, &stage);	/* a second call is harmless */
-	rig_destroy(rig);
+	pds_stage_drop(fx->pds, &stage);
+	pds_stage_drop(fx->pds, &stage);	/* a second call is harmless */
+	fx_destroy(fx);
 }
 
 static void a_stage_that_can_never_fit_is_refused(void **state)
@@ -165,17 +165,17 @@ static void a_stage_that_can_never_fit_is_refused(void **state)
 		/* 4 waves of 248 rows in stores of 512 rows; 600 words in one of 512. */
 		{ .temps = 248 }, { .shared = 300, .coeffs = 300 },
 	};
-	static const struct rig_stores small = { 512 * 128, 512 * 4, 4096 };
-	struct rig *rig = rig_create(1, &small);
+	static const struct fx_stores small = { 512 * 128, 512 * 4, 4096 };
+	struct fixture *fx = fx_create(1, &small);
 	struct pds_stage stage;
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_false(stage_load(rig, &bad[i], &limits, insns, 2, &stage));
-		rig_expect_fault(rig, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, RIG_PDS, 0);
+		assert_false(stage_load(fx, &bad[i], &limits, insns, 2, &stage));
+		fx_expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void bad_programs_are_refused_by_address(void **state)
@@ -187,18 +187,18 @@ static void bad_programs_are_refused_by_address(void **state)
 	};
 	const struct pumice_stage registers = { .shared = 1, .attrs = 1 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX };
-	struct rig *rig = rig_create(1, NULL);
+	struct fixture *fx = fx_create(1, NULL);
 	struct pds_stage stage;
 
 	(void)state;
-	assert_false(stage_load(rig, &registers, &limits, no_task, 2, &stage));
-	rig_expect_fault(rig, PUMICE_FAULT_PDS_NO_TASK, PUMICE_UNIT_PDS, RIG_PDS + 16, 1);
-	assert_false(stage_load(rig, &registers, &limits, wrong, 3, &stage));
-	rig_expect_fault(rig, PUMICE_FAULT_PDS_STAGE, PUMICE_UNIT_PDS, RIG_PDS + 16, 1);
-	assert_false(stage_load(rig, &registers, &limits, far, 2, &stage));
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
-	assert_int_equal(rig->fault.addr, 0x90000000);
-	rig_destroy(rig);
+	assert_false(stage_load(fx, &registers, &limits, no_task, 2, &stage));
+	fx_expect_fault(fx, PUMICE_FAULT_PDS_NO_TASK, PUMICE_UNIT_PDS, FX_PDS + 16, 1);
+	assert_false(stage_load(fx, &registers, &limits, wrong, 3, &stage));
+	fx_expect_fault(fx, PUMICE_FAULT_PDS_STAGE, PUMICE_UNIT_PDS, FX_PDS + 16, 1);
+	assert_false(stage_load(fx, &registers, &limits, far, 2, &stage));
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(fx->fault.addr, 0x90000000);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
  * alignment against a model that decodes them bit by bit in f64, bounds, divisors, sources,
  * bursts, and registers that remain zero.
  */
-#include "stage_rig.h"
+#include "stage_fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #define INSTANCES 75u	/* three waves, the last one not full */
 #define GARBAGE	0x13579bdfu
 
-struct vertex_bench {
-	struct rig *rig;
+struct vertex_fixture {
+	struct fixture *fx;
 	struct stage_owner owner;
 	struct pds_stage stage;
 	struct pds_place place;
@@ -33,15 +33,15 @@ static u32 rnd(void)
 	return seed >> 8;
 }
 
-static void setup(struct vertex_bench *b)
+static void setup(struct vertex_fixture *b)
 {
 	u32 i;
 
 	memset(b, 0, sizeof(*b));
-	b->rig = rig_create(PUMICE_USCS_PER_CORE, NULL);
-	stage_own(b->rig, PDS_DM_VDM, &b->owner);
-	for (i = 0; i < RIG_DATA_BYTES; i++)
-		b->rig->data[i] = (u8)rnd();
+	b->fx = fx_create(PUMICE_USCS_PER_CORE, NULL);
+	stage_own(b->fx, PDS_DM_VDM, &b->owner);
+	for (i = 0; i < FX_DATA_BYTES; i++)
+		b->fx->data[i] = (u8)rnd();
 	for (i = 0; i < INSTANCES; i++)
 		b->vertex[i] = rnd() % 200;
 	b->in = (struct pds_vertices){ .vertex = b->vertex, .instance = 1000, .base_instance = 990,
@@ -49,39 +49,39 @@ static void setup(struct vertex_bench *b)
 }
 
 /* Fill one task with a program; its registers can be read until finish(). */
-static bool fill(struct vertex_bench *b, const struct pumice_pds_insn *insns, u16 count)
+static bool fill(struct vertex_fixture *b, const struct pumice_pds_insn *insns, u16 count)
 {
 	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
 	bool ok;
 	u32 pc = 0;
 
-	if (!stage_load(b->rig, &registers, &limits, insns, count, &b->stage))
-		fail_msg("refused: %u", b->rig->fault.fault);
-	assert_int_equal(pds_task_claim(b->rig->pds, PDS_DM_VDM, 0, &b->stage, INSTANCES, 1,
-					&b->place, &b->rig->fault), PDS_STARTED);
+	if (!stage_load(b->fx, &registers, &limits, insns, count, &b->stage))
+		fail_msg("refused: %u", b->fx->fault.fault);
+	assert_int_equal(pds_task_claim(b->fx->pds, PDS_DM_VDM, 0, &b->stage, INSTANCES, 1,
+					&b->place, &b->fx->fault), PDS_STARTED);
 	b->pieces = 0;
 	do {
-		ok = pds_fill_vertices(b->rig->pds, &b->place, &b->stage, &b->in, &b->tlb, &pc,
-				       &b->rig->fault);
+		ok = pds_fill_vertices(b->fx->pds, &b->place, &b->stage, &b->in, &b->tlb, &pc,
+				       &b->fx->fault);
 		b->pieces++;
 	} while (ok && pc < b->stage.program.insns);
 	if (ok)
-		pds_task_start(b->rig->pds, PDS_DM_VDM, &b->place, &b->stage, NULL);
+		pds_task_start(b->fx->pds, PDS_DM_VDM, &b->place, &b->stage, NULL);
 	else
-		pds_task_drop(b->rig->pds, PDS_DM_VDM, &b->place);
+		pds_task_drop(b->fx->pds, PDS_DM_VDM, &b->place);
 	return ok;
 }
 
-static void finish(struct vertex_bench *b)
+static void finish(struct vertex_fixture *b)
 {
-	rig_finish_all(b->rig);
-	pds_stage_drop(b->rig->pds, &b->stage);
+	fx_finish_all(b->fx);
+	pds_stage_drop(b->fx->pds, &b->stage);
 }
 
-static u32 reg(struct vertex_bench *b, u32 instance, u32 n)
+static u32 reg(struct vertex_fixture *b, u32 instance, u32 n)
 {
-	return fake_usc_attr(b->rig->usc[b->place.usc], b->place.group, instance, n);
+	return fake_usc_attr(b->fx->usc[b->place.usc], b->place.group, instance, n);
 }
 
 /* Bits from bit on, low ones first. */
@@ -173,7 +173,7 @@ static bool is_nan(u32 word)
 }
 
 /* All of an attribute's registers against the model. */
-static void check_attr(struct vertex_bench *b, const struct pumice_pds_insn *insn)
+static void check_attr(struct vertex_fixture *b, const struct pumice_pds_insn *insn)
 {
 	u32 i, comp;
 
@@ -181,7 +181,7 @@ static void check_attr(struct vertex_bench *b, const struct pumice_pds_insn *ins
 		u64 n = insn->divisor ? 990u + 10u / insn->divisor : b->vertex[i];
 		u8 zero[16] = { 0 };
 		const u8 *bytes = n < insn->elements ?
-				  b->rig->data + (insn->addr - RIG_DATA) + n * insn->stride : zero;
+				  b->fx->data + (insn->addr - FX_DATA) + n * insn->stride : zero;
 
 		for (comp = 0; comp < 4; comp++) {
 			u32 want = model(insn->kind, insn->comps, comp, bytes);
@@ -197,7 +197,7 @@ static void check_attr(struct vertex_bench *b, const struct pumice_pds_insn *ins
 static void every_kind_and_size_is_converted(void **state)
 {
 	static const u16 strides[] = { 0, 1, 7, 12, 16, 33 };
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	u32 kind, comps, stride;
 
 	(void)state;
@@ -206,7 +206,7 @@ static void every_kind_and_size_is_converted(void **state)
 		for (comps = 1; comps <= 4; comps++) {
 			for (stride = 0; stride < 6; stride++) {
 				struct pumice_pds_insn insns[] = {
-					ATTR(8, (u8)kind, (u8)comps, RIG_DATA + rnd() % 64,
+					ATTR(8, (u8)kind, (u8)comps, FX_DATA + rnd() % 64,
 					     strides[stride], 200 - rnd() % 30, 0),
 					TASK, END,
 				};
@@ -217,7 +217,7 @@ static void every_kind_and_size_is_converted(void **state)
 			}
 		}
 	}
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 /* Every f16 and every 16-bit number, 8-bit ones with them. */
@@ -225,21 +225,21 @@ static void every_number_is_converted(void **state)
 {
 	static const u8 wide[] = { PUMICE_ATTR_KIND_F16, PUMICE_ATTR_KIND_UNORM16,
 				   PUMICE_ATTR_KIND_SNORM16, PUMICE_ATTR_KIND_SINT16 };
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	u32 kind, first, i;
 
 	(void)state;
 	setup(&b);
 	for (kind = 0; kind < sizeof(wide); kind++) {
 		struct pumice_pds_insn insns[] = {
-			ATTR(0, wide[kind], 4, RIG_DATA, 8, INSTANCES, 0), TASK, END,
+			ATTR(0, wide[kind], 4, FX_DATA, 8, INSTANCES, 0), TASK, END,
 		};
 
 		for (first = 0; first < 65536; first += INSTANCES * 4) {
 			for (i = 0; i < INSTANCES * 4; i++) {
 				u16 value = (u16)(first + i);
 
-				memcpy(b.rig->data + 2 * i, &value, 2);
+				memcpy(b.fx->data + 2 * i, &value, 2);
 			}
 			for (i = 0; i < INSTANCES; i++)
 				b.vertex[i] = i;
@@ -248,13 +248,13 @@ static void every_number_is_converted(void **state)
 			finish(&b);
 		}
 	}
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 /* The element that crosses a page is read from both; nothing after the last element is read. */
 static void elements_may_cross_pages_and_end_at_the_end_of_memory(void **state)
 {
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	u32 i, kind;
 
 	(void)state;
@@ -262,7 +262,7 @@ static void elements_may_cross_pages_and_end_at_the_end_of_memory(void **state)
 	for (kind = 0; kind < 2; kind++) {
 		const u32 bytes = kind ? 8 : 16;	/* f16 and f32, four each */
 		const u32 stride = kind ? 9 : 17;
-		const u64 addr = RIG_DATA + RIG_DATA_BYTES - bytes - stride * 299;
+		const u64 addr = FX_DATA + FX_DATA_BYTES - bytes - stride * 299;
 		struct pumice_pds_insn insns[] = {
 			ATTR(4, (u8)kind, 4, addr, (u16)stride, 300, 0), TASK, END,
 		};
@@ -275,93 +275,93 @@ static void elements_may_cross_pages_and_end_at_the_end_of_memory(void **state)
 		check_attr(&b, &insns[0]);
 		finish(&b);
 	}
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 static void a_fault_reports_position_and_instruction(void **state)
 {
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	struct pumice_pds_insn insns[] = {
-		LDI(V, 0, 1), ATTR(4, PUMICE_ATTR_KIND_F32, 4, RIG_DATA, 4096, UINT32_MAX, 0),
+		LDI(V, 0, 1), ATTR(4, PUMICE_ATTR_KIND_F32, 4, FX_DATA, 4096, UINT32_MAX, 0),
 		TASK, END,
 	};
 
 	(void)state;
 	setup(&b);
 	memset(b.vertex, 0, sizeof(b.vertex));
-	b.vertex[40] = RIG_DATA_BYTES / 4096;
+	b.vertex[40] = FX_DATA_BYTES / 4096;
 	assert_false(fill(&b, insns, 4));
-	rig_expect_fault(b.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
-			 RIG_DATA + RIG_DATA_BYTES, 1);
+	fx_expect_fault(b.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
+			FX_DATA + FX_DATA_BYTES, 1);
 	finish(&b);
 	/* Half of the element is mapped. */
-	insns[1].addr = RIG_DATA + RIG_DATA_BYTES - 8;
+	insns[1].addr = FX_DATA + FX_DATA_BYTES - 8;
 	memset(b.vertex, 0, sizeof(b.vertex));
 	assert_false(fill(&b, insns, 4));
-	rig_expect_fault(b.rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
-			 RIG_DATA + RIG_DATA_BYTES, 1);
+	fx_expect_fault(b.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
+			FX_DATA + FX_DATA_BYTES, 1);
 	finish(&b);
 	/* Beyond the address space. */
 	insns[1].addr = (1ull << 40) - 4096;
 	memset(b.vertex, 0xff, sizeof(b.vertex));
 	b.vertex[0] = 1;
 	assert_false(fill(&b, insns, 4));
-	rig_expect_fault(b.rig, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_PDS, 1ull << 40, 1);
+	fx_expect_fault(b.fx, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_PDS, 1ull << 40, 1);
 	finish(&b);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 static void a_divisor_counts_instances_from_the_base(void **state)
 {
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	u32 divisor;
 
 	(void)state;
 	setup(&b);
 	for (divisor = 1; divisor < 256; divisor += divisor < 16 ? 1 : 59) {
 		struct pumice_pds_insn insns[] = {
-			ATTR(0, PUMICE_ATTR_KIND_UINT16, 2, RIG_DATA, 4, 996, (u8)divisor), TASK, END,
+			ATTR(0, PUMICE_ATTR_KIND_UINT16, 2, FX_DATA, 4, 996, (u8)divisor), TASK, END,
 		};
 
 		assert_true(fill(&b, insns, 3));
 		check_attr(&b, &insns[0]);
 		finish(&b);
 	}
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 static void sources_bursts_and_unwritten_registers(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
 		MOV(V, 1, VERTEX), MOV(V, 2, INSTANCE), LDI(V, 3, GARBAGE), LDI(SH, 5, GARBAGE + 1),
-		DMA(SH, 0, 4, RIG_DATA + 8, 0), DMA(V, 6, 2, RIG_DATA + 16, 12), TASK, END,
+		DMA(SH, 0, 4, FX_DATA + 8, 0), DMA(V, 6, 2, FX_DATA + 16, 12), TASK, END,
 	};
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	struct usc *usc;
 	u32 i, n, word;
 
 	(void)state;
 	setup(&b);
 	assert_true(fill(&b, insns, 8));
-	usc = b.rig->usc[b.place.usc];
+	usc = b.fx->usc[b.place.usc];
 	for (i = 0; i < INSTANCES; i++) {
 		for (n = 0; n < 12; n++) {
 			u32 want = n == 1 ? b.vertex[i] : n == 2 ? 1000 : n == 3 ? GARBAGE : 0;
 
 			if (n == 6 || n == 7)
-				memcpy(&want, b.rig->data + 16 + 12 * i + 4 * (n - 6), 4);
+				memcpy(&want, b.fx->data + 16 + 12 * i + 4 * (n - 6), 4);
 			assert_int_equal(reg(&b, i, n), want);
 		}
 	}
 	for (n = 0; n < 6; n++) {
-		memcpy(&word, b.rig->data + 8 + 4 * n, 4);
+		memcpy(&word, b.fx->data + 8 + 4 * n, 4);
 		word = n < 4 ? word : n == 5 ? GARBAGE + 1 : 0;
 		assert_int_equal(fake_usc_shared(usc, b.place.group, 0, n), word);
 	}
 	/* 16 bytes, and two words of each instance, one burst per wave: gaps are not read. */
-	assert_int_equal(rig_counter(b.rig, PUMICE_PERF_PDS_DMA_BYTES), 16 + INSTANCES * 8);
+	assert_int_equal(fx_counter(b.fx, PUMICE_PERF_PDS_DMA_BYTES), 16 + INSTANCES * 8);
 	finish(&b);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 /* Programs of random fields: accepted ones write their own registers only. */
@@ -371,7 +371,7 @@ static void random_programs_stay_within_their_registers(void **state)
 				  PUMICE_PDS_OP_ATTR };
 	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	u32 round, loaded = 0, faults = 0;
 
 	(void)state;
@@ -380,7 +380,7 @@ static void random_programs_stay_within_their_registers(void **state)
 		struct pumice_pds_insn insns[] = {
 			{ .opcode = ops[rnd() % 4], .bank = (u8)(rnd() % 3), .reg = (u16)(rnd() % 14),
 			  .source = (u8)(32 + rnd() % 2), .imm = rnd(), .count = (u16)(rnd() % 8),
-			  .addr = RIG_DATA + rnd() % RIG_DATA_BYTES / (1 + rnd() % 4 * 3) / 4 * 4,
+			  .addr = FX_DATA + rnd() % FX_DATA_BYTES / (1 + rnd() % 4 * 3) / 4 * 4,
 			  .stride = (u16)(rnd() % 9 * 4), .kind = (u8)(rnd() % 16),
 			  .comps = (u8)(rnd() % 6), .elements = rnd() % 400,
 			  .divisor = (u8)(rnd() % 3) },
@@ -391,15 +391,15 @@ static void random_programs_stay_within_their_registers(void **state)
 			insns[0].imm = 0;
 		if (insns[0].opcode != PUMICE_PDS_OP_MOV)
 			insns[0].source = 0;
-		if (!stage_load(b.rig, &registers, &limits, insns, 3, &b.stage))
+		if (!stage_load(b.fx, &registers, &limits, insns, 3, &b.stage))
 			continue;
-		pds_stage_drop(b.rig->pds, &b.stage);
+		pds_stage_drop(b.fx->pds, &b.stage);
 		loaded++;
 		faults += !fill(&b, insns, 3);
 		finish(&b);
 	}
 	assert_true(loaded > 2000 && faults > 10);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 /*
@@ -411,7 +411,7 @@ static void long_programs_are_run_in_pieces(void **state)
 {
 	enum { REPEATS = 60 };
 	struct pumice_pds_insn insns[PUMICE_PDS_MAX_INSNS] = { 0 };
-	struct vertex_bench b;
+	struct vertex_fixture b;
 	u32 i;
 
 	(void)state;
@@ -420,7 +420,7 @@ static void long_programs_are_run_in_pieces(void **state)
 		b.vertex[i] = i % 8;
 	for (i = 0; i < REPEATS; i++)
 		insns[i] = (struct pumice_pds_insn)ATTR((u8)(i % 3 * 4), PUMICE_ATTR_KIND_F32, 4,
-							RIG_DATA + i * 16, 4096, 8, 0);
+							FX_DATA + i * 16, 4096, 8, 0);
 	insns[i++] = (struct pumice_pds_insn)TASK;
 	insns[i++] = (struct pumice_pds_insn)END;
 	assert_true(fill(&b, insns, (u16)i));
@@ -437,7 +437,7 @@ static void long_programs_are_run_in_pieces(void **state)
 		assert_int_equal(reg(&b, INSTANCES - 1, i % 12), i);
 	assert_int_equal(b.pieces, 1 + PUMICE_PDS_MAX_INSNS * INSTANCES / PDS_PIECE_WORDS);
 	finish(&b);
-	rig_destroy(b.rig);
+	fx_destroy(b.fx);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "pbrig.h"
+#include "pb_fixture.h"
 
 #define PAGES	24u
 
@@ -17,57 +17,57 @@ struct snapshot {
 	u32 scene[2][PUMICE_SCENE_WORDS + 32 * PUMICE_SCENE_CHAIN_WORDS];
 };
 
-struct world {
-	struct pbrig *rig;
+struct damage_fixture {
+	struct pb_fixture *fx;
 	struct pm_scene scene[2];
 	struct snapshot good;
 };
 
-static void copy(struct pbrig *rig, struct snapshot *s, bool back)
+static void copy(struct pb_fixture *fx, struct snapshot *s, bool back)
 {
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		memcpy(back ? (void *)rig->list[i] : s->list[i],
-		       back ? (void *)s->list[i] : rig->list[i], sizeof(s->list[i]));
-		memcpy(back ? (void *)rig->links[i] : s->links[i],
-		       back ? (void *)s->links[i] : rig->links[i], sizeof(s->links[i]));
-		memcpy(back ? (void *)rig->scene[i] : s->scene[i],
-		       back ? (void *)s->scene[i] : rig->scene[i], sizeof(s->scene[i]));
+		memcpy(back ? (void *)fx->list[i] : s->list[i],
+		       back ? (void *)s->list[i] : fx->list[i], sizeof(s->list[i]));
+		memcpy(back ? (void *)fx->links[i] : s->links[i],
+		       back ? (void *)s->links[i] : fx->links[i], sizeof(s->links[i]));
+		memcpy(back ? (void *)fx->scene[i] : s->scene[i],
+		       back ? (void *)s->scene[i] : fx->scene[i], sizeof(s->scene[i]));
 	}
 }
 
 /* Two scenes with pages in some macro tiles, reused pages, and fresh ones. */
-static void world_make(struct world *w)
+static void damage_make(struct damage_fixture *w)
 {
 	struct gpu_fault fault;
 	u32 ref, i;
 
-	w->rig = pbrig_create(PAGES, PAGES);
+	w->fx = pbfx_create(PAGES, PAGES);
 	for (i = 0; i < 2; i++)
-		w->scene[i] = pbrig_load(w->rig, i, &small);
+		w->scene[i] = pbfx_load(w->fx, i, &small);
 	for (i = 0; i < PAGES + 15; i++)
-		assert_int_equal(pm_alloc(w->rig->pm, &w->scene[i % 2], i % 5, &ref, &fault),
+		assert_int_equal(pm_alloc(w->fx->pm, &w->scene[i % 2], i % 5, &ref, &fault),
 				 PM_OK);
 	for (i = 0; i < 2; i++)
-		assert_true(pm_free_macro_tile(w->rig->pm, &w->scene[0], i, &fault));
-	copy(w->rig, &w->good, false);
+		assert_true(pm_free_macro_tile(w->fx->pm, &w->scene[0], i, &fault));
+	copy(w->fx, &w->good, false);
 }
 
 /* Restore the memory; the PM reads the lists again, or caches them by use, as requested. */
-static void world_restore(struct world *w)
+static void damage_restore(struct damage_fixture *w)
 {
-	copy(w->rig, &w->good, true);
-	pm_reset(w->rig->pm);
+	copy(w->fx, &w->good, true);
+	pm_reset(w->fx->pm);
 }
 
 /* Make the PM cache the lists. */
-static void world_know(struct world *w)
+static void damage_know(struct damage_fixture *w)
 {
 	struct pm_scene scene;
 	struct gpu_fault fault;
 
-	assert_true(pm_scene_load(w->rig->pm, PBRIG_SCENE(0), PBRIG_CTX, &scene, &fault));
+	assert_true(pm_scene_load(w->fx->pm, PBFX_SCENE(0), PBFX_CTX, &scene, &fault));
 }
 
 static void is_pm_fault(const struct gpu_fault *fault)
@@ -84,7 +84,7 @@ static void is_pm_fault(const struct gpu_fault *fault)
  * the list, no page is allocated that a scene owns, or twice. (A list that it must read from
  * corrupted memory may contain a scene's page as free; this is detected when the scene is freed.)
  */
-static bool use_everything(struct world *w, bool known)
+static bool use_everything(struct damage_fixture *w, bool known)
 {
 	u8 held[2][PAGES] = { { 0 } };
 	struct pm_scene scene;
@@ -106,7 +106,7 @@ static bool use_everything(struct world *w, bool known)
 			}
 	for (i = 0; i < 2 * PAGES + 10; i++) {
 		struct pumice_pb_ref at;
-		enum pm_result result = pm_alloc(w->rig->pm, &w->scene[0], i % 16, &ref, &fault);
+		enum pm_result result = pm_alloc(w->fx->pm, &w->scene[0], i % 16, &ref, &fault);
 
 		if (result == PM_EMPTY)
 			break;
@@ -123,23 +123,23 @@ static bool use_everything(struct world *w, bool known)
 	}
 	assert_true(i < 2 * PAGES + 10);
 	for (i = 0; i < 2; i++) {
-		if (!pm_scene_load(w->rig->pm, PBRIG_SCENE(i), PBRIG_CTX, &scene, &fault) ||
-		    !pm_free_scene(w->rig->pm, &scene, &fault)) {
+		if (!pm_scene_load(w->fx->pm, PBFX_SCENE(i), PBFX_CTX, &scene, &fault) ||
+		    !pm_free_scene(w->fx->pm, &scene, &fault)) {
 			is_pm_fault(&fault);
 			faulted = true;
 		}
-		pm_release(w->rig->pm, PBRIG_SCENE(i));
+		pm_release(w->fx->pm, PBFX_SCENE(i));
 	}
 	return faulted;
 }
 
 /* Corrupt one word in several ways; return how many were detected, of *tries. */
-static u32 damage(struct world *w, u32 *word, u32 *tries)
+static u32 damage(struct damage_fixture *w, u32 *word, u32 *tries)
 {
 	const u32 was = *word;
 	const u32 values[] = {
 		0, 1, ~0u, was + 1, was - 1, was ^ 2, was ^ 4, was ^ 0x80000000, was ^ 0x1000,
-		pbrig_random(w->rig, PAGES), pbrig_random(w->rig, ~0u),
+		pbfx_random(w->fx, PAGES), pbfx_random(w->fx, ~0u),
 	};
 	u32 noticed = 0, known, i;
 
@@ -148,14 +148,14 @@ static u32 damage(struct world *w, u32 *word, u32 *tries)
 		for (known = 0; known < 2; known++) {
 			if (values[i] == was)
 				continue;
-			world_restore(w);
+			damage_restore(w);
 			if (known)
-				world_know(w);
+				damage_know(w);
 			*word = values[i];
 			noticed += use_everything(w, known);
 			++*tries;
 		}
-	world_restore(w);
+	damage_restore(w);
 	return noticed;
 }
 
@@ -163,19 +163,19 @@ static void a_corrupt_free_list_faults(void **state)
 {
 	/* Words whose corruption must be detected: pages, head, fresh, free; reserved. */
 	static const bool must[PUMICE_FREE_LIST_WORDS] = { 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1 };
-	struct world w;
+	struct damage_fixture w;
 	u32 l, i, tries, noticed;
 
 	(void)state;
-	world_make(&w);
+	damage_make(&w);
 	assert_false(use_everything(&w, false));
 	for (l = 0; l < 2; l++)
 		for (i = 0; i < PUMICE_FREE_LIST_WORDS; i++) {
-			noticed = damage(&w, &w.rig->list[l][i], &tries);
+			noticed = damage(&w, &w.fx->list[l][i], &tries);
 			if (must[i])
 				assert_int_equal(noticed, tries);
 		}
-	pbrig_destroy(w.rig);
+	pbfx_destroy(w.fx);
 }
 
 /* The device's own writes have precedence: also for a list that it has cached. */
@@ -184,52 +184,52 @@ static void a_cached_list_keeps_its_entry(void **state)
 	static const u32 word[] = { 0, 1, 3, 7, 8 };
 	struct pm_scene scene;
 	struct gpu_fault fault;
-	struct world w;
+	struct damage_fixture w;
 	u32 i;
 
 	(void)state;
-	world_make(&w);
+	damage_make(&w);
 	for (i = 0; i < 5; i++) {
-		world_restore(&w);
-		world_know(&w);
+		damage_restore(&w);
+		damage_know(&w);
 		/* Another free page as the head; other bits of the rest. */
 		if (word[i] == 3)
-			w.rig->list[0][3] = w.rig->links[0][w.rig->list[0][3]];
+			w.fx->list[0][3] = w.fx->links[0][w.fx->list[0][3]];
 		else
-			w.rig->list[0][word[i]] ^= word[i] ? 4 : 0x1000;
-		assert_false(pm_scene_load(w.rig->pm, PBRIG_SCENE(0), PBRIG_CTX, &scene, &fault));
+			w.fx->list[0][word[i]] ^= word[i] ? 4 : 0x1000;
+		assert_false(pm_scene_load(w.fx->pm, PBFX_SCENE(0), PBFX_CTX, &scene, &fault));
 		assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
-		assert_int_equal(fault.addr, PBRIG_LIST(0));
+		assert_int_equal(fault.addr, PBFX_LIST(0));
 	}
-	pbrig_destroy(w.rig);
+	pbfx_destroy(w.fx);
 }
 
 static void corrupt_links_fault(void **state)
 {
-	struct world w;
+	struct damage_fixture w;
 	u32 l, i, tries;
 
 	(void)state;
-	world_make(&w);
+	damage_make(&w);
 	for (l = 0; l < 2; l++)
-		for (i = 0; i < pbrig_read_list(w.rig, l).fresh; i++) {
-			const u32 noticed = damage(&w, &w.rig->links[l][i], &tries);
+		for (i = 0; i < pbfx_read_list(w.fx, l).fresh; i++) {
+			const u32 noticed = damage(&w, &w.fx->links[l][i], &tries);
 
 			assert_int_equal(noticed, tries);
 		}
-	pbrig_destroy(w.rig);
+	pbfx_destroy(w.fx);
 }
 
 static void corrupt_chains_fault(void **state)
 {
-	struct world w;
+	struct damage_fixture w;
 	u32 n, i, tries;
 
 	(void)state;
-	world_make(&w);
+	damage_make(&w);
 	for (n = 0; n < 2; n++)
 		for (i = 0; i < 32 * PUMICE_SCENE_CHAIN_WORDS; i++) {
-			u32 *words = w.rig->scene[n] + PUMICE_SCENE_WORDS;
+			u32 *words = w.fx->scene[n] + PUMICE_SCENE_WORDS;
 			const bool empty = !words[i / 4 * 4 + 2];
 			const u32 noticed = damage(&w, &words[i], &tries);
 
@@ -237,30 +237,30 @@ static void corrupt_chains_fault(void **state)
 			if (!(empty && i % 4 == 1))
 				assert_int_equal(noticed, tries);
 		}
-	pbrig_destroy(w.rig);
+	pbfx_destroy(w.fx);
 }
 
 static void corrupt_scenes_fault_or_are_other_scenes(void **state)
 {
-	struct world w;
+	struct damage_fixture w;
 	u32 i, tries;
 
 	(void)state;
-	world_make(&w);
+	damage_make(&w);
 	for (i = 0; i < PUMICE_SCENE_WORDS; i++) {
-		const u32 noticed = damage(&w, &w.rig->scene[0][i], &tries);
+		const u32 noticed = damage(&w, &w.fx->scene[0][i], &tries);
 
 		/* Reserved words, from 12 on. */
 		if (i >= 12)
 			assert_int_equal(noticed, tries);
 	}
-	pbrig_destroy(w.rig);
+	pbfx_destroy(w.fx);
 }
 
 /* Invalid fields of a scene, one at a time. */
 static void a_malformed_scene_is_refused(void **state)
 {
-	struct pbrig *rig = pbrig_create(4, 4);
+	struct pb_fixture *fx = pbfx_create(4, 4);
 	struct pm_scene scene;
 	struct gpu_fault fault;
 	u32 i;
@@ -268,10 +268,10 @@ static void a_malformed_scene_is_refused(void **state)
 	(void)state;
 	for (i = 0; i < 12; i++) {
 		struct pumice_scene s = small;
-		u64 addr = PBRIG_SCENE(0);
+		u64 addr = PBFX_SCENE(0);
 
-		pbrig_scene(rig, 0, &small);
-		pumice_scene_unpack(rig->scene[0], &s);
+		pbfx_scene(fx, 0, &small);
+		pumice_scene_unpack(fx->scene[0], &s);
 		s.width = i == 0 ? 0 : i == 1 ? 8193 : s.width;
 		s.height = i == 2 ? 0 : i == 3 ? 8193 : s.height;
 		s.samples_log2 = i == 4 ? 3 : 0;
@@ -280,41 +280,41 @@ static void a_malformed_scene_is_refused(void **state)
 		s.regions = i == 8 ? 0 : i == 9 ? (1ull << 40) - 16 : s.regions;
 		s.free_list0 = i == 10 ? 0 : s.free_list0;
 		s.free_list1 = i == 11 ? s.free_list0 : s.free_list1;
-		pumice_scene_pack(rig->scene[0], &s);
-		assert_false(pm_scene_load(rig->pm, addr, PBRIG_CTX, &scene, &fault));
+		pumice_scene_pack(fx->scene[0], &s);
+		assert_false(pm_scene_load(fx->pm, addr, PBFX_CTX, &scene, &fault));
 		assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
 		assert_int_equal(fault.unit, PUMICE_UNIT_PM);
 		assert_int_equal(fault.addr, addr);
 	}
-	pbrig_scene(rig, 0, &small);
-	assert_false(pm_scene_load(rig->pm, PBRIG_SCENE(0) + 4, PBRIG_CTX, &scene, &fault));
-	assert_false(pm_scene_load(rig->pm, 0, PBRIG_CTX, &scene, &fault));
-	assert_false(pm_scene_load(rig->pm, 0xfffffff0, PBRIG_CTX, &scene, &fault));
+	pbfx_scene(fx, 0, &small);
+	assert_false(pm_scene_load(fx->pm, PBFX_SCENE(0) + 4, PBFX_CTX, &scene, &fault));
+	assert_false(pm_scene_load(fx->pm, 0, PBFX_CTX, &scene, &fault));
+	assert_false(pm_scene_load(fx->pm, 0xfffffff0, PBFX_CTX, &scene, &fault));
 	assert_int_equal(fault.fault, PUMICE_FAULT_MMU_PC_INVALID);
-	pbrig_destroy(rig);
+	pbfx_destroy(fx);
 }
 
 static void state_of_a_scene_is_kept_and_checked(void **state)
 {
 	const struct pm_scene_state in = { .valid = true, .used = 0x5, .partials = 7 };
-	struct pbrig *rig = pbrig_create(4, 0);
+	struct pb_fixture *fx = pbfx_create(4, 0);
 	const struct pm_scene scene =
-		pbrig_load(rig, 0, &(struct pumice_scene){ .width = 1, .height = 1, .cores = 3 });
+		pbfx_load(fx, 0, &(struct pumice_scene){ .width = 1, .height = 1, .cores = 3 });
 	struct pm_scene_state out;
 	struct gpu_fault fault;
 
 	(void)state;
-	assert_true(pm_scene_state_write(rig->pm, &scene, &in, &fault));
-	assert_true(pm_scene_state_read(rig->pm, &scene, &out, &fault));
+	assert_true(pm_scene_state_write(fx->pm, &scene, &in, &fault));
+	assert_true(pm_scene_state_read(fx->pm, &scene, &out, &fault));
 	assert_true(out.valid == in.valid && out.spilled == in.spilled && out.used == in.used &&
 		    out.partials == in.partials);
-	rig->scene[0][9] |= 1u << 19;	/* a core without room */
-	assert_false(pm_scene_state_read(rig->pm, &scene, &out, &fault));
+	fx->scene[0][9] |= 1u << 19;	/* a core without room */
+	assert_false(pm_scene_state_read(fx->pm, &scene, &out, &fault));
 	assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
-	pm_release(rig->pm, PBRIG_SCENE(0));
-	assert_true(pm_scene_state_read(rig->pm, &scene, &out, &fault));
+	pm_release(fx->pm, PBFX_SCENE(0));
+	assert_true(pm_scene_state_read(fx->pm, &scene, &out, &fault));
 	assert_false(out.valid);
-	pbrig_destroy(rig);
+	pbfx_destroy(fx);
 }
 
 /* An injected fault does not change memory, so that the next use succeeds. */
@@ -326,26 +326,26 @@ static void a_flipped_bit_of_a_read_faults_once(void **state)
 	};
 	u32 words[PUMICE_FREE_LIST_WORDS], ref, faults = 0;
 	struct gpu_fault fault;
-	struct world w;
+	struct damage_fixture w;
 
 	(void)state;
-	world_make(&w);
+	damage_make(&w);
 	for (request.bit = 0; request.bit < PUMICE_FREE_LIST_WORDS * 32; request.bit++) {
-		world_restore(&w);
-		assert_int_equal(pm_alloc(w.rig->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
-		memcpy(words, w.rig->list[0], sizeof(words));
-		assert_true(inject_arm(&w.rig->inject, &request));
-		if (pm_alloc(w.rig->pm, &w.scene[0], 0, &ref, &fault) == PM_FAULT) {
+		damage_restore(&w);
+		assert_int_equal(pm_alloc(w.fx->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
+		memcpy(words, w.fx->list[0], sizeof(words));
+		assert_true(inject_arm(&w.fx->inject, &request));
+		if (pm_alloc(w.fx->pm, &w.scene[0], 0, &ref, &fault) == PM_FAULT) {
 			assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
-			assert_memory_equal(words, w.rig->list[0], sizeof(words));
+			assert_memory_equal(words, w.fx->list[0], sizeof(words));
 			faults++;
 		}
-		assert_int_equal(inject_left(&w.rig->inject, PUMICE_INJECT_KIND_FREE_LIST), 0);
-		assert_int_equal(pm_alloc(w.rig->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
+		assert_int_equal(inject_left(&w.fx->inject, PUMICE_INJECT_KIND_FREE_LIST), 0);
+		assert_int_equal(pm_alloc(w.fx->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
 	}
 	/* All bits except those of statistics and of the threshold of PM_LOW. */
 	assert_true(faults >= 9 * 32);
-	pbrig_destroy(w.rig);
+	pbfx_destroy(w.fx);
 }
 
 int main(void)

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/pm/internal.h"
-#include "pbrig.h"
+#include "pb_fixture.h"
 
 #define NOBODY	(-1)
 
 static const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
 
 struct model {
-	struct pbrig *rig;
-	struct pm_scene scene[PBRIG_SCENES];
+	struct pb_fixture *fx;
+	struct pm_scene scene[PBFX_SCENES];
 	int *owner[PUMICE_PM_LISTS];	/* scene * 16 + macro tile */
 	u32 pages[PUMICE_PM_LISTS], free[PUMICE_PM_LISTS];
 	u64 empty, allocated, freed;
@@ -26,21 +26,21 @@ static struct model *model_create(u32 max0, u32 max1)
 	struct model *m = calloc(1, sizeof(*m));
 	u32 l, i;
 
-	m->rig = pbrig_create(max0, max1);
+	m->fx = pbfx_create(max0, max1);
 	for (l = 0; l < PUMICE_PM_LISTS; l++) {
-		m->owner[l] = calloc(m->rig->max_pages[l] + 1, sizeof(int));
-		for (i = 0; i < m->rig->max_pages[l]; i++)
+		m->owner[l] = calloc(m->fx->max_pages[l] + 1, sizeof(int));
+		for (i = 0; i < m->fx->max_pages[l]; i++)
 			m->owner[l][i] = NOBODY;
-		m->pages[l] = m->free[l] = m->rig->max_pages[l];
+		m->pages[l] = m->free[l] = m->fx->max_pages[l];
 	}
-	for (i = 0; i < PBRIG_SCENES; i++)
-		m->scene[i] = pbrig_load(m->rig, i, &small);
+	for (i = 0; i < PBFX_SCENES; i++)
+		m->scene[i] = pbfx_load(m->fx, i, &small);
 	return m;
 }
 
 static void model_destroy(struct model *m)
 {
-	pbrig_destroy(m->rig);
+	pbfx_destroy(m->fx);
 	free(m->owner[0]);
 	free(m->owner[1]);
 	free(m);
@@ -51,7 +51,7 @@ static void model_alloc(struct model *m, u32 scene, u32 macro)
 	struct pumice_pb_ref at;
 	struct gpu_fault fault;
 	u32 ref, page;
-	enum pm_result result = pm_alloc(m->rig->pm, &m->scene[scene], macro, &ref, &fault);
+	enum pm_result result = pm_alloc(m->fx->pm, &m->scene[scene], macro, &ref, &fault);
 
 	if (!m->free[0] && !m->free[1]) {
 		assert_int_equal(result, PM_EMPTY);
@@ -102,14 +102,14 @@ static void model_check(const struct model *m)
 		struct pumice_free_list list;
 		u32 found = 0;
 
-		if (!m->rig->max_pages[l]) {
+		if (!m->fx->max_pages[l]) {
 			free(seen);
 			continue;
 		}
-		list = pbrig_read_list(m->rig, l);
+		list = pbfx_read_list(m->fx, l);
 		assert_int_equal(list.free, m->free[l]);
 		assert_int_equal(list.pages, m->pages[l]);
-		for (page = list.head; page != PUMICE_PM_NO_PAGE; page = m->rig->links[l][page]) {
+		for (page = list.head; page != PUMICE_PM_NO_PAGE; page = m->fx->links[l][page]) {
 			take(seen, page, list.pages);
 			assert_int_equal(m->owner[l][page], NOBODY);
 			found++;
@@ -117,17 +117,17 @@ static void model_check(const struct model *m)
 		for (page = list.fresh; page < list.pages; page++, found++)
 			take(seen, page, list.pages);
 		assert_int_equal(found, list.free);
-		for (n = 0; n < PBRIG_SCENES; n++)
+		for (n = 0; n < PBFX_SCENES; n++)
 			for (t = 0; t < PM_MACRO_TILES; t++) {
 				const struct pumice_scene_chain chain =
-					pbrig_read_chain(m->rig, n, t, l);
+					pbfx_read_chain(m->fx, n, t, l);
 
 				page = chain.head;
 				for (i = 0; i < chain.pages; i++) {
 					take(seen, page, list.pages);
 					assert_int_equal(m->owner[l][page],
 							 (int)(n * PM_MACRO_TILES + t));
-					page = m->rig->links[l][page];
+					page = m->fx->links[l][page];
 				}
 				assert_int_equal(page, PUMICE_PM_NO_PAGE);
 			}
@@ -135,39 +135,39 @@ static void model_check(const struct model *m)
 			assert_int_equal(seen[i], 1);
 		free(seen);
 	}
-	assert_int_equal(pm_allocated(m->rig->pm), m->allocated);
-	assert_int_equal(pm_freed(m->rig->pm), m->freed);
+	assert_int_equal(pm_allocated(m->fx->pm), m->allocated);
+	assert_int_equal(pm_freed(m->fx->pm), m->freed);
 }
 
 static void model_step(struct model *m, u32 busy)
 {
-	struct pbrig *rig = m->rig;
-	const u32 scene = pbrig_random(rig, PBRIG_SCENES), macro = pbrig_random(rig, 16);
-	const u32 l = pbrig_random(rig, 2);
+	struct pb_fixture *fx = m->fx;
+	const u32 scene = pbfx_random(fx, PBFX_SCENES), macro = pbfx_random(fx, 16);
+	const u32 l = pbfx_random(fx, 2);
 	struct gpu_fault fault;
 	u32 pages;
 
-	switch (pbrig_random(rig, busy)) {
+	switch (pbfx_random(fx, busy)) {
 	case 0:
-		assert_true(pm_free_scene(rig->pm, &m->scene[scene], &fault));
+		assert_true(pm_free_scene(fx->pm, &m->scene[scene], &fault));
 		model_freed(m, scene, 0, 15);
 		break;
 	case 1:
-		assert_true(pm_scene_begin(rig->pm, &m->scene[scene], &fault));
+		assert_true(pm_scene_begin(fx->pm, &m->scene[scene], &fault));
 		model_freed(m, scene, 0, 15);
 		break;
 	case 2:
-		pm_release(rig->pm, PBRIG_SCENE(scene));
+		pm_release(fx->pm, PBFX_SCENE(scene));
 		model_freed(m, scene, 0, 15);
 		break;
 	case 3: case 4: case 5: case 6: case 7: case 8:
-		assert_true(pm_free_macro_tile(rig->pm, &m->scene[scene], macro, &fault));
+		assert_true(pm_free_macro_tile(fx->pm, &m->scene[scene], macro, &fault));
 		model_freed(m, scene, macro, macro);
 		break;
 	case 9:
-		pages = m->pages[l] + pbrig_random(rig, 3);
-		pm_grow(rig->pm, PBRIG_LIST(l), pages);
-		if (pages <= rig->max_pages[l]) {
+		pages = m->pages[l] + pbfx_random(fx, 3);
+		pm_grow(fx->pm, PBFX_LIST(l), pages);
+		if (pages <= fx->max_pages[l]) {
 			m->free[l] += pages - m->pages[l];
 			m->pages[l] = pages;
 		}
@@ -189,7 +189,7 @@ static void no_page_is_lost_or_allocated_twice(void **state)
 		const u32 busy = 20 + sizes[s][0] * 2;
 
 		if (sizes[s][0] > 10) {
-			pbrig_list(m->rig, 0, sizes[s][0] / 2, 0);
+			pbfx_list(m->fx, 0, sizes[s][0] / 2, 0);
 			m->pages[0] = m->free[0] = sizes[s][0] / 2;
 		}
 		for (i = 0; i < 100000; i++) {
@@ -198,7 +198,7 @@ static void no_page_is_lost_or_allocated_twice(void **state)
 				model_check(m);
 			if (i % 4999 == 4998) {
 				/* All cached state is in memory too. */
-				pm_reset(m->rig->pm);
+				pm_reset(m->fx->pm);
 				m->allocated = m->freed = 0;
 			}
 		}
@@ -221,7 +221,7 @@ static void every_page_is_allocated_before_a_list_is_empty(void **state)
 		u32 i;
 
 		for (i = 0; i < pages + pages % 3; i++)
-			model_alloc(m, i % PBRIG_SCENES, i % 16);
+			model_alloc(m, i % PBFX_SCENES, i % 16);
 		assert_int_equal(m->empty, 0);
 		model_alloc(m, 0, 0);
 		assert_int_equal(m->empty, 1);
@@ -233,30 +233,30 @@ static void every_page_is_allocated_before_a_list_is_empty(void **state)
 static void low_is_raised_once_until_pages_are_added(void **state)
 {
 	struct model *m = model_create(20, 0);
-	struct pbrig *rig = m->rig;
+	struct pb_fixture *fx = m->fx;
 	u32 i;
 
 	(void)state;
-	pbrig_list(rig, 0, 10, 4);
+	pbfx_list(fx, 0, 10, 4);
 	m->pages[0] = m->free[0] = 10;
 	for (i = 0; i < 6; i++)
 		model_alloc(m, 0, i);
-	assert_int_equal(rig->lows, 0);
-	assert_int_equal(pm_low_list(rig->pm), 0);
+	assert_int_equal(fx->lows, 0);
+	assert_int_equal(pm_low_list(fx->pm), 0);
 	model_alloc(m, 0, 6);
-	assert_int_equal(rig->lows, 1);
-	assert_int_equal(pm_low_list(rig->pm), PBRIG_LIST(0));
-	assert_true(pbrig_read_list(rig, 0).low);
+	assert_int_equal(fx->lows, 1);
+	assert_int_equal(pm_low_list(fx->pm), PBFX_LIST(0));
+	assert_true(pbfx_read_list(fx, 0).low);
 	model_alloc(m, 0, 7);
-	assert_int_equal(rig->lows, 1);
-	pm_grow(rig->pm, PBRIG_LIST(0), 14);
+	assert_int_equal(fx->lows, 1);
+	pm_grow(fx->pm, PBFX_LIST(0), 14);
 	m->pages[0] = 14;
 	m->free[0] += 4;
-	assert_false(pbrig_read_list(rig, 0).low);
+	assert_false(pbfx_read_list(fx, 0).low);
 	for (i = 0; i < 6; i++)
 		model_alloc(m, 1, 0);
-	assert_int_equal(rig->lows, 2);
-	assert_int_equal(pbrig_read_list(rig, 0).least_free, 0);
+	assert_int_equal(fx->lows, 2);
+	assert_int_equal(pbfx_read_list(fx, 0).least_free, 0);
 	model_check(m);
 	model_destroy(m);
 }
@@ -268,14 +268,14 @@ static void growth_below_the_present_size_or_beyond_the_table_is_ignored(void **
 	u32 i;
 
 	(void)state;
-	pbrig_list(m->rig, 0, 10, 0);
+	pbfx_list(m->fx, 0, 10, 0);
 	m->pages[0] = m->free[0] = 10;
 	for (i = 0; i < 6; i++)
-		pm_grow(m->rig->pm, PBRIG_LIST(0), refused[i]);
-	pm_grow(m->rig->pm, PBRIG_LIST(0) + 2, 15);
-	pm_grow(m->rig->pm, PBRIG_LIST(0) + (1ull << 32), 15);
+		pm_grow(m->fx->pm, PBFX_LIST(0), refused[i]);
+	pm_grow(m->fx->pm, PBFX_LIST(0) + 2, 15);
+	pm_grow(m->fx->pm, PBFX_LIST(0) + (1ull << 32), 15);
 	model_check(m);
-	pm_grow(m->rig->pm, PBRIG_LIST(0), 20);
+	pm_grow(m->fx->pm, PBFX_LIST(0), 20);
 	m->pages[0] = m->free[0] = 20;
 	model_check(m);
 	model_destroy(m);
@@ -286,11 +286,11 @@ static void the_list_that_can_grow_is_reported_when_all_are_empty(void **state)
 	struct model *m = model_create(4, 8);
 
 	(void)state;
-	pbrig_list(m->rig, 1, 2, 0);
+	pbfx_list(m->fx, 1, 2, 0);
 	m->pages[1] = m->free[1] = 2;
 	while (!m->empty)
 		model_alloc(m, 0, 3);
-	assert_int_equal(pm_low_list(m->rig->pm), PBRIG_LIST(1));
+	assert_int_equal(pm_low_list(m->fx->pm), PBFX_LIST(1));
 	model_destroy(m);
 }
 
@@ -304,29 +304,29 @@ static void an_evicted_list_is_read_completely_at_every_size(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-		struct pbrig *rig = pbrig_create(128, 0);
-		struct pm_scene scene = pbrig_load(rig, 0, &small);
+		struct pb_fixture *fx = pbfx_create(128, 0);
+		struct pm_scene scene = pbfx_load(fx, 0, &small);
 		struct gpu_fault fault;
 		bool taken[128] = { false };
 
 		for (n = 0; n < counts[i]; n++)
-			assert_int_equal(pm_alloc(rig->pm, &scene, n % 2, &ref, &fault), PM_OK);
-		pm_reset(rig->pm);
-		assert_true(pm_free_macro_tile(rig->pm, &scene, 0, &fault));
-		pm_reset(rig->pm);
-		assert_true(pm_free_macro_tile(rig->pm, &scene, 1, &fault));
-		assert_int_equal(pbrig_read_list(rig, 0).free, 128);
+			assert_int_equal(pm_alloc(fx->pm, &scene, n % 2, &ref, &fault), PM_OK);
+		pm_reset(fx->pm);
+		assert_true(pm_free_macro_tile(fx->pm, &scene, 0, &fault));
+		pm_reset(fx->pm);
+		assert_true(pm_free_macro_tile(fx->pm, &scene, 1, &fault));
+		assert_int_equal(pbfx_read_list(fx, 0).free, 128);
 		for (n = 0; n < 128; n++) {
 			struct pumice_pb_ref at;
 
-			assert_int_equal(pm_alloc(rig->pm, &scene, 0, &ref, &fault), PM_OK);
+			assert_int_equal(pm_alloc(fx->pm, &scene, 0, &ref, &fault), PM_OK);
 			pumice_pb_ref_unpack(&ref, &at);
 			at.offset /= PUMICE_PM_PAGE_SIZE / 16;
 			assert_in_range(at.offset, 0, 127);
 			assert_false(taken[at.offset]);
 			taken[at.offset] = true;
 		}
-		pbrig_destroy(rig);
+		pbfx_destroy(fx);
 	}
 }
 
@@ -338,7 +338,7 @@ static void evicted_lists_are_read_again(void **state)
 	(void)state;
 	for (i = 0; i < 2000; i++) {
 		model_step(m, 40);
-		pm_reset(m->rig->pm);
+		pm_reset(m->fx->pm);
 		m->allocated = m->freed = 0;
 	}
 	model_check(m);
@@ -346,59 +346,59 @@ static void evicted_lists_are_read_again(void **state)
 }
 
 /* A list of pieces * PM_PIECE pages that are all free, linked, and not cached by the PM. */
-static void unknown_list(struct pbrig *rig, u32 pieces)
+static void unknown_list(struct pb_fixture *fx, u32 pieces)
 {
 	const u32 pages = pieces * PM_PIECE;
 	const struct pumice_free_list list = {
-		.base = PBRIG_BASE(0), .pages = pages, .fresh = pages, .free = pages,
-		.max_pages = pages, .links = PBRIG_LINKS(0), .least_free = pages,
+		.base = PBFX_BASE(0), .pages = pages, .fresh = pages, .free = pages,
+		.max_pages = pages, .links = PBFX_LINKS(0), .least_free = pages,
 	};
 	u32 i;
 
 	for (i = 0; i < pages; i++)
-		rig->links[0][i] = i + 1 < pages ? i + 1 : PUMICE_PM_NO_PAGE;
-	pumice_free_list_pack(rig->list[0], &list);
+		fx->links[0][i] = i + 1 < pages ? i + 1 : PUMICE_PM_NO_PAGE;
+	pumice_free_list_pack(fx->list[0], &list);
 }
 
 /* Register accesses wait with QEMU's big lock held. */
 static void a_register_write_follows_a_piece_of_links(void **state)
 {
 	const u32 pieces = 10;
-	struct pbrig *rig = pbrig_create(pieces * PM_PIECE, 0);
+	struct pb_fixture *fx = pbfx_create(pieces * PM_PIECE, 0);
 	u32 writes = 1;
 
 	(void)state;
-	unknown_list(rig, pieces);
-	while (!pm_grow(rig->pm, PBRIG_LIST(0), 0))
+	unknown_list(fx, pieces);
+	while (!pm_grow(fx->pm, PBFX_LIST(0), 0))
 		writes++;
 	assert_int_equal(writes, pieces);
-	assert_true(pm_grow(rig->pm, PBRIG_LIST(0), 0));	/* now it is cached */
-	pm_reset(rig->pm);
-	pbrig_scene(rig, 0, &(struct pumice_scene){ .width = 64, .height = 64, .cores = 1 });
-	for (writes = 1; !pm_release(rig->pm, PBRIG_SCENE(0)); writes++)
+	assert_true(pm_grow(fx->pm, PBFX_LIST(0), 0));	/* now it is cached */
+	pm_reset(fx->pm);
+	pbfx_scene(fx, 0, &(struct pumice_scene){ .width = 64, .height = 64, .cores = 1 });
+	for (writes = 1; !pm_release(fx->pm, PBFX_SCENE(0)); writes++)
 		;
 	assert_int_equal(writes, pieces);
-	pbrig_destroy(rig);
+	pbfx_destroy(fx);
 }
 
 /* Allocate a number of pages for a macro tile. */
-static void take_pages(struct pbrig *rig, const struct pm_scene *scene, u32 macro, u32 pages)
+static void take_pages(struct pb_fixture *fx, const struct pm_scene *scene, u32 macro, u32 pages)
 {
 	struct gpu_fault fault;
 	u32 ref;
 
 	while (pages--)
-		assert_int_equal(pm_alloc(rig->pm, scene, macro, &ref, &fault), PM_OK);
+		assert_int_equal(pm_alloc(fx->pm, scene, macro, &ref, &fault), PM_OK);
 }
 
-static u32 calls_to_free(struct pbrig *rig, const struct pm_scene *scene, u32 macro)
+static u32 calls_to_free(struct pb_fixture *fx, const struct pm_scene *scene, u32 macro)
 {
 	enum pm_result result;
 	struct gpu_fault fault;
 	u32 calls = 0;
 
 	do {
-		result = pm_free_macro_tile_piece(rig->pm, scene, macro, &fault);
+		result = pm_free_macro_tile_piece(fx->pm, scene, macro, &fault);
 		calls++;
 	} while (result == PM_MORE);
 	assert_int_equal(result, PM_OK);
@@ -407,31 +407,31 @@ static u32 calls_to_free(struct pbrig *rig, const struct pm_scene *scene, u32 ma
 
 static void pages_are_freed_in_pieces(void **state)
 {
-	struct pbrig *rig = pbrig_create(10 * PM_PIECE, 0);
-	struct pm_scene scene = pbrig_load(rig, 0, &(struct pumice_scene){
+	struct pb_fixture *fx = pbfx_create(10 * PM_PIECE, 0);
+	struct pm_scene scene = pbfx_load(fx, 0, &(struct pumice_scene){
 		.width = 64, .height = 64, .cores = 1 });
 	struct gpu_fault fault;
 	u32 i;
 
 	(void)state;
-	take_pages(rig, &scene, 1, 6 * PM_PIECE);
-	take_pages(rig, &scene, 2, 4 * PM_PIECE);
-	assert_int_equal(calls_to_free(rig, &scene, 1), 6);
-	take_pages(rig, &scene, 1, 6 * PM_PIECE);
+	take_pages(fx, &scene, 1, 6 * PM_PIECE);
+	take_pages(fx, &scene, 2, 4 * PM_PIECE);
+	assert_int_equal(calls_to_free(fx, &scene, 1), 6);
+	take_pages(fx, &scene, 1, 6 * PM_PIECE);
 
 	/* Started and not continued: freeing the next chain completes it. */
 	for (i = 0; i < 2; i++)
-		assert_int_equal(pm_free_macro_tile_piece(rig->pm, &scene, 1, &fault), PM_MORE);
-	assert_int_equal(pbrig_read_list(rig, 0).free, 0);
-	assert_int_equal(calls_to_free(rig, &scene, 2), 4 + 4);
-	assert_int_equal(calls_to_free(rig, &scene, 1), 1);
-	assert_int_equal(pbrig_read_list(rig, 0).free, 10 * PM_PIECE);
-	assert_int_equal(pm_freed(rig->pm), 16 * PM_PIECE);
+		assert_int_equal(pm_free_macro_tile_piece(fx->pm, &scene, 1, &fault), PM_MORE);
+	assert_int_equal(pbfx_read_list(fx, 0).free, 0);
+	assert_int_equal(calls_to_free(fx, &scene, 2), 4 + 4);
+	assert_int_equal(calls_to_free(fx, &scene, 1), 1);
+	assert_int_equal(pbfx_read_list(fx, 0).free, 10 * PM_PIECE);
+	assert_int_equal(pm_freed(fx->pm), 16 * PM_PIECE);
 
 	/* Nothing is lost: each page can be allocated again. */
-	take_pages(rig, &scene, 3, 10 * PM_PIECE);
-	assert_int_equal(pm_alloc(rig->pm, &scene, 3, &i, &fault), PM_EMPTY);
-	pbrig_destroy(rig);
+	take_pages(fx, &scene, 3, 10 * PM_PIECE);
+	assert_int_equal(pm_alloc(fx->pm, &scene, 3, &i, &fault), PM_EMPTY);
+	pbfx_destroy(fx);
 }
 
 int main(void)

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #include "number.h"
-#include "pbrig.h"
+#include "pb_fixture.h"
 
-#define THREADS	PBRIG_SCENES
+#define THREADS	PBFX_SCENES
 #define STEPS	20000u
 #define PAGES	300u
 
 struct core {
-	struct pbrig *rig;
+	struct pb_fixture *fx;
 	struct pm_scene scene;
 	u64 seed;
 	u64 allocated;
@@ -31,13 +31,13 @@ static void *run(void *opaque)
 		const u32 macro = number_random(&core->seed, PM_MACRO_TILES);
 
 		if (number_random(&core->seed, 40)) {
-			const enum pm_result result = pm_alloc(core->rig->pm, &core->scene, macro,
+			const enum pm_result result = pm_alloc(core->fx->pm, &core->scene, macro,
 							       &ref, &fault);
 
 			core->failed = result == PM_FAULT;
 			core->allocated += result == PM_OK;
 		} else {
-			core->failed = !pm_free_macro_tile(core->rig->pm, &core->scene, macro,
+			core->failed = !pm_free_macro_tile(core->fx->pm, &core->scene, macro,
 							   &fault);
 		}
 	}
@@ -45,22 +45,22 @@ static void *run(void *opaque)
 }
 
 /* Count the pages in the chains of all scenes and in a list's free pages: each once. */
-static u32 count_all(const struct pbrig *rig, u32 l)
+static u32 count_all(const struct pb_fixture *fx, u32 l)
 {
-	const struct pumice_free_list list = pbrig_read_list(rig, l);
+	const struct pumice_free_list list = pbfx_read_list(fx, l);
 	u8 seen[PAGES] = { 0 };
 	u32 n, m, i, page, count = list.pages - list.fresh;
 
-	for (page = list.head; page != PUMICE_PM_NO_PAGE; page = rig->links[l][page], count++)
+	for (page = list.head; page != PUMICE_PM_NO_PAGE; page = fx->links[l][page], count++)
 		assert_int_equal(seen[page]++, 0);
 	assert_int_equal(count, list.free);
 	for (n = 0; n < THREADS; n++)
 		for (m = 0; m < PM_MACRO_TILES; m++) {
-			const struct pumice_scene_chain chain = pbrig_read_chain(rig, n, m, l);
+			const struct pumice_scene_chain chain = pbfx_read_chain(fx, n, m, l);
 
 			for (page = chain.head, i = 0; i < chain.pages; i++, count++) {
 				assert_int_equal(seen[page]++, 0);
-				page = rig->links[l][page];
+				page = fx->links[l][page];
 			}
 		}
 	return count;
@@ -69,34 +69,34 @@ static u32 count_all(const struct pbrig *rig, u32 l)
 static void threads_share_lists(void **state)
 {
 	const struct pumice_scene small = { .width = 64, .height = 64, .cores = 1 };
-	struct pbrig *rig = pbrig_create(PAGES, PAGES);
+	struct pb_fixture *fx = pbfx_create(PAGES, PAGES);
 	struct core core[THREADS];
 	pthread_t thread[THREADS];
 	u64 allocated = 0;
 	u32 i, pages;
 
 	(void)state;
-	pbrig_list(rig, 0, 20, 4);
-	pbrig_list(rig, 1, 10, 0);
+	pbfx_list(fx, 0, 20, 4);
+	pbfx_list(fx, 1, 10, 0);
 	for (i = 0; i < THREADS; i++)
 		core[i] = (struct core){
-			.rig = rig, .scene = pbrig_load(rig, i, &small), .seed = NUMBER_SEED + i,
+			.fx = fx, .scene = pbfx_load(fx, i, &small), .seed = NUMBER_SEED + i,
 		};
 	for (i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, run, &core[i]), 0);
 	for (pages = 20; pages < PAGES; pages++) {
-		pm_grow(rig->pm, PBRIG_LIST(pages & 1), pages);
-		(void)pm_low_list(rig->pm);
+		pm_grow(fx->pm, PBFX_LIST(pages & 1), pages);
+		(void)pm_low_list(fx->pm);
 	}
 	for (i = 0; i < THREADS; i++) {
 		assert_int_equal(pthread_join(thread[i], NULL), 0);
 		assert_false(core[i].failed);
 		allocated += core[i].allocated;
 	}
-	assert_int_equal(count_all(rig, 0), pbrig_read_list(rig, 0).pages);
-	assert_int_equal(count_all(rig, 1), pbrig_read_list(rig, 1).pages);
-	assert_int_equal(pm_allocated(rig->pm), allocated);
-	pbrig_destroy(rig);
+	assert_int_equal(count_all(fx, 0), pbfx_read_list(fx, 0).pages);
+	assert_int_equal(count_all(fx, 1), pbfx_read_list(fx, 1).pages);
+	assert_int_equal(pm_allocated(fx->pm), allocated);
+	pbfx_destroy(fx);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * PTLA: blits, clears and downscales against the scalar model, byte by byte, and every
  * kind of invalid command.
  */
-#include "rig.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@ static struct model_surface model_of(const struct pumice_texture *t)
 }
 
 /* A texture with levels, or with a stride; of 2D, 3D or an array. */
-static struct pumice_texture random_texture(struct rig *rig, u32 format, u64 addr)
+static struct pumice_texture random_texture(struct fixture *fx, u32 format, u64 addr)
 {
-	u64 *seed = &rig->seed;
+	u64 *seed = &fx->seed;
 	struct pumice_texture t = {
 		.addr = addr, .format = (u8)format, .layout = (u8)rand_below(seed, 3),
 		.dim = PUMICE_TEXTURE_DIM_2D, .levels = 1, .width = (u16)rand_below(seed, 60),
@@ -49,15 +49,15 @@ static struct pumice_texture random_texture(struct rig *rig, u32 format, u64 add
 }
 
 /* Bytes that are small numbers in every format. */
-static void random_data(struct rig *rig, u32 format)
+static void random_data(struct fixture *fx, u32 format)
 {
-	u32 *words = (u32 *)(void *)rig->data, low;
+	u32 *words = (u32 *)(void *)fx->data, low;
 	char kind = 0;
 	u32 bits = model_component(format, 0, &kind, &low);
 
 	for (u32 n = 0; n < IMAGES / 4; n++) {
-		float f = rand_float(&rig->seed, 0, 1);
-		u32 v = rand_u32(&rig->seed);
+		float f = rand_float(&fx->seed, 0, 1);
+		u32 v = rand_u32(&fx->seed);
 
 		if (kind == 'f' && bits == 32)
 			memcpy(&v, &f, sizeof(v));
@@ -99,17 +99,17 @@ static bool writable(u32 format)
 	return format && model_block(format) == 1;
 }
 
-static void put_blit(struct rig *rig, const struct pumice_tdm_blit *blit)
+static void put_blit(struct fixture *fx, const struct pumice_tdm_blit *blit)
 {
-	pumice_tdm_blit_pack(rig_command(rig, PUMICE_TDM_BLIT_WORDS), blit);
+	pumice_tdm_blit_pack(fx_command(fx, PUMICE_TDM_BLIT_WORDS), blit);
 }
 
 /* A rectangle that fits both levels. */
-static struct pumice_tdm_blit random_blit(struct rig *rig, const struct pumice_texture *src,
+static struct pumice_tdm_blit random_blit(struct fixture *fx, const struct pumice_texture *src,
 					  const struct pumice_texture *dst)
 {
 	const struct model_surface s = model_of(src), d = model_of(dst);
-	u64 *seed = &rig->seed;
+	u64 *seed = &fx->seed;
 	struct pumice_tdm_blit b = {
 		.src_level = (u8)rand_below(seed, s.levels), .dst_level = (u8)rand_below(seed, d.levels),
 		.dither = rand_below(seed, 2),
@@ -117,8 +117,8 @@ static struct pumice_tdm_blit random_blit(struct rig *rig, const struct pumice_t
 	u32 sw = model_level_size(s.width, b.src_level), sh = model_level_size(s.height, b.src_level);
 	u32 dw = model_level_size(d.width, b.dst_level), dh = model_level_size(d.height, b.dst_level);
 
-	b.src = rig_texture(rig, 0, src);
-	b.dst = rig_texture(rig, 1, dst);
+	b.src = fx_texture(fx, 0, src);
+	b.dst = fx_texture(fx, 1, dst);
 	b.width = (u16)(1 + rand_below(seed, sw < dw ? sw : dw));
 	b.height = (u16)(1 + rand_below(seed, sh < dh ? sh : dh));
 	b.src_x = (u16)rand_below(seed, sw - b.width + 1);
@@ -132,7 +132,7 @@ static struct pumice_tdm_blit random_blit(struct rig *rig, const struct pumice_t
 
 static u8 *before;	/* previous contents of memory */
 
-static void check_blit(struct rig *rig, const struct pumice_tdm_blit *b,
+static void check_blit(struct fixture *fx, const struct pumice_tdm_blit *b,
 		       const struct pumice_texture *src, const struct pumice_texture *dst)
 {
 	const struct model_surface s = model_of(src), d = model_of(dst);
@@ -151,13 +151,13 @@ static void check_blit(struct rig *rig, const struct pumice_tdm_blit *b,
 			/* Conversions pass through f32. */
 			for (u32 c = 0; c < 4 && !model_integer(dst->format); c++)
 				value[c] = (float)value[c];
-			if (!texel_holds(dst->format, rig->data + at, value, b->dither, b->dst_x + x,
+			if (!texel_holds(dst->format, fx->data + at, value, b->dither, b->dst_x + x,
 					 b->dst_y + y))
 				fail_msg("format %u to %u, %u, %u", src->format, dst->format, x, y);
-			memcpy(before + at, rig->data + at, model_bytes(dst->format));
+			memcpy(before + at, fx->data + at, model_bytes(dst->format));
 		}
 	}
-	assert_memory_equal(rig->data, before, IMAGES);
+	assert_memory_equal(fx->data, before, IMAGES);
 }
 
 /* Pairs of formats that a blit converts. */
@@ -176,25 +176,25 @@ static bool convertible(u32 src, u32 dst)
 }
 
 /* For cases that compare all images before and after. */
-static void setup(struct rig *rig)
+static void setup(struct fixture *fx)
 {
-	rig_setup(rig);
+	fx_setup(fx);
 	before = malloc(IMAGES);
 	assert_non_null(before);
 }
 
-static void teardown(struct rig *rig)
+static void teardown(struct fixture *fx)
 {
-	rig_teardown(rig);
+	fx_teardown(fx);
 	free(before);
 }
 
 static void blits_convert_every_format_to_every_other(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	for (u32 n = 0; n < PUMICE_FORMAT_COUNT * PUMICE_FORMAT_COUNT; n++) {
 		u32 from = n / PUMICE_FORMAT_COUNT, to = n % PUMICE_FORMAT_COUNT;
 		struct pumice_texture src, dst;
@@ -203,37 +203,37 @@ static void blits_convert_every_format_to_every_other(void **state)
 		if (!from || !to)
 			continue;
 		if (to == 1)
-			random_data(&rig, from);
-		src = random_texture(&rig, from, DATA);
-		dst = random_texture(&rig, to, DATA + HALF);
+			random_data(&fx, from);
+		src = random_texture(&fx, from, DATA);
+		dst = random_texture(&fx, to, DATA + HALF);
 		/* Between equal formats blocks are copied unchanged: see below. */
-		if (rand_below(&rig.seed, 4) == 0 || from == to) {
-			src.swizzle_r = (u8)rand_below(&rig.seed, 6);
+		if (rand_below(&fx.seed, 4) == 0 || from == to) {
+			src.swizzle_r = (u8)rand_below(&fx.seed, 6);
 			src.swizzle_g = 0;
 		}
-		blit = random_blit(&rig, &src, &dst);
-		put_blit(&rig, &blit);
-		rig_halt(&rig);
-		memcpy(before, rig.data, IMAGES);
+		blit = random_blit(&fx, &src, &dst);
+		put_blit(&fx, &blit);
+		fx_halt(&fx);
+		memcpy(before, fx.data, IMAGES);
 		if (convertible(from, to)) {
-			rig_expect_done(&rig);
-			check_blit(&rig, &blit, &src, &dst);
+			fx_expect_done(&fx);
+			check_blit(&fx, &blit, &src, &dst);
 		} else if (from != to) {
-			rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, blit.dst, "formats");
-			assert_memory_equal(rig.data, before, IMAGES);
+			fx_expect(&fx, PUMICE_FAULT_TDM_SURFACE, blit.dst, "formats");
+			assert_memory_equal(fx.data, before, IMAGES);
 		} else {
-			rig.words = 0;
+			fx.words = 0;
 		}
 	}
-	teardown(&rig);
+	teardown(&fx);
 }
 
 static void blits_of_one_format_copy_blocks(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	for (u32 n = 0; n < 6 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, block, bytes;
 		struct pumice_texture src, dst;
@@ -245,12 +245,12 @@ static void blits_of_one_format_copy_blocks(void **state)
 		block = model_block(format);
 		bytes = model_bytes(format);
 		for (u32 w = 0; w < IMAGES / 4; w++)
-			((u32 *)(void *)rig.data)[w] = rand_u32(&rig.seed);
-		src = random_texture(&rig, format, DATA);
-		dst = random_texture(&rig, format, DATA + HALF);
+			((u32 *)(void *)fx.data)[w] = rand_u32(&fx.seed);
+		src = random_texture(&fx, format, DATA);
+		dst = random_texture(&fx, format, DATA + HALF);
 		s = model_of(&src);
 		d = model_of(&dst);
-		b = random_blit(&rig, &src, &dst);
+		b = random_blit(&fx, &src, &dst);
 		if (block == 4) {
 			/* Whole blocks: of a texture of one level that is large enough. */
 			b.src_level = b.dst_level = 0;
@@ -261,10 +261,10 @@ static void blits_of_one_format_copy_blocks(void **state)
 			if (!b.width || !b.height)
 				continue;
 		}
-		put_blit(&rig, &b);
-		rig_halt(&rig);
-		memcpy(before, rig.data, IMAGES);
-		rig_expect_done(&rig);
+		put_blit(&fx, &b);
+		fx_halt(&fx);
+		memcpy(before, fx.data, IMAGES);
+		fx_expect_done(&fx);
 		for (u32 y = 0; y < b.height / block; y++) {
 			for (u32 x = 0; x < b.width / block; x++)
 				memcpy(before + HALF + model_offset(&d, b.dst_level, b.dst_layer,
@@ -274,17 +274,17 @@ static void blits_of_one_format_copy_blocks(void **state)
 							     b.src_x / block + x,
 							     b.src_y / block + y), bytes);
 		}
-		assert_memory_equal(rig.data, before, IMAGES);
+		assert_memory_equal(fx.data, before, IMAGES);
 	}
-	teardown(&rig);
+	teardown(&fx);
 }
 
 static void clears_fill_rectangles(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, width, height;
 		struct pumice_tdm_clear c = { 0 };
@@ -294,48 +294,48 @@ static void clears_fill_rectangles(void **state)
 
 		if (!writable(format))
 			continue;
-		dst = random_texture(&rig, format, DATA + HALF);
+		dst = random_texture(&fx, format, DATA + HALF);
 		d = model_of(&dst);
-		c.dst = rig_texture(&rig, 1, &dst);
-		c.dst_level = (u8)rand_below(&rig.seed, d.levels);
-		c.dst_layer = (u16)rand_below(&rig.seed, model_layers(&d, c.dst_level));
+		c.dst = fx_texture(&fx, 1, &dst);
+		c.dst_level = (u8)rand_below(&fx.seed, d.levels);
+		c.dst_layer = (u16)rand_below(&fx.seed, model_layers(&d, c.dst_level));
 		width = model_level_size(d.width, c.dst_level);
 		height = model_level_size(d.height, c.dst_level);
-		c.width = (u16)(1 + rand_below(&rig.seed, width));
-		c.height = (u16)(1 + rand_below(&rig.seed, height));
-		c.dst_x = (u16)rand_below(&rig.seed, width - c.width + 1);
-		c.dst_y = (u16)rand_below(&rig.seed, height - c.height + 1);
+		c.width = (u16)(1 + rand_below(&fx.seed, width));
+		c.height = (u16)(1 + rand_below(&fx.seed, height));
+		c.dst_x = (u16)rand_below(&fx.seed, width - c.width + 1);
+		c.dst_y = (u16)rand_below(&fx.seed, height - c.height + 1);
 		for (u32 i = 0; i < 4; i++) {
-			float f = rand_float(&rig.seed, -0.2f, 1.2f);
+			float f = rand_float(&fx.seed, -0.2f, 1.2f);
 
 			memcpy(&c.value[i], &f, sizeof(f));
 			value[i] = f;
 			if (!model_integer(format))
 				continue;
-			c.value[i] = rand_u32(&rig.seed) >> rand_below(&rig.seed, 32);
+			c.value[i] = rand_u32(&fx.seed) >> rand_below(&fx.seed, 32);
 			value[i] = pumice_pixel_info(format)->kind == PUMICE_KIND_SINT ?
 				(double)(s32)c.value[i] : c.value[i];
 		}
 		if (format == PUMICE_FORMAT_D24_S8)
 			c.value[1] = n;
-		pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &c);
-		rig_halt(&rig);
-		memcpy(before, rig.data, IMAGES);
-		rig_expect_done(&rig);
+		pumice_tdm_clear_pack(fx_command(&fx, PUMICE_TDM_CLEAR_WORDS), &c);
+		fx_halt(&fx);
+		memcpy(before, fx.data, IMAGES);
+		fx_expect_done(&fx);
 		for (u32 y = 0; y < c.height; y++) {
 			for (u32 x = 0; x < c.width; x++) {
 				u64 at = HALF + model_offset(&d, c.dst_level, c.dst_layer,
 							     c.dst_x + x, c.dst_y + y);
 
-				assert_true(texel_holds(format, rig.data + at, value, false, 0, 0));
+				assert_true(texel_holds(format, fx.data + at, value, false, 0, 0));
 				if (format == PUMICE_FORMAT_D24_S8)
-					assert_int_equal(rig.data[at + 3], n < 255 ? n : 255);
-				memcpy(before + at, rig.data + at, model_bytes(format));
+					assert_int_equal(fx.data[at + 3], n < 255 ? n : 255);
+				memcpy(before + at, fx.data + at, model_bytes(format));
 			}
 		}
-		assert_memory_equal(rig.data, before, IMAGES);
+		assert_memory_equal(fx.data, before, IMAGES);
 	}
-	teardown(&rig);
+	teardown(&fx);
 }
 
 /* The mean of the texels that a texel of the next level covers. */
@@ -376,10 +376,10 @@ static bool about(u32 format, const u8 *at, const double value[4])
 
 static void downscales_average_boxes(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	for (u32 n = 0; n < 8 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, level;
 		struct pumice_tdm_downscale command;
@@ -388,22 +388,22 @@ static void downscales_average_boxes(void **state)
 
 		if (!writable(format))
 			continue;
-		random_data(&rig, format);
+		random_data(&fx, format);
 		do {
-			texture = random_texture(&rig, format, DATA);
+			texture = random_texture(&fx, format, DATA);
 		} while (texture.levels < 2);
 		s = model_of(&texture);
-		level = rand_below(&rig.seed, s.levels - 1);
+		level = rand_below(&fx.seed, s.levels - 1);
 		command.src_level = (u8)level;
-		command.surface = rig_texture(&rig, 0, &texture);
-		pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
-		rig_halt(&rig);
-		memcpy(before, rig.data, IMAGES);
+		command.surface = fx_texture(&fx, 0, &texture);
+		pumice_tdm_downscale_pack(fx_command(&fx, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+		fx_halt(&fx);
+		memcpy(before, fx.data, IMAGES);
 		if (model_integer(format) || format == PUMICE_FORMAT_D24_S8) {
-			rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, command.surface, "format");
+			fx_expect(&fx, PUMICE_FAULT_TDM_SURFACE, command.surface, "format");
 			continue;
 		}
-		rig_expect_done(&rig);
+		fx_expect_done(&fx);
 		for (u32 layer = 0; layer < model_layers(&s, level + 1); layer++) {
 			for (u32 y = 0; y < model_level_size(s.height, level + 1); y++) {
 				for (u32 x = 0; x < model_level_size(s.width, level + 1); x++) {
@@ -411,16 +411,16 @@ static void downscales_average_boxes(void **state)
 					double value[4];
 
 					mean_of(&s, level, layer, x, y, value);
-					if (!about(format, rig.data + at, value))
+					if (!about(format, fx.data + at, value))
 						fail_msg("format %u level %u: %u, %u", format, level,
 							 x, y);
-					memcpy(before + at, rig.data + at, model_bytes(format));
+					memcpy(before + at, fx.data + at, model_bytes(format));
 				}
 			}
 		}
-		assert_memory_equal(rig.data, before, IMAGES);
+		assert_memory_equal(fx.data, before, IMAGES);
 	}
-	teardown(&rig);
+	teardown(&fx);
 }
 
 static const struct pumice_texture plain = {
@@ -432,17 +432,17 @@ static const struct pumice_texture plain = {
 static void malformed_structures_are_refused(void **state)
 {
 	struct pumice_tdm_downscale command = { 0 };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 #define REFUSED(field, value) \
 	do { \
 		struct pumice_texture t = plain; \
 		t.field = value; \
-		command.surface = rig_texture(&rig, 3, &t); \
-		pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command); \
-		rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, command.surface, #field); \
+		command.surface = fx_texture(&fx, 3, &t); \
+		pumice_tdm_downscale_pack(fx_command(&fx, PUMICE_TDM_DOWNSCALE_WORDS), &command); \
+		fx_expect(&fx, PUMICE_FAULT_TDM_SURFACE, command.surface, #field); \
 	} while (0)
 	REFUSED(format, PUMICE_FORMAT_NONE);
 	REFUSED(format, PUMICE_FORMAT_COUNT);
@@ -461,21 +461,21 @@ static void malformed_structures_are_refused(void **state)
 	REFUSED(swizzle_b, 6);
 	REFUSED(swizzle_a, 6);
 #undef REFUSED
-	rig_texture(&rig, 3, &plain);
-	rig.structures[3 * PUMICE_TEXTURE_WORDS + 7] = 1;
-	pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
-	rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, command.surface, "reserved bits");
+	fx_texture(&fx, 3, &plain);
+	fx.structures[3 * PUMICE_TEXTURE_WORDS + 7] = 1;
+	pumice_tdm_downscale_pack(fx_command(&fx, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+	fx_expect(&fx, PUMICE_FAULT_TDM_SURFACE, command.surface, "reserved bits");
 	command.surface = 1ull << 39;
-	pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
-	rig_expect(&rig, PUMICE_FAULT_MMU_PC_INVALID, 1ull << 39, "missing structure");
+	pumice_tdm_downscale_pack(fx_command(&fx, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+	fx_expect(&fx, PUMICE_FAULT_MMU_PC_INVALID, 1ull << 39, "missing structure");
 	/* The last level has none below it; others are beyond. */
 	for (u32 level = 2; level < 16; level++) {
 		command.src_level = (u8)level;
-		command.surface = rig_texture(&rig, 3, &plain);
-		pumice_tdm_downscale_pack(rig_command(&rig, PUMICE_TDM_DOWNSCALE_WORDS), &command);
-		rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "level");
+		command.surface = fx_texture(&fx, 3, &plain);
+		pumice_tdm_downscale_pack(fx_command(&fx, PUMICE_TDM_DOWNSCALE_WORDS), &command);
+		fx_expect(&fx, PUMICE_FAULT_TDM_RECT, STREAM, "level");
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 static void rectangles_beyond_are_refused(void **state)
@@ -483,22 +483,22 @@ static void rectangles_beyond_are_refused(void **state)
 	struct pumice_texture other = plain;
 	struct pumice_tdm_blit good = { .src_level = 1, .dst_level = 1, .src_x = 10, .src_y = 3,
 					.dst_x = 5, .dst_y = 20, .width = 20, .height = 3 };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	other.addr += HALF;
-	good.src = rig_texture(&rig, 0, &plain);
-	good.dst = rig_texture(&rig, 1, &other);
-	put_blit(&rig, &good);
-	rig_halt(&rig);
-	rig_expect_done(&rig);
+	good.src = fx_texture(&fx, 0, &plain);
+	good.dst = fx_texture(&fx, 1, &other);
+	put_blit(&fx, &good);
+	fx_halt(&fx);
+	fx_expect_done(&fx);
 #define REFUSED(field, bad) \
 	do { \
 		struct pumice_tdm_blit b = good; \
 		b.field = bad; \
-		put_blit(&rig, &b); \
-		rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, #field); \
+		put_blit(&fx, &b); \
+		fx_expect(&fx, PUMICE_FAULT_TDM_RECT, STREAM, #field); \
 	} while (0)
 	REFUSED(src_level, 3);
 	REFUSED(dst_level, 15);
@@ -522,35 +522,35 @@ static void rectangles_beyond_are_refused(void **state)
 	good.dst_level = 0;
 	good.src_level = 0;
 	good.dst_y = 5;
-	put_blit(&rig, &good);
-	rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "overlap");
+	put_blit(&fx, &good);
+	fx_expect(&fx, PUMICE_FAULT_TDM_RECT, STREAM, "overlap");
 	good.dst_x = 30;
-	put_blit(&rig, &good);
-	rig_halt(&rig);
-	rig_expect_done(&rig);
+	put_blit(&fx, &good);
+	fx_halt(&fx);
+	fx_expect_done(&fx);
 	/* Compressed blocks are copied whole. */
 	other.format = PUMICE_FORMAT_BC1_RGBA;
 	other.height = 45;
-	good.src = good.dst = rig_texture(&rig, 2, &other);
+	good.src = good.dst = fx_texture(&fx, 2, &other);
 	good = (struct pumice_tdm_blit){ .src = good.src, .dst = good.dst, .width = 8, .height = 8,
 					 .dst_layer = 1 };
-	put_blit(&rig, &good);
-	rig_halt(&rig);
-	rig_expect_done(&rig);
+	put_blit(&fx, &good);
+	fx_halt(&fx);
+	fx_expect_done(&fx);
 	good.width = 6;
-	put_blit(&rig, &good);
-	rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "half a block");
+	put_blit(&fx, &good);
+	fx_expect(&fx, PUMICE_FAULT_TDM_RECT, STREAM, "half a block");
 	good.width = 8;
 	good.dst_y = 2;
-	put_blit(&rig, &good);
-	rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, "between blocks");
+	put_blit(&fx, &good);
+	fx_expect(&fx, PUMICE_FAULT_TDM_RECT, STREAM, "between blocks");
 	/* At the edge a block may be cut: 46 lines. */
 	good.dst_y = good.src_y = 40;
 	good.height = 6;
-	put_blit(&rig, &good);
-	rig_halt(&rig);
-	rig_expect_done(&rig);
-	rig_teardown(&rig);
+	put_blit(&fx, &good);
+	fx_halt(&fx);
+	fx_expect_done(&fx);
+	fx_teardown(&fx);
 }
 
 static void clears_beyond_are_refused(void **state)
@@ -558,17 +558,17 @@ static void clears_beyond_are_refused(void **state)
 	struct pumice_tdm_clear good = { .dst_level = 1, .dst_x = 5, .dst_y = 20, .width = 20,
 					 .height = 3 };
 	struct pumice_texture compressed = plain;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
-	good.dst = rig_texture(&rig, 0, &plain);
+	fx_setup(&fx);
+	good.dst = fx_texture(&fx, 0, &plain);
 #define REFUSED(field, bad) \
 	do { \
 		struct pumice_tdm_clear c = good; \
 		c.field = bad; \
-		pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &c); \
-		rig_expect(&rig, PUMICE_FAULT_TDM_RECT, STREAM, #field); \
+		pumice_tdm_clear_pack(fx_command(&fx, PUMICE_TDM_CLEAR_WORDS), &c); \
+		fx_expect(&fx, PUMICE_FAULT_TDM_RECT, STREAM, #field); \
 	} while (0)
 	REFUSED(dst_level, 3);
 	REFUSED(dst_x, 13);
@@ -580,10 +580,10 @@ static void clears_beyond_are_refused(void **state)
 	REFUSED(dst_layer, 3);
 #undef REFUSED
 	compressed.format = PUMICE_FORMAT_ETC2_RGB8;
-	good.dst = rig_texture(&rig, 1, &compressed);
-	pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &good);
-	rig_expect(&rig, PUMICE_FAULT_TDM_SURFACE, good.dst, "compressed");
-	rig_teardown(&rig);
+	good.dst = fx_texture(&fx, 1, &compressed);
+	pumice_tdm_clear_pack(fx_command(&fx, PUMICE_TDM_CLEAR_WORDS), &good);
+	fx_expect(&fx, PUMICE_FAULT_TDM_SURFACE, good.dst, "compressed");
+	fx_teardown(&fx);
 }
 
 /* Every bit of the three commands outside of fields. */
@@ -593,11 +593,11 @@ static void reserved_bits_are_refused(void **state)
 				     PUMICE_TDM_TYPE_DOWNSCALE };
 	static const u8 words[3] = { PUMICE_TDM_BLIT_WORDS, PUMICE_TDM_CLEAR_WORDS,
 				     PUMICE_TDM_DOWNSCALE_WORDS };
-	struct rig rig;
+	struct fixture fx;
 	u32 refused = 0;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 3; n++) {
 		for (u32 bit = 0; bit < words[n] * 32u; bit++) {
 			union {
@@ -609,21 +609,21 @@ static void reserved_bits_are_refused(void **state)
 
 			if (bit / 4 == 7)
 				continue;	/* the type */
-			memset(rig.stream, 0, 64);
-			rig.stream[0] = (u32)types[n] << 28;
-			rig.stream[bit / 32] |= 1u << bit % 32;
-			bad = n == 0 ? pumice_tdm_blit_unpack(rig.stream, &back.blit) :
-			      n == 1 ? pumice_tdm_clear_unpack(rig.stream, &back.clear) :
-				       pumice_tdm_downscale_unpack(rig.stream, &back.downscale);
+			memset(fx.stream, 0, 64);
+			fx.stream[0] = (u32)types[n] << 28;
+			fx.stream[bit / 32] |= 1u << bit % 32;
+			bad = n == 0 ? pumice_tdm_blit_unpack(fx.stream, &back.blit) :
+			      n == 1 ? pumice_tdm_clear_unpack(fx.stream, &back.clear) :
+				       pumice_tdm_downscale_unpack(fx.stream, &back.downscale);
 			if (!bad)
 				continue;
-			rig_expect(&rig, PUMICE_FAULT_TDM_RESERVED, STREAM, "reserved bit");
+			fx_expect(&fx, PUMICE_FAULT_TDM_RESERVED, STREAM, "reserved bit");
 			refused++;
 		}
 	}
 	assert_int_equal(refused, (19 + 4 + 28 + 4 + 24 + 6 + 6 + 4 + 36) +
 				  (4 + 20 + 4 + 24 + 6 + 4 + 20) + (24 + 4 + 56));
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 /* A missing page within a rectangle: the lines before its piece are written. */
@@ -635,20 +635,20 @@ static void faults_in_rectangles_report_the_address(void **state)
 		.swizzle_a = 3,
 	};
 	struct pumice_tdm_clear clear = { .width = 1024, .height = 512, .value = { 0x3f800000 } };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
-	clear.dst = rig_texture(&rig, 0, &t);
-	testmem_unmap(rig.tm, CTX, DATA + 300 * 4096, 4096);
-	testmem_unmap(rig.tm, CTX, DATA + 100 * 4096, 4096);
-	pumice_tdm_clear_pack(rig_command(&rig, PUMICE_TDM_CLEAR_WORDS), &clear);
-	rig_halt(&rig);
-	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, DATA + 100 * 4096, "clear");
-	assert_int_equal(rig_fault(&rig)->access, PUMICE_ACCESS_WRITE);
+	fx_setup(&fx);
+	clear.dst = fx_texture(&fx, 0, &t);
+	testmem_unmap(fx.tm, CTX, DATA + 300 * 4096, 4096);
+	testmem_unmap(fx.tm, CTX, DATA + 100 * 4096, 4096);
+	pumice_tdm_clear_pack(fx_command(&fx, PUMICE_TDM_CLEAR_WORDS), &clear);
+	fx_halt(&fx);
+	fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, DATA + 100 * 4096, "clear");
+	assert_int_equal(fx_fault(&fx)->access, PUMICE_ACCESS_WRITE);
 	for (u32 n = 0; n < 96 * 4096; n += 4)
-		assert_int_equal(rig.data[n], 255);
-	rig_teardown(&rig);
+		assert_int_equal(fx.data[n], 255);
+	fx_teardown(&fx);
 }
 
 int main(void)

@@ -3,48 +3,48 @@
  * PTLA: copies and fills, the stream, faults in the middle, aborts, and two units at
  * once.
  */
-#include "rig.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "perf.h"
 
-static void random_data(struct rig *rig)
+static void random_data(struct fixture *fx)
 {
-	u32 *words = (u32 *)(void *)rig->data;
+	u32 *words = (u32 *)(void *)fx->data;
 
 	for (u32 n = 0; n < BYTES / 4; n++)
-		words[n] = rand_u32(&rig->seed);
+		words[n] = rand_u32(&fx->seed);
 }
 
 /* Places and sizes of every alignment, ranges that overlap in both directions. */
 static void copies_are_memmove(void **state)
 {
 	u8 *expected = malloc(BYTES);
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
 	assert_non_null(expected);
-	rig_setup(&rig);
-	random_data(&rig);
-	memcpy(expected, rig.data, BYTES);
+	fx_setup(&fx);
+	random_data(&fx);
+	memcpy(expected, fx.data, BYTES);
 	for (u32 n = 0; n < 600; n++) {
-		u32 most = n % 8 ? 20000 : 700000, bytes = rand_below(&rig.seed, most);
-		u32 src = rand_below(&rig.seed, BYTES - most), dst;
+		u32 most = n % 8 ? 20000 : 700000, bytes = rand_below(&fx.seed, most);
+		u32 src = rand_below(&fx.seed, BYTES - most), dst;
 
-		dst = n % 2 ? rand_below(&rig.seed, BYTES - most) :
-			      src + rand_below(&rig.seed, 2 * bytes + 1) - bytes;
+		dst = n % 2 ? rand_below(&fx.seed, BYTES - most) :
+			      src + rand_below(&fx.seed, 2 * bytes + 1) - bytes;
 		if (dst > BYTES - most)
 			dst = src;
-		rig_copy(&rig, DATA + dst, DATA + src, bytes);
-		rig_halt(&rig);
-		rig_expect_done(&rig);
+		fx_copy(&fx, DATA + dst, DATA + src, bytes);
+		fx_halt(&fx);
+		fx_expect_done(&fx);
 		memmove(expected + dst, expected + src, bytes);
-		assert_int_equal(ptla_status(rig.ptla)->done, 2);
+		assert_int_equal(ptla_status(fx.ptla)->done, 2);
 	}
-	assert_memory_equal(rig.data, expected, BYTES);
-	rig_teardown(&rig);
+	assert_memory_equal(fx.data, expected, BYTES);
+	fx_teardown(&fx);
 	free(expected);
 }
 
@@ -54,49 +54,49 @@ static void copies_cross_pages_that_are_not_contiguous(void **state)
 	enum { PAGES = 16 };
 	const u64 apart = 0x4000000;
 	u8 *page[PAGES];
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = PAGES; n--;)
-		page[n] = testmem_map(rig.tm, CTX, apart + n * 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+		page[n] = testmem_map(fx.tm, CTX, apart + n * 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	for (u32 round = 0; round < 2; round++) {
-		random_data(&rig);
-		rig_copy(&rig, apart, DATA, PAGES * 4096);
-		rig_halt(&rig);
-		rig_expect_done(&rig);
+		random_data(&fx);
+		fx_copy(&fx, apart, DATA, PAGES * 4096);
+		fx_halt(&fx);
+		fx_expect_done(&fx);
 		for (u32 n = 0; n < PAGES; n++)
-			assert_memory_equal(page[n], rig.data + n * 4096, 4096);
+			assert_memory_equal(page[n], fx.data + n * 4096, 4096);
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 static void fills_write_words(void **state)
 {
 	u32 *expected = malloc(BYTES);
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
 	assert_non_null(expected);
-	rig_setup(&rig);
-	random_data(&rig);
-	memcpy(expected, rig.data, BYTES);
+	fx_setup(&fx);
+	random_data(&fx);
+	memcpy(expected, fx.data, BYTES);
 	for (u32 n = 0; n < 300; n++) {
 		struct pumice_tdm_fill fill = {
-			.words = rand_below(&rig.seed, n % 8 ? 5000 : 100000),
-			.value = rand_u32(&rig.seed),
+			.words = rand_below(&fx.seed, n % 8 ? 5000 : 100000),
+			.value = rand_u32(&fx.seed),
 		};
-		u32 first = rand_below(&rig.seed, BYTES / 4 - 100000);
+		u32 first = rand_below(&fx.seed, BYTES / 4 - 100000);
 
 		fill.dst = DATA + first * 4;
-		pumice_tdm_fill_pack(rig_command(&rig, PUMICE_TDM_FILL_WORDS), &fill);
-		rig_halt(&rig);
-		rig_expect_done(&rig);
+		pumice_tdm_fill_pack(fx_command(&fx, PUMICE_TDM_FILL_WORDS), &fill);
+		fx_halt(&fx);
+		fx_expect_done(&fx);
 		for (u32 w = 0; w < fill.words; w++)
 			expected[first + w] = fill.value;
 	}
-	assert_memory_equal(rig.data, expected, BYTES);
-	rig_teardown(&rig);
+	assert_memory_equal(fx.data, expected, BYTES);
+	fx_teardown(&fx);
 	free(expected);
 }
 
@@ -106,81 +106,81 @@ static void commands_run_in_sequence(void **state)
 	struct pumice_tdm_fill fill = { .dst = DATA, .words = 100000, .value = 0x11111111 };
 	const struct pumice_tdm_link link = { .addr = STREAM + 256 * 4 };
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
-	pumice_tdm_fill_pack(rig_command(&rig, PUMICE_TDM_FILL_WORDS), &fill);
-	rig_copy(&rig, DATA + 1000000, DATA, 400000);
-	pumice_tdm_link_pack(rig_command(&rig, PUMICE_TDM_LINK_WORDS), &link);
-	rig.words = 256;
+	fx_setup(&fx);
+	pumice_tdm_fill_pack(fx_command(&fx, PUMICE_TDM_FILL_WORDS), &fill);
+	fx_copy(&fx, DATA + 1000000, DATA, 400000);
+	pumice_tdm_link_pack(fx_command(&fx, PUMICE_TDM_LINK_WORDS), &link);
+	fx.words = 256;
 	fill.value = 0x22222222;
-	pumice_tdm_fill_pack(rig_command(&rig, PUMICE_TDM_FILL_WORDS), &fill);
-	rig_copy(&rig, DATA + 2000000, DATA, 400000);
-	rig_halt(&rig);
-	rig_expect_done(&rig);
-	assert_int_equal(ptla_status(rig.ptla)->done, 6);
+	pumice_tdm_fill_pack(fx_command(&fx, PUMICE_TDM_FILL_WORDS), &fill);
+	fx_copy(&fx, DATA + 2000000, DATA, 400000);
+	fx_halt(&fx);
+	fx_expect_done(&fx);
+	assert_int_equal(ptla_status(fx.ptla)->done, 6);
 	for (u32 n = 0; n < 400000; n++) {
-		assert_int_equal(rig.data[1000000 + n], 0x11);
-		assert_int_equal(rig.data[2000000 + n], 0x22);
+		assert_int_equal(fx.data[1000000 + n], 0x11);
+		assert_int_equal(fx.data[2000000 + n], 0x22);
 	}
-	rig.locked = true;
-	ptla_counters_add(rig.ptla, value);
-	rig.locked = false;
+	fx.locked = true;
+	ptla_counters_add(fx.ptla, value);
+	fx.locked = false;
 	assert_int_equal(value[PUMICE_PERF_TDM_BYTES], 4 * 400000);
-	assert_int_equal(value[PUMICE_PERF_TDM_BUSY], ptla_status(rig.ptla)->time_end -
-						      ptla_status(rig.ptla)->time_start);
-	assert_true(rig.wakes[0] && rig.wakes[1]);
-	rig_teardown(&rig);
+	assert_int_equal(value[PUMICE_PERF_TDM_BUSY], ptla_status(fx.ptla)->time_end -
+						      ptla_status(fx.ptla)->time_start);
+	assert_true(fx.wakes[0] && fx.wakes[1]);
+	fx_teardown(&fx);
 }
 
 static void bad_commands_fault(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 	u32 words[8];
 
 	(void)state;
-	rig_setup(&rig);
-	rig.stream[0] = 0;
-	rig_expect(&rig, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 0");
-	rig.stream[0] = 8u << 28;
-	rig_expect(&rig, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 8");
+	fx_setup(&fx);
+	fx.stream[0] = 0;
+	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 0");
+	fx.stream[0] = 8u << 28;
+	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 8");
 	for (u32 bit = 0; bit < 28; bit++) {
-		rig_halt(&rig);
-		rig.stream[0] |= 1u << bit;
-		rig_expect(&rig, PUMICE_FAULT_TDM_RESERVED, STREAM, "HALT");
+		fx_halt(&fx);
+		fx.stream[0] |= 1u << bit;
+		fx_expect(&fx, PUMICE_FAULT_TDM_RESERVED, STREAM, "HALT");
 	}
-	rig_copy(&rig, DATA, DATA, 0);
-	memcpy(words, rig.stream, sizeof(words));
+	fx_copy(&fx, DATA, DATA, 0);
+	memcpy(words, fx.stream, sizeof(words));
 	for (u32 n = 0; n < 2; n++) {
-		memcpy(rig.stream, words, sizeof(words));
-		rig.stream[n ? 2 : 4] |= 1u << 8;
-		rig_expect(&rig, PUMICE_FAULT_TDM_RESERVED, STREAM, "address of COPY");
+		memcpy(fx.stream, words, sizeof(words));
+		fx.stream[n ? 2 : 4] |= 1u << 8;
+		fx_expect(&fx, PUMICE_FAULT_TDM_RESERVED, STREAM, "address of COPY");
 	}
-	memset(rig.stream, 0, 64);
-	rig.stream[0] = (u32)PUMICE_TDM_TYPE_FILL << 28;
-	rig.stream[1] = 2;
-	rig_expect(&rig, PUMICE_FAULT_TDM_RESERVED, STREAM, "address of FILL");
-	rig.stream[0] = (u32)PUMICE_TDM_TYPE_LINK << 28;
-	rig_expect(&rig, PUMICE_FAULT_TDM_ALIGN, STREAM, "address of LINK");
-	rig.stream[1] = 0;
-	rig.stream[2] = 1u << 31;
-	rig_expect(&rig, PUMICE_FAULT_TDM_RESERVED, STREAM, "address of LINK");
-	rig.stream[2] = 0;
-	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, 0, "LINK to an unmapped address");
-	assert_int_equal(rig_fault(&rig)->access, PUMICE_ACCESS_READ);
+	memset(fx.stream, 0, 64);
+	fx.stream[0] = (u32)PUMICE_TDM_TYPE_FILL << 28;
+	fx.stream[1] = 2;
+	fx_expect(&fx, PUMICE_FAULT_TDM_RESERVED, STREAM, "address of FILL");
+	fx.stream[0] = (u32)PUMICE_TDM_TYPE_LINK << 28;
+	fx_expect(&fx, PUMICE_FAULT_TDM_ALIGN, STREAM, "address of LINK");
+	fx.stream[1] = 0;
+	fx.stream[2] = 1u << 31;
+	fx_expect(&fx, PUMICE_FAULT_TDM_RESERVED, STREAM, "address of LINK");
+	fx.stream[2] = 0;
+	fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, 0, "LINK to an unmapped address");
+	assert_int_equal(fx_fault(&fx)->access, PUMICE_ACCESS_READ);
 	/* A command truncated by the end of memory. */
-	rig.words = 1023;
-	rig.stream[1023] = (u32)PUMICE_TDM_TYPE_COPY << 28;
+	fx.words = 1023;
+	fx.stream[1023] = (u32)PUMICE_TDM_TYPE_COPY << 28;
 	{
 		const struct pumice_tdm_link link = { .addr = STREAM + 1023 * 4 };
 
-		rig.words = 0;
-		pumice_tdm_link_pack(rig.stream, &link);
-		testmem_unmap(rig.tm, CTX, STATE, 4096);
-		rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, STATE, "half a command");
+		fx.words = 0;
+		pumice_tdm_link_pack(fx.stream, &link);
+		testmem_unmap(fx.tm, CTX, STATE, 4096);
+		fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, STATE, "half a command");
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 static void streams_begin_at_words(void **state)
@@ -188,56 +188,56 @@ static void streams_begin_at_words(void **state)
 	const struct dm_job job = { .ctx = CTX, .stream = STREAM + 2 };
 	const struct dm_job nowhere = { .ctx = PUMICE_MMU_CONTEXTS, .stream = STREAM };
 	static const _Atomic bool stop;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
-	rig.locked = true;
-	assert_false(ptla_start(rig.ptla, &nowhere));
-	assert_true(ptla_start(rig.ptla, &job));
-	rig.locked = false;
-	while (!rig.ends)
-		ptla_step(rig.ptla, 0, &stop);
-	assert_int_equal(rig.end, DM_FAULT);
-	assert_int_equal(rig_fault(&rig)->fault, PUMICE_FAULT_TDM_ALIGN);
-	rig_teardown(&rig);
+	fx_setup(&fx);
+	fx.locked = true;
+	assert_false(ptla_start(fx.ptla, &nowhere));
+	assert_true(ptla_start(fx.ptla, &job));
+	fx.locked = false;
+	while (!fx.ends)
+		ptla_step(fx.ptla, 0, &stop);
+	assert_int_equal(fx.end, DM_FAULT);
+	assert_int_equal(fx_fault(&fx)->fault, PUMICE_FAULT_TDM_ALIGN);
+	fx_teardown(&fx);
 }
 
 /* The first of several faults is reported, and the bytes before it have been written. */
 static void faults_within_copies_report_the_address(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
-	random_data(&rig);
+	fx_setup(&fx);
+	random_data(&fx);
 	/* Pages 100 and 300 of the destination are missing. */
-	testmem_unmap(rig.tm, CTX, DATA + 100 * 4096, 4096);
-	testmem_unmap(rig.tm, CTX, DATA + 300 * 4096, 4096);
-	rig_copy(&rig, DATA, DATA + 512 * 4096, 400 * 4096);
-	rig_halt(&rig);
-	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, DATA + 100 * 4096, "destination");
-	assert_int_equal(rig_fault(&rig)->access, PUMICE_ACCESS_WRITE);
-	assert_memory_equal(rig.data, rig.data + 512 * 4096, 100 * 4096);
-	assert_int_equal(ptla_status(rig.ptla)->done, 0);
-	rig_copy(&rig, DATA + 512 * 4096, DATA + 90 * 4096 + 5, 100 * 4096);
-	rig_halt(&rig);
-	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, DATA + 100 * 4096, "source");
-	assert_int_equal(rig_fault(&rig)->access, PUMICE_ACCESS_READ);
+	testmem_unmap(fx.tm, CTX, DATA + 100 * 4096, 4096);
+	testmem_unmap(fx.tm, CTX, DATA + 300 * 4096, 4096);
+	fx_copy(&fx, DATA, DATA + 512 * 4096, 400 * 4096);
+	fx_halt(&fx);
+	fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, DATA + 100 * 4096, "destination");
+	assert_int_equal(fx_fault(&fx)->access, PUMICE_ACCESS_WRITE);
+	assert_memory_equal(fx.data, fx.data + 512 * 4096, 100 * 4096);
+	assert_int_equal(ptla_status(fx.ptla)->done, 0);
+	fx_copy(&fx, DATA + 512 * 4096, DATA + 90 * 4096 + 5, 100 * 4096);
+	fx_halt(&fx);
+	fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, DATA + 100 * 4096, "source");
+	assert_int_equal(fx_fault(&fx)->access, PUMICE_ACCESS_READ);
 	/* Overlapping upwards: from the end on. */
-	rig_copy(&rig, DATA + 4096, DATA, 400 * 4096);
-	rig_halt(&rig);
-	rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, DATA + 300 * 4096, "from the end");
+	fx_copy(&fx, DATA + 4096, DATA, 400 * 4096);
+	fx_halt(&fx);
+	fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, DATA + 300 * 4096, "from the end");
 	{
 		const struct pumice_tdm_fill fill = { .dst = DATA + 299 * 4096, .words = 9999999 };
 
-		pumice_tdm_fill_pack(rig_command(&rig, PUMICE_TDM_FILL_WORDS), &fill);
-		rig_expect(&rig, PUMICE_FAULT_MMU_PT_INVALID, DATA + 300 * 4096, "fill");
+		pumice_tdm_fill_pack(fx_command(&fx, PUMICE_TDM_FILL_WORDS), &fill);
+		fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, DATA + 300 * 4096, "fill");
 	}
-	rig_copy(&rig, (1ull << 40) - 4096, DATA, 8192);
-	rig_run(&rig);
-	assert_int_equal(rig.end, DM_FAULT);
-	rig_teardown(&rig);
+	fx_copy(&fx, (1ull << 40) - 4096, DATA, 8192);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_FAULT);
+	fx_teardown(&fx);
 }
 
 /* A stream that never ends is stopped by an abort; every step returns. */
@@ -245,68 +245,68 @@ static void aborts_stop_endless_streams(void **state)
 {
 	const struct pumice_tdm_link link = { .addr = STREAM };
 	static const _Atomic bool stop;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
-	rig_copy(&rig, DATA, DATA + 3000000, 1000000);
-	pumice_tdm_link_pack(rig_command(&rig, PUMICE_TDM_LINK_WORDS), &link);
-	rig_start(&rig);
+	fx_setup(&fx);
+	fx_copy(&fx, DATA, DATA + 3000000, 1000000);
+	pumice_tdm_link_pack(fx_command(&fx, PUMICE_TDM_LINK_WORDS), &link);
+	fx_start(&fx);
 	for (u32 n = 0; n < 1000; n++)
-		ptla_step(rig.ptla, n % 2, &stop);
-	assert_int_equal(rig.ends, 0);
-	rig.locked = true;
-	ptla_abort(rig.ptla);
-	ptla_abort(rig.ptla);
-	rig.locked = false;
-	while (ptla_step(rig.ptla, 0, &stop))
+		ptla_step(fx.ptla, n % 2, &stop);
+	assert_int_equal(fx.ends, 0);
+	fx.locked = true;
+	ptla_abort(fx.ptla);
+	ptla_abort(fx.ptla);
+	fx.locked = false;
+	while (ptla_step(fx.ptla, 0, &stop))
 		;
-	assert_int_equal(rig.ends, 1);
-	assert_int_equal(rig.end, DM_ABORTED);
-	assert_false(ptla_status(rig.ptla)->busy);
+	assert_int_equal(fx.ends, 1);
+	assert_int_equal(fx.end, DM_ABORTED);
+	assert_false(ptla_status(fx.ptla)->busy);
 	/* An abort while idle has no effect; the next job runs. */
-	rig.locked = true;
-	ptla_abort(rig.ptla);
-	rig.locked = false;
-	rig.words = 0;
-	rig_halt(&rig);
-	rig_expect_done(&rig);
+	fx.locked = true;
+	ptla_abort(fx.ptla);
+	fx.locked = false;
+	fx.words = 0;
+	fx_halt(&fx);
+	fx_expect_done(&fx);
 	/* A reset during a job leaves no state. */
-	rig_copy(&rig, DATA, DATA + 3000000, 1000000);
-	pumice_tdm_link_pack(rig_command(&rig, PUMICE_TDM_LINK_WORDS), &link);
-	rig_start(&rig);
-	ptla_step(rig.ptla, 0, &stop);
-	ptla_reset(rig.ptla);
-	assert_false(ptla_status(rig.ptla)->busy);
-	assert_false(ptla_step(rig.ptla, 0, &stop));
-	assert_int_equal(rig.ends, 0);
-	rig_teardown(&rig);
+	fx_copy(&fx, DATA, DATA + 3000000, 1000000);
+	pumice_tdm_link_pack(fx_command(&fx, PUMICE_TDM_LINK_WORDS), &link);
+	fx_start(&fx);
+	ptla_step(fx.ptla, 0, &stop);
+	ptla_reset(fx.ptla);
+	assert_false(ptla_status(fx.ptla)->busy);
+	assert_false(ptla_step(fx.ptla, 0, &stop));
+	assert_int_equal(fx.ends, 0);
+	fx_teardown(&fx);
 }
 
 /* A step that is requested to stop does one piece. */
 static void steps_are_bounded(void **state)
 {
 	static const _Atomic bool stop = true;
-	struct rig rig;
+	struct fixture fx;
 	u32 steps = 0;
 
 	(void)state;
-	rig_setup(&rig);
-	rig_copy(&rig, DATA, DATA + 3000000, 1000000);
-	rig_halt(&rig);
-	rig_start(&rig);
-	while (!rig.ends) {
-		ptla_step(rig.ptla, 0, &stop);
+	fx_setup(&fx);
+	fx_copy(&fx, DATA, DATA + 3000000, 1000000);
+	fx_halt(&fx);
+	fx_start(&fx);
+	while (!fx.ends) {
+		ptla_step(fx.ptla, 0, &stop);
 		steps++;
 	}
 	/* The command, 16 pieces of 64 KiB, HALT, the end. */
 	assert_int_equal(steps, 1 + 16 + 1 + 1);
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
-static void random_structures(struct rig *rig)
+static void random_structures(struct fixture *fx)
 {
-	u64 *seed = &rig->seed;
+	u64 *seed = &fx->seed;
 
 	for (u32 t = 0; t < 8; t++) {
 		const struct pumice_texture texture = {
@@ -318,19 +318,19 @@ static void random_structures(struct rig *rig)
 			.depth = (u16)(rand_below(seed, 3) * 5), .swizzle_g = 1,
 		};
 
-		rig_texture(rig, t, &texture);
+		fx_texture(fx, t, &texture);
 	}
 }
 
 /* A command of a type, with mapped addresses and small numbers. */
-static u32 random_command(struct rig *rig, u32 type, u32 *at)
+static u32 random_command(struct fixture *fx, u32 type, u32 *at)
 {
 	static const u8 words[] = {
 		1, PUMICE_TDM_COPY_WORDS, PUMICE_TDM_FILL_WORDS, PUMICE_TDM_BLIT_WORDS,
 		PUMICE_TDM_CLEAR_WORDS, PUMICE_TDM_DOWNSCALE_WORDS, PUMICE_TDM_LINK_WORDS,
 		PUMICE_TDM_HALT_WORDS, 1,
 	};
-	u64 *seed = &rig->seed;
+	u64 *seed = &fx->seed;
 
 	at[0] = type << 28;
 	at[1] = (u32)(STATE + 32 * rand_below(seed, 8));
@@ -358,31 +358,31 @@ static void random_streams_do_no_harm(void **state)
 {
 	static const _Atomic bool stop;
 	u32 ends[3] = { 0 };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 3000; n++) {
-		random_structures(&rig);
+		random_structures(&fx);
 		for (u32 w = 0; w < 256; w++)
-			rig.stream[w] = rand_u32(&rig.seed) & rand_u32(&rig.seed);
+			fx.stream[w] = rand_u32(&fx.seed) & rand_u32(&fx.seed);
 		for (u32 words = 0; words < 100;)
-			words += random_command(&rig, 1 + rand_below(&rig.seed, n % 2 ? 8 : 7),
-						rig.stream + words);
-		for (u32 bits = rand_below(&rig.seed, 3); bits; bits--)
-			rig.stream[rand_below(&rig.seed, 100)] ^= 1u << rand_below(&rig.seed, 32);
-		rig_start(&rig);
-		for (u32 steps = 0; !rig.ends && steps < 200; steps++)
-			ptla_step(rig.ptla, steps % 2, &stop);
-		rig.locked = true;
-		ptla_abort(rig.ptla);
-		rig.locked = false;
-		while (!rig.ends)
-			ptla_step(rig.ptla, 0, &stop);
-		ends[rig.end]++;
+			words += random_command(&fx, 1 + rand_below(&fx.seed, n % 2 ? 8 : 7),
+						fx.stream + words);
+		for (u32 bits = rand_below(&fx.seed, 3); bits; bits--)
+			fx.stream[rand_below(&fx.seed, 100)] ^= 1u << rand_below(&fx.seed, 32);
+		fx_start(&fx);
+		for (u32 steps = 0; !fx.ends && steps < 200; steps++)
+			ptla_step(fx.ptla, steps % 2, &stop);
+		fx.locked = true;
+		ptla_abort(fx.ptla);
+		fx.locked = false;
+		while (!fx.ends)
+			ptla_step(fx.ptla, 0, &stop);
+		ends[fx.end]++;
 	}
 	assert_true(ends[DM_FAULT] > 100 && ends[DM_DONE] > 100);
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * Rules for every register, checked over the whole generated table: buses that may access
  * it, writable bits, halves, reset values, and accesses that match no register.
  */
-#include "rig.h"
+#include "fixture.h"
 
 #include "../../../qemu-device/gpu/regs/regs.h"
 
@@ -41,23 +41,23 @@ static u64 mask_of(const struct pumice_reg_info *info)
 }
 
 /* Call f for every element of every register. */
-static void each(struct rig *rig,
-		 void (*f)(struct rig *rig, const struct pumice_reg_info *info, u32 offset))
+static void each(struct fixture *fx,
+		 void (*f)(struct fixture *fx, const struct pumice_reg_info *info, u32 offset))
 {
 	unsigned int i, index;
 
 	for (i = 0; i < PUMICE_REG_TABLE_SIZE; i++)
 		for (index = 0; index < pumice_reg_table[i].count; index++)
-			f(rig, &pumice_reg_table[i], offset_of(&pumice_reg_table[i], index));
+			f(fx, &pumice_reg_table[i], offset_of(&pumice_reg_table[i], index));
 }
 
 /* A GPU in the state after create(): the fixture's settings are undone. */
-static struct rig *fresh_rig(void)
+static struct fixture *fresh_fixture(void)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .fault_injection = true });
+	struct fixture *fx = fx_create(&(struct fx_options){ .fault_injection = true });
 
-	pumice_gpu_reset(rig->gpu);
-	return rig;
+	pumice_gpu_reset(fx->gpu);
+	return fx;
 }
 
 static void every_register_is_bound_to_what_its_access_kind_needs(void **state)
@@ -75,9 +75,9 @@ static void every_register_is_bound_to_what_its_access_kind_needs(void **state)
 	}
 }
 
-static void check_reset_value(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+static void check_reset_value(struct fixture *fx, const struct pumice_reg_info *info, u32 offset)
 {
-	u64 value = regs_read(rig->gpu, master(info), 0, offset, info->bits / 8);
+	u64 value = regs_read(fx->gpu, master(info), 0, offset, info->bits / 8);
 
 	if (!readable(info))
 		assert_int_equal(value, 0);
@@ -87,123 +87,123 @@ static void check_reset_value(struct rig *rig, const struct pumice_reg_info *inf
 
 static void registers_have_their_reset_values_first(void **state)
 {
-	struct rig *rig = fresh_rig();
+	struct fixture *fx = fresh_fixture();
 
 	(void)state;
-	each(rig, check_reset_value);
-	rig_destroy(rig);
+	each(fx, check_reset_value);
+	fx_destroy(fx);
 }
 
-static void scribble(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+static void scribble(struct fixture *fx, const struct pumice_reg_info *info, u32 offset)
 {
-	regs_write(rig->gpu, HOST, 0, offset, ONES, info->bits / 8);
-	regs_write(rig->gpu, FW, 0, offset, ONES, info->bits / 8);
+	regs_write(fx->gpu, HOST, 0, offset, ONES, info->bits / 8);
+	regs_write(fx->gpu, FW, 0, offset, ONES, info->bits / 8);
 }
 
 static void reset_restores_every_register_after_any_write(void **state)
 {
-	struct rig *rig = fresh_rig();
+	struct fixture *fx = fresh_fixture();
 
 	(void)state;
-	each(rig, scribble);
-	rig_drain(rig);
-	each(rig, scribble);
-	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-	each(rig, check_reset_value);
-	assert_int_equal(rig_drain(rig), ONES);
-	each(rig, check_reset_value);
-	rig_destroy(rig);
+	each(fx, scribble);
+	fx_drain(fx);
+	each(fx, scribble);
+	fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	each(fx, check_reset_value);
+	assert_int_equal(fx_drain(fx), ONES);
+	each(fx, check_reset_value);
+	fx_destroy(fx);
 }
 
-static void check_writable_bits(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+static void check_writable_bits(struct fixture *fx, const struct pumice_reg_info *info, u32 offset)
 {
 	unsigned int bytes = info->bits / 8;
 
 	/* A write to PEAK_TASKS stores the present number, for any value. */
 	if (info->access != PUMICE_REG_RW || info->offset == PUMICE_PDS_PEAK_TASKS)
 		return;
-	regs_write(rig->gpu, master(info), 0, offset, ONES, bytes);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, bytes),
+	regs_write(fx->gpu, master(info), 0, offset, ONES, bytes);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, bytes),
 			 info->writable & mask_of(info));
-	regs_write(rig->gpu, master(info), 0, offset, 0, bytes);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, bytes), 0);
+	regs_write(fx->gpu, master(info), 0, offset, 0, bytes);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, bytes), 0);
 }
 
 static void writable_bits_store_writes_and_others_read_zero(void **state)
 {
-	struct rig *rig = fresh_rig();
+	struct fixture *fx = fresh_fixture();
 
 	(void)state;
-	each(rig, check_writable_bits);
-	rig_destroy(rig);
+	each(fx, check_writable_bits);
+	fx_destroy(fx);
 }
 
-static void check_halves(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+static void check_halves(struct fixture *fx, const struct pumice_reg_info *info, u32 offset)
 {
 	u64 high = info->writable >> 32 << 32, low = (u32)info->writable;
 
 	if (info->access != PUMICE_REG_RW || info->bits != 64)
 		return;
-	regs_write(rig->gpu, master(info), 0, offset, 0, 8);
-	regs_write(rig->gpu, master(info), 0, offset + 4, ONES, 4);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 8), high);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset + 4, 4), high >> 32);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 4), 0);
-	regs_write(rig->gpu, master(info), 0, offset, ONES, 4);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 8), high | low);
-	regs_write(rig->gpu, master(info), 0, offset + 4, 0, 4);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, 8), low);
+	regs_write(fx->gpu, master(info), 0, offset, 0, 8);
+	regs_write(fx->gpu, master(info), 0, offset + 4, ONES, 4);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, 8), high);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset + 4, 4), high >> 32);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, 4), 0);
+	regs_write(fx->gpu, master(info), 0, offset, ONES, 4);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, 8), high | low);
+	regs_write(fx->gpu, master(info), 0, offset + 4, 0, 4);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, 8), low);
 }
 
 static void halves_of_wide_registers_are_accessed_separately(void **state)
 {
-	struct rig *rig = fresh_rig();
+	struct fixture *fx = fresh_fixture();
 
 	(void)state;
-	each(rig, check_halves);
-	rig_destroy(rig);
+	each(fx, check_halves);
+	fx_destroy(fx);
 }
 
-static void check_wrong_bus(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+static void check_wrong_bus(struct fixture *fx, const struct pumice_reg_info *info, u32 offset)
 {
 	enum pumice_reg_bus wrong = info->bus == HOST ? FW : HOST;
 
 	if (info->bus == PUMICE_REG_BUS_BOTH)
 		return;
-	assert_int_equal(regs_read(rig->gpu, wrong, 0, offset, info->bits / 8), 0);
-	rig->log[0] = 0;
-	regs_write(rig->gpu, wrong, 0, offset, ONES, info->bits / 8);
-	assert_true(rig->log[0]);
-	check_reset_value(rig, info, offset);
+	assert_int_equal(regs_read(fx->gpu, wrong, 0, offset, info->bits / 8), 0);
+	fx->log[0] = 0;
+	regs_write(fx->gpu, wrong, 0, offset, ONES, info->bits / 8);
+	assert_true(fx->log[0]);
+	check_reset_value(fx, info, offset);
 }
 
 static void the_wrong_bus_reads_zero_and_changes_nothing(void **state)
 {
-	struct rig *rig = fresh_rig();
+	struct fixture *fx = fresh_fixture();
 
 	(void)state;
-	each(rig, check_wrong_bus);
-	rig_destroy(rig);
+	each(fx, check_wrong_bus);
+	fx_destroy(fx);
 }
 
-static void check_read_only(struct rig *rig, const struct pumice_reg_info *info, u32 offset)
+static void check_read_only(struct fixture *fx, const struct pumice_reg_info *info, u32 offset)
 {
 	u64 before;
 
 	if (info->access != PUMICE_REG_RO || info->offset == PUMICE_SYS_CLOCK)
 		return;
-	before = regs_read(rig->gpu, master(info), 0, offset, info->bits / 8);
-	regs_write(rig->gpu, master(info), 0, offset, ~before, info->bits / 8);
-	assert_int_equal(regs_read(rig->gpu, master(info), 0, offset, info->bits / 8), before);
+	before = regs_read(fx->gpu, master(info), 0, offset, info->bits / 8);
+	regs_write(fx->gpu, master(info), 0, offset, ~before, info->bits / 8);
+	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, info->bits / 8), before);
 }
 
 static void read_only_registers_ignore_writes(void **state)
 {
-	struct rig *rig = fresh_rig();
+	struct fixture *fx = fresh_fixture();
 
 	(void)state;
-	each(rig, check_read_only);
-	rig_destroy(rig);
+	each(fx, check_read_only);
+	fx_destroy(fx);
 }
 
 static void malformed_accesses_read_zero_and_change_nothing(void **state)
@@ -221,24 +221,24 @@ static void malformed_accesses_read_zero_and_change_nothing(void **state)
 		{ PUMICE_OS_PAGE_SIZE, 0, 4 },	   { 0xfffffffc, 0, 4 },
 		{ PUMICE_OS_IRQ_ENABLE, 1, 4 },
 	};
-	struct rig *rig = fresh_rig();
+	struct fixture *fx = fresh_fixture();
 	unsigned int i;
 
 	(void)state;
-	rig_write(rig, PUMICE_FW_IMAGE_ADDR, 0x1122334455667788);
-	rig_write(rig, PUMICE_FW_IMAGE_SIZE, 0x12345678);
-	rig_write(rig, PUMICE_FW_ENTRY, 0x9abcdef0);
+	fx_write(fx, PUMICE_FW_IMAGE_ADDR, 0x1122334455667788);
+	fx_write(fx, PUMICE_FW_IMAGE_SIZE, 0x12345678);
+	fx_write(fx, PUMICE_FW_ENTRY, 0x9abcdef0);
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		rig->log[0] = 0;
-		assert_int_equal(pumice_gpu_mmio_read(rig->gpu, cases[i].os, cases[i].offset,
+		fx->log[0] = 0;
+		assert_int_equal(pumice_gpu_mmio_read(fx->gpu, cases[i].os, cases[i].offset,
 						      cases[i].size), 0);
-		assert_true(rig->log[0]);
-		pumice_gpu_mmio_write(rig->gpu, cases[i].os, cases[i].offset, 0, cases[i].size);
+		assert_true(fx->log[0]);
+		pumice_gpu_mmio_write(fx->gpu, cases[i].os, cases[i].offset, 0, cases[i].size);
 	}
-	assert_int_equal(rig_read(rig, PUMICE_FW_IMAGE_ADDR), 0x1122334455667788);
-	assert_int_equal(rig_read(rig, PUMICE_FW_IMAGE_SIZE), 0x12345678);
-	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 0x9abcdef0);
-	rig_destroy(rig);
+	assert_int_equal(fx_read(fx, PUMICE_FW_IMAGE_ADDR), 0x1122334455667788);
+	assert_int_equal(fx_read(fx, PUMICE_FW_IMAGE_SIZE), 0x12345678);
+	assert_int_equal(fx_read(fx, PUMICE_FW_ENTRY), 0x9abcdef0);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -13,31 +13,31 @@
 #define HOST	PUMICE_REG_BUS_HOST
 #define FW	PUMICE_REG_BUS_FW
 
-static u32 fw_read(struct rig *rig, u32 offset)
+static u32 fw_read(struct fixture *fx, u32 offset)
 {
-	return (u32)regs_read(rig->gpu, FW, 0, offset, 4);
+	return (u32)regs_read(fx->gpu, FW, 0, offset, 4);
 }
 
-static void fw_write(struct rig *rig, u32 offset, u32 value)
+static void fw_write(struct fixture *fx, u32 offset, u32 value)
 {
-	regs_write(rig->gpu, FW, 0, offset, value, 4);
+	regs_write(fx->gpu, FW, 0, offset, value, 4);
 }
 
-static u32 os_read(struct rig *rig, unsigned int os, u32 offset)
+static u32 os_read(struct fixture *fx, unsigned int os, u32 offset)
 {
-	return (u32)pumice_gpu_mmio_read(rig->gpu, os, offset, 4);
+	return (u32)pumice_gpu_mmio_read(fx->gpu, os, offset, 4);
 }
 
-static void os_write(struct rig *rig, unsigned int os, u32 offset, u32 value)
+static void os_write(struct fixture *fx, unsigned int os, u32 offset, u32 value)
 {
-	pumice_gpu_mmio_write(rig->gpu, os, offset, value, 4);
+	pumice_gpu_mmio_write(fx->gpu, os, offset, value, 4);
 }
 
 static void configuration_registers_contain_the_configuration(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .cores = 7, .oses = 3 });
-	u32 config = (u32)rig_read(rig, PUMICE_SYS_CONFIG);
-	u32 stores = (u32)rig_read(rig, PUMICE_SYS_STORES);
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 7, .oses = 3 });
+	u32 config = (u32)fx_read(fx, PUMICE_SYS_CONFIG);
+	u32 stores = (u32)fx_read(fx, PUMICE_SYS_STORES);
 
 	(void)state;
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config), 7);
@@ -47,98 +47,98 @@ static void configuration_registers_contain_the_configuration(void **state)
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores), 512);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores), 64);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores), 64);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void each_active_page_has_its_own_doorbell_and_line(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .oses = PUMICE_OS_COUNT });
+	struct fixture *fx = fx_create(&(struct fx_options){ .oses = PUMICE_OS_COUNT });
 	unsigned int os, i;
 
 	(void)state;
 	for (os = 0; os < PUMICE_OS_COUNT; os++) {
-		os_write(rig, os, PUMICE_OS_SCHEDULE, 0);
-		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
-		os_write(rig, os, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
-		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 1u << os);
-		fw_write(rig, PUMICE_IC_CLEAR, ~(1u << os));
-		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 1u << os);
-		fw_write(rig, PUMICE_IC_CLEAR, 1u << os);
-		assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
+		os_write(fx, os, PUMICE_OS_SCHEDULE, 0);
+		assert_int_equal(fw_read(fx, PUMICE_IC_PENDING), 0);
+		os_write(fx, os, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+		assert_int_equal(fw_read(fx, PUMICE_IC_PENDING), 1u << os);
+		fw_write(fx, PUMICE_IC_CLEAR, ~(1u << os));
+		assert_int_equal(fw_read(fx, PUMICE_IC_PENDING), 1u << os);
+		fw_write(fx, PUMICE_IC_CLEAR, 1u << os);
+		assert_int_equal(fw_read(fx, PUMICE_IC_PENDING), 0);
 
-		os_write(rig, os, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK);
-		fw_write(rig, PUMICE_IC_HOST_IRQ, 1u << os);
+		os_write(fx, os, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK);
+		fw_write(fx, PUMICE_IC_HOST_IRQ, 1u << os);
 		for (i = 0; i < PUMICE_OS_COUNT; i++) {
-			assert_int_equal(rig->irqs[i], i <= os);
-			assert_int_equal(os_read(rig, i, PUMICE_OS_IRQ_STATUS), i <= os);
+			assert_int_equal(fx->irqs[i], i <= os);
+			assert_int_equal(os_read(fx, i, PUMICE_OS_IRQ_STATUS), i <= os);
 		}
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void pages_that_are_not_active_do_nothing(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .oses = 2 });
+	struct fixture *fx = fx_create(&(struct fx_options){ .oses = 2 });
 	unsigned int os;
 
 	(void)state;
 	for (os = 2; os < PUMICE_OS_COUNT; os++) {
-		os_write(rig, os, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK);
-		os_write(rig, os, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
-		assert_int_equal(os_read(rig, os, PUMICE_OS_IRQ_ENABLE), 0);
+		os_write(fx, os, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK);
+		os_write(fx, os, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+		assert_int_equal(os_read(fx, os, PUMICE_OS_IRQ_ENABLE), 0);
 	}
-	assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
-	fw_write(rig, PUMICE_IC_HOST_IRQ, 0xff);
+	assert_int_equal(fw_read(fx, PUMICE_IC_PENDING), 0);
+	fw_write(fx, PUMICE_IC_HOST_IRQ, 0xff);
 	for (os = 2; os < PUMICE_OS_COUNT; os++) {
-		assert_int_equal(os_read(rig, os, PUMICE_OS_IRQ_STATUS), 0);
-		assert_int_equal(rig->irqs[os], 0);
+		assert_int_equal(os_read(fx, os, PUMICE_OS_IRQ_STATUS), 0);
+		assert_int_equal(fx->irqs[os], 0);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void a_line_rises_when_a_cause_becomes_pending_and_enabled(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	const u32 fw = PUMICE_OS_IRQ_STATUS__FW__MASK;
 
 	(void)state;
 	/* Pending but not enabled: no interrupt; enabling raises it at once. */
-	fw_write(rig, PUMICE_IC_HOST_IRQ, 1);
-	assert_int_equal(rig->irqs[0], 0);
-	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), fw);
-	rig_write(rig, PUMICE_OS_IRQ_ENABLE, fw);
-	assert_int_equal(rig->irqs[0], 1);
+	fw_write(fx, PUMICE_IC_HOST_IRQ, 1);
+	assert_int_equal(fx->irqs[0], 0);
+	assert_int_equal(fx_read(fx, PUMICE_OS_IRQ_STATUS), fw);
+	fx_write(fx, PUMICE_OS_IRQ_ENABLE, fw);
+	assert_int_equal(fx->irqs[0], 1);
 	/* Still pending: one interrupt is enough. */
-	fw_write(rig, PUMICE_IC_HOST_IRQ, 1);
-	rig_write(rig, PUMICE_OS_IRQ_ENABLE, fw);
-	assert_int_equal(rig->irqs[0], 1);
+	fw_write(fx, PUMICE_IC_HOST_IRQ, 1);
+	fx_write(fx, PUMICE_OS_IRQ_ENABLE, fw);
+	assert_int_equal(fx->irqs[0], 1);
 	/* Masked and unmasked while pending: again. */
-	rig_write(rig, PUMICE_OS_IRQ_ENABLE, 0);
-	rig_write(rig, PUMICE_OS_IRQ_ENABLE, fw);
-	assert_int_equal(rig->irqs[0], 2);
+	fx_write(fx, PUMICE_OS_IRQ_ENABLE, 0);
+	fx_write(fx, PUMICE_OS_IRQ_ENABLE, fw);
+	assert_int_equal(fx->irqs[0], 2);
 	/* Cleared, then set again. */
-	rig_write(rig, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
-	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), fw);
-	rig_write(rig, PUMICE_OS_IRQ_CLEAR, fw);
-	assert_int_equal(rig_read(rig, PUMICE_OS_IRQ_STATUS), 0);
-	fw_write(rig, PUMICE_IC_HOST_IRQ, 1);
-	assert_int_equal(rig->irqs[0], 3);
-	rig_destroy(rig);
+	fx_write(fx, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+	assert_int_equal(fx_read(fx, PUMICE_OS_IRQ_STATUS), fw);
+	fx_write(fx, PUMICE_OS_IRQ_CLEAR, fw);
+	assert_int_equal(fx_read(fx, PUMICE_OS_IRQ_STATUS), 0);
+	fw_write(fx, PUMICE_IC_HOST_IRQ, 1);
+	assert_int_equal(fx->irqs[0], 3);
+	fx_destroy(fx);
 }
 
 static void the_firmware_reads_the_clock_in_halves_that_fit(void **state)
 {
-	struct rig *rig = rig_create(&(struct rig_options){ .manual_clock = true });
+	struct fixture *fx = fx_create(&(struct fx_options){ .manual_clock = true });
 
 	(void)state;
-	atomic_store(&rig->clock, 0x1ffffffff);
-	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK), 0xffffffff);
-	atomic_store(&rig->clock, 0x200000000);
-	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK + 4), 1);
-	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK), 0);
-	assert_int_equal(fw_read(rig, PUMICE_SYS_CLOCK + 4), 2);
-	assert_int_equal(rig_read(rig, PUMICE_SYS_CLOCK), 0x200000000);
-	rig_destroy(rig);
+	atomic_store(&fx->clock, 0x1ffffffff);
+	assert_int_equal(fw_read(fx, PUMICE_SYS_CLOCK), 0xffffffff);
+	atomic_store(&fx->clock, 0x200000000);
+	assert_int_equal(fw_read(fx, PUMICE_SYS_CLOCK + 4), 1);
+	assert_int_equal(fw_read(fx, PUMICE_SYS_CLOCK), 0);
+	assert_int_equal(fw_read(fx, PUMICE_SYS_CLOCK + 4), 2);
+	assert_int_equal(fx_read(fx, PUMICE_SYS_CLOCK), 0x200000000);
+	fx_destroy(fx);
 }
 
 static u64 monotonic_ns(void)
@@ -152,63 +152,63 @@ static u64 monotonic_ns(void)
 static void the_clock_starts_at_creation_and_survives_reset(void **state)
 {
 	const u64 before = monotonic_ns();
-	struct rig *rig = rig_create(NULL);
-	u64 clock = rig_read(rig, PUMICE_SYS_CLOCK);
+	struct fixture *fx = fx_create(NULL);
+	u64 clock = fx_read(fx, PUMICE_SYS_CLOCK);
 
 	(void)state;
 	/* The clock that it uses started long before. */
 	assert_true(clock <= monotonic_ns() - before);
-	rig_destroy(rig);
-	rig = rig_create(&(struct rig_options){ .manual_clock = true });
-	assert_int_equal(rig_read(rig, PUMICE_SYS_CLOCK), 0);
-	atomic_store(&rig->clock, 12345);
-	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-	assert_int_equal(rig_read(rig, PUMICE_SYS_CLOCK), 12345);
-	rig_destroy(rig);
+	fx_destroy(fx);
+	fx = fx_create(&(struct fx_options){ .manual_clock = true });
+	assert_int_equal(fx_read(fx, PUMICE_SYS_CLOCK), 0);
+	atomic_store(&fx->clock, 12345);
+	fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(fx_read(fx, PUMICE_SYS_CLOCK), 12345);
+	fx_destroy(fx);
 }
 
 static void the_host_has_context_0_and_the_firmware_all(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	unsigned int ctx;
 
 	(void)state;
 	for (ctx = 1; ctx < PUMICE_MMU_CONTEXTS; ctx++) {
-		rig_write(rig, PUMICE_MMU_CTX(ctx), 0x2001);
-		assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(ctx)), 0);
-		fw_write(rig, PUMICE_MMU_CTX(ctx), 0x4001);
-		assert_int_equal(rig_read(rig, PUMICE_MMU_CTX(ctx)), 0x4001);
+		fx_write(fx, PUMICE_MMU_CTX(ctx), 0x2001);
+		assert_int_equal(fx_read(fx, PUMICE_MMU_CTX(ctx)), 0);
+		fw_write(fx, PUMICE_MMU_CTX(ctx), 0x4001);
+		assert_int_equal(fx_read(fx, PUMICE_MMU_CTX(ctx)), 0x4001);
 	}
-	fw_write(rig, PUMICE_MMU_CTX(0), 0x6001);
-	assert_int_equal((u32)rig_read(rig, PUMICE_MMU_CTX(0)), 0x6001);
-	rig_destroy(rig);
+	fw_write(fx, PUMICE_MMU_CTX(0), 0x6001);
+	assert_int_equal((u32)fx_read(fx, PUMICE_MMU_CTX(0)), 0x6001);
+	fx_destroy(fx);
 }
 
 static void only_the_key_resets_and_only_from_the_host(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 
 	(void)state;
-	rig_write(rig, PUMICE_FW_ENTRY, 64);
-	fw_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 64);
-	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY + 1);
-	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 64);
-	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-	assert_int_equal(rig_read(rig, PUMICE_FW_ENTRY), 0);
-	assert_int_equal(rig_read(rig, PUMICE_SYS_STATUS), 0);
-	rig_destroy(rig);
+	fx_write(fx, PUMICE_FW_ENTRY, 64);
+	fw_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(fx_read(fx, PUMICE_FW_ENTRY), 64);
+	fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY + 1);
+	assert_int_equal(fx_read(fx, PUMICE_FW_ENTRY), 64);
+	fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(fx_read(fx, PUMICE_FW_ENTRY), 0);
+	assert_int_equal(fx_read(fx, PUMICE_SYS_STATUS), 0);
+	fx_destroy(fx);
 }
 
 static void an_unknown_invalidation_is_logged_and_ignored(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 
 	(void)state;
-	rig_write(rig, PUMICE_MMU_INVAL,
-		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_COUNT));
-	assert_true(rig->log[0]);
-	rig_destroy(rig);
+	fx_write(fx, PUMICE_MMU_INVAL,
+		 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_COUNT));
+	assert_true(fx->log[0]);
+	fx_destroy(fx);
 }
 
 /* Registers of one of the data masters VDM, PDM and TDM. */
@@ -233,47 +233,47 @@ static const struct master {
 
 static void a_data_master_reports_its_fault_to_firmware_and_host(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	const struct master *m;
 	u32 status;
 
 	(void)state;
-	rig_boot_proxy(rig);
+	fx_boot_proxy(fx);
 	for (m = masters; m < masters + 3; m++) {
 		/* MMU context 9 is off, and there is no scene at 0x40000000. */
-		fw_write(rig, MASTER_REG(m, MMU_CTX), 9);
-		fw_write(rig, MASTER_REG(m, STREAM_BASE), 0x10000);
+		fw_write(fx, MASTER_REG(m, MMU_CTX), 9);
+		fw_write(fx, MASTER_REG(m, STREAM_BASE), 0x10000);
 		if (m->base != PUMICE_TDM_UNIT_BASE)
-			fw_write(rig, MASTER_REG(m, SCENE_BASE), 0x40000000);
-		rig_fw_write(rig, MASTER_REG(m, CTRL), PUMICE_VDM_CTRL__START__MASK);
-		assert_int_equal(rig_fw_wait(rig, m->done | m->fault | m->aborted), m->fault);
-		status = rig_fw_read(rig, MASTER_REG(m, STATUS));
+			fw_write(fx, MASTER_REG(m, SCENE_BASE), 0x40000000);
+		fx_fw_write(fx, MASTER_REG(m, CTRL), PUMICE_VDM_CTRL__START__MASK);
+		assert_int_equal(fx_fw_wait(fx, m->done | m->fault | m->aborted), m->fault);
+		status = fx_fw_read(fx, MASTER_REG(m, STATUS));
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_VDM_STATUS__BUSY, status), 0);
 		assert_int_not_equal(PUMICE_FIELD_GET(PUMICE_VDM_STATUS__FAULT, status), 0);
 		assert_int_not_equal(PUMICE_FIELD_GET(PUMICE_VDM_STATUS__UNIT, status), 0);
-		assert_int_equal(rig_read(rig, m->mirror), status);
-		assert_int_equal(rig_fw_read64(rig, MASTER_REG(m, GROUPS)), 0);
-		assert_true(rig_fw_read64(rig, MASTER_REG(m, TIME_END)) >=
-			    rig_fw_read64(rig, MASTER_REG(m, TIME_START)));
+		assert_int_equal(fx_read(fx, m->mirror), status);
+		assert_int_equal(fx_fw_read64(fx, MASTER_REG(m, GROUPS)), 0);
+		assert_true(fx_fw_read64(fx, MASTER_REG(m, TIME_END)) >=
+			    fx_fw_read64(fx, MASTER_REG(m, TIME_START)));
 		/* The others have had no job. */
 		if (m < masters + 2)
-			assert_int_equal(rig_read(rig, m[1].mirror), 0);
+			assert_int_equal(fx_read(fx, m[1].mirror), 0);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void abort_and_resume_of_an_idle_data_master_are_ignored(void **state)
 {
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	const struct master *m;
 
 	(void)state;
 	for (m = masters; m < masters + 3; m++)
-		fw_write(rig, MASTER_REG(m, CTRL), PUMICE_VDM_CTRL__ABORT__MASK |
+		fw_write(fx, MASTER_REG(m, CTRL), PUMICE_VDM_CTRL__ABORT__MASK |
 			 PUMICE_VDM_CTRL__RESUME__MASK | PUMICE_VDM_CTRL__FLUSH__MASK);
-	rig_drain(rig);
-	assert_int_equal(fw_read(rig, PUMICE_IC_PENDING), 0);
-	rig_destroy(rig);
+	fx_drain(fx);
+	assert_int_equal(fw_read(fx, PUMICE_IC_PENDING), 0);
+	fx_destroy(fx);
 }
 
 /* A free list at a fw address, and PM_GROW. */
@@ -286,26 +286,26 @@ static void the_pm_adds_pages_up_to_the_maximum_of_a_list(void **state)
 		.base = 0x100000, .pages = 10, .head = PUMICE_PM_NO_PAGE, .free = 10,
 		.max_pages = 40, .links = 0x801000,
 	};
-	struct rig *rig = rig_create(NULL);
-	u32 *words = testmem_map(rig->tm, 0, 0x800000, 0x2000, PUMICE_PAGE_SIZE_4K, 0);
+	struct fixture *fx = fx_create(NULL);
+	u32 *words = testmem_map(fx->tm, 0, 0x800000, 0x2000, PUMICE_PAGE_SIZE_4K, 0);
 	unsigned int i;
 
 	(void)state;
 	pumice_free_list_pack(words, &list);
-	fw_write(rig, PUMICE_PM_LIST, 0x800000);
+	fw_write(fx, PUMICE_PM_LIST, 0x800000);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		fw_write(rig, PUMICE_PM_GROW, cases[i].grow);
+		fw_write(fx, PUMICE_PM_GROW, cases[i].grow);
 		pumice_free_list_unpack(words, &list);
 		assert_int_equal(list.pages, cases[i].pages);
 		assert_int_equal(list.free, cases[i].pages);
 	}
 	/* Without a list there is no effect. */
-	fw_write(rig, PUMICE_PM_LIST, 0x900000);
-	fw_write(rig, PUMICE_PM_GROW, 20);
-	fw_write(rig, PUMICE_PM_RELEASE, 0x900000);
-	assert_int_equal(fw_read(rig, PUMICE_PM_ALLOCATED), 0);
-	assert_int_equal(fw_read(rig, PUMICE_PM_FREED), 0);
-	rig_destroy(rig);
+	fw_write(fx, PUMICE_PM_LIST, 0x900000);
+	fw_write(fx, PUMICE_PM_GROW, 20);
+	fw_write(fx, PUMICE_PM_RELEASE, 0x900000);
+	assert_int_equal(fw_read(fx, PUMICE_PM_ALLOCATED), 0);
+	assert_int_equal(fw_read(fx, PUMICE_PM_FREED), 0);
+	fx_destroy(fx);
 }
 
 static void limits_of_data_masters_are_independent(void **state)
@@ -316,22 +316,22 @@ static void limits_of_data_masters_are_independent(void **state)
 		PUMICE_PDS_VDM_COMMON, PUMICE_PDS_PDM_TASKS, PUMICE_PDS_PDM_UNIFIED,
 		PUMICE_PDS_PDM_COMMON,
 	};
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		fw_write(rig, limits[i], i + 1);
+		fw_write(fx, limits[i], i + 1);
 	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		assert_int_equal(fw_read(rig, limits[i]), i + 1);
-	rig_destroy(rig);
+		assert_int_equal(fw_read(fx, limits[i]), i + 1);
+	fx_destroy(fx);
 }
 
 /* By halves, as the firmware does. */
-static void fw_write64(struct rig *rig, u32 offset, u64 value)
+static void fw_write64(struct fixture *fx, u32 offset, u64 value)
 {
-	fw_write(rig, offset + 4, (u32)(value >> 32));
-	fw_write(rig, offset, (u32)value);
+	fw_write(fx, offset + 4, (u32)(value >> 32));
+	fw_write(fx, offset, (u32)value);
 }
 
 static void the_host_reads_which_job_each_data_master_has(void **state)
@@ -344,27 +344,27 @@ static void the_host_reads_which_job_each_data_master_has(void **state)
 		{ PUMICE_PDM_STREAM_BASE, PUMICE_PDM_TAG, PUMICE_PDM_MMU_CTX },
 		{ PUMICE_TDM_STREAM_BASE, PUMICE_TDM_TAG, PUMICE_TDM_MMU_CTX },
 	};
-	struct rig *rig = rig_create(NULL);
+	struct fixture *fx = fx_create(NULL);
 	u32 n;
 
 	(void)state;
 	for (n = 0; n < 4; n++) {
-		fw_write64(rig, masters[n].stream, 0x1200000000 + n * 0x1000);
-		fw_write64(rig, masters[n].tag, 0x8877665544332200 + n);
-		fw_write(rig, masters[n].ctx, n + 3);
+		fw_write64(fx, masters[n].stream, 0x1200000000 + n * 0x1000);
+		fw_write64(fx, masters[n].tag, 0x8877665544332200 + n);
+		fw_write(fx, masters[n].ctx, n + 3);
 	}
 	for (n = 0; n < 4; n++) {
-		assert_int_equal(rig_read(rig, PUMICE_DBG_JOB_STREAM(n)),
+		assert_int_equal(fx_read(fx, PUMICE_DBG_JOB_STREAM(n)),
 				 0x1200000000 + n * 0x1000);
-		assert_int_equal(rig_read(rig, PUMICE_DBG_JOB_TAG(n)), 0x8877665544332200 + n);
-		assert_int_equal(rig_read(rig, PUMICE_DBG_JOB_CTX(n)), n + 3);
+		assert_int_equal(fx_read(fx, PUMICE_DBG_JOB_TAG(n)), 0x8877665544332200 + n);
+		assert_int_equal(fx_read(fx, PUMICE_DBG_JOB_CTX(n)), n + 3);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* A guest thread with accesses of random offset, value and size. */
 struct vandal {
-	struct rig *rig;
+	struct fixture *fx;
 	unsigned int seed;
 };
 
@@ -392,9 +392,9 @@ static void *vandal_main(void *arg)
 			size = 4;
 		}
 		if (rand_r(&v->seed) % 2)
-			pumice_gpu_mmio_read(v->rig->gpu, os, offset, size);
+			pumice_gpu_mmio_read(v->fx->gpu, os, offset, size);
 		else
-			pumice_gpu_mmio_write(v->rig->gpu, os, offset, value, size);
+			pumice_gpu_mmio_write(v->fx->gpu, os, offset, value, size);
 	}
 	return NULL;
 }
@@ -402,27 +402,27 @@ static void *vandal_main(void *arg)
 static void no_sequence_of_accesses_keeps_a_reset_gpu_from_working(void **state)
 {
 	const struct job number = { .program = JOB_NUMBER, .group = 64, .groups = 100 };
-	struct rig *rig = rig_create(&(struct rig_options){ .cores = 2, .threads = 2 });
-	struct vandal vandal[2] = { { rig, 1 }, { rig, 2 } };
-	u32 *data = job_map(rig);
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .threads = 2 });
+	struct vandal vandal[2] = { { fx, 1 }, { fx, 2 } };
+	u32 *data = job_map(fx);
 	pthread_t thread[2];
 	unsigned int i;
 
 	(void)state;
-	rig_boot_proxy(rig);
-	job_start(rig, &(struct job){ .program = JOB_TOUCH, .group = 64, .groups = 100 });
+	fx_boot_proxy(fx);
+	job_start(fx, &(struct job){ .program = JOB_TOUCH, .group = 64, .groups = 100 });
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, vandal_main, &vandal[i]), 0);
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 
-	rig_write(rig, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
-	rig_setup_mmu(rig);
-	rig_boot_proxy(rig);
-	assert_int_equal(job_run(rig, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	fx_write(fx, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	fx_setup_mmu(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
 	for (i = 0; i < 6400; i++)
 		assert_int_equal(data[i], job_number(i));
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -57,14 +57,14 @@ static const char *const fragment_text[SHADE_COUNT] = {
 		STORE,
 };
 
-static struct pumice_kernel *program(struct rig *rig, uint32_t n, const char *text)
+static struct pumice_kernel *program(struct fixture *fx, uint32_t n, const char *text)
 {
-	if (!rig->program[n])
-		rig->program[n] = rig_kernel(rig, text);
-	return rig->program[n];
+	if (!fx->program[n])
+		fx->program[n] = fx_kernel(fx, text);
+	return fx->program[n];
 }
 
-static void vertex_stages(struct rig *rig, const struct scene_draw *d, uint64_t va,
+static void vertex_stages(struct fixture *fx, const struct scene_draw *d, uint64_t va,
 			  struct pumice_vdm_state *vdm)
 {
 	const struct pumice_input attribute = {
@@ -91,19 +91,19 @@ static void vertex_stages(struct rig *rig, const struct scene_draw *d, uint64_t 
 	in[3].count = 1;
 	in[4] = (struct pumice_input){ .kind = PUMICE_INPUT_SOURCE, .reg = 16,
 				       .source = PUMICE_PDS_SOURCE_INSTANCE };
-	stage.kernel = d->point_size ? program(rig, 0, vertex_size_text) :
-				       program(rig, 1, vertex_text);
-	rig_check(rig, "vertex stage", pumice_stream_stage(rig->stream, &stage, vdm->vertex));
+	stage.kernel = d->point_size ? program(fx, 0, vertex_size_text) :
+				       program(fx, 1, vertex_text);
+	fx_check(fx, "vertex stage", pumice_stream_stage(fx->stream, &stage, vdm->vertex));
 	if (!d->coordinate)
 		return;
 	in[1] = in[4];
 	stage.input_count = 2;
-	stage.kernel = program(rig, 2, coordinate_text);
-	rig_check(rig, "coordinate stage",
-		  pumice_stream_stage(rig->stream, &stage, vdm->coordinate));
+	stage.kernel = program(fx, 2, coordinate_text);
+	fx_check(fx, "coordinate stage",
+		 pumice_stream_stage(fx->stream, &stage, vdm->coordinate));
 }
 
-static void fragment_stage(struct rig *rig, const struct scene_draw *d, float number,
+static void fragment_stage(struct fixture *fx, const struct scene_draw *d, float number,
 			   struct pumice_tsp_state *tsp)
 {
 	static const uint32_t modes[] = {
@@ -112,7 +112,7 @@ static void fragment_stage(struct rig *rig, const struct scene_draw *d, float nu
 		[INTERP_FLAT] = PUMICE_USC_ITERATE_LINEAR,
 		[INTERP_CENTROID] = CENTROID_MODE,
 	};
-	const uint32_t id = rig_f32(number);
+	const uint32_t id = fx_f32(number);
 	struct pumice_texture texture;
 	struct pumice_sampler sampler;
 	struct pumice_input in[6] = {
@@ -127,7 +127,7 @@ static void fragment_stage(struct rig *rig, const struct scene_draw *d, float nu
 	};
 	struct pumice_stage_desc stage = { .inputs = in, .input_count = 6 };
 
-	pumice_image_texture(rig->texture, &texture);
+	pumice_image_texture(fx->texture, &texture);
 	pumice_sampler_init(&sampler);
 	sampler.min_linear = sampler.mag_linear = true;
 	if (d->shading == SHADE_PREFETCH) {
@@ -136,22 +136,22 @@ static void fragment_stage(struct rig *rig, const struct scene_draw *d, float nu
 		in[4].sampler = &sampler;
 		stage.input_count = 5;
 	}
-	stage.kernel = program(rig, 3 + d->shading, fragment_text[d->shading]);
-	rig_check(rig, "fragment stage", pumice_stream_stage(rig->stream, &stage, tsp->fragment));
+	stage.kernel = program(fx, 3 + d->shading, fragment_text[d->shading]);
+	fx_check(fx, "fragment stage", pumice_stream_stage(fx->stream, &stage, tsp->fragment));
 }
 
-static uint64_t put_indices(struct rig *rig, const struct scene_draw *d, uint32_t number)
+static uint64_t put_indices(struct fixture *fx, const struct scene_draw *d, uint32_t number)
 {
 	const uint32_t at = INDEX_AT + number * SCENE_INDICES * 4;
-	uint8_t *to = (uint8_t *)rig->vertices.cpu + at;
+	uint8_t *to = (uint8_t *)fx->vertices.cpu + at;
 	uint32_t i;
 
 	for (i = 0; i < SCENE_INDICES; i++)
 		memcpy(to + i * d->index_bytes, &d->index[i], d->index_bytes);
-	return rig->vertices.va + at;
+	return fx->vertices.va + at;
 }
 
-static void put_draw(struct rig *rig, const struct scene_draw *d, uint32_t number)
+static void put_draw(struct fixture *fx, const struct scene_draw *d, uint32_t number)
 {
 	const struct pumice_vdm_draw plain = {
 		.topology = (uint8_t)d->topology, .count = d->count, .first = d->first,
@@ -160,7 +160,7 @@ static void put_draw(struct rig *rig, const struct scene_draw *d, uint32_t numbe
 	const uint32_t counts[4] = { d->count, d->instances, d->first, 0 };
 	struct pumice_vdm_draw_indirect indirect = {
 		.topology = (uint8_t)d->topology,
-		.addr = rig->vertices.va + INDIRECT_AT + number * 16,
+		.addr = fx->vertices.va + INDIRECT_AT + number * 16,
 	};
 	struct pumice_vdm_draw_indexed indexed = {
 		.topology = (uint8_t)d->topology, .restart = d->restart, .count = d->count,
@@ -169,17 +169,17 @@ static void put_draw(struct rig *rig, const struct scene_draw *d, uint32_t numbe
 	};
 
 	if (d->index_bytes) {
-		indexed.indices = put_indices(rig, d, number);
-		rig_check(rig, "draw", pumice_stream_draw_indexed(rig->stream, &indexed));
+		indexed.indices = put_indices(fx, d, number);
+		fx_check(fx, "draw", pumice_stream_draw_indexed(fx->stream, &indexed));
 	} else if (d->indirect) {
-		memcpy((uint8_t *)rig->vertices.cpu + INDIRECT_AT + number * 16, counts, 16);
-		rig_check(rig, "draw", pumice_stream_draw_indirect(rig->stream, &indirect));
+		memcpy((uint8_t *)fx->vertices.cpu + INDIRECT_AT + number * 16, counts, 16);
+		fx_check(fx, "draw", pumice_stream_draw_indirect(fx->stream, &indirect));
 	} else {
-		rig_check(rig, "draw", pumice_stream_draw(rig->stream, &plain));
+		fx_check(fx, "draw", pumice_stream_draw(fx->stream, &plain));
 	}
 }
 
-static void put_geometry(struct rig *rig, const struct scene *s, uint64_t *va)
+static void put_geometry(struct fixture *fx, const struct scene *s, uint64_t *va)
 {
 	struct pumice_draw_state state;
 	uint32_t i;
@@ -188,17 +188,17 @@ static void put_geometry(struct rig *rig, const struct scene *s, uint64_t *va)
 		const struct scene_draw *d = &s->draw[i];
 		const uint32_t at = i * (uint32_t)sizeof(d->vertex);
 
-		memcpy((uint8_t *)rig->vertices.cpu + at, d->vertex, sizeof(d->vertex));
+		memcpy((uint8_t *)fx->vertices.cpu + at, d->vertex, sizeof(d->vertex));
 		state = d->state;
-		vertex_stages(rig, d, rig->vertices.va + at, &state.vdm);
-		fragment_stage(rig, d, (float)(i + 1), &state.tsp);
-		rig_check(rig, "state", pumice_stream_draw_state(rig->stream, &state, NULL));
-		put_draw(rig, d, i);
+		vertex_stages(fx, d, fx->vertices.va + at, &state.vdm);
+		fragment_stage(fx, d, (float)(i + 1), &state.tsp);
+		fx_check(fx, "state", pumice_stream_draw_state(fx->stream, &state, NULL));
+		put_draw(fx, d, i);
 	}
-	rig_check(rig, "end", pumice_stream_vdm_end(rig->stream, va));
+	fx_check(fx, "end", pumice_stream_vdm_end(fx->stream, va));
 }
 
-static struct pumice_image *make_target(struct rig *rig, const struct scene *s, uint32_t format,
+static struct pumice_image *make_target(struct fixture *fx, const struct scene *s, uint32_t format,
 					uint32_t samples)
 {
 	const struct pumice_image_desc desc = {
@@ -207,7 +207,7 @@ static struct pumice_image *make_target(struct rig *rig, const struct scene *s, 
 	};
 	struct pumice_image *image;
 
-	rig_check(rig, "target", pumice_image_create(rig->vm, &desc, &image));
+	fx_check(fx, "target", pumice_image_create(fx->vm, &desc, &image));
 	return image;
 }
 
@@ -221,18 +221,18 @@ static uint32_t depth_stride(const struct scene *s)
 	return (s->width * s->samples * depth_bytes(s) + 3) / 4 * 4;
 }
 
-static void put_render(struct rig *rig, const struct scene *s, struct pumice_image *const image[3],
-		       uint64_t *va)
+static void put_render(struct fixture *fx, const struct scene *s,
+		       struct pumice_image *const image[3], uint64_t *va)
 {
 	struct pumice_render_desc r = {
 		.pdm = {
 			.outputs = SCENE_OUTPUTS, .depth_store = true, .stencil_store = true,
 			.depth_format = (uint8_t)s->depth_format,
-			.clear_depth = rig_f32(s->clear_depth), .clear_stencil = s->clear_stencil,
-			.depth_addr = rig->depth.va, .stencil_addr = rig->stencil.va,
+			.clear_depth = fx_f32(s->clear_depth), .clear_stencil = s->clear_stencil,
+			.depth_addr = fx->depth.va, .stencil_addr = fx->stencil.va,
 			.depth_stride = depth_stride(s),
 			.stencil_stride = s->width * s->samples,
-			.visibility_addr = rig->visible.va, .visibility_count = SCENE_DRAWS,
+			.visibility_addr = fx->visible.va, .visibility_count = SCENE_DRAWS,
 		},
 		.targets = { { .image = image[0], .samples = s->samples > 1 ? s->samples : 0 },
 			     { .image = image[1], .source = 4,
@@ -242,11 +242,11 @@ static void put_render(struct rig *rig, const struct scene *s, struct pumice_ima
 	};
 
 	memcpy(r.clear, s->clear, sizeof(s->clear));
-	rig_check(rig, "render", pumice_stream_render(rig->stream, &r, va));
+	fx_check(fx, "render", pumice_stream_render(fx->stream, &r, va));
 }
 
 /* Depths as stored in memory; D24_S8 contains the stencil, too. */
-static void read_depth(struct rig *rig, const struct scene *s, struct picture *out)
+static void read_depth(struct fixture *fx, const struct scene *s, struct picture *out)
 {
 	const uint32_t row = s->width * s->samples, bytes = depth_bytes(s);
 	uint32_t x, y, word;
@@ -254,7 +254,7 @@ static void read_depth(struct rig *rig, const struct scene *s, struct picture *o
 	for (y = 0; y < s->height; y++) {
 		for (x = 0; x < row; x++) {
 			word = 0;
-			memcpy(&word, (uint8_t *)rig->depth.cpu + y * depth_stride(s) + x * bytes,
+			memcpy(&word, (uint8_t *)fx->depth.cpu + y * depth_stride(s) + x * bytes,
 			       bytes);
 			if (s->depth_format == PUMICE_DEPTH_FORMAT_D24_S8) {
 				out->stencil[y * row + x] = (uint8_t)(word >> 24);
@@ -265,37 +265,37 @@ static void read_depth(struct rig *rig, const struct scene *s, struct picture *o
 	}
 }
 
-static void read_back(struct rig *rig, const struct scene *s, struct pumice_image *const image[3],
-		      struct picture *out)
+static void read_back(struct fixture *fx, const struct scene *s,
+		      struct pumice_image *const image[3], struct picture *out)
 {
 	const size_t samples = (size_t)s->width * s->height * s->samples;
 	const struct pumice_image_part part = { 0 };
 
 	memset(out, 0, sizeof(*out));
-	rig_check(rig, "read", pumice_image_download(image[0], part, out->colour, 0));
-	rig_check(rig, "read", pumice_image_download(image[1], part, out->id, 0));
-	rig_check(rig, "read", pumice_image_download(image[2], part, out->packed, 0));
-	memcpy(out->stencil, rig->stencil.cpu, samples);
-	read_depth(rig, s, out);
-	memcpy(out->visible, rig->visible.cpu, sizeof(out->visible));
+	fx_check(fx, "read", pumice_image_download(image[0], part, out->colour, 0));
+	fx_check(fx, "read", pumice_image_download(image[1], part, out->id, 0));
+	fx_check(fx, "read", pumice_image_download(image[2], part, out->packed, 0));
+	memcpy(out->stencil, fx->stencil.cpu, samples);
+	read_depth(fx, s, out);
+	memcpy(out->visible, fx->visible.cpu, sizeof(out->visible));
 }
 
-void scene_put(struct rig *rig, const struct scene *s, struct scene_frame *f)
+void scene_put(struct fixture *fx, const struct scene *s, struct scene_frame *f)
 {
 	const struct pumice_hwrt_desc set = {
 		.width = s->width, .height = s->height, .samples = s->samples,
-		.tile_size = s->tile_size, .local = rig->list, .spill_outputs = SCENE_OUTPUTS,
+		.tile_size = s->tile_size, .local = fx->list, .spill_outputs = SCENE_OUTPUTS,
 	};
 
 	*f = (struct scene_frame){ .image = {
-		make_target(rig, s, PUMICE_FORMAT_RGBA32_FLOAT, s->samples),
-		make_target(rig, s, PUMICE_FORMAT_R32_FLOAT, s->samples),
-		make_target(rig, s, s->format, 1),
+		make_target(fx, s, PUMICE_FORMAT_RGBA32_FLOAT, s->samples),
+		make_target(fx, s, PUMICE_FORMAT_R32_FLOAT, s->samples),
+		make_target(fx, s, s->format, 1),
 	} };
-	f->frame.perfmon = pumice_perfmon_id(rig->perfmon);
-	rig_check(rig, "data set", pumice_hwrt_create(rig->vm, &set, &f->frame.hwrt));
-	put_geometry(rig, s, &f->frame.geometry);
-	put_render(rig, s, f->image, &f->frame.render);
+	f->frame.perfmon = pumice_perfmon_id(fx->perfmon);
+	fx_check(fx, "data set", pumice_hwrt_create(fx->vm, &set, &f->frame.hwrt));
+	put_geometry(fx, s, &f->frame.geometry);
+	put_render(fx, s, f->image, &f->frame.render);
 }
 
 void scene_free(struct scene_frame *f)
@@ -307,15 +307,15 @@ void scene_free(struct scene_frame *f)
 		pumice_image_destroy(f->image[i]);
 }
 
-void scene_draw_gpu(struct rig *rig, const struct scene *s, struct picture *out)
+void scene_draw_gpu(struct fixture *fx, const struct scene *s, struct picture *out)
 {
 	struct scene_frame f;
 
-	pumice_stream_reset(rig->stream);
-	memset(rig->visible.cpu, 0, sizeof(out->visible));
-	scene_put(rig, s, &f);
-	if (pumice_render(rig->context, &f.frame, LONG, NULL))
-		fail_msg("scene %u: %s", s->seed, pumice_device_error(rig->dev));
-	read_back(rig, s, f.image, out);
+	pumice_stream_reset(fx->stream);
+	memset(fx->visible.cpu, 0, sizeof(out->visible));
+	scene_put(fx, s, &f);
+	if (pumice_render(fx->context, &f.frame, LONG, NULL))
+		fail_msg("scene %u: %s", s->seed, pumice_device_error(fx->dev));
+	read_back(fx, s, f.image, out);
 	scene_free(&f);
 }

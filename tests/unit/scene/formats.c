@@ -111,6 +111,6 @@ uint32_t scene_depth(uint32_t depth_format, float depth)
 	const uint32_t bits = depth_format == PUMICE_DEPTH_FORMAT_D16 ? 16 : 24;
 
 	if (depth_format == PUMICE_DEPTH_FORMAT_D32F)
-		return rig_f32(depth);
+		return fx_f32(depth);
 	return (uint32_t)rint((double)depth * ((1u << bits) - 1));
 }

@@ -90,39 +90,39 @@ struct picture {
 	uint8_t packed[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 16];	/* GPU: texels of the further target */
 };
 
-/* ------------------------------------------------------------------- rig.c */
+/* ------------------------------------------------------------------- fixture.c */
 
-struct rig_buffer {
+struct fx_buffer {
 	struct pumice_bo *bo;
 	void *cpu;
 	uint64_t va, bytes;
 };
 
-#define RIG_PROGRAMS	(SHADE_COUNT * 4 + 3)
+#define FX_PROGRAMS	(SHADE_COUNT * 4 + 3)
 
-struct rig {
+struct fixture {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
 	struct pumice_context *context;
 	struct pumice_stream *stream;
 	struct pumice_freelist *list;
-	struct rig_buffer vertices, depth, stencil, visible;
+	struct fx_buffer vertices, depth, stencil, visible;
 	struct pumice_image *texture;
-	struct pumice_kernel *program[RIG_PROGRAMS];	/* loaded on demand */
+	struct pumice_kernel *program[FX_PROGRAMS];	/* loaded on demand */
 	struct pumice_perfmon *perfmon;	/* counts partial renders */
 };
 
 /* A device of the library's in-process kind; @options such as "cores=4,threads=0". */
-void rig_open(struct rig *rig, const char *options, uint32_t pages);
-void rig_close(struct rig *rig);
+void fx_open(struct fixture *fx, const char *options, uint32_t pages);
+void fx_close(struct fixture *fx);
 /* Number of partial renders so far. */
-uint64_t rig_partials(struct rig *rig);
-void rig_buffer(struct rig *rig, uint64_t bytes, struct rig_buffer *buffer);
-void rig_buffer_free(struct rig *rig, struct rig_buffer *buffer);
-struct pumice_kernel *rig_kernel(struct rig *rig, const char *text);
+uint64_t fx_partials(struct fixture *fx);
+void fx_buffer(struct fixture *fx, uint64_t bytes, struct fx_buffer *buffer);
+void fx_buffer_free(struct fixture *fx, struct fx_buffer *buffer);
+struct pumice_kernel *fx_kernel(struct fixture *fx, const char *text);
 /* Fails the test where @err is not 0. */
-void rig_check(struct rig *rig, const char *what, int err);
-uint32_t rig_f32(float value);
+void fx_check(struct fixture *fx, const char *what, int err);
+uint32_t fx_f32(float value);
 
 /* ------------------------------------------------------------------ others */
 
@@ -147,9 +147,9 @@ struct scene_frame {
 	struct pumice_image *image[3];
 };
 /* Append a scene's jobs to the fixture's stream; its vertices replace the previous scene's. */
-void scene_put(struct rig *rig, const struct scene *scene, struct scene_frame *frame);
+void scene_put(struct fixture *fx, const struct scene *scene, struct scene_frame *frame);
 void scene_free(struct scene_frame *frame);
-void scene_draw_gpu(struct rig *rig, const struct scene *scene, struct picture *out);
+void scene_draw_gpu(struct fixture *fx, const struct scene *scene, struct picture *out);
 /* draw_ref.c */
 void scene_draw_reference(const struct scene *scene, struct picture *out);
 

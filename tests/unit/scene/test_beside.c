@@ -11,24 +11,24 @@
 #define BYTES	(8u << 20)
 
 static struct scene scene;
-static struct rig rig;
+static struct fixture fx;
 static struct scene_frame frame;
 
-static int open_rig(void **state)
+static int open_fixture(void **state)
 {
 	(void)state;
-	rig_open(&rig, "cores=2,threads=0", 2048);
+	fx_open(&fx, "cores=2,threads=0", 2048);
 	scene_make(&scene, 5);
-	pumice_stream_reset(rig.stream);
-	scene_put(&rig, &scene, &frame);
+	pumice_stream_reset(fx.stream);
+	scene_put(&fx, &scene, &frame);
 	return 0;
 }
 
-static int close_rig(void **state)
+static int close_fixture(void **state)
 {
 	(void)state;
 	scene_free(&frame);
-	rig_close(&rig);
+	fx_close(&fx);
 	return 0;
 }
 
@@ -37,11 +37,11 @@ static void add_frame(struct pumice_gfx_job *jobs, uint32_t scene_number,
 		      const struct pumice_job_sync *signal)
 {
 	jobs[0] = (struct pumice_gfx_job){
-		.context = rig.context, .stream = frame.frame.geometry,
+		.context = fx.context, .stream = frame.frame.geometry,
 		.type = PUMICE_JOB_GEOMETRY, .hwrt = frame.frame.hwrt, .hwrt_data = scene_number,
 	};
 	jobs[1] = (struct pumice_gfx_job){
-		.context = rig.context, .stream = frame.frame.render,
+		.context = fx.context, .stream = frame.frame.render,
 		.type = PUMICE_JOB_FRAGMENT, .hwrt = frame.frame.hwrt, .hwrt_data = scene_number,
 		.syncs = signal, .sync_count = signal ? 1 : 0,
 	};
@@ -51,7 +51,7 @@ static struct pumice_job_result result_of(struct pumice_context *context, uint64
 {
 	struct pumice_job_result r;
 
-	rig_check(&rig, "result", pumice_context_get_job_result(context, job, &r, sizeof(r)));
+	fx_check(&fx, "result", pumice_context_get_job_result(context, job, &r, sizeof(r)));
 	assert_int_equal(r.error, 0);
 	return r;
 }
@@ -65,26 +65,26 @@ static void wait_for(struct pumice_sync *sync)
 {
 	const struct pumice_wait wait = { .sync = sync };
 
-	rig_check(&rig, "wait", pumice_sync_wait(&wait, 1, 0, LONG));
+	fx_check(&fx, "wait", pumice_sync_wait(&wait, 1, 0, LONG));
 }
 
 static void geometry_runs_in_parallel_with_fragments_of_the_previous_frame(void **state)
 {
-	const uint64_t first = pumice_context_jobs(rig.context) + 1;
+	const uint64_t first = pumice_context_jobs(fx.context) + 1;
 	struct pumice_job_result geometry[4], fragment[4];
 	struct pumice_gfx_job jobs[8];
 	struct pumice_job_sync signal = { .signal = true };
 	uint32_t i;
 
 	(void)state;
-	rig_check(&rig, "sync", pumice_sync_create(rig.dev, 0, &signal.sync));
+	fx_check(&fx, "sync", pumice_sync_create(fx.dev, 0, &signal.sync));
 	for (i = 0; i < 4; i++)
 		add_frame(&jobs[i * 2], i % 2, i == 3 ? &signal : NULL);
-	rig_check(&rig, "submit", pumice_submit_gfx(rig.dev, jobs, 8, NULL));
+	fx_check(&fx, "submit", pumice_submit_gfx(fx.dev, jobs, 8, NULL));
 	wait_for(signal.sync);
 	for (i = 0; i < 4; i++) {
-		geometry[i] = result_of(rig.context, first + i * 2);
-		fragment[i] = result_of(rig.context, first + i * 2 + 1);
+		geometry[i] = result_of(fx.context, first + i * 2);
+		fragment[i] = result_of(fx.context, first + i * 2 + 1);
 		assert_true(geometry[i].end <= fragment[i].start);
 	}
 	assert_true(overlap(&geometry[1], &fragment[0]));
@@ -103,61 +103,61 @@ static uint64_t put_loop(struct pumice_stream *stream, struct pumice_kernel **ke
 	struct pumice_dispatch dispatch = { .groups = { 1, 1, 1 } };
 	uint64_t va;
 
-	*kernel = rig_kernel(&rig, text);
+	*kernel = fx_kernel(&fx, text);
 	dispatch.kernel = *kernel;
-	rig_check(&rig, "dispatch", pumice_stream_dispatch(stream, &dispatch));
-	rig_check(&rig, "stream", pumice_stream_end(stream, &va));
+	fx_check(&fx, "dispatch", pumice_stream_dispatch(stream, &dispatch));
+	fx_check(&fx, "stream", pumice_stream_end(stream, &va));
 	return va;
 }
 
 static void compute_and_transfers_run_in_parallel_with_a_frame(void **state)
 {
-	const uint64_t first = pumice_context_jobs(rig.context) + 1;
+	const uint64_t first = pumice_context_jobs(fx.context) + 1;
 	struct pumice_context *compute, *transfer;
 	struct pumice_stream *loop, *copy;
 	struct pumice_job_result geometry, fragment, looped, copied;
 	struct pumice_job_sync signal[3];
 	struct pumice_gfx_job jobs[4] = { 0 };
-	struct rig_buffer memory;
+	struct fx_buffer memory;
 	struct pumice_kernel *kernel;
 	uint32_t i;
 
 	(void)state;
-	rig_check(&rig, "context", pumice_context_create(rig.vm, PUMICE_PRIORITY_NORMAL, &compute));
-	rig_check(&rig, "context",
-		  pumice_context_create_type(rig.vm, PUMICE_CONTEXT_TRANSFER,
-					     PUMICE_PRIORITY_NORMAL, &transfer));
-	rig_check(&rig, "stream", pumice_stream_create(rig.vm, 65536, &loop));
-	rig_check(&rig, "stream", pumice_stream_create(rig.vm, 65536, &copy));
-	rig_buffer(&rig, 2 * BYTES, &memory);
+	fx_check(&fx, "context", pumice_context_create(fx.vm, PUMICE_PRIORITY_NORMAL, &compute));
+	fx_check(&fx, "context",
+		 pumice_context_create_type(fx.vm, PUMICE_CONTEXT_TRANSFER,
+					    PUMICE_PRIORITY_NORMAL, &transfer));
+	fx_check(&fx, "stream", pumice_stream_create(fx.vm, 65536, &loop));
+	fx_check(&fx, "stream", pumice_stream_create(fx.vm, 65536, &copy));
+	fx_buffer(&fx, 2 * BYTES, &memory);
 	for (i = 0; i < 3; i++) {
 		signal[i] = (struct pumice_job_sync){ .signal = true };
-		rig_check(&rig, "sync", pumice_sync_create(rig.dev, 0, &signal[i].sync));
+		fx_check(&fx, "sync", pumice_sync_create(fx.dev, 0, &signal[i].sync));
 	}
-	rig_check(&rig, "copy", pumice_stream_copy(copy, &(struct pumice_tdm_copy){
+	fx_check(&fx, "copy", pumice_stream_copy(copy, &(struct pumice_tdm_copy){
 		.src = memory.va, .dst = memory.va + BYTES, .bytes = BYTES }));
 	jobs[0].context = compute;
 	jobs[0].stream = put_loop(loop, &kernel);
 	jobs[1].context = transfer;
-	rig_check(&rig, "copy", pumice_stream_tdm_end(copy, &jobs[1].stream));
+	fx_check(&fx, "copy", pumice_stream_tdm_end(copy, &jobs[1].stream));
 	add_frame(&jobs[2], 0, &signal[2]);
 	for (i = 0; i < 2; i++) {
 		jobs[i].syncs = &signal[i];
 		jobs[i].sync_count = 1;
 	}
-	rig_check(&rig, "submit", pumice_submit_gfx(rig.dev, jobs, 4, NULL));
+	fx_check(&fx, "submit", pumice_submit_gfx(fx.dev, jobs, 4, NULL));
 	for (i = 0; i < 3; i++)
 		wait_for(signal[i].sync);
 	looped = result_of(compute, 1);
 	copied = result_of(transfer, 1);
-	geometry = result_of(rig.context, first);
-	fragment = result_of(rig.context, first + 1);
+	geometry = result_of(fx.context, first);
+	fragment = result_of(fx.context, first + 1);
 	assert_true(overlap(&looped, &geometry));
 	assert_true(overlap(&looped, &fragment));
 	assert_true(overlap(&looped, &copied));
 	for (i = 0; i < 3; i++)
 		pumice_sync_destroy(signal[i].sync);
-	rig_buffer_free(&rig, &memory);
+	fx_buffer_free(&fx, &memory);
 	pumice_kernel_destroy(kernel);
 	pumice_stream_destroy(copy);
 	pumice_stream_destroy(loop);
@@ -172,5 +172,5 @@ int main(void)
 		cmocka_unit_test(compute_and_transfers_run_in_parallel_with_a_frame),
 	};
 
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
+	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -28,14 +28,14 @@ static void make_scene(uint32_t times)
 
 static int draw_right(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_open(&rig, "cores=1,threads=0", ENOUGH);
+	fx_open(&fx, "cores=1,threads=0", ENOUGH);
 	make_scene(TIMES);
-	scene_draw_gpu(&rig, &scene, &right);
-	assert_int_equal(rig_partials(&rig), 0);
-	rig_close(&rig);
+	scene_draw_gpu(&fx, &scene, &right);
+	assert_int_equal(fx_partials(&fx), 0);
+	fx_close(&fx);
 	return 0;
 }
 
@@ -47,10 +47,10 @@ static void assert_right(void)
 }
 
 /* Replace the fixture's list. */
-static void set_list(struct rig *rig, const struct pumice_freelist_desc *desc)
+static void set_list(struct fixture *fx, const struct pumice_freelist_desc *desc)
 {
-	pumice_freelist_destroy(rig->list);
-	rig_check(rig, "free list", pumice_freelist_create(rig->vm, desc, &rig->list));
+	pumice_freelist_destroy(fx->list);
+	fx_check(fx, "free list", pumice_freelist_create(fx->vm, desc, &fx->list));
 }
 
 static const char *const devices[] = { "cores=1,threads=0", "cores=4,threads=2" };
@@ -58,16 +58,16 @@ static const char *const devices[] = { "cores=1,threads=0", "cores=4,threads=2" 
 /* On each device, of a list that is large enough in the end: in one render. */
 static void draw_without_partials(const struct pumice_freelist_desc *desc)
 {
-	struct rig rig;
+	struct fixture fx;
 	uint32_t i;
 
 	for (i = 0; i < 2; i++) {
-		rig_open(&rig, devices[i], 1);
-		set_list(&rig, desc);
-		scene_draw_gpu(&rig, &scene, &now);
+		fx_open(&fx, devices[i], 1);
+		set_list(&fx, desc);
+		scene_draw_gpu(&fx, &scene, &now);
 		assert_right();
-		assert_int_equal(rig_partials(&rig), 0);
-		rig_close(&rig);
+		assert_int_equal(fx_partials(&fx), 0);
+		fx_close(&fx);
 	}
 }
 
@@ -92,19 +92,19 @@ static void an_empty_list_grows_by_a_page_at_a_time(void **state)
 	draw_without_partials(&desc);
 }
 
-static struct pumice_device_stats stats_of(struct rig *rig)
+static struct pumice_device_stats stats_of(struct fixture *fx)
 {
 	struct pumice_device_stats stats;
 
-	rig_check(rig, "statistics", pumice_device_stats(rig->dev, &stats, sizeof(stats)));
+	fx_check(fx, "statistics", pumice_device_stats(fx->dev, &stats, sizeof(stats)));
 	return stats;
 }
 
-static uint32_t partials_of(struct rig *rig, uint64_t job)
+static uint32_t partials_of(struct fixture *fx, uint64_t job)
 {
 	struct pumice_job_result r;
 
-	rig_check(rig, "result", pumice_context_get_job_result(rig->context, job, &r, sizeof(r)));
+	fx_check(fx, "result", pumice_context_get_job_result(fx->context, job, &r, sizeof(r)));
 	return r.partial_renders;
 }
 
@@ -114,30 +114,30 @@ static void a_list_at_its_maximum_is_used_with_partial_renders(void **state)
 		.initial_pages = FEW, .max_pages = 2 * FEW, .grow_pages = 5, .threshold = 90,
 	};
 	struct pumice_device_stats stats;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_open(&rig, devices[0], 1);
-	set_list(&rig, &desc);
-	scene_draw_gpu(&rig, &scene, &now);
+	fx_open(&fx, devices[0], 1);
+	set_list(&fx, &desc);
+	scene_draw_gpu(&fx, &scene, &now);
 	assert_right();
-	stats = stats_of(&rig);
+	stats = stats_of(&fx);
 	assert_true(stats.partial_renders > 0);
-	assert_int_equal(rig_partials(&rig), stats.partial_renders);
-	assert_int_equal(partials_of(&rig, 1), stats.partial_renders);
-	assert_int_equal(partials_of(&rig, 2), 0);
+	assert_int_equal(fx_partials(&fx), stats.partial_renders);
+	assert_int_equal(partials_of(&fx, 1), stats.partial_renders);
+	assert_int_equal(partials_of(&fx, 2), 0);
 	assert_true(stats.geometry_busy && stats.fragment_busy);
 	assert_int_equal(stats.compute_busy + stats.transfer_busy, 0);
 	/* Nothing was lost: again, and again with the same pages. */
-	scene_draw_gpu(&rig, &scene, &now);
+	scene_draw_gpu(&fx, &scene, &now);
 	assert_right();
-	assert_int_equal(partials_of(&rig, 3), stats_of(&rig).partial_renders -
+	assert_int_equal(partials_of(&fx, 3), stats_of(&fx).partial_renders -
 			 stats.partial_renders);
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 /* Create the frame's data set again, with these lists. */
-static void set_lists(struct rig *rig, struct scene_frame *f, struct pumice_freelist *local,
+static void set_lists(struct fixture *fx, struct scene_frame *f, struct pumice_freelist *local,
 		      struct pumice_freelist *global, uint32_t spill_outputs)
 {
 	const struct pumice_hwrt_desc set = {
@@ -147,7 +147,7 @@ static void set_lists(struct rig *rig, struct scene_frame *f, struct pumice_free
 	};
 
 	pumice_hwrt_destroy(f->frame.hwrt);
-	rig_check(rig, "data set", pumice_hwrt_create(rig->vm, &set, &f->frame.hwrt));
+	fx_check(fx, "data set", pumice_hwrt_create(fx->vm, &set, &f->frame.hwrt));
 }
 
 static void the_global_list_serves_when_the_local_one_is_empty(void **state)
@@ -156,22 +156,22 @@ static void the_global_list_serves_when_the_local_one_is_empty(void **state)
 	struct pumice_freelist *local;
 	const struct pumice_image_part part = { 0 };
 	struct scene_frame f;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_open(&rig, devices[0], ENOUGH);
-	rig_check(&rig, "free list", pumice_freelist_create(rig.vm, &desc, &local));
-	scene_put(&rig, &scene, &f);
-	set_lists(&rig, &f, local, rig.list, 0);
-	rig_check(&rig, "render", pumice_render(rig.context, &f.frame, LONG, NULL));
+	fx_open(&fx, devices[0], ENOUGH);
+	fx_check(&fx, "free list", pumice_freelist_create(fx.vm, &desc, &local));
+	scene_put(&fx, &scene, &f);
+	set_lists(&fx, &f, local, fx.list, 0);
+	fx_check(&fx, "render", pumice_render(fx.context, &f.frame, LONG, NULL));
 	memset(&now, 0, sizeof(now));
-	assert_int_equal(partials_of(&rig, 1) + partials_of(&rig, 2), 0);
-	rig_check(&rig, "read", pumice_image_download(f.image[0], part, now.colour, 0));
+	assert_int_equal(partials_of(&fx, 1) + partials_of(&fx, 2), 0);
+	fx_check(&fx, "read", pumice_image_download(f.image[0], part, now.colour, 0));
 	assert_memory_equal(now.colour, right.colour, sizeof(now.colour));
-	assert_int_equal(rig_partials(&rig), 0);
+	assert_int_equal(fx_partials(&fx), 0);
 	scene_free(&f);
 	pumice_freelist_destroy(local);
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 static void without_pages_and_memory_for_partial_renders_the_job_faults_alone(void **state)
@@ -179,27 +179,27 @@ static void without_pages_and_memory_for_partial_renders_the_job_faults_alone(vo
 	const struct pumice_freelist_desc desc = { .initial_pages = FEW, .max_pages = FEW };
 	struct pumice_job_result result;
 	struct scene_frame f;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_open(&rig, devices[0], 1);
-	set_list(&rig, &desc);
-	pumice_stream_reset(rig.stream);
-	scene_put(&rig, &scene, &f);
-	set_lists(&rig, &f, rig.list, NULL, 0);
-	assert_int_equal(pumice_render(rig.context, &f.frame, LONG, NULL), -EIO);
-	rig_check(&rig, "result",
-		  pumice_context_get_job_result(rig.context, 1, &result, sizeof(result)));
+	fx_open(&fx, devices[0], 1);
+	set_list(&fx, &desc);
+	pumice_stream_reset(fx.stream);
+	scene_put(&fx, &scene, &f);
+	set_lists(&fx, &f, fx.list, NULL, 0);
+	assert_int_equal(pumice_render(fx.context, &f.frame, LONG, NULL), -EIO);
+	fx_check(&fx, "result",
+		 pumice_context_get_job_result(fx.context, 1, &result, sizeof(result)));
 	assert_int_equal(result.fault, PUMICE_FAULT_PM_MEMORY);
-	rig_check(&rig, "result",
-		  pumice_context_get_job_result(rig.context, 2, &result, sizeof(result)));
+	fx_check(&fx, "result",
+		 pumice_context_get_job_result(fx.context, 2, &result, sizeof(result)));
 	assert_int_equal(result.fault, PUMICE_FAULT_PM_NO_SCENE);
 	/* The same frame, with memory for partial renders. */
-	set_lists(&rig, &f, rig.list, NULL, SCENE_OUTPUTS);
-	assert_int_equal(pumice_render(rig.context, &f.frame, LONG, NULL), 0);
-	assert_true(rig_partials(&rig) > 0);
+	set_lists(&fx, &f, fx.list, NULL, SCENE_OUTPUTS);
+	assert_int_equal(pumice_render(fx.context, &f.frame, LONG, NULL), 0);
+	assert_true(fx_partials(&fx) > 0);
 	scene_free(&f);
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 /* Frames of a context that is killed at once are CANCELED; those of another are drawn. */
@@ -209,17 +209,17 @@ static void a_killed_context_does_not_affect_pages_or_other_contexts(void **stat
 	struct pumice_gfx_job jobs[2];
 	struct pumice_job_result result;
 	struct scene_frame f;
-	struct rig rig;
+	struct fixture fx;
 	uint32_t i;
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		rig_open(&rig, devices[i], ENOUGH);
-		rig_check(&rig, "context",
-			  pumice_context_create_type(rig.vm, PUMICE_CONTEXT_RENDER,
-						     PUMICE_PRIORITY_NORMAL, &victim));
-		pumice_stream_reset(rig.stream);
-		scene_put(&rig, &scene, &f);
+		fx_open(&fx, devices[i], ENOUGH);
+		fx_check(&fx, "context",
+			 pumice_context_create_type(fx.vm, PUMICE_CONTEXT_RENDER,
+						    PUMICE_PRIORITY_NORMAL, &victim));
+		pumice_stream_reset(fx.stream);
+		scene_put(&fx, &scene, &f);
 		jobs[0] = (struct pumice_gfx_job){
 			.context = victim, .stream = f.frame.geometry,
 			.type = PUMICE_JOB_GEOMETRY, .hwrt = f.frame.hwrt,
@@ -227,19 +227,19 @@ static void a_killed_context_does_not_affect_pages_or_other_contexts(void **stat
 		jobs[1] = jobs[0];
 		jobs[1].type = PUMICE_JOB_FRAGMENT;
 		jobs[1].stream = f.frame.render;
-		rig_check(&rig, "submit", pumice_submit_gfx(rig.dev, jobs, 2, NULL));
-		rig_check(&rig, "kill", pumice_context_kill(victim));
-		rig_check(&rig, "result", pumice_context_get_job_result(victim, 2, &result,
+		fx_check(&fx, "submit", pumice_submit_gfx(fx.dev, jobs, 2, NULL));
+		fx_check(&fx, "kill", pumice_context_kill(victim));
+		fx_check(&fx, "result", pumice_context_get_job_result(victim, 2, &result,
 									 sizeof(result)));
 		assert_true(result.error == -ECANCELED || !result.error);
-		assert_int_equal(pumice_submit_gfx(rig.dev, jobs, 2, NULL), -EIO);
+		assert_int_equal(pumice_submit_gfx(fx.dev, jobs, 2, NULL), -EIO);
 		/* The scene of the killed job is used again, by the other context. */
-		rig_check(&rig, "render", pumice_render(rig.context, &f.frame, LONG, NULL));
+		fx_check(&fx, "render", pumice_render(fx.context, &f.frame, LONG, NULL));
 		scene_free(&f);
-		scene_draw_gpu(&rig, &scene, &now);
+		scene_draw_gpu(&fx, &scene, &now);
 		assert_right();
 		pumice_context_destroy(victim);
-		rig_close(&rig);
+		fx_close(&fx);
 	}
 }
 

@@ -130,18 +130,18 @@ static void scenes_equal_the_rules(void **state)
 	static struct picture gpu, ref;
 	static struct scene scene;
 	uint32_t first, count, i;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
 	range(&first, &count);
-	rig_open(&rig, "cores=2,threads=0", PAGES);
+	fx_open(&fx, "cores=2,threads=0", PAGES);
 	for (i = first; i < first + count; i++) {
 		scene_make(&scene, i);
 		scene_draw_reference(&scene, &ref);
-		scene_draw_gpu(&rig, &scene, &gpu);
+		scene_draw_gpu(&fx, &scene, &gpu);
 		compare(&scene, &gpu, &ref);
 	}
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 int main(void)

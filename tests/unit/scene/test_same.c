@@ -33,23 +33,23 @@ static void scene_assert_same(const struct scene *s, const struct picture *a,
  */
 static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bool keep)
 {
-	struct rig rig;
+	struct fixture fx;
 	uint64_t partials;
 	uint32_t i, d;
 
 	print_message("%s, %u pages\n", options, pages);
-	rig_open(&rig, options, pages);
+	fx_open(&fx, options, pages);
 	for (i = 0; i < SCENES; i++) {
 		scene_make(&scene, 1000000 + i);
 		for (d = 0; d < scene.draws; d++)
 			scene.draw[d].instances *= times;
-		scene_draw_gpu(&rig, &scene, keep ? &first[i] : &now);
+		scene_draw_gpu(&fx, &scene, keep ? &first[i] : &now);
 		if (!keep)
 			scene_assert_same(&scene, &first[i], &now);
 	}
-	partials = rig_partials(&rig);
+	partials = fx_partials(&fx);
 	print_message("%u partial renders\n", (unsigned int)partials);
-	rig_close(&rig);
+	fx_close(&fx);
 	return partials;
 }
 

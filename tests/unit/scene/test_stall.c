@@ -21,30 +21,30 @@
 #define READS	240u		/* attributes of a vertex */
 #define BYTES	(4u << 20)	/* of their data */
 
-static struct rig rig;
-static struct rig_buffer buffer;
+static struct fixture fx;
+static struct fx_buffer buffer;
 static struct pumice_perfmon *monitor;	/* counts entries of tiles */
 
-static int open_rig(void **state)
+static int open_fixture(void **state)
 {
 	uint32_t counter;
 
 	(void)state;
 	/* A page has chunks for 63 tiles. */
-	rig_open(&rig, "cores=2,threads=2", 3 * TILES / 63);
-	rig_buffer(&rig, BYTES, &buffer);
-	rig_check(&rig, "counter",
-		  pumice_perf_counter_find(rig.dev, "TA_TILE_ENTRIES", &counter));
-	rig_check(&rig, "monitor", pumice_perfmon_create(rig.dev, &counter, 1, &monitor));
+	fx_open(&fx, "cores=2,threads=2", 3 * TILES / 63);
+	fx_buffer(&fx, BYTES, &buffer);
+	fx_check(&fx, "counter",
+		 pumice_perf_counter_find(fx.dev, "TA_TILE_ENTRIES", &counter));
+	fx_check(&fx, "monitor", pumice_perfmon_create(fx.dev, &counter, 1, &monitor));
 	return 0;
 }
 
-static int close_rig(void **state)
+static int close_fixture(void **state)
 {
 	(void)state;
 	pumice_perfmon_destroy(monitor);
-	rig_buffer_free(&rig, &buffer);
-	rig_close(&rig);
+	fx_buffer_free(&fx, &buffer);
+	fx_close(&fx);
 	return 0;
 }
 
@@ -80,8 +80,8 @@ static void print(const char *what, const struct times *t)
 /* Each of the host's accesses. */
 static void disturb(struct times *reads, struct times *parks, struct times *unmaps)
 {
-	struct pumice_gpu *gpu = inproc_device(rig.dev)->gpu;
-	struct rig_buffer page;
+	struct pumice_gpu *gpu = inproc_device(fx.dev)->gpu;
+	struct fx_buffer page;
 	uint64_t start;
 	int err;
 
@@ -92,24 +92,24 @@ static void disturb(struct times *reads, struct times *parks, struct times *unma
 	pumice_gpu_park(gpu);
 	add(parks, start);
 	pumice_gpu_unpark(gpu);
-	rig_buffer(&rig, 4096, &page);
+	fx_buffer(&fx, 4096, &page);
 	start = host_ns();
-	err = pumice_vm_remove(rig.vm, page.va);
+	err = pumice_vm_remove(fx.vm, page.va);
 	add(unmaps, start);
-	rig_check(&rig, "unmap", err);
+	fx_check(&fx, "unmap", err);
 	pumice_bo_destroy(page.bo);
 }
 
 /* Run a frame with accesses of the host until its end. */
 static void run(const struct pumice_frame *frame)
 {
-	const uint64_t first = pumice_context_jobs(rig.context) + 1;
+	const uint64_t first = pumice_context_jobs(fx.context) + 1;
 	struct times reads = { 0 }, parks = { 0 }, unmaps = { 0 };
 	struct pumice_job_sync signal = { .signal = true };
 	struct pumice_gfx_job jobs[2] = {
-		{ .context = rig.context, .stream = frame->geometry, .type = PUMICE_JOB_GEOMETRY,
+		{ .context = fx.context, .stream = frame->geometry, .type = PUMICE_JOB_GEOMETRY,
 		  .hwrt = frame->hwrt, .perfmon = pumice_perfmon_id(monitor) },
-		{ .context = rig.context, .stream = frame->render, .type = PUMICE_JOB_FRAGMENT,
+		{ .context = fx.context, .stream = frame->render, .type = PUMICE_JOB_FRAGMENT,
 		  .hwrt = frame->hwrt, .syncs = &signal, .sync_count = 1 },
 	};
 	struct pumice_job_result result;
@@ -117,17 +117,17 @@ static void run(const struct pumice_frame *frame)
 	uint64_t n;
 	int err;
 
-	rig_check(&rig, "sync", pumice_sync_create(rig.dev, 0, &signal.sync));
-	rig_check(&rig, "submit", pumice_submit_gfx(rig.dev, jobs, 2, NULL));
+	fx_check(&fx, "sync", pumice_sync_create(fx.dev, 0, &signal.sync));
+	fx_check(&fx, "submit", pumice_submit_gfx(fx.dev, jobs, 2, NULL));
 	wait = (struct pumice_wait){ .sync = signal.sync };
 	do {
 		disturb(&reads, &parks, &unmaps);
 		err = pumice_sync_wait(&wait, 1, 0, 0);
 	} while (err == -ETIME);
-	rig_check(&rig, "wait", err);
+	fx_check(&fx, "wait", err);
 	for (n = first; n < first + 2; n++) {
-		rig_check(&rig, "result", pumice_context_get_job_result(rig.context, n, &result,
-									sizeof(result)));
+		fx_check(&fx, "result", pumice_context_get_job_result(fx.context, n, &result,
+								      sizeof(result)));
 		assert_int_equal(result.error, 0);
 	}
 	pumice_sync_destroy(signal.sync);
@@ -144,30 +144,30 @@ static void draw(const struct pumice_input *inputs, uint32_t count, uint32_t ver
 		"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n";
 	const struct pumice_hwrt_desc target = {
 		.width = size, .height = size, .samples = 1, .tile_size = PUMICE_TILE_SIZE_16X16,
-		.local = rig.list,
+		.local = fx.list,
 	};
 	const struct pumice_vdm_draw d = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = vertices, .instances = instances,
 	};
 	const struct pumice_render_desc render = {
-		.pdm = { .outputs = 1, .clear_depth = rig_f32(1) },
+		.pdm = { .outputs = 1, .clear_depth = fx_f32(1) },
 	};
 	struct pumice_frame frame = { 0 };
 	struct pumice_stage_desc stage = { .inputs = inputs, .input_count = count };
-	struct pumice_kernel *vertex = rig_kernel(&rig, text), *fragment = rig_kernel(&rig, "end\n");
+	struct pumice_kernel *vertex = fx_kernel(&fx, text), *fragment = fx_kernel(&fx, "end\n");
 	struct pumice_draw_state state;
 
-	pumice_stream_reset(rig.stream);
+	pumice_stream_reset(fx.stream);
 	pumice_draw_state_init(&state, size, size);
 	stage.kernel = vertex;
-	rig_check(&rig, "vertex stage", pumice_stream_stage(rig.stream, &stage, state.vdm.vertex));
+	fx_check(&fx, "vertex stage", pumice_stream_stage(fx.stream, &stage, state.vdm.vertex));
 	stage = (struct pumice_stage_desc){ .kernel = fragment };
-	rig_check(&rig, "fragments", pumice_stream_stage(rig.stream, &stage, state.tsp.fragment));
-	rig_check(&rig, "state", pumice_stream_draw_state(rig.stream, &state, NULL));
-	rig_check(&rig, "draw", pumice_stream_draw(rig.stream, &d));
-	rig_check(&rig, "end", pumice_stream_vdm_end(rig.stream, &frame.geometry));
-	rig_check(&rig, "target", pumice_hwrt_create(rig.vm, &target, &frame.hwrt));
-	rig_check(&rig, "render", pumice_stream_render(rig.stream, &render, &frame.render));
+	fx_check(&fx, "fragments", pumice_stream_stage(fx.stream, &stage, state.tsp.fragment));
+	fx_check(&fx, "state", pumice_stream_draw_state(fx.stream, &state, NULL));
+	fx_check(&fx, "draw", pumice_stream_draw(fx.stream, &d));
+	fx_check(&fx, "end", pumice_stream_vdm_end(fx.stream, &frame.geometry));
+	fx_check(&fx, "target", pumice_hwrt_create(fx.vm, &target, &frame.hwrt));
+	fx_check(&fx, "render", pumice_stream_render(fx.stream, &render, &frame.render));
 	run(&frame);
 	pumice_hwrt_destroy(frame.hwrt);
 	pumice_kernel_destroy(vertex);
@@ -189,7 +189,7 @@ static uint64_t entries(void)
 {
 	uint64_t value;
 
-	rig_check(&rig, "monitor", pumice_perfmon_read(monitor, 0, &value));
+	fx_check(&fx, "monitor", pumice_perfmon_read(monitor, 0, &value));
 	return value;
 }
 
@@ -237,5 +237,5 @@ int main(void)
 		cmocka_unit_test(vertices_that_read_one_page_per_attribute),
 	};
 
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
+	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

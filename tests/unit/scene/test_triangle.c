@@ -49,14 +49,14 @@ static void a_triangle_is_drawn(void **state)
 {
 	static struct picture gpu, ref;
 	static struct scene scene;
-	struct rig rig;
+	struct fixture fx;
 	uint32_t n;
 
 	(void)state;
 	make_triangle(&scene);
-	rig_open(&rig, "cores=1,threads=0", 64);
+	fx_open(&fx, "cores=1,threads=0", 64);
 	scene_draw_reference(&scene, &ref);
-	scene_draw_gpu(&rig, &scene, &gpu);
+	scene_draw_gpu(&fx, &scene, &gpu);
 	print(&scene, &gpu, &ref);
 	for (n = 0; n < scene.width * scene.height; n++) {
 		assert_true(gpu.id[n] == ref.id[n]);
@@ -64,7 +64,7 @@ static void a_triangle_is_drawn(void **state)
 		assert_true(gpu.colour[n][0] - ref.colour[n][0] < 1e-5f);
 		assert_true(ref.colour[n][0] - gpu.colour[n][0] < 1e-5f);
 	}
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 int main(void)

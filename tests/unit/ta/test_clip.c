@@ -8,40 +8,40 @@
 #include <string.h>
 
 #include "reference.h"
-#include "tarig.h"
+#include "ta_fixture.h"
 
 #define BATCH	200u
 
 /* -1 to 1 times most. */
-static float wide(struct tarig *rig, float most)
+static float wide(struct ta_fixture *fx, float most)
 {
-	return ((float)pbrig_random(rig->pb, 1u << 24) / (1 << 23) - 1) * most;
+	return ((float)pbfx_random(fx->pb, 1u << 24) / (1 << 23) - 1) * most;
 }
 
 /* Clip-space positions, inside, outside, far outside, negative w. */
-static void make(struct tarig *rig, struct tarig_prim *p)
+static void make(struct ta_fixture *fx, struct tafx_prim *p)
 {
 	static const float most[] = { 0.9f, 1.5f, 5, 200, 3000 };
-	u32 i, how = pbrig_random(rig->pb, 5);
+	u32 i, how = pbfx_random(fx->pb, 5);
 
 	for (i = 0; i < 3; i++) {
-		p->pos[i][0] = wide(rig, most[how]);
-		p->pos[i][1] = wide(rig, most[how]);
-		p->pos[i][2] = wide(rig, how < 3 ? 1.5f : 3);
-		p->pos[i][3] = how == 4 ? wide(rig, 1) : wide(rig, 1) + 0.9f;
-		p->v[i][0] = wide(rig, 10);
-		p->v[i][1] = wide(rig, 10);
+		p->pos[i][0] = wide(fx, most[how]);
+		p->pos[i][1] = wide(fx, most[how]);
+		p->pos[i][2] = wide(fx, how < 3 ? 1.5f : 3);
+		p->pos[i][3] = how == 4 ? wide(fx, 1) : wide(fx, 1) + 0.9f;
+		p->v[i][0] = wide(fx, 10);
+		p->v[i][1] = wide(fx, 10);
 		p->size[i] = 1;
 	}
 }
 
-static void set_view(struct tarig *rig, struct ref_state *s, u32 mode)
+static void set_view(struct ta_fixture *fx, struct ref_state *s, u32 mode)
 {
-	struct pumice_vdm_state *v = &rig->draw.state;
+	struct pumice_vdm_state *v = &fx->draw.state;
 
 	*s = (struct ref_state){
-		.scale = { (float)rig->scene.width / 2, (float)rig->scene.height / -2, 0.5f },
-		.offset = { (float)rig->scene.width / 2, (float)rig->scene.height / 2, 0.5f },
+		.scale = { (float)fx->scene.width / 2, (float)fx->scene.height / -2, 0.5f },
+		.offset = { (float)fx->scene.width / 2, (float)fx->scene.height / 2, 0.5f },
 		.depth_clip = mode & 1, .clip_minus_w = mode & 2, .front_ccw = mode & 4,
 		.provoking_last = mode & 8, .cull_back = mode & 16, .line_width = 1,
 		.varyings = 3, .flat = 1,
@@ -60,7 +60,7 @@ static void set_view(struct tarig *rig, struct ref_state *s, u32 mode)
 }
 
 /* Whether an entry of a tile is this vertex. */
-static void is_vertex(const struct tarig_found *f, u32 i, const struct ref_screen *s)
+static void is_vertex(const struct tafx_found *f, u32 i, const struct ref_screen *s)
 {
 	assert_int_equal(f->vertex[i].x, s->x);
 	assert_int_equal(f->vertex[i].y, s->y);
@@ -70,21 +70,22 @@ static void is_vertex(const struct tarig_found *f, u32 i, const struct ref_scree
 }
 
 /* Whether an entry of the primitive in the only tile is this triangle with this facing. */
-static void is_found(const struct tarig *rig, u32 number, const struct ref_screen *s[3], bool back)
+static void is_found(const struct ta_fixture *fx, u32 number, const struct ref_screen *s[3],
+		     bool back)
 {
-	const struct tarig_tile *tile = &rig->tile[0];
+	const struct tafx_tile *tile = &fx->tile[0];
 	u32 k, i;
 
 	for (k = 0; k < tile->count; k++) {
-		const struct tarig_found *f = &tile->found[k];
+		const struct tafx_found *f = &tile->found[k];
 		bool same = f->number == number;
 
-		for (i = 0; i < tarig_vertices(rig); i++)
+		for (i = 0; i < tafx_vertices(fx); i++)
 			same = same && f->vertex[i].x == s[i]->x && f->vertex[i].y == s[i]->y &&
 			       f->vertex[i].z == number_bits(s[i]->z);
 		if (!same)
 			continue;
-		for (i = 0; i < tarig_vertices(rig); i++)
+		for (i = 0; i < tafx_vertices(fx); i++)
 			is_vertex(f, i, s[i]);
 		assert_int_equal(f->index.back, back);
 		return;
@@ -92,7 +93,7 @@ static void is_found(const struct tarig *rig, u32 number, const struct ref_scree
 	fail_msg("a part of primitive %u is missing", number);
 }
 
-static bool on_screen(const struct tarig *rig, const struct ref_screen *s[3])
+static bool on_screen(const struct ta_fixture *fx, const struct ref_screen *s[3])
 {
 	s64 x0 = s[0]->x, x1 = x0, y0 = s[0]->y, y1 = y0;
 	u32 i;
@@ -103,14 +104,14 @@ static bool on_screen(const struct tarig *rig, const struct ref_screen *s[3])
 		y0 = s[i]->y < y0 ? s[i]->y : y0;
 		y1 = s[i]->y > y1 ? s[i]->y : y1;
 	}
-	return x1 > 0 && y1 > 0 && x0 < (s64)rig->scene.width * 256 &&
-	       y0 < (s64)rig->scene.height * 256;
+	return x1 > 0 && y1 > 0 && x0 < (s64)fx->scene.width * 256 &&
+	       y0 < (s64)fx->scene.height * 256;
 }
 
 /* Separating axes: whether the interior of the triangle intersects the target's. */
-static bool meets_target(const struct tarig *rig, const struct ref_screen *s[3], s64 area)
+static bool meets_target(const struct ta_fixture *fx, const struct ref_screen *s[3], s64 area)
 {
-	const s64 w = (s64)rig->scene.width * 256, h = (s64)rig->scene.height * 256;
+	const s64 w = (s64)fx->scene.width * 256, h = (s64)fx->scene.height * 256;
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
@@ -127,7 +128,7 @@ static bool meets_target(const struct tarig *rig, const struct ref_screen *s[3],
 }
 
 /* Assert that the triangles are exactly those of the reference's polygon. */
-static u32 check_triangles(const struct tarig *rig, const struct ref_state *state,
+static u32 check_triangles(const struct ta_fixture *fx, const struct ref_state *state,
 			   const struct ref_polygon *polygon, u32 number)
 {
 	struct ref_screen s[REF_POLYGON];
@@ -142,16 +143,16 @@ static u32 check_triangles(const struct tarig *rig, const struct ref_state *stat
 				 (t[2]->x - t[0]->x) * (t[1]->y - t[0]->y);
 		const bool front = state->front_ccw ? area < 0 : area > 0;
 
-		if (!area || (!front && state->cull_back) || !on_screen(rig, t) ||
-		    !meets_target(rig, t, area))
+		if (!area || (!front && state->cull_back) || !on_screen(fx, t) ||
+		    !meets_target(fx, t, area))
 			continue;
-		is_found(rig, number, t, !front);
+		is_found(fx, number, t, !front);
 		count++;
 	}
 	return count;
 }
 
-static void load(const struct tarig_prim *p, u32 number, struct ref_vertex v[3])
+static void load(const struct tafx_prim *p, u32 number, struct ref_vertex v[3])
 {
 	u32 i;
 
@@ -167,73 +168,73 @@ static void load(const struct tarig_prim *p, u32 number, struct ref_vertex v[3])
 /* One tile, so that it contains every part of a primitive once. */
 static const struct pumice_scene one_tile = { .width = 32, .height = 32, .cores = 1 };
 
-static void run(struct tarig *rig, const struct ref_state *state, u64 *parts)
+static void run(struct ta_fixture *fx, const struct ref_state *state, u64 *parts)
 {
-	struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
+	struct tafx_prim *prims = calloc(BATCH, sizeof(*prims));
 	struct gpu_fault fault;
 	u32 i, expected = 0;
 
 	for (i = 0; i < BATCH; i++)
-		make(rig, &prims[i]);
-	tarig_clear(rig);
-	tarig_begin(rig, 0);
-	tarig_give_all(rig, prims, BATCH);
-	tarig_finish(rig, 0);
+		make(fx, &prims[i]);
+	tafx_clear(fx);
+	tafx_begin(fx, 0);
+	tafx_give_all(fx, prims, BATCH);
+	tafx_finish(fx, 0);
 	for (i = 0; i < BATCH; i++) {
 		struct ref_vertex v[3];
 		struct ref_polygon polygon;
 
 		load(&prims[i], i, v);
-		if (ref_clip(state, v, tarig_vertices(rig), &polygon))
-			expected += check_triangles(rig, state, &polygon, i);
+		if (ref_clip(state, v, tafx_vertices(fx), &polygon))
+			expected += check_triangles(fx, state, &polygon, i);
 	}
-	assert_int_equal(rig->tile[0].count, expected);
+	assert_int_equal(fx->tile[0].count, expected);
 	*parts += expected;
-	assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+	assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
 	free(prims);
 }
 
 static void clipped_triangles_equal_the_rules_to_the_bit(void **state)
 {
-	struct tarig *rig = tarig_create(2000, &one_tile);
+	struct ta_fixture *fx = tafx_create(2000, &one_tile);
 	struct ref_state s;
 	u64 parts = 0;
 	u32 mode, i;
 
 	(void)state;
 	for (mode = 0; mode < 32; mode++) {
-		set_view(rig, &s, mode);
+		set_view(fx, &s, mode);
 		for (i = 0; i < 20; i++)
-			run(rig, &s, &parts);
+			run(fx, &s, &parts);
 	}
 	print_message("%llu parts of %u triangles, %llu of them clipped\n",
 		      (unsigned long long)parts, 32 * 20 * BATCH,
-		      (unsigned long long)ta_counters(rig->ta[0])->clipped);
-	assert_true(ta_counters(rig->ta[0])->clipped > 10000);
-	tarig_destroy(rig);
+		      (unsigned long long)ta_counters(fx->ta[0])->clipped);
+	assert_true(ta_counters(fx->ta[0])->clipped > 10000);
+	tafx_destroy(fx);
 }
 
 /* Lines: both ends, as in the reference. */
 static void clipped_lines_equal_the_rules_to_the_bit(void **state)
 {
-	struct tarig *rig = tarig_create(2000, &one_tile);
-	struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
+	struct ta_fixture *fx = tafx_create(2000, &one_tile);
+	struct tafx_prim *prims = calloc(BATCH, sizeof(*prims));
 	struct gpu_fault fault;
 	struct ref_state s;
 	u32 mode, i, k, n = 0;
 
 	(void)state;
-	rig->draw.kind = PUMICE_PRIM_KIND_LINE;
+	fx->draw.kind = PUMICE_PRIM_KIND_LINE;
 	for (mode = 0; mode < 160; mode++) {
-		set_view(rig, &s, mode % 16);
+		set_view(fx, &s, mode % 16);
 		for (i = 0; i < BATCH; i++)
-			make(rig, &prims[i]);
-		tarig_clear(rig);
-		tarig_begin(rig, 0);
-		tarig_give_all(rig, prims, BATCH);
-		tarig_finish(rig, 0);
-		for (k = 0; k < rig->tile[0].count; k++) {
-			const struct tarig_found *f = &rig->tile[0].found[k];
+			make(fx, &prims[i]);
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, prims, BATCH);
+		tafx_finish(fx, 0);
+		for (k = 0; k < fx->tile[0].count; k++) {
+			const struct tafx_found *f = &fx->tile[0].found[k];
 			struct ref_vertex v[3];
 			struct ref_polygon polygon;
 
@@ -249,12 +250,12 @@ static void clipped_lines_equal_the_rules_to_the_bit(void **state)
 			assert_int_equal(f->index.provoking, s.provoking_last);
 			n++;
 		}
-		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+		assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
 	}
 	print_message("%u lines\n", n);
 	assert_true(n > 1000);
 	free(prims);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* A clipper in f64, planes in another order and form: the remaining area on the screen. */
@@ -313,7 +314,7 @@ static double target_area(struct exact *e)
 	return fabs(area) / 2;
 }
 
-static double exact_area(const struct tarig_prim *p, bool minus_w)
+static double exact_area(const struct tafx_prim *p, bool minus_w)
 {
 	struct exact e = { .n = 3 }, out;
 	u32 plane, i, k;
@@ -345,44 +346,44 @@ static double exact_area(const struct tarig_prim *p, bool minus_w)
 }
 
 /* Area of the target that a batch of primitives covers, by the contents of its tile. */
-static void found_areas(const struct tarig *rig, double area[BATCH])
+static void found_areas(const struct ta_fixture *fx, double area[BATCH])
 {
 	u32 f, i;
 
 	memset(area, 0, BATCH * sizeof(*area));
-	for (f = 0; f < rig->tile[0].count; f++) {
+	for (f = 0; f < fx->tile[0].count; f++) {
 		struct exact e = { .n = 3 };
 
 		for (i = 0; i < 3; i++) {
-			e.pos[i][0] = (double)rig->tile[0].found[f].vertex[i].x / 256;
-			e.pos[i][1] = (double)rig->tile[0].found[f].vertex[i].y / 256;
+			e.pos[i][0] = (double)fx->tile[0].found[f].vertex[i].x / 256;
+			e.pos[i][1] = (double)fx->tile[0].found[f].vertex[i].y / 256;
 		}
-		area[rig->tile[0].found[f].number] += target_area(&e);
+		area[fx->tile[0].found[f].number] += target_area(&e);
 	}
 }
 
 /* The area on the target equals exact clipping, except for the grid of 1/256 pixel. */
 static void clipped_area_equals_exact_clipping(void **state)
 {
-	struct tarig *rig = tarig_create(2000, &one_tile);
-	struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
+	struct ta_fixture *fx = tafx_create(2000, &one_tile);
+	struct tafx_prim *prims = calloc(BATCH, sizeof(*prims));
 	double area[BATCH], worst = 0, sum = 0;
 	struct gpu_fault fault;
 	u32 i, k, n = 0;
 
 	(void)state;
-	rig->draw.state.scale_x = rig->draw.state.scale_y = number_bits(16);
-	rig->draw.state.offset_x = rig->draw.state.offset_y = number_bits(16);
-	rig->draw.state.depth_clip = true;
-	rig->draw.state.clip_minus_w = true;
+	fx->draw.state.scale_x = fx->draw.state.scale_y = number_bits(16);
+	fx->draw.state.offset_x = fx->draw.state.offset_y = number_bits(16);
+	fx->draw.state.depth_clip = true;
+	fx->draw.state.clip_minus_w = true;
 	for (k = 0; k < 200; k++) {
 		for (i = 0; i < BATCH; i++)
-			make(rig, &prims[i]);
-		tarig_clear(rig);
-		tarig_begin(rig, 0);
-		tarig_give_all(rig, prims, BATCH);
-		tarig_finish(rig, 0);
-		found_areas(rig, area);
+			make(fx, &prims[i]);
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, prims, BATCH);
+		tafx_finish(fx, 0);
+		found_areas(fx, area);
 		for (i = 0; i < BATCH; i++) {
 			const double exact = exact_area(&prims[i], true);
 			const double error = fabs(area[i] - exact);
@@ -391,21 +392,21 @@ static void clipped_area_equals_exact_clipping(void **state)
 			sum += error;
 			n += exact > 0;
 		}
-		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+		assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
 	}
 	print_message("%u areas, of at most 1024 pixels: worst error %.3f, mean %.5f\n", n, worst,
 		      sum / n);
 	/* Corners move by half a step, edges of at most 45 pixels on the target with them. */
 	assert_true(n > 5000 && worst < 0.5 && sum / n < 0.05);
 	free(prims);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 static void primitives_that_are_not_finite_are_dropped(void **state)
 {
 	const float bad[] = { NAN, INFINITY, -INFINITY, 3.4e38f, -3.4e38f };
-	struct tarig *rig = tarig_create(100, &one_tile);
-	struct tarig_prim p;
+	struct ta_fixture *fx = tafx_create(100, &one_tile);
+	struct tafx_prim p;
 	u32 kind, b, i, k;
 
 	(void)state;
@@ -413,51 +414,51 @@ static void primitives_that_are_not_finite_are_dropped(void **state)
 		for (b = 0; b < 5; b++)
 			for (i = 0; i < 3; i++)
 				for (k = 0; k < 4; k++) {
-					p = (struct tarig_prim){
+					p = (struct tafx_prim){
 						.pos = { { 1, 1, 0, 1 }, { 30, 1, 0, 1 },
 							 { 1, 30, 0, 1 } },
 						.size = { 1, 1, 1 },
 					};
-					rig->draw.kind = (u8)kind;
-					if (i >= tarig_vertices(rig))
+					fx->draw.kind = (u8)kind;
+					if (i >= tafx_vertices(fx))
 						continue;
 					p.pos[i][k] = bad[b];
-					tarig_clear(rig);
-					tarig_begin(rig, 0);
-					tarig_give_all(rig, &p, 1);
-					tarig_finish(rig, 0);
+					tafx_clear(fx);
+					tafx_begin(fx, 0);
+					tafx_give_all(fx, &p, 1);
+					tafx_finish(fx, 0);
 					if (b < 3)
-						assert_int_equal(rig->tile[0].count, 0);
+						assert_int_equal(fx->tile[0].count, 0);
 				}
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* Viewports without valid screen positions: any result, but no crash. */
 static void no_viewport_crashes(void **state)
 {
-	struct tarig *rig = tarig_create(500, &one_tile);
+	struct ta_fixture *fx = tafx_create(500, &one_tile);
 	struct gpu_fault fault;
-	struct tarig_prim p[16];
+	struct tafx_prim p[16];
 	u32 i, k;
 
 	(void)state;
 	for (i = 0; i < 2000; i++) {
-		u32 *word[] = { &rig->draw.state.scale_x, &rig->draw.state.offset_x,
-				&rig->draw.state.scale_y, &rig->draw.state.offset_y,
-				&rig->draw.state.scale_z, &rig->draw.state.line_width,
-				&rig->draw.state.point_width };
+		u32 *word[] = { &fx->draw.state.scale_x, &fx->draw.state.offset_x,
+				&fx->draw.state.scale_y, &fx->draw.state.offset_y,
+				&fx->draw.state.scale_z, &fx->draw.state.line_width,
+				&fx->draw.state.point_width };
 
 		for (k = 0; k < 7; k++)
-			*word[k] = pbrig_random(rig->pb, ~0u);
-		rig->draw.kind = (u8)(i % 3);
+			*word[k] = pbfx_random(fx->pb, ~0u);
+		fx->draw.kind = (u8)(i % 3);
 		for (k = 0; k < 16; k++)
-			make(rig, &p[k]);
-		tarig_begin(rig, 0);
-		tarig_give_all(rig, p, 16);
-		tarig_finish(rig, 0);
-		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+			make(fx, &p[k]);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, p, 16);
+		tafx_finish(fx, 0);
+		assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
 	}
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 int main(void)

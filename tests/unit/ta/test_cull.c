@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "geometry.h"
-#include "tarig.h"
+#include "ta_fixture.h"
 
 #define BATCH	1000u
 
-static void set(struct tarig_prim *p, u32 i, float x, float y)
+static void set(struct tafx_prim *p, u32 i, float x, float y)
 {
 	p->pos[i][0] = x;
 	p->pos[i][1] = y;
@@ -21,19 +21,19 @@ static void set(struct tarig_prim *p, u32 i, float x, float y)
 }
 
 /* Up to two pixels, or slivers; some over the target's edges, many with corners on samples. */
-static void make_small(struct tarig *rig, struct tarig_prim *p)
+static void make_small(struct ta_fixture *fx, struct tafx_prim *p)
 {
-	const float x = tarig_pixel(rig, -2, (s32)rig->scene.width + 1);
-	const float y = tarig_pixel(rig, -2, (s32)rig->scene.height + 1);
-	const u32 how = pbrig_random(rig->pb, 4);
+	const float x = tafx_pixel(fx, -2, (s32)fx->scene.width + 1);
+	const float y = tafx_pixel(fx, -2, (s32)fx->scene.height + 1);
+	const u32 how = pbfx_random(fx->pb, 4);
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
-		float dx = tarig_pixel(rig, 0, how < 2 ? 1 : 2), dy = tarig_pixel(rig, 0, 1);
+		float dx = tafx_pixel(fx, 0, how < 2 ? 1 : 2), dy = tafx_pixel(fx, 0, 1);
 
 		if (how == 3) {
-			dx = (float)pbrig_random(rig->pb, 32) / 16;
-			dy = (float)pbrig_random(rig->pb, 32) / 16;
+			dx = (float)pbfx_random(fx->pb, 32) / 16;
+			dy = (float)pbfx_random(fx->pb, 32) / 16;
 			set(p, i, (float)(s32)x + dx, (float)(s32)y + dy);
 			continue;
 		}
@@ -43,7 +43,7 @@ static void make_small(struct tarig *rig, struct tarig_prim *p)
 	}
 }
 
-static struct geo shape_of(const struct tarig_prim *p)
+static struct geo shape_of(const struct tafx_prim *p)
 {
 	struct geo g = { .n = 3 };
 	u32 i;
@@ -56,9 +56,9 @@ static struct geo shape_of(const struct tarig_prim *p)
 }
 
 /* Assert that each tile with a sample that the primitive covers contains it. */
-static u32 check_samples(const struct tarig *rig, const struct tarig_prim *p, u32 number)
+static u32 check_samples(const struct ta_fixture *fx, const struct tafx_prim *p, u32 number)
 {
-	const struct pm_scene *s = &rig->scene;
+	const struct pm_scene *s = &fx->scene;
 	const struct geo g = shape_of(p);
 	s64 x0 = g.x[0], y0 = g.y[0], px, py;
 	u32 i, covered = 0;
@@ -78,7 +78,7 @@ static u32 check_samples(const struct tarig *rig, const struct tarig_prim *p, u3
 				if (!geo_covers(&g, px * 256 + dx, py * 256 + dy))
 					continue;
 				covered++;
-				if (!tarig_holds(rig, (u32)py / s->tile_h * s->tiles_x +
+				if (!tafx_holds(fx, (u32)py / s->tile_h * s->tiles_x +
 							      (u32)px / s->tile_w, number))
 					fail_msg("primitive %u: a tile with a sample lacks it",
 						 number);
@@ -96,35 +96,35 @@ static void small_culling_drops_nothing_that_covers_a_sample(void **state)
 			.width = 70, .height = 50, .cores = 1, .samples_log2 = (u8)log2,
 			.tile_size = PUMICE_TILE_SIZE_16X16,
 		};
-		struct tarig *rig = tarig_create(1000, &scene);
-		struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
+		struct ta_fixture *fx = tafx_create(1000, &scene);
+		struct tafx_prim *prims = calloc(BATCH, sizeof(*prims));
 		struct gpu_fault fault;
-		const u32 tiles = rig->scene.tiles_x * rig->scene.tiles_y;
+		const u32 tiles = fx->scene.tiles_x * fx->scene.tiles_y;
 		u32 covering = 0, kept = 0;
 
-		rig->draw.state.small_cull = true;
+		fx->draw.state.small_cull = true;
 		for (b = 0; b < 40; b++) {
 			for (i = 0; i < BATCH; i++)
-				make_small(rig, &prims[i]);
-			tarig_clear(rig);
-			tarig_begin(rig, 0);
-			tarig_give_all(rig, prims, BATCH);
-			tarig_finish(rig, 0);
+				make_small(fx, &prims[i]);
+			tafx_clear(fx);
+			tafx_begin(fx, 0);
+			tafx_give_all(fx, prims, BATCH);
+			tafx_finish(fx, 0);
 			for (i = 0; i < BATCH; i++) {
 				bool held = false;
 
-				covering += check_samples(rig, &prims[i], i) != 0;
+				covering += check_samples(fx, &prims[i], i) != 0;
 				for (t = 0; t < tiles && !held; t++)
-					held = tarig_holds(rig, t, i);
+					held = tafx_holds(fx, t, i);
 				kept += held;
 			}
-			assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+			assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
 		}
 		print_message("%u samples: of %u triangles %u cover one, %u were kept\n",
 			      1u << log2, 40 * BATCH, covering, kept);
 		assert_true(kept >= covering && kept < 40 * BATCH);
 		free(prims);
-		tarig_destroy(rig);
+		tafx_destroy(fx);
 	}
 }
 
@@ -132,8 +132,8 @@ static void small_culling_drops_nothing_that_covers_a_sample(void **state)
 static void faces_are_culled_according_to_the_state(void **state)
 {
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
-	struct tarig *rig = tarig_create(100, &scene);
-	struct tarig_prim p = { 0 };
+	struct ta_fixture *fx = tafx_create(100, &scene);
+	struct tafx_prim p = { 0 };
 	u32 mode;
 
 	(void)state;
@@ -144,18 +144,18 @@ static void faces_are_culled_according_to_the_state(void **state)
 		set(&p, 0, 1, 1);
 		set(&p, 1, clockwise ? 20 : 1, clockwise ? 1 : 20);
 		set(&p, 2, clockwise ? 1 : 20, clockwise ? 20 : 1);
-		rig->draw.state.front_ccw = ccw;
-		rig->draw.state.cull_front = mode & 4;
-		rig->draw.state.cull_back = mode & 8;
-		tarig_clear(rig);
-		tarig_begin(rig, 0);
-		tarig_give_all(rig, &p, 1);
-		tarig_finish(rig, 0);
-		assert_int_equal(rig->tile[0].count, !culled);
+		fx->draw.state.front_ccw = ccw;
+		fx->draw.state.cull_front = mode & 4;
+		fx->draw.state.cull_back = mode & 8;
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, &p, 1);
+		tafx_finish(fx, 0);
+		assert_int_equal(fx->tile[0].count, !culled);
 		if (!culled)
-			assert_int_equal(rig->tile[0].found[0].index.back, !front);
+			assert_int_equal(fx->tile[0].found[0].index.back, !front);
 	}
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* Area 0, no length, barely off the target, and the last step that is still on it. */
@@ -186,37 +186,37 @@ static void edges_of_culling(void **state)
 		{ 2, { 159 }, { 5 }, 1e9f, true },
 	};
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
-	struct tarig *rig = tarig_create(100, &scene);
+	struct ta_fixture *fx = tafx_create(100, &scene);
 	u32 c, i;
 
 	(void)state;
 	for (c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
-		struct tarig_prim p = { 0 };
+		struct tafx_prim p = { 0 };
 
-		rig->draw.kind = cases[c].kind;
-		rig->draw.state.line_width = number_bits(cases[c].size);
+		fx->draw.kind = cases[c].kind;
+		fx->draw.state.line_width = number_bits(cases[c].size);
 		for (i = 0; i < 3; i++)
 			set(&p, i, cases[c].x[i], cases[c].y[i]);
 		p.size[0] = cases[c].size;
-		tarig_clear(rig);
-		tarig_begin(rig, 0);
-		tarig_give_all(rig, &p, 1);
-		tarig_finish(rig, 0);
-		if (rig->tile[0].count != cases[c].kept)
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, &p, 1);
+		tafx_finish(fx, 0);
+		if (fx->tile[0].count != cases[c].kept)
 			fail_msg("case %u", c);
 	}
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* The result for the coordinate program equals that for the complete vertices. */
 static void culling_by_positions_alone_agrees(void **state)
 {
 	const struct pumice_scene scene = { .width = 64, .height = 64, .cores = 1 };
-	struct tarig *rig = tarig_create(1000, &scene);
+	struct ta_fixture *fx = tafx_create(1000, &scene);
 	static u32 vo[96 * 4 * 32];
 	struct ta_vertices vertices = { .vo = vo, .vo_words = 4, .count = 96 };
 	struct ta_prim list[32];
-	struct tarig_prim prims[32];
+	struct tafx_prim prims[32];
 	bool keep[32];
 	u32 b, i, k, n, dropped = 0;
 
@@ -225,11 +225,11 @@ static void culling_by_positions_alone_agrees(void **state)
 		struct gpu_fault fault;
 		u32 t;
 
-		rig->draw.state.small_cull = b & 1;
-		rig->draw.state.cull_back = b & 2;
-		rig->draw.state.discard = b % 100 == 99;
+		fx->draw.state.small_cull = b & 1;
+		fx->draw.state.cull_back = b & 2;
+		fx->draw.state.discard = b % 100 == 99;
 		for (i = 0; i < 32; i++) {
-			make_small(rig, &prims[i]);
+			make_small(fx, &prims[i]);
 			if (i % 8 == 0)
 				prims[i].pos[1][3] = -0.5f;	/* clipped */
 			keep[i] = i != 5;
@@ -240,32 +240,32 @@ static void culling_by_positions_alone_agrees(void **state)
 						number_bits(prims[i].pos[k][n]);
 			}
 		}
-		ta_cull(rig->ta[0], &rig->draw, &vertices, list, 32, keep);
+		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 32, keep);
 		assert_false(keep[5]);
-		tarig_clear(rig);
-		tarig_begin(rig, 0);
-		tarig_give_all(rig, prims, 32);
-		tarig_finish(rig, 0);
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, prims, 32);
+		tafx_finish(fx, 0);
 		for (i = 0; i < 32; i++) {
 			bool held = false;
 
 			for (t = 0; t < 4; t++)
-				held = held || tarig_holds(rig, t, i);
+				held = held || tafx_holds(fx, t, i);
 			assert_true(!held || keep[i] || i == 5);
 			dropped += !keep[i];
 		}
-		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+		assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
 	}
 	print_message("%u of 32000 dropped\n", dropped);
 	assert_true(dropped > 5000 && dropped < 31000);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* Vertices that triangles share are written once a block, and the triangles are complete. */
 static void shared_vertices_are_written_once(void **state)
 {
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
-	struct tarig *rig = tarig_create(1000, &scene);
+	struct ta_fixture *fx = tafx_create(1000, &scene);
 	static u32 vo[3 * 8 * 32];
 	struct ta_vertices vertices = { .vo = vo, .vo_words = 8, .count = 81 };
 	struct ta_prim list[96];
@@ -285,13 +285,13 @@ static void shared_vertices_are_written_once(void **state)
 		list[2 * i] = (struct ta_prim){ { a, (u16)(a + 1), (u16)(a + 9) } };
 		list[2 * i + 1] = (struct ta_prim){ { (u16)(a + 9), (u16)(a + 1), (u16)(a + 10) } };
 	}
-	rig->draw.state.point_size = true;
-	assert_int_equal(ta_primitives(rig->ta[0], &rig->draw, &vertices, list, 96, &done, &fault),
+	fx->draw.state.point_size = true;
+	assert_int_equal(ta_primitives(fx->ta[0], &fx->draw, &vertices, list, 96, &done, &fault),
 			 TA_OK);
-	tarig_finish(rig, 0);
-	assert_int_equal(rig->tile[0].count, 96);
+	tafx_finish(fx, 0);
+	assert_int_equal(fx->tile[0].count, 96);
 	for (i = 0; i < 96; i++) {
-		const struct tarig_found *f = &rig->tile[0].found[i];
+		const struct tafx_found *f = &fx->tile[0].found[i];
 
 		for (v = 0; v < 3; v++) {
 			assert_int_equal((u32)f->v[v][0], list[i].v[v]);
@@ -310,15 +310,15 @@ static void shared_vertices_are_written_once(void **state)
 			written += last + 1;
 	}
 	assert_int_equal(written, 3 * 27);	/* rows per block: 2 of squares, 3 of vertices */
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* Calls with the same numbers of vertices, but not the same vertices. */
 static void vertices_of_two_calls_are_not_confused(void **state)
 {
 	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
-	struct tarig *rig = tarig_create(100, &scene);
-	struct tarig_prim p[2] = { 0 };
+	struct ta_fixture *fx = tafx_create(100, &scene);
+	struct tafx_prim p[2] = { 0 };
 	u32 i, k, done;
 
 	(void)state;
@@ -326,14 +326,14 @@ static void vertices_of_two_calls_are_not_confused(void **state)
 		for (k = 0; k < 3; k++)
 			set(&p[i], k, (float)(i * 9 + (k == 1) * 5), (float)(3 + (k == 2) * 5));
 		done = 0;
-		assert_int_equal(tarig_give(rig, 0, p, i, 1, &done), TA_OK);
+		assert_int_equal(tafx_give(fx, 0, p, i, 1, &done), TA_OK);
 	}
-	tarig_finish(rig, 0);
-	assert_int_equal(rig->tile[0].count, 2);
+	tafx_finish(fx, 0);
+	assert_int_equal(fx->tile[0].count, 2);
 	for (i = 0; i < 2; i++)
-		assert_int_equal(rig->tile[0].found[i].vertex[0].x, (s32)i * 9 * 256);
-	assert_int_equal(ta_counters(rig->ta[0])->blocks, 1);
-	tarig_destroy(rig);
+		assert_int_equal(fx->tile[0].found[i].vertex[0].x, (s32)i * 9 * 256);
+	assert_int_equal(ta_counters(fx->ta[0])->blocks, 1);
+	tafx_destroy(fx);
 }
 
 int main(void)

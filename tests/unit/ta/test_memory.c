@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/ipf/ipf.h"
-#include "tarig.h"
+#include "ta_fixture.h"
 
 #define PRIMS	600u
 #define CHUNK	32u	/* primitives with the same sequence */
@@ -18,27 +18,27 @@ static const struct pumice_scene target = {
 	.width = 300, .height = 200, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X16,
 };
 
-static struct tarig_prim *make(struct tarig *rig, u32 count)
+static struct tafx_prim *make(struct ta_fixture *fx, u32 count)
 {
-	struct tarig_prim *prims = calloc(count, sizeof(*prims));
+	struct tafx_prim *prims = calloc(count, sizeof(*prims));
 	u32 p, i;
 
 	for (p = 0; p < count; p++) {
-		const bool small = pbrig_random(rig->pb, 4) != 0;
-		const float x = tarig_pixel(rig, -10, 310), y = tarig_pixel(rig, -10, 210);
+		const bool small = pbfx_random(fx->pb, 4) != 0;
+		const float x = tafx_pixel(fx, -10, 310), y = tafx_pixel(fx, -10, 210);
 
 		for (i = 0; i < 3; i++) {
-			prims[p].pos[i][0] = small ? x + tarig_pixel(rig, 0, 9) :
-						     tarig_pixel(rig, -10, 310);
-			prims[p].pos[i][1] = small ? y + tarig_pixel(rig, 0, 9) :
-						     tarig_pixel(rig, -10, 210);
+			prims[p].pos[i][0] = small ? x + tafx_pixel(fx, 0, 9) :
+						     tafx_pixel(fx, -10, 310);
+			prims[p].pos[i][1] = small ? y + tafx_pixel(fx, 0, 9) :
+						     tafx_pixel(fx, -10, 210);
 			prims[p].pos[i][2] = 0.5f;
 			prims[p].pos[i][3] = 1;
 			prims[p].size[i] = 1;
 		}
 		/* Some are clipped, into up to eight triangles. */
 		if (p % 9 == 0)
-			prims[p].pos[pbrig_random(rig->pb, 3)][3] = -0.25f;
+			prims[p].pos[pbfx_random(fx->pb, 3)][3] = -0.25f;
 		if (p % 11 == 0)
 			prims[p].pos[1][2] = prims[p].pos[1][3] * 3;
 	}
@@ -46,20 +46,20 @@ static struct tarig_prim *make(struct tarig *rig, u32 count)
 }
 
 /* Write the scene so far, free all pages, continue. */
-static void partial_render(struct tarig *rig)
+static void partial_render(struct ta_fixture *fx)
 {
 	struct gpu_fault fault;
 
-	tarig_finish(rig, 0);
-	assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
-	tarig_begin(rig, 0);
+	tafx_finish(fx, 0);
+	assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
+	tafx_begin(fx, 0);
 }
 
 /*
  * Draw all with limited memory; grow: one more page at each stop, as long as there are
  * some. Returns stops; ~0: one primitive needs more pages than there are.
  */
-static u32 draw(struct tarig *rig, const struct tarig_prim *prims, u32 grow_every)
+static u32 draw(struct ta_fixture *fx, const struct tafx_prim *prims, u32 grow_every)
 {
 	u32 at, stops = 0;
 
@@ -67,30 +67,30 @@ static u32 draw(struct tarig *rig, const struct tarig_prim *prims, u32 grow_ever
 		const u32 n = PRIMS - at < CHUNK ? PRIMS - at : CHUNK;
 		u32 done = 0, before = ~0u;
 
-		rig->draw.sequence++;
-		while (tarig_give(rig, 0, prims, at, n, &done) == TA_MEMORY) {
-			const struct pumice_free_list list = pbrig_read_list(rig->pb, 0);
+		fx->draw.sequence++;
+		while (tafx_give(fx, 0, prims, at, n, &done) == TA_MEMORY) {
+			const struct pumice_free_list list = pbfx_read_list(fx->pb, 0);
 
 			stops++;
 			if (grow_every && stops % grow_every == 0 && list.pages < list.max_pages) {
-				pm_grow(rig->pb->pm, PBRIG_LIST(0), list.pages + 1);
+				pm_grow(fx->pb->pm, PBFX_LIST(0), list.pages + 1);
 				continue;
 			}
 			if (done == before)
 				return ~0u;
 			before = done;
-			partial_render(rig);
+			partial_render(fx);
 		}
 		assert_int_equal(done, n);
 	}
-	tarig_finish(rig, 0);
+	tafx_finish(fx, 0);
 	return stops;
 }
 
 static void a_stop_at_any_page_loses_nothing(void **state)
 {
-	struct tarig *whole = tarig_create(2000, &target);
-	struct tarig_prim *prims = make(whole, PRIMS);
+	struct ta_fixture *whole = tafx_create(2000, &target);
+	struct tafx_prim *prims = make(whole, PRIMS);
 	u32 pages, possible = 0, most = 0, all, grow;
 
 	(void)state;
@@ -99,31 +99,31 @@ static void a_stop_at_any_page_loses_nothing(void **state)
 	all = (u32)pm_allocated(whole->pb->pm);
 	for (grow = 0; grow < 3; grow++)
 		for (pages = 1; pages <= all; pages++) {
-			struct tarig *rig = tarig_create(all, &target);
+			struct ta_fixture *fx = tafx_create(all, &target);
 			u32 stops;
 
-			pbrig_list(rig->pb, 0, pages, 0);
-			rig->draw.state.depth_clip = true;
-			stops = draw(rig, prims, grow);
+			pbfx_list(fx->pb, 0, pages, 0);
+			fx->draw.state.depth_clip = true;
+			stops = draw(fx, prims, grow);
 			if (stops != ~0u) {
-				assert_true(tarig_same(rig, whole));
+				assert_true(tafx_same(fx, whole));
 				possible++;
 				most = stops > most ? stops : most;
 			} else {
 				/* A page for each macro tile is enough for any primitive here. */
 				assert_true(pages < PM_MACRO_TILES);
 			}
-			tarig_destroy(rig);
+			tafx_destroy(fx);
 		}
 	print_message("%u pages in all; %u numbers of pages drawn with up to %u stops\n", all,
 		      possible, most);
 	assert_true(possible > all && most > 20);
 	free(prims);
-	tarig_destroy(whole);
+	tafx_destroy(whole);
 }
 
 /* A tile by the IPF: numbers in the order in which they come. */
-static void merge(const struct tarig *rig, u32 used, u32 t, u32 *number, u32 *count)
+static void merge(const struct ta_fixture *fx, u32 used, u32 t, u32 *number, u32 *count)
 {
 	static struct mmu_tlb tlb;
 	struct ipf_tile tile;
@@ -133,17 +133,17 @@ static void merge(const struct tarig *rig, u32 used, u32 t, u32 *number, u32 *co
 
 	*count = 0;
 	memset(&tlb, 0, sizeof(tlb));
-	assert_true(ipf_tile_open(&tile, &rig->scene, &rig->pb->mmu, &tlb, used, 0,
-				  t % rig->scene.tiles_x, t / rig->scene.tiles_x, &fault));
+	assert_true(ipf_tile_open(&tile, &fx->scene, &fx->pb->mmu, &tlb, used, 0,
+				  t % fx->scene.tiles_x, t / fx->scene.tiles_x, &fault));
 	while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS)
 		for (; prims.mask; prims.mask &= prims.mask - 1) {
 			struct ipf_prim prim;
 			float v[9];
 
-			assert_true(ipf_fetch(&rig->scene, &rig->pb->mmu, &tlb, prims.block,
+			assert_true(ipf_fetch(&fx->scene, &fx->pb->mmu, &tlb, prims.block,
 					      &prims.header, (u32)__builtin_ctz(prims.mask), &prim,
 					      &fault));
-			assert_true(ipf_fetch_varyings(&rig->scene, &rig->pb->mmu, &tlb,
+			assert_true(ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, &tlb,
 						       prims.block, &prims.header, &prim.index, v,
 						       &fault));
 			assert_true(*count < PRIMS * 8);
@@ -155,8 +155,8 @@ static void merge(const struct tarig *rig, u32 used, u32 t, u32 *number, u32 *co
 static void merged_cores_are_in_submission_order(void **state)
 {
 	static u32 number[PRIMS * 8];
-	struct tarig *one = tarig_create(2000, &target);
-	struct tarig_prim *prims = make(one, PRIMS);
+	struct ta_fixture *one = tafx_create(2000, &target);
+	struct tafx_prim *prims = make(one, PRIMS);
 	u32 cores, at, t, i, count;
 
 	(void)state;
@@ -164,53 +164,53 @@ static void merged_cores_are_in_submission_order(void **state)
 	assert_int_equal(draw(one, prims, 0), 0);
 	for (cores = 1; cores <= PUMICE_MAX_CORES; cores++) {
 		struct pumice_scene scene = target;
-		struct tarig *rig;
+		struct ta_fixture *fx;
 		u32 used = 0;
 
 		scene.cores = (u8)cores;
-		rig = tarig_create(4000, &scene);
-		rig->draw.state.depth_clip = true;
+		fx = tafx_create(4000, &scene);
+		fx->draw.state.depth_clip = true;
 		for (at = 0; at < PRIMS; at += CHUNK) {
 			const u32 n = PRIMS - at < CHUNK ? PRIMS - at : CHUNK;
-			const u32 core = pbrig_random(rig->pb, cores);
+			const u32 core = pbfx_random(fx->pb, cores);
 			u32 done = 0;
 
-			rig->draw.sequence++;
-			assert_int_equal(tarig_give(rig, core, prims, at, n, &done), TA_OK);
+			fx->draw.sequence++;
+			assert_int_equal(tafx_give(fx, core, prims, at, n, &done), TA_OK);
 		}
 		for (i = 0; i < cores; i++)
-			used |= (u32)tarig_write_headers(rig, i) << i;
-		for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y; t++) {
-			merge(rig, used, t, number, &count);
+			used |= (u32)tafx_write_headers(fx, i) << i;
+		for (t = 0; t < fx->scene.tiles_x * fx->scene.tiles_y; t++) {
+			merge(fx, used, t, number, &count);
 			assert_int_equal(count, one->tile[t].count);
 			for (i = 0; i < count; i++)
 				assert_int_equal(number[i], one->tile[t].found[i].number);
 		}
-		tarig_destroy(rig);
+		tafx_destroy(fx);
 	}
 	free(prims);
-	tarig_destroy(one);
+	tafx_destroy(one);
 }
 
 /* Nothing drawn: no headers. A core without room: a fault. */
 static void finish_reports_whether_the_scene_is_empty(void **state)
 {
-	struct tarig *rig = tarig_create(100, &target);
-	struct tarig_prim p = { .pos = { { 1, 1, 0, 1 }, { 9, 1, 0, 1 }, { 1, 9, 0, 1 } } };
+	struct ta_fixture *fx = tafx_create(100, &target);
+	struct tafx_prim p = { .pos = { { 1, 1, 0, 1 }, { 9, 1, 0, 1 }, { 1, 9, 0, 1 } } };
 	struct gpu_fault fault;
 	u32 done = 0;
 	bool any;
 
 	(void)state;
-	memset(rig->pb->regions, 0x5a, 64);
-	assert_false(tarig_write_headers(rig, 0));
-	assert_int_equal(rig->pb->regions[0], 0x5a5a5a5a);
-	rig->scene.cores = 0;
-	tarig_begin(rig, 0);
-	assert_int_equal(tarig_give(rig, 0, &p, 0, 1, &done), TA_OK);
-	assert_int_equal(ta_finish(rig->ta[0], &any, &fault), TA_FAULT);
+	memset(fx->pb->regions, 0x5a, 64);
+	assert_false(tafx_write_headers(fx, 0));
+	assert_int_equal(fx->pb->regions[0], 0x5a5a5a5a);
+	fx->scene.cores = 0;
+	tafx_begin(fx, 0);
+	assert_int_equal(tafx_give(fx, 0, &p, 0, 1, &done), TA_OK);
+	assert_int_equal(ta_finish(fx->ta[0], &any, &fault), TA_FAULT);
 	assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /*
@@ -219,7 +219,7 @@ static void finish_reports_whether_the_scene_is_empty(void **state)
  */
 static void faults_of_the_mmu_are_reported(void **state)
 {
-	static const u64 gone[] = { PBRIG_BASE(0), PBRIG_REGIONS, PBRIG_STATE, PBRIG_STATE };
+	static const u64 gone[] = { PBFX_BASE(0), PBFX_REGIONS, PBFX_STATE, PBFX_STATE };
 	static const u8 unit[] = { PUMICE_UNIT_PB, PUMICE_UNIT_TE, PUMICE_UNIT_MTE,
 				   PUMICE_UNIT_MTE };
 	u32 vo[8 * 32] = { 0 }, i, k;
@@ -231,7 +231,7 @@ static void faults_of_the_mmu_are_reported(void **state)
 			vo[k * 32 + k] = 0x41000000;	/* 8 */
 	}
 	for (i = 0; i < 4; i++) {
-		struct tarig *rig = tarig_create(100, &target);
+		struct ta_fixture *fx = tafx_create(100, &target);
 		const struct ta_vertices vertices = { .vo = vo, .vo_words = 8, .count = 3 };
 		const struct ta_prim prim = { { 0, 1, 2 } };
 		struct gpu_fault fault = { 0 };
@@ -240,21 +240,21 @@ static void faults_of_the_mmu_are_reported(void **state)
 
 		/* The last two are clipped, and so need the TSP state. */
 		vo[3 * 32 + 2] = i >= 2 ? 0xbf000000 : 0x3f800000;	/* -0.5, 1 */
-		rig->draw.state.point_size = true;
+		fx->draw.state.point_size = true;
 		if (i == 3)
-			*testmem_pt_entry(rig->pb->tm, PBRIG_CTX, gone[i]) |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
+			*testmem_pt_entry(fx->pb->tm, PBFX_CTX, gone[i]) |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
 		else
-			testmem_unmap(rig->pb->tm, PBRIG_CTX, gone[i], 4096);
-		mmu_invalidate_ctx(&rig->pb->mmu, PBRIG_CTX);
-		if (ta_primitives(rig->ta[0], &rig->draw, &vertices, &prim, 1, &done, &fault) ==
+			testmem_unmap(fx->pb->tm, PBFX_CTX, gone[i], 4096);
+		mmu_invalidate_ctx(&fx->pb->mmu, PBFX_CTX);
+		if (ta_primitives(fx->ta[0], &fx->draw, &vertices, &prim, 1, &done, &fault) ==
 		    TA_OK)
-			assert_int_equal(ta_finish(rig->ta[0], &any, &fault), TA_FAULT);
+			assert_int_equal(ta_finish(fx->ta[0], &any, &fault), TA_FAULT);
 		assert_int_equal(fault.fault, i == 3 ? PUMICE_FAULT_MMU_PM_OWNED :
 						      PUMICE_FAULT_MMU_PT_INVALID);
 		assert_int_equal(fault.unit, unit[i]);
-		assert_int_equal(fault.ctx, PBRIG_CTX);
+		assert_int_equal(fault.ctx, PBFX_CTX);
 		assert_int_equal(fault.addr & ~4095ull, gone[i]);
-		tarig_destroy(rig);
+		tafx_destroy(fx);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tarig.h"
+#include "ta_fixture.h"
 
 #define LARGE		24u	/* primitives that need several pieces */
 #define SIZE		1024u	/* of their target; a piece is as many units as it has tiles */
@@ -45,24 +45,24 @@ struct tally {
 	u32 before;		/* calls before the first entry */
 };
 
-static void tally_prims(struct tarig *rig, const u32 *vo, u32 count, struct tally *tally)
+static void tally_prims(struct ta_fixture *fx, const u32 *vo, u32 count, struct tally *tally)
 {
 	static const struct ta_prim prims[2] = { { { 0, 1, 2 } }, { { 0, 1, 2 } } };
 	const struct ta_vertices vertices = { .vo = vo, .vo_words = WORDS, .count = 3 };
-	const struct ta_counters *counters = ta_counters(rig->ta[0]);
+	const struct ta_counters *counters = ta_counters(fx->ta[0]);
 	enum ta_result result;
 	struct gpu_fault fault;
 	u32 done = 0;
 
 	do {
-		const u64 entries = counters->tile_entries, pages = pm_allocated(rig->pb->pm);
+		const u64 entries = counters->tile_entries, pages = pm_allocated(fx->pb->pm);
 
-		result = ta_primitives(rig->ta[0], &rig->draw, &vertices, prims, count, &done,
+		result = ta_primitives(fx->ta[0], &fx->draw, &vertices, prims, count, &done,
 				       &fault);
 		if (counters->tile_entries - entries > tally->entries)
 			tally->entries = counters->tile_entries - entries;
-		if (pm_allocated(rig->pb->pm) - pages > tally->pages)
-			tally->pages = pm_allocated(rig->pb->pm) - pages;
+		if (pm_allocated(fx->pb->pm) - pages > tally->pages)
+			tally->pages = pm_allocated(fx->pb->pm) - pages;
 		tally->calls++;
 		tally->before += !counters->tile_entries;
 	} while (result == TA_MORE);
@@ -74,7 +74,7 @@ static void tally_prims(struct tarig *rig, const u32 *vo, u32 count, struct tall
 static void a_call_does_a_piece_of_the_largest_scene(void **state)
 {
 	const u32 tiles = (PUMICE_MAX_RENDER_SIZE / 16) * (PUMICE_MAX_RENDER_SIZE / 16);
-	struct tarig *rig = tarig_create_bare(5000, &largest);
+	struct ta_fixture *fx = tafx_create_bare(5000, &largest);
 	u32 vo[WORDS * PUMICE_LANES], headers = 0, most = 0, calls = 0;
 	struct tally tally = { 0 };
 	enum ta_result result;
@@ -83,21 +83,21 @@ static void a_call_does_a_piece_of_the_largest_scene(void **state)
 
 	(void)state;
 	cover(vo, (float)PUMICE_MAX_RENDER_SIZE);
-	tally_prims(rig, vo, 1, &tally);
-	assert_int_equal(ta_counters(rig->ta[0])->tile_entries, tiles);
+	tally_prims(fx, vo, 1, &tally);
+	assert_int_equal(ta_counters(fx->ta[0])->tile_entries, tiles);
 	assert_in_range(tally.entries, 1, TA_PIECE);
 	assert_in_range(tally.pages, 1, TA_PIECE / 8 + PM_MACRO_TILES);
 	/* Lists are emptied two a unit; tiles are found, then counted: a unit each. */
 	assert_true(tally.before >= (tiles / 2 + tiles + tiles) / TA_PIECE);
 	/* The second one has entries already. */
-	tally_prims(rig, vo, 2, &tally);
-	memset(rig->pb->regions, 0xff, tiles * PUMICE_REGION_WORDS * 4);
+	tally_prims(fx, vo, 2, &tally);
+	memset(fx->pb->regions, 0xff, tiles * PUMICE_REGION_WORDS * 4);
 	do {
 		const u32 before = headers;
 
-		result = ta_finish(rig->ta[0], &any, &fault);
+		result = ta_finish(fx->ta[0], &any, &fault);
 		while (headers < tiles &&
-		       rig->pb->regions[headers * PUMICE_REGION_WORDS] != 0xffffffff)
+		       fx->pb->regions[headers * PUMICE_REGION_WORDS] != 0xffffffff)
 			headers++;
 		most = headers - before > most ? headers - before : most;
 		calls++;
@@ -109,13 +109,13 @@ static void a_call_does_a_piece_of_the_largest_scene(void **state)
 	print_message("%u tiles: %u calls for 3 primitives with up to %u entries and %u pages each, "
 		      "%u for headers with up to %u each\n", tiles, tally.calls,
 		      (u32)tally.entries, (u32)tally.pages, calls, most);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* Many small primitives are split into pieces as well. */
 static void a_call_does_some_of_many_primitives(void **state)
 {
-	struct tarig *rig = tarig_create(100, &small);
+	struct ta_fixture *fx = tafx_create(100, &small);
 	struct ta_prim prims[4096] = { { { 0, 0, 0 } } };	/* no area: culled */
 	const u32 count = sizeof(prims) / sizeof(*prims);
 	u32 vo[WORDS * PUMICE_LANES], done = 0, before, most = 0;
@@ -127,25 +127,25 @@ static void a_call_does_some_of_many_primitives(void **state)
 	cover(vo, 300);
 	do {
 		before = done;
-		result = ta_primitives(rig->ta[0], &rig->draw, &vertices, prims, count, &done,
+		result = ta_primitives(fx->ta[0], &fx->draw, &vertices, prims, count, &done,
 				       &fault);
 		most = done - before > most ? done - before : most;
 	} while (result == TA_MORE);
 	assert_int_equal(result, TA_OK);
-	assert_int_equal(ta_counters(rig->ta[0])->culled, count);
+	assert_int_equal(ta_counters(fx->ta[0])->culled, count);
 	assert_in_range(most, 1, TA_PIECE / 4);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
-static struct tarig_prim *make(struct tarig *rig, u32 count, float size)
+static struct tafx_prim *make(struct ta_fixture *fx, u32 count, float size)
 {
-	struct tarig_prim *prims = calloc(count, sizeof(*prims));
+	struct tafx_prim *prims = calloc(count, sizeof(*prims));
 	u32 p, i;
 
 	for (p = 0; p < count; p++) {
 		for (i = 0; i < 3; i++) {
-			prims[p].pos[i][0] = tarig_pixel(rig, -64, (s32)size + 64);
-			prims[p].pos[i][1] = tarig_pixel(rig, -64, (s32)size + 64);
+			prims[p].pos[i][0] = tafx_pixel(fx, -64, (s32)size + 64);
+			prims[p].pos[i][1] = tafx_pixel(fx, -64, (s32)size + 64);
 			prims[p].pos[i][2] = 0.5f;
 			prims[p].pos[i][3] = 1;
 			prims[p].size[i] = 1;
@@ -166,35 +166,35 @@ static struct tarig_prim *make(struct tarig *rig, u32 count, float size)
  * Draw all in pieces with a limited number of pages; grow: one more at a stop, as long as
  * there are some, else the scene so far is rendered. Returns stops; ~0: one primitive never fits.
  */
-static u32 draw(struct tarig *rig, const struct tarig_prim *prims, bool grow)
+static u32 draw(struct ta_fixture *fx, const struct tafx_prim *prims, bool grow)
 {
 	u32 done = 0, before = ~0u, stops = 0;
 	struct gpu_fault fault;
 
-	while (tarig_give(rig, 0, prims, 0, LARGE, &done) == TA_MEMORY) {
-		const struct pumice_free_list list = pbrig_read_list(rig->pb, 0);
+	while (tafx_give(fx, 0, prims, 0, LARGE, &done) == TA_MEMORY) {
+		const struct pumice_free_list list = pbfx_read_list(fx->pb, 0);
 
 		stops++;
 		if (grow && list.pages < list.max_pages) {
-			pm_grow(rig->pb->pm, PBRIG_LIST(0), list.pages + 1);
+			pm_grow(fx->pb->pm, PBFX_LIST(0), list.pages + 1);
 			continue;
 		}
 		if (done == before)
 			return ~0u;
 		before = done;
-		tarig_finish(rig, 0);
-		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
-		tarig_begin(rig, 0);
+		tafx_finish(fx, 0);
+		assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
+		tafx_begin(fx, 0);
 	}
 	assert_int_equal(done, LARGE);
-	tarig_finish(rig, 0);
+	tafx_finish(fx, 0);
 	return stops;
 }
 
 static void a_stop_at_any_page_loses_nothing_of_large_primitives(void **state)
 {
-	struct tarig *whole = tarig_create(2000, &middle);
-	struct tarig_prim *prims = make(whole, LARGE, SIZE);
+	struct ta_fixture *whole = tafx_create(2000, &middle);
+	struct tafx_prim *prims = make(whole, LARGE, SIZE);
 	u32 pages, all, grow, most = 0, possible = 0;
 
 	(void)state;
@@ -202,34 +202,34 @@ static void a_stop_at_any_page_loses_nothing_of_large_primitives(void **state)
 	all = (u32)pm_allocated(whole->pb->pm);
 	for (grow = 0; grow < 2; grow++)
 		for (pages = 1; pages <= all; pages++) {
-			struct tarig *rig = tarig_create(all, &middle);
+			struct ta_fixture *fx = tafx_create(all, &middle);
 			u32 stops;
 
-			pbrig_list(rig->pb, 0, pages, 0);
-			stops = draw(rig, prims, grow);
+			pbfx_list(fx->pb, 0, pages, 0);
+			stops = draw(fx, prims, grow);
 			if (stops != ~0u) {
-				assert_true(tarig_same(rig, whole));
+				assert_true(tafx_same(fx, whole));
 				possible++;
 				most = stops > most ? stops : most;
 			} else {
 				/* A chunk for each tile, a page for blocks and one half full. */
 				assert_true(pages < SIZE / 16 * SIZE / 16 / 63 + 2 * PM_MACRO_TILES);
 			}
-			tarig_destroy(rig);
+			tafx_destroy(fx);
 		}
 	print_message("%u pages in all; %u numbers of pages drawn with up to %u stops\n", all,
 		      possible, most);
 	assert_true(possible > all && most > 20);
 	free(prims);
-	tarig_destroy(whole);
+	tafx_destroy(whole);
 }
 
 /* The scene is cancelled after any number of pieces; the next one is not affected. */
 static void a_scene_cancelled_between_pieces_leaves_no_state(void **state)
 {
 	static const struct ta_prim prims[2] = { { { 0, 1, 2 } }, { { 0, 1, 2 } } };
-	struct tarig *fresh = tarig_create(500, &small);
-	struct tarig_prim *next = make(fresh, LARGE, 200);
+	struct ta_fixture *fresh = tafx_create(500, &small);
+	struct tafx_prim *next = make(fresh, LARGE, 200);
 	u32 vo[WORDS * PUMICE_LANES], cut = 0;
 	const struct ta_vertices vertices = { .vo = vo, .vo_words = WORDS, .count = 3 };
 	enum ta_result result;
@@ -238,7 +238,7 @@ static void a_scene_cancelled_between_pieces_leaves_no_state(void **state)
 	cover(vo, SIZE);
 	draw(fresh, next, false);
 	do {
-		struct tarig *rig = tarig_create(500, &middle);
+		struct ta_fixture *fx = tafx_create(500, &middle);
 		struct gpu_fault fault;
 		u32 n, done = 0;
 		bool any;
@@ -246,46 +246,46 @@ static void a_scene_cancelled_between_pieces_leaves_no_state(void **state)
 		cut++;
 		result = TA_MORE;
 		for (n = 0; n < cut && result == TA_MORE; n++)
-			result = ta_primitives(rig->ta[0], &rig->draw, &vertices, prims, 2, &done,
+			result = ta_primitives(fx->ta[0], &fx->draw, &vertices, prims, 2, &done,
 					       &fault);
 		/* And between two pieces of headers. */
 		if (result == TA_OK && cut % 2)
-			assert_int_equal(ta_finish(rig->ta[0], &any, &fault), TA_MORE);
-		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
-		rig->scene = pbrig_load(rig->pb, 0, &small);
-		tarig_begin(rig, 0);
-		assert_int_equal(draw(rig, next, false), 0);
-		assert_true(tarig_same(rig, fresh));
-		tarig_destroy(rig);
+			assert_int_equal(ta_finish(fx->ta[0], &any, &fault), TA_MORE);
+		assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
+		fx->scene = pbfx_load(fx->pb, 0, &small);
+		tafx_begin(fx, 0);
+		assert_int_equal(draw(fx, next, false), 0);
+		assert_true(tafx_same(fx, fresh));
+		tafx_destroy(fx);
 	} while (result == TA_MORE || cut % 2 == 0);
 	print_message("given up after each of %u pieces\n", cut);
 	assert_true(cut > 6);
 	free(next);
-	tarig_destroy(fresh);
+	tafx_destroy(fresh);
 }
 
 /* Host memory of a scene of many tiles is freed at its end; that of a small one is kept. */
 static void memory_of_large_scenes_is_freed(void **state)
 {
-	struct tarig *rig = tarig_create_bare(100, &largest);
+	struct ta_fixture *fx = tafx_create_bare(100, &largest);
 	u32 vo[WORDS * PUMICE_LANES];
 	struct tally tally = { 0 };
 
 	(void)state;
-	assert_true(ta_is_large(rig->ta[0]));
-	assert_false(tarig_write_headers(rig, 0));	/* nothing was drawn */
-	assert_false(ta_is_large(rig->ta[0]));
-	tarig_begin(rig, 0);
-	assert_true(ta_is_large(rig->ta[0]));
-	ta_trim(rig->ta[0]);				/* it was cancelled */
-	assert_false(ta_is_large(rig->ta[0]));
-	rig->scene = pbrig_load(rig->pb, 0, &small);
-	tarig_begin(rig, 0);
-	assert_false(ta_is_large(rig->ta[0]));
+	assert_true(ta_is_large(fx->ta[0]));
+	assert_false(tafx_write_headers(fx, 0));	/* nothing was drawn */
+	assert_false(ta_is_large(fx->ta[0]));
+	tafx_begin(fx, 0);
+	assert_true(ta_is_large(fx->ta[0]));
+	ta_trim(fx->ta[0]);				/* it was cancelled */
+	assert_false(ta_is_large(fx->ta[0]));
+	fx->scene = pbfx_load(fx->pb, 0, &small);
+	tafx_begin(fx, 0);
+	assert_false(ta_is_large(fx->ta[0]));
 	cover(vo, 300);
-	tally_prims(rig, vo, 1, &tally);
-	tarig_finish(rig, 0);
-	tarig_destroy(rig);
+	tally_prims(fx, vo, 1, &tally);
+	tafx_finish(fx, 0);
+	tafx_destroy(fx);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "geometry.h"
-#include "tarig.h"
+#include "ta_fixture.h"
 
 #define BATCH	400u
 
@@ -20,7 +20,7 @@ static s64 fixed(float pixel)
 	return (s64)(pixel * 256);
 }
 
-static void set(struct tarig_prim *p, u32 i, float x, float y)
+static void set(struct tafx_prim *p, u32 i, float x, float y)
 {
 	p->pos[i][0] = x;
 	p->pos[i][1] = y;
@@ -29,46 +29,46 @@ static void set(struct tarig_prim *p, u32 i, float x, float y)
 }
 
 /* A border of tiles, or of the target. */
-static s32 on_border(struct tarig *rig, s32 size, s32 tile)
+static s32 on_border(struct ta_fixture *fx, s32 size, s32 tile)
 {
-	const s32 n = (s32)pbrig_random(rig->pb, 16) - 2;
+	const s32 n = (s32)pbfx_random(fx->pb, 16) - 2;
 
 	return n > 10 ? size : n * tile;
 }
 
 /* Positions of several kinds: anywhere, close together, on edges of tiles, far away. */
-static void make(struct tarig *rig, struct tarig_prim *p)
+static void make(struct ta_fixture *fx, struct tafx_prim *p)
 {
-	const s32 w = (s32)rig->scene.width, h = (s32)rig->scene.height;
-	const u32 how = pbrig_random(rig->pb, 5);
-	float x = tarig_pixel(rig, -20, w + 20), y = tarig_pixel(rig, -20, h + 20);
+	const s32 w = (s32)fx->scene.width, h = (s32)fx->scene.height;
+	const u32 how = pbfx_random(fx->pb, 5);
+	float x = tafx_pixel(fx, -20, w + 20), y = tafx_pixel(fx, -20, h + 20);
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
 		if (how == 1) {
-			x += tarig_pixel(rig, -3, 3);
-			y += tarig_pixel(rig, -3, 3);
+			x += tafx_pixel(fx, -3, 3);
+			y += tafx_pixel(fx, -3, 3);
 		} else if (how == 2) {
-			x = (float)on_border(rig, w, (s32)rig->scene.tile_w);
-			y = (float)on_border(rig, h, (s32)rig->scene.tile_h);
+			x = (float)on_border(fx, w, (s32)fx->scene.tile_w);
+			y = (float)on_border(fx, h, (s32)fx->scene.tile_h);
 		} else if (how == 3) {
-			x = tarig_pixel(rig, -16000, 16000);
-			y = tarig_pixel(rig, -16000, 16000);
+			x = tafx_pixel(fx, -16000, 16000);
+			y = tafx_pixel(fx, -16000, 16000);
 		} else if (i) {
-			x = tarig_pixel(rig, -20, w + 20);
-			y = tarig_pixel(rig, -20, h + 20);
+			x = tafx_pixel(fx, -20, w + 20);
+			y = tafx_pixel(fx, -20, h + 20);
 		}
 		set(p, i, x, y);
 	}
-	p->size[0] = (float)(1 + pbrig_random(rig->pb, 1023)) / 16;
+	p->size[0] = (float)(1 + pbfx_random(fx->pb, 1023)) / 16;
 }
 
 /* Shape of the primitive by the rules. False: empty. */
-static bool shape_of(const struct tarig *rig, const struct tarig_prim *p, struct geo *g)
+static bool shape_of(const struct ta_fixture *fx, const struct tafx_prim *p, struct geo *g)
 {
 	u32 i;
 
-	switch (rig->draw.kind) {
+	switch (fx->draw.kind) {
 	case PUMICE_PRIM_KIND_LINE:
 		return geo_line(g, fixed(p->pos[0][0]), fixed(p->pos[0][1]), fixed(p->pos[1][0]),
 				fixed(p->pos[1][1]), 2.5);
@@ -85,12 +85,12 @@ static bool shape_of(const struct tarig *rig, const struct tarig_prim *p, struct
 	}
 }
 
-static void compare(const struct tarig *rig, const struct tarig_prim *p, u32 number,
+static void compare(const struct ta_fixture *fx, const struct tafx_prim *p, u32 number,
 		    struct count *count)
 {
-	const struct pm_scene *s = &rig->scene;
+	const struct pm_scene *s = &fx->scene;
 	struct geo g;
-	const bool any = shape_of(rig, p, &g);
+	const bool any = shape_of(fx, p, &g);
 	u32 tx, ty;
 
 	for (ty = 0; ty < s->tiles_y; ty++)
@@ -101,7 +101,7 @@ static void compare(const struct tarig *rig, const struct tarig_prim *p, u32 num
 			const s64 bottom = y1 < s->height ? y1 : s->height;
 			const bool meets = any && geo_meets(&g, x0 * 256, y0 * 256, right * 256,
 							    bottom * 256);
-			const bool holds = tarig_holds(rig, ty * s->tiles_x + tx, number);
+			const bool holds = tafx_holds(fx, ty * s->tiles_x + tx, number);
 
 			if (meets && !holds)
 				fail_msg("primitive %u is missing in tile %u, %u", number, tx, ty);
@@ -113,28 +113,28 @@ static void compare(const struct tarig *rig, const struct tarig_prim *p, u32 num
 
 static void run(u8 kind, const struct pumice_scene *scene, u32 batches, struct count *count)
 {
-	struct tarig *rig = tarig_create(3000, scene);
-	struct tarig_prim *prims = calloc(BATCH, sizeof(*prims));
+	struct ta_fixture *fx = tafx_create(3000, scene);
+	struct tafx_prim *prims = calloc(BATCH, sizeof(*prims));
 	struct gpu_fault fault;
 	const float width = 2.5f;
 	u32 b, i;
 
-	rig->draw.kind = kind;
-	memcpy(&rig->draw.state.line_width, &width, sizeof(width));
-	rig->pb->seed += (u64)kind * 1000003 + scene->width;
+	fx->draw.kind = kind;
+	memcpy(&fx->draw.state.line_width, &width, sizeof(width));
+	fx->pb->seed += (u64)kind * 1000003 + scene->width;
 	for (b = 0; b < batches; b++) {
 		for (i = 0; i < BATCH; i++)
-			make(rig, &prims[i]);
-		tarig_clear(rig);
-		tarig_begin(rig, 0);
-		tarig_give_all(rig, prims, BATCH);
-		tarig_finish(rig, 0);
+			make(fx, &prims[i]);
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, prims, BATCH);
+		tafx_finish(fx, 0);
 		for (i = 0; i < BATCH; i++)
-			compare(rig, &prims[i], i, count);
-		assert_true(pm_free_scene(rig->pb->pm, &rig->scene, &fault));
+			compare(fx, &prims[i], i, count);
+		assert_true(pm_free_scene(fx->pb->pm, &fx->scene, &fault));
 	}
 	free(prims);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 /* Over tile sizes, and targets with partial last tiles. */
@@ -179,23 +179,23 @@ static void points_are_only_in_the_tiles_they_touch(void **state)
 static void tiles_keep_the_order_of_submission(void **state)
 {
 	struct pumice_scene scene = { .width = 200, .height = 150, .cores = 1 };
-	struct tarig *rig = tarig_create(3000, &scene);
-	struct tarig_prim *prims = calloc(3000, sizeof(*prims));
+	struct ta_fixture *fx = tafx_create(3000, &scene);
+	struct tafx_prim *prims = calloc(3000, sizeof(*prims));
 	u32 i, t;
 
 	(void)state;
 	for (i = 0; i < 3000; i++)
-		make(rig, &prims[i]);
-	tarig_give_all(rig, prims, 3000);
-	tarig_finish(rig, 0);
-	for (t = 0; t < rig->scene.tiles_x * rig->scene.tiles_y; t++) {
-		const struct tarig_found *f = rig->tile[t].found;
+		make(fx, &prims[i]);
+	tafx_give_all(fx, prims, 3000);
+	tafx_finish(fx, 0);
+	for (t = 0; t < fx->scene.tiles_x * fx->scene.tiles_y; t++) {
+		const struct tafx_found *f = fx->tile[t].found;
 
-		for (i = 1; i < rig->tile[t].count; i++)
+		for (i = 1; i < fx->tile[t].count; i++)
 			assert_true(f[i].number > f[i - 1].number);
 	}
 	free(prims);
-	tarig_destroy(rig);
+	tafx_destroy(fx);
 }
 
 int main(void)

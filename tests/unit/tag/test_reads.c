@@ -7,7 +7,7 @@
  * range. If the nearest texel or the level changes within 2^-13, the model is ambiguous, and
  * the lane is not compared.
  */
-#include "rig.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,31 +53,31 @@ static u32 dims_of(u32 dim)
 }
 
 /* A texture of the format with everything else at random. */
-static void random_texture(struct rig *rig, u32 format)
+static void random_texture(struct fixture *fx, u32 format)
 {
-	u64 *seed = &rig->seed;
+	u64 *seed = &fx->seed;
 
-	rig_texture(rig, format, rand_below(seed, 3), all_dims[rand_below(seed, 7)], SIDE);
+	fx_texture(fx, format, rand_below(seed, 3), all_dims[rand_below(seed, 7)], SIDE);
 	if (rand_below(seed, 2)) {
-		rig->texture.swizzle_r = (u8)rand_below(seed, 6);
-		rig->texture.swizzle_g = (u8)rand_below(seed, 6);
-		rig->texture.swizzle_b = (u8)rand_below(seed, 6);
-		rig->texture.swizzle_a = (u8)rand_below(seed, 6);
+		fx->texture.swizzle_r = (u8)rand_below(seed, 6);
+		fx->texture.swizzle_g = (u8)rand_below(seed, 6);
+		fx->texture.swizzle_b = (u8)rand_below(seed, 6);
+		fx->texture.swizzle_a = (u8)rand_below(seed, 6);
 	}
 	if (rand_below(seed, 4) == 0)
-		rig->texture.levels = (u8)(1 + rand_below(seed, rig->texture.levels));
-	if (rig->texture.layout == PUMICE_LAYOUT_LINEAR && rig->texture.levels == 1 &&
+		fx->texture.levels = (u8)(1 + rand_below(seed, fx->texture.levels));
+	if (fx->texture.layout == PUMICE_LAYOUT_LINEAR && fx->texture.levels == 1 &&
 	    rand_below(seed, 2))
-		rig->texture.stride = model_bytes(format) * (rig->texture.width + 1u + 7u);
-	rig_fill(rig);
+		fx->texture.stride = model_bytes(format) * (fx->texture.width + 1u + 7u);
+	fx_fill(fx);
 }
 
-static void random_sampler(struct rig *rig)
+static void random_sampler(struct fixture *fx)
 {
-	u64 *seed = &rig->seed;
-	bool integer = model_integer(rig->texture.format);
+	u64 *seed = &fx->seed;
+	bool integer = model_integer(fx->texture.format);
 
-	rig->sampler = (struct pumice_sampler){
+	fx->sampler = (struct pumice_sampler){
 		.min_linear = !integer && rand_below(seed, 4), .mag_linear = !integer && rand_below(seed, 4),
 		.mip_filter = (u8)rand_below(seed, integer ? 2 : 3),
 		.wrap_u = (u8)rand_below(seed, 5), .wrap_v = (u8)rand_below(seed, 5),
@@ -86,26 +86,26 @@ static void random_sampler(struct rig *rig)
 		.min_lod = as_bits(rand_float(seed, -2, 1)),
 		.max_lod = as_bits(rand_float(seed, 1, 9)),
 	};
-	if (rand_below(seed, 8) || is_cube(rig->texture.dim))
+	if (rand_below(seed, 8) || is_cube(fx->texture.dim))
 		return;
-	rig->sampler.texels = true;
-	rig->sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
-	rig->sampler.wrap_u = PUMICE_WRAP_CLAMP;
-	rig->sampler.wrap_v = PUMICE_WRAP_BORDER;
-	rig->sampler.wrap_w = PUMICE_WRAP_CLAMP;
+	fx->sampler.texels = true;
+	fx->sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
+	fx->sampler.wrap_u = PUMICE_WRAP_CLAMP;
+	fx->sampler.wrap_v = PUMICE_WRAP_BORDER;
+	fx->sampler.wrap_w = PUMICE_WRAP_CLAMP;
 }
 
-static void random_coordinates(struct rig *rig)
+static void random_coordinates(struct fixture *fx)
 {
-	float far = rig->sampler.texels ? 2 * SIDE : 3;
+	float far = fx->sampler.texels ? 2 * SIDE : 3;
 
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		for (u32 a = 0; a < 4; a++)
-			rig->coord[a][l] = rand_float(&rig->seed, -far, far);
+			fx->coord[a][l] = rand_float(&fx->seed, -far, far);
 		/* Layers follow the coordinates. */
-		if (rig->texture.dim >= PUMICE_TEXTURE_DIM_1D_ARRAY)
-			rig->coord[is_cube(rig->texture.dim) ? 3 : dims_of(rig->texture.dim)][l] =
-				rand_float(&rig->seed, -1, (float)rig->texture.depth + 1);
+		if (fx->texture.dim >= PUMICE_TEXTURE_DIM_1D_ARRAY)
+			fx->coord[is_cube(fx->texture.dim) ? 3 : dims_of(fx->texture.dim)][l] =
+				rand_float(&fx->seed, -1, (float)fx->texture.depth + 1);
 	}
 }
 
@@ -113,17 +113,17 @@ static void random_coordinates(struct rig *rig)
  * The position of a lane in f64: coordinates, layer. False if two faces of a cube are
  * equally near.
  */
-static bool lane_place(const struct rig *rig, u32 l, double coord[3], u32 *layer)
+static bool lane_place(const struct fixture *fx, u32 l, double coord[3], u32 *layer)
 {
-	u32 dim = rig->texture.dim, depth = rig->texture.depth + 1u;
+	u32 dim = fx->texture.dim, depth = fx->texture.depth + 1u;
 	double dir[3], a[3];
 
 	for (u32 n = 0; n < 3; n++)
-		coord[n] = dir[n] = rig->coord[n][l];
+		coord[n] = dir[n] = fx->coord[n][l];
 	*layer = 0;
 	if (dim >= PUMICE_TEXTURE_DIM_1D_ARRAY) {
 		double last = (is_cube(dim) ? depth / 6 : depth) - 1;
-		double f = rig->coord[is_cube(dim) ? 3 : dims_of(dim)][l];
+		double f = fx->coord[is_cube(dim) ? 3 : dims_of(dim)][l];
 
 		*layer = (u32)fmin(fmax(rint(f), 0), last);
 	}
@@ -143,10 +143,10 @@ struct choice {
 	bool linear;
 };
 
-static bool choose(const struct rig *rig, double lod, struct choice *out)
+static bool choose(const struct fixture *fx, double lod, struct choice *out)
 {
-	const struct pumice_sampler *p = &rig->sampler;
-	double last = rig->texture.levels - 1;
+	const struct pumice_sampler *p = &fx->sampler;
+	double last = fx->texture.levels - 1;
 
 	lod += as_float(p->lod_bias);
 	lod = fmin(fmax(lod, as_float(p->min_lod)), as_float(p->max_lod));
@@ -168,24 +168,24 @@ static bool choose(const struct rig *rig, double lod, struct choice *out)
 	return true;
 }
 
-static double range_of(const struct rig *rig)
+static double range_of(const struct fixture *fx)
 {
 	char kind = 0;
 	u32 low;
 
-	model_component(rig->texture.format, 0, &kind, &low);
+	model_component(fx->texture.format, 0, &kind, &low);
 	return kind == 'f' ? 2 : 1;
 }
 
 /* Compare a lane with the model; false if the model is ambiguous. */
-static bool check_lane(const struct rig *rig, struct model_read *m, u32 l, double lod)
+static bool check_lane(const struct fixture *fx, struct model_read *m, u32 l, double lod)
 {
 	struct model_texel sum = { { 0 } };
 	struct choice choice;
 	double coord[3];
 	u32 layer;
 
-	if (!lane_place(rig, l, coord, &layer) || !choose(rig, lod, &choice))
+	if (!lane_place(fx, l, coord, &layer) || !choose(fx, lod, &choice))
 		return false;
 	m->linear = choice.linear;
 	for (u32 n = 0; n < 2; n++) {
@@ -199,12 +199,12 @@ static bool check_lane(const struct rig *rig, struct model_read *m, u32 l, doubl
 			sum.c[c] += weight > 0 ? weight * t.c[c] : 0;
 	}
 	for (u32 c = 0; c < 4; c++) {
-		double v = rig_result(rig, c, l), expected = rig_swizzled(rig, &sum, c);
-		double bound = model_integer(rig->texture.format) ? 0 : BOUND * range_of(rig);
+		double v = fx_result(fx, c, l), expected = fx_swizzled(fx, &sum, c);
+		double bound = model_integer(fx->texture.format) ? 0 : BOUND * range_of(fx);
 
 		if (!(fabs(v - expected) <= bound))
 			fail_msg("format %u layout %u dim %u lane %u component %u: %.9g, not %.9g",
-				 rig->texture.format, rig->texture.layout, rig->texture.dim, l, c, v,
+				 fx->texture.format, fx->texture.layout, fx->texture.dim, l, c, v,
 				 expected);
 	}
 	return true;
@@ -212,74 +212,74 @@ static bool check_lane(const struct rig *rig, struct model_read *m, u32 l, doubl
 
 static void random_reads_equal_the_model(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 	u32 compared = 0, lanes = 0;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 100 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT;
 		struct model_read m;
 
 		if (!format)
 			continue;
-		random_texture(&rig, format);
-		random_sampler(&rig);
-		random_coordinates(&rig);
+		random_texture(&fx, format);
+		random_sampler(&fx);
+		random_coordinates(&fx);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
-			rig.extra[0][l] = n % 3 ? rand_float(&rig.seed, -2, 7) : rig.extra[0][0];
-		rig.request.lanes = n % 4 ? ~0u : rand_u32(&rig.seed) | 1;
-		if (!rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD))
-			fail_msg("format %u: fault %u", format, rig.fault.fault);
-		m = rig_model(&rig);
+			fx.extra[0][l] = n % 3 ? rand_float(&fx.seed, -2, 7) : fx.extra[0][0];
+		fx.request.lanes = n % 4 ? ~0u : rand_u32(&fx.seed) | 1;
+		if (!fx_read(&fx, PUMICE_USC_OP_SAMPLE_LOD))
+			fail_msg("format %u: fault %u", format, fx.fault.fault);
+		m = fx_model(&fx);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			if (!(rig.request.lanes >> l & 1))
+			if (!(fx.request.lanes >> l & 1))
 				continue;
 			lanes++;
-			compared += check_lane(&rig, &m, l, rig.extra[0][l]);
+			compared += check_lane(&fx, &m, l, fx.extra[0][l]);
 		}
 	}
 	assert_true(compared > lanes / 100 * 95);
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 static void comparisons_filter_ones_and_zeros(void **state)
 {
 	static const u32 formats[] = { PUMICE_FORMAT_D16_UNORM, PUMICE_FORMAT_D24_UNORM,
 				       PUMICE_FORMAT_D24_S8, PUMICE_FORMAT_D32_FLOAT };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 4000; n++) {
 		struct model_read m;
 		bool gather;
 
-		random_texture(&rig, formats[n % 4]);
-		random_sampler(&rig);
-		rig.sampler.compare = true;
-		rig.sampler.compare_func = (u8)(n / 4 % 8);
-		random_coordinates(&rig);
-		gather = n % 3 == 0 && dims_of(rig.texture.dim) == 2;
+		random_texture(&fx, formats[n % 4]);
+		random_sampler(&fx);
+		fx.sampler.compare = true;
+		fx.sampler.compare_func = (u8)(n / 4 % 8);
+		random_coordinates(&fx);
+		gather = n % 3 == 0 && dims_of(fx.texture.dim) == 2;
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			struct model_surface s = rig_surface(&rig);
+			struct model_surface s = fx_surface(&fx);
 
 			/* Often a depth of the texture, to test equality. */
-			rig.extra[0][l] = l % 2 ? rand_float(&rig.seed, -0.5f, 1.5f) :
-				(float)model_texel_at(&s, rig.memory, 0, 0,
-						      rand_below(&rig.seed, s.width), 0).c[0];
+			fx.extra[0][l] = l % 2 ? rand_float(&fx.seed, -0.5f, 1.5f) :
+				(float)model_texel_at(&s, fx.memory, 0, 0,
+						      rand_below(&fx.seed, s.width), 0).c[0];
 		}
-		assert_true(rig_read(&rig, gather ? PUMICE_USC_OP_GATHER_CMP :
+		assert_true(fx_read(&fx, gather ? PUMICE_USC_OP_GATHER_CMP :
 						    PUMICE_USC_OP_SAMPLE_CMP_LOD0));
-		m = rig_model(&rig);
-		m.linear = rig.sampler.mag_linear;
+		m = fx_model(&fx);
+		m.linear = fx.sampler.mag_linear;
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			struct model_texel t[4];
 			double coord[3];
 			u32 layer;
 
-			m.reference = rig.extra[0][l];
-			if (!lane_place(&rig, l, coord, &layer) ||
+			m.reference = fx.extra[0][l];
+			if (!lane_place(&fx, l, coord, &layer) ||
 			    model_margin(&m, 0, coord, gather || m.linear) < MARGIN)
 				continue;
 			if (gather)
@@ -287,18 +287,18 @@ static void comparisons_filter_ones_and_zeros(void **state)
 			else
 				t[0] = t[1] = t[2] = t[3] = model_sample(&m, 0, layer, coord);
 			for (u32 c = 0; c < 4; c++)
-				assert_true(fabs(rig_result(&rig, c, l) - t[c].c[0]) <= BOUND);
+				assert_true(fabs(fx_result(&fx, c, l) - t[c].c[0]) <= BOUND);
 		}
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 static void gathers_return_the_four_texels_in_order(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 20 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT;
 		struct model_read m;
@@ -306,40 +306,40 @@ static void gathers_return_the_four_texels_in_order(void **state)
 		if (!format)
 			continue;
 		do {
-			random_texture(&rig, format);
-		} while (dims_of(rig.texture.dim) != 2);
-		random_sampler(&rig);
-		random_coordinates(&rig);
-		rig.request.comp = (u8)(n / 7 % 4);
-		assert_true(rig_read(&rig, PUMICE_USC_OP_GATHER));
-		m = rig_model(&rig);
+			random_texture(&fx, format);
+		} while (dims_of(fx.texture.dim) != 2);
+		random_sampler(&fx);
+		random_coordinates(&fx);
+		fx.request.comp = (u8)(n / 7 % 4);
+		assert_true(fx_read(&fx, PUMICE_USC_OP_GATHER));
+		m = fx_model(&fx);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			struct model_texel t[4];
 			double coord[3];
 			u32 layer;
 
-			if (!lane_place(&rig, l, coord, &layer) ||
+			if (!lane_place(&fx, l, coord, &layer) ||
 			    model_margin(&m, 0, coord, true) < MARGIN)
 				continue;
 			model_gather(&m, layer, coord, t);
 			for (u32 c = 0; c < 4; c++) {
-				double expected = rig_swizzled(&rig, &t[c], rig.request.comp);
+				double expected = fx_swizzled(&fx, &t[c], fx.request.comp);
 
 				if (!model_integer(format))
 					expected = (float)expected;
-				assert_true(rig_result(&rig, c, l) == expected);
+				assert_true(fx_result(&fx, c, l) == expected);
 			}
 		}
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 static void fetches_use_integer_coordinates(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 20 * PUMICE_FORMAT_COUNT; n++) {
 		u32 format = n % PUMICE_FORMAT_COUNT, at[4][PUMICE_LANES], level[PUMICE_LANES];
 		struct model_surface s;
@@ -348,32 +348,32 @@ static void fetches_use_integer_coordinates(void **state)
 		if (!format)
 			continue;
 		do {
-			random_texture(&rig, format);
-		} while (is_cube(rig.texture.dim));
-		s = rig_surface(&rig);
+			random_texture(&fx, format);
+		} while (is_cube(fx.texture.dim));
+		s = fx_surface(&fx);
 		dims = dims_of(s.dim);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 a = 0; a < 4; a++)
-				at[a][l] = rand_below(&rig.seed, a < dims ? SIDE / 2 : 8);
-			level[l] = rand_below(&rig.seed, 3);
-			if (rand_below(&rig.seed, 10) == 0)
-				at[rand_below(&rig.seed, 2)][l] = rand_u32(&rig.seed);
-			if (rand_below(&rig.seed, 20) == 0)
-				level[l] = rand_u32(&rig.seed);
+				at[a][l] = rand_below(&fx.seed, a < dims ? SIDE / 2 : 8);
+			level[l] = rand_below(&fx.seed, 3);
+			if (rand_below(&fx.seed, 10) == 0)
+				at[rand_below(&fx.seed, 2)][l] = rand_u32(&fx.seed);
+			if (rand_below(&fx.seed, 20) == 0)
+				level[l] = rand_u32(&fx.seed);
 		}
-		memcpy(rig.coord, at, sizeof(at));
-		memcpy(rig.extra, level, sizeof(level));
+		memcpy(fx.coord, at, sizeof(at));
+		memcpy(fx.extra, level, sizeof(level));
 		/* Not used: */
-		rig.sampler.mip_filter = 3;
-		rig.sampler.wrap_u = 7;
-		rig.request.lanes = n % 3 ? ~0u : rand_u32(&rig.seed);
-		assert_true(rig_read(&rig, PUMICE_USC_OP_FETCH));
+		fx.sampler.mip_filter = 3;
+		fx.sampler.wrap_u = 7;
+		fx.request.lanes = n % 3 ? ~0u : rand_u32(&fx.seed);
+		assert_true(fx_read(&fx, PUMICE_USC_OP_FETCH));
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			u32 x = at[0][l], y = dims > 1 ? at[1][l] : 0, layer = 0;
 			struct model_texel t;
 			bool inside;
 
-			if (!(rig.request.lanes >> l & 1))
+			if (!(fx.request.lanes >> l & 1))
 				continue;
 			if (dims == 3 || s.dim >= PUMICE_TEXTURE_DIM_1D_ARRAY)
 				layer = at[dims == 3 ? 2 : dims][l];
@@ -381,20 +381,20 @@ static void fetches_use_integer_coordinates(void **state)
 				 y < model_level_size(s.height, level[l]) &&
 				 layer < model_layers(&s, level[l]);
 			for (u32 c = 0; c < 4 && !inside; c++)
-				assert_int_equal(rig.out[c][l], 0);
+				assert_int_equal(fx.out[c][l], 0);
 			if (!inside)
 				continue;
-			t = model_texel_at(&s, rig.memory, level[l], layer, x, y);
+			t = model_texel_at(&s, fx.memory, level[l], layer, x, y);
 			for (u32 c = 0; c < 4; c++) {
-				double expected = rig_swizzled(&rig, &t, c);
+				double expected = fx_swizzled(&fx, &t, c);
 
 				if (!model_integer(format))
 					expected = (float)expected;
-				assert_true(rig_result(&rig, c, l) == expected);
+				assert_true(fx_result(&fx, c, l) == expected);
 			}
 		}
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 /* Coordinates outside of any texture: texels inside are read, without a fault. */
@@ -403,73 +403,73 @@ static void odd_coordinates_stay_inside(void **state)
 	static const float odd[] = { INFINITY, -INFINITY, NAN, 1e30f, -1e30f, 1e9f, 2147483648.0f,
 				     -2147483648.0f, -0.0f, 1e-40f, -1e-40f, 0.99999994f, 1,
 				     -5.9604645e-8f, 16777216.0f };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 4000; n++) {
-		random_texture(&rig, 1 + n % (PUMICE_FORMAT_COUNT - 1));
-		random_sampler(&rig);
-		random_coordinates(&rig);
+		random_texture(&fx, 1 + n % (PUMICE_FORMAT_COUNT - 1));
+		random_sampler(&fx);
+		random_coordinates(&fx);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
-			rig.coord[rand_below(&rig.seed, 4)][l] =
-				odd[rand_below(&rig.seed, sizeof(odd) / sizeof(odd[0]))];
+			fx.coord[rand_below(&fx.seed, 4)][l] =
+				odd[rand_below(&fx.seed, sizeof(odd) / sizeof(odd[0]))];
 		/* The texture ends where memory does: beyond it there is no page. */
 		{
-			struct model_surface s = rig_surface(&rig);
+			struct model_surface s = fx_surface(&fx);
 			u64 bytes = (model_bytes_of_all(&s) + 15) / 16 * 16;
 
-			memmove(rig.memory + RIG_BYTES - bytes, rig.memory, bytes);
-			rig.texture.addr = RIG_VA + RIG_BYTES - bytes;
+			memmove(fx.memory + FX_BYTES - bytes, fx.memory, bytes);
+			fx.texture.addr = FX_VA + FX_BYTES - bytes;
 		}
 		for (u32 l = 0; l < PUMICE_LANES; l++)
-			rig.extra[0][l] = l % 3 ? rand_float(&rig.seed, -2, 7) :
-				odd[rand_below(&rig.seed, sizeof(odd) / sizeof(odd[0]))];
-		if (!rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD))
-			fail_msg("fault %u at %llx", rig.fault.fault,
-				 (unsigned long long)rig.fault.addr);
+			fx.extra[0][l] = l % 3 ? rand_float(&fx.seed, -2, 7) :
+				odd[rand_below(&fx.seed, sizeof(odd) / sizeof(odd[0]))];
+		if (!fx_read(&fx, PUMICE_USC_OP_SAMPLE_LOD))
+			fail_msg("fault %u at %llx", fx.fault.fault,
+				 (unsigned long long)fx.fault.addr);
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 /* Every vector level has the same bits, of every operation's kinds of work. */
 static void all_vector_levels_read_the_same_bits(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 	u32 compared = 0;
 
 	(void)state;
-	rig_setup(&rig);
+	fx_setup(&fx);
 	for (u32 n = 0; n < 40 * PUMICE_FORMAT_COUNT; n++) {
 		u32 first[4][PUMICE_LANES];
 
 		if (n % PUMICE_FORMAT_COUNT == 0)
 			continue;
-		random_texture(&rig, n % PUMICE_FORMAT_COUNT);
-		random_sampler(&rig);
-		random_coordinates(&rig);
-		if (!rig.sampler.texels)
-			rig.sampler.aniso_log2 = (u8)rand_below(&rig.seed, 5);
-		rig.request.spans = n % 2;
+		random_texture(&fx, n % PUMICE_FORMAT_COUNT);
+		random_sampler(&fx);
+		random_coordinates(&fx);
+		if (!fx.sampler.texels)
+			fx.sampler.aniso_log2 = (u8)rand_below(&fx.seed, 5);
+		fx.request.spans = n % 2;
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 e = 0; e < 6; e++)
-				rig.extra[e][l] = rand_float(&rig.seed, -0.1f, 0.1f);
+				fx.extra[e][l] = rand_float(&fx.seed, -0.1f, 0.1f);
 		}
 		for (u32 level = 0; level < TEXEL_LEVELS; level++) {
 			if (!texel_level_ops(level))
 				continue;
-			rig.tag->ops = texel_level_ops(level);
-			assert_true(rig_read(&rig, n % 3 ? PUMICE_USC_OP_SAMPLE :
+			fx.tag->ops = texel_level_ops(level);
+			assert_true(fx_read(&fx, n % 3 ? PUMICE_USC_OP_SAMPLE :
 							   PUMICE_USC_OP_SAMPLE_GRAD));
 			if (level) {
-				assert_memory_equal(rig.out, first, sizeof(first));
+				assert_memory_equal(fx.out, first, sizeof(first));
 				compared++;
 			}
-			memcpy(first, rig.out, sizeof(first));
+			memcpy(first, fx.out, sizeof(first));
 		}
 	}
 	assert_true(compared || !texel_level_ops(TEXEL_LEVEL_AVX2));
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * Edge cases of the texture unit: malformed state, faults, lanes that do not read, and
  * independence of a lane's result from other lanes.
  */
-#include "rig.h"
+#include "fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,41 +14,41 @@
 
 #define NAN_BITS 0x7fc00000u
 
-static void setup(struct rig *rig)
+static void setup(struct fixture *fx)
 {
-	rig_setup(rig);
-	rig->texture = (struct pumice_texture){
-		.addr = RIG_VA, .format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D,
+	fx_setup(fx);
+	fx->texture = (struct pumice_texture){
+		.addr = FX_VA, .format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D,
 		.levels = 1, .width = 15, .height = 15, .swizzle_g = 1, .swizzle_b = 2,
 		.swizzle_a = 3,
 	};
-	rig_fill(rig);
+	fx_fill(fx);
 }
 
-static void assert_state_fault(struct rig *rig, u32 op, const char *what)
+static void assert_state_fault(struct fixture *fx, u32 op, const char *what)
 {
-	if (rig_read(rig, op) || rig->fault.fault != PUMICE_FAULT_TAG_STATE)
-		fail_msg("%s: fault %u", what, rig->fault.fault);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_TAG);
-	assert_int_equal(rig->fault.addr, 0);
-	assert_int_equal(rig->fault.ctx, RIG_CTX);
+	if (fx_read(fx, op) || fx->fault.fault != PUMICE_FAULT_TAG_STATE)
+		fail_msg("%s: fault %u", what, fx->fault.fault);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_TAG);
+	assert_int_equal(fx->fault.addr, 0);
+	assert_int_equal(fx->fault.ctx, FX_CTX);
 }
 
 static void malformed_textures_are_refused(void **state)
 {
 	struct pumice_texture good;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
-	good = rig.texture;
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	setup(&fx);
+	good = fx.texture;
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 #define REFUSED(field, value) \
 	do { \
-		rig.texture = good; \
-		rig.texture.field = value; \
-		assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, #field); \
-		assert_state_fault(&rig, PUMICE_USC_OP_FETCH, #field); \
+		fx.texture = good; \
+		fx.texture.field = value; \
+		assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE, #field); \
+		assert_state_fault(&fx, PUMICE_USC_OP_FETCH, #field); \
 	} while (0)
 	REFUSED(format, PUMICE_FORMAT_NONE);
 	REFUSED(format, PUMICE_FORMAT_COUNT);
@@ -66,9 +66,9 @@ static void malformed_textures_are_refused(void **state)
 	REFUSED(swizzle_b, 7);
 	REFUSED(swizzle_a, 7);
 #undef REFUSED
-	rig.texture = good;
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	rig_teardown(&rig);
+	fx.texture = good;
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	fx_teardown(&fx);
 }
 
 /* Every bit outside of fields. */
@@ -76,42 +76,42 @@ static void reserved_bits_are_refused(void **state)
 {
 	struct pumice_texture t;
 	struct pumice_sampler s;
-	struct rig rig;
+	struct fixture fx;
 	u32 refused = 0;
 
 	(void)state;
-	setup(&rig);
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	setup(&fx);
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 	for (u32 bit = 0; bit < TAG_STATE_WORDS * 32; bit++) {
 		u32 words[TAG_STATE_WORDS];
 
-		memcpy(words, rig.state, sizeof(words));
+		memcpy(words, fx.state, sizeof(words));
 		words[bit / 32] ^= 1u << bit % 32;
 		if (bit / 32 < PUMICE_TEXTURE_WORDS ?
 		    pumice_texture_unpack(words, &t) == PUMICE_UNPACK_OK :
 		    pumice_sampler_unpack(words + PUMICE_TEXTURE_WORDS, &s) == PUMICE_UNPACK_OK)
 			continue;
-		rig.request.state = words;
-		assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
-		assert_int_equal(rig.fault.fault, PUMICE_FAULT_TAG_STATE);
+		fx.request.state = words;
+		assert_false(tag_read(fx.tag, &fx.request, fx.out[0], &fx.fault));
+		assert_int_equal(fx.fault.fault, PUMICE_FAULT_TAG_STATE);
 		refused++;
 	}
 	assert_int_equal(refused, 4 + 7 + 4 + 20 + 8 + 52 + 32 + 9);
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 static void malformed_samplers_are_refused(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 #define REFUSED(field, value) \
 	do { \
-		rig.sampler = (struct pumice_sampler){ 0 }; \
-		rig.sampler.field = value; \
-		assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, #field); \
-		assert_true(rig_read(&rig, PUMICE_USC_OP_FETCH)); \
+		fx.sampler = (struct pumice_sampler){ 0 }; \
+		fx.sampler.field = value; \
+		assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE, #field); \
+		assert_true(fx_read(&fx, PUMICE_USC_OP_FETCH)); \
 	} while (0)
 	REFUSED(mip_filter, 3);
 	REFUSED(wrap_u, 5);
@@ -125,63 +125,63 @@ static void malformed_samplers_are_refused(void **state)
 	REFUSED(texels, true);	/* with REPEAT */
 	REFUSED(compare, true);	/* of an operation that does not */
 #undef REFUSED
-	rig.sampler = (struct pumice_sampler){
+	fx.sampler = (struct pumice_sampler){
 		.texels = true, .wrap_u = PUMICE_WRAP_CLAMP, .wrap_v = PUMICE_WRAP_BORDER,
 	};
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	rig.sampler.mip_filter = PUMICE_MIP_FILTER_NEAREST;
-	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "texels with levels");
-	rig.sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
-	rig.sampler.aniso_log2 = 1;
-	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "texels with anisotropy");
-	rig_teardown(&rig);
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	fx.sampler.mip_filter = PUMICE_MIP_FILTER_NEAREST;
+	assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE, "texels with levels");
+	fx.sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
+	fx.sampler.aniso_log2 = 1;
+	assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE, "texels with anisotropy");
+	fx_teardown(&fx);
 }
 
 static void state_must_match_the_operation(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	/* Integers are not filtered. */
-	rig.texture.format = PUMICE_FORMAT_RGBA8_UINT;
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	rig.sampler.min_linear = true;
-	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "linear of integers");
-	rig.sampler = (struct pumice_sampler){ .mag_linear = true };
-	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "linear of integers");
-	rig.sampler = (struct pumice_sampler){ .mip_filter = PUMICE_MIP_FILTER_LINEAR };
-	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE, "linear levels of integers");
-	rig.sampler = (struct pumice_sampler){ 0 };
+	fx.texture.format = PUMICE_FORMAT_RGBA8_UINT;
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	fx.sampler.min_linear = true;
+	assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE, "linear of integers");
+	fx.sampler = (struct pumice_sampler){ .mag_linear = true };
+	assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE, "linear of integers");
+	fx.sampler = (struct pumice_sampler){ .mip_filter = PUMICE_MIP_FILTER_LINEAR };
+	assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE, "linear levels of integers");
+	fx.sampler = (struct pumice_sampler){ 0 };
 	/* The result's type is the format's. */
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	rig.request.type = PUMICE_USC_TYPE_F32;
-	assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
-	assert_int_equal(rig.fault.fault, PUMICE_FAULT_TAG_STATE);
-	rig.texture.format = PUMICE_FORMAT_RGBA8_UNORM;
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	rig.request.type = PUMICE_USC_TYPE_U32;
-	assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	fx.request.type = PUMICE_USC_TYPE_F32;
+	assert_false(tag_read(fx.tag, &fx.request, fx.out[0], &fx.fault));
+	assert_int_equal(fx.fault.fault, PUMICE_FAULT_TAG_STATE);
+	fx.texture.format = PUMICE_FORMAT_RGBA8_UNORM;
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	fx.request.type = PUMICE_USC_TYPE_U32;
+	assert_false(tag_read(fx.tag, &fx.request, fx.out[0], &fx.fault));
 	/* The dimension is that of the operation. */
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	rig.request.dim = PUMICE_TEXTURE_DIM_2D_ARRAY;
-	assert_false(tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault));
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	fx.request.dim = PUMICE_TEXTURE_DIM_2D_ARRAY;
+	assert_false(tag_read(fx.tag, &fx.request, fx.out[0], &fx.fault));
 	/* Comparisons are of depths, with a sampler that compares. */
-	rig.sampler.compare = true;
-	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE_CMP, "comparison of colours");
-	rig.texture.format = PUMICE_FORMAT_D32_FLOAT;
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_CMP));
-	rig.sampler.compare = false;
-	assert_state_fault(&rig, PUMICE_USC_OP_SAMPLE_CMP, "a sampler that does not compare");
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
+	fx.sampler.compare = true;
+	assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE_CMP, "comparison of colours");
+	fx.texture.format = PUMICE_FORMAT_D32_FLOAT;
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_CMP));
+	fx.sampler.compare = false;
+	assert_state_fault(&fx, PUMICE_USC_OP_SAMPLE_CMP, "a sampler that does not compare");
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 	/* Gathers are 2D, fetches not of cubes. */
-	rig.texture.dim = PUMICE_TEXTURE_DIM_3D;
-	assert_state_fault(&rig, PUMICE_USC_OP_GATHER, "gather of 3D");
-	rig.texture.dim = PUMICE_TEXTURE_DIM_CUBE;
-	rig.texture.depth = 5;
-	assert_true(rig_read(&rig, PUMICE_USC_OP_GATHER));
-	assert_state_fault(&rig, PUMICE_USC_OP_FETCH, "fetch of a cube");
-	rig_teardown(&rig);
+	fx.texture.dim = PUMICE_TEXTURE_DIM_3D;
+	assert_state_fault(&fx, PUMICE_USC_OP_GATHER, "gather of 3D");
+	fx.texture.dim = PUMICE_TEXTURE_DIM_CUBE;
+	fx.texture.depth = 5;
+	assert_true(fx_read(&fx, PUMICE_USC_OP_GATHER));
+	assert_state_fault(&fx, PUMICE_USC_OP_FETCH, "fetch of a cube");
+	fx_teardown(&fx);
 }
 
 static void operations_use_the_right_number_of_rows(void **state)
@@ -202,90 +202,90 @@ static void operations_use_the_right_number_of_rows(void **state)
 /* For any missing page of a texture, exactly the reads of its texels fault. */
 static void missing_pages_fault_with_their_address(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
-	rig.texture.width = 255;	/* four rows a page */
-	rig.texture.height = 63;
-	testmem_unmap(rig.tm, RIG_CTX, RIG_VA + 5 * 4096, 4096);
+	setup(&fx);
+	fx.texture.width = 255;	/* four rows a page */
+	fx.texture.height = 63;
+	testmem_unmap(fx.tm, FX_CTX, FX_VA + 5 * 4096, 4096);
 	for (u32 y = 0; y < 64; y++) {
 		bool missing = y / 4 == 5;
 
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			rig.coord[0][l] = ((float)l + 0.5f) / 256;
-			rig.coord[1][l] = ((float)y + 0.5f) / 64;
+			fx.coord[0][l] = ((float)l + 0.5f) / 256;
+			fx.coord[1][l] = ((float)y + 0.5f) / 64;
 		}
-		assert_int_equal(rig_read(&rig, PUMICE_USC_OP_SAMPLE), !missing);
+		assert_int_equal(fx_read(&fx, PUMICE_USC_OP_SAMPLE), !missing);
 		if (!missing)
 			continue;
-		assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-		assert_int_equal(rig.fault.unit, PUMICE_UNIT_TAG);
-		assert_int_equal(rig.fault.access, PUMICE_ACCESS_READ);
-		assert_int_equal(rig.fault.ctx, RIG_CTX);
-		assert_int_equal(rig.fault.addr, RIG_VA + y * 1024);
+		assert_int_equal(fx.fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+		assert_int_equal(fx.fault.unit, PUMICE_UNIT_TAG);
+		assert_int_equal(fx.fault.access, PUMICE_ACCESS_READ);
+		assert_int_equal(fx.fault.ctx, FX_CTX);
+		assert_int_equal(fx.fault.addr, FX_VA + y * 1024);
 	}
 	/* A linear filter reads the adjacent row, too. */
-	rig.sampler.min_linear = rig.sampler.mag_linear = true;
+	fx.sampler.min_linear = fx.sampler.mag_linear = true;
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		rig.coord[1][l] = 19.75f / 64;
-	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	assert_int_equal(rig.fault.addr, RIG_VA + 5 * 4096);
-	rig_teardown(&rig);
+		fx.coord[1][l] = 19.75f / 64;
+	assert_false(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	assert_int_equal(fx.fault.addr, FX_VA + 5 * 4096);
+	fx_teardown(&fx);
 }
 
 static void a_texture_beyond_the_address_space_faults(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
-	rig.texture.addr = (1ull << 40) - 16;
-	rig.coord[0][7] = 0.5f;
-	rig.request.lanes = 1u << 7;
-	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	assert_int_equal(rig.fault.fault, PUMICE_FAULT_MMU_ADDRESS);
-	assert_int_equal(rig.fault.addr, (1ull << 40) + 16);
-	rig_teardown(&rig);
+	setup(&fx);
+	fx.texture.addr = (1ull << 40) - 16;
+	fx.coord[0][7] = 0.5f;
+	fx.request.lanes = 1u << 7;
+	assert_false(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	assert_int_equal(fx.fault.fault, PUMICE_FAULT_MMU_ADDRESS);
+	assert_int_equal(fx.fault.addr, (1ull << 40) + 16);
+	fx_teardown(&fx);
 }
 
 /* Lanes that do not read touch no memory, whatever their coordinates and levels are. */
 static void idle_lanes_cause_no_access(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
-	rig.texture.width = 255;
-	rig.texture.height = 255;
-	rig.texture.levels = 9;
-	rig.sampler = (struct pumice_sampler){
+	setup(&fx);
+	fx.texture.width = 255;
+	fx.texture.height = 255;
+	fx.texture.levels = 9;
+	fx.sampler = (struct pumice_sampler){
 		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
 		.max_lod = 0x41000000,
 	};
 	/* Only the first page of level 0, row 0 to 3, is there. */
-	testmem_unmap(rig.tm, RIG_CTX, RIG_VA + 4096, RIG_BYTES - 4096);
+	testmem_unmap(fx.tm, FX_CTX, FX_VA + 4096, FX_BYTES - 4096);
 	for (u32 n = 0; n < 1000; n++) {
-		rig.request.lanes = rand_u32(&rig.seed) & rand_u32(&rig.seed);
+		fx.request.lanes = rand_u32(&fx.seed) & rand_u32(&fx.seed);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			bool reads = rig.request.lanes >> l & 1;
+			bool reads = fx.request.lanes >> l & 1;
 
-			rig.coord[0][l] = rand_float(&rig.seed, -2, 2);
-			rig.coord[1][l] = reads ? 1.5f / 256 : rand_float(&rig.seed, -2, 2);
-			rig.extra[0][l] = reads ? 0 : rand_float(&rig.seed, 0, 8);
+			fx.coord[0][l] = rand_float(&fx.seed, -2, 2);
+			fx.coord[1][l] = reads ? 1.5f / 256 : rand_float(&fx.seed, -2, 2);
+			fx.extra[0][l] = reads ? 0 : rand_float(&fx.seed, 0, 8);
 		}
-		rig.sampler.aniso_log2 = 0;
-		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_LOD));
+		fx.sampler.aniso_log2 = 0;
+		assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_LOD));
 		/* Also for any derivatives. */
-		rig.sampler.aniso_log2 = 4;
+		fx.sampler.aniso_log2 = 4;
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 e = 0; e < 4; e++)
-				rig.extra[e][l] = rig.request.lanes >> l & 1 ? 0 :
-						  rand_float(&rig.seed, -2, 2);
+				fx.extra[e][l] = fx.request.lanes >> l & 1 ? 0 :
+						  rand_float(&fx.seed, -2, 2);
 		}
-		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+		assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_GRAD));
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 /* A lane has the same bits alone and among others; texels include infinities. */
@@ -294,66 +294,66 @@ static void a_lane_does_not_depend_on_other_lanes(void **state)
 	static const u32 formats[] = { PUMICE_FORMAT_RGBA8_UNORM, PUMICE_FORMAT_RGBA8_SRGB,
 				       PUMICE_FORMAT_RGBA16_FLOAT, PUMICE_FORMAT_RGB10A2_UNORM,
 				       PUMICE_FORMAT_R32_FLOAT, PUMICE_FORMAT_BC1_RGBA };
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	for (u32 n = 0; n < 600; n++) {
 		u32 all[4][PUMICE_LANES];
 
-		rig_texture(&rig, formats[n % 6], n / 6 % 3, n % 5 ? PUMICE_TEXTURE_DIM_2D :
-			    PUMICE_TEXTURE_DIM_3D, 20);
+		fx_texture(&fx, formats[n % 6], n / 6 % 3, n % 5 ? PUMICE_TEXTURE_DIM_2D :
+			   PUMICE_TEXTURE_DIM_3D, 20);
 		for (u32 b = 0; b < 65536; b++)
-			rig.memory[b] = (u8)(rand_u32(&rig.seed) % 7 ? rand_u32(&rig.seed) : 0xff);
-		rig.sampler = (struct pumice_sampler){
-			.min_linear = rand_below(&rig.seed, 2), .mag_linear = true,
-			.mip_filter = (u8)rand_below(&rig.seed, 3),
-			.wrap_u = (u8)rand_below(&rig.seed, 5), .max_lod = 0x41000000,
-			.aniso_log2 = (u8)rand_below(&rig.seed, 3),
+			fx.memory[b] = (u8)(rand_u32(&fx.seed) % 7 ? rand_u32(&fx.seed) : 0xff);
+		fx.sampler = (struct pumice_sampler){
+			.min_linear = rand_below(&fx.seed, 2), .mag_linear = true,
+			.mip_filter = (u8)rand_below(&fx.seed, 3),
+			.wrap_u = (u8)rand_below(&fx.seed, 5), .max_lod = 0x41000000,
+			.aniso_log2 = (u8)rand_below(&fx.seed, 3),
 		};
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 a = 0; a < 3; a++)
-				rig.coord[a][l] = l % 4 ? rand_float(&rig.seed, -1, 2) : 0.25f;
+				fx.coord[a][l] = l % 4 ? rand_float(&fx.seed, -1, 2) : 0.25f;
 			for (u32 a = 0; a < 6; a++)
-				rig.extra[a][l] = rand_float(&rig.seed, -0.2f, 0.2f);
+				fx.extra[a][l] = rand_float(&fx.seed, -0.2f, 0.2f);
 		}
-		rig.request.lanes = ~0u;
-		assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
-		memcpy(all, rig.out, sizeof(all));
+		fx.request.lanes = ~0u;
+		assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_GRAD));
+		memcpy(all, fx.out, sizeof(all));
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			rig.request.lanes = 1u << l;
-			assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE_GRAD));
+			fx.request.lanes = 1u << l;
+			assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_GRAD));
 			for (u32 c = 0; c < 4; c++)
-				assert_int_equal(rig.out[c][l], all[c][l]);
+				assert_int_equal(fx.out[c][l], all[c][l]);
 		}
 	}
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 /* Changes of memory are effective at once; a new translation after invalidation. */
 static void memory_is_read_again_for_each_group(void **state)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	memset(rig.memory, 255, 1024);
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	assert_true(rig_result(&rig, 2, 3) == 1);
-	rig.texture.format = PUMICE_FORMAT_BC1_RGBA;
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	assert_true(rig_result(&rig, 0, 3) == 0);	/* equal colours: index 3 is transparent */
-	memset(rig.memory + 4, 0, 4);
-	assert_true(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	assert_true(rig_result(&rig, 0, 3) == 1);
-	testmem_unmap(rig.tm, RIG_CTX, RIG_VA, 4096);
-	mmu_invalidate_ctx(&rig.mmu, RIG_CTX);
-	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	assert_int_equal(tag_reads(rig.tag), 5);
-	tag_reset(rig.tag);
-	assert_false(rig_read(&rig, PUMICE_USC_OP_SAMPLE));
-	rig_teardown(&rig);
+	setup(&fx);
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	memset(fx.memory, 255, 1024);
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	assert_true(fx_result(&fx, 2, 3) == 1);
+	fx.texture.format = PUMICE_FORMAT_BC1_RGBA;
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	assert_true(fx_result(&fx, 0, 3) == 0);	/* equal colours: index 3 is transparent */
+	memset(fx.memory + 4, 0, 4);
+	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	assert_true(fx_result(&fx, 0, 3) == 1);
+	testmem_unmap(fx.tm, FX_CTX, FX_VA, 4096);
+	mmu_invalidate_ctx(&fx.mmu, FX_CTX);
+	assert_false(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	assert_int_equal(tag_reads(fx.tag), 5);
+	tag_reset(fx.tag);
+	assert_false(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	fx_teardown(&fx);
 }
 
 /* Random words: read or refused, within bounds and within memory. */
@@ -366,26 +366,26 @@ static void random_state_does_no_harm(void **state)
 		PUMICE_USC_OP_QUERY_LOD,
 	};
 	u32 done = 0, refused = 0;
-	struct rig rig;
+	struct fixture fx;
 
 	(void)state;
-	setup(&rig);
+	setup(&fx);
 	for (u32 n = 0; n < 200000; n++) {
-		u64 *seed = &rig.seed;
+		u64 *seed = &fx.seed;
 		u32 op = ops[rand_below(seed, sizeof(ops))];
 
 		if (n % 8 == 0) {
-			rig_texture(&rig, 1 + rand_below(seed, PUMICE_FORMAT_COUNT - 1),
-				    rand_below(seed, 3), rand_below(seed, 7), 30);
+			fx_texture(&fx, 1 + rand_below(seed, PUMICE_FORMAT_COUNT - 1),
+				   rand_below(seed, 3), rand_below(seed, 7), 30);
 			for (u32 l = 0; l < PUMICE_LANES; l++) {
 				u32 a = rand_below(seed, 4), e = rand_below(seed, 6), v = rand_u32(seed);
 
-				memcpy(&rig.coord[a][l], &v, sizeof(v));
+				memcpy(&fx.coord[a][l], &v, sizeof(v));
 				v = rand_u32(seed);
-				memcpy(&rig.extra[e][l], &v, sizeof(v));
+				memcpy(&fx.extra[e][l], &v, sizeof(v));
 			}
 		}
-		rig.sampler = (struct pumice_sampler){
+		fx.sampler = (struct pumice_sampler){
 			.min_linear = rand_below(seed, 2), .mag_linear = rand_below(seed, 2),
 			.mip_filter = (u8)rand_below(seed, 3), .wrap_u = (u8)rand_below(seed, 5),
 			.wrap_v = (u8)rand_below(seed, 5), .wrap_w = (u8)rand_below(seed, 5),
@@ -393,21 +393,21 @@ static void random_state_does_no_harm(void **state)
 			.aniso_log2 = (u8)rand_below(seed, 5), .lod_bias = rand_u32(seed),
 			.min_lod = rand_u32(seed), .max_lod = rand_u32(seed),
 		};
-		rig.request.lanes = rand_u32(seed);
-		rig.request.spans = rand_below(seed, 2);
-		rig.request.comp = (u8)rand_below(seed, 4);
-		rig_read(&rig, op);
+		fx.request.lanes = rand_u32(seed);
+		fx.request.spans = rand_below(seed, 2);
+		fx.request.comp = (u8)rand_below(seed, 4);
+		fx_read(&fx, op);
 		for (u32 bits = rand_below(seed, 3); bits; bits--)
-			rig.state[rand_below(seed, TAG_STATE_WORDS)] ^= 1u << rand_below(seed, 32);
-		rig.request.dim = (u8)(rig.state[1] >> 18 & 7);
-		rig.request.extra = (const u32 *)(const void *)rig.extra;
-		if (tag_read(rig.tag, &rig.request, rig.out[0], &rig.fault))
+			fx.state[rand_below(seed, TAG_STATE_WORDS)] ^= 1u << rand_below(seed, 32);
+		fx.request.dim = (u8)(fx.state[1] >> 18 & 7);
+		fx.request.extra = (const u32 *)(const void *)fx.extra;
+		if (tag_read(fx.tag, &fx.request, fx.out[0], &fx.fault))
 			done++;
 		else
 			refused++;
 	}
 	assert_true(done > 1000 && refused > 1000);
-	rig_teardown(&rig);
+	fx_teardown(&fx);
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 #define ALL_KINDS	((1u << PUMICE_TRACE_KIND_COUNT) - 1)
 #define STALL		PUMICE_TRACE_KIND_STALL
 
-struct rig {
+struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct trace trace;
@@ -27,76 +27,76 @@ struct rig {
 	u32 events;	/* of the MMU */
 };
 
-static u64 rig_now(void *opaque)
+static u64 fx_now(void *opaque)
 {
-	return atomic_load(&((struct rig *)opaque)->clock);
+	return atomic_load(&((struct fixture *)opaque)->clock);
 }
 
-static void rig_event(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
-		      u64 arg1)
+static void fx_event(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
+		     u64 arg1)
 {
 	(void)kind;
 	(void)ctx;
 	(void)arg0;
 	(void)arg1;
-	((struct rig *)opaque)->events++;
+	((struct fixture *)opaque)->events++;
 }
 
-static struct rig *rig_create(void)
+static struct fixture *fx_create(void)
 {
-	struct rig *rig = calloc(1, sizeof(*rig));
+	struct fixture *fx = calloc(1, sizeof(*fx));
 
-	rig->tm = testmem_create(4u << 20);
-	testmem_bind(rig->tm, &rig->mmu);
-	rig->mmu.event = rig_event;
-	rig->mmu.event_opaque = rig;
-	rig->ring = testmem_map(rig->tm, 0, RING, RING_BYTES, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
-	trace_init(&rig->trace,
-		   &(struct trace_config){ .mmu = &rig->mmu, .now = rig_now, .opaque = rig });
-	return rig;
+	fx->tm = testmem_create(4u << 20);
+	testmem_bind(fx->tm, &fx->mmu);
+	fx->mmu.event = fx_event;
+	fx->mmu.event_opaque = fx;
+	fx->ring = testmem_map(fx->tm, 0, RING, RING_BYTES, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	trace_init(&fx->trace,
+		   &(struct trace_config){ .mmu = &fx->mmu, .now = fx_now, .opaque = fx });
+	return fx;
 }
 
-static void rig_destroy(struct rig *rig)
+static void fx_destroy(struct fixture *fx)
 {
 	/* Tracing never faults, and never records itself. */
-	assert_int_equal(rig->events, 0);
-	assert_int_equal(atomic_load(&rig->mmu.fault_count), 0);
-	testmem_destroy(rig->tm);
-	free(rig);
+	assert_int_equal(fx->events, 0);
+	assert_int_equal(atomic_load(&fx->mmu.fault_count), 0);
+	testmem_destroy(fx->tm);
+	free(fx);
 }
 
-static void enable(struct rig *rig, u64 base, u32 entries, u32 kinds)
+static void enable(struct fixture *fx, u64 base, u32 entries, u32 kinds)
 {
-	rig->trace.regs.base = base;
-	rig->trace.regs.entries = entries;
-	assert_false(trace_set_enable(&rig->trace, kinds));
+	fx->trace.regs.base = base;
+	fx->trace.regs.entries = entries;
+	assert_false(trace_set_enable(&fx->trace, kinds));
 }
 
-static struct pumice_trace_record record(const struct rig *rig, u32 place)
+static struct pumice_trace_record record(const struct fixture *fx, u32 place)
 {
 	struct pumice_trace_record r;
 
-	pumice_trace_record_unpack(rig->ring + place * PUMICE_TRACE_RECORD_WORDS, &r);
+	pumice_trace_record_unpack(fx->ring + place * PUMICE_TRACE_RECORD_WORDS, &r);
 	return r;
 }
 
-static void stall(struct rig *rig, u64 number)
+static void stall(struct fixture *fx, u64 number)
 {
-	trace_event(&rig->trace, STALL, 1, 0, number, 0);
+	trace_event(&fx->trace, STALL, 1, 0, number, 0);
 }
 
 static void a_record_contains_the_event(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	struct pumice_trace_record r;
 
 	(void)state;
-	enable(rig, RING, 4, ALL_KINDS);
-	trace_set_context(&rig->trace, 0xc0ffee01);
-	atomic_store(&rig->clock, 0x123456789abcdef0);
-	trace_event(&rig->trace, PUMICE_TRACE_KIND_GROUP_START, 31, 0x1f, 0xfedcba9876543210,
+	enable(fx, RING, 4, ALL_KINDS);
+	trace_set_context(&fx->trace, 0xc0ffee01);
+	atomic_store(&fx->clock, 0x123456789abcdef0);
+	trace_event(&fx->trace, PUMICE_TRACE_KIND_GROUP_START, 31, 0x1f, 0xfedcba9876543210,
 		    0xffff123456789abc);
-	r = record(rig, 0);
+	r = record(fx, 0);
 	assert_int_equal(r.time, 0x123456789abcdef0);
 	assert_int_equal(r.kind, PUMICE_TRACE_KIND_GROUP_START);
 	assert_int_equal(r.mmu_ctx, 31);
@@ -105,29 +105,29 @@ static void a_record_contains_the_event(void **state)
 	assert_int_equal(r.arg0, 0xfedcba9876543210);
 	assert_int_equal(r.arg1, 0x123456789abc);
 	assert_int_equal(r.sequence, 1);
-	assert_int_equal(trace_written(&rig->trace), 1);
-	rig_destroy(rig);
+	assert_int_equal(trace_written(&fx->trace), 1);
+	fx_destroy(fx);
 }
 
 static void only_selected_events_are_written(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u32 kind, wanted;
 
 	(void)state;
 	for (wanted = 1; wanted < PUMICE_TRACE_KIND_COUNT; wanted++) {
-		trace_set_enable(&rig->trace, 0);
-		enable(rig, RING, 16, 1u << wanted);
+		trace_set_enable(&fx->trace, 0);
+		enable(fx, RING, 16, 1u << wanted);
 		for (kind = 1; kind < PUMICE_TRACE_KIND_COUNT; kind++)
-			trace_event(&rig->trace, kind, 0, 0, 0, 0);
-		assert_int_equal(trace_written(&rig->trace), 1);
-		assert_int_equal(record(rig, 0).kind, wanted);
+			trace_event(&fx->trace, kind, 0, 0, 0, 0);
+		assert_int_equal(trace_written(&fx->trace), 1);
+		assert_int_equal(record(fx, 0).kind, wanted);
 	}
-	trace_set_enable(&rig->trace, 0);
-	stall(rig, 1);
-	assert_int_equal(trace_written(&rig->trace), 1);
+	trace_set_enable(&fx->trace, 0);
+	stall(fx, 1);
+	assert_int_equal(trace_written(&fx->trace), 1);
 	trace_event(NULL, STALL, 0, 0, 0, 0);	/* no trace at all */
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void the_ring_wraps_over_the_oldest(void **state)
@@ -137,59 +137,59 @@ static void the_ring_wraps_over_the_oldest(void **state)
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
-		struct rig *rig = rig_create();
+		struct fixture *fx = fx_create();
 		u32 total = 3 * sizes[i] + 1;
 
-		enable(rig, RING, sizes[i], ALL_KINDS);
+		enable(fx, RING, sizes[i], ALL_KINDS);
 		for (n = 0; n < total; n++)
-			stall(rig, n);
-		assert_int_equal(trace_written(&rig->trace), total);
+			stall(fx, n);
+		assert_int_equal(trace_written(&fx->trace), total);
 		for (n = total - sizes[i]; n < total; n++) {
-			assert_int_equal(record(rig, n % sizes[i]).arg0, n);
-			assert_int_equal(record(rig, n % sizes[i]).sequence, n + 1);
+			assert_int_equal(record(fx, n % sizes[i]).arg0, n);
+			assert_int_equal(record(fx, n % sizes[i]).sequence, n + 1);
 		}
 		/* No write outside of the ring. */
 		for (n = sizes[i] * PUMICE_TRACE_RECORD_WORDS; n < RING_BYTES / 4; n++)
-			assert_int_equal(rig->ring[n], 0);
-		rig_destroy(rig);
+			assert_int_equal(fx->ring[n], 0);
+		fx_destroy(fx);
 	}
 }
 
 /* The low 16 bits, so that they wrap. */
 static void sequences_wrap_around(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u32 n;
 
 	(void)state;
-	enable(rig, RING, 2, ALL_KINDS);
+	enable(fx, RING, 2, ALL_KINDS);
 	for (n = 0; n < 0x10003; n++) {
-		stall(rig, n);
-		assert_int_equal(record(rig, n % 2).sequence, (n + 1) & 0xffff);
+		stall(fx, n);
+		assert_int_equal(record(fx, n % 2).sequence, (n + 1) & 0xffff);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void the_ring_is_latched_when_the_trace_goes_on(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 
 	(void)state;
-	enable(rig, RING, 4, 1u << STALL);
-	stall(rig, 10);
+	enable(fx, RING, 4, 1u << STALL);
+	stall(fx, 10);
 	/* On already: another address, size and choice of events; only the last is used. */
-	enable(rig, RING + 0x1000, 8, ALL_KINDS);
-	stall(rig, 11);
-	assert_int_equal(record(rig, 1).arg0, 11);
-	assert_int_equal(trace_written(&rig->trace), 2);
-	assert_true(trace_set_enable(&rig->trace, 0));	/* stopping has to wait */
-	assert_false(trace_set_enable(&rig->trace, 0));
-	trace_set_enable(&rig->trace, ALL_KINDS);
-	assert_int_equal(trace_written(&rig->trace), 0);
-	stall(rig, 12);
-	assert_int_equal(record(rig, PER_PAGE).arg0, 12);
-	assert_int_equal(record(rig, 0).arg0, 10);
-	rig_destroy(rig);
+	enable(fx, RING + 0x1000, 8, ALL_KINDS);
+	stall(fx, 11);
+	assert_int_equal(record(fx, 1).arg0, 11);
+	assert_int_equal(trace_written(&fx->trace), 2);
+	assert_true(trace_set_enable(&fx->trace, 0));	/* stopping has to wait */
+	assert_false(trace_set_enable(&fx->trace, 0));
+	trace_set_enable(&fx->trace, ALL_KINDS);
+	assert_int_equal(trace_written(&fx->trace), 0);
+	stall(fx, 12);
+	assert_int_equal(record(fx, PER_PAGE).arg0, 12);
+	assert_int_equal(record(fx, 0).arg0, 10);
+	fx_destroy(fx);
 }
 
 static void invalid_rings_leave_the_trace_off(void **state)
@@ -202,101 +202,101 @@ static void invalid_rings_leave_the_trace_off(void **state)
 		{ RING, 0x80000000 }, { RING, 0xffffffff }, { RING + 1, 4 }, { RING + 4, 4 },
 		{ RING + 16, 4 }, { RING + 31, 4 },
 	};
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		enable(rig, cases[i].base, cases[i].entries, ALL_KINDS);
-		assert_int_equal(rig->trace.regs.enable, ALL_KINDS);
-		stall(rig, 1);
-		assert_int_equal(trace_written(&rig->trace), 0);
-		trace_set_enable(&rig->trace, 0);
+		enable(fx, cases[i].base, cases[i].entries, ALL_KINDS);
+		assert_int_equal(fx->trace.regs.enable, ALL_KINDS);
+		stall(fx, 1);
+		assert_int_equal(trace_written(&fx->trace), 0);
+		trace_set_enable(&fx->trace, 0);
 	}
 	for (i = 0; i < RING_BYTES / 4; i++)
-		assert_int_equal(rig->ring[i], 0);
-	rig_destroy(rig);
+		assert_int_equal(fx->ring[i], 0);
+	fx_destroy(fx);
 }
 
 static void events_without_memory_are_lost_and_counted(void **state)
 {
 	static const u64 bases[] = { RING - 32, RING + RING_BYTES, 0, (1ull << 40) - 32,
 				     (1ull << 40) - 64 };
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 	u32 i, n;
 
 	(void)state;
 	for (i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-		enable(rig, bases[i], 1u << 20, ALL_KINDS);
+		enable(fx, bases[i], 1u << 20, ALL_KINDS);
 		for (n = 0; n < 4; n++)
-			stall(rig, n);
-		assert_int_equal(trace_written(&rig->trace), 4);
-		trace_set_enable(&rig->trace, 0);
+			stall(fx, n);
+		assert_int_equal(trace_written(&fx->trace), 4);
+		trace_set_enable(&fx->trace, 0);
 	}
 	/* The first ring's later events are stored in the mapped pages. */
-	assert_int_equal(record(rig, 0).sequence, 2);
-	assert_int_equal(record(rig, 2).sequence, 4);
-	assert_int_equal(record(rig, 3).sequence, 0);
-	rig_destroy(rig);
+	assert_int_equal(record(fx, 0).sequence, 2);
+	assert_int_equal(record(fx, 2).sequence, 4);
+	assert_int_equal(record(fx, 3).sequence, 0);
+	fx_destroy(fx);
 }
 
 static void a_ring_that_is_read_only_or_off_is_not_written(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 
 	(void)state;
-	testmem_map_bus(rig->tm, 0, RING, testmem_bus(rig->tm, rig->ring), 0x1000,
+	testmem_map_bus(fx->tm, 0, RING, testmem_bus(fx->tm, fx->ring), 0x1000,
 			PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	enable(rig, RING, 4, ALL_KINDS);
-	stall(rig, 1);
-	assert_int_equal(rig->ring[0], 0);
-	atomic_store(&rig->mmu.ctx[0], 0);
-	stall(rig, 2);
-	assert_int_equal(trace_written(&rig->trace), 2);
-	rig_destroy(rig);
+	enable(fx, RING, 4, ALL_KINDS);
+	stall(fx, 1);
+	assert_int_equal(fx->ring[0], 0);
+	atomic_store(&fx->mmu.ctx[0], 0);
+	stall(fx, 2);
+	assert_int_equal(trace_written(&fx->trace), 2);
+	fx_destroy(fx);
 }
 
 /* Remapped pages take effect at once: no TLB caches the ring. */
 static void a_remapped_ring_needs_no_invalidation(void **state)
 {
-	struct rig *rig = rig_create();
-	u64 bus = testmem_alloc(rig->tm, 0x1000, 0x1000);
-	const u32 *fresh = testmem_host(rig->tm, bus);
+	struct fixture *fx = fx_create();
+	u64 bus = testmem_alloc(fx->tm, 0x1000, 0x1000);
+	const u32 *fresh = testmem_host(fx->tm, bus);
 
 	(void)state;
-	enable(rig, RING, 4, ALL_KINDS);
-	stall(rig, 1);
-	testmem_map_bus(rig->tm, 0, RING, bus, 0x1000, PUMICE_PAGE_SIZE_4K, 0);
-	stall(rig, 2);
-	assert_int_equal(record(rig, 1).sequence, 0);
+	enable(fx, RING, 4, ALL_KINDS);
+	stall(fx, 1);
+	testmem_map_bus(fx->tm, 0, RING, bus, 0x1000, PUMICE_PAGE_SIZE_4K, 0);
+	stall(fx, 2);
+	assert_int_equal(record(fx, 1).sequence, 0);
 	assert_int_equal(fresh[PUMICE_TRACE_RECORD_WORDS + 4], 2);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void a_reset_stops_the_trace(void **state)
 {
-	struct rig *rig = rig_create();
+	struct fixture *fx = fx_create();
 
 	(void)state;
-	enable(rig, RING, 4, ALL_KINDS);
-	trace_set_context(&rig->trace, 9);
-	stall(rig, 1);
-	trace_reset(&rig->trace);
-	stall(rig, 2);
-	assert_int_equal(trace_written(&rig->trace), 0);
-	assert_int_equal(rig->trace.regs.enable, 0);
-	assert_int_equal(rig->trace.regs.base, 0);
-	enable(rig, RING, 4, ALL_KINDS);
-	stall(rig, 3);
-	assert_int_equal(record(rig, 0).context, 0);
-	rig_destroy(rig);
+	enable(fx, RING, 4, ALL_KINDS);
+	trace_set_context(&fx->trace, 9);
+	stall(fx, 1);
+	trace_reset(&fx->trace);
+	stall(fx, 2);
+	assert_int_equal(trace_written(&fx->trace), 0);
+	assert_int_equal(fx->trace.regs.enable, 0);
+	assert_int_equal(fx->trace.regs.base, 0);
+	enable(fx, RING, 4, ALL_KINDS);
+	stall(fx, 3);
+	assert_int_equal(record(fx, 0).context, 0);
+	fx_destroy(fx);
 }
 
 #define WRITERS	4u
 #define ROUNDS	20000u
 
 struct writer {
-	struct rig *rig;
+	struct fixture *fx;
 	u32 number;
 };
 
@@ -314,7 +314,7 @@ static void *writer_main(void *arg)
 	for (n = 0; n < ROUNDS; n++) {
 		u64 arg0 = n * WRITERS + w->number;
 
-		trace_event(&w->rig->trace, STALL, (unsigned int)(arg0 & 31),
+		trace_event(&w->fx->trace, STALL, (unsigned int)(arg0 & 31),
 			    (unsigned int)(arg0 & 0xffff), arg0, other_arg(arg0));
 	}
 	return NULL;
@@ -348,26 +348,26 @@ static void records_of_many_threads_are_whole_or_lost(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		struct rig *rig = rig_create();
+		struct fixture *fx = fx_create();
 		struct writer writer[WRITERS];
 		pthread_t thread[WRITERS];
 		u64 whole = 0, total = 0;
 
-		enable(rig, RING, sizes[i], ALL_KINDS);
+		enable(fx, RING, sizes[i], ALL_KINDS);
 		for (n = 0; n < WRITERS; n++) {
-			writer[n] = (struct writer){ rig, n };
+			writer[n] = (struct writer){ fx, n };
 			assert_int_equal(
 				pthread_create(&thread[n], NULL, writer_main, &writer[n]), 0);
 		}
 		while (total < WRITERS * ROUNDS) {
 			struct pumice_trace_record r;
 
-			total = trace_written(&rig->trace);
+			total = trace_written(&fx->trace);
 			for (n = 0; n < sizes[i] && n < total; n++) {
 				u64 number = total - 1 - n;
 				u32 place = (u32)(number % sizes[i]);
 
-				if (!read_whole(rig->ring + place * 8, number, &r))
+				if (!read_whole(fx->ring + place * 8, number, &r))
 					continue;
 				check_whole(&r);
 				whole++;
@@ -376,8 +376,8 @@ static void records_of_many_threads_are_whole_or_lost(void **state)
 		for (n = 0; n < WRITERS; n++)
 			pthread_join(thread[n], NULL);
 		assert_true(whole > 0);
-		assert_int_equal(trace_written(&rig->trace), WRITERS * ROUNDS);
-		rig_destroy(rig);
+		assert_int_equal(trace_written(&fx->trace), WRITERS * ROUNDS);
+		fx_destroy(fx);
 	}
 }
 

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "exec.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define DATA_BYTES 0x8000u
 #define LOCAL_BYTES 4096u
@@ -47,18 +47,18 @@ struct access {
 #define BURST_STORE(n)								\
 	INSN(BURST_STORE, .mask = ALWAYS, .src2 = SH(0), .src0 = V(0), .src1 = V(1), .words = (n))
 
-/* Run the access; results in it, rig->faults, rig->fault. Local memory begins as zero. */
-void access_run(struct rig *rig, struct access *a);
-/* Get its program; NULL with rig->fault if it is refused. The caller releases it. */
-struct usc_program *access_program(struct rig *rig, const struct access *a);
+/* Run the access; results in it, fx->faults, fx->fault. Local memory begins as zero. */
+void access_run(struct fixture *fx, struct access *a);
+/* Get its program; NULL with fx->fault if it is refused. The caller releases it. */
+struct usc_program *access_program(struct fixture *fx, const struct access *a);
 /* Word n of the data is n; lane l's offset is l * step; data word w of lane l is 1000 w + l + 1. */
-void access_plain(struct rig *rig, struct access *a, u32 step);
+void access_plain(struct fixture *fx, struct access *a, u32 step);
 /* A test for each vector level of this host, with DATA_BYTES of data. */
-void at_each_level(void (*test)(struct rig *rig));
+void at_each_level(void (*test)(struct fixture *fx));
 /* Assert the fault of an access: of this group only, reported once, with all fields. */
-void check_fault(const struct rig *rig, enum pumice_fault fault, enum pumice_access access, u64 addr);
+void check_fault(const struct fixture *fx, enum pumice_fault fault, enum pumice_access access, u64 addr);
 /* The same for a fault of the instruction, not of the MMU. */
-void check_own_fault(const struct rig *rig, enum pumice_fault fault);
-u32 *data_words(struct rig *rig);
+void check_own_fault(const struct fixture *fx, enum pumice_fault fault);
+u32 *data_words(struct fixture *fx);
 
 #endif

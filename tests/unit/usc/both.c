@@ -26,15 +26,15 @@ void both_begin(void)
 }
 
 /* The same registers for both sides. */
-static void fill_registers(struct gen_rng *rng, struct rig *rig, unsigned int number,
+static void fill_registers(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 			   struct ref_group *ref, u64 memory_va)
 {
-	const struct usc_group *group = usc_group(rig->usc, number);
+	const struct usc_group *group = usc_group(fx->usc, number);
 	u32 wave = 0;
 
 	for (u32 t = 0; t < group->tasks; t++) {
-		const struct usc_task *task = usc_task(rig->usc, group->slot[t]);
-		u32 *shared = usc_shared(rig->usc, task);
+		const struct usc_task *task = usc_task(fx->usc, group->slot[t]);
+		u32 *shared = usc_shared(fx->usc, task);
 
 		for (u32 n = 0; n < ref->shared_words; n++)
 			shared[n] = gen_word(rng);
@@ -42,10 +42,10 @@ static void fill_registers(struct gen_rng *rng, struct rig *rig, unsigned int nu
 		shared[GEN_SH_MEMORY + 1] = (u32)(memory_va >> 32);
 		memcpy(ref->shared[t], shared, ref->shared_words * 4);
 		for (u32 n = 0; n < task->coeffs; n++)
-			ref->coeff[t][n] = usc_coeffs(rig->usc, task)[n] = gen_word(rng);
+			ref->coeff[t][n] = usc_coeffs(fx->usc, task)[n] = gen_word(rng);
 		for (u32 w = 0; w < task->waves; w++, wave++) {
 			for (u32 r = 0; r < ref->attrs; r++) {
-				u32 *row = usc_attr(rig->usc, task, w, r);
+				u32 *row = usc_attr(fx->usc, task, w, r);
 
 				for (u32 l = 0; l < PUMICE_LANES; l++)
 					row[l] = gen_word(rng);
@@ -55,15 +55,15 @@ static void fill_registers(struct gen_rng *rng, struct rig *rig, unsigned int nu
 	}
 }
 
-void both_set_up(struct gen_rng *rng, struct rig *rig, unsigned int number,
-		 const struct gen_program *prog, struct rig_group *shape,
+void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
+		 const struct gen_program *prog, struct fx_group *shape,
 		 struct usc_program *program, struct ref_group *ref)
 {
-	u64 va = RIG_DATA + (u64)number * BOTH_GROUP_BYTES;
+	u64 va = FX_DATA + (u64)number * BOTH_GROUP_BYTES;
 	u32 instance = 0;
 
 	shape->limits = prog->limits;
-	rig_fill(rig, number, shape, program);
+	fx_fill(fx, number, shape, program);
 	ref->waves = 0;
 	memset(ref->local, 0, sizeof(ref->local));
 	memset(ref->slot_reg, 0, sizeof(ref->slot_reg));
@@ -76,10 +76,10 @@ void both_set_up(struct gen_rng *rng, struct rig *rig, unsigned int number,
 	ref->gfx = NULL;
 	ref->local_bytes = shape->local_bytes;
 	ref->first_wave = shape->first_wave;
-	ref->core = RIG_CORE;
-	ref->usc = RIG_NUMBER % PUMICE_USCS_PER_CORE;
+	ref->core = FX_CORE;
+	ref->usc = FX_NUMBER % PUMICE_USCS_PER_CORE;
 	for (u32 t = 0; t < shape->tasks; t++) {
-		ref_add_task(ref, t, shape->instances[t], usc_group(rig->usc, number)->slot[t],
+		ref_add_task(ref, t, shape->instances[t], usc_group(fx->usc, number)->slot[t],
 			     instance);
 		instance += shape->instances[t];
 	}
@@ -88,8 +88,8 @@ void both_set_up(struct gen_rng *rng, struct rig *rig, unsigned int number,
 	ref->memory = malloc(ref->memory_bytes);
 	assert_non_null(ref->memory);
 	memcpy(ref->memory, &noise[gen_below(rng, NOISE_WORDS / 2)], ref->memory_bytes);
-	memcpy(rig->data + number * BOTH_GROUP_BYTES, ref->memory, ref->memory_bytes);
-	fill_registers(rng, rig, number, ref, va);
+	memcpy(fx->data + number * BOTH_GROUP_BYTES, ref->memory, ref->memory_bytes);
+	fill_registers(rng, fx, number, ref, va);
 }
 
 bool both_same(const char *what, u32 number, u32 index, const void *got, const void *want,
@@ -108,12 +108,12 @@ bool both_same(const char *what, u32 number, u32 index, const void *got, const v
 }
 
 /* Registers of one wave: from the unified store, and its own. */
-static bool same_wave(struct rig *rig, unsigned int number, u32 index, const struct usc_group *group,
+static bool same_wave(struct fixture *fx, unsigned int number, u32 index, const struct usc_group *group,
 		      const struct usc_task *task, u32 in_task, const struct ref_group *ref)
 {
-	const u32 *regs = rig->usc->unified + usc_wave_regs(task, in_task);
-	u32 slot = (u32)(task - rig->usc->task);
-	const u32 *own = rig->usc->own + (slot * USC_MAX_WAVES + in_task) * USC_OWN_WORDS;
+	const u32 *regs = fx->usc->unified + usc_wave_regs(task, in_task);
+	u32 slot = (u32)(task - fx->usc->task);
+	const u32 *own = fx->usc->own + (slot * USC_MAX_WAVES + in_task) * USC_OWN_WORDS;
 	const struct ref_wave *w = &ref->wave[index];
 
 	return both_same("registers of wave", number, index, regs, w->reg,
@@ -126,26 +126,26 @@ static bool same_wave(struct rig *rig, unsigned int number, u32 index, const str
 }
 
 /* Registers, local and global memory. */
-bool both_same_state(struct rig *rig, unsigned int number, const struct ref_group *ref)
+bool both_same_state(struct fixture *fx, unsigned int number, const struct ref_group *ref)
 {
-	const struct usc_group *group = usc_group(rig->usc, number);
-	bool ok = both_same("global memory", number, 0, rig->data + number * BOTH_GROUP_BYTES, ref->memory,
+	const struct usc_group *group = usc_group(fx->usc, number);
+	bool ok = both_same("global memory", number, 0, fx->data + number * BOTH_GROUP_BYTES, ref->memory,
 		       ref->memory_bytes);
 	u32 wave = 0;
 
 	for (u32 t = 0; t < group->tasks; t++) {
-		const struct usc_task *task = usc_task(rig->usc, group->slot[t]);
+		const struct usc_task *task = usc_task(fx->usc, group->slot[t]);
 
 		ok = ok && both_same("shared registers of task", number, t,
-				usc_shared(rig->usc, task), ref->shared[t], ref->shared_words * 4) &&
+				usc_shared(fx->usc, task), ref->shared[t], ref->shared_words * 4) &&
 		     both_same("coefficient registers of task", number, t,
-			  usc_coeffs(rig->usc, task), ref->coeff[t], task->coeffs * 4u) &&
+			  usc_coeffs(fx->usc, task), ref->coeff[t], task->coeffs * 4u) &&
 		     both_same("slot registers of task", number, t,
-			  rig->usc->slot_reg[group->slot[t]], ref->slot_reg[t],
+			  fx->usc->slot_reg[group->slot[t]], ref->slot_reg[t],
 			  sizeof(ref->slot_reg[t]));
 		for (u32 w = 0; w < task->waves; w++, wave++)
-			ok = ok && same_wave(rig, number, wave, group, task, w, ref);
+			ok = ok && same_wave(fx, number, wave, group, task, w, ref);
 	}
-	return ok && both_same("local memory", number, 0, rig->usc->local + group->local_byte, ref->local,
+	return ok && both_same("local memory", number, 0, fx->usc->local + group->local_byte, ref->local,
 			  ref->local_bytes);
 }

@@ -15,10 +15,10 @@
 
 #define ROW_BYTES (PUMICE_LANES * sizeof(u32))
 
-void single_run(struct rig *rig, struct pumice_usc_insn insn, u32 instances, single_sources v,
+void single_run(struct fixture *fx, struct pumice_usc_insn insn, u32 instances, single_sources v,
 		u32 *out)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1,
 		.instances = { instances },
 		.limits = { .temps = 16, .attrs = SINGLE_SOURCES, .shared = 4 },
@@ -31,32 +31,32 @@ void single_run(struct rig *rig, struct pumice_usc_insn insn, u32 instances, sin
 			      .imm = SINGLE_MARK));
 	usc_put(code, 1, insn);
 	usc_put(code, 2, INSN(END));
-	program = rig_program(rig, code, 3, &group.limits);
+	program = fx_program(fx, code, 3, &group.limits);
 	assert_non_null(program);
-	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
-	task = usc_task(rig->usc, 0);
+	fx_clear(fx);
+	fx_fill(fx, 0, &group, program);
+	task = usc_task(fx->usc, 0);
 	for (u32 n = 0; n < SINGLE_SOURCES; n++) {
 		if (v[n])
-			memcpy(usc_attr(rig->usc, task, 0, n), v[n], ROW_BYTES);
+			memcpy(usc_attr(fx->usc, task, 0, n), v[n], ROW_BYTES);
 	}
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 1000);
-	assert_int_equal(rig->faults, 0);
-	memcpy(out, rig->usc->unified + usc_wave_regs(task, 0), ROW_BYTES);
-	rig_put(rig, program);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 1000);
+	assert_int_equal(fx->faults, 0);
+	memcpy(out, fx->usc->unified + usc_wave_regs(task, 0), ROW_BYTES);
+	fx_put(fx, program);
 }
 
-void single_at_each_level(void (*test)(struct rig *rig))
+void single_at_each_level(void (*test)(struct fixture *fx))
 {
 	for (enum gpu_level level = GPU_LEVEL_BASE; level < GPU_LEVELS; level++) {
-		struct rig *rig;
+		struct fixture *fx;
 
 		if (!gpu_level_usable(level))
 			continue;
 		usc_level_choose(level);
-		rig = rig_create(4096);
-		test(rig);
-		rig_destroy(rig);
+		fx = fx_create(4096);
+		test(fx);
+		fx_destroy(fx);
 	}
 }

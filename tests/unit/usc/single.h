@@ -6,7 +6,7 @@
 #ifndef PUMICE_TESTS_USC_SINGLE_H
 #define PUMICE_TESTS_USC_SINGLE_H
 
-#include "rig.h"
+#include "fixture.h"
 
 #define SINGLE_SOURCES 3u	/* V0, V1, V2 */
 #define SINGLE_OUT 0u		/* R0 */
@@ -16,9 +16,9 @@
 typedef const u32 *single_sources[SINGLE_SOURCES];
 
 /* Run insn on so many instances; out is R0 afterwards. It must not fault. */
-void single_run(struct rig *rig, struct pumice_usc_insn insn, u32 instances, single_sources v,
+void single_run(struct fixture *fx, struct pumice_usc_insn insn, u32 instances, single_sources v,
 		u32 *out);
 /* The test at every vector level of this host, each with a fixture of its own. */
-void single_at_each_level(void (*test)(struct rig *rig));
+void single_at_each_level(void (*test)(struct fixture *fx));
 
 #endif

@@ -54,31 +54,31 @@ static const struct result results[] = {
 	RESULT(CMPXCHG, U32, 5, 6, 4, 5),
 };
 
-static void run_result(struct rig *rig, const struct result *r)
+static void run_result(struct fixture *fx, const struct result *r)
 {
 	struct access a = { .insn = ATOMIC(ADD, r->type) };
 
 	a.insn.func = r->func;
-	access_plain(rig, &a, 4);
+	access_plain(fx, &a, 4);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		data_words(rig)[l] = r->old;
+		data_words(fx)[l] = r->old;
 		a.data[0][l] = r->value;
 		a.data[1][l] = r->expected;
 	}
-	access_run(rig, &a);
-	assert_int_equal(rig->faults, 0);
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		if (data_words(rig)[l] != r->left || a.result[0][l] != r->old)
+		if (data_words(fx)[l] != r->left || a.result[0][l] != r->old)
 			fail_msg("operation %u of type %u on %#x with %#x: stored %#x, gave %#x",
-				 r->func, r->type, r->old, r->value, data_words(rig)[l],
+				 r->func, r->type, r->old, r->value, data_words(fx)[l],
 				 a.result[0][l]);
 	}
 }
 
 /* The same on local memory, which a store has set to the old value. */
-static void run_local_result(struct rig *rig, const struct result *r)
+static void run_local_result(struct fixture *fx, const struct result *r)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { 1 }, .local_bytes = 64,
 		.limits = { .temps = 6, .attrs = 0, .shared = 0 },
 	};
@@ -97,20 +97,20 @@ static void run_local_result(struct rig *rig, const struct result *r)
 
 	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
 		usc_put(words, n, code[n]);
-	program = rig_program(rig, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	program = fx_program(fx, words, sizeof(code) / sizeof(code[0]), &group.limits);
 	assert_non_null(program);
-	rig_run_group(rig, &group, program);
-	assert_int_equal(rig->faults, 0);
-	assert_int_equal(rig->usc->unified[4 * PUMICE_LANES], r->old);
-	assert_int_equal(rig->usc->unified[5 * PUMICE_LANES], r->left);
-	rig_put(rig, program);
+	fx_run_group(fx, &group, program);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(fx->usc->unified[4 * PUMICE_LANES], r->old);
+	assert_int_equal(fx->usc->unified[5 * PUMICE_LANES], r->left);
+	fx_put(fx, program);
 }
 
-static void check_results(struct rig *rig)
+static void check_results(struct fixture *fx)
 {
 	for (u32 n = 0; n < sizeof(results) / sizeof(results[0]); n++) {
-		run_result(rig, &results[n]);
-		run_local_result(rig, &results[n]);
+		run_result(fx, &results[n]);
+		run_local_result(fx, &results[n]);
 	}
 }
 
@@ -131,7 +131,7 @@ static bool exists(u32 func, u32 type)
 
 static void usc_atomic_of_a_type_that_does_not_exist_is_refused(void **state)
 {
-	struct rig *rig = rig_create(DATA_BYTES);
+	struct fixture *fx = fx_create(DATA_BYTES);
 
 	(void)state;
 	for (u32 n = 0; n < 2 * PUMICE_USC_ATOMIC_COUNT * 4; n++) {
@@ -141,53 +141,53 @@ static void usc_atomic_of_a_type_that_does_not_exist_is_refused(void **state)
 		a.insn.func = n / 8;
 		if (n % 2)
 			a.insn = on_local(a.insn);
-		program = access_program(rig, &a);
+		program = access_program(fx, &a);
 		assert_int_equal(program != NULL, exists(n / 8, n / 2 % 4));
 		if (program)
-			rig_put(rig, program);
+			fx_put(fx, program);
 		else
-			assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_TYPE);
+			assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_TYPE);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* All lanes on one word: each reads the result of the lanes below it. */
-static void check_order(struct rig *rig)
+static void check_order(struct fixture *fx)
 {
 	for (u32 local = 0; local < 2; local++) {
 		struct access a = { .insn = ATOMIC(ADD, U32) };
 		u32 sum = 0, before;
 
-		access_plain(rig, &a, 0);
-		before = local ? 0 : data_words(rig)[2];
+		access_plain(fx, &a, 0);
+		before = local ? 0 : data_words(fx)[2];
 		a.insn.disp = 8;
 		if (local)
 			a.insn = on_local(a.insn);
-		access_run(rig, &a);
+		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			assert_int_equal(a.result[0][l], before + sum);
 			sum += a.data[0][l];
 		}
-		assert_int_equal(local ? *(u32 *)(void *)(rig->usc->local + 8) : data_words(rig)[2],
+		assert_int_equal(local ? *(u32 *)(void *)(fx->usc->local + 8) : data_words(fx)[2],
 				 before + sum);
 	}
 }
 
 /* Lane l exchanges l for l + 1: every one succeeds, in ascending order only. */
-static void check_chain(struct rig *rig)
+static void check_chain(struct fixture *fx)
 {
 	for (u32 local = 0; local < 2; local++) {
 		struct access a = { .insn = ATOMIC(CMPXCHG, U32) };
 
-		access_plain(rig, &a, 0);
+		access_plain(fx, &a, 0);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			a.data[1][l] = l;	/* data[0] is l + 1 */
 		if (local)
 			a.insn = on_local(a.insn);
-		access_run(rig, &a);
+		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			assert_int_equal(a.result[0][l], l);
-		assert_int_equal(local ? *(u32 *)(void *)rig->usc->local : data_words(rig)[0],
+		assert_int_equal(local ? *(u32 *)(void *)fx->usc->local : data_words(fx)[0],
 				 PUMICE_LANES);
 	}
 }
@@ -200,18 +200,18 @@ static void usc_atomic_lanes_run_in_ascending_order(void **state)
 }
 
 /* Lanes excluded by the mask or the task neither access memory nor get a result. */
-static void check_left_out(struct rig *rig)
+static void check_left_out(struct fixture *fx)
 {
 	struct access a = { .insn = ATOMIC(ADD, U32), .instances = 20 };
 
-	access_plain(rig, &a, 4);
+	access_plain(fx, &a, 4);
 	a.insn.mask = (u16)IF(MASK_K(CH2));
-	access_run(rig, &a);
-	assert_int_equal(rig->faults, 0);
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		bool active = l < 20 && l % 4 < 2;
 
-		assert_int_equal(data_words(rig)[l], l + (active ? l + 1 : 0));
+		assert_int_equal(data_words(fx)[l], l + (active ? l + 1 : 0));
 		assert_int_equal(a.result[0][l], active ? l : BEFORE);
 	}
 }
@@ -222,28 +222,28 @@ static void usc_atomic_touches_active_lanes_only(void **state)
 	at_each_level(check_left_out);
 }
 
-static void check_faults(struct rig *rig)
+static void check_faults(struct fixture *fx)
 {
 	struct access a = { .insn = ATOMIC(ADD, U32) };
 
 	/* Lane 20 is misaligned, lane 9 unmapped; then lane 20 alone: those below have added. */
-	access_plain(rig, &a, 4);
+	access_plain(fx, &a, 4);
 	a.off[20] = 2;
 	a.off[9] = DATA_BYTES;
-	access_run(rig, &a);
-	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE, RIG_DATA + DATA_BYTES);
-	access_plain(rig, &a, 4);
+	access_run(fx, &a);
+	check_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE, FX_DATA + DATA_BYTES);
+	access_plain(fx, &a, 4);
 	a.off[20] = 2;
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
-		assert_int_equal(data_words(rig)[l], l < 20 ? 2 * l + 1 : l);
+		assert_int_equal(data_words(fx)[l], l < 20 ? 2 * l + 1 : l);
 	a.insn = on_local(a.insn);
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
 	a.off[20] = LOCAL_BYTES;
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
 }
 
 static void usc_atomic_faults_as_other_accesses_do(void **state)
@@ -255,34 +255,34 @@ static void usc_atomic_faults_as_other_accesses_do(void **state)
 /* An atomic operation writes: a read-only page faults, even if nothing would change. */
 static void usc_atomic_on_a_read_only_page_faults_as_a_write(void **state)
 {
-	const u64 va = RIG_DATA + 0x100000;
+	const u64 va = FX_DATA + 0x100000;
 	struct access a = { .insn = ATOMIC(OR, U32), .base = va };
-	struct rig *rig = rig_create(DATA_BYTES);
-	u32 *page = testmem_map(rig->mem, RIG_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	struct fixture *fx = fx_create(DATA_BYTES);
+	u32 *page = testmem_map(fx->mem, FX_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 
 	(void)state;
 	page[0] = 77;
-	access_run(rig, &a);
-	check_fault(rig, PUMICE_FAULT_MMU_READ_ONLY, PUMICE_ACCESS_WRITE, va);
+	access_run(fx, &a);
+	check_fault(fx, PUMICE_FAULT_MMU_READ_ONLY, PUMICE_ACCESS_WRITE, va);
 	assert_int_equal(page[0], 77);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* The destination may be the offsets, the value, or the value to compare with. */
-static void check_own_operands(struct rig *rig)
+static void check_own_operands(struct fixture *fx)
 {
 	for (u32 which = 0; which < 3; which++) {
 		struct access a = { .insn = ATOMIC(CMPXCHG, U32) };
-		struct usc_task *task = usc_task(rig->usc, 0);
+		struct usc_task *task = usc_task(fx->usc, 0);
 
-		access_plain(rig, &a, 4);
+		access_plain(fx, &a, 4);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			a.data[1][l] = l;
 		a.insn.dst = V(which);
-		access_run(rig, &a);
+		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			assert_int_equal(data_words(rig)[l], l + 1);
-			assert_int_equal(usc_attr(rig->usc, task, 0, which)[l], l);
+			assert_int_equal(data_words(fx)[l], l + 1);
+			assert_int_equal(usc_attr(fx->usc, task, 0, which)[l], l);
 		}
 	}
 }
@@ -315,7 +315,7 @@ static void *add_on_host(void *opaque)
 /* Every lane adds 1 and the f32 1.0, ROUNDS times. */
 static void usc_atomic_is_atomic_with_the_host(void **state)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { PUMICE_LANES },
 		.limits = { .temps = 6, .attrs = 0, .shared = 2 },
 	};
@@ -333,8 +333,8 @@ static void usc_atomic_is_atomic_with_the_host(void **state)
 		INSN(END),
 	};
 	u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS], *shared;
-	struct rig *rig = rig_create(DATA_BYTES);
-	struct adder adder = { .words = data_words(rig), .rounds = 30 * ROUNDS };
+	struct fixture *fx = fx_create(DATA_BYTES);
+	struct adder adder = { .words = data_words(fx), .rounds = 30 * ROUNDS };
 	struct usc_program *program;
 	pthread_t thread;
 	float sum;
@@ -342,23 +342,23 @@ static void usc_atomic_is_atomic_with_the_host(void **state)
 	(void)state;
 	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
 		usc_put(words, n, code[n]);
-	program = rig_program(rig, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	program = fx_program(fx, words, sizeof(code) / sizeof(code[0]), &group.limits);
 	assert_non_null(program);
-	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
-	shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
-	shared[0] = (u32)RIG_DATA;
-	shared[1] = (u32)(RIG_DATA >> 32);
+	fx_clear(fx);
+	fx_fill(fx, 0, &group, program);
+	shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
+	shared[0] = (u32)FX_DATA;
+	shared[1] = (u32)(FX_DATA >> 32);
 	assert_int_equal(pthread_create(&thread, NULL, add_on_host, &adder), 0);
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 1u << 20);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 1u << 20);
 	pthread_join(thread, NULL);
-	assert_int_equal(rig->faults, 0);
+	assert_int_equal(fx->faults, 0);
 	assert_int_equal(adder.words[0], ROUNDS * PUMICE_LANES + 30 * ROUNDS);
 	memcpy(&sum, &adder.words[2], sizeof(sum));
 	assert_true(sum == (float)(ROUNDS * PUMICE_LANES / 2));	/* below 2^24: exact */
-	rig_put(rig, program);
-	rig_destroy(rig);
+	fx_put(fx, program);
+	fx_destroy(fx);
 }
 
 int main(void)

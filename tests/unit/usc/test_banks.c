@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "exec.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define MAX_INSNS 16u
 
@@ -39,7 +39,7 @@ static u32 indexed(enum pumice_usc_bank bank, u32 num, bool elem, u32 idx)
 
 /* A program on one task, and the contents of its rows before and after. */
 struct run {
-	struct rig *rig;
+	struct fixture *fx;
 	struct usc_program *program;
 	struct usc_task *task;
 	u32 code[MAX_INSNS * PUMICE_USC_WORDS];
@@ -53,51 +53,51 @@ static void put(struct run *r, struct pumice_usc_insn insn)
 }
 
 /* Its first instruction; IDX0 becomes V0. */
-static void begin(struct run *r, struct rig *rig)
+static void begin(struct run *r, struct fixture *fx)
 {
 	memset(r, 0, sizeof(*r));
-	r->rig = rig;
+	r->fx = fx;
 	put(r, INSN(MOV, .dst = IDX(0), .mask = ALWAYS, .src0 = V(0)));
 }
 
 /* Shared register n is 1000 + n, coefficient n is 2000 + n, temporaries are the program's. */
 static void run(struct run *r, u32 instances)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { instances }, .limits = limits, .local_bytes = 256,
 	};
 
 	put(r, INSN(END));
-	r->program = rig_program(r->rig, r->code, r->insns, &limits);
+	r->program = fx_program(r->fx, r->code, r->insns, &limits);
 	assert_non_null(r->program);
-	rig_clear(r->rig);
-	rig_fill(r->rig, 0, &group, r->program);
-	r->task = usc_task(r->rig->usc, 0);
+	fx_clear(r->fx);
+	fx_fill(r->fx, 0, &group, r->program);
+	r->task = usc_task(r->fx->usc, 0);
 	for (u32 n = 0; n < limits.shared; n++)
-		usc_shared(r->rig->usc, r->task)[n] = 1000 + n;
+		usc_shared(r->fx->usc, r->task)[n] = 1000 + n;
 	for (u32 n = 0; n < limits.coeffs; n++)
-		usc_coeffs(r->rig->usc, r->task)[n] = 2000 + n;
-	usc_shared(r->rig->usc, r->task)[0] = (u32)RIG_DATA;
-	usc_shared(r->rig->usc, r->task)[1] = (u32)(RIG_DATA >> 32);
+		usc_coeffs(r->fx->usc, r->task)[n] = 2000 + n;
+	usc_shared(r->fx->usc, r->task)[0] = (u32)FX_DATA;
+	usc_shared(r->fx->usc, r->task)[1] = (u32)(FX_DATA >> 32);
 	for (u32 w = 0; w < r->task->waves; w++) {
 		for (u32 n = 0; n < 4; n++)
-			memcpy(usc_attr(r->rig->usc, r->task, w, n), r->v[n], sizeof(r->v[n]));
+			memcpy(usc_attr(r->fx->usc, r->task, w, n), r->v[n], sizeof(r->v[n]));
 	}
-	usc_group_start(r->rig->usc, 0);
-	rig_run(r->rig, 10000);
-	rig_put(r->rig, r->program);
+	usc_group_start(r->fx->usc, 0);
+	fx_run(r->fx, 10000);
+	fx_put(r->fx, r->program);
 }
 
 static const u32 *temp(const struct run *r, u32 wave, u32 n)
 {
-	return r->rig->usc->unified + usc_wave_regs(r->task, wave) + n * PUMICE_LANES;
+	return r->fx->usc->unified + usc_wave_regs(r->task, wave) + n * PUMICE_LANES;
 }
 
 static void must_fault(const struct run *r, enum pumice_fault fault, u32 pc)
 {
-	assert_int_equal(r->rig->faults, 1);
-	assert_int_equal(r->rig->fault.fault, fault);
-	assert_int_equal(r->rig->fault.pc, pc);
+	assert_int_equal(r->fx->faults, 1);
+	assert_int_equal(r->fx->fault.fault, fault);
+	assert_int_equal(r->fx->fault.pc, pc);
 }
 
 /* R0 to R39 are their number times 100 plus the lane's. */
@@ -119,7 +119,7 @@ static void usc_vector_operand_is_indexed_lane_by_lane(void **state)
 	put(&r, INSN(MOV, .dst = R(39), .mask = ALWAYS, .dim = PUMICE_USC_DIM_2,
 		     .src0 = indexed(PUMICE_USC_BANK_R, 1, false, 1)));
 	run(&r, PUMICE_LANES);
-	assert_int_equal(r.rig->faults, 0);
+	assert_int_equal(r.fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(temp(&r, 0, 39)[l], (1 + l % 3 * 2) * 100 + l);
 }
@@ -136,7 +136,7 @@ static void usc_every_dimension_multiplies_the_index(void **state)
 		put(&r, INSN(ADD, .dst = R(0), .src0 = K(ZERO), .dim = (u8)dim,
 			     .src1 = indexed(PUMICE_USC_BANK_CF, 1, false, 1)));
 		run(&r, 1);
-		assert_int_equal(r.rig->faults, 0);
+		assert_int_equal(r.fx->faults, 0);
 		assert_int_equal(temp(&r, 0, 0)[0], 2001 + (1 << dim));
 	}
 }
@@ -158,13 +158,13 @@ static void usc_scalar_operand_is_indexed_by_lane_0(void **state)
 	put(&r, INSN(MOV, .form = SCALAR_FORM, .src0 = IMM, .imm = 78,
 		     .dst = indexed(PUMICE_USC_BANK_R, 25, true, 1)));
 	run(&r, PUMICE_LANES);
-	assert_int_equal(r.rig->faults, 0);
+	assert_int_equal(r.fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		assert_int_equal(temp(&r, 0, 20)[l], 1008);
 		assert_int_equal(temp(&r, 0, 21)[l], 700);
 		assert_int_equal(temp(&r, 0, 30)[l], l ? 0 : 78);
 	}
-	assert_int_equal(usc_shared(r.rig->usc, r.task)[9], 77);
+	assert_int_equal(usc_shared(r.fx->usc, r.task)[9], 77);
 }
 
 static void usc_indexed_destination_changes_only_in_lanes_that_are_written(void **state)
@@ -180,7 +180,7 @@ static void usc_indexed_destination_changes_only_in_lanes_that_are_written(void 
 	put(&r, INSN(REDUCE_PART, .dst = indexed(PUMICE_USC_BANK_R, 10, false, 1),
 		     .src0 = K(ONE)));
 	run(&r, PUMICE_LANES);
-	assert_int_equal(r.rig->faults, 0);
+	assert_int_equal(r.fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		assert_int_equal(temp(&r, 0, 0)[l], l);
 		assert_int_equal(temp(&r, 0, 1)[l], l < 16 && l % 2 == 0 ? 9 : 100 + l);
@@ -222,7 +222,7 @@ static void usc_index_beyond_the_allocation_faults(void **state)
 			if (step)
 				must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
 			else
-				assert_int_equal(r.rig->faults, 0);
+				assert_int_equal(r.fx->faults, 0);
 		}
 	}
 }
@@ -259,7 +259,7 @@ static void usc_index_of_a_lane_that_is_not_valid_never_faults(void **state)
 	put(&r, INSN(ADD, .dst = indexed(PUMICE_USC_BANK_R, 30, false, 1), .src0 = V(1),
 		     .src1 = K(ZERO)));
 	run(&r, 4);
-	assert_int_equal(r.rig->faults, 0);
+	assert_int_equal(r.fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		assert_int_equal(temp(&r, 0, 20)[l], l < 4 ? l * 100 + l : l % 2 ? 0 : 100 + l);
 		assert_int_equal(temp(&r, 0, 31)[l], l == 1 || (l >= 4 && l % 2 == 0) ? 50 + l : 0);
@@ -280,7 +280,7 @@ static void usc_slot_register_takes_the_value_of_the_first_active_lane(void **st
 	put(&r, INSN(ADD, .dst = R(0), .src0 = SL(1), .src1 = SL(0)));
 	put(&r, INSN(BALLOT, .dst = SL(2), .mask = (u16)IF(MASK_K(CH2))));
 	run(&r, 20);
-	sl = r.rig->usc->slot_reg[0];
+	sl = r.fx->usc->slot_reg[0];
 	assert_int_equal(sl[0], 16);
 	assert_int_equal(sl[1], 40);
 	assert_int_equal(sl[2], 0x00033333);
@@ -297,7 +297,7 @@ static void usc_slot_register_keeps_its_value_without_an_active_lane(void **stat
 	/* True in lanes 16 and up, of which none is valid. */
 	put(&r, INSN(MOV, .dst = SL(0), .mask = (u16)IF_NOT(MASK_K(LO16)), .src0 = K(SID)));
 	run(&r, 16);
-	assert_int_equal(r.rig->usc->slot_reg[0][0], 5);
+	assert_int_equal(r.fx->usc->slot_reg[0][0], 5);
 }
 
 static void usc_slot_registers_are_shared_by_the_waves_of_a_task(void **state)
@@ -326,7 +326,7 @@ static void usc_slot_registers_start_at_zero(void **state)
 		put(&r, INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM, .imm = 11));
 		run(&r, 32);
 		assert_int_equal(temp(&r, 0, 0)[0], 0);
-		assert_int_equal(r.rig->usc->slot_reg[0][1], 11);
+		assert_int_equal(r.fx->usc->slot_reg[0][1], 11);
 	}
 }
 
@@ -354,13 +354,13 @@ static void usc_slot_register_has_the_value_written_last(void **state)
 		assert_int_equal(temp(&r, wave, 0)[31], 11);
 		assert_int_equal(temp(&r, wave, 1)[31], 111);
 	}
-	assert_int_equal(r.rig->usc->slot_reg[0][1], 111);
+	assert_int_equal(r.fx->usc->slot_reg[0][1], 111);
 }
 
 /* Two tasks of a group, each in a slot of its own: no task reads the other's values. */
 static void usc_slot_registers_of_two_tasks_are_separate(void **state)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 2, .instances = { 64, 64 }, .limits = limits, .local_bytes = 256,
 	};
 	struct run r;
@@ -371,17 +371,17 @@ static void usc_slot_registers_of_two_tasks_are_separate(void **state)
 	put(&r, INSN(BARRIER));
 	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(1)));
 	put(&r, INSN(END));
-	r.program = rig_program(r.rig, r.code, r.insns, &limits);
+	r.program = fx_program(r.fx, r.code, r.insns, &limits);
 	assert_non_null(r.program);
-	rig_clear(r.rig);
-	rig_fill(r.rig, 0, &group, r.program);
+	fx_clear(r.fx);
+	fx_fill(r.fx, 0, &group, r.program);
 	for (task = 0; task < 2; task++)
-		usc_shared(r.rig->usc, usc_task(r.rig->usc, task))[2] = 1000 * (task + 1);
-	usc_group_start(r.rig->usc, 0);
-	rig_run(r.rig, 10000);
-	rig_put(r.rig, r.program);
+		usc_shared(r.fx->usc, usc_task(r.fx->usc, task))[2] = 1000 * (task + 1);
+	usc_group_start(r.fx->usc, 0);
+	fx_run(r.fx, 10000);
+	fx_put(r.fx, r.program);
 	for (task = 0; task < 2; task++) {
-		r.task = usc_task(r.rig->usc, task);
+		r.task = usc_task(r.fx->usc, task);
 		for (wave = 0; wave < 2; wave++)
 			assert_int_equal(temp(&r, wave, 0)[0], 1000 * (task + 1));
 	}
@@ -418,8 +418,8 @@ static void usc_coefficients_follow_the_shared_registers(void **state)
 	put(&r, INSN(MOV, .form = SCALAR_FORM, .dst = CF(0), .src0 = IMM, .imm = 3));
 	run(&r, 1);
 	assert_int_equal(temp(&r, 0, 0)[31], 2017);
-	assert_int_equal(usc_shared(r.rig->usc, r.task)[limits.shared], 3);
-	assert_int_equal(usc_shared(r.rig->usc, r.task)[limits.shared - 1], 1000 + limits.shared - 1);
+	assert_int_equal(usc_shared(r.fx->usc, r.task)[limits.shared], 3);
+	assert_int_equal(usc_shared(r.fx->usc, r.task)[limits.shared - 1], 1000 + limits.shared - 1);
 }
 
 /* The window begins 40 bytes before the end of a page. */
@@ -438,18 +438,18 @@ static void put_dc_read(struct run *r, u32 num, u8 dim)
 
 static void usc_dynamic_constants_are_read_from_memory_lane_by_lane(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct run r;
 
-	for (u32 n = 0; n < RIG_DATA_BYTES / 4; n++)
-		((u32 *)(void *)rig->data)[n] = n * 3;
-	begin(&r, rig);
+	for (u32 n = 0; n < FX_DATA_BYTES / 4; n++)
+		((u32 *)(void *)fx->data)[n] = n * 3;
+	begin(&r, fx);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		r.v[0][l] = l < 28 ? (31 - l) * 5 : 0xffffffff;	/* from lane 28 on not valid */
 	put_window(&r, 400);
 	put_dc_read(&r, 2, PUMICE_USC_DIM_2);
 	run(&r, 28);
-	assert_int_equal(rig->faults, 0);
+	assert_int_equal(fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		u32 word = WINDOW_DISP / 4 + 2 + (31 - l) * 10;
 
@@ -470,7 +470,7 @@ static void usc_dynamic_constants_end_where_their_window_ends(void **state)
 		if (words == 20)
 			must_fault(&r, PUMICE_FAULT_USC_INDEX, 2);
 		else
-			assert_int_equal(r.rig->faults, 0);
+			assert_int_equal(r.fx->faults, 0);
 	}
 	begin(&r, *state);
 	r.v[0][9] = 0xfffffffc;	/* 4 + it is 0 modulo 2^32 */
@@ -502,10 +502,10 @@ static void usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_la
 	put_dc_read(&r, 0, PUMICE_USC_DIM_1);
 	run(&r, PUMICE_LANES);
 	must_fault(&r, PUMICE_FAULT_MMU_PT_INVALID, 2);
-	assert_int_equal(r.rig->fault.unit, PUMICE_UNIT_USC_DATA);
-	assert_int_equal(r.rig->fault.access, PUMICE_ACCESS_READ);
+	assert_int_equal(r.fx->fault.unit, PUMICE_UNIT_USC_DATA);
+	assert_int_equal(r.fx->fault.access, PUMICE_ACCESS_READ);
 	/* The 64 bytes around the word are requested. */
-	assert_int_equal(r.rig->fault.addr, (RIG_DATA + WINDOW_DISP + 3000 * 4) & ~63ull);
+	assert_int_equal(r.fx->fault.addr, (FX_DATA + WINDOW_DISP + 3000 * 4) & ~63ull);
 }
 
 int main(void)
@@ -538,7 +538,7 @@ int main(void)
 		if (!gpu_level_usable(level))
 			continue;
 		usc_level_choose(level);
-		failed += cmocka_run_group_tests_name(levels[level], tests, rig_setup, rig_teardown);
+		failed += cmocka_run_group_tests_name(levels[level], tests, fx_setup, fx_teardown);
 	}
 	return failed;
 }

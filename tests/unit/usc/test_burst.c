@@ -26,27 +26,27 @@ static void store_expected(const struct access *a, u32 words, u32 *expected)
 	}
 }
 
-static void check_pattern(struct rig *rig, struct access *a, u32 words, bool burst)
+static void check_pattern(struct fixture *fx, struct access *a, u32 words, bool burst)
 {
 	static u32 expected[DATA_BYTES / 4];
 
 	a->insn = moves(words, burst, false);
-	access_run(rig, a);
-	assert_int_equal(rig->faults, 0);
+	access_run(fx, a);
+	assert_int_equal(fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		for (u32 w = 0; w < words; w++)
 			assert_int_equal(a->result[w][l], a->off[l] / 4 + w);
 	}
-	memcpy(expected, rig->data, DATA_BYTES);
+	memcpy(expected, fx->data, DATA_BYTES);
 	store_expected(a, words, expected);
 	a->insn = moves(words, burst, true);
-	access_run(rig, a);
-	assert_int_equal(rig->faults, 0);
-	assert_memory_equal(rig->data, expected, DATA_BYTES);
+	access_run(fx, a);
+	assert_int_equal(fx->faults, 0);
+	assert_memory_equal(fx->data, expected, DATA_BYTES);
 }
 
 /* Every count of words in every pattern. */
-static void check_patterns(struct rig *rig)
+static void check_patterns(struct fixture *fx)
 {
 	for (u32 n = 0; n < 2 * PUMICE_USC_BURST_WORDS; n++) {
 		u32 words = n / 2 + 1, step = words * 4;
@@ -65,11 +65,11 @@ static void check_patterns(struct rig *rig)
 		for (u32 p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 			struct access a = { 0 };
 
-			access_plain(rig, &a, 0);
+			access_plain(fx, &a, 0);
 			for (u32 l = 0; l < PUMICE_LANES; l++)
 				a.off[l] = patterns[p].start + patterns[p].step *
 					   (patterns[p].down ? PUMICE_LANES - 1 - l : l);
-			check_pattern(rig, &a, words, n % 2);
+			check_pattern(fx, &a, words, n % 2);
 		}
 	}
 }
@@ -81,7 +81,7 @@ static void usc_words_of_lanes_are_stored_at_their_addresses_in_every_pattern(vo
 }
 
 /* The same for local memory, which begins as zero and has 64 and 128 bits. */
-static void check_local(struct rig *rig)
+static void check_local(struct fixture *fx)
 {
 	static const u32 steps[] = { 0, 4, 8, 12, 16, 20, 64 };
 
@@ -89,12 +89,12 @@ static void check_local(struct rig *rig)
 		u32 words = n % 2 ? 4 : 2, expected[LOCAL_BYTES / 4] = { 0 };
 		struct access a = { .insn = words == 2 ? LOCAL_STORE(64) : LOCAL_STORE(128) };
 
-		access_plain(rig, &a, steps[n / 2]);
+		access_plain(fx, &a, steps[n / 2]);
 		store_expected(&a, words, expected + 1);
 		a.insn.disp = 4;
-		access_run(rig, &a);
-		assert_int_equal(rig->faults, 0);
-		assert_memory_equal(rig->usc->local, expected, LOCAL_BYTES);
+		access_run(fx, &a);
+		assert_int_equal(fx->faults, 0);
+		assert_memory_equal(fx->usc->local, expected, LOCAL_BYTES);
 	}
 }
 
@@ -105,9 +105,9 @@ static void usc_local_words_are_stored_at_their_addresses(void **state)
 }
 
 /* Stores, then loads back, in one program: both directions of local memory agree. */
-static void check_local_back(struct rig *rig)
+static void check_local_back(struct fixture *fx)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { 32 }, .local_bytes = LOCAL_BYTES,
 		.limits = { .temps = 10, .attrs = 0, .shared = 0 },
 	};
@@ -123,15 +123,15 @@ static void check_local_back(struct rig *rig)
 			INSN(END),
 		};
 		u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS];
-		const u32 *r = rig->usc->unified;
+		const u32 *r = fx->usc->unified;
 		struct usc_program *program;
 
 		for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
 			usc_put(words, n, code[n]);
-		program = rig_program(rig, words, sizeof(code) / sizeof(code[0]), &group.limits);
+		program = fx_program(fx, words, sizeof(code) / sizeof(code[0]), &group.limits);
 		assert_non_null(program);
-		rig_run_group(rig, &group, program);
-		assert_int_equal(rig->faults, 0);
+		fx_run_group(fx, &group, program);
+		assert_int_equal(fx->faults, 0);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			assert_int_equal(r[3 * 32 + l], 100 + l);
 			assert_int_equal(r[4 * 32 + l], 200 + l);
@@ -140,7 +140,7 @@ static void check_local_back(struct rig *rig)
 			/* The next lane's first word where there is no gap. */
 			assert_int_equal(r[7 * 32 + l], step == 8 && l < 31 ? 101 + l : 0);
 		}
-		rig_put(rig, program);
+		fx_put(fx, program);
 	}
 }
 
@@ -151,7 +151,7 @@ static void usc_local_words_are_read_back(void **state)
 }
 
 /* 4 bytes are enough; 1, 2, 3 are not. The lowest lane decides, and nothing above it was stored. */
-static void check_alignment(struct rig *rig)
+static void check_alignment(struct fixture *fx)
 {
 	for (u32 n = 0; n < 4; n++) {
 		u32 words = n < 2 ? 2 : 5;
@@ -160,13 +160,13 @@ static void check_alignment(struct rig *rig)
 		for (u32 odd = 1; odd < 4; odd++) {
 			struct access a = { .insn = moves(words, words == 5, store) };
 
-			access_plain(rig, &a, 20);
+			access_plain(fx, &a, 20);
 			a.off[17] += odd;
-			access_run(rig, &a);
-			check_own_fault(rig, words == 5 ? PUMICE_FAULT_USC_BURST_ALIGN :
+			access_run(fx, &a);
+			check_own_fault(fx, words == 5 ? PUMICE_FAULT_USC_BURST_ALIGN :
 							  PUMICE_FAULT_USC_GLOBAL_ALIGN);
 			for (u32 w = 17 * 5; w < 40 * 5; w++)
-				assert_int_equal(data_words(rig)[w], w);
+				assert_int_equal(data_words(fx)[w], w);
 		}
 	}
 }
@@ -178,7 +178,7 @@ static void usc_words_and_bursts_must_be_4_byte_aligned(void **state)
 }
 
 /* The last word of lane 3 is on a missing page, lane 9 begins on one. */
-static void check_faults(struct rig *rig)
+static void check_faults(struct fixture *fx)
 {
 	for (u32 n = 0; n < 6; n++) {
 		static const u32 counts[] = { 2, 4, 16 };
@@ -186,27 +186,27 @@ static void check_faults(struct rig *rig)
 		bool store = n % 2;
 		struct access a = { .insn = moves(words, words == 16, store) };
 
-		access_plain(rig, &a, words * 4);
+		access_plain(fx, &a, words * 4);
 		a.off[3] = DATA_BYTES - (words - 1) * 4;
 		a.off[9] = DATA_BYTES + 64;
-		access_run(rig, &a);
-		check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID,
-			    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, RIG_DATA + DATA_BYTES);
+		access_run(fx, &a);
+		check_fault(fx, PUMICE_FAULT_MMU_PT_INVALID,
+			    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, FX_DATA + DATA_BYTES);
 		/* Lanes 0 to 2 came before it, those above did not. */
 		for (u32 w = 4 * words; w < 9 * words; w++)
-			assert_int_equal(data_words(rig)[w], w);
+			assert_int_equal(data_words(fx)[w], w);
 		/* Without the crossing lane the next one faults. */
 		a.off[3] = 3 * words * 4;
-		access_run(rig, &a);
-		check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID,
+		access_run(fx, &a);
+		check_fault(fx, PUMICE_FAULT_MMU_PT_INVALID,
 			    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
-			    RIG_DATA + DATA_BYTES + 64);
+			    FX_DATA + DATA_BYTES + 64);
 		/* Lanes outside of the mask do not fault. */
 		a.insn.mask = (u16)IF(MASK_K(CH2));
 		a.off[9] = 0;
 		a.off[2] = a.off[3] = DATA_BYTES;
-		access_run(rig, &a);
-		assert_int_equal(rig->faults, 0);
+		access_run(fx, &a);
+		assert_int_equal(fx->faults, 0);
 	}
 }
 
@@ -216,25 +216,25 @@ static void usc_fault_is_that_of_the_first_word_of_the_lowest_lane(void **state)
 	at_each_level(check_faults);
 }
 
-static void check_local_faults(struct rig *rig)
+static void check_local_faults(struct fixture *fx)
 {
 	struct access a = { .insn = LOCAL_STORE(128) };
 
-	access_plain(rig, &a, 16);
+	access_plain(fx, &a, 16);
 	a.off[30] = LOCAL_BYTES - 16;	/* just within */
-	access_run(rig, &a);
-	assert_int_equal(rig->faults, 0);
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
 	a.off[30] += 4;
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
 	for (u32 n = 0; n < LOCAL_BYTES; n++)
-		assert_int_equal(rig->usc->local[n], 0);
+		assert_int_equal(fx->usc->local[n], 0);
 	a.off[29] = 2;
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
 	a.insn = LOCAL_LOAD(64);
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
 }
 
 static void usc_local_words_end_within_the_allocation(void **state)
@@ -244,19 +244,19 @@ static void usc_local_words_end_within_the_allocation(void **state)
 }
 
 /* A load to registers that include its offsets. */
-static void check_own_offsets(struct rig *rig)
+static void check_own_offsets(struct fixture *fx)
 {
 	for (u32 n = 0; n < 3; n++) {
 		struct access a = { .insn = BURST_LOAD(8) };
-		struct usc_task *task = usc_task(rig->usc, 0);
+		struct usc_task *task = usc_task(fx->usc, 0);
 
-		access_plain(rig, &a, n == 0 ? 32 : n == 1 ? 36 : 1004);
+		access_plain(fx, &a, n == 0 ? 32 : n == 1 ? 36 : 1004);
 		a.insn.dst = V(0);
-		access_run(rig, &a);
-		assert_int_equal(rig->faults, 0);
+		access_run(fx, &a);
+		assert_int_equal(fx->faults, 0);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 w = 0; w < 8; w++)
-				assert_int_equal(usc_attr(rig->usc, task, 0, w)[l],
+				assert_int_equal(usc_attr(fx->usc, task, 0, w)[l],
 						 a.off[l] / 4 + w);
 		}
 	}
@@ -269,13 +269,13 @@ static void usc_burst_may_overwrite_its_offsets(void **state)
 }
 
 /* Inactive lanes of all registers are not changed; partial waves. */
-static void check_left_out(struct rig *rig)
+static void check_left_out(struct fixture *fx)
 {
 	struct access a = { .insn = BURST_LOAD(3), .instances = 30 };
 
-	access_plain(rig, &a, 12);
+	access_plain(fx, &a, 12);
 	a.insn.mask = (u16)IF_NOT(MASK_K(LO16));
-	access_run(rig, &a);
+	access_run(fx, &a);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		for (u32 w = 0; w < 3; w++)
 			assert_int_equal(a.result[w][l], l >= 16 && l < 30 ? l * 3 + w :
@@ -289,43 +289,43 @@ static void usc_burst_does_not_change_inactive_lanes(void **state)
 	at_each_level(check_left_out);
 }
 
-static void refuse(struct rig *rig, struct pumice_usc_insn insn, enum pumice_fault fault)
+static void refuse(struct fixture *fx, struct pumice_usc_insn insn, enum pumice_fault fault)
 {
 	struct access a = { .insn = insn };
 
-	memset(&rig->fault, 0, sizeof(rig->fault));
-	assert_null(access_program(rig, &a));
-	assert_int_equal(rig->fault.fault, fault);
-	assert_int_equal(rig->fault.pc, 1);
+	memset(&fx->fault, 0, sizeof(fx->fault));
+	assert_null(access_program(fx, &a));
+	assert_int_equal(fx->fault.fault, fault);
+	assert_int_equal(fx->fault.pc, 1);
 }
 
 /* Temporaries are R0 to R16, attributes V0 to V16. */
 static void usc_bursts_have_1_to_16_words_and_registers_for_them(void **state)
 {
-	struct rig *rig = rig_create(DATA_BYTES);
+	struct fixture *fx = fx_create(DATA_BYTES);
 	struct access last = { .insn = BURST_LOAD(16) };
 	struct usc_program *program;
 
 	(void)state;
 	for (u32 words = 17; words < 32; words++) {
-		refuse(rig, BURST_LOAD(words), PUMICE_FAULT_USC_BURST);
-		refuse(rig, BURST_STORE(words), PUMICE_FAULT_USC_BURST);
+		refuse(fx, BURST_LOAD(words), PUMICE_FAULT_USC_BURST);
+		refuse(fx, BURST_STORE(words), PUMICE_FAULT_USC_BURST);
 	}
-	refuse(rig, BURST_LOAD(0), PUMICE_FAULT_USC_BURST);
-	refuse(rig, BURST_STORE(0), PUMICE_FAULT_USC_BURST);
+	refuse(fx, BURST_LOAD(0), PUMICE_FAULT_USC_BURST);
+	refuse(fx, BURST_STORE(0), PUMICE_FAULT_USC_BURST);
 	last.insn.dst = R(1);
-	program = access_program(rig, &last);
+	program = access_program(fx, &last);
 	assert_non_null(program);
-	rig_put(rig, program);
+	fx_put(fx, program);
 	last.insn.dst = R(2);
-	refuse(rig, last.insn, PUMICE_FAULT_USC_REGISTER);
+	refuse(fx, last.insn, PUMICE_FAULT_USC_REGISTER);
 	last.insn = LOAD(128);
 	last.insn.dst = R(14);
-	refuse(rig, last.insn, PUMICE_FAULT_USC_REGISTER);
+	refuse(fx, last.insn, PUMICE_FAULT_USC_REGISTER);
 	last.insn = STORE(64);
 	last.insn.src1 = V(16);
-	refuse(rig, last.insn, PUMICE_FAULT_USC_REGISTER);
-	rig_destroy(rig);
+	refuse(fx, last.insn, PUMICE_FAULT_USC_REGISTER);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "exec.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define DATA_BYTES 0x8000u
 #define LOCAL_BYTES 8192u
@@ -20,7 +20,7 @@ static const struct usc_program_limits limits = { .temps = 4, .attrs = 0, .share
 
 /* A copy: SH0 and SH1 the base, SH2 the offset in local memory. */
 struct copy {
-	struct rig_group group;
+	struct fx_group group;
 	struct pumice_usc_insn insn;
 	u64 base;
 	u32 local;
@@ -28,7 +28,7 @@ struct copy {
 
 #define COPY(op, n, ...) INSN(op, .src0 = SH(2), .src2 = SH(0), .words = (n), __VA_ARGS__)
 
-static struct usc_program *copy_program(struct rig *rig, const struct copy *c)
+static struct usc_program *copy_program(struct fixture *fx, const struct copy *c)
 {
 	u32 code[5 * PUMICE_USC_WORDS];
 
@@ -37,57 +37,57 @@ static struct usc_program *copy_program(struct rig *rig, const struct copy *c)
 	usc_put(code, 2, INSN(SIG_WAIT, .dst = R_ELEM(1)));
 	usc_put(code, 3, INSN(BARRIER));
 	usc_put(code, 4, INSN(END));
-	return rig_program(rig, code, 5, &limits);
+	return fx_program(fx, code, 5, &limits);
 }
 
 /* Run it; local memory of the group begins 512 bytes after the store's beginning. */
-static void run_copy(struct rig *rig, struct copy *c)
+static void run_copy(struct fixture *fx, struct copy *c)
 {
-	struct usc_program *program = copy_program(rig, c);
+	struct usc_program *program = copy_program(fx, c);
 
 	assert_non_null(program);
 	c->group.limits = limits;
 	if (!c->group.local_bytes)
 		c->group.local_bytes = LOCAL_BYTES;
-	rig_clear(rig);
-	rig->next_local = 512;
-	rig_fill(rig, 0, &c->group, program);
+	fx_clear(fx);
+	fx->next_local = 512;
+	fx_fill(fx, 0, &c->group, program);
 	for (u32 t = 0; t < c->group.tasks; t++) {
-		u32 *shared = usc_shared(rig->usc, usc_task(rig->usc, t));
+		u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
 
 		shared[0] = (u32)c->base;
 		shared[1] = (u32)(c->base >> 32);
 		shared[2] = c->local;
 	}
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 100);
-	assert_int_equal(rig->done[0], 1);
-	rig_put(rig, program);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 100);
+	assert_int_equal(fx->done[0], 1);
+	fx_put(fx, program);
 }
 
-static const u32 *local_words(struct rig *rig)
+static const u32 *local_words(struct fixture *fx)
 {
-	return (const u32 *)(const void *)(rig->usc->local + 512);
+	return (const u32 *)(const void *)(fx->usc->local + 512);
 }
 
-static void fill(struct rig *rig)
+static void fill(struct fixture *fx)
 {
 	for (u32 n = 0; n < DATA_BYTES / 4; n++)
-		((u32 *)(void *)rig->data)[n] = n + 1000;
+		((u32 *)(void *)fx->data)[n] = n + 1000;
 }
 
-static struct rig *create(void)
+static struct fixture *create(void)
 {
-	struct rig *rig = rig_create(DATA_BYTES);
+	struct fixture *fx = fx_create(DATA_BYTES);
 
-	fill(rig);
-	return rig;
+	fill(fx);
+	return fx;
 }
 
 /* Every word is copied, and no other changes, for any number of waves: across a page too. */
 static void usc_group_load_copies_every_word(void **state)
 {
-	static const struct rig_group shapes[] = {
+	static const struct fx_group shapes[] = {
 		{ .tasks = 1, .instances = { 17 } },
 		{ .tasks = 1, .instances = { 128 } },
 		{ .tasks = 3, .instances = { 128, 128, 1 } },
@@ -95,41 +95,41 @@ static void usc_group_load_copies_every_word(void **state)
 		{ .tasks = 3, .instances = { 8, 0, 9 } },
 	};
 	static const u32 counts[] = { 1, 2, 3, 7, 16, 33, 129, 1000, 1023, 1024 };
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
 	for (u32 n = 0; n < 50; n++) {
 		u32 words = counts[n % 10];
 		struct copy c = {
 			.group = shapes[n / 10], .insn = COPY(GROUP_LOAD, words, .disp = 4),
-			.base = RIG_DATA + 3000, .local = 20,
+			.base = FX_DATA + 3000, .local = 20,
 		};
 
-		run_copy(rig, &c);
-		assert_int_equal(rig->faults, 0);
+		run_copy(fx, &c);
+		assert_int_equal(fx->faults, 0);
 		for (u32 w = 0; w < LOCAL_BYTES / 4; w++)
-			assert_int_equal(local_words(rig)[w], w == 0 ? 1 : w >= 5 && w < 5 + words ?
+			assert_int_equal(local_words(fx)[w], w == 0 ? 1 : w >= 5 && w < 5 + words ?
 					 1000 + 3004 / 4 + w - 5 : 0);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Local memory is 1 in its first word and 0 after it. */
 static void usc_group_store_copies_every_word(void **state)
 {
-	struct rig *rig = create();
+	struct fixture *fx = create();
 	struct copy c = {
 		.group = { .tasks = 2, .instances = { 128, 40 } },
-		.insn = COPY(GROUP_STORE, 1024), .base = RIG_DATA + 2052,
+		.insn = COPY(GROUP_STORE, 1024), .base = FX_DATA + 2052,
 	};
 
 	(void)state;
-	run_copy(rig, &c);
-	assert_int_equal(rig->faults, 0);
+	run_copy(fx, &c);
+	assert_int_equal(fx->faults, 0);
 	for (u32 w = 0; w < DATA_BYTES / 4; w++)
-		assert_int_equal(((u32 *)(void *)rig->data)[w], w == 513 ? 1 :
+		assert_int_equal(((u32 *)(void *)fx->data)[w], w == 513 ? 1 :
 				 w > 513 && w < 513 + 1024 ? 0 : w + 1000);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Each wave moves words n w / W to n (w + 1) / W: the group's other waves skip the copy. */
@@ -137,10 +137,10 @@ static void usc_group_copy_is_divided_by_wave(void **state)
 {
 	/* 11 words, 3 waves. */
 	static const u32 first[] = { 0, 3, 7, 11 };
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { 96 }, .limits = limits, .local_bytes = LOCAL_BYTES,
 	};
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
 	for (u32 wave = 0; wave < 3; wave++) {
@@ -155,28 +155,28 @@ static void usc_group_copy_is_divided_by_wave(void **state)
 
 		for (u32 n = 0; n < 4; n++)
 			usc_put(words, n, code[n]);
-		program = rig_program(rig, words, 4, &limits);
+		program = fx_program(fx, words, 4, &limits);
 		assert_non_null(program);
-		rig_clear(rig);
-		rig_fill(rig, 0, &group, program);
-		shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
-		shared[0] = (u32)RIG_DATA;
-		shared[1] = (u32)(RIG_DATA >> 32);
-		usc_group_start(rig->usc, 0);
-		rig_run(rig, 100);
-		assert_int_equal(rig->faults, 0);
+		fx_clear(fx);
+		fx_fill(fx, 0, &group, program);
+		shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
+		shared[0] = (u32)FX_DATA;
+		shared[1] = (u32)(FX_DATA >> 32);
+		usc_group_start(fx->usc, 0);
+		fx_run(fx, 100);
+		assert_int_equal(fx->faults, 0);
 		for (u32 w = 0; w < 12; w++)
-			assert_int_equal(((u32 *)(void *)rig->usc->local)[w],
+			assert_int_equal(((u32 *)(void *)fx->usc->local)[w],
 					 w >= first[wave] && w < first[wave + 1] ? 1000 + w : 0);
-		rig_put(rig, program);
+		fx_put(fx, program);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* The last wave ends between the copy and the barrier that the others wait at. */
 static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **state)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { 96 }, .limits = limits, .local_bytes = LOCAL_BYTES,
 	};
 	const struct pumice_usc_insn code[] = {
@@ -188,101 +188,101 @@ static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **sta
 		INSN(END),
 	};
 	u32 words[6 * PUMICE_USC_WORDS], *shared;
-	struct rig *rig = create();
+	struct fixture *fx = create();
 	struct usc_program *program;
 
 	(void)state;
 	for (u32 n = 0; n < 6; n++)
 		usc_put(words, n, code[n]);
-	program = rig_program(rig, words, 6, &limits);
+	program = fx_program(fx, words, 6, &limits);
 	assert_non_null(program);
-	rig_fill(rig, 0, &group, program);
-	shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
-	shared[0] = (u32)RIG_DATA;
-	shared[1] = (u32)(RIG_DATA >> 32);
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 100);
-	assert_int_equal(rig->done[0], 1);
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_BARRIER);
-	assert_int_equal(rig->fault.pc, 4);
+	fx_fill(fx, 0, &group, program);
+	shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
+	shared[0] = (u32)FX_DATA;
+	shared[1] = (u32)(FX_DATA >> 32);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 100);
+	assert_int_equal(fx->done[0], 1);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_BARRIER);
+	assert_int_equal(fx->fault.pc, 4);
 	/* The copy itself was done by all three. */
 	for (u32 w = 0; w < 10; w++)
-		assert_int_equal(((u32 *)(void *)rig->usc->local)[w], 1000 + w);
-	rig_put(rig, program);
-	rig_destroy(rig);
+		assert_int_equal(((u32 *)(void *)fx->usc->local)[w], 1000 + w);
+	fx_put(fx, program);
+	fx_destroy(fx);
 }
 
-static void check_fault(struct rig *rig, struct copy *c, enum pumice_fault fault)
+static void check_fault(struct fixture *fx, struct copy *c, enum pumice_fault fault)
 {
-	run_copy(rig, c);
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, fault);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_DATA);
-	assert_int_equal(rig->fault.pc, 1);
-	assert_int_equal(rig->fault.usc, RIG_NUMBER);
-	assert_true(rig->fault.addr == RIG_CODE + 16);
+	run_copy(fx, c);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, fault);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_USC_DATA);
+	assert_int_equal(fx->fault.pc, 1);
+	assert_int_equal(fx->fault.usc, FX_NUMBER);
+	assert_true(fx->fault.addr == FX_CODE + 16);
 }
 
 static void usc_group_copy_needs_17_instances(void **state)
 {
 	struct copy c = {
 		.group = { .tasks = 1, .instances = { 16 } },
-		.insn = COPY(GROUP_LOAD, 4), .base = RIG_DATA,
+		.insn = COPY(GROUP_LOAD, 4), .base = FX_DATA,
 	};
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
-	check_fault(rig, &c, PUMICE_FAULT_USC_BURST);
-	c.group = (struct rig_group){ .tasks = 2, .instances = { 8, 8 } };
-	check_fault(rig, &c, PUMICE_FAULT_USC_BURST);
-	c.group = (struct rig_group){ .tasks = 2, .instances = { 8, 9 } };
-	run_copy(rig, &c);
-	assert_int_equal(rig->faults, 0);
-	rig_destroy(rig);
+	check_fault(fx, &c, PUMICE_FAULT_USC_BURST);
+	c.group = (struct fx_group){ .tasks = 2, .instances = { 8, 8 } };
+	check_fault(fx, &c, PUMICE_FAULT_USC_BURST);
+	c.group = (struct fx_group){ .tasks = 2, .instances = { 8, 9 } };
+	run_copy(fx, &c);
+	assert_int_equal(fx->faults, 0);
+	fx_destroy(fx);
 }
 
 static void usc_group_copy_addresses_are_4_byte_aligned(void **state)
 {
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
 	for (u32 odd = 1; odd < 4; odd++) {
 		struct copy c = {
 			.group = { .tasks = 1, .instances = { 32 } },
-			.insn = COPY(GROUP_LOAD, 4), .base = RIG_DATA + odd,
+			.insn = COPY(GROUP_LOAD, 4), .base = FX_DATA + odd,
 		};
 
-		check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
-		c.base = RIG_DATA;
+		check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		c.base = FX_DATA;
 		c.insn.disp = (u16)odd;
-		check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
 		c.insn = COPY(GROUP_STORE, 4);
 		c.local = odd;
-		check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void usc_group_copy_stays_within_local_memory(void **state)
 {
 	struct copy c = {
 		.group = { .tasks = 1, .instances = { 32 }, .local_bytes = 64 },
-		.insn = COPY(GROUP_LOAD, 16), .base = RIG_DATA,
+		.insn = COPY(GROUP_LOAD, 16), .base = FX_DATA,
 	};
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
-	run_copy(rig, &c);
-	assert_int_equal(rig->faults, 0);
+	run_copy(fx, &c);
+	assert_int_equal(fx->faults, 0);
 	c.insn.words = 17;
-	check_fault(rig, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_fault(fx, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
 	c.insn.words = 1;
 	c.local = 64;
-	check_fault(rig, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_fault(fx, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
 	c.local = 0xfffffffcu;
-	check_fault(rig, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
-	rig_destroy(rig);
+	check_fault(fx, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	fx_destroy(fx);
 }
 
 /* One wave; the second grain is not mapped. The words before it have been copied. */
@@ -290,74 +290,74 @@ static void usc_group_copy_reports_the_first_word_that_faults(void **state)
 {
 	struct copy c = {
 		.group = { .tasks = 1, .instances = { 32 } },
-		.insn = COPY(GROUP_STORE, 100), .base = RIG_DATA + DATA_BYTES - 40,
+		.insn = COPY(GROUP_STORE, 100), .base = FX_DATA + DATA_BYTES - 40,
 	};
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
-	run_copy(rig, &c);
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-	assert_int_equal(rig->fault.access, PUMICE_ACCESS_WRITE);
-	assert_true(rig->fault.addr == RIG_DATA + DATA_BYTES);
+	run_copy(fx, &c);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(fx->fault.access, PUMICE_ACCESS_WRITE);
+	assert_true(fx->fault.addr == FX_DATA + DATA_BYTES);
 	for (u32 w = 0; w < 10; w++)
-		assert_int_equal(((u32 *)(void *)rig->data)[DATA_BYTES / 4 - 10 + w], w == 0);
+		assert_int_equal(((u32 *)(void *)fx->data)[DATA_BYTES / 4 - 10 + w], w == 0);
 	c.base = (1ull << 40) - 4;
-	run_copy(rig, &c);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PC_INVALID);
+	run_copy(fx, &c);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PC_INVALID);
 	c.base = 1ull << 40;
-	run_copy(rig, &c);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_ADDRESS);
-	rig_destroy(rig);
+	run_copy(fx, &c);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_ADDRESS);
+	fx_destroy(fx);
 }
 
-static void refuse(struct rig *rig, struct pumice_usc_insn insn)
+static void refuse(struct fixture *fx, struct pumice_usc_insn insn)
 {
 	struct copy c = { .insn = insn };
 
-	memset(&rig->fault, 0, sizeof(rig->fault));
-	assert_null(copy_program(rig, &c));
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_BURST);
+	memset(&fx->fault, 0, sizeof(fx->fault));
+	assert_null(copy_program(fx, &c));
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_BURST);
 }
 
 static void usc_copies_and_windows_of_no_or_too_many_words_are_refused(void **state)
 {
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
-	refuse(rig, COPY(GROUP_LOAD, 0));
-	refuse(rig, COPY(GROUP_LOAD, 1025));
-	refuse(rig, COPY(GROUP_STORE, 0));
-	refuse(rig, COPY(GROUP_STORE, 32767));
-	refuse(rig, INSN(DC_WINDOW, .src2 = SH(0), .words = 0));
-	refuse(rig, INSN(DC_WINDOW, .src2 = SH(0), .words = 16385));
-	rig_destroy(rig);
+	refuse(fx, COPY(GROUP_LOAD, 0));
+	refuse(fx, COPY(GROUP_LOAD, 1025));
+	refuse(fx, COPY(GROUP_STORE, 0));
+	refuse(fx, COPY(GROUP_STORE, 32767));
+	refuse(fx, INSN(DC_WINDOW, .src2 = SH(0), .words = 0));
+	refuse(fx, INSN(DC_WINDOW, .src2 = SH(0), .words = 16385));
+	fx_destroy(fx);
 }
 
 static void usc_window_is_4_byte_aligned(void **state)
 {
 	struct copy c = {
 		.group = { .tasks = 1, .instances = { 1 } },
-		.insn = INSN(DC_WINDOW, .src2 = SH(0), .words = 16384), .base = RIG_DATA + 2,
+		.insn = INSN(DC_WINDOW, .src2 = SH(0), .words = 16384), .base = FX_DATA + 2,
 	};
-	struct rig *rig = create();
+	struct fixture *fx = create();
 
 	(void)state;
-	check_fault(rig, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+	check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
 	/* Nothing is read before it is used. */
 	c.base = 0x123456789cull;
-	run_copy(rig, &c);
-	assert_int_equal(rig->faults, 0);
-	assert_true(rig->usc->wave[0].dc_base == c.base);
-	assert_int_equal(rig->usc->wave[0].dc_words, 16384);
-	rig_destroy(rig);
+	run_copy(fx, &c);
+	assert_int_equal(fx->faults, 0);
+	assert_true(fx->usc->wave[0].dc_base == c.base);
+	assert_int_equal(fx->usc->wave[0].dc_words, 16384);
+	fx_destroy(fx);
 }
 
 /* After a fence every signal is done, for any scope. */
 static void usc_fence_waits_for_every_signal(void **state)
 {
-	const struct rig_group group = { .tasks = 1, .instances = { 32 }, .limits = limits };
-	struct rig *rig = create();
+	const struct fx_group group = { .tasks = 1, .instances = { 32 }, .limits = limits };
+	struct fixture *fx = create();
 
 	(void)state;
 	for (u32 scope = 0; scope < PUMICE_USC_SCOPE_COUNT; scope++) {
@@ -374,21 +374,21 @@ static void usc_fence_waits_for_every_signal(void **state)
 
 		for (u32 n = 0; n < 5; n++)
 			usc_put(words, n, code[n]);
-		program = rig_program(rig, words, 5, &limits);
+		program = fx_program(fx, words, 5, &limits);
 		assert_non_null(program);
-		rig_clear(rig);
-		rig_fill(rig, 0, &group, program);
-		shared = usc_shared(rig->usc, usc_task(rig->usc, 0));
-		shared[0] = (u32)RIG_DATA;
-		shared[1] = (u32)(RIG_DATA >> 32);
-		usc_group_start(rig->usc, 0);
-		rig_run(rig, 100);
-		assert_int_equal(rig->faults, 0);
-		assert_int_equal(rig->usc->unified[2 * PUMICE_LANES], 0);
-		assert_int_equal(rig->usc->unified[3 * PUMICE_LANES], 1);
-		rig_put(rig, program);
+		fx_clear(fx);
+		fx_fill(fx, 0, &group, program);
+		shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
+		shared[0] = (u32)FX_DATA;
+		shared[1] = (u32)(FX_DATA >> 32);
+		usc_group_start(fx->usc, 0);
+		fx_run(fx, 100);
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(fx->usc->unified[2 * PUMICE_LANES], 0);
+		assert_int_equal(fx->usc->unified[3 * PUMICE_LANES], 1);
+		fx_put(fx, program);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 #include "exec.h"
 #include "gen.h"
 #include "perf.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define DATA_BYTES 0x8000u
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -27,60 +27,60 @@ struct counts {
 	u64 of[PUMICE_PERF_NUMBER];
 };
 
-static struct counts read_counts(struct rig *rig)
+static struct counts read_counts(struct fixture *fx)
 {
 	struct counts c = { 0 };
 
-	usc_counters_add(rig->usc, c.of);
-	usc_program_cache_counters_add(rig->cache, c.of);
-	mmu_counters_add(&rig->mmu, c.of);
+	usc_counters_add(fx->usc, c.of);
+	usc_program_cache_counters_add(fx->cache, c.of);
+	mmu_counters_add(&fx->mmu, c.of);
 	return c;
 }
 
-static struct usc_program *make(struct rig *rig, const struct pumice_usc_insn *code, u32 insns)
+static struct usc_program *make(struct fixture *fx, const struct pumice_usc_insn *code, u32 insns)
 {
 	u32 words[64 * PUMICE_USC_WORDS];
 	struct usc_program *program;
 
 	for (u32 n = 0; n < insns; n++)
 		usc_put(words, n, code[n]);
-	program = rig_program(rig, words, insns, &limits);
+	program = fx_program(fx, words, insns, &limits);
 	assert_non_null(program);
 	return program;
 }
 
 /* Run a group with the base of the data in SH0 and SH1, without forgetting counts; the difference. */
-static struct counts run(struct rig *rig, const struct rig_group *shape,
+static struct counts run(struct fixture *fx, const struct fx_group *shape,
 			 const struct pumice_usc_insn *code, u32 insns)
 {
-	struct usc_program *program = make(rig, code, insns);
-	struct counts before = read_counts(rig), after;
-	struct rig_group group = *shape;
+	struct usc_program *program = make(fx, code, insns);
+	struct counts before = read_counts(fx), after;
+	struct fx_group group = *shape;
 
 	group.limits = limits;
-	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
+	fx_clear(fx);
+	fx_fill(fx, 0, &group, program);
 	for (u32 t = 0; t < group.tasks; t++) {
-		u32 *shared = usc_shared(rig->usc, usc_task(rig->usc, t));
+		u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
 
-		shared[0] = (u32)RIG_DATA;
-		shared[1] = (u32)(RIG_DATA >> 32);
+		shared[0] = (u32)FX_DATA;
+		shared[1] = (u32)(FX_DATA >> 32);
 	}
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 1u << 16);
-	rig_put(rig, program);
-	after = read_counts(rig);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 1u << 16);
+	fx_put(fx, program);
+	after = read_counts(fx);
 	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++)
 		after.of[n] -= before.of[n];
 	return after;
 }
 
-static struct rig *create(bool detail)
+static struct fixture *create(bool detail)
 {
-	struct rig *rig = rig_create(DATA_BYTES);
+	struct fixture *fx = fx_create(DATA_BYTES);
 
-	usc_set_detail(rig->usc, detail);
-	return rig;
+	usc_set_detail(fx->usc, detail);
+	return fx;
 }
 
 /* One counter and its expected value. */
@@ -111,7 +111,7 @@ static void check_detailed(const struct counts *c, const struct expect *expect, 
 	}
 }
 
-static const struct rig_group one_wave = {
+static const struct fx_group one_wave = {
 	.tasks = 1, .instances = { PUMICE_LANES }, .local_bytes = 8192,
 };
 
@@ -176,16 +176,16 @@ static void usc_detailed_counters_count_each_class(void **state)
 {
 	struct pumice_usc_insn code[64];
 	u32 insns = classes_code(code);
-	struct rig *rig = create(true);
-	struct counts c = run(rig, &one_wave, code, insns);
+	struct fixture *fx = create(true);
+	struct counts c = run(fx, &one_wave, code, insns);
 
 	(void)state;
-	assert_int_equal(rig->faults, 0);
+	assert_int_equal(fx->faults, 0);
 	check_detailed(&c, class_counts, LENGTH(class_counts));
 	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 1 + 3 * 26 + 1);
 	assert_int_equal(c.of[PUMICE_PERF_USC_WAVES], 1);
 	assert_int_equal(c.of[PUMICE_PERF_USC_BARRIERS], 3);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* The same program: counters that are always on are the same, the others remain 0. */
@@ -193,20 +193,20 @@ static void usc_detailed_counters_stop_while_detail_is_off(void **state)
 {
 	struct pumice_usc_insn code[64];
 	u32 insns = classes_code(code);
-	struct rig *rig = create(false);
-	struct counts c = run(rig, &one_wave, code, insns);
+	struct fixture *fx = create(false);
+	struct counts c = run(fx, &one_wave, code, insns);
 
 	(void)state;
 	check_detailed(&c, NULL, 0);
 	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 1 + 3 * 26 + 1);
 	assert_int_equal(c.of[PUMICE_PERF_USC_BARRIERS], 3);
-	usc_set_detail(rig->usc, true);
-	c = run(rig, &one_wave, code, insns);
+	usc_set_detail(fx->usc, true);
+	c = run(fx, &one_wave, code, insns);
 	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_SPECIAL], 6);
-	usc_set_detail(rig->usc, false);
-	c = run(rig, &one_wave, code, insns);
+	usc_set_detail(fx->usc, false);
+	c = run(fx, &one_wave, code, insns);
 	check_detailed(&c, NULL, 0);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* 9 instances, a mask, and every width. */
@@ -226,39 +226,39 @@ static void usc_bytes_are_those_of_active_lanes(void **state)
 		     .src2 = SH(0)),
 		INSN(END),
 	};
-	const struct rig_group nine = { .tasks = 1, .instances = { 9 }, .local_bytes = 64 };
-	struct rig *rig = create(true);
-	struct counts c = run(rig, &nine, code, LENGTH(code));
+	const struct fx_group nine = { .tasks = 1, .instances = { 9 }, .local_bytes = 64 };
+	struct fixture *fx = create(true);
+	struct counts c = run(fx, &nine, code, LENGTH(code));
 
 	(void)state;
-	assert_int_equal(rig->faults, 0);
+	assert_int_equal(fx->faults, 0);
 	/* Of lanes 0 to 8: 5 where l mod 4 < 2, 5 where l mod 8 < 4. */
 	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 9 * 1 + 9 * 2 + 5 * 16 + 9 * 4);
 	assert_int_equal(c.of[PUMICE_PERF_USC_STORE_BYTES], 9 * 8 + 5 * 44 + 9 * 4);
 	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 6);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Two operands, 9 instances; the mask is not counted. */
 static void usc_bytes_of_dynamic_constants_are_those_of_valid_lanes(void **state)
 {
 	const struct pumice_usc_operand constant = { .bank = PUMICE_USC_BANK_DC, .idx = 1 };
-	const struct rig_group nine = { .tasks = 1, .instances = { 9 }, .local_bytes = 64 };
+	const struct fx_group nine = { .tasks = 1, .instances = { 9 }, .local_bytes = 64 };
 	struct pumice_usc_insn code[] = {
 		INSN(DC_WINDOW, .src2 = SH(0), .words = 16),
 		INSN(SELECT, .dst = R(0), .mask = IF(MASK_K(ZERO))),
 		INSN(END),
 	};
-	struct rig *rig = create(true);
+	struct fixture *fx = create(true);
 	struct counts c;
 
 	(void)state;
 	pumice_usc_operand_pack(&code[1].src0, &constant);
 	code[1].src1 = code[1].src0;
-	c = run(rig, &nine, code, LENGTH(code));
-	assert_int_equal(rig->faults, 0);
+	c = run(fx, &nine, code, LENGTH(code));
+	assert_int_equal(fx->faults, 0);
 	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 9 * 4 * 2);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Both directions of a work-group copy: each word once, for any number of waves. */
@@ -270,24 +270,24 @@ static void usc_bytes_of_a_copy_are_its_words(void **state)
 		INSN(GROUP_STORE, .src0 = SC(0), .src2 = SH(0), .words = 77),
 		INSN(END),
 	};
-	const struct rig_group seven = {
+	const struct fx_group seven = {
 		.tasks = 2, .instances = { 128, 80 }, .local_bytes = 4096,
 	};
-	struct rig *rig = create(true);
-	struct counts c = run(rig, &seven, code, LENGTH(code));
+	struct fixture *fx = create(true);
+	struct counts c = run(fx, &seven, code, LENGTH(code));
 
 	(void)state;
-	assert_int_equal(rig->faults, 0);
+	assert_int_equal(fx->faults, 0);
 	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 4000);
 	assert_int_equal(c.of[PUMICE_PERF_USC_STORE_BYTES], 308);
 	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 14);
 	assert_int_equal(c.of[PUMICE_PERF_USC_WAVES], 7);
 	assert_int_equal(c.of[PUMICE_PERF_USC_BARRIERS], 1);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* A load and a wait for it; latency is 64 slots after the load's own. */
-static const struct rig_group waves_of[] = {
+static const struct fx_group waves_of[] = {
 	{ .tasks = 1, .instances = { 32 } },
 	{ .tasks = 1, .instances = { 64 } },
 };
@@ -299,24 +299,24 @@ static void usc_stalls_are_slots_in_which_every_wave_waits(void **state)
 		INSN(SIG_WAIT, .dst = R_ELEM(2)),
 		INSN(END),
 	};
-	struct rig *rig = create(false);
-	struct counts c = run(rig, &waves_of[0], code, LENGTH(code));
+	struct fixture *fx = create(false);
+	struct counts c = run(fx, &waves_of[0], code, LENGTH(code));
 
 	(void)state;
 	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 3);
 	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], USC_GLOBAL_LATENCY);
 	/* The second wave's load fills one of the first's slots. */
-	c = run(rig, &waves_of[1], code, LENGTH(code));
+	c = run(fx, &waves_of[1], code, LENGTH(code));
 	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 6);
 	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], USC_GLOBAL_LATENCY - 1);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* Work before the wait, and that of another wave. */
 static void usc_work_hides_latency(void **state)
 {
 	struct pumice_usc_insn code[USC_GLOBAL_LATENCY / 2 + 8];
-	struct rig *rig = create(false);
+	struct fixture *fx = create(false);
 	u32 insns = 0;
 	struct counts c;
 
@@ -327,15 +327,15 @@ static void usc_work_hides_latency(void **state)
 	code[insns++] = INSN(SIG_WAIT, .dst = R_ELEM(2));
 	code[insns++] = INSN(END);
 	/* The wave waits at slot 32 until slot 65. */
-	c = run(rig, &waves_of[0], code, insns);
+	c = run(fx, &waves_of[0], code, insns);
 	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], 65 - 32);
 	/*
 	 * The other wave's 32 slots intervene: one remains. That wave waits from
 	 * slot 64 on, for slot 97; the first one's last two instructions end at 67.
 	 */
-	c = run(rig, &waves_of[1], code, insns);
+	c = run(fx, &waves_of[1], code, insns);
 	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], 1 + (97 - 67));
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
@@ -348,11 +348,11 @@ static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
 		     .disp = 1024),	/* the last lane's is not there */
 		INSN(END),
 	};
-	struct rig *rig = create(true);
-	struct counts c = run(rig, &one_wave, code, LENGTH(code));
+	struct fixture *fx = create(true);
+	struct counts c = run(fx, &one_wave, code, LENGTH(code));
 
 	(void)state;
-	assert_int_equal(rig->faults, 1);
+	assert_int_equal(fx->faults, 1);
 	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_MISSES], 8 + 1);
 	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_HITS], 8 + 8);
 	assert_int_equal(c.of[PUMICE_PERF_MMU_FAULTS], 1);
@@ -360,22 +360,22 @@ static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
 	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 2);
 	assert_int_equal(c.of[PUMICE_PERF_USC_LOAD_BYTES], 256);
 	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 3);
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 static void usc_programs_are_counted_when_they_are_decoded(void **state)
 {
 	const struct pumice_usc_insn end = INSN(END);
 	const struct pumice_usc_insn two[] = { INSN(BARRIER), INSN(END) };
-	struct rig *rig = create(false);
+	struct fixture *fx = create(false);
 
 	(void)state;
-	rig_put(rig, make(rig, &end, 1));
-	rig_put(rig, make(rig, &end, 1));
-	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_PROGRAMS], 1);
-	rig_put(rig, make(rig, two, 2));
-	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_PROGRAMS], 2);
-	rig_destroy(rig);
+	fx_put(fx, make(fx, &end, 1));
+	fx_put(fx, make(fx, &end, 1));
+	assert_int_equal(read_counts(fx).of[PUMICE_PERF_USC_PROGRAMS], 1);
+	fx_put(fx, make(fx, two, 2));
+	assert_int_equal(read_counts(fx).of[PUMICE_PERF_USC_PROGRAMS], 2);
+	fx_destroy(fx);
 }
 
 static u64 now(void)
@@ -391,18 +391,18 @@ static void usc_busy_time_counts_steps_with_waves(void **state)
 {
 	struct pumice_usc_insn code[64];
 	u32 insns = classes_code(code);
-	struct rig *rig = create(false);
+	struct fixture *fx = create(false);
 	u64 begin = now();
-	struct counts c = run(rig, &one_wave, code, insns);
+	struct counts c = run(fx, &one_wave, code, insns);
 	u64 took = now() - begin, busy = c.of[PUMICE_PERF_USC_BUSY];
 
 	(void)state;
 	assert_true(busy > 0 && busy <= took);
-	usc_step(rig->usc, 100, NULL);
-	usc_reset(rig->usc);
-	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_BUSY], busy);
-	assert_int_equal(read_counts(rig).of[PUMICE_PERF_USC_ISSUED], 1 + 3 * 26 + 1);
-	rig_destroy(rig);
+	usc_step(fx->usc, 100, NULL);
+	usc_reset(fx->usc);
+	assert_int_equal(read_counts(fx).of[PUMICE_PERF_USC_BUSY], busy);
+	assert_int_equal(read_counts(fx).of[PUMICE_PERF_USC_ISSUED], 1 + 3 * 26 + 1);
+	fx_destroy(fx);
 }
 
 static int by_bank(const void *a, const void *b)
@@ -432,14 +432,14 @@ static u32 further_cycles(const u32 *off, u32 plus, u32 lanes)
 }
 
 /* One access of a width with these offsets, in 1 to 32 instances. */
-static void check_conflicts(struct rig *rig, const u32 *off, u32 instances, u32 which)
+static void check_conflicts(struct fixture *fx, const u32 *off, u32 instances, u32 which)
 {
 	static const struct { enum pumice_usc_op op; u32 bytes; bool store; } kinds[] = {
 		{ PUMICE_USC_OP_LOCAL_LOAD8, 1, false }, { PUMICE_USC_OP_LOCAL_STORE16, 2, true },
 		{ PUMICE_USC_OP_LOCAL_LOAD32, 4, false }, { PUMICE_USC_OP_LOCAL_STORE64, 8, true },
 		{ PUMICE_USC_OP_LOCAL_LOAD128, 16, false }, { PUMICE_USC_OP_LOCAL_ATOMIC, 4, true },
 	};
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { instances }, .limits = limits, .local_bytes = 16384,
 	};
 	struct pumice_usc_insn code[2] = { {
@@ -454,16 +454,16 @@ static void check_conflicts(struct rig *rig, const u32 *off, u32 instances, u32 
 		*(kinds[which].store ? &code[0].dst : &code[0].src1) = 0;
 	for (u32 n = 0; n < kinds[which].bytes; n += 4)
 		want += further_cycles(off, 16 + n, lanes);
-	program = make(rig, code, 2);
-	before = read_counts(rig);
-	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
-	memcpy(usc_attr(rig->usc, usc_task(rig->usc, 0), 0, 0), off, PUMICE_LANES * 4);
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 100);
-	rig_put(rig, program);
-	after = read_counts(rig);
-	assert_int_equal(rig->faults, 0);
+	program = make(fx, code, 2);
+	before = read_counts(fx);
+	fx_clear(fx);
+	fx_fill(fx, 0, &group, program);
+	memcpy(usc_attr(fx->usc, usc_task(fx->usc, 0), 0, 0), off, PUMICE_LANES * 4);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 100);
+	fx_put(fx, program);
+	after = read_counts(fx);
+	assert_int_equal(fx->faults, 0);
 	assert_int_equal(after.of[PUMICE_PERF_USC_LOCAL_CONFLICTS] -
 			 before.of[PUMICE_PERF_USC_LOCAL_CONFLICTS], want);
 }
@@ -471,7 +471,7 @@ static void check_conflicts(struct rig *rig, const u32 *off, u32 instances, u32 
 static void usc_bank_conflicts_agree_with_a_count_by_sorting(void **state)
 {
 	struct gen_rng rng = { 99 };
-	struct rig *rig = create(true);
+	struct fixture *fx = create(true);
 
 	(void)state;
 	for (u32 n = 0; n < 3000; n++) {
@@ -480,9 +480,9 @@ static void usc_bank_conflicts_agree_with_a_count_by_sorting(void **state)
 
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			off[l] = kind ? gen_below(&rng, span) & ~3u : l * step;
-		check_conflicts(rig, off, 1 + gen_below(&rng, PUMICE_LANES), n % 6);
+		check_conflicts(fx, off, 1 + gen_below(&rng, PUMICE_LANES), n % 6);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 /* The well-known cases. */
@@ -496,7 +496,7 @@ static void usc_bank_conflicts_of_well_known_patterns(void **state)
 		{ 132, 0 },	/* a column of padded rows */
 		{ 12, 0 },	/* an odd stride */
 	};
-	struct rig *rig = create(true);
+	struct fixture *fx = create(true);
 	u32 off[PUMICE_LANES];
 
 	(void)state;
@@ -504,9 +504,9 @@ static void usc_bank_conflicts_of_well_known_patterns(void **state)
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			off[l] = l * patterns[p].step;
 		assert_int_equal(further_cycles(off, 0, ~0u), patterns[p].further);
-		check_conflicts(rig, off, PUMICE_LANES, 2);
+		check_conflicts(fx, off, PUMICE_LANES, 2);
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 }
 
 int main(void)

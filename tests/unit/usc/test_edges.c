@@ -297,7 +297,7 @@ static const struct edge edges[] = {
 
 #define EDGES (sizeof(edges) / sizeof(edges[0]))
 
-static void check_edge(struct rig *rig, const struct edge *e, const char *form,
+static void check_edge(struct fixture *fx, const struct edge *e, const char *form,
 		       const struct pumice_usc_insn *insn, u32 lanes)
 {
 	u32 row[SINGLE_SOURCES][PUMICE_LANES], out[PUMICE_LANES];
@@ -306,7 +306,7 @@ static void check_edge(struct rig *rig, const struct edge *e, const char *form,
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			row[n][l] = e->v[n];
 	}
-	single_run(rig, *insn, PUMICE_LANES, (single_sources){ row[0], row[1], row[2] }, out);
+	single_run(fx, *insn, PUMICE_LANES, (single_sources){ row[0], row[1], row[2] }, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		u32 want = l < lanes ? e->want : SINGLE_MARK;
 
@@ -316,7 +316,7 @@ static void check_edge(struct rig *rig, const struct edge *e, const char *form,
 	}
 }
 
-static void check_edges(struct rig *rig)
+static void check_edges(struct fixture *fx)
 {
 	for (u32 n = 0; n < EDGES; n++) {
 		const struct edge *e = &edges[n];
@@ -327,7 +327,7 @@ static void check_edges(struct rig *rig)
 			.src2 = e->sources > 2 ? V_ELEM(2) : 0,
 		};
 
-		check_edge(rig, e, "scalar", &insn, 1);
+		check_edge(fx, e, "scalar", &insn, 1);
 		insn.form = 0;
 		insn.dst = R(SINGLE_OUT);
 		insn.src0 = V(0);
@@ -336,7 +336,7 @@ static void check_edges(struct rig *rig)
 				insn.src1 = words & 1 ? V_ELEM(1) : V(1);
 			if (e->sources > 2)
 				insn.src2 = words & 2 ? V_ELEM(2) : V(2);
-			check_edge(rig, e, words ? "with words" : "vector", &insn, PUMICE_LANES);
+			check_edge(fx, e, words ? "with words" : "vector", &insn, PUMICE_LANES);
 		}
 	}
 }
@@ -348,16 +348,16 @@ static void usc_more_arithmetic_gives_the_defined_bits_in_every_form(void **stat
 }
 
 /* Every f16 there is, to f32 and back. */
-static void check_f16_round_trip(struct rig *rig)
+static void check_f16_round_trip(struct fixture *fx)
 {
 	u32 row[PUMICE_LANES], wide[PUMICE_LANES], back[PUMICE_LANES];
 
 	for (u32 first = 0; first < 0x10000; first += PUMICE_LANES) {
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			row[l] = first + l;
-		single_run(rig, INSN(CVT_F32, .type = F16, .dst = R(SINGLE_OUT), .src0 = V(0)),
+		single_run(fx, INSN(CVT_F32, .type = F16, .dst = R(SINGLE_OUT), .src0 = V(0)),
 			   PUMICE_LANES, (single_sources){ row }, wide);
-		single_run(rig, INSN(CVT_F16, .type = F32, .dst = R(SINGLE_OUT), .src0 = V(0)),
+		single_run(fx, INSN(CVT_F16, .type = F32, .dst = R(SINGLE_OUT), .src0 = V(0)),
 			   PUMICE_LANES, (single_sources){ wide }, back);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			bool nan = (row[l] & 0x7fff) > 0x7c00;
@@ -374,22 +374,22 @@ static void usc_every_f16_survives_conversion_to_f32_and_back(void **state)
 }
 
 /* With a number of valid lanes; V0 is the lane's number plus one. */
-static void check_scan(struct rig *rig)
+static void check_scan(struct fixture *fx)
 {
 	u32 row[PUMICE_LANES], out[PUMICE_LANES];
 
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		row[l] = l + 1;
-	single_run(rig, INSN(SCAN, .func = PUMICE_USC_REDUCE_ADD, .dst = R(SINGLE_OUT),
-			     .src0 = V(0)), 20, (single_sources){ row }, out);
+	single_run(fx, INSN(SCAN, .func = PUMICE_USC_REDUCE_ADD, .dst = R(SINGLE_OUT),
+			    .src0 = V(0)), 20, (single_sources){ row }, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l < 20 ? (l + 1) * (l + 2) / 2 : 210);
-	single_run(rig, INSN(SCAN_EXCL, .func = PUMICE_USC_REDUCE_MAX, .type = I32,
-			     .dst = R(SINGLE_OUT), .src0 = V(0)), 20, (single_sources){ row }, out);
+	single_run(fx, INSN(SCAN_EXCL, .func = PUMICE_USC_REDUCE_MAX, .type = I32,
+			    .dst = R(SINGLE_OUT), .src0 = V(0)), 20, (single_sources){ row }, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l ? l < 20 ? l : 20 : 0x80000000u);
-	single_run(rig, INSN(SCAN_EXCL, .func = PUMICE_USC_REDUCE_AND, .dst = R(SINGLE_OUT),
-			     .src0 = V(0)), 1, (single_sources){ row }, out);
+	single_run(fx, INSN(SCAN_EXCL, .func = PUMICE_USC_REDUCE_AND, .dst = R(SINGLE_OUT),
+			    .src0 = V(0)), 1, (single_sources){ row }, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l ? 1 : 0xffffffffu);
 }
@@ -401,13 +401,13 @@ static void usc_scans_treat_invalid_lanes_as_identity(void **state)
 }
 
 /* 1e8, 1, -1e8, 1: the pair (2, 3) is summed before it is added to the pair (0, 1). */
-static void check_scan_order(struct rig *rig)
+static void check_scan_order(struct fixture *fx)
 {
 	u32 row[PUMICE_LANES] = { 0x4cbebc20, 0x3f800000, 0xccbebc20, 0x3f800000 };
 	u32 out[PUMICE_LANES];
 
-	single_run(rig, INSN(SCAN, .type = F32, .func = PUMICE_USC_REDUCE_ADD,
-			     .dst = R(SINGLE_OUT), .src0 = V(0)), PUMICE_LANES,
+	single_run(fx, INSN(SCAN, .type = F32, .func = PUMICE_USC_REDUCE_ADD,
+			    .dst = R(SINGLE_OUT), .src0 = V(0)), PUMICE_LANES,
 		   (single_sources){ row }, out);
 	assert_int_equal(out[0], 0x4cbebc20);
 	assert_int_equal(out[1], 0x4cbebc20);
@@ -422,16 +422,16 @@ static void usc_scan_sums_in_steps_of_powers_of_two(void **state)
 	single_at_each_level(check_scan_order);
 }
 
-static void check_ballot(struct rig *rig)
+static void check_ballot(struct fixture *fx)
 {
 	u32 out[PUMICE_LANES];
 	struct pumice_usc_insn insn = INSN(BALLOT, .dst = R_ELEM(SINGLE_OUT),
 					   .mask = (u16)IF(MASK_K(CH4)));
 
-	single_run(rig, insn, PUMICE_LANES, (single_sources){ NULL }, out);
+	single_run(fx, insn, PUMICE_LANES, (single_sources){ NULL }, out);
 	assert_int_equal(out[0], 0x0f0f0f0f);
 	assert_int_equal(out[1], SINGLE_MARK);
-	single_run(rig, insn, 10, (single_sources){ NULL }, out);
+	single_run(fx, insn, 10, (single_sources){ NULL }, out);
 	assert_int_equal(out[0], 0x0000030f);
 }
 

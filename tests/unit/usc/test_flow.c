@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "exec.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define MAX_INSNS 64u
 
@@ -37,131 +37,132 @@ static void put_offsets(struct code *c, u32 first)
 	put(c, INSN(ADD, .dst = R(7), .src0 = R(7), .src1 = IMM, .imm = first));
 }
 
-static struct rig_group group_of(u32 instances)
+static struct fx_group group_of(u32 instances)
 {
-	return (struct rig_group){ .tasks = 1, .instances = { instances }, .limits = limits,
+	return (struct fx_group){ .tasks = 1, .instances = { instances }, .limits = limits,
 				   .local_bytes = 1024 };
 }
 
 /* Fill and start a group; shared registers 0 and 1 point to the data. */
-static void start(struct rig *rig, unsigned int number, u32 instances, struct usc_program *program)
+static void start(struct fixture *fx, unsigned int number, u32 instances,
+		  struct usc_program *program)
 {
-	struct rig_group group = group_of(instances);
+	struct fx_group group = group_of(instances);
 	u32 *shared;
 
-	rig_fill(rig, number, &group, program);
-	shared = usc_shared(rig->usc, usc_task(rig->usc, usc_group(rig->usc, number)->slot[0]));
-	shared[0] = (u32)RIG_DATA;
-	shared[1] = (u32)(RIG_DATA >> 32);
-	usc_group_start(rig->usc, number);
+	fx_fill(fx, number, &group, program);
+	shared = usc_shared(fx->usc, usc_task(fx->usc, usc_group(fx->usc, number)->slot[0]));
+	shared[0] = (u32)FX_DATA;
+	shared[1] = (u32)(FX_DATA >> 32);
+	usc_group_start(fx->usc, number);
 }
 
-static struct usc_program *build(struct rig *rig, const struct code *c)
+static struct usc_program *build(struct fixture *fx, const struct code *c)
 {
-	struct usc_program *program = rig_program(rig, c->words, c->n, &limits);
+	struct usc_program *program = fx_program(fx, c->words, c->n, &limits);
 
 	assert_non_null(program);
 	return program;
 }
 
-static const u32 *data(const struct rig *rig)
+static const u32 *data(const struct fixture *fx)
 {
-	return (const u32 *)(const void *)rig->data;
+	return (const u32 *)(const void *)fx->data;
 }
 
 /* Element 0 of a temporary of a group's first wave. */
-static u32 scalar_of(struct rig *rig, unsigned int group, u32 temp)
+static u32 scalar_of(struct fixture *fx, unsigned int group, u32 temp)
 {
-	const struct usc_task *task = usc_task(rig->usc, usc_group(rig->usc, group)->slot[0]);
+	const struct usc_task *task = usc_task(fx->usc, usc_group(fx->usc, group)->slot[0]);
 
-	return rig->usc->unified[usc_wave_regs(task, 0) + temp * USC_ROW_WORDS];
+	return fx->usc->unified[usc_wave_regs(task, 0) + temp * USC_ROW_WORDS];
 }
 
-static struct usc_program *endless(struct rig *rig)
+static struct usc_program *endless(struct fixture *fx)
 {
 	struct code c = { .n = 0 };
 
 	put(&c, INSN(JUMP, .target = 0));
 	put(&c, INSN(END));
-	return build(rig, &c);
+	return build(fx, &c);
 }
 
 static void usc_endless_loop_leaves_the_step_and_lets_other_groups_end(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
-	struct usc_program *loop = endless(rig), *work;
+	struct usc_program *loop = endless(fx), *work;
 
 	put_offsets(&c, 0);
 	put(&c, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(7), .src1 = K(SID)));
 	put(&c, INSN(END));
-	work = build(rig, &c);
-	start(rig, 0, 32, loop);
-	start(rig, 1, 32, work);
+	work = build(fx, &c);
+	start(fx, 0, 32, loop);
+	start(fx, 1, 32, work);
 	for (u32 n = 0; n < 4; n++)
-		assert_true(usc_step(rig->usc, USC_GROUP_QUANTUM, NULL));
-	assert_int_equal(rig->done[0], 0);
-	assert_int_equal(rig->done[1], 1);
-	assert_int_equal(data(rig)[31], 31);
-	assert_true(usc_has_work(rig->usc));
-	rig_put(rig, loop);
-	rig_put(rig, work);
+		assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
+	assert_int_equal(fx->done[0], 0);
+	assert_int_equal(fx->done[1], 1);
+	assert_int_equal(data(fx)[31], 31);
+	assert_true(usc_has_work(fx->usc));
+	fx_put(fx, loop);
+	fx_put(fx, work);
 }
 
 static void usc_abort_ends_every_group_once_and_without_fault(void **state)
 {
-	struct rig *rig = *state;
-	struct usc_program *loop = endless(rig);
+	struct fixture *fx = *state;
+	struct usc_program *loop = endless(fx);
 
-	start(rig, 0, 100, loop);
-	start(rig, 5, 32, loop);
-	usc_step(rig->usc, 100, NULL);
+	start(fx, 0, 100, loop);
+	start(fx, 5, 32, loop);
+	usc_step(fx->usc, 100, NULL);
 	/* Started, never stepped. */
-	start(rig, 9, 32, loop);
-	usc_abort(rig->usc);
-	assert_true(usc_has_work(rig->usc));
-	assert_false(usc_step(rig->usc, 100, NULL));
-	assert_int_equal(rig->done[0], 1);
-	assert_int_equal(rig->done[5], 1);
-	assert_int_equal(rig->done[9], 1);
-	assert_int_equal(rig->faults, 0);
-	assert_false(usc_has_work(rig->usc));
-	rig_put(rig, loop);
+	start(fx, 9, 32, loop);
+	usc_abort(fx->usc);
+	assert_true(usc_has_work(fx->usc));
+	assert_false(usc_step(fx->usc, 100, NULL));
+	assert_int_equal(fx->done[0], 1);
+	assert_int_equal(fx->done[5], 1);
+	assert_int_equal(fx->done[9], 1);
+	assert_int_equal(fx->faults, 0);
+	assert_false(usc_has_work(fx->usc));
+	fx_put(fx, loop);
 }
 
 static void usc_abort_does_not_affect_groups_started_after_it(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
 	put(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = IMM, .imm = 7));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	usc_abort(rig->usc);
+	program = build(fx, &c);
+	usc_abort(fx->usc);
 	/* A fault recorded just after the end of a group that was looked up just before. */
-	atomic_store(&rig->usc->abort, 1);
-	start(rig, 0, 32, program);
-	rig_run(rig, 100);
-	assert_int_equal(scalar_of(rig, 0, 0), 7);
-	rig_put(rig, program);
+	atomic_store(&fx->usc->abort, 1);
+	start(fx, 0, 32, program);
+	fx_run(fx, 100);
+	assert_int_equal(scalar_of(fx, 0, 0), 7);
+	fx_put(fx, program);
 }
 
 static void usc_step_returns_early_when_requested_to_stop(void **state)
 {
 	const _Atomic bool stop = true;
-	struct rig *rig = *state;
-	struct usc_program *loop = endless(rig);
+	struct fixture *fx = *state;
+	struct usc_program *loop = endless(fx);
 
-	start(rig, 0, 32, loop);
-	assert_true(usc_step(rig->usc, UINT32_MAX, &stop));
-	rig_put(rig, loop);
+	start(fx, 0, 32, loop);
+	assert_true(usc_step(fx->usc, UINT32_MAX, &stop));
+	fx_put(fx, loop);
 }
 
 /* Instructions that the interpreter runs in pairs, in steps of one. */
 static void usc_step_issues_no_more_than_its_budget(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
@@ -172,55 +173,55 @@ static void usc_step_issues_no_more_than_its_budget(void **state)
 		put(&c, INSN(ADD, .type = F32, .dst = R(3), .src0 = R(3), .src1 = R(2)));
 	}
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	start(rig, 0, 32, program);
+	program = build(fx, &c);
+	start(fx, 0, 32, program);
 	for (u32 n = 1; n <= 16; n++) {
-		assert_true(usc_step(rig->usc, 1, NULL));
-		assert_int_equal(rig->usc->wave[0].clock, n);
-		assert_int_equal(rig->usc->wave[0].pc, n);
+		assert_true(usc_step(fx->usc, 1, NULL));
+		assert_int_equal(fx->usc->wave[0].clock, n);
+		assert_int_equal(fx->usc->wave[0].pc, n);
 	}
-	rig_put(rig, program);
+	fx_put(fx, program);
 }
 
 static void usc_reset_drops_everything_without_reports(void **state)
 {
-	struct rig *rig = *state;
-	struct usc_program *loop = endless(rig);
+	struct fixture *fx = *state;
+	struct usc_program *loop = endless(fx);
 
-	start(rig, 0, 32, loop);
-	usc_step(rig->usc, 10, NULL);
-	usc_reset(rig->usc);
-	assert_false(usc_has_work(rig->usc));
-	assert_false(usc_step(rig->usc, 10, NULL));
-	assert_int_equal(rig->done[0], 0);
-	rig_put(rig, loop);
+	start(fx, 0, 32, loop);
+	usc_step(fx->usc, 10, NULL);
+	usc_reset(fx->usc);
+	assert_false(usc_has_work(fx->usc));
+	assert_false(usc_step(fx->usc, 10, NULL));
+	assert_int_equal(fx->done[0], 0);
+	fx_put(fx, loop);
 }
 
 static void usc_running_past_the_last_instruction_faults_there(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
 	put(&c, INSN(BRZ, .target = 1, .src0 = IMM));
 	put(&c, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = K(ONE)));
-	program = build(rig, &c);
-	start(rig, 3, 96, program);
-	rig_run(rig, 1000);
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_END);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
-	assert_int_equal(rig->fault.pc, 2);
-	assert_int_equal(rig->fault.addr, RIG_CODE + 32);
-	assert_int_equal(rig->fault.usc, RIG_NUMBER);
-	assert_int_equal(rig->fault.ctx, RIG_CTX);
-	assert_int_equal(rig->done[3], 1);
-	rig_put(rig, program);
+	program = build(fx, &c);
+	start(fx, 3, 96, program);
+	fx_run(fx, 1000);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_END);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(fx->fault.pc, 2);
+	assert_int_equal(fx->fault.addr, FX_CODE + 32);
+	assert_int_equal(fx->fault.usc, FX_NUMBER);
+	assert_int_equal(fx->fault.ctx, FX_CTX);
+	assert_int_equal(fx->done[3], 1);
+	fx_put(fx, program);
 }
 
 static void usc_fault_of_one_group_does_not_affect_others(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code bad = { .n = 0 }, good = { .n = 0 };
 	struct usc_program *b, *g;
 
@@ -228,40 +229,40 @@ static void usc_fault_of_one_group_does_not_affect_others(void **state)
 	put(&bad, INSN(END));
 	put(&good, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = IMM, .imm = 9));
 	put(&good, INSN(END));
-	b = build(rig, &bad);
-	g = build(rig, &good);
-	start(rig, 0, 128, b);
-	start(rig, 1, 32, g);
-	rig_run(rig, 3);
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_LOCAL_ALIGN);
-	assert_int_equal(rig->done[0], 1);
-	assert_int_equal(rig->done[1], 1);
-	assert_int_equal(scalar_of(rig, 1, 0), 9);
-	rig_put(rig, b);
-	rig_put(rig, g);
+	b = build(fx, &bad);
+	g = build(fx, &good);
+	start(fx, 0, 128, b);
+	start(fx, 1, 32, g);
+	fx_run(fx, 3);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	assert_int_equal(fx->done[0], 1);
+	assert_int_equal(fx->done[1], 1);
+	assert_int_equal(scalar_of(fx, 1, 0), 9);
+	fx_put(fx, b);
+	fx_put(fx, g);
 }
 
 static void usc_group_without_instances_is_done_at_once(void **state)
 {
-	struct rig *rig = *state;
-	struct usc_program *loop = endless(rig);
-	struct rig_group group = group_of(0);
+	struct fixture *fx = *state;
+	struct usc_program *loop = endless(fx);
+	struct fx_group group = group_of(0);
 
 	group.tasks = 2;
-	rig_fill(rig, 4, &group, loop);
-	usc_group_start(rig->usc, 4);
-	assert_true(usc_has_work(rig->usc));
-	rig_run(rig, 1);
-	assert_int_equal(rig->done[4], 1);
-	assert_int_equal(atomic_load(&usc_group(rig->usc, 4)->state), USC_GROUP_FREE);
-	rig_put(rig, loop);
+	fx_fill(fx, 4, &group, loop);
+	usc_group_start(fx->usc, 4);
+	assert_true(usc_has_work(fx->usc));
+	fx_run(fx, 1);
+	assert_int_equal(fx->done[4], 1);
+	assert_int_equal(atomic_load(&usc_group(fx->usc, 4)->state), USC_GROUP_FREE);
+	fx_put(fx, loop);
 }
 
 /* Each wave stores its number before the barrier, and reads the next wave's after it. */
 static void usc_barrier_blocks_until_every_wave_has_reached_it(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
@@ -281,18 +282,18 @@ static void usc_barrier_blocks_until_every_wave_has_reached_it(void **state)
 	put(&c, INSN(LOCAL_LOAD32, .dst = R(5), .mask = ALWAYS, .src0 = R(4)));
 	put(&c, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(2), .src1 = R(5)));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	start(rig, 0, 128, program);
-	rig_run(rig, 77);
-	assert_int_equal(rig->faults, 0);
+	program = build(fx, &c);
+	start(fx, 0, 128, program);
+	fx_run(fx, 77);
+	assert_int_equal(fx->faults, 0);
 	for (u32 w = 0; w < 4; w++)
-		assert_int_equal(data(rig)[w], 100 + (w + 1) % 4);
-	rig_put(rig, program);
+		assert_int_equal(data(fx)[w], 100 + (w + 1) % 4);
+	fx_put(fx, program);
 }
 
 static void usc_barrier_that_an_ended_wave_never_reaches_faults(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
@@ -300,21 +301,21 @@ static void usc_barrier_that_an_ended_wave_never_reaches_faults(void **state)
 	put(&c, INSN(BARRIER));
 	put(&c, INSN(END));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	start(rig, 0, 64, program);
-	rig_run(rig, 100);
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_BARRIER);
-	assert_int_equal(rig->fault.pc, 1);
-	assert_int_equal(rig->fault.addr, RIG_CODE + 16);
-	assert_int_equal(rig->done[0], 1);
-	rig_put(rig, program);
+	program = build(fx, &c);
+	start(fx, 0, 64, program);
+	fx_run(fx, 100);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_BARRIER);
+	assert_int_equal(fx->fault.pc, 1);
+	assert_int_equal(fx->fault.addr, FX_CODE + 16);
+	assert_int_equal(fx->done[0], 1);
+	fx_put(fx, program);
 }
 
 /* A poll right after the load, one much later; and the number of iterations of a poll loop. */
 static void usc_signal_is_first_pending_and_finally_done(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 	u32 loop;
@@ -331,20 +332,20 @@ static void usc_signal_is_first_pending_and_finally_done(void **state)
 	put(&c, INSN(SIG_DONE2, .dst = R_ELEM(5), .sig0 = 3, .sig1 = 4));
 	put(&c, INSN(BRZ, .target = loop, .src0 = R_ELEM(5)));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	start(rig, 0, 32, program);
-	rig_run(rig, 100000);
-	assert_int_equal(scalar_of(rig, 0, 0), 1);	/* never used: done */
-	assert_int_equal(scalar_of(rig, 0, 1), 0);
-	assert_int_equal(scalar_of(rig, 0, 2), 1);	/* another signal */
-	assert_int_equal(scalar_of(rig, 0, 3), 0);
-	assert_true(scalar_of(rig, 0, 4) > 1);
-	assert_int_equal(scalar_of(rig, 0, 5), 1);
-	rig_put(rig, program);
+	program = build(fx, &c);
+	start(fx, 0, 32, program);
+	fx_run(fx, 100000);
+	assert_int_equal(scalar_of(fx, 0, 0), 1);	/* never used: done */
+	assert_int_equal(scalar_of(fx, 0, 1), 0);
+	assert_int_equal(scalar_of(fx, 0, 2), 1);	/* another signal */
+	assert_int_equal(scalar_of(fx, 0, 3), 0);
+	assert_true(scalar_of(fx, 0, 4) > 1);
+	assert_int_equal(scalar_of(fx, 0, 5), 1);
+	fx_put(fx, program);
 }
 
 /* Iterations of a poll loop, alone on the USC or among others, in large or small steps. */
-static u32 poll_turns(struct rig *rig, u32 others, u32 budget)
+static u32 poll_turns(struct fixture *fx, u32 others, u32 budget)
 {
 	struct code c = { .n = 0 };
 	struct usc_program *program;
@@ -358,24 +359,24 @@ static u32 poll_turns(struct rig *rig, u32 others, u32 budget)
 	put(&c, INSN(SIG_DONE1, .dst = R_ELEM(5), .sig0 = 3));
 	put(&c, INSN(BRZ, .target = loop, .src0 = R_ELEM(5)));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	rig_clear(rig);
+	program = build(fx, &c);
+	fx_clear(fx);
 	for (u32 n = 0; n < 1 + others; n++)
-		start(rig, n, 96, program);
-	rig_run(rig, budget);
-	turns = scalar_of(rig, others, 4);
-	rig_put(rig, program);
+		start(fx, n, 96, program);
+	fx_run(fx, budget);
+	turns = scalar_of(fx, others, 4);
+	fx_put(fx, program);
 	return turns;
 }
 
 static void usc_result_of_a_poll_depends_on_the_program_only(void **state)
 {
-	struct rig *rig = *state;
-	u32 turns = poll_turns(rig, 0, 1u << 20);
+	struct fixture *fx = *state;
+	u32 turns = poll_turns(fx, 0, 1u << 20);
 
-	assert_int_equal(poll_turns(rig, 7, 1u << 20), turns);
-	assert_int_equal(poll_turns(rig, 0, 1), turns);
-	assert_int_equal(poll_turns(rig, 3, 17), turns);
+	assert_int_equal(poll_turns(fx, 7, 1u << 20), turns);
+	assert_int_equal(poll_turns(fx, 0, 1), turns);
+	assert_int_equal(poll_turns(fx, 3, 17), turns);
 }
 
 /*
@@ -384,7 +385,7 @@ static void usc_result_of_a_poll_depends_on_the_program_only(void **state)
  */
 static void usc_wait_lets_other_waves_of_the_group_run(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 	u32 other;
@@ -399,18 +400,18 @@ static void usc_wait_lets_other_waves_of_the_group_run(void **state)
 	put(&c, INSN(MOV, .dst = R(5), .mask = ALWAYS, .src0 = IMM, .imm = 123));
 	put(&c, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(7), .src1 = R(5)));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	start(rig, 0, 64, program);
-	rig_run(rig, 1u << 20);
-	assert_int_equal(rig->faults, 0);
-	assert_int_equal(scalar_of(rig, 0, 3), 1);
-	assert_int_equal(scalar_of(rig, 0, 4), 123);
-	rig_put(rig, program);
+	program = build(fx, &c);
+	start(fx, 0, 64, program);
+	fx_run(fx, 1u << 20);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(scalar_of(fx, 0, 3), 1);
+	assert_int_equal(scalar_of(fx, 0, 4), 123);
+	fx_put(fx, program);
 }
 
 static void usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 
@@ -421,19 +422,19 @@ static void usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops(void **
 	put(&c, INSN(END));
 	put(&c, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(7), .src1 = K(ONE)));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	start(rig, 0, 64, program);
-	for (u32 n = 0; n < 100 && usc_step(rig->usc, 100, NULL); n++)
+	program = build(fx, &c);
+	start(fx, 0, 64, program);
+	for (u32 n = 0; n < 100 && usc_step(fx->usc, 100, NULL); n++)
 		;
-	assert_int_equal(rig->done[0], 1);
-	rig_put(rig, program);
+	assert_int_equal(fx->done[0], 1);
+	fx_put(fx, program);
 }
 
 /* Special registers of a wave, a task and a group. */
 static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state)
 {
-	struct rig *rig = *state;
-	struct rig_group group = { .tasks = 3, .instances = { 40, 0, 33 }, .limits = limits,
+	struct fixture *fx = *state;
+	struct fx_group group = { .tasks = 3, .instances = { 40, 0, 33 }, .limits = limits,
 				   .first_wave = 0xfffffffeu };
 	struct code c = { .n = 0 };
 	struct usc_program *program;
@@ -448,43 +449,43 @@ static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state
 	put(&c, INSN(MOV, .dst = R(5), .mask = ALWAYS, .src0 = SR(CORE)));
 	put(&c, INSN(MOV, .dst = R(6), .mask = ALWAYS, .src0 = SR(USC)));
 	put(&c, INSN(END));
-	program = build(rig, &c);
-	rig_run_group(rig, &group, program);
+	program = build(fx, &c);
+	fx_run_group(fx, &group, program);
 	for (u32 w = 0; w < 4; w++) {
 		u32 slot = task[w] == 0 ? 0 : 2, in_task = w % 2;
-		const u32 *regs = rig->usc->unified +
-				  usc_wave_regs(usc_task(rig->usc, slot), in_task);
+		const u32 *regs = fx->usc->unified +
+				  usc_wave_regs(usc_task(fx->usc, slot), in_task);
 
 		assert_int_equal(regs[0 * 32 + 5], instance[w] + 5);
 		assert_int_equal(regs[1 * 32 + 5], w);
 		assert_int_equal(regs[2 * 32 + 5], task[w]);
 		assert_int_equal(regs[3 * 32 + 5], valid[w]);
 		assert_int_equal(regs[4 * 32 + 5], 0xfffffffeu + w);
-		assert_int_equal(regs[5 * 32 + 5], RIG_CORE);
-		assert_int_equal(regs[6 * 32 + 5], RIG_NUMBER % PUMICE_USCS_PER_CORE);
+		assert_int_equal(regs[5 * 32 + 5], FX_CORE);
+		assert_int_equal(regs[6 * 32 + 5], FX_NUMBER % PUMICE_USCS_PER_CORE);
 	}
-	rig_put(rig, program);
+	fx_put(fx, program);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(usc_endless_loop_leaves_the_step_and_lets_other_groups_end),
-		RIG_TEST(usc_abort_ends_every_group_once_and_without_fault),
-		RIG_TEST(usc_abort_does_not_affect_groups_started_after_it),
-		RIG_TEST(usc_step_returns_early_when_requested_to_stop),
-		RIG_TEST(usc_step_issues_no_more_than_its_budget),
-		RIG_TEST(usc_reset_drops_everything_without_reports),
-		RIG_TEST(usc_running_past_the_last_instruction_faults_there),
-		RIG_TEST(usc_fault_of_one_group_does_not_affect_others),
-		RIG_TEST(usc_group_without_instances_is_done_at_once),
-		RIG_TEST(usc_barrier_blocks_until_every_wave_has_reached_it),
-		RIG_TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
-		RIG_TEST(usc_signal_is_first_pending_and_finally_done),
-		RIG_TEST(usc_result_of_a_poll_depends_on_the_program_only),
-		RIG_TEST(usc_wait_lets_other_waves_of_the_group_run),
-		RIG_TEST(usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops),
-		RIG_TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
+		FX_TEST(usc_endless_loop_leaves_the_step_and_lets_other_groups_end),
+		FX_TEST(usc_abort_ends_every_group_once_and_without_fault),
+		FX_TEST(usc_abort_does_not_affect_groups_started_after_it),
+		FX_TEST(usc_step_returns_early_when_requested_to_stop),
+		FX_TEST(usc_step_issues_no_more_than_its_budget),
+		FX_TEST(usc_reset_drops_everything_without_reports),
+		FX_TEST(usc_running_past_the_last_instruction_faults_there),
+		FX_TEST(usc_fault_of_one_group_does_not_affect_others),
+		FX_TEST(usc_group_without_instances_is_done_at_once),
+		FX_TEST(usc_barrier_blocks_until_every_wave_has_reached_it),
+		FX_TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
+		FX_TEST(usc_signal_is_first_pending_and_finally_done),
+		FX_TEST(usc_result_of_a_poll_depends_on_the_program_only),
+		FX_TEST(usc_wait_lets_other_waves_of_the_group_run),
+		FX_TEST(usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops),
+		FX_TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static bool same_outputs(const struct scene *t, const struct ref_group *ref)
 	return both_same("tile", 0, 0, t->outputs, t->ref_outputs, tile);
 }
 
-static bool try_scene(struct rig *rig, u64 seed, u64 *undecided)
+static bool try_scene(struct fixture *fx, u64 seed, u64 *undecided)
 {
 	static const u32 budgets[] = { 1, 3, 50, 1000, 1u << 20 };
 	static struct gen_program prog;
@@ -171,7 +171,7 @@ static bool try_scene(struct rig *rig, u64 seed, u64 *undecided)
 	static struct scene t;
 	struct gen_rng rng = { seed };
 	u32 stage = USC_STAGE_VERTEX + gen_below(&rng, 3);
-	struct rig_group shape = { .tasks = 1, .local_bytes = 5 * GEN_LOCAL_WAVE_BYTES };
+	struct fx_group shape = { .tasks = 1, .local_bytes = 5 * GEN_LOCAL_WAVE_BYTES };
 	struct usc_program *program;
 	bool one_wave = gen_below(&rng, 2), ok;
 
@@ -180,29 +180,29 @@ static bool try_scene(struct rig *rig, u64 seed, u64 *undecided)
 	if (one_wave && t.gfx.spans > USC_WAVE_SPANS)
 		t.gfx.spans = USC_WAVE_SPANS;
 	copy_scene(&t, &t.ref, t.ref_outputs);
-	rig_clear(rig);
-	program = rig_program(rig, prog.code, prog.insns, &prog.limits);
+	fx_clear(fx);
+	program = fx_program(fx, prog.code, prog.insns, &prog.limits);
 	if (!program) {
-		print_error("instruction %u is refused: fault %u\n", rig->fault.pc, rig->fault.fault);
+		print_error("instruction %u is refused: fault %u\n", fx->fault.pc, fx->fault.fault);
 		return false;
 	}
 	shape.instances[0] = t.gfx.spans * USC_SPAN_LANES;
 	shape.gfx = &t.gfx;
 	shape.prims = t.prims;
-	both_set_up(&rng, rig, 0, &prog, &shape, program, &ref);
+	both_set_up(&rng, fx, 0, &prog, &shape, program, &ref);
 	ref.gfx = &t.ref;
 	ref_begin_gfx(&ref);
-	usc_set_detail(rig->usc, gen_below(&rng, 4) == 0);	/* runs each instruction alone */
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, budgets[gen_below(&rng, 5)]);
+	usc_set_detail(fx->usc, gen_below(&rng, 4) == 0);	/* runs each instruction alone */
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, budgets[gen_below(&rng, 5)]);
 	ref_undecided = 0;
-	ok = ref_run(&ref, MAX_STEPS) == REF_ENDED && !rig->faults && rig->done[0] == 1 &&
-	     (ref_undecided || (both_same_state(rig, 0, &ref) && same_outputs(&t, &ref)));
-	if (rig->faults)
-		print_error("fault %u at %u\n", rig->fault.fault, rig->fault.pc);
+	ok = ref_run(&ref, MAX_STEPS) == REF_ENDED && !fx->faults && fx->done[0] == 1 &&
+	     (ref_undecided || (both_same_state(fx, 0, &ref) && same_outputs(&t, &ref)));
+	if (fx->faults)
+		print_error("fault %u at %u\n", fx->fault.fault, fx->fault.pc);
 	*undecided += ref_undecided != 0;
 	free(ref.memory);
-	rig_put(rig, program);
+	fx_put(fx, program);
 	return ok;
 }
 
@@ -211,7 +211,7 @@ static void run_level(enum gpu_level level)
 	const char *from = getenv("PUMICE_TEST_SEED"), *count = getenv("PUMICE_TEST_PROGRAMS");
 	u64 seed = from ? strtoull(from, NULL, 0) : 20261121, undecided = 0;
 	u64 programs = count ? strtoull(count, NULL, 0) : PROGRAMS;
-	struct rig *rig;
+	struct fixture *fx;
 
 	if (!gpu_level_usable(level)) {
 		print_message("this host lacks the level\n");
@@ -219,15 +219,15 @@ static void run_level(enum gpu_level level)
 	}
 	usc_level_choose(level);
 	both_begin();
-	rig = rig_create(BOTH_GROUP_BYTES);
+	fx = fx_create(BOTH_GROUP_BYTES);
 	for (u64 n = 0; n < programs; n++) {
-		if (!try_scene(rig, seed + n, &undecided)) {
-			rig_destroy(rig);
+		if (!try_scene(fx, seed + n, &undecided)) {
+			fx_destroy(fx);
 			fail_msg("PUMICE_TEST_SEED=%llu PUMICE_TEST_PROGRAMS=1 shows it",
 				 (unsigned long long)(seed + n));
 		}
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 	assert_true(undecided <= programs / 100 + 1);
 }
 

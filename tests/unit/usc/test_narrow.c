@@ -13,11 +13,11 @@ static u8 byte_at(u32 n)
 	return (u8)(n * 151 + n / 256 + 100);
 }
 
-static void fill(struct rig *rig, struct access *a, u32 step)
+static void fill(struct fixture *fx, struct access *a, u32 step)
 {
-	access_plain(rig, a, step);
+	access_plain(fx, a, step);
 	for (u32 n = 0; n < DATA_BYTES; n++)
-		rig->data[n] = byte_at(n);
+		fx->data[n] = byte_at(n);
 }
 
 static u32 extended(u32 at, u32 bytes, bool sign)
@@ -29,35 +29,35 @@ static u32 extended(u32 at, u32 bytes, bool sign)
 	return value;
 }
 
-static void load_pattern(struct rig *rig, struct access *a, u32 bytes)
+static void load_pattern(struct fixture *fx, struct access *a, u32 bytes)
 {
 	for (u32 sign = 0; sign < 2; sign++) {
 		a->insn = bytes == 1 ? LOAD(8) : LOAD(16);
 		a->insn.type = sign ? I32 : U32;
-		access_run(rig, a);
-		assert_int_equal(rig->faults, 0);
+		access_run(fx, a);
+		assert_int_equal(fx->faults, 0);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			assert_int_equal(a->result[0][l], extended(a->off[l], bytes, sign));
 	}
 }
 
-static void store_pattern(struct rig *rig, struct access *a, u32 bytes)
+static void store_pattern(struct fixture *fx, struct access *a, u32 bytes)
 {
 	static u8 expected[DATA_BYTES];
 
-	memcpy(expected, rig->data, DATA_BYTES);
+	memcpy(expected, fx->data, DATA_BYTES);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		a->data[0][l] = 0xdead0000 + l * 0x315;
 		for (u32 n = 0; n < bytes; n++)
 			expected[a->off[l] + n] = (u8)(a->data[0][l] >> n * 8);
 	}
 	a->insn = bytes == 1 ? STORE(8) : STORE(16);
-	access_run(rig, a);
-	assert_int_equal(rig->faults, 0);
-	assert_memory_equal(rig->data, expected, DATA_BYTES);
+	access_run(fx, a);
+	assert_int_equal(fx->faults, 0);
+	assert_memory_equal(fx->data, expected, DATA_BYTES);
 }
 
-static void check_patterns(struct rig *rig)
+static void check_patterns(struct fixture *fx)
 {
 	for (u32 bytes = 1; bytes <= 2; bytes++) {
 		const struct { u32 start, step; } patterns[] = {
@@ -74,11 +74,11 @@ static void check_patterns(struct rig *rig)
 		for (u32 p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 			struct access a = { 0 };
 
-			fill(rig, &a, 0);
+			fill(fx, &a, 0);
 			for (u32 l = 0; l < PUMICE_LANES; l++)
 				a.off[l] = patterns[p].start + l * patterns[p].step;
-			load_pattern(rig, &a, bytes);
-			store_pattern(rig, &a, bytes);
+			load_pattern(fx, &a, bytes);
+			store_pattern(fx, &a, bytes);
 		}
 	}
 }
@@ -90,18 +90,18 @@ static void usc_bytes_and_halves_are_stored_at_their_addresses_only(void **state
 }
 
 /* A base that is no multiple of 4, which is valid for bytes. */
-static void check_odd_base(struct rig *rig)
+static void check_odd_base(struct fixture *fx)
 {
 	for (u32 odd = 1; odd < 4; odd++) {
 		struct access a = { .insn = LOAD(8) };
 
-		fill(rig, &a, 5);
+		fill(fx, &a, 5);
 		a.base += odd;
-		access_run(rig, &a);
+		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			assert_int_equal(a.result[0][l], byte_at(odd + l * 5));
 		a.insn = LOAD(8, .disp = 3);
-		access_run(rig, &a);
+		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			assert_int_equal(a.result[0][l], byte_at(odd + 3 + l * 5));
 	}
@@ -113,23 +113,23 @@ static void usc_bytes_may_be_at_any_address(void **state)
 	at_each_level(check_odd_base);
 }
 
-static void check_faults(struct rig *rig)
+static void check_faults(struct fixture *fx)
 {
 	struct access a = { .insn = STORE(16) };
 
-	fill(rig, &a, 2);
+	fill(fx, &a, 2);
 	a.off[11] = 23;
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN);
 	for (u32 n = 22; n < 64; n++)
-		assert_int_equal(rig->data[n], byte_at(n));
+		assert_int_equal(fx->data[n], byte_at(n));
 	a.off[11] = DATA_BYTES;
-	access_run(rig, &a);
-	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE, RIG_DATA + DATA_BYTES);
+	access_run(fx, &a);
+	check_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE, FX_DATA + DATA_BYTES);
 	a.insn = LOAD(8);
 	a.off[11] = DATA_BYTES + 1;
-	access_run(rig, &a);
-	check_fault(rig, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, RIG_DATA + DATA_BYTES + 1);
+	access_run(fx, &a);
+	check_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, FX_DATA + DATA_BYTES + 1);
 }
 
 static void usc_halves_must_be_2_byte_aligned_and_mapped(void **state)
@@ -139,31 +139,31 @@ static void usc_halves_must_be_2_byte_aligned_and_mapped(void **state)
 }
 
 /* An allocation of 62 bytes: its last half and its last byte, and one beyond each. */
-static void check_local_end(struct rig *rig)
+static void check_local_end(struct fixture *fx)
 {
 	struct access a = { .local_bytes = 62 };
 
-	access_plain(rig, &a, 2);
+	access_plain(fx, &a, 2);
 	a.off[31] = 61;
 	a.insn = LOCAL_STORE(8);
-	access_run(rig, &a);
-	assert_int_equal(rig->faults, 0);
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
 	for (u32 l = 0; l < 31; l++)
-		assert_int_equal(rig->usc->local[l * 2], l + 1);
-	assert_int_equal(rig->usc->local[61], 32);
+		assert_int_equal(fx->usc->local[l * 2], l + 1);
+	assert_int_equal(fx->usc->local[61], 32);
 	a.insn = LOCAL_STORE(16);
 	a.off[31] = 60;
-	access_run(rig, &a);
-	assert_int_equal(rig->faults, 0);
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
 	a.off[31] = 61;
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
 	a.off[31] = 62;
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
 	a.insn = LOCAL_LOAD(8);
-	access_run(rig, &a);
-	check_own_fault(rig, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	access_run(fx, &a);
+	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
 }
 
 static void usc_local_bytes_end_where_the_allocation_ends(void **state)
@@ -173,9 +173,9 @@ static void usc_local_bytes_end_where_the_allocation_ends(void **state)
 }
 
 /* Stored as halves, read as bytes of either sign, scattered and consecutive. */
-static void check_local_back(struct rig *rig)
+static void check_local_back(struct fixture *fx)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { 32 }, .local_bytes = 256,
 		.limits = { .temps = 8, .attrs = 0, .shared = 0 },
 	};
@@ -190,15 +190,15 @@ static void check_local_back(struct rig *rig)
 		INSN(END),
 	};
 	u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS];
-	const u32 *r = rig->usc->unified;
+	const u32 *r = fx->usc->unified;
 	struct usc_program *program;
 
 	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
 		usc_put(words, n, code[n]);
-	program = rig_program(rig, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	program = fx_program(fx, words, sizeof(code) / sizeof(code[0]), &group.limits);
 	assert_non_null(program);
-	rig_run_group(rig, &group, program);
-	assert_int_equal(rig->faults, 0);
+	fx_run_group(fx, &group, program);
+	assert_int_equal(fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		u32 half = l * 0x8311 & 0xffff;
 
@@ -207,7 +207,7 @@ static void check_local_back(struct rig *rig)
 		assert_int_equal(r[4 * 32 + l], (u32)(s32)(s8)(half >> 8));
 		assert_int_equal(r[5 * 32 + l], l < 16 ? half & 0xff : 0);
 	}
-	rig_put(rig, program);
+	fx_put(fx, program);
 }
 
 static void usc_local_halves_are_read_back_as_bytes(void **state)

@@ -171,10 +171,10 @@ static const struct sum sums[] = {
 enum { T_OUT = SINGLE_OUT };
 
 /* Run insn with V0 and V1 as given; out is R0 of lanes instances. */
-static void run_one(struct rig *rig, struct pumice_usc_insn insn, u32 lanes, const u32 *v0,
+static void run_one(struct fixture *fx, struct pumice_usc_insn insn, u32 lanes, const u32 *v0,
 		    const u32 *v1, u32 *out)
 {
-	single_run(rig, insn, lanes, (single_sources){ v0, v1 }, out);
+	single_run(fx, insn, lanes, (single_sources){ v0, v1 }, out);
 }
 
 static bool has_second_source(u8 op)
@@ -198,7 +198,7 @@ static void check_sum(const struct sum *s, const char *form, u32 got)
 			 s->a, s->b, got, s->want);
 }
 
-static void check_sums(struct rig *rig)
+static void check_sums(struct fixture *fx)
 {
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES];
 
@@ -214,7 +214,7 @@ static void check_sums(struct rig *rig)
 		}
 		if (has_second_source(s->op))
 			insn.src1 = V_ELEM(1);
-		run_one(rig, insn, PUMICE_LANES, v0, v1, out);
+		run_one(fx, insn, PUMICE_LANES, v0, v1, out);
 		check_sum(s, "scalar", out[0]);
 		assert_int_equal(out[1], SINGLE_MARK);
 		if (s->op == PUMICE_USC_OP_DIV || s->op == PUMICE_USC_OP_REM)
@@ -223,14 +223,14 @@ static void check_sums(struct rig *rig)
 		insn.dst = R(T_OUT);
 		insn.src0 = V(0);
 		insn.src1 = insn.src1 ? V(1) : 0;
-		run_one(rig, insn, PUMICE_LANES, v0, v1, out);
+		run_one(fx, insn, PUMICE_LANES, v0, v1, out);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			check_sum(s, "vector", out[l]);
 		if (!insn.src1)
 			continue;
 		insn.src1 = IMM;
 		insn.imm = s->b;
-		run_one(rig, insn, PUMICE_LANES, v0, v1, out);
+		run_one(fx, insn, PUMICE_LANES, v0, v1, out);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			check_sum(s, "with a word", out[l]);
 	}
@@ -251,25 +251,25 @@ static void ramp(u32 *v0, u32 *v1)
 	}
 }
 
-static void check_cross_lane(struct rig *rig)
+static void check_cross_lane(struct fixture *fx)
 {
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES];
 
 	ramp(v0, v1);
-	run_one(rig, INSN(ROTATE, .dst = R(T_OUT), .src0 = V(1), .src1 = IMM, .imm = 35),
+	run_one(fx, INSN(ROTATE, .dst = R(T_OUT), .src0 = V(1), .src1 = IMM, .imm = 35),
 		PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], 100 - (l + 3) % 32);
-	run_one(rig, INSN(BUTTERFLY, .dst = R(T_OUT), .src0 = V(1), .src1 = IMM, .imm = 0x8000000b),
+	run_one(fx, INSN(BUTTERFLY, .dst = R(T_OUT), .src0 = V(1), .src1 = IMM, .imm = 0x8000000b),
 		PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], 100 - (l ^ 11));
 	/* 100 - l modulo 32 is 4 - l modulo 32. */
-	run_one(rig, INSN(SHUFFLE, .dst = R(T_OUT), .src0 = V(0), .src1 = V(1)), PUMICE_LANES, v0,
+	run_one(fx, INSN(SHUFFLE, .dst = R(T_OUT), .src0 = V(0), .src1 = V(1)), PUMICE_LANES, v0,
 		v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], (36 - l) % 32);
-	run_one(rig, INSN(SHUFFLE, .dst = R(T_OUT), .src0 = V(1), .src1 = IMM, .imm = 33),
+	run_one(fx, INSN(SHUFFLE, .dst = R(T_OUT), .src0 = V(1), .src1 = IMM, .imm = 33),
 		PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], 99);
@@ -281,21 +281,21 @@ static void usc_cross_lane_reads_wrap_at_32_lanes(void **state)
 	single_at_each_level(check_cross_lane);
 }
 
-static void check_masked(struct rig *rig)
+static void check_masked(struct fixture *fx)
 {
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES];
 	u32 mask = usc_double_mask(MASK_K(LO16), false, MASK_K(CH2), true);
 
 	ramp(v0, v1);
-	run_one(rig, INSN(MOV, .dst = R(T_OUT), .mask = (u16)mask, .src0 = V(1)), PUMICE_LANES, v0,
+	run_one(fx, INSN(MOV, .dst = R(T_OUT), .mask = (u16)mask, .src0 = V(1)), PUMICE_LANES, v0,
 		v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l < 16 && l % 4 >= 2 ? 100 - l : SINGLE_MARK);
-	run_one(rig, INSN(SELECT, .dst = R(T_OUT), .mask = (u16)mask, .src0 = V(0), .src1 = V(1)),
+	run_one(fx, INSN(SELECT, .dst = R(T_OUT), .mask = (u16)mask, .src0 = V(0), .src1 = V(1)),
 		PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l < 16 && l % 4 >= 2 ? 100 - l : l);
-	run_one(rig, INSN(ADD, .dst = R(T_OUT), .src0 = V(0), .src1 = M(mask)), PUMICE_LANES, v0, v1,
+	run_one(fx, INSN(ADD, .dst = R(T_OUT), .src0 = V(0), .src1 = M(mask)), PUMICE_LANES, v0, v1,
 		out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l + (l < 16 && l % 4 >= 2));
@@ -307,20 +307,20 @@ static void usc_double_mask_is_true_where_both_registers_are(void **state)
 	single_at_each_level(check_masked);
 }
 
-static void check_first(struct rig *rig)
+static void check_first(struct fixture *fx)
 {
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES];
 	struct pumice_usc_insn insn = INSN(FIRST_WHERE_TRUE, .dst = R_ELEM(T_OUT),
 					   .mask = (u16)IF_NOT(MASK_K(LO16)), .src0 = V(1));
 
 	ramp(v0, v1);
-	run_one(rig, insn, PUMICE_LANES, v0, v1, out);
+	run_one(fx, insn, PUMICE_LANES, v0, v1, out);
 	assert_int_equal(out[0], 100 - 16);
 	/* The true lanes are not valid: as if there were none. */
-	run_one(rig, insn, 16, v0, v1, out);
+	run_one(fx, insn, 16, v0, v1, out);
 	assert_int_equal(out[0], SINGLE_MARK);
 	insn.mask = (u16)IF(MASK_K(ZERO));
-	run_one(rig, insn, PUMICE_LANES, v0, v1, out);
+	run_one(fx, insn, PUMICE_LANES, v0, v1, out);
 	assert_int_equal(out[0], SINGLE_MARK);
 }
 
@@ -331,22 +331,22 @@ static void usc_first_where_true_uses_valid_lanes_or_keeps_the_destination(void 
 }
 
 /* 1e8, 1, -1e8, 1 and four zeroes per chunk: in the order of pairs the ones are lost. */
-static void check_reduce_order(struct rig *rig)
+static void check_reduce_order(struct fixture *fx)
 {
 	static const u32 chunk[8] = { 0x4cbebc20, 0x3f800000, 0xccbebc20, 0x3f800000 };
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES] = { 0 }, out[PUMICE_LANES];
 
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		v0[l] = chunk[l % 8];
-	run_one(rig, INSN(REDUCE_PART, .type = F32, .func = PUMICE_USC_REDUCE_ADD, .dst = R(T_OUT),
-			  .src0 = V(0)), PUMICE_LANES, v0, v1, out);
+	run_one(fx, INSN(REDUCE_PART, .type = F32, .func = PUMICE_USC_REDUCE_ADD, .dst = R(T_OUT),
+			 .src0 = V(0)), PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l % 8 ? SINGLE_MARK : 0);
 	/* (1e8 + 1) + (-1e8 + 1) again, now over lanes 0, 8, 16, 24. */
 	for (u32 c = 0; c < 4; c++)
 		v0[c * 8] = chunk[c];
-	run_one(rig, INSN(REDUCE_FINISH, .type = F32, .func = PUMICE_USC_REDUCE_ADD,
-			  .dst = R_ELEM(T_OUT), .src0 = V(0)), PUMICE_LANES, v0, v1, out);
+	run_one(fx, INSN(REDUCE_FINISH, .type = F32, .func = PUMICE_USC_REDUCE_ADD,
+			 .dst = R_ELEM(T_OUT), .src0 = V(0)), PUMICE_LANES, v0, v1, out);
 	assert_int_equal(out[0], 0);
 	assert_int_equal(out[1], SINGLE_MARK);
 }
@@ -358,7 +358,7 @@ static void usc_reductions_add_pairs_first(void **state)
 }
 
 /* Results of reductions without lanes and with one lane, for each operator and type. */
-static void check_reduce_identity(struct rig *rig)
+static void check_reduce_identity(struct fixture *fx)
 {
 	static const struct { u8 func, type; u32 identity; } table[] = {
 		{ PUMICE_USC_REDUCE_ADD, U32, 0 },
@@ -378,13 +378,13 @@ static void check_reduce_identity(struct rig *rig)
 
 	ramp(v0, v1);
 	for (u32 n = 0; n < sizeof(table) / sizeof(table[0]); n++) {
-		run_one(rig, INSN(REDUCE_PART, .type = table[n].type, .func = table[n].func,
-				  .dst = R(T_OUT), .src0 = V(1)), 9, v0, v1, out);
+		run_one(fx, INSN(REDUCE_PART, .type = table[n].type, .func = table[n].func,
+				 .dst = R(T_OUT), .src0 = V(1)), 9, v0, v1, out);
 		assert_int_equal(out[8], 92);
 		assert_int_equal(out[16], table[n].identity);
 		assert_int_equal(out[24], table[n].identity);
-		run_one(rig, INSN(REDUCE_FINISH, .type = table[n].type, .func = table[n].func,
-				  .dst = R_ELEM(T_OUT), .src0 = V(1)), 3, v0, v1, out);
+		run_one(fx, INSN(REDUCE_FINISH, .type = table[n].type, .func = table[n].func,
+				 .dst = R_ELEM(T_OUT), .src0 = V(1)), 3, v0, v1, out);
 		assert_int_equal(out[0], 100);
 	}
 }
@@ -395,17 +395,17 @@ static void usc_reductions_treat_invalid_lanes_as_identity(void **state)
 	single_at_each_level(check_reduce_identity);
 }
 
-static void check_own_element(struct rig *rig)
+static void check_own_element(struct fixture *fx)
 {
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES];
 
 	ramp(v0, v1);
-	run_one(rig, INSN(ADD, .dst = R(T_OUT), .src0 = V(1), .src1 = R_ELEM(T_OUT)), PUMICE_LANES,
+	run_one(fx, INSN(ADD, .dst = R(T_OUT), .src0 = V(1), .src1 = R_ELEM(T_OUT)), PUMICE_LANES,
 		v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], 100 - l + SINGLE_MARK);
-	run_one(rig, INSN(SELECT, .dst = R(T_OUT), .mask = IF(MASK_K(CH4)), .src0 = V(0),
-			  .src1 = R_ELEM(T_OUT)), PUMICE_LANES, v0, v1, out);
+	run_one(fx, INSN(SELECT, .dst = R(T_OUT), .mask = IF(MASK_K(CH4)), .src0 = V(0),
+			 .src1 = R_ELEM(T_OUT)), PUMICE_LANES, v0, v1, out);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l % 8 < 4 ? SINGLE_MARK : l);
 }
@@ -423,21 +423,21 @@ static void usc_step_ignores_and_restores_the_floating_point_mode_of_its_thread(
 #ifdef __SSE2__
 	const u32 mode = 0x1f80 | 0x8040 | 0x4000;
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES], after;
-	struct rig *rig = rig_create(4096);
+	struct fixture *fx = fx_create(4096);
 
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		v0[l] = l % 2 ? 0x00000001 : 0x3f800000;
 		v1[l] = l % 2 ? 0x00000001 : 0x33800000;
 	}
 	__builtin_ia32_ldmxcsr(mode);
-	run_one(rig, INSN(ADD, .type = F32, .dst = R(T_OUT), .src0 = V(0), .src1 = V(1)),
+	run_one(fx, INSN(ADD, .type = F32, .dst = R(T_OUT), .src0 = V(0), .src1 = V(1)),
 		PUMICE_LANES, v0, v1, out);
 	after = __builtin_ia32_stmxcsr();
 	__builtin_ia32_ldmxcsr(0x1f80);
 	assert_int_equal(after & ~0x3fu, mode);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(out[l], l % 2 ? 2 : 0x3f800000);
-	rig_destroy(rig);
+	fx_destroy(fx);
 #else
 	skip();
 #endif

@@ -30,9 +30,9 @@ static u64 setting(const char *name, u64 otherwise)
 }
 
 /* Up to 3 tasks; partial waves and tasks without instances among them; at least so many instances. */
-static struct rig_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u32 least)
+static struct fx_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u32 least)
 {
-	struct rig_group shape = { .tasks = 1 + gen_below(rng, 3) };
+	struct fx_group shape = { .tasks = 1 + gen_below(rng, 3) };
 	u32 waves = 0, instances = 0;
 
 	for (u32 t = 0; t < shape.tasks; t++) {
@@ -53,7 +53,7 @@ static struct rig_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u
  * One program, in one to three work-groups that run at the same time. If its
  * transcendental results are ambiguous to the last bit, it is counted, not compared.
  */
-static bool try_program(struct rig *rig, u64 seed, u64 *undecided)
+static bool try_program(struct fixture *fx, u64 seed, u64 *undecided)
 {
 	static struct gen_program prog;
 	static struct ref_group ref[MAX_GROUPS];
@@ -64,32 +64,32 @@ static bool try_program(struct rig *rig, u64 seed, u64 *undecided)
 	struct usc_program *program;
 
 	gen_program(&rng, one_wave_tasks, &prog);
-	rig_clear(rig);
-	program = rig_program(rig, prog.code, prog.insns, &prog.limits);
+	fx_clear(fx);
+	program = fx_program(fx, prog.code, prog.insns, &prog.limits);
 	if (!program) {
-		print_error("instruction %u is refused: fault %u\n", rig->fault.pc, rig->fault.fault);
+		print_error("instruction %u is refused: fault %u\n", fx->fault.pc, fx->fault.fault);
 		return false;
 	}
 	for (u32 g = 0; g < groups; g++) {
-		struct rig_group shape = random_shape(&rng, one_wave_tasks,
-						      prog.copies ? PUMICE_USC_COPY_INSTANCES : 0);
+		struct fx_group shape = random_shape(&rng, one_wave_tasks,
+						     prog.copies ? PUMICE_USC_COPY_INSTANCES : 0);
 
-		both_set_up(&rng, rig, g, &prog, &shape, program, &ref[g]);
-		usc_group_start(rig->usc, g);
+		both_set_up(&rng, fx, g, &prog, &shape, program, &ref[g]);
+		usc_group_start(fx->usc, g);
 	}
-	rig_run(rig, budgets[gen_below(&rng, 5)]);
+	fx_run(fx, budgets[gen_below(&rng, 5)]);
 	ref_undecided = 0;
 	for (u32 g = 0; g < groups; g++)
 		ok = ok && ref_run(&ref[g], MAX_STEPS) == REF_ENDED;
 	for (u32 g = 0; g < groups; g++) {
-		ok = ok && !rig->faults && rig->done[g] == 1 &&
-		     (ref_undecided || both_same_state(rig, g, &ref[g]));
+		ok = ok && !fx->faults && fx->done[g] == 1 &&
+		     (ref_undecided || both_same_state(fx, g, &ref[g]));
 		free(ref[g].memory);
 	}
 	*undecided += ref_undecided != 0;
-	if (rig->faults)
-		print_error("fault %u at %u\n", rig->fault.fault, rig->fault.pc);
-	rig_put(rig, program);
+	if (fx->faults)
+		print_error("fault %u at %u\n", fx->fault.fault, fx->fault.pc);
+	fx_put(fx, program);
 	return ok;
 }
 
@@ -99,7 +99,7 @@ static void run_level(enum gpu_level level)
 	bool best = level + 1 == GPU_LEVELS || !gpu_level_usable(level + 1);
 	u64 programs = setting("PUMICE_TEST_PROGRAMS", PROGRAMS);
 	u64 undecided = 0;
-	struct rig *rig;
+	struct fixture *fx;
 
 	if (!best)
 		programs = (programs + LESS - 1) / LESS;
@@ -109,17 +109,17 @@ static void run_level(enum gpu_level level)
 	}
 	usc_level_choose(level);
 	both_begin();
-	rig = rig_create(MAX_GROUPS * BOTH_GROUP_BYTES);
+	fx = fx_create(MAX_GROUPS * BOTH_GROUP_BYTES);
 	print_message("PUMICE_TEST_SEED=%llu, %llu programs\n", (unsigned long long)seed,
 		      (unsigned long long)programs);
 	for (u64 n = 0; n < programs; n++) {
-		if (!try_program(rig, seed + n, &undecided)) {
-			rig_destroy(rig);
+		if (!try_program(fx, seed + n, &undecided)) {
+			fx_destroy(fx);
 			fail_msg("PUMICE_TEST_SEED=%llu PUMICE_TEST_PROGRAMS=1 shows it",
 				 (unsigned long long)(seed + n));
 		}
 	}
-	rig_destroy(rig);
+	fx_destroy(fx);
 	print_message("%llu programs were not compared\n", (unsigned long long)undecided);
 	assert_true(undecided <= programs / 100 + 1);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "gen.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define NOISE 100000u
 
@@ -192,47 +192,47 @@ static struct refusal refusals[] = {
 
 #define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
 
-/* Write words between a mov and an end; the program, or NULL with rig->fault. */
-static struct usc_program *try_words(struct rig *rig, const u32 *words)
+/* Write words between a mov and an end; the program, or NULL with fx->fault. */
+static struct usc_program *try_words(struct fixture *fx, const u32 *words)
 {
 	u32 code[3 * PUMICE_USC_WORDS];
 
 	usc_put(code, 0, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = K(SID)));
 	memcpy(&code[PUMICE_USC_WORDS], words, PUMICE_USC_WORDS * 4);
 	usc_put(code, 2, INSN(END));
-	memset(&rig->fault, 0xee, sizeof(rig->fault));
-	return rig_program(rig, code, 3, &limits);
+	memset(&fx->fault, 0xee, sizeof(fx->fault));
+	return fx_program(fx, code, 3, &limits);
 }
 
-static void check_refused(struct rig *rig, const char *rule, const u32 *words,
+static void check_refused(struct fixture *fx, const char *rule, const u32 *words,
 			  enum pumice_fault fault)
 {
-	struct usc_program *program = try_words(rig, words);
+	struct usc_program *program = try_words(fx, words);
 
 	if (program)
 		fail_msg("%s: accepted", rule);
-	if (rig->fault.fault != fault)
-		fail_msg("%s: fault %u, must be %u", rule, rig->fault.fault, fault);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
-	assert_int_equal(rig->fault.ctx, RIG_CTX);
-	assert_int_equal(rig->fault.pc, 1);
-	assert_int_equal(rig->fault.addr, RIG_CODE + 16);
+	if (fx->fault.fault != fault)
+		fail_msg("%s: fault %u, must be %u", rule, fx->fault.fault, fault);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(fx->fault.ctx, FX_CTX);
+	assert_int_equal(fx->fault.pc, 1);
+	assert_int_equal(fx->fault.addr, FX_CODE + 16);
 }
 
 static void usc_refuses_every_illegal_encoding_with_its_fault(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	u32 words[PUMICE_USC_WORDS];
 
 	for (u32 n = 0; n < REFUSALS; n++) {
 		pumice_usc_pack(words, &refusals[n].insn);
-		check_refused(rig, refusals[n].rule, words, refusals[n].fault);
+		check_refused(fx, refusals[n].rule, words, refusals[n].fault);
 	}
 }
 
 static void usc_refuses_unknown_opcodes_and_reserved_bits(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	u32 words[PUMICE_USC_WORDS];
 
 	for (u32 opcode = 0; opcode < 256; opcode++) {
@@ -240,14 +240,14 @@ static void usc_refuses_unknown_opcodes_and_reserved_bits(void **state)
 			continue;
 		memset(words, 0, sizeof(words));
 		words[0] = opcode;
-		check_refused(rig, "unknown opcode", words, PUMICE_FAULT_USC_OPCODE);
+		check_refused(fx, "unknown opcode", words, PUMICE_FAULT_USC_OPCODE);
 	}
 	for (u32 bit = 8; bit < 128; bit++) {
 		struct pumice_usc_insn end = INSN(END);
 
 		pumice_usc_pack(words, &end);
 		words[bit / 32] |= 1u << bit % 32;
-		check_refused(rig, "a bit of end", words, PUMICE_FAULT_USC_RESERVED);
+		check_refused(fx, "a bit of end", words, PUMICE_FAULT_USC_RESERVED);
 	}
 }
 
@@ -274,51 +274,51 @@ static void usc_accepts_the_last_register_of_each_allocation(void **state)
 		INSN(GROUP_LOAD, .src0 = BANK(CF, 1, 0), .src2 = BANK(CF, 0, 0), .words = 1024),
 		INSN(DC_WINDOW, .src2 = BANK(R, 6, 1), .words = 16384),
 	};
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	u32 words[PUMICE_USC_WORDS];
 
 	for (u32 n = 0; n < sizeof(good) / sizeof(good[0]); n++) {
 		struct usc_program *program;
 
 		pumice_usc_pack(words, &good[n]);
-		program = try_words(rig, words);
+		program = try_words(fx, words);
 		assert_non_null(program);
-		rig_put(rig, program);
+		fx_put(fx, program);
 	}
 }
 
-static void refuse_place(struct rig *rig, u64 addr, u32 insns)
+static void refuse_place(struct fixture *fx, u64 addr, u32 insns)
 {
-	assert_null(usc_program_get(rig->cache, &rig->mmu, &rig->tlb, RIG_CTX, addr, insns, &limits,
-				    &rig->fault));
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_USC_PROGRAM);
-	assert_int_equal(rig->fault.addr, addr);
+	assert_null(usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, addr, insns, &limits,
+				    &fx->fault));
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_PROGRAM);
+	assert_int_equal(fx->fault.addr, addr);
 }
 
 static void usc_refuses_misaligned_empty_and_too_long_programs(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 
-	refuse_place(rig, RIG_CODE + 8, 1);
-	refuse_place(rig, RIG_CODE, 0);
-	refuse_place(rig, RIG_CODE, PUMICE_USC_MAX_INSNS + 1);
+	refuse_place(fx, FX_CODE + 8, 1);
+	refuse_place(fx, FX_CODE, 0);
+	refuse_place(fx, FX_CODE, PUMICE_USC_MAX_INSNS + 1);
 }
 
 static void usc_fetch_is_an_access_for_execution(void **state)
 {
-	const u64 va = RIG_CODE + RIG_CODE_BYTES;
-	struct rig *rig = *state;
+	const u64 va = FX_CODE + FX_CODE_BYTES;
+	struct fixture *fx = *state;
 
-	testmem_map(rig->mem, RIG_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
-	assert_null(usc_program_get(rig->cache, &rig->mmu, &rig->tlb, RIG_CTX, va, 1, &limits,
-				    &rig->fault));
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_NO_EXEC);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_USC_CODE);
-	assert_int_equal(rig->fault.access, PUMICE_ACCESS_EXEC);
-	assert_int_equal(rig->fault.addr, va);
-	assert_null(usc_program_get(rig->cache, &rig->mmu, &rig->tlb, RIG_CTX, va + 4096, 1, &limits,
-				    &rig->fault));
-	assert_int_equal(rig->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	testmem_map(fx->mem, FX_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	assert_null(usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, va, 1, &limits,
+				    &fx->fault));
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_NO_EXEC);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(fx->fault.access, PUMICE_ACCESS_EXEC);
+	assert_int_equal(fx->fault.addr, va);
+	assert_null(usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, va + 4096, 1, &limits,
+				    &fx->fault));
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
 }
 
 static bool is_program_fault(u32 fault)
@@ -328,40 +328,40 @@ static bool is_program_fault(u32 fault)
 }
 
 /* Run an accepted program, with a small budget to end loops. */
-static void run_noise(struct rig *rig, struct usc_program *program)
+static void run_noise(struct fixture *fx, struct usc_program *program)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { 40 }, .limits = limits, .local_bytes = 64,
 	};
 
-	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
-	usc_group_start(rig->usc, 0);
-	usc_step(rig->usc, 200, NULL);
-	usc_abort(rig->usc);
-	usc_step(rig->usc, 1, NULL);
-	assert_int_equal(rig->done[0], 1);
-	assert_true(rig->faults <= 1);
+	fx_clear(fx);
+	fx_fill(fx, 0, &group, program);
+	usc_group_start(fx->usc, 0);
+	usc_step(fx->usc, 200, NULL);
+	usc_abort(fx->usc);
+	usc_step(fx->usc, 1, NULL);
+	assert_int_equal(fx->done[0], 1);
+	assert_true(fx->faults <= 1);
 }
 
 static void usc_random_words_are_refused_or_run_without_harm(void **state)
 {
 	struct gen_rng rng = { 7 };
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	u32 words[PUMICE_USC_WORDS], accepted = 0;
 
 	for (u32 n = 0; n < NOISE; n++) {
 		struct usc_program *program;
 
 		gen_noise(&rng, words);
-		program = try_words(rig, words);
+		program = try_words(fx, words);
 		if (program) {
 			accepted++;
-			run_noise(rig, program);
-			rig_put(rig, program);
+			run_noise(fx, program);
+			fx_put(fx, program);
 		} else {
-			assert_true(is_program_fault(rig->fault.fault));
-			assert_int_equal(rig->fault.pc, 1);
+			assert_true(is_program_fault(fx->fault.fault));
+			assert_int_equal(fx->fault.pc, 1);
 		}
 	}
 	/* Otherwise the random words do not test execution. */
@@ -379,5 +379,5 @@ int main(void)
 		cmocka_unit_test(usc_random_words_are_refused_or_run_without_harm),
 	};
 
-	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
+	return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
 }

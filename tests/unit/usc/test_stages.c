@@ -13,7 +13,7 @@
 #include "exec.h"
 #include "fake_tag.h"
 #include "gen.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define BANK(bank, n)							\
 	(PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__BANK, PUMICE_USC_BANK_##bank) |	\
@@ -124,59 +124,59 @@ static const struct {
 	NEVER("pbe state beyond", TILE, USC_REGISTER, PBE, .src0 = BANK(SH, 13)),
 };
 
-static struct usc_program *load(struct rig *rig, u32 stage, struct pumice_usc_insn insn)
+static struct usc_program *load(struct fixture *fx, u32 stage, struct pumice_usc_insn insn)
 {
 	const struct usc_program_limits limits = limits_of(stage);
 	u32 code[2 * PUMICE_USC_WORDS];
 
 	usc_put(code, 0, insn);
 	usc_put(code, 1, INSN(END));
-	return rig_program(rig, code, 2, &limits);
+	return fx_program(fx, code, 2, &limits);
 }
 
 static void usc_stages_have_their_own_operations_and_banks(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 
 	for (u32 n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
 		for (u32 stage = USC_STAGE_COMPUTE; stage <= USC_STAGE_TILE; stage++) {
-			struct usc_program *program = load(rig, stage, cases[n].insn);
+			struct usc_program *program = load(fx, stage, cases[n].insn);
 
 			if (!program != !(cases[n].stages >> stage & 1))
 				fail_msg("%s in stage %u", cases[n].rule, stage);
 			if (program)
-				rig_put(rig, program);
-			else if (rig->fault.fault != cases[n].fault)
+				fx_put(fx, program);
+			else if (fx->fault.fault != cases[n].fault)
 				fail_msg("%s in stage %u: fault %u", cases[n].rule, stage,
-					 rig->fault.fault);
+					 fx->fault.fault);
 		}
 	}
 }
 
 static void usc_refuses_operations_of_no_stage(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 
 	for (u32 n = 0; n < sizeof(never) / sizeof(never[0]); n++) {
-		if (load(rig, never[n].stage, never[n].insn))
+		if (load(fx, never[n].stage, never[n].insn))
 			fail_msg("%s: accepted", never[n].rule);
-		if (rig->fault.fault != never[n].fault)
-			fail_msg("%s: fault %u", never[n].rule, rig->fault.fault);
+		if (fx->fault.fault != never[n].fault)
+			fail_msg("%s: fault %u", never[n].rule, fx->fault.fault);
 	}
 }
 
 static void usc_same_code_of_two_stages_is_two_programs(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct pumice_usc_insn nothing = INSN(MOV, .mask = ONE_MASK, .dst = BANK(R, 0), .src0 = BANK(R, 1));
-	struct usc_program *vertex = load(rig, USC_STAGE_VERTEX, nothing);
-	struct usc_program *tile = load(rig, USC_STAGE_TILE, nothing);
+	struct usc_program *vertex = load(fx, USC_STAGE_VERTEX, nothing);
+	struct usc_program *tile = load(fx, USC_STAGE_TILE, nothing);
 
 	assert_ptr_not_equal(vertex, tile);
-	assert_ptr_equal(load(rig, USC_STAGE_TILE, nothing), tile);
-	rig_put(rig, vertex);
-	rig_put(rig, tile);
-	rig_put(rig, tile);
+	assert_ptr_equal(load(fx, USC_STAGE_TILE, nothing), tile);
+	fx_put(fx, vertex);
+	fx_put(fx, tile);
+	fx_put(fx, tile);
 }
 
 /* A task of one whole span. */
@@ -196,7 +196,7 @@ static bool take_pbe(const struct usc_gfx *gfx, const u32 state[8], struct gpu_f
 	t->pbe_calls++;
 	memcpy(t->pbe_state, state, sizeof(t->pbe_state));
 	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PBE_STATE, .unit = PUMICE_UNIT_PBE,
-				     .ctx = RIG_CTX, .addr = 0x1234 };
+				     .ctx = FX_CTX, .addr = 0x1234 };
 	return !t->pbe_fails;
 }
 
@@ -209,10 +209,10 @@ static void take_depth(const struct usc_gfx *gfx, struct usc_span *span, const u
 static const struct usc_gfx_ops ops = { .pbe = take_pbe, .depth = take_depth };
 
 /* Start groups of one task each, whose shared registers hold 1000, 1001, ... */
-static void start_program(struct rig *rig, struct task *t, u32 stage, struct usc_program *program,
-			  u32 groups)
+static void start_program(struct fixture *fx, struct task *t, u32 stage,
+			  struct usc_program *program, u32 groups)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { 4 }, .limits = limits_of(stage),
 		.gfx = stage == USC_STAGE_COMPUTE ? NULL : &t->gfx,
 		.prims = 1,
@@ -230,95 +230,95 @@ static void start_program(struct rig *rig, struct task *t, u32 stage, struct usc
 	t->gfx.span = &t->span;
 	t->gfx.spans = 1;
 	t->gfx.coeffs = group.limits.coeffs;
-	rig_clear(rig);
+	fx_clear(fx);
 	for (u32 g = 0; g < groups; g++) {
-		rig_fill(rig, g, &group, program);
+		fx_fill(fx, g, &group, program);
 		for (u32 n = 0; n < group.limits.shared; n++)
-			usc_shared(rig->usc, usc_task(rig->usc, g))[n] = 1000 + n;
-		usc_group_start(rig->usc, g);
+			usc_shared(fx->usc, usc_task(fx->usc, g))[n] = 1000 + n;
+		usc_group_start(fx->usc, g);
 	}
 }
 
-static void run_program(struct rig *rig, struct task *t, u32 stage, struct usc_program *program)
+static void run_program(struct fixture *fx, struct task *t, u32 stage, struct usc_program *program)
 {
-	start_program(rig, t, stage, program, 1);
+	start_program(fx, t, stage, program, 1);
 	/* Random loops end here. */
-	usc_step(rig->usc, 200, NULL);
-	usc_abort(rig->usc);
-	usc_step(rig->usc, 1, NULL);
-	assert_int_equal(rig->done[0], 1);
-	rig_put(rig, program);
+	usc_step(fx->usc, 200, NULL);
+	usc_abort(fx->usc);
+	usc_step(fx->usc, 1, NULL);
+	assert_int_equal(fx->done[0], 1);
+	fx_put(fx, program);
 }
 
-static void run(struct rig *rig, struct task *t, u32 stage, struct pumice_usc_insn insn)
+static void run(struct fixture *fx, struct task *t, u32 stage, struct pumice_usc_insn insn)
 {
-	run_program(rig, t, stage, load(rig, stage, insn));
+	run_program(fx, t, stage, load(fx, stage, insn));
 }
 
-static void must_fault(const struct rig *rig, enum pumice_fault fault)
+static void must_fault(const struct fixture *fx, enum pumice_fault fault)
 {
-	assert_int_equal(rig->faults, 1);
-	assert_int_equal(rig->fault.fault, fault);
-	assert_int_equal(rig->fault.pc, 0);
-	assert_int_equal(rig->fault.usc, RIG_NUMBER);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, fault);
+	assert_int_equal(fx->fault.pc, 0);
+	assert_int_equal(fx->fault.usc, FX_NUMBER);
 }
 
 static void usc_discard_and_depth_require_an_object_with_them(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct task t = { 0 };
 
-	run(rig, &t, USC_STAGE_FRAGMENT, INSN(DISCARD, .mask = ONE_MASK));
-	must_fault(rig, PUMICE_FAULT_USC_STAGE);
-	run(rig, &t, USC_STAGE_FRAGMENT, INSN(DEPTH, .type = F32, .src0 = BANK(R, 1)));
-	must_fault(rig, PUMICE_FAULT_USC_STAGE);
+	run(fx, &t, USC_STAGE_FRAGMENT, INSN(DISCARD, .mask = ONE_MASK));
+	must_fault(fx, PUMICE_FAULT_USC_STAGE);
+	run(fx, &t, USC_STAGE_FRAGMENT, INSN(DEPTH, .type = F32, .src0 = BANK(R, 1)));
+	must_fault(fx, PUMICE_FAULT_USC_STAGE);
 	t.gfx.discards = true;
-	run(rig, &t, USC_STAGE_FRAGMENT, INSN(DISCARD, .mask = ONE_MASK));
-	assert_int_equal(rig->faults, 0);
+	run(fx, &t, USC_STAGE_FRAGMENT, INSN(DISCARD, .mask = ONE_MASK));
+	assert_int_equal(fx->faults, 0);
 	assert_int_equal(t.span.live, 0);
 }
 
 static void usc_passes_the_tile_to_the_pbe_with_its_state(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct task t = { 0 };
 
-	run(rig, &t, USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 7)));
-	assert_int_equal(rig->faults, 0);
+	run(fx, &t, USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 7)));
+	assert_int_equal(fx->faults, 0);
 	assert_int_equal(t.pbe_calls, 1);
 	for (u32 n = 0; n < 8; n++)
 		assert_int_equal(t.pbe_state[n], 1007 + n);
 	t.pbe_fails = true;
-	run(rig, &t, USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 7)));
-	must_fault(rig, PUMICE_FAULT_PBE_STATE);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_PBE);
-	assert_int_equal(rig->fault.addr, 0x1234);
+	run(fx, &t, USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 7)));
+	must_fault(fx, PUMICE_FAULT_PBE_STATE);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_PBE);
+	assert_int_equal(fx->fault.addr, 0x1234);
 }
 
 static void usc_texture_fault_stops_the_group_and_reports_the_instruction(void **state)
 {
 	const struct pumice_usc_insn sample = INSN(SAMPLE, .type = F32, .dst = BANK(R, 0),
 						   .src0 = BANK(R, 4), .src2 = BANK(SH, 0));
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	struct task t = { 0 };
 	u64 count[PUMICE_PERF_NUMBER] = { 0 };
 
 	fake_tag_fault = (struct gpu_fault){ .fault = PUMICE_FAULT_TAG_STATE,
-					     .unit = PUMICE_UNIT_TAG, .ctx = RIG_CTX };
-	run(rig, &t, USC_STAGE_FRAGMENT, sample);
+					     .unit = PUMICE_UNIT_TAG, .ctx = FX_CTX };
+	run(fx, &t, USC_STAGE_FRAGMENT, sample);
 	fake_tag_fault.fault = PUMICE_FAULT_NONE;
-	must_fault(rig, PUMICE_FAULT_TAG_STATE);
-	assert_int_equal(rig->fault.unit, PUMICE_UNIT_TAG);
-	run(rig, &t, USC_STAGE_FRAGMENT, sample);
-	assert_int_equal(rig->faults, 0);
-	usc_counters_add(rig->usc, count);
+	must_fault(fx, PUMICE_FAULT_TAG_STATE);
+	assert_int_equal(fx->fault.unit, PUMICE_UNIT_TAG);
+	run(fx, &t, USC_STAGE_FRAGMENT, sample);
+	assert_int_equal(fx->faults, 0);
+	usc_counters_add(fx->usc, count);
 	assert_int_equal(count[PUMICE_PERF_TAG_READS], 1);
 }
 
 #define SLOW	4u	/* slow instructions of a program */
 
 /* A program of slow instructions alone: reads of textures, or the PBE's. */
-static struct usc_program *slow_program(struct rig *rig, u32 stage)
+static struct usc_program *slow_program(struct fixture *fx, u32 stage)
 {
 	const struct usc_program_limits limits = limits_of(stage);
 	u32 code[(SLOW + 1) * PUMICE_USC_WORDS], n;
@@ -329,14 +329,14 @@ static struct usc_program *slow_program(struct rig *rig, u32 stage)
 			INSN(SAMPLE, .type = F32, .dst = BANK(R, 0), .src0 = BANK(R, 4),
 			     .src2 = BANK(SH, 0)));
 	usc_put(code, n, INSN(END));
-	return rig_program(rig, code, SLOW + 1, &limits);
+	return fx_program(fx, code, SLOW + 1, &limits);
 }
 
-static u64 slow_done(struct rig *rig, const struct task *t)
+static u64 slow_done(struct fixture *fx, const struct task *t)
 {
 	u64 count[PUMICE_PERF_NUMBER] = { 0 };
 
-	usc_counters_add(rig->usc, count);
+	usc_counters_add(fx->usc, count);
 	return t->pbe_calls + count[PUMICE_PERF_TAG_READS];
 }
 
@@ -344,22 +344,22 @@ static void usc_step_requested_to_end_runs_one_slow_instruction(void **state)
 {
 	static const u32 stages[] = { USC_STAGE_FRAGMENT, USC_STAGE_TILE };
 	const _Atomic bool stop = true;
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 
 	for (u32 i = 0; i < 2; i++) {
 		struct task t = { 0 };
-		struct usc_program *program = slow_program(rig, stages[i]);
+		struct usc_program *program = slow_program(fx, stages[i]);
 		u64 before;
 
-		start_program(rig, &t, stages[i], program, 1);
-		before = slow_done(rig, &t);
+		start_program(fx, &t, stages[i], program, 1);
+		before = slow_done(fx, &t);
 		for (u32 n = 1; n <= SLOW; n++) {
-			usc_step(rig->usc, 200, &stop);
-			assert_int_equal(slow_done(rig, &t) - before, n);
+			usc_step(fx->usc, 200, &stop);
+			assert_int_equal(slow_done(fx, &t) - before, n);
 		}
-		usc_step(rig->usc, 200, NULL);
-		assert_int_equal(rig->done[0], 1);
-		rig_put(rig, program);
+		usc_step(fx->usc, 200, NULL);
+		assert_int_equal(fx->done[0], 1);
+		fx_put(fx, program);
 	}
 }
 
@@ -367,20 +367,20 @@ static void usc_step_requested_to_end_runs_one_slow_instruction(void **state)
 static void usc_slow_instructions_cost_the_step_more(void **state)
 {
 	static const u32 stages[] = { USC_STAGE_FRAGMENT, USC_STAGE_TILE };
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 
 	for (u32 i = 0; i < 2; i++) {
 		struct task t = { 0 };
-		struct usc_program *program = slow_program(rig, stages[i]);
+		struct usc_program *program = slow_program(fx, stages[i]);
 		u64 before;
 
-		start_program(rig, &t, stages[i], program, 3);
-		before = slow_done(rig, &t);
-		usc_step(rig->usc, 300, NULL);
-		assert_int_equal(slow_done(rig, &t) - before, 2 * SLOW);
-		usc_step(rig->usc, 300, NULL);
-		assert_int_equal(slow_done(rig, &t) - before, 3 * SLOW);
-		rig_put(rig, program);
+		start_program(fx, &t, stages[i], program, 3);
+		before = slow_done(fx, &t);
+		usc_step(fx->usc, 300, NULL);
+		assert_int_equal(slow_done(fx, &t) - before, 2 * SLOW);
+		usc_step(fx->usc, 300, NULL);
+		assert_int_equal(slow_done(fx, &t) - before, 3 * SLOW);
+		fx_put(fx, program);
 	}
 }
 
@@ -404,18 +404,18 @@ static void usc_detailed_counters_count_the_operations_of_graphics(void **state)
 		  PUMICE_PERF_USC_INSN_GLOBAL },
 		{ USC_STAGE_TILE, INSN(PBE, .src0 = BANK(SH, 0)), PUMICE_PERF_USC_INSN_GLOBAL },
 	};
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	u32 vo[5 * PUMICE_LANES];
 	struct task t = { .gfx = { .vo = vo, .vo_words = 5 } };
 
-	usc_set_detail(rig->usc, true);
+	usc_set_detail(fx->usc, true);
 	for (u32 n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
 		u64 before[PUMICE_PERF_NUMBER] = { 0 }, after[PUMICE_PERF_NUMBER] = { 0 };
 
-		usc_counters_add(rig->usc, before);
-		run(rig, &t, kinds[n].stage, kinds[n].insn);
-		usc_counters_add(rig->usc, after);
-		assert_int_equal(rig->faults, 0);
+		usc_counters_add(fx->usc, before);
+		run(fx, &t, kinds[n].stage, kinds[n].insn);
+		usc_counters_add(fx->usc, after);
+		assert_int_equal(fx->faults, 0);
 		assert_int_equal(after[kinds[n].counter] - before[kinds[n].counter], 1);
 		assert_int_equal(after[PUMICE_PERF_USC_INSN_FLOW] -
 				 before[PUMICE_PERF_USC_INSN_FLOW], 1);	/* end */
@@ -429,7 +429,7 @@ static void usc_detailed_counters_count_the_operations_of_graphics(void **state)
 static void usc_random_words_in_every_stage_do_no_harm(void **state)
 {
 	struct gen_rng rng = { 11 };
-	struct rig *rig = *state;
+	struct fixture *fx = *state;
 	u32 words[2 * PUMICE_USC_WORDS], vo[5 * PUMICE_LANES], accepted = 0;
 	struct task t = { .gfx = { .vo = vo, .vo_words = 5, .discards = true,
 				   .depth_writes = true } };
@@ -441,12 +441,12 @@ static void usc_random_words_in_every_stage_do_no_harm(void **state)
 
 		gen_noise(&rng, words);
 		usc_put(words, 1, INSN(END));
-		program = rig_program(rig, words, 2, &limits);
+		program = fx_program(fx, words, 2, &limits);
 		if (!program)
 			continue;
 		accepted++;
-		run_program(rig, &t, stage, program);
-		assert_true(rig->faults <= 1);
+		run_program(fx, &t, stage, program);
+		assert_true(fx->faults <= 1);
 	}
 	assert_true(accepted > NOISE / 1000);
 }
@@ -474,17 +474,17 @@ static void usc_samples_are_positioned_by_the_precision_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(usc_stages_have_their_own_operations_and_banks),
-		RIG_TEST(usc_refuses_operations_of_no_stage),
-		RIG_TEST(usc_same_code_of_two_stages_is_two_programs),
-		RIG_TEST(usc_discard_and_depth_require_an_object_with_them),
-		RIG_TEST(usc_passes_the_tile_to_the_pbe_with_its_state),
-		RIG_TEST(usc_texture_fault_stops_the_group_and_reports_the_instruction),
-		RIG_TEST(usc_step_requested_to_end_runs_one_slow_instruction),
-		RIG_TEST(usc_slow_instructions_cost_the_step_more),
-		RIG_TEST(usc_detailed_counters_count_the_operations_of_graphics),
-		RIG_TEST(usc_random_words_in_every_stage_do_no_harm),
-		RIG_TEST(usc_samples_are_positioned_by_the_precision_rules),
+		FX_TEST(usc_stages_have_their_own_operations_and_banks),
+		FX_TEST(usc_refuses_operations_of_no_stage),
+		FX_TEST(usc_same_code_of_two_stages_is_two_programs),
+		FX_TEST(usc_discard_and_depth_require_an_object_with_them),
+		FX_TEST(usc_passes_the_tile_to_the_pbe_with_its_state),
+		FX_TEST(usc_texture_fault_stops_the_group_and_reports_the_instruction),
+		FX_TEST(usc_step_requested_to_end_runs_one_slow_instruction),
+		FX_TEST(usc_slow_instructions_cost_the_step_more),
+		FX_TEST(usc_detailed_counters_count_the_operations_of_graphics),
+		FX_TEST(usc_random_words_in_every_stage_do_no_harm),
+		FX_TEST(usc_samples_are_positioned_by_the_precision_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@
 
 #include "exec.h"
 #include "gen.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define MANTISSAS 4096u
 #define MANTISSAS_BELOW_ZERO 64u	/* the functions are even, odd or NaN there */
@@ -87,32 +87,32 @@ static u32 bits_of(float f)
 }
 
 /* Run the operation on AT_ONCE inputs. */
-static void evaluate(struct rig *rig, struct usc_program *program, const u32 *in, u32 *out)
+static void evaluate(struct fixture *fx, struct usc_program *program, const u32 *in, u32 *out)
 {
-	const struct rig_group group = {
+	const struct fx_group group = {
 		.tasks = 1, .instances = { PUMICE_TASK_INSTANCES },
 		.limits = { .temps = REGISTERS, .attrs = REGISTERS },
 	};
 	const size_t row = PUMICE_LANES * sizeof(u32);
 	const struct usc_task *task;
 
-	rig_clear(rig);
-	rig_fill(rig, 0, &group, program);
-	task = usc_task(rig->usc, 0);
+	fx_clear(fx);
+	fx_fill(fx, 0, &group, program);
+	task = usc_task(fx->usc, 0);
 	for (u32 w = 0; w < USC_MAX_WAVES; w++) {
 		for (u32 r = 0; r < REGISTERS; r++)
-			memcpy(usc_attr(rig->usc, task, w, r), in + (w * REGISTERS + r) * PUMICE_LANES,
+			memcpy(usc_attr(fx->usc, task, w, r), in + (w * REGISTERS + r) * PUMICE_LANES,
 			       row);
 	}
-	usc_group_start(rig->usc, 0);
-	rig_run(rig, 1u << 20);
-	assert_int_equal(rig->faults, 0);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 1u << 20);
+	assert_int_equal(fx->faults, 0);
 	for (u32 w = 0; w < USC_MAX_WAVES; w++)
 		memcpy(out + w * REGISTERS * PUMICE_LANES,
-		       rig->usc->unified + usc_wave_regs(task, w), REGISTERS * row);
+		       fx->usc->unified + usc_wave_regs(task, w), REGISTERS * row);
 }
 
-static struct usc_program *make_program(struct rig *rig, enum pumice_usc_op op,
+static struct usc_program *make_program(struct fixture *fx, enum pumice_usc_op op,
 					enum gpu_level level)
 {
 	const struct usc_program_limits limits = { .temps = REGISTERS, .attrs = REGISTERS };
@@ -127,7 +127,7 @@ static struct usc_program *make_program(struct rig *rig, enum pumice_usc_op op,
 	}
 	usc_put(code, REGISTERS, INSN(END));
 	usc_level_choose(level);
-	return rig_program(rig, code, REGISTERS + 1, &limits);
+	return fx_program(fx, code, REGISTERS + 1, &limits);
 }
 
 /* Distance of a result from the exact one; NaN where one of them is. */
@@ -168,9 +168,9 @@ static void judge(const struct function *f, u32 input, u32 result, struct outcom
 }
 
 /* A function with its programs at every level, and queued inputs. */
-struct bench {
+struct batch {
 	/* By level, each with programs of its own; NULL if the host lacks it. */
-	struct rig *rig[GPU_LEVELS];
+	struct fixture *fx[GPU_LEVELS];
 	struct usc_program *program[GPU_LEVELS];
 	const struct function *function;
 	struct outcome outcome;
@@ -178,14 +178,14 @@ struct bench {
 	u32 in[AT_ONCE], out[AT_ONCE], first[AT_ONCE];
 };
 
-static void flush(struct bench *b)
+static void flush(struct batch *b)
 {
 	bool have = false;
 
 	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
 		if (!b->program[level])
 			continue;
-		evaluate(b->rig[level], b->program[level], b->in, b->out);
+		evaluate(b->fx[level], b->program[level], b->in, b->out);
 		if (have)
 			assert_memory_equal(b->out, b->first, b->count * sizeof(u32));
 		else
@@ -197,14 +197,14 @@ static void flush(struct bench *b)
 	b->count = 0;
 }
 
-static void add(struct bench *b, u32 input)
+static void add(struct batch *b, u32 input)
 {
 	b->in[b->count++] = input;
 	if (b->count == AT_ONCE)
 		flush(b);
 }
 
-static void add_all_exponents(struct bench *b, struct gen_rng *rng)
+static void add_all_exponents(struct batch *b, struct gen_rng *rng)
 {
 	for (u32 top = 0; top < 512; top++) {
 		u32 mantissas = top < 256 ? MANTISSAS : MANTISSAS_BELOW_ZERO, bits = top << 23;
@@ -219,7 +219,7 @@ static void add_all_exponents(struct bench *b, struct gen_rng *rng)
 	}
 }
 
-static void add_hard_points(struct bench *b, struct gen_rng *rng)
+static void add_hard_points(struct batch *b, struct gen_rng *rng)
 {
 	const long double quarter = acosl(0.0l);
 
@@ -236,25 +236,25 @@ static void add_hard_points(struct bench *b, struct gen_rng *rng)
 	}
 }
 
-static void measure(struct rig **rig, const struct function *f, struct outcome *o)
+static void measure(struct fixture **fx, const struct function *f, struct outcome *o)
 {
-	static struct bench b;
+	static struct batch b;
 	struct gen_rng rng = { f->op };
 
 	memset(&b, 0, sizeof(b));
 	b.function = f;
 	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
-		b.rig[level] = rig[level];
-		if (rig[level])
-			b.program[level] = make_program(rig[level], f->op, level);
-		assert_int_equal(!b.program[level], !rig[level]);
+		b.fx[level] = fx[level];
+		if (fx[level])
+			b.program[level] = make_program(fx[level], f->op, level);
+		assert_int_equal(!b.program[level], !fx[level]);
 	}
 	add_all_exponents(&b, &rng);
 	add_hard_points(&b, &rng);
 	flush(&b);
 	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
 		if (b.program[level])
-			rig_put(rig[level], b.program[level]);
+			fx_put(fx[level], b.program[level]);
 	}
 	*o = b.outcome;
 }
@@ -262,25 +262,25 @@ static void measure(struct rig **rig, const struct function *f, struct outcome *
 static void usc_transcendental_operations_are_within_their_stated_errors(void **state)
 {
 	struct outcome outcome[FUNCTIONS];
-	struct rig *rig[GPU_LEVELS] = { NULL };
+	struct fixture *fx[GPU_LEVELS] = { NULL };
 
 	(void)state;
 	if (LDBL_MANT_DIG < 64)
 		skip();
 	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
 		if (gpu_level_usable(level))
-			rig[level] = rig_create(4096);
+			fx[level] = fx_create(4096);
 	}
 	for (u32 n = 0; n < FUNCTIONS; n++)
-		measure(rig, &functions[n], &outcome[n]);
+		measure(fx, &functions[n], &outcome[n]);
 	print_message("operation  inputs    largest error, ulp      stated  at\n");
 	for (u32 n = 0; n < FUNCTIONS; n++)
 		print_message("%-9s  %8u  %.15f       %.2f    %#010x (%.9g)\n", functions[n].name,
 			      outcome[n].inputs, outcome[n].error, functions[n].stated,
 			      outcome[n].at, (double)float_of(outcome[n].at));
 	for (enum gpu_level level = 0; level < GPU_LEVELS; level++) {
-		if (rig[level])
-			rig_destroy(rig[level]);
+		if (fx[level])
+			fx_destroy(fx[level]);
 	}
 }
 

@@ -4,7 +4,7 @@
  * expander without chunks, which cuts the list of vertices into runs and lists each run's
  * primitives as specified.
  */
-#include "bench.h"
+#include "vdm_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +18,13 @@ struct draw {
 	s32 base_vertex;
 };
 
-static struct bench_list expected;
+static struct vdmfx_list expected;
 
 static void expect(u32 kind, u32 instance, u32 a, u32 b, u32 c)
 {
-	struct bench_prim *p = &expected.prim[expected.count++];
+	struct vdmfx_prim *p = &expected.prim[expected.count++];
 
-	*p = (struct bench_prim){
+	*p = (struct vdmfx_prim){
 		.kind = (u8)kind, .vertex = { a, b, c }, .instance = { instance, instance, instance },
 	};
 	if (kind != PUMICE_PRIM_KIND_TRIANGLE)
@@ -73,17 +73,17 @@ static void expand_run(u32 topology, bool last, u32 instance, const u32 *v, u32 
 }
 
 /* An index of the buffer, or 0 beyond it. */
-static u32 index_at(const struct bench *b, const struct draw *d, u64 place)
+static u32 index_at(const struct vdm_fixture *b, const struct draw *d, u64 place)
 {
 	u32 value = 0;
 
 	if (place >= d->index_count)
 		return 0;
-	memcpy(&value, b->rig->data + (BENCH_INDICES - RIG_DATA) + (place << d->size), 1u << d->size);
+	memcpy(&value, b->fx->data + (VDMFX_INDICES - FX_DATA) + (place << d->size), 1u << d->size);
 	return value;
 }
 
-static void expand(const struct bench *b, const struct draw *d, bool last)
+static void expand(const struct vdm_fixture *b, const struct draw *d, bool last)
 {
 	const u32 ones = d->size == 0 ? 0xff : d->size == 1 ? 0xffff : 0xffffffff;
 	u32 *v = malloc((d->count + 1) * sizeof(*v)), instance, i, n;
@@ -105,17 +105,17 @@ static void expand(const struct bench *b, const struct draw *d, bool last)
 }
 
 /* A stream of these draws. */
-static void put_draws(struct bench *b, const struct draw *d, u32 draws)
+static void put_draws(struct vdm_fixture *b, const struct draw *d, u32 draws)
 {
 	u32 words[256], n = 0, i;
 
-	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = BENCH_STATE });
+	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = VDMFX_STATE });
 	n += PUMICE_VDM_STATE_CMD_WORDS;
 	for (i = 0; i < draws; i++, d++) {
 		if (d->indexed) {
 			pumice_vdm_draw_indexed_pack(words + n, &(struct pumice_vdm_draw_indexed){
 				.topology = (u8)d->topology, .index_size = (u8)d->size,
-				.restart = d->restart, .indices = BENCH_INDICES,
+				.restart = d->restart, .indices = VDMFX_INDICES,
 				.index_count = d->index_count, .count = d->count, .first = d->first,
 				.base_vertex = d->base_vertex, .instances = d->instances,
 				.base_instance = d->base_instance });
@@ -128,10 +128,10 @@ static void put_draws(struct bench *b, const struct draw *d, u32 draws)
 		}
 	}
 	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
-	bench_put(b, BENCH_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
 }
 
-static void check(struct bench *b, const struct draw *d, u32 draws, bool last, u32 split)
+static void check(struct vdm_fixture *b, const struct draw *d, u32 draws, bool last, u32 split)
 {
 	u32 i;
 
@@ -139,16 +139,16 @@ static void check(struct bench *b, const struct draw *d, u32 draws, bool last, u
 	for (i = 0; i < draws; i++)
 		expand(b, d + i, last);
 	put_draws(b, d, draws);
-	assert_true(bench_start(b, split));
-	bench_run(b);
+	assert_true(vdmfx_start(b, split));
+	vdmfx_run(b);
 	if (b->ended[DM_DONE] != 1)
-		fail_msg("fault %u at 0x%llx", bench_fault(b)->fault,
-			 (unsigned long long)bench_fault(b)->addr);
-	bench_render(b);
+		fail_msg("fault %u at 0x%llx", vdmfx_fault(b)->fault,
+			 (unsigned long long)vdmfx_fault(b)->addr);
+	vdmfx_render(b);
 	assert_int_equal(b->drawn.count, expected.count);
 	assert_int_equal(vdm_status(b->vdm)->done, expected.count);
 	for (i = 0; i < expected.count; i++) {
-		const struct bench_prim *got = &b->drawn.prim[i], *want = &expected.prim[i];
+		const struct vdmfx_prim *got = &b->drawn.prim[i], *want = &expected.prim[i];
 
 		if (got->kind != want->kind || memcmp(got->vertex, want->vertex, 12) ||
 		    memcmp(got->instance, want->instance, 12))
@@ -159,16 +159,16 @@ static void check(struct bench *b, const struct draw *d, u32 draws, bool last, u
 }
 
 /* Random indices, a tenth of them restarts; of few values, so that vertices repeat. */
-static void put_indices(struct bench *b, u32 size, bool restarts)
+static void put_indices(struct vdm_fixture *b, u32 size, bool restarts)
 {
 	u32 i;
 
-	for (i = 0; i < BENCH_INDEX_BYTES >> size; i++) {
-		u32 value = bench_random(b, 60);
+	for (i = 0; i < VDMFX_INDEX_BYTES >> size; i++) {
+		u32 value = vdmfx_random(b, 60);
 
-		if (restarts && bench_random(b, 10) == 0)
+		if (restarts && vdmfx_random(b, 10) == 0)
 			value = UINT32_MAX;
-		memcpy(b->rig->data + (BENCH_INDICES - RIG_DATA) + (i << size), &value, 1u << size);
+		memcpy(b->fx->data + (VDMFX_INDICES - FX_DATA) + (i << size), &value, 1u << size);
 	}
 }
 
@@ -176,18 +176,18 @@ static const u32 splits[] = { 1, 2, 3, 5, 16, 100, 512, 700, 65535 };
 
 static void every_topology_in_every_split(void **state)
 {
-	struct bench *b = bench_create(3);
-	struct pumice_vdm_state record = bench_state(false);
+	struct vdm_fixture *b = vdmfx_create(3);
+	struct pumice_vdm_state record = vdmfx_state(false);
 	u32 topology, split, last;
 
 	(void)state;
 	for (last = 0; last < 2; last++) {
 		record.provoking_last = last;
-		bench_put_state(b, &record);
+		vdmfx_put_state(b, &record);
 		for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
 			for (split = 0; split < sizeof(splits) / sizeof(splits[0]); split++) {
 				const struct draw d = {
-					.topology = topology, .count = 1800 + bench_random(b, 9),
+					.topology = topology, .count = 1800 + vdmfx_random(b, 9),
 					.first = UINT32_MAX - 700, .instances = 1,
 				};
 
@@ -195,17 +195,17 @@ static void every_topology_in_every_split(void **state)
 			}
 		}
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void every_index_size_with_and_without_restart(void **state)
 {
-	struct bench *b = bench_create(3);
-	const struct pumice_vdm_state record = bench_state(false);
+	struct vdm_fixture *b = vdmfx_create(3);
+	const struct pumice_vdm_state record = vdmfx_state(false);
 	u32 topology, split, size, restart;
 
 	(void)state;
-	bench_put_state(b, &record);
+	vdmfx_put_state(b, &record);
 	for (size = 0; size < PUMICE_INDEX_SIZE_COUNT; size++) {
 		for (restart = 0; restart < 2; restart++) {
 			/* Without restart all ones are an index like any other. */
@@ -214,8 +214,8 @@ static void every_index_size_with_and_without_restart(void **state)
 				for (split = 0; split < sizeof(splits) / sizeof(splits[0]); split++) {
 					const struct draw d = {
 						.topology = topology, .size = size, .indexed = true,
-						.restart = restart, .count = 1700 + bench_random(b, 40),
-						.first = bench_random(b, 100), .index_count = 4000,
+						.restart = restart, .count = 1700 + vdmfx_random(b, 40),
+						.first = vdmfx_random(b, 100), .index_count = 4000,
 						.base_vertex = -17, .instances = 1,
 					};
 
@@ -224,49 +224,49 @@ static void every_index_size_with_and_without_restart(void **state)
 			}
 		}
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void small_and_empty_draws_in_a_row(void **state)
 {
-	struct bench *b = bench_create(4);
-	const struct pumice_vdm_state record = bench_state(false);
+	struct vdm_fixture *b = vdmfx_create(4);
+	const struct pumice_vdm_state record = vdmfx_state(false);
 	struct draw d[12];
 	u32 round, i;
 
 	(void)state;
-	bench_put_state(b, &record);
+	vdmfx_put_state(b, &record);
 	for (round = 0; round < 300; round++) {
-		const u32 size = bench_random(b, 3);
+		const u32 size = vdmfx_random(b, 3);
 
 		put_indices(b, size, true);
 		for (i = 0; i < 12; i++) {
 			d[i] = (struct draw){
-				.topology = bench_random(b, PUMICE_TOPOLOGY_COUNT), .size = size,
-				.indexed = bench_random(b, 2), .count = bench_random(b, 14),
-				.first = bench_random(b, 30), .index_count = bench_random(b, 50),
-				.base_vertex = (s32)bench_random(b, 9) - 4,
-				.instances = bench_random(b, 4), .base_instance = bench_random(b, 9),
+				.topology = vdmfx_random(b, PUMICE_TOPOLOGY_COUNT), .size = size,
+				.indexed = vdmfx_random(b, 2), .count = vdmfx_random(b, 14),
+				.first = vdmfx_random(b, 30), .index_count = vdmfx_random(b, 50),
+				.base_vertex = (s32)vdmfx_random(b, 9) - 4,
+				.instances = vdmfx_random(b, 4), .base_instance = vdmfx_random(b, 9),
 			};
-			d[i].restart = d[i].indexed && bench_random(b, 2);
+			d[i].restart = d[i].indexed && vdmfx_random(b, 2);
 		}
-		check(b, d, 12, true, 1 + bench_random(b, 6));
+		check(b, d, 12, true, 1 + vdmfx_random(b, 6));
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* Nothing beyond index_count is read, mapped or not. */
 static void indices_beyond_the_buffer_are_0(void **state)
 {
-	struct bench *b = bench_create(2);
-	const struct pumice_vdm_state record = bench_state(false);
+	struct vdm_fixture *b = vdmfx_create(2);
+	const struct pumice_vdm_state record = vdmfx_state(false);
 	struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLE_STRIP, .size = 1, .indexed = true,
 			  .restart = true, .instances = 2, .count = 3000 };
 
 	(void)state;
-	bench_put_state(b, &record);
+	vdmfx_put_state(b, &record);
 	put_indices(b, 1, true);
-	d.index_count = BENCH_INDEX_BYTES / 2;
+	d.index_count = VDMFX_INDEX_BYTES / 2;
 	d.first = d.index_count - 1500;
 	check(b, &d, 1, true, 64);
 	d.first = UINT32_MAX - 10;
@@ -274,20 +274,20 @@ static void indices_beyond_the_buffer_are_0(void **state)
 	d.index_count = 0;
 	d.first = 0;
 	check(b, &d, 1, true, 64);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void instances_count_from_their_base(void **state)
 {
-	struct bench *b = bench_create(2);
-	const struct pumice_vdm_state record = bench_state(false);
+	struct vdm_fixture *b = vdmfx_create(2);
+	const struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLE_FAN, .count = 9, .first = 4,
 				.instances = 100, .base_instance = UINT32_MAX - 50 };
 
 	(void)state;
-	bench_put_state(b, &record);
+	vdmfx_put_state(b, &record);
 	check(b, &d, 1, true, 4);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static int ascending(const void *a, const void *b)
@@ -318,13 +318,13 @@ static u32 unique(void)
 
 static void each_unique_vertex_of_a_chunk_is_shaded_once(void **state)
 {
-	struct bench *b = bench_create(1);
-	const struct pumice_vdm_state record = bench_state(false);
+	struct vdm_fixture *b = vdmfx_create(1);
+	const struct pumice_vdm_state record = vdmfx_state(false);
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
 	u32 topology, indexed, all = 0;
 
 	(void)state;
-	bench_put_state(b, &record);
+	vdmfx_put_state(b, &record);
 	for (indexed = 0; indexed < 2; indexed++) {
 		put_indices(b, 1, true);
 		for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
@@ -342,19 +342,19 @@ static void each_unique_vertex_of_a_chunk_is_shaded_once(void **state)
 	vdm_counters_add(b->vdm, value);
 	assert_int_equal(value[PUMICE_PERF_VDM_VERTICES], all);
 	assert_true(value[PUMICE_PERF_VDM_INDICES] >= 6 * 500);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **state)
 {
-	struct bench *b = bench_create(1);
-	const struct pumice_vdm_state record = bench_state(true);
+	struct vdm_fixture *b = vdmfx_create(1);
+	const struct pumice_vdm_state record = vdmfx_state(true);
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
 				.count = 501, .index_count = 4000, .instances = 1 };
 	u32 i, kept = 0, positions;
 
 	(void)state;
-	bench_put_state(b, &record);
+	vdmfx_put_state(b, &record);
 	put_indices(b, 1, false);
 	expected.count = 0;
 	expand(b, &d, true);
@@ -367,16 +367,16 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 	}
 	expected.count = kept;
 	put_draws(b, &d, 1);
-	assert_true(bench_start(b, 512));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 512));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
 	assert_int_equal(b->shaded[1], positions);
 	assert_int_equal(b->shaded[0], unique());
-	bench_render(b);
+	vdmfx_render(b);
 	assert_int_equal(b->drawn.count, kept);
 	for (i = 0; i < kept; i++)
 		assert_memory_equal(b->drawn.prim[i].vertex, expected.prim[i].vertex, 12);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * Course of a job: exhausted pages, resume, flush and partial renders in submission order;
  * faults and aborts in every phase; no remaining state.
  */
-#include "bench.h"
+#include "vdm_fixture.h"
 
 #include <string.h>
 
@@ -12,22 +12,22 @@
 #define POINTS 900u
 
 /* A stream of points 0, 1, 2...: the number of each is its position in the order. */
-static void put_points(struct bench *b, u32 count, bool coordinate)
+static void put_points(struct vdm_fixture *b, u32 count, bool coordinate)
 {
-	const struct pumice_vdm_state record = bench_state(coordinate);
+	const struct pumice_vdm_state record = vdmfx_state(coordinate);
 	u32 words[32], n = 0;
 
-	bench_put_state(b, &record);
-	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = BENCH_STATE });
+	vdmfx_put_state(b, &record);
+	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = VDMFX_STATE });
 	n += PUMICE_VDM_STATE_CMD_WORDS;
 	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
 		.topology = PUMICE_TOPOLOGY_POINTS, .count = count, .instances = 1 });
 	n += PUMICE_VDM_DRAW_WORDS;
 	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
-	bench_put(b, BENCH_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
 }
 
-static void expect_points(const struct bench *b, u32 count)
+static void expect_points(const struct vdm_fixture *b, u32 count)
 {
 	u32 i;
 
@@ -37,7 +37,7 @@ static void expect_points(const struct bench *b, u32 count)
 }
 
 /* Points that the coordinate program and the fixture's ta_cull() keep. */
-static void expect_culled_points(const struct bench *b, u32 count)
+static void expect_culled_points(const struct vdm_fixture *b, u32 count)
 {
 	u32 i;
 
@@ -48,14 +48,14 @@ static void expect_culled_points(const struct bench *b, u32 count)
 
 static void a_job_ends_with_a_valid_scene(void **state)
 {
-	struct bench *b = bench_create(4);
+	struct vdm_fixture *b = vdmfx_create(4);
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->state = (struct pm_scene_state){ .valid = true, .spilled = true, .used = 9, .limit = 7 };
-	assert_true(bench_start(b, 10));
+	assert_true(vdmfx_start(b, 10));
 	assert_true(vdm_status(b->vdm)->busy);
-	bench_run(b);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
 	assert_false(vdm_status(b->vdm)->busy);
 	assert_true(vdm_status(b->vdm)->time_end > vdm_status(b->vdm)->time_start);
@@ -68,79 +68,79 @@ static void a_job_ends_with_a_valid_scene(void **state)
 	assert_int_equal(b->state.limit, 0);
 	/* Enough chunks for every core. */
 	assert_int_equal(b->state.used, 15);
-	bench_render(b);
+	vdmfx_render(b);
 	expect_points(b, POINTS);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void an_empty_stream_is_a_valid_empty_scene(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
 	put_points(b, 0, false);
-	assert_true(bench_start(b, 10));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 10));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
 	assert_true(b->state.valid);
 	assert_int_equal(b->state.used, 0);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void a_start_is_refused_while_busy_and_for_contexts_that_are_not(void **state)
 {
-	struct bench *b = bench_create(1);
+	struct vdm_fixture *b = vdmfx_create(1);
 	const struct dm_job bad = { .ctx = PUMICE_MMU_CONTEXTS };
 
 	(void)state;
 	put_points(b, 5, false);
 	assert_false(vdm_start(b->vdm, &bad));
-	assert_true(bench_start(b, 0));
-	assert_false(bench_start(b, 1));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 0));
+	assert_false(vdmfx_start(b, 1));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
-	assert_true(bench_start(b, 1));
-	bench_run(b);
-	bench_destroy(b);
+	assert_true(vdmfx_start(b, 1));
+	vdmfx_run(b);
+	vdmfx_destroy(b);
 }
 
 static void a_scene_uses_no_more_cores_than_it_has_room_for(void **state)
 {
-	struct bench *b = bench_create(4);
+	struct vdm_fixture *b = vdmfx_create(4);
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->scene.cores = 2;
-	assert_true(bench_start(b, 1));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 1));
+	vdmfx_run(b);
 	assert_int_equal(b->state.used & ~3u, 0);
-	bench_render(b);
+	vdmfx_render(b);
 	expect_points(b, POINTS);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void added_pages_resume_the_job(void **state)
 {
-	struct bench *b = bench_create(3);
+	struct vdm_fixture *b = vdmfx_create(3);
 	u32 stops = 0;
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->pages = 1;
-	assert_true(bench_start(b, 20));
-	for (bench_run(b); b->ended[DM_MEMORY] > stops; bench_run(b)) {
+	assert_true(vdmfx_start(b, 20));
+	for (vdmfx_run(b); b->ended[DM_MEMORY] > stops; vdmfx_run(b)) {
 		stops++;
 		assert_true(vdm_status(b->vdm)->busy);
 		assert_int_equal(b->list.count, b->pages);
 		/* Sometimes no page is added, and it requests again. */
-		b->pages += bench_random(b, 40);
-		bench_call(b, vdm_resume);
+		b->pages += vdmfx_random(b, 40);
+		vdmfx_call(b, vdm_resume);
 	}
 	assert_true(stops > 20);
 	assert_int_equal(b->ended[DM_DONE], 1);
-	bench_render(b);
+	vdmfx_render(b);
 	expect_points(b, POINTS);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* Partial renders with little room: no primitive is lost, repeated or out of order. */
@@ -150,125 +150,125 @@ static void partial_renders_keep_the_order(void **state)
 
 	(void)state;
 	for (round = 0; round < 150; round++) {
-		struct bench *b;
+		struct vdm_fixture *b;
 		u32 stops = 0, flushes = 0;
 		u64 done = 0;
 
 		cores = 1 + round % 5;
-		b = bench_create(cores);
+		b = vdmfx_create(cores);
 		b->seed = round * 977 + 5;
-		pages = 1 + bench_random(b, 90);
-		split = 1 + bench_random(b, 60);
+		pages = 1 + vdmfx_random(b, 90);
+		split = 1 + vdmfx_random(b, 60);
 		put_points(b, POINTS, round & 1);
 		b->pages = pages;
-		assert_true(bench_start(b, split));
-		for (bench_run(b); b->ended[DM_MEMORY] > stops; bench_run(b)) {
+		assert_true(vdmfx_start(b, split));
+		for (vdmfx_run(b); b->ended[DM_MEMORY] > stops; vdmfx_run(b)) {
 			stops = b->ended[DM_MEMORY];
 			assert_true(vdm_status(b->vdm)->done >= done);
 			done = vdm_status(b->vdm)->done;
-			bench_call(b, vdm_flush);
-			bench_run(b);
+			vdmfx_call(b, vdm_flush);
+			vdmfx_run(b);
 			assert_int_equal(b->ended[DM_MEMORY], ++stops);
 			assert_true(b->state.valid);
 			assert_true(b->state.used && b->state.limit);
 			assert_int_equal(b->state.partials, flushes++);
-			bench_render(b);
-			bench_call(b, vdm_resume);
+			vdmfx_render(b);
+			vdmfx_call(b, vdm_resume);
 		}
 		if (b->ended[DM_DONE] != 1)
-			fail_msg("round %u: fault %u", round, bench_fault(b)->fault);
+			fail_msg("round %u: fault %u", round, vdmfx_fault(b)->fault);
 		assert_true(b->state.spilled);
 		assert_true(flushes >= (600 - 1) / pages);
 		assert_int_equal(b->state.limit, 0);
-		bench_render(b);
+		vdmfx_render(b);
 		if (round & 1)
 			expect_culled_points(b, POINTS);
 		else
 			expect_points(b, POINTS);
 		assert_int_equal(vdm_status(b->vdm)->done, POINTS);
-		bench_destroy(b);
+		vdmfx_destroy(b);
 	}
 }
 
 static void without_spill_memory_a_flush_is_a_fault(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->scene.spill = 0;
 	b->pages = 50;
-	assert_true(bench_start(b, 20));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 20));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_MEMORY], 1);
-	bench_call(b, vdm_flush);
-	bench_run(b);
+	vdmfx_call(b, vdm_flush);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_PM_MEMORY);
-	assert_int_equal(bench_fault(b)->addr, BENCH_SCENE);
+	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_PM_MEMORY);
+	assert_int_equal(vdmfx_fault(b)->addr, VDMFX_SCENE);
 	assert_int_equal(b->frees, 1);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void a_primitive_that_never_fits_is_a_fault(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->pages = 0;
-	assert_true(bench_start(b, 20));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 20));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_MEMORY], 1);
-	bench_call(b, vdm_flush);
-	bench_run(b);
-	bench_call(b, vdm_resume);
-	bench_run(b);
+	vdmfx_call(b, vdm_flush);
+	vdmfx_run(b);
+	vdmfx_call(b, vdm_resume);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_PM_MEMORY);
-	bench_destroy(b);
+	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_PM_MEMORY);
+	vdmfx_destroy(b);
 }
 
 static void resume_and_flush_of_a_running_job_do_nothing(void **state)
 {
-	struct bench *b = bench_create(3);
+	struct vdm_fixture *b = vdmfx_create(3);
 	u32 i;
 
 	(void)state;
 	put_points(b, POINTS, false);
-	bench_call(b, vdm_flush);
-	bench_call(b, vdm_resume);
-	bench_call(b, vdm_abort);
-	assert_true(bench_start(b, 7));
+	vdmfx_call(b, vdm_flush);
+	vdmfx_call(b, vdm_resume);
+	vdmfx_call(b, vdm_abort);
+	assert_true(vdmfx_start(b, 7));
 	for (i = 0; i < 40; i++) {
-		bench_turn(b);
-		bench_call(b, i & 1 ? vdm_flush : vdm_resume);
+		vdmfx_turn(b);
+		vdmfx_call(b, i & 1 ? vdm_flush : vdm_resume);
 	}
-	bench_run(b);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
 	assert_int_equal(b->ended[DM_MEMORY] + b->ended[DM_ABORTED], 0);
-	bench_render(b);
+	vdmfx_render(b);
 	expect_points(b, POINTS);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* After any stop no state remains, and the next job is not affected. */
-static void expect_clean(struct bench *b, u32 frees)
+static void expect_clean(struct vdm_fixture *b, u32 frees)
 {
 	assert_false(vdm_status(b->vdm)->busy);
 	assert_int_equal(b->frees, frees);
 	assert_false(b->state.valid);
 	assert_int_equal(b->state.used, 0);
-	assert_int_equal(rig_load(b->rig).tasks, 0);
+	assert_int_equal(fx_load(b->fx).tasks, 0);
 	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
 	put_points(b, POINTS, true);
 	put_points(b, POINTS, false);
-	for (unsigned int i = 0; i < b->rig->uscs; i++)
-		b->rig->usc[i]->aborted = false;
-	assert_true(bench_start(b, 33));
-	bench_run(b);
+	for (unsigned int i = 0; i < b->fx->uscs; i++)
+		b->fx->usc[i]->aborted = false;
+	assert_true(vdmfx_start(b, 33));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
-	bench_render(b);
+	vdmfx_render(b);
 	expect_points(b, POINTS);
 }
 
@@ -279,28 +279,28 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 	(void)state;
 	for (cores = 1; cores <= 3; cores += 2) {
 		for (turns = 0; turns < 260; turns++) {
-			struct bench *b = bench_create(cores);
+			struct vdm_fixture *b = vdmfx_create(cores);
 			u32 i;
 
 			put_points(b, 400, turns & 1);
 			b->pages = turns % 3 ? 150 : UINT32_MAX;
-			assert_true(bench_start(b, 30));
+			assert_true(vdmfx_start(b, 30));
 			for (i = 0; i < turns; i++) {
-				if (!bench_turn(b) && b->ended[DM_MEMORY])
-					bench_call(b, vdm_flush);
+				if (!vdmfx_turn(b) && b->ended[DM_MEMORY])
+					vdmfx_call(b, vdm_flush);
 			}
 			if (!vdm_status(b->vdm)->busy) {
-				bench_destroy(b);
+				vdmfx_destroy(b);
 				continue;
 			}
-			bench_call(b, vdm_abort);
-			bench_call(b, vdm_abort);
+			vdmfx_call(b, vdm_abort);
+			vdmfx_call(b, vdm_abort);
 			assert_int_equal(b->ended[DM_ABORTED], 0);	/* it comes from a step */
-			bench_run(b);
+			vdmfx_run(b);
 			assert_int_equal(b->ended[DM_ABORTED], 1);
 			assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
 			expect_clean(b, b->begins ? 1 : 0);
-			bench_destroy(b);
+			vdmfx_destroy(b);
 		}
 	}
 }
@@ -315,12 +315,12 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 
 	(void)state;
 	for (unlocks = 1; !done; unlocks++) {
-		struct bench *b = bench_create(2);
+		struct vdm_fixture *b = vdmfx_create(2);
 
 		put_points(b, 300, unlocks & 1);
 		b->abort_in = unlocks;
-		assert_true(bench_start(b, 30));
-		for (turns = 0; bench_turn(b); turns++)
+		assert_true(vdmfx_start(b, 30));
+		for (turns = 0; vdmfx_turn(b); turns++)
 			assert_true(turns < 10000);
 		done = b->abort_in;
 		b->abort_in = 0;
@@ -332,7 +332,7 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 		} else {
 			assert_int_equal(b->ended[DM_DONE], 1);
 		}
-		bench_destroy(b);
+		vdmfx_destroy(b);
 	}
 	assert_true(aborted > 20);
 }
@@ -340,24 +340,24 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 /* On-chip memory of the last job must not be visible to this one. */
 static void outputs_of_the_last_job_are_zero_for_the_next(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct vdm_fixture *b = vdmfx_create(2);
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		put_points(b, POINTS, i & 1);
-		assert_true(bench_start(b, 50));
-		bench_run(b);
+		assert_true(vdmfx_start(b, 50));
+		vdmfx_run(b);
 		assert_int_equal(b->ended[DM_DONE], 1);
-		bench_render(b);
+		vdmfx_render(b);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* Tasks that fill registers or run. */
-static u32 tasks(struct bench *b)
+static u32 tasks(struct vdm_fixture *b)
 {
-	return rig_load(b->rig).tasks;
+	return fx_load(b->fx).tasks;
 }
 
 /*
@@ -366,53 +366,53 @@ static u32 tasks(struct bench *b)
  */
 static void a_step_requested_to_end_starts_one_task(void **state)
 {
-	struct bench *b = bench_create(1);
+	struct vdm_fixture *b = vdmfx_create(1);
 	u32 most = 0, before;
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->stop = true;
-	assert_true(bench_start(b, POINTS));
+	assert_true(vdmfx_start(b, POINTS));
 	do {
 		before = tasks(b);
 		most = tasks(b) > most ? tasks(b) : most;
-		if (!bench_turn(b))
+		if (!vdmfx_turn(b))
 			break;
 		assert_true(tasks(b) <= before + 1);
 	} while (vdm_status(b->vdm)->busy);
-	bench_run(b);
+	vdmfx_run(b);
 	assert_true(most > 1);
 	assert_int_equal(b->ended[DM_DONE], 1);
-	bench_render(b);
+	vdmfx_render(b);
 	expect_points(b, POINTS);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* A TA with much memory must free it after a stopped job, and after a reset. */
 static void memory_is_freed_after_a_stop(void **state)
 {
-	struct bench *b = bench_create(3);
+	struct vdm_fixture *b = vdmfx_create(3);
 	u32 i;
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->large = true;
 	b->pages = 100;
-	assert_true(bench_start(b, 20));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 20));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_MEMORY], 1);
 	assert_int_equal(b->trims, 0);
-	bench_call(b, vdm_abort);
-	bench_run(b);
+	vdmfx_call(b, vdm_abort);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_ABORTED], 1);
 	assert_true(b->trims >= b->cores);
-	bench_call(b, vdm_reset);
+	vdmfx_call(b, vdm_reset);
 	for (i = 0; i < b->cores; i++)
 		assert_true(b->awake[i]);
 	b->trims = 0;
-	bench_run(b);
+	vdmfx_run(b);
 	assert_int_equal(b->trims, b->cores);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void a_fault_of_any_task_stops_the_job(void **state)
@@ -421,127 +421,127 @@ static void a_fault_of_any_task_stops_the_job(void **state)
 
 	(void)state;
 	for (task = 0; task < 40; task++) {
-		struct bench *b = bench_create(3);
+		struct vdm_fixture *b = vdmfx_create(3);
 
 		put_points(b, POINTS, false);
 		b->fault_task = task;
-		assert_true(bench_start(b, 20));
-		bench_run(b);
+		assert_true(vdmfx_start(b, 20));
+		vdmfx_run(b);
 		assert_int_equal(b->ended[DM_FAULT], 1);
-		assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_MMU_READ_ONLY);
-		assert_int_equal(bench_fault(b)->unit, PUMICE_UNIT_USC_DATA);
+		assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_MMU_READ_ONLY);
+		assert_int_equal(vdmfx_fault(b)->unit, PUMICE_UNIT_USC_DATA);
 		expect_clean(b, 1);
-		bench_destroy(b);
+		vdmfx_destroy(b);
 	}
 }
 
 static void a_fault_of_the_ta_stops_the_job(void **state)
 {
-	struct bench *b = bench_create(3);
+	struct vdm_fixture *b = vdmfx_create(3);
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->fault_at = 200;
-	assert_true(bench_start(b, 20));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 20));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(bench_fault(b)->unit, PUMICE_UNIT_MTE);
-	assert_int_equal(bench_fault(b)->addr, 0x77);
+	assert_int_equal(vdmfx_fault(b)->unit, PUMICE_UNIT_MTE);
+	assert_int_equal(vdmfx_fault(b)->addr, 0x77);
 	expect_clean(b, 1);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void the_first_reason_to_stop_is_reported(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct vdm_fixture *b = vdmfx_create(2);
 	const struct gpu_fault late = { .fault = PUMICE_FAULT_PM_MEMORY };
 	u32 i;
 
 	(void)state;
 	put_points(b, POINTS, false);
-	assert_true(bench_start(b, 20));
+	assert_true(vdmfx_start(b, 20));
 	for (i = 0; i < 9; i++)
-		bench_turn(b);
-	bench_call(b, vdm_abort);
-	rig_lock(b->rig);
+		vdmfx_turn(b);
+	vdmfx_call(b, vdm_abort);
+	fx_lock(b->fx);
 	vdm_stop_fault(b->vdm, &late);
-	rig_unlock(b->rig);
-	bench_run(b);
+	fx_unlock(b->fx);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_ABORTED], 1);
 	assert_int_equal(b->ended[DM_FAULT], 0);
-	assert_int_equal(bench_fault(b)->fault, 0);
-	bench_destroy(b);
+	assert_int_equal(vdmfx_fault(b)->fault, 0);
+	vdmfx_destroy(b);
 }
 
 static void a_bad_scene_is_a_fault(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
 	put_points(b, POINTS, false);
 	b->scene_bad = true;
-	assert_true(bench_start(b, 20));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 20));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_PM_SCENE);
+	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_PM_SCENE);
 	b->scene_bad = false;
 	b->state_fails = true;
-	assert_true(bench_start(b, 20));
-	bench_run(b);
+	assert_true(vdmfx_start(b, 20));
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_MMU_PT_INVALID);
 	b->state_fails = false;
 	expect_clean(b, 1);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* Too many chunks to generate here: the count is set close to its maximum. */
 static void a_scene_has_a_maximum_number_of_chunks(void **state)
 {
-	struct bench *b = bench_create(1);
+	struct vdm_fixture *b = vdmfx_create(1);
 
 	(void)state;
 	put_points(b, 30, false);
-	assert_true(bench_start(b, 10));
+	assert_true(vdmfx_start(b, 10));
 	b->vdm->lowest = b->vdm->deal = b->vdm->made = UINT32_MAX - 3;
-	bench_run(b);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(bench_fault(b)->fault, PUMICE_FAULT_VDM_STATE);
+	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_VDM_STATE);
 	put_points(b, 20, false);
-	assert_true(bench_start(b, 10));
+	assert_true(vdmfx_start(b, 10));
 	b->vdm->lowest = b->vdm->deal = b->vdm->made = UINT32_MAX - 3;
-	bench_run(b);
+	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void a_reset_drops_the_job(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct vdm_fixture *b = vdmfx_create(2);
 	unsigned int i;
 	u32 turns;
 
 	(void)state;
 	for (turns = 0; turns < 60; turns += 7) {
 		put_points(b, POINTS, turns & 1);
-		assert_true(bench_start(b, 30));
+		assert_true(vdmfx_start(b, 30));
 		for (i = 0; i < turns; i++)
-			bench_turn(b);
+			vdmfx_turn(b);
 		vdm_reset(b->vdm);
-		pds_reset(b->rig->pds);
-		for (i = 0; i < b->rig->uscs; i++)
-			usc_reset(b->rig->usc[i]);
+		pds_reset(b->fx->pds);
+		for (i = 0; i < b->fx->uscs; i++)
+			usc_reset(b->fx->usc[i]);
 		assert_false(vdm_status(b->vdm)->busy);
-		assert_int_equal(b->rig->cache.live, 0);
-		bench_run(b);
+		assert_int_equal(b->fx->cache.live, 0);
+		vdmfx_run(b);
 		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_ABORTED], 0);
 	}
 	put_points(b, POINTS, false);
-	assert_true(bench_start(b, 30));
-	bench_run(b);
-	bench_render(b);
+	assert_true(vdmfx_start(b, 30));
+	vdmfx_run(b);
+	vdmfx_render(b);
 	expect_points(b, POINTS);
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 int main(void)

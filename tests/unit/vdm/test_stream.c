@@ -3,7 +3,7 @@
  * The control stream: commands and records that are refused, each by its fault and
  * address; sub-lists, links, counts from memory; streams without an end.
  */
-#include "bench.h"
+#include "vdm_fixture.h"
 
 #include <string.h>
 
@@ -88,32 +88,33 @@ static void halt(struct stream *s)
 	put(s, w, PUMICE_VDM_HALT_WORDS);
 }
 
-static struct bench *make(void)
+static struct vdm_fixture *make(void)
 {
-	struct bench *b = bench_create(2);
-	const struct pumice_vdm_state record = bench_state(false);
+	struct vdm_fixture *b = vdmfx_create(2);
+	const struct pumice_vdm_state record = vdmfx_state(false);
 
-	bench_put_state(b, &record);
+	vdmfx_put_state(b, &record);
 	return b;
 }
 
-static void run(struct bench *b, const struct stream *s)
+static void run(struct vdm_fixture *b, const struct stream *s)
 {
-	bench_put(b, BENCH_STREAM, s->word, s->words);
-	assert_true(bench_start(b, 16));
-	bench_run(b);
+	vdmfx_put(b, VDMFX_STREAM, s->word, s->words);
+	assert_true(vdmfx_start(b, 16));
+	vdmfx_run(b);
 }
 
-static void expect_fault(struct bench *b, enum pumice_fault fault, enum pumice_unit unit, u64 addr)
+static void expect_fault(struct vdm_fixture *b, enum pumice_fault fault, enum pumice_unit unit,
+			 u64 addr)
 {
-	const struct gpu_fault *got = bench_fault(b);
+	const struct gpu_fault *got = vdmfx_fault(b);
 
 	assert_int_equal(b->ended[DM_FAULT], 1);
 	assert_int_equal(b->ended[DM_DONE] + b->ended[DM_ABORTED], 0);
 	if (got->fault != fault || got->unit != unit || got->addr != addr)
 		fail_msg("fault %u unit %u at 0x%llx, not %u %u 0x%llx", got->fault, got->unit,
 			 (unsigned long long)got->addr, fault, unit, (unsigned long long)addr);
-	assert_int_equal(got->ctx, RIG_CTX);
+	assert_int_equal(got->ctx, FX_CTX);
 	assert_false(vdm_status(b->vdm)->busy);
 	assert_false(b->state.valid);
 }
@@ -161,27 +162,27 @@ static const struct bad bad_commands[] = {
 
 static void bad_commands_fault_at_their_address(void **unused)
 {
-	struct bench *b = make();
+	struct vdm_fixture *b = make();
 	u32 i;
 
 	(void)unused;
 	for (i = 0; i < sizeof(bad_commands) / sizeof(bad_commands[0]); i++) {
 		struct stream s = { .words = 0 };
 
-		state(&s, BENCH_STATE);
+		state(&s, VDMFX_STATE);
 		draw(&s, 40);
 		put(&s, bad_commands[i].word, 10);
 		run(b, &s);
-		if (bench_fault(b)->fault != bad_commands[i].fault)
+		if (vdmfx_fault(b)->fault != bad_commands[i].fault)
 			print_message("%s:\n", bad_commands[i].what);
-		expect_fault(b, bad_commands[i].fault, PUMICE_UNIT_VDM, BENCH_STREAM + 9 * 4);
+		expect_fault(b, bad_commands[i].fault, PUMICE_UNIT_VDM, VDMFX_STREAM + 9 * 4);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void a_draw_needs_state(void **unused)
 {
-	struct bench *b = make();
+	struct vdm_fixture *b = make();
 	u32 i;
 
 	(void)unused;
@@ -191,14 +192,14 @@ static void a_draw_needs_state(void **unused)
 		if (i == 0)
 			draw(&s, 0);
 		else if (i == 1)
-			draw_indexed(&s, BENCH_INDICES, 1);
+			draw_indexed(&s, VDMFX_INDICES, 1);
 		else
-			indirect(&s, BENCH_COUNTS);
+			indirect(&s, VDMFX_COUNTS);
 		halt(&s);
 		run(b, &s);
-		expect_fault(b, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, BENCH_STREAM);
+		expect_fault(b, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, VDMFX_STREAM);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static u32 bits(float value)
@@ -238,8 +239,8 @@ static void bad_records_fault(void **unused)
 		{ "line of 64", 16, 0x42800000, 0 },
 		{ "point of 256", 15, 0x43800000, 0 },
 	};
-	struct bench *b = make();
-	const struct pumice_vdm_state good = bench_state(true);
+	struct vdm_fixture *b = make();
+	const struct pumice_vdm_state good = vdmfx_state(true);
 	u32 i, words[PUMICE_VDM_STATE_WORDS];
 
 	(void)unused;
@@ -249,53 +250,53 @@ static void bad_records_fault(void **unused)
 
 		pumice_vdm_state_pack(words, &good);
 		words[cases[i].word] = cases[i].value;
-		bench_put(b, BENCH_STATE, words, PUMICE_VDM_STATE_WORDS);
-		state(&s, BENCH_STATE);
+		vdmfx_put(b, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
+		state(&s, VDMFX_STATE);
 		halt(&s);
 		run(b, &s);
-		if (bench_fault(b)->fault != cases[i].fault)
+		if (vdmfx_fault(b)->fault != cases[i].fault)
 			print_message("%s:\n", cases[i].what);
 		if (cases[i].fault)
-			expect_fault(b, cases[i].fault, PUMICE_UNIT_VDM, BENCH_STATE);
+			expect_fault(b, cases[i].fault, PUMICE_UNIT_VDM, VDMFX_STATE);
 		else
 			assert_int_equal(b->ended[DM_DONE], 1);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void programs_of_a_record_are_checked_with_it(void **unused)
 {
-	struct bench *b = make();
-	struct pumice_vdm_state record = bench_state(true);
+	struct vdm_fixture *b = make();
+	struct pumice_vdm_state record = vdmfx_state(true);
 	struct pumice_stage stage;
 	struct stream s = { .words = 0 };
 	u32 which;
 
 	(void)unused;
-	state(&s, BENCH_STATE);
+	state(&s, VDMFX_STATE);
 	halt(&s);
 	for (which = 0; which < 2; which++) {
-		record = bench_state(true);
+		record = vdmfx_state(true);
 		pumice_stage_unpack(which ? record.coordinate : record.vertex, &stage);
 		stage.attrs = 1;	/* instance_id is written to the second */
 		pumice_stage_pack(which ? record.coordinate : record.vertex, &stage);
-		bench_put_state(b, &record);
+		vdmfx_put_state(b, &record);
 		run(b, &s);
 		expect_fault(b, PUMICE_FAULT_PDS_REGISTER, PUMICE_UNIT_PDS, stage.pds_addr + 16);
 		stage.attrs = 2;
 		stage.temps = 249;
 		pumice_stage_pack(which ? record.coordinate : record.vertex, &stage);
-		bench_put_state(b, &record);
+		vdmfx_put_state(b, &record);
 		run(b, &s);
 		expect_fault(b, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, stage.pds_addr);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void missing_memory_faults(void **unused)
 {
-	struct bench *b = make();
-	const u64 end = RIG_DATA + RIG_DATA_BYTES;
+	struct vdm_fixture *b = make();
+	const u64 end = FX_DATA + FX_DATA_BYTES;
 	static const enum pumice_fault fault[] = {
 		PUMICE_FAULT_MMU_PT_INVALID, PUMICE_FAULT_MMU_PT_INVALID,
 		PUMICE_FAULT_MMU_PT_INVALID, PUMICE_FAULT_MMU_PC_INVALID,
@@ -308,7 +309,7 @@ static void missing_memory_faults(void **unused)
 		struct stream s = { .words = 0 };
 		u64 addr = end;
 
-		state(&s, i == 0 ? end - 16 : BENCH_STATE);
+		state(&s, i == 0 ? end - 16 : VDMFX_STATE);
 		if (i == 1)
 			indirect(&s, end - 8);
 		else if (i == 2)
@@ -323,20 +324,20 @@ static void missing_memory_faults(void **unused)
 		run(b, &s);
 		expect_fault(b, fault[i], PUMICE_UNIT_VDM, addr);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void sub_lists_nest_to_a_maximum_depth(void **unused)
 {
-	struct bench *b = make();
+	struct vdm_fixture *b = make();
 	u32 depth, i;
 
 	(void)unused;
 	for (depth = PUMICE_VDM_MAX_DEPTH; depth <= PUMICE_VDM_MAX_DEPTH + 1; depth++) {
 		struct stream s = { .words = 0 };
 
-		state(&s, BENCH_STATE);
-		call(&s, BENCH_SUB);
+		state(&s, VDMFX_STATE);
+		call(&s, VDMFX_SUB);
 		draw(&s, 1000);
 		halt(&s);
 		for (i = 0; i < depth; i++) {
@@ -344,19 +345,19 @@ static void sub_lists_nest_to_a_maximum_depth(void **unused)
 
 			draw(&sub, i + 1);
 			if (i + 1 < depth)
-				call(&sub, BENCH_SUB + (i + 1) * 0x80);
+				call(&sub, VDMFX_SUB + (i + 1) * 0x80);
 			draw(&sub, 100 + i);
 			ret(&sub);
-			bench_put(b, BENCH_SUB + i * 0x80, sub.word, sub.words);
+			vdmfx_put(b, VDMFX_SUB + i * 0x80, sub.word, sub.words);
 		}
 		run(b, &s);
 		if (depth > PUMICE_VDM_MAX_DEPTH) {
 			expect_fault(b, PUMICE_FAULT_VDM_DEPTH, PUMICE_UNIT_VDM,
-				     BENCH_SUB + (depth - 2) * 0x80 + PUMICE_VDM_DRAW_WORDS * 4);
+				     VDMFX_SUB + (depth - 2) * 0x80 + PUMICE_VDM_DRAW_WORDS * 4);
 			continue;
 		}
 		assert_int_equal(b->ended[DM_DONE], 1);
-		bench_render(b);
+		vdmfx_render(b);
 		assert_int_equal(b->drawn.count, 1000 + 4 * 100 + 6 + 10);
 		/* 1, 2, 3, 4, then 103 down to 100, then 1000: points restart from vertex 0. */
 		assert_int_equal(b->drawn.prim[10 + 102].vertex[0], 102);
@@ -364,52 +365,52 @@ static void sub_lists_nest_to_a_maximum_depth(void **unused)
 		assert_int_equal(b->drawn.prim[10 + 406].vertex[0], 0);
 		assert_int_equal(b->drawn.prim[10 + 406 + 999].vertex[0], 999);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 static void counts_are_read_when_they_are_reached(void **unused)
 {
 	static const u32 counts[] = { 7, 2, 50, 3, 90 };
-	struct bench *b = make();
+	struct vdm_fixture *b = make();
 	struct stream s = { .words = 0 };
 	u32 w[PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS], i;
 
 	(void)unused;
 	for (i = 0; i < 100; i++)
-		b->rig->data[BENCH_INDICES - RIG_DATA + i] = (u8)(200 - i);
-	bench_put(b, BENCH_COUNTS, counts, 5);
-	state(&s, BENCH_STATE);
-	indirect(&s, BENCH_COUNTS);	/* 7 vertices, 2 instances, from 50, instance 3 on */
+		b->fx->data[VDMFX_INDICES - FX_DATA + i] = (u8)(200 - i);
+	vdmfx_put(b, VDMFX_COUNTS, counts, 5);
+	state(&s, VDMFX_STATE);
+	indirect(&s, VDMFX_COUNTS);	/* 7 vertices, 2 instances, from 50, instance 3 on */
 	pumice_vdm_draw_indexed_indirect_pack(w, &(struct pumice_vdm_draw_indexed_indirect){
-		.topology = PUMICE_TOPOLOGY_POINTS, .indices = BENCH_INDICES, .index_count = 54,
-		.addr = BENCH_COUNTS });
+		.topology = PUMICE_TOPOLOGY_POINTS, .indices = VDMFX_INDICES, .index_count = 54,
+		.addr = VDMFX_COUNTS });
 	put(&s, w, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);	/* from index 50, vertex 3, instance 90 */
 	halt(&s);
 	run(b, &s);
 	assert_int_equal(b->ended[DM_DONE], 1);
-	bench_render(b);
+	vdmfx_render(b);
 	assert_int_equal(b->drawn.count, 28);
 	for (i = 0; i < 28; i++) {
-		const struct bench_prim *p = &b->drawn.prim[i];
+		const struct vdmfx_prim *p = &b->drawn.prim[i];
 		const u32 n = i % 7;
 
 		assert_int_equal(p->vertex[0], i < 14 ? 50 + n : n < 4 ? 150 - n + 3 : 3);
 		assert_int_equal(p->instance[0], (i < 14 ? 3 : 90) + i / 7 % 2);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* Each step ends, and an abort ends the job. */
 static void a_stream_without_an_end_can_be_stopped(void **unused)
 {
-	struct bench *b = make();
+	struct vdm_fixture *b = make();
 	u32 kind, i;
 
 	(void)unused;
 	for (kind = 0; kind < 4; kind++) {
 		struct stream s = { .words = 0 };
 
-		state(&s, BENCH_STATE);
+		state(&s, VDMFX_STATE);
 		if (kind == 1)
 			draw(&s, 3);
 		if (kind == 3) {
@@ -420,62 +421,62 @@ static void a_stream_without_an_end_can_be_stopped(void **unused)
 				.instances = UINT32_MAX });
 			put(&s, w, PUMICE_VDM_DRAW_WORDS);
 		}
-		jump(&s, kind == 2 ? BENCH_STREAM + 12 : BENCH_STREAM);
-		bench_put(b, BENCH_STREAM, s.word, s.words);
-		assert_true(bench_start(b, 64));
+		jump(&s, kind == 2 ? VDMFX_STREAM + 12 : VDMFX_STREAM);
+		vdmfx_put(b, VDMFX_STREAM, s.word, s.words);
+		assert_true(vdmfx_start(b, 64));
 		for (i = 0; i < 300; i++) {
-			assert_true(bench_turn(b));
+			assert_true(vdmfx_turn(b));
 			b->list.count = 0;
 		}
 		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
-		bench_call(b, vdm_abort);
-		bench_run(b);
+		vdmfx_call(b, vdm_abort);
+		vdmfx_run(b);
 		assert_int_equal(b->ended[DM_ABORTED], 1);
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 /* Random words, mostly of legal types: for any stream, the job can be ended. */
 static void random_commands_do_no_harm(void **unused)
 {
-	struct bench *b = make();
-	const struct pumice_vdm_state good = bench_state(false);
+	struct vdm_fixture *b = make();
+	const struct pumice_vdm_state good = vdmfx_state(false);
 	u32 round, i, words[PUMICE_VDM_STATE_WORDS];
 
 	(void)unused;
 	for (round = 0; round < 3000; round++) {
 		pumice_vdm_state_pack(words, &good);
 		if (round % 4 == 0)
-			words[bench_random(b, PUMICE_VDM_STATE_WORDS)] ^= 1u << bench_random(b, 32);
-		bench_put(b, BENCH_STATE, words, PUMICE_VDM_STATE_WORDS);
-		for (i = 0; i < RIG_DATA_BYTES / 4; i++) {
-			const u64 addr = RIG_DATA + i * 4;
-			u32 word = bench_random(b, 1u << 28) & bench_random(b, 1u << 28);
+			words[vdmfx_random(b, PUMICE_VDM_STATE_WORDS)] ^= 1u << vdmfx_random(b, 32);
+		vdmfx_put(b, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
+		for (i = 0; i < FX_DATA_BYTES / 4; i++) {
+			const u64 addr = FX_DATA + i * 4;
+			u32 word = vdmfx_random(b, 1u << 28) & vdmfx_random(b, 1u << 28);
 
 			/* Commands with few bits set, and addresses within the data. */
-			if (bench_random(b, 2))
-				word = (1 + bench_random(b, 10)) << 28 | bench_random(b, 64) >> 3;
-			else if (bench_random(b, 2))
-				word = bench_random(b, 2) ? 0 : (u32)(RIG_DATA + bench_random(b, 0x900) * 16);
-			if (addr < BENCH_STATE || addr >= BENCH_STATE + sizeof(words))
-				bench_put(b, addr, &word, 1);
+			if (vdmfx_random(b, 2))
+				word = (1 + vdmfx_random(b, 10)) << 28 | vdmfx_random(b, 64) >> 3;
+			else if (vdmfx_random(b, 2))
+				word = vdmfx_random(b, 2) ? 0 : (u32)(FX_DATA + vdmfx_random(b, 0x900) * 16);
+			if (addr < VDMFX_STATE || addr >= VDMFX_STATE + sizeof(words))
+				vdmfx_put(b, addr, &word, 1);
 		}
 		if (round % 3) {	/* at least one valid command */
 			struct stream s = { .words = 0 };
 
-			state(&s, BENCH_STATE);
-			bench_put(b, BENCH_STREAM, s.word, s.words);
+			state(&s, VDMFX_STATE);
+			vdmfx_put(b, VDMFX_STREAM, s.word, s.words);
 		}
-		assert_true(bench_start(b, 1 + bench_random(b, 600)));
-		for (i = 0; i < 150 && bench_turn(b); i++)
+		assert_true(vdmfx_start(b, 1 + vdmfx_random(b, 600)));
+		for (i = 0; i < 150 && vdmfx_turn(b); i++)
 			b->list.count = 0;
-		bench_call(b, vdm_abort);
-		bench_run(b);
+		vdmfx_call(b, vdm_abort);
+		vdmfx_run(b);
 		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT] + b->ended[DM_ABORTED], 1);
-		for (i = 0; i < b->rig->uscs; i++)
-			b->rig->usc[i]->aborted = false;
+		for (i = 0; i < b->fx->uscs; i++)
+			b->fx->usc[i]->aborted = false;
 	}
-	bench_destroy(b);
+	vdmfx_destroy(b);
 }
 
 int main(void)

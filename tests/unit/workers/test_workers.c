@@ -18,7 +18,7 @@
 
 static _Thread_local bool registered;	/* thread_start() came */
 
-struct bench {
+struct fixture {
 	struct workers *w;
 	unsigned int threads;
 	_Atomic u64 clock;
@@ -58,7 +58,7 @@ static unsigned int own_thread(void)
 
 static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
-	struct bench *b = opaque;
+	struct fixture *b = opaque;
 
 	if (b->threads) {
 		if (!registered)
@@ -93,30 +93,30 @@ static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 
 static u64 now(void *opaque)
 {
-	return atomic_load(&((struct bench *)opaque)->clock);
+	return atomic_load(&((struct fixture *)opaque)->clock);
 }
 
 static void kick(void *opaque)
 {
-	atomic_fetch_add(&((struct bench *)opaque)->kicks, 1);
+	atomic_fetch_add(&((struct fixture *)opaque)->kicks, 1);
 }
 
 static void thread_start(void *opaque)
 {
 	registered = true;
-	atomic_fetch_add(&((struct bench *)opaque)->begun, 1);
+	atomic_fetch_add(&((struct fixture *)opaque)->begun, 1);
 }
 
 static void thread_end(void *opaque)
 {
 	assert_true(registered);
-	atomic_fetch_add(&((struct bench *)opaque)->ended, 1);
+	atomic_fetch_add(&((struct fixture *)opaque)->ended, 1);
 }
 
 /* Unit 0 is urgent. */
-static struct bench *bench_create(unsigned int threads)
+static struct fixture *fx_create(unsigned int threads)
 {
-	struct bench *b = calloc(1, sizeof(*b));
+	struct fixture *b = calloc(1, sizeof(*b));
 	struct workers_unit unit[UNITS];
 	const struct workers_config config = { .threads = threads, .units = UNITS, .unit = unit,
 					       .now = now, .now_opaque = b,
@@ -134,7 +134,7 @@ static struct bench *bench_create(unsigned int threads)
 	return b;
 }
 
-static void bench_destroy(struct bench *b)
+static void fx_destroy(struct fixture *b)
 {
 	workers_destroy(b->w);
 	assert_false(atomic_load(&b->overlap));
@@ -144,19 +144,19 @@ static void bench_destroy(struct bench *b)
 	free(b);
 }
 
-static void until_steps(struct bench *b, unsigned int unit, unsigned int steps)
+static void until_steps(struct fixture *b, unsigned int unit, unsigned int steps)
 {
 	while (atomic_load(&b->steps[unit]) < steps)
 		sched_yield();
 }
 
-static void until_inside(struct bench *b, unsigned int unit)
+static void until_inside(struct fixture *b, unsigned int unit)
 {
 	while (!atomic_load(&b->inside[unit]))
 		sched_yield();
 }
 
-static u64 poll_all(struct bench *b)
+static u64 poll_all(struct fixture *b)
 {
 	u64 wait;
 
@@ -168,7 +168,7 @@ static u64 poll_all(struct bench *b)
 
 static void units_run_in_the_order_of_their_wake_ups_urgent_ones_first(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	workers_wake(b->w, 3);
@@ -178,12 +178,12 @@ static void units_run_in_the_order_of_their_wake_ups_urgent_ones_first(void **st
 	workers_wake(b->w, 2);
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_string_equal(b->order, "adbc");
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_unit_with_more_work_is_queued_after_the_others(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	b->more[0] = 2;
@@ -193,12 +193,12 @@ static void a_unit_with_more_work_is_queued_after_the_others(void **state)
 	workers_wake(b->w, 0);
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_string_equal(b->order, "abcaba");
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_poll_ends_after_its_budget_and_reports_it(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	b->more[1] = 50;
@@ -207,12 +207,12 @@ static void a_poll_ends_after_its_budget_and_reports_it(void **state)
 	assert_int_equal(b->steps[1], 11);
 	assert_int_equal(workers_poll(b->w, 100 * WORKERS_QUANTUM_NS), WORKERS_NEVER);
 	assert_int_equal(b->steps[1], 51);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void the_poller_is_kicked_for_work_and_not_while_parked(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	workers_wake(b->w, 1);
@@ -229,12 +229,12 @@ static void the_poller_is_kicked_for_work_and_not_while_parked(void **state)
 	workers_park(b->w);
 	workers_unpark(b->w);
 	assert_int_equal(b->kicks, 2);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_deadline_wakes_its_unit_once_and_is_reported_to_the_poller(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	b->deadline[2] = 1000;
@@ -252,12 +252,12 @@ static void a_deadline_wakes_its_unit_once_and_is_reported_to_the_poller(void **
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_int_equal(b->steps[2], 2);
 	assert_int_equal(b->steps[4], 2);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_later_deadline_replaces_the_first(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	workers_set_deadline(b->w, 1, 100);
@@ -268,13 +268,13 @@ static void a_later_deadline_replaces_the_first(void **state)
 	atomic_store(&b->clock, 1000);
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_int_equal(b->steps[1], 0);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 /* Two waits in one unit: the earlier deadline wakes in time, in either order. */
 static void an_added_deadline_does_not_delay_an_earlier_one(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	workers_add_deadline(b->w, 1, 100);
@@ -285,12 +285,12 @@ static void an_added_deadline_does_not_delay_an_earlier_one(void **state)
 	atomic_store(&b->clock, 50);
 	poll_all(b);
 	assert_int_equal(b->steps[1], 1);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void forget_drops_wake_ups_and_deadlines(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	workers_wake(b->w, 1);
@@ -303,12 +303,12 @@ static void forget_drops_wake_ups_and_deadlines(void **state)
 	workers_wake(b->w, 1);
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_string_equal(b->order, "b");
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_wake_up_during_a_step_leads_to_another(void **state)
 {
-	struct bench *b = bench_create(1);
+	struct fixture *b = fx_create(1);
 
 	(void)state;
 	b->held[1] = true;
@@ -318,12 +318,12 @@ static void a_wake_up_during_a_step_leads_to_another(void **state)
 	workers_wake(b->w, 1);
 	b->held[1] = false;
 	until_steps(b, 1, 2);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_unit_is_stepped_by_one_thread_at_a_time(void **state)
 {
-	struct bench *b = bench_create(4);
+	struct fixture *b = fx_create(4);
 	unsigned int i;
 
 	(void)state;
@@ -333,12 +333,12 @@ static void a_unit_is_stepped_by_one_thread_at_a_time(void **state)
 		workers_wake(b->w, i % UNITS);
 	for (i = 0; i < UNITS; i++)
 		until_steps(b, i, 20000);
-	bench_destroy(b);	/* checks overlap */
+	fx_destroy(b);	/* checks overlap */
 }
 
 static void units_run_in_parallel(void **state)
 {
-	struct bench *b = bench_create(3);
+	struct fixture *b = fx_create(3);
 
 	(void)state;
 	b->held[1] = b->held[2] = b->held[3] = true;
@@ -349,12 +349,12 @@ static void units_run_in_parallel(void **state)
 	until_inside(b, 2);
 	until_inside(b, 3);
 	b->held[1] = b->held[2] = b->held[3] = false;
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle(void **state)
 {
-	struct bench *b = bench_create(1);
+	struct fixture *b = fx_create(1);
 
 	(void)state;
 	b->held[1] = true;
@@ -365,11 +365,11 @@ static void an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle(void **state
 	workers_wake(b->w, 0);
 	until_steps(b, 0, 1);
 	b->held[1] = false;
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 /* Run two threads in units 1 and 2. Return the unit of the thread with a number. */
-static unsigned int hold_both(struct bench *b, unsigned int thread)
+static unsigned int hold_both(struct fixture *b, unsigned int thread)
 {
 	b->held[1] = b->held[2] = true;
 	workers_wake(b->w, 1);
@@ -381,7 +381,7 @@ static unsigned int hold_both(struct bench *b, unsigned int thread)
 
 static void a_thread_prefers_its_home_units_and_others_do_not_starve(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct fixture *b = fx_create(2);
 	unsigned int first, other;
 
 	(void)state;
@@ -397,12 +397,12 @@ static void a_thread_prefers_its_home_units_and_others_do_not_starve(void **stat
 	assert_int_equal(b->before_4, WORKERS_MAX_SKIPS);
 	assert_int_equal(b->thread[4], 1);
 	b->held[other] = false;
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_thread_without_home_units_runs_others(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct fixture *b = fx_create(2);
 	unsigned int first;
 
 	(void)state;
@@ -412,11 +412,11 @@ static void a_thread_without_home_units_runs_others(void **state)
 	until_steps(b, 5, 1);
 	assert_int_equal(b->thread[5], 0);
 	b->held[3 - first] = false;
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 struct call {
-	struct bench *b;
+	struct fixture *b;
 	unsigned int self;
 	_Atomic bool done;
 };
@@ -441,7 +441,7 @@ static void *call_park(void *arg)
 
 static void quiesce_waits_for_running_steps_and_not_for_its_own(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct fixture *b = fx_create(2);
 	struct call call = { .b = b, .self = 0 };
 	pthread_t thread;
 
@@ -460,12 +460,12 @@ static void quiesce_waits_for_running_steps_and_not_for_its_own(void **state)
 	pthread_join(thread, NULL);
 	assert_true(atomic_load(&call.done));
 	b->held[0] = false;
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void quiesce_returns_although_units_start_new_steps(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct fixture *b = fx_create(2);
 	unsigned int i;
 
 	(void)state;
@@ -475,12 +475,12 @@ static void quiesce_returns_although_units_start_new_steps(void **state)
 	until_steps(b, 2, 1);
 	for (i = 0; i < 1000; i++)
 		workers_quiesce(b->w, WORKERS_OUTSIDE);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void park_waits_for_steps_and_holds_until_the_last_unpark(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct fixture *b = fx_create(2);
 	struct call call = { .b = b };
 	pthread_t thread;
 	unsigned int steps;
@@ -507,12 +507,12 @@ static void park_waits_for_steps_and_holds_until_the_last_unpark(void **state)
 	workers_unpark(b->w);
 	until_steps(b, 1, steps + 1);
 	until_steps(b, 2, 1);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void nested_parks_hold_the_poller_until_the_last_unpark(void **state)
 {
-	struct bench *b = bench_create(0);
+	struct fixture *b = fx_create(0);
 
 	(void)state;
 	workers_park(b->w);
@@ -524,18 +524,18 @@ static void nested_parks_hold_the_poller_until_the_last_unpark(void **state)
 	workers_unpark(b->w);
 	assert_int_equal(poll_all(b), WORKERS_NEVER);
 	assert_int_equal(b->steps[2], 1);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 static void a_deadline_wakes_a_sleeping_thread(void **state)
 {
-	struct bench *b = bench_create(2);
+	struct fixture *b = fx_create(2);
 
 	(void)state;
 	workers_set_deadline(b->w, 3, 5000);
 	atomic_store(&b->clock, 5000);
 	until_steps(b, 3, 1);
-	bench_destroy(b);
+	fx_destroy(b);
 }
 
 /* Log lines caused by a guest: a limited number per second, others are counted. */

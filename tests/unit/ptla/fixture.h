@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fixture of the tests of the PTLA: a PTLA, memory, a stream, and a checked device lock. */
-#ifndef PUMICE_TEST_PTLA_RIG_H
-#define PUMICE_TEST_PTLA_RIG_H
+#ifndef PUMICE_TEST_PTLA_FIXTURE_H
+#define PUMICE_TEST_PTLA_FIXTURE_H
 
 #include "cmocka_all.h"
 
@@ -18,7 +18,7 @@
 #define DATA 0x800000ull	/* BYTES of data */
 #define BYTES (6u << 20)
 
-struct rig {
+struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct ptla *ptla;
@@ -36,24 +36,24 @@ struct rig {
 	u64 clock;
 };
 
-void rig_setup(struct rig *rig);
-void rig_teardown(struct rig *rig);
+void fx_setup(struct fixture *fx);
+void fx_teardown(struct fixture *fx);
 
 /* Append a command; HALT ends the stream. */
-u32 *rig_command(struct rig *rig, u32 words);
-void rig_halt(struct rig *rig);
-void rig_copy(struct rig *rig, u64 dst, u64 src, u32 bytes);
+u32 *fx_command(struct fixture *fx, u32 words);
+void fx_halt(struct fixture *fx);
+void fx_copy(struct fixture *fx, u64 dst, u64 src, u32 bytes);
 /* Write texture structure number n; return its address. */
-u64 rig_texture(struct rig *rig, u32 n, const struct pumice_texture *texture);
+u64 fx_texture(struct fixture *fx, u32 n, const struct pumice_texture *texture);
 
 /* Start the stream. */
-void rig_start(struct rig *rig);
+void fx_start(struct fixture *fx);
 /* Step the units round robin until the job has ended; then empty the stream. */
-void rig_run(struct rig *rig);
-const struct gpu_fault *rig_fault(const struct rig *rig);
+void fx_run(struct fixture *fx);
+const struct gpu_fault *fx_fault(const struct fixture *fx);
 /* Run and expect a fault of the PTLA. */
-void rig_expect(struct rig *rig, enum pumice_fault fault, u64 addr, const char *what);
+void fx_expect(struct fixture *fx, enum pumice_fault fault, u64 addr, const char *what);
 /* Run and expect success. */
-void rig_expect_done(struct rig *rig);
+void fx_expect_done(struct fixture *fx);
 
 #endif

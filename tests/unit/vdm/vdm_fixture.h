@@ -9,35 +9,35 @@
  * The vertex program writes its vertex and its instance number to VO0 and VO1, so that
  * primitives in the TA's list identify their vertices.
  */
-#ifndef PUMICE_VDM_BENCH_H
-#define PUMICE_VDM_BENCH_H
+#ifndef PUMICE_VDM_FIXTURE_H
+#define PUMICE_VDM_FIXTURE_H
 
 #include "../../../qemu-device/gpu/vdm/vdm.h"
-#include "../pds/rig.h"
+#include "../pds/fixture.h"
 
-#define BENCH_SCENE	0x4000u
-#define BENCH_STREAM	RIG_DATA
-#define BENCH_SUB	(RIG_DATA + 0x400)	/* more stream */
-#define BENCH_STATE	(RIG_DATA + 0x800)
-#define BENCH_COUNTS	(RIG_DATA + 0x900)
-#define BENCH_INDICES	(RIG_DATA + 0x1000)
-#define BENCH_INDEX_BYTES (RIG_DATA_BYTES - 0x1000u)
-#define BENCH_PRIMS	65536u
+#define VDMFX_SCENE	0x4000u
+#define VDMFX_STREAM	FX_DATA
+#define VDMFX_SUB	(FX_DATA + 0x400)	/* more stream */
+#define VDMFX_STATE	(FX_DATA + 0x800)
+#define VDMFX_COUNTS	(FX_DATA + 0x900)
+#define VDMFX_INDICES	(FX_DATA + 0x1000)
+#define VDMFX_INDEX_BYTES (FX_DATA_BYTES - 0x1000u)
+#define VDMFX_PRIMS	65536u
 
 /* A primitive as passed to the TA. */
-struct bench_prim {
+struct vdmfx_prim {
 	u32 sequence;
 	u8 kind;
 	u32 vertex[3], instance[3];	/* those that it has; else 0 */
 };
 
-struct bench_list {
+struct vdmfx_list {
 	u32 count;
-	struct bench_prim prim[BENCH_PRIMS];
+	struct vdmfx_prim prim[VDMFX_PRIMS];
 };
 
-struct bench {
-	struct rig *rig;
+struct vdm_fixture {
+	struct fixture *fx;
 	struct vdm *vdm;
 	unsigned int cores;
 	u32 seed;
@@ -62,8 +62,8 @@ struct bench {
 	u32 trims;		/* calls that request a TA to free memory */
 	u32 fault_at;		/* primitive, over all, at which a TA faults; UINT32_MAX: none */
 	u32 given;		/* primitives so far */
-	struct bench_list list;	/* in tile lists now, core by core */
-	struct bench_list drawn;	/* by partial renders, then by the last */
+	struct vdmfx_list list;	/* in tile lists now, core by core */
+	struct vdmfx_list drawn;	/* by partial renders, then by the last */
 
 	/* USCs. */
 	u32 shaded[2];		/* lanes that ran: [1] by the coordinate program */
@@ -71,26 +71,26 @@ struct bench {
 	u32 tasks;
 };
 
-struct bench *bench_create(unsigned int cores);
-void bench_destroy(struct bench *b);
+struct vdm_fixture *vdmfx_create(unsigned int cores);
+void vdmfx_destroy(struct vdm_fixture *b);
 
 /* Stream and state. */
-struct pumice_vdm_state bench_state(bool coordinate);
-void bench_put_state(struct bench *b, const struct pumice_vdm_state *state);
-/* Words to an address of RIG_DATA. */
-void bench_put(struct bench *b, u64 addr, const u32 *words, u32 count);
+struct pumice_vdm_state vdmfx_state(bool coordinate);
+void vdmfx_put_state(struct vdm_fixture *b, const struct pumice_vdm_state *state);
+/* Words to an address of FX_DATA. */
+void vdmfx_put(struct vdm_fixture *b, u64 addr, const u32 *words, u32 count);
 
-/* Start the stream at BENCH_STREAM. */
-bool bench_start(struct bench *b, u32 split);
+/* Start the stream at VDMFX_STREAM. */
+bool vdmfx_start(struct vdm_fixture *b, u32 split);
 /* Step a random unit that has work. Return false if none has. */
-bool bench_turn(struct bench *b);
+bool vdmfx_turn(struct vdm_fixture *b);
 /* Step until no unit has work. */
-void bench_run(struct bench *b);
+void vdmfx_run(struct vdm_fixture *b);
 /* Render: draw primitives of sequences below the limit in order; free all. */
-void bench_render(struct bench *b);
+void vdmfx_render(struct vdm_fixture *b);
 /* One call with the device lock held. */
-void bench_call(struct bench *b, void (*call)(struct vdm *vdm));
-const struct gpu_fault *bench_fault(const struct bench *b);
-u32 bench_random(struct bench *b, u32 below);
+void vdmfx_call(struct vdm_fixture *b, void (*call)(struct vdm *vdm));
+const struct gpu_fault *vdmfx_fault(const struct vdm_fixture *b);
+u32 vdmfx_random(struct vdm_fixture *b, u32 below);
 
 #endif

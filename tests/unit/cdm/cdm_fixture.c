@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Fixture for tests of the CDM. See bench.h. */
-#include "bench.h"
+/* Fixture for tests of the CDM. See cdm_fixture.h. */
+#include "cdm_fixture.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "pumice_names.h"
 
-static void bench_ended(void *opaque, enum cdm_end end)
+static void cdmfx_ended(void *opaque, enum cdm_end end)
 {
-	struct bench *b = opaque;
+	struct cdm_fixture *b = opaque;
 
 	assert_int_equal(b->pds.running, 0);
 	assert_false(b->pds.in_launch);
@@ -23,38 +23,38 @@ static void bench_ended(void *opaque, enum cdm_end end)
 	}
 }
 
-static void bench_wake(void *opaque)
+static void cdmfx_wake(void *opaque)
 {
-	((struct bench *)opaque)->wakes++;
+	((struct cdm_fixture *)opaque)->wakes++;
 }
 
-static u64 bench_now(void *opaque)
+static u64 cdmfx_now(void *opaque)
 {
-	return ((struct bench *)opaque)->clock;
+	return ((struct cdm_fixture *)opaque)->clock;
 }
 
-static const struct cdm_ops bench_ops = {
-	.ended = bench_ended,
-	.wake = bench_wake,
-	.now = bench_now,
+static const struct cdm_ops cdmfx_ops = {
+	.ended = cdmfx_ended,
+	.wake = cdmfx_wake,
+	.now = cdmfx_now,
 };
 
-struct bench *bench_create(void)
+struct cdm_fixture *cdmfx_create(void)
 {
-	struct bench *b = calloc(1, sizeof(*b));
-	const struct cdm_config config = { .mmu = &b->mmu, .ops = &bench_ops, .opaque = b };
+	struct cdm_fixture *b = calloc(1, sizeof(*b));
+	const struct cdm_config config = { .mmu = &b->mmu, .ops = &cdmfx_ops, .opaque = b };
 
 	b->tm = testmem_create(1u << 20);
 	testmem_bind(b->tm, &b->mmu);
-	b->stream = testmem_map(b->tm, BENCH_CTX, BENCH_STREAM, BENCH_BYTES, PUMICE_PAGE_SIZE_4K,
+	b->stream = testmem_map(b->tm, CDMFX_CTX, CDMFX_STREAM, CDMFX_BYTES, PUMICE_PAGE_SIZE_4K,
 				TESTMEM_RO | TESTMEM_NX);
-	b->at = BENCH_STREAM;
-	b->data = testmem_map(b->tm, BENCH_CTX, BENCH_DATA, BENCH_DATA_BYTES,
+	b->at = CDMFX_STREAM;
+	b->data = testmem_map(b->tm, CDMFX_CTX, CDMFX_DATA, CDMFX_DATA_BYTES,
 			      PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
-	b->save = testmem_map(b->tm, 0, BENCH_SAVE, BENCH_SAVE_BYTES, PUMICE_PAGE_SIZE_4K,
+	b->save = testmem_map(b->tm, 0, CDMFX_SAVE, CDMFX_SAVE_BYTES, PUMICE_PAGE_SIZE_4K,
 			      TESTMEM_NX);
 	b->clock = 1000;
-	b->job = (struct cdm_job){ .ctx = BENCH_CTX, .stream = BENCH_STREAM, .save = BENCH_SAVE };
+	b->job = (struct cdm_job){ .ctx = CDMFX_CTX, .stream = CDMFX_STREAM, .save = CDMFX_SAVE };
 	b->cdm = cdm_create(&config);
 	assert_non_null(b->cdm);
 	b->pds.room = UINT_MAX;
@@ -65,21 +65,21 @@ struct bench *bench_create(void)
 	return b;
 }
 
-void bench_destroy(struct bench *b)
+void cdmfx_destroy(struct cdm_fixture *b)
 {
 	cdm_destroy(b->cdm);
 	testmem_destroy(b->tm);
 	free(b);
 }
 
-void put_words(struct bench *b, const u32 *words, u32 count)
+void put_words(struct cdm_fixture *b, const u32 *words, u32 count)
 {
-	assert_true(b->at >= BENCH_STREAM && b->at + count * 4 <= BENCH_END);
-	memcpy(b->stream + (b->at - BENCH_STREAM) / 4, words, count * 4);
+	assert_true(b->at >= CDMFX_STREAM && b->at + count * 4 <= CDMFX_END);
+	memcpy(b->stream + (b->at - CDMFX_STREAM) / 4, words, count * 4);
 	b->at += count * 4;
 }
 
-void put_state(struct bench *b, u16 x, u16 y, u16 z)
+void put_state(struct cdm_fixture *b, u16 x, u16 y, u16 z)
 {
 	const struct pumice_cdm_state state = {
 		.pds_addr = 0x5550, .pds_insns = 3, .shared = 7, .attrs = 8, .temps = 9,
@@ -91,7 +91,7 @@ void put_state(struct bench *b, u16 x, u16 y, u16 z)
 	put_words(b, words, PUMICE_CDM_STATE_WORDS);
 }
 
-void put_launch_at(struct bench *b, const struct pumice_cdm_launch *launch)
+void put_launch_at(struct cdm_fixture *b, const struct pumice_cdm_launch *launch)
 {
 	u32 words[PUMICE_CDM_LAUNCH_WORDS];
 
@@ -99,13 +99,13 @@ void put_launch_at(struct bench *b, const struct pumice_cdm_launch *launch)
 	put_words(b, words, PUMICE_CDM_LAUNCH_WORDS);
 }
 
-void put_launch(struct bench *b, u32 x, u32 y, u32 z)
+void put_launch(struct cdm_fixture *b, u32 x, u32 y, u32 z)
 {
 	put_launch_at(b, &(struct pumice_cdm_launch){
 				 .groups_x = x, .groups_y = y, .groups_z = z });
 }
 
-void put_call(struct bench *b, u64 addr)
+void put_call(struct cdm_fixture *b, u64 addr)
 {
 	const struct pumice_cdm_call call = { .addr = addr };
 	u32 words[PUMICE_CDM_CALL_WORDS];
@@ -114,7 +114,7 @@ void put_call(struct bench *b, u64 addr)
 	put_words(b, words, PUMICE_CDM_CALL_WORDS);
 }
 
-void put_return(struct bench *b)
+void put_return(struct cdm_fixture *b)
 {
 	const struct pumice_cdm_return ret = { 0 };
 	u32 words[PUMICE_CDM_RETURN_WORDS];
@@ -123,7 +123,7 @@ void put_return(struct bench *b)
 	put_words(b, words, PUMICE_CDM_RETURN_WORDS);
 }
 
-void put_fence(struct bench *b)
+void put_fence(struct cdm_fixture *b)
 {
 	const struct pumice_cdm_fence fence = { 0 };
 	u32 words[PUMICE_CDM_FENCE_WORDS];
@@ -132,7 +132,7 @@ void put_fence(struct bench *b)
 	put_words(b, words, PUMICE_CDM_FENCE_WORDS);
 }
 
-void put_halt(struct bench *b)
+void put_halt(struct cdm_fixture *b)
 {
 	const struct pumice_cdm_halt halt = { 0 };
 	u32 words[PUMICE_CDM_HALT_WORDS];
@@ -141,7 +141,7 @@ void put_halt(struct bench *b)
 	put_words(b, words, PUMICE_CDM_HALT_WORDS);
 }
 
-void put_indirect(struct bench *b, u64 addr, u32 base_x, u32 base_y, u32 base_z)
+void put_indirect(struct cdm_fixture *b, u64 addr, u32 base_x, u32 base_y, u32 base_z)
 {
 	const struct pumice_cdm_launch_indirect indirect = {
 		.addr = addr, .base_x = base_x, .base_y = base_y, .base_z = base_z,
@@ -152,7 +152,7 @@ void put_indirect(struct bench *b, u64 addr, u32 base_x, u32 base_y, u32 base_z)
 	put_words(b, words, PUMICE_CDM_LAUNCH_INDIRECT_WORDS);
 }
 
-void put_link(struct bench *b, u64 addr)
+void put_link(struct cdm_fixture *b, u64 addr)
 {
 	const struct pumice_cdm_link link = { .addr = addr };
 	u32 words[PUMICE_CDM_LINK_WORDS];
@@ -161,7 +161,7 @@ void put_link(struct bench *b, u64 addr)
 	put_words(b, words, PUMICE_CDM_LINK_WORDS);
 }
 
-void put_flush(struct bench *b, bool data, bool code)
+void put_flush(struct cdm_fixture *b, bool data, bool code)
 {
 	const struct pumice_cdm_flush flush = { .data = data, .code = code };
 	u32 words[PUMICE_CDM_FLUSH_WORDS];
@@ -170,7 +170,7 @@ void put_flush(struct bench *b, bool data, bool code)
 	put_words(b, words, PUMICE_CDM_FLUSH_WORDS);
 }
 
-void put_timestamp(struct bench *b, u64 addr, bool wait)
+void put_timestamp(struct cdm_fixture *b, u64 addr, bool wait)
 {
 	const struct pumice_cdm_timestamp timestamp = { .addr = addr, .wait = wait };
 	u32 words[PUMICE_CDM_TIMESTAMP_WORDS];
@@ -179,7 +179,7 @@ void put_timestamp(struct bench *b, u64 addr, bool wait)
 	put_words(b, words, PUMICE_CDM_TIMESTAMP_WORDS);
 }
 
-void put_marker(struct bench *b, u64 addr, u32 value, bool wait)
+void put_marker(struct cdm_fixture *b, u64 addr, u32 value, bool wait)
 {
 	const struct pumice_cdm_marker marker = { .addr = addr, .value = value, .wait = wait };
 	u32 words[PUMICE_CDM_MARKER_WORDS];
@@ -188,7 +188,7 @@ void put_marker(struct bench *b, u64 addr, u32 value, bool wait)
 	put_words(b, words, PUMICE_CDM_MARKER_WORDS);
 }
 
-void bench_start(struct bench *b)
+void cdmfx_start(struct cdm_fixture *b)
 {
 	unsigned int wakes = b->wakes;
 
@@ -197,7 +197,7 @@ void bench_start(struct bench *b)
 	assert_true(cdm_status(b->cdm)->busy);
 }
 
-void bench_resume(struct bench *b)
+void cdmfx_resume(struct cdm_fixture *b)
 {
 	unsigned int wakes = b->wakes;
 
@@ -206,20 +206,20 @@ void bench_resume(struct bench *b)
 	assert_true(cdm_status(b->cdm)->busy);
 }
 
-void bench_walk(struct bench *b)
+void cdmfx_walk(struct cdm_fixture *b)
 {
 	while (cdm_step(b->cdm, 3))
 		;
 }
 
-void bench_finish(struct bench *b)
+void cdmfx_finish(struct cdm_fixture *b)
 {
 	unsigned int ended = b->ended;
 
 	for (;;) {
 		unsigned int wakes = b->wakes;
 
-		bench_walk(b);
+		cdmfx_walk(b);
 		if (b->ended != ended)
 			break;
 		assert_true(b->pds.running > 0);
@@ -230,7 +230,7 @@ void bench_finish(struct bench *b)
 	assert_int_equal(b->ended, ended + 1);
 }
 
-void bench_expect_fault(const struct bench *b, enum pumice_fault fault, u64 addr)
+void cdmfx_expect_fault(const struct cdm_fixture *b, enum pumice_fault fault, u64 addr)
 {
 	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
 
@@ -239,7 +239,7 @@ void bench_expect_fault(const struct bench *b, enum pumice_fault fault, u64 addr
 	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
 	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
 	assert_int_equal(got->access, PUMICE_ACCESS_READ);
-	assert_int_equal(got->ctx, BENCH_CTX);
+	assert_int_equal(got->ctx, CDMFX_CTX);
 	assert_int_equal(got->addr, addr);
 	assert_int_equal(got->pc, 0);
 	assert_int_equal(got->usc, 0);

@@ -3,12 +3,12 @@
  * Stages and tasks of the vertex and the pixel data master: an addition to the fixture,
  * with owners that record calls.
  */
-#ifndef PUMICE_PDS_STAGE_RIG_H
-#define PUMICE_PDS_STAGE_RIG_H
+#ifndef PUMICE_PDS_STAGE_FIXTURE_H
+#define PUMICE_PDS_STAGE_FIXTURE_H
 
 #include "../../../qemu-device/gpu/pds/gfx.h"
 #include "fake_gfx.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define ATTR(r, k, n, a, s, e, d) { .opcode = PUMICE_PDS_OP_ATTR, .bank = PUMICE_PDS_BANK_V, \
 	.reg = (r), .kind = (k), .comps = (n), .addr = (a), .stride = (s), .elements = (e), \
@@ -23,19 +23,19 @@
 
 /* Recorded calls to the owner of a data master's tasks. */
 struct stage_owner {
-	struct rig *rig;
+	struct fixture *fx;
 	unsigned int done[PUMICE_MAX_CORES], room[PUMICE_MAX_CORES], faults;
 	const struct usc_gfx *last;	/* of the last task that was done or faulted */
 	struct gpu_fault fault;
 };
 
 /* Make owner the owner of a data master's tasks. */
-void stage_own(struct rig *rig, enum pds_dm dm, struct stage_owner *owner);
-/* Write the program and load it as a stage of these registers. A fault is stored in rig->fault. */
-bool stage_load(struct rig *rig, const struct pumice_stage *registers,
+void stage_own(struct fixture *fx, enum pds_dm dm, struct stage_owner *owner);
+/* Write the program and load it as a stage of these registers. A fault is stored in fx->fault. */
+bool stage_load(struct fixture *fx, const struct pumice_stage *registers,
 		const struct pds_stage_limits *limits, const struct pumice_pds_insn *insns,
 		u16 count, struct pds_stage *stage);
-/* Host memory of a 4 KiB page of RIG_DATA. */
-u8 *stage_data(struct rig *rig, u64 addr);
+/* Host memory of a 4 KiB page of FX_DATA. */
+u8 *stage_data(struct fixture *fx, u64 addr);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* A host for the firmware: see rig.h. */
-#include "rig.h"
+/* A host for the firmware: see fixture.h. */
+#include "fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define FW_START	0x200000u
 #define FW_BYTES	(4u << 20)
 #define MEM_BYTES	(32ull << 20)
-#define MAX_TURNS	8000u	/* of rig_run() */
+#define MAX_TURNS	8000u	/* of fx_run() */
 #define FINISH_TURNS	1000000u
 #define LOOK_NS		100u	/* added by each read of the clock */
 #define TURN_NS		2000u	/* added by each turn */
@@ -20,7 +20,7 @@
 
 static void raise_irq(void *opaque, unsigned int os)
 {
-	struct rig *r = opaque;
+	struct fixture *r = opaque;
 
 	(void)os;
 	__atomic_fetch_add(&r->irqs, 1, __ATOMIC_RELAXED);
@@ -29,7 +29,7 @@ static void raise_irq(void *opaque, unsigned int os)
 /* GPU clock: simulated, so that runs are reproducible; with threads, the host's. */
 static uint64_t now(void *opaque)
 {
-	struct rig *r = opaque;
+	struct fixture *r = opaque;
 	struct timespec t;
 
 	if (r->threads) {
@@ -57,21 +57,21 @@ static const struct pumice_gpu_ops ops = {
 
 static void die(const char *what)
 {
-	fprintf(stderr, "rig: %s\n", what);
+	fprintf(stderr, "fixture: %s\n", what);
 	abort();
 }
 
-static void write_reg(struct rig *r, u32 offset, u64 value, unsigned int size)
+static void write_reg(struct fixture *r, u32 offset, u64 value, unsigned int size)
 {
 	pumice_gpu_mmio_write(r->gpu, 0, offset, value, size);
 }
 
-u32 rig_reg(struct rig *r, u32 offset)
+u32 fx_reg(struct fixture *r, u32 offset)
 {
 	return (u32)pumice_gpu_mmio_read(r->gpu, 0, offset, 4);
 }
 
-static void load_image(struct rig *r)
+static void load_image(struct fixture *r)
 {
 	const char *path = getenv("PUMICE_FIRMWARE");
 	FILE *f = path ? fopen(path, "rb") : NULL;
@@ -84,7 +84,7 @@ static void load_image(struct rig *r)
 	fclose(f);
 }
 
-void *rig_fw_alloc(struct rig *r, u32 bytes, u32 *addr)
+void *fx_fw_alloc(struct fixture *r, u32 bytes, u32 *addr)
 {
 	struct pumice_mmu_pt_entry pt;
 
@@ -97,28 +97,28 @@ void *rig_fw_alloc(struct rig *r, u32 bytes, u32 *addr)
 	return (u8 *)testmem_host(r->tm, pt.addr) + *addr % 4096;
 }
 
-static void fill_boot(struct rig *r)
+static void fill_boot(struct fixture *r)
 {
-	r->boot = rig_fw_alloc(r, sizeof(*r->boot), &r->boot_addr);
+	r->boot = fx_fw_alloc(r, sizeof(*r->boot), &r->boot_addr);
 	r->boot->magic = FWIF_BOOT_MAGIC;
 	r->boot->version = FWIF_VERSION;
 	r->boot->log_level = FWIF_LOG_DEBUG;
-	r->kccb_ring = rig_fw_alloc(r, sizeof(*r->kccb_ring), &r->boot->kccb_ring);
-	r->kccb_ring->count = RIG_KCCB;
-	r->kccb = rig_fw_alloc(r, RIG_KCCB * sizeof(*r->kccb), &r->boot->kccb);
-	r->kccb_status = rig_fw_alloc(r, RIG_KCCB * 4, &r->boot->kccb_status);
-	r->fwccb_ring = rig_fw_alloc(r, sizeof(*r->fwccb_ring), &r->boot->fwccb_ring);
-	r->fwccb_ring->count = RIG_FWCCB;
-	r->fwccb = rig_fw_alloc(r, RIG_FWCCB * sizeof(*r->fwccb), &r->boot->fwccb);
-	r->log_ring = rig_fw_alloc(r, sizeof(*r->log_ring), &r->boot->log_ring);
-	r->log_ring->count = RIG_LOG;
-	r->log = rig_fw_alloc(r, RIG_LOG * sizeof(*r->log), &r->boot->log);
+	r->kccb_ring = fx_fw_alloc(r, sizeof(*r->kccb_ring), &r->boot->kccb_ring);
+	r->kccb_ring->count = FX_KCCB;
+	r->kccb = fx_fw_alloc(r, FX_KCCB * sizeof(*r->kccb), &r->boot->kccb);
+	r->kccb_status = fx_fw_alloc(r, FX_KCCB * 4, &r->boot->kccb_status);
+	r->fwccb_ring = fx_fw_alloc(r, sizeof(*r->fwccb_ring), &r->boot->fwccb_ring);
+	r->fwccb_ring->count = FX_FWCCB;
+	r->fwccb = fx_fw_alloc(r, FX_FWCCB * sizeof(*r->fwccb), &r->boot->fwccb);
+	r->log_ring = fx_fw_alloc(r, sizeof(*r->log_ring), &r->boot->log_ring);
+	r->log_ring->count = FX_LOG;
+	r->log = fx_fw_alloc(r, FX_LOG * sizeof(*r->log), &r->boot->log);
 }
 
-static struct rig *create(unsigned int threads, u64 base)
+static struct fixture *create(unsigned int threads, u64 base)
 {
 	const struct pumice_gpu_config config = { .cores = 1, .threads = threads };
-	struct rig *r = calloc(1, sizeof(*r));
+	struct fixture *r = calloc(1, sizeof(*r));
 	const char *error;
 
 	r->threads = threads;
@@ -135,22 +135,22 @@ static struct rig *create(unsigned int threads, u64 base)
 	return r;
 }
 
-struct rig *rig_create(void)
+struct fixture *fx_create(void)
 {
 	return create(0, TESTMEM_BASE);
 }
 
-struct rig *rig_create_threads(unsigned int threads)
+struct fixture *fx_create_threads(unsigned int threads)
 {
 	return create(threads, TESTMEM_BASE);
 }
 
-struct rig *rig_create_at(u64 base)
+struct fixture *fx_create_at(u64 base)
 {
 	return create(0, base);
 }
 
-void rig_destroy(struct rig *r)
+void fx_destroy(struct fixture *r)
 {
 	pumice_gpu_destroy(r->gpu);
 	testmem_destroy(r->tm);
@@ -158,7 +158,7 @@ void rig_destroy(struct rig *r)
 }
 
 /* Run one step of one unit; with threads, sleep briefly. Return false if no unit had work. */
-static bool turn(struct rig *r)
+static bool turn(struct fixture *r)
 {
 	const struct timespec moment = { .tv_nsec = MOMENT_NS };
 
@@ -168,9 +168,9 @@ static bool turn(struct rig *r)
 	return pumice_gpu_poll(r->gpu, 0) != UINT64_MAX;
 }
 
-void rig_boot_writes(struct rig *r, struct rig_write writes[RIG_BOOT_WRITES])
+void fx_boot_writes(struct fixture *r, struct fx_write writes[FX_BOOT_WRITES])
 {
-	const struct rig_write all[RIG_BOOT_WRITES] = {
+	const struct fx_write all[FX_BOOT_WRITES] = {
 		{ PUMICE_MMU_CTX(0), testmem_ctx_reg(r->tm, 0), 8 },
 		{ PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK, 4 },
 		{ PUMICE_FW_IMAGE_ADDR, r->image_bus, 8 },
@@ -183,36 +183,36 @@ void rig_boot_writes(struct rig *r, struct rig_write writes[RIG_BOOT_WRITES])
 	memcpy(writes, all, sizeof(all));
 }
 
-u32 rig_boot(struct rig *r)
+u32 fx_boot(struct fixture *r)
 {
-	struct rig_write writes[RIG_BOOT_WRITES];
+	struct fx_write writes[FX_BOOT_WRITES];
 	u32 i;
 
-	rig_boot_writes(r, writes);
-	for (i = 0; i < RIG_BOOT_WRITES; i++)
+	fx_boot_writes(r, writes);
+	for (i = 0; i < FX_BOOT_WRITES; i++)
 		write_reg(r, writes[i].offset, writes[i].value, writes[i].size);
 	if (!r->threads)
-		rig_run(r);
+		fx_run(r);
 	while (r->threads && !__atomic_load_n(&r->boot->state, __ATOMIC_ACQUIRE))
 		turn(r);
 	return r->boot->state;
 }
 
-struct rig *rig_booted(void)
+struct fixture *fx_booted(void)
 {
-	struct rig *r = rig_create();
+	struct fixture *r = fx_create();
 
-	if (rig_boot(r) != FWIF_STATE_READY)
+	if (fx_boot(r) != FWIF_STATE_READY)
 		die("the firmware did not reach READY");
 	return r;
 }
 
-u64 rig_clock(struct rig *r)
+u64 fx_clock(struct fixture *r)
 {
 	return pumice_gpu_mmio_read(r->gpu, 0, PUMICE_SYS_CLOCK, 8);
 }
 
-static bool turns(struct rig *r, u32 count)
+static bool turns(struct fixture *r, u32 count)
 {
 	while (count--)
 		if (!turn(r))
@@ -220,26 +220,26 @@ static bool turns(struct rig *r, u32 count)
 	return false;
 }
 
-void rig_turns(struct rig *r, unsigned int count)
+void fx_turns(struct fixture *r, unsigned int count)
 {
 	turns(r, count);
 }
 
-bool rig_run(struct rig *r)
+bool fx_run(struct fixture *r)
 {
 	return turns(r, MAX_TURNS);
 }
 
-void rig_finish(struct rig *r)
+void fx_finish(struct fixture *r)
 {
 	if (!turns(r, FINISH_TURNS))
 		die("the GPU did not become idle");
 }
 
-u32 rig_put(struct rig *r, const struct fwif_kccb_cmd *cmd)
+u32 fx_put(struct fixture *r, const struct fwif_kccb_cmd *cmd)
 {
 	u32 entry = r->kccb_ring->write;
-	u32 next = (entry + 1) % RIG_KCCB;
+	u32 next = (entry + 1) % FX_KCCB;
 
 	if (next == r->kccb_ring->read)
 		die("the kernel CCB is full");
@@ -249,44 +249,44 @@ u32 rig_put(struct rig *r, const struct fwif_kccb_cmd *cmd)
 	return entry;
 }
 
-void rig_kick(struct rig *r)
+void fx_kick(struct fixture *r)
 {
 	write_reg(r, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK, 4);
 }
 
-u32 rig_call(struct rig *r, const struct fwif_kccb_cmd *cmd)
+u32 fx_call(struct fixture *r, const struct fwif_kccb_cmd *cmd)
 {
-	u32 entry = rig_put(r, cmd);
+	u32 entry = fx_put(r, cmd);
 
-	rig_kick(r);
-	rig_run(r);
+	fx_kick(r);
+	fx_run(r);
 	return r->kccb_status[entry];
 }
 
-void rig_assert_alive(struct rig *r)
+void fx_assert_alive(struct fixture *r)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 
-	assert_int_equal(rig_call(r, &ping), FWIF_STATUS_OK);
+	assert_int_equal(fx_call(r, &ping), FWIF_STATUS_OK);
 	assert_int_equal(r->boot->state, FWIF_STATE_READY);
 }
 
-u32 rig_call_context(struct rig *r, u32 type, const struct rig_context *c)
+u32 fx_call_context(struct fixture *r, u32 type, const struct fx_context *c)
 {
 	const struct fwif_kccb_cmd cmd = { .type = type, .context = c->addr };
 
-	return rig_call(r, &cmd);
+	return fx_call(r, &cmd);
 }
 
-u32 rig_call_catalogue(struct rig *r, u32 type, u64 catalogue)
+u32 fx_call_catalogue(struct fixture *r, u32 type, u64 catalogue)
 {
 	const struct fwif_kccb_cmd cmd = { .type = type, .catalogue = catalogue, .start = 1 };
 
-	return rig_call(r, &cmd);
+	return fx_call(r, &cmd);
 }
 
-/* Tables for two pages at RIG_STREAM_VA. */
-void rig_vm(struct rig *r, struct rig_vm *vm)
+/* Tables for two pages at FX_STREAM_VA. */
+void fx_vm(struct fixture *r, struct fx_vm *vm)
 {
 	u64 pd = testmem_alloc(r->tm, 4096, 4096), pt = testmem_alloc(r->tm, 4096, 4096);
 	u64 pages = testmem_alloc(r->tm, 8192, 4096);
@@ -297,11 +297,11 @@ void rig_vm(struct rig *r, struct rig_vm *vm)
 
 	vm->catalogue = testmem_alloc(r->tm, 8192, 8192);
 	entries = testmem_host(r->tm, vm->catalogue);
-	entries[RIG_STREAM_VA >> 30] = pumice_mmu_pc_entry_pack64(&pce);
+	entries[FX_STREAM_VA >> 30] = pumice_mmu_pc_entry_pack64(&pce);
 	entries = testmem_host(r->tm, pd);
-	entries[RIG_STREAM_VA >> 21 & 511] = pumice_mmu_pd_entry_pack64(&pde);
+	entries[FX_STREAM_VA >> 21 & 511] = pumice_mmu_pd_entry_pack64(&pde);
 	entries = testmem_host(r->tm, pt);
-	vm->pt = &entries[RIG_STREAM_VA >> 12 & 511];
+	vm->pt = &entries[FX_STREAM_VA >> 12 & 511];
 	vm->pt[0] = pumice_mmu_pt_entry_pack64(&pte);
 	pte.addr += 4096;
 	vm->pt[1] = pumice_mmu_pt_entry_pack64(&pte);
@@ -310,20 +310,20 @@ void rig_vm(struct rig *r, struct rig_vm *vm)
 	vm->stream[0] = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
 }
 
-void rig_vm_faulty(struct rig_vm *vm)
+void fx_vm_faulty(struct fx_vm *vm)
 {
 	vm->stream[0] = 0;
 }
 
-/* Write a launch of a program at RIG_CODE_VA; return the next word of the stream. */
-static u32 *put_launch(struct rig_vm *vm, u32 insns, u32 groups)
+/* Write a launch of a program at FX_CODE_VA; return the next word of the stream. */
+static u32 *put_launch(struct fx_vm *vm, u32 insns, u32 groups)
 {
 	const struct pumice_pds_insn task = {
-		.opcode = PUMICE_PDS_OP_TASK, .addr = RIG_CODE_VA, .insns = insns,
+		.opcode = PUMICE_PDS_OP_TASK, .addr = FX_CODE_VA, .insns = insns,
 	};
 	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 	const struct pumice_cdm_state state = {
-		.pds_addr = RIG_CODE_VA + insns * 16, .pds_insns = 2, .temps = 2,
+		.pds_addr = FX_CODE_VA + insns * 16, .pds_insns = 2, .temps = 2,
 		.size_x = 1, .size_y = 1, .size_z = 1,
 	};
 	const struct pumice_cdm_launch launch = {
@@ -337,7 +337,7 @@ static u32 *put_launch(struct rig_vm *vm, u32 insns, u32 groups)
 	return vm->stream + PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS;
 }
 
-void rig_vm_endless(struct rig_vm *vm)
+void fx_vm_endless(struct fx_vm *vm)
 {
 	const struct pumice_usc_insn jump = { .opcode = PUMICE_USC_OP_JUMP };
 
@@ -356,7 +356,7 @@ static u32 operand(u32 bank, u32 num)
 	return raw;
 }
 
-void rig_vm_groups(struct rig_vm *vm, u32 groups, u32 turns, bool faulty)
+void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 turns, bool faulty)
 {
 	const u32 r0 = operand(PUMICE_USC_BANK_R, 0), r1 = operand(PUMICE_USC_BANK_R, 1);
 	const u32 imm = operand(PUMICE_USC_BANK_IMM, 0);
@@ -376,97 +376,97 @@ void rig_vm_groups(struct rig_vm *vm, u32 groups, u32 turns, bool faulty)
 	*end = faulty ? 0 : PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
 }
 
-void rig_context(struct rig *r, const struct rig_vm *vm, u32 priority, struct rig_context *c)
+void fx_context(struct fixture *r, const struct fx_vm *vm, u32 priority, struct fx_context *c)
 {
 	static u32 next_id;
 
 	memset(c, 0, sizeof(*c));
-	c->f = rig_fw_alloc(r, sizeof(*c->f), &c->addr);
+	c->f = fx_fw_alloc(r, sizeof(*c->f), &c->addr);
 	c->f->magic = FWIF_CONTEXT_MAGIC;
 	c->f->id = ++next_id;
 	c->f->priority = priority;
 	c->f->catalogue = vm->catalogue;
-	c->f->cccb_bytes = RIG_CCCB;
-	c->cccb = rig_fw_alloc(r, RIG_CCCB, &c->f->cccb);
-	c->f->result_count = RIG_RESULTS;
-	c->results = rig_fw_alloc(r, RIG_RESULTS * sizeof(*c->results), &c->f->results);
-	c->save = rig_fw_alloc(r, PUMICE_CDM_SAVE_WORDS * 4, &c->f->save);
-	c->object = rig_fw_alloc(r, 4, &c->object_addr);
+	c->f->cccb_bytes = FX_CCCB;
+	c->cccb = fx_fw_alloc(r, FX_CCCB, &c->f->cccb);
+	c->f->result_count = FX_RESULTS;
+	c->results = fx_fw_alloc(r, FX_RESULTS * sizeof(*c->results), &c->f->results);
+	c->save = fx_fw_alloc(r, PUMICE_CDM_SAVE_WORDS * 4, &c->f->save);
+	c->object = fx_fw_alloc(r, 4, &c->object_addr);
 }
 
-struct rig *rig_with_context(struct rig_vm *vm, struct rig_context *c)
+struct fixture *fx_with_context(struct fx_vm *vm, struct fx_context *c)
 {
-	struct rig *r = rig_booted();
+	struct fixture *r = fx_booted();
 
-	rig_vm(r, vm);
-	rig_context(r, vm, 1, c);
+	fx_vm(r, vm);
+	fx_context(r, vm, 1, c);
 	return r;
 }
 
-void rig_context_of(struct rig *r, const struct rig_vm *vm, u32 dm, u32 priority,
-		    struct rig_context *c)
+void fx_context_of(struct fixture *r, const struct fx_vm *vm, u32 dm, u32 priority,
+		   struct fx_context *c)
 {
-	rig_context(r, vm, priority, c);
+	fx_context(r, vm, priority, c);
 	c->f->dm = dm;
 }
 
-void rig_bytes(struct rig_context *c, const void *cmd, u32 bytes)
+void fx_bytes(struct fx_context *c, const void *cmd, u32 bytes)
 {
 	const u8 *from = cmd;
 
 	while (bytes--) {
 		c->cccb[c->write] = *from++;
-		c->write = (c->write + 1) % RIG_CCCB;
+		c->write = (c->write + 1) % FX_CCCB;
 	}
 }
 
-void rig_wait_for(struct rig_context *c, u32 object, u32 value)
+void fx_wait_for(struct fx_context *c, u32 object, u32 value)
 {
 	const struct fwif_cccb_wait cmd = { { FWIF_CCCB_WAIT, sizeof(cmd) }, object, value };
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-void rig_compute_perf(struct rig_context *c, u64 stream, u32 seqno, u32 perf)
+void fx_compute_perf(struct fx_context *c, u64 stream, u32 seqno, u32 perf)
 {
 	const struct fwif_cccb_compute cmd = {
 		{ FWIF_CCCB_COMPUTE, sizeof(cmd) }, stream, seqno, perf,
 	};
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-void rig_compute(struct rig_context *c, u64 stream, u32 seqno)
+void fx_compute(struct fx_context *c, u64 stream, u32 seqno)
 {
-	rig_compute_perf(c, stream, seqno, 0);
+	fx_compute_perf(c, stream, seqno, 0);
 }
 
-void rig_update(struct rig_context *c, u32 object, u32 value)
+void fx_update(struct fx_context *c, u32 object, u32 value)
 {
 	const struct fwif_cccb_update cmd = { { FWIF_CCCB_UPDATE, sizeof(cmd) }, object, value };
 
-	rig_bytes(c, &cmd, sizeof(cmd));
+	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-u32 rig_put_kick(struct rig *r, const struct rig_context *c)
+u32 fx_put_kick(struct fixture *r, const struct fx_context *c)
 {
 	const struct fwif_kccb_cmd cmd = {
 		.type = FWIF_KCCB_KICK, .context = c->addr, .write = c->write,
 	};
 
-	return rig_put(r, &cmd);
+	return fx_put(r, &cmd);
 }
 
-void rig_submit(struct rig *r, const struct rig_context *c)
+void fx_submit(struct fixture *r, const struct fx_context *c)
 {
-	u32 entry = rig_put_kick(r, c);
+	u32 entry = fx_put_kick(r, c);
 
-	rig_kick(r);
-	rig_run(r);
+	fx_kick(r);
+	fx_run(r);
 	assert_int_equal(r->kccb_status[entry], FWIF_STATUS_OK);
 }
 
-const struct fwif_job_result *rig_result(const struct rig_context *c, u32 seqno)
+const struct fwif_job_result *fx_result(const struct fx_context *c, u32 seqno)
 {
-	return &c->results[seqno % RIG_RESULTS];
+	return &c->results[seqno % FX_RESULTS];
 }

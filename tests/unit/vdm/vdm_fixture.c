@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Fixture of the tests of the VDM. See bench.h. */
-#include "bench.h"
+/* Fixture of the tests of the VDM. See vdm_fixture.h. */
+#include "vdm_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "../../../qemu-device/gpu/ta/ta.h"
 
 #define CANARY		0xbadc0de5u
-#define COORDINATE_PDS (RIG_PDS + 0x1000)
+#define COORDINATE_PDS (FX_PDS + 0x1000)
 /* Each vertex reads a word by itself: a task of several is filled in pieces. */
-#define READ DMA(V, 2, 1, RIG_DATA, 8)
+#define READ DMA(V, 2, 1, FX_DATA, 8)
 #define READS READ, READ, READ, READ, READ, READ, READ, READ
 
 /* The same program for both stages: its outputs identify the stage of a task. */
@@ -21,11 +21,11 @@ static const struct pumice_pds_insn program[] = {
 #define INSNS (sizeof(program) / sizeof(*program))
 
 struct pm {
-	struct bench *b;
+	struct vdm_fixture *b;
 };
 
 struct ta {
-	struct bench *b;
+	struct vdm_fixture *b;
 	unsigned int core;
 	bool begun, finishing;
 	u32 least;	/* smallest valid next sequence */
@@ -35,7 +35,7 @@ struct ta {
 
 static struct pm the_pm;
 
-u32 bench_random(struct bench *b, u32 below)
+u32 vdmfx_random(struct vdm_fixture *b, u32 below)
 {
 	b->seed = b->seed * 1664525 + 1013904223;
 	return (u32)((u64)(b->seed >> 4) * below >> 28);
@@ -46,9 +46,9 @@ u32 bench_random(struct bench *b, u32 below)
 enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
 				   struct pm_scene *scene, struct gpu_fault *fault)
 {
-	assert_false(pm->b->rig->locked);
-	assert_int_equal(addr, BENCH_SCENE);
-	assert_int_equal(ctx, RIG_CTX);
+	assert_false(pm->b->fx->locked);
+	assert_int_equal(addr, VDMFX_SCENE);
+	assert_int_equal(ctx, FX_CTX);
 	*scene = pm->b->scene;
 	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PM_SCENE, .unit = PUMICE_UNIT_PM,
 				     .addr = addr };
@@ -60,7 +60,7 @@ enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
 {
 	(void)scene;
 	(void)fault;
-	assert_false(pm->b->rig->locked);
+	assert_false(pm->b->fx->locked);
 	pm->b->begins++;
 	return PM_OK;
 }
@@ -89,7 +89,7 @@ enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 {
 	(void)scene;
 	(void)fault;
-	assert_false(pm->b->rig->locked);
+	assert_false(pm->b->fx->locked);
 	if (!(pm->b->free_pieces++ & 1))
 		return PM_MORE;
 	pm->b->frees++;
@@ -116,8 +116,8 @@ void ta_destroy(struct ta *ta)
 
 bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 {
-	assert_false(ta->b->rig->locked);
-	assert_int_equal(scene->addr, BENCH_SCENE);
+	assert_false(ta->b->fx->locked);
+	assert_int_equal(scene->addr, VDMFX_SCENE);
 	ta->begun = true;
 	ta->finishing = false;
 	ta->least = 0;
@@ -132,7 +132,7 @@ bool ta_is_large(const struct ta *ta)
 
 void ta_trim(struct ta *ta)
 {
-	assert_false(ta->b->rig->locked);
+	assert_false(ta->b->fx->locked);
 	assert_false(ta->begun && vdm_status(ta->b->vdm)->busy);
 	ta->b->trims++;
 }
@@ -162,21 +162,21 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			     const struct ta_vertices *vertices, const struct ta_prim *prims,
 			     u32 count, u32 *done, struct gpu_fault *fault)
 {
-	struct bench *b = ta->b;
+	struct vdm_fixture *b = ta->b;
 	const u32 corners = draw->kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 :
 			    draw->kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
 
-	assert_false(b->rig->locked);
+	assert_false(b->fx->locked);
 	assert_true(ta->begun);
 	assert_true(draw->sequence >= ta->least);
 	ta->least = draw->sequence;
 	assert_true(!ta->more || ta->more == prims + *done);
 	ta->more = NULL;
 	for (; *done < count; ++*done) {
-		struct bench_prim *prim = &b->list.prim[b->list.count];
+		struct vdmfx_prim *prim = &b->list.prim[b->list.count];
 		u32 n;
 
-		if (bench_random(b, 8) == 0) {
+		if (vdmfx_random(b, 8) == 0) {
 			ta->more = prims + *done;
 			return TA_MORE;
 		}
@@ -188,8 +188,8 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 		if (b->list.count >= b->pages)
 			return TA_MEMORY;
 		b->given++;
-		assert_in_range(b->list.count, 0, BENCH_PRIMS - 1);
-		*prim = (struct bench_prim){ .sequence = draw->sequence, .kind = draw->kind };
+		assert_in_range(b->list.count, 0, VDMFX_PRIMS - 1);
+		*prim = (struct vdmfx_prim){ .sequence = draw->sequence, .kind = draw->kind };
 		for (n = 0; n < corners; n++) {
 			prim->vertex[n] = output(vertices, prims[*done].v[n], 0);
 			prim->instance[n] = output(vertices, prims[*done].v[n], 1);
@@ -203,7 +203,7 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 {
 	(void)fault;
-	assert_false(ta->b->rig->locked);
+	assert_false(ta->b->fx->locked);
 	assert_true(ta->begun);
 	*any = true;
 	ta->finishing = !ta->finishing;
@@ -222,11 +222,11 @@ const struct ta_counters *ta_counters(const struct ta *ta)
 
 static void ended(void *opaque, enum dm_end end)
 {
-	struct bench *b = opaque;
+	struct vdm_fixture *b = opaque;
 
 	unsigned int i;
 
-	assert_true(b->rig->locked);
+	assert_true(b->fx->locked);
 	for (i = 0; end != DM_ABORTED && end != DM_FAULT && i < b->cores; i++)
 		assert_false(b->ta[i]->finishing);
 	b->ended[end]++;
@@ -234,26 +234,26 @@ static void ended(void *opaque, enum dm_end end)
 
 static u64 now(void *opaque)
 {
-	return ((struct bench *)opaque)->clock++;
+	return ((struct vdm_fixture *)opaque)->clock++;
 }
 
 static void lock(void *opaque)
 {
-	rig_lock(((struct bench *)opaque)->rig);
+	fx_lock(((struct vdm_fixture *)opaque)->fx);
 }
 
 static void unlock(void *opaque)
 {
-	struct bench *b = opaque;
+	struct vdm_fixture *b = opaque;
 
-	rig_unlock(b->rig);
+	fx_unlock(b->fx);
 	if (b->abort_in && !--b->abort_in)
-		bench_call(b, vdm_abort);
+		vdmfx_call(b, vdm_abort);
 }
 
 static void wake(void *opaque, unsigned int core)
 {
-	struct bench *b = opaque;
+	struct vdm_fixture *b = opaque;
 
 	assert_in_range(core, 0, b->cores - 1);
 	b->awake[core] = true;
@@ -263,7 +263,7 @@ static const struct dm_ops ops = {
 	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
 };
 
-static void put_programs(struct bench *b)
+static void put_programs(struct vdm_fixture *b)
 {
 	struct mmu_tlb tlb = { 0 };
 	struct gpu_fault fault;
@@ -271,8 +271,8 @@ static void put_programs(struct bench *b)
 
 	for (at = 0; at < 2; at++) {
 		for (i = 0; i < INSNS; i++) {
-			u8 *host = mmu_translate(&b->rig->mmu, &tlb, RIG_CTX,
-						 (at ? COORDINATE_PDS : RIG_PDS) + i * 16u,
+			u8 *host = mmu_translate(&b->fx->mmu, &tlb, FX_CTX,
+						 (at ? COORDINATE_PDS : FX_PDS) + i * 16u,
 						 PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, &fault);
 
 			assert_non_null(host);
@@ -281,34 +281,34 @@ static void put_programs(struct bench *b)
 	}
 }
 
-struct bench *bench_create(unsigned int cores)
+struct vdm_fixture *vdmfx_create(unsigned int cores)
 {
-	struct bench *b = calloc(1, sizeof(*b));
+	struct vdm_fixture *b = calloc(1, sizeof(*b));
 	struct dm_config config = {
 		.cores = cores, .pm = &the_pm, .ops = &ops, .opaque = b,
 	};
 
 	assert_non_null(b);
 	the_pm.b = b;
-	b->rig = rig_create(cores * PUMICE_USCS_PER_CORE, NULL);
+	b->fx = fx_create(cores * PUMICE_USCS_PER_CORE, NULL);
 	b->cores = cores;
 	b->seed = 12345;
 	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
-	b->scene = (struct pm_scene){ .addr = BENCH_SCENE, .ctx = RIG_CTX, .cores = PUMICE_MAX_CORES,
+	b->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX, .cores = PUMICE_MAX_CORES,
 				      .spill = 0x1000 };
 	put_programs(b);
-	config.mmu = &b->rig->mmu;
-	config.pds = b->rig->pds;
+	config.mmu = &b->fx->mmu;
+	config.pds = b->fx->pds;
 	b->vdm = vdm_create(&config);
 	assert_non_null(b->vdm);
 	return b;
 }
 
-void bench_destroy(struct bench *b)
+void vdmfx_destroy(struct vdm_fixture *b)
 {
-	bench_run(b);
+	vdmfx_run(b);
 	vdm_destroy(b->vdm);
-	rig_destroy(b->rig);
+	fx_destroy(b->fx);
 	free(b);
 }
 
@@ -320,11 +320,11 @@ static u32 bits(float value)
 	return word;
 }
 
-struct pumice_vdm_state bench_state(bool coordinate)
+struct pumice_vdm_state vdmfx_state(bool coordinate)
 {
 	struct pumice_vdm_state state = { .varyings = 3, .point_width = bits(1),
 					  .line_width = bits(1), .provoking_last = true };
-	struct pumice_stage stage = { .pds_addr = RIG_PDS, .pds_insns = INSNS, .attrs = 3,
+	struct pumice_stage stage = { .pds_addr = FX_PDS, .pds_insns = INSNS, .attrs = 3,
 				      .temps = 1 };
 
 	pumice_stage_pack(state.vertex, &stage);
@@ -334,30 +334,30 @@ struct pumice_vdm_state bench_state(bool coordinate)
 	return state;
 }
 
-void bench_put(struct bench *b, u64 addr, const u32 *words, u32 count)
+void vdmfx_put(struct vdm_fixture *b, u64 addr, const u32 *words, u32 count)
 {
-	memcpy(b->rig->data + (addr - RIG_DATA), words, count * sizeof(*words));
+	memcpy(b->fx->data + (addr - FX_DATA), words, count * sizeof(*words));
 }
 
-void bench_put_state(struct bench *b, const struct pumice_vdm_state *state)
+void vdmfx_put_state(struct vdm_fixture *b, const struct pumice_vdm_state *state)
 {
 	u32 words[PUMICE_VDM_STATE_WORDS];
 
 	pumice_vdm_state_pack(words, state);
-	bench_put(b, BENCH_STATE, words, PUMICE_VDM_STATE_WORDS);
+	vdmfx_put(b, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
 }
 
-bool bench_start(struct bench *b, u32 split)
+bool vdmfx_start(struct vdm_fixture *b, u32 split)
 {
-	const struct dm_job job = { .ctx = RIG_CTX, .stream = BENCH_STREAM, .scene = BENCH_SCENE,
+	const struct dm_job job = { .ctx = FX_CTX, .stream = VDMFX_STREAM, .scene = VDMFX_SCENE,
 				    .split = split };
 	bool ok;
 
 	memset(b->ended, 0, sizeof(b->ended));
 	b->list.count = b->drawn.count = b->given = 0;
-	rig_lock(b->rig);
+	fx_lock(b->fx);
 	ok = vdm_start(b->vdm, &job);
-	rig_unlock(b->rig);
+	fx_unlock(b->fx);
 	return ok;
 }
 
@@ -375,7 +375,7 @@ static void check_and_dirty_outputs(const struct usc_gfx *gfx, u32 instances)
 }
 
 /* Run a task of a USC to its end: outputs, or a fault. */
-static void run_task(struct bench *b, struct usc *usc, unsigned int group)
+static void run_task(struct vdm_fixture *b, struct usc *usc, unsigned int group)
 {
 	const struct usc_gfx *gfx = usc->group[group].gfx;
 	const struct usc_task *task = &usc->task[usc->group[group].slot[0]];
@@ -396,13 +396,13 @@ static void run_task(struct bench *b, struct usc *usc, unsigned int group)
 }
 
 /* Step a random task. Return false if none runs. */
-static bool run_some_task(struct bench *b)
+static bool run_some_task(struct vdm_fixture *b)
 {
-	const u32 uscs = b->rig->uscs, first = bench_random(b, uscs);
+	const u32 uscs = b->fx->uscs, first = vdmfx_random(b, uscs);
 	u32 i;
 
 	for (i = 0; i < uscs; i++) {
-		struct usc *usc = b->rig->usc[(first + i) % uscs];
+		struct usc *usc = b->fx->usc[(first + i) % uscs];
 		unsigned int group = fake_usc_oldest(usc);
 
 		if (group == FAKE_NOBODY)
@@ -413,14 +413,14 @@ static bool run_some_task(struct bench *b)
 	return false;
 }
 
-bool bench_turn(struct bench *b)
+bool vdmfx_turn(struct vdm_fixture *b)
 {
-	const u32 first = bench_random(b, b->cores);
+	const u32 first = vdmfx_random(b, b->cores);
 	/* Steps end when the GPU is parked, between any two pieces. */
-	const _Atomic bool stop = b->stop || bench_random(b, 2);
+	const _Atomic bool stop = b->stop || vdmfx_random(b, 2);
 	u32 i;
 
-	if (bench_random(b, 3) == 0 && run_some_task(b))
+	if (vdmfx_random(b, 3) == 0 && run_some_task(b))
 		return true;
 	for (i = 0; i < b->cores; i++) {
 		const u32 core = (first + i) % b->cores;
@@ -430,19 +430,19 @@ bool bench_turn(struct bench *b)
 		b->awake[core] = false;
 		if (vdm_core_step(b->vdm, core, &stop))
 			b->awake[core] = true;
-		assert_false(b->rig->locked);
+		assert_false(b->fx->locked);
 		return true;
 	}
 	return run_some_task(b);
 }
 
-void bench_run(struct bench *b)
+void vdmfx_run(struct vdm_fixture *b)
 {
-	while (bench_turn(b))
+	while (vdmfx_turn(b))
 		;
 }
 
-void bench_render(struct bench *b)
+void vdmfx_render(struct vdm_fixture *b)
 {
 	const u32 limit = b->state.limit ? b->state.limit : UINT32_MAX;
 	u32 n, sequence = 0;
@@ -453,7 +453,7 @@ void bench_render(struct bench *b)
 		u32 next = UINT32_MAX;
 
 		for (n = 0; n < b->list.count; n++) {
-			const struct bench_prim *prim = &b->list.prim[n];
+			const struct vdmfx_prim *prim = &b->list.prim[n];
 
 			if (prim->sequence == sequence)
 				b->drawn.prim[b->drawn.count++] = *prim;
@@ -471,14 +471,14 @@ void bench_render(struct bench *b)
 	b->state.partials++;
 }
 
-void bench_call(struct bench *b, void (*call)(struct vdm *vdm))
+void vdmfx_call(struct vdm_fixture *b, void (*call)(struct vdm *vdm))
 {
-	rig_lock(b->rig);
+	fx_lock(b->fx);
 	call(b->vdm);
-	rig_unlock(b->rig);
+	fx_unlock(b->fx);
 }
 
-const struct gpu_fault *bench_fault(const struct bench *b)
+const struct gpu_fault *vdmfx_fault(const struct vdm_fixture *b)
 {
 	return &vdm_status(b->vdm)->fault;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Stages and tasks of the vertex and the pixel data master, fixture. See stage_rig.h. */
-#include "stage_rig.h"
+/* Stages and tasks of the vertex and the pixel data master, fixture. See stage_fixture.h. */
+#include "stage_fixture.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@ static void task_done(void *opaque, unsigned int core, const struct usc_gfx *gfx
 {
 	struct stage_owner *owner = opaque;
 
-	assert_false(owner->rig->locked);
+	assert_false(owner->fx->locked);
 	owner->done[core]++;
 	owner->last = gfx;
 }
@@ -19,7 +19,7 @@ static void task_fault(void *opaque, unsigned int core, const struct usc_gfx *gf
 	struct stage_owner *owner = opaque;
 
 	(void)core;
-	assert_false(owner->rig->locked);
+	assert_false(owner->fx->locked);
 	owner->faults++;
 	owner->last = gfx;
 	owner->fault = *fault;
@@ -34,13 +34,13 @@ static const struct pds_task_ops ops = {
 	.task_done = task_done, .task_fault = task_fault, .room = room,
 };
 
-void stage_own(struct rig *rig, enum pds_dm dm, struct stage_owner *owner)
+void stage_own(struct fixture *fx, enum pds_dm dm, struct stage_owner *owner)
 {
-	*owner = (struct stage_owner){ .rig = rig };
-	pds_set_task_ops(rig->pds, dm, &ops, owner);
+	*owner = (struct stage_owner){ .fx = fx };
+	pds_set_task_ops(fx->pds, dm, &ops, owner);
 }
 
-bool stage_load(struct rig *rig, const struct pumice_stage *registers,
+bool stage_load(struct fixture *fx, const struct pumice_stage *registers,
 		const struct pds_stage_limits *limits, const struct pumice_pds_insn *insns,
 		u16 count, struct pds_stage *stage)
 {
@@ -48,19 +48,19 @@ bool stage_load(struct rig *rig, const struct pumice_stage *registers,
 	struct mmu_tlb tlb = { 0 };
 	struct pds_launch launch;
 
-	rig_program(rig, &launch, insns, count);
-	state.pds_addr = RIG_PDS;
+	fx_program(fx, &launch, insns, count);
+	state.pds_addr = FX_PDS;
 	state.pds_insns = count;
 	memset(stage, 0, sizeof(*stage));
-	return pds_stage_load(rig->pds, &tlb, RIG_CTX, &state, limits, stage, &rig->fault) ==
+	return pds_stage_load(fx->pds, &tlb, FX_CTX, &state, limits, stage, &fx->fault) ==
 	       PDS_LOADED;
 }
 
-u8 *stage_data(struct rig *rig, u64 addr)
+u8 *stage_data(struct fixture *fx, u64 addr)
 {
 	struct mmu_tlb tlb = { 0 };
 	struct gpu_fault fault;
-	u8 *host = mmu_translate(&rig->mmu, &tlb, RIG_CTX, addr, PUMICE_ACCESS_READ,
+	u8 *host = mmu_translate(&fx->mmu, &tlb, FX_CTX, addr, PUMICE_ACCESS_READ,
 				 PUMICE_UNIT_PDS, &fault);
 
 	assert_non_null(host);

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/* Fixture of the tests of the PDM: see fixture.h. */
+#include "fixture.h"
+
+#include <string.h>
+
+#define USC_BUDGET	4096u
+#define MOST_TURNS	2000000u
+
+/* ------------------------------------------------------------ services */
+
+static void fx_lock(void *opaque)
+{
+	struct fixture *fx = opaque;
+
+	assert_false(fx->locked);
+	fx->locked = true;
+}
+
+static void fx_unlock(void *opaque)
+{
+	struct fixture *fx = opaque;
+
+	assert_true(fx->locked);
+	fx->locked = false;
+}
+
+static u64 now(void *opaque)
+{
+	return ++((struct fixture *)opaque)->clock;
+}
+
+static void wake_core(void *opaque, unsigned int core)
+{
+	struct fixture *fx = opaque;
+
+	assert_true(core < fx->cores);
+	fx->awake_core[core] = true;
+}
+
+static void wake_usc(void *opaque, unsigned int usc)
+{
+	struct fixture *fx = opaque;
+
+	fx->awake_usc[usc] = true;
+	fx->usc_wakes[usc]++;
+}
+
+static void ended(void *opaque, enum dm_end end)
+{
+	struct fixture *fx = opaque;
+
+	assert_true(fx->locked);
+	fx->ends++;
+	fx->end = end;
+}
+
+static const struct dm_ops dm_ops = {
+	.ended = ended, .now = now, .lock = fx_lock, .unlock = fx_unlock, .wake = wake_core,
+};
+
+static void no_group(void *opaque)
+{
+	(void)opaque;
+}
+
+static void no_fault(void *opaque, const struct gpu_fault *fault)
+{
+	(void)opaque;
+	(void)fault;
+	fail();
+}
+
+static const struct pds_ops pds_ops = { .group_done = no_group, .fault = no_fault,
+					.room = no_group };
+
+/* ------------------------------------------------------------ making */
+
+static void create_blocks(struct fixture *fx)
+{
+	struct usc_config usc = {
+		.unified_bytes = 512u << 10, .common_bytes = 64u << 10, .local_bytes = 64u << 10,
+		.mmu = &fx->mmu, .ops = &pds_usc_ops,
+	};
+	const struct pds_config pds = {
+		.uscs = fx->cores * PUMICE_USCS_PER_CORE, .usc = fx->usc,
+		.unified_bytes = usc.unified_bytes, .common_bytes = usc.common_bytes,
+		.local_bytes = usc.local_bytes, .slot_regs = 4, .mmu = &fx->mmu,
+		.programs = fx->programs, .lock = fx_lock, .unlock = fx_unlock,
+		.wake_usc = wake_usc, .now = now, .opaque = fx, .ops = &pds_ops,
+		.ops_opaque = fx,
+	};
+	const struct pm_config pm = { .mmu = &fx->mmu, .low = no_group, .opaque = fx };
+	struct dm_config pdm = { .cores = fx->cores, .mmu = &fx->mmu, .ops = &dm_ops,
+				  .opaque = fx };
+	unsigned int i;
+
+	fx->pds = pds_create(&pds);
+	fx->pm = pm_create(&pm);
+	assert_non_null(fx->pds);
+	assert_non_null(fx->pm);
+	usc.opaque = fx->pds;
+	for (i = 0; i < pds.uscs; i++) {
+		usc.number = i;
+		usc.core = i / PUMICE_USCS_PER_CORE;
+		fx->usc[i] = usc_create(&usc);
+		assert_non_null(fx->usc[i]);
+	}
+	pdm.pm = fx->pm;
+	pdm.pds = fx->pds;
+	fx->pdm = pdm_create(&pdm);
+	assert_non_null(fx->pdm);
+}
+
+static u8 *map(struct fixture *fx, unsigned int ctx, u64 va, u64 bytes)
+{
+	return testmem_map(fx->tm, ctx, va, bytes, PUMICE_PAGE_SIZE_4K, 0);
+}
+
+static void map_memory(struct fixture *fx)
+{
+	fx->scene_mem = map(fx, 0, FX_SCENE, 0x1000);
+	fx->list_mem = map(fx, 0, FX_LIST, 0x1000);
+	map(fx, 0, FX_LINKS, 0x1000 + FX_PAGES * 4);
+	fx->pb = testmem_map(fx->tm, FX_CTX, FX_PB, (u64)FX_PAGES * PUMICE_PM_PAGE_SIZE,
+			     PUMICE_PAGE_SIZE_4K, TESTMEM_PM);
+	fx->regions = testmem_map(fx->tm, FX_CTX, FX_REGIONS, FX_BYTES, PUMICE_PAGE_SIZE_4K,
+				  TESTMEM_PM);
+	fx->states = map(fx, FX_CTX, FX_STATES, FX_BYTES);
+	fx->code = map(fx, FX_CTX, FX_CODE, FX_BYTES);
+	fx->render = map(fx, FX_CTX, FX_RENDER, 0x1000);
+	fx->colour = map(fx, FX_CTX, FX_COLOUR, FX_BYTES);
+	fx->depth = map(fx, FX_CTX, FX_DEPTH, FX_BYTES);
+	fx->stencil = map(fx, FX_CTX, FX_STENCIL, FX_BYTES);
+	fx->spill = map(fx, FX_CTX, FX_SPILL, FX_SPILL_BYTES);
+	fx->visible = map(fx, FX_CTX, FX_VISIBLE, 0x1000);
+	fx->stats = map(fx, FX_CTX, FX_STATS, 0x1000);
+	/* The same memory, for another context. */
+	atomic_store(&fx->mmu.ctx[FX_OTHER_CTX], testmem_ctx_reg(fx->tm, FX_CTX));
+}
+
+void fx_open(struct fixture *fx, unsigned int cores)
+{
+	memset(fx, 0, sizeof(*fx));
+	fx->cores = cores;
+	fx->tm = testmem_create(TESTMEM_SIZE);
+	testmem_bind(fx->tm, &fx->mmu);
+	fx->programs = usc_program_cache_create();
+	map_memory(fx);
+	create_blocks(fx);
+	fx_load_programs(fx);
+}
+
+void fx_close(struct fixture *fx)
+{
+	unsigned int i;
+
+	pdm_destroy(fx->pdm);
+	pds_destroy(fx->pds);
+	pm_destroy(fx->pm);
+	for (i = 0; i < FX_USCS; i++)
+		if (fx->usc[i])
+			usc_destroy(fx->usc[i]);
+	usc_program_cache_destroy(fx->programs);
+	testmem_destroy(fx->tm);
+}
+
+/* ------------------------------------------------------------ running */
+
+void fx_reset(struct fixture *fx)
+{
+	unsigned int i;
+
+	pdm_reset(fx->pdm);
+	pds_reset(fx->pds);
+	pm_reset(fx->pm);
+	for (i = 0; i < fx->cores * PUMICE_USCS_PER_CORE; i++)
+		usc_reset(fx->usc[i]);
+	assert_false(pdm_status(fx->pdm)->busy);
+}
+
+void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial)
+{
+	const struct dm_job job = { .ctx = ctx, .stream = FX_RENDER, .scene = FX_SCENE,
+				    .partial = partial };
+
+	pumice_pdm_render_pack((u32 *)(void *)fx->render, &fx->record);
+	fx->ends = 0;
+	fx_lock(fx);
+	assert_true(pdm_start(fx->pdm, &job));
+	assert_false(pdm_start(fx->pdm, &job));
+	fx_unlock(fx);
+}
+
+void fx_start(struct fixture *fx, bool partial)
+{
+	fx_start_in(fx, FX_CTX, partial);
+}
+
+bool fx_turn(struct fixture *fx)
+{
+	const _Atomic bool stop = false;
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < fx->cores; i++) {
+		if (!fx->awake_core[i])
+			continue;
+		any = true;
+		fx->awake_core[i] = false;
+		if (pdm_core_step(fx->pdm, i, &stop))
+			fx->awake_core[i] = true;
+		assert_false(fx->locked);
+	}
+	for (i = 0; i < fx->cores * PUMICE_USCS_PER_CORE; i++) {
+		if (!fx->awake_usc[i])
+			continue;
+		any = true;
+		fx->awake_usc[i] = false;
+		if (usc_step(fx->usc[i], USC_BUDGET, &stop))
+			fx->awake_usc[i] = true;
+	}
+	return any;
+}
+
+void fx_run(struct fixture *fx)
+{
+	unsigned int turns = 0;
+
+	while (!fx->ends) {
+		assert_true(turns++ < MOST_TURNS);
+		assert_true(fx_turn(fx));
+	}
+	assert_int_equal(fx->ends, 1);
+	assert_false(pdm_status(fx->pdm)->busy);
+}
+
+u32 fx_free_pages(const struct fixture *fx)
+{
+	struct pumice_free_list list;
+
+	pumice_free_list_unpack((const u32 *)(const void *)fx->list_mem, &list);
+	return list.free;
+}
+
+struct pumice_scene fx_scene(const struct fixture *fx)
+{
+	struct pumice_scene scene;
+
+	pumice_scene_unpack((const u32 *)(const void *)fx->scene_mem, &scene);
+	return scene;
+}

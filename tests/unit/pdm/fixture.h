@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fixture: a PDM with the real blocks that it uses, and a parameter buffer written by the test.
+ *
+ * Cores and USCs are stepped only when they were woken, so that a missing wake-up fails
+ * the test. The device lock records whether it is held.
+ *
+ * A frame:
+ *
+ *	fx_open(&fx, cores);
+ *	scene_begin(&fx, &scene);		the target
+ *	scene_draw(&fx, object, prims, count);	blocks, in order
+ *	scene_end(&fx, true);			tile streams, region headers
+ *	fx_start(&fx, partial);
+ *	fx_run(&fx);				to its end
+ *	fx_close(&fx);
+ */
+#ifndef PUMICE_PDM_FIXTURE_H
+#define PUMICE_PDM_FIXTURE_H
+
+#include "../support/cmocka_all.h"
+
+#include "../../../qemu-device/gpu/pdm/pdm.h"
+#include "../../../qemu-device/gpu/isp/isp.h"
+#include "../support/testmem.h"
+
+#define FX_CTX		5u
+#define FX_OTHER_CTX	6u	/* has the memory of FX_CTX */
+#define FX_USCS	(PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
+
+/* Context 0. */
+#define FX_SCENE	0x10000ull
+#define FX_LIST	0x20000ull
+#define FX_LINKS	0x30000ull
+/* Context FX_CTX; each area is followed by unmapped memory. */
+#define FX_PB		0x1000000ull
+#define FX_PAGES	1024u
+#define FX_REGIONS	0x2000000ull
+#define FX_STATES	0x3000000ull
+#define FX_CODE	0x3100000ull
+#define FX_RENDER	0x3200000ull
+#define FX_COLOUR	0x4000000ull
+#define FX_DEPTH	0x5000000ull
+#define FX_STENCIL	0x6000000ull
+#define FX_SPILL	0x7000000ull
+#define FX_VISIBLE	0x8000000ull
+#define FX_STATS	0x8100000ull
+#define FX_BYTES	0x80000u	/* of each of these but the parameter buffer and the spill */
+#define FX_SPILL_BYTES	0x200000u
+
+#define FX_MAX_SIZE	96u		/* pixels of a target */
+#define FX_MAX_TILES	(6u * 6u)
+
+/* Programs. */
+enum fx_program {
+	FX_PLAIN,	/* o0 = v0 */
+	FX_BLEND,	/* o0 = o0 / 2 + v0 */
+	FX_PUNCH,	/* the same where (x ^ y) & 1 */
+	FX_DEPTH_OUT,	/* depth v1, then the same */
+	FX_LOOP,	/* never ends */
+	FX_BAD_STORE,	/* faults */
+	FX_READS,	/* o0 = o0 / 2 + v0; a task is filled in pieces (texture reads) */
+	FX_BACKGROUND,	/* o0 = 0.25 */
+	FX_NOTHING,	/* writes nothing */
+	FX_END_OF_TILE,
+	FX_PROGRAMS,
+};
+
+struct fx_entry {
+	u32 block, mask;
+};
+
+#define FX_ENTRIES	512u
+
+/* Entries of a tile's stream of one core. */
+struct fx_stream {
+	struct fx_entry entry[FX_ENTRIES];
+	u32 count;
+};
+
+struct fixture {
+	/* The device. */
+	struct testmem *tm;
+	struct mmu mmu;
+	struct usc_program_cache *programs;
+	struct usc *usc[FX_USCS];
+	struct pds *pds;
+	struct pm *pm;
+	struct pdm *pdm;
+	unsigned int cores;
+	u64 clock;
+	bool locked;
+	bool awake_core[PUMICE_MAX_CORES], awake_usc[FX_USCS];
+	u32 usc_wakes[FX_USCS];	/* about the number of tasks */
+	unsigned int ends;
+	enum dm_end end;
+
+	/* Memory. */
+	u8 *scene_mem, *list_mem, *pb, *regions, *states, *code, *render, *colour, *depth,
+		*stencil, *spill, *visible, *stats;
+	struct pumice_stage stage[FX_PROGRAMS];
+	u32 code_used;
+
+	/* The scene that is written. */
+	struct pm_scene scene;
+	u32 sequence;
+	u64 isp_at, tsp_at;	/* addresses of states in blocks instead, or 0 */
+	struct fx_stream stream[PUMICE_MAX_CORES][FX_MAX_TILES];
+	u32 chunk_page[16], chunk_used[16];
+	struct pumice_pdm_render record;
+};
+
+void fx_open(struct fixture *fx, unsigned int cores);
+void fx_close(struct fixture *fx);
+/* Start the job that record describes, in FX_CTX or another context. */
+void fx_start(struct fixture *fx, bool partial);
+void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial);
+/* Reset the device, at any time. */
+void fx_reset(struct fixture *fx);
+/* Step all units that are awake. Return false if none is. */
+bool fx_turn(struct fixture *fx);
+/* Run to the end of the job. */
+void fx_run(struct fixture *fx);
+/* Number of free pages of the free list. */
+u32 fx_free_pages(const struct fixture *fx);
+struct pumice_scene fx_scene(const struct fixture *fx);
+
+/* program.c: load all programs; they remain loaded. */
+void fx_load_programs(struct fixture *fx);
+/* Write the end-of-tile program's state: store every sample of output 0 as R32_FLOAT. */
+void fx_set_target(struct fixture *fx, u32 width, u32 height);
+
+/* scene.c */
+struct scene_size {
+	u32 width, height, samples, tile_size;	/* enum pumice_tile_size */
+};
+void scene_begin(struct fixture *fx, const struct scene_size *size);
+/* Start new tiles after a partial render. */
+void scene_again(struct fixture *fx);
+
+/* State records, numbered; the caller fills them in. */
+void scene_set_object(struct fixture *fx, u32 object, const struct pumice_isp_state *isp,
+		      enum fx_program program, bool sample_rate);
+u64 scene_isp_address(u32 object);
+u64 scene_tsp_address(u32 object);
+
+#define SCENE_VARYINGS 2u
+
+/* A triangle; varyings are flat. */
+struct scene_prim {
+	struct isp_triangle triangle;
+	bool back;
+	float value[SCENE_VARYINGS];
+};
+
+/* A block of up to 32 primitives. */
+void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count);
+/* Streams and region headers; final: the scene is finished. */
+void scene_end(struct fixture *fx, bool final);
+
+#endif
