@@ -23,7 +23,7 @@
 #include <xf86drm.h>
 
 #include "perf.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define REOPEN_US	20000
 #define NS_PER_SECOND	1000000000ull
@@ -38,7 +38,7 @@ struct options {
 
 /** struct work - the streams of one process, on one life of the device */
 struct work {
-	struct rig rig;
+	struct fixture fx;
 	u64 store;
 	u64 copy;
 	u64 fault;
@@ -47,15 +47,15 @@ struct work {
 	u32 perfmon;
 };
 
-/* Where the rig's data is mapped for one round only. */
-#define ROUND_VA	(RIG_FREE + GIB)
+/* Where the fixture's data is mapped for one round only. */
+#define ROUND_VA	(FX_FREE + GIB)
 
 /* Change the mapping for a round, behind @wait if not 0, and signal @signal if not 0. */
 static int bind_round(struct work *work, struct drm_pumice_bind_op op, u32 wait, u32 signal)
 {
 	struct drm_pumice_sync syncs[2];
 	struct drm_pumice_vm_bind bind = {
-		.vm = work->rig.vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(&op, 1),
+		.vm = work->fx.vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(&op, 1),
 	};
 	u32 count = 0;
 
@@ -64,7 +64,7 @@ static int bind_round(struct work *work, struct drm_pumice_bind_op op, u32 wait,
 	if (signal)
 		syncs[count++] = then_signal(signal, 0);
 	bind.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
-	return gpu_ioctl(work->rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
+	return gpu_ioctl(work->fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
 }
 
 /* A job behind @wait if not 0; it signals @signal if not 0. */
@@ -72,7 +72,7 @@ static int submit(struct work *work, u64 stream, u32 wait, u32 signal)
 {
 	struct drm_pumice_sync syncs[2];
 	struct drm_pumice_job job = {
-		.context = work->rig.context, .stream = stream, .perfmon = work->perfmon,
+		.context = work->fx.context, .stream = stream, .perfmon = work->perfmon,
 	};
 	u32 count = 0;
 
@@ -82,7 +82,7 @@ static int submit(struct work *work, u64 stream, u32 wait, u32 signal)
 		syncs[count++] = then_signal(signal, 0);
 	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
 
-	return gpu_submit(work->rig.fd, &job, 1, NULL);
+	return gpu_submit(work->fx.fd, &job, 1, NULL);
 }
 
 /* What the copy left, after what the store left. */
@@ -91,8 +91,8 @@ static bool data_is_right(const struct work *work)
 	u32 i;
 
 	for (i = 0; i < WORDS; i++) {
-		if (work->rig.data.cpu[i] != work->value + i ||
-		    work->rig.data.cpu[WORDS + i] != work->value + i + 1)
+		if (work->fx.data.cpu[i] != work->value + i ||
+		    work->fx.data.cpu[WORDS + i] != work->value + i + 1)
 			return false;
 	}
 	return true;
@@ -103,19 +103,19 @@ static int run_round(struct work *work, u32 round)
 {
 	int err = 0;
 
-	memset(work->rig.data.cpu, 0, 2 * WORDS * sizeof(u32));
-	err = bind_round(work, bind_map(work->rig.data.handle, 0, ROUND_VA, RIG_DATA_BYTES, 0), 0,
+	memset(work->fx.data.cpu, 0, 2 * WORDS * sizeof(u32));
+	err = bind_round(work, bind_map(work->fx.data.handle, 0, ROUND_VA, FX_DATA_BYTES, 0), 0,
 			 work->bound);
 	if (!err && round % 16 == 0)
 		err = submit(work, work->fault, 0, 0);
 	if (!err)
 		err = submit(work, work->store, 0, 0);
 	if (!err)
-		err = submit(work, work->copy, work->bound, work->rig.sync);
+		err = submit(work, work->copy, work->bound, work->fx.sync);
 	if (!err)
-		err = bind_round(work, bind_unmap(ROUND_VA, RIG_DATA_BYTES), work->rig.sync, 0);
+		err = bind_round(work, bind_unmap(ROUND_VA, FX_DATA_BYTES), work->fx.sync, 0);
 	if (!err)
-		err = sync_wait(work->rig.fd, work->rig.sync, 0, WAIT_SECONDS * NS_PER_SECOND);
+		err = sync_wait(work->fx.fd, work->fx.sync, 0, WAIT_SECONDS * NS_PER_SECOND);
 	if (err)
 		return err;
 	return data_is_right(work) ? 0 : 1;
@@ -129,19 +129,19 @@ static bool device_is_in_order(const struct work *work)
 {
 	struct drm_pumice_context_get_state state;
 
-	return !gpu_context_state(work->rig.fd, work->rig.context, &state) &&
+	return !gpu_context_state(work->fx.fd, work->fx.context, &state) &&
 	       !(state.state & (DRM_PUMICE_CONTEXT_GUILTY | DRM_PUMICE_CONTEXT_INNOCENT));
 }
 
-/* What a round needs beside the rig. */
+/* What a round needs beside the fixture. */
 static int make_extras(struct work *work)
 {
 	static const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_ISSUED };
 	struct drm_pumice_perfmon_create create = { .counters = ARRAY_OF(counters, 2) };
-	int err = gpu_ioctl(work->rig.fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create);
+	int err = gpu_ioctl(work->fx.fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create);
 
 	work->perfmon = create.id;
-	if (!err && drmSyncobjCreate(work->rig.fd, 0, &work->bound))
+	if (!err && drmSyncobjCreate(work->fx.fd, 0, &work->bound))
 		err = -errno;
 	return err;
 }
@@ -154,14 +154,14 @@ static bool use_device(int fd, u64 deadline, u32 value, u64 *rounds)
 	u32 round;
 	int err;
 
-	err = rig_try(&work.rig, fd);
+	err = fx_try(&work.fx, fd);
 	if (!err)
 		err = make_extras(&work);
 	if (!err) {
-		work.store = rig_store_stream(&work.rig, work.rig.data.va, value);
-		work.copy = rig_copy_stream(&work.rig, ROUND_VA + WORDS * sizeof(u32),
-					    work.rig.data.va, 1);
-		work.fault = rig_store_stream(&work.rig, RIG_FREE, 0);
+		work.store = fx_store_stream(&work.fx, work.fx.data.va, value);
+		work.copy = fx_copy_stream(&work.fx, ROUND_VA + WORDS * sizeof(u32),
+					   work.fx.data.va, 1);
+		work.fault = fx_store_stream(&work.fx, FX_FREE, 0);
 	}
 	for (round = 0; !err && now_ns() < deadline; round++) {
 		err = run_round(&work, round);
@@ -169,10 +169,10 @@ static bool use_device(int fd, u64 deadline, u32 value, u64 *rounds)
 	}
 	if (err > 0 && device_is_in_order(&work)) {
 		fprintf(stderr, "pumice-stress: wrong data: 0x%x 0x%x, should be 0x%x 0x%x\n",
-			work.rig.data.cpu[0], work.rig.data.cpu[WORDS], value, value + 1);
+			work.fx.data.cpu[0], work.fx.data.cpu[WORDS], value, value + 1);
 		good = false;
 	}
-	rig_close(&work.rig);
+	fx_close(&work.fx);
 	return good;
 }
 

@@ -28,12 +28,12 @@
 #define FAULTS		"/sys/kernel/debug/"
 #define MOST		400u	/* allocations that no call needs */
 #define BO_BYTES	(64 * 1024ull)
-#define BIND_VA		(RIG_FREE + 5 * GIB)
+#define BIND_VA		(FX_FREE + 5 * GIB)
 #define COUNTERS	3u
 #define POLL_US		2000
 
 /* What the calls work on. */
-struct fixture {
+struct call_fixture {
 	char node[64];			/* path of the device */
 	struct render r;
 	u32 bo;
@@ -50,13 +50,13 @@ struct fixture {
 /* One call. It alone runs with failing allocations. */
 struct call {
 	/* makes what each attempt needs anew, or NULL */
-	void (*prepare)(struct fixture *f);
+	void (*prepare)(struct call_fixture *f);
 	/* returns 0 or a negative errno */
-	int (*run)(struct fixture *f);
+	int (*run)(struct call_fixture *f);
 	/* takes the effect back, or NULL; @ret is what run() returned */
-	void (*undo)(struct fixture *f, int ret);
+	void (*undo)(struct call_fixture *f, int ret);
 	/* of a call that makes an object: destroys @id; returns 0 or a negative errno */
-	int (*destroy)(struct fixture *f);
+	int (*destroy)(struct call_fixture *f);
 	/* an error besides ENOMEM and EFAULT that a failing allocation may give, or 0 */
 	int also;
 	/* destroys something: must work whatever it cannot allocate */
@@ -115,23 +115,23 @@ static bool end_fail_nth(int file)
 	return failed;
 }
 
-static struct fixture fixture_open(void)
+static struct call_fixture call_fixture_open(void)
 {
-	struct fixture f = { .file = -1 };
+	struct call_fixture f = { .file = -1 };
 	const u32 counters[COUNTERS] = { 0, 1, 2 };
-	struct rig *rig = &f.r.rig;
+	struct call_fixture *fx = &f.r.fx;
 
 	/* The kernel may still free what the case before had. */
 	need_nothing_left();
 	CHECK_OK(gpu_node(f.node));
 	f.r = render_open();
-	rig_check_works(rig);
-	f.bo = need_bo(rig->fd, BO_BYTES);
-	f.transfer = need_context_of(rig->fd, rig->vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	f.ready = need_signaled_sync(rig->fd);
-	f.binary = need_signaled_sync(rig->fd);
-	f.timeline = need_sync(rig->fd);
-	CHECK_OK(gpu_perfmon_create(rig->fd, counters, COUNTERS, &f.perfmon));
+	fx_check_works(fx);
+	f.bo = need_bo(fx->fd, BO_BYTES);
+	f.transfer = need_context_of(fx->fd, fx->vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	f.ready = need_signaled_sync(fx->fd);
+	f.binary = need_signaled_sync(fx->fd);
+	f.timeline = need_sync(fx->fd);
+	CHECK_OK(gpu_perfmon_create(fx->fd, counters, COUNTERS, &f.perfmon));
 	return f;
 }
 
@@ -139,7 +139,7 @@ static struct fixture fixture_open(void)
  * A call may succeed and then fail to return the new object's id. Ids are given lowest
  * first, so it is the one that the call before had.
  */
-static void destroy_made(const struct call *call, struct fixture *f, int ret)
+static void destroy_made(const struct call *call, struct call_fixture *f, int ret)
 {
 	if (!ret)
 		f->made = f->id;
@@ -150,7 +150,7 @@ static void destroy_made(const struct call *call, struct fixture *f, int ret)
 		call->destroy(f);
 }
 
-static void take_back(const struct call *call, struct fixture *f, int ret)
+static void take_back(const struct call *call, struct call_fixture *f, int ret)
 {
 	/* Nothing has happened: the arguments were not read. */
 	if (ret && call->always_works)
@@ -161,7 +161,7 @@ static void take_back(const struct call *call, struct fixture *f, int ret)
 		call->undo(f, ret);
 }
 
-static void attempt(const struct call *call, struct fixture *f)
+static void attempt(const struct call *call, struct call_fixture *f)
 {
 	if (call->prepare)
 		call->prepare(f);
@@ -177,7 +177,7 @@ static bool is_allowed(const struct call *call, int ret)
 }
 
 /* The n-th allocation fails. Returns false if there is none. */
-static bool attempt_failing(const struct call *call, struct fixture *f, int fail_nth, u32 n)
+static bool attempt_failing(const struct call *call, struct call_fixture *f, int fail_nth, u32 n)
 {
 	bool failed;
 	int ret;
@@ -196,13 +196,13 @@ static bool attempt_failing(const struct call *call, struct fixture *f, int fail
 }
 
 /* The VM took no harm, and jobs run. */
-static void check_unharmed(struct fixture *f)
+static void check_unharmed(struct call_fixture *f)
 {
 	u32 state;
 
-	CHECK_OK(gpu_vm_state(f->r.rig.fd, f->r.rig.vm, &state));
+	CHECK_OK(gpu_vm_state(f->r.fx.fd, f->r.fx.vm, &state));
 	CHECK_EQUAL(state, DRM_PUMICE_VM_USABLE);
-	rig_check_works(&f->r.rig);
+	fx_check_works(&f->r.fx);
 	render_check_works(&f->r);
 }
 
@@ -222,7 +222,7 @@ static struct counts settled_counts(void)
  * What is there after the call was made and taken back once: what was there before, and
  * in the reservations the fences of the first jobs of their contexts.
  */
-static struct counts counts_between(const struct call *call, struct fixture *f)
+static struct counts counts_between(const struct call *call, struct call_fixture *f)
 {
 	struct counts before = settled_counts();
 
@@ -234,7 +234,7 @@ static struct counts counts_between(const struct call *call, struct fixture *f)
 
 static void sweep(const struct call *call)
 {
-	struct fixture f = fixture_open();
+	struct call_fixture f = call_fixture_open();
 	int fail_nth = open_fail_nth();
 	struct counts before;
 	u32 n = 0;
@@ -252,7 +252,7 @@ static void sweep(const struct call *call)
 	test_note("%u allocations", n - 1);
 	check_unharmed(&f);
 	close(fail_nth);
-	rig_close(&f.r.rig);
+	fx_close(&f.r.fx);
 	need_nothing_left();
 }
 
@@ -265,13 +265,13 @@ static void sweep(const struct call *call)
 
 /* Files. */
 
-static int run_open(struct fixture *f)
+static int run_open(struct call_fixture *f)
 {
 	f->file = open(f->node, O_RDWR | O_CLOEXEC);
 	return f->file < 0 ? -errno : 0;
 }
 
-static void close_file(struct fixture *f, int ret)
+static void close_file(struct call_fixture *f, int ret)
 {
 	if (!ret)
 		close(f->file);
@@ -296,11 +296,11 @@ static int read_all(const char *path)
 	return err;
 }
 
-static int run_fdinfo(struct fixture *f)
+static int run_fdinfo(struct call_fixture *f)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", f->r.rig.fd);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", f->r.fx.fd);
 	return read_all(path);
 }
 
@@ -308,40 +308,40 @@ SWEEP(fdinfo, .run = run_fdinfo)
 
 /* DEV_QUERY, PERF_COUNTER_GET. */
 
-static int run_query(struct fixture *f)
+static int run_query(struct call_fixture *f)
 {
 	struct drm_pumice_query_stats stats;
 	u32 size = sizeof(stats);
 
-	return gpu_query(f->r.rig.fd, DRM_PUMICE_QUERY_STATS, &stats, &size);
+	return gpu_query(f->r.fx.fd, DRM_PUMICE_QUERY_STATS, &stats, &size);
 }
 
 SWEEP(dev_query, .run = run_query)
 
-static int run_counter(struct fixture *f)
+static int run_counter(struct call_fixture *f)
 {
 	struct drm_pumice_perf_counter_get args = { .counter = 0 };
 
-	return gpu_ioctl(f->r.rig.fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &args);
+	return gpu_ioctl(f->r.fx.fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &args);
 }
 
 SWEEP(perf_counter_get, .run = run_counter)
 
 /* Buffers. */
 
-static int run_bo(struct fixture *f)
+static int run_bo(struct call_fixture *f)
 {
-	return gpu_bo_create(f->r.rig.fd, BO_BYTES, 0, &f->id);
+	return gpu_bo_create(f->r.fx.fd, BO_BYTES, 0, &f->id);
 }
 
-static int run_exclusive_bo(struct fixture *f)
+static int run_exclusive_bo(struct call_fixture *f)
 {
-	return gpu_bo_create(f->r.rig.fd, BO_BYTES, f->r.rig.vm, &f->id);
+	return gpu_bo_create(f->r.fx.fd, BO_BYTES, f->r.fx.vm, &f->id);
 }
 
-static int close_bo(struct fixture *f)
+static int close_bo(struct call_fixture *f)
 {
-	return gpu_bo_close(f->r.rig.fd, f->id);
+	return gpu_bo_close(f->r.fx.fd, f->id);
 }
 
 /* ENOSPC comes from shmem, which has no inode. */
@@ -349,20 +349,20 @@ SWEEP(bo_create, .run = run_bo, .destroy = close_bo, .also = ENOSPC)
 SWEEP(exclusive_bo_create, .run = run_exclusive_bo, .destroy = close_bo, .also = ENOSPC)
 
 /* Only for who has the primary node. */
-static void prepare_dumb(struct fixture *f)
+static void prepare_dumb(struct call_fixture *f)
 {
 	f->file = drmOpenWithType("pumice", NULL, DRM_NODE_PRIMARY);
 	CHECK(f->file >= 0);
 }
 
-static int run_dumb(struct fixture *f)
+static int run_dumb(struct call_fixture *f)
 {
 	struct drm_mode_create_dumb args = { .width = 128, .height = 128, .bpp = 32 };
 
 	return gpu_ioctl(f->file, DRM_IOCTL_MODE_CREATE_DUMB, &args);
 }
 
-static void close_dumb(struct fixture *f, int ret)
+static void close_dumb(struct call_fixture *f, int ret)
 {
 	(void)ret;
 	close(f->file);
@@ -371,40 +371,40 @@ static void close_dumb(struct fixture *f, int ret)
 SWEEP(mode_create_dumb, .prepare = prepare_dumb, .run = run_dumb, .undo = close_dumb,
       .also = ENOSPC)
 
-static void prepare_bo(struct fixture *f)
+static void prepare_bo(struct call_fixture *f)
 {
-	f->id = need_bo(f->r.rig.fd, BO_BYTES);
+	f->id = need_bo(f->r.fx.fd, BO_BYTES);
 }
 
-static void close_prepared_bo(struct fixture *f, int ret)
+static void close_prepared_bo(struct call_fixture *f, int ret)
 {
 	(void)ret;
 	CHECK_OK(close_bo(f));
 }
 
-static int run_offset(struct fixture *f)
+static int run_offset(struct call_fixture *f)
 {
 	u64 offset;
 
-	return gpu_bo_offset(f->r.rig.fd, f->id, &offset);
+	return gpu_bo_offset(f->r.fx.fd, f->id, &offset);
 }
 
 SWEEP(bo_mmap_offset, .prepare = prepare_bo, .run = run_offset, .undo = close_prepared_bo)
 
-static int run_mmap(struct fixture *f)
+static int run_mmap(struct call_fixture *f)
 {
 	u64 offset;
-	int err = gpu_bo_offset(f->r.rig.fd, f->id, &offset);
+	int err = gpu_bo_offset(f->r.fx.fd, f->id, &offset);
 
 	f->mapping = MAP_FAILED;
 	if (err)
 		return err;
-	f->mapping = mmap(NULL, BO_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f->r.rig.fd,
+	f->mapping = mmap(NULL, BO_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f->r.fx.fd,
 			  offset);
 	return f->mapping == MAP_FAILED ? -errno : 0;
 }
 
-static void unmap_bo(struct fixture *f, int ret)
+static void unmap_bo(struct call_fixture *f, int ret)
 {
 	(void)ret;
 	if (f->mapping != MAP_FAILED)
@@ -416,34 +416,34 @@ SWEEP(mmap, .prepare = prepare_bo, .run = run_mmap, .undo = unmap_bo)
 
 SWEEP(bo_close, .prepare = prepare_bo, .run = close_bo, .always_works = true)
 
-static int run_label(struct fixture *f)
+static int run_label(struct call_fixture *f)
 {
 	struct drm_pumice_bo_set_label args = { .handle = f->id, .label = (uintptr_t)"label" };
 
-	return gpu_ioctl(f->r.rig.fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args);
+	return gpu_ioctl(f->r.fx.fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args);
 }
 
 SWEEP(bo_set_label, .prepare = prepare_bo, .run = run_label, .undo = close_prepared_bo)
 
-static int run_madvise(struct fixture *f)
+static int run_madvise(struct call_fixture *f)
 {
 	struct drm_pumice_bo_madvise args = {
 		.handle = f->id, .advice = DRM_PUMICE_BO_DONTNEED,
 	};
 
-	return gpu_ioctl(f->r.rig.fd, DRM_IOCTL_PUMICE_BO_MADVISE, &args);
+	return gpu_ioctl(f->r.fx.fd, DRM_IOCTL_PUMICE_BO_MADVISE, &args);
 }
 
 SWEEP(bo_madvise, .prepare = prepare_bo, .run = run_madvise, .undo = close_prepared_bo)
 
-static int run_export(struct fixture *f)
+static int run_export(struct call_fixture *f)
 {
-	return drmPrimeHandleToFD(f->r.rig.fd, f->id, DRM_CLOEXEC | DRM_RDWR, &f->file) ?
+	return drmPrimeHandleToFD(f->r.fx.fd, f->id, DRM_CLOEXEC | DRM_RDWR, &f->file) ?
 	       -errno : 0;
 }
 
 /* A descriptor that was not returned is the lowest that was free, as the one before. */
-static void close_exported_bo(struct fixture *f, int ret)
+static void close_exported_bo(struct call_fixture *f, int ret)
 {
 	if (!ret)
 		f->made = (u32)f->file;
@@ -455,19 +455,19 @@ static void close_exported_bo(struct fixture *f, int ret)
 SWEEP(prime_export, .prepare = prepare_bo, .run = run_export, .undo = close_exported_bo)
 
 /* A buffer that this file no longer has. */
-static void prepare_import(struct fixture *f)
+static void prepare_import(struct call_fixture *f)
 {
 	prepare_bo(f);
 	CHECK_OK(run_export(f));
 	CHECK_OK(close_bo(f));
 }
 
-static int run_import(struct fixture *f)
+static int run_import(struct call_fixture *f)
 {
-	return drmPrimeFDToHandle(f->r.rig.fd, f->file, &f->id) ? -errno : 0;
+	return drmPrimeFDToHandle(f->r.fx.fd, f->file, &f->id) ? -errno : 0;
 }
 
-static void close_imported_file(struct fixture *f, int ret)
+static void close_imported_file(struct call_fixture *f, int ret)
 {
 	(void)ret;
 	close(f->file);
@@ -478,44 +478,44 @@ SWEEP(prime_import, .prepare = prepare_import, .run = run_import, .destroy = clo
 
 /* Address spaces. */
 
-static int run_vm(struct fixture *f)
+static int run_vm(struct call_fixture *f)
 {
-	return gpu_vm_create(f->r.rig.fd, &f->id);
+	return gpu_vm_create(f->r.fx.fd, &f->id);
 }
 
-static int destroy_vm(struct fixture *f)
+static int destroy_vm(struct call_fixture *f)
 {
-	return gpu_vm_destroy(f->r.rig.fd, f->id);
+	return gpu_vm_destroy(f->r.fx.fd, f->id);
 }
 
 SWEEP(vm_create, .run = run_vm, .destroy = destroy_vm)
 
 /* With a mapping. */
-static void prepare_vm(struct fixture *f)
+static void prepare_vm(struct call_fixture *f)
 {
-	f->id = need_vm(f->r.rig.fd);
-	need_map(f->r.rig.fd, f->id, f->bo, 0, BIND_VA, BO_BYTES, 0);
+	f->id = need_vm(f->r.fx.fd);
+	need_map(f->r.fx.fd, f->id, f->bo, 0, BIND_VA, BO_BYTES, 0);
 }
 
 SWEEP(vm_destroy, .prepare = prepare_vm, .run = destroy_vm, .always_works = true)
 
-static int run_vm_state(struct fixture *f)
+static int run_vm_state(struct call_fixture *f)
 {
 	u32 state;
 
-	return gpu_vm_state(f->r.rig.fd, f->r.rig.vm, &state);
+	return gpu_vm_state(f->r.fx.fd, f->r.fx.vm, &state);
 }
 
 SWEEP(vm_get_state, .run = run_vm_state)
 
-static int run_vm_faults(struct fixture *f)
+static int run_vm_faults(struct call_fixture *f)
 {
 	struct drm_pumice_vm_fault faults[DRM_PUMICE_VM_FAULTS];
 	struct drm_pumice_vm_get_faults args = {
-		.vm = f->r.rig.vm, .faults = ARRAY_OF(faults, DRM_PUMICE_VM_FAULTS),
+		.vm = f->r.fx.vm, .faults = ARRAY_OF(faults, DRM_PUMICE_VM_FAULTS),
 	};
 
-	return gpu_ioctl(f->r.rig.fd, DRM_IOCTL_PUMICE_VM_GET_FAULTS, &args);
+	return gpu_ioctl(f->r.fx.fd, DRM_IOCTL_PUMICE_VM_GET_FAULTS, &args);
 }
 
 SWEEP(vm_get_faults, .run = run_vm_faults)
@@ -523,7 +523,7 @@ SWEEP(vm_get_faults, .run = run_vm_faults)
 #define BIND_OPS	5u
 
 /* Maps over maps, splits one, and needs a directory of its own for each end. */
-static u32 bind_ops(const struct fixture *f, struct drm_pumice_bind_op *ops)
+static u32 bind_ops(const struct call_fixture *f, struct drm_pumice_bind_op *ops)
 {
 	ops[0] = bind_map(f->id, 0, BIND_VA, 4 * PAGE, 0);
 	ops[1] = bind_map(f->id, PAGE, BIND_VA + PAGE, PAGE, DRM_PUMICE_BIND_READONLY);
@@ -533,23 +533,23 @@ static u32 bind_ops(const struct fixture *f, struct drm_pumice_bind_op *ops)
 	return BIND_OPS;
 }
 
-static int run_bind(struct fixture *f)
+static int run_bind(struct call_fixture *f)
 {
 	struct drm_pumice_bind_op ops[BIND_OPS];
 
-	return gpu_bind(f->r.rig.fd, f->r.rig.vm, ops, bind_ops(f, ops), NULL);
+	return gpu_bind(f->r.fx.fd, f->r.fx.vm, ops, bind_ops(f, ops), NULL);
 }
 
-static void unbind(struct fixture *f, int ret)
+static void unbind(struct call_fixture *f, int ret)
 {
 	(void)ret;
-	need_unmap(f->r.rig.fd, f->r.rig.vm, BIND_VA, 8 * GIB);
+	need_unmap(f->r.fx.fd, f->r.fx.vm, BIND_VA, 8 * GIB);
 	CHECK_OK(close_bo(f));
 }
 
 SWEEP(vm_bind, .prepare = prepare_bo, .run = run_bind, .undo = unbind)
 
-static int run_bind_async(struct fixture *f)
+static int run_bind_async(struct call_fixture *f)
 {
 	struct drm_pumice_bind_op ops[BIND_OPS];
 	const struct drm_pumice_sync syncs[] = {
@@ -557,25 +557,25 @@ static int run_bind_async(struct fixture *f)
 		then_signal(f->timeline, ++f->point),
 	};
 
-	return gpu_bind_async(f->r.rig.fd, f->r.rig.vm, ops, bind_ops(f, ops), syncs, 3);
+	return gpu_bind_async(f->r.fx.fd, f->r.fx.vm, ops, bind_ops(f, ops), syncs, 3);
 }
 
 /* A timeline keeps the fences of points before until it is walked: have none kept. */
-static void reset_syncs(struct fixture *f)
+static void reset_syncs(struct call_fixture *f)
 {
 	const u32 syncs[] = { f->binary, f->timeline };
 
-	CHECK_OK(drmSyncobjReset(f->r.rig.fd, syncs, 2) ? -errno : 0);
+	CHECK_OK(drmSyncobjReset(f->r.fx.fd, syncs, 2) ? -errno : 0);
 }
 
 /* After what may have been queued even so. */
-static void unbind_async(struct fixture *f, int ret)
+static void unbind_async(struct call_fixture *f, int ret)
 {
 	const struct drm_pumice_sync signal = then_signal(f->timeline, ++f->point);
-	const struct rig *rig = &f->r.rig;
+	const struct call_fixture *fx = &f->r.fx;
 
-	CHECK_OK(gpu_bind_async(rig->fd, rig->vm, NULL, 0, &signal, 1));
-	need_wait(rig->fd, f->timeline, f->point);
+	CHECK_OK(gpu_bind_async(fx->fd, fx->vm, NULL, 0, &signal, 1));
+	need_wait(fx->fd, f->timeline, f->point);
 	reset_syncs(f);
 	unbind(f, ret);
 }
@@ -584,36 +584,36 @@ SWEEP(vm_bind_async, .prepare = prepare_bo, .run = run_bind_async, .undo = unbin
 
 /* Contexts. */
 
-static int create_context(struct fixture *f, u32 type)
+static int create_context(struct call_fixture *f, u32 type)
 {
-	return gpu_context_create_of(f->r.rig.fd, f->r.rig.vm, type, &f->id);
+	return gpu_context_create_of(f->r.fx.fd, f->r.fx.vm, type, &f->id);
 }
 
-static int run_compute_context(struct fixture *f)
+static int run_compute_context(struct call_fixture *f)
 {
 	return create_context(f, DRM_PUMICE_CONTEXT_COMPUTE);
 }
 
-static int run_render_context(struct fixture *f)
+static int run_render_context(struct call_fixture *f)
 {
 	return create_context(f, DRM_PUMICE_CONTEXT_RENDER);
 }
 
-static int run_transfer_context(struct fixture *f)
+static int run_transfer_context(struct call_fixture *f)
 {
 	return create_context(f, DRM_PUMICE_CONTEXT_TRANSFER);
 }
 
-static int destroy_context(struct fixture *f)
+static int destroy_context(struct call_fixture *f)
 {
-	return gpu_context_destroy(f->r.rig.fd, f->id);
+	return gpu_context_destroy(f->r.fx.fd, f->id);
 }
 
 SWEEP(compute_context_create, .run = run_compute_context, .destroy = destroy_context)
 SWEEP(render_context_create, .run = run_render_context, .destroy = destroy_context)
 SWEEP(transfer_context_create, .run = run_transfer_context, .destroy = destroy_context)
 
-static void prepare_context(struct fixture *f)
+static void prepare_context(struct call_fixture *f)
 {
 	CHECK_OK(run_render_context(f));
 }
@@ -621,40 +621,40 @@ static void prepare_context(struct fixture *f)
 SWEEP(context_destroy, .prepare = prepare_context, .run = destroy_context,
       .always_works = true)
 
-static int run_context_state(struct fixture *f)
+static int run_context_state(struct call_fixture *f)
 {
 	struct drm_pumice_context_get_state state;
 
-	return gpu_context_state(f->r.rig.fd, f->r.rig.context, &state);
+	return gpu_context_state(f->r.fx.fd, f->r.fx.context, &state);
 }
 
 SWEEP(context_get_state, .run = run_context_state)
 
-static int run_priority(struct fixture *f)
+static int run_priority(struct call_fixture *f)
 {
 	struct drm_pumice_context_set_priority args = {
-		.id = f->r.rig.context, .priority = DRM_PUMICE_PRIORITY_NORMAL,
+		.id = f->r.fx.context, .priority = DRM_PUMICE_PRIORITY_NORMAL,
 	};
 
-	return gpu_ioctl(f->r.rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args);
+	return gpu_ioctl(f->r.fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args);
 }
 
 SWEEP(context_set_priority, .run = run_priority)
 
-static int run_resets(struct fixture *f)
+static int run_resets(struct call_fixture *f)
 {
 	struct drm_pumice_file_get_resets args = { 0 };
 
-	return gpu_ioctl(f->r.rig.fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &args);
+	return gpu_ioctl(f->r.fx.fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &args);
 }
 
 SWEEP(file_get_resets, .run = run_resets)
 
-static int run_result(struct fixture *f)
+static int run_result(struct call_fixture *f)
 {
 	struct drm_pumice_job_get_result result;
 
-	return gpu_job_result(f->r.rig.fd, f->r.rig.context, 1, &result);
+	return gpu_job_result(f->r.fx.fd, f->r.fx.context, 1, &result);
 }
 
 SWEEP(job_get_result, .run = run_result)
@@ -662,7 +662,7 @@ SWEEP(job_get_result, .run = run_result)
 /* Jobs. */
 
 /* Two jobs of one call: the second waits for the first. */
-static int run_submit(struct fixture *f)
+static int run_submit(struct call_fixture *f)
 {
 	const struct drm_pumice_sync first[] = {
 		wait_for(f->ready, 0), then_signal(f->binary, 0),
@@ -670,35 +670,35 @@ static int run_submit(struct fixture *f)
 	const struct drm_pumice_sync second[] = {
 		wait_for(f->binary, 0), then_signal(f->timeline, ++f->point),
 	};
-	struct rig *rig = &f->r.rig;
+	struct call_fixture *fx = &f->r.fx;
 	struct drm_pumice_job jobs[2] = {
-		{ .context = rig->context, .stream = f->id, .syncs = ARRAY_OF(first, 2),
+		{ .context = fx->context, .stream = f->id, .syncs = ARRAY_OF(first, 2),
 		  .perfmon = f->perfmon },
-		{ .context = rig->context, .stream = f->id, .syncs = ARRAY_OF(second, 2) },
+		{ .context = fx->context, .stream = f->id, .syncs = ARRAY_OF(second, 2) },
 	};
 
-	return gpu_submit(rig->fd, jobs, 2, NULL);
+	return gpu_submit(fx->fd, jobs, 2, NULL);
 }
 
 /* The stream, once. */
-static void prepare_stream(struct fixture *f)
+static void prepare_stream(struct call_fixture *f)
 {
 	if (!f->id)
-		f->id = (u32)rig_empty_stream(&f->r.rig);
+		f->id = (u32)fx_empty_stream(&f->r.fx);
 }
 
-static void wait_jobs(struct fixture *f, int ret)
+static void wait_jobs(struct call_fixture *f, int ret)
 {
 	if (!ret) {
-		need_wait(f->r.rig.fd, f->timeline, f->point);
-		CHECK_EQUAL(sync_status(f->r.rig.fd, f->timeline, f->point), 1);
+		need_wait(f->r.fx.fd, f->timeline, f->point);
+		CHECK_EQUAL(sync_status(f->r.fx.fd, f->timeline, f->point), 1);
 	}
 	reset_syncs(f);
 }
 
 SWEEP(submit, .prepare = prepare_stream, .run = run_submit, .undo = wait_jobs)
 
-static int run_submit_pair(struct fixture *f)
+static int run_submit_pair(struct call_fixture *f)
 {
 	const struct drm_pumice_sync wait = wait_for(f->ready, 0);
 	const struct drm_pumice_sync signals[] = {
@@ -709,55 +709,55 @@ static int run_submit_pair(struct fixture *f)
 	render_pair(&f->r, 0, jobs);
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(signals, 2);
-	return gpu_submit(f->r.rig.fd, jobs, 2, NULL);
+	return gpu_submit(f->r.fx.fd, jobs, 2, NULL);
 }
 
 SWEEP(submit_pair, .run = run_submit_pair, .undo = wait_jobs)
 
-static int run_submit_transfer(struct fixture *f)
+static int run_submit_transfer(struct call_fixture *f)
 {
 	const struct drm_pumice_sync signal = then_signal(f->timeline, ++f->point);
 	const struct drm_pumice_job job = {
 		.context = f->transfer, .stream = f->id, .syncs = ARRAY_OF(&signal, 1),
 	};
 
-	return gpu_submit(f->r.rig.fd, &job, 1, NULL);
+	return gpu_submit(f->r.fx.fd, &job, 1, NULL);
 }
 
-static void prepare_fill(struct fixture *f)
+static void prepare_fill(struct call_fixture *f)
 {
 	if (!f->id)
-		f->id = (u32)transfer_fill_stream(&f->r.rig, f->r.rig.data.va, 1, 4);
+		f->id = (u32)transfer_fill_stream(&f->r.fx, f->r.fx.data.va, 1, 4);
 }
 
 SWEEP(submit_transfer, .prepare = prepare_fill, .run = run_submit_transfer, .undo = wait_jobs)
 
 /* Performance monitors. */
 
-static int run_perfmon(struct fixture *f)
+static int run_perfmon(struct call_fixture *f)
 {
 	const u32 counters[COUNTERS] = { 2, 1, 0 };
 
-	return gpu_perfmon_create(f->r.rig.fd, counters, COUNTERS, &f->id);
+	return gpu_perfmon_create(f->r.fx.fd, counters, COUNTERS, &f->id);
 }
 
-static int destroy_perfmon(struct fixture *f)
+static int destroy_perfmon(struct call_fixture *f)
 {
-	return gpu_perfmon_destroy(f->r.rig.fd, f->id);
+	return gpu_perfmon_destroy(f->r.fx.fd, f->id);
 }
 
 SWEEP(perfmon_create, .run = run_perfmon, .destroy = destroy_perfmon)
 
-static int run_perfmon_values(struct fixture *f)
+static int run_perfmon_values(struct call_fixture *f)
 {
 	u64 values[COUNTERS];
 
-	return gpu_perfmon_values(f->r.rig.fd, f->perfmon, 0, values);
+	return gpu_perfmon_values(f->r.fx.fd, f->perfmon, 0, values);
 }
 
 SWEEP(perfmon_get_values, .run = run_perfmon_values)
 
-static void prepare_perfmon(struct fixture *f)
+static void prepare_perfmon(struct call_fixture *f)
 {
 	CHECK_OK(run_perfmon(f));
 }
@@ -767,23 +767,23 @@ SWEEP(perfmon_destroy, .prepare = prepare_perfmon, .run = destroy_perfmon,
 
 /* Free lists and data sets. */
 
-static int run_free_list(struct fixture *f)
+static int run_free_list(struct call_fixture *f)
 {
-	struct drm_pumice_free_list_create args = render_list_args(f->r.rig.vm);
-	int err = gpu_free_list_create(f->r.rig.fd, &args);
+	struct drm_pumice_free_list_create args = render_list_args(f->r.fx.vm);
+	int err = gpu_free_list_create(f->r.fx.fd, &args);
 
 	f->id = args.id;
 	return err;
 }
 
-static int destroy_free_list(struct fixture *f)
+static int destroy_free_list(struct call_fixture *f)
 {
-	return gpu_free_list_destroy(f->r.rig.fd, f->id);
+	return gpu_free_list_destroy(f->r.fx.fd, f->id);
 }
 
 SWEEP(free_list_create, .run = run_free_list, .destroy = destroy_free_list)
 
-static void prepare_free_list(struct fixture *f)
+static void prepare_free_list(struct call_fixture *f)
 {
 	CHECK_OK(run_free_list(f));
 }
@@ -791,23 +791,23 @@ static void prepare_free_list(struct fixture *f)
 SWEEP(free_list_destroy, .prepare = prepare_free_list, .run = destroy_free_list,
       .always_works = true)
 
-static int run_hwrt(struct fixture *f)
+static int run_hwrt(struct call_fixture *f)
 {
-	struct drm_pumice_hwrt_create args = render_hwrt_args(f->r.rig.vm, f->r.list);
-	int err = gpu_hwrt_create(f->r.rig.fd, &args);
+	struct drm_pumice_hwrt_create args = render_hwrt_args(f->r.fx.vm, f->r.list);
+	int err = gpu_hwrt_create(f->r.fx.fd, &args);
 
 	f->id = args.id;
 	return err;
 }
 
-static int destroy_hwrt(struct fixture *f)
+static int destroy_hwrt(struct call_fixture *f)
 {
-	return gpu_hwrt_destroy(f->r.rig.fd, f->id);
+	return gpu_hwrt_destroy(f->r.fx.fd, f->id);
 }
 
 SWEEP(hwrt_create, .run = run_hwrt, .destroy = destroy_hwrt)
 
-static void prepare_hwrt(struct fixture *f)
+static void prepare_hwrt(struct call_fixture *f)
 {
 	CHECK_OK(run_hwrt(f));
 }
@@ -817,7 +817,7 @@ SWEEP(hwrt_destroy, .prepare = prepare_hwrt, .run = destroy_hwrt, .always_works 
 /* The harness itself: an allocation that is to fail does. */
 static void failing_allocation_fails(void)
 {
-	struct fixture f = fixture_open();
+	struct call_fixture f = call_fixture_open();
 	int fail_nth = open_fail_nth();
 
 	configure_faults();

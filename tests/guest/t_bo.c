@@ -10,7 +10,7 @@
 #include <xf86drm.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 
 /* Ask for a BO with these arguments, as they are. */
 static int create(int fd, struct drm_pumice_bo_create args)
@@ -100,7 +100,7 @@ static void exclusive_bo_binds_in_its_vm_only(void)
 	struct drm_pumice_bind_op op;
 
 	CHECK_OK(gpu_bo_create(fd, PAGE, vm, &handle));
-	op = bind_map(handle, 0, RIG_FREE, PAGE, 0);
+	op = bind_map(handle, 0, FX_FREE, PAGE, 0);
 	CHECK_OK(gpu_bind(fd, vm, &op, 1, NULL));
 	CHECK_ERROR(gpu_bind(fd, other, &op, 1, &failed), EINVAL);
 	CHECK_EQUAL(failed, 0);
@@ -118,14 +118,14 @@ static void exclusive_bo_is_not_exported(void)
 
 static void exclusive_bo_works_in_jobs(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 handle, *cpu;
 
-	CHECK_OK(gpu_bo_create(rig.fd, PAGE, rig.vm, &handle));
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, PAGE, 0);
-	cpu = need_cpu(rig.fd, handle, PAGE);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 77)), 1);
-	rig_check_words(cpu, 77);
+	CHECK_OK(gpu_bo_create(fx.fd, PAGE, fx.vm, &handle));
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, PAGE, 0);
+	cpu = need_cpu(fx.fd, handle, PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 77)), 1);
+	fx_check_words(cpu, 77);
 }
 
 static void mmap_offset_of_no_handle_is_refused(void)
@@ -206,17 +206,17 @@ static void two_mappings_show_the_same_memory(void)
 
 static void cpu_and_gpu_see_each_others_writes(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
 	for (i = 0; i < 32; i++)
-		rig.data.cpu[i] = 1000 + i;
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig_data(&rig, 64), rig.data.va, 5)), 1);
-	rig_check_words(rig.data.cpu + 64, 1005);
+		fx.data.cpu[i] = 1000 + i;
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx_data(&fx, 64), fx.data.va, 5)), 1);
+	fx_check_words(fx.data.cpu + 64, 1005);
 	for (i = 0; i < 32; i++)
-		rig.data.cpu[i] = 2000 + i;
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig_data(&rig, 64), rig.data.va, 5)), 1);
-	rig_check_words(rig.data.cpu + 64, 2005);
+		fx.data.cpu[i] = 2000 + i;
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx_data(&fx, 64), fx.data.va, 5)), 1);
+	fx_check_words(fx.data.cpu + 64, 2005);
 }
 
 static void prime_round_trip_gives_the_same_handle(void)
@@ -232,32 +232,32 @@ static void prime_round_trip_gives_the_same_handle(void)
 static void imported_memory_is_shared_with_its_jobs(void)
 {
 	int fd = need_gpu(), prime = -1;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 handle = need_bo(fd, PAGE), imported = 0;
 	u32 *cpu = need_cpu(fd, handle, PAGE);
 
 	CHECK_OK(drmPrimeHandleToFD(fd, handle, DRM_CLOEXEC | DRM_RDWR, &prime));
-	CHECK_OK(drmPrimeFDToHandle(rig.fd, prime, &imported));
+	CHECK_OK(drmPrimeFDToHandle(fx.fd, prime, &imported));
 	close(prime);
-	need_map(rig.fd, rig.vm, imported, 0, RIG_FREE, PAGE, 0);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 9)), 1);
-	rig_check_words(cpu, 9);
+	need_map(fx.fd, fx.vm, imported, 0, FX_FREE, PAGE, 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 9)), 1);
+	fx_check_words(cpu, 9);
 }
 
 static void imported_memory_outlives_its_exporter(void)
 {
 	int fd = need_gpu(), prime = -1;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 handle = need_bo(fd, PAGE), imported = 0, *cpu;
 
 	CHECK_OK(drmPrimeHandleToFD(fd, handle, DRM_CLOEXEC | DRM_RDWR, &prime));
-	CHECK_OK(drmPrimeFDToHandle(rig.fd, prime, &imported));
+	CHECK_OK(drmPrimeFDToHandle(fx.fd, prime, &imported));
 	close(prime);
 	close(fd);
-	need_map(rig.fd, rig.vm, imported, 0, RIG_FREE, PAGE, 0);
-	cpu = need_cpu(rig.fd, imported, PAGE);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 10)), 1);
-	rig_check_words(cpu, 10);
+	need_map(fx.fd, fx.vm, imported, 0, FX_FREE, PAGE, 0);
+	cpu = need_cpu(fx.fd, imported, PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 10)), 1);
+	fx_check_words(cpu, 10);
 }
 
 static void exported_file_can_be_mapped(void)
@@ -286,14 +286,14 @@ static void closed_handle_is_gone(void)
 
 static void bound_memory_outlives_its_handle(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGE);
-	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGE);
+	u32 *cpu = need_cpu(fx.fd, handle, PAGE);
 
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, PAGE, 0);
-	CHECK_OK(gpu_bo_close(rig.fd, handle));
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 11)), 1);
-	rig_check_words(cpu, 11);
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, PAGE, 0);
+	CHECK_OK(gpu_bo_close(fx.fd, handle));
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 11)), 1);
+	fx_check_words(cpu, 11);
 }
 
 /* The bits of a row may need more than 32 bits where its bytes do not. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 #define NOBODY 65534
@@ -164,16 +164,16 @@ static void new_context_has_a_clean_state(void)
 
 static void state_counts_jobs_and_tells_their_times(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state;
 	struct drm_pumice_query_timestamp before, after;
 	u32 size = sizeof(before);
 
-	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &before, &size));
-	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &after, &size));
-	state = need_state(rig.fd, rig.context);
+	CHECK_OK(gpu_query(fx.fd, DRM_PUMICE_QUERY_TIMESTAMP, &before, &size));
+	CHECK_EQUAL(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	CHECK_OK(gpu_query(fx.fd, DRM_PUMICE_QUERY_TIMESTAMP, &after, &size));
+	state = need_state(fx.fd, fx.context);
 	CHECK_EQUAL(state.jobs_done, 2);
 	CHECK_EQUAL(state.jobs_faulted, 0);
 	CHECK_EQUAL(state.state, 0);
@@ -232,26 +232,26 @@ static const u32 low_to_high[3] = {
 };
 
 /* A job of each of three contexts waits until that of the blocker ends. */
-static void queue_jobs(struct rig *blocker, struct rig *rigs)
+static void queue_jobs(struct fixture *blocker, struct fixture *fixtures)
 {
 	u32 i;
 
-	rig_block(blocker);
+	fx_block(blocker);
 	for (i = 0; i < 3; i++)
-		rig_submit(&rigs[i], rig_empty_stream(&rigs[i]));
+		fx_submit(&fixtures[i], fx_empty_stream(&fixtures[i]));
 	need_in_flight(4);
 }
 
 /* The blocker's job ends; those that waited start in the reverse order of submission. */
-static void check_last_starts_first(const struct rig *blocker, struct rig *rigs)
+static void check_last_starts_first(const struct fixture *blocker, struct fixture *fixtures)
 {
 	u64 start[3];
 	u32 i;
 
 	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
 	for (i = 0; i < 3; i++) {
-		CHECK_EQUAL(rig_wait(&rigs[i]), 1);
-		start[i] = need_state(rigs[i].fd, rigs[i].context).last_start;
+		CHECK_EQUAL(fx_wait(&fixtures[i]), 1);
+		start[i] = need_state(fixtures[i].fd, fixtures[i].context).last_start;
 	}
 	CHECK(start[2] < start[1]);
 	CHECK(start[1] < start[0]);
@@ -261,51 +261,52 @@ static void check_last_starts_first(const struct rig *blocker, struct rig *rigs)
 static void higher_priority_runs_first(void)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[3];
+	struct fixture blocker = fx_on(fd), fixtures[3];
 	u32 i;
 
 	use_slices_of(LONG_SLICE_US);
 	for (i = 0; i < 3; i++) {
-		rigs[i] = rig_on(fd);
-		CHECK_OK(gpu_context_create(fd, rigs[i].vm, low_to_high[i], &rigs[i].context));
+		fixtures[i] = fx_on(fd);
+		CHECK_OK(gpu_context_create(fd, fixtures[i].vm, low_to_high[i],
+					    &fixtures[i].context));
 	}
-	queue_jobs(&blocker, rigs);
-	check_last_starts_first(&blocker, rigs);
+	queue_jobs(&blocker, fixtures);
+	check_last_starts_first(&blocker, fixtures);
 	use_slices_of(0);
 }
 
 /* When the jobs of three contexts are changed to low, normal and high priority. */
 enum change { BEFORE_JOBS, BEFORE_A_RESET, WHILE_QUEUED };
 
-static void change_priorities(int fd, const struct rig *rigs)
+static void change_priorities(int fd, const struct fixture *fixtures)
 {
 	u32 i;
 
 	for (i = 0; i < 3; i++)
-		CHECK_OK(gpu_context_set_priority(fd, rigs[i].context, low_to_high[i]));
+		CHECK_OK(gpu_context_set_priority(fd, fixtures[i].context, low_to_high[i]));
 }
 
 static void check_change(enum change when)
 {
 	int fd = need_gpu();
-	struct rig blocker = rig_on(fd), rigs[3];
+	struct fixture blocker = fx_on(fd), fixtures[3];
 	u32 i;
 
 	use_slices_of(LONG_SLICE_US);
 	for (i = 0; i < 3; i++) {
-		rigs[i] = rig_on(fd);
+		fixtures[i] = fx_on(fd);
 		/* As the firmware has seen it, but for the first. */
 		if (i)
-			rig_check_works(&rigs[i]);
+			fx_check_works(&fixtures[i]);
 	}
 	if (when != WHILE_QUEUED)
-		change_priorities(fd, rigs);
+		change_priorities(fd, fixtures);
 	if (when == BEFORE_A_RESET)
 		need_flr();
-	queue_jobs(&blocker, rigs);
+	queue_jobs(&blocker, fixtures);
 	if (when == WHILE_QUEUED)
-		change_priorities(fd, rigs);
-	check_last_starts_first(&blocker, rigs);
+		change_priorities(fd, fixtures);
+	check_last_starts_first(&blocker, fixtures);
 	use_slices_of(0);
 }
 
@@ -327,29 +328,29 @@ static void changed_priority_stays_after_a_reset(void)
 static void changed_priority_must_be_known(void)
 {
 	struct drm_pumice_context_set_priority good, args;
-	struct rig rig = rig_open();
-	u32 other = need_context(rig.fd, rig.vm);
+	struct fixture fx = fx_open();
+	u32 other = need_context(fx.fd, fx.vm);
 
 	good = args = (struct drm_pumice_context_set_priority){
-		.id = rig.context, .priority = DRM_PUMICE_PRIORITY_LOW,
+		.id = fx.context, .priority = DRM_PUMICE_PRIORITY_LOW,
 	};
-	CHECK_OK(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args));
+	CHECK_OK(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args));
 	args.priority = DRM_PUMICE_PRIORITY_HIGH + 1;
-	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
 	args.priority = UINT32_MAX;
-	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
 	args = good;
 	args.flags = 1;
-	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
 	args = good;
 	args.pad = 1;
-	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
-	CHECK_ERROR(gpu_context_set_priority(rig.fd, 0, 1), ENOENT);
-	CHECK_ERROR(gpu_context_set_priority(rig.fd, NO_HANDLE, 1), ENOENT);
-	CHECK_ERROR(gpu_context_set_priority(need_gpu(), rig.context, 1), ENOENT);
-	CHECK_OK(gpu_context_destroy(rig.fd, other));
-	CHECK_ERROR(gpu_context_set_priority(rig.fd, other, 1), ENOENT);
-	rig_check_works(&rig);
+	CHECK_ERROR(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args), EINVAL);
+	CHECK_ERROR(gpu_context_set_priority(fx.fd, 0, 1), ENOENT);
+	CHECK_ERROR(gpu_context_set_priority(fx.fd, NO_HANDLE, 1), ENOENT);
+	CHECK_ERROR(gpu_context_set_priority(need_gpu(), fx.context, 1), ENOENT);
+	CHECK_OK(gpu_context_destroy(fx.fd, other));
+	CHECK_ERROR(gpu_context_set_priority(fx.fd, other, 1), ENOENT);
+	fx_check_works(&fx);
 }
 
 static void check_no_raise(int fd, u32 vm)
@@ -371,11 +372,11 @@ static void raising_a_priority_needs_rights(void)
 /* A thread that changes the priority of whatever context has an id that will be used. */
 static void *change_for_ever(void *arg)
 {
-	struct rig *rig = arg;
+	struct fixture *fx = arg;
 	u32 i;
 
 	for (i = 0; i < 2000; i++) {
-		int err = gpu_context_set_priority(rig->fd, rig->context, i % 3);
+		int err = gpu_context_set_priority(fx->fd, fx->context, i % 3);
 
 		CHECK(!err || err == -ENOENT);
 	}
@@ -384,21 +385,21 @@ static void *change_for_ever(void *arg)
 
 static void priority_may_change_while_the_context_goes(void)
 {
-	struct rig rig = rig_open();
-	u32 usual = rig.context, i;
+	struct fixture fx = fx_open();
+	u32 usual = fx.context, i;
 	pthread_t thread;
 
-	CHECK_OK(gpu_context_create(rig.fd, rig.vm, DRM_PUMICE_PRIORITY_NORMAL, &rig.context));
-	CHECK(!pthread_create(&thread, NULL, change_for_ever, &rig));
+	CHECK_OK(gpu_context_create(fx.fd, fx.vm, DRM_PUMICE_PRIORITY_NORMAL, &fx.context));
+	CHECK(!pthread_create(&thread, NULL, change_for_ever, &fx));
 	for (i = 0; i < 50; i++) {
-		rig_submit(&rig, rig_empty_stream(&rig));
-		CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-		CHECK_OK(gpu_context_create(rig.fd, rig.vm, DRM_PUMICE_PRIORITY_NORMAL,
-					    &rig.context));
+		fx_submit(&fx, fx_empty_stream(&fx));
+		CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+		CHECK_OK(gpu_context_create(fx.fd, fx.vm, DRM_PUMICE_PRIORITY_NORMAL,
+					    &fx.context));
 	}
 	CHECK(!pthread_join(thread, NULL));
-	rig.context = usual;
-	rig_check_works(&rig);
+	fx.context = usual;
+	fx_check_works(&fx);
 }
 
 static void contexts_are_capped_and_come_back(void)
@@ -419,55 +420,55 @@ static void contexts_are_capped_and_come_back(void)
 }
 
 /* Submit a job to a context that an endless one keeps busy; its fence is in *sync. */
-static void queue_behind(struct rig *rig, u64 stream, u32 *sync)
+static void queue_behind(struct fixture *fx, u64 stream, u32 *sync)
 {
 	struct drm_pumice_sync syncs[1];
 	struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
 	};
 
-	*sync = need_sync(rig->fd);
+	*sync = need_sync(fx->fd);
 	syncs[0] = then_signal(*sync, 0);
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
 static void destroying_a_context_cancels_its_jobs(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 queued[3], i;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	for (i = 0; i < 3; i++)
-		queue_behind(&rig, rig_empty_stream(&rig), &queued[i]);
-	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
+		queue_behind(&fx, fx_empty_stream(&fx), &queued[i]);
+	CHECK(sync_is_pending(fx.fd, fx.sync, 0));
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
 	for (i = 0; i < 3; i++) {
-		need_wait(rig.fd, queued[i], 0);
-		CHECK_EQUAL(sync_status(rig.fd, queued[i], 0), -ECANCELED);
+		need_wait(fx.fd, queued[i], 0);
+		CHECK_EQUAL(sync_status(fx.fd, queued[i], 0), -ECANCELED);
 	}
 }
 
 static void destroying_a_context_leaves_others_alone(void)
 {
 	int fd = need_gpu();
-	struct rig doomed = rig_on(fd), other = rig_on(fd);
+	struct fixture doomed = fx_on(fd), other = fx_on(fd);
 
-	rig_block(&doomed);
-	rig_submit(&other, rig_store_stream(&other, other.data.va, 5));
+	fx_block(&doomed);
+	fx_submit(&other, fx_store_stream(&other, other.data.va, 5));
 	CHECK_OK(gpu_context_destroy(fd, doomed.context));
-	CHECK_EQUAL(rig_wait(&other), 1);
-	rig_check_words(other.data.cpu, 5);
-	rig_check_works(&other);
+	CHECK_EQUAL(fx_wait(&other), 1);
+	fx_check_words(other.data.cpu, 5);
+	fx_check_works(&other);
 }
 
 static void submitting_to_a_destroyed_context_is_refused(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_job job = { .context = rig.context, .stream = rig_empty_stream(&rig) };
+	struct fixture fx = fx_open();
+	struct drm_pumice_job job = { .context = fx.context, .stream = fx_empty_stream(&fx) };
 
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), ENOENT);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	CHECK_ERROR(gpu_submit(fx.fd, &job, 1, NULL), ENOENT);
 }
 
 static const struct test_case cases[] = {

@@ -17,9 +17,9 @@
 #include "system.h"
 
 #define PIXELS		(RENDER_SIZE * RENDER_SIZE)
-#define TARGET		RIG_FREE
-#define SPILL		(RIG_FREE + 16 * MIB)
-#define VERTICES	(RIG_FREE + 32 * MIB)
+#define TARGET		FX_FREE
+#define SPILL		(FX_FREE + 16 * MIB)
+#define VERTICES	(FX_FREE + 32 * MIB)
 #define SPILL_BYTES	(4 * (u64)PIXELS * 32)	/* more than a tile of four outputs takes */
 #define TRIANGLES	6000u
 #define VERTEX_BYTES	(256 * (u64)PAGE)
@@ -38,9 +38,9 @@ static struct ground open_ground(void)
 {
 	struct ground g = { .r = render_open() };
 
-	g.target = need_mem(g.r.rig.fd, g.r.rig.vm, TARGET, PIXELS * 4);
-	g.vertices = need_mem(g.r.rig.fd, g.r.rig.vm, VERTICES, VERTEX_BYTES);
-	g.spill = need_mem(g.r.rig.fd, g.r.rig.vm, SPILL, 2 * SPILL_BYTES);
+	g.target = need_mem(g.r.fx.fd, g.r.fx.vm, TARGET, PIXELS * 4);
+	g.vertices = need_mem(g.r.fx.fd, g.r.fx.vm, VERTICES, VERTEX_BYTES);
+	g.spill = need_mem(g.r.fx.fd, g.r.fx.vm, SPILL, 2 * SPILL_BYTES);
 	g.record = render_store_record(&g.r, TARGET);
 	return g;
 }
@@ -57,16 +57,16 @@ static void use_list(struct ground *g, u32 pages, u32 max, u32 grow, bool spill)
 {
 	struct drm_pumice_hwrt_create args;
 
-	CHECK_OK(gpu_hwrt_destroy(g->r.rig.fd, g->r.hwrt));
-	CHECK_OK(gpu_free_list_destroy(g->r.rig.fd, g->r.list));
-	g->r.list = need_free_list(g->r.rig.fd, (struct drm_pumice_free_list_create){
-		.vm = g->r.rig.vm, .initial_pages = pages, .max_pages = max,
+	CHECK_OK(gpu_hwrt_destroy(g->r.fx.fd, g->r.hwrt));
+	CHECK_OK(gpu_free_list_destroy(g->r.fx.fd, g->r.list));
+	g->r.list = need_free_list(g->r.fx.fd, (struct drm_pumice_free_list_create){
+		.vm = g->r.fx.vm, .initial_pages = pages, .max_pages = max,
 		.grow_pages = grow, .threshold = grow ? 30 : 0,
 	});
-	args = render_hwrt_args(g->r.rig.vm, g->r.list);
+	args = render_hwrt_args(g->r.fx.vm, g->r.list);
 	args.spill = spill ? SPILL : 0;
 	args.spill_bytes = spill ? SPILL_BYTES : 0;
-	g->r.hwrt = need_hwrt(g->r.rig.fd, args);
+	g->r.hwrt = need_hwrt(g->r.fx.fd, args);
 }
 
 static float number(u32 *seed)
@@ -97,7 +97,7 @@ static void fill_vertices(struct ground *g)
 
 static int draw(struct ground *g, u32 data)
 {
-	struct drm_pumice_sync done = then_signal(g->r.rig.sync, 0);
+	struct drm_pumice_sync done = then_signal(g->r.fx.sync, 0);
 	struct drm_pumice_job jobs[2];
 
 	memset(g->target.cpu, 0, PIXELS * 4);
@@ -106,8 +106,8 @@ static int draw(struct ground *g, u32 data)
 	jobs[0].perfmon = g->perfmon;
 	jobs[1].stream = g->record;
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
-	CHECK_OK(gpu_submit(g->r.rig.fd, jobs, 2, NULL));
-	return rig_wait(&g->r.rig);
+	CHECK_OK(gpu_submit(g->r.fx.fd, jobs, 2, NULL));
+	return fx_wait(&g->r.fx);
 }
 
 /* The picture with as many pages as it may take. */
@@ -148,10 +148,10 @@ static void statistics_tell_of_a_frame(void)
 {
 	static u32 picture[PIXELS];
 	struct ground g = ground();
-	struct drm_pumice_query_stats before = need_stats(g.r.rig.fd), after;
+	struct drm_pumice_query_stats before = need_stats(g.r.fx.fd), after;
 
 	draw_reference(&g, picture);
-	after = need_stats(g.r.rig.fd);
+	after = need_stats(g.r.fx.fd);
 	CHECK(after.geometry_busy > before.geometry_busy);
 	CHECK(after.fragment_busy > before.fragment_busy);
 	CHECK_EQUAL(after.compute_busy, before.compute_busy);
@@ -160,15 +160,15 @@ static void statistics_tell_of_a_frame(void)
 	CHECK(after.time - before.time >= after.geometry_busy - before.geometry_busy);
 	use_list(&g, 80, 80, 0, true);
 	CHECK_EQUAL(draw(&g, 0), 1);
-	before = need_stats(g.r.rig.fd);
+	before = need_stats(g.r.fx.fd);
 	CHECK(before.partial_renders > after.partial_renders);
 	need_flr();
-	after = need_stats(g.r.rig.fd);
+	after = need_stats(g.r.fx.fd);
 	CHECK_EQUAL(after.geometry_busy, before.geometry_busy);
 	CHECK_EQUAL(after.fragment_busy, before.fragment_busy);
 	CHECK_EQUAL(after.partial_renders, before.partial_renders);
 	CHECK_EQUAL(draw(&g, 1), 1);
-	CHECK(need_stats(g.r.rig.fd).partial_renders > after.partial_renders);
+	CHECK(need_stats(g.r.fx.fd).partial_renders > after.partial_renders);
 }
 
 static void list_grows_and_the_picture_stays(void)
@@ -205,10 +205,10 @@ static u32 need_partials(const struct ground *g)
 	struct drm_pumice_job_get_result result;
 	u64 last;
 
-	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, 0, &result));
+	CHECK_OK(gpu_job_result(g->r.fx.fd, g->r.context, 0, &result));
 	CHECK_EQUAL(result.partial_renders | result.pad, 0);
 	last = result.job;
-	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, last - 1, &result));
+	CHECK_OK(gpu_job_result(g->r.fx.fd, g->r.context, last - 1, &result));
 	CHECK_EQUAL(result.pad, 0);
 	return result.partial_renders;
 }
@@ -224,16 +224,16 @@ static void partial_renders_change_nothing(void)
 	draw_reference(&g, picture);
 	CHECK_EQUAL(need_partials(&g), 0);
 	use_list(&g, 80, 80, 0, true);
-	CHECK_OK(gpu_perfmon_create(g.r.rig.fd, &counter, 1, &g.perfmon));
+	CHECK_OK(gpu_perfmon_create(g.r.fx.fd, &counter, 1, &g.perfmon));
 	for (i = 0; i < 6; i++) {
-		before = need_stats(g.r.rig.fd).partial_renders;
+		before = need_stats(g.r.fx.fd).partial_renders;
 		CHECK_EQUAL(draw(&g, i % 2), 1);
 		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
-		CHECK_OK(gpu_perfmon_values(g.r.rig.fd, g.perfmon, DRM_PUMICE_PERFMON_RESET,
+		CHECK_OK(gpu_perfmon_values(g.r.fx.fd, g.perfmon, DRM_PUMICE_PERFMON_RESET,
 					    &partials));
 		CHECK(partials > 0);
 		CHECK_EQUAL(need_partials(&g), partials);
-		CHECK_EQUAL(need_stats(g.r.rig.fd).partial_renders - before, partials);
+		CHECK_EQUAL(need_stats(g.r.fx.fd).partial_renders - before, partials);
 	}
 }
 
@@ -269,14 +269,14 @@ static void gpu_reset_in_the_middle_loses_no_pages(void)
 	for (round = 0; round < 5; round++) {
 		u32 i, lost = g.r.context;
 
-		g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
-		CHECK_OK(gpu_context_destroy(g.r.rig.fd, lost));
+		g.r.context = need_context_of(g.r.fx.fd, g.r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
+		CHECK_OK(gpu_context_destroy(g.r.fx.fd, lost));
 		for (i = 0; i < 4 + round; i++)
 			render_submit(&g.r, i % 2, stream, g.record);
 		need_flr();
 		lost = g.r.context;
-		g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
-		CHECK_OK(gpu_context_destroy(g.r.rig.fd, lost));
+		g.r.context = need_context_of(g.r.fx.fd, g.r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
+		CHECK_OK(gpu_context_destroy(g.r.fx.fd, lost));
 		CHECK_EQUAL(draw(&g, round % 2), 1);
 		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	}
@@ -295,15 +295,15 @@ static u32 need_pages_taken(void)
 /* A scene that holds its pages: its geometry job has ended, its fragment job never does. */
 static void hold_pages(struct ground *g)
 {
-	struct drm_pumice_sync done = then_signal(g->r.rig.sync, 0);
+	struct drm_pumice_sync done = then_signal(g->r.fx.sync, 0);
 	struct drm_pumice_job jobs[2];
 
 	render_pair(&g->r, 0, jobs);
 	jobs[0].stream = render_loop_stream(&g->r, VERTICES, 3 * TRIANGLES);
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
 	jobs[1].stream = g->record;
-	CHECK_OK(gpu_submit(g->r.rig.fd, jobs, 2, NULL));
-	CHECK_EQUAL(rig_wait(&g->r.rig), 1);
+	CHECK_OK(gpu_submit(g->r.fx.fd, jobs, 2, NULL));
+	CHECK_EQUAL(fx_wait(&g->r.fx), 1);
 }
 
 /* Room for one scene and a half, no spill memory: what lacks pages faults. */
@@ -323,7 +323,7 @@ static void gpu_reset_frees_the_pages_of_scenes_that_it_ended(void)
 	CHECK((u32)need_list_pages().free <= pages - taken / 2);
 	need_flr();
 	CHECK_EQUAL(need_list_pages().free, (int)pages);
-	g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	g.r.context = need_context_of(g.r.fx.fd, g.r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 	CHECK_EQUAL(draw(&g, 1), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	CHECK_EQUAL(draw(&g, 0), 1);
@@ -378,8 +378,8 @@ static void growth_is_charged_to_who_made_the_list(void)
 	test_note("charged %llu KiB, then %llu KiB", (unsigned long long)before >> 10,
 		  (unsigned long long)cgroup_charged(&owner) >> 10);
 	CHECK(cgroup_charged(&owner) >= before + step * 9 / 10);
-	CHECK_OK(gpu_hwrt_destroy(g.r.rig.fd, g.r.hwrt));
-	CHECK_OK(gpu_free_list_destroy(g.r.rig.fd, g.r.list));
+	CHECK_OK(gpu_hwrt_destroy(g.r.fx.fd, g.r.hwrt));
+	CHECK_OK(gpu_free_list_destroy(g.r.fx.fd, g.r.list));
 	need_left((struct counts){ .bos = need_counts().bos, .vms = 1, .contexts = 2,
 				   .fences = need_counts().fences });
 	CHECK(cgroup_charged(&owner) < before);
@@ -421,7 +421,7 @@ static void pages_that_lack_without_spill_are_a_fault(void)
 	draw_reference(&g, picture);
 	use_list(&g, 32, 32, 0, false);
 	CHECK_EQUAL(draw(&g, 0), -EIO);
-	CHECK_OK(gpu_job_result(g.r.rig.fd, g.r.context, 3, &result));
+	CHECK_OK(gpu_job_result(g.r.fx.fd, g.r.context, 3, &result));
 	CHECK_EQUAL(result.error, -EIO);
 	CHECK_EQUAL(result.fault, PUMICE_FAULT_PM_MEMORY);
 	/* The pages are free again. */
@@ -443,9 +443,9 @@ static void both_scenes_share_a_list(void)
 	stream = render_draw_stream(&g.r, VERTICES, 3 * TRIANGLES);
 	for (i = 0; i < 10; i++)
 		render_submit(&g.r, i % 2, stream, g.record);
-	CHECK_EQUAL(rig_wait(&g.r.rig), 1);
+	CHECK_EQUAL(fx_wait(&g.r.fx), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
-	CHECK_EQUAL(need_state(g.r.rig.fd, g.r.context).jobs_faulted, 0);
+	CHECK_EQUAL(need_state(g.r.fx.fd, g.r.context).jobs_faulted, 0);
 }
 
 static void draw_and_check(u32 rounds)
@@ -491,14 +491,14 @@ static void killed_in_the_middle_nothing_is_left(void)
 	fill_vertices(&g);
 	use_list(&g, 80, 400, 8, true);
 	for (i = 0; i < 8; i++) {
-		contexts[i] = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+		contexts[i] = need_context_of(g.r.fx.fd, g.r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 		g.r.context = contexts[i];
 		stream = render_draw_stream(&g.r, VERTICES, 3 * TRIANGLES);
 		render_submit(&g.r, 0, stream, g.record);
 		render_submit(&g.r, 1, stream, g.record);
-		CHECK_OK(gpu_context_destroy(g.r.rig.fd, contexts[i]));
+		CHECK_OK(gpu_context_destroy(g.r.fx.fd, contexts[i]));
 	}
-	g.r.context = need_context_of(g.r.rig.fd, g.r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	g.r.context = need_context_of(g.r.fx.fd, g.r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 	CHECK_EQUAL(draw(&g, 0), 1);
 	CHECK_EQUAL(draw(&g, 1), 1);
 }
@@ -509,9 +509,9 @@ static void use_context(struct render *r, unsigned int timeout_ms)
 	const long usual = module_parameter("job_timeout_ms");
 
 	CHECK(usual >= 0);
-	CHECK_OK(gpu_context_destroy(r->rig.fd, r->context));
+	CHECK_OK(gpu_context_destroy(r->fx.fd, r->context));
 	CHECK_OK(set_module_parameter("job_timeout_ms", timeout_ms));
-	r->context = need_context_of(r->rig.fd, r->rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	r->context = need_context_of(r->fx.fd, r->fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
 }
 
@@ -531,8 +531,8 @@ static void time_out_in_a_fragment_program_names_it(void)
 	u32 i, looked = 0;
 
 	render_hang_in_fragment(&r);
-	CHECK_EQUAL(rig_wait(&r.rig), -ETIMEDOUT);
-	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 2, &result));
+	CHECK_EQUAL(fx_wait(&r.fx), -ETIMEDOUT);
+	CHECK_OK(gpu_job_result(r.fx.fd, r.context, 2, &result));
 	CHECK_EQUAL(result.unit, PUMICE_UNIT_USC_CODE);
 	CHECK(result.waves > 0);
 	CHECK(result.place_count > 0);
@@ -557,9 +557,9 @@ static void who_waits_for_pages_does_not_hang(void)
 	CHECK_EQUAL(draw(&g, 0), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	CHECK(need_partials(&g) > 0);
-	CHECK_EQUAL(need_state(g.r.rig.fd, g.r.context).state, 0);
-	CHECK_EQUAL(rig_wait(&hanging.rig), -ETIMEDOUT);
-	CHECK_EQUAL(need_state(hanging.rig.fd, hanging.context).state, DRM_PUMICE_CONTEXT_GUILTY);
+	CHECK_EQUAL(need_state(g.r.fx.fd, g.r.context).state, 0);
+	CHECK_EQUAL(fx_wait(&hanging.fx), -ETIMEDOUT);
+	CHECK_EQUAL(need_state(hanging.fx.fd, hanging.context).state, DRM_PUMICE_CONTEXT_GUILTY);
 }
 
 /*
@@ -580,12 +580,12 @@ static void who_waits_for_a_partial_render_that_hangs_does_not_hang(void)
 	render_hang_in_fragment(&second);
 	render_submit_past_geometry(&third, third.geometry, third.fragment);
 	render_submit(&g.r, 0, render_loop_stream(&g.r, VERTICES, 3 * TRIANGLES), g.r.fragment);
-	CHECK_EQUAL(rig_wait(&first.rig), -ETIMEDOUT);
-	CHECK_EQUAL(rig_wait(&second.rig), -ETIMEDOUT);
-	CHECK_EQUAL(rig_wait(&third.rig), 1);
-	CHECK_EQUAL(need_state(third.rig.fd, third.context).state, 0);
-	CHECK_EQUAL(rig_wait(&g.r.rig), -ECANCELED);
-	CHECK_EQUAL(need_state(g.r.rig.fd, g.r.context).state, DRM_PUMICE_CONTEXT_GUILTY);
+	CHECK_EQUAL(fx_wait(&first.fx), -ETIMEDOUT);
+	CHECK_EQUAL(fx_wait(&second.fx), -ETIMEDOUT);
+	CHECK_EQUAL(fx_wait(&third.fx), 1);
+	CHECK_EQUAL(need_state(third.fx.fd, third.context).state, 0);
+	CHECK_EQUAL(fx_wait(&g.r.fx), -ECANCELED);
+	CHECK_EQUAL(need_state(g.r.fx.fd, g.r.context).state, DRM_PUMICE_CONTEXT_GUILTY);
 }
 
 static const struct test_case cases[] = {

@@ -20,11 +20,11 @@
 #include "parameters.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 #define DUMPS		"/sys/class/devcoredump/devcd*/data"
-#define UNMAPPED	(RIG_FREE + PAGE)
+#define UNMAPPED	(FX_FREE + PAGE)
 #define TIMEOUT_MS	500
 #define WAIT_NS		(20 * 1000000000ull)	/* for a dump of a job that failed */
 #define POLL_US		20000
@@ -119,7 +119,7 @@ static char *need_dump(void (*fail)(void *data), void *data)
 }
 
 struct faulting {
-	struct rig *rig;
+	struct fixture *fx;
 	u64 stream;
 	u32 jobs;
 };
@@ -129,22 +129,22 @@ static void fault(void *data)
 	struct faulting *f = data;
 
 	f->jobs++;
-	CHECK_EQUAL(rig_run(f->rig, f->stream), -EIO);
+	CHECK_EQUAL(fx_run(f->fx, f->stream), -EIO);
 }
 
 static void fault_leaves_its_walk_stream_and_instruction(void)
 {
 	struct drm_pumice_job_get_result result = { 0 };
-	struct rig rig = rig_open();
-	struct faulting f = { .rig = &rig, .stream = rig_store_stream(&rig, UNMAPPED + 0x40, 0) };
+	struct fixture fx = fx_open();
+	struct faulting f = { .fx = &fx, .stream = fx_store_stream(&fx, UNMAPPED + 0x40, 0) };
 	char *text;
 
 	/* The page before is mapped, so that the walk comes to the last level. */
-	need_mem(rig.fd, rig.vm, UNMAPPED - PAGE, PAGE);
+	need_mem(fx.fd, fx.vm, UNMAPPED - PAGE, PAGE);
 	text = need_dump(fault, &f);
-	CHECK_OK(gpu_job_result(rig.fd, rig.context, f.jobs, &result));
+	CHECK_OK(gpu_job_result(fx.fd, fx.context, f.jobs, &result));
 	CHECK(has(text, "reason: fault: a job faulted\n"));
-	CHECK(has(text, "job: %u of context %u, a compute job", f.jobs, rig.context));
+	CHECK(has(text, "job: %u of context %u, a compute job", f.jobs, fx.context));
 	CHECK(has(text, "stream: 0x%010llx\n", (unsigned long long)f.stream));
 	CHECK(has(text, " by usc-data, write at 0x%010llx, usc %u pc 2", UNMAPPED + 0x40ull,
 		  result.usc));
@@ -174,12 +174,12 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
  */
 static void block_that_is_mapped_as_one_is_one_page(void)
 {
-	const u64 block = RIG_FREE + 6 * MIB, va = block + MIB;
-	struct rig rig = rig_open();
-	struct faulting f = { .rig = &rig, .stream = rig_store_stream(&rig, va, 0) };
+	const u64 block = FX_FREE + 6 * MIB, va = block + MIB;
+	struct fixture fx = fx_open();
+	struct faulting f = { .fx = &fx, .stream = fx_store_stream(&fx, va, 0) };
 	char *text;
 
-	need_map(rig.fd, rig.vm, 0, 0, block, 2 * MIB,
+	need_map(fx.fd, fx.vm, 0, 0, block, 2 * MIB,
 		 DRM_PUMICE_BIND_NULL | DRM_PUMICE_BIND_READONLY);
 	text = need_dump(fault, &f);
 	CHECK(has(text, "page-table walk of 0x%010llx:", (unsigned long long)va));
@@ -192,11 +192,11 @@ static void block_that_is_mapped_as_one_is_one_page(void)
 
 static void command_that_is_wrong_shows_in_its_stream(void)
 {
-	struct rig rig = rig_open();
-	struct faulting f = { .rig = &rig };
+	struct fixture fx = fx_open();
+	struct faulting f = { .fx = &fx };
 	char *text;
 
-	f.stream = rig_place(&rig, (const u32[1]){ 0xf0000000 }, 1);
+	f.stream = fx_place(&fx, (const u32[1]){ 0xf0000000 }, 1);
 	text = need_dump(fault, &f);
 	CHECK(has(text, "fault: cdm-command by cdm"));
 	CHECK(has(text, "control stream:\n  %010llx", (unsigned long long)f.stream));
@@ -206,7 +206,7 @@ static void command_that_is_wrong_shows_in_its_stream(void)
 }
 
 struct hanging {
-	struct rig rig;
+	struct fixture fx;
 	u64 stream;
 	u32 resets;
 };
@@ -215,15 +215,15 @@ static void time_out(void *data)
 {
 	struct hanging *h = data;
 
-	h->rig = rig_open();
-	rig_block(&h->rig);
-	CHECK_EQUAL(rig_wait(&h->rig), -ETIMEDOUT);
+	h->fx = fx_open();
+	fx_block(&h->fx);
+	CHECK_EQUAL(fx_wait(&h->fx), -ETIMEDOUT);
 }
 
 /* The loop of shader_loop() is one jump, instruction 3. */
 static void check_loop(const char *text, const struct hanging *h)
 {
-	CHECK(has(text, "job: 1 of context %u, a compute job", h->rig.context));
+	CHECK(has(text, "job: 1 of context %u, a compute job", h->fx.context));
 	CHECK(has(text, "unit: usc-code\n"));
 	CHECK(has(text, "busy data masters: compute"));
 	CHECK(has(text, "1 at pc 3 of program 0x"));
@@ -252,10 +252,10 @@ static void hang_firmware(void *data)
 {
 	struct hanging *h = data;
 
-	h->rig = rig_open();
-	rig_block(&h->rig);
+	h->fx = fx_open();
+	fx_block(&h->fx);
 	need_firmware_stopped();
-	CHECK(rig_wait(&h->rig) < 0);
+	CHECK(fx_wait(&h->fx) < 0);
 }
 
 static void firmware_that_stops_leaves_what_the_gpu_did(void)
@@ -270,14 +270,14 @@ static void firmware_that_stops_leaves_what_the_gpu_did(void)
 	CHECK(has(text, "reason: reset: firmware does not answer\n"));
 	CHECK(has(text, "on the CDM: context "));
 	check_loop(text, &h);
-	rig_check_works(&(struct rig[1]){ rig_open() }[0]);
+	fx_check_works(&(struct fixture[1]){ fx_open() }[0]);
 	free(text);
 }
 
 static void dump_is_for_root_alone_and_goes_when_it_is_cleared(void)
 {
-	struct rig rig = rig_open();
-	struct faulting f = { .rig = &rig, .stream = UNMAPPED };
+	struct fixture fx = fx_open();
+	struct faulting f = { .fx = &fx, .stream = UNMAPPED };
 	struct stat st;
 	char path[128];
 
@@ -293,17 +293,17 @@ static void dump_is_for_root_alone_and_goes_when_it_is_cleared(void)
 /* However many faults: jobs end as ever, and there is one dump at most. */
 static void many_faults_leave_one_dump(void)
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_store_stream(&rig, UNMAPPED, 0);
+	struct fixture fx = fx_open();
+	u64 stream = fx_store_stream(&fx, UNMAPPED, 0);
 	glob_t found;
 	u32 i;
 
 	clear_dumps();
 	for (i = 0; i < 300; i++)
-		rig_submit(&rig, stream);
-	CHECK_EQUAL(rig_wait(&rig), -EIO);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_faulted, 300);
-	rig_check_works(&rig);
+		fx_submit(&fx, stream);
+	CHECK_EQUAL(fx_wait(&fx), -EIO);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_faulted, 300);
+	fx_check_works(&fx);
 	if (!glob(DUMPS, 0, NULL, &found)) {
 		CHECK_EQUAL(found.gl_pathc, 1);
 		globfree(&found);

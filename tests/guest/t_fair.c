@@ -168,10 +168,10 @@ static void use_all(void)
 {
 	struct render r = render_open();
 
-	rig_check_works(&r.rig);
+	fx_check_works(&r.fx);
 	render_check_works(&r);
-	CHECK_OK(make_list(r.rig.fd, r.rig.vm));
-	need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	CHECK_OK(make_list(r.fx.fd, r.fx.vm));
+	need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 }
 
 /* Nothing is left for this user, and a call that is refused leaves nothing. */

@@ -13,9 +13,9 @@
 #include "render.h"
 #include "system.h"
 
-#define TARGET		RIG_FREE
-#define VERTICES	(RIG_FREE + MIB)
-#define NOWHERE		(RIG_FREE + 64 * MIB)
+#define TARGET		FX_FREE
+#define VERTICES	(FX_FREE + MIB)
+#define NOWHERE		(FX_FREE + 64 * MIB)
 #define GREEN		0xff00ff00u
 #define IMPATIENT_MS	300	/* time limit of a job */
 #define ANY		0u	/* some fault */
@@ -38,7 +38,7 @@ struct damage {
 /* Words of the code memory by their address. */
 static u32 *words_at(const struct frame *f, u64 va)
 {
-	return f->r->rig.code.cpu + (va - f->r->rig.code.va) / 4;
+	return f->r->fx.code.cpu + (va - f->r->fx.code.va) / 4;
 }
 
 static struct frame make_frame(struct render *r)
@@ -296,8 +296,8 @@ static struct ground ground(void)
 	const struct vertex v = { .x = -1, .y = -1, .z = 0.5f, .w = 1, .colour = { 0, 1, 0, 0 } };
 	struct vertex *to;
 
-	g.target = need_mem(g.r.rig.fd, g.r.rig.vm, TARGET, RENDER_SIZE * RENDER_SIZE * 4);
-	g.vertices = need_mem(g.r.rig.fd, g.r.rig.vm, VERTICES, PAGE);
+	g.target = need_mem(g.r.fx.fd, g.r.fx.vm, TARGET, RENDER_SIZE * RENDER_SIZE * 4);
+	g.vertices = need_mem(g.r.fx.fd, g.r.fx.vm, VERTICES, PAGE);
 	to = (struct vertex *)g.vertices.cpu;
 	to[0] = to[1] = to[2] = v;
 	to[1].x = 3;
@@ -320,7 +320,7 @@ static void check_fault(struct ground *g, const struct damage *d, u64 first)
 {
 	struct drm_pumice_job_get_result result;
 
-	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, first + d->job - 1, &result));
+	CHECK_OK(gpu_job_result(g->r.fx.fd, g->r.context, first + d->job - 1, &result));
 	if (result.error != -EIO || !result.fault ||
 	    (d->fault == UNMAPPED ? !fault_is_unmapped(result.fault) :
 	     d->fault != ANY && result.fault != d->fault))
@@ -328,7 +328,7 @@ static void check_fault(struct ground *g, const struct damage *d, u64 first)
 			  result.error, result.fault, d->fault);
 	if (d->job == 1)
 		return;
-	CHECK_OK(gpu_job_result(g->r.rig.fd, g->r.context, first, &result));
+	CHECK_OK(gpu_job_result(g->r.fx.fd, g->r.context, first, &result));
 	if (result.error)
 		test_fail(__FILE__, __LINE__, "%s: the geometry job ended with %d, fault %u",
 			  d->what, result.error, result.fault);
@@ -352,7 +352,7 @@ static void run_damages(u32 job)
 		check_draws(&g);
 		number += 4;
 	}
-	rig_check_works(&g.r.rig);
+	fx_check_works(&g.r.fx);
 }
 
 static void damage_that_geometry_jobs_meet(void)
@@ -442,7 +442,7 @@ static const struct reach reaches[] = {
 static void user_addresses_reach_no_page_of_the_parameter_management(void)
 {
 	struct ground g = ground();
-	const u64 pages = need_info(g.r.rig.fd).va_end;
+	const u64 pages = need_info(g.r.fx.fd).va_end;
 	/* Of a picture's depths: any core's tile may be the first to fault. */
 	const u64 bytes = RENDER_SIZE * RENDER_SIZE * sizeof(float);
 	struct drm_pumice_job_get_result result;
@@ -455,7 +455,7 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void)
 
 		reach->make(&f, pages);
 		render_run(&g.r, 1, f.stream, f.record);
-		CHECK_OK(gpu_job_result(g.r.rig.fd, g.r.context, number + 1, &result));
+		CHECK_OK(gpu_job_result(g.r.fx.fd, g.r.context, number + 1, &result));
 		if (result.error != -EIO || result.fault != PUMICE_FAULT_MMU_PM_OWNED ||
 		    result.unit != reach->unit || result.access != reach->access ||
 		    result.fault_va - pages >= bytes)
@@ -465,16 +465,16 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void)
 				  result.access, (unsigned long long)result.fault_va);
 		check_draws(&g);
 	}
-	rig_check_works(&g.r.rig);
+	fx_check_works(&g.r.fx);
 }
 
 /* A context whose last job had no end takes no more. */
 static void renew_context(struct ground *g)
 {
-	if (!(need_state(g->r.rig.fd, g->r.context).state & DRM_PUMICE_CONTEXT_GUILTY))
+	if (!(need_state(g->r.fx.fd, g->r.context).state & DRM_PUMICE_CONTEXT_GUILTY))
 		return;
-	CHECK_OK(gpu_context_destroy(g->r.rig.fd, g->r.context));
-	g->r.context = need_context_of(g->r.rig.fd, g->r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	CHECK_OK(gpu_context_destroy(g->r.fx.fd, g->r.context));
+	g->r.context = need_context_of(g->r.fx.fd, g->r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 }
 
 /* Every word of everything once, before a job and while it runs. */
@@ -488,21 +488,21 @@ static void words_that_change_under_the_gpu(void)
 	CHECK_OK(set_module_parameter("job_timeout_ms", IMPATIENT_MS));
 	g = ground();
 	f = make_frame(&g.r);
-	words = (u32)(g.r.rig.used / 4);
+	words = (u32)(g.r.fx.used / 4);
 	for (i = 0; i < words; i++) {
-		u32 *word = g.r.rig.code.cpu + i, keep = *word;
+		u32 *word = g.r.fx.code.cpu + i, keep = *word;
 
 		seed = seed * 1664525u + 1013904223u;
 		*word = seed;
 		render_submit(&g.r, i % 2, f.stream, f.record);
 		*word = ~seed;
-		rig_wait(&g.r.rig);
+		fx_wait(&g.r.fx);
 		*word = keep;
 		renew_context(&g);
 	}
 	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
 	check_draws(&g);
-	rig_check_works(&g.r.rig);
+	fx_check_works(&g.r.fx);
 }
 
 static const struct test_case cases[] = {

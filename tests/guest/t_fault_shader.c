@@ -7,22 +7,22 @@
 #include "harness.h"
 #include "pumice_formats.h"
 
-#define UNMAPPED RIG_FREE
+#define UNMAPPED FX_FREE
 
-/* A shader must fault; unless the launch says otherwise sh0:sh1 is the rig's data. */
-static struct drm_pumice_context_get_state refuse(struct rig *rig, const struct shader *shader,
+/* A shader must fault; unless the launch says otherwise sh0:sh1 is the fixture's data. */
+static struct drm_pumice_context_get_state refuse(struct fixture *fx, const struct shader *shader,
 						  u32 fault, u32 unit)
 {
 	const struct launch launch = {
 		.shader = shader,
-		.params = { (u32)rig->data.va, (u32)(rig->data.va >> 32), 1 },
+		.params = { (u32)fx->data.va, (u32)(fx->data.va >> 32), 1 },
 	};
 
-	return expect_fault(rig, rig_stream(rig, &launch), fault, unit);
+	return expect_fault(fx, fx_stream(fx, &launch), fault, unit);
 }
 
 /* The same for one instruction, at index 1, behind one that is right. */
-static struct drm_pumice_context_get_state refuse_insn(struct rig *rig,
+static struct drm_pumice_context_get_state refuse_insn(struct fixture *fx,
 						       struct pumice_usc_insn insn, u32 fault)
 {
 	struct shader shader = { .insns = 0 };
@@ -33,7 +33,7 @@ static struct drm_pumice_context_get_state refuse_insn(struct rig *rig,
 	});
 	emit(&shader, insn);
 	emit_end(&shader);
-	state = refuse(rig, &shader, fault, PUMICE_UNIT_USC_CODE);
+	state = refuse(fx, &shader, fault, PUMICE_UNIT_USC_CODE);
 	CHECK_EQUAL(state.pc, 1);
 	return state;
 }
@@ -44,31 +44,31 @@ static void unknown_opcode(void)
 		{ 0, 0, 0, 0 }, { 0xff, 0, 0, 0 },
 		{ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
 	};
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct shader shader = { .insns = 0 };
 
 		emit_raw(&shader, bad[i]);
-		refuse(&rig, &shader, PUMICE_FAULT_USC_OPCODE, PUMICE_UNIT_USC_CODE);
+		refuse(&fx, &shader, PUMICE_FAULT_USC_OPCODE, PUMICE_UNIT_USC_CODE);
 	}
 }
 
 static void reserved_bits_of_an_instruction(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader shader = shader_end();
 
 	shader.words[3] |= 1u << 31;
-	refuse(&rig, &shader, PUMICE_FAULT_USC_RESERVED, PUMICE_UNIT_USC_CODE);
+	refuse(&fx, &shader, PUMICE_FAULT_USC_RESERVED, PUMICE_UNIT_USC_CODE);
 }
 
 static void operation_that_does_not_exist_for_its_type(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	refuse_insn(&rig, (struct pumice_usc_insn){
+	refuse_insn(&fx, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_AND, .type = PUMICE_USC_TYPE_F32, .dst = reg_r(1),
 		.src0 = reg_r(1), .src1 = reg_r(1),
 	}, PUMICE_FAULT_USC_TYPE);
@@ -76,55 +76,55 @@ static void operation_that_does_not_exist_for_its_type(void)
 
 static void operand_that_the_place_does_not_take(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	refuse_insn(&rig, (struct pumice_usc_insn){
+	refuse_insn(&fx, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_ADD, .dst = reg_sh(1), .src0 = reg_r(1), .src1 = reg_r(1),
 	}, PUMICE_FAULT_USC_OPERAND);
 }
 
 static void register_beyond_the_allocation(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	refuse_insn(&rig, (struct pumice_usc_insn){
+	refuse_insn(&fx, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(SHADER_TEMPS), .src0 = reg_r(1),
 		.src1 = reg_r(1),
 	}, PUMICE_FAULT_USC_REGISTER);
-	refuse_insn(&rig, (struct pumice_usc_insn){
+	refuse_insn(&fx, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(1), .src0 = reg_r(1),
 		.src1 = reg_sh(LAUNCH_PARAMS),
 	}, PUMICE_FAULT_USC_REGISTER);
-	refuse_insn(&rig, (struct pumice_usc_insn){
+	refuse_insn(&fx, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_ADD, .dst = reg_r(1), .src0 = reg_v(1), .src1 = reg_r(1),
 	}, PUMICE_FAULT_USC_REGISTER);
 }
 
 static void branch_out_of_the_program(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	refuse_insn(&rig, (struct pumice_usc_insn){
+	refuse_insn(&fx, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_JUMP, .target = 3,
 	}, PUMICE_FAULT_USC_BRANCH);
-	refuse_insn(&rig, (struct pumice_usc_insn){
+	refuse_insn(&fx, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_JUMP, .target = 0xfffff,
 	}, PUMICE_FAULT_USC_BRANCH);
 }
 
 static void running_past_the_last_instruction(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader shader = { .insns = 0 };
 
 	emit_store(&shader, 1, 0);
-	refuse(&rig, &shader, PUMICE_FAULT_USC_END, PUMICE_UNIT_USC_CODE);
+	refuse(&fx, &shader, PUMICE_FAULT_USC_END, PUMICE_UNIT_USC_CODE);
 }
 
 /* ------------------------------------------------------------ where it lies */
 
 /* A launch whose PDS program starts @insns instructions at @code must fault. */
-static struct drm_pumice_context_get_state refuse_task(struct rig *rig, u64 code, u32 insns,
+static struct drm_pumice_context_get_state refuse_task(struct fixture *fx, u64 code, u32 insns,
 						       u32 fault, u32 unit)
 {
 	u32 pds[2 * 4] = { 0 }, words[16];
@@ -138,19 +138,19 @@ static struct drm_pumice_context_get_state refuse_task(struct rig *rig, u64 code
 		.opcode = PUMICE_PDS_OP_TASK, .addr = code, .insns = insns,
 	});
 	pumice_pds_pack(pds + 4, &(struct pumice_pds_insn){ .opcode = PUMICE_PDS_OP_END });
-	state.pds_addr = rig_place(rig, pds, 8);
+	state.pds_addr = fx_place(fx, pds, 8);
 	pumice_cdm_state_pack(words, &state);
 	pumice_cdm_launch_pack(words + count, &grid);
 	count += PUMICE_CDM_LAUNCH_WORDS;
 	pumice_cdm_halt_pack(words + count, &(struct pumice_cdm_halt){ 0 });
-	return expect_fault(rig, rig_place(rig, words, count + 1), fault, unit);
+	return expect_fault(fx, fx_place(fx, words, count + 1), fault, unit);
 }
 
 static void unmapped_program(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state =
-		refuse_task(&rig, UNMAPPED, 4, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_USC_CODE);
+		refuse_task(&fx, UNMAPPED, 4, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_USC_CODE);
 
 	CHECK_EQUAL(state.fault_va, UNMAPPED);
 	CHECK_EQUAL(state.access, PUMICE_ACCESS_EXEC);
@@ -158,17 +158,17 @@ static void unmapped_program(void)
 
 static void misaligned_program(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	refuse_task(&rig, RIG_CODE + 8, 1, PUMICE_FAULT_USC_PROGRAM, PUMICE_UNIT_USC_CODE);
+	refuse_task(&fx, FX_CODE + 8, 1, PUMICE_FAULT_USC_PROGRAM, PUMICE_UNIT_USC_CODE);
 }
 
 static void program_of_no_or_too_many_instructions(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	refuse_task(&rig, RIG_CODE, 0, PUMICE_FAULT_USC_PROGRAM, PUMICE_UNIT_USC_CODE);
-	refuse_task(&rig, RIG_CODE, PUMICE_USC_MAX_INSNS + 1, PUMICE_FAULT_USC_PROGRAM,
+	refuse_task(&fx, FX_CODE, 0, PUMICE_FAULT_USC_PROGRAM, PUMICE_UNIT_USC_CODE);
+	refuse_task(&fx, FX_CODE, PUMICE_USC_MAX_INSNS + 1, PUMICE_FAULT_USC_PROGRAM,
 		    PUMICE_UNIT_USC_CODE);
 }
 
@@ -176,21 +176,21 @@ static void program_of_no_or_too_many_instructions(void)
 
 static void misaligned_global_access(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader shader = { .insns = 0 };
 	struct drm_pumice_context_get_state state;
 
 	emit_store(&shader, 1, 2);
 	emit_end(&shader);
-	state = refuse(&rig, &shader, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_UNIT_USC_DATA);
+	state = refuse(&fx, &shader, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_UNIT_USC_DATA);
 	CHECK_EQUAL(state.pc, 1);
 }
 
 static void unmapped_load(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state =
-		expect_fault(&rig, rig_copy_stream(&rig, rig.data.va, UNMAPPED, 0),
+		expect_fault(&fx, fx_copy_stream(&fx, fx.data.va, UNMAPPED, 0),
 			     PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_USC_DATA);
 
 	CHECK_EQUAL(state.access, PUMICE_ACCESS_READ);
@@ -199,9 +199,9 @@ static void unmapped_load(void)
 
 static void unmapped_store(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state =
-		expect_fault(&rig, rig_store_stream(&rig, UNMAPPED, 0),
+		expect_fault(&fx, fx_store_stream(&fx, UNMAPPED, 0),
 			     PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_USC_DATA);
 
 	CHECK_EQUAL(state.access, PUMICE_ACCESS_WRITE);
@@ -210,20 +210,20 @@ static void unmapped_store(void)
 
 static void access_beyond_the_space(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	expect_fault(&rig, rig_store_stream(&rig, 1ull << PUMICE_MMU_VA_BITS, 0),
+	expect_fault(&fx, fx_store_stream(&fx, 1ull << PUMICE_MMU_VA_BITS, 0),
 		     PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_USC_DATA);
-	expect_fault(&rig, rig_store_stream(&rig, UINT64_MAX - 3, 0),
+	expect_fault(&fx, fx_store_stream(&fx, UINT64_MAX - 3, 0),
 		     PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_USC_DATA);
 }
 
 static void firmware_memory_is_out_of_reach(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
 	/* Low addresses are where context 0 has the firmware's structures. */
-	expect_fault(&rig, rig_store_stream(&rig, PAGE, 0), PUMICE_FAULT_MMU_PT_INVALID,
+	expect_fault(&fx, fx_store_stream(&fx, PAGE, 0), PUMICE_FAULT_MMU_PT_INVALID,
 		     PUMICE_UNIT_USC_DATA);
 }
 
@@ -245,34 +245,34 @@ static struct shader shader_local_store(u16 displacement)
 
 static void local_access_out_of_bounds(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader inside = shader_local_store(0), outside = shader_local_store(4);
 	struct launch launch = { .shader = &inside, .local_bytes = 128 };
 
-	CHECK_EQUAL(rig_run(&rig, rig_stream(&rig, &launch)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_stream(&fx, &launch)), 1);
 	launch.shader = &outside;
-	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
+	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
 		     PUMICE_UNIT_USC_DATA);
 	launch.shader = &inside;
 	launch.local_bytes = 0;
-	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
+	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
 		     PUMICE_UNIT_USC_DATA);
 }
 
 static void local_access_misaligned(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader shader = shader_local_store(1);
 	const struct launch launch = { .shader = &shader, .local_bytes = 256 };
 
-	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_LOCAL_ALIGN,
+	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_USC_LOCAL_ALIGN,
 		     PUMICE_UNIT_USC_DATA);
 }
 
 /* Wave 0 goes to the barrier; the others end, so that it waits for ever. */
 static void barrier_that_is_never_reached(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader shader = { .insns = 0 };
 	const struct launch launch = { .shader = &shader, .size = 128 };
 
@@ -286,7 +286,7 @@ static void barrier_that_is_never_reached(void)
 	emit_end(&shader);
 	emit(&shader, (struct pumice_usc_insn){ .opcode = PUMICE_USC_OP_BARRIER });
 	emit_end(&shader);
-	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_USC_BARRIER,
+	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_USC_BARRIER,
 		     PUMICE_UNIT_USC_CODE);
 }
 
@@ -294,67 +294,67 @@ static void barrier_that_is_never_reached(void)
 
 static void job_with_many_faults_reports_one(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_store();
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)UNMAPPED, (u32)(UNMAPPED >> 32) },
 		.groups = 500, .size = 256,
 	};
 
-	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_MMU_PT_INVALID,
+	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_MMU_PT_INVALID,
 		     PUMICE_UNIT_USC_DATA);
 }
 
 static void jobs_behind_a_faulting_one_run(void)
 {
-	struct rig rig = rig_open();
-	u64 bad = rig_store_stream(&rig, UNMAPPED, 0);
-	u64 good = rig_store_stream(&rig, rig.data.va, 31);
+	struct fixture fx = fx_open();
+	u64 bad = fx_store_stream(&fx, UNMAPPED, 0);
+	u64 good = fx_store_stream(&fx, fx.data.va, 31);
 
-	rig_submit(&rig, bad);
-	rig_submit(&rig, good);
-	CHECK_EQUAL(rig_wait(&rig), 1);
-	rig_check_words(rig.data.cpu, 31);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_faulted, 1);
+	fx_submit(&fx, bad);
+	fx_submit(&fx, good);
+	CHECK_EQUAL(fx_wait(&fx), 1);
+	fx_check_words(fx.data.cpu, 31);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_faulted, 1);
 }
 
 static void job_that_waits_for_a_faulting_one_runs(void)
 {
 	int fd = need_gpu();
-	struct rig bad = rig_on(fd), good = rig_on(fd);
+	struct fixture bad = fx_on(fd), good = fx_on(fd);
 	struct drm_pumice_sync syncs[] = { wait_for(bad.sync, 0), then_signal(good.sync, 0) };
 	struct drm_pumice_job job = {
-		.context = good.context, .stream = rig_store_stream(&good, good.data.va, 32),
+		.context = good.context, .stream = fx_store_stream(&good, good.data.va, 32),
 		.syncs = ARRAY_OF(syncs, 2),
 	};
 
-	rig_submit(&bad, rig_store_stream(&bad, UNMAPPED, 0));
+	fx_submit(&bad, fx_store_stream(&bad, UNMAPPED, 0));
 	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
-	CHECK_EQUAL(rig_wait(&good), 1);
-	CHECK_EQUAL(rig_wait(&bad), -EIO);
-	rig_check_words(good.data.cpu, 32);
+	CHECK_EQUAL(fx_wait(&good), 1);
+	CHECK_EQUAL(fx_wait(&bad), -EIO);
+	fx_check_words(good.data.cpu, 32);
 }
 
 static void last_fault_is_the_one_told(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	expect_fault(&rig, rig_store_stream(&rig, UNMAPPED, 0), PUMICE_FAULT_MMU_PT_INVALID,
+	expect_fault(&fx, fx_store_stream(&fx, UNMAPPED, 0), PUMICE_FAULT_MMU_PT_INVALID,
 		     PUMICE_UNIT_USC_DATA);
-	expect_fault(&rig, UNMAPPED, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_CDM);
+	expect_fault(&fx, UNMAPPED, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_CDM);
 }
 
 static void hundred_faults_in_a_row_do_no_harm(void)
 {
-	struct rig rig = rig_open();
-	u64 bad = rig_store_stream(&rig, UNMAPPED, 0);
+	struct fixture fx = fx_open();
+	u64 bad = fx_store_stream(&fx, UNMAPPED, 0);
 	u32 i;
 
 	for (i = 0; i < 100; i++)
-		rig_submit(&rig, bad);
-	CHECK_EQUAL(rig_wait(&rig), -EIO);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_faulted, 100);
-	rig_check_works(&rig);
+		fx_submit(&fx, bad);
+	CHECK_EQUAL(fx_wait(&fx), -EIO);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_faulted, 100);
+	fx_check_works(&fx);
 }
 
 static const struct test_case cases[] = {

@@ -10,7 +10,7 @@
 #include <xf86drm.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define WORDS 6u	/* that a job stores */
 
@@ -51,43 +51,43 @@ static void foreign_signal(const struct foreign *foreign)
 }
 
 /* A job that stores words once the foreign fence has signaled. */
-static void submit_behind(struct rig *rig, const struct foreign *foreign)
+static void submit_behind(struct fixture *fx, const struct foreign *foreign)
 {
-	struct drm_pumice_sync syncs[] = { wait_for(foreign->sync, 0), then_signal(rig->sync, 0) };
+	struct drm_pumice_sync syncs[] = { wait_for(foreign->sync, 0), then_signal(fx->sync, 0) };
 	struct drm_pumice_job job = {
-		.context = rig->context,
-		.stream = rig_store_stream(rig, rig->data.va, WORDS),
+		.context = fx->context,
+		.stream = fx_store_stream(fx, fx->data.va, WORDS),
 		.syncs = ARRAY_OF(syncs, 2),
 	};
 
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
 static void job_waits_for_a_fence_of_another_driver(void)
 {
-	struct rig rig = rig_open();
-	struct foreign foreign = foreign_fence(rig.fd);
+	struct fixture fx = fx_open();
+	struct foreign foreign = foreign_fence(fx.fd);
 
-	submit_behind(&rig, &foreign);
-	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
-	CHECK_EQUAL(rig.data.cpu[0], 0);
+	submit_behind(&fx, &foreign);
+	CHECK(sync_is_pending(fx.fd, fx.sync, 0));
+	CHECK_EQUAL(fx.data.cpu[0], 0);
 	foreign_signal(&foreign);
-	CHECK_EQUAL(rig_wait(&rig), 1);
-	rig_check_words(rig.data.cpu, WORDS);
+	CHECK_EQUAL(fx_wait(&fx), 1);
+	fx_check_words(fx.data.cpu, WORDS);
 }
 
 /* DRM's scheduler lets go of a job only when all that it waits for has signaled. */
 static void context_that_waits_for_another_driver_can_be_destroyed(void)
 {
-	struct rig rig = rig_open();
-	struct foreign foreign = foreign_fence(rig.fd);
+	struct fixture fx = fx_open();
+	struct foreign foreign = foreign_fence(fx.fd);
 
-	submit_behind(&rig, &foreign);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	submit_behind(&fx, &foreign);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	foreign_signal(&foreign);
-	need_wait(rig.fd, rig.sync, 0);
-	CHECK(sync_status(rig.fd, rig.sync, 0) < 0);
-	CHECK_EQUAL(rig.data.cpu[0], 0);
+	need_wait(fx.fd, fx.sync, 0);
+	CHECK(sync_status(fx.fd, fx.sync, 0) < 0);
+	CHECK_EQUAL(fx.data.cpu[0], 0);
 }
 
 static const struct test_case cases[] = {

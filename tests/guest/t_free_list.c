@@ -139,19 +139,19 @@ static void lists_of_a_file_are_limited(void)
 /* Pages lie where users cannot bind, and a shader cannot reach them. */
 static void pages_are_out_of_reach(void)
 {
-	struct rig rig = rig_open();
-	u64 end = need_info(rig.fd).va_end, at;
+	struct fixture fx = fx_open();
+	u64 end = need_info(fx.fd).va_end, at;
 
 	CHECK(end < 1ull << 40);
-	need_free_list(rig.fd, render_list_args(rig.vm));
+	need_free_list(fx.fd, render_list_args(fx.vm));
 	for (at = end; at < end + 3 * 2 * MIB; at += MIB) {
-		struct drm_pumice_bind_op op = bind_map(rig.data.handle, 0, at, PAGE, 0);
+		struct drm_pumice_bind_op op = bind_map(fx.data.handle, 0, at, PAGE, 0);
 
-		CHECK_ERROR(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), EINVAL);
-		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, at, 1)), -EIO);
-		CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, at, 0)), -EIO);
+		CHECK_ERROR(gpu_bind(fx.fd, fx.vm, &op, 1, NULL), EINVAL);
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, at, 1)), -EIO);
+		CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, at, 0)), -EIO);
 	}
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 }
 
 static void list_outlives_its_vm_and_id(void)

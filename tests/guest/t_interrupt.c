@@ -14,18 +14,18 @@
 
 #include "harness.h"
 #include "interrupt.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define INTERVAL_US	200
 #define BIG		(32 * MIB)	/* takes some ms to pin, and many fit into the guest's memory */
-#define BIG_VA		(RIG_FREE + 64 * GIB)
+#define BIG_VA		(FX_FREE + 64 * GIB)
 #define PAGES		1024u	/* at most that are bound */
 #define INTERRUPTED	24u	/* calls that have to be interrupted before a case ends */
 #define WORDS		(PAGE / sizeof(u32))
 
 /** struct scene - one VM, two threads */
 struct scene {
-	struct rig rig;
+	struct fixture fx;
 	u32 target;		/* BO whose pages are bound one by one */
 	u32 *cpu;		/* its memory */
 	u32 bound;		/* pages of it */
@@ -38,14 +38,14 @@ struct scene {
 static void *hold_reservation(void *arg)
 {
 	struct scene *scene = arg;
-	struct rig *rig = &scene->rig;
+	struct fixture *fx = &scene->fx;
 	u32 big;
 
 	while (!__atomic_load_n(&scene->stop, __ATOMIC_RELAXED)) {
-		CHECK_OK(gpu_bo_create(rig->fd, BIG, rig->vm, &big));
-		need_map(rig->fd, rig->vm, big, 0, BIG_VA, BIG, 0);
-		need_unmap(rig->fd, rig->vm, BIG_VA, BIG);
-		CHECK_OK(gpu_bo_close(rig->fd, big));
+		CHECK_OK(gpu_bo_create(fx->fd, BIG, fx->vm, &big));
+		need_map(fx->fd, fx->vm, big, 0, BIG_VA, BIG, 0);
+		need_unmap(fx->fd, fx->vm, BIG_VA, BIG);
+		CHECK_OK(gpu_bo_close(fx->fd, big));
 	}
 	return NULL;
 }
@@ -55,16 +55,16 @@ static struct scene *scene_open(void)
 	struct scene *scene = calloc(1, sizeof(*scene));
 
 	CHECK(scene);
-	scene->rig = rig_open();
-	CHECK_OK(gpu_bo_create(scene->rig.fd, (u64)PAGES * PAGE, scene->rig.vm, &scene->target));
-	scene->cpu = need_cpu(scene->rig.fd, scene->target, (u64)PAGES * PAGE);
+	scene->fx = fx_open();
+	CHECK_OK(gpu_bo_create(scene->fx.fd, (u64)PAGES * PAGE, scene->fx.vm, &scene->target));
+	scene->cpu = need_cpu(scene->fx.fd, scene->target, (u64)PAGES * PAGE);
 	CHECK_OK(-pthread_create(&scene->holder, NULL, hold_reservation, scene));
 	return scene;
 }
 
 static u64 page_va(u32 page)
 {
-	return RIG_FREE + (u64)page * PAGE;
+	return FX_FREE + (u64)page * PAGE;
 }
 
 /* As drmIoctl() does: the same structure again, for as long as signals interrupt. */
@@ -73,7 +73,7 @@ static void call_with_signals(struct scene *scene, unsigned long request, void *
 	bool interrupted = false;
 	int err;
 
-	while ((err = ioctl(scene->rig.fd, request, args)) && errno == EINTR)
+	while ((err = ioctl(scene->fx.fd, request, args)) && errno == EINTR)
 		interrupted = true;
 	CHECK_OK(err ? -errno : 0);
 	scene->interrupted += interrupted;
@@ -83,7 +83,7 @@ static void bind_with_signals(struct scene *scene, const struct drm_pumice_bind_
 			      u32 count, u32 flags)
 {
 	struct drm_pumice_vm_bind bind = {
-		.vm = scene->rig.vm, .flags = flags, .ops = ARRAY_OF(ops, count),
+		.vm = scene->fx.vm, .flags = flags, .ops = ARRAY_OF(ops, count),
 	};
 
 	call_with_signals(scene, DRM_IOCTL_PUMICE_VM_BIND, &bind);
@@ -115,11 +115,11 @@ static void stop_holder(struct scene *scene)
 /* An empty asynchronous bind ends after all before it. */
 static void drain_binds(struct scene *scene)
 {
-	struct drm_pumice_sync done = then_signal(need_sync(scene->rig.fd), 0);
+	struct drm_pumice_sync done = then_signal(need_sync(scene->fx.fd), 0);
 
-	CHECK_OK(gpu_bind_async(scene->rig.fd, scene->rig.vm, NULL, 0, &done, 1));
-	need_wait(scene->rig.fd, done.handle, 0);
-	CHECK_EQUAL(sync_status(scene->rig.fd, done.handle, 0), 1);
+	CHECK_OK(gpu_bind_async(scene->fx.fd, scene->fx.vm, NULL, 0, &done, 1));
+	need_wait(scene->fx.fd, done.handle, 0);
+	CHECK_EQUAL(sync_status(scene->fx.fd, done.handle, 0), 1);
 }
 
 /* A job stores to the page, and the CPU sees it there. */
@@ -127,8 +127,8 @@ static void check_mapped(struct scene *scene, u64 va, u32 page)
 {
 	u32 value = (page + 1) << 8;
 
-	CHECK_EQUAL(rig_run(&scene->rig, rig_store_stream(&scene->rig, va, value)), 1);
-	rig_check_words(scene->cpu + page * WORDS, value);
+	CHECK_EQUAL(fx_run(&scene->fx, fx_store_stream(&scene->fx, va, value)), 1);
+	fx_check_words(scene->cpu + page * WORDS, value);
 }
 
 static void check_all_mapped(struct scene *scene)
@@ -193,12 +193,12 @@ static void interrupted_sequence_is_repeatable(void)
 static void interrupted_submit_runs_each_job_once(void)
 {
 	struct scene *scene = scene_open();
-	struct rig *rig = &scene->rig;
-	const u64 stream = rig_empty_stream(rig);
-	const struct drm_pumice_sync done = then_signal(rig->sync, 0);
+	struct fixture *fx = &scene->fx;
+	const u64 stream = fx_empty_stream(fx);
+	const struct drm_pumice_sync done = then_signal(fx->sync, 0);
 	const struct drm_pumice_job jobs[] = {
-		{ .context = rig->context, .stream = stream },
-		{ .context = rig->context, .stream = stream, .syncs = ARRAY_OF(&done, 1) },
+		{ .context = fx->context, .stream = stream },
+		{ .context = fx->context, .stream = stream, .syncs = ARRAY_OF(&done, 1) },
 	};
 	timer_t timer = interrupt_me(INTERVAL_US);
 	u32 i;
@@ -207,13 +207,13 @@ static void interrupted_submit_runs_each_job_once(void)
 		struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, 2) };
 
 		call_with_signals(scene, DRM_IOCTL_PUMICE_SUBMIT, &submit);
-		CHECK_EQUAL(rig_wait(rig), 1);
+		CHECK_EQUAL(fx_wait(fx), 1);
 	}
 	timer_delete(timer);
 	scene->bound = i;
 	stop_holder(scene);
 	CHECK(scene->interrupted);
-	CHECK_EQUAL(need_state(rig->fd, rig->context).jobs_done, 2 * i);
+	CHECK_EQUAL(need_state(fx->fd, fx->context).jobs_done, 2 * i);
 }
 
 static const struct test_case cases[] = {

@@ -16,7 +16,7 @@
 #include <xf86drm.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 /* Run a part of a case in a process that just exits afterwards. */
@@ -40,10 +40,10 @@ static void nothing_is_left_of_the_programs_before(void)
 
 static void use_and_exit(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_check_works(&rig);
-	need_bo(rig.fd, 8 * MIB);
+	fx_check_works(&fx);
+	need_bo(fx.fd, 8 * MIB);
 	CHECK(need_counts().bos >= 3);
 	CHECK(need_counts().vms >= 1);
 	CHECK(need_counts().contexts >= 1);
@@ -57,9 +57,9 @@ static void exit_without_cleaning_up_leaves_nothing(void)
 
 static void fault_and_exit(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 0)), -EIO);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 0)), -EIO);
 }
 
 static void faulted_job_leaves_nothing(void)
@@ -70,13 +70,13 @@ static void faulted_job_leaves_nothing(void)
 
 static void exit_while_running(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	for (i = 0; i < 100; i++)
-		rig_submit(&rig, rig_empty_stream(&rig));
-	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
+		fx_submit(&fx, fx_empty_stream(&fx));
+	CHECK(sync_is_pending(fx.fd, fx.sync, 0));
 }
 
 static void exit_with_jobs_in_flight_leaves_nothing(void)
@@ -120,12 +120,12 @@ static void process_killed_while_it_submits_leaves_nothing(void)
 		CHECK_OK(pipe(fds));
 		pid = fork();
 		if (!pid) {
-			struct rig rig = rig_open();
-			u64 stream = rig_empty_stream(&rig);
+			struct fixture fx = fx_open();
+			u64 stream = fx_empty_stream(&fx);
 
 			CHECK(write(fds[1], "r", 1) == 1);
 			for (;;)
-				rig_submit(&rig, stream);
+				fx_submit(&fx, stream);
 		}
 		CHECK(read(fds[0], &byte, 1) == 1);
 		CHECK_OK(kill(pid, SIGKILL));
@@ -138,12 +138,12 @@ static void process_killed_while_it_submits_leaves_nothing(void)
 
 static void fence_may_outlive_its_file(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int file;
 
-	rig_block(&rig);
-	file = need_sync_file(rig.fd, rig.sync);
-	rig_close(&rig);
+	fx_block(&fx);
+	file = need_sync_file(fx.fd, fx.sync);
+	fx_close(&fx);
 	CHECK_EQUAL(sync_file_status(file), -ECANCELED);
 	close(file);
 	need_nothing_left();
@@ -179,56 +179,56 @@ static void destroyed_objects_are_gone_before_the_file_is_closed(void)
 	u32 round;
 
 	for (round = 0; round < 20; round++) {
-		struct rig rig = rig_on(fd);
+		struct fixture fx = fx_on(fd);
 
-		rig_check_works(&rig);
-		CHECK_OK(gpu_context_destroy(fd, rig.context));
-		CHECK_OK(gpu_vm_destroy(fd, rig.vm));
-		munmap(rig.code.cpu, rig.code.size);
-		munmap(rig.data.cpu, rig.data.size);
-		CHECK_OK(gpu_bo_close(fd, rig.code.handle));
-		CHECK_OK(gpu_bo_close(fd, rig.data.handle));
-		CHECK_OK(drmSyncobjDestroy(fd, rig.sync));
+		fx_check_works(&fx);
+		CHECK_OK(gpu_context_destroy(fd, fx.context));
+		CHECK_OK(gpu_vm_destroy(fd, fx.vm));
+		munmap(fx.code.cpu, fx.code.size);
+		munmap(fx.data.cpu, fx.data.size);
+		CHECK_OK(gpu_bo_close(fd, fx.code.handle));
+		CHECK_OK(gpu_bo_close(fd, fx.data.handle));
+		CHECK_OK(drmSyncobjDestroy(fd, fx.sync));
 	}
 	need_nothing_left();
 }
 
 static void refused_calls_leave_nothing(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct counts before = need_counts();
-	struct drm_pumice_sync syncs[] = { then_signal(rig.sync, 0), wait_for(NO_HANDLE, 0) };
+	struct drm_pumice_sync syncs[] = { then_signal(fx.sync, 0), wait_for(NO_HANDLE, 0) };
 	struct drm_pumice_job job = {
-		.context = rig.context, .stream = RIG_CODE, .syncs = ARRAY_OF(syncs, 2),
+		.context = fx.context, .stream = FX_CODE, .syncs = ARRAY_OF(syncs, 2),
 	};
 	struct drm_pumice_job jobs[2] = { job, job };
-	struct drm_pumice_bind_op op = bind_map(rig.code.handle, 0, RIG_FREE + 1, PAGE, 0);
+	struct drm_pumice_bind_op op = bind_map(fx.code.handle, 0, FX_FREE + 1, PAGE, 0);
 	u32 i, out;
 
 	jobs[0].syncs.count = 1;
 	for (i = 0; i < 50; i++) {
-		CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), ENOENT);
-		CHECK_ERROR(gpu_submit(rig.fd, jobs, 2, NULL), ENOENT);
-		CHECK_ERROR(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), EINVAL);
-		CHECK_ERROR(gpu_context_create(rig.fd, rig.vm, 99, &out), EINVAL);
-		CHECK_ERROR(gpu_context_create(rig.fd, NO_HANDLE, 1, &out), ENOENT);
-		CHECK_ERROR(gpu_bo_create(rig.fd, 0, 0, &out), EINVAL);
+		CHECK_ERROR(gpu_submit(fx.fd, &job, 1, NULL), ENOENT);
+		CHECK_ERROR(gpu_submit(fx.fd, jobs, 2, NULL), ENOENT);
+		CHECK_ERROR(gpu_bind(fx.fd, fx.vm, &op, 1, NULL), EINVAL);
+		CHECK_ERROR(gpu_context_create(fx.fd, fx.vm, 99, &out), EINVAL);
+		CHECK_ERROR(gpu_context_create(fx.fd, NO_HANDLE, 1, &out), ENOENT);
+		CHECK_ERROR(gpu_bo_create(fx.fd, 0, 0, &out), EINVAL);
 	}
 	need_left(before);
 }
 
 static void unbound_memory_is_freed_while_its_vm_lives(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct counts before = need_counts();
-	u32 handle = need_bo(rig.fd, 4 * MIB);
+	u32 handle = need_bo(fx.fd, 4 * MIB);
 
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, 4 * MIB, 0);
-	CHECK_OK(gpu_bo_close(rig.fd, handle));
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, 4 * MIB, 0);
+	CHECK_OK(gpu_bo_close(fx.fd, handle));
 	CHECK_EQUAL(need_counts().bos, before.bos + 1);
-	need_unmap(rig.fd, rig.vm, RIG_FREE + PAGE, PAGE);
+	need_unmap(fx.fd, fx.vm, FX_FREE + PAGE, PAGE);
 	CHECK_EQUAL(need_counts().bos, before.bos + 1);
-	need_unmap(rig.fd, rig.vm, RIG_FREE, 4 * MIB);
+	need_unmap(fx.fd, fx.vm, FX_FREE, 4 * MIB);
 	need_left(before);
 }
 

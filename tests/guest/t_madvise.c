@@ -15,11 +15,11 @@
 #include <xf86drm.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 #define BYTES	(4 * MIB)
-#define AT	RIG_FREE
+#define AT	FX_FREE
 
 /* Return: as ioctl(); *retained is set on success. */
 static int advise(int fd, u32 handle, u32 advice, u32 *retained)
@@ -49,42 +49,42 @@ static void shrink(void)
 }
 
 /* A buffer as a cache keeps it: used by a job, and not bound any more. */
-static u32 need_cached(struct rig *rig, u32 exclusive_vm)
+static u32 need_cached(struct fixture *fx, u32 exclusive_vm)
 {
 	u32 handle;
 
-	CHECK_OK(gpu_bo_create(rig->fd, BYTES, exclusive_vm, &handle));
-	need_map(rig->fd, rig->vm, handle, 0, AT, BYTES, 0);
-	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, AT, 1000)), 1);
-	need_unmap(rig->fd, rig->vm, AT, BYTES);
+	CHECK_OK(gpu_bo_create(fx->fd, BYTES, exclusive_vm, &handle));
+	need_map(fx->fd, fx->vm, handle, 0, AT, BYTES, 0);
+	CHECK_EQUAL(fx_run(fx, fx_store_stream(fx, AT, 1000)), 1);
+	need_unmap(fx->fd, fx->vm, AT, BYTES);
 	return handle;
 }
 
-static void check_content(struct rig *rig, u32 handle)
+static void check_content(struct fixture *fx, u32 handle)
 {
-	u32 *cpu = need_cpu(rig->fd, handle, BYTES);
+	u32 *cpu = need_cpu(fx->fd, handle, BYTES);
 
-	rig_check_words(cpu, 1000);
+	fx_check_words(cpu, 1000);
 	CHECK_OK(munmap(cpu, BYTES));
 }
 
-static void check_purged(struct rig *rig, u32 handle)
+static void check_purged(struct fixture *fx, u32 handle)
 {
 	struct drm_pumice_bind_op op = bind_map(handle, 0, AT, BYTES, 0);
 	u32 failed = 77;
 	u64 offset;
 	int prime;
 
-	CHECK_EQUAL(need_advised(rig->fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
-	CHECK_EQUAL(need_advised(rig->fd, handle, DRM_PUMICE_BO_DONTNEED), 0);
-	CHECK_EQUAL(need_advised(rig->fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
-	CHECK_ERROR(gpu_bind(rig->fd, rig->vm, &op, 1, &failed), ENODATA);
+	CHECK_EQUAL(need_advised(fx->fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
+	CHECK_EQUAL(need_advised(fx->fd, handle, DRM_PUMICE_BO_DONTNEED), 0);
+	CHECK_EQUAL(need_advised(fx->fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
+	CHECK_ERROR(gpu_bind(fx->fd, fx->vm, &op, 1, &failed), ENODATA);
 	CHECK_EQUAL(failed, 0);
-	CHECK_ERROR(gpu_bo_offset(rig->fd, handle, &offset), ENODATA);
-	CHECK_ERROR(drmPrimeHandleToFD(rig->fd, handle, DRM_CLOEXEC, &prime) ? -errno : 0, ENODATA);
-	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, AT, 1)), -EIO);
-	CHECK_OK(gpu_bo_close(rig->fd, handle));
-	rig_check_works(rig);
+	CHECK_ERROR(gpu_bo_offset(fx->fd, handle, &offset), ENODATA);
+	CHECK_ERROR(drmPrimeHandleToFD(fx->fd, handle, DRM_CLOEXEC, &prime) ? -errno : 0, ENODATA);
+	CHECK_EQUAL(fx_run(fx, fx_store_stream(fx, AT, 1)), -EIO);
+	CHECK_OK(gpu_bo_close(fx->fd, handle));
+	fx_check_works(fx);
 }
 
 static void bad_arguments_are_refused(void)
@@ -107,117 +107,117 @@ static void bad_arguments_are_refused(void)
 
 static void what_is_not_needed_is_purged(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_cached(&rig, 0);
+	struct fixture fx = fx_open();
+	u32 handle = need_cached(&fx, 0);
 
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
 	shrink();
-	check_purged(&rig, handle);
+	check_purged(&fx, handle);
 }
 
 static void exclusive_buffer_is_purged_too(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_cached(&rig, rig.vm);
+	struct fixture fx = fx_open();
+	u32 handle = need_cached(&fx, fx.vm);
 	struct drm_pumice_bind_op op = bind_map(handle, 0, AT, BYTES, 0);
 
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
 	shrink();
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
-	CHECK_ERROR(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), ENODATA);
-	rig_check_works(&rig);
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_WILLNEED), 0);
+	CHECK_ERROR(gpu_bind(fx.fd, fx.vm, &op, 1, NULL), ENODATA);
+	fx_check_works(&fx);
 }
 
 static void what_is_needed_stays(void)
 {
-	struct rig rig = rig_open();
-	u32 never = need_cached(&rig, 0), again = need_cached(&rig, 0);
+	struct fixture fx = fx_open();
+	u32 never = need_cached(&fx, 0), again = need_cached(&fx, 0);
 
-	CHECK_EQUAL(need_advised(rig.fd, again, DRM_PUMICE_BO_DONTNEED), 1);
-	CHECK_EQUAL(need_advised(rig.fd, again, DRM_PUMICE_BO_WILLNEED), 1);
+	CHECK_EQUAL(need_advised(fx.fd, again, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(fx.fd, again, DRM_PUMICE_BO_WILLNEED), 1);
 	shrink();
-	CHECK_EQUAL(need_advised(rig.fd, never, DRM_PUMICE_BO_WILLNEED), 1);
-	CHECK_EQUAL(need_advised(rig.fd, again, DRM_PUMICE_BO_WILLNEED), 1);
-	check_content(&rig, never);
-	check_content(&rig, again);
-	need_map(rig.fd, rig.vm, again, 0, AT, BYTES, 0);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, AT, 5)), 1);
+	CHECK_EQUAL(need_advised(fx.fd, never, DRM_PUMICE_BO_WILLNEED), 1);
+	CHECK_EQUAL(need_advised(fx.fd, again, DRM_PUMICE_BO_WILLNEED), 1);
+	check_content(&fx, never);
+	check_content(&fx, again);
+	need_map(fx.fd, fx.vm, again, 0, AT, BYTES, 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, AT, 5)), 1);
 }
 
 /* Advice about a buffer that is bound, by its whole or a page, counts from then on. */
 static void what_is_bound_stays_until_it_is_not(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_cached(&rig, 0);
+	struct fixture fx = fx_open();
+	u32 handle = need_cached(&fx, 0);
 
-	need_map(rig.fd, rig.vm, handle, 0, AT, BYTES, 0);
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	need_map(fx.fd, fx.vm, handle, 0, AT, BYTES, 0);
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
 	shrink();
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, AT, 1)), 1);
-	rig_check_words(rig.data.cpu, 1001);
-	need_unmap(rig.fd, rig.vm, AT, BYTES - PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, AT, 1)), 1);
+	fx_check_words(fx.data.cpu, 1001);
+	need_unmap(fx.fd, fx.vm, AT, BYTES - PAGE);
 	shrink();
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
-	need_unmap(rig.fd, rig.vm, AT + BYTES - PAGE, PAGE);
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	need_unmap(fx.fd, fx.vm, AT + BYTES - PAGE, PAGE);
 	shrink();
-	check_purged(&rig, handle);
+	check_purged(&fx, handle);
 }
 
 static void what_a_second_vm_uses_stays(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_cached(&rig, 0), second = need_vm(rig.fd);
+	struct fixture fx = fx_open();
+	u32 handle = need_cached(&fx, 0), second = need_vm(fx.fd);
 
-	need_map(rig.fd, second, handle, 0, AT, BYTES, 0);
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	need_map(fx.fd, second, handle, 0, AT, BYTES, 0);
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
 	shrink();
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
-	CHECK_OK(gpu_vm_destroy(rig.fd, second));
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_OK(gpu_vm_destroy(fx.fd, second));
 	shrink();
-	check_purged(&rig, handle);
+	check_purged(&fx, handle);
 }
 
 static void what_is_mapped_or_shared_stays(void)
 {
-	struct rig rig = rig_open();
-	u32 mapped = need_cached(&rig, 0), shared = need_cached(&rig, 0);
-	u32 *cpu = need_cpu(rig.fd, mapped, BYTES);
+	struct fixture fx = fx_open();
+	u32 mapped = need_cached(&fx, 0), shared = need_cached(&fx, 0);
+	u32 *cpu = need_cpu(fx.fd, mapped, BYTES);
 	int prime;
 
-	CHECK_OK(drmPrimeHandleToFD(rig.fd, shared, DRM_CLOEXEC, &prime));
-	CHECK_EQUAL(need_advised(rig.fd, mapped, DRM_PUMICE_BO_DONTNEED), 1);
-	CHECK_EQUAL(need_advised(rig.fd, shared, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_OK(drmPrimeHandleToFD(fx.fd, shared, DRM_CLOEXEC, &prime));
+	CHECK_EQUAL(need_advised(fx.fd, mapped, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(fx.fd, shared, DRM_PUMICE_BO_DONTNEED), 1);
 	shrink();
-	CHECK_EQUAL(need_advised(rig.fd, mapped, DRM_PUMICE_BO_DONTNEED), 1);
-	CHECK_EQUAL(need_advised(rig.fd, shared, DRM_PUMICE_BO_DONTNEED), 1);
-	rig_check_words(cpu, 1000);
-	check_content(&rig, shared);
+	CHECK_EQUAL(need_advised(fx.fd, mapped, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_EQUAL(need_advised(fx.fd, shared, DRM_PUMICE_BO_DONTNEED), 1);
+	fx_check_words(cpu, 1000);
+	check_content(&fx, shared);
 	CHECK_OK(munmap(cpu, BYTES));
 	shrink();
-	check_purged(&rig, mapped);
+	check_purged(&fx, mapped);
 }
 
 /* Asynchronous operations hold their buffers from the call on. */
 static void what_a_queued_bind_needs_stays(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_cached(&rig, 0), gate = need_sync(rig.fd), done = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 handle = need_cached(&fx, 0), gate = need_sync(fx.fd), done = need_sync(fx.fd);
 	struct drm_pumice_bind_op op = bind_map(handle, 0, AT, BYTES, 0);
 	struct drm_pumice_sync syncs[2];
 
-	rig_block(&rig);
-	gate = rig.sync;
+	fx_block(&fx);
+	gate = fx.sync;
 	syncs[0] = wait_for(gate, 0);
 	syncs[1] = then_signal(done, 0);
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
-	CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, syncs, 2));
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_DONTNEED), 1);
+	CHECK_OK(gpu_bind_async(fx.fd, fx.vm, &op, 1, syncs, 2));
 	shrink();
-	CHECK_EQUAL(need_advised(rig.fd, handle, DRM_PUMICE_BO_WILLNEED), 1);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	need_wait(rig.fd, done, 0);
-	rig.context = need_context(rig.fd, rig.vm);
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, AT, 2)), 1);
-	rig_check_words(rig.data.cpu, 1002);
+	CHECK_EQUAL(need_advised(fx.fd, handle, DRM_PUMICE_BO_WILLNEED), 1);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	need_wait(fx.fd, done, 0);
+	fx.context = need_context(fx.fd, fx.vm);
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, AT, 2)), 1);
+	fx_check_words(fx.data.cpu, 1002);
 }
 
 static u64 free_bytes(void)
@@ -252,16 +252,16 @@ static void use_memory(u64 bytes)
 static void memory_that_is_short_comes_from_what_is_not_needed(void)
 {
 	const u32 count = 64;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 handles[64], purged = 0, kept, i;
 	u64 wanted;
 	pid_t pid;
 	int status;
 
-	kept = need_cached(&rig, 0);
+	kept = need_cached(&fx, 0);
 	for (i = 0; i < count; i++) {
-		handles[i] = need_cached(&rig, 0);
-		CHECK_EQUAL(need_advised(rig.fd, handles[i], DRM_PUMICE_BO_DONTNEED), 1);
+		handles[i] = need_cached(&fx, 0);
+		CHECK_EQUAL(need_advised(fx.fd, handles[i], DRM_PUMICE_BO_DONTNEED), 1);
 	}
 	wanted = free_bytes() + count * BYTES / 2;
 	pid = fork();
@@ -274,11 +274,11 @@ static void memory_that_is_short_comes_from_what_is_not_needed(void)
 	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 	for (i = 0; i < count; i++)
-		purged += !need_advised(rig.fd, handles[i], DRM_PUMICE_BO_WILLNEED);
+		purged += !need_advised(fx.fd, handles[i], DRM_PUMICE_BO_WILLNEED);
 	test_note("%u of %u buffers purged", purged, count);
 	CHECK(purged > 0);
-	CHECK_EQUAL(need_advised(rig.fd, kept, DRM_PUMICE_BO_WILLNEED), 1);
-	check_content(&rig, kept);
+	CHECK_EQUAL(need_advised(fx.fd, kept, DRM_PUMICE_BO_WILLNEED), 1);
+	check_content(&fx, kept);
 }
 
 static void advice_outlives_nothing(void)

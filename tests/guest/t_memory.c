@@ -18,7 +18,7 @@
 
 #include "cgroup.h"
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 #define LIMIT		(24 * MIB)	/* bytes that the child may use */
@@ -29,9 +29,9 @@
 #define HELD_MS		600000		/* time limit of the job that queues wait for */
 #define OUT_OF_MEMORY	10		/* how a child ends that was stopped */
 
-#define FIRST_VA	(RIG_FREE + 64 * GIB)
-#define LAST_VA		(RIG_FREE + 65 * GIB)
-#define BIG_VA		(RIG_FREE + 66 * GIB)
+#define FIRST_VA	(FX_FREE + 64 * GIB)
+#define LAST_VA		(FX_FREE + 65 * GIB)
+#define BIG_VA		(FX_FREE + 66 * GIB)
 #define BIG		(128 * MIB)
 #define NULL_BYTES	DRM_PUMICE_MAX_BO_SIZE	/* of a NULL map */
 #define NULL_MAPS	((u32)(DRM_PUMICE_MAX_QUEUED_TABLES / (NULL_BYTES / BLOCK)) - 1)
@@ -95,7 +95,7 @@ static void make_tables(void)
 
 	for (i = 0; i < BLOCKS; i += BATCH) {
 		for (j = 0; j < BATCH; j++)
-			ops[j] = bind_map(bo, 0, RIG_FREE + (i + j) * BLOCK, PAGE, 0);
+			ops[j] = bind_map(bo, 0, FX_FREE + (i + j) * BLOCK, PAGE, 0);
 		end_if_out_of_memory(gpu_bind(fd, vm, ops, BATCH, NULL));
 	}
 }
@@ -110,7 +110,7 @@ static void make_small_bos(void)
 		struct drm_pumice_bind_op op;
 
 		end_if_out_of_memory(gpu_bo_create(fd, PAGE, 0, &bo));
-		op = bind_map(bo, 0, RIG_FREE + i * BLOCK, PAGE, 0);
+		op = bind_map(bo, 0, FX_FREE + i * BLOCK, PAGE, 0);
 		end_if_out_of_memory(gpu_bind(fd, vm, &op, 1, NULL));
 	}
 }
@@ -118,19 +118,19 @@ static void make_small_bos(void)
 /* The child is stopped, and its parent notices nothing. */
 static void run_beside(void (*greedy)(void))
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_store_stream(&rig, RIG_FREE, 1);
+	struct fixture fx = fx_open();
+	u64 stream = fx_store_stream(&fx, FX_FREE, 1);
 	struct cgroup cgroup = limited_cgroup();
 	pid_t child;
 
 	child = start_limited(greedy, &cgroup);
 	while (!has_ended(child)) {
-		need_map(rig.fd, rig.vm, rig.data.handle, 0, RIG_FREE, PAGE, 0);
-		CHECK_EQUAL(rig_run(&rig, stream), 1);
-		need_unmap(rig.fd, rig.vm, RIG_FREE, PAGE);
+		need_map(fx.fd, fx.vm, fx.data.handle, 0, FX_FREE, PAGE, 0);
+		CHECK_EQUAL(fx_run(&fx, stream), 1);
+		need_unmap(fx.fd, fx.vm, FX_FREE, PAGE);
 	}
 	check_stopped(child);
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	/* The parent's own things; its syncobj has a fence. */
 	need_left((struct counts){ .bos = 2, .vms = 1, .contexts = 1, .fences = 1 });
 	cgroup_remove(&cgroup);
@@ -148,20 +148,20 @@ static void small_bos_count_against_the_callers_limit(void)
 
 /** struct held - a VM whose asynchronous binds wait */
 struct held {
-	struct rig rig;
-	struct rig blocker;	/* its job, on the same file */
+	struct fixture fx;
+	struct fixture blocker;	/* its job, on the same file */
 };
 
 static struct held held_open(void)
 {
-	struct held held = { .rig = rig_open() };
+	struct held held = { .fx = fx_open() };
 	long usual = module_parameter("job_timeout_ms");
 
 	/* Its job has to last for as long as filling queues may take. */
 	CHECK_OK(set_module_parameter("job_timeout_ms", HELD_MS));
-	held.blocker = rig_on(held.rig.fd);
+	held.blocker = fx_on(held.fx.fd);
 	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
-	rig_block(&held.blocker);
+	fx_block(&held.blocker);
 	return held;
 }
 
@@ -169,7 +169,7 @@ static int queue_binds(struct held *held, const struct drm_pumice_bind_op *ops, 
 {
 	struct drm_pumice_sync wait = wait_for(held->blocker.sync, 0);
 
-	return gpu_bind_async(held->rig.fd, held->rig.vm, ops, count, &wait, 1);
+	return gpu_bind_async(held->fx.fd, held->fx.vm, ops, count, &wait, 1);
 }
 
 /* Of the process whose child queues binds: the file and the BO's pages are its own. */
@@ -182,7 +182,7 @@ static u32 queue_bo;
  */
 static void queue_tables(void)
 {
-	const struct drm_pumice_bind_op op = bind_map(queue_bo, 0, RIG_FREE, BIG, 0);
+	const struct drm_pumice_bind_op op = bind_map(queue_bo, 0, FX_FREE, BIG, 0);
 	u32 i;
 
 	for (i = 0; i < BLOCKS; i++)
@@ -194,8 +194,8 @@ static void run_queue(void)
 	struct cgroup cgroup = limited_cgroup();
 
 	queue = held_open();
-	queue_bo = need_bo(queue.rig.fd, BIG);
-	need_map(queue.rig.fd, queue.blocker.vm, queue_bo, 0, RIG_FREE, BIG, 0);
+	queue_bo = need_bo(queue.fx.fd, BIG);
+	need_map(queue.fx.fd, queue.blocker.vm, queue_bo, 0, FX_FREE, BIG, 0);
 	check_stopped(start_limited(queue_tables, &cgroup));
 	cgroup_remove(&cgroup);
 }
@@ -219,13 +219,13 @@ static void queued_binds_count_against_the_callers_limit(void)
 
 static void release_binds(struct held *held)
 {
-	struct drm_pumice_sync done = then_signal(need_sync(held->rig.fd), 0);
+	struct drm_pumice_sync done = then_signal(need_sync(held->fx.fd), 0);
 
-	CHECK_OK(gpu_context_destroy(held->rig.fd, held->blocker.context));
+	CHECK_OK(gpu_context_destroy(held->fx.fd, held->blocker.context));
 	/* There is no room for a call that signals the end; those before it end one by one. */
-	while (gpu_bind_async(held->rig.fd, held->rig.vm, NULL, 0, &done, 1) == -ENOSPC)
+	while (gpu_bind_async(held->fx.fd, held->fx.vm, NULL, 0, &done, 1) == -ENOSPC)
 		usleep(1000);
-	need_wait(held->rig.fd, done.handle, 0);
+	need_wait(held->fx.fd, done.handle, 0);
 }
 
 static void queued_calls_are_bounded(void)
@@ -237,7 +237,7 @@ static void queued_calls_are_bounded(void)
 		CHECK_OK(queue_binds(&held, NULL, 0));
 	CHECK_ERROR(queue_binds(&held, NULL, 0), ENOSPC);
 	release_binds(&held);
-	rig_check_works(&held.rig);
+	fx_check_works(&held.fx);
 }
 
 static void queued_tables_are_bounded(void)
@@ -249,14 +249,14 @@ static void queued_tables_are_bounded(void)
 
 	CHECK(ops);
 	for (i = 0; i < DRM_PUMICE_MAX_BIND_OPS; i++)
-		ops[i] = bind_unmap(RIG_FREE + i * BLOCK, PAGE);
+		ops[i] = bind_unmap(FX_FREE + i * BLOCK, PAGE);
 	for (i = 0; i < calls; i++)
 		CHECK_OK(queue_binds(&held, ops, DRM_PUMICE_MAX_BIND_OPS));
 	CHECK_ERROR(queue_binds(&held, ops, 1), ENOSPC);
 	CHECK_OK(queue_binds(&held, NULL, 0));
 	release_binds(&held);
 	CHECK_OK(queue_binds(&held, ops, DRM_PUMICE_MAX_BIND_OPS));
-	rig_check_works(&held.rig);
+	fx_check_works(&held.fx);
 }
 
 static void queued_jobs_are_bounded(void)
@@ -264,29 +264,29 @@ static void queued_jobs_are_bounded(void)
 	struct held held = held_open();
 	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS] = { 0 };
 	struct drm_pumice_sync wait = wait_for(held.blocker.sync, 0);
-	u64 stream = rig_empty_stream(&held.rig);
+	u64 stream = fx_empty_stream(&held.fx);
 	u32 i, failed;
 
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++)
 		jobs[i] = (struct drm_pumice_job){
-			.context = held.rig.context, .stream = stream, .syncs = ARRAY_OF(&wait, 1),
+			.context = held.fx.context, .stream = stream, .syncs = ARRAY_OF(&wait, 1),
 		};
 	for (i = 1; i < DRM_PUMICE_MAX_QUEUED_JOBS / DRM_PUMICE_MAX_JOBS; i++)
-		CHECK_OK(gpu_submit(held.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
-	CHECK_OK(gpu_submit(held.rig.fd, jobs, DRM_PUMICE_MAX_JOBS - 3, NULL));
-	CHECK_ERROR(gpu_submit(held.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, &failed), ENOSPC);
+		CHECK_OK(gpu_submit(held.fx.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	CHECK_OK(gpu_submit(held.fx.fd, jobs, DRM_PUMICE_MAX_JOBS - 3, NULL));
+	CHECK_ERROR(gpu_submit(held.fx.fd, jobs, DRM_PUMICE_MAX_JOBS, &failed), ENOSPC);
 	CHECK_EQUAL(failed, 3);
-	CHECK_OK(gpu_submit(held.rig.fd, jobs, 3, NULL));
-	CHECK_ERROR(gpu_submit(held.rig.fd, jobs, 1, &failed), ENOSPC);
+	CHECK_OK(gpu_submit(held.fx.fd, jobs, 3, NULL));
+	CHECK_ERROR(gpu_submit(held.fx.fd, jobs, 1, &failed), ENOSPC);
 	CHECK_EQUAL(failed, 0);
 	/* Others have their own. */
-	jobs[0].context = need_context(held.rig.fd, held.rig.vm);
-	CHECK_OK(gpu_submit(held.rig.fd, jobs, 1, NULL));
-	CHECK_OK(gpu_context_destroy(held.rig.fd, held.blocker.context));
-	rig_check_works(&(struct rig){
-		.fd = held.rig.fd, .vm = held.rig.vm, .context = jobs[0].context,
-		.sync = held.rig.sync, .code = held.rig.code, .used = held.rig.used,
-		.data = held.rig.data,
+	jobs[0].context = need_context(held.fx.fd, held.fx.vm);
+	CHECK_OK(gpu_submit(held.fx.fd, jobs, 1, NULL));
+	CHECK_OK(gpu_context_destroy(held.fx.fd, held.blocker.context));
+	fx_check_works(&(struct fixture){
+		.fd = held.fx.fd, .vm = held.fx.vm, .context = jobs[0].context,
+		.sync = held.fx.sync, .code = held.fx.code, .used = held.fx.used,
+		.data = held.fx.data,
 	});
 }
 
@@ -297,66 +297,66 @@ static void queued_jobs_are_charged_to_the_caller(void)
 	struct held held = held_open();
 	struct drm_pumice_sync wait = wait_for(held.blocker.sync, 0);
 	const struct drm_pumice_job job = {
-		.context = held.rig.context, .stream = rig_empty_stream(&held.rig),
+		.context = held.fx.context, .stream = fx_empty_stream(&held.fx),
 		.syncs = ARRAY_OF(&wait, 1),
 	};
 	u64 before, more;
 	u32 i;
 
 	cgroup_enter(&cgroup);
-	CHECK_OK(gpu_submit(held.rig.fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(held.fx.fd, &job, 1, NULL));
 	before = cgroup_charged(&cgroup);
 	for (i = 1; i < DRM_PUMICE_MAX_QUEUED_JOBS; i++)
-		CHECK_OK(gpu_submit(held.rig.fd, &job, 1, NULL));
+		CHECK_OK(gpu_submit(held.fx.fd, &job, 1, NULL));
 	more = cgroup_charged(&cgroup) - before;
 	cgroup_enter(NULL);
 	test_note("%llu bytes a job", (unsigned long long)more / DRM_PUMICE_MAX_QUEUED_JOBS);
 	CHECK(more >= DRM_PUMICE_MAX_QUEUED_JOBS * JOB_BYTES);
-	CHECK_OK(gpu_context_destroy(held.rig.fd, held.blocker.context));
-	rig_check_works(&held.rig);
+	CHECK_OK(gpu_context_destroy(held.fx.fd, held.blocker.context));
+	fx_check_works(&held.fx);
 	cgroup_remove(&cgroup);
 }
 
 /* A bind of many operations, of which each changes many pages; the last maps LAST_VA. */
-static void bind_for_long(const struct rig *rig, u32 big)
+static void bind_for_long(const struct fixture *fx, u32 big)
 {
 	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS, sizeof(*ops));
 	u32 last = DRM_PUMICE_MAX_BIND_OPS - 1, i;
 
 	CHECK(ops);
-	ops[0] = bind_map(rig->data.handle, 0, FIRST_VA, PAGE, 0);
+	ops[0] = bind_map(fx->data.handle, 0, FIRST_VA, PAGE, 0);
 	for (i = 1; i < last; i++)
 		ops[i] = bind_map(big, i % 2 * PAGE, BIG_VA, BIG - PAGE, 0);
-	ops[last] = bind_map(rig->data.handle, 0, LAST_VA, PAGE, 0);
-	gpu_bind(rig->fd, rig->vm, ops, DRM_PUMICE_MAX_BIND_OPS, NULL);
+	ops[last] = bind_map(fx->data.handle, 0, LAST_VA, PAGE, 0);
+	gpu_bind(fx->fd, fx->vm, ops, DRM_PUMICE_MAX_BIND_OPS, NULL);
 	_exit(0);
 }
 
 static void killed_process_ends_its_bind(void)
 {
-	struct rig rig = rig_open();
-	u64 before = fdinfo_number(rig.fd, "pumice-page-tables");
-	u32 big = need_bo(rig.fd, BIG);
+	struct fixture fx = fx_open();
+	u64 before = fdinfo_number(fx.fd, "pumice-page-tables");
+	u32 big = need_bo(fx.fd, BIG);
 	pid_t child;
 	int status;
 
 	child = fork();
 	CHECK(child >= 0);
 	if (!child)
-		bind_for_long(&rig, big);
+		bind_for_long(&fx, big);
 	/* The file is shared: its numbers say how far the child's call is. */
-	while (fdinfo_number(rig.fd, "pumice-page-tables") < before + BIG / BLOCK * PAGE / 1024)
+	while (fdinfo_number(fx.fd, "pumice-page-tables") < before + BIG / BLOCK * PAGE / 1024)
 		CHECK(!has_ended(child));
 	CHECK_OK(kill(child, SIGKILL) ? -errno : 0);
 	CHECK_EQUAL(waitpid(child, &status, 0), child);
 	CHECK(WIFSIGNALED(status));
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, FIRST_VA, 3)), 1);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, LAST_VA, 3)), -EIO);
-	rig_check_works(&rig);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FIRST_VA, 3)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, LAST_VA, 3)), -EIO);
+	fx_check_works(&fx);
 }
 
 /* Queues maps that need as many tables as a VM's queue may have, nearly. */
-static void queue_for_long(const struct rig *rig)
+static void queue_for_long(const struct fixture *fx)
 {
 	struct drm_pumice_bind_op ops[NULL_MAPS];
 	u32 i;
@@ -366,29 +366,29 @@ static void queue_for_long(const struct rig *rig)
 			.flags = DRM_PUMICE_BIND_NULL, .va = FIRST_VA + i * NULL_BYTES,
 			.size = NULL_BYTES,
 		};
-	gpu_bind_async(rig->fd, rig->vm, ops, NULL_MAPS, NULL, 0);
+	gpu_bind_async(fx->fd, fx->vm, ops, NULL_MAPS, NULL, 0);
 	_exit(0);
 }
 
 /* The tables are allocated before the call is queued, so nothing is left of it. */
 static void killed_process_allocates_no_more_tables(void)
 {
-	struct rig rig = rig_open();
-	u64 before = fdinfo_number(rig.fd, "pumice-page-tables");
+	struct fixture fx = fx_open();
+	u64 before = fdinfo_number(fx.fd, "pumice-page-tables");
 	pid_t child;
 	int status;
 
 	child = fork();
 	CHECK(child >= 0);
 	if (!child)
-		queue_for_long(&rig);
-	while (fdinfo_number(rig.fd, "pumice-page-tables") < before + MANY_TABLES * PAGE / 1024)
+		queue_for_long(&fx);
+	while (fdinfo_number(fx.fd, "pumice-page-tables") < before + MANY_TABLES * PAGE / 1024)
 		CHECK(!has_ended(child));
 	CHECK_OK(kill(child, SIGKILL) ? -errno : 0);
 	CHECK_EQUAL(waitpid(child, &status, 0), child);
 	CHECK(WIFSIGNALED(status));
-	CHECK_EQUAL(fdinfo_number(rig.fd, "pumice-page-tables"), before);
-	rig_check_works(&rig);
+	CHECK_EQUAL(fdinfo_number(fx.fd, "pumice-page-tables"), before);
+	fx_check_works(&fx);
 }
 
 static const struct test_case cases[] = {

@@ -214,7 +214,7 @@ static void map_shared(struct fuzz *f, u32 at, u32 handle)
 	for (i = 0; i < FUZZ_LIVE; i++)
 		if (f->live[FUZZ_VM][i])
 			need_map(f->fd, f->live[FUZZ_VM][i], handle, 0,
-				 RIG_FREE + at * SHARED_BYTES, SHARED_BYTES, 0);
+				 FX_FREE + at * SHARED_BYTES, SHARED_BYTES, 0);
 }
 
 static void share_buffers(struct fuzz *files, u32 count)
@@ -289,9 +289,9 @@ static void check_next_jobs(void)
 {
 	struct render next = render_open();
 
-	rig_check_works(&next.rig);
+	fx_check_works(&next.fx);
 	render_check_works(&next);
-	rig_close(&next.rig);
+	fx_close(&next.fx);
 }
 
 /* A line in the kernel's log, so that what follows there is seen to be of this pair. */

@@ -84,22 +84,22 @@ static void gpu_without_jobs_sleeps(void)
 
 static void open_file_with_context_does_not_keep_it_awake(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_asleep();
 }
 
 static void job_keeps_it_awake(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	unsigned int i;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	need_in_flight(1);
 	for (i = 0; i < 50; i++)
 		CHECK(is_status("active"));
-	gpu_context_destroy(rig.fd, rig.context);
+	gpu_context_destroy(fx.fd, fx.context);
 	need_asleep();
 }
 
@@ -108,15 +108,15 @@ static void statistics_survive_sleep(void)
 {
 	struct render r = render_open();
 	struct drm_pumice_query_stats before, after;
-	struct rig transfer = r.rig;
+	struct fixture transfer = r.fx;
 
-	transfer.context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	transfer.context = need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	render_check_works(&r);
-	rig_check_works(&r.rig);
-	CHECK_EQUAL(rig_run(&transfer, transfer_fill_stream(&transfer, r.rig.data.va, 1, 64)), 1);
-	before = need_stats(r.rig.fd);
+	fx_check_works(&r.fx);
+	CHECK_EQUAL(fx_run(&transfer, transfer_fill_stream(&transfer, r.fx.data.va, 1, 64)), 1);
+	before = need_stats(r.fx.fd);
 	need_asleep();
-	after = need_stats(r.rig.fd);
+	after = need_stats(r.fx.fd);
 	CHECK_EQUAL(after.compute_busy, before.compute_busy);
 	CHECK_EQUAL(after.geometry_busy, before.geometry_busy);
 	CHECK_EQUAL(after.fragment_busy, before.fragment_busy);
@@ -126,59 +126,59 @@ static void statistics_survive_sleep(void)
 
 static void context_goes_on_after_each_sleep(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	unsigned int i;
 
 	for (i = 1; i <= 20; i++) {
-		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, i)), 1);
-		CHECK_EQUAL(rig.data.cpu[0], i);
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, i)), 1);
+		CHECK_EQUAL(fx.data.cpu[0], i);
 		need_asleep();
 	}
-	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_done, 20);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).jobs_faulted, 0);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_done, 20);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_faulted, 0);
 }
 
 static void sleep_is_no_gpu_reset(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int resets = need_counts().resets;
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_asleep();
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	CHECK_EQUAL(need_counts().resets, resets);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).state, 0);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 }
 
 static void mapping_changed_during_sleep_is_seen(void)
 {
-	struct rig rig = rig_open();
-	u32 other = need_bo(rig.fd, RIG_DATA_BYTES);
-	u32 *cpu = need_cpu(rig.fd, other, RIG_DATA_BYTES);
-	u64 stream = rig_store_stream(&rig, rig.data.va, 5);
+	struct fixture fx = fx_open();
+	u32 other = need_bo(fx.fd, FX_DATA_BYTES);
+	u32 *cpu = need_cpu(fx.fd, other, FX_DATA_BYTES);
+	u64 stream = fx_store_stream(&fx, fx.data.va, 5);
 
-	CHECK_EQUAL(rig_run(&rig, stream), 1);
-	CHECK_EQUAL(rig.data.cpu[0], 5);
-	rig.data.cpu[0] = 0;
+	CHECK_EQUAL(fx_run(&fx, stream), 1);
+	CHECK_EQUAL(fx.data.cpu[0], 5);
+	fx.data.cpu[0] = 0;
 	need_asleep();
-	need_unmap(rig.fd, rig.vm, rig.data.va, RIG_DATA_BYTES);
-	need_map(rig.fd, rig.vm, other, 0, rig.data.va, RIG_DATA_BYTES, 0);
+	need_unmap(fx.fd, fx.vm, fx.data.va, FX_DATA_BYTES);
+	need_map(fx.fd, fx.vm, other, 0, fx.data.va, FX_DATA_BYTES, 0);
 	CHECK(is_status("suspended"));
-	CHECK_EQUAL(rig_run(&rig, stream), 1);
+	CHECK_EQUAL(fx_run(&fx, stream), 1);
 	CHECK_EQUAL(cpu[0], 5);
-	CHECK_EQUAL(rig.data.cpu[0], 0);
+	CHECK_EQUAL(fx.data.cpu[0], 0);
 }
 
 static void objects_may_go_during_sleep(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_asleep();
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	need_unmap(rig.fd, rig.vm, rig.data.va, RIG_DATA_BYTES);
-	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
-	rig_close(&rig);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	need_unmap(fx.fd, fx.vm, fx.data.va, FX_DATA_BYTES);
+	CHECK_OK(gpu_vm_destroy(fx.fd, fx.vm));
+	fx_close(&fx);
 	need_nothing_left();
 	CHECK(is_status("suspended"));
 }
@@ -197,27 +197,27 @@ static void clock_goes_on_during_sleep(void)
 
 static void function_reset_during_sleep_harms_nobody(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_asleep();
 	need_flr();
-	rig_check_works(&rig);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).state, 0);
+	fx_check_works(&fx);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 }
 
 static void driver_may_go_and_come_during_sleep(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_asleep();
 	need_unbound();
-	rig_close(&rig);
+	fx_close(&fx);
 	need_bound();
 	CHECK_OK(set_attribute("autosuspend_delay_ms", "0"));
-	rig = rig_open();
-	rig_check_works(&rig);
+	fx = fx_open();
+	fx_check_works(&fx);
 	need_asleep();
 }
 
@@ -232,12 +232,12 @@ static void need_system_sleep(void)
 
 static void context_goes_on_after_the_system_slept(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_system_sleep();
-	rig_check_works(&rig);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).state, 0);
+	fx_check_works(&fx);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 }
 
 /*
@@ -248,15 +248,15 @@ static void context_goes_on_after_the_system_slept(void)
 static void jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep(void)
 {
 	int fd = need_gpu();
-	struct rig hanging = rig_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 4000);
-	struct rig queued = rig_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 400);
+	struct fixture hanging = fx_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 4000);
+	struct fixture queued = fx_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 400);
 	u32 syncs[QUEUED_JOBS], i, slept_before = 0;
-	u64 empty = rig_empty_stream(&queued), gap, longest = 0;
+	u64 empty = fx_empty_stream(&queued), gap, longest = 0;
 
-	rig_block(&hanging);
+	fx_block(&hanging);
 	for (i = 0; i < QUEUED_JOBS; i++) {
 		queued.sync = syncs[i] = need_sync(fd);
-		rig_submit(&queued, empty);
+		fx_submit(&queued, empty);
 	}
 	need_in_flight(1 + FIRMWARE_JOBS);
 	need_system_sleep();
@@ -271,7 +271,7 @@ static void jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep(void)
 	}
 	CHECK_EQUAL(slept_before, FIRMWARE_JOBS);
 	CHECK(longest > SLEEP_MIN_NS);
-	CHECK_EQUAL(rig_wait(&hanging), -ETIMEDOUT);
+	CHECK_EQUAL(fx_wait(&hanging), -ETIMEDOUT);
 }
 
 static const struct test_case cases[] = {

@@ -21,7 +21,7 @@
 #include "harness.h"
 #include "interrupt.h"
 #include "parameters.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 #define RACE_USUAL	3u	/* seconds */
@@ -36,14 +36,14 @@
 #define THREADS		4
 #define MAX_QUEUED	32	/* calls until a thread waits for its jobs */
 
-#define SHARED_VA	RIG_FREE
-#define OTHER_VA	(RIG_FREE + GIB)
-#define EXTERNAL_VA	(RIG_FREE + 2 * GIB)
+#define SHARED_VA	FX_FREE
+#define OTHER_VA	(FX_FREE + GIB)
+#define EXTERNAL_VA	(FX_FREE + 2 * GIB)
 
 /** struct race - what the threads of a case share */
 struct race {
 	int fd;
-	struct rig rigs[VMS];		/* on one file */
+	struct fixture fixtures[VMS];		/* on one file */
 	u64 empty[VMS];			/* a stream of each that ends at once */
 	u64 endless;			/* a stream of the first VM */
 	u32 contexts[JOBS];		/* of the first VM */
@@ -70,7 +70,7 @@ static void call(int fd, unsigned long request, void *arg)
 static void submit_empty(struct race *race, u32 vm, struct drm_pumice_job *jobs, u32 count,
 			 u32 round)
 {
-	struct drm_pumice_sync done = then_signal(race->rigs[vm].sync, 0);
+	struct drm_pumice_sync done = then_signal(race->fixtures[vm].sync, 0);
 	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, count) };
 
 	if ((round + 1) % (MAX_QUEUED / count)) {
@@ -98,7 +98,7 @@ static void submit_many(struct race *race, u32 round)
 static void submit_first(struct race *race, u32 round)
 {
 	struct drm_pumice_job job = {
-		.context = race->rigs[0].context, .stream = race->empty[0],
+		.context = race->fixtures[0].context, .stream = race->empty[0],
 	};
 
 	submit_empty(race, 0, &job, 1, round);
@@ -108,7 +108,7 @@ static void submit_first(struct race *race, u32 round)
 static void submit_second(struct race *race, u32 round)
 {
 	struct drm_pumice_job job = {
-		.context = race->rigs[1].context, .stream = race->empty[1],
+		.context = race->fixtures[1].context, .stream = race->empty[1],
 	};
 
 	submit_empty(race, 1, &job, 1, round);
@@ -116,7 +116,7 @@ static void submit_second(struct race *race, u32 round)
 
 static void bind_once(struct race *race, u32 vm, struct drm_pumice_bind_op op)
 {
-	struct drm_pumice_vm_bind bind = { .vm = race->rigs[vm].vm, .ops = ARRAY_OF(&op, 1) };
+	struct drm_pumice_vm_bind bind = { .vm = race->fixtures[vm].vm, .ops = ARRAY_OF(&op, 1) };
 
 	call(race->fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
 }
@@ -159,7 +159,7 @@ static void wait_until(u64 deadline)
  */
 static void hang(struct race *race, u32 round)
 {
-	const u32 context = need_context(race->fd, race->rigs[0].vm);
+	const u32 context = need_context(race->fd, race->fixtures[0].vm);
 	struct drm_pumice_sync done = then_signal(need_sync(race->fd), 0);
 	struct drm_pumice_job job = {
 		.context = context, .stream = race->endless, .syncs = ARRAY_OF(&done, 1),
@@ -185,13 +185,13 @@ static void bind_fresh(struct race *race, u32 round)
 
 	CHECK_OK(gpu_bo_create(race->fd, PAGE, 0, &bo));
 	map = bind_map(bo, 0, SHARED_VA, PAGE, 0);
-	CHECK_OK(gpu_bind(race->fd, race->rigs[1].vm, &map, 1, NULL));
-	CHECK_OK(gpu_bind(race->fd, race->rigs[0].vm, &map, 1, NULL));
+	CHECK_OK(gpu_bind(race->fd, race->fixtures[1].vm, &map, 1, NULL));
+	CHECK_OK(gpu_bind(race->fd, race->fixtures[0].vm, &map, 1, NULL));
 	/* Let SUBMIT get to another place of its way each time. */
 	for (spin = round * 37 % 400; spin; spin--)
 		;
-	CHECK_OK(gpu_bind(race->fd, race->rigs[0].vm, &unmap, 1, NULL));
-	CHECK_OK(gpu_bind(race->fd, race->rigs[1].vm, &unmap, 1, NULL));
+	CHECK_OK(gpu_bind(race->fd, race->fixtures[0].vm, &unmap, 1, NULL));
+	CHECK_OK(gpu_bind(race->fd, race->fixtures[1].vm, &unmap, 1, NULL));
 	CHECK_OK(gpu_bo_close(race->fd, bo));
 }
 
@@ -216,16 +216,16 @@ static struct race race_open(bool signals)
 	u32 i;
 
 	for (i = 0; i < VMS; i++) {
-		race.rigs[i] = rig_on(race.fd);
-		race.empty[i] = rig_empty_stream(&race.rigs[i]);
+		race.fixtures[i] = fx_on(race.fd);
+		race.empty[i] = fx_empty_stream(&race.fixtures[i]);
 	}
-	race.endless = rig_loop_stream(&race.rigs[0]);
+	race.endless = fx_loop_stream(&race.fixtures[0]);
 	for (i = 0; i < JOBS; i++)
-		race.contexts[i] = need_context(race.fd, race.rigs[0].vm);
+		race.contexts[i] = need_context(race.fd, race.fixtures[0].vm);
 	race.shared = need_bo(race.fd, PAGE);
-	need_map(race.fd, race.rigs[1].vm, race.shared, 0, OTHER_VA, PAGE, 0);
+	need_map(race.fd, race.fixtures[1].vm, race.shared, 0, OTHER_VA, PAGE, 0);
 	for (i = 0; i < EXTERNAL; i++)
-		need_map(race.fd, race.rigs[1].vm, need_bo(race.fd, PAGE), 0,
+		need_map(race.fd, race.fixtures[1].vm, need_bo(race.fd, PAGE), 0,
 			 EXTERNAL_VA + i * PAGE, PAGE, 0);
 	return race;
 }
@@ -236,8 +236,8 @@ static void race_close(struct race *race)
 	u32 i;
 
 	for (i = 0; i < VMS; i++) {
-		CHECK_OK(munmap(race->rigs[i].code.cpu, race->rigs[i].code.size));
-		CHECK_OK(munmap(race->rigs[i].data.cpu, race->rigs[i].data.size));
+		CHECK_OK(munmap(race->fixtures[i].code.cpu, race->fixtures[i].code.size));
+		CHECK_OK(munmap(race->fixtures[i].data.cpu, race->fixtures[i].data.size));
 	}
 	close(race->fd);
 }
@@ -258,7 +258,7 @@ static void check_contexts(const struct race *race)
 	u32 i;
 
 	for (i = 0; i < VMS + JOBS; i++) {
-		state = need_state(race->fd, i < VMS ? race->rigs[i].context :
+		state = need_state(race->fd, i < VMS ? race->fixtures[i].context :
 							race->contexts[i - VMS]);
 		CHECK_EQUAL(state.state, 0);
 		CHECK_EQUAL(state.jobs_faulted, 0);
@@ -288,7 +288,7 @@ static void race_run(bool signals, void (*const steps[])(struct race *race, u32 
 	}
 	CHECK_OK(set_module_parameter("job_timeout_ms", USUAL_MS));
 	for (i = 0; i < VMS; i++)
-		rig_check_works(&race.rigs[i]);
+		fx_check_works(&race.fixtures[i]);
 	check_contexts(&race);
 	race_close(&race);
 	need_nothing_left();

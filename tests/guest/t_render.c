@@ -29,9 +29,9 @@ static void refuse(const struct render *r, const struct drm_pumice_job *jobs, u3
 {
 	u32 failed = 99;
 
-	CHECK_ERROR(gpu_submit(r->rig.fd, jobs, count, &failed), error);
+	CHECK_ERROR(gpu_submit(r->fx.fd, jobs, count, &failed), error);
 	CHECK_EQUAL(failed, index);
-	CHECK_EQUAL(need_state(r->rig.fd, r->context).jobs_done, 0);
+	CHECK_EQUAL(need_state(r->fx.fd, r->context).jobs_done, 0);
 	CHECK_EQUAL(need_counts().jobs, 0);
 }
 
@@ -40,8 +40,8 @@ static void pair_that_is_right_runs(void)
 	struct render r = fresh_render();
 
 	render_check_works(&r);
-	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 4);
-	CHECK_EQUAL(need_state(r.rig.fd, r.context).state, 0);
+	CHECK_EQUAL(need_state(r.fx.fd, r.context).jobs_done, 4);
+	CHECK_EQUAL(need_state(r.fx.fd, r.context).state, 0);
 }
 
 static void render_context_takes_pairs_only(void)
@@ -68,11 +68,11 @@ static void render_context_takes_pairs_only(void)
 static void other_contexts_take_no_render_jobs(void)
 {
 	struct render r = fresh_render();
-	u32 transfer = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	u32 transfer = need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	struct drm_pumice_job jobs[2];
 
 	render_pair(&r, 0, jobs);
-	jobs[0].context = jobs[1].context = r.rig.context;
+	jobs[0].context = jobs[1].context = r.fx.context;
 	refuse(&r, jobs, 2, EINVAL, 0);
 	jobs[0].context = jobs[1].context = transfer;
 	refuse(&r, jobs, 2, EINVAL, 0);
@@ -88,8 +88,8 @@ static void other_contexts_take_no_render_jobs(void)
 static void jobs_of_a_pair_belong_together(void)
 {
 	struct render r = fresh_render();
-	u32 context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
-	u32 hwrt = need_hwrt(r.rig.fd, render_hwrt_args(r.rig.vm, r.list));
+	u32 context = need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
+	u32 hwrt = need_hwrt(r.fx.fd, render_hwrt_args(r.fx.vm, r.list));
 	struct drm_pumice_job jobs[2];
 
 	render_pair(&r, 0, jobs);
@@ -142,13 +142,13 @@ static void streams_must_be_aligned(void)
 static void data_set_must_be_the_files_and_the_vms(void)
 {
 	struct render r = fresh_render(), other = render_open();
-	u32 vm = need_vm(r.rig.fd);
-	u32 list = need_free_list(r.rig.fd, render_list_args(vm));
-	u32 hwrt = need_hwrt(r.rig.fd, render_hwrt_args(vm, list));
+	u32 vm = need_vm(r.fx.fd);
+	u32 list = need_free_list(r.fx.fd, render_list_args(vm));
+	u32 hwrt = need_hwrt(r.fx.fd, render_hwrt_args(vm, list));
 	struct drm_pumice_job jobs[2];
-	u32 foreign = need_hwrt(other.rig.fd, render_hwrt_args(other.rig.vm, other.list));
+	u32 foreign = need_hwrt(other.fx.fd, render_hwrt_args(other.fx.vm, other.list));
 
-	foreign = need_hwrt(other.rig.fd, render_hwrt_args(other.rig.vm, other.list)) + foreign;
+	foreign = need_hwrt(other.fx.fd, render_hwrt_args(other.fx.vm, other.list)) + foreign;
 	render_pair(&r, 0, jobs);
 	jobs[0].hwrt = 0;
 	refuse(&r, jobs, 2, ENOENT, 0);
@@ -174,17 +174,17 @@ static void many_pairs_in_one_call_run_in_order(void)
 
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i += 2)
 		render_pair(&r, i / 2 % DRM_PUMICE_HWRT_DATA, jobs + i);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	CHECK_OK(gpu_submit(r.fx.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
 	CHECK_EQUAL(render_run(&r, 0, r.geometry, r.fragment), 1);
 	/* The results of the last are kept. */
 	for (i = 6; i < DRM_PUMICE_MAX_JOBS; i += 2) {
-		CHECK_OK(gpu_job_result(r.rig.fd, r.context, i + 1, &a));
-		CHECK_OK(gpu_job_result(r.rig.fd, r.context, i + 2, &b));
+		CHECK_OK(gpu_job_result(r.fx.fd, r.context, i + 1, &a));
+		CHECK_OK(gpu_job_result(r.fx.fd, r.context, i + 2, &b));
 		CHECK_EQUAL(a.error, 0);
 		CHECK_EQUAL(b.error, 0);
 		/* The fragment job behind its geometry job, which waits for its scene. */
 		CHECK(b.start >= a.end);
-		CHECK_OK(gpu_job_result(r.rig.fd, r.context, i - 2, &b));
+		CHECK_OK(gpu_job_result(r.fx.fd, r.context, i - 2, &b));
 		CHECK(a.start >= b.end);
 	}
 }
@@ -196,20 +196,20 @@ static void many_pairs_in_flight_end(void)
 	struct render r = fresh_render();
 	u32 i, round;
 
-	rig_block(&r.rig);
+	fx_block(&r.fx);
 	for (round = 0; round < 16; round++) {
-		struct drm_pumice_sync wait = wait_for(r.rig.sync, 0);
+		struct drm_pumice_sync wait = wait_for(r.fx.sync, 0);
 
 		for (i = 0; i < DRM_PUMICE_MAX_JOBS; i += 2)
 			render_pair(&r, i / 2 % DRM_PUMICE_HWRT_DATA, jobs + i);
 		jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
-		CHECK_OK(gpu_submit(r.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+		CHECK_OK(gpu_submit(r.fx.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
 	}
-	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 0);
-	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
+	CHECK_EQUAL(need_state(r.fx.fd, r.context).jobs_done, 0);
+	CHECK_OK(gpu_context_destroy(r.fx.fd, r.fx.context));
 	CHECK_EQUAL(render_run(&r, 0, r.geometry, r.fragment), 1);
-	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_done, 16 * DRM_PUMICE_MAX_JOBS + 2);
-	CHECK_EQUAL(need_state(r.rig.fd, r.context).jobs_faulted, 0);
+	CHECK_EQUAL(need_state(r.fx.fd, r.context).jobs_done, 16 * DRM_PUMICE_MAX_JOBS + 2);
+	CHECK_EQUAL(need_state(r.fx.fd, r.context).jobs_faulted, 0);
 }
 
 /* The fence of a fragment job vouches for its geometry job: both are counted then. */
@@ -221,36 +221,36 @@ static void fence_of_a_pair_is_the_end_of_both_jobs(void)
 	u32 round, i, jobs_before;
 
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS / 2; i++) {
-		done[i] = then_signal(need_sync(r.rig.fd), 0);
+		done[i] = then_signal(need_sync(r.fx.fd), 0);
 		render_pair(&r, i % DRM_PUMICE_HWRT_DATA, jobs + 2 * i);
 		jobs[2 * i + 1].syncs = (struct drm_pumice_array)ARRAY_OF(&done[i], 1);
 	}
 	for (round = 0; round < ROUNDS; round++) {
 		jobs_before = round * DRM_PUMICE_MAX_JOBS;
-		CHECK_OK(gpu_submit(r.rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+		CHECK_OK(gpu_submit(r.fx.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
 		for (i = 0; i < DRM_PUMICE_MAX_JOBS / 2; i++) {
-			need_wait(r.rig.fd, done[i].handle, 0);
-			CHECK(need_state(r.rig.fd, r.context).jobs_done >=
+			need_wait(r.fx.fd, done[i].handle, 0);
+			CHECK(need_state(r.fx.fd, r.context).jobs_done >=
 			      jobs_before + 2 * (i + 1));
 		}
 	}
 }
 
 /*
- * Submit a pair of which job @waiting waits for an endless job of the rig's context,
+ * Submit a pair of which job @waiting waits for an endless job of the fixture's context,
  * which is submitted too. Return: what job @ending signals.
  */
 static u32 submit_held(struct render *r, u32 waiting, u32 ending)
 {
-	struct drm_pumice_sync syncs[2] = { then_signal(need_sync(r->rig.fd), 0) };
+	struct drm_pumice_sync syncs[2] = { then_signal(need_sync(r->fx.fd), 0) };
 	struct drm_pumice_job jobs[2];
 
-	rig_block(&r->rig);
-	syncs[1] = wait_for(r->rig.sync, 0);
+	fx_block(&r->fx);
+	syncs[1] = wait_for(r->fx.sync, 0);
 	render_pair(r, 0, jobs);
 	jobs[waiting].syncs = (struct drm_pumice_array)ARRAY_OF(syncs + 1, 1);
 	jobs[ending].syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 1 + (waiting == ending));
-	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
+	CHECK_OK(gpu_submit(r->fx.fd, jobs, 2, NULL));
 	return syncs[0].handle;
 }
 
@@ -261,28 +261,28 @@ static void geometry_waits_for_what_its_fragment_job_waits_for(void)
 	u32 done = submit_held(&r, 1, 0);
 
 	need_in_flight(3);
-	CHECK(sync_is_pending(r.rig.fd, done, 0));
-	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
-	need_wait(r.rig.fd, done, 0);
-	CHECK_EQUAL(sync_status(r.rig.fd, done, 0), 1);
+	CHECK(sync_is_pending(r.fx.fd, done, 0));
+	CHECK_OK(gpu_context_destroy(r.fx.fd, r.fx.context));
+	need_wait(r.fx.fd, done, 0);
+	CHECK_EQUAL(sync_status(r.fx.fd, done, 0), 1);
 }
 
 static void compute_sees_what_comes_before(void)
 {
 	struct render r = fresh_render();
-	struct drm_pumice_sync signal = then_signal(need_sync(r.rig.fd), 0), wait;
+	struct drm_pumice_sync signal = then_signal(need_sync(r.fx.fd), 0), wait;
 	struct drm_pumice_job jobs[3];
 
 	wait = wait_for(signal.handle, 0);
 	render_pair(&r, 0, jobs);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signal, 1);
 	jobs[2] = (struct drm_pumice_job){
-		.context = r.rig.context, .stream = rig_store_stream(&r.rig, r.rig.data.va, 7),
+		.context = r.fx.context, .stream = fx_store_stream(&r.fx, r.fx.data.va, 7),
 		.syncs = ARRAY_OF(&wait, 1),
 	};
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 3, NULL));
-	CHECK_EQUAL(rig_run(&r.rig, rig_empty_stream(&r.rig)), 1);
-	rig_check_words(r.rig.data.cpu, 7);
+	CHECK_OK(gpu_submit(r.fx.fd, jobs, 3, NULL));
+	CHECK_EQUAL(fx_run(&r.fx, fx_empty_stream(&r.fx)), 1);
+	fx_check_words(r.fx.data.cpu, 7);
 }
 
 static void unbound_streams_fault_and_the_context_goes_on(void)
@@ -290,20 +290,20 @@ static void unbound_streams_fault_and_the_context_goes_on(void)
 	struct render r = fresh_render();
 	struct drm_pumice_job_get_result result;
 
-	CHECK_EQUAL(render_run(&r, 0, RIG_FREE, r.fragment), -EIO);
-	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 1, &result));
+	CHECK_EQUAL(render_run(&r, 0, FX_FREE, r.fragment), -EIO);
+	CHECK_OK(gpu_job_result(r.fx.fd, r.context, 1, &result));
 	CHECK_EQUAL(result.error, -EIO);
-	CHECK_EQUAL(result.fault_va, RIG_FREE);
-	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 2, &result));
+	CHECK_EQUAL(result.fault_va, FX_FREE);
+	CHECK_OK(gpu_job_result(r.fx.fd, r.context, 2, &result));
 	CHECK_EQUAL(result.fault, PUMICE_FAULT_PM_NO_SCENE);
-	CHECK(need_state(r.rig.fd, r.context).state & DRM_PUMICE_CONTEXT_FAULTED);
+	CHECK(need_state(r.fx.fd, r.context).state & DRM_PUMICE_CONTEXT_FAULTED);
 	render_check_works(&r);
-	CHECK_EQUAL(render_run(&r, 0, r.geometry, RIG_FREE), -EIO);
-	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 8, &result));
+	CHECK_EQUAL(render_run(&r, 0, r.geometry, FX_FREE), -EIO);
+	CHECK_OK(gpu_job_result(r.fx.fd, r.context, 8, &result));
 	CHECK_EQUAL(result.error, -EIO);
-	CHECK_EQUAL(result.fault_va, RIG_FREE);
+	CHECK_EQUAL(result.fault_va, FX_FREE);
 	render_check_works(&r);
-	rig_check_works(&r.rig);
+	fx_check_works(&r.fx);
 }
 
 /* Whatever words a stream and a record are made of: the job ends, and others go on. */
@@ -319,24 +319,24 @@ static void nonsense_ends(void)
 			seed = seed * 1664525u + 1013904223u;
 			words[i] = round % 2 ? seed : seed & 0x0fffffffu;
 		}
-		at = rig_place(&r.rig, words, 32);
+		at = fx_place(&r.fx, words, 32);
 		if (round % 3)
 			CHECK(render_run(&r, round % 2, at, r.fragment) != 0);
 		else
 			CHECK(render_run(&r, round % 2, r.geometry, at) != 0);
 	}
 	render_check_works(&r);
-	rig_check_works(&r.rig);
+	fx_check_works(&r.fx);
 }
 
 static void scene_of_another_size_or_context_is_new(void)
 {
 	struct render a = fresh_render(), b = a;
 
-	b.context = need_context_of(a.rig.fd, a.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	b.context = need_context_of(a.fx.fd, a.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 	render_check_works(&a);
 	render_check_works(&b);
-	CHECK_OK(gpu_context_destroy(a.rig.fd, a.context));
+	CHECK_OK(gpu_context_destroy(a.fx.fd, a.context));
 	render_check_works(&b);
 }
 
@@ -348,21 +348,21 @@ static void endless_geometry_costs_its_context(void)
 	struct drm_pumice_job jobs[2];
 
 	CHECK_OK(set_module_parameter("job_timeout_ms", 500));
-	next = render_on(&r.rig);
+	next = render_on(&r.fx);
 	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
-	first = then_signal(need_sync(r.rig.fd), 0);
-	second = then_signal(need_sync(r.rig.fd), 0);
+	first = then_signal(need_sync(r.fx.fd), 0);
+	second = then_signal(need_sync(r.fx.fd), 0);
 	render_pair(&next, 0, jobs);
-	jobs[0].stream = geometry_loop_stream(&next.rig);
+	jobs[0].stream = geometry_loop_stream(&next.fx);
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&first, 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&second, 1);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
-	need_wait(r.rig.fd, first.handle, 0);
-	need_wait(r.rig.fd, second.handle, 0);
-	CHECK_EQUAL(sync_status(r.rig.fd, first.handle, 0), -ETIMEDOUT);
-	CHECK_EQUAL(sync_status(r.rig.fd, second.handle, 0), -ECANCELED);
-	CHECK(need_state(r.rig.fd, next.context).state & DRM_PUMICE_CONTEXT_GUILTY);
-	CHECK_ERROR(gpu_submit(r.rig.fd, jobs, 2, NULL), EIO);
+	CHECK_OK(gpu_submit(r.fx.fd, jobs, 2, NULL));
+	need_wait(r.fx.fd, first.handle, 0);
+	need_wait(r.fx.fd, second.handle, 0);
+	CHECK_EQUAL(sync_status(r.fx.fd, first.handle, 0), -ETIMEDOUT);
+	CHECK_EQUAL(sync_status(r.fx.fd, second.handle, 0), -ECANCELED);
+	CHECK(need_state(r.fx.fd, next.context).state & DRM_PUMICE_CONTEXT_GUILTY);
+	CHECK_ERROR(gpu_submit(r.fx.fd, jobs, 2, NULL), EIO);
 	render_check_works(&r);
 }
 
@@ -371,26 +371,26 @@ static void context_destroyed_while_busy_ends_both_jobs(void)
 	struct render r = fresh_render();
 	u32 i;
 
-	rig_block(&r.rig);
+	fx_block(&r.fx);
 	for (i = 0; i < 20; i++) {
-		struct drm_pumice_sync wait = wait_for(r.rig.sync, 0);
-		struct drm_pumice_sync done = then_signal(need_sync(r.rig.fd), 0);
-		u32 context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+		struct drm_pumice_sync wait = wait_for(r.fx.sync, 0);
+		struct drm_pumice_sync done = then_signal(need_sync(r.fx.fd), 0);
+		u32 context = need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 		struct drm_pumice_job jobs[2];
 
 		render_pair(&r, i % 2, jobs);
 		jobs[0].context = jobs[1].context = context;
 		jobs[i / 2 % 2].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
-		CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+		CHECK_OK(gpu_submit(r.fx.fd, jobs, 2, NULL));
 		render_pair(&r, i % 2, jobs);
 		jobs[0].context = jobs[1].context = context;
 		jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
-		CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
-		CHECK_OK(gpu_context_destroy(r.rig.fd, context));
-		need_wait(r.rig.fd, done.handle, 0);
-		CHECK_EQUAL(sync_status(r.rig.fd, done.handle, 0), -ECANCELED);
+		CHECK_OK(gpu_submit(r.fx.fd, jobs, 2, NULL));
+		CHECK_OK(gpu_context_destroy(r.fx.fd, context));
+		need_wait(r.fx.fd, done.handle, 0);
+		CHECK_EQUAL(sync_status(r.fx.fd, done.handle, 0), -ECANCELED);
 	}
-	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
+	CHECK_OK(gpu_context_destroy(r.fx.fd, r.fx.context));
 	render_check_works(&r);
 }
 
@@ -399,13 +399,13 @@ static void objects_destroyed_under_a_job_stay_for_it(void)
 	struct render r = fresh_render();
 	u32 done = submit_held(&r, 0, 1);
 
-	CHECK_OK(gpu_hwrt_destroy(r.rig.fd, r.hwrt));
-	CHECK_OK(gpu_free_list_destroy(r.rig.fd, r.list));
+	CHECK_OK(gpu_hwrt_destroy(r.fx.fd, r.hwrt));
+	CHECK_OK(gpu_free_list_destroy(r.fx.fd, r.list));
 	CHECK_EQUAL(need_counts().free_lists, 1);
 	CHECK_EQUAL(need_counts().hwrts, 1);
-	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
-	need_wait(r.rig.fd, done, 0);
-	CHECK_EQUAL(sync_status(r.rig.fd, done, 0), 1);
+	CHECK_OK(gpu_context_destroy(r.fx.fd, r.fx.context));
+	need_wait(r.fx.fd, done, 0);
+	CHECK_EQUAL(sync_status(r.fx.fd, done, 0), 1);
 }
 
 static void leave_all(void)
@@ -413,7 +413,7 @@ static void leave_all(void)
 	struct render r = fresh_render();
 	u32 i;
 
-	rig_block(&r.rig);
+	fx_block(&r.fx);
 	for (i = 0; i < 50; i++)
 		render_submit(&r, i % 2, r.geometry, r.fragment);
 }
@@ -445,11 +445,11 @@ static void context_whose_job_runs_is_innocent_of_a_reset(void)
 
 	render_block(&r);
 	need_flr();
-	CHECK_EQUAL(rig_wait(&r.rig), -ECANCELED);
-	CHECK(need_state(r.rig.fd, r.context).state & DRM_PUMICE_CONTEXT_INNOCENT);
+	CHECK_EQUAL(fx_wait(&r.fx), -ECANCELED);
+	CHECK(need_state(r.fx.fd, r.context).state & DRM_PUMICE_CONTEXT_INNOCENT);
 	render_pair(&r, 0, jobs);
-	CHECK_ERROR(gpu_submit(r.rig.fd, jobs, 2, NULL), EIO);
-	next = render_on(&r.rig);
+	CHECK_ERROR(gpu_submit(r.fx.fd, jobs, 2, NULL), EIO);
+	next = render_on(&r.fx);
 	render_check_works(&next);
 }
 

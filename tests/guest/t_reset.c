@@ -12,7 +12,7 @@
 
 #include "harness.h"
 #include "parameters.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 #include "uevent.h"
 
@@ -37,29 +37,29 @@ static int need_deaf_gpu(void)
  * The firmware stops reading commands; one job is on the GPU and does not end.
  * @syncs: signaled by each of @count more jobs, of which KCCB_ENTRIES are kicked.
  */
-static struct rig rig_deaf(int fd, u32 *syncs, u32 count)
+static struct fixture fx_deaf(int fd, u32 *syncs, u32 count)
 {
-	struct rig rig = rig_with(fd, DRM_PUMICE_PRIORITY_LOW, USUAL_TIMEOUT_MS);
+	struct fixture fx = fx_with(fd, DRM_PUMICE_PRIORITY_LOW, USUAL_TIMEOUT_MS);
 	u64 empty;
 	u32 i;
 
-	rig_block(&rig);
-	empty = rig_empty_stream(&rig);
+	fx_block(&fx);
+	empty = fx_empty_stream(&fx);
 	for (i = 0; i < count; i++) {
-		rig.sync = syncs[i] = need_sync(rig.fd);
-		rig_submit(&rig, empty);
+		fx.sync = syncs[i] = need_sync(fx.fd);
+		fx_submit(&fx, empty);
 	}
 	need_in_flight(1 + KCCB_ENTRIES);
-	return rig;
+	return fx;
 }
 
-static void check_innocent(struct rig *rig)
+static void check_innocent(struct fixture *fx)
 {
-	struct drm_pumice_job job = { .context = rig->context, .stream = rig_empty_stream(rig) };
+	struct drm_pumice_job job = { .context = fx->context, .stream = fx_empty_stream(fx) };
 
-	CHECK_EQUAL(rig_wait(rig), -ECANCELED);
-	CHECK_EQUAL(need_state(rig->fd, rig->context).state, DRM_PUMICE_CONTEXT_INNOCENT);
-	CHECK_ERROR(gpu_submit(rig->fd, &job, 1, NULL), EIO);
+	CHECK_EQUAL(fx_wait(fx), -ECANCELED);
+	CHECK_EQUAL(need_state(fx->fd, fx->context).state, DRM_PUMICE_CONTEXT_INNOCENT);
+	CHECK_ERROR(gpu_submit(fx->fd, &job, 1, NULL), EIO);
 }
 
 /*
@@ -68,22 +68,22 @@ static void check_innocent(struct rig *rig)
  */
 static void job_that_the_firmware_never_got_may_time_out(void)
 {
-	struct rig late = rig_with(need_deaf_gpu(), DRM_PUMICE_PRIORITY_NORMAL, 100), deaf;
+	struct fixture late = fx_with(need_deaf_gpu(), DRM_PUMICE_PRIORITY_NORMAL, 100), deaf;
 	u32 syncs[KCCB_ENTRIES];
 
-	deaf = rig_deaf(late.fd, syncs, KCCB_ENTRIES);
-	rig_submit(&late, rig_store_stream(&late, late.data.va, 1));
-	CHECK_EQUAL(rig_wait(&late), 1);
+	deaf = fx_deaf(late.fd, syncs, KCCB_ENTRIES);
+	fx_submit(&late, fx_store_stream(&late, late.data.va, 1));
+	CHECK_EQUAL(fx_wait(&late), 1);
 	CHECK_EQUAL(late.data.cpu[0], 1);
 	check_innocent(&deaf);
-	rig_check_works(&late);
+	fx_check_works(&late);
 }
 
 /* The firmware makes no room for the last jobs in time. The reset ends all in their order. */
 static void jobs_end_in_their_order_when_the_firmware_is_full(void)
 {
 	u32 syncs[KCCB_ENTRIES + 20], i;
-	struct rig deaf = rig_deaf(need_deaf_gpu(), syncs, KCCB_ENTRIES + 20);
+	struct fixture deaf = fx_deaf(need_deaf_gpu(), syncs, KCCB_ENTRIES + 20);
 	u64 before, at;
 
 	for (i = 0; i < KCCB_ENTRIES + 20; i++)
@@ -102,11 +102,11 @@ static void jobs_end_in_their_order_when_the_firmware_is_full(void)
 
 /** struct unmapper - a thread whose VM_BIND the firmware does not answer */
 struct unmapper {
-	struct rig *rig;
+	struct fixture *fx;
 	bool done;	/* atomic */
 };
 
-#define TABLES_VA	RIG_FREE
+#define TABLES_VA	FX_FREE
 #define TABLES_BYTES	(64 * MIB)	/* 32 page tables */
 
 static void *unmap_tables(void *arg)
@@ -114,7 +114,7 @@ static void *unmap_tables(void *arg)
 	struct unmapper *unmapper = arg;
 	const struct drm_pumice_bind_op op = bind_unmap(TABLES_VA, TABLES_BYTES);
 
-	gpu_bind(unmapper->rig->fd, unmapper->rig->vm, &op, 1, NULL);
+	gpu_bind(unmapper->fx->fd, unmapper->fx->vm, &op, 1, NULL);
 	__atomic_store_n(&unmapper->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -126,27 +126,27 @@ static void *unmap_tables(void *arg)
  */
 static void page_tables_stay_until_the_gpu_has_forgotten_them(void)
 {
-	struct rig rig = rig_open();
-	struct unmapper unmapper = { .rig = &rig };
+	struct fixture fx = fx_open();
+	struct unmapper unmapper = { .fx = &fx };
 	int resets = need_counts().resets;
 	pthread_t thread;
 	u64 before;
 
 	CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
-	need_map(rig.fd, rig.vm, 0, 0, TABLES_VA, TABLES_BYTES, DRM_PUMICE_BIND_NULL);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, TABLES_VA, 1)), 1);
-	before = fdinfo_number(rig.fd, "pumice-page-tables");
-	rig_block(&rig);
+	need_map(fx.fd, fx.vm, 0, 0, TABLES_VA, TABLES_BYTES, DRM_PUMICE_BIND_NULL);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, TABLES_VA, 1)), 1);
+	before = fdinfo_number(fx.fd, "pumice-page-tables");
+	fx_block(&fx);
 	need_firmware_stopped();
 	CHECK_OK(-pthread_create(&thread, NULL, unmap_tables, &unmapper));
-	while (fdinfo_number(rig.fd, "pumice-page-tables") >= before)
+	while (fdinfo_number(fx.fd, "pumice-page-tables") >= before)
 		CHECK(!__atomic_load_n(&unmapper.done, __ATOMIC_ACQUIRE) ||
-		      fdinfo_number(rig.fd, "pumice-page-tables") < before);
+		      fdinfo_number(fx.fd, "pumice-page-tables") < before);
 	CHECK(need_counts().resets > resets);
 	CHECK_OK(-pthread_join(thread, NULL));
-	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
-	rig = rig_open();
-	rig_check_works(&rig);
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
+	fx = fx_open();
+	fx_check_works(&fx);
 }
 
 /* A firmware that stops reading is found out by several at once: one reset is enough. */
@@ -154,39 +154,39 @@ static void firmware_that_stops_reading_costs_one_reset(void)
 {
 	int fd = need_deaf_gpu(), resets = need_counts().resets, i;
 	u32 syncs[KCCB_ENTRIES];
-	struct rig late[3], deaf;
+	struct fixture late[3], deaf;
 
 	for (i = 0; i < 3; i++)
-		late[i] = rig_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 100);
-	deaf = rig_deaf(fd, syncs, KCCB_ENTRIES);
+		late[i] = fx_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 100);
+	deaf = fx_deaf(fd, syncs, KCCB_ENTRIES);
 	for (i = 0; i < 3; i++)
-		rig_submit(&late[i], rig_empty_stream(&late[i]));
+		fx_submit(&late[i], fx_empty_stream(&late[i]));
 	for (i = 0; i < 3; i++)
-		CHECK_EQUAL(rig_wait(&late[i]), 1);
+		CHECK_EQUAL(fx_wait(&late[i]), 1);
 	check_innocent(&deaf);
-	rig_check_works(&late[0]);
+	fx_check_works(&late[0]);
 	CHECK_EQUAL(need_counts().resets, resets + 1);
 }
 
 /* A process with jobs of which one hangs, most of them queued after it. */
 static void live(unsigned int *seed)
 {
-	struct rig rig = rig_open();
-	const u64 good = rig_store_stream(&rig, rig.data.va, 5), loop = rig_loop_stream(&rig);
+	struct fixture fx = fx_open();
+	const u64 good = fx_store_stream(&fx, fx.data.va, 5), loop = fx_loop_stream(&fx);
 	const int hang = rand_r(seed) % (JOBS / 2);
 	int i, err = 0;
 
 	for (i = 0; i < JOBS && !err; i++) {
 		struct drm_pumice_job job = {
-			.context = rig.context, .stream = i == hang ? loop : good,
+			.context = fx.context, .stream = i == hang ? loop : good,
 		};
 
-		err = gpu_submit(rig.fd, &job, 1, NULL);
+		err = gpu_submit(fx.fd, &job, 1, NULL);
 		CHECK(!err || err == -EIO);
 	}
 	if (rand_r(seed) % 2)
-		CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	rig_close(&rig);
+		CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	fx_close(&fx);
 }
 
 static void *lives(void *arg)
@@ -203,7 +203,7 @@ static void *lives(void *arg)
 static void time_out(unsigned int ms)
 {
 	pthread_t threads[THREADS];
-	struct rig rig;
+	struct fixture fx;
 	uintptr_t i;
 
 	need_firmware(NULL);
@@ -214,8 +214,8 @@ static void time_out(unsigned int ms)
 	for (i = 0; i < THREADS; i++)
 		CHECK(!pthread_join(threads[i], NULL));
 	CHECK_OK(set_module_parameter("job_timeout_ms", USUAL_TIMEOUT_MS));
-	rig = rig_open();
-	rig_check_works(&rig);
+	fx = fx_open();
+	fx_check_works(&fx);
 }
 
 static void jobs_may_time_out_after_4_ms(void)
@@ -234,24 +234,24 @@ static void jobs_may_time_out_after_100_ms(void)
  */
 static void asynchronous_bind_may_reset_the_gpu(void)
 {
-	struct drm_pumice_bind_op op = bind_unmap(RIG_FREE, 16 * PAGE);
+	struct drm_pumice_bind_op op = bind_unmap(FX_FREE, 16 * PAGE);
 	struct drm_pumice_sync done;
 	int resets, i;
 
 	need_firmware(NULL);
 	resets = need_counts().resets;
 	for (i = 0; i < 20 && need_counts().resets == resets; i++) {
-		struct rig rig = rig_open();
+		struct fixture fx = fx_open();
 
 		CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
-		done = then_signal(need_sync(rig.fd), 0);
-		need_map(rig.fd, rig.vm, need_bo(rig.fd, 16 * PAGE), 0, RIG_FREE, 16 * PAGE, 0);
-		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 7)), 1);
+		done = then_signal(need_sync(fx.fd), 0);
+		need_map(fx.fd, fx.vm, need_bo(fx.fd, 16 * PAGE), 0, FX_FREE, 16 * PAGE, 0);
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 7)), 1);
 		CHECK_OK(set_module_parameter("fw_timeout_ms", 0));
-		CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, &done, 1));
-		need_wait(rig.fd, done.handle, 0);
+		CHECK_OK(gpu_bind_async(fx.fd, fx.vm, &op, 1, &done, 1));
+		need_wait(fx.fd, done.handle, 0);
 		CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
-		rig_close(&rig);
+		fx_close(&fx);
 	}
 	CHECK(need_counts().resets > resets);
 }
@@ -270,32 +270,32 @@ static void check_resets(int fd, u64 count, u64 guilty, u64 innocent)
 /* Of its own contexts, destroyed ones included; and of the GPU since it was opened. */
 static void file_learns_what_resets_and_time_outs_did_to_it(void)
 {
-	struct rig hanging, lost, idle;
+	struct fixture hanging, lost, idle;
 	int later;
 
 	need_firmware(NULL);
-	hanging = rig_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, 200);
-	lost = rig_open();
-	idle = rig_open();
+	hanging = fx_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, 200);
+	lost = fx_open();
+	idle = fx_open();
 	check_resets(hanging.fd, 0, 0, 0);
-	rig_hang(&hanging);
-	CHECK_EQUAL(rig_wait(&hanging), -ETIMEDOUT);
+	fx_hang(&hanging);
+	CHECK_EQUAL(fx_wait(&hanging), -ETIMEDOUT);
 	check_resets(hanging.fd, 0, 1, 0);
 	check_resets(lost.fd, 0, 0, 0);
 	CHECK_OK(gpu_context_destroy(hanging.fd, hanging.context));
 	check_resets(hanging.fd, 0, 1, 0);
-	rig_block(&lost);
+	fx_block(&lost);
 	need_flr();
-	CHECK_EQUAL(rig_wait(&lost), -ECANCELED);
+	CHECK_EQUAL(fx_wait(&lost), -ECANCELED);
 	later = need_gpu();
 	check_resets(hanging.fd, 1, 1, 0);
 	check_resets(lost.fd, 1, 0, 1);
 	check_resets(idle.fd, 1, 0, 0);
 	check_resets(later, 0, 0, 0);
 	lost.context = need_context(lost.fd, lost.vm);
-	rig_block(&lost);
+	fx_block(&lost);
 	need_flr();
-	CHECK_EQUAL(rig_wait(&lost), -ECANCELED);
+	CHECK_EQUAL(fx_wait(&lost), -ECANCELED);
 	check_resets(lost.fd, 2, 0, 2);
 	check_resets(later, 1, 0, 0);
 }
@@ -303,13 +303,13 @@ static void file_learns_what_resets_and_time_outs_did_to_it(void)
 /* A context that a program ends itself is no fault. */
 static void destroyed_contexts_are_not_blamed(void)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	need_firmware(NULL);
-	rig = rig_open();
-	rig_block(&rig);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	check_resets(rig.fd, 0, 0, 0);
+	fx = fx_open();
+	fx_block(&fx);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	check_resets(fx.fd, 0, 0, 0);
 }
 
 static void arguments_of_the_reset_query_must_be_zero(void)
@@ -328,7 +328,7 @@ static void reset_is_announced_where_the_kernel_can(void)
 {
 	u32 syncs[KCCB_ENTRIES + 1];
 	int fd = need_deaf_gpu(), events = need_uevents();
-	struct rig deaf = rig_deaf(fd, syncs, KCCB_ENTRIES + 1);
+	struct fixture deaf = fx_deaf(fd, syncs, KCCB_ENTRIES + 1);
 
 	check_innocent(&deaf);
 	check_wedged(events, "WEDGED=none");
@@ -336,11 +336,11 @@ static void reset_is_announced_where_the_kernel_can(void)
 
 static void usual_firmware_works_afterwards(void)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	need_firmware(NULL);
-	rig = rig_open();
-	rig_check_works(&rig);
+	fx = fx_open();
+	fx_check_works(&fx);
 }
 
 static const struct test_case cases[] = {

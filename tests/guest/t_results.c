@@ -17,44 +17,44 @@
 #include "harness.h"
 #include "perf.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
-static int result_of(const struct rig *rig, u64 job, struct drm_pumice_job_get_result *result)
+static int result_of(const struct fixture *fx, u64 job, struct drm_pumice_job_get_result *result)
 {
-	*result = (struct drm_pumice_job_get_result){ .context = rig->context, .job = job };
-	return gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, result);
+	*result = (struct drm_pumice_job_get_result){ .context = fx->context, .job = job };
+	return gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, result);
 }
 
 static void each_job_has_its_result(void)
 {
 	struct drm_pumice_job_get_result result;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
-	CHECK_ERROR(result_of(&rig, 0, &result), ENODATA);
-	CHECK_ERROR(result_of(&rig, 1, &result), ENOENT);
+	CHECK_ERROR(result_of(&fx, 0, &result), ENODATA);
+	CHECK_ERROR(result_of(&fx, 1, &result), ENOENT);
 	for (i = 1; i <= 5; i++) {
 		int want = i == 3 ? -EIO : 1;
 
-		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, i == 3 ? RIG_FREE : rig.data.va,
-							   i)), want);
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, i == 3 ? FX_FREE : fx.data.va,
+							i)), want);
 	}
 	for (i = 1; i <= 5; i++) {
-		CHECK_OK(result_of(&rig, i, &result));
+		CHECK_OK(result_of(&fx, i, &result));
 		CHECK_EQUAL(result.job, i);
 		CHECK_EQUAL(result.error, i == 3 ? -EIO : 0);
 		CHECK(result.start && result.end >= result.start);
 		CHECK_EQUAL(result.run_ticks, result.end - result.start);
 		CHECK_EQUAL(result.slices, 1);
 		CHECK_EQUAL(result.groups, i == 3 ? 0 : 1);
-		CHECK_EQUAL(result.fault_va, i == 3 ? RIG_FREE : 0);
+		CHECK_EQUAL(result.fault_va, i == 3 ? FX_FREE : 0);
 		CHECK_EQUAL(result.unit, i == 3 ? PUMICE_UNIT_USC_DATA : PUMICE_UNIT_NONE);
 	}
-	CHECK_OK(result_of(&rig, 0, &result));
+	CHECK_OK(result_of(&fx, 0, &result));
 	CHECK_EQUAL(result.job, 5);
-	CHECK_ERROR(result_of(&rig, 6, &result), ENOENT);
-	CHECK_ERROR(result_of(&rig, UINT64_MAX, &result), ENOENT);
+	CHECK_ERROR(result_of(&fx, 6, &result), ENOENT);
+	CHECK_ERROR(result_of(&fx, UINT64_MAX, &result), ENOENT);
 }
 
 /* As user space built before there were partial renders asks: the call's number has the size. */
@@ -62,16 +62,16 @@ static void shorter_result_of_an_older_user_is_filled(void)
 {
 	const u32 old = offsetof(struct drm_pumice_job_get_result, partial_renders);
 	struct drm_pumice_job_get_result result, shorter;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
 	CHECK_EQUAL(old, 80);
-	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	CHECK_OK(result_of(&rig, 1, &result));
+	CHECK_EQUAL(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	CHECK_OK(result_of(&fx, 1, &result));
 	memset(&shorter, 0xa5, sizeof(shorter));
-	shorter.context = rig.context;
+	shorter.context = fx.context;
 	shorter.job = 1;
-	CHECK_OK(gpu_ioctl(rig.fd, _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE, DRM_COMMAND_BASE +
-					DRM_PUMICE_JOB_GET_RESULT, old), &shorter));
+	CHECK_OK(gpu_ioctl(fx.fd, _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE, DRM_COMMAND_BASE +
+				       DRM_PUMICE_JOB_GET_RESULT, old), &shorter));
 	CHECK(!memcmp(&shorter, &result, old));
 	CHECK_EQUAL(shorter.partial_renders, 0xa5a5a5a5);
 	CHECK_EQUAL(result.partial_renders, 0);
@@ -80,48 +80,48 @@ static void shorter_result_of_an_older_user_is_filled(void)
 static void old_results_give_way(void)
 {
 	struct drm_pumice_job_get_result result;
-	struct rig rig = rig_open();
-	u64 stream = rig_empty_stream(&rig);
+	struct fixture fx = fx_open();
+	u64 stream = fx_empty_stream(&fx);
 	u32 i;
 
 	for (i = 0; i < DRM_PUMICE_JOB_RESULTS + 2; i++)
-		CHECK_EQUAL(rig_run(&rig, stream), 1);
-	CHECK_ERROR(result_of(&rig, 1, &result), ENODATA);
-	CHECK_ERROR(result_of(&rig, 2, &result), ENODATA);
-	CHECK_OK(result_of(&rig, 3, &result));
+		CHECK_EQUAL(fx_run(&fx, stream), 1);
+	CHECK_ERROR(result_of(&fx, 1, &result), ENODATA);
+	CHECK_ERROR(result_of(&fx, 2, &result), ENODATA);
+	CHECK_OK(result_of(&fx, 3, &result));
 }
 
 static void job_that_runs_has_no_result_yet(void)
 {
 	struct drm_pumice_job_get_result result;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_block(&rig);
+	fx_block(&fx);
 	need_in_flight(1);
-	CHECK_ERROR(result_of(&rig, 1, &result), EBUSY);
-	CHECK_ERROR(result_of(&rig, 0, &result), ENODATA);
+	CHECK_ERROR(result_of(&fx, 1, &result), EBUSY);
+	CHECK_ERROR(result_of(&fx, 0, &result), ENODATA);
 }
 
 static void result_of_an_unknown_context_is_refused(void)
 {
 	struct drm_pumice_job_get_result result;
-	struct rig rig = rig_open(), other = rig_open();
+	struct fixture fx = fx_open(), other = fx_open();
 
-	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_empty_stream(&fx)), 1);
 	other.context = 999;
 	CHECK_ERROR(result_of(&other, 1, &result), ENOENT);
 }
 
-static void run_counted(struct rig *rig, u64 stream, u32 perfmon)
+static void run_counted(struct fixture *fx, u64 stream, u32 perfmon)
 {
-	struct drm_pumice_sync sync = then_signal(rig->sync, 0);
+	struct drm_pumice_sync sync = then_signal(fx->sync, 0);
 	struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(&sync, 1),
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(&sync, 1),
 		.perfmon = perfmon,
 	};
 
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
-	CHECK_EQUAL(rig_wait(rig), 1);
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
+	CHECK_EQUAL(fx_wait(fx), 1);
 }
 
 static const u32 some[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_PDS_TASKS,
@@ -129,41 +129,41 @@ static const u32 some[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_PDS_TASKS,
 
 static void perfmon_counts_the_jobs_that_name_it(void)
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_store_stream(&rig, rig.data.va, 1), values[3];
+	struct fixture fx = fx_open();
+	u64 stream = fx_store_stream(&fx, fx.data.va, 1), values[3];
 	u32 id;
 
-	CHECK_OK(gpu_perfmon_create(rig.fd, some, 3, &id));
-	CHECK_OK(gpu_perfmon_values(rig.fd, id, 0, values));
+	CHECK_OK(gpu_perfmon_create(fx.fd, some, 3, &id));
+	CHECK_OK(gpu_perfmon_values(fx.fd, id, 0, values));
 	CHECK_EQUAL(values[0] | values[1] | values[2], 0);
-	run_counted(&rig, stream, id);
-	run_counted(&rig, stream, 0);
-	run_counted(&rig, stream, id);
-	CHECK_OK(gpu_perfmon_values(rig.fd, id, DRM_PUMICE_PERFMON_RESET, values));
+	run_counted(&fx, stream, id);
+	run_counted(&fx, stream, 0);
+	run_counted(&fx, stream, id);
+	CHECK_OK(gpu_perfmon_values(fx.fd, id, DRM_PUMICE_PERFMON_RESET, values));
 	CHECK_EQUAL(values[0], 2);
 	CHECK_EQUAL(values[1], 2);
 	CHECK_EQUAL(values[2], 2);
-	run_counted(&rig, stream, id);
-	CHECK_OK(gpu_perfmon_values(rig.fd, id, 0, values));
+	run_counted(&fx, stream, id);
+	CHECK_OK(gpu_perfmon_values(fx.fd, id, 0, values));
 	CHECK_EQUAL(values[0], 1);
-	CHECK_OK(gpu_perfmon_destroy(rig.fd, id));
-	CHECK_ERROR(gpu_perfmon_destroy(rig.fd, id), ENOENT);
+	CHECK_OK(gpu_perfmon_destroy(fx.fd, id));
+	CHECK_ERROR(gpu_perfmon_destroy(fx.fd, id), ENOENT);
 }
 
 static void perfmon_of_a_job_that_runs_is_busy(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_job job = { .context = rig.context };
+	struct fixture fx = fx_open();
+	struct drm_pumice_job job = { .context = fx.context };
 	u64 values[3];
 	u32 id;
 
-	CHECK_OK(gpu_perfmon_create(rig.fd, some, 3, &id));
-	job.stream = rig_loop_stream(&rig);
+	CHECK_OK(gpu_perfmon_create(fx.fd, some, 3, &id));
+	job.stream = fx_loop_stream(&fx);
 	job.perfmon = id;
-	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
-	CHECK_ERROR(gpu_perfmon_values(rig.fd, id, 0, values), EBUSY);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_OK(gpu_perfmon_values(rig.fd, id, 0, values));
+	CHECK_OK(gpu_submit(fx.fd, &job, 1, NULL));
+	CHECK_ERROR(gpu_perfmon_values(fx.fd, id, 0, values), EBUSY);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	CHECK_OK(gpu_perfmon_values(fx.fd, id, 0, values));
 }
 
 static void perfmon_refuses_bad_arguments(void)
@@ -173,28 +173,28 @@ static void perfmon_refuses_bad_arguments(void)
 		.counters = { .stride = 4, .count = 1, .array = (uintptr_t)some }, .flags = 1,
 	};
 	struct drm_pumice_perfmon_destroy destroy = { .pad = 1 };
-	struct rig rig = rig_open();
-	struct drm_pumice_job job = { .context = rig.context };
+	struct fixture fx = fx_open();
+	struct drm_pumice_job job = { .context = fx.context };
 	u32 id, many[DRM_PUMICE_MAX_PERF_COUNTERS + 1] = { 0 };
 	u64 values[3];
 
-	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create), EINVAL);
-	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), EINVAL);
-	CHECK_ERROR(gpu_perfmon_create(rig.fd, some, 0, &id), EINVAL);
-	CHECK_ERROR(gpu_perfmon_create(rig.fd, unknown, 1, &id), EINVAL);
-	CHECK_ERROR(gpu_perfmon_create(rig.fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), E2BIG);
-	CHECK_ERROR(gpu_perfmon_create(rig.fd, (void *)8, 1, &id), EFAULT);
-	CHECK_ERROR(gpu_perfmon_values(rig.fd, 1, 0, values), ENOENT);
-	CHECK_OK(gpu_perfmon_create(rig.fd, some, 3, &id));
-	CHECK_ERROR(gpu_perfmon_values(rig.fd, id, 2, values), EINVAL);
-	CHECK_ERROR(gpu_perfmon_values(rig.fd, id, 0, (void *)8), EFAULT);
-	job.stream = rig_empty_stream(&rig);
+	CHECK_ERROR(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create), EINVAL);
+	CHECK_ERROR(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), EINVAL);
+	CHECK_ERROR(gpu_perfmon_create(fx.fd, some, 0, &id), EINVAL);
+	CHECK_ERROR(gpu_perfmon_create(fx.fd, unknown, 1, &id), EINVAL);
+	CHECK_ERROR(gpu_perfmon_create(fx.fd, many, DRM_PUMICE_MAX_PERF_COUNTERS + 1, &id), E2BIG);
+	CHECK_ERROR(gpu_perfmon_create(fx.fd, (void *)8, 1, &id), EFAULT);
+	CHECK_ERROR(gpu_perfmon_values(fx.fd, 1, 0, values), ENOENT);
+	CHECK_OK(gpu_perfmon_create(fx.fd, some, 3, &id));
+	CHECK_ERROR(gpu_perfmon_values(fx.fd, id, 2, values), EINVAL);
+	CHECK_ERROR(gpu_perfmon_values(fx.fd, id, 0, (void *)8), EFAULT);
+	job.stream = fx_empty_stream(&fx);
 	job.perfmon = id + 1;
-	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), ENOENT);
+	CHECK_ERROR(gpu_submit(fx.fd, &job, 1, NULL), ENOENT);
 	job.perfmon = 0;
 	job.hwrt = 1;
-	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), EINVAL);
-	rig_check_works(&rig);
+	CHECK_ERROR(gpu_submit(fx.fd, &job, 1, NULL), EINVAL);
+	fx_check_works(&fx);
 }
 
 static void perfmons_of_a_file_are_limited(void)
@@ -320,30 +320,30 @@ static void administrator_may_give_global_counters_away(void)
 static void own_counters_count_the_context_alone(void)
 {
 	static const u32 own[2] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_CDM_COMMANDS };
-	struct rig rig = rig_open(), other = rig_open();
-	struct drm_pumice_sync done = then_signal(rig.sync, 0);
-	struct drm_pumice_job job = { .context = rig.context, .syncs = ARRAY_OF(&done, 1) };
+	struct fixture fx = fx_open(), other = fx_open();
+	struct drm_pumice_sync done = then_signal(fx.sync, 0);
+	struct drm_pumice_job job = { .context = fx.context, .syncs = ARRAY_OF(&done, 1) };
 	u64 values[2];
 	u32 i;
 
-	CHECK_OK(gpu_perfmon_create(rig.fd, own, 2, &job.perfmon));
-	rig_run_on(&other);
+	CHECK_OK(gpu_perfmon_create(fx.fd, own, 2, &job.perfmon));
+	fx_run_on(&other);
 	for (i = 0; i < 4; i++) {
-		job.stream = rig_store_stream(&rig, rig.data.va, i);
-		CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
-		CHECK_EQUAL(rig_wait(&rig), 1);
+		job.stream = fx_store_stream(&fx, fx.data.va, i);
+		CHECK_OK(gpu_submit(fx.fd, &job, 1, NULL));
+		CHECK_EQUAL(fx_wait(&fx), 1);
 	}
-	CHECK_OK(gpu_perfmon_values(rig.fd, job.perfmon, 0, values));
+	CHECK_OK(gpu_perfmon_values(fx.fd, job.perfmon, 0, values));
 	CHECK_EQUAL(values[0], 4);
 }
 
 /* A job as user space built before performance monitors submits it. */
 static void shorter_job_of_an_older_user_runs(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_sync sync = then_signal(rig.sync, 0);
+	struct fixture fx = fx_open();
+	struct drm_pumice_sync sync = then_signal(fx.sync, 0);
 	struct drm_pumice_job job = {
-		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 3),
+		.context = fx.context, .stream = fx_store_stream(&fx, fx.data.va, 3),
 		.syncs = ARRAY_OF(&sync, 1),
 	};
 	struct drm_pumice_submit submit = {
@@ -351,21 +351,21 @@ static void shorter_job_of_an_older_user_runs(void)
 			  .array = (uintptr_t)&job },
 	};
 
-	CHECK_OK(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit));
-	CHECK_EQUAL(rig_wait(&rig), 1);
-	CHECK_EQUAL(rig.data.cpu[0], 3);
+	CHECK_OK(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit));
+	CHECK_EQUAL(fx_wait(&fx), 1);
+	CHECK_EQUAL(fx.data.cpu[0], 3);
 	submit.jobs.stride -= 4;
-	CHECK_ERROR(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit), EINVAL);
+	CHECK_ERROR(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit), EINVAL);
 }
 
 static void statistics_count_and_survive_a_reset(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_query_stats before = need_stats(rig.fd), after;
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_stats before = need_stats(fx.fd), after;
 
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 1)), -EIO);
-	after = need_stats(rig.fd);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	after = need_stats(fx.fd);
 	CHECK_EQUAL(after.jobs_submitted, before.jobs_submitted + 2);
 	CHECK_EQUAL(after.jobs_done, before.jobs_done + 2);
 	CHECK_EQUAL(after.jobs_faulted, before.jobs_faulted + 1);
@@ -378,7 +378,7 @@ static void statistics_count_and_survive_a_reset(void)
 	CHECK_EQUAL(after.tasks + after.waves + after.jobs_firmware, 0);
 	need_flr();
 	before = after;
-	after = need_stats(rig.fd);
+	after = need_stats(fx.fd);
 	CHECK(after.compute_busy >= before.compute_busy);
 	CHECK(after.mmu_faults >= before.mmu_faults);
 	CHECK_EQUAL(after.resets, before.resets + 1);
@@ -386,12 +386,12 @@ static void statistics_count_and_survive_a_reset(void)
 
 static void statistics_show_the_present(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_query_stats stats;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	need_in_flight(1);
-	stats = need_stats(rig.fd);
+	stats = need_stats(fx.fd);
 	CHECK_EQUAL(stats.contexts_busy, 1);
 	CHECK_EQUAL(stats.jobs_firmware, 1);
 	CHECK(stats.tasks && stats.waves);

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 
 /* struct drm_pumice_job as it was first published: without the performance monitor. */
 #define FIRST_JOB_BYTES	32u
 
-/** struct ground - a rig, and a job that would be accepted */
+/** struct ground - a fixture, and a job that would be accepted */
 struct ground {
-	struct rig rig;
+	struct fixture fx;
 	struct drm_pumice_sync sync;
 	struct drm_pumice_job job;
 };
@@ -23,10 +23,10 @@ static struct ground *ground(void)
 	struct ground *g = calloc(1, sizeof(*g));
 
 	CHECK(g);
-	g->rig = rig_open();
-	g->sync = then_signal(g->rig.sync, 0);
+	g->fx = fx_open();
+	g->sync = then_signal(g->fx.sync, 0);
 	g->job = (struct drm_pumice_job){
-		.context = g->rig.context, .stream = rig_empty_stream(&g->rig),
+		.context = g->fx.context, .stream = fx_empty_stream(&g->fx),
 		.syncs = ARRAY_OF(&g->sync, 1),
 	};
 	return g;
@@ -37,18 +37,18 @@ static void refuse(struct ground *g, int error)
 {
 	u32 failed = 99;
 
-	CHECK_ERROR(gpu_submit(g->rig.fd, &g->job, 1, &failed), error);
+	CHECK_ERROR(gpu_submit(g->fx.fd, &g->job, 1, &failed), error);
 	CHECK_EQUAL(failed, 0);
-	CHECK_ERROR(sync_wait(g->rig.fd, g->rig.sync, 0, 0), EINVAL);
-	CHECK_EQUAL(need_state(g->rig.fd, g->rig.context).jobs_done, 0);
+	CHECK_ERROR(sync_wait(g->fx.fd, g->fx.sync, 0, 0), EINVAL);
+	CHECK_EQUAL(need_state(g->fx.fd, g->fx.context).jobs_done, 0);
 }
 
 static void a_job_that_is_right_is_taken(void)
 {
 	struct ground *g = ground();
 
-	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 }
 
 static void submit_flags_are_refused(void)
@@ -59,7 +59,7 @@ static void submit_flags_are_refused(void)
 	for (bit = 0; bit < 32; bit++) {
 		struct drm_pumice_submit args = { .flags = 1u << bit, .jobs = ARRAY_OF(&g->job, 1) };
 
-		CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+		CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
 	}
 }
 
@@ -71,8 +71,8 @@ static void submit_padding_must_be_zero(void)
 		{ .pad2 = 1, .jobs = ARRAY_OF(&g->job, 1) },
 	};
 
-	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args[0]), EINVAL);
-	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args[1]), EINVAL);
+	CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args[0]), EINVAL);
+	CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args[1]), EINVAL);
 }
 
 /* It is written only, so what a call before left there is no argument. */
@@ -81,8 +81,8 @@ static void index_of_the_failing_job_is_not_read(void)
 	struct ground *g = ground();
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1), .failed_job = 1000 };
 
-	CHECK_OK(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_OK(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 }
 
 /* A program that was built before the structure grew. */
@@ -99,10 +99,10 @@ static void submit_as_first_published_is_accepted(void)
 	} first = { .args.jobs = ARRAY_OF(&g->job, 1), .canary = 0x12345678 };
 	unsigned long request = DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_SUBMIT, first.args);
 
-	CHECK_OK(gpu_ioctl(g->rig.fd, request, &first));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_OK(gpu_ioctl(g->fx.fd, request, &first));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 	g->job.flags = 1;
-	CHECK_ERROR(gpu_ioctl(g->rig.fd, request, &first), EINVAL);
+	CHECK_ERROR(gpu_ioctl(g->fx.fd, request, &first), EINVAL);
 	CHECK_EQUAL(first.args.jobs.count, 1);
 	CHECK_EQUAL(first.canary, 0x12345678);
 }
@@ -166,7 +166,7 @@ static void too_many_jobs_are_refused(void)
 	u32 i;
 
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		CHECK_ERROR(gpu_submit(g->rig.fd, &g->job, counts[i], NULL), E2BIG);
+		CHECK_ERROR(gpu_submit(g->fx.fd, &g->job, counts[i], NULL), E2BIG);
 }
 
 static void too_many_syncs_are_refused(void)
@@ -187,9 +187,9 @@ static void too_small_strides_are_refused(void)
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
 
 	args.jobs.stride = FIRST_JOB_BYTES - 1;
-	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
 	args.jobs.stride = 0;
-	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
 	g->job.syncs.stride = sizeof(g->sync) - 4;
 	refuse(g, EINVAL);
 	g->job.syncs.stride = 0;
@@ -205,8 +205,8 @@ static void first_published_job_is_still_taken(void)
 	g->job.perfmon = NO_HANDLE;
 	g->job.hwrt = 1;
 	args.jobs.stride = FIRST_JOB_BYTES;
-	CHECK_OK(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_OK(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 }
 
 static void job_padding_must_be_zero(void)
@@ -234,10 +234,10 @@ static void jobs_may_grow_by_zeroes_only(void)
 	} grown = { .job = g->job };
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&grown, 1) };
 
-	CHECK_OK(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_OK(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 	grown.more = 1;
-	CHECK_ERROR(gpu_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), E2BIG);
+	CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), E2BIG);
 }
 
 static void syncs_may_grow_by_zeroes_only(void)
@@ -251,16 +251,16 @@ static void syncs_may_grow_by_zeroes_only(void)
 	g->job.syncs = (struct drm_pumice_array)ARRAY_OF(&grown, 1);
 	refuse(g, E2BIG);
 	grown.more = 0;
-	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 }
 
 static void arrays_must_be_readable(void)
 {
 	struct ground *g = ground();
 
-	CHECK_ERROR(gpu_submit(g->rig.fd, (void *)16, 1, NULL), EFAULT);
-	CHECK_ERROR(gpu_submit(g->rig.fd, NULL, 1, NULL), EFAULT);
+	CHECK_ERROR(gpu_submit(g->fx.fd, (void *)16, 1, NULL), EFAULT);
+	CHECK_ERROR(gpu_submit(g->fx.fd, NULL, 1, NULL), EFAULT);
 	g->job.syncs.array = 16;
 	refuse(g, EFAULT);
 	g->job.syncs.array = 0xffffffff81000000ull;
@@ -322,9 +322,9 @@ static void waiting_for_what_nobody_signals_is_refused(void)
 {
 	struct ground *g = ground();
 
-	g->sync = wait_for(need_sync(g->rig.fd), 0);
+	g->sync = wait_for(need_sync(g->fx.fd), 0);
 	refuse(g, EINVAL);
-	g->sync = wait_for(need_sync(g->rig.fd), 5);
+	g->sync = wait_for(need_sync(g->fx.fd), 5);
 	refuse(g, EINVAL);
 }
 
@@ -332,7 +332,7 @@ static void waiting_for_ones_own_signal_is_refused(void)
 {
 	struct ground *g = ground();
 	const struct drm_pumice_sync syncs[] = {
-		then_signal(g->rig.sync, 0), wait_for(g->rig.sync, 0),
+		then_signal(g->fx.sync, 0), wait_for(g->fx.sync, 0),
 	};
 
 	g->job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 2);
@@ -342,14 +342,14 @@ static void waiting_for_ones_own_signal_is_refused(void)
 static void waiting_for_a_later_job_is_refused(void)
 {
 	struct ground *g = ground();
-	struct drm_pumice_sync wait = wait_for(g->rig.sync, 0);
+	struct drm_pumice_sync wait = wait_for(g->fx.sync, 0);
 	struct drm_pumice_job jobs[] = { g->job, g->job };
 	u32 failed = 99;
 
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
-	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 2, &failed), EINVAL);
+	CHECK_ERROR(gpu_submit(g->fx.fd, jobs, 2, &failed), EINVAL);
 	CHECK_EQUAL(failed, 0);
-	CHECK_ERROR(sync_wait(g->rig.fd, g->rig.sync, 0, 0), EINVAL);
+	CHECK_ERROR(sync_wait(g->fx.fd, g->fx.sync, 0, 0), EINVAL);
 }
 
 static void refused_job_is_told_and_no_job_is_submitted(void)
@@ -359,14 +359,14 @@ static void refused_job_is_told_and_no_job_is_submitted(void)
 	u32 failed = 99;
 
 	jobs[2].stream++;
-	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 4, &failed), EINVAL);
+	CHECK_ERROR(gpu_submit(g->fx.fd, jobs, 4, &failed), EINVAL);
 	CHECK_EQUAL(failed, 2);
-	CHECK_ERROR(sync_wait(g->rig.fd, g->rig.sync, 0, 0), EINVAL);
+	CHECK_ERROR(sync_wait(g->fx.fd, g->fx.sync, 0, 0), EINVAL);
 
 	/* The job behind it is the first that runs. */
-	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
-	CHECK_EQUAL(need_state(g->rig.fd, g->rig.context).jobs_done, 1);
+	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
+	CHECK_EQUAL(need_state(g->fx.fd, g->fx.context).jobs_done, 1);
 }
 
 static void refused_call_leaves_a_signaled_syncobj_as_it_was(void)
@@ -374,23 +374,23 @@ static void refused_call_leaves_a_signaled_syncobj_as_it_was(void)
 	struct ground *g = ground();
 	struct drm_pumice_job jobs[2] = { g->job, g->job };
 
-	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 	jobs[1].context = NO_HANDLE;
-	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 2, NULL), ENOENT);
-	CHECK_EQUAL(rig_wait(&g->rig), 1);
+	CHECK_ERROR(gpu_submit(g->fx.fd, jobs, 2, NULL), ENOENT);
+	CHECK_EQUAL(fx_wait(&g->fx), 1);
 }
 
 static void refused_timeline_signal_adds_no_point(void)
 {
 	struct ground *g = ground();
 	struct drm_pumice_job jobs[2] = { g->job, g->job };
-	u32 timeline = need_sync(g->rig.fd);
+	u32 timeline = need_sync(g->fx.fd);
 
 	g->sync = then_signal(timeline, 1);
 	jobs[1].flags = 1;
-	CHECK_ERROR(gpu_submit(g->rig.fd, jobs, 2, NULL), EINVAL);
-	CHECK_ERROR(sync_wait(g->rig.fd, timeline, 1, 0), EINVAL);
+	CHECK_ERROR(gpu_submit(g->fx.fd, jobs, 2, NULL), EINVAL);
+	CHECK_ERROR(sync_wait(g->fx.fd, timeline, 1, 0), EINVAL);
 }
 
 static const struct test_case cases[] = {

@@ -14,18 +14,18 @@
 #include "parameters.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 #define TIMEOUT_MS 500
 #define READ_ALL 3	/* of klogctl() */
 
-static void check_guilty(struct rig *rig)
+static void check_guilty(struct fixture *fx)
 {
 	struct drm_pumice_context_get_state state;
-	int status = rig_wait(rig);
+	int status = fx_wait(fx);
 
-	state = need_state(rig->fd, rig->context);
+	state = need_state(fx->fd, fx->context);
 	CHECK_EQUAL(status, -ETIMEDOUT);
 	CHECK_EQUAL(state.state, DRM_PUMICE_CONTEXT_GUILTY);
 	CHECK_EQUAL(state.fault, PUMICE_FAULT_KILLED);
@@ -35,10 +35,10 @@ static void check_guilty(struct rig *rig)
 
 static void endless_loop_makes_its_context_guilty(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_block(&rig);
-	check_guilty(&rig);
+	fx_block(&fx);
+	check_guilty(&fx);
 }
 
 /* Whether a line of the kernel log has a text; our case may not be the only one that wrote. */
@@ -56,13 +56,13 @@ static bool logged(const char *text)
 static void time_out_names_unit_and_instruction(void)
 {
 	struct drm_pumice_job_get_result result = { 0 };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct drm_pumice_stuck_place *place = &result.places[0];
 	char line[128];
 
-	rig_block(&rig);
-	check_guilty(&rig);
-	CHECK_OK(gpu_job_result(rig.fd, rig.context, 1, &result));
+	fx_block(&fx);
+	check_guilty(&fx);
+	CHECK_OK(gpu_job_result(fx.fd, fx.context, 1, &result));
 	CHECK_EQUAL(result.error, -ETIMEDOUT);
 	CHECK_EQUAL(result.fault, PUMICE_FAULT_KILLED);
 	CHECK_EQUAL(result.unit, PUMICE_UNIT_USC_CODE);
@@ -73,7 +73,7 @@ static void time_out_names_unit_and_instruction(void)
 	CHECK_EQUAL(place->waves, 1);
 	CHECK_EQUAL(place->state, PUMICE_WAVE_STATE_RUNS);
 	CHECK_EQUAL(place->lanes, UINT32_MAX);
-	CHECK(place->code >= RIG_CODE && place->code < RIG_CODE + RIG_CODE_BYTES);
+	CHECK(place->code >= FX_CODE && place->code < FX_CODE + FX_CODE_BYTES);
 	CHECK_EQUAL(result.pc, 3);
 	CHECK_EQUAL(result.fault_va, place->code + 3 * 16);
 	CHECK_EQUAL(result.usc, place->usc);
@@ -84,55 +84,55 @@ static void time_out_names_unit_and_instruction(void)
 
 static void guilty_context_takes_no_more_jobs(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_job job = { .context = rig.context, .stream = rig_empty_stream(&rig) };
+	struct fixture fx = fx_open();
+	struct drm_pumice_job job = { .context = fx.context, .stream = fx_empty_stream(&fx) };
 
-	rig_block(&rig);
-	check_guilty(&rig);
-	CHECK_ERROR(gpu_submit(rig.fd, &job, 1, NULL), EIO);
+	fx_block(&fx);
+	check_guilty(&fx);
+	CHECK_ERROR(gpu_submit(fx.fd, &job, 1, NULL), EIO);
 }
 
 static void new_context_of_the_same_vm_works(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_block(&rig);
-	check_guilty(&rig);
-	rig.context = need_context(rig.fd, rig.vm);
-	rig_check_works(&rig);
+	fx_block(&fx);
+	check_guilty(&fx);
+	fx.context = need_context(fx.fd, fx.vm);
+	fx_check_works(&fx);
 }
 
 static void jobs_queued_behind_a_hanging_one_are_canceled(void)
 {
-	struct rig rig = rig_open();
-	u32 hanging = rig.sync, i;
+	struct fixture fx = fx_open();
+	u32 hanging = fx.sync, i;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	for (i = 0; i < 10; i++) {
-		rig.sync = need_sync(rig.fd);
-		rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 9));
+		fx.sync = need_sync(fx.fd);
+		fx_submit(&fx, fx_store_stream(&fx, fx.data.va, 9));
 	}
-	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
-	CHECK_EQUAL(sync_status(rig.fd, hanging, 0), -ETIMEDOUT);
-	CHECK_EQUAL(rig.data.cpu[0], 0);
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
+	CHECK_EQUAL(sync_status(fx.fd, hanging, 0), -ETIMEDOUT);
+	CHECK_EQUAL(fx.data.cpu[0], 0);
 }
 
 static void other_contexts_go_on(void)
 {
 	int fd = need_gpu();
-	struct rig hanging = rig_on(fd), others[4];
+	struct fixture hanging = fx_on(fd), others[4];
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		others[i] = rig_on(fd);
-	rig_block(&hanging);
+		others[i] = fx_on(fd);
+	fx_block(&hanging);
 	for (i = 0; i < 4; i++)
-		rig_submit(&others[i], rig_store_stream(&others[i], others[i].data.va, i * 10));
+		fx_submit(&others[i], fx_store_stream(&others[i], others[i].data.va, i * 10));
 	for (i = 0; i < 4; i++) {
-		CHECK_EQUAL(rig_wait(&others[i]), 1);
-		rig_check_words(others[i].data.cpu, i * 10);
+		CHECK_EQUAL(fx_wait(&others[i]), 1);
+		fx_check_words(others[i].data.cpu, i * 10);
 		CHECK_EQUAL(need_state(fd, others[i].context).state, 0);
-		rig_check_works(&others[i]);
+		fx_check_works(&others[i]);
 	}
 	check_guilty(&hanging);
 }
@@ -140,25 +140,25 @@ static void other_contexts_go_on(void)
 static void job_that_waits_for_a_hanging_one_runs_after_it(void)
 {
 	int fd = need_gpu();
-	struct rig hanging = rig_on(fd), waiter = rig_on(fd);
+	struct fixture hanging = fx_on(fd), waiter = fx_on(fd);
 	struct drm_pumice_sync syncs[] = { wait_for(hanging.sync, 0), then_signal(waiter.sync, 0) };
 	struct drm_pumice_job job = {
-		.context = waiter.context, .stream = rig_store_stream(&waiter, waiter.data.va, 3),
+		.context = waiter.context, .stream = fx_store_stream(&waiter, waiter.data.va, 3),
 		.syncs = ARRAY_OF(syncs, 2),
 	};
 
-	rig_block(&hanging);
+	fx_block(&hanging);
 	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
-	CHECK_EQUAL(rig_wait(&waiter), 1);
+	CHECK_EQUAL(fx_wait(&waiter), 1);
 	check_guilty(&hanging);
 	CHECK_EQUAL(need_state(fd, waiter.context).state, 0);
 }
 
 static void loops_on_all_cores_are_stopped(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_loop();
-	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, MIB);
+	struct mem mem = need_mem(fx.fd, fx.vm, FX_FREE, MIB);
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
 		.groups = 200, .size = 1024,
@@ -166,9 +166,9 @@ static void loops_on_all_cores_are_stopped(void)
 	struct drm_pumice_job_get_result result = { 0 };
 	u32 i, looked = 0;
 
-	rig_submit(&rig, rig_stream(&rig, &launch));
-	check_guilty(&rig);
-	CHECK_OK(gpu_job_result(rig.fd, rig.context, 1, &result));
+	fx_submit(&fx, fx_stream(&fx, &launch));
+	check_guilty(&fx);
+	CHECK_OK(gpu_job_result(fx.fd, fx.context, 1, &result));
 	CHECK(result.waves >= 32);
 	CHECK(result.place_count >= 1);
 	for (i = 0; i < result.place_count; i++) {
@@ -177,61 +177,63 @@ static void loops_on_all_cores_are_stopped(void)
 		looked += result.places[i].waves;
 	}
 	CHECK_EQUAL(looked, result.waves_looked);
-	rig.context = need_context(rig.fd, rig.vm);
-	rig_check_works(&rig);
+	fx.context = need_context(fx.fd, fx.vm);
+	fx_check_works(&fx);
 }
 
 static void grid_that_takes_ages_is_stopped(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_end();
 	const struct launch launch = { .shader = &shader, .groups = UINT32_MAX, .size = 1 };
 
-	rig_submit(&rig, rig_stream(&rig, &launch));
-	check_guilty(&rig);
-	rig.context = need_context(rig.fd, rig.vm);
-	rig_check_works(&rig);
+	fx_submit(&fx, fx_stream(&fx, &launch));
+	check_guilty(&fx);
+	fx.context = need_context(fx.fd, fx.vm);
+	fx_check_works(&fx);
 }
 
 static void stopping_a_job_takes_no_reset_of_the_gpu(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int resets = need_counts().resets;
 
-	rig_block(&rig);
-	check_guilty(&rig);
+	fx_block(&fx);
+	check_guilty(&fx);
 	CHECK_EQUAL(need_counts().resets, resets);
 }
 
 static void many_hanging_contexts_are_stopped_one_by_one(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[4], good = rig_on(fd);
+	struct fixture fixtures[4], good = fx_on(fd);
 	u32 i;
 
 	for (i = 0; i < 4; i++) {
-		rigs[i] = rig_on(fd);
-		rig_hang(&rigs[i]);
+		fixtures[i] = fx_on(fd);
+		fx_hang(&fixtures[i]);
 	}
 	for (i = 0; i < 4; i++)
-		check_guilty(&rigs[i]);
-	rig_check_works(&good);
+		check_guilty(&fixtures[i]);
+	fx_check_works(&good);
 }
 
 /* Both hold the GPU for as long as they are let, and give way to each other. */
 static void jobs_that_share_the_gpu_are_timed_by_what_they_had_of_it(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[2] = { rig_on(fd), rig_on(fd) };
+	struct fixture fixtures[2] = { fx_on(fd), fx_on(fd) };
 	u64 clock_hz = need_info(fd).clock_hz;
 	u32 i;
 
 	for (i = 0; i < 2; i++)
-		rig_run_on(&rigs[i]);
+		fx_run_on(&fixtures[i]);
 	for (i = 0; i < 2; i++) {
-		struct drm_pumice_job_get_result result = { .context = rigs[i].context, .job = 1 };
+		struct drm_pumice_job_get_result result = {
+			.context = fixtures[i].context, .job = 1,
+		};
 
-		check_guilty(&rigs[i]);
+		check_guilty(&fixtures[i]);
 		CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &result));
 		CHECK_EQUAL(result.error, -ETIMEDOUT);
 		CHECK_EQUAL(result.fault, PUMICE_FAULT_KILLED);
@@ -242,14 +244,14 @@ static void jobs_that_share_the_gpu_are_timed_by_what_they_had_of_it(void)
 static void job_that_waits_for_its_turn_is_not_guilty(void)
 {
 	int fd = need_gpu();
-	struct rig hanging = rig_on(fd), patient = rig_on(fd);
+	struct fixture hanging = fx_on(fd), patient = fx_on(fd);
 	struct drm_pumice_job_get_result result = { .context = patient.context };
 
 	/* An endless work-group cannot be switched out: the other waits for all its time. */
-	rig_block(&hanging);
-	rig_submit(&patient, rig_store_stream(&patient, patient.data.va, 6));
-	CHECK_EQUAL(rig_wait(&patient), 1);
-	rig_check_words(patient.data.cpu, 6);
+	fx_block(&hanging);
+	fx_submit(&patient, fx_store_stream(&patient, patient.data.va, 6));
+	CHECK_EQUAL(fx_wait(&patient), 1);
+	fx_check_words(patient.data.cpu, 6);
 	check_guilty(&hanging);
 	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &result));
 	CHECK_EQUAL(result.job, 1);

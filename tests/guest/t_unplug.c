@@ -34,99 +34,99 @@
 /* The device works for who opens it now. */
 static void check_fresh_device(void)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	need_bound();
-	rig = rig_open();
-	rig_check_works(&rig);
-	rig_close(&rig);
+	fx = fx_open();
+	fx_check_works(&fx);
+	fx_close(&fx);
 }
 
-static struct rig rig_before_unplug(void)
+static struct fixture fx_before_unplug(void)
 {
 	need_bound();
-	return rig_open();
+	return fx_open();
 }
 
-static void check_newer_gone(const struct rig *rig)
+static void check_newer_gone(const struct fixture *fx)
 {
 	u32 counter = 0;
 	u64 value;
-	struct drm_pumice_bo_set_label label = { .handle = rig->code.handle };
-	struct drm_pumice_job_get_result result = { .context = rig->context };
+	struct drm_pumice_bo_set_label label = { .handle = fx->code.handle };
+	struct drm_pumice_job_get_result result = { .context = fx->context };
 	struct drm_pumice_perf_counter_get get = { .counter = 0 };
 	struct drm_pumice_perfmon_create create = { .counters = ARRAY_OF(&counter, 1) };
 	struct drm_pumice_perfmon_destroy destroy = { .id = 1 };
 	struct drm_pumice_perfmon_get_values values = { .id = 1, .values = (uintptr_t)&value };
 	struct drm_pumice_file_get_resets resets;
-	struct drm_pumice_vm_bind bind = { .vm = rig->vm, .flags = DRM_PUMICE_VM_BIND_ASYNC };
+	struct drm_pumice_vm_bind bind = { .vm = fx->vm, .flags = DRM_PUMICE_VM_BIND_ASYNC };
 
-	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &label), ENODEV);
-	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &result), ENODEV);
-	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &get), ENODEV);
-	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create), ENODEV);
-	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), ENODEV);
-	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &values), ENODEV);
-	CHECK_ERROR(gpu_ioctl(rig->fd, DRM_IOCTL_PUMICE_VM_BIND, &bind), ENODEV);
-	CHECK_ERROR(gpu_context_set_priority(rig->fd, rig->context, 1), ENODEV);
-	CHECK_ERROR(gpu_resets(rig->fd, &resets), ENODEV);
+	CHECK_ERROR(gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &label), ENODEV);
+	CHECK_ERROR(gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &result), ENODEV);
+	CHECK_ERROR(gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &get), ENODEV);
+	CHECK_ERROR(gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_PERFMON_CREATE, &create), ENODEV);
+	CHECK_ERROR(gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_PERFMON_DESTROY, &destroy), ENODEV);
+	CHECK_ERROR(gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &values), ENODEV);
+	CHECK_ERROR(gpu_ioctl(fx->fd, DRM_IOCTL_PUMICE_VM_BIND, &bind), ENODEV);
+	CHECK_ERROR(gpu_context_set_priority(fx->fd, fx->context, 1), ENODEV);
+	CHECK_ERROR(gpu_resets(fx->fd, &resets), ENODEV);
 }
 
 /* Every ioctl of an open file must tell that the device is gone. */
-static void check_gone(const struct rig *rig)
+static void check_gone(const struct fixture *fx)
 {
 	struct drm_pumice_context_get_state state;
-	struct drm_pumice_job job = { .context = rig->context, .stream = RIG_CODE };
-	struct drm_pumice_bind_op op = bind_unmap(RIG_FREE, PAGE);
+	struct drm_pumice_job job = { .context = fx->context, .stream = FX_CODE };
+	struct drm_pumice_bind_op op = bind_unmap(FX_FREE, PAGE);
 	u32 size = 0, out;
 	u64 offset;
 
-	CHECK_ERROR(gpu_query(rig->fd, DRM_PUMICE_QUERY_GPU, NULL, &size), ENODEV);
-	CHECK_ERROR(gpu_bo_create(rig->fd, PAGE, 0, &out), ENODEV);
-	CHECK_ERROR(gpu_bo_offset(rig->fd, rig->code.handle, &offset), ENODEV);
-	CHECK_ERROR(gpu_vm_create(rig->fd, &out), ENODEV);
-	CHECK_ERROR(gpu_vm_destroy(rig->fd, rig->vm), ENODEV);
-	CHECK_ERROR(gpu_bind(rig->fd, rig->vm, &op, 1, NULL), ENODEV);
-	CHECK_ERROR(gpu_vm_state(rig->fd, rig->vm, &out), ENODEV);
-	CHECK_ERROR(gpu_context_create(rig->fd, rig->vm, 1, &out), ENODEV);
-	CHECK_ERROR(gpu_context_destroy(rig->fd, rig->context), ENODEV);
-	CHECK_ERROR(gpu_context_state(rig->fd, rig->context, &state), ENODEV);
-	CHECK_ERROR(gpu_submit(rig->fd, &job, 1, NULL), ENODEV);
-	check_newer_gone(rig);
+	CHECK_ERROR(gpu_query(fx->fd, DRM_PUMICE_QUERY_GPU, NULL, &size), ENODEV);
+	CHECK_ERROR(gpu_bo_create(fx->fd, PAGE, 0, &out), ENODEV);
+	CHECK_ERROR(gpu_bo_offset(fx->fd, fx->code.handle, &offset), ENODEV);
+	CHECK_ERROR(gpu_vm_create(fx->fd, &out), ENODEV);
+	CHECK_ERROR(gpu_vm_destroy(fx->fd, fx->vm), ENODEV);
+	CHECK_ERROR(gpu_bind(fx->fd, fx->vm, &op, 1, NULL), ENODEV);
+	CHECK_ERROR(gpu_vm_state(fx->fd, fx->vm, &out), ENODEV);
+	CHECK_ERROR(gpu_context_create(fx->fd, fx->vm, 1, &out), ENODEV);
+	CHECK_ERROR(gpu_context_destroy(fx->fd, fx->context), ENODEV);
+	CHECK_ERROR(gpu_context_state(fx->fd, fx->context, &state), ENODEV);
+	CHECK_ERROR(gpu_submit(fx->fd, &job, 1, NULL), ENODEV);
+	check_newer_gone(fx);
 }
 
 static void open_files_get_enodev(void)
 {
-	struct rig rig = rig_before_unplug();
+	struct fixture fx = fx_before_unplug();
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_unbound();
-	check_gone(&rig);
+	check_gone(&fx);
 	check_fresh_device();
-	check_gone(&rig);
+	check_gone(&fx);
 }
 
 static void closing_a_file_after_unplug_is_fine(void)
 {
-	struct rig rig = rig_before_unplug();
+	struct fixture fx = fx_before_unplug();
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	need_unbound();
-	rig_close(&rig);
+	fx_close(&fx);
 	check_fresh_device();
 }
 
 /* Fences of a file whose device goes: kept as sync files, for the file's ioctls end. */
 static void jobs_in_flight_end_with_enodev(void)
 {
-	struct rig rig = rig_before_unplug();
+	struct fixture fx = fx_before_unplug();
 	int running, queued;
 
-	rig_block(&rig);
-	running = need_sync_file(rig.fd, rig.sync);
-	rig.sync = need_sync(rig.fd);
-	rig_submit(&rig, rig_empty_stream(&rig));
-	queued = need_sync_file(rig.fd, rig.sync);
+	fx_block(&fx);
+	running = need_sync_file(fx.fd, fx.sync);
+	fx.sync = need_sync(fx.fd);
+	fx_submit(&fx, fx_empty_stream(&fx));
+	queued = need_sync_file(fx.fd, fx.sync);
 	need_unbound();
 	CHECK_EQUAL(sync_file_status(running), -ENODEV);
 	CHECK(sync_file_status(queued) < 0);
@@ -135,15 +135,15 @@ static void jobs_in_flight_end_with_enodev(void)
 
 static void job_that_waits_for_another_context_ends_too(void)
 {
-	struct rig blocked = rig_before_unplug(), waiter = rig_on(blocked.fd);
+	struct fixture blocked = fx_before_unplug(), waiter = fx_on(blocked.fd);
 	struct drm_pumice_sync syncs[] = { wait_for(blocked.sync, 0), then_signal(waiter.sync, 0) };
 	struct drm_pumice_job job = {
-		.context = waiter.context, .stream = rig_empty_stream(&waiter),
+		.context = waiter.context, .stream = fx_empty_stream(&waiter),
 		.syncs = ARRAY_OF(syncs, 2),
 	};
 	int file;
 
-	rig_block(&blocked);
+	fx_block(&blocked);
 	CHECK_OK(gpu_submit(blocked.fd, &job, 1, NULL));
 	file = need_sync_file(waiter.fd, waiter.sync);
 	need_unbound();
@@ -153,7 +153,7 @@ static void job_that_waits_for_another_context_ends_too(void)
 
 /** struct waiter - a thread that waits for a fence while the device goes */
 struct waiter {
-	struct rig *rig;
+	struct fixture *fx;
 	atomic_bool started;
 	int result;
 };
@@ -163,18 +163,18 @@ static void *wait_for_fence(void *arg)
 	struct waiter *waiter = arg;
 
 	atomic_store(&waiter->started, true);
-	waiter->result = sync_wait(waiter->rig->fd, waiter->rig->sync, 0,
+	waiter->result = sync_wait(waiter->fx->fd, waiter->fx->sync, 0,
 				   WAIT_SECONDS * 1000000000ull);
 	return NULL;
 }
 
 static void who_waits_is_woken(void)
 {
-	struct rig rig = rig_before_unplug();
-	struct waiter waiter = { .rig = &rig, .result = 99 };
+	struct fixture fx = fx_before_unplug();
+	struct waiter waiter = { .fx = &fx, .result = 99 };
 	pthread_t thread;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	CHECK_OK(-pthread_create(&thread, NULL, wait_for_fence, &waiter));
 	while (!atomic_load(&waiter.started))
 		sched_yield();
@@ -199,16 +199,16 @@ static void unbinding_and_binding_can_be_repeated(void)
 /* Submits until the device is gone; ends with 0 if that was the reason. */
 static void submit_until_gone(int ready)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct drm_pumice_job job = {
-		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 1),
+		.context = fx.context, .stream = fx_store_stream(&fx, fx.data.va, 1),
 	};
 	int err;
 
 	CHECK(write(ready, "r", 1) == 1);
 	do {
 		/* As many as may be queued: on a busy machine the GPU is slower than this. */
-		err = gpu_submit(rig.fd, &job, 1, NULL);
+		err = gpu_submit(fx.fd, &job, 1, NULL);
 	} while (!err || err == -ENOSPC);
 	_exit(err == -ENODEV ? 0 : -err);
 }
@@ -284,22 +284,22 @@ static int need_foreign_memory(u64 bytes, u32 **cpu)
  */
 static void imported_memory_is_unmapped_with_the_device(void)
 {
-	struct rig rig = rig_before_unplug();
+	struct fixture fx = fx_before_unplug();
 	u32 *cpu, handle, again;
 	int file = need_foreign_memory(16 * PAGE, &cpu);
 
-	CHECK_OK(drmPrimeFDToHandle(rig.fd, file, &handle));
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, 16 * PAGE, 0);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 77)), 1);
-	rig_check_words(cpu, 77);
+	CHECK_OK(drmPrimeFDToHandle(fx.fd, file, &handle));
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, 16 * PAGE, 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 77)), 1);
+	fx_check_words(cpu, 77);
 	need_unbound();
-	rig_close(&rig);
+	fx_close(&fx);
 	need_bound();
-	rig = rig_open();
-	CHECK_OK(drmPrimeFDToHandle(rig.fd, file, &again));
-	need_map(rig.fd, rig.vm, again, 0, RIG_FREE, 16 * PAGE, 0);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 99)), 1);
-	rig_check_words(cpu, 99);
+	fx = fx_open();
+	CHECK_OK(drmPrimeFDToHandle(fx.fd, file, &again));
+	need_map(fx.fd, fx.vm, again, 0, FX_FREE, 16 * PAGE, 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 99)), 1);
+	fx_check_words(cpu, 99);
 }
 
 static void *close_file(void *fd)
@@ -315,16 +315,16 @@ static void memory_that_is_freed_meanwhile_is_unmapped_with_the_device(void)
 	u32 round, i;
 
 	for (round = 0; round < 8; round++) {
-		struct rig rig = rig_before_unplug();
+		struct fixture fx = fx_before_unplug();
 		pthread_t thread;
 
 		for (i = 0; i < buffers; i++)
-			need_map(rig.fd, rig.vm, need_bo(rig.fd, MIB / 4), 0,
-				 RIG_FREE + i * 4 * MIB, MIB / 4, 0);
-		rig_check_works(&rig);
-		CHECK_OK(munmap(rig.code.cpu, RIG_CODE_BYTES));
-		CHECK_OK(munmap(rig.data.cpu, RIG_DATA_BYTES));
-		CHECK_OK(pthread_create(&thread, NULL, close_file, &rig.fd));
+			need_map(fx.fd, fx.vm, need_bo(fx.fd, MIB / 4), 0,
+				 FX_FREE + i * 4 * MIB, MIB / 4, 0);
+		fx_check_works(&fx);
+		CHECK_OK(munmap(fx.code.cpu, FX_CODE_BYTES));
+		CHECK_OK(munmap(fx.data.cpu, FX_DATA_BYTES));
+		CHECK_OK(pthread_create(&thread, NULL, close_file, &fx.fd));
 		need_unbound();
 		CHECK_OK(pthread_join(thread, NULL));
 	}
@@ -334,87 +334,87 @@ static void memory_that_is_freed_meanwhile_is_unmapped_with_the_device(void)
 
 static void removed_device_comes_back_with_a_rescan(void)
 {
-	struct rig rig = rig_before_unplug(), fresh;
+	struct fixture fx = fx_before_unplug(), fresh;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	need_removed();
-	check_gone(&rig);
+	check_gone(&fx);
 	need_rescanned();
-	fresh = rig_open();
-	rig_check_works(&fresh);
+	fresh = fx_open();
+	fx_check_works(&fresh);
 }
 
 static void function_level_reset_cancels_what_runs(void)
 {
-	struct rig rig = rig_before_unplug(), idle = rig_on(rig.fd);
+	struct fixture fx = fx_before_unplug(), idle = fx_on(fx.fd);
 	struct drm_pumice_context_get_state state;
 
-	rig_check_works(&idle);
-	rig_block(&rig);
+	fx_check_works(&idle);
+	fx_block(&fx);
 	need_flr();
-	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
-	state = need_state(rig.fd, rig.context);
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
+	state = need_state(fx.fd, fx.context);
 	CHECK_EQUAL(state.state, DRM_PUMICE_CONTEXT_INNOCENT);
 	CHECK_EQUAL(state.fault, PUMICE_FAULT_RESET);
 }
 
 static void contexts_without_jobs_survive_a_function_level_reset(void)
 {
-	struct rig rig = rig_before_unplug(), busy = rig_on(rig.fd);
+	struct fixture fx = fx_before_unplug(), busy = fx_on(fx.fd);
 
-	rig_check_works(&rig);
-	rig_block(&busy);
+	fx_check_works(&fx);
+	fx_block(&busy);
 	need_flr();
-	rig_check_works(&rig);
-	CHECK_EQUAL(need_state(rig.fd, rig.context).state, 0);
+	fx_check_works(&fx);
+	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 	busy.context = need_context(busy.fd, busy.vm);
-	rig_check_works(&busy);
+	fx_check_works(&busy);
 }
 
 static void mappings_survive_a_function_level_reset(void)
 {
-	struct rig rig = rig_before_unplug();
-	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, 4 * MIB);
+	struct fixture fx = fx_before_unplug();
+	struct mem mem = need_mem(fx.fd, fx.vm, FX_FREE, 4 * MIB);
 
 	need_flr();
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE + 3 * MIB, 12)), 1);
-	rig_check_words(mem.cpu + 3 * MIB / 4, 12);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE + 3 * MIB, 12)), 1);
+	fx_check_words(mem.cpu + 3 * MIB / 4, 12);
 }
 
 static void function_level_reset_can_be_repeated(void)
 {
-	struct rig rig = rig_before_unplug();
+	struct fixture fx = fx_before_unplug();
 	u32 i;
 
 	for (i = 0; i < 10; i++) {
 		need_flr();
-		rig_check_works(&rig);
+		fx_check_works(&fx);
 	}
 }
 
 static void render_jobs_and_what_they_use_are_unplugged(void)
 {
-	struct rig rig = rig_before_unplug();
-	struct render r = render_on(&rig);
-	struct drm_pumice_free_list_create list = render_list_args(rig.vm);
-	struct drm_pumice_hwrt_create hwrt = render_hwrt_args(rig.vm, r.list);
+	struct fixture fx = fx_before_unplug();
+	struct render r = render_on(&fx);
+	struct drm_pumice_free_list_create list = render_list_args(fx.vm);
+	struct drm_pumice_hwrt_create hwrt = render_hwrt_args(fx.vm, r.list);
 	struct drm_pumice_sync syncs[2];
 	struct drm_pumice_job jobs[2];
 	int file;
 
-	rig_block(&r.rig);
-	syncs[0] = wait_for(r.rig.sync, 0);
-	syncs[1] = then_signal(need_sync(rig.fd), 0);
+	fx_block(&r.fx);
+	syncs[0] = wait_for(r.fx.sync, 0);
+	syncs[1] = then_signal(need_sync(fx.fd), 0);
 	render_pair(&r, 0, jobs);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(syncs, 2);
-	CHECK_OK(gpu_submit(rig.fd, jobs, 2, NULL));
-	file = need_sync_file(rig.fd, syncs[1].handle);
+	CHECK_OK(gpu_submit(fx.fd, jobs, 2, NULL));
+	file = need_sync_file(fx.fd, syncs[1].handle);
 	need_unbound();
 	CHECK_EQUAL(sync_file_status(file), -ENODEV);
-	CHECK_ERROR(gpu_submit(rig.fd, jobs, 2, NULL), ENODEV);
-	CHECK_ERROR(gpu_free_list_create(rig.fd, &list), ENODEV);
-	CHECK_ERROR(gpu_hwrt_create(rig.fd, &hwrt), ENODEV);
-	rig_close(&r.rig);
+	CHECK_ERROR(gpu_submit(fx.fd, jobs, 2, NULL), ENODEV);
+	CHECK_ERROR(gpu_free_list_create(fx.fd, &list), ENODEV);
+	CHECK_ERROR(gpu_hwrt_create(fx.fd, &hwrt), ENODEV);
+	fx_close(&r.fx);
 	need_bound();
 	r = render_open();
 	render_check_works(&r);
@@ -452,14 +452,14 @@ static void module_stays_as_long_as_a_fence(void)
 	u32 round;
 
 	for (round = 0; round < 5; round++) {
-		struct rig rig = rig_before_unplug();
+		struct fixture fx = fx_before_unplug();
 		long timeout_ms = module_parameter("job_timeout_ms");
 		pthread_t thread;
 		int file, err;
 
-		rig_check_works(&rig);
-		file = need_sync_file(rig.fd, rig.sync);
-		rig_close(&rig);
+		fx_check_works(&fx);
+		file = need_sync_file(fx.fd, fx.sync);
+		fx_close(&fx);
 		need_left((struct counts){ .fences = 1 });
 		CHECK_ERROR(unload_module(), EAGAIN);
 		CHECK_EQUAL(sync_file_status(file), 1);
@@ -504,17 +504,17 @@ static void need_refusals(int fd)
 /* Firmware that refuses to boot again: after two attempts the driver gives the GPU up. */
 static void gpu_that_does_not_come_back_is_unplugged(void)
 {
-	struct rig rig, idle;
+	struct fixture fx, idle;
 	int events, running, queued;
 
 	need_firmware("REFUSE");
-	rig = rig_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, LOST_TIMEOUT_MS);
-	idle = rig_open();
-	rig_block(&rig);
-	running = need_sync_file(rig.fd, rig.sync);
-	rig.sync = need_sync(rig.fd);
-	rig_submit(&rig, rig_empty_stream(&rig));
-	queued = need_sync_file(rig.fd, rig.sync);
+	fx = fx_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, LOST_TIMEOUT_MS);
+	idle = fx_open();
+	fx_block(&fx);
+	running = need_sync_file(fx.fd, fx.sync);
+	fx.sync = need_sync(fx.fd);
+	fx_submit(&fx, fx_empty_stream(&fx));
+	queued = need_sync_file(fx.fd, fx.sync);
 	events = need_uevents();
 	CHECK_OK(set_module_parameter("slice_us", REFUSED_SLICE_US));
 	need_firmware_stopped();
@@ -522,7 +522,7 @@ static void gpu_that_does_not_come_back_is_unplugged(void)
 	CHECK(ended_status(queued) < 0);
 	need_refusals(idle.fd);
 	check_gone(&idle);
-	check_gone(&rig);
+	check_gone(&fx);
 	check_wedged(events, "WEDGED=rebind,bus-reset");
 	CHECK_OK(set_module_parameter("slice_us", 0));
 	need_unbound();

@@ -45,76 +45,76 @@ static const char *file_text(const char *path)
 	return text;
 }
 
-static u64 last_ticks(const struct rig *rig)
+static u64 last_ticks(const struct fixture *fx)
 {
-	struct drm_pumice_context_get_state state = need_state(rig->fd, rig->context);
+	struct drm_pumice_context_get_state state = need_state(fx->fd, fx->context);
 
 	return state.last_end - state.last_start;
 }
 
 static void engine_time_is_that_of_the_jobs(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 ticks = 0;
 	u32 i;
 
-	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-cycles-compute"), 0);
+	CHECK_EQUAL(fdinfo_number(fx.fd, "drm-cycles-compute"), 0);
 	for (i = 0; i < 10; i++) {
-		CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, i)), 1);
-		ticks += last_ticks(&rig);
-		CHECK_EQUAL(fdinfo_number(rig.fd, "drm-cycles-compute"), ticks);
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, i)), 1);
+		ticks += last_ticks(&fx);
+		CHECK_EQUAL(fdinfo_number(fx.fd, "drm-cycles-compute"), ticks);
 	}
-	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-engine-compute"), ticks * 1000000000ull /
-		    need_info(rig.fd).clock_hz);
-	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-maxfreq-compute"), need_info(rig.fd).clock_hz);
+	CHECK_EQUAL(fdinfo_number(fx.fd, "drm-engine-compute"), ticks * 1000000000ull /
+		    need_info(fx.fd).clock_hz);
+	CHECK_EQUAL(fdinfo_number(fx.fd, "drm-maxfreq-compute"), need_info(fx.fd).clock_hz);
 }
 
 static void every_data_master_is_an_engine(void)
 {
 	struct render r = render_open();
-	struct rig transfer = r.rig;
+	struct fixture transfer = r.fx;
 
 	render_check_works(&r);
-	CHECK(fdinfo_number(r.rig.fd, "drm-cycles-render-geometry"));
-	CHECK(fdinfo_number(r.rig.fd, "drm-cycles-render-fragment"));
-	CHECK_EQUAL(fdinfo_number(r.rig.fd, "drm-cycles-compute"), 0);
-	CHECK_EQUAL(fdinfo_number(r.rig.fd, "drm-cycles-transfer"), 0);
-	transfer.context = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	CHECK_EQUAL(rig_run(&transfer, transfer_fill_stream(&transfer, r.rig.data.va, 1, 64)), 1);
-	CHECK(fdinfo_number(r.rig.fd, "drm-cycles-transfer"));
-	CHECK_EQUAL(fdinfo_number(r.rig.fd, "drm-cycles-compute"), 0);
+	CHECK(fdinfo_number(r.fx.fd, "drm-cycles-render-geometry"));
+	CHECK(fdinfo_number(r.fx.fd, "drm-cycles-render-fragment"));
+	CHECK_EQUAL(fdinfo_number(r.fx.fd, "drm-cycles-compute"), 0);
+	CHECK_EQUAL(fdinfo_number(r.fx.fd, "drm-cycles-transfer"), 0);
+	transfer.context = need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	CHECK_EQUAL(fx_run(&transfer, transfer_fill_stream(&transfer, r.fx.data.va, 1, 64)), 1);
+	CHECK(fdinfo_number(r.fx.fd, "drm-cycles-transfer"));
+	CHECK_EQUAL(fdinfo_number(r.fx.fd, "drm-cycles-compute"), 0);
 }
 
 static void engine_time_of_a_job_that_runs_grows(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 first = 0, i;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	need_in_flight(1);
 	for (i = 0; i < 10000 && !first; i++)
-		first = fdinfo_number(rig.fd, "drm-cycles-compute");
+		first = fdinfo_number(fx.fd, "drm-cycles-compute");
 	CHECK(first);
-	CHECK(fdinfo_number(rig.fd, "drm-cycles-compute") > first);
+	CHECK(fdinfo_number(fx.fd, "drm-cycles-compute") > first);
 }
 
 static void engine_time_stays_when_the_context_goes(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 ticks;
 
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
-	ticks = fdinfo_number(rig.fd, "drm-cycles-compute");
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
+	ticks = fdinfo_number(fx.fd, "drm-cycles-compute");
 	CHECK(ticks);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_EQUAL(fdinfo_number(rig.fd, "drm-cycles-compute"), ticks);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	CHECK_EQUAL(fdinfo_number(fx.fd, "drm-cycles-compute"), ticks);
 }
 
 static void files_have_their_own_numbers(void)
 {
-	struct rig one = rig_open(), other = rig_open();
+	struct fixture one = fx_open(), other = fx_open();
 
-	CHECK_EQUAL(rig_run(&one, rig_store_stream(&one, one.data.va, 1)), 1);
+	CHECK_EQUAL(fx_run(&one, fx_store_stream(&one, one.data.va, 1)), 1);
 	CHECK(fdinfo_number(one.fd, "drm-cycles-compute"));
 	CHECK_EQUAL(fdinfo_number(other.fd, "drm-cycles-compute"), 0);
 	CHECK(fdinfo_number(one.fd, "drm-client-id") != fdinfo_number(other.fd, "drm-client-id"));
@@ -138,11 +138,11 @@ static void page_tables_are_shown(void)
 	u32 vm = need_vm(fd), bo = need_bo(fd, 2 * PAGE);
 
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 0);
-	need_map(fd, vm, bo, 0, RIG_FREE, PAGE, 0);
+	need_map(fd, vm, bo, 0, FX_FREE, PAGE, 0);
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 8);
-	need_map(fd, vm, bo, PAGE, RIG_FREE + PAGE, PAGE, 0);
+	need_map(fd, vm, bo, PAGE, FX_FREE + PAGE, PAGE, 0);
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 8);
-	need_map(fd, vm, bo, 0, RIG_FREE + 2 * MIB, PAGE, 0);
+	need_map(fd, vm, bo, 0, FX_FREE + 2 * MIB, PAGE, 0);
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 12);
 	CHECK_EQUAL(fdinfo_number(need_gpu(), "pumice-page-tables"), 0);
 	/* The context keeps the VM, and so the file its tables. */
@@ -156,8 +156,8 @@ static void unmapped_page_tables_are_gone(void)
 	int fd = need_gpu();
 	u32 vm = need_vm(fd);
 
-	need_map(fd, vm, need_bo(fd, PAGE), 0, RIG_FREE, PAGE, 0);
-	need_unmap(fd, vm, RIG_FREE, PAGE);
+	need_map(fd, vm, need_bo(fd, PAGE), 0, FX_FREE, PAGE, 0);
+	need_unmap(fd, vm, FX_FREE, PAGE);
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 0);
 }
 
@@ -193,13 +193,13 @@ static void end_events(void)
 static void events_tell_of_a_job_with_gpu_times(void)
 {
 	struct drm_pumice_context_get_state state;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	char line[128];
 
 	need_events();
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
 	end_events();
-	state = need_state(rig.fd, rig.context);
+	state = need_state(fx.fd, fx.context);
 	file_text(TRACING "/trace");
 	CHECK(strstr(text, "pumice_job_submit: "));
 	CHECK(strstr(text, "pumice_job_run: "));
@@ -215,10 +215,10 @@ static void events_tell_of_a_job_with_gpu_times(void)
 
 static void events_name_the_fault_of_a_job(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
 	need_events();
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 1)), -EIO);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
 	end_events();
 	file_text(TRACING "/trace");
 	CHECK(strstr(text, "pumice_job_fault: "));
@@ -277,13 +277,13 @@ static struct pumice_trace_record records[RING];
 static void gpu_trace_shows_a_job_from_start_to_end(void)
 {
 	struct drm_pumice_context_get_state state;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int fd = need_trace();
 	u32 count, i;
 
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
 	count = read_records(fd, records, RING);
-	state = need_state(rig.fd, rig.context);
+	state = need_state(fx.fd, fx.context);
 	CHECK_EQUAL(count_kind(records, count, PUMICE_TRACE_KIND_JOB_START), 1);
 	CHECK_EQUAL(count_kind(records, count, PUMICE_TRACE_KIND_JOB_END), 1);
 	CHECK_EQUAL(count_kind(records, count, PUMICE_TRACE_KIND_LAUNCH), 1);
@@ -301,16 +301,16 @@ static void gpu_trace_shows_a_job_from_start_to_end(void)
 
 static void gpu_trace_shows_a_fault(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int fd = need_trace();
 	u32 count, i;
 
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 1)), -EIO);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
 	count = read_records(fd, records, RING);
 	CHECK(count_kind(records, count, PUMICE_TRACE_KIND_MMU_FAULT) > 0);
 	for (i = 0; i < count; i++)
 		if (records[i].kind == PUMICE_TRACE_KIND_MMU_FAULT)
-			CHECK_EQUAL(records[i].arg0, RIG_FREE);
+			CHECK_EQUAL(records[i].arg0, FX_FREE);
 	close(fd);
 }
 
@@ -337,10 +337,10 @@ static void gpu_trace_gives_whole_records_only(void)
 
 static void gpu_trace_with_a_bad_pointer_gives_efault(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int fd = need_trace();
 
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
 	CHECK(read(fd, nowhere, 4096) < 0 && errno == EFAULT);
 	close(fd);
 }
@@ -405,18 +405,18 @@ static void reset_does_not_wait_for_a_reader_of_the_gpu_trace(void)
 {
 	struct slow_read slow = { .trace = need_trace() };
 	struct pollfd fault = { .events = POLLIN };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	pthread_t thread;
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	slow.to = need_slow_page(&fault.fd);
 	CHECK_OK(pthread_create(&thread, NULL, read_slowly, &slow));
 	if (fault.fd >= 0)
 		CHECK_EQUAL(poll(&fault, 1, -1), 1);
 	need_flr();
-	rig_close(&rig);
-	rig = rig_open();
-	rig_check_works(&rig);
+	fx_close(&fx);
+	fx = fx_open();
+	fx_check_works(&fx);
 	if (fault.fd >= 0)
 		handle_fault(fault.fd);
 	CHECK_OK(pthread_join(thread, NULL));
@@ -425,13 +425,13 @@ static void reset_does_not_wait_for_a_reader_of_the_gpu_trace(void)
 
 static void gpu_trace_that_nobody_reads_keeps_the_newest(void)
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_store_stream(&rig, rig.data.va, 1);
+	struct fixture fx = fx_open();
+	u64 stream = fx_store_stream(&fx, fx.data.va, 1);
 	int fd = need_trace();
 	u32 count, i;
 
 	for (i = 0; i < 9000; i++)
-		CHECK_EQUAL(rig_run(&rig, stream), 1);
+		CHECK_EQUAL(fx_run(&fx, stream), 1);
 	count = read_records(fd, records, RING);
 	CHECK(count > RING / 2);
 	CHECK_EQUAL(records[count - 1].kind, PUMICE_TRACE_KIND_JOB_END);
@@ -442,12 +442,12 @@ static void gpu_trace_that_nobody_reads_keeps_the_newest(void)
 
 static void gpu_trace_goes_on_after_a_gpu_reset(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int fd = need_trace();
 	u32 count;
 
 	need_flr();
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, rig.data.va, 1)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
 	count = read_records(fd, records, RING);
 	CHECK_EQUAL(count_kind(records, count, PUMICE_TRACE_KIND_JOB_END), 1);
 	close(fd);

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 
-#define VA RIG_FREE
+#define VA FX_FREE
 
 /** struct ground - a VM and a BO to be refused things with */
 struct ground {

@@ -4,7 +4,7 @@
  * becomes of binds that wait when their VM, file, context or device goes.
  *
  * A bind is held back by the fence of a job that does not end but shares the GPU
- * (rig_run_on()); destroying that job's context lets it go.
+ * (fx_run_on()); destroying that job's context lets it go.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,33 +14,33 @@
 #include <xf86drm.h>
 
 #include "harness.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
-#define VA	RIG_FREE
+#define VA	FX_FREE
 #define MANY	64u
 
 /** struct late - a VM with a BO to bind, and a job that holds binds back */
 struct late {
-	struct rig rig;		/* whose VM is bound to */
-	struct rig holder;	/* whose job binds wait for; on the same file */
+	struct fixture fx;		/* whose VM is bound to */
+	struct fixture holder;	/* whose job binds wait for; on the same file */
 	struct mem mem;		/* mapped from VA on in a VM of no other use */
 	u32 done;		/* binary: signaled by the bind */
 };
 
 static struct late late_open(void)
 {
-	struct late late = { .rig = rig_open() };
+	struct late late = { .fx = fx_open() };
 
-	late.holder = rig_on(late.rig.fd);
-	late.mem = need_mem(late.rig.fd, need_vm(late.rig.fd), VA, MIB);
-	late.done = need_sync(late.rig.fd);
+	late.holder = fx_on(late.fx.fd);
+	late.mem = need_mem(late.fx.fd, need_vm(late.fx.fd), VA, MIB);
+	late.done = need_sync(late.fx.fd);
 	return late;
 }
 
 static void let_go(struct late *late)
 {
-	CHECK_OK(gpu_context_destroy(late->rig.fd, late->holder.context));
+	CHECK_OK(gpu_context_destroy(late->fx.fd, late->holder.context));
 }
 
 static int bind_async(int fd, u32 vm, const struct drm_pumice_bind_op *ops, u32 count,
@@ -68,7 +68,7 @@ static int bind_one(const struct late *late, struct drm_pumice_bind_op op, u32 w
 		syncs[count++] = wait_for(wait, 0);
 	if (signal)
 		syncs[count++] = then_signal(signal, 0);
-	return bind_async(late->rig.fd, late->rig.vm, &op, 1, syncs, count, NULL);
+	return bind_async(late->fx.fd, late->fx.vm, &op, 1, syncs, count, NULL);
 }
 
 static struct drm_pumice_bind_op map_op(const struct late *late, u64 va)
@@ -76,20 +76,20 @@ static struct drm_pumice_bind_op map_op(const struct late *late, u64 va)
 	return bind_map(late->mem.handle, 0, va, MIB, 0);
 }
 
-static void submit_after(struct rig *rig, u64 stream, u32 wait)
+static void submit_after(struct fixture *fx, u64 stream, u32 wait)
 {
-	const struct drm_pumice_sync syncs[] = { wait_for(wait, 0), then_signal(rig->sync, 0) };
+	const struct drm_pumice_sync syncs[] = { wait_for(wait, 0), then_signal(fx->sync, 0) };
 	const struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 2),
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(syncs, 2),
 	};
 
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
 static int wait_done(const struct late *late, u32 sync)
 {
-	need_wait(late->rig.fd, sync, 0);
-	return sync_status(late->rig.fd, sync, 0);
+	need_wait(late->fx.fd, sync, 0);
+	return sync_status(late->fx.fd, sync, 0);
 }
 
 static void bind_without_syncs_takes_effect(void)
@@ -97,56 +97,56 @@ static void bind_without_syncs_takes_effect(void)
 	struct late late = late_open();
 	struct drm_pumice_bind_op op = map_op(&late, VA);
 
-	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, &op, 1, NULL, 0, NULL));
+	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, &op, 1, NULL, 0, NULL));
 	/* The empty one behind it tells when. */
-	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, NULL, 0,
+	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, NULL, 0,
 			    &(struct drm_pumice_sync){ .flags = DRM_PUMICE_SYNC_SIGNAL,
 						       .handle = late.done }, 1, NULL));
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 7)), 1);
-	rig_check_words(late.mem.cpu, 7);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 7)), 1);
+	fx_check_words(late.mem.cpu, 7);
 }
 
 static void bind_waits_for_its_waits(void)
 {
 	struct late late = late_open();
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
-	rig_check_held(late.rig.fd, late.done, 0);
+	fx_check_held(late.fx.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 9)), 1);
-	rig_check_words(late.mem.cpu, 9);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 9)), 1);
+	fx_check_words(late.mem.cpu, 9);
 }
 
 static void binds_of_a_vm_keep_their_order(void)
 {
 	struct late late = late_open();
-	u32 second = need_sync(late.rig.fd);
+	u32 second = need_sync(late.fx.fd);
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	CHECK_OK(bind_one(&late, bind_unmap(VA, MIB), 0, second));
-	rig_check_held(late.rig.fd, second, 0);
+	fx_check_held(late.fx.fd, second, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, second), 1);
-	CHECK_EQUAL(sync_status(late.rig.fd, late.done, 0), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 9)), -EIO);
+	CHECK_EQUAL(sync_status(late.fx.fd, late.done, 0), 1);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 9)), -EIO);
 }
 
 static void binds_of_another_vm_are_not_held_up(void)
 {
 	struct late late = late_open();
-	struct rig other = rig_on(late.rig.fd);
+	struct fixture other = fx_on(late.fx.fd);
 	struct drm_pumice_bind_op op = map_op(&late, VA);
 	struct drm_pumice_sync signal = then_signal(need_sync(other.fd), 0);
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	CHECK_OK(bind_async(other.fd, other.vm, &op, 1, &signal, 1, NULL));
 	need_wait(other.fd, signal.handle, 0);
-	rig_check_held(late.rig.fd, late.done, 0);
+	fx_check_held(late.fx.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 }
@@ -155,14 +155,14 @@ static void call_without_the_flag_waits_for_none_with_it(void)
 {
 	struct late late = late_open();
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, bind_unmap(VA, MIB), late.holder.sync, late.done));
-	need_map(late.rig.fd, late.rig.vm, late.mem.handle, 0, VA + 4 * MIB, MIB, 0);
-	rig_check_held(late.rig.fd, late.done, 0);
+	need_map(late.fx.fd, late.fx.vm, late.mem.handle, 0, VA + 4 * MIB, MIB, 0);
+	fx_check_held(late.fx.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA + 4 * MIB, 5)), 1);
-	rig_check_words(late.mem.cpu, 5);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA + 4 * MIB, 5)), 1);
+	fx_check_words(late.mem.cpu, 5);
 }
 
 static void later_bind_works_on_what_is_mapped_then(void)
@@ -170,48 +170,48 @@ static void later_bind_works_on_what_is_mapped_then(void)
 	struct late late = late_open();
 
 	/* Queued first, it cuts a mapping that is made only after it was queued. */
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, bind_unmap(VA + PAGE, PAGE), late.holder.sync, late.done));
-	rig_check_held(late.rig.fd, late.done, 0);
-	need_map(late.rig.fd, late.rig.vm, late.mem.handle, 0, VA, MIB, 0);
+	fx_check_held(late.fx.fd, late.done, 0);
+	need_map(late.fx.fd, late.fx.vm, late.mem.handle, 0, VA, MIB, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 1)), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA + PAGE, 1)), -EIO);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA + 2 * PAGE, 1)), 1);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 1)), 1);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA + PAGE, 1)), -EIO);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA + 2 * PAGE, 1)), 1);
 }
 
 static void jobs_that_wait_for_a_bind_run_after_it(void)
 {
 	struct late late = late_open();
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
-	submit_after(&late.rig, rig_store_stream(&late.rig, VA, 21), late.done);
-	rig_check_held(late.rig.fd, late.rig.sync, 0);
+	submit_after(&late.fx, fx_store_stream(&late.fx, VA, 21), late.done);
+	fx_check_held(late.fx.fd, late.fx.sync, 0);
 	let_go(&late);
-	CHECK_EQUAL(rig_wait(&late.rig), 1);
-	rig_check_words(late.mem.cpu, 21);
+	CHECK_EQUAL(fx_wait(&late.fx), 1);
+	fx_check_words(late.mem.cpu, 21);
 }
 
 static void bind_waits_and_signals_points_of_a_timeline(void)
 {
 	struct late late = late_open();
-	u32 timeline = need_sync(late.rig.fd);
+	u32 timeline = need_sync(late.fx.fd);
 	struct drm_pumice_bind_op op = map_op(&late, VA);
 	const struct drm_pumice_sync first[] = { then_signal(timeline, 3), wait_for(timeline, 1) };
 	const struct drm_pumice_sync second[] = { then_signal(timeline, 8), wait_for(timeline, 2) };
 
-	rig_run_on(&late.holder);
-	CHECK_OK(drmSyncobjTransfer(late.rig.fd, timeline, 1, late.holder.sync, 0, 0));
-	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, &op, 1, first, 2, NULL));
-	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, NULL, 0, second, 2, NULL));
-	rig_check_held(late.rig.fd, timeline, 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 9)), -EIO);
+	fx_run_on(&late.holder);
+	CHECK_OK(drmSyncobjTransfer(late.fx.fd, timeline, 1, late.holder.sync, 0, 0));
+	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, &op, 1, first, 2, NULL));
+	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, NULL, 0, second, 2, NULL));
+	fx_check_held(late.fx.fd, timeline, 1);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 9)), -EIO);
 	let_go(&late);
-	need_wait(late.rig.fd, timeline, 8);
-	CHECK_EQUAL(sync_status(late.rig.fd, timeline, 8), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 9)), 1);
+	need_wait(late.fx.fd, timeline, 8);
+	CHECK_EQUAL(sync_status(late.fx.fd, timeline, 8), 1);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 9)), 1);
 }
 
 static void many_binds_are_queued_and_all_take_effect(void)
@@ -219,19 +219,19 @@ static void many_binds_are_queued_and_all_take_effect(void)
 	struct late late = late_open();
 	u32 i;
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	for (i = 0; i < MANY; i++)
 		CHECK_OK(bind_one(&late, bind_map(late.mem.handle, i * PAGE, VA + 4ull * i * MIB,
 						  PAGE, 0),
 				  i ? 0 : late.holder.sync, late.done));
-	rig_check_held(late.rig.fd, late.done, 0);
+	fx_check_held(late.fx.fd, late.done, 0);
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 	for (i = 0; i < MANY; i++)
-		rig_submit(&late.rig, rig_store_stream(&late.rig, VA + 4ull * i * MIB, i * 100));
-	CHECK_EQUAL(rig_wait(&late.rig), 1);
+		fx_submit(&late.fx, fx_store_stream(&late.fx, VA + 4ull * i * MIB, i * 100));
+	CHECK_EQUAL(fx_wait(&late.fx), 1);
 	for (i = 0; i < MANY; i++)
-		rig_check_words(late.mem.cpu + i * PAGE / 4, i * 100);
+		fx_check_words(late.mem.cpu + i * PAGE / 4, i * 100);
 }
 
 static void as_many_operations_as_promised_are_queued(void)
@@ -245,7 +245,7 @@ static void as_many_operations_as_promised_are_queued(void)
 	for (i = 0; i < DRM_PUMICE_MAX_BIND_OPS; i++)
 		ops[i] = i % 2 ? bind_unmap(VA + i * PAGE, PAGE) :
 				 bind_map(late.mem.handle, 0, VA + i * PAGE, MIB, 0);
-	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, ops, DRM_PUMICE_MAX_BIND_OPS, &signal, 1,
+	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, ops, DRM_PUMICE_MAX_BIND_OPS, &signal, 1,
 			    NULL));
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 }
@@ -260,30 +260,30 @@ static void mappings_made_and_dropped_in_one_call_end_as_the_last_says(void)
 	};
 	struct drm_pumice_sync signal = then_signal(late.done, 0);
 
-	CHECK_OK(bind_async(late.rig.fd, late.rig.vm, ops, 6, &signal, 1, NULL));
+	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, ops, 6, &signal, 1, NULL));
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 30)), 1);
-	rig_check_words(late.mem.cpu, 30);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA + PAGE, 1)), -EIO);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA + 2 * GIB, 1)), -EIO);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 30)), 1);
+	fx_check_words(late.mem.cpu, 30);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA + PAGE, 1)), -EIO);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA + 2 * GIB, 1)), -EIO);
 }
 
 static void destroyed_vm_cancels_its_binds_at_once(void)
 {
 	struct late late = late_open();
-	u32 second = need_sync(late.rig.fd);
+	u32 second = need_sync(late.fx.fd);
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	CHECK_OK(bind_one(&late, bind_unmap(VA, MIB), 0, second));
-	CHECK_OK(gpu_vm_destroy(late.rig.fd, late.rig.vm));
+	CHECK_OK(gpu_vm_destroy(late.fx.fd, late.fx.vm));
 	CHECK_EQUAL(wait_done(&late, late.done), -ECANCELED);
 	CHECK_EQUAL(wait_done(&late, second), -ECANCELED);
-	CHECK(sync_is_pending(late.rig.fd, late.holder.sync, 0));
+	CHECK(sync_is_pending(late.fx.fd, late.holder.sync, 0));
 	let_go(&late);
 	/* The context still has the VM, without what was to be mapped. */
-	rig_check_works(&late.rig);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 1)), -EIO);
+	fx_check_works(&late.fx);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 1)), -EIO);
 }
 
 static void closed_file_leaves_nothing_of_its_binds(void)
@@ -291,14 +291,14 @@ static void closed_file_leaves_nothing_of_its_binds(void)
 	struct late late = late_open();
 	int file;
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
-	file = need_sync_file(late.rig.fd, late.done);
+	file = need_sync_file(late.fx.fd, late.done);
 	/* Memory that is mapped would keep the file open. */
 	munmap(late.mem.cpu, late.mem.size);
 	munmap(late.holder.code.cpu, late.holder.code.size);
 	munmap(late.holder.data.cpu, late.holder.data.size);
-	rig_close(&late.rig);
+	fx_close(&late.fx);
 	CHECK(sync_file_status(file));
 	close(file);
 	need_nothing_left();
@@ -308,26 +308,26 @@ static void buffer_may_be_closed_before_it_is_bound(void)
 {
 	struct late late = late_open();
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
-	CHECK_OK(gpu_bo_close(late.rig.fd, late.mem.handle));
+	CHECK_OK(gpu_bo_close(late.fx.fd, late.mem.handle));
 	let_go(&late);
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 11)), 1);
-	rig_check_words(late.mem.cpu, 11);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 11)), 1);
+	fx_check_words(late.mem.cpu, 11);
 }
 
 static void binds_survive_a_reset_of_the_gpu(void)
 {
 	struct late late = late_open();
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	need_flr();
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
-	CHECK_EQUAL(rig_wait(&late.holder), -ECANCELED);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 13)), 1);
-	rig_check_words(late.mem.cpu, 13);
+	CHECK_EQUAL(fx_wait(&late.holder), -ECANCELED);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 13)), 1);
+	fx_check_words(late.mem.cpu, 13);
 }
 
 static void unplugging_ends_binds_that_wait(void)
@@ -335,15 +335,15 @@ static void unplugging_ends_binds_that_wait(void)
 	struct late late = late_open();
 	int file;
 
-	rig_run_on(&late.holder);
+	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
-	file = need_sync_file(late.rig.fd, late.done);
+	file = need_sync_file(late.fx.fd, late.done);
 	need_unbound();
 	CHECK_EQUAL(sync_file_status(file), -ENODEV);
-	close(late.rig.fd);
+	close(late.fx.fd);
 	need_bound();
-	late.rig = rig_open();
-	rig_check_works(&late.rig);
+	late.fx = fx_open();
+	fx_check_works(&late.fx);
 }
 
 /* Nothing of a refused call is queued, and no syncobj gets a fence. */
@@ -351,10 +351,10 @@ static void refuse(const struct late *late, struct drm_pumice_vm_bind args, int 
 {
 	u32 count = args.ops.count;
 
-	CHECK_ERROR(gpu_ioctl(late->rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), error);
+	CHECK_ERROR(gpu_ioctl(late->fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), error);
 	CHECK_EQUAL(args.ops.count, count);
 	CHECK_EQUAL(args.failed_op, index);
-	CHECK_ERROR(sync_wait(late->rig.fd, late->done, 0, 0), EINVAL);
+	CHECK_ERROR(sync_wait(late->fx.fd, late->done, 0, 0), EINVAL);
 }
 
 static void syncs_need_the_flag(void)
@@ -364,7 +364,7 @@ static void syncs_need_the_flag(void)
 	struct drm_pumice_sync signal = then_signal(late.done, 0);
 
 	refuse(&late, (struct drm_pumice_vm_bind){
-		.vm = late.rig.vm, .ops = ARRAY_OF(&op, 1), .syncs = ARRAY_OF(&signal, 1),
+		.vm = late.fx.vm, .ops = ARRAY_OF(&op, 1), .syncs = ARRAY_OF(&signal, 1),
 	}, EINVAL, 0);
 }
 
@@ -376,7 +376,7 @@ static void refused_operation_is_told_and_none_is_queued(void)
 	};
 	struct drm_pumice_sync signal = then_signal(late.done, 0);
 	struct drm_pumice_vm_bind args = {
-		.vm = late.rig.vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(ops, 3),
+		.vm = late.fx.vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(ops, 3),
 		.syncs = ARRAY_OF(&signal, 1),
 	};
 
@@ -388,7 +388,7 @@ static void refused_operation_is_told_and_none_is_queued(void)
 	ops[1] = map_op(&late, VA + MIB);
 	ops[0].bo_offset = PAGE;
 	refuse(&late, args, EINVAL, 0);
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 1)), -EIO);
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 1)), -EIO);
 }
 
 static void syncs_of_binds_are_checked(void)
@@ -397,27 +397,27 @@ static void syncs_of_binds_are_checked(void)
 	struct drm_pumice_bind_op op = map_op(&late, VA);
 	struct drm_pumice_sync syncs[2] = { then_signal(late.done, 0) };
 	struct drm_pumice_vm_bind args = {
-		.vm = late.rig.vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(&op, 1),
+		.vm = late.fx.vm, .flags = DRM_PUMICE_VM_BIND_ASYNC, .ops = ARRAY_OF(&op, 1),
 		.syncs = ARRAY_OF(syncs, 2),
 	};
 
 	syncs[1] = wait_for(NO_HANDLE, 0);
-	CHECK_ERROR(gpu_ioctl(late.rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), ENOENT);
-	syncs[1] = wait_for(need_sync(late.rig.fd), 0);
-	CHECK_ERROR(gpu_ioctl(late.rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(late.fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), ENOENT);
+	syncs[1] = wait_for(need_sync(late.fx.fd), 0);
+	CHECK_ERROR(gpu_ioctl(late.fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
 	syncs[1] = (struct drm_pumice_sync){ .flags = 4, .handle = late.done };
-	CHECK_ERROR(gpu_ioctl(late.rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(late.fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
 	syncs[1] = (struct drm_pumice_sync){ .handle = late.done, .value = 1 };
-	CHECK_ERROR(gpu_ioctl(late.rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(late.fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
 	args.syncs.count = DRM_PUMICE_MAX_SYNCS + 1;
-	CHECK_ERROR(gpu_ioctl(late.rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), E2BIG);
+	CHECK_ERROR(gpu_ioctl(late.fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), E2BIG);
 	args.syncs.count = 2;
 	args.syncs.stride = sizeof(syncs[0]) - 1;
-	CHECK_ERROR(gpu_ioctl(late.rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
+	CHECK_ERROR(gpu_ioctl(late.fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
 	args.syncs.stride = sizeof(syncs[0]);
 	args.syncs.array = 16;
-	CHECK_ERROR(gpu_ioctl(late.rig.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EFAULT);
-	CHECK_ERROR(sync_wait(late.rig.fd, late.done, 0, 0), EINVAL);
+	CHECK_ERROR(gpu_ioctl(late.fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EFAULT);
+	CHECK_ERROR(sync_wait(late.fx.fd, late.done, 0, 0), EINVAL);
 }
 
 /* As VM_BIND was first published: no syncs. */
@@ -431,12 +431,12 @@ static void first_published_structure_still_binds(void)
 {
 	struct late late = late_open();
 	struct drm_pumice_bind_op op = map_op(&late, VA);
-	struct old_vm_bind args = { .vm = late.rig.vm, .ops = ARRAY_OF(&op, 1) };
+	struct old_vm_bind args = { .vm = late.fx.vm, .ops = ARRAY_OF(&op, 1) };
 
-	CHECK_OK(gpu_ioctl(late.rig.fd, DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_VM_BIND,
-						 struct old_vm_bind), &args));
-	CHECK_EQUAL(rig_run(&late.rig, rig_store_stream(&late.rig, VA, 3)), 1);
-	rig_check_words(late.mem.cpu, 3);
+	CHECK_OK(gpu_ioctl(late.fx.fd, DRM_IOWR(DRM_COMMAND_BASE + DRM_PUMICE_VM_BIND,
+						struct old_vm_bind), &args));
+	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 3)), 1);
+	fx_check_words(late.mem.cpu, 3);
 }
 
 static void nothing_is_left_of_all_that(void)

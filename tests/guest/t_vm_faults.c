@@ -11,11 +11,11 @@
 #include "parameters.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 #define KEPT		DRM_PUMICE_VM_FAULTS
-#define UNMAPPED	RIG_FREE
+#define UNMAPPED	FX_FREE
 #define TIMEOUT_MS	500
 
 static int get_faults(int fd, struct drm_pumice_vm_get_faults *args)
@@ -23,16 +23,16 @@ static int get_faults(int fd, struct drm_pumice_vm_get_faults *args)
 	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_GET_FAULTS, args);
 }
 
-/* All that a rig's VM keeps after @after. */
-static struct drm_pumice_vm_get_faults need_faults(const struct rig *rig, u64 after,
+/* All that a fixture's VM keeps after @after. */
+static struct drm_pumice_vm_get_faults need_faults(const struct fixture *fx, u64 after,
 						   struct drm_pumice_vm_fault *faults)
 {
 	struct drm_pumice_vm_get_faults args = {
-		.vm = rig->vm, .after = after, .faults = ARRAY_OF(faults, KEPT),
+		.vm = fx->vm, .after = after, .faults = ARRAY_OF(faults, KEPT),
 	};
 
 	memset(faults, 0xa5, KEPT * sizeof(*faults));
-	CHECK_OK(get_faults(rig->fd, &args));
+	CHECK_OK(get_faults(fx->fd, &args));
 	return args;
 }
 
@@ -41,15 +41,15 @@ static void fault_says_where_and_which_job(void)
 	struct drm_pumice_vm_fault f[KEPT];
 	struct drm_pumice_vm_get_faults args;
 	struct drm_pumice_job_get_result result = { 0 };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	args = need_faults(&rig, 0, f);
+	args = need_faults(&fx, 0, f);
 	CHECK_EQUAL(args.total, 0);
 	CHECK_EQUAL(args.returned, 0);
-	CHECK_EQUAL(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, UNMAPPED + 64, 1)), -EIO);
-	CHECK_OK(gpu_job_result(rig.fd, rig.context, 2, &result));
-	args = need_faults(&rig, 0, f);
+	CHECK_EQUAL(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, UNMAPPED + 64, 1)), -EIO);
+	CHECK_OK(gpu_job_result(fx.fd, fx.context, 2, &result));
+	args = need_faults(&fx, 0, f);
 	CHECK_EQUAL(args.total, 1);
 	CHECK_EQUAL(args.lost, 0);
 	CHECK_EQUAL(args.returned, 1);
@@ -59,7 +59,7 @@ static void fault_says_where_and_which_job(void)
 	CHECK_EQUAL(f[0].type, DRM_PUMICE_FAULT_WRITE);
 	CHECK_EQUAL(f[0].unit, PUMICE_UNIT_USC_DATA);
 	CHECK_EQUAL(f[0].fault, result.fault);
-	CHECK_EQUAL(f[0].context, rig.context);
+	CHECK_EQUAL(f[0].context, fx.context);
 	CHECK_EQUAL(f[0].job, 2);
 	CHECK_EQUAL(f[0].time, result.end);
 	/* add, shl, store */
@@ -70,18 +70,18 @@ static void fault_says_where_and_which_job(void)
 static void type_says_what_the_address_is(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader bad = { .insns = 0 };
 	const struct launch launch = { .shader = &bad };
 	u64 stream;
 
 	emit_raw(&bad, (const u32[4]){ 0xff });
-	stream = rig_stream(&rig, &launch);
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, UNMAPPED, 0)), -EIO);
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, UNMAPPED, 0)), -EIO);
-	CHECK_EQUAL(rig_run(&rig, stream), -EIO);
-	CHECK_EQUAL(rig_run(&rig, rig_place(&rig, (const u32[1]){ 0xf0000000 }, 1)), -EIO);
-	CHECK_EQUAL(need_faults(&rig, 0, f).returned, 4);
+	stream = fx_stream(&fx, &launch);
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, UNMAPPED, 0)), -EIO);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, UNMAPPED, 0)), -EIO);
+	CHECK_EQUAL(fx_run(&fx, stream), -EIO);
+	CHECK_EQUAL(fx_run(&fx, fx_place(&fx, (const u32[1]){ 0xf0000000 }, 1)), -EIO);
+	CHECK_EQUAL(need_faults(&fx, 0, f).returned, 4);
 	CHECK_EQUAL(f[0].type, DRM_PUMICE_FAULT_READ);
 	CHECK_EQUAL(f[1].type, DRM_PUMICE_FAULT_WRITE);
 	CHECK_EQUAL(f[2].type, DRM_PUMICE_FAULT_INSTRUCTION);
@@ -92,43 +92,43 @@ static void type_says_what_the_address_is(void)
 }
 
 /* The GPU virtual address of a launch whose program lies where nothing is mapped. */
-static u64 stream_of_unmapped_program(struct rig *rig)
+static u64 stream_of_unmapped_program(struct fixture *fx)
 {
 	struct shader end = shader_end();
 	const struct launch launch = { .shader = &end, .code = UNMAPPED };
 
-	return rig_stream(rig, &launch);
+	return fx_stream(fx, &launch);
 }
 
 static void program_that_cannot_be_fetched_is_an_execute_fault(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	CHECK_EQUAL(rig_run(&rig, stream_of_unmapped_program(&rig)), -EIO);
-	CHECK_EQUAL(need_faults(&rig, 0, f).returned, 1);
+	CHECK_EQUAL(fx_run(&fx, stream_of_unmapped_program(&fx)), -EIO);
+	CHECK_EQUAL(need_faults(&fx, 0, f).returned, 1);
 	CHECK_EQUAL(f[0].type, DRM_PUMICE_FAULT_EXECUTE);
 	CHECK_EQUAL(f[0].va, UNMAPPED);
 }
 
 /* Job n faults at page n after UNMAPPED. */
-static void fail_jobs(struct rig *rig, u32 count)
+static void fail_jobs(struct fixture *fx, u32 count)
 {
 	u32 i;
 
 	for (i = 1; i <= count; i++)
-		CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, UNMAPPED + i * PAGE, 0)), -EIO);
+		CHECK_EQUAL(fx_run(fx, fx_store_stream(fx, UNMAPPED + i * PAGE, 0)), -EIO);
 }
 
 static void last_faults_are_kept_in_order(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
 	struct drm_pumice_vm_get_faults args;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
-	fail_jobs(&rig, KEPT + 5);
-	args = need_faults(&rig, 0, f);
+	fail_jobs(&fx, KEPT + 5);
+	args = need_faults(&fx, 0, f);
 	CHECK_EQUAL(args.total, KEPT + 5);
 	CHECK_EQUAL(args.lost, 5);
 	CHECK_EQUAL(args.returned, KEPT);
@@ -144,13 +144,13 @@ static void faults_name_the_usc(void)
 {
 	struct drm_pumice_job_get_result result = { 0 };
 	struct drm_pumice_vm_fault f[KEPT];
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i, used = 0;
 
-	fail_jobs(&rig, 4);
-	CHECK_EQUAL(need_faults(&rig, 0, f).returned, 4);
+	fail_jobs(&fx, 4);
+	CHECK_EQUAL(need_faults(&fx, 0, f).returned, 4);
 	for (i = 0; i < 4; i++) {
-		CHECK_OK(gpu_job_result(rig.fd, rig.context, i + 1, &result));
+		CHECK_OK(gpu_job_result(fx.fd, fx.context, i + 1, &result));
 		CHECK_EQUAL(f[i].usc, result.usc);
 		used |= result.usc;
 	}
@@ -161,20 +161,20 @@ static void faults_after_a_number_are_returned_alone(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
 	struct drm_pumice_vm_get_faults args;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	fail_jobs(&rig, KEPT + 2);
-	args = need_faults(&rig, KEPT, f);
+	fail_jobs(&fx, KEPT + 2);
+	args = need_faults(&fx, KEPT, f);
 	CHECK_EQUAL(args.returned, 2);
 	CHECK_EQUAL(args.lost, 0);
 	CHECK_EQUAL(f[0].number, KEPT + 1);
-	args = need_faults(&rig, 1, f);
+	args = need_faults(&fx, 1, f);
 	CHECK_EQUAL(args.returned, KEPT);
 	CHECK_EQUAL(args.lost, 1);
-	args = need_faults(&rig, KEPT + 2, f);
+	args = need_faults(&fx, KEPT + 2, f);
 	CHECK_EQUAL(args.returned, 0);
 	CHECK_EQUAL(args.lost, 0);
-	args = need_faults(&rig, UINT64_MAX, f);
+	args = need_faults(&fx, UINT64_MAX, f);
 	CHECK_EQUAL(args.returned, 0);
 	CHECK_EQUAL(args.lost, 0);
 	CHECK_EQUAL(args.total, KEPT + 2);
@@ -183,18 +183,18 @@ static void faults_after_a_number_are_returned_alone(void)
 static void room_for_fewer_takes_the_oldest(void)
 {
 	struct drm_pumice_vm_fault f[KEPT] = { 0 };
-	struct rig rig = rig_open();
-	struct drm_pumice_vm_get_faults args = { .vm = rig.vm, .faults = ARRAY_OF(f, 2) };
+	struct fixture fx = fx_open();
+	struct drm_pumice_vm_get_faults args = { .vm = fx.vm, .faults = ARRAY_OF(f, 2) };
 
-	fail_jobs(&rig, 3);
-	CHECK_OK(get_faults(rig.fd, &args));
+	fail_jobs(&fx, 3);
+	CHECK_OK(get_faults(fx.fd, &args));
 	CHECK_EQUAL(args.returned, 2);
 	CHECK_EQUAL(args.total, 3);
 	CHECK_EQUAL(f[0].number, 1);
 	CHECK_EQUAL(f[1].number, 2);
 	CHECK_EQUAL(f[2].number, 0);
 	args.faults = (struct drm_pumice_array){ 0 };
-	CHECK_OK(get_faults(rig.fd, &args));
+	CHECK_OK(get_faults(fx.fd, &args));
 	CHECK_EQUAL(args.returned, 0);
 	CHECK_EQUAL(args.total, 3);
 }
@@ -203,14 +203,14 @@ static void room_for_fewer_takes_the_oldest(void)
 static void longer_elements_are_zeroed_behind(void)
 {
 	struct { struct drm_pumice_vm_fault fault; u64 more[2]; } f[2];
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_vm_get_faults args = {
-		.vm = rig.vm, .faults = { sizeof(f[0]), 2, (uintptr_t)f },
+		.vm = fx.vm, .faults = { sizeof(f[0]), 2, (uintptr_t)f },
 	};
 
 	memset(f, 0xa5, sizeof(f));
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, UNMAPPED, 0)), -EIO);
-	CHECK_OK(get_faults(rig.fd, &args));
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, UNMAPPED, 0)), -EIO);
+	CHECK_OK(get_faults(fx.fd, &args));
 	CHECK_EQUAL(args.returned, 1);
 	CHECK_EQUAL(f[0].fault.number, 1);
 	CHECK_EQUAL(f[0].more[0] | f[0].more[1], 0);
@@ -221,10 +221,10 @@ static void each_vm_keeps_its_own(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
 	int fd = need_gpu();
-	struct rig bad = rig_on(fd), good = rig_on(fd);
+	struct fixture bad = fx_on(fd), good = fx_on(fd);
 
-	CHECK_EQUAL(rig_run(&bad, rig_store_stream(&bad, UNMAPPED, 0)), -EIO);
-	CHECK_EQUAL(rig_run(&good, rig_empty_stream(&good)), 1);
+	CHECK_EQUAL(fx_run(&bad, fx_store_stream(&bad, UNMAPPED, 0)), -EIO);
+	CHECK_EQUAL(fx_run(&good, fx_empty_stream(&good)), 1);
 	CHECK_EQUAL(need_faults(&bad, 0, f).total, 1);
 	CHECK_EQUAL(need_faults(&good, 0, f).total, 0);
 }
@@ -232,15 +232,15 @@ static void each_vm_keeps_its_own(void)
 static void time_out_is_listed_and_a_canceled_job_is_not(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
-	struct rig rig = rig_open();
-	u32 hanging = rig.sync;
+	struct fixture fx = fx_open();
+	u32 hanging = fx.sync;
 
-	rig_block(&rig);
-	rig.sync = need_sync(rig.fd);
-	rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 1));
-	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
-	CHECK_EQUAL(sync_status(rig.fd, hanging, 0), -ETIMEDOUT);
-	CHECK_EQUAL(need_faults(&rig, 0, f).total, 1);
+	fx_block(&fx);
+	fx.sync = need_sync(fx.fd);
+	fx_submit(&fx, fx_store_stream(&fx, fx.data.va, 1));
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
+	CHECK_EQUAL(sync_status(fx.fd, hanging, 0), -ETIMEDOUT);
+	CHECK_EQUAL(need_faults(&fx, 0, f).total, 1);
 	CHECK_EQUAL(f[0].fault, PUMICE_FAULT_KILLED);
 	CHECK_EQUAL(f[0].type, DRM_PUMICE_FAULT_INSTRUCTION);
 	CHECK_EQUAL(f[0].unit, PUMICE_UNIT_USC_CODE);
@@ -248,47 +248,47 @@ static void time_out_is_listed_and_a_canceled_job_is_not(void)
 	/* mov, shl, store, jump to itself */
 	CHECK_EQUAL(f[0].pc, 3);
 	CHECK_EQUAL(f[0].va % 16, 0);
-	CHECK(f[0].va >= RIG_CODE && f[0].va < RIG_CODE + RIG_CODE_BYTES);
+	CHECK(f[0].va >= FX_CODE && f[0].va < FX_CODE + FX_CODE_BYTES);
 }
 
 static void bad_arguments_are_refused(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
-	struct rig rig = rig_open();
-	const struct drm_pumice_vm_get_faults good = { .vm = rig.vm, .faults = ARRAY_OF(f, KEPT) };
+	struct fixture fx = fx_open();
+	const struct drm_pumice_vm_get_faults good = { .vm = fx.vm, .faults = ARRAY_OF(f, KEPT) };
 	struct drm_pumice_vm_get_faults args = good;
 
-	CHECK_EQUAL(rig_run(&rig, rig_store_stream(&rig, UNMAPPED, 0)), -EIO);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, UNMAPPED, 0)), -EIO);
 	args.flags = 1;
-	CHECK_ERROR(get_faults(rig.fd, &args), EINVAL);
+	CHECK_ERROR(get_faults(fx.fd, &args), EINVAL);
 	args = good;
 	args.pad = 1;
-	CHECK_ERROR(get_faults(rig.fd, &args), EINVAL);
+	CHECK_ERROR(get_faults(fx.fd, &args), EINVAL);
 	args = good;
 	args.vm = 999;
-	CHECK_ERROR(get_faults(rig.fd, &args), ENOENT);
+	CHECK_ERROR(get_faults(fx.fd, &args), ENOENT);
 	args = good;
 	args.faults.count = KEPT + 1;
-	CHECK_ERROR(get_faults(rig.fd, &args), E2BIG);
+	CHECK_ERROR(get_faults(fx.fd, &args), E2BIG);
 	args = good;
 	args.faults.stride = sizeof(f[0]) - 8;
-	CHECK_ERROR(get_faults(rig.fd, &args), EINVAL);
+	CHECK_ERROR(get_faults(fx.fd, &args), EINVAL);
 	args = good;
 	args.faults.stride = PAGE + 8;
-	CHECK_ERROR(get_faults(rig.fd, &args), E2BIG);
+	CHECK_ERROR(get_faults(fx.fd, &args), E2BIG);
 	args = good;
 	args.faults.array = UINT64_MAX - 8;
-	CHECK_ERROR(get_faults(rig.fd, &args), EINVAL);
+	CHECK_ERROR(get_faults(fx.fd, &args), EINVAL);
 	args = good;
 	args.faults.array = 8;
-	CHECK_ERROR(get_faults(rig.fd, &args), EFAULT);
+	CHECK_ERROR(get_faults(fx.fd, &args), EFAULT);
 	/* Input was not changed: the same call again, with memory, gives all. */
 	CHECK_EQUAL(args.faults.count, KEPT);
 	args.faults.array = (uintptr_t)f;
-	CHECK_OK(get_faults(rig.fd, &args));
+	CHECK_OK(get_faults(fx.fd, &args));
 	CHECK_EQUAL(args.returned, 1);
-	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
-	CHECK_ERROR(get_faults(rig.fd, &args), ENOENT);
+	CHECK_OK(gpu_vm_destroy(fx.fd, fx.vm));
+	CHECK_ERROR(get_faults(fx.fd, &args), ENOENT);
 }
 
 static const struct test_case cases[] = {

@@ -14,33 +14,33 @@
 #include "pumice_regs.h"
 #include "system.h"
 
-#define VA RIG_FREE
+#define VA FX_FREE
 
 /* A job that stores to @va must leave its words at @cpu. */
-static void check_store(struct rig *rig, u64 va, const u32 *cpu)
+static void check_store(struct fixture *fx, u64 va, const u32 *cpu)
 {
-	u32 value = (u32)(va >> 12) + (u32)rig->used;
-	int status = rig_run(rig, rig_store_stream(rig, va, value));
+	u32 value = (u32)(va >> 12) + (u32)fx->used;
+	int status = fx_run(fx, fx_store_stream(fx, va, value));
 
 	if (status != 1)
 		test_fail(__FILE__, __LINE__, "store to 0x%llx: fence status %d, fault %s",
 			  (unsigned long long)va, status,
-			  pumice_fault_str(need_state(rig->fd, rig->context).fault));
-	rig_check_words(cpu, value);
+			  pumice_fault_str(need_state(fx->fd, fx->context).fault));
+	fx_check_words(cpu, value);
 }
 
 /* A job must fault; what the context then tells. */
-static struct drm_pumice_context_get_state check_faults(struct rig *rig, u64 stream)
+static struct drm_pumice_context_get_state check_faults(struct fixture *fx, u64 stream)
 {
-	CHECK(rig_run(rig, stream) < 0);
-	return need_state(rig->fd, rig->context);
+	CHECK(fx_run(fx, stream) < 0);
+	return need_state(fx->fd, fx->context);
 }
 
 /* A job that stores to @va must fault there because nothing is mapped. */
-static void check_hole(struct rig *rig, u64 va)
+static void check_hole(struct fixture *fx, u64 va)
 {
 	struct drm_pumice_context_get_state state =
-		check_faults(rig, rig_store_stream(rig, va, 0));
+		check_faults(fx, fx_store_stream(fx, va, 0));
 
 	if (!fault_is_unmapped(state.fault))
 		test_fail(__FILE__, __LINE__, "fault %s", pumice_fault_str(state.fault));
@@ -51,66 +51,66 @@ static void check_hole(struct rig *rig, u64 va)
 
 static void job_writes_through_a_mapping(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	check_store(&rig, rig.data.va, rig.data.cpu);
+	check_store(&fx, fx.data.va, fx.data.cpu);
 }
 
 static void map_starts_at_the_bo_offset(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, 4 * PAGE);
-	u32 *cpu = need_cpu(rig.fd, handle, 4 * PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, 4 * PAGE);
+	u32 *cpu = need_cpu(fx.fd, handle, 4 * PAGE);
 
-	need_map(rig.fd, rig.vm, handle, 2 * PAGE, VA, PAGE, 0);
-	check_store(&rig, VA, cpu + 2 * PAGE / 4);
+	need_map(fx.fd, fx.vm, handle, 2 * PAGE, VA, PAGE, 0);
+	check_store(&fx, VA, cpu + 2 * PAGE / 4);
 	CHECK_EQUAL(cpu[1], 0);
 }
 
 static void one_bo_may_stand_at_two_addresses(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGE);
-	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGE);
+	u32 *cpu = need_cpu(fx.fd, handle, PAGE);
 
-	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, 0);
-	need_map(rig.fd, rig.vm, handle, 0, VA + GIB, PAGE, 0);
-	check_store(&rig, VA, cpu);
-	check_store(&rig, VA + GIB, cpu);
+	need_map(fx.fd, fx.vm, handle, 0, VA, PAGE, 0);
+	need_map(fx.fd, fx.vm, handle, 0, VA + GIB, PAGE, 0);
+	check_store(&fx, VA, cpu);
+	check_store(&fx, VA + GIB, cpu);
 }
 
 static void unmapped_address_faults(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 
-	check_store(&rig, VA, mem.cpu);
-	need_unmap(rig.fd, rig.vm, VA, PAGE);
-	check_hole(&rig, VA);
-	rig_check_works(&rig);
+	check_store(&fx, VA, mem.cpu);
+	need_unmap(fx.fd, fx.vm, VA, PAGE);
+	check_hole(&fx, VA);
+	fx_check_works(&fx);
 }
 
 static void unmapped_memory_can_be_mapped_again(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 
-	need_unmap(rig.fd, rig.vm, VA, PAGE);
-	check_hole(&rig, VA);
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
-	check_store(&rig, VA, mem.cpu);
+	need_unmap(fx.fd, fx.vm, VA, PAGE);
+	check_hole(&fx, VA);
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA, PAGE, 0);
+	check_store(&fx, VA, mem.cpu);
 }
 
 static void partial_unmap_leaves_the_rest(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 4 * PAGE);
 
-	need_unmap(rig.fd, rig.vm, VA + PAGE, PAGE);
-	check_store(&rig, VA, mem.cpu);
-	check_hole(&rig, VA + PAGE);
-	check_store(&rig, VA + 2 * PAGE, mem.cpu + 2 * PAGE / 4);
-	check_store(&rig, VA + 3 * PAGE, mem.cpu + 3 * PAGE / 4);
+	need_unmap(fx.fd, fx.vm, VA + PAGE, PAGE);
+	check_store(&fx, VA, mem.cpu);
+	check_hole(&fx, VA + PAGE);
+	check_store(&fx, VA + 2 * PAGE, mem.cpu + 2 * PAGE / 4);
+	check_store(&fx, VA + 3 * PAGE, mem.cpu + 3 * PAGE / 4);
 }
 
 /*
@@ -121,350 +121,350 @@ static void partial_unmap_leaves_the_rest(void)
 static void unmap_of_pages_in_use_leaves_none_in_a_tlb(void)
 {
 	enum { PAGES = 8 };
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, (PAGES + 1) * PAGE), page;
-	u32 *cpu = need_cpu(rig.fd, handle, (PAGES + 1) * PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, (PAGES + 1) * PAGE), page;
+	u32 *cpu = need_cpu(fx.fd, handle, (PAGES + 1) * PAGE);
 
 	for (page = 0; page <= PAGES; page++)
 		pumice_cdm_halt_pack(cpu + page * PAGE / 4, &(struct pumice_cdm_halt){ 0 });
-	need_map(rig.fd, rig.vm, handle, PAGE, VA, PAGES * PAGE, 0);
+	need_map(fx.fd, fx.vm, handle, PAGE, VA, PAGES * PAGE, 0);
 	for (page = 0; page < PAGES; page++)
-		CHECK_EQUAL(rig_run(&rig, VA + page * PAGE), 1);
-	need_unmap(rig.fd, rig.vm, VA + PAGE, (PAGES - 2) * PAGE);
+		CHECK_EQUAL(fx_run(&fx, VA + page * PAGE), 1);
+	need_unmap(fx.fd, fx.vm, VA + PAGE, (PAGES - 2) * PAGE);
 	for (page = PAGES - 2; page; page--) {
-		struct drm_pumice_context_get_state state = check_faults(&rig, VA + page * PAGE);
+		struct drm_pumice_context_get_state state = check_faults(&fx, VA + page * PAGE);
 
 		CHECK(fault_is_unmapped(state.fault));
 		CHECK_EQUAL(state.unit, PUMICE_UNIT_CDM);
 		CHECK_EQUAL(state.fault_va, VA + page * PAGE);
 	}
-	CHECK_EQUAL(rig_run(&rig, VA), 1);
-	CHECK_EQUAL(rig_run(&rig, VA + (PAGES - 1) * PAGE), 1);
+	CHECK_EQUAL(fx_run(&fx, VA), 1);
+	CHECK_EQUAL(fx_run(&fx, VA + (PAGES - 1) * PAGE), 1);
 }
 
 static void unmap_may_span_mappings_and_holes(void)
 {
-	struct rig rig = rig_open();
-	struct mem a = need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
-	struct mem b = need_mem(rig.fd, rig.vm, VA + 8 * PAGE, 4 * PAGE);
+	struct fixture fx = fx_open();
+	struct mem a = need_mem(fx.fd, fx.vm, VA, 4 * PAGE);
+	struct mem b = need_mem(fx.fd, fx.vm, VA + 8 * PAGE, 4 * PAGE);
 
-	need_unmap(rig.fd, rig.vm, VA + 2 * PAGE, 8 * PAGE);
-	check_store(&rig, VA + PAGE, a.cpu + PAGE / 4);
-	check_hole(&rig, VA + 2 * PAGE);
-	check_hole(&rig, VA + 8 * PAGE);
-	check_store(&rig, VA + 10 * PAGE, b.cpu + 2 * PAGE / 4);
+	need_unmap(fx.fd, fx.vm, VA + 2 * PAGE, 8 * PAGE);
+	check_store(&fx, VA + PAGE, a.cpu + PAGE / 4);
+	check_hole(&fx, VA + 2 * PAGE);
+	check_hole(&fx, VA + 8 * PAGE);
+	check_store(&fx, VA + 10 * PAGE, b.cpu + 2 * PAGE / 4);
 }
 
 /* Each page a mapping of its own, in a block whose best page size changes with each that goes. */
 static void unmap_takes_many_mappings_of_one_block(void)
 {
 	enum { BLOCK = 2 << 20 };
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, BLOCK);
-	u32 *cpu = need_cpu(rig.fd, handle, BLOCK);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, BLOCK);
+	u32 *cpu = need_cpu(fx.fd, handle, BLOCK);
 	u64 at;
 
 	for (at = 0; at < BLOCK; at += PAGE)
-		need_map(rig.fd, rig.vm, handle, at, VA + at, PAGE, 0);
-	need_unmap(rig.fd, rig.vm, VA + PAGE, BLOCK - 4 * PAGE);
-	check_store(&rig, VA, cpu);
-	check_store(&rig, VA + BLOCK - PAGE, cpu + (BLOCK - PAGE) / 4);
-	check_hole(&rig, VA + PAGE);
-	check_hole(&rig, VA + BLOCK - 4 * PAGE);
-	need_unmap(rig.fd, rig.vm, VA, BLOCK);
-	check_hole(&rig, VA);
+		need_map(fx.fd, fx.vm, handle, at, VA + at, PAGE, 0);
+	need_unmap(fx.fd, fx.vm, VA + PAGE, BLOCK - 4 * PAGE);
+	check_store(&fx, VA, cpu);
+	check_store(&fx, VA + BLOCK - PAGE, cpu + (BLOCK - PAGE) / 4);
+	check_hole(&fx, VA + PAGE);
+	check_hole(&fx, VA + BLOCK - 4 * PAGE);
+	need_unmap(fx.fd, fx.vm, VA, BLOCK);
+	check_hole(&fx, VA);
 }
 
 static void map_replaces_what_was_there(void)
 {
-	struct rig rig = rig_open();
-	struct mem old = need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
+	struct fixture fx = fx_open();
+	struct mem old = need_mem(fx.fd, fx.vm, VA, 4 * PAGE);
 	struct mem new;
 
-	check_store(&rig, VA + PAGE, old.cpu + PAGE / 4);
+	check_store(&fx, VA + PAGE, old.cpu + PAGE / 4);
 	old.cpu[PAGE / 4] = 4711;
-	new = need_mem(rig.fd, rig.vm, VA + PAGE, 2 * PAGE);
-	check_store(&rig, VA + PAGE, new.cpu);
+	new = need_mem(fx.fd, fx.vm, VA + PAGE, 2 * PAGE);
+	check_store(&fx, VA + PAGE, new.cpu);
 	CHECK_EQUAL(old.cpu[PAGE / 4], 4711);
-	check_store(&rig, VA, old.cpu);
-	check_store(&rig, VA + 3 * PAGE, old.cpu + 3 * PAGE / 4);
+	check_store(&fx, VA, old.cpu);
+	check_store(&fx, VA + 3 * PAGE, old.cpu + 3 * PAGE / 4);
 }
 
 static void operations_of_one_call_act_in_order(void)
 {
-	struct rig rig = rig_open();
-	u32 a = need_bo(rig.fd, PAGE), b = need_bo(rig.fd, PAGE);
-	u32 *cpu = need_cpu(rig.fd, b, PAGE);
+	struct fixture fx = fx_open();
+	u32 a = need_bo(fx.fd, PAGE), b = need_bo(fx.fd, PAGE);
+	u32 *cpu = need_cpu(fx.fd, b, PAGE);
 	struct drm_pumice_bind_op ops[] = {
 		bind_map(a, 0, VA, PAGE, 0), bind_unmap(VA, PAGE), bind_map(a, 0, VA, PAGE, 0),
 		bind_map(b, 0, VA, PAGE, 0),
 	};
 
-	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, 4, NULL));
-	check_store(&rig, VA, cpu);
+	CHECK_OK(gpu_bind(fx.fd, fx.vm, ops, 4, NULL));
+	check_store(&fx, VA, cpu);
 }
 
 static void operations_before_a_failed_one_took_effect(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGE);
-	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGE);
+	u32 *cpu = need_cpu(fx.fd, handle, PAGE);
 	struct drm_pumice_bind_op ops[] = {
 		bind_map(handle, 0, VA, PAGE, 0), bind_map(handle, 0, VA + PAGE, PAGE + 1, 0),
 		bind_map(handle, 0, VA + 2 * PAGE, PAGE, 0),
 	};
 	u32 failed;
 
-	CHECK_ERROR(gpu_bind(rig.fd, rig.vm, ops, 3, &failed), EINVAL);
+	CHECK_ERROR(gpu_bind(fx.fd, fx.vm, ops, 3, &failed), EINVAL);
 	CHECK_EQUAL(failed, 1);
-	check_store(&rig, VA, cpu);
-	check_hole(&rig, VA + 2 * PAGE);
+	check_store(&fx, VA, cpu);
+	check_hole(&fx, VA + 2 * PAGE);
 }
 
 static void read_only_memory_can_be_read(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGE), i;
-	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGE), i;
+	u32 *cpu = need_cpu(fx.fd, handle, PAGE);
 
-	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	need_map(fx.fd, fx.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
 	for (i = 0; i < 32; i++)
 		cpu[i] = 100 + i;
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA, 0)), 1);
-	rig_check_words(rig.data.cpu, 100);
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, VA, 0)), 1);
+	fx_check_words(fx.data.cpu, 100);
 }
 
 static void read_only_memory_refuses_stores(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state;
-	u32 handle = need_bo(rig.fd, PAGE);
-	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+	u32 handle = need_bo(fx.fd, PAGE);
+	u32 *cpu = need_cpu(fx.fd, handle, PAGE);
 
-	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
-	state = check_faults(&rig, rig_store_stream(&rig, VA, 7));
+	need_map(fx.fd, fx.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	state = check_faults(&fx, fx_store_stream(&fx, VA, 7));
 	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
 	CHECK_EQUAL(state.unit, PUMICE_UNIT_USC_DATA);
 	CHECK_EQUAL(state.access, PUMICE_ACCESS_WRITE);
 	CHECK_EQUAL(state.fault_va & ~(u64)(PAGE - 1), VA);
 	CHECK_EQUAL(cpu[0], 0);
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 }
 
 static void no_exec_memory_refuses_programs(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state;
-	u64 stream = rig_store_stream(&rig, rig.data.va, 1);
+	u64 stream = fx_store_stream(&fx, fx.data.va, 1);
 
-	need_map(rig.fd, rig.vm, rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES,
+	need_map(fx.fd, fx.vm, fx.code.handle, 0, FX_CODE, FX_CODE_BYTES,
 		 DRM_PUMICE_BIND_NOEXEC);
-	state = check_faults(&rig, stream);
+	state = check_faults(&fx, stream);
 	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_NO_EXEC);
 	CHECK_EQUAL(state.access, PUMICE_ACCESS_EXEC);
-	CHECK_EQUAL(rig.data.cpu[0], 0);
+	CHECK_EQUAL(fx.data.cpu[0], 0);
 }
 
 static void no_exec_memory_can_be_read_and_written(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGE);
-	u32 *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGE);
+	u32 *cpu = need_cpu(fx.fd, handle, PAGE);
 
-	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
-	check_store(&rig, VA, cpu);
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA, 0)), 1);
-	CHECK_EQUAL(rig.data.cpu[3], cpu[3]);
+	need_map(fx.fd, fx.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
+	check_store(&fx, VA, cpu);
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, VA, 0)), 1);
+	CHECK_EQUAL(fx.data.cpu[3], cpu[3]);
 }
 
 /* Store to the start, the end and the middle of every 64 KiB of a mapping. */
-static void check_spread(struct rig *rig, u64 va, const u32 *cpu, u64 size)
+static void check_spread(struct fixture *fx, u64 va, const u32 *cpu, u64 size)
 {
 	u64 at;
 
 	for (at = 0; at < size; at += 256 * 1024)
-		check_store(rig, va + at, cpu + at / 4);
-	check_store(rig, va + size - 128, cpu + (size - 128) / 4);
+		check_store(fx, va + at, cpu + at / 4);
+	check_store(fx, va + size - 128, cpu + (size - 128) / 4);
 }
 
 static void large_mapping_works_everywhere(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 4 * MIB);
 
-	check_spread(&rig, VA, mem.cpu, 4 * MIB);
+	check_spread(&fx, VA, mem.cpu, 4 * MIB);
 }
 
 static void hole_in_a_large_mapping_is_one_page(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 4 * MIB);
 	u64 hole = VA + MIB + 5 * PAGE;
 
-	check_store(&rig, hole, mem.cpu + (hole - VA) / 4);
-	need_unmap(rig.fd, rig.vm, hole, PAGE);
-	check_hole(&rig, hole);
-	check_store(&rig, hole - PAGE, mem.cpu + (hole - PAGE - VA) / 4);
-	check_store(&rig, hole + PAGE, mem.cpu + (hole + PAGE - VA) / 4);
-	check_spread(&rig, VA, mem.cpu, 4 * MIB);
+	check_store(&fx, hole, mem.cpu + (hole - VA) / 4);
+	need_unmap(fx.fd, fx.vm, hole, PAGE);
+	check_hole(&fx, hole);
+	check_store(&fx, hole - PAGE, mem.cpu + (hole - PAGE - VA) / 4);
+	check_store(&fx, hole + PAGE, mem.cpu + (hole + PAGE - VA) / 4);
+	check_spread(&fx, VA, mem.cpu, 4 * MIB);
 }
 
 static void filled_hole_in_a_large_mapping_shows_the_new_memory(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB), patch;
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 4 * MIB), patch;
 	u64 at = VA + 2 * MIB;
 
-	check_store(&rig, at, mem.cpu + 2 * MIB / 4);
+	check_store(&fx, at, mem.cpu + 2 * MIB / 4);
 	mem.cpu[2 * MIB / 4] = 4711;
-	patch = need_mem(rig.fd, rig.vm, at, PAGE);
-	check_store(&rig, at, patch.cpu);
+	patch = need_mem(fx.fd, fx.vm, at, PAGE);
+	check_store(&fx, at, patch.cpu);
 	CHECK_EQUAL(mem.cpu[2 * MIB / 4], 4711);
-	check_store(&rig, at + PAGE, mem.cpu + (2 * MIB + PAGE) / 4);
-	check_store(&rig, at - PAGE, mem.cpu + (2 * MIB - PAGE) / 4);
+	check_store(&fx, at + PAGE, mem.cpu + (2 * MIB + PAGE) / 4);
+	check_store(&fx, at - PAGE, mem.cpu + (2 * MIB - PAGE) / 4);
 }
 
 static void large_mapping_at_odd_pages_works(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, 4 * MIB);
-	u32 *cpu = need_cpu(rig.fd, handle, 4 * MIB);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, 4 * MIB);
+	u32 *cpu = need_cpu(fx.fd, handle, 4 * MIB);
 
 	/* Offset and address misaligned to each other, so no large page fits. */
-	need_map(rig.fd, rig.vm, handle, PAGE, VA + 7 * PAGE, 3 * MIB, 0);
-	check_spread(&rig, VA + 7 * PAGE, cpu + PAGE / 4, 3 * MIB);
-	check_hole(&rig, VA + 6 * PAGE);
-	check_hole(&rig, VA + 7 * PAGE + 3 * MIB);
+	need_map(fx.fd, fx.vm, handle, PAGE, VA + 7 * PAGE, 3 * MIB, 0);
+	check_spread(&fx, VA + 7 * PAGE, cpu + PAGE / 4, 3 * MIB);
+	check_hole(&fx, VA + 6 * PAGE);
+	check_hole(&fx, VA + 7 * PAGE + 3 * MIB);
 }
 
 static void read_only_part_of_a_large_mapping_is_one_page(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 2 * MIB);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 2 * MIB);
 	struct drm_pumice_context_get_state state;
 	u64 at = MIB;
 
-	need_map(rig.fd, rig.vm, mem.handle, at, VA + at, PAGE, DRM_PUMICE_BIND_READONLY);
-	state = check_faults(&rig, rig_store_stream(&rig, VA + at, 1));
+	need_map(fx.fd, fx.vm, mem.handle, at, VA + at, PAGE, DRM_PUMICE_BIND_READONLY);
+	state = check_faults(&fx, fx_store_stream(&fx, VA + at, 1));
 	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
-	check_store(&rig, VA + at - PAGE, mem.cpu + (at - PAGE) / 4);
-	check_store(&rig, VA + at + PAGE, mem.cpu + (at + PAGE) / 4);
+	check_store(&fx, VA + at - PAGE, mem.cpu + (at - PAGE) / 4);
+	check_store(&fx, VA + at + PAGE, mem.cpu + (at + PAGE) / 4);
 }
 
 /* A job stores to @va and one loads from there: the stores are dropped, the loads give 0. */
-static void check_null(struct rig *rig, u64 va)
+static void check_null(struct fixture *fx, u64 va)
 {
 	u32 i;
 
-	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, va, 0x1234)), 1);
-	memset(rig->data.cpu, 0xff, 128);
-	CHECK_EQUAL(rig_run(rig, rig_copy_stream(rig, rig->data.va, va, 0)), 1);
+	CHECK_EQUAL(fx_run(fx, fx_store_stream(fx, va, 0x1234)), 1);
+	memset(fx->data.cpu, 0xff, 128);
+	CHECK_EQUAL(fx_run(fx, fx_copy_stream(fx, fx->data.va, va, 0)), 1);
 	for (i = 0; i < 32; i++)
-		CHECK_EQUAL(rig->data.cpu[i], 0);
+		CHECK_EQUAL(fx->data.cpu[i], 0);
 }
 
-static void need_null(const struct rig *rig, u64 va, u64 size, u32 flags)
+static void need_null(const struct fixture *fx, u64 va, u64 size, u32 flags)
 {
-	need_map(rig->fd, rig->vm, 0, 0, va, size, DRM_PUMICE_BIND_NULL | flags);
+	need_map(fx->fd, fx->vm, 0, 0, va, size, DRM_PUMICE_BIND_NULL | flags);
 }
 
 static void null_mapping_reads_as_zero_and_drops_stores(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 size = 5 * MIB, at;
 
 	/* Every page size, from 4 KiB at the start to 2 MiB in the middle. */
-	need_null(&rig, VA + 7 * PAGE, size, 0);
+	need_null(&fx, VA + 7 * PAGE, size, 0);
 	for (at = 0; at < size; at += 512 * 1024)
-		check_null(&rig, VA + 7 * PAGE + at);
-	check_null(&rig, VA + 7 * PAGE + size - 128);
-	check_hole(&rig, VA + 6 * PAGE);
-	check_hole(&rig, VA + 7 * PAGE + size);
+		check_null(&fx, VA + 7 * PAGE + at);
+	check_null(&fx, VA + 7 * PAGE + size - 128);
+	check_hole(&fx, VA + 6 * PAGE);
+	check_hole(&fx, VA + 7 * PAGE + size);
 }
 
-static void check_large_null(struct rig *rig, u64 va)
+static void check_large_null(struct fixture *fx, u64 va)
 {
-	check_null(rig, va);
-	check_null(rig, va + 9 * GIB + 12345 * 8);
-	check_null(rig, va + DRM_PUMICE_MAX_BO_SIZE - 128);
-	check_hole(rig, va + DRM_PUMICE_MAX_BO_SIZE);
+	check_null(fx, va);
+	check_null(fx, va + 9 * GIB + 12345 * 8);
+	check_null(fx, va + DRM_PUMICE_MAX_BO_SIZE - 128);
+	check_hole(fx, va + DRM_PUMICE_MAX_BO_SIZE);
 }
 
 /* The largest that one operation may make, at once and queued. */
 static void null_mapping_may_be_large(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const u64 late = VA + 2 * DRM_PUMICE_MAX_BO_SIZE;
 	const struct drm_pumice_bind_op op =
 		bind_map(0, 0, late, DRM_PUMICE_MAX_BO_SIZE, DRM_PUMICE_BIND_NULL);
-	const struct drm_pumice_sync done = then_signal(need_sync(rig.fd), 0);
+	const struct drm_pumice_sync done = then_signal(need_sync(fx.fd), 0);
 
-	need_null(&rig, VA, DRM_PUMICE_MAX_BO_SIZE, 0);
-	check_large_null(&rig, VA);
-	CHECK_OK(gpu_bind_async(rig.fd, rig.vm, &op, 1, &done, 1));
-	need_wait(rig.fd, done.handle, 0);
-	check_large_null(&rig, late);
+	need_null(&fx, VA, DRM_PUMICE_MAX_BO_SIZE, 0);
+	check_large_null(&fx, VA);
+	CHECK_OK(gpu_bind_async(fx.fd, fx.vm, &op, 1, &done, 1));
+	need_wait(fx.fd, done.handle, 0);
+	check_large_null(&fx, late);
 }
 
 static void parts_of_a_null_mapping_may_be_bound(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 part = VA + MIB + 5 * PAGE;
 	struct mem mem;
 
-	need_null(&rig, VA, 4 * MIB, 0);
-	mem = need_mem(rig.fd, rig.vm, part, 2 * PAGE);
-	check_store(&rig, part, mem.cpu);
-	check_null(&rig, part - PAGE);
-	check_null(&rig, part + 2 * PAGE);
+	need_null(&fx, VA, 4 * MIB, 0);
+	mem = need_mem(fx.fd, fx.vm, part, 2 * PAGE);
+	check_store(&fx, part, mem.cpu);
+	check_null(&fx, part - PAGE);
+	check_null(&fx, part + 2 * PAGE);
 	/* The part goes back to nothing, and the page beside it is unmapped. */
-	need_null(&rig, part, PAGE, 0);
-	need_unmap(rig.fd, rig.vm, part - PAGE, PAGE);
-	check_null(&rig, part);
-	check_store(&rig, part + PAGE, mem.cpu + PAGE / 4);
-	check_hole(&rig, part - PAGE);
-	check_null(&rig, part - 2 * PAGE);
-	check_null(&rig, VA + 3 * MIB);
+	need_null(&fx, part, PAGE, 0);
+	need_unmap(fx.fd, fx.vm, part - PAGE, PAGE);
+	check_null(&fx, part);
+	check_store(&fx, part + PAGE, mem.cpu + PAGE / 4);
+	check_hole(&fx, part - PAGE);
+	check_null(&fx, part - 2 * PAGE);
+	check_null(&fx, VA + 3 * MIB);
 }
 
 static void null_mapping_keeps_its_permissions(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state;
 
-	need_null(&rig, VA, PAGE, DRM_PUMICE_BIND_READONLY);
-	state = check_faults(&rig, rig_store_stream(&rig, VA, 1));
+	need_null(&fx, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	state = check_faults(&fx, fx_store_stream(&fx, VA, 1));
 	CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
-	CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA, 5)), 1);
-	CHECK_EQUAL(rig.data.cpu[0], 5);
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, VA, 5)), 1);
+	CHECK_EQUAL(fx.data.cpu[0], 5);
 }
 
 /* Each page of what was one of 2 MiB: a NULL mapping has them whatever memory there is. */
 static void split_of_a_large_page_keeps_its_permissions(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const u64 hole = VA + MIB;
 	const u64 rest[] = { VA, hole - PAGE, hole + PAGE, VA + 2 * MIB - PAGE };
 	u32 i;
 
-	need_null(&rig, VA, 2 * MIB, DRM_PUMICE_BIND_READONLY);
-	need_unmap(rig.fd, rig.vm, hole, PAGE);
-	check_hole(&rig, hole);
+	need_null(&fx, VA, 2 * MIB, DRM_PUMICE_BIND_READONLY);
+	need_unmap(fx.fd, fx.vm, hole, PAGE);
+	check_hole(&fx, hole);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
 		struct drm_pumice_context_get_state state =
-			check_faults(&rig, rig_store_stream(&rig, rest[i], 1));
+			check_faults(&fx, fx_store_stream(&fx, rest[i], 1));
 
 		CHECK_EQUAL(state.fault, PUMICE_FAULT_MMU_READ_ONLY);
 		CHECK_EQUAL(state.fault_va, rest[i]);
-		CHECK_EQUAL(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, rest[i], 5)), 1);
-		CHECK_EQUAL(rig.data.cpu[0], 5);
+		CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, rest[i], 5)), 1);
+		CHECK_EQUAL(fx.data.cpu[0], 5);
 	}
 }
 
 /* What one VM stores to nothing, no other one loads. */
 static void null_mappings_of_two_vms_are_apart(void)
 {
-	struct rig a = rig_open(), b = rig_on(a.fd);
+	struct fixture a = fx_open(), b = fx_on(a.fd);
 	u32 i;
 
 	need_null(&a, VA, PAGE, 0);
@@ -477,80 +477,80 @@ static void null_mappings_of_two_vms_are_apart(void)
 
 static void unmap_all_leaves_nothing(void)
 {
-	struct rig rig = rig_open(), other = rig_on(rig.fd);
+	struct fixture fx = fx_open(), other = fx_on(fx.fd);
 	const struct drm_pumice_bind_op all = { .type = DRM_PUMICE_BIND_UNMAP_ALL };
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
-	u64 last = need_info(rig.fd).va_end - PAGE;
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 4 * MIB);
+	u64 last = need_info(fx.fd).va_end - PAGE;
 
-	need_null(&rig, VA + GIB, 3 * MIB, 0);
-	need_map(rig.fd, rig.vm, mem.handle, 0, last, PAGE, 0);
-	check_store(&rig, last, mem.cpu);
-	CHECK_OK(gpu_bind(rig.fd, rig.vm, &all, 1, NULL));
-	CHECK_EQUAL(fdinfo_number(rig.fd, "pumice-page-tables"), 12);
-	/* Code and data of the rig went, too. */
-	need_map(rig.fd, rig.vm, rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES, 0);
-	check_hole(&rig, VA);
-	check_hole(&rig, VA + GIB);
-	check_hole(&rig, last);
-	check_hole(&rig, rig.data.va);
-	rig_check_works(&other);
+	need_null(&fx, VA + GIB, 3 * MIB, 0);
+	need_map(fx.fd, fx.vm, mem.handle, 0, last, PAGE, 0);
+	check_store(&fx, last, mem.cpu);
+	CHECK_OK(gpu_bind(fx.fd, fx.vm, &all, 1, NULL));
+	CHECK_EQUAL(fdinfo_number(fx.fd, "pumice-page-tables"), 12);
+	/* Code and data of the fixture went, too. */
+	need_map(fx.fd, fx.vm, fx.code.handle, 0, FX_CODE, FX_CODE_BYTES, 0);
+	check_hole(&fx, VA);
+	check_hole(&fx, VA + GIB);
+	check_hole(&fx, last);
+	check_hole(&fx, fx.data.va);
+	fx_check_works(&other);
 }
 
 /* Operations of a call act in order, this one included; queued ones as well. */
 static void unmap_all_acts_in_order(void)
 {
-	struct rig rig = rig_open();
-	u32 bo = need_bo(rig.fd, PAGE);
-	struct drm_pumice_sync done = then_signal(need_sync(rig.fd), 0);
-	u32 *cpu = need_cpu(rig.fd, bo, PAGE);
+	struct fixture fx = fx_open();
+	u32 bo = need_bo(fx.fd, PAGE);
+	struct drm_pumice_sync done = then_signal(need_sync(fx.fd), 0);
+	u32 *cpu = need_cpu(fx.fd, bo, PAGE);
 	const struct drm_pumice_bind_op ops[] = {
 		bind_map(bo, 0, VA, PAGE, 0),
 		{ .type = DRM_PUMICE_BIND_UNMAP_ALL },
 		bind_map(0, 0, VA + 2 * PAGE, PAGE, DRM_PUMICE_BIND_NULL),
 		bind_map(bo, 0, VA + PAGE, PAGE, 0),
-		bind_map(rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES, 0),
-		bind_map(rig.data.handle, 0, RIG_DATA, RIG_DATA_BYTES, 0),
+		bind_map(fx.code.handle, 0, FX_CODE, FX_CODE_BYTES, 0),
+		bind_map(fx.data.handle, 0, FX_DATA, FX_DATA_BYTES, 0),
 	};
 
-	CHECK_OK(gpu_bind_async(rig.fd, rig.vm, ops, 6, &done, 1));
-	need_wait(rig.fd, done.handle, 0);
-	check_hole(&rig, VA);
-	check_store(&rig, VA + PAGE, cpu);
-	check_null(&rig, VA + 2 * PAGE);
+	CHECK_OK(gpu_bind_async(fx.fd, fx.vm, ops, 6, &done, 1));
+	need_wait(fx.fd, done.handle, 0);
+	check_hole(&fx, VA);
+	check_store(&fx, VA + PAGE, cpu);
+	check_null(&fx, VA + 2 * PAGE);
 }
 
 static void mapping_may_cross_every_table_boundary(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 start = 2 * GIB - PAGE;
-	struct mem mem = need_mem(rig.fd, rig.vm, start, 3 * MIB);
+	struct mem mem = need_mem(fx.fd, fx.vm, start, 3 * MIB);
 
-	check_store(&rig, start, mem.cpu);
-	check_store(&rig, start + PAGE, mem.cpu + PAGE / 4);
+	check_store(&fx, start, mem.cpu);
+	check_store(&fx, start + PAGE, mem.cpu + PAGE / 4);
 	/* 32 words across the 1 GiB boundary. */
-	check_store(&rig, start + PAGE - 64, mem.cpu + (PAGE - 64) / 4);
+	check_store(&fx, start + PAGE - 64, mem.cpu + (PAGE - 64) / 4);
 	/* And across a 2 MiB boundary. */
-	check_store(&rig, 2 * GIB + 2 * MIB - 64, mem.cpu + (PAGE + 2 * MIB - 64) / 4);
+	check_store(&fx, 2 * GIB + 2 * MIB - 64, mem.cpu + (PAGE + 2 * MIB - 64) / 4);
 }
 
 static void last_page_of_the_space_works(void)
 {
-	struct rig rig = rig_open();
-	u64 va = need_info(rig.fd).va_end - PAGE;
-	struct mem mem = need_mem(rig.fd, rig.vm, va, PAGE);
+	struct fixture fx = fx_open();
+	u64 va = need_info(fx.fd).va_end - PAGE;
+	struct mem mem = need_mem(fx.fd, fx.vm, va, PAGE);
 
-	check_store(&rig, va + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
+	check_store(&fx, va + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
 }
 
 static void same_address_in_two_vms_is_other_memory(void)
 {
 	int fd = need_gpu();
-	struct rig a = rig_on(fd), b = rig_on(fd);
+	struct fixture a = fx_on(fd), b = fx_on(fd);
 
-	CHECK_EQUAL(rig_run(&a, rig_store_stream(&a, a.data.va, 1000)), 1);
-	CHECK_EQUAL(rig_run(&b, rig_store_stream(&b, b.data.va, 2000)), 1);
-	rig_check_words(a.data.cpu, 1000);
-	rig_check_words(b.data.cpu, 2000);
+	CHECK_EQUAL(fx_run(&a, fx_store_stream(&a, a.data.va, 1000)), 1);
+	CHECK_EQUAL(fx_run(&b, fx_store_stream(&b, b.data.va, 2000)), 1);
+	fx_check_words(a.data.cpu, 1000);
+	fx_check_words(b.data.cpu, 2000);
 }
 
 /* Poll for what a job in flight writes. */
@@ -565,61 +565,61 @@ static void need_word(const volatile u32 *word, u32 value)
 
 static void vm_can_be_changed_while_its_job_runs(void)
 {
-	struct rig rig = rig_open();
-	u32 other = need_context(rig.fd, rig.vm), i;
+	struct fixture fx = fx_open();
+	u32 other = need_context(fx.fd, fx.vm), i;
 	struct mem mem;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	for (i = 0; i < 20; i++) {
-		mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
-		need_unmap(rig.fd, rig.vm, VA + MIB, PAGE);
-		need_unmap(rig.fd, rig.vm, VA, 4 * MIB);
+		mem = need_mem(fx.fd, fx.vm, VA, 4 * MIB);
+		need_unmap(fx.fd, fx.vm, VA + MIB, PAGE);
+		need_unmap(fx.fd, fx.vm, VA, 4 * MIB);
 	}
-	CHECK(sync_is_pending(rig.fd, rig.sync, 0));
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA, 4 * MIB, 0);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	rig.context = other;
-	check_store(&rig, VA + MIB, mem.cpu + MIB / 4);
+	CHECK(sync_is_pending(fx.fd, fx.sync, 0));
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA, 4 * MIB, 0);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	fx.context = other;
+	check_store(&fx, VA + MIB, mem.cpu + MIB / 4);
 }
 
 static void unmap_under_a_running_job_faults_it(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 	const struct shader shader = shader_store_loop();
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)VA, (u32)(VA >> 32), 5 },
 	};
 	struct drm_pumice_context_get_state state;
 
-	rig_submit(&rig, rig_stream(&rig, &launch));
+	fx_submit(&fx, fx_stream(&fx, &launch));
 	need_word(mem.cpu, 5);
-	need_unmap(rig.fd, rig.vm, VA, PAGE);
+	need_unmap(fx.fd, fx.vm, VA, PAGE);
 	mem.cpu[0] = 6;
-	CHECK_EQUAL(rig_wait(&rig), -EIO);
-	state = need_state(rig.fd, rig.context);
+	CHECK_EQUAL(fx_wait(&fx), -EIO);
+	state = need_state(fx.fd, fx.context);
 	CHECK(fault_is_unmapped(state.fault));
 	CHECK_EQUAL(state.fault_va, VA);
 	CHECK_EQUAL(mem.cpu[0], 6);
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 }
 
 static void remap_under_a_running_job_moves_its_stores(void)
 {
-	struct rig rig = rig_open();
-	struct mem old = need_mem(rig.fd, rig.vm, VA, PAGE), new;
+	struct fixture fx = fx_open();
+	struct mem old = need_mem(fx.fd, fx.vm, VA, PAGE), new;
 	const struct shader shader = shader_store_loop();
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)VA, (u32)(VA >> 32), 5 },
 	};
 
-	rig_submit(&rig, rig_stream(&rig, &launch));
+	fx_submit(&fx, fx_stream(&fx, &launch));
 	need_word(old.cpu, 5);
-	new = need_mem(rig.fd, rig.vm, VA, PAGE);
+	new = need_mem(fx.fd, fx.vm, VA, PAGE);
 	old.cpu[0] = 6;
 	need_word(new.cpu, 5);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	CHECK_EQUAL(rig_wait(&rig), -ECANCELED);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
 	CHECK_EQUAL(old.cpu[0], 6);
 }
 
@@ -628,43 +628,44 @@ static void remap_under_a_running_job_moves_its_stores(void)
 static void more_vms_than_mmu_contexts_work_in_turn(void)
 {
 	int fd = need_gpu();
-	struct rig *rigs = calloc(MANY, sizeof(*rigs));
+	struct fixture *fixtures = calloc(MANY, sizeof(*fixtures));
 	u32 i, round;
 
-	CHECK(rigs);
+	CHECK(fixtures);
 	for (i = 0; i < MANY; i++)
-		rigs[i] = rig_on(fd);
+		fixtures[i] = fx_on(fd);
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < MANY; i++)
-			check_store(&rigs[i], rigs[i].data.va, rigs[i].data.cpu);
+			check_store(&fixtures[i], fixtures[i].data.va, fixtures[i].data.cpu);
 	}
 }
 
 static void more_vms_than_mmu_contexts_work_together(void)
 {
 	int fd = need_gpu();
-	struct rig *rigs = calloc(MANY, sizeof(*rigs));
+	struct fixture *fixtures = calloc(MANY, sizeof(*fixtures));
 	u32 i;
 
-	CHECK(rigs);
+	CHECK(fixtures);
 	for (i = 0; i < MANY; i++)
-		rigs[i] = rig_on(fd);
+		fixtures[i] = fx_on(fd);
 	for (i = 0; i < MANY; i++)
-		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, i * 1000));
+		fx_submit(&fixtures[i],
+			  fx_store_stream(&fixtures[i], fixtures[i].data.va, i * 1000));
 	for (i = 0; i < MANY; i++)
-		CHECK_EQUAL(rig_wait(&rigs[i]), 1);
+		CHECK_EQUAL(fx_wait(&fixtures[i]), 1);
 	for (i = 0; i < MANY; i++)
-		rig_check_words(rigs[i].data.cpu, i * 1000);
+		fx_check_words(fixtures[i].data.cpu, i * 1000);
 }
 
 /* Fill a page, with all cores, and look at each word. */
-static void check_page(struct rig *rig, u64 va, const u32 *cpu)
+static void check_page(struct fixture *fx, u64 va, const u32 *cpu)
 {
 	const struct shader shader = shader_store();
-	const u32 value = 0x1000 + (u32)rig->used;
+	const u32 value = 0x1000 + (u32)fx->used;
 	u32 i;
 
-	CHECK_EQUAL(rig_run(rig, rig_stream(rig, &(struct launch){
+	CHECK_EQUAL(fx_run(fx, fx_stream(fx, &(struct launch){
 		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), value },
 		.groups = PAGE / 4 / 32, .size = 32,
 	})), 1);
@@ -680,27 +681,27 @@ static void reused_mmu_context_has_nothing_of_its_former_vm(void)
 {
 	const u32 contexts = PUMICE_MMU_CONTEXTS - 1;
 	int fd = need_gpu();
-	struct rig *rigs = calloc(2 * contexts, sizeof(*rigs));
+	struct fixture *fixtures = calloc(2 * contexts, sizeof(*fixtures));
 	struct mem *mems = calloc(2 * contexts, sizeof(*mems));
 	u32 i;
 
-	CHECK(rigs && mems);
+	CHECK(fixtures && mems);
 	for (i = 0; i < 2 * contexts; i++) {
-		rigs[i] = rig_on(fd);
-		mems[i] = need_mem(fd, rigs[i].vm, VA + i % contexts * PAGE, PAGE);
+		fixtures[i] = fx_on(fd);
+		mems[i] = need_mem(fd, fixtures[i].vm, VA + i % contexts * PAGE, PAGE);
 	}
 	for (i = 0; i < 2 * contexts; i++)
-		check_page(&rigs[i], mems[i].va, mems[i].cpu);
+		check_page(&fixtures[i], mems[i].va, mems[i].cpu);
 }
 
 static void context_keeps_its_destroyed_vm(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_bind_op op = bind_unmap(VA, PAGE);
 
-	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
-	CHECK_ERROR(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), ENOENT);
-	rig_check_works(&rig);
+	CHECK_OK(gpu_vm_destroy(fx.fd, fx.vm));
+	CHECK_ERROR(gpu_bind(fx.fd, fx.vm, &op, 1, NULL), ENOENT);
+	fx_check_works(&fx);
 }
 
 static void new_vm_sees_nothing_of_a_destroyed_one(void)
@@ -710,15 +711,15 @@ static void new_vm_sees_nothing_of_a_destroyed_one(void)
 
 	/* The same addresses, other memory, and tables made of pages freed just before. */
 	for (i = 0; i < 8; i++) {
-		struct rig rig = rig_on(fd);
+		struct fixture fx = fx_on(fd);
 		struct mem mem;
 
-		check_hole(&rig, VA);
-		mem = need_mem(fd, rig.vm, VA, PAGE);
-		check_store(&rig, VA, mem.cpu);
+		check_hole(&fx, VA);
+		mem = need_mem(fd, fx.vm, VA, PAGE);
+		check_store(&fx, VA, mem.cpu);
 		munmap(mem.cpu, PAGE);
-		CHECK_OK(gpu_context_destroy(fd, rig.context));
-		CHECK_OK(gpu_vm_destroy(fd, rig.vm));
+		CHECK_OK(gpu_context_destroy(fd, fx.context));
+		CHECK_OK(gpu_vm_destroy(fd, fx.vm));
 	}
 }
 

@@ -15,12 +15,12 @@
 #define AHEAD		0xa4ead000u	/* words that the jobs of the others store */
 #define AFTER		0xbe41d000u
 
-static struct rig open_rig(u32 priority)
+static struct fixture open_fixture(u32 priority)
 {
-	struct rig rig = rig_with(need_gpu(), priority, JOB_MS);
+	struct fixture fx = fx_with(need_gpu(), priority, JOB_MS);
 
-	rig_check_works(&rig);
-	return rig;
+	fx_check_works(&fx);
+	return fx;
 }
 
 struct scene scene_open(void)
@@ -28,10 +28,10 @@ struct scene scene_open(void)
 	struct scene s = { .resets = 0 };
 
 	need_inject("none");
-	s.culprit = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
-	s.ahead = open_rig(DRM_PUMICE_PRIORITY_HIGH);
-	s.after = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
-	s.other = open_rig(DRM_PUMICE_PRIORITY_NORMAL);
+	s.culprit = open_fixture(DRM_PUMICE_PRIORITY_NORMAL);
+	s.ahead = open_fixture(DRM_PUMICE_PRIORITY_HIGH);
+	s.after = open_fixture(DRM_PUMICE_PRIORITY_NORMAL);
+	s.other = open_fixture(DRM_PUMICE_PRIORITY_NORMAL);
 	s.transfer = need_context_of(s.other.fd, s.other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	s.resets = need_counts().resets;
 	return s;
@@ -52,7 +52,7 @@ void scene_check_transfer(struct scene *s, u32 value)
 {
 	u32 i;
 
-	igt_assert_eq(rig_wait(&s->other), 1);
+	igt_assert_eq(fx_wait(&s->other), 1);
 	for (i = 0; i < WORDS; i++)
 		igt_assert_eq_u32(s->other.data.cpu[i], value);
 	igt_assert_eq_u32(need_state(s->other.fd, s->transfer).state, 0);
@@ -84,22 +84,22 @@ void scene_hold(struct scene *s)
 
 	snprintf(text, sizeof(text), "late-end,where=cdm,us=%u", HOLD_MS * 1000);
 	need_inject(text);
-	rig_submit(&s->ahead, store_stream(&s->ahead, AHEAD));
+	fx_submit(&s->ahead, store_stream(&s->ahead, AHEAD));
 	wait_for_late_end();
 }
 
 u64 scene_ahead_ends(struct scene *s)
 {
-	igt_assert_eq(rig_wait(&s->ahead), 1);
+	igt_assert_eq(fx_wait(&s->ahead), 1);
 	check_stored(&s->ahead, AHEAD);
 	return sync_signaled_at(s->ahead.fd, s->ahead.sync);
 }
 
 void scene_ahead_is_lost(struct scene *s)
 {
-	struct rig *ahead = &s->ahead;
+	struct fixture *ahead = &s->ahead;
 
-	igt_assert_eq(rig_wait(ahead), -ECANCELED);
+	igt_assert_eq(fx_wait(ahead), -ECANCELED);
 	igt_assert_eq_u32(need_state(ahead->fd, ahead->context).state,
 			  DRM_PUMICE_CONTEXT_INNOCENT);
 	CHECK_OK(gpu_context_create(ahead->fd, ahead->vm, DRM_PUMICE_PRIORITY_HIGH,
@@ -108,18 +108,18 @@ void scene_ahead_is_lost(struct scene *s)
 
 void scene_after(struct scene *s)
 {
-	rig_submit(&s->after, store_stream(&s->after, AFTER));
+	fx_submit(&s->after, store_stream(&s->after, AFTER));
 }
 
 void scene_check_after(struct scene *s)
 {
-	igt_assert_eq(rig_wait(&s->after), 1);
+	igt_assert_eq(fx_wait(&s->after), 1);
 	check_stored(&s->after, AFTER);
 }
 
 void scene_end(struct scene *s, u32 state, int resets)
 {
-	struct rig *culprit = &s->culprit;
+	struct fixture *culprit = &s->culprit;
 
 	need_inject("none");
 	igt_assert_eq_u32(need_state(culprit->fd, culprit->context).state, state);
@@ -128,46 +128,46 @@ void scene_end(struct scene *s, u32 state, int resets)
 	igt_assert_eq_u32(need_state(s->other.fd, s->other.context).state, 0);
 	if (state & STOPPED)
 		culprit->context = need_context(culprit->fd, culprit->vm);
-	rig_check_works(culprit);
-	rig_check_works(&s->ahead);
-	rig_check_works(&s->after);
+	fx_check_works(culprit);
+	fx_check_works(&s->ahead);
+	fx_check_works(&s->after);
 	scene_transfer(s, 0x600d);
 	scene_check_transfer(s, 0x600d);
 	igt_assert_eq(need_counts().resets, s->resets + resets);
 }
 
-void check_in_time(struct rig *rig, u64 start, u32 ms)
+void check_in_time(struct fixture *fx, u64 start, u32 ms)
 {
 	/* May be below 0: one interrupt reports the ends of several jobs. */
-	const s64 took = (s64)(sync_signaled_at(rig->fd, rig->sync) - start) / 1000;
+	const s64 took = (s64)(sync_signaled_at(fx->fd, fx->sync) - start) / 1000;
 
 	igt_info("ended after %lld us\n", (long long)took);
 	igt_assert_f(took <= (ms + SLACK_MS) * 1000ll, "took %lld us, more than %u ms\n",
 		     (long long)took, ms + SLACK_MS);
 }
 
-void check_end(struct rig *rig, u64 start, int status, u32 ms)
+void check_end(struct fixture *fx, u64 start, int status, u32 ms)
 {
-	igt_assert_eq(rig_wait(rig), status);
-	check_in_time(rig, start, ms);
+	igt_assert_eq(fx_wait(fx), status);
+	check_in_time(fx, start, ms);
 }
 
-u64 submit_at(struct rig *rig, u64 stream)
+u64 submit_at(struct fixture *fx, u64 stream)
 {
 	const u64 start = now_ns();
 
-	rig_submit(rig, stream);
+	fx_submit(fx, stream);
 	return start;
 }
 
-u64 store_stream(struct rig *rig, u32 value)
+u64 store_stream(struct fixture *fx, u32 value)
 {
-	return rig_store_stream(rig, rig_data(rig, 64), value);
+	return fx_store_stream(fx, fx_data(fx, 64), value);
 }
 
-void check_stored(const struct rig *rig, u32 value)
+void check_stored(const struct fixture *fx, u32 value)
 {
-	rig_check_words(rig->data.cpu + 64, value);
+	fx_check_words(fx->data.cpu + 64, value);
 }
 
 int need_log(void)
@@ -201,7 +201,7 @@ struct pair open_pair(void)
 {
 	struct pair p = { .r = render_open() };
 
-	p.geometry = need_sync(p.r.rig.fd);
+	p.geometry = need_sync(p.r.fx.fd);
 	render_check_works(&p.r);
 	return p;
 }
@@ -209,23 +209,23 @@ struct pair open_pair(void)
 void submit_pair(struct pair *p)
 {
 	struct drm_pumice_sync signals[2] = {
-		then_signal(p->geometry, 0), then_signal(p->r.rig.sync, 0),
+		then_signal(p->geometry, 0), then_signal(p->r.fx.sync, 0),
 	};
 	struct drm_pumice_job jobs[2];
 
 	render_pair(&p->r, 0, jobs);
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[0], 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[1], 1);
-	CHECK_OK(gpu_submit(p->r.rig.fd, jobs, 2, NULL));
+	CHECK_OK(gpu_submit(p->r.fx.fd, jobs, 2, NULL));
 }
 
 void check_pair(struct pair *p, int geometry, int fragment, u32 state)
 {
-	igt_assert_eq(rig_wait(&p->r.rig), fragment);
-	igt_assert_eq(sync_status(p->r.rig.fd, p->geometry, 0), geometry);
-	igt_assert_eq_u32(need_state(p->r.rig.fd, p->r.context).state, state);
+	igt_assert_eq(fx_wait(&p->r.fx), fragment);
+	igt_assert_eq(sync_status(p->r.fx.fd, p->geometry, 0), geometry);
+	igt_assert_eq_u32(need_state(p->r.fx.fd, p->r.context).state, state);
 	if (state & STOPPED)
-		p->r.context = need_context_of(p->r.rig.fd, p->r.rig.vm,
+		p->r.context = need_context_of(p->r.fx.fd, p->r.fx.vm,
 					       DRM_PUMICE_CONTEXT_RENDER);
 	render_check_works(&p->r);
 }
@@ -233,8 +233,8 @@ void check_pair(struct pair *p, int geometry, int fragment, u32 state)
 struct pair short_of_pages(struct pair p)
 {
 	static const float corner[3][2] = { { -1, -1 }, { 3, -1 }, { -1, 3 } };
-	struct drm_pumice_free_list_create args = render_list_args(p.r.rig.vm);
-	struct vertex *v = (struct vertex *)p.r.rig.data.cpu;
+	struct drm_pumice_free_list_create args = render_list_args(p.r.fx.vm);
+	struct vertex *v = (struct vertex *)p.r.fx.data.cpu;
 	u32 i;
 
 	for (i = 0; i < 3; i++)
@@ -242,9 +242,9 @@ struct pair short_of_pages(struct pair p)
 			.x = corner[i][0], .y = corner[i][1], .z = 0.5f, .w = 1,
 		};
 	args.initial_pages = 1;
-	p.r.list = need_free_list(p.r.rig.fd, args);
-	p.r.hwrt = need_hwrt(p.r.rig.fd, render_hwrt_args(p.r.rig.vm, p.r.list));
-	p.r.geometry = render_draw_stream(&p.r, p.r.rig.data.va, 3);
+	p.r.list = need_free_list(p.r.fx.fd, args);
+	p.r.hwrt = need_hwrt(p.r.fx.fd, render_hwrt_args(p.r.fx.vm, p.r.list));
+	p.r.geometry = render_draw_stream(&p.r, p.r.fx.data.va, 3);
 	return p;
 }
 
@@ -255,22 +255,22 @@ struct render open_short_of_pages(u64 *stream)
 		{ -1, 3, .5, 1, { 1, 1, 1, 1 } },
 	};
 	struct render r = render_open();
-	struct drm_pumice_free_list_create args = render_list_args(r.rig.vm);
+	struct drm_pumice_free_list_create args = render_list_args(r.fx.vm);
 
 	args.initial_pages = 1;
 	args.threshold = 0;
-	r.list = need_free_list(r.rig.fd, args);
-	r.hwrt = need_hwrt(r.rig.fd, render_hwrt_args(r.rig.vm, r.list));
-	memcpy(r.rig.data.cpu, triangle, sizeof(triangle));
-	*stream = render_draw_stream(&r, r.rig.data.va, 3);
-	r.fragment = render_store_record(&r, rig_data(&r.rig, 4096));
+	r.list = need_free_list(r.fx.fd, args);
+	r.hwrt = need_hwrt(r.fx.fd, render_hwrt_args(r.fx.vm, r.list));
+	memcpy(r.fx.data.cpu, triangle, sizeof(triangle));
+	*stream = render_draw_stream(&r, r.fx.data.va, 3);
+	r.fragment = render_store_record(&r, fx_data(&r.fx, 4096));
 	return r;
 }
 
-int submit_for_file(struct rig *rig)
+int submit_for_file(struct fixture *fx)
 {
-	rig_submit(rig, store_stream(rig, 1));
-	return need_sync_file(rig->fd, rig->sync);
+	fx_submit(fx, store_stream(fx, 1));
+	return need_sync_file(fx->fd, fx->sync);
 }
 
 void check_file(int file, int status)
@@ -290,7 +290,7 @@ static u64 cause(struct scene *s, const struct expected *e, u64 stream)
 	switch (e->when) {
 	case AT_ITS_START:
 		scene_hold(s);
-		rig_submit(&s->culprit, stream);
+		fx_submit(&s->culprit, stream);
 		scene_after(s);
 		need_in_flight(3);
 		need_inject(e->text);

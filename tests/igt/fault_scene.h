@@ -10,7 +10,7 @@
 #include "igt_pumice.h"
 #include "inject.h"
 #include "render.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define JOB_MS		IGT_PUMICE_IMPATIENT	/* job_timeout_ms of pumice_faults */
 #define FW_MS		400	/* fw_timeout_ms */
@@ -27,10 +27,10 @@
 #define NOT_STOPPED	IGT_PUMICE_TIMED_OUT "|" IGT_PUMICE_RESET "firmware did not stop a job"
 
 struct scene {
-	struct rig culprit;
-	struct rig ahead;	/* of high priority: its job has the CDM first */
-	struct rig after;	/* its job waits for the culprit's to end */
-	struct rig other;	/* with a transfer context */
+	struct fixture culprit;
+	struct fixture ahead;	/* of high priority: its job has the CDM first */
+	struct fixture after;	/* its job waits for the culprit's to end */
+	struct fixture other;	/* with a transfer context */
 	u32 transfer;
 	int resets;
 };
@@ -70,18 +70,18 @@ void scene_check_after(struct scene *s);
 /** scene_end - what every fault leaves: others are as they were, the next jobs run. */
 void scene_end(struct scene *s, u32 state, int resets);
 
-/* The last job of a rig, submitted at @start, took no more than @ms and the slack. */
-void check_in_time(struct rig *rig, u64 start, u32 ms);
+/* The last job of a fixture, submitted at @start, took no more than @ms and the slack. */
+void check_in_time(struct fixture *fx, u64 start, u32 ms);
 
 /* It ends with this status, and in time. */
-void check_end(struct rig *rig, u64 start, int status, u32 ms);
+void check_end(struct fixture *fx, u64 start, int status, u32 ms);
 
 /* Return: the time before the job was submitted. */
-u64 submit_at(struct rig *rig, u64 stream);
+u64 submit_at(struct fixture *fx, u64 stream);
 
 /** store_stream - stream that stores @value and up into the words that check_stored() reads. */
-u64 store_stream(struct rig *rig, u32 value);
-void check_stored(const struct rig *rig, u32 value);
+u64 store_stream(struct fixture *fx, u32 value);
+void check_stored(const struct fixture *fx, u32 value);
 
 /** need_log - reader of the kernel's log from here on. */
 int need_log(void);
@@ -117,7 +117,7 @@ void expect(const struct expected *e);
 /* A pair of which each job has a fence of its own. */
 struct pair {
 	struct render r;
-	u32 geometry;	/* syncobj; that of the fragment job is r.rig.sync */
+	u32 geometry;	/* syncobj; that of the fragment job is r.fixture.sync */
 };
 
 /** open_pair - a user whose pairs work. */
@@ -136,7 +136,7 @@ struct pair short_of_pages(struct pair p);
 struct render open_short_of_pages(u64 *stream);
 
 /** submit_for_file - a job's fence as a file: the GPU's own refuse calls when it is given up. */
-int submit_for_file(struct rig *rig);
+int submit_for_file(struct fixture *fx);
 
 /** check_file - it ends with this status. */
 void check_file(int file, int status);

@@ -5,16 +5,16 @@
  * with gputop. Prints its process id when its job runs; ends when it is killed.
  */
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 int main(void)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	CHECK_OK(set_module_parameter("job_timeout_ms", 10 * IGT_PUMICE_PATIENT));
-	rig = rig_open();
-	rig_block(&rig);
+	fx = fx_open();
+	fx_block(&fx);
 	printf("%d\n", getpid());
 	fflush(stdout);
 	pause();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * What the driver's IGT tests share beside tests/rig.
+ * What the driver's IGT tests share beside tests/fixture.
  *
  * Every subtest runs in a process of its own, so that the kernel cleans up after one that
  * failed in the middle: an endless job that a failed subtest left would hold up all that

@@ -17,7 +17,7 @@
 #include <linux/dma-buf.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
@@ -43,10 +43,10 @@ struct vgem_signal {
 #define VGEM_SIGNAL	DRM_IOW(DRM_COMMAND_BASE + 2, struct vgem_signal)
 #define VGEM_WRITE	1u
 
-static void release(struct rig *rig)
+static void release(struct fixture *fx)
 {
-	CHECK_OK(gpu_context_destroy(rig->fd, rig->context));
-	need_wait(rig->fd, rig->sync, 0);
+	CHECK_OK(gpu_context_destroy(fx->fd, fx->context));
+	need_wait(fx->fd, fx->sync, 0);
 }
 
 static int need_export(int fd, u32 handle)
@@ -85,61 +85,61 @@ static int export(int dma_buf, __u32 flags)
 	return arg.fd;
 }
 
-/* A dma-buf of the data of a rig whose job runs on. */
-static int busy_buffer(struct rig *rig)
+/* A dma-buf of the data of a fixture whose job runs on. */
+static int busy_buffer(struct fixture *fx)
 {
-	int dma_buf = need_export(rig->fd, rig->data.handle);
+	int dma_buf = need_export(fx->fd, fx->data.handle);
 
-	rig_run_on(rig);
+	fx_run_on(fx);
 	return dma_buf;
 }
 
-static void import_job(const struct rig *rig, int dma_buf, __u32 flags)
+static void import_job(const struct fixture *fx, int dma_buf, __u32 flags)
 {
-	import(dma_buf, need_sync_file(rig->fd, rig->sync), flags);
+	import(dma_buf, need_sync_file(fx->fd, fx->sync), flags);
 }
 
 static void jobs_are_explicit(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig);
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx);
 
 	igt_assert_eq(ready(dma_buf), BOTH);
 	igt_assert_eq(sync_file_status(export(dma_buf, DMA_BUF_SYNC_RW)), 1);
-	release(&rig);
+	release(&fx);
 }
 
 static void poll_waits_for_a_writer(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig);
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx);
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(ready(dma_buf), 0);
-	release(&rig);
+	release(&fx);
 	igt_assert_eq(ready(dma_buf), BOTH);
 }
 
 static void poll_waits_for_a_reader(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig);
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx);
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_READ);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_READ);
 	igt_assert_eq(ready(dma_buf), POLLIN);
-	release(&rig);
+	release(&fx);
 	igt_assert_eq(ready(dma_buf), BOTH);
 }
 
 static void poll_wakes_another_process(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig), waits[2];
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx), waits[2];
 	struct igt_helper_process poller = {};
 	struct pollfd both = { .fd = dma_buf, .events = BOTH };
 	char byte = 1;
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(pipe(waits), 0);
 	igt_pumice_fork_helper(&poller) {
 		igt_assert_eq(poll(&both, 1, 0), 0);
@@ -148,53 +148,53 @@ static void poll_wakes_another_process(void)
 	}
 	close(waits[1]);
 	igt_assert_eq(read(waits[0], &byte, 1), 1);
-	release(&rig);
+	release(&fx);
 	igt_pumice_join(&poller);
 }
 
 static void export_of_an_idle_buffer(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = need_export(rig.fd, rig.data.handle);
+	struct fixture fx = fx_open();
+	int dma_buf = need_export(fx.fd, fx.data.handle);
 
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	igt_assert_eq(sync_file_status(export(dma_buf, DMA_BUF_SYNC_READ)), 1);
 	igt_assert_eq(sync_file_status(export(dma_buf, DMA_BUF_SYNC_WRITE)), 1);
 }
 
 static void export_has_the_writer(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig), file;
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx), file;
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_WRITE);
 	file = export(dma_buf, DMA_BUF_SYNC_READ);
 	igt_assert_eq(sync_file_status(file), 0);
-	release(&rig);
+	release(&fx);
 	igt_assert_eq(sync_file_status(file), -ECANCELED);
 }
 
 static void export_has_the_reader_for_writers(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig), file;
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx), file;
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_READ);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_READ);
 	igt_assert_eq(sync_file_status(export(dma_buf, DMA_BUF_SYNC_READ)), 1);
 	file = export(dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(sync_file_status(file), 0);
-	release(&rig);
+	release(&fx);
 	igt_assert_eq(sync_file_status(file), -ECANCELED);
 }
 
 /* Two readers: a writer waits for both. */
 static void export_has_all_readers(void)
 {
-	struct rig first = rig_open(), second = rig_open();
+	struct fixture first = fx_open(), second = fx_open();
 	int dma_buf = busy_buffer(&first), file;
 
 	import_job(&first, dma_buf, DMA_BUF_SYNC_READ);
-	rig_run_on(&second);
+	fx_run_on(&second);
 	import_job(&second, dma_buf, DMA_BUF_SYNC_READ);
 	file = export(dma_buf, DMA_BUF_SYNC_WRITE);
 	release(&second);
@@ -204,46 +204,46 @@ static void export_has_all_readers(void)
 }
 
 /* Submit a job that waits for a sync file. */
-static void submit_after(struct rig *rig, u64 stream, int sync_file)
+static void submit_after(struct fixture *fx, u64 stream, int sync_file)
 {
-	u32 wait = need_sync(rig->fd);
-	const struct drm_pumice_sync syncs[] = { wait_for(wait, 0), then_signal(rig->sync, 0) };
+	u32 wait = need_sync(fx->fd);
+	const struct drm_pumice_sync syncs[] = { wait_for(wait, 0), then_signal(fx->sync, 0) };
 	const struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 2),
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(syncs, 2),
 	};
 
-	igt_assert_eq(drmSyncobjImportSyncFile(rig->fd, wait, sync_file), 0);
+	igt_assert_eq(drmSyncobjImportSyncFile(fx->fd, wait, sync_file), 0);
 	close(sync_file);
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
 /* Producer and consumer share nothing but the dma-buf. */
 static void job_waits_for_an_export(void)
 {
-	struct rig producer = rig_open(), consumer = rig_open();
+	struct fixture producer = fx_open(), consumer = fx_open();
 	int dma_buf = busy_buffer(&producer);
 
 	import_job(&producer, dma_buf, DMA_BUF_SYNC_WRITE);
-	submit_after(&consumer, rig_store_stream(&consumer, consumer.data.va, 7),
+	submit_after(&consumer, fx_store_stream(&consumer, consumer.data.va, 7),
 		     export(dma_buf, DMA_BUF_SYNC_READ));
-	rig_check_held(consumer.fd, consumer.sync, 0);
+	fx_check_held(consumer.fd, consumer.sync, 0);
 	igt_assert_eq_u32(consumer.data.cpu[1], 0);
 	release(&producer);
-	igt_assert_eq(rig_wait(&consumer), 1);
-	rig_check_words(consumer.data.cpu, 7);
+	igt_assert_eq(fx_wait(&consumer), 1);
+	fx_check_words(consumer.data.cpu, 7);
 }
 
 /* The fence is the memory's, whoever holds it. */
 static void fence_outlives_the_file(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig), file;
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx), file;
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(ready(dma_buf), 0);
 	file = export(dma_buf, DMA_BUF_SYNC_RW);
 	igt_assert_eq(sync_file_status(file), 0);
-	rig_close(&rig);
+	fx_close(&fx);
 	while (ready(dma_buf) != BOTH)
 		usleep(1000);
 	igt_assert_eq(sync_file_status(file), -ECANCELED);
@@ -280,48 +280,48 @@ static void vgem_signal(u32 fence)
 
 static void vgem_sees_a_writer(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig);
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx);
 	u32 handle = vgem_import(dma_buf), fence;
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(vgem_attach(handle, 0, &fence), -EBUSY);
 	igt_assert_eq(vgem_attach(handle, VGEM_WRITE, &fence), -EBUSY);
-	release(&rig);
+	release(&fx);
 	igt_assert_eq(vgem_attach(handle, VGEM_WRITE, &fence), 0);
 	vgem_signal(fence);
 }
 
 static void vgem_sees_a_reader(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig);
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx);
 	u32 handle = vgem_import(dma_buf), fence;
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_READ);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_READ);
 	igt_assert_eq(vgem_attach(handle, VGEM_WRITE, &fence), -EBUSY);
 	igt_assert_eq(vgem_attach(handle, 0, &fence), 0);
 	vgem_signal(fence);
-	release(&rig);
+	release(&fx);
 }
 
 /* The fence of the other driver holds back a job, which then reads what was written. */
 static void job_waits_for_vgem(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = need_export(rig.fd, rig.data.handle);
+	struct fixture fx = fx_open();
+	int dma_buf = need_export(fx.fd, fx.data.handle);
 	u32 handle = vgem_import(dma_buf), fence, i;
 
 	igt_assert_eq(vgem_attach(handle, VGEM_WRITE, &fence), 0);
 	igt_assert_eq(ready(dma_buf), 0);
-	submit_after(&rig, rig_copy_stream(&rig, rig_data(&rig, 32), rig.data.va, 1),
+	submit_after(&fx, fx_copy_stream(&fx, fx_data(&fx, 32), fx.data.va, 1),
 		     export(dma_buf, DMA_BUF_SYNC_READ));
-	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+	igt_assert(sync_is_pending(fx.fd, fx.sync, 0));
 	for (i = 0; i < 32; i++)
-		rig.data.cpu[i] = 500 + i;
+		fx.data.cpu[i] = 500 + i;
 	vgem_signal(fence);
-	igt_assert_eq(rig_wait(&rig), 1);
-	rig_check_words(rig.data.cpu + 32, 501);
+	igt_assert_eq(fx_wait(&fx), 1);
+	fx_check_words(fx.data.cpu + 32, 501);
 	igt_assert_eq(ready(dma_buf), BOTH);
 }
 
@@ -329,30 +329,30 @@ static void job_waits_for_vgem(void)
 static void job_stores_to_vgem(void)
 {
 	struct drm_mode_create_dumb create = { .width = 1024, .height = 16, .bpp = 32 };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 handle, *cpu;
 	int dma_buf;
 
 	do_ioctl(vgem, DRM_IOCTL_MODE_CREATE_DUMB, &create);
 	dma_buf = need_export(vgem, create.handle);
-	igt_assert_eq(drmPrimeFDToHandle(rig.fd, dma_buf, &handle), 0);
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, create.size, 0);
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE + create.size - 128, 9)), 1);
+	igt_assert_eq(drmPrimeFDToHandle(fx.fd, dma_buf, &handle), 0);
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, create.size, 0);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, FX_FREE + create.size - 128, 9)), 1);
 	cpu = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, dma_buf, 0);
 	igt_assert(cpu != MAP_FAILED);
-	rig_check_words(cpu + create.size / 4 - 32, 9);
+	fx_check_words(cpu + create.size / 4 - 32, 9);
 }
 
 /* Importing maps nothing anew: the handle that there is comes back, and the job's fence stays. */
 static void job_is_seen_by_vgem_after_import(void)
 {
-	struct rig rig = rig_open();
-	int dma_buf = busy_buffer(&rig);
+	struct fixture fx = fx_open();
+	int dma_buf = busy_buffer(&fx);
 	u32 fence;
 
-	import_job(&rig, dma_buf, DMA_BUF_SYNC_WRITE);
+	import_job(&fx, dma_buf, DMA_BUF_SYNC_WRITE);
 	igt_assert_eq(vgem_attach(vgem_import(dma_buf), VGEM_WRITE, &fence), -EBUSY);
-	release(&rig);
+	release(&fx);
 }
 
 int igt_main()

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 IGT_TEST_DESCRIPTION("A probe that runs out of memory fails as a whole, and the next one works.");
@@ -175,12 +175,12 @@ static void find_ranges(struct range ranges[2])
 
 static void check_works(void)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	need_bound();
-	rig = rig_open();
-	rig_check_works(&rig);
-	rig_close(&rig);
+	fx = fx_open();
+	fx_check_works(&fx);
+	fx_close(&fx);
 }
 
 /* A probe whose @nth allocation fails; it may succeed. Return: as bind_with_failure(). */

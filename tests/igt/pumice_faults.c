@@ -46,10 +46,10 @@ static void unit_hang_tdm(void)
 	start = now_ns();
 	scene_transfer(&s, 1);
 	CHECK_OK(gpu_submit(s.after.fd, &job, 1, NULL));
-	rig_check_works(&s.ahead);
+	fx_check_works(&s.ahead);
 	need_in_flight(2);
 	check_end(&s.other, start, -ETIMEDOUT, JOB_MS + FW_MS);
-	igt_assert_eq(rig_wait(&s.after), 1);
+	igt_assert_eq(fx_wait(&s.after), 1);
 	for (i = 0; i < WORDS; i++)
 		igt_assert_eq_u32(s.after.data.cpu[i], 3);
 	igt_assert_eq_u32(need_state(s.after.fd, context).state, 0);
@@ -68,9 +68,9 @@ static void unit_hang_vdm(void)
 	start = now_ns();
 	submit_pair(&culprit);
 	submit_pair(&after);
-	rig_check_works(&s.ahead);
+	fx_check_works(&s.ahead);
 	need_in_flight(4);
-	need_wait(culprit.r.rig.fd, culprit.geometry, 0);
+	need_wait(culprit.r.fx.fd, culprit.geometry, 0);
 	igt_assert(now_ns() - start <= (JOB_MS + FW_MS + SLACK_MS) * MS);
 	check_pair(&culprit, -ETIMEDOUT, -ECANCELED, DRM_PUMICE_CONTEXT_GUILTY);
 	check_pair(&after, 1, 1, 0);
@@ -88,10 +88,10 @@ static void unit_hang_pdm(void)
 	start = now_ns();
 	submit_pair(&culprit);
 	submit_pair(&after);
-	rig_check_works(&s.ahead);
+	fx_check_works(&s.ahead);
 	need_in_flight(2);
-	need_wait(culprit.r.rig.fd, culprit.r.rig.sync, 0);
-	check_in_time(&culprit.r.rig, start, JOB_MS + FW_MS);
+	need_wait(culprit.r.fx.fd, culprit.r.fx.sync, 0);
+	check_in_time(&culprit.r.fx, start, JOB_MS + FW_MS);
 	check_pair(&culprit, 1, -ETIMEDOUT, DRM_PUMICE_CONTEXT_GUILTY);
 	check_pair(&after, 1, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
 	scene_end(&s, 0, 1);
@@ -120,7 +120,7 @@ static void firmware_lockup_at_every_kick(void)
 	struct scene s = scene_open();
 	u64 start;
 
-	memset(s.culprit.data.cpu, 0, RIG_DATA_BYTES);
+	memset(s.culprit.data.cpu, 0, FX_DATA_BYTES);
 	need_inject("fw-lockup,where=kick,count=2");
 	start = submit_at(&s.culprit, store_stream(&s.culprit, 77));
 	check_end(&s.culprit, start, -ECANCELED, 0);
@@ -253,16 +253,16 @@ static void answer_damaged_context(void)
 
 static void answer_damaged_vm(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const int contexts = need_counts().contexts;
 	struct damage d;
 
-	rig_check_works(&rig);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	fx_check_works(&fx);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	while (need_counts().contexts == contexts)
 		usleep(1000);
 	d = damage_begins(DAMAGED_ANSWER);
-	check_damage(&d, gpu_vm_destroy(rig.fd, rig.vm), 0);
+	check_damage(&d, gpu_vm_destroy(fx.fd, fx.vm), 0);
 }
 
 static void answer_damaged_scene(void)
@@ -272,7 +272,7 @@ static void answer_damaged_scene(void)
 
 	render_check_works(&r);
 	d = damage_begins(DAMAGED_ANSWER);
-	check_damage(&d, gpu_hwrt_destroy(r.rig.fd, r.hwrt), 0);
+	check_damage(&d, gpu_hwrt_destroy(r.fx.fd, r.hwrt), 0);
 }
 
 static void answer_damaged_priority(void)
@@ -286,16 +286,16 @@ static void answer_damaged_priority(void)
 /* An answer to an unbind: the VM pays. */
 static void answer_damaged_unbind(void)
 {
-	const struct drm_pumice_bind_op unmap = bind_unmap(RIG_FREE, PAGE);
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGE), state;
+	const struct drm_pumice_bind_op unmap = bind_unmap(FX_FREE, PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGE), state;
 	struct damage d;
 
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, PAGE, 0);
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 1)), 1);
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, PAGE, 0);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), 1);
 	d = damage_begins(DAMAGED_ANSWER);
-	check_damage(&d, gpu_bind(rig.fd, rig.vm, &unmap, 1, NULL), -EIO);
-	CHECK_OK(gpu_vm_state(rig.fd, rig.vm, &state));
+	check_damage(&d, gpu_bind(fx.fd, fx.vm, &unmap, 1, NULL), -EIO);
+	CHECK_OK(gpu_vm_state(fx.fd, fx.vm, &state));
 	igt_assert_neq_u32(state, 0);
 }
 
@@ -307,7 +307,7 @@ static void message_damaged(const char *text)
 	u64 start;
 
 	scene_hold(&s);
-	rig_submit(&s.culprit, rig_store_stream(&s.culprit, RIG_FREE, 1));
+	fx_submit(&s.culprit, fx_store_stream(&s.culprit, FX_FREE, 1));
 	scene_after(&s);
 	need_in_flight(3);
 	need_inject(text);
@@ -340,12 +340,12 @@ static void message_becomes_an_error(void)
 	scene_after(&s);
 	need_inject("fw-message,where=message,bit=0");
 	submit_pair(&drawn);
-	need_wait(p.r.rig.fd, p.r.rig.sync, 0);
+	need_wait(p.r.fx.fd, p.r.fx.sync, 0);
 	igt_assert_eq_u32(inject_left("fw-message"), 0);
 	igt_assert(log_has(log, "firmware error: "));
 	close(log);
 	/* The context works with the list that it had before. */
-	p.r.rig.used = drawn.r.rig.used;
+	p.r.fx.used = drawn.r.fx.used;
 	check_pair(&p, -ECANCELED, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
 	scene_ahead_is_lost(&s);
 	scene_check_after(&s);
@@ -409,8 +409,8 @@ static void free_list_bit(void)
 	submit_pair(&after);
 	scene_transfer(&s, 50);
 	scene_check_transfer(&s, 50);
-	need_wait(culprit.r.rig.fd, culprit.r.rig.sync, 0);
-	check_in_time(&culprit.r.rig, start, 0);
+	need_wait(culprit.r.fx.fd, culprit.r.fx.sync, 0);
+	check_in_time(&culprit.r.fx, start, 0);
 	check_pair(&culprit, -EIO, -EIO, DRM_PUMICE_CONTEXT_FAULTED);
 	igt_assert_eq_u32(inject_left("free-list"), 0);
 	check_pair(&after, 1, 1, 0);
@@ -448,13 +448,13 @@ static void need_gpu_again(void)
 }
 
 /* The GPU is given up at a silence of the firmware, and works when it is bound again. */
-static void check_given_up(struct rig *rig, int events)
+static void check_given_up(struct fixture *fx, int events)
 {
-	struct rig after = rig_open();
+	struct fixture after = fx_open();
 	u64 start = now_ns(), took;
 	int files[2];
 
-	files[0] = submit_for_file(rig);
+	files[0] = submit_for_file(fx);
 	files[1] = submit_for_file(&after);
 	check_file(files[0], -ECANCELED);
 	took = now_ns() - start;
@@ -463,15 +463,15 @@ static void check_given_up(struct rig *rig, int events)
 	/* No firmware comes to which it could be given. */
 	check_file(files[1], -ECANCELED);
 	check_wedged(events, "WEDGED=rebind,bus-reset");
-	rig_close(rig);
-	rig_close(&after);
+	fx_close(fx);
+	fx_close(&after);
 	need_gpu_again();
-	*rig = rig_open();
-	rig_check_works(rig);
+	*fx = fx_open();
+	fx_check_works(fx);
 }
 
 /* As often as the firmware may fail without being given up. */
-static void crash_in_a_row(struct rig *rig, const char *fault)
+static void crash_in_a_row(struct fixture *fx, const char *fault)
 {
 	u64 start;
 	int i;
@@ -479,29 +479,29 @@ static void crash_in_a_row(struct rig *rig, const char *fault)
 	for (i = 0; i < FAILURES - 1; i++) {
 		if (fault)
 			need_inject(fault);
-		start = submit_at(rig, store_stream(rig, 1));
-		check_end(rig, start, -ECANCELED, 0);
-		rig->context = need_context(rig->fd, rig->vm);
+		start = submit_at(fx, store_stream(fx, 1));
+		check_end(fx, start, -ECANCELED, 0);
+		fx->context = need_context(fx->fd, fx->vm);
 	}
 }
 
 /* With a job that ends in between the count begins anew. */
 static void crash_at_every_job(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int events, resets = need_counts().resets;
 
 	need_inject("none");
-	crash_in_a_row(&rig, "fw-lockup,where=job");
-	rig_check_works(&rig);
+	crash_in_a_row(&fx, "fw-lockup,where=job");
+	fx_check_works(&fx);
 	need_inject("fw-lockup,where=job,count=endless");
 	events = need_uevents();
-	crash_in_a_row(&rig, NULL);
+	crash_in_a_row(&fx, NULL);
 	igt_assert_eq(need_counts().resets, resets + 2 * (FAILURES - 1));
 	/* The last time it falls silent, so that there is time to ask for the sync file. */
 	need_inject("none");
 	need_inject("fw-silence,where=job,count=endless");
-	check_given_up(&rig, events);
+	check_given_up(&fx, events);
 }
 
 /* The first boot after the reset takes the firmware's time-out to fail. */
@@ -511,7 +511,7 @@ static void crash_at_boot(void)
 	u64 start;
 
 	scene_hold(&s);
-	rig_submit(&s.culprit, store_stream(&s.culprit, 1));
+	fx_submit(&s.culprit, store_stream(&s.culprit, 1));
 	scene_after(&s);
 	need_in_flight(3);
 	need_inject("fw-lockup,where=job");
@@ -525,15 +525,15 @@ static void crash_at_boot(void)
 
 static void crash_at_every_boot(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int events;
 
 	need_inject("none");
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 	events = need_uevents();
 	need_inject("fw-lockup,where=boot,count=2");
 	need_inject("fw-silence,where=job");
-	check_given_up(&rig, events);
+	check_given_up(&fx, events);
 }
 
 /* The firmware goes on, but no command reaches it: the job does not begin. */
@@ -553,12 +553,12 @@ static void kernel_ccb_silence_beside_a_job(void)
 
 	need_inject("slow-memory,us=200000");
 	start = now_ns();
-	rig_submit(&s.other, rig_store_stream(&s.other, RIG_FREE, 1));
+	fx_submit(&s.other, fx_store_stream(&s.other, FX_FREE, 1));
 	while (inject_hits("slow-memory") == hits && now_ns() - start < SLACK_MS * MS)
 		usleep(1000);
 	need_inject("fw-silence,where=kccb");
 	next = now_ns();
-	rig_submit(&s.culprit, rig_store_stream(&s.culprit, s.culprit.data.va, 1));
+	fx_submit(&s.culprit, fx_store_stream(&s.culprit, s.culprit.data.va, 1));
 	check_end(&s.other, start, -EIO, 200);
 	igt_assert(sync_signaled_at(s.other.fd, s.other.sync) - start >= 200 * MS);
 	check_end(&s.culprit, next, 1, TICK_MS + FW_MS);
@@ -577,14 +577,14 @@ static void firmware_ccb_silence(void)
 
 	need_inject("fw-silence,where=fwccb");
 	start = now_ns();
-	rig_submit(&s.other, rig_store_stream(&s.other, RIG_FREE, 1));
+	fx_submit(&s.other, fx_store_stream(&s.other, FX_FREE, 1));
 	check_end(&s.other, start, -EIO, 0);
 	igt_assert_eq_u32(inject_left("fw-silence"), 0);
-	rig_check_works(&s.other);
+	fx_check_works(&s.other);
 	igt_assert_eq(need_counts().resets, s.resets);
 	need_inject("fw-trap,where=job");
 	start = now_ns();
-	rig_submit(&s.culprit, rig_store_stream(&s.culprit, s.culprit.data.va, 1));
+	fx_submit(&s.culprit, fx_store_stream(&s.culprit, s.culprit.data.va, 1));
 	check_end(&s.culprit, start, -ECANCELED, 0);
 	s.other.context = need_context(s.other.fd, s.other.vm);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
@@ -597,11 +597,11 @@ static void request_for_pages_lost(struct scene *s, struct render *r, u64 stream
 
 	render_submit(r, 0, stream, r->fragment);
 	scene_transfer(s, 70);
-	rig_check_works(&s->ahead);
+	fx_check_works(&s->ahead);
 	scene_check_transfer(s, 70);
-	igt_assert(rig_wait(&r->rig) < 0);
-	igt_assert(sync_signaled_at(r->rig.fd, r->rig.sync) - start <= (JOB_MS + SLACK_MS) * MS);
-	igt_assert_eq_u32(need_state(r->rig.fd, r->context).state, DRM_PUMICE_CONTEXT_GUILTY);
+	igt_assert(fx_wait(&r->fx) < 0);
+	igt_assert(sync_signaled_at(r->fx.fd, r->fx.sync) - start <= (JOB_MS + SLACK_MS) * MS);
+	igt_assert_eq_u32(need_state(r->fx.fd, r->context).state, DRM_PUMICE_CONTEXT_GUILTY);
 	igt_assert_eq(need_counts().resets, s->resets);
 }
 
@@ -610,7 +610,7 @@ static void check_list_grows(struct render *r, u64 stream)
 {
 	const int grown = need_free_lists_grown();
 
-	r->context = need_context_of(r->rig.fd, r->rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+	r->context = need_context_of(r->fx.fd, r->fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 	igt_assert_eq(render_run(r, 0, stream, r->fragment), 1);
 	igt_assert_lt(grown, need_free_lists_grown());
 }
@@ -624,7 +624,7 @@ static void firmware_ccb_silence_without_pages(void)
 	need_inject("fw-silence,where=fwccb");
 	request_for_pages_lost(&s, &r, stream);
 	need_inject("fw-lockup,where=job");
-	igt_assert_eq(rig_run(&s.culprit, rig_empty_stream(&s.culprit)), -ECANCELED);
+	igt_assert_eq(fx_run(&s.culprit, fx_empty_stream(&s.culprit)), -ECANCELED);
 	check_list_grows(&r, stream);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }

@@ -11,23 +11,23 @@
 
 #include "igt_pumice.h"
 #include "render.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 IGT_TEST_DESCRIPTION("What an open file shows of the memory and the time that it uses.");
 
 #define SIZE	(2 * MIB)
-#define HELD	(RIG_CODE_BYTES + RIG_DATA_BYTES)	/* buffers of a rig */
+#define HELD	(FX_CODE_BYTES + FX_DATA_BYTES)	/* buffers of a fixture */
 
 static u64 active(int fd)
 {
 	return fdinfo_bytes(fd, "drm-active-memory");
 }
 
-static void release(struct rig *rig)
+static void release(struct fixture *fx)
 {
-	CHECK_OK(gpu_context_destroy(rig->fd, rig->context));
-	need_wait(rig->fd, rig->sync, 0);
+	CHECK_OK(gpu_context_destroy(fx->fd, fx->context));
+	need_wait(fx->fd, fx->sync, 0);
 }
 
 static void keys(void)
@@ -98,127 +98,127 @@ static void shared_in_both(void)
 
 static void active_while_a_job_runs(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	igt_assert_eq_u64(active(rig.fd), 0);
-	rig_run_on(&rig);
-	igt_assert_eq_u64(active(rig.fd), HELD);
-	release(&rig);
-	igt_assert_eq_u64(active(rig.fd), 0);
+	igt_assert_eq_u64(active(fx.fd), 0);
+	fx_run_on(&fx);
+	igt_assert_eq_u64(active(fx.fd), HELD);
+	release(&fx);
+	igt_assert_eq_u64(active(fx.fd), 0);
 }
 
 /* A job that waits for another uses its memory, too. */
 static void active_while_a_job_waits(void)
 {
-	struct rig first = rig_open(), second = rig_open();
+	struct fixture first = fx_open(), second = fx_open();
 	struct drm_pumice_sync wait;
 	struct drm_pumice_job job = {
-		.context = second.context, .stream = rig_empty_stream(&second),
+		.context = second.context, .stream = fx_empty_stream(&second),
 		.syncs = ARRAY_OF(&wait, 1),
 	};
 	int shared = -1;
 
 	igt_assert_eq(drmSyncobjHandleToFD(first.fd, first.sync, &shared), 0);
 	igt_assert_eq(drmSyncobjFDToHandle(second.fd, shared, &second.sync), 0);
-	rig_run_on(&first);
+	fx_run_on(&first);
 	wait = wait_for(second.sync, 0);
 	CHECK_OK(gpu_submit(second.fd, &job, 1, NULL));
 	igt_assert_eq_u64(active(second.fd), HELD);
 	release(&first);
-	rig_check_works(&second);
+	fx_check_works(&second);
 	igt_assert_eq_u64(active(second.fd), 0);
 }
 
 static void active_is_what_is_bound(void)
 {
-	struct rig rig = rig_open();
-	u32 bound = need_bo(rig.fd, SIZE);
+	struct fixture fx = fx_open();
+	u32 bound = need_bo(fx.fd, SIZE);
 
-	need_bo(rig.fd, 2 * SIZE);
-	need_map(rig.fd, rig.vm, bound, 0, RIG_FREE, SIZE, 0);
-	rig_run_on(&rig);
-	igt_assert_eq_u64(active(rig.fd), HELD + SIZE);
-	release(&rig);
-	igt_assert_eq_u64(active(rig.fd), 0);
+	need_bo(fx.fd, 2 * SIZE);
+	need_map(fx.fd, fx.vm, bound, 0, FX_FREE, SIZE, 0);
+	fx_run_on(&fx);
+	igt_assert_eq_u64(active(fx.fd), HELD + SIZE);
+	release(&fx);
+	igt_assert_eq_u64(active(fx.fd), 0);
 }
 
 /* Such memory has no reservation of its own. */
 static void active_of_one_vm(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 own, foreign;
 
-	CHECK_OK(gpu_bo_create(rig.fd, SIZE, rig.vm, &own));
-	CHECK_OK(gpu_bo_create(rig.fd, 2 * SIZE, need_vm(rig.fd), &foreign));
-	need_map(rig.fd, rig.vm, own, 0, RIG_FREE, SIZE, 0);
-	rig_run_on(&rig);
-	igt_assert_eq_u64(active(rig.fd), HELD + SIZE);
-	release(&rig);
-	igt_assert_eq_u64(active(rig.fd), 0);
+	CHECK_OK(gpu_bo_create(fx.fd, SIZE, fx.vm, &own));
+	CHECK_OK(gpu_bo_create(fx.fd, 2 * SIZE, need_vm(fx.fd), &foreign));
+	need_map(fx.fd, fx.vm, own, 0, FX_FREE, SIZE, 0);
+	fx_run_on(&fx);
+	igt_assert_eq_u64(active(fx.fd), HELD + SIZE);
+	release(&fx);
+	igt_assert_eq_u64(active(fx.fd), 0);
 }
 
 static void active_in_every_file(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int other = need_gpu();
 
 	need_bo(other, SIZE);
-	share(rig.fd, rig.data.handle, other);
+	share(fx.fd, fx.data.handle, other);
 	igt_assert_eq_u64(active(other), 0);
-	rig_run_on(&rig);
-	igt_assert_eq_u64(active(other), RIG_DATA_BYTES);
-	release(&rig);
+	fx_run_on(&fx);
+	igt_assert_eq_u64(active(other), FX_DATA_BYTES);
+	release(&fx);
 	igt_assert_eq_u64(active(other), 0);
 }
 
 /* The job was submitted while the buffer was bound, and may use it until it ends. */
 static void active_after_unmap(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, SIZE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, SIZE);
 
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, SIZE, 0);
-	rig_run_on(&rig);
-	need_unmap(rig.fd, rig.vm, RIG_FREE, SIZE);
-	igt_assert_eq_u64(active(rig.fd), HELD + SIZE);
-	release(&rig);
-	igt_assert_eq_u64(active(rig.fd), 0);
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, SIZE, 0);
+	fx_run_on(&fx);
+	need_unmap(fx.fd, fx.vm, FX_FREE, SIZE);
+	igt_assert_eq_u64(active(fx.fd), HELD + SIZE);
+	release(&fx);
+	igt_assert_eq_u64(active(fx.fd), 0);
 }
 
 static void active_is_not_purgeable(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, SIZE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, SIZE);
 	struct drm_pumice_bo_madvise advice = {
 		.handle = handle, .advice = DRM_PUMICE_BO_DONTNEED,
 	};
 
-	need_map(rig.fd, rig.vm, handle, 0, RIG_FREE, SIZE, 0);
-	rig_run_on(&rig);
-	CHECK_OK(gpu_ioctl(rig.fd, DRM_IOCTL_PUMICE_BO_MADVISE, &advice));
-	igt_assert_eq_u64(fdinfo_bytes(rig.fd, "drm-purgeable-memory"), 0);
-	release(&rig);
-	igt_assert_eq_u64(fdinfo_bytes(rig.fd, "drm-purgeable-memory"), SIZE);
-	need_unmap(rig.fd, rig.vm, RIG_FREE, SIZE);
+	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, SIZE, 0);
+	fx_run_on(&fx);
+	CHECK_OK(gpu_ioctl(fx.fd, DRM_IOCTL_PUMICE_BO_MADVISE, &advice));
+	igt_assert_eq_u64(fdinfo_bytes(fx.fd, "drm-purgeable-memory"), 0);
+	release(&fx);
+	igt_assert_eq_u64(fdinfo_bytes(fx.fd, "drm-purgeable-memory"), SIZE);
+	need_unmap(fx.fd, fx.vm, FX_FREE, SIZE);
 }
 
 static void busy_engine_alone_grows(void)
 {
-	struct rig rig = rig_open(), other = rig_open();
+	struct fixture fx = fx_open(), other = fx_open();
 	u64 first;
 
-	rig_run_on(&rig);
-	first = fdinfo_number(rig.fd, "drm-cycles-compute");
-	while (fdinfo_number(rig.fd, "drm-cycles-compute") == first)
+	fx_run_on(&fx);
+	first = fdinfo_number(fx.fd, "drm-cycles-compute");
+	while (fdinfo_number(fx.fd, "drm-cycles-compute") == first)
 		;
-	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-transfer"), 0);
-	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-render-geometry"), 0);
-	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-render-fragment"), 0);
+	igt_assert_eq_u64(fdinfo_number(fx.fd, "drm-cycles-transfer"), 0);
+	igt_assert_eq_u64(fdinfo_number(fx.fd, "drm-cycles-render-geometry"), 0);
+	igt_assert_eq_u64(fdinfo_number(fx.fd, "drm-cycles-render-fragment"), 0);
 	igt_assert_eq_u64(fdinfo_number(other.fd, "drm-cycles-compute"), 0);
-	release(&rig);
-	first = fdinfo_number(rig.fd, "drm-cycles-compute");
-	rig_check_works(&other);
-	igt_assert_eq_u64(fdinfo_number(rig.fd, "drm-cycles-compute"), first);
+	release(&fx);
+	first = fdinfo_number(fx.fd, "drm-cycles-compute");
+	fx_check_works(&other);
+	igt_assert_eq_u64(fdinfo_number(fx.fd, "drm-cycles-compute"), first);
 	igt_assert_lt_u64(0, fdinfo_number(other.fd, "drm-cycles-compute"));
 }
 

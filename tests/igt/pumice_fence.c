@@ -6,9 +6,9 @@
  *
  * A job that never ends holds a fence back for as long as a test wants; destroying
  * its context lets go. Where a job has to wait for that fence, the one that never ends
- * shares the GPU (rig_run_on()) and others have their turns, so that a job which does
+ * shares the GPU (fx_run_on()) and others have their turns, so that a job which does
  * not wait is seen to run. Where only fences are looked at, it is a single work-group
- * (rig_block()) and no other job runs.
+ * (fx_block()) and no other job runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include <linux/sync_file.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
@@ -32,16 +32,16 @@ IGT_TEST_DESCRIPTION("When fences of jobs signal, what they carry, who can wait 
 #define WORDS 32u	/* that a store or copy writes */
 #define POLL_MS (WAIT_SECONDS * 1000)
 
-static void release(struct rig *blocker)
+static void release(struct fixture *blocker)
 {
 	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
 }
 
 /* Submit a job with one wait and one signal; 0 leaves either out. */
-static void submit(struct rig *rig, u64 stream, u32 wait, u32 signal)
+static void submit(struct fixture *fx, u64 stream, u32 wait, u32 signal)
 {
 	struct drm_pumice_sync syncs[2];
-	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
+	struct drm_pumice_job job = { .context = fx->context, .stream = stream };
 	u32 count = 0;
 
 	if (wait)
@@ -49,22 +49,22 @@ static void submit(struct rig *rig, u64 stream, u32 wait, u32 signal)
 	if (signal)
 		syncs[count++] = then_signal(signal, 0);
 	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
 /* Stream that copies the words of place @index to the next, adding 1. */
-static u64 step(struct rig *rig, u32 index)
+static u64 step(struct fixture *fx, u32 index)
 {
-	return rig_copy_stream(rig, rig_data(rig, (index + 1) * WORDS),
-			       rig_data(rig, index * WORDS), 1);
+	return fx_copy_stream(fx, fx_data(fx, (index + 1) * WORDS),
+			      fx_data(fx, index * WORDS), 1);
 }
 
-static void start_words(struct rig *rig, u32 value)
+static void start_words(struct fixture *fx, u32 value)
 {
 	u32 i;
 
 	for (i = 0; i < WORDS; i++)
-		rig->data.cpu[i] = value + i;
+		fx->data.cpu[i] = value + i;
 }
 
 static bool file_is_ready(int file, int milliseconds)
@@ -94,56 +94,56 @@ static u32 import_sync_file(int fd, int file)
 
 static void not_before_its_job(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_block(&rig);
-	igt_assert_eq(sync_wait(rig.fd, rig.sync, 0, 0), -ETIME);
-	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), 0);
-	release(&rig);
-	igt_assert_eq(rig_wait(&rig), -ECANCELED);
+	fx_block(&fx);
+	igt_assert_eq(sync_wait(fx.fd, fx.sync, 0, 0), -ETIME);
+	igt_assert_eq(sync_status(fx.fd, fx.sync, 0), 0);
+	release(&fx);
+	igt_assert_eq(fx_wait(&fx), -ECANCELED);
 }
 
 static void not_before_the_data(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 round;
 
 	for (round = 0; round < 50; round++) {
-		rig.data.cpu[WORDS - 1] = 0;
-		rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 1000 * round + 1));
-		need_wait(rig.fd, rig.sync, 0);
-		rig_check_words(rig.data.cpu, 1000 * round + 1);
+		fx.data.cpu[WORDS - 1] = 0;
+		fx_submit(&fx, fx_store_stream(&fx, fx.data.va, 1000 * round + 1));
+		need_wait(fx.fd, fx.sync, 0);
+		fx_check_words(fx.data.cpu, 1000 * round + 1);
 	}
 }
 
 static void in_order_of_submission(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 syncs[32], i;
 
 	for (i = 0; i < 32; i++) {
-		rig.sync = syncs[i] = need_sync(rig.fd);
-		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), i));
+		fx.sync = syncs[i] = need_sync(fx.fd);
+		fx_submit(&fx, fx_store_stream(&fx, fx_data(&fx, i * WORDS), i));
 	}
 	/* The last is waited for; all before it must have signaled, with their data. */
-	need_wait(rig.fd, syncs[31], 0);
+	need_wait(fx.fd, syncs[31], 0);
 	for (i = 0; i < 32; i++) {
-		igt_assert_eq(sync_wait(rig.fd, syncs[i], 0, 0), 0);
-		rig_check_words(rig.data.cpu + i * WORDS, i);
+		igt_assert_eq(sync_wait(fx.fd, syncs[i], 0, 0), 0);
+		fx_check_words(fx.data.cpu + i * WORDS, i);
 	}
 }
 
 static void zero_timeout(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	s64 long_ago = 1;
 
-	rig_block(&rig);
-	igt_assert_eq(drmSyncobjWait(rig.fd, &rig.sync, 1, 0, 0, NULL), -ETIME);
-	igt_assert_eq(drmSyncobjWait(rig.fd, &rig.sync, 1, long_ago, 0, NULL), -ETIME);
-	release(&rig);
-	need_wait(rig.fd, rig.sync, 0);
-	igt_assert_eq(drmSyncobjWait(rig.fd, &rig.sync, 1, 0, 0, NULL), 0);
+	fx_block(&fx);
+	igt_assert_eq(drmSyncobjWait(fx.fd, &fx.sync, 1, 0, 0, NULL), -ETIME);
+	igt_assert_eq(drmSyncobjWait(fx.fd, &fx.sync, 1, long_ago, 0, NULL), -ETIME);
+	release(&fx);
+	need_wait(fx.fd, fx.sync, 0);
+	igt_assert_eq(drmSyncobjWait(fx.fd, &fx.sync, 1, 0, 0, NULL), 0);
 }
 
 static void note_signal(int number)
@@ -159,28 +159,28 @@ static void wait_interrupted(void)
 	};
 	const struct itimerval never = { 0 };
 	const struct sigaction action = { .sa_handler = note_signal };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
 	for (i = 0; i < 200; i++)
-		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i % 8 * WORDS), i));
+		fx_submit(&fx, fx_store_stream(&fx, fx_data(&fx, i % 8 * WORDS), i));
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
-	need_wait(rig.fd, rig.sync, 0);
+	need_wait(fx.fd, fx.sync, 0);
 	setitimer(ITIMER_REAL, &never, NULL);
-	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), 1);
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 200);
+	igt_assert_eq(sync_status(fx.fd, fx.sync, 0), 1);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_done, 200);
 }
 
 static void wait_any(void)
 {
 	int fd = need_gpu();
-	struct rig blocked = rig_on(fd), quick = rig_on(fd);
+	struct fixture blocked = fx_on(fd), quick = fx_on(fd);
 	u32 syncs[2] = { blocked.sync, quick.sync }, first = 99;
 	s64 deadline = (s64)now_ns() + WAIT_SECONDS * 1000000000ll;
 
-	igt_assert_eq(rig_run(&quick, rig_empty_stream(&quick)), 1);
-	rig_block(&blocked);
+	igt_assert_eq(fx_run(&quick, fx_empty_stream(&quick)), 1);
+	fx_block(&blocked);
 	igt_assert_eq(drmSyncobjWait(fd, syncs, 2, deadline, 0, &first), 0);
 	igt_assert_eq_u32(first, 1);
 	igt_assert_eq(drmSyncobjWait(fd, syncs, 2, 0, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL, NULL),
@@ -193,28 +193,28 @@ static void wait_any(void)
 static void wait_all_of_many(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[8];
+	struct fixture fixtures[8];
 	u32 syncs[8], i;
 	s64 deadline = (s64)now_ns() + WAIT_SECONDS * 1000000000ll;
 
 	for (i = 0; i < 8; i++) {
-		rigs[i] = rig_on(fd);
-		syncs[i] = rigs[i].sync;
-		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, 10 * i));
+		fixtures[i] = fx_on(fd);
+		syncs[i] = fixtures[i].sync;
+		fx_submit(&fixtures[i], fx_store_stream(&fixtures[i], fixtures[i].data.va, 10 * i));
 	}
 	igt_assert_eq(drmSyncobjWait(fd, syncs, 8, deadline, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL,
 				     NULL), 0);
 	for (i = 0; i < 8; i++)
-		rig_check_words(rigs[i].data.cpu, 10 * i);
+		fx_check_words(fixtures[i].data.cpu, 10 * i);
 }
 
 /* The waiter is there before the job, in another process. */
 static void wait_before_submit(void)
 {
 	int fd = need_gpu(), ready[2];
-	struct rig rig = rig_on(fd);
+	struct fixture fx = fx_on(fd);
 	s64 deadline = (s64)now_ns() + WAIT_SECONDS * 1000000000ll;
-	u32 sync = rig.sync;
+	u32 sync = fx.sync;
 	struct igt_helper_process waiter = {};
 	char byte = 1;
 
@@ -226,7 +226,7 @@ static void wait_before_submit(void)
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
 	igt_assert_eq(drmSyncobjWait(fd, &sync, 1, 0, 0, NULL), -EINVAL);
-	rig_submit(&rig, rig_empty_stream(&rig));
+	fx_submit(&fx, fx_empty_stream(&fx));
 	igt_pumice_join(&waiter);
 }
 
@@ -234,20 +234,20 @@ static void wait_before_submit(void)
 
 static void fault_is_carried(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 0)), -EIO);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 0)), -EIO);
 	/* A wait succeeds when the job has ended, whatever its result. */
-	igt_assert_eq(sync_wait(rig.fd, rig.sync, 0, 0), 0);
+	igt_assert_eq(sync_wait(fx.fd, fx.sync, 0, 0), 0);
 }
 
 static void fault_is_carried_by_a_merge(void)
 {
-	struct rig good = rig_open(), bad = rig_open();
+	struct fixture good = fx_open(), bad = fx_open();
 	int merged;
 
-	igt_assert_eq(rig_run(&bad, rig_store_stream(&bad, RIG_FREE, 0)), -EIO);
-	rig_block(&good);
+	igt_assert_eq(fx_run(&bad, fx_store_stream(&bad, FX_FREE, 0)), -EIO);
+	fx_block(&good);
 	merged = merge(need_sync_file(good.fd, good.sync), need_sync_file(bad.fd, bad.sync));
 	igt_assert(!file_is_ready(merged, 0));
 	release(&good);
@@ -258,71 +258,71 @@ static void fault_is_carried_by_a_merge(void)
 static void fault_is_not_inherited(void)
 {
 	int fd = need_gpu();
-	struct rig holder = rig_on(fd), bad = rig_on(fd), waiter = rig_on(fd);
+	struct fixture holder = fx_on(fd), bad = fx_on(fd), waiter = fx_on(fd);
 
-	rig_run_on(&holder);
-	submit(&bad, rig_store_stream(&bad, RIG_FREE, 0), holder.sync, bad.sync);
-	submit(&waiter, rig_store_stream(&waiter, waiter.data.va, 5), bad.sync, waiter.sync);
-	rig_check_held(fd, waiter.sync, 0);
+	fx_run_on(&holder);
+	submit(&bad, fx_store_stream(&bad, FX_FREE, 0), holder.sync, bad.sync);
+	submit(&waiter, fx_store_stream(&waiter, waiter.data.va, 5), bad.sync, waiter.sync);
+	fx_check_held(fd, waiter.sync, 0);
 	release(&holder);
-	igt_assert_eq(rig_wait(&waiter), 1);
-	rig_check_words(waiter.data.cpu, 5);
-	igt_assert_eq(rig_wait(&bad), -EIO);
+	igt_assert_eq(fx_wait(&waiter), 1);
+	fx_check_words(waiter.data.cpu, 5);
+	igt_assert_eq(fx_wait(&bad), -EIO);
 }
 
 static void survives_its_context(void)
 {
-	struct rig rig = rig_open();
-	u32 faulted = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 faulted = need_sync(fx.fd);
 
-	submit(&rig, rig_store_stream(&rig, RIG_FREE, 0), 0, faulted);
-	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	release(&rig);
-	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
-	igt_assert_eq(sync_status(rig.fd, faulted, 0), -EIO);
-	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), 1);
+	submit(&fx, fx_store_stream(&fx, FX_FREE, 0), 0, faulted);
+	igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	release(&fx);
+	CHECK_OK(gpu_vm_destroy(fx.fd, fx.vm));
+	igt_assert_eq(sync_status(fx.fd, faulted, 0), -EIO);
+	igt_assert_eq(sync_status(fx.fd, fx.sync, 0), 1);
 }
 
 static void survives_its_file(void)
 {
-	struct rig rig = rig_open(), other = rig_open();
+	struct fixture fx = fx_open(), other = fx_open();
 	int file;
 
-	rig_run_on(&rig);
-	file = need_sync_file(rig.fd, rig.sync);
-	submit(&other, rig_store_stream(&other, other.data.va, 3),
+	fx_run_on(&fx);
+	file = need_sync_file(fx.fd, fx.sync);
+	submit(&other, fx_store_stream(&other, other.data.va, 3),
 	       import_sync_file(other.fd, file), other.sync);
-	rig_check_held(other.fd, other.sync, 0);
-	rig_close(&rig);
+	fx_check_held(other.fd, other.sync, 0);
+	fx_close(&fx);
 	igt_assert(file_is_ready(file, POLL_MS));
 	igt_assert_eq(sync_file_status(file), -ECANCELED);
-	igt_assert_eq(rig_wait(&other), 1);
-	rig_check_words(other.data.cpu, 3);
+	igt_assert_eq(fx_wait(&other), 1);
+	fx_check_words(other.data.cpu, 3);
 }
 
 /* ------------------------------------------------------------------ sync files */
 
 static void poll_sync_file(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int file;
 
-	rig_block(&rig);
-	file = need_sync_file(rig.fd, rig.sync);
+	fx_block(&fx);
+	file = need_sync_file(fx.fd, fx.sync);
 	igt_assert(!file_is_ready(file, 0));
 	igt_assert_eq(sync_file_status(file), 0);
-	release(&rig);
+	release(&fx);
 	igt_assert(file_is_ready(file, POLL_MS));
 	igt_assert_eq(sync_file_status(file), -ECANCELED);
 }
 
 static void export_signaled(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int file;
 
-	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	file = need_sync_file(rig.fd, rig.sync);
+	igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	file = need_sync_file(fx.fd, fx.sync);
 	igt_assert(file_is_ready(file, 0));
 	igt_assert_eq(sync_file_status(file), 1);
 }
@@ -339,26 +339,26 @@ static void export_empty(void)
 /* A sync file is a moment's fence: what the syncobj is given later is not its. */
 static void export_is_a_moment(void)
 {
-	struct rig rig = rig_open();
-	int file, signaled = need_sync_file(rig.fd, need_signaled_sync(rig.fd));
+	struct fixture fx = fx_open();
+	int file, signaled = need_sync_file(fx.fd, need_signaled_sync(fx.fd));
 
-	rig_block(&rig);
-	file = need_sync_file(rig.fd, rig.sync);
-	igt_assert_eq(drmSyncobjImportSyncFile(rig.fd, rig.sync, signaled), 0);
-	igt_assert(!sync_is_pending(rig.fd, rig.sync, 0));
+	fx_block(&fx);
+	file = need_sync_file(fx.fd, fx.sync);
+	igt_assert_eq(drmSyncobjImportSyncFile(fx.fd, fx.sync, signaled), 0);
+	igt_assert(!sync_is_pending(fx.fd, fx.sync, 0));
 	igt_assert(!file_is_ready(file, 0));
-	release(&rig);
+	release(&fx);
 	igt_assert(file_is_ready(file, POLL_MS));
 	igt_assert_eq(sync_file_status(file), -ECANCELED);
 }
 
 static void merge_waits_for_both(void)
 {
-	struct rig first = rig_open(), second = rig_open();
+	struct fixture first = fx_open(), second = fx_open();
 	int merged;
 
-	igt_assert_eq(rig_run(&second, rig_empty_stream(&second)), 1);
-	rig_block(&first);
+	igt_assert_eq(fx_run(&second, fx_empty_stream(&second)), 1);
+	fx_block(&first);
 	merged = merge(need_sync_file(first.fd, first.sync),
 		       need_sync_file(second.fd, second.sync));
 	igt_assert(!file_is_ready(merged, 0));
@@ -368,33 +368,33 @@ static void merge_waits_for_both(void)
 
 static void job_waits_for_a_merge(void)
 {
-	struct rig first = rig_open(), second = rig_open(), last = rig_open();
+	struct fixture first = fx_open(), second = fx_open(), last = fx_open();
 	int merged;
 
-	igt_assert_eq(rig_run(&second, rig_store_stream(&second, second.data.va, 8)), 1);
-	rig_run_on(&first);
+	igt_assert_eq(fx_run(&second, fx_store_stream(&second, second.data.va, 8)), 1);
+	fx_run_on(&first);
 	merged = merge(need_sync_file(first.fd, first.sync),
 		       need_sync_file(second.fd, second.sync));
-	submit(&last, rig_store_stream(&last, last.data.va, 9), import_sync_file(last.fd, merged),
+	submit(&last, fx_store_stream(&last, last.data.va, 9), import_sync_file(last.fd, merged),
 	       last.sync);
-	rig_check_held(last.fd, last.sync, 0);
+	fx_check_held(last.fd, last.sync, 0);
 	igt_assert_eq_u32(last.data.cpu[1], 0);
 	release(&first);
-	igt_assert_eq(rig_wait(&last), 1);
-	rig_check_words(last.data.cpu, 9);
+	igt_assert_eq(fx_wait(&last), 1);
+	fx_check_words(last.data.cpu, 9);
 }
 
 /* ------------------------------------------------------------- across processes */
 
 static void other_process_polls(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int file, ready[2];
 	struct igt_helper_process poller = {};
 	char byte = 1;
 
-	rig_block(&rig);
-	file = need_sync_file(rig.fd, rig.sync);
+	fx_block(&fx);
+	file = need_sync_file(fx.fd, fx.sync);
 	igt_assert_eq(pipe(ready), 0);
 	igt_pumice_fork_helper(&poller) {
 		igt_assert(!file_is_ready(file, 0));
@@ -402,31 +402,31 @@ static void other_process_polls(void)
 		igt_assert(file_is_ready(file, POLL_MS));
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
-	release(&rig);
+	release(&fx);
 	igt_pumice_join(&poller);
 }
 
 /* A job of the child waits for one of the parent, on a file of its own. */
 static void other_process_waits_on_gpu(void)
 {
-	struct rig parent = rig_open();
+	struct fixture parent = fx_open();
 	int file, waits[2];
 	struct igt_helper_process child = {};
 	char byte = 1;
 
-	rig_run_on(&parent);
+	fx_run_on(&parent);
 	file = need_sync_file(parent.fd, parent.sync);
 	igt_assert_eq(pipe(waits), 0);
 	igt_pumice_fork_helper(&child) {
-		struct rig rig = rig_open();
+		struct fixture fx = fx_open();
 
-		submit(&rig, rig_store_stream(&rig, rig.data.va, 44),
-		       import_sync_file(rig.fd, file), rig.sync);
+		submit(&fx, fx_store_stream(&fx, fx.data.va, 44),
+		       import_sync_file(fx.fd, file), fx.sync);
 		need_in_flight(2);
-		rig_check_held(rig.fd, rig.sync, 0);
+		fx_check_held(fx.fd, fx.sync, 0);
 		igt_assert_eq(write(waits[1], &byte, 1), 1);
-		igt_assert_eq(rig_wait(&rig), 1);
-		rig_check_words(rig.data.cpu, 44);
+		igt_assert_eq(fx_wait(&fx), 1);
+		fx_check_words(fx.data.cpu, 44);
 	}
 	/* Not before the child has seen its job wait; a child that fails ends the read, too. */
 	close(waits[1]);
@@ -437,16 +437,16 @@ static void other_process_waits_on_gpu(void)
 
 static void other_process_shares_syncobj(void)
 {
-	struct rig parent = rig_open();
+	struct fixture parent = fx_open();
 	int shared = -1;
 	struct igt_helper_process child = {};
 
 	igt_assert_eq(drmSyncobjHandleToFD(parent.fd, parent.sync, &shared), 0);
 	igt_pumice_fork_helper(&child) {
-		struct rig rig = rig_open();
+		struct fixture fx = fx_open();
 
-		igt_assert_eq(drmSyncobjFDToHandle(rig.fd, shared, &rig.sync), 0);
-		igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+		igt_assert_eq(drmSyncobjFDToHandle(fx.fd, shared, &fx.sync), 0);
+		igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
 	}
 	igt_pumice_join(&child);
 	/* The child signaled what the parent holds. */
@@ -455,26 +455,26 @@ static void other_process_shares_syncobj(void)
 
 static void dead_process_lets_go(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int shared = -1, ready[2];
 	struct igt_helper_process child = { .use_SIGKILL = true };
 	char byte = 1;
 
-	igt_assert_eq(drmSyncobjHandleToFD(rig.fd, rig.sync, &shared), 0);
+	igt_assert_eq(drmSyncobjHandleToFD(fx.fd, fx.sync, &shared), 0);
 	igt_assert_eq(pipe(ready), 0);
 	igt_pumice_fork_helper(&child) {
-		struct rig doomed = rig_open();
+		struct fixture doomed = fx_open();
 
 		igt_assert_eq(drmSyncobjFDToHandle(doomed.fd, shared, &doomed.sync), 0);
-		rig_block(&doomed);
+		fx_block(&doomed);
 		igt_assert_eq(write(ready[1], &byte, 1), 1);
 		pause();
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
-	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
+	igt_assert(sync_is_pending(fx.fd, fx.sync, 0));
 	igt_stop_helper(&child);
-	need_wait(rig.fd, rig.sync, 0);
-	igt_assert_eq(sync_status(rig.fd, rig.sync, 0), -ECANCELED);
+	need_wait(fx.fd, fx.sync, 0);
+	igt_assert_eq(sync_status(fx.fd, fx.sync, 0), -ECANCELED);
 }
 
 /* ---------------------------------------------------------------- many at once */
@@ -484,144 +484,145 @@ static void dead_process_lets_go(void)
  * jobs are submitted and the first one is still held: a job that did not wait has copied
  * what was there before.
  */
-static void chain(struct rig *rigs, u32 count, u32 length)
+static void chain(struct fixture *fixtures, u32 count, u32 length)
 {
-	struct rig holder = rig_on(rigs[0].fd);
+	struct fixture holder = fx_on(fixtures[0].fd);
 	u32 last = holder.sync, i;
 
-	rig_run_on(&holder);
+	fx_run_on(&holder);
 	for (i = 0; i < length; i++) {
-		u32 next = need_sync(rigs[0].fd);
+		u32 next = need_sync(fixtures[0].fd);
 
-		submit(&rigs[i % count], step(&rigs[i % count], i), last, next);
+		submit(&fixtures[i % count], step(&fixtures[i % count], i), last, next);
 		last = next;
 	}
-	rig_check_held(rigs[0].fd, last, 0);
-	start_words(&rigs[0], 10);
+	fx_check_held(fixtures[0].fd, last, 0);
+	start_words(&fixtures[0], 10);
 	release(&holder);
-	need_wait(rigs[0].fd, last, 0);
-	igt_assert_eq(sync_status(rigs[0].fd, last, 0), 1);
+	need_wait(fixtures[0].fd, last, 0);
+	igt_assert_eq(sync_status(fixtures[0].fd, last, 0), 1);
 }
 
 static void chain_over_contexts(void)
 {
-	struct rig rigs[2] = { rig_open() };
+	struct fixture fixtures[2] = { fx_open() };
 
-	rigs[1] = rigs[0];
-	rigs[1].used = RIG_CODE_BYTES / 2;
-	rigs[1].context = need_context(rigs[0].fd, rigs[0].vm);
-	chain(rigs, 2, 100);
-	rig_check_words(rigs[0].data.cpu + 100 * WORDS, 110);
+	fixtures[1] = fixtures[0];
+	fixtures[1].used = FX_CODE_BYTES / 2;
+	fixtures[1].context = need_context(fixtures[0].fd, fixtures[0].vm);
+	chain(fixtures, 2, 100);
+	fx_check_words(fixtures[0].data.cpu + 100 * WORDS, 110);
 }
 
 /* Each VM maps the same memory for its data. */
 static void chain_over_vms(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[4];
+	struct fixture fixtures[4];
 	u32 i;
 
 	for (i = 0; i < 4; i++) {
-		rigs[i] = rig_on(fd);
-		need_map(fd, rigs[i].vm, rigs[0].data.handle, 0, RIG_DATA, RIG_DATA_BYTES, 0);
+		fixtures[i] = fx_on(fd);
+		need_map(fd, fixtures[i].vm, fixtures[0].data.handle, 0, FX_DATA, FX_DATA_BYTES, 0);
 	}
-	chain(rigs, 4, 100);
-	rig_check_words(rigs[0].data.cpu + 100 * WORDS, 110);
+	chain(fixtures, 4, 100);
+	fx_check_words(fixtures[0].data.cpu + 100 * WORDS, 110);
 }
 
 /* The same over two files, with a sync file for every link and memory shared by PRIME. */
 static void chain_over_files(void)
 {
-	struct rig rigs[2] = { rig_open(), rig_open() }, holder = rig_open();
+	struct fixture fixtures[2] = { fx_open(), fx_open() }, holder = fx_open();
 	int shared = -1, file;
 	u32 handle, i;
 
-	igt_assert_eq(drmPrimeHandleToFD(rigs[0].fd, rigs[0].data.handle, DRM_CLOEXEC, &shared),
+	igt_assert_eq(drmPrimeHandleToFD(fixtures[0].fd, fixtures[0].data.handle, DRM_CLOEXEC,
+					 &shared),
 		      0);
-	igt_assert_eq(drmPrimeFDToHandle(rigs[1].fd, shared, &handle), 0);
-	need_map(rigs[1].fd, rigs[1].vm, handle, 0, RIG_DATA, RIG_DATA_BYTES, 0);
-	rig_run_on(&holder);
+	igt_assert_eq(drmPrimeFDToHandle(fixtures[1].fd, shared, &handle), 0);
+	need_map(fixtures[1].fd, fixtures[1].vm, handle, 0, FX_DATA, FX_DATA_BYTES, 0);
+	fx_run_on(&holder);
 	file = need_sync_file(holder.fd, holder.sync);
 	for (i = 0; i < 50; i++) {
-		struct rig *rig = &rigs[i % 2];
+		struct fixture *fx = &fixtures[i % 2];
 
-		submit(rig, step(rig, i), import_sync_file(rig->fd, file), rig->sync);
+		submit(fx, step(fx, i), import_sync_file(fx->fd, file), fx->sync);
 		close(file);
-		file = need_sync_file(rig->fd, rig->sync);
+		file = need_sync_file(fx->fd, fx->sync);
 	}
-	rig_check_held(rigs[1].fd, rigs[1].sync, 0);
-	start_words(&rigs[0], 30);
+	fx_check_held(fixtures[1].fd, fixtures[1].sync, 0);
+	start_words(&fixtures[0], 30);
 	release(&holder);
 	igt_assert(file_is_ready(file, POLL_MS));
 	igt_assert_eq(sync_file_status(file), 1);
-	rig_check_words(rigs[0].data.cpu + 50 * WORDS, 80);
+	fx_check_words(fixtures[0].data.cpu + 50 * WORDS, 80);
 }
 
 static void one_call_many_jobs(void)
 {
-	struct rig rig = rig_open(), holder = rig_on(rig.fd);
+	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
 	u32 contexts[4], i, k;
 	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_JOBS][5];
 	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
 
-	rig_run_on(&holder);
+	fx_run_on(&holder);
 	for (i = 0; i < 4; i++)
-		contexts[i] = need_context(rig.fd, rig.vm);
+		contexts[i] = need_context(fx.fd, fx.vm);
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++) {
 		for (k = 0; k < 4; k++)
-			syncs[i][k] = then_signal(need_sync(rig.fd), 0);
+			syncs[i][k] = then_signal(need_sync(fx.fd), 0);
 		syncs[i][4] = wait_for(i ? syncs[i - 1][i % 4].handle : holder.sync, 0);
 		jobs[i] = (struct drm_pumice_job){
-			.context = contexts[i % 4], .stream = step(&rig, i),
+			.context = contexts[i % 4], .stream = step(&fx, i),
 			.syncs = ARRAY_OF(syncs[i], 5),
 		};
 	}
-	CHECK_OK(gpu_submit(rig.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
-	rig_check_held(rig.fd, syncs[DRM_PUMICE_MAX_JOBS - 1][0].handle, 0);
-	start_words(&rig, 5);
+	CHECK_OK(gpu_submit(fx.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL));
+	fx_check_held(fx.fd, syncs[DRM_PUMICE_MAX_JOBS - 1][0].handle, 0);
+	start_words(&fx, 5);
 	release(&holder);
 	for (k = 0; k < 4; k++)
-		need_wait(rig.fd, syncs[DRM_PUMICE_MAX_JOBS - 1][k].handle, 0);
-	rig_check_words(rig.data.cpu + DRM_PUMICE_MAX_JOBS * WORDS, 5 + DRM_PUMICE_MAX_JOBS);
+		need_wait(fx.fd, syncs[DRM_PUMICE_MAX_JOBS - 1][k].handle, 0);
+	fx_check_words(fx.data.cpu + DRM_PUMICE_MAX_JOBS * WORDS, 5 + DRM_PUMICE_MAX_JOBS);
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++) {
 		for (k = 0; k < 4; k++)
-			igt_assert_eq(sync_status(rig.fd, syncs[i][k].handle, 0), 1);
+			igt_assert_eq(sync_status(fx.fd, syncs[i][k].handle, 0), 1);
 	}
 }
 
 static void job_waits_for_most(void)
 {
-	struct rig rig = rig_open(), holder = rig_on(rig.fd);
+	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
 	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_SYNCS];
 	struct drm_pumice_job job = {
-		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 6),
+		.context = fx.context, .stream = fx_store_stream(&fx, fx.data.va, 6),
 		.syncs = ARRAY_OF(syncs, DRM_PUMICE_MAX_SYNCS),
 	};
 	u32 i;
 
 	for (i = 0; i < DRM_PUMICE_MAX_SYNCS - 2; i++)
-		syncs[i] = wait_for(need_signaled_sync(rig.fd), 0);
-	rig_run_on(&holder);
+		syncs[i] = wait_for(need_signaled_sync(fx.fd), 0);
+	fx_run_on(&holder);
 	syncs[i++] = wait_for(holder.sync, 0);
-	syncs[i] = then_signal(rig.sync, 0);
-	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
-	rig_check_held(rig.fd, rig.sync, 0);
+	syncs[i] = then_signal(fx.sync, 0);
+	CHECK_OK(gpu_submit(fx.fd, &job, 1, NULL));
+	fx_check_held(fx.fd, fx.sync, 0);
 	release(&holder);
-	igt_assert_eq(rig_wait(&rig), 1);
-	rig_check_words(rig.data.cpu, 6);
+	igt_assert_eq(fx_wait(&fx), 1);
+	fx_check_words(fx.data.cpu, 6);
 }
 
 /* The second signal takes the place of the first. */
 static void signal_twice(void)
 {
 	int fd = need_gpu();
-	struct rig quick = rig_on(fd), blocked = rig_on(fd);
+	struct fixture quick = fx_on(fd), blocked = fx_on(fd);
 	u32 sync = need_sync(fd);
 
-	submit(&quick, rig_empty_stream(&quick), 0, sync);
+	submit(&quick, fx_empty_stream(&quick), 0, sync);
 	need_wait(fd, sync, 0);
-	rig_block(&blocked);
-	submit(&blocked, rig_empty_stream(&blocked), 0, sync);
+	fx_block(&blocked);
+	submit(&blocked, fx_empty_stream(&blocked), 0, sync);
 	igt_assert(sync_is_pending(fd, sync, 0));
 	release(&blocked);
 	need_wait(fd, sync, 0);
@@ -630,18 +631,18 @@ static void signal_twice(void)
 
 static void signal_twice_by_one_job(void)
 {
-	struct rig rig = rig_open();
-	u32 sync = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 sync = need_sync(fx.fd);
 	struct drm_pumice_sync syncs[] = { then_signal(sync, 0), then_signal(sync, 0) };
 	struct drm_pumice_job job = {
-		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 2),
+		.context = fx.context, .stream = fx_store_stream(&fx, fx.data.va, 2),
 		.syncs = ARRAY_OF(syncs, 2),
 	};
 
-	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
-	need_wait(rig.fd, sync, 0);
-	igt_assert_eq(sync_status(rig.fd, sync, 0), 1);
-	rig_check_words(rig.data.cpu, 2);
+	CHECK_OK(gpu_submit(fx.fd, &job, 1, NULL));
+	need_wait(fx.fd, sync, 0);
+	igt_assert_eq(sync_status(fx.fd, sync, 0), 1);
+	fx_check_words(fx.data.cpu, 2);
 }
 
 /*
@@ -651,43 +652,43 @@ static void signal_twice_by_one_job(void)
 static void wait_is_of_the_moment(void)
 {
 	int fd = need_gpu();
-	struct rig holder = rig_on(fd), first = rig_on(fd), second = rig_on(fd);
+	struct fixture holder = fx_on(fd), first = fx_on(fd), second = fx_on(fd);
 	u32 sync = holder.sync;
 
-	rig_run_on(&holder);
-	submit(&first, rig_store_stream(&first, first.data.va, 4), sync, first.sync);
-	submit(&second, rig_empty_stream(&second), first.sync, sync);
-	rig_check_held(fd, first.sync, 0);
-	rig_check_held(fd, sync, 0);
+	fx_run_on(&holder);
+	submit(&first, fx_store_stream(&first, first.data.va, 4), sync, first.sync);
+	submit(&second, fx_empty_stream(&second), first.sync, sync);
+	fx_check_held(fd, first.sync, 0);
+	fx_check_held(fd, sync, 0);
 	release(&holder);
-	igt_assert_eq(rig_wait(&first), 1);
-	rig_check_words(first.data.cpu, 4);
+	igt_assert_eq(fx_wait(&first), 1);
+	fx_check_words(first.data.cpu, 4);
 	need_wait(fd, sync, 0);
 	igt_assert_eq(sync_status(fd, sync, 0), 1);
 }
 
 static void reset_empties(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	igt_assert_eq(drmSyncobjReset(rig.fd, &rig.sync, 1), 0);
-	igt_assert_eq(sync_wait(rig.fd, rig.sync, 0, 0), -EINVAL);
-	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
+	igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	igt_assert_eq(drmSyncobjReset(fx.fd, &fx.sync, 1), 0);
+	igt_assert_eq(sync_wait(fx.fd, fx.sync, 0, 0), -EINVAL);
+	igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
 }
 
 static void destroyed_syncobj(void)
 {
 	int fd = need_gpu();
-	struct rig holder = rig_on(fd), waiter = rig_on(fd);
+	struct fixture holder = fx_on(fd), waiter = fx_on(fd);
 
-	rig_run_on(&holder);
-	submit(&waiter, rig_store_stream(&waiter, waiter.data.va, 4), holder.sync, waiter.sync);
+	fx_run_on(&holder);
+	submit(&waiter, fx_store_stream(&waiter, waiter.data.va, 4), holder.sync, waiter.sync);
 	igt_assert_eq(drmSyncobjDestroy(fd, holder.sync), 0);
-	rig_check_held(fd, waiter.sync, 0);
+	fx_check_held(fd, waiter.sync, 0);
 	release(&holder);
-	igt_assert_eq(rig_wait(&waiter), 1);
-	rig_check_words(waiter.data.cpu, 4);
+	igt_assert_eq(fx_wait(&waiter), 1);
+	fx_check_words(waiter.data.cpu, 4);
 }
 
 int igt_main()

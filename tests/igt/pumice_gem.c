@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 
 IGT_TEST_DESCRIPTION("Buffer objects, as the CPU, the GPU and other files see them.");
 
@@ -130,15 +130,15 @@ static void two_mmaps_agree(void)
 /* What either side writes the other reads, with nothing flushed between. */
 static void coherent(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 round, i;
 
 	for (round = 0; round < 16; round++) {
 		for (i = 0; i < 32; i++)
-			rig.data.cpu[i] = round * 1000 + i;
-		igt_assert_eq(rig_run(&rig, rig_copy_stream(&rig, rig_data(&rig, 64), rig.data.va,
-							    1)), 1);
-		rig_check_words(rig.data.cpu + 64, round * 1000 + 1);
+			fx.data.cpu[i] = round * 1000 + i;
+		igt_assert_eq(fx_run(&fx, fx_copy_stream(&fx, fx_data(&fx, 64), fx.data.va,
+							 1)), 1);
+		fx_check_words(fx.data.cpu + 64, round * 1000 + 1);
 	}
 }
 
@@ -205,7 +205,7 @@ static void exclusive_other_vm(void)
 	struct drm_pumice_bind_op op;
 
 	CHECK_OK(gpu_bo_create(fd, PAGE, vm, &handle));
-	op = bind_map(handle, 0, RIG_FREE, PAGE, 0);
+	op = bind_map(handle, 0, FX_FREE, PAGE, 0);
 	CHECK_OK(gpu_bind(fd, vm, &op, 1, NULL));
 	igt_assert_neq(gpu_bind(fd, other, &op, 1, NULL), 0);
 }

@@ -6,111 +6,111 @@
 
 #include "igt_pumice.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
 IGT_TEST_DESCRIPTION("Jobs that run into the time limit, and which contexts it affects.");
 
-static void check_guilty(struct rig *rig)
+static void check_guilty(struct fixture *fx)
 {
 	struct drm_pumice_context_get_state state;
 
-	igt_assert_eq(rig_wait(rig), -ETIMEDOUT);
-	state = need_state(rig->fd, rig->context);
+	igt_assert_eq(fx_wait(fx), -ETIMEDOUT);
+	state = need_state(fx->fd, fx->context);
 	igt_assert_eq_u32(state.state, DRM_PUMICE_CONTEXT_GUILTY);
 	igt_assert_eq_u32(state.fault, PUMICE_FAULT_KILLED);
 }
 
 static void endless_loop(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_block(&rig);
-	check_guilty(&rig);
+	fx_block(&fx);
+	check_guilty(&fx);
 }
 
 static void endless_grid(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_end();
 	const struct launch launch = { .shader = &shader, .groups = UINT32_MAX, .size = 1 };
 
-	rig_submit(&rig, rig_stream(&rig, &launch));
-	check_guilty(&rig);
+	fx_submit(&fx, fx_stream(&fx, &launch));
+	check_guilty(&fx);
 }
 
 /* On every slot of every USC. */
 static void endless_everywhere(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_loop();
-	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, MIB);
+	struct mem mem = need_mem(fx.fd, fx.vm, FX_FREE, MIB);
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
 		.groups = 200, .size = 1024,
 	};
 
-	rig_submit(&rig, rig_stream(&rig, &launch));
-	check_guilty(&rig);
-	rig.context = need_context(rig.fd, rig.vm);
-	rig_check_works(&rig);
+	fx_submit(&fx, fx_stream(&fx, &launch));
+	check_guilty(&fx);
+	fx.context = need_context(fx.fd, fx.vm);
+	fx_check_works(&fx);
 }
 
 static void guilty_takes_no_jobs(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_job job = { .context = rig.context, .stream = rig_empty_stream(&rig) };
+	struct fixture fx = fx_open();
+	struct drm_pumice_job job = { .context = fx.context, .stream = fx_empty_stream(&fx) };
 	u32 failed = 99;
 
-	rig_block(&rig);
-	check_guilty(&rig);
-	igt_assert_eq(gpu_submit(rig.fd, &job, 1, &failed), -EIO);
+	fx_block(&fx);
+	check_guilty(&fx);
+	igt_assert_eq(gpu_submit(fx.fd, &job, 1, &failed), -EIO);
 	igt_assert_eq_u32(failed, 0);
 }
 
 static void new_context_works(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	rig_block(&rig);
-	check_guilty(&rig);
-	rig.context = need_context(rig.fd, rig.vm);
-	rig_check_works(&rig);
+	fx_block(&fx);
+	check_guilty(&fx);
+	fx.context = need_context(fx.fd, fx.vm);
+	fx_check_works(&fx);
 }
 
 static void queued_jobs_canceled(void)
 {
-	struct rig rig = rig_open();
-	u32 queued[5], hanging = rig.sync, i;
+	struct fixture fx = fx_open();
+	u32 queued[5], hanging = fx.sync, i;
 
-	rig_block(&rig);
+	fx_block(&fx);
 	for (i = 0; i < 5; i++) {
-		rig.sync = queued[i] = need_sync(rig.fd);
-		rig_submit(&rig, rig_store_stream(&rig, rig.data.va, 9));
+		fx.sync = queued[i] = need_sync(fx.fd);
+		fx_submit(&fx, fx_store_stream(&fx, fx.data.va, 9));
 	}
 	for (i = 0; i < 5; i++) {
-		need_wait(rig.fd, queued[i], 0);
-		igt_assert_eq(sync_status(rig.fd, queued[i], 0), -ECANCELED);
+		need_wait(fx.fd, queued[i], 0);
+		igt_assert_eq(sync_status(fx.fd, queued[i], 0), -ECANCELED);
 	}
-	igt_assert_eq(sync_status(rig.fd, hanging, 0), -ETIMEDOUT);
-	igt_assert_eq_u32(rig.data.cpu[0], 0);
+	igt_assert_eq(sync_status(fx.fd, hanging, 0), -ETIMEDOUT);
+	igt_assert_eq_u32(fx.data.cpu[0], 0);
 }
 
 static void others_go_on(void)
 {
 	int fd = need_gpu();
-	struct rig hanging = rig_on(fd), others[4];
+	struct fixture hanging = fx_on(fd), others[4];
 	u32 i;
 
 	for (i = 0; i < 4; i++)
-		others[i] = rig_on(fd);
-	rig_block(&hanging);
+		others[i] = fx_on(fd);
+	fx_block(&hanging);
 	for (i = 0; i < 4; i++)
-		rig_submit(&others[i], rig_store_stream(&others[i], others[i].data.va, 10 * i));
+		fx_submit(&others[i], fx_store_stream(&others[i], others[i].data.va, 10 * i));
 	for (i = 0; i < 4; i++) {
-		igt_assert_eq(rig_wait(&others[i]), 1);
-		rig_check_words(others[i].data.cpu, 10 * i);
+		igt_assert_eq(fx_wait(&others[i]), 1);
+		fx_check_words(others[i].data.cpu, 10 * i);
 		igt_assert_eq_u32(need_state(fd, others[i].context).state, 0);
 	}
 	check_guilty(&hanging);
@@ -119,54 +119,54 @@ static void others_go_on(void)
 static void dependent_runs_after(void)
 {
 	int fd = need_gpu();
-	struct rig hanging = rig_on(fd), waiter = rig_on(fd);
+	struct fixture hanging = fx_on(fd), waiter = fx_on(fd);
 	struct drm_pumice_sync syncs[] = { wait_for(hanging.sync, 0), then_signal(waiter.sync, 0) };
 	struct drm_pumice_job job = {
-		.context = waiter.context, .stream = rig_store_stream(&waiter, waiter.data.va, 3),
+		.context = waiter.context, .stream = fx_store_stream(&waiter, waiter.data.va, 3),
 		.syncs = ARRAY_OF(syncs, 2),
 	};
 
-	rig_block(&hanging);
+	fx_block(&hanging);
 	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
-	igt_assert_eq(rig_wait(&waiter), 1);
-	rig_check_words(waiter.data.cpu, 3);
+	igt_assert_eq(fx_wait(&waiter), 1);
+	fx_check_words(waiter.data.cpu, 3);
 	igt_assert_eq_u32(need_state(fd, waiter.context).state, 0);
 }
 
 static void sync_file_tells(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct pollfd poll_fd = { .events = POLLIN };
 
-	rig_block(&rig);
-	poll_fd.fd = need_sync_file(rig.fd, rig.sync);
+	fx_block(&fx);
+	poll_fd.fd = need_sync_file(fx.fd, fx.sync);
 	igt_assert_eq(poll(&poll_fd, 1, WAIT_SECONDS * 1000), 1);
 	igt_assert_eq(sync_file_status(poll_fd.fd), -ETIMEDOUT);
 }
 
 static void no_reset_of_the_gpu(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int resets = need_counts().resets;
 
-	rig_block(&rig);
-	check_guilty(&rig);
+	fx_block(&fx);
+	check_guilty(&fx);
 	igt_assert_eq(need_counts().resets, resets);
 }
 
 static void many_hang(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[4], good = rig_on(fd);
+	struct fixture fixtures[4], good = fx_on(fd);
 	u32 i;
 
 	for (i = 0; i < 4; i++) {
-		rigs[i] = rig_on(fd);
-		rig_hang(&rigs[i]);
+		fixtures[i] = fx_on(fd);
+		fx_hang(&fixtures[i]);
 	}
 	for (i = 0; i < 4; i++)
-		check_guilty(&rigs[i]);
-	rig_check_works(&good);
+		check_guilty(&fixtures[i]);
+	fx_check_works(&good);
 }
 
 static void check_resets(int fd, u64 resets, u64 guilty, u64 innocent)
@@ -183,13 +183,13 @@ static void check_resets(int fd, u64 resets, u64 guilty, u64 innocent)
 /* Two hang in one file, one is lost by a reset in another; a third has no part in it. */
 static void resets_by_file(void)
 {
-	struct rig hanging = rig_open(), lost = rig_open();
+	struct fixture hanging = fx_open(), lost = fx_open();
 	int idle = need_gpu();
 
-	rig_block(&hanging);
+	fx_block(&hanging);
 	check_guilty(&hanging);
 	hanging.context = need_context(hanging.fd, hanging.vm);
-	rig_block(&hanging);
+	fx_block(&hanging);
 	check_guilty(&hanging);
 	CHECK_OK(gpu_context_destroy(hanging.fd, hanging.context));
 	check_resets(hanging.fd, 0, 2, 0);
@@ -197,9 +197,9 @@ static void resets_by_file(void)
 	CHECK_OK(set_module_parameter("job_timeout_ms", IGT_PUMICE_PATIENT));
 	lost.context = need_context(lost.fd, lost.vm);
 	CHECK_OK(set_module_parameter("job_timeout_ms", IGT_PUMICE_IMPATIENT));
-	rig_block(&lost);
+	fx_block(&lost);
 	need_flr();
-	igt_assert_eq(rig_wait(&lost), -ECANCELED);
+	igt_assert_eq(fx_wait(&lost), -ECANCELED);
 	check_resets(hanging.fd, 1, 2, 0);
 	check_resets(lost.fd, 1, 0, 1);
 	check_resets(idle, 1, 0, 0);

@@ -13,11 +13,11 @@
 #include "pages.h"
 #include "pumice_formats.h"
 #include "pumice_names.h"
-#include "rig.h"
+#include "fixture.h"
 
 IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, how they are reported, what they affect.");
 
-#define VA RIG_FREE
+#define VA FX_FREE
 #define WORDS 32u	/* that a store or copy touches */
 
 /* Instruction that accesses memory in shader_store() and shader_copy(). */
@@ -52,14 +52,14 @@ static void check_told(const struct drm_pumice_context_get_state *state,
 }
 
 /* A job must fault as predicted, and the next job of its context must work. */
-static void check_faults(struct rig *rig, u64 stream, const struct prediction *want)
+static void check_faults(struct fixture *fx, u64 stream, const struct prediction *want)
 {
 	struct drm_pumice_context_get_state state;
 
-	igt_assert_eq(rig_run(rig, stream), -EIO);
-	state = need_state(rig->fd, rig->context);
+	igt_assert_eq(fx_run(fx, stream), -EIO);
+	state = need_state(fx->fd, fx->context);
 	check_told(&state, want);
-	rig_check_works(rig);
+	fx_check_works(fx);
 }
 
 static struct prediction unmapped_store(u64 va)
@@ -70,44 +70,44 @@ static struct prediction unmapped_store(u64 va)
 	};
 }
 
-static void check_store_faults(struct rig *rig, u64 va, u64 fault_va)
+static void check_store_faults(struct fixture *fx, u64 va, u64 fault_va)
 {
 	const struct prediction want = unmapped_store(fault_va);
 
-	check_faults(rig, rig_store_stream(rig, va, 7), &want);
+	check_faults(fx, fx_store_stream(fx, va, 7), &want);
 }
 
-static void check_store(struct rig *rig, u64 va, const u32 *cpu)
+static void check_store(struct fixture *fx, u64 va, const u32 *cpu)
 {
-	u32 value = 0x1000 + (u32)rig->used;
+	u32 value = 0x1000 + (u32)fx->used;
 
-	igt_assert_eq(rig_run(rig, rig_store_stream(rig, va, value)), 1);
-	rig_check_words(cpu, value);
+	igt_assert_eq(fx_run(fx, fx_store_stream(fx, va, value)), 1);
+	fx_check_words(cpu, value);
 }
 
 /* --------------------------------------------------------- one of each kind */
 
 static void read_unmapped(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct prediction want = {
 		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_USC_DATA,
 		.access = PUMICE_ACCESS_READ, .va = VA + 64, .pc = LOAD_PC,
 	};
 
-	check_faults(&rig, rig_copy_stream(&rig, rig.data.va, VA + 64, 0), &want);
+	check_faults(&fx, fx_copy_stream(&fx, fx.data.va, VA + 64, 0), &want);
 }
 
 static void write_unmapped(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	check_store_faults(&rig, VA + 64, VA + 64);
+	check_store_faults(&fx, VA + 64, VA + 64);
 }
 
 static void exec_unmapped(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_store();
 	const struct launch launch = { .shader = &shader, .code = VA + 32 };
 	const struct prediction want = {
@@ -115,43 +115,43 @@ static void exec_unmapped(void)
 		.access = PUMICE_ACCESS_EXEC, .va = VA + 32,
 	};
 
-	check_faults(&rig, rig_stream(&rig, &launch), &want);
+	check_faults(&fx, fx_stream(&fx, &launch), &want);
 }
 
 static void stream_unmapped(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct prediction want = {
 		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_CDM,
 		.access = PUMICE_ACCESS_READ, .va = VA + 16,
 	};
 
-	check_faults(&rig, VA + 16, &want);
+	check_faults(&fx, VA + 16, &want);
 }
 
 /* A stream whose last command lies at the end of a page and does not halt. */
 static void stream_leaves_its_pages(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 	const struct shader shader = shader_store();
 	const struct launch launch = {
 		.shader = &shader,
-		.params = { (u32)rig.data.va, (u32)(rig.data.va >> 32), 500 },
+		.params = { (u32)fx.data.va, (u32)(fx.data.va >> 32), 500 },
 	};
 	const struct prediction want = {
 		.fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_CDM,
 		.access = PUMICE_ACCESS_READ, .va = VA + PAGE,
 	};
-	u32 words[16], count = rig_launch_words(&rig, &launch, words);
+	u32 words[16], count = fx_launch_words(&fx, &launch, words);
 
 	memcpy(mem.cpu + PAGE / 4 - count, words, count * sizeof(u32));
-	check_faults(&rig, VA + PAGE - count * sizeof(u32), &want);
+	check_faults(&fx, VA + PAGE - count * sizeof(u32), &want);
 }
 
 static void pds_program_unmapped(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct pumice_cdm_state state = {
 		.pds_addr = VA + 32, .pds_insns = 2, .temps = 4, .size_x = 32, .size_y = 1,
 		.size_z = 1,
@@ -167,86 +167,86 @@ static void pds_program_unmapped(void)
 	pumice_cdm_launch_pack(words + count, &grid);
 	count += PUMICE_CDM_LAUNCH_WORDS;
 	pumice_cdm_halt_pack(words + count, &(struct pumice_cdm_halt){ 0 });
-	check_faults(&rig, rig_place(&rig, words, count + PUMICE_CDM_HALT_WORDS), &want);
+	check_faults(&fx, fx_place(&fx, words, count + PUMICE_CDM_HALT_WORDS), &want);
 }
 
 static void write_read_only(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGE), *cpu = need_cpu(rig.fd, handle, PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGE), *cpu = need_cpu(fx.fd, handle, PAGE);
 	struct prediction want = unmapped_store(VA + 128);
 
 	want.fault = PUMICE_FAULT_MMU_READ_ONLY;
 	cpu[32] = 4711;
-	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
-	check_faults(&rig, rig_store_stream(&rig, VA + 128, 7), &want);
+	need_map(fx.fd, fx.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	check_faults(&fx, fx_store_stream(&fx, VA + 128, 7), &want);
 	igt_assert_eq_u32(cpu[32], 4711);
 }
 
 static void exec_no_exec(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_store();
 	const struct launch launch = { .shader = &shader, .code = VA };
 	const struct prediction want = {
 		.fault = PUMICE_FAULT_MMU_NO_EXEC, .unit = PUMICE_UNIT_USC_CODE,
 		.access = PUMICE_ACCESS_EXEC, .va = VA,
 	};
-	u32 handle = need_bo(rig.fd, PAGE);
+	u32 handle = need_bo(fx.fd, PAGE);
 
-	memcpy(need_cpu(rig.fd, handle, PAGE), shader.words, sizeof(shader.words));
-	need_map(rig.fd, rig.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
-	check_faults(&rig, rig_stream(&rig, &launch), &want);
+	memcpy(need_cpu(fx.fd, handle, PAGE), shader.words, sizeof(shader.words));
+	need_map(fx.fd, fx.vm, handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
+	check_faults(&fx, fx_stream(&fx, &launch), &want);
 }
 
 static void address_beyond_space(void)
 {
 	static const u64 beyond[] = { 1ull << PUMICE_MMU_VA_BITS, 1ull << 63, UINT64_MAX - 3 };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
 	for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, beyond[i], 7)), -EIO);
-		igt_assert_eq_u32(need_state(rig.fd, rig.context).fault, PUMICE_FAULT_MMU_ADDRESS);
-		rig_check_works(&rig);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, beyond[i], 7)), -EIO);
+		igt_assert_eq_u32(need_state(fx.fd, fx.context).fault, PUMICE_FAULT_MMU_ADDRESS);
+		fx_check_works(&fx);
 	}
 }
 
 static void address_zero(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	check_store_faults(&rig, 0, 0);
+	check_store_faults(&fx, 0, 0);
 }
 
 /* ------------------------------------------------------------ which address */
 
 static void range_partly_mapped(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 
 	/* Half of the words are in the page, half after it. */
-	check_store_faults(&rig, VA + PAGE - 64, VA + PAGE);
-	check_store(&rig, VA + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
+	check_store_faults(&fx, VA + PAGE - 64, VA + PAGE);
+	check_store(&fx, VA + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
 }
 
 static void hole_between_mappings(void)
 {
-	struct rig rig = rig_open();
-	struct mem below = need_mem(rig.fd, rig.vm, VA, PAGE);
-	struct mem above = need_mem(rig.fd, rig.vm, VA + 2 * PAGE, PAGE);
+	struct fixture fx = fx_open();
+	struct mem below = need_mem(fx.fd, fx.vm, VA, PAGE);
+	struct mem above = need_mem(fx.fd, fx.vm, VA + 2 * PAGE, PAGE);
 
 	above.cpu[0] = 4711;
-	check_store_faults(&rig, VA + PAGE, VA + PAGE);
-	check_store_faults(&rig, VA + 2 * PAGE - 128, VA + 2 * PAGE - 128);
+	check_store_faults(&fx, VA + PAGE, VA + PAGE);
+	check_store_faults(&fx, VA + 2 * PAGE - 128, VA + 2 * PAGE - 128);
 	igt_assert_eq_u32(above.cpu[0], 4711);
-	check_store(&rig, VA + PAGE - 128, below.cpu + (PAGE - 128) / 4);
-	check_store(&rig, VA + 2 * PAGE, above.cpu);
+	check_store(&fx, VA + PAGE - 128, below.cpu + (PAGE - 128) / 4);
+	check_store(&fx, VA + 2 * PAGE, above.cpu);
 }
 
 /* Stores to four pages, the one at @bad unmapped: that instruction is reported. */
-static void check_pc(struct rig *rig, u32 bad)
+static void check_pc(struct fixture *fx, u32 bad)
 {
 	struct shader shader = { .insns = 0 };
 	struct launch launch = { .shader = &shader };
@@ -266,8 +266,8 @@ static void check_pc(struct rig *rig, u32 bad)
 	}
 	emit_end(&shader);
 	want.pc = bad + 1;
-	need_unmap(rig->fd, rig->vm, VA + bad * PAGE, PAGE);
-	check_faults(rig, rig_stream(rig, &launch), &want);
+	need_unmap(fx->fd, fx->vm, VA + bad * PAGE, PAGE);
+	check_faults(fx, fx_stream(fx, &launch), &want);
 }
 
 static void instruction_told(void)
@@ -275,10 +275,10 @@ static void instruction_told(void)
 	u32 bad;
 
 	for (bad = 0; bad < 4; bad++) {
-		struct rig rig = rig_open();
+		struct fixture fx = fx_open();
 
-		need_mem(rig.fd, rig.vm, VA, 4 * PAGE);
-		check_pc(&rig, bad);
+		need_mem(fx.fd, fx.vm, VA, 4 * PAGE);
+		check_pc(&fx, bad);
 	}
 }
 
@@ -291,21 +291,21 @@ static void restore_memory(int signal)
 /* A hole as large as a page of @bits bits between two that are mapped, by such pages. */
 static void hole_of_page_size(u32 bits)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 size = 1ull << bits, hole = VA + size;
 	u32 before = gpu_blocks(bits);
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 3 * size);
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 3 * size);
 	const u32 *above = mem.cpu + 2 * size / 4;
 
-	check_store(&rig, hole, mem.cpu + size / 4);
-	need_unmap(rig.fd, rig.vm, hole, size);
+	check_store(&fx, hole, mem.cpu + size / 4);
+	need_unmap(fx.fd, fx.vm, hole, size);
 	igt_assert_lt_u32(before, gpu_blocks(bits));
 	mem.cpu[size / 4] = 4711;
-	check_store_faults(&rig, hole, hole);
-	check_store_faults(&rig, hole + size - 128, hole + size - 128);
+	check_store_faults(&fx, hole, hole);
+	check_store_faults(&fx, hole + size - 128, hole + size - 128);
 	igt_assert_eq_u32(mem.cpu[size / 4], 4711);
-	check_store(&rig, hole - 128, mem.cpu + (size - 128) / 4);
-	check_store(&rig, hole + size, above);
+	check_store(&fx, hole - 128, mem.cpu + (size - 128) / 4);
+	check_store(&fx, hole + size, above);
 }
 
 static void hole_4k(void)
@@ -342,74 +342,74 @@ static void hole_2m(void)
 
 static void unmap_after_job(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
-	u64 stream = rig_store_stream(&rig, VA, 7);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
+	u64 stream = fx_store_stream(&fx, VA, 7);
 	const struct prediction want = unmapped_store(VA);
 	u32 round;
 
 	/* The same stream: nothing but the translation has changed. */
 	for (round = 0; round < 10; round++) {
-		igt_assert_eq(rig_run(&rig, stream), 1);
-		rig_check_words(mem.cpu, 7);
-		need_unmap(rig.fd, rig.vm, VA, PAGE);
+		igt_assert_eq(fx_run(&fx, stream), 1);
+		fx_check_words(mem.cpu, 7);
+		need_unmap(fx.fd, fx.vm, VA, PAGE);
 		memset(mem.cpu, 0, PAGE);
-		check_faults(&rig, stream, &want);
+		check_faults(&fx, stream, &want);
 		igt_assert_eq_u32(mem.cpu[1], 0);
-		need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
+		need_map(fx.fd, fx.vm, mem.handle, 0, VA, PAGE, 0);
 	}
 }
 
 static void map_after_fault(void)
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_store_stream(&rig, VA, 9);
+	struct fixture fx = fx_open();
+	u64 stream = fx_store_stream(&fx, VA, 9);
 	const struct prediction want = unmapped_store(VA);
 	struct mem mem;
 
-	check_faults(&rig, stream, &want);
-	mem = need_mem(rig.fd, rig.vm, VA, PAGE);
-	igt_assert_eq(rig_run(&rig, stream), 1);
-	rig_check_words(mem.cpu, 9);
+	check_faults(&fx, stream, &want);
+	mem = need_mem(fx.fd, fx.vm, VA, PAGE);
+	igt_assert_eq(fx_run(&fx, stream), 1);
+	fx_check_words(mem.cpu, 9);
 }
 
 static void remap_read_only(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
-	u64 stream = rig_store_stream(&rig, VA, 7);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
+	u64 stream = fx_store_stream(&fx, VA, 7);
 	struct prediction want = unmapped_store(VA);
 
 	want.fault = PUMICE_FAULT_MMU_READ_ONLY;
-	igt_assert_eq(rig_run(&rig, stream), 1);
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
+	igt_assert_eq(fx_run(&fx, stream), 1);
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA, PAGE, DRM_PUMICE_BIND_READONLY);
 	mem.cpu[0] = 4711;
-	check_faults(&rig, stream, &want);
+	check_faults(&fx, stream, &want);
 	igt_assert_eq_u32(mem.cpu[0], 4711);
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
-	igt_assert_eq(rig_run(&rig, stream), 1);
-	rig_check_words(mem.cpu, 7);
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA, PAGE, 0);
+	igt_assert_eq(fx_run(&fx, stream), 1);
+	fx_check_words(mem.cpu, 7);
 }
 
 /* The program is decoded and kept; the right to run it is not. */
 static void remap_no_exec(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_end();
 	const struct launch launch = { .shader = &shader, .code = VA };
 	const struct prediction want = {
 		.fault = PUMICE_FAULT_MMU_NO_EXEC, .unit = PUMICE_UNIT_USC_CODE,
 		.access = PUMICE_ACCESS_EXEC, .va = VA,
 	};
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
-	u64 stream = rig_stream(&rig, &launch);
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
+	u64 stream = fx_stream(&fx, &launch);
 
 	memcpy(mem.cpu, shader.words, sizeof(shader.words));
-	igt_assert_eq(rig_run(&rig, stream), 1);
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
-	check_faults(&rig, stream, &want);
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA, PAGE, 0);
-	igt_assert_eq(rig_run(&rig, stream), 1);
+	igt_assert_eq(fx_run(&fx, stream), 1);
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA, PAGE, DRM_PUMICE_BIND_NOEXEC);
+	check_faults(&fx, stream, &want);
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA, PAGE, 0);
+	igt_assert_eq(fx_run(&fx, stream), 1);
 }
 
 /* --------------------------------------------------------------- whom it hurts */
@@ -417,7 +417,7 @@ static void remap_no_exec(void)
 static void other_vm_isolated(void)
 {
 	int fd = need_gpu();
-	struct rig owner = rig_on(fd), stranger = rig_on(fd);
+	struct fixture owner = fx_on(fd), stranger = fx_on(fd);
 	struct mem mem = need_mem(fd, owner.vm, VA, PAGE);
 
 	check_store(&owner, VA, mem.cpu);
@@ -431,22 +431,22 @@ static void other_vm_isolated(void)
 static void other_contexts_unhurt(void)
 {
 	int fd = need_gpu();
-	struct rig bad = rig_on(fd), good[4];
-	u64 faults = rig_store_stream(&bad, VA, 7);
+	struct fixture bad = fx_on(fd), good[4];
+	u64 faults = fx_store_stream(&bad, VA, 7);
 	u32 i, round;
 
 	for (i = 0; i < 4; i++)
-		good[i] = rig_on(fd);
+		good[i] = fx_on(fd);
 	for (round = 0; round < 8; round++) {
-		rig_submit(&bad, faults);
+		fx_submit(&bad, faults);
 		for (i = 0; i < 4; i++)
-			rig_submit(&good[i], rig_store_stream(&good[i], good[i].data.va,
-							      100 * i + round));
+			fx_submit(&good[i], fx_store_stream(&good[i], good[i].data.va,
+							    100 * i + round));
 		for (i = 0; i < 4; i++) {
-			igt_assert_eq(rig_wait(&good[i]), 1);
-			rig_check_words(good[i].data.cpu, 100 * i + round);
+			igt_assert_eq(fx_wait(&good[i]), 1);
+			fx_check_words(good[i].data.cpu, 100 * i + round);
 		}
-		igt_assert_eq(rig_wait(&bad), -EIO);
+		igt_assert_eq(fx_wait(&bad), -EIO);
 	}
 	for (i = 0; i < 4; i++)
 		igt_assert_eq_u32(need_state(fd, good[i].context).state, 0);
@@ -455,58 +455,58 @@ static void other_contexts_unhurt(void)
 
 static void second_context_of_vm_unhurt(void)
 {
-	struct rig rig = rig_open(), second = rig;
+	struct fixture fx = fx_open(), second = fx;
 
-	second.context = need_context(rig.fd, rig.vm);
-	check_store_faults(&rig, VA, VA);
-	rig_check_works(&second);
-	igt_assert_eq_u32(need_state(rig.fd, second.context).state, 0);
-	igt_assert_eq_u32(need_state(rig.fd, rig.context).state, DRM_PUMICE_CONTEXT_FAULTED);
+	second.context = need_context(fx.fd, fx.vm);
+	check_store_faults(&fx, VA, VA);
+	fx_check_works(&second);
+	igt_assert_eq_u32(need_state(fx.fd, second.context).state, 0);
+	igt_assert_eq_u32(need_state(fx.fd, fx.context).state, DRM_PUMICE_CONTEXT_FAULTED);
 }
 
 static void many_faults_one_report(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader shader = shader_store();
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)VA, (u32)(VA >> 32) }, .groups = 300,
 		.size = 256,
 	};
 
-	igt_assert_eq(rig_run(&rig, rig_stream(&rig, &launch)), -EIO);
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 1);
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, 1);
-	rig_check_works(&rig);
+	igt_assert_eq(fx_run(&fx, fx_stream(&fx, &launch)), -EIO);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_done, 1);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_faulted, 1);
+	fx_check_works(&fx);
 }
 
 static void good_and_bad_in_turn(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 syncs[20], i;
 
 	for (i = 0; i < 20; i++) {
-		rig.sync = syncs[i] = need_sync(rig.fd);
-		rig_submit(&rig, rig_store_stream(&rig, i % 3 ? rig_data(&rig, i * WORDS) : VA, i));
+		fx.sync = syncs[i] = need_sync(fx.fd);
+		fx_submit(&fx, fx_store_stream(&fx, i % 3 ? fx_data(&fx, i * WORDS) : VA, i));
 	}
 	for (i = 0; i < 20; i++) {
-		need_wait(rig.fd, syncs[i], 0);
-		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), i % 3 ? 1 : -EIO);
+		need_wait(fx.fd, syncs[i], 0);
+		igt_assert_eq(sync_status(fx.fd, syncs[i], 0), i % 3 ? 1 : -EIO);
 		if (i % 3)
-			rig_check_words(rig.data.cpu + i * WORDS, i);
+			fx_check_words(fx.data.cpu + i * WORDS, i);
 	}
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, 7);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_faulted, 7);
 }
 
 static void result_of_each_job(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_job_get_result result;
 	u32 i;
 
 	for (i = 0; i < 8; i++)
-		rig_run(&rig, rig_store_stream(&rig, i % 2 ? VA + i * PAGE : rig.data.va, i));
+		fx_run(&fx, fx_store_stream(&fx, i % 2 ? VA + i * PAGE : fx.data.va, i));
 	for (i = 0; i < 8; i++) {
-		CHECK_OK(gpu_job_result(rig.fd, rig.context, i + 1, &result));
+		CHECK_OK(gpu_job_result(fx.fd, fx.context, i + 1, &result));
 		igt_assert_eq(result.error, i % 2 ? -EIO : 0);
 		igt_assert_eq_u64(result.fault_va, i % 2 ? VA + i * PAGE : 0);
 		igt_assert_eq(fault_is_unmapped(result.fault), i % 2);
@@ -528,21 +528,21 @@ static u32 next_random(u32 *seed)
 	return *seed >> 8;
 }
 
-static void change_page(struct rig *rig, struct mem *mem, u32 page, enum model_page to)
+static void change_page(struct fixture *fx, struct mem *mem, u32 page, enum model_page to)
 {
 	u64 at = (u64)page * PAGE;
 
 	if (to == MODEL_HOLE)
-		need_unmap(rig->fd, rig->vm, VA + at, PAGE);
+		need_unmap(fx->fd, fx->vm, VA + at, PAGE);
 	else
-		need_map(rig->fd, rig->vm, mem->handle, at, VA + at, PAGE,
+		need_map(fx->fd, fx->vm, mem->handle, at, VA + at, PAGE,
 			 to == MODEL_READ_ONLY ? DRM_PUMICE_BIND_READONLY : 0);
 }
 
 static void agree_with_model(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, MODEL_PAGES * PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, MODEL_PAGES * PAGE);
 	enum model_page pages[MODEL_PAGES];
 	u32 seed = 1, step, i;
 
@@ -556,13 +556,13 @@ static void agree_with_model(void)
 
 		i = next_random(&seed) % MODEL_PAGES;
 		pages[i] = (enum model_page)(next_random(&seed) % 3);
-		change_page(&rig, &mem, i, pages[i]);
+		change_page(&fx, &mem, i, pages[i]);
 		if (pages[page] == MODEL_READ_ONLY)
 			want.fault = PUMICE_FAULT_MMU_READ_ONLY;
 		if (pages[page] == MODEL_WRITABLE)
-			check_store(&rig, va, mem.cpu + page * PAGE / 4 + word);
+			check_store(&fx, va, mem.cpu + page * PAGE / 4 + word);
 		else
-			check_faults(&rig, rig_store_stream(&rig, va, step), &want);
+			check_faults(&fx, fx_store_stream(&fx, va, step), &want);
 	}
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "system.h"
 
 IGT_TEST_DESCRIPTION("Loading and unloading of the module.");
@@ -22,12 +22,12 @@ static void need_unloaded(void)
 
 static void check_works(void)
 {
-	struct rig rig;
+	struct fixture fx;
 
 	need_bound();
-	rig = rig_open();
-	rig_check_works(&rig);
-	rig_close(&rig);
+	fx = fx_open();
+	fx_check_works(&fx);
+	fx_close(&fx);
 }
 
 static void many_reload(void)
@@ -51,11 +51,11 @@ static void reload_with_a_parameter(void)
 
 static void open_file_keeps_the_module(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
 	igt_assert_neq(system("rmmod pumice 2>/dev/null"), 0);
-	rig_check_works(&rig);
-	rig_close(&rig);
+	fx_check_works(&fx);
+	fx_close(&fx);
 	need_unloaded();
 	igt_assert_eq(system("modprobe pumice"), 0);
 	check_works();

@@ -9,7 +9,7 @@
 
 #include "igt_pumice.h"
 #include "perf.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 
 IGT_TEST_DESCRIPTION("Performance counters against work that was counted by hand.");
@@ -39,32 +39,32 @@ static u32 need_perfmon(int fd, const u32 *counters, u32 count)
 	return id;
 }
 
-static int submit(struct rig *rig, u64 stream, u32 perfmon)
+static int submit(struct fixture *fx, u64 stream, u32 perfmon)
 {
-	struct drm_pumice_sync sync = then_signal(rig->sync, 0);
+	struct drm_pumice_sync sync = then_signal(fx->sync, 0);
 	struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .perfmon = perfmon,
+		.context = fx->context, .stream = stream, .perfmon = perfmon,
 		.syncs = ARRAY_OF(&sync, 1),
 	};
 
-	return gpu_submit(rig->fd, &job, 1, NULL);
+	return gpu_submit(fx->fd, &job, 1, NULL);
 }
 
-static u64 copy_stream(struct rig *rig)
+static u64 copy_stream(struct fixture *fx)
 {
 	const struct shader shader = shader_copy();
-	u64 from = rig->data.va, to = rig->data.va + BYTES;
+	u64 from = fx->data.va, to = fx->data.va + BYTES;
 
-	return rig_stream(rig, &(struct launch){
+	return fx_stream(fx, &(struct launch){
 		.shader = &shader, .groups = GROUPS, .size = SIZE,
 		.params = { (u32)to, (u32)(to >> 32), (u32)from, (u32)(from >> 32), 1 },
 	});
 }
 
-static void counted(struct rig *rig, u64 stream, u32 perfmon)
+static void counted(struct fixture *fx, u64 stream, u32 perfmon)
 {
-	CHECK_OK(submit(rig, stream, perfmon));
-	igt_assert_eq(rig_wait(rig), 1);
+	CHECK_OK(submit(fx, stream, perfmon));
+	igt_assert_eq(fx_wait(fx), 1);
 }
 
 /* ------------------------------------------------------------------- counters */
@@ -147,16 +147,16 @@ static void most_monitors(void)
 static void other_file(void)
 {
 	const u32 counter = PUMICE_PERF_CDM_GROUPS;
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	int other = need_gpu();
 	u32 id;
 	u64 value;
 
 	need_perfmon(other, &counter, 1);
 	id = need_perfmon(other, &counter, 1);
-	igt_assert_eq(submit(&rig, rig_empty_stream(&rig), id), -ENOENT);
-	igt_assert_eq(gpu_perfmon_values(rig.fd, id, 0, &value), -ENOENT);
-	igt_assert_eq(gpu_perfmon_destroy(rig.fd, id), -ENOENT);
+	igt_assert_eq(submit(&fx, fx_empty_stream(&fx), id), -ENOENT);
+	igt_assert_eq(gpu_perfmon_values(fx.fd, id, 0, &value), -ENOENT);
+	igt_assert_eq(gpu_perfmon_destroy(fx.fd, id), -ENOENT);
 	igt_assert_eq(gpu_perfmon_values(other, id, 0, &value), 0);
 }
 
@@ -175,52 +175,52 @@ static void work_by_hand(void)
 		{ PUMICE_PERF_USC_INSN_ATOMIC, 0 }, { PUMICE_PERF_MMU_FAULTS, 0 },
 	};
 	enum { N = sizeof(want) / sizeof(want[0]) };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 counters[N], perfmon, i;
 	u64 got[N];
 
 	for (i = 0; i < N; i++)
 		counters[i] = want[i].counter;
-	perfmon = need_perfmon(rig.fd, counters, N);
-	counted(&rig, copy_stream(&rig), perfmon);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
+	perfmon = need_perfmon(fx.fd, counters, N);
+	counted(&fx, copy_stream(&fx), perfmon);
+	CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, got));
 	for (i = 0; i < N; i++)
 		igt_assert_f(got[i] == want[i].value, "%s: %llu, should be %llu\n",
-			     need_counter(rig.fd, counters[i]).name, (unsigned long long)got[i],
+			     need_counter(fx.fd, counters[i]).name, (unsigned long long)got[i],
 			     (unsigned long long)want[i].value);
 }
 
 static void adds_up(void)
 {
 	const u32 counter = PUMICE_PERF_USC_STORE_BYTES;
-	struct rig rig = rig_open();
-	u32 perfmon = need_perfmon(rig.fd, &counter, 1), i;
-	u64 stream = copy_stream(&rig), value;
+	struct fixture fx = fx_open();
+	u32 perfmon = need_perfmon(fx.fd, &counter, 1), i;
+	u64 stream = copy_stream(&fx), value;
 
 	for (i = 1; i <= 5; i++) {
-		counted(&rig, stream, perfmon);
-		CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
+		counted(&fx, stream, perfmon);
+		CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, &value));
 		igt_assert_eq_u64(value, i * BYTES);
-		rig.context = need_context(rig.fd, rig.vm);
+		fx.context = need_context(fx.fd, fx.vm);
 	}
 }
 
 static void others_do_not_count(void)
 {
 	const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_STORE_BYTES };
-	struct rig rig = rig_open(), other = rig_open();
-	u32 perfmon = need_perfmon(rig.fd, counters, 2), i;
-	u64 stream = copy_stream(&rig), others = copy_stream(&other), got[2];
+	struct fixture fx = fx_open(), other = fx_open();
+	u32 perfmon = need_perfmon(fx.fd, counters, 2), i;
+	u64 stream = copy_stream(&fx), others = copy_stream(&other), got[2];
 
 	for (i = 0; i < 10; i++) {
-		CHECK_OK(submit(&rig, stream, 0));
+		CHECK_OK(submit(&fx, stream, 0));
 		CHECK_OK(submit(&other, others, 0));
-		CHECK_OK(submit(&rig, stream, perfmon));
+		CHECK_OK(submit(&fx, stream, perfmon));
 		CHECK_OK(submit(&other, others, 0));
 	}
-	igt_assert_eq(rig_wait(&rig), 1);
-	igt_assert_eq(rig_wait(&other), 1);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
+	igt_assert_eq(fx_wait(&fx), 1);
+	igt_assert_eq(fx_wait(&other), 1);
+	CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, got));
 	igt_assert_eq_u64(got[0], 10 * GROUPS);
 	igt_assert_eq_u64(got[1], 10 * BYTES);
 }
@@ -228,79 +228,79 @@ static void others_do_not_count(void)
 static void two_monitors(void)
 {
 	const u32 counter = PUMICE_PERF_USC_WAVES;
-	struct rig rig = rig_open();
-	u32 first = need_perfmon(rig.fd, &counter, 1), second = need_perfmon(rig.fd, &counter, 1);
-	u64 stream = copy_stream(&rig), value;
+	struct fixture fx = fx_open();
+	u32 first = need_perfmon(fx.fd, &counter, 1), second = need_perfmon(fx.fd, &counter, 1);
+	u64 stream = copy_stream(&fx), value;
 
-	counted(&rig, stream, first);
-	counted(&rig, stream, second);
-	counted(&rig, stream, second);
-	CHECK_OK(gpu_perfmon_values(rig.fd, first, 0, &value));
+	counted(&fx, stream, first);
+	counted(&fx, stream, second);
+	counted(&fx, stream, second);
+	CHECK_OK(gpu_perfmon_values(fx.fd, first, 0, &value));
 	igt_assert_eq_u64(value, WAVES);
-	CHECK_OK(gpu_perfmon_values(rig.fd, second, 0, &value));
+	CHECK_OK(gpu_perfmon_values(fx.fd, second, 0, &value));
 	igt_assert_eq_u64(value, 2 * WAVES);
 }
 
 static void reset_behind_reading(void)
 {
 	const u32 counter = PUMICE_PERF_USC_WAVES;
-	struct rig rig = rig_open();
-	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
-	u64 stream = copy_stream(&rig), value;
+	struct fixture fx = fx_open();
+	u32 perfmon = need_perfmon(fx.fd, &counter, 1);
+	u64 stream = copy_stream(&fx), value;
 
-	counted(&rig, stream, perfmon);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, DRM_PUMICE_PERFMON_RESET, &value));
+	counted(&fx, stream, perfmon);
+	CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, DRM_PUMICE_PERFMON_RESET, &value));
 	igt_assert_eq_u64(value, WAVES);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
+	CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, &value));
 	igt_assert_eq_u64(value, 0);
-	counted(&rig, stream, perfmon);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
+	counted(&fx, stream, perfmon);
+	CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, &value));
 	igt_assert_eq_u64(value, WAVES);
-	igt_assert_eq(gpu_perfmon_values(rig.fd, perfmon, 1u << 1, &value), -EINVAL);
+	igt_assert_eq(gpu_perfmon_values(fx.fd, perfmon, 1u << 1, &value), -EINVAL);
 }
 
 static void busy_while_it_counts(void)
 {
 	const u32 counter = PUMICE_PERF_CDM_GROUPS;
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
-	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
+	struct fixture fx = fx_open(), blocker = fx_on(fx.fd);
+	u32 perfmon = need_perfmon(fx.fd, &counter, 1);
 	u64 value;
 
-	rig_block(&blocker);
-	CHECK_OK(submit(&rig, copy_stream(&rig), perfmon));
-	igt_assert_eq(gpu_perfmon_values(rig.fd, perfmon, 0, &value), -EBUSY);
-	CHECK_OK(gpu_context_destroy(rig.fd, blocker.context));
-	igt_assert_eq(rig_wait(&rig), 1);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
+	fx_block(&blocker);
+	CHECK_OK(submit(&fx, copy_stream(&fx), perfmon));
+	igt_assert_eq(gpu_perfmon_values(fx.fd, perfmon, 0, &value), -EBUSY);
+	CHECK_OK(gpu_context_destroy(fx.fd, blocker.context));
+	igt_assert_eq(fx_wait(&fx), 1);
+	CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, &value));
 	igt_assert_eq_u64(value, GROUPS);
 }
 
 static void destroyed_under_a_job(void)
 {
 	const u32 counter = PUMICE_PERF_CDM_GROUPS;
-	struct rig rig = rig_open(), blocker = rig_on(rig.fd);
-	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
+	struct fixture fx = fx_open(), blocker = fx_on(fx.fd);
+	u32 perfmon = need_perfmon(fx.fd, &counter, 1);
 	u64 value;
 
-	rig_block(&blocker);
-	CHECK_OK(submit(&rig, rig_store_stream(&rig, rig.data.va, 55), perfmon));
-	CHECK_OK(gpu_perfmon_destroy(rig.fd, perfmon));
-	igt_assert_eq(gpu_perfmon_values(rig.fd, perfmon, 0, &value), -ENOENT);
-	CHECK_OK(gpu_context_destroy(rig.fd, blocker.context));
-	igt_assert_eq(rig_wait(&rig), 1);
-	rig_check_words(rig.data.cpu, 55);
+	fx_block(&blocker);
+	CHECK_OK(submit(&fx, fx_store_stream(&fx, fx.data.va, 55), perfmon));
+	CHECK_OK(gpu_perfmon_destroy(fx.fd, perfmon));
+	igt_assert_eq(gpu_perfmon_values(fx.fd, perfmon, 0, &value), -ENOENT);
+	CHECK_OK(gpu_context_destroy(fx.fd, blocker.context));
+	igt_assert_eq(fx_wait(&fx), 1);
+	fx_check_words(fx.data.cpu, 55);
 }
 
 static void fault_counts(void)
 {
 	const u32 counter = PUMICE_PERF_MMU_FAULTS;
-	struct rig rig = rig_open();
-	u32 perfmon = need_perfmon(rig.fd, &counter, 1);
+	struct fixture fx = fx_open();
+	u32 perfmon = need_perfmon(fx.fd, &counter, 1);
 	u64 value;
 
-	CHECK_OK(submit(&rig, rig_store_stream(&rig, RIG_FREE, 0), perfmon));
-	igt_assert_eq(rig_wait(&rig), -EIO);
-	CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, &value));
+	CHECK_OK(submit(&fx, fx_store_stream(&fx, FX_FREE, 0), perfmon));
+	igt_assert_eq(fx_wait(&fx), -EIO);
+	CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, &value));
 	igt_assert_lte_u64(1, value);
 }
 
@@ -309,28 +309,28 @@ static void interrupted(void)
 {
 	enum { LONG_GROUPS = 4096, LONG_SIZE = 128, ROUNDS = 3 };
 	const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_STORE_BYTES };
-	struct rig rig = rig_open(), other = rig_on(rig.fd);
-	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, LONG_GROUPS * LONG_SIZE * 4);
+	struct fixture fx = fx_open(), other = fx_on(fx.fd);
+	struct mem mem = need_mem(fx.fd, fx.vm, FX_FREE, LONG_GROUPS * LONG_SIZE * 4);
 	const struct shader shader = shader_store();
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 1 },
 		.groups = LONG_GROUPS, .size = LONG_SIZE,
 	};
-	u32 perfmon = need_perfmon(rig.fd, counters, 2), slices = 0, round;
-	u64 stream = rig_stream(&rig, &launch), got[2];
+	u32 perfmon = need_perfmon(fx.fd, counters, 2), slices = 0, round;
+	u64 stream = fx_stream(&fx, &launch), got[2];
 	struct drm_pumice_job_get_result result;
 
-	CHECK_OK(gpu_context_destroy(rig.fd, other.context));
-	CHECK_OK(gpu_context_create(rig.fd, other.vm, DRM_PUMICE_PRIORITY_HIGH, &other.context));
+	CHECK_OK(gpu_context_destroy(fx.fd, other.context));
+	CHECK_OK(gpu_context_create(fx.fd, other.vm, DRM_PUMICE_PRIORITY_HIGH, &other.context));
 	for (round = 1; round <= ROUNDS; round++) {
-		CHECK_OK(submit(&rig, stream, perfmon));
+		CHECK_OK(submit(&fx, stream, perfmon));
 		do
-			rig_check_works(&other);
-		while (sync_is_pending(rig.fd, rig.sync, 0));
-		igt_assert_eq(rig_wait(&rig), 1);
-		CHECK_OK(gpu_job_result(rig.fd, rig.context, 0, &result));
+			fx_check_works(&other);
+		while (sync_is_pending(fx.fd, fx.sync, 0));
+		igt_assert_eq(fx_wait(&fx), 1);
+		CHECK_OK(gpu_job_result(fx.fd, fx.context, 0, &result));
 		slices += result.slices;
-		CHECK_OK(gpu_perfmon_values(rig.fd, perfmon, 0, got));
+		CHECK_OK(gpu_perfmon_values(fx.fd, perfmon, 0, got));
 		igt_assert_eq_u64(got[0], round * LONG_GROUPS);
 		igt_assert_eq_u64(got[1], round * LONG_GROUPS * LONG_SIZE * 4);
 	}

@@ -8,7 +8,7 @@
 
 #include "igt_pumice.h"
 #include "render.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
@@ -38,34 +38,34 @@ static void freeze(void)
 
 static void freeze_idle(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 round;
 
 	for (round = 0; round < 3; round++) {
-		rig_check_works(&rig);
+		fx_check_works(&fx);
 		freeze();
 	}
-	rig_check_works(&rig);
-	igt_assert_eq_u32(need_state(rig.fd, rig.context).state, 0);
+	fx_check_works(&fx);
+	igt_assert_eq_u32(need_state(fx.fd, fx.context).state, 0);
 }
 
 /* What was written before is there after, on either side. */
 static void freeze_keeps_memory(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, MIB);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, FX_FREE, MIB);
 	u32 i;
 
 	for (i = 0; i < MIB / 4; i++)
 		mem.cpu[i] = i * 7;
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE + MIB - 128, 5)), 1);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, FX_FREE + MIB - 128, 5)), 1);
 	freeze();
-	rig_check_words(mem.cpu + MIB / 4 - WORDS, 5);
+	fx_check_words(mem.cpu + MIB / 4 - WORDS, 5);
 	for (i = 0; i < MIB / 4 - WORDS; i++)
 		igt_assert_eq_u32(mem.cpu[i], i * 7);
-	igt_assert_eq(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, RIG_FREE + MIB - 128, 1)),
+	igt_assert_eq(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, FX_FREE + MIB - 128, 1)),
 		      1);
-	rig_check_words(rig.data.cpu, 6);
+	fx_check_words(fx.data.cpu, 6);
 }
 
 /* Of jobs of contexts that are made from here on, and so of the sleep's wait for them. */
@@ -74,34 +74,34 @@ static void use_limit(long ms)
 	CHECK_OK(set_module_parameter("job_timeout_ms", ms));
 }
 
-static u64 grid_stream(struct rig *rig, u32 groups)
+static u64 grid_stream(struct fixture *fx, u32 groups)
 {
 	const struct shader shader = shader_store_one();
 
-	return rig_stream(rig, &(struct launch){
+	return fx_stream(fx, &(struct launch){
 		.shader = &shader, .groups = groups, .size = GROUP_SIZE,
-		.params = { (u32)rig->data.va, (u32)(rig->data.va >> 32), 1 },
+		.params = { (u32)fx->data.va, (u32)(fx->data.va >> 32), 1 },
 	});
 }
 
 /* A job that takes LONG_MS or so. The sleep waits for it as long as for two jobs at their limit. */
-static void start_long(struct rig *rig)
+static void start_long(struct fixture *fx)
 {
 	struct drm_pumice_job_get_result result;
 	u64 groups;
 
-	igt_assert_eq(rig_run(rig, grid_stream(rig, SHORT_GROUPS)), 1);
-	CHECK_OK(gpu_job_result(rig->fd, rig->context, 0, &result));
-	groups = (u64)LONG_MS * need_info(rig->fd).clock_hz / 1000 * SHORT_GROUPS /
+	igt_assert_eq(fx_run(fx, grid_stream(fx, SHORT_GROUPS)), 1);
+	CHECK_OK(gpu_job_result(fx->fd, fx->context, 0, &result));
+	groups = (u64)LONG_MS * need_info(fx->fd).clock_hz / 1000 * SHORT_GROUPS /
 		 result.run_ticks;
-	rig_submit(rig, grid_stream(rig, (u32)groups));
+	fx_submit(fx, grid_stream(fx, (u32)groups));
 }
 
 /*
  * Sleep while a job is in flight, whose fence has not signaled. The system sleeps when the job
  * has ended, and not before: no time is left for that after the sleep.
  */
-static void freeze_in_flight(struct rig *busy)
+static void freeze_in_flight(struct fixture *busy)
 {
 	const u64 start = now_ns();
 
@@ -114,23 +114,23 @@ static void freeze_in_flight(struct rig *busy)
 /* What is in flight ends, what is queued runs afterwards; all of it in order. */
 static void freeze_with_jobs(void)
 {
-	struct rig rig, busy;
+	struct fixture fx, busy;
 	u32 syncs[JOBS], i;
 
 	use_limit(IGT_PUMICE_PATIENT);
-	rig = rig_open();
-	busy = rig_on(rig.fd);
+	fx = fx_open();
+	busy = fx_on(fx.fd);
 	start_long(&busy);
 	for (i = 0; i < JOBS; i++) {
-		rig.sync = syncs[i] = need_sync(rig.fd);
-		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), 100 * i));
+		fx.sync = syncs[i] = need_sync(fx.fd);
+		fx_submit(&fx, fx_store_stream(&fx, fx_data(&fx, i * WORDS), 100 * i));
 	}
 	freeze_in_flight(&busy);
-	igt_assert_eq(rig_wait(&busy), 1);
+	igt_assert_eq(fx_wait(&busy), 1);
 	for (i = 0; i < JOBS; i++) {
-		need_wait(rig.fd, syncs[i], 0);
-		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), 1);
-		rig_check_words(rig.data.cpu + i * WORDS, 100 * i);
+		need_wait(fx.fd, syncs[i], 0);
+		igt_assert_eq(sync_status(fx.fd, syncs[i], 0), 1);
+		fx_check_words(fx.data.cpu + i * WORDS, 100 * i);
 	}
 }
 
@@ -138,46 +138,46 @@ static void freeze_with_jobs(void)
 static void freeze_with_render(void)
 {
 	struct render r;
-	struct rig busy;
+	struct fixture busy;
 	u32 i;
 
 	use_limit(IGT_PUMICE_PATIENT);
 	r = render_open();
-	busy = rig_on(r.rig.fd);
+	busy = fx_on(r.fx.fd);
 	start_long(&busy);
 	for (i = 0; i < 10; i++)
 		render_submit(&r, i % 2, r.geometry, r.fragment);
 	freeze_in_flight(&busy);
-	igt_assert_eq(rig_wait(&busy), 1);
-	igt_assert_eq(rig_wait(&r.rig), 1);
+	igt_assert_eq(fx_wait(&busy), 1);
+	igt_assert_eq(fx_wait(&r.fx), 1);
 	render_check_works(&r);
-	rig_check_works(&r.rig);
+	fx_check_works(&r.fx);
 }
 
-/* A job that waits for a sync file; it signals its rig's sync, and stores from @value on. */
-static void submit_after(struct rig *rig, int file, u32 value)
+/* A job that waits for a sync file; it signals its fixture's sync, and stores from @value on. */
+static void submit_after(struct fixture *fx, int file, u32 value)
 {
-	u32 waits = need_sync(rig->fd);
-	const struct drm_pumice_sync syncs[] = { wait_for(waits, 0), then_signal(rig->sync, 0) };
+	u32 waits = need_sync(fx->fd);
+	const struct drm_pumice_sync syncs[] = { wait_for(waits, 0), then_signal(fx->sync, 0) };
 	const struct drm_pumice_job job = {
-		.context = rig->context, .syncs = ARRAY_OF(syncs, 2),
-		.stream = rig_store_stream(rig, rig->data.va, value),
+		.context = fx->context, .syncs = ARRAY_OF(syncs, 2),
+		.stream = fx_store_stream(fx, fx->data.va, value),
 	};
 
-	igt_assert_eq(drmSyncobjImportSyncFile(rig->fd, waits, file), 0);
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	igt_assert_eq(drmSyncobjImportSyncFile(fx->fd, waits, file), 0);
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
 /* One that has not signaled when the system goes to sleep; jobs wait for it before and after. */
 static void freeze_with_a_fence(void)
 {
-	struct rig busy, before, after;
+	struct fixture busy, before, after;
 	int file;
 
 	use_limit(IGT_PUMICE_PATIENT);
-	busy = rig_open();
-	before = rig_open();
-	after = rig_open();
+	busy = fx_open();
+	before = fx_open();
+	after = fx_open();
 	start_long(&busy);
 	file = need_sync_file(busy.fd, busy.sync);
 	submit_after(&before, file, 3);
@@ -185,24 +185,24 @@ static void freeze_with_a_fence(void)
 	freeze_in_flight(&busy);
 	igt_assert_eq(sync_file_status(file), 1);
 	submit_after(&after, file, 4);
-	igt_assert_eq(rig_wait(&before), 1);
-	rig_check_words(before.data.cpu, 3);
-	igt_assert_eq(rig_wait(&after), 1);
-	rig_check_words(after.data.cpu, 4);
+	igt_assert_eq(fx_wait(&before), 1);
+	fx_check_words(before.data.cpu, 3);
+	igt_assert_eq(fx_wait(&after), 1);
+	fx_check_words(after.data.cpu, 4);
 }
 
 /* The system waits until the job has been stopped. */
 static void freeze_with_a_job_that_hangs(void)
 {
-	struct rig rig, good;
+	struct fixture fx, good;
 
 	use_limit(IGT_PUMICE_IMPATIENT);
-	rig = rig_open();
-	good = rig_open();
-	rig_block(&rig);
-	freeze_in_flight(&rig);
-	igt_assert_eq(rig_wait(&rig), -ETIMEDOUT);
-	rig_check_works(&good);
+	fx = fx_open();
+	good = fx_open();
+	fx_block(&fx);
+	freeze_in_flight(&fx);
+	igt_assert_eq(fx_wait(&fx), -ETIMEDOUT);
+	fx_check_works(&good);
 }
 
 int igt_main()

@@ -15,7 +15,7 @@
 
 #include "igt_pumice.h"
 #include "render.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
@@ -48,27 +48,27 @@ static void use_slices(long us)
 	CHECK_OK(set_module_parameter("slice_us", us));
 }
 
-static struct rig rig_of(int fd, u32 priority)
+static struct fixture fx_of(int fd, u32 priority)
 {
-	struct rig rig = rig_on(fd);
+	struct fixture fx = fx_on(fd);
 
-	CHECK_OK(gpu_context_destroy(fd, rig.context));
-	CHECK_OK(gpu_context_create(fd, rig.vm, priority, &rig.context));
-	return rig;
+	CHECK_OK(gpu_context_destroy(fd, fx.context));
+	CHECK_OK(gpu_context_create(fd, fx.vm, priority, &fx.context));
+	return fx;
 }
 
-static void release(struct rig *rig)
+static void release(struct fixture *fx)
 {
-	CHECK_OK(gpu_context_destroy(rig->fd, rig->context));
+	CHECK_OK(gpu_context_destroy(fx->fd, fx->context));
 }
 
-/* A job of @rig must end right while the one of @long_one goes on. */
-static void check_gets_in(struct rig *rig, struct rig *long_one)
+/* A job of @fixture must end right while the one of @long_one goes on. */
+static void check_gets_in(struct fixture *fx, struct fixture *long_one)
 {
-	u32 value = 500 + (u32)rig->used;
+	u32 value = 500 + (u32)fx->used;
 
-	igt_assert_eq(rig_run(rig, rig_store_stream(rig, rig->data.va, value)), 1);
-	rig_check_words(rig->data.cpu, value);
+	igt_assert_eq(fx_run(fx, fx_store_stream(fx, fx->data.va, value)), 1);
+	fx_check_words(fx->data.cpu, value);
 	igt_assert(sync_is_pending(long_one->fd, long_one->sync, 0));
 }
 
@@ -78,9 +78,9 @@ static void every_level_runs(void)
 	u32 priority;
 
 	for (priority = LOW; priority <= HIGH; priority++) {
-		struct rig rig = rig_of(fd, priority);
+		struct fixture fx = fx_of(fd, priority);
 
-		rig_check_works(&rig);
+		fx_check_works(&fx);
 	}
 }
 
@@ -112,28 +112,28 @@ static void high_needs_rights(void)
 }
 
 /* A job each in contexts of all levels, or of the lowest, after a job of @blocker. */
-static void queue_levels(int fd, struct rig *blocker, struct rig *rigs, bool of_low)
+static void queue_levels(int fd, struct fixture *blocker, struct fixture *fixtures, bool of_low)
 {
 	u32 level;
 
 	for (level = LOW; level <= HIGH; level++)
-		rigs[level] = rig_of(fd, of_low ? LOW : level);
-	rig_block(blocker);
+		fixtures[level] = fx_of(fd, of_low ? LOW : level);
+	fx_block(blocker);
 	for (level = LOW; level <= HIGH; level++)
-		rig_submit(&rigs[level], rig_empty_stream(&rigs[level]));
+		fx_submit(&fixtures[level], fx_empty_stream(&fixtures[level]));
 	need_in_flight(LEVELS + 1);
 }
 
 /* With the blocker gone, the jobs of queue_levels() run from the highest to the lowest. */
-static void check_order(int fd, struct rig *blocker, struct rig *rigs)
+static void check_order(int fd, struct fixture *blocker, struct fixture *fixtures)
 {
 	u64 start[LEVELS];
 	u32 level;
 
 	release(blocker);
 	for (level = LOW; level <= HIGH; level++) {
-		igt_assert_eq(rig_wait(&rigs[level]), 1);
-		start[level] = need_state(fd, rigs[level].context).last_start;
+		igt_assert_eq(fx_wait(&fixtures[level]), 1);
+		start[level] = need_state(fd, fixtures[level].context).last_start;
 	}
 	igt_assert_lt_u64(start[HIGH], start[NORMAL]);
 	igt_assert_lt_u64(start[NORMAL], start[LOW]);
@@ -143,27 +143,27 @@ static void check_order(int fd, struct rig *blocker, struct rig *rigs)
 static void higher_first(void)
 {
 	int fd = need_gpu();
-	struct rig blocker, rigs[LEVELS];
+	struct fixture blocker, fixtures[LEVELS];
 
 	use_slices(SLICE_LONGEST);
-	blocker = rig_on(fd);
-	queue_levels(fd, &blocker, rigs, false);
-	check_order(fd, &blocker, rigs);
+	blocker = fx_on(fd);
+	queue_levels(fd, &blocker, fixtures, false);
+	check_order(fd, &blocker, fixtures);
 }
 
 /* Contexts get their priorities when their jobs wait already, the last one the highest. */
 static void changed_while_queued(void)
 {
 	int fd = need_gpu();
-	struct rig blocker, rigs[LEVELS];
+	struct fixture blocker, fixtures[LEVELS];
 	u32 level;
 
 	use_slices(SLICE_LONGEST);
-	blocker = rig_on(fd);
-	queue_levels(fd, &blocker, rigs, true);
+	blocker = fx_on(fd);
+	queue_levels(fd, &blocker, fixtures, true);
 	for (level = LOW; level <= HIGH; level++)
-		igt_assert_eq(gpu_context_set_priority(fd, rigs[level].context, level), 0);
-	check_order(fd, &blocker, rigs);
+		igt_assert_eq(gpu_context_set_priority(fd, fixtures[level].context, level), 0);
+	check_order(fd, &blocker, fixtures);
 }
 
 static void change_bad_arguments(void)
@@ -176,34 +176,34 @@ static void change_bad_arguments(void)
 		{ .priority = LOW, .flags = 1u << 31 },
 		{ .priority = LOW, .pad = 1 },
 	};
-	struct rig rig = rig_of(need_gpu(), LOW);
+	struct fixture fx = fx_of(need_gpu(), LOW);
 	u32 i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct drm_pumice_context_set_priority args = bad[i];
 
-		args.id = rig.context;
-		do_ioctl_err(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
+		args.id = fx.context;
+		do_ioctl_err(fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
 		/* Arguments are checked before the context is looked up. */
 		args.id = UINT32_MAX;
-		do_ioctl_err(rig.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
+		do_ioctl_err(fx.fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args, EINVAL);
 	}
-	rig_check_works(&rig);
+	fx_check_works(&fx);
 }
 
 static void change_unknown_context(void)
 {
-	struct rig rig = rig_open(), other = rig_open();
-	u32 gone = need_context(rig.fd, rig.vm);
+	struct fixture fx = fx_open(), other = fx_open();
+	u32 gone = need_context(fx.fd, fx.vm);
 
-	CHECK_OK(gpu_context_destroy(rig.fd, gone));
-	igt_assert_eq(gpu_context_set_priority(rig.fd, 0, LOW), -ENOENT);
-	igt_assert_eq(gpu_context_set_priority(rig.fd, gone, LOW), -ENOENT);
-	igt_assert_eq(gpu_context_set_priority(rig.fd, UINT32_MAX, LOW), -ENOENT);
+	CHECK_OK(gpu_context_destroy(fx.fd, gone));
+	igt_assert_eq(gpu_context_set_priority(fx.fd, 0, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(fx.fd, gone, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(fx.fd, UINT32_MAX, LOW), -ENOENT);
 	/* Ids are those of a file. */
 	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &gone));
 	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &gone));
-	igt_assert_eq(gpu_context_set_priority(rig.fd, gone, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(fx.fd, gone, LOW), -ENOENT);
 	igt_assert_eq(gpu_context_set_priority(other.fd, gone, LOW), 0);
 }
 
@@ -226,17 +226,17 @@ static void raising_needs_rights(void)
 static void get_in(u32 short_priority, u32 long_priority)
 {
 	int fd = need_gpu();
-	struct rig long_one, rig;
+	struct fixture long_one, fx;
 	u32 i;
 
 	use_slices(SLICE_FIRMWARE);
-	long_one = rig_of(fd, long_priority);
-	rig = rig_of(fd, short_priority);
-	rig_run_on(&long_one);
+	long_one = fx_of(fd, long_priority);
+	fx = fx_of(fd, short_priority);
+	fx_run_on(&long_one);
 	for (i = 0; i < 5; i++)
-		check_gets_in(&rig, &long_one);
+		check_gets_in(&fx, &long_one);
 	release(&long_one);
-	igt_assert_eq(rig_wait(&long_one), -ECANCELED);
+	igt_assert_eq(fx_wait(&long_one), -ECANCELED);
 }
 
 static void high_gets_in(void)
@@ -267,16 +267,16 @@ static void low_is_not_starved(void)
 static u64 chain_ms(u32 short_priority, u32 long_priority, u32 jobs)
 {
 	int fd = need_gpu();
-	struct rig long_one = rig_of(fd, long_priority), rig = rig_of(fd, short_priority);
-	struct rig transfer = rig;
-	u64 empty = rig_empty_stream(&rig), fill, start = 0;
+	struct fixture long_one = fx_of(fd, long_priority), fx = fx_of(fd, short_priority);
+	struct fixture transfer = fx;
+	u64 empty = fx_empty_stream(&fx), fill, start = 0;
 	u32 last = 0, next, i;
 
-	transfer.context = need_context_of(fd, rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	fill = transfer_fill_stream(&rig, rig.data.va, 1, WORDS);
-	rig_run_on(&long_one);
+	transfer.context = need_context_of(fd, fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	fill = transfer_fill_stream(&fx, fx.data.va, 1, WORDS);
+	fx_run_on(&long_one);
 	for (i = 0; i < 2 * jobs; i++, last = next) {
-		struct rig *one = i % 2 ? &rig : &transfer;
+		struct fixture *one = i % 2 ? &fx : &transfer;
 		struct drm_pumice_sync syncs[2];
 		struct drm_pumice_job job = {
 			.context = one->context, .stream = i % 2 ? empty : fill,
@@ -289,14 +289,14 @@ static u64 chain_ms(u32 short_priority, u32 long_priority, u32 jobs)
 		CHECK_OK(gpu_submit(fd, &job, 1, NULL));
 		if (i == 1) {
 			need_wait(fd, next, 0);
-			start = need_state(fd, rig.context).last_end;
+			start = need_state(fd, fx.context).last_end;
 		}
 	}
 	need_wait(fd, last, 0);
-	igt_assert_eq_u64(need_state(fd, rig.context).jobs_done, jobs);
+	igt_assert_eq_u64(need_state(fd, fx.context).jobs_done, jobs);
 	igt_assert(sync_is_pending(fd, long_one.sync, 0));
 	release(&long_one);
-	return (need_state(fd, rig.context).last_end - start) / (need_info(fd).clock_hz / 1000);
+	return (need_state(fd, fx.context).last_end - start) / (need_info(fd).clock_hz / 1000);
 }
 
 /* Where priority did not count, each job but the first would wait for the end of a slice. */
@@ -322,89 +322,89 @@ static void equals_wait_for_a_slice(void)
 static void many_run_on(void)
 {
 	int fd = need_gpu();
-	struct rig rigs[3], late;
+	struct fixture fixtures[3], late;
 	u32 i;
 
 	use_slices(SLICE_FIRMWARE);
-	late = rig_of(fd, LOW);
+	late = fx_of(fd, LOW);
 	for (i = 0; i < 3; i++) {
-		rigs[i] = rig_of(fd, i);
-		rig_run_on(&rigs[i]);
+		fixtures[i] = fx_of(fd, i);
+		fx_run_on(&fixtures[i]);
 	}
 	for (i = 0; i < 3; i++)
-		igt_assert(sync_is_pending(fd, rigs[i].sync, 0));
-	check_gets_in(&late, &rigs[HIGH]);
+		igt_assert(sync_is_pending(fd, fixtures[i].sync, 0));
+	check_gets_in(&late, &fixtures[HIGH]);
 }
 
 static void sixty_four_contexts(void)
 {
 	int fd = need_gpu();
-	struct rig long_one, rig;
+	struct fixture long_one, fx;
 	u32 syncs[64], i;
 
 	use_slices(SLICE_FIRMWARE);
-	long_one = rig_of(fd, HIGH);
-	rig = rig_on(fd);
-	rig_run_on(&long_one);
+	long_one = fx_of(fd, HIGH);
+	fx = fx_on(fd);
+	fx_run_on(&long_one);
 	for (i = 0; i < 64; i++) {
-		CHECK_OK(gpu_context_create(fd, rig.vm, i % 2, &rig.context));
-		rig.sync = syncs[i] = need_sync(fd);
-		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), 100 * i));
+		CHECK_OK(gpu_context_create(fd, fx.vm, i % 2, &fx.context));
+		fx.sync = syncs[i] = need_sync(fd);
+		fx_submit(&fx, fx_store_stream(&fx, fx_data(&fx, i * WORDS), 100 * i));
 	}
 	for (i = 0; i < 64; i++) {
 		need_wait(fd, syncs[i], 0);
 		igt_assert_eq(sync_status(fd, syncs[i], 0), 1);
-		rig_check_words(rig.data.cpu + i * WORDS, 100 * i);
+		fx_check_words(fx.data.cpu + i * WORDS, 100 * i);
 	}
 	igt_assert(sync_is_pending(fd, long_one.sync, 0));
 }
 
 static void priority_is_no_way_round_a_wait(void)
 {
-	struct rig low = rig_of(need_gpu(), LOW), high = low, blocker = rig_on(low.fd);
+	struct fixture low = fx_of(need_gpu(), LOW), high = low, blocker = fx_on(low.fd);
 	struct drm_pumice_sync syncs[] = {
 		wait_for(low.sync, 0), then_signal(need_sync(low.fd), 0),
 	};
 	struct drm_pumice_job job = { .syncs = ARRAY_OF(syncs, 2) };
 
 	CHECK_OK(gpu_context_create(low.fd, low.vm, HIGH, &high.context));
-	rig_block(&blocker);
-	rig_submit(&low, rig_store_stream(&low, low.data.va, 90));
+	fx_block(&blocker);
+	fx_submit(&low, fx_store_stream(&low, low.data.va, 90));
 	job.context = high.context;
-	job.stream = rig_copy_stream(&low, rig_data(&low, WORDS), low.data.va, 1);
+	job.stream = fx_copy_stream(&low, fx_data(&low, WORDS), low.data.va, 1);
 	CHECK_OK(gpu_submit(low.fd, &job, 1, NULL));
 	need_in_flight(3);
 	release(&blocker);
 	need_wait(low.fd, syncs[1].handle, 0);
-	rig_check_words(low.data.cpu + WORDS, 91);
+	fx_check_words(low.data.cpu + WORDS, 91);
 }
 
 /* A job that others interrupt again and again writes what it would have alone. */
 static void interrupted_to_the_bit(void)
 {
 	int fd = need_gpu();
-	struct rig rig = rig_of(fd, LOW), other = rig_of(fd, HIGH);
-	struct mem mem = need_mem(fd, rig.vm, RIG_FREE, LONG_WORDS * 4);
+	struct fixture fx = fx_of(fd, LOW), other = fx_of(fd, HIGH);
+	struct mem mem = need_mem(fd, fx.vm, FX_FREE, LONG_WORDS * 4);
 	const struct shader shader = shader_store();
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 11 },
 		.groups = LONG_GROUPS, .size = LONG_SIZE,
 	};
 	struct drm_pumice_job_get_result result;
-	u64 stream = rig_stream(&rig, &launch);
+	u64 stream = fx_stream(&fx, &launch);
 	u32 round, i, slices = 0;
 
 	for (round = 0; round < INTERRUPTED; round++) {
 		for (i = 0; i < LONG_WORDS; i++)
 			mem.cpu[i] = 0;
-		rig_submit(&rig, stream);
+		fx_submit(&fx, stream);
 		do
-			rig_check_works(&other);
-		while (sync_is_pending(fd, rig.sync, 0));
-		igt_assert_eq(rig_wait(&rig), 1);
+			fx_check_works(&other);
+		while (sync_is_pending(fd, fx.sync, 0));
+		igt_assert_eq(fx_wait(&fx), 1);
 		for (i = 0; i < LONG_WORDS; i++)
 			igt_assert_eq_u32(mem.cpu[i], 11 + i);
-		CHECK_OK(gpu_job_result(fd, rig.context, 0, &result));
+		CHECK_OK(gpu_job_result(fd, fx.context, 0, &result));
 		igt_assert_eq_u64(result.groups, LONG_GROUPS);
 		slices += result.slices;
 	}

@@ -6,7 +6,7 @@
 
 #include "igt_pumice.h"
 #include "pumice_regs.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 
 IGT_TEST_DESCRIPTION("What the driver reports of the GPU, its firmware and its clock.");
@@ -107,15 +107,15 @@ static void firmware(void)
 /* A job lies between two readings of the clock that it is measured with. */
 static void timestamp_brackets_job(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_query_timestamp before, after;
 	struct drm_pumice_context_get_state state;
 	u32 size = sizeof(before);
 
-	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &before, &size));
-	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	CHECK_OK(gpu_query(rig.fd, DRM_PUMICE_QUERY_TIMESTAMP, &after, &size));
-	state = need_state(rig.fd, rig.context);
+	CHECK_OK(gpu_query(fx.fd, DRM_PUMICE_QUERY_TIMESTAMP, &before, &size));
+	igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	CHECK_OK(gpu_query(fx.fd, DRM_PUMICE_QUERY_TIMESTAMP, &after, &size));
+	state = need_state(fx.fd, fx.context);
 	igt_assert_lte_u64(before.gpu_ticks, state.last_start);
 	igt_assert_lte_u64(state.last_start, state.last_end);
 	igt_assert_lte_u64(state.last_end, after.gpu_ticks);
@@ -145,13 +145,13 @@ static void timestamp_rate(void)
 
 static void stats_count_jobs(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_query_stats before = need_stats(rig.fd), after;
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_stats before = need_stats(fx.fd), after;
 	u32 i;
 
 	for (i = 0; i < 7; i++)
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, rig.data.va, i)), 1);
-	after = need_stats(rig.fd);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, fx.data.va, i)), 1);
+	after = need_stats(fx.fd);
 	igt_assert_eq_u64(after.jobs_submitted, before.jobs_submitted + 7);
 	igt_assert_eq_u64(after.jobs_done, before.jobs_done + 7);
 	igt_assert_eq_u64(after.jobs_faulted, before.jobs_faulted);
@@ -164,29 +164,29 @@ static void stats_count_jobs(void)
 
 static void stats_count_faults(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_query_stats before = need_stats(rig.fd), after;
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_stats before = need_stats(fx.fd), after;
 
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, 0)), -EIO);
-	after = need_stats(rig.fd);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 0)), -EIO);
+	after = need_stats(fx.fd);
 	igt_assert_eq_u64(after.jobs_faulted, before.jobs_faulted + 1);
 	igt_assert_lt_u64(before.mmu_faults, after.mmu_faults);
 }
 
 static void stats_tell_the_moment(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_query_stats idle = need_stats(rig.fd), busy;
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_stats idle = need_stats(fx.fd), busy;
 
-	rig_block(&rig);
-	busy = need_stats(rig.fd);
+	fx_block(&fx);
+	busy = need_stats(fx.fd);
 	igt_assert_eq_u32(busy.jobs_firmware, idle.jobs_firmware + 1);
 	igt_assert_eq_u32(busy.contexts_busy, idle.contexts_busy + 1);
 	igt_assert_lte_u32(1, busy.tasks);
 	igt_assert_lte_u32(1, busy.waves);
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	igt_assert_eq(rig_wait(&rig), -ECANCELED);
-	igt_assert_eq_u32(need_stats(rig.fd).jobs_firmware, idle.jobs_firmware);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	igt_assert_eq(fx_wait(&fx), -ECANCELED);
+	igt_assert_eq_u32(need_stats(fx.fd).jobs_firmware, idle.jobs_firmware);
 }
 
 int igt_main()

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
@@ -21,56 +21,56 @@ IGT_TEST_DESCRIPTION("Others' jobs beside files that close, faults, hangs and re
 #define RESETS	10u	/* under load */
 #define MOST_RESETS 60u	/* until jobs have ended in every way */
 
-static void check_store(struct rig *rig, u32 value)
+static void check_store(struct fixture *fx, u32 value)
 {
-	igt_assert_eq(rig_run(rig, rig_store_stream(rig, rig->data.va, value)), 1);
-	rig_check_words(rig->data.cpu, value);
+	igt_assert_eq(fx_run(fx, fx_store_stream(fx, fx->data.va, value)), 1);
+	fx_check_words(fx->data.cpu, value);
 }
 
 /* A file closes while its jobs run and wait; another's go on. */
 static void close_fd(void)
 {
-	struct rig good = rig_open();
+	struct fixture good = fx_open();
 	u32 round, i;
 
 	for (round = 0; round < 10; round++) {
-		struct rig closing = rig_open();
+		struct fixture closing = fx_open();
 
-		rig_run_on(&closing);
+		fx_run_on(&closing);
 		for (i = 0; i < 20; i++)
-			rig_submit(&closing, rig_store_stream(&closing, closing.data.va, i));
-		rig_close(&closing);
+			fx_submit(&closing, fx_store_stream(&closing, closing.data.va, i));
+		fx_close(&closing);
 		check_store(&good, 100 * round);
 	}
 }
 
 static void close_fd_without_jobs(void)
 {
-	struct rig good = rig_open();
+	struct fixture good = fx_open();
 	u32 round;
 
 	for (round = 0; round < 10; round++) {
-		struct rig closing = rig_open();
+		struct fixture closing = fx_open();
 
 		need_context(closing.fd, closing.vm);
-		rig_close(&closing);
+		fx_close(&closing);
 		check_store(&good, 100 * round);
 	}
 }
 
 static void contexts_come_and_go(void)
 {
-	struct rig good = rig_open(), rig = rig_on(good.fd);
-	u64 stream = rig_loop_stream(&rig);
+	struct fixture good = fx_open(), fx = fx_on(good.fd);
+	u64 stream = fx_loop_stream(&fx);
 	u32 round, i;
 
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	for (round = 0; round < 50; round++) {
-		rig.context = need_context(rig.fd, rig.vm);
+		fx.context = need_context(fx.fd, fx.vm);
 		for (i = 0; i <= round % 4; i++)
-			rig_submit(&rig, stream);
-		CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-		igt_assert_eq(rig_wait(&rig), -ECANCELED);
+			fx_submit(&fx, stream);
+		CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+		igt_assert_eq(fx_wait(&fx), -ECANCELED);
 	}
 	check_store(&good, 7);
 }
@@ -79,36 +79,36 @@ static void contexts_come_and_go(void)
 static void faults_among_good_jobs(void)
 {
 	enum { JOBS = 60 };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 syncs[JOBS], i;
 
 	for (i = 0; i < JOBS; i++) {
-		rig.sync = syncs[i] = need_sync(rig.fd);
-		rig_submit(&rig, rig_store_stream(&rig, i % 3 == 1 ? RIG_FREE :
-						  rig_data(&rig, i * WORDS), 1000 * i));
+		fx.sync = syncs[i] = need_sync(fx.fd);
+		fx_submit(&fx, fx_store_stream(&fx, i % 3 == 1 ? FX_FREE :
+					       fx_data(&fx, i * WORDS), 1000 * i));
 	}
 	for (i = 0; i < JOBS; i++) {
-		need_wait(rig.fd, syncs[i], 0);
-		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), i % 3 == 1 ? -EIO : 1);
+		need_wait(fx.fd, syncs[i], 0);
+		igt_assert_eq(sync_status(fx.fd, syncs[i], 0), i % 3 == 1 ? -EIO : 1);
 		if (i % 3 != 1)
-			rig_check_words(rig.data.cpu + i * WORDS, 1000 * i);
+			fx_check_words(fx.data.cpu + i * WORDS, 1000 * i);
 	}
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, JOBS / 3);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_faulted, JOBS / 3);
 }
 
 static void faults_in_parallel(void)
 {
 	struct igt_helper_process helpers[HELPERS] = {};
-	struct rig rig;
+	struct fixture fx;
 	u32 i, k;
 
 	for (i = 0; i < HELPERS; i++) {
 		igt_pumice_fork_helper(&helpers[i]) {
-			rig = rig_open();
+			fx = fx_open();
 			for (k = 0; k < 40; k++) {
-				igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, RIG_FREE, k)),
+				igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, FX_FREE, k)),
 					      -EIO);
-				check_store(&rig, 1000 * i + k);
+				check_store(&fx, 1000 * i + k);
 			}
 		}
 	}
@@ -121,55 +121,55 @@ static void hang_in_the_middle(void)
 {
 	enum { RIGS = 4, HANGS = 2 };
 	int fd = need_gpu();
-	struct rig rigs[RIGS];
+	struct fixture fixtures[RIGS];
 	u32 first[RIGS], i;
 
 	for (i = 0; i < RIGS; i++) {
-		rigs[i] = rig_on(fd);
-		first[i] = rigs[i].sync;
-		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rigs[i].data.va, 10 * i));
+		fixtures[i] = fx_on(fd);
+		first[i] = fixtures[i].sync;
+		fx_submit(&fixtures[i], fx_store_stream(&fixtures[i], fixtures[i].data.va, 10 * i));
 	}
 	for (i = 0; i < RIGS; i++) {
 		need_wait(fd, first[i], 0);
 		if (i == HANGS)
-			rig_hang(&rigs[i]);
-		rigs[i].sync = need_sync(fd);
-		rig_submit(&rigs[i], rig_store_stream(&rigs[i], rig_data(&rigs[i], WORDS),
-						      10 * i + 5));
+			fx_hang(&fixtures[i]);
+		fixtures[i].sync = need_sync(fd);
+		fx_submit(&fixtures[i], fx_store_stream(&fixtures[i], fx_data(&fixtures[i], WORDS),
+							10 * i + 5));
 	}
 	for (i = 0; i < RIGS; i++) {
-		igt_assert_eq(rig_wait(&rigs[i]), i == HANGS ? -ECANCELED : 1);
-		rig_check_words(rigs[i].data.cpu, 10 * i);
+		igt_assert_eq(fx_wait(&fixtures[i]), i == HANGS ? -ECANCELED : 1);
+		fx_check_words(fixtures[i].data.cpu, 10 * i);
 		if (i == HANGS)
-			igt_assert_eq_u32(rigs[i].data.cpu[WORDS + 1], 0);
+			igt_assert_eq_u32(fixtures[i].data.cpu[WORDS + 1], 0);
 		else
-			rig_check_words(rigs[i].data.cpu + WORDS, 10 * i + 5);
+			fx_check_words(fixtures[i].data.cpu + WORDS, 10 * i + 5);
 	}
 }
 
 /* Nothing was running: nothing is lost, however often. */
 static void reset_of_an_idle_gpu(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 round;
 
 	for (round = 0; round < 5; round++) {
-		check_store(&rig, 100 * round);
+		check_store(&fx, 100 * round);
 		need_flr();
 	}
-	check_store(&rig, 7);
-	igt_assert_eq_u32(need_state(rig.fd, rig.context).state, 0);
+	check_store(&fx, 7);
+	igt_assert_eq_u32(need_state(fx.fd, fx.context).state, 0);
 }
 
-/* As rig_submit(), of a context that a reset may have made useless. */
-static int try_submit(struct rig *rig, u64 stream)
+/* As fx_submit(), of a context that a reset may have made useless. */
+static int try_submit(struct fixture *fx, u64 stream)
 {
-	const struct drm_pumice_sync syncs[] = { then_signal(rig->sync, 0) };
+	const struct drm_pumice_sync syncs[] = { then_signal(fx->sync, 0) };
 	const struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
 	};
 
-	return gpu_submit(rig->fd, &job, 1, NULL);
+	return gpu_submit(fx->fd, &job, 1, NULL);
 }
 
 /* Of all helpers; shared with them. */
@@ -182,11 +182,11 @@ struct ends {
 #define LONG_SIZE	256u
 #define LONG_BYTES	(LONG_GROUPS * LONG_SIZE * 4)
 
-static u64 long_stream(struct rig *rig, const struct mem *mem, u32 value)
+static u64 long_stream(struct fixture *fx, const struct mem *mem, u32 value)
 {
 	const struct shader shader = shader_store();
 
-	return rig_stream(rig, &(struct launch){
+	return fx_stream(fx, &(struct launch){
 		.shader = &shader, .groups = LONG_GROUPS, .size = LONG_SIZE,
 		.params = { (u32)mem->va, (u32)(mem->va >> 32), value },
 	});
@@ -206,22 +206,22 @@ static void check_long(const struct mem *mem, u32 value)
  */
 static void store_until_closed(int stop, struct ends *ends)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, RIG_FREE, LONG_BYTES);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, FX_FREE, LONG_BYTES);
 	u32 value = 1;
 	char byte;
 	int status;
 
 	while (read(stop, &byte, 1) < 0) {
 		value += WORDS;
-		if (need_state(rig.fd, rig.context).state) {
-			CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-			rig.context = need_context(rig.fd, rig.vm);
+		if (need_state(fx.fd, fx.context).state) {
+			CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+			fx.context = need_context(fx.fd, fx.vm);
 		}
-		rig.used = 0;
-		if (try_submit(&rig, long_stream(&rig, &mem, value)))
+		fx.used = 0;
+		if (try_submit(&fx, long_stream(&fx, &mem, value)))
 			continue;
-		status = rig_wait(&rig);
+		status = fx_wait(&fx);
 		if (status == 1)
 			check_long(&mem, value);
 		else
@@ -241,7 +241,7 @@ static bool both_ended(const struct ends *ends)
 static void resets_under_load(void)
 {
 	struct igt_helper_process helpers[HELPERS] = {};
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct ends *ends;
 	int stop[2];
 	u32 i;
@@ -258,8 +258,8 @@ static void resets_under_load(void)
 	}
 	for (i = 0; i < RESETS || !both_ended(ends); i++) {
 		igt_assert_lt_u32(i, MOST_RESETS);
-		rig.context = need_context(rig.fd, rig.vm);
-		check_store(&rig, 1000 * i);
+		fx.context = need_context(fx.fd, fx.vm);
+		check_store(&fx, 1000 * i);
 		need_flr();
 	}
 	close(stop[1]);

@@ -19,14 +19,14 @@ static void basic(void)
 	struct render r = render_open();
 
 	render_check_works(&r);
-	igt_assert_eq_u32(need_state(r.rig.fd, r.context).jobs_done, 4);
+	igt_assert_eq_u32(need_state(r.fx.fd, r.context).jobs_done, 4);
 }
 
 static void triangle(void)
 {
 	struct render r = render_open();
-	struct mem target = need_mem(r.rig.fd, r.rig.vm, RIG_FREE, RENDER_SIZE * RENDER_SIZE * 4);
-	struct mem vertices = need_mem(r.rig.fd, r.rig.vm, RIG_FREE + MIB, PAGE);
+	struct mem target = need_mem(r.fx.fd, r.fx.vm, FX_FREE, RENDER_SIZE * RENDER_SIZE * 4);
+	struct mem vertices = need_mem(r.fx.fd, r.fx.vm, FX_FREE + MIB, PAGE);
 	struct vertex *v = (struct vertex *)vertices.cpu;
 
 	/* Larger than the target in every direction: all of it is covered. */
@@ -48,62 +48,62 @@ static void half_a_pair(void)
 
 	render_pair(&r, 0, jobs);
 	render_pair(&r, 1, jobs + 2);
-	igt_assert_eq(gpu_submit(r.rig.fd, jobs, 1, &failed), -EINVAL);
+	igt_assert_eq(gpu_submit(r.fx.fd, jobs, 1, &failed), -EINVAL);
 	igt_assert_eq_u32(failed, 0);
-	igt_assert_eq(gpu_submit(r.rig.fd, jobs + 1, 1, &failed), -EINVAL);
+	igt_assert_eq(gpu_submit(r.fx.fd, jobs + 1, 1, &failed), -EINVAL);
 	igt_assert_eq_u32(failed, 0);
-	igt_assert_eq(gpu_submit(r.rig.fd, jobs, 3, &failed), -EINVAL);
+	igt_assert_eq(gpu_submit(r.fx.fd, jobs, 3, &failed), -EINVAL);
 	igt_assert_eq_u32(failed, 2);
 	jobs[1] = jobs[3];
-	igt_assert_eq(gpu_submit(r.rig.fd, jobs, 2, &failed), -EINVAL);
+	igt_assert_eq(gpu_submit(r.fx.fd, jobs, 2, &failed), -EINVAL);
 	igt_assert_eq_u32(failed, 1);
-	igt_assert_eq_u32(need_state(r.rig.fd, r.context).jobs_done, 0);
+	igt_assert_eq_u32(need_state(r.fx.fd, r.context).jobs_done, 0);
 }
 
 static void fences(void)
 {
 	struct render r = render_open();
-	struct drm_pumice_sync first = then_signal(need_sync(r.rig.fd), 0);
-	struct drm_pumice_sync second = then_signal(need_sync(r.rig.fd), 3);
+	struct drm_pumice_sync first = then_signal(need_sync(r.fx.fd), 0);
+	struct drm_pumice_sync second = then_signal(need_sync(r.fx.fd), 3);
 	struct drm_pumice_job jobs[2];
 
 	render_pair(&r, 0, jobs);
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&first, 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&second, 1);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
-	need_wait(r.rig.fd, second.handle, 3);
+	CHECK_OK(gpu_submit(r.fx.fd, jobs, 2, NULL));
+	need_wait(r.fx.fd, second.handle, 3);
 	/* The fragment job ends after its geometry job. */
-	igt_assert_eq(sync_status(r.rig.fd, first.handle, 0), 1);
-	igt_assert_eq(sync_status(r.rig.fd, second.handle, 3), 1);
+	igt_assert_eq(sync_status(r.fx.fd, first.handle, 0), 1);
+	igt_assert_eq(sync_status(r.fx.fd, second.handle, 3), 1);
 }
 
 /* Where a fragment job has to wait, its geometry job does not begin. */
 static void fragment_waits(void)
 {
 	struct render r = render_open(), witness = render_open();
-	struct drm_pumice_sync done = then_signal(need_sync(r.rig.fd), 0), wait;
+	struct drm_pumice_sync done = then_signal(need_sync(r.fx.fd), 0), wait;
 	struct drm_pumice_job jobs[2];
 
-	rig_block(&r.rig);
-	wait = wait_for(r.rig.sync, 0);
+	fx_block(&r.fx);
+	wait = wait_for(r.fx.sync, 0);
 	render_pair(&r, 0, jobs);
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 2, NULL));
+	CHECK_OK(gpu_submit(r.fx.fd, jobs, 2, NULL));
 	/* Data masters take jobs in turn: one that did not wait would end before a later pair. */
 	render_check_works(&witness);
-	igt_assert(sync_is_pending(r.rig.fd, done.handle, 0));
-	CHECK_OK(gpu_context_destroy(r.rig.fd, r.rig.context));
-	need_wait(r.rig.fd, done.handle, 0);
-	igt_assert_eq(sync_status(r.rig.fd, done.handle, 0), 1);
+	igt_assert(sync_is_pending(r.fx.fd, done.handle, 0));
+	CHECK_OK(gpu_context_destroy(r.fx.fd, r.fx.context));
+	need_wait(r.fx.fd, done.handle, 0);
+	igt_assert_eq(sync_status(r.fx.fd, done.handle, 0), 1);
 }
 
 static void beside_compute(void)
 {
 	struct render r = render_open();
 
-	rig_block(&r.rig);
-	r.rig.sync = need_sync(r.rig.fd);
+	fx_block(&r.fx);
+	r.fx.sync = need_sync(r.fx.fd);
 	render_check_works(&r);
 }
 
@@ -112,10 +112,10 @@ static void fault_of_geometry(void)
 	struct render r = render_open();
 	struct drm_pumice_job_get_result result;
 
-	igt_assert_eq(render_run(&r, 0, RIG_FREE, r.fragment), -EIO);
-	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 1, &result));
+	igt_assert_eq(render_run(&r, 0, FX_FREE, r.fragment), -EIO);
+	CHECK_OK(gpu_job_result(r.fx.fd, r.context, 1, &result));
 	igt_assert_eq(result.error, -EIO);
-	CHECK_OK(gpu_job_result(r.rig.fd, r.context, 2, &result));
+	CHECK_OK(gpu_job_result(r.fx.fd, r.context, 2, &result));
 	igt_assert_eq(result.error, -EIO);
 	igt_assert_eq_u32(result.fault, PUMICE_FAULT_PM_NO_SCENE);
 	render_check_works(&r);
@@ -127,7 +127,7 @@ static void many_contexts(void)
 	u32 contexts[32], i;
 
 	for (i = 0; i < 32; i++) {
-		contexts[i] = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_RENDER);
+		contexts[i] = need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 		r.context = contexts[i];
 		render_submit(&r, i % 2, r.geometry, r.fragment);
 	}
@@ -156,42 +156,42 @@ static void many_processes(void)
 
 static void transfer_copies(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
-	rig.context = need_context_of(rig.fd, rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	fx.context = need_context_of(fx.fd, fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	for (i = 0; i < 1000; i++)
-		rig.data.cpu[i] = i * i;
-	igt_assert_eq(rig_run(&rig, transfer_copy_stream(&rig, rig.data.va + 8192, rig.data.va,
-							 4000)), 1);
+		fx.data.cpu[i] = i * i;
+	igt_assert_eq(fx_run(&fx, transfer_copy_stream(&fx, fx.data.va + 8192, fx.data.va,
+						       4000)), 1);
 	for (i = 0; i < 1000; i++)
-		igt_assert_eq_u32(rig.data.cpu[2048 + i], i * i);
+		igt_assert_eq_u32(fx.data.cpu[2048 + i], i * i);
 }
 
 /* A chain through all data masters, in one call. */
 static void all_data_masters(void)
 {
 	struct render r = render_open();
-	u32 transfer = need_context_of(r.rig.fd, r.rig.vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	u32 steps = need_sync(r.rig.fd);
+	u32 transfer = need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+	u32 steps = need_sync(r.fx.fd);
 	struct drm_pumice_sync syncs[] = {
 		then_signal(steps, 1), wait_for(steps, 1), then_signal(steps, 2),
 		wait_for(steps, 2), then_signal(steps, 3),
 	};
-	u64 va = r.rig.data.va;
+	u64 va = r.fx.data.va;
 	struct drm_pumice_job jobs[4] = {
-		[0] = { .context = r.rig.context, .stream = rig_store_stream(&r.rig, va, 70),
+		[0] = { .context = r.fx.context, .stream = fx_store_stream(&r.fx, va, 70),
 			.syncs = ARRAY_OF(syncs, 1) },
 		[3] = { .context = transfer,
-			.stream = transfer_copy_stream(&r.rig, va + 512, va, 128),
+			.stream = transfer_copy_stream(&r.fx, va + 512, va, 128),
 			.syncs = ARRAY_OF(syncs + 3, 2) },
 	};
 
 	render_pair(&r, 0, jobs + 1);
 	jobs[2].syncs = (struct drm_pumice_array)ARRAY_OF(syncs + 1, 2);
-	CHECK_OK(gpu_submit(r.rig.fd, jobs, 4, NULL));
-	need_wait(r.rig.fd, steps, 3);
-	rig_check_words(r.rig.data.cpu + 128, 70);
+	CHECK_OK(gpu_submit(r.fx.fd, jobs, 4, NULL));
+	need_wait(r.fx.fd, steps, 3);
+	fx_check_words(r.fx.data.cpu + 128, 70);
 }
 
 int igt_main()

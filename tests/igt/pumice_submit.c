@@ -6,16 +6,16 @@
 #include <string.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 
 IGT_TEST_DESCRIPTION("Submission of jobs: arguments, order, all or nothing.");
 
 #define WORDS 32u	/* that a store or copy writes */
 
-/** struct ground - a rig, and a job that would be accepted */
+/** struct ground - a fixture, and a job that would be accepted */
 struct ground {
-	struct rig rig;
+	struct fixture fx;
 	struct drm_pumice_sync sync;
 	struct drm_pumice_job job;
 };
@@ -25,11 +25,11 @@ static struct ground *ground(void)
 	struct ground *g = calloc(1, sizeof(*g));
 
 	igt_assert(g);
-	g->rig = rig_open();
-	g->sync = then_signal(g->rig.sync, 0);
+	g->fx = fx_open();
+	g->sync = then_signal(g->fx.sync, 0);
 	g->job = (struct drm_pumice_job){
-		.context = g->rig.context,
-		.stream = rig_store_stream(&g->rig, g->rig.data.va, 77),
+		.context = g->fx.context,
+		.stream = fx_store_stream(&g->fx, g->fx.data.va, 77),
 		.syncs = ARRAY_OF(&g->sync, 1),
 	};
 	return g;
@@ -40,20 +40,20 @@ static void refuse(struct ground *g, int error)
 {
 	u32 failed = 99;
 
-	igt_assert_eq(gpu_submit(g->rig.fd, &g->job, 1, &failed), -error);
+	igt_assert_eq(gpu_submit(g->fx.fd, &g->job, 1, &failed), -error);
 	igt_assert_eq_u32(failed, 0);
-	igt_assert_eq(sync_wait(g->rig.fd, g->rig.sync, 0, 0), -EINVAL);
-	igt_assert_eq_u64(need_state(g->rig.fd, g->rig.context).jobs_done, 0);
-	igt_assert_eq_u32(g->rig.data.cpu[0], 0);
+	igt_assert_eq(sync_wait(g->fx.fd, g->fx.sync, 0, 0), -EINVAL);
+	igt_assert_eq_u64(need_state(g->fx.fd, g->fx.context).jobs_done, 0);
+	igt_assert_eq_u32(g->fx.data.cpu[0], 0);
 }
 
 static void basic(void)
 {
 	struct ground *g = ground();
 
-	CHECK_OK(gpu_submit(g->rig.fd, &g->job, 1, NULL));
-	igt_assert_eq(rig_wait(&g->rig), 1);
-	rig_check_words(g->rig.data.cpu, 77);
+	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
+	igt_assert_eq(fx_wait(&g->fx), 1);
+	fx_check_words(g->fx.data.cpu, 77);
 }
 
 static void no_jobs(void)
@@ -75,7 +75,7 @@ static void too_many_jobs(void)
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct drm_pumice_submit submit = { .jobs = ARRAY_OF(&g->job, counts[i]) };
 
-		do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, E2BIG);
+		do_ioctl_err(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, E2BIG);
 	}
 }
 
@@ -89,7 +89,7 @@ static void bad_flags(void)
 			.flags = 1u << bit, .jobs = ARRAY_OF(&g->job, 1),
 		};
 
-		do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
+		do_ioctl_err(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
 		g->job.flags = 1u << bit;
 		refuse(g, EINVAL);
 		g->job.flags = 0;
@@ -101,7 +101,7 @@ static void bad_padding(void)
 	struct ground *g = ground();
 	struct drm_pumice_submit submit = { .pad = 1, .jobs = ARRAY_OF(&g->job, 1) };
 
-	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
+	do_ioctl_err(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
 	g->job.hwrt = 1;
 	refuse(g, EINVAL);
 }
@@ -112,8 +112,8 @@ static void bad_context(void)
 
 	g->job.context = NO_HANDLE;
 	refuse(g, ENOENT);
-	need_context(other->rig.fd, other->rig.vm);
-	g->job.context = need_context(other->rig.fd, other->rig.vm);
+	need_context(other->fx.fd, other->fx.vm);
+	g->job.context = need_context(other->fx.fd, other->fx.vm);
 	refuse(g, ENOENT);
 }
 
@@ -132,13 +132,13 @@ static void bad_sync(void)
 
 	g->sync.handle = NO_HANDLE;
 	refuse(g, ENOENT);
-	g->sync = then_signal(g->rig.sync, 0);
+	g->sync = then_signal(g->fx.sync, 0);
 	g->sync.flags |= 1u << 31;
 	refuse(g, EINVAL);
-	g->sync = then_signal(g->rig.sync, 0);
+	g->sync = then_signal(g->fx.sync, 0);
 	g->sync.value = 1;
 	refuse(g, EINVAL);
-	g->sync = wait_for(g->rig.sync, 0);
+	g->sync = wait_for(g->fx.sync, 0);
 	refuse(g, EINVAL);
 }
 
@@ -149,7 +149,7 @@ static void bad_pointer(void)
 		.jobs = { .stride = sizeof(g->job), .count = 1, .array = 16 },
 	};
 
-	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EFAULT);
+	do_ioctl_err(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EFAULT);
 	g->job.syncs.array = 16;
 	refuse(g, EFAULT);
 }
@@ -166,12 +166,12 @@ static void stride_grown(void)
 
 	jobs[0].job = jobs[1].job = g->job;
 	jobs[1].later = 1;
-	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, E2BIG);
+	do_ioctl_err(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, E2BIG);
 	jobs[1].later = 0;
 	submit.jobs.count = 2;
-	do_ioctl(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit);
-	igt_assert_eq(rig_wait(&g->rig), 1);
-	igt_assert_eq_u64(need_state(g->rig.fd, g->rig.context).jobs_done, 2);
+	do_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit);
+	igt_assert_eq(fx_wait(&g->fx), 1);
+	igt_assert_eq_u64(need_state(g->fx.fd, g->fx.context).jobs_done, 2);
 }
 
 static void stride_too_small(void)
@@ -180,7 +180,7 @@ static void stride_too_small(void)
 	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(&g->job, 1) };
 
 	submit.jobs.stride = 8;
-	do_ioctl_err(g->rig.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
+	do_ioctl_err(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
 }
 
 /* The index of the refused one is returned, and those before it have not run either. */
@@ -194,70 +194,70 @@ static void all_or_nothing(void)
 		for (i = 0; i < 5; i++)
 			jobs[i] = g->job;
 		jobs[bad].context = NO_HANDLE;
-		igt_assert_eq(gpu_submit(g->rig.fd, jobs, 5, &failed), -ENOENT);
+		igt_assert_eq(gpu_submit(g->fx.fd, jobs, 5, &failed), -ENOENT);
 		igt_assert_eq_u32(failed, bad);
 	}
-	igt_assert_eq_u64(need_state(g->rig.fd, g->rig.context).jobs_done, 0);
-	igt_assert_eq(sync_wait(g->rig.fd, g->rig.sync, 0, 0), -EINVAL);
-	igt_assert_eq_u32(g->rig.data.cpu[0], 0);
+	igt_assert_eq_u64(need_state(g->fx.fd, g->fx.context).jobs_done, 0);
+	igt_assert_eq(sync_wait(g->fx.fd, g->fx.sync, 0, 0), -EINVAL);
+	igt_assert_eq_u32(g->fx.data.cpu[0], 0);
 }
 
 static void in_order(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
 	for (i = 0; i < WORDS; i++)
-		rig.data.cpu[i] = i;
+		fx.data.cpu[i] = i;
 	for (i = 0; i < 200; i++)
-		rig_submit(&rig, rig_copy_stream(&rig, rig_data(&rig, (i + 1) * WORDS),
-						 rig_data(&rig, i * WORDS), 1));
-	igt_assert_eq(rig_wait(&rig), 1);
-	rig_check_words(rig.data.cpu + 200 * WORDS, 200);
+		fx_submit(&fx, fx_copy_stream(&fx, fx_data(&fx, (i + 1) * WORDS),
+					      fx_data(&fx, i * WORDS), 1));
+	igt_assert_eq(fx_wait(&fx), 1);
+	fx_check_words(fx.data.cpu + 200 * WORDS, 200);
 }
 
 static void more_than_the_ring_holds(void)
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_empty_stream(&rig);
+	struct fixture fx = fx_open();
+	u64 stream = fx_empty_stream(&fx);
 	u32 i;
 
 	for (i = 0; i < 3000; i++)
-		rig_submit(&rig, stream);
-	igt_assert_eq(rig_wait(&rig), 1);
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 3000);
+		fx_submit(&fx, stream);
+	igt_assert_eq(fx_wait(&fx), 1);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_done, 3000);
 }
 
 static void many_contexts(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 syncs[64], i;
 
 	for (i = 0; i < 64; i++) {
-		rig.context = need_context(rig.fd, rig.vm);
-		rig.sync = syncs[i] = need_sync(rig.fd);
-		rig_submit(&rig, rig_store_stream(&rig, rig_data(&rig, i * WORDS), 1000 * i));
+		fx.context = need_context(fx.fd, fx.vm);
+		fx.sync = syncs[i] = need_sync(fx.fd);
+		fx_submit(&fx, fx_store_stream(&fx, fx_data(&fx, i * WORDS), 1000 * i));
 	}
 	for (i = 0; i < 64; i++) {
-		need_wait(rig.fd, syncs[i], 0);
-		igt_assert_eq(sync_status(rig.fd, syncs[i], 0), 1);
-		rig_check_words(rig.data.cpu + i * WORDS, 1000 * i);
+		need_wait(fx.fd, syncs[i], 0);
+		igt_assert_eq(sync_status(fx.fd, syncs[i], 0), 1);
+		fx_check_words(fx.data.cpu + i * WORDS, 1000 * i);
 	}
 }
 
 static void many_processes(void)
 {
 	struct igt_helper_process helpers[4] = {};
-	struct rig rig;
+	struct fixture fx;
 	u32 i, k;
 
 	for (i = 0; i < 4; i++) {
 		igt_pumice_fork_helper(&helpers[i]) {
-			rig = rig_open();
+			fx = fx_open();
 			for (k = 0; k < 50; k++) {
-				igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, rig.data.va,
-									     1000 * i + k)), 1);
-				rig_check_words(rig.data.cpu, 1000 * i + k);
+				igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, fx.data.va,
+									  1000 * i + k)), 1);
+				fx_check_words(fx.data.cpu, 1000 * i + k);
 			}
 		}
 	}

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 
 IGT_TEST_DESCRIPTION("Threads of one process that share a file, a VM or nothing.");
@@ -21,7 +21,7 @@ IGT_TEST_DESCRIPTION("Threads of one process that share a file, a VM or nothing.
 
 /* A thread's share. */
 struct worker {
-	struct rig rig;
+	struct fixture fx;
 	u32 number;
 	void (*round)(struct worker *worker, u32 round);
 	bool done;
@@ -34,49 +34,49 @@ static u32 value_of(const struct worker *worker, u32 round)
 
 static void store(struct worker *worker, u32 round)
 {
-	struct rig *rig = &worker->rig;
+	struct fixture *fx = &worker->fx;
 	u32 word = worker->number * WORDS, value = value_of(worker, round);
 
-	igt_assert_eq(rig_run(rig, rig_store_stream(rig, rig_data(rig, word), value)), 1);
-	rig_check_words(rig->data.cpu + word, value);
+	igt_assert_eq(fx_run(fx, fx_store_stream(fx, fx_data(fx, word), value)), 1);
+	fx_check_words(fx->data.cpu + word, value);
 }
 
 /* Memory of the thread's own at a place of its own, new in each round. */
 static void rebind(struct worker *worker, u32 round)
 {
-	struct rig *rig = &worker->rig;
-	u64 va = RIG_FREE + worker->number * 4 * PAGE;
-	struct mem mem = need_mem(rig->fd, rig->vm, va, PAGE);
+	struct fixture *fx = &worker->fx;
+	u64 va = FX_FREE + worker->number * 4 * PAGE;
+	struct mem mem = need_mem(fx->fd, fx->vm, va, PAGE);
 	u32 value = value_of(worker, round);
 
-	igt_assert_eq(rig_run(rig, rig_store_stream(rig, va, value)), 1);
-	rig_check_words(mem.cpu, value);
-	need_unmap(rig->fd, rig->vm, va, PAGE);
-	igt_assert_eq(rig_run(rig, rig_store_stream(rig, va, 0)), -EIO);
-	CHECK_OK(gpu_bo_close(rig->fd, mem.handle));
+	igt_assert_eq(fx_run(fx, fx_store_stream(fx, va, value)), 1);
+	fx_check_words(mem.cpu, value);
+	need_unmap(fx->fd, fx->vm, va, PAGE);
+	igt_assert_eq(fx_run(fx, fx_store_stream(fx, va, 0)), -EIO);
+	CHECK_OK(gpu_bo_close(fx->fd, mem.handle));
 	store(worker, round);
 }
 
 /* Half of the threads fault. */
 static void fault(struct worker *worker, u32 round)
 {
-	struct rig *rig = &worker->rig;
+	struct fixture *fx = &worker->fx;
 
 	if (worker->number % 2)
-		igt_assert_eq(rig_run(rig, rig_store_stream(rig, RIG_FREE, round)), -EIO);
+		igt_assert_eq(fx_run(fx, fx_store_stream(fx, FX_FREE, round)), -EIO);
 	store(worker, round);
 }
 
 /* One hangs, now and then. */
 static void hang(struct worker *worker, u32 round)
 {
-	struct rig *rig = &worker->rig;
+	struct fixture *fx = &worker->fx;
 
 	if (!worker->number && round % 12 == 3) {
-		rig_hang(rig);
-		igt_assert_eq(rig_wait(rig), -ETIMEDOUT);
-		CHECK_OK(gpu_context_destroy(rig->fd, rig->context));
-		rig->context = need_context(rig->fd, rig->vm);
+		fx_hang(fx);
+		igt_assert_eq(fx_wait(fx), -ETIMEDOUT);
+		CHECK_OK(gpu_context_destroy(fx->fd, fx->context));
+		fx->context = need_context(fx->fd, fx->vm);
 	}
 	store(worker, round);
 }
@@ -115,7 +115,7 @@ static void on_files_of_their_own(void (*round)(struct worker *worker, u32 round
 	u32 i;
 
 	for (i = 0; i < THREADS; i++)
-		workers[i].rig = rig_open();
+		workers[i].fx = fx_open();
 	run(workers, round);
 }
 
@@ -126,7 +126,7 @@ static void on_one_file(void (*round)(struct worker *worker, u32 round))
 	u32 i;
 
 	for (i = 0; i < THREADS; i++)
-		workers[i].rig = rig_on(fd);
+		workers[i].fx = fx_on(fd);
 	run(workers, round);
 }
 
@@ -134,14 +134,14 @@ static void on_one_file(void (*round)(struct worker *worker, u32 round))
 static void in_one_vm(void (*round)(struct worker *worker, u32 round))
 {
 	struct worker workers[THREADS];
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u32 i;
 
 	for (i = 0; i < THREADS; i++) {
-		workers[i].rig = rig;
-		workers[i].rig.used = i * RIG_CODE_BYTES / THREADS & ~15ull;
-		workers[i].rig.sync = need_sync(rig.fd);
-		workers[i].rig.context = need_context(rig.fd, rig.vm);
+		workers[i].fx = fx;
+		workers[i].fx.used = i * FX_CODE_BYTES / THREADS & ~15ull;
+		workers[i].fx.sync = need_sync(fx.fd);
+		workers[i].fx.context = need_context(fx.fd, fx.vm);
 	}
 	run(workers, round);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
@@ -17,31 +17,31 @@ IGT_TEST_DESCRIPTION("Points of timelines that jobs, other files and the CPU wai
 #define WORDS 32u	/* that a store or copy writes */
 #define FAR (1ull << 40)
 
-static void release(struct rig *blocker)
+static void release(struct fixture *blocker)
 {
 	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
 }
 
-static void points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
+static void points(struct fixture *fx, u64 stream, u32 timeline, u64 wait, u64 signal)
 {
-	CHECK_OK(rig_try_points(rig, stream, timeline, wait, signal));
+	CHECK_OK(fx_try_points(fx, stream, timeline, wait, signal));
 }
 
 /* Submit a job that waits for a binary syncobj and signals a point. */
-static void point_after(struct rig *rig, u64 stream, u32 wait, u32 timeline, u64 signal)
+static void point_after(struct fixture *fx, u64 stream, u32 wait, u32 timeline, u64 signal)
 {
 	struct drm_pumice_sync syncs[] = { wait_for(wait, 0), then_signal(timeline, signal) };
 	struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 2),
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(syncs, 2),
 	};
 
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
 /* Keep a point of a timeline pending until @holder's context is destroyed. */
-static void hold_point(struct rig *holder, u32 timeline, u64 point)
+static void hold_point(struct fixture *holder, u32 timeline, u64 point)
 {
-	rig_run_on(holder);
+	fx_run_on(holder);
 	igt_assert_eq(drmSyncobjTransfer(holder->fd, timeline, point, holder->sync, 0, 0), 0);
 }
 
@@ -68,86 +68,86 @@ static int wait_flags(int fd, u32 timeline, u64 point, u64 timeout_ns, u32 flags
 				      flags, NULL);
 }
 
-static u64 step(struct rig *rig, u32 index)
+static u64 step(struct fixture *fx, u32 index)
 {
-	return rig_copy_stream(rig, rig_data(rig, (index + 1) * WORDS),
-			       rig_data(rig, index * WORDS), 1);
+	return fx_copy_stream(fx, fx_data(fx, (index + 1) * WORDS),
+			      fx_data(fx, index * WORDS), 1);
 }
 
 /* ------------------------------------------------------------------- reaching */
 
 static void point_reached(void)
 {
-	struct rig rig = rig_open();
-	u32 timeline = need_sync(rig.fd), i;
+	struct fixture fx = fx_open();
+	u32 timeline = need_sync(fx.fd), i;
 
 	for (i = 1; i <= 10; i++)
-		points(&rig, rig_store_stream(&rig, rig.data.va, i), timeline, 0, i);
-	need_wait(rig.fd, timeline, 10);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 10);
-	rig_check_words(rig.data.cpu, 10);
+		points(&fx, fx_store_stream(&fx, fx.data.va, i), timeline, 0, i);
+	need_wait(fx.fd, timeline, 10);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 10);
+	fx_check_words(fx.data.cpu, 10);
 }
 
 static void point_pending(void)
 {
-	struct rig rig = rig_open(), holder = rig_on(rig.fd);
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
+	u32 timeline = need_sync(fx.fd);
 
-	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
-	need_wait(rig.fd, timeline, 1);
-	rig_run_on(&holder);
-	point_after(&rig, rig_empty_stream(&rig), holder.sync, timeline, 2);
-	rig_check_held(rig.fd, timeline, 2);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 1);
-	igt_assert_eq_u64(submitted(rig.fd, timeline), 2);
-	igt_assert(!sync_is_pending(rig.fd, timeline, 1));
+	points(&fx, fx_empty_stream(&fx), timeline, 0, 1);
+	need_wait(fx.fd, timeline, 1);
+	fx_run_on(&holder);
+	point_after(&fx, fx_empty_stream(&fx), holder.sync, timeline, 2);
+	fx_check_held(fx.fd, timeline, 2);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 1);
+	igt_assert_eq_u64(submitted(fx.fd, timeline), 2);
+	igt_assert(!sync_is_pending(fx.fd, timeline, 1));
 	release(&holder);
-	need_wait(rig.fd, timeline, 2);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
+	need_wait(fx.fd, timeline, 2);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 2);
 }
 
 static void point_between(void)
 {
-	struct rig rig = rig_open(), holder = rig_on(rig.fd);
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
+	u32 timeline = need_sync(fx.fd);
 
-	rig_run_on(&holder);
-	point_after(&rig, rig_empty_stream(&rig), holder.sync, timeline, 10);
-	rig_check_held(rig.fd, timeline, 5);
-	igt_assert(sync_is_pending(rig.fd, timeline, 10));
+	fx_run_on(&holder);
+	point_after(&fx, fx_empty_stream(&fx), holder.sync, timeline, 10);
+	fx_check_held(fx.fd, timeline, 5);
+	igt_assert(sync_is_pending(fx.fd, timeline, 10));
 	release(&holder);
-	need_wait(rig.fd, timeline, 5);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 10);
+	need_wait(fx.fd, timeline, 5);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 10);
 }
 
 static void huge_points(void)
 {
-	struct rig rig = rig_open(), holder = rig_on(rig.fd);
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
+	u32 timeline = need_sync(fx.fd);
 
 	hold_point(&holder, timeline, FAR);
-	points(&rig, rig_store_stream(&rig, rig.data.va, 3), timeline, FAR, FAR + 1);
-	points(&rig, rig_empty_stream(&rig), timeline, FAR + 1, UINT64_MAX);
-	rig_check_held(rig.fd, timeline, FAR);
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 0);
+	points(&fx, fx_store_stream(&fx, fx.data.va, 3), timeline, FAR, FAR + 1);
+	points(&fx, fx_empty_stream(&fx), timeline, FAR + 1, UINT64_MAX);
+	fx_check_held(fx.fd, timeline, FAR);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_done, 0);
 	release(&holder);
-	need_wait(rig.fd, timeline, UINT64_MAX);
-	igt_assert_eq_u64(reached(rig.fd, timeline), UINT64_MAX);
-	rig_check_words(rig.data.cpu, 3);
+	need_wait(fx.fd, timeline, UINT64_MAX);
+	igt_assert_eq_u64(reached(fx.fd, timeline), UINT64_MAX);
+	fx_check_words(fx.data.cpu, 3);
 }
 
 /* The later point's job has ended; the point is not reached before the earlier one is. */
 static void later_job_first(void)
 {
-	struct rig early = rig_open(), late = rig_on(early.fd), holder = rig_on(early.fd);
+	struct fixture early = fx_open(), late = fx_on(early.fd), holder = fx_on(early.fd);
 	u32 timeline = need_sync(early.fd);
 
-	rig_run_on(&holder);
-	point_after(&early, rig_empty_stream(&early), holder.sync, timeline, 1);
-	points(&late, rig_store_stream(&late, late.data.va, 5), timeline, 0, 2);
-	igt_assert_eq(rig_run(&late, rig_empty_stream(&late)), 1);
-	rig_check_words(late.data.cpu, 5);
-	rig_check_held(early.fd, timeline, 1);
+	fx_run_on(&holder);
+	point_after(&early, fx_empty_stream(&early), holder.sync, timeline, 1);
+	points(&late, fx_store_stream(&late, late.data.va, 5), timeline, 0, 2);
+	igt_assert_eq(fx_run(&late, fx_empty_stream(&late)), 1);
+	fx_check_words(late.data.cpu, 5);
+	fx_check_held(early.fd, timeline, 1);
 	igt_assert(sync_is_pending(early.fd, timeline, 2));
 	igt_assert_eq_u64(reached(early.fd, timeline), 0);
 	release(&holder);
@@ -159,64 +159,64 @@ static void later_job_first(void)
 /* A point below the last makes no wait begin again. */
 static void point_out_of_order(void)
 {
-	struct rig rig = rig_open();
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 timeline = need_sync(fx.fd);
 
-	points(&rig, rig_empty_stream(&rig), timeline, 0, 10);
-	need_wait(rig.fd, timeline, 10);
-	points(&rig, rig_store_stream(&rig, rig.data.va, 6), timeline, 0, 5);
-	need_wait(rig.fd, timeline, 5);
-	need_wait(rig.fd, timeline, 10);
-	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	rig_check_words(rig.data.cpu, 6);
+	points(&fx, fx_empty_stream(&fx), timeline, 0, 10);
+	need_wait(fx.fd, timeline, 10);
+	points(&fx, fx_store_stream(&fx, fx.data.va, 6), timeline, 0, 5);
+	need_wait(fx.fd, timeline, 5);
+	need_wait(fx.fd, timeline, 10);
+	igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	fx_check_words(fx.data.cpu, 6);
 }
 
 /* In turn of two contexts: jobs of one keep their order anyway. */
 static void many_points(void)
 {
-	struct rig rigs[2] = { rig_open() }, holder = rig_on(rigs[0].fd);
-	u64 stream = rig_empty_stream(&rigs[0]);
-	u32 timeline = need_sync(rigs[0].fd), i;
+	struct fixture fixtures[2] = { fx_open() }, holder = fx_on(fixtures[0].fd);
+	u64 stream = fx_empty_stream(&fixtures[0]);
+	u32 timeline = need_sync(fixtures[0].fd), i;
 
-	rigs[1] = rigs[0];
-	rigs[1].context = need_context(rigs[0].fd, rigs[0].vm);
+	fixtures[1] = fixtures[0];
+	fixtures[1].context = need_context(fixtures[0].fd, fixtures[0].vm);
 	hold_point(&holder, timeline, 1);
 	for (i = 2; i <= 1001; i++)
-		points(&rigs[i % 2], stream, timeline, i - 1, i);
-	rig_check_held(rigs[0].fd, timeline, 2);
+		points(&fixtures[i % 2], stream, timeline, i - 1, i);
+	fx_check_held(fixtures[0].fd, timeline, 2);
 	for (i = 0; i < 2; i++)
-		igt_assert_eq_u64(need_state(rigs[i].fd, rigs[i].context).jobs_done, 0);
+		igt_assert_eq_u64(need_state(fixtures[i].fd, fixtures[i].context).jobs_done, 0);
 	release(&holder);
-	need_wait(rigs[0].fd, timeline, 1001);
-	igt_assert_eq_u64(reached(rigs[0].fd, timeline), 1001);
+	need_wait(fixtures[0].fd, timeline, 1001);
+	igt_assert_eq_u64(reached(fixtures[0].fd, timeline), 1001);
 	for (i = 0; i < 2; i++)
-		igt_assert_eq_u64(need_state(rigs[i].fd, rigs[i].context).jobs_done, 500);
+		igt_assert_eq_u64(need_state(fixtures[i].fd, fixtures[i].context).jobs_done, 500);
 }
 
 /* -------------------------------------------------------------- who may wait */
 
 static void ping_pong(void)
 {
-	struct rig ping = rig_open(), pong = ping, holder = rig_on(ping.fd);
+	struct fixture ping = fx_open(), pong = ping, holder = fx_on(ping.fd);
 	u32 timeline = need_sync(ping.fd), i;
 
 	pong.context = need_context(ping.fd, ping.vm);
 	hold_point(&holder, timeline, 1);
 	for (i = 0; i < 200; i++)
 		points(i % 2 ? &pong : &ping, step(&ping, i), timeline, i + 1, i + 2);
-	rig_check_held(ping.fd, timeline, 201);
+	fx_check_held(ping.fd, timeline, 201);
 	/* What a job has copied that did not wait was not there yet. */
 	for (i = 0; i < WORDS; i++)
 		ping.data.cpu[i] = i;
 	release(&holder);
 	need_wait(ping.fd, timeline, 201);
-	rig_check_words(ping.data.cpu + 200 * WORDS, 200);
+	fx_check_words(ping.data.cpu + 200 * WORDS, 200);
 }
 
 static void many_wait_for_one(void)
 {
 	int fd = need_gpu();
-	struct rig holder = rig_on(fd), rigs[8];
+	struct fixture holder = fx_on(fd), fixtures[8];
 	u32 timeline = need_sync(fd), i;
 
 	hold_point(&holder, timeline, 7);
@@ -224,19 +224,19 @@ static void many_wait_for_one(void)
 		struct drm_pumice_sync syncs[2];
 		struct drm_pumice_job job = { .syncs = ARRAY_OF(syncs, 2) };
 
-		rigs[i] = rig_on(fd);
+		fixtures[i] = fx_on(fd);
 		syncs[0] = wait_for(timeline, i % 7 + 1);
-		syncs[1] = then_signal(rigs[i].sync, 0);
-		job.context = rigs[i].context;
-		job.stream = rig_store_stream(&rigs[i], rigs[i].data.va, 100 * i);
+		syncs[1] = then_signal(fixtures[i].sync, 0);
+		job.context = fixtures[i].context;
+		job.stream = fx_store_stream(&fixtures[i], fixtures[i].data.va, 100 * i);
 		CHECK_OK(gpu_submit(fd, &job, 1, NULL));
 	}
 	for (i = 0; i < 8; i++)
-		rig_check_held(fd, rigs[i].sync, 0);
+		fx_check_held(fd, fixtures[i].sync, 0);
 	release(&holder);
 	for (i = 0; i < 8; i++) {
-		igt_assert_eq(rig_wait(&rigs[i]), 1);
-		rig_check_words(rigs[i].data.cpu, 100 * i);
+		igt_assert_eq(fx_wait(&fixtures[i]), 1);
+		fx_check_words(fixtures[i].data.cpu, 100 * i);
 	}
 }
 
@@ -246,76 +246,76 @@ static void many_wait_for_one(void)
  */
 static void points_of_earlier_calls(void)
 {
-	struct rig early = rig_open(), rig = rig_on(early.fd), waiter = rig_on(early.fd);
+	struct fixture early = fx_open(), fx = fx_on(early.fd), waiter = fx_on(early.fd);
 	u32 timeline = need_sync(early.fd);
 	struct drm_pumice_sync syncs[] = {
 		then_signal(timeline, 2), wait_for(timeline, 2), then_signal(waiter.sync, 0),
 	};
 	struct drm_pumice_job jobs[] = {
-		{ .context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 3),
+		{ .context = fx.context, .stream = fx_store_stream(&fx, fx.data.va, 3),
 		  .syncs = ARRAY_OF(syncs, 1) },
 		{ .context = waiter.context,
-		  .stream = rig_store_stream(&waiter, waiter.data.va, 5),
+		  .stream = fx_store_stream(&waiter, waiter.data.va, 5),
 		  .syncs = ARRAY_OF(syncs + 1, 2) },
 	};
 
 	hold_point(&early, timeline, 1);
 	CHECK_OK(gpu_submit(early.fd, jobs, 2, NULL));
-	igt_assert_eq(rig_run(&rig, rig_empty_stream(&rig)), 1);
-	rig_check_words(rig.data.cpu, 3);
-	rig_check_held(early.fd, waiter.sync, 0);
+	igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
+	fx_check_words(fx.data.cpu, 3);
+	fx_check_held(early.fd, waiter.sync, 0);
 	release(&early);
-	igt_assert_eq(rig_wait(&waiter), 1);
-	rig_check_words(waiter.data.cpu, 5);
+	igt_assert_eq(fx_wait(&waiter), 1);
+	fx_check_words(waiter.data.cpu, 5);
 }
 
 static void unsubmitted_point(void)
 {
-	struct rig rig = rig_open();
-	u32 timeline = need_sync(rig.fd);
-	u64 stream = rig_empty_stream(&rig);
+	struct fixture fx = fx_open();
+	u32 timeline = need_sync(fx.fd);
+	u64 stream = fx_empty_stream(&fx);
 
-	igt_assert_eq(rig_try_points(&rig, stream, timeline, 1, 0), -EINVAL);
-	points(&rig, stream, timeline, 0, 1);
-	igt_assert_eq(rig_try_points(&rig, stream, timeline, 2, 0), -EINVAL);
-	igt_assert_eq(rig_try_points(&rig, stream, timeline, 1, 2), 0);
-	need_wait(rig.fd, timeline, 2);
+	igt_assert_eq(fx_try_points(&fx, stream, timeline, 1, 0), -EINVAL);
+	points(&fx, stream, timeline, 0, 1);
+	igt_assert_eq(fx_try_points(&fx, stream, timeline, 2, 0), -EINVAL);
+	igt_assert_eq(fx_try_points(&fx, stream, timeline, 1, 2), 0);
+	need_wait(fx.fd, timeline, 2);
 }
 
 static void point_zero(void)
 {
-	struct rig rig = rig_open();
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 timeline = need_sync(fx.fd);
 	struct drm_pumice_sync sync = {
 		.flags = DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE, .handle = timeline,
 	};
 	struct drm_pumice_job job = {
-		.context = rig.context, .stream = rig_empty_stream(&rig),
+		.context = fx.context, .stream = fx_empty_stream(&fx),
 		.syncs = ARRAY_OF(&sync, 1),
 	};
 
-	igt_assert_eq(gpu_submit(rig.fd, &job, 1, NULL), -EINVAL);
-	igt_assert_eq_u64(submitted(rig.fd, timeline), 0);
+	igt_assert_eq(gpu_submit(fx.fd, &job, 1, NULL), -EINVAL);
+	igt_assert_eq_u64(submitted(fx.fd, timeline), 0);
 }
 
 static void cpu_signals(void)
 {
-	struct rig rig = rig_open();
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 timeline = need_sync(fx.fd);
 	u64 point = 3;
 
-	igt_assert_eq(drmSyncobjTimelineSignal(rig.fd, &timeline, &point, 1), 0);
-	points(&rig, rig_store_stream(&rig, rig.data.va, 8), timeline, 3, 4);
-	need_wait(rig.fd, timeline, 4);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 4);
-	rig_check_words(rig.data.cpu, 8);
+	igt_assert_eq(drmSyncobjTimelineSignal(fx.fd, &timeline, &point, 1), 0);
+	points(&fx, fx_store_stream(&fx, fx.data.va, 8), timeline, 3, 4);
+	need_wait(fx.fd, timeline, 4);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 4);
+	fx_check_words(fx.data.cpu, 8);
 }
 
 /* The waiter is there before the point, in another process. */
 static void wait_before_submit(void)
 {
-	struct rig rig = rig_open();
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 timeline = need_sync(fx.fd);
 	int ready[2];
 	struct igt_helper_process waiter = {};
 	char byte = 1;
@@ -323,126 +323,126 @@ static void wait_before_submit(void)
 	igt_assert_eq(pipe(ready), 0);
 	igt_pumice_fork_helper(&waiter) {
 		igt_assert_eq(write(ready[1], &byte, 1), 1);
-		igt_assert_eq(wait_flags(rig.fd, timeline, 2, WAIT_SECONDS * 1000000000ull,
+		igt_assert_eq(wait_flags(fx.fd, timeline, 2, WAIT_SECONDS * 1000000000ull,
 					 DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT), 0);
 	}
 	igt_assert_eq(read(ready[0], &byte, 1), 1);
-	igt_assert_eq(wait_flags(rig.fd, timeline, 2, 0, 0), -EINVAL);
-	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
-	igt_assert_eq(wait_flags(rig.fd, timeline, 2, 0, 0), -EINVAL);
-	points(&rig, rig_empty_stream(&rig), timeline, 1, 2);
+	igt_assert_eq(wait_flags(fx.fd, timeline, 2, 0, 0), -EINVAL);
+	points(&fx, fx_empty_stream(&fx), timeline, 0, 1);
+	igt_assert_eq(wait_flags(fx.fd, timeline, 2, 0, 0), -EINVAL);
+	points(&fx, fx_empty_stream(&fx), timeline, 1, 2);
 	igt_pumice_join(&waiter);
 }
 
 /* A point is available when its signal is submitted, before it is reached. */
 static void wait_available(void)
 {
-	struct rig rig = rig_open(), holder = rig_on(rig.fd);
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
+	u32 timeline = need_sync(fx.fd);
 	const u32 flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE |
 			  DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT;
 
-	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, flags), -ETIME);
-	rig_run_on(&holder);
-	point_after(&rig, rig_empty_stream(&rig), holder.sync, timeline, 1);
-	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, flags), 0);
-	rig_check_held(rig.fd, timeline, 1);
-	igt_assert_eq(wait_flags(rig.fd, timeline, 1, 0, 0), -ETIME);
+	igt_assert_eq(wait_flags(fx.fd, timeline, 1, 0, flags), -ETIME);
+	fx_run_on(&holder);
+	point_after(&fx, fx_empty_stream(&fx), holder.sync, timeline, 1);
+	igt_assert_eq(wait_flags(fx.fd, timeline, 1, 0, flags), 0);
+	fx_check_held(fx.fd, timeline, 1);
+	igt_assert_eq(wait_flags(fx.fd, timeline, 1, 0, 0), -ETIME);
 	release(&holder);
-	need_wait(rig.fd, timeline, 1);
+	need_wait(fx.fd, timeline, 1);
 }
 
 static void other_file_waits(void)
 {
-	struct rig here = rig_open(), there = rig_open();
+	struct fixture here = fx_open(), there = fx_open();
 	u32 timeline = need_sync(here.fd), imported;
 	int shared = -1;
 
 	igt_assert_eq(drmSyncobjHandleToFD(here.fd, timeline, &shared), 0);
 	igt_assert_eq(drmSyncobjFDToHandle(there.fd, shared, &imported), 0);
 	hold_point(&here, timeline, 1);
-	points(&there, rig_store_stream(&there, there.data.va, 7), imported, 1, 2);
+	points(&there, fx_store_stream(&there, there.data.va, 7), imported, 1, 2);
 	/* The point is pending for the one before it, whether its own job has run or not. */
-	rig_check_held(here.fd, timeline, 2);
+	fx_check_held(here.fd, timeline, 2);
 	igt_assert_eq_u64(need_state(there.fd, there.context).jobs_done, 0);
 	release(&here);
 	need_wait(here.fd, timeline, 2);
-	rig_check_words(there.data.cpu, 7);
+	fx_check_words(there.data.cpu, 7);
 }
 
 /* ----------------------------------------------------- how jobs end, where fences go */
 
 static void fault_at_a_point(void)
 {
-	struct rig rig = rig_open(), waiter = rig_on(rig.fd), holder = rig_on(rig.fd);
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open(), waiter = fx_on(fx.fd), holder = fx_on(fx.fd);
+	u32 timeline = need_sync(fx.fd);
 
-	rig_run_on(&holder);
-	point_after(&rig, rig_store_stream(&rig, RIG_FREE, 0), holder.sync, timeline, 1);
-	points(&waiter, rig_store_stream(&waiter, waiter.data.va, 4), timeline, 1, 2);
-	rig_check_held(rig.fd, timeline, 2);
-	igt_assert_eq_u64(need_state(rig.fd, waiter.context).jobs_done, 0);
+	fx_run_on(&holder);
+	point_after(&fx, fx_store_stream(&fx, FX_FREE, 0), holder.sync, timeline, 1);
+	points(&waiter, fx_store_stream(&waiter, waiter.data.va, 4), timeline, 1, 2);
+	fx_check_held(fx.fd, timeline, 2);
+	igt_assert_eq_u64(need_state(fx.fd, waiter.context).jobs_done, 0);
 	release(&holder);
-	need_wait(rig.fd, timeline, 2);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
-	rig_check_words(waiter.data.cpu, 4);
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_faulted, 1);
-	igt_assert_eq_u64(need_state(rig.fd, waiter.context).jobs_faulted, 0);
+	need_wait(fx.fd, timeline, 2);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 2);
+	fx_check_words(waiter.data.cpu, 4);
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_faulted, 1);
+	igt_assert_eq_u64(need_state(fx.fd, waiter.context).jobs_faulted, 0);
 }
 
 static void transfer_both_ways(void)
 {
-	struct rig rig = rig_open(), holder = rig_on(rig.fd);
-	u32 timeline = need_sync(rig.fd), binary = need_sync(rig.fd);
+	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
+	u32 timeline = need_sync(fx.fd), binary = need_sync(fx.fd);
 
-	rig_run_on(&holder);
-	igt_assert_eq(drmSyncobjTransfer(rig.fd, timeline, 9, holder.sync, 0, 0), 0);
-	igt_assert_eq(drmSyncobjTransfer(rig.fd, binary, 0, timeline, 9, 0), 0);
-	point_after(&rig, rig_store_stream(&rig, rig.data.va, 2), binary, timeline, 10);
-	igt_assert_eq_u64(submitted(rig.fd, timeline), 10);
-	rig_check_held(rig.fd, timeline, 9);
-	igt_assert(sync_is_pending(rig.fd, binary, 0));
-	igt_assert_eq_u64(need_state(rig.fd, rig.context).jobs_done, 0);
+	fx_run_on(&holder);
+	igt_assert_eq(drmSyncobjTransfer(fx.fd, timeline, 9, holder.sync, 0, 0), 0);
+	igt_assert_eq(drmSyncobjTransfer(fx.fd, binary, 0, timeline, 9, 0), 0);
+	point_after(&fx, fx_store_stream(&fx, fx.data.va, 2), binary, timeline, 10);
+	igt_assert_eq_u64(submitted(fx.fd, timeline), 10);
+	fx_check_held(fx.fd, timeline, 9);
+	igt_assert(sync_is_pending(fx.fd, binary, 0));
+	igt_assert_eq_u64(need_state(fx.fd, fx.context).jobs_done, 0);
 	release(&holder);
-	need_wait(rig.fd, timeline, 10);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 10);
-	rig_check_words(rig.data.cpu, 2);
+	need_wait(fx.fd, timeline, 10);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 10);
+	fx_check_words(fx.data.cpu, 2);
 }
 
 static void canceled_point(void)
 {
-	struct rig rig = rig_open(), waiter = rig_on(rig.fd);
-	u32 timeline = need_sync(rig.fd);
+	struct fixture fx = fx_open(), waiter = fx_on(fx.fd);
+	u32 timeline = need_sync(fx.fd);
 
-	rig_run_on(&rig);
-	points(&rig, rig_empty_stream(&rig), timeline, 0, 1);
-	points(&waiter, rig_store_stream(&waiter, waiter.data.va, 6), timeline, 1, 2);
-	rig_check_held(rig.fd, timeline, 2);
-	igt_assert_eq_u64(need_state(rig.fd, waiter.context).jobs_done, 0);
-	release(&rig);
-	need_wait(rig.fd, timeline, 2);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 2);
-	rig_check_words(waiter.data.cpu, 6);
+	fx_run_on(&fx);
+	points(&fx, fx_empty_stream(&fx), timeline, 0, 1);
+	points(&waiter, fx_store_stream(&waiter, waiter.data.va, 6), timeline, 1, 2);
+	fx_check_held(fx.fd, timeline, 2);
+	igt_assert_eq_u64(need_state(fx.fd, waiter.context).jobs_done, 0);
+	release(&fx);
+	need_wait(fx.fd, timeline, 2);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 2);
+	fx_check_words(waiter.data.cpu, 6);
 }
 
 static void one_job_two_points(void)
 {
-	struct rig rig = rig_open();
-	u32 timeline = need_sync(rig.fd), other = need_sync(rig.fd);
+	struct fixture fx = fx_open();
+	u32 timeline = need_sync(fx.fd), other = need_sync(fx.fd);
 	struct drm_pumice_sync syncs[] = {
 		then_signal(timeline, 1), then_signal(other, 6), then_signal(timeline, 4),
 	};
 	struct drm_pumice_job job = {
-		.context = rig.context, .stream = rig_store_stream(&rig, rig.data.va, 1),
+		.context = fx.context, .stream = fx_store_stream(&fx, fx.data.va, 1),
 		.syncs = ARRAY_OF(syncs, 3),
 	};
 
-	CHECK_OK(gpu_submit(rig.fd, &job, 1, NULL));
-	need_wait(rig.fd, timeline, 4);
-	need_wait(rig.fd, other, 6);
-	igt_assert_eq_u64(reached(rig.fd, timeline), 4);
-	igt_assert_eq_u64(reached(rig.fd, other), 6);
-	rig_check_words(rig.data.cpu, 1);
+	CHECK_OK(gpu_submit(fx.fd, &job, 1, NULL));
+	need_wait(fx.fd, timeline, 4);
+	need_wait(fx.fd, other, 6);
+	igt_assert_eq_u64(reached(fx.fd, timeline), 4);
+	igt_assert_eq_u64(reached(fx.fd, other), 6);
+	fx_check_words(fx.data.cpu, 1);
 }
 
 int igt_main()

@@ -14,22 +14,22 @@
 #include "fault.h"
 #include "igt_pumice.h"
 #include "pages.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "vm_bind_async.h"
 #include "vm_bind_memory.h"
 
 IGT_TEST_DESCRIPTION("Mappings of buffer objects in VMs, made at once and in the VM's queue.");
 
-#define VA RIG_FREE
+#define VA FX_FREE
 #define WORDS 32u	/* that a store or copy touches */
 
-static void check_store(struct rig *rig, u64 va, const u32 *cpu)
+static void check_store(struct fixture *fx, u64 va, const u32 *cpu)
 {
-	u32 value = 0x2000 + (u32)rig->used;
+	u32 value = 0x2000 + (u32)fx->used;
 
-	igt_assert_eq(rig_run(rig, rig_store_stream(rig, va, value)), 1);
-	rig_check_words(cpu, value);
+	igt_assert_eq(fx_run(fx, fx_store_stream(fx, va, value)), 1);
+	fx_check_words(cpu, value);
 }
 
 /* ------------------------------------------------------------------ page sizes */
@@ -46,22 +46,22 @@ static void restore_memory(int signal)
  */
 static void map_of_page_size(u32 bits, u64 skew)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	u64 size = 1ull << bits, va = 4 * GIB + size + skew, at;
 	u32 used = skew ? 12 : bits, before = gpu_blocks(used), handle, *cpu;
 
 	/* Not in other subtests, which limit memory. */
 	CHECK_OK(use_large_memory(true));
-	handle = need_bo(rig.fd, 2 * size);
-	cpu = need_cpu(rig.fd, handle, 2 * size);
-	need_map(rig.fd, rig.vm, handle, 0, va, 2 * size, 0);
+	handle = need_bo(fx.fd, 2 * size);
+	cpu = need_cpu(fx.fd, handle, 2 * size);
+	need_map(fx.fd, fx.vm, handle, 0, va, 2 * size, 0);
 	CHECK_OK(use_large_memory(false));
 	igt_assert_eq_u32(gpu_blocks(used) - before,
 			  (u32)((va + 2 * size - 1) / (2 * MIB) - va / (2 * MIB) + 1));
 	for (at = 0; at < 2 * size; at += size / 4)
-		check_store(&rig, va + at, cpu + at / 4);
-	check_store(&rig, va + size - 64, cpu + (size - 64) / 4);
-	check_store(&rig, va + 2 * size - 128, cpu + (2 * size - 128) / 4);
+		check_store(&fx, va + at, cpu + at / 4);
+	check_store(&fx, va + size - 64, cpu + (size - 64) / 4);
+	check_store(&fx, va + 2 * size - 128, cpu + (2 * size - 128) / 4);
 }
 
 static void page_4k(void)
@@ -106,31 +106,31 @@ static void page_sizes_skewed(void)
 
 static void same_bo_twice(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA + GIB, PAGE, 0);
-	check_store(&rig, VA, mem.cpu);
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA + GIB, PAGE, 0);
+	check_store(&fx, VA, mem.cpu);
 	/* What was written at one address is read at the other. */
-	igt_assert_eq(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA + GIB, 5)), 1);
-	rig_check_words(rig.data.cpu, mem.cpu[0] + 5);
+	igt_assert_eq(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, VA + GIB, 5)), 1);
+	fx_check_words(fx.data.cpu, mem.cpu[0] + 5);
 }
 
 static void same_bo_two_vms(void)
 {
-	struct rig first = rig_open(), second = rig_on(first.fd);
+	struct fixture first = fx_open(), second = fx_on(first.fd);
 	struct mem mem = need_mem(first.fd, first.vm, VA, PAGE);
 
 	need_map(first.fd, second.vm, mem.handle, 0, 8 * GIB, PAGE, DRM_PUMICE_BIND_READONLY);
 	check_store(&first, VA, mem.cpu);
-	igt_assert_eq(rig_run(&second, rig_copy_stream(&second, second.data.va, 8 * GIB, 1)), 1);
-	rig_check_words(second.data.cpu, mem.cpu[0] + 1);
-	igt_assert_eq(rig_run(&second, rig_store_stream(&second, 8 * GIB, 0)), -EIO);
+	igt_assert_eq(fx_run(&second, fx_copy_stream(&second, second.data.va, 8 * GIB, 1)), 1);
+	fx_check_words(second.data.cpu, mem.cpu[0] + 1);
+	igt_assert_eq(fx_run(&second, fx_store_stream(&second, 8 * GIB, 0)), -EIO);
 }
 
 static void same_va_two_vms(void)
 {
-	struct rig first = rig_open(), second = rig_on(first.fd);
+	struct fixture first = fx_open(), second = fx_on(first.fd);
 	struct mem here = need_mem(first.fd, first.vm, VA, PAGE);
 	struct mem there = need_mem(first.fd, second.vm, VA, PAGE);
 	u32 i;
@@ -147,18 +147,18 @@ static void same_va_two_vms(void)
 
 static void bo_closed(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 
-	CHECK_OK(gpu_bo_close(rig.fd, mem.handle));
-	check_store(&rig, VA, mem.cpu);
-	need_unmap(rig.fd, rig.vm, VA, PAGE);
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA, 0)), -EIO);
+	CHECK_OK(gpu_bo_close(fx.fd, mem.handle));
+	check_store(&fx, VA, mem.cpu);
+	need_unmap(fx.fd, fx.vm, VA, PAGE);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, VA, 0)), -EIO);
 }
 
 static void prime_imported(void)
 {
-	struct rig owner = rig_open(), user = rig_open();
+	struct fixture owner = fx_open(), user = fx_open();
 	struct mem mem = need_mem(owner.fd, owner.vm, VA, MIB);
 	int shared = -1;
 	u32 handle;
@@ -168,27 +168,27 @@ static void prime_imported(void)
 	close(shared);
 	need_map(user.fd, user.vm, handle, MIB / 2, VA, MIB / 2, 0);
 	check_store(&user, VA, mem.cpu + MIB / 8);
-	igt_assert_eq(rig_run(&owner, rig_copy_stream(&owner, owner.data.va, VA + MIB / 2, 1)), 1);
-	rig_check_words(owner.data.cpu, mem.cpu[MIB / 8] + 1);
+	igt_assert_eq(fx_run(&owner, fx_copy_stream(&owner, owner.data.va, VA + MIB / 2, 1)), 1);
+	fx_check_words(owner.data.cpu, mem.cpu[MIB / 8] + 1);
 }
 
 static void replaced_at_once(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
-	u64 stream = rig_store_stream(&rig, VA, 50);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
+	u64 stream = fx_store_stream(&fx, VA, 50);
 	u32 round;
 
 	/* The same job writes each time to what is there then. */
 	for (round = 0; round < 20; round++) {
 		struct mem next;
 
-		igt_assert_eq(rig_run(&rig, stream), 1);
-		rig_check_words(mem.cpu, 50);
+		igt_assert_eq(fx_run(&fx, stream), 1);
+		fx_check_words(mem.cpu, 50);
 		mem.cpu[0] = round;
-		next = need_mem(rig.fd, rig.vm, VA, PAGE);
-		igt_assert_eq(rig_run(&rig, stream), 1);
-		rig_check_words(next.cpu, 50);
+		next = need_mem(fx.fd, fx.vm, VA, PAGE);
+		igt_assert_eq(fx_run(&fx, stream), 1);
+		fx_check_words(next.cpu, 50);
 		igt_assert_eq_u32(mem.cpu[0], round);
 		mem = next;
 	}
@@ -196,18 +196,18 @@ static void replaced_at_once(void)
 
 static void swapped_in_one_call(void)
 {
-	struct rig rig = rig_open();
-	struct mem a = need_mem(rig.fd, rig.vm, VA, PAGE);
-	struct mem b = need_mem(rig.fd, rig.vm, VA + PAGE, PAGE);
+	struct fixture fx = fx_open();
+	struct mem a = need_mem(fx.fd, fx.vm, VA, PAGE);
+	struct mem b = need_mem(fx.fd, fx.vm, VA + PAGE, PAGE);
 	struct drm_pumice_bind_op ops[] = {
 		bind_map(b.handle, 0, VA, PAGE, 0), bind_map(a.handle, 0, VA + PAGE, PAGE, 0),
 	};
 
-	check_store(&rig, VA, a.cpu);
-	check_store(&rig, VA + PAGE, b.cpu);
-	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, 2, NULL));
-	check_store(&rig, VA, b.cpu);
-	check_store(&rig, VA + PAGE, a.cpu);
+	check_store(&fx, VA, a.cpu);
+	check_store(&fx, VA + PAGE, b.cpu);
+	CHECK_OK(gpu_bind(fx.fd, fx.vm, ops, 2, NULL));
+	check_store(&fx, VA, b.cpu);
+	check_store(&fx, VA + PAGE, a.cpu);
 }
 
 /* A program that stores v0 and a shared register. */
@@ -227,24 +227,24 @@ static struct shader store_shared(u32 number)
 /* The program that runs is the one that is mapped, not the one that was. */
 static void replaced_program(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	const struct shader programs[] = { store_shared(2), store_shared(3) };
 	const struct launch launch = {
 		.shader = programs, .code = VA,
-		.params = { (u32)rig.data.va, (u32)(rig.data.va >> 32), 60, 600 },
+		.params = { (u32)fx.data.va, (u32)(fx.data.va >> 32), 60, 600 },
 	};
-	u64 stream = rig_stream(&rig, &launch);
+	u64 stream = fx_stream(&fx, &launch);
 	u32 handles[2], i, round;
 
 	for (i = 0; i < 2; i++) {
-		handles[i] = need_bo(rig.fd, PAGE);
-		memcpy(need_cpu(rig.fd, handles[i], PAGE), programs[i].words,
+		handles[i] = need_bo(fx.fd, PAGE);
+		memcpy(need_cpu(fx.fd, handles[i], PAGE), programs[i].words,
 		       sizeof(programs[i].words));
 	}
 	for (round = 0; round < 10; round++) {
-		need_map(rig.fd, rig.vm, handles[round % 2], 0, VA, PAGE, 0);
-		igt_assert_eq(rig_run(&rig, stream), 1);
-		rig_check_words(rig.data.cpu, round % 2 ? 600 : 60);
+		need_map(fx.fd, fx.vm, handles[round % 2], 0, VA, PAGE, 0);
+		igt_assert_eq(fx_run(&fx, stream), 1);
+		fx_check_words(fx.data.cpu, round % 2 ? 600 : 60);
 	}
 }
 
@@ -252,8 +252,8 @@ static void replaced_program(void)
 static void shuffled_pages(void)
 {
 	enum { PAGES = 256 };
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, PAGES * PAGE), *cpu = need_cpu(rig.fd, handle, PAGES * PAGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, PAGES * PAGE), *cpu = need_cpu(fx.fd, handle, PAGES * PAGE);
 	struct drm_pumice_bind_op *ops = calloc(PAGES, sizeof(*ops));
 	u32 i;
 
@@ -263,82 +263,82 @@ static void shuffled_pages(void)
 				  0);
 		cpu[i * PAGE / 4] = i;
 	}
-	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, PAGES, NULL));
+	CHECK_OK(gpu_bind(fx.fd, fx.vm, ops, PAGES, NULL));
 	for (i = 0; i < PAGES; i++)
-		rig_submit(&rig, rig_copy_stream(&rig, rig_data(&rig, i * WORDS),
-						 VA + (u64)i * PAGE, 1000));
-	igt_assert_eq(rig_wait(&rig), 1);
+		fx_submit(&fx, fx_copy_stream(&fx, fx_data(&fx, i * WORDS),
+					      VA + (u64)i * PAGE, 1000));
+	igt_assert_eq(fx_wait(&fx), 1);
 	for (i = 0; i < PAGES; i++)
-		igt_assert_eq_u32(rig.data.cpu[i * WORDS], i * 37 % PAGES + 1000);
+		igt_assert_eq_u32(fx.data.cpu[i * WORDS], i * 37 % PAGES + 1000);
 }
 
 /* A page here and there in a whole terabyte. */
 static void sparse(void)
 {
-	struct rig rig = rig_open();
-	struct drm_pumice_query_gpu info = need_info(rig.fd);
-	u32 handle = need_bo(rig.fd, 64 * PAGE), *cpu = need_cpu(rig.fd, handle, 64 * PAGE);
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_gpu info = need_info(fx.fd);
+	u32 handle = need_bo(fx.fd, 64 * PAGE), *cpu = need_cpu(fx.fd, handle, 64 * PAGE);
 	u64 stride = (info.va_end - 2 * GIB) / 64 & ~(u64)(PAGE - 1);
 	u32 i;
 
 	for (i = 0; i < 64; i++)
-		need_map(rig.fd, rig.vm, handle, (u64)i * PAGE, 2 * GIB + i * stride, PAGE, 0);
+		need_map(fx.fd, fx.vm, handle, (u64)i * PAGE, 2 * GIB + i * stride, PAGE, 0);
 	for (i = 0; i < 64; i++)
-		check_store(&rig, 2 * GIB + i * stride, cpu + i * PAGE / 4);
-	need_unmap(rig.fd, rig.vm, 2 * GIB, info.va_end - 2 * GIB);
+		check_store(&fx, 2 * GIB + i * stride, cpu + i * PAGE / 4);
+	need_unmap(fx.fd, fx.vm, 2 * GIB, info.va_end - 2 * GIB);
 	for (i = 0; i < 64; i += 21)
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, 2 * GIB + i * stride, 0)), -EIO);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, 2 * GIB + i * stride, 0)), -EIO);
 }
 
 static void last_page(void)
 {
-	struct rig rig = rig_open();
-	u64 va = need_info(rig.fd).va_end - PAGE;
-	struct mem mem = need_mem(rig.fd, rig.vm, va, PAGE);
+	struct fixture fx = fx_open();
+	u64 va = need_info(fx.fd).va_end - PAGE;
+	struct mem mem = need_mem(fx.fd, fx.vm, va, PAGE);
 
-	check_store(&rig, va + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
+	check_store(&fx, va + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
 }
 
 static void partial_unmap(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, 4 * MIB);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, 4 * MIB);
 	u64 at;
 
-	need_unmap(rig.fd, rig.vm, VA + MIB + PAGE, 2 * MIB);
-	check_store(&rig, VA + MIB, mem.cpu + MIB / 4);
-	check_store(&rig, VA + 3 * MIB + PAGE, mem.cpu + (3 * MIB + PAGE) / 4);
+	need_unmap(fx.fd, fx.vm, VA + MIB + PAGE, 2 * MIB);
+	check_store(&fx, VA + MIB, mem.cpu + MIB / 4);
+	check_store(&fx, VA + 3 * MIB + PAGE, mem.cpu + (3 * MIB + PAGE) / 4);
 	for (at = MIB + PAGE; at < 3 * MIB + PAGE; at += MIB / 4)
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + at, 0)), -EIO);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, VA + at, 0)), -EIO);
 }
 
 static void under_a_running_job(void)
 {
-	struct rig rig = rig_open(), other = rig;
+	struct fixture fx = fx_open(), other = fx;
 	struct mem mem;
 	u32 i;
 
-	other.context = need_context(rig.fd, rig.vm);
-	rig_block(&rig);
+	other.context = need_context(fx.fd, fx.vm);
+	fx_block(&fx);
 	for (i = 0; i < 16; i++) {
-		mem = need_mem(rig.fd, rig.vm, VA, MIB);
-		need_unmap(rig.fd, rig.vm, VA, MIB);
+		mem = need_mem(fx.fd, fx.vm, VA, MIB);
+		need_unmap(fx.fd, fx.vm, VA, MIB);
 	}
-	need_map(rig.fd, rig.vm, mem.handle, 0, VA, MIB, 0);
-	igt_assert(sync_is_pending(rig.fd, rig.sync, 0));
-	CHECK_OK(gpu_context_destroy(rig.fd, rig.context));
-	other.used = RIG_CODE_BYTES / 2;
+	need_map(fx.fd, fx.vm, mem.handle, 0, VA, MIB, 0);
+	igt_assert(sync_is_pending(fx.fd, fx.sync, 0));
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	other.used = FX_CODE_BYTES / 2;
 	check_store(&other, VA, mem.cpu);
 }
 
 static void vm_destroyed(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_bind_op op = bind_unmap(VA, PAGE);
 
-	CHECK_OK(gpu_vm_destroy(rig.fd, rig.vm));
-	igt_assert_eq(gpu_bind(rig.fd, rig.vm, &op, 1, NULL), -ENOENT);
-	rig_check_works(&rig);
+	CHECK_OK(gpu_vm_destroy(fx.fd, fx.vm));
+	igt_assert_eq(gpu_bind(fx.fd, fx.vm, &op, 1, NULL), -ENOENT);
+	fx_check_works(&fx);
 }
 
 /* -------------------------------------------------------------- what is refused */
@@ -413,8 +413,8 @@ static void bad_flags(void)
 
 static void error_index(void)
 {
-	struct rig rig = rig_open();
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct fixture fx = fx_open();
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 	u32 bad, failed;
 
 	for (bad = 0; bad < 3; bad++) {
@@ -424,59 +424,59 @@ static void error_index(void)
 		for (i = 0; i < 3; i++)
 			ops[i] = bind_map(i == bad ? NO_HANDLE : mem.handle, 0,
 					  VA + (1 + 3 * bad + i) * PAGE, PAGE, 0);
-		igt_assert_eq(gpu_bind(rig.fd, rig.vm, ops, 3, &failed), -ENOENT);
+		igt_assert_eq(gpu_bind(fx.fd, fx.vm, ops, 3, &failed), -ENOENT);
 		igt_assert_eq_u32(failed, bad);
 		for (i = 0; i < 3; i++)
-			igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, ops[i].va, i)),
+			igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, ops[i].va, i)),
 				      i < bad ? 1 : -EIO);
 	}
 }
 
 static void most_operations(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS + 1, sizeof(*ops));
-	struct mem mem = need_mem(rig.fd, rig.vm, VA, PAGE);
+	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
 	u32 i;
 
 	igt_assert(ops);
 	for (i = 0; i <= DRM_PUMICE_MAX_BIND_OPS; i++)
 		ops[i] = bind_map(mem.handle, 0, VA + (u64)i * PAGE, PAGE, 0);
-	igt_assert_eq(gpu_bind(rig.fd, rig.vm, ops, DRM_PUMICE_MAX_BIND_OPS + 1, NULL), -E2BIG);
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + PAGE, 0)), -EIO);
-	CHECK_OK(gpu_bind(rig.fd, rig.vm, ops, DRM_PUMICE_MAX_BIND_OPS, NULL));
-	check_store(&rig, VA + (DRM_PUMICE_MAX_BIND_OPS - 1) * (u64)PAGE, mem.cpu);
+	igt_assert_eq(gpu_bind(fx.fd, fx.vm, ops, DRM_PUMICE_MAX_BIND_OPS + 1, NULL), -E2BIG);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, VA + PAGE, 0)), -EIO);
+	CHECK_OK(gpu_bind(fx.fd, fx.vm, ops, DRM_PUMICE_MAX_BIND_OPS, NULL));
+	check_store(&fx, VA + (DRM_PUMICE_MAX_BIND_OPS - 1) * (u64)PAGE, mem.cpu);
 }
 
 /* Loads give zero, stores are dropped; what is mapped into it is memory, until it goes. */
 static void null_mapping(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct mem mem;
 	u32 i;
 
-	need_map(rig.fd, rig.vm, 0, 0, VA, 4 * MIB, DRM_PUMICE_BIND_NULL);
-	mem = need_mem(rig.fd, rig.vm, VA + MIB, PAGE);
-	check_store(&rig, VA + MIB, mem.cpu);
-	need_map(rig.fd, rig.vm, 0, 0, VA + MIB, PAGE, DRM_PUMICE_BIND_NULL);
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + MIB, 7)), 1);
-	memset(rig.data.cpu, 0xff, WORDS * 4);
-	igt_assert_eq(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, VA + MIB, 0)), 1);
+	need_map(fx.fd, fx.vm, 0, 0, VA, 4 * MIB, DRM_PUMICE_BIND_NULL);
+	mem = need_mem(fx.fd, fx.vm, VA + MIB, PAGE);
+	check_store(&fx, VA + MIB, mem.cpu);
+	need_map(fx.fd, fx.vm, 0, 0, VA + MIB, PAGE, DRM_PUMICE_BIND_NULL);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, VA + MIB, 7)), 1);
+	memset(fx.data.cpu, 0xff, WORDS * 4);
+	igt_assert_eq(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, VA + MIB, 0)), 1);
 	for (i = 0; i < WORDS; i++)
-		igt_assert_eq_u32(rig.data.cpu[i], 0);
+		igt_assert_eq_u32(fx.data.cpu[i], 0);
 }
 
 static void unmap_all(void)
 {
 	const struct drm_pumice_bind_op all = { .type = DRM_PUMICE_BIND_UNMAP_ALL };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	need_mem(rig.fd, rig.vm, VA, PAGE);
-	need_map(rig.fd, rig.vm, 0, 0, VA + GIB, PAGE, DRM_PUMICE_BIND_NULL);
-	CHECK_OK(gpu_bind(rig.fd, rig.vm, &all, 1, NULL));
-	need_map(rig.fd, rig.vm, rig.code.handle, 0, RIG_CODE, RIG_CODE_BYTES, 0);
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA, 7)), -EIO);
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, VA + GIB, 7)), -EIO);
+	need_mem(fx.fd, fx.vm, VA, PAGE);
+	need_map(fx.fd, fx.vm, 0, 0, VA + GIB, PAGE, DRM_PUMICE_BIND_NULL);
+	CHECK_OK(gpu_bind(fx.fd, fx.vm, &all, 1, NULL));
+	need_map(fx.fd, fx.vm, fx.code.handle, 0, FX_CODE, FX_CODE_BYTES, 0);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, VA, 7)), -EIO);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, VA + GIB, 7)), -EIO);
 }
 
 int igt_main()

@@ -14,20 +14,20 @@
 
 #include "igt_pumice.h"
 #include "pages.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 
 IGT_TEST_DESCRIPTION("What stays mapped and what does not after binds that overlap.");
 
 #define LARGE		(2 * MIB)
-#define SMALL_VA	(RIG_FREE + LARGE - 8 * PAGE)
-#define LARGE_VA	(RIG_FREE + GIB)
+#define SMALL_VA	(FX_FREE + LARGE - 8 * PAGE)
+#define LARGE_VA	(FX_FREE + GIB)
 #define PLACES		24u
 #define HOLE		UINT32_MAX	/* nothing is mapped at a place */
 
 /* What is looked at: places of one unit each, in a VM. */
 struct model {
-	struct rig rig;
+	struct fixture fx;
 	u64 va;
 	u64 unit;		/* bytes */
 	u32 handle;		/* buffer of PLACES units */
@@ -37,10 +37,10 @@ struct model {
 
 static struct model model_of(u64 va, u64 unit)
 {
-	struct model m = { .rig = rig_open(), .va = va, .unit = unit };
+	struct model m = { .fx = fx_open(), .va = va, .unit = unit };
 
-	m.handle = need_bo(m.rig.fd, PLACES * unit);
-	m.cpu = need_cpu(m.rig.fd, m.handle, PLACES * unit);
+	m.handle = need_bo(m.fx.fd, PLACES * unit);
+	m.cpu = need_cpu(m.fx.fd, m.handle, PLACES * unit);
 	memset(m.place, 0xff, sizeof(m.place));
 	return m;
 }
@@ -75,7 +75,7 @@ static void map(struct model *m, u32 first, u32 count, u32 from)
 {
 	struct drm_pumice_bind_op op = map_op(m, first, count, from);
 
-	CHECK_OK(gpu_bind(m->rig.fd, m->rig.vm, &op, 1, NULL));
+	CHECK_OK(gpu_bind(m->fx.fd, m->fx.vm, &op, 1, NULL));
 	note_map(m, first, count, from);
 }
 
@@ -83,7 +83,7 @@ static void unmap(struct model *m, u32 first, u32 count)
 {
 	struct drm_pumice_bind_op op = unmap_op(m, first, count);
 
-	CHECK_OK(gpu_bind(m->rig.fd, m->rig.vm, &op, 1, NULL));
+	CHECK_OK(gpu_bind(m->fx.fd, m->fx.vm, &op, 1, NULL));
 	note_unmap(m, first, count);
 }
 
@@ -94,12 +94,12 @@ static void check(struct model *m)
 	u32 i, value;
 
 	for (i = 0; i < PLACES; i++) {
-		value = 0x100000 * (i + 1) + (u32)m->rig.used;
-		igt_assert_eq(rig_run(&m->rig, rig_store_stream(&m->rig, m->va + i * m->unit + at,
-								value)),
+		value = 0x100000 * (i + 1) + (u32)m->fx.used;
+		igt_assert_eq(fx_run(&m->fx, fx_store_stream(&m->fx, m->va + i * m->unit + at,
+							     value)),
 			      m->place[i] == HOLE ? -EIO : 1);
 		if (m->place[i] != HOLE)
-			rig_check_words(m->cpu + (m->place[i] * m->unit + at) / 4, value);
+			fx_check_words(m->cpu + (m->place[i] * m->unit + at) / 4, value);
 	}
 }
 
@@ -186,19 +186,19 @@ static void restore_memory(int signal)
 }
 
 /* Map a buffer of large regions, which must have large pages then. */
-static void map_large(struct rig *rig, u32 handle, u64 bytes, u32 flags)
+static void map_large(struct fixture *fx, u32 handle, u64 bytes, u32 flags)
 {
 	u32 before = gpu_blocks(21);
 
-	need_map(rig->fd, rig->vm, handle, 0, LARGE_VA, bytes, flags);
+	need_map(fx->fd, fx->vm, handle, 0, LARGE_VA, bytes, flags);
 	igt_assert_eq_u32(gpu_blocks(21) - before, (u32)(bytes / LARGE));
 }
 
 /* Two large regions, mapped as one; then a range of small pages goes from them. */
 static void large_unmap(u64 first, u64 bytes)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, 2 * LARGE), *cpu = need_cpu(rig.fd, handle, 2 * LARGE);
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, 2 * LARGE), *cpu = need_cpu(fx.fd, handle, 2 * LARGE);
 	const u64 looked_at[] = {
 		0, first - PAGE, first, first + bytes - PAGE, first + bytes, LARGE - PAGE, LARGE,
 		2 * LARGE - PAGE,
@@ -206,10 +206,10 @@ static void large_unmap(u64 first, u64 bytes)
 	u32 i, round, value;
 	u64 at;
 
-	map_large(&rig, handle, 2 * LARGE, 0);
+	map_large(&fx, handle, 2 * LARGE, 0);
 	/* The large pages are in the TLB when they go. */
-	igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, LARGE_VA + first, 1)), 1);
-	need_unmap(rig.fd, rig.vm, LARGE_VA + first, bytes);
+	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + first, 1)), 1);
+	need_unmap(fx.fd, fx.vm, LARGE_VA + first, bytes);
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < sizeof(looked_at) / sizeof(looked_at[0]); i++) {
 			bool gone;
@@ -218,13 +218,13 @@ static void large_unmap(u64 first, u64 bytes)
 			if (at >= 2 * LARGE)
 				continue;
 			gone = !round && at >= first && at < first + bytes;
-			value = 0x10000 * (i + 1) + (u32)rig.used;
-			igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, LARGE_VA + at, value)),
+			value = 0x10000 * (i + 1) + (u32)fx.used;
+			igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + at, value)),
 				      gone ? -EIO : 1);
 			if (!gone)
-				rig_check_words(cpu + at / 4, value);
+				fx_check_words(cpu + at / 4, value);
 		}
-		need_map(rig.fd, rig.vm, handle, first, LARGE_VA + first, bytes, 0);
+		need_map(fx.fd, fx.vm, handle, first, LARGE_VA + first, bytes, 0);
 	}
 }
 
@@ -262,20 +262,20 @@ static void large_one_and_a_part(void)
 /* Whether a large page is split or not is not seen in the rights of what is left. */
 static void large_split_keeps_readonly(void)
 {
-	struct rig rig = rig_open();
-	u32 handle = need_bo(rig.fd, LARGE), *cpu = need_cpu(rig.fd, handle, LARGE), i;
+	struct fixture fx = fx_open();
+	u32 handle = need_bo(fx.fd, LARGE), *cpu = need_cpu(fx.fd, handle, LARGE), i;
 
 	for (i = 0; i < LARGE / 4; i++)
 		cpu[i] = i;
-	map_large(&rig, handle, LARGE, DRM_PUMICE_BIND_READONLY);
-	need_unmap(rig.fd, rig.vm, LARGE_VA + LARGE / 2, PAGE);
+	map_large(&fx, handle, LARGE, DRM_PUMICE_BIND_READONLY);
+	need_unmap(fx.fd, fx.vm, LARGE_VA + LARGE / 2, PAGE);
 	for (i = 0; i < 2; i++) {
 		u64 at = i ? LARGE / 2 + PAGE : LARGE / 2 - PAGE;
 
-		igt_assert_eq(rig_run(&rig, rig_copy_stream(&rig, rig.data.va, LARGE_VA + at, 0)),
+		igt_assert_eq(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, LARGE_VA + at, 0)),
 			      1);
-		rig_check_words(rig.data.cpu, (u32)at / 4);
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, LARGE_VA + at, 0)), -EIO);
+		fx_check_words(fx.data.cpu, (u32)at / 4);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + at, 0)), -EIO);
 		igt_assert_eq_u32(cpu[at / 4], (u32)at / 4);
 	}
 }
@@ -285,17 +285,17 @@ static void large_split_keeps_readonly(void)
 /* Neighbours at @distance share a table of some level: one comes and goes, the other stays. */
 static void neighbours(u64 distance)
 {
-	struct rig rig = rig_open();
-	struct mem stays = need_mem(rig.fd, rig.vm, LARGE_VA, PAGE);
-	u32 handle = need_bo(rig.fd, PAGE), round;
+	struct fixture fx = fx_open();
+	struct mem stays = need_mem(fx.fd, fx.vm, LARGE_VA, PAGE);
+	u32 handle = need_bo(fx.fd, PAGE), round;
 
 	for (round = 0; round < 8; round++) {
-		need_map(rig.fd, rig.vm, handle, 0, LARGE_VA + distance, PAGE, 0);
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, LARGE_VA + distance, round)), 1);
-		need_unmap(rig.fd, rig.vm, LARGE_VA + distance, PAGE);
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, LARGE_VA + distance, 0)), -EIO);
-		igt_assert_eq(rig_run(&rig, rig_store_stream(&rig, LARGE_VA, round)), 1);
-		rig_check_words(stays.cpu, round);
+		need_map(fx.fd, fx.vm, handle, 0, LARGE_VA + distance, PAGE, 0);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + distance, round)), 1);
+		need_unmap(fx.fd, fx.vm, LARGE_VA + distance, PAGE);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + distance, 0)), -EIO);
+		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA, round)), 1);
+		fx_check_words(stays.cpu, round);
 	}
 }
 
@@ -324,7 +324,7 @@ static void array_conflicts(void)
 		map_op(&m, 5, 1, 3), unmap_op(&m, 16, 1), map_op(&m, 15, 4, 0),
 	};
 
-	CHECK_OK(gpu_bind(m.rig.fd, m.rig.vm, ops, 6, NULL));
+	CHECK_OK(gpu_bind(m.fx.fd, m.fx.vm, ops, 6, NULL));
 	note_map(&m, 0, 12, 0);
 	note_map(&m, 6, 12, 12);
 	note_unmap(&m, 4, 4);
@@ -344,7 +344,7 @@ static void random_arrays(bool queued)
 
 	srandom(20261122);
 	for (call = 0; call < CALLS; call++) {
-		const struct drm_pumice_sync bound = then_signal(m.rig.sync, 0);
+		const struct drm_pumice_sync bound = then_signal(m.fx.sync, 0);
 
 		for (i = 0; i < OPS; i++) {
 			u32 first = (u32)random() % PLACES, count, from;
@@ -360,10 +360,10 @@ static void random_arrays(bool queued)
 			}
 		}
 		if (queued) {
-			CHECK_OK(gpu_bind_async(m.rig.fd, m.rig.vm, ops, OPS, &bound, 1));
-			need_wait(m.rig.fd, m.rig.sync, 0);
+			CHECK_OK(gpu_bind_async(m.fx.fd, m.fx.vm, ops, OPS, &bound, 1));
+			need_wait(m.fx.fd, m.fx.sync, 0);
 		} else {
-			CHECK_OK(gpu_bind(m.rig.fd, m.rig.vm, ops, OPS, NULL));
+			CHECK_OK(gpu_bind(m.fx.fd, m.fx.vm, ops, OPS, NULL));
 		}
 		check(&m);
 	}
@@ -389,7 +389,7 @@ static void array_refused_in_the_middle(void)
 	};
 	u32 failed = 99;
 
-	igt_assert_eq(gpu_bind(m.rig.fd, m.rig.vm, ops, 4, &failed), -EINVAL);
+	igt_assert_eq(gpu_bind(m.fx.fd, m.fx.vm, ops, 4, &failed), -EINVAL);
 	igt_assert_eq_u32(failed, 2);
 	note_map(&m, 0, 10, 0);
 	note_unmap(&m, 3, 2);

@@ -13,19 +13,19 @@
 
 #include "cgroup.h"
 #include "igt_pumice.h"
-#include "rig.h"
+#include "fixture.h"
 #include "sync.h"
 #include "system.h"
 
-#define VA	RIG_FREE
+#define VA	FX_FREE
 #define BIG	(32 * MIB)	/* object that does not fit */
 #define ROOM	(8 * MIB)	/* that the cgroup has left */
 #define STOCK	(2 * MIB)	/* that processors may keep charged for a while */
 
 /* What the cases start from. */
 struct scene {
-	struct rig rig;
-	struct rig holder;	/* on the same file */
+	struct fixture fx;
+	struct fixture holder;	/* on the same file */
 	struct cgroup cgroup;
 	u32 big;		/* object of BIG bytes */
 	struct counts counts;	/* before it was made */
@@ -40,9 +40,9 @@ static int bind_limited(struct scene *s, const struct drm_pumice_bind_op *ops, u
 
 	cgroup_enter(&s->cgroup);
 	if (sync)
-		err = gpu_bind_async(s->rig.fd, s->rig.vm, ops, count, sync, 1);
+		err = gpu_bind_async(s->fx.fd, s->fx.vm, ops, count, sync, 1);
 	else
-		err = gpu_bind(s->rig.fd, s->rig.vm, ops, count, failed);
+		err = gpu_bind(s->fx.fd, s->fx.vm, ops, count, failed);
 	cgroup_enter(NULL);
 	return err;
 }
@@ -54,27 +54,27 @@ static struct scene scene_open(void)
 	struct scene s;
 
 	need_nothing_left();
-	s.rig = rig_open();
-	s.holder = rig_on(s.rig.fd);
+	s.fx = fx_open();
+	s.holder = fx_on(s.fx.fd);
 	s.cgroup = need_cgroup("vm_bind");
-	ops[0] = bind_map(s.rig.data.handle, 0, VA, PAGE, 0);
-	sync = then_signal(need_sync(s.rig.fd), 0);
+	ops[0] = bind_map(s.fx.data.handle, 0, VA, PAGE, 0);
+	sync = then_signal(need_sync(s.fx.fd), 0);
 	/* Where this process itself lacks memory it is killed: no page may be missing then. */
 	igt_assert_eq(mlockall(MCL_CURRENT), 0);
 	CHECK_OK(bind_limited(&s, ops, 2, NULL, NULL));
 	CHECK_OK(bind_limited(&s, ops, 2, NULL, &sync));
-	need_wait(s.rig.fd, sync.handle, 0);
-	rig_check_works(&s.rig);
+	need_wait(s.fx.fd, sync.handle, 0);
+	fx_check_works(&s.fx);
 	s.counts = need_counts();
 	s.charged = cgroup_charged(&s.cgroup);
-	s.big = need_bo(s.rig.fd, BIG);
+	s.big = need_bo(s.fx.fd, BIG);
 	cgroup_limit(&s.cgroup, s.charged + ROOM);
 	return s;
 }
 
-static bool is_mapped(struct rig *rig, u64 va)
+static bool is_mapped(struct fixture *fx, u64 va)
 {
-	return rig_run(rig, rig_store_stream(rig, va, 1)) == 1;
+	return fx_run(fx, fx_store_stream(fx, va, 1)) == 1;
 }
 
 static bool is_as_before(const struct scene *s)
@@ -91,8 +91,8 @@ static void check_nothing_left(struct scene *s)
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
 	struct counts now;
 
-	rig_check_works(&s->rig);
-	CHECK_OK(gpu_bo_close(s->rig.fd, s->big));
+	fx_check_works(&s->fx);
+	CHECK_OK(gpu_bo_close(s->fx.fd, s->big));
 	while (!is_as_before(s) && now_ns() < deadline)
 		usleep(1000);
 	now = need_counts();
@@ -108,13 +108,13 @@ static void check_fits(struct scene *s)
 {
 	const struct drm_pumice_bind_op map = bind_map(s->big, 0, VA, BIG, 0);
 	const u32 last = BIG - PAGE;
-	u32 *cpu = need_cpu(s->rig.fd, s->big, BIG);
+	u32 *cpu = need_cpu(s->fx.fd, s->big, BIG);
 
 	cgroup_limit(&s->cgroup, s->charged + BIG + ROOM);
 	CHECK_OK(bind_limited(s, &map, 1, NULL, NULL));
-	igt_assert_eq(rig_run(&s->rig, rig_store_stream(&s->rig, VA + last, 500)), 1);
-	rig_check_words(cpu + last / 4, 500);
-	need_unmap(s->rig.fd, s->rig.vm, VA, BIG);
+	igt_assert_eq(fx_run(&s->fx, fx_store_stream(&s->fx, VA + last, 500)), 1);
+	fx_check_words(cpu + last / 4, 500);
+	need_unmap(s->fx.fd, s->fx.vm, VA, BIG);
 	igt_assert_eq(munmap(cpu, BIG), 0);
 }
 
@@ -123,9 +123,9 @@ static void out_of_memory(void)
 {
 	struct scene s = scene_open();
 	struct drm_pumice_bind_op ops[] = {
-		bind_map(s.rig.data.handle, 0, VA + GIB, PAGE, 0),
+		bind_map(s.fx.data.handle, 0, VA + GIB, PAGE, 0),
 		bind_map(s.big, 0, VA, BIG, 0),
-		bind_map(s.rig.data.handle, 0, VA + 2 * GIB, PAGE, 0),
+		bind_map(s.fx.data.handle, 0, VA + 2 * GIB, PAGE, 0),
 	};
 	u32 failed = ~0u, i;
 
@@ -134,10 +134,10 @@ static void out_of_memory(void)
 		cgroup_limit(&s.cgroup, s.charged + (i + 1) * ROOM);
 		igt_assert_eq(bind_limited(&s, ops, 3, &failed, NULL), -ENOMEM);
 		igt_assert_eq_u32(failed, 1);
-		igt_assert(is_mapped(&s.rig, VA + GIB));
-		igt_assert(!is_mapped(&s.rig, VA));
-		igt_assert(!is_mapped(&s.rig, VA + 2 * GIB));
-		need_unmap(s.rig.fd, s.rig.vm, VA + GIB, PAGE);
+		igt_assert(is_mapped(&s.fx, VA + GIB));
+		igt_assert(!is_mapped(&s.fx, VA));
+		igt_assert(!is_mapped(&s.fx, VA + 2 * GIB));
+		need_unmap(s.fx.fd, s.fx.vm, VA + GIB, PAGE);
 	}
 	check_nothing_left(&s);
 }
@@ -146,33 +146,33 @@ static void out_of_memory(void)
 static void async_out_of_memory(void)
 {
 	struct scene s = scene_open();
-	const struct drm_pumice_bind_op before = bind_map(s.rig.data.handle, 0, VA + GIB, PAGE, 0);
+	const struct drm_pumice_bind_op before = bind_map(s.fx.data.handle, 0, VA + GIB, PAGE, 0);
 	const struct drm_pumice_bind_op after =
-		bind_map(s.rig.data.handle, 0, VA + 2 * GIB, PAGE, 0);
+		bind_map(s.fx.data.handle, 0, VA + 2 * GIB, PAGE, 0);
 	const struct drm_pumice_bind_op ops[] = {
-		bind_map(s.rig.data.handle, 0, VA + 3 * GIB, PAGE, 0),
+		bind_map(s.fx.data.handle, 0, VA + 3 * GIB, PAGE, 0),
 		bind_map(s.big, 0, VA, BIG, 0),
 	};
-	u32 first = need_sync(s.rig.fd), refused = need_sync(s.rig.fd), last = need_sync(s.rig.fd);
+	u32 first = need_sync(s.fx.fd), refused = need_sync(s.fx.fd), last = need_sync(s.fx.fd);
 	struct drm_pumice_sync syncs[] = { wait_for(s.holder.sync, 0), then_signal(first, 0) };
 	struct drm_pumice_sync signal = then_signal(refused, 0);
 
-	rig_run_on(&s.holder);
-	CHECK_OK(gpu_bind_async(s.rig.fd, s.rig.vm, &before, 1, syncs, 2));
+	fx_run_on(&s.holder);
+	CHECK_OK(gpu_bind_async(s.fx.fd, s.fx.vm, &before, 1, syncs, 2));
 	igt_assert_eq(bind_limited(&s, ops, 2, NULL, &signal), -ENOMEM);
 	signal = then_signal(last, 0);
-	CHECK_OK(gpu_bind_async(s.rig.fd, s.rig.vm, &after, 1, &signal, 1));
-	igt_assert(sync_is_pending(s.rig.fd, first, 0));
-	CHECK_OK(gpu_context_destroy(s.rig.fd, s.holder.context));
-	need_wait(s.rig.fd, last, 0);
-	igt_assert_eq(sync_status(s.rig.fd, first, 0), 1);
-	igt_assert_eq(sync_status(s.rig.fd, last, 0), 1);
+	CHECK_OK(gpu_bind_async(s.fx.fd, s.fx.vm, &after, 1, &signal, 1));
+	igt_assert(sync_is_pending(s.fx.fd, first, 0));
+	CHECK_OK(gpu_context_destroy(s.fx.fd, s.holder.context));
+	need_wait(s.fx.fd, last, 0);
+	igt_assert_eq(sync_status(s.fx.fd, first, 0), 1);
+	igt_assert_eq(sync_status(s.fx.fd, last, 0), 1);
 	/* Nothing was put into it. */
-	igt_assert_eq(sync_wait(s.rig.fd, refused, 0, 0), -EINVAL);
-	igt_assert(is_mapped(&s.rig, VA + GIB));
-	igt_assert(is_mapped(&s.rig, VA + 2 * GIB));
-	igt_assert(!is_mapped(&s.rig, VA + 3 * GIB));
-	igt_assert(!is_mapped(&s.rig, VA));
+	igt_assert_eq(sync_wait(s.fx.fd, refused, 0, 0), -EINVAL);
+	igt_assert(is_mapped(&s.fx, VA + GIB));
+	igt_assert(is_mapped(&s.fx, VA + 2 * GIB));
+	igt_assert(!is_mapped(&s.fx, VA + 3 * GIB));
+	igt_assert(!is_mapped(&s.fx, VA));
 	check_nothing_left(&s);
 }
 

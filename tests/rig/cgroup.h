@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Memory cgroups (version 2): accounting of memory, and the effect of limits. */
-#ifndef RIG_CGROUP_H
-#define RIG_CGROUP_H
+#ifndef FX_CGROUP_H
+#define FX_CGROUP_H
 
 #include <stdbool.h>
 

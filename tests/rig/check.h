@@ -6,8 +6,8 @@
  * A check that fails ends the test as failed. Each harness defines this
  * with its own test_fail(): tests/guest/harness.c, tests/igt/check.c.
  */
-#ifndef RIG_CHECK_H
-#define RIG_CHECK_H
+#ifndef FX_CHECK_H
+#define FX_CHECK_H
 
 #include <stdint.h>
 

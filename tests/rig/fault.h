@@ -3,11 +3,11 @@
 /*
  * Required effects of every fault, for tests that provoke one.
  */
-#ifndef RIG_FAULT_H
-#define RIG_FAULT_H
+#ifndef FX_FAULT_H
+#define FX_FAULT_H
 
 #include "pumice_regs.h"
-#include "rig.h"
+#include "fixture.h"
 
 /** fault_is_unmapped - whether a fault is that of an unmapped address, at any level. */
 bool fault_is_unmapped(u32 fault);
@@ -23,6 +23,7 @@ bool fault_is_unmapped(u32 fault);
  *
  * Return: the context's state after the fault.
  */
-struct drm_pumice_context_get_state expect_fault(struct rig *rig, u64 stream, u32 fault, u32 unit);
+struct drm_pumice_context_get_state expect_fault(struct fixture *fx, u64 stream, u32 fault,
+						  u32 unit);
 
 #endif

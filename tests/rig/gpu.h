@@ -7,8 +7,8 @@
  * test can pass invalid arguments. need_* functions end the case as failed when they
  * fail. libpumice is not used: the kernel is tested.
  */
-#ifndef RIG_GPU_H
-#define RIG_GPU_H
+#ifndef FX_GPU_H
+#define FX_GPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Fault injection, by the driver's file in debugfs. */
-#ifndef RIG_INJECT_H
-#define RIG_INJECT_H
+#ifndef FX_INJECT_H
+#define FX_INJECT_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
 /*
  * Page sizes: memory that large pages can map, and the sizes that the GPU's tables have.
  */
-#ifndef RIG_PAGES_H
-#define RIG_PAGES_H
+#ifndef FX_PAGES_H
+#define FX_PAGES_H
 
 #include <stdbool.h>
 

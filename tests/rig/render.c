@@ -49,27 +49,27 @@ u32 need_hwrt(int fd, struct drm_pumice_hwrt_create args)
 	return args.id;
 }
 
-struct render render_on(const struct rig *rig)
+struct render render_on(const struct fixture *fx)
 {
 	const struct pumice_pdm_render record = { .outputs = 1, .clear_depth = bits(1) };
 	u32 words[PUMICE_PDM_RENDER_WORDS], halt[PUMICE_VDM_HALT_WORDS];
-	struct render r = { .rig = *rig };
+	struct render r = { .fx = *fx };
 
-	r.context = need_context_of(rig->fd, rig->vm, DRM_PUMICE_CONTEXT_RENDER);
-	r.list = need_free_list(rig->fd, render_list_args(rig->vm));
-	r.hwrt = need_hwrt(rig->fd, render_hwrt_args(rig->vm, r.list));
+	r.context = need_context_of(fx->fd, fx->vm, DRM_PUMICE_CONTEXT_RENDER);
+	r.list = need_free_list(fx->fd, render_list_args(fx->vm));
+	r.hwrt = need_hwrt(fx->fd, render_hwrt_args(fx->vm, r.list));
 	pumice_vdm_halt_pack(halt, &(struct pumice_vdm_halt){ 0 });
-	r.geometry = rig_place(&r.rig, halt, PUMICE_VDM_HALT_WORDS);
+	r.geometry = fx_place(&r.fx, halt, PUMICE_VDM_HALT_WORDS);
 	pumice_pdm_render_pack(words, &record);
-	r.fragment = rig_place(&r.rig, words, PUMICE_PDM_RENDER_WORDS);
+	r.fragment = fx_place(&r.fx, words, PUMICE_PDM_RENDER_WORDS);
 	return r;
 }
 
 struct render render_open(void)
 {
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 
-	return render_on(&rig);
+	return render_on(&fx);
 }
 
 void render_pair(const struct render *r, u32 data, struct drm_pumice_job *jobs)
@@ -88,20 +88,20 @@ void render_pair(const struct render *r, u32 data, struct drm_pumice_job *jobs)
 
 void render_submit(struct render *r, u32 data, u64 geometry, u64 fragment)
 {
-	struct drm_pumice_sync sync = then_signal(r->rig.sync, 0);
+	struct drm_pumice_sync sync = then_signal(r->fx.sync, 0);
 	struct drm_pumice_job jobs[2];
 
 	render_pair(r, data, jobs);
 	jobs[0].stream = geometry;
 	jobs[1].stream = fragment;
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&sync, 1);
-	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
+	CHECK_OK(gpu_submit(r->fx.fd, jobs, 2, NULL));
 }
 
 void render_submit_past_geometry(struct render *r, u64 geometry, u64 fragment)
 {
 	struct drm_pumice_sync signals[2] = {
-		then_signal(need_sync(r->rig.fd), 0), then_signal(r->rig.sync, 0),
+		then_signal(need_sync(r->fx.fd), 0), then_signal(r->fx.sync, 0),
 	};
 	struct drm_pumice_job jobs[2];
 
@@ -110,23 +110,23 @@ void render_submit_past_geometry(struct render *r, u64 geometry, u64 fragment)
 	jobs[1].stream = fragment;
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[0], 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&signals[1], 1);
-	CHECK_OK(gpu_submit(r->rig.fd, jobs, 2, NULL));
-	need_wait(r->rig.fd, signals[0].handle, 0);
+	CHECK_OK(gpu_submit(r->fx.fd, jobs, 2, NULL));
+	need_wait(r->fx.fd, signals[0].handle, 0);
 }
 
 void render_block(struct render *r)
 {
-	const u64 busy = need_stats(r->rig.fd).geometry_busy;
+	const u64 busy = need_stats(r->fx.fd).geometry_busy;
 
-	render_submit(r, 0, geometry_loop_stream(&r->rig), r->fragment);
-	while (need_stats(r->rig.fd).geometry_busy == busy)
+	render_submit(r, 0, geometry_loop_stream(&r->fx), r->fragment);
+	while (need_stats(r->fx.fd).geometry_busy == busy)
 		;
 }
 
 int render_run(struct render *r, u32 data, u64 geometry, u64 fragment)
 {
 	render_submit(r, data, geometry, fragment);
-	return rig_wait(&r->rig);
+	return fx_wait(&r->fx);
 }
 
 void render_check_works(struct render *r)
@@ -136,11 +136,11 @@ void render_check_works(struct render *r)
 }
 
 /* A PDS program of some instructions and the task, as a stage. */
-static void place_stage(struct rig *rig, const struct shader *shader,
+static void place_stage(struct fixture *fx, const struct shader *shader,
 			const struct pumice_pds_insn *inputs, u32 count,
 			struct pumice_stage stage, u32 *words)
 {
-	u64 code = rig_place(rig, shader->words, shader->insns * 4);
+	u64 code = fx_place(fx, shader->words, shader->insns * 4);
 	u32 pds[4 * PUMICE_PDS_WORDS], n;
 
 	CHECK(count <= 2);
@@ -152,12 +152,12 @@ static void place_stage(struct rig *rig, const struct shader *shader,
 	pumice_pds_pack(pds + n++ * PUMICE_PDS_WORDS, &(struct pumice_pds_insn){
 		.opcode = PUMICE_PDS_OP_END,
 	});
-	stage.pds_addr = rig_place(rig, pds, n * PUMICE_PDS_WORDS);
+	stage.pds_addr = fx_place(fx, pds, n * PUMICE_PDS_WORDS);
 	stage.pds_insns = (u16)n;
 	pumice_stage_pack(words, &stage);
 }
 
-static u64 place_isp_state(struct rig *rig)
+static u64 place_isp_state(struct fixture *fx)
 {
 	u32 words[PUMICE_ISP_STATE_WORDS];
 
@@ -165,11 +165,11 @@ static u64 place_isp_state(struct rig *rig)
 		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = RENDER_SIZE,
 		.scissor_y1 = RENDER_SIZE, .sample_mask = 0xf,
 	});
-	return rig_place(rig, words, PUMICE_ISP_STATE_WORDS);
+	return fx_place(fx, words, PUMICE_ISP_STATE_WORDS);
 }
 
 /* Fragments with the interpolated colour, or endless ones. */
-static u64 place_tsp_state(struct rig *rig, bool endless)
+static u64 place_tsp_state(struct fixture *fx, bool endless)
 {
 	const struct pumice_pds_insn iterate = {
 		.opcode = PUMICE_PDS_OP_ITERATE, .bank = PUMICE_PDS_BANK_V, .comps = 3,
@@ -178,14 +178,14 @@ static u64 place_tsp_state(struct rig *rig, bool endless)
 	struct pumice_tsp_state state = { .varyings = 3 };
 	u32 words[PUMICE_TSP_STATE_WORDS];
 
-	place_stage(rig, &shader, &iterate, 1, (struct pumice_stage){ .attrs = 3 },
+	place_stage(fx, &shader, &iterate, 1, (struct pumice_stage){ .attrs = 3 },
 		    state.fragment);
 	pumice_tsp_state_pack(words, &state);
-	return rig_place(rig, words, PUMICE_TSP_STATE_WORDS);
+	return fx_place(fx, words, PUMICE_TSP_STATE_WORDS);
 }
 
 /* The whole target; vertices at @va. */
-static u64 place_vdm_state(struct rig *rig, u64 va, u32 count, bool endless)
+static u64 place_vdm_state(struct fixture *fx, u64 va, u32 count, bool endless)
 {
 	const u32 half = bits(RENDER_SIZE / 2), one = bits(1);
 	const struct pumice_pds_insn attr = {
@@ -203,11 +203,11 @@ static u64 place_vdm_state(struct rig *rig, u64 va, u32 count, bool endless)
 
 	inputs[1].reg = 4;
 	inputs[1].addr += offsetof(struct vertex, colour);
-	place_stage(rig, &shader, inputs, 2, (struct pumice_stage){ .attrs = 8 }, state.vertex);
-	state.isp_state = place_isp_state(rig);
-	state.tsp_state = place_tsp_state(rig, endless);
+	place_stage(fx, &shader, inputs, 2, (struct pumice_stage){ .attrs = 8 }, state.vertex);
+	state.isp_state = place_isp_state(fx);
+	state.tsp_state = place_tsp_state(fx, endless);
 	pumice_vdm_state_pack(words, &state);
-	return rig_place(rig, words, PUMICE_VDM_STATE_WORDS);
+	return fx_place(fx, words, PUMICE_VDM_STATE_WORDS);
 }
 
 static u64 draw_stream(struct render *r, u64 va, u32 count, bool endless)
@@ -216,7 +216,7 @@ static u64 draw_stream(struct render *r, u64 va, u32 count, bool endless)
 	u32 n = 0;
 
 	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){
-		.addr = place_vdm_state(&r->rig, va, count, endless),
+		.addr = place_vdm_state(&r->fx, va, count, endless),
 	});
 	n += PUMICE_VDM_STATE_CMD_WORDS;
 	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
@@ -224,7 +224,7 @@ static u64 draw_stream(struct render *r, u64 va, u32 count, bool endless)
 	});
 	n += PUMICE_VDM_DRAW_WORDS;
 	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
-	return rig_place(&r->rig, words, n + PUMICE_VDM_HALT_WORDS);
+	return fx_place(&r->fx, words, n + PUMICE_VDM_HALT_WORDS);
 }
 
 u64 render_draw_stream(struct render *r, u64 va, u32 count)
@@ -240,14 +240,14 @@ u64 render_loop_stream(struct render *r, u64 va, u32 count)
 void render_hang_in_fragment(struct render *r)
 {
 	static const float corner[3][2] = { { -1, -1 }, { 3, -1 }, { -1, 3 } };
-	struct vertex *v = (struct vertex *)r->rig.data.cpu;
+	struct vertex *v = (struct vertex *)r->fx.data.cpu;
 	u32 i;
 
 	for (i = 0; i < 3; i++)
 		v[i] = (struct vertex){
 			.x = corner[i][0], .y = corner[i][1], .z = 0.5f, .w = 1,
 		};
-	render_submit_past_geometry(r, render_loop_stream(r, r->rig.data.va, 3), r->fragment);
+	render_submit_past_geometry(r, render_loop_stream(r, r->fx.data.va, 3), r->fragment);
 }
 
 u64 render_store_record(struct render *r, u64 va)
@@ -264,11 +264,11 @@ u64 render_store_record(struct render *r, u64 va)
 		.addr = va, .format = PUMICE_FORMAT_RGBA8_UNORM, .width = RENDER_SIZE - 1,
 		.height = RENDER_SIZE - 1, .write_mask = 0xf,
 	});
-	dma.addr = rig_place(&r->rig, words, PUMICE_PBE_STATE_WORDS);
-	place_stage(&r->rig, &shader, &dma, 1,
+	dma.addr = fx_place(&r->fx, words, PUMICE_PBE_STATE_WORDS);
+	place_stage(&r->fx, &shader, &dma, 1,
 		    (struct pumice_stage){ .shared = PUMICE_PBE_STATE_WORDS }, record.end_of_tile);
 	pumice_pdm_render_pack(words, &record);
-	return rig_place(&r->rig, words, PUMICE_PDM_RENDER_WORDS);
+	return fx_place(&r->fx, words, PUMICE_PDM_RENDER_WORDS);
 }
 
 static u32 halt_transfer(u32 *words)
@@ -277,56 +277,56 @@ static u32 halt_transfer(u32 *words)
 	return PUMICE_TDM_HALT_WORDS;
 }
 
-u64 transfer_copy_stream(struct rig *rig, u64 to, u64 from, u32 bytes)
+u64 transfer_copy_stream(struct fixture *fx, u64 to, u64 from, u32 bytes)
 {
 	u32 words[PUMICE_TDM_COPY_WORDS + PUMICE_TDM_HALT_WORDS];
 
 	pumice_tdm_copy_pack(words, &(struct pumice_tdm_copy){
 		.src = from, .dst = to, .bytes = bytes,
 	});
-	return rig_place(rig, words, PUMICE_TDM_COPY_WORDS +
-			 halt_transfer(words + PUMICE_TDM_COPY_WORDS));
+	return fx_place(fx, words, PUMICE_TDM_COPY_WORDS +
+			halt_transfer(words + PUMICE_TDM_COPY_WORDS));
 }
 
-u64 transfer_fill_stream(struct rig *rig, u64 to, u32 value, u32 count)
+u64 transfer_fill_stream(struct fixture *fx, u64 to, u32 value, u32 count)
 {
 	u32 words[PUMICE_TDM_FILL_WORDS + PUMICE_TDM_HALT_WORDS];
 
 	pumice_tdm_fill_pack(words, &(struct pumice_tdm_fill){
 		.dst = to, .words = count, .value = value,
 	});
-	return rig_place(rig, words, PUMICE_TDM_FILL_WORDS +
-			 halt_transfer(words + PUMICE_TDM_FILL_WORDS));
+	return fx_place(fx, words, PUMICE_TDM_FILL_WORDS +
+			halt_transfer(words + PUMICE_TDM_FILL_WORDS));
 }
 
-/* Address that the next rig_place() uses. */
-static u64 next_place(struct rig *rig)
+/* Address that the next fx_place() uses. */
+static u64 next_place(struct fixture *fx)
 {
-	return rig_place(rig, NULL, 0);
+	return fx_place(fx, NULL, 0);
 }
 
 /* A stream of fills and a link back: a link alone could be detected by its own address. */
-u64 transfer_loop_stream(struct rig *rig)
+u64 transfer_loop_stream(struct fixture *fx)
 {
 	u32 words[PUMICE_TDM_FILL_WORDS + PUMICE_TDM_LINK_WORDS];
-	u64 at = next_place(rig);
+	u64 at = next_place(fx);
 
 	pumice_tdm_fill_pack(words, &(struct pumice_tdm_fill){
-		.dst = rig->data.va, .words = 1, .value = 1,
+		.dst = fx->data.va, .words = 1, .value = 1,
 	});
 	pumice_tdm_link_pack(words + PUMICE_TDM_FILL_WORDS, &(struct pumice_tdm_link){
 		.addr = at,
 	});
-	CHECK_EQUAL(rig_place(rig, words, PUMICE_TDM_FILL_WORDS + PUMICE_TDM_LINK_WORDS), at);
+	CHECK_EQUAL(fx_place(fx, words, PUMICE_TDM_FILL_WORDS + PUMICE_TDM_LINK_WORDS), at);
 	return at;
 }
 
-u64 geometry_loop_stream(struct rig *rig)
+u64 geometry_loop_stream(struct fixture *fx)
 {
 	u32 words[PUMICE_VDM_LINK_WORDS];
-	u64 at = next_place(rig);
+	u64 at = next_place(fx);
 
 	pumice_vdm_link_pack(words, &(struct pumice_vdm_link){ .addr = at });
-	CHECK_EQUAL(rig_place(rig, words, PUMICE_VDM_LINK_WORDS), at);
+	CHECK_EQUAL(fx_place(fx, words, PUMICE_VDM_LINK_WORDS), at);
 	return at;
 }

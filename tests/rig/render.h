@@ -6,16 +6,16 @@
  * Most streams draw nothing, since the behaviour of a context does not depend on them.
  * render_draw_stream() draws triangles.
  */
-#ifndef RIG_RENDER_H
-#define RIG_RENDER_H
+#ifndef FX_RENDER_H
+#define FX_RENDER_H
 
-#include "rig.h"
+#include "fixture.h"
 
 #define RENDER_SIZE	64u	/* pixels of the target, square */
 
 /** struct render - initial state of cases */
 struct render {
-	struct rig rig;		/* its context is of the compute data master */
+	struct fixture fx;		/* its context is of the compute data master */
 	u32 context;		/* render context */
 	u32 list;		/* free list */
 	u32 hwrt;		/* data set of RENDER_SIZE */
@@ -27,7 +27,7 @@ struct render {
 struct render render_open(void);
 
 /** render_on - the same in an existing fixture. */
-struct render render_on(const struct rig *rig);
+struct render render_on(const struct fixture *fx);
 
 /** render_list_args, render_hwrt_args - arguments of a free list, a data set of RENDER_SIZE. */
 struct drm_pumice_free_list_create render_list_args(u32 vm);
@@ -40,7 +40,7 @@ u32 need_hwrt(int fd, struct drm_pumice_hwrt_create args);
 /** render_pair - jobs[0] and jobs[1]: a pair without syncs. */
 void render_pair(const struct render *r, u32 data, struct drm_pumice_job *jobs);
 
-/** render_submit - submit a pair of streams that signals rig.sync at its end. */
+/** render_submit - submit a pair of streams that signals fixture.sync at its end. */
 void render_submit(struct render *r, u32 data, u64 geometry, u64 fragment);
 
 /** render_submit_past_geometry - render_submit(); the geometry job has ended when it returns. */
@@ -78,15 +78,15 @@ void render_hang_in_fragment(struct render *r);
 u64 render_store_record(struct render *r, u64 va);
 
 /** transfer_copy_stream - stream of a transfer context that copies bytes. */
-u64 transfer_copy_stream(struct rig *rig, u64 to, u64 from, u32 bytes);
+u64 transfer_copy_stream(struct fixture *fx, u64 to, u64 from, u32 bytes);
 
 /** transfer_fill_stream - stream of a transfer context that fills words. */
-u64 transfer_fill_stream(struct rig *rig, u64 to, u32 value, u32 words);
+u64 transfer_fill_stream(struct fixture *fx, u64 to, u32 value, u32 words);
 
 /** transfer_loop_stream - stream of a transfer context that never ends. */
-u64 transfer_loop_stream(struct rig *rig);
+u64 transfer_loop_stream(struct fixture *fx);
 
 /** geometry_loop_stream - vertex control stream that never ends. */
-u64 geometry_loop_stream(struct rig *rig);
+u64 geometry_loop_stream(struct fixture *fx);
 
 #endif

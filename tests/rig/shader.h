@@ -5,11 +5,11 @@
  * functions: neither assembler nor library is needed, and invalid encodings
  * can be written, too.
  *
- * Launch convention (see rig.h): shared registers contain the launch's parameters,
+ * Launch convention (see fixture.h): shared registers contain the launch's parameters,
  * v0 is the instance's global number in x.
  */
-#ifndef RIG_SHADER_H
-#define RIG_SHADER_H
+#ifndef FX_SHADER_H
+#define FX_SHADER_H
 
 #include "pumice_isa.h"
 #include "pumice_types.h"

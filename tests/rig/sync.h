@@ -6,8 +6,8 @@
  * Waits have a limit far above the duration of any test's job; reaching it is a
  * failure of the tested code.
  */
-#ifndef RIG_SYNC_H
-#define RIG_SYNC_H
+#ifndef FX_SYNC_H
+#define FX_SYNC_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * Interfaces of the system: debugfs counters, module
  * parameters, the PCI device in sysfs.
  */
-#ifndef RIG_SYSTEM_H
-#define RIG_SYSTEM_H
+#ifndef FX_SYSTEM_H
+#define FX_SYSTEM_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /* Uevents of the kernel: that a device was reset, or is lost. */
-#ifndef RIG_UEVENT_H
-#define RIG_UEVENT_H
+#ifndef FX_UEVENT_H
+#define FX_UEVENT_H
 
 /** need_uevents - open a socket that receives all uevents from now on. */
 int need_uevents(void);

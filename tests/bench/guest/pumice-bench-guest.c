@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "rig.h"
+#include "fixture.h"
 
 #define ROUNDS		400u
 #define WARM_UP		20u
 #define QUEUED		64u	/* jobs in a row */
 #define ROWS		50u	/* rounds of those */
-#define BIND_VA		RIG_FREE
+#define BIND_VA		FX_FREE
 #define GOAL		0.25	/* a job may take four times the minimum */
 
 struct samples {
@@ -87,32 +87,32 @@ static u64 interrupt_once(int file)
 	return strtoull(text, NULL, 10);
 }
 
-static u64 job_once(struct rig *rig, u64 stream)
+static u64 job_once(struct fixture *fx, u64 stream)
 {
 	u64 start = now_ns();
 
-	rig_submit(rig, stream);
-	need_wait(rig->fd, rig->sync, 0);
+	fx_submit(fx, stream);
+	need_wait(fx->fd, fx->sync, 0);
 	return now_ns() - start;
 }
 
-static u64 queued_once(struct rig *rig, u64 stream)
+static u64 queued_once(struct fixture *fx, u64 stream)
 {
 	u64 start = now_ns();
 
 	for (u32 i = 0; i < QUEUED; i++)
-		rig_submit(rig, stream);
-	need_wait(rig->fd, rig->sync, 0);
+		fx_submit(fx, stream);
+	need_wait(fx->fd, fx->sync, 0);
 	return (now_ns() - start) / QUEUED;
 }
 
-static u64 bind_once(struct rig *rig, u32 handle)
+static u64 bind_once(struct fixture *fx, u32 handle)
 {
 	u64 start = now_ns(), ns;
 
-	need_map(rig->fd, rig->vm, handle, 0, BIND_VA, PAGE, 0);
+	need_map(fx->fd, fx->vm, handle, 0, BIND_VA, PAGE, 0);
 	ns = now_ns() - start;
-	need_unmap(rig->fd, rig->vm, BIND_VA, PAGE);
+	need_unmap(fx->fd, fx->vm, BIND_VA, PAGE);
 	return ns;
 }
 
@@ -135,25 +135,25 @@ static struct samples jobs, interrupts, queued, binds;
 
 static void measure(void)
 {
-	struct rig rig = rig_open();
-	u64 stream = rig_empty_stream(&rig);
-	u32 handle = need_bo(rig.fd, PAGE), i;
+	struct fixture fx = fx_open();
+	u64 stream = fx_empty_stream(&fx);
+	u32 handle = need_bo(fx.fd, PAGE), i;
 	int file = open_interrupt_file();
 
 	for (i = 0; i < WARM_UP; i++) {
-		job_once(&rig, stream);
+		job_once(&fx, stream);
 		interrupt_once(file);
-		bind_once(&rig, handle);
+		bind_once(&fx, handle);
 	}
 	for (i = 0; i < ROUNDS; i++) {
-		take(&jobs, job_once(&rig, stream));
+		take(&jobs, job_once(&fx, stream));
 		take(&interrupts, interrupt_once(file));
-		take(&binds, bind_once(&rig, handle));
+		take(&binds, bind_once(&fx, handle));
 	}
 	for (i = 0; i < ROWS; i++)
-		take(&queued, queued_once(&rig, stream));
+		take(&queued, queued_once(&fx, stream));
 	close(file);
-	rig_close(&rig);
+	fx_close(&fx);
 }
 
 int main(void)

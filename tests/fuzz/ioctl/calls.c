@@ -212,7 +212,7 @@ static int vm_destroy(struct fuzz *f, u32 id)
 {
 	struct drm_pumice_vm_destroy args = { .id = id };
 
-	if (!id || id == f->render.rig.vm)
+	if (!id || id == f->render.fx.vm)
 		return -ENOENT;
 	return call(f->fd, DRM_IOCTL_PUMICE_VM_DESTROY, &args);
 }
@@ -221,10 +221,10 @@ static int vm_destroy(struct fuzz *f, u32 id)
 static int vm_create(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_vm_create args = { .flags = fuzz_zero(rng) };
-	const struct rig *rig = &f->render.rig;
+	const struct fixture *fx = &f->render.fx;
 	const struct drm_pumice_bind_op ops[] = {
-		bind_map(rig->code.handle, 0, RIG_CODE, RIG_CODE_BYTES, 0),
-		bind_map(rig->data.handle, 0, RIG_DATA, RIG_DATA_BYTES, 0),
+		bind_map(fx->code.handle, 0, FX_CODE, FX_CODE_BYTES, 0),
+		bind_map(fx->data.handle, 0, FX_DATA, FX_DATA_BYTES, 0),
 	};
 	struct drm_pumice_vm_bind bind = { .ops = ARRAY_OF(ops, 2) };
 	int ret = call(f->fd, DRM_IOCTL_PUMICE_VM_CREATE, &args);
@@ -356,7 +356,7 @@ static int context_create(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_context_create args = {
 		.type = fuzz_below(rng, 5), .priority = fuzz_below(rng, 4),
-		.vm = fuzz_chance(rng, 2) ? f->render.rig.vm : fuzz_pick(f, rng, FUZZ_VM),
+		.vm = fuzz_chance(rng, 2) ? f->render.fx.vm : fuzz_pick(f, rng, FUZZ_VM),
 		.flags = fuzz_zero(rng), .pad = fuzz_zero(rng),
 	};
 	int ret = call(f->fd, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &args);
@@ -511,7 +511,7 @@ static int hwrt_destroy(struct fuzz *f, u32 id)
 
 static int hwrt_create(struct fuzz *f, struct fuzz_rng *rng)
 {
-	struct drm_pumice_hwrt_create args = render_hwrt_args(f->render.rig.vm, f->render.list);
+	struct drm_pumice_hwrt_create args = render_hwrt_args(f->render.fx.vm, f->render.list);
 	int ret;
 
 	if (fuzz_chance(rng, 2)) {
@@ -525,7 +525,7 @@ static int hwrt_create(struct fuzz *f, struct fuzz_rng *rng)
 	args.samples = 1u << fuzz_below(rng, 4);
 	args.tile_size = fuzz_below(rng, 4);
 	args.flags = fuzz_zero(rng);
-	args.spill = fuzz_chance(rng, 2) ? RIG_FREE : 0;
+	args.spill = fuzz_chance(rng, 2) ? FX_FREE : 0;
 	args.spill_bytes = args.spill ? fuzz_pages(rng, 16) : 0;
 	ret = call(f->fd, DRM_IOCTL_PUMICE_HWRT_CREATE, &args);
 	if (!ret)
@@ -700,7 +700,7 @@ static int map_in(struct fuzz *f, int to, u32 vm, u32 handle, u64 va, u64 bytes)
 /* A file of its own, with the memory of streams and data, and a job that may still run. */
 static int use_and_close(struct fuzz *f, int file, struct fuzz_rng *rng)
 {
-	const struct rig *rig = &f->render.rig;
+	const struct fixture *fx = &f->render.fx;
 	struct drm_pumice_vm_create vm = { 0 };
 	struct drm_pumice_context_create context = {
 		.type = DRM_PUMICE_CONTEXT_COMPUTE, .priority = DRM_PUMICE_PRIORITY_NORMAL,
@@ -709,9 +709,9 @@ static int use_and_close(struct fuzz *f, int file, struct fuzz_rng *rng)
 	int ret = call(file, DRM_IOCTL_PUMICE_VM_CREATE, &vm);
 
 	if (!ret)
-		ret = map_in(f, file, vm.id, rig->code.handle, RIG_CODE, RIG_CODE_BYTES);
+		ret = map_in(f, file, vm.id, fx->code.handle, FX_CODE, FX_CODE_BYTES);
 	if (!ret)
-		ret = map_in(f, file, vm.id, rig->data.handle, RIG_DATA, RIG_DATA_BYTES);
+		ret = map_in(f, file, vm.id, fx->data.handle, FX_DATA, FX_DATA_BYTES);
 	context.vm = vm.id;
 	if (!ret)
 		ret = call(file, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &context);

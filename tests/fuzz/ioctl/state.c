@@ -68,8 +68,8 @@ u64 fuzz_pages(struct fuzz_rng *rng, u32 most)
 u64 fuzz_va(struct fuzz_rng *rng)
 {
 	static const u64 bases[] = {
-		RIG_FREE, RIG_FREE + 2 * MIB, RIG_FREE + GIB - 8 * PAGE, RIG_FREE + 6 * GIB,
-		RIG_DATA,
+		FX_FREE, FX_FREE + 2 * MIB, FX_FREE + GIB - 8 * PAGE, FX_FREE + 6 * GIB,
+		FX_DATA,
 	};
 
 	if (fuzz_chance(rng, SELDOM))
@@ -78,20 +78,20 @@ u64 fuzz_va(struct fuzz_rng *rng)
 	       PAGE * (u64)fuzz_below(rng, 16);
 }
 
-/* Programs and streams of the rig, which every VM of the fuzzer gets to see. */
+/* Programs and streams of the fixture, which every VM of the fuzzer gets to see. */
 static void place_streams(struct fuzz *f)
 {
-	struct rig *rig = &f->render.rig;
+	struct fixture *fx = &f->render.fx;
 	u64 *streams = f->streams;
 
-	streams[0] = rig_empty_stream(rig);
-	streams[1] = rig_store_stream(rig, RIG_DATA, 1);
-	streams[2] = rig_copy_stream(rig, RIG_DATA + PAGE, RIG_DATA, 1);
-	streams[3] = rig_store_stream(rig, RIG_FREE, 1);
-	streams[4] = transfer_fill_stream(rig, RIG_DATA, 7, 64);
-	streams[5] = transfer_copy_stream(rig, RIG_DATA + PAGE, RIG_DATA, PAGE);
-	streams[6] = rig_loop_stream(rig);
-	streams[7] = geometry_loop_stream(rig);
+	streams[0] = fx_empty_stream(fx);
+	streams[1] = fx_store_stream(fx, FX_DATA, 1);
+	streams[2] = fx_copy_stream(fx, FX_DATA + PAGE, FX_DATA, 1);
+	streams[3] = fx_store_stream(fx, FX_FREE, 1);
+	streams[4] = transfer_fill_stream(fx, FX_DATA, 7, 64);
+	streams[5] = transfer_copy_stream(fx, FX_DATA + PAGE, FX_DATA, PAGE);
+	streams[6] = fx_loop_stream(fx);
+	streams[7] = geometry_loop_stream(fx);
 }
 
 struct fuzz fuzz_open(void)
@@ -99,12 +99,12 @@ struct fuzz fuzz_open(void)
 	struct fuzz f = { .render = render_open() };
 	u32 i;
 
-	f.fd = f.render.rig.fd;
+	f.fd = f.render.fx.fd;
 	place_streams(&f);
 	for (i = 0; i < FUZZ_LIVE; i++)
 		f.files[i] = -1;
-	f.live[FUZZ_VM][0] = f.render.rig.vm;
-	f.live[FUZZ_CONTEXT][0] = f.render.rig.context;
+	f.live[FUZZ_VM][0] = f.render.fx.vm;
+	f.live[FUZZ_CONTEXT][0] = f.render.fx.context;
 	f.live[FUZZ_RENDER][0] = f.render.context;
 	f.live[FUZZ_FREE_LIST][0] = f.render.list;
 	f.live[FUZZ_HWRT][0] = f.render.hwrt;
@@ -120,7 +120,7 @@ void fuzz_close(struct fuzz *f)
 	for (i = 0; i < FUZZ_LIVE; i++)
 		if (f->files[i] >= 0)
 			close(f->files[i]);
-	rig_close(&f->render.rig);
+	fx_close(&f->render.fx);
 }
 
 static u32 *slot_of(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind)

@@ -219,7 +219,7 @@ static void threads_sharing_a_file_leave_the_driver_sound(void)
 	struct thread *threads = calloc(THREADS, sizeof(*threads));
 	long timeout = module_parameter("job_timeout_ms");
 	struct fuzz f = fuzz_open();
-	struct rig rig;
+	struct fixture fx;
 
 	CHECK(threads && fuzz_call_count <= MOST_CALLS && seconds && seconds <= SECONDS_MAX);
 	test_note("PUMICE_FUZZ_SEED=%llu, %u threads, %llu s", (unsigned long long)seed, THREADS,
@@ -230,9 +230,9 @@ static void threads_sharing_a_file_leave_the_driver_sound(void)
 	report(threads);
 	fuzz_close(&f);
 	need_nothing_left();
-	rig = rig_open();
-	rig_check_works(&rig);
-	rig_close(&rig);
+	fx = fx_open();
+	fx_check_works(&fx);
+	fx_close(&fx);
 	need_nothing_left();
 	free(threads);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Fixture of tests through ioctls. See rig.h. */
-#include "rig.h"
+/* Fixture of tests through ioctls. See fixture.h. */
+#include "fixture.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -20,83 +20,83 @@
 #define WITNESSES	2u	/* jobs that run before a fence is checked */
 #define RUNS		0x52554e53u	/* written by an endless job */
 
-int rig_try(struct rig *rig, int fd)
+int fx_try(struct fixture *fx, int fd)
 {
 	int err;
 
-	*rig = (struct rig){ .fd = fd };
-	err = gpu_vm_create(fd, &rig->vm);
+	*fx = (struct fixture){ .fd = fd };
+	err = gpu_vm_create(fd, &fx->vm);
 	if (!err)
-		err = gpu_context_create(fd, rig->vm, DRM_PUMICE_PRIORITY_NORMAL, &rig->context);
+		err = gpu_context_create(fd, fx->vm, DRM_PUMICE_PRIORITY_NORMAL, &fx->context);
 	if (!err)
-		err = drmSyncobjCreate(fd, 0, &rig->sync) ? -errno : 0;
+		err = drmSyncobjCreate(fd, 0, &fx->sync) ? -errno : 0;
 	if (!err)
-		err = gpu_mem_create(fd, rig->vm, RIG_CODE, RIG_CODE_BYTES, &rig->code);
+		err = gpu_mem_create(fd, fx->vm, FX_CODE, FX_CODE_BYTES, &fx->code);
 	if (!err)
-		err = gpu_mem_create(fd, rig->vm, RIG_DATA, RIG_DATA_BYTES, &rig->data);
+		err = gpu_mem_create(fd, fx->vm, FX_DATA, FX_DATA_BYTES, &fx->data);
 	return err;
 }
 
-struct rig rig_on(int fd)
+struct fixture fx_on(int fd)
 {
-	struct rig rig;
+	struct fixture fx;
 
-	CHECK_OK(rig_try(&rig, fd));
-	return rig;
+	CHECK_OK(fx_try(&fx, fd));
+	return fx;
 }
 
-struct rig rig_with(int fd, u32 priority, unsigned int timeout_ms)
+struct fixture fx_with(int fd, u32 priority, unsigned int timeout_ms)
 {
 	const long usual = module_parameter("job_timeout_ms");
-	struct rig rig = rig_on(fd);
+	struct fixture fx = fx_on(fd);
 
 	CHECK(usual >= 0);
 	CHECK_OK(set_module_parameter("job_timeout_ms", timeout_ms));
-	CHECK_OK(gpu_context_destroy(fd, rig.context));
-	CHECK_OK(gpu_context_create(fd, rig.vm, priority, &rig.context));
+	CHECK_OK(gpu_context_destroy(fd, fx.context));
+	CHECK_OK(gpu_context_create(fd, fx.vm, priority, &fx.context));
 	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
-	return rig;
+	return fx;
 }
 
-void rig_close(struct rig *rig)
+void fx_close(struct fixture *fx)
 {
-	if (rig->code.cpu)
-		munmap(rig->code.cpu, rig->code.size);
-	if (rig->data.cpu)
-		munmap(rig->data.cpu, rig->data.size);
-	close(rig->fd);
+	if (fx->code.cpu)
+		munmap(fx->code.cpu, fx->code.size);
+	if (fx->data.cpu)
+		munmap(fx->data.cpu, fx->data.size);
+	close(fx->fd);
 }
 
-struct rig rig_open(void)
+struct fixture fx_open(void)
 {
-	return rig_on(need_gpu());
+	return fx_on(need_gpu());
 }
 
-u64 rig_data(const struct rig *rig, u32 index)
+u64 fx_data(const struct fixture *fx, u32 index)
 {
-	return rig->data.va + index * sizeof(u32);
+	return fx->data.va + index * sizeof(u32);
 }
 
-u64 rig_place(struct rig *rig, const u32 *words, u32 count)
+u64 fx_place(struct fixture *fx, const u32 *words, u32 count)
 {
-	u64 at = (rig->used + ALIGN - 1) & ~(u64)(ALIGN - 1);
+	u64 at = (fx->used + ALIGN - 1) & ~(u64)(ALIGN - 1);
 	u64 bytes = count * sizeof(u32);
 
-	CHECK(at + bytes <= rig->code.size);
-	memcpy((u8 *)rig->code.cpu + at, words, bytes);
-	rig->used = at + bytes;
-	return rig->code.va + at;
+	CHECK(at + bytes <= fx->code.size);
+	memcpy((u8 *)fx->code.cpu + at, words, bytes);
+	fx->used = at + bytes;
+	return fx->code.va + at;
 }
 
 /* Write the PDS program of a launch: parameters, the instance's number, the task. */
-static u64 place_pds(struct rig *rig, const struct launch *launch, u32 *insns)
+static u64 place_pds(struct fixture *fx, const struct launch *launch, u32 *insns)
 {
 	u32 words[(LAUNCH_PARAMS + 3) * 4] = { 0 };
 	u64 code = launch->code;
 	u32 n = 0, i;
 
 	if (!code)
-		code = rig_place(rig, launch->shader->words, launch->shader->insns * 4);
+		code = fx_place(fx, launch->shader->words, launch->shader->insns * 4);
 
 	for (i = 0; i < LAUNCH_PARAMS; i++, n++)
 		pumice_pds_pack(words + n * 4, &(struct pumice_pds_insn){
@@ -114,13 +114,13 @@ static u64 place_pds(struct rig *rig, const struct launch *launch, u32 *insns)
 		.opcode = PUMICE_PDS_OP_END,
 	});
 	*insns = n;
-	return rig_place(rig, words, n * 4);
+	return fx_place(fx, words, n * 4);
 }
 
-u32 rig_launch_words(struct rig *rig, const struct launch *launch, u32 *words)
+u32 fx_launch_words(struct fixture *fx, const struct launch *launch, u32 *words)
 {
 	u32 pds_insns;
-	u64 pds = place_pds(rig, launch, &pds_insns);
+	u64 pds = place_pds(fx, launch, &pds_insns);
 	const struct pumice_cdm_state state = {
 		.pds_addr = pds, .pds_insns = (u16)pds_insns,
 		.shared = (u16)(launch->shared ? launch->shared : LAUNCH_PARAMS),
@@ -136,26 +136,26 @@ u32 rig_launch_words(struct rig *rig, const struct launch *launch, u32 *words)
 	return PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS;
 }
 
-u64 rig_stream(struct rig *rig, const struct launch *launch)
+u64 fx_stream(struct fixture *fx, const struct launch *launch)
 {
 	u32 words[16];
-	u32 count = rig_launch_words(rig, launch, words);
+	u32 count = fx_launch_words(fx, launch, words);
 
 	pumice_cdm_halt_pack(words + count, &(struct pumice_cdm_halt){ 0 });
-	return rig_place(rig, words, count + PUMICE_CDM_HALT_WORDS);
+	return fx_place(fx, words, count + PUMICE_CDM_HALT_WORDS);
 }
 
-u64 rig_store_stream(struct rig *rig, u64 va, u32 value)
+u64 fx_store_stream(struct fixture *fx, u64 va, u32 value)
 {
 	const struct shader shader = shader_store();
 	const struct launch launch = {
 		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), value },
 	};
 
-	return rig_stream(rig, &launch);
+	return fx_stream(fx, &launch);
 }
 
-u64 rig_copy_stream(struct rig *rig, u64 to, u64 from, u32 add)
+u64 fx_copy_stream(struct fixture *fx, u64 to, u64 from, u32 add)
 {
 	const struct shader shader = shader_copy();
 	const struct launch launch = {
@@ -163,41 +163,41 @@ u64 rig_copy_stream(struct rig *rig, u64 to, u64 from, u32 add)
 		.params = { (u32)to, (u32)(to >> 32), (u32)from, (u32)(from >> 32), add },
 	};
 
-	return rig_stream(rig, &launch);
+	return fx_stream(fx, &launch);
 }
 
-u64 rig_loop_stream(struct rig *rig)
+u64 fx_loop_stream(struct fixture *fx)
 {
 	const struct shader shader = shader_loop();
-	u64 va = rig_data(rig, RIG_RUNS_WORD);
+	u64 va = fx_data(fx, FX_RUNS_WORD);
 
-	return rig_stream(rig, &(struct launch){
+	return fx_stream(fx, &(struct launch){
 		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), RUNS },
 	});
 }
 
-u64 rig_empty_stream(struct rig *rig)
+u64 fx_empty_stream(struct fixture *fx)
 {
 	u32 word;
 
 	pumice_cdm_halt_pack(&word, &(struct pumice_cdm_halt){ 0 });
-	return rig_place(rig, &word, PUMICE_CDM_HALT_WORDS);
+	return fx_place(fx, &word, PUMICE_CDM_HALT_WORDS);
 }
 
-void rig_submit(struct rig *rig, u64 stream)
+void fx_submit(struct fixture *fx, u64 stream)
 {
-	const struct drm_pumice_sync syncs[] = { then_signal(rig->sync, 0) };
+	const struct drm_pumice_sync syncs[] = { then_signal(fx->sync, 0) };
 	const struct drm_pumice_job job = {
-		.context = rig->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(syncs, 1),
 	};
 
-	CHECK_OK(gpu_submit(rig->fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
-int rig_try_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 signal)
+int fx_try_points(struct fixture *fx, u64 stream, u32 timeline, u64 wait, u64 signal)
 {
 	struct drm_pumice_sync syncs[2];
-	struct drm_pumice_job job = { .context = rig->context, .stream = stream };
+	struct drm_pumice_job job = { .context = fx->context, .stream = stream };
 	u32 count = 0;
 
 	if (wait)
@@ -205,22 +205,22 @@ int rig_try_points(struct rig *rig, u64 stream, u32 timeline, u64 wait, u64 sign
 	if (signal)
 		syncs[count++] = then_signal(timeline, signal);
 	job.syncs = (struct drm_pumice_array)ARRAY_OF(syncs, count);
-	return gpu_submit(rig->fd, &job, 1, NULL);
+	return gpu_submit(fx->fd, &job, 1, NULL);
 }
 
-int rig_wait(struct rig *rig)
+int fx_wait(struct fixture *fx)
 {
-	need_wait(rig->fd, rig->sync, 0);
-	return sync_status(rig->fd, rig->sync, 0);
+	need_wait(fx->fd, fx->sync, 0);
+	return sync_status(fx->fd, fx->sync, 0);
 }
 
-int rig_run(struct rig *rig, u64 stream)
+int fx_run(struct fixture *fx, u64 stream)
 {
-	rig_submit(rig, stream);
-	return rig_wait(rig);
+	fx_submit(fx, stream);
+	return fx_wait(fx);
 }
 
-void rig_check_words(const u32 *cpu, u32 value)
+void fx_check_words(const u32 *cpu, u32 value)
 {
 	u32 i;
 
@@ -231,22 +231,22 @@ void rig_check_words(const u32 *cpu, u32 value)
 	}
 }
 
-void rig_check_works(struct rig *rig)
+void fx_check_works(struct fixture *fx)
 {
-	u32 value = 0x5a5a0000u + (u32)rig->used;
+	u32 value = 0x5a5a0000u + (u32)fx->used;
 
-	CHECK_EQUAL(rig_run(rig, rig_store_stream(rig, rig->data.va, value)), 1);
-	rig_check_words(rig->data.cpu, value);
+	CHECK_EQUAL(fx_run(fx, fx_store_stream(fx, fx->data.va, value)), 1);
+	fx_check_words(fx->data.cpu, value);
 }
 
-void rig_hang(struct rig *rig)
+void fx_hang(struct fixture *fx)
 {
-	rig_submit(rig, rig_loop_stream(rig));
+	fx_submit(fx, fx_loop_stream(fx));
 }
 
-static void wait_until_runs(struct rig *rig)
+static void wait_until_runs(struct fixture *fx)
 {
-	volatile u32 *runs = &rig->data.cpu[RIG_RUNS_WORD];
+	volatile u32 *runs = &fx->data.cpu[FX_RUNS_WORD];
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
 
 	while (*runs != RUNS && now_ns() < deadline)
@@ -254,34 +254,34 @@ static void wait_until_runs(struct rig *rig)
 	CHECK_EQUAL(*runs, RUNS);
 }
 
-void rig_block(struct rig *rig)
+void fx_block(struct fixture *fx)
 {
-	rig->data.cpu[RIG_RUNS_WORD] = 0;
-	rig_hang(rig);
-	wait_until_runs(rig);
+	fx->data.cpu[FX_RUNS_WORD] = 0;
+	fx_hang(fx);
+	wait_until_runs(fx);
 }
 
-void rig_run_on(struct rig *rig)
+void fx_run_on(struct fixture *fx)
 {
 	const struct shader shader = shader_store_one();
-	u64 va = rig_data(rig, RIG_RUNS_WORD);
+	u64 va = fx_data(fx, FX_RUNS_WORD);
 
-	rig->data.cpu[RIG_RUNS_WORD] = 0;
-	rig_submit(rig, rig_stream(rig, &(struct launch){
+	fx->data.cpu[FX_RUNS_WORD] = 0;
+	fx_submit(fx, fx_stream(fx, &(struct launch){
 		.shader = &shader, .params = { (u32)va, (u32)(va >> 32), RUNS },
 		.groups = UINT32_MAX, .size = 1,
 	}));
-	wait_until_runs(rig);
+	wait_until_runs(fx);
 }
 
 /* On a separate file, which frees everything. */
-void rig_check_held(int fd, u32 sync, u64 point)
+void fx_check_held(int fd, u32 sync, u64 point)
 {
-	struct rig witness = rig_open();
+	struct fixture witness = fx_open();
 	u32 i;
 
 	for (i = 0; i < WITNESSES; i++)
-		rig_check_works(&witness);
-	rig_close(&witness);
+		fx_check_works(&witness);
+	fx_close(&witness);
 	CHECK(sync_is_pending(fd, sync, point));
 }
