@@ -3,39 +3,41 @@
  * Pumice DRM interface.
  *
  * Rules of every ioctl:
- * - Unknown flags, non-zero padding and non-zero reserved fields give -EINVAL.
+ * - Unknown flags, non-zero padding and non-zero reserved fields return -EINVAL.
  * - Arrays are struct drm_pumice_array: a stride smaller than the element's
  *   first published size, or one whose extra bytes are not zero, is refused
  *   (-EINVAL, -E2BIG), so that elements may grow; counts above the named
- *   limit give -E2BIG.
- * - Handles of another file, of another kind or of nothing give -ENOENT.
- * - An unplugged device gives -ENODEV.
- * - What all users have in common is limited for each file and each user, and a
- *   part of it is reserved: -ENOSPC, see CONTEXT_CREATE.
- * - A signal may interrupt a call that waits: -EINTR. What is read of its arguments
- *   means the same then, so it is repeated as it is; drmIoctl() does so.
+ *   limit return -E2BIG.
+ * - Invalid handles, and handles of another file or another kind, return -ENOENT.
+ * - After an unplug of the device, calls return -ENODEV.
+ * - Resources that all users share are limited per file and per user, and a
+ *   part of them is reserved: -ENOSPC, see CONTEXT_CREATE.
+ * - A signal may interrupt a call that waits: -EINTR. The input fields of its
+ *   arguments are not modified, so the call can be repeated unchanged, as
+ *   drmIoctl() does.
  *
- * Versions, as drmGetVersion() gives them:
+ * Versions, as returned by drmGetVersion():
  *   1.0	counts of VM_BIND and SUBMIT also carry the failing index
  *   1.1	failed_op and failed_job; BO_MADVISE, CONTEXT_SET_PRIORITY, FILE_GET_RESETS,
  *		VM_GET_FAULTS; DRM_PUMICE_BIND_UNMAP_ALL and DRM_PUMICE_BIND_NULL. A 1.0 kernel
  *		refuses them with -EINVAL, and does not write the two fields. A program for
- *		1.0 does not learn from a 1.1 kernel which operation failed: counts stay.
- *		JOB_GET_RESULT from @waves on, which a 1.0 kernel leaves as the caller set it.
- *		DRM_PUMICE_PERF_COUNTER_GLOBAL, with -EACCES of PERFMON_CREATE for those who
- *		may not see such counters. -ENOSPC above DRM_PUMICE_MAX_QUEUED_* and the
- *		limits of CONTEXT_CREATE, which a 1.0 kernel does not have.
+ *		1.0 does not receive the index of the failed operation from a 1.1 kernel,
+ *		which does not modify counts. JOB_GET_RESULT from @waves on, which a 1.0
+ *		kernel does not write. DRM_PUMICE_PERF_COUNTER_GLOBAL, with -EACCES of
+ *		PERFMON_CREATE for callers without the right to such counters. -ENOSPC above
+ *		DRM_PUMICE_MAX_QUEUED_* and the limits of CONTEXT_CREATE, which a 1.0 kernel
+ *		does not have.
  *
- * What the fence of a job carries:
- *   0		the job ran to its end
- *   -EIO	the job faulted: CONTEXT_GET_STATE reports how. The context goes on.
- *   -ETIMEDOUT	the job took too long. Its context is GUILTY and takes no more jobs.
+ * Status of the fence of a job:
+ *   0		the job completed
+ *   -EIO	the job faulted: see CONTEXT_GET_STATE. The context remains usable.
+ *   -ETIMEDOUT	the job timed out. Its context is GUILTY and accepts no more jobs.
  *   -ECANCELED	the job was stopped for another reason: its context was destroyed or
  *		became GUILTY, or the GPU was reset while a job of the context ran
  *   -ESRCH	the context was destroyed while the job still waited in the kernel for
- *		the fence of another driver, or for a job that waits so
+ *		the fence of another driver, directly or through another job
  *   -ENODEV	the device was unplugged
- * A job runs also if one it waits for ended with an error.
+ * A job runs even if a job that it waits for ended with an error.
  */
 #ifndef _PUMICE_DRM_H_
 #define _PUMICE_DRM_H_
@@ -73,12 +75,12 @@ extern "C" {
 #define DRM_PUMICE_FILE_GET_RESETS	0x17
 #define DRM_PUMICE_VM_GET_FAULTS	0x18
 
-/* Limits that user space may rely on; larger counts give -E2BIG. */
+/* Limits that user space may rely on; larger counts return -E2BIG. */
 #define DRM_PUMICE_MAX_BIND_OPS		4096
 #define DRM_PUMICE_MAX_JOBS		64
 #define DRM_PUMICE_MAX_SYNCS		256	/* of one job */
 /*
- * What may be queued; more give -ENOSPC until some of it has taken effect or ended:
+ * Limits of queues; -ENOSPC above them until entries have taken effect or ended:
  * asynchronous VM_BIND calls of a VM that wait; page tables that their operations may
  * need, one for each 2 MiB and one for each GiB that a MAP touches and two for an UNMAP;
  * jobs of a context that have not ended.
@@ -93,7 +95,7 @@ extern "C" {
 #define DRM_PUMICE_MAX_FREE_LIST_PAGES	262144		/* of 4 KiB */
 #define DRM_PUMICE_HWRT_DATA		2		/* scenes of a data set */
 #define DRM_PUMICE_MAX_RENDER_SIZE	8192		/* pixels */
-/* What one file may have; -ENOSPC above. */
+/* Limits of one file; -ENOSPC above them. */
 #define DRM_PUMICE_MAX_VMS		256
 #define DRM_PUMICE_MAX_FREE_LISTS	64
 #define DRM_PUMICE_MAX_HWRTS		256
@@ -107,17 +109,17 @@ extern "C" {
 struct drm_pumice_array {
 	/** @stride: bytes from one element to the next */
 	__u32 stride;
-	/** @count: elements; 0 is an empty array, @array is then not read */
+	/** @count: elements; 0 is an empty array, and @array is not read */
 	__u32 count;
 	/** @array: user pointer to the first element */
 	__u64 array;
 };
 
-/* Faults of a VM, and where jobs were that timed out: uses the array. */
+/* Faults of a VM and locations of jobs that timed out; uses struct drm_pumice_array. */
 #include "pumice_drm_fault.h"
 
 /**
- * enum drm_pumice_dev_query_type - what DEV_QUERY can return
+ * enum drm_pumice_dev_query_type - structures that DEV_QUERY can return
  */
 enum drm_pumice_dev_query_type {
 	/** @DRM_PUMICE_QUERY_GPU: struct drm_pumice_query_gpu */
@@ -138,11 +140,11 @@ struct drm_pumice_dev_query {
 	__u32 type;
 	/**
 	 * @size: in: bytes at @pointer; out: bytes written, or with @pointer 0
-	 * bytes that there are. A larger buffer than the kernel's structure is
-	 * zeroed after it, a smaller one is filled as far as it goes.
+	 * bytes of the kernel's structure. The rest of a larger buffer is zeroed;
+	 * a smaller buffer receives the start of the structure.
 	 */
 	__u32 size;
-	/** @pointer: in: user pointer, or 0 to learn the size */
+	/** @pointer: in: user pointer, or 0 to query the size */
 	__u64 pointer;
 };
 
@@ -156,7 +158,7 @@ struct drm_pumice_query_gpu {
 	__u32 cores;
 	/** @uscs_per_core: unified shading clusters of a core */
 	__u32 uscs_per_core;
-	/** @slots_per_usc: tasks that a USC holds */
+	/** @slots_per_usc: task slots of a USC */
 	__u32 slots_per_usc;
 	/** @unified_bytes: unified store of a USC, bytes */
 	__u32 unified_bytes;
@@ -164,19 +166,19 @@ struct drm_pumice_query_gpu {
 	__u32 common_bytes;
 	/** @local_bytes: local memory of a USC, bytes */
 	__u32 local_bytes;
-	/** @max_group_instances: most instances of a work-group */
+	/** @max_group_instances: maximum number of instances of a work-group */
 	__u32 max_group_instances;
-	/** @page_sizes: page sizes the driver maps with: bit n is 2^n bytes */
+	/** @page_sizes: page sizes that the driver uses: bit n is 2^n bytes */
 	__u64 page_sizes;
 	/** @va_start: first GPU virtual address that may be bound */
 	__u64 va_start;
-	/** @va_end: first GPU virtual address beyond */
+	/** @va_end: end of the range that may be bound, exclusive */
 	__u64 va_end;
 	/** @clock_hz: ticks of the GPU clock in a second */
 	__u64 clock_hz;
 	/** @priorities: priorities this file may use: bit n is enum drm_pumice_priority n */
 	__u32 priorities;
-	/** @perf_counters: performance counters that there are */
+	/** @perf_counters: number of performance counters */
 	__u32 perf_counters;
 	/** @slot_registers: slot registers of a slot */
 	__u32 slot_registers;
@@ -185,7 +187,7 @@ struct drm_pumice_query_gpu {
 };
 
 /**
- * struct drm_pumice_query_fw - the firmware that runs
+ * struct drm_pumice_query_fw - the running firmware
  */
 struct drm_pumice_query_fw {
 	/** @version: interface version, major in the upper, minor in the lower 16 bits */
@@ -207,10 +209,10 @@ struct drm_pumice_query_timestamp {
 };
 
 /**
- * struct drm_pumice_query_stats - what the GPU does, over all its users
+ * struct drm_pumice_query_stats - statistics of the GPU, of all its users
  *
- * Everything but the numbers of the moment counts since the driver was loaded
- * and does not go back at a GPU reset or a suspend.
+ * All values except the current ones count since the driver was loaded and are
+ * not cleared by a GPU reset or a suspend.
  */
 struct drm_pumice_query_stats {
 	/** @time: GPU clock, ticks */
@@ -221,35 +223,35 @@ struct drm_pumice_query_stats {
 	__u64 usc_busy;
 	/** @jobs_submitted: jobs that were submitted */
 	__u64 jobs_submitted;
-	/** @jobs_done: jobs that ended, well or not */
+	/** @jobs_done: jobs that ended, with success or an error */
 	__u64 jobs_done;
 	/** @jobs_faulted: of these, ended by a fault, time-out or reset */
 	__u64 jobs_faulted;
 	/** @mmu_faults: requests of the GPU that faulted */
 	__u64 mmu_faults;
-	/** @switches: jobs switched out for others */
+	/** @switches: times that a job was switched out for another */
 	__u64 switches;
 	/** @resets: GPU resets */
 	__u64 resets;
-	/** @jobs_queued: at the moment: jobs that wait for a dependency or for the firmware */
+	/** @jobs_queued: currently: jobs that wait for a dependency or for the firmware */
 	__u32 jobs_queued;
-	/** @jobs_firmware: at the moment: jobs that the firmware has */
+	/** @jobs_firmware: currently: jobs submitted to the firmware */
 	__u32 jobs_firmware;
-	/** @contexts: at the moment: contexts */
+	/** @contexts: currently: contexts */
 	__u32 contexts;
-	/** @contexts_busy: at the moment: contexts with jobs that the firmware has */
+	/** @contexts_busy: currently: contexts with jobs submitted to the firmware */
 	__u32 contexts_busy;
-	/** @tasks: at the moment: tasks in slots of all USCs */
+	/** @tasks: currently: tasks in slots of all USCs */
 	__u32 tasks;
-	/** @waves: at the moment: waves in flight on all USCs */
+	/** @waves: currently: waves in flight on all USCs */
 	__u32 waves;
-	/** @geometry_busy: as @compute_busy, of the vertex data master; waiting for pages counts */
+	/** @geometry_busy: as @compute_busy, of the vertex data master, waiting for pages included */
 	__u64 geometry_busy;
-	/** @fragment_busy: as @compute_busy, of the pixel data master; partial renders count */
+	/** @fragment_busy: as @compute_busy, of the pixel data master; includes partial renders */
 	__u64 fragment_busy;
 	/** @transfer_busy: as @compute_busy, of the transfer data master */
 	__u64 transfer_busy;
-	/** @partial_renders: renders of scenes whose geometry jobs found no more pages */
+	/** @partial_renders: renders of scenes whose geometry jobs ran out of pages */
 	__u64 partial_renders;
 };
 
@@ -257,7 +259,7 @@ struct drm_pumice_query_stats {
  * struct drm_pumice_bo_create - DRM_IOCTL_PUMICE_BO_CREATE
  *
  * The memory is zeroed, and cached and coherent for CPU and GPU. Sizes above
- * DRM_PUMICE_MAX_BO_SIZE give -E2BIG.
+ * DRM_PUMICE_MAX_BO_SIZE return -E2BIG.
  */
 struct drm_pumice_bo_create {
 	/** @size: in: bytes, not 0; out: rounded up to pages */
@@ -267,7 +269,7 @@ struct drm_pumice_bo_create {
 	/** @handle: out: GEM handle */
 	__u32 handle;
 	/**
-	 * @exclusive_vm: in: VM that alone may bind it, which makes submission
+	 * @exclusive_vm: in: the only VM that may bind it, which makes submission
 	 * cheaper and forbids export; or 0
 	 */
 	__u32 exclusive_vm;
@@ -290,7 +292,8 @@ struct drm_pumice_bo_mmap_offset {
 /**
  * struct drm_pumice_bo_set_label - DRM_IOCTL_PUMICE_BO_SET_LABEL
  *
- * The label stands in the debugfs list of BOs and in dumps. The last one counts.
+ * The label is shown in the debugfs list of BOs and in dumps. A new label replaces the
+ * previous one.
  */
 struct drm_pumice_bo_set_label {
 	/** @handle: in: GEM handle */
@@ -299,7 +302,7 @@ struct drm_pumice_bo_set_label {
 	__u32 pad;
 	/**
 	 * @label: in: user pointer to a NUL-terminated text of at most
-	 * DRM_PUMICE_MAX_LABEL bytes (else -E2BIG); or 0 to take the label away
+	 * DRM_PUMICE_MAX_LABEL bytes (else -E2BIG); or 0 to remove the label
 	 */
 	__u64 label;
 };
@@ -308,28 +311,27 @@ struct drm_pumice_bo_set_label {
  * enum drm_pumice_bo_advice - whether the content of a BO is needed
  */
 enum drm_pumice_bo_advice {
-	/** @DRM_PUMICE_BO_WILLNEED: it is, which every BO begins with */
+	/** @DRM_PUMICE_BO_WILLNEED: it is needed; initial state of every BO */
 	DRM_PUMICE_BO_WILLNEED = 0,
-	/** @DRM_PUMICE_BO_DONTNEED: it is not: the kernel may purge it */
+	/** @DRM_PUMICE_BO_DONTNEED: it is not needed: the kernel may purge it */
 	DRM_PUMICE_BO_DONTNEED = 1,
 };
 
 /**
  * struct drm_pumice_bo_madvise - DRM_IOCTL_PUMICE_BO_MADVISE
  *
- * For caches of BOs. When memory is short the kernel purges BOs that are DONTNEED,
- * bound in no VM, mapped by no process and not shared by PRIME: their pages go, and
- * do not come back. Before such a BO is used again it has to be WILLNEED, and if
- * @retained is 0 then it is good for nothing but to be closed: VM_BIND,
- * BO_MMAP_OFFSET and export give -ENODATA. Advice about a BO in use counts once it
- * no longer is.
+ * For caches of BOs. Under memory pressure the kernel purges BOs that are DONTNEED,
+ * bound in no VM, mapped by no process and not shared by PRIME: their pages are freed,
+ * and the content is lost. Such a BO must be set to WILLNEED before it is used again; if
+ * @retained is then 0, it can only be closed: VM_BIND, BO_MMAP_OFFSET and export return
+ * -ENODATA. Advice about a BO in use takes effect when it is no longer used.
  */
 struct drm_pumice_bo_madvise {
 	/** @handle: in: GEM handle */
 	__u32 handle;
 	/** @advice: in: enum drm_pumice_bo_advice */
 	__u32 advice;
-	/** @retained: out: 1: the content is there; 0: it was purged */
+	/** @retained: out: 1: the content is retained; 0: it was purged */
 	__u32 retained;
 	/** @pad: in: zero */
 	__u32 pad;
@@ -348,7 +350,7 @@ struct drm_pumice_vm_create {
 /**
  * struct drm_pumice_vm_destroy - DRM_IOCTL_PUMICE_VM_DESTROY
  *
- * Contexts of the VM keep it alive; binding to it ends at once.
+ * Contexts of the VM keep it alive; it can no longer be bound to.
  */
 struct drm_pumice_vm_destroy {
 	/** @id: in: VM id */
@@ -361,11 +363,11 @@ struct drm_pumice_vm_destroy {
  * enum drm_pumice_bind_type - kinds of bind operations
  */
 enum drm_pumice_bind_type {
-	/** @DRM_PUMICE_BIND_MAP: map a part of a BO; what was mapped there before goes */
+	/** @DRM_PUMICE_BIND_MAP: map a part of a BO; previous mappings of the range are removed */
 	DRM_PUMICE_BIND_MAP = 0,
-	/** @DRM_PUMICE_BIND_UNMAP: unmap a range, parts of mappings and holes included */
+	/** @DRM_PUMICE_BIND_UNMAP: unmap a range, which may include parts of mappings and holes */
 	DRM_PUMICE_BIND_UNMAP = 1,
-	/** @DRM_PUMICE_BIND_UNMAP_ALL: unmap all that VM_BIND has mapped; all else is zero */
+	/** @DRM_PUMICE_BIND_UNMAP_ALL: unmap all mappings of VM_BIND; all other fields are zero */
 	DRM_PUMICE_BIND_UNMAP_ALL = 2,
 };
 
@@ -373,8 +375,8 @@ enum drm_pumice_bind_type {
 #define DRM_PUMICE_BIND_READONLY	0x1u	/* stores fault */
 #define DRM_PUMICE_BIND_NOEXEC		0x2u	/* instruction fetches fault */
 /*
- * No memory: loads give zero, stores are dropped, atomics find zero, instruction fetches
- * fault; @handle and @bo_offset are zero, and @size is DRM_PUMICE_MAX_BO_SIZE at most, else
+ * No memory: loads return zero, stores are discarded, atomics operate on zero, instruction
+ * fetches fault; @handle and @bo_offset are zero, and @size is DRM_PUMICE_MAX_BO_SIZE at most, else
  * -E2BIG. For resources that are only partly resident.
  */
 #define DRM_PUMICE_BIND_NULL		0x4u
@@ -400,26 +402,26 @@ struct drm_pumice_bind_op {
 };
 
 /* Flags of struct drm_pumice_vm_bind. */
-#define DRM_PUMICE_VM_BIND_ASYNC	0x1u	/* take effect later, in the VM's queue */
+#define DRM_PUMICE_VM_BIND_ASYNC	0x1u	/* append to the VM's queue */
 
 /**
  * struct drm_pumice_vm_bind - DRM_IOCTL_PUMICE_VM_BIND
  *
  * Operations take effect in order before the call returns. On an error
- * @failed_op is the index of the operation that failed; those before it have
- * taken effect, and it is @ops.count if all have. Repeating the whole call is always
- * right: what an address is mapped to afterwards depends on the last operation that
- * covers it, not on what was there before. While the call is repeated, jobs may see
- * the states between its operations again.
+ * @failed_op is the index of the operation that failed, or @ops.count if all have
+ * taken effect; operations before it have taken effect. Repeating the whole call is
+ * always safe: the resulting mapping of an address depends only on the last operation
+ * that covers it, not on the previous mapping. While the call is repeated, jobs may
+ * observe the intermediate states again.
  *
- * With DRM_PUMICE_VM_BIND_ASYNC the call only checks and queues them: they take
- * effect when all waits of @syncs are signalled and all asynchronous calls before
- * it on this VM have taken effect; then its signals are signalled. @ops may be
- * empty. An error of the call itself means that nothing was queued. An operation
+ * With DRM_PUMICE_VM_BIND_ASYNC the call only checks and queues the operations: they
+ * take effect when all waits of @syncs are signalled and all earlier asynchronous
+ * calls on this VM have taken effect; then the signals of @syncs are signalled. @ops
+ * may be empty. If the call returns an error, nothing was queued. An operation
  * that fails later makes the VM DRM_PUMICE_VM_UNUSABLE: its signals carry the
  * error, and those of all binds after it -ECANCELED. The same signals carry
- * -ECANCELED if the VM is destroyed first. A call without the flag waits for no
- * call with it.
+ * -ECANCELED if the VM is destroyed first. A call without the flag does not wait for
+ * calls with it.
  */
 struct drm_pumice_vm_bind {
 	/** @vm: in: VM id */
@@ -443,11 +445,11 @@ struct drm_pumice_vm_bind {
  * enum drm_pumice_vm_state - state of a VM
  */
 enum drm_pumice_vm_state {
-	/** @DRM_PUMICE_VM_USABLE: in order */
+	/** @DRM_PUMICE_VM_USABLE: usable */
 	DRM_PUMICE_VM_USABLE = 0,
 	/**
-	 * @DRM_PUMICE_VM_UNUSABLE: its tables could not be kept in step, or an
-	 * asynchronous bind failed: VM_BIND and SUBMIT give -EIO; destroy it
+	 * @DRM_PUMICE_VM_UNUSABLE: its page tables could not be updated, or an
+	 * asynchronous bind failed: VM_BIND and SUBMIT return -EIO; destroy it
 	 */
 	DRM_PUMICE_VM_UNUSABLE = 1,
 };
@@ -483,7 +485,7 @@ enum drm_pumice_context_type {
 enum drm_pumice_priority {
 	/** @DRM_PUMICE_PRIORITY_LOW: after all others */
 	DRM_PUMICE_PRIORITY_LOW = 0,
-	/** @DRM_PUMICE_PRIORITY_NORMAL: the usual */
+	/** @DRM_PUMICE_PRIORITY_NORMAL: default */
 	DRM_PUMICE_PRIORITY_NORMAL = 1,
 	/**
 	 * @DRM_PUMICE_PRIORITY_HIGH: before all others; needs CAP_SYS_NICE or DRM
@@ -496,15 +498,15 @@ enum drm_pumice_priority {
  * struct drm_pumice_context_create - DRM_IOCTL_PUMICE_CONTEXT_CREATE
  *
  * A context is a queue: its jobs run in the order of submission. A render context
- * is two, so that the geometry of a frame runs beside the fragments of the one
- * before.
+ * has two queues, so that the geometry of a frame runs in parallel with the fragments
+ * of the previous frame.
  *
- * The firmware has 256 queues, and 2 GiB of memory for what contexts, free lists,
- * data sets and monitors share with it. A file may have DRM_PUMICE_MAX_FILE_QUEUES
- * queues and DRM_PUMICE_MAX_FILE_SHARED bytes of this memory, a user half of the
- * queues and an eighth of the memory; an eighth of each is reserved for callers
- * with CAP_SYS_RESOURCE or CAP_SYS_NICE, for whom the limits of users do not hold.
- * What exceeds a limit gives -ENOSPC.
+ * The firmware has 256 queues, and 2 GiB of memory that it shares with contexts, free
+ * lists, data sets and monitors. A file may have DRM_PUMICE_MAX_FILE_QUEUES queues and
+ * DRM_PUMICE_MAX_FILE_SHARED bytes of this memory, a user half of the queues and an
+ * eighth of the memory; an eighth of each is reserved for callers with
+ * CAP_SYS_RESOURCE or CAP_SYS_NICE, who are exempt from the limits of users. Calls
+ * that would exceed a limit return -ENOSPC.
  */
 struct drm_pumice_context_create {
 	/** @type: in: enum drm_pumice_context_type */
@@ -524,9 +526,9 @@ struct drm_pumice_context_create {
 /**
  * struct drm_pumice_context_set_priority - DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY
  *
- * From its return on the context has the priority, and so have the jobs that it has
- * queued and the one that runs. It needs the rights that creating a context of the
- * priority needs: -EACCES. -EIO: the firmware did not take it, and the GPU was reset.
+ * When the call returns, the context has the priority, and so have its queued and
+ * running jobs. It requires the same rights as creating a context of that priority,
+ * else -EACCES. -EIO: the firmware did not execute the command, and the GPU was reset.
  */
 struct drm_pumice_context_set_priority {
 	/** @id: in: context id */
@@ -539,33 +541,33 @@ struct drm_pumice_context_set_priority {
 	__u32 pad;
 };
 
-/* The GPU did not come back from a reset. The device is about to go: all calls give -ENODEV. */
+/* A reset of the GPU failed. The device is being removed: all calls return -ENODEV. */
 #define DRM_PUMICE_RESETS_LOST	0x1u
 
 /**
  * struct drm_pumice_file_get_resets - DRM_IOCTL_PUMICE_FILE_GET_RESETS
  *
- * What resets and time-outs have done to the file: enough for a robustness extension,
- * which compares with what it has seen before. The counts never fall. What became of one
- * context is in CONTEXT_GET_STATE.
+ * Effects of resets and time-outs on the file, for a robustness extension, which compares
+ * them with earlier values. The counts never decrease. CONTEXT_GET_STATE returns the state
+ * of one context.
  */
 struct drm_pumice_file_get_resets {
 	/** @flags: in: zero */
 	__u32 flags;
 	/** @state: out: DRM_PUMICE_RESETS_LOST or 0; not read */
 	__u32 state;
-	/** @resets: out: resets of the GPU since the file was opened, whoever caused them */
+	/** @resets: out: resets of the GPU since the file was opened, for any reason */
 	__u64 resets;
-	/** @guilty: out: contexts of the file, destroyed ones too, that became GUILTY */
+	/** @guilty: out: contexts of the file, including destroyed ones, that became GUILTY */
 	__u64 guilty;
-	/** @innocent: out: contexts of the file, destroyed ones too, that became INNOCENT */
+	/** @innocent: out: contexts of the file, including destroyed ones, that became INNOCENT */
 	__u64 innocent;
 };
 
 /**
  * struct drm_pumice_context_destroy - DRM_IOCTL_PUMICE_CONTEXT_DESTROY
  *
- * Jobs that wait or run are killed; what their fences carry stands above.
+ * Waiting and running jobs are killed; see above for the status of their fences.
  */
 struct drm_pumice_context_destroy {
 	/** @id: in: context id */
@@ -575,11 +577,11 @@ struct drm_pumice_context_destroy {
 };
 
 /* State of a context. */
-/* A job of it timed out: it takes no more jobs, SUBMIT gives -EIO. */
+/* One of its jobs timed out: it accepts no more jobs, SUBMIT returns -EIO. */
 #define DRM_PUMICE_CONTEXT_GUILTY	0x1u
-/* A GPU reset for another's sake stopped a job of it that ran: as GUILTY. */
+/* A GPU reset that another context caused stopped a running job: as GUILTY. */
 #define DRM_PUMICE_CONTEXT_INNOCENT	0x2u
-/* A job of it faulted; it goes on. */
+/* One of its jobs faulted; the context remains usable. */
 #define DRM_PUMICE_CONTEXT_FAULTED	0x4u
 
 /**
@@ -590,7 +592,7 @@ struct drm_pumice_context_get_state {
 	__u32 id;
 	/** @state: out: DRM_PUMICE_CONTEXT_GUILTY, INNOCENT, FAULTED */
 	__u32 state;
-	/** @jobs_done: out: jobs that ended, well or not */
+	/** @jobs_done: out: jobs that ended, with success or an error */
 	__u64 jobs_done;
 	/** @jobs_faulted: out: of these, ended by a fault, time-out or reset */
 	__u64 jobs_faulted;
@@ -613,26 +615,26 @@ struct drm_pumice_context_get_state {
 /**
  * struct drm_pumice_job_get_result - DRM_IOCTL_PUMICE_JOB_GET_RESULT
  *
- * How one job ended. The jobs of a context are numbered from 1 in the order of
- * submission. The last DRM_PUMICE_JOB_RESULTS that ended are kept: an older one
- * gives -ENODATA, one that has not ended -EBUSY, one that was not submitted
- * -ENOENT.
+ * Result of one job. The jobs of a context are numbered from 1 in the order of
+ * submission. The results of the last DRM_PUMICE_JOB_RESULTS jobs that ended are kept:
+ * for an older job the call returns -ENODATA, for one that has not ended -EBUSY, for
+ * one that was not submitted -ENOENT.
  *
- * A partial render belongs to the geometry job that found no more pages, although
- * the pixel data master does it, with the record of the fragment job: that job may
- * be canceled, and its own render is one in any case.
+ * A partial render is counted for the geometry job that ran out of pages, although the
+ * pixel data master executes it, with the record of the fragment job: the fragment job
+ * may be canceled, and its own render is not a partial one.
  *
- * Of a job that timed out @unit is who was busy with it: the USCs (usc-code) while
- * waves of it were in flight, else a unit of its data master; @places says where the
- * waves were, and @pc, @usc and @fault_va are those of the first place. A kernel
- * that does not know @waves leaves it and what follows as the caller set it.
+ * For a job that timed out @unit is the unit that was busy with it: the USCs (usc-code)
+ * while waves of it were in flight, else a unit of its data master; @places lists the
+ * locations of the waves, and @pc, @usc and @fault_va are those of the first place. A
+ * kernel without @waves writes neither it nor the fields that follow.
  */
 struct drm_pumice_job_get_result {
 	/** @context: in: context id */
 	__u32 context;
-	/** @error: out: what its fence carries: 0 or a negative errno */
+	/** @error: out: status of its fence: 0 or a negative errno */
 	__s32 error;
-	/** @job: in: number of the job; 0: the last that ended. Out: its number */
+	/** @job: in: number of the job; 0: the job that ended last. Out: its number */
 	__u64 job;
 	/** @fault: out: enum fault of the hardware reference; 0: none */
 	__u32 fault;
@@ -648,11 +650,11 @@ struct drm_pumice_job_get_result {
 	__u64 start;
 	/** @end: out: GPU clock when it had ended */
 	__u64 end;
-	/** @run_ticks: out: GPU clock ticks that it had the data master */
+	/** @run_ticks: out: GPU clock ticks on the data master */
 	__u64 run_ticks;
 	/** @groups: out: work-groups, primitives, tiles or commands that it finished */
 	__u64 groups;
-	/** @slices: out: time slices that it took */
+	/** @slices: out: number of its time slices */
 	__u32 slices;
 	/** @usc: out: USC that faulted, over all cores */
 	__u32 usc;
@@ -662,20 +664,20 @@ struct drm_pumice_job_get_result {
 	__u32 pad;
 	/** @waves: out: of a job that timed out: waves in flight when it was stopped; else zero */
 	__u32 waves;
-	/** @waves_looked: out: of these, those that @places counts: many are sampled */
+	/** @waves_looked: out: of these, those counted in @places; a large number is sampled */
 	__u32 waves_looked;
 	/** @place_count: out: entries of @places that are used */
 	__u32 place_count;
 	/** @pad2: out: zero */
 	__u32 pad2;
-	/** @places: out: where these waves were */
+	/** @places: out: locations of these waves */
 	struct drm_pumice_stuck_place places[DRM_PUMICE_STUCK_PLACES];
 };
 
 /**
  * struct drm_pumice_perf_counter_get - DRM_IOCTL_PUMICE_PERF_COUNTER_GET
  *
- * A counter describes itself. -ENOENT beyond the last.
+ * Description of a counter. -ENOENT for a number above the last.
  */
 struct drm_pumice_perf_counter_get {
 	/** @counter: in: number, below drm_pumice_query_gpu.perf_counters */
@@ -686,7 +688,7 @@ struct drm_pumice_perf_counter_get {
 	__u8 name[32];
 	/** @category: out: hardware block, NUL terminated */
 	__u8 category[16];
-	/** @unit: out: what one count is, NUL terminated */
+	/** @unit: out: unit of the count, NUL terminated */
 	__u8 unit[16];
 	/** @description: out: text, NUL terminated */
 	__u8 description[128];
@@ -694,17 +696,17 @@ struct drm_pumice_perf_counter_get {
 
 /* Counts only while a job with a performance monitor runs. */
 #define DRM_PUMICE_PERF_COUNTER_DETAILED	0x1u
-/* Counts what all jobs did that ran beside the monitor's, those of other users too. */
+/* Counts all jobs that ran in parallel with the monitor's, including those of other users. */
 #define DRM_PUMICE_PERF_COUNTER_GLOBAL		0x2u
 
 /**
  * struct drm_pumice_perfmon_create - DRM_IOCTL_PUMICE_PERFMON_CREATE
  *
- * A performance monitor adds up chosen counters over the jobs that name it. More
- * than DRM_PUMICE_MAX_PERFMONS of a file give -ENOSPC.
+ * A performance monitor sums selected counters over the jobs that name it. More
+ * than DRM_PUMICE_MAX_PERFMONS of a file return -ENOSPC.
  *
- * Counters without DRM_PUMICE_PERF_COUNTER_GLOBAL count the context's own work. One with
- * it needs CAP_PERFMON, unless the sysctl dev.pumice.perf_paranoid is 0; else -EACCES.
+ * Counters without DRM_PUMICE_PERF_COUNTER_GLOBAL count the context's own work. Counters
+ * with the flag require CAP_PERFMON, unless the sysctl dev.pumice.perf_paranoid is 0; else -EACCES.
  */
 struct drm_pumice_perfmon_create {
 	/** @counters: in: array of __u32, 1 to DRM_PUMICE_MAX_PERF_COUNTERS numbers of counters */
@@ -718,7 +720,7 @@ struct drm_pumice_perfmon_create {
 /**
  * struct drm_pumice_perfmon_destroy - DRM_IOCTL_PUMICE_PERFMON_DESTROY
  *
- * Jobs that name it go on without.
+ * Jobs that name it continue without it.
  */
 struct drm_pumice_perfmon_destroy {
 	/** @id: in: id */
@@ -728,12 +730,12 @@ struct drm_pumice_perfmon_destroy {
 };
 
 /* Flags of struct drm_pumice_perfmon_get_values. */
-#define DRM_PUMICE_PERFMON_RESET	0x1u	/* to zero after reading */
+#define DRM_PUMICE_PERFMON_RESET	0x1u	/* clear the values after reading */
 
 /**
  * struct drm_pumice_perfmon_get_values - DRM_IOCTL_PUMICE_PERFMON_GET_VALUES
  *
- * What the jobs that have ended counted. -EBUSY while a job that names it has
+ * Counts of the jobs that have ended. -EBUSY while a job that names the monitor has
  * not ended.
  */
 struct drm_pumice_perfmon_get_values {
@@ -775,7 +777,7 @@ enum drm_pumice_job_type {
 	DRM_PUMICE_JOB_GEOMETRY = 1,
 	/**
 	 * @DRM_PUMICE_JOB_FRAGMENT: of a render context: renders the scene of the
-	 * GEOMETRY job before it, for which it waits by itself
+	 * GEOMETRY job before it, on which it depends implicitly
 	 */
 	DRM_PUMICE_JOB_FRAGMENT = 2,
 };
@@ -809,14 +811,14 @@ struct drm_pumice_job {
  * struct drm_pumice_free_list_create - DRM_IOCTL_PUMICE_FREE_LIST_CREATE
  *
  * Pages of 4 KiB for parameter buffers. The kernel maps them above
- * drm_pumice_query_gpu.va_end, where only the tiling pipeline reaches them. A
+ * drm_pumice_query_gpu.va_end, where only the tiling pipeline can access them. A
  * list grows by @grow_pages when less than @threshold percent of it are free, or
- * when it is empty, up to @max_pages; @grow_pages are kept ready for that.
+ * when it is empty, up to @max_pages; @grow_pages pages are preallocated for that.
  */
 struct drm_pumice_free_list_create {
 	/** @vm: in: VM id */
 	__u32 vm;
-	/** @initial_pages: in: pages to begin with, not 0 */
+	/** @initial_pages: in: initial number of pages, not 0 */
 	__u32 initial_pages;
 	/** @max_pages: in: @initial_pages to DRM_PUMICE_MAX_FREE_LIST_PAGES, else -E2BIG */
 	__u32 max_pages;
@@ -835,7 +837,7 @@ struct drm_pumice_free_list_create {
 /**
  * struct drm_pumice_free_list_destroy - DRM_IOCTL_PUMICE_FREE_LIST_DESTROY
  *
- * Data sets that use it keep it.
+ * Data sets that use it keep it alive.
  */
 struct drm_pumice_free_list_destroy {
 	/** @id: in: free list id */
@@ -860,8 +862,8 @@ enum drm_pumice_tile_size {
  * struct drm_pumice_hwrt_create - DRM_IOCTL_PUMICE_HWRT_CREATE
  *
  * A render-target data set: two scenes, so that one frame is binned while another
- * is rendered. A geometry job waits by itself until the job that rendered its
- * scene before has ended.
+ * is rendered. A geometry job implicitly waits until the job that last rendered its
+ * scene has ended.
  */
 struct drm_pumice_hwrt_create {
 	/** @vm: in: VM id */
@@ -879,9 +881,9 @@ struct drm_pumice_hwrt_create {
 	/** @free_lists: in: local and global free list id of the VM; the second may be 0 */
 	__u32 free_lists[2];
 	/**
-	 * @spill: in: GPU virtual address of memory for partial renders, for each
-	 * scene @spill_bytes, one after the other, 256-byte aligned; or 0: a job
-	 * that finds no pages then faults
+	 * @spill: in: GPU virtual address of memory for partial renders, @spill_bytes
+	 * for each scene in sequence, 256-byte aligned; or 0: a job that runs out of
+	 * pages faults
 	 */
 	__u64 spill;
 	/** @spill_bytes: in: bytes for one scene, a multiple of 256; below 2^40 */
@@ -895,7 +897,7 @@ struct drm_pumice_hwrt_create {
 /**
  * struct drm_pumice_hwrt_destroy - DRM_IOCTL_PUMICE_HWRT_DESTROY
  *
- * Jobs that use it go on.
+ * Jobs that use it continue.
  */
 struct drm_pumice_hwrt_destroy {
 	/** @id: in: data set id */
@@ -909,11 +911,11 @@ struct drm_pumice_hwrt_destroy {
  *
  * All jobs are submitted, in order, or none. A job may wait for a syncobj that
  * an earlier job of the same call signals. On an error @failed_job is the
- * index of the job that was refused, or @jobs.count if it was none of them: -EIO for
- * one whose context takes no more jobs. An address that is aligned but not bound is no
- * error here: the job faults.
- * A geometry job and its fragment job are a pair: the first is not started before
- * everything that the second waits for has signalled or been given to the GPU.
+ * index of the job that was refused, or @jobs.count if the error is not related to a
+ * job: -EIO if a job's context accepts no more jobs. An address that is aligned but not
+ * bound is not an error of the call: the job faults.
+ * A geometry job and its fragment job are a pair: the geometry job is not started before
+ * all dependencies of the fragment job have signalled or were submitted to the GPU.
  */
 struct drm_pumice_submit {
 	/** @flags: in: zero */

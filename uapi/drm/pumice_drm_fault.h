@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
 /*
- * Pumice DRM interface: how jobs failed. A part of pumice_drm.h, which includes it;
- * its rules hold here.
+ * Pumice DRM interface: faults of jobs. A part of pumice_drm.h, which includes it;
+ * the same rules apply.
  */
-/* Outside of the guard: it includes this header where its arrays are known. */
+/* Outside of the guard: it includes this header after the definition of its arrays. */
 #include "pumice_drm.h"
 
 #ifndef _PUMICE_DRM_FAULT_H_
 #define _PUMICE_DRM_FAULT_H_
 
-/* Limits that user space may rely on; larger counts give -E2BIG. */
+/* Limits that user space may rely on; larger counts return -E2BIG. */
 #define DRM_PUMICE_VM_FAULTS		16		/* kept of a VM */
 #define DRM_PUMICE_STUCK_PLACES		16		/* shown of a job that timed out */
 
 /**
- * enum drm_pumice_fault_type - what the address of a fault is
+ * enum drm_pumice_fault_type - kind of the address of a fault
  */
 enum drm_pumice_fault_type {
 	/** @DRM_PUMICE_FAULT_READ: of data that could not be read */
@@ -30,14 +30,14 @@ enum drm_pumice_fault_type {
 };
 
 /**
- * struct drm_pumice_vm_fault - how a job in a VM failed
+ * struct drm_pumice_vm_fault - failure of a job in a VM
  */
 struct drm_pumice_vm_fault {
 	/** @number: the faults of a VM are numbered from 1 */
 	__u64 number;
 	/** @va: GPU virtual address, see @type */
 	__u64 va;
-	/** @precision: a power of two: @va is right up to a block of so many bytes */
+	/** @precision: bytes of the aligned block that @va is in, a power of two */
 	__u64 precision;
 	/** @job: number of the job in its context */
 	__u64 job;
@@ -61,9 +61,9 @@ struct drm_pumice_vm_fault {
  * struct drm_pumice_vm_get_faults - DRM_IOCTL_PUMICE_VM_GET_FAULTS
  *
  * The faults and time-outs of jobs of a VM, oldest first; the last
- * DRM_PUMICE_VM_FAULTS are kept. Nothing is taken away by reading. A fault is there
+ * DRM_PUMICE_VM_FAULTS are kept. Reading does not remove them. A fault is recorded
  * before the fence of its job signals. Jobs that were canceled or lost in a GPU
- * reset are none.
+ * reset are not included.
  */
 struct drm_pumice_vm_get_faults {
 	/** @vm: in: VM id */
@@ -74,13 +74,13 @@ struct drm_pumice_vm_get_faults {
 	__u64 after;
 	/**
 	 * @faults: in: array of struct drm_pumice_vm_fault to be written, at most
-	 * DRM_PUMICE_VM_FAULTS. What an element has room for beyond the kernel's
-	 * structure is zeroed.
+	 * DRM_PUMICE_VM_FAULTS. Bytes of an element after the kernel's structure are
+	 * zeroed.
 	 */
 	struct drm_pumice_array faults;
-	/** @total: out: number of the last fault: how many there were */
+	/** @total: out: number of the last fault, the count of all faults */
 	__u64 total;
-	/** @lost: out: faults after @after that are not kept any more */
+	/** @lost: out: faults after @after that are no longer kept */
 	__u64 lost;
 	/** @returned: out: elements written */
 	__u32 returned;
@@ -89,14 +89,14 @@ struct drm_pumice_vm_get_faults {
 };
 
 /**
- * struct drm_pumice_stuck_place - an instruction at which waves of a job were that timed out
+ * struct drm_pumice_stuck_place - an instruction with waves of a job that timed out
  */
 struct drm_pumice_stuck_place {
 	/** @code: GPU virtual address of the program */
 	__u64 code;
 	/** @pc: instruction index in it: the next one, or the barrier they wait at */
 	__u32 pc;
-	/** @waves: waves there */
+	/** @waves: waves at this instruction */
 	__u32 waves;
 	/** @state: enum wave_state of the hardware reference, of the first of them */
 	__u32 state;
