@@ -139,7 +139,7 @@ void context_release(struct context *c)
 	while (*link != context_number(c))
 		link = &table[*link].hash_next;
 	*link = c->hash_next;
-	log_event(FWIF_LOG_CONTEXT_GONE, c->id, 0, 0);
+	log_event(FWIF_LOG_CONTEXT_RELEASED, c->id, 0, 0);
 	c->place = PLACE_FREE;
 	context_list_push(&free_list, c);
 }

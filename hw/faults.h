@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the address that comes with a fault is: an address of data, of an
- * instruction, or of a command. Kernel and library report it, for
- * VK_EXT_device_fault and the like.
+ * Kind of the address of a fault: of data, of an instruction, or of a command.
+ * Kernel and library report it, for VK_EXT_device_fault and similar interfaces.
  */
 #ifndef PUMICE_FAULTS_H
 #define PUMICE_FAULTS_H
@@ -17,7 +16,7 @@ enum pumice_fault_addr {
 	PUMICE_FAULT_ADDR_WRITE		= 1,	/* data that could not be written */
 	PUMICE_FAULT_ADDR_EXECUTE	= 2,	/* an instruction that could not be fetched */
 	PUMICE_FAULT_ADDR_INSTRUCTION	= 3,	/* an instruction that failed, or never ended */
-	PUMICE_FAULT_ADDR_COMMAND	= 4,	/* a command, state or structure; or nothing */
+	PUMICE_FAULT_ADDR_COMMAND	= 4,	/* a command, state or structure; or 0 */
 };
 
 static inline bool pumice_fault_is_mmu(u32 fault)
@@ -25,7 +24,7 @@ static inline bool pumice_fault_is_mmu(u32 fault)
 	return fault >= PUMICE_FAULT_MMU_CONTEXT_OFF && fault <= PUMICE_FAULT_MMU_BUS;
 }
 
-/* @fault, @unit, @access: as a job's result has them. */
+/* Classify the address of a fault; arguments as in struct fwif_job_result. */
 static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit, u32 access)
 {
 	if (pumice_fault_is_mmu(fault))
@@ -42,7 +41,7 @@ static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit,
 	}
 }
 
-/* The address is right up to a block of so many bytes, a power of two. */
+/* Return the precision of the address: the bytes of the aligned block that it is in. */
 static inline u32 pumice_fault_addr_precision(enum pumice_fault_addr type)
 {
 	switch (type) {

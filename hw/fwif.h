@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
- * Firmware interface: what host driver and firmware share in memory.
+ * Firmware interface: memory that host driver and firmware share.
  *
- * All structures lie in MMU context 0, which the driver maps and the firmware
- * sees through its window. An address of this interface ("fw address") is a
+ * All structures are in MMU context 0, which the driver maps and the firmware
+ * accesses through its window. An address of this interface ("fw address") is a
  * 32-bit virtual address of context 0 below 2 GiB; 0 is never valid. Every
  * structure is little endian, has no pointers and no implicit padding, and its
  * size and offsets are asserted where this header is included.
  *
  * Rings: an index counts entries, is kept below the ring's size by masking,
- * write == read means empty, and one entry stays free. The writer of a field is
- * named at the field; nobody else writes it. The host does not trust what the
- * firmware writes, nor the firmware what the host writes: each copies once and
- * checks the copy.
+ * write == read means empty, and one entry stays free. The only writer of a
+ * field is named at the field. Host and firmware do not trust each other's
+ * data: each copies them once and validates the copy.
  *
  * Source: document 000, "Firmware Processor" and "Device Driver".
  */
@@ -26,8 +25,8 @@
 #define FWIF_CONTEXT_MAGIC	0x54585443u	/* the bytes C, T, X, T */
 
 /*
- * Interface version: both sides refuse another major. The minor is raised by each compatible
- * addition, such as a command, or a field where there was a reserved one.
+ * Interface version: both sides refuse a different major. Each compatible addition, such as a
+ * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
 #define FWIF_VERSION_MINOR	4u
@@ -36,8 +35,8 @@
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
 
 /*
- * Header of the firmware file pumice/pumice_fw.bin. The payload that follows
- * it is what the boot ROM copies to address 0 of the private memory.
+ * Header of the firmware file pumice/pumice_fw.bin. The boot ROM copies the
+ * payload that follows it to address 0 of the private memory.
  */
 struct fwif_image_header {
 	u32 magic;		/* FWIF_IMAGE_MAGIC */
@@ -50,7 +49,7 @@ struct fwif_image_header {
 	char build_id[FWIF_BUILD_ID_BYTES];
 };
 
-/* A ring's indices; entries lie elsewhere. */
+/* A ring's indices; its entries are stored separately. */
 struct fwif_ring {
 	u32 write;		/* by the producer */
 	u32 read;		/* by the consumer */
@@ -62,26 +61,26 @@ struct fwif_ring {
 
 /* State of the firmware, by the firmware. */
 enum fwif_state {
-	FWIF_STATE_OFF		= 0,	/* not booted: what the host writes */
+	FWIF_STATE_OFF		= 0,	/* not booted; initial value, by the host */
 	FWIF_STATE_READY	= 1,
 	FWIF_STATE_REFUSED	= 2,	/* see boot.error */
-	FWIF_STATE_FATAL	= 3,	/* stopped by an error of its own: see boot.error */
+	FWIF_STATE_FATAL	= 3,	/* stopped by an internal error: see boot.error */
 };
 
-/* Why the firmware refused to boot or stopped. */
+/* Reasons for which the firmware refused to boot or stopped. */
 enum fwif_error {
 	FWIF_ERROR_NONE		= 0,
 	FWIF_ERROR_MAGIC	= 1,	/* boot.magic */
-	FWIF_ERROR_VERSION	= 2,	/* boot.version has another major */
+	FWIF_ERROR_VERSION	= 2,	/* boot.version has a different major */
 	FWIF_ERROR_RING		= 3,	/* a ring's count or address */
 	FWIF_ERROR_DEVICE	= 4,	/* not the register map it was built for */
 	FWIF_ERROR_TRAP		= 5,	/* unexpected trap: boot.error_info is mcause, error_pc mepc */
-	FWIF_ERROR_CLIENT_CCB	= 6,	/* in a message only: a context broke, see FWIF_CONTEXT_BROKEN */
+	FWIF_ERROR_CLIENT_CCB	= 6,	/* in a message only: see FWIF_CONTEXT_BROKEN */
 };
 
 /*
- * What the host places in context 0 before boot; its fw address goes into the
- * register FW_BOOT_ARG.
+ * Boot structure, which the host places in context 0 before boot. The register
+ * FW_BOOT_ARG has its fw address.
  */
 struct fwif_boot {
 	/* by the host */
@@ -94,7 +93,7 @@ struct fwif_boot {
 	u32 fwccb;		/* fw address of struct fwif_fwccb_msg[count] */
 	u32 log_ring;		/* fw address of struct fwif_ring; the firmware never waits on read */
 	u32 log;		/* fw address of struct fwif_log_entry[count] */
-	u32 log_level;		/* entries above this level are not written; may change at run time */
+	u32 log_level;		/* maximum level of entries; may change at run time */
 	u32 slice_us;		/* time slice; 0 is FWIF_SLICE_US. May change at run time */
 	u32 split_prims;	/* for VDM_SPLIT; 0 is PUMICE_SPLIT_PRIMS. May change at run time */
 	u32 reserved[4];	/* zero */
@@ -114,7 +113,7 @@ struct fwif_boot {
 	u32 queued_contexts;	/* contexts with work that is not finished */
 	u32 heartbeat;		/* passes of the background loop */
 	u32 switches;		/* jobs switched out */
-	u32 boosts;		/* contexts that ran before those of a higher priority because they had waited too long */
+	u32 boosts;		/* times that a starved context ran before a higher priority */
 	u32 partials;		/* partial renders */
 	char build_id[FWIF_BUILD_ID_BYTES];
 };
@@ -124,24 +123,28 @@ struct fwif_boot {
 /*
  * Kernel CCB: host to firmware.
  *
- * Commands are answered in order: one that takes long (CONTEXT_KILL) holds up
- * those behind it, and the ring's read index stays at it until it is answered.
- * To kill or release a context, change its priority, or release a VM, that the
- * firmware never heard of is OK.
+ * Commands complete in order: a slow one (CONTEXT_KILL) delays those that follow
+ * it, and the ring's read index stays at it until its status is written. Killing,
+ * releasing or changing the priority of a context, or releasing a VM, that the
+ * firmware has not seen yet returns FWIF_STATUS_OK.
  */
 enum fwif_kccb_type {
 	FWIF_KCCB_PING		= 1,	/* completes at once */
 	FWIF_KCCB_KICK		= 2,	/* a client CCB has new commands */
 	FWIF_KCCB_MMU_INVALIDATE = 3,	/* a VM's mappings changed */
-	FWIF_KCCB_VM_RELEASE	= 4,	/* a VM goes: forget its catalogue; BUSY while a job uses it */
-	FWIF_KCCB_CONTEXT_KILL	= 5,	/* stop a context's jobs, running and queued, as KILLED; completes when they are gone */
-	FWIF_KCCB_CONTEXT_RELEASE = 6,	/* a context goes: forget it; BUSY while it has work */
-	FWIF_KCCB_FREE_LIST_GROWN = 7,	/* answer to FREE_LIST_GROW: pages of the list from now on, or as before: there are no more */
-	FWIF_KCCB_SCENE_RELEASE	= 8,	/* a scene that no job will render: free its pages; BUSY while a job uses it */
-	FWIF_KCCB_CONTEXT_PRIORITY = 9,	/* a context has another priority from now on, its queued and running jobs too */
+	FWIF_KCCB_VM_RELEASE	= 4,	/* release the state of a VM; BUSY while a job uses it */
+	/* end a context's running and queued jobs as KILLED; completes when they have ended */
+	FWIF_KCCB_CONTEXT_KILL	= 5,
+	FWIF_KCCB_CONTEXT_RELEASE = 6,	/* release the state of a context; BUSY while it has work */
+	/* reply to FREE_LIST_GROW: new number of pages; the old one if the list cannot grow */
+	FWIF_KCCB_FREE_LIST_GROWN = 7,
+	/* free the pages of a scene that no job will render; BUSY while a job uses it */
+	FWIF_KCCB_SCENE_RELEASE	= 8,
+	/* change the priority of a context, including its queued and running jobs */
+	FWIF_KCCB_CONTEXT_PRIORITY = 9,
 };
 
-/* Answer to a KCCB command: status word, by the firmware; the host zeroes it first. */
+/* Status word of a KCCB command, by the firmware; the host zeroes it first. */
 enum fwif_status {
 	FWIF_STATUS_PENDING	= 0,
 	FWIF_STATUS_OK		= 1,
@@ -163,12 +166,15 @@ struct fwif_kccb_cmd {
 	u64 reserved2[2];	/* zero */
 };
 
-/* Firmware CCB: firmware to host. Only news; what a job needs stands in its result. */
+/* Firmware CCB: firmware to host. Notifications only; a job's data are in its result. */
 enum fwif_fwccb_type {
 	FWIF_FWCCB_JOB_FAULT	= 1,	/* a job faulted: see its result */
-	FWIF_FWCCB_ERROR	= 2,	/* the firmware met something it cannot handle: code */
-	FWIF_FWCCB_FREE_LIST_GROW = 3,	/* a free list (code: fw address of the free_list) is short of pages or empty:
-					 * the host answers with FREE_LIST_GROWN. One request a list at a time */
+	FWIF_FWCCB_ERROR	= 2,	/* the firmware detected an error: code */
+	/*
+	 * A free list (code: fw address of the free_list) is short of pages or empty: the host
+	 * replies with FREE_LIST_GROWN. One request per list at a time.
+	 */
+	FWIF_FWCCB_FREE_LIST_GROW = 3,
 };
 
 struct fwif_fwccb_msg {
@@ -193,32 +199,34 @@ enum fwif_dm {
 #define FWIF_PRIORITIES	3u	/* 0 low, 1 normal, 2 high */
 
 /*
- * Time slices. A job is switched out at a work-group boundary when its slice is
- * over and a context of its priority is ready, and at once when one of a higher
- * priority is. A context that has been ready for FWIF_STARVE_SLICES slices runs
- * for one slice whatever its priority, so that none starves.
+ * Time slices. A job is switched out at a work-group boundary when its slice has
+ * expired and a context of its priority is ready, and immediately when one of a
+ * higher priority is. A context that has been ready for FWIF_STARVE_SLICES slices
+ * runs for one slice regardless of its priority, so that none starves.
  */
-#define FWIF_SLICE_US		2000u	/* the usual slice */
-#define FWIF_SLICE_MIN_US	100u	/* shorter ones are taken as this */
-#define FWIF_SLICE_MAX_US	1000000u	/* longer ones are taken as this */
+#define FWIF_SLICE_US		2000u	/* default slice */
+#define FWIF_SLICE_MIN_US	100u	/* shorter values are clamped to this */
+#define FWIF_SLICE_MAX_US	1000000u	/* longer values are clamped to this */
 #define FWIF_STARVE_SLICES	64u
 #define FWIF_MAX_CONTEXTS	256u	/* contexts the firmware holds at once */
 
 /* State of a context, by the firmware. */
 enum fwif_context_state {
-	FWIF_CONTEXT_UNKNOWN	= 0,	/* what the host writes */
+	FWIF_CONTEXT_UNKNOWN	= 0,	/* initial value, by the host */
 	FWIF_CONTEXT_OK		= 1,
-	FWIF_CONTEXT_KILLED	= 2,	/* runs nothing any more */
+	FWIF_CONTEXT_KILLED	= 2,	/* runs no further jobs */
 	FWIF_CONTEXT_BROKEN	= 3,	/* its client CCB was malformed; as KILLED */
 };
 
 /*
- * A context of one data master, with its client CCB. The firmware learns of it
- * by its first KICK and forgets it at CONTEXT_RELEASE; the host keeps it mapped
- * in between.
+ * A context of one data master, with its client CCB. The firmware uses it from
+ * its first KICK until CONTEXT_RELEASE; the host keeps it mapped in between.
  */
 struct fwif_context {
-	/* by the host, constant from the first KICK but for priority, which the firmware reads then */
+	/*
+	 * By the host, constant from the first KICK, except priority, which the firmware
+	 * reads at the first KICK only.
+	 */
 	u32 magic;		/* FWIF_CONTEXT_MAGIC */
 	u32 id;			/* for messages and logs */
 	u32 dm;			/* enum fwif_dm */
@@ -234,30 +242,29 @@ struct fwif_context {
 	u32 reserved[4];	/* zero */
 
 	/* by the firmware */
-	u32 cccb_read;		/* bytes below this offset are free again */
+	u32 cccb_read;		/* bytes below this offset have been consumed */
 	u32 state;		/* enum fwif_context_state */
-	u64 run_ticks;		/* GPU clock ticks that its jobs have had the data master; grows at the end of a slice */
+	u64 run_ticks;		/* ticks of its jobs on the data master; updated after a slice */
 	u64 slice_start;	/* GPU clock when the running slice began; 0 while it does not run */
-	u64 job_ticks;		/* as run_ticks, of the job that is started and not ended; 0 between jobs */
+	u64 job_ticks;		/* as run_ticks, of the job in progress; 0 between jobs */
 	u32 job_seqno;		/* of that job */
-	u32 slices;		/* slices it has had, wrapping */
+	u32 slices;		/* slices it has run, wrapping */
 	/*
-	 * A geometry job that is out of pages is stopped until others free some, or the
-	 * host answers: that is no time of its own. Of the job that is started:
+	 * A geometry job that is out of pages is stopped until other jobs free some, or the
+	 * host replies; that time does not count as its own. Of the job that has started:
 	 */
-	u64 stop_ticks;		/* how much of job_ticks, or of the running slice, it was stopped so far */
-	u64 stop_start;		/* GPU clock when it was stopped; 0 while it goes on */
-	u32 renders_partial;	/* 1 while the PDM is with, or kept for, its partial render; else 0 */
+	u64 stop_ticks;		/* stopped ticks within job_ticks and the running slice */
+	u64 stop_start;		/* GPU clock when it was stopped; 0 while it is not stopped */
+	u32 renders_partial;	/* 1 while the PDM runs or is reserved for its partial render */
 	u32 reserved_fw;
 };
 
 /*
- * Where a job was that failed on its data master, by the firmware, before its result.
- * Of one that faults: the program and instruction, as one place, if there is one. Of
- * one that CONTEXT_KILL stops while it runs: its waves, before it is stopped. Waves at
- * the same instruction of the same program are one place. Of more than
- * FWIF_STUCK_LOOK waves that many are looked at, spread evenly over all; of more than
- * FWIF_STUCK_PLACES places the first are kept.
+ * Location of a job that failed on its data master, by the firmware, before its result.
+ * For a fault: the program and instruction, as one place, if there is one. For a job
+ * that CONTEXT_KILL stops while it runs: its waves, before it is stopped. Waves at the
+ * same instruction of the same program are one place. At most FWIF_STUCK_LOOK waves are
+ * sampled, spread evenly over all; only the first FWIF_STUCK_PLACES places are kept.
  */
 #define FWIF_STUCK_PLACES	16u
 #define FWIF_STUCK_LOOK		256u
@@ -265,9 +272,9 @@ struct fwif_context {
 struct fwif_place {
 	u64 code;		/* GPU virtual address of the program */
 	u32 pc;			/* instruction index: the next one, or the barrier */
-	u32 waves;		/* of those looked at */
+	u32 waves;		/* of the sampled ones */
 	u32 lanes;		/* of the first wave */
-	u8 usc;			/* where the first wave is: USC over all cores */
+	u8 usc;			/* of the first wave: USC over all cores */
 	u8 slot;
 	u8 wave;		/* of its task */
 	u8 state;		/* enum pumice_wave_state */
@@ -275,9 +282,9 @@ struct fwif_place {
 
 struct fwif_stuck {
 	u32 seqno;		/* the job; written last, 0 before */
-	u32 unit;		/* enum pumice_unit: who was busy with it, or faulted */
+	u32 unit;		/* enum pumice_unit: unit that was busy with it, or faulted */
 	u32 waves;		/* in flight; 0 for a fault */
-	u32 looked;		/* of these, looked at */
+	u32 looked;		/* of these, sampled */
 	u32 places;		/* entries of place[] */
 	u32 busy;		/* data masters with a job: bit n is enum fwif_dm n */
 	u32 reserved[2];
@@ -289,14 +296,14 @@ struct fwif_stuck {
 
 /*
  * Client CCB: a ring of bytes with commands of 8-byte multiples that never wrap
- * (PAD fills up to the end). Written by the host up to the offset that KICK
- * tells; an update of write stays at least 8 bytes behind read.
+ * (PAD fills up to the end). Written by the host up to the offset in KICK; the
+ * write offset stays at least 8 bytes below the read offset, modulo the size.
  */
 enum fwif_cccb_type {
 	FWIF_CCCB_PAD		= 1,	/* skip */
 	FWIF_CCCB_WAIT		= 2,	/* wait until an update object has reached a value */
 	FWIF_CCCB_COMPUTE	= 3,	/* run a compute control stream */
-	FWIF_CCCB_UPDATE	= 4,	/* write an update object, then tell the host */
+	FWIF_CCCB_UPDATE	= 4,	/* write an update object, then notify the host */
 	FWIF_CCCB_GEOMETRY	= 5,	/* run a vertex control stream into a scene; contexts of the VDM */
 	FWIF_CCCB_FRAGMENT	= 6,	/* render a scene; contexts of the PDM */
 	FWIF_CCCB_TRANSFER	= 7,	/* run a transfer control stream: struct fwif_cccb_compute; contexts of the TDM */
@@ -325,9 +332,9 @@ struct fwif_cccb_compute {
 };
 
 /*
- * GEOMETRY and FRAGMENT. A geometry job that runs out of pages, where its free
- * lists grow no more, has what it has binned rendered by the PDM, with @render,
- * as a partial render; then it goes on.
+ * GEOMETRY and FRAGMENT. If a geometry job runs out of pages and its free lists
+ * cannot grow, the PDM renders the primitives that are binned so far, with
+ * @render, as a partial render; then the geometry job continues.
  */
 struct fwif_cccb_render {
 	struct fwif_cccb_header header;
@@ -338,18 +345,18 @@ struct fwif_cccb_render {
 	u32 reserved;		/* zero */
 	u64 render;		/* GEOMETRY: pdm_render of the fragment job that follows; FRAGMENT: zero */
 	/*
-	 * GEOMETRY: a partial render comes before its fragment job, but not before what that has
-	 * to wait for in its own queue: until this update object has reached this value there is
-	 * none. 0, 0: nothing to wait for. FRAGMENT: zero.
+	 * GEOMETRY: a partial render runs before the fragment job, but not before the dependencies
+	 * of the fragment job in its own queue: no partial render is started until this update
+	 * object has reached this value. 0, 0: no dependency. FRAGMENT: zero.
 	 */
 	u32 before;		/* fw address, 4-byte aligned */
 	u32 before_value;
 };
 
 /*
- * What jobs have counted: the firmware adds each slice's difference of every
- * counter (hw/perf.h), before the job's result is written. While a job that
- * names one runs, detailed counters count.
+ * Counts of jobs: the firmware adds each slice's difference of every counter
+ * (hw/perf.h), before the job's result is written. Detailed counters are enabled
+ * while a job that names such a structure runs.
  */
 struct fwif_perf {
 	u64 value[64];		/* by enum pumice_perf_counter */
@@ -361,11 +368,11 @@ struct fwif_cccb_update {
 	u32 value;
 };
 
-/* How a job ended; by the firmware, before the job's UPDATE. */
+/* Result of a job; by the firmware, before the job's UPDATE. */
 struct fwif_job_result {
 	u32 seqno;
 	u8 fault;		/* enum pumice_fault; 0 is success */
-	u8 unit;		/* enum pumice_unit; of a job that was KILLED while it ran, who was busy with it */
+	u8 unit;		/* enum pumice_unit; KILLED while running: unit busy with it */
 	u8 access;		/* enum pumice_access */
 	u8 mmu_context;
 	u64 addr;		/* see CDM_FAULT_ADDR; KILLED: instruction of the first place of struct fwif_stuck */
@@ -375,13 +382,13 @@ struct fwif_job_result {
 	u64 time_end;
 	u64 groups;		/* work-groups, primitives, tiles or commands finished, by the data master */
 	u64 run_ticks;		/* GPU clock ticks on the data master, all slices */
-	u32 slices;		/* slices it took; 1 if it was never switched out */
+	u32 slices;		/* number of slices; 1 if it was never switched out */
 	u32 partials;		/* partial renders of a geometry job */
 };
 
 /*
  * Log ring: the firmware overwrites the oldest entries; write counts up
- * without masking. Texts: FWIF_LOG_EVENTS, whose format takes up to three
+ * without masking. Texts: FWIF_LOG_EVENTS, whose formats have up to three
  * unsigned arguments.
  */
 struct fwif_log_entry {
@@ -404,7 +411,7 @@ enum fwif_log_level {
 	X(REFUSED,	ERROR,	"boot refused: error %u") \
 	X(KCCB_INVALID,	ERROR,	"kccb: entry %u of type %u refused with status %u") \
 	X(CONTEXT_NEW,	INFO,	"context %u: new, priority %u") \
-	X(CONTEXT_GONE,	INFO,	"context %u: released") \
+	X(CONTEXT_RELEASED, INFO, "context %u: released") \
 	X(CONTEXT_KILL,	INFO,	"context %u: killed at seqno %u") \
 	X(CONTEXT_BROKEN, ERROR, "context %u: malformed client command at offset %u, type %u") \
 	X(JOB_WAIT,	DEBUG,	"context %u: waits for object %u to reach %u") \
@@ -418,7 +425,7 @@ enum fwif_log_level {
 	X(MMU_INVALIDATE, DEBUG, "mmu context %u invalidated, page %u to %u") \
 	X(FWCCB_FULL,	ERROR,	"fwccb full: message type %u dropped") \
 	X(PARTIAL,	INFO,	"context %u: job %u out of pages, partial render %u") \
-	X(FREE_LIST_GROW, INFO,	"free list %u: asks for more than %u pages") \
+	X(FREE_LIST_GROW, INFO,	"free list %u: requests more than %u pages") \
 	X(FREE_LIST_GROWN, INFO, "free list %u: %u pages") \
 	X(TRAP,		ERROR,	"trap: cause %u at %u, value %u") \
 	X(CONTEXT_PRIORITY, INFO, "context %u: priority %u, was %u")

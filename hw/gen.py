@@ -4,9 +4,9 @@ Generates C headers, decoder tables and reference pages from the hardware contra
 
     python3 hw/gen.py --out DIR [--only regs,formats,isa,docs] [--hw DIR]
 
-A file is written only if its content changes, so that builds do not repeat without need.
-Exits 1 with `file:line: error: ...` messages when the contract is not sound; then nothing is
-written. Needs nothing but Python 3.8's standard library.
+A file is written only if its content changes, so that nothing is rebuilt unnecessarily. Exits 1
+with `file:line: error: ...` messages if the contract is inconsistent; then nothing is written.
+Requires only the standard library of Python 3.8.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from genlib.source import ContractError
 
 
 def write_if_changed(path, text):
-    """Write `text` to `path` unless it is there already; True if written."""
+    """Write `text` to `path` unless the file has this content; True if written."""
     try:
         with open(path, encoding="utf-8") as stream:
             if stream.read() == text:
@@ -39,7 +39,7 @@ def main(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--out", required=True, help="directory for the generated files")
     parser.add_argument("--only", default=",".join(outputs.KINDS),
-                        help="comma-separated choice of: " + ", ".join(outputs.KINDS))
+                        help="comma-separated list of: " + ", ".join(outputs.KINDS))
     parser.add_argument("--hw", default=here, help="directory of the contract files")
     args = parser.parse_args(argv)
     kinds = [k for k in args.only.split(",") if k]

@@ -2,9 +2,9 @@
 /*
  * Performance counters: what each register PERF_COUNTER(n) counts.
  *
- * The one table that the device counts by, the driver describes counters to user
- * space with, and tools and documentation name them from. The numbers are part
- * of the hardware: new ones go to the end.
+ * The device, the driver's descriptions of counters for user space, tools and
+ * documentation all use this table. The numbers are part of the hardware: new
+ * counters are appended.
  */
 #ifndef PUMICE_PERF_H
 #define PUMICE_PERF_H
@@ -25,9 +25,9 @@ enum pumice_perf_category {
 };
 
 /*
- * Blocks that data masters share: what they count of a job is what they did while it
- * ran, for other jobs too. All other blocks belong to one data master, which has one
- * job at a time.
+ * Blocks that data masters share: while a job runs, their counters include the work
+ * for other jobs. All other blocks belong to one data master, which has one job at a
+ * time.
  */
 #define PUMICE_PERF_SHARED \
 	(1u << PUMICE_PERF_PDS | 1u << PUMICE_PERF_USC | 1u << PUMICE_PERF_MMU | \
@@ -35,14 +35,14 @@ enum pumice_perf_category {
 
 /*
  * X(name, category, detailed, unit, description); detailed ones count only while
- * PERF_CTRL.DETAIL is set. unit: text of what one count is.
+ * PERF_CTRL.DETAIL is set. unit: name of one count.
  */
 #define PUMICE_PERF_COUNTERS(X) \
 	X(CDM_BUSY, CDM, 0, "ns", "time in which the compute data master had a job") \
 	X(CDM_COMMANDS, CDM, 0, "commands", "commands of control streams") \
-	X(CDM_GROUPS, CDM, 0, "work-groups", "work-groups dealt to the PDS") \
+	X(CDM_GROUPS, CDM, 0, "work-groups", "work-groups dispatched to the PDS") \
 	X(PDS_TASKS, PDS, 0, "tasks", "tasks started") \
-	X(PDS_WAITS, PDS, 0, "waits", "work-groups that found no room and had to wait") \
+	X(PDS_WAITS, PDS, 0, "waits", "work-groups that had to wait for resources") \
 	X(PDS_OCCUPANCY, PDS, 0, "tasks * ns", "tasks in slots, summed over time") \
 	X(PDS_DMA_BYTES, PDS, 0, "bytes", "bytes read from memory by PDS programs") \
 	X(USC_BUSY, USC, 0, "ns", "time in which USCs ran waves, summed over USCs") \
@@ -71,7 +71,7 @@ enum pumice_perf_category {
 	X(VDM_BUSY, VDM, 0, "ns", "time in which the vertex data master had a job") \
 	X(VDM_PRIMITIVES, VDM, 0, "primitives", "primitives of draws") \
 	X(VDM_INDICES, VDM, 0, "indices", "indices read") \
-	X(VDM_VERTICES, VDM, 0, "vertices", "vertices given to programs, after the vertex cache") \
+	X(VDM_VERTICES, VDM, 0, "vertices", "vertices shaded, after the vertex cache") \
 	X(TA_CULLED, TA, 0, "primitives", "primitives culled by the MTE") \
 	X(TA_CLIPPED, TA, 0, "primitives", "primitives that were clipped") \
 	X(TA_BLOCKS, TA, 0, "blocks", "primitive blocks written") \

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pixel formats and where texels lie in memory: the one description that the
- * device, the library and the tools share. Documentation/formats.rst tells the
- * rules in prose.
+ * Pixel formats and the layout of texels in memory, shared by device, library
+ * and tools. Documentation/formats.rst describes the rules in prose.
  *
- * Source: hw/formats.xml, enum format, enum layout, struct texture. By hand;
- * inline and without floating point, so that kernel code may use it too.
+ * Source: hw/formats.xml, enum format, enum layout, struct texture. Not
+ * generated; inline and without floating point, so that kernel code may use it.
  *
  * A surface has levels; a level has layers (slices of a 3D texture); a layer is a
  * rectangle of blocks. A block is one texel, or the 4x4 texels of a compressed
@@ -22,8 +21,8 @@
  *            whole; in a square Morton order: bit n of x is bit 2n of the number,
  *            bit n of y is bit 2n + 1
  *
- * Limits: numbers are for surfaces that pumice_surface_valid() accepts; then
- * nothing here overflows 64 bits.
+ * Limits: all functions except pumice_surface_valid() require a surface that it
+ * accepts; then no result overflows 64 bits.
  */
 #ifndef PUMICE_SURFACE_H
 #define PUMICE_SURFACE_H
@@ -32,7 +31,7 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
-/* What a component's bits mean. */
+/* Encoding of a component. */
 enum pumice_kind {
 	PUMICE_KIND_NONE,	/* unknown format */
 	PUMICE_KIND_UNORM,	/* n / (2^bits - 1) */
@@ -45,7 +44,7 @@ enum pumice_kind {
 /* Flags of a format. */
 #define PUMICE_FORMAT_SRGB	1u	/* R, G and B by the sRGB curve */
 #define PUMICE_FORMAT_DEPTH	2u	/* component R is a depth */
-#define PUMICE_FORMAT_STENCIL	4u	/* has stencil: component G behind a depth, else R */
+#define PUMICE_FORMAT_STENCIL	4u	/* has stencil: component G after a depth, else R */
 #define PUMICE_FORMAT_BLOCKS	8u	/* compressed: components are those of the decoded texel */
 
 struct pumice_pixel_info {
@@ -70,7 +69,7 @@ struct pumice_pixel_info {
 	{ bytes_, 4, components_, PUMICE_KIND_UNORM, PUMICE_FORMAT_BLOCKS | (flags_), \
 	  { 0, 8, 16, 24 }, { 8, 8, 8, (components_) == 4 ? 8 : 0 } }
 
-/* What a format is; kind is NONE for NONE and for numbers that are no format. */
+/* Describe a format; kind is NONE for FORMAT_NONE and for unknown numbers. */
 static inline const struct pumice_pixel_info *pumice_pixel_info(u32 format)
 {
 	static const struct pumice_pixel_info info[PUMICE_FORMAT_COUNT] = {
@@ -165,14 +164,14 @@ struct pumice_surface {
 /* A level of a surface. */
 struct pumice_level {
 	u64 offset;		/* bytes from the surface to layer 0 */
-	u64 layer_bytes;	/* from layer to layer */
-	u64 stride;		/* LINEAR: from row to row of blocks */
+	u64 layer_bytes;	/* bytes from layer to layer */
+	u64 stride;		/* LINEAR: bytes from row to row of blocks */
 	u32 width, height;	/* texels */
 	u32 layers;		/* layers or slices */
 	u32 blocks_x, blocks_y;
 	u32 layout;		/* enum pumice_layout */
 	u32 bytes;		/* of a block */
-	/* TILED: squares in a row. TWIDDLED: binary places of a square's side. */
+	/* TILED: squares in a row. TWIDDLED: log2 of a square's side, blocks. */
 	u32 squares;
 };
 
@@ -198,7 +197,7 @@ static inline struct pumice_surface pumice_surface_of_texture(const struct pumic
 	return s;
 }
 
-/* Whether height and depth are what the dimension takes. */
+/* Return whether height and depth are valid for the dimension. */
 static inline int pumice_surface_dim_valid(const struct pumice_surface *s)
 {
 	switch (s->dim) {
@@ -225,26 +224,26 @@ static inline u32 pumice_surface_minify(u32 size, u32 level)
 	return size >> level ? size >> level : 1;
 }
 
-/* Most levels that a surface of this size can have. */
+/* Return the maximum number of levels of a surface of this size. */
 static inline u32 pumice_surface_max_levels(const struct pumice_surface *s)
 {
-	u32 most = s->width > s->height ? s->width : s->height, n = 1;
+	u32 size = s->width > s->height ? s->width : s->height, n = 1;
 
-	if (s->dim == PUMICE_TEXTURE_DIM_3D && s->depth > most)
-		most = s->depth;
-	while (most >>= 1)
+	if (s->dim == PUMICE_TEXTURE_DIM_3D && s->depth > size)
+		size = s->depth;
+	while (size >>= 1)
 		n++;
 	return n;
 }
 
-/* Whether the stride is one that a LINEAR surface of this width (in blocks) can have. */
+/* Return whether the stride is valid for a LINEAR surface of this width, in blocks. */
 static inline int pumice_stride_valid(const struct pumice_pixel_info *info, u32 blocks_x,
 				      u32 stride)
 {
 	return !stride || (stride % info->bytes == 0 && stride >= (u64)blocks_x * info->bytes);
 }
 
-/* Whether it is a surface at all; everything else here wants that. */
+/* Validate a surface; the other functions require a valid one. */
 static inline int pumice_surface_valid(const struct pumice_surface *s)
 {
 	const struct pumice_pixel_info *info = pumice_pixel_info(s->format);
@@ -260,11 +259,11 @@ static inline int pumice_surface_valid(const struct pumice_surface *s)
 	return pumice_stride_valid(info, (s->width + info->block - 1) / info->block, s->stride);
 }
 
-/* Order and bytes of a layer of blocks_x x blocks_y blocks; fills all but offset and texels. */
+/* Compute stride, squares and layer_bytes of a layer of blocks_x x blocks_y blocks. */
 static inline void pumice_level_layout(struct pumice_level *l, u32 stride)
 {
-	u32 least = l->blocks_x < l->blocks_y ? l->blocks_x : l->blocks_y;
-	u32 most = l->blocks_x < l->blocks_y ? l->blocks_y : l->blocks_x;
+	u32 shorter = l->blocks_x < l->blocks_y ? l->blocks_x : l->blocks_y;
+	u32 longer = l->blocks_x < l->blocks_y ? l->blocks_y : l->blocks_x;
 	u64 bytes;
 
 	l->stride = stride ? stride : (u64)l->blocks_x * l->bytes;
@@ -275,8 +274,8 @@ static inline void pumice_level_layout(struct pumice_level *l, u32 stride)
 		bytes = (u64)l->squares * ((l->blocks_y + 7) / 8) * 64 * l->bytes;
 		break;
 	case PUMICE_LAYOUT_TWIDDLED:
-		l->squares = pumice_surface_log2_up(least);
-		bytes = ((u64)((most - 1) >> l->squares) + 1) << (2 * l->squares);
+		l->squares = pumice_surface_log2_up(shorter);
+		bytes = ((u64)((longer - 1) >> l->squares) + 1) << (2 * l->squares);
 		bytes *= l->bytes;
 		break;
 	default:
@@ -286,7 +285,7 @@ static inline void pumice_level_layout(struct pumice_level *l, u32 stride)
 	l->layer_bytes = (bytes + 15) & ~(u64)15;
 }
 
-/* Size of a level; offset is left 0: pumice_surface_levels() knows it. */
+/* Compute the size of a level; offset is 0, see pumice_surface_level(). */
 static inline struct pumice_level pumice_surface_level_size(const struct pumice_surface *s,
 							    u32 level)
 {
@@ -305,7 +304,7 @@ static inline struct pumice_level pumice_surface_level_size(const struct pumice_
 	return l;
 }
 
-/* A level of a surface. */
+/* Compute size and offset of a level. */
 static inline struct pumice_level pumice_surface_level(const struct pumice_surface *s, u32 level)
 {
 	struct pumice_level l = pumice_surface_level_size(s, 0);
@@ -320,7 +319,7 @@ static inline struct pumice_level pumice_surface_level(const struct pumice_surfa
 	return l;
 }
 
-/* Bytes of all levels and layers. */
+/* Return the bytes of all levels and layers. */
 static inline u64 pumice_surface_bytes(const struct pumice_surface *s)
 {
 	struct pumice_level l = pumice_surface_level(s, s->levels - 1);
@@ -328,7 +327,7 @@ static inline u64 pumice_surface_bytes(const struct pumice_surface *s)
 	return l.offset + l.layer_bytes * l.layers;
 }
 
-/* Bits of a number moved to the even places; of the low 16. */
+/* Spread the low 16 bits of a number to the even bits of the result. */
 static inline u32 pumice_surface_spread(u32 n)
 {
 	n = (n | n << 8) & 0x00ff00ff;
@@ -338,8 +337,8 @@ static inline u32 pumice_surface_spread(u32 n)
 }
 
 /*
- * Bytes from a layer's beginning to a block: what its column and what its row add.
- * In every layout the two are independent of each other.
+ * Offset of a block from the start of its layer, in bytes, as the sum of a column part
+ * and a row part, which are independent of each other in every layout.
  */
 static inline u64 pumice_level_column(const struct pumice_level *l, u32 x)
 {
@@ -373,7 +372,7 @@ static inline u64 pumice_level_row(const struct pumice_level *l, u32 y)
 	}
 }
 
-/* Bytes from the surface's beginning to a block of a level. */
+/* Return the offset of a block of a level from the start of the surface, in bytes. */
 static inline u64 pumice_level_offset(const struct pumice_level *l, u32 layer, u32 x, u32 y)
 {
 	return l->offset + l->layer_bytes * layer + pumice_level_row(l, y) +
@@ -381,8 +380,8 @@ static inline u64 pumice_level_offset(const struct pumice_level *l, u32 layer, u
 }
 
 /*
- * A rectangle of texels of one level and layer without mip levels, as a PBE
- * stores: width may be that of all samples, up to four times a texture's.
+ * Describe a surface of one level and layer that a PBE stores: width may be that
+ * of all samples, up to four times the width of a texture.
  */
 static inline struct pumice_level pumice_plane(u32 format, u32 layout, u32 width, u32 height,
 					       u32 stride)

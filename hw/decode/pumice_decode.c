@@ -41,7 +41,7 @@ const struct pumice_format_info *pumice_format_find(const char *name)
 	return NULL;
 }
 
-/* A float's bits as the number they stand for. */
+/* Convert the bits of a float to its value. */
 static double float_value(u32 bits)
 {
 	float value;
@@ -50,7 +50,7 @@ static double float_value(u32 bits)
 	return (double)value;
 }
 
-/* The value of a field as text. */
+/* Format the value of a field as text. */
 static void field_value(const struct pumice_field_info *field, u64 raw, char *out, size_t size)
 {
 	u64 value = raw << field->shift;
@@ -81,7 +81,7 @@ static void field_value(const struct pumice_field_info *field, u64 raw, char *ou
 	}
 }
 
-/* What is wrong with the value of a field, or "". */
+/* Describe the error in the value of a field, or return "". */
 static const char *field_problem(const struct pumice_field_info *field, u64 raw)
 {
 	if (field->type == PUMICE_FIELD_RESERVED && raw)
@@ -94,8 +94,8 @@ static const char *field_problem(const struct pumice_field_info *field, u64 raw)
 }
 
 /*
- * Lines for the fields of @dw that lie in bits [first, first + bits). Constants and reserved bits
- * appear only when they are wrong.
+ * Emit a line for each field of @dw within bits [first, first + bits). Constants and reserved bits
+ * are shown only if they are wrong.
  */
 static void decode_fields(const struct pumice_field_info *fields, u32 nr, const u32 *dw, u32 first,
 			  u32 bits, u64 addr, pumice_decode_fn fn, void *data)

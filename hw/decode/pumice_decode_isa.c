@@ -2,8 +2,8 @@
 /*
  * Instructions as assembly text.
  *
- * Source: the generated tables of hw/isa.xml; the operand classes there say how an operand is
- * written (prefix, separators, optional).
+ * Source: the generated tables of hw/isa.xml; its operand classes define the syntax of an operand
+ * (prefix, separators, optional).
  *
  * Limits: branch targets are instruction numbers, not labels. Text is for people.
  */
@@ -16,7 +16,7 @@
 #include "pumice_formats.h"
 #include "pumice_names.h"
 
-/* Text that grows in a buffer and never beyond it. */
+/* Text in a buffer; text that exceeds the buffer is truncated. */
 struct text {
 	char *out;
 	size_t size;
@@ -55,12 +55,12 @@ const char *pumice_isa_unpack_text(enum pumice_isa_unpack result)
 	case PUMICE_ISA_UNPACK_BANK:
 		return "an operand names a bank that no operand can have";
 	case PUMICE_ISA_UNPACK_OPERAND:
-		return "an operand that this place does not take";
+		return "an operand that is not allowed in this position";
 	}
 	return "unknown";
 }
 
-/* A register of a bank: the special's name where it has one. */
+/* Print a register of a bank, a special register by its name. */
 static void put_register(struct text *text, const struct pumice_isa_info *isa, u32 bank, u32 num)
 {
 	const struct pumice_isa_special *special = pumice_isa_find_special(isa, bank, num);
@@ -83,7 +83,7 @@ static void put_mask_register(struct text *text, const struct pumice_isa_info *i
 		put_register(text, isa, PUMICE_USC_BANK_R, num - PUMICE_USC_MASK_CONSTS);
 }
 
-/* [a & b]; a second mask that is always true is left out. */
+/* Print [a & b]; a second mask that is always true is omitted. */
 static void put_mask(struct text *text, const struct pumice_isa_info *isa, u32 raw)
 {
 	struct pumice_usc_mask mask;
@@ -98,7 +98,7 @@ static void put_mask(struct text *text, const struct pumice_isa_info *isa, u32 r
 	put(text, "]");
 }
 
-/* The immediate, as a float where the operation computes with floats and nothing is lost. */
+/* Print the immediate, as a float if the operation uses floats and the text is exact. */
 static void put_immediate(struct text *text, u32 imm, u32 type)
 {
 	float value;
@@ -160,7 +160,7 @@ static void put_operand(struct text *text, const struct pumice_isa_info *isa,
 		put(text, "[0]");
 }
 
-/* One operand's value, by its class. */
+/* Print one operand's value according to its class. */
 static void put_value(struct text *text, const struct pumice_isa_info *isa,
 		      const struct pumice_isa_op_info *op, const struct pumice_isa_class *cls,
 		      u32 field, const u32 *dw, u64 raw)
@@ -177,8 +177,8 @@ static void put_value(struct text *text, const struct pumice_isa_info *isa,
 }
 
 /*
- * What separates an operand from the one before it. Behind the left-out head of a group, such
- * as the base of an address, the next operand takes its place.
+ * Return the separator between an operand and the previous one. After the omitted head of a group,
+ * such as the base of an address, the next operand becomes the head.
  */
 static const char *separator(const struct pumice_isa_class *cls,
 			     const struct pumice_isa_class *before, bool heads)

@@ -16,7 +16,7 @@
 
 #include "pumice_types.h"
 
-/* How the bits of a field are to be understood. */
+/* Interpretation of the bits of a field. */
 enum pumice_field_type {
 	PUMICE_FIELD_UINT,
 	PUMICE_FIELD_INT,
@@ -32,11 +32,11 @@ enum pumice_field_type {
 struct pumice_field_info {
 	const char *name; /* NULL for reserved bits */
 	u16 bit; /* lowest bit */
-	u8 width; /* bits; reserved ranges are cut into pieces of at most 64 */
+	u8 width; /* bits; reserved ranges are split into pieces of at most 64 */
 	u8 type; /* enum pumice_field_type */
 	u8 shift; /* value = raw bits << shift */
-	u16 count; /* repetitions, each directly above the one before */
-	u64 value; /* what a constant field holds */
+	u16 count; /* repetitions, in consecutive bits */
+	u64 value; /* of a constant field */
 	bool (*valid)(u32 value); /* of an enumeration, else NULL */
 	const char *(*text)(u32 value); /* of an enumeration, else NULL */
 };
@@ -49,7 +49,7 @@ enum pumice_reg_access {
 	PUMICE_REG_W1S,
 };
 
-/* Who reaches a register. */
+/* Buses from which a register is accessible. */
 enum pumice_reg_bus {
 	PUMICE_REG_BUS_HOST = 1,
 	PUMICE_REG_BUS_FW = 2,
@@ -87,7 +87,7 @@ struct pumice_stream_cmd {
 	const struct pumice_format_info *format;
 };
 
-/* One command stream: a sequence of structures told apart by a field of word 0. */
+/* One command stream: a sequence of structures distinguished by a field of word 0. */
 struct pumice_stream_info {
 	const char *name;
 	u8 type_bit;
@@ -99,7 +99,7 @@ struct pumice_stream_info {
 #define PUMICE_ISA_FORMS 2 /* largest number of forms of an operation */
 #define PUMICE_ISA_LANES 32
 
-/* What an operand may be. */
+/* Allowed operands and their syntax. */
 struct pumice_isa_class {
 	const char *name;
 	const char *doc;
@@ -108,9 +108,9 @@ struct pumice_isa_class {
 	bool (*valid)(u32 value); /* of an enumeration, else NULL */
 	const char *(*text)(u32 value);
 	const char *prefix; /* written before the value */
-	const char *join; /* separates from the operand before; NULL = ", " */
-	const char *next; /* separates from the operand behind; NULL = that one's join */
-	bool optional; /* left out when zero */
+	const char *join; /* separator from the previous operand; NULL = ", " */
+	const char *next; /* separator from the next operand; NULL = that one's join */
+	bool optional; /* omitted if zero */
 	bool hex; /* written in hexadecimal */
 };
 
@@ -120,7 +120,7 @@ struct pumice_isa_operand {
 	u8 cls; /* PUMICE_<ISA>_CLASS_<NAME> */
 };
 
-/* How an operation is used in one form; nr_operands counts .operands. */
+/* Syntax and operands of an operation in one form; nr_operands counts .operands. */
 struct pumice_isa_form {
 	bool exists;
 	u8 nr_operands;
@@ -143,13 +143,13 @@ struct pumice_isa_op_info {
 	const char *example;
 };
 
-/* A field of one layout: which of the set's fields, and where. */
+/* A field of one layout: its number in the set's fields, and its bits. */
 struct pumice_isa_place {
 	u8 field;
 	struct pumice_field_info info;
 };
 
-/* How the fields lie in the instructions of a group of operations. */
+/* Positions of the fields in the instructions of a group of operations. */
 struct pumice_isa_layout {
 	const char *name;
 	u8 nr_places;
@@ -162,8 +162,8 @@ struct pumice_isa_special {
 	const char *name;
 	u8 bank; /* <isa>_bank */
 	u16 number;
-	bool constant; /* value known for every lane: see lanes */
-	const char *value; /* expression of the lane number l, or what it names */
+	bool constant; /* the value of every lane is constant: see lanes */
+	const char *value; /* expression of the lane number l, or a name */
 	const char *doc;
 	u32 lanes[PUMICE_ISA_LANES];
 };
@@ -196,7 +196,7 @@ struct pumice_isa_info {
 	const char *(*form_text)(u32 value); /* NULL without forms */
 };
 
-/* What is wrong with an instruction; the first that applies, in this order. */
+/* Errors of an instruction; the first that applies is reported, in this order. */
 enum pumice_isa_unpack {
 	PUMICE_ISA_UNPACK_OK = 0,
 	PUMICE_ISA_UNPACK_OPCODE, /* no such operation */
@@ -205,11 +205,11 @@ enum pumice_isa_unpack {
 	PUMICE_ISA_UNPACK_FORM, /* the operation does not exist in this form */
 	PUMICE_ISA_UNPACK_FIELD, /* a field that the operation does not use is not zero */
 	PUMICE_ISA_UNPACK_BANK, /* an operand names a bank that no operand can have */
-	PUMICE_ISA_UNPACK_OPERAND, /* an operand that this place does not take */
+	PUMICE_ISA_UNPACK_OPERAND, /* an operand that is not allowed in this position */
 };
 
 /**
- * pumice_bits - the value of bits in a row of words
+ * pumice_bits - read a bit field in an array of words
  * @dw: words, lowest first
  * @bit: lowest bit
  * @width: bits, 1 to 64
@@ -217,40 +217,40 @@ enum pumice_isa_unpack {
 u64 pumice_bits(const u32 *dw, u32 bit, u32 width);
 
 /**
- * pumice_set_bits - replace bits in a row of words
+ * pumice_set_bits - write a bit field in an array of words
  * @dw: words, lowest first
  * @bit: lowest bit
  * @width: bits, 1 to 64
- * @value: what they become; excess bits are dropped
+ * @value: new value; excess bits are discarded
  */
 void pumice_set_bits(u32 *dw, u32 bit, u32 width, u64 value);
 
 /**
- * pumice_isa_find_opcode - the operation with an opcode, or NULL
+ * pumice_isa_find_opcode - look up an operation by its opcode; NULL if there is none
  */
 const struct pumice_isa_op_info *pumice_isa_find_opcode(const struct pumice_isa_info *isa,
 							u32 opcode);
 
 /**
- * pumice_isa_find_name - the operation with a name (exact, lower case), or NULL
+ * pumice_isa_find_name - look up an operation by its exact lower-case name; NULL if there is none
  */
 const struct pumice_isa_op_info *pumice_isa_find_name(const struct pumice_isa_info *isa,
 						      const char *name);
 
 /**
- * pumice_isa_find_special - the special register of a bank with a number, or NULL
+ * pumice_isa_find_special - look up a special register by bank and number; NULL if there is none
  */
 const struct pumice_isa_special *pumice_isa_find_special(const struct pumice_isa_info *isa,
 							 u32 bank, u32 number);
 
 /**
- * pumice_isa_place - where a layout holds a field, or NULL if it has it not
+ * pumice_isa_place - return the position of a field in a layout; NULL without this field
  */
 const struct pumice_field_info *pumice_isa_place(const struct pumice_isa_info *isa, u32 layout,
 						 u32 field);
 
 /**
- * pumice_isa_get - the value of a field of a raw instruction; 0 if its layout has it not
+ * pumice_isa_get - read a field of a raw instruction; 0 if its layout does not have the field
  */
 u64 pumice_isa_get(const struct pumice_isa_info *isa, u32 layout, u32 field, const u32 *dw);
 
@@ -262,7 +262,7 @@ u64 pumice_isa_get(const struct pumice_isa_info *isa, u32 layout, u32 field, con
 bool pumice_isa_set(const struct pumice_isa_info *isa, u32 layout, u32 field, u32 *dw, u64 value);
 
 /**
- * pumice_isa_form_of - how an operation is used in the form that a raw instruction names
+ * pumice_isa_form_of - return the description of an operation in the form of a raw instruction
  *
  * Returns NULL if the operation does not exist in this form.
  */
@@ -271,21 +271,21 @@ const struct pumice_isa_form *pumice_isa_form_of(const struct pumice_isa_info *i
 						 const u32 *dw);
 
 /**
- * pumice_isa_check - whether a raw instruction is a legal encoding
+ * pumice_isa_check - validate the encoding of a raw instruction
  * @isa: instruction set
  * @dw: isa->words words
  *
- * Checks everything that the contract says about the encoding: opcode, reserved bits, type,
- * form, unused fields, and for every operand its bank, mode and number where that is fixed.
- * Not checked: register numbers against an allocation, branch targets, and what an operation
- * says of the values of its operands.
+ * Checks all rules of the contract about the encoding: opcode, reserved bits, type, form,
+ * unused fields, and for every operand its bank, mode and, in banks of a fixed size, number.
+ * Not checked: register numbers against an allocation, branch targets, and the rules of an
+ * operation for the values of its operands.
  */
 enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const u32 *dw);
 
 struct pumice_usc_insn;
 
 /**
- * pumice_usc_registers - how many consecutive registers an operand of the USC takes
+ * pumice_usc_registers - return the number of consecutive registers of a USC operand
  * @insn: a legal instruction
  * @operand: one of its form
  */
@@ -293,27 +293,27 @@ u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
 			 const struct pumice_isa_operand *operand);
 
 /**
- * pumice_usc_atomic_exists - whether a type has an atomic operation
+ * pumice_usc_atomic_exists - return whether an atomic operation exists for a type
  * @func: enum pumice_usc_atomic
  * @type: enum pumice_usc_type
  */
 bool pumice_usc_atomic_exists(u32 func, u32 type);
 
 /**
- * pumice_usc_texture_coords - registers of the coordinates of a dimension, 0 if there is none such
+ * pumice_usc_texture_coords - return the registers of a dimension's coordinates; 0 if unknown
  * @dim: enum pumice_texture_dim
  */
 u32 pumice_usc_texture_coords(u32 dim);
 
 /**
- * pumice_usc_texture_extra - registers of the further operand of a texture read, 0 without one
+ * pumice_usc_texture_extra - return the registers of a texture read's further operand; 0 if none
  * @op: enum pumice_usc_op, one of the texture reads
  * @dim: enum pumice_texture_dim
  */
 u32 pumice_usc_texture_extra(u32 op, u32 dim);
 
 /**
- * pumice_usc_texture_exists - whether a texture read exists for a dimension
+ * pumice_usc_texture_exists - return whether a texture read exists for a dimension
  */
 bool pumice_usc_texture_exists(u32 op, u32 dim);
 

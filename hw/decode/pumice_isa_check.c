@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Questions about raw instructions, answered from the generated tables.
+ * Validation of raw instructions with the generated tables.
  *
- * The one place that says which encodings are legal: device, assembler and disassembler ask
- * here, so none of them can accept what another refuses. Source: documents 002 and 003 as
- * written down in hw/isa.xml.
+ * The only definition of legal encodings: device, assembler and disassembler all use it, so that
+ * they accept the same instructions. Source: documents 002 and 003 as written down in hw/isa.xml.
  *
- * Behind them what an instruction's operands take, for the same three.
+ * Also computes the registers that an instruction's operands use, for the same three.
  *
- * Limits: encoding only. What depends on a task's allocation or on a program's length is the
- * caller's to check.
+ * Limits: encoding only. The caller checks rules that depend on a task's allocation or on the
+ * length of a program.
  */
 #include <string.h>
 
@@ -131,14 +130,14 @@ const struct pumice_isa_form *pumice_isa_form_of(const struct pumice_isa_info *i
 	return &op->form[form];
 }
 
-/* A mask register below PUMICE_USC_MASK_CONSTS must be a predefined constant that exists. */
+/* Check that a mask register below PUMICE_USC_MASK_CONSTS is an existing predefined constant. */
 static bool mask_register_exists(const struct pumice_isa_info *isa, u32 number)
 {
 	return number >= PUMICE_USC_MASK_CONSTS ||
 	       pumice_isa_find_special(isa, PUMICE_USC_BANK_K, number) != NULL;
 }
 
-/* A 12-bit double mask. */
+/* Check both registers of a 12-bit double mask. */
 static bool mask_exists(const struct pumice_isa_info *isa, u32 raw)
 {
 	struct pumice_usc_mask mask;
@@ -147,7 +146,7 @@ static bool mask_exists(const struct pumice_isa_info *isa, u32 raw)
 	       mask_register_exists(isa, mask.a) && mask_register_exists(isa, mask.b);
 }
 
-/* The number of a register, where the bank alone says what numbers there are. */
+/* Check the number of a register in a bank whose size does not depend on the task. */
 static bool number_exists(const struct pumice_isa_info *isa, const struct pumice_usc_operand *opnd)
 {
 	switch (opnd->bank) {
@@ -170,7 +169,7 @@ static bool number_exists(const struct pumice_isa_info *isa, const struct pumice
 	}
 }
 
-/* Whether an index is allowed here, or lacks (document 003). */
+/* Check that an operand is indexed only if allowed, and always if required (document 003). */
 static bool index_legal(const struct pumice_usc_operand *opnd, bool can_index)
 {
 	switch (opnd->bank) {
@@ -186,7 +185,7 @@ static bool index_legal(const struct pumice_usc_operand *opnd, bool can_index)
 	}
 }
 
-/* A register operand: bank and mode allowed here, number possible. */
+/* Check bank, mode and number of a register operand. */
 static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
 					     const struct pumice_isa_class *cls, u32 raw,
 					     bool can_index)
@@ -206,7 +205,7 @@ static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
 	return PUMICE_ISA_UNPACK_OK;
 }
 
-/* All operands of a form; *more becomes the fields used because one is immediate or indexed. */
+/* Check all operands of a form; *more is set to the fields that immediate or indexed ones use. */
 static enum pumice_isa_unpack check_operands(const struct pumice_isa_info *isa,
 					     const struct pumice_isa_op_info *op,
 					     const struct pumice_isa_form *form, const u32 *dw,
@@ -240,7 +239,7 @@ static enum pumice_isa_unpack check_operands(const struct pumice_isa_info *isa,
 	return result;
 }
 
-/* Fields outside @uses are zero. */
+/* Check that fields outside @uses are zero. */
 static bool unused_fields_clear(const struct pumice_isa_layout *layout, u64 uses, const u32 *dw)
 {
 	for (u32 i = 0; i < layout->nr_places; i++) {
@@ -278,7 +277,7 @@ enum pumice_isa_unpack pumice_isa_check(const struct pumice_isa_info *isa, const
 	operands = check_operands(isa, op, form, dw, &more);
 	if (!unused_fields_clear(layout, form->uses | more, dw))
 		return PUMICE_ISA_UNPACK_FIELD;
-	/* The field of this name in an instruction set without registers is another. */
+	/* In an instruction set without registers, dim is an unrelated field. */
 	if (isa->banks && isa->field_dim != PUMICE_ISA_NO_FIELD &&
 	    !pumice_usc_dim_valid((u32)pumice_isa_get(isa, op->layout, isa->field_dim, dw)))
 		return PUMICE_ISA_UNPACK_OPERAND;
@@ -300,7 +299,7 @@ u32 pumice_usc_texture_coords(u32 dim)
 	}
 }
 
-/* Coordinates but the layer: those that have derivatives. */
+/* Count the coordinates that have derivatives: all except the layer. */
 static u32 texture_axes(u32 dim)
 {
 	return pumice_usc_texture_coords(dim) - (dim >= PUMICE_TEXTURE_DIM_1D_ARRAY);
@@ -351,13 +350,13 @@ bool pumice_usc_atomic_exists(u32 func, u32 type)
 	}
 }
 
-/* Numbers that no instruction may have count as one, so that they are told as what they are. */
-static u32 within(u32 count, u32 most)
+/* Replace an illegal count by 1, so that not the registers but the count is reported. */
+static u32 legal_count(u32 count, u32 max)
 {
-	return count && count <= most ? count : 1;
+	return count && count <= max ? count : 1;
 }
 
-/* Registers that are loaded, stored, interpolated or read from a texture. */
+/* Count the registers that are loaded, stored, interpolated or read from a texture. */
 static u32 data_registers(const struct pumice_usc_insn *insn, u32 field)
 {
 	switch (insn->opcode) {
@@ -373,14 +372,14 @@ static u32 data_registers(const struct pumice_usc_insn *insn, u32 field)
 		return 4;
 	case PUMICE_USC_OP_LOCAL_ATOMIC:
 	case PUMICE_USC_OP_GLOBAL_ATOMIC:
-		/* The value to compare with stands behind the new one. */
+		/* The value to compare with is in the register after the new value. */
 		return field == PUMICE_USC_FIELD_SRC1 &&
 		       insn->func == PUMICE_USC_ATOMIC_CMPXCHG ? 2 : 1;
 	case PUMICE_USC_OP_BURST_LOAD:
 	case PUMICE_USC_OP_BURST_STORE:
-		return within(insn->words, PUMICE_USC_BURST_WORDS);
+		return legal_count(insn->words, PUMICE_USC_BURST_WORDS);
 	case PUMICE_USC_OP_ITR:
-		return within(insn->comps, 4);
+		return legal_count(insn->comps, 4);
 	default:
 		if (insn->opcode < PUMICE_USC_OP_SAMPLE || insn->opcode > PUMICE_USC_OP_QUERY_LOD)
 			return 1;
@@ -397,7 +396,7 @@ u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
 	case PUMICE_USC_CLASS_VDATA:
 		return data_registers(insn, operand->field);
 	case PUMICE_USC_CLASS_CFPLANE:
-		return 3 * within(insn->comps, 4);
+		return 3 * legal_count(insn->comps, 4);
 	case PUMICE_USC_CLASS_WPLANE:
 		return 3;
 	case PUMICE_USC_CLASS_TEXSTATE:
@@ -405,7 +404,7 @@ u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
 	case PUMICE_USC_CLASS_PBESTATE:
 		return PUMICE_PBE_STATE_WORDS;
 	case PUMICE_USC_CLASS_TEXEXTRA:
-		return within(pumice_usc_texture_extra(insn->opcode, insn->func), 6);
+		return legal_count(pumice_usc_texture_extra(insn->opcode, insn->func), 6);
 	default:
 		return 1;
 	}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Generator of everything that follows from the hardware contract in hw/*.xml."""
+"""Generator of code and pages from the hardware contract in hw/*.xml."""

@@ -86,7 +86,7 @@ class Writer:
 def types_header():
     """pumice_types.h: fixed-width type names on every side."""
     w = Writer("Fixed-width types u8..u64, s8..s64 and bool on all four sides.\n"
-               "The kernel brings its own; everyone else gets typedefs.", ALL_FILES,
+               "The kernel has its own; all others use these typedefs.", ALL_FILES,
                "PUMICE_TYPES_H")
     w.line("""#ifndef __ASSEMBLER__
 #if defined(__KERNEL__)
@@ -109,7 +109,7 @@ typedef int64_t s64;
 #endif
 
 /*
- * PUMICE_FIELD_GET - a field's value out of a register or one-value structure.
+ * PUMICE_FIELD_GET - extract a field from a register or one-word structure.
  * @f: the field's name without suffix, such as PUMICE_SYS_CONFIG__CORES
  * @v: the register's value
  *
@@ -118,7 +118,7 @@ typedef int64_t s64;
 #define PUMICE_FIELD_GET(f, v) (((v) & f##__MASK) >> f##__SHIFT)
 
 /*
- * PUMICE_FIELD_PREP - a value moved to where the field stands; excess bits are dropped.
+ * PUMICE_FIELD_PREP - shift a value to the field's position; excess bits are discarded.
  * @f: the field's name without suffix
  * @v: the field's value; for an address field the address itself
  */
@@ -144,7 +144,7 @@ def emit_enum(w, enum):
 
 
 def emit_enum_valid(w, enum):
-    """A function telling whether a number is a value of the enumeration."""
+    """A function that checks whether a number is a value of the enumeration."""
     numbers = sorted(v.value for v in enum.values)
     w.doc(f"True if @v is a value of enum pumice_{enum.name}.")
     w.line(f"static inline bool pumice_{enum.name}_valid(u32 v)\n{{")

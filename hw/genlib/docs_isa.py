@@ -45,7 +45,7 @@ def class_anchor(isa, kind):
 
 
 def classes_section(isa):
-    """What operands may be."""
+    """The operand classes."""
     rows = []
     for kind in isa.classes.values():
         banks = ", ".join(kind.full) if kind.full else "–"
@@ -107,7 +107,7 @@ def op_page(isa, op):
 
 
 def encoding_rows(op):
-    """The instruction's bits, highest first, with what each holds here."""
+    """The instruction's bits, highest first, with their contents."""
     used = {}
     for operands in op.operands.values():
         for item, kind in operands:

@@ -21,7 +21,7 @@ def registers_page(regs):
            "sees the same offsets on its own bus.\n"]
     rows = [[literal(f"0x{u.base:04x}"), f":ref:`{u.name} <unit-{u.name.lower()}>`",
              BUS[u.bus], SCOPE[u.scope], escape(u.doc)] for u in regs.units]
-    out.append(table(["Base", "Unit", "Reached by", "Where", "Duty"], [8, 8, 18, 18, 48], rows))
+    out.append(table(["Base", "Unit", "Accessible to", "Where", "Duty"], [8, 8, 18, 18, 48], rows))
     for unit in regs.units:
         out.append(unit_section(unit))
     out += [label("hw-constants"), heading("Constants", 1),
@@ -34,7 +34,7 @@ def registers_page(regs):
 def unit_section(unit):
     """One unit: a table of its registers, then each with its bits."""
     out = [label(f"unit-{unit.name.lower()}"), heading(unit.name, 1), escape(unit.doc) + "\n",
-           f"Reached by {BUS[unit.bus]}; {SCOPE[unit.scope]}.\n"]
+           f"Accessible to {BUS[unit.bus]}; {SCOPE[unit.scope]}.\n"]
     rows = [[literal(place(r)), literal(r.name), str(r.size), r.access,
              literal(f"{r.reset:#x}")] for r in unit.regs]
     out.append(table(["Offset", "Register", "Bits", "Access", "Reset"], [26, 34, 10, 12, 18],
@@ -76,7 +76,7 @@ def enums_page(enums):
     """enums.rst."""
     out = [NOTE.format(ALL_FILES), label("hw-enums"),
            heading("Enumerations", 0),
-           "The text is what logs and messages of every side print.\n"]
+           "Logs and messages of all sides print the text.\n"]
     out += [enum_section(enum, 1) for enum in sorted(enums, key=lambda e: e.name)]
     return "\n".join(out)
 

@@ -9,8 +9,8 @@ from .emit_registers import emit_field_macros
 def formats_header(formats):
     """The whole header."""
     w = Writer("Structures in GPU memory: control-stream words, descriptors, page-table entries.\n"
-               "struct pumice_x holds the values unpacked; pumice_x_pack() and _unpack() move\n"
-               "them to and from the 32-bit words that lie in memory (little endian).",
+               "struct pumice_x has the unpacked values; pumice_x_pack() and _unpack() convert\n"
+               "them to and from the 32-bit words in memory (little endian).",
                "formats.xml", "PUMICE_FORMATS_H", ["\"pumice_regs.h\"", "\"pumice_types.h\""])
     w.line("#ifndef __ASSEMBLER__\n")
     emit_unpack_enum(w)
@@ -26,8 +26,8 @@ def formats_header(formats):
 
 
 def emit_unpack_enum(w):
-    """The result vocabulary of every unpack function."""
-    w.doc("What an unpack function found; the structure is filled in every case.")
+    """The results of unpack functions."""
+    w.doc("Result of an unpack function; the structure is filled in every case.")
     w.line("""enum pumice_unpack {
 	PUMICE_UNPACK_OK = 0,
 	PUMICE_UNPACK_RESERVED = 1, /* a reserved bit is set */
@@ -64,7 +64,7 @@ def emit_struct(w, item):
 
 def emit_pack(w, item, has_members):
     """pumice_<name>_pack()."""
-    w.doc(f"Write @v as the {item.words} words of {item.name}; excess bits of a value are dropped.")
+    w.doc(f"Write @v as the {item.words} words of {item.name}; excess bits of a value are discarded.")
     w.line(f"static inline void\npumice_{item.name}_pack(u32 *dw, "
            f"const struct pumice_{item.name} *v)\n{{")
     if not has_members:
@@ -101,7 +101,7 @@ def emit_unpack(w, item, has_members):
 
 
 def enum_tests(fields, var="v"):
-    """C conditions that hold when an enumerated member has no known value."""
+    """C conditions that are true when an enumerated member has no known value."""
     out = []
     for item in fields:
         if item.type != "enum" or covers(item):
@@ -119,11 +119,11 @@ def covers(item):
 def emit_pack64(w, item):
     """The 64-bit forms of a two-word structure."""
     name = item.name
-    w.doc(f"@v as one 64-bit value, as {name} lies in memory.")
+    w.doc(f"Return @v as one 64-bit value in the memory layout of {name}.")
     w.line(f"static inline u64 pumice_{name}_pack64(const struct pumice_{name} *v)\n{{\n"
            f"\tu32 dw[2];\n\n\tpumice_{name}_pack(dw, v);\n"
            "\treturn (u64)dw[1] << 32 | dw[0];\n}\n")
-    w.doc(f"Read {name} from its 64-bit value; see pumice_{name}_unpack().")
+    w.doc(f"Unpack {name} from its 64-bit value; see pumice_{name}_unpack().")
     w.line(f"static inline enum pumice_unpack\npumice_{name}_unpack64(u64 raw, "
            f"struct pumice_{name} *v)\n{{\n"
            "\tconst u32 dw[2] = { (u32)raw, (u32)(raw >> 32) };\n\n"
@@ -147,10 +147,10 @@ def emit_stream(w, stream):
                f"0x{struct.field(stream.type_field).value:x},")
     w.line("};\n")
     raw = unpack_raw(stream.type_lo, stream.type_width, "dw")
-    w.doc(f"The type of the {stream.name} command that begins with @word0; maybe no known one.")
+    w.doc(f"Return the type of the {stream.name} command that begins with @word0; it may be unknown.")
     w.line(f"static inline u32 pumice_{stream.name}_cmd_type(u32 word0)\n{{\n"
            f"\tconst u32 dw[1] = {{ word0 }};\n\n\treturn {raw};\n}}\n")
-    w.doc(f"Words of the {stream.name} command that begins with @word0; 0 for an unknown type.")
+    w.doc(f"Return the words of the {stream.name} command that begins with @word0; 0 if unknown.")
     w.line(f"static inline int pumice_{stream.name}_cmd_words(u32 word0)\n{{\n"
            f"\tswitch (pumice_{stream.name}_cmd_type(word0)) {{")
     for struct in stream.cmds:

@@ -74,20 +74,20 @@ def isa_header(isas):
         w.line(f"#define PUMICE_{upper}_OPS {len(isa.ops)}")
         w.line(f"extern const struct pumice_isa_op_info pumice_{name}_ops[PUMICE_{upper}_OPS];\n")
         w.line(f"""/**
- * pumice_{name}_pack - write an instruction; excess bits of a value are dropped
+ * pumice_{name}_pack - write an instruction; excess bits of a value are discarded
  * @dw: PUMICE_{upper}_WORDS words
  * @v: fields that the opcode's layout does not have are not written
  *
- * An unknown opcode gives all zeroes, which is no legal instruction.
+ * An unknown opcode is packed as zeroes, which is not a legal instruction.
  */
 void pumice_{name}_pack(u32 *dw, const struct pumice_{name}_insn *v);
 
 /**
  * pumice_{name}_unpack - read an instruction and check that its encoding is legal
  * @dw: PUMICE_{upper}_WORDS words
- * @v: filled whatever the result, for an unknown opcode with the opcode only
+ * @v: filled for every result; for an unknown opcode only with the opcode
  *
- * Returns what pumice_isa_check() says.
+ * Returns the result of pumice_isa_check().
  */
 enum pumice_isa_unpack pumice_{name}_unpack(const u32 *dw, struct pumice_{name}_insn *v);
 """)
@@ -140,7 +140,7 @@ def maybe(text):
 
 
 def emit_layouts(w, isa):
-    """Field names, and per layout where the fields stand."""
+    """Field names, and the positions of the fields in each layout."""
     w.line(f"static const char *const {isa.name}_fields[] = {{")
     for item in isa.fields:
         w.line(f"\t{string(item.name)},")

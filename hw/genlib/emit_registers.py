@@ -50,7 +50,7 @@ def emit_reg(w, reg):
 
 
 def emit_field_macros(w, prefix, item, bits):
-    """__SHIFT and __MASK of a field in a value of `bits` bits; addresses stand in place."""
+    """__SHIFT and __MASK of a field in a value of `bits` bits; addresses are held in place."""
     in_place = item.type == "address" and item.shift == item.lo
     w.define(f"{prefix}__SHIFT", "0" if in_place else str(item.lo), item.doc)
     w.define(f"{prefix}__MASK", lit(mask(item.width) << item.lo, bits))
@@ -63,7 +63,7 @@ def names_header(enums):
                ALL_FILES, "PUMICE_NAMES_H",
                ["\"pumice_formats.h\"", "\"pumice_isa_enums.h\"", "\"pumice_regs.h\""])
     for enum in enums:
-        w.doc(f"The text of a value of enum pumice_{enum.name}, or \"unknown\".")
+        w.doc(f"Return the text of a value of enum pumice_{enum.name}, or \"unknown\".")
         w.line(f"static inline const char *pumice_{enum.name}_str(u32 v)\n{{\n\tswitch (v) {{")
         for item in enum.values:
             w.line(f"\tcase 0x{item.value:x}U:\n\t\treturn {string(item.text)};")

@@ -2,8 +2,8 @@
 """
 Loading and checking hw/formats.xml: structures in memory and the streams made of them.
 
-A structure is a row of little-endian 32-bit words. A stream is a sequence of structures told
-apart by a const field (`type`, or what type_field says) at the same place of word 0 in each.
+A structure is an array of little-endian 32-bit words. A stream is a sequence of structures that
+are distinguished by a const field (`type`, or type_field) at the same bits of word 0.
 """
 
 from dataclasses import dataclass, field as dc_field

@@ -24,7 +24,7 @@ LANES = 32
 
 @dataclass
 class Layout:
-    """How the fields of a group of operations lie in the instruction."""
+    """Positions of the fields in the instructions of a group of operations."""
     name: str
     doc: str
     node: object
@@ -38,7 +38,7 @@ class Layout:
 
 @dataclass
 class OperandClass:
-    """What an operand may be; full and elem are lists of register banks."""
+    """Allowed operands; full and elem are lists of register banks."""
     name: str
     doc: str
     full: list
@@ -175,7 +175,7 @@ def bank_list(ctx, isa, node, attr):
 
 
 def load_layouts(ctx, isa, node):
-    """Read the layouts; the opcode stands at one place in all of them."""
+    """Read the layouts; the opcode has the same bits in all of them."""
     diag = ctx.diag
     names = Unique(diag, "layout")
     first = None
@@ -255,7 +255,7 @@ def load_ops(ctx, isa, node):
 
 
 def choices(diag, node, op, attr, enum, layout):
-    """types= or forms= as enum values; a layout without that field takes only the value 0."""
+    """types= or forms= as enum values; a layout without that field allows only the value 0."""
     out = []
     for word in node.get(attr, "").split():
         value = enum.number(word) if enum else None

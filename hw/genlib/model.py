@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-What registers, formats and instructions share: enumerations, bit fields and their cover.
+Shared by registers, formats and instructions: enumerations, bit fields and checks of gaps.
 
-A bit structure is a row of bits counted from bit 0 of its first 32-bit word. Every bit belongs
+A bit structure is an array of bits counted from bit 0 of its first 32-bit word. Every bit belongs
 to exactly one field or one <reserved>; check_cover() refuses overlaps and unnamed gaps.
 """
 
@@ -98,7 +98,7 @@ class Reserved:
 
 
 class Context:
-    """What the three loaders share: errors, the enumerations so far, the names taken."""
+    """State shared by the three loaders: errors, enumerations and used names."""
 
     def __init__(self, diag):
         self.diag = diag
@@ -173,7 +173,7 @@ def load_fields(ctx, node, total, word_bits=0, types=FIELD_TYPES, extra=()):
         item = load_field(ctx, child, lo, width, bits[0], types)
         if item.end > total:
             ctx.diag.error(child, f"field {item.name}: its {item.count} repetitions reach "
-                                  f"outside the {total} bits there are")
+                                  f"outside the {total} bits of the structure")
             continue
         if names.add(item.name.lower(), child):
             fields.append(item)
@@ -209,7 +209,7 @@ def load_field(ctx, node, lo, width, local_lo, types):
 
 
 def check_field_type(diag, node, item):
-    """Refuse what does not go together: type, width, shift and enum of one field."""
+    """Refuse invalid combinations of type, width, shift and enum of a field."""
     if item.type == "bool" and item.width != 1:
         diag.error(node, f"field {item.name}: a bool is one bit, not {item.width}")
     if item.type == "float" and item.width != 32:

@@ -17,7 +17,7 @@ KINDS = ("regs", "formats", "isa", "docs")
 
 @dataclass
 class Contract:
-    """Everything that hw/*.xml says."""
+    """The contents of hw/*.xml."""
     regs: object
     formats: object
     isas: list
@@ -35,7 +35,7 @@ def load(directory):
 
 
 def generate(contract, kinds):
-    """Return {file name: content} for the chosen kinds of output."""
+    """Return {file name: content} for the selected kinds of output."""
     files = {"pumice_types.h": types_header()}
     if "regs" in kinds:
         files["pumice_regs.h"] = emit_registers.regs_header(contract.regs)

@@ -155,7 +155,7 @@ def load_reg(ctx, unit, node):
 
 
 def check_reg_field(diag, item):
-    """Register fields are plain: one place, addresses where they stand."""
+    """Register fields have no repetitions and hold addresses in place."""
     if item.count != 1:
         diag.error(item.node, f"field {item.name}: register fields have no count")
     if item.type == "address" and item.shift != item.lo:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small pieces of reStructuredText for the reference pages."""
+"""Elements of reStructuredText for the reference pages."""
 
 import re
 
@@ -22,7 +22,7 @@ def escape(text):
 
 
 def literal(text):
-    """Text in a fixed-width font, as it is."""
+    """Text in a fixed-width font, unchanged."""
     return f"``{text}``" if text else ""
 
 
@@ -54,7 +54,7 @@ def field_rows(fields, reserved, word_bits=0):
 
 
 def type_text(item):
-    """What a field holds, with a link to its enumeration."""
+    """The type of a field, with a link to its enumeration."""
     if item.type == "const":
         return f"constant {item.value:#x}"
     if item.enum:

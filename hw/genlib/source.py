@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """
-Reading the contract files: XML elements that remember their line, and errors that name it.
+Reading the contract files: XML elements with their line numbers, and errors that report them.
 
-The loaders describe each element they accept (attributes, children); an element or attribute
-that nobody described is an error, so that a misspelt attribute never passes unnoticed.
+The loaders describe each element they accept (attributes, children); an undescribed element
+or attribute is an error, so that a misspelt attribute is always detected.
 
 Limits: attributes and elements only; text between elements is ignored.
 """
@@ -19,7 +19,7 @@ class ContractError(Exception):
 
 
 class Diag:
-    """Collects every error of a run, so that one run shows them all."""
+    """Collects all errors of a run."""
 
     def __init__(self):
         self.errors = []
@@ -79,7 +79,7 @@ def read_xml(path):
 
 
 def check_shape(diag, node, required=(), optional=(), children=()):
-    """Report missing and unknown attributes and children; True if the required ones are there."""
+    """Report missing and unknown attributes and children; True if the required ones are present."""
     known = set(required) | set(optional)
     complete = True
     for attr in node.attrs:
@@ -142,7 +142,7 @@ def read_bits(diag, node, limit):
         diag.error(node, f"bits=\"{text}\" must be written high:low")
         return None
     if high >= limit:
-        diag.error(node, f"bits=\"{text}\" reaches outside the {limit} bits there are")
+        diag.error(node, f"bits=\"{text}\" reaches outside the {limit} bits")
         return None
     return low, high - low + 1
 
