@@ -13,6 +13,7 @@ html_theme_options = {"description": "A virtual tile-based GPU", "fixed_sidebar"
                       "page_width": "1100px"}
 exclude_patterns = ["_build"]
 highlight_language = "none"
+nitpicky = True
 
 here = pathlib.Path(__file__).resolve().parent
 generated = here.parent / "build" / "gen" / "docs"
