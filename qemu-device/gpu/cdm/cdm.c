@@ -2,12 +2,10 @@
 /*
  * Compute data master: the beginning and the end of a job.
  *
- * Source: document 000, "Compute Workload"; commands are in walk.c, switching out
- * in save.c.
+ * Source: document 000, "Compute Workload"; commands are in walk.c, switching out in save.c.
  *
- * A job ends in one place, cdm_step(), after the PDS has no group left.
- * Whatever stops it before its HALT only chooses how it will end: the first
- * reason wins.
+ * A job ends only in cdm_step(), after the PDS has no group left. A reason to stop before its
+ * HALT only selects how it ends: the first reason wins.
  */
 #include "cdm.h"
 

@@ -5,7 +5,7 @@
  * Source: document 004, "PDS" ("All fragments in a span are visible and use the same fragment
  * program"). Tags of a tile are read quad by quad; each primitive that owns samples of a quad
  * is a span. Objects are in the order of their first span: within a pass no sample has two
- * owners, so any order gives the same picture.
+ * owners, so the picture does not depend on the order.
  */
 #include <string.h>
 

@@ -120,7 +120,7 @@ struct pds_fragments {
 };
 struct tag;
 /*
- * Texture reads take long, so the program is run in pieces, like that of vertices. No other
+ * Texture reads are slow, so the program is run in pieces, like that of vertices. No other
  * limit is needed: bursts of fragment tasks are read once per task.
  */
 #define PDS_PIECE_TEXTURES 2u

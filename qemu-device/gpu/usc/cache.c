@@ -48,7 +48,7 @@ struct usc_program_cache {
 	struct usc_program *bucket[USC_CACHE_BUCKETS];
 	/* Programs without references, in the order of losing the last one. */
 	struct usc_program *oldest, *newest;
-	struct usc_program *dead;	/* evicted, to be freed */
+	struct usc_program *evicted;	/* to be freed */
 	u64 idle_bytes;
 	u64 live_bytes[PUMICE_WAVE_MASTER_COUNT];	/* programs in use, and loads */
 	u64 bytes;		/* all of these, and evicted programs */
@@ -90,7 +90,7 @@ void usc_program_cache_destroy(struct usc_program_cache *cache)
 {
 	if (!cache)
 		return;
-	while (cache->dead)
+	while (cache->evicted)
 		usc_cache_sweep(cache);
 	for (u32 b = 0; b < USC_CACHE_BUCKETS; b++) {
 		while (cache->bucket[b]) {
@@ -175,8 +175,8 @@ static void notify_room(struct usc_program_cache *cache, bool room)
 
 static void free_later_locked(struct usc_program_cache *cache, struct usc_program *p)
 {
-	p->next = cache->dead;
-	cache->dead = p;
+	p->next = cache->evicted;
+	cache->evicted = p;
 }
 
 /* Evict the oldest idle program; it is freed later. */
@@ -206,9 +206,9 @@ void usc_cache_free_later(struct usc_program_cache *cache, struct usc_program *p
 }
 
 /* Remove *bytes of evicted programs from the list. */
-static struct usc_program *remove_dead(struct usc_program_cache *cache, u64 *bytes)
+static struct usc_program *remove_evicted(struct usc_program_cache *cache, u64 *bytes)
 {
-	struct usc_program *dead, **end = &cache->dead;
+	struct usc_program *evicted, **end = &cache->evicted;
 
 	*bytes = 0;
 	pthread_mutex_lock(&cache->lock);
@@ -216,27 +216,27 @@ static struct usc_program *remove_dead(struct usc_program_cache *cache, u64 *byt
 		*bytes += (*end)->bytes;
 		end = &(*end)->next;
 	}
-	dead = end == &cache->dead ? NULL : cache->dead;
-	if (dead) {
-		cache->dead = *end;
+	evicted = end == &cache->evicted ? NULL : cache->evicted;
+	if (evicted) {
+		cache->evicted = *end;
 		*end = NULL;
 	}
 	pthread_mutex_unlock(&cache->lock);
-	return dead;
+	return evicted;
 }
 
 void usc_cache_sweep(struct usc_program_cache *cache)
 {
 	u64 bytes;
-	struct usc_program *dead = remove_dead(cache, &bytes);
+	struct usc_program *evicted = remove_evicted(cache, &bytes);
 	bool room;
 
-	if (!dead)
+	if (!evicted)
 		return;
-	while (dead) {
-		struct usc_program *p = dead;
+	while (evicted) {
+		struct usc_program *p = evicted;
 
-		dead = p->next;
+		evicted = p->next;
 		usc_program_free(p);
 	}
 	pthread_mutex_lock(&cache->lock);
@@ -276,7 +276,7 @@ static enum usc_load_result make_room_locked(struct usc_program_cache *cache, u6
 		evicted += cache->oldest->bytes;
 		evict_locked(cache);
 	}
-	return cache->dead ? USC_LOAD_MORE : USC_LOAD_WAIT;
+	return cache->evicted ? USC_LOAD_MORE : USC_LOAD_WAIT;
 }
 
 enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,

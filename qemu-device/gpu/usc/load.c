@@ -3,10 +3,10 @@
  * Loads of USC programs: fetch, look up in the cache, check and predecode; a piece in each
  * call.
  *
- * The words are copied once, and the copy is what is hashed, checked and run. Memory for the
- * copy is reserved first, and, unless the program is in the cache, memory for the largest
- * form of this number of instructions; unused memory is returned afterwards. So loads are
- * charged, too, and a program in use can be loaded again even if it occupies all memory.
+ * The words are copied once, and the copy is hashed, checked and run. Memory for the copy is
+ * reserved first, and, unless the program is in the cache, memory for the largest form of
+ * this number of instructions; unused memory is returned afterwards. So loads are charged,
+ * too, and a program in use can be loaded again even if it occupies all memory.
  *
  * A waiting load has no memory: one without room for the second part drops its copy, and then
  * needs room for both at once.
@@ -80,7 +80,10 @@ static enum usc_load_result reserve(struct usc_program_cache *cache, struct usc_
 	enum usc_load_result result;
 	bool late;
 
-	/* The job proceeds: another core may have got the memory, or it may not suffice yet. */
+	/*
+	 * The job proceeds: another core may have reserved the memory, or it may not suffice
+	 * yet.
+	 */
 	if (ended != load->ended)
 		load->deadline = 0;
 	load->ended = ended;

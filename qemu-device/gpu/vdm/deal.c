@@ -165,7 +165,7 @@ void vdm_dispatch_memory(struct vdm *vdm)
 		vdm->progress |= core->progressed;
 		core->progressed = false;
 	}
-	if (!stalled) {	/* all of them got pages after all */
+	if (!stalled) {	/* all of them have pages now */
 		vdm->short_of_pages = false;
 		vdm_wake_all(vdm);
 		return;
