@@ -223,7 +223,7 @@ static void many_samples(struct bench *bench)
 
 /* ------------------------------------------------------------------ drawing */
 
-/* What the draws of a round are made of. */
+/* State of the draws of a round. */
 struct drawing {
 	struct stall stall;
 	struct pumice_context *context;

@@ -33,7 +33,7 @@ static void run_peer(void *data)
 	pocl_run(&side->work);
 }
 
-/* One run on fresh data must give what the CPU computes. */
+/* One run on fresh data must equal the CPU's result. */
 static void prove(const struct bench_workload *w, const char *who,
 		  void *const buffers[BENCH_BUFFERS], void (*run)(void *), void *side)
 {

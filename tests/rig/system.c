@@ -181,7 +181,7 @@ void need_nothing_left(void)
 	need_left((struct counts){ 0 });
 }
 
-/* What follows "@key:" in the fdinfo of an open file. */
+/* The text after "@key:" in the fdinfo of an open file. */
 static void fdinfo_value(int fd, const char *key, char *value, unsigned int bytes)
 {
 	char path[64], line[256];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What stops a job: every fault of the CDM with the address it names, faults of
+ * Ends of jobs: every fault of the CDM with the address that it reports, faults of
  * memory, PDS and USC, and abort at any point. In all cases the job ends
  * once, after its last group, and the first reason is reported.
  */

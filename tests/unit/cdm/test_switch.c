@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Jobs that are switched out and resumed: at every boundary, with the same work
- * done as without; what is saved, what is refused when it is read back, and which
+ * done as without; saved state, states that are refused when read back, and which
  * reason is reported if a job ends in more than one way.
  */
 #include "cdm_fixture.h"

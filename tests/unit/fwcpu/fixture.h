@@ -38,7 +38,7 @@ struct fixture {
 	uint32_t mmio[FX_MMIO_REGS];
 	_Alignas(8) uint8_t pages[FX_PAGES][FX_PAGE_SIZE];
 
-	/* What the registers with an effect drive. */
+	/* Signals driven by the registers with an effect. */
 	void *target;
 	void (*set_irq)(void *target, bool level);
 	void (*set_timer)(void *target, uint64_t mtimecmp);

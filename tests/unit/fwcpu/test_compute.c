@@ -33,7 +33,7 @@ static void run_one(struct pair *p, const struct ref_op *op, uint32_t raw, uint3
 	assert_int_equal(p->cpu.arch.pc, PAIR_CODE + 4);
 }
 
-/* The result goes to another register, over each operand, and to x0. */
+/* Write the result to another register, over each operand, and to x0. */
 static const unsigned int targets[] = { 7, 5, 6, 0 };
 #define TARGETS		(sizeof(targets) / sizeof(targets[0]))
 

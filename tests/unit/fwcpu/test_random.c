@@ -57,7 +57,7 @@ static void fill_ram(struct pair *p, struct random *rnd)
 	}
 }
 
-/* Registers hold operands, addresses of every region, or anything. */
+/* Registers contain operands, addresses of every region, or random values. */
 static void fill_registers(struct pair *p, struct random *rnd)
 {
 	for (unsigned int i = 1; i < 32; i++) {

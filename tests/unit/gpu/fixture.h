@@ -2,7 +2,7 @@
 /*
  * A whole GPU in this process, as the host accesses it: guest memory, interrupts, a
  * clock, and a small firmware that performs register accesses on the firmware's bus
- * on request of the test. Tests can so do what firmware does, and still only the
+ * on request of the test. Tests can so act as firmware, and still only the
  * firmware processor starts jobs.
  *
  *	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });

@@ -92,7 +92,7 @@ static void a_faulting_job_reports_the_reason_and_the_next_one_runs(void **state
 /* Offsets in the page at JOB_CODE of the job below, in bytes. */
 enum { WRITER_PDS = 0, READER_PDS = 256, WRITER = 512, READER = 1024 };
 
-/* A PDS program that gives SH0, SH1 = base and starts three instructions at code. */
+/* A PDS program that sets SH0, SH1 = base and starts three instructions at code. */
 static void put_pds(u32 *at, u64 base, u32 code)
 {
 	const struct pumice_pds_insn insns[] = {

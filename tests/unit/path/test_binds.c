@@ -386,7 +386,7 @@ static void destroying_a_vm_ends_its_binds_and_releases_their_waiters(void **sta
 	path_one(4, 2, vm_goes);
 }
 
-/* More than a queue of the firmware holds. */
+/* More than fit into a queue of the firmware. */
 static void many_binds(struct path *p)
 {
 	struct pumice_wait wait = { 0 };

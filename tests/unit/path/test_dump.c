@@ -145,7 +145,7 @@ static void check_fault(struct path *p)
 	assert_has(text, "cdm_halt");
 	assert_has(text, "SYS_CONFIG");
 	assert_has(text, "job 1 fault %u\n", r.fault);
-	/* What is mapped of the bytes before and after the address. */
+	/* The mapped bytes before and after the address. */
 	assert_has(text, "around the fault, 64 bytes at 0x%010llx:\n", UNMAPPED - 128);
 	assert_has(text, "library: libpumice, in process, ");
 	assert_has(text, "firmware interface: %u.%u\n", FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR);
@@ -491,7 +491,7 @@ static void read_damaged(const unsigned char *data, size_t bytes)
 	free(dump);
 }
 
-/* Every head of a section, and what follows it; at the end that of the last. */
+/* Every head of a section and its contents, and the end of the last one. */
 static size_t next_section(const struct file *f, size_t at)
 {
 	struct pumice_dump_section head;

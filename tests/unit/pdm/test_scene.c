@@ -134,9 +134,9 @@ static void random_crowd(void)
 	}
 }
 
-/* ------------------------------------------------------------ what it should be */
+/* ------------------------------------------------------------ expected result */
 
-/* partials: blocks between two partial renders, each of which shades what is pending; 0: none. */
+/* partials: blocks between two partial renders, each of which shades pending samples; 0: none. */
 static void make_reference(u32 partials)
 {
 	const struct pm_scene *s = &fx.scene;
@@ -169,7 +169,7 @@ static void make_reference(u32 partials)
 	}
 }
 
-/* ------------------------------------------------------------ what it is */
+/* ------------------------------------------------------------ actual result */
 
 static struct pumice_isp_state pack_isp(const struct isp_state *s)
 {

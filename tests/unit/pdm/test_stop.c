@@ -113,7 +113,7 @@ static void run_good(void)
 	check_end();
 }
 
-/* Run what has been set up: it must end by this fault. */
+/* Run the prepared job: it must end with this fault. */
 static void expect(enum pumice_fault fault, enum pumice_unit unit)
 {
 	const struct gpu_fault *f = &pdm_status(fx.pdm)->fault;

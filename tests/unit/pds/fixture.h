@@ -21,7 +21,7 @@
 #include "pumice_isa.h"
 #include "testmem.h"
 
-/* What is mapped in context FX_CTX: PDS programs, a USC program, data; unmapped after them. */
+/* Mapped in context FX_CTX: PDS programs, a USC program, data; unmapped after them. */
 #define FX_CTX		5u
 #define FX_PDS		0x10000ull
 #define FX_PDS_BYTES	0x4000u

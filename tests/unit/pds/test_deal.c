@@ -329,7 +329,7 @@ static void a_launch_gets_its_usc_program_once_and_releases_it(void **state)
 		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
 	assert_int_equal(fx->cache.gets, 1);
 	fx_finish_all(fx);
-	assert_int_equal(fx->cache.live, 1);	/* the launch goes on */
+	assert_int_equal(fx->cache.live, 1);	/* the launch continues */
 	assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
 	fx_end(fx);
 	assert_int_equal(fx->cache.live, 1);	/* a group runs */

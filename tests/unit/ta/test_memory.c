@@ -122,7 +122,7 @@ static void a_stop_at_any_page_loses_nothing(void **state)
 	tafx_destroy(whole);
 }
 
-/* A tile by the IPF: numbers in the order in which they come. */
+/* A tile by the IPF: numbers in the order of the stream. */
 static void merge(const struct ta_fixture *fx, u32 used, u32 t, u32 *number, u32 *count)
 {
 	static struct mmu_tlb tlb;

@@ -243,7 +243,7 @@ bool model_stores(u32 format, u32 component, double value, u32 pattern)
 		return at == wanted;
 	if (kind == 'c')
 		return fabs(model_to_srgb(wanted) - model_to_srgb(at)) * 255 <= 0.5 + 1e-6;
-	/* Finite stays finite in 10 and 11 bits; in 16 all from 65520 on is infinity. */
+	/* Finite values remain finite in 10 and 11 bits; in 16, from 65520 on, infinite. */
 	if (isinf(at))
 		return bits == 16 && fabs(wanted) >= 65520;
 	if (bits < 16 && kind == 'f' && wanted > at &&

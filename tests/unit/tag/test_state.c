@@ -249,7 +249,7 @@ static void a_texture_beyond_the_address_space_faults(void **state)
 	fx_teardown(&fx);
 }
 
-/* Lanes that do not read touch no memory, whatever their coordinates and levels are. */
+/* Lanes that do not read access no memory, for any coordinates and levels. */
 static void idle_lanes_cause_no_access(void **state)
 {
 	struct fixture fx;

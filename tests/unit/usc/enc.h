@@ -6,7 +6,7 @@
  *	usc_put(code, 0, INSN(ADD, .type = F32, .dst = R(1), .src0 = R(2), .src1 = IMM, .imm = 7));
  *	usc_put(code, 1, INSN(END));
  *
- * Field positions come from the generated packers alone.
+ * Only the generated packers define field positions.
  */
 #ifndef PUMICE_TESTS_USC_ENC_H
 #define PUMICE_TESTS_USC_ENC_H

@@ -192,7 +192,7 @@ static void check_faults(struct fixture *fx)
 		access_run(fx, &a);
 		check_fault(fx, PUMICE_FAULT_MMU_PT_INVALID,
 			    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, FX_DATA + DATA_BYTES);
-		/* Lanes 0 to 2 came before it, those above did not. */
+		/* Lanes 0 to 2 were stored before it, those above were not. */
 		for (u32 w = 4 * words; w < 9 * words; w++)
 			assert_int_equal(data_words(fx)[w], w);
 		/* Without the crossing lane the next one faults. */

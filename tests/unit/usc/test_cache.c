@@ -691,7 +691,7 @@ static void usc_programs_that_are_loaded_at_the_same_time_have_one_body(void **s
 	assert_int_equal(usc_program_cache_idle(fx->cache), program[0]->bytes);
 }
 
-/* What is reserved for a load covers its program, the shortest ones too. */
+/* The reservation of a load covers its program, also the shortest ones. */
 static void usc_no_program_exceeds_its_reservation(void **state)
 {
 	const struct pumice_usc_insn insns[] = {

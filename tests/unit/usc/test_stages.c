@@ -208,7 +208,7 @@ static void take_depth(const struct usc_gfx *gfx, struct usc_span *span, const u
 
 static const struct usc_gfx_ops ops = { .pbe = take_pbe, .depth = take_depth };
 
-/* Start groups of one task each, whose shared registers hold 1000, 1001, ... */
+/* Start groups of one task each, whose shared registers are 1000, 1001, ... */
 static void start_program(struct fixture *fx, struct task *t, u32 stage,
 			  struct usc_program *program, u32 groups)
 {

@@ -7,7 +7,7 @@
  * multiples of pi / 2, the logarithm next to 1, the exponential around its
  * limits. The reference is the C library's long double; an error is measured in
  * units of the last place of the exact result, denormal ones included. Every
- * vector level must give the same bits.
+ * vector level must return the same bits.
  *
  * Limits: needs a long double of 64 bits of mantissa or more. Not all 2^32
  * inputs: those of one function would take minutes.

@@ -295,7 +295,7 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 			}
 			vdmfx_call(b, vdm_abort);
 			vdmfx_call(b, vdm_abort);
-			assert_int_equal(b->ended[DM_ABORTED], 0);	/* it comes from a step */
+			assert_int_equal(b->ended[DM_ABORTED], 0);	/* only by a step */
 			vdmfx_run(b);
 			assert_int_equal(b->ended[DM_ABORTED], 1);
 			assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
