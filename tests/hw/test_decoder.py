@@ -136,7 +136,7 @@ class Decoder(ContractCase):
             bodies.append(check_rows(encoder.name, rows, "!= PUMICE_ISA_UNPACK_OK"))
         self.check(bodies)
 
-    def test_bank_that_the_class_does_not_list_is_refused(self):
+    def test_bank_outside_of_the_class_is_refused(self):
         bodies = []
         for encoder, op, form in self.every_op():
             fields = {f.member: f for f in encoder.layouts[op.get("layout")].fields}
@@ -198,7 +198,7 @@ class Decoder(ContractCase):
                     f"CHECK(pumice_isa_check({usc}, dw) == PUMICE_ISA_UNPACK_{result});"
                     for words, result in cases])
 
-    def test_no_raw_instruction_upsets_check_or_text(self):
+    def test_no_raw_instruction_crashes_check_or_text(self):
         rows = []
         for encoder, op, form in self.every_op():
             value, _ = encoder.legal(op, form)
@@ -224,7 +224,7 @@ for (u32 l = 0; l < 32; l++)
             "CHECK(!pumice_isa_find_special(&pumice_usc_isa, PUMICE_USC_BANK_K,"
             " PUMICE_USC_K_WAVE)->constant);"])
 
-    def test_register_lookup_knows_arrays_halves_and_holes(self):
+    def test_register_lookup_supports_arrays_halves_and_holes(self):
         self.check(["""u32 index = 99;
 const struct pumice_reg_info *reg = pumice_reg_find(PUMICE_MMU_RANGE_END(3) + 4, &index);
 CHECK(reg && strcmp(reg->name, "MMU_RANGE_END") == 0 && index == 3);
@@ -232,7 +232,7 @@ CHECK(pumice_reg_find(PUMICE_MMU_CTX(31), &index) && index == 31);
 CHECK(!pumice_reg_find(0xfffc, NULL) && !pumice_reg_find(PUMICE_OS_UNIT_SIZE - 4, NULL));
 CHECK(!pumice_reg_find(0x10000000, NULL));"""])
 
-    def test_stream_decoder_stops_at_what_it_does_not_know(self):
+    def test_stream_decoder_stops_at_unknown_commands(self):
         text = self.check([
             """struct pumice_cdm_call call = { .addr = 0x123456780 };
 struct pumice_cdm_halt halt = { 0 };

@@ -55,7 +55,7 @@ class Output(ContractCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_second_run_leaves_every_file_untouched(self):
+    def test_second_run_changes_no_file(self):
         self.generate()
         before = self.stamps()
         os.utime(os.path.join(self.out, "pumice_regs.h"), ns=(1, 1))
@@ -91,7 +91,7 @@ class Output(ContractCase):
             self.assertIn(f"\n{name}\n{'=' * len(name)}\n", page)
             self.assertIn(f"\n   t/{name}\n", overview)
 
-    def test_each_instruction_of_the_contract_tells_all_of_itself(self):
+    def test_each_instruction_of_the_contract_is_described_completely(self):
         self.assertEqual(run_generator(HW, self.out, "--only", "docs").stderr, "")
         for isa in reference.read_isas(os.path.join(HW, "isa.xml")):
             for op in isa.findall("op"):

@@ -125,7 +125,7 @@ class Registers(ContractCase):
         self.refuse("registers.xml", REGISTERS % (reg, '<constant name="A_R" value="1"/>'),
                     "C name PUMICE_A_R is already defined")
 
-    def test_address_that_is_not_in_place_is_refused(self):
+    def test_misplaced_address_is_refused(self):
         self.refuse_reg('<reg name="R" offset="0x80" size="32" access="rw">\n'
                         f'<field name="V" bits="31:0" type="address" shift="12"/>{HERE}</reg>',
                         "held in place")
@@ -220,7 +220,7 @@ class Formats(ContractCase):
         self.refuse_format(f'<struct name="go" words="1">{HERE}'
                            '<reserved word="0" bits="31:0"/></struct>', "struct go is already")
 
-    def test_unsound_streams_are_refused(self):
+    def test_invalid_streams_are_refused(self):
         other = ('<struct name="other" words="1"><field name="type" word="0" bits="30:28" '
                  'type="const" value="1"/><reserved word="0" bits="27:0"/>'
                  '<reserved word="0" bits="31"/></struct>')
@@ -267,7 +267,7 @@ class Isa(ContractCase):
         self.refuse_isa(f'<layout name="x">{HERE}<reserved bits="127:0"/></layout>',
                         "has no field 'opcode'")
 
-    def test_unsound_ops_are_refused(self):
+    def test_invalid_ops_are_refused(self):
         one = 'layout="one" types="u32" forms="vector"'
         cases = [
             ('layout="three"', "unknown layout three"),
@@ -312,7 +312,7 @@ class Isa(ContractCase):
 class Sound(ContractCase):
     """The contract that all other tests invalidate is itself accepted."""
 
-    def test_sound_contract_is_accepted(self):
+    def test_valid_contract_is_accepted(self):
         done = self.generate()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertNotIn("%s", REGISTERS % ("", "") + FORMATS % "" + ISA % "")

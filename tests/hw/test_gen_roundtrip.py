@@ -77,7 +77,7 @@ class RoundTrip(ContractCase):
             "CHECK(PUMICE_FIELD_GET(PUMICE_ENTRY__ADDR, raw) == e.addr);"
             "CHECK(PUMICE_FIELD_GET(PUMICE_ENTRY__HIGH, raw) == 0xbeef);"]))
 
-    def test_register_macros_say_what_the_xml_says(self):
+    def test_register_macros_match_the_xml(self):
         self.generate()
         self.run_c(program([
             "CHECK(PUMICE_A_CTRL == 0 && PUMICE_A_BASE(3) == 0x40 && PUMICE_A_BASE_COUNT == 4);"

@@ -84,16 +84,16 @@ library=$(find "$prefix" -name 'libpumice.so' | head -n 1)
 export PKG_CONFIG_PATH="${config%/*}" PKG_CONFIG_SYSROOT_DIR="$room/root"
 export LD_LIBRARY_PATH="${library%/*}"
 
-check pkg_config_knows_the_library pkg-config --exact-version="$version" pumice
+check pkg_config_finds_the_library pkg-config --exact-version="$version" pumice
 check every_symbol_has_a_version no_strangers
 check old_symbols_keep_their_version has_symbol pumice_submit LIBPUMICE_0.1
 check new_symbols_have_a_version_of_their_own has_symbol pumice_vm_bind_async LIBPUMICE_0.2
 check every_function_is_exported_and_has_a_page all_functions
 check tools_have_pages tool_pages
 check every_header_compiles_alone_in_c headers_alone "${CC:-cc}" c c11
-check the_firmware_is_there test -s "$prefix/share/pumice/pumice_fw.bin"
+check the_firmware_is_installed test -s "$prefix/share/pumice/pumice_fw.bin"
 cp -r "$examples" "$room/examples"
-check examples_build_against_what_is_installed make -C "$room/examples" clean all \
+check examples_build_against_the_installed_library make -C "$room/examples" clean all \
 	CFLAGS="-O2 -Wall -Wextra -Werror $flags"
 for example in vector-add collatz timeline; do
 	check "the_example_${example}_runs" "$room/examples/$example"

@@ -39,7 +39,7 @@ def write(name, *sections, count=None, version=1, magic=MAGIC):
 
 
 @test
-def a_section_that_is_not_there_is_named():
+def a_missing_section_is_reported():
     write("info.dump", (INFO, b"kernel: 1\n"))
     assert run("info.dump") == ("kernel: 1\n", "")
     assert run("-s", "info", "info.dump") == ("kernel: 1\n", "")
@@ -48,7 +48,7 @@ def a_section_that_is_not_there_is_named():
 
 
 @test
-def of_a_file_that_is_no_dump_nothing_is_shown():
+def a_file_that_is_no_dump_prints_nothing():
     with open("text", "w") as out:
         out.write("root:x:0:0:root:/root:/bin/bash\n" * 20)
     out, err = run("text", status=1)
@@ -58,7 +58,7 @@ def of_a_file_that_is_no_dump_nothing_is_shown():
 
 
 @test
-def another_version_is_named_with_the_own():
+def another_version_is_reported_with_the_own():
     write("new.dump", (INFO, b"kernel: 1\n"), version=7)
     out, err = run("new.dump", status=1)
     assert not out, out
@@ -66,7 +66,7 @@ def another_version_is_named_with_the_own():
 
 
 @test
-def sections_before_the_damage_are_shown():
+def sections_before_the_damage_are_printed():
     write("cut.dump", (INFO, b"kernel: 1\n"), count=2)
     out, err = run("cut.dump", status=1)
     assert out == "kernel: 1\n", out
@@ -74,7 +74,7 @@ def sections_before_the_damage_are_shown():
 
 
 @test
-def an_unknown_section_gives_the_names_of_all():
+def an_unknown_section_lists_the_names_of_all():
     _, err = run("-s", "foo", "info.dump", status=1)
     assert err == f"pumice-dump: no section is called foo; there are {SECTIONS}\n", err
 

@@ -28,15 +28,15 @@ check lists_have_primitives grep -q "^  chunk 0 .* triangles 00000001 of 1" \
 	"$room/shown/lists.txt"
 check every_tile_has_a_picture test -s "$room/shown/tile-014-014.png"
 check pages_are_enough_for_it gives 0 "" "$frame" -p -o "$room/shown" "$room/frame.cap"
-check nothing_is_rendered_in_parts test -z "$(grep -F "partial renders" "$room/tap.out")"
+check there_are_no_partial_renders test -z "$(grep -F "partial renders" "$room/tap.out")"
 export PUMICE_CAPTURE="$room/partial.cap"
 check a_demo_captures_a_frame_of_few_pages "$partial" -d $device -o "$room/picture.png"
 unset PUMICE_CAPTURE
-check partial_renders_are_told gives 0 " partial renders" "$frame" -o "$room/shown" \
+check partial_renders_are_reported gives 0 " partial renders" "$frame" -o "$room/shown" \
 	"$room/partial.cap"
 damage 0
 check a_file_that_is_no_capture_is_refused gives 1 "no capture" "$frame" "$room/bad.cap"
 damage 1000
-check a_damaged_file_is_refused gives 1 "checksum" "$frame" "$room/bad.cap"
-check a_missing_file_is_told gives 1 "No such file" "$frame" "$room/nothing"
+check a_corrupt_file_is_refused gives 1 "checksum" "$frame" "$room/bad.cap"
+check a_missing_file_is_reported gives 1 "No such file" "$frame" "$room/nothing"
 tap_end

@@ -141,7 +141,7 @@ def random_integers_are_the_named_sequence():
 
 
 @test
-def text_and_raw_files_hold_the_elements():
+def text_and_raw_files_contain_the_elements():
     args = [a for _ in range(6) for a in ("--arg", "u32:7")]
     run("--arg", "out:u32:2x3:t.txt", *args, WORDS)
     assert open("t.txt").read() == "7 7 7\n7 7 7\n"
@@ -152,7 +152,7 @@ def text_and_raw_files_hold_the_elements():
 
 
 @test
-def check_tells_where_results_differ():
+def check_reports_where_results_differ():
     args = [a for n in range(6) for a in ("--arg", f"u32:{n}")]
     npy("right.npy", "<u4", range(6), "(6,)")
     npy("wrong.npy", "<u4", [0, 1, 2, 9, 4, 5], "(6,)")
@@ -186,13 +186,13 @@ def a_trace_has_the_jobs_work_groups():
 
 
 @test
-def a_faulting_job_is_named():
+def a_faulting_job_is_reported():
     refused("the job faulted: mmu-pc-invalid at 0x1000", "--groups", "1", "--arg", "u64:0x1000",
             "--arg", "u64:0x1000", "--arg", "u32:1", "--arg", "f32:1", SAXPY)
 
 
 @test
-def shaders_that_are_none_are_refused():
+def files_that_are_no_shader_are_refused():
     with open("binary", "wb") as out:
         out.write(b"\x7fELF\0\0\0\0")
     with open("empty", "wb"):
