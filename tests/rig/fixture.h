@@ -7,8 +7,8 @@
  * Programs and streams are placed consecutively and never overwritten,
  * so that those of jobs in flight remain valid.
  */
-#ifndef RIG_FIXTURE_H
-#define RIG_FIXTURE_H
+#ifndef PUMICE_TESTS_RIG_FIXTURE_H
+#define PUMICE_TESTS_RIG_FIXTURE_H
 
 #include "gpu.h"
 #include "shader.h"
