@@ -119,7 +119,7 @@ static struct call_fixture call_fixture_open(void)
 {
 	struct call_fixture f = { .file = -1 };
 	const u32 counters[COUNTERS] = { 0, 1, 2 };
-	struct call_fixture *fx = &f.r.fx;
+	struct fixture *fx = &f.r.fx;
 
 	/* The kernel may still free what the case before had. */
 	need_nothing_left();
@@ -572,7 +572,7 @@ static void reset_syncs(struct call_fixture *f)
 static void unbind_async(struct call_fixture *f, int ret)
 {
 	const struct drm_pumice_sync signal = then_signal(f->timeline, ++f->point);
-	const struct call_fixture *fx = &f->r.fx;
+	const struct fixture *fx = &f->r.fx;
 
 	CHECK_OK(gpu_bind_async(fx->fd, fx->vm, NULL, 0, &signal, 1));
 	need_wait(fx->fd, f->timeline, f->point);
@@ -670,7 +670,7 @@ static int run_submit(struct call_fixture *f)
 	const struct drm_pumice_sync second[] = {
 		wait_for(f->binary, 0), then_signal(f->timeline, ++f->point),
 	};
-	struct call_fixture *fx = &f->r.fx;
+	struct fixture *fx = &f->r.fx;
 	struct drm_pumice_job jobs[2] = {
 		{ .context = fx->context, .stream = f->id, .syncs = ARRAY_OF(first, 2),
 		  .perfmon = f->perfmon },

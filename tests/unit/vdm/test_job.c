@@ -503,13 +503,13 @@ static void a_scene_has_a_maximum_number_of_chunks(void **state)
 	(void)state;
 	put_points(b, 30, false);
 	assert_true(vdmfx_start(b, 10));
-	b->vdm->lowest = b->vdm->deal = b->vdm->made = UINT32_MAX - 3;
+	b->vdm->lowest = b->vdm->next_dispatch = b->vdm->made = UINT32_MAX - 3;
 	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
 	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_VDM_STATE);
 	put_points(b, 20, false);
 	assert_true(vdmfx_start(b, 10));
-	b->vdm->lowest = b->vdm->deal = b->vdm->made = UINT32_MAX - 3;
+	b->vdm->lowest = b->vdm->next_dispatch = b->vdm->made = UINT32_MAX - 3;
 	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
 	vdmfx_destroy(b);
