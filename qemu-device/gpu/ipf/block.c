@@ -152,8 +152,8 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 				  PUMICE_PRIM_VERTEX_WORDS;
 
 		/*
-		 * All words are valid varyings: they are not checked, so they need not be
-		 * read once.
+		 * All words are valid varyings. They are not checked, so they may be read
+		 * repeatedly.
 		 */
 		memcpy(out + i * header->varyings, from, header->varyings * sizeof(float));
 	}
