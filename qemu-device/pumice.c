@@ -61,6 +61,7 @@
 #include "hw/pci/pcie.h"
 #include "hw/resettable.h"
 #include "migration/vmstate.h"
+#include "system/reset.h"
 
 #include "pumice.h"
 #include "pumice_decode.h"
@@ -420,10 +421,19 @@ static bool pumice_init_caps(PCIDevice *pdev, Error **errp)
     return true;
 }
 
+/* Of the machine; pumice_reset_hold() is called as well, and for resets of the function alone. */
+static void pumice_machine_reset(void *opaque)
+{
+    PumiceState *s = opaque;
+
+    pumice_gpu_machine_reset(s->gpu);
+}
+
 static void pumice_exit(PCIDevice *pdev)
 {
     PumiceState *s = PUMICE(pdev);
 
+    qemu_unregister_reset(pumice_machine_reset, s);
     qemu_del_vm_change_state_handler(s->vm_state);
     pumice_memory_exit(&s->memory);
     /* After this no thread of the GPU calls back. */
@@ -464,6 +474,7 @@ static void pumice_realize(PCIDevice *pdev, Error **errp)
     pumice_memory_init(&s->memory, s->gpu, pci_get_address_space(pdev));
     s->vm_state = pumice_add_vm_change_state_handler(DEVICE(s),
                                                      pumice_vm_state_change, s);
+    qemu_register_reset(pumice_machine_reset, s);
     return;
 
 uninit_msix:

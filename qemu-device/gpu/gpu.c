@@ -722,6 +722,11 @@ void pumice_gpu_reset(struct pumice_gpu *gpu)
 	pthread_mutex_unlock(&gpu->control);
 }
 
+void pumice_gpu_machine_reset(struct pumice_gpu *gpu)
+{
+	inject_forget_guest(&gpu->inject);
+}
+
 int pumice_gpu_inject(struct pumice_gpu *gpu, const char *text)
 {
 	struct inject_request request;

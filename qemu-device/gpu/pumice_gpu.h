@@ -125,6 +125,11 @@ void pumice_gpu_unpark(struct pumice_gpu *gpu);
 
 /* Power-on reset of all state except the clock and the memory map. */
 void pumice_gpu_reset(struct pumice_gpu *gpu);
+/*
+ * In addition to the reset of the GPU, where the whole machine is reset: drops the requests for
+ * faults that were armed by the unit's registers, as another guest starts. Any thread.
+ */
+void pumice_gpu_machine_reset(struct pumice_gpu *gpu);
 
 /*
  * Request a fault, for tests of drivers: "KIND[,where=WHERE][,bit=N][,us=N][,skip=N]

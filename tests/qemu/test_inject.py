@@ -3,11 +3,12 @@
 
 import unittest
 
-from machine import Machine, REG
+from machine import CAP_EXPRESS, Machine, REG
 
 SLEEPER = [0x10500073, 0xffdff06f]
 STATE = {name[9:]: value for name, value in REG.items() if name.startswith("FW_STATE_")}
 PATH = "/machine/peripheral/gpu"
+DEVICE_CONTROL, FLR = 8, 0x8000     # in the express capability
 
 
 def ask_for(machine, text):
@@ -47,6 +48,23 @@ class Inject(unittest.TestCase):
             self.assertEqual(len(asked_for(machine).split("\n")), 2)
             self.assertEqual(ask_for(machine, "none"), {"return": {}})
             self.assertEqual(asked_for(machine), "")
+
+    def test_a_reset_of_the_machine_drops_what_the_guest_asked_for_alone(self):
+        with Machine("fault-injection=on") as machine:
+            machine.enable()
+            ask_for(machine, "late-end,where=vdm,us=7")
+            machine.reg("INJ_KIND", REG["INJECT_KIND_FW_SILENCE"])
+            machine.reg("INJ_WHERE", REG["INJECT_WHERE_BOOT"])
+            machine.reg("INJ_COUNT", REG["INJ_COUNT__OCCASIONS__MASK"])
+            machine.reg("INJ_CTRL", REG["INJ_CTRL__ARM__MASK"])
+            mine = "late-end,where=vdm,bit=0,us=7,skip=0,count=1"
+            both = {mine, "fw-silence,where=boot,bit=0,us=0,skip=0,count=endless"}
+            machine.reg("SYS_RESET", REG["SYS_RESET_KEY"])
+            control = machine.capability(CAP_EXPRESS) + DEVICE_CONTROL
+            machine.config(control, machine.config(control, size=2) | FLR, size=2)
+            self.assertEqual(set(asked_for(machine).split("\n")), both)
+            machine.qmp("system_reset")
+            machine.until("reset", lambda: asked_for(machine) == mine)
 
     def test_what_there_is_not_is_refused(self):
         with Machine() as machine:

@@ -74,6 +74,20 @@ void inject_clear(struct inject *in)
 	pthread_mutex_unlock(&in->lock);
 }
 
+void inject_forget_guest(struct inject *in)
+{
+	u32 kind;
+
+	pthread_mutex_lock(&in->lock);
+	for (kind = 0; kind < PUMICE_INJECT_KIND_COUNT; kind++) {
+		if (!in->request[kind].guest)
+			continue;
+		in->request[kind] = (struct inject_request){ 0 };
+		atomic_fetch_and(&in->armed, ~(1u << kind));
+	}
+	pthread_mutex_unlock(&in->lock);
+}
+
 u32 inject_left(struct inject *in, u32 kind)
 {
 	u32 left;

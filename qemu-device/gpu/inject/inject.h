@@ -7,7 +7,8 @@
  * one for each kind, and consumed by inject_take() where the fault acts.
  *
  * Requests are kept over resets of the GPU, so that a fault can be repeated after each.
- * Effects of faults on the GPU are not: inject_reset().
+ * Effects of faults on the GPU are not: inject_reset(). A reset of the machine drops the requests
+ * that its guest has armed: inject_forget_guest().
  *
  * Locking: a leaf lock guards the requests; any thread, any lock held. Late events are under
  * the device lock. A kind without a request costs one load.
@@ -32,6 +33,7 @@ struct inject_request {
 	u32 us;		/* microseconds */
 	u32 skip;	/* occasions without a fault */
 	u32 count;	/* occasions after those, or INJECT_ENDLESS */
+	bool guest;	/* armed by the unit's registers */
 };
 
 struct inject {
@@ -54,6 +56,8 @@ void inject_reset(struct inject *in);
 /* Arm a request. Returns false if kind, where or count is invalid. */
 bool inject_arm(struct inject *in, const struct inject_request *request);
 void inject_clear(struct inject *in);
+/* Drop the guest's requests; the host's are kept. */
+void inject_forget_guest(struct inject *in);
 /* Return the remaining occasions, and the number of faults so far, of one kind. */
 u32 inject_left(struct inject *in, u32 kind);
 u32 inject_hits(struct inject *in, u32 kind);

@@ -53,6 +53,7 @@ REG_WRITE(reg_inj_ctrl)
 		.kind = (enum pumice_inject_kind)regs->kind,
 		.where = (enum pumice_inject_where)regs->where,
 		.bit = regs->bit, .us = regs->us, .skip = regs->skip, .count = regs->count,
+		.guest = true,
 	};
 
 	(void)at;

@@ -198,6 +198,34 @@ static void guest_arms_requests_by_registers(void **state)
 	fx_destroy(fx);
 }
 
+/* Resets of the GPU drop no request, one of the machine drops those of its guest. */
+static void machine_reset_drops_what_the_guest_armed_alone(void **state)
+{
+	struct inject_fixture w = inject_create(&usual);
+	struct fixture *fx = w.fx;
+	char text[256];
+
+	(void)state;
+	ask_for(fx, "page-table,where=table");
+	ask_for(fx, "late-end,where=vdm");
+	/* The guest's request replaces the host's of the same kind. */
+	fx_write(fx, PUMICE_INJ_COUNT, 1);
+	fx_write(fx, PUMICE_INJ_KIND, PUMICE_INJECT_KIND_PAGE_TABLE);
+	fx_write(fx, PUMICE_INJ_WHERE, PUMICE_INJECT_WHERE_DIRECTORY);
+	fx_write(fx, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
+	fx_write(fx, PUMICE_INJ_KIND, PUMICE_INJECT_KIND_UNIT_HANG);
+	fx_write(fx, PUMICE_INJ_WHERE, PUMICE_INJECT_WHERE_CDM);
+	fx_write(fx, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
+	pumice_gpu_reset(fx->gpu);
+	assert_int_equal(fx_read(fx, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_PAGE_TABLE)), 1);
+	assert_int_equal(fx_read(fx, PUMICE_INJ_LEFT(PUMICE_INJECT_KIND_UNIT_HANG)), 1);
+	pumice_gpu_machine_reset(fx->gpu);
+	pumice_gpu_injected(fx->gpu, text, sizeof(text));
+	assert_string_equal(text, "late-end,where=vdm,bit=0,us=0,skip=0,count=1");
+	check_cured(&w);
+	fx_destroy(fx);
+}
+
 static void injected_fault_honours_skip_and_count(void **state)
 {
 	struct inject_fixture w = inject_create(&usual);
@@ -528,6 +556,7 @@ int main(void)
 		cmocka_unit_test(requests_are_read_and_written_as_text),
 		cmocka_unit_test(without_the_property_the_guest_finds_no_registers),
 		cmocka_unit_test(guest_arms_requests_by_registers),
+		cmocka_unit_test(machine_reset_drops_what_the_guest_armed_alone),
 		cmocka_unit_test(injected_fault_honours_skip_and_count),
 		cmocka_unit_test(unit_that_hangs_ignores_abort_until_the_reset),
 		cmocka_unit_test(silent_firmware_executes_nothing_until_it_is_booted),
