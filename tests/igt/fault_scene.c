@@ -37,25 +37,56 @@ struct scene scene_open(void)
 	return s;
 }
 
-void scene_transfer(struct scene *s, u32 value)
+static void submit_fill(struct fixture *fx, u32 context, u32 value)
 {
-	struct drm_pumice_sync sync = then_signal(s->other.sync, 0);
+	struct drm_pumice_sync sync = then_signal(fx->sync, 0);
 	struct drm_pumice_job job = {
-		.context = s->transfer, .syncs = ARRAY_OF(&sync, 1),
-		.stream = transfer_fill_stream(&s->other, s->other.data.va, value, WORDS),
+		.context = context, .syncs = ARRAY_OF(&sync, 1),
+		.stream = transfer_fill_stream(fx, fx->data.va, value, WORDS),
 	};
 
-	CHECK_OK(gpu_submit(s->other.fd, &job, 1, NULL));
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
+}
+
+static void check_fill(struct fixture *fx, u32 context, u32 value)
+{
+	u32 i;
+
+	igt_assert_eq(fx_wait(fx), 1);
+	for (i = 0; i < WORDS; i++)
+		igt_assert_eq_u32(fx->data.cpu[i], value);
+	igt_assert_eq_u32(need_state(fx->fd, context).state, 0);
+}
+
+void scene_transfer(struct scene *s, u32 value)
+{
+	submit_fill(&s->other, s->transfer, value);
 }
 
 void scene_check_transfer(struct scene *s, u32 value)
 {
-	u32 i;
+	check_fill(&s->other, s->transfer, value);
+}
 
-	igt_assert_eq(fx_wait(&s->other), 1);
-	for (i = 0; i < WORDS; i++)
-		igt_assert_eq_u32(s->other.data.cpu[i], value);
-	igt_assert_eq_u32(need_state(s->other.fd, s->transfer).state, 0);
+u32 scene_queue_transfer(struct scene *s, u32 value)
+{
+	const u32 context = need_context_of(s->after.fd, s->after.vm,
+					    DRM_PUMICE_CONTEXT_TRANSFER);
+
+	submit_fill(&s->after, context, value);
+	return context;
+}
+
+void scene_check_queued(struct scene *s, u32 context, u32 value)
+{
+	check_fill(&s->after, context, value);
+}
+
+void scene_transfer_is_lost(struct scene *s)
+{
+	igt_assert_eq(fx_wait(&s->other), -ECANCELED);
+	igt_assert_eq_u32(need_state(s->other.fd, s->transfer).state, DRM_PUMICE_CONTEXT_INNOCENT);
+	s->transfer = need_context_of(s->other.fd, s->other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 }
 
 /* Until the end of a job is held back. */
@@ -84,6 +115,7 @@ void scene_hold(struct scene *s)
 
 	snprintf(text, sizeof(text), "late-end,where=cdm,us=%u", HOLD_MS * 1000);
 	need_inject(text);
+	memset(s->ahead.data.cpu, 0, FX_DATA_BYTES);
 	fx_submit(&s->ahead, store_stream(&s->ahead, AHEAD));
 	wait_for_late_end();
 }
@@ -108,6 +140,7 @@ void scene_ahead_is_lost(struct scene *s)
 
 void scene_after(struct scene *s)
 {
+	memset(s->after.data.cpu, 0, FX_DATA_BYTES);
 	fx_submit(&s->after, store_stream(&s->after, AFTER));
 }
 
@@ -115,6 +148,20 @@ void scene_check_after(struct scene *s)
 {
 	igt_assert_eq(fx_wait(&s->after), 1);
 	check_stored(&s->after, AFTER);
+}
+
+void scene_crash(struct scene *s, const char *fault, u32 ms)
+{
+	u64 start;
+
+	scene_hold(s);
+	fx_submit(&s->culprit, store_stream(&s->culprit, 1));
+	scene_after(s);
+	need_in_flight(3);
+	need_inject(fault);
+	start = scene_ahead_ends(s);
+	check_end(&s->culprit, start, -ECANCELED, ms);
+	scene_check_after(s);
 }
 
 void scene_end(struct scene *s, u32 state, int resets)

@@ -44,7 +44,20 @@ void scene_transfer(struct scene *s, u32 value);
 /** scene_check_transfer - it must end well. */
 void scene_check_transfer(struct scene *s, u32 value);
 
-/** scene_hold_transfer - the same; its end is reported after @ms; the TDM runs it on return. */
+/**
+ * scene_queue_transfer - submit a transfer of s->after, which waits for that of s->other
+ *
+ * Return: its context.
+ */
+u32 scene_queue_transfer(struct scene *s, u32 value);
+
+/** scene_check_queued - it must end well. */
+void scene_check_queued(struct scene *s, u32 context, u32 value);
+
+/** scene_transfer_is_lost - that of s->other, as scene_ahead_is_lost(). */
+void scene_transfer_is_lost(struct scene *s);
+
+/** scene_hold_transfer - as scene_transfer(); its end comes @ms late; the TDM runs it on return. */
 void scene_hold_transfer(struct scene *s, u32 value, u32 ms);
 
 /**
@@ -66,6 +79,14 @@ void scene_after(struct scene *s);
 
 /** scene_check_after - it must end well. */
 void scene_check_after(struct scene *s);
+
+/**
+ * scene_crash - have @fault stop the firmware at the culprit's job
+ * @ms: time-outs in the recovery
+ *
+ * The job has begun and is lost; one of s->after, which waits for its turn, must end well.
+ */
+void scene_crash(struct scene *s, const char *fault, u32 ms);
 
 /** scene_end - what every fault leaves: others are as they were, the next jobs run. */
 void scene_end(struct scene *s, u32 state, int resets);

@@ -33,26 +33,17 @@ static void unit_hang_cdm(void)
 static void unit_hang_tdm(void)
 {
 	struct scene s = scene_open();
-	const u32 context = need_context_of(s.after.fd, s.after.vm, DRM_PUMICE_CONTEXT_TRANSFER);
-	struct drm_pumice_sync sync = then_signal(s.after.sync, 0);
-	const struct drm_pumice_job job = {
-		.context = context, .syncs = ARRAY_OF(&sync, 1),
-		.stream = transfer_fill_stream(&s.after, s.after.data.va, 3, WORDS),
-	};
 	u64 start;
-	u32 i;
+	u32 queued;
 
 	need_inject("unit-hang,where=tdm");
 	start = now_ns();
 	scene_transfer(&s, 1);
-	CHECK_OK(gpu_submit(s.after.fd, &job, 1, NULL));
+	queued = scene_queue_transfer(&s, 3);
 	fx_check_works(&s.ahead);
 	need_in_flight(2);
 	check_end(&s.other, start, -ETIMEDOUT, JOB_MS + FW_MS);
-	igt_assert_eq(fx_wait(&s.after), 1);
-	for (i = 0; i < WORDS; i++)
-		igt_assert_eq_u32(s.after.data.cpu[i], 3);
-	igt_assert_eq_u32(need_state(s.after.fd, context).state, 0);
+	scene_check_queued(&s, queued, 3);
 	igt_assert_eq_u32(need_state(s.other.fd, s.transfer).state, DRM_PUMICE_CONTEXT_GUILTY);
 	s.transfer = need_context_of(s.other.fd, s.other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	scene_end(&s, 0, 1);
@@ -114,18 +105,26 @@ static void firmware_lockup_at_kick(void)
 		.when = AT_ITS_KICK, .log = "firmware processor stopped: mcause" });
 }
 
-/* It is given to the new firmware once, and not again. */
+/*
+ * It is given to the new firmware once, and not again. Jobs are given in the order in which their
+ * contexts were made, so that the firmware fails at the culprit's again, not at one of another.
+ */
 static void firmware_lockup_at_every_kick(void)
 {
 	struct scene s = scene_open();
 	u64 start;
 
 	memset(s.culprit.data.cpu, 0, FX_DATA_BYTES);
+	scene_hold(&s);
+	scene_after(&s);
+	need_in_flight(2);
 	need_inject("fw-lockup,where=kick,count=2");
 	start = submit_at(&s.culprit, store_stream(&s.culprit, 77));
 	check_end(&s.culprit, start, -ECANCELED, 0);
 	igt_assert_eq_u32(inject_left("fw-lockup"), 0);
 	igt_assert_eq_u32(s.culprit.data.cpu[64], 0);
+	scene_ahead_is_lost(&s);
+	scene_check_after(&s);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 2);
 }
 
@@ -177,18 +176,27 @@ static void heartbeat_stands_still(void)
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
-/* What the firmware has done counts, although its message of it leads to a reset. */
+/*
+ * What the firmware has done counts, although its message of it leads to a reset. Of two transfers
+ * that are in flight then, the one that has begun is lost.
+ */
 static void ring_index_damaged(void)
 {
 	struct scene s = scene_open();
 	u64 start, stream = store_stream(&s.culprit, 90);
+	u32 queued;
 
+	scene_hold_transfer(&s, 1, TICK_MS);
+	queued = scene_queue_transfer(&s, 2);
+	need_in_flight(2);
 	need_inject("fw-message,where=ring,bit=20");
 	start = submit_at(&s.culprit, stream);
 	check_end(&s.culprit, start, 1, 0);
 	check_stored(&s.culprit, 90);
 	while (need_counts().resets == s.resets && now_ns() - start < SLACK_MS * MS)
 		usleep(1000);
+	scene_transfer_is_lost(&s);
+	scene_check_queued(&s, queued, 2);
 	scene_end(&s, 0, 1);
 }
 
@@ -508,18 +516,10 @@ static void crash_at_every_job(void)
 static void crash_at_boot(void)
 {
 	struct scene s = scene_open();
-	u64 start;
 
-	scene_hold(&s);
-	fx_submit(&s.culprit, store_stream(&s.culprit, 1));
-	scene_after(&s);
-	need_in_flight(3);
-	need_inject("fw-lockup,where=job");
 	need_inject("fw-silence,where=boot");
-	start = scene_ahead_ends(&s);
-	check_end(&s.culprit, start, -ECANCELED, FW_MS);
+	scene_crash(&s, "fw-lockup,where=job", FW_MS);
 	igt_assert_eq_u32(inject_left("fw-silence"), 0);
-	scene_check_after(&s);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
@@ -544,7 +544,10 @@ static void kernel_ccb_silence(void)
 		.ms = TICK_MS + FW_MS, .when = BEFORE, .lasts = true });
 }
 
-/* A job that is on the GPU then ends by its own fault; the next is seen after the reset. */
+/*
+ * A job that is on the GPU then ends by its own fault, and one that waits for its turn ends well;
+ * the next is seen after the reset.
+ */
 static void kernel_ccb_silence_beside_a_job(void)
 {
 	struct scene s = scene_open();
@@ -556,11 +559,15 @@ static void kernel_ccb_silence_beside_a_job(void)
 	fx_submit(&s.other, fx_store_stream(&s.other, FX_FREE, 1));
 	while (inject_hits("slow-memory") == hits && now_ns() - start < SLACK_MS * MS)
 		usleep(1000);
+	scene_after(&s);
+	need_in_flight(2);
 	need_inject("fw-silence,where=kccb");
 	next = now_ns();
 	fx_submit(&s.culprit, fx_store_stream(&s.culprit, s.culprit.data.va, 1));
 	check_end(&s.other, start, -EIO, 200);
 	igt_assert(sync_signaled_at(s.other.fd, s.other.sync) - start >= 200 * MS);
+	scene_check_after(&s);
+	igt_assert_eq(need_counts().resets, s.resets);
 	check_end(&s.culprit, next, 1, TICK_MS + FW_MS);
 	s.other.context = need_context(s.other.fd, s.other.vm);
 	scene_end(&s, 0, 1);
@@ -576,16 +583,17 @@ static void firmware_ccb_silence(void)
 	u64 start;
 
 	need_inject("fw-silence,where=fwccb");
-	start = now_ns();
+	scene_hold(&s);
 	fx_submit(&s.other, fx_store_stream(&s.other, FX_FREE, 1));
-	check_end(&s.other, start, -EIO, 0);
+	scene_after(&s);
+	need_in_flight(3);
 	igt_assert_eq_u32(inject_left("fw-silence"), 0);
+	start = scene_ahead_ends(&s);
+	check_end(&s.other, start, -EIO, 0);
+	scene_check_after(&s);
 	fx_check_works(&s.other);
 	igt_assert_eq(need_counts().resets, s.resets);
-	need_inject("fw-trap,where=job");
-	start = now_ns();
-	fx_submit(&s.culprit, fx_store_stream(&s.culprit, s.culprit.data.va, 1));
-	check_end(&s.culprit, start, -ECANCELED, 0);
+	scene_crash(&s, "fw-trap,where=job", 0);
 	s.other.context = need_context(s.other.fd, s.other.vm);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
@@ -623,8 +631,7 @@ static void firmware_ccb_silence_without_pages(void)
 
 	need_inject("fw-silence,where=fwccb");
 	request_for_pages_lost(&s, &r, stream);
-	need_inject("fw-lockup,where=job");
-	igt_assert_eq(fx_run(&s.culprit, fx_empty_stream(&s.culprit)), -ECANCELED);
+	scene_crash(&s, "fw-lockup,where=job", 0);
 	check_list_grows(&r, stream);
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
