@@ -20,6 +20,7 @@ driver or the firmware changes them.
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -38,6 +39,9 @@ GUEST = "mutation"
 # is no failure where it is the harness's own limit.
 IGT_FAILURE, IGT_ABORT, SIGNALED = 98, 112, 128
 KILLED = SIGNALED + signal.SIGKILL
+# A reset of the GPU that no subtest announces: igt_runner would make its result a dmesg-warn.
+RESET = "resetting the GPU: "
+ANNOUNCED = re.compile(r"\[IGT\] add ignored dmesg regex: (.*)")
 # In the place of a case's name in a row that is being written: the run names those that fail.
 UNKNOWN = "?"
 DIED = 125
@@ -92,6 +96,14 @@ def cases_of(output):
     for name, good, _ in results.parse(output)[0]:
         cases[name] = good and cases.get(name, True)
     return cases
+
+
+def unannounced_resets(log):
+    """The lines of a kernel's log by which the driver reports a reset and no subtest does."""
+    announced = [re.compile(regex) for regex in ANNOUNCED.findall(log)]
+    return [line for line in log.splitlines()
+            if RESET in line and not ANNOUNCED.search(line)
+            and not any(regex.search(line) for regex in announced)]
 
 
 class Builder:
@@ -253,7 +265,9 @@ class Guest:
             failed = code in (IGT_FAILURE, IGT_ABORT) or (code or 0) > SIGNALED
             if code == KILLED or not (failed or code == 0):
                 raise Failure(f"{mutation.program} ended with status {code}")
-            return {mutation.case: code == 0}, ""
+            log = share / "dmesg"
+            resets = unannounced_resets(log.read_text(errors="replace")) if log.exists() else []
+            return {mutation.case: code == 0 and not resets}, ""
         cases = cases_of(text)
         if not cases or (mutation.case not in cases and mutation.case != UNKNOWN):
             raise Failure(f"{mutation.program} (status {code}) has no result of {mutation.case}")

@@ -6,10 +6,12 @@
 # All of them check their pictures themselves and tell it by their status. The GPU in
 # the demo's process has as many cores as the guest's and runs the same firmware, so
 # it gives the same CRC-32. It runs on an emulated processor here, so only those that
-# take seconds are drawn twice.
+# take seconds are drawn twice. No demo may cost a reset of the GPU: its jobs would run again.
 
 DEMOS="triangle model gears msaa shadows triangles partial heatmap"
 TWICE="triangle model msaa partial"
+
+MARK="pumice: the demos begin"
 
 number=0
 failed=0
@@ -34,6 +36,14 @@ picture() {
 	grep -o 'CRC-32 [0-9a-f]*' "/tmp/$1.out" || true
 }
 
+# resets: what the driver has reported of resets since the mark, which must still be there.
+resets() {
+	dmesg | awk -v mark="$MARK" 'index($0, mark) { seen = 1 }
+		seen && /resetting the GPU: / { print }
+		END { if (!seen) print "the log has lost the mark" }'
+}
+
+echo "$MARK" >/dev/kmsg
 cores=$(PUMICE_DEVICE=drm pumice-demo-triangle -o /tmp/t.png |
 	sed -n 's/.*drm, \([0-9]*\) cores.*/\1/p')
 for demo in $DEMOS; do
@@ -47,5 +57,9 @@ for demo in $TWICE; do
 	[ -n "$gpu" ] && [ "$gpu" = "$here" ]
 	report "${demo}_is_the_same_to_the_bit" $?
 done
+resets >/tmp/resets
+sed 's/^/# /' /tmp/resets
+[ ! -s /tmp/resets ]
+report no_demo_costs_a_reset $?
 echo "1..$number"
 exit $failed

@@ -12,17 +12,25 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "kernel_log.h"
 
 #define SECONDS		120	/* of a case */
 #define KILL_SECONDS	30	/* until a killed case must be gone */
 #define STATUS_FAILED	1
+#define MS_PER_SECOND	1000
+#define NS_PER_MS	1000000
 
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_FAILED,
 	OUTCOME_STUCK,	/* it cannot even be killed */
 };
+
+/* Of all cases: a reset that follows the end of one is the next one's. */
+static struct kernel_log kernel_log;
 
 static void vnote(const char *format, va_list args)
 {
@@ -59,16 +67,34 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Whether the process behind a pidfd ended in time. */
+static long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long long)now.tv_sec * MS_PER_SECOND + now.tv_nsec / NS_PER_MS;
+}
+
+/*
+ * Whether the process of a pidfd ended in time. The log is read meanwhile, before the kernel
+ * overwrites it.
+ */
 static bool wait_end(int pidfd, unsigned int seconds)
 {
-	struct pollfd poll_fd = { .fd = pidfd, .events = POLLIN };
-	int ready;
+	const long long end = now_ms() + (long long)seconds * MS_PER_SECOND;
+	struct pollfd fds[] = {
+		{ .fd = pidfd, .events = POLLIN },
+		{ .fd = kernel_log.fd, .events = POLLIN },
+	};
+	long long left;
 
 	do {
-		ready = poll(&poll_fd, 1, (int)seconds * 1000);
-	} while (ready < 0 && errno == EINTR);
-	return ready > 0;
+		left = end - now_ms();
+		if (poll(fds, 2, left > 0 ? (int)left : 0) < 0 && errno != EINTR)
+			return false;
+		kernel_log_read(&kernel_log);
+	} while (!fds[0].revents && left > 0);
+	return fds[0].revents;
 }
 
 static enum outcome outcome_of(int status)
@@ -81,9 +107,30 @@ static enum outcome outcome_of(int status)
 	return WEXITSTATUS(status) ? OUTCOME_FAILED : OUTCOME_OK;
 }
 
+/* What would pass although the GPU was reset: jobs that had not begun run afterwards. */
+static bool resets_are_as_announced(const struct test_case *test)
+{
+	unsigned int resets;
+
+	kernel_log_read(&kernel_log);
+	resets = kernel_log_take(&kernel_log);
+	if (kernel_log.overrun) {
+		test_note("the kernel's log was overwritten before it was read");
+		kernel_log.overrun = false;
+		return false;
+	}
+	if (resets && !test->resets)
+		test_note("%u resets that the case does not announce: %s", resets,
+			  kernel_log.last);
+	if (!resets && test->resets)
+		test_note("announces a reset of the GPU, and there was none");
+	return !resets == !test->resets;
+}
+
 static enum outcome run_case(const struct test_case *test)
 {
 	unsigned int seconds = test->seconds ? test->seconds : SECONDS;
+	enum outcome outcome;
 	int pidfd, status;
 	pid_t pid;
 
@@ -113,7 +160,8 @@ static enum outcome run_case(const struct test_case *test)
 	close(pidfd);
 	kill(-pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	return outcome_of(status);
+	outcome = outcome_of(status);
+	return resets_are_as_announced(test) ? outcome : OUTCOME_FAILED;
 }
 
 static bool is_wanted(const char *name, int argc, char **argv)
@@ -132,7 +180,12 @@ static bool is_wanted(const char *name, int argc, char **argv)
 int test_main(int argc, char **argv, const struct test_case *cases, unsigned int count)
 {
 	unsigned int wanted = 0, number = 0, failed = 0, i;
+	int err = kernel_log_open(&kernel_log);
 
+	if (err) {
+		printf("Bail out! the kernel's log: %s\n", strerror(-err));
+		return 1;
+	}
 	for (i = 0; i < count; i++)
 		wanted += is_wanted(cases[i].name, argc, argv);
 	printf("1..%u\n", wanted);

@@ -8,6 +8,11 @@
  * skipping, what cannot run here has failed. Exit status of a program: 0 if
  * nothing failed, else 1.
  *
+ * A case in which the driver resets the GPU has failed, unless it announces that (.resets): after a
+ * reset the jobs that had not begun run, so that a defect of the firmware or the driver could
+ * remain unseen. One that announces resets fails when there is none. Resets of the function
+ * (need_flr()) are the case's own and do not count.
+ *
  * Limits: a case has 120 seconds, more where .seconds says so. Processes that a
  * case starts belong to its process group and are killed with it.
  */
@@ -27,11 +32,14 @@ struct test_case {
 	void (*run)(void);
 	/** @seconds: time limit; 0 for the usual */
 	unsigned int seconds;
+	/** @resets: the driver resets the GPU in it */
+	bool resets;
 };
 
 /* The function's name is the rule's. */
 #define TEST_CASE(function) { .name = #function, .run = function }
 #define TEST_CASE_SECONDS(function, limit) { .name = #function, .run = function, .seconds = limit }
+#define TEST_CASE_RESETS(function) { .name = #function, .run = function, .resets = true }
 
 /**
  * test_main - run the cases whose names are given as arguments, or all

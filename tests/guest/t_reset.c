@@ -344,17 +344,17 @@ static void usual_firmware_works_afterwards(void)
 }
 
 static const struct test_case cases[] = {
-	TEST_CASE(job_that_the_firmware_never_got_may_time_out),
-	TEST_CASE(jobs_end_in_their_order_when_the_firmware_is_full),
-	TEST_CASE(firmware_that_stops_reading_costs_one_reset),
-	TEST_CASE(page_tables_stay_until_the_gpu_has_forgotten_them),
+	TEST_CASE_RESETS(job_that_the_firmware_never_got_may_time_out),
+	TEST_CASE_RESETS(jobs_end_in_their_order_when_the_firmware_is_full),
+	TEST_CASE_RESETS(firmware_that_stops_reading_costs_one_reset),
+	TEST_CASE_RESETS(page_tables_stay_until_the_gpu_has_forgotten_them),
 	TEST_CASE(jobs_may_time_out_after_4_ms),
 	TEST_CASE(jobs_may_time_out_after_100_ms),
-	TEST_CASE(asynchronous_bind_may_reset_the_gpu),
+	TEST_CASE_RESETS(asynchronous_bind_may_reset_the_gpu),
 	TEST_CASE(file_learns_what_resets_and_time_outs_did_to_it),
 	TEST_CASE(destroyed_contexts_are_not_blamed),
 	TEST_CASE(arguments_of_the_reset_query_must_be_zero),
-	TEST_CASE(reset_is_announced_where_the_kernel_can),
+	TEST_CASE_RESETS(reset_is_announced_where_the_kernel_can),
 	TEST_CASE(usual_firmware_works_afterwards),
 };
 

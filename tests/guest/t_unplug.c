@@ -548,7 +548,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(function_level_reset_can_be_repeated),
 	TEST_CASE(render_jobs_and_what_they_use_are_unplugged),
 	TEST_CASE(module_stays_as_long_as_a_fence),
-	TEST_CASE(gpu_that_does_not_come_back_is_unplugged),
+	TEST_CASE_RESETS(gpu_that_does_not_come_back_is_unplugged),
 };
 
 TEST_MAIN(cases)

@@ -225,6 +225,16 @@ class Guests(unittest.TestCase):
             cases, why = self.judge(0, {"test.status": status}, "igt/p/rule")
             self.assertEqual((cases, why), ({"rule": False}, ""))
 
+    def test_subtest_fails_at_a_reset_that_it_does_not_announce(self):
+        mark = "[    9.1] [IGT] add ignored dmesg regex: "
+        reset = "[    9.2] pumice 0000:01:00.0: [drm] *ERROR* resetting the GPU: firmware failed\n"
+        for announced, good in (("", False), (f"{mark}resetting the GPU: firmware failed\n", True),
+                                (f"{mark}(resetting the GPU: |)does not answer\n", False)):
+            with self.subTest(announced=announced):
+                cases, _ = self.judge(0, {"test.status": "0", "dmesg": announced + reset},
+                                      "igt/p/rule")
+                self.assertEqual(cases, {"rule": good})
+
     def test_subtest_at_the_limit_of_the_harness_says_nothing(self):
         for status in ("124", "137", "79", "127"):
             with self.subTest(status=status), self.assertRaises(mutation_tests.Failure):
