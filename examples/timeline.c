@@ -41,11 +41,11 @@ static uint64_t add_stream(struct gpu *gpu, uint32_t n)
 	return start;
 }
 
-/* Queue a move of the window and a job behind it: points @point + 1 and @point + 2. */
+/* Queue a move of the window and a job that follows it: points @point + 1 and @point + 2. */
 static void queue_round(struct gpu *gpu, struct pumice_context *context,
 			struct pumice_sync *timeline, uint64_t point, uint32_t round)
 {
-	/* The window moves to the other page, behind all that was queued before. */
+	/* Move the window to the other page, after all operations queued so far. */
 	const struct pumice_bind window = {
 		.bo = gpu->bo, .bo_offset = round % 2 * PAGE, .va = AT, .size = PAGE,
 	};

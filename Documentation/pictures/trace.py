@@ -3,7 +3,7 @@
 """
 Draws a trace of pumice-trace as a picture for Documentation: trace.py TRACE.json PICTURE.png
 
-By hand only; needs python3-pil. The real viewer is ui.perfetto.dev.
+Run manually; needs python3-pil. The usual viewer is ui.perfetto.dev.
 """
 import json
 import sys
