@@ -34,7 +34,7 @@ def counters_page():
            "   * - Number", "     - Name", "     - Block", "     - Counts", "     - Unit",
            "     - When"]
     for number, (name, block, detailed, unit, description) in enumerate(rows):
-        when = "while a job that is counted runs" if detailed == "1" else "always"
+        when = "while a counted job runs" if detailed == "1" else "always"
         out += [f"   * - {number}", f"     - ``{name}``", f"     - {block}",
                 f"     - {description}", f"     - ``{unit}``", f"     - {when}"]
     return "\n".join(out) + "\n"
