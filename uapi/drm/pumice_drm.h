@@ -622,7 +622,7 @@ struct drm_pumice_context_get_state {
  *
  * A partial render is counted for the geometry job that ran out of pages, although the
  * pixel data master executes it, with the record of the fragment job: the fragment job
- * may be canceled, and its own render is not a partial one.
+ * may be canceled, and has exactly one render of its own.
  *
  * For a job that timed out @unit is the unit that was busy with it: the USCs (usc-code)
  * while waves of it were in flight, else a unit of its data master; @places lists the
