@@ -28,12 +28,12 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import time
 import tomllib
 
 import results
+import sources
 from mutation_tests import UNKNOWN, Failure, runners
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -138,9 +138,7 @@ class Tree:
 
     def sync(self, source=TOP):
         """Make it equal to source; only what differs is written, and so built again."""
-        names = subprocess.run(["git", "ls-files", "-zco", "--exclude-standard"], cwd=source,
-                               check=True, capture_output=True).stdout.decode().split("\0")
-        names = {name for name in names if name and os.path.lexists(source / name)}
+        names = set(sources.files(source))
         for name in names:
             self.copy(source / name, self.folder / name)
         listing = self.folder.parent / f"{self.folder.name}.files"
@@ -257,9 +255,7 @@ class Table:
         self.text = folder / "mutations.txt"
         self.mutations = mutations
         self.rows = json.loads(self.json.read_text("utf-8")) if self.json.exists() else {}
-        commit = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"],
-                                cwd=TOP, check=False, capture_output=True, text=True)
-        self.commit = commit.stdout.strip() or "?"
+        self.commit = sources.commit(TOP)
 
     def add(self, mutation, outcome, why, seconds):
         """One result."""

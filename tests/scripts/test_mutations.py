@@ -253,7 +253,7 @@ class Tables(unittest.TestCase):
 
     def table(self, folder, row, commit):
         """A table of one row, as a run at this commit sees it."""
-        with mock.patch("subprocess.run", return_value=mock.Mock(stdout=commit)):
+        with mock.patch("sources.commit", return_value=commit):
             return mutations.Table(pathlib.Path(folder), [mutations.Mutation(row, "list")])
 
     def test_result_of_a_row_that_was_edited_is_forgotten(self):

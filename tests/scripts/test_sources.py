@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""The list of a tree's files is the same with git and without."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import sources  # noqa: E402
+
+
+class Files(unittest.TestCase):
+    """A tree with sources and results."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        for name in ("a.c", "sub/b.h", "build/x.o", "out/log", "sub/__pycache__/y.pyc"):
+            (self.top / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.top / name).write_text("x", encoding="ascii")
+        (self.top / ".gitignore").write_text("/build/\n/out/\n*.pyc\n", encoding="ascii")
+
+    def check(self):
+        """The sources, and nothing else."""
+        self.assertEqual(sorted(sources.files(self.top)), [".gitignore", "a.c", "sub/b.h"])
+
+    def test_a_repository(self):
+        subprocess.run(["git", "init", "-q"], cwd=self.top, check=True)
+        self.check()
+
+    def test_a_copy_without_repository(self):
+        with mock.patch.dict("os.environ", GIT_CEILING_DIRECTORIES=str(self.top.parent)):
+            self.check()
+            self.assertEqual(sources.commit(self.top), "?")
+
+    def test_a_machine_without_git(self):
+        with mock.patch.object(sources.subprocess, "run", side_effect=FileNotFoundError):
+            self.check()
+            self.assertEqual(sources.commit(self.top), "?")
+
+
+if __name__ == "__main__":
+    unittest.main()
