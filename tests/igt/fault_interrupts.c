@@ -8,7 +8,25 @@
 #include "sync.h"
 #include "system.h"
 
-/* Nothing but the tick of the time-out finds the end; after that interrupts come again. */
+#define LOOK_MS		500	/* between two looks of the driver for an interrupt that got lost */
+#define PATIENT_MS	(20 * LOOK_MS)	/* a time-out whose tick is much longer */
+
+/* However long its job may take: the driver looks from time to time while the GPU has jobs. */
+static void lost_interrupt_of_a_long_job(void)
+{
+	struct rig patient = rig_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, PATIENT_MS);
+	u64 start, stream;
+
+	rig_check_works(&patient);
+	stream = store_stream(&patient, 9);
+	need_inject("lost-irq,where=host-irq");
+	start = submit_at(&patient, stream);
+	check_end(&patient, start, 1, LOOK_MS);
+	check_stored(&patient, 9);
+	igt_assert_eq_u32(inject_left("lost-irq"), 0);
+}
+
+/* The tick of the time-out finds the end; after that interrupts come again. */
 static void lost_interrupt(void)
 {
 	struct scene s = scene_open();
@@ -25,6 +43,7 @@ static void lost_interrupt(void)
 	start = submit_at(&s.culprit, store_stream(&s.culprit, 8));
 	check_end(&s.culprit, start, 1, 0);
 	scene_end(&s, 0, 0);
+	lost_interrupt_of_a_long_job();
 }
 
 /* The firmware is not woken for the job, but by the tick. */
@@ -115,7 +134,7 @@ static void too_late_end(void)
 
 void fault_interrupt_subtests(void)
 {
-	subtest("lost-interrupt", "a lost interrupt costs a tick, and only one job notices",
+	subtest("lost-interrupt", "a lost interrupt costs a tick or half a second, and one job notices",
 		lost_interrupt);
 	subtest("lost-kick", "a lost kick costs a tick", lost_kick);
 	subtest_logs("lost-end", "a job whose end gets lost costs its context and a reset",

@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -237,6 +238,10 @@ struct pumice_device {
 	int irq;
 	/** @lockup: the interrupt reported that the firmware processor stopped; for its thread */
 	bool lockup;
+	/** @in_flight: jobs that the firmware has, of all queues */
+	atomic_t in_flight;
+	/** @look_timer: runs while @in_flight is not 0 and the interrupt is enabled */
+	struct timer_list look_timer;
 
 	/** @version: SYS_VERSION; constant */
 	u32 version;

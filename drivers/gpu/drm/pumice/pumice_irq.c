@@ -17,6 +17,8 @@
 #include "pumice_reset.h"
 
 #define CAUSES	(PUMICE_OS_IRQ_STATUS__FW__MASK | PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
+/* How long an interrupt that got lost delays a job, at most. */
+#define LOOK_EVERY	(HZ / 2)
 
 /* Clear what is pending, for the thread to serve; false if nothing is. */
 static bool take_causes(struct pumice_device *pdev, u32 causes)
@@ -55,6 +57,42 @@ void pumice_irq_look(struct pumice_device *pdev)
 
 	if (enabled != U32_MAX && take_causes(pdev, enabled & CAUSES))
 		irq_wake_thread(pdev->irq, pdev);
+}
+
+/*
+ * Look from time to time while the firmware has jobs: the time-out of a job may be long. Does
+ * not sleep, so that a reset may wait for its end.
+ */
+static void look_again(struct timer_list *timer)
+{
+	struct pumice_device *pdev = container_of(timer, struct pumice_device, look_timer);
+	int idx;
+
+	if (!atomic_read(&pdev->in_flight) || !drm_dev_enter(&pdev->drm, &idx))
+		return;
+	if (READ_ONCE(pdev->fw.ready))
+		pumice_irq_look(pdev);
+	mod_timer(timer, jiffies + LOOK_EVERY);
+	drm_dev_exit(idx);
+}
+
+/**
+ * pumice_irq_expect - the firmware is given a job, whose end raises the interrupt
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ */
+void pumice_irq_expect(struct pumice_device *pdev)
+{
+	if (atomic_inc_return(&pdev->in_flight) == 1)
+		mod_timer(&pdev->look_timer, jiffies + LOOK_EVERY);
+}
+
+/**
+ * pumice_irq_unexpect - a job for which pumice_irq_expect() was called has ended
+ * @pdev: device
+ */
+void pumice_irq_unexpect(struct pumice_device *pdev)
+{
+	atomic_dec(&pdev->in_flight);
 }
 
 static void report_lockup(struct pumice_device *pdev)
@@ -117,6 +155,7 @@ int pumice_irq_init(struct pumice_device *pdev)
 	struct pci_dev *pci = to_pci_dev(pdev->drm.dev);
 	int ret;
 
+	timer_setup(&pdev->look_timer, look_again, 0);
 	ret = pci_alloc_irq_vectors(pci, 1, 1, PCI_IRQ_MSIX);
 	if (ret < 0)
 		return dev_err_probe(pdev->drm.dev, ret, "no MSI-X\n");
@@ -136,6 +175,9 @@ void pumice_irq_enable(struct pumice_device *pdev)
 {
 	WRITE_ONCE(pdev->lockup, false);
 	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, CAUSES);
+	/* Jobs that a reset has left. */
+	if (atomic_read(&pdev->in_flight))
+		mod_timer(&pdev->look_timer, jiffies + LOOK_EVERY);
 }
 
 /**
@@ -145,5 +187,6 @@ void pumice_irq_enable(struct pumice_device *pdev)
 void pumice_irq_disable(struct pumice_device *pdev)
 {
 	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, 0);
+	timer_delete_sync(&pdev->look_timer);
 	synchronize_irq(pdev->irq);
 }

@@ -9,5 +9,7 @@ int pumice_irq_init(struct pumice_device *pdev);
 void pumice_irq_enable(struct pumice_device *pdev);
 void pumice_irq_disable(struct pumice_device *pdev);
 void pumice_irq_look(struct pumice_device *pdev);
+void pumice_irq_expect(struct pumice_device *pdev);
+void pumice_irq_unexpect(struct pumice_device *pdev);
 
 #endif

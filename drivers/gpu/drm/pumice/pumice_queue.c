@@ -21,6 +21,7 @@
 #include "pumice_fence.h"
 #include "pumice_fw.h"
 #include "pumice_hwrt.h"
+#include "pumice_irq.h"
 #include "pumice_job.h"
 #include "pumice_names.h"
 #include "pumice_pair.h"
@@ -211,6 +212,7 @@ static void append_locked(struct pumice_job *job)
 	q->seqno = job->seqno;
 	job->given = ktime_get();
 	list_add_tail(&job->node, &q->in_flight);
+	pumice_irq_expect(q->ctx->pdev);
 	trace_pumice_job_run(q->id, job->seqno, q->dm);
 }
 
@@ -567,6 +569,7 @@ static void end_job_locked(struct pumice_job *job, int error, const struct fwif_
 	pumice_result_note_locked(job, error, r);
 	pumice_pair_end_locked(job);
 	list_del_init(&job->node);
+	pumice_irq_unexpect(ctx->pdev);
 	ctx->news.done++;
 	ctx->news.failed += !!error;
 	if (error)
