@@ -187,3 +187,7 @@ void pumice_pair_refuse(struct pumice_job *job)
 		WRITE_ONCE(job->pair->refused, true);
 	pumice_pair_end(job);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_pair_test.c"
+#endif

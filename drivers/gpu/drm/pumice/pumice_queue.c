@@ -761,3 +761,7 @@ void pumice_queue_cancel(struct pumice_context *ctx, int error)
 	spin_unlock(&ctx->lock);
 	dma_fence_end_signalling(cookie);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_queue_test.c"
+#endif

@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 
 #include "pumice_fw_mem.h"
+#include "pumice_irq.h"
 
 /* One entry stays empty, so that a full ring differs from an empty one. */
 #define ROOM	(PUMICE_KCCB_COUNT - 1)
@@ -303,6 +304,54 @@ static void wait_for_room_is_no_wait_for_the_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, 0);
 }
 
+/* An interrupt that is pending and enabled, and does not come. */
+static struct pumice_device *lost_interrupt_fixture(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+
+	pdev->irq = -1;
+	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_STATUS__FW__MASK);
+	pumice_write(pdev, PUMICE_OS_IRQ_STATUS, PUMICE_OS_IRQ_STATUS__FW__MASK);
+	return pdev;
+}
+
+static u32 cleared(struct pumice_device *pdev)
+{
+	return pumice_read(pdev, PUMICE_OS_IRQ_CLEAR);
+}
+
+/* Whoever waits takes it for the others, once all of a wait has passed. */
+static void interrupt_of_a_late_answer_is_looked_for(struct kunit *test)
+{
+	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
+	struct pumice_device *pdev = lost_interrupt_fixture(test);
+	const unsigned int usual = pumice_fw_timeout_ms;
+
+	look_if_late(pdev, 2);
+	KUNIT_EXPECT_EQ(test, cleared(pdev), 0);
+	look_if_late(pdev, 1);
+	KUNIT_EXPECT_EQ(test, cleared(pdev), PUMICE_OS_IRQ_STATUS__FW__MASK);
+	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, 0);
+	pumice_fw_timeout_ms = 100;
+	KUNIT_EXPECT_EQ(test, pumice_kccb_call(pdev, &ping), -ETIMEDOUT);
+	pumice_fw_timeout_ms = usual;
+	KUNIT_EXPECT_EQ(test, cleared(pdev), PUMICE_OS_IRQ_STATUS__FW__MASK);
+}
+
+static void interrupt_is_looked_for_while_there_is_no_room(struct kunit *test)
+{
+	struct pumice_device *pdev = lost_interrupt_fixture(test);
+	const unsigned int usual = pumice_fw_timeout_ms;
+	u32 i;
+
+	for (i = 0; i < ROOM; i++)
+		send(test, pdev);
+	pumice_fw_timeout_ms = 100;
+	KUNIT_EXPECT_EQ(test, pumice_kccb_reserve(pdev), -ETIMEDOUT);
+	pumice_fw_timeout_ms = usual;
+	KUNIT_EXPECT_EQ(test, cleared(pdev), PUMICE_OS_IRQ_STATUS__FW__MASK);
+}
+
 static struct kunit_case ccb_cases[] = {
 	KUNIT_CASE(empty_ring_has_room_for_all_but_one),
 	KUNIT_CASE(full_ring_takes_no_reservation),
@@ -315,6 +364,8 @@ static struct kunit_case ccb_cases[] = {
 	KUNIT_CASE(closing_aborts_those_who_wait),
 	KUNIT_CASE(answer_reaches_who_waits_and_nobody_else),
 	KUNIT_CASE(messages_are_taken_across_the_end_of_the_ring),
+	KUNIT_CASE(interrupt_of_a_late_answer_is_looked_for),
+	KUNIT_CASE(interrupt_is_looked_for_while_there_is_no_room),
 	KUNIT_CASE_SLOW(wait_for_room_is_no_wait_for_the_answer),
 	{}
 };

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Tests of what becomes of jobs that the firmware does not take. Part of pumice_queue.c.
+ */
+#include <kunit/test.h>
+
+struct queue_fixture {
+	struct pumice_device pdev;
+	struct pumice_context ctx;
+	struct pumice_vm vm;
+	struct pumice_queue_shared shared;
+	struct pumice_fw_obj ufo;
+	struct pumice_fence fence;
+	struct pumice_job job;
+};
+
+/* A job of a compute context on a device whose firmware is down. */
+static struct queue_fixture *queue_fixture(struct kunit *test)
+{
+	struct queue_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct pumice_queue *q;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	pumice_kccb_init(&f->pdev);
+	/* As if another one were in flight already: no timer is started for this one. */
+	atomic_set(&f->pdev.in_flight, 1);
+	spin_lock_init(&f->ctx.lock);
+	f->ctx.pdev = &f->pdev;
+	f->ctx.vm = &f->vm;
+	f->ctx.queue_count = 1;
+	q = &f->ctx.queues[0];
+	q->ctx = &f->ctx;
+	q->dm = FWIF_DM_CDM;
+	q->shared = &f->shared;
+	q->ufo = &f->ufo;
+	q->fence_context = dma_fence_context_alloc(1);
+	INIT_LIST_HEAD(&q->in_flight);
+	spin_lock_init(&f->fence.lock);
+	f->fence.queue = q;
+	f->job.ctx = &f->ctx;
+	f->job.queue = q;
+	f->job.fence = &f->fence;
+	INIT_LIST_HEAD(&f->job.node);
+	return f;
+}
+
+/* The reset that is under way gives it to the next firmware, or ends it. */
+static void job_that_comes_during_a_reset_is_kept_for_it(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	KUNIT_EXPECT_EQ(test, submit(&f->job), 0);
+	KUNIT_EXPECT_FALSE(test, list_empty(&f->ctx.queues[0].in_flight));
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 2);
+}
+
+/* No reset follows, so none would end it. */
+static void job_for_a_gpu_that_is_lost_is_refused(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	f->pdev.reset.lost = true;
+	KUNIT_EXPECT_EQ(test, submit(&f->job), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->ctx.queues[0].in_flight));
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 1);
+}
+
+static struct kunit_case queue_cases[] = {
+	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
+	KUNIT_CASE(job_for_a_gpu_that_is_lost_is_refused),
+	{}
+};
+
+static struct kunit_suite queue_suite = {
+	.name = "pumice_queue",
+	.test_cases = queue_cases,
+};
+
+kunit_test_suite(queue_suite);
