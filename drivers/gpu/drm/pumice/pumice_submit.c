@@ -34,6 +34,8 @@ struct submit {
 	u32 failed;			/* job that is looked at */
 	struct list_head signals;
 	struct drm_exec exec;
+	struct drm_gem_object **contended;	/* what @exec backed off from; a reference each */
+	u32 contended_count;
 };
 
 /* Waits first: a job does not wait for its own signals. */
@@ -216,6 +218,39 @@ static int reserve_fences(struct submit *s)
 	return ret;
 }
 
+/*
+ * drm_exec holds the object that it backed off from by a reference of its own, outside of the
+ * VM's reservation. An unmap may have removed that object from its VM meanwhile, and its handle
+ * may be closed. It must not be drm_exec that frees it: freeing a buffer locks its reservation
+ * without the acquire context that the task is in. So such objects are kept until that ends. All
+ * others are kept by their VM, whose reservation drm_exec unlocks after theirs.
+ */
+static int make_room_for_contended(struct submit *s)
+{
+	struct drm_gem_object **contended = krealloc_array(s->contended, s->contended_count + 1,
+							   sizeof(*contended), GFP_KERNEL_ACCOUNT);
+
+	if (!contended)
+		return -ENOMEM;
+	s->contended = contended;
+	return 0;
+}
+
+static void keep_contended(struct submit *s)
+{
+	drm_gem_object_get(s->exec.contended);
+	s->contended[s->contended_count++] = s->exec.contended;
+}
+
+static void put_contended(struct submit *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->contended_count; i++)
+		drm_gem_object_put(s->contended[i]);
+	kfree(s->contended);
+}
+
 /* Reservations of all VMs and their external objects. */
 static int lock_vms(struct submit *s)
 {
@@ -223,9 +258,13 @@ static int lock_vms(struct submit *s)
 	u32 i;
 
 	drm_exec_until_all_locked(&s->exec) {
-		ret = 0;
+		ret = make_room_for_contended(s);
+		if (ret)
+			break;
 		for (i = 0; i < s->count && !ret; i++) {
 			ret = pumice_vm_lock_objects(s->vms[i], &s->exec);
+			if (drm_exec_is_contended(&s->exec))
+				keep_contended(s);
 			drm_exec_retry_on_contention(&s->exec);
 		}
 	}
@@ -305,6 +344,7 @@ static int run(struct submit *s, const struct drm_pumice_array *array)
 	if (!ret)
 		commit(s);
 	drm_exec_fini(&s->exec);
+	put_contended(s);
 	return ret;
 }
 
