@@ -2,13 +2,15 @@
 /*
  * Every call of the driver at the same time as every other, on shared objects.
  *
- * Two threads repeat one call each: those of the ioctl fuzzer (tests/fuzz/ioctl), which make
- * their arguments up from a seed and from objects that live just then. There are two address
- * spaces on each file, and buffers that are mapped in both; on two files, these buffers and
- * the syncobjs are the same ones. A call that takes objects away makes one before, so that
- * it never runs out of them. With signals, a timer interrupts the calls of both threads.
+ * Two threads repeat the one call, two the other: those of the ioctl fuzzer (tests/fuzz/ioctl),
+ * which make their arguments up from a seed and from objects that live just then. Some calls go
+ * wrong only beside two others: a submission backs off from a buffer that another one has locked,
+ * and an unmap takes that buffer away. There are two address spaces on each file, and buffers that
+ * are mapped in both; on two files, these buffers and the syncobjs are the same ones. A call that
+ * takes objects away makes one before, so that it never runs out of them. With signals, a timer
+ * interrupts the calls of all threads.
  *
- * Both stop at the same moment: when the time is over and each has had its rounds, so that
+ * All stop at the same moment: when the time is over and each has had its rounds, so that
  * each call runs beside the other for all of it. Each call has to succeed at least once beside
  * the other; a pair of which one did not is repeated from another seed. What it returns
  * otherwise does not matter. After each pair jobs of a new file run, and all counts in debugfs
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +40,7 @@
 
 #define LONG_MS		1000u	/* of a pair */
 #define SHORT_MS	120u
+#define LONGEST_MS	10000u	/* of the one that is looked at more closely */
 #define LIMIT_SECONDS	2800u	/* of all pairs of a case: four are within the program's limit */
 #define SEEDS		6u	/* of a pair, until each call has succeeded */
 #define JOB_TIMEOUT_MS	2000	/* a stream of random words may not end */
@@ -46,9 +50,12 @@
 
 #define SHARED		2u	/* buffers that all address spaces have */
 #define SHARED_BYTES	(16 * PAGE)
+#define EXTERNAL	64u	/* buffers of the address space that shares nothing */
+#define EXTERNAL_VA	(RIG_FREE + 3 * GIB)
 #define MADE		2u	/* objects of each other kind that there are at the start */
 #define TRIES		1000u	/* to make one: arguments of some calls are wrong more often than not */
-#define ROUNDS		8u	/* of each call at least, however busy the machine is */
+#define THREADS		4u	/* two for each call, in turns */
+#define ROUNDS		4u	/* of each thread at least, however busy the machine is */
 #define JOBS		8u	/* calls of SUBMIT before the threads start */
 #define GONE_NS		(300 * 1000 * NS_PER_MS)
 
@@ -81,7 +88,10 @@ static const struct {
 	{ { "reading files", "VM_DESTROY" } },
 };
 
-/* When both threads stop. */
+/* A part of it, too, which takes longer to show what once stopped the kernel. */
+static const char *const long_pair[2] = { "SUBMIT of many", "VM_BIND and back" };
+
+/* When all threads stop. */
 struct stop {
 	pthread_barrier_t start;
 	u64 run_ns;
@@ -119,7 +129,7 @@ static u32 call_of(const char *name)
 	return call;
 }
 
-/* The first thread sets the end for both. */
+/* The first thread sets the end for all. */
 static void begin(struct stop *stop)
 {
 	u64 none = 0;
@@ -237,6 +247,28 @@ static void share_buffers(struct fuzz *files, u32 count)
 	}
 }
 
+/*
+ * An address space that shares nothing with the others of its file, and has the same streams at
+ * the same addresses. Submissions to it and to another one meet in no buffer but those that a call
+ * binds in both. Those to it hold them for long, as it has many buffers. Each of the two has
+ * contexts enough to fill a reservation with fences.
+ */
+static void add_vm_apart(struct fuzz *f)
+{
+	struct rig apart = rig_on(f->fd);
+	u32 i;
+
+	memcpy(apart.code.cpu, f->render.rig.code.cpu, RIG_CODE_BYTES);
+	CHECK_OK(munmap(apart.code.cpu, apart.code.size));
+	CHECK_OK(munmap(apart.data.cpu, apart.data.size));
+	for (i = 0; i < EXTERNAL; i++)
+		need_map(f->fd, apart.vm, need_bo(f->fd, PAGE), 0, EXTERNAL_VA + i * PAGE, PAGE, 0);
+	put_handle(f, FUZZ_VM, FUZZ_LIVE - 1, apart.vm);
+	for (i = 0; i < FUZZ_LIVE; i++)
+		put_handle(f, FUZZ_CONTEXT, i,
+			   need_context(f->fd, i % 2 ? apart.vm : f->render.rig.vm));
+}
+
 static void share_syncobjs(struct fuzz *from, struct fuzz *to)
 {
 	u32 i, handle;
@@ -252,20 +284,25 @@ static void share_syncobjs(struct fuzz *from, struct fuzz *to)
 	}
 }
 
+/* The first thread of each call has the sums of both in the end. */
 static void run_threads(const struct kind *kind, struct fuzz *files, struct side *sides)
 {
-	struct stop stop = { .run_ns = kind->run_ns, .short_of = 2 };
+	struct stop stop = { .run_ns = kind->run_ns, .short_of = THREADS };
 	u32 i;
 
-	CHECK_OK(-pthread_barrier_init(&stop.start, NULL, 2));
-	for (i = 0; i < 2; i++) {
+	CHECK_OK(-pthread_barrier_init(&stop.start, NULL, THREADS));
+	for (i = 0; i < THREADS; i++) {
 		sides[i].fuzz = &files[i % kind->files];
 		sides[i].stop = &stop;
 		sides[i].interval_us = kind->signals ? 1000 + 370 * i : 0;
 		CHECK_OK(-pthread_create(&sides[i].thread, NULL, run_side, &sides[i]));
 	}
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < THREADS; i++)
 		CHECK_OK(-pthread_join(sides[i].thread, NULL));
+	for (i = 2; i < THREADS; i++) {
+		sides[i % 2].done += sides[i].done;
+		sides[i % 2].refused += sides[i].refused;
+	}
 	pthread_barrier_destroy(&stop.start);
 }
 
@@ -308,23 +345,31 @@ static void log_pair(const struct kind *kind, const struct side *sides)
 	close(file);
 }
 
+static bool submits_many(u32 call)
+{
+	return !strcmp(fuzz_calls[call].name, long_pair[0]);
+}
+
 /* Return: whether each call has succeeded. */
 static bool run_seed(struct kind *kind, u32 first, u32 second, u32 seed)
 {
 	struct fuzz_rng rng = { .state = SEED + (seed * MOST_CALLS + first) * MOST_CALLS + second };
 	const u32 calls[2] = { first, second };
-	struct side sides[2] = { 0 };
+	struct side sides[THREADS] = { 0 };
 	struct fuzz files[2];
 	u32 i;
 
-	for (i = 0; i < 2; i++) {
-		sides[i].call = &fuzz_calls[calls[i]];
+	for (i = 0; i < THREADS; i++) {
+		sides[i].call = &fuzz_calls[calls[i % 2]];
 		sides[i].rng.state = fuzz_random(&rng);
 	}
 	log_pair(kind, sides);
 	for (i = 0; i < kind->files; i++)
 		files[i] = open_file(&rng);
 	share_buffers(files, kind->files);
+	for (i = 0; i < kind->files; i++)
+		if (submits_many(first) || submits_many(second))
+			add_vm_apart(&files[i]);
 	if (kind->files > 1)
 		share_syncobjs(&files[0], &files[1]);
 	run_threads(kind, files, sides);
@@ -353,6 +398,8 @@ static void run_short_list(struct kind *kind)
 {
 	u32 i;
 
+	kind->run_ns = LONGEST_MS * NS_PER_MS;
+	run_pair(kind, call_of(long_pair[0]), call_of(long_pair[1]));
 	kind->run_ns = SHORT_MS * NS_PER_MS;
 	for (i = 0; i < sizeof(short_list) / sizeof(short_list[0]); i++)
 		run_pair(kind, call_of(short_list[i].calls[0]), call_of(short_list[i].calls[1]));

@@ -22,6 +22,7 @@
 #define MOST_OPS	6u
 #define MOST_JOBS	4u
 #define MOST_SYNCS	4u
+#define FRESH		4u	/* buffers of one call */
 #define WAIT_NS		3000000ull
 
 /* No repetition after a signal: that a call was interrupted is one more result. */
@@ -325,17 +326,42 @@ static int vm_bind(struct fuzz *f, struct fuzz_rng *rng)
 	return call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
 }
 
-/* A page of a buffer, mapped and unmapped: the buffer joins the VM's list and leaves it. */
+/* Without repetition, as all here. */
+static int bind_ops(struct fuzz *f, u32 vm, const struct drm_pumice_bind_op *ops, u32 count)
+{
+	struct drm_pumice_vm_bind args = { .vm = vm, .ops = ARRAY_OF(ops, count) };
+
+	return call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
+}
+
+/*
+ * New buffers come to two VMs and go at once: no fence has been in their reservations, so that a
+ * submission which has missed to make room there is found. They go one by one, each under its
+ * VM's reservation, which a submission that backs off from one of them gives up.
+ */
 static int bind_and_unbind(struct fuzz *f, struct fuzz_rng *rng)
 {
-	const u32 vm = fuzz_pick(f, rng, FUZZ_VM), handle = fuzz_pick(f, rng, FUZZ_BO);
+	const u32 vms[2] = { fuzz_pick(f, rng, FUZZ_VM), fuzz_pick(f, rng, FUZZ_VM) };
 	const u64 va = fuzz_va(rng);
-	struct drm_pumice_bind_op op = bind_map(handle, 0, va, PAGE, 0);
-	struct drm_pumice_vm_bind args = { .vm = vm, .ops = ARRAY_OF(&op, 1) };
-	int ret = call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
+	struct drm_pumice_bo_create bos[FRESH] = { 0 };
+	struct drm_pumice_bind_op ops[FRESH + 1];
+	int ret = 0;
+	u32 i;
 
-	op = bind_unmap(va, PAGE);
-	return ret ?: call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
+	for (i = 0; i < FRESH && !ret; i++) {
+		bos[i].size = PAGE;
+		ret = call(f->fd, DRM_IOCTL_PUMICE_BO_CREATE, &bos[i]);
+		ops[i] = bind_map(bos[i].handle, 0, va + i * PAGE, PAGE, 0);
+	}
+	ops[FRESH] = bind_unmap(va, FRESH * PAGE);
+	if (!ret)
+		ret = bind_ops(f, vms[0], ops, FRESH);
+	if (!ret)
+		ret = bind_ops(f, vms[1], ops, FRESH + 1);
+	ret = bind_ops(f, vms[0], &ops[FRESH], 1) ?: ret;
+	for (i = 0; i < FRESH; i++)
+		bo_close(f, bos[i].handle);
+	return ret;
 }
 
 /* Contexts. */
@@ -446,6 +472,49 @@ static int submit(struct fuzz *f, struct fuzz_rng *rng)
 	}
 	args.jobs = FUZZ_ARRAY(rng, jobs, count);
 	return call(f->fd, DRM_IOCTL_PUMICE_SUBMIT, &args);
+}
+
+/* Until the jobs of a call have ended, so that commands of other calls find room in the rings. */
+static void wait_and_destroy(struct fuzz *f, u32 sync, bool submitted)
+{
+	struct drm_syncobj_wait wait = {
+		.handles = (uintptr_t)&sync, .count_handles = 1,
+		.timeout_nsec = (s64)(now_ns() + 100 * WAIT_NS),
+	};
+	struct drm_syncobj_destroy destroy = { .handle = sync };
+
+	if (submitted)
+		call(f->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
+	call(f->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy);
+}
+
+/*
+ * A job that does nothing in every other context: where contexts of two address spaces take
+ * turns, as in t_pairs, all of one. Each adds a fence to each buffer there.
+ */
+static int submit_many(struct fuzz *f, struct fuzz_rng *rng)
+{
+	struct drm_pumice_job jobs[FUZZ_LIVE / 2] = { 0 };
+	struct drm_syncobj_create sync = { 0 };
+	struct drm_pumice_submit args;
+	struct drm_pumice_sync done;
+	u32 at, count = 0;
+	int ret;
+
+	for (at = fuzz_below(rng, 2); at < FUZZ_LIVE; at += 2) {
+		jobs[count].context = __atomic_load_n(&f->live[FUZZ_CONTEXT][at], __ATOMIC_RELAXED);
+		jobs[count].stream = f->streams[0];
+		count += !!jobs[count].context;
+	}
+	ret = count ? call(f->fd, DRM_IOCTL_SYNCOBJ_CREATE, &sync) : -ENOENT;
+	if (ret)
+		return ret;
+	done = (struct drm_pumice_sync){ .flags = DRM_PUMICE_SYNC_SIGNAL, .handle = sync.handle };
+	jobs[count - 1].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
+	args = (struct drm_pumice_submit){ .jobs = ARRAY_OF(jobs, count) };
+	ret = call(f->fd, DRM_IOCTL_PUMICE_SUBMIT, &args);
+	wait_and_destroy(f, sync.handle, !ret);
+	return ret;
 }
 
 /* A geometry job and its fragment job. */
@@ -780,6 +849,7 @@ const struct fuzz_call fuzz_calls[] = {
 	{ "FILE_GET_RESETS", file_get_resets, 1, NULL },
 	{ "JOB_GET_RESULT", job_get_result, 2, NULL },
 	{ "SUBMIT", submit, 14, NULL },
+	{ "SUBMIT of many", submit_many, 4, NULL },
 	{ "SUBMIT of a pair", submit_pair, 6, NULL },
 	{ "FREE_LIST_CREATE", free_list_create, 2, NULL },
 	{ "FREE_LIST_DESTROY", free_list_destroy_one, 1, free_list_create },
