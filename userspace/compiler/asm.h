@@ -11,6 +11,7 @@
 #ifndef PUMICE_ASM_H
 #define PUMICE_ASM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,40 @@ int pumice_assemble(const char *name, const char *text, pumice_asm_report report
 		    uint8_t **out, size_t *out_bytes);
 
 /**
+ * typedef pumice_asm_include - reads a file for .include
+ * @data: the caller's
+ * @from: path of the file that includes
+ * @name: what it asks for
+ * @path: out: the path by which it was found, to be freed by the assembler. The same path
+ *   is not read twice
+ * @text: out: NUL-terminated, to be freed by the assembler
+ *
+ * Return: 0 or a negative errno, with nothing written.
+ */
+typedef int (*pumice_asm_include)(void *data, const char *from, const char *name, char **path,
+				  char **text);
+
+/** struct pumice_asm_options - what pumice_assemble() leaves out. All may be zero. */
+struct pumice_asm_options {
+	/** @report: called for each error, 20 at most; may be NULL */
+	pumice_asm_report report;
+	/** @include: may be NULL: .include is refused */
+	pumice_asm_include include;
+	/** @data: for both */
+	void *data;
+	/** @listing: out: address, words and source line of each instruction, to be freed by the
+	 * caller; on success only; may be NULL */
+	char **listing;
+	/** @lines: the program file is to have source lines */
+	bool lines;
+};
+
+/** pumice_assemble_with - as pumice_assemble(), with options. */
+int pumice_assemble_with(const char *name, const char *text,
+			 const struct pumice_asm_options *options, uint8_t **out,
+			 size_t *out_bytes);
+
+/**
  * pumice_disassemble - turn a program file into text.
  * @file: checked wholly; instructions that are no legal encoding become .word
  * @bytes: size of @file
@@ -52,5 +87,12 @@ int pumice_assemble(const char *name, const char *text, pumice_asm_report report
  */
 int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
 		       size_t error_bytes);
+
+/**
+ * pumice_disassemble_numbered - the same, and a comment after each USC instruction with its
+ * number, its address in bytes, and its source line where the file has lines.
+ */
+int pumice_disassemble_numbered(const void *file, size_t bytes, char **out, char *error,
+				size_t error_bytes);
 
 #endif

@@ -31,40 +31,46 @@ static bool parse_label(struct assembler *as)
 	return token_expect(as, ':');
 }
 
-static bool parse_line(struct assembler *as)
+/* A \\name that no argument has replaced. */
+static bool check_names(struct assembler *as)
 {
-	bool ok;
+	size_t at = 0;
 
-	if (!parse_label(as))
-		return false;
+	for (; !token_ends_line(as->where.text + at); at++)
+		if (as->where.text[at] == '\\')
+			return asm_error(as, &(struct token){ .text = as->where.text + at, .length = 1 },
+					 "no argument or counter of this name");
+	return true;
+}
+
+static bool parse_rest(struct assembler *as)
+{
+	const struct macro *macro;
+
 	if (as->token.kind == TOKEN_END)
 		return true;
 	if (as->token.kind != TOKEN_NAME)
-		return asm_error(as, NULL, "expected an operation, a directive or a label");
+		return asm_error(as, NULL, "expected an operation, a directive, a macro or a label");
 	if (as->token.text[0] == '.')
-		ok = directive_line(as);
-	else
-		ok = as->in_pds ? pds_line(as) : insn_line(as);
-	if (!ok)
+		return directive_line(as);
+	macro = macro_find(as, &as->token);
+	if (macro)
+		return macro_use(as, (size_t)(macro - as->macros));
+	return as->in_pds ? pds_line(as) : insn_line(as);
+}
+
+bool asm_line(struct assembler *as)
+{
+	if (!check_names(as) || !parse_label(as) || !parse_rest(as))
 		return false;
 	if (as->token.kind != TOKEN_END)
 		return asm_error(as, NULL, "unexpected text behind the line's end");
 	return true;
 }
 
-static void parse_text(struct assembler *as, const char *text)
+static void parse_text(struct assembler *as, const char *name, const char *text)
 {
-	unsigned int number = 1;
-
-	while (!as->no_memory && as->errors < ASM_MAX_ERRORS) {
-		const char *end = strchr(text, '\n');
-
-		token_line(as, text, number++);
-		parse_line(as);
-		if (!end)
-			break;
-		text = end + 1;
-	}
+	source_file(as, name, text);
 	if (as->in_pds && as->errors < ASM_MAX_ERRORS)
 		asm_error(as, NULL, ".pds without .endpds");
 }
@@ -84,11 +90,10 @@ static uint32_t resource(struct assembler *as, const char *what, uint32_t used, 
 /* Work-group copies against the work-group's size, which may stand anywhere. */
 static void check_copies(struct assembler *as)
 {
-	if (!as->copy_line ||
+	if (!as->copy_where.text ||
 	    as->header.size_x * as->header.size_y * as->header.size_z >= PUMICE_USC_COPY_INSTANCES)
 		return;
-	as->line = as->copy_line;
-	as->line_number = as->copy_line_number;
+	as->where = as->copy_where;
 	asm_error(as, &as->copy, "a work-group that copies has %u instances or more",
 		  PUMICE_USC_COPY_INSTANCES);
 }
@@ -117,6 +122,7 @@ static void finish(struct assembler *as)
 		asm_error(as, NULL, "the program has no instruction");
 	else if (as->usc.insns > PUMICE_USC_MAX_INSNS)
 		asm_error(as, NULL, "more than %u instructions", PUMICE_USC_MAX_INSNS);
+	as->generated = true;
 	if (!as->errors)
 		pds_finish(as);
 }
@@ -128,28 +134,42 @@ static uint8_t *put_words(uint8_t *out, const uint32_t *words, size_t count)
 	return out + count * sizeof(uint32_t);
 }
 
+static void write_relocs(struct assembler *as, uint8_t *at)
+{
+	uint32_t word;
+
+	for (size_t i = 0; i < as->reloc_count; i++) {
+		pumice_program_reloc_pack(&word, &as->relocs[i]);
+		at = put_words(at, &word, 1);
+	}
+}
+
 static int write_file(struct assembler *as, uint8_t **out, size_t *out_bytes)
 {
 	struct pumice_program_header *header = &as->header;
-	size_t header_bytes = PUMICE_PROGRAM_HEADER_WORDS * sizeof(uint32_t);
+	size_t header_bytes = PUMICE_PROGRAM_HEADER_WORDS * sizeof(uint32_t), line_words = 0;
+	uint32_t *lines = as->options.lines ? lines_section(as, &line_words) : NULL;
 	size_t bytes = header_bytes + (as->usc.insns + as->pds.insns) * ASM_WORDS * 4 +
-		       as->reloc_count * 4;
+		       (as->reloc_count + line_words) * 4;
 	uint32_t words[PUMICE_PROGRAM_HEADER_WORDS];
 	uint8_t *file = malloc(bytes);
 	uint8_t *at = file + header_bytes;
 
-	if (!file)
+	if (!file || (as->options.lines && !lines)) {
+		free(file);
+		free(lines);
 		return -ENOMEM;
+	}
 	at = put_words(at, as->usc.words, as->usc.insns * ASM_WORDS);
 	at = put_words(at, as->pds.words, as->pds.insns * ASM_WORDS);
-	for (size_t i = 0; i < as->reloc_count; i++) {
-		pumice_program_reloc_pack(words, &as->relocs[i]);
-		at = put_words(at, words, 1);
-	}
+	write_relocs(as, at);
+	put_words(at + as->reloc_count * 4, lines, line_words);
+	free(lines);
 	header->file_bytes = (uint32_t)bytes;
 	header->usc_insns = (uint32_t)as->usc.insns;
 	header->pds_insns = (uint32_t)as->pds.insns;
 	header->relocs = (uint32_t)as->reloc_count;
+	header->lines = as->options.lines;
 	header->crc32 = (uint32_t)crc32(0, file + header_bytes, (uInt)(bytes - header_bytes));
 	pumice_program_header_pack(words, header);
 	put_words(file, words, PUMICE_PROGRAM_HEADER_WORDS);
@@ -158,31 +178,58 @@ static int write_file(struct assembler *as, uint8_t **out, size_t *out_bytes)
 	return 0;
 }
 
-int pumice_assemble(const char *name, const char *text, pumice_asm_report report, void *data,
-		    uint8_t **out, size_t *out_bytes)
+static int finish_all(struct assembler *as, uint8_t **out, size_t *out_bytes)
+{
+	int err;
+
+	if (!as->stopped)
+		finish(as);
+	if (as->no_memory)
+		return -ENOMEM;
+	if (as->errors)
+		return -EINVAL;
+	err = write_file(as, out, out_bytes);
+	if (err || !as->options.listing)
+		return err;
+	*as->options.listing = lines_listing(as);
+	if (*as->options.listing)
+		return 0;
+	free(*out);
+	return -ENOMEM;
+}
+
+int pumice_assemble_with(const char *name, const char *text,
+			 const struct pumice_asm_options *options, uint8_t **out,
+			 size_t *out_bytes)
 {
 	struct assembler *as = calloc(1, sizeof(*as));
 	int ret;
 
 	if (!as)
 		return -ENOMEM;
-	as->file = name;
-	as->report = report;
-	as->report_data = data;
+	as->options = *options;
 	as->temps = as->attrs = as->shared = as->coeffs = as->vo = as->outputs = -1;
 	as->stages = RULE_ALL_STAGES;
 	as->header.size_x = PUMICE_LANES;
 	as->header.size_y = as->header.size_z = 1;
-	parse_text(as, text);
-	finish(as);
-	if (as->no_memory)
-		ret = -ENOMEM;
-	else
-		ret = as->errors ? -EINVAL : write_file(as, out, out_bytes);
+	parse_text(as, name, text);
+	ret = finish_all(as, out, out_bytes);
+	macro_free(as);
+	source_free(as);
 	free(as->symbols);
 	free(as->fixups);
 	free(as->usc.words);
+	free(as->usc.line);
 	free(as->pds.words);
+	free(as->pds.line);
 	free(as);
 	return ret;
+}
+
+int pumice_assemble(const char *name, const char *text, pumice_asm_report report, void *data,
+		    uint8_t **out, size_t *out_bytes)
+{
+	const struct pumice_asm_options options = { .report = report, .data = data };
+
+	return pumice_assemble_with(name, text, &options, out, out_bytes);
 }

@@ -14,14 +14,22 @@ uint32_t *code_add(struct assembler *as, struct code *code)
 	if (code->insns == code->room) {
 		size_t room = code->room ? 2 * code->room : 64;
 		void *grown = realloc(code->words, room * ASM_WORDS * sizeof(uint32_t));
+		void *lines;
 
-		if (!grown) {
+		if (grown)
+			code->words = grown;
+		lines = realloc(code->line, room * sizeof(*code->line));
+		if (lines)
+			code->line = lines;
+		if (!grown || !lines) {
 			asm_no_memory(as);
 			return NULL;
 		}
-		code->words = grown;
 		code->room = room;
 	}
+	code->line[code->insns] = (struct line_of){ 0, "" };
+	if (!as->generated)
+		code->line[code->insns] = (struct line_of){ source_place(as), as->where.text };
 	words = &code->words[ASM_WORDS * code->insns++];
 	memset(words, 0, ASM_WORDS * sizeof(uint32_t));
 	return words;
@@ -59,8 +67,7 @@ bool code_fixup(struct assembler *as, size_t insn, const struct token *name)
 		as->fixup_room = room;
 	}
 	as->fixups[as->fixup_count++] = (struct fixup){ .insn = insn, .name = *name,
-							.line = as->line,
-							.line_number = as->line_number };
+							.where = as->where };
 	return true;
 }
 
@@ -73,8 +80,7 @@ bool code_resolve(struct assembler *as)
 		const struct symbol *symbol = symbol_find(as, &fixup->name);
 		uint32_t *words = &as->usc.words[ASM_WORDS * fixup->insn];
 
-		as->line = fixup->line;
-		as->line_number = fixup->line_number;
+		as->where = fixup->where;
 		if (!symbol || symbol->kind != SYMBOL_LABEL)
 			ok = asm_error(as, &fixup->name, "no label %.*s",
 				       (int)fixup->name.length, fixup->name.text);

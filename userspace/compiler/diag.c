@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Errors of the assembler: file, line, column, the line, and a caret.
+ * Errors of the assembler: file, line, column, the line, a caret, and where a line was
+ * included, used or repeated.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 #include "internal.h"
 
-#define TEXT_BYTES 1024
+#define TEXT_BYTES 4096
 
 static size_t line_length(const char *line)
 {
@@ -27,24 +28,60 @@ static void put_caret(char *out, size_t size, const char *line, size_t column, s
 	out[used] = '\0';
 }
 
+/* How the line came here: from the innermost use outwards. */
+static void put_uses(struct assembler *as, char *text, size_t size)
+{
+	static const char *const what[PUMICE_PROGRAM_USE_COUNT] = {
+		[PUMICE_PROGRAM_USE_INCLUDE] = "included here",
+		[PUMICE_PROGRAM_USE_MACRO] = "the macro is used here",
+		[PUMICE_PROGRAM_USE_REPEAT] = "repeated here",
+	};
+	struct pumice_program_place place = as->where.place;
+	size_t used = strlen(text);
+
+	while (place.parent && used < size) {
+		enum pumice_program_use use = place.use;
+		uint32_t nth = place.nth;
+
+		place = as->places[place.parent - 1];
+		used += (size_t)snprintf(text + used, size - used, "%s:%u: note: %s",
+					 as->files[place.file].path, place.line, what[use]);
+		if (use == PUMICE_PROGRAM_USE_REPEAT && used < size)
+			used += (size_t)snprintf(text + used, size - used, ", repetition %u", nth);
+		if (used < size)
+			used += (size_t)snprintf(text + used, size - used, "\n");
+	}
+}
+
 bool asm_error(struct assembler *as, const struct token *at, const char *format, ...)
 {
 	const struct token *token = at ? at : &as->token;
-	size_t length = line_length(as->line);
-	size_t column = (size_t)(token->text - as->line);
-	size_t width = token->length ? token->length : 1;
-	char message[256], caret[TEXT_BYTES / 4], text[TEXT_BYTES];
+	const char *line = as->where.text;
+	size_t length = line_length(line);
+	bool here = token->text >= line && token->text <= line + length;
+	size_t column = here ? (size_t)(token->text - line) : 0;
+	size_t width = here && token->length ? token->length : 1;
+	char message[256], caret[TEXT_BYTES / 16], text[TEXT_BYTES];
 	va_list args;
 
-	if (as->errors++ >= ASM_MAX_ERRORS || !as->report)
+	if (as->stopped || as->errors++ >= ASM_MAX_ERRORS || !as->options.report)
 		return false;
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	put_caret(caret, sizeof(caret), as->line, column, width);
-	snprintf(text, sizeof(text), "%s:%u:%zu: error: %s\n%.*s\n%s\n", as->file, as->line_number,
-		 column + 1, message, (int)(length > 200 ? 200 : length), as->line, caret);
-	as->report(as->report_data, text);
+	put_caret(caret, sizeof(caret), line, column, width);
+	snprintf(text, sizeof(text), "%.200s:%u:%zu: error: %s\n%.*s\n%s\n",
+		 as->files[as->where.place.file].path, as->where.place.line, column + 1, message,
+		 (int)(length > 200 ? 200 : length), line, caret);
+	put_uses(as, text, sizeof(text));
+	as->options.report(as->options.data, text);
+	return false;
+}
+
+bool asm_stop(struct assembler *as, const struct token *at, const char *text)
+{
+	asm_error(as, at, "%s", text);
+	as->stopped = true;
 	return false;
 }
 

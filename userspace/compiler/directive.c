@@ -176,6 +176,7 @@ static bool directive_equ(struct assembler *as)
 	symbol->value = number.value;
 	symbol->is_float = number.kind == TOKEN_FLOAT;
 	symbol->decimal = number.decimal;
+	symbol->negative = number.negative;
 	return true;
 }
 
@@ -220,6 +221,12 @@ static bool directive_word(struct assembler *as)
 	return code_word_directive(as, as->in_pds ? &as->pds : &as->usc);
 }
 
+/* Where one belongs to a .macro or .repeat it is not seen here. */
+static bool directive_stray(struct assembler *as)
+{
+	return asm_error(as, NULL, "without .macro or .repeat");
+}
+
 bool directive_line(struct assembler *as)
 {
 	static const struct {
@@ -234,7 +241,9 @@ bool directive_line(struct assembler *as)
 		{ ".alias", directive_alias },	     { ".pds", directive_pds },
 		{ ".endpds", directive_endpds },     { ".word", directive_word },
 		{ ".stage", directive_stage },	     { ".vo", directive_vo },
-		{ ".outputs", directive_outputs },
+		{ ".outputs", directive_outputs },   { ".include", source_include },
+		{ ".macro", macro_define },	     { ".repeat", macro_repeat },
+		{ ".endm", directive_stray },	     { ".endr", directive_stray },
 	};
 
 	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++) {

@@ -10,11 +10,12 @@
 #include "file.h"
 
 static const char usage[] =
-	"usage: pumice-dis [-o OUT.pasm] FILE.pbin\n"
+	"usage: pumice-dis [-n] [-o OUT.pasm] FILE.pbin\n"
 	"Turns a Pumice program file into text that pumice-as turns back into the same\n"
-	"bytes; - is standard input or output (the default).\n";
+	"bytes; - is standard input or output (the default).\n"
+	"  -n, --numbered   add number, address and source line of each instruction\n";
 
-static int disassemble(const char *input, const char *output)
+static int disassemble(const char *input, const char *output, bool numbered)
 {
 	char error[256] = "";
 	size_t bytes;
@@ -24,7 +25,8 @@ static int disassemble(const char *input, const char *output)
 
 	if (!file)
 		return 1;
-	ret = pumice_disassemble(file, bytes, &text, error, sizeof(error));
+	ret = (numbered ? pumice_disassemble_numbered : pumice_disassemble)(file, bytes, &text, error,
+									    sizeof(error));
 	free(file);
 	if (ret)
 		fprintf(stderr, "pumice-dis: %s: %s\n", input, *error ? error : strerror(-ret));
@@ -36,17 +38,22 @@ static int disassemble(const char *input, const char *output)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+	static const struct option options[] = { { "help", no_argument, NULL, 'h' },
+						 { "numbered", no_argument, NULL, 'n' },
+						 { 0 } };
 	const char *output = "-";
+	bool numbered = false;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "o:nh", options, NULL)) != -1) {
 		if (option == 'o')
 			output = optarg;
+		else if (option == 'n')
+			numbered = true;
 		else
 			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
 	}
 	if (optind + 1 != argc)
 		return fputs(usage, stderr), 1;
-	return disassemble(argv[optind], output);
+	return disassemble(argv[optind], output, numbered);
 }

@@ -29,6 +29,8 @@ struct listing {
 	struct pumice_program_info info;
 	struct pumice_program_header header;
 	const uint8_t *file;	/* checked by pumice_program_parse() */
+	const struct pumice_program *program;
+	bool numbered;
 	uint8_t *is_target;	/* for each USC instruction */
 };
 
@@ -145,10 +147,37 @@ static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 	return false;
 }
 
+#define NUMBER_COLUMN 56	/* at which the comment of a numbered line begins */
+
+/* An instruction, or words, without the tab before it; and its number. */
+static void put_insn(struct listing *list, uint32_t insn, const char *text)
+{
+	struct pumice_source_line line[PUMICE_SOURCE_DEPTH];
+	uint32_t count = PUMICE_SOURCE_DEPTH;
+
+	if (!list->numbered) {
+		fprintf(list->out, "\t%s\n", text);
+		return;
+	}
+	fprintf(list->out, "\t%-*s ; %5u  %05x", NUMBER_COLUMN, text, insn, insn * WORDS * 4);
+	pumice_program_get_lines(list->program, insn, line, &count);
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(list->out, "%s%s:%u", i ? " < " : "  ", line[i].file, line[i].line);
+	fputc('\n', list->out);
+}
+
+static void words_text(const uint32_t *words, char *text)
+{
+	snprintf(text, PUMICE_DECODE_LINE, ".word 0x%08x, 0x%08x, 0x%08x, 0x%08x", words[0],
+		 words[1], words[2], words[3]);
+}
+
 static void put_words(struct listing *list, const uint32_t *words)
 {
-	fprintf(list->out, "\t.word 0x%08x, 0x%08x, 0x%08x, 0x%08x\n", words[0], words[1],
-		words[2], words[3]);
+	char text[PUMICE_DECODE_LINE];
+
+	words_text(words, text);
+	fprintf(list->out, "\t%s\n", text);
 }
 
 static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_insn *insn)
@@ -240,13 +269,15 @@ static void put_pds(struct listing *list)
 }
 
 /* A branch: its text with the number of its target replaced by a label. */
-static void put_branch(struct listing *list, const char *line, int64_t target)
+static void put_branch(struct listing *list, uint32_t insn, const char *line, int64_t target)
 {
 	size_t name = strcspn(line, " ");
 	const char *rest = line + name + strspn(line + name, " ");
+	char text[PUMICE_DECODE_LINE + 16];
 
 	rest += strcspn(rest, ",");
-	fprintf(list->out, "\t%.*s L%" PRId64 "%s\n", (int)name, line, target, rest);
+	snprintf(text, sizeof(text), "%.*s L%" PRId64 "%s", (int)name, line, target, rest);
+	put_insn(list, insn, text);
 }
 
 static void put_usc(struct listing *list)
@@ -260,21 +291,22 @@ static void put_usc(struct listing *list)
 		if (list->is_target[i])
 			fprintf(list->out, "L%u:\n", i);
 		if (insn_is_beyond(list, words)) {
-			put_words(list, words);
+			words_text(words, line);
+			put_insn(list, i, line);
 			continue;
 		}
 		pumice_isa_text(&pumice_usc_isa, words, line);
 		if (target >= 0 && target < list->info.usc_insns)
-			put_branch(list, line, target);
+			put_branch(list, i, line, target);
 		else
-			fprintf(list->out, "\t%s\n", line);
+			put_insn(list, i, line);
 	}
 }
 
-int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
+static int disassemble(const void *file, size_t bytes, bool numbered, char **out, char *error,
 		       size_t error_bytes)
 {
-	struct listing list = { .file = file };
+	struct listing list = { .file = file, .numbered = numbered };
 	uint32_t words[PUMICE_PROGRAM_HEADER_WORDS];
 	struct pumice_program *program;
 	size_t out_bytes;
@@ -282,6 +314,7 @@ int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
 
 	if (ret)
 		return ret;
+	list.program = program;
 	pumice_program_info(program, &list.info);
 	memcpy(words, file, sizeof(words));
 	pumice_program_header_unpack(words, &list.header);
@@ -300,4 +333,16 @@ int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
 	free(list.is_target);
 	pumice_program_destroy(program);
 	return ret;
+}
+
+int pumice_disassemble(const void *file, size_t bytes, char **out, char *error,
+		       size_t error_bytes)
+{
+	return disassemble(file, bytes, false, out, error, error_bytes);
+}
+
+int pumice_disassemble_numbered(const void *file, size_t bytes, char **out, char *error,
+				size_t error_bytes)
+{
+	return disassemble(file, bytes, true, out, error, error_bytes);
 }

@@ -42,10 +42,13 @@ char *file_read(const char *tool, const char *path, size_t *bytes)
 	FILE *in = strcmp(path, "-") ? fopen(path, "rb") : stdin;
 	char *data = in ? read_all(in, bytes) : NULL;
 
-	if (!data)
-		fprintf(stderr, "%s: %s: %s\n", tool, path, strerror(errno));
+	int error = errno;
+
+	if (!data && tool)
+		fprintf(stderr, "%s: %s: %s\n", tool, path, strerror(error));
 	if (in && in != stdin)
 		fclose(in);
+	errno = error;
 	return data;
 }
 
@@ -65,4 +68,51 @@ int file_write(const char *tool, const char *path, const void *data, size_t byte
 		remove(path);
 	fprintf(stderr, "%s: %s: %s\n", tool, path, strerror(error));
 	return 1;
+}
+
+/* DIR/name, or name where there is no folder. */
+static char *join(const char *dir, size_t length, const char *name)
+{
+	char *path = malloc(length + strlen(name) + 2);
+
+	if (!path)
+		return NULL;
+	memcpy(path, dir, length);
+	if (length && dir[length - 1] != '/')
+		path[length++] = '/';
+	strcpy(path + length, name);
+	return path;
+}
+
+/* The text at a path, which is taken over or freed. */
+static int read_text(char *found, char **path, char **text)
+{
+	size_t bytes;
+	int error;
+
+	if (!found)
+		return -ENOMEM;
+	*text = file_read(NULL, found, &bytes);
+	if (*text && strlen(*text) == bytes) {
+		*path = found;
+		return 0;
+	}
+	error = *text ? EINVAL : errno;
+	free(*text);
+	free(found);
+	return -error;
+}
+
+int file_include(void *data, const char *from, const char *name, char **path, char **text)
+{
+	const struct file_dirs *dirs = data;
+	const char *slash = strrchr(from, '/');
+	int err;
+
+	if (*name == '/' || !strcmp(name, "-"))
+		return read_text(join("", 0, *name == '/' ? name : "./-"), path, text);
+	err = read_text(join(from, slash ? (size_t)(slash - from) + 1 : 0, name), path, text);
+	for (unsigned int i = 0; err == -ENOENT && i < dirs->count; i++)
+		err = read_text(join(dirs->dir[i], strlen(dirs->dir[i]), name), path, text);
+	return err;
 }

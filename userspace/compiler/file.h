@@ -5,9 +5,23 @@
 
 #include <stddef.h>
 
-/* Read a file, NUL terminated, to be freed; NULL after a message to standard error. */
+/*
+ * Read a file, NUL terminated, to be freed; NULL with errno after a message to standard error,
+ * or without one where @tool is NULL.
+ */
 char *file_read(const char *tool, const char *path, size_t *bytes);
 /* Write a file, or leave none behind; 0, or 1 after a message to standard error. */
 int file_write(const char *tool, const char *path, const void *data, size_t bytes);
+
+#define FILE_MAX_DIRS 16u
+
+/* Folders to look for included files, after that of the file that includes. */
+struct file_dirs {
+	const char *dir[FILE_MAX_DIRS];
+	unsigned int count;
+};
+
+/* For .include: @data is struct file_dirs. See pumice_asm_include. */
+int file_include(void *data, const char *from, const char *name, char **path, char **text);
 
 #endif

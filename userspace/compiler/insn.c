@@ -263,7 +263,8 @@ static bool number_comes(struct assembler *as)
 	const struct symbol *symbol = as->token.kind == TOKEN_NAME ?
 				      symbol_find(as, &as->token) : NULL;
 
-	return as->token.kind == TOKEN_INT || (symbol && symbol->kind == SYMBOL_EQU);
+	return as->token.kind == TOKEN_INT || (symbol && symbol->kind == SYMBOL_EQU) ||
+	       (as->token.kind == TOKEN_PUNCT && strchr("-~(", (int)as->token.value));
 }
 
 /*
@@ -383,7 +384,7 @@ static const struct pumice_isa_form *choose_form(struct assembler *as, struct in
 
 	if (!vector->exists || !scalar->exists)
 		return vector->exists ? vector : scalar;
-	look.report = NULL;
+	look.options.report = NULL;
 	if (operand_register(&look, &operand) && class_takes(scalar, 0, &operand) &&
 	    !class_takes(vector, 0, &operand))
 		return scalar;
@@ -412,7 +413,7 @@ static bool is_left_out(const struct assembler *as, const struct pumice_isa_form
 
 	if (form->operands[i].cls == PUMICE_USC_CLASS_WPLANE)
 		return as->token.kind == TOKEN_END;
-	look.report = NULL;
+	look.options.report = NULL;
 	return form->operands[i].cls == PUMICE_USC_CLASS_TEXEXTRA && i + 1u < form->nr_operands &&
 	       token_accept(&look, ',') && operand_register(&look, &operand) &&
 	       class_takes(form, i + 1, &operand) && !class_takes(form, i, &operand);
@@ -476,11 +477,10 @@ static void use_ranges(struct assembler *as, const struct insn *insn)
 
 static void note_copy(struct assembler *as, const struct token *name, const struct insn *insn)
 {
-	if (as->copy_line || !rule_is_copy(insn->op->opcode))
+	if (as->copy_where.text || !rule_is_copy(insn->op->opcode))
 		return;
 	as->copy = *name;
-	as->copy_line = as->line;
-	as->copy_line_number = as->line_number;
+	as->copy_where = as->where;
 }
 
 /* What the table of operands does not say. */

@@ -106,7 +106,7 @@ static bool dimension_of(struct assembler *as)
 	const struct token at = as->token;
 	uint64_t number;
 
-	if (!token_count(as, "a dimension", UINT32_MAX, &number))
+	if (!token_small_count(as, "a dimension", UINT32_MAX, &number))
 		return false;
 	for (uint32_t dim = 0; dim < PUMICE_USC_DIM_COUNT; dim++) {
 		if (strtoul(pumice_usc_dim_str(dim), NULL, 10) != number)
@@ -253,7 +253,7 @@ static bool starts_number(struct assembler *as)
 	const struct symbol *symbol;
 
 	if (as->token.kind == TOKEN_INT || as->token.kind == TOKEN_FLOAT ||
-	    (as->token.kind == TOKEN_PUNCT && as->token.value == '-') ||
+	    (as->token.kind == TOKEN_PUNCT && strchr("-~(", (int)as->token.value)) ||
 	    token_is(&as->token, "inf") || token_is(&as->token, "nan"))
 		return true;
 	symbol = as->token.kind == TOKEN_NAME ? symbol_find(as, &as->token) : NULL;

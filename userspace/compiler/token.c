@@ -16,15 +16,14 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-void token_line(struct assembler *as, const char *line, unsigned int number)
+void token_line(struct assembler *as, const struct where *where)
 {
-	as->line = line;
-	as->line_number = number;
-	as->at = line;
+	as->where = *where;
+	as->at = where->text;
 	token_next(as);
 }
 
-static bool ends_line(const char *at)
+bool token_ends_line(const char *at)
 {
 	return *at == '\0' || *at == '\n' || *at == '\r' || *at == ';' || *at == '#' ||
 	       (at[0] == '/' && at[1] == '/');
@@ -83,7 +82,7 @@ void token_next(struct assembler *as)
 	while (*at == ' ' || *at == '\t')
 		at++;
 	*token = (struct token){ .text = at };
-	if (ends_line(at)) {
+	if (token_ends_line(at)) {
 		token->kind = TOKEN_END;
 	} else if (isdigit((unsigned char)*at)) {
 		number_token(token);
@@ -92,7 +91,7 @@ void token_next(struct assembler *as)
 		while (is_name(at[token->length]))
 			token->length++;
 	} else {
-		token->kind = strchr(",:[]&!+-*", *at) ? TOKEN_PUNCT : TOKEN_BAD;
+		token->kind = strchr(",:[]&!+-*/%()<>|^~=", *at) ? TOKEN_PUNCT : TOKEN_BAD;
 		token->value = (unsigned char)*at;
 		token->length = 1;
 	}
@@ -120,8 +119,7 @@ bool token_is(const struct token *token, const char *name)
 	       !memcmp(token->text, name, token->length);
 }
 
-/* inf and nan, and constants of .equ, as numbers. */
-static bool named_number(struct assembler *as, struct token *number)
+bool token_named_number(struct assembler *as, struct token *number)
 {
 	const struct symbol *symbol;
 
@@ -136,39 +134,40 @@ static bool named_number(struct assembler *as, struct token *number)
 	number->value = symbol->value;
 	number->kind = symbol->is_float ? TOKEN_FLOAT : TOKEN_INT;
 	number->decimal = symbol->decimal;
+	number->negative = symbol->negative;
 	return true;
 }
 
 bool token_number(struct assembler *as, struct token *number)
 {
-	struct token first = as->token;
-	bool negative = token_accept(as, '-');
+	return expr_parse(as, number);
+}
 
-	*number = as->token;
-	if (number->kind == TOKEN_NAME)
-		named_number(as, number);
-	if (number->kind != TOKEN_INT && number->kind != TOKEN_FLOAT)
-		return asm_error(as, &first, "expected a number");
-	if (negative && number->kind == TOKEN_FLOAT)
-		number->value ^= 0x80000000;
-	if (number->kind == TOKEN_INT &&
-	    number->value > (negative ? 0x80000000ull : 0xffffffffull))
-		return asm_error(as, &first, "the number does not fit in 32 bits");
-	if (negative && number->kind == TOKEN_INT)
-		number->value = (uint32_t)-number->value;
-	token_next(as);
-	return true;
+static bool check_count(struct assembler *as, const struct token *first,
+			const struct token *number, const char *what, uint64_t max)
+{
+	if (number->kind == TOKEN_INT && number->value <= max)
+		return true;
+	return asm_error(as, first, "%s is a whole number from 0 to %llu", what,
+			 (unsigned long long)max);
 }
 
 bool token_count(struct assembler *as, const char *what, uint64_t max, uint64_t *value)
 {
 	struct token first = as->token, number;
 
-	if (!token_number(as, &number))
+	if (!token_number(as, &number) || !check_count(as, &first, &number, what, max))
 		return false;
-	if (number.kind != TOKEN_INT || number.value > max)
-		return asm_error(as, &first, "%s is a whole number from 0 to %llu", what,
-				 (unsigned long long)max);
+	*value = number.value;
+	return true;
+}
+
+bool token_small_count(struct assembler *as, const char *what, uint64_t max, uint64_t *value)
+{
+	struct token first = as->token, number;
+
+	if (!expr_primary(as, &number) || !check_count(as, &first, &number, what, max))
+		return false;
 	*value = number.value;
 	return true;
 }

@@ -24,7 +24,10 @@ static struct pumice_program *copy_program(const struct pumice_program *from)
 	memcpy(p->relocs, from->relocs, from->header.relocs * sizeof(*p->relocs));
 	p->usc = p->words;
 	p->pds = p->usc + (from->pds - from->usc);
-	return p;
+	if (lines_copy(p, from))
+		return p;
+	pumice_program_destroy(p);
+	return NULL;
 }
 
 /* Bring the instructions to where the GPU finds them. */

@@ -18,17 +18,8 @@
 #define HEADER_BYTES	(PUMICE_PROGRAM_HEADER_WORDS * 4u)
 #define INSN_BYTES	16u
 /* Larger files are not read at all. */
-#define MAX_FILE_BYTES	(HEADER_BYTES + PUMICE_PDS_MAX_INSNS * 4u + \
+#define MAX_FILE_BYTES	(HEADER_BYTES + PUMICE_PDS_MAX_INSNS * 4u + LINES_MAX_BYTES + \
 			 (PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS) * INSN_BYTES)
-
-/* Where a refusal is told. */
-struct reason {
-	char *text;
-	size_t bytes;
-};
-
-#define REFUSE(reason, ...) \
-	fail_text((reason)->text, (reason)->bytes, EINVAL, "program: " __VA_ARGS__)
 
 /* Magic, version, reserved bits and sizes. */
 static int check_header(const u32 *words, size_t bytes, struct pumice_program_header *h,
@@ -51,7 +42,7 @@ static int check_header(const u32 *words, size_t bytes, struct pumice_program_he
 		return REFUSE(reason, "%u USC instructions", h->usc_insns);
 	if (!h->pds_insns || h->pds_insns > PUMICE_PDS_MAX_INSNS)
 		return REFUSE(reason, "%u PDS instructions", h->pds_insns);
-	if (expect != bytes)
+	if (h->lines ? expect > bytes : expect != bytes)
 		return REFUSE(reason, "%zu bytes, but its parts take %llu", bytes,
 			      (unsigned long long)expect);
 	return 0;
@@ -106,10 +97,11 @@ static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
 	return 0;
 }
 
-/* Take over what stands behind the header. */
+/* Copy and check what follows the header. */
 static int take_parts(struct pumice_program *p, const u32 *words, const struct reason *reason)
 {
 	const u32 *reloc_words;
+	size_t at;
 	u32 i;
 	int err;
 
@@ -127,7 +119,12 @@ static int take_parts(struct pumice_program *p, const u32 *words, const struct r
 		if (err)
 			return err;
 	}
-	return 0;
+	if (!p->header.lines)
+		return 0;
+	at = (size_t)(reloc_words - p->words) + p->header.relocs;
+	return lines_parse(&p->lines, p->words + at,
+			   (p->header.file_bytes - HEADER_BYTES) / 4 - at,
+			   p->header.usc_insns + p->header.pds_insns, reason);
 }
 
 static int parse(const u32 *words, size_t bytes, struct pumice_program *p,
@@ -214,6 +211,7 @@ void pumice_program_destroy(struct pumice_program *p)
 {
 	if (!p)
 		return;
+	free(p->lines.names);
 	free(p->relocs);
 	free(p->words);
 	free(p);

@@ -3,8 +3,43 @@
 #ifndef PUMICE_PROGRAM_H
 #define PUMICE_PROGRAM_H
 
+#include <errno.h>
+
 #include "internal.h"
 #include "pumice_formats.h"
+
+/* Where the reason of a refusal goes. */
+struct reason {
+	char *text;
+	size_t bytes;
+};
+
+#define REFUSE(reason, ...) \
+	fail_text((reason)->text, (reason)->bytes, EINVAL, "program: " __VA_ARGS__)
+
+/* Source lines of a program, checked; zero without. All but @names is in the program's words. */
+struct program_lines {
+	struct pumice_program_lines head;
+	const u32 *insn;	/* of each USC and then each PDS instruction: its place plus 1, or 0 */
+	const u32 *place;	/* program_place structures */
+	const char **names;	/* head.files */
+};
+
+/* Most bytes of a program_lines structure and what follows it. */
+#define LINES_MAX_BYTES	((PUMICE_PROGRAM_LINES_WORDS + PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS + \
+			  PUMICE_PROGRAM_PLACES * PUMICE_PROGRAM_PLACE_WORDS) * 4u + \
+			 PUMICE_PROGRAM_NAME_BYTES)
+
+/*
+ * lines_parse - check the source lines of a program file.
+ * @words: @count of them, which stay; all that is left of the file
+ * @insns: instructions of the program
+ */
+int lines_parse(struct program_lines *lines, const u32 *words, size_t count, u32 insns,
+		const struct reason *reason);
+
+/* lines_copy - give a copy of a program's words its lines. False: out of memory. */
+bool lines_copy(struct pumice_program *to, const struct pumice_program *from);
 
 /* A program file, checked. */
 struct pumice_program {
@@ -12,7 +47,8 @@ struct pumice_program {
 	struct pumice_program_reloc *relocs;	/* header.relocs */
 	u32 *usc;				/* header.usc_insns instructions */
 	u32 *pds;				/* header.pds_insns instructions */
-	u32 *words;				/* memory of both */
+	u32 *words;				/* memory of both, and of the lines */
+	struct program_lines lines;
 };
 
 struct pumice_kernel {

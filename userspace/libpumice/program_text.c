@@ -31,7 +31,9 @@ int pumice_program_assemble(const char *name, const char *text, struct pumice_pr
 	struct first_error first = { error, error_bytes, false };
 	uint8_t *file;
 	size_t bytes;
-	int err = pumice_assemble(name, text, take_first, &first, &file, &bytes);
+	const struct pumice_asm_options options = { .report = take_first, .data = &first,
+						    .lines = true };
+	int err = pumice_assemble_with(name, text, &options, &file, &bytes);
 
 	if (err == -ENOMEM)
 		return fail_text(error, error_bytes, ENOMEM, "%.100s: out of memory", name);

@@ -66,6 +66,9 @@ static bool load_program(struct run_gpu *g)
 	uint8_t *made = NULL;
 	size_t bytes;
 	char *file = file_read("pumice-run", path, &bytes);
+	struct file_dirs dirs = { 0 };
+	const struct pumice_asm_options options = { .report = report, .include = file_include,
+						    .data = &dirs, .lines = true };
 	bool ok = false;
 
 	if (!file)
@@ -75,7 +78,7 @@ static bool load_program(struct run_gpu *g)
 		     run_error("%s: %s", path, error);
 	else if (!bytes || strlen(file) != bytes)
 		run_error("%s: neither a program file nor assembly text", path);
-	else if (!pumice_assemble(path, file, report, NULL, &made, &bytes))
+	else if (!pumice_assemble_with(path, file, &options, &made, &bytes))
 		ok = !pumice_program_parse(made, bytes, &g->program, error, sizeof(error)) ||
 		     run_error("%s: %s", path, error);
 	free(made);

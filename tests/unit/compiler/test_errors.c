@@ -339,12 +339,14 @@ static void random_text_never_crashes_the_assembler(void **state)
 					   "&", ":", "\n", ".pds", ".endpds", "dma ", "0x", "1.5e",
 					   "99999999999999", ".group ", "one", ";", "\t", "loop",
 					   ".equ A,", "global_load32 ", "sig0", "jump ", "\x80", "idx0",
-					   "*", "r[", "global_atomic.u32 ", "dc[idx1 ", "16", "cf3" };
+					   "*", "r[", "global_atomic.u32 ", "dc[idx1 ", "16", "cf3",
+					   ".macro m a\n", "\n.endm\n", ".repeat 3, i\n", "\n.endr\n",
+					   "\\a", "\\@", "m r1\n", "(", ")", "<<", "/", "~", "mov r0, " };
 	uint32_t rng = 12345;
 
 	(void)state;
-	for (unsigned int round = 0; round < 3000; round++) {
-		char text[512] = "";
+	for (unsigned int round = 0; round < 6000; round++) {
+		char text[768] = "";
 		uint8_t *file;
 		size_t bytes;
 

@@ -863,6 +863,7 @@ const char *pumice_access_name(uint32_t access);
 }
 #endif
 
+#include "pumice_debug.h"
 #include "pumice_fault.h"
 #include "pumice_perf.h"
 
