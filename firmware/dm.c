@@ -59,6 +59,9 @@ static const u32 unit_base[FWIF_DM_COUNT] = {
 	SAME_AS_CDM(unit, FAULT_ADDR); \
 	SAME_AS_CDM(unit, FAULT_INFO); \
 	SAME_AS_CDM(unit, FAULT_CODE); \
+	SAME_AS_CDM(unit, FAULT_WAVE); \
+	SAME_AS_CDM(unit, FAULT_GROUP); \
+	SAME_AS_CDM(unit, FAULT_GROUP_Z); \
 	SAME_AS_CDM(unit, TIME_START); \
 	SAME_AS_CDM(unit, TIME_END); \
 	SAME_AS_CDM(unit, GROUPS); \
@@ -211,6 +214,31 @@ void dm_fault(u32 dm, struct fwif_job_result *r)
 u64 dm_fault_code(u32 dm)
 {
 	return reg_read64(DM_REG(dm, FAULT_CODE));
+}
+
+void dm_fault_wave(u32 dm, struct fwif_stuck *s)
+{
+	u64 wave, group;
+
+	/* Since 2.2. */
+	if (PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, reg_read(PUMICE_SYS_VERSION)) < 2)
+		return;
+	wave = reg_read64(DM_REG(dm, FAULT_WAVE));
+	group = reg_read64(DM_REG(dm, FAULT_GROUP));
+	if (wave & PUMICE_CDM_FAULT_WAVE__WAVE_KNOWN__MASK)
+		s->known |= FWIF_KNOWN_WAVE;
+	if (wave & PUMICE_CDM_FAULT_WAVE__LANE_KNOWN__MASK)
+		s->known |= FWIF_KNOWN_LANE;
+	if (wave & PUMICE_CDM_FAULT_WAVE__GROUP_KNOWN__MASK)
+		s->known |= FWIF_KNOWN_GROUP;
+	s->lane = (u8)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_WAVE__LANE, wave);
+	s->instance = (u16)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_WAVE__INSTANCE, wave);
+	s->group[0] = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_GROUP__X, group);
+	s->group[1] = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_GROUP__Y, group);
+	s->group[2] = reg_read(DM_REG(dm, FAULT_GROUP_Z));
+	s->place[0].lanes = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_WAVE__LANES, wave);
+	s->place[0].slot = (u8)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_WAVE__SLOT, wave);
+	s->place[0].wave = (u8)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_WAVE__WAVE, wave);
 }
 
 void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)

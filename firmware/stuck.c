@@ -9,6 +9,7 @@
  * Limits: reads FWIF_STUCK_LOOK waves at most, to bound the time with interrupts
  * off.
  */
+#include "boot.h"
 #include "bus.h"
 #include "csr.h"
 #include "dm.h"
@@ -108,6 +109,14 @@ static u32 busy_masters(void)
 	return busy;
 }
 
+/* What the host has room for. */
+static u32 stuck_words(void)
+{
+	const u32 minor = fw_boot->version & 0xffff;
+
+	return (minor < 5 ? FWIF_STUCK_BYTES_1_4 : sizeof(stuck)) / 4;
+}
+
 /* Write the sequence number last: it marks the structure as complete. */
 static void publish(const struct context *c)
 {
@@ -117,7 +126,7 @@ static void publish(const struct context *c)
 		return;
 	fence_writes();
 	if (!window_write(c->stuck + head * 4, (const u32 *)&stuck + head,
-			  sizeof(stuck) / 4 - head))
+			  stuck_words() - head))
 		return;
 	fence_writes();
 	window_write32(c->stuck, c->seqno);
@@ -154,10 +163,12 @@ void stuck_fault(const struct context *c, const struct fwif_job_result *r)
 		.places = !!code,
 		.busy = busy_masters(),
 	};
-	if (code)
+	if (code) {
 		stuck.place[0] = (struct fwif_place){
 			.code = code, .pc = r->pc, .waves = 1, .usc = (u8)r->usc,
 		};
+		dm_fault_wave(c->dm, &stuck);
+	}
 	publish(c);
 }
 

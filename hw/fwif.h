@@ -29,7 +29,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	4u
+#define FWIF_VERSION_MINOR	5u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -287,9 +287,21 @@ struct fwif_stuck {
 	u32 looked;		/* of these, sampled */
 	u32 places;		/* entries of place[] */
 	u32 busy;		/* data masters with a job: bit n is enum fwif_dm n */
-	u32 reserved[2];
+	u8 known;		/* of a fault: FWIF_KNOWN_*, what the device reported of its place; else 0 */
+	u8 lane;		/* FWIF_KNOWN_LANE: the lowest lane that faulted */
+	u16 instance;		/* FWIF_KNOWN_LANE: its instance, a linear number in the work-group or task */
+	u32 reserved;
 	struct fwif_place place[FWIF_STUCK_PLACES];
+	/* Since version 1.5; the firmware writes no further for an older host. */
+	u32 group[3];		/* FWIF_KNOWN_GROUP: work-group id, base included */
+	u32 reserved2;
 };
+
+#define FWIF_KNOWN_WAVE		0x1u	/* lanes, slot and wave of the place */
+#define FWIF_KNOWN_LANE		0x2u
+#define FWIF_KNOWN_GROUP	0x4u
+/* Bytes of struct fwif_stuck before version 1.5. */
+#define FWIF_STUCK_BYTES_1_4	416u
 
 #define FWIF_CCCB_MIN	4096u
 #define FWIF_CCCB_MAX	65536u
@@ -463,7 +475,9 @@ FWIF_AT_(struct fwif_context, job_seqno, 96);
 FWIF_AT_(struct fwif_context, stop_ticks, 104);
 FWIF_AT_(struct fwif_context, renders_partial, 120);
 FWIF_SIZE_(struct fwif_place, 24);
-FWIF_SIZE_(struct fwif_stuck, 416);
+FWIF_SIZE_(struct fwif_stuck, 432);
+FWIF_AT_(struct fwif_stuck, known, 24);
+FWIF_AT_(struct fwif_stuck, group, FWIF_STUCK_BYTES_1_4);
 FWIF_AT_(struct fwif_stuck, place, 32);
 FWIF_SIZE_(struct fwif_perf, 512);
 FWIF_SIZE_(struct fwif_cccb_header, 8);

@@ -7,6 +7,8 @@
 #ifndef PUMICE_GPU_FAULT_H
 #define PUMICE_GPU_FAULT_H
 
+#include <stdbool.h>
+
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
@@ -19,6 +21,33 @@ struct gpu_fault {
 	u32 pc;		/* instruction index in the USC or PDS program */
 	u64 addr;	/* GPU virtual address, see CDM_FAULT_ADDR */
 	u64 code;	/* GPU virtual address of the USC program; 0 if the fault is not in one */
+
+	/* See FAULT_WAVE. */
+	bool wave_known, lane_known, group_known;
+	u8 lane, wave, slot;
+	u16 instance;
+	u32 lanes;
+	u32 group[3];
 };
+
+/* Register FAULT_WAVE of any data master: the CDM's layout is that of all. */
+static inline u64 fault_wave(const struct gpu_fault *f)
+{
+	return PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__LANE, (u64)f->lane) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__WAVE_KNOWN, (u64)f->wave_known) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__LANE_KNOWN, (u64)f->lane_known) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__GROUP_KNOWN, (u64)f->group_known) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__WAVE, (u64)f->wave) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__INSTANCE, (u64)f->instance) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__SLOT, (u64)f->slot) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_WAVE__LANES, (u64)f->lanes);
+}
+
+/* Register FAULT_GROUP. */
+static inline u64 fault_group(const struct gpu_fault *f)
+{
+	return PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_GROUP__X, (u64)f->group[0]) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_GROUP__Y, (u64)f->group[1]);
+}
 
 #endif

@@ -208,6 +208,63 @@ static void unmapped_store(void)
 	CHECK_EQUAL(state.fault_va, UNMAPPED);
 }
 
+/*
+ * Instances store to the first word of the data, but instance 84 of the second work-group to
+ * where nothing is mapped: its lane, wave and group are those of the fault.
+ */
+static void fault_names_program_wave_lane_and_group(void)
+{
+	struct drm_pumice_job_get_result result = { 0 };
+	struct rig rig = rig_open();
+	struct shader shader = { .insns = 0 };
+	const struct launch launch = {
+		.shader = &shader, .groups = 2, .size = 128,
+		.params = { (u32)rig.data.va, (u32)(rig.data.va >> 32), 128 + 84 },
+	};
+
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_SUB, .dst = reg_r(1), .src0 = reg_v(0), .src1 = reg_sh(2),
+	});
+	/* Only of that instance this is 0, and 1 - min(x, 1) is 1. */
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_MIN, .dst = reg_r(1), .src0 = reg_r(1),
+		.src1 = immediate(), .imm = 1,
+	});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_XOR, .dst = reg_r(1), .src0 = reg_r(1),
+		.src1 = immediate(), .imm = 1,
+	});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_SHL, .dst = reg_r(1), .src0 = reg_r(1),
+		.src1 = immediate(), .imm = 31,
+	});
+	emit(&shader, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_GLOBAL_STORE32, .mask = mask_all(), .src0 = reg_r(1),
+		.src1 = reg_r(1), .src2 = reg_sh(0),
+	});
+	emit_end(&shader);
+	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_MMU_PT_INVALID,
+		     PUMICE_UNIT_USC_DATA);
+	CHECK_OK(gpu_job_result(rig.fd, rig.context, 1, &result));
+	CHECK_EQUAL(result.known, DRM_PUMICE_FAULT_PROGRAM | DRM_PUMICE_FAULT_WAVE |
+				  DRM_PUMICE_FAULT_LANE | DRM_PUMICE_FAULT_GROUP);
+	CHECK(result.code >= RIG_CODE && result.code < RIG_CODE + RIG_CODE_BYTES);
+	CHECK_EQUAL(result.pc, 4);
+	CHECK_EQUAL(result.fault_va, rig.data.va + (1u << 31));
+	CHECK_EQUAL(result.lane, 84 % 32);
+	CHECK_EQUAL(result.instance, 84);
+	CHECK_EQUAL(result.wave, 84 / 32);
+	CHECK_EQUAL(result.lanes, UINT32_MAX);
+	CHECK_EQUAL(result.group[0], 1);
+	CHECK_EQUAL(result.group[1], 0);
+	CHECK_EQUAL(result.group[2], 0);
+	/* Of a job that ended well nothing is known. */
+	CHECK_OK(gpu_job_result(rig.fd, rig.context, 2, &result));
+	CHECK_EQUAL(result.error, 0);
+	CHECK_EQUAL(result.known, 0);
+	CHECK_EQUAL(result.code, 0);
+}
+
 static void access_beyond_the_space(void)
 {
 	struct fixture fx = fx_open();
@@ -371,6 +428,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(misaligned_global_access),
 	TEST_CASE(unmapped_load),
 	TEST_CASE(unmapped_store),
+	TEST_CASE(fault_names_program_wave_lane_and_group),
 	TEST_CASE(access_beyond_the_space),
 	TEST_CASE(firmware_memory_is_out_of_reach),
 	TEST_CASE(local_access_out_of_bounds),

@@ -612,6 +612,12 @@ struct drm_pumice_context_get_state {
 	__u64 last_end;
 };
 
+/* What JOB_GET_RESULT reports of the place of a fault. */
+#define DRM_PUMICE_FAULT_PROGRAM	0x1u	/* code and pc: it was an instruction of a shader */
+#define DRM_PUMICE_FAULT_WAVE		0x2u	/* lanes, slot and wave */
+#define DRM_PUMICE_FAULT_LANE		0x4u	/* lane and instance */
+#define DRM_PUMICE_FAULT_GROUP		0x8u	/* group */
+
 /**
  * struct drm_pumice_job_get_result - DRM_IOCTL_PUMICE_JOB_GET_RESULT
  *
@@ -628,6 +634,9 @@ struct drm_pumice_context_get_state {
  * while waves of it were in flight, else a unit of its data master; @places lists the
  * locations of the waves, and @pc, @usc and @fault_va are those of the first place. A
  * kernel without @waves writes neither it nor the fields that follow.
+ *
+ * For a job that faulted in a shader @known lists which of the fields after it, and @code,
+ * are valid; the others are zero. A kernel without @known writes none of them.
  */
 struct drm_pumice_job_get_result {
 	/** @context: in: context id */
@@ -672,6 +681,24 @@ struct drm_pumice_job_get_result {
 	__u32 pad2;
 	/** @places: out: locations of these waves */
 	struct drm_pumice_stuck_place places[DRM_PUMICE_STUCK_PLACES];
+	/** @code: out: GPU virtual address of the program that faulted */
+	__u64 code;
+	/** @known: out: DRM_PUMICE_FAULT_*: what is known of the place of a fault */
+	__u32 known;
+	/** @lane: out: lane that faulted, the lowest of several */
+	__u32 lane;
+	/** @instance: out: its instance: linear number in the work-group, or in the task */
+	__u32 instance;
+	/** @lanes: out: bit n: lane n of the wave has an instance */
+	__u32 lanes;
+	/** @slot: out: slot of the wave that faulted */
+	__u32 slot;
+	/** @wave: out: its number in its task */
+	__u32 wave;
+	/** @group: out: work-group id, base included */
+	__u32 group[3];
+	/** @pad3: out: zero */
+	__u32 pad3;
 };
 
 /**

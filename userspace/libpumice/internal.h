@@ -129,6 +129,7 @@ struct pumice_bo {
 	pthread_mutex_t lock;	/* guards cpu, label */
 	void *cpu;		/* or NULL */
 	char label[PUMICE_LABEL_BYTES];
+	u64 extent_offset, extent_bytes;	/* what is used of it, for texts; 0, 0: all */
 	bool scratch;		/* what it holds between frames means nothing: not captured */
 };
 
@@ -142,7 +143,8 @@ struct va_node {
 struct pumice_vm {
 	struct pumice_device *dev;
 	struct pumice_vm *next;	/* of the device's */
-	pthread_mutex_t lock;	/* guards room, nodes, bound */
+	pthread_mutex_t lock;	/* guards room, nodes, bound, kernels */
+	struct pumice_kernel *kernels;	/* that are placed in it */
 	struct bound bound;	/* for captures */
 	struct extents room;	/* free addresses of the upper half */
 	struct va_node *nodes;	/* what is taken of it */

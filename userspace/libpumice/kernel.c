@@ -48,6 +48,28 @@ static int place_code(struct pumice_kernel *k)
 	return pumice_vm_place(k->vm, k->bo, PUMICE_BIND_READONLY, &k->code_va);
 }
 
+static void link_kernel(struct pumice_kernel *k)
+{
+	pthread_mutex_lock(&k->vm->lock);
+	k->next = k->vm->kernels;
+	k->vm->kernels = k;
+	pthread_mutex_unlock(&k->vm->lock);
+}
+
+static void unlink_kernel(struct pumice_kernel *k)
+{
+	struct pumice_kernel **link;
+
+	pthread_mutex_lock(&k->vm->lock);
+	for (link = &k->vm->kernels; *link; link = &(*link)->next) {
+		if (*link == k) {
+			*link = k->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&k->vm->lock);
+}
+
 int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *program,
 			 struct pumice_kernel **kernel)
 {
@@ -66,6 +88,8 @@ int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *prog
 	if (err)
 		pumice_kernel_destroy(k);
 	else
+		link_kernel(k);
+	if (!err)
 		*kernel = k;
 	return err;
 }
@@ -74,6 +98,7 @@ void pumice_kernel_destroy(struct pumice_kernel *k)
 {
 	if (!k)
 		return;
+	unlink_kernel(k);
 	if (k->code_va)
 		pumice_vm_remove(k->vm, k->code_va);
 	pumice_bo_destroy(k->bo);

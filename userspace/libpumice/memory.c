@@ -23,6 +23,8 @@ void bo_fini(struct pumice_bo *bo)
 int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
 		     struct pumice_bo **bo)
 {
+	int err;
+
 	if (!size)
 		return fail(dev, EINVAL, "bo: size is 0");
 	if (size > UINT64_MAX - PAGE_BYTES)
@@ -30,7 +32,10 @@ int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm 
 			    (unsigned long long)size);
 	if (exclusive && exclusive->dev != dev)
 		return fail(dev, EINVAL, "bo: the exclusive vm is of another device");
-	return dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
+	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
+	if (!err)
+		(*bo)->extent_bytes = size;
+	return err;
 }
 
 void pumice_bo_destroy(struct pumice_bo *bo)
@@ -104,4 +109,17 @@ int pumice_bo_set_label(struct pumice_bo *bo, const char *label)
 const char *pumice_bo_label(const struct pumice_bo *bo)
 {
 	return bo->label;
+}
+
+int pumice_bo_set_extent(struct pumice_bo *bo, uint64_t offset, uint64_t bytes)
+{
+	if (offset > bo->size || bytes > bo->size - offset)
+		return fail(bo->dev, EINVAL, "bo: %#llx bytes from %#llx on of %#llx",
+			    (unsigned long long)bytes, (unsigned long long)offset,
+			    (unsigned long long)bo->size);
+	pthread_mutex_lock(&bo->lock);
+	bo->extent_offset = offset;
+	bo->extent_bytes = bytes;
+	pthread_mutex_unlock(&bo->lock);
+	return 0;
 }

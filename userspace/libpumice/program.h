@@ -53,6 +53,7 @@ struct pumice_program {
 
 struct pumice_kernel {
 	struct pumice_vm *vm;
+	struct pumice_kernel *next;	/* of the VM's */
 	struct pumice_program *program;	/* own copy */
 	struct pumice_bo *bo;		/* USC instructions */
 	u64 code_va;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Contexts, synchronisation objects, submission: checks, and the job that is waited for. */
 #include <errno.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -223,6 +224,18 @@ static int run_with_sync(struct pumice_device *dev, struct pumice_gfx_job *jobs,
 	return err ? err : pumice_sync_wait(&wait, 1, 0, timeout_ns);
 }
 
+/* As much of the description as an error text holds. */
+static int fail_job(struct pumice_context *context, const struct pumice_context_state *state)
+{
+	char text[PUMICE_ERROR_BYTES];
+
+	if (!pumice_context_describe_job(context, 0, text, sizeof(text)) && *text)
+		return fail(context->dev, EIO, "%.*s", (int)(strlen(text) - 1), text);
+	return fail(context->dev, EIO, "job faulted: %s at %#llx in %s, pc %u",
+		    pumice_fault_name(state->fault), (unsigned long long)state->fault_va,
+		    pumice_unit_name(state->unit), state->pc);
+}
+
 int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 	      struct pumice_context_state *state)
 {
@@ -246,9 +259,7 @@ int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 		*state = after;
 	if (err || after.jobs_faulted == before.jobs_faulted)
 		return err;
-	return fail(dev, EIO, "job faulted: %s at %#llx in %s, pc %u",
-		    pumice_fault_name(after.fault), (unsigned long long)after.fault_va,
-		    pumice_unit_name(after.unit), after.pc);
+	return fail_job(context, &after);
 }
 
 int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,

@@ -18,6 +18,7 @@ int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
 
 	vm->dev = dev;
 	vm->nodes = NULL;
+	vm->kernels = NULL;
 	vm->bound = (struct bound){ 0 };
 	pthread_mutex_init(&vm->lock, NULL);
 	pthread_mutex_lock(&dev->vms_lock);

@@ -146,12 +146,34 @@ static void print_place(const struct dump *dump, const struct fwif_place *p, u32
 	dump_print_code(dump, p->code, p->pc);
 }
 
+/* Lane and work-group of a fault, as far as the device reported them. */
+static void print_lane(const struct fwif_stuck *s)
+{
+	if (!(s->known & FWIF_KNOWN_WAVE))
+		return;
+	printf("  slot %u wave %u lanes 0x%08x", s->place[0].slot, s->place[0].wave,
+	       s->place[0].lanes);
+	if (s->known & FWIF_KNOWN_LANE)
+		printf(", lane %u, instance %u", s->lane, s->instance);
+	if (s->known & FWIF_KNOWN_GROUP)
+		printf(", work-group (%u, %u, %u)", s->group[0], s->group[1], s->group[2]);
+	printf("\n");
+}
+
+/* Files from before version 1.5 have less. */
+static bool find_stuck(const struct dump *dump, struct fwif_stuck *s)
+{
+	memset(s, 0, sizeof(*s));
+	return dump_one(dump, PUMICE_DUMP_STUCK, s, sizeof(*s)) ||
+	       dump_one(dump, PUMICE_DUMP_STUCK, s, FWIF_STUCK_BYTES_1_4);
+}
+
 static bool print_stuck(const struct dump *dump, bool all)
 {
 	struct fwif_stuck s;
 
 	(void)all;
-	if (!dump_one(dump, PUMICE_DUMP_STUCK, &s, sizeof(s)))
+	if (!find_stuck(dump, &s))
 		return false;
 	printf("unit: %s\n", pumice_unit_str(s.unit));
 	print_busy(s.busy);
@@ -159,6 +181,8 @@ static bool print_stuck(const struct dump *dump, bool all)
 		printf("waves of the job: %u, of which %u were looked at\n", s.waves, s.looked);
 	for (u32 i = 0; i < s.places && i < FWIF_STUCK_PLACES; i++)
 		print_place(dump, &s.place[i], s.waves);
+	if (!s.waves && s.places)
+		print_lane(&s);
 	return true;
 }
 

@@ -43,6 +43,7 @@ struct run_data {
 
 struct run_arg {
 	const char *text;	/* as it was given, for errors */
+	char name[32];		/* as it was given, or empty */
 	bool buffer;		/* else a scalar */
 	bool output;		/* shown or saved at the end */
 	struct run_data data;	/* of a scalar: one element */

@@ -280,11 +280,29 @@ static bool parse_scalar(struct run_arg *arg, struct parts *p)
 	return true;
 }
 
+/* "NAME=" before an argument; what follows it, or NULL after an error. */
+static const char *take_name(const char *text, struct run_arg *arg)
+{
+	size_t length = strcspn(text, "=:");
+
+	if (text[length] != '=')
+		return text;
+	if (!length || length >= sizeof(arg->name)) {
+		run_error("%s: a name has 1 to %zu characters", arg->text, sizeof(arg->name) - 1);
+		return NULL;
+	}
+	memcpy(arg->name, text, length);
+	return text + length + 1;
+}
+
 bool run_parse_arg(const char *text, struct run_arg *arg)
 {
 	struct parts p;
 
 	*arg = (struct run_arg){ .text = text };
+	text = take_name(text, arg);
+	if (!text)
+		return false;
 	if (!split(text, &p))
 		return run_error("%s: too many parts", text);
 	if (part_is(&p, 0, "buf") || part_is(&p, 0, "out") || part_is(&p, 0, "inout"))

@@ -20,6 +20,11 @@
 #define STREAM_BYTES	(1u << 20)
 #define TRACE_ENTRIES	(1u << 18)	/* events of one run that are kept */
 #define TRACE_BATCH	256u
+#define TEXT_BYTES	8192u		/* of the description of a failed job */
+#define PAGE_BYTES	4096u
+#define LARGE_PAGE	(2u << 20)
+#define END_ALIGN	16u		/* of a buffer's address */
+#define FILL		0xa5		/* what memory beside a buffer holds */
 
 /* Everything that lives while a kernel runs. */
 struct run_gpu {
@@ -32,7 +37,9 @@ struct run_gpu {
 	struct pumice_stream *stream;
 	struct pumice_sync *done;
 	struct pumice_bo *bos[RUN_MAX_ARGS];
-	uint64_t vas[RUN_MAX_ARGS];
+	uint64_t vas[RUN_MAX_ARGS];	/* rooms, with pages that are not bound on both sides */
+	uint64_t guards[RUN_MAX_ARGS];	/* bytes of these on each side */
+	uint64_t offsets[RUN_MAX_ARGS];	/* of the buffer in its bo */
 	uint32_t uniforms[2 * RUN_MAX_ARGS];
 	uint32_t uniform_words;
 	uint64_t stream_va;
@@ -109,23 +116,85 @@ static void add_words(struct run_gpu *g, uint64_t value, unsigned int words)
 		g->uniforms[g->uniform_words++] = (uint32_t)(value >> 32);
 }
 
+/*
+ * Bind a buffer so that an access past its end, or before its pages, faults: there are pages
+ * without memory around it. The buffer is at the end of its pages, up to END_ALIGN.
+ */
+static bool bind_buffer(struct run_gpu *g, unsigned int i)
+{
+	const uint64_t size = pumice_bo_size(g->bos[i]);
+	struct pumice_bind op = { .bo = g->bos[i], .size = size, .flags = PUMICE_BIND_NOEXEC };
+
+	g->guards[i] = size < LARGE_PAGE ? PAGE_BYTES : LARGE_PAGE;
+	if (pumice_vm_va_alloc(g->vm, size + 2 * g->guards[i], g->guards[i], &g->vas[i]))
+		return gpu_error(g);
+	op.va = g->vas[i] + g->guards[i];
+	return !pumice_vm_bind(g->vm, &op, 1, NULL) || gpu_error(g);
+}
+
+static void label_buffer(struct run_gpu *g, unsigned int i)
+{
+	const struct run_arg *arg = &g->o->args[i];
+	char label[PUMICE_LABEL_BYTES];
+
+	if (*arg->name)
+		snprintf(label, sizeof(label), "%s, argument %u", arg->name, i);
+	else
+		snprintf(label, sizeof(label), "argument %u", i);
+	/* For texts and dumps only: no reason to fail. */
+	pumice_bo_set_label(g->bos[i], label);
+	pumice_bo_set_extent(g->bos[i], g->offsets[i], arg->data.count * arg->data.type->bytes);
+}
+
 static bool place_buffer(struct run_gpu *g, unsigned int i)
 {
 	const struct run_arg *arg = &g->o->args[i];
-	uint64_t bytes = arg->data.count * arg->data.type->bytes;
-	char label[PUMICE_LABEL_BYTES];
+	const uint64_t bytes = arg->data.count * arg->data.type->bytes;
 	void *cpu;
 
-	snprintf(label, sizeof(label), "argument %u", i);
 	if (pumice_bo_create(g->dev, bytes, g->vm, &g->bos[i]) ||
-	    pumice_bo_map(g->bos[i], &cpu) ||
-	    pumice_vm_place(g->vm, g->bos[i], PUMICE_BIND_NOEXEC, &g->vas[i]))
+	    pumice_bo_map(g->bos[i], &cpu))
 		return gpu_error(g);
-	/* For dumps only: no reason to fail. */
-	pumice_bo_set_label(g->bos[i], label);
-	memcpy(cpu, arg->data.bytes, bytes);
-	add_words(g, g->vas[i], 2);
+	if (!bind_buffer(g, i))
+		return false;
+	g->offsets[i] = (pumice_bo_size(g->bos[i]) - bytes) / END_ALIGN * END_ALIGN;
+	label_buffer(g, i);
+	memset(cpu, FILL, pumice_bo_size(g->bos[i]));
+	memcpy((char *)cpu + g->offsets[i], arg->data.bytes, bytes);
+	add_words(g, g->vas[i] + g->guards[i] + g->offsets[i], 2);
 	return true;
+}
+
+/* Whether these bytes beside a buffer are as they were. */
+static bool check_beside(const struct run_gpu *g, unsigned int i, const uint8_t *from,
+			 uint64_t bytes, const char *where)
+{
+	for (uint64_t n = 0; n < bytes; n++)
+		if (from[n] != FILL)
+			return run_error("argument %u%s%s: the kernel wrote %s", i,
+					 *g->o->args[i].name ? ", " : "", g->o->args[i].name, where);
+	return true;
+}
+
+/* What the GPU can access beside the buffers, because it is in their pages. */
+static bool check_bounds(struct run_gpu *g)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < g->o->arg_count; i++) {
+		const struct run_arg *arg = &g->o->args[i];
+		uint64_t end = g->offsets[i] + arg->data.count * arg->data.type->bytes;
+		void *cpu;
+
+		if (!arg->buffer)
+			continue;
+		if (pumice_bo_map(g->bos[i], &cpu))
+			return gpu_error(g);
+		ok &= check_beside(g, i, cpu, g->offsets[i], "before its beginning");
+		ok &= check_beside(g, i, (uint8_t *)cpu + end, pumice_bo_size(g->bos[i]) - end,
+				   "past its end");
+	}
+	return ok;
 }
 
 static bool place_arguments(struct run_gpu *g)
@@ -190,32 +259,34 @@ static bool build_stream(struct run_gpu *g)
 	return true;
 }
 
-/* Where a job was that took too long: @what, the unit that was busy with it, its waves. */
-static bool report_stuck(const char *what, const struct pumice_job_result *r)
+/* @what and how the job failed, in the library's words. */
+static bool report_job(struct run_gpu *g, const char *what)
 {
-	run_error("%s: %s was busy with it, %u waves in flight", what, pumice_unit_name(r->unit),
-		  r->waves);
-	for (uint32_t i = 0; i < r->place_count; i++)
-		run_error("  %u at instruction %u%s", r->places[i].waves, r->places[i].pc,
-			  r->places[i].barrier ? " (barrier)" : "");
-	return false;
+	char text[TEXT_BYTES];
+	size_t length;
+
+	if (pumice_context_describe_job(g->context, pumice_context_jobs(g->context), text,
+					sizeof(text)))
+		return run_error("%s", what);
+	length = strlen(text);
+	if (length && text[length - 1] == '\n')
+		text[length - 1] = '\0';
+	return run_error("%sthe %s", what, text);
 }
 
 /*
  * The job is killed, to see where it was. In process only: the kernel driver kills by its own
  * time-out, which is usually shorter than the tool's.
  */
-static bool report_endless(struct run_gpu *g, struct pumice_job_result *result)
+static bool report_endless(struct run_gpu *g)
 {
 	char what[64];
 
-	snprintf(what, sizeof(what), "the job did not end within %.3f s",
+	snprintf(what, sizeof(what), "the job did not end within %.3f s: ",
 		 (double)g->o->timeout_ns / 1e9);
-	if (pumice_context_kill(g->context) ||
-	    pumice_context_get_job_result(g->context, pumice_context_jobs(g->context), result,
-					  sizeof(*result)))
-		return run_error("%s", what);
-	return report_stuck(what, result);
+	if (pumice_context_kill(g->context))
+		return run_error("%s%s", what, pumice_device_error(g->dev));
+	return report_job(g, what);
 }
 
 /* Submit the stream once and wait; how it ended goes to @result. */
@@ -232,16 +303,12 @@ static bool run_once(struct run_gpu *g, struct pumice_job_result *result)
 	if (!err)
 		err = pumice_sync_wait(&wait, 1, 0, g->o->timeout_ns);
 	if (err == -ETIME)
-		return report_endless(g, result);
+		return report_endless(g);
 	if (err || pumice_context_get_job_result(g->context, 0, result, sizeof(*result)))
 		return gpu_error(g);
 	if (!result->error)
 		return true;
-	if (result->error == -ETIMEDOUT)
-		return report_stuck("the job timed out", result);
-	return run_error("the job faulted: %s at %#" PRIx64 " in %s, instruction %u",
-			 pumice_fault_name(result->fault), result->fault_va,
-			 pumice_unit_name(result->unit), result->pc);
+	return report_job(g, "");
 }
 
 static bool begin_trace(struct run_gpu *g)
@@ -339,9 +406,22 @@ static bool take_outputs(struct run_gpu *g)
 			continue;
 		if (pumice_bo_map(g->bos[i], &cpu))
 			return gpu_error(g);
-		memcpy(arg->data.bytes, cpu, arg->data.count * arg->data.type->bytes);
+		memcpy(arg->data.bytes, (char *)cpu + g->offsets[i],
+		       arg->data.count * arg->data.type->bytes);
 	}
 	return true;
+}
+
+static void close_buffer(struct run_gpu *g, unsigned int i)
+{
+	struct pumice_bind op = { .va = g->vas[i] + g->guards[i] };
+
+	if (g->vas[i]) {
+		op.size = pumice_bo_size(g->bos[i]);
+		pumice_vm_bind(g->vm, &op, 1, NULL);
+		pumice_vm_va_free(g->vm, g->vas[i]);
+	}
+	pumice_bo_destroy(g->bos[i]);
 }
 
 static void close_gpu(struct run_gpu *g)
@@ -353,9 +433,7 @@ static void close_gpu(struct run_gpu *g)
 	pumice_stream_destroy(g->stream);
 	pumice_kernel_destroy(g->kernel);
 	for (unsigned int i = 0; i < g->o->arg_count; i++) {
-		if (g->vas[i])
-			pumice_vm_remove(g->vm, g->vas[i]);
-		pumice_bo_destroy(g->bos[i]);
+		close_buffer(g, i);
 	}
 	pumice_vm_destroy(g->vm);
 	pumice_program_destroy(g->program);
@@ -372,7 +450,7 @@ bool run_on_gpu(struct run_options *options)
 	g->o = options;
 	ok = load_program(g) && open_gpu(g) && place_arguments(g) && make_perfmon(g) &&
 	     build_stream(g) && begin_trace(g) && launch(g) && print_counters(g) &&
-	     take_outputs(g);
+	     check_bounds(g) && take_outputs(g);
 	ok &= end_trace(g);
 	close_gpu(g);
 	free(g);

@@ -473,13 +473,15 @@ void pds_count_end(struct pds *pds, const struct pds_need *need)
 	pds->held += need->tasks;
 }
 
-static void note_start(struct pds *pds, unsigned int usc, unsigned int group, u64 linear)
+static void note_start(struct pds *pds, unsigned int usc, unsigned int group, const u32 id[3],
+		       u64 linear)
 {
 	const struct pds_need *need = &pds->current.need;
 
 	pds->current.waits = false;
 	pds->unit[usc].code[group] = pds->current.code;
 	pds->unit[usc].linear[group] = linear;
+	memcpy(pds->unit[usc].id[group], id, sizeof(pds->unit[usc].id[group]));
 	pds_code_ref(&pds->codes, pds->current.code);
 	pds->unit[usc].started[PDS_DM_CDM] |= 1ull << group;
 	pds->groups++;
@@ -521,7 +523,7 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 	if (result != PDS_STARTED)
 		return result;
 	cur->filling = false;
-	note_start(pds, cur->usc, cur->group, linear);
+	note_start(pds, cur->usc, cur->group, id, linear);
 	pds_group_start(pds, cur->usc, cur->group);
 	return PDS_STARTED;
 }
@@ -590,13 +592,16 @@ static void group_done(void *opaque, unsigned int usc, unsigned int group)
 static void group_fault(void *opaque, unsigned int group, const struct gpu_fault *fault)
 {
 	struct pds *pds = opaque;
+	struct gpu_fault full = *fault;
 
 	if (group_dm(pds, fault->usc, group) != PDS_DM_CDM) {
 		pds_task_faulted(pds, group, fault);
 		return;
 	}
+	full.group_known = fault->wave_known;
+	memcpy(full.group, pds->unit[fault->usc].id[group], sizeof(full.group));
 	pds->config.lock(pds->config.opaque);
-	pds->config.ops->fault(pds->config.ops_opaque, fault);
+	pds->config.ops->fault(pds->config.ops_opaque, &full);
 	pds->config.unlock(pds->config.opaque);
 }
 

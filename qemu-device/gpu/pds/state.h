@@ -25,6 +25,7 @@ struct unit {
 	struct pds_unit accounts;
 	u16 code[PUMICE_USC_SLOTS];	/* program of each running work-group */
 	u64 linear[PUMICE_USC_SLOTS];	/* the group's number in its launch */
+	u32 id[PUMICE_USC_SLOTS][3];	/* the group's id, base included */
 	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of each task of another data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 };

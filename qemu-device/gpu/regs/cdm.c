@@ -117,6 +117,24 @@ REG_READ(reg_cdm_fault_code)
 	return cdm_status(gpu->cdm)->fault.code;
 }
 
+REG_READ(reg_cdm_fault_wave)
+{
+	(void)at;
+	return fault_wave(&cdm_status(gpu->cdm)->fault);
+}
+
+REG_READ(reg_cdm_fault_group)
+{
+	(void)at;
+	return fault_group(&cdm_status(gpu->cdm)->fault);
+}
+
+REG_READ(reg_cdm_fault_group_z)
+{
+	(void)at;
+	return cdm_status(gpu->cdm)->fault.group[2];
+}
+
 REG_READ(reg_cdm_time_start)
 {
 	(void)at;

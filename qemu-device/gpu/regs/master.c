@@ -193,6 +193,21 @@ REG_READ(reg_master_fault_code)
 	return master_status(master_of(gpu, at))->fault.code;
 }
 
+REG_READ(reg_master_fault_wave)
+{
+	return fault_wave(&master_status(master_of(gpu, at))->fault);
+}
+
+REG_READ(reg_master_fault_group)
+{
+	return fault_group(&master_status(master_of(gpu, at))->fault);
+}
+
+REG_READ(reg_master_fault_group_z)
+{
+	return master_status(master_of(gpu, at))->fault.group[2];
+}
+
 REG_READ(reg_master_time_start)
 {
 	return master_status(master_of(gpu, at))->time_start;

@@ -64,6 +64,9 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_CDM_SAVE_BASE, reg_cdm_save, reg_cdm_save_write },
 	{ PUMICE_CDM_TAG, reg_cdm_tag, reg_cdm_tag_write },
 	{ PUMICE_CDM_FAULT_CODE, reg_cdm_fault_code, NULL },
+	{ PUMICE_CDM_FAULT_WAVE, reg_cdm_fault_wave, NULL },
+	{ PUMICE_CDM_FAULT_GROUP, reg_cdm_fault_group, NULL },
+	{ PUMICE_CDM_FAULT_GROUP_Z, reg_cdm_fault_group_z, NULL },
 
 	{ PUMICE_DBG_CDM_STATUS, reg_cdm_status, NULL },
 	{ PUMICE_DBG_TASKS, reg_pds_tasks, NULL },
@@ -112,6 +115,9 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_VDM_TAG, reg_master_tag, reg_master_tag_write },
 	{ PUMICE_VDM_SPLIT, reg_vdm_split, reg_vdm_split_write },
 	{ PUMICE_VDM_FAULT_CODE, reg_master_fault_code, NULL },
+	{ PUMICE_VDM_FAULT_WAVE, reg_master_fault_wave, NULL },
+	{ PUMICE_VDM_FAULT_GROUP, reg_master_fault_group, NULL },
+	{ PUMICE_VDM_FAULT_GROUP_Z, reg_master_fault_group_z, NULL },
 
 	{ PUMICE_PDM_STREAM_BASE, reg_master_stream, reg_master_stream_write },
 	{ PUMICE_PDM_MMU_CTX, reg_master_ctx, reg_master_ctx_write },
@@ -125,6 +131,9 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_PDM_SCENE_BASE, reg_master_scene, reg_master_scene_write },
 	{ PUMICE_PDM_TAG, reg_master_tag, reg_master_tag_write },
 	{ PUMICE_PDM_FAULT_CODE, reg_master_fault_code, NULL },
+	{ PUMICE_PDM_FAULT_WAVE, reg_master_fault_wave, NULL },
+	{ PUMICE_PDM_FAULT_GROUP, reg_master_fault_group, NULL },
+	{ PUMICE_PDM_FAULT_GROUP_Z, reg_master_fault_group_z, NULL },
 
 	{ PUMICE_TDM_STREAM_BASE, reg_master_stream, reg_master_stream_write },
 	{ PUMICE_TDM_MMU_CTX, reg_master_ctx, reg_master_ctx_write },
@@ -137,6 +146,9 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_TDM_GROUPS, reg_master_groups, NULL },
 	{ PUMICE_TDM_TAG, reg_master_tag, reg_master_tag_write },
 	{ PUMICE_TDM_FAULT_CODE, reg_master_fault_code, NULL },
+	{ PUMICE_TDM_FAULT_WAVE, reg_master_fault_wave, NULL },
+	{ PUMICE_TDM_FAULT_GROUP, reg_master_fault_group, NULL },
+	{ PUMICE_TDM_FAULT_GROUP_Z, reg_master_fault_group_z, NULL },
 
 	{ PUMICE_PM_LIST, reg_pm_list, reg_pm_list_write },
 	{ PUMICE_PM_GROW, NULL, reg_pm_grow },

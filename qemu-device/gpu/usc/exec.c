@@ -92,6 +92,10 @@ static const struct usc_insn *stop_at(struct exec *x, const struct usc_insn *i)
 	x->fault.usc = (u16)x->usc->config.number;
 	x->fault.pc = (u32)(i - x->program->insn);
 	x->fault.code = x->code_addr;
+	x->fault.wave_known = true;
+	x->fault.slot = x->wave->slot;
+	x->fault.wave = (u8)((x->wave - x->usc->wave) % USC_MAX_WAVES);
+	x->fault.lanes = x->wave->valid;
 	return exec_leave(x, i, USC_EXIT_FAULT);
 }
 

@@ -218,6 +218,14 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 
 /* Report a fault of instruction i itself. */
 const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault);
+/* Record the lane of the fault just raised: the lowest of these lanes. */
+static inline void exec_fault_lane(struct exec *x, u32 lanes)
+{
+	x->fault.lane = (u8)__builtin_ctz(lanes);
+	x->fault.lane_known = true;
+	x->fault.instance = (u16)(x->wave->instance + x->fault.lane);
+}
+
 /* Report the fault that the MMU stored in x->fault. */
 const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
 

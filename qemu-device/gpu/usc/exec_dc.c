@@ -13,10 +13,10 @@
 #define WINDOW_BYTES (PUMICE_USC_DC_WINDOW * 4u)
 
 /*
- * Read all lanes at once, the window of the lowest lane first; false with x->fault set at the
- * first window that faults.
+ * Read all lanes at once, the window of the lowest lane first. Return 0; with x->fault set,
+ * the lanes that were not read when a window faulted: that of the lowest of them.
  */
-static bool read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
+static u32 read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
 {
 	while (lanes) {
 		u32 first = (u32)__builtin_ctz(lanes);
@@ -24,7 +24,7 @@ static bool read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
 		const u8 *host = exec_host(x, window, false);
 
 		if (!host)
-			return false;
+			return lanes;
 		for (u32 l = first; l < PUMICE_LANES; l++) {
 			u64 at = va[l] - window;
 
@@ -35,7 +35,7 @@ static bool read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
 			lanes &= ~(1u << l);
 		}
 	}
-	return true;
+	return 0;
 }
 
 bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
@@ -58,11 +58,15 @@ bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_loo
 		va[l] = x->wave->dc_base + number * 4;
 		lanes |= 1u << l;
 	}
-	if (!read_windows(x, va, lanes, row)) {
+	lanes = read_windows(x, va, lanes, row);
+	if (lanes) {
 		exec_mmu_fault(x, i);
+		exec_fault_lane(x, lanes);
 		return false;
 	}
-	if (beyond)
+	if (beyond) {
 		exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+		exec_fault_lane(x, beyond);
+	}
 	return !beyond;
 }

@@ -176,6 +176,7 @@ static bool global_each_word(struct exec *x, const struct usc_insn *i, u64 base,
 
 			if (!at) {
 				exec_mmu_fault(x, i);
+				exec_fault_lane(x, active);
 				return false;
 			}
 			if (store)
@@ -215,9 +216,11 @@ global_words_any(struct exec *x, const struct usc_insn *i, u64 base, vu *rows, u
 		ok = each_grain(x, i, base, off, rows, active, true, store_words_in_grain, words);
 	else
 		ok = each_grain(x, i, base, off, rows, active, false, load_words_in_grain, words);
-	if (ok && bad)
+	if (ok && bad) {
 		exec_fault(x, i, burst ? PUMICE_FAULT_USC_BURST_ALIGN :
 					 PUMICE_FAULT_USC_GLOBAL_ALIGN);
+		exec_fault_lane(x, bad);
+	}
 	return ok && !bad;
 }
 

@@ -78,9 +78,12 @@ static const struct usc_insn *local_fault(struct exec *x, const struct usc_insn 
 					  u32 align)
 {
 	u32 off = exec_operand(x, i, USC_SRC0)[first_lane(refused)];
+	const struct usc_insn *next;
 
-	return exec_fault(x, i, (off + i->value) & align ? PUMICE_FAULT_USC_LOCAL_ALIGN :
+	next = exec_fault(x, i, (off + i->value) & align ? PUMICE_FAULT_USC_LOCAL_ALIGN :
 							   PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	exec_fault_lane(x, refused);
+	return next;
 }
 
 /* Access lanes at any addresses, or fault. */
@@ -249,6 +252,7 @@ each_grain(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu
 
 		if (!find_grain(x, base, first, store, &g)) {
 			exec_mmu_fault(x, i);
+			exec_fault_lane(x, active);
 			return false;
 		}
 		lanes = active & ~lanes_above(off, g.low, g.span);
@@ -282,8 +286,10 @@ global_any(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu
 
 	if (!each_grain(x, i, base, off, data, active, store, fn, arg))
 		return false;
-	if (bad)
+	if (bad) {
 		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+		exec_fault_lane(x, bad);
+	}
 	return !bad;
 }
 
@@ -351,6 +357,7 @@ global_runs(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, v
 			if (!host) {
 				x->fault.addr = va;
 				exec_mmu_fault(x, i);
+				exec_fault_lane(x, first);
 				return false;
 			}
 		}
@@ -382,8 +389,10 @@ global_words32(struct exec *x, const struct usc_insn *i, u64 base, vu *data, u32
 	else
 		ok = each_grain(x, i, base, off, data, active, store,
 				store ? store_in_grain : load_in_grain, 0);
-	if (ok && bad)
+	if (ok && bad) {
 		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+		exec_fault_lane(x, bad);
+	}
 	return ok && !bad;
 }
 

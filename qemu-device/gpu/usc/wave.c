@@ -35,7 +35,7 @@ static unsigned int next_in(u64 set, unsigned int from)
 	return (unsigned int)__builtin_ctzll(behind ? behind : set);
 }
 
-static void fault_group(struct usc *usc, unsigned int group, const struct gpu_fault *fault)
+static void group_faulted(struct usc *usc, unsigned int group, const struct gpu_fault *fault)
 {
 	usc->config.ops->fault(usc->config.opaque, group, fault);
 	usc_group_finish(usc, group);
@@ -58,7 +58,7 @@ static void fault_barrier(struct usc *usc, unsigned int group)
 		.addr = g->code_addr + (u64)pc * PUMICE_USC_WORDS * sizeof(u32),
 	};
 
-	fault_group(usc, group, &fault);
+	group_faulted(usc, group, &fault);
 }
 
 /* Called when no wave of the group can run: end it, or pass the barrier if all are there. */
@@ -117,7 +117,7 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 		usc->wave[run->wave[run->current]].resume = run->slots + x->wait;
 		return;
 	case USC_EXIT_FAULT:
-		fault_group(usc, group, &x->fault);
+		group_faulted(usc, group, &x->fault);
 		return;
 	case USC_EXIT_BARRIER:
 		run->barrier |= bit;

@@ -135,6 +135,8 @@ static void check_fault(struct path *p)
 	assert_has(text, "finished: 0 work-groups in ");
 	assert_has(text, "\nfault at pc 2 of program 0x%010llx, usc %u\n",
 		   (unsigned long long)pumice_kernel_code_va(k), r.usc);
+	assert_has(text, "\n  slot %u wave 0 lanes 0xffffffff, lane 0, instance 0, work-group (0, 0, 0)\n",
+		   r.slot);
 	assert_has(text, "=>     2  global_store32");
 	assert_has(text, "       3  end");
 	assert_has(text, "page-table walk of 0x%010llx:", UNMAPPED);

@@ -298,8 +298,60 @@ def bad_options_have_their_own_errors():
 def an_endless_job_times_out_and_the_tool_ends():
     with open("endless.pasm", "w") as out:
         out.write("loop: jump loop\n")
-    refused("the job did not end within 0.200 s: usc-code was busy with it, 1 waves in flight\n"
-            "pumice-run:   1 at instruction 0\n", "--timeout", "0.2", "endless.pasm")
+    refused("the job did not end within 0.200 s: the job was killed: usc-code was busy with it, "
+            "1 waves in flight\n  1 at instruction 0 of the program at 0x", "--timeout", "0.2",
+            "endless.pasm")
+    refused(", endless.pasm:1: jump 0\n", "--timeout", "0.2", "endless.pasm")
+
+
+FAULT = """.macro put value
+        global_store32  sig0, [one], sh0 + r1, \\value
+.endm
+.group    16, 4
+.uniforms sh0, 2
+.input    v0, local_x
+.input    v1, local_y
+        shr.u32 r2, v1, 1
+        and.u32 r2, r2, v1
+        mul.u32 r3, r2, LAST
+        mul.u32 r1, v0, 4
+        add.u32 r1, r1, r3
+        put     v0
+        end
+"""
+
+
+def place_of_a_fault(last, words):
+    with open("fault.pasm", "w") as out:
+        out.write(f".equ LAST, {last}\n" + FAULT)
+    for text in words:
+        refused(text, "--groups", "1", "--arg", "x=out:f32:16", "fault.pasm")
+
+
+@test
+def a_fault_names_line_lane_instance_group_and_buffer():
+    # Instances of y 3, and no others, store to x[i] + 96: the first, lane 16 of wave 1, 32 bytes past 64.
+    place_of_a_fault("96", [
+        "the job faulted: mmu-", ": write, 32 bytes past the end of 'x, argument 0'\n",
+        "  instruction 5 of the program at 0x", ", fault.pasm:3 < fault.pasm:14\n",
+        "  lane 16, instance 48 (0, 3, 0), work-group (0, 0, 0), wave 1, slot ",
+        "  =>     5  global_store32 sig0, [one], sh0 + r1, v0    ; fault.pasm:3 < fault.pasm:14\n",
+        "         4  add.u32 r1, r1, r3    ; fault.pasm:13\n",
+    ])
+
+
+@test
+def a_fault_far_from_all_buffers_says_so():
+    place_of_a_fault("0x40000000 * 3", [": write, with no buffer near it\n"])
+
+
+@test
+def stores_beside_a_buffer_in_its_page_are_reported():
+    with open("beside.pasm", "w") as out:
+        out.write(".group 1\n.uniforms sh0, 2\nmov r1, 12\nglobal_store32 sig0, [one], sh0 + r1, "
+                  "r1\nend\n")
+    refused("argument 0, x: the kernel wrote past its end", "--groups", "1", "--arg",
+            "x=out:u32:3", "beside.pasm")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 /* Kernel backend: contexts and submission. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <xf86drm.h>
 
 #include "drm.h"
@@ -108,6 +109,20 @@ int drm_context_dump(struct pumice_context *context, const char *path)
 		    "dump: the kernel leaves it in /sys/class/devcoredump");
 }
 
+static void add_fault_place(const struct drm_pumice_job_get_result *r,
+			    struct pumice_job_result *result)
+{
+	/* The flags are the same. */
+	result->known = r->known;
+	result->code = r->code;
+	result->lane = r->lane;
+	result->instance = r->instance;
+	result->lanes = r->lanes;
+	result->slot = r->slot;
+	result->wave = r->wave;
+	memcpy(result->group, r->group, sizeof(result->group));
+}
+
 int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result)
 {
 	struct drm_pumice_job_get_result r = {
@@ -148,6 +163,7 @@ int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_re
 			.slot = r.places[i].slot,
 			.wave = r.places[i].wave,
 		};
+	add_fault_place(&r, result);
 	return 0;
 }
 

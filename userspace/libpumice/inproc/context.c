@@ -2,6 +2,7 @@
 /* In-process backend: contexts, and what became of their jobs. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inproc.h"
 
@@ -221,6 +222,33 @@ static void add_places(const struct inproc_context *c, u32 seqno, struct pumice_
 	result->place_count = i;
 }
 
+/* Where a job faulted, in the words of pumice_job_result. */
+static void add_fault_place(const struct inproc_context *c, u32 seqno,
+			    struct pumice_job_result *result)
+{
+	const struct fwif_stuck s = c->shared->stuck;
+
+	if (s.seqno != seqno || !s.places)
+		return;
+	result->known = PUMICE_FAULT_PROGRAM;
+	result->code = s.place[0].code;
+	if (s.known & FWIF_KNOWN_WAVE) {
+		result->known |= PUMICE_FAULT_WAVE;
+		result->lanes = s.place[0].lanes;
+		result->slot = s.place[0].slot;
+		result->wave = s.place[0].wave;
+	}
+	if (s.known & FWIF_KNOWN_LANE) {
+		result->known |= PUMICE_FAULT_LANE;
+		result->lane = s.lane;
+		result->instance = s.instance;
+	}
+	if (s.known & FWIF_KNOWN_GROUP) {
+		result->known |= PUMICE_FAULT_GROUP;
+		memcpy(result->group, s.group, sizeof(result->group));
+	}
+}
+
 /* Take over the result of one job. */
 static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 {
@@ -244,6 +272,8 @@ static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno
 
 	if (kept.fault == PUMICE_FAULT_KILLED)
 		add_places(c, seqno, &kept);
+	else if (kept.fault && good)
+		add_fault_place(c, seqno, &kept);
 	end_job(d, c, &kept);
 	s->last_start = r.time_start;
 	s->last_end = r.time_end;

@@ -29,6 +29,29 @@ struct pumice_context_news {
 };
 
 /**
+ * struct pumice_fault_place - where a job faulted; the firmware reports it, and only
+ * user space reads it, so its numbers are copied as they are
+ */
+struct pumice_fault_place {
+	/** @code: GPU virtual address of the program */
+	u64 code;
+	/** @known: DRM_PUMICE_FAULT_*: which of the others are valid */
+	u32 known;
+	/** @lane: lane that faulted */
+	u32 lane;
+	/** @instance: linear number of its instance in the work-group or task */
+	u32 instance;
+	/** @lanes: lanes of the wave that have an instance */
+	u32 lanes;
+	/** @slot: slot of the wave */
+	u32 slot;
+	/** @wave: its number in its task */
+	u32 wave;
+	/** @group: work-group id */
+	u32 group[3];
+};
+
+/**
  * struct pumice_result - how one job ended
  */
 struct pumice_result {
@@ -38,6 +61,8 @@ struct pumice_result {
 	int error;
 	/** @r: what the firmware reported; zero where it reported nothing */
 	struct fwif_job_result r;
+	/** @place: of a fault: in which program, wave and work-group */
+	struct pumice_fault_place place;
 };
 
 /**

@@ -40,6 +40,8 @@ void pumice_result_note_locked(struct pumice_job *job, int error, const struct f
 	*result = (struct pumice_result) { .number = job->number, .error = error };
 	if (r)
 		result->r = *r;
+	if (error == -EIO && r)
+		pumice_stuck_fault_place_locked(job, &job->queue->shared->stuck, &result->place);
 }
 
 /**
@@ -75,6 +77,19 @@ static int find(struct pumice_context *ctx, u64 number, struct pumice_result *re
 	return ret;
 }
 
+static void show_place(const struct pumice_fault_place *place,
+		       struct drm_pumice_job_get_result *args)
+{
+	args->code = place->code;
+	args->known = place->known;
+	args->lane = place->lane;
+	args->instance = place->instance;
+	args->lanes = place->lanes;
+	args->slot = place->slot;
+	args->wave = place->wave;
+	memcpy(args->group, place->group, sizeof(args->group));
+}
+
 /* DRM_IOCTL_PUMICE_JOB_GET_RESULT */
 int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_file *file)
 {
@@ -108,5 +123,6 @@ int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_f
 		.partial_renders = result.r.partials,
 	};
 	pumice_stuck_show(&stuck, args);
+	show_place(&result.place, args);
 	return 0;
 }

@@ -40,6 +40,43 @@ void pumice_stuck_note_locked(struct pumice_job *job, const struct fwif_stuck *s
 	stuck->number = job->number;
 }
 
+/**
+ * pumice_stuck_fault_place_locked - where a job faulted
+ * @job: job that faulted; under its context's lock
+ * @shared: memory that the firmware writes
+ * @place: out; zero where it is unknown
+ *
+ * What is not of this job, or has no program, is dropped.
+ */
+void pumice_stuck_fault_place_locked(const struct pumice_job *job, const struct fwif_stuck *shared,
+				     struct pumice_fault_place *place)
+{
+	struct fwif_stuck s;
+
+	lockdep_assert_held(&job->ctx->lock);
+	memset(place, 0, sizeof(*place));
+	pumice_copy_once(&s, shared, sizeof(s));
+	if (s.seqno != job->seqno || !s.places)
+		return;
+	place->known = DRM_PUMICE_FAULT_PROGRAM;
+	place->code = s.place[0].code;
+	if (s.known & FWIF_KNOWN_WAVE) {
+		place->known |= DRM_PUMICE_FAULT_WAVE;
+		place->lanes = s.place[0].lanes;
+		place->slot = s.place[0].slot;
+		place->wave = s.place[0].wave;
+	}
+	if (s.known & FWIF_KNOWN_LANE) {
+		place->known |= DRM_PUMICE_FAULT_LANE;
+		place->lane = s.lane;
+		place->instance = s.instance;
+	}
+	if (s.known & FWIF_KNOWN_GROUP) {
+		place->known |= DRM_PUMICE_FAULT_GROUP;
+		memcpy(place->group, s.group, sizeof(place->group));
+	}
+}
+
 static void print_place(struct seq_buf *line, const struct fwif_place *p)
 {
 	seq_buf_printf(line, "; %u at pc %u%s of 0x%llx, first usc %u slot %u wave %u", p->waves,

@@ -40,6 +40,12 @@ struct pumice_stuck_place {
 	uint32_t pad;
 };
 
+/* What a job's result says of the place of a fault. */
+#define PUMICE_FAULT_PROGRAM	(1u << 0)	/* code and pc: an instruction of a shader */
+#define PUMICE_FAULT_WAVE	(1u << 1)	/* lanes, slot and wave */
+#define PUMICE_FAULT_LANE	(1u << 2)	/* lane and instance */
+#define PUMICE_FAULT_GROUP	(1u << 3)	/* group */
+
 /** struct pumice_job_result - how one job ended; grows with the library. */
 struct pumice_job_result {
 	/** @job: its number in its context */
@@ -80,6 +86,24 @@ struct pumice_job_result {
 	uint32_t pad;
 	/** @places: where these waves were; @pc, @usc and @fault_va are those of the first */
 	struct pumice_stuck_place places[PUMICE_STUCK_PLACES];
+	/** @code: GPU virtual address of the program that faulted */
+	uint64_t code;
+	/** @known: PUMICE_FAULT_*: which of these fields of a fault are valid; others are 0 */
+	uint32_t known;
+	/** @lane: lane that faulted, the lowest of several */
+	uint32_t lane;
+	/** @instance: its instance: linear number in the work-group, or in the task */
+	uint32_t instance;
+	/** @lanes: bit n: lane n of the wave has an instance */
+	uint32_t lanes;
+	/** @slot: slot of the wave that faulted */
+	uint32_t slot;
+	/** @wave: its number in its task */
+	uint32_t wave;
+	/** @group: work-group id */
+	uint32_t group[3];
+	/** @pad2: 0 */
+	uint32_t pad2;
 };
 
 /**

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How a job failed, in words: pumice_context_describe_job().
+ *
+ * What the result says comes from the device by way of the firmware, so every number of it
+ * is only printed, or looked up in what this library keeps: its programs and its buffers.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program.h"
+#include "pumice_decode.h"
+#include "pumice_regs.h"
+
+#define INSN_BYTES	(PUMICE_USC_WORDS * 4u)
+#define SHOWN		4u		/* instructions before and after the one that failed */
+#define NEAR_BYTES	(64ull << 20)	/* a buffer that is further away has nothing to do with it */
+
+struct text {
+	char *at;
+	size_t left;	/* with the NUL */
+};
+
+__attribute__((format(printf, 2, 3)))
+static void put(struct text *t, const char *format, ...)
+{
+	va_list args;
+	int wanted;
+
+	va_start(args, format);
+	wanted = vsnprintf(t->at, t->left, format, args);
+	va_end(args);
+	if (wanted < 0)
+		return;
+	if ((size_t)wanted >= t->left)
+		wanted = t->left ? (int)t->left - 1 : 0;
+	t->at += wanted;
+	t->left -= (size_t)wanted;
+}
+
+/* ------------------------------------------------------------------- buffers */
+
+/* A range as far as it is used, and how far an address is from it. */
+struct near {
+	const struct bound_range *range;
+	u64 start, end;
+	u64 distance;	/* 0: inside */
+};
+
+static struct near near_range(const struct bound_range *range, u64 va)
+{
+	struct near n = { .range = range, .start = range->va, .end = range->va + range->size };
+	const struct pumice_bo *bo = range->bo;
+
+	if (bo && !range->bo_offset && range->size == bo->size && bo->extent_bytes) {
+		n.start = range->va + bo->extent_offset;
+		n.end = n.start + bo->extent_bytes;
+	}
+	n.distance = va < n.start ? n.start - va : va >= n.end ? va - n.end + 1 : 0;
+	return n;
+}
+
+/* The nearest buffer. */
+static bool find_near(const struct pumice_vm *vm, u64 va, struct near *best)
+{
+	u32 i;
+
+	best->range = NULL;
+	for (i = 0; i < vm->bound.count; i++) {
+		struct near n = near_range(&vm->bound.range[i], va);
+
+		if (n.distance > NEAR_BYTES || !n.range->bo)
+			continue;
+		if (!best->range || n.distance < best->distance)
+			*best = n;
+	}
+	return best->range;
+}
+
+static void put_name(struct text *t, const struct near *n)
+{
+	struct pumice_bo *bo = (struct pumice_bo *)n->range->bo;
+	char label[PUMICE_LABEL_BYTES];
+
+	pthread_mutex_lock(&bo->lock);
+	memcpy(label, bo->label, sizeof(label));
+	pthread_mutex_unlock(&bo->lock);
+	if (label[0])
+		put(t, "'%.*s'", (int)sizeof(label), label);
+	else
+		put(t, "the buffer of %" PRIu64 " bytes at %#" PRIx64, n->end - n->start, n->start);
+}
+
+/* The lock of the VM keeps the buffers; nothing takes it while it holds a buffer's lock. */
+static void put_buffer(struct text *t, struct pumice_vm *vm, u64 va)
+{
+	struct near n;
+
+	pthread_mutex_lock(&vm->lock);
+	if (!find_near(vm, va, &n)) {
+		put(t, ", with no buffer near it");
+	} else if (!n.distance) {
+		put(t, ", byte %" PRIu64 " of ", va - n.start);
+		put_name(t, &n);
+		if (n.range->flags & PUMICE_BIND_READONLY)
+			put(t, ", which is read only");
+	} else if (va < n.start) {
+		put(t, ", %" PRIu64 " bytes before ", n.distance);
+		put_name(t, &n);
+	} else {
+		put(t, ", %" PRIu64 " bytes past the end of ", n.distance - 1);
+		put_name(t, &n);
+	}
+	pthread_mutex_unlock(&vm->lock);
+}
+
+/* ------------------------------------------------------------------ programs */
+
+/* The program at an address, or NULL. Its VM's lock is held. */
+static const struct pumice_kernel *find_kernel(const struct pumice_vm *vm, u64 code)
+{
+	const struct pumice_kernel *k;
+
+	for (k = vm->kernels; k; k = k->next)
+		if (k->code_va == code)
+			return k;
+	return NULL;
+}
+
+static void put_source(struct text *t, const struct pumice_program *program, u32 insn,
+		       const char *between)
+{
+	struct pumice_source_line line[PUMICE_SOURCE_DEPTH];
+	u32 count = PUMICE_SOURCE_DEPTH, i;
+
+	if (pumice_program_get_lines(program, insn, line, &count))
+		return;
+	for (i = 0; i < count; i++)
+		put(t, "%s%s:%u", i ? " < " : between, line[i].file, line[i].line);
+}
+
+static void put_insn(struct text *t, const struct pumice_program *program, u32 insn)
+{
+	char line[PUMICE_DECODE_LINE];
+
+	pumice_isa_text(&pumice_usc_isa, program->usc + (size_t)insn * PUMICE_USC_WORDS, line);
+	put(t, "%s", line);
+}
+
+static void put_around(struct text *t, const struct pumice_program *program, u32 insn)
+{
+	const u32 count = program->header.usc_insns;
+	const u32 first = insn > SHOWN ? insn - SHOWN : 0;
+	u32 i;
+
+	for (i = first; i < count && i - first <= insn - first + SHOWN; i++) {
+		put(t, "  %s %5u  ", i == insn ? "=>" : "  ", i);
+		put_insn(t, program, i);
+		put_source(t, program, i, "    ; ");
+		put(t, "\n");
+	}
+}
+
+/* --------------------------------------------------------------------- faults */
+
+static void put_instance(struct text *t, const struct pumice_job_result *r,
+			 const struct pumice_program *program)
+{
+	const struct pumice_program_header *h = program ? &program->header : NULL;
+	const u32 row = h ? h->size_x : 0, slice = h ? (u32)h->size_x * h->size_y : 0;
+
+	put(t, "lane %u, instance %u", r->lane, r->instance);
+	if (r->known & PUMICE_FAULT_GROUP && slice)
+		put(t, " (%u, %u, %u)", r->instance % row, r->instance % slice / row,
+		    r->instance / slice);
+}
+
+static void put_wave(struct text *t, const struct pumice_job_result *r,
+		     const struct pumice_program *program)
+{
+	const char *between = "  ";
+
+	if (r->known & PUMICE_FAULT_LANE) {
+		put(t, "%s", between);
+		put_instance(t, r, program);
+		between = ", ";
+	}
+	if (r->known & PUMICE_FAULT_GROUP) {
+		put(t, "%swork-group (%u, %u, %u)", between, r->group[0], r->group[1], r->group[2]);
+		between = ", ";
+	}
+	put(t, "%swave %u, slot %u, usc %u\n", between, r->wave, r->slot, r->usc);
+}
+
+static void put_place(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
+{
+	const struct pumice_kernel *k;
+
+	pthread_mutex_lock(&vm->lock);
+	k = find_kernel(vm, r->code);
+	if (k && r->pc >= k->program->header.usc_insns)
+		k = NULL;
+	put(t, "  instruction %u of the program at %#" PRIx64, r->pc, r->code);
+	if (k)
+		put_source(t, k->program, r->pc, ", ");
+	put(t, "\n");
+	if (r->known & PUMICE_FAULT_WAVE)
+		put_wave(t, r, k ? k->program : NULL);
+	if (k)
+		put_around(t, k->program, r->pc);
+	pthread_mutex_unlock(&vm->lock);
+}
+
+static bool is_mmu(const struct pumice_job_result *r)
+{
+	return r->fault >= PUMICE_FAULT_MMU_CONTEXT_OFF && r->fault <= PUMICE_FAULT_MMU_BUS;
+}
+
+static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
+{
+	put(t, "job faulted: %s at %#" PRIx64 " in %s, pc %u", pumice_fault_name(r->fault),
+	    r->fault_va, pumice_unit_name(r->unit), r->pc);
+	if (is_mmu(r)) {
+		put(t, ": %s", pumice_access_name(r->access));
+		put_buffer(t, vm, r->fault_va);
+	}
+	put(t, "\n");
+	if (r->known & PUMICE_FAULT_PROGRAM)
+		put_place(t, vm, r);
+}
+
+/* ------------------------------------------------------------------ time-outs */
+
+static void put_waves(struct text *t, struct pumice_vm *vm, const struct pumice_stuck_place *place)
+{
+	const struct pumice_kernel *k = find_kernel(vm, place->code);
+
+	put(t, "  %u at instruction %u%s of the program at %#" PRIx64, place->waves, place->pc,
+	    place->barrier ? " (barrier)" : "", place->code);
+	if (k && place->pc < k->program->header.usc_insns) {
+		put_source(t, k->program, place->pc, ", ");
+		put(t, ": ");
+		put_insn(t, k->program, place->pc);
+	}
+	put(t, "\n");
+}
+
+static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
+{
+	u32 i;
+
+	put(t, "job %s: %s was busy with it, %u waves in flight",
+	    r->error == -ETIMEDOUT ? "timed out" : "was killed", pumice_unit_name(r->unit), r->waves);
+	if (r->waves_looked < r->waves)
+		put(t, ", of which %u were looked at", r->waves_looked);
+	put(t, "\n");
+	pthread_mutex_lock(&vm->lock);
+	for (i = 0; i < r->place_count && i < PUMICE_STUCK_PLACES; i++)
+		put_waves(t, vm, &r->places[i]);
+	pthread_mutex_unlock(&vm->lock);
+}
+
+int pumice_context_describe_job(struct pumice_context *context, uint64_t job, char *text,
+				size_t bytes)
+{
+	struct text t = { text, bytes };
+	struct pumice_job_result r = { 0 };
+	int err;
+
+	if (bytes)
+		*text = '\0';
+	err = pumice_context_get_job_result(context, job, &r, sizeof(r));
+	if (err || !r.error)
+		return err;
+	if (r.fault == PUMICE_FAULT_KILLED)
+		put_stuck(&t, context->vm, &r);
+	else
+		put_fault(&t, context->vm, &r);
+	return 0;
+}
