@@ -50,10 +50,10 @@ u64 dm_fault_code(u32 dm);
 
 /** dm_job_reset - publish that the context has no started job any more. */
 void dm_job_reset(struct context *c);
-struct fwif_stuck;
-/** dm_fault_wave - lane, wave and work-group of the same. @s: out, its first place exists */
-void dm_fault_wave(u32 dm, struct fwif_stuck *s);
 
+struct fwif_stuck;
+/** dm_fault_wave - lane, wave and work-group of the same fault. @s: out, its first place exists */
+void dm_fault_wave(u32 dm, struct fwif_stuck *s);
 
 /** dm_slice_start - GPU clock when the running slice began. */
 u64 dm_slice_start(u32 dm);

@@ -30,10 +30,11 @@ has_symbol() {
 all_functions() {
 	for function in $(grep -ohE '^[a-z][a-z0-9_ *]*[ *]pumice_[a-z0-9_]+\(' \
 		"$prefix/include/pumice/pumice.h" "$prefix/include/pumice/pumice_capture.h" \
-		"$prefix/include/pumice/pumice_fault.h" "$prefix/include/pumice/pumice_gfx.h" \
+		"$prefix/include/pumice/pumice_debug.h" "$prefix/include/pumice/pumice_fault.h" \
+		"$prefix/include/pumice/pumice_gfx.h" \
 		"$prefix/include/pumice/pumice_perf.h" | grep -oE 'pumice_[a-z0-9_]+\('); do
 		function=${function%(}
-		if ! has_symbol "$function" "LIBPUMICE_0.[1-4]"; then
+		if ! has_symbol "$function" "LIBPUMICE_0.[1-5]"; then
 			echo "$function is not exported"
 			return 1
 		fi

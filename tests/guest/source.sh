@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Faults and time-outs of jobs of the kernel driver name their source: pumice-run prints line,
+# lane, work-group, buffer and distance, from what JOB_GET_RESULT returns. TAP.
+
+number=0
+failed=0
+
+# report NAME STATUS: one line of TAP.
+report() {
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		sed 's/^/# /' /tmp/source.out
+		failed=1
+	fi
+}
+
+# has TEXT…: each is in what the last run printed.
+has() {
+	for text; do
+		grep -qF -- "$text" /tmp/source.out || return 1
+	done
+}
+
+# Instances of y 3, and no others, store to x[i] + 96: the first, lane 16 of wave 1, 32 bytes
+# past the 64 of the buffer.
+cat >/tmp/source.inc <<'X'
+.macro put value
+	global_store32 sig0, [one], sh0 + r1, \value
+.endm
+X
+cat >/tmp/source.pasm <<'X'
+.group 16, 4
+.uniforms sh0, 2
+.input v0, local_x
+.input v1, local_y
+.include "source.inc"
+	shr.u32 r2, v1, 1
+	and.u32 r2, r2, v1
+	mul.u32 r3, r2, 96
+	shl.u32 r1, v0, 2
+	add.u32 r1, r1, r3
+	put v0
+	end
+X
+pumice-run --device drm --groups 1 --arg x=out:f32:16 /tmp/source.pasm >/tmp/source.out 2>&1
+[ $? -eq 1 ] && has "write, 32 bytes past the end of 'x, argument 0'" \
+	"  instruction 5 of the program at 0x" ", /tmp/source.inc:2 < /tmp/source.pasm:11" \
+	"  lane 16, instance 48 (0, 3, 0), work-group (0, 0, 0), wave 1, slot " \
+	"  =>     5  global_store32 sig0, [one], sh0 + r1, v0    ; /tmp/source.inc:2 <"
+report fault_names_line_lane_group_and_buffer $?
+
+echo 'loop: jump loop' >/tmp/source.pasm
+pumice-run --device drm --timeout 100 /tmp/source.pasm >/tmp/source.out 2>&1
+[ $? -eq 1 ] && has "the job timed out: usc-code was busy with it, 1 waves in flight" \
+	"  1 at instruction 0 of the program at 0x" ", /tmp/source.pasm:1: jump 0"
+report time_out_names_unit_and_line $?
+
+# A program file that has no lines is as good, but for them.
+echo 'loop: jump loop' >/tmp/source.pasm
+pumice-as --no-lines -o /tmp/source.pbin /tmp/source.pasm &&
+	! pumice-run --device drm --timeout 100 /tmp/source.pbin >/tmp/source.out 2>&1 &&
+	has "  1 at instruction 0 of the program at 0x" ": jump 0" && ! has "source.pasm:1"
+report program_without_lines_is_reported_without_them $?
+echo "1..$number"
+exit $failed
