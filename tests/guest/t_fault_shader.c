@@ -215,11 +215,11 @@ static void unmapped_store(void)
 static void fault_names_program_wave_lane_and_group(void)
 {
 	struct drm_pumice_job_get_result result = { 0 };
-	struct rig rig = rig_open();
+	struct fixture fx = fx_open();
 	struct shader shader = { .insns = 0 };
 	const struct launch launch = {
 		.shader = &shader, .groups = 2, .size = 128,
-		.params = { (u32)rig.data.va, (u32)(rig.data.va >> 32), 128 + 84 },
+		.params = { (u32)fx.data.va, (u32)(fx.data.va >> 32), 128 + 84 },
 	};
 
 	emit(&shader, (struct pumice_usc_insn){
@@ -243,14 +243,14 @@ static void fault_names_program_wave_lane_and_group(void)
 		.src1 = reg_r(1), .src2 = reg_sh(0),
 	});
 	emit_end(&shader);
-	expect_fault(&rig, rig_stream(&rig, &launch), PUMICE_FAULT_MMU_PT_INVALID,
+	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_MMU_PT_INVALID,
 		     PUMICE_UNIT_USC_DATA);
-	CHECK_OK(gpu_job_result(rig.fd, rig.context, 1, &result));
+	CHECK_OK(gpu_job_result(fx.fd, fx.context, 1, &result));
 	CHECK_EQUAL(result.known, DRM_PUMICE_FAULT_PROGRAM | DRM_PUMICE_FAULT_WAVE |
 				  DRM_PUMICE_FAULT_LANE | DRM_PUMICE_FAULT_GROUP);
-	CHECK(result.code >= RIG_CODE && result.code < RIG_CODE + RIG_CODE_BYTES);
+	CHECK(result.code >= FX_CODE && result.code < FX_CODE + FX_CODE_BYTES);
 	CHECK_EQUAL(result.pc, 4);
-	CHECK_EQUAL(result.fault_va, rig.data.va + (1u << 31));
+	CHECK_EQUAL(result.fault_va, fx.data.va + (1u << 31));
 	CHECK_EQUAL(result.lane, 84 % 32);
 	CHECK_EQUAL(result.instance, 84);
 	CHECK_EQUAL(result.wave, 84 / 32);
@@ -259,7 +259,7 @@ static void fault_names_program_wave_lane_and_group(void)
 	CHECK_EQUAL(result.group[1], 0);
 	CHECK_EQUAL(result.group[2], 0);
 	/* Of a job that ended well nothing is known. */
-	CHECK_OK(gpu_job_result(rig.fd, rig.context, 2, &result));
+	CHECK_OK(gpu_job_result(fx.fd, fx.context, 2, &result));
 	CHECK_EQUAL(result.error, 0);
 	CHECK_EQUAL(result.known, 0);
 	CHECK_EQUAL(result.code, 0);

@@ -161,7 +161,7 @@ static const struct drm_driver driver = {
 	.desc = "Pumice virtual GPU",
 	PUMICE_DRIVER_DATE("20261121")
 	.major = 1,
-	.minor = 1,
+	.minor = 2,
 	.fops = &fops,
 	.open = file_open,
 	.postclose = file_close,
