@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	struct gpu gpu;
 	uint64_t start;
 
-	gpu_open(&gpu, argc, argv, shader, sizeof(*found));
+	gpu_open_compute(&gpu, argc, argv, shader, sizeof(*found));
 	monitor = make_monitor(&gpu);
 
 	const uint32_t uniforms[] = { PUMICE_WORDS_VA(gpu.va), LIMIT };

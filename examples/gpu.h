@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every example needs first and last: a device, and a shader ready to run. */
+/* What every example needs first and last: a device with memory, and programs. */
 #ifndef EXAMPLE_GPU_H
 #define EXAMPLE_GPU_H
 
@@ -9,19 +9,27 @@
 struct gpu {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
+	struct pumice_buffer memory;
+	void *cpu;		/* where the CPU sees it */
+	uint64_t va;		/* where the GPU sees it */
+	/* From gpu_open_compute(), else NULL: */
 	struct pumice_context *context;
 	struct pumice_kernel *kernel;
 	struct pumice_stream *stream;
-	struct pumice_bo *bo;	/* memory for input and output */
-	void *cpu;		/* where the CPU sees it */
-	uint64_t va;		/* where the GPU sees it */
 };
 
 /*
- * Open the device that the command line names, else one in this process, and
- * make a kernel of a shader and some memory. Ends the program when that fails.
+ * Open the device that the command line names, else one in this process, with some
+ * memory for input and output. Ends the program when that fails.
  */
-void gpu_open(struct gpu *gpu, int argc, char **argv, const char *shader, uint64_t bytes);
+void gpu_open(struct gpu *gpu, int argc, char **argv, uint64_t bytes);
+
+/* The same with what it takes to run a compute shader. */
+void gpu_open_compute(struct gpu *gpu, int argc, char **argv, const char *shader, uint64_t bytes);
+
+/* A shader ready to run. */
+struct pumice_kernel *gpu_kernel(struct gpu *gpu, const char *shader);
+
 void gpu_close(struct gpu *gpu);
 
 /* End the program when a call of the library has failed. */

@@ -47,7 +47,7 @@ static void queue_round(struct gpu *gpu, struct pumice_context *context,
 {
 	/* Move the window to the other page, after all operations queued so far. */
 	const struct pumice_bind window = {
-		.bo = gpu->bo, .bo_offset = round % 2 * PAGE, .va = AT, .size = PAGE,
+		.bo = gpu->memory.bo, .bo_offset = round % 2 * PAGE, .va = AT, .size = PAGE,
 	};
 	const struct pumice_job_sync moved[] = {
 		{ .sync = timeline, .point = point + 1, .signal = true },
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	const uint32_t *words;
 	struct gpu gpu;
 
-	gpu_open(&gpu, argc, argv, shader, 2 * PAGE);
+	gpu_open_compute(&gpu, argc, argv, shader, 2 * PAGE);
 	gpu_check(&gpu, pumice_context_create(gpu.vm, PUMICE_PRIORITY_LOW, &other), "context");
 	gpu_check(&gpu, pumice_sync_create(gpu.dev, 0, &timeline), "timeline");
 

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	uint64_t start;
 
 	/* One piece of memory for all three arrays, seen by both sides. */
-	gpu_open(&gpu, argc, argv, shader, 3 * bytes);
+	gpu_open_compute(&gpu, argc, argv, shader, 3 * bytes);
 	a = gpu.cpu;
 	b = a + COUNT;
 	c = b + COUNT;

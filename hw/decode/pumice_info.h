@@ -25,6 +25,7 @@ enum pumice_field_type {
 	PUMICE_FIELD_ADDRESS,
 	PUMICE_FIELD_CONST,
 	PUMICE_FIELD_FLOAT,
+	PUMICE_FIELD_NUMBER, /* a float or an integer */
 	PUMICE_FIELD_RESERVED, /* must be zero */
 };
 

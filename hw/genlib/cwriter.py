@@ -86,7 +86,12 @@ class Writer:
 def types_header():
     """pumice_types.h: fixed-width type names on every side."""
     w = Writer("Fixed-width types u8..u64, s8..s64 and bool on all four sides.\n"
-               "The kernel has its own; all others use these typedefs.", ALL_FILES,
+               "The kernel has its own; all others use these typedefs, unless a program\n"
+               "with types of these names defines PUMICE_TYPES first.\n"
+               "\n"
+               "An f32 of a record is a float. The kernel and the firmware (PUMICE_NO_FLOAT)\n"
+               "compile without floats: for them the member is named name_bits, so that no\n"
+               "number that is meant as a float can be assigned to it.", ALL_FILES,
                "PUMICE_TYPES_H")
     w.line("""#ifndef __ASSEMBLER__
 #if defined(__KERNEL__)
@@ -105,6 +110,49 @@ typedef int16_t s16;
 typedef int32_t s32;
 typedef int64_t s64;
 #endif
+#endif
+
+#if defined(__KERNEL__) && !defined(PUMICE_NO_FLOAT)
+#define PUMICE_NO_FLOAT
+#endif
+
+#ifdef PUMICE_NO_FLOAT
+#define PUMICE_F32(name) u32 name##_bits
+#define PUMICE_F32_GET(member, index) member##_bits index
+#define PUMICE_F32_SET(member, index, raw) member##_bits index = raw
+#define PUMICE_NUMBER(name) u32 name##_bits
+#define PUMICE_NUMBER_WORD(member, index) member##_bits index
+#else
+#define PUMICE_F32(name) float name
+#define PUMICE_F32_GET(member, index) pumice_f32_bits(member index)
+#define PUMICE_F32_SET(member, index, raw) member index = pumice_f32_from_bits(raw)
+#define PUMICE_NUMBER(name) union pumice_number name
+#define PUMICE_NUMBER_WORD(member, index) member index.u
+
+/* A number whose type a format gives; initialised by position it is a float. */
+union pumice_number {
+	float f;
+	u32 u;
+	s32 i;
+};
+
+/* The bits of a float, NaN included. */
+static inline u32 pumice_f32_bits(float value)
+{
+	u32 bits;
+
+	__builtin_memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/* The float of some bits. */
+static inline float pumice_f32_from_bits(u32 bits)
+{
+	float value;
+
+	__builtin_memcpy(&value, &bits, sizeof(value));
+	return value;
+}
 #endif
 #endif
 
@@ -182,7 +230,9 @@ def members(fields):
             lines += tmp.out
             doc = ""
         tail = f" {comment(doc)}" if doc else ""
-        lines.append(f"\t{c_type(item)} {item.name}{dims};{tail}")
+        macro = {"float": "PUMICE_F32", "number": "PUMICE_NUMBER"}.get(item.type)
+        name = f"{macro}({item.name})" if macro else f"{c_type(item)} {item.name}"
+        lines.append(f"\t{name}{dims};{tail}")
     return lines
 
 
@@ -226,6 +276,10 @@ def pack_words(fields, words, var="v"):
                     continue
                 wide = "u64" if item.member_bits > 32 else "u32"
                 expr = f"({wide}){var}->{item.name}{suffix}"
+                if item.type == "float":
+                    expr = f"PUMICE_F32_GET({var}->{item.name}, {suffix})"
+                elif item.type == "number":
+                    expr = f"PUMICE_NUMBER_WORD({var}->{item.name}, {suffix})"
                 down = vlo + item.shift
                 if down:
                     expr = f"({expr} >> {down})"
@@ -260,6 +314,12 @@ def unpack_field(item, dw="dw", var="v"):
     kind = c_type(item)
     for suffix, lo in elements(item):
         raw = unpack_raw(lo, item.width, dw)
+        if item.type == "float":
+            lines.append(f"PUMICE_F32_SET({var}->{item.name}, {suffix}, {raw});")
+            continue
+        if item.type == "number":
+            lines.append(f"PUMICE_NUMBER_WORD({var}->{item.name}, {suffix}) = {raw};")
+            continue
         if item.type == "bool":
             expr = f"({raw}) != 0"
         elif item.signed and item.width not in (32, 64):

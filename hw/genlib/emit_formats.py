@@ -58,6 +58,7 @@ def emit_struct(w, item):
     w.line("};\n")
     emit_pack(w, item, bool(lines))
     emit_unpack(w, item, bool(lines))
+    emit_defaults(w, item)
     if item.words == 2:
         emit_pack64(w, item)
 
@@ -98,6 +99,32 @@ def emit_unpack(w, item, has_members):
     for text in enum_tests(item.fields):
         w.line(f"\tif ({text})\n\t\treturn PUMICE_UNPACK_ENUM;")
     w.line("\treturn PUMICE_UNPACK_OK;\n}\n")
+
+
+def emit_defaults(w, item):
+    """pumice_<name>_defaults(). Floats exist in user space and the device only."""
+    fields = [f for f in item.fields if f.type != "const"]
+    if not fields:
+        return
+    floats = any(f.type in ("float", "number") for f in fields)
+    if floats:
+        w.line("#ifndef PUMICE_NO_FLOAT")
+    w.doc(f"Fill @v with the defaults of {item.name}: 0 where formats.xml gives none.")
+    w.line(f"static inline void\npumice_{item.name}_defaults(struct pumice_{item.name} *v)\n{{")
+    if any(f.count > 1 for f in fields):
+        w.line("\tu32 i;\n")
+    for field in fields:
+        element, indent, value = "", "\t", field.default
+        if field.count > 1:
+            w.line(f"\tfor (i = 0; i < {field.count}; i++)")
+            element, indent = "[i]", "\t\t"
+        if field.type == "number":
+            element += ".u"
+        elif field.type == "bool" and value == "0":
+            value = "false"
+        w.line(f"{indent}v->{field.name}{element} = {value};")
+    w.line("}")
+    w.line("#endif\n" if floats else "")
 
 
 def enum_tests(fields, var="v"):

@@ -80,7 +80,7 @@ def load_struct(ctx, node):
     item = Struct(read_name(diag, node).lower(),
                   read_int(diag, node, "words", 1, low=1, high=MAX_WORDS), doc_of(node), node)
     total = item.words * 32
-    item.fields, item.reserved = load_fields(ctx, node, total, word_bits=32)
+    item.fields, item.reserved = load_fields(ctx, node, total, word_bits=32, extra=("default",))
     for sub in item.fields:
         sub.name = sub.name.lower()
     check_cover(diag, node, item.fields, item.reserved, total, f"struct {item.name}")

@@ -6,11 +6,12 @@ A bit structure is an array of bits counted from bit 0 of its first 32-bit word.
 to exactly one field or one <reserved>; check_cover() refuses overlaps and unnamed gaps.
 """
 
+import re
 from dataclasses import dataclass, field as dc_field
 
 from .source import (Unique, check_shape, doc_of, read_bits, read_choice, read_int, read_name)
 
-FIELD_TYPES = ("uint", "int", "bool", "enum", "address", "const", "float")
+FIELD_TYPES = ("uint", "int", "bool", "enum", "address", "const", "float", "number")
 C_KEYWORDS = frozenset(
     "auto bool break case char const continue default do double else enum extern false float for "
     "goto if inline int long register restrict return short signed sizeof static struct switch "
@@ -61,6 +62,7 @@ class Field:
     value: int = 0
     count: int = 1
     access: str = ""
+    default: str = "0"
 
     @property
     def end(self):
@@ -78,7 +80,7 @@ class Field:
         if self.type == "address":
             return 64
         for size in (8, 16, 32):
-            if self.width + self.shift <= size and not (self.type in ("enum", "float") and
+            if self.width + self.shift <= size and not (self.type in ("enum", "float", "number") and
                                                         size < 32):
                 return size
         return 64
@@ -205,6 +207,8 @@ def load_field(ctx, node, lo, width, local_lo, types):
         item.value = read_const(diag, node, item)
     elif node.get("value") is not None:
         diag.error(node, f"field {name}: only type=\"const\" has a value")
+    if node.get("default") is not None:
+        item.default = read_default(ctx, node, item)
     return item
 
 
@@ -212,8 +216,8 @@ def check_field_type(diag, node, item):
     """Refuse invalid combinations of type, width, shift and enum of a field."""
     if item.type == "bool" and item.width != 1:
         diag.error(node, f"field {item.name}: a bool is one bit, not {item.width}")
-    if item.type == "float" and item.width != 32:
-        diag.error(node, f"field {item.name}: a float is 32 bits, not {item.width}")
+    if item.type in ("float", "number") and item.width != 32:
+        diag.error(node, f"field {item.name}: a {item.type} is 32 bits, not {item.width}")
     if item.type == "enum" and not node.get("enum"):
         diag.error(node, f"field {item.name}: type=\"enum\" needs the attribute 'enum'")
     if item.enum and item.type not in ("enum", "const"):
@@ -243,6 +247,35 @@ def read_const(diag, node, item):
         diag.error(node, f"field {item.name}: value {text} is too big for {item.width} bits")
         return 0
     return value
+
+
+def read_default(ctx, node, item):
+    """The attribute `default` as a C literal: a number, of a float with a dot, or enum.NAME."""
+    text = node.get("default")
+    if item.type in ("const", "number", "address"):
+        ctx.diag.error(node, f"field {item.name}: type=\"{item.type}\" has no default")
+        return "0"
+    if item.type == "float":
+        if re.fullmatch(r"-?[0-9]+\.[0-9]+", text):
+            return f"{text}f"
+        ctx.diag.error(node, f"field {item.name}: default=\"{text}\" is no number with a dot")
+        return "0"
+    name, _, value = text.partition(".")
+    if value:
+        enum = ctx.enums.get(name.lower())
+        number = enum.number(value) if enum else None
+        if number is None:
+            ctx.diag.error(node, f"field {item.name}: default=\"{text}\" is no value of an enum")
+            return "0"
+        literal = f"PUMICE_{name.upper()}_{value.upper()}"
+    else:
+        number = read_int(ctx.diag, node, "default")
+        literal = {"0": "false", "1": "true"}.get(text, text) if item.type == "bool" else \
+            f"0x{number:x}"
+    if number >> item.shift >> item.width:
+        ctx.diag.error(node, f"field {item.name}: default=\"{text}\" is too big for "
+                             f"{item.width} bits")
+    return literal
 
 
 def check_cover(diag, node, fields, reserved, total, what):

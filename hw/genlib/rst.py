@@ -45,12 +45,19 @@ def field_rows(fields, reserved, word_bits=0):
         if item.count > 1:
             name += f"[{item.count}]"
         rows.append((item.lo, [bits_text(item.lo, item.end, word_bits), literal(name),
-                               type_text(item), escape(item.doc)]))
+                               type_text(item), escape(meaning(item))]))
     for item in reserved:
         rows.append((item.lo, [bits_text(item.lo, item.end, word_bits), "", "reserved",
                                "Must be zero."]))
     ascending = bool(word_bits)
     return [row for _, row in sorted(rows, key=lambda r: r[0], reverse=not ascending)]
+
+
+def meaning(item):
+    """What a field is for, and what pumice_<structure>_defaults() sets it to if not to 0."""
+    if item.default == "0":
+        return item.doc
+    return f"{item.doc} Default: {item.node.get('default')}.".strip()
 
 
 def type_text(item):

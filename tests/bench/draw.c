@@ -119,7 +119,7 @@ static void build_geometry(struct draw_work *work, const struct draw_scene *scen
 static void build_render(struct draw_work *work)
 {
 	const struct pumice_render_desc render = {
-		.pdm = { .outputs = 4, .clear_depth = 0x3f800000 },
+		.pdm = { .outputs = 4, .clear_depth = 1 },
 		.targets = { { .image = work->target } },
 		.target_count = 1,
 	};

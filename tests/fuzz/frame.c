@@ -13,15 +13,6 @@
 #define USC_AT		256u	/* bytes */
 #define VARYINGS	2u
 
-/* Fields of type float hold the number's bits. */
-static u32 bits(float value)
-{
-	u32 raw;
-
-	memcpy(&raw, &value, sizeof(raw));
-	return raw;
-}
-
 u32 *frame_record(struct frame *f, u32 record)
 {
 	return (u32 *)(void *)(f->page[FRAME_STATE] + record * FRAME_RECORD_BYTES);
@@ -80,9 +71,9 @@ static void put_geometry_state(struct frame *f)
 	}, program, 6);
 	struct pumice_vdm_state state = {
 		.varyings = VARYINGS, .depth_clip = true,
-		.scale_x = bits(FRAME_SIZE / 2), .scale_y = bits(FRAME_SIZE / 2),
-		.scale_z = bits(1), .offset_x = bits(FRAME_SIZE / 2),
-		.offset_y = bits(FRAME_SIZE / 2), .point_width = bits(3), .line_width = bits(2),
+		.scale_x = FRAME_SIZE / 2, .scale_y = FRAME_SIZE / 2,
+		.scale_z = 1, .offset_x = FRAME_SIZE / 2,
+		.offset_y = FRAME_SIZE / 2, .point_width = 3, .line_width = 2,
 		.isp_state = FRAME_RECORD_VA(FRAME_ISP_STATE),
 		.tsp_state = FRAME_RECORD_VA(FRAME_TSP_STATE),
 	};
@@ -125,7 +116,7 @@ static void put_render(struct frame *f)
 	}, program, 1);
 	struct pumice_pdm_render render = {
 		.outputs = 1, .depth_store = true, .depth_format = PUMICE_DEPTH_FORMAT_D32F,
-		.clear_depth = bits(1), .depth_addr = FRAME_VA(FRAME_DEPTH),
+		.clear_depth = 1, .depth_addr = FRAME_VA(FRAME_DEPTH),
 		.depth_stride = FRAME_SIZE * 4,
 	};
 	const struct pumice_pbe_state pbe = {
@@ -150,7 +141,7 @@ static void put_texture(struct frame *f)
 	};
 	const struct pumice_sampler sampler = {
 		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
-		.max_lod = bits(4),
+		.max_lod = 4,
 	};
 	u32 *at = frame_record(f, FRAME_TEXTURE);
 

@@ -63,7 +63,7 @@ static void put_texture(u32 *at)
 	};
 	const struct pumice_sampler sampler = {
 		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
-		.aniso_log2 = 4, .max_lod = number_bits(4),
+		.aniso_log2 = 4, .max_lod = 4,
 	};
 
 	pumice_texture_pack(at, &texture);

@@ -101,7 +101,7 @@ static u32 put_surface_command(struct fuzz *f, u32 *at)
 		.surface = surface(f), .src_level = fuzz_mutate(f, 0) & 15,
 	};
 
-	clear.value[0] = (u32)fuzz_number(f);
+	clear.value[0].u = (u32)fuzz_number(f);
 	if (fuzz_below(f, 2)) {
 		pumice_tdm_clear_pack(at, &clear);
 		return PUMICE_TDM_CLEAR_WORDS;

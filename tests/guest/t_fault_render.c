@@ -5,6 +5,7 @@
  * same context draws the next frame.
  */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "fault.h"
@@ -131,7 +132,7 @@ static void too_many_varyings(struct frame *f)
 
 static void points_of_no_size(struct frame *f)
 {
-	CHANGE(f, f->state, vdm_state, it.point_width = 0xffffffff);
+	CHANGE(f, f->state, vdm_state, it.point_width = NAN);
 }
 
 static void no_vertex_program(struct frame *f)

@@ -75,6 +75,16 @@ FORMATS = """<formats>
 <field name="value" word="0" bits="95:81"/>
 </struct>
 <struct name="real" words="1"><field name="r" word="0" bits="31:0" type="float"/></struct>
+<struct name="mixed" words="2">
+<field name="value" word="0" bits="31:0" type="number" count="2"/>
+</struct>
+<struct name="chosen" words="2">
+<field name="kind" word="0" bits="1:0" enum="kind" default="kind.Y"/>
+<field name="on" word="0" bits="2" type="bool" default="1"/>
+<field name="many" word="0" bits="10:3" default="0x81" count="3"/>
+<reserved word="0" bits="31:27"/>
+<field name="r" word="1" bits="31:0" type="float" default="-2.5"/>
+</struct>
 <stream name="s"><cmd struct="go"/><cmd struct="stop"/></stream>
 %s
 </formats>

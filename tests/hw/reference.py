@@ -6,6 +6,7 @@ Reads the XML with another parser than the generator and packs a structure as on
 where the generated C works word by word. Shares no code with hw/genlib.
 """
 
+import struct
 import xml.etree.ElementTree as ElementTree
 
 
@@ -27,9 +28,33 @@ class Field:
         default = local if self.kind == "address" else 0
         self.shift = number(node.get("shift"), default)
         self.const = number(node.get("value")) if self.kind == "const" else None
+        self.default = node.get("default")
         self.member = node.get("name").lower()
         if number(node.get("count"), 1) > 1:
             self.member += f"[{index}]"
+
+    def assign(self, structure, raw):
+        """A C statement that sets the member to raw bits."""
+        if self.kind == "float":
+            return f"{structure}.{self.member} = pumice_f32_from_bits(0x{raw:x}U);"
+        tail = ".u" if self.kind == "number" else ""
+        return f"{structure}.{self.member}{tail} = {self.unpacked(raw)};"
+
+    def value(self, structure):
+        """A C expression of the member as an integer."""
+        if self.kind == "float":
+            return f"pumice_f32_bits({structure}.{self.member})"
+        return f"{structure}.{self.member}" + (".u" if self.kind == "number" else "")
+
+    def default_raw(self, names):
+        """Raw bits of the default; names: {enum: {NAME: value}}."""
+        if self.default is None:
+            return 0
+        if self.kind == "float":
+            return struct.unpack("<I", struct.pack("<f", float(self.default)))[0]
+        enum, _, name = self.default.partition(".")
+        value = names[enum][name] if name else int(self.default, 0)
+        return value >> self.shift
 
     def unpacked(self, raw):
         """The member's value for raw bits, as a C literal."""
@@ -90,6 +115,13 @@ def read_enums(*paths):
         for node in ElementTree.parse(path).getroot().iter("enum"):
             out[node.get("name").lower()] = [number(v.get("value")) for v in node.findall("value")]
     return out
+
+
+def read_enum_names(*paths):
+    """{enum: {NAME: value}} of all enumerations of the files."""
+    return {node.get("name").lower(): {v.get("name"): number(v.get("value"))
+                                       for v in node.findall("value")}
+            for path in paths for node in ElementTree.parse(path).getroot().iter("enum")}
 
 
 def read_structs(path):

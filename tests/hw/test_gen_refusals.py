@@ -211,6 +211,19 @@ class Formats(ContractCase):
                                    f'<field name="a" word="0" bits="31:0" {attrs}/>{HERE}'
                                    '</struct>', message)
 
+    def test_unsound_defaults_are_refused(self):
+        for field, message in (
+                ('name="v" type="float" default="1"', "is no number with a dot"),
+                ('name="v" type="number" default="1"', "has no default"),
+                ('name="v" default="kind.Z"', "is no value of an enum"),
+                ('name="v" default="nothing.X"', "is no value of an enum"),
+                ('name="v" default="0x100000000"', "too big for 32 bits"),
+                ('name="v" default="one"', "default")):
+            with self.subTest(field=field):
+                self.refuse_format('<struct name="t" words="1">\n'
+                                   f'<field {field} word="0" bits="31:0"/>{HERE}</struct>',
+                                   message)
+
     def test_member_named_as_a_c_keyword_is_refused(self):
         self.refuse_format('<struct name="q" words="1">\n'
                            f'<field name="default" word="0" bits="31:0"/>{HERE}</struct>',

@@ -34,6 +34,35 @@ class RoundTrip(ContractCase):
                 bodies = [struct_case(s, enums, rng) for s in structs for _ in range(ROUNDS)]
                 self.run_c(program(bodies))
 
+    def test_defaults_are_those_of_the_xml(self):
+        for hw in (self.dir, HW):
+            with self.subTest(hw=hw):
+                run_generator(hw, self.out)
+                names = reference.read_enum_names(*(os.path.join(hw, name) for name in
+                                                    ("registers.xml", "formats.xml")))
+                structs = reference.read_structs(os.path.join(hw, "formats.xml"))
+                bodies = [defaults_case(s, names) for s in structs
+                          if any(f.const is None for f in s.fields)]
+                self.run_c(program(bodies))
+
+    def test_a_float_is_a_float_and_without_floats_no_number_at_all(self):
+        self.generate()
+        self.run_c(program([
+            "struct pumice_real r = { .r = 1 };"
+            "struct pumice_mixed m = { .value = { { 0.5 } } };"
+            "u32 dw[2];"
+            "pumice_real_pack(dw, &r); CHECK(dw[0] == 0x3f800000U);"
+            "pumice_mixed_pack(dw, &m); CHECK(dw[0] == 0x3f000000U && dw[1] == 0);"
+            "m.value[1].i = -1;"
+            "pumice_mixed_pack(dw, &m); CHECK(dw[1] == 0xffffffffU);"]))
+        self.run_c("#define PUMICE_NO_FLOAT\n" + program([
+            "struct pumice_real r = { .r_bits = 0x3f800000U };"
+            "u32 dw[1];"
+            "pumice_real_pack(dw, &r); CHECK(dw[0] == 0x3f800000U);"]))
+        with self.assertRaisesRegex(AssertionError, "has no member named"):
+            self.run_c("#define PUMICE_NO_FLOAT\n" + program([
+                "struct pumice_real r = { .r = 1 }; CHECK(sizeof(r) == 4);"]))
+
     def test_set_reserved_bit_is_reported_wherever_it_is(self):
         for hw in (self.dir, HW):
             with self.subTest(hw=hw):
@@ -109,9 +138,9 @@ def number_of_words(isa):
 def member_lines(item, raws):
     """Statements that set, and that check, the unpacked members."""
     live = [(f, raw) for f, raw in zip(item.fields, raws) if f.const is None]
-    sets = [f"in.{f.member} = {f.unpacked(raw)};" for f, raw in live]
-    checks = [f"CHECK(out.{f.member} == in.{f.member});"
-              f"CHECK((u64)out.{f.member} == (u64){f.unpacked(raw)});" for f, raw in live]
+    sets = [f.assign("in", raw) for f, raw in live]
+    checks = [f"CHECK({f.value('out')} == {f.value('in')});"
+              f"CHECK((u64){f.value('out')} == (u64){f.unpacked(raw)});" for f, raw in live]
     return "\n".join(sets), "\n".join(checks)
 
 
@@ -130,6 +159,14 @@ pumice_{item.name}_pack(dw, &in);
 CHECK(memcmp(dw, want, sizeof(want)) == 0);
 CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_OK);
 {checks}"""
+
+
+def defaults_case(item, names):
+    """_defaults() sets every member, and to what the XML says."""
+    checks = [f"CHECK((u64){f.value('v')} == (u64){f.unpacked(f.default_raw(names))});"
+              for f in item.fields if f.const is None]
+    return (f"struct pumice_{item.name} v;\nmemset(&v, 0x5a, sizeof(v));\n"
+            f"pumice_{item.name}_defaults(&v);\n" + "\n".join(checks))
 
 
 def unpack_case(item, value, result):

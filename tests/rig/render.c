@@ -11,14 +11,6 @@
 
 #define LIST_PAGES	64u
 
-static u32 bits(float value)
-{
-	u32 word;
-
-	memcpy(&word, &value, sizeof(word));
-	return word;
-}
-
 struct drm_pumice_free_list_create render_list_args(u32 vm)
 {
 	return (struct drm_pumice_free_list_create){
@@ -51,7 +43,7 @@ u32 need_hwrt(int fd, struct drm_pumice_hwrt_create args)
 
 struct render render_on(const struct fixture *fx)
 {
-	const struct pumice_pdm_render record = { .outputs = 1, .clear_depth = bits(1) };
+	const struct pumice_pdm_render record = { .outputs = 1, .clear_depth = 1 };
 	u32 words[PUMICE_PDM_RENDER_WORDS], halt[PUMICE_VDM_HALT_WORDS];
 	struct render r = { .fx = *fx };
 
@@ -187,7 +179,7 @@ static u64 place_tsp_state(struct fixture *fx, bool endless)
 /* The whole target; vertices at @va. */
 static u64 place_vdm_state(struct fixture *fx, u64 va, u32 count, bool endless)
 {
-	const u32 half = bits(RENDER_SIZE / 2), one = bits(1);
+	const float half = RENDER_SIZE / 2;
 	const struct pumice_pds_insn attr = {
 		.opcode = PUMICE_PDS_OP_ATTR, .bank = PUMICE_PDS_BANK_V,
 		.kind = PUMICE_ATTR_KIND_F32, .comps = 4, .elements = count, .addr = va,
@@ -195,8 +187,8 @@ static u64 place_vdm_state(struct fixture *fx, u64 va, u32 count, bool endless)
 	};
 	struct pumice_pds_insn inputs[2] = { attr, attr };
 	struct pumice_vdm_state state = {
-		.varyings = 3, .scale_x = half, .scale_y = half, .scale_z = one,
-		.offset_x = half, .offset_y = half, .point_width = one, .line_width = one,
+		.varyings = 3, .scale_x = half, .scale_y = half, .scale_z = 1,
+		.offset_x = half, .offset_y = half, .point_width = 1, .line_width = 1,
 	};
 	const struct shader shader = shader_vertex();
 	u32 words[PUMICE_VDM_STATE_WORDS];
@@ -256,7 +248,7 @@ u64 render_store_record(struct render *r, u64 va)
 		.opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH,
 		.count = PUMICE_PBE_STATE_WORDS,
 	};
-	struct pumice_pdm_render record = { .outputs = 4, .clear_depth = bits(1) };
+	struct pumice_pdm_render record = { .outputs = 4, .clear_depth = 1 };
 	const struct shader shader = shader_tile();
 	u32 words[PUMICE_PDM_RENDER_WORDS];
 

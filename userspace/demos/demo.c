@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define STREAM_BYTES	65536
@@ -163,14 +162,6 @@ uint32_t demo_random(uint32_t *state)
 float demo_random_unit(uint32_t *state)
 {
 	return (float)(demo_random(state) >> 8) / 16777216.0f;
-}
-
-uint32_t demo_bits(float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
 }
 
 void demo_report(const struct demo *demo)

@@ -7,6 +7,7 @@
 #define PUMICE_DEMO_H
 
 #include <pumice/pumice.h>
+#include <pumice/pumice_shader.h>
 
 /* A device opened, with a VM, a context, a stream and one program. */
 struct demo {
@@ -73,9 +74,6 @@ uint32_t demo_number(const char *name, const char *text, uint32_t min, uint32_t 
 
 _Noreturn void demo_fail(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* Bits of an f32, as programs take it. */
-uint32_t demo_bits(float value);
 
 /* Words of a 64-bit address, as programs take them. */
 static inline void demo_address(uint32_t *words, uint64_t va)

@@ -311,7 +311,7 @@ static void capture(struct draw *d, const struct pumice_frame *frame)
 void draw_end(struct draw *d)
 {
 	struct pumice_render_desc render = {
-		.pdm = { .outputs = OUTPUTS, .clear_depth = demo_bits(1),
+		.pdm = { .outputs = OUTPUTS, .clear_depth = 1,
 			 .stats_addr = d->stats.va },
 		.targets = { { .image = d->picture, .resolve = d->options.samples > 1,
 			       .dither = true } },

@@ -98,9 +98,9 @@ static void run(struct demo *demo, const struct view *view, uint64_t image)
 	uniforms[2] = view->width;
 	uniforms[3] = view->height;
 	uniforms[4] = view->limit;
-	uniforms[5] = demo_bits(view->re);
-	uniforms[6] = demo_bits(view->im);
-	uniforms[7] = demo_bits(view->step);
+	uniforms[5] = PUMICE_WORD_F32(view->re);
+	uniforms[6] = PUMICE_WORD_F32(view->im);
+	uniforms[7] = PUMICE_WORD_F32(view->step);
 	demo_run(demo, groups, uniforms, 8);
 	demo_report(demo);
 }

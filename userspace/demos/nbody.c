@@ -182,7 +182,7 @@ static void step(struct demo *demo, const struct system *s, uint32_t number)
 	demo_address(uniforms + 2, s->bodies[(number + 1) % 2].va);
 	demo_address(uniforms + 4, s->velocities.va);
 	uniforms[6] = s->n / TILE;
-	uniforms[7] = demo_bits(STEP);
+	uniforms[7] = PUMICE_WORD_F32(STEP);
 	demo_run(demo, groups, uniforms, 8);
 }
 

@@ -42,12 +42,12 @@ static void fragment_words(const struct world *w, const struct world_look_of *lo
 	uint32_t i;
 
 	for (i = 0; i < 3; i++) {
-		words[i] = demo_bits(w->light[i]);
-		words[4 + i] = demo_bits(w->eye[i]);
-		words[8 + i] = demo_bits(look->colour[i]);
+		words[i] = PUMICE_WORD_F32(w->light[i]);
+		words[4 + i] = PUMICE_WORD_F32(w->eye[i]);
+		words[8 + i] = PUMICE_WORD_F32(look->colour[i]);
 	}
-	words[3] = demo_bits(w->ambient);
-	words[7] = demo_bits(look->shine);
+	words[3] = PUMICE_WORD_F32(w->ambient);
+	words[7] = PUMICE_WORD_F32(look->shine);
 }
 
 void world_object(const struct world *w, struct world_object *o, const struct draw_model *model,

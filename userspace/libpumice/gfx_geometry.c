@@ -1,52 +1,32 @@
 // SPDX-License-Identifier: MIT
 /* Builder of vertex control streams (hw/formats.xml, stream vdm) and the records they name. */
-#include <string.h>
+#include <errno.h>
 
 #include "gfx.h"
-
-static u32 bits(float value)
-{
-	u32 word;
-
-	memcpy(&word, &value, sizeof(word));
-	return word;
-}
 
 void pumice_draw_state_viewport(struct pumice_draw_state *state,
 				const struct pumice_viewport *v)
 {
 	bool half = state->vdm.clip_minus_w;
 
-	state->vdm.scale_x = bits(v->width * 0.5f);
-	state->vdm.scale_y = bits(v->height * -0.5f);
-	state->vdm.scale_z = bits(half ? (v->far - v->near) * 0.5f : v->far - v->near);
-	state->vdm.offset_x = bits(v->x + v->width * 0.5f);
-	state->vdm.offset_y = bits(v->y + v->height * 0.5f);
-	state->vdm.offset_z = bits(half ? (v->far + v->near) * 0.5f : v->near);
+	state->vdm.scale_x = v->width * 0.5f;
+	state->vdm.scale_y = v->height * -0.5f;
+	state->vdm.scale_z = half ? (v->far - v->near) * 0.5f : v->far - v->near;
+	state->vdm.offset_x = v->x + v->width * 0.5f;
+	state->vdm.offset_y = v->y + v->height * 0.5f;
+	state->vdm.offset_z = half ? (v->far + v->near) * 0.5f : v->near;
 }
 
 void pumice_draw_state_init(struct pumice_draw_state *state, uint32_t width, uint32_t height)
 {
-	const struct pumice_viewport all = {
-		.width = (float)width, .height = (float)height, .far = 1.0f,
-	};
+	struct pumice_viewport all;
 
-	*state = (struct pumice_draw_state){
-		.vdm = { .depth_clip = true, .point_width = bits(1.0f), .line_width = bits(1.0f) },
-		.isp = {
-			.depth_func = PUMICE_COMPARE_ALWAYS,
-			.pass_type = PUMICE_PASS_TYPE_OPAQUE,
-			.scissor_x1 = (u16)width,
-			.scissor_y1 = (u16)height,
-			.front_func = PUMICE_COMPARE_ALWAYS,
-			.front_mask = 0xff,
-			.front_write = 0xff,
-			.back_func = PUMICE_COMPARE_ALWAYS,
-			.back_mask = 0xff,
-			.back_write = 0xff,
-			.sample_mask = 0xf,
-		},
-	};
+	pumice_vdm_state_defaults(&state->vdm);
+	pumice_isp_state_defaults(&state->isp);
+	pumice_tsp_state_defaults(&state->tsp);
+	state->isp.scissor_x1 = (u16)width;
+	state->isp.scissor_y1 = (u16)height;
+	pumice_viewport_init(&all, width, height);
 	pumice_draw_state_viewport(state, &all);
 }
 
@@ -85,20 +65,31 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 	return pumice_stream_state(s, at);
 }
 
+/* A count that was left out draws nothing, which looks like any other mistake. */
+static int check_instances(struct pumice_stream *s, u32 instances)
+{
+	if (!instances)
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw: instances is 0 and nothing would be drawn; set it to 1 or more");
+	return 0;
+}
+
 int pumice_stream_draw(struct pumice_stream *s, const struct pumice_vdm_draw *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_WORDS];
+	int err = check_instances(s, draw->instances);
 
 	pumice_vdm_draw_pack(words, draw);
-	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_WORDS);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_DRAW_WORDS);
 }
 
 int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_draw_indexed *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_INDEXED_WORDS];
+	int err = check_instances(s, draw->instances);
 
 	pumice_vdm_draw_indexed_pack(words, draw);
-	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_WORDS);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_WORDS);
 }
 
 int pumice_stream_draw_indirect(struct pumice_stream *s,

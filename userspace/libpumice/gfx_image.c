@@ -165,11 +165,3 @@ void pumice_image_texture(const struct pumice_image *image, struct pumice_textur
 		.swizzle_a = PUMICE_SWIZZLE_A,
 	};
 }
-
-void pumice_sampler_init(struct pumice_sampler *sampler)
-{
-	const float most = 16.0f;
-
-	*sampler = (struct pumice_sampler){ .mip_filter = PUMICE_MIP_FILTER_NONE };
-	memcpy(&sampler->max_lod, &most, sizeof(most));
-}

@@ -106,7 +106,7 @@ static int place_background(struct pumice_stream *s, const struct pumice_render_
 {
 	struct pumice_texture textures[PUMICE_MAX_TARGETS];
 	struct pumice_input inputs[3 + PUMICE_MAX_TARGETS] = {
-		{ .kind = PUMICE_INPUT_UNIFORMS, .words = d->clear, .count = d->pdm.outputs },
+		{ .kind = PUMICE_INPUT_UNIFORMS, .words = &d->clear[0].u, .count = d->pdm.outputs },
 		{ .kind = PUMICE_INPUT_SOURCE, .reg = 0, .source = PUMICE_PDS_SOURCE_FRAG_X },
 		{ .kind = PUMICE_INPUT_SOURCE, .reg = 1, .source = PUMICE_PDS_SOURCE_FRAG_Y },
 	};

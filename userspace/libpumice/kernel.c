@@ -94,6 +94,20 @@ int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *prog
 	return err;
 }
 
+int pumice_kernel_assemble(struct pumice_vm *vm, const char *name, const char *text,
+			   struct pumice_kernel **kernel)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_program *program;
+	int err = pumice_program_assemble(name, text, &program, error, sizeof(error));
+
+	if (err)
+		return fail(vm->dev, -err, "%s", error);
+	err = pumice_kernel_create(vm, program, kernel);
+	pumice_program_destroy(program);
+	return err;
+}
+
 void pumice_kernel_destroy(struct pumice_kernel *k)
 {
 	if (!k)

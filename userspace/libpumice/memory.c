@@ -123,3 +123,29 @@ int pumice_bo_set_extent(struct pumice_bo *bo, uint64_t offset, uint64_t bytes)
 	pthread_mutex_unlock(&bo->lock);
 	return 0;
 }
+
+int pumice_buffer_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_buffer *buffer)
+{
+	struct pumice_buffer b = { .vm = vm };
+	int err = pumice_bo_create(vm->dev, bytes, vm, &b.bo);
+
+	if (err)
+		return err;
+	err = pumice_bo_map(b.bo, &b.cpu);
+	if (!err)
+		err = pumice_vm_place(vm, b.bo, PUMICE_BIND_NOEXEC, &b.va);
+	if (err)
+		pumice_bo_destroy(b.bo);
+	else
+		*buffer = b;
+	return err;
+}
+
+void pumice_buffer_destroy(struct pumice_buffer *buffer)
+{
+	if (!buffer || !buffer->bo)
+		return;
+	pumice_vm_remove(buffer->vm, buffer->va);
+	pumice_bo_destroy(buffer->bo);
+	memset(buffer, 0, sizeof(*buffer));
+}

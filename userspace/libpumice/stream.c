@@ -193,6 +193,16 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 	return 0;
 }
 
+/* Groups of which some were left out launch nothing. All zeroes are a count that came out as 0. */
+static int check_groups(struct pumice_stream *s, const u32 groups[3])
+{
+	if ((!groups[0] || !groups[1] || !groups[2]) && (groups[0] || groups[1] || groups[2]))
+		return fail(s->vm->dev, EINVAL,
+			    "dispatch: %u x %u x %u work-groups are none; set all three to 1 or more",
+			    groups[0], groups[1], groups[2]);
+	return 0;
+}
+
 /* STATE, and the launch behind it. @launch: @count words */
 static int put_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d,
 			const u32 *launch, u32 count)
@@ -218,9 +228,10 @@ static int put_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d
 int pumice_stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
 	u32 launch[PUMICE_CDM_LAUNCH_WORDS];
+	int err = check_groups(s, d->groups);
 
 	pack_launch(d, launch);
-	return put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
+	return err ? err : put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
 }
 
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align)

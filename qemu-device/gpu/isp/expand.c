@@ -8,7 +8,6 @@
 
 #include "isp.h"
 
-#include "../number.h"
 #define SUBPIXELS	(1u << PUMICE_SUBPIXEL_BITS)
 #define LEAST_SIZE	0.0625f
 #define MOST_SIZE	256.0f
@@ -22,9 +21,9 @@ static bool within_limit(const struct pumice_prim_vertex *v)
 }
 
 /* Half of a size in 1/256 pixel; NaN becomes the largest. */
-static double half_size(u32 bits)
+static double half_size(float size)
 {
-	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, u32_as_f32(bits))) * (SUBPIXELS / 2);
+	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, size)) * (SUBPIXELS / 2);
 }
 
 static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,
@@ -32,7 +31,7 @@ static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,
 {
 	t->x[corner] = x;
 	t->y[corner] = y;
-	t->z[corner] = u32_as_f32(prim->vertex[vertex].z);
+	t->z[corner] = prim->vertex[vertex].z;
 	t->vertex[corner] = vertex;
 }
 

@@ -6,7 +6,6 @@
  */
 #include "isp.h"
 
-#include "../number.h"
 #include "record.h"
 
 static bool well_formed(const struct pumice_isp_state *s)
@@ -30,9 +29,9 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 			     s->front_ref, s->front_mask, s->front_write },
 		.face[1] = { s->back_func, s->back_sfail, s->back_zfail, s->back_pass,
 			     s->back_ref, s->back_mask, s->back_write },
-		.bias_constant = u32_as_f32(s->bias_constant),
-		.bias_slope = u32_as_f32(s->bias_slope),
-		.bias_clamp = u32_as_f32(s->bias_clamp),
+		.bias_constant = s->bias_constant,
+		.bias_slope = s->bias_slope,
+		.bias_clamp = s->bias_clamp,
 	};
 }
 

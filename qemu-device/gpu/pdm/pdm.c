@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "../isp/record.h"
-#include "../number.h"
 #include "perf.h"
 #include "state.h"
 
@@ -257,7 +256,7 @@ static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_rende
 
 static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r)
 {
-	const float z = u32_as_f32(r->clear_depth);
+	const float z = r->clear_depth;
 
 	return r->outputs && r->outputs <= PUMICE_USC_MAX_OUTPUTS && z >= 0 && z <= 1 &&
 	       strides_suffice(pdm, r);

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "../number.h"
 #include "state.h"
 
 #define COST_PLAIN	16u	/* of loads and stores, in units of about 50 ns */
@@ -63,7 +62,7 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	const struct pumice_pdm_render *r = &pdm->render;
 	const struct isp_zs zs = zs_of(pdm);
 
-	isp_tile_clear(&tile->isp, u32_as_f32(r->clear_depth), r->clear_stencil);
+	isp_tile_clear(&tile->isp, r->clear_depth, r->clear_stencil);
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
 	/*

@@ -181,13 +181,13 @@ static void clear_words(const struct ptla_command *c, struct texel_rows *words)
 
 	for (u32 n = 0; n < 4; n++) {
 		for (u32 l = 0; l < COLUMNS; l++)
-			rows.row[n][l] = c->clear.value[n];
+			rows.row[n][l] = c->clear.value[n].u;
 	}
 	texel_ops()->pack(c->dst.info, &rows, NULL, words);
 	if (c->dst.texture.format != PUMICE_FORMAT_D24_S8)
 		return;
 	for (u32 l = 0; l < COLUMNS; l++)
-		words->row[0][l] |= min_u32(c->clear.value[1], 255) << c->dst.info->shift[1];
+		words->row[0][l] |= min_u32(c->clear.value[1].u, 255) << c->dst.info->shift[1];
 }
 
 bool ptla_clear_piece(struct ptla_piece *p)

@@ -222,13 +222,11 @@ static void write_vertex(const struct ta *ta, u8 *block, u32 slot, u32 corner)
 {
 	const struct ta_corner *c = &ta->poly.corner[corner];
 	u32 *words = (u32 *)(void *)(block + VERTEX_AT + slot * vertex_bytes(ta));
-	struct pumice_prim_vertex v = { .x = c->v.x, .y = c->v.y };
+	struct pumice_prim_vertex v = { .x = c->v.x, .y = c->v.y, .z = c->v.z, .rw = c->v.rw,
+					.size = c->v.size };
 	const u32 *row;
 	u32 n;
 
-	memcpy(&v.z, &c->v.z, sizeof(v.z));
-	memcpy(&v.rw, &c->v.rw, sizeof(v.rw));
-	memcpy(&v.size, &c->v.size, sizeof(v.size));
 	pumice_prim_vertex_pack(words, &v);
 	words += PUMICE_PRIM_VERTEX_WORDS;
 	if (c->source == TA_NEW) {

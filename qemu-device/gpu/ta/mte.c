@@ -28,17 +28,16 @@ void mte_view(struct ta_view *view, const struct ta_draw *draw)
 			  draw->kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
 
 	*view = (struct ta_view){
-		.scale = { u32_as_f32(s->scale_x), u32_as_f32(s->scale_y), u32_as_f32(s->scale_z) },
-		.offset = { u32_as_f32(s->offset_x), u32_as_f32(s->offset_y),
-			    u32_as_f32(s->offset_z) },
+		.scale = { s->scale_x, s->scale_y, s->scale_z },
+		.offset = { s->offset_x, s->offset_y, s->offset_z },
 		.depth_clip = s->depth_clip, .minus_w = s->clip_minus_w,
 		.front_ccw = s->front_ccw, .cull_front = s->cull_front,
 		.cull_back = s->cull_back, .small_cull = s->small_cull,
 		.kind = draw->kind, .provoking = (u8)(s->provoking_last ? vertices - 1 : 0),
 		.varyings = s->varyings, .first = s->point_size ? 5 : 4,
-		.line_width = shape_size(u32_as_f32(s->line_width), SHAPE_LINE_MAX),
+		.line_width = shape_size(s->line_width, SHAPE_LINE_MAX),
 		.point_size = s->point_size,
-		.point_width = shape_size(u32_as_f32(s->point_width), SHAPE_POINT_MAX),
+		.point_width = shape_size(s->point_width, SHAPE_POINT_MAX),
 		.tsp_state = s->tsp_state,
 	};
 	for (i = 0; i < 2; i++) {

@@ -85,9 +85,9 @@ static bool decode_sampler(const u32 *words, struct tag_state *s)
 	s->wrap[0] = p->wrap_u;
 	s->wrap[1] = p->wrap_v;
 	s->wrap[2] = p->wrap_w;
-	memcpy(&s->lod_bias, &p->lod_bias, sizeof(s->lod_bias));
-	memcpy(&s->min_lod, &p->min_lod, sizeof(s->min_lod));
-	memcpy(&s->max_lod, &p->max_lod, sizeof(s->max_lod));
+	s->lod_bias = p->lod_bias;
+	s->min_lod = p->min_lod;
+	s->max_lod = p->max_lod;
 	s->border = false;
 	for (a = 0; a < s->dims; a++) {
 		if (s->cube)

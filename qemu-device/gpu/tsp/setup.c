@@ -7,7 +7,6 @@
  */
 #include "tsp.h"
 
-#include "../number.h"
 
 /* Common to all planes of a triangle: coefficients of slopes from values at the corners. */
 struct frame {
@@ -52,7 +51,7 @@ void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struc
 		const u32 vertex = in->triangle->vertex[i];
 
 		v[i] = in->value + vertex * count;
-		w[i] = (double)u32_as_f32(in->prim->vertex[vertex].rw);
+		w[i] = (double)in->prim->vertex[vertex].rw;
 	}
 	for (n = 0; n < count; n++) {
 		if (state->flat >> n & 1)

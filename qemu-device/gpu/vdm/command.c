@@ -2,7 +2,6 @@
 /* Commands of the vertex control stream, and draw state. See command.h. */
 #include "command.h"
 
-#include "../number.h"
 
 #define COUNTS_DRAW	4u	/* words of an indirect draw's record */
 #define COUNTS_INDEXED	5u
@@ -231,9 +230,9 @@ bool vdm_command_counts(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 }
 
 /* NaN is outside every range. */
-static bool in_range(u32 bits, float min, float max)
+static bool in_range(float value, float min, float max)
 {
-	return u32_as_f32(bits) >= min && u32_as_f32(bits) <= max;
+	return value >= min && value <= max;
 }
 
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out)

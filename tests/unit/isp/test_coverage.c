@@ -138,7 +138,7 @@ static void halves_of_lines_and_points_do_not_overlap(void **state)
 		for (i = 0; i < 2; i++) {
 			prim.vertex[i].x = (s32)(tile.x0 * 256 + model_below(40 * 256)) - 1024;
 			prim.vertex[i].y = (s32)(tile.y0 * 256 + model_below(40 * 256)) - 1024;
-			__builtin_memcpy(&prim.vertex[i].size, &size, 4);
+			prim.vertex[i].size = size;
 		}
 		assert_true(isp_expand(n % 2 ? PUMICE_PRIM_KIND_LINE : PUMICE_PRIM_KIND_POINT,
 				       &prim, half, &count));
@@ -154,15 +154,13 @@ static void halves_of_lines_and_points_do_not_overlap(void **state)
 /* A point of whole pixels covers exactly its square. */
 static void a_point_covers_its_square(void **state)
 {
-	const float size = 6;
-	struct ipf_prim prim = { .vertex[0] = { .x = 10 * 256, .y = 12 * 256 } };
+	struct ipf_prim prim = { .vertex[0] = { .x = 10 * 256, .y = 12 * 256, .size = 6 } };
 	struct isp_triangle half[2];
 	struct isp_result result;
 	struct isp_setup setup;
 	u32 i, x, y, count;
 
 	(void)state;
-	__builtin_memcpy(&prim.vertex[0].size, &size, 4);
 	tile = (struct isp_tile){ .width = 32, .height = 32, .clip_x = 32, .clip_y = 32,
 				  .samples = 1 };
 	isp_tile_clear(&tile, 1, 0);

@@ -53,7 +53,7 @@ static void state_is_unpacked(void **state)
 		.pass_type = PUMICE_PASS_TYPE_DEPTH_WRITE, .visibility = true,
 		.visibility_id = 77, .scissor_x0 = 1, .scissor_x1 = 8192, .scissor_y0 = 2,
 		.scissor_y1 = 300, .sample_mask = 5, .front_ref = 9, .back_mask = 0x7e,
-		.back_zfail = PUMICE_STENCIL_OP_INVERT, .bias_slope = 0x40000000,
+		.back_zfail = PUMICE_STENCIL_OP_INVERT, .bias_slope = 2,
 	};
 	struct gpu_fault fault;
 	struct isp_state out;

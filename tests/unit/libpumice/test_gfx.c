@@ -220,14 +220,6 @@ static void inputs_out_of_range_are_refused(void **state)
 	assert_int_equal(pumice_stream_stage(stream, &desc, words), -EINVAL);
 }
 
-static float f32(u32 word)
-{
-	float value;
-
-	memcpy(&value, &word, sizeof(value));
-	return value;
-}
-
 static void states_and_draws_are_joined_by_addresses(void **state)
 {
 	const struct pumice_vdm_draw draw = { .topology = PUMICE_TOPOLOGY_LINES, .count = 9,
@@ -262,9 +254,9 @@ static void states_and_draws_are_joined_by_addresses(void **state)
 	assert_int_equal(isp.scissor_x1, 320);
 	assert_int_equal(isp.scissor_y1, 200);
 	/* The y axis of clip space points up, of the screen down. */
-	assert_true(f32(vdm.scale_x) == 160 && f32(vdm.offset_x) == 160);
-	assert_true(f32(vdm.scale_y) == -100 && f32(vdm.offset_y) == 100);
-	assert_true(f32(vdm.scale_z) == 1 && f32(vdm.offset_z) == 0);
+	assert_true(vdm.scale_x == 160 && vdm.offset_x == 160);
+	assert_true(vdm.scale_y == -100 && vdm.offset_y == 100);
+	assert_true(vdm.scale_z == 1 && vdm.offset_z == 0);
 	pumice_vdm_draw_unpack(at(start) + PUMICE_VDM_STATE_CMD_WORDS, &read);
 	assert_int_equal(read.topology, PUMICE_TOPOLOGY_LINES);
 	assert_int_equal(read.count, 9);
@@ -412,7 +404,7 @@ static void transfers_go_through_the_ptla(void **state)
 {
 	const struct pumice_tdm_blit blit = { .width = 64, .height = 24 };
 	const struct pumice_tdm_clear clear = { .dst_x = 8, .dst_y = 4, .width = 5, .height = 6,
-						.value = { 0x3f800000, 0, 0x3f800000, 0 } };
+						.value = { { 1 }, { 0 }, { 1 }, { 0 } } };
 	struct pumice_image *from = image(PUMICE_FORMAT_RGBA8_UNORM, PUMICE_LAYOUT_LINEAR, 64);
 	struct pumice_image *to = image(PUMICE_FORMAT_BGRA8_UNORM, PUMICE_LAYOUT_TWIDDLED, 64);
 	const struct pumice_image_part part = { 0 };

@@ -227,6 +227,18 @@ static void saturate_mix_and_hypot_equal_the_cpus(void **state)
 	for (i = 0; i < COUNT; i++)
 		assert_int_equal(out[i], word_of(fmaf(value_of(b[i]) - value_of(a[i]),
 						      value_of(a[i]), value_of(a[i]))));
+	run(KERNEL(PUMICE_DOT3(r2, r0, r1, r1, r1, r1, r0)));
+	for (i = 0; i < COUNT; i++) {
+		const float x = value_of(a[i]), y = value_of(b[i]);
+
+		assert_int_equal(out[i], word_of(fmaf(y, x, fmaf(y, y, x * y))));
+	}
+	run(KERNEL(PUMICE_TRANSFORM(r2, r0, r1, r1, r1, r1, r0, r0)));
+	for (i = 0; i < COUNT; i++) {
+		const float x = value_of(a[i]), y = value_of(b[i]);
+
+		assert_int_equal(out[i], word_of(fmaf(y, x, fmaf(y, y, fmaf(x, y, x)))));
+	}
 	run(KERNEL(PUMICE_HYPOT(r2, r0, r1)));
 	for (i = 0; i < COUNT; i++)
 		assert_int_equal(out[i], word_of(sqrtf(fmaf(value_of(b[i]), value_of(b[i]),

@@ -66,7 +66,7 @@ void scene_begin(struct fixture *fx, const struct scene_size *size)
 	assert_true(pm_scene_begin(fx->pm, &fx->scene, &fault));
 	fx->sequence = 0;
 	scene_again(fx);
-	fx->record = (struct pumice_pdm_render){ .outputs = 1, .clear_depth = 0x3f800000 };
+	fx->record = (struct pumice_pdm_render){ .outputs = 1, .clear_depth = 1 };
 	pumice_stage_pack(fx->record.end_of_tile, &fx->stage[FX_END_OF_TILE]);
 	fx_set_target(fx, size->width, size->height);
 }
@@ -116,9 +116,8 @@ static void write_block(const struct fixture *fx, u32 ref, u32 object,
 		for (v = 0; v < 3; v++) {
 			struct pumice_prim_vertex out = { .x = prims[n].triangle.x[v],
 							  .y = prims[n].triangle.y[v],
-							  .rw = 0x3f800000 };
+							  .z = prims[n].triangle.z[v], .rw = 1 };
 
-			memcpy(&out.z, &prims[n].triangle.z[v], 4);
 			pumice_prim_vertex_pack(vertex, &out);
 			/* Only the provoking vertex has the values. */
 			if (v == 1)

@@ -34,13 +34,12 @@ static void make_scene(void)
 		.visibility_id = 1,
 	};
 	struct pumice_pdm_render *r = &fx.record;
-	const float far = 1;
 	u32 i;
 
 	memset(fx.visible, 0, 0x1000);
 	memset(fx.colour, 0xee, FX_BYTES);
 	scene_begin(&fx, &size);
-	memcpy(&r->clear_depth, &far, 4);
+	r->clear_depth = 1;
 	r->visibility_addr = FX_VISIBLE;
 	r->visibility_count = 4;
 	for (i = 0; i < 3; i++) {

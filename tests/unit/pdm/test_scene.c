@@ -186,12 +186,10 @@ static struct pumice_isp_state pack_isp(const struct isp_state *s)
 		.front_write = f->write,
 		.back_func = b->func, .back_sfail = b->sfail, .back_zfail = b->zfail,
 		.back_pass = b->pass, .back_ref = b->ref, .back_mask = b->mask,
-		.back_write = b->write,
+		.back_write = b->write, .bias_constant = s->bias_constant,
+		.bias_slope = s->bias_slope, .bias_clamp = s->bias_clamp,
 	};
 
-	memcpy(&out.bias_constant, &s->bias_constant, 4);
-	memcpy(&out.bias_slope, &s->bias_slope, 4);
-	memcpy(&out.bias_clamp, &s->bias_clamp, 4);
 	return out;
 }
 
@@ -201,7 +199,7 @@ static void set_record(void)
 
 	if (plan.background)
 		pumice_stage_pack(r->background, &fx.stage[FX_BACKGROUND]);
-	memcpy(&r->clear_depth, &plan.clear_depth, 4);
+	r->clear_depth = plan.clear_depth;
 	r->clear_stencil = plan.clear_stencil;
 	r->depth_store = true;
 	r->stencil_store = true;

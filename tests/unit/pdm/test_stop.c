@@ -184,7 +184,7 @@ static void fields_of_the_render_record(void **state)
 			fx.record.background[1] |= 1u << 31;
 			break;
 		default:
-			fx.record.clear_depth = depths[i - 6];
+			fx.record.clear_depth = pumice_f32_from_bits(depths[i - 6]);
 			break;
 		}
 		expect(PUMICE_FAULT_PDM_RENDER, PUMICE_UNIT_ISP);

@@ -308,16 +308,16 @@ static void clears_fill_rectangles(void **state)
 		for (u32 i = 0; i < 4; i++) {
 			float f = rand_float(&fx.seed, -0.2f, 1.2f);
 
-			memcpy(&c.value[i], &f, sizeof(f));
+			c.value[i].f = f;
 			value[i] = f;
 			if (!model_integer(format))
 				continue;
-			c.value[i] = rand_u32(&fx.seed) >> rand_below(&fx.seed, 32);
+			c.value[i].u = rand_u32(&fx.seed) >> rand_below(&fx.seed, 32);
 			value[i] = pumice_pixel_info(format)->kind == PUMICE_KIND_SINT ?
-				(double)(s32)c.value[i] : c.value[i];
+				(double)c.value[i].i : c.value[i].u;
 		}
 		if (format == PUMICE_FORMAT_D24_S8)
-			c.value[1] = n;
+			c.value[1].u = n;
 		pumice_tdm_clear_pack(fx_command(&fx, PUMICE_TDM_CLEAR_WORDS), &c);
 		fx_halt(&fx);
 		memcpy(before, fx.data, IMAGES);
@@ -634,7 +634,7 @@ static void faults_in_rectangles_report_the_address(void **state)
 		.levels = 1, .width = 1023, .height = 511, .swizzle_g = 1, .swizzle_b = 2,
 		.swizzle_a = 3,
 	};
-	struct pumice_tdm_clear clear = { .width = 1024, .height = 512, .value = { 0x3f800000 } };
+	struct pumice_tdm_clear clear = { .width = 1024, .height = 512, .value = { { 1 } } };
 	struct fixture fx;
 
 	(void)state;

@@ -228,7 +228,7 @@ static void put_render(struct fixture *fx, const struct scene *s,
 		.pdm = {
 			.outputs = SCENE_OUTPUTS, .depth_store = true, .stencil_store = true,
 			.depth_format = (uint8_t)s->depth_format,
-			.clear_depth = fx_f32(s->clear_depth), .clear_stencil = s->clear_stencil,
+			.clear_depth = s->clear_depth, .clear_stencil = s->clear_stencil,
 			.depth_addr = fx->depth.va, .stencil_addr = fx->stencil.va,
 			.depth_stride = depth_stride(s),
 			.stencil_stride = s->width * s->samples,

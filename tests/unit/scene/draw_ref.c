@@ -84,14 +84,6 @@ static bool shade(void *data, struct ref_fragment *f)
 	return true;
 }
 
-static float number(uint32_t word)
-{
-	float value;
-
-	memcpy(&value, &word, sizeof(value));
-	return value;
-}
-
 static void set_stencil(const struct pumice_isp_state *isp, struct ref_state *s)
 {
 	s->stencil_test = isp->stencil;
@@ -109,17 +101,17 @@ static void set_state(const struct scene_draw *d, struct ref_state *s)
 	const struct pumice_isp_state *isp = &d->state.isp;
 
 	*s = (struct ref_state){
-		.scale = { number(vdm->scale_x), number(vdm->scale_y), number(vdm->scale_z) },
-		.offset = { number(vdm->offset_x), number(vdm->offset_y), number(vdm->offset_z) },
+		.scale = { vdm->scale_x, vdm->scale_y, vdm->scale_z },
+		.offset = { vdm->offset_x, vdm->offset_y, vdm->offset_z },
 		.cull_front = vdm->cull_front, .cull_back = vdm->cull_back,
 		.front_ccw = vdm->front_ccw, .provoking_last = vdm->provoking_last,
 		.depth_clip = vdm->depth_clip, .clip_minus_w = vdm->clip_minus_w,
-		.line_width = number(vdm->line_width), .varyings = SCENE_VARYINGS,
+		.line_width = vdm->line_width, .varyings = SCENE_VARYINGS,
 		.flat = d->state.tsp.flat, .linear = d->state.tsp.linear,
 		.centroid = d->interpolation == INTERP_CENTROID ? 0xf : 0,
 		.depth_func = isp->depth_func, .depth_write = isp->depth_write,
-		.depth_bias = isp->depth_bias, .bias_constant = number(isp->bias_constant),
-		.bias_slope = number(isp->bias_slope), .bias_clamp = number(isp->bias_clamp),
+		.depth_bias = isp->depth_bias, .bias_constant = isp->bias_constant,
+		.bias_slope = isp->bias_slope, .bias_clamp = isp->bias_clamp,
 		.scissor = { isp->scissor_x0, isp->scissor_x1, isp->scissor_y0, isp->scissor_y1 },
 		.sample_mask = isp->sample_mask,
 		/* Objects that write no colour keep that of each sample. */
@@ -140,7 +132,7 @@ static void shade_vertex(const struct scene_draw *d, uint32_t index, uint32_t in
 	memset(out, 0, sizeof(*out));
 	memcpy(out->pos, v->position, sizeof(out->pos));
 	out->pos[0] = (float)instance * 0.125f + v->position[0];
-	out->size = d->point_size ? v->size : number(d->state.vdm.point_width);
+	out->size = d->point_size ? v->size : d->state.vdm.point_width;
 	for (i = 0; i < 4; i++)
 		out->v[i] = (float)v->colour[i] / 255.0f;
 	out->v[4] = v->uv[0];

@@ -130,9 +130,9 @@ static void make_isp(const struct scene *s, struct scene_draw *d, uint32_t *r)
 		make_stencil(isp, r);
 	if (one_in(r, 4)) {
 		isp->depth_bias = true;
-		isp->bias_constant = fx_f32(unit(r) * 100000);
-		isp->bias_slope = fx_f32(unit(r) * 4);
-		isp->bias_clamp = fx_f32(one_in(r, 2) ? 0 : unit(r) * 0.01f);
+		isp->bias_constant = unit(r) * 100000;
+		isp->bias_slope = unit(r) * 4;
+		isp->bias_clamp = one_in(r, 2) ? 0 : unit(r) * 0.01f;
 	}
 	if (one_in(r, 4)) {
 		isp->scissor_x0 = (uint16_t)below(r, s->width);
@@ -157,8 +157,8 @@ static void make_vdm(struct scene_draw *d, uint32_t *r)
 	vdm->clip_minus_w = one_in(r, 3);
 	vdm->small_cull = one_in(r, 2);
 	vdm->point_size = d->point_size;
-	vdm->point_width = fx_f32(exp2f(unit(r) * 4));
-	vdm->line_width = fx_f32(exp2f(unit(r) * 3));
+	vdm->point_width = exp2f(unit(r) * 4);
+	vdm->line_width = exp2f(unit(r) * 3);
 }
 
 static void make_draw(const struct scene *s, struct scene_draw *d, uint32_t number, uint32_t *r)

@@ -150,7 +150,7 @@ static void draw(const struct pumice_input *inputs, uint32_t count, uint32_t ver
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = vertices, .instances = instances,
 	};
 	const struct pumice_render_desc render = {
-		.pdm = { .outputs = 1, .clear_depth = fx_f32(1) },
+		.pdm = { .outputs = 1, .clear_depth = 1 },
 	};
 	struct pumice_frame frame = { 0 };
 	struct pumice_stage_desc stage = { .inputs = inputs, .input_count = count };

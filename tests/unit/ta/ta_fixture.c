@@ -21,9 +21,8 @@ struct ta_fixture *tafx_create_bare(u32 pages, const struct pumice_scene *scene)
 	fx->cores = scene->cores;
 	fx->draw = (struct ta_draw){
 		.state = {
-			.varyings = VARYINGS, .scale_x = number_bits(1), .scale_y = number_bits(1),
-			.scale_z = number_bits(1), .point_width = number_bits(1),
-			.line_width = number_bits(1),
+			.varyings = VARYINGS, .scale_x = 1, .scale_y = 1, .scale_z = 1,
+			.point_width = 1, .line_width = 1,
 			.isp_state = PBFX_STATE, .tsp_state = PBFX_STATE,
 		},
 	};

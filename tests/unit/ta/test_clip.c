@@ -46,12 +46,12 @@ static void set_view(struct ta_fixture *fx, struct ref_state *s, u32 mode)
 		.provoking_last = mode & 8, .cull_back = mode & 16, .line_width = 1,
 		.varyings = 3, .flat = 1,
 	};
-	v->scale_x = number_bits(s->scale[0]);
-	v->scale_y = number_bits(s->scale[1]);
-	v->scale_z = number_bits(s->scale[2]);
-	v->offset_x = number_bits(s->offset[0]);
-	v->offset_y = number_bits(s->offset[1]);
-	v->offset_z = number_bits(s->offset[2]);
+	v->scale_x = s->scale[0];
+	v->scale_y = s->scale[1];
+	v->scale_z = s->scale[2];
+	v->offset_x = s->offset[0];
+	v->offset_y = s->offset[1];
+	v->offset_z = s->offset[2];
 	v->depth_clip = s->depth_clip;
 	v->clip_minus_w = s->clip_minus_w;
 	v->front_ccw = s->front_ccw;
@@ -64,8 +64,8 @@ static void is_vertex(const struct tafx_found *f, u32 i, const struct ref_screen
 {
 	assert_int_equal(f->vertex[i].x, s->x);
 	assert_int_equal(f->vertex[i].y, s->y);
-	assert_int_equal(f->vertex[i].z, number_bits(s->z));
-	assert_int_equal(f->vertex[i].rw, number_bits(s->rw));
+	assert_int_equal(number_bits(f->vertex[i].z), number_bits(s->z));
+	assert_int_equal(number_bits(f->vertex[i].rw), number_bits(s->rw));
 	assert_true(f->v[i][1] == s->v[1] && f->v[i][2] == s->v[2]);
 }
 
@@ -82,7 +82,7 @@ static void is_found(const struct ta_fixture *fx, u32 number, const struct ref_s
 
 		for (i = 0; i < tafx_vertices(fx); i++)
 			same = same && f->vertex[i].x == s[i]->x && f->vertex[i].y == s[i]->y &&
-			       f->vertex[i].z == number_bits(s[i]->z);
+			       number_bits(f->vertex[i].z) == number_bits(s[i]->z);
 		if (!same)
 			continue;
 		for (i = 0; i < tafx_vertices(fx); i++)
@@ -245,7 +245,7 @@ static void clipped_lines_equal_the_rules_to_the_bit(void **state)
 
 				assert_true(ref_project(&s, &polygon.vertex[i], &p));
 				is_vertex(f, i, &p);
-				assert_true(number_float(f->vertex[i].size) == 1);
+				assert_true(f->vertex[i].size == 1);
 			}
 			assert_int_equal(f->index.provoking, s.provoking_last);
 			n++;
@@ -372,8 +372,8 @@ static void clipped_area_equals_exact_clipping(void **state)
 	u32 i, k, n = 0;
 
 	(void)state;
-	fx->draw.state.scale_x = fx->draw.state.scale_y = number_bits(16);
-	fx->draw.state.offset_x = fx->draw.state.offset_y = number_bits(16);
+	fx->draw.state.scale_x = fx->draw.state.scale_y = 16;
+	fx->draw.state.offset_x = fx->draw.state.offset_y = 16;
 	fx->draw.state.depth_clip = true;
 	fx->draw.state.clip_minus_w = true;
 	for (k = 0; k < 200; k++) {
@@ -443,13 +443,13 @@ static void no_viewport_crashes(void **state)
 
 	(void)state;
 	for (i = 0; i < 2000; i++) {
-		u32 *word[] = { &fx->draw.state.scale_x, &fx->draw.state.offset_x,
+		float *value[] = { &fx->draw.state.scale_x, &fx->draw.state.offset_x,
 				&fx->draw.state.scale_y, &fx->draw.state.offset_y,
 				&fx->draw.state.scale_z, &fx->draw.state.line_width,
 				&fx->draw.state.point_width };
 
 		for (k = 0; k < 7; k++)
-			*word[k] = pbfx_random(fx->pb, ~0u);
+			*value[k] = number_float(pbfx_random(fx->pb, ~0u));
 		fx->draw.kind = (u8)(i % 3);
 		for (k = 0; k < 16; k++)
 			make(fx, &p[k]);

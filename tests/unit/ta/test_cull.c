@@ -194,7 +194,7 @@ static void edges_of_culling(void **state)
 		struct tafx_prim p = { 0 };
 
 		fx->draw.kind = cases[c].kind;
-		fx->draw.state.line_width = number_bits(cases[c].size);
+		fx->draw.state.line_width = cases[c].size;
 		for (i = 0; i < 3; i++)
 			set(&p, i, cases[c].x[i], cases[c].y[i]);
 		p.size[0] = cases[c].size;

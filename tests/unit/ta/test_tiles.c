@@ -116,11 +116,10 @@ static void run(u8 kind, const struct pumice_scene *scene, u32 batches, struct c
 	struct ta_fixture *fx = tafx_create(3000, scene);
 	struct tafx_prim *prims = calloc(BATCH, sizeof(*prims));
 	struct gpu_fault fault;
-	const float width = 2.5f;
 	u32 b, i;
 
 	fx->draw.kind = kind;
-	memcpy(&fx->draw.state.line_width, &width, sizeof(width));
+	fx->draw.state.line_width = 2.5f;
 	fx->pb->seed += (u64)kind * 1000003 + scene->width;
 	for (b = 0; b < batches; b++) {
 		for (i = 0; i < BATCH; i++)

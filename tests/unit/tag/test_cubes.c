@@ -23,14 +23,6 @@ struct zones {
 
 static const u32 sides[] = { 1, 2, 3, 5, 8, 13, 24 };
 
-static u32 as_bits(float f)
-{
-	u32 bits;
-
-	memcpy(&bits, &f, sizeof(bits));
-	return bits;
-}
-
 /* A cube or several, n texels per side, with all levels and random texels. */
 static void random_cube(struct fixture *fx, u32 format, u32 layout, bool array, u32 n)
 {
@@ -50,7 +42,7 @@ static void linear_sampler(struct fixture *fx)
 		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
 		.wrap_u = (u8)rand_below(&fx->seed, 5), .wrap_v = (u8)rand_below(&fx->seed, 5),
 		.border = PUMICE_BORDER_OPAQUE_WHITE,
-		.min_lod = as_bits(-100), .max_lod = as_bits(100),
+		.min_lod = -100, .max_lod = 100,
 	};
 }
 

@@ -13,14 +13,6 @@
 
 #define BOUND 1e-4
 
-static u32 as_bits(float f)
-{
-	u32 bits;
-
-	memcpy(&bits, &f, sizeof(bits));
-	return bits;
-}
-
 /* Every texel of level n is n. */
 static void fill_levels(struct fixture *fx)
 {
@@ -49,7 +41,7 @@ static void setup(struct fixture *fx)
 	fill_levels(fx);
 	fx->sampler = (struct pumice_sampler){
 		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
-		.min_lod = as_bits(-100), .max_lod = as_bits(100),
+		.min_lod = -100, .max_lod = 100,
 	};
 	fx->request.spans = true;
 }
@@ -154,21 +146,21 @@ static void the_sampler_biases_and_clamps(void **state)
 	(void)state;
 	setup(&fx);
 	set_spans(&fx, 4 / 64.0f, 0, 0, 1 / 32.0f);	/* 2 */
-	fx.sampler.lod_bias = as_bits(1.5f);
+	fx.sampler.lod_bias = 1.5f;
 	assert_true(fx_read(&fx, PUMICE_USC_OP_QUERY_LOD));
 	assert_true(fabs(fx_result(&fx, 0, 0) - 3.5) < BOUND);
-	fx.sampler.max_lod = as_bits(2.25f);
+	fx.sampler.max_lod = 2.25f;
 	assert_true(fx_read(&fx, PUMICE_USC_OP_QUERY_LOD));
 	assert_true(fx_result(&fx, 0, 0) == 2.25);
 	assert_true(fabs(fx_result(&fx, 1, 0) - 3.5) < BOUND);
 	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 	assert_true(fabs(fx_result(&fx, 0, 0) - 2.25) < BOUND);
-	fx.sampler.max_lod = as_bits(9);
-	fx.sampler.min_lod = as_bits(5.5f);
+	fx.sampler.max_lod = 9;
+	fx.sampler.min_lod = 5.5f;
 	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 	assert_true(fabs(fx_result(&fx, 0, 0) - 5.5) < BOUND);
 	fx.sampler.mip_filter = PUMICE_MIP_FILTER_NEAREST;
-	fx.sampler.min_lod = as_bits(5.25f);
+	fx.sampler.min_lod = 5.25f;
 	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 	assert_true(fx_result(&fx, 0, 0) == 5);
 	fx.sampler.mip_filter = PUMICE_MIP_FILTER_NONE;
@@ -176,7 +168,7 @@ static void the_sampler_biases_and_clamps(void **state)
 	assert_true(fx_result(&fx, 0, 0) == 0);
 	/* Without spans the level of detail is 0 before bias. */
 	fx.sampler.mip_filter = PUMICE_MIP_FILTER_LINEAR;
-	fx.sampler.min_lod = as_bits(-100);
+	fx.sampler.min_lod = -100;
 	fx.request.spans = false;
 	assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 	assert_true(fx_result(&fx, 0, 0) == 1.5);

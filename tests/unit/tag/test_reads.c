@@ -25,22 +25,6 @@ static const u32 all_dims[] = {
 	PUMICE_TEXTURE_DIM_CUBE_ARRAY,
 };
 
-static float as_float(u32 bits)
-{
-	float f;
-
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
-
-static u32 as_bits(float f)
-{
-	u32 bits;
-
-	memcpy(&bits, &f, sizeof(bits));
-	return bits;
-}
-
 static bool is_cube(u32 dim)
 {
 	return dim == PUMICE_TEXTURE_DIM_CUBE || dim == PUMICE_TEXTURE_DIM_CUBE_ARRAY;
@@ -82,9 +66,9 @@ static void random_sampler(struct fixture *fx)
 		.mip_filter = (u8)rand_below(seed, integer ? 2 : 3),
 		.wrap_u = (u8)rand_below(seed, 5), .wrap_v = (u8)rand_below(seed, 5),
 		.wrap_w = (u8)rand_below(seed, 5), .border = (u8)rand_below(seed, 3),
-		.lod_bias = as_bits(rand_float(seed, -1, 1)),
-		.min_lod = as_bits(rand_float(seed, -2, 1)),
-		.max_lod = as_bits(rand_float(seed, 1, 9)),
+		.lod_bias = rand_float(seed, -1, 1),
+		.min_lod = rand_float(seed, -2, 1),
+		.max_lod = rand_float(seed, 1, 9),
 	};
 	if (rand_below(seed, 8) || is_cube(fx->texture.dim))
 		return;
@@ -148,8 +132,8 @@ static bool choose(const struct fixture *fx, double lod, struct choice *out)
 	const struct pumice_sampler *p = &fx->sampler;
 	double last = fx->texture.levels - 1;
 
-	lod += as_float(p->lod_bias);
-	lod = fmin(fmax(lod, as_float(p->min_lod)), as_float(p->max_lod));
+	lod += p->lod_bias;
+	lod = fmin(fmax(lod, p->min_lod), p->max_lod);
 	out->linear = lod > 0 ? p->min_linear : p->mag_linear;
 	out->weight = 0;
 	out->level[0] = out->level[1] = 0;

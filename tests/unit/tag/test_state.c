@@ -119,9 +119,9 @@ static void malformed_samplers_are_refused(void **state)
 	REFUSED(wrap_w, 7);
 	REFUSED(border, 3);
 	REFUSED(aniso_log2, 5);
-	REFUSED(lod_bias, NAN_BITS);
-	REFUSED(min_lod, NAN_BITS | 1u << 31);
-	REFUSED(max_lod, 0x7f800001);
+	REFUSED(lod_bias, pumice_f32_from_bits(NAN_BITS));
+	REFUSED(min_lod, pumice_f32_from_bits(NAN_BITS | 1u << 31));
+	REFUSED(max_lod, pumice_f32_from_bits(0x7f800001));
 	REFUSED(texels, true);	/* with REPEAT */
 	REFUSED(compare, true);	/* of an operation that does not */
 #undef REFUSED
@@ -261,7 +261,7 @@ static void idle_lanes_cause_no_access(void **state)
 	fx.texture.levels = 9;
 	fx.sampler = (struct pumice_sampler){
 		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
-		.max_lod = 0x41000000,
+		.max_lod = 8,
 	};
 	/* Only the first page of level 0, row 0 to 3, is there. */
 	testmem_unmap(fx.tm, FX_CTX, FX_VA + 4096, FX_BYTES - 4096);
@@ -308,7 +308,7 @@ static void a_lane_does_not_depend_on_other_lanes(void **state)
 		fx.sampler = (struct pumice_sampler){
 			.min_linear = rand_below(&fx.seed, 2), .mag_linear = true,
 			.mip_filter = (u8)rand_below(&fx.seed, 3),
-			.wrap_u = (u8)rand_below(&fx.seed, 5), .max_lod = 0x41000000,
+			.wrap_u = (u8)rand_below(&fx.seed, 5), .max_lod = 8,
 			.aniso_log2 = (u8)rand_below(&fx.seed, 3),
 		};
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
@@ -390,8 +390,10 @@ static void random_state_does_no_harm(void **state)
 			.mip_filter = (u8)rand_below(seed, 3), .wrap_u = (u8)rand_below(seed, 5),
 			.wrap_v = (u8)rand_below(seed, 5), .wrap_w = (u8)rand_below(seed, 5),
 			.compare = op == PUMICE_USC_OP_SAMPLE_CMP, .border = (u8)rand_below(seed, 3),
-			.aniso_log2 = (u8)rand_below(seed, 5), .lod_bias = rand_u32(seed),
-			.min_lod = rand_u32(seed), .max_lod = rand_u32(seed),
+			.aniso_log2 = (u8)rand_below(seed, 5),
+			.lod_bias = pumice_f32_from_bits(rand_u32(seed)),
+			.min_lod = pumice_f32_from_bits(rand_u32(seed)),
+			.max_lod = pumice_f32_from_bits(rand_u32(seed)),
 		};
 		fx.request.lanes = rand_u32(seed);
 		fx.request.spans = rand_below(seed, 2);

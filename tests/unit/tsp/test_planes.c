@@ -50,7 +50,7 @@ static bool make_case(void)
 		triangle.z[i] = (float)below(1000) / 1000;
 		/* Any vertex may be used for any corner, as in lines and points. */
 		triangle.vertex[i] = (u8)below(3);
-		prim.vertex[i].rw = number_bits((float)(1 + below(1000)) / (float)(1 + below(1000)));
+		prim.vertex[i].rw = (float)(1 + below(1000)) / (float)(1 + below(1000));
 	}
 	for (i = 0; i < 3 * VARYINGS; i++)
 		values[i] = value();
@@ -62,7 +62,7 @@ static bool make_case(void)
 
 static exact rw(u32 corner)
 {
-	return (exact)number_float(prim.vertex[triangle.vertex[corner]].rw);
+	return (exact)prim.vertex[triangle.vertex[corner]].rw;
 }
 
 static void near(float got, exact want, exact terms)

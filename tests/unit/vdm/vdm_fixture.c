@@ -312,18 +312,10 @@ void vdmfx_destroy(struct vdm_fixture *b)
 	free(b);
 }
 
-static u32 bits(float value)
-{
-	u32 word;
-
-	memcpy(&word, &value, sizeof(word));
-	return word;
-}
-
 struct pumice_vdm_state vdmfx_state(bool coordinate)
 {
-	struct pumice_vdm_state state = { .varyings = 3, .point_width = bits(1),
-					  .line_width = bits(1), .provoking_last = true };
+	struct pumice_vdm_state state = { .varyings = 3, .point_width = 1,
+					  .line_width = 1, .provoking_last = true };
 	struct pumice_stage stage = { .pds_addr = FX_PDS, .pds_insns = INSNS, .attrs = 3,
 				      .temps = 1 };
 

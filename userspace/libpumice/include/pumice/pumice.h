@@ -18,6 +18,9 @@
  * pumice_device_error() gives the reason as text. Out parameters are written
  * on success only, unless documented otherwise.
  *
+ * Structures that callers fill: zero every member that is not set, or begin with
+ * the structure's pumice_…_init(), which also sets what zero would get wrong.
+ *
  * Threads: any object may be used from any thread. One stream must not be
  * built by two threads at once, and nothing may be destroyed while in use.
  * Destroy children before parents; destroy functions take NULL.
@@ -336,6 +339,9 @@ struct pumice_bind {
 	uint32_t flags;
 };
 
+/** pumice_bind_init - map all of @bo at @va; of a NULL @bo the size is left 0. */
+void pumice_bind_init(struct pumice_bind *bind, struct pumice_bo *bo, uint64_t va);
+
 /**
  * pumice_vm_bind - change an address space, in order.
  * @ops: what was mapped in a range before goes; unmapping takes parts and holes
@@ -378,6 +384,31 @@ int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, 
 
 /** pumice_vm_remove - undo pumice_vm_place(). Return: 0, -EINVAL if @va is not from there. */
 int pumice_vm_remove(struct pumice_vm *vm, uint64_t va);
+
+/** struct pumice_buffer - memory that CPU and GPU see. */
+struct pumice_buffer {
+	/** @vm: where it is placed */
+	struct pumice_vm *vm;
+	/** @bo: the memory */
+	struct pumice_bo *bo;
+	/** @cpu: first byte, for the CPU */
+	void *cpu;
+	/** @va: first byte, for the GPU; it does not execute it */
+	uint64_t va;
+};
+
+/**
+ * pumice_buffer_create - allocate zeroed memory, map it for the CPU and place it in a VM.
+ * @vm: address space; no other can bind it
+ * @bytes: size, not 0
+ * @buffer: out
+ *
+ * Return: as pumice_bo_create() and pumice_vm_place().
+ */
+int pumice_buffer_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_buffer *buffer);
+
+/** pumice_buffer_destroy - remove it from the VM and drop the memory. A zero @buffer is fine. */
+void pumice_buffer_destroy(struct pumice_buffer *buffer);
 
 #define PUMICE_VM_UNUSABLE	(1u << 0)	/* it takes no binds and no jobs: destroy it */
 
@@ -542,6 +573,9 @@ struct pumice_wait {
 	uint64_t point;
 };
 
+/** pumice_wait_init - wait for a point; 0 for binary. */
+void pumice_wait_init(struct pumice_wait *wait, struct pumice_sync *sync, uint64_t point);
+
 /**
  * pumice_sync_wait - wait on the CPU.
  * @waits: objects of one device
@@ -569,6 +603,10 @@ struct pumice_job_sync {
 	bool signal;
 };
 
+/** pumice_job_sync_init - a wait, or with @signal a signal, of a point. */
+void pumice_job_sync_init(struct pumice_job_sync *job_sync, struct pumice_sync *sync,
+			  uint64_t point, bool signal);
+
 /** struct pumice_job - one job. */
 struct pumice_job {
 	/** @context: queue */
@@ -582,6 +620,9 @@ struct pumice_job {
 	/** @perfmon: pumice_perfmon_id() of the monitor that counts it, or 0 */
 	uint32_t perfmon;
 };
+
+/** pumice_job_init - a job that waits for nothing, signals nothing and is not counted. */
+void pumice_job_init(struct pumice_job *job, struct pumice_context *context, uint64_t stream);
 
 /**
  * pumice_submit - queue jobs, all or none.
@@ -713,6 +754,20 @@ uint32_t pumice_program_coeffs(const struct pumice_program *program);
 int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *program,
 			 struct pumice_kernel **kernel);
 
+/**
+ * pumice_kernel_assemble - make a program of assembly text and place it in a VM.
+ * @vm: address space
+ * @name: of the text, for errors
+ * @text: as in pumice_program_assemble()
+ * @kernel: out
+ *
+ * The device's error text is the assembler's first error.
+ *
+ * Return: as pumice_program_assemble() and pumice_kernel_create().
+ */
+int pumice_kernel_assemble(struct pumice_vm *vm, const char *name, const char *text,
+			   struct pumice_kernel **kernel);
+
 /** pumice_kernel_destroy - only when jobs that run it have ended. */
 void pumice_kernel_destroy(struct pumice_kernel *kernel);
 
@@ -741,7 +796,7 @@ void pumice_stream_reset(struct pumice_stream *stream);
 struct pumice_dispatch {
 	/** @kernel: what they run */
 	const struct pumice_kernel *kernel;
-	/** @groups: work-groups in x, y, z; a zero launches none */
+	/** @groups: work-groups in x, y, z, all of them; three zeroes launch none */
 	uint32_t groups[3];
 	/** @base: added to the work-group ids */
 	uint32_t base[3];
@@ -751,11 +806,14 @@ struct pumice_dispatch {
 	uint32_t uniform_words;
 };
 
+/** pumice_dispatch_init - one work-group of a kernel without uniforms. */
+void pumice_dispatch_init(struct pumice_dispatch *dispatch, const struct pumice_kernel *kernel);
+
 /**
  * pumice_stream_dispatch - add STATE and LAUNCH for a grid.
  *
- * Return: 0; -EINVAL for another number of uniform words or a kernel of another
- * VM, -ENOSPC.
+ * Return: 0; -EINVAL for another number of uniform words, a kernel of another VM, or
+ * groups of which some but not all are 0, -ENOSPC.
  */
 int pumice_stream_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
 

@@ -44,6 +44,9 @@ struct pumice_capture_frame {
 	uint32_t targets[PUMICE_MAX_TARGETS][8];
 };
 
+/** pumice_capture_frame_init - one sample, a parameter buffer of 4 MiB, no targets. */
+void pumice_capture_frame_init(struct pumice_capture_frame *frame);
+
 /** struct pumice_capture_range - memory of a capture. */
 struct pumice_capture_range {
 	/** @va: GPU virtual address, page aligned */

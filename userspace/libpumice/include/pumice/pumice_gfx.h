@@ -6,10 +6,12 @@
  *       ├─ hwrt       render-target data set: two scenes
  *       └─ image      texture or render target with levels and layers
  *
- * Records of the hardware are given as the structures of pumice_formats.h, which
- * is made out of hw/formats.xml: what their fields are is told there and in the
- * hardware reference. Builders place them in the memory of a stream
- * (pumice_stream_create()) and fill in the addresses that join them.
+ * Records of the hardware are the structures of pumice_formats.h, which is generated
+ * from hw/formats.xml: their fields are documented there and in the hardware
+ * reference. Numbers that are f32 there are float here. pumice_<record>_defaults() of
+ * that header fills a record, such as pumice_vdm_draw_defaults(). Builders place
+ * records in the memory of a stream (pumice_stream_create()) and fill in the
+ * addresses that join them.
  *
  * A frame: a geometry stream (pumice_stream_draw_state(), pumice_stream_draw() …
  * pumice_stream_vdm_end()), a render record (pumice_stream_render()), and
@@ -31,6 +33,7 @@ extern "C" {
 struct pumice_freelist;
 struct pumice_hwrt;
 struct pumice_image;
+struct pumice_canvas;
 
 /* ---------------------------------------------------------------- contexts */
 
@@ -69,6 +72,9 @@ struct pumice_freelist_desc {
 	uint32_t threshold;
 };
 
+/** pumice_freelist_desc_init - 4 MiB that grow to 256 MiB. */
+void pumice_freelist_desc_init(struct pumice_freelist_desc *desc);
+
 /** pumice_freelist_create - make a free list. Return: 0, -EINVAL, -E2BIG, -ENOSPC, -ENOMEM. */
 int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
 			   struct pumice_freelist **list);
@@ -93,6 +99,10 @@ struct pumice_hwrt_desc {
 	/** @spill_outputs: outputs that partial renders have room for; 0: none, they fault */
 	uint32_t spill_outputs;
 };
+
+/** pumice_hwrt_desc_init - one sample, tiles of 32 x 32, partial renders of 4 outputs. */
+void pumice_hwrt_desc_init(struct pumice_hwrt_desc *desc, struct pumice_freelist *local,
+			   uint32_t width, uint32_t height);
 
 /** pumice_hwrt_create - make a data set of two scenes. Return: 0, -EINVAL, -ENOSPC, -ENOMEM. */
 int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc,
@@ -133,6 +143,10 @@ struct pumice_gfx_job {
 	struct pumice_hwrt *hwrt;
 };
 
+/** pumice_gfx_job_init - a DEFAULT job that waits for nothing and signals nothing. */
+void pumice_gfx_job_init(struct pumice_gfx_job *job, struct pumice_context *context,
+			 uint64_t stream);
+
 /**
  * pumice_submit_gfx - queue jobs, all or none.
  * @jobs: may wait for what earlier jobs of the same call signal
@@ -157,6 +171,9 @@ struct pumice_frame {
 	/** @render: render record, from pumice_stream_render() */
 	uint64_t render;
 };
+
+/** pumice_frame_init - a frame in scene 0 of a data set; its streams are left to be set. */
+void pumice_frame_init(struct pumice_frame *frame, struct pumice_hwrt *hwrt);
 
 /**
  * pumice_render - submit both jobs of a frame, wait for them, and tell how they ended.
@@ -192,6 +209,10 @@ struct pumice_image_desc {
 	/** @stride: bytes from row to row of a LINEAR image of one level; 0: the least */
 	uint32_t stride;
 };
+
+/** pumice_image_desc_init - a LINEAR 2D image of one level. */
+void pumice_image_desc_init(struct pumice_image_desc *desc, uint32_t format, uint32_t width,
+			    uint32_t height);
 
 /** pumice_image_create - make a zeroed image. Return: 0, -EINVAL, -ENOMEM. */
 int pumice_image_create(struct pumice_vm *vm, const struct pumice_image_desc *desc,
@@ -238,6 +259,15 @@ int pumice_image_download(const struct pumice_image *image, struct pumice_image_
 
 /** pumice_image_texture - the whole image as a texture, components in their order. */
 void pumice_image_texture(const struct pumice_image *image, struct pumice_texture *texture);
+
+/**
+ * pumice_image_mipmaps - make all other levels of an image out of level 0, and wait.
+ * @vm: of the image
+ * @image: not compressed
+ *
+ * Return: as pumice_context_create_type() and pumice_context_run().
+ */
+int pumice_image_mipmaps(struct pumice_vm *vm, struct pumice_image *image);
 
 /** pumice_sampler_init - nearest texel of level 0, repeated. */
 void pumice_sampler_init(struct pumice_sampler *sampler);
@@ -294,6 +324,61 @@ struct pumice_input {
 	uint32_t mode;
 };
 
+/**
+ * pumice_input_uniforms - words to shared registers.
+ * @reg: first shared register
+ * @words: @count words, floats or integers; copied when the stage is made
+ * @count: words
+ *
+ * Return: the input.
+ */
+struct pumice_input pumice_input_uniforms(uint32_t reg, const void *words, uint32_t count);
+
+/**
+ * pumice_input_texture - texture and sampler state to 12 shared registers.
+ * @reg: first shared register
+ * @texture: used when the stage is made
+ * @sampler: the same; NULL is pumice_sampler_init()
+ *
+ * Return: the input.
+ */
+struct pumice_input pumice_input_texture(uint32_t reg, const struct pumice_texture *texture,
+					 const struct pumice_sampler *sampler);
+
+/**
+ * pumice_input_source - something that the PDS computes, to a register.
+ * @reg: attribute register
+ * @source: enum pumice_pds_source
+ *
+ * Return: the input.
+ */
+struct pumice_input pumice_input_source(uint32_t reg, uint32_t source);
+
+/**
+ * pumice_input_attribute - a vertex attribute of floats, by vertex, to four registers.
+ * @reg: first attribute register
+ * @count: components, 1 to 4
+ * @va: GPU virtual address of element 0
+ * @stride: bytes from one element to the next
+ * @elements: elements; those beyond read as 0
+ *
+ * Other formats and attributes by instance: set the members format and divisor.
+ *
+ * Return: the input.
+ */
+struct pumice_input pumice_input_attribute(uint32_t reg, uint32_t count, uint64_t va,
+					   uint32_t stride, uint32_t elements);
+
+/**
+ * pumice_input_varying - varyings, interpolated with perspective, to attribute registers.
+ * @reg: first attribute register
+ * @varying: first varying
+ * @count: varyings, 1 to 4
+ *
+ * Return: the input.
+ */
+struct pumice_input pumice_input_varying(uint32_t reg, uint32_t varying, uint32_t count);
+
 /** struct pumice_stage_desc - a program with its inputs. */
 struct pumice_stage_desc {
 	/** @kernel: the program; its own PDS program and size of work-groups are not used */
@@ -303,6 +388,9 @@ struct pumice_stage_desc {
 	/** @input_count: elements of @inputs */
 	uint32_t input_count;
 };
+
+/** pumice_stage_desc_init - a program without inputs. */
+void pumice_stage_desc_init(struct pumice_stage_desc *desc, const struct pumice_kernel *kernel);
 
 /**
  * pumice_stream_stage - make the PDS program of a stage, and its words.
@@ -353,6 +441,9 @@ struct pumice_viewport {
 	float far;
 };
 
+/** pumice_viewport_init - the whole of a target, depths from 0 to 1. */
+void pumice_viewport_init(struct pumice_viewport *viewport, uint32_t width, uint32_t height);
+
 /** pumice_draw_state_viewport - set scale and offset, y upwards, after clip_minus_w. */
 void pumice_draw_state_viewport(struct pumice_draw_state *state,
 				const struct pumice_viewport *viewport);
@@ -370,10 +461,23 @@ int pumice_stream_draw_state(struct pumice_stream *stream, const struct pumice_d
 /** pumice_stream_state - add STATE with a record that is there. Return: 0, -EINVAL, -ENOSPC. */
 int pumice_stream_state(struct pumice_stream *stream, uint64_t va);
 
-/** pumice_stream_draw - add DRAW. Return: 0, -ENOSPC. */
+/**
+ * pumice_stream_stages - add STATE with the programs of a vertex and a fragment stage.
+ * @stream: geometry stream
+ * @state: records; their stages are filled in
+ * @vertex: vertex stage
+ * @fragment: fragment stage; NULL where nothing is shaded
+ *
+ * Return: as pumice_stream_stage() and pumice_stream_draw_state().
+ */
+int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_state *state,
+			 const struct pumice_stage_desc *vertex,
+			 const struct pumice_stage_desc *fragment);
+
+/** pumice_stream_draw - add DRAW. Return: 0, -EINVAL for no instances, -ENOSPC. */
 int pumice_stream_draw(struct pumice_stream *stream, const struct pumice_vdm_draw *draw);
 
-/** pumice_stream_draw_indexed - add DRAW_INDEXED. Return: 0, -ENOSPC. */
+/** pumice_stream_draw_indexed - add DRAW_INDEXED. Return: 0, -EINVAL for no instances, -ENOSPC. */
 int pumice_stream_draw_indexed(struct pumice_stream *stream,
 			       const struct pumice_vdm_draw_indexed *draw);
 
@@ -427,6 +531,9 @@ struct pumice_target {
 	bool load;
 };
 
+/** pumice_target_init - all components of level 0, layer 0, from output 0 on. */
+void pumice_target_init(struct pumice_target *target, const struct pumice_image *image);
+
 /** struct pumice_render_desc - what a fragment job does. */
 struct pumice_render_desc {
 	/** @pdm: depth, stencil, outputs, counters; its stages are filled in */
@@ -435,13 +542,21 @@ struct pumice_render_desc {
 	struct pumice_target targets[PUMICE_MAX_TARGETS];
 	/** @target_count: targets that there are */
 	uint32_t target_count;
-	/** @clear: what the outputs that no target loads start with */
-	uint32_t clear[32];
+	/** @clear: what the outputs that no target loads start with, of the target's type */
+	union pumice_number clear[32];
 	/** @background: instead of clearing and loading; or NULL */
 	const struct pumice_stage_desc *background;
 	/** @end_of_tile: instead of storing to @targets; or NULL */
 	const struct pumice_stage_desc *end_of_tile;
 };
+
+/**
+ * pumice_render_desc_init - four outputs that are cleared to 0, depth cleared to 1.
+ * @image: first target, or NULL for none
+ *
+ * Depth and stencil are neither loaded nor stored.
+ */
+void pumice_render_desc_init(struct pumice_render_desc *desc, const struct pumice_image *image);
 
 /**
  * pumice_stream_render - place a render record with the programs that it needs.
@@ -452,6 +567,57 @@ struct pumice_render_desc {
  */
 int pumice_stream_render(struct pumice_stream *stream, const struct pumice_render_desc *desc,
 			 uint64_t *va);
+
+/* ---------------------------------------------------------------- canvases */
+
+/** struct pumice_canvas_desc - an image to draw to. */
+struct pumice_canvas_desc {
+	/** @format: enum pumice_format, of a target */
+	uint32_t format;
+	/** @width: pixels */
+	uint32_t width;
+	/** @height: pixels */
+	uint32_t height;
+	/** @samples: of a pixel: 1, 2 or 4; averaged */
+	uint32_t samples;
+};
+
+/** pumice_canvas_desc_init - RGBA8_SRGB, one sample. */
+void pumice_canvas_desc_init(struct pumice_canvas_desc *desc, uint32_t width, uint32_t height);
+
+/**
+ * pumice_canvas_create - make an image with all that drawing to it takes.
+ * @vm: address space
+ * @desc: image
+ * @canvas: out: context, free list, data set, stream, image
+ *
+ * Return: as the functions that create these.
+ */
+int pumice_canvas_create(struct pumice_vm *vm, const struct pumice_canvas_desc *desc,
+			 struct pumice_canvas **canvas);
+
+/** pumice_canvas_destroy - only between frames. */
+void pumice_canvas_destroy(struct pumice_canvas *canvas);
+
+/** pumice_canvas_image - what is drawn to; it goes with the canvas. */
+struct pumice_image *pumice_canvas_image(const struct pumice_canvas *canvas);
+
+/**
+ * pumice_canvas_begin - begin a frame.
+ *
+ * Return: the canvas's geometry stream, empty, of 1 MiB.
+ */
+struct pumice_stream *pumice_canvas_begin(struct pumice_canvas *canvas);
+
+/**
+ * pumice_canvas_end - end the stream, render it to the image, and wait.
+ * @canvas: whose frame was begun
+ * @clear: what the four outputs of every pixel start with, linear; depth starts with 1
+ * @timeout_ns: of the wait; PUMICE_FOREVER
+ *
+ * Return: as pumice_stream_render() and pumice_render().
+ */
+int pumice_canvas_end(struct pumice_canvas *canvas, const float clear[4], uint64_t timeout_ns);
 
 /* --------------------------------------------------------- transfer streams */
 

@@ -122,6 +122,18 @@ static inline uint32_t pumice_word_f32(float value)
 	PUMICE_LINE(sub.f32 y, b, a) \
 	PUMICE_LINE(fma.f32 y, y, w, a)
 
+/* y = a . b, of three components each. b: vector or shared registers. */
+#define PUMICE_DOT3(y, a0, a1, a2, b0, b1, b2) \
+	PUMICE_LINE(mul.f32 y, a0, b0) \
+	PUMICE_LINE(fma.f32 y, a1, b1, y) \
+	PUMICE_LINE(fma.f32 y, a2, b2, y)
+
+/* y = (m0, m1, m2, m3) . (a0, a1, a2, 1): a component of a transformed point. m: as b above. */
+#define PUMICE_TRANSFORM(y, a0, a1, a2, m0, m1, m2, m3) \
+	PUMICE_LINE(fma.f32 y, a0, m0, m3) \
+	PUMICE_LINE(fma.f32 y, a1, m1, y) \
+	PUMICE_LINE(fma.f32 y, a2, m2, y)
+
 /* y = e to the power of x. The relative error grows with |x|: at most (|x| + 1) 2^-23. */
 #define PUMICE_EXP(y, x) \
 	PUMICE_LINE(mul.f32 y, x, sc72) \
