@@ -57,6 +57,8 @@ stock_module := $(BUILD)/module/stock.ko
 fast_module := $(BUILD)/module/fast.ko
 debug_module := $(BUILD)/module/debug.ko
 kunit_module := $(BUILD)/module/kunit.ko
+# Installed library, and programs that use it.
+examples := $(BUILD)/examples/.done
 guest := $(BUILD)/guest/stock.cpio $(BUILD)/guest/programs.cpio
 
 hw_sources := $(call sources,hw)
@@ -242,8 +244,12 @@ $(KERNELS:%=$(BUILD)/guest/%.cpio): $(BUILD)/guest/%.cpio: $(BUILD)/module/%.ko 
 		$(firmware_tests) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/$* --module $< \
 		$(image_firmware) --kmod vgem
-$(BUILD)/guest/programs.cpio: $(native) $(image_sources)
-	@$(S)/make-image.py programs $@ $(program_folders)
+$(examples): $(native) $(call sources,examples) scripts/build-examples.sh
+	@$(S)/step.sh examples "building the examples against the installed library" \
+		$(S)/build-examples.sh $(@D)
+	@touch $@
+$(BUILD)/guest/programs.cpio: $(native) $(examples) $(image_sources)
+	@$(S)/make-image.py programs --examples $(BUILD)/examples/src $@ $(program_folders)
 $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,tests/igt) \
 		$(native) $(image_sources) | $(packages)
 	@root=$$($(S)/fetch-igt.sh) && mkdir -p $(@D) && $(S)/igt.py image "$$root" $@

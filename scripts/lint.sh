@@ -49,7 +49,7 @@ shell_scripts() {
 }
 
 python_scripts() {
-	pyflakes3 scripts hw tests/hw tests/scripts
+	pyflakes3 scripts hw tests/hw tests/install tests/scripts
 }
 
 generated_twice() {

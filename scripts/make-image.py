@@ -9,9 +9,9 @@ inputs change:
                        [--test-firmware NAME=BIN]… [--kmod NAME]… [--kmod-if-built NAME]… [--kunit KO]
         busybox, /init, kernel modules, the driver, its firmware; others that tests may choose;
         as /lib/kunit/pumice.ko the driver with its KUnit tests
-    make-image.py programs OUT FOLDER…
-        the programs in the folders of a build tree, in /pumice/bin, with the
-        libraries they need
+    make-image.py programs [--examples FOLDER] OUT FOLDER…
+        the programs in the folders of a build tree, in /pumice/bin, those of the
+        examples in /pumice/examples, with the libraries they need
 
 (igt.py makes the part that holds IGT.)
 """
@@ -81,13 +81,16 @@ def executables(folder):
 
 def make_programs(options):
     """Our programs and their libraries."""
-    programs = [path for folder in options.folder for path in executables(folder)]
+    programs = {path: "pumice/bin" for folder in options.folder for path in executables(folder)}
+    for path in executables(options.examples) if options.examples else []:
+        programs[path] = "pumice/examples"
     build = os.path.realpath(os.environ["BUILD"])
     with cpio.Archive(options.out) as archive:
-        archive.folder("pumice/bin")
-        for program in programs:
+        for folder in sorted(set(programs.values())):
+            archive.folder(folder)
+        for program, folder in programs.items():
             add = archive.stripped if elf.is_elf(program) else archive.file
-            add(f"pumice/bin/{os.path.basename(program)}", program)
+            add(f"{folder}/{os.path.basename(program)}", program)
         dynamic = [p for p in programs if elf.is_elf(p)]
         for path, real in elf.closure(dynamic, extra=OPENED_AT_RUN_TIME).items():
             if path in programs:
@@ -114,6 +117,7 @@ def main():
     base.set_defaults(make=make_base)
     programs = parts.add_parser("programs")
     programs.add_argument("out")
+    programs.add_argument("--examples", metavar="FOLDER")
     programs.add_argument("folder", nargs="*")
     programs.set_defaults(make=make_programs)
     options = parser.parse_args()

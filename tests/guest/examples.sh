@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The programs of examples/, as examples/README.md starts them: with the shared library,
+# through the kernel's driver.
+
+cd /pumice/examples || exit 1
+
+number=0
+failed=0
+
+# report NAME STATUS: one line of TAP.
+report() {
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		failed=1
+	fi
+}
+
+# prints NAME LINE: the example ends well and its first line is this one.
+prints() {
+	"./$1" drm >"/tmp/$1.out" 2>&1
+	status=$?
+	sed 's/^/# /' "/tmp/$1.out" >&2
+	[ $status -eq 0 ] && [ "$(head -n 1 "/tmp/$1.out")" = "$2" ]
+	report "${1}_runs_through_the_driver" $?
+}
+
+for example in vector-add collatz timeline triangle torus; do
+	LD_TRACE_LOADED_OBJECTS=1 "./$example" | grep -q 'libpumice\.so\.0 => /lib/'
+	report "${example}_uses_the_shared_library" $?
+done
+prints vector-add "100000 sums are right"
+prints collatz "77031 takes 350 steps"
+prints timeline "8 rounds kept their order"
+
+# The GPU in the process runs the same firmware: pictures are the same to the bit.
+for example in triangle torus; do
+	"./$example" drm /tmp/drm.ppm && "./$example" inproc /tmp/inproc.ppm &&
+		cmp /tmp/drm.ppm /tmp/inproc.ppm
+	report "${example}_is_the_same_picture_as_in_process" $?
+done
+echo "1..$number"
+exit $failed

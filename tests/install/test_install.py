@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""
+What is installed is enough: every header alone, every symbol, every example.
+
+build/native is installed into a fresh prefix in a temporary folder. From there on only
+that prefix is used, through pkg-config, and sources are copied out of the tree.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import torus_reference
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+# Compiler, language, what its file names end in; the oldest standards that are supported, and
+# each compiler's own.
+COMPILERS = [("gcc", "-std=c11", "c"), ("gcc", None, "c"), ("clang", "-std=c11", "c"),
+             ("clang", None, "c"), ("g++", "-std=c++11", "cc"), ("g++", None, "cc"),
+             ("clang++", "-std=c++11", "cc"), ("clang++", None, "cc")]
+HEADERS = {"pumice.h", "pumice_capture.h", "pumice_fault.h", "pumice_formats.h", "pumice_gfx.h",
+           "pumice_isa_enums.h", "pumice_perf.h", "pumice_regs.h", "pumice_shader.h",
+           "pumice_types.h"}
+
+PREFIX = None       # pathlib.Path
+ENVIRONMENT = None
+
+
+def setUpModule():
+    """Install."""
+    global PREFIX, ENVIRONMENT      # pylint: disable=global-statement
+    holder = tempfile.TemporaryDirectory(prefix="pumice-install-")
+    unittest.addModuleCleanup(holder.cleanup)
+    subprocess.run(["meson", "install", "-C", str(BUILD / "native"), "--no-rebuild", "--quiet",
+                    "--destdir", holder.name], check=True, capture_output=True)
+    packages = list(pathlib.Path(holder.name).rglob("pumice.pc"))
+    assert len(packages) == 1, packages
+    PREFIX = pathlib.Path(holder.name) / "usr/local"
+    ENVIRONMENT = {
+        "PATH": os.environ["PATH"], "HOME": holder.name,
+        "PKG_CONFIG_PATH": str(packages[0].parent),
+        "LD_LIBRARY_PATH": str(packages[0].parent.parent),
+        "PUMICE_FIRMWARE": str(PREFIX / "share/pumice/pumice_fw.bin"),
+    }
+
+
+def flags(*words):
+    """What pkg-config gives."""
+    return subprocess.run(["pkg-config", *words, "pumice"], env=ENVIRONMENT, check=True,
+                          capture_output=True, text=True).stdout.split()
+
+
+class Folder(unittest.TestCase):
+    """A test with a folder of its own, outside of the tree."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.dir = pathlib.Path(holder.name)
+
+    def call(self, command):
+        """Run a command there that must succeed; its output."""
+        done = subprocess.run(command, cwd=self.dir, env=ENVIRONMENT, text=True, check=False,
+                              capture_output=True, timeout=600)
+        self.assertEqual(done.returncode, 0, f"{' '.join(map(str, command))}\n"
+                                             f"{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def compile(self, compiler, text, *more):
+        """Compile a program with pkg-config's flags and all warnings as errors."""
+        name, standard, ending = compiler
+        (self.dir / f"p.{ending}").write_text(text)
+        self.call([name, *([standard] if standard else []), *WARNINGS, f"p.{ending}",
+                   *flags("--cflags"), *more])
+
+
+class Headers(Folder):
+    """The installed headers."""
+
+    def test_these_headers_are_installed(self):
+        found = {path.name for path in (PREFIX / "include/pumice").iterdir()}
+        self.assertEqual(found, HEADERS)
+
+    def test_every_header_compiles_alone_in_c_and_in_cxx(self):
+        for compiler in COMPILERS:
+            for header in sorted(HEADERS):
+                line = f"#include <pumice/{header}>\n"
+                with self.subTest(compiler=compiler, header=header):
+                    self.compile(compiler, line + line + "int main(void) { return 0; }\n",
+                                 "-fsyntax-only")
+
+    def test_every_function_links_from_cxx(self):
+        names = [line.strip(" \t;\n") for line in
+                 (TOP / "userspace/libpumice/libpumice.map").read_text().splitlines()
+                 if line.strip().startswith("pumice_")]
+        self.assertGreater(len(names), 100)
+        includes = "".join(f"#include <pumice/{header}>\n" for header in sorted(HEADERS))
+        lines = "".join(f"\tcount += (std::uintptr_t)&{name} != 0;\n" for name in names)
+        self.compile(("g++", "-std=c++11", "cc"), f"{includes}#include <cstdint>\nint main()\n"
+                     f"{{\n\tunsigned count = 0;\n{lines}\treturn count != {len(names)};\n}}\n",
+                     "-Wno-address", "-o", "p", *flags("--libs"))
+        self.call(["./p"])
+
+    def test_numbers_in_records_are_floats(self):
+        text = """#include <pumice/pumice_gfx.h>
+#include <string.h>
+int main(void)
+{
+	struct pumice_pdm_render render;
+	struct pumice_sampler sampler;
+	struct pumice_tdm_clear clear;
+	struct pumice_render_desc desc;
+	uint32_t words[64];
+	float value;
+
+	memset(&render, 0, sizeof(render));
+	memset(&sampler, 0, sizeof(sampler));
+	memset(&clear, 0, sizeof(clear));
+	render.clear_depth = 1;
+	sampler.max_lod = 14;
+	clear.value[2].f = 0.5;
+	pumice_pdm_render_pack(words, &render);
+	memcpy(&value, &words[9], sizeof(value));
+	if (!(value >= 1 && value <= 1))
+		return 1;
+	pumice_sampler_pack(words, &sampler);
+	memcpy(&value, &words[3], sizeof(value));
+	if (!(value >= 14 && value <= 14))
+		return 2;
+	pumice_tdm_clear_pack(words, &clear);
+	if (words[8] != 0x3f000000)
+		return 3;
+	pumice_render_desc_init(&desc, NULL);
+	pumice_pdm_render_pack(words, &desc.pdm);
+	return words[9] == 0x3f800000 && words[8] == (4u | 3u << 12) ? 0 : 4;
+}
+"""
+        for compiler in (COMPILERS[0], COMPILERS[4]):
+            with self.subTest(compiler=compiler):
+                self.compile(compiler, text, "-o", "p", *flags("--libs"))
+                self.call(["./p"])
+
+
+class Examples(Folder):
+    """The examples, built by their own Makefile."""
+
+    built = None        # folder of all cases
+
+    def setUp(self):
+        if not Examples.built:
+            Examples.built = pathlib.Path(ENVIRONMENT["HOME"]) / "examples"
+            shutil.copytree(TOP / "examples", Examples.built,
+                            ignore=lambda folder, names: [n for n in names if "." not in n and
+                                                          n != "Makefile"])
+        self.dir = Examples.built
+        self.call(["make", f"CFLAGS=-O2 {' '.join(WARNINGS)}"])
+
+    def test_each_says_that_it_is_right(self):
+        said = {"vector-add": "100000 sums are right\n",
+                "timeline": "8 rounds kept their order\n"}
+        for program, line in said.items():
+            with self.subTest(program=program):
+                self.assertEqual(self.call([f"./{program}"]), line)
+
+    def test_collatz_finds_the_longest_sequence(self):
+        number, steps = longest_sequence(100000)
+        self.assertEqual(self.call(["./collatz"]).splitlines()[0],
+                         f"{number} takes {steps} steps")
+
+    def picture(self, program):
+        """The bytes of the picture that an example draws, row by row."""
+        self.call([f"./{program}", "inproc:threads=1", "picture.ppm"])
+        header, data = (self.dir / "picture.ppm").read_bytes().split(b"\n", 1)
+        size = torus_reference.SIZE
+        self.assertEqual(header, f"P6 {size} {size} 255".encode())
+        self.assertEqual(len(data), size * size * 3)
+        return data
+
+    def test_triangle_has_the_colours_of_its_corners(self):
+        data = self.picture("triangle")
+        size, inside = torus_reference.SIZE, 0
+        for n in range(size * size):
+            x, y = (n % size + 0.5) / size * 2 - 1, 1 - (n // size + 0.5) / size * 2
+            blue = (y + 0.7) / 1.5
+            green = (x + 0.8 * (1 - blue)) / 1.6
+            weights = [1 - green - blue, green, blue]
+            got = data[3 * n:3 * n + 3]
+            inside += min(weights) > 0
+            if min(weights) > 0.01:
+                for value, light in zip(got, weights):
+                    self.assertLess(abs(value - torus_reference.encode(light)), 1.5,
+                                    f"pixel {n % size}, {n // size}")
+            elif min(weights) < -0.01:
+                self.assertEqual(got, bytes(3), f"pixel {n % size}, {n // size}")
+        drawn = sum(data[3 * n:3 * n + 3] != bytes(3) for n in range(size * size))
+        self.assertLess(abs(drawn - inside), 3)
+
+    def test_torus_is_that_of_a_ray_tracer(self):
+        data = self.picture("torus")
+        reference = torus_reference.Reference()
+        self.check_inner(data, reference)
+        self.check_coverage(data, reference)
+        self.check_edges(data, reference)
+
+    def check_inner(self, data, reference):
+        """Light, texture and blend, where neither an outline nor a border is near."""
+        count = 0
+        for x, y, colour in reference.inner():
+            at = (y * torus_reference.SIZE + x) * 3
+            for got, light in zip(data[at:at + 3], colour):
+                self.assertLess(abs(got - torus_reference.encode(light)), 3, f"pixel {x}, {y}")
+            count += 1
+        self.assertGreater(count, 4000)
+
+    def check_coverage(self, data, reference):
+        """Nothing but the torus is drawn; its area is right."""
+        sky = bytes(round(torus_reference.encode(light)) for light in torus_reference.SKY)
+        size = torus_reference.SIZE
+        outside = [data[n * 3:n * 3 + 3] == sky for n in range(size * size)]
+        for n in range(size * size):
+            corners = len(reference.corners(n % size, n // size))
+            self.assertFalse(corners == 4 and outside[n], f"pixel {n % size}, {n // size}")
+        touched = size * size - sum(outside)
+        edge = sum(1 for _ in reference.edges())
+        self.assertLess(reference.covered(), touched)
+        self.assertLess(touched, reference.covered() + edge)
+
+    def check_edges(self, data, reference):
+        """Four samples a pixel: outlines are nearer to 64 rays a pixel than one could be."""
+        drawn = one = 0
+        for x, y, colour, middle in reference.edges():
+            at = (y * torus_reference.SIZE + x) * 3
+            for got, light, single in zip(data[at:at + 3], colour, middle):
+                drawn += (torus_reference.decode(got) - light) ** 2
+                one += (single - light) ** 2
+        self.assertLess(drawn, one / 2)
+
+
+def longest_sequence(limit):
+    """(number below limit, steps) of the longest Collatz sequence; the largest of equals."""
+    best = (0, 0)
+    known = {1: 0}
+    for start in range(1, limit):
+        n, path = start, []
+        while n not in known:
+            path.append(n)
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps = known[n]
+        for value in reversed(path):
+            steps += 1
+            known[value] = steps
+        best = max(best, (known[start], start))
+    return best[1], best[0]
+
+
+if __name__ == "__main__":
+    unittest.main()
