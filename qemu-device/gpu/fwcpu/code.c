@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "debug.h"
 #include "internal.h"
 
 static uint32_t halfword_count(const struct fwcpu *cpu)
@@ -64,6 +65,11 @@ void fwcpu_code_fill(struct fwcpu *cpu, uint32_t at)
 	uint32_t low = fwcpu_get16(p);
 	struct fwcpu_insn *in = &cpu->code[at];
 
+	if (fwcpu_unlikely(cpu->breakpoints.count) && fwcpu_has_breakpoint(cpu, at * 2)) {
+		*in = (struct fwcpu_insn) { .op = FWCPU_OP_BREAK };
+		mark_code(cpu, at * 2, 2);
+		return;
+	}
 	if ((low & 3) != 3) {
 		*in = fwcpu_decode16((uint16_t)low);
 		mark_code(cpu, at * 2, 2);

@@ -10,6 +10,7 @@
  * and instret, which count together except that an instruction that traps does not retire;
  * mcountinhibit is 0.
  */
+#include "debug.h"
 #include "internal.h"
 
 struct csr {
@@ -253,6 +254,27 @@ bool fwcpu_csr_execute(struct fwcpu *cpu, const struct fwcpu_insn *in)
 		csr->write(cpu, old & ~operand);
 	x[in->rd] = old;
 	return write;
+}
+
+bool fwcpu_csr_peek(const struct fwcpu *cpu, uint32_t number, uint32_t *val)
+{
+	int row = fwcpu_csr_row(number, false);
+
+	if (row < 0)
+		return false;
+	*val = csrs[row].read(cpu);
+	return true;
+}
+
+/* A counter is written as of the end of an instruction, and here there is none. */
+bool fwcpu_csr_poke(struct fwcpu *cpu, uint32_t number, uint32_t val)
+{
+	int row = number < RV_CSR_MCYCLE ? fwcpu_csr_row(number, true) : -1;
+
+	if (row < 0)
+		return false;
+	csrs[row].write(cpu, val);
+	return true;
 }
 
 void fwcpu_csr_legalise(struct fwcpu_arch *arch)

@@ -29,6 +29,11 @@ op_FENCE_I:
 op_ECALL:
 	RAISE(RV_CAUSE_ECALL_M, 0);
 
+/* A breakpoint: the instruction in whose place this record is has not been executed. */
+op_BREAK:
+	cpu->break_hit = true;
+	goto done;
+
 op_EBREAK:
 	RAISE(RV_CAUSE_BREAKPOINT, at * 2);
 

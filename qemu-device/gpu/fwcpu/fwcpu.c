@@ -71,6 +71,8 @@ void fwcpu_restore(struct fwcpu *cpu, const struct fwcpu_arch *arch)
 
 static enum fwcpu_stop stop_reason(const struct fwcpu *cpu)
 {
+	if (cpu->break_hit)
+		return FWCPU_STOP_BREAK;
 	switch (cpu->arch.state) {
 	case FWCPU_STATE_RUNNING:
 		return FWCPU_STOP_BUDGET;
@@ -89,8 +91,9 @@ enum fwcpu_stop fwcpu_run(struct fwcpu *cpu, uint32_t budget, uint64_t now)
 	cpu->executed = 0;
 	cpu->slow = 0;
 	cpu->retry = false;
-	while (fwcpu_poll(cpu) && cpu->executed < budget && cpu->slow < FWCPU_SLOW_MAX &&
-	       !cpu->retry) {
+	cpu->break_hit = false;
+	while (!cpu->break_hit && fwcpu_poll(cpu) && cpu->executed < budget &&
+	       cpu->slow < FWCPU_SLOW_MAX && !cpu->retry) {
 		uint32_t left = budget - cpu->executed;
 
 		fwcpu_exec(cpu, left < FWCPU_POLL_INTERVAL ? left : FWCPU_POLL_INTERVAL);

@@ -54,6 +54,9 @@
 /* fwcpu_next_deadline() when no timer interrupt can occur. */
 #define FWCPU_NO_DEADLINE	UINT64_MAX
 
+/* Breakpoints at a time; see debug.h. */
+#define FWCPU_BREAKPOINTS	64u
+
 struct fwcpu_insn;
 
 /* State of the processor between two calls of fwcpu_run(). */
@@ -70,6 +73,7 @@ enum fwcpu_stop {
 	FWCPU_STOP_WFI,		/* sleeps until an interrupt or fwcpu_next_deadline() */
 	FWCPU_STOP_LOCKUP,
 	FWCPU_STOP_HALT,	/* stopped: not started yet, or fwcpu_halt() */
+	FWCPU_STOP_BREAK,	/* at a breakpoint (debug.h), whose instruction is pending */
 };
 
 /*
@@ -134,6 +138,12 @@ struct fwcpu_arch {
 	uint32_t lockup_tval;
 };
 
+/* Where fwcpu_run() stops; survives fwcpu_reset(). */
+struct fwcpu_breakpoints {
+	uint32_t addr[FWCPU_BREAKPOINTS];
+	uint32_t count;
+};
+
 /* One page of the window, as last returned by fwcpu_bus.window_ptr. */
 struct fwcpu_tlb_entry {
 	uint32_t read_page;	/* window address of the page; 0 = none */
@@ -163,6 +173,9 @@ struct fwcpu {
 	uint32_t fault_tval;
 	uint32_t slow;		/* slow operations so far */
 	bool retry;		/* execute the current store again */
+	bool break_hit;		/* the next instruction has a breakpoint */
+
+	struct fwcpu_breakpoints breakpoints;
 
 	/* Derived from RAM and the window; never saved. */
 	struct fwcpu_insn *code;	/* one per halfword of RAM, and an end mark */

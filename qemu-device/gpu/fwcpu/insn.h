@@ -26,7 +26,8 @@
 	X(MUL) X(MULH) X(MULHSU) X(MULHU) X(DIV) X(DIVU) X(REM) X(REMU) \
 	X(LB) X(LH) X(LBU) X(LHU) X(SB) X(SH) \
 	X(BLT) X(BGE) X(BLTU) X(BGEU) \
-	X(FENCE) X(FENCE_I) X(ECALL) X(EBREAK) X(MRET) X(WFI) X(CSR)
+	X(FENCE) X(FENCE_I) X(ECALL) X(EBREAK) X(MRET) X(WFI) X(CSR) \
+	X(BREAK)
 
 #define FWCPU_OP_ENUM(name)		FWCPU_OP_##name,
 #define FWCPU_OP_ENUM_BOTH(name)	FWCPU_OP_##name, FWCPU_OP_C_##name,
@@ -42,6 +43,7 @@ enum fwcpu_op {
  * CONST is LUI, AUIPC and the load of an immediate: imm is the result. imm of branches and
  * JAL is the distance in halfwords. For CSR imm is the row of the register table, rs2 the
  * funct3, and rs1 a register or the operand. An rd of x0 is stored as FWCPU_REG_SINK.
+ * BREAK takes the place of an instruction that has a breakpoint (debug.h).
  */
 struct fwcpu_insn {
 	uint8_t op;		/* enum fwcpu_op */
