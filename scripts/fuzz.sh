@@ -5,13 +5,13 @@
 # while, one after the other. What they find and learn stays in out/fuzz/TARGET:
 # corpus/, crash-*, log. See tests/fuzz/README.md.
 #
-#	TARGETS="mmio bus stream cost frame transfer canary switch firmware program tables"
+#	TARGETS="mmio bus stream cost frame transfer canary switch firmware program tables fwgdb"
 #	FUZZ_SECONDS=120
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-targets=${TARGETS:-mmio bus stream cost frame transfer canary switch firmware program tables}
+targets=${TARGETS:-mmio bus stream cost frame transfer canary switch firmware program tables fwgdb}
 seconds=${FUZZ_SECONDS:-120}
 
 dir=$BUILD/fuzz

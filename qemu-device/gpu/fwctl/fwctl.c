@@ -14,6 +14,7 @@
 
 #include "../fwcpu/fwcpu.h"
 #include "../mem/mem.h"
+#include "debug.h"
 
 /* Limits of one step: instructions, and slow operations or pieces of commands. */
 #define STEP_INSNS	(4u * FWCTL_SLICE_INSNS)
@@ -57,6 +58,8 @@ struct fwctl {
 	struct fwcpu cpu;
 	struct mmu_tlb tlb;
 	u8 *ram;
+
+	struct fwctl_debug debug;
 };
 
 static u64 window_va(u32 addr)
@@ -136,6 +139,8 @@ struct fwctl *fwctl_create(const struct fwctl_config *config)
 	fw->mem = config->mem;
 	fw->ops = config->ops;
 	fw->opaque = config->opaque;
+	fw->debug = (struct fwctl_debug){ .cpu = &fw->cpu, .mmu = config->mmu,
+					  .ops = config->ops, .opaque = config->opaque };
 	fw->ram = calloc(1, PUMICE_FW_RAM_SIZE);
 	cpu.ram = fw->ram;
 	if (!fw->ram || fwcpu_init(&fw->cpu, &cpu)) {
@@ -180,7 +185,13 @@ void fwctl_reset(struct fwctl *fw)
 	atomic_store(&fw->failure, FWCTL_FAIL_NONE);
 	fwcpu_set_irq(&fw->cpu, false);
 	fwcpu_reset(&fw->cpu);
+	fwctl_debug_reset(&fw->debug);
 	publish(fw);
+}
+
+struct fwctl_debug *fwctl_debug(struct fwctl *fw)
+{
+	return &fw->debug;
 }
 
 struct fwctl_boot *fwctl_boot(struct fwctl *fw)
@@ -313,12 +324,13 @@ static void boot_rom(struct fwctl *fw)
 	enum pumice_fw_boot_error error;
 
 	fw->boot_wanted = false;
-	fw->booting = true;
+	fw->booting = fw->debug.booting = true;
 	fw->mcause = PUMICE_FW_CAUSE__RESET;
 	fw->ops->unlock(fw->opaque);
 	fwcpu_reset(&fw->cpu);
 	error = load_image(fw, boot);
 	fw->ops->lock(fw->opaque);
+	fw->debug.booting = false;
 	if (!fw->booting)
 		return;
 	fw->booting = false;
@@ -348,6 +360,7 @@ static void report_lockup(struct fwctl *fw)
 		fw->state = PUMICE_FW_STATE_LOCKUP;
 		fw->mcause = arch->lockup_cause;
 		fw->ops->lockup(fw->opaque, arch->lockup_pc, arch->lockup_cause);
+		fwctl_debug_stopped(&fw->debug, FWCTL_HALT_LOCKUP);
 	}
 	fw->ops->unlock(fw->opaque);
 }
@@ -370,16 +383,34 @@ static bool fail(struct fwctl *fw)
 	return false;
 }
 
+/* The processor came to a breakpoint. Returns whether it stays there. */
+static bool halt_at_breakpoint(struct fwctl *fw)
+{
+	bool halted;
+
+	fw->ops->lock(fw->opaque);
+	halted = fwctl_debug_stopped(&fw->debug, FWCTL_HALT_BREAKPOINT);
+	fw->ops->unlock(fw->opaque);
+	return halted;
+}
+
 bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 {
 	u32 insns = STEP_INSNS, slow = STEP_SLOW;
+	bool halted;
 
 	fw->ops->lock(fw->opaque);
 	if (fw->boot_wanted)
 		boot_rom(fw);
+	halted = fwctl_debug_serve(&fw->debug, fw->state == PUMICE_FW_STATE_RUNNING);
+	publish(fw);
 	fw->ops->unlock(fw->opaque);
+	if (halted) {
+		fw->ops->set_deadline(fw->opaque, FWCPU_NO_DEADLINE);
+		return false;
+	}
 
-	while (insns && slow) {
+	while (insns && slow && !fwctl_debug_requested(&fw->debug)) {
 		u32 budget = insns < FWCTL_SLICE_INSNS ? insns : FWCTL_SLICE_INSNS;
 		enum fwcpu_stop why;
 
@@ -396,6 +427,9 @@ bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 				break;
 			continue;
 		}
+		/* Without a debugger the breakpoints are removed, by the next step. */
+		if (why == FWCPU_STOP_BREAK && !halt_at_breakpoint(fw))
+			break;
 		if (why == FWCPU_STOP_LOCKUP)
 			report_lockup(fw);
 		/* No deadline unless it sleeps with its timer interrupt enabled. */
