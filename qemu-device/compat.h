@@ -27,6 +27,19 @@
 #include "hw/qdev-properties.h"
 #endif
 
+/* 11.0 moved this one, too. */
+#if __has_include("hw/core/qdev-properties-system.h")
+#include "hw/core/qdev-properties-system.h"
+#else
+#include "hw/qdev-properties-system.h"
+#endif
+#include "chardev/char-fe.h"
+
+/* 10.2 renamed the front end's structure. */
+#ifdef PUMICE_HAVE_CHAR_FRONTEND
+#define CharBackend CharFrontend
+#endif
+
 /* 10.1 made the data of class_init constant. */
 #ifdef PUMICE_HAVE_CONST_CLASS_DATA
 #define PUMICE_CLASS_DATA const void

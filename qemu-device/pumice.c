@@ -35,15 +35,18 @@
  *     { "execute": "qom-set", "arguments": { "path": "/machine/peripheral/gpu",
  *       "property": "inject", "value": "unit-hang,where=cdm" } }
  *
+ * - `fw-gdb`
+ *   A character device on which GDB debugs the GPU's firmware; see gdb.c.
+ *
  * Interface to the guest: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0
  * is one 64 KiB page of registers for each of 8 virtual GPUs, of which the
  * first is active; BAR 4 holds the MSI-X table, one vector for each.
  * Function-level reset; power states D0 and D3hot, which keep all state.
  *
- * Only this file and memory.c depend on QEMU. gpu/pumice_gpu.h is the interface
- * of the GPU itself; its threads never take the big lock. They call this file
- * through PumiceOps only: an interrupt is stored in a bit mask for a bottom
- * half.
+ * Only this file, memory.c and gdb.c depend on QEMU. gpu/pumice_gpu.h is the
+ * interface of the GPU itself; its threads never take the big lock. They call
+ * this file through PumiceOps only: an interrupt is stored in a bit mask for a
+ * bottom half.
  *
  * Limits: not migratable. A virtual IOMMU between the GPU and guest RAM hides
  * that RAM from it.
@@ -436,6 +439,7 @@ static void pumice_exit(PCIDevice *pdev)
     qemu_unregister_reset(pumice_machine_reset, s);
     qemu_del_vm_change_state_handler(s->vm_state);
     pumice_memory_exit(&s->memory);
+    pumice_gdb_exit(s);
     /* After this no thread of the GPU calls back. */
     pumice_gpu_destroy(s->gpu);
     s->gpu = NULL;
@@ -468,7 +472,7 @@ static void pumice_realize(PCIDevice *pdev, Error **errp)
     if (!pumice_init_msix(pdev, errp)) {
         goto destroy_gpu;
     }
-    if (!pumice_init_caps(pdev, errp)) {
+    if (!pumice_init_caps(pdev, errp) || !pumice_gdb_init(s, errp)) {
         goto uninit_msix;
     }
     pumice_memory_init(&s->memory, s->gpu, pci_get_address_space(pdev));
@@ -519,6 +523,7 @@ static const Property pumice_properties[] = {
     DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers, 4),
     DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
                      false),
+    DEFINE_PROP_CHR("fw-gdb", PumiceState, gdb_chr),
 };
 
 static const VMStateDescription pumice_vmstate = {
@@ -542,6 +547,8 @@ static void pumice_describe_properties(ObjectClass *klass)
         "slot registers of a task slot, 0 to 8; the rest are internal registers");
     object_class_property_set_description(klass, "fault-injection",
         "whether the guest may inject faults");
+    object_class_property_set_description(klass, "fw-gdb",
+        "character device on which GDB debugs the GPU's firmware");
     object_class_property_set_description(klass, "inject",
         "inject a fault, at run time, or none");
 }

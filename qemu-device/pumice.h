@@ -12,6 +12,7 @@
 #include "compat.h"
 #include "gpu/log_limit.h"
 #include "gpu/pumice_gpu.h"
+#include "gpu/pumice_gpu_gdb.h"
 
 #define TYPE_PUMICE "pumice"
 OBJECT_DECLARE_SIMPLE_TYPE(PumiceState, PUMICE)
@@ -53,6 +54,11 @@ struct PumiceState {
     QemuMutex log_lock;
     struct log_limit log_limit;
 
+    /* GDB of the firmware (gdb.c); gdb is NULL without one */
+    CharBackend gdb_chr;
+    struct pumice_gpu_gdb *gdb;
+    QEMUBH *gdb_bh;
+
     VMChangeStateEntry *vm_state;
     bool stopped;           /* parked: the machine is stopped */
 };
@@ -65,5 +71,10 @@ void pumice_memory_init(PumiceMemory *memory, struct pumice_gpu *gpu,
                         AddressSpace *as);
 /* Unmap all RAM from the GPU. */
 void pumice_memory_exit(PumiceMemory *memory);
+
+/* Serve GDB on the property's character device, if there is one; big lock. */
+bool pumice_gdb_init(PumiceState *s, Error **errp);
+/* While there is a GPU. */
+void pumice_gdb_exit(PumiceState *s);
 
 #endif

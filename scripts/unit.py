@@ -8,8 +8,8 @@
 
 The C tests of build/native and again, under ASan and UBSan, of build/asan; some of
 build/native under valgrind, which sees decisions on uninitialised memory; the
-generator's, the installation's, the scripts', the PCI device's and the IGT layer's tests
-in Python.
+generator's, the installation's, the scripts', the PCI device's, the debuggers' and the IGT
+layer's tests in Python.
 Logs: out/logs/test-*.log.
 """
 
@@ -26,7 +26,7 @@ from results import Tally
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
-PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/igt",
+PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt",
                 "tests/packaging"]
 # Under valgrind: what a program does with pixels and texels, and what a job finds on the
 # chip. Each takes some ten seconds; what time they take of the processor means nothing then.

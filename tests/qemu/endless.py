@@ -85,16 +85,16 @@ class Endless(Machine):
     counters may be in another.
     """
 
-    def __init__(self, threads=2):
+    def __init__(self, threads=2, properties="", more=()):
         self.ram = Memory("ram", 0, RAM_BYTES)
         self.dimm = Memory("dimm", DIMM, DIMM_BYTES)
         self.threads = threads
         self.bars = (None, None)
         self.job = self.home = self.counted = None
-        super().__init__(f"threads={threads}", more=[
+        super().__init__(",".join(filter(None, (f"threads={threads}", properties))), more=[
             "-object", self.ram.option, "-object", self.dimm.option,
             "-M", "pc,memory-backend=ram", "-m", "slots=1,maxmem=1G",
-            "-device", "pc-dimm,id=slot,memdev=dimm," f"addr={DIMM},slot={DIMM_SLOT}"])
+            "-device", "pc-dimm,id=slot,memdev=dimm," f"addr={DIMM},slot={DIMM_SLOT}", *more])
         for line in self.lines.values():
             line.socket.settimeout(REPLY)
         self.enable()

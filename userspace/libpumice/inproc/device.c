@@ -78,6 +78,7 @@ static void inproc_close(struct pumice_device *dev)
 {
 	struct inproc_device *d = inproc_device(dev);
 
+	gdb_end(d);
 	pumice_gpu_destroy(d->gpu);
 	fw_fini(d);
 	ram_fini(d);
@@ -142,6 +143,7 @@ struct options {
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: the firmware's own default */
 	u32 split_prims;			/* the same */
+	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
 
 #define DEFAULT_REGISTERS	UINT32_MAX
@@ -160,9 +162,21 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 
 #define OPTION_KEYS \
 	"cores, threads, ram, unified-store-kib, common-store-kib, local-memory-kib, " \
-	"slot-registers, slice-us, split"
+	"slot-registers, slice-us, split; fw-gdb=PATH"
 
-/* One "key=number", which ends at @end. */
+/* A path of 1 to GDB_PATH_MAX bytes. */
+static bool parse_path(const char *text, const char *end, char path[GDB_PATH_MAX + 1])
+{
+	size_t bytes = (size_t)(end - text);
+
+	if (!bytes || bytes > GDB_PATH_MAX)
+		return false;
+	memcpy(path, text, bytes);
+	path[bytes] = 0;
+	return true;
+}
+
+/* One "key=number" or "fw-gdb=path", which ends at @end. */
 static bool parse_option(const char *text, const char *end, struct options *o)
 {
 	const struct {
@@ -186,7 +200,8 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		if (!strncmp(text, known[i].key, n))
 			return parse_number(text + n, end, known[i].value);
 	}
-	return false;
+	n = strlen("fw-gdb=");
+	return !strncmp(text, "fw-gdb=", n) && parse_path(text + n, end, o->fw_gdb);
 }
 
 /* "key=number,key=number". */
@@ -310,6 +325,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	pthread_mutex_unlock(&d->lock);
 	if (!err)
 		describe_fw(d);
+	if (!err && *o->fw_gdb)
+		err = gdb_start(d, o->fw_gdb, error, error_bytes);
 	return err;
 }
 

@@ -12,7 +12,7 @@
 #define ROOM_START	0x100000ull
 #define ROOM_END	0x80000000ull
 
-/* The host never waits for ever for firmware, ns. */
+/* The host never waits for ever for firmware, but for one that is debugged, ns. */
 #define BOOT_TIMEOUT	10000000000ull
 #define CALL_TIMEOUT	10000000000ull
 
@@ -245,6 +245,11 @@ static u32 look_at_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd
 	return __atomic_load_n(&d->fw->kccb_status[*entry], __ATOMIC_ACQUIRE);
 }
 
+static u64 call_deadline(const struct inproc_device *d)
+{
+	return d->gdb ? PUMICE_FOREVER : now_ns() + CALL_TIMEOUT;
+}
+
 /*
  * The time for the answer begins when the command is queued. When it is over there is one
  * more look: on a busy machine the answer may have come while this thread waited for its
@@ -252,7 +257,7 @@ static u32 look_at_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd
  */
 int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
 {
-	u64 deadline = now_ns() + CALL_TIMEOUT, seen;
+	u64 deadline = call_deadline(d), seen;
 	u32 status = FWIF_STATUS_PENDING;
 	s64 entry = -1, before;
 	bool late = false;
@@ -269,7 +274,7 @@ int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
 			break;
 		}
 		if (entry != before)
-			deadline = now_ns() + CALL_TIMEOUT;
+			deadline = call_deadline(d);
 		late = event_wait(d, seen, deadline) != 0;
 	}
 	if (entry >= 0)

@@ -290,6 +290,7 @@ struct inproc_device {
 	bool object_taken[FWIF_MAX_CONTEXTS];
 	u64 guilty, innocent;		/* contexts that became so; there are no resets */
 	const char *lost;		/* why the GPU can be used no more, or NULL */
+	struct gdb_server *gdb;		/* gdb.c, or NULL */
 
 	struct inproc_context *contexts;
 	struct inproc_freelist *freelists;
@@ -477,6 +478,14 @@ void freelist_process(struct inproc_device *d);
 /* Zeroed memory of a VM that only the tiling pipeline reaches. */
 int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u64 *va);
 void pm_memory_destroy(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes);
+
+/* gdb.c */
+struct gdb_server;
+/* Serve GDB on a socket at @path, which has at most GDB_PATH_MAX bytes. */
+#define GDB_PATH_MAX	107u
+int gdb_start(struct inproc_device *d, const char *path, char *error, size_t error_bytes);
+/* While there is a GPU. */
+void gdb_end(struct inproc_device *d);
 
 /* hwrt.c */
 int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
