@@ -117,6 +117,7 @@ static void packets_that_are_too_long_get_an_error(void **state)
 	(void)state;
 	fake_start(&f, false);
 	memset(text, 'm', sizeof(text) - 1);
+	memcpy(text, "qAttached:", 10);
 	fake_packet(&f, text);
 	assert_string_equal(contents(&f), "E16");
 	/* The longest that fits is understood. */
