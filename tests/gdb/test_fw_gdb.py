@@ -247,7 +247,7 @@ class InQemu(FirmwareTest):
     def test_a_halted_processor_survives_reset_and_boot(self):
         machine = self.start()
         machine.start_job(machine.ram, machine.ram)
-        gdb = self.debug(["print $pc", "SIGNAL", "SIGNAL", "flushregs", "print $pc", "stepi",
+        gdb = self.debug(["print $pc", "SIGNAL", "SIGNAL", "maintenance flush register-cache", "print $pc", "stepi", "print $pc",
                           "break dm_start", "SIGNAL", "continue", "delete", "detach"])
         gdb.wait_for_signal()
         machine.reset_by_register()
@@ -258,7 +258,7 @@ class InQemu(FirmwareTest):
         output = gdb.output()
         waiter.join(PATIENCE)
         self.assertFalse(waiter.is_alive())
-        self.check_order(output, r"^\$1 = ", r"^\$2 = .*0x0", r"dm_start", r"detached\]$")
+        self.check_order(output, r"^\$1 = ", r"^\$2 = .*0x0", r"^\$3 = .*0x0", r"dm_start", r"detached\]$")
         self.assertEqual(machine.end(), 0)
 
     def test_unplug_and_end_while_halted(self):

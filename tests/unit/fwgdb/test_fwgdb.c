@@ -320,6 +320,7 @@ static void the_target_description_can_be_read_in_pieces(void **state)
 	} while (contents(&f)[0] == 'm');
 	assert_int_equal(contents(&f)[0], 'l');
 	assert_non_null(strstr(all, "<architecture>riscv:rv32</architecture>"));
+	assert_non_null(strstr(all, "<osabi>none</osabi>"));
 	assert_non_null(strstr(all, "<reg name=\"pc\""));
 	assert_non_null(strstr(all, "<reg name=\"mscratch\" bitsize=\"32\" regnum=\"897\""));
 	assert_non_null(strstr(all, "</feature>\n</target>\n"));
