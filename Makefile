@@ -24,6 +24,8 @@ export WERROR QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
 # Size of the virtual GPU, for run and shell.
 export CORES ?= 4
 export THREADS ?= 2
+# Debuggers of make shell, and programs of this machine in its guest.
+export GDB TOOLS
 
 S := $(top)/scripts
 
@@ -73,8 +75,13 @@ run: $(qemu) $(guest) ## boot a guest, run the demos, leave pictures in out/
 	@$(S)/run.sh
 
 .PHONY: shell
-shell: $(qemu) $(guest) ## a prompt in the guest with the GPU (leave with: exit)
+shell: $(qemu) $(guest) $(if $(TOOLS),$(BUILD)/guest/tools.cpio) ## a prompt in the guest with the GPU (GDB=1 TOOLS="strace gdb"; leave with: exit)
 	@$(S)/shell.sh
+
+# What `make module` and `make firmware` build, into the guest of `make shell`.
+.PHONY: reload
+reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the guest of make shell (PARAMETERS="job_timeout_ms=60000")
+	@$(S)/reload.py --module $(stock_module) --firmware $(firmware) --parameters "$(PARAMETERS)"
 
 ##@ Test
 
@@ -250,6 +257,8 @@ $(examples): $(native) $(call sources,examples) scripts/build-examples.sh
 	@touch $@
 $(BUILD)/guest/programs.cpio: $(native) $(examples) $(image_sources)
 	@$(S)/make-image.py programs --examples $(BUILD)/examples/src $@ $(program_folders)
+$(BUILD)/guest/tools.cpio: $(call setting,tools,$(TOOLS)) $(image_sources)
+	@$(S)/make-image.py tools $@ $(TOOLS)
 $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,tests/igt) \
 		$(native) $(image_sources) | $(packages)
 	@root=$$($(S)/fetch-igt.sh) && mkdir -p $(@D) && $(S)/igt.py image "$$root" $@

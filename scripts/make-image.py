@@ -12,6 +12,9 @@ inputs change:
     make-image.py programs [--examples FOLDER] OUT FOLDER…
         the programs in the folders of a build tree, in /pumice/bin, those of the
         examples in /pumice/examples, with the libraries they need
+    make-image.py tools OUT PROGRAM…
+        programs of this machine, in /pumice/bin, with the libraries they need; with gdb its
+        data and Python's standard library
 
 (igt.py makes the part that holds IGT.)
 """
@@ -19,6 +22,8 @@ inputs change:
 import argparse
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -53,7 +58,8 @@ def make_base(options):
         archive.character_device("dev/null", 1, 3)
         archive.data("init", (HERE / "guest/init").read_bytes(), 0o755)
         archive.file("etc/shell-start", HERE / "guest/shell-start")
-        archive.file("etc/debug-verdict", HERE / "guest/debug-verdict")
+        for name in ("debug-verdict", "control", "reload", "module-gdb"):
+            archive.file(f"etc/{name}", HERE / "guest" / name)
         archive.data("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n"
                                    b"nobody:x:65534:65534:nobody:/:/bin/sh\n")
         archive.data("etc/group", b"root:x:0:\nvideo:x:44:\nrender:x:106:\nnogroup:x:65534:\n")
@@ -100,6 +106,42 @@ def make_programs(options):
             archive.stripped(path, real)
 
 
+# What a program opens by itself: files and folders, by its name; {python} is that of gdb.
+DATA = {"gdb": ["/usr/share/gdb", "/usr/lib/python3/dist-packages/../../{python}"]}
+
+
+def add_tree(archive, folder):
+    """A folder of this machine, without Python's caches, tests and what it is linked with."""
+    for path in sorted(pathlib.Path(folder).resolve().rglob("*")):
+        unused = {"__pycache__", "test", "tests"} & set(path.parts) or "/config-" in str(path)
+        if path.is_file() and not unused:
+            archive.file(str(path).lstrip("/"), path)
+
+
+def make_tools(options):
+    """Programs of this machine and their libraries."""
+    programs = {}
+    for name in options.program:
+        path = shutil.which(name)
+        if not path or not elf.is_elf(path):
+            sys.exit(f"error: this machine has no program {name}\n       apt install {name}")
+        programs[name] = os.path.realpath(path)
+    with cpio.Archive(options.out) as archive:
+        archive.folder("pumice/bin")
+        for name, path in programs.items():
+            archive.stripped(f"pumice/bin/{name}", path)
+        needed = elf.closure(list(programs.values()), extra=OPENED_AT_RUN_TIME)
+        for path, real in needed.items():
+            if path not in programs.values():
+                archive.stripped(path, real)
+        python = next((re.match(r"lib(python3\.\d+)\.so", os.path.basename(path)).group(1)
+                       for path in needed if "/libpython3" in path), None)
+        for name in options.program:
+            for folder in DATA.get(name, []):
+                if python or "{" not in folder:
+                    add_tree(archive, os.path.normpath(folder.format(python=python)))
+
+
 def main():
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__,
@@ -120,6 +162,10 @@ def main():
     programs.add_argument("--examples", metavar="FOLDER")
     programs.add_argument("folder", nargs="*")
     programs.set_defaults(make=make_programs)
+    tools = parts.add_parser("tools")
+    tools.add_argument("out")
+    tools.add_argument("program", nargs="+")
+    tools.set_defaults(make=make_tools)
     options = parser.parse_args()
     os.makedirs(os.path.dirname(os.path.abspath(options.out)), exist_ok=True)
     try:

@@ -7,7 +7,8 @@
 The job is a shell script; it runs in /host, which is out/guest/NAME on this
 machine and holds, when the guest is gone: job.log (its output), dmesg, status,
 what a debug kernel found (kmemleak, lockdep_stats), and what the job wrote itself.
-The guest's console is in out/logs/NAME-console.log.
+The guest's console is in out/logs/NAME-console.log. With --shell it is this terminal, and
+reload.py reaches the guest through out/guest/NAME.control.
 
 The exit status is the job's; 124 after a timeout, 125 when the guest died or
 its kernel reported a fault of its own (unless --kernel-faults=allow): see
@@ -62,6 +63,8 @@ class Guest:
         self.options = options
         self.share = OUT / "guest" / options.name
         self.console = OUT / "logs" / f"{options.name}-console.log"
+        # Commands of the host for a guest with a shell: see reload.py.
+        self.control = OUT / "guest" / f"{options.name}.control"
         self.initrd = BUILD / "guest" / f"{options.name}.initrd"
         self.lock = None
         self.process = None
@@ -113,7 +116,8 @@ class Guest:
         for folder in FIRMWARE_FOLDERS:
             command += ["-L", folder]
         if options.shell:
-            command += ["-serial", "mon:stdio"]
+            command += ["-serial", "mon:stdio",
+                        "-serial", f"unix:{self.control},server=on,wait=off"]
         else:
             command += ["-serial", f"file:{self.console}"]
         if options.own_time:

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""make reload: the driver and firmware of this tree into the guest of `make shell`.
+
+    reload.py [NAME] --module KO --firmware BIN [--parameters "NAME=VALUE…"]
+    reload.py [NAME] --run COMMAND
+
+Copies both files into the guest's share, out/guest/NAME/reload, and has the guest run
+/etc/reload (scripts/guest/reload) through its control port, out/guest/NAME.control. With
+--run the guest runs a command instead. Prints what the guest prints; the exit status is the
+guest's, or 2 without a guest. NAME is shell by default.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import socket
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+PATIENCE = 120  # seconds without a word from the guest
+NO_GUEST = 2
+
+
+def fail(what, way_out):
+    """End with one line for the failure and one for the way out."""
+    print(f"error: {what}\n       {way_out}", file=sys.stderr)
+    sys.exit(NO_GUEST)
+
+
+def connect(name):
+    """The control port of the running guest."""
+    port = socket.socket(socket.AF_UNIX)
+    port.settimeout(PATIENCE)
+    try:
+        port.connect(os.path.relpath(OUT / "guest" / f"{name}.control"))
+    except OSError:
+        fail(f"no guest named {name} runs", "start it in another terminal: make shell")
+    return port
+
+
+def run(port, command):
+    """Run a command in the guest, print what it prints, return its status."""
+    port.sendall(command.encode() + b"\n")
+    with port.makefile("r", errors="replace") as lines:
+        for line in lines:
+            word, _, number = line.strip().partition(" ")
+            if word == "status" and number.isdigit():
+                return int(number)
+            print(line.rstrip("\r\n"), flush=True)
+    fail("the guest ended", "see its console")
+    return NO_GUEST
+
+
+def place(name, options):
+    """The files, complete when they have their names: an interrupted copy is not loaded."""
+    folder = OUT / "guest" / name / "reload"
+    for source, target in ((options.module, folder / "pumice.ko"),
+                           (options.firmware, folder / "firmware/pumice/pumice_fw.bin")):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = target.with_name(target.name + ".new")
+        shutil.copyfile(source, new)
+        os.replace(new, target)
+
+
+def main():
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="?", default="shell")
+    parser.add_argument("--module")
+    parser.add_argument("--firmware")
+    parser.add_argument("--parameters", default="", help="of the module")
+    parser.add_argument("--run", metavar="COMMAND")
+    options = parser.parse_args()
+    if not options.run and not (options.module and options.firmware):
+        parser.error("give --module and --firmware, or --run")
+    port = connect(options.name)
+    try:
+        if options.run:
+            return run(port, options.run)
+        place(options.name, options)
+        status = run(port, f"sh /etc/reload {options.parameters}")
+    except TimeoutError:
+        fail(f"the guest does not answer for {PATIENCE} s", "see its console")
+    if not status:
+        print("the guest runs this tree's driver and firmware")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

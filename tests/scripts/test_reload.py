@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""reload.py, with a thread that takes the guest's place at the control port."""
+
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PATIENCE = 60
+
+
+class Reload(unittest.TestCase):
+    """Files, command, output and status."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name)
+        (self.out / "guest").mkdir()
+        self.module, self.firmware = self.out / "m.ko", self.out / "f.bin"
+        self.module.write_bytes(b"module")
+        self.firmware.write_bytes(b"firmware")
+        self.commands = []
+
+    def guest(self, *replies):
+        """Serve one command: each reply is sent as it is."""
+        port = socket.socket(socket.AF_UNIX)
+        port.bind(str(self.out / "guest/shell.control"))
+        port.listen(1)
+
+        def serve():
+            peer, _ = port.accept()
+            with peer, peer.makefile("r") as lines:
+                self.commands.append(lines.readline())
+                for reply in replies:
+                    peer.sendall(reply)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        self.addCleanup(port.close)
+        self.addCleanup(thread.join, PATIENCE)
+
+    def reload(self, *arguments):
+        """Run the script."""
+        return subprocess.run([sys.executable, "-B", str(TOP / "scripts/reload.py"), *arguments],
+                              env={**os.environ, "OUT": str(self.out)}, capture_output=True,
+                              text=True, check=False, timeout=PATIENCE, cwd=self.out)
+
+    def load(self, *more):
+        """Run it as make does."""
+        return self.reload("--module", str(self.module), "--firmware", str(self.firmware), *more)
+
+    def test_without_a_guest_it_says_what_to_do(self):
+        done = self.load()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("error: no guest named shell runs\n       start it in another terminal: "
+                      "make shell", done.stderr)
+        self.assertFalse((self.out / "guest/shell").exists())
+
+    def test_a_socket_without_a_guest_is_no_guest(self):
+        port = socket.socket(socket.AF_UNIX)
+        port.bind(str(self.out / "guest/shell.control"))
+        port.close()
+        self.assertEqual(self.load().returncode, 2)
+
+    def test_the_files_are_in_the_share_and_the_guest_loads_them(self):
+        self.guest(b"some lines\r\nstat", b"us 0\n")
+        done = self.load("--parameters", "slice_us=500 split_prims=3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "some lines\nthe guest runs this tree's driver and firmware\n")
+        self.assertEqual(self.commands, ["sh /etc/reload slice_us=500 split_prims=3\n"])
+        folder = self.out / "guest/shell/reload"
+        self.assertEqual((folder / "pumice.ko").read_bytes(), b"module")
+        self.assertEqual((folder / "firmware/pumice/pumice_fw.bin").read_bytes(), b"firmware")
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), ["firmware", "pumice.ko"])
+
+    def test_the_guest_s_status_is_the_status(self):
+        self.guest(b"the driver is in use\nstatus 1\n")
+        done = self.load()
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "the driver is in use\n")
+
+    def test_a_guest_that_ends_is_an_error(self):
+        self.guest(b"some")
+        done = self.load()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("error: the guest ended", done.stderr)
+
+    def test_a_command_is_run(self):
+        self.guest(b"a line\nstatus 3\n")
+        done = self.reload("--run", "uname -a")
+        self.assertEqual((done.returncode, done.stdout), (3, "a line\n"))
+        self.assertEqual(self.commands, ["uname -a\n"])
+
+
+if __name__ == "__main__":
+    unittest.main()
