@@ -4,7 +4,7 @@
  *
  * A thread of its own serves one connection at a time and touches nothing but the GPU core's
  * GDB stub, so a program that waits for a job does not keep GDB from looking. GDB reads what
- * it asks for: a peer that does not is hung up on.
+ * it requests: a peer that does not is hung up on.
  */
 #include <errno.h>
 #include <fcntl.h>

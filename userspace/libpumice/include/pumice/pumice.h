@@ -68,7 +68,8 @@ struct pumice_trace;
  *                            unified-store-kib, common-store-kib,
  *                            local-memory-kib (of a USC), slot-registers (0 to
  *                            8), slice-us (time slice of a job), split (primitives
- *                            that go to a core at a time)
+ *                            that go to a core at a time), fw-gdb=PATH (a socket
+ *                            on which GDB debugs the firmware; threads=1 or more)
  *   NULL: what the environment variable PUMICE_DEVICE names, else "drm".
  * @dev: out
  * @error: takes the reason of a failure; may be NULL
