@@ -100,7 +100,8 @@ def cases_of(output):
 
 def unannounced_resets(log):
     """The lines of a kernel's log by which the driver reports a reset and no subtest does."""
-    announced = [re.compile(regex) for regex in ANNOUNCED.findall(log)]
+    # Python warns of "[[", which POSIX allows.
+    announced = [re.compile(regex.replace("[[]", r"\[")) for regex in ANNOUNCED.findall(log)]
     return [line for line in log.splitlines()
             if RESET in line and not ANNOUNCED.search(line)
             and not any(regex.search(line) for regex in announced)]
