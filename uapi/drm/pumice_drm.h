@@ -27,6 +27,8 @@
  *		PERFMON_CREATE for callers without the right to such counters. -ENOSPC above
  *		DRM_PUMICE_MAX_QUEUED_* and the limits of CONTEXT_CREATE, which a 1.0 kernel
  *		does not have.
+ *   1.2	JOB_GET_RESULT from @code on: the place of a fault. A 1.1 kernel does not write
+ *		these fields; programs set them to zero before the call.
  *
  * Status of the fence of a job:
  *   0		the job completed
