@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	struct gpu gpu;
 	bool right = true;
 
-	gpu_open(&gpu, argc, argv, shader, COUNT * sizeof(uint32_t));
+	gpu_open_compute(&gpu, argc, argv, shader, COUNT * sizeof(uint32_t));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("ready");
 	while (right && fgets(line, sizeof(line), stdin)) {
