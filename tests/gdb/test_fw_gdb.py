@@ -3,8 +3,8 @@
 GDB debugs the firmware of a GPU in a process and of the GPU in QEMU.
 
 GDB runs with a script and the firmware's ELF file. Where the test must act between two of its
-commands, GDB writes a line into a FIFO. The process whose GPU is debugged computes the right
-results afterwards; the job in QEMU runs.
+commands, GDB writes a line into a FIFO (SIGNAL). The process whose GPU is debugged computes the
+right results afterwards; the job in QEMU runs.
 """
 
 import os
@@ -35,20 +35,26 @@ class Debugger:
     """gdb-multiarch with a script; output() waits for its end."""
 
     def __init__(self, folder, socket_path, commands):
-        self.fifo = f"{folder}/fifo"
-        os.mkfifo(self.fifo)
+        # One for each: the end of a FIFO that was just read may still be open.
+        self.fifos = []
+        for index, line in enumerate(commands):
+            if line == "SIGNAL":
+                self.fifos.append(f"{folder}/fifo-{index}")
+                os.mkfifo(self.fifos[-1])
+        unused = iter(list(self.fifos))
         script = pathlib.Path(folder) / "script"
         script.write_text("\n".join([
             "set pagination off", "set confirm off", "set width 0",
             f"set remotetimeout {PATIENCE}", f"target remote {socket_path}",
-            *(line.replace("SIGNAL", f"shell echo >{self.fifo}") for line in commands)]) + "\n")
+            *(f"shell echo >{next(unused)}" if line == "SIGNAL" else line
+              for line in commands)]) + "\n")
         self.process = subprocess.Popen(
             ["gdb-multiarch", "-nx", "-batch", "-x", str(script), str(ELF)], cwd=TOP,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def wait_for_signal(self):
-        """Wait until GDB has come to the command SIGNAL."""
-        with open(self.fifo, encoding="ascii") as fifo:
+        """Wait until GDB has come to the next command SIGNAL."""
+        with open(self.fifos.pop(0), encoding="ascii") as fifo:
             fifo.readline()
 
     def output(self):
