@@ -5,6 +5,7 @@
 # parameters reach the module, and what cannot be loaded is an error that a corrected reload
 # ends.
 
+# shellcheck disable=SC2317 # check() calls the functions
 FOLDER=/host/reload
 FIRMWARE=$FOLDER/firmware/pumice/pumice_fw.bin
 WHERE=/sys/module/firmware_class/parameters/path
@@ -38,8 +39,10 @@ parameter() {
 refused() {
 	words=$1
 	shift
-	! sh /etc/reload "$@" >/tmp/refused.log 2>&1 && grep -q "$words" /tmp/refused.log ||
-		{ cat /tmp/refused.log; false; }
+	if sh /etc/reload "$@" >/tmp/refused.log 2>&1 || ! grep -q "$words" /tmp/refused.log; then
+		cat /tmp/refused.log
+		return 1
+	fi
 }
 
 symbols() {
@@ -71,7 +74,7 @@ check "it still has its parameter" parameter 30000
 
 echo damaged >$FOLDER/pumice.ko
 check "a damaged module is an error" refused "does not load"
-echo -n >$WHERE
+printf %s /lib/firmware >$WHERE
 check "the image's own driver loads again" modprobe pumice job_timeout_ms=30000
 check "it has a node at last" has_node
 
