@@ -51,7 +51,7 @@
 #define SHARED		2u	/* buffers that all address spaces have */
 #define SHARED_BYTES	(16 * PAGE)
 #define EXTERNAL	64u	/* buffers of the address space that shares nothing */
-#define EXTERNAL_VA	(RIG_FREE + 3 * GIB)
+#define EXTERNAL_VA	(FX_FREE + 3 * GIB)
 #define MADE		2u	/* objects of each other kind that there are at the start */
 #define TRIES		1000u	/* to make one: arguments of some calls are wrong more often than not */
 #define THREADS		4u	/* two for each call, in turns */
@@ -255,10 +255,10 @@ static void share_buffers(struct fuzz *files, u32 count)
  */
 static void add_vm_apart(struct fuzz *f)
 {
-	struct rig apart = rig_on(f->fd);
+	struct fixture apart = fx_on(f->fd);
 	u32 i;
 
-	memcpy(apart.code.cpu, f->render.rig.code.cpu, RIG_CODE_BYTES);
+	memcpy(apart.code.cpu, f->render.fx.code.cpu, FX_CODE_BYTES);
 	CHECK_OK(munmap(apart.code.cpu, apart.code.size));
 	CHECK_OK(munmap(apart.data.cpu, apart.data.size));
 	for (i = 0; i < EXTERNAL; i++)
@@ -266,7 +266,7 @@ static void add_vm_apart(struct fuzz *f)
 	put_handle(f, FUZZ_VM, FUZZ_LIVE - 1, apart.vm);
 	for (i = 0; i < FUZZ_LIVE; i++)
 		put_handle(f, FUZZ_CONTEXT, i,
-			   need_context(f->fd, i % 2 ? apart.vm : f->render.rig.vm));
+			   need_context(f->fd, i % 2 ? apart.vm : f->render.fx.vm));
 }
 
 static void share_syncobjs(struct fuzz *from, struct fuzz *to)

@@ -14,10 +14,10 @@
 /* However long its job may take: the driver looks from time to time while the GPU has jobs. */
 static void lost_interrupt_of_a_long_job(void)
 {
-	struct rig patient = rig_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, PATIENT_MS);
+	struct fixture patient = fx_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, PATIENT_MS);
 	u64 start, stream;
 
-	rig_check_works(&patient);
+	fx_check_works(&patient);
 	stream = store_stream(&patient, 9);
 	need_inject("lost-irq,where=host-irq");
 	start = submit_at(&patient, stream);
