@@ -265,7 +265,7 @@ static void varyings_and_texture_reads_are_checked(void **state)
 		{ "itr r0, linear, 0, cf3", "t:1:17: error: a varying has 1 to 4 components" },
 		{ "itr r0, linear, 5, cf3", "t:1:17: error: a number of components" },
 		{ "itr r246, linear, 4, cf3", "t:1:5: error: 4 registers from r246" },
-		{ "itr r0, round, 1, cf3", "t:1:9: error: expected: How a varying" },
+		{ "itr r0, round, 1, cf3", "t:1:9: error: expected: Interpolation of" },
 		{ "fetch.f32 r0, cube, v0, sh0", "t:1:15: error: this texture read does not exist" },
 		{ "gather.f32 r0, 1d, v0, sh0, 0", "t:1:16: error: this texture read does not" },
 		{ "gather.f32 r0, 2d, v0, sh0, 4", "t:1:29: error: a component is a whole" },
