@@ -26,8 +26,7 @@ from results import Tally
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
-PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt",
-                "tests/packaging"]
+PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Under valgrind: what a program does with pixels and texels, and what a job finds on the
 # chip. Each takes some ten seconds; what time they take of the processor means nothing then.
 UNTIMED = {"PUMICE_FUZZ_UNTIMED": "1"}

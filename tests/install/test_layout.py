@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What make install and make install-qemu install works outside the tree."""
+"""The files of make install and make install-qemu are complete and work outside of the tree."""
 
 import os
 import pathlib
