@@ -35,7 +35,6 @@ native_part() {
 	for tool in as dis decode dump frame info top trace; do
 		ln -sf pumice-run "$DESTDIR$PREFIX/share/bash-completion/completions/pumice-$tool"
 	done
-	install -D -m 644 "$top/Documentation/versions.rst" "$DESTDIR$PREFIX/share/doc/pumice/versions.rst"
 }
 
 # What the guest's kernel needs: firmware, module sources, permissions.

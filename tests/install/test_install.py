@@ -23,8 +23,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 COMPILERS = [("gcc", "-std=c11", "c"), ("gcc", None, "c"), ("clang", "-std=c11", "c"),
              ("clang", None, "c"), ("g++", "-std=c++11", "cc"), ("g++", None, "cc"),
              ("clang++", "-std=c++11", "cc"), ("clang++", None, "cc")]
-HEADERS = {"pumice.h", "pumice_capture.h", "pumice_fault.h", "pumice_formats.h", "pumice_gfx.h",
-           "pumice_isa_enums.h", "pumice_perf.h", "pumice_regs.h", "pumice_shader.h",
+HEADERS = {"pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h", "pumice_formats.h",
+           "pumice_gfx.h", "pumice_isa_enums.h", "pumice_perf.h", "pumice_regs.h", "pumice_shader.h",
            "pumice_types.h"}
 
 PREFIX = None       # pathlib.Path

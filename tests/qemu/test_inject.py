@@ -66,10 +66,10 @@ class Inject(unittest.TestCase):
             machine.qmp("system_reset")
             machine.until("reset", lambda: asked_for(machine) == mine)
 
-    def test_what_there_is_not_is_refused(self):
+    def test_an_invalid_request_is_refused(self):
         with Machine() as machine:
             for text in ("", "hang", "unit-hang,where=list", "unit-hang,count=0"):
-                self.assertIn("no fault that there is", ask_for(machine, text)["error"]["desc"])
+                self.assertIn("is not a valid fault request", ask_for(machine, text)["error"]["desc"])
             self.assertEqual(asked_for(machine), "")
 
     def test_guest_finds_the_unit_only_where_it_may_use_it(self):

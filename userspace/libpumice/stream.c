@@ -198,7 +198,7 @@ static int check_groups(struct pumice_stream *s, const u32 groups[3])
 {
 	if ((!groups[0] || !groups[1] || !groups[2]) && (groups[0] || groups[1] || groups[2]))
 		return fail(s->vm->dev, EINVAL,
-			    "dispatch: %u x %u x %u work-groups are none; set all three to 1 or more",
+			    "dispatch: a grid of %u x %u x %u work-groups is empty; set all three to 1 or more",
 			    groups[0], groups[1], groups[2]);
 	return 0;
 }

@@ -253,7 +253,9 @@ static bool build_stream(struct run_gpu *g)
 		.uniform_words = g->uniform_words,
 	};
 
-	memcpy(d.groups, g->o->groups, sizeof(d.groups));
+	/* A grid with an empty side has no work-groups; the library takes that as three zeroes. */
+	if (g->o->groups[0] && g->o->groups[1] && g->o->groups[2])
+		memcpy(d.groups, g->o->groups, sizeof(d.groups));
 	if (pumice_stream_dispatch(g->stream, &d) || pumice_stream_end(g->stream, &g->stream_va))
 		return gpu_error(g);
 	return true;
