@@ -290,6 +290,12 @@ install: $(gen) $(firmware) ## library, tools, firmware, driver sources for DKMS
 install-qemu: $(qemu) ## QEMU with the device, as the command pumice-qemu (PREFIX= DESTDIR=)
 	@$(S)/install.sh qemu
 
+.PHONY: deb
+deb: $(BUILD)/.packages-deb ## Debian packages in out/deb (DEB_BUILD_PROFILES=pkg.pumice.noqemu leaves QEMU out)
+	@$(S)/step.sh deb "building Debian packages" dpkg-buildpackage -b -us -uc
+	@mkdir -p $(OUT)/deb && mv ../*pumice*_*.deb ../pumice_*.buildinfo ../pumice_*.changes $(OUT)/deb/
+	@ls $(OUT)/deb
+
 ##@ Care
 
 .PHONY: clean
